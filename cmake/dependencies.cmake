@@ -1,0 +1,93 @@
+# PETSc (by pkg-config), MPI, Kokkos and CUDA, gathered in the interface targets
+#   sparsegpu_petsc         what a program that uses PETSc needs
+#   sparsegpu_dependencies  what our own sources need
+
+find_package(PkgConfig REQUIRED)
+find_package(MPI REQUIRED COMPONENTS C CXX)
+
+# PETSC_DIR and PETSC_ARCH, where set, come before the system's PETSc.
+set(SPARSEGPU_PETSC_DIR "$ENV{PETSC_DIR}" CACHE PATH "PETSC_DIR of the PETSc to build against; empty: the system's")
+set(SPARSEGPU_PETSC_ARCH "$ENV{PETSC_ARCH}" CACHE STRING "PETSC_ARCH of that PETSc; empty for an installed one")
+if(SPARSEGPU_PETSC_DIR)
+  set(petsc_prefix "${SPARSEGPU_PETSC_DIR}/${SPARSEGPU_PETSC_ARCH}")
+  if(NOT EXISTS "${petsc_prefix}/lib/pkgconfig/PETSc.pc" AND NOT EXISTS "${petsc_prefix}/lib/pkgconfig/petsc.pc")
+    message(FATAL_ERROR "No PETSc.pc in ${petsc_prefix}/lib/pkgconfig: PETSC_DIR=${SPARSEGPU_PETSC_DIR} PETSC_ARCH=${SPARSEGPU_PETSC_ARCH}")
+  endif()
+  set(ENV{PKG_CONFIG_PATH} "${petsc_prefix}/lib/pkgconfig:$ENV{PKG_CONFIG_PATH}")
+endif()
+pkg_search_module(PETSC REQUIRED IMPORTED_TARGET PETSc petsc)
+pkg_get_variable(PETSC_LIBDIR ${PETSC_MODULE_NAME} libdir)
+pkg_get_variable(PETSC_INCLUDEDIR ${PETSC_MODULE_NAME} includedir)
+if(PETSC_VERSION VERSION_LESS 3.18)
+  message(FATAL_ERROR "PETSc ${PETSC_VERSION} is too old: 3.18 or newer is needed")
+endif()
+
+function(petsc_has macro variable) # sets `variable` to TRUE if petscconf.h of this PETSc defines `macro`
+  set(${variable} FALSE PARENT_SCOPE)
+  foreach(folder IN LISTS PETSC_INCLUDE_DIRS PETSC_INCLUDEDIR)
+    if(EXISTS "${folder}/petscconf.h")
+      file(STRINGS "${folder}/petscconf.h" found REGEX "#define[ ]+${macro}[ ]")
+      if(found)
+        set(${variable} TRUE PARENT_SCOPE)
+      endif()
+    endif()
+  endforeach()
+endfunction()
+petsc_has(PETSC_HAVE_CUDA SPARSEGPU_PETSC_HAS_CUDA)
+petsc_has(PETSC_USE_COMPLEX SPARSEGPU_PETSC_COMPLEX)
+petsc_has(PETSC_USE_64BIT_INDICES SPARSEGPU_PETSC_64BIT)
+
+add_library(sparsegpu_petsc INTERFACE)
+target_link_libraries(sparsegpu_petsc INTERFACE PkgConfig::PETSC MPI::MPI_C)
+target_link_options(sparsegpu_petsc INTERFACE "LINKER:-rpath,${PETSC_LIBDIR}")
+
+find_package(Kokkos REQUIRED)
+add_library(sparsegpu_kokkos INTERFACE)
+if(TARGET Kokkos::kokkos)
+  target_link_libraries(sparsegpu_kokkos INTERFACE Kokkos::kokkos)
+endif()
+# The package of Trilinos names its libraries, not its headers, and its recorded paths break where /lib is a link to /usr/lib.
+find_path(SPARSEGPU_KOKKOS_INCLUDE Kokkos_Core.hpp HINTS ${Kokkos_INCLUDE_DIRS} PATH_SUFFIXES trilinos kokkos)
+if(SPARSEGPU_KOKKOS_INCLUDE)
+  target_include_directories(sparsegpu_kokkos SYSTEM INTERFACE ${SPARSEGPU_KOKKOS_INCLUDE})
+endif()
+if(NOT TARGET Kokkos::kokkos)
+  find_library(SPARSEGPU_KOKKOS_CORE NAMES trilinos_kokkoscore kokkoscore HINTS ${Kokkos_LIBRARY_DIRS} REQUIRED)
+  target_link_libraries(sparsegpu_kokkos INTERFACE ${SPARSEGPU_KOKKOS_CORE})
+endif()
+
+set(SPARSEGPU_HAVE_CUDA FALSE)
+if(NOT SPARSEGPU_CUDA STREQUAL "OFF")
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    if(NOT CMAKE_CUDA_ARCHITECTURES)
+      set(CMAKE_CUDA_ARCHITECTURES ${SPARSEGPU_CUDA_ARCHITECTURES})
+    endif()
+    enable_language(CUDA)
+    set(CMAKE_CUDA_STANDARD 17)
+    set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+    find_package(CUDAToolkit REQUIRED)
+    set(SPARSEGPU_HAVE_CUDA TRUE)
+  elseif(SPARSEGPU_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "SPARSEGPU_CUDA=ON, but there is no nvcc: put it on PATH or set CMAKE_CUDA_COMPILER")
+  endif()
+endif()
+
+add_library(sparsegpu_dependencies INTERFACE)
+target_link_libraries(sparsegpu_dependencies INTERFACE sparsegpu_petsc sparsegpu_kokkos)
+target_compile_options(sparsegpu_dependencies INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wno-unused-parameter>
+                                                        $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>)
+if(SPARSEGPU_HAVE_CUDA)
+  target_compile_definitions(sparsegpu_dependencies INTERFACE SPARSEGPU_HAVE_CUDA)
+  if(SPARSEGPU_PETSC_HAS_CUDA) # one CUDA runtime in the process: PETSc's
+    set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)
+    target_link_libraries(sparsegpu_dependencies INTERFACE CUDA::cudart)
+  else() # nothing to install on a machine without CUDA
+    set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
+    target_link_libraries(sparsegpu_dependencies INTERFACE CUDA::cudart_static)
+  endif()
+endif()
+
+message(STATUS "PETSc ${PETSC_VERSION} (${PETSC_LIBDIR}; CUDA ${SPARSEGPU_PETSC_HAS_CUDA}, complex ${SPARSEGPU_PETSC_COMPLEX}, "
+               "64-bit integers ${SPARSEGPU_PETSC_64BIT}); CUDA backend ${SPARSEGPU_HAVE_CUDA}")

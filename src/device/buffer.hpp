@@ -1,0 +1,83 @@
+/// Arrays that a format owns, on the host or on the device; move-only.
+#pragma once
+
+#include <utility>
+#include <vector>
+#include "device/device.hpp"
+
+namespace sparsegpu
+{
+
+/// Untyped device memory: freed with its owner.
+class DeviceMemory
+{
+public:
+  DeviceMemory() = default;
+  DeviceMemory(const DeviceMemory &)            = delete;
+  DeviceMemory &operator=(const DeviceMemory &) = delete;
+  DeviceMemory(DeviceMemory &&other) noexcept : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) { }
+  DeviceMemory &operator=(DeviceMemory &&other) noexcept
+  {
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~DeviceMemory();
+
+  /// Holds at least `bytes` bytes afterwards; what was in it is lost if it grows.
+  PetscErrorCode Reserve(size_t bytes);
+  PetscErrorCode Free();
+  void          *data() const { return data_; }
+  size_t         bytes() const { return bytes_; }
+
+private:
+  void  *data_  = nullptr;
+  size_t bytes_ = 0;
+};
+
+/// `size()` entries of T in one space.
+template <class T> class Array
+{
+public:
+  /// Takes the entries over; uploads them where `space` is the device.
+  PetscErrorCode Take(std::vector<T> &&entries, Space space)
+  {
+    PetscFunctionBegin;
+    space_ = space;
+    size_  = entries.size();
+    host_.clear();
+    if (space == Space::Host) {
+      host_ = std::move(entries);
+    } else {
+      Stream stream;
+      PetscCall(device_.Reserve(size_ * sizeof(T)));
+      PetscCall(DeviceStream(&stream));
+      PetscCall(DeviceCopyIn(device_.data(), entries.data(), size_ * sizeof(T), stream));
+      // the copy from pageable memory may still be under way when `entries` ends
+      PetscCall(DeviceSynchronize(stream));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /// `size` entries, not initialised on the device, zero on the host.
+  PetscErrorCode Allocate(size_t size, Space space)
+  {
+    PetscFunctionBegin;
+    space_ = space;
+    size_  = size;
+    if (space == Space::Host) PetscCallCXX(host_.assign(size, T()));
+    else PetscCall(device_.Reserve(size * sizeof(T)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  T       *data() { return space_ == Space::Host ? host_.data() : static_cast<T *>(device_.data()); }
+  const T *data() const { return space_ == Space::Host ? host_.data() : static_cast<const T *>(device_.data()); }
+  size_t   size() const { return size_; }
+  size_t   bytes() const { return size_ * sizeof(T); }
+
+private:
+  Space          space_ = Space::Host;
+  size_t         size_  = 0;
+  std::vector<T> host_;
+  DeviceMemory   device_;
+};
+
+} // namespace sparsegpu

@@ -1,0 +1,38 @@
+/// The GPU as the rest of the code sees it: is there one, its stream, its memory. Compiled twice over: device.cu with
+/// the CUDA toolkit, nodevice.cxx without. No CUDA call is made before the first DeviceFound() that needs one.
+#pragma once
+
+#include <cstddef>
+#include "petsc/compat.hpp"
+
+namespace sparsegpu
+{
+
+enum class Space {
+  Host,
+  Device
+};
+
+/// A cudaStream_t, where there is CUDA.
+using Stream = void *;
+
+/// Is there a GPU that this process can use? The first call selects it: PETSc's, or, where PETSc has no CUDA,
+/// -sparsegpu_device N, by default the rank within the node modulo the visible devices. *why tells why not (static).
+PetscErrorCode DeviceFound(PetscBool *found, const char **why = nullptr);
+/// The stream that all work goes to: PETSc's current one, or our own where PETSc has no CUDA.
+PetscErrorCode DeviceStream(Stream *stream);
+PetscErrorCode DeviceSynchronize(Stream stream);
+/// Its name, multiprocessors and bytes of L2 cache; only where DeviceFound().
+PetscErrorCode DeviceFacts(const char **name, PetscInt *multiprocessors, size_t *l2);
+/// PETSC_ERR_MEM, naming the bytes asked for and free, if there is not enough.
+PetscErrorCode DeviceAllocate(size_t bytes, void **p);
+PetscErrorCode DeviceFree(void *p);
+/// Copies are ordered on `stream`; a copy to or from pageable host memory returns when the host side is done with.
+PetscErrorCode DeviceCopyIn(void *device, const void *host, size_t bytes, Stream stream);
+PetscErrorCode DeviceCopyOut(void *host, const void *device, size_t bytes, Stream stream);
+/// Is this pointer to device memory? False for anything CUDA does not know.
+PetscErrorCode DevicePointer(const void *p, PetscBool *device);
+/// Forgets the device and frees the stream, at PetscFinalize().
+PetscErrorCode DeviceFinalize();
+
+} // namespace sparsegpu

@@ -1,0 +1,119 @@
+/// The one scalar type of every kernel. PetscScalar is another C++ type in each compiler when complex (std::complex,
+/// thrust::complex, Kokkos::complex); this one is the same everywhere and has the layout of all of them.
+#pragma once
+
+#include <petscsys.h>
+
+#if defined(__CUDACC__)
+  #define SPARSEGPU_HD __host__ __device__ __forceinline__
+#else
+  #define SPARSEGPU_HD inline
+#endif
+
+namespace sparsegpu
+{
+
+#if defined(PETSC_USE_COMPLEX)
+struct Scalar {
+  PetscReal re, im;
+
+  Scalar() = default;
+  SPARSEGPU_HD constexpr Scalar(PetscReal r, PetscReal i = 0) : re(r), im(i) { }
+  SPARSEGPU_HD Scalar &operator+=(const Scalar &b)
+  {
+    re += b.re;
+    im += b.im;
+    return *this;
+  }
+};
+SPARSEGPU_HD Scalar operator+(const Scalar &a, const Scalar &b)
+{
+  return Scalar(a.re + b.re, a.im + b.im);
+}
+SPARSEGPU_HD Scalar operator*(const Scalar &a, const Scalar &b)
+{
+  return Scalar(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re);
+}
+SPARSEGPU_HD Scalar Conj(const Scalar &a)
+{
+  return Scalar(a.re, -a.im);
+}
+SPARSEGPU_HD PetscReal RealPart(const Scalar &a)
+{
+  return a.re;
+}
+SPARSEGPU_HD void SetRealPart(Scalar &a, PetscReal re)
+{
+  a.re = re;
+}
+#else
+using Scalar = PetscReal;
+SPARSEGPU_HD Scalar Conj(const Scalar &a)
+{
+  return a;
+}
+SPARSEGPU_HD PetscReal RealPart(const Scalar &a)
+{
+  return a;
+}
+SPARSEGPU_HD void SetRealPart(Scalar &a, PetscReal re)
+{
+  a = re;
+}
+#endif
+static_assert(sizeof(Scalar) == sizeof(PetscScalar), "Scalar must have the layout of PetscScalar");
+
+#if defined(PETSC_USE_REAL_SINGLE)
+using RealBits = unsigned int;
+#else
+using RealBits = unsigned long long;
+#endif
+static_assert(sizeof(RealBits) == sizeof(PetscReal), "RealBits must have the size of PetscReal");
+
+/// The bits of a real, for comparisons that must tell one NaN from another.
+SPARSEGPU_HD RealBits BitsOf(PetscReal v)
+{
+  union
+  {
+    PetscReal v;
+    RealBits  bits;
+  } u;
+  u.v = v;
+  return u.bits;
+}
+SPARSEGPU_HD PetscReal RealOf(RealBits bits)
+{
+  union
+  {
+    PetscReal v;
+    RealBits  bits;
+  } u;
+  u.bits = bits;
+  return u.v;
+}
+
+/// "No entry here" among stored values: one quiet NaN payload that nothing computes. A matrix entry that has these very
+/// bits is stored as the neighbouring payload, another NaN, so nothing is lost (see StoredValue()).
+#if defined(PETSC_USE_REAL_SINGLE)
+constexpr RealBits PAD_BITS = 0x7fd5a5e1u;
+#else
+constexpr RealBits PAD_BITS = 0x7ffd5a5ee1e1e1e1ull;
+#endif
+SPARSEGPU_HD Scalar PadValue()
+{
+  Scalar v(0);
+  SetRealPart(v, RealOf(PAD_BITS));
+  return v;
+}
+SPARSEGPU_HD bool IsPad(const Scalar &v)
+{
+  return BitsOf(RealPart(v)) == PAD_BITS;
+}
+/// The value to store for the matrix entry v in a format that pads with PadValue().
+SPARSEGPU_HD Scalar StoredValue(Scalar v)
+{
+  if (IsPad(v)) SetRealPart(v, RealOf(PAD_BITS ^ 1));
+  return v;
+}
+
+} // namespace sparsegpu

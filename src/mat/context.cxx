@@ -1,0 +1,216 @@
+#include "device/kokkos.hpp"
+#include "mat/context.hpp"
+
+namespace sparsegpu
+{
+
+const char *const BackendNames[3] = {"auto", "cuda", "kokkos"};
+
+PetscErrorCode IsOurs(Mat A, PetscBool *seq, PetscBool *mpi)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJSPARSEGPU, seq));
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATMPIAIJSPARSEGPU, mpi));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GetContext(Mat A, Context **context)
+{
+  PetscFunctionBegin;
+  if (!A->spptr) PetscCallCXX(A->spptr = new Context);
+  *context = static_cast<Context *>(A->spptr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DestroyContext(Mat A)
+{
+  Context *context = static_cast<Context *>(A->spptr);
+
+  PetscFunctionBegin;
+  A->spptr = nullptr;
+  if (!context) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSFDestroy(&context->halo));
+  PetscCall(VecDestroy(&context->ghosts));
+  delete context;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ParseBackend(const char *name, Backend *backend)
+{
+  PetscFunctionBegin;
+  for (int b = 0; b < 3; b++) {
+    PetscBool same;
+    PetscCall(PetscStrcasecmp(name, BackendNames[b], &same));
+    if (same) {
+      *backend = static_cast<Backend>(b);
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE, "Unknown backend \"%s\" for -sparsegpu_backend: auto, cuda and kokkos are known", name);
+}
+
+PetscErrorCode ParseFormat(const char *name, std::string *format)
+{
+  std::string known = "auto";
+
+  PetscFunctionBegin;
+  for (const char *other : FormatNames()) {
+    PetscBool same;
+    PetscCall(PetscStrcasecmp(name, other, &same));
+    if (same) {
+      PetscCallCXX(*format = other);
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    PetscCallCXX(known += std::string(", ") + other);
+  }
+  PetscBool is_auto;
+  PetscCall(PetscStrcasecmp(name, "auto", &is_auto));
+  PetscCheck(is_auto, PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE, "Unknown format \"%s\" for -mat_sparsegpu_format: known are %s", name, known.c_str());
+  PetscCallCXX(*format = "auto");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode RequireDevice(const char *asked_by)
+{
+  PetscBool   found;
+  const char *why;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceFound(&found, &why));
+  PetscCheck(found, PETSC_COMM_SELF, PETSC_ERR_GPU, "%s asks for a GPU, but %s", asked_by, why);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// All options of a matrix, in one place for MatSetFromOptions() (with its -help) and for matrices that never see it.
+static PetscErrorCode Options(Mat A, Context *context, SparseGPUOptionItems PetscOptionsObject)
+{
+  Settings   &s = context->settings;
+  Parameters &p = s.parameters;
+  char        format[64], backend[64];
+  PetscBool   set;
+
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, "sparsegpu options");
+  // The unprefixed -sparsegpu_backend is the default of every matrix, whatever its prefix.
+  PetscCall(PetscOptionsGetString(((PetscObject)A)->options, nullptr, "-sparsegpu_backend", backend, sizeof(backend), &set));
+  if (set) PetscCall(ParseBackend(backend, &s.backend));
+  PetscCall(PetscStrncpy(format, s.format.c_str(), sizeof(format)));
+  PetscCall(PetscStrncpy(backend, BackendNames[static_cast<int>(s.backend)], sizeof(backend)));
+  PetscCall(PetscOptionsString("-mat_sparsegpu_format", "Storage of the products: auto or a name of MatSparseGPUGetFormats()", "MatSparseGPUSetFormat", format, format,
+                               sizeof(format), &set));
+  if (set) PetscCall(ParseFormat(format, &s.format));
+  PetscCall(PetscOptionsString("-sparsegpu_backend", "Where products run: auto (where the vectors are), cuda or kokkos", "MatSparseGPUSetBackend", backend, backend,
+                               sizeof(backend), &set));
+  if (set) PetscCall(ParseBackend(backend, &s.backend));
+  PetscCall(PetscOptionsReal("-mat_sparsegpu_max_padding", "dia and ell refuse more stored entries than this times the nonzeros", "MatSparseGPUSetFormat",
+                             p.max_padding, &p.max_padding, nullptr));
+  PetscCall(PetscOptionsReal("-mat_sparsegpu_hyb_fraction", "hyb: part of the rows that must reach the width of its ell part", "MatSparseGPUSetFormat",
+                             p.hyb_fraction, &p.hyb_fraction, nullptr));
+  PetscCall(PetscOptionsInt("-mat_sparsegpu_merge_workers", "merge: shares of the merge path, 0: what fits the backend", "MatSparseGPUSetFormat", p.merge_workers,
+                            &p.merge_workers, nullptr));
+  PetscCall(PetscOptionsInt("-mat_sparsegpu_csr_width", "csr on a GPU: threads per row, a power of two <= 32, 0: by mean row length", "MatSparseGPUSetFormat",
+                            p.csr_width, &p.csr_width, nullptr));
+  PetscCall(PetscOptionsInt("-mat_sparsegpu_vab_block", "vab: threads per block, a multiple of 64", "MatSparseGPUSetFormat", p.vab_block, &p.vab_block, nullptr));
+  PetscCall(PetscOptionsInt("-mat_sparsegpu_sccsr_blocks", "sccsr: resident blocks per multiprocessor; fewer groups than fill them join the next segment, 0: never",
+                            "MatSparseGPUSetFormat", p.sccsr_blocks, &p.sccsr_blocks, nullptr));
+  PetscOptionsHeadEnd();
+  s.decided = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ReadOptions(Mat A, Context *context, SparseGPUOptionItems items)
+{
+  PetscFunctionBegin;
+  PetscCall(Options(A, context, items));
+  if (context->settings.backend == Backend::Cuda) PetscCall(RequireDevice("-sparsegpu_backend cuda"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Decide(Mat A, Context *context)
+{
+  PetscFunctionBegin;
+  if (context->settings.decided) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscObjectOptionsBegin((PetscObject)A);
+  PetscCall(ReadOptions(A, context, PetscOptionsObject));
+  PetscOptionsEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ForgetAgreement(Mat A)
+{
+  Context *context;
+
+  PetscFunctionBegin;
+  PetscCall(GetContext(A, &context));
+  for (auto &space : context->agreed)
+    for (PetscObjectState &state : space) state = -1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ForgetShadows(Mat A)
+{
+  Context  *context;
+  PetscBool seq, mpi;
+
+  PetscFunctionBegin;
+  PetscCall(GetContext(A, &context));
+  for (auto &space : context->shadow)
+    for (Shadow &shadow : space) shadow = Shadow();
+  context->last = nullptr;
+  PetscCall(ForgetAgreement(A));
+  PetscCall(IsOurs(A, &seq, &mpi));
+  if (!mpi || !A->assembled) PetscFunctionReturn(PETSC_SUCCESS);
+  Mat blocks[2];
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &blocks[0], &blocks[1], nullptr));
+  for (Mat block : blocks) {
+    PetscCall(IsOurs(block, &seq, &mpi));
+    if (seq) PetscCall(ForgetShadows(block));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode InheritSettings(Mat A, Mat B)
+{
+  PetscBool seq, mpi;
+  Context  *from, *to;
+
+  PetscFunctionBegin;
+  PetscCall(IsOurs(B, &seq, &mpi));
+  if (!seq && !mpi) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetContext(A, &from));
+  PetscCall(GetContext(B, &to));
+  if (!from->settings.decided) PetscFunctionReturn(PETSC_SUCCESS); // both will read the options at first use
+  PetscCallCXX(to->settings = from->settings);
+  to->settings.off_diagonal = false;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PlannedSpace(Context *context, Space *space)
+{
+  PetscFunctionBegin;
+  *space = Space::Host;
+  if (context->bound_to_cpu || context->settings.backend == Backend::Kokkos) PetscFunctionReturn(PETSC_SUCCESS);
+  if (context->settings.backend == Backend::Cuda) {
+    *space = Space::Device;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#if defined(PETSC_HAVE_CUDA) // else vectors never live on a device
+  PetscBool found;
+  PetscCall(DeviceFound(&found));
+  if (found) *space = Space::Device;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ChooseVecType(Mat A, Context *context)
+{
+  PetscFunctionBegin;
+#if defined(PETSC_HAVE_CUDA)
+  Space space;
+  PetscCall(PlannedSpace(context, &space));
+  PetscCall(MatSetVecType(A, space == Space::Device ? VECCUDA : VECSTANDARD));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

@@ -1,0 +1,137 @@
+/// What our types keep beside the AIJ data: settings, the converted copies ("shadows") and scratch memory.
+#pragma once
+
+#include <petsc/private/matimpl.h>
+#include <petscsf.h>
+#include "device/buffer.hpp"
+#include "mat/format.hpp"
+#include "petsc/compat.hpp"
+#include "sparsegpu.h"
+
+namespace sparsegpu
+{
+
+enum class Backend {
+  Auto,
+  Cuda,
+  Kokkos
+};
+extern const char *const BackendNames[3];
+
+/// The operator that a shadow holds. Hermitian differs from Transpose only when scalars are complex.
+enum class Side {
+  Normal,
+  Transpose,
+  Hermitian
+};
+
+/// Which pattern a shadow was built from. The pointers tell matrices apart whose data was exchanged (MatHeaderReplace()).
+struct PatternKey {
+  const void      *data = nullptr, *i = nullptr, *j = nullptr;
+  PetscObjectState nonzero = -1;
+  PetscInt         nonzeros = -1;
+  bool operator==(const PatternKey &b) const { return data == b.data && i == b.i && j == b.j && nonzero == b.nonzero && nonzeros == b.nonzeros; }
+};
+
+/// A converted copy of the matrix, current when `state` is the matrix's object state.
+struct Shadow {
+  std::unique_ptr<Format> format;
+  std::string             reason;
+  PatternKey              pattern;
+  PetscObjectState        state = -1;
+  PetscLogDouble          convert_seconds = 0, update_seconds = 0;
+  // The transpose of the pattern, where the shadow is of a transpose
+  std::vector<PetscInt> ti, tj; ///< [cols + 1], [nonzeros]
+  std::vector<PetscInt> tperm;  ///< [nonzeros] entry of A
+  std::vector<Scalar>   ta;     ///< [nonzeros] value, conjugated in a Hermitian one
+};
+
+/// Assembly from coordinates on the device, for MatSetValuesCOO() with device arrays.
+struct CooMap {
+  Array<PetscCount> jmap, perm; ///< [nonzeros + 1], [entries kept]: see SumCoordinates_CUDA()
+  PatternKey        pattern;
+  bool              valid = false;
+};
+
+struct Settings {
+  std::string format = "auto";
+  Backend     backend = Backend::Auto;
+  Parameters  parameters;
+  bool        decided     = false; ///< by the options, a setter or the parent; else the options are read at first use
+  bool        off_diagonal = false; ///< an off-diagonal block: what its format refuses is stored as csr
+};
+
+struct Context {
+  Settings         settings;
+  bool             bound_to_cpu = false;
+  Shadow           shadow[2][3]; ///< [space][side]
+  const Shadow    *last = nullptr; ///< used by the last product
+  DeviceMemory     x, y, z;      ///< scratch for host vectors in a product on the device
+  CooMap           coo;
+  DeviceMemory     coo_values;
+  PetscCount       coo_entries = -1; ///< given to MatSetPreallocationCOO()
+  // mpiaijsparsegpu
+  PetscSF          halo = nullptr;     ///< owned columns -> ghosts
+  Vec              ghosts = nullptr;   ///< [columns of the off-diagonal block]
+  PatternKey       halo_pattern;
+  PetscObjectState agreed[2][3] = {{-1, -1, -1}, {-1, -1, -1}}; ///< object state for which all ranks know the blocks ready
+};
+
+/// The context of a matrix of ours, made on first use: MatHeaderMerge() and friends may have taken the old one away.
+PetscErrorCode GetContext(Mat A, Context **context);
+PetscErrorCode DestroyContext(Mat A);
+/// Reads the options of A under its prefix, unless decided already; `items` is null outside MatSetFromOptions().
+PetscErrorCode ReadOptions(Mat A, Context *context, SparseGPUOptionItems items);
+PetscErrorCode Decide(Mat A, Context *context);
+/// Copies the settings of A to B if B is of our types.
+PetscErrorCode InheritSettings(Mat A, Mat B);
+PetscErrorCode IsOurs(Mat A, PetscBool *seq, PetscBool *mpi);
+PetscErrorCode ParseBackend(const char *name, Backend *backend);
+PetscErrorCode ParseFormat(const char *name, std::string *format);
+/// PetscErrorCode PETSC_ERR_GPU naming the reason if `backend` is Cuda and there is no device.
+PetscErrorCode RequireDevice(const char *asked_by);
+
+/// Host CSR of a seqaijsparsegpu matrix and its key.
+PetscErrorCode GetCsr(Mat A, CsrView *view, PatternKey *key);
+/// The shadow of A for `side` in `space`, built or refreshed if A has changed.
+PetscErrorCode GetShadow(Mat A, Context *context, Side side, Space space, Shadow **shadow);
+/// Takes values that already lie on the device over into the Normal device shadow, if that is built and of this pattern.
+PetscErrorCode UpdateShadowFromDevice(Mat A, Context *context, const Scalar *a);
+/// z = op(A) x + y on local arrays; y may be null or z. x, y, z may be parallel: their local parts are used.
+PetscErrorCode MultLocal(Mat A, Side side, Vec x, Vec y, Vec z);
+/// Where a product would run, before any vector is known.
+PetscErrorCode PlannedSpace(Context *context, Space *space);
+
+PetscErrorCode ViewInfo(Mat A, PetscViewer viewer);
+
+extern PetscLogEvent ConvertEvent, UpdateEvent, CopyEvent;
+
+PETSC_INTERN PetscErrorCode MatCreate_SeqAIJSparseGPU(Mat);
+PETSC_INTERN PetscErrorCode MatCreate_MPIAIJSparseGPU(Mat);
+PETSC_INTERN PetscErrorCode MatConvert_SeqAIJ_SeqAIJSparseGPU(Mat, MatType, MatReuse, Mat *);
+PetscErrorCode              MatAssemblyEnd_MPIAIJSparseGPU(Mat, MatAssemblyType);
+
+using AnyFunction = void (*)(void);
+/// The operations and composed functions of the plain parents.
+PetscErrorCode GetParentOps(bool parallel, const struct _MatOps **ops);
+PetscErrorCode GetParentFunction(bool parallel, const char *name, AnyFunction *function);
+PetscErrorCode ForgetParents();
+
+/// A plain AIJ matrix becomes one of ours, in place, and back.
+PetscErrorCode BecomeOurs(Mat A, bool parallel);
+PetscErrorCode BecomeParent(Mat A, bool parallel);
+PetscErrorCode BlocksBecomeParents(Mat A);
+PetscErrorCode SetOps_Seq(Mat A);
+PetscErrorCode SetOps_MPI(Mat A);
+/// Composes converters, products by type name and COO assembly; `on` false removes them.
+PetscErrorCode Compose(Mat A, bool parallel, bool on);
+PetscErrorCode ComposeCoo(Mat A, bool parallel, bool on);
+/// Drops the converted copies, after a change of settings; in parallel also those of the blocks.
+PetscErrorCode ForgetShadows(Mat A);
+PetscErrorCode ForgetAgreement(Mat A);
+/// Builds what a product would need, so that MatView() can tell of it; collective.
+PetscErrorCode PrepareToView(Mat A);
+/// Device vectors from MatCreateVecs() where PETSc has them and products run on the device.
+PetscErrorCode ChooseVecType(Mat A, Context *context);
+
+} // namespace sparsegpu

@@ -1,0 +1,163 @@
+/// MatSetPreallocationCOO() and MatSetValuesCOO(): PETSc's own for host arrays; for device arrays the sums are made on the
+/// device, go into the converted copy there without another transfer, and come back once so that the host stays right.
+#include <algorithm>
+#include "device/scatter.hpp"
+#include "mat/context.hpp"
+
+namespace sparsegpu
+{
+
+namespace
+{
+using Preallocate = PetscErrorCode (*)(Mat, PetscCount, PetscInt[], PetscInt[]);
+using SetValues   = PetscErrorCode (*)(Mat, const PetscScalar[], InsertMode);
+
+PetscErrorCode OnDevice(Context *context, const void *p, bool *device)
+{
+  PetscFunctionBegin;
+  PetscBool found = PETSC_FALSE;
+#if !defined(PETSC_HAVE_CUDA)
+  if (context->settings.backend == Backend::Cuda) // no CUDA call unless CUDA is in use
+#endif
+    PetscCall(DevicePointer(p, &found));
+  *device = found;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Which given entries make up each nonzero: [nonzeros + 1] and [entries kept]. Negative indices are ignored, as PETSc does.
+PetscErrorCode MapCoordinates(Mat A, Context *context, const std::vector<PetscInt> &i, const std::vector<PetscInt> &j)
+{
+  CooMap                 *map = &context->coo;
+  CsrView                 csr;
+  std::vector<PetscInt>   entry;
+  std::vector<PetscCount> jmap, perm, next;
+
+  PetscFunctionBegin;
+  PetscCall(GetCsr(A, &csr, &map->pattern));
+  PetscCallCXX(entry.assign(i.size(), -1));
+  PetscCallCXX(jmap.assign(static_cast<size_t>(csr.nonzeros) + 1, 0));
+  for (size_t k = 0; k < i.size(); k++) {
+    if (i[k] < 0 || j[k] < 0) continue;
+    const PetscInt *begin = csr.j + csr.i[i[k]], *end = csr.j + csr.i[i[k] + 1], *at = std::lower_bound(begin, end, j[k]);
+    PetscCheck(at != end && *at == j[k], PETSC_COMM_SELF, PETSC_ERR_PLIB, "Coordinate (%" PetscInt_FMT ", %" PetscInt_FMT ") is not in the matrix", i[k], j[k]);
+    entry[k] = static_cast<PetscInt>(at - csr.j);
+    jmap[entry[k] + 1]++;
+  }
+  for (PetscInt e = 0; e < csr.nonzeros; e++) jmap[e + 1] += jmap[e];
+  PetscCallCXX(next = jmap);
+  PetscCallCXX(perm.resize(jmap.back()));
+  for (size_t k = 0; k < i.size(); k++)
+    if (entry[k] >= 0) perm[next[entry[k]]++] = static_cast<PetscCount>(k);
+  PetscCall(map->jmap.Take(std::move(jmap), Space::Device));
+  PetscCall(map->perm.Take(std::move(perm), Space::Device));
+  map->valid = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatSetPreallocationCOO_SparseGPU(Mat A, PetscCount n, PetscInt coo_i[], PetscInt coo_j[])
+{
+  AnyFunction           parent;
+  PetscBool             seq, mpi;
+  Context              *context;
+  Space                 space;
+  std::vector<PetscInt> i, j;
+
+  PetscFunctionBegin;
+  PetscCall(IsOurs(A, &seq, &mpi));
+  PetscCall(GetContext(A, &context));
+  PetscCall(Decide(A, context));
+  PetscCall(PlannedSpace(context, &space));
+  Settings   settings;
+  const bool bound = context->bound_to_cpu; // PETSc may exchange the matrix's insides, our context with them
+  PetscCallCXX(settings = context->settings);
+  const bool map = seq && space == Space::Device;
+  if (map) { // PETSc may reorder the caller's arrays
+    PetscCallCXX(i.assign(coo_i, coo_i + n));
+    PetscCallCXX(j.assign(coo_j, coo_j + n));
+  }
+  PetscCall(GetParentFunction(mpi, "MatSetPreallocationCOO_C", &parent));
+  PetscCall((*reinterpret_cast<Preallocate>(parent))(A, n, coo_i, coo_j));
+  PetscCall(ComposeCoo(A, mpi, true));
+  PetscCall(GetContext(A, &context));
+  PetscCallCXX(context->settings = settings);
+  context->bound_to_cpu = bound;
+  context->coo.valid    = false;
+  context->coo_entries  = n;
+  if (map) {
+    PetscBool found;
+    PetscCall(DeviceFound(&found));
+    if (found) PetscCall(MapCoordinates(A, context, i, j));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Device values through the map; `mapped` is false if there is none for this pattern.
+PetscErrorCode SetValuesOnDevice(Mat A, Context *context, const Scalar *v, InsertMode mode, bool *mapped)
+{
+  CsrView      csr;
+  PatternKey   key;
+  Stream       stream;
+  PetscScalar *host;
+
+  PetscFunctionBegin;
+  *mapped = false;
+  if (!context->coo.valid) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetCsr(A, &csr, &key));
+  if (!(key == context->coo.pattern)) PetscFunctionReturn(PETSC_SUCCESS);
+  *mapped            = true;
+  const size_t bytes = static_cast<size_t>(csr.nonzeros) * sizeof(Scalar);
+  PetscCall(DeviceStream(&stream));
+  PetscCall(context->coo_values.Reserve(bytes));
+  Scalar *a = static_cast<Scalar *>(context->coo_values.data());
+  if (mode == ADD_VALUES) PetscCall(DeviceCopyIn(a, csr.a, bytes, stream));
+  PetscCall(SumCoordinates_CUDA(csr.nonzeros, context->coo.jmap.data(), context->coo.perm.data(), v, mode == ADD_VALUES, a, stream));
+  PetscCall(MatSeqAIJGetArray(A, &host));
+  PetscCall(DeviceCopyOut(host, a, bytes, stream));
+  PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(bytes)));
+  PetscCall(MatSeqAIJRestoreArray(A, &host));
+  PetscCall(UpdateShadowFromDevice(A, context, a));
+  // MatSetValuesCOO() moves the state once more when we return: the shadow is right for that state, too
+  context->shadow[static_cast<int>(Space::Device)][static_cast<int>(Side::Normal)].state++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatSetValuesCOO_SparseGPU(Mat A, const PetscScalar v[], InsertMode mode)
+{
+  AnyFunction parent;
+  PetscBool   seq, mpi;
+  Context    *context;
+  bool        device = false, mapped = false;
+
+  PetscFunctionBegin;
+  PetscCall(IsOurs(A, &seq, &mpi));
+  PetscCall(GetContext(A, &context));
+  PetscCall(OnDevice(context, v, &device));
+  if (device && seq) PetscCall(SetValuesOnDevice(A, context, reinterpret_cast<const Scalar *>(v), mode, &mapped));
+  if (!mapped) {
+    std::vector<PetscScalar> host;
+    const PetscScalar       *values = v;
+    if (device) { // in parallel PETSc sends entries to their owners from the host
+      Stream stream;
+      PetscCheck(context->coo_entries >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER, "Call MatSetPreallocationCOO() first");
+      PetscCallCXX(host.resize(context->coo_entries));
+      PetscCall(DeviceStream(&stream));
+      PetscCall(DeviceCopyOut(host.data(), v, host.size() * sizeof(PetscScalar), stream));
+      PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(host.size() * sizeof(PetscScalar))));
+      values = host.data();
+    }
+    PetscCall(GetParentFunction(mpi, "MatSetValuesCOO_C", &parent));
+    PetscCall((*reinterpret_cast<SetValues>(parent))(A, values, mode));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode ComposeCoo(Mat A, bool parallel, bool on)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSetPreallocationCOO_C", on ? MatSetPreallocationCOO_SparseGPU : nullptr));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSetValuesCOO_C", on ? MatSetValuesCOO_SparseGPU : nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

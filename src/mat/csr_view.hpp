@@ -1,0 +1,17 @@
+/// All that a format may know of a matrix.
+#pragma once
+
+#include "device/scalar.hpp"
+
+namespace sparsegpu
+{
+
+/// Compressed sparse rows on the host; columns of a row in any order, none twice.
+struct CsrView {
+  PetscInt        rows, cols, nonzeros;
+  const PetscInt *i; ///< [rows + 1] first entry of each row
+  const PetscInt *j; ///< [nonzeros] column
+  const Scalar   *a; ///< [nonzeros] value
+};
+
+} // namespace sparsegpu

@@ -1,0 +1,294 @@
+/// What both types do alike: becoming one of ours, becoming plain AIJ again, conversions, products by type name.
+#include "mat/context.hpp"
+
+namespace sparsegpu
+{
+
+namespace
+{
+PetscErrorCode PlainCopy(Mat A, Mat *B)
+{
+  PetscBool seq, mpi;
+
+  PetscFunctionBegin;
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, B));
+  PetscCall(IsOurs(*B, &seq, &mpi));
+  if (seq || mpi) PetscCall(BecomeParent(*B, mpi));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// MatOps::convert: from ours to any other type, through plain AIJ, which all converters know.
+PetscErrorCode MatConvert_SparseGPU_Any(Mat A, MatType type, MatReuse reuse, Mat *M)
+{
+  PetscBool seq, mpi, plain, root;
+  Mat       B;
+
+  PetscFunctionBegin;
+  PetscCall(IsOurs(A, &seq, &mpi));
+  PetscCall(PetscStrcmp(type, MATAIJ, &root));
+  PetscCall(PetscStrcmp(type, mpi ? MATMPIAIJ : MATSEQAIJ, &plain));
+  if (root) plain = PETSC_TRUE;
+  if (reuse == MAT_INPLACE_MATRIX) {
+    PetscCall(BecomeParent(A, mpi));
+    if (!plain) PetscCall(MatConvert(A, type, MAT_INPLACE_MATRIX, M));
+  } else if (plain && reuse == MAT_INITIAL_MATRIX) {
+    PetscCall(PlainCopy(A, M));
+  } else if (plain) {
+    PetscCall(MatCopy(A, *M, SAME_NONZERO_PATTERN));
+  } else {
+    PetscCall(PlainCopy(A, &B));
+    PetscCall(MatConvert(B, type, reuse, M));
+    PetscCall(MatDestroy(&B));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// MatOps::convertfrom: from any type to ours, through plain AIJ.
+PetscErrorCode MatConvert_Any_SparseGPU(Mat A, MatType type, MatReuse reuse, Mat *M)
+{
+  PetscBool seq, mpi, aij;
+  Mat       B = nullptr;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &aij, MATSEQAIJ, MATMPIAIJ, ""));
+  if (reuse == MAT_REUSE_MATRIX) {
+    PetscCall(IsOurs(*M, &seq, &mpi));
+    PetscCheck(seq || mpi, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG, "MAT_REUSE_MATRIX needs a matrix of type %s to reuse, not %s", type,
+               ((PetscObject)*M)->type_name);
+    if (!aij) PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &B));
+    PetscCall(MatCopy(B ? B : A, *M, SAME_NONZERO_PATTERN));
+    PetscCall(MatDestroy(&B));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (reuse == MAT_INITIAL_MATRIX) {
+    if (aij) PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
+    else PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &B));
+  } else {
+    B = A;
+    if (!aij) PetscCall(MatConvert(A, MATAIJ, MAT_INPLACE_MATRIX, &B));
+  }
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)B, MATMPIAIJ, &mpi));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)B, MATSEQAIJ, &seq));
+  PetscCheck(seq || mpi, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "No conversion from %s to %s", ((PetscObject)A)->type_name, type);
+  PetscCall(BecomeOurs(B, mpi));
+  *M = B;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The type name that PETSc's products know.
+const char *ProductName(Mat A)
+{
+  const char *name = ((PetscObject)A)->type_name;
+  PetscBool   same;
+  PetscCallAbort(PETSC_COMM_SELF, PetscStrcmp(name, MATSEQAIJSPARSEGPU, &same));
+  if (same) return MATSEQAIJ;
+  PetscCallAbort(PETSC_COMM_SELF, PetscStrcmp(name, MATMPIAIJSPARSEGPU, &same));
+  return same ? MATMPIAIJ : name;
+}
+
+/// MatProduct looks implementations up by literal type names; look again with plain AIJ in the place of ours.
+PetscErrorCode MatProductSetFromOptions_SparseGPU(Mat D)
+{
+  Mat_Product *product = D->product;
+  Mat          operand[3] = {product->A, product->B, product->type == MATPRODUCT_ABC ? product->C : nullptr};
+  char         name[256];
+  PetscErrorCode (*f)(Mat) = nullptr;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrncpy(name, "MatProductSetFromOptions", sizeof(name)));
+  for (Mat A : operand) {
+    if (!A) continue;
+    PetscCall(PetscStrlcat(name, "_", sizeof(name)));
+    PetscCall(PetscStrlcat(name, ProductName(A), sizeof(name)));
+  }
+  PetscCall(PetscStrlcat(name, "_C", sizeof(name)));
+  for (Mat A : operand)
+    if (A && !f) PetscCall(PetscObjectQueryFunction((PetscObject)A, name, &f));
+  if (f) PetscCall((*f)(D));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatDuplicate_SparseGPU(Mat A, MatDuplicateOption option, Mat *B)
+{
+  const struct _MatOps *parent;
+  PetscBool             seq, mpi;
+
+  PetscFunctionBegin;
+  PetscCall(IsOurs(A, &seq, &mpi));
+  PetscCall(GetParentOps(mpi, &parent));
+  PetscCall((*parent->duplicate)(A, option, B));
+  PetscCall(InheritSettings(A, *B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatCreateSubMatrix_SparseGPU(Mat A, IS rows, IS cols, MatReuse reuse, Mat *B)
+{
+  const struct _MatOps *parent;
+  PetscBool             seq, mpi;
+
+  PetscFunctionBegin;
+  PetscCall(IsOurs(A, &seq, &mpi));
+  PetscCall(GetParentOps(mpi, &parent));
+  PetscCall((*parent->createsubmatrix)(A, rows, cols, reuse, B));
+  if (reuse == MAT_INITIAL_MATRIX) PetscCall(InheritSettings(A, *B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatCreateSubMatrices_SparseGPU(Mat A, PetscInt n, const IS rows[], const IS cols[], MatReuse reuse, Mat *B[])
+{
+  const struct _MatOps *parent;
+  PetscBool             seq, mpi;
+
+  PetscFunctionBegin;
+  PetscCall(IsOurs(A, &seq, &mpi));
+  PetscCall(GetParentOps(mpi, &parent));
+  PetscCall((*parent->createsubmatrices)(A, n, rows, cols, reuse, B));
+  for (PetscInt k = 0; k < n && reuse == MAT_INITIAL_MATRIX; k++) PetscCall(InheritSettings(A, (*B)[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatSetFromOptions_SparseGPU(Mat A, SparseGPUOptionItems items)
+{
+  const struct _MatOps *parent;
+  PetscBool             seq, mpi;
+  Context              *context;
+
+  PetscFunctionBegin;
+  PetscCall(IsOurs(A, &seq, &mpi));
+  PetscCall(GetParentOps(mpi, &parent));
+  if (parent->setfromoptions) PetscCall((*parent->setfromoptions)(A, items));
+  PetscCall(GetContext(A, &context));
+  PetscCall(ReadOptions(A, context, items));
+  PetscCall(ForgetShadows(A));
+  PetscCall(ChooseVecType(A, context));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatView_SparseGPU(Mat A, PetscViewer viewer)
+{
+  const struct _MatOps *parent;
+  PetscBool             seq, mpi, ascii;
+  PetscViewerFormat     format;
+
+  PetscFunctionBegin;
+  PetscCall(IsOurs(A, &seq, &mpi));
+  PetscCall(GetParentOps(mpi, &parent));
+  PetscCall((*parent->view)(A, viewer));
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  PetscCall(PetscViewerGetFormat(viewer, &format));
+  if (ascii && A->assembled && (format == PETSC_VIEWER_ASCII_INFO || format == PETSC_VIEWER_ASCII_INFO_DETAIL)) PetscCall(ViewInfo(A, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatBindToCPU_SparseGPU(Mat A, PetscBool flag)
+{
+  Context *context;
+
+  PetscFunctionBegin;
+  PetscCall(GetContext(A, &context));
+  context->bound_to_cpu = flag;
+  PetscCall(ForgetAgreement(A));
+  PetscCall(ChooseVecType(A, context));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatDestroy_SparseGPU(Mat A)
+{
+  const struct _MatOps *parent;
+  PetscBool             mpi;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATMPIAIJSPARSEGPU, &mpi));
+  // MatHeaderMerge() hides the type name during the destruction: the size of the operations tells no more, so ask ours
+  if (!((PetscObject)A)->type_name) mpi = A->ops->assemblyend == MatAssemblyEnd_MPIAIJSparseGPU ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(GetParentOps(mpi, &parent));
+  PetscCall(Compose(A, mpi, false));
+  PetscCall(DestroyContext(A));
+  PetscCall((*parent->destroy)(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode Compose(Mat A, bool parallel, bool on)
+{
+  PetscObject o    = (PetscObject)A;
+  const auto  from = on ? MatConvert_Any_SparseGPU : nullptr;
+
+  PetscFunctionBegin;
+  if (parallel) {
+    PetscCall(PetscObjectComposeFunction(o, "MatConvert_mpiaij_mpiaijsparsegpu_C", from));
+    PetscCall(PetscObjectComposeFunction(o, "MatConvert_mpiaij_sparsegpu_C", from));
+  } else {
+    PetscCall(PetscObjectComposeFunction(o, "MatConvert_seqaij_seqaijsparsegpu_C", from));
+    PetscCall(PetscObjectComposeFunction(o, "MatConvert_seqaij_sparsegpu_C", from));
+  }
+  PetscCall(PetscObjectComposeFunction(o, "MatProductSetFromOptions_anytype_C", on ? MatProductSetFromOptions_SparseGPU : nullptr));
+  PetscCall(ComposeCoo(A, parallel, on));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode BecomeOurs(Mat A, bool parallel)
+{
+  PetscBool seq, mpi;
+  Context  *context;
+
+  PetscFunctionBegin;
+  PetscCall(IsOurs(A, &seq, &mpi));
+  if (seq || mpi) PetscFunctionReturn(PETSC_SUCCESS);
+  A->ops->duplicate         = MatDuplicate_SparseGPU;
+  A->ops->createsubmatrix   = MatCreateSubMatrix_SparseGPU;
+  A->ops->createsubmatrices = MatCreateSubMatrices_SparseGPU;
+  A->ops->setfromoptions    = MatSetFromOptions_SparseGPU;
+  A->ops->view              = MatView_SparseGPU;
+  A->ops->bindtocpu         = MatBindToCPU_SparseGPU;
+  A->ops->destroy           = MatDestroy_SparseGPU;
+  A->ops->convert           = MatConvert_SparseGPU_Any;
+  A->ops->convertfrom       = MatConvert_Any_SparseGPU;
+  PetscCall(parallel ? SetOps_MPI(A) : SetOps_Seq(A));
+  PetscCall(Compose(A, parallel, true));
+  PetscCall(PetscObjectChangeTypeName((PetscObject)A, parallel ? MATMPIAIJSPARSEGPU : MATSEQAIJSPARSEGPU));
+  A->spptr = nullptr;
+  PetscCall(GetContext(A, &context));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode BecomeParent(Mat A, bool parallel)
+{
+  const struct _MatOps *parent;
+
+  PetscFunctionBegin;
+  PetscCall(GetParentOps(parallel, &parent));
+  if (parallel) PetscCall(BlocksBecomeParents(A));
+#define RESTORE(op) A->ops->op = parent->op
+  RESTORE(duplicate);
+  RESTORE(createsubmatrix);
+  RESTORE(createsubmatrices);
+  RESTORE(setfromoptions);
+  RESTORE(view);
+  RESTORE(bindtocpu);
+  RESTORE(destroy);
+  RESTORE(convert);
+  RESTORE(convertfrom);
+  RESTORE(assemblyend);
+  RESTORE(mult);
+  RESTORE(multadd);
+  RESTORE(multtranspose);
+  RESTORE(multtransposeadd);
+  RESTORE(multhermitiantranspose);
+  RESTORE(multhermitiantransposeadd);
+#undef RESTORE
+  PetscCall(Compose(A, parallel, false));
+  for (const char *name : {"MatSetPreallocationCOO_C", "MatSetValuesCOO_C"}) {
+    AnyFunction f;
+    PetscCall(GetParentFunction(parallel, name, &f));
+    PetscCall(PetscObjectComposeFunction((PetscObject)A, name, f));
+  }
+  PetscCall(DestroyContext(A));
+#if defined(PETSC_HAVE_CUDA)
+  PetscCall(MatSetVecType(A, VECSTANDARD));
+#endif
+  PetscCall(PetscObjectChangeTypeName((PetscObject)A, parallel ? MATMPIAIJ : MATSEQAIJ));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

@@ -1,0 +1,115 @@
+#include "device/scatter.hpp"
+#include "mat/format.hpp"
+#include "petsc/compat.hpp"
+
+namespace sparsegpu
+{
+
+const std::vector<const char *> &FormatNames()
+{
+  static const std::vector<const char *> names = {
+#define FORMAT(name) #name,
+#include "mat/formats.def"
+#undef FORMAT
+  };
+  return names;
+}
+
+std::unique_ptr<Format> MakeFormat(const std::string &name)
+{
+#define FORMAT(f) \
+  if (name == #f) return MakeFormat_##f();
+#include "mat/formats.def"
+#undef FORMAT
+  return nullptr;
+}
+
+PetscErrorCode Format::Check(const CsrView &, const Parameters &, bool *ok, std::string *) const
+{
+  PetscFunctionBegin;
+  *ok = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Format::Build(const CsrView &A, const Parameters &parameters, Space space)
+{
+  bool        ok;
+  std::string why;
+
+  PetscFunctionBegin;
+  PetscCall(Check(A, parameters, &ok, &why));
+  PetscCheck(ok, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Format %s refuses this matrix: %s", Name(), why.c_str());
+  space_    = space;
+  rows_     = A.rows;
+  cols_     = A.cols;
+  nonzeros_ = A.nonzeros;
+  slot_     = Array<PetscInt>();
+  PetscCall(BuildPattern(A, parameters));
+  if (CsrOrder()) {
+    Borrow(A);
+    if (space == Space::Host) PetscFunctionReturn(PETSC_SUCCESS);
+    std::vector<Scalar> values;
+    PetscCallCXX(values.assign(A.a, A.a + A.nonzeros));
+    PetscCall(values_.Take(std::move(values), space));
+  } else {
+    // Values are put in place on the host and uploaded once; the slots are kept only when values change later.
+    std::vector<PetscInt> slot;
+    std::vector<Scalar>   values;
+    const bool            canonical = PadsByValue();
+    PetscCallCXX(slot.resize(A.nonzeros));
+    Slots(A, slot.data());
+    PetscCallCXX(values.assign(stored_, canonical ? PadValue() : Scalar(0)));
+    for (PetscInt e = 0; e < A.nonzeros; e++) values[slot[e]] = canonical ? StoredValue(A.a[e]) : A.a[e];
+    PetscCall(values_.Take(std::move(values), space));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Format::CopyToSlots(const Scalar *a, Space where)
+{
+  Stream        stream;
+  const Scalar *from = a;
+
+  PetscFunctionBegin;
+  if (space_ == Space::Host) {
+    const PetscInt *slot      = slot_.data();
+    Scalar         *values    = values_.data();
+    const bool      canonical = PadsByValue();
+    for (PetscInt e = 0; e < nonzeros_; e++) values[slot[e]] = canonical ? StoredValue(a[e]) : a[e];
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(DeviceStream(&stream));
+  if (where == Space::Host && CsrOrder()) { // straight into place
+    PetscCall(DeviceCopyIn(values_.data(), a, values_.bytes(), stream));
+    PetscCall(DeviceSynchronize(stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (where == Space::Host) {
+    const size_t bytes = static_cast<size_t>(nonzeros_) * sizeof(Scalar);
+    PetscCall(staging_.Reserve(bytes));
+    PetscCall(DeviceCopyIn(staging_.data(), a, bytes, stream));
+    from = static_cast<const Scalar *>(staging_.data());
+  }
+  PetscCall(ScatterValues_CUDA(nonzeros_, CsrOrder() ? nullptr : slot_.data(), from, PadsByValue(), values_.data(), stream));
+  PetscCall(DeviceSynchronize(stream)); // the caller may change `a` as soon as we return
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Format::Update(const CsrView &A, const Scalar *a, Space where)
+{
+  PetscFunctionBegin;
+  if (CsrOrder() && space_ == Space::Host) {
+    Borrow(A);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!CsrOrder() && slot_.size() != static_cast<size_t>(nonzeros_)) {
+    std::vector<PetscInt> slot;
+    PetscCallCXX(slot.resize(nonzeros_));
+    Slots(A, slot.data());
+    PetscCall(slot_.Take(std::move(slot), space_));
+  }
+  PetscCall(CopyToSlots(a, where));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

@@ -1,0 +1,95 @@
+/// A storage format: built once from CSR, then multiplied with. Formats are listed in formats.def.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+#include "device/buffer.hpp"
+#include "mat/csr_view.hpp"
+
+namespace sparsegpu
+{
+
+/// The papers' parameters, with their options.
+struct Parameters {
+  PetscReal max_padding   = 4;         ///< -mat_sparsegpu_max_padding: DIA and ELL refuse more than this times the nonzeros
+  PetscReal hyb_fraction  = 1.0 / 3.0; ///< -mat_sparsegpu_hyb_fraction: of the rows must reach the width of HYB's ELL part
+  PetscInt  merge_workers = 0;         ///< -mat_sparsegpu_merge_workers: shares of the merge path; 0: what fits the backend
+  PetscInt  csr_width     = 0;         ///< -mat_sparsegpu_csr_width: threads per row, a power of two <= 32; 0: by mean length
+  PetscInt  vab_block     = 128;       ///< -mat_sparsegpu_vab_block: threads per block, a multiple of 64
+  PetscInt  sccsr_blocks  = 8;         ///< -mat_sparsegpu_sccsr_blocks: N_blocks, resident thread blocks per multiprocessor
+  PetscInt  multiprocessors = 1;       ///< N_SM of the device; 1 on the host
+};
+
+class Format
+{
+public:
+  Format()          = default;
+  virtual ~Format() = default;
+  Format(const Format &)            = delete;
+  Format &operator=(const Format &) = delete;
+
+  virtual const char *Name() const = 0;
+  /// Would Build() accept `A`? If not, *why names the sizes. O(nonzeros) host time.
+  virtual PetscErrorCode Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const;
+
+  /// Builds pattern and values in `space`; O(nonzeros) host time, ends synchronised.
+  /// Errors: PETSC_ERR_ARG_OUTOFRANGE where Check() says no; PETSC_ERR_MEM, naming the bytes asked for and free.
+  PetscErrorCode Build(const CsrView &A, const Parameters &parameters, Space space);
+  /// New values, same pattern. `a` [nonzeros] lies in `where`; on the device all work is ordered on the stream.
+  PetscErrorCode Update(const CsrView &A, const Scalar *a, Space where);
+  /// z = A x + y; y may be null (zero) or z. All arrays in the space of Build(). Asynchronous on the device.
+  virtual PetscErrorCode Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) = 0;
+
+  /// On the host a format whose values lie as CSR's borrows the matrix's arrays: call before each Mult().
+  virtual void Borrow(const CsrView &A) { }
+
+  PetscInt       Stored() const { return stored_; }
+  PetscLogDouble BytesStored() const { return pattern_bytes_ + sizeof(Scalar) * static_cast<PetscLogDouble>(stored_); }
+  /// Bytes one Mult() must move: every stored array, x and z once. GB/s = BytesPerMult() / seconds / 1e9.
+  PetscLogDouble BytesPerMult() const { return BytesStored() + sizeof(Scalar) * (static_cast<PetscLogDouble>(rows_) + cols_); }
+
+protected:
+  /// Builds all arrays but the values; sets stored_ and pattern_bytes_.
+  virtual PetscErrorCode BuildPattern(const CsrView &A, const Parameters &parameters) = 0;
+  /// slot[e] = where the value of CSR entry e is stored. Not called if the order is CSR's own (CsrOrder()).
+  virtual void Slots(const CsrView &A, PetscInt *slot) const { }
+  virtual bool CsrOrder() const { return false; }
+  /// Padding is marked by PadValue() among the values, not by a column.
+  virtual bool PadsByValue() const { return false; }
+
+  const Scalar *values() const { return borrowed_ ? borrowed_ : values_.data(); }
+
+  PetscInt       rows_ = 0, cols_ = 0, nonzeros_ = 0, stored_ = 0;
+  PetscLogDouble pattern_bytes_ = 0;
+  Space          space_         = Space::Host;
+  const Scalar  *borrowed_      = nullptr;
+  Array<Scalar>  values_; ///< [stored_]
+
+private:
+  PetscErrorCode CopyToSlots(const Scalar *a, Space where);
+
+  Array<PetscInt> slot_; ///< [nonzeros_] once values have changed; in space_
+  DeviceMemory    staging_;
+};
+
+/// The names of formats.def, in its order.
+const std::vector<const char *> &FormatNames();
+/// Null for an unknown name.
+std::unique_ptr<Format> MakeFormat(const std::string &name);
+
+#define FORMAT(name) std::unique_ptr<Format> MakeFormat_##name();
+#include "mat/formats.def"
+#undef FORMAT
+
+/// What choosing a format needs, from one pass over the pattern.
+struct PatternFacts {
+  PetscInt rows, cols, nonzeros, longest;
+  PetscInt diagonals; ///< distinct j - i; counting stops above 4096
+  PetscReal mean, deviation; ///< of the row lengths, in entries
+};
+PetscErrorCode InspectPattern(const CsrView &A, PatternFacts *facts);
+/// The rule of -mat_sparsegpu_format auto, readable in select.cxx; never a format that refuses.
+PetscErrorCode ChooseFormat(const CsrView &A, const Parameters &parameters, Space space, std::string *name, std::string *reason);
+
+} // namespace sparsegpu

@@ -1,0 +1,76 @@
+#include "mat/backend_call.hpp"
+#include "mat/formats/csr/csr.hpp"
+#include "petsc/compat.hpp"
+
+namespace sparsegpu
+{
+
+std::unique_ptr<Format> MakeFormat_csr()
+{
+  return std::make_unique<Csr>();
+}
+
+PetscInt CsrWidth(PetscReal mean)
+{
+  PetscInt width = 1;
+  while (width < 32 && 3 * width < mean) width *= 2;
+  return width;
+}
+
+PetscErrorCode Csr::BuildPattern(const CsrView &A, const Parameters &parameters)
+{
+  std::vector<PetscInt> row, begin, i, j;
+
+  PetscFunctionBegin;
+  layout_          = {};
+  layout_.rows     = A.rows;
+  layout_.nonzeros = A.nonzeros;
+  stored_          = A.nonzeros;
+  pattern_bytes_   = sizeof(PetscInt) * (static_cast<PetscLogDouble>(A.rows) + 1 + A.nonzeros);
+  if (space_ == Space::Host) PetscFunctionReturn(PETSC_SUCCESS);
+
+  const PetscInt width = parameters.csr_width;
+  PetscCheck(width >= 0 && width <= 32 && (width & (width - 1)) == 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-mat_sparsegpu_csr_width %" PetscInt_FMT " must be a power of two from 1 to 32, or 0", width);
+  layout_.width       = width ? width : CsrWidth(A.rows ? static_cast<PetscReal>(A.nonzeros) / A.rows : 0);
+  layout_.long_length = CsrLayout::LONG_TURNS * layout_.width;
+  for (PetscInt r = 0; r < A.rows; r++) {
+    if (A.i[r + 1] - A.i[r] <= layout_.long_length) continue;
+    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e += CsrLayout::CHUNK) {
+      PetscCallCXX(row.push_back(r));
+      PetscCallCXX(begin.push_back(e));
+    }
+  }
+  layout_.chunks = static_cast<PetscInt>(row.size());
+  PetscCall(chunk_row_.Take(std::move(row), space_));
+  PetscCall(chunk_begin_.Take(std::move(begin), space_));
+  PetscCall(chunk_sum_.Allocate(layout_.chunks, space_));
+  PetscCallCXX(i.assign(A.i, A.i + A.rows + 1));
+  PetscCallCXX(j.assign(A.j, A.j + A.nonzeros));
+  PetscCall(i_.Take(std::move(i), space_));
+  PetscCall(j_.Take(std::move(j), space_));
+  layout_.i           = i_.data();
+  layout_.j           = j_.data();
+  layout_.chunk_row   = chunk_row_.data();
+  layout_.chunk_begin = chunk_begin_.data();
+  layout_.chunk_sum   = chunk_sum_.data();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void Csr::Borrow(const CsrView &A)
+{
+  if (space_ != Space::Host) return;
+  layout_.i = A.i;
+  layout_.j = A.j;
+  borrowed_ = A.a;
+}
+
+PetscErrorCode Csr::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
+{
+  PetscFunctionBegin;
+  layout_.a = values();
+  PetscCall(SPARSEGPU_LAUNCH(space_, CsrMult_CUDA(layout_, x, y, z, stream), CsrMult_Kokkos(layout_, x, y, z)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

@@ -1,0 +1,53 @@
+/// Compressed sparse rows, as PETSc's AIJ: entries of row r are i[r] .. i[r + 1).
+/// CUDA: `width` threads per row, 1 (the "scalar" kernel) to 32 (the "vector" kernel), chosen from the mean row length;
+/// rows of more than LONG_TURNS * width entries go to a bin of their own, cut into chunks, one thread block per chunk.
+/// Bell & Garland, NVR-2008-004, sections 3.3 and 4.
+#pragma once
+
+#include "mat/format.hpp"
+
+namespace sparsegpu
+{
+
+struct CsrLayout {
+  static constexpr PetscInt LONG_TURNS = 64;   ///< a row may keep its threads for this many turns; measured on R-MAT
+  static constexpr PetscInt CHUNK      = 2048; ///< entries of a long row per thread block: 8 to 16 per thread
+
+  PetscInt        rows, nonzeros;
+  PetscInt        width;       ///< threads per row
+  PetscInt        long_length; ///< longer rows are in the bin
+  PetscInt        chunks;
+  const PetscInt *i;           ///< [rows + 1]
+  const PetscInt *j;           ///< [nonzeros] column
+  const Scalar   *a;           ///< [nonzeros] value
+  const PetscInt *chunk_row;   ///< [chunks] row of the chunk, ascending
+  const PetscInt *chunk_begin; ///< [chunks] first entry
+  Scalar         *chunk_sum;   ///< [chunks] scratch
+};
+
+/// z = A x + y; y null or z allowed.
+PetscErrorCode CsrMult_Kokkos(const CsrLayout &A, const Scalar *x, const Scalar *y, Scalar *z);
+PetscErrorCode CsrMult_CUDA(const CsrLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream);
+
+/// Threads per row for a mean row length: about three entries each.
+PetscInt CsrWidth(PetscReal mean);
+
+class Csr : public Format
+{
+public:
+  const char      *Name() const override { return "csr"; }
+  PetscErrorCode   Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
+  void             Borrow(const CsrView &A) override;
+  const CsrLayout &Layout() const { return layout_; }
+
+protected:
+  PetscErrorCode BuildPattern(const CsrView &A, const Parameters &parameters) override;
+  bool           CsrOrder() const override { return true; }
+
+private:
+  CsrLayout       layout_ = {};
+  Array<PetscInt> i_, j_, chunk_row_, chunk_begin_;
+  Array<Scalar>   chunk_sum_;
+};
+
+} // namespace sparsegpu

@@ -1,0 +1,76 @@
+#include "mat/backend_call.hpp"
+#include "mat/formats/dia/dia.hpp"
+#include "mat/formats/ell/ell.hpp"
+#include "petsc/compat.hpp"
+
+namespace sparsegpu
+{
+
+std::unique_ptr<Format> MakeFormat_dia()
+{
+  return std::make_unique<Dia>();
+}
+
+/// The offsets of all diagonals with an entry, ascending.
+static PetscErrorCode FindDiagonals(const CsrView &A, std::vector<PetscInt> *offsets)
+{
+  std::vector<char> used;
+
+  PetscFunctionBegin;
+  PetscCallCXX(used.assign(static_cast<size_t>(A.rows) + A.cols, 0));
+  for (PetscInt r = 0; r < A.rows; r++)
+    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) used[static_cast<size_t>(A.j[e]) + (A.rows - r)] = 1;
+  offsets->clear();
+  for (size_t d = 0; d < used.size(); d++)
+    if (used[d]) PetscCallCXX(offsets->push_back(static_cast<PetscInt>(d) - A.rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Dia::Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const
+{
+  std::vector<PetscInt> offsets;
+  char                  text[256];
+
+  PetscFunctionBegin;
+  PetscCall(FindDiagonals(A, &offsets));
+  const PetscLogDouble stored = static_cast<PetscLogDouble>(offsets.size()) * A.rows;
+  *ok                         = !TooMuchPadding(stored, A.nonzeros, parameters.max_padding);
+  if (*ok) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSNPrintf(text, sizeof(text), "it has entries on %zu diagonals, so %" PetscInt_FMT " rows would store %.0f for %" PetscInt_FMT
+                          " nonzeros, more than %g times (-mat_sparsegpu_max_padding)", offsets.size(), A.rows, stored, A.nonzeros, (double)parameters.max_padding));
+  PetscCallCXX(*why = text);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Dia::BuildPattern(const CsrView &A, const Parameters &parameters)
+{
+  PetscFunctionBegin;
+  PetscCall(FindDiagonals(A, &offsets_));
+  layout_.rows      = A.rows;
+  layout_.cols      = A.cols;
+  layout_.diagonals = static_cast<PetscInt>(offsets_.size());
+  layout_.pitch     = EllPitch(A.rows);
+  stored_           = layout_.diagonals * layout_.pitch;
+  PetscCall(offset_.Take(std::vector<PetscInt>(offsets_), space_));
+  layout_.offset = offset_.data();
+  pattern_bytes_ = static_cast<PetscLogDouble>(offset_.bytes());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void Dia::Slots(const CsrView &A, PetscInt *slot) const
+{
+  std::vector<PetscInt> number(static_cast<size_t>(A.rows) + A.cols); // of the diagonal j - r, at j - r + rows
+  for (size_t d = 0; d < offsets_.size(); d++) number[static_cast<size_t>(offsets_[d] + A.rows)] = static_cast<PetscInt>(d);
+  for (PetscInt r = 0; r < A.rows; r++)
+    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) slot[e] = number[static_cast<size_t>(A.j[e]) + (A.rows - r)] * layout_.pitch + r;
+}
+
+PetscErrorCode Dia::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
+{
+  PetscFunctionBegin;
+  layout_.a = values();
+  PetscCall(SPARSEGPU_LAUNCH(space_, DiaMult_CUDA(layout_, x, y, z, stream), DiaMult_Kokkos(layout_, x, y, z)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

@@ -1,0 +1,41 @@
+/// Diagonals: entry (r, r + offset[d]) is at d * pitch + r; no column is stored. Slots that are no entry of the matrix hold
+/// PadValue() and are skipped, so that an Inf or NaN in x cannot leak through them; explicit zeros are entries.
+/// Bell & Garland, NVR-2008-004, sections 2.1 and 3.1.
+#pragma once
+
+#include "mat/format.hpp"
+
+namespace sparsegpu
+{
+
+struct DiaLayout {
+  PetscInt        rows, cols, diagonals;
+  PetscInt        pitch;  ///< rows, rounded up to a multiple of 32
+  const PetscInt *offset; ///< [diagonals] column - row, ascending
+  const Scalar   *a;      ///< [diagonals * pitch] value or PadValue()
+};
+
+/// z = A x + y; y null or z allowed.
+PetscErrorCode DiaMult_Kokkos(const DiaLayout &A, const Scalar *x, const Scalar *y, Scalar *z);
+PetscErrorCode DiaMult_CUDA(const DiaLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream);
+
+class Dia : public Format
+{
+public:
+  const char      *Name() const override { return "dia"; }
+  PetscErrorCode   Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const override;
+  PetscErrorCode   Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
+  const DiaLayout &Layout() const { return layout_; }
+
+protected:
+  PetscErrorCode BuildPattern(const CsrView &A, const Parameters &parameters) override;
+  void           Slots(const CsrView &A, PetscInt *slot) const override;
+  bool           PadsByValue() const override { return true; }
+
+private:
+  DiaLayout             layout_ = {};
+  std::vector<PetscInt> offsets_; ///< offset, on the host
+  Array<PetscInt>       offset_;
+};
+
+} // namespace sparsegpu

@@ -1,0 +1,75 @@
+#include <algorithm>
+#include "device/kokkos.hpp"
+#include "mat/backend_call.hpp"
+#include "mat/formats/merge/merge.hpp"
+#include "petsc/compat.hpp"
+
+namespace sparsegpu
+{
+
+std::unique_ptr<Format> MakeFormat_merge()
+{
+  return std::make_unique<Merge>();
+}
+
+#if !defined(SPARSEGPU_HAVE_CUDA)
+PetscInt MergeTile_CUDA()
+{
+  return 1;
+}
+#endif
+
+PetscErrorCode Merge::BuildPattern(const CsrView &A, const Parameters &parameters)
+{
+  const PetscCount      steps = static_cast<PetscCount>(A.rows) + A.nonzeros;
+  PetscInt              workers = parameters.merge_workers;
+  std::vector<PetscInt> start, i, j;
+
+  PetscFunctionBegin;
+  PetscCheck(workers >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-mat_sparsegpu_merge_workers %" PetscInt_FMT " must be positive, or 0 for what fits the backend", workers);
+  if (!workers && space_ == Space::Host) PetscCall(KokkosConcurrency(&workers));
+  layout_          = {};
+  layout_.rows     = A.rows;
+  layout_.nonzeros = A.nonzeros;
+  layout_.share    = workers ? (steps + workers - 1) / workers : MergeTile_CUDA();
+  layout_.share    = std::max<PetscCount>(layout_.share, 1);
+  layout_.workers  = workers ? workers : static_cast<PetscInt>((steps + layout_.share - 1) / layout_.share);
+  stored_          = A.nonzeros;
+  pattern_bytes_   = sizeof(PetscInt) * (static_cast<PetscLogDouble>(A.rows) + 1 + A.nonzeros);
+  // The paper searches in every product. The path depends on the pattern alone, so one search serves all of them.
+  PetscCallCXX(start.resize(layout_.workers + 1));
+  for (PetscInt w = 0; w <= layout_.workers; w++) start[w] = MergeSearch(std::min(w * layout_.share, steps), A.i + 1, A.rows, A.nonzeros);
+  PetscCall(start_row_.Take(std::move(start), space_));
+  PetscCall(carry_row_.Allocate(layout_.workers, space_));
+  PetscCall(carry_value_.Allocate(layout_.workers, space_));
+  layout_.start_row   = start_row_.data();
+  layout_.carry_row   = carry_row_.data();
+  layout_.carry_value = carry_value_.data();
+  if (space_ == Space::Host) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCXX(i.assign(A.i, A.i + A.rows + 1));
+  PetscCallCXX(j.assign(A.j, A.j + A.nonzeros));
+  PetscCall(i_.Take(std::move(i), space_));
+  PetscCall(j_.Take(std::move(j), space_));
+  layout_.i = i_.data();
+  layout_.j = j_.data();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void Merge::Borrow(const CsrView &A)
+{
+  if (space_ != Space::Host) return;
+  layout_.i = A.i;
+  layout_.j = A.j;
+  borrowed_ = A.a;
+}
+
+PetscErrorCode Merge::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
+{
+  PetscFunctionBegin;
+  layout_.a = values();
+  PetscCall(SPARSEGPU_LAUNCH(space_, MergeMult_CUDA(layout_, x, y, z, stream), MergeMult_Kokkos(layout_, x, y, z)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

@@ -1,0 +1,130 @@
+#include <algorithm>
+#include "mat/backend_call.hpp"
+#include "mat/formats/sccsr/sccsr.hpp"
+#include "petsc/compat.hpp"
+
+namespace sparsegpu
+{
+
+std::unique_ptr<Format> MakeFormat_sccsr()
+{
+  return std::make_unique<Sccsr>();
+}
+
+namespace
+{
+struct Plan {
+  std::vector<PetscInt> row_index, start;
+  PetscInt              first_group[SccsrLayout::SEGMENTS + 1], first_row[SccsrLayout::SEGMENTS];
+  PetscLogDouble        stored;
+};
+
+/// Sorts, cuts and groups the rows; O(rows).
+PetscErrorCode MakePlan(const CsrView &A, const Parameters &parameters, Plan *plan)
+{
+  constexpr int         S = SccsrLayout::SEGMENTS;
+  const PetscReal       fill = 0.5 * parameters.multiprocessors * parameters.sccsr_blocks * SccsrLayout::WARPS_PER_BLOCK; // N_w
+  std::vector<PetscInt> count, order;
+  PetscInt              longest = 0, begin = 0;
+
+  PetscFunctionBegin;
+  const auto length = [&A](PetscInt r) { return A.i[r + 1] - A.i[r]; };
+  for (PetscInt r = 0; r < A.rows; r++) longest = std::max(longest, length(r));
+  PetscCallCXX(count.assign(static_cast<size_t>(longest) + 2, 0)); // counting sort: stable, so neighbours stay neighbours
+  PetscCallCXX(order.resize(A.rows));
+  for (PetscInt r = 0; r < A.rows; r++) count[length(r) + 1]++;
+  for (PetscInt l = 0; l <= longest; l++) count[l + 1] += count[l];
+  for (PetscInt r = 0; r < A.rows; r++) order[count[length(r)]++] = r;
+
+  plan->row_index.clear();
+  PetscCallCXX(plan->start.assign(1, 0));
+  plan->stored = 0;
+  for (int s = 0, groups = 0; s < S; s++) {
+    const PetscInt c = SccsrLayout::ROWS[s];
+    PetscInt       end = begin;
+    while (end < A.rows && length(order[end]) <= SccsrLayout::LONGEST[s]) end++;
+    plan->first_group[s] = groups;
+    plan->first_row[s]   = static_cast<PetscInt>(plan->row_index.size());
+    if (s < S - 1 && (end - begin + c - 1) / c < fill) continue; // joins the next segment
+    for (; begin < end; begin += c, groups++) {
+      const PetscInt last = std::min(begin + c, end);
+      for (PetscInt k = begin; k < begin + c; k++) PetscCallCXX(plan->row_index.push_back(k < last ? order[k] : -1));
+      plan->stored += static_cast<PetscLogDouble>(c) * length(order[last - 1]); // sorted: the last row is the longest
+      if (plan->stored <= PETSC_MAX_INT) PetscCallCXX(plan->start.push_back(static_cast<PetscInt>(plan->stored)));
+    }
+    begin                    = end;
+    plan->first_group[s + 1] = groups;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode Sccsr::Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const
+{
+  Plan plan;
+  char text[256];
+
+  PetscFunctionBegin;
+  PetscCall(MakePlan(A, parameters, &plan));
+  *ok = plan.stored <= static_cast<PetscLogDouble>(PETSC_MAX_INT);
+  if (*ok) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSNPrintf(text, sizeof(text), "%.0f entries with padding for %" PetscInt_FMT " nonzeros exceed the largest PetscInt, %" PetscInt_FMT,
+                          plan.stored, A.nonzeros, PETSC_MAX_INT));
+  PetscCallCXX(*why = text);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Sccsr::BuildPattern(const CsrView &A, const Parameters &parameters)
+{
+  Plan                  plan;
+  std::vector<PetscInt> j, slot;
+
+  PetscFunctionBegin;
+  PetscCheck(parameters.sccsr_blocks >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-mat_sparsegpu_sccsr_blocks %" PetscInt_FMT " must not be negative", parameters.sccsr_blocks);
+  PetscCall(MakePlan(A, parameters, &plan));
+  layout_        = {};
+  layout_.rows   = A.rows;
+  layout_.groups = static_cast<PetscInt>(plan.start.size()) - 1;
+  stored_        = plan.start.back();
+  std::copy(plan.first_group, plan.first_group + SccsrLayout::SEGMENTS + 1, layout_.first_group);
+  std::copy(plan.first_row, plan.first_row + SccsrLayout::SEGMENTS, layout_.first_row);
+  sorted_     = plan.row_index;
+  host_start_ = plan.start;
+  PetscCallCXX(slot.resize(A.nonzeros));
+  PetscCallCXX(j.assign(stored_, -1));
+  Slots(A, slot.data());
+  for (PetscInt e = 0; e < A.nonzeros; e++) j[slot[e]] = A.j[e];
+  PetscCall(start_.Take(std::move(plan.start), space_));
+  PetscCall(row_index_.Take(std::move(plan.row_index), space_));
+  PetscCall(j_.Take(std::move(j), space_));
+  layout_.start     = start_.data();
+  layout_.row_index = row_index_.data();
+  layout_.j         = j_.data();
+  pattern_bytes_    = static_cast<PetscLogDouble>(start_.bytes() + row_index_.bytes() + j_.bytes());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void Sccsr::Slots(const CsrView &A, PetscInt *slot) const
+{
+  for (int s = 0; s < SccsrLayout::SEGMENTS; s++) {
+    const PetscInt c = SccsrLayout::ROWS[s];
+    for (PetscInt g = layout_.first_group[s]; g < layout_.first_group[s + 1]; g++) {
+      for (PetscInt k = 0; k < c; k++) {
+        const PetscInt r = sorted_[layout_.first_row[s] + (g - layout_.first_group[s]) * c + k];
+        if (r < 0) continue;
+        for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) slot[e] = host_start_[g] + (e - A.i[r]) * c + k;
+      }
+    }
+  }
+}
+
+PetscErrorCode Sccsr::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
+{
+  PetscFunctionBegin;
+  layout_.a = values();
+  PetscCall(SPARSEGPU_LAUNCH(space_, SccsrMult_CUDA(layout_, x, y, z, stream), SccsrMult_Kokkos(layout_, x, y, z)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

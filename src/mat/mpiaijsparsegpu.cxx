@@ -1,0 +1,300 @@
+/// MATMPIAIJSPARSEGPU: diagonal and off-diagonal block each a MATSEQAIJSPARSEGPU, the halo exchange overlapped with the
+/// diagonal block's product.
+#include <utility>
+#include "mat/context.hpp"
+
+namespace sparsegpu
+{
+
+namespace
+{
+/// Blocks of our type with the parent's settings; PETSc remakes them on preallocation and assembly.
+PetscErrorCode ConvertBlocks(Mat A)
+{
+  Context *context, *block;
+  Mat      blocks[2];
+
+  PetscFunctionBegin;
+  PetscCall(GetContext(A, &context));
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &blocks[0], &blocks[1], nullptr));
+  for (int b = 0; b < 2; b++) {
+    if (!blocks[b]) continue;
+    PetscCall(MatConvert_SeqAIJ_SeqAIJSparseGPU(blocks[b], MATSEQAIJSPARSEGPU, MAT_INPLACE_MATRIX, &blocks[b]));
+    PetscCall(GetContext(blocks[b], &block));
+    if (context->settings.decided) {
+      const bool same = block->settings.decided && block->settings.format == context->settings.format && block->settings.off_diagonal == (b == 1);
+      if (!same) PetscCall(ForgetShadows(blocks[b]));
+      PetscCallCXX(block->settings = context->settings);
+    }
+    block->settings.off_diagonal = b == 1;
+    block->bound_to_cpu          = context->bound_to_cpu;
+    PetscCall(ChooseVecType(blocks[b], block));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Where the product of these vectors runs; x and z null: where it would run.
+PetscErrorCode ProductSpace(Context *context, Vec x, Vec z, Space *space)
+{
+  PetscFunctionBegin;
+  PetscCall(PlannedSpace(context, space));
+#if defined(PETSC_HAVE_CUDA)
+  if (x && *space == Space::Device && context->settings.backend == Backend::Auto) {
+    PetscMemType x_where, z_where;
+    PetscCall(VecGetArrayReadAndMemType(x, nullptr, &x_where)); // the type alone; nothing is held
+    PetscCall(VecRestoreArrayReadAndMemType(x, nullptr));
+    PetscCall(VecGetArrayWriteAndMemType(z, nullptr, &z_where));
+    PetscCall(VecRestoreArrayWriteAndMemType(z, nullptr));
+    if (!PetscMemTypeDevice(x_where) && !PetscMemTypeDevice(z_where)) *space = Space::Host;
+  }
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The star forest from owned columns to ghosts, remade (collectively) where any rank's ghosts have changed.
+PetscErrorCode PrepareHalo(Mat A, Context *context)
+{
+  Mat             diagonal, off;
+  const PetscInt *ghosts;
+  PetscInt        count;
+  PatternKey      key;
+  PetscMPIInt     stale, any;
+
+  PetscFunctionBegin;
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &off, &ghosts));
+  count        = off->cmap->n;
+  key.data     = A->data;
+  key.i        = ghosts;
+  key.j        = off->data;
+  key.nonzeros = count;
+  PetscCall(MatGetNonzeroState(A, &key.nonzero));
+  stale = !context->halo || !(context->halo_pattern == key);
+  PetscCallMPI(MPI_Allreduce(&stale, &any, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A)));
+  if (!any) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSFDestroy(&context->halo));
+  PetscCall(VecDestroy(&context->ghosts));
+  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)A), &context->halo));
+  PetscCall(PetscSFSetGraphLayout(context->halo, A->cmap, count, nullptr, PETSC_OWN_POINTER, const_cast<PetscInt *>(ghosts)));
+  PetscCall(PetscSFSetUp(context->halo));
+  PetscCall(MatCreateVecs(off, &context->ghosts, nullptr));
+  context->halo_pattern = key;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode BuildBlocks(Mat A, Side side, Space space)
+{
+  Mat      blocks[2];
+  Context *context;
+  Shadow  *shadow;
+
+  PetscFunctionBegin;
+  if (space == Space::Device) PetscCall(RequireDevice("-sparsegpu_backend cuda"));
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &blocks[0], &blocks[1], nullptr));
+  for (Mat block : blocks) {
+    PetscCall(GetContext(block, &context));
+    PetscCall(GetShadow(block, context, side, space, &shadow));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Everything a product needs, once per change of the matrix: collective, so that an error on one rank (a format that
+/// refuses its block, no memory) is an error on all of them and nobody waits in the exchange.
+PetscErrorCode Prepare(Mat A, Side side, Vec x, Vec z, Context **out)
+{
+  Context         *context;
+  PetscObjectState state;
+  Space            space;
+
+  PetscFunctionBegin;
+#if !defined(PETSC_USE_COMPLEX)
+  if (side == Side::Hermitian) side = Side::Transpose;
+#endif
+  PetscCall(GetContext(A, &context));
+  *out = context;
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  PetscCall(Decide(A, context));
+  PetscCall(ProductSpace(context, x, z, &space));
+  PetscObjectState *agreed = &context->agreed[static_cast<int>(space)][static_cast<int>(side)];
+  if (*agreed == state) PetscFunctionReturn(PETSC_SUCCESS);
+
+  struct {
+    int code, rank;
+  } mine, worst;
+  PetscMPIInt rank;
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)A), &rank));
+  PetscCall(ConvertBlocks(A));
+  PetscCall(PrepareHalo(A, context));
+  mine.code = static_cast<int>(BuildBlocks(A, side, space));
+  mine.rank = rank;
+  PetscCallMPI(MPI_Allreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, PetscObjectComm((PetscObject)A)));
+  PetscCheck(!mine.code, PETSC_COMM_SELF, static_cast<PetscErrorCode>(mine.code), "Rank %d cannot convert its block", (int)rank);
+  PetscCheck(!worst.code, PETSC_COMM_SELF, static_cast<PetscErrorCode>(worst.code), "Rank %d cannot convert its block: see its message", worst.rank);
+  *agreed = state;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// z = A x + y
+PetscErrorCode Mult(Mat A, Vec x, Vec y, Vec z)
+{
+  Context           *context;
+  Mat                diagonal, off;
+  Space              space;
+  const PetscScalar *px;
+  PetscScalar       *pg;
+  PetscMemType       x_where = PETSC_MEMTYPE_HOST, g_where = PETSC_MEMTYPE_HOST;
+
+  PetscFunctionBegin;
+  PetscCall(Prepare(A, Side::Normal, x, z, &context));
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &off, nullptr));
+  PetscCall(ProductSpace(context, x, z, &space));
+  const bool device = space == Space::Device;
+  if (device) {
+    PetscCall(VecGetArrayReadAndMemType(x, &px, &x_where));
+    PetscCall(VecGetArrayWriteAndMemType(context->ghosts, &pg, &g_where));
+  } else {
+    PetscCall(VecGetArrayRead(x, &px));
+    PetscCall(VecGetArrayWrite(context->ghosts, &pg));
+  }
+  PetscCall(PetscSFBcastWithMemTypeBegin(context->halo, MPIU_SCALAR, x_where, px, g_where, pg, MPI_REPLACE));
+  PetscCall(MultLocal(diagonal, Side::Normal, x, y, z));
+  PetscCall(PetscSFBcastEnd(context->halo, MPIU_SCALAR, px, pg, MPI_REPLACE));
+  if (device) {
+    PetscCall(VecRestoreArrayReadAndMemType(x, &px));
+    PetscCall(VecRestoreArrayWriteAndMemType(context->ghosts, &pg));
+  } else {
+    PetscCall(VecRestoreArrayRead(x, &px));
+    PetscCall(VecRestoreArrayWrite(context->ghosts, &pg));
+  }
+  PetscCall(MultLocal(off, Side::Normal, context->ghosts, z, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// z = A^T x + y, or A^H
+PetscErrorCode MultTransposed(Mat A, Side side, Vec x, Vec y, Vec z)
+{
+  Context           *context;
+  Mat                diagonal, off;
+  Space              space;
+  const PetscScalar *pg;
+  PetscScalar       *pz;
+  PetscMemType       z_where = PETSC_MEMTYPE_HOST, g_where = PETSC_MEMTYPE_HOST;
+
+  PetscFunctionBegin;
+  PetscCall(Prepare(A, side, x, z, &context));
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &off, nullptr));
+  PetscCall(ProductSpace(context, x, z, &space));
+  const bool device = space == Space::Device;
+  PetscCall(MultLocal(off, side, x, nullptr, context->ghosts));
+  PetscCall(MultLocal(diagonal, side, x, y, z));
+  if (device) {
+    PetscCall(VecGetArrayReadAndMemType(context->ghosts, &pg, &g_where));
+    PetscCall(VecGetArrayAndMemType(z, &pz, &z_where));
+  } else {
+    PetscCall(VecGetArrayRead(context->ghosts, &pg));
+    PetscCall(VecGetArray(z, &pz));
+  }
+  PetscCall(PetscSFReduceWithMemTypeBegin(context->halo, MPIU_SCALAR, g_where, pg, z_where, pz, MPIU_SUM));
+  PetscCall(PetscSFReduceEnd(context->halo, MPIU_SCALAR, pg, pz, MPIU_SUM));
+  if (device) {
+    PetscCall(VecRestoreArrayReadAndMemType(context->ghosts, &pg));
+    PetscCall(VecRestoreArrayAndMemType(z, &pz));
+  } else {
+    PetscCall(VecRestoreArrayRead(context->ghosts, &pg));
+    PetscCall(VecRestoreArray(z, &pz));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatMult_MPIAIJSparseGPU(Mat A, Vec x, Vec y)
+{
+  PetscFunctionBegin;
+  PetscCall(Mult(A, x, nullptr, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatMultTranspose_MPIAIJSparseGPU(Mat A, Vec x, Vec y)
+{
+  PetscFunctionBegin;
+  PetscCall(MultTransposed(A, Side::Transpose, x, nullptr, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatMultTransposeAdd_MPIAIJSparseGPU(Mat A, Vec x, Vec y, Vec z)
+{
+  PetscFunctionBegin;
+  PetscCall(MultTransposed(A, Side::Transpose, x, y, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatMultHermitianTranspose_MPIAIJSparseGPU(Mat A, Vec x, Vec y)
+{
+  PetscFunctionBegin;
+  PetscCall(MultTransposed(A, Side::Hermitian, x, nullptr, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatMultHermitianTransposeAdd_MPIAIJSparseGPU(Mat A, Vec x, Vec y, Vec z)
+{
+  PetscFunctionBegin;
+  PetscCall(MultTransposed(A, Side::Hermitian, x, y, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode MatAssemblyEnd_MPIAIJSparseGPU(Mat A, MatAssemblyType mode)
+{
+  const struct _MatOps *parent;
+
+  PetscFunctionBegin;
+  PetscCall(GetParentOps(true, &parent));
+  PetscCall((*parent->assemblyend)(A, mode));
+  if (mode == MAT_FINAL_ASSEMBLY) PetscCall(ConvertBlocks(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SetOps_MPI(Mat A)
+{
+  PetscFunctionBegin;
+  A->ops->assemblyend               = MatAssemblyEnd_MPIAIJSparseGPU;
+  A->ops->mult                      = MatMult_MPIAIJSparseGPU;
+  A->ops->multadd                   = Mult;
+  A->ops->multtranspose             = MatMultTranspose_MPIAIJSparseGPU;
+  A->ops->multtransposeadd          = MatMultTransposeAdd_MPIAIJSparseGPU;
+  A->ops->multhermitiantranspose    = MatMultHermitianTranspose_MPIAIJSparseGPU;
+  A->ops->multhermitiantransposeadd = MatMultHermitianTransposeAdd_MPIAIJSparseGPU;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode BlocksBecomeParents(Mat A)
+{
+  Mat blocks[2];
+
+  PetscFunctionBegin;
+  if (!A->assembled) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &blocks[0], &blocks[1], nullptr));
+  for (Mat block : blocks) {
+    PetscBool seq, mpi;
+    PetscCall(IsOurs(block, &seq, &mpi));
+    if (seq) PetscCall(BecomeParent(block, false));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PrepareToView(Mat A)
+{
+  Context *context;
+
+  PetscFunctionBegin;
+  PetscCall(Prepare(A, Side::Normal, nullptr, nullptr, &context));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PETSC_INTERN PetscErrorCode MatCreate_MPIAIJSparseGPU(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(MatSetType(A, MATMPIAIJ));
+  PetscCall(BecomeOurs(A, true));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

@@ -1,0 +1,89 @@
+/// MATSEQAIJSPARSEGPU: the PETSc face of the sequential type.
+#include "mat/context.hpp"
+
+namespace sparsegpu
+{
+
+namespace
+{
+PetscErrorCode MatMult_SeqAIJSparseGPU(Mat A, Vec x, Vec y)
+{
+  PetscFunctionBegin;
+  PetscCall(MultLocal(A, Side::Normal, x, nullptr, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatMultAdd_SeqAIJSparseGPU(Mat A, Vec x, Vec y, Vec z)
+{
+  PetscFunctionBegin;
+  PetscCall(MultLocal(A, Side::Normal, x, y, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatMultTranspose_SeqAIJSparseGPU(Mat A, Vec x, Vec y)
+{
+  PetscFunctionBegin;
+  PetscCall(MultLocal(A, Side::Transpose, x, nullptr, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatMultTransposeAdd_SeqAIJSparseGPU(Mat A, Vec x, Vec y, Vec z)
+{
+  PetscFunctionBegin;
+  PetscCall(MultLocal(A, Side::Transpose, x, y, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatMultHermitianTranspose_SeqAIJSparseGPU(Mat A, Vec x, Vec y)
+{
+  PetscFunctionBegin;
+  PetscCall(MultLocal(A, Side::Hermitian, x, nullptr, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatMultHermitianTransposeAdd_SeqAIJSparseGPU(Mat A, Vec x, Vec y, Vec z)
+{
+  PetscFunctionBegin;
+  PetscCall(MultLocal(A, Side::Hermitian, x, y, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode SetOps_Seq(Mat A)
+{
+  PetscFunctionBegin;
+  A->ops->mult                      = MatMult_SeqAIJSparseGPU;
+  A->ops->multadd                   = MatMultAdd_SeqAIJSparseGPU;
+  A->ops->multtranspose             = MatMultTranspose_SeqAIJSparseGPU;
+  A->ops->multtransposeadd          = MatMultTransposeAdd_SeqAIJSparseGPU;
+  A->ops->multhermitiantranspose    = MatMultHermitianTranspose_SeqAIJSparseGPU;
+  A->ops->multhermitiantransposeadd = MatMultHermitianTransposeAdd_SeqAIJSparseGPU;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// MatSeqAIJRegister()'s converter, for -mat_seqaij_type: in place on a plain or other AIJ.
+PETSC_INTERN PetscErrorCode MatConvert_SeqAIJ_SeqAIJSparseGPU(Mat A, MatType, MatReuse reuse, Mat *M)
+{
+  PetscBool plain;
+
+  PetscFunctionBegin;
+  if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatDuplicate(A, MAT_COPY_VALUES, M));
+  PetscCall(PetscObjectTypeCompare((PetscObject)*M, MATSEQAIJ, &plain));
+  if (!plain) {
+    PetscBool seq, mpi;
+    PetscCall(IsOurs(*M, &seq, &mpi));
+    if (!seq) PetscCall(MatConvert(*M, MATSEQAIJ, MAT_INPLACE_MATRIX, M));
+  }
+  PetscCall(BecomeOurs(*M, false));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PETSC_INTERN PetscErrorCode MatCreate_SeqAIJSparseGPU(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(MatSetType(A, MATSEQAIJ));
+  PetscCall(MatConvert_SeqAIJ_SeqAIJSparseGPU(A, MATSEQAIJSPARSEGPU, MAT_INPLACE_MATRIX, &A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

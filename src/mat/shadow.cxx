@@ -1,0 +1,166 @@
+/// The converted copy: built lazily, refreshed when the matrix's object state has moved, rebuilt when its pattern has.
+#include <petsctime.h>
+#include "device/scatter.hpp"
+#include "mat/context.hpp"
+
+namespace sparsegpu
+{
+
+PetscErrorCode GetCsr(Mat A, CsrView *view, PatternKey *key)
+{
+  PetscScalar *a;
+  PetscMemType where;
+
+  PetscFunctionBegin;
+  PetscCall(MatSeqAIJGetCSRAndMemType(A, &view->i, &view->j, &a, &where));
+  view->a        = reinterpret_cast<const Scalar *>(a);
+  view->rows     = A->rmap->n;
+  view->cols     = A->cmap->n;
+  view->nonzeros = view->rows ? view->i[view->rows] : 0;
+  if (key) {
+    key->data = A->data;
+    key->i    = view->i;
+    key->j    = view->j;
+    PetscCall(MatGetNonzeroState(A, &key->nonzero));
+    key->nonzeros = view->nonzeros;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The pattern of the transpose and where its entries come from: a counting sort by column, so rows stay in order.
+static PetscErrorCode TransposePattern(const CsrView &A, Shadow *shadow)
+{
+  PetscFunctionBegin;
+  PetscCallCXX(shadow->ti.assign(A.cols + 1, 0));
+  PetscCallCXX(shadow->tj.resize(A.nonzeros));
+  PetscCallCXX(shadow->tperm.resize(A.nonzeros));
+  for (PetscInt e = 0; e < A.nonzeros; e++) shadow->ti[A.j[e] + 1]++;
+  for (PetscInt c = 0; c < A.cols; c++) shadow->ti[c + 1] += shadow->ti[c];
+  std::vector<PetscInt> next;
+  PetscCallCXX(next.assign(shadow->ti.begin(), shadow->ti.end()));
+  for (PetscInt r = 0; r < A.rows; r++) {
+    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) {
+      const PetscInt t = next[A.j[e]]++;
+      shadow->tj[t]    = r;
+      shadow->tperm[t] = e;
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The view that the shadow's format is built from: A itself, or its transpose with values refreshed.
+static PetscErrorCode SideView(const CsrView &A, Side side, Shadow *shadow, CsrView *view)
+{
+  PetscFunctionBegin;
+  *view = A;
+  if (side == Side::Normal) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCXX(shadow->ta.resize(A.nonzeros));
+  for (PetscInt t = 0; t < A.nonzeros; t++) {
+    const Scalar v = A.a[shadow->tperm[t]];
+    shadow->ta[t]  = side == Side::Hermitian ? Conj(v) : v;
+  }
+  *view = CsrView{A.cols, A.rows, A.nonzeros, shadow->ti.data(), shadow->tj.data(), shadow->ta.data()};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The format to build: the one asked for; csr for an off-diagonal block or a transpose that it refuses; the rule for auto.
+static PetscErrorCode PickFormat(const CsrView &view, const Settings &settings, const Parameters &parameters, Side side, Space space, std::string *name, std::string *reason)
+{
+  PetscFunctionBegin;
+  if (settings.format == "auto") {
+    PetscCall(ChooseFormat(view, parameters, space, name, reason));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCallCXX(*name = settings.format);
+  PetscCallCXX(*reason = "asked for");
+  if (settings.off_diagonal || side != Side::Normal) {
+    bool        ok;
+    std::string why;
+    PetscCall(MakeFormat(*name)->Check(view, parameters, &ok, &why));
+    if (!ok) {
+      PetscCallCXX(*reason = *name + " refuses this " + (settings.off_diagonal ? "off-diagonal block: " : "transpose: ") + why);
+      PetscCallCXX(*name = "csr");
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BuildShadow(Mat A, Context *context, const CsrView &csr, const PatternKey &key, Side side, Space space, Shadow *shadow)
+{
+  Parameters     parameters = context->settings.parameters;
+  CsrView        view;
+  std::string    name;
+  PetscLogDouble begin, end;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(ConvertEvent, A, nullptr, nullptr, nullptr));
+  PetscCall(PetscTime(&begin));
+  if (space == Space::Device) PetscCall(DeviceFacts(nullptr, &parameters.multiprocessors, nullptr));
+  shadow->format.reset();
+  shadow->state = -1;
+  if (side != Side::Normal) PetscCall(TransposePattern(csr, shadow));
+  PetscCall(SideView(csr, side, shadow, &view));
+  PetscCall(PickFormat(view, context->settings, parameters, side, space, &name, &shadow->reason));
+  std::unique_ptr<Format> format = MakeFormat(name);
+  PetscCall(format->Build(view, parameters, space));
+  shadow->format  = std::move(format);
+  shadow->pattern = key;
+  PetscCall(PetscTime(&end));
+  shadow->convert_seconds = end - begin;
+  shadow->update_seconds  = 0;
+  if (space == Space::Device) PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(shadow->format->BytesStored())));
+  PetscCall(PetscLogEventEnd(ConvertEvent, A, nullptr, nullptr, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode UpdateShadow(Mat A, const CsrView &csr, Side side, Space space, Shadow *shadow)
+{
+  CsrView        view;
+  PetscLogDouble begin, end;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(UpdateEvent, A, nullptr, nullptr, nullptr));
+  PetscCall(PetscTime(&begin));
+  PetscCall(SideView(csr, side, shadow, &view));
+  PetscCall(shadow->format->Update(view, view.a, Space::Host));
+  PetscCall(PetscTime(&end));
+  shadow->update_seconds = end - begin;
+  if (space == Space::Device) PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(csr.nonzeros) * sizeof(Scalar)));
+  PetscCall(PetscLogEventEnd(UpdateEvent, A, nullptr, nullptr, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GetShadow(Mat A, Context *context, Side side, Space space, Shadow **out)
+{
+  Shadow          *shadow = &context->shadow[static_cast<int>(space)][static_cast<int>(side)];
+  PetscObjectState state;
+  CsrView          csr;
+  PatternKey       key;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  PetscCall(GetCsr(A, &csr, &key));
+  if (!shadow->format || !(shadow->pattern == key)) PetscCall(BuildShadow(A, context, csr, key, side, space, shadow));
+  else if (shadow->state != state) PetscCall(UpdateShadow(A, csr, side, space, shadow));
+  if (side == Side::Normal) shadow->format->Borrow(csr); // AIJ may have moved its arrays
+  shadow->state = state;
+  context->last = shadow;
+  *out          = shadow;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode UpdateShadowFromDevice(Mat A, Context *context, const Scalar *a)
+{
+  Shadow    *shadow = &context->shadow[static_cast<int>(Space::Device)][static_cast<int>(Side::Normal)];
+  CsrView    csr;
+  PatternKey key;
+
+  PetscFunctionBegin;
+  PetscCall(GetCsr(A, &csr, &key));
+  if (!shadow->format || !(shadow->pattern == key)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(shadow->format->Update(csr, a, Space::Device));
+  PetscCall(PetscObjectStateGet((PetscObject)A, &shadow->state));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

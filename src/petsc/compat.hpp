@@ -1,0 +1,19 @@
+/// The only place that knows which PETSc is there: 3.18 (Debian 12) to the newest.
+#pragma once
+
+#include <petscsys.h>
+
+#if !defined(PETSC_SUCCESS) && PETSC_VERSION_LT(3, 19, 0)
+  #define PETSC_SUCCESS 0
+#endif
+
+/// The second argument of MatOps::setfromoptions.
+#if PETSC_VERSION_LT(3, 23, 0)
+using SparseGPUOptionItems = PetscOptionItems *;
+#else
+using SparseGPUOptionItems = PetscOptionItems;
+#endif
+
+#if defined(PETSC_USE_REAL___FLOAT128) || defined(PETSC_USE_REAL___FP16)
+  #error "sparsegpu needs a PETSc with single or double precision reals"
+#endif

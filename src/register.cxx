@@ -1,0 +1,85 @@
+/// Registration: one line per type that PETSc is to know.
+#include "device/device.hpp"
+#include "mat/context.hpp"
+
+namespace sparsegpu
+{
+PetscLogEvent ConvertEvent, UpdateEvent, CopyEvent;
+
+static bool registered = false;
+
+static PetscErrorCode Finalize()
+{
+  PetscFunctionBegin;
+  PetscCall(ForgetParents());
+  PetscCall(DeviceFinalize());
+  registered = false; // PetscInitialize() may come again, and this library may stay loaded until then
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A plug-in fits one PETSc version and one choice of PetscScalar and PetscInt.
+static PetscErrorCode CheckPetsc()
+{
+  PetscInt      major, minor, subminor, release;
+  PetscDataType scalar;
+  PetscBool     found;
+  size_t        int_size;
+
+  PetscFunctionBegin;
+  PetscCall(PetscGetVersionNumber(&major, &minor, &subminor, &release));
+  PetscCheck(major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB,
+             "This libsparsegpu was built for PETSc %d.%d, the program uses %" PetscInt_FMT ".%" PetscInt_FMT ": build it against that", PETSC_VERSION_MAJOR,
+             PETSC_VERSION_MINOR, major, minor);
+  PetscCall(PetscDataTypeGetSize(PETSC_INT, &int_size));
+  PetscCheck(int_size == sizeof(PetscInt), PETSC_COMM_SELF, PETSC_ERR_LIB, "This libsparsegpu was built for a PETSc with %zu-bit PetscInt, the program's has %zu bits",
+             8 * sizeof(PetscInt), 8 * int_size);
+  PetscCall(PetscDataTypeFromString("scalar", &scalar, &found));
+  PetscCheck(!found || scalar == PETSC_SCALAR, PETSC_COMM_SELF, PETSC_ERR_LIB, "This libsparsegpu was built for PetscScalar %s, the program's is %s",
+             PetscDataTypes[PETSC_SCALAR], PetscDataTypes[scalar]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace sparsegpu
+
+/*@C
+  SparseGPUInitializePackage - Registers the types of sparsegpu with PETSc
+
+  Not Collective
+
+  Level: developer
+
+  Notes:
+  Called when PETSc loads the library (-dll_append). A program that links the library calls it once after `PetscInitialize()`.
+
+.seealso: `MATSPARSEGPU`, `PetscInitialize()`
+@*/
+PetscErrorCode SparseGPUInitializePackage(void)
+{
+  using namespace sparsegpu;
+  PetscClassId classid;
+
+  PetscFunctionBegin;
+  if (registered) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CheckPetsc());
+  registered = true;
+  PetscCall(MatInitializePackage());
+  PetscCall(MatRegister(MATSEQAIJSPARSEGPU, MatCreate_SeqAIJSparseGPU));
+  PetscCall(MatRegister(MATMPIAIJSPARSEGPU, MatCreate_MPIAIJSparseGPU));
+  PetscCall(MatRegisterRootName(MATSPARSEGPU, MATSEQAIJSPARSEGPU, MATMPIAIJSPARSEGPU));
+  PetscCall(MatRegisterRootName(MATAIJSPARSEGPU, MATSEQAIJSPARSEGPU, MATMPIAIJSPARSEGPU));
+  PetscCall(MatSeqAIJRegister(MATSEQAIJSPARSEGPU, MatConvert_SeqAIJ_SeqAIJSparseGPU));
+  PetscCall(PetscClassIdRegister("SparseGPU", &classid));
+  PetscCall(PetscLogEventRegister("SparseGPUConv", classid, &ConvertEvent));
+  PetscCall(PetscLogEventRegister("SparseGPUUpdate", classid, &UpdateEvent));
+  PetscCall(PetscLogEventRegister("SparseGPUCopy", classid, &CopyEvent));
+  PetscCall(PetscRegisterFinalize(Finalize));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What -dll_append calls. */
+PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_sparsegpu(void);
+PetscErrorCode              PetscDLLibraryRegister_sparsegpu(void)
+{
+  PetscFunctionBegin;
+  PetscCall(SparseGPUInitializePackage());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

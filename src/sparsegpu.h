@@ -1,0 +1,64 @@
+/*
+   Public interface of sparsegpu, a PETSc plug-in. Programs that only change options need nothing of this:
+   -dll_append libsparsegpu.so -mat_type sparsegpu
+*/
+#pragma once
+
+#include <petscmat.h>
+
+/*MC
+   MATSPARSEGPU - "sparsegpu" - A root matrix type: `MATSEQAIJSPARSEGPU` on one MPI process, `MATMPIAIJSPARSEGPU` on several
+
+   Options Database Keys:
++  -mat_type sparsegpu         - sets the type during `MatSetFromOptions()` (-dm_mat_type sparsegpu for matrices made by a `DM`)
+.  -mat_sparsegpu_format NAME  - the storage format of the products, see `MatSparseGPUSetFormat()`
+-  -sparsegpu_backend NAME     - where products are computed, see `MatSparseGPUSetBackend()`
+
+  Level: beginner
+
+  Notes:
+  The type is derived from `MATAIJ`: the AIJ arrays on the host stay authoritative and every AIJ operation works; the matrix-vector
+  products run on a converted copy, made on first use and refreshed when the matrix changes.
+
+  "aijsparsegpu" is an alias. -mat_seqaij_type seqaijsparsegpu reaches codes that hard-wire `MATAIJ`.
+
+.seealso: `Mat`, `MATAIJ`, `MatSparseGPUSetFormat()`, `MatSparseGPUSetBackend()`, `MatSparseGPUGetInfo()`
+M*/
+#define MATSPARSEGPU       "sparsegpu"
+#define MATAIJSPARSEGPU    "aijsparsegpu"
+#define MATSEQAIJSPARSEGPU "seqaijsparsegpu"
+#define MATMPIAIJSPARSEGPU "mpiaijsparsegpu"
+
+/*S
+   MatSparseGPUInfo - What the last product of a `MATSPARSEGPU` matrix ran on
+
+   Level: intermediate
+
+   Notes:
+   For a parallel matrix the sizes and times are those of the diagonal block of the calling process.
+
+.seealso: `MATSPARSEGPU`, `MatSparseGPUGetInfo()`
+S*/
+typedef struct {
+  const char    *format;          /* name of the format in use, e.g. "dia"; never "auto" */
+  const char    *backend;         /* "cuda" or "kokkos" */
+  const char    *reason;          /* why this format, one line */
+  PetscLogDouble nonzeros;        /* entries of the matrix */
+  PetscLogDouble stored;          /* entries stored, padding included */
+  PetscLogDouble bytes_stored;    /* bytes of all arrays of the format */
+  PetscLogDouble bytes_csr;       /* bytes of the same matrix in CSR */
+  PetscLogDouble bytes_mult;      /* bytes one product must move: the format, x and y once */
+  PetscLogDouble convert_seconds; /* wall time of the last conversion, analysis and upload included */
+  PetscLogDouble update_seconds;  /* wall time of the last refresh of values alone, 0 if none */
+} MatSparseGPUInfo;
+
+PETSC_EXTERN PetscErrorCode SparseGPUInitializePackage(void);
+PETSC_EXTERN PetscErrorCode SparseGPUHasDevice(PetscBool *);
+
+PETSC_EXTERN PetscErrorCode MatSparseGPUGetFormats(PetscInt *, const char *const *[]);
+PETSC_EXTERN PetscErrorCode MatSparseGPUSetFormat(Mat, const char[]);
+PETSC_EXTERN PetscErrorCode MatSparseGPUGetFormat(Mat, const char *[]);
+PETSC_EXTERN PetscErrorCode MatSparseGPUSetBackend(Mat, const char[]);
+PETSC_EXTERN PetscErrorCode MatSparseGPUGetBackend(Mat, const char *[]);
+PETSC_EXTERN PetscErrorCode MatSparseGPUCheckFormat(Mat, const char[], PetscBool *, const char *[]);
+PETSC_EXTERN PetscErrorCode MatSparseGPUGetInfo(Mat, MatSparseGPUInfo *);
