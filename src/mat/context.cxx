@@ -81,6 +81,17 @@ PetscErrorCode RequireDevice(const char *asked_by)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode ReadBackendDefault(Mat A, Context *context)
+{
+  char      backend[64];
+  PetscBool set;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetString(((PetscObject)A)->options, nullptr, "-sparsegpu_backend", backend, sizeof(backend), &set));
+  if (set) PetscCall(ParseBackend(backend, &context->settings.backend));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// All options of a matrix, in one place for MatSetFromOptions() (with its -help) and for matrices that never see it.
 static PetscErrorCode Options(Mat A, Context *context, SparseGPUOptionItems PetscOptionsObject)
 {
@@ -91,9 +102,7 @@ static PetscErrorCode Options(Mat A, Context *context, SparseGPUOptionItems Pets
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "sparsegpu options");
-  // The unprefixed -sparsegpu_backend is the default of every matrix, whatever its prefix.
-  PetscCall(PetscOptionsGetString(((PetscObject)A)->options, nullptr, "-sparsegpu_backend", backend, sizeof(backend), &set));
-  if (set) PetscCall(ParseBackend(backend, &s.backend));
+  PetscCall(ReadBackendDefault(A, context));
   PetscCall(PetscStrncpy(format, s.format.c_str(), sizeof(format)));
   PetscCall(PetscStrncpy(backend, BackendNames[static_cast<int>(s.backend)], sizeof(backend)));
   PetscCall(PetscOptionsString("-mat_sparsegpu_format", "Storage of the products: auto or a name of MatSparseGPUGetFormats()", "MatSparseGPUSetFormat", format, format,
@@ -181,7 +190,7 @@ PetscErrorCode InheritSettings(Mat A, Mat B)
   PetscCall(GetContext(B, &to));
   if (!from->settings.decided) PetscFunctionReturn(PETSC_SUCCESS); // both will read the options at first use
   PetscCallCXX(to->settings = from->settings);
-  to->settings.off_diagonal = false;
+  to->settings.strict = to->settings.off_diagonal = false;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -58,7 +58,9 @@ struct Settings {
   Backend     backend = Backend::Auto;
   Parameters  parameters;
   bool        decided     = false; ///< by the options, a setter or the parent; else the options are read at first use
-  bool        off_diagonal = false; ///< an off-diagonal block: what its format refuses is stored as csr
+  bool        strict  = false; ///< the format was asked for by MatSetFromOptions() or a setter on this very matrix: a refusal
+                               ///< is an error. Else (sub-matrices, products, coarse operators) what it refuses is stored as csr
+  bool        off_diagonal = false; ///< an off-diagonal block, never strict
 };
 
 struct Context {
@@ -83,6 +85,8 @@ PetscErrorCode DestroyContext(Mat A);
 /// Reads the options of A under its prefix, unless decided already; `items` is null outside MatSetFromOptions().
 PetscErrorCode ReadOptions(Mat A, Context *context, SparseGPUOptionItems items);
 PetscErrorCode Decide(Mat A, Context *context);
+/// The unprefixed -sparsegpu_backend: the default of every matrix, whatever its prefix.
+PetscErrorCode ReadBackendDefault(Mat A, Context *context);
 /// Copies the settings of A to B if B is of our types.
 PetscErrorCode InheritSettings(Mat A, Mat B);
 PetscErrorCode IsOurs(Mat A, PetscBool *seq, PetscBool *mpi);

@@ -159,6 +159,7 @@ PetscErrorCode MatSetFromOptions_SparseGPU(Mat A, SparseGPUOptionItems items)
   if (parent->setfromoptions) PetscCall((*parent->setfromoptions)(A, items));
   PetscCall(GetContext(A, &context));
   PetscCall(ReadOptions(A, context, items));
+  context->settings.strict = true;
   PetscCall(ForgetShadows(A));
   PetscCall(ChooseVecType(A, context));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -249,6 +250,8 @@ PetscErrorCode BecomeOurs(Mat A, bool parallel)
   PetscCall(PetscObjectChangeTypeName((PetscObject)A, parallel ? MATMPIAIJSPARSEGPU : MATSEQAIJSPARSEGPU));
   A->spptr = nullptr;
   PetscCall(GetContext(A, &context));
+  PetscCall(ReadBackendDefault(A, context));
+  PetscCall(ChooseVecType(A, context));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -69,6 +69,7 @@ PetscErrorCode MatSparseGPUSetFormat(Mat A, const char format[])
   PetscCall(ParseFormat(format, &parsed));
   PetscCall(Decide(A, context));
   PetscCallCXX(context->settings.format = parsed);
+  context->settings.strict = true;
   PetscCall(ForgetShadows(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -73,12 +73,12 @@ static PetscErrorCode PickFormat(const CsrView &view, const Settings &settings, 
   }
   PetscCallCXX(*name = settings.format);
   PetscCallCXX(*reason = "asked for");
-  if (settings.off_diagonal || side != Side::Normal) {
+  if (!settings.strict || settings.off_diagonal || side != Side::Normal) {
     bool        ok;
     std::string why;
     PetscCall(MakeFormat(*name)->Check(view, parameters, &ok, &why));
     if (!ok) {
-      PetscCallCXX(*reason = *name + " refuses this " + (settings.off_diagonal ? "off-diagonal block: " : "transpose: ") + why);
+      PetscCallCXX(*reason = *name + " refuses this " + (settings.off_diagonal ? "off-diagonal block: " : side != Side::Normal ? "transpose: " : "matrix: ") + why);
       PetscCallCXX(*name = "csr");
     }
   }

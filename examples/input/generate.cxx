@@ -1,0 +1,236 @@
+#include "generate.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#if PETSC_VERSION_LT(3, 19, 0)
+  #define PETSC_SUCCESS 0
+#endif
+
+const char *const GeneratedNames[] = {"stencil5", "stencil7", "stencil9", "stencil27", "elasticity", "rmat", "circuit", "random", "banded", "wide", "tall", "emptyrows", nullptr};
+
+namespace
+{
+using Row = std::map<PetscInt, double>; // column -> value
+/// A matrix by rows: any rank can make any row.
+struct Recipe {
+  PetscInt                           rows = 0, cols = 0;
+  std::function<void(PetscInt, Row &)> row;
+};
+
+/// splitmix64: a random number for every (a, b).
+uint64_t Hash(uint64_t a, uint64_t b)
+{
+  uint64_t z = (a + 1) * 0x9e3779b97f4a7c15ull + b * 0xd1b54a32d192ed03ull;
+  z          = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+  z          = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+  return z ^ (z >> 31);
+}
+double Uniform(uint64_t a, uint64_t b)
+{
+  return static_cast<double>(Hash(a, b) >> 11) * 0x1p-53;
+}
+
+/// Neighbours of a point in a dim-dimensional n^dim grid; `box`: all of the 3^dim, else those along the axes.
+Recipe Stencil(int dim, bool box, PetscInt nonzeros)
+{
+  const double   points = box ? std::pow(3, dim) : 2 * dim + 1;
+  const PetscInt n      = std::max<PetscInt>(2, static_cast<PetscInt>(std::lround(std::pow(nonzeros / points, 1.0 / dim))));
+  Recipe         recipe;
+  recipe.rows = recipe.cols = dim == 2 ? n * n : n * n * n;
+  recipe.row                = [=](PetscInt r, Row &row) {
+    const PetscInt i = r % n, j = (r / n) % n, k = r / (n * n);
+    for (PetscInt dk = dim == 3 ? -1 : 0; dk <= (dim == 3 ? 1 : 0); dk++) {
+      for (PetscInt dj = -1; dj <= 1; dj++) {
+        for (PetscInt di = -1; di <= 1; di++) {
+          const int distance = static_cast<int>(std::abs(di) + std::abs(dj) + std::abs(dk));
+          if (!box && distance > 1) continue;
+          if (i + di < 0 || i + di >= n || j + dj < 0 || j + dj >= n || k + dk < 0 || (dim == 3 && k + dk >= n)) continue;
+          row[r + di + n * (dj + n * dk)] = distance ? -1.0 : points - 1;
+        }
+      }
+    }
+  };
+  return recipe;
+}
+
+/// Stiffness of the unit cube as one trilinear brick, E = 1, nu = 0.3, 2 x 2 x 2 Gauss points; unknown 3 * node + direction.
+std::array<std::array<double, 24>, 24> BrickStiffness()
+{
+  const double                           nu = 0.3, lambda = nu / ((1 + nu) * (1 - 2 * nu)), mu = 0.5 / (1 + nu);
+  std::array<std::array<double, 24>, 24> K{};
+  for (int g = 0; g < 8; g++) {
+    double point[3], gradient[8][3];
+    for (int d = 0; d < 3; d++) point[d] = 0.5 + (((g >> d) & 1) ? 0.5 : -0.5) / std::sqrt(3.0);
+    for (int a = 0; a < 8; a++) {
+      for (int d = 0; d < 3; d++) {
+        gradient[a][d] = 1;
+        for (int e = 0; e < 3; e++) {
+          const bool upper = (a >> e) & 1;
+          gradient[a][d] *= e == d ? (upper ? 1.0 : -1.0) : (upper ? point[e] : 1 - point[e]);
+        }
+      }
+    }
+    for (int a = 0; a < 8; a++) {
+      for (int b = 0; b < 8; b++) {
+        double dot = 0;
+        for (int d = 0; d < 3; d++) dot += gradient[a][d] * gradient[b][d];
+        for (int p = 0; p < 3; p++)
+          for (int q = 0; q < 3; q++)
+            K[3 * a + p][3 * b + q] += (lambda * gradient[a][p] * gradient[b][q] + mu * gradient[a][q] * gradient[b][p] + (p == q ? mu * dot : 0)) / 8;
+      }
+    }
+  }
+  return K;
+}
+
+/// Linear elasticity on n^3 nodes, three unknowns each, assembled from the bricks round each node.
+Recipe Elasticity(PetscInt nonzeros)
+{
+  const PetscInt n = std::max<PetscInt>(2, static_cast<PetscInt>(std::lround(std::cbrt(nonzeros / 243.0))));
+  const auto     K = BrickStiffness();
+  Recipe         recipe;
+  recipe.rows = recipe.cols = 3 * n * n * n;
+  recipe.row                = [=](PetscInt r, Row &row) {
+    const PetscInt node = r / 3, at[3] = {node % n, (node / n) % n, node / (n * n)};
+    for (int a = 0; a < 8; a++) { // the node is corner a of the brick at `corner`
+      PetscInt corner[3];
+      bool     inside = true;
+      for (int d = 0; d < 3; d++) {
+        corner[d] = at[d] - ((a >> d) & 1);
+        inside    = inside && corner[d] >= 0 && corner[d] < n - 1;
+      }
+      if (!inside) continue;
+      for (int b = 0; b < 8; b++) {
+        const PetscInt other = (corner[0] + (b & 1)) + n * ((corner[1] + ((b >> 1) & 1)) + n * (corner[2] + ((b >> 2) & 1)));
+        for (int q = 0; q < 3; q++) row[3 * other + q] += K[3 * a + static_cast<int>(r % 3)][3 * b + q];
+      }
+    }
+  };
+  return recipe;
+}
+
+/// Recursive-matrix graph (0.57, 0.19, 0.19, 0.05), 16 edges a vertex before duplicates merge: very uneven rows.
+Recipe Rmat(PetscInt nonzeros)
+{
+  int scale = 4;
+  while ((PetscInt{16} << (scale + 1)) <= nonzeros && scale < 26) scale++;
+  const PetscInt n = PetscInt{1} << scale, edges = 16 * n;
+  auto           graph = std::make_shared<std::vector<std::vector<PetscInt>>>(n);
+  for (PetscInt e = 0; e < edges; e++) {
+    PetscInt r = 0, c = 0;
+    for (int level = 0; level < scale; level++) {
+      const double u = Uniform(static_cast<uint64_t>(e), static_cast<uint64_t>(level));
+      r              = 2 * r + (u >= 0.76);
+      c              = 2 * c + ((u >= 0.57 && u < 0.76) || u >= 0.95);
+    }
+    (*graph)[r].push_back(c);
+  }
+  Recipe recipe;
+  recipe.rows = recipe.cols = n;
+  recipe.row                = [graph](PetscInt r, Row &row) {
+    for (PetscInt c : (*graph)[r]) row[c] = 1;
+  };
+  return recipe;
+}
+
+/// About `mean` entries a row, scattered over the columns within `reach` of the diagonal.
+Recipe Scattered(PetscInt rows, PetscInt cols, PetscInt mean, PetscInt reach)
+{
+  Recipe recipe;
+  recipe.rows = rows;
+  recipe.cols = cols;
+  recipe.row  = [=](PetscInt r, Row &row) {
+    const PetscInt centre = static_cast<PetscInt>(static_cast<double>(r) * cols / rows);
+    const PetscInt low = std::max<PetscInt>(0, centre - reach), high = std::min<PetscInt>(cols, centre + reach + 1);
+    if (rows == cols) row[r] = static_cast<double>(mean);
+    for (PetscInt k = rows == cols; k < mean; k++) row[low + static_cast<PetscInt>(Hash(r, k) % static_cast<uint64_t>(high - low))] = -1;
+  };
+  return recipe;
+}
+
+/// Few entries in nearly all rows, and eight rows that reach n / 15 columns, as supply nets do.
+Recipe Circuit(PetscInt nonzeros)
+{
+  const PetscInt n = std::max<PetscInt>(64, nonzeros / 5);
+  Recipe         recipe = Scattered(n, n, 5, std::max<PetscInt>(8, n / 100)), sparse = recipe;
+  recipe.row = [=](PetscInt r, Row &row) {
+    sparse.row(r, row);
+    if (r % (n / 8) != n / 16) return;
+    for (PetscInt k = 0; k < n / 15; k++) row[static_cast<PetscInt>(Hash(r, 1000 + k) % static_cast<uint64_t>(n))] = -1;
+  };
+  return recipe;
+}
+
+/// Every third row is empty, and so is the first tenth of the matrix.
+Recipe EmptyRows(PetscInt nonzeros)
+{
+  const PetscInt n      = std::max<PetscInt>(16, nonzeros / 6);
+  Recipe         recipe = Scattered(n, n, 10, n), full = recipe;
+  recipe.row = [=](PetscInt r, Row &row) {
+    if (r >= n / 10 && r % 3) full.row(r, row);
+  };
+  return recipe;
+}
+
+PetscErrorCode FindRecipe(const std::string &name, PetscInt nonzeros, Recipe *recipe)
+{
+  PetscFunctionBeginUser;
+  const PetscInt n17 = std::max<PetscInt>(4, nonzeros / 17), short_side = std::max<PetscInt>(4, static_cast<PetscInt>(std::sqrt(nonzeros / 16.0)));
+  if (name == "stencil5") *recipe = Stencil(2, false, nonzeros);
+  else if (name == "stencil7") *recipe = Stencil(3, false, nonzeros);
+  else if (name == "stencil9") *recipe = Stencil(2, true, nonzeros);
+  else if (name == "stencil27") *recipe = Stencil(3, true, nonzeros);
+  else if (name == "elasticity") *recipe = Elasticity(nonzeros);
+  else if (name == "rmat") *recipe = Rmat(nonzeros);
+  else if (name == "circuit") *recipe = Circuit(nonzeros);
+  else if (name == "random") *recipe = Scattered(n17, n17, 17, n17);
+  else if (name == "banded") *recipe = Scattered(n17, n17, 17, std::max<PetscInt>(32, n17 / 15));
+  else if (name == "wide") *recipe = Scattered(short_side, 64 * short_side, 16 * short_side, 64 * short_side);
+  else if (name == "tall") *recipe = Scattered(64 * short_side, short_side, std::max<PetscInt>(1, short_side / 4), short_side);
+  else if (name == "emptyrows") *recipe = EmptyRows(nonzeros);
+  else {
+    std::string known;
+    for (const char *const *k = GeneratedNames; *k; k++) known += std::string(k == GeneratedNames ? "" : ", ") + *k;
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE, "Unknown generated matrix \"%s\": known are %s", name.c_str(), known.c_str());
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode GenerateMatrix(MPI_Comm comm, const char name[], PetscInt nonzeros, PetscBool natural, Mat *A)
+{
+  Recipe                   recipe;
+  PetscInt                 begin, end;
+  std::vector<PetscInt>    i{0}, j;
+  std::vector<PetscScalar> a;
+
+  PetscFunctionBeginUser;
+  PetscCheck(nonzeros > 0, comm, PETSC_ERR_ARG_OUTOFRANGE, "A generated matrix needs a positive number of nonzeros, not %" PetscInt_FMT, nonzeros);
+  PetscCall(FindRecipe(name, nonzeros, &recipe));
+  PetscCall(MatCreate(comm, A));
+  PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, recipe.rows, recipe.cols));
+  PetscCall(MatSetFromOptions(*A));
+  PetscCall(MatSetUp(*A));
+  PetscCall(MatGetOwnershipRange(*A, &begin, &end));
+  for (PetscInt r = begin; r < end; r++) {
+    Row row;
+    recipe.row(r, row);
+    for (const auto &entry : row) {
+      const double sign = entry.second < 0 ? -1 : 1;
+      PetscCallCXX(j.push_back(entry.first));
+      PetscCallCXX(a.push_back(natural ? entry.second : sign * (0.5 + Uniform(static_cast<uint64_t>(r), static_cast<uint64_t>(entry.first) + 77))));
+    }
+    PetscCallCXX(i.push_back(static_cast<PetscInt>(j.size())));
+  }
+  PetscCall(MatSeqAIJSetPreallocationCSR(*A, i.data(), j.data(), a.data()));
+  PetscCall(MatMPIAIJSetPreallocationCSR(*A, i.data(), j.data(), a.data()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
