@@ -1,6 +1,7 @@
 static char help[] = "Products of every format of sparsegpu on the GPU, through MatMult(), against cuSPARSE CSR_ALG1 and CSR_ALG2\n"
                      "(preprocessed, called directly) and PETSc's aijcusparse, in one process. Prints one JSON line per measurement.\n"
                      "  -gen name,name -gen_size n : generated matrices of about n nonzeros\n"
+                     "  -formats name,name         : only these\n"
                      "  -batches n -products n     : the median of n batches of n products\n";
 
 #include <cmath>
@@ -101,8 +102,17 @@ static PetscErrorCode Bench(const char name[], PetscInt nonzeros, const Settings
   PetscCall(MatSparseGPUGetFormats(&formats, &format_names));
   for (PetscInt f = -1; f < formats; f++) {
     const char      *format = f < 0 ? "auto" : format_names[f], *why;
-    PetscBool        accepts;
+    PetscBool        accepts, wanted = PETSC_TRUE;
     MatSparseGPUInfo info;
+    char            *only[16];
+    PetscInt         count = 16;
+    PetscCall(PetscOptionsGetStringArray(nullptr, nullptr, "-formats", only, &count, &accepts));
+    if (accepts) wanted = PETSC_FALSE;
+    for (PetscInt k = 0; accepts && k < count; k++) {
+      if (std::string(only[k]) == format) wanted = PETSC_TRUE;
+      PetscCall(PetscFree(only[k]));
+    }
+    if (!wanted) continue;
     PetscCall(MatSparseGPUCheckFormat(B, format, &accepts, &why));
     if (!accepts) {
       printf("{\"matrix\":\"%s\",\"what\":\"%s\",\"refused\":\"%s\"}\n", name, format, why);

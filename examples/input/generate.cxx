@@ -5,24 +5,25 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
-#if PETSC_VERSION_LT(3, 19, 0)
-  #define PETSC_SUCCESS 0
-#endif
+#include "rows.hpp"
 
-const char *const GeneratedNames[] = {"stencil5", "stencil7", "stencil9", "stencil27", "elasticity", "rmat", "circuit", "random", "banded", "wide", "tall", "emptyrows", nullptr};
+const char *const GeneratedNames[] = {"stencil5", "stencil7", "stencil9", "stencil27", "elasticity", "rmat", "circuit",
+                                      "random",   "banded",   "wide",     "tall",      "emptyrows",  nullptr};
 
 namespace
 {
-using Row = std::map<PetscInt, double>; // column -> value
+constexpr uint64_t ScaleStream = uint64_t{1} << 40; // apart from the second arguments of Uniform() and Hash() elsewhere
+
+using Row = std::vector<std::pair<PetscInt, double>>; // column, value; entries of the same column are added up
 /// A matrix by rows: any rank can make any row.
 struct Recipe {
-  PetscInt                           rows = 0, cols = 0;
-  std::function<void(PetscInt, Row &)> row;
+  PetscInt                             rows = 0, cols = 0, block = 1;
+  std::function<void(PetscInt, Row &)> row; // appends the entries of a row
 };
 
 /// splitmix64: a random number for every (a, b).
@@ -37,12 +38,16 @@ double Uniform(uint64_t a, uint64_t b)
 {
   return static_cast<double>(Hash(a, b) >> 11) * 0x1p-53;
 }
+PetscInt Below(PetscInt limit, uint64_t a, uint64_t b)
+{
+  return static_cast<PetscInt>(Hash(a, b) % static_cast<uint64_t>(limit));
+}
 
 /// Neighbours of a point in a dim-dimensional n^dim grid; `box`: all of the 3^dim, else those along the axes.
 Recipe Stencil(int dim, bool box, PetscInt nonzeros)
 {
   const double   points = box ? std::pow(3, dim) : 2 * dim + 1;
-  const PetscInt n      = std::max<PetscInt>(2, static_cast<PetscInt>(std::lround(std::pow(nonzeros / points, 1.0 / dim))));
+  const PetscInt n = std::max<PetscInt>(2, static_cast<PetscInt>(std::lround(std::pow(nonzeros / points, 1.0 / dim))));
   Recipe         recipe;
   recipe.rows = recipe.cols = dim == 2 ? n * n : n * n * n;
   recipe.row                = [=](PetscInt r, Row &row) {
@@ -52,8 +57,9 @@ Recipe Stencil(int dim, bool box, PetscInt nonzeros)
         for (PetscInt di = -1; di <= 1; di++) {
           const int distance = static_cast<int>(std::abs(di) + std::abs(dj) + std::abs(dk));
           if (!box && distance > 1) continue;
-          if (i + di < 0 || i + di >= n || j + dj < 0 || j + dj >= n || k + dk < 0 || (dim == 3 && k + dk >= n)) continue;
-          row[r + di + n * (dj + n * dk)] = distance ? -1.0 : points - 1;
+          if (i + di < 0 || i + di >= n || j + dj < 0 || j + dj >= n || k + dk < 0 || (dim == 3 && k + dk >= n))
+            continue;
+          row.emplace_back(r + di + n * (dj + n * dk), distance ? -1.0 : points - 1);
         }
       }
     }
@@ -61,7 +67,8 @@ Recipe Stencil(int dim, bool box, PetscInt nonzeros)
   return recipe;
 }
 
-/// Stiffness of the unit cube as one trilinear brick, E = 1, nu = 0.3, 2 x 2 x 2 Gauss points; unknown 3 * node + direction.
+/// Stiffness of the unit cube as one trilinear brick, E = 1, nu = 0.3, 2 x 2 x 2 Gauss points; unknown 3 * node +
+/// direction.
 std::array<std::array<double, 24>, 24> BrickStiffness()
 {
   const double                           nu = 0.3, lambda = nu / ((1 + nu) * (1 - 2 * nu)), mu = 0.5 / (1 + nu);
@@ -84,7 +91,9 @@ std::array<std::array<double, 24>, 24> BrickStiffness()
         for (int d = 0; d < 3; d++) dot += gradient[a][d] * gradient[b][d];
         for (int p = 0; p < 3; p++)
           for (int q = 0; q < 3; q++)
-            K[3 * a + p][3 * b + q] += (lambda * gradient[a][p] * gradient[b][q] + mu * gradient[a][q] * gradient[b][p] + (p == q ? mu * dot : 0)) / 8;
+            K[3 * a + p][3 * b + q] += (lambda * gradient[a][p] * gradient[b][q] +
+                                        mu * gradient[a][q] * gradient[b][p] + (p == q ? mu * dot : 0)) /
+                                       8;
       }
     }
   }
@@ -97,6 +106,7 @@ Recipe Elasticity(PetscInt nonzeros)
   const PetscInt n = std::max<PetscInt>(2, static_cast<PetscInt>(std::lround(std::cbrt(nonzeros / 243.0))));
   const auto     K = BrickStiffness();
   Recipe         recipe;
+  recipe.block = 3;
   recipe.rows = recipe.cols = 3 * n * n * n;
   recipe.row                = [=](PetscInt r, Row &row) {
     const PetscInt node = r / 3, at[3] = {node % n, (node / n) % n, node / (n * n)};
@@ -109,8 +119,9 @@ Recipe Elasticity(PetscInt nonzeros)
       }
       if (!inside) continue;
       for (int b = 0; b < 8; b++) {
-        const PetscInt other = (corner[0] + (b & 1)) + n * ((corner[1] + ((b >> 1) & 1)) + n * (corner[2] + ((b >> 2) & 1)));
-        for (int q = 0; q < 3; q++) row[3 * other + q] += K[3 * a + static_cast<int>(r % 3)][3 * b + q];
+        const PetscInt other =
+            (corner[0] + (b & 1)) + n * ((corner[1] + ((b >> 1) & 1)) + n * (corner[2] + ((b >> 2) & 1)));
+        for (int q = 0; q < 3; q++) row.emplace_back(3 * other + q, K[3 * a + static_cast<int>(r % 3)][3 * b + q]);
       }
     }
   };
@@ -136,7 +147,7 @@ Recipe Rmat(PetscInt nonzeros)
   Recipe recipe;
   recipe.rows = recipe.cols = n;
   recipe.row                = [graph](PetscInt r, Row &row) {
-    for (PetscInt c : (*graph)[r]) row[c] = 1;
+    for (PetscInt c : (*graph)[r]) row.emplace_back(c, 1.0);
   };
   return recipe;
 }
@@ -150,8 +161,8 @@ Recipe Scattered(PetscInt rows, PetscInt cols, PetscInt mean, PetscInt reach)
   recipe.row  = [=](PetscInt r, Row &row) {
     const PetscInt centre = static_cast<PetscInt>(static_cast<double>(r) * cols / rows);
     const PetscInt low = std::max<PetscInt>(0, centre - reach), high = std::min<PetscInt>(cols, centre + reach + 1);
-    if (rows == cols) row[r] = static_cast<double>(mean);
-    for (PetscInt k = rows == cols; k < mean; k++) row[low + static_cast<PetscInt>(Hash(r, k) % static_cast<uint64_t>(high - low))] = -1;
+    if (rows == cols) row.emplace_back(r, static_cast<double>(mean));
+    for (PetscInt k = rows == cols; k < mean; k++) row.emplace_back(low + Below(high - low, r, k), -1.0);
   };
   return recipe;
 }
@@ -159,12 +170,12 @@ Recipe Scattered(PetscInt rows, PetscInt cols, PetscInt mean, PetscInt reach)
 /// Few entries in nearly all rows, and eight rows that reach n / 15 columns, as supply nets do.
 Recipe Circuit(PetscInt nonzeros)
 {
-  const PetscInt n = std::max<PetscInt>(64, nonzeros / 5);
+  const PetscInt n      = std::max<PetscInt>(64, nonzeros / 5);
   Recipe         recipe = Scattered(n, n, 5, std::max<PetscInt>(8, n / 100)), sparse = recipe;
   recipe.row = [=](PetscInt r, Row &row) {
     sparse.row(r, row);
     if (r % (n / 8) != n / 16) return;
-    for (PetscInt k = 0; k < n / 15; k++) row[static_cast<PetscInt>(Hash(r, 1000 + k) % static_cast<uint64_t>(n))] = -1;
+    for (PetscInt k = 0; k < n / 15; k++) row.emplace_back(Below(n, r, 1000 + k), -1.0);
   };
   return recipe;
 }
@@ -183,7 +194,8 @@ Recipe EmptyRows(PetscInt nonzeros)
 PetscErrorCode FindRecipe(const std::string &name, PetscInt nonzeros, Recipe *recipe)
 {
   PetscFunctionBeginUser;
-  const PetscInt n17 = std::max<PetscInt>(4, nonzeros / 17), short_side = std::max<PetscInt>(4, static_cast<PetscInt>(std::sqrt(nonzeros / 16.0)));
+  const PetscInt n17        = std::max<PetscInt>(4, nonzeros / 17),
+                 short_side = std::max<PetscInt>(4, static_cast<PetscInt>(std::sqrt(nonzeros / 16.0)));
   if (name == "stencil5") *recipe = Stencil(2, false, nonzeros);
   else if (name == "stencil7") *recipe = Stencil(3, false, nonzeros);
   else if (name == "stencil9") *recipe = Stencil(2, true, nonzeros);
@@ -194,12 +206,14 @@ PetscErrorCode FindRecipe(const std::string &name, PetscInt nonzeros, Recipe *re
   else if (name == "random") *recipe = Scattered(n17, n17, 17, n17);
   else if (name == "banded") *recipe = Scattered(n17, n17, 17, std::max<PetscInt>(32, n17 / 15));
   else if (name == "wide") *recipe = Scattered(short_side, 64 * short_side, 16 * short_side, 64 * short_side);
-  else if (name == "tall") *recipe = Scattered(64 * short_side, short_side, std::max<PetscInt>(1, short_side / 4), short_side);
+  else if (name == "tall")
+    *recipe = Scattered(64 * short_side, short_side, std::max<PetscInt>(1, short_side / 4), short_side);
   else if (name == "emptyrows") *recipe = EmptyRows(nonzeros);
   else {
     std::string known;
     for (const char *const *k = GeneratedNames; *k; k++) known += std::string(k == GeneratedNames ? "" : ", ") + *k;
-    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE, "Unknown generated matrix \"%s\": known are %s", name.c_str(), known.c_str());
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE, "Unknown generated matrix \"%s\": known are %s", name.c_str(),
+            known.c_str());
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -207,30 +221,35 @@ PetscErrorCode FindRecipe(const std::string &name, PetscInt nonzeros, Recipe *re
 
 PetscErrorCode GenerateMatrix(MPI_Comm comm, const char name[], PetscInt nonzeros, PetscBool natural, Mat *A)
 {
-  Recipe                   recipe;
-  PetscInt                 begin, end;
-  std::vector<PetscInt>    i{0}, j;
-  std::vector<PetscScalar> a;
+  Recipe   recipe;
+  Rows     mine;
+  PetscInt begin, blocks = PETSC_DECIDE, all;
 
   PetscFunctionBeginUser;
-  PetscCheck(nonzeros > 0, comm, PETSC_ERR_ARG_OUTOFRANGE, "A generated matrix needs a positive number of nonzeros, not %" PetscInt_FMT, nonzeros);
+  PetscCheck(nonzeros > 0, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "A generated matrix needs a positive number of nonzeros, not %" PetscInt_FMT, nonzeros);
   PetscCall(FindRecipe(name, nonzeros, &recipe));
-  PetscCall(MatCreate(comm, A));
-  PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, recipe.rows, recipe.cols));
-  PetscCall(MatSetFromOptions(*A));
-  PetscCall(MatSetUp(*A));
-  PetscCall(MatGetOwnershipRange(*A, &begin, &end));
-  for (PetscInt r = begin; r < end; r++) {
+  all = recipe.rows / recipe.block;
+  PetscCall(PetscSplitOwnership(comm, &blocks, &all));
+  PetscCallMPI(MPI_Scan(&blocks, &begin, 1, MPIU_INT, MPI_SUM, comm));
+  begin     = (begin - blocks) * recipe.block;
+  mine.rows = recipe.rows;
+  mine.cols = recipe.cols;
+  for (PetscInt r = begin; r < begin + blocks * recipe.block; r++) {
     Row row;
-    recipe.row(r, row);
+    PetscCallCXX(recipe.row(r, row));
     for (const auto &entry : row) {
-      const double sign = entry.second < 0 ? -1 : 1;
-      PetscCallCXX(j.push_back(entry.first));
-      PetscCallCXX(a.push_back(natural ? entry.second : sign * (0.5 + Uniform(static_cast<uint64_t>(r), static_cast<uint64_t>(entry.first) + 77))));
+      const uint64_t other = recipe.rows == recipe.cols ? 0 : 1; // D = E keeps a square matrix symmetric
+      const double   scale =
+          natural ? 1 : (0.5 + Uniform(r, ScaleStream)) * (0.5 + Uniform(entry.first, ScaleStream + other));
+      PetscCallCXX(mine.column.push_back(entry.first));
+      PetscCallCXX(mine.value.push_back(static_cast<PetscReal>(scale * entry.second)));
     }
-    PetscCallCXX(i.push_back(static_cast<PetscInt>(j.size())));
+    PetscCheck(mine.column.size() <= static_cast<size_t>(PETSC_MAX_INT), comm, PETSC_ERR_ARG_OUTOFRANGE,
+               "%s of %" PetscInt_FMT " nonzeros needs a PETSc with 64-bit integers, or more ranks", name, nonzeros);
+    PetscCallCXX(mine.start.push_back(static_cast<PetscInt>(mine.column.size())));
   }
-  PetscCall(MatSeqAIJSetPreallocationCSR(*A, i.data(), j.data(), a.data()));
-  PetscCall(MatMPIAIJSetPreallocationCSR(*A, i.data(), j.data(), a.data()));
+  PetscCall(SortRows(&mine));
+  PetscCall(MatFromRows(comm, mine, recipe.block, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

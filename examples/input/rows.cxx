@@ -87,8 +87,9 @@ PetscErrorCode ScatterRows(MPI_Comm comm, Rows *all, Rows *mine)
   }
   PetscInt begin = held;
   for (PetscMPIInt p = 1; p < size; p++) {
-    const PetscInt theirs = sizes[0] / size + (p < sizes[0] % size), first = all->start[begin]; // as PetscSplitOwnership()
-    entries = all->start[begin + theirs] - first;
+    const PetscInt theirs = sizes[0] / size + (p < sizes[0] % size),
+                   first  = all->start[begin]; // as PetscSplitOwnership()
+    entries               = all->start[begin + theirs] - first;
     PetscCall(Transfer(comm, false, p, MPIU_INT, all->start.data() + begin, theirs + 1));
     PetscCall(Transfer(comm, false, p, MPIU_INT, all->column.data() + first, entries));
     PetscCall(Transfer(comm, false, p, MPIU_SCALAR, all->value.data() + first, entries));
@@ -103,20 +104,24 @@ PetscErrorCode ScatterRows(MPI_Comm comm, Rows *all, Rows *mine)
 
 namespace
 {
-/// For the types that do not take compressed rows: PETSc before 3.19 needs the number of entries of each row beforehand.
+/// For the types that do not take compressed rows: PETSc before 3.19 needs the number of entries of each row
+/// beforehand.
 PetscErrorCode SetRowByRow(Mat A, const Rows &mine)
 {
   const PetscInt        held = static_cast<PetscInt>(mine.start.size()) - 1;
   PetscInt              first, left, right;
+  PetscLayout           columns;
   std::vector<PetscInt> inside, outside;
 
   PetscFunctionBeginUser;
   PetscCallCXX(inside.resize(held));
   PetscCallCXX(outside.resize(held));
-  PetscCall(PetscLayoutSetUp(A->cmap));
-  PetscCall(PetscLayoutGetRange(A->cmap, &left, &right));
+  PetscCall(MatGetLayouts(A, nullptr, &columns));
+  PetscCall(PetscLayoutSetUp(columns));
+  PetscCall(PetscLayoutGetRange(columns, &left, &right));
   for (PetscInt r = 0; r < held; r++) {
-    for (PetscInt e = mine.start[r]; e < mine.start[r + 1]; e++) (mine.column[e] >= left && mine.column[e] < right ? inside : outside)[r]++;
+    for (PetscInt e = mine.start[r]; e < mine.start[r + 1]; e++)
+      (mine.column[e] >= left && mine.column[e] < right ? inside : outside)[r]++;
   }
   PetscCall(MatSeqSELLSetPreallocation(A, 0, inside.data()));
   PetscCall(MatMPISELLSetPreallocation(A, 0, inside.data(), 0, outside.data()));
@@ -125,7 +130,8 @@ PetscErrorCode SetRowByRow(Mat A, const Rows &mine)
   PetscCall(MatGetOwnershipRange(A, &first, nullptr));
   for (PetscInt r = 0; r < held; r++) {
     const PetscInt row = first + r, begin = mine.start[r];
-    PetscCall(MatSetValues(A, 1, &row, mine.start[r + 1] - begin, mine.column.data() + begin, mine.value.data() + begin, INSERT_VALUES));
+    PetscCall(MatSetValues(A, 1, &row, mine.start[r + 1] - begin, mine.column.data() + begin, mine.value.data() + begin,
+                           INSERT_VALUES));
   }
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
@@ -136,15 +142,15 @@ PetscErrorCode SetRowByRow(Mat A, const Rows &mine)
 PetscErrorCode MatFromRows(MPI_Comm comm, const Rows &mine, PetscInt block, Mat *A)
 {
   const PetscInt held = static_cast<PetscInt>(mine.start.size()) - 1;
-  PetscBool      seq, mpi;
+  void (*seq)(void) = nullptr, (*mpi)(void) = nullptr;
 
   PetscFunctionBeginUser;
   PetscCall(MatCreate(comm, A));
   PetscCall(MatSetSizes(*A, held, mine.rows == mine.cols ? held : PETSC_DECIDE, mine.rows, mine.cols));
   if (block > 1) PetscCall(MatSetBlockSize(*A, block));
   PetscCall(MatSetFromOptions(*A));
-  PetscCall(PetscObjectHasFunction((PetscObject)*A, "MatSeqAIJSetPreallocationCSR_C", &seq));
-  PetscCall(PetscObjectHasFunction((PetscObject)*A, "MatMPIAIJSetPreallocationCSR_C", &mpi));
+  PetscCall(PetscObjectQueryFunction((PetscObject)*A, "MatSeqAIJSetPreallocationCSR_C", &seq));
+  PetscCall(PetscObjectQueryFunction((PetscObject)*A, "MatMPIAIJSetPreallocationCSR_C", &mpi));
   if (seq) PetscCall(MatSeqAIJSetPreallocationCSR(*A, mine.start.data(), mine.column.data(), mine.value.data()));
   else if (mpi) PetscCall(MatMPIAIJSetPreallocationCSR(*A, mine.start.data(), mine.column.data(), mine.value.data()));
   else PetscCall(SetRowByRow(*A, mine));

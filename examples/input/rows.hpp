@@ -18,9 +18,10 @@ struct Rows {
 /// Sorts every row by column and adds up entries of the same place; O(entries log(longest row)).
 PetscErrorCode SortRows(Rows *rows);
 
-/// Sends each rank of `comm` its share of `all`, which rank 0 holds and loses; [rows held] is PETSc's usual split. Collective.
+/// Sends each rank of `comm` its share of `all`, which rank 0 holds and loses; [rows held] is PETSc's usual split.
+/// Collective.
 PetscErrorCode ScatterRows(MPI_Comm comm, Rows *all, Rows *mine);
 
-/// Makes the matrix of which each rank holds the rows `mine`, of the type that the options say (-mat_type; default MATAIJ) and
-/// of block size `block`, which must divide every rank's share. Collective.
+/// Makes the matrix of which each rank holds the rows `mine`, of the type that the options say (-mat_type; default
+/// MATAIJ) and of block size `block`, which must divide every rank's share. Collective.
 PetscErrorCode MatFromRows(MPI_Comm comm, const Rows &mine, PetscInt block, Mat *A);

@@ -33,6 +33,18 @@ template <int width> __device__ __forceinline__ Scalar group_sum(Scalar v)
   return v;
 }
 
+/// Sum over the block, in a fixed order, to thread 0. `warps` [THREADS / 32] is shared scratch. All threads must call.
+template <int THREADS> __device__ __forceinline__ Scalar block_sum(Scalar v, Scalar *warps)
+{
+  v = group_sum<32>(v);
+  __syncthreads(); // the scratch may still be read
+  if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;
+  __syncthreads();
+  if (threadIdx.x == 0)
+    for (int w = 1; w < THREADS / 32; w++) v += warps[w];
+  return v;
+}
+
 /// What thread t must add to its first segment: the sum of `tail` over the threads before it, back to and including the
 /// nearest one with `head` set (a segment begins in it), starting from `carry` before thread 0. *total is the same for a
 /// thread after the last. `warps` [THREADS / 32] and `flags` are shared scratch. All threads of the block must call.

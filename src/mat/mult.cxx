@@ -122,7 +122,6 @@ PetscErrorCode MultOnDevice(Mat A, Context *context, Side side, const Borrowed &
 PetscErrorCode MultLocal(Mat A, Side side, Vec x, Vec y, Vec z)
 {
   Context *context;
-  CsrView  csr;
 
   PetscFunctionBegin;
 #if !defined(PETSC_USE_COMPLEX)
@@ -150,9 +149,9 @@ PetscErrorCode MultLocal(Mat A, Side side, Vec x, Vec y, Vec z)
     PetscCall(bx.Restore());
   }
   if (!done) PetscCall(MultOnHost(A, context, side, x, y, z));
-  PetscCall(GetCsr(A, &csr, nullptr));
-  if (done) PetscCall(PetscLogGpuFlops(2.0 * csr.nonzeros));
-  else PetscCall(PetscLogFlops(2.0 * csr.nonzeros));
+  const PetscLogDouble flops = 2.0 * context->last->pattern.nonzeros;
+  if (done) PetscCall(PetscLogGpuFlops(flops));
+  else PetscCall(PetscLogFlops(flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

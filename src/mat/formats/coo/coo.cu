@@ -1,5 +1,6 @@
 #include "device/carry.hpp"
 #include "device/cuda_check.hpp"
+#include "device/load.cuh"
 #include "device/scatter.hpp"
 #include "device/segmented.cuh"
 #include "mat/formats/coo/coo.hpp"
@@ -33,8 +34,8 @@ static __global__ void __launch_bounds__(THREADS) coo_kernel(CooLayout A, const 
   for (int k = 0; k < ENTRIES; k++) {
     const int e = k * THREADS + threadIdx.x;
     if (e < here) {
-      product[e] = A.a[begin + e] * x[A.j[begin + e]];
-      row[e]     = A.row[begin + e];
+      product[e] = load_stream(A.a + begin + e) * x[load_stream(A.j + begin + e)];
+      row[e]     = load_stream(A.row + begin + e);
     }
   }
   __syncthreads();

@@ -1,5 +1,5 @@
-#include "device/carry.hpp"
 #include "device/cuda_check.hpp"
+#include "device/load.cuh"
 #include "device/segmented.cuh"
 #include "mat/formats/csr/csr.hpp"
 #include "petsc/compat.hpp"
@@ -7,50 +7,71 @@
 namespace sparsegpu
 {
 
-/// z = A x + y but for long rows, which get y alone. `width` neighbouring threads share a row and read neighbouring
-/// entries; x is gathered. Bitwise reproducible.
-template <int width> static __global__ void csr_kernel(CsrLayout A, const Scalar *x, const Scalar *y, Scalar *z)
+static constexpr int THREADS = 256;
+
+/// One chunk of a long row by one thread block. Each block leaves its sum and counts itself in; the last one to arrive
+/// adds the sums of all chunks in their order, so the result does not depend on who is last.
+__device__ __forceinline__ void csr_chunk(const CsrLayout &A, PetscInt chunk, const Scalar *x, const Scalar *y, Scalar *z)
 {
-  const PetscInt row  = (static_cast<PetscInt>(blockIdx.x) * blockDim.x + threadIdx.x) / width;
-  const int      lane = threadIdx.x % width;
-  Scalar         sum(0);
-
-  if (row < A.rows) {
-    const PetscInt begin = A.i[row], end = A.i[row + 1];
-    if (end - begin <= A.long_length) {
-#pragma unroll 4
-      for (PetscInt e = begin + lane; e < end; e += width) sum += A.a[e] * x[A.j[e]];
-    }
-  }
-  sum = group_sum<width>(sum);
-  if (row < A.rows && lane == 0) z[row] = y ? y[row] + sum : sum;
-}
-
-static constexpr int CHUNK_THREADS = 128;
-
-/// chunk_sum = the chunk's part of its row; one thread block per chunk. Bitwise reproducible.
-static __global__ void csr_chunk_kernel(CsrLayout A, const Scalar *x)
-{
-  __shared__ Scalar warps[CHUNK_THREADS / 32];
-  const PetscInt    chunk = blockIdx.x, begin = A.chunk_begin[chunk], row_end = A.i[A.chunk_row[chunk] + 1];
-  const PetscInt    end = begin + CsrLayout::CHUNK < row_end ? begin + CsrLayout::CHUNK : row_end;
+  __shared__ Scalar warps[THREADS / 32];
+  __shared__ bool   last;
+  const PetscInt    row = A.chunk_row[chunk], row_end = A.i[row + 1], begin = A.chunk_begin[chunk];
+  const PetscInt    end    = begin + CsrLayout::CHUNK < row_end ? begin + CsrLayout::CHUNK : row_end;
+  const PetscInt    first  = chunk - (begin - A.i[row]) / CsrLayout::CHUNK;
+  const PetscInt    chunks = (row_end - A.i[row] + CsrLayout::CHUNK - 1) / CsrLayout::CHUNK;
   Scalar            sum(0);
 
 #pragma unroll 4
-  for (PetscInt e = begin + threadIdx.x; e < end; e += CHUNK_THREADS) sum += A.a[e] * x[A.j[e]];
-  sum = group_sum<32>(sum);
-  if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = sum;
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    for (int w = 1; w < CHUNK_THREADS / 32; w++) sum += warps[w];
-    A.chunk_sum[chunk] = sum;
+  for (PetscInt e = begin + threadIdx.x; e < end; e += THREADS) sum += load_stream(A.a + e) * x[load_stream(A.j + e)];
+  sum = block_sum<THREADS>(sum, warps);
+  if (chunks > 1) {
+    if (threadIdx.x == 0) {
+      A.chunk_sum[chunk] = sum;
+      __threadfence();
+      last = atomicAdd(A.arrived + first, 1) == chunks - 1;
+    }
+    __syncthreads();
+    if (!last) return;
+    __threadfence();
+    sum = Scalar(0);
+    for (PetscInt c = threadIdx.x; c < chunks; c += THREADS) sum += load_shared(A.chunk_sum + first + c);
+    sum = block_sum<THREADS>(sum, warps);
+    if (threadIdx.x == 0) A.arrived[first] = 0;
   }
+  if (threadIdx.x == 0) z[row] = y ? y[row] + sum : sum;
+}
+
+/// z = A x + y. The first blocks take a chunk of a long row each; in the others `width` neighbouring threads share a row and
+/// read neighbouring entries; x is gathered. Bitwise reproducible.
+template <int width> static __global__ void __launch_bounds__(THREADS) csr_kernel(CsrLayout A, const Scalar *x, const Scalar *y, Scalar *z)
+{
+  if (blockIdx.x < A.chunks) {
+    csr_chunk(A, blockIdx.x, x, y, z);
+    return;
+  }
+  const PetscInt row   = (static_cast<PetscInt>(blockIdx.x - A.chunks) * THREADS + threadIdx.x) / width;
+  const int      lane  = threadIdx.x % width;
+  PetscInt       begin = 0, end = 0;
+  bool           mine  = row < A.rows;
+  Scalar         sum(0);
+
+  if (mine) {
+    begin = A.i[row];
+    end   = A.i[row + 1];
+    mine  = end - begin <= A.long_length;
+  }
+  if (mine) {
+#pragma unroll 4
+    for (PetscInt e = begin + lane; e < end; e += width) sum += A.a[e] * x[A.j[e]]; // cached: a line serves several turns
+  }
+  sum = group_sum<width>(sum);
+  if (mine && lane == 0) z[row] = y ? y[row] + sum : sum;
 }
 
 template <int width> static void Launch(const CsrLayout &A, const Scalar *x, const Scalar *y, Scalar *z, cudaStream_t stream)
 {
-  constexpr int rows_per_block = 256 / width;
-  csr_kernel<width><<<static_cast<unsigned>((A.rows + rows_per_block - 1) / rows_per_block), 256, 0, stream>>>(A, x, y, z);
+  constexpr int rows_per_block = THREADS / width;
+  csr_kernel<width><<<static_cast<unsigned>(A.chunks + (A.rows + rows_per_block - 1) / rows_per_block), THREADS, 0, stream>>>(A, x, y, z);
 }
 
 PetscErrorCode CsrMult_CUDA(const CsrLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
@@ -68,11 +89,6 @@ PetscErrorCode CsrMult_CUDA(const CsrLayout &A, const Scalar *x, const Scalar *y
   default: Launch<32>(A, x, y, z, s);
   }
   SparseGPUCallCUDA(cudaPeekAtLastError());
-  if (A.chunks) {
-    csr_chunk_kernel<<<static_cast<unsigned>(A.chunks), CHUNK_THREADS, 0, s>>>(A, x);
-    SparseGPUCallCUDA(cudaPeekAtLastError());
-    PetscCall(AddCarries_CUDA(A.chunks, A.chunk_row, A.chunk_sum, z, stream));
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

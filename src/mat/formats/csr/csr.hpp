@@ -1,6 +1,7 @@
 /// Compressed sparse rows, as PETSc's AIJ: entries of row r are i[r] .. i[r + 1).
 /// CUDA: `width` threads per row, 1 (the "scalar" kernel) to 32 (the "vector" kernel), chosen from the mean row length;
-/// rows of more than LONG_TURNS * width entries go to a bin of their own, cut into chunks, one thread block per chunk.
+/// rows of more than LONG_TURNS * width entries go to a bin of their own, cut into chunks, one thread block per chunk. All in
+/// one launch: the block that finishes the last chunk of a row adds its chunks up, in their order.
 /// Bell & Garland, NVR-2008-004, sections 3.3 and 4.
 #pragma once
 
@@ -23,6 +24,7 @@ struct CsrLayout {
   const PetscInt *chunk_row;   ///< [chunks] row of the chunk, ascending
   const PetscInt *chunk_begin; ///< [chunks] first entry
   Scalar         *chunk_sum;   ///< [chunks] scratch
+  int            *arrived;     ///< [chunks] scratch, zero between products: chunks done of the row that begins here
 };
 
 /// z = A x + y; y null or z allowed.
@@ -48,6 +50,7 @@ private:
   CsrLayout       layout_ = {};
   Array<PetscInt> i_, j_, chunk_row_, chunk_begin_;
   Array<Scalar>   chunk_sum_;
+  Array<int>      arrived_;
 };
 
 } // namespace sparsegpu

@@ -1,4 +1,5 @@
 #include "device/cuda_check.hpp"
+#include "device/load.cuh"
 #include "mat/formats/dia/dia.hpp"
 #include "petsc/compat.hpp"
 
@@ -25,7 +26,7 @@ static __global__ void dia_kernel(DiaLayout A, const Scalar *x, const Scalar *y,
       for (PetscInt d = 0; d < count; d++) {
         const PetscInt column = row + offset[d];
         if (column >= 0 && column < A.cols) {
-          const Scalar a = A.a[(first + d) * A.pitch + row], v = x[column];
+          const Scalar a = load_stream(A.a + (first + d) * A.pitch + row), v = x[column];
           if (!IsPad(a)) sum += a * v;
         }
       }

@@ -1,4 +1,5 @@
 #include "device/cuda_check.hpp"
+#include "device/load.cuh"
 #include "mat/formats/ell/ell.hpp"
 #include "petsc/compat.hpp"
 
@@ -14,8 +15,8 @@ static __global__ void ell_kernel(EllLayout A, const Scalar *x, const Scalar *y,
   if (row >= A.rows) return;
 #pragma unroll 4
   for (PetscInt k = 0; k < A.width; k++) {
-    const PetscInt e = k * A.pitch + row, column = A.j[e];
-    if (column >= 0) sum += A.a[e] * x[column];
+    const PetscInt e = k * A.pitch + row, column = load_stream(A.j + e);
+    if (column >= 0) sum += load_stream(A.a + e) * x[column];
   }
   z[row] = y ? y[row] + sum : sum;
 }

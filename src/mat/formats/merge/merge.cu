@@ -1,5 +1,6 @@
 #include "device/carry.hpp"
 #include "device/cuda_check.hpp"
+#include "device/load.cuh"
 #include "device/segmented.cuh"
 #include "mat/formats/merge/merge.hpp"
 #include "petsc/compat.hpp"
@@ -40,7 +41,7 @@ static __global__ void __launch_bounds__(THREADS) merge_kernel(MergeLayout A, co
 #pragma unroll
     for (int k = 0; k < STEPS; k++) {
       const int e = k * THREADS + threadIdx.x;
-      if (e < entries) product[e] = A.a[first + e] * x[A.j[first + e]];
+      if (e < entries) product[e] = load_stream(A.a + first + e) * x[load_stream(A.j + first + e)];
     }
     for (int r = threadIdx.x; r < rows; r += THREADS) row_end[r] = A.i[row + 1 + r] - first;
     __syncthreads();

@@ -1,4 +1,5 @@
 #include "device/cuda_check.hpp"
+#include "device/load.cuh"
 #include "device/segmented.cuh"
 #include "mat/formats/sccsr/sccsr.hpp"
 #include "petsc/compat.hpp"
@@ -16,8 +17,8 @@ template <int c> __device__ __forceinline__ void sccsr_group(const SccsrLayout &
 
 #pragma unroll 4
   for (PetscInt e = A.start[group] + lane; e < end; e += 32) {
-    const PetscInt column = A.j[e];
-    if (column >= 0) sum += A.a[e] * x[column];
+    const PetscInt column = load_stream(A.j + e);
+    if (column >= 0) sum += load_stream(A.a + e) * x[column];
   }
 #pragma unroll
   for (int mask = 16; mask >= c; mask /= 2) sum += shuffle_xor(sum, mask, 32);

@@ -1,4 +1,5 @@
 #include "device/cuda_check.hpp"
+#include "device/load.cuh"
 #include "device/segmented.cuh"
 #include "mat/formats/vab/vab.hpp"
 #include "petsc/compat.hpp"
@@ -16,8 +17,8 @@ static __global__ void vab_block_kernel(VabLayout A, const Scalar *__restrict__ 
 #pragma unroll
   for (PetscInt e = 0; e < VabLayout::ENTRIES; e++) {
     const PetscInt slot   = static_cast<PetscInt>(blockIdx.x) * blockDim.x * VabLayout::ENTRIES + e * blockDim.x + threadIdx.x;
-    const PetscInt column = A.j[slot];
-    if (column >= 0) sum += A.a[slot] * x[column];
+    const PetscInt column = load_stream(A.j + slot);
+    if (column >= 0) sum += load_stream(A.a + slot) * x[column];
   }
   A.intermediate[b] = sum;
 }

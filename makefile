@@ -1,0 +1,35 @@
+# Short names for the usual steps; CMake and ctest do the work.
+BUILD ?= build
+JOBS  ?= $(shell nproc)
+FILE  ?=
+
+all: build
+
+build: $(BUILD)/CMakeCache.txt
+	cmake --build $(BUILD) -j $(JOBS)
+
+$(BUILD)/CMakeCache.txt:
+	cmake -S . -B $(BUILD) $(CMAKE_OPTIONS)
+
+deps:
+	sh tools/install_dependencies.sh
+
+demo: deps build
+	sh tools/demo.sh $(BUILD) $(FILE)
+
+check: deps build
+	ctest --test-dir $(BUILD) --output-on-failure -j 2 -LE sanitizer
+
+bench: build
+	sh tools/demo.sh $(BUILD) $(FILE)
+
+install: build
+	cmake --install $(BUILD)
+
+format:
+	clang-format -i $$(git ls-files '*.cxx' '*.hpp' '*.cu' '*.cuh' '*.h' '*.c')
+
+clean:
+	rm -rf $(BUILD)
+
+.PHONY: all build deps demo check bench install format clean

@@ -1,0 +1,30 @@
+/// Loads that say how the data is used.
+#pragma once
+
+#include "device/scalar.hpp"
+
+namespace sparsegpu
+{
+
+/// Matrix data is read once per product: evict it first, so that x stays in the caches.
+template <class T> __device__ __forceinline__ T load_stream(const T *p)
+{
+  return __ldcs(p);
+}
+/// Written by another thread block of the same launch: from L2, not from a stale L1 line.
+template <class T> __device__ __forceinline__ T load_shared(const T *p)
+{
+  return __ldcg(p);
+}
+#if defined(PETSC_USE_COMPLEX)
+__device__ __forceinline__ Scalar load_stream(const Scalar *p)
+{
+  return Scalar(__ldcs(&p->re), __ldcs(&p->im));
+}
+__device__ __forceinline__ Scalar load_shared(const Scalar *p)
+{
+  return Scalar(__ldcg(&p->re), __ldcg(&p->im));
+}
+#endif
+
+} // namespace sparsegpu
