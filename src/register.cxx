@@ -12,6 +12,7 @@ static PetscErrorCode Finalize()
 {
   PetscFunctionBegin;
   PetscCall(ForgetParents());
+  PetscCall(DropAllStashes());
   PetscCall(DeviceFinalize());
   registered = false; // PetscInitialize() may come again, and this library may stay loaded until then
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -5,7 +5,7 @@ static char help[] =
     "  compare -gen stencil7,rmat -gen_size 5000000    generated matrices; -gen all for all of them\n\n"
     "A table: '*' is the fastest on its side, host or GPU; 'in SpMVs' is the conversion in products of PETSc's fastest type on\n"
     "that side, 'vs native' the speed-up over it; GB/s counts the format, x and y once; error/bound above 1 is wrong.\n"
-    "Exit status: 0 if every product is right.\n\n";
+    "Exit status: 0 if every product of sparsegpu is right.\n\n";
 
 #include <cstring>
 
@@ -30,7 +30,6 @@ struct Options {
 
 PetscErrorCode ReadOptions(Options *o)
 {
-  const char *const values[] = {"random", "natural"};
   struct List {
     const char               *option, *text;
     std::vector<std::string> *names;
@@ -39,8 +38,7 @@ PetscErrorCode ReadOptions(Options *o)
       {"-gen", "matrices to generate, or all", &o->generated},
       {"-formats", "formats to run, auto among them (all)", &o->settings.formats},
   };
-  char      json[PETSC_MAX_PATH_LEN] = "", backend[64] = "auto", format[64] = "";
-  PetscInt  value = 0;
+  char      values[64] = "random", json[PETSC_MAX_PATH_LEN] = "", backend[64] = "auto", format[64] = "";
   PetscBool set;
 
   PetscFunctionBeginUser;
@@ -54,21 +52,28 @@ PetscErrorCode ReadOptions(Options *o)
       PetscCall(PetscFree(name[k]));
     }
   }
-  PetscCall(PetscOptionsBoundedInt("-gen_size", "nonzeros of a generated matrix, about", "", o->gen_size, &o->gen_size,
-                                   nullptr, 1));
-  PetscCall(PetscOptionsEList("-gen_values", "random: of full mantissa; natural: the few that such a problem has", "",
-                              values, 2, values[0], &value, nullptr));
+  PetscCall(
+      PetscOptionsInt("-gen_size", "nonzeros of a generated matrix, at least", "", o->gen_size, &o->gen_size, nullptr));
+  PetscCall(PetscOptionsString("-gen_values", "random: of full mantissa; natural: the few that such a problem has", "",
+                               values, values, sizeof(values), nullptr));
   PetscCall(PetscOptionsBool("-check_only", "check products, time nothing", "", o->settings.check_only,
                              &o->settings.check_only, nullptr));
-  PetscCall(PetscOptionsBoundedInt("-repeat", "products to time, at least", "", o->settings.products,
-                                   &o->settings.products, nullptr, 1));
+  PetscCall(PetscOptionsInt("-repeat", "products to time, at least", "", o->settings.products, &o->settings.products,
+                            nullptr));
   PetscCall(PetscOptionsString("-json", "file to write all results to", "", json, json, sizeof(json), nullptr));
   PetscCall(PetscOptionsString("-sparsegpu_backend", "run this backend of sparsegpu alone", "MatSparseGPUSetBackend",
                                backend, backend, sizeof(backend), nullptr));
   PetscCall(PetscOptionsString("-mat_sparsegpu_format", "run this format of sparsegpu alone", "MatSparseGPUSetFormat",
                                format, format, sizeof(format), nullptr));
   PetscOptionsEnd();
-  o->natural = value ? PETSC_TRUE : PETSC_FALSE;
+  // Checked here, not by PetscOptionsBoundedInt(): an error before PetscOptionsEnd() leaves PETSc's memory behind.
+  PetscCheck(o->gen_size > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-gen_size %" PetscInt_FMT " must be positive", o->gen_size);
+  PetscCheck(o->settings.products > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-repeat %" PetscInt_FMT " must be positive", o->settings.products);
+  o->natural = strcmp(values, "natural") ? PETSC_FALSE : PETSC_TRUE;
+  PetscCheck(o->natural || !strcmp(values, "random"), PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE,
+             "-gen_values %s: known are random, natural", values);
   PetscCallCXX(o->json = json);
   if (strcmp(backend, "auto")) PetscCallCXX(o->settings.backend = backend);
   if (*format && o->settings.formats.empty()) PetscCallCXX(o->settings.formats = {format});
@@ -107,12 +112,12 @@ PetscErrorCode RunMatrix(const Options &o, const std::string &matrix, bool file,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Sets `wrong` to the number of results that are.
+/// Sets `wrong` to the number of results of sparsegpu that are; PETSc's own are told, but are none of our failures.
 PetscErrorCode Run(int *wrong)
 {
   Options           o;
   std::vector<Case> cases;
-  int               checked = 0;
+  int               checked = 0, native_wrong = 0;
 
   PetscFunctionBeginUser;
   PetscCall(SparseGPUInitializePackage());
@@ -127,12 +132,14 @@ PetscErrorCode Run(int *wrong)
     PetscCall(RunMatrix(o, matrix, k < files, progress, &cases.back()));
     PetscCall(PrintTable(cases.back()));
     for (const Result &r : cases.back().results) {
-      checked += r.applicable;
-      *wrong += r.Wrong();
+      checked += r.applicable && !r.native_type;
+      *wrong += r.Wrong() && !r.native_type;
+      native_wrong += r.Wrong() && r.native_type;
     }
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n%d of %d types and formats give right products on %zu matrices\n",
-                        checked - *wrong, checked, all));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n%d of %d checks of sparsegpu passed on %zu matrices", checked - *wrong,
+                        checked, all));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, native_wrong ? "; %d of PETSc's own types failed\n" : "\n", native_wrong));
   if (!o.json.empty()) PetscCall(WriteJson(o.json.c_str(), o.settings.device, cases));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -9,8 +9,8 @@ struct Errors {
   const char *worst_product = nullptr; ///< the name of the latter
 };
 
-/// Checks MatMult(), MatMultAdd() to a third vector and in place, MatMultTranspose() and MatMultTransposeAdd() of B, those
-/// of them that its type has. Collective.
+/// Checks MatMult(), MatMultAdd() to a third vector and in place, MatMultTranspose() and MatMultTransposeAdd() of B,
+/// those of them that its type has. Collective.
 PetscErrorCode CheckProducts(Mat B, const Oracle &oracle, Errors *errors);
 
 struct Timing {

@@ -58,8 +58,8 @@ PetscErrorCode RunNative(Mat A, const Native &native, const Settings &settings, 
   PetscFunctionBeginUser;
   PetscCallCXX(r.type = native.type);
   r.native_type = true;
-  r.backend = native.device ? "cuda" : "host";
-  r.device  = native.device;
+  r.backend     = native.device ? "cuda" : "host";
+  r.device      = native.device;
   PetscCall(PetscTime(&begin));
   if (strcmp(native.type, MATAIJ)) {
     PetscCall(MatConvert(A, native.by_way_of ? native.by_way_of : native.type, MAT_INITIAL_MATRIX, &converted));

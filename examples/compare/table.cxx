@@ -50,15 +50,36 @@ PetscErrorCode Progress(const std::string &text)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+namespace
+{
+std::string Title(const Result &r)
+{
+  const bool chosen = !r.chosen.empty() && r.chosen != r.format;
+  return r.type + (r.format.empty() ? "" : "/" + r.format) + (chosen ? " (" + r.chosen + ")" : "");
+}
+
+Line TableLine(const Result &r, bool timed, bool fastest)
+{
+  char error[32];
+  snprintf(error, sizeof(error), "%.2g%s", r.max_error_over_bound, r.Wrong() ? " WRONG" : "");
+  if (!timed) return {" ", Title(r), r.backend, Number(r.padding), error};
+  const std::string ratio = r.ratio < 0 ? "-" : Number(r.ratio, "x ") + r.native;
+  return {fastest ? "*" : " ", Title(r), r.backend, Number(r.convert_ms), Number(r.convert_spmv), Number(r.ms),
+          Number(r.gbs),       ratio,    error};
+}
+} // namespace
+
 PetscErrorCode PrintTable(const Case &c)
 {
-  std::vector<Line> lines = {
-      {"", "type/format", "backend", "convert ms", "in SpMVs", "ms/product", "GB/s", "vs native", "error/bound"}};
+  std::vector<Line>           lines;
   std::vector<const Result *> measured, refused;
-  char                        error[32];
+  bool                        timed = false, marked[2] = {false, false}; // marked: the fastest of the host and the GPU
 
   PetscFunctionBeginUser;
-  for (const Result &r : c.results) PetscCallCXX((r.applicable ? measured : refused).push_back(&r));
+  for (const Result &r : c.results) {
+    PetscCallCXX((r.applicable ? measured : refused).push_back(&r));
+    timed = timed || r.ms > 0;
+  }
   // The host first, then the GPU; on each side the fastest first.
   std::stable_sort(measured.begin(), measured.end(),
                    [](const Result *p, const Result *q) { return p->device != q->device ? q->device : p->ms < q->ms; });
@@ -66,24 +87,25 @@ PetscErrorCode PrintTable(const Case &c)
                         "\n%s: %" PetscInt_FMT " x %" PetscInt_FMT ", %.0f nonzeros, %" PetscInt_FMT
                         " to %" PetscInt_FMT " a row\n",
                         c.matrix.c_str(), c.rows, c.cols, c.nonzeros, c.shortest, c.longest));
-  const Result *previous = nullptr;
+  if (timed) {
+    PetscCallCXX(lines.push_back(
+        {"", "type/format", "backend", "convert ms", "in SpMVs", "ms/product", "GB/s", "vs native", "error/bound"}));
+  } else {
+    PetscCallCXX(lines.push_back({"", "type/format", "backend", "stored/nonzeros", "error/bound"}));
+  }
   for (const Result *r : measured) {
-    const bool  fastest = r->ms > 0 && (!previous || previous->device != r->device);
-    std::string name    = r->type + (r->format.empty() ? "" : "/" + r->format);
-    if (!r->chosen.empty() && r->chosen != r->format) name += " (" + r->chosen + ")";
-    snprintf(error, sizeof(error), "%.2g%s", r->max_error_over_bound, r->Wrong() ? " WRONG" : "");
-    PetscCallCXX(lines.push_back({fastest ? "*" : " ", name, r->backend, Number(r->convert_ms), Number(r->convert_spmv),
-                                  Number(r->ms), Number(r->gbs),
-                                  r->ratio < 0 ? "-" : Number(r->ratio, "x ") + r->native, error}));
-    previous = r;
+    const bool fastest = r->mult_right && !marked[r->device];
+    PetscCallCXX(lines.push_back(TableLine(*r, timed, fastest)));
+    marked[r->device] = marked[r->device] || fastest;
   }
   PetscCall(PrintLines(lines, 3));
-  for (const Result *r : measured)
+  for (const Result *r : measured) {
     if (r->Wrong())
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, X,
-                            r->backend.c_str(), r->worst_product.c_str()));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "! %s on %s: %s is wrong%s\n", Title(*r).c_str(), r->backend.c_str(),
+                            r->worst_product.c_str(), r->native_type ? " (in PETSc itself)" : ""));
+  }
   for (const Result *r : refused)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s/%s on %s refused: %s\n", r->type.c_str(), r->format.c_str(),
-                          r->backend.c_str(), r->reason.c_str()));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s on %s refused: %s\n", Title(*r).c_str(), r->backend.c_str(),
+                          r->reason.c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

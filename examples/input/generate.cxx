@@ -43,11 +43,23 @@ PetscInt Below(PetscInt limit, uint64_t a, uint64_t b)
   return static_cast<PetscInt>(Hash(a, b) % static_cast<uint64_t>(limit));
 }
 
+/// The smallest n >= low for which count(n) >= nonzeros.
+template <class Count>
+PetscInt Smallest(PetscInt low, PetscInt nonzeros, const Count &count)
+{
+  PetscInt n = low;
+  while (count(static_cast<double>(n)) < nonzeros) n++;
+  return n;
+}
+
 /// Neighbours of a point in a dim-dimensional n^dim grid; `box`: all of the 3^dim, else those along the axes.
 Recipe Stencil(int dim, bool box, PetscInt nonzeros)
 {
-  const double   points = box ? std::pow(3, dim) : 2 * dim + 1;
-  const PetscInt n = std::max<PetscInt>(2, static_cast<PetscInt>(std::lround(std::pow(nonzeros / points, 1.0 / dim))));
+  const double points = box ? std::pow(3, dim) : 2 * dim + 1;
+  // The neighbours in one direction are 3 n - 2 pairs, of which n are a point and itself.
+  const PetscInt n = Smallest(2, nonzeros, [=](double s) {
+    return box ? std::pow(3 * s - 2, dim) : std::pow(s, dim) + 2 * dim * std::pow(s, dim - 1) * (s - 1);
+  });
   Recipe         recipe;
   recipe.rows = recipe.cols = dim == 2 ? n * n : n * n * n;
   recipe.row                = [=](PetscInt r, Row &row) {
@@ -103,7 +115,7 @@ std::array<std::array<double, 24>, 24> BrickStiffness()
 /// Linear elasticity on n^3 nodes, three unknowns each, assembled from the bricks round each node.
 Recipe Elasticity(PetscInt nonzeros)
 {
-  const PetscInt n = std::max<PetscInt>(2, static_cast<PetscInt>(std::lround(std::cbrt(nonzeros / 243.0))));
+  const PetscInt n = Smallest(2, nonzeros, [](double s) { return 9 * std::pow(3 * s - 2, 3); });
   const auto     K = BrickStiffness();
   Recipe         recipe;
   recipe.block = 3;
@@ -128,21 +140,31 @@ Recipe Elasticity(PetscInt nonzeros)
   return recipe;
 }
 
-/// Recursive-matrix graph (0.57, 0.19, 0.19, 0.05), 16 edges a vertex before duplicates merge: very uneven rows.
+/// Recursive-matrix graph (0.57, 0.19, 0.19, 0.05), at most 16 edges a vertex: very uneven rows. Edges that exist
+/// already are replaced, so that the count is as asked.
 Recipe Rmat(PetscInt nonzeros)
 {
-  int scale = 4;
-  while ((PetscInt{16} << (scale + 1)) <= nonzeros && scale < 26) scale++;
-  const PetscInt n = PetscInt{1} << scale, edges = 16 * n;
+  int scale = 8; // below, the graph fills up and new edges get rare
+  while ((PetscInt{16} << scale) < nonzeros && scale < 26) scale++;
+  const PetscInt n     = PetscInt{1} << scale;
   auto           graph = std::make_shared<std::vector<std::vector<PetscInt>>>(n);
-  for (PetscInt e = 0; e < edges; e++) {
-    PetscInt r = 0, c = 0;
-    for (int level = 0; level < scale; level++) {
-      const double u = Uniform(static_cast<uint64_t>(e), static_cast<uint64_t>(level));
-      r              = 2 * r + (u >= 0.76);
-      c              = 2 * c + ((u >= 0.57 && u < 0.76) || u >= 0.95);
+  PetscInt       e = 0, kept = 0;
+  while (kept < nonzeros) {
+    for (const PetscInt end = e + (nonzeros - kept) + 16; e < end; e++) {
+      PetscInt r = 0, c = 0;
+      for (int level = 0; level < scale; level++) {
+        const double u = Uniform(static_cast<uint64_t>(e), static_cast<uint64_t>(level));
+        r              = 2 * r + (u >= 0.76);
+        c              = 2 * c + ((u >= 0.57 && u < 0.76) || u >= 0.95);
+      }
+      (*graph)[r].push_back(c);
     }
-    (*graph)[r].push_back(c);
+    kept = 0;
+    for (std::vector<PetscInt> &row : *graph) {
+      std::sort(row.begin(), row.end());
+      row.erase(std::unique(row.begin(), row.end()), row.end());
+      kept += static_cast<PetscInt>(row.size());
+    }
   }
   Recipe recipe;
   recipe.rows = recipe.cols = n;
@@ -183,7 +205,7 @@ Recipe Circuit(PetscInt nonzeros)
 /// Every third row is empty, and so is the first tenth of the matrix.
 Recipe EmptyRows(PetscInt nonzeros)
 {
-  const PetscInt n      = std::max<PetscInt>(16, nonzeros / 6);
+  const PetscInt n      = std::max<PetscInt>(16, static_cast<PetscInt>(nonzeros / 5.9));
   Recipe         recipe = Scattered(n, n, 10, n), full = recipe;
   recipe.row = [=](PetscInt r, Row &row) {
     if (r >= n / 10 && r % 3) full.row(r, row);
@@ -194,8 +216,9 @@ Recipe EmptyRows(PetscInt nonzeros)
 PetscErrorCode FindRecipe(const std::string &name, PetscInt nonzeros, Recipe *recipe)
 {
   PetscFunctionBeginUser;
-  const PetscInt n17        = std::max<PetscInt>(4, nonzeros / 17),
-                 short_side = std::max<PetscInt>(4, static_cast<PetscInt>(std::sqrt(nonzeros / 16.0)));
+  // A row that draws 17 columns gets a little fewer, as some are drawn twice.
+  const PetscInt n17        = std::max<PetscInt>(4, static_cast<PetscInt>(nonzeros / 16.9) + 1),
+                 short_side = std::max<PetscInt>(4, static_cast<PetscInt>(std::sqrt(nonzeros / 16.0)) + 1);
   if (name == "stencil5") *recipe = Stencil(2, false, nonzeros);
   else if (name == "stencil7") *recipe = Stencil(3, false, nonzeros);
   else if (name == "stencil9") *recipe = Stencil(2, true, nonzeros);
@@ -205,9 +228,9 @@ PetscErrorCode FindRecipe(const std::string &name, PetscInt nonzeros, Recipe *re
   else if (name == "circuit") *recipe = Circuit(nonzeros);
   else if (name == "random") *recipe = Scattered(n17, n17, 17, n17);
   else if (name == "banded") *recipe = Scattered(n17, n17, 17, std::max<PetscInt>(32, n17 / 15));
-  else if (name == "wide") *recipe = Scattered(short_side, 64 * short_side, 16 * short_side, 64 * short_side);
+  else if (name == "wide") *recipe = Scattered(short_side, 64 * short_side, 19 * short_side, 64 * short_side);
   else if (name == "tall")
-    *recipe = Scattered(64 * short_side, short_side, std::max<PetscInt>(1, short_side / 4), short_side);
+    *recipe = Scattered(64 * short_side, short_side, std::max<PetscInt>(1, short_side * 3 / 10), short_side);
   else if (name == "emptyrows") *recipe = EmptyRows(nonzeros);
   else {
     std::string known;

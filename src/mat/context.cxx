@@ -1,4 +1,4 @@
-#include "device/kokkos.hpp"
+#include <map>
 #include "mat/context.hpp"
 
 namespace sparsegpu
@@ -32,6 +32,36 @@ PetscErrorCode DestroyContext(Mat A)
   PetscCall(PetscSFDestroy(&context->halo));
   PetscCall(VecDestroy(&context->ghosts));
   delete context;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static std::map<Mat, Settings> &Stash()
+{
+  static std::map<Mat, Settings> stash;
+  return stash;
+}
+
+PetscErrorCode StashSettings(Mat A)
+{
+  const Context *context = static_cast<Context *>(A->spptr);
+
+  PetscFunctionBegin;
+  if (((PetscObject)A)->refct <= 0) PetscCall(DropStash(A)); // the end of the matrix itself
+  else if (context && context->settings.decided) PetscCallCXX(Stash()[A] = context->settings);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DropStash(Mat A)
+{
+  PetscFunctionBegin;
+  Stash().erase(A);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DropAllStashes()
+{
+  PetscFunctionBegin;
+  Stash().clear();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -139,6 +169,12 @@ PetscErrorCode Decide(Mat A, Context *context)
 {
   PetscFunctionBegin;
   if (context->settings.decided) PetscFunctionReturn(PETSC_SUCCESS);
+  const auto kept = Stash().find(A);
+  if (kept != Stash().end()) {
+    PetscCallCXX(context->settings = kept->second);
+    PetscCall(DropStash(A));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscObjectOptionsBegin((PetscObject)A);
   PetscCall(ReadOptions(A, context, PetscOptionsObject));
   PetscOptionsEnd();
@@ -198,7 +234,7 @@ PetscErrorCode PlannedSpace(Context *context, Space *space)
 {
   PetscFunctionBegin;
   *space = Space::Host;
-  if (context->bound_to_cpu || context->settings.backend == Backend::Kokkos) PetscFunctionReturn(PETSC_SUCCESS);
+  if (context->settings.bound_to_cpu || context->settings.backend == Backend::Kokkos) PetscFunctionReturn(PETSC_SUCCESS);
   if (context->settings.backend == Backend::Cuda) {
     *space = Space::Device;
     PetscFunctionReturn(PETSC_SUCCESS);

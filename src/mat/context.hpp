@@ -60,14 +60,14 @@ struct Settings {
   bool        decided     = false; ///< by the options, a setter or the parent; else the options are read at first use
   bool        strict  = false; ///< the format was asked for by MatSetFromOptions() or a setter on this very matrix: a refusal
                                ///< is an error. Else (sub-matrices, products, coarse operators) what it refuses is stored as csr
+  bool        bound_to_cpu = false;
   bool        off_diagonal = false; ///< an off-diagonal block, never strict
 };
 
 struct Context {
   Settings         settings;
-  bool             bound_to_cpu = false;
   Shadow           shadow[2][3]; ///< [space][side]
-  const Shadow    *last = nullptr; ///< used by the last product
+  const Shadow    *last = nullptr; ///< used by the last product that was not a transpose's
   DeviceMemory     x, y, z;      ///< scratch for host vectors in a product on the device
   CooMap           coo;
   DeviceMemory     coo_values;
@@ -82,6 +82,11 @@ struct Context {
 /// The context of a matrix of ours, made on first use: MatHeaderMerge() and friends may have taken the old one away.
 PetscErrorCode GetContext(Mat A, Context **context);
 PetscErrorCode DestroyContext(Mat A);
+/// PETSc exchanges the insides of a living matrix (MatHeaderMerge() in MatAXPY(), MatShift(), COO assembly ...): it destroys
+/// the old ones, our context with them, and the new ones know no settings. Those of the living are kept aside by address.
+PetscErrorCode StashSettings(Mat A);
+PetscErrorCode DropStash(Mat A);
+PetscErrorCode DropAllStashes();
 /// Reads the options of A under its prefix, unless decided already; `items` is null outside MatSetFromOptions().
 PetscErrorCode ReadOptions(Mat A, Context *context, SparseGPUOptionItems items);
 PetscErrorCode Decide(Mat A, Context *context);

@@ -67,9 +67,6 @@ PetscErrorCode MatSetPreallocationCOO_SparseGPU(Mat A, PetscCount n, PetscInt co
   PetscCall(GetContext(A, &context));
   PetscCall(Decide(A, context));
   PetscCall(PlannedSpace(context, &space));
-  Settings   settings;
-  const bool bound = context->bound_to_cpu; // PETSc may exchange the matrix's insides, our context with them
-  PetscCallCXX(settings = context->settings);
   const bool map = seq && space == Space::Device;
   if (map) { // PETSc may reorder the caller's arrays
     PetscCallCXX(i.assign(coo_i, coo_i + n));
@@ -78,11 +75,9 @@ PetscErrorCode MatSetPreallocationCOO_SparseGPU(Mat A, PetscCount n, PetscInt co
   PetscCall(GetParentFunction(mpi, "MatSetPreallocationCOO_C", &parent));
   PetscCall((*reinterpret_cast<Preallocate>(parent))(A, n, coo_i, coo_j));
   PetscCall(ComposeCoo(A, mpi, true));
-  PetscCall(GetContext(A, &context));
-  PetscCallCXX(context->settings = settings);
-  context->bound_to_cpu = bound;
-  context->coo.valid    = false;
-  context->coo_entries  = n;
+  PetscCall(GetContext(A, &context)); // maybe another one than before
+  context->coo.valid   = false;
+  context->coo_entries = n;
   if (map) {
     PetscBool found;
     PetscCall(DeviceFound(&found));

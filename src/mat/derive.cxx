@@ -187,7 +187,7 @@ PetscErrorCode MatBindToCPU_SparseGPU(Mat A, PetscBool flag)
 
   PetscFunctionBegin;
   PetscCall(GetContext(A, &context));
-  context->bound_to_cpu = flag;
+  context->settings.bound_to_cpu = flag;
   PetscCall(ForgetAgreement(A));
   PetscCall(ChooseVecType(A, context));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -204,6 +204,7 @@ PetscErrorCode MatDestroy_SparseGPU(Mat A)
   if (!((PetscObject)A)->type_name) mpi = A->ops->assemblyend == MatAssemblyEnd_MPIAIJSparseGPU ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(GetParentOps(mpi, &parent));
   PetscCall(Compose(A, mpi, false));
+  PetscCall(StashSettings(A));
   PetscCall(DestroyContext(A));
   PetscCall((*parent->destroy)(A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -249,6 +250,7 @@ PetscErrorCode BecomeOurs(Mat A, bool parallel)
   PetscCall(Compose(A, parallel, true));
   PetscCall(PetscObjectChangeTypeName((PetscObject)A, parallel ? MATMPIAIJSPARSEGPU : MATSEQAIJSPARSEGPU));
   A->spptr = nullptr;
+  PetscCall(DropStash(A));
   PetscCall(GetContext(A, &context));
   PetscCall(ReadBackendDefault(A, context));
   PetscCall(ChooseVecType(A, context));

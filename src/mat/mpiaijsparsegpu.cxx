@@ -27,7 +27,7 @@ PetscErrorCode ConvertBlocks(Mat A)
       PetscCallCXX(block->settings = context->settings);
     }
     block->settings.off_diagonal = b == 1;
-    block->bound_to_cpu          = context->bound_to_cpu;
+    block->settings.bound_to_cpu = context->settings.bound_to_cpu;
     PetscCall(ChooseVecType(blocks[b], block));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -41,7 +41,7 @@ struct Borrowed {
   bool OnDevice() const { return PetscMemTypeDevice(where); }
 };
 
-PetscErrorCode MultOnHost(Mat A, Context *context, Side side, Vec x, Vec y, Vec z)
+PetscErrorCode MultOnHost(Mat A, Context *context, Side side, Vec x, Vec y, Vec z, PetscLogDouble *flops)
 {
   Shadow            *shadow;
   const PetscScalar *px, *py = nullptr;
@@ -49,6 +49,7 @@ PetscErrorCode MultOnHost(Mat A, Context *context, Side side, Vec x, Vec y, Vec 
 
   PetscFunctionBegin;
   PetscCall(GetShadow(A, context, side, Space::Host, &shadow));
+  *flops = 2.0 * shadow->pattern.nonzeros;
   PetscCall(VecGetArrayRead(x, &px));
   if (y == z) {
     PetscCall(VecGetArray(z, &pz));
@@ -86,7 +87,7 @@ PetscErrorCode Stage(Mat A, const Borrowed &v, PetscInt n, DeviceMemory *scratch
 }
 
 /// x and z are borrowed already. Asynchronous if they are on the device; ends synchronised where z is on the host.
-PetscErrorCode MultOnDevice(Mat A, Context *context, Side side, const Borrowed &x, Vec y, const Borrowed &z)
+PetscErrorCode MultOnDevice(Mat A, Context *context, Side side, const Borrowed &x, Vec y, const Borrowed &z, PetscLogDouble *flops)
 {
   const PetscInt rows = side == Side::Normal ? A->rmap->n : A->cmap->n, cols = side == Side::Normal ? A->cmap->n : A->rmap->n;
   Shadow        *shadow;
@@ -96,6 +97,7 @@ PetscErrorCode MultOnDevice(Mat A, Context *context, Side side, const Borrowed &
 
   PetscFunctionBegin;
   PetscCall(GetShadow(A, context, side, Space::Device, &shadow));
+  *flops = 2.0 * shadow->pattern.nonzeros;
   PetscCall(DeviceStream(&stream));
   PetscCall(Stage(A, x, cols, &context->x, stream, &px));
   PetscCall(Stage(A, z, rows, &context->z, stream, &pz));
@@ -121,7 +123,8 @@ PetscErrorCode MultOnDevice(Mat A, Context *context, Side side, const Borrowed &
 
 PetscErrorCode MultLocal(Mat A, Side side, Vec x, Vec y, Vec z)
 {
-  Context *context;
+  Context       *context;
+  PetscLogDouble flops = 0;
 
   PetscFunctionBegin;
 #if !defined(PETSC_USE_COMPLEX)
@@ -129,7 +132,7 @@ PetscErrorCode MultLocal(Mat A, Side side, Vec x, Vec y, Vec z)
 #endif
   PetscCall(GetContext(A, &context));
   PetscCall(Decide(A, context));
-  const Backend backend = context->bound_to_cpu ? Backend::Kokkos : context->settings.backend;
+  const Backend backend = context->settings.bound_to_cpu ? Backend::Kokkos : context->settings.backend;
 #if defined(PETSC_HAVE_CUDA)
   const bool host = backend == Backend::Kokkos;
 #else // vectors lie on the host: auto stays there, too
@@ -142,14 +145,13 @@ PetscErrorCode MultLocal(Mat A, Side side, Vec x, Vec y, Vec z)
     PetscCall(bx.Get(x, Borrowed::Read));
     PetscCall(bz.Get(z, y == z ? Borrowed::ReadWrite : Borrowed::Write));
     if (backend == Backend::Cuda || bx.OnDevice() || bz.OnDevice()) {
-      PetscCall(MultOnDevice(A, context, side, bx, y, bz));
+      PetscCall(MultOnDevice(A, context, side, bx, y, bz, &flops));
       done = true;
     }
     PetscCall(bz.Restore());
     PetscCall(bx.Restore());
   }
-  if (!done) PetscCall(MultOnHost(A, context, side, x, y, z));
-  const PetscLogDouble flops = 2.0 * context->last->pattern.nonzeros;
+  if (!done) PetscCall(MultOnHost(A, context, side, x, y, z, &flops));
   if (done) PetscCall(PetscLogGpuFlops(flops));
   else PetscCall(PetscLogFlops(flops));
   PetscFunctionReturn(PETSC_SUCCESS);

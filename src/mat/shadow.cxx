@@ -140,8 +140,8 @@ PetscErrorCode GetShadow(Mat A, Context *context, Side side, Space space, Shadow
   PetscFunctionBegin;
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   if (space == Space::Device && shadow->format && shadow->state == state) { // the hot path: nothing of the host is looked at
-    context->last = shadow;
-    *out          = shadow;
+    if (side == Side::Normal) context->last = shadow;
+    *out = shadow;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(GetCsr(A, &csr, &key));
@@ -149,8 +149,8 @@ PetscErrorCode GetShadow(Mat A, Context *context, Side side, Space space, Shadow
   else if (shadow->state != state) PetscCall(UpdateShadow(A, csr, side, space, shadow));
   if (side == Side::Normal) shadow->format->Borrow(csr); // AIJ may have moved its arrays
   shadow->state = state;
-  context->last = shadow;
-  *out          = shadow;
+  if (side == Side::Normal) context->last = shadow;
+  *out = shadow;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

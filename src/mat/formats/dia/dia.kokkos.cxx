@@ -7,18 +7,32 @@
 namespace sparsegpu
 {
 
-// The comparison of 64-bit patterns needs more than the SSE2 that every x86-64 has to be vectorised.
+// The comparison of bit patterns needs more than the SSE2 that every x86-64 has to be vectorised.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-  #define SPARSEGPU_VECTOR_CLONES __attribute__((target_clones("avx2", "default")))
+  #define SPARSEGPU_VECTOR_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
   #define SPARSEGPU_VECTOR_CLONES
 #endif
 
-/// z[r] += a[r] * x[r] where a[r] is an entry, 0 <= r < count.
-SPARSEGPU_VECTOR_CLONES static void AddDiagonal(PetscInt count, const Scalar *__restrict a, const Scalar *__restrict x, Scalar *__restrict z)
+/// sum[r] += a[r] * x[r] where a[r] is an entry, 0 <= r < count.
+#if defined(PETSC_USE_COMPLEX)
+static void AddDiagonal(PetscInt count, const Scalar *__restrict a, const Scalar *__restrict x, Scalar *__restrict sum)
 {
-  for (PetscInt r = 0; r < count; r++) z[r] += IsPad(a[r]) ? Scalar(0) : a[r] * x[r];
+  for (PetscInt r = 0; r < count; r++)
+    if (!IsPad(a[r])) sum[r] += a[r] * x[r];
 }
+#else
+typedef RealBits __attribute__((may_alias)) AliasedBits;
+
+SPARSEGPU_VECTOR_CLONES static void AddDiagonal(PetscInt count, const Scalar *__restrict a, const Scalar *__restrict x, Scalar *__restrict sum)
+{
+  const AliasedBits *bits = reinterpret_cast<const AliasedBits *>(a);
+  for (PetscInt r = 0; r < count; r++) {
+    const Scalar product = a[r] * x[r];
+    sum[r] += bits[r] == PAD_BITS ? Scalar(0) : product;
+  }
+}
+#endif
 
 /// A run of rows per work item, short enough that its part of z stays in the first-level cache while all diagonals pass.
 /// Bitwise reproducible.
