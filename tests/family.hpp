@@ -109,6 +109,27 @@ inline PetscErrorCode Gather(Mat A, Problem *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// What MatView() writes in this ASCII format, on rank 0; by way of a file called `name` and the number of ranks.
+inline PetscErrorCode ViewText(Mat A, PetscViewerFormat format, const std::string &name, std::string *text)
+{
+  const std::string file = name + "_" + std::to_string(PetscGlobalSize) + ".txt";
+  PetscViewer       viewer;
+  FILE             *f;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscViewerASCIIOpen(PetscObjectComm((PetscObject)A), file.c_str(), &viewer));
+  PetscCall(PetscViewerPushFormat(viewer, format));
+  PetscCall(MatView(A, viewer));
+  PetscCall(PetscViewerPopFormat(viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  text->clear();
+  if (PetscGlobalRank > 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscFOpen(PETSC_COMM_SELF, file.c_str(), "r", &f));
+  for (int c = fgetc(f); c != EOF; c = fgetc(f)) *text += (char)c;
+  PetscCall(PetscFClose(PETSC_COMM_SELF, f));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// A vector that A op can be applied to (input), or that can hold the result.
 inline PetscErrorCode CreateVector(Mat A, Op op, bool input, const std::string &type, Vec *v)
 {
@@ -253,6 +274,8 @@ inline PetscErrorCode CheckOneProduct(Mat A, const Problem &p, Op op, Poison poi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+constexpr Op OPS[] = {Op::Hermitian, Op::Transpose, Op::Plain}; ///< MatSparseGPUGetInfo() tells of the last: the matrix itself
+
 /// The whole family for every mix of vector types, without Inf and NaN.
 inline PetscErrorCode CheckProducts(Mat A, const Problem &p, const std::string &name)
 {
@@ -260,7 +283,7 @@ inline PetscErrorCode CheckProducts(Mat A, const Problem &p, const std::string &
 
   PetscFunctionBeginUser;
   PetscCall(VectorTypes(&types));
-  for (Op op : {Op::Plain, Op::Transpose, Op::Hermitian})
+  for (Op op : OPS)
     for (const std::string &xtype : types)
       for (const std::string &ytype : types) PetscCall(CheckOneProduct(A, p, op, Poison::None, xtype, ytype, name));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -270,7 +293,7 @@ inline PetscErrorCode CheckProductsPoisoned(Mat A, const Problem &p, const std::
 {
   PetscFunctionBeginUser;
   PetscCall(CheckProducts(A, p, name));
-  for (Op op : {Op::Plain, Op::Transpose, Op::Hermitian})
+  for (Op op : OPS)
     for (Poison poison : {Poison::First, Poison::Last, Poison::Inside})
       PetscCall(CheckOneProduct(A, p, op, poison, VECSTANDARD, VECSTANDARD, name + ", Inf and NaN in x"));
   PetscFunctionReturn(PETSC_SUCCESS);

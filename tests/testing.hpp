@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#if PETSC_VERSION_LT(3, 19, 0)
+#if !defined(PETSC_SUCCESS) && PETSC_VERSION_LT(3, 19, 0)
   #define PETSC_SUCCESS 0
 #endif
 
@@ -73,9 +73,9 @@ inline PetscErrorCode CollectMessage(MPI_Comm, int, const char *, const char *, 
   if (message) *static_cast<std::string *>(text) += std::string(message) + "\n";
   return code;
 }
-/// Runs `call`, which must return an error; *message gets its text. Says `what` was accepted if it returns none.
+/// Runs `call`, which must return an error, the given one if any; *message gets its text.
 template <class Call>
-PetscErrorCode ExpectError(const std::string &what, Call call, std::string *message)
+PetscErrorCode ExpectError(const std::string &what, Call call, std::string *message, PetscErrorCode expected = PETSC_SUCCESS)
 {
   PetscFunctionBeginUser;
   message->clear();
@@ -83,6 +83,8 @@ PetscErrorCode ExpectError(const std::string &what, Call call, std::string *mess
   const PetscErrorCode code = call();
   PetscCall(PetscPopErrorHandler());
   PetscCheck(code != PETSC_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: no error", what.c_str());
+  PetscCheck(expected == PETSC_SUCCESS || code == expected, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: error %d, not %d\n%s",
+             what.c_str(), (int)code, (int)expected, message->c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

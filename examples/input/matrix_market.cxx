@@ -158,7 +158,7 @@ PetscErrorCode ReadCoordinates(Cursor *c, const Header &header, const Sizes &siz
   PetscFunctionBeginUser;
   for (long long e = 0; e < size.entries; e++) {
     long long   i, j;
-    PetscScalar a;
+    PetscScalar a = 0;
     PetscCall(NextEntry(c, e, size.entries));
     PetscCall(c->ReadInteger("row", 1, size.rows, &i));
     PetscCall(c->ReadInteger("column", 1, size.cols, &j));
@@ -189,7 +189,7 @@ PetscErrorCode ReadArray(Cursor *c, const Header &header, const Sizes &size, Tri
   for (long long j = 0; j < size.cols; j++) {
     const long long first = header.symmetry == Symmetry::General ? 0 : j + (header.symmetry == Symmetry::Skew);
     for (long long i = first; i < size.rows; i++) {
-      PetscScalar a;
+      PetscScalar a = 0;
       PetscCall(NextEntry(c, done++, size.entries));
       PetscCall(ReadScalar(c, header, &a));
       if (a != PetscScalar(0)) PetscCall(Append(header, i, j, a, t));

@@ -238,7 +238,7 @@ PetscErrorCode BecomeOurs(Mat A, bool parallel)
   PetscCall(IsOurs(A, &seq, &mpi));
   if (seq || mpi) PetscFunctionReturn(PETSC_SUCCESS);
   A->ops->duplicate         = MatDuplicate_SparseGPU;
-  A->ops->createsubmatrix   = MatCreateSubMatrix_SparseGPU;
+  if (A->ops->createsubmatrix) A->ops->createsubmatrix = MatCreateSubMatrix_SparseGPU; // else PETSc goes by createsubmatrices
   A->ops->createsubmatrices = MatCreateSubMatrices_SparseGPU;
   A->ops->setfromoptions    = MatSetFromOptions_SparseGPU;
   A->ops->view              = MatView_SparseGPU;

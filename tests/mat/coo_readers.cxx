@@ -23,29 +23,13 @@ static PetscErrorCode ReadRows(Mat A, Mat aij)
 }
 static PetscErrorCode ReadView(Mat A, Mat aij)
 {
-  PetscMPIInt rank;
-  std::string text[2];
+  const char *const where = OnDevice() ? "device" : "host";
+  std::string       text[2];
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  for (int which = 0; which < 2; ++which) {
-    const Mat         M    = which ? aij : A;
-    const std::string file = "coo_view_" + std::to_string(which) + "_of_" + std::to_string(PetscGlobalSize) +
-                             (OnDevice() ? "_device" : "_host");
-    PetscViewer       viewer;
-    PetscCall(PetscViewerASCIIOpen(PETSC_COMM_WORLD, file.c_str(), &viewer));
-    PetscCall(PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_MATLAB)); // all digits, and no type name
-    PetscCall(PetscObjectSetName((PetscObject)M, "matrix"));
-    PetscCall(MatView(M, viewer));
-    PetscCall(PetscViewerPopFormat(viewer));
-    PetscCall(PetscViewerDestroy(&viewer));
-    if (rank == 0) {
-      FILE *f;
-      PetscCall(PetscFOpen(PETSC_COMM_SELF, file.c_str(), "r", &f));
-      for (int c = fgetc(f); c != EOF; c = fgetc(f)) text[which] += (char)c;
-      PetscCall(PetscFClose(PETSC_COMM_SELF, f));
-    }
-  }
+  for (Mat M : {A, aij}) PetscCall(PetscObjectSetName((PetscObject)M, "matrix"));
+  PetscCall(ViewText(A, PETSC_VIEWER_ASCII_MATLAB, std::string("coo_ours_") + where, &text[0])); // all digits, no type name
+  PetscCall(ViewText(aij, PETSC_VIEWER_ASCII_MATLAB, std::string("coo_aij_") + where, &text[1]));
   PetscCheck(text[0] == text[1], PETSC_COMM_SELF, PETSC_ERR_PLIB, "MatView() of aij gives\n%s\nof ours\n%s", text[1].c_str(),
              text[0].c_str());
   PetscFunctionReturn(PETSC_SUCCESS);

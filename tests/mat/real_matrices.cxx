@@ -1,0 +1,111 @@
+static const char help[] = "Matrices of real applications in every format.\n\
+  -file FILE : one of them; else all of the folder that the environment variable SPARSEGPU_MATRICES names\n\n";
+
+#include "../family.hpp"
+
+#include <load.hpp>
+
+#include <algorithm>
+#include <filesystem>
+
+using namespace testing;
+
+/// Must dia or ell refuse it? More than 4 slots for an entry, and not small. Counted here, not asked of the library.
+static bool TooMuchPadding(const Problem &p, const std::string &format)
+{
+  std::vector<char>     diagonal((size_t)(p.rows + p.cols) + 1, 0);
+  std::vector<PetscInt> length((size_t)p.rows + 1, 0);
+  double                width = 0;
+
+  for (const battery::Entry &e : p.entries) {
+    diagonal[(size_t)(p.rows + e.j - e.i)] = 1;
+    ++length[(size_t)e.i];
+  }
+  if (format == "dia") width = (double)std::count(diagonal.begin(), diagonal.end(), 1);
+  else if (format == "ell") width = (double)*std::max_element(length.begin(), length.end());
+  const double stored = width * (double)p.rows, nonzeros = (double)p.entries.size();
+  return stored > 4 * nonzeros && stored > nonzeros + 1024;
+}
+
+/// Skips (by *loaded) a complex matrix where scalars are real.
+static PetscErrorCode Load(const std::string &file, Problem *p, bool *loaded)
+{
+  std::string message;
+  Mat         A;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscPushErrorHandler(CollectMessage, &message));
+  const PetscErrorCode code = LoadMatrix(PETSC_COMM_SELF, file.c_str(), &A);
+  PetscCall(PetscPopErrorHandler());
+  *loaded = code == PETSC_SUCCESS;
+  if (!*loaded) {
+    PetscCheck(message.find("\"complex\"") != std::string::npos, PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "%s", message.c_str());
+    PetscCall(Skip(message));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(Gather(A, p));
+  p->name = std::filesystem::path(file).filename().string();
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckFile(const std::string &file)
+{
+  std::vector<std::string> formats, backends;
+  Problem                  p;
+  bool                     loaded;
+
+  PetscFunctionBeginUser;
+  PetscCall(Load(file, &p, &loaded));
+  if (!loaded) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Formats(&formats));
+  PetscCall(Backends(&backends));
+  formats.push_back("auto");
+  for (const std::string &format : formats) {
+    const bool  refused = TooMuchPadding(p, format);
+    PetscBool   accepts = PETSC_TRUE;
+    const char *why     = "";
+    Mat         A;
+    PetscCall(CreateMatrix(p, MATSPARSEGPU, format.c_str(), &A));
+    if (format != "auto") PetscCall(MatSparseGPUCheckFormat(A, format.c_str(), &accepts, &why));
+    PetscCheck(accepts == (refused ? PETSC_FALSE : PETSC_TRUE), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s in %s: %s", p.name.c_str(),
+               format.c_str(), accepts ? "accepted" : why);
+    for (const std::string &backend : backends) {
+      if (refused) break;
+      PetscCall(MatSparseGPUSetBackend(A, backend.c_str()));
+      PetscCall(CheckProducts(A, p, p.name + " in " + format + " on " + backend));
+    }
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RealMatrices()
+{
+  char              file[PETSC_MAX_PATH_LEN] = "";
+  const char *const folder                   = getenv("SPARSEGPU_MATRICES");
+  PetscBool         set;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetString(nullptr, nullptr, "-file", file, sizeof(file), &set));
+  if (set) {
+    PetscCall(CheckFile(file));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!folder || !*folder) {
+    PetscCall(Skip("SPARSEGPU_MATRICES names no folder"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (const auto &found : std::filesystem::directory_iterator(folder)) {
+    const std::string name = found.path().filename().string(), stem = name.substr(0, name.find(".mtx"));
+    if (stem == name || (stem.size() > 2 && stem.substr(stem.size() - 2) == "_b")) continue; // NAME_b is a right-hand side
+    PetscCall(CheckFile(found.path().string()));
+    SkipReason().clear(); // a complex matrix among real ones is no reason to skip the others
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  return Main(argc, argv, help, {{"real_matrices", RealMatrices}});
+}

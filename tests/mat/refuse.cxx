@@ -1,0 +1,150 @@
+static const char help[] = "Formats that a matrix makes absurd refuse it and name the sizes; the others, and auto, do not.\n\n";
+
+#include "../family.hpp"
+
+using namespace testing;
+
+/// One full row and the diagonal: n diagonals, one row of n entries, 2 n - 1 entries in all.
+static Problem Absurd(PetscInt n)
+{
+  return battery::OneFullRow(n, 0);
+}
+
+/// An error at the first product and at the info view, naming the sizes; then the same matrix in another format.
+static PetscErrorCode Refusal(const char format[])
+{
+  const PetscInt    n = 100000;
+  const Problem     p = Absurd(n);
+  const std::string rows = std::to_string(n), nonzeros = std::to_string(2 * n - 1);
+  Mat               A;
+  Vec               x, y;
+  PetscBool         accepts;
+  const char       *why;
+  std::string       message;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateMatrix(p, MATSPARSEGPU, format, &A));
+  for (int times = 0; times < 2; ++times) { // it must not be let through the second time
+    PetscCall(CreateVector(A, Op::Plain, true, VECSTANDARD, &x));
+    PetscCall(CreateVector(A, Op::Plain, false, VECSTANDARD, &y));
+    PetscCall(VecSet(x, 1));
+    PetscCall(ExpectError(std::string(format) + ", product", [=] { return MatMult(A, x, y); }, &message, PETSC_ERR_ARG_OUTOFRANGE));
+    PetscCall(CheckText(std::string(format) + ", product", message, {format, rows, nonzeros}));
+    PetscCall(VecDestroy(&x));
+    PetscCall(VecDestroy(&y));
+  }
+  PetscCall(ExpectError(std::string(format) + ", view", [A, format] {
+    std::string text;
+    return ViewText(A, PETSC_VIEWER_ASCII_INFO, std::string("refuse_") + format, &text);
+  }, &message));
+  PetscCall(CheckText(std::string(format) + ", view", message, {format, rows, nonzeros}));
+  PetscCall(MatSparseGPUCheckFormat(A, format, &accepts, &why));
+  PetscCheck(!accepts, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: accepted", format);
+  PetscCall(CheckText(std::string(format) + ", MatSparseGPUCheckFormat()", why, {rows, nonzeros}));
+  PetscCall(MatSparseGPUSetFormat(A, "csr"));
+  PetscCall(CheckProducts(A, p, "after the refusal"));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode RefuseDia()
+{
+  PetscFunctionBeginUser;
+  PetscCall(Refusal("dia"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode RefuseEll()
+{
+  PetscFunctionBeginUser;
+  PetscCall(Refusal("ell"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// All formats but dia and ell take the absurd matrix, hyb in little more than csr's memory; auto picks one of them.
+static PetscErrorCode Others()
+{
+  const Problem            p = Absurd(100000);
+  std::vector<std::string> formats, backends;
+  MatSparseGPUInfo         info;
+
+  PetscFunctionBeginUser;
+  PetscCall(Formats(&formats));
+  PetscCall(Backends(&backends));
+  formats.push_back("auto");
+  for (const std::string &format : formats)
+    for (const std::string &backend : backends) {
+      Mat A;
+      if (battery::Refuses(p, format)) continue;
+      PetscCall(CreateMatrix(p, MATSPARSEGPU, format.c_str(), &A));
+      PetscCall(MatSparseGPUSetBackend(A, backend.c_str()));
+      PetscCall(CheckProducts(A, p, format + " on " + backend));
+      PetscCall(MatSparseGPUGetInfo(A, &info));
+      PetscCheck(strcmp(info.format, "dia") && strcmp(info.format, "ell"), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s runs on %s",
+                 format.c_str(), info.format);
+      PetscCheck(info.bytes_stored <= 4 * info.bytes_csr, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s stores %g bytes, csr %g",
+                 format.c_str(), info.bytes_stored, info.bytes_csr);
+      PetscCall(MatDestroy(&A));
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Padding of exactly 4 times the entries is accepted by dia and ell, more is not.
+static PetscErrorCode Limit()
+{
+  battery::Builder b("padding_4", 4096, 4096);
+  PetscBool        accepts;
+  const char      *why;
+  Mat              A;
+
+  PetscFunctionBeginUser;
+  for (PetscInt i = 0; i < 4096; i += 4) // rows of 4 and 0, 0, 0 entries on 4 diagonals
+    for (PetscInt offset = 0; offset < 4; ++offset) b.Add(i, i + offset);
+  for (PetscInt removed : {0, 1}) {
+    Problem p = b;
+    p.entries.resize(p.entries.size() - (size_t)removed);
+    for (const char *format : {"dia", "ell"}) {
+      PetscCall(CreateMatrix(p, MATSPARSEGPU, format, &A));
+      PetscCall(MatSparseGPUCheckFormat(A, format, &accepts, &why));
+      PetscCheck(accepts == (removed ? PETSC_FALSE : PETSC_TRUE), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                 "%s, %zu entries for 16384 slots: %s", format, p.entries.size(), accepts ? "accepted" : why);
+      if (accepts) {
+        PetscCall(CheckProducts(A, p, format));
+        PetscCall(CheckRanOn(A, format, "padding of 4"));
+      }
+      PetscCall(MatDestroy(&A));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A change of values and pattern that makes the format absurd after products that were right.
+static PetscErrorCode Later()
+{
+  Problem     p = battery::Banded("diagonal", 3000, 3000, {0});
+  Mat         A;
+  Vec         x, y;
+  std::string message;
+
+  PetscFunctionBeginUser;
+  for (const char *format : {"dia", "ell"}) {
+    PetscCall(CreateMatrix(p, MATSPARSEGPU, format, &A));
+    PetscCall(CheckProducts(A, p, "before the change"));
+    PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+    for (PetscInt j = 1; j < 3000; ++j) PetscCall(MatSetValue(A, 0, j, 1, INSERT_VALUES));
+    PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(CreateVector(A, Op::Plain, true, VECSTANDARD, &x));
+    PetscCall(CreateVector(A, Op::Plain, false, VECSTANDARD, &y));
+    PetscCall(VecSet(x, 1));
+    PetscCall(ExpectError(format, [=] { return MatMult(A, x, y); }, &message, PETSC_ERR_ARG_OUTOFRANGE));
+    PetscCall(VecDestroy(&x));
+    PetscCall(VecDestroy(&y));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  return Main(argc, argv, help,
+              {{"dia", RefuseDia}, {"ell", RefuseEll}, {"others", Others}, {"limit", Limit}, {"later", Later}});
+}
