@@ -54,13 +54,14 @@ template <class T> T *Upload(const T *host, size_t n)
 }
 } // namespace
 
-double CusparseSeconds(int algorithm, int rows, int cols, int nonzeros, const int *i, const int *j, const double *a, const double *x, double *y, int batches, int products)
+double CusparseSeconds(int algorithm, int rows, int cols, int nonzeros, const int *i, const int *j, const double *a, const double *x, double *y, int batches,
+                       int products)
 {
-  int          *di = Upload(i, rows + 1), *dj = Upload(j, nonzeros);
-  double       *da = Upload(a, nonzeros), *dx = Upload(x, cols), *dy = Upload<double>(nullptr, rows);
-  const double  one = 1, zero = 0;
-  size_t        bytes = 0;
-  Product       m;
+  int         *di = Upload(i, rows + 1), *dj = Upload(j, nonzeros);
+  double      *da = Upload(a, nonzeros), *dx = Upload(x, cols), *dy = Upload<double>(nullptr, rows);
+  const double one = 1, zero = 0;
+  size_t       bytes = 0;
+  Product      m;
   m.algorithm = algorithm == 1 ? CUSPARSE_SPMV_CSR_ALG1 : CUSPARSE_SPMV_CSR_ALG2;
   m.buffer    = nullptr;
   cusparseCreate(&m.handle);
@@ -77,6 +78,7 @@ double CusparseSeconds(int algorithm, int rows, int cols, int nonzeros, const in
   cusparseDestroyDnVec(m.y);
   cusparseDestroySpMat(m.A);
   cusparseDestroy(m.handle);
-  for (void *p : {static_cast<void *>(di), static_cast<void *>(dj), static_cast<void *>(da), static_cast<void *>(dx), static_cast<void *>(dy), m.buffer}) cudaFree(p);
+  for (void *p : {static_cast<void *>(di), static_cast<void *>(dj), static_cast<void *>(da), static_cast<void *>(dx), static_cast<void *>(dy), m.buffer})
+    cudaFree(p);
   return seconds;
 }

@@ -87,7 +87,8 @@ static PetscErrorCode Bench(const char name[], PetscInt nonzeros, const Settings
 
   double best = 1e30;
   for (int algorithm = 1; algorithm <= 2; algorithm++) {
-    const double seconds = CusparseSeconds(algorithm, rows, cols, nnz, i, j, a, x.data(), y.data(), static_cast<int>(settings.batches), static_cast<int>(settings.products));
+    const double seconds =
+        CusparseSeconds(algorithm, rows, cols, nnz, i, j, a, x.data(), y.data(), static_cast<int>(settings.batches), static_cast<int>(settings.products));
     PetscCheck(seconds > 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "cuSPARSE failed on %s", name);
     if (seconds < best) best = seconds;
     printf("{\"matrix\":\"%s\",\"rows\":%d,\"nnz\":%d,\"what\":\"cusparse_alg%d\",\"ms\":%.5f}\n", name, (int)rows, (int)nnz, algorithm, seconds * 1e3);
@@ -95,7 +96,8 @@ static PetscErrorCode Bench(const char name[], PetscInt nonzeros, const Settings
   double seconds;
   PetscCall(MatConvert(A, MATSEQAIJCUSPARSE, MAT_INITIAL_MATRIX, &B));
   PetscCall(Time(B, x, expected, settings, &seconds, &error));
-  printf("{\"matrix\":\"%s\",\"rows\":%d,\"nnz\":%d,\"what\":\"aijcusparse\",\"ms\":%.5f,\"vs_cusparse\":%.3f}\n", name, (int)rows, (int)nnz, seconds * 1e3, best / seconds);
+  printf("{\"matrix\":\"%s\",\"rows\":%d,\"nnz\":%d,\"what\":\"aijcusparse\",\"ms\":%.5f,\"vs_cusparse\":%.3f}\n", name, (int)rows, (int)nnz, seconds * 1e3,
+         best / seconds);
   PetscCall(MatDestroy(&B));
 
   PetscCall(MatConvert(A, MATSPARSEGPU, MAT_INITIAL_MATRIX, &B));
@@ -121,9 +123,10 @@ static PetscErrorCode Bench(const char name[], PetscInt nonzeros, const Settings
     PetscCall(MatSparseGPUSetFormat(B, format));
     PetscCall(Time(B, x, expected, settings, &seconds, &error));
     PetscCall(MatSparseGPUGetInfo(B, &info));
-    printf("{\"matrix\":\"%s\",\"rows\":%d,\"nnz\":%d,\"what\":\"%s\",\"format\":\"%s\",\"ms\":%.5f,\"gbs\":%.0f,\"vs_cusparse\":%.3f,\"convert_ms\":%.2f,\"padding\":%.3f,\"error\":%.1e}\n",
-           name, (int)rows, (int)nnz, format, info.format, seconds * 1e3, info.bytes_mult / seconds / 1e9, best / seconds, info.convert_seconds * 1e3,
-           nnz ? info.stored / nnz : 1.0, error);
+    printf(
+        "{\"matrix\":\"%s\",\"rows\":%d,\"nnz\":%d,\"what\":\"%s\",\"format\":\"%s\",\"ms\":%.5f,\"gbs\":%.0f,\"vs_cusparse\":%.3f,\"convert_ms\":%.2f,\"padding\":%.3f,\"error\":%.1e}\n",
+        name, (int)rows, (int)nnz, format, info.format, seconds * 1e3, info.bytes_mult / seconds / 1e9, best / seconds, info.convert_seconds * 1e3,
+        nnz ? info.stored / nnz : 1.0, error);
     fflush(stdout);
   }
   PetscCall(MatDestroy(&B));

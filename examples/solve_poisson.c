@@ -25,7 +25,7 @@ int main(int argc, char **argv)
   PetscCall(MatSetUp(A));
   PetscCall(MatGetOwnershipRange(A, &begin, &end));
   for (PetscInt row = begin; row < end; row++) {
-    const PetscInt i = row / n, j = row % n;
+    const PetscInt i = row / n, j   = row % n;
     PetscInt       column[5], count = 0;
     PetscScalar    value[5];
 
@@ -56,8 +56,8 @@ int main(int argc, char **argv)
   PetscCall(VecAXPY(x, -1, exact));
   PetscCall(VecNorm(x, NORM_2, &error));
   PetscCall(MatGetType(A, &type));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %" PetscInt_FMT " unknowns, %" PetscInt_FMT " iterations, relative error %.3e\n",
-                        type, m * n, its, (double)(error / norm)));
+  PetscCall(
+      PetscPrintf(PETSC_COMM_WORLD, "%s: %" PetscInt_FMT " unknowns, %" PetscInt_FMT " iterations, error %.3e\n", type, m * n, its, (double)(error / norm)));
 
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&x));

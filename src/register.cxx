@@ -32,8 +32,8 @@ static PetscErrorCode CheckPetsc()
              "This libsparsegpu was built for PETSc %d.%d, the program uses %" PetscInt_FMT ".%" PetscInt_FMT ": build it against that", PETSC_VERSION_MAJOR,
              PETSC_VERSION_MINOR, major, minor);
   PetscCall(PetscDataTypeGetSize(PETSC_INT, &int_size));
-  PetscCheck(int_size == sizeof(PetscInt), PETSC_COMM_SELF, PETSC_ERR_LIB, "This libsparsegpu was built for a PETSc with %zu-bit PetscInt, the program's has %zu bits",
-             8 * sizeof(PetscInt), 8 * int_size);
+  PetscCheck(int_size == sizeof(PetscInt), PETSC_COMM_SELF, PETSC_ERR_LIB,
+             "This libsparsegpu was built for a PETSc with %zu-bit PetscInt, the program's has %zu bits", 8 * sizeof(PetscInt), 8 * int_size);
   PetscCall(PetscDataTypeFromString("scalar", &scalar, &found));
   PetscCheck(!found || scalar == PETSC_SCALAR, PETSC_COMM_SELF, PETSC_ERR_LIB, "This libsparsegpu was built for PetscScalar %s, the program's is %s",
              PetscDataTypes[PETSC_SCALAR], PetscDataTypes[scalar]);

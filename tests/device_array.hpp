@@ -25,7 +25,10 @@ public:
     if (device_) (void)cudaFree(device_);
 #endif
   }
-  const PetscScalar *Get() const { return device_ ? static_cast<const PetscScalar *>(device_) : values_.data(); }
+  const PetscScalar *Get() const
+  {
+    return device_ ? static_cast<const PetscScalar *>(device_) : values_.data();
+  }
 
 private:
   PetscErrorCode ToDevice()
@@ -34,8 +37,8 @@ private:
 #if defined(SPARSEGPU_HAVE_CUDA)
     const size_t bytes = (values_.size() + 1) * sizeof(PetscScalar); // never empty, so that it is device memory for sure
     PetscCheck(cudaMalloc(&device_, bytes) == cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_MEM, "cudaMalloc of %zu bytes", bytes);
-    PetscCheck(cudaMemcpy(device_, values_.data(), values_.size() * sizeof(PetscScalar), cudaMemcpyHostToDevice) == cudaSuccess,
-               PETSC_COMM_SELF, PETSC_ERR_GPU, "cudaMemcpy");
+    PetscCheck(cudaMemcpy(device_, values_.data(), values_.size() * sizeof(PetscScalar), cudaMemcpyHostToDevice) == cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_GPU,
+               "cudaMemcpy");
 #else
     SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "Built without CUDA");
 #endif

@@ -19,7 +19,7 @@ enum class Layout {
   AllOnLast,  ///< the last rank owns everything
   Opposite    ///< rank 0 owns all the rows, the last rank all the columns
 };
-constexpr Layout LAYOUTS[] = {Layout::Even, Layout::FirstEmpty, Layout::AllOnLast, Layout::Opposite};
+constexpr Layout   LAYOUTS[] = {Layout::Even, Layout::FirstEmpty, Layout::AllOnLast, Layout::Opposite};
 inline const char *Name(Layout layout)
 {
   static const char *const names[] = {"even", "first rank empty", "all on the last rank", "rows and columns apart"};
@@ -34,17 +34,21 @@ inline PetscErrorCode LocalSize(MPI_Comm comm, Layout layout, bool rows, PetscIn
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCallMPI(MPI_Comm_size(comm, &size));
-  if (layout == Layout::FirstEmpty && size > 1) *local = rank == 0 ? 0 : n / (size - 1) + (rank - 1 < n % (size - 1));
-  else if (layout == Layout::AllOnLast || (layout == Layout::Opposite && !rows)) *local = rank == size - 1 ? n : 0;
-  else if (layout == Layout::Opposite) *local = rank == 0 ? n : 0;
-  else *local = n / size + (rank < n % size);
+  if (layout == Layout::FirstEmpty && size > 1)
+    *local = rank == 0 ? 0 : n / (size - 1) + (rank - 1 < n % (size - 1));
+  else if (layout == Layout::AllOnLast || (layout == Layout::Opposite && !rows))
+    *local = rank == size - 1 ? n : 0;
+  else if (layout == Layout::Opposite)
+    *local = rank == 0 ? n : 0;
+  else
+    *local = n / size + (rank < n % size);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// An assembled matrix of the given type; the format is left alone where nullptr. Collective on `comm`.
 inline PetscErrorCode CreateMatrix(MPI_Comm comm, const Problem &p, const char type[], const char format[], Layout layout, Mat *A)
 {
-  PetscInt    m, n, row0, row1, col0, col1;
+  PetscInt    m = 0, n = 0, row0, row1, col0, col1;
   PetscLayout rows, cols;
 
   PetscFunctionBeginUser;
@@ -130,6 +134,14 @@ inline PetscErrorCode ViewText(Mat A, PetscViewerFormat format, const std::strin
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The text of a view with our type's name made aij's.
+inline std::string AsAIJ(std::string text)
+{
+  const std::string ours = "aijsparsegpu";
+  for (size_t at = text.find(ours); at != std::string::npos; at = text.find(ours)) text.replace(at, ours.size(), "aij");
+  return text;
+}
+
 /// A vector that A op can be applied to (input), or that can hold the result.
 inline PetscErrorCode CreateVector(Mat A, Op op, bool input, const std::string &type, Vec *v)
 {
@@ -195,8 +207,7 @@ inline PetscErrorCode CheckIsOurs(Mat A, const std::string &what)
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
   PetscCall(MatGetType(A, &type));
-  PetscCheck(!strcmp(type, size == 1 ? MATSEQAIJSPARSEGPU : MATMPIAIJSPARSEGPU), PETSC_COMM_SELF, PETSC_ERR_PLIB,
-             "%s: the type is %s", what.c_str(), type);
+  PetscCheck(!strcmp(type, size == 1 ? MATSEQAIJSPARSEGPU : MATMPIAIJSPARSEGPU), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: the type is %s", what.c_str(), type);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 /// Did the last product run on this format?
@@ -206,8 +217,7 @@ inline PetscErrorCode CheckRanOn(Mat A, const std::string &format, const std::st
 
   PetscFunctionBeginUser;
   PetscCall(MatSparseGPUGetInfo(A, &info));
-  PetscCheck(info.format == format, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: ran on %s, not %s", what.c_str(), info.format,
-             format.c_str());
+  PetscCheck(info.format == format, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: ran on %s, not %s", what.c_str(), info.format, format.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -232,17 +242,17 @@ inline std::vector<PetscScalar> Input(PetscInt n, unsigned long long seed, Poiso
 
 /// y = op(A) x, y = op(A) x + z and y += op(A) x with x, z of one vector type and y of another, y being NaN before where
 /// it may be. Inputs must stay as they are, and the same product twice must give the same bits.
-inline PetscErrorCode CheckOneProduct(Mat A, const Problem &p, Op op, Poison poison, const std::string &xtype,
-                                      const std::string &ytype, const std::string &name)
+inline PetscErrorCode CheckOneProduct(Mat A, const Problem &p, Op op, Poison poison, const std::string &xtype, const std::string &ytype,
+                                      const std::string &name)
 {
-  const PetscInt in = op == Op::Plain ? p.cols : p.rows, out = op == Op::Plain ? p.rows : p.cols;
+  const PetscInt                 in = op == Op::Plain ? p.cols : p.rows, out = op == Op::Plain ? p.rows : p.cols;
   const std::vector<PetscScalar> xs = Input(in, 17, poison), zs = Input(out, 9001, Poison::None);
-  const std::string              what = name + ", x " + xtype + ", y " + ytype + ", MatMult" + oracle::Name(op);
-  auto *const mult     = op == Op::Plain ? MatMult : op == Op::Transpose ? MatMultTranspose : MatMultHermitianTranspose;
-  auto *const mult_add = op == Op::Plain ? MatMultAdd : op == Op::Transpose ? MatMultTransposeAdd : MatMultHermitianTransposeAdd;
-  const auto  expected = oracle::Product(p, op, xs, {}), expected_add = oracle::Product(p, op, xs, zs);
-  Vec         x, y, z, again;
-  PetscBool   same;
+  const std::string              what     = name + ", x " + xtype + ", y " + ytype + ", MatMult" + oracle::Name(op);
+  auto *const                    mult     = op == Op::Plain ? MatMult : op == Op::Transpose ? MatMultTranspose : MatMultHermitianTranspose;
+  auto *const                    mult_add = op == Op::Plain ? MatMultAdd : op == Op::Transpose ? MatMultTransposeAdd : MatMultHermitianTransposeAdd;
+  const auto                     expected = oracle::Product(p, op, xs, {}), expected_add = oracle::Product(p, op, xs, zs);
+  Vec                            x, y, z, again;
+  PetscBool                      same;
 
   PetscFunctionBeginUser;
   PetscCall(CreateVector(A, op, true, xtype, &x));
@@ -253,7 +263,11 @@ inline PetscErrorCode CheckOneProduct(Mat A, const Problem &p, Op op, Poison poi
   PetscCall(VecSet(y, std::numeric_limits<PetscReal>::quiet_NaN()));
   PetscCall(mult(A, x, y));
   PetscCall(CheckResult(y, expected, what));
-  if (poison == Poison::None) {
+  // In parallel PETSc's star forest adds what neighbours send for the same column, on a device in no fixed order.
+  PetscMPIInt size;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
+  const bool reproducible = op == Op::Plain || size <= 2 || (xtype == VECSTANDARD && ytype == VECSTANDARD);
+  if (poison == Poison::None && reproducible) {
     PetscCall(VecDuplicate(y, &again));
     PetscCall(mult(A, x, again));
     PetscCall(VecEqual(y, again, &same));

@@ -48,17 +48,17 @@ inline PetscScalar Value(unsigned long long seed)
 class Builder
 {
 public:
-  Builder(std::string name, PetscInt rows, PetscInt cols) : p_{std::move(name), rows, cols, {}, {}} { }
+  Builder(std::string name, PetscInt rows, PetscInt cols) : p_{std::move(name), rows, cols, {}, {}} {}
   Builder &Add(PetscInt i, PetscInt j, PetscScalar v)
   {
     p_.entries.push_back({i, j, v});
     return *this;
   }
-  Builder &Add(PetscInt i, PetscInt j) { return Add(i, j, Value((unsigned long long)(i * 1000003 + j))); }
+  Builder &Add(PetscInt i, PetscInt j) { return Add(i, j, Value((unsigned long long)i * 1000003 + (unsigned long long)j)); }
   /// `length` different columns of row i, spread over all columns from `first` on.
   Builder &AddRow(PetscInt i, PetscInt length, PetscInt first = 0)
   {
-    for (PetscInt k = 0; k < length; ++k) Add(i, (first + k * p_.cols / length) % p_.cols);
+    for (PetscInt k = 0; k < length; ++k) Add(i, (PetscInt)((first + (long long)k * p_.cols / length) % p_.cols));
     return *this;
   }
   Builder &Refusing(std::vector<std::string> formats)
@@ -125,8 +125,10 @@ inline Problem OneFullRow(PetscInt n, PetscInt row)
 {
   Builder b("one_full_row_" + std::to_string(row) + "_of_" + std::to_string(n), n, n);
   for (PetscInt i = 0; i < n; ++i)
-    if (i == row) b.AddRow(i, n);
-    else b.Add(i, i);
+    if (i == row)
+      b.AddRow(i, n);
+    else
+      b.Add(i, i);
   return b.Refusing({"dia", "ell"});
 }
 

@@ -52,17 +52,15 @@ static PetscErrorCode Compare(const std::string &ksp, const std::string &pc, boo
   PetscFunctionBeginUser;
   PetscCall(Run(MATSPARSEGPU, symmetric, &solve[0]));
   PetscCall(Run(MATAIJ, symmetric, &solve[1]));
-  for (const Solve &s : solve)
-    PetscCheck(s.reason > 0, PETSC_COMM_SELF, PETSC_ERR_NOT_CONVERGED, "%s: reason %d", what.c_str(), (int)s.reason);
-  PetscCheck(solve[0].iterations == solve[1].iterations, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-             "%s: %" PetscInt_FMT " iterations, aij %" PetscInt_FMT, what.c_str(), solve[0].iterations, solve[1].iterations);
+  for (const Solve &s : solve) PetscCheck(s.reason > 0, PETSC_COMM_SELF, PETSC_ERR_NOT_CONVERGED, "%s: reason %d", what.c_str(), (int)s.reason);
+  PetscCheck(solve[0].iterations == solve[1].iterations, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %" PetscInt_FMT " iterations, aij %" PetscInt_FMT, what.c_str(),
+             solve[0].iterations, solve[1].iterations);
   PetscCall(VecAXPY(solve[0].x, -1, solve[1].x));
   PetscCall(VecNorm(solve[0].x, NORM_2, &error));
   // Either solve ends at |residual| <= rtol |b|; the symmetric part of the matrix has no eigenvalue under
   // 8 sin^2(pi / 50) > 1/32 and |A| < 8.2: each is off by 32 * 8.2 rtol |1| at most, |1| being sqrt(24 * 23) < 24.
   const PetscReal bound = 2 * 32 * (PetscReal)8.2 * 24 * 100 * PETSC_SQRT_MACHINE_EPSILON;
-  PetscCheck(error <= bound, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %g away from aij's solution, %g allowed", what.c_str(),
-             (double)error, (double)bound);
+  PetscCheck(error <= bound, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %g away from aij's solution, %g allowed", what.c_str(), (double)error, (double)bound);
   for (Solve &s : solve) PetscCall(VecDestroy(&s.x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

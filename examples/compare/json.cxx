@@ -15,9 +15,12 @@ std::string Quoted(const std::string &text)
   for (const char c : text) {
     char code[8];
     snprintf(code, sizeof(code), "\\u%04x", static_cast<unsigned char>(c));
-    if (c == '"' || c == '\\') quoted += std::string("\\") + c;
-    else if (static_cast<unsigned char>(c) < 0x20) quoted += code;
-    else quoted += c;
+    if (c == '"' || c == '\\')
+      quoted += std::string("\\") + c;
+    else if (static_cast<unsigned char>(c) < 0x20)
+      quoted += code;
+    else
+      quoted += c;
   }
   return quoted + "\"";
 }
@@ -81,12 +84,10 @@ PetscErrorCode WriteJson(const char file[], bool device, const std::vector<Case>
   if (rank == 0) {
     std::ofstream out(file);
     out << "{\"host\": " << Quoted(HostName()) << ", \"device\": " << (device ? Quoted(DeviceName()) : "null");
-    out << ", \"petsc\": " << Quoted(version) << ", \"scalar\": \"" << (complex ? "complex" : "real")
-        << "\", \"real_bytes\": " << sizeof(PetscReal);
+    out << ", \"petsc\": " << Quoted(version) << ", \"scalar\": \"" << (complex ? "complex" : "real") << "\", \"real_bytes\": " << sizeof(PetscReal);
     out << ", \"int_bytes\": " << sizeof(PetscInt) << ", \"ranks\": " << size << ",\n \"cases\": [";
     for (const Case &c : cases) {
-      out << (&c == cases.data() ? "\n" : ",\n") << "  {\"matrix\": " << Quoted(c.matrix) << ", \"rows\": " << c.rows
-          << ", \"cols\": " << c.cols;
+      out << (&c == cases.data() ? "\n" : ",\n") << "  {\"matrix\": " << Quoted(c.matrix) << ", \"rows\": " << c.rows << ", \"cols\": " << c.cols;
       out << ", \"nnz\": " << static_cast<long long>(c.nonzeros) << ", \"results\": [";
       for (const Result &r : c.results) out << (&r == c.results.data() ? "\n    " : ",\n    ") << Json(r);
       out << "]}";

@@ -31,7 +31,12 @@ struct Oracle {
 };
 
 /// The random vectors, each entry a function of its index alone: the same on any number of ranks.
-enum class Random { X, U, RowAddend, ColumnAddend };
+enum class Random {
+  X,
+  U,
+  RowAddend,
+  ColumnAddend
+};
 
 /// Computes all products of the AIJ matrix A; O(nonzeros + columns) host time. Collective.
 PetscErrorCode BuildOracle(Mat A, Oracle *oracle);

@@ -5,8 +5,7 @@
 
 #include "petsc/compat.hpp"
 
-template <class Object, PetscErrorCode (*Destroy)(Object *)>
-struct Owned {
+template <class Object, PetscErrorCode (*Destroy)(Object *)> struct Owned {
   Object object = nullptr;
 
   Owned()                         = default;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Damaged matrix files, unknown names and a GPU that is not there: each must end the driver with a PETSc error that names
-# what was met, an exit status that is neither 0 nor a signal's, and no memory left behind.
+# Damaged matrix files, unknown names and a GPU that is not there: each must end the driver with a PETSc error that
+# names what was met, an exit status that is neither 0 nor a signal's, and no memory left behind.
 #
 #   bad_input_test.sh COMPARE [COMMAND ...]     e.g. bad_input_test.sh build/examples/compare mpiexec -n 2
 #
@@ -27,7 +27,7 @@ expect() {
   [ "$status" -lt 128 ] || wrong="died with status $status"
   grep -q "PETSC ERROR:" "$log" || wrong="$wrong; no PETSc error"
   grep -qE "Caught signal|Segmentation|Aborted|terminate called" "$log" && wrong="$wrong; a signal"
-  [ -z "$clean" ] || ! grep -qE "^\[ *[0-9]+\] *[0-9]+ bytes|Total space allocated|^==.*($sources)\.cxx:|Invalid (read|write)" "$log" || wrong="$wrong; memory"
+  [ -z "$clean" ] || ! grep -qE "$leftovers" "$log" || wrong="$wrong; memory"
   rest=$texts
   while [ -n "$rest" ]; do
     text=${rest%%|*}
@@ -41,8 +41,10 @@ expect() {
   fi
 }
 launch="$*"
-# MPI loses memory of its own: valgrind's reports count if our sources are among the callers; they need a build with -g.
+# What -malloc_dump and valgrind say of memory. MPI loses some of its own: reports of valgrind count if our sources,
+# which need -g, are among the callers.
 sources="compressed|generate|json|load|matrix_market|measure|oracle|petsc_binary|rows|run|table|text_cursor"
+leftovers="^\[ *[0-9]+\] *[0-9]+ bytes|Total space allocated|^==.*($sources)\.cxx:|Invalid (read|write)"
 clean=yes # nothing may be left behind
 [ "${MEMCHECK:-0}" = 0 ] || launch="$launch valgrind --leak-check=full --show-leak-kinds=definite"
 
@@ -118,7 +120,8 @@ expect "inside.mtx, line 4|????" -f "$folder/inside.mtx"
 head -c 4000 /dev/urandom > "$folder/tail"
 { printf '\377\376\000\001'; cat "$folder/tail"; } > "$folder/garbage.mtx"
 expect "garbage.mtx|0xff" -f "$folder/garbage.mtx"
-id='\000\022\173\120' one='\000\000\000\001' two='\000\000\000\002' zero='\000\000\000\000' value='\077\360\000\000\000\000\000\000'
+id='\000\022\173\120' one='\000\000\000\001' two='\000\000\000\002' zero='\000\000\000\000'
+value='\077\360\000\000\000\000\000\000'
 bytes good.bin "$id$two$two$two$one$one$zero$one$value$value"
 if ! "$compare" -f "$folder/good.bin" -check_only > "$log" 2>&1; then
   echo "FAILED: a good binary file" && cat "$log" && failures=$((failures + 1))
@@ -142,7 +145,9 @@ expect "inf.bin, byte 40|value" -f "$folder/inf.bin"
 
 # Compressed
 if command -v gzip > /dev/null; then
-  seq 1 5000 | awk -v b="$banner" 'NR == 1 { print b " real general"; print "5000 5000 5000" } { print $1, $1, 1 / $1 }' > "$folder/diagonal.mtx"
+  seq 1 5000 | awk -v banner="$banner real general" '
+    NR == 1 { print banner; print "5000 5000 5000" }
+    { print $1, $1, 1 / $1 }' > "$folder/diagonal.mtx"
   gzip -k "$folder/diagonal.mtx" && head -c 5000 "$folder/diagonal.mtx.gz" > "$folder/cut.gz"
   expect "cut.gz, byte 5000|cut short" -f "$folder/cut.gz"
   { head -c 1000 "$folder/diagonal.mtx.gz"; head -c 1000 "$folder/tail"; } > "$folder/damaged.gz"

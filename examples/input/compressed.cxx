@@ -23,8 +23,7 @@ PetscErrorCode ReadRaw(const char file[], std::string *bytes)
     got = fread(&(*bytes)[size], 1, Piece, stream.get());
     bytes->resize(size + got);
   }
-  PetscCheck(!ferror(stream.get()), PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "%s, byte %zu: %s", file, bytes->size(),
-             strerror(errno));
+  PetscCheck(!ferror(stream.get()), PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "%s, byte %zu: %s", file, bytes->size(), strerror(errno));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -54,10 +53,10 @@ PetscErrorCode Gunzip(const char file[], const std::string &packed, std::string 
     used += offered - z.avail_in;
     bytes->resize(size + Piece - z.avail_out);
     if (code == Z_STREAM_END && used == packed.size()) PetscFunctionReturn(PETSC_SUCCESS);
-    if (code == Z_STREAM_END) inflateReset(&z); // another member follows
+    if (code == Z_STREAM_END)
+      inflateReset(&z); // another member follows
     else
-      PetscCheck(code == Z_OK, PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "%s, byte %zu: damaged gzip data: %s", file, used,
-                 z.msg ? z.msg : "cut short");
+      PetscCheck(code == Z_OK, PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "%s, byte %zu: damaged gzip data: %s", file, used, z.msg ? z.msg : "cut short");
   }
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "%s, byte %zu: the gzip data are cut short", file, used);
 }
@@ -74,8 +73,7 @@ PetscErrorCode Unxz(const char file[], const std::string &packed, std::string *b
   lzma_ret     code = LZMA_OK;
 
   PetscFunctionBeginUser;
-  PetscCheck(lzma_stream_decoder(&z, UINT64_MAX, LZMA_CONCATENATED) == LZMA_OK, PETSC_COMM_SELF, PETSC_ERR_LIB,
-             "%s: liblzma does not start", file);
+  PetscCheck(lzma_stream_decoder(&z, UINT64_MAX, LZMA_CONCATENATED) == LZMA_OK, PETSC_COMM_SELF, PETSC_ERR_LIB, "%s: liblzma does not start", file);
   z.next_in  = reinterpret_cast<const uint8_t *>(packed.data());
   z.avail_in = packed.size();
   while (code == LZMA_OK) {
@@ -86,8 +84,8 @@ PetscErrorCode Unxz(const char file[], const std::string &packed, std::string *b
     code        = lzma_code(&z, LZMA_FINISH);
     bytes->resize(size + Piece - z.avail_out);
   }
-  PetscCheck(code == LZMA_STREAM_END, PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "%s, byte %zu: the xz data are %s", file,
-             static_cast<size_t>(z.total_in), code == LZMA_BUF_ERROR ? "cut short" : "damaged");
+  PetscCheck(code == LZMA_STREAM_END, PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "%s, byte %zu: the xz data are %s", file, static_cast<size_t>(z.total_in),
+             code == LZMA_BUF_ERROR ? "cut short" : "damaged");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
@@ -100,12 +98,14 @@ PetscErrorCode ReadWhole(const char file[], std::string *bytes)
   bytes->clear();
   PetscCall(ReadRaw(file, &raw));
   PetscCheck(!raw.empty(), PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "%s: the file is empty", file);
-  if (raw.compare(0, 2, "\x1f\x8b") == 0) PetscCall(Gunzip(file, raw, bytes));
+  if (raw.compare(0, 2, "\x1f\x8b") == 0)
+    PetscCall(Gunzip(file, raw, bytes));
   else if (raw.compare(0, 6,
                        std::string("\xfd"
                                    "7zXZ\0",
                                    6)) == 0)
     PetscCall(Unxz(file, raw, bytes));
-  else *bytes = std::move(raw);
+  else
+    *bytes = std::move(raw);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -44,8 +44,7 @@ PetscInt Below(PetscInt limit, uint64_t a, uint64_t b)
 }
 
 /// The smallest n >= low for which count(n) >= nonzeros.
-template <class Count>
-PetscInt Smallest(PetscInt low, PetscInt nonzeros, const Count &count)
+template <class Count> PetscInt Smallest(PetscInt low, PetscInt nonzeros, const Count &count)
 {
   PetscInt n = low;
   while (count(static_cast<double>(n)) < nonzeros) n++;
@@ -57,10 +56,9 @@ Recipe Stencil(int dim, bool box, PetscInt nonzeros)
 {
   const double points = box ? std::pow(3, dim) : 2 * dim + 1;
   // The neighbours in one direction are 3 n - 2 pairs, of which n are a point and itself.
-  const PetscInt n = Smallest(2, nonzeros, [=](double s) {
-    return box ? std::pow(3 * s - 2, dim) : std::pow(s, dim) + 2 * dim * std::pow(s, dim - 1) * (s - 1);
-  });
-  Recipe         recipe;
+  const PetscInt n =
+      Smallest(2, nonzeros, [=](double s) { return box ? std::pow(3 * s - 2, dim) : std::pow(s, dim) + 2 * dim * std::pow(s, dim - 1) * (s - 1); });
+  Recipe recipe;
   recipe.rows = recipe.cols = dim == 2 ? n * n : n * n * n;
   recipe.row                = [=](PetscInt r, Row &row) {
     const PetscInt i = r % n, j = (r / n) % n, k = r / (n * n);
@@ -69,8 +67,7 @@ Recipe Stencil(int dim, bool box, PetscInt nonzeros)
         for (PetscInt di = -1; di <= 1; di++) {
           const int distance = static_cast<int>(std::abs(di) + std::abs(dj) + std::abs(dk));
           if (!box && distance > 1) continue;
-          if (i + di < 0 || i + di >= n || j + dj < 0 || j + dj >= n || k + dk < 0 || (dim == 3 && k + dk >= n))
-            continue;
+          if (i + di < 0 || i + di >= n || j + dj < 0 || j + dj >= n || k + dk < 0 || (dim == 3 && k + dk >= n)) continue;
           row.emplace_back(r + di + n * (dj + n * dk), distance ? -1.0 : points - 1);
         }
       }
@@ -103,9 +100,7 @@ std::array<std::array<double, 24>, 24> BrickStiffness()
         for (int d = 0; d < 3; d++) dot += gradient[a][d] * gradient[b][d];
         for (int p = 0; p < 3; p++)
           for (int q = 0; q < 3; q++)
-            K[3 * a + p][3 * b + q] += (lambda * gradient[a][p] * gradient[b][q] +
-                                        mu * gradient[a][q] * gradient[b][p] + (p == q ? mu * dot : 0)) /
-                                       8;
+            K[3 * a + p][3 * b + q] += (lambda * gradient[a][p] * gradient[b][q] + mu * gradient[a][q] * gradient[b][p] + (p == q ? mu * dot : 0)) / 8;
       }
     }
   }
@@ -131,8 +126,7 @@ Recipe Elasticity(PetscInt nonzeros)
       }
       if (!inside) continue;
       for (int b = 0; b < 8; b++) {
-        const PetscInt other =
-            (corner[0] + (b & 1)) + n * ((corner[1] + ((b >> 1) & 1)) + n * (corner[2] + ((b >> 2) & 1)));
+        const PetscInt other = (corner[0] + (b & 1)) + n * ((corner[1] + ((b >> 1) & 1)) + n * (corner[2] + ((b >> 2) & 1)));
         for (int q = 0; q < 3; q++) row.emplace_back(3 * other + q, K[3 * a + static_cast<int>(r % 3)][3 * b + q]);
       }
     }
@@ -219,24 +213,34 @@ PetscErrorCode FindRecipe(const std::string &name, PetscInt nonzeros, Recipe *re
   // A row that draws 17 columns gets a little fewer, as some are drawn twice.
   const PetscInt n17        = std::max<PetscInt>(4, static_cast<PetscInt>(nonzeros / 16.9) + 1),
                  short_side = std::max<PetscInt>(4, static_cast<PetscInt>(std::sqrt(nonzeros / 16.0)) + 1);
-  if (name == "stencil5") *recipe = Stencil(2, false, nonzeros);
-  else if (name == "stencil7") *recipe = Stencil(3, false, nonzeros);
-  else if (name == "stencil9") *recipe = Stencil(2, true, nonzeros);
-  else if (name == "stencil27") *recipe = Stencil(3, true, nonzeros);
-  else if (name == "elasticity") *recipe = Elasticity(nonzeros);
-  else if (name == "rmat") *recipe = Rmat(nonzeros);
-  else if (name == "circuit") *recipe = Circuit(nonzeros);
-  else if (name == "random") *recipe = Scattered(n17, n17, 17, n17);
-  else if (name == "banded") *recipe = Scattered(n17, n17, 17, std::max<PetscInt>(32, n17 / 15));
-  else if (name == "wide") *recipe = Scattered(short_side, 64 * short_side, 19 * short_side, 64 * short_side);
+  if (name == "stencil5")
+    *recipe = Stencil(2, false, nonzeros);
+  else if (name == "stencil7")
+    *recipe = Stencil(3, false, nonzeros);
+  else if (name == "stencil9")
+    *recipe = Stencil(2, true, nonzeros);
+  else if (name == "stencil27")
+    *recipe = Stencil(3, true, nonzeros);
+  else if (name == "elasticity")
+    *recipe = Elasticity(nonzeros);
+  else if (name == "rmat")
+    *recipe = Rmat(nonzeros);
+  else if (name == "circuit")
+    *recipe = Circuit(nonzeros);
+  else if (name == "random")
+    *recipe = Scattered(n17, n17, 17, n17);
+  else if (name == "banded")
+    *recipe = Scattered(n17, n17, 17, std::max<PetscInt>(32, n17 / 15));
+  else if (name == "wide")
+    *recipe = Scattered(short_side, 64 * short_side, 19 * short_side, 64 * short_side);
   else if (name == "tall")
     *recipe = Scattered(64 * short_side, short_side, std::max<PetscInt>(1, short_side * 3 / 10), short_side);
-  else if (name == "emptyrows") *recipe = EmptyRows(nonzeros);
+  else if (name == "emptyrows")
+    *recipe = EmptyRows(nonzeros);
   else {
     std::string known;
     for (const char *const *k = GeneratedNames; *k; k++) known += std::string(k == GeneratedNames ? "" : ", ") + *k;
-    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE, "Unknown generated matrix \"%s\": known are %s", name.c_str(),
-            known.c_str());
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE, "Unknown generated matrix \"%s\": known are %s", name.c_str(), known.c_str());
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -249,8 +253,7 @@ PetscErrorCode GenerateMatrix(MPI_Comm comm, const char name[], PetscInt nonzero
   PetscInt begin, blocks = PETSC_DECIDE, all;
 
   PetscFunctionBeginUser;
-  PetscCheck(nonzeros > 0, comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "A generated matrix needs a positive number of nonzeros, not %" PetscInt_FMT, nonzeros);
+  PetscCheck(nonzeros > 0, comm, PETSC_ERR_ARG_OUTOFRANGE, "A generated matrix needs a positive number of nonzeros, not %" PetscInt_FMT, nonzeros);
   PetscCall(FindRecipe(name, nonzeros, &recipe));
   all = recipe.rows / recipe.block;
   PetscCall(PetscSplitOwnership(comm, &blocks, &all));
@@ -263,8 +266,7 @@ PetscErrorCode GenerateMatrix(MPI_Comm comm, const char name[], PetscInt nonzero
     PetscCallCXX(recipe.row(r, row));
     for (const auto &entry : row) {
       const uint64_t other = recipe.rows == recipe.cols ? 0 : 1; // D = E keeps a square matrix symmetric
-      const double   scale =
-          natural ? 1 : (0.5 + Uniform(r, ScaleStream)) * (0.5 + Uniform(entry.first, ScaleStream + other));
+      const double   scale = natural ? 1 : (0.5 + Uniform(r, ScaleStream)) * (0.5 + Uniform(entry.first, ScaleStream + other));
       PetscCallCXX(mine.column.push_back(entry.first));
       PetscCallCXX(mine.value.push_back(static_cast<PetscReal>(scale * entry.second)));
     }

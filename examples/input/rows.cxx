@@ -46,16 +46,17 @@ PetscErrorCode SortRows(Rows *rows)
 namespace
 {
 /// Sends `count` items, or receives them if `receive`; MPI counts are int, so in pieces.
-template <class T>
-PetscErrorCode Transfer(MPI_Comm comm, bool receive, PetscMPIInt partner, MPI_Datatype type, T *data, PetscInt count)
+template <class T> PetscErrorCode Transfer(MPI_Comm comm, bool receive, PetscMPIInt partner, MPI_Datatype type, T *data, PetscInt count)
 {
   constexpr PetscInt piece = 1 << 26;
 
   PetscFunctionBeginUser;
   for (PetscInt done = 0; done < count; done += piece) {
     const PetscMPIInt items = static_cast<PetscMPIInt>(std::min(piece, count - done));
-    if (receive) PetscCallMPI(MPI_Recv(data + done, items, type, partner, 0, comm, MPI_STATUS_IGNORE));
-    else PetscCallMPI(MPI_Send(data + done, items, type, partner, 0, comm));
+    if (receive)
+      PetscCallMPI(MPI_Recv(data + done, items, type, partner, 0, comm, MPI_STATUS_IGNORE));
+    else
+      PetscCallMPI(MPI_Send(data + done, items, type, partner, 0, comm));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -120,8 +121,7 @@ PetscErrorCode SetRowByRow(Mat A, const Rows &mine)
   PetscCall(PetscLayoutSetUp(columns));
   PetscCall(PetscLayoutGetRange(columns, &left, &right));
   for (PetscInt r = 0; r < held; r++) {
-    for (PetscInt e = mine.start[r]; e < mine.start[r + 1]; e++)
-      (mine.column[e] >= left && mine.column[e] < right ? inside : outside)[r]++;
+    for (PetscInt e = mine.start[r]; e < mine.start[r + 1]; e++) (mine.column[e] >= left && mine.column[e] < right ? inside : outside)[r]++;
   }
   PetscCall(MatSeqSELLSetPreallocation(A, 0, inside.data()));
   PetscCall(MatMPISELLSetPreallocation(A, 0, inside.data(), 0, outside.data()));
@@ -130,8 +130,7 @@ PetscErrorCode SetRowByRow(Mat A, const Rows &mine)
   PetscCall(MatGetOwnershipRange(A, &first, nullptr));
   for (PetscInt r = 0; r < held; r++) {
     const PetscInt row = first + r, begin = mine.start[r];
-    PetscCall(MatSetValues(A, 1, &row, mine.start[r + 1] - begin, mine.column.data() + begin, mine.value.data() + begin,
-                           INSERT_VALUES));
+    PetscCall(MatSetValues(A, 1, &row, mine.start[r + 1] - begin, mine.column.data() + begin, mine.value.data() + begin, INSERT_VALUES));
   }
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
@@ -151,8 +150,11 @@ PetscErrorCode MatFromRows(MPI_Comm comm, const Rows &mine, PetscInt block, Mat 
   PetscCall(MatSetFromOptions(*A));
   PetscCall(PetscObjectQueryFunction((PetscObject)*A, "MatSeqAIJSetPreallocationCSR_C", &seq));
   PetscCall(PetscObjectQueryFunction((PetscObject)*A, "MatMPIAIJSetPreallocationCSR_C", &mpi));
-  if (seq) PetscCall(MatSeqAIJSetPreallocationCSR(*A, mine.start.data(), mine.column.data(), mine.value.data()));
-  else if (mpi) PetscCall(MatMPIAIJSetPreallocationCSR(*A, mine.start.data(), mine.column.data(), mine.value.data()));
-  else PetscCall(SetRowByRow(*A, mine));
+  if (seq)
+    PetscCall(MatSeqAIJSetPreallocationCSR(*A, mine.start.data(), mine.column.data(), mine.value.data()));
+  else if (mpi)
+    PetscCall(MatMPIAIJSetPreallocationCSR(*A, mine.start.data(), mine.column.data(), mine.value.data()));
+  else
+    PetscCall(SetRowByRow(*A, mine));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

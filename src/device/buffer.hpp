@@ -12,10 +12,10 @@ namespace sparsegpu
 class DeviceMemory
 {
 public:
-  DeviceMemory() = default;
+  DeviceMemory()                                = default;
   DeviceMemory(const DeviceMemory &)            = delete;
   DeviceMemory &operator=(const DeviceMemory &) = delete;
-  DeviceMemory(DeviceMemory &&other) noexcept : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) { }
+  DeviceMemory(DeviceMemory &&other) noexcept : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
   DeviceMemory &operator=(DeviceMemory &&other) noexcept
   {
     std::swap(data_, other.data_);
@@ -64,8 +64,10 @@ public:
     PetscFunctionBegin;
     space_ = space;
     size_  = size;
-    if (space == Space::Host) PetscCallCXX(host_.assign(size, T()));
-    else PetscCall(device_.Reserve(size * sizeof(T)));
+    if (space == Space::Host)
+      PetscCallCXX(host_.assign(size, T()));
+    else
+      PetscCall(device_.Reserve(size * sizeof(T)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   T       *data() { return space_ == Space::Host ? host_.data() : static_cast<T *>(device_.data()); }

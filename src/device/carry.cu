@@ -22,8 +22,10 @@ static __global__ void carry_kernel(PetscInt count, const PetscInt *row, const S
     Scalar         sum = value[w];
     PetscInt       e   = w + 1;
     for (; e < count && e < w + LONG_RUN && row[e] == r; e++) sum += value[e];
-    if (e < count && row[e] == r) long_begin[atomicAdd(&longs, 1)] = w; // the order of this list changes no sum
-    else z[r] += sum;
+    if (e < count && row[e] == r)
+      long_begin[atomicAdd(&longs, 1)] = w; // the order of this list changes no sum
+    else
+      z[r] += sum;
   }
   __syncthreads();
   for (int k = 0; k < longs; k++) {

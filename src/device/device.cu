@@ -62,8 +62,7 @@ PetscErrorCode Find()
   err = cudaGetDeviceCount(&count);
   if (err != cudaSuccess || count == 0) {
     (void)cudaGetLastError(); // clear it: having no GPU is not an error
-    PetscCall(PetscSNPrintf(absent_why, sizeof(absent_why), "CUDA finds no device: %s",
-                            err == cudaSuccess ? "none is visible" : cudaGetErrorString(err)));
+    PetscCall(PetscSNPrintf(absent_why, sizeof(absent_why), "CUDA finds no device: %s", err == cudaSuccess ? "none is visible" : cudaGetErrorString(err)));
     state = State::Absent;
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -18,7 +18,7 @@ struct Scalar {
   PetscReal re, im;
 
   Scalar() = default;
-  SPARSEGPU_HD constexpr Scalar(PetscReal r, PetscReal i = 0) : re(r), im(i) { }
+  SPARSEGPU_HD constexpr Scalar(PetscReal r, PetscReal i = 0) : re(r), im(i) {}
   SPARSEGPU_HD Scalar &operator+=(const Scalar &b)
   {
     re += b.re;
@@ -66,7 +66,7 @@ static_assert(sizeof(Scalar) == sizeof(PetscScalar), "Scalar must have the layou
 #if defined(PETSC_USE_REAL_SINGLE)
 using RealBits = unsigned int;
 #else
-using RealBits = unsigned long long;
+using RealBits              = unsigned long long;
 #endif
 static_assert(sizeof(RealBits) == sizeof(PetscReal), "RealBits must have the size of PetscReal");
 

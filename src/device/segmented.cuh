@@ -69,14 +69,14 @@ template <int THREADS> __device__ __forceinline__ Scalar segmented_carry(bool he
     flags[warp] = flag;
   }
   __syncthreads();
-  Scalar in = carry; // what arrives at this warp
+  Scalar in      = carry; // what arrives at this warp
   Scalar running = carry;
 #pragma unroll
   for (int w = 0; w < WARPS; w++) {
     if (w == warp) in = running;
     running = flags[w] ? warps[w] : running + warps[w];
   }
-  *total = running;
+  *total                   = running;
   const Scalar before      = shuffle_up(sum, 1);
   const bool   flag_before = __shfl_up_sync(0xffffffffu, flag, 1);
   __syncthreads(); // the scratch may be used again

@@ -46,8 +46,10 @@ PetscErrorCode StashSettings(Mat A)
   const Context *context = static_cast<Context *>(A->spptr);
 
   PetscFunctionBegin;
-  if (((PetscObject)A)->refct <= 0) PetscCall(DropStash(A)); // the end of the matrix itself
-  else if (context && context->settings.decided) PetscCallCXX(Stash()[A] = context->settings);
+  if (((PetscObject)A)->refct <= 0)
+    PetscCall(DropStash(A)); // the end of the matrix itself
+  else if (context && context->settings.decided)
+    PetscCallCXX(Stash()[A] = context->settings);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -135,23 +137,25 @@ static PetscErrorCode Options(Mat A, Context *context, SparseGPUOptionItems Pets
   PetscCall(ReadBackendDefault(A, context));
   PetscCall(PetscStrncpy(format, s.format.c_str(), sizeof(format)));
   PetscCall(PetscStrncpy(backend, BackendNames[static_cast<int>(s.backend)], sizeof(backend)));
-  PetscCall(PetscOptionsString("-mat_sparsegpu_format", "Storage of the products: auto or a name of MatSparseGPUGetFormats()", "MatSparseGPUSetFormat", format, format,
-                               sizeof(format), &set));
+  PetscCall(PetscOptionsString("-mat_sparsegpu_format", "Storage of the products: auto or a name of MatSparseGPUGetFormats()", "MatSparseGPUSetFormat", format,
+                               format, sizeof(format), &set));
   if (set) PetscCall(ParseFormat(format, &s.format));
-  PetscCall(PetscOptionsString("-sparsegpu_backend", "Where products run: auto (where the vectors are), cuda or kokkos", "MatSparseGPUSetBackend", backend, backend,
-                               sizeof(backend), &set));
+  PetscCall(PetscOptionsString("-sparsegpu_backend", "Where products run: auto (where the vectors are), cuda or kokkos", "MatSparseGPUSetBackend", backend,
+                               backend, sizeof(backend), &set));
   if (set) PetscCall(ParseBackend(backend, &s.backend));
   PetscCall(PetscOptionsReal("-mat_sparsegpu_max_padding", "dia and ell refuse more stored entries than this times the nonzeros", "MatSparseGPUSetFormat",
                              p.max_padding, &p.max_padding, nullptr));
   PetscCall(PetscOptionsReal("-mat_sparsegpu_hyb_fraction", "hyb: part of the rows that must reach the width of its ell part", "MatSparseGPUSetFormat",
                              p.hyb_fraction, &p.hyb_fraction, nullptr));
-  PetscCall(PetscOptionsInt("-mat_sparsegpu_merge_workers", "merge: shares of the merge path, 0: what fits the backend", "MatSparseGPUSetFormat", p.merge_workers,
-                            &p.merge_workers, nullptr));
+  PetscCall(PetscOptionsInt("-mat_sparsegpu_merge_workers", "merge: shares of the merge path, 0: what fits the backend", "MatSparseGPUSetFormat",
+                            p.merge_workers, &p.merge_workers, nullptr));
   PetscCall(PetscOptionsInt("-mat_sparsegpu_csr_width", "csr on a GPU: threads per row, a power of two <= 32, 0: by mean row length", "MatSparseGPUSetFormat",
                             p.csr_width, &p.csr_width, nullptr));
-  PetscCall(PetscOptionsInt("-mat_sparsegpu_vab_block", "vab: threads per block, a multiple of 64", "MatSparseGPUSetFormat", p.vab_block, &p.vab_block, nullptr));
-  PetscCall(PetscOptionsInt("-mat_sparsegpu_sccsr_blocks", "sccsr: resident blocks per multiprocessor; fewer groups than fill them join the next segment, 0: never",
-                            "MatSparseGPUSetFormat", p.sccsr_blocks, &p.sccsr_blocks, nullptr));
+  PetscCall(
+      PetscOptionsInt("-mat_sparsegpu_vab_block", "vab: threads per block, a multiple of 64", "MatSparseGPUSetFormat", p.vab_block, &p.vab_block, nullptr));
+  PetscCall(PetscOptionsInt("-mat_sparsegpu_sccsr_blocks",
+                            "sccsr: resident blocks per multiprocessor; fewer groups than fill them join the next segment, 0: never", "MatSparseGPUSetFormat",
+                            p.sccsr_blocks, &p.sccsr_blocks, nullptr));
   PetscOptionsHeadEnd();
   s.decided = true;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -28,9 +28,9 @@ enum class Side {
 /// Which pattern a shadow was built from. The pointers tell matrices apart whose data was exchanged (MatHeaderReplace()).
 struct PatternKey {
   const void      *data = nullptr, *i = nullptr, *j = nullptr;
-  PetscObjectState nonzero = -1;
+  PetscObjectState nonzero  = -1;
   PetscInt         nonzeros = -1;
-  bool operator==(const PatternKey &b) const { return data == b.data && i == b.i && j == b.j && nonzero == b.nonzero && nonzeros == b.nonzeros; }
+  bool             operator==(const PatternKey &b) const { return data == b.data && i == b.i && j == b.j && nonzero == b.nonzero && nonzeros == b.nonzeros; }
 };
 
 /// A converted copy of the matrix, current when `state` is the matrix's object state.
@@ -38,7 +38,7 @@ struct Shadow {
   std::unique_ptr<Format> format;
   std::string             reason;
   PatternKey              pattern;
-  PetscObjectState        state = -1;
+  PetscObjectState        state           = -1;
   PetscLogDouble          convert_seconds = 0, update_seconds = 0;
   // The transpose of the pattern, where the shadow is of a transpose
   std::vector<PetscInt> ti, tj; ///< [cols + 1], [nonzeros]
@@ -54,27 +54,27 @@ struct CooMap {
 };
 
 struct Settings {
-  std::string format = "auto";
+  std::string format  = "auto";
   Backend     backend = Backend::Auto;
   Parameters  parameters;
-  bool        decided     = false; ///< by the options, a setter or the parent; else the options are read at first use
+  bool        decided = false; ///< by the options, a setter or the parent; else the options are read at first use
   bool        strict  = false; ///< the format was asked for by MatSetFromOptions() or a setter on this very matrix: a refusal
                                ///< is an error. Else (sub-matrices, products, coarse operators) what it refuses is stored as csr
-  bool        bound_to_cpu = false;
-  bool        off_diagonal = false; ///< an off-diagonal block, never strict
+  bool bound_to_cpu = false;
+  bool off_diagonal = false; ///< an off-diagonal block, never strict
 };
 
 struct Context {
-  Settings         settings;
-  Shadow           shadow[2][3]; ///< [space][side]
-  const Shadow    *last = nullptr; ///< used by the last product that was not a transpose's
-  DeviceMemory     x, y, z;      ///< scratch for host vectors in a product on the device
-  CooMap           coo;
-  DeviceMemory     coo_values;
-  PetscCount       coo_entries = -1; ///< given to MatSetPreallocationCOO()
+  Settings      settings;
+  Shadow        shadow[2][3];   ///< [space][side]
+  const Shadow *last = nullptr; ///< used by the last product that was not a transpose's
+  DeviceMemory  x, y, z;        ///< scratch for host vectors in a product on the device
+  CooMap        coo;
+  DeviceMemory  coo_values;
+  PetscCount    coo_entries = -1; ///< given to MatSetPreallocationCOO()
   // mpiaijsparsegpu
-  PetscSF          halo = nullptr;     ///< owned columns -> ghosts
-  Vec              ghosts = nullptr;   ///< [columns of the off-diagonal block]
+  PetscSF          halo   = nullptr; ///< owned columns -> ghosts
+  Vec              ghosts = nullptr; ///< [columns of the off-diagonal block]
   PatternKey       halo_pattern;
   PetscObjectState agreed[2][3] = {{-1, -1, -1}, {-1, -1, -1}}; ///< object state for which all ranks know the blocks ready
 };

@@ -61,8 +61,10 @@ PetscErrorCode MatConvert_Any_SparseGPU(Mat A, MatType type, MatReuse reuse, Mat
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (reuse == MAT_INITIAL_MATRIX) {
-    if (aij) PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
-    else PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &B));
+    if (aij)
+      PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
+    else
+      PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &B));
   } else {
     B = A;
     if (!aij) PetscCall(MatConvert(A, MATAIJ, MAT_INPLACE_MATRIX, &B));
@@ -89,7 +91,7 @@ const char *ProductName(Mat A)
 /// MatProduct looks implementations up by literal type names; look again with plain AIJ in the place of ours.
 PetscErrorCode MatProductSetFromOptions_SparseGPU(Mat D)
 {
-  Mat_Product *product = D->product;
+  Mat_Product *product    = D->product;
   Mat          operand[3] = {product->A, product->B, product->type == MATPRODUCT_ABC ? product->C : nullptr};
   char         name[256];
   PetscErrorCode (*f)(Mat) = nullptr;
@@ -237,7 +239,7 @@ PetscErrorCode BecomeOurs(Mat A, bool parallel)
   PetscFunctionBegin;
   PetscCall(IsOurs(A, &seq, &mpi));
   if (seq || mpi) PetscFunctionReturn(PETSC_SUCCESS);
-  A->ops->duplicate         = MatDuplicate_SparseGPU;
+  A->ops->duplicate = MatDuplicate_SparseGPU;
   if (A->ops->createsubmatrix) A->ops->createsubmatrix = MatCreateSubMatrix_SparseGPU; // else PETSc goes by createsubmatrices
   A->ops->createsubmatrices = MatCreateSubMatrices_SparseGPU;
   A->ops->setfromoptions    = MatSetFromOptions_SparseGPU;

@@ -12,20 +12,20 @@ namespace sparsegpu
 
 /// The papers' parameters, with their options.
 struct Parameters {
-  PetscReal max_padding   = 4;         ///< -mat_sparsegpu_max_padding: DIA and ELL refuse more than this times the nonzeros
-  PetscReal hyb_fraction  = 1.0 / 3.0; ///< -mat_sparsegpu_hyb_fraction: of the rows must reach the width of HYB's ELL part
-  PetscInt  merge_workers = 0;         ///< -mat_sparsegpu_merge_workers: shares of the merge path; 0: what fits the backend
-  PetscInt  csr_width     = 0;         ///< -mat_sparsegpu_csr_width: threads per row, a power of two <= 32; 0: by mean length
-  PetscInt  vab_block     = 128;       ///< -mat_sparsegpu_vab_block: threads per block, a multiple of 64
-  PetscInt  sccsr_blocks  = 8;         ///< -mat_sparsegpu_sccsr_blocks: N_blocks, resident thread blocks per multiprocessor
-  PetscInt  multiprocessors = 1;       ///< N_SM of the device; 1 on the host
+  PetscReal max_padding     = 4;         ///< -mat_sparsegpu_max_padding: DIA and ELL refuse more than this times the nonzeros
+  PetscReal hyb_fraction    = 1.0 / 3.0; ///< -mat_sparsegpu_hyb_fraction: of the rows must reach the width of HYB's ELL part
+  PetscInt  merge_workers   = 0;         ///< -mat_sparsegpu_merge_workers: shares of the merge path; 0: what fits the backend
+  PetscInt  csr_width       = 0;         ///< -mat_sparsegpu_csr_width: threads per row, a power of two <= 32; 0: by mean length
+  PetscInt  vab_block       = 128;       ///< -mat_sparsegpu_vab_block: threads per block, a multiple of 64
+  PetscInt  sccsr_blocks    = 8;         ///< -mat_sparsegpu_sccsr_blocks: N_blocks, resident thread blocks per multiprocessor
+  PetscInt  multiprocessors = 1;         ///< N_SM of the device; 1 on the host
 };
 
 class Format
 {
 public:
-  Format()          = default;
-  virtual ~Format() = default;
+  Format()                          = default;
+  virtual ~Format()                 = default;
   Format(const Format &)            = delete;
   Format &operator=(const Format &) = delete;
 
@@ -42,7 +42,7 @@ public:
   virtual PetscErrorCode Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) = 0;
 
   /// On the host a format whose values lie as CSR's borrows the matrix's arrays: call before each Mult().
-  virtual void Borrow(const CsrView &A) { }
+  virtual void Borrow(const CsrView &A) {}
 
   PetscInt       Stored() const { return stored_; }
   PetscLogDouble BytesStored() const { return pattern_bytes_ + sizeof(Scalar) * static_cast<PetscLogDouble>(stored_); }
@@ -53,7 +53,7 @@ protected:
   /// Builds all arrays but the values; sets stored_ and pattern_bytes_.
   virtual PetscErrorCode BuildPattern(const CsrView &A, const Parameters &parameters) = 0;
   /// slot[e] = where the value of CSR entry e is stored. Not called if the order is CSR's own (CsrOrder()).
-  virtual void Slots(const CsrView &A, PetscInt *slot) const { }
+  virtual void Slots(const CsrView &A, PetscInt *slot) const {}
   virtual bool CsrOrder() const { return false; }
   /// Padding is marked by PadValue() among the values, not by a column.
   virtual bool PadsByValue() const { return false; }
@@ -84,8 +84,10 @@ std::unique_ptr<Format> MakeFormat(const std::string &name);
 
 /// What choosing a format needs, from one pass over the pattern.
 struct PatternFacts {
-  PetscInt rows, cols, nonzeros, longest;
-  PetscInt diagonals; ///< distinct j - i; counting stops above 4096
+  static constexpr PetscInt MANY_DIAGONALS = 4096; ///< far above what DIA can use
+
+  PetscInt  rows, cols, nonzeros, longest;
+  PetscInt  diagonals;       ///< distinct j - i; counting stops above MANY_DIAGONALS
   PetscReal mean, deviation; ///< of the row lengths, in entries
 };
 PetscErrorCode InspectPattern(const CsrView &A, PatternFacts *facts);

@@ -317,8 +317,9 @@ static PetscErrorCode ViewBlock(Mat A, const char *what, PetscViewer viewer, Pet
   PetscFunctionBegin;
   PetscCall(FillInfo(A, &info));
   PetscCall((*print)(viewer, "%sformat: %s on %s (%s)\n", what, info.format, info.backend, info.reason));
-  PetscCall((*print)(viewer, "%sstored: %.0f entries for %.0f nonzeros (padding %.2f), %.0f bytes against %.0f as csr (%.2f)\n", what, info.stored, info.nonzeros,
-                     info.nonzeros > 0 ? info.stored / info.nonzeros : 1.0, info.bytes_stored, info.bytes_csr, info.bytes_stored / info.bytes_csr));
+  PetscCall((*print)(viewer, "%sstored: %.0f entries for %.0f nonzeros (padding %.2f), %.0f bytes against %.0f as csr (%.2f)\n", what, info.stored,
+                     info.nonzeros, info.nonzeros > 0 ? info.stored / info.nonzeros : 1.0, info.bytes_stored, info.bytes_csr,
+                     info.bytes_stored / info.bytes_csr));
   PetscCall((*print)(viewer, "%sconversion: %g s, last update of values: %g s\n", what, info.convert_seconds, info.update_seconds));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -40,11 +40,13 @@ PetscErrorCode ProductSpace(Context *context, Vec x, Vec z, Space *space)
   PetscCall(PlannedSpace(context, space));
 #if defined(PETSC_HAVE_CUDA)
   if (x && *space == Space::Device && context->settings.backend == Backend::Auto) {
-    PetscMemType x_where, z_where;
-    PetscCall(VecGetArrayReadAndMemType(x, nullptr, &x_where)); // the type alone; nothing is held
-    PetscCall(VecRestoreArrayReadAndMemType(x, nullptr));
-    PetscCall(VecGetArrayWriteAndMemType(z, nullptr, &z_where));
-    PetscCall(VecRestoreArrayWriteAndMemType(z, nullptr));
+    const PetscScalar *px;
+    PetscScalar       *pz;
+    PetscMemType       x_where, z_where;
+    PetscCall(VecGetArrayReadAndMemType(x, &px, &x_where)); // for the memory type alone
+    PetscCall(VecRestoreArrayReadAndMemType(x, &px));
+    PetscCall(VecGetArrayAndMemType(z, &pz, &z_where)); // z may also be read: a write access would discard it
+    PetscCall(VecRestoreArrayAndMemType(z, &pz));
     if (!PetscMemTypeDevice(x_where) && !PetscMemTypeDevice(z_where)) *space = Space::Host;
   }
 #endif

@@ -23,18 +23,24 @@ struct Borrowed {
     PetscFunctionBegin;
     vec    = v;
     access = how;
-    if (how == Read) PetscCall(VecGetArrayReadAndMemType(v, const_cast<const PetscScalar **>(&array), &where));
-    else if (how == Write) PetscCall(VecGetArrayWriteAndMemType(v, &array, &where));
-    else PetscCall(VecGetArrayAndMemType(v, &array, &where));
+    if (how == Read)
+      PetscCall(VecGetArrayReadAndMemType(v, const_cast<const PetscScalar **>(&array), &where));
+    else if (how == Write)
+      PetscCall(VecGetArrayWriteAndMemType(v, &array, &where));
+    else
+      PetscCall(VecGetArrayAndMemType(v, &array, &where));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode Restore()
   {
     PetscFunctionBegin;
     if (!vec) PetscFunctionReturn(PETSC_SUCCESS);
-    if (access == Read) PetscCall(VecRestoreArrayReadAndMemType(vec, const_cast<const PetscScalar **>(&array)));
-    else if (access == Write) PetscCall(VecRestoreArrayWriteAndMemType(vec, &array));
-    else PetscCall(VecRestoreArrayAndMemType(vec, &array));
+    if (access == Read)
+      PetscCall(VecRestoreArrayReadAndMemType(vec, const_cast<const PetscScalar **>(&array)));
+    else if (access == Write)
+      PetscCall(VecRestoreArrayWriteAndMemType(vec, &array));
+    else
+      PetscCall(VecRestoreArrayAndMemType(vec, &array));
     vec = nullptr;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -60,7 +66,8 @@ PetscErrorCode MultOnHost(Mat A, Context *context, Side side, Vec x, Vec y, Vec 
   }
   PetscCall(shadow->format->Mult(reinterpret_cast<const Scalar *>(px), reinterpret_cast<const Scalar *>(py), reinterpret_cast<Scalar *>(pz), nullptr));
   PetscCall(VecRestoreArrayRead(x, &px));
-  if (y == z) PetscCall(VecRestoreArray(z, &pz));
+  if (y == z)
+    PetscCall(VecRestoreArray(z, &pz));
   else {
     if (y) PetscCall(VecRestoreArrayRead(y, &py));
     PetscCall(VecRestoreArrayWrite(z, &pz));
@@ -101,7 +108,8 @@ PetscErrorCode MultOnDevice(Mat A, Context *context, Side side, const Borrowed &
   PetscCall(DeviceStream(&stream));
   PetscCall(Stage(A, x, cols, &context->x, stream, &px));
   PetscCall(Stage(A, z, rows, &context->z, stream, &pz));
-  if (y == z.vec) py = pz;
+  if (y == z.vec)
+    py = pz;
   else if (y) {
     PetscCall(by.Get(y, Borrowed::Read));
     PetscCall(Stage(A, by, rows, &context->y, stream, &py));
@@ -152,8 +160,10 @@ PetscErrorCode MultLocal(Mat A, Side side, Vec x, Vec y, Vec z)
     PetscCall(bx.Restore());
   }
   if (!done) PetscCall(MultOnHost(A, context, side, x, y, z, &flops));
-  if (done) PetscCall(PetscLogGpuFlops(flops));
-  else PetscCall(PetscLogFlops(flops));
+  if (done)
+    PetscCall(PetscLogGpuFlops(flops));
+  else
+    PetscCall(PetscLogFlops(flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -12,9 +12,8 @@ namespace sparsegpu
 
 PetscErrorCode InspectPattern(const CsrView &A, PatternFacts *facts)
 {
-  constexpr PetscInt MANY = 4096; // diagonals: far above what DIA can use
-  std::vector<char>  used;
-  PetscReal          squares = 0;
+  std::vector<char> used;
+  PetscReal         squares = 0;
 
   PetscFunctionBegin;
   *facts = PatternFacts{A.rows, A.cols, A.nonzeros, 0, 0, A.rows ? static_cast<PetscReal>(A.nonzeros) / A.rows : 0, 0};
@@ -23,7 +22,7 @@ PetscErrorCode InspectPattern(const CsrView &A, PatternFacts *facts)
     const PetscInt length = A.i[r + 1] - A.i[r];
     facts->longest        = std::max(facts->longest, length);
     squares += (length - facts->mean) * (length - facts->mean);
-    if (facts->diagonals > MANY) continue;
+    if (facts->diagonals > PatternFacts::MANY_DIAGONALS) continue;
     for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) {
       char &seen = used[static_cast<size_t>(A.j[e]) + (A.rows - r)];
       facts->diagonals += !seen;
@@ -47,11 +46,12 @@ PetscErrorCode ChooseFormat(const CsrView &A, const Parameters &parameters, Spac
   const PetscLogDouble ell = static_cast<PetscLogDouble>(f.longest) * f.rows * (value + index);
   // On the GPU csr reaches about 3/4 of the bandwidth of the column-major formats on short rows. On the CPU caches serve
   // csr's gathers, so dia must save a quarter of the bytes to win; ell only costs there.
-  const PetscReal      gain = space == Space::Device ? 1.15 : 0.75;
-  const char          *best = "csr";
-  PetscLogDouble       bytes = csr;
+  const PetscReal gain  = space == Space::Device ? 1.15 : 0.75;
+  const char     *best  = "csr";
+  PetscLogDouble  bytes = csr;
 
-  const bool absurd_dia = TooMuchPadding(dia / value, f.nonzeros, parameters.max_padding), absurd_ell = TooMuchPadding(ell / (value + index), f.nonzeros, parameters.max_padding);
+  const bool absurd_dia = f.diagonals > PatternFacts::MANY_DIAGONALS || TooMuchPadding(dia / value, f.nonzeros, parameters.max_padding),
+             absurd_ell = TooMuchPadding(ell / (value + index), f.nonzeros, parameters.max_padding);
   if (f.nonzeros > 0 && !absurd_dia && dia < gain * csr) {
     best  = "dia";
     bytes = dia;
@@ -59,8 +59,9 @@ PetscErrorCode ChooseFormat(const CsrView &A, const Parameters &parameters, Spac
     best  = "ell";
     bytes = ell;
   } // uneven rows: csr bins the long ones and measures faster than merge on R-MAT and circuits
-  PetscCall(PetscSNPrintf(text, sizeof(text), "auto: %.3g MB against %.3g MB as csr; %" PetscInt_FMT "%s diagonals, rows of %.1f +- %.1f entries, at most %" PetscInt_FMT,
-                          bytes / 1e6, csr / 1e6, f.diagonals, f.diagonals > 4096 ? " or more" : "", (double)f.mean, (double)f.deviation, f.longest));
+  PetscCall(PetscSNPrintf(
+      text, sizeof(text), "auto: %.3g MB against %.3g MB as csr; %" PetscInt_FMT "%s diagonals, rows of %.1f +- %.1f entries, at most %" PetscInt_FMT,
+      bytes / 1e6, csr / 1e6, f.diagonals, f.diagonals > PatternFacts::MANY_DIAGONALS ? " or more" : "", (double)f.mean, (double)f.deviation, f.longest));
   PetscCallCXX(*name = best);
   PetscCallCXX(*reason = text);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -64,7 +64,8 @@ static PetscErrorCode SideView(const CsrView &A, Side side, Shadow *shadow, CsrV
 }
 
 /// The format to build: the one asked for; csr for an off-diagonal block or a transpose that it refuses; the rule for auto.
-static PetscErrorCode PickFormat(const CsrView &view, const Settings &settings, const Parameters &parameters, Side side, Space space, std::string *name, std::string *reason)
+static PetscErrorCode PickFormat(const CsrView &view, const Settings &settings, const Parameters &parameters, Side side, Space space, std::string *name,
+                                 std::string *reason)
 {
   PetscFunctionBegin;
   if (settings.format == "auto") {
@@ -78,7 +79,11 @@ static PetscErrorCode PickFormat(const CsrView &view, const Settings &settings, 
     std::string why;
     PetscCall(MakeFormat(*name)->Check(view, parameters, &ok, &why));
     if (!ok) {
-      PetscCallCXX(*reason = *name + " refuses this " + (settings.off_diagonal ? "off-diagonal block: " : side != Side::Normal ? "transpose: " : "matrix: ") + why);
+      PetscCallCXX(*reason = *name + " refuses this " +
+                             (settings.off_diagonal  ? "off-diagonal block: "
+                              : side != Side::Normal ? "transpose: "
+                                                     : "matrix: ") +
+                             why);
       PetscCallCXX(*name = "csr");
     }
   }
@@ -145,8 +150,10 @@ PetscErrorCode GetShadow(Mat A, Context *context, Side side, Space space, Shadow
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(GetCsr(A, &csr, &key));
-  if (!shadow->format || !(shadow->pattern == key)) PetscCall(BuildShadow(A, context, csr, key, side, space, shadow));
-  else if (shadow->state != state) PetscCall(UpdateShadow(A, csr, side, space, shadow));
+  if (!shadow->format || !(shadow->pattern == key))
+    PetscCall(BuildShadow(A, context, csr, key, side, space, shadow));
+  else if (shadow->state != state)
+    PetscCall(UpdateShadow(A, csr, side, space, shadow));
   if (side == Side::Normal) shadow->format->Borrow(csr); // AIJ may have moved its arrays
   shadow->state = state;
   if (side == Side::Normal) context->last = shadow;

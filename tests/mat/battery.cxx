@@ -22,22 +22,20 @@ static PetscErrorCode CheckInfo(Mat A, const Problem &p, const std::string &form
 
   PetscFunctionBeginUser;
   PetscCall(MatSparseGPUGetInfo(A, &info));
-  PetscCheck(format == "auto" ? strcmp(info.format, "auto") != 0 : format == info.format, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-             "%s: asked for %s, runs on %s", p.name.c_str(), format.c_str(), info.format);
-  PetscCheck(backend == info.backend, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, %s: asked for %s, runs on %s", p.name.c_str(),
-             format.c_str(), backend.c_str(), info.backend);
+  PetscCheck(format == "auto" ? strcmp(info.format, "auto") != 0 : format == info.format, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: asked for %s, runs on %s",
+             p.name.c_str(), format.c_str(), info.format);
+  PetscCheck(backend == info.backend, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, %s: asked for %s, runs on %s", p.name.c_str(), format.c_str(), backend.c_str(),
+             info.backend);
   PetscCheck(info.reason && *info.reason, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, %s: no reason", p.name.c_str(), format.c_str());
-  PetscCheck(info.nonzeros == (PetscLogDouble)p.entries.size(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, %s: %g nonzeros, not %zu",
-             p.name.c_str(), format.c_str(), info.nonzeros, p.entries.size());
-  PetscCheck(info.stored >= info.nonzeros, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, %s: stores %g entries of %g", p.name.c_str(),
-             format.c_str(), info.stored, info.nonzeros);
+  PetscCheck(info.nonzeros == (PetscLogDouble)p.entries.size(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, %s: %g nonzeros, not %zu", p.name.c_str(), format.c_str(),
+             info.nonzeros, p.entries.size());
+  PetscCheck(info.stored >= info.nonzeros, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, %s: stores %g entries of %g", p.name.c_str(), format.c_str(), info.stored,
+             info.nonzeros);
   if (p.entries.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(info.bytes_stored > 0 && info.bytes_mult > 0 && info.convert_seconds > 0, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-             "%s, %s: %g bytes stored, %g a product, %g s", p.name.c_str(), format.c_str(), info.bytes_stored, info.bytes_mult,
-             info.convert_seconds);
+             "%s, %s: %g bytes stored, %g a product, %g s", p.name.c_str(), format.c_str(), info.bytes_stored, info.bytes_mult, info.convert_seconds);
   const double csr = (double)p.entries.size() * (sizeof(PetscScalar) + sizeof(PetscInt)) + (double)(p.rows + 1) * sizeof(PetscInt);
-  PetscCheck(info.bytes_csr == csr, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: CSR has %g bytes, not %g", p.name.c_str(), csr,
-             info.bytes_csr);
+  PetscCheck(info.bytes_csr == csr, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: CSR has %g bytes, not %g", p.name.c_str(), csr, info.bytes_csr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -53,8 +51,8 @@ static PetscErrorCode CheckProblem(const Problem &p, const std::string &format, 
   PetscCall(CreateMatrix(p, MATSPARSEGPU, format.c_str(), &A));
   PetscCall(MatSparseGPUSetBackend(A, backend.c_str()));
   if (format != "auto") PetscCall(MatSparseGPUCheckFormat(A, format.c_str(), &accepts, &why));
-  PetscCheck(accepts == (refused ? PETSC_FALSE : PETSC_TRUE), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: must be %s, is not: %s",
-             what.c_str(), refused ? "refused" : "accepted", why ? why : "");
+  PetscCheck(accepts == (refused ? PETSC_FALSE : PETSC_TRUE), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: must be %s, is not: %s", what.c_str(),
+             refused ? "refused" : "accepted", why ? why : "");
   if (!refused) {
     PetscCall(CheckProductsPoisoned(A, p, what));
     PetscCall(CheckInfo(A, p, format, backend));
@@ -87,8 +85,8 @@ static PetscErrorCode Battery()
 
   PetscFunctionBeginUser;
   PetscCall(Formats(&formats));
-  PetscCheck(format == "auto" || std::find(formats.begin(), formats.end(), format) != formats.end(), PETSC_COMM_SELF,
-             PETSC_ERR_ARG_WRONG, "The library has no format \"%s\"", format.c_str());
+  PetscCheck(format == "auto" || std::find(formats.begin(), formats.end(), format) != formats.end(), PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
+             "The library has no format \"%s\"", format.c_str());
   PetscCall(Backends(&backends));
   if (std::find(backends.begin(), backends.end(), backend) == backends.end()) {
     PetscCall(Skip("there is no device for -backend " + backend));

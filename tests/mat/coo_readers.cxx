@@ -14,11 +14,10 @@ static PetscErrorCode ReadRows(Mat A, Mat aij)
   PetscFunctionBeginUser;
   PetscCall(Gather(A, &a));
   PetscCall(Gather(aij, &b));
-  PetscCheck(a.entries.size() == b.entries.size(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%zu entries, not %zu", a.entries.size(),
-             b.entries.size());
+  PetscCheck(a.entries.size() == b.entries.size(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%zu entries, not %zu", a.entries.size(), b.entries.size());
   for (size_t k = 0; k < a.entries.size(); ++k)
-    PetscCheck(a.entries[k].i == b.entries[k].i && a.entries[k].j == b.entries[k].j && a.entries[k].v == b.entries[k].v,
-               PETSC_COMM_SELF, PETSC_ERR_PLIB, "Entry %zu is another", k);
+    PetscCheck(a.entries[k].i == b.entries[k].i && a.entries[k].j == b.entries[k].j && a.entries[k].v == b.entries[k].v, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "Entry %zu is another", k);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 static PetscErrorCode ReadView(Mat A, Mat aij)
@@ -28,10 +27,9 @@ static PetscErrorCode ReadView(Mat A, Mat aij)
 
   PetscFunctionBeginUser;
   for (Mat M : {A, aij}) PetscCall(PetscObjectSetName((PetscObject)M, "matrix"));
-  PetscCall(ViewText(A, PETSC_VIEWER_ASCII_MATLAB, std::string("coo_ours_") + where, &text[0])); // all digits, no type name
+  PetscCall(ViewText(A, PETSC_VIEWER_ASCII_MATLAB, std::string("coo_ours_") + where, &text[0])); // all digits
   PetscCall(ViewText(aij, PETSC_VIEWER_ASCII_MATLAB, std::string("coo_aij_") + where, &text[1]));
-  PetscCheck(text[0] == text[1], PETSC_COMM_SELF, PETSC_ERR_PLIB, "MatView() of aij gives\n%s\nof ours\n%s", text[1].c_str(),
-             text[0].c_str());
+  PetscCheck(AsAIJ(text[0]) == text[1], PETSC_COMM_SELF, PETSC_ERR_PLIB, "MatView() of aij gives\n%s\nof ours\n%s", text[1].c_str(), text[0].c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 static PetscErrorCode ReadArray(Mat A, Mat aij)
@@ -153,12 +151,11 @@ static PetscErrorCode ReadWrite(Mat A, Mat aij)
 }
 
 /// Each reader is the first to look at values just set, once with products before and once without.
-template <PetscErrorCode (*Read)(Mat, Mat)>
-static PetscErrorCode Reader()
+template <PetscErrorCode (*Read)(Mat, Mat)> static PetscErrorCode Reader()
 {
   Mat     A, aij;
   Problem p;
-  bool    none;
+  bool    none = false;
 
   PetscFunctionBeginUser;
   PetscCall(NoDevice(&none));

@@ -38,8 +38,8 @@ static PetscErrorCode CheckAgainstRows(Mat A, const std::string &what)
 /// Sub-matrices and duplicates have their parent's format, set by a function or by a prefixed option.
 static PetscErrorCode Inherit()
 {
-  Mat  A, sub, *subs;
-  IS   rows, all;
+  Mat A, sub, *subs;
+  IS  rows, all;
 
   PetscFunctionBeginUser;
   PetscCall(Create("hyb", &A));
@@ -116,7 +116,7 @@ static PetscErrorCode Products()
 /// [A B; 0 A] as a MatNest on nested vectors, against the plain loop over the whole.
 static PetscErrorCode Nest()
 {
-  const Problem p = Subject(), q = battery::Banded("off_diagonal", p.rows, p.cols, {-3, 5});
+  const Problem                  p = Subject(), q = battery::Banded("off_diagonal", p.rows, p.cols, {-3, 5});
   const PetscInt                 n = p.rows;
   const std::vector<PetscScalar> x = Input(n, 1, Poison::None), second = Input(n, 999, Poison::None);
   Mat                            blocks[4] = {}, nest;
@@ -178,8 +178,7 @@ static PetscErrorCode Vectors()
 #endif
     PetscCall(VecGetType(right, &type));
     PetscCall(PetscObjectTypeCompareAny((PetscObject)right, &cuda, "seqcuda", "mpicuda", ""));
-    PetscCheck((cuda == PETSC_TRUE) == expected, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Backend %s: vectors of type %s", backend,
-               type);
+    PetscCheck((cuda == PETSC_TRUE) == expected, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Backend %s: vectors of type %s", backend, type);
     PetscCall(MatMult(A, right, left));
     PetscCall(VecDestroy(&right));
     PetscCall(VecDestroy(&left));
@@ -229,7 +228,8 @@ static PetscErrorCode NoDevice()
     PetscErrorCode code = MatSparseGPUSetBackend(A, "cuda");
     return code ? code : MatMult(A, x, y);
   };
-  if (device) PetscCall(product_on_cuda());
+  if (device)
+    PetscCall(product_on_cuda());
   else {
     PetscCall(ExpectError("backend cuda without a device", product_on_cuda, &message));
     PetscCall(CheckText("backend cuda without a device", message, {"cuda"}));
@@ -244,11 +244,5 @@ static PetscErrorCode NoDevice()
 
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help,
-              {{"inherit", Inherit},
-               {"products", Products},
-               {"nest", Nest},
-               {"vectors", Vectors},
-               {"bind", Bind},
-               {"no_device", NoDevice}});
+  return Main(argc, argv, help, {{"inherit", Inherit}, {"products", Products}, {"nest", Nest}, {"vectors", Vectors}, {"bind", Bind}, {"no_device", NoDevice}});
 }

@@ -128,7 +128,8 @@ static PetscErrorCode SeqAIJOption()
     }
     PetscCall(Fill(A));
     PetscCall(CheckProducts(A, Subject(), "-mat_seqaij_type"));
-    if (PetscGlobalSize == 1) PetscCall(Finish(&A, "ell", "-mat_seqaij_type"));
+    if (PetscGlobalSize == 1)
+      PetscCall(Finish(&A, "ell", "-mat_seqaij_type"));
     else {
       PetscCall(MatMPIAIJGetSeqAIJ(A, &blocks[0], &blocks[1], nullptr));
       for (Mat block : blocks) PetscCall(CheckIsOurs(block, "-mat_seqaij_type, a block"));
@@ -172,7 +173,8 @@ static PetscErrorCode Load()
       if (by_option) {
         const Option type("-mat_type", MATSPARSEGPU);
         PetscCall(MatSetFromOptions(A));
-      } else PetscCall(MatSetType(A, MATSPARSEGPU));
+      } else
+        PetscCall(MatSetType(A, MATSPARSEGPU));
       PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, file.c_str(), FILE_MODE_READ, &viewer));
       PetscCall(MatLoad(A, viewer));
       PetscCall(PetscViewerDestroy(&viewer));
@@ -257,14 +259,17 @@ static PetscErrorCode Settings()
   PetscCall(MatSparseGPUSetBackend(A, "kokkos"));
   PetscCall(MatSparseGPUGetBackend(A, &name));
   PetscCheck(!strcmp(name, "kokkos"), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Set kokkos, got %s", name);
-  PetscCall(ExpectError("format", [A] { return MatSparseGPUSetFormat(A, "nonsense"); }, &message));
+  PetscCall(ExpectError(
+      "format", [A] { return MatSparseGPUSetFormat(A, "nonsense"); }, &message));
   PetscCall(CheckText("MatSparseGPUSetFormat(nonsense)", message, {"nonsense", "auto"}));
   PetscCall(CheckText("MatSparseGPUSetFormat(nonsense)", message, formats));
-  PetscCall(ExpectError("backend", [A] { return MatSparseGPUSetBackend(A, "nonsense"); }, &message));
+  PetscCall(ExpectError(
+      "backend", [A] { return MatSparseGPUSetBackend(A, "nonsense"); }, &message));
   PetscCall(CheckText("MatSparseGPUSetBackend(nonsense)", message, {"nonsense", "auto", "cuda", "kokkos"}));
   {
     const Option option("-mat_sparsegpu_format", "nonsense");
-    PetscCall(ExpectError("-mat_sparsegpu_format", [A] { return MatSetFromOptions(A); }, &message));
+    PetscCall(ExpectError(
+        "-mat_sparsegpu_format", [A] { return MatSetFromOptions(A); }, &message));
   }
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);

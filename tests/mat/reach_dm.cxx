@@ -56,8 +56,8 @@ static PetscErrorCode RightHandSide(KSP, Vec b, void *)
 static PetscErrorCode CreateDA(PetscInt points, DM *dm)
 {
   PetscFunctionBeginUser;
-  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, points, points, PETSC_DECIDE,
-                         PETSC_DECIDE, 1, 1, nullptr, nullptr, dm));
+  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, points, points, PETSC_DECIDE, PETSC_DECIDE, 1, 1, nullptr,
+                         nullptr, dm));
   PetscCall(DMSetFromOptions(*dm));
   PetscCall(DMSetUp(*dm));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -121,8 +121,7 @@ static PetscErrorCode Plex()
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   PetscCall(Gather(A, &p));
-  PetscCheck(p.rows == 42 && p.entries.size() > 42, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " rows, %zu entries", p.rows,
-             p.entries.size());
+  PetscCheck(p.rows == 42 && p.entries.size() > 42, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " rows, %zu entries", p.rows, p.entries.size());
   PetscCall(CheckProducts(A, p, "DMPlex"));
   PetscCall(CheckRanOn(A, "ell", "DMPlex"));
   PetscCall(MatDestroy(&A));

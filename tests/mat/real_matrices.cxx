@@ -21,8 +21,10 @@ static bool TooMuchPadding(const Problem &p, const std::string &format)
     diagonal[(size_t)(p.rows + e.j - e.i)] = 1;
     ++length[(size_t)e.i];
   }
-  if (format == "dia") width = (double)std::count(diagonal.begin(), diagonal.end(), 1);
-  else if (format == "ell") width = (double)*std::max_element(length.begin(), length.end());
+  if (format == "dia")
+    width = (double)std::count(diagonal.begin(), diagonal.end(), 1);
+  else if (format == "ell")
+    width = (double)*std::max_element(length.begin(), length.end());
   const double stored = width * (double)p.rows, nonzeros = (double)p.entries.size();
   return stored > 4 * nonzeros && stored > nonzeros + 1024;
 }
@@ -68,8 +70,8 @@ static PetscErrorCode CheckFile(const std::string &file)
     Mat         A;
     PetscCall(CreateMatrix(p, MATSPARSEGPU, format.c_str(), &A));
     if (format != "auto") PetscCall(MatSparseGPUCheckFormat(A, format.c_str(), &accepts, &why));
-    PetscCheck(accepts == (refused ? PETSC_FALSE : PETSC_TRUE), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s in %s: %s", p.name.c_str(),
-               format.c_str(), accepts ? "accepted" : why);
+    PetscCheck(accepts == (refused ? PETSC_FALSE : PETSC_TRUE), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s in %s: %s", p.name.c_str(), format.c_str(),
+               accepts ? "accepted" : why);
     for (const std::string &backend : backends) {
       if (refused) break;
       PetscCall(MatSparseGPUSetBackend(A, backend.c_str()));

@@ -13,8 +13,8 @@ static Problem Absurd(PetscInt n)
 /// An error at the first product and at the info view, naming the sizes; then the same matrix in another format.
 static PetscErrorCode Refusal(const char format[])
 {
-  const PetscInt    n = 100000;
-  const Problem     p = Absurd(n);
+  const PetscInt    n    = 100000;
+  const Problem     p    = Absurd(n);
   const std::string rows = std::to_string(n), nonzeros = std::to_string(2 * n - 1);
   Mat               A;
   Vec               x, y;
@@ -28,15 +28,19 @@ static PetscErrorCode Refusal(const char format[])
     PetscCall(CreateVector(A, Op::Plain, true, VECSTANDARD, &x));
     PetscCall(CreateVector(A, Op::Plain, false, VECSTANDARD, &y));
     PetscCall(VecSet(x, 1));
-    PetscCall(ExpectError(std::string(format) + ", product", [=] { return MatMult(A, x, y); }, &message, PETSC_ERR_ARG_OUTOFRANGE));
+    PetscCall(ExpectError(
+        std::string(format) + ", product", [=] { return MatMult(A, x, y); }, &message, PETSC_ERR_ARG_OUTOFRANGE));
     PetscCall(CheckText(std::string(format) + ", product", message, {format, rows, nonzeros}));
     PetscCall(VecDestroy(&x));
     PetscCall(VecDestroy(&y));
   }
-  PetscCall(ExpectError(std::string(format) + ", view", [A, format] {
-    std::string text;
-    return ViewText(A, PETSC_VIEWER_ASCII_INFO, std::string("refuse_") + format, &text);
-  }, &message));
+  PetscCall(ExpectError(
+      std::string(format) + ", view",
+      [A, format] {
+        std::string text;
+        return ViewText(A, PETSC_VIEWER_ASCII_INFO, std::string("refuse_") + format, &text);
+      },
+      &message));
   PetscCall(CheckText(std::string(format) + ", view", message, {format, rows, nonzeros}));
   PetscCall(MatSparseGPUCheckFormat(A, format, &accepts, &why));
   PetscCheck(!accepts, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: accepted", format);
@@ -78,10 +82,9 @@ static PetscErrorCode Others()
       PetscCall(MatSparseGPUSetBackend(A, backend.c_str()));
       PetscCall(CheckProducts(A, p, format + " on " + backend));
       PetscCall(MatSparseGPUGetInfo(A, &info));
-      PetscCheck(strcmp(info.format, "dia") && strcmp(info.format, "ell"), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s runs on %s",
-                 format.c_str(), info.format);
-      PetscCheck(info.bytes_stored <= 4 * info.bytes_csr, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s stores %g bytes, csr %g",
-                 format.c_str(), info.bytes_stored, info.bytes_csr);
+      PetscCheck(strcmp(info.format, "dia") && strcmp(info.format, "ell"), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s runs on %s", format.c_str(), info.format);
+      PetscCheck(info.bytes_stored <= 4 * info.bytes_csr, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s stores %g bytes, csr %g", format.c_str(), info.bytes_stored,
+                 info.bytes_csr);
       PetscCall(MatDestroy(&A));
     }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -104,8 +107,8 @@ static PetscErrorCode Limit()
     for (const char *format : {"dia", "ell"}) {
       PetscCall(CreateMatrix(p, MATSPARSEGPU, format, &A));
       PetscCall(MatSparseGPUCheckFormat(A, format, &accepts, &why));
-      PetscCheck(accepts == (removed ? PETSC_FALSE : PETSC_TRUE), PETSC_COMM_SELF, PETSC_ERR_PLIB,
-                 "%s, %zu entries for 16384 slots: %s", format, p.entries.size(), accepts ? "accepted" : why);
+      PetscCheck(accepts == (removed ? PETSC_FALSE : PETSC_TRUE), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, %zu entries for 16384 slots: %s", format,
+                 p.entries.size(), accepts ? "accepted" : why);
       if (accepts) {
         PetscCall(CheckProducts(A, p, format));
         PetscCall(CheckRanOn(A, format, "padding of 4"));
@@ -135,7 +138,8 @@ static PetscErrorCode Later()
     PetscCall(CreateVector(A, Op::Plain, true, VECSTANDARD, &x));
     PetscCall(CreateVector(A, Op::Plain, false, VECSTANDARD, &y));
     PetscCall(VecSet(x, 1));
-    PetscCall(ExpectError(format, [=] { return MatMult(A, x, y); }, &message, PETSC_ERR_ARG_OUTOFRANGE));
+    PetscCall(ExpectError(
+        format, [=] { return MatMult(A, x, y); }, &message, PETSC_ERR_ARG_OUTOFRANGE));
     PetscCall(VecDestroy(&x));
     PetscCall(VecDestroy(&y));
     PetscCall(MatDestroy(&A));
@@ -145,6 +149,5 @@ static PetscErrorCode Later()
 
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help,
-              {{"dia", RefuseDia}, {"ell", RefuseEll}, {"others", Others}, {"limit", Limit}, {"later", Later}});
+  return Main(argc, argv, help, {{"dia", RefuseDia}, {"ell", RefuseEll}, {"others", Others}, {"limit", Limit}, {"later", Later}});
 }

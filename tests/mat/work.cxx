@@ -8,7 +8,7 @@ using namespace testing;
 static PetscErrorCode Counts(PetscInt *conversions, PetscInt *updates)
 {
   static PetscInt last[2];
-  PetscInt        now[2];
+  PetscInt        now[2] = {0, 0};
 
   PetscFunctionBeginUser;
   PetscCall(EventCount("SparseGPUConv", &now[0]));
@@ -36,9 +36,9 @@ static PetscErrorCode Work()
       for (PetscInt again = 0; again < 2; ++again) {
         PetscCall(MatMult(A, x, y));
         PetscCall(Counts(&conversions, &updates));
-        PetscCheck(conversions == (again ? 0 : conversions_due) && updates == (again ? 0 : updates_due), PETSC_COMM_SELF,
-                   PETSC_ERR_PLIB, "%s, product %d after %s: %" PetscInt_FMT " conversions and %" PetscInt_FMT " updates",
-                   format.c_str(), (int)again + 1, after, conversions, updates);
+        PetscCheck(conversions == (again ? 0 : conversions_due) && updates == (again ? 0 : updates_due), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                   "%s, product %d after %s: %" PetscInt_FMT " conversions and %" PetscInt_FMT " updates", format.c_str(), (int)again + 1, after, conversions,
+                   updates);
       }
       PetscFunctionReturn(PETSC_SUCCESS);
     };
@@ -63,7 +63,45 @@ static PetscErrorCode Work()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// A product on the device copies each host vector once, and a device vector never.
+static PetscErrorCode Copies()
+{
+  std::vector<std::string> types;
+  PetscBool                device;
+  PetscInt                 before = 0, after = 0;
+  Mat                      A;
+
+  PetscFunctionBeginUser;
+  PetscCall(SparseGPUHasDevice(&device));
+  if (!device) {
+    PetscCall(Skip("there is no device"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscLogDefaultBegin());
+  PetscCall(VectorTypes(&types));
+  PetscCall(CreateMatrix(Start(), MATSPARSEGPU, "csr", &A));
+  PetscCall(MatSparseGPUSetBackend(A, "cuda"));
+  for (const std::string &xtype : types)
+    for (const std::string &ytype : types) {
+      const PetscInt due = (xtype == VECSTANDARD) + (ytype == VECSTANDARD);
+      Vec            x, y;
+      PetscCall(CreateVector(A, Op::Plain, true, xtype, &x));
+      PetscCall(CreateVector(A, Op::Plain, false, ytype, &y));
+      PetscCall(VecSet(x, 1));
+      PetscCall(MatMult(A, x, y)); // whatever is done once is done
+      PetscCall(EventCount("SparseGPUCopy", &before));
+      for (int times = 0; times < 10; ++times) PetscCall(MatMult(A, x, y));
+      PetscCall(EventCount("SparseGPUCopy", &after));
+      PetscCheck(after - before == 10 * due, PETSC_COMM_SELF, PETSC_ERR_PLIB, "x %s, y %s: %" PetscInt_FMT " copies in 10 products, %" PetscInt_FMT " expected",
+                 xtype.c_str(), ytype.c_str(), after - before, 10 * due);
+      PetscCall(VecDestroy(&x));
+      PetscCall(VecDestroy(&y));
+    }
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help, {{"work", Work}});
+  return Main(argc, argv, help, {{"work", Work}, {"copies", Copies}});
 }

@@ -41,7 +41,7 @@ static PetscErrorCode Together()
 /// The memory that PETSc's logged objects hold after `times` matrices is that after a few: nothing piles up.
 static PetscErrorCode Repeated()
 {
-  const Problem  p    = battery::Grid("grid_9x8", 9, 8, false);
+  const Problem  p       = battery::Grid("grid_9x8", 9, 8, false);
   PetscLogDouble held[2] = {0, 0};
 
   PetscFunctionBeginUser;

@@ -18,8 +18,7 @@ static Problem Subject(int absurd)
 }
 
 /// Calls `op` on fresh vectors; every rank must see it fail.
-template <class Call>
-static PetscErrorCode AllFail(Mat A, const std::string &what, Call op)
+template <class Call> static PetscErrorCode AllFail(Mat A, const std::string &what, Call op)
 {
   Vec         x, y;
   std::string message;
@@ -29,8 +28,9 @@ static PetscErrorCode AllFail(Mat A, const std::string &what, Call op)
   PetscCall(CreateVector(A, Op::Plain, false, VECSTANDARD, &y));
   PetscCall(VecSet(x, 1));
   PetscCall(VecSet(y, 1));
-  PetscCall(ExpectError(what, [&] { return op(A, x, y); }, &message)); // here each rank checks its own return code
-  PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));                         // and here none is stuck inside
+  PetscCall(ExpectError(
+      what, [&] { return op(A, x, y); }, &message)); // here each rank checks its own return code
+  PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));       // and here none is stuck inside
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
   PetscFunctionReturn(PETSC_SUCCESS);

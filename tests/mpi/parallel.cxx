@@ -52,8 +52,7 @@ static PetscErrorCode Parallel(Layout layout)
       for (const std::string &backend : backends) PetscCall(CheckProblem(p, layout, format, backend));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-template <Layout layout>
-static PetscErrorCode On()
+template <Layout layout> static PetscErrorCode On()
 {
   PetscFunctionBeginUser;
   PetscCall(Parallel(layout));
@@ -62,9 +61,7 @@ static PetscErrorCode On()
 
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help,
-              {{"even", On<Layout::Even>},
-               {"first_empty", On<Layout::FirstEmpty>},
-               {"all_on_last", On<Layout::AllOnLast>},
-               {"opposite", On<Layout::Opposite>}});
+  return Main(
+      argc, argv, help,
+      {{"even", On<Layout::Even>}, {"first_empty", On<Layout::FirstEmpty>}, {"all_on_last", On<Layout::AllOnLast>}, {"opposite", On<Layout::Opposite>}});
 }

@@ -25,7 +25,7 @@ reference() { # file, ranks, program arguments: PETSc's own expected output
   "$SPARSEGPU_MPIEXEC" -n $ranks "$@" -dll_append "$SPARSEGPU_LIBRARY" -mat_type sparsegpu -dm_mat_type sparsegpu > "$work/ours" 2>&1
   cmp -s "$file" "$work/ours" || { echo "not the reference $file: $*"; diff "$file" "$work/ours"; failed=1; }
 }
-case $PETSC_LIB in *64*) int=int64 ;; *) int=int32 ;; esac
+case $PETSC_LIB in *petsc64*) int=int64 ;; *) int=int32 ;; esac
 case $PETSC_LIB in *complex*) matrix=nh-complex-$int-float64 ;; *) matrix=ns-real-$int-float64 ;; esac
 for ranks in 1 2 3; do
   same $ranks "$work/ex2" -m 15 -n 17 -ksp_monitor_short -ksp_gmres_cgs_refinement_type refine_always

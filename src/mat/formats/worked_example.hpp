@@ -44,7 +44,7 @@ inline PetscErrorCode BuildAndMultiply(Format &format, const Parameters &paramet
 {
   const Scalar x[] = {1, 2, 3}, y[] = {10, 20, 30};
   Scalar       z[] = {-5, -5, -5}, twice[6];
-  CsrView      A = Matrix();
+  CsrView      A   = Matrix();
 
   PetscFunctionBeginUser;
   PetscCall(format.Build(A, parameters, Space::Host));

@@ -40,9 +40,9 @@ static __global__ void __launch_bounds__(THREADS) coo_kernel(CooLayout A, const 
   }
   __syncthreads();
 
-  int       e    = threadIdx.x * ENTRIES;
-  const int stop = e + ENTRIES < here ? e + ENTRIES : here;
-  bool      head = false;
+  int       e        = threadIdx.x * ENTRIES;
+  const int stop     = e + ENTRIES < here ? e + ENTRIES : here;
+  bool      head     = false;
   PetscInt  head_row = 0;
   Scalar    head_sum(0), sum(0);
   for (; e < stop; e++) {
@@ -51,7 +51,8 @@ static __global__ void __launch_bounds__(THREADS) coo_kernel(CooLayout A, const 
         head     = true;
         head_row = row[e - 1];
         head_sum = sum;
-      } else z[row[e - 1]] += sum;
+      } else
+        z[row[e - 1]] += sum;
       sum = Scalar(0);
     }
     sum += product[e];
@@ -70,8 +71,10 @@ PetscErrorCode CooMult_CUDA(const CooLayout &A, const Scalar *x, const Scalar *y
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
 
   PetscFunctionBegin;
-  if (!y) PetscCall(FillValues_CUDA(A.rows, Scalar(0), z, stream));
-  else if (y != z) SparseGPUCallCUDA(cudaMemcpyAsync(z, y, A.rows * sizeof(Scalar), cudaMemcpyDeviceToDevice, s));
+  if (!y)
+    PetscCall(FillValues_CUDA(A.rows, Scalar(0), z, stream));
+  else if (y != z)
+    SparseGPUCallCUDA(cudaMemcpyAsync(z, y, A.rows * sizeof(Scalar), cudaMemcpyDeviceToDevice, s));
   if (A.nonzeros == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
   coo_kernel<<<static_cast<unsigned>(A.intervals), THREADS, 0, s>>>(A, x, z);
   SparseGPUCallCUDA(cudaPeekAtLastError());

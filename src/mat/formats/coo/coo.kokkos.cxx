@@ -36,9 +36,12 @@ PetscErrorCode CooMult_Kokkos(const CooLayout &layout, const Scalar *x, const Sc
       const bool     leading = e == begin;
       Scalar         sum(0);
       for (; e < end && A.row[e] == r; e++) sum += A.a[e] * x[A.j[e]];
-      if (leading) first_edge[w] = Edge{r, sum};
-      else if (e == end) last_edge[w] = Edge{r, sum};
-      else z[r] += sum;
+      if (leading)
+        first_edge[w] = Edge{r, sum};
+      else if (e == end)
+        last_edge[w] = Edge{r, sum};
+      else
+        z[r] += sum;
     }
   }));
   for (PetscInt w = 0; w < intervals; w++) {

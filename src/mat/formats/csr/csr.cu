@@ -52,7 +52,7 @@ template <int width> static __global__ void __launch_bounds__(THREADS) csr_kerne
   const PetscInt row   = (static_cast<PetscInt>(blockIdx.x - A.chunks) * THREADS + threadIdx.x) / width;
   const int      lane  = threadIdx.x % width;
   PetscInt       begin = 0, end = 0;
-  bool           mine  = row < A.rows;
+  bool           mine = row < A.rows;
   Scalar         sum(0);
 
   if (mine) {

@@ -36,8 +36,10 @@ PetscErrorCode Dia::Check(const CsrView &A, const Parameters &parameters, bool *
   const PetscLogDouble stored = static_cast<PetscLogDouble>(offsets.size()) * A.rows;
   *ok                         = !TooMuchPadding(stored, A.nonzeros, parameters.max_padding);
   if (*ok) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscSNPrintf(text, sizeof(text), "it has entries on %zu diagonals, so %" PetscInt_FMT " rows would store %.0f for %" PetscInt_FMT
-                          " nonzeros, more than %g times (-mat_sparsegpu_max_padding)", offsets.size(), A.rows, stored, A.nonzeros, (double)parameters.max_padding));
+  PetscCall(PetscSNPrintf(text, sizeof(text),
+                          "it has entries on %zu diagonals, so %" PetscInt_FMT " rows would store %.0f for %" PetscInt_FMT
+                          " nonzeros, more than %g times (-mat_sparsegpu_max_padding)",
+                          offsets.size(), A.rows, stored, A.nonzeros, (double)parameters.max_padding));
   PetscCallCXX(*why = text);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -33,8 +33,10 @@ PetscErrorCode Ell::Check(const CsrView &A, const Parameters &parameters, bool *
   PetscFunctionBegin;
   *ok = !TooMuchPadding(static_cast<PetscLogDouble>(width) * A.rows, A.nonzeros, parameters.max_padding);
   if (*ok) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscSNPrintf(text, sizeof(text), "its longest row has %" PetscInt_FMT " entries, so %" PetscInt_FMT " rows would store %.0f for %" PetscInt_FMT
-                          " nonzeros, more than %g times (-mat_sparsegpu_max_padding)", width, A.rows, stored, A.nonzeros, (double)parameters.max_padding));
+  PetscCall(PetscSNPrintf(text, sizeof(text),
+                          "its longest row has %" PetscInt_FMT " entries, so %" PetscInt_FMT " rows would store %.0f for %" PetscInt_FMT
+                          " nonzeros, more than %g times (-mat_sparsegpu_max_padding)",
+                          width, A.rows, stored, A.nonzeros, (double)parameters.max_padding));
   PetscCallCXX(*why = text);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -10,9 +10,9 @@ namespace sparsegpu
 /// 32 neighbouring rows per work item, their sums side by side. Bitwise reproducible.
 PetscErrorCode EllMult_Kokkos(const EllLayout &layout, const Scalar *x, const Scalar *y, Scalar *z)
 {
-  using Range            = Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<PetscInt>>;
+  using Range             = Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<PetscInt>>;
   constexpr PetscInt ROWS = 32;
-  const EllLayout    A   = layout;
+  const EllLayout    A    = layout;
 
   PetscFunctionBegin;
   PetscCall(KokkosStart());

@@ -35,7 +35,7 @@ static __global__ void __launch_bounds__(THREADS) merge_kernel(MergeLayout A, co
   for (PetscCount d = begin; d < end; d += TILE) {
     const PetscCount d_end    = d + TILE < end ? d + TILE : end;
     const PetscInt   row_next = d_end == end ? last : MergeSearch(d_end, A.i + 1, A.rows, A.nonzeros);
-    const int        rows     = static_cast<int>(row_next - row), here = static_cast<int>(d_end - d), entries = here - rows;
+    const int        rows = static_cast<int>(row_next - row), here = static_cast<int>(d_end - d), entries = here - rows;
     const PetscInt   first = static_cast<PetscInt>(d - row);
 
 #pragma unroll
@@ -46,9 +46,9 @@ static __global__ void __launch_bounds__(THREADS) merge_kernel(MergeLayout A, co
     for (int r = threadIdx.x; r < rows; r += THREADS) row_end[r] = A.i[row + 1 + r] - first;
     __syncthreads();
 
-    int       step = threadIdx.x * STEPS;
-    const int stop = step + STEPS < here ? step + STEPS : here;
-    bool      head = false;
+    int       step     = threadIdx.x * STEPS;
+    const int stop     = step + STEPS < here ? step + STEPS : here;
+    bool      head     = false;
     int       head_row = 0;
     Scalar    head_sum(0), sum(0);
     if (step < here) {
@@ -59,16 +59,18 @@ static __global__ void __launch_bounds__(THREADS) merge_kernel(MergeLayout A, co
             head     = true;
             head_row = r;
             head_sum = sum;
-          } else z[row + r] = y ? y[row + r] + sum : sum;
+          } else
+            z[row + r] = y ? y[row + r] + sum : sum;
           sum = Scalar(0);
           r++;
-        } else sum += product[e++];
+        } else
+          sum += product[e++];
       }
     }
     Scalar       total;
     const Scalar in = segmented_carry<THREADS>(head, sum, carry, warps, flags, &total);
     if (head) {
-      head_sum         = in + head_sum;
+      head_sum          = in + head_sum;
       z[row + head_row] = y ? y[row + head_row] + head_sum : head_sum;
     }
     carry = total;

@@ -21,7 +21,7 @@ PetscInt MergeTile_CUDA()
 
 PetscErrorCode Merge::BuildPattern(const CsrView &A, const Parameters &parameters)
 {
-  const PetscCount      steps = static_cast<PetscCount>(A.rows) + A.nonzeros;
+  const PetscCount      steps   = static_cast<PetscCount>(A.rows) + A.nonzeros;
   PetscInt              workers = parameters.merge_workers;
   std::vector<PetscInt> start, i, j;
 

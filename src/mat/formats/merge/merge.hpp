@@ -29,8 +29,10 @@ SPARSEGPU_HD PetscInt MergeSearch(PetscCount d, const PetscInt *row_end, PetscIn
   PetscInt high = d < rows ? static_cast<PetscInt>(d) : rows;
   while (low < high) {
     const PetscInt middle = low + (high - low) / 2;
-    if (row_end[middle] <= d - middle - 1) low = middle + 1;
-    else high = middle;
+    if (row_end[middle] <= d - middle - 1)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return low;
 }

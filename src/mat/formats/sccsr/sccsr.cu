@@ -35,10 +35,14 @@ static __global__ void sccsr_kernel(SccsrLayout A, const Scalar *x, const Scalar
   const PetscInt group = static_cast<PetscInt>(blockIdx.x) * SccsrLayout::WARPS_PER_BLOCK + threadIdx.x / 32;
 
   if (group >= A.groups) return;
-  if (group < A.first_group[1]) sccsr_group<32>(A, 0, group, x, y, z);
-  else if (group < A.first_group[2]) sccsr_group<16>(A, 1, group, x, y, z);
-  else if (group < A.first_group[3]) sccsr_group<8>(A, 2, group, x, y, z);
-  else sccsr_group<4>(A, 3, group, x, y, z);
+  if (group < A.first_group[1])
+    sccsr_group<32>(A, 0, group, x, y, z);
+  else if (group < A.first_group[2])
+    sccsr_group<16>(A, 1, group, x, y, z);
+  else if (group < A.first_group[3])
+    sccsr_group<8>(A, 2, group, x, y, z);
+  else
+    sccsr_group<4>(A, 3, group, x, y, z);
 }
 
 PetscErrorCode SccsrMult_CUDA(const SccsrLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream)

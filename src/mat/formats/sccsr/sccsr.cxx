@@ -22,7 +22,7 @@ struct Plan {
 /// Sorts, cuts and groups the rows; O(rows).
 PetscErrorCode MakePlan(const CsrView &A, const Parameters &parameters, Plan *plan)
 {
-  constexpr int         S = SccsrLayout::SEGMENTS;
+  constexpr int         S    = SccsrLayout::SEGMENTS;
   const PetscReal       fill = 0.5 * parameters.multiprocessors * parameters.sccsr_blocks * SccsrLayout::WARPS_PER_BLOCK; // N_w
   std::vector<PetscInt> count, order;
   PetscInt              longest = 0, begin = 0;
@@ -40,7 +40,7 @@ PetscErrorCode MakePlan(const CsrView &A, const Parameters &parameters, Plan *pl
   PetscCallCXX(plan->start.assign(1, 0));
   plan->stored = 0;
   for (int s = 0, groups = 0; s < S; s++) {
-    const PetscInt c = SccsrLayout::ROWS[s];
+    const PetscInt c   = SccsrLayout::ROWS[s];
     PetscInt       end = begin;
     while (end < A.rows && length(order[end]) <= SccsrLayout::LONGEST[s]) end++;
     plan->first_group[s] = groups;
@@ -80,8 +80,8 @@ PetscErrorCode Sccsr::BuildPattern(const CsrView &A, const Parameters &parameter
   std::vector<PetscInt> j, slot;
 
   PetscFunctionBegin;
-  PetscCheck(parameters.sccsr_blocks >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "-mat_sparsegpu_sccsr_blocks %" PetscInt_FMT " must not be negative", parameters.sccsr_blocks);
+  PetscCheck(parameters.sccsr_blocks >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-mat_sparsegpu_sccsr_blocks %" PetscInt_FMT " must not be negative",
+             parameters.sccsr_blocks);
   PetscCall(MakePlan(A, parameters, &plan));
   layout_        = {};
   layout_.rows   = A.rows;

@@ -13,18 +13,18 @@ namespace sparsegpu
 {
 
 struct SccsrLayout {
-  static constexpr int SEGMENTS           = 4;
-  static constexpr int ROWS[SEGMENTS]     = {32, 16, 8, 4};           ///< c: rows merged into a group
-  static constexpr int LONGEST[SEGMENTS]  = {7, 15, 31, 0x7fffffff}; ///< row length, at most
-  static constexpr int WARPS_PER_BLOCK    = 8;
+  static constexpr int SEGMENTS          = 4;
+  static constexpr int ROWS[SEGMENTS]    = {32, 16, 8, 4};          ///< c: rows merged into a group
+  static constexpr int LONGEST[SEGMENTS] = {7, 15, 31, 0x7fffffff}; ///< row length, at most
+  static constexpr int WARPS_PER_BLOCK   = 8;
 
   PetscInt        rows, groups;
   PetscInt        first_group[SEGMENTS + 1]; ///< of each segment; the last is groups
   PetscInt        first_row[SEGMENTS];       ///< position in row_index of each segment
-  const PetscInt *start;     ///< [groups + 1] first entry of the group
-  const PetscInt *row_index; ///< [padded rows] row of the matrix, -1 for padding
-  const PetscInt *j;         ///< [start[groups]] column, -1 for padding
-  const Scalar   *a;         ///< [start[groups]] value
+  const PetscInt *start;                     ///< [groups + 1] first entry of the group
+  const PetscInt *row_index;                 ///< [padded rows] row of the matrix, -1 for padding
+  const PetscInt *j;                         ///< [start[groups]] column, -1 for padding
+  const Scalar   *a;                         ///< [start[groups]] value
 };
 
 /// z = A x + y; y null or z allowed.

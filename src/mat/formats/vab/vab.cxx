@@ -21,11 +21,11 @@ PetscErrorCode Vab::BuildPattern(const CsrView &A, const Parameters &parameters)
              "-mat_sparsegpu_vab_block %" PetscInt_FMT " must be a multiple of 64, at most 1024", size);
   PetscCallCXX(host_row_start_.assign(A.rows + 1, 0));
   for (PetscInt r = 0; r < A.rows; r++) host_row_start_[r + 1] = host_row_start_[r] + (A.i[r + 1] - A.i[r] + E - 1) / E;
-  layout_        = {};
-  layout_.rows   = A.rows;
-  layout_.blocks = host_row_start_[A.rows];
-  layout_.size   = size;
-  layout_.width  = CsrWidth(A.rows ? static_cast<PetscReal>(layout_.blocks) / A.rows : 0);
+  layout_                     = {};
+  layout_.rows                = A.rows;
+  layout_.blocks              = host_row_start_[A.rows];
+  layout_.size                = size;
+  layout_.width               = CsrWidth(A.rows ? static_cast<PetscReal>(layout_.blocks) / A.rows : 0);
   const PetscLogDouble stored = static_cast<PetscLogDouble>((layout_.blocks + size - 1) / size) * size * E;
   PetscCheck(stored <= PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "%.0f entries with padding for %" PetscInt_FMT " nonzeros exceed the largest PetscInt, %" PetscInt_FMT, stored, A.nonzeros, PETSC_MAX_INT);
