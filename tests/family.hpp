@@ -4,6 +4,7 @@
 #include "oracle.hpp"
 #include "testing.hpp"
 
+#include <cstdio>
 #include <limits>
 
 namespace testing
@@ -131,6 +132,7 @@ inline PetscErrorCode ViewText(Mat A, PetscViewerFormat format, const std::strin
   PetscCall(PetscFOpen(PETSC_COMM_SELF, file.c_str(), "r", &f));
   for (int c = fgetc(f); c != EOF; c = fgetc(f)) *text += (char)c;
   PetscCall(PetscFClose(PETSC_COMM_SELF, f));
+  (void)std::remove(file.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

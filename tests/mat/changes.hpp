@@ -115,15 +115,10 @@ inline void Axpy(Problem &p, const Problem &x)
     for (const Entry &e : x.entries) Set(p, e.i, e.j, HALF * e.v, true);
 }
 
-/// Own rows among 3, 50, 51, 120, 220.
-inline std::vector<PetscInt> SomeRows()
+constexpr PetscInt SOME_ROWS[] = {3, 50, 51, 120, 220}; ///< those that are zeroed
+inline bool        IsSome(PetscInt i)
 {
-  return {3, 50, 51, 120, 220};
-}
-inline bool IsSome(PetscInt i)
-{
-  const std::vector<PetscInt> rows = SomeRows();
-  return std::find(rows.begin(), rows.end(), i) != rows.end();
+  return std::find(std::begin(SOME_ROWS), std::end(SOME_ROWS), i) != std::end(SOME_ROWS);
 }
 
 static const Change CHANGES[] = {
@@ -196,24 +191,22 @@ static const Change CHANGES[] = {
      [](Problem &p) { SetSome(p, 60, 5, 11, false); }},
     {"zero_rows",
      [](Mat *A) {
-       PetscMPIInt                 rank;
-       const std::vector<PetscInt> rows = SomeRows();
+       PetscMPIInt rank;
        PetscFunctionBeginUser;
        PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)*A), &rank));
-       PetscCall(MatZeroRows(*A, rank == 0 ? (PetscInt)rows.size() : 0, rows.data(), 2, nullptr, nullptr));
+       PetscCall(MatZeroRows(*A, rank == 0 ? (PetscInt)std::size(SOME_ROWS) : 0, SOME_ROWS, 2, nullptr, nullptr));
        PetscFunctionReturn(PETSC_SUCCESS);
      },
      [](Problem &p) {
        p.entries.erase(std::remove_if(p.entries.begin(), p.entries.end(), [](const Entry &e) { return IsSome(e.i); }), p.entries.end());
-       for (PetscInt i : SomeRows()) Set(p, i, i, 2, false);
+       for (PetscInt i : SOME_ROWS) Set(p, i, i, 2, false);
      }},
     {"zero_rows_columns",
      [](Mat *A) {
-       PetscMPIInt                 rank;
-       const std::vector<PetscInt> rows = SomeRows();
+       PetscMPIInt rank;
        PetscFunctionBeginUser;
        PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)*A), &rank));
-       PetscCall(MatZeroRowsColumns(*A, rank == 0 ? (PetscInt)rows.size() : 0, rows.data(), 2, nullptr, nullptr));
+       PetscCall(MatZeroRowsColumns(*A, rank == 0 ? (PetscInt)std::size(SOME_ROWS) : 0, SOME_ROWS, 2, nullptr, nullptr));
        PetscFunctionReturn(PETSC_SUCCESS);
      },
      [](Problem &p) {

@@ -39,8 +39,9 @@ static PetscErrorCode Pairs(std::vector<std::pair<std::string, std::string>> *pa
   PetscBool device;
 
   PetscFunctionBeginUser;
-  *pairs = {{MATAIJ, MATSPARSEGPU},   {MATSPARSEGPU, MATAIJ},  {MATSPARSEGPU, MATSPARSEGPU}, {MATAIJ, MATAIJSPARSEGPU}, {MATDENSE, MATSPARSEGPU},
-            {MATSPARSEGPU, MATDENSE}, {MATBAIJ, MATSPARSEGPU}, {MATSPARSEGPU, MATBAIJ},      {MATSPARSEGPU, MATSELL}};
+  *pairs = {{MATAIJ, MATSPARSEGPU},   {MATSPARSEGPU, MATAIJ},   {MATSPARSEGPU, MATSPARSEGPU}, {MATAIJ, MATAIJSPARSEGPU},
+            {MATDENSE, MATSPARSEGPU}, {MATSPARSEGPU, MATDENSE}, {MATBAIJ, MATSPARSEGPU},      {MATSPARSEGPU, MATBAIJ}};
+  if (PetscGlobalSize == 1) pairs->push_back({MATSPARSEGPU, MATSELL}); // PETSc's mpisell multiplies wrongly in 3.24.6, made of aij, too
   PetscCall(SparseGPUHasDevice(&device));
 #if defined(PETSC_HAVE_CUDA)
   if (device) pairs->insert(pairs->end(), {{MATAIJCUSPARSE, MATSPARSEGPU}, {MATSPARSEGPU, MATAIJCUSPARSE}});

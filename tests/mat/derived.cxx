@@ -242,7 +242,37 @@ static PetscErrorCode NoDevice()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// A device that is not there is an error that names the choice. First of all sub-tests: a device is chosen once.
+static PetscErrorCode DeviceOption()
+{
+  const Option option("-sparsegpu_device", "4711");
+  std::string  message;
+  PetscBool    found = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+#if defined(PETSC_HAVE_CUDA)
+  PetscCall(Skip("PETSc has CUDA, so it chooses the device"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+#endif
+  PetscCall(PetscPushErrorHandler(CollectMessage, &message));
+  const PetscErrorCode code = SparseGPUHasDevice(&found);
+  PetscCall(PetscPopErrorHandler());
+  PetscCheck(!found, PETSC_COMM_SELF, PETSC_ERR_PLIB, "There is a device 4711");
+  if (code == PETSC_SUCCESS)
+    PetscCall(Skip("there is no device"));
+  else
+    PetscCall(CheckText("-sparsegpu_device 4711", message, {"-sparsegpu_device 4711", "visible devices"}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help, {{"inherit", Inherit}, {"products", Products}, {"nest", Nest}, {"vectors", Vectors}, {"bind", Bind}, {"no_device", NoDevice}});
+  return Main(argc, argv, help,
+              {{"device_option", DeviceOption},
+               {"inherit", Inherit},
+               {"products", Products},
+               {"nest", Nest},
+               {"vectors", Vectors},
+               {"bind", Bind},
+               {"no_device", NoDevice}});
 }

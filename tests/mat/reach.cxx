@@ -178,6 +178,10 @@ static PetscErrorCode Load()
       PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, file.c_str(), FILE_MODE_READ, &viewer));
       PetscCall(MatLoad(A, viewer));
       PetscCall(PetscViewerDestroy(&viewer));
+      if (PetscGlobalRank == 0) {
+        (void)std::remove(file.c_str());
+        (void)std::remove((file + ".info").c_str());
+      }
       PetscCall(Finish(&A, "vab", std::string("MatLoad() of what ") + writer + " wrote"));
     }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -89,6 +89,7 @@ static PetscErrorCode Plex()
 {
   const Option option("-dm_mat_type", MATSPARSEGPU), format("-mat_sparsegpu_format", "ell");
   const Option faces("-dm_plex_box_faces", "6,5"), simplex("-dm_plex_simplex", "0");
+  const Option partitioner("-petscpartitioner_type", "simple"); // others are packages that a PETSc may lack or misuse
   DM           dm, parallel;
   PetscSection section;
   PetscInt     begin, end, row0, row1;
