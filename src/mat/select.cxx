@@ -52,10 +52,12 @@ PetscErrorCode ChooseFormat(const CsrView &A, const Parameters &parameters, Spac
 
   const bool absurd_dia = f.diagonals > PatternFacts::MANY_DIAGONALS || TooMuchPadding(dia / value, f.nonzeros, parameters.max_padding),
              absurd_ell = TooMuchPadding(ell / (value + index), f.nonzeros, parameters.max_padding);
-  if (f.nonzeros > 0 && !absurd_dia && dia < gain * csr) {
+  // Their threads walk a row each: too few rows for the length leave the GPU idle.
+  const auto fills = [&](PetscInt steps) { return space == Space::Host || f.rows >= 512 * steps; };
+  if (f.nonzeros > 0 && fills(f.diagonals) && !absurd_dia && dia < gain * csr) {
     best  = "dia";
     bytes = dia;
-  } else if (f.nonzeros > 0 && space == Space::Device && !absurd_ell && f.longest <= 64 && ell < 1.05 * csr) {
+  } else if (f.nonzeros > 0 && space == Space::Device && fills(f.longest) && !absurd_ell && f.longest <= 64 && ell < 1.05 * csr) {
     best  = "ell";
     bytes = ell;
   } // uneven rows: csr bins the long ones and measures faster than merge on R-MAT and circuits

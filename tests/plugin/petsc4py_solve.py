@@ -6,7 +6,7 @@ try:
     import petsc4py
 except ImportError:
     print("petsc4py is not installed")
-    sys.exit(77)
+    sys.exit(25)
 petsc4py.init(["solve", "-dll_append", os.environ["SPARSEGPU_LIBRARY"]])
 from petsc4py import PETSc  # noqa: E402
 

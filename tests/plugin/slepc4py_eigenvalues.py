@@ -7,7 +7,7 @@ try:
     import slepc4py
 except ImportError:
     print("slepc4py is not installed")
-    sys.exit(77)
+    sys.exit(25)
 slepc4py.init(["eigenvalues", "-dll_append", os.environ["SPARSEGPU_LIBRARY"]])
 from petsc4py import PETSc  # noqa: E402
 from slepc4py import SLEPc  # noqa: E402

@@ -4,7 +4,7 @@
 set -u
 source=$(ls -d /usr/share/petsc/*/share/petsc/examples/src/ksp/ksp/tutorials 2>/dev/null | tail -1)
 data=$(ls -d /usr/share/petsc/*/share/petsc/datafiles/matrices 2>/dev/null | tail -1)
-[ -n "$source" ] && [ -n "$data" ] || { echo "PETSc's examples are not installed"; exit 77; }
+[ -n "$source" ] && [ -n "$data" ] || { echo "PETSc's examples are not installed"; exit 25; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
