@@ -42,7 +42,8 @@ void Multiply(void *p)
 {
   const Product *m   = static_cast<Product *>(p);
   const double   one = 1, zero = 0;
-  cusparseSpMV(m->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, m->A, m->x, &zero, m->y, CUDA_R_64F, m->algorithm, m->buffer);
+  cusparseSpMV(m->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, m->A, m->x, &zero, m->y, CUDA_R_64F, m->algorithm,
+               m->buffer);
 }
 
 template <class T> T *Upload(const T *host, size_t n)
@@ -54,8 +55,8 @@ template <class T> T *Upload(const T *host, size_t n)
 }
 } // namespace
 
-double CusparseSeconds(int algorithm, int rows, int cols, int nonzeros, const int *i, const int *j, const double *a, const double *x, double *y, int batches,
-                       int products)
+double CusparseSeconds(int algorithm, int rows, int cols, int nonzeros, const int *i, const int *j, const double *a,
+                       const double *x, double *y, int batches, int products)
 {
   int         *di = Upload(i, rows + 1), *dj = Upload(j, nonzeros);
   double      *da = Upload(a, nonzeros), *dx = Upload(x, cols), *dy = Upload<double>(nullptr, rows);
@@ -65,20 +66,25 @@ double CusparseSeconds(int algorithm, int rows, int cols, int nonzeros, const in
   m.algorithm = algorithm == 1 ? CUSPARSE_SPMV_CSR_ALG1 : CUSPARSE_SPMV_CSR_ALG2;
   m.buffer    = nullptr;
   cusparseCreate(&m.handle);
-  cusparseCreateCsr(&m.A, rows, cols, nonzeros, di, dj, da, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_64F);
+  cusparseCreateCsr(&m.A, rows, cols, nonzeros, di, dj, da, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
+                    CUSPARSE_INDEX_BASE_ZERO, CUDA_R_64F);
   cusparseCreateDnVec(&m.x, cols, dx, CUDA_R_64F);
   cusparseCreateDnVec(&m.y, rows, dy, CUDA_R_64F);
-  cusparseStatus_t status = cusparseSpMV_bufferSize(m.handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, m.A, m.x, &zero, m.y, CUDA_R_64F, m.algorithm, &bytes);
+  cusparseStatus_t status = cusparseSpMV_bufferSize(m.handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, m.A, m.x, &zero,
+                                                    m.y, CUDA_R_64F, m.algorithm, &bytes);
   cudaMalloc(&m.buffer, std::max<size_t>(bytes, 1));
   if (status == CUSPARSE_STATUS_SUCCESS)
-    status = cusparseSpMV_preprocess(m.handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, m.A, m.x, &zero, m.y, CUDA_R_64F, m.algorithm, m.buffer);
-  const double seconds = status == CUSPARSE_STATUS_SUCCESS ? EventSeconds(Multiply, &m, nullptr, batches, products) : -1;
+    status = cusparseSpMV_preprocess(m.handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, m.A, m.x, &zero, m.y, CUDA_R_64F,
+                                     m.algorithm, m.buffer);
+  const double seconds =
+      status == CUSPARSE_STATUS_SUCCESS ? EventSeconds(Multiply, &m, nullptr, batches, products) : -1;
   cudaMemcpy(y, dy, sizeof(double) * rows, cudaMemcpyDeviceToHost);
   cusparseDestroyDnVec(m.x);
   cusparseDestroyDnVec(m.y);
   cusparseDestroySpMat(m.A);
   cusparseDestroy(m.handle);
-  for (void *p : {static_cast<void *>(di), static_cast<void *>(dj), static_cast<void *>(da), static_cast<void *>(dx), static_cast<void *>(dy), m.buffer})
+  for (void *p : {static_cast<void *>(di), static_cast<void *>(dj), static_cast<void *>(da), static_cast<void *>(dx),
+                  static_cast<void *>(dy), m.buffer})
     cudaFree(p);
   return seconds;
 }

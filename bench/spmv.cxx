@@ -1,8 +1,9 @@
-static char help[] = "Products of every format of sparsegpu on the GPU, through MatMult(), against cuSPARSE CSR_ALG1 and CSR_ALG2\n"
-                     "(preprocessed, called directly) and PETSc's aijcusparse, in one process. Prints one JSON line per measurement.\n"
-                     "  -gen name,name -gen_size n : generated matrices of about n nonzeros\n"
-                     "  -formats name,name         : only these\n"
-                     "  -batches n -products n     : the median of n batches of n products\n";
+static char help[] =
+    "Products of every format of sparsegpu on the GPU, through MatMult(), against cuSPARSE CSR_ALG1 and CSR_ALG2\n"
+    "(preprocessed, called directly) and PETSc's aijcusparse, in one process. Prints one JSON line per measurement.\n"
+    "  -gen name,name -gen_size n : generated matrices of about n nonzeros\n"
+    "  -formats name,name         : only these\n"
+    "  -batches n -products n     : the median of n batches of n products\n";
 
 #include <cmath>
 #include <cstdio>
@@ -20,7 +21,8 @@ static char help[] = "Products of every format of sparsegpu on the GPU, through 
   #include <petscdevice_cuda.h>
 #endif
 
-#if defined(PETSC_HAVE_CUDA) && defined(PETSC_USE_REAL_DOUBLE) && !defined(PETSC_USE_COMPLEX) && !defined(PETSC_USE_64BIT_INDICES)
+#if defined(PETSC_HAVE_CUDA) && defined(PETSC_USE_REAL_DOUBLE) && !defined(PETSC_USE_COMPLEX) && \
+    !defined(PETSC_USE_64BIT_INDICES)
 struct Mult {
   Mat A;
   Vec x, y;
@@ -37,7 +39,8 @@ struct Settings {
 };
 
 /// Times MatMult(A) and returns the largest difference to `expected`, relative to its norm.
-static PetscErrorCode Time(Mat A, const std::vector<double> &x, const std::vector<double> &expected, const Settings &settings, double *seconds, double *error)
+static PetscErrorCode Time(Mat A, const std::vector<double> &x, const std::vector<double> &expected,
+                           const Settings &settings, double *seconds, double *error)
 {
   Mult         m{A, nullptr, nullptr};
   cudaStream_t stream;
@@ -87,17 +90,18 @@ static PetscErrorCode Bench(const char name[], PetscInt nonzeros, const Settings
 
   double best = 1e30;
   for (int algorithm = 1; algorithm <= 2; algorithm++) {
-    const double seconds =
-        CusparseSeconds(algorithm, rows, cols, nnz, i, j, a, x.data(), y.data(), static_cast<int>(settings.batches), static_cast<int>(settings.products));
+    const double seconds = CusparseSeconds(algorithm, rows, cols, nnz, i, j, a, x.data(), y.data(),
+                                           static_cast<int>(settings.batches), static_cast<int>(settings.products));
     PetscCheck(seconds > 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "cuSPARSE failed on %s", name);
     if (seconds < best) best = seconds;
-    printf("{\"matrix\":\"%s\",\"rows\":%d,\"nnz\":%d,\"what\":\"cusparse_alg%d\",\"ms\":%.5f}\n", name, (int)rows, (int)nnz, algorithm, seconds * 1e3);
+    printf("{\"matrix\":\"%s\",\"rows\":%d,\"nnz\":%d,\"what\":\"cusparse_alg%d\",\"ms\":%.5f}\n", name, (int)rows,
+           (int)nnz, algorithm, seconds * 1e3);
   }
   double seconds;
   PetscCall(MatConvert(A, MATSEQAIJCUSPARSE, MAT_INITIAL_MATRIX, &B));
   PetscCall(Time(B, x, expected, settings, &seconds, &error));
-  printf("{\"matrix\":\"%s\",\"rows\":%d,\"nnz\":%d,\"what\":\"aijcusparse\",\"ms\":%.5f,\"vs_cusparse\":%.3f}\n", name, (int)rows, (int)nnz, seconds * 1e3,
-         best / seconds);
+  printf("{\"matrix\":\"%s\",\"rows\":%d,\"nnz\":%d,\"what\":\"aijcusparse\",\"ms\":%.5f,\"vs_cusparse\":%.3f}\n", name,
+         (int)rows, (int)nnz, seconds * 1e3, best / seconds);
   PetscCall(MatDestroy(&B));
 
   PetscCall(MatConvert(A, MATSPARSEGPU, MAT_INITIAL_MATRIX, &B));
@@ -125,8 +129,8 @@ static PetscErrorCode Bench(const char name[], PetscInt nonzeros, const Settings
     PetscCall(MatSparseGPUGetInfo(B, &info));
     printf(
         "{\"matrix\":\"%s\",\"rows\":%d,\"nnz\":%d,\"what\":\"%s\",\"format\":\"%s\",\"ms\":%.5f,\"gbs\":%.0f,\"vs_cusparse\":%.3f,\"convert_ms\":%.2f,\"padding\":%.3f,\"error\":%.1e}\n",
-        name, (int)rows, (int)nnz, format, info.format, seconds * 1e3, info.bytes_mult / seconds / 1e9, best / seconds, info.convert_seconds * 1e3,
-        nnz ? info.stored / nnz : 1.0, error);
+        name, (int)rows, (int)nnz, format, info.format, seconds * 1e3, info.bytes_mult / seconds / 1e9, best / seconds,
+        info.convert_seconds * 1e3, nnz ? info.stored / nnz : 1.0, error);
     fflush(stdout);
   }
   PetscCall(MatDestroy(&B));
@@ -146,7 +150,8 @@ int main(int argc, char **argv)
   PetscCall(SparseGPUInitializePackage());
   PetscCall(PetscOptionsGetStringArray(nullptr, nullptr, "-gen", names, &count, &set));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-gen_size", &nonzeros, nullptr));
-#if defined(PETSC_HAVE_CUDA) && defined(PETSC_USE_REAL_DOUBLE) && !defined(PETSC_USE_COMPLEX) && !defined(PETSC_USE_64BIT_INDICES)
+#if defined(PETSC_HAVE_CUDA) && defined(PETSC_USE_REAL_DOUBLE) && !defined(PETSC_USE_COMPLEX) && \
+    !defined(PETSC_USE_64BIT_INDICES)
   Settings settings{11, 50};
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-batches", &settings.batches, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-products", &settings.products, nullptr));
@@ -156,7 +161,8 @@ int main(int argc, char **argv)
     for (const char *const *name = GeneratedNames; *name; name++) PetscCall(Bench(*name, nonzeros, settings));
   }
 #else
-  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "This benchmark needs a PETSc with CUDA, double precision, real scalars and 32-bit integers");
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP,
+          "This benchmark needs a PETSc with CUDA, double precision, real scalars and 32-bit integers");
 #endif
   for (PetscInt k = 0; set && k < count; k++) PetscCall(PetscFree(names[k]));
   PetscCall(PetscFinalize());

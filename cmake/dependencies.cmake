@@ -11,7 +11,8 @@ set(SPARSEGPU_PETSC_ARCH "$ENV{PETSC_ARCH}" CACHE STRING "PETSC_ARCH of that PET
 if(SPARSEGPU_PETSC_DIR)
   set(petsc_prefix "${SPARSEGPU_PETSC_DIR}/${SPARSEGPU_PETSC_ARCH}")
   if(NOT EXISTS "${petsc_prefix}/lib/pkgconfig/PETSc.pc" AND NOT EXISTS "${petsc_prefix}/lib/pkgconfig/petsc.pc")
-    message(FATAL_ERROR "No PETSc.pc in ${petsc_prefix}/lib/pkgconfig: PETSC_DIR=${SPARSEGPU_PETSC_DIR} PETSC_ARCH=${SPARSEGPU_PETSC_ARCH}")
+    message(FATAL_ERROR
+      "No PETSc.pc in ${petsc_prefix}/lib/pkgconfig: PETSC_DIR=${SPARSEGPU_PETSC_DIR} PETSC_ARCH=${SPARSEGPU_PETSC_ARCH}")
   endif()
   set(ENV{PKG_CONFIG_PATH} "${petsc_prefix}/lib/pkgconfig:$ENV{PKG_CONFIG_PATH}")
 endif()
@@ -46,7 +47,8 @@ add_library(sparsegpu_kokkos INTERFACE)
 if(TARGET Kokkos::kokkos)
   target_link_libraries(sparsegpu_kokkos INTERFACE Kokkos::kokkos)
 endif()
-# The package of Trilinos names its libraries, not its headers, and its recorded paths break where /lib is a link to /usr/lib.
+# The package of Trilinos names its libraries, not its headers, and its
+# recorded paths break where /lib is a link to /usr/lib.
 find_path(SPARSEGPU_KOKKOS_INCLUDE Kokkos_Core.hpp HINTS ${Kokkos_INCLUDE_DIRS} PATH_SUFFIXES trilinos kokkos)
 if(SPARSEGPU_KOKKOS_INCLUDE)
   target_include_directories(sparsegpu_kokkos SYSTEM INTERFACE ${SPARSEGPU_KOKKOS_INCLUDE})
@@ -89,5 +91,6 @@ if(SPARSEGPU_HAVE_CUDA)
   endif()
 endif()
 
-message(STATUS "PETSc ${PETSC_VERSION} (${PETSC_LIBDIR}; CUDA ${SPARSEGPU_PETSC_HAS_CUDA}, complex ${SPARSEGPU_PETSC_COMPLEX}, "
+message(STATUS
+  "PETSc ${PETSC_VERSION} (${PETSC_LIBDIR}; CUDA ${SPARSEGPU_PETSC_HAS_CUDA}, complex ${SPARSEGPU_PETSC_COMPLEX}, "
                "64-bit integers ${SPARSEGPU_PETSC_64BIT}); CUDA backend ${SPARSEGPU_HAVE_CUDA}")

@@ -1,6 +1,7 @@
-static char help[] = "Solves the 5-point Poisson problem on an m x n grid with whatever -mat_type, -ksp_type and -pc_type say.\n"
-                     "The program knows nothing of sparsegpu: -dll_append libsparsegpu.so -mat_type sparsegpu brings it in.\n"
-                     "  -m, -n: points in each direction (100)\n\n";
+static char help[] =
+    "Solves the 5-point Poisson problem on an m x n grid with whatever -mat_type, -ksp_type and -pc_type say.\n"
+    "The program knows nothing of sparsegpu: -dll_append libsparsegpu.so -mat_type sparsegpu brings it in.\n"
+    "  -m, -n: points in each direction (100)\n\n";
 
 #include <petscksp.h>
 
@@ -56,8 +57,8 @@ int main(int argc, char **argv)
   PetscCall(VecAXPY(x, -1, exact));
   PetscCall(VecNorm(x, NORM_2, &error));
   PetscCall(MatGetType(A, &type));
-  PetscCall(
-      PetscPrintf(PETSC_COMM_WORLD, "%s: %" PetscInt_FMT " unknowns, %" PetscInt_FMT " iterations, error %.3e\n", type, m * n, its, (double)(error / norm)));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %" PetscInt_FMT " unknowns, %" PetscInt_FMT " iterations, error %.3e\n",
+                        type, m * n, its, (double)(error / norm)));
 
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&x));

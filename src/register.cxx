@@ -29,14 +29,17 @@ static PetscErrorCode CheckPetsc()
   PetscFunctionBegin;
   PetscCall(PetscGetVersionNumber(&major, &minor, &subminor, &release));
   PetscCheck(major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB,
-             "This libsparsegpu was built for PETSc %d.%d, the program uses %" PetscInt_FMT ".%" PetscInt_FMT ": build it against that", PETSC_VERSION_MAJOR,
-             PETSC_VERSION_MINOR, major, minor);
+             "This libsparsegpu was built for PETSc %d.%d, the program uses %" PetscInt_FMT ".%" PetscInt_FMT
+             ": build it against that",
+             PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, major, minor);
   PetscCall(PetscDataTypeGetSize(PETSC_INT, &int_size));
   PetscCheck(int_size == sizeof(PetscInt), PETSC_COMM_SELF, PETSC_ERR_LIB,
-             "This libsparsegpu was built for a PETSc with %zu-bit PetscInt, the program's has %zu bits", 8 * sizeof(PetscInt), 8 * int_size);
+             "This libsparsegpu was built for a PETSc with %zu-bit PetscInt, the program's has %zu bits",
+             8 * sizeof(PetscInt), 8 * int_size);
   PetscCall(PetscDataTypeFromString("scalar", &scalar, &found));
-  PetscCheck(!found || scalar == PETSC_SCALAR, PETSC_COMM_SELF, PETSC_ERR_LIB, "This libsparsegpu was built for PetscScalar %s, the program's is %s",
-             PetscDataTypes[PETSC_SCALAR], PetscDataTypes[scalar]);
+  PetscCheck(!found || scalar == PETSC_SCALAR, PETSC_COMM_SELF, PETSC_ERR_LIB,
+             "This libsparsegpu was built for PetscScalar %s, the program's is %s", PetscDataTypes[PETSC_SCALAR],
+             PetscDataTypes[scalar]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace sparsegpu
@@ -49,7 +52,8 @@ static PetscErrorCode CheckPetsc()
   Level: developer
 
   Notes:
-  Called when PETSc loads the library (-dll_append). A program that links the library calls it once after `PetscInitialize()`.
+  Called when PETSc loads the library (-dll_append). A program that links the library calls it once after
+`PetscInitialize()`.
 
 .seealso: `MATSPARSEGPU`, `PetscInitialize()`
 @*/

@@ -7,18 +7,19 @@
 #include <petscmat.h>
 
 /*MC
-   MATSPARSEGPU - "sparsegpu" - A root matrix type: `MATSEQAIJSPARSEGPU` on one MPI process, `MATMPIAIJSPARSEGPU` on several
+   MATSPARSEGPU - "sparsegpu" - A root matrix type: `MATSEQAIJSPARSEGPU` on one MPI process, `MATMPIAIJSPARSEGPU` on
+several
 
    Options Database Keys:
-+  -mat_type sparsegpu         - sets the type during `MatSetFromOptions()` (-dm_mat_type sparsegpu for matrices made by a `DM`)
-.  -mat_sparsegpu_format NAME  - the storage format of the products, see `MatSparseGPUSetFormat()`
++  -mat_type sparsegpu         - sets the type during `MatSetFromOptions()` (-dm_mat_type sparsegpu for matrices made by
+a `DM`) .  -mat_sparsegpu_format NAME  - the storage format of the products, see `MatSparseGPUSetFormat()`
 -  -sparsegpu_backend NAME     - where products are computed, see `MatSparseGPUSetBackend()`
 
   Level: beginner
 
   Notes:
-  The type is derived from `MATAIJ`: the AIJ arrays on the host stay authoritative and every AIJ operation works; the matrix-vector
-  products run on a converted copy, made on first use and refreshed when the matrix changes.
+  The type is derived from `MATAIJ`: the AIJ arrays on the host stay authoritative and every AIJ operation works; the
+matrix-vector products run on a converted copy, made on first use and refreshed when the matrix changes.
 
   "aijsparsegpu" is an alias. -mat_seqaij_type seqaijsparsegpu reaches codes that hard-wire `MATAIJ`.
 

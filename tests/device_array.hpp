@@ -1,4 +1,5 @@
-/// Scalars where MatSetValuesCOO() may find them: in host memory, or in device memory where the library was built with CUDA.
+/// Scalars where MatSetValuesCOO() may find them: in host memory, or in device memory where the library was built with
+/// CUDA.
 #pragma once
 
 #include "testing.hpp"
@@ -35,10 +36,13 @@ private:
   {
     PetscFunctionBeginUser;
 #if defined(SPARSEGPU_HAVE_CUDA)
-    const size_t bytes = (values_.size() + 1) * sizeof(PetscScalar); // never empty, so that it is device memory for sure
-    PetscCheck(cudaMalloc(&device_, bytes) == cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_MEM, "cudaMalloc of %zu bytes", bytes);
-    PetscCheck(cudaMemcpy(device_, values_.data(), values_.size() * sizeof(PetscScalar), cudaMemcpyHostToDevice) == cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_GPU,
-               "cudaMemcpy");
+    const size_t bytes =
+        (values_.size() + 1) * sizeof(PetscScalar); // never empty, so that it is device memory for sure
+    PetscCheck(cudaMalloc(&device_, bytes) == cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_MEM, "cudaMalloc of %zu bytes",
+               bytes);
+    PetscCheck(cudaMemcpy(device_, values_.data(), values_.size() * sizeof(PetscScalar), cudaMemcpyHostToDevice) ==
+                   cudaSuccess,
+               PETSC_COMM_SELF, PETSC_ERR_GPU, "cudaMemcpy");
 #else
     SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "Built without CUDA");
 #endif

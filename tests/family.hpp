@@ -47,7 +47,8 @@ inline PetscErrorCode LocalSize(MPI_Comm comm, Layout layout, bool rows, PetscIn
 }
 
 /// An assembled matrix of the given type; the format is left alone where nullptr. Collective on `comm`.
-inline PetscErrorCode CreateMatrix(MPI_Comm comm, const Problem &p, const char type[], const char format[], Layout layout, Mat *A)
+inline PetscErrorCode CreateMatrix(MPI_Comm comm, const Problem &p, const char type[], const char format[],
+                                   Layout layout, Mat *A)
 {
   PetscInt    m = 0, n = 0, row0, row1, col0, col1;
   PetscLayout rows, cols;
@@ -110,7 +111,8 @@ inline PetscErrorCode Gather(Mat A, Problem *p)
   PetscCallMPI(MPI_Allgather(&mine, 1, MPI_INT, bytes.data(), 1, MPI_INT, comm));
   std::partial_sum(bytes.begin(), bytes.end(), start.begin() + 1);
   p->entries.resize((size_t)start.back() / sizeof(battery::Entry));
-  PetscCallMPI(MPI_Allgatherv(own.data(), mine, MPI_BYTE, p->entries.data(), bytes.data(), start.data(), MPI_BYTE, comm));
+  PetscCallMPI(
+      MPI_Allgatherv(own.data(), mine, MPI_BYTE, p->entries.data(), bytes.data(), start.data(), MPI_BYTE, comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -194,7 +196,8 @@ inline PetscErrorCode CheckResult(Vec y, const std::vector<oracle::Expected> &ex
   PetscCall(VecGetArrayRead(y, &a));
   for (PetscInt i = begin; i < end; ++i) {
     const std::string fault = oracle::Fault(a[i - begin], expected[(size_t)i]);
-    PetscCheck(fault.empty(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, row %" PetscInt_FMT ": %s", what.c_str(), i, fault.c_str());
+    PetscCheck(fault.empty(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, row %" PetscInt_FMT ": %s", what.c_str(), i,
+               fault.c_str());
   }
   PetscCall(VecRestoreArrayRead(y, &a));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -209,7 +212,8 @@ inline PetscErrorCode CheckIsOurs(Mat A, const std::string &what)
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
   PetscCall(MatGetType(A, &type));
-  PetscCheck(!strcmp(type, size == 1 ? MATSEQAIJSPARSEGPU : MATMPIAIJSPARSEGPU), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: the type is %s", what.c_str(), type);
+  PetscCheck(!strcmp(type, size == 1 ? MATSEQAIJSPARSEGPU : MATMPIAIJSPARSEGPU), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%s: the type is %s", what.c_str(), type);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 /// Did the last product run on this format?
@@ -219,7 +223,8 @@ inline PetscErrorCode CheckRanOn(Mat A, const std::string &format, const std::st
 
   PetscFunctionBeginUser;
   PetscCall(MatSparseGPUGetInfo(A, &info));
-  PetscCheck(info.format == format, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: ran on %s, not %s", what.c_str(), info.format, format.c_str());
+  PetscCheck(info.format == format, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: ran on %s, not %s", what.c_str(), info.format,
+             format.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -242,19 +247,21 @@ inline std::vector<PetscScalar> Input(PetscInt n, unsigned long long seed, Poiso
   return x;
 }
 
-/// y = op(A) x, y = op(A) x + z and y += op(A) x with x, z of one vector type and y of another, y being NaN before where
-/// it may be. Inputs must stay as they are, and the same product twice must give the same bits.
-inline PetscErrorCode CheckOneProduct(Mat A, const Problem &p, Op op, Poison poison, const std::string &xtype, const std::string &ytype,
-                                      const std::string &name)
+/// y = op(A) x, y = op(A) x + z and y += op(A) x with x, z of one vector type and y of another, y being NaN before
+/// where it may be. Inputs must stay as they are, and the same product twice must give the same bits.
+inline PetscErrorCode CheckOneProduct(Mat A, const Problem &p, Op op, Poison poison, const std::string &xtype,
+                                      const std::string &ytype, const std::string &name)
 {
   const PetscInt                 in = op == Op::Plain ? p.cols : p.rows, out = op == Op::Plain ? p.rows : p.cols;
   const std::vector<PetscScalar> xs = Input(in, 17, poison), zs = Input(out, 9001, Poison::None);
-  const std::string              what     = name + ", x " + xtype + ", y " + ytype + ", MatMult" + oracle::Name(op);
-  auto *const                    mult     = op == Op::Plain ? MatMult : op == Op::Transpose ? MatMultTranspose : MatMultHermitianTranspose;
-  auto *const                    mult_add = op == Op::Plain ? MatMultAdd : op == Op::Transpose ? MatMultTransposeAdd : MatMultHermitianTransposeAdd;
-  const auto                     expected = oracle::Product(p, op, xs, {}), expected_add = oracle::Product(p, op, xs, zs);
-  Vec                            x, y, z, again;
-  PetscBool                      same;
+  const std::string              what = name + ", x " + xtype + ", y " + ytype + ", MatMult" + oracle::Name(op);
+  auto *const mult     = op == Op::Plain ? MatMult : op == Op::Transpose ? MatMultTranspose : MatMultHermitianTranspose;
+  auto *const mult_add = op == Op::Plain       ? MatMultAdd
+                         : op == Op::Transpose ? MatMultTransposeAdd
+                                               : MatMultHermitianTransposeAdd;
+  const auto  expected = oracle::Product(p, op, xs, {}), expected_add = oracle::Product(p, op, xs, zs);
+  Vec         x, y, z, again;
+  PetscBool   same;
 
   PetscFunctionBeginUser;
   PetscCall(CreateVector(A, op, true, xtype, &x));
@@ -273,7 +280,8 @@ inline PetscErrorCode CheckOneProduct(Mat A, const Problem &p, Op op, Poison poi
     PetscCall(VecDuplicate(y, &again));
     PetscCall(mult(A, x, again));
     PetscCall(VecEqual(y, again, &same));
-    PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: the second product has other bits than the first", what.c_str());
+    PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: the second product has other bits than the first",
+               what.c_str());
     PetscCall(VecDestroy(&again));
   }
   PetscCall(VecSet(y, std::numeric_limits<PetscReal>::quiet_NaN()));
@@ -290,7 +298,8 @@ inline PetscErrorCode CheckOneProduct(Mat A, const Problem &p, Op op, Poison poi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-constexpr Op OPS[] = {Op::Hermitian, Op::Transpose, Op::Plain}; ///< MatSparseGPUGetInfo() tells of the last: the matrix itself
+constexpr Op OPS[] = {Op::Hermitian, Op::Transpose,
+                      Op::Plain}; ///< MatSparseGPUGetInfo() tells of the last: the matrix itself
 
 /// The whole family for every mix of vector types, without Inf and NaN.
 inline PetscErrorCode CheckProducts(Mat A, const Problem &p, const std::string &name)

@@ -1,4 +1,5 @@
-static const char help[] = "Makes, uses and destroys our matrices in all ways, a few times over, for valgrind to look at.\n\n";
+static const char help[] =
+    "Makes, uses and destroys our matrices in all ways, a few times over, for valgrind to look at.\n\n";
 
 #include "family.hpp"
 

@@ -54,7 +54,10 @@ public:
     p_.entries.push_back({i, j, v});
     return *this;
   }
-  Builder &Add(PetscInt i, PetscInt j) { return Add(i, j, Value((unsigned long long)i * 1000003 + (unsigned long long)j)); }
+  Builder &Add(PetscInt i, PetscInt j)
+  {
+    return Add(i, j, Value((unsigned long long)i * 1000003 + (unsigned long long)j));
+  }
   /// `length` different columns of row i, spread over all columns from `first` on.
   Builder &AddRow(PetscInt i, PetscInt length, PetscInt first = 0)
   {
@@ -143,10 +146,13 @@ inline Problem PowerLaw(PetscInt n)
 inline std::vector<Problem> Shapes()
 {
   std::vector<Problem> all;
-  for (auto shape : std::vector<std::pair<PetscInt, PetscInt>>{{0, 0}, {0, 5}, {5, 0}, {1, 1}, {4, 4}, {70, 3}, {3, 70}})
-    all.push_back(Builder("empty_" + std::to_string(shape.first) + "x" + std::to_string(shape.second), shape.first, shape.second));
+  for (auto shape :
+       std::vector<std::pair<PetscInt, PetscInt>>{{0, 0}, {0, 5}, {5, 0}, {1, 1}, {4, 4}, {70, 3}, {3, 70}})
+    all.push_back(Builder("empty_" + std::to_string(shape.first) + "x" + std::to_string(shape.second), shape.first,
+                          shape.second));
   all.push_back(Builder("one_entry_1x1", 1, 1).Add(0, 0));
   all.push_back(Builder("one_row_1x500", 1, 500).AddRow(0, 250, 3));
+  all.push_back(Builder("one_row_1x5000", 1, 5000).AddRow(0, 4500, 3)); // longer than a thread block takes at a time
   all.push_back(Banded("one_column_100x1", 100, 1, {0, -1, -2, -5, -64, -99}));
   all.push_back(Builder("corners_65x65", 65, 65).Add(0, 0).Add(0, 64).Add(64, 0).Add(64, 64));
   all.push_back(WorkedExample());
@@ -195,6 +201,11 @@ inline std::vector<Problem> Traits()
   Builder anti("antidiagonal_64", 64, 64);
   for (PetscInt i = 0; i < 64; ++i) anti.Add(i, 63 - i);
   all.push_back(anti.Refusing({"dia"}));
+  Builder nodes("nodes_of_1_to_9_rows", 225, 60); // runs of rows of one pattern, longer than any kernel takes together
+  for (PetscInt i = 0, run = 0; i < 225; run++)
+    for (PetscInt k = 0; k <= run % 9; k++, i++)
+      for (PetscInt j = 0; j < run % 7 + 1; j++) nodes.Add(i, (run * 5 + j * j) % 60);
+  all.push_back(nodes.Refusing({"dia"}));
   all.push_back(RowLengths());
   all.push_back(PowerLaw(600));
   all.push_back(Grid("grid_33x31", 33, 31, false));

@@ -32,10 +32,11 @@ inline bool Finite(PetscScalar v)
 
 /// op(A) x + z, z empty for none. x [cols], z and the result [rows] of op(A); O(entries).
 ///
-/// The bound: a sum of n products in any order errs by at most (n + 2) u sum |a||x| to first order in u = eps / 2, the 2
-/// covering a complex product (Higham, Accuracy and Stability of Numerical Algorithms, 3.1 and 3.6), z being one more
+/// The bound: a sum of n products in any order errs by at most (n + 2) u sum |a||x| to first order in u = eps / 2, the
+/// 2 covering a complex product (Higham, Accuracy and Stability of Numerical Algorithms, 3.1 and 3.6), z being one more
 /// term. Two such sums differ by (n + 3) eps sum at most; twice n + 2 leaves room for the terms of second order.
-inline std::vector<Expected> Product(const battery::Problem &A, Op op, const std::vector<PetscScalar> &x, const std::vector<PetscScalar> &z)
+inline std::vector<Expected> Product(const battery::Problem &A, Op op, const std::vector<PetscScalar> &x,
+                                     const std::vector<PetscScalar> &z)
 {
   const size_t           rows = (size_t)(op == Op::Plain ? A.rows : A.cols);
   std::vector<Expected>  y(rows, Expected{0, 0, false});
@@ -72,8 +73,9 @@ inline std::string Fault(PetscScalar computed, const Expected &e)
   if (!Finite(computed)) return "Inf or NaN leaked in";
   if (PetscAbsScalar(computed - e.value) <= e.bound) return "";
   char text[256];
-  snprintf(text, sizeof(text), "got %.17g%+.17gi, expected %.17g%+.17gi, error %g > %g", (double)PetscRealPart(computed), (double)PetscImaginaryPart(computed),
-           (double)PetscRealPart(e.value), (double)PetscImaginaryPart(e.value), (double)PetscAbsScalar(computed - e.value), (double)e.bound);
+  snprintf(text, sizeof(text), "got %.17g%+.17gi, expected %.17g%+.17gi, error %g > %g",
+           (double)PetscRealPart(computed), (double)PetscImaginaryPart(computed), (double)PetscRealPart(e.value),
+           (double)PetscImaginaryPart(e.value), (double)PetscAbsScalar(computed - e.value), (double)e.bound);
   return text;
 }
 

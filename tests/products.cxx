@@ -1,4 +1,5 @@
-static const char help[] = "What our type inherits from aij: products, sub-matrices, factorizations, orderings, solves.\n\n";
+static const char help[] =
+    "What our type inherits from aij: products, sub-matrices, factorizations, orderings, solves.\n\n";
 
 #include "family.hpp"
 
@@ -22,8 +23,8 @@ static PetscErrorCode Destroy(Pair *pair)
   PetscCall(MatDestroy(&pair->aij));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-/// The same pattern, and values off by no more than `terms` * 2 eps times those of `sizes`, the same product of absolute
-/// values: nullptr for the same bits, where it is PETSc's own code that must have run.
+/// The same pattern, and values off by no more than `terms` * 2 eps times those of `sizes`, the same product of
+/// absolute values: nullptr for the same bits, where it is PETSc's own code that must have run.
 static PetscErrorCode CheckSame(Mat ours, Mat aij, const std::string &what, Mat sizes = nullptr, PetscInt terms = 0)
 {
   Problem a, b, c;
@@ -32,13 +33,14 @@ static PetscErrorCode CheckSame(Mat ours, Mat aij, const std::string &what, Mat 
   PetscCall(Gather(ours, &a));
   PetscCall(Gather(aij, &b));
   PetscCall(Gather(sizes ? sizes : aij, &c));
-  PetscCheck(a.rows == b.rows && a.cols == b.cols && a.entries.size() == b.entries.size(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %zu entries, aij has %zu",
-             what.c_str(), a.entries.size(), b.entries.size());
+  PetscCheck(a.rows == b.rows && a.cols == b.cols && a.entries.size() == b.entries.size(), PETSC_COMM_SELF,
+             PETSC_ERR_PLIB, "%s: %zu entries, aij has %zu", what.c_str(), a.entries.size(), b.entries.size());
   for (size_t k = 0; k < a.entries.size(); ++k) {
     const PetscReal bound = 2 * (PetscReal)terms * PETSC_MACHINE_EPSILON * PetscAbsScalar(c.entries[k].v);
     const PetscReal error = PetscAbsScalar(a.entries[k].v - b.entries[k].v);
-    PetscCheck(a.entries[k].i == b.entries[k].i && a.entries[k].j == b.entries[k].j && error <= bound, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-               "%s: entry %zu is %g away from aij's, %g allowed", what.c_str(), k, (double)error, (double)bound);
+    PetscCheck(a.entries[k].i == b.entries[k].i && a.entries[k].j == b.entries[k].j && error <= bound, PETSC_COMM_SELF,
+               PETSC_ERR_PLIB, "%s: entry %zu is %g away from aij's, %g allowed", what.c_str(), k, (double)error,
+               (double)bound);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -116,7 +118,8 @@ static PetscErrorCode CreateDense(Mat A, bool transpose, PetscInt cols, Mat *B)
   PetscCall(MatCreateDense(PETSC_COMM_WORLD, transpose ? m : n, PETSC_DECIDE, PETSC_DETERMINE, cols, nullptr, B));
   PetscCall(MatGetOwnershipRange(*B, &begin, &end));
   for (PetscInt i = begin; i < end; ++i)
-    for (PetscInt c = 0; c < cols; ++c) PetscCall(MatSetValue(*B, i, c, battery::Value((unsigned long long)(1000 * c + i)), INSERT_VALUES));
+    for (PetscInt c = 0; c < cols; ++c)
+      PetscCall(MatSetValue(*B, i, c, battery::Value((unsigned long long)(1000 * c + i)), INSERT_VALUES));
   PetscCall(MatAssemblyBegin(*B, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*B, MAT_FINAL_ASSEMBLY));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -140,8 +143,11 @@ static PetscErrorCode SparseDense()
       for (PetscInt c = 0; c < COLS; ++c) {
         Vec y;
         PetscCall(MatDenseGetColumnVecRead(C, c, &y));
-        PetscCall(CheckResult(y, oracle::Product(p, op, Input(transpose ? p.rows : p.cols, (unsigned long long)(1000 * c), Poison::None), {}),
-                              std::string("sparse x dense, ") + oracle::Name(op)));
+        PetscCall(CheckResult(
+            y,
+            oracle::Product(p, op, Input(transpose ? p.rows : p.cols, (unsigned long long)(1000 * c), Poison::None),
+                            {}),
+            std::string("sparse x dense, ") + oracle::Name(op)));
         PetscCall(MatDenseRestoreColumnVecRead(C, c, &y));
       }
       PetscCall(MatScale(A, 2));
@@ -223,5 +229,9 @@ static PetscErrorCode Parts()
 
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help, {{"sparse_sparse", SparseSparse}, {"sparse_dense", SparseDense}, {"dense_sparse", DenseSparse}, {"parts", Parts}});
+  return Main(argc, argv, help,
+              {{"sparse_sparse", SparseSparse},
+               {"sparse_dense", SparseDense},
+               {"dense_sparse", DenseSparse},
+               {"parts", Parts}});
 }

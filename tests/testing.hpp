@@ -48,7 +48,8 @@ inline PetscErrorCode RunTests(const std::vector<Test> &tests, int *status)
     SkipReason().clear();
     PetscCall(test.run());
     if (!SkipReason().empty()) ++skipped;
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", test.name, SkipReason().empty() ? "passed" : SkipReason().c_str()));
+    PetscCall(
+        PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", test.name, SkipReason().empty() ? "passed" : SkipReason().c_str()));
   }
   PetscCheck(found > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG, "There is no sub-test %s", name);
   *status = skipped == found ? SKIPPED : 0;
@@ -67,13 +68,15 @@ inline int Main(int argc, char **argv, const char help[], const std::vector<Test
   return status;
 }
 
-inline PetscErrorCode CollectMessage(MPI_Comm, int, const char *, const char *, PetscErrorCode code, PetscErrorType, const char *message, void *text)
+inline PetscErrorCode CollectMessage(MPI_Comm, int, const char *, const char *, PetscErrorCode code, PetscErrorType,
+                                     const char *message, void *text)
 {
   if (message) *static_cast<std::string *>(text) += std::string(message) + "\n";
   return code;
 }
 /// Runs `call`, which must return an error, the given one if any; *message gets its text.
-template <class Call> PetscErrorCode ExpectError(const std::string &what, Call call, std::string *message, PetscErrorCode expected = PETSC_SUCCESS)
+template <class Call> PetscErrorCode ExpectError(const std::string &what, Call call, std::string *message,
+                                                 PetscErrorCode expected = PETSC_SUCCESS)
 {
   PetscFunctionBeginUser;
   message->clear();
@@ -81,8 +84,8 @@ template <class Call> PetscErrorCode ExpectError(const std::string &what, Call c
   const PetscErrorCode code = call();
   PetscCall(PetscPopErrorHandler());
   PetscCheck(code != PETSC_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: no error", what.c_str());
-  PetscCheck(expected == PETSC_SUCCESS || code == expected, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: error %d, not %d\n%s", what.c_str(), (int)code, (int)expected,
-             message->c_str());
+  PetscCheck(expected == PETSC_SUCCESS || code == expected, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: error %d, not %d\n%s",
+             what.c_str(), (int)code, (int)expected, message->c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -91,7 +94,8 @@ inline PetscErrorCode CheckText(const std::string &what, const std::string &text
 {
   PetscFunctionBeginUser;
   for (const std::string &fact : facts)
-    PetscCheck(text.find(fact) != std::string::npos, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: no \"%s\" in\n%s", what.c_str(), fact.c_str(), text.c_str());
+    PetscCheck(text.find(fact) != std::string::npos, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: no \"%s\" in\n%s",
+               what.c_str(), fact.c_str(), text.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

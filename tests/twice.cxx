@@ -40,8 +40,8 @@ static PetscErrorCode Use()
   PetscCall(MatMult(A, x, y));
   PetscCall(VecGetArrayRead(y, &a));
   for (PetscInt i = begin; i < end; ++i)
-    PetscCheck(a[i - begin] == (PetscScalar)(i ? 3 : 2), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " is %g", i,
-               (double)PetscRealPart(a[i - begin]));
+    PetscCheck(a[i - begin] == (PetscScalar)(i ? 3 : 2), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " is %g",
+               i, (double)PetscRealPart(a[i - begin]));
   PetscCall(VecRestoreArrayRead(y, &a));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The main job on real and on large input: checks every format on the small real matrices of PETSc's examples, then times
-# them on generated systems and on the file named, and draws the chart.
+# The main job on real and on large input: checks every format on the small real matrices of PETSc's examples, then
+# times them on generated systems and on the file named, and draws the chart.
 #
 #   tools/demo.sh BUILD [FILE]
 set -eu
@@ -19,6 +19,7 @@ if [ -n "$folder" ]; then
 else
   echo "No real matrices checked: PETSc's example data files are not installed"
 fi
-"$compare" -gen "${GEN:-stencil5,stencil7,stencil27,elasticity,rmat,circuit}" -gen_size "${GEN_SIZE:-1000000}" ${file:+-f "$file"} -json "$build/demo.json"
+"$compare" -gen "${GEN:-stencil5,stencil7,stencil27,elasticity,rmat,circuit}" -gen_size "${GEN_SIZE:-1000000}" \
+  ${file:+-f "$file"} -json "$build/demo.json"
 /usr/bin/python3 "$here/bench/plot.py" "$build/demo.json" -o "$build/demo.png"
 echo "Chart: $build/demo.png"

@@ -20,12 +20,15 @@ done
 export LD_LIBRARY_PATH="$prefix/lib:$LD_LIBRARY_PATH"
 export PATH="$PATH:/usr/local/cuda/bin"
 if ! command -v mpiexec > /dev/null; then # a machine without MPI: what was packed
-  export PATH="$prefix/mpi/bin:$PATH" OPAL_PREFIX="$prefix/mpi" OPAL_LIBDIR="$prefix/lib" OPAL_PKGLIBDIR="$prefix/mpi/plugins" OPAL_DATADIR="$prefix/mpi/share"
+  export PATH="$prefix/mpi/bin:$PATH" OPAL_PREFIX="$prefix/mpi" OPAL_LIBDIR="$prefix/lib" \
+    OPAL_PKGLIBDIR="$prefix/mpi/plugins" OPAL_DATADIR="$prefix/mpi/share"
   export OMPI_MCA_mca_base_component_path="$prefix/mpi/plugins"
 else # its own MPI, plug-ins and all, before the libraries packed for the other case
-  rm -f "$prefix"/lib/libmpi* "$prefix"/lib/libopen-* "$prefix"/lib/libmca_* "$prefix"/lib/libpmix* "$prefix"/lib/libhwloc* "$prefix"/lib/libevent*
+  rm -f "$prefix"/lib/libmpi* "$prefix"/lib/libopen-* "$prefix"/lib/libmca_* "$prefix"/lib/libpmix* \
+    "$prefix"/lib/libhwloc* "$prefix"/lib/libevent*
 fi
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_vader_single_copy_mechanism=none
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
+  OMPI_MCA_btl_vader_single_copy_mechanism=none
 export PETSC_OPTIONS="-use_gpu_aware_mpi 0 ${PETSC_OPTIONS:-}"
 nvidia-smi > "$out/nvidia-smi.log" 2>&1 || { echo "No GPU: nvidia-smi failed"; cat "$out/nvidia-smi.log"; exit 1; }
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
@@ -40,15 +43,18 @@ step() { # name, command ...
 }
 all_formats() {
   for n in 60000 5000000 27000000; do
-    "$prefix/build/bench/spmv" -gen stencil5,stencil7,stencil27,elasticity,rmat,circuit,random,banded -gen_size $n "$@" || return 1
+    "$prefix/build/bench/spmv" -gen stencil5,stencil7,stencil27,elasticity,rmat,circuit,random,banded -gen_size $n \
+      "$@" || return 1
   done
 }
 step tests ctest --test-dir "$prefix/build" -LE sanitizer --timeout 120 -j 4 --output-on-failure
 step sanitizer ctest --test-dir "$prefix/build" -L sanitizer --timeout 240 --output-on-failure
 step bench all_formats
-step compare "$prefix/build/examples/compare" -gen stencil5,stencil7,stencil27,elasticity,rmat,circuit,random -gen_size 2000000 -json "$out/compare.json"
+step compare "$prefix/build/examples/compare" -gen stencil5,stencil7,stencil27,elasticity,rmat,circuit,random \
+  -gen_size 2000000 -json "$out/compare.json"
 
-for log in tests sanitizer; do [ -f "$out/$log.log" ] && grep -E 'tests passed|tests failed|\*\*\*Failed|SKIP|Not Run' "$out/$log.log" | tail -40; done
+for log in tests sanitizer; do [ -f "$out/$log.log" ] &&
+  grep -E 'tests passed|tests failed|\*\*\*Failed|SKIP|Not Run' "$out/$log.log" | tail -40; done
 [ -f "$out/compare.log" ] && tail -60 "$out/compare.log"
 if [ -n "$failed" ]; then echo "FAILED:$failed"; exit 1; fi
 echo "GPU check passed"

@@ -3,9 +3,9 @@
 #
 #   PETSC_DIR=... PETSC_ARCH=... tools/gpu_pack.sh [FILE]        (FILE: default .pack/sparsegpu-gpu.tar.xz)
 #
-# Builds against that CUDA PETSc under the fixed prefix $PREFIX (default /tmp/sparsegpu-gpu), so that run paths and ctest's
-# files stay right where tools/gpu_check.sh unpacks it. Adds the shared libraries that ldd names, but for the C and C++
-# runtimes and CUDA's own, which the GPU machine has; OpenMPI's plug-ins go along.
+# Builds against that CUDA PETSc under the fixed prefix $PREFIX (default /tmp/sparsegpu-gpu), so that run paths and
+# ctest's files stay right where tools/gpu_check.sh unpacks it. Adds the shared libraries that ldd names, but for the C
+# and C++ runtimes and CUDA's own, which the GPU machine has; OpenMPI's plug-ins go along.
 set -eu
 here=$(cd "$(dirname "$0")/.." && pwd)
 prefix=${PREFIX:-/tmp/sparsegpu-gpu}
@@ -14,7 +14,8 @@ out=${1:-$here/.pack/sparsegpu-gpu.tar.xz}
 jobs=$(nproc)
 
 mkdir -p "$prefix" "$(dirname "$out")"
-cmake -S "$here" -B "$prefix/build" -DCMAKE_BUILD_TYPE=Release -DSPARSEGPU_CUDA=ON -DSPARSEGPU_CUDA_ARCHITECTURES="${ARCHITECTURES:-90}" \
+cmake -S "$here" -B "$prefix/build" -DCMAKE_BUILD_TYPE=Release -DSPARSEGPU_CUDA=ON \
+  -DSPARSEGPU_CUDA_ARCHITECTURES="${ARCHITECTURES:-90}" \
   -DSPARSEGPU_MATRICES="$prefix/matrices" > "$prefix/configure.log"
 cmake --build "$prefix/build" -j "$jobs" > "$prefix/build.log" 2>&1 || { tail -30 "$prefix/build.log"; exit 1; }
 
@@ -33,8 +34,10 @@ if mpiexec=$(command -v mpiexec); then
   cp -L "$(command -v orted)" "$prefix/mpi/bin/orted"
   [ -z "$plugins" ] || cp -L "$plugins"/*.so "$prefix/mpi/plugins/"
   cp -rL /usr/share/openmpi "$prefix/mpi/share/" 2>/dev/null || true
-  ls "$prefix"/mpi/plugins/*.so "$prefix"/mpi/bin/* | xargs ldd 2>/dev/null | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
-    grep -vE '/(libc|libm|libdl|libpthread|librt|libstdc\+\+|libgcc_s|libutil|libresolv|libcu[A-Za-z]+)\.so' | while read -r library; do
+  ls "$prefix"/mpi/plugins/*.so "$prefix"/mpi/bin/* | xargs ldd 2>/dev/null |
+    awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
+    grep -vE '/(libc|libm|libdl|libpthread|librt|libstdc\+\+|libgcc_s|libutil|libresolv|libcu[A-Za-z]+)\.so' |
+      while read -r library; do
     [ -e "$prefix/lib/$(basename "$library")" ] || cp -L "$library" "$prefix/lib/"
   done
 fi

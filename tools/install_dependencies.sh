@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what the build, the tests and the demo need and this machine lacks, through apt-get; where there is no apt-get, or
-# no right to use it, says plainly what is missing.
+# Installs what the build, the tests and the demo need and this machine lacks, through apt-get; where there is no apt-
+# get, or no right to use it, says plainly what is missing.
 set -eu
 
 missing=""
@@ -35,7 +35,8 @@ $run apt-get update -qq
 packages=""
 for package in $missing; do
   case $package in
-  KOKKOS) if apt-cache show libkokkos-dev > /dev/null 2>&1; then package=libkokkos-dev; else package=libtrilinos-kokkos-dev; fi ;;
+  KOKKOS) if apt-cache show libkokkos-dev > /dev/null 2>&1; then package=libkokkos-dev; else \
+    package=libtrilinos-kokkos-dev; fi ;;
   EXAMPLES) package=$(apt-cache search --names-only '^libpetsc[0-9.]+-dev-examples$' | awk '{ print $1 }' | tail -1) ;;
   esac
   packages="$packages $package"

@@ -1,10 +1,11 @@
-static char help[] = "Runs matrices through every storage format of sparsegpu and PETSc's own types, checks every product against\n"
-                     "plain host loops and prints one table a matrix.\n\n"
-                     "  compare -f matrix.mtx.gz                        MatrixMarket or PETSc binary, plain, gzip or xz\n"
-                     "  compare -gen stencil7,rmat -gen_size 5000000    generated matrices; -gen all for all of them\n\n"
-                     "A table: '*' is the fastest on its side, host or GPU; 'in SpMVs' is the conversion in products of PETSc's\n"
-                     "fastest type on that side, 'vs native' the speed-up over it; GB/s counts the format, x and y once; error/bound\n"
-                     "above 1 is wrong. Exit status: 0 if every product of sparsegpu is right.\n\n";
+static char help[] =
+    "Runs matrices through every storage format of sparsegpu and PETSc's own types, checks every product against\n"
+    "plain host loops and prints one table a matrix.\n\n"
+    "  compare -f matrix.mtx.gz                        MatrixMarket or PETSc binary, plain, gzip or xz\n"
+    "  compare -gen stencil7,rmat -gen_size 5000000    generated matrices; -gen all for all of them\n\n"
+    "A table: '*' is the fastest on its side, host or GPU; 'in SpMVs' is the conversion in products of PETSc's\n"
+    "fastest type on that side, 'vs native' the speed-up over it; GB/s counts the format, x and y once; error/bound\n"
+    "above 1 is wrong. Exit status: 0 if every product of sparsegpu is right.\n\n";
 
 #include <cstring>
 
@@ -51,22 +52,28 @@ PetscErrorCode ReadOptions(Options *o)
       PetscCall(PetscFree(name[k]));
     }
   }
-  PetscCall(PetscOptionsInt("-gen_size", "nonzeros of a generated matrix, at least", "", o->gen_size, &o->gen_size, nullptr));
   PetscCall(
-      PetscOptionsString("-gen_values", "random: of full mantissa; natural: the few that such a problem has", "", values, values, sizeof(values), nullptr));
-  PetscCall(PetscOptionsBool("-check_only", "check products, time nothing", "", o->settings.check_only, &o->settings.check_only, nullptr));
-  PetscCall(PetscOptionsInt("-repeat", "products to time, at least", "", o->settings.products, &o->settings.products, nullptr));
+      PetscOptionsInt("-gen_size", "nonzeros of a generated matrix, at least", "", o->gen_size, &o->gen_size, nullptr));
+  PetscCall(PetscOptionsString("-gen_values", "random: of full mantissa; natural: the few that such a problem has", "",
+                               values, values, sizeof(values), nullptr));
+  PetscCall(PetscOptionsBool("-check_only", "check products, time nothing", "", o->settings.check_only,
+                             &o->settings.check_only, nullptr));
+  PetscCall(PetscOptionsInt("-repeat", "products to time, at least", "", o->settings.products, &o->settings.products,
+                            nullptr));
   PetscCall(PetscOptionsString("-json", "file to write all results to", "", json, json, sizeof(json), nullptr));
-  PetscCall(
-      PetscOptionsString("-sparsegpu_backend", "run this backend of sparsegpu alone", "MatSparseGPUSetBackend", backend, backend, sizeof(backend), nullptr));
-  PetscCall(
-      PetscOptionsString("-mat_sparsegpu_format", "run this format of sparsegpu alone", "MatSparseGPUSetFormat", format, format, sizeof(format), nullptr));
+  PetscCall(PetscOptionsString("-sparsegpu_backend", "run this backend of sparsegpu alone", "MatSparseGPUSetBackend",
+                               backend, backend, sizeof(backend), nullptr));
+  PetscCall(PetscOptionsString("-mat_sparsegpu_format", "run this format of sparsegpu alone", "MatSparseGPUSetFormat",
+                               format, format, sizeof(format), nullptr));
   PetscOptionsEnd();
   // Checked here, not by PetscOptionsBoundedInt(): an error before PetscOptionsEnd() leaves PETSc's memory behind.
-  PetscCheck(o->gen_size > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-gen_size %" PetscInt_FMT " must be positive", o->gen_size);
-  PetscCheck(o->settings.products > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-repeat %" PetscInt_FMT " must be positive", o->settings.products);
+  PetscCheck(o->gen_size > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-gen_size %" PetscInt_FMT " must be positive", o->gen_size);
+  PetscCheck(o->settings.products > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-repeat %" PetscInt_FMT " must be positive", o->settings.products);
   o->natural = strcmp(values, "natural") ? PETSC_FALSE : PETSC_TRUE;
-  PetscCheck(o->natural || !strcmp(values, "random"), PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE, "-gen_values %s: known are random, natural", values);
+  PetscCheck(o->natural || !strcmp(values, "random"), PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE,
+             "-gen_values %s: known are random, natural", values);
   PetscCallCXX(o->json = json);
   if (strcmp(backend, "auto")) PetscCallCXX(o->settings.backend = backend);
   if (*format && o->settings.formats.empty()) PetscCallCXX(o->settings.formats = {format});
@@ -121,7 +128,8 @@ PetscErrorCode Run(int *wrong)
   const size_t files = o.files.size(), all = files + o.generated.size();
   PetscCall(PetscOptionsHasHelp(nullptr, &help_only));
   if (help_only && all == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(all > 0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "No matrix: name files with -f or generated ones with -gen, see -help");
+  PetscCheck(all > 0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
+             "No matrix: name files with -f or generated ones with -gen, see -help");
   for (size_t k = 0; k < all; k++) {
     const std::string &matrix = k < files ? o.files[k] : o.generated[k - files];
     PetscCallCXX(cases.emplace_back());
@@ -134,7 +142,8 @@ PetscErrorCode Run(int *wrong)
       native_wrong += r.Wrong() && r.native_type;
     }
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n%d of %d checks of sparsegpu passed on %zu matrices", checked - *wrong, checked, all));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n%d of %d checks of sparsegpu passed on %zu matrices", checked - *wrong,
+                        checked, all));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, native_wrong ? "; %d of PETSc's own types failed\n" : "\n", native_wrong));
   if (!o.json.empty()) PetscCall(WriteJson(o.json.c_str(), o.settings.device, cases));
   PetscFunctionReturn(PETSC_SUCCESS);

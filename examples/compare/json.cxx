@@ -84,10 +84,12 @@ PetscErrorCode WriteJson(const char file[], bool device, const std::vector<Case>
   if (rank == 0) {
     std::ofstream out(file);
     out << "{\"host\": " << Quoted(HostName()) << ", \"device\": " << (device ? Quoted(DeviceName()) : "null");
-    out << ", \"petsc\": " << Quoted(version) << ", \"scalar\": \"" << (complex ? "complex" : "real") << "\", \"real_bytes\": " << sizeof(PetscReal);
+    out << ", \"petsc\": " << Quoted(version) << ", \"scalar\": \"" << (complex ? "complex" : "real")
+        << "\", \"real_bytes\": " << sizeof(PetscReal);
     out << ", \"int_bytes\": " << sizeof(PetscInt) << ", \"ranks\": " << size << ",\n \"cases\": [";
     for (const Case &c : cases) {
-      out << (&c == cases.data() ? "\n" : ",\n") << "  {\"matrix\": " << Quoted(c.matrix) << ", \"rows\": " << c.rows << ", \"cols\": " << c.cols;
+      out << (&c == cases.data() ? "\n" : ",\n") << "  {\"matrix\": " << Quoted(c.matrix) << ", \"rows\": " << c.rows
+          << ", \"cols\": " << c.cols;
       out << ", \"nnz\": " << static_cast<long long>(c.nonzeros) << ", \"results\": [";
       for (const Result &r : c.results) out << (&r == c.results.data() ? "\n    " : ",\n    ") << Json(r);
       out << "]}";

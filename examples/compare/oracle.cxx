@@ -51,7 +51,8 @@ struct Sums {
 /// complex product (Higham, Accuracy and Stability of Numerical Algorithms, 3.1 and 3.6); the addend is one more term.
 /// Four times that leaves room for the terms of second order and for the error of these sums themselves. A product may
 /// also underflow, losing less than the smallest normal number.
-PetscErrorCode Finish(const Sums &sums, PetscInt offset, PetscInt n, bool add, Random addend, PetscInt first, Expected *e)
+PetscErrorCode Finish(const Sums &sums, PetscInt offset, PetscInt n, bool add, Random addend, PetscInt first,
+                      Expected *e)
 {
   PetscFunctionBeginUser;
   PetscCallCXX(e->value.resize(n));
@@ -99,7 +100,8 @@ PetscErrorCode BuildOracle(Mat A, Oracle *oracle)
     PetscCall(MatRestoreRow(A, r, &length, &column, &value));
   }
   for (std::vector<long double> *part : {&columns.real, &columns.imaginary, &columns.size, &columns.terms})
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, part->data(), static_cast<PetscMPIInt>(part->size()), MPI_LONG_DOUBLE, MPI_SUM, comm));
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, part->data(), static_cast<PetscMPIInt>(part->size()), MPI_LONG_DOUBLE,
+                               MPI_SUM, comm));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, extremes, 2, MPIU_INT, MPI_MAX, comm));
   PetscCallMPI(MPI_Allreduce(&nonzeros, &oracle->nonzeros, 1, MPI_DOUBLE, MPI_SUM, comm));
   oracle->shortest = oracle->rows ? -extremes[0] : 0;
@@ -148,7 +150,7 @@ PetscErrorCode WorstError(Vec v, const Expected &expected, double *worst)
     const long double error = std::abs(Wide(array[i]) - expected.value[i]);
     if (error == 0) continue;
     const double relative = static_cast<double>(error / expected.bound[i]);
-    mine                  = std::isfinite(relative) ? std::max(mine, relative) : std::numeric_limits<double>::infinity();
+    mine = std::isfinite(relative) ? std::max(mine, relative) : std::numeric_limits<double>::infinity();
   }
   PetscCall(VecRestoreArrayRead(v, &array));
   PetscCallMPI(MPI_Allreduce(&mine, worst, 1, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)v)));

@@ -19,9 +19,9 @@ struct Result {
   bool        native_type = false; ///< a type of PETSc itself
   bool        mult_right  = false; ///< MatMult(), whatever the other products are
   bool        applicable  = true;
-  std::string reason;                                         ///< why not applicable, or why this format
-  std::string native;                                         ///< PETSc's fastest type on the same side, host or GPU: the type that `ratio` refers to
-  std::string worst_product;                                  ///< the one that max_error_over_bound belongs to
+  std::string reason;        ///< why not applicable, or why this format
+  std::string native;        ///< PETSc's fastest type on the same side, host or GPU: the type that `ratio` refers to
+  std::string worst_product; ///< the one that max_error_over_bound belongs to
   double      convert_ms = NoNumber, convert_spmv = NoNumber; ///< the latter: in products of `native`
   double      ms = NoNumber, gbs = NoNumber;
   double      ratio        = NoNumber;                     ///< time of `native` / time of this: above 1 is faster

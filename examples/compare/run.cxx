@@ -32,7 +32,8 @@ const Native Natives[] = {
 
 double Bytes(const Case &c, size_t index) // of a product in CSR with `index` bytes a column: entries, x and y once
 {
-  return c.nonzeros * (sizeof(PetscScalar) + index) + (c.rows + 1.0) * index + (static_cast<double>(c.rows) + c.cols) * sizeof(PetscScalar);
+  return c.nonzeros * (sizeof(PetscScalar) + index) + (c.rows + 1.0) * index +
+         (static_cast<double>(c.rows) + c.cols) * sizeof(PetscScalar);
 }
 
 PetscErrorCode Check(Mat B, const Oracle &oracle, Result *r)
@@ -132,7 +133,8 @@ PetscErrorCode RunFormat(Mat S, const std::string &format, const Settings &setti
 }
 
 /// Every format on one backend.
-PetscErrorCode RunBackend(Mat A, const char backend[], const Settings &settings, const std::string &progress, const Oracle &oracle, Case *c)
+PetscErrorCode RunBackend(Mat A, const char backend[], const Settings &settings, const std::string &progress,
+                          const Oracle &oracle, Case *c)
 {
   OwnedMat                 S;
   PetscInt                 n;

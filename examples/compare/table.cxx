@@ -64,7 +64,8 @@ Line TableLine(const Result &r, bool timed, bool fastest)
   snprintf(error, sizeof(error), "%.2g%s", r.max_error_over_bound, r.Wrong() ? " WRONG" : "");
   if (!timed) return {" ", Title(r), r.backend, Number(r.padding), error};
   const std::string ratio = r.ratio < 0 ? "-" : Number(r.ratio, "x ") + r.native;
-  return {fastest ? "*" : " ", Title(r), r.backend, Number(r.convert_ms), Number(r.convert_spmv), Number(r.ms), Number(r.gbs), ratio, error};
+  return {fastest ? "*" : " ", Title(r), r.backend, Number(r.convert_ms), Number(r.convert_spmv), Number(r.ms),
+          Number(r.gbs),       ratio,    error};
 }
 } // namespace
 
@@ -80,11 +81,15 @@ PetscErrorCode PrintTable(const Case &c)
     timed = timed || r.ms > 0;
   }
   // The host first, then the GPU; on each side the fastest first.
-  std::stable_sort(measured.begin(), measured.end(), [](const Result *p, const Result *q) { return p->device != q->device ? q->device : p->ms < q->ms; });
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n%s: %" PetscInt_FMT " x %" PetscInt_FMT ", %.0f nonzeros, %" PetscInt_FMT " to %" PetscInt_FMT " a row\n",
+  std::stable_sort(measured.begin(), measured.end(),
+                   [](const Result *p, const Result *q) { return p->device != q->device ? q->device : p->ms < q->ms; });
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "\n%s: %" PetscInt_FMT " x %" PetscInt_FMT ", %.0f nonzeros, %" PetscInt_FMT
+                        " to %" PetscInt_FMT " a row\n",
                         c.matrix.c_str(), c.rows, c.cols, c.nonzeros, c.shortest, c.longest));
   if (timed) {
-    PetscCallCXX(lines.push_back({"", "type/format", "backend", "convert ms", "in SpMVs", "ms/product", "GB/s", "vs native", "error/bound"}));
+    PetscCallCXX(lines.push_back(
+        {"", "type/format", "backend", "convert ms", "in SpMVs", "ms/product", "GB/s", "vs native", "error/bound"}));
   } else {
     PetscCallCXX(lines.push_back({"", "type/format", "backend", "stored/nonzeros", "error/bound"}));
   }
@@ -96,10 +101,11 @@ PetscErrorCode PrintTable(const Case &c)
   PetscCall(PrintLines(lines, 3));
   for (const Result *r : measured) {
     if (r->Wrong())
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "! %s on %s: %s is wrong%s\n", Title(*r).c_str(), r->backend.c_str(), r->worst_product.c_str(),
-                            r->native_type ? " (in PETSc itself)" : ""));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "! %s on %s: %s is wrong%s\n", Title(*r).c_str(), r->backend.c_str(),
+                            r->worst_product.c_str(), r->native_type ? " (in PETSc itself)" : ""));
   }
   for (const Result *r : refused)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s on %s refused: %s\n", Title(*r).c_str(), r->backend.c_str(), r->reason.c_str()));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s on %s refused: %s\n", Title(*r).c_str(), r->backend.c_str(),
+                          r->reason.c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -23,7 +23,8 @@ PetscErrorCode ReadRaw(const char file[], std::string *bytes)
     got = fread(&(*bytes)[size], 1, Piece, stream.get());
     bytes->resize(size + got);
   }
-  PetscCheck(!ferror(stream.get()), PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "%s, byte %zu: %s", file, bytes->size(), strerror(errno));
+  PetscCheck(!ferror(stream.get()), PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "%s, byte %zu: %s", file, bytes->size(),
+             strerror(errno));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -56,7 +57,8 @@ PetscErrorCode Gunzip(const char file[], const std::string &packed, std::string 
     if (code == Z_STREAM_END)
       inflateReset(&z); // another member follows
     else
-      PetscCheck(code == Z_OK, PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "%s, byte %zu: damaged gzip data: %s", file, used, z.msg ? z.msg : "cut short");
+      PetscCheck(code == Z_OK, PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "%s, byte %zu: damaged gzip data: %s", file, used,
+                 z.msg ? z.msg : "cut short");
   }
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "%s, byte %zu: the gzip data are cut short", file, used);
 }
@@ -73,7 +75,8 @@ PetscErrorCode Unxz(const char file[], const std::string &packed, std::string *b
   lzma_ret     code = LZMA_OK;
 
   PetscFunctionBeginUser;
-  PetscCheck(lzma_stream_decoder(&z, UINT64_MAX, LZMA_CONCATENATED) == LZMA_OK, PETSC_COMM_SELF, PETSC_ERR_LIB, "%s: liblzma does not start", file);
+  PetscCheck(lzma_stream_decoder(&z, UINT64_MAX, LZMA_CONCATENATED) == LZMA_OK, PETSC_COMM_SELF, PETSC_ERR_LIB,
+             "%s: liblzma does not start", file);
   z.next_in  = reinterpret_cast<const uint8_t *>(packed.data());
   z.avail_in = packed.size();
   while (code == LZMA_OK) {
@@ -84,8 +87,8 @@ PetscErrorCode Unxz(const char file[], const std::string &packed, std::string *b
     code        = lzma_code(&z, LZMA_FINISH);
     bytes->resize(size + Piece - z.avail_out);
   }
-  PetscCheck(code == LZMA_STREAM_END, PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "%s, byte %zu: the xz data are %s", file, static_cast<size_t>(z.total_in),
-             code == LZMA_BUF_ERROR ? "cut short" : "damaged");
+  PetscCheck(code == LZMA_STREAM_END, PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "%s, byte %zu: the xz data are %s", file,
+             static_cast<size_t>(z.total_in), code == LZMA_BUF_ERROR ? "cut short" : "damaged");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace

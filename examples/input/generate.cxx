@@ -56,9 +56,10 @@ Recipe Stencil(int dim, bool box, PetscInt nonzeros)
 {
   const double points = box ? std::pow(3, dim) : 2 * dim + 1;
   // The neighbours in one direction are 3 n - 2 pairs, of which n are a point and itself.
-  const PetscInt n =
-      Smallest(2, nonzeros, [=](double s) { return box ? std::pow(3 * s - 2, dim) : std::pow(s, dim) + 2 * dim * std::pow(s, dim - 1) * (s - 1); });
-  Recipe recipe;
+  const PetscInt n = Smallest(2, nonzeros, [=](double s) {
+    return box ? std::pow(3 * s - 2, dim) : std::pow(s, dim) + 2 * dim * std::pow(s, dim - 1) * (s - 1);
+  });
+  Recipe         recipe;
   recipe.rows = recipe.cols = dim == 2 ? n * n : n * n * n;
   recipe.row                = [=](PetscInt r, Row &row) {
     const PetscInt i = r % n, j = (r / n) % n, k = r / (n * n);
@@ -67,7 +68,8 @@ Recipe Stencil(int dim, bool box, PetscInt nonzeros)
         for (PetscInt di = -1; di <= 1; di++) {
           const int distance = static_cast<int>(std::abs(di) + std::abs(dj) + std::abs(dk));
           if (!box && distance > 1) continue;
-          if (i + di < 0 || i + di >= n || j + dj < 0 || j + dj >= n || k + dk < 0 || (dim == 3 && k + dk >= n)) continue;
+          if (i + di < 0 || i + di >= n || j + dj < 0 || j + dj >= n || k + dk < 0 || (dim == 3 && k + dk >= n))
+            continue;
           row.emplace_back(r + di + n * (dj + n * dk), distance ? -1.0 : points - 1);
         }
       }
@@ -100,7 +102,9 @@ std::array<std::array<double, 24>, 24> BrickStiffness()
         for (int d = 0; d < 3; d++) dot += gradient[a][d] * gradient[b][d];
         for (int p = 0; p < 3; p++)
           for (int q = 0; q < 3; q++)
-            K[3 * a + p][3 * b + q] += (lambda * gradient[a][p] * gradient[b][q] + mu * gradient[a][q] * gradient[b][p] + (p == q ? mu * dot : 0)) / 8;
+            K[3 * a + p][3 * b + q] += (lambda * gradient[a][p] * gradient[b][q] +
+                                        mu * gradient[a][q] * gradient[b][p] + (p == q ? mu * dot : 0)) /
+                                       8;
       }
     }
   }
@@ -126,7 +130,8 @@ Recipe Elasticity(PetscInt nonzeros)
       }
       if (!inside) continue;
       for (int b = 0; b < 8; b++) {
-        const PetscInt other = (corner[0] + (b & 1)) + n * ((corner[1] + ((b >> 1) & 1)) + n * (corner[2] + ((b >> 2) & 1)));
+        const PetscInt other =
+            (corner[0] + (b & 1)) + n * ((corner[1] + ((b >> 1) & 1)) + n * (corner[2] + ((b >> 2) & 1)));
         for (int q = 0; q < 3; q++) row.emplace_back(3 * other + q, K[3 * a + static_cast<int>(r % 3)][3 * b + q]);
       }
     }
@@ -240,7 +245,8 @@ PetscErrorCode FindRecipe(const std::string &name, PetscInt nonzeros, Recipe *re
   else {
     std::string known;
     for (const char *const *k = GeneratedNames; *k; k++) known += std::string(k == GeneratedNames ? "" : ", ") + *k;
-    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE, "Unknown generated matrix \"%s\": known are %s", name.c_str(), known.c_str());
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE, "Unknown generated matrix \"%s\": known are %s", name.c_str(),
+            known.c_str());
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -253,7 +259,8 @@ PetscErrorCode GenerateMatrix(MPI_Comm comm, const char name[], PetscInt nonzero
   PetscInt begin, blocks = PETSC_DECIDE, all;
 
   PetscFunctionBeginUser;
-  PetscCheck(nonzeros > 0, comm, PETSC_ERR_ARG_OUTOFRANGE, "A generated matrix needs a positive number of nonzeros, not %" PetscInt_FMT, nonzeros);
+  PetscCheck(nonzeros > 0, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "A generated matrix needs a positive number of nonzeros, not %" PetscInt_FMT, nonzeros);
   PetscCall(FindRecipe(name, nonzeros, &recipe));
   all = recipe.rows / recipe.block;
   PetscCall(PetscSplitOwnership(comm, &blocks, &all));
@@ -266,7 +273,8 @@ PetscErrorCode GenerateMatrix(MPI_Comm comm, const char name[], PetscInt nonzero
     PetscCallCXX(recipe.row(r, row));
     for (const auto &entry : row) {
       const uint64_t other = recipe.rows == recipe.cols ? 0 : 1; // D = E keeps a square matrix symmetric
-      const double   scale = natural ? 1 : (0.5 + Uniform(r, ScaleStream)) * (0.5 + Uniform(entry.first, ScaleStream + other));
+      const double   scale =
+          natural ? 1 : (0.5 + Uniform(r, ScaleStream)) * (0.5 + Uniform(entry.first, ScaleStream + other));
       PetscCallCXX(mine.column.push_back(entry.first));
       PetscCallCXX(mine.value.push_back(static_cast<PetscReal>(scale * entry.second)));
     }

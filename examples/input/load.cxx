@@ -21,10 +21,12 @@ PetscErrorCode ReadRows(const char file[], Rows *rows)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   // What looks like text goes to the reader of text, whose message shows the first line.
-  const auto bad  = std::find_if(bytes.begin(), bytes.begin() + std::min<size_t>(bytes.size(), 16), [](unsigned char c) { return !isprint(c) && !isspace(c); });
-  const size_t at = bad - bytes.begin();
+  const auto   bad = std::find_if(bytes.begin(), bytes.begin() + std::min<size_t>(bytes.size(), 16),
+                                  [](unsigned char c) { return !isprint(c) && !isspace(c); });
+  const size_t at  = bad - bytes.begin();
   PetscCheck(at == std::min<size_t>(bytes.size(), 16), PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED,
-             "%s, byte %zu (line 1): 0x%02x begins neither a MatrixMarket text nor a PETSc binary matrix", file, at, static_cast<unsigned char>(*bad));
+             "%s, byte %zu (line 1): 0x%02x begins neither a MatrixMarket text nor a PETSc binary matrix", file, at,
+             static_cast<unsigned char>(*bad));
   PetscCall(ReadMatrixMarket(file, bytes, rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

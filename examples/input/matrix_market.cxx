@@ -44,16 +44,17 @@ PetscErrorCode ReadKeyword(Cursor *c, const char what[], const char *const allow
     }
     PetscCallCXX(list += std::string(*which ? ", " : "") + allowed[*which]);
   }
-  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED, "%s, line %lld: %s \"%s\" of the MatrixMarket header is none of: %s", c->file, c->line, what,
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED,
+          "%s, line %lld: %s \"%s\" of the MatrixMarket header is none of: %s", c->file, c->line, what,
           c->Word().c_str(), list.c_str());
 }
 
 PetscErrorCode ReadHeader(Cursor *c, Header *header)
 {
-  static const char *const banners[]    = {"%%matrixmarket", nullptr};
-  static const char *const objects[]    = {"matrix", nullptr};
-  static const char *const formats[]    = {"coordinate", "array", nullptr};
-  static const char *const fields[]     = {"real", "double", "complex", "pattern", "integer", "unsigned-integer", nullptr};
+  static const char *const banners[] = {"%%matrixmarket", nullptr};
+  static const char *const objects[] = {"matrix", nullptr};
+  static const char *const formats[] = {"coordinate", "array", nullptr};
+  static const char *const fields[]  = {"real", "double", "complex", "pattern", "integer", "unsigned-integer", nullptr};
   static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", "hermitian", nullptr};
   int                      which, field;
 
@@ -72,8 +73,9 @@ PetscErrorCode ReadHeader(Cursor *c, Header *header)
   PetscCheck(!header->array || !header->pattern, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED,
              "%s, line %lld: format \"array\" with field \"pattern\" says nothing", c->file, c->line);
 #if !defined(PETSC_USE_COMPLEX)
-  PetscCheck(!header->complex, PETSC_COMM_SELF, PETSC_ERR_SUP, "%s, line %lld: field \"complex\" needs a PETSc with complex scalars; this one's are real",
-             c->file, c->line);
+  PetscCheck(!header->complex, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "%s, line %lld: field \"complex\" needs a PETSc with complex scalars; this one's are real", c->file,
+             c->line);
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -88,11 +90,12 @@ PetscErrorCode ReadSizes(Cursor *c, const Header &header, Sizes *size)
 
   PetscFunctionBeginUser;
   c->NextLine();
-  PetscCheck(c->at < c->end, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED, "%s, line %lld: the file ends before its sizes", c->file, c->line);
+  PetscCheck(c->at < c->end, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED,
+             "%s, line %lld: the file ends before its sizes", c->file, c->line);
   PetscCall(c->ReadInteger("number of rows", 0, PETSC_MAX_INT, &size->rows));
   PetscCall(c->ReadInteger("number of columns", 0, PETSC_MAX_INT, &size->cols));
-  PetscCheck(general || size->rows == size->cols, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED, "%s, line %lld: a symmetric matrix cannot be %lld x %lld",
-             c->file, c->line, size->rows, size->cols);
+  PetscCheck(general || size->rows == size->cols, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED,
+             "%s, line %lld: a symmetric matrix cannot be %lld x %lld", c->file, c->line, size->rows, size->cols);
   if (!header.array) {
     PetscCall(c->ReadInteger("number of entries", 0, PETSC_MAX_INT, &size->entries));
   } else if (size->rows > 0 && size->cols > std::numeric_limits<long long>::max() / 2 / size->rows) {
@@ -104,10 +107,12 @@ PetscErrorCode ReadSizes(Cursor *c, const Header &header, Sizes *size)
   PetscCall(c->ExpectLineEnd());
   const long long left = c->end - c->at;
   PetscCheck(size->entries <= left / shortest + 1, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED,
-             "%s, line %lld: %lld entries cannot be in the %lld bytes that follow", c->file, c->line, size->entries, left);
+             "%s, line %lld: %lld entries cannot be in the %lld bytes that follow", c->file, c->line, size->entries,
+             left);
   // Rows cost memory even where they are empty. A thousand of them for every byte is a damaged number, not a matrix.
   PetscCheck(PetscMax(size->rows, size->cols) <= 1000000 + 1000 * left, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED,
-             "%s, line %lld: %lld x %lld cannot be the sizes of a matrix in the %lld bytes that follow", c->file, c->line, size->rows, size->cols, left);
+             "%s, line %lld: %lld x %lld cannot be the sizes of a matrix in the %lld bytes that follow", c->file,
+             c->line, size->rows, size->cols, left);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -146,8 +151,8 @@ PetscErrorCode NextEntry(Cursor *c, long long done, long long entries)
 {
   PetscFunctionBeginUser;
   c->NextLine();
-  PetscCheck(c->at < c->end, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED, "%s, line %lld: the file ends after %lld of %lld entries", c->file, c->line, done,
-             entries);
+  PetscCheck(c->at < c->end, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED,
+             "%s, line %lld: the file ends after %lld of %lld entries", c->file, c->line, done, entries);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -166,11 +171,15 @@ PetscErrorCode ReadCoordinates(Cursor *c, const Header &header, const Sizes &siz
     if (header.symmetry != Symmetry::General) {
       const int here = (j > i) - (j < i);
       // The format asks for the lower triangle; some writers give the upper one; both would count every entry twice.
-      PetscCheck(here * side >= 0, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED,
-                 "%s, line %lld: (%lld, %lld) is in the other triangle than the entries before; symmetric files hold one", c->file, c->line, i, j);
+      PetscCheck(
+          here * side >= 0, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED,
+          "%s, line %lld: (%lld, %lld) is in the other triangle than the entries before; symmetric files hold one",
+          c->file, c->line, i, j);
       if (here) side = here;
-      PetscCheck(here || header.symmetry != Symmetry::Skew || a == PetscScalar(0), PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED,
-                 "%s, line %lld: (%lld, %lld) is on the diagonal, which is zero in a skew-symmetric matrix", c->file, c->line, i, j);
+      PetscCheck(here || header.symmetry != Symmetry::Skew || a == PetscScalar(0), PETSC_COMM_SELF,
+                 PETSC_ERR_FILE_UNEXPECTED,
+                 "%s, line %lld: (%lld, %lld) is on the diagonal, which is zero in a skew-symmetric matrix", c->file,
+                 c->line, i, j);
     }
     PetscCall(Append(header, i - 1, j - 1, a, t));
   }
@@ -227,10 +236,11 @@ PetscErrorCode ReadMatrixMarket(const char file[], const std::string &text, Rows
   PetscCall(ReadSizes(&c, header, &size));
   PetscCall(header.array ? ReadArray(&c, header, size, &t) : ReadCoordinates(&c, header, size, &t));
   c.NextLine();
-  PetscCheck(c.at == c.end, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED, "%s, line %lld: \"%s\" follows the last of the %lld entries that the header promises",
-             file, c.line, c.Word().c_str(), size.entries);
-  PetscCheck(t.i.size() <= static_cast<size_t>(PETSC_MAX_INT), PETSC_COMM_SELF, PETSC_ERR_SUP, "%s: %zu nonzeros need a PETSc with 64-bit integers", file,
-             t.i.size());
+  PetscCheck(c.at == c.end, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED,
+             "%s, line %lld: \"%s\" follows the last of the %lld entries that the header promises", file, c.line,
+             c.Word().c_str(), size.entries);
+  PetscCheck(t.i.size() <= static_cast<size_t>(PETSC_MAX_INT), PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "%s: %zu nonzeros need a PETSc with 64-bit integers", file, t.i.size());
   rows->rows = static_cast<PetscInt>(size.rows);
   rows->cols = static_cast<PetscInt>(size.cols);
   PetscCall(Compress(t, rows));

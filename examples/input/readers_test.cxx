@@ -1,5 +1,6 @@
-static char help[] = "Reads every field and symmetry of MatrixMarket, PETSc's binary files, and both compressed; compares each\n"
-                     "entry with what is written down here.\n";
+static char help[] =
+    "Reads every field and symmetry of MatrixMarket, PETSc's binary files, and both compressed; compares each\n"
+    "entry with what is written down here.\n";
 
 #include <cstdio>
 #include <string>
@@ -19,25 +20,61 @@ struct Sample {
 };
 
 const Sample Samples[] = {
-    {"real general", "%%MatrixMarket matrix coordinate real general\n% comment\n\n2 3 3\n1 1 1.5\n2 3 -2e-1\n2 1 .25\n", 2, 3, {1.5, 0, 0, 0.25, 0, -0.2}},
+    {"real general",
+     "%%MatrixMarket matrix coordinate real general\n% comment\n\n2 3 3\n1 1 1.5\n2 3 -2e-1\n2 1 .25\n",
+     2,
+     3,
+     {1.5, 0, 0, 0.25, 0, -0.2}},
     {"no line end", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 7", 1, 1, {7}},
     {"DOS line ends, capitals", "%%MATRIXMARKET Matrix Coordinate REAL General\r\n1 2 1\r\n1 2 +3\r\n", 1, 2, {0, 3}},
     {"no entries", "%%MatrixMarket matrix coordinate real general\n2 2 0\n", 2, 2, {}},
     {"duplicates add up", "%%MatrixMarket matrix coordinate real general\n1 2 3\n1 2 3\n1 1 4\n1 2 5\n", 1, 2, {4, 8}},
-    {"integer symmetric", "%%MatrixMarket matrix coordinate integer symmetric\n2 2 2\n1 1 3\n2 1 -4\n", 2, 2, {3, -4, -4, 0}},
+    {"integer symmetric",
+     "%%MatrixMarket matrix coordinate integer symmetric\n2 2 2\n1 1 3\n2 1 -4\n",
+     2,
+     2,
+     {3, -4, -4, 0}},
     {"upper triangle", "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 3\n1 2 4\n", 2, 2, {3, 4, 4, 0}},
     {"unsigned", "%%MatrixMarket matrix coordinate unsigned-integer general\n1 1 1\n1 1 9\n", 1, 1, {9}},
     {"pattern symmetric", "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n", 2, 2, {0, 1, 1, 0}},
     {"real skew", "%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 1 5\n", 2, 2, {0, -5, 5, 0}},
     {"array general", "%%MatrixMarket matrix array real general\n2 2\n1\n2\n0\n4\n", 2, 2, {1, 0, 2, 4}},
-    {"array symmetric", "%%MatrixMarket matrix array integer symmetric\n3 3\n1\n2\n3\n4\n5\n6\n", 3, 3, {1, 2, 3, 2, 4, 5, 3, 5, 6}},
-    {"array skew", "%%MatrixMarket matrix array real skew-symmetric\n3 3\n1\n2\n3\n", 3, 3, {0, -1, -2, 1, 0, -3, 2, 3, 0}},
+    {"array symmetric",
+     "%%MatrixMarket matrix array integer symmetric\n3 3\n1\n2\n3\n4\n5\n6\n",
+     3,
+     3,
+     {1, 2, 3, 2, 4, 5, 3, 5, 6}},
+    {"array skew",
+     "%%MatrixMarket matrix array real skew-symmetric\n3 3\n1\n2\n3\n",
+     3,
+     3,
+     {0, -1, -2, 1, 0, -3, 2, 3, 0}},
 #if defined(PETSC_USE_COMPLEX)
-    {"complex general", "%%MatrixMarket matrix coordinate complex general\n1 2 1\n1 2 1 -2\n", 1, 2, {0, PetscScalar(1, -2)}},
-    {"hermitian", "%%MatrixMarket matrix coordinate complex hermitian\n2 2 2\n1 1 3 0\n2 1 1 2\n", 2, 2, {3, PetscScalar(1, -2), PetscScalar(1, 2), 0}},
-    {"complex symmetric", "%%MatrixMarket matrix coordinate complex symmetric\n2 2 1\n2 1 1 2\n", 2, 2, {0, PetscScalar(1, 2), PetscScalar(1, 2), 0}},
-    {"complex skew", "%%MatrixMarket matrix coordinate complex skew-symmetric\n2 2 1\n2 1 1 2\n", 2, 2, {0, PetscScalar(-1, -2), PetscScalar(1, 2), 0}},
-    {"array hermitian", "%%MatrixMarket matrix array complex hermitian\n2 2\n3 0\n1 2\n4 0\n", 2, 2, {3, PetscScalar(1, -2), PetscScalar(1, 2), 4}},
+    {"complex general",
+     "%%MatrixMarket matrix coordinate complex general\n1 2 1\n1 2 1 -2\n",
+     1,
+     2,
+     {0, PetscScalar(1, -2)}},
+    {"hermitian",
+     "%%MatrixMarket matrix coordinate complex hermitian\n2 2 2\n1 1 3 0\n2 1 1 2\n",
+     2,
+     2,
+     {3, PetscScalar(1, -2), PetscScalar(1, 2), 0}},
+    {"complex symmetric",
+     "%%MatrixMarket matrix coordinate complex symmetric\n2 2 1\n2 1 1 2\n",
+     2,
+     2,
+     {0, PetscScalar(1, 2), PetscScalar(1, 2), 0}},
+    {"complex skew",
+     "%%MatrixMarket matrix coordinate complex skew-symmetric\n2 2 1\n2 1 1 2\n",
+     2,
+     2,
+     {0, PetscScalar(-1, -2), PetscScalar(1, 2), 0}},
+    {"array hermitian",
+     "%%MatrixMarket matrix array complex hermitian\n2 2\n3 0\n1 2\n4 0\n",
+     2,
+     2,
+     {3, PetscScalar(1, -2), PetscScalar(1, 2), 4}},
 #endif
 };
 
@@ -56,8 +93,8 @@ PetscErrorCode Write(const std::string &file, const std::string &bytes, Packing 
     remove(file.c_str());
     for (const std::string &part : {bytes.substr(0, cut), bytes.substr(cut)}) {
       gzFile out = gzopen(file.c_str(), "ab");
-      PetscCheck(out && gzwrite(out, part.data(), static_cast<unsigned>(part.size())) == static_cast<int>(part.size()), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE,
-                 "%s", file.c_str());
+      PetscCheck(out && gzwrite(out, part.data(), static_cast<unsigned>(part.size())) == static_cast<int>(part.size()),
+                 PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "%s", file.c_str());
       gzclose(out);
     }
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -66,13 +103,15 @@ PetscErrorCode Write(const std::string &file, const std::string &bytes, Packing 
   if (packing == Packing::Xz) {
     size_t size = 0;
     packed.resize(lzma_stream_buffer_bound(bytes.size()));
-    PetscCheck(lzma_easy_buffer_encode(6, LZMA_CHECK_CRC64, nullptr, reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size(),
-                                       reinterpret_cast<uint8_t *>(&packed[0]), &size, packed.size()) == LZMA_OK,
+    PetscCheck(lzma_easy_buffer_encode(6, LZMA_CHECK_CRC64, nullptr, reinterpret_cast<const uint8_t *>(bytes.data()),
+                                       bytes.size(), reinterpret_cast<uint8_t *>(&packed[0]), &size,
+                                       packed.size()) == LZMA_OK,
                PETSC_COMM_SELF, PETSC_ERR_LIB, "xz");
     packed.resize(size);
   }
   FILE *out = fopen(file.c_str(), "wb");
-  PetscCheck(out && fwrite(packed.data(), 1, packed.size(), out) == packed.size(), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "%s", file.c_str());
+  PetscCheck(out && fwrite(packed.data(), 1, packed.size(), out) == packed.size(), PETSC_COMM_SELF,
+             PETSC_ERR_FILE_WRITE, "%s", file.c_str());
   fclose(out);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -87,15 +126,17 @@ PetscErrorCode Check(const std::string &file, const Sample &s, const char how[])
   PetscCall(LoadMatrix(PETSC_COMM_WORLD, file.c_str(), &A));
   PetscCall(MatGetSize(A, &rows, &cols));
   PetscCheck(rows == s.rows && cols == s.cols, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
-             "%s, %s: %" PetscInt_FMT " x %" PetscInt_FMT " instead of %" PetscInt_FMT " x %" PetscInt_FMT, s.name, how, rows, cols, s.rows, s.cols);
+             "%s, %s: %" PetscInt_FMT " x %" PetscInt_FMT " instead of %" PetscInt_FMT " x %" PetscInt_FMT, s.name, how,
+             rows, cols, s.rows, s.cols);
   PetscCall(MatGetOwnershipRange(A, &begin, &end));
   for (PetscInt i = begin; i < end; i++) {
     for (PetscInt j = 0; j < cols; j++) {
       PetscScalar       value;
       const PetscScalar expected = s.dense[i * cols + j];
       PetscCall(MatGetValues(A, 1, &i, 1, &j, &value));
-      PetscCheck(value == expected, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, %s: entry (%" PetscInt_FMT ", %" PetscInt_FMT ") is %g%+gi instead of %g%+gi", s.name,
-                 how, i, j, (double)PetscRealPart(value), (double)PetscImaginaryPart(value), (double)PetscRealPart(expected),
+      PetscCheck(value == expected, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                 "%s, %s: entry (%" PetscInt_FMT ", %" PetscInt_FMT ") is %g%+gi instead of %g%+gi", s.name, how, i, j,
+                 (double)PetscRealPart(value), (double)PetscImaginaryPart(value), (double)PetscRealPart(expected),
                  (double)PetscImaginaryPart(expected));
     }
   }
@@ -132,7 +173,8 @@ PetscErrorCode Run(const std::string &file)
   const struct {
     Packing     packing;
     const char *name;
-  } packings[] = {{Packing::Plain, "plain"}, {Packing::Gzip, "gzip"}, {Packing::TwoGzips, "two gzips"}, {Packing::Xz, "xz"}};
+  } packings[] = {
+      {Packing::Plain, "plain"}, {Packing::Gzip, "gzip"}, {Packing::TwoGzips, "two gzips"}, {Packing::Xz, "xz"}};
   PetscMPIInt rank;
 
   PetscFunctionBeginUser;

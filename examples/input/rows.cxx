@@ -46,7 +46,8 @@ PetscErrorCode SortRows(Rows *rows)
 namespace
 {
 /// Sends `count` items, or receives them if `receive`; MPI counts are int, so in pieces.
-template <class T> PetscErrorCode Transfer(MPI_Comm comm, bool receive, PetscMPIInt partner, MPI_Datatype type, T *data, PetscInt count)
+template <class T>
+PetscErrorCode Transfer(MPI_Comm comm, bool receive, PetscMPIInt partner, MPI_Datatype type, T *data, PetscInt count)
 {
   constexpr PetscInt piece = 1 << 26;
 
@@ -121,7 +122,8 @@ PetscErrorCode SetRowByRow(Mat A, const Rows &mine)
   PetscCall(PetscLayoutSetUp(columns));
   PetscCall(PetscLayoutGetRange(columns, &left, &right));
   for (PetscInt r = 0; r < held; r++) {
-    for (PetscInt e = mine.start[r]; e < mine.start[r + 1]; e++) (mine.column[e] >= left && mine.column[e] < right ? inside : outside)[r]++;
+    for (PetscInt e = mine.start[r]; e < mine.start[r + 1]; e++)
+      (mine.column[e] >= left && mine.column[e] < right ? inside : outside)[r]++;
   }
   PetscCall(MatSeqSELLSetPreallocation(A, 0, inside.data()));
   PetscCall(MatMPISELLSetPreallocation(A, 0, inside.data(), 0, outside.data()));
@@ -130,7 +132,8 @@ PetscErrorCode SetRowByRow(Mat A, const Rows &mine)
   PetscCall(MatGetOwnershipRange(A, &first, nullptr));
   for (PetscInt r = 0; r < held; r++) {
     const PetscInt row = first + r, begin = mine.start[r];
-    PetscCall(MatSetValues(A, 1, &row, mine.start[r + 1] - begin, mine.column.data() + begin, mine.value.data() + begin, INSERT_VALUES));
+    PetscCall(MatSetValues(A, 1, &row, mine.start[r + 1] - begin, mine.column.data() + begin, mine.value.data() + begin,
+                           INSERT_VALUES));
   }
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));

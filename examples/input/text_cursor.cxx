@@ -38,7 +38,8 @@ PetscErrorCode Cursor::ReadInteger(const char what[], long long low, long long h
 {
   PetscFunctionBeginUser;
   SkipBlanks();
-  PetscCheck(!AtLineEnd(), PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED, "%s, line %lld: %s expected, but the line ends", file, line, what);
+  PetscCheck(!AtLineEnd(), PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED, "%s, line %lld: %s expected, but the line ends",
+             file, line, what);
   const char *stop   = WordEnd();
   const auto  result = std::from_chars(at + (*at == '+'), stop, *value);
   PetscCheck(result.ec != std::errc::invalid_argument && result.ptr == stop, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED,
@@ -53,13 +54,15 @@ PetscErrorCode Cursor::ReadReal(bool integer, PetscReal *value)
 {
   PetscFunctionBeginUser;
   SkipBlanks();
-  PetscCheck(!AtLineEnd(), PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED, "%s, line %lld: value expected, but the line ends", file, line);
+  PetscCheck(!AtLineEnd(), PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED,
+             "%s, line %lld: value expected, but the line ends", file, line);
   char        *stop;
   const double number = strtod(at, &stop);
-  PetscCheck(stop == WordEnd(), PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED, "%s, line %lld: value \"%s\" is not a number", file, line, Word().c_str());
+  PetscCheck(stop == WordEnd(), PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED,
+             "%s, line %lld: value \"%s\" is not a number", file, line, Word().c_str());
   *value = static_cast<PetscReal>(number);
-  PetscCheck(std::isfinite(*value), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s, line %lld: value %s is not a finite number of %zu bytes", file, line,
-             Word().c_str(), sizeof(*value));
+  PetscCheck(std::isfinite(*value), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "%s, line %lld: value %s is not a finite number of %zu bytes", file, line, Word().c_str(), sizeof(*value));
   PetscCheck(!integer || number == std::floor(number), PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED,
              "%s, line %lld: value %s is not an integer, which the header promises", file, line, Word().c_str());
   at = stop;
@@ -70,6 +73,7 @@ PetscErrorCode Cursor::ExpectLineEnd()
 {
   PetscFunctionBeginUser;
   SkipBlanks();
-  PetscCheck(AtLineEnd(), PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED, "%s, line %lld: \"%s\" is too much for this line", file, line, Word().c_str());
+  PetscCheck(AtLineEnd(), PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED, "%s, line %lld: \"%s\" is too much for this line",
+             file, line, Word().c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -15,7 +15,11 @@ public:
   DeviceMemory()                                = default;
   DeviceMemory(const DeviceMemory &)            = delete;
   DeviceMemory &operator=(const DeviceMemory &) = delete;
-  DeviceMemory(DeviceMemory &&other) noexcept : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  DeviceMemory(DeviceMemory &&other) noexcept
+      : data_(std::exchange(other.data_, nullptr)),
+        bytes_(std::exchange(other.bytes_, 0))
+  {
+  }
   DeviceMemory &operator=(DeviceMemory &&other) noexcept
   {
     std::swap(data_, other.data_);

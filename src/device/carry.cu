@@ -1,5 +1,5 @@
 #include "device/carry.hpp"
-#include "device/cuda_check.hpp"
+#include "device/launch.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
@@ -16,6 +16,7 @@ static __global__ void carry_kernel(PetscInt count, const PetscInt *row, const S
   const PetscInt      w = static_cast<PetscInt>(blockIdx.x) * blockDim.x + threadIdx.x;
 
   if (threadIdx.x == 0) longs = 0;
+  wait_for_previous_kernel();
   __syncthreads();
   if (w < count && row[w] >= 0 && (w == 0 || row[w - 1] != row[w])) {
     const PetscInt r   = row[w];
@@ -48,8 +49,8 @@ PetscErrorCode AddCarries_CUDA(PetscInt count, const PetscInt *row, const Scalar
 
   PetscFunctionBegin;
   if (count == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  carry_kernel<<<static_cast<unsigned>((count + threads - 1) / threads), threads, 0, static_cast<cudaStream_t>(stream)>>>(count, row, value, z);
-  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscCall(LaunchEarly<carry_kernel>((count + threads - 1) / threads, threads, static_cast<cudaStream_t>(stream),
+                                      count, row, value, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

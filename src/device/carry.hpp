@@ -9,6 +9,7 @@ namespace sparsegpu
 {
 
 /// row[count], ascending, -1 for "none" anywhere; value[count]. z[row[w]] += value[w] for all w. Asynchronous.
+/// Launched early: goes well with a kernel before it that calls let_next_kernel_start().
 PetscErrorCode AddCarries_CUDA(PetscInt count, const PetscInt *row, const Scalar *value, Scalar *z, Stream stream);
 
 } // namespace sparsegpu

@@ -35,12 +35,14 @@ PetscErrorCode ChooseDevice(int count, int *device)
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-sparsegpu_device", &wanted, &set));
   if (set) {
     PetscCheck(wanted >= 0 && wanted < count, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-               "-sparsegpu_device %" PetscInt_FMT " is not one of the %d visible devices (0 to %d)", wanted, count, count - 1);
+               "-sparsegpu_device %" PetscInt_FMT " is not one of the %d visible devices (0 to %d)", wanted, count,
+               count - 1);
     *device = static_cast<int>(wanted);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   // The node's ranks cannot be counted by a collective call here: the first product of one rank may be nobody else's.
-  const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"};
+  const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK",
+                               "SLURM_LOCALID"};
   for (const char *name : names) {
     if (const char *value = getenv(name)) {
       *device = atoi(value) % count;
@@ -62,7 +64,8 @@ PetscErrorCode Find()
   err = cudaGetDeviceCount(&count);
   if (err != cudaSuccess || count == 0) {
     (void)cudaGetLastError(); // clear it: having no GPU is not an error
-    PetscCall(PetscSNPrintf(absent_why, sizeof(absent_why), "CUDA finds no device: %s", err == cudaSuccess ? "none is visible" : cudaGetErrorString(err)));
+    PetscCall(PetscSNPrintf(absent_why, sizeof(absent_why), "CUDA finds no device: %s",
+                            err == cudaSuccess ? "none is visible" : cudaGetErrorString(err)));
     state = State::Absent;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -135,7 +138,8 @@ PetscErrorCode DeviceAllocate(size_t bytes, void **p)
     (void)cudaGetLastError();
     (void)cudaMemGetInfo(&free_bytes, &total);
     *p = nullptr;
-    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "Out of GPU memory: %zu bytes asked for, %zu of %zu bytes free", bytes, free_bytes, total);
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "Out of GPU memory: %zu bytes asked for, %zu of %zu bytes free", bytes,
+            free_bytes, total);
   }
   SparseGPUCallCUDA(err);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -151,7 +155,8 @@ PetscErrorCode DeviceFree(void *p)
 PetscErrorCode DeviceCopyIn(void *device, const void *host, size_t bytes, Stream stream)
 {
   PetscFunctionBegin;
-  if (bytes) SparseGPUCallCUDA(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, static_cast<cudaStream_t>(stream)));
+  if (bytes)
+    SparseGPUCallCUDA(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, static_cast<cudaStream_t>(stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -82,7 +82,8 @@ PetscErrorCode FillValues_CUDA(PetscInt, Scalar, Scalar *, Stream)
 {
   return Missing("A conversion");
 }
-PetscErrorCode SumCoordinates_CUDA(PetscInt, const PetscCount *, const PetscCount *, const Scalar *, bool, Scalar *, Stream)
+PetscErrorCode SumCoordinates_CUDA(PetscInt, const PetscCount *, const PetscCount *, const Scalar *, bool, Scalar *,
+                                   Stream)
 {
   return Missing("Assembly from device arrays");
 }

@@ -14,7 +14,8 @@ static unsigned Blocks(PetscInt count)
 
 #define ENTRY static_cast<PetscInt>(blockIdx.x) * blockDim.x + threadIdx.x
 
-static __global__ void scatter_kernel(PetscInt count, const PetscInt *slot, const Scalar *a, bool canonical, Scalar *value)
+static __global__ void scatter_kernel(PetscInt count, const PetscInt *slot, const Scalar *a, bool canonical,
+                                      Scalar *value)
 {
   const PetscInt e = ENTRY;
   if (e < count) value[slot ? slot[e] : e] = canonical ? StoredValue(a[e]) : a[e];
@@ -32,7 +33,8 @@ static __global__ void fill_kernel(PetscInt count, Scalar v, Scalar *value)
   if (e < count) value[e] = v;
 }
 
-static __global__ void coordinates_kernel(PetscInt count, const PetscCount *jmap, const PetscCount *perm, const Scalar *v, bool add, Scalar *a)
+static __global__ void coordinates_kernel(PetscInt count, const PetscCount *jmap, const PetscCount *perm,
+                                          const Scalar *v, bool add, Scalar *a)
 {
   const PetscInt e = ENTRY;
   if (e >= count) return;
@@ -41,7 +43,8 @@ static __global__ void coordinates_kernel(PetscInt count, const PetscCount *jmap
   a[e] = add ? a[e] + sum : sum;
 }
 
-PetscErrorCode ScatterValues_CUDA(PetscInt count, const PetscInt *slot, const Scalar *a, bool canonical, Scalar *value, Stream stream)
+PetscErrorCode ScatterValues_CUDA(PetscInt count, const PetscInt *slot, const Scalar *a, bool canonical, Scalar *value,
+                                  Stream stream)
 {
   PetscFunctionBegin;
   if (count == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
@@ -50,7 +53,8 @@ PetscErrorCode ScatterValues_CUDA(PetscInt count, const PetscInt *slot, const Sc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PermuteValues_CUDA(PetscInt count, const PetscInt *perm, const Scalar *b, bool conjugate, Scalar *a, Stream stream)
+PetscErrorCode PermuteValues_CUDA(PetscInt count, const PetscInt *perm, const Scalar *b, bool conjugate, Scalar *a,
+                                  Stream stream)
 {
   PetscFunctionBegin;
   if (count == 0) PetscFunctionReturn(PETSC_SUCCESS);
@@ -68,7 +72,8 @@ PetscErrorCode FillValues_CUDA(PetscInt count, Scalar v, Scalar *value, Stream s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SumCoordinates_CUDA(PetscInt count, const PetscCount *jmap, const PetscCount *perm, const Scalar *v, bool add, Scalar *a, Stream stream)
+PetscErrorCode SumCoordinates_CUDA(PetscInt count, const PetscCount *jmap, const PetscCount *perm, const Scalar *v,
+                                   bool add, Scalar *a, Stream stream)
 {
   PetscFunctionBegin;
   if (count == 0) PetscFunctionReturn(PETSC_SUCCESS);

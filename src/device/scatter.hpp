@@ -8,12 +8,15 @@ namespace sparsegpu
 {
 
 /// value[slot ? slot[e] : e] = a[e] for the `count` entries; `canonical` stores StoredValue(a[e]).
-PetscErrorCode ScatterValues_CUDA(PetscInt count, const PetscInt *slot, const Scalar *a, bool canonical, Scalar *value, Stream stream);
+PetscErrorCode ScatterValues_CUDA(PetscInt count, const PetscInt *slot, const Scalar *a, bool canonical, Scalar *value,
+                                  Stream stream);
 /// a[e] = b[perm[e]], conjugated if `conjugate`.
-PetscErrorCode PermuteValues_CUDA(PetscInt count, const PetscInt *perm, const Scalar *b, bool conjugate, Scalar *a, Stream stream);
+PetscErrorCode PermuteValues_CUDA(PetscInt count, const PetscInt *perm, const Scalar *b, bool conjugate, Scalar *a,
+                                  Stream stream);
 /// value[0 .. count) = v.
 PetscErrorCode FillValues_CUDA(PetscInt count, Scalar v, Scalar *value, Stream stream);
 /// a[e] = (add ? a[e] : 0) + sum of v[perm[k]], jmap[e] <= k < jmap[e + 1], in that order: assembly from coordinates.
-PetscErrorCode SumCoordinates_CUDA(PetscInt count, const PetscCount *jmap, const PetscCount *perm, const Scalar *v, bool add, Scalar *a, Stream stream);
+PetscErrorCode SumCoordinates_CUDA(PetscInt count, const PetscCount *jmap, const PetscCount *perm, const Scalar *v,
+                                   bool add, Scalar *a, Stream stream);
 
 } // namespace sparsegpu

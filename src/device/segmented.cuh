@@ -46,9 +46,10 @@ template <int THREADS> __device__ __forceinline__ Scalar block_sum(Scalar v, Sca
 }
 
 /// What thread t must add to its first segment: the sum of `tail` over the threads before it, back to and including the
-/// nearest one with `head` set (a segment begins in it), starting from `carry` before thread 0. *total is the same for a
-/// thread after the last. `warps` [THREADS / 32] and `flags` are shared scratch. All threads of the block must call.
-template <int THREADS> __device__ __forceinline__ Scalar segmented_carry(bool head, Scalar tail, Scalar carry, Scalar *warps, bool *flags, Scalar *total)
+/// nearest one with `head` set (a segment begins in it), starting from `carry` before thread 0. *total is the same for
+/// a thread after the last. `warps` [THREADS / 32] and `flags` are shared scratch. All threads of the block must call.
+template <int THREADS> __device__ __forceinline__ Scalar segmented_carry(bool head, Scalar tail, Scalar carry,
+                                                                         Scalar *warps, bool *flags, Scalar *total)
 {
   constexpr int WARPS = THREADS / 32;
   const int     lane = threadIdx.x % 32, warp = threadIdx.x / 32;

@@ -78,7 +78,8 @@ PetscErrorCode ParseBackend(const char *name, Backend *backend)
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }
-  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE, "Unknown backend \"%s\" for -sparsegpu_backend: auto, cuda and kokkos are known", name);
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE,
+          "Unknown backend \"%s\" for -sparsegpu_backend: auto, cuda and kokkos are known", name);
 }
 
 PetscErrorCode ParseFormat(const char *name, std::string *format)
@@ -97,7 +98,8 @@ PetscErrorCode ParseFormat(const char *name, std::string *format)
   }
   PetscBool is_auto;
   PetscCall(PetscStrcasecmp(name, "auto", &is_auto));
-  PetscCheck(is_auto, PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE, "Unknown format \"%s\" for -mat_sparsegpu_format: known are %s", name, known.c_str());
+  PetscCheck(is_auto, PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE,
+             "Unknown format \"%s\" for -mat_sparsegpu_format: known are %s", name, known.c_str());
   PetscCallCXX(*format = "auto");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -119,58 +121,84 @@ PetscErrorCode ReadBackendDefault(Mat A, Context *context)
   PetscBool set;
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsGetString(((PetscObject)A)->options, nullptr, "-sparsegpu_backend", backend, sizeof(backend), &set));
+  PetscCall(
+      PetscOptionsGetString(((PetscObject)A)->options, nullptr, "-sparsegpu_backend", backend, sizeof(backend), &set));
   if (set) PetscCall(ParseBackend(backend, &context->settings.backend));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// All options of a matrix, in one place for MatSetFromOptions() (with its -help) and for matrices that never see it.
-static PetscErrorCode Options(Mat A, Context *context, SparseGPUOptionItems PetscOptionsObject)
+/// Names are only read here: an error between PetscOptionsBegin() and its end would lose what the former allocates.
+static PetscErrorCode Options(Context *context, SparseGPUOptionItems PetscOptionsObject, char format[64],
+                              char backend[64])
 {
-  Settings   &s = context->settings;
-  Parameters &p = s.parameters;
-  char        format[64], backend[64];
-  PetscBool   set;
+  Parameters &p = context->settings.parameters;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "sparsegpu options");
-  PetscCall(ReadBackendDefault(A, context));
-  PetscCall(PetscStrncpy(format, s.format.c_str(), sizeof(format)));
-  PetscCall(PetscStrncpy(backend, BackendNames[static_cast<int>(s.backend)], sizeof(backend)));
-  PetscCall(PetscOptionsString("-mat_sparsegpu_format", "Storage of the products: auto or a name of MatSparseGPUGetFormats()", "MatSparseGPUSetFormat", format,
-                               format, sizeof(format), &set));
-  if (set) PetscCall(ParseFormat(format, &s.format));
-  PetscCall(PetscOptionsString("-sparsegpu_backend", "Where products run: auto (where the vectors are), cuda or kokkos", "MatSparseGPUSetBackend", backend,
-                               backend, sizeof(backend), &set));
-  if (set) PetscCall(ParseBackend(backend, &s.backend));
-  PetscCall(PetscOptionsReal("-mat_sparsegpu_max_padding", "dia and ell refuse more stored entries than this times the nonzeros", "MatSparseGPUSetFormat",
-                             p.max_padding, &p.max_padding, nullptr));
-  PetscCall(PetscOptionsReal("-mat_sparsegpu_hyb_fraction", "hyb: part of the rows that must reach the width of its ell part", "MatSparseGPUSetFormat",
+  PetscCall(PetscOptionsString("-mat_sparsegpu_format",
+                               "Storage of the products: auto or a name of MatSparseGPUGetFormats()",
+                               "MatSparseGPUSetFormat", format, format, 64, nullptr));
+  PetscCall(PetscOptionsString("-sparsegpu_backend", "Where products run: auto (where the vectors are), cuda or kokkos",
+                               "MatSparseGPUSetBackend", backend, backend, 64, nullptr));
+  PetscCall(PetscOptionsReal("-mat_sparsegpu_max_padding",
+                             "dia and ell refuse more stored entries than this times the nonzeros",
+                             "MatSparseGPUSetFormat", p.max_padding, &p.max_padding, nullptr));
+  PetscCall(PetscOptionsReal("-mat_sparsegpu_hyb_fraction",
+                             "hyb: part of the rows that must reach the width of its ell part", "MatSparseGPUSetFormat",
                              p.hyb_fraction, &p.hyb_fraction, nullptr));
-  PetscCall(PetscOptionsInt("-mat_sparsegpu_merge_workers", "merge: shares of the merge path, 0: what fits the backend", "MatSparseGPUSetFormat",
-                            p.merge_workers, &p.merge_workers, nullptr));
-  PetscCall(PetscOptionsInt("-mat_sparsegpu_csr_width", "csr on a GPU: threads per row, a power of two <= 32, 0: by mean row length", "MatSparseGPUSetFormat",
-                            p.csr_width, &p.csr_width, nullptr));
-  PetscCall(
-      PetscOptionsInt("-mat_sparsegpu_vab_block", "vab: threads per block, a multiple of 64", "MatSparseGPUSetFormat", p.vab_block, &p.vab_block, nullptr));
-  PetscCall(PetscOptionsInt("-mat_sparsegpu_sccsr_blocks",
-                            "sccsr: resident blocks per multiprocessor; fewer groups than fill them join the next segment, 0: never", "MatSparseGPUSetFormat",
-                            p.sccsr_blocks, &p.sccsr_blocks, nullptr));
+  PetscCall(PetscOptionsInt("-mat_sparsegpu_merge_workers", "merge: shares of the merge path, 0: what fits the backend",
+                            "MatSparseGPUSetFormat", p.merge_workers, &p.merge_workers, nullptr));
+  PetscCall(PetscOptionsInt("-mat_sparsegpu_csr_width",
+                            "csr on a GPU: threads per row, a power of two <= 32, 0: by mean row length",
+                            "MatSparseGPUSetFormat", p.csr_width, &p.csr_width, nullptr));
+  PetscCall(PetscOptionsInt("-mat_sparsegpu_vab_block", "vab: threads per block, a multiple of 64",
+                            "MatSparseGPUSetFormat", p.vab_block, &p.vab_block, nullptr));
+  PetscCall(PetscOptionsInt(
+      "-mat_sparsegpu_sccsr_blocks",
+      "sccsr: resident blocks per multiprocessor; fewer groups than fill them join the next segment, 0: never",
+      "MatSparseGPUSetFormat", p.sccsr_blocks, &p.sccsr_blocks, nullptr));
   PetscOptionsHeadEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The names as they stand, to be offered as defaults.
+static PetscErrorCode Names(Mat A, Context *context, char format[64], char backend[64])
+{
+  PetscFunctionBegin;
+  PetscCall(ReadBackendDefault(A, context));
+  PetscCall(PetscStrncpy(format, context->settings.format.c_str(), 64));
+  PetscCall(PetscStrncpy(backend, BackendNames[static_cast<int>(context->settings.backend)], 64));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode UseNames(Context *context, const char format[], const char backend[])
+{
+  Settings &s = context->settings;
+
+  PetscFunctionBegin;
+  PetscCall(ParseFormat(format, &s.format));
+  PetscCall(ParseBackend(backend, &s.backend));
+  if (s.backend == Backend::Cuda) PetscCall(RequireDevice("-sparsegpu_backend cuda"));
   s.decided = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode ReadOptions(Mat A, Context *context, SparseGPUOptionItems items)
 {
+  char format[64], backend[64];
+
   PetscFunctionBegin;
-  PetscCall(Options(A, context, items));
-  if (context->settings.backend == Backend::Cuda) PetscCall(RequireDevice("-sparsegpu_backend cuda"));
+  PetscCall(Names(A, context, format, backend));
+  PetscCall(Options(context, items, format, backend));
+  PetscCall(UseNames(context, format, backend));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode Decide(Mat A, Context *context)
 {
+  char format[64], backend[64];
+
   PetscFunctionBegin;
   if (context->settings.decided) PetscFunctionReturn(PETSC_SUCCESS);
   const auto kept = Stash().find(A);
@@ -179,9 +207,11 @@ PetscErrorCode Decide(Mat A, Context *context)
     PetscCall(DropStash(A));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(Names(A, context, format, backend));
   PetscObjectOptionsBegin((PetscObject)A);
-  PetscCall(ReadOptions(A, context, PetscOptionsObject));
+  PetscCall(Options(context, PetscOptionsObject, format, backend));
   PetscOptionsEnd();
+  PetscCall(UseNames(context, format, backend));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -238,7 +268,8 @@ PetscErrorCode PlannedSpace(Context *context, Space *space)
 {
   PetscFunctionBegin;
   *space = Space::Host;
-  if (context->settings.bound_to_cpu || context->settings.backend == Backend::Kokkos) PetscFunctionReturn(PETSC_SUCCESS);
+  if (context->settings.bound_to_cpu || context->settings.backend == Backend::Kokkos)
+    PetscFunctionReturn(PETSC_SUCCESS);
   if (context->settings.backend == Backend::Cuda) {
     *space = Space::Device;
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -25,12 +25,16 @@ enum class Side {
   Hermitian
 };
 
-/// Which pattern a shadow was built from. The pointers tell matrices apart whose data was exchanged (MatHeaderReplace()).
+/// Which pattern a shadow was built from. The pointers tell matrices apart whose data was exchanged
+/// (MatHeaderReplace()).
 struct PatternKey {
   const void      *data = nullptr, *i = nullptr, *j = nullptr;
   PetscObjectState nonzero  = -1;
   PetscInt         nonzeros = -1;
-  bool             operator==(const PatternKey &b) const { return data == b.data && i == b.i && j == b.j && nonzero == b.nonzero && nonzeros == b.nonzeros; }
+  bool             operator==(const PatternKey &b) const
+  {
+    return data == b.data && i == b.i && j == b.j && nonzero == b.nonzero && nonzeros == b.nonzeros;
+  }
 };
 
 /// A converted copy of the matrix, current when `state` is the matrix's object state.
@@ -58,8 +62,9 @@ struct Settings {
   Backend     backend = Backend::Auto;
   Parameters  parameters;
   bool        decided = false; ///< by the options, a setter or the parent; else the options are read at first use
-  bool        strict  = false; ///< the format was asked for by MatSetFromOptions() or a setter on this very matrix: a refusal
-                               ///< is an error. Else (sub-matrices, products, coarse operators) what it refuses is stored as csr
+  bool        strict =
+      false; ///< the format was asked for by MatSetFromOptions() or a setter on this very matrix: a refusal
+             ///< is an error. Else (sub-matrices, products, coarse operators) what it refuses is stored as csr
   bool bound_to_cpu = false;
   bool off_diagonal = false; ///< an off-diagonal block, never strict
 };
@@ -76,14 +81,16 @@ struct Context {
   PetscSF          halo   = nullptr; ///< owned columns -> ghosts
   Vec              ghosts = nullptr; ///< [columns of the off-diagonal block]
   PatternKey       halo_pattern;
-  PetscObjectState agreed[2][3] = {{-1, -1, -1}, {-1, -1, -1}}; ///< object state for which all ranks know the blocks ready
+  PetscObjectState agreed[2][3] = {{-1, -1, -1},
+                                   {-1, -1, -1}}; ///< object state for which all ranks know the blocks ready
 };
 
 /// The context of a matrix of ours, made on first use: MatHeaderMerge() and friends may have taken the old one away.
 PetscErrorCode GetContext(Mat A, Context **context);
 PetscErrorCode DestroyContext(Mat A);
-/// PETSc exchanges the insides of a living matrix (MatHeaderMerge() in MatAXPY(), MatShift(), COO assembly ...): it destroys
-/// the old ones, our context with them, and the new ones know no settings. Those of the living are kept aside by address.
+/// PETSc exchanges the insides of a living matrix (MatHeaderMerge() in MatAXPY(), MatShift(), COO assembly ...): it
+/// destroys the old ones, our context with them, and the new ones know no settings. Those of the living are kept aside
+/// by address.
 PetscErrorCode StashSettings(Mat A);
 PetscErrorCode DropStash(Mat A);
 PetscErrorCode DropAllStashes();
@@ -104,7 +111,8 @@ PetscErrorCode RequireDevice(const char *asked_by);
 PetscErrorCode GetCsr(Mat A, CsrView *view, PatternKey *key);
 /// The shadow of A for `side` in `space`, built or refreshed if A has changed.
 PetscErrorCode GetShadow(Mat A, Context *context, Side side, Space space, Shadow **shadow);
-/// Takes values that already lie on the device over into the Normal device shadow, if that is built and of this pattern.
+/// Takes values that already lie on the device over into the Normal device shadow, if that is built and of this
+/// pattern.
 PetscErrorCode UpdateShadowFromDevice(Mat A, Context *context, const Scalar *a);
 /// z = op(A) x + y on local arrays; y may be null or z. x, y, z may be parallel: their local parts are used.
 PetscErrorCode MultLocal(Mat A, Side side, Vec x, Vec y, Vec z);
@@ -128,6 +136,8 @@ PetscErrorCode ForgetParents();
 
 /// A plain AIJ matrix becomes one of ours, in place, and back.
 PetscErrorCode BecomeOurs(Mat A, bool parallel);
+PetscErrorCode MatConvert_SparseGPU_Any(Mat A, MatType type, MatReuse reuse, Mat *M);
+PetscErrorCode MatConvert_Any_SparseGPU(Mat A, MatType type, MatReuse reuse, Mat *M);
 PetscErrorCode BecomeParent(Mat A, bool parallel);
 PetscErrorCode BlocksBecomeParents(Mat A);
 PetscErrorCode SetOps_Seq(Mat A);

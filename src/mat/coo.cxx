@@ -1,5 +1,6 @@
-/// MatSetPreallocationCOO() and MatSetValuesCOO(): PETSc's own for host arrays; for device arrays the sums are made on the
-/// device, go into the converted copy there without another transfer, and come back once so that the host stays right.
+/// MatSetPreallocationCOO() and MatSetValuesCOO(): PETSc's own for host arrays; for device arrays the sums are made on
+/// the device, go into the converted copy there without another transfer, and come back once so that the host stays
+/// right.
 #include <algorithm>
 #include "device/scatter.hpp"
 #include "mat/context.hpp"
@@ -24,7 +25,8 @@ PetscErrorCode OnDevice(Context *context, const void *p, bool *device)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Which given entries make up each nonzero: [nonzeros + 1] and [entries kept]. Negative indices are ignored, as PETSc does.
+/// Which given entries make up each nonzero: [nonzeros + 1] and [entries kept]. Negative indices are ignored, as PETSc
+/// does.
 PetscErrorCode MapCoordinates(Mat A, Context *context, const std::vector<PetscInt> &i, const std::vector<PetscInt> &j)
 {
   CooMap                 *map = &context->coo;
@@ -38,8 +40,10 @@ PetscErrorCode MapCoordinates(Mat A, Context *context, const std::vector<PetscIn
   PetscCallCXX(jmap.assign(static_cast<size_t>(csr.nonzeros) + 1, 0));
   for (size_t k = 0; k < i.size(); k++) {
     if (i[k] < 0 || j[k] < 0) continue;
-    const PetscInt *begin = csr.j + csr.i[i[k]], *end = csr.j + csr.i[i[k] + 1], *at = std::lower_bound(begin, end, j[k]);
-    PetscCheck(at != end && *at == j[k], PETSC_COMM_SELF, PETSC_ERR_PLIB, "Coordinate (%" PetscInt_FMT ", %" PetscInt_FMT ") is not in the matrix", i[k], j[k]);
+    const PetscInt *begin = csr.j + csr.i[i[k]], *end = csr.j + csr.i[i[k] + 1],
+                   *at = std::lower_bound(begin, end, j[k]);
+    PetscCheck(at != end && *at == j[k], PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "Coordinate (%" PetscInt_FMT ", %" PetscInt_FMT ") is not in the matrix", i[k], j[k]);
     entry[k] = static_cast<PetscInt>(at - csr.j);
     jmap[entry[k] + 1]++;
   }
@@ -105,7 +109,8 @@ PetscErrorCode SetValuesOnDevice(Mat A, Context *context, const Scalar *v, Inser
   PetscCall(context->coo_values.Reserve(bytes));
   Scalar *a = static_cast<Scalar *>(context->coo_values.data());
   if (mode == ADD_VALUES) PetscCall(DeviceCopyIn(a, csr.a, bytes, stream));
-  PetscCall(SumCoordinates_CUDA(csr.nonzeros, context->coo.jmap.data(), context->coo.perm.data(), v, mode == ADD_VALUES, a, stream));
+  PetscCall(SumCoordinates_CUDA(csr.nonzeros, context->coo.jmap.data(), context->coo.perm.data(), v, mode == ADD_VALUES,
+                                a, stream));
   PetscCall(MatSeqAIJGetArray(A, &host));
   PetscCall(DeviceCopyOut(host, a, bytes, stream));
   PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(bytes)));
@@ -133,7 +138,8 @@ PetscErrorCode MatSetValuesCOO_SparseGPU(Mat A, const PetscScalar v[], InsertMod
     const PetscScalar       *values = v;
     if (device) { // in parallel PETSc sends entries to their owners from the host
       Stream stream;
-      PetscCheck(context->coo_entries >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER, "Call MatSetPreallocationCOO() first");
+      PetscCheck(context->coo_entries >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER,
+                 "Call MatSetPreallocationCOO() first");
       PetscCallCXX(host.resize(context->coo_entries));
       PetscCall(DeviceStream(&stream));
       PetscCall(DeviceCopyOut(host.data(), v, host.size() * sizeof(PetscScalar), stream));
@@ -150,7 +156,8 @@ PetscErrorCode MatSetValuesCOO_SparseGPU(Mat A, const PetscScalar v[], InsertMod
 PetscErrorCode ComposeCoo(Mat A, bool parallel, bool on)
 {
   PetscFunctionBegin;
-  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSetPreallocationCOO_C", on ? MatSetPreallocationCOO_SparseGPU : nullptr));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSetPreallocationCOO_C",
+                                       on ? MatSetPreallocationCOO_SparseGPU : nullptr));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSetValuesCOO_C", on ? MatSetValuesCOO_SparseGPU : nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

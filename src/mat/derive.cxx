@@ -1,4 +1,4 @@
-/// What both types do alike: becoming one of ours, becoming plain AIJ again, conversions, products by type name.
+/// What both types do alike: becoming one of ours, becoming plain AIJ again, products by type name.
 #include "mat/context.hpp"
 
 namespace sparsegpu
@@ -6,77 +6,6 @@ namespace sparsegpu
 
 namespace
 {
-PetscErrorCode PlainCopy(Mat A, Mat *B)
-{
-  PetscBool seq, mpi;
-
-  PetscFunctionBegin;
-  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, B));
-  PetscCall(IsOurs(*B, &seq, &mpi));
-  if (seq || mpi) PetscCall(BecomeParent(*B, mpi));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// MatOps::convert: from ours to any other type, through plain AIJ, which all converters know.
-PetscErrorCode MatConvert_SparseGPU_Any(Mat A, MatType type, MatReuse reuse, Mat *M)
-{
-  PetscBool seq, mpi, plain, root;
-  Mat       B;
-
-  PetscFunctionBegin;
-  PetscCall(IsOurs(A, &seq, &mpi));
-  PetscCall(PetscStrcmp(type, MATAIJ, &root));
-  PetscCall(PetscStrcmp(type, mpi ? MATMPIAIJ : MATSEQAIJ, &plain));
-  if (root) plain = PETSC_TRUE;
-  if (reuse == MAT_INPLACE_MATRIX) {
-    PetscCall(BecomeParent(A, mpi));
-    if (!plain) PetscCall(MatConvert(A, type, MAT_INPLACE_MATRIX, M));
-  } else if (plain && reuse == MAT_INITIAL_MATRIX) {
-    PetscCall(PlainCopy(A, M));
-  } else if (plain) {
-    PetscCall(MatCopy(A, *M, SAME_NONZERO_PATTERN));
-  } else {
-    PetscCall(PlainCopy(A, &B));
-    PetscCall(MatConvert(B, type, reuse, M));
-    PetscCall(MatDestroy(&B));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// MatOps::convertfrom: from any type to ours, through plain AIJ.
-PetscErrorCode MatConvert_Any_SparseGPU(Mat A, MatType type, MatReuse reuse, Mat *M)
-{
-  PetscBool seq, mpi, aij;
-  Mat       B = nullptr;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &aij, MATSEQAIJ, MATMPIAIJ, ""));
-  if (reuse == MAT_REUSE_MATRIX) {
-    PetscCall(IsOurs(*M, &seq, &mpi));
-    PetscCheck(seq || mpi, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG, "MAT_REUSE_MATRIX needs a matrix of type %s to reuse, not %s", type,
-               ((PetscObject)*M)->type_name);
-    if (!aij) PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &B));
-    PetscCall(MatCopy(B ? B : A, *M, SAME_NONZERO_PATTERN));
-    PetscCall(MatDestroy(&B));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (reuse == MAT_INITIAL_MATRIX) {
-    if (aij)
-      PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
-    else
-      PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &B));
-  } else {
-    B = A;
-    if (!aij) PetscCall(MatConvert(A, MATAIJ, MAT_INPLACE_MATRIX, &B));
-  }
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)B, MATMPIAIJ, &mpi));
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)B, MATSEQAIJ, &seq));
-  PetscCheck(seq || mpi, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "No conversion from %s to %s", ((PetscObject)A)->type_name, type);
-  PetscCall(BecomeOurs(B, mpi));
-  *M = B;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// The type name that PETSc's products know.
 const char *ProductName(Mat A)
 {
@@ -136,7 +65,8 @@ PetscErrorCode MatCreateSubMatrix_SparseGPU(Mat A, IS rows, IS cols, MatReuse re
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatCreateSubMatrices_SparseGPU(Mat A, PetscInt n, const IS rows[], const IS cols[], MatReuse reuse, Mat *B[])
+PetscErrorCode MatCreateSubMatrices_SparseGPU(Mat A, PetscInt n, const IS rows[], const IS cols[], MatReuse reuse,
+                                              Mat *B[])
 {
   const struct _MatOps *parent;
   PetscBool             seq, mpi;
@@ -179,7 +109,8 @@ PetscErrorCode MatView_SparseGPU(Mat A, PetscViewer viewer)
   PetscCall((*parent->view)(A, viewer));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   PetscCall(PetscViewerGetFormat(viewer, &format));
-  if (ascii && A->assembled && (format == PETSC_VIEWER_ASCII_INFO || format == PETSC_VIEWER_ASCII_INFO_DETAIL)) PetscCall(ViewInfo(A, viewer));
+  if (ascii && A->assembled && (format == PETSC_VIEWER_ASCII_INFO || format == PETSC_VIEWER_ASCII_INFO_DETAIL))
+    PetscCall(ViewInfo(A, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -203,7 +134,8 @@ PetscErrorCode MatDestroy_SparseGPU(Mat A)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)A, MATMPIAIJSPARSEGPU, &mpi));
   // MatHeaderMerge() hides the type name during the destruction: the size of the operations tells no more, so ask ours
-  if (!((PetscObject)A)->type_name) mpi = A->ops->assemblyend == MatAssemblyEnd_MPIAIJSparseGPU ? PETSC_TRUE : PETSC_FALSE;
+  if (!((PetscObject)A)->type_name)
+    mpi = A->ops->assemblyend == MatAssemblyEnd_MPIAIJSparseGPU ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(GetParentOps(mpi, &parent));
   PetscCall(Compose(A, mpi, false));
   PetscCall(StashSettings(A));
@@ -226,7 +158,8 @@ PetscErrorCode Compose(Mat A, bool parallel, bool on)
     PetscCall(PetscObjectComposeFunction(o, "MatConvert_seqaij_seqaijsparsegpu_C", from));
     PetscCall(PetscObjectComposeFunction(o, "MatConvert_seqaij_sparsegpu_C", from));
   }
-  PetscCall(PetscObjectComposeFunction(o, "MatProductSetFromOptions_anytype_C", on ? MatProductSetFromOptions_SparseGPU : nullptr));
+  PetscCall(PetscObjectComposeFunction(o, "MatProductSetFromOptions_anytype_C",
+                                       on ? MatProductSetFromOptions_SparseGPU : nullptr));
   PetscCall(ComposeCoo(A, parallel, on));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -240,7 +173,8 @@ PetscErrorCode BecomeOurs(Mat A, bool parallel)
   PetscCall(IsOurs(A, &seq, &mpi));
   if (seq || mpi) PetscFunctionReturn(PETSC_SUCCESS);
   A->ops->duplicate = MatDuplicate_SparseGPU;
-  if (A->ops->createsubmatrix) A->ops->createsubmatrix = MatCreateSubMatrix_SparseGPU; // else PETSc goes by createsubmatrices
+  if (A->ops->createsubmatrix)
+    A->ops->createsubmatrix = MatCreateSubMatrix_SparseGPU; // else PETSc goes by createsubmatrices
   A->ops->createsubmatrices = MatCreateSubMatrices_SparseGPU;
   A->ops->setfromoptions    = MatSetFromOptions_SparseGPU;
   A->ops->view              = MatView_SparseGPU;

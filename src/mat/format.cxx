@@ -90,7 +90,8 @@ PetscErrorCode Format::CopyToSlots(const Scalar *a, Space where)
     PetscCall(DeviceCopyIn(staging_.data(), a, bytes, stream));
     from = static_cast<const Scalar *>(staging_.data());
   }
-  PetscCall(ScatterValues_CUDA(nonzeros_, CsrOrder() ? nullptr : slot_.data(), from, PadsByValue(), values_.data(), stream));
+  PetscCall(
+      ScatterValues_CUDA(nonzeros_, CsrOrder() ? nullptr : slot_.data(), from, PadsByValue(), values_.data(), stream));
   PetscCall(DeviceSynchronize(stream)); // the caller may change `a` as soon as we return
   PetscFunctionReturn(PETSC_SUCCESS);
 }

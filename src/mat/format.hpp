@@ -12,13 +12,14 @@ namespace sparsegpu
 
 /// The papers' parameters, with their options.
 struct Parameters {
-  PetscReal max_padding     = 4;         ///< -mat_sparsegpu_max_padding: DIA and ELL refuse more than this times the nonzeros
-  PetscReal hyb_fraction    = 1.0 / 3.0; ///< -mat_sparsegpu_hyb_fraction: of the rows must reach the width of HYB's ELL part
-  PetscInt  merge_workers   = 0;         ///< -mat_sparsegpu_merge_workers: shares of the merge path; 0: what fits the backend
-  PetscInt  csr_width       = 0;         ///< -mat_sparsegpu_csr_width: threads per row, a power of two <= 32; 0: by mean length
-  PetscInt  vab_block       = 128;       ///< -mat_sparsegpu_vab_block: threads per block, a multiple of 64
-  PetscInt  sccsr_blocks    = 8;         ///< -mat_sparsegpu_sccsr_blocks: N_blocks, resident thread blocks per multiprocessor
-  PetscInt  multiprocessors = 1;         ///< N_SM of the device; 1 on the host
+  PetscReal max_padding = 4; ///< -mat_sparsegpu_max_padding: DIA and ELL refuse more than this times the nonzeros
+  PetscReal hyb_fraction =
+      1.0 / 3.0;                ///< -mat_sparsegpu_hyb_fraction: of the rows must reach the width of HYB's ELL part
+  PetscInt merge_workers   = 0; ///< -mat_sparsegpu_merge_workers: shares of the merge path; 0: what fits the backend
+  PetscInt csr_width       = 0; ///< -mat_sparsegpu_csr_width: threads per row, a power of two <= 32; 0: by mean length
+  PetscInt vab_block       = 128; ///< -mat_sparsegpu_vab_block: threads per block, a multiple of 64
+  PetscInt sccsr_blocks    = 8;   ///< -mat_sparsegpu_sccsr_blocks: N_blocks, resident thread blocks per multiprocessor
+  PetscInt multiprocessors = 1;   ///< N_SM of the device; 1 on the host
 };
 
 class Format
@@ -47,7 +48,10 @@ public:
   PetscInt       Stored() const { return stored_; }
   PetscLogDouble BytesStored() const { return pattern_bytes_ + sizeof(Scalar) * static_cast<PetscLogDouble>(stored_); }
   /// Bytes one Mult() must move: every stored array, x and z once. GB/s = BytesPerMult() / seconds / 1e9.
-  PetscLogDouble BytesPerMult() const { return BytesStored() + sizeof(Scalar) * (static_cast<PetscLogDouble>(rows_) + cols_); }
+  PetscLogDouble BytesPerMult() const
+  {
+    return BytesStored() + sizeof(Scalar) * (static_cast<PetscLogDouble>(rows_) + cols_);
+  }
 
 protected:
   /// Builds all arrays but the values; sets stored_ and pattern_bytes_.
@@ -92,6 +96,7 @@ struct PatternFacts {
 };
 PetscErrorCode InspectPattern(const CsrView &A, PatternFacts *facts);
 /// The rule of -mat_sparsegpu_format auto, readable in select.cxx; never a format that refuses.
-PetscErrorCode ChooseFormat(const CsrView &A, const Parameters &parameters, Space space, std::string *name, std::string *reason);
+PetscErrorCode ChooseFormat(const CsrView &A, const Parameters &parameters, Space space, std::string *name,
+                            std::string *reason);
 
 } // namespace sparsegpu

@@ -31,7 +31,8 @@ static PetscErrorCode OurContext(Mat A, Context **context)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
   PetscCall(IsOurs(A, &seq, &mpi));
-  PetscCheck(seq || mpi, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG, "Matrix of type %s, not " MATSEQAIJSPARSEGPU " or " MATMPIAIJSPARSEGPU,
+  PetscCheck(seq || mpi, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
+             "Matrix of type %s, not " MATSEQAIJSPARSEGPU " or " MATMPIAIJSPARSEGPU,
              ((PetscObject)A)->type_name ? ((PetscObject)A)->type_name : "not set");
   PetscCall(GetContext(A, context));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -52,8 +53,9 @@ static PetscErrorCode OurContext(Mat A, Context **context)
   Level: intermediate
 
   Notes:
-  The matrix is converted at the next product. A format that the matrix makes absurd, such as "dia" for one with entries on
-  very many diagonals, makes that product fail with `PETSC_ERR_ARG_OUTOFRANGE`; `MatSparseGPUCheckFormat()` tells beforehand.
+  The matrix is converted at the next product. A format that the matrix makes absurd, such as "dia" for one with entries
+on very many diagonals, makes that product fail with `PETSC_ERR_ARG_OUTOFRANGE`; `MatSparseGPUCheckFormat()` tells
+beforehand.
 
   In parallel the format governs the diagonal block; an off-diagonal block that it refuses is stored as "csr".
 
@@ -241,13 +243,14 @@ static PetscErrorCode FillInfo(Mat A, MatSparseGPUInfo *info)
   PetscFunctionBegin;
   PetscCall(ShadowToTell(A, &shadow, &space));
   PetscCall(GetCsr(A, &csr, nullptr));
-  info->format          = shadow->format->Name();
-  info->backend         = BackendNames[static_cast<int>(space == Space::Device ? Backend::Cuda : Backend::Kokkos)];
-  info->reason          = shadow->reason.c_str();
-  info->nonzeros        = csr.nonzeros;
-  info->stored          = shadow->format->Stored();
-  info->bytes_stored    = shadow->format->BytesStored();
-  info->bytes_csr       = static_cast<PetscLogDouble>(csr.nonzeros) * (sizeof(Scalar) + sizeof(PetscInt)) + (csr.rows + 1.0) * sizeof(PetscInt);
+  info->format       = shadow->format->Name();
+  info->backend      = BackendNames[static_cast<int>(space == Space::Device ? Backend::Cuda : Backend::Kokkos)];
+  info->reason       = shadow->reason.c_str();
+  info->nonzeros     = csr.nonzeros;
+  info->stored       = shadow->format->Stored();
+  info->bytes_stored = shadow->format->BytesStored();
+  info->bytes_csr    = static_cast<PetscLogDouble>(csr.nonzeros) * (sizeof(Scalar) + sizeof(PetscInt)) +
+                    (csr.rows + 1.0) * sizeof(PetscInt);
   info->bytes_mult      = shadow->format->BytesPerMult();
   info->convert_seconds = shadow->convert_seconds;
   info->update_seconds  = shadow->update_seconds;
@@ -310,17 +313,20 @@ PetscErrorCode SparseGPUHasDevice(PetscBool *found)
 namespace sparsegpu
 {
 
-static PetscErrorCode ViewBlock(Mat A, const char *what, PetscViewer viewer, PetscErrorCode (*print)(PetscViewer, const char[], ...))
+static PetscErrorCode ViewBlock(Mat A, const char *what, PetscViewer viewer,
+                                PetscErrorCode (*print)(PetscViewer, const char[], ...))
 {
   MatSparseGPUInfo info;
 
   PetscFunctionBegin;
   PetscCall(FillInfo(A, &info));
   PetscCall((*print)(viewer, "%sformat: %s on %s (%s)\n", what, info.format, info.backend, info.reason));
-  PetscCall((*print)(viewer, "%sstored: %.0f entries for %.0f nonzeros (padding %.2f), %.0f bytes against %.0f as csr (%.2f)\n", what, info.stored,
-                     info.nonzeros, info.nonzeros > 0 ? info.stored / info.nonzeros : 1.0, info.bytes_stored, info.bytes_csr,
-                     info.bytes_stored / info.bytes_csr));
-  PetscCall((*print)(viewer, "%sconversion: %g s, last update of values: %g s\n", what, info.convert_seconds, info.update_seconds));
+  PetscCall((*print)(viewer,
+                     "%sstored: %.0f entries for %.0f nonzeros (padding %.2f), %.0f bytes against %.0f as csr (%.2f)\n",
+                     what, info.stored, info.nonzeros, info.nonzeros > 0 ? info.stored / info.nonzeros : 1.0,
+                     info.bytes_stored, info.bytes_csr, info.bytes_stored / info.bytes_csr));
+  PetscCall((*print)(viewer, "%sconversion: %g s, last update of values: %g s\n", what, info.convert_seconds,
+                     info.update_seconds));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -22,7 +22,8 @@ PetscErrorCode ConvertBlocks(Mat A)
     PetscCall(MatConvert_SeqAIJ_SeqAIJSparseGPU(blocks[b], MATSEQAIJSPARSEGPU, MAT_INPLACE_MATRIX, &blocks[b]));
     PetscCall(GetContext(blocks[b], &block));
     if (context->settings.decided) {
-      const bool same = block->settings.decided && block->settings.format == context->settings.format && block->settings.off_diagonal == (b == 1);
+      const bool same = block->settings.decided && block->settings.format == context->settings.format &&
+                        block->settings.off_diagonal == (b == 1);
       if (!same) PetscCall(ForgetShadows(blocks[b]));
       PetscCallCXX(block->settings = context->settings);
     }
@@ -76,7 +77,8 @@ PetscErrorCode PrepareHalo(Mat A, Context *context)
   PetscCall(PetscSFDestroy(&context->halo));
   PetscCall(VecDestroy(&context->ghosts));
   PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)A), &context->halo));
-  PetscCall(PetscSFSetGraphLayout(context->halo, A->cmap, count, nullptr, PETSC_OWN_POINTER, const_cast<PetscInt *>(ghosts)));
+  PetscCall(
+      PetscSFSetGraphLayout(context->halo, A->cmap, count, nullptr, PETSC_OWN_POINTER, const_cast<PetscInt *>(ghosts)));
   PetscCall(PetscSFSetUp(context->halo));
   PetscCall(MatCreateVecs(off, &context->ghosts, nullptr));
   context->halo_pattern = key;
@@ -129,8 +131,10 @@ PetscErrorCode Prepare(Mat A, Side side, Vec x, Vec z, Context **out)
   mine.code = static_cast<int>(BuildBlocks(A, side, space));
   mine.rank = rank;
   PetscCallMPI(MPI_Allreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, PetscObjectComm((PetscObject)A)));
-  PetscCheck(!mine.code, PETSC_COMM_SELF, static_cast<PetscErrorCode>(mine.code), "Rank %d cannot convert its block", (int)rank);
-  PetscCheck(!worst.code, PETSC_COMM_SELF, static_cast<PetscErrorCode>(worst.code), "Rank %d cannot convert its block: see its message", worst.rank);
+  PetscCheck(!mine.code, PETSC_COMM_SELF, static_cast<PetscErrorCode>(mine.code), "Rank %d cannot convert its block",
+             (int)rank);
+  PetscCheck(!worst.code, PETSC_COMM_SELF, static_cast<PetscErrorCode>(worst.code),
+             "Rank %d cannot convert its block: see its message", worst.rank);
   *agreed = state;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

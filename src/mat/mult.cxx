@@ -64,7 +64,8 @@ PetscErrorCode MultOnHost(Mat A, Context *context, Side side, Vec x, Vec y, Vec 
     if (y) PetscCall(VecGetArrayRead(y, &py));
     PetscCall(VecGetArrayWrite(z, &pz));
   }
-  PetscCall(shadow->format->Mult(reinterpret_cast<const Scalar *>(px), reinterpret_cast<const Scalar *>(py), reinterpret_cast<Scalar *>(pz), nullptr));
+  PetscCall(shadow->format->Mult(reinterpret_cast<const Scalar *>(px), reinterpret_cast<const Scalar *>(py),
+                                 reinterpret_cast<Scalar *>(pz), nullptr));
   PetscCall(VecRestoreArrayRead(x, &px));
   if (y == z)
     PetscCall(VecRestoreArray(z, &pz));
@@ -94,13 +95,15 @@ PetscErrorCode Stage(Mat A, const Borrowed &v, PetscInt n, DeviceMemory *scratch
 }
 
 /// x and z are borrowed already. Asynchronous if they are on the device; ends synchronised where z is on the host.
-PetscErrorCode MultOnDevice(Mat A, Context *context, Side side, const Borrowed &x, Vec y, const Borrowed &z, PetscLogDouble *flops)
+PetscErrorCode MultOnDevice(Mat A, Context *context, Side side, const Borrowed &x, Vec y, const Borrowed &z,
+                            PetscLogDouble *flops)
 {
-  const PetscInt rows = side == Side::Normal ? A->rmap->n : A->cmap->n, cols = side == Side::Normal ? A->cmap->n : A->rmap->n;
-  Shadow        *shadow;
-  Borrowed       by;
-  Stream         stream;
-  Scalar        *px, *py = nullptr, *pz;
+  const PetscInt rows = side == Side::Normal ? A->rmap->n : A->cmap->n,
+                 cols = side == Side::Normal ? A->cmap->n : A->rmap->n;
+  Shadow  *shadow;
+  Borrowed by;
+  Stream   stream;
+  Scalar  *px, *py = nullptr, *pz;
 
   PetscFunctionBegin;
   PetscCall(GetShadow(A, context, side, Space::Device, &shadow));

@@ -1,5 +1,5 @@
-/// The plain AIJ types that ours derive from, reached through public means only: their operations and composed functions are
-/// read off a fresh matrix, so nothing depends on PETSc's private headers of AIJ.
+/// The plain AIJ types that ours derive from, reached through public means only: their operations and composed
+/// functions are read off a fresh matrix, so nothing depends on PETSc's private headers of AIJ.
 #include "mat/context.hpp"
 
 namespace sparsegpu
@@ -43,7 +43,8 @@ PetscErrorCode GetParentFunction(bool parallel, const char *name, AnyFunction *f
   PetscFunctionBegin;
   PetscCall(GetParent(parallel, &parent));
   PetscCall(PetscObjectQueryFunction((PetscObject)parent, name, function));
-  PetscCheck(*function, PETSC_COMM_SELF, PETSC_ERR_PLIB, "This PETSc's %s has no function %s", parallel ? MATMPIAIJ : MATSEQAIJ, name);
+  PetscCheck(*function, PETSC_COMM_SELF, PETSC_ERR_PLIB, "This PETSc's %s has no function %s",
+             parallel ? MATMPIAIJ : MATSEQAIJ, name);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -33,7 +33,8 @@ PetscErrorCode InspectPattern(const CsrView &A, PatternFacts *facts)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ChooseFormat(const CsrView &A, const Parameters &parameters, Space space, std::string *name, std::string *reason)
+PetscErrorCode ChooseFormat(const CsrView &A, const Parameters &parameters, Space space, std::string *name,
+                            std::string *reason)
 {
   PatternFacts f;
   char         text[256];
@@ -44,26 +45,35 @@ PetscErrorCode ChooseFormat(const CsrView &A, const Parameters &parameters, Spac
   const PetscLogDouble csr = nonzeros * (value + index) + f.rows * index;
   const PetscLogDouble dia = static_cast<PetscLogDouble>(f.diagonals) * f.rows * value;
   const PetscLogDouble ell = static_cast<PetscLogDouble>(f.longest) * f.rows * (value + index);
-  // On the GPU csr reaches about 3/4 of the bandwidth of the column-major formats on short rows. On the CPU caches serve
-  // csr's gathers, so dia must save a quarter of the bytes to win; ell only costs there.
+  // On the GPU csr reaches about 3/4 of the bandwidth of the column-major formats on short rows. On the CPU caches
+  // serve csr's gathers, so dia must save a quarter of the bytes to win; ell only costs there.
   const PetscReal gain  = space == Space::Device ? 1.15 : 0.75;
   const char     *best  = "csr";
   PetscLogDouble  bytes = csr;
 
-  const bool absurd_dia = f.diagonals > PatternFacts::MANY_DIAGONALS || TooMuchPadding(dia / value, f.nonzeros, parameters.max_padding),
+  const bool absurd_dia = f.diagonals > PatternFacts::MANY_DIAGONALS ||
+                          TooMuchPadding(dia / value, f.nonzeros, parameters.max_padding),
              absurd_ell = TooMuchPadding(ell / (value + index), f.nonzeros, parameters.max_padding);
-  // Their threads walk a row each: too few rows for the length leave the GPU idle.
-  const auto fills = [&](PetscInt steps) { return space == Space::Host || f.rows >= 512 * steps; };
+  // Their threads walk a row each: too few rows for the length leave the GPU idle. A product of fewer than SMALL
+  // nonzeros takes one launch and a memory latency or two whatever it reads: csr has the fewest.
+  constexpr PetscInt SMALL = 131072;
+  const auto         fills = [&](PetscInt steps) {
+    return space == Space::Host || (f.nonzeros >= SMALL && f.rows >= 512 * steps);
+  };
   if (f.nonzeros > 0 && fills(f.diagonals) && !absurd_dia && dia < gain * csr) {
     best  = "dia";
     bytes = dia;
-  } else if (f.nonzeros > 0 && space == Space::Device && fills(f.longest) && !absurd_ell && f.longest <= 64 && ell < 1.05 * csr) {
+  } else if (f.nonzeros > 0 && space == Space::Device && fills(f.longest) && !absurd_ell && f.longest <= 64 &&
+             ell < 1.05 * csr) {
     best  = "ell";
     bytes = ell;
   } // uneven rows: csr bins the long ones and measures faster than merge on R-MAT and circuits
-  PetscCall(PetscSNPrintf(
-      text, sizeof(text), "auto: %.3g MB against %.3g MB as csr; %" PetscInt_FMT "%s diagonals, rows of %.1f +- %.1f entries, at most %" PetscInt_FMT,
-      bytes / 1e6, csr / 1e6, f.diagonals, f.diagonals > PatternFacts::MANY_DIAGONALS ? " or more" : "", (double)f.mean, (double)f.deviation, f.longest));
+  PetscCall(PetscSNPrintf(text, sizeof(text),
+                          "auto: %.3g MB against %.3g MB as csr; %" PetscInt_FMT
+                          "%s diagonals, rows of %.1f +- %.1f entries, at most %" PetscInt_FMT,
+                          bytes / 1e6, csr / 1e6, f.diagonals,
+                          f.diagonals > PatternFacts::MANY_DIAGONALS ? " or more" : "", (double)f.mean,
+                          (double)f.deviation, f.longest));
   PetscCallCXX(*name = best);
   PetscCallCXX(*reason = text);
   PetscFunctionReturn(PETSC_SUCCESS);

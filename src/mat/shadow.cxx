@@ -63,9 +63,10 @@ static PetscErrorCode SideView(const CsrView &A, Side side, Shadow *shadow, CsrV
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The format to build: the one asked for; csr for an off-diagonal block or a transpose that it refuses; the rule for auto.
-static PetscErrorCode PickFormat(const CsrView &view, const Settings &settings, const Parameters &parameters, Side side, Space space, std::string *name,
-                                 std::string *reason)
+/// The format to build: the one asked for; csr for an off-diagonal block or a transpose that it refuses; the rule for
+/// auto.
+static PetscErrorCode PickFormat(const CsrView &view, const Settings &settings, const Parameters &parameters, Side side,
+                                 Space space, std::string *name, std::string *reason)
 {
   PetscFunctionBegin;
   if (settings.format == "auto") {
@@ -90,7 +91,8 @@ static PetscErrorCode PickFormat(const CsrView &view, const Settings &settings, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode BuildShadow(Mat A, Context *context, const CsrView &csr, const PatternKey &key, Side side, Space space, Shadow *shadow)
+static PetscErrorCode BuildShadow(Mat A, Context *context, const CsrView &csr, const PatternKey &key, Side side,
+                                  Space space, Shadow *shadow)
 {
   Parameters     parameters = context->settings.parameters;
   CsrView        view;
@@ -144,7 +146,8 @@ PetscErrorCode GetShadow(Mat A, Context *context, Side side, Space space, Shadow
 
   PetscFunctionBegin;
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
-  if (space == Space::Device && shadow->format && shadow->state == state) { // the hot path: nothing of the host is looked at
+  if (space == Space::Device && shadow->format &&
+      shadow->state == state) { // the hot path: nothing of the host is looked at
     if (side == Side::Normal) context->last = shadow;
     *out = shadow;
     PetscFunctionReturn(PETSC_SUCCESS);

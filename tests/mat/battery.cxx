@@ -22,20 +22,24 @@ static PetscErrorCode CheckInfo(Mat A, const Problem &p, const std::string &form
 
   PetscFunctionBeginUser;
   PetscCall(MatSparseGPUGetInfo(A, &info));
-  PetscCheck(format == "auto" ? strcmp(info.format, "auto") != 0 : format == info.format, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: asked for %s, runs on %s",
-             p.name.c_str(), format.c_str(), info.format);
-  PetscCheck(backend == info.backend, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, %s: asked for %s, runs on %s", p.name.c_str(), format.c_str(), backend.c_str(),
-             info.backend);
-  PetscCheck(info.reason && *info.reason, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, %s: no reason", p.name.c_str(), format.c_str());
-  PetscCheck(info.nonzeros == (PetscLogDouble)p.entries.size(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, %s: %g nonzeros, not %zu", p.name.c_str(), format.c_str(),
-             info.nonzeros, p.entries.size());
-  PetscCheck(info.stored >= info.nonzeros, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, %s: stores %g entries of %g", p.name.c_str(), format.c_str(), info.stored,
-             info.nonzeros);
+  PetscCheck(format == "auto" ? strcmp(info.format, "auto") != 0 : format == info.format, PETSC_COMM_SELF,
+             PETSC_ERR_PLIB, "%s: asked for %s, runs on %s", p.name.c_str(), format.c_str(), info.format);
+  PetscCheck(backend == info.backend, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, %s: asked for %s, runs on %s",
+             p.name.c_str(), format.c_str(), backend.c_str(), info.backend);
+  PetscCheck(info.reason && *info.reason, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, %s: no reason", p.name.c_str(),
+             format.c_str());
+  PetscCheck(info.nonzeros == (PetscLogDouble)p.entries.size(), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%s, %s: %g nonzeros, not %zu", p.name.c_str(), format.c_str(), info.nonzeros, p.entries.size());
+  PetscCheck(info.stored >= info.nonzeros, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, %s: stores %g entries of %g",
+             p.name.c_str(), format.c_str(), info.stored, info.nonzeros);
   if (p.entries.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(info.bytes_stored > 0 && info.bytes_mult > 0 && info.convert_seconds > 0, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-             "%s, %s: %g bytes stored, %g a product, %g s", p.name.c_str(), format.c_str(), info.bytes_stored, info.bytes_mult, info.convert_seconds);
-  const double csr = (double)p.entries.size() * (sizeof(PetscScalar) + sizeof(PetscInt)) + (double)(p.rows + 1) * sizeof(PetscInt);
-  PetscCheck(info.bytes_csr == csr, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: CSR has %g bytes, not %g", p.name.c_str(), csr, info.bytes_csr);
+             "%s, %s: %g bytes stored, %g a product, %g s", p.name.c_str(), format.c_str(), info.bytes_stored,
+             info.bytes_mult, info.convert_seconds);
+  const double csr =
+      (double)p.entries.size() * (sizeof(PetscScalar) + sizeof(PetscInt)) + (double)(p.rows + 1) * sizeof(PetscInt);
+  PetscCheck(info.bytes_csr == csr, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: CSR has %g bytes, not %g", p.name.c_str(),
+             csr, info.bytes_csr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -51,8 +55,8 @@ static PetscErrorCode CheckProblem(const Problem &p, const std::string &format, 
   PetscCall(CreateMatrix(p, MATSPARSEGPU, format.c_str(), &A));
   PetscCall(MatSparseGPUSetBackend(A, backend.c_str()));
   if (format != "auto") PetscCall(MatSparseGPUCheckFormat(A, format.c_str(), &accepts, &why));
-  PetscCheck(accepts == (refused ? PETSC_FALSE : PETSC_TRUE), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: must be %s, is not: %s", what.c_str(),
-             refused ? "refused" : "accepted", why ? why : "");
+  PetscCheck(accepts == (refused ? PETSC_FALSE : PETSC_TRUE), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%s: must be %s, is not: %s", what.c_str(), refused ? "refused" : "accepted", why ? why : "");
   if (!refused) {
     PetscCall(CheckProductsPoisoned(A, p, what));
     PetscCall(CheckInfo(A, p, format, backend));
@@ -61,13 +65,15 @@ static PetscErrorCode CheckProblem(const Problem &p, const std::string &format, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Values that are Inf or NaN are part of the product, the payload with which the library itself marks padding included.
+/// Values that are Inf or NaN are part of the product, the payload with which the library itself marks padding
+/// included.
 static PetscErrorCode CheckSpecialValues(const std::string &format, const std::string &backend)
 {
   const PetscReal inf = std::numeric_limits<PetscReal>::infinity();
 
   PetscFunctionBeginUser;
-  for (PetscReal value : {inf, -inf, std::numeric_limits<PetscReal>::quiet_NaN(), sparsegpu::RealOf(sparsegpu::PAD_BITS)}) {
+  for (PetscReal value :
+       {inf, -inf, std::numeric_limits<PetscReal>::quiet_NaN(), sparsegpu::RealOf(sparsegpu::PAD_BITS)}) {
     battery::Builder b("value_inf_or_nan", 40, 40);
     for (PetscInt i = 0; i < 40; ++i) {
       b.Add(i, i, i == 21 ? PetscScalar(value) : battery::Value((unsigned long long)i));
@@ -85,8 +91,8 @@ static PetscErrorCode Battery()
 
   PetscFunctionBeginUser;
   PetscCall(Formats(&formats));
-  PetscCheck(format == "auto" || std::find(formats.begin(), formats.end(), format) != formats.end(), PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
-             "The library has no format \"%s\"", format.c_str());
+  PetscCheck(format == "auto" || std::find(formats.begin(), formats.end(), format) != formats.end(), PETSC_COMM_SELF,
+             PETSC_ERR_ARG_WRONG, "The library has no format \"%s\"", format.c_str());
   PetscCall(Backends(&backends));
   if (std::find(backends.begin(), backends.end(), backend) == backends.end()) {
     PetscCall(Skip("there is no device for -backend " + backend));

@@ -1,4 +1,5 @@
-static const char help[] = "Changes of values and pattern between products: the next product must be right, in every format.\n\n";
+static const char help[] =
+    "Changes of values and pattern between products: the next product must be right, in every format.\n\n";
 
 #include "changes.hpp"
 
@@ -37,8 +38,8 @@ static PetscErrorCode CheckAll(const std::string &format, const std::string &bac
   PetscFunctionBeginUser;
   PetscCall(CreateMatrix(PETSC_COMM_WORLD, p, MATSPARSEGPU, format.c_str(), Layout::Even, &A));
   PetscCall(MatSparseGPUSetBackend(A, backend.c_str()));
-  for (const char *name : {"scale", "array", "shift", "transpose_in_place", "axpy_different", "conjugate", "new_nonzeros", "add_values", "zero_rows",
-                           "diagonal_set", "zero_entries", "set_values"})
+  for (const char *name : {"scale", "array", "shift", "transpose_in_place", "axpy_different", "conjugate",
+                           "new_nonzeros", "add_values", "zero_rows", "diagonal_set", "zero_entries", "set_values"})
     for (const Change &change : CHANGES)
       if (!strcmp(change.name, name)) {
         PetscCall(change.mat(&A));

@@ -75,7 +75,8 @@ inline PetscErrorCode SetSome(Mat A, PetscInt offset, PetscInt step, unsigned lo
   PetscCall(MatGetOwnershipRange(A, &begin, &end));
   PetscCall(MatGetSize(A, &n, nullptr));
   for (PetscInt i = begin; i < end; ++i)
-    if (i % step == 0 && i + offset >= 0 && i + offset < n) PetscCall(MatSetValue(A, i, i + offset, Value((unsigned long long)i + seed), mode));
+    if (i % step == 0 && i + offset >= 0 && i + offset < n)
+      PetscCall(MatSetValue(A, i, i + offset, Value((unsigned long long)i + seed), mode));
   PetscCall(Assemble(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -122,8 +123,10 @@ inline bool        IsSome(PetscInt i)
 }
 
 static const Change CHANGES[] = {
-    {"set_values", [](Mat *A) { return SetSome(*A, 17, 2, 7, INSERT_VALUES); }, [](Problem &p) { SetSome(p, 17, 2, 7, false); }},
-    {"add_values", [](Mat *A) { return SetSome(*A, 0, 3, 8, ADD_VALUES); }, [](Problem &p) { SetSome(p, 0, 3, 8, true); }},
+    {"set_values", [](Mat *A) { return SetSome(*A, 17, 2, 7, INSERT_VALUES); },
+     [](Problem &p) { SetSome(p, 17, 2, 7, false); }},
+    {"add_values", [](Mat *A) { return SetSome(*A, 0, 3, 8, ADD_VALUES); },
+     [](Problem &p) { SetSome(p, 0, 3, 8, true); }},
     {"zero_entries", [](Mat *A) { return MatZeroEntries(*A); },
      [](Problem &p) {
        for (Entry &e : p.entries) e.v = 0;
@@ -154,19 +157,32 @@ static const Change CHANGES[] = {
          e.v                     = e.v * Value(70 + (unsigned long long)e.i) * right * right;
        }
      }},
-    {"axpy_same", [](Mat *A) { return WithOther(*A, SamePattern(), [A](Mat X) { return MatAXPY(*A, HALF, X, SAME_NONZERO_PATTERN); }); },
+    {"axpy_same",
+     [](Mat *A) {
+       return WithOther(*A, SamePattern(), [A](Mat X) { return MatAXPY(*A, HALF, X, SAME_NONZERO_PATTERN); });
+     },
      [](Problem &p) { Axpy(p, SamePattern()); }},
-    {"axpy_subset", [](Mat *A) { return WithOther(*A, Subset(), [A](Mat X) { return MatAXPY(*A, HALF, X, SUBSET_NONZERO_PATTERN); }); },
+    {"axpy_subset",
+     [](Mat *A) {
+       return WithOther(*A, Subset(), [A](Mat X) { return MatAXPY(*A, HALF, X, SUBSET_NONZERO_PATTERN); });
+     },
      [](Problem &p) { Axpy(p, Subset()); }},
-    {"axpy_different", [](Mat *A) { return WithOther(*A, Different(), [A](Mat X) { return MatAXPY(*A, HALF, X, DIFFERENT_NONZERO_PATTERN); }); },
+    {"axpy_different",
+     [](Mat *A) {
+       return WithOther(*A, Different(), [A](Mat X) { return MatAXPY(*A, HALF, X, DIFFERENT_NONZERO_PATTERN); });
+     },
      [](Problem &p) { Axpy(p, Different()); }},
-    {"aypx", [](Mat *A) { return WithOther(*A, SamePattern(), [A](Mat X) { return MatAYPX(*A, QUARTER, X, SAME_NONZERO_PATTERN); }); },
+    {"aypx",
+     [](Mat *A) {
+       return WithOther(*A, SamePattern(), [A](Mat X) { return MatAYPX(*A, QUARTER, X, SAME_NONZERO_PATTERN); });
+     },
      [](Problem &p) {
        const Problem x = SamePattern();
        for (int twice = 0; twice < 2; ++twice)
          for (const Entry &e : x.entries) Set(p, e.i, e.j, QUARTER * Find(p, e.i, e.j)->v + e.v, false);
      }},
-    {"copy_same", [](Mat *A) { return WithOther(*A, SamePattern(), [A](Mat X) { return MatCopy(X, *A, SAME_NONZERO_PATTERN); }); },
+    {"copy_same",
+     [](Mat *A) { return WithOther(*A, SamePattern(), [A](Mat X) { return MatCopy(X, *A, SAME_NONZERO_PATTERN); }); },
      [](Problem &p) { p = SamePattern(); }},
     {"copy_different",
      [](Mat *A) {
@@ -198,7 +214,8 @@ static const Change CHANGES[] = {
        PetscFunctionReturn(PETSC_SUCCESS);
      },
      [](Problem &p) {
-       p.entries.erase(std::remove_if(p.entries.begin(), p.entries.end(), [](const Entry &e) { return IsSome(e.i); }), p.entries.end());
+       p.entries.erase(std::remove_if(p.entries.begin(), p.entries.end(), [](const Entry &e) { return IsSome(e.i); }),
+                       p.entries.end());
        for (PetscInt i : SOME_ROWS) Set(p, i, i, 2, false);
      }},
     {"zero_rows_columns",
@@ -206,7 +223,8 @@ static const Change CHANGES[] = {
        PetscMPIInt rank;
        PetscFunctionBeginUser;
        PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)*A), &rank));
-       PetscCall(MatZeroRowsColumns(*A, rank == 0 ? (PetscInt)std::size(SOME_ROWS) : 0, SOME_ROWS, 2, nullptr, nullptr));
+       PetscCall(
+           MatZeroRowsColumns(*A, rank == 0 ? (PetscInt)std::size(SOME_ROWS) : 0, SOME_ROWS, 2, nullptr, nullptr));
        PetscFunctionReturn(PETSC_SUCCESS);
      },
      [](Problem &p) {
@@ -259,6 +277,22 @@ static const Change CHANGES[] = {
     {"transpose_in_place", [](Mat *A) { return MatTranspose(*A, MAT_INPLACE_MATRIX, A); },
      [](Problem &p) {
        for (Entry &e : p.entries) std::swap(e.i, e.j);
+     }},
+    {"same_arrays",
+     [](Mat *A) { // another pattern in the very same arrays: neighbouring columns change places
+       PetscInt begin, end;
+       PetscFunctionBeginUser;
+       PetscCall(MatGetOwnershipRange(*A, &begin, &end));
+       Problem p;
+       PetscCall(Gather(*A, &p));
+       PetscCall(MatResetPreallocation(*A));
+       for (const Entry &e : p.entries)
+         if (e.i >= begin && e.i < end) PetscCall(MatSetValue(*A, e.i, e.j < 220 ? e.j ^ 1 : e.j, e.v, INSERT_VALUES));
+       PetscCall(Assemble(*A));
+       PetscFunctionReturn(PETSC_SUCCESS);
+     },
+     [](Problem &p) {
+       for (Entry &e : p.entries) e.j = e.j < 220 ? e.j ^ 1 : e.j;
      }},
     {"assembly_alone", [](Mat *A) { return Assemble(*A); }, [](Problem &) {}},
 };

@@ -1,4 +1,5 @@
-static const char help[] = "MatConvert() between our type and PETSc's, out of place, in place and into a given matrix.\n\n";
+static const char help[] =
+    "MatConvert() between our type and PETSc's, out of place, in place and into a given matrix.\n\n";
 
 #include "../family.hpp"
 
@@ -29,7 +30,8 @@ static PetscErrorCode CheckType(Mat A, const std::string &root, const std::strin
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatGetType(A, &type));
-  PetscCheck(type == root || type == "seq" + root || type == "mpi" + root, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: the type is %s", what.c_str(), type);
+  PetscCheck(type == root || type == "seq" + root || type == "mpi" + root, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%s: the type is %s", what.c_str(), type);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -41,7 +43,8 @@ static PetscErrorCode Pairs(std::vector<std::pair<std::string, std::string>> *pa
   PetscFunctionBeginUser;
   *pairs = {{MATAIJ, MATSPARSEGPU},   {MATSPARSEGPU, MATAIJ},   {MATSPARSEGPU, MATSPARSEGPU}, {MATAIJ, MATAIJSPARSEGPU},
             {MATDENSE, MATSPARSEGPU}, {MATSPARSEGPU, MATDENSE}, {MATBAIJ, MATSPARSEGPU},      {MATSPARSEGPU, MATBAIJ}};
-  if (PetscGlobalSize == 1) pairs->push_back({MATSPARSEGPU, MATSELL}); // PETSc's mpisell multiplies wrongly in 3.24.6, made of aij, too
+  if (PetscGlobalSize == 1)
+    pairs->push_back({MATSPARSEGPU, MATSELL}); // PETSc's mpisell multiplies wrongly in 3.24.6, made of aij, too
   PetscCall(SparseGPUHasDevice(&device));
 #if defined(PETSC_HAVE_CUDA)
   if (device) pairs->insert(pairs->end(), {{MATAIJCUSPARSE, MATSPARSEGPU}, {MATSPARSEGPU, MATAIJCUSPARSE}});
@@ -90,7 +93,8 @@ template <class Body> static PetscErrorCode ForPairs(Body body)
 
 static PetscErrorCode Initial()
 {
-  const auto body = [](Mat *A, const std::string &from, const std::string &to, const Problem &p, const std::string &what) {
+  const auto body = [](Mat *A, const std::string &from, const std::string &to, const Problem &p,
+                       const std::string &what) {
     Mat     B;
     Problem twice = p;
 
@@ -135,13 +139,15 @@ static PetscErrorCode InPlace()
 /// MAT_REUSE_MATRIX among the AIJ types: the values move, the matrix stays.
 static PetscErrorCode Reuse()
 {
-  const auto body = [](Mat *A, const std::string &from, const std::string &to, const Problem &p, const std::string &what) {
+  const auto body = [](Mat *A, const std::string &from, const std::string &to, const Problem &p,
+                       const std::string &what) {
     const std::string aij[] = {MATAIJ, MATSPARSEGPU, MATAIJSPARSEGPU};
     Mat               B;
     Problem           twice = p;
 
     PetscFunctionBeginUser;
-    if (std::find(aij, aij + 3, from) == aij + 3 || std::find(aij, aij + 3, to) == aij + 3) PetscFunctionReturn(PETSC_SUCCESS);
+    if (std::find(aij, aij + 3, from) == aij + 3 || std::find(aij, aij + 3, to) == aij + 3)
+      PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(MatConvert(*A, to.c_str(), MAT_INITIAL_MATRIX, &B));
     PetscCall(CheckValues(B, to, p, what));
     PetscCall(MatScale(*A, 2));
@@ -204,7 +210,62 @@ static PetscErrorCode Format()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Under -mat_seqaij_type whatever is made as aij is ours: PETSc's search for a conversion must still come to an end.
+static PetscErrorCode SeqAIJType()
+{
+  const Problem p = Subject();
+  Problem       t = p;
+
+  PetscFunctionBeginUser;
+  if (PetscGlobalSize > 1) PetscFunctionReturn(PETSC_SUCCESS); // aij is mpiaij there
+  const Option option("-mat_seqaij_type", MATSEQAIJSPARSEGPU);
+  for (battery::Entry &e : t.entries) std::swap(e.i, e.j);
+  for (const char *from : {MATSEQAIJ, MATDENSE, MATBAIJ, MATTRANSPOSEVIRTUAL})
+    for (MatReuse reuse : {MAT_INITIAL_MATRIX, MAT_INPLACE_MATRIX}) {
+      const std::string what      = std::string(from) + (reuse == MAT_INITIAL_MATRIX ? "" : " in place");
+      const bool        transpose = std::string(from) == MATTRANSPOSEVIRTUAL;
+      Mat               A, B;
+      PetscCall(CreateMatrix(PETSC_COMM_WORLD, p, MATAIJ, nullptr, Layout::Even, &A));
+      if (transpose) {
+        PetscCall(MatCreateTranspose(A, &B));
+        PetscCall(MatDestroy(&A));
+        A = B;
+      } else
+        PetscCall(MatConvert(A, from, MAT_INPLACE_MATRIX, &A));
+      B = A;
+      PetscCall(MatConvert(A, MATAIJ, reuse, &B));
+      PetscCall(CheckProducts(B, transpose ? t : p, what));
+      if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatDestroy(&A));
+      PetscCall(MatDestroy(&B));
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A symmetric matrix becomes sbaij, which asks for the flag.
+static PetscErrorCode Symmetric()
+{
+  const Problem p = battery::Grid("grid_9x8", 9, 8, true);
+  Mat           A, B;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateMatrix(PETSC_COMM_WORLD, p, MATSPARSEGPU, nullptr, Layout::Even, &A));
+  PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
+  PetscCall(MatSetOption(A, MAT_HERMITIAN, PETSC_TRUE));
+  PetscCall(MatConvert(A, MATSBAIJ, MAT_INITIAL_MATRIX, &B));
+  PetscCall(CheckOneProduct(B, p, Op::Plain, Poison::None, VECSTANDARD, VECSTANDARD, "sbaij"));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help, {{"initial", Initial}, {"in_place", InPlace}, {"reuse", Reuse}, {"chain", Chain}, {"format", Format}});
+  return Main(argc, argv, help,
+              {{"initial", Initial},
+               {"in_place", InPlace},
+               {"reuse", Reuse},
+               {"chain", Chain},
+               {"format", Format},
+               {"seqaij_type", SeqAIJType},
+               {"symmetric", Symmetric}});
 }

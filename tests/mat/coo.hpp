@@ -7,8 +7,8 @@
 namespace testing
 {
 
-/// The entries that the calling process gives: any of the matrix (so most are off-process on several ranks), some twice,
-/// and some with a negative index, which are to be ignored.
+/// The entries that the calling process gives: any of the matrix (so most are off-process on several ranks), some
+/// twice, and some with a negative index, which are to be ignored.
 struct Coo {
   std::vector<PetscInt>    i, j;
   std::vector<PetscScalar> v;
@@ -29,7 +29,7 @@ inline Problem Model(PetscInt round, Coo *mine)
 
   for (size_t k = 0; k < p.entries.size(); ++k) {
     battery::Entry &e = p.entries[k];
-    e.v               = battery::Value(k + 10000 * (size_t)round) + (PetscScalar)(e.i == e.j ? 8 : 0); // dominant, for ILU
+    e.v = battery::Value(k + 10000 * (size_t)round) + (PetscScalar)(e.i == e.j ? 8 : 0); // dominant, for ILU
     if (k % size == rank) mine->Add(e.i, e.j, e.v);
     if (k % 5 == 0) {
       const PetscScalar half = (PetscReal)0.5 * e.v;

@@ -14,10 +14,11 @@ static PetscErrorCode ReadRows(Mat A, Mat aij)
   PetscFunctionBeginUser;
   PetscCall(Gather(A, &a));
   PetscCall(Gather(aij, &b));
-  PetscCheck(a.entries.size() == b.entries.size(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%zu entries, not %zu", a.entries.size(), b.entries.size());
+  PetscCheck(a.entries.size() == b.entries.size(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%zu entries, not %zu",
+             a.entries.size(), b.entries.size());
   for (size_t k = 0; k < a.entries.size(); ++k)
-    PetscCheck(a.entries[k].i == b.entries[k].i && a.entries[k].j == b.entries[k].j && a.entries[k].v == b.entries[k].v, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-               "Entry %zu is another", k);
+    PetscCheck(a.entries[k].i == b.entries[k].i && a.entries[k].j == b.entries[k].j && a.entries[k].v == b.entries[k].v,
+               PETSC_COMM_SELF, PETSC_ERR_PLIB, "Entry %zu is another", k);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 static PetscErrorCode ReadView(Mat A, Mat aij)
@@ -29,7 +30,8 @@ static PetscErrorCode ReadView(Mat A, Mat aij)
   for (Mat M : {A, aij}) PetscCall(PetscObjectSetName((PetscObject)M, "matrix"));
   PetscCall(ViewText(A, PETSC_VIEWER_ASCII_MATLAB, std::string("coo_ours_") + where, &text[0])); // all digits
   PetscCall(ViewText(aij, PETSC_VIEWER_ASCII_MATLAB, std::string("coo_aij_") + where, &text[1]));
-  PetscCheck(AsAIJ(text[0]) == text[1], PETSC_COMM_SELF, PETSC_ERR_PLIB, "MatView() of aij gives\n%s\nof ours\n%s", text[1].c_str(), text[0].c_str());
+  PetscCheck(AsAIJ(text[0]) == text[1], PETSC_COMM_SELF, PETSC_ERR_PLIB, "MatView() of aij gives\n%s\nof ours\n%s",
+             text[1].c_str(), text[0].c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 static PetscErrorCode ReadArray(Mat A, Mat aij)
@@ -52,7 +54,8 @@ static PetscErrorCode ReadArray(Mat A, Mat aij)
     }
     PetscCall(MatGetInfo(blocks[1], MAT_LOCAL, &info));
     for (PetscInt k = 0; k < (PetscInt)info.nz_used; ++k)
-      PetscCheck(a[0][k] == a[1][k], PETSC_COMM_SELF, PETSC_ERR_PLIB, "Value %" PetscInt_FMT " of a block is another", k);
+      PetscCheck(a[0][k] == a[1][k], PETSC_COMM_SELF, PETSC_ERR_PLIB, "Value %" PetscInt_FMT " of a block is another",
+                 k);
     for (int which = 0; which < 2; ++which) PetscCall(MatSeqAIJRestoreArrayRead(blocks[which], &a[which]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,4 +1,5 @@
-static const char help[] = "Matrices made from ours: sub-matrices, duplicates, products, nests; their vectors; binding to the CPU.\n\n";
+static const char help[] =
+    "Matrices made from ours: sub-matrices, duplicates, products, nests; their vectors; binding to the CPU.\n\n";
 
 #include "../family.hpp"
 
@@ -164,13 +165,15 @@ static PetscErrorCode Vectors()
   PetscCall(SparseGPUHasDevice(&device));
   for (const char *backend : {"auto", "kokkos", "cuda"}) {
     if (!device && !strcmp(backend, "cuda")) continue;
-    PetscCall(CreateMatrix(PETSC_COMM_WORLD, battery::Banded("wide", 40, 60, {0, 9}), MATSPARSEGPU, nullptr, Layout::Even, &A));
+    PetscCall(CreateMatrix(PETSC_COMM_WORLD, battery::Banded("wide", 40, 60, {0, 9}), MATSPARSEGPU, nullptr,
+                           Layout::Even, &A));
     PetscCall(MatSparseGPUSetBackend(A, backend));
     PetscCall(MatCreateVecs(A, &right, &left));
     PetscCall(MatGetLocalSize(A, &m, &n));
     PetscCall(VecGetLocalSize(right, &nr));
     PetscCall(VecGetLocalSize(left, &nl));
-    PetscCheck(nr == n && nl == m, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Vectors of sizes %" PetscInt_FMT ", %" PetscInt_FMT, nr, nl);
+    PetscCheck(nr == n && nl == m, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "Vectors of sizes %" PetscInt_FMT ", %" PetscInt_FMT, nr, nl);
 #if defined(PETSC_HAVE_CUDA)
     const bool expected = device && strcmp(backend, "kokkos");
 #else
@@ -178,7 +181,8 @@ static PetscErrorCode Vectors()
 #endif
     PetscCall(VecGetType(right, &type));
     PetscCall(PetscObjectTypeCompareAny((PetscObject)right, &cuda, "seqcuda", "mpicuda", ""));
-    PetscCheck((cuda == PETSC_TRUE) == expected, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Backend %s: vectors of type %s", backend, type);
+    PetscCheck((cuda == PETSC_TRUE) == expected, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Backend %s: vectors of type %s",
+               backend, type);
     PetscCall(MatMult(A, right, left));
     PetscCall(VecDestroy(&right));
     PetscCall(VecDestroy(&left));
@@ -203,7 +207,8 @@ static PetscErrorCode Bind()
     PetscCall(CheckProducts(A, Subject(), bound ? "bound to the CPU" : "not bound"));
     PetscCall(MatSparseGPUGetInfo(A, &info));
 #if defined(PETSC_HAVE_CUDA) // elsewhere MatBindToCPU() is empty
-    PetscCheck(!bound || !strcmp(info.backend, "kokkos"), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Bound, but ran on %s", info.backend);
+    PetscCheck(!bound || !strcmp(info.backend, "kokkos"), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Bound, but ran on %s",
+               info.backend);
 #endif
   }
   PetscCall(MatDestroy(&A));

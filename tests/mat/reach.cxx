@@ -1,4 +1,5 @@
-static const char help[] = "The ways in which a program comes to our type: options, MatSetType(), MatConvert(), MatLoad(), arrays.\n\n";
+static const char help[] =
+    "The ways in which a program comes to our type: options, MatSetType(), MatConvert(), MatLoad(), arrays.\n\n";
 
 #include "../family.hpp"
 
@@ -45,7 +46,8 @@ static PetscErrorCode MatTypeOption()
   Mat          A;
 
   PetscFunctionBeginUser;
-  for (const char *type : {MATSPARSEGPU, MATAIJSPARSEGPU, PetscGlobalSize == 1 ? MATSEQAIJSPARSEGPU : MATMPIAIJSPARSEGPU}) {
+  for (const char *type :
+       {MATSPARSEGPU, MATAIJSPARSEGPU, PetscGlobalSize == 1 ? MATSEQAIJSPARSEGPU : MATMPIAIJSPARSEGPU}) {
     const Option option("-mat_type", type);
     PetscCall(Create(&A));
     PetscCall(MatSetFromOptions(A));
@@ -229,7 +231,8 @@ static PetscErrorCode WithArrays()
     if (PetscGlobalSize == 1)
       PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, 50, 50, rows.i.data(), rows.j.data(), rows.a.data(), &A));
     else
-      PetscCall(MatCreateMPIAIJWithArrays(PETSC_COMM_WORLD, m, m, 50, 50, rows.i.data(), rows.j.data(), rows.a.data(), &A));
+      PetscCall(
+          MatCreateMPIAIJWithArrays(PETSC_COMM_WORLD, m, m, 50, 50, rows.i.data(), rows.j.data(), rows.a.data(), &A));
     PetscCall(PetscOptionsClearValue(nullptr, "-mat_seqaij_type"));
     if (!by_option) PetscCall(MatConvert(A, MATSPARSEGPU, MAT_INPLACE_MATRIX, &A));
     if (!by_option || PetscGlobalSize == 1) PetscCall(CheckIsOurs(A, "with arrays"));

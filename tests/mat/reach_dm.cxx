@@ -1,4 +1,5 @@
-static const char help[] = "-dm_mat_type sparsegpu: matrices made by DMDA and DMPlex, and Galerkin multigrid on them.\n\n";
+static const char help[] =
+    "-dm_mat_type sparsegpu: matrices made by DMDA and DMPlex, and Galerkin multigrid on them.\n\n";
 
 #include "../family.hpp"
 
@@ -56,8 +57,8 @@ static PetscErrorCode RightHandSide(KSP, Vec b, void *)
 static PetscErrorCode CreateDA(PetscInt points, DM *dm)
 {
   PetscFunctionBeginUser;
-  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, points, points, PETSC_DECIDE, PETSC_DECIDE, 1, 1, nullptr,
-                         nullptr, dm));
+  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, points, points,
+                         PETSC_DECIDE, PETSC_DECIDE, 1, 1, nullptr, nullptr, dm));
   PetscCall(DMSetFromOptions(*dm));
   PetscCall(DMSetUp(*dm));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -76,7 +77,8 @@ static PetscErrorCode DA()
   PetscCall(CheckIsOurs(A, "DMDA"));
   PetscCall(Assemble(dm, A));
   PetscCall(Gather(A, &p));
-  PetscCheck(p.entries.size() == 5 * 14 * 14 - 4 * 14, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%zu entries", p.entries.size());
+  PetscCheck(p.entries.size() == 5 * 14 * 14 - 4 * 14, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%zu entries",
+             p.entries.size());
   PetscCall(CheckProducts(A, p, "DMDA"));
   PetscCall(CheckRanOn(A, "dia", "DMDA"));
   PetscCall(MatDestroy(&A));
@@ -118,11 +120,13 @@ static PetscErrorCode Plex()
   PetscCall(DMCreateMatrix(dm, &A));
   PetscCall(CheckIsOurs(A, "DMPlex"));
   PetscCall(MatGetOwnershipRange(A, &row0, &row1));
-  for (PetscInt i = row0; i < row1; ++i) PetscCall(MatSetValue(A, i, i, battery::Value((unsigned long long)i), INSERT_VALUES));
+  for (PetscInt i = row0; i < row1; ++i)
+    PetscCall(MatSetValue(A, i, i, battery::Value((unsigned long long)i), INSERT_VALUES));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   PetscCall(Gather(A, &p));
-  PetscCheck(p.rows == 42 && p.entries.size() > 42, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " rows, %zu entries", p.rows, p.entries.size());
+  PetscCheck(p.rows == 42 && p.entries.size() > 42, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%" PetscInt_FMT " rows, %zu entries", p.rows, p.entries.size());
   PetscCall(CheckProducts(A, p, "DMPlex"));
   PetscCall(CheckRanOn(A, "ell", "DMPlex"));
   PetscCall(MatDestroy(&A));
@@ -133,11 +137,12 @@ static PetscErrorCode Plex()
 /// Solves on a DMDA by Galerkin multigrid; *all_ours: is every level's operator of our type?
 static PetscErrorCode Multigrid(const char type[], PetscInt *iterations, bool *all_ours)
 {
-  const Option dm_type("-dm_mat_type", type), pc("-pc_type", "mg"), levels("-pc_mg_levels", "3"), galerkin("-pc_mg_galerkin", "both");
-  DM           dm;
-  KSP          ksp, smoother;
-  PC           mg;
-  PetscInt     n;
+  const Option dm_type("-dm_mat_type", type), pc("-pc_type", "mg"), levels("-pc_mg_levels", "3"),
+      galerkin("-pc_mg_galerkin", "both");
+  DM       dm;
+  KSP      ksp, smoother;
+  PC       mg;
+  PetscInt n;
 
   PetscFunctionBeginUser;
   PetscCall(CreateDA(33, &dm));
@@ -175,7 +180,8 @@ static PetscErrorCode Galerkin()
   PetscCall(Multigrid(MATAIJ, &aij, &types));
   PetscCall(Multigrid(MATSPARSEGPU, &ours, &types));
   PetscCheck(types, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A level's operator is not of our type");
-  PetscCheck(ours == aij, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " iterations, aij has %" PetscInt_FMT, ours, aij);
+  PetscCheck(ours == aij, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " iterations, aij has %" PetscInt_FMT, ours,
+             aij);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -41,7 +41,8 @@ static PetscErrorCode Load(const std::string &file, Problem *p, bool *loaded)
   PetscCall(PetscPopErrorHandler());
   *loaded = code == PETSC_SUCCESS;
   if (!*loaded) {
-    PetscCheck(message.find("\"complex\"") != std::string::npos, PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "%s", message.c_str());
+    PetscCheck(message.find("\"complex\"") != std::string::npos, PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "%s",
+               message.c_str());
     PetscCall(Skip(message));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -70,8 +71,8 @@ static PetscErrorCode CheckFile(const std::string &file)
     Mat         A;
     PetscCall(CreateMatrix(p, MATSPARSEGPU, format.c_str(), &A));
     if (format != "auto") PetscCall(MatSparseGPUCheckFormat(A, format.c_str(), &accepts, &why));
-    PetscCheck(accepts == (refused ? PETSC_FALSE : PETSC_TRUE), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s in %s: %s", p.name.c_str(), format.c_str(),
-               accepts ? "accepted" : why);
+    PetscCheck(accepts == (refused ? PETSC_FALSE : PETSC_TRUE), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s in %s: %s",
+               p.name.c_str(), format.c_str(), accepts ? "accepted" : why);
     for (const std::string &backend : backends) {
       if (refused) break;
       PetscCall(MatSparseGPUSetBackend(A, backend.c_str()));
@@ -100,7 +101,8 @@ static PetscErrorCode RealMatrices()
   }
   for (const auto &found : std::filesystem::directory_iterator(folder)) {
     const std::string name = found.path().filename().string(), stem = name.substr(0, name.find(".mtx"));
-    if (stem == name || (stem.size() > 2 && stem.substr(stem.size() - 2) == "_b")) continue; // NAME_b is a right-hand side
+    if (stem == name || (stem.size() > 2 && stem.substr(stem.size() - 2) == "_b"))
+      continue; // NAME_b is a right-hand side
     PetscCall(CheckFile(found.path().string()));
     SkipReason().clear(); // a complex matrix among real ones is no reason to skip the others
   }

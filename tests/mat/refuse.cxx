@@ -1,4 +1,5 @@
-static const char help[] = "Formats that a matrix makes absurd refuse it and name the sizes; the others, and auto, do not.\n\n";
+static const char help[] =
+    "Formats that a matrix makes absurd refuse it and name the sizes; the others, and auto, do not.\n\n";
 
 #include "../family.hpp"
 
@@ -71,7 +72,8 @@ static Problem Wide()
   return b.Refusing({"dia"});
 }
 
-/// All formats but those that must refuse take the absurd matrix, in little more than csr's memory; auto picks one of them.
+/// All formats but those that must refuse take the absurd matrix, in little more than csr's memory; auto picks one of
+/// them.
 static PetscErrorCode Others()
 {
   std::vector<std::string> formats, backends;
@@ -91,9 +93,10 @@ static PetscErrorCode Others()
         PetscCall(MatSparseGPUSetBackend(A, backend.c_str()));
         PetscCall(CheckProducts(A, p, what));
         PetscCall(MatSparseGPUGetInfo(A, &info));
-        PetscCheck(!battery::Refuses(p, info.format), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s runs on %s", what.c_str(), info.format);
-        PetscCheck(info.bytes_stored <= 4 * info.bytes_csr, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s stores %g bytes, csr %g", what.c_str(), info.bytes_stored,
-                   info.bytes_csr);
+        PetscCheck(!battery::Refuses(p, info.format), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s runs on %s", what.c_str(),
+                   info.format);
+        PetscCheck(info.bytes_stored <= 4 * info.bytes_csr, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                   "%s stores %g bytes, csr %g", what.c_str(), info.bytes_stored, info.bytes_csr);
         PetscCall(MatDestroy(&A));
       }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -116,8 +119,8 @@ static PetscErrorCode Limit()
     for (const char *format : {"dia", "ell"}) {
       PetscCall(CreateMatrix(p, MATSPARSEGPU, format, &A));
       PetscCall(MatSparseGPUCheckFormat(A, format, &accepts, &why));
-      PetscCheck(accepts == (removed ? PETSC_FALSE : PETSC_TRUE), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, %zu entries for 16384 slots: %s", format,
-                 p.entries.size(), accepts ? "accepted" : why);
+      PetscCheck(accepts == (removed ? PETSC_FALSE : PETSC_TRUE), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                 "%s, %zu entries for 16384 slots: %s", format, p.entries.size(), accepts ? "accepted" : why);
       if (accepts) {
         PetscCall(CheckProducts(A, p, format));
         PetscCall(CheckRanOn(A, format, "padding of 4"));
@@ -158,5 +161,6 @@ static PetscErrorCode Later()
 
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help, {{"dia", RefuseDia}, {"ell", RefuseEll}, {"others", Others}, {"limit", Limit}, {"later", Later}});
+  return Main(argc, argv, help,
+              {{"dia", RefuseDia}, {"ell", RefuseEll}, {"others", Others}, {"limit", Limit}, {"later", Later}});
 }

@@ -33,11 +33,11 @@ static PetscErrorCode Facts()
         if (PetscGlobalRank == 0) {
           const std::string stored = Number(info.stored) + " entries for " + Number(info.nonzeros) + " nonzeros";
           const std::string bytes  = Number(info.bytes_stored) + " bytes against " + Number(info.bytes_csr) + " as csr";
-          PetscCall(CheckText(
-              "view of " + format, text,
-              {std::string("format: ") + info.format + " on " + info.backend, info.reason, stored, bytes, "padding", "conversion: ", "update of values: "}));
-          PetscCheck((text.find(format == "auto" ? "auto" : "asked for") != std::string::npos), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: not said why in\n%s",
-                     format.c_str(), text.c_str());
+          PetscCall(CheckText("view of " + format, text,
+                              {std::string("format: ") + info.format + " on " + info.backend, info.reason, stored,
+                               bytes, "padding", "conversion: ", "update of values: "}));
+          PetscCheck((text.find(format == "auto" ? "auto" : "asked for") != std::string::npos), PETSC_COMM_SELF,
+                     PETSC_ERR_PLIB, "%s: not said why in\n%s", format.c_str(), text.c_str());
         }
         PetscCall(MatDestroy(&A));
       }
@@ -86,15 +86,16 @@ static PetscErrorCode Entries()
   Mat           A;
 
   PetscFunctionBeginUser;
-  for (PetscViewerFormat view : {PETSC_VIEWER_DEFAULT, PETSC_VIEWER_ASCII_MATLAB, PETSC_VIEWER_ASCII_COMMON, PETSC_VIEWER_ASCII_DENSE}) {
+  for (PetscViewerFormat view :
+       {PETSC_VIEWER_DEFAULT, PETSC_VIEWER_ASCII_MATLAB, PETSC_VIEWER_ASCII_COMMON, PETSC_VIEWER_ASCII_DENSE}) {
     for (int which = 0; which < 2; ++which) {
       PetscCall(CreateMatrix(PETSC_COMM_WORLD, p, which ? MATAIJ : MATSPARSEGPU, nullptr, Layout::Even, &A));
       PetscCall(PetscObjectSetName((PetscObject)A, "matrix"));
       PetscCall(ViewText(A, view, "view_entries", &text[which]));
       PetscCall(MatDestroy(&A));
     }
-    PetscCheck(AsAIJ(text[0]) == text[1], PETSC_COMM_SELF, PETSC_ERR_PLIB, "View %d of aij gives\n%s\nof ours\n%s", (int)view, text[1].c_str(),
-               text[0].c_str());
+    PetscCheck(AsAIJ(text[0]) == text[1], PETSC_COMM_SELF, PETSC_ERR_PLIB, "View %d of aij gives\n%s\nof ours\n%s",
+               (int)view, text[1].c_str(), text[0].c_str());
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

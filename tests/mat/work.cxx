@@ -36,9 +36,10 @@ static PetscErrorCode Work()
       for (PetscInt again = 0; again < 2; ++again) {
         PetscCall(MatMult(A, x, y));
         PetscCall(Counts(&conversions, &updates));
-        PetscCheck(conversions == (again ? 0 : conversions_due) && updates == (again ? 0 : updates_due), PETSC_COMM_SELF, PETSC_ERR_PLIB,
-                   "%s, product %d after %s: %" PetscInt_FMT " conversions and %" PetscInt_FMT " updates", format.c_str(), (int)again + 1, after, conversions,
-                   updates);
+        PetscCheck(conversions == (again ? 0 : conversions_due) && updates == (again ? 0 : updates_due),
+                   PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                   "%s, product %d after %s: %" PetscInt_FMT " conversions and %" PetscInt_FMT " updates",
+                   format.c_str(), (int)again + 1, after, conversions, updates);
       }
       PetscFunctionReturn(PETSC_SUCCESS);
     };
@@ -47,7 +48,8 @@ static PetscErrorCode Work()
     PetscCall(VecDuplicate(x, &y));
     PetscCall(VecSet(x, 1));
     PetscCall(Counts(&conversions, &updates));
-    PetscCheck(conversions == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: converted before the first product", format.c_str());
+    PetscCheck(conversions == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: converted before the first product",
+               format.c_str());
     PetscCall(product("assembly", 1, 0));
     PetscCall(MatScale(A, 2));
     PetscCall(product("MatScale", 0, 1));
@@ -92,8 +94,9 @@ static PetscErrorCode Copies()
       PetscCall(EventCount("SparseGPUCopy", &before));
       for (int times = 0; times < 10; ++times) PetscCall(MatMult(A, x, y));
       PetscCall(EventCount("SparseGPUCopy", &after));
-      PetscCheck(after - before == 10 * due, PETSC_COMM_SELF, PETSC_ERR_PLIB, "x %s, y %s: %" PetscInt_FMT " copies in 10 products, %" PetscInt_FMT " expected",
-                 xtype.c_str(), ytype.c_str(), after - before, 10 * due);
+      PetscCheck(after - before == 10 * due, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                 "x %s, y %s: %" PetscInt_FMT " copies in 10 products, %" PetscInt_FMT " expected", xtype.c_str(),
+                 ytype.c_str(), after - before, 10 * due);
       PetscCall(VecDestroy(&x));
       PetscCall(VecDestroy(&y));
     }

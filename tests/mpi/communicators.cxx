@@ -1,4 +1,5 @@
-static const char help[] = "Several matrices on several communicators at once, and many of them one after the other.\n\n";
+static const char help[] =
+    "Several matrices on several communicators at once, and many of them one after the other.\n\n";
 
 #include "../family.hpp"
 
@@ -7,13 +8,14 @@ using namespace testing;
 /// World, halves of it, and self: products in turn, in every format, then destruction in another order.
 static PetscErrorCode Together()
 {
-  const Problem            p = battery::Grid("grid_14x9", 14, 9, false), q = battery::Banded("bands_70", 70, 40, {-33, 0, 5});
+  const Problem p = battery::Grid("grid_14x9", 14, 9, false), q = battery::Banded("bands_70", 70, 40, {-33, 0, 5});
   std::vector<std::string> formats;
   MPI_Comm                 half;
   std::vector<Mat>         grid, bands;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_split(PETSC_COMM_WORLD, PetscGlobalRank % 2, -PetscGlobalRank, &half)); // ranks in reverse order
+  PetscCallMPI(
+      MPI_Comm_split(PETSC_COMM_WORLD, PetscGlobalRank % 2, -PetscGlobalRank, &half)); // ranks in reverse order
   PetscCall(Formats(&formats));
   for (const std::string &format : formats)
     for (MPI_Comm comm : {PETSC_COMM_WORLD, half, PETSC_COMM_SELF}) {
@@ -61,7 +63,8 @@ static PetscErrorCode Repeated()
     if (times == 9) PetscCall(PetscMallocGetCurrentUsage(&held[0])); // 0 where PETSc does not count; valgrind does
   }
   PetscCall(PetscMallocGetCurrentUsage(&held[1]));
-  PetscCheck(held[1] <= held[0], PETSC_COMM_SELF, PETSC_ERR_PLIB, "%g bytes held after 60 rounds, %g after 10", held[1], held[0]);
+  PetscCheck(held[1] <= held[0], PETSC_COMM_SELF, PETSC_ERR_PLIB, "%g bytes held after 60 rounds, %g after 10", held[1],
+             held[0]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,4 +1,5 @@
-static const char help[] = "The battery on several ranks, in every format and on layouts with ranks that own nothing.\n\n";
+static const char help[] =
+    "The battery on several ranks, in every format and on layouts with ranks that own nothing.\n\n";
 
 #include "../family.hpp"
 
@@ -18,7 +19,8 @@ static PetscErrorCode AnyRefuses(Mat A, const std::string &format, bool *refused
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CheckProblem(const Problem &p, Layout layout, const std::string &format, const std::string &backend)
+static PetscErrorCode CheckProblem(const Problem &p, Layout layout, const std::string &format,
+                                   const std::string &backend)
 {
   const std::string what = p.name + " in " + format + " on " + backend + ", " + Name(layout);
   Mat               A;
@@ -61,7 +63,9 @@ template <Layout layout> static PetscErrorCode On()
 
 int main(int argc, char **argv)
 {
-  return Main(
-      argc, argv, help,
-      {{"even", On<Layout::Even>}, {"first_empty", On<Layout::FirstEmpty>}, {"all_on_last", On<Layout::AllOnLast>}, {"opposite", On<Layout::Opposite>}});
+  return Main(argc, argv, help,
+              {{"even", On<Layout::Even>},
+               {"first_empty", On<Layout::FirstEmpty>},
+               {"all_on_last", On<Layout::AllOnLast>},
+               {"opposite", On<Layout::Opposite>}});
 }

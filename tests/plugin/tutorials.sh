@@ -1,6 +1,6 @@
 #!/bin/sh
-# PETSc's own tutorials ex2, ex10 and ex50, compiled as they are, under the plug-in, against the plain run and, for ex2 and
-# ex50, against PETSc's reference output.
+# PETSc's own tutorials ex2, ex10 and ex50, compiled as they are, under the plug-in, against the plain run and, for ex2
+# and ex50, against PETSc's reference output.
 set -u
 source=$(ls -d /usr/share/petsc/*/share/petsc/examples/src/ksp/ksp/tutorials 2>/dev/null | tail -1)
 data=$(ls -d /usr/share/petsc/*/share/petsc/datafiles/matrices 2>/dev/null | tail -1)
@@ -9,20 +9,23 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 for name in ex2 ex10 ex50; do
-  mpicc -I"$PETSC_INCLUDE" "$source/$name.c" -o "$work/$name" -L"$PETSC_LIB" -Wl,-rpath,"$PETSC_LIB" $PETSC_LINK -lm || exit 1
+  mpicc -I"$PETSC_INCLUDE" "$source/$name.c" -o "$work/$name" -L"$PETSC_LIB" -Wl,-rpath,"$PETSC_LIB" $PETSC_LINK -lm ||
+    exit 1
 done
 same() { # ranks program arguments ...: plain and with the plug-in
   ranks=$1; shift
   "$SPARSEGPU_MPIEXEC" -n $ranks "$@" > "$work/plain" 2>&1 || { echo "plain $*"; cat "$work/plain"; failed=1; return; }
   for way in "-mat_type sparsegpu -dm_mat_type sparsegpu" "-mat_seqaij_type seqaijsparsegpu"; do
-    "$SPARSEGPU_MPIEXEC" -n $ranks "$@" -dll_append "$SPARSEGPU_LIBRARY" $way > "$work/ours" 2>&1 || { echo "failed: $* $way"; cat "$work/ours"; failed=1; continue; }
+    "$SPARSEGPU_MPIEXEC" -n $ranks "$@" -dll_append "$SPARSEGPU_LIBRARY" $way > "$work/ours" 2>&1 ||
+      { echo "failed: $* $way"; cat "$work/ours"; failed=1; continue; }
     cmp -s "$work/plain" "$work/ours" || { echo "differs: $* $way"; diff "$work/plain" "$work/ours"; failed=1; }
   done
 }
 reference() { # file, ranks, program arguments: PETSc's own expected output
   file=$source/output/$1; ranks=$2; shift 2
   [ -f "$file" ] || return
-  "$SPARSEGPU_MPIEXEC" -n $ranks "$@" -dll_append "$SPARSEGPU_LIBRARY" -mat_type sparsegpu -dm_mat_type sparsegpu > "$work/ours" 2>&1
+  "$SPARSEGPU_MPIEXEC" -n $ranks "$@" -dll_append "$SPARSEGPU_LIBRARY" -mat_type sparsegpu -dm_mat_type sparsegpu > \
+    "$work/ours" 2>&1
   cmp -s "$file" "$work/ours" || { echo "not the reference $file: $*"; diff "$file" "$work/ours"; failed=1; }
 }
 case $PETSC_LIB in *petsc64*) int=int64 ;; *) int=int32 ;; esac

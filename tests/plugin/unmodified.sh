@@ -1,5 +1,6 @@
 #!/bin/sh
-# An unmodified program gives aij's iterations with every format, loaded by -dll_append and by PETSC_OPTIONS, on 1 to 4 ranks.
+# An unmodified program gives aij's iterations with every format, loaded by
+# -dll_append and by PETSC_OPTIONS, on 1 to 4 ranks.
 set -u
 program=$1
 failed=0
@@ -7,7 +8,8 @@ plain=${PETSC_OPTIONS:-}
 for ranks in 1 2 4; do
   expected=$("$SPARSEGPU_MPIEXEC" -n $ranks "$program" -m 40 -n 30 -mat_type aij) || exit 1
   for format in auto csr merge dia ell coo hyb sccsr vab; do
-    got=$("$SPARSEGPU_MPIEXEC" -n $ranks "$program" -m 40 -n 30 -dll_append "$SPARSEGPU_LIBRARY" -mat_type sparsegpu -mat_sparsegpu_format $format)
+    got=$("$SPARSEGPU_MPIEXEC" -n $ranks "$program" -m 40 -n 30 -dll_append "$SPARSEGPU_LIBRARY" -mat_type sparsegpu \
+      -mat_sparsegpu_format $format)
     [ "${got#*:}" = "${expected#*:}" ] || { echo "$format on $ranks ranks: '$got', not '$expected'"; failed=1; }
   done
   export PETSC_OPTIONS="$plain -dll_append $SPARSEGPU_LIBRARY -mat_seqaij_type seqaijsparsegpu"

@@ -25,7 +25,8 @@ inline PetscErrorCode CheckInts(const char what[], const PetscInt *array, const 
 {
   PetscFunctionBeginUser;
   for (size_t k = 0; k < expected.size(); k++)
-    PetscCheck(array[k] == expected[k], PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s[%zu] is %" PetscInt_FMT ", not %" PetscInt_FMT, what, k, array[k], expected[k]);
+    PetscCheck(array[k] == expected[k], PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%s[%zu] is %" PetscInt_FMT ", not %" PetscInt_FMT, what, k, array[k], expected[k]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -34,8 +35,8 @@ inline PetscErrorCode CheckValues(const char what[], const Scalar *array, const 
 {
   PetscFunctionBeginUser;
   for (size_t k = 0; k < expected.size(); k++)
-    PetscCheck(expected[k] == -1 ? IsPad(array[k]) : RealPart(array[k]) == expected[k], PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s[%zu] is %g, not %g", what, k,
-               (double)RealPart(array[k]), (double)expected[k]);
+    PetscCheck(expected[k] == -1 ? IsPad(array[k]) : RealPart(array[k]) == expected[k], PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%s[%zu] is %g, not %g", what, k, (double)RealPart(array[k]), (double)expected[k]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

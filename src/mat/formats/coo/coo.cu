@@ -1,5 +1,6 @@
 #include "device/carry.hpp"
 #include "device/cuda_check.hpp"
+#include "device/launch.cuh"
 #include "device/load.cuh"
 #include "device/scatter.hpp"
 #include "device/segmented.cuh"
@@ -19,8 +20,8 @@ PetscInt CooInterval_CUDA()
 }
 
 /// z += A x but for what is carried. Products and rows are read coalesced into shared memory, every thread sums ENTRIES
-/// neighbouring ones, and a segmented sum over the block joins rows that span threads. A row that ends inside the interval
-/// is written by this block alone; the last one is carried. Bitwise reproducible.
+/// neighbouring ones, and a segmented sum over the block joins rows that span threads. A row that ends inside the
+/// interval is written by this block alone; the last one is carried. Bitwise reproducible.
 static __global__ void __launch_bounds__(THREADS) coo_kernel(CooLayout A, const Scalar *x, Scalar *z)
 {
   __shared__ Scalar   product[INTERVAL];
@@ -30,11 +31,26 @@ static __global__ void __launch_bounds__(THREADS) coo_kernel(CooLayout A, const 
   const PetscInt      begin = static_cast<PetscInt>(blockIdx.x) * INTERVAL;
   const int           here  = A.nonzeros - begin < INTERVAL ? static_cast<int>(A.nonzeros - begin) : INTERVAL;
 
+  Scalar   a[ENTRIES];
+  PetscInt j[ENTRIES];
+  let_next_kernel_start();
+#pragma unroll
+  for (int k = 0; k < ENTRIES; k++) { // every load on its way before the first is waited for
+    const int e = k * THREADS + threadIdx.x;
+    j[k]        = -1;
+    if (e < here) {
+      j[k] = load_stream(A.j + begin + e);
+      a[k] = load_stream(A.a + begin + e);
+    }
+  }
+#pragma unroll
+  for (int k = 0; k < ENTRIES; k++)
+    if (j[k] >= 0) a[k] = a[k] * x[j[k]];
 #pragma unroll
   for (int k = 0; k < ENTRIES; k++) {
     const int e = k * THREADS + threadIdx.x;
-    if (e < here) {
-      product[e] = load_stream(A.a + begin + e) * x[load_stream(A.j + begin + e)];
+    if (j[k] >= 0) {
+      product[e] = a[k];
       row[e]     = load_stream(A.row + begin + e);
     }
   }

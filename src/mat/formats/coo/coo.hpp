@@ -1,6 +1,6 @@
 /// Coordinates: row, column and value of every entry, sorted by row; a segmented sum, insensitive to the row lengths.
-/// Bell & Garland, NVR-2008-004, sections 2.3 and 3.4. Their kernel gives each warp an interval of entries; here a thread
-/// block has one, and rows that span intervals are joined by a carry pass instead of a serial warp.
+/// Bell & Garland, NVR-2008-004, sections 2.3 and 3.4. Their kernel gives each warp an interval of entries; here a
+/// thread block has one, and rows that span intervals are joined by a carry pass instead of a serial warp.
 #pragma once
 
 #include "mat/format.hpp"

@@ -8,8 +8,8 @@
 namespace sparsegpu
 {
 
-/// An interval of entries per thread of the execution space; the first and the last row of an interval may be shared with
-/// its neighbours and are added afterwards, in order. Reproducible for a given concurrency.
+/// An interval of entries per thread of the execution space; the first and the last row of an interval may be shared
+/// with its neighbours and are added afterwards, in order. Reproducible for a given concurrency.
 PetscErrorCode CooMult_Kokkos(const CooLayout &layout, const Scalar *x, const Scalar *y, Scalar *z)
 {
   using Range = Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<PetscInt>>;
@@ -26,7 +26,9 @@ PetscErrorCode CooMult_Kokkos(const CooLayout &layout, const Scalar *x, const Sc
   PetscFunctionBegin;
   PetscCall(KokkosConcurrency(&concurrency));
   const PetscInt intervals = std::min(concurrency, MAX_INTERVALS), length = (A.nonzeros + intervals - 1) / intervals;
-  if (y != z) PetscCallCXX(Kokkos::parallel_for("CooStart", Range(0, A.rows), [=](const PetscInt r) { z[r] = y ? y[r] : Scalar(0); }));
+  if (y != z)
+    PetscCallCXX(
+        Kokkos::parallel_for("CooStart", Range(0, A.rows), [=](const PetscInt r) { z[r] = y ? y[r] : Scalar(0); }));
   PetscCallCXX(Kokkos::parallel_for("CooMult", Range(0, intervals), [=](const PetscInt w) {
     PetscInt       e   = std::min(w * length, A.nonzeros);
     const PetscInt end = std::min(e + length, A.nonzeros), begin = e;

@@ -11,7 +11,8 @@ static constexpr int THREADS = 256;
 
 /// One chunk of a long row by one thread block. Each block leaves its sum and counts itself in; the last one to arrive
 /// adds the sums of all chunks in their order, so the result does not depend on who is last.
-__device__ __forceinline__ void csr_chunk(const CsrLayout &A, PetscInt chunk, const Scalar *x, const Scalar *y, Scalar *z)
+__device__ __forceinline__ void csr_chunk(const CsrLayout &A, PetscInt chunk, const Scalar *x, const Scalar *y,
+                                          Scalar *z)
 {
   __shared__ Scalar warps[THREADS / 32];
   __shared__ bool   last;
@@ -41,9 +42,10 @@ __device__ __forceinline__ void csr_chunk(const CsrLayout &A, PetscInt chunk, co
   if (threadIdx.x == 0) z[row] = y ? y[row] + sum : sum;
 }
 
-/// z = A x + y. The first blocks take a chunk of a long row each; in the others `width` neighbouring threads share a row and
-/// read neighbouring entries; x is gathered. Bitwise reproducible.
-template <int width> static __global__ void __launch_bounds__(THREADS) csr_kernel(CsrLayout A, const Scalar *x, const Scalar *y, Scalar *z)
+/// z = A x + y. The first blocks take a chunk of a long row each; in the others `width` neighbouring threads share a
+/// row and read neighbouring entries; x is gathered. Bitwise reproducible.
+template <int width> static __global__ void __launch_bounds__(THREADS)
+    csr_kernel(CsrLayout A, const Scalar *x, const Scalar *y, Scalar *z)
 {
   if (blockIdx.x < A.chunks) {
     csr_chunk(A, blockIdx.x, x, y, z);
@@ -62,16 +64,20 @@ template <int width> static __global__ void __launch_bounds__(THREADS) csr_kerne
   }
   if (mine) {
 #pragma unroll 4
-    for (PetscInt e = begin + lane; e < end; e += width) sum += A.a[e] * x[A.j[e]]; // cached: a line serves several turns
+    for (PetscInt e = begin + lane; e < end; e += width)
+      sum += A.a[e] * x[A.j[e]]; // cached: a line serves several turns
   }
   sum = group_sum<width>(sum);
   if (mine && lane == 0) z[row] = y ? y[row] + sum : sum;
 }
 
-template <int width> static void Launch(const CsrLayout &A, const Scalar *x, const Scalar *y, Scalar *z, cudaStream_t stream)
+template <int width>
+static void Launch(const CsrLayout &A, const Scalar *x, const Scalar *y, Scalar *z, cudaStream_t stream)
 {
   constexpr int rows_per_block = THREADS / width;
-  csr_kernel<width><<<static_cast<unsigned>(A.chunks + (A.rows + rows_per_block - 1) / rows_per_block), THREADS, 0, stream>>>(A, x, y, z);
+  csr_kernel<width>
+      <<<static_cast<unsigned>(A.chunks + (A.rows + rows_per_block - 1) / rows_per_block), THREADS, 0, stream>>>(A, x,
+                                                                                                                 y, z);
 }
 
 PetscErrorCode CsrMult_CUDA(const CsrLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream)

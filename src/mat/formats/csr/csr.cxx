@@ -1,3 +1,4 @@
+#include <algorithm>
 #include "mat/backend_call.hpp"
 #include "mat/formats/csr/csr.hpp"
 #include "petsc/compat.hpp"
@@ -18,6 +19,29 @@ PetscInt CsrWidth(PetscReal mean)
   return width;
 }
 
+/// Runs of rows with the same columns; kept only where they halve the rows, as they cost a level of indirection.
+PetscErrorCode Csr::FindNodes(const CsrView &A)
+{
+  std::vector<PetscInt> node;
+
+  PetscFunctionBegin;
+  for (PetscInt r = 0; r < A.rows; r++) {
+    bool same = false;
+    if (!node.empty() && r - node.back() < CsrLayout::NODE_ROWS) {
+      const PetscInt first = node.back(), length = A.i[r + 1] - A.i[r];
+      same = length == A.i[first + 1] - A.i[first] && std::equal(A.j + A.i[r], A.j + A.i[r] + length, A.j + A.i[first]);
+    }
+    if (!same) PetscCallCXX(node.push_back(r));
+  }
+  if (2 * node.size() > static_cast<size_t>(A.rows)) PetscFunctionReturn(PETSC_SUCCESS);
+  layout_.nodes = static_cast<PetscInt>(node.size());
+  PetscCallCXX(node.push_back(A.rows));
+  pattern_bytes_ += sizeof(PetscInt) * static_cast<PetscLogDouble>(node.size());
+  PetscCall(node_.Take(std::move(node), space_));
+  layout_.node = node_.data();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Csr::BuildPattern(const CsrView &A, const Parameters &parameters)
 {
   std::vector<PetscInt> row, begin, i, j;
@@ -28,13 +52,17 @@ PetscErrorCode Csr::BuildPattern(const CsrView &A, const Parameters &parameters)
   layout_.nonzeros = A.nonzeros;
   stored_          = A.nonzeros;
   pattern_bytes_   = sizeof(PetscInt) * (static_cast<PetscLogDouble>(A.rows) + 1 + A.nonzeros);
-  if (space_ == Space::Host) PetscFunctionReturn(PETSC_SUCCESS);
+  if (space_ == Space::Host) {
+    PetscCall(FindNodes(A));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
 
   const PetscInt width = parameters.csr_width;
   PetscCheck(width >= 0 && width <= 32 && (width & (width - 1)) == 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-mat_sparsegpu_csr_width %" PetscInt_FMT " must be a power of two from 1 to 32, or 0", width);
   layout_.width       = width ? width : CsrWidth(A.rows ? static_cast<PetscReal>(A.nonzeros) / A.rows : 0);
-  layout_.long_length = CsrLayout::LONG_TURNS * layout_.width;
+  const bool small    = static_cast<PetscCount>(A.rows) * layout_.width <= 2048 * parameters.multiprocessors;
+  layout_.long_length = (small ? CsrLayout::SMALL_TURNS : CsrLayout::LONG_TURNS) * layout_.width;
   for (PetscInt r = 0; r < A.rows; r++) {
     if (A.i[r + 1] - A.i[r] <= layout_.long_length) continue;
     for (PetscInt e = A.i[r]; e < A.i[r + 1]; e += CsrLayout::CHUNK) {

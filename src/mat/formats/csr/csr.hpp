@@ -1,8 +1,9 @@
 /// Compressed sparse rows, as PETSc's AIJ: entries of row r are i[r] .. i[r + 1).
-/// CUDA: `width` threads per row, 1 (the "scalar" kernel) to 32 (the "vector" kernel), chosen from the mean row length;
-/// rows of more than LONG_TURNS * width entries go to a bin of their own, cut into chunks, one thread block per chunk. All in
-/// one launch: the block that finishes the last chunk of a row adds its chunks up, in their order.
-/// Bell & Garland, NVR-2008-004, sections 3.3 and 4.
+/// CPU: neighbouring rows of one pattern (the unknowns of a node) are walked together, so that j and x are read once
+/// for all. CUDA: `width` threads per row, 1 (the "scalar" kernel) to 32 (the "vector" kernel), chosen from the mean
+/// row length; rows of more than LONG_TURNS * width entries (SMALL_TURNS if the matrix does not fill the GPU) go to a
+/// bin of their own, cut into chunks, one thread block per chunk. All in one launch: the block that finishes the last
+/// chunk of a row adds its chunks up, in their order. Bell & Garland, NVR-2008-004, sections 3.3 and 4.
 #pragma once
 
 #include "mat/format.hpp"
@@ -11,10 +12,15 @@ namespace sparsegpu
 {
 
 struct CsrLayout {
-  static constexpr PetscInt LONG_TURNS = 64;   ///< a row may keep its threads for this many turns; measured on R-MAT
-  static constexpr PetscInt CHUNK      = 2048; ///< entries of a long row per thread block: 8 to 16 per thread
+  static constexpr PetscInt LONG_TURNS  = 64;   ///< a row may keep its threads for this many turns; measured on R-MAT
+  static constexpr PetscInt SMALL_TURNS = 8;    ///< the same where all rows run at once: the longest is waited for
+  static constexpr PetscInt CHUNK       = 2048; ///< entries of a long row per thread block: 8 to 16 per thread
+
+  static constexpr PetscInt NODE_ROWS = 6; ///< at most, as registers hold their sums
 
   PetscInt        rows, nonzeros;
+  PetscInt        nodes;       ///< 0: every row for itself; host only
+  const PetscInt *node;        ///< [nodes + 1] first row of each run of rows of one pattern
   PetscInt        width;       ///< threads per row
   PetscInt        long_length; ///< longer rows are in the bin
   PetscInt        chunks;
@@ -47,8 +53,10 @@ protected:
   bool           CsrOrder() const override { return true; }
 
 private:
+  PetscErrorCode FindNodes(const CsrView &A);
+
   CsrLayout       layout_ = {};
-  Array<PetscInt> i_, j_, chunk_row_, chunk_begin_;
+  Array<PetscInt> node_, i_, j_, chunk_row_, chunk_begin_;
   Array<Scalar>   chunk_sum_;
   Array<int>      arrived_;
 };

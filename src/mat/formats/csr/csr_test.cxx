@@ -13,9 +13,14 @@ static PetscErrorCode Test()
   PetscCall(example::CheckInts("j", csr.Layout().j, {0, 2, 1, 0, 1, 2}));
   PetscCall(example::CheckValues("a", csr.Layout().a, {1, 2, 3, 4, 5, 6}));
   for (PetscInt mean : {1, 5, 7, 27, 78, 500}) {
-    const PetscInt width = CsrWidth(mean), expected = mean == 1 ? 1 : mean == 5 ? 2 : mean == 7 ? 4 : mean == 27 ? 16 : mean == 78 ? 16 : 32;
-    PetscCheck(width == expected, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Rows of %" PetscInt_FMT " get %" PetscInt_FMT " threads, not %" PetscInt_FMT, mean, width,
-               expected);
+    const PetscInt width = CsrWidth(mean), expected = mean == 1    ? 1
+                                                      : mean == 5  ? 2
+                                                      : mean == 7  ? 4
+                                                      : mean == 27 ? 16
+                                                      : mean == 78 ? 16
+                                                                   : 32;
+    PetscCheck(width == expected, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "Rows of %" PetscInt_FMT " get %" PetscInt_FMT " threads, not %" PetscInt_FMT, mean, width, expected);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

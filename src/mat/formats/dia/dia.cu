@@ -8,8 +8,8 @@ namespace sparsegpu
 
 static constexpr int THREADS = 256; // any multiple of 32; also the offsets staged at a time
 
-/// z = A x + y, one thread per row; the offsets are read once per block. Neighbouring threads read neighbouring a and x.
-/// Bitwise reproducible.
+/// z = A x + y, one thread per row; the offsets are read once per block. Neighbouring threads read neighbouring a and
+/// x. Bitwise reproducible.
 static __global__ void dia_kernel(DiaLayout A, const Scalar *x, const Scalar *y, Scalar *z)
 {
   __shared__ PetscInt offset[THREADS];
@@ -39,7 +39,8 @@ PetscErrorCode DiaMult_CUDA(const DiaLayout &A, const Scalar *x, const Scalar *y
 {
   PetscFunctionBegin;
   if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
-  dia_kernel<<<static_cast<unsigned>((A.rows + THREADS - 1) / THREADS), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(A, x, y, z);
+  dia_kernel<<<static_cast<unsigned>((A.rows + THREADS - 1) / THREADS), THREADS, 0,
+               static_cast<cudaStream_t>(stream)>>>(A, x, y, z);
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -37,8 +37,9 @@ PetscErrorCode Dia::Check(const CsrView &A, const Parameters &parameters, bool *
   *ok                         = !TooMuchPadding(stored, A.nonzeros, parameters.max_padding);
   if (*ok) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscSNPrintf(text, sizeof(text),
-                          "it has entries on %zu diagonals, so %" PetscInt_FMT " rows would store %.0f for %" PetscInt_FMT
-                          " nonzeros, more than %g times (-mat_sparsegpu_max_padding)",
+                          "it has entries on %zu diagonals, so %" PetscInt_FMT
+                          " rows would store %.0f for %" PetscInt_FMT
+                          " nonzeros, more than %.1f times (-mat_sparsegpu_max_padding)",
                           offsets.size(), A.rows, stored, A.nonzeros, (double)parameters.max_padding));
   PetscCallCXX(*why = text);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -62,9 +63,11 @@ PetscErrorCode Dia::BuildPattern(const CsrView &A, const Parameters &parameters)
 void Dia::Slots(const CsrView &A, PetscInt *slot) const
 {
   std::vector<PetscInt> number(static_cast<size_t>(A.rows) + A.cols); // of the diagonal j - r, at j - r + rows
-  for (size_t d = 0; d < offsets_.size(); d++) number[static_cast<size_t>(offsets_[d] + A.rows)] = static_cast<PetscInt>(d);
+  for (size_t d = 0; d < offsets_.size(); d++)
+    number[static_cast<size_t>(offsets_[d] + A.rows)] = static_cast<PetscInt>(d);
   for (PetscInt r = 0; r < A.rows; r++)
-    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) slot[e] = number[static_cast<size_t>(A.j[e]) + (A.rows - r)] * layout_.pitch + r;
+    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++)
+      slot[e] = number[static_cast<size_t>(A.j[e]) + (A.rows - r)] * layout_.pitch + r;
 }
 
 PetscErrorCode Dia::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream)

@@ -1,5 +1,5 @@
-/// Diagonals: entry (r, r + offset[d]) is at d * pitch + r; no column is stored. Slots that are no entry of the matrix hold
-/// PadValue() and are skipped, so that an Inf or NaN in x cannot leak through them; explicit zeros are entries.
+/// Diagonals: entry (r, r + offset[d]) is at d * pitch + r; no column is stored. Slots that are no entry of the matrix
+/// hold PadValue() and are skipped, so that an Inf or NaN in x cannot leak through them; explicit zeros are entries.
 /// Bell & Garland, NVR-2008-004, sections 2.1 and 3.1.
 #pragma once
 

@@ -24,7 +24,8 @@ static void AddDiagonal(PetscInt count, const Scalar *__restrict a, const Scalar
 #else
 typedef RealBits __attribute__((may_alias)) AliasedBits;
 
-SPARSEGPU_VECTOR_CLONES static void AddDiagonal(PetscInt count, const Scalar *__restrict a, const Scalar *__restrict x, Scalar *__restrict sum)
+SPARSEGPU_VECTOR_CLONES static void AddDiagonal(PetscInt count, const Scalar *__restrict a, const Scalar *__restrict x,
+                                                Scalar *__restrict sum)
 {
   const AliasedBits *bits = reinterpret_cast<const AliasedBits *>(a);
   for (PetscInt r = 0; r < count; r++) {
@@ -34,8 +35,8 @@ SPARSEGPU_VECTOR_CLONES static void AddDiagonal(PetscInt count, const Scalar *__
 }
 #endif
 
-/// A run of rows per work item, short enough that its part of z stays in the first-level cache while all diagonals pass.
-/// Bitwise reproducible.
+/// A run of rows per work item, short enough that its part of z stays in the first-level cache while all diagonals
+/// pass. Bitwise reproducible.
 PetscErrorCode DiaMult_Kokkos(const DiaLayout &layout, const Scalar *x, const Scalar *y, Scalar *z)
 {
   using Range             = Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<PetscInt>>;

@@ -9,8 +9,8 @@ static PetscErrorCode Test()
 
   PetscFunctionBeginUser;
   PetscCall(example::BuildAndMultiply(dia, Parameters()));
-  PetscCheck(dia.Layout().diagonals == 4 && dia.Layout().pitch == 32, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " diagonals, pitch %" PetscInt_FMT,
-             dia.Layout().diagonals, dia.Layout().pitch);
+  PetscCheck(dia.Layout().diagonals == 4 && dia.Layout().pitch == 32, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%" PetscInt_FMT " diagonals, pitch %" PetscInt_FMT, dia.Layout().diagonals, dia.Layout().pitch);
   PetscCall(example::CheckInts("offset", dia.Layout().offset, {-2, -1, 0, 2}));
   PetscCall(example::CheckValues("diagonal -2", dia.Layout().a, {-1, -1, 4, -1}));
   PetscCall(example::CheckValues("diagonal -1", dia.Layout().a + 32, {-1, -1, 5, -1}));

@@ -6,7 +6,8 @@
 namespace sparsegpu
 {
 
-/// z = A x + y, one thread per row. Neighbouring threads read neighbouring j and a; x is gathered. Bitwise reproducible.
+/// z = A x + y, one thread per row. Neighbouring threads read neighbouring j and a; x is gathered. Bitwise
+/// reproducible.
 static __global__ void ell_kernel(EllLayout A, const Scalar *x, const Scalar *y, Scalar *z)
 {
   const PetscInt row = static_cast<PetscInt>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -27,7 +28,8 @@ PetscErrorCode EllMult_CUDA(const EllLayout &A, const Scalar *x, const Scalar *y
 
   PetscFunctionBegin;
   if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
-  ell_kernel<<<static_cast<unsigned>((A.rows + threads - 1) / threads), threads, 0, static_cast<cudaStream_t>(stream)>>>(A, x, y, z);
+  ell_kernel<<<static_cast<unsigned>((A.rows + threads - 1) / threads), threads, 0,
+               static_cast<cudaStream_t>(stream)>>>(A, x, y, z);
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

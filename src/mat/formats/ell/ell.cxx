@@ -21,7 +21,8 @@ static PetscInt LongestRow(const CsrView &A)
 bool TooMuchPadding(PetscLogDouble stored, PetscInt nonzeros, PetscReal max_padding)
 {
   constexpr PetscLogDouble slack = 1024; // entries: nobody is harmed by so little
-  return (stored > max_padding * nonzeros && stored > nonzeros + slack) || stored > static_cast<PetscLogDouble>(PETSC_MAX_INT);
+  return (stored > max_padding * nonzeros && stored > nonzeros + slack) ||
+         stored > static_cast<PetscLogDouble>(PETSC_MAX_INT);
 }
 
 PetscErrorCode Ell::Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const
@@ -34,8 +35,9 @@ PetscErrorCode Ell::Check(const CsrView &A, const Parameters &parameters, bool *
   *ok = !TooMuchPadding(static_cast<PetscLogDouble>(width) * A.rows, A.nonzeros, parameters.max_padding);
   if (*ok) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscSNPrintf(text, sizeof(text),
-                          "its longest row has %" PetscInt_FMT " entries, so %" PetscInt_FMT " rows would store %.0f for %" PetscInt_FMT
-                          " nonzeros, more than %g times (-mat_sparsegpu_max_padding)",
+                          "its longest row has %" PetscInt_FMT " entries, so %" PetscInt_FMT
+                          " rows would store %.0f for %" PetscInt_FMT
+                          " nonzeros, more than %.1f times (-mat_sparsegpu_max_padding)",
                           width, A.rows, stored, A.nonzeros, (double)parameters.max_padding));
   PetscCallCXX(*why = text);
   PetscFunctionReturn(PETSC_SUCCESS);

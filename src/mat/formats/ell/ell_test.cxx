@@ -9,8 +9,8 @@ static PetscErrorCode Test()
 
   PetscFunctionBeginUser;
   PetscCall(example::BuildAndMultiply(ell, Parameters()));
-  PetscCheck(ell.Layout().width == 3 && ell.Layout().pitch == 32, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Width %" PetscInt_FMT ", pitch %" PetscInt_FMT,
-             ell.Layout().width, ell.Layout().pitch);
+  PetscCheck(ell.Layout().width == 3 && ell.Layout().pitch == 32, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "Width %" PetscInt_FMT ", pitch %" PetscInt_FMT, ell.Layout().width, ell.Layout().pitch);
   PetscCall(example::CheckInts("j of entry 0", ell.Layout().j, {0, 1, 0, -1}));
   PetscCall(example::CheckInts("j of entry 1", ell.Layout().j + 32, {2, -1, 1, -1}));
   PetscCall(example::CheckInts("j of entry 2", ell.Layout().j + 64, {-1, -1, 2, -1}));

@@ -1,6 +1,6 @@
 /// HYB: the first K entries of every row in ELLPACK, the rest as coordinates. K is the largest width that at least one
-/// third of the rows reach, from a histogram of the row lengths. Values: the ELL part, then the COO part. Never refuses.
-/// Bell & Garland, NVR-2008-004, section 2.5.
+/// third of the rows reach, from a histogram of the row lengths. Values: the ELL part, then the COO part. Never
+/// refuses. Bell & Garland, NVR-2008-004, section 2.5.
 #pragma once
 
 #include "mat/formats/coo/coo.hpp"

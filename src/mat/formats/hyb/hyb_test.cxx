@@ -10,12 +10,14 @@ static PetscErrorCode Test()
   PetscInt   width;
 
   PetscFunctionBeginUser;
-  PetscCall(HybWidth(example::Matrix(), parameters.hyb_fraction, &width)); // one row of three reaches 3 entries: exactly a third
-  PetscCheck(width == 3, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Width %" PetscInt_FMT " for a third of the rows, not 3", width);
+  PetscCall(HybWidth(example::Matrix(), parameters.hyb_fraction,
+                     &width)); // one row of three reaches 3 entries: exactly a third
+  PetscCheck(width == 3, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Width %" PetscInt_FMT " for a third of the rows, not 3",
+             width);
   parameters.hyb_fraction = 0.5; // two rows of three reach 2 entries
   PetscCall(example::BuildAndMultiply(hyb, parameters));
-  PetscCheck(hyb.Ell().width == 2 && hyb.Coo().nonzeros == 1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Width %" PetscInt_FMT ", %" PetscInt_FMT " left over",
-             hyb.Ell().width, hyb.Coo().nonzeros);
+  PetscCheck(hyb.Ell().width == 2 && hyb.Coo().nonzeros == 1, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "Width %" PetscInt_FMT ", %" PetscInt_FMT " left over", hyb.Ell().width, hyb.Coo().nonzeros);
   PetscCall(example::CheckInts("ell j of entry 0", hyb.Ell().j, {0, 1, 0, -1}));
   PetscCall(example::CheckInts("ell j of entry 1", hyb.Ell().j + 32, {2, -1, 1, -1}));
   PetscCall(example::CheckInts("coo row", hyb.Coo().row, {2}));

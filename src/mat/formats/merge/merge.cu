@@ -1,5 +1,5 @@
 #include "device/carry.hpp"
-#include "device/cuda_check.hpp"
+#include "device/launch.cuh"
 #include "device/load.cuh"
 #include "device/segmented.cuh"
 #include "mat/formats/merge/merge.hpp"
@@ -9,69 +9,92 @@ namespace sparsegpu
 {
 
 static constexpr int THREADS = 256;
-static constexpr int STEPS   = 7; // merge steps per thread: odd, so that a warp's shared-memory reads spread over the banks
-static constexpr int TILE    = THREADS * STEPS;
+static constexpr int STEPS =
+    7; // merge steps per thread: odd, so that a warp's shared-memory reads spread over the banks
+static constexpr int TILE = THREADS * STEPS;
 
 PetscInt MergeTile_CUDA()
 {
   return TILE;
 }
 
-/// z = A x + y but for what is carried. One thread block per share, in tiles of TILE steps: products and row ends are read
-/// coalesced into shared memory, then every thread walks its own STEPS steps of the path, and a segmented sum over the
-/// block joins rows that span threads. Bitwise reproducible.
-static __global__ void __launch_bounds__(THREADS) merge_kernel(MergeLayout A, const Scalar *x, const Scalar *y, Scalar *z)
+/// The row coordinate of the merge path on diagonal `step`; *next gets the bits of the 32 steps from there on.
+__device__ __forceinline__ PetscInt merge_row(const MergeLayout &A, PetscCount step, unsigned *next)
 {
-  __shared__ Scalar   product[TILE];
-  __shared__ PetscInt row_end[TILE];
-  __shared__ Scalar   warps[THREADS / 32];
-  __shared__ bool     flags[THREADS / 32];
-  const PetscCount    steps = static_cast<PetscCount>(A.rows) + A.nonzeros, begin = blockIdx.x * A.share;
-  const PetscCount    end  = begin + A.share < steps ? begin + A.share : steps;
-  const PetscInt      last = A.start_row[blockIdx.x + 1];
-  PetscInt            row  = A.start_row[blockIdx.x];
-  Scalar              carry(0);
+  const PetscCount word = step / 32;
+  const unsigned   low = A.path[word], shift = step % 32;
+  *next = __funnelshift_r(low, A.path[word + 1], shift);
+  return A.rank[word] + __popc(low & ((1u << shift) - 1));
+}
 
+/// z = A x + y but for what is carried. One thread block per share, in tiles of TILE steps: products are read coalesced
+/// into shared memory, every load on its way before the first is waited for; then every thread walks its own STEPS
+/// steps of the path, and a segmented sum over the block joins rows that span threads. Bitwise reproducible.
+static __global__ void __launch_bounds__(THREADS)
+    merge_kernel(MergeLayout A, const Scalar *x, const Scalar *y, Scalar *z)
+{
+  __shared__ Scalar product[TILE];
+  __shared__ Scalar warps[THREADS / 32];
+  __shared__ bool   flags[THREADS / 32];
+  const PetscCount  steps = static_cast<PetscCount>(A.rows) + A.nonzeros, begin = blockIdx.x * A.share;
+  const PetscCount  end  = begin + A.share < steps ? begin + A.share : steps;
+  const PetscInt    last = A.start_row[blockIdx.x + 1];
+  PetscInt          row  = A.start_row[blockIdx.x];
+  Scalar            carry(0);
+  unsigned          bits;
+
+  let_next_kernel_start();
   for (PetscCount d = begin; d < end; d += TILE) {
-    const PetscCount d_end    = d + TILE < end ? d + TILE : end;
-    const PetscInt   row_next = d_end == end ? last : MergeSearch(d_end, A.i + 1, A.rows, A.nonzeros);
-    const int        rows = static_cast<int>(row_next - row), here = static_cast<int>(d_end - d), entries = here - rows;
-    const PetscInt   first = static_cast<PetscInt>(d - row);
+    const PetscCount d_end  = d + TILE < end ? d + TILE : end;
+    const PetscInt row_next = d_end == end ? last : merge_row(A, d_end, &bits), first = static_cast<PetscInt>(d - row);
+    const int      here = static_cast<int>(d_end - d), entries = here - static_cast<int>(row_next - row);
+    Scalar         a[STEPS];
+    PetscInt       j[STEPS];
 
 #pragma unroll
     for (int k = 0; k < STEPS; k++) {
       const int e = k * THREADS + threadIdx.x;
-      if (e < entries) product[e] = load_stream(A.a + first + e) * x[load_stream(A.j + first + e)];
+      j[k]        = -1;
+      if (e < entries) {
+        j[k] = load_stream(A.j + first + e);
+        a[k] = load_stream(A.a + first + e);
+      }
     }
-    for (int r = threadIdx.x; r < rows; r += THREADS) row_end[r] = A.i[row + 1 + r] - first;
+    int      step = threadIdx.x * STEPS;
+    PetscInt r    = 0;
+    if (step < here) r = merge_row(A, d + step, &bits);
+#pragma unroll
+    for (int k = 0; k < STEPS; k++)
+      if (j[k] >= 0) a[k] = a[k] * x[j[k]];
+#pragma unroll
+    for (int k = 0; k < STEPS; k++)
+      if (j[k] >= 0) product[k * THREADS + threadIdx.x] = a[k];
     __syncthreads();
 
-    int       step     = threadIdx.x * STEPS;
-    const int stop     = step + STEPS < here ? step + STEPS : here;
-    bool      head     = false;
-    int       head_row = 0;
-    Scalar    head_sum(0), sum(0);
-    if (step < here) {
-      int r = static_cast<int>(MergeSearch(step, row_end, rows, entries)), e = step - r;
-      for (; step < stop; step++) {
-        if (r < rows && row_end[r] <= e) {
-          if (!head) {
-            head     = true;
-            head_row = r;
-            head_sum = sum;
-          } else
-            z[row + r] = y ? y[row + r] + sum : sum;
-          sum = Scalar(0);
-          r++;
+    bool     head     = false;
+    PetscInt head_row = 0;
+    Scalar   head_sum(0), sum(0);
+    int      e = step - static_cast<int>(r - row);
+#pragma unroll
+    for (int k = 0; k < STEPS; k++) {
+      if (step + k >= here) continue;
+      if (bits >> k & 1) {
+        if (!head) {
+          head     = true;
+          head_row = r;
+          head_sum = sum;
         } else
-          sum += product[e++];
-      }
+          z[r] = y ? y[r] + sum : sum;
+        sum = Scalar(0);
+        r++;
+      } else
+        sum += product[e++];
     }
     Scalar       total;
     const Scalar in = segmented_carry<THREADS>(head, sum, carry, warps, flags, &total);
     if (head) {
-      head_sum          = in + head_sum;
-      z[row + head_row] = y ? y[row + head_row] + head_sum : head_sum;
+      head_sum    = in + head_sum;
+      z[head_row] = y ? y[head_row] + head_sum : head_sum;
     }
     carry = total;
     row   = row_next;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bitset>
 #include "device/kokkos.hpp"
 #include "mat/backend_call.hpp"
 #include "mat/formats/merge/merge.hpp"
@@ -23,11 +24,12 @@ PetscErrorCode Merge::BuildPattern(const CsrView &A, const Parameters &parameter
 {
   const PetscCount      steps   = static_cast<PetscCount>(A.rows) + A.nonzeros;
   PetscInt              workers = parameters.merge_workers;
-  std::vector<PetscInt> start, i, j;
+  std::vector<PetscInt> start;
 
   PetscFunctionBegin;
   PetscCheck(workers >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "-mat_sparsegpu_merge_workers %" PetscInt_FMT " must be positive, or 0 for what fits the backend", workers);
+             "-mat_sparsegpu_merge_workers %" PetscInt_FMT " must be positive, or 0 for what fits the backend",
+             workers);
   if (!workers && space_ == Space::Host) PetscCall(KokkosConcurrency(&workers));
   layout_          = {};
   layout_.rows     = A.rows;
@@ -39,7 +41,8 @@ PetscErrorCode Merge::BuildPattern(const CsrView &A, const Parameters &parameter
   pattern_bytes_   = sizeof(PetscInt) * (static_cast<PetscLogDouble>(A.rows) + 1 + A.nonzeros);
   // The paper searches in every product. The path depends on the pattern alone, so one search serves all of them.
   PetscCallCXX(start.resize(layout_.workers + 1));
-  for (PetscInt w = 0; w <= layout_.workers; w++) start[w] = MergeSearch(std::min(w * layout_.share, steps), A.i + 1, A.rows, A.nonzeros);
+  for (PetscInt w = 0; w <= layout_.workers; w++)
+    start[w] = MergeSearch(std::min(w * layout_.share, steps), A.i + 1, A.rows, A.nonzeros);
   PetscCall(start_row_.Take(std::move(start), space_));
   PetscCall(carry_row_.Allocate(layout_.workers, space_));
   PetscCall(carry_value_.Allocate(layout_.workers, space_));
@@ -47,12 +50,35 @@ PetscErrorCode Merge::BuildPattern(const CsrView &A, const Parameters &parameter
   layout_.carry_row   = carry_row_.data();
   layout_.carry_value = carry_value_.data();
   if (space_ == Space::Host) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCXX(i.assign(A.i, A.i + A.rows + 1));
+  PetscCall(KeepPath(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The device's arrays: the path in bits, and the columns.
+PetscErrorCode Merge::KeepPath(const CsrView &A)
+{
+  const size_t          words = static_cast<size_t>((static_cast<PetscCount>(A.rows) + A.nonzeros) / 32 + 2);
+  std::vector<unsigned> path;
+  std::vector<PetscInt> rank, j;
+
+  PetscFunctionBegin;
+  PetscCallCXX(path.assign(words, 0));
+  PetscCallCXX(rank.assign(words, 0));
+  for (PetscInt r = 0; r < A.rows; r++) {
+    const PetscCount step = static_cast<PetscCount>(A.i[r + 1]) + r;
+    path[static_cast<size_t>(step / 32)] |= 1u << (step % 32);
+  }
+  for (size_t w = 1; w < words; w++)
+    rank[w] = rank[w - 1] + static_cast<PetscInt>(std::bitset<32>(path[w - 1]).count());
   PetscCallCXX(j.assign(A.j, A.j + A.nonzeros));
-  PetscCall(i_.Take(std::move(i), space_));
+  PetscCall(path_.Take(std::move(path), space_));
+  PetscCall(rank_.Take(std::move(rank), space_));
   PetscCall(j_.Take(std::move(j), space_));
-  layout_.i = i_.data();
-  layout_.j = j_.data();
+  layout_.path   = path_.data();
+  layout_.rank   = rank_.data();
+  layout_.j      = j_.data();
+  pattern_bytes_ = static_cast<PetscLogDouble>(words) * (sizeof(unsigned) + sizeof(PetscInt)) +
+                   static_cast<PetscLogDouble>(sizeof(PetscInt)) * A.nonzeros;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,8 +1,8 @@
-/// Merge-path CSR: the row ends i[1 .. rows] are merged with the entry numbers 0 .. nonzeros - 1, and every worker gets an
-/// equal share of the rows + nonzeros merge steps, found by a binary search along a diagonal. A step consumes either an
-/// entry (multiply, add) or a row end (write). The last row of a share is usually unfinished: its sum is a carry, added in
-/// a second pass. No preprocessing of the matrix and no format change.
-/// Merrill & Garland, "Merge-based parallel sparse matrix-vector multiplication", SC'16.
+/// Merge-path CSR: the row ends i[1 .. rows] are merged with the entry numbers 0 .. nonzeros - 1, and every worker gets
+/// an equal share of the rows + nonzeros merge steps, found by a binary search along a diagonal. A step consumes either
+/// an entry (multiply, add) or a row end (write). The last row of a share is usually unfinished: its sum is a carry,
+/// added in a second pass. No preprocessing of the matrix and no format change. Merrill & Garland, "Merge-based
+/// parallel sparse matrix-vector multiplication", SC'16.
 #pragma once
 
 #include "mat/format.hpp"
@@ -14,9 +14,11 @@ struct MergeLayout {
   PetscInt        rows, nonzeros;
   PetscInt        workers;
   PetscCount      share;       ///< merge steps per worker; the last may have fewer
-  const PetscInt *i;           ///< [rows + 1]
+  const PetscInt *i;           ///< [rows + 1]; host only
   const PetscInt *j;           ///< [nonzeros] column
   const Scalar   *a;           ///< [nonzeros] value
+  const unsigned *path;        ///< [steps / 32 + 2] bit per merge step; device only
+  const PetscInt *rank;        ///< [steps / 32 + 2] row ends before each word of path; device only
   const PetscInt *start_row;   ///< [workers + 1] row coordinate where each share begins
   PetscInt       *carry_row;   ///< [workers] scratch: row left unfinished, -1 for none
   Scalar         *carry_value; ///< [workers] scratch: its partial sum
@@ -56,8 +58,11 @@ protected:
   bool           CsrOrder() const override { return true; }
 
 private:
-  MergeLayout     layout_ = {};
-  Array<PetscInt> i_, j_, start_row_, carry_row_;
+  MergeLayout    layout_ = {};
+  PetscErrorCode KeepPath(const CsrView &A);
+
+  Array<PetscInt> j_, rank_, start_row_, carry_row_;
+  Array<unsigned> path_;
   Array<Scalar>   carry_value_;
 };
 

@@ -8,8 +8,10 @@ namespace sparsegpu
 {
 
 /// One group of c rows by one warp: lane l takes entries l, l + 32, ... of the group, all of them of row l % c, and the
-/// 32 / c lanes of a row are summed by shuffles. All reads of j and a are coalesced; x is gathered. Bitwise reproducible.
-template <int c> __device__ __forceinline__ void sccsr_group(const SccsrLayout &A, int segment, PetscInt group, const Scalar *x, const Scalar *y, Scalar *z)
+/// 32 / c lanes of a row are summed by shuffles. All reads of j and a are coalesced; x is gathered. Bitwise
+/// reproducible.
+template <int c> __device__ __forceinline__ void sccsr_group(const SccsrLayout &A, int segment, PetscInt group,
+                                                             const Scalar *x, const Scalar *y, Scalar *z)
 {
   const int      lane = threadIdx.x % 32;
   const PetscInt end  = A.start[group + 1];
@@ -28,8 +30,8 @@ template <int c> __device__ __forceinline__ void sccsr_group(const SccsrLayout &
   }
 }
 
-/// z = A x + y, a warp per group. The thesis launches one kernel per segment; a launch costs what a small product does, and
-/// all lanes of a warp agree on the segment, so one launch serves all four.
+/// z = A x + y, a warp per group. The thesis launches one kernel per segment; a launch costs what a small product does,
+/// and all lanes of a warp agree on the segment, so one launch serves all four.
 static __global__ void sccsr_kernel(SccsrLayout A, const Scalar *x, const Scalar *y, Scalar *z)
 {
   const PetscInt group = static_cast<PetscInt>(blockIdx.x) * SccsrLayout::WARPS_PER_BLOCK + threadIdx.x / 32;
@@ -51,7 +53,8 @@ PetscErrorCode SccsrMult_CUDA(const SccsrLayout &A, const Scalar *x, const Scala
 
   PetscFunctionBegin;
   if (A.groups == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
-  sccsr_kernel<<<static_cast<unsigned>((A.groups + warps - 1) / warps), warps * 32, 0, static_cast<cudaStream_t>(stream)>>>(A, x, y, z);
+  sccsr_kernel<<<static_cast<unsigned>((A.groups + warps - 1) / warps), warps * 32, 0,
+                 static_cast<cudaStream_t>(stream)>>>(A, x, y, z);
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -22,15 +22,17 @@ struct Plan {
 /// Sorts, cuts and groups the rows; O(rows).
 PetscErrorCode MakePlan(const CsrView &A, const Parameters &parameters, Plan *plan)
 {
-  constexpr int         S    = SccsrLayout::SEGMENTS;
-  const PetscReal       fill = 0.5 * parameters.multiprocessors * parameters.sccsr_blocks * SccsrLayout::WARPS_PER_BLOCK; // N_w
+  constexpr int   S = SccsrLayout::SEGMENTS;
+  const PetscReal fill =
+      0.5 * parameters.multiprocessors * parameters.sccsr_blocks * SccsrLayout::WARPS_PER_BLOCK; // N_w
   std::vector<PetscInt> count, order;
   PetscInt              longest = 0, begin = 0;
 
   PetscFunctionBegin;
   const auto length = [&A](PetscInt r) { return A.i[r + 1] - A.i[r]; };
   for (PetscInt r = 0; r < A.rows; r++) longest = std::max(longest, length(r));
-  PetscCallCXX(count.assign(static_cast<size_t>(longest) + 2, 0)); // counting sort: stable, so neighbours stay neighbours
+  PetscCallCXX(
+      count.assign(static_cast<size_t>(longest) + 2, 0)); // counting sort: stable, so neighbours stay neighbours
   PetscCallCXX(order.resize(A.rows));
   for (PetscInt r = 0; r < A.rows; r++) count[length(r) + 1]++;
   for (PetscInt l = 0; l <= longest; l++) count[l + 1] += count[l];
@@ -68,7 +70,9 @@ PetscErrorCode Sccsr::Check(const CsrView &A, const Parameters &parameters, bool
   PetscCall(MakePlan(A, parameters, &plan));
   *ok = plan.stored <= static_cast<PetscLogDouble>(PETSC_MAX_INT);
   if (*ok) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscSNPrintf(text, sizeof(text), "%.0f entries with padding for %" PetscInt_FMT " nonzeros exceed the largest PetscInt, %" PetscInt_FMT,
+  PetscCall(PetscSNPrintf(text, sizeof(text),
+                          "%.0f entries with padding for %" PetscInt_FMT
+                          " nonzeros exceed the largest PetscInt, %" PetscInt_FMT,
                           plan.stored, A.nonzeros, PETSC_MAX_INT));
   PetscCallCXX(*why = text);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -80,8 +84,8 @@ PetscErrorCode Sccsr::BuildPattern(const CsrView &A, const Parameters &parameter
   std::vector<PetscInt> j, slot;
 
   PetscFunctionBegin;
-  PetscCheck(parameters.sccsr_blocks >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-mat_sparsegpu_sccsr_blocks %" PetscInt_FMT " must not be negative",
-             parameters.sccsr_blocks);
+  PetscCheck(parameters.sccsr_blocks >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-mat_sparsegpu_sccsr_blocks %" PetscInt_FMT " must not be negative", parameters.sccsr_blocks);
   PetscCall(MakePlan(A, parameters, &plan));
   layout_        = {};
   layout_.rows   = A.rows;

@@ -1,10 +1,10 @@
 /// SC-CSR ("segmented, coalesced" CSR): rows sorted by length, ascending, and cut into segments by length [0,8) [8,16)
-/// [16,32) [32,inf), in which groups of c = 32, 16, 8, 4 rows are merged. Within a group entries lie column by column (all
-/// first entries, then all second ...), so a warp reads 32 neighbouring ones and needs log2(32 / c) reduction steps.
-/// Entry k of row r of group g is at start[g] + k * c + r; padding has column -1 and value 0. Every segment is padded with
-/// empty rows (row_index -1) to whole groups. A segment with fewer than N_w = 0.5 * N_SM * N_blocks * warps per block
-/// groups does not fill the device and joins the next one.
-/// Tian Liang, "Research on optimizing sparse matrix computation based on GPU", HUST 2012, chapter 3.
+/// [16,32) [32,inf), in which groups of c = 32, 16, 8, 4 rows are merged. Within a group entries lie column by column
+/// (all first entries, then all second ...), so a warp reads 32 neighbouring ones and needs log2(32 / c) reduction
+/// steps. Entry k of row r of group g is at start[g] + k * c + r; padding has column -1 and value 0. Every segment is
+/// padded with empty rows (row_index -1) to whole groups. A segment with fewer than N_w = 0.5 * N_SM * N_blocks * warps
+/// per block groups does not fill the device and joins the next one. Tian Liang, "Research on optimizing sparse matrix
+/// computation based on GPU", HUST 2012, chapter 3.
 #pragma once
 
 #include "mat/format.hpp"

@@ -9,7 +9,8 @@ static PetscErrorCode Test()
   Sccsr      sccsr;
 
   PetscFunctionBeginUser;
-  PetscCall(example::BuildAndMultiply(sccsr, parameters)); // one group does not fill the device: joined up to the last segment, c = 4
+  PetscCall(example::BuildAndMultiply(
+      sccsr, parameters)); // one group does not fill the device: joined up to the last segment, c = 4
   PetscCall(example::CheckInts("first_group", sccsr.Layout().first_group, {0, 0, 0, 0, 1}));
   PetscCall(example::CheckInts("start, joined", sccsr.Layout().start, {0, 12}));
   PetscCall(example::CheckInts("row_index, joined", sccsr.Layout().row_index, {1, 0, 2, -1}));

@@ -1,4 +1,4 @@
-#include "device/cuda_check.hpp"
+#include "device/launch.cuh"
 #include "device/load.cuh"
 #include "device/segmented.cuh"
 #include "mat/formats/vab/vab.hpp"
@@ -13,10 +13,12 @@ static __global__ void vab_block_kernel(VabLayout A, const Scalar *__restrict__ 
   const PetscInt b = static_cast<PetscInt>(blockIdx.x) * blockDim.x + threadIdx.x;
   Scalar         sum(0);
 
+  let_next_kernel_start();
   if (b >= A.blocks) return;
 #pragma unroll
   for (PetscInt e = 0; e < VabLayout::ENTRIES; e++) {
-    const PetscInt slot   = static_cast<PetscInt>(blockIdx.x) * blockDim.x * VabLayout::ENTRIES + e * blockDim.x + threadIdx.x;
+    const PetscInt slot =
+        static_cast<PetscInt>(blockIdx.x) * blockDim.x * VabLayout::ENTRIES + e * blockDim.x + threadIdx.x;
     const PetscInt column = load_stream(A.j + slot);
     if (column >= 0) sum += load_stream(A.a + slot) * x[column];
   }
@@ -26,20 +28,29 @@ static __global__ void vab_block_kernel(VabLayout A, const Scalar *__restrict__ 
 /// Step 2: z = row sums of the intermediates + y, `width` threads per row. Bitwise reproducible.
 template <int width> static __global__ void vab_row_kernel(VabLayout A, const Scalar *y, Scalar *z)
 {
-  const PetscInt row  = (static_cast<PetscInt>(blockIdx.x) * blockDim.x + threadIdx.x) / width;
-  const int      lane = threadIdx.x % width;
+  const PetscInt row   = (static_cast<PetscInt>(blockIdx.x) * blockDim.x + threadIdx.x) / width;
+  const int      lane  = threadIdx.x % width;
+  PetscInt       begin = 0, end = 0;
   Scalar         sum(0);
 
-  if (row < A.rows)
-    for (PetscInt b = A.row_start[row] + lane; b < A.row_start[row + 1]; b += width) sum += A.intermediate[b];
+  if (row < A.rows) {
+    begin = A.row_start[row] + lane;
+    end   = A.row_start[row + 1];
+  }
+  wait_for_previous_kernel();
+  for (PetscInt b = begin; b < end; b += width) sum += A.intermediate[b];
   sum = group_sum<width>(sum);
   if (row < A.rows && lane == 0) z[row] = y ? y[row] + sum : sum;
 }
 
-template <int width> static void LaunchRows(const VabLayout &A, const Scalar *y, Scalar *z, cudaStream_t stream)
+template <int width>
+static PetscErrorCode LaunchRows(const VabLayout &A, const Scalar *y, Scalar *z, cudaStream_t stream)
 {
   constexpr int rows_per_block = 256 / width;
-  vab_row_kernel<width><<<static_cast<unsigned>((A.rows + rows_per_block - 1) / rows_per_block), 256, 0, stream>>>(A, y, z);
+
+  PetscFunctionBegin;
+  PetscCall(LaunchEarly<vab_row_kernel<width>>((A.rows + rows_per_block - 1) / rows_per_block, 256, stream, A, y, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VabMult_CUDA(const VabLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
@@ -49,18 +60,18 @@ PetscErrorCode VabMult_CUDA(const VabLayout &A, const Scalar *x, const Scalar *y
   PetscFunctionBegin;
   if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
   if (A.blocks) {
-    vab_block_kernel<<<static_cast<unsigned>((A.blocks + A.size - 1) / A.size), static_cast<unsigned>(A.size), 0, s>>>(A, x);
+    vab_block_kernel<<<static_cast<unsigned>((A.blocks + A.size - 1) / A.size), static_cast<unsigned>(A.size), 0, s>>>(
+        A, x);
     SparseGPUCallCUDA(cudaPeekAtLastError());
   }
   switch (A.width) {
-  case 1: LaunchRows<1>(A, y, z, s); break;
-  case 2: LaunchRows<2>(A, y, z, s); break;
-  case 4: LaunchRows<4>(A, y, z, s); break;
-  case 8: LaunchRows<8>(A, y, z, s); break;
-  case 16: LaunchRows<16>(A, y, z, s); break;
-  default: LaunchRows<32>(A, y, z, s);
+  case 1: PetscCall(LaunchRows<1>(A, y, z, s)); break;
+  case 2: PetscCall(LaunchRows<2>(A, y, z, s)); break;
+  case 4: PetscCall(LaunchRows<4>(A, y, z, s)); break;
+  case 8: PetscCall(LaunchRows<8>(A, y, z, s)); break;
+  case 16: PetscCall(LaunchRows<16>(A, y, z, s)); break;
+  default: PetscCall(LaunchRows<32>(A, y, z, s));
   }
-  SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

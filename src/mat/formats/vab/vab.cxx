@@ -28,7 +28,8 @@ PetscErrorCode Vab::BuildPattern(const CsrView &A, const Parameters &parameters)
   layout_.width               = CsrWidth(A.rows ? static_cast<PetscReal>(layout_.blocks) / A.rows : 0);
   const PetscLogDouble stored = static_cast<PetscLogDouble>((layout_.blocks + size - 1) / size) * size * E;
   PetscCheck(stored <= PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "%.0f entries with padding for %" PetscInt_FMT " nonzeros exceed the largest PetscInt, %" PetscInt_FMT, stored, A.nonzeros, PETSC_MAX_INT);
+             "%.0f entries with padding for %" PetscInt_FMT " nonzeros exceed the largest PetscInt, %" PetscInt_FMT,
+             stored, A.nonzeros, PETSC_MAX_INT);
   stored_ = static_cast<PetscInt>(stored);
   PetscCallCXX(slot.resize(A.nonzeros));
   PetscCallCXX(j.assign(stored_, -1));

@@ -1,9 +1,9 @@
-/// VAB: each row is cut into blocks of 4 entries, the last one padded; blocks are numbered row after row. A thread block of
-/// `size` threads holds `size` blocks, stored so that entry e of thread t is at e * size + t within it: coalesced. Step 1:
-/// every thread sums the products of its block into an intermediate; step 2: per row the intermediates are summed.
-/// Padding has column -1 and value 0.
-/// Tian Liang, "Research on optimizing sparse matrix computation based on GPU", HUST 2012, chapter 3. The thesis reads the
-/// intermediates and x through the texture cache; on today's GPUs that is the read-only path of __ldg().
+/// VAB: each row is cut into blocks of 4 entries, the last one padded; blocks are numbered row after row. A thread
+/// block of `size` threads holds `size` blocks, stored so that entry e of thread t is at e * size + t within it:
+/// coalesced. Step 1: every thread sums the products of its block into an intermediate; step 2: per row the
+/// intermediates are summed. Padding has column -1 and value 0. Tian Liang, "Research on optimizing sparse matrix
+/// computation based on GPU", HUST 2012, chapter 3. The thesis reads the intermediates and x through the texture cache;
+/// on today's GPUs that is the read-only path of __ldg().
 #pragma once
 
 #include "mat/format.hpp"
