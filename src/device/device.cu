@@ -76,7 +76,7 @@ PetscErrorCode Find()
 #else
   PetscCall(ChooseDevice(count, &device));
   SparseGPUCallCUDA(cudaSetDevice(device));
-  SparseGPUCallCUDA(cudaStreamCreateWithFlags(&own_stream, cudaStreamNonBlocking));
+  SparseGPUCallCUDA(cudaStreamCreate(&own_stream)); // waits for the default stream, where callers fill their arrays
 #endif
   cudaDeviceProp properties;
   SparseGPUCallCUDA(cudaGetDeviceProperties(&properties, device));

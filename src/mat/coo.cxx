@@ -13,18 +13,6 @@ namespace
 using Preallocate = PetscErrorCode (*)(Mat, PetscCount, PetscInt[], PetscInt[]);
 using SetValues   = PetscErrorCode (*)(Mat, const PetscScalar[], InsertMode);
 
-PetscErrorCode OnDevice(Context *context, const void *p, bool *device)
-{
-  PetscFunctionBegin;
-  PetscBool found = PETSC_FALSE;
-#if !defined(PETSC_HAVE_CUDA)
-  if (context->settings.backend == Backend::Cuda) // no CUDA call unless CUDA is in use
-#endif
-    PetscCall(DevicePointer(p, &found));
-  *device = found;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Which given entries make up each nonzero: [nonzeros + 1] and [entries kept]. Negative indices are ignored, as PETSc
 /// does.
 PetscErrorCode MapCoordinates(Mat A, Context *context, const std::vector<PetscInt> &i, const std::vector<PetscInt> &j)
@@ -126,12 +114,13 @@ PetscErrorCode MatSetValuesCOO_SparseGPU(Mat A, const PetscScalar v[], InsertMod
   AnyFunction parent;
   PetscBool   seq, mpi;
   Context    *context;
-  bool        device = false, mapped = false;
+  PetscBool   device;
+  bool        mapped = false;
 
   PetscFunctionBegin;
   PetscCall(IsOurs(A, &seq, &mpi));
   PetscCall(GetContext(A, &context));
-  PetscCall(OnDevice(context, v, &device));
+  PetscCall(DevicePointer(v, &device));
   if (device && seq) PetscCall(SetValuesOnDevice(A, context, reinterpret_cast<const Scalar *>(v), mode, &mapped));
   if (!mapped) {
     std::vector<PetscScalar> host;

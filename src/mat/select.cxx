@@ -56,7 +56,7 @@ PetscErrorCode ChooseFormat(const CsrView &A, const Parameters &parameters, Spac
              absurd_ell = TooMuchPadding(ell / (value + index), f.nonzeros, parameters.max_padding);
   // Their threads walk a row each: too few rows for the length leave the GPU idle. A product of fewer than SMALL
   // nonzeros takes one launch and a memory latency or two whatever it reads: csr has the fewest.
-  constexpr PetscInt SMALL = 131072;
+  constexpr PetscInt SMALL = 524288; // measured: docs/performance.md
   const auto         fills = [&](PetscInt steps) {
     return space == Space::Host || (f.nonzeros >= SMALL && f.rows >= 512 * steps);
   };
