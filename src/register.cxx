@@ -1,6 +1,7 @@
 /// Registration: one line per type that PETSc is to know.
 #include "device/device.hpp"
 #include "mat/context.hpp"
+#include "pc/ilu/factor.hpp"
 
 namespace sparsegpu
 {
@@ -72,6 +73,7 @@ PetscErrorCode SparseGPUInitializePackage(void)
   PetscCall(MatRegisterRootName(MATSPARSEGPU, MATSEQAIJSPARSEGPU, MATMPIAIJSPARSEGPU));
   PetscCall(MatRegisterRootName(MATAIJSPARSEGPU, MATSEQAIJSPARSEGPU, MATMPIAIJSPARSEGPU));
   PetscCall(MatSeqAIJRegister(MATSEQAIJSPARSEGPU, MatConvert_SeqAIJ_SeqAIJSparseGPU));
+  PetscCall(RegisterFactors());
   PetscCall(PetscClassIdRegister("SparseGPU", &classid));
   PetscCall(PetscLogEventRegister("SparseGPUConv", classid, &ConvertEvent));
   PetscCall(PetscLogEventRegister("SparseGPUUpdate", classid, &UpdateEvent));

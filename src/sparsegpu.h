@@ -30,6 +30,30 @@ M*/
 #define MATSEQAIJSPARSEGPU "seqaijsparsegpu"
 #define MATMPIAIJSPARSEGPU "mpiaijsparsegpu"
 
+/*MC
+  MATSOLVERSPARSEGPU = "sparsegpu" - Incomplete LU factorization with levels of fill, on the GPU where the matrix's
+products run there: numeric factorization and triangular solves without synchronisation between levels
+
+  Options Database Keys:
++ -pc_factor_mat_solver_type sparsegpu    - uses it, with `PCILU` and the block preconditioners built on it
+. -pc_factor_levels k                     - levels of fill
+. -pc_factor_mat_ordering_type type       - any ordering of PETSc; natural by default
+. -pc_factor_shift_type type              - none, nonzero, positive_definite or inblocks
+. -pc_factor_zeropivot z                  - a smaller pivot is zero
+. -pc_factor_diagonal_fill                - puts missing diagonal entries in
+- -mat_sparsegpu_trisolve_spins n         - a solve on the GPU that polls n times without progress gives up with an
+error
+
+  Level: beginner
+
+  Notes:
+  For sequential matrices of the types `MATAIJ` and `MATSPARSEGPU`. The factors are those of PETSc's own ILU, up to
+rounding. Transposed solves run on the host.
+
+.seealso: `MATSPARSEGPU`, `PCILU`, `PCBJACOBI`, `PCFactorSetMatSolverType()`, `PCFactorSetLevels()`
+M*/
+#define MATSOLVERSPARSEGPU "sparsegpu"
+
 /*S
    MatSparseGPUInfo - What the last product of a `MATSPARSEGPU` matrix ran on
 

@@ -152,6 +152,20 @@ PetscErrorCode DeviceFree(void *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode DeviceAllocatePinned(size_t bytes, void **p)
+{
+  PetscFunctionBegin;
+  SparseGPUCallCUDA(cudaMallocHost(p, bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceFreePinned(void *p)
+{
+  PetscFunctionBegin;
+  if (p) SparseGPUCallCUDA(cudaFreeHost(p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DeviceCopyIn(void *device, const void *host, size_t bytes, Stream stream)
 {
   PetscFunctionBegin;

@@ -27,6 +27,9 @@ PetscErrorCode DeviceFacts(const char **name, PetscInt *multiprocessors, size_t 
 /// PETSC_ERR_MEM, naming the bytes asked for and free, if there is not enough.
 PetscErrorCode DeviceAllocate(size_t bytes, void **p);
 PetscErrorCode DeviceFree(void *p);
+/// Host memory that the device may write; null where there is no device.
+PetscErrorCode DeviceAllocatePinned(size_t bytes, void **p);
+PetscErrorCode DeviceFreePinned(void *p);
 /// Copies are ordered on `stream`; a copy to or from pageable host memory returns when the host side is done with.
 PetscErrorCode DeviceCopyIn(void *device, const void *host, size_t bytes, Stream stream);
 PetscErrorCode DeviceCopyOut(void *host, const void *device, size_t bytes, Stream stream);

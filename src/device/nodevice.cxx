@@ -46,6 +46,15 @@ PetscErrorCode DeviceFree(void *)
 {
   return Missing("Device memory");
 }
+PetscErrorCode DeviceAllocatePinned(size_t, void **)
+{
+  return Missing("Pinned memory");
+}
+PetscErrorCode DeviceFreePinned(void *)
+{
+  PetscFunctionBegin;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 PetscErrorCode DeviceCopyIn(void *, const void *, size_t, Stream)
 {
   return Missing("A copy to the device");

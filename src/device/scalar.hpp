@@ -2,6 +2,7 @@
 /// thrust::complex, Kokkos::complex); this one is the same everywhere and has the layout of all of them.
 #pragma once
 
+#include <math.h>
 #include <petscsys.h>
 
 #if defined(__CUDACC__)
@@ -30,6 +31,10 @@ SPARSEGPU_HD Scalar operator+(const Scalar &a, const Scalar &b)
 {
   return Scalar(a.re + b.re, a.im + b.im);
 }
+SPARSEGPU_HD Scalar operator-(const Scalar &a, const Scalar &b)
+{
+  return Scalar(a.re - b.re, a.im - b.im);
+}
 SPARSEGPU_HD Scalar operator*(const Scalar &a, const Scalar &b)
 {
   return Scalar(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re);
@@ -37,6 +42,16 @@ SPARSEGPU_HD Scalar operator*(const Scalar &a, const Scalar &b)
 SPARSEGPU_HD Scalar Conj(const Scalar &a)
 {
   return Scalar(a.re, -a.im);
+}
+SPARSEGPU_HD Scalar Inverse(const Scalar &a)
+{
+  const PetscReal square = a.re * a.re + a.im * a.im;
+  return Scalar(a.re / square, -a.im / square);
+}
+SPARSEGPU_HD PetscReal Magnitude(const Scalar &a)
+{
+  return sizeof(PetscReal) == sizeof(float) ? hypotf(static_cast<float>(a.re), static_cast<float>(a.im))
+                                            : hypot(static_cast<double>(a.re), static_cast<double>(a.im));
 }
 SPARSEGPU_HD PetscReal RealPart(const Scalar &a)
 {
@@ -51,6 +66,14 @@ using Scalar = PetscReal;
 SPARSEGPU_HD Scalar Conj(const Scalar &a)
 {
   return a;
+}
+SPARSEGPU_HD Scalar Inverse(const Scalar &a)
+{
+  return 1 / a;
+}
+SPARSEGPU_HD PetscReal Magnitude(const Scalar &a)
+{
+  return a < 0 ? -a : a;
 }
 SPARSEGPU_HD PetscReal RealPart(const Scalar &a)
 {

@@ -1,0 +1,128 @@
+#include "pc/ilu/ilu.hpp"
+#include <algorithm>
+#include "petsc/compat.hpp"
+
+namespace sparsegpu
+{
+
+namespace
+{
+/// One row of the factors being put together: a list of columns in ascending order, with their levels.
+struct RowList {
+  std::vector<PetscInt> next;  ///< [n + 1] the column after; next[n] begins the list, n ends it
+  std::vector<PetscInt> level; ///< [n] of the columns in the list, -1 of the others
+
+  /// Adds a column at or after the place `at`; moves `at` to it.
+  void Add(PetscInt column, PetscInt new_level, PetscInt *at)
+  {
+    if (level[column] >= 0) {
+      level[column] = std::min(level[column], new_level);
+      return;
+    }
+    while (next[*at] < column) *at = next[*at];
+    next[column]  = next[*at];
+    next[*at]     = column;
+    level[column] = new_level;
+    *at           = column;
+  }
+};
+} // namespace
+
+PetscErrorCode IluSymbolic(const CsrView &A, PetscInt levels, bool add_diagonal, FactorPattern *p,
+                           std::vector<PetscInt> *slot)
+{
+  const PetscInt        n = p->rows;
+  std::vector<PetscInt> step, columns, level;
+  RowList               list;
+
+  PetscFunctionBegin;
+  PetscCallCXX(step.resize(n)); // the elimination step of each column of A
+  for (PetscInt c = 0; c < n; c++) step[p->column[c]] = c;
+  PetscCallCXX(list.next.assign(static_cast<size_t>(n) + 1, n));
+  PetscCallCXX(list.level.assign(n, -1));
+  PetscCallCXX(p->i.assign(1, 0));
+  PetscCallCXX(p->diagonal.resize(n));
+  PetscCallCXX(slot->resize(A.nonzeros));
+  p->j.clear();
+  for (PetscInt r = 0; r < n; r++) {
+    const PetscInt row = p->row[r], length = A.i[row + 1] - A.i[row];
+    PetscCallCXX(columns.resize(length));
+    for (PetscInt k = 0; k < length; k++) columns[k] = step[A.j[A.i[row] + k]];
+    std::sort(columns.begin(), columns.end());
+    list.next[n] = n;
+    PetscInt at  = n; // the head
+    for (const PetscInt c : columns) {
+      PetscInt from = at;
+      list.Add(c, 0, &from);
+      at = from;
+    }
+    if (list.level[r] < 0) {
+      PetscCheck(add_diagonal, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+                 "Matrix is missing the diagonal entry of row %" PetscInt_FMT
+                 " (-pc_factor_diagonal_fill puts zeros there)",
+                 row);
+      PetscInt from = n;
+      while (list.next[from] < r) from = list.next[from];
+      list.Add(r, 0, &from);
+    }
+    for (PetscInt m = list.next[n]; m < r && levels > 0; m = list.next[m]) {
+      PetscInt from = m;
+      if (list.level[m] >= levels) continue; // whatever it brings lies above
+      for (PetscInt e = p->diagonal[m] + 1; e < p->i[m + 1]; e++) {
+        const PetscInt fill = list.level[m] + level[e] + 1;
+        if (fill <= levels) list.Add(p->j[e], fill, &from);
+      }
+    }
+    for (PetscInt c = list.next[n]; c < n; c = list.next[c]) {
+      if (c == r) p->diagonal[r] = static_cast<PetscInt>(p->j.size());
+      PetscCallCXX(p->j.push_back(c));
+      PetscCallCXX(level.push_back(list.level[c]));
+      list.level[c] = -1;
+    }
+    PetscCheck(p->j.size() <= static_cast<size_t>(PETSC_MAX_INT), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "The factors have more than %" PetscInt_FMT " entries", PETSC_MAX_INT);
+    PetscCallCXX(p->i.push_back(static_cast<PetscInt>(p->j.size())));
+    const auto begin = p->j.begin() + p->i[r], end = p->j.end();
+    for (PetscInt e = A.i[row]; e < A.i[row + 1]; e++)
+      (*slot)[e] = static_cast<PetscInt>(std::lower_bound(begin, end, step[A.j[e]]) - p->j.begin());
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode IluNumeric_Host(const FactorPattern &p, const IluPivots &pivots, Scalar *a, PetscInt *zero_row,
+                               PetscReal *zero_pivot)
+{
+  std::vector<PetscInt> place;
+
+  PetscFunctionBegin;
+  *zero_row = -1;
+  PetscCallCXX(place.assign(p.rows, -1)); // of a column in the row at work
+  for (PetscInt r = 0; r < p.rows; r++) {
+    for (PetscInt e = p.i[r]; e < p.i[r + 1]; e++) place[p.j[e]] = e;
+    a[p.diagonal[r]] += Scalar(pivots.shift);
+    for (PetscInt e = p.i[r]; e < p.diagonal[r]; e++) {
+      const PetscInt m = p.j[e];
+      a[e]             = a[e] * a[p.diagonal[m]];
+      for (PetscInt f = p.diagonal[m] + 1; f < p.i[m + 1]; f++)
+        if (place[p.j[f]] >= 0) a[place[p.j[f]]] = a[place[p.j[f]]] - a[e] * a[f];
+    }
+    PetscReal others = 0;
+    for (PetscInt e = p.i[r]; e < p.i[r + 1]; e++) {
+      place[p.j[e]] = -1;
+      if (e != p.diagonal[r]) others += Magnitude(a[e]);
+    }
+    Scalar         &pivot = a[p.diagonal[r]];
+    const PetscReal size  = pivots.positive ? RealPart(pivot) : Magnitude(pivot);
+    if (size <= pivots.zero * (pivots.relative ? others : 1)) {
+      if (*zero_row < 0) {
+        *zero_row   = r;
+        *zero_pivot = Magnitude(pivot);
+      }
+      pivot += Scalar(pivots.replace);
+    }
+    pivot = Inverse(pivot);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu
