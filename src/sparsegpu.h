@@ -41,6 +41,7 @@ products run there: numeric factorization and triangular solves without synchron
 . -pc_factor_shift_type type              - none, nonzero, positive_definite or inblocks
 . -pc_factor_zeropivot z                  - a smaller pivot is zero
 . -pc_factor_diagonal_fill                - puts missing diagonal entries in
+. -mat_sparsegpu_trisolve_warps n         - warps that a solve on the GPU keeps at work, 0: 8 for each multiprocessor
 - -mat_sparsegpu_trisolve_spins n         - a solve on the GPU that polls n times without progress gives up with an
 error
 

@@ -22,17 +22,11 @@ PetscErrorCode Factor::Symbolic(const CsrView &A, IS row, IS column, const MatFa
   levels_of_fill = static_cast<PetscInt>(info.levels);
   PetscCall(IluSymbolic(A, levels_of_fill, info.diagonal_fill != 0, &pattern_, &slot_));
   PetscCallCXX(values_.resize(pattern_.j.size()));
-  if (space == Space::Host) {
-    std::vector<PetscInt> lower, upper;
-    PetscCall(FactorLevels(pattern_, &lower, &upper, &sweep_.lower_levels, &sweep_.upper_levels));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   std::vector<PetscInt> order, lower, upper, copy;
-  PetscCall(sweep_.Build(pattern_));
   PetscCall(FactorLevels(pattern_, &lower, &upper, &sweep_.lower_levels, &sweep_.upper_levels));
-  PetscCallCXX(order.resize(A.rows));
-  for (PetscInt k = 0; k < A.rows; k++) order[k] = k;
-  std::stable_sort(order.begin(), order.end(), [&](PetscInt a, PetscInt b) { return lower[a] < lower[b]; });
+  if (space == Space::Host) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(sweep_.Build(pattern_, lower, upper));
+  PetscCall(SortByLevel(lower, sweep_.lower_levels, 0, &order));
   PetscCallCXX(copy = pattern_.i);
   PetscCall(i_.Take(std::move(copy), space));
   PetscCallCXX(copy = pattern_.j);

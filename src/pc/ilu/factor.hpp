@@ -25,6 +25,7 @@ public:
   PetscInt       MatrixNonzeros() const { return static_cast<PetscInt>(slot_.size()); }
   PetscLogDouble Bytes() const;
   void           SetSpins(PetscInt spins) { sweep_.spins = spins; }
+  void           SetWarps(PetscInt warps) { sweep_.warps = warps; }
 
 private:
   PetscErrorCode Attempt(const CsrView &csr, const IluPivots &pivots, PetscInt *zero_row, PetscReal *zero_pivot);

@@ -48,7 +48,7 @@ PetscErrorCode IluSymbolic(const CsrView &A, PetscInt levels, bool add_diagonal,
     const PetscInt row = p->row[r], length = A.i[row + 1] - A.i[row];
     PetscCallCXX(columns.resize(length));
     for (PetscInt k = 0; k < length; k++) columns[k] = step[A.j[A.i[row] + k]];
-    std::sort(columns.begin(), columns.end());
+    if (!std::is_sorted(columns.begin(), columns.end())) std::sort(columns.begin(), columns.end());
     list.next[n] = n;
     PetscInt at  = n; // the head
     for (const PetscInt c : columns) {

@@ -78,6 +78,15 @@ PetscErrorCode MatILUFactorSymbolic_SparseGPU(Mat F, Mat A, IS row, IS column, c
                "-mat_sparsegpu_trisolve_spins %" PetscInt_FMT " must be positive", spins);
     FactorOf(F)->SetSpins(spins);
   }
+  PetscInt warps;
+  PetscCall(PetscOptionsGetInt(((PetscObject)A)->options, ((PetscObject)A)->prefix, "-mat_sparsegpu_trisolve_warps",
+                               &warps, &set));
+  if (set) {
+    PetscCheck(warps >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "-mat_sparsegpu_trisolve_warps %" PetscInt_FMT " must be positive, or 0 for 8 on each multiprocessor",
+               warps);
+    FactorOf(F)->SetWarps(warps);
+  }
   PetscCall(FactorSpace(A, &space));
   PetscCall(GetCsr(A, &csr, nullptr));
   PetscCall(FactorOf(F)->Symbolic(csr, row, column, *info, space));

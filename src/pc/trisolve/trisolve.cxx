@@ -27,9 +27,8 @@ PetscErrorCode FactorLevels(const FactorPattern &p, std::vector<PetscInt> *lower
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// order: the rows, by level; rows of one level stay in their order. A counting sort.
-static PetscErrorCode SortByLevel(const std::vector<PetscInt> &level, PetscInt levels, PetscInt shift,
-                                  std::vector<PetscInt> *order)
+PetscErrorCode SortByLevel(const std::vector<PetscInt> &level, PetscInt levels, PetscInt shift,
+                           std::vector<PetscInt> *order)
 {
   std::vector<PetscInt> begin;
   const size_t          old = order->size();
@@ -43,14 +42,14 @@ static PetscErrorCode SortByLevel(const std::vector<PetscInt> &level, PetscInt l
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Sweep::Build(const FactorPattern &p)
+PetscErrorCode Sweep::Build(const FactorPattern &p, const std::vector<PetscInt> &lower,
+                            const std::vector<PetscInt> &upper)
 {
   constexpr PetscInt    SLICE = SweepLayout::SLICE;
   const PetscInt        n     = p.rows;
-  std::vector<PetscInt> lower, upper, unknown, slice, j, from, diagonal, row, column;
+  std::vector<PetscInt> unknown, position, slice, j, from, diagonal, outside;
 
   PetscFunctionBegin;
-  PetscCall(FactorLevels(p, &lower, &upper, &lower_levels, &upper_levels));
   PetscCall(SortByLevel(lower, lower_levels, 0, &unknown));
   PetscCall(SortByLevel(upper, upper_levels, n, &unknown));
   const auto length = [&](PetscInt u) { // a row of U has one entry more: its right-hand side
@@ -70,40 +69,41 @@ PetscErrorCode Sweep::Build(const FactorPattern &p)
   }
   PetscCallCXX(j.assign(static_cast<size_t>(total), -1));
   PetscCallCXX(from.assign(static_cast<size_t>(total), -1));
+  PetscCallCXX(position.resize(2 * static_cast<size_t>(n)));
+  PetscCallCXX(diagonal.assign(2 * static_cast<size_t>(n), -1));
+  PetscCallCXX(outside.resize(2 * static_cast<size_t>(n)));
+  for (PetscInt k = 0; k < 2 * n; k++) position[unknown[k]] = k;
   for (PetscInt k = 0; k < 2 * n; k++) {
     const PetscInt u  = unknown[k];
     PetscInt       at = slice[k / SLICE] + k % SLICE;
     if (u < n) {
+      outside[k] = p.row[u];
       for (PetscInt e = p.i[u]; e < p.diagonal[u]; e++, at += SLICE) {
-        j[at]    = p.j[e];
+        j[at]    = position[p.j[e]];
         from[at] = e;
       }
     } else { // far columns first: they are done first
-      j[at] = u - n;
+      outside[k]  = p.column[u - n];
+      diagonal[k] = p.diagonal[u - n];
+      j[at]       = position[u - n];
       at += SLICE;
       for (PetscInt e = p.i[u - n + 1] - 1; e > p.diagonal[u - n]; e--, at += SLICE) {
-        j[at]    = n + p.j[e];
+        j[at]    = position[n + p.j[e]];
         from[at] = e;
       }
     }
   }
-  PetscCallCXX(diagonal = p.diagonal);
-  PetscCallCXX(row = p.row);
-  PetscCallCXX(column = p.column);
-  PetscCall(unknown_.Take(std::move(unknown), Space::Device));
   PetscCall(slice_.Take(std::move(slice), Space::Device));
   PetscCall(j_.Take(std::move(j), Space::Device));
   PetscCall(from_.Take(std::move(from), Space::Device));
   PetscCall(diagonal_.Take(std::move(diagonal), Space::Device));
-  PetscCall(row_.Take(std::move(row), Space::Device));
-  PetscCall(column_.Take(std::move(column), Space::Device));
+  PetscCall(outside_.Take(std::move(outside), Space::Device));
   PetscCall(a_.Allocate(static_cast<size_t>(total), Space::Device));
   PetscCall(unknowns_.Allocate(2 * static_cast<size_t>(n), Space::Device));
   PetscCall(ticket_.Allocate(1, Space::Device));
   if (!stuck_) PetscCall(DeviceAllocatePinned(sizeof(int), reinterpret_cast<void **>(&stuck_)));
   *stuck_ = 0;
-  layout_ = SweepLayout{n,         unknown_.data(),  slice_.data(), j_.data(),     from_.data(),
-                        a_.data(), diagonal_.data(), row_.data(),   column_.data()};
+  layout_ = SweepLayout{n, slice_.data(), j_.data(), from_.data(), a_.data(), diagonal_.data(), outside_.data()};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -114,8 +114,8 @@ Sweep::~Sweep()
 
 size_t Sweep::bytes() const
 {
-  return unknown_.bytes() + slice_.bytes() + j_.bytes() + from_.bytes() + diagonal_.bytes() + row_.bytes() +
-         column_.bytes() + a_.bytes() + unknowns_.bytes();
+  return slice_.bytes() + j_.bytes() + from_.bytes() + diagonal_.bytes() + outside_.bytes() + a_.bytes() +
+         unknowns_.bytes();
 }
 
 PetscErrorCode Sweep::CheckStuck()
@@ -140,7 +140,12 @@ PetscErrorCode Sweep::Solve(const Scalar *b, Scalar *x, Stream stream)
 {
   PetscFunctionBegin;
   PetscCall(CheckStuck());
-  PetscCall(Sweep_CUDA(layout_, values_, b, x, SweepWork{unknowns_.data(), ticket_.data(), stuck_, spins}, stream));
+  const PetscInt slices = (2 * layout_.rows + SweepLayout::SLICE - 1) / SweepLayout::SLICE;
+  PetscInt       multiprocessors;
+  PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
+  const PetscInt wanted = warps ? warps : 8 * multiprocessors; // measured: docs/performance.md
+  PetscCall(Sweep_CUDA(layout_, values_, b, x,
+                       SweepWork{unknowns_.data(), ticket_.data(), stuck_, spins, std::min(wanted, slices)}, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif

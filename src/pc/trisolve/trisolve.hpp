@@ -27,20 +27,24 @@ struct FactorPattern {
 PetscErrorCode FactorLevels(const FactorPattern &pattern, std::vector<PetscInt> *lower, std::vector<PetscInt> *upper,
                             PetscInt *lower_levels, PetscInt *upper_levels);
 
-/// Rows k = 0, 1, ... of the double system in the order of their levels, 32 of them a slice, entry e of row k at
-/// slice[k / 32] + 32 e + k % 32: neighbouring threads read neighbouring entries. Padding has column -1.
+/// Appends the rows to `order`, by level, each plus `shift`; rows of one level stay in their order. A counting sort.
+PetscErrorCode SortByLevel(const std::vector<PetscInt> &level, PetscInt levels, PetscInt shift,
+                           std::vector<PetscInt> *order);
+
+/// Rows k = 0, 1, ... of the double system in the order of their levels, which is also the order of its unknowns in
+/// memory: what a warp needs lies together. 32 rows a slice, entry e of row k at slice[k / 32] + 32 e + k % 32, so that
+/// neighbouring threads read neighbouring entries. Padding has column -1.
 struct SweepLayout {
   static constexpr PetscInt SLICE = 32;
 
-  PetscInt        rows;     ///< of one factor; the double system has twice as many
-  const PetscInt *unknown;  ///< [2 rows] the unknown, in 0 .. 2 rows - 1, that row k of the storage yields
-  const PetscInt *slice;    ///< [slices + 1] first entry
-  const PetscInt *j;        ///< [slice[slices]] unknown it multiplies, -1: none
-  const PetscInt *from;     ///< [slice[slices]] where the value lies among the factors', -1: the value is -1
-  Scalar         *a;        ///< [slice[slices]] value
-  const PetscInt *diagonal; ///< [rows] where the (inverse) diagonal of U lies among the factors' values
-  const PetscInt *row;      ///< [rows] entry of the right-hand side
-  const PetscInt *column;   ///< [rows] entry of the solution
+  PetscInt        rows;  ///< of one factor; the double system has twice as many
+  const PetscInt *slice; ///< [slices + 1] first entry
+  const PetscInt *j;     ///< [slice[slices]] unknown it multiplies, -1: none
+  const PetscInt *from;  ///< [slice[slices]] where the value lies among the factors', -1: the value is -1
+  Scalar         *a;     ///< [slice[slices]] value
+  const PetscInt
+      *diagonal; ///< [2 rows] where the (inverse) diagonal of U lies among the factors' values; -1 in L's rows
+  const PetscInt *outside; ///< [2 rows] entry of the right-hand side (L's rows) or of the solution (U's)
 };
 
 /// Scratch and switches of a solve.
@@ -49,6 +53,7 @@ struct SweepWork {
   unsigned *ticket;   ///< [1]
   int      *stuck;    ///< [1] in pinned host memory: set by a solve that waited in vain
   long long spins;    ///< a thread gives up after this many polls without progress
+  PetscInt  warps;    ///< at work at a time
 };
 
 /// values [factors' nonzeros] -> A.a. Asynchronous.
@@ -69,8 +74,9 @@ public:
   Sweep(const Sweep &)            = delete;
   Sweep &operator=(const Sweep &) = delete;
 
-  /// Analysis: O(nonzeros) host time. Errors: PETSC_ERR_MEM, naming the bytes asked for and free.
-  PetscErrorCode Build(const FactorPattern &pattern);
+  /// Analysis, from FactorLevels(): O(nonzeros) host time. Errors: PETSC_ERR_MEM, naming the bytes asked for and free.
+  PetscErrorCode Build(const FactorPattern &pattern, const std::vector<PetscInt> &lower,
+                       const std::vector<PetscInt> &upper);
   /// New values, on the device; asynchronous.
   PetscErrorCode SetValues(const Scalar *values, Stream stream);
   /// Asynchronous. Errors: PETSC_ERR_GPU if an earlier solve got stuck.
@@ -79,13 +85,14 @@ public:
   PetscErrorCode CheckStuck();
 
   long long spins        = 1ll << 24; ///< -mat_sparsegpu_trisolve_spins
+  PetscInt  warps        = 0;         ///< -mat_sparsegpu_trisolve_warps; 0: 8 for each multiprocessor
   PetscInt  lower_levels = 0, upper_levels = 0;
   size_t    bytes() const;
   int      *stuck() const { return stuck_; }
 
 private:
   SweepLayout     layout_ = {};
-  Array<PetscInt> unknown_, slice_, j_, from_, diagonal_, row_, column_;
+  Array<PetscInt> slice_, j_, from_, diagonal_, outside_;
   Array<Scalar>   a_, unknowns_;
   Array<unsigned> ticket_;
   const Scalar   *values_ = nullptr;
