@@ -22,6 +22,7 @@ PetscErrorCode Factor::Symbolic(const CsrView &A, IS row, IS column, const MatFa
   levels_of_fill = static_cast<PetscInt>(info.levels);
   PetscCall(IluSymbolic(A, levels_of_fill, info.diagonal_fill != 0, &pattern_, &slot_));
   PetscCallCXX(values_.resize(pattern_.j.size()));
+  PetscCallCXX(unknowns_.resize(A.rows));
   std::vector<PetscInt> order, lower, upper, copy;
   PetscCall(FactorLevels(pattern_, &lower, &upper, &sweep_.lower_levels, &sweep_.upper_levels));
   if (space == Space::Host) PetscFunctionReturn(PETSC_SUCCESS);
@@ -167,7 +168,7 @@ PetscErrorCode Factor::SolveOnHost(Vec b, Vec x, bool transpose)
   PetscCall(VecGetArrayRead(b, &pb));
   PetscCall(VecGetArrayWrite(x, &px));
   PetscCall(Sweep_Host(pattern_, values_.data(), reinterpret_cast<const Scalar *>(pb), reinterpret_cast<Scalar *>(px),
-                       transpose));
+                       unknowns_.data(), transpose));
   PetscCall(VecRestoreArrayRead(b, &pb));
   PetscCall(VecRestoreArrayWrite(x, &px));
   PetscCall(PetscLogFlops(2.0 * Nonzeros() - pattern_.rows));

@@ -39,6 +39,7 @@ private:
   Space                 space_ = Space::Host;
   std::vector<Scalar> values_; ///< [entries of the factors]; on the device's behalf only once a host solve asked for it
   bool                values_on_host_ = false;
+  std::vector<Scalar> unknowns_; ///< [rows] scratch of a solve on the host
   // on the device
   Sweep            sweep_;
   Array<PetscInt>  i_, j_, diagonal_, order_, slot_device_;

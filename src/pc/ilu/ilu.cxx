@@ -1,5 +1,6 @@
 #include "pc/ilu/ilu.hpp"
 #include <algorithm>
+#include <numeric>
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
@@ -28,6 +29,27 @@ struct RowList {
 };
 } // namespace
 
+/// ILU(0) in the order of the matrix: its own pattern. *done: false if a diagonal entry is missing or the order is
+/// another.
+static PetscErrorCode OwnPattern(const CsrView &A, FactorPattern *p, std::vector<PetscInt> *slot, bool *done)
+{
+  PetscFunctionBegin;
+  *done = false;
+  PetscCallCXX(p->diagonal.resize(p->rows));
+  for (PetscInt r = 0; r < p->rows; r++) {
+    const PetscInt *begin = A.j + A.i[r], *end = A.j + A.i[r + 1], *at = std::lower_bound(begin, end, r);
+    if (p->row[r] != r || p->column[r] != r || at == end || *at != r || !std::is_sorted(begin, end))
+      PetscFunctionReturn(PETSC_SUCCESS);
+    p->diagonal[r] = static_cast<PetscInt>(at - A.j);
+  }
+  PetscCallCXX(p->i.assign(A.i, A.i + p->rows + 1));
+  PetscCallCXX(p->j.assign(A.j, A.j + A.nonzeros));
+  PetscCallCXX(slot->resize(A.nonzeros));
+  std::iota(slot->begin(), slot->end(), 0);
+  *done = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode IluSymbolic(const CsrView &A, PetscInt levels, bool add_diagonal, FactorPattern *p,
                            std::vector<PetscInt> *slot)
 {
@@ -36,6 +58,11 @@ PetscErrorCode IluSymbolic(const CsrView &A, PetscInt levels, bool add_diagonal,
   RowList               list;
 
   PetscFunctionBegin;
+  if (levels == 0 && A.rows > 0) {
+    bool done;
+    PetscCall(OwnPattern(A, p, slot, &done));
+    if (done) PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCallCXX(step.resize(n)); // the elimination step of each column of A
   for (PetscInt c = 0; c < n; c++) step[p->column[c]] = c;
   PetscCallCXX(list.next.assign(static_cast<size_t>(n) + 1, n));
@@ -44,6 +71,8 @@ PetscErrorCode IluSymbolic(const CsrView &A, PetscInt levels, bool add_diagonal,
   PetscCallCXX(p->diagonal.resize(n));
   PetscCallCXX(slot->resize(A.nonzeros));
   p->j.clear();
+  PetscCallCXX(p->j.reserve(A.nonzeros));
+  PetscCallCXX(level.reserve(A.nonzeros));
   for (PetscInt r = 0; r < n; r++) {
     const PetscInt row = p->row[r], length = A.i[row + 1] - A.i[row];
     PetscCallCXX(columns.resize(length));

@@ -150,12 +150,10 @@ PetscErrorCode Sweep::Solve(const Scalar *b, Scalar *x, Stream stream)
 }
 #endif
 
-PetscErrorCode Sweep_Host(const FactorPattern &p, const Scalar *a, const Scalar *b, Scalar *x, bool transpose)
+PetscErrorCode Sweep_Host(const FactorPattern &p, const Scalar *a, const Scalar *b, Scalar *x, Scalar *w,
+                          bool transpose)
 {
-  std::vector<Scalar> w;
-
   PetscFunctionBegin;
-  PetscCallCXX(w.resize(p.rows, Scalar(0)));
   if (!transpose) {
     for (PetscInt r = 0; r < p.rows; r++) {
       Scalar sum = b[p.row[r]];

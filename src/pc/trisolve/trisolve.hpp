@@ -61,8 +61,9 @@ PetscErrorCode SweepValues_CUDA(const SweepLayout &A, PetscInt entries, const Sc
 /// x = (L U)^-1 b on the device, permuted as the layout says; `values` are the factors'. Asynchronous.
 PetscErrorCode Sweep_CUDA(const SweepLayout &A, const Scalar *values, const Scalar *b, Scalar *x, const SweepWork &work,
                           Stream stream);
-/// The same on the host, in the natural order, from the factors themselves; `transpose`: x = (L U)^-T b.
-PetscErrorCode Sweep_Host(const FactorPattern &pattern, const Scalar *values, const Scalar *b, Scalar *x,
+/// The same on the host, in the natural order, from the factors themselves; `transpose`: x = (L U)^-T b. `w` [rows] is
+/// scratch.
+PetscErrorCode Sweep_Host(const FactorPattern &pattern, const Scalar *values, const Scalar *b, Scalar *x, Scalar *w,
                           bool transpose);
 
 /// The arrays of a SweepLayout on the device, with the scratch of its solves.
