@@ -2,6 +2,8 @@
 #include "device/device.hpp"
 #include "mat/context.hpp"
 #include "pc/ilu/factor.hpp"
+#include "pc/ordering/abmc.hpp"
+#include "pc/pcsparsegpu.hpp"
 
 namespace sparsegpu
 {
@@ -74,6 +76,8 @@ PetscErrorCode SparseGPUInitializePackage(void)
   PetscCall(MatRegisterRootName(MATAIJSPARSEGPU, MATSEQAIJSPARSEGPU, MATMPIAIJSPARSEGPU));
   PetscCall(MatSeqAIJRegister(MATSEQAIJSPARSEGPU, MatConvert_SeqAIJ_SeqAIJSparseGPU));
   PetscCall(RegisterFactors());
+  PetscCall(RegisterOrderings());
+  PetscCall(RegisterPreconditioner());
   PetscCall(PetscClassIdRegister("SparseGPU", &classid));
   PetscCall(PetscLogEventRegister("SparseGPUConv", classid, &ConvertEvent));
   PetscCall(PetscLogEventRegister("SparseGPUUpdate", classid, &UpdateEvent));

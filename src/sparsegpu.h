@@ -55,6 +55,37 @@ rounding. Transposed solves run on the host.
 M*/
 #define MATSOLVERSPARSEGPU "sparsegpu"
 
+/*MC
+  PCSPARSEGPU = "sparsegpu" - Incomplete LU factorization of each process's diagonal block by `MATSOLVERSPARSEGPU`
+
+  Options Database Keys:
++ -pc_sparsegpu_levels k          - levels of fill (default 0)
+- -pc_sparsegpu_ordering type     - any ordering of PETSc; by default `MATORDERINGABMC` where the factors lie on a GPU,
+whose solves need rows that do not wait for each other, and natural on the host
+
+  Level: beginner
+
+  Note:
+  The block of a matrix of type `MATSPARSEGPU` is factored and solved with where its products run.
+
+.seealso: `MATSOLVERSPARSEGPU`, `MATORDERINGABMC`, `PCILU`, `PCBJACOBI`
+M*/
+#define PCSPARSEGPU "sparsegpu"
+
+/*MC
+  MATORDERINGABMC = "abmc" - Algebraic block multi-colouring: an ordering for incomplete factorizations whose triangular
+  solves run in parallel, at a small price in iterations
+
+  Options Database Keys:
++ -pc_factor_mat_ordering_type abmc - uses it, with any solver type whose factorization takes orderings
+- -mat_ordering_abmc_block n        - rows of a block at most (default 256)
+
+  Level: intermediate
+
+.seealso: `MATSOLVERSPARSEGPU`, `MatGetOrdering()`, `PCFactorSetMatOrderingType()`
+M*/
+#define MATORDERINGABMC "abmc"
+
 /*S
    MatSparseGPUInfo - What the last product of a `MATSPARSEGPU` matrix ran on
 

@@ -125,7 +125,7 @@ static PetscErrorCode Same()
   PetscCall(VectorTypes(&types));
   for (const Problem &p : Problems())
     for (PetscInt levels : {0, 1, 3})
-      for (const char *ordering : {MATORDERINGNATURAL, MATORDERINGRCM, MATORDERINGND})
+      for (const char *ordering : {MATORDERINGNATURAL, MATORDERINGRCM, MATORDERINGND, MATORDERINGABMC})
         for (const std::string &backend : backends) {
           const MatFactorInfo info = Info(levels);
           const std::string   what = p.name + ", ILU(" + std::to_string(levels) + "), " + ordering + ", " + backend;

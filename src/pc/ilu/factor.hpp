@@ -50,6 +50,9 @@ private:
   DeviceMemory     b_, x_; ///< for vectors on the host
 };
 
+/// Where the factorization of A runs: where A's products do.
+PetscErrorCode FactorSpace(Mat A, Space *space);
+
 /// MatSolverTypeRegister() of MATSOLVERSPARSEGPU.
 PetscErrorCode RegisterFactors();
 

@@ -12,7 +12,8 @@ Factor *FactorOf(Mat F)
   return static_cast<Factor *>(F->data);
 }
 
-/// Where the factorization of A runs: where A's products do.
+} // namespace
+
 PetscErrorCode FactorSpace(Mat A, Space *space)
 {
   PetscBool seq, mpi;
@@ -29,6 +30,8 @@ PetscErrorCode FactorSpace(Mat A, Space *space)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+namespace
+{
 PetscErrorCode MatLUFactorNumeric_SparseGPU(Mat F, Mat A, const MatFactorInfo *info)
 {
   CsrView csr;
@@ -141,9 +144,13 @@ PetscErrorCode MatFactorGetSolverType_SparseGPU(Mat, MatSolverType *type)
 
 PetscErrorCode MatGetFactor_SparseGPU(Mat A, MatFactorType kind, Mat *F)
 {
-  Mat B;
+  Mat       B;
+  PetscBool known;
 
   PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &known, MATSEQAIJ, MATSEQAIJSPARSEGPU, ""));
+  PetscCheck(known, PETSC_COMM_SELF, PETSC_ERR_SUP, "%s factors matrices of type %s and %s, not %s", MATSOLVERSPARSEGPU,
+             MATSEQAIJ, MATSEQAIJSPARSEGPU, ((PetscObject)A)->type_name); // others may keep their rows on a device
   PetscCall(MatCreate(PetscObjectComm((PetscObject)A), &B));
   PetscCall(MatSetSizes(B, A->rmap->n, A->cmap->n, A->rmap->N, A->cmap->N));
   PetscCall(PetscStrallocpy(MATSOLVERSPARSEGPU, &((PetscObject)B)->type_name));

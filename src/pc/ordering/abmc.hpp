@@ -1,0 +1,21 @@
+/// Algebraic block multi-colouring: an ordering whose factors have few levels, so that triangular solves run in
+/// parallel, at a small price in iterations. Iwashita, Nakashima, Takahashi, "Algebraic Block Multi-Color Ordering
+/// Method for Parallel Multi-Threaded Sparse Triangular Solver in ICCG Method", IPDPS 2012.
+#pragma once
+
+#include <vector>
+#include <petscsys.h>
+
+namespace sparsegpu
+{
+
+/// order[k]: the row that comes k-th. The rows of the symmetric graph i [rows + 1], j are gathered into connected
+/// blocks of at most `block` rows, blocks get colours so that no two of one colour are neighbours, and rows are taken
+/// colour by colour, block by block, in their own order within a block. *colours: how many. O(rows + edges).
+PetscErrorCode BlockMulticolour(PetscInt rows, const PetscInt *i, const PetscInt *j, PetscInt block,
+                                std::vector<PetscInt> *order, PetscInt *colours);
+
+/// MatOrderingRegister() of MATORDERINGABMC.
+PetscErrorCode RegisterOrderings();
+
+} // namespace sparsegpu

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <petscsys.h>
+
+namespace sparsegpu
+{
+
+/// PCRegister() of PCSPARSEGPU.
+PetscErrorCode RegisterPreconditioner();
+
+} // namespace sparsegpu

@@ -1,0 +1,115 @@
+static const char help[] = "The ordering abmc: a permutation, few levels, and PETSc's own factorizations take it.\n\n";
+
+#include "../family.hpp"
+
+using namespace testing;
+
+/// Levels of the lower triangle of P A P^T.
+static PetscErrorCode Levels(Mat A, const char ordering[], PetscInt *levels)
+{
+  IS                    rows, columns;
+  const PetscInt       *order;
+  PetscInt              n;
+  std::vector<PetscInt> step, level;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetSize(A, &n, nullptr));
+  PetscCall(MatGetOrdering(A, ordering, &rows, &columns));
+  PetscCall(ISGetIndices(rows, &order));
+  step.assign(n, -1);
+  for (PetscInt k = 0; k < n; ++k) {
+    PetscCheck(order[k] >= 0 && order[k] < n && step[order[k]] < 0, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%s: place %d holds row %d, out of range or for the second time", ordering, (int)k, (int)order[k]);
+    step[order[k]] = k;
+  }
+  level.assign(n, 0);
+  *levels = 0;
+  for (PetscInt k = 0; k < n; ++k) {
+    const PetscInt *columns_of;
+    PetscInt        count;
+    PetscCall(MatGetRow(A, order[k], &count, &columns_of, nullptr));
+    for (PetscInt e = 0; e < count; ++e)
+      if (step[columns_of[e]] < k) level[k] = PetscMax(level[k], level[step[columns_of[e]]] + 1);
+    PetscCall(MatRestoreRow(A, order[k], &count, &columns_of, nullptr));
+    *levels = PetscMax(*levels, level[k] + 1);
+  }
+  PetscCall(ISRestoreIndices(rows, &order));
+  PetscCall(ISDestroy(&rows));
+  PetscCall(ISDestroy(&columns));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Permutation()
+{
+  PetscFunctionBeginUser;
+  for (const Problem &p : battery::All()) {
+    if (p.rows != p.cols) continue;
+    for (const char *block : {"1", "5", "64", "100000"}) {
+      const Option option("-mat_ordering_abmc_block", block);
+      PetscInt     levels;
+      Mat          A;
+      PetscCall(CreateMatrix(PETSC_COMM_SELF, p, MATSPARSEGPU, nullptr, Layout::Even, &A));
+      PetscCall(Levels(A, MATORDERINGABMC, &levels));
+      PetscCall(MatDestroy(&A));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// 120 x 120 points in blocks of 64: a chain in a block is shorter than 64 rows, and colours follow each other.
+static PetscErrorCode FewLevels()
+{
+  const Option  option("-mat_ordering_abmc_block", "64");
+  const Problem p = battery::Grid("grid_120x120", 120, 120, false);
+  PetscInt      natural, coloured;
+  Mat           A;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateMatrix(PETSC_COMM_SELF, p, MATSPARSEGPU, nullptr, Layout::Even, &A));
+  PetscCall(Levels(A, MATORDERINGNATURAL, &natural));
+  PetscCall(Levels(A, MATORDERINGABMC, &coloured));
+  PetscCheck(natural == 239, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d levels in natural order, not 239", (int)natural);
+  PetscCheck(3 * coloured < natural, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d levels in blocks, %d in natural order",
+             (int)coloured, (int)natural);
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// PETSc's ILU and ours under the ordering, by options alone: the same iterations, not many more than in natural order.
+static PetscErrorCode Solves()
+{
+  const Problem p = battery::Grid("grid_60x50", 60, 50, false);
+  PetscInt      iterations[3];
+
+  PetscFunctionBeginUser;
+  for (int k = 0; k < 3; ++k) {
+    const Option ordering("-pc_factor_mat_ordering_type", k ? MATORDERINGABMC : MATORDERINGNATURAL);
+    const Option solver("-pc_factor_mat_solver_type", k == 2 ? MATSOLVERSPARSEGPU : MATSOLVERPETSC);
+    const Option pc("-pc_type", PCILU);
+    Mat          A;
+    Vec          x, b;
+    KSP          ksp;
+    PetscCall(CreateMatrix(PETSC_COMM_SELF, p, MATSPARSEGPU, nullptr, Layout::Even, &A));
+    PetscCall(MatCreateVecs(A, &x, &b));
+    PetscCall(VecSet(b, 1));
+    PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
+    PetscCall(KSPSetOperators(ksp, A, A));
+    PetscCall(KSPSetFromOptions(ksp));
+    PetscCall(KSPSolve(ksp, b, x));
+    PetscCall(KSPGetIterationNumber(ksp, &iterations[k]));
+    PetscCall(KSPDestroy(&ksp));
+    PetscCall(VecDestroy(&x));
+    PetscCall(VecDestroy(&b));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscCheck(std::abs(iterations[1] - iterations[2]) <= 1, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%d iterations with PETSc's factors, %d with ours", (int)iterations[1], (int)iterations[2]);
+  PetscCheck(iterations[1] <= 2 * iterations[0], PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%d iterations in blocks, %d in natural order", (int)iterations[1], (int)iterations[0]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  return Main(argc, argv, help, {{"permutation", Permutation}, {"few_levels", FewLevels}, {"solves", Solves}});
+}
