@@ -49,75 +49,73 @@ template <int SIZE> struct Batch {
 /// levels, so that all that earlier tickets cover is running or done whatever order blocks are dispatched in: the
 /// oldest piece can always go on, and no solve hangs. In each turn of the loop a lane looks at all unknowns of its
 /// batch at once and goes on if they are there; it never waits for a neighbour, so that pieces of one warp may need
-/// each other. What lies in the same tile is passed through shared memory. Sums run in a fixed order: bitwise
+/// each other. Several warps pass what lies in their tile through shared memory. Sums run in a fixed order: bitwise
 /// reproducible.
-template <int RHS, int WARPS> static __global__ void __launch_bounds__(WARPS * 32)
-    sweep_kernel(SweepLayout A, PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, SweepWork work)
+template <int WARPS> static __global__ void __launch_bounds__(WARPS * 32)
+    sweep_kernel(SweepLayout A, const Scalar *b, Scalar *x, SweepWork work)
 {
-  constexpr int       SIZE = RHS == 1 ? 4 : 2;
-  __shared__ Scalar   near[WARPS * 32 * RHS];
+  constexpr int       SIZE = 4;
+  constexpr bool      NEAR = WARPS > 1;
+  __shared__ Scalar   near[NEAR ? WARPS * 32 : 1];
   __shared__ unsigned claimed;
   const int           lane = threadIdx.x % 32;
 
   for (;;) {
-    if (threadIdx.x == 0) claimed = atomicAdd(work.ticket, 1u);
-#pragma unroll
-    for (int c = 0; c < RHS; c++) publish_flag(near + threadIdx.x + c * WARPS * 32);
-    if (WARPS > 1)
+    PetscCount tile;
+    if (NEAR) {
+      if (threadIdx.x == 0) claimed = atomicAdd(work.ticket, 1u);
+      near[threadIdx.x] = NotYet();
       __syncthreads();
-    else
-      __syncwarp();
-    const PetscCount tile = static_cast<PetscCount>(claimed) * WARPS, s = tile + threadIdx.x / 32;
+      tile = static_cast<PetscCount>(claimed) * WARPS;
+    } else {
+      unsigned ticket = 0;
+      if (lane == 0) ticket = atomicAdd(work.ticket, 1u);
+      tile = __shfl_sync(ALL, ticket, 0);
+    }
     if (tile >= A.slices) return;
+    const PetscCount s         = tile + (NEAR ? threadIdx.x / 32 : 0);
     const PetscInt   beginning = A.first[tile]; // unknowns from here on are near
     const bool       any       = s < A.slices;
     const PetscInt   first = any ? A.first[s] : 0, pieces = any ? A.first[s + 1] - first : 0;
     const int        width = any ? A.width[s] : 0, lanes = pieces << width, part = lane & ((1 << width) - 1);
     const PetscInt   k         = first + (lane >> width);
-    PetscCount       at        = (any ? A.base[s] : 0) + lane;
     const PetscCount end       = any ? A.base[s + 1] : 0;
-    bool             published = lane >= lanes, finished = published;
-    const PetscInt   outside = published ? -1 : A.outside[k];
-    const Scalar     scale   = published ? Scalar(1) : A.scale[k];
-    const unsigned   group   = width == 5 ? ALL : ((1u << (1 << width)) - 1) << (lane - part);
-    Scalar           sum[RHS], v[SIZE][RHS];
+    bool             published = lane >= lanes;
+    PetscCount       at        = published ? end : A.base[s] + lane;
+    const PetscInt   outside   = published ? -1 : A.outside[k];
+    const Scalar     scale     = published ? Scalar(1) : A.scale[k];
+    const unsigned   group     = width == 5 ? ALL : ((1u << (1 << width)) - 1) << (lane - part);
+    Scalar           sum(0), v[SIZE];
     Batch<SIZE>      batch, next;
     long long        polls = 0;
 
-    if (published) at = end;
     batch.Load(A, at, lanes, end);
     next.Load(A, at + static_cast<PetscCount>(SIZE) * lanes, lanes, end);
-    if (batch.j[0] < 0) finished = true;
+    bool finished = batch.j[0] < 0;
+    if (!published && k < A.lower && outside >= 0 && part == 0) sum = b[outside];
 #pragma unroll
-    for (int c = 0; c < RHS; c++) {
-      sum[c] = k < A.lower && outside >= 0 && part == 0 && c < count ? b[outside + static_cast<PetscCount>(c) * ldb]
-                                                                     : Scalar(0);
-#pragma unroll
-      for (int q = 0; q < SIZE; q++) v[q][c] = NotYet();
-    }
+    for (int q = 0; q < SIZE; q++) v[q] = NotYet();
 
-    for (;;) {
+    while (!__all_sync(ALL, published)) {
       if (!finished) {
         bool ready = true;
 #pragma unroll
-        for (int q = 0; q < SIZE; q++)
-#pragma unroll
-          for (int c = 0; c < RHS; c++)
-            if (batch.j[q] >= 0 && IsMissing(v[q][c]))
-              v[q][c] = batch.j[q] >= beginning ? poll_near(near + (batch.j[q] - beginning) * RHS + c)
-                                                : poll(work.unknowns + static_cast<PetscCount>(batch.j[q]) * RHS + c);
-#pragma unroll
-        for (int q = 0; q < SIZE; q++)
-#pragma unroll
-          for (int c = 0; c < RHS; c++) ready = ready && (batch.j[q] < 0 || !IsMissing(v[q][c]));
-        if (ready) {
+        for (int q = 0; q < SIZE; q++) // all on their way before the first is looked at
+          if (batch.j[q] >= 0 && (!NEAR || batch.j[q] < beginning) && IsMissing(v[q]))
+            v[q] = poll(work.unknowns + batch.j[q]);
+        if (NEAR) {
 #pragma unroll
           for (int q = 0; q < SIZE; q++)
+            if (batch.j[q] >= beginning && IsMissing(v[q])) v[q] = poll_near(near + (batch.j[q] - beginning));
+        }
 #pragma unroll
-            for (int c = 0; c < RHS; c++) {
-              if (batch.j[q] >= 0) sum[c] = sum[c] - batch.a[q] * v[q][c];
-              v[q][c] = NotYet();
-            }
+        for (int q = 0; q < SIZE; q++) ready = ready && (batch.j[q] < 0 || !IsMissing(v[q]));
+        if (ready) {
+#pragma unroll
+          for (int q = 0; q < SIZE; q++) {
+            if (batch.j[q] >= 0) sum = sum - batch.a[q] * v[q];
+            v[q] = NotYet();
+          }
           finished = next.j[0] < 0; // a lane's entries come without gaps
           batch    = next;
           polls    = 0;
@@ -127,31 +125,28 @@ template <int RHS, int WARPS> static __global__ void __launch_bounds__(WARPS * 3
           }
         } else if (++polls > work.spins) {
           *static_cast<volatile int *>(work.stuck) = 1;
-#pragma unroll
-          for (int c = 0; c < RHS; c++) sum[c] = GivenUp(); // x tells, too
-          finished = true;
+          sum                                      = GivenUp(); // x tells, too
+          finished                                 = true;
         }
       }
-      const unsigned all   = __ballot_sync(ALL, finished);
-      const bool     fresh = !published && (all & group) == group;
-      if (!__any_sync(ALL, fresh)) continue;
-#pragma unroll
-      for (int c = 0; c < RHS; c++) {
-        Scalar total = sum[c];
+      bool fresh = finished && !published;
+      if (width > 0) {
+        const unsigned all = __ballot_sync(ALL, finished);
+        fresh              = !published && (all & group) == group;
+        if (!__any_sync(ALL, fresh)) continue;
+        Scalar total = sum;
         for (int mask = (1 << width) / 2; mask > 0; mask /= 2) total = total + shuffle_xor(total, mask, 32);
-        if (!fresh || part != 0) continue;
-        total = total * scale;
-        publish_near(near + (k - beginning) * RHS + c, total);
-        publish(work.unknowns + static_cast<PetscCount>(k) * RHS + c, total);
-        if (k >= A.lower && outside >= 0 && c < count) x[outside + static_cast<PetscCount>(c) * ldx] = total;
+        if (fresh) sum = total;
+      }
+      if (fresh && part == 0) {
+        sum = sum * scale;
+        if (NEAR) publish_near(near + (k - beginning), sum);
+        publish(work.unknowns + k, sum);
+        if (k >= A.lower && outside >= 0) x[outside] = sum;
       }
       published = published || fresh;
-      if (__all_sync(ALL, published)) break;
     }
-    if (WARPS > 1)
-      __syncthreads();
-    else
-      __syncwarp();
+    if (NEAR) __syncthreads();
   }
 }
 
@@ -167,46 +162,49 @@ PetscErrorCode Sweep::SetValues(const Scalar *values, Stream stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <int RHS, int WARPS> static PetscErrorCode Launch(const SweepLayout &A, PetscInt warps, PetscInt count,
-                                                           const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
-                                                           const SweepWork &work, cudaStream_t stream)
+PetscErrorCode PresetSweep(PetscCount unknowns, const SweepWork &work, Stream stream)
+{
+  PetscFunctionBegin;
+  preset_kernel<<<Blocks(unknowns), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(unknowns, work.unknowns,
+                                                                                     work.ticket);
+  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <int WARPS> static PetscErrorCode Launch(const SweepLayout &A, PetscInt warps, const Scalar *b, Scalar *x,
+                                                  const SweepWork &work, Stream stream)
 {
   const PetscInt tiles = (A.slices + WARPS - 1) / WARPS, wanted = (warps + WARPS - 1) / WARPS;
 
   PetscFunctionBegin;
-  preset_kernel<<<Blocks(static_cast<PetscCount>(A.pieces) * RHS), THREADS, 0, stream>>>(
-      static_cast<PetscCount>(A.pieces) * RHS, work.unknowns, work.ticket);
-  SparseGPUCallCUDA(cudaPeekAtLastError());
-  sweep_kernel<RHS, WARPS><<<static_cast<unsigned>(tiles < wanted ? tiles : wanted), WARPS * 32, 0, stream>>>(
-      A, count, b, ldb, x, ldx, work);
+  PetscCall(PresetSweep(A.pieces, work, stream));
+  sweep_kernel<WARPS>
+      <<<static_cast<unsigned>(tiles < wanted ? tiles : wanted), WARPS * 32, 0, static_cast<cudaStream_t>(stream)>>>(
+          A, b, x, work);
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode Sweep::Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, Stream stream)
 {
-  const cudaStream_t s = static_cast<cudaStream_t>(stream);
-  PetscInt           multiprocessors;
+  PetscInt multiprocessors;
 
   PetscFunctionBegin;
   PetscCall(CheckStuck());
-  if (layout_.pieces == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (layout_.pieces == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
   PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
-  const PetscInt warps  = options.warps ? options.warps : 8 * multiprocessors; // measured: docs/performance.md
+  // measured: docs/performance.md
   const PetscInt levels = lower_levels + upper_levels;
   const PetscInt tile   = options.tile ? options.tile : layout_.pieces / levels < 128 ? 8 : 1;
-  const PetscInt most   = count == 1 ? 1 : TOGETHER;
-  PetscCall(unknowns_.Reserve(static_cast<size_t>(layout_.pieces) * most * sizeof(Scalar)));
-  const SweepWork work{static_cast<Scalar *>(unknowns_.data()), ticket_.data(), stuck(), options.spins};
-  for (PetscInt c = 0; c < count; c += most) {
-    const auto launch = most == 1   ? tile == 1   ? Launch<1, 1>
-                                      : tile == 8 ? Launch<1, 8>
-                                                  : Launch<1, 32>
-                          : tile == 1 ? Launch<TOGETHER, 1>
-                                    : Launch<TOGETHER, 8>;
-    PetscCall((*launch)(layout_, warps, count - c < most ? count - c : most, b + static_cast<PetscCount>(c) * ldb, ldb,
-                        x + static_cast<PetscCount>(c) * ldx, ldx, work, s));
+  const PetscInt warps  = options.warps ? options.warps : (tile == 32 ? 32 : 8) * multiprocessors;
+  if (count != 1) {
+    PetscCall(SolveMany(count, b, ldb, x, ldx, warps, stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(unknowns_.Reserve(static_cast<size_t>(layout_.pieces) * sizeof(Scalar)));
+  const SweepWork work{static_cast<Scalar *>(unknowns_.data()), ticket_.data(), stuck(), options.spins};
+  const auto      launch = tile == 1 ? Launch<1> : tile == 8 ? Launch<8> : Launch<32>;
+  PetscCall((*launch)(layout_, warps, b, x, work, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -35,11 +35,12 @@ struct SweepWork {
   long long spins;
 };
 
+/// All unknowns not yet there, the ticket 0; asynchronous.
+PetscErrorCode PresetSweep(PetscCount unknowns, const SweepWork &work, Stream stream);
+
 class Sweep : public Trisolve
 {
 public:
-  static constexpr PetscInt TOGETHER = 4; ///< right-hand sides in one launch, where there are several
-
   PetscErrorCode Analyse(const FactorView &factors, Stream stream) override;
   PetscErrorCode SetValues(const Scalar *values, Stream stream) override;
   PetscErrorCode Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, Stream stream) override;
@@ -52,11 +53,13 @@ public:
 
 private:
   PetscErrorCode Fill(Stream stream);
+  PetscErrorCode SolveMany(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, PetscInt warps,
+                           Stream stream);
 
   Schedule             schedule_;
   SweepLayout          layout_ = {};
   DeviceMemory         scratch_;
-  Array<PetscInt>      order_, first_, j_, from_, outside_, pivot_;
+  Array<PetscInt>      order_, first_, j_, from_, outside_, pivot_, slice_of_;
   Array<PetscCount>    base_;
   Array<unsigned char> width_;
   Array<Scalar>        a_, scale_;

@@ -95,8 +95,9 @@ PetscErrorCode Sweep::Analyse(const FactorView &F, Stream stream)
   const SystemView &S = schedule_.view;
   lower_levels = upper_levels = 0;
   layout_                     = SweepLayout{};
-  layout_.lower               = S.lower;
-  layout_.pieces              = S.pieces;
+  PetscCall(slice_of_.Allocate(0, Space::Device));
+  layout_.lower  = S.lower;
+  layout_.pieces = S.pieces;
   if (S.pieces == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(key.Allocate(S.pieces, Space::Device));
   key_kernel<<<Blocks(S.pieces), THREADS, 0, s>>>(S, schedule_.levels, key.data());
@@ -186,7 +187,7 @@ size_t Sweep::Bytes() const
 {
   return schedule_.Bytes() + scratch_.bytes() + order_.bytes() + first_.bytes() + j_.bytes() + from_.bytes() +
          outside_.bytes() + pivot_.bytes() + base_.bytes() + width_.bytes() + a_.bytes() + scale_.bytes() +
-         unknowns_.bytes();
+         unknowns_.bytes() + slice_of_.bytes();
 }
 
 } // namespace sparsegpu
