@@ -5,6 +5,7 @@ static char help[] =
     "                                        order where asked for\n"
     "  -levels k                           : ILU(k); csrilu02 only knows k = 0\n"
     "  -engine auto|syncfree|level|jacobi -tile n -warps n : ours\n"
+    "  -entries n -numeric_warps n         : ours; -quick: one right-hand side and no csrilu02\n"
     "  -batches n -solves n                : the median of n batches of n solves\n";
 
 #include <cmath>
@@ -24,6 +25,7 @@ struct Settings {
   PetscInt        batches = 5, solves = 20, levels = 0;
   TrisolveOptions options;
   PetscInt        numeric_warps = 0;
+  PetscBool       quick         = PETSC_FALSE;
 };
 
 struct Work {
@@ -134,7 +136,7 @@ static PetscErrorCode Bench(const HostRows &A, const Settings &settings)
   std::vector<double> host_values(pattern.nonzeros);
   PetscCall(DeviceCopyOut(host_values.data(), values.data(), host_values.size() * sizeof(double), stream));
   for (int r = 0; r < n; r++) host_values[host_diagonal[r]] = 1 / host_values[host_diagonal[r]];
-  if (settings.levels == 0) {
+  if (settings.levels == 0 && !settings.quick) {
     const PeerFactor peer = CusparseIlu(n, pattern.nonzeros, i.p, j.p, a.p, peer_values.p, 2);
     const double     off  = Difference(host_values, peer_values.Host());
     printf(
@@ -156,7 +158,7 @@ static PetscErrorCode Bench(const HostRows &A, const Settings &settings)
   const double tolerance = settings.options.engine == Engine::Jacobi ? 1e30 : 1e-10;
   for (const bool transpose : {false, true})
     for (const int count : {1, 4, 16}) {
-      if (transpose && count > 1) continue;
+      if ((transpose && count > 1) || (settings.quick && (transpose || count > 1))) continue;
       fflush(stdout);
       Work         work{transpose ? transposed_solver.get() : solver.get(), count, n, b.p, x.p, stream};
       const double ours = EventSeconds(SolveOnce, &work, stream, static_cast<int>(settings.batches),
@@ -219,6 +221,8 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-levels", &settings.levels, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-tile", &settings.options.tile, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-warps", &settings.options.warps, nullptr));
+  PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-quick", &settings.quick, nullptr));
+  PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-entries", &settings.options.entries, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-numeric_warps", &settings.numeric_warps, nullptr));
   PetscCall(PetscOptionsGetString(nullptr, nullptr, "-engine", engine, sizeof(engine), &given));
   if (given) PetscCall(ParseEngine(engine, &settings.options.engine));

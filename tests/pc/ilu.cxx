@@ -310,9 +310,13 @@ static PetscErrorCode Stuck()
   IS rows, columns;
   PetscCall(MatGetOrdering(A, MATORDERINGNATURAL, &rows, &columns));
   const MatFactorInfo info = Info(0);
-  PetscCall(MatILUFactorSymbolic(F, A, rows, columns, &info));
   PetscCall(ExpectError(
-      "stuck", [&] { return MatLUFactorNumeric(F, A, &info); }, &message, PETSC_ERR_GPU));
+      "stuck",
+      [&] {
+        const PetscErrorCode error = MatILUFactorSymbolic(F, A, rows, columns, &info);
+        return error ? error : MatLUFactorNumeric(F, A, &info);
+      },
+      &message, PETSC_ERR_GPU));
   PetscCall(CheckText("stuck", message, {"made no progress in 2 polls"}));
   PetscCall(ISDestroy(&rows));
   PetscCall(ISDestroy(&columns));

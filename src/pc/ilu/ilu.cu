@@ -92,12 +92,79 @@ __device__ __forceinline__ Scalar CheckPivot(Scalar pivot, PetscReal others, con
   return Inverse(pivot);
 }
 
+/// Where keys [COUNT] would lie among columns[0 .. length), ascending: all searches step together, so that their loads
+/// overlap. at[q] = -1: nowhere.
+template <int COUNT> __device__ __forceinline__ void FindTogether(const PetscInt *columns, PetscInt length,
+                                                                  const PetscInt *keys, PetscInt *at)
+{
+#pragma unroll
+  for (int q = 0; q < COUNT; q++) at[q] = 0;
+  for (PetscInt n = length; n > 1; n -= n / 2) {
+    const PetscInt half = n / 2;
+#pragma unroll
+    for (int q = 0; q < COUNT; q++)
+      if (columns[at[q] + half - 1] < keys[q]) at[q] += half;
+  }
+#pragma unroll
+  for (int q = 0; q < COUNT; q++)
+    if (columns[at[q]] != keys[q]) at[q] = -1;
+}
+
+/// values -= factor * the entries rest .. end of a row of U: each of them is looked for in the row at work from entry
+/// `own` on, or the other way round, whatever is less work. Four at a time, so that loads overlap.
+template <int LANES> __device__ __forceinline__ void SubtractRest(const FactorView &F, long long spins, PetscInt rest,
+                                                                  PetscInt end, PetscInt own, PetscInt length,
+                                                                  const PetscInt *columns, Scalar *values,
+                                                                  Scalar factor, const Output &out)
+{
+  constexpr int  BATCH = 4;
+  const PetscInt count = end - rest, others = length - own;
+  if (count <= 0 || others <= 0) return;
+  const bool      theirs = others * static_cast<PetscCount>(32 - __clz(static_cast<int>(count))) < count;
+  const PetscInt *keys = theirs ? columns + own : F.j + rest, *among = theirs ? F.j + rest : columns + own;
+  const PetscInt  key_count = theirs ? others : count, among_count = theirs ? count : others;
+  for (PetscInt first = threadIdx.x % LANES; first < key_count; first += BATCH * LANES) {
+    PetscInt key[BATCH], at[BATCH];
+    Scalar   u[BATCH];
+#pragma unroll
+    for (int q = 0; q < BATCH; q++) key[q] = first + q * LANES < key_count ? keys[first + q * LANES] : -1;
+    FindTogether<BATCH>(among, among_count, key, at);
+#pragma unroll
+    for (int q = 0; q < BATCH; q++)
+      if (at[q] >= 0) u[q] = poll(out.values + rest + (theirs ? at[q] : first + q * LANES));
+#pragma unroll
+    for (int q = 0; q < BATCH; q++) {
+      if (at[q] < 0) continue;
+      if (IsMissing(u[q])) u[q] = Wait(out.values + rest + (theirs ? at[q] : first + q * LANES), spins, out.report);
+      Scalar &value = values[own + (theirs ? first + q * LANES : at[q])];
+      value         = value - factor * u[q];
+    }
+  }
+}
+
+/// The end of row r: its pivot, and its entries for the others.
+template <int LANES> __device__ __forceinline__ void FinishRow(const FactorView &F, const Pivots &pivots, PetscInt r,
+                                                               Scalar *values, const Output &out)
+{
+  const int      lane   = threadIdx.x % LANES;
+  const unsigned mask   = LANES == 32 ? ALL : ((1u << LANES % 32) - 1) << (threadIdx.x % 32 - lane);
+  const PetscInt length = F.i[r + 1] - F.i[r], diagonal = F.diagonal[r] - F.i[r];
+  PetscReal      others = 0;
+  for (PetscInt k = (pivots.upper ? diagonal : 0) + lane; k < length; k += LANES)
+    if (k != diagonal) others += Magnitude(values[k]);
+  for (int step = LANES / 2; step > 0; step /= 2) others += __shfl_xor_sync(mask, others, step, LANES);
+  if (lane == 0) values[diagonal] = CheckPivot(values[diagonal], others, pivots, r, out);
+  __syncwarp(mask);
+  for (PetscInt k = lane; k < length; k += LANES) publish(out.values + F.i[r] + k, values[k]);
+  __syncwarp(mask);
+}
+
 /// Row-wise Gaussian elimination of row r by LANES lanes: for each entry m of L in ascending order, once row m of U is
 /// there, it is subtracted, each lane a part of its entries. Where it goes is found before the wait. `columns` and
-/// `values` are the row's, in shared memory or not. A fixed order for every entry: bitwise reproducible.
-template <int LANES> __device__ __forceinline__ void EliminateRow(const FactorView &F, const Pivots &pivots,
-                                                                  long long spins, PetscInt r, const PetscInt *columns,
-                                                                  Scalar *values, const Output &out)
+/// `values` are the row's, in shared memory. A fixed order for every entry: bitwise reproducible.
+template <int LANES> __device__ __forceinline__ void EliminateNear(const FactorView &F, const Pivots &pivots,
+                                                                   long long spins, PetscInt r, const PetscInt *columns,
+                                                                   Scalar *values, const Output &out)
 {
   const int      lane   = threadIdx.x % LANES;
   const unsigned mask   = LANES == 32 ? ALL : ((1u << LANES % 32) - 1) << (threadIdx.x % 32 - lane);
@@ -130,32 +197,68 @@ template <int LANES> __device__ __forceinline__ void EliminateRow(const FactorVi
     }
     const Scalar factor = values[e] * pivot;
     if (here >= 0) values[here] = values[here] - factor * u;
-    const PetscInt rest_begin = d + 1 + LANES, rest = end - rest_begin, own = length - e - 1;
-    if (rest > 0) { // a long row of U: each of its entries is looked for in this row, or the other way round
-      if (own * static_cast<PetscCount>(32 - __clz(static_cast<int>(rest))) < rest) {
-        for (PetscInt k = e + 1 + lane; k < length; k += LANES) {
-          const PetscInt f = Find(F.j, rest_begin, end, columns[k]);
-          if (f >= 0) values[k] = values[k] - factor * Wait(out.values + f, spins, out.report);
-        }
-      } else {
-        for (PetscInt f = rest_begin + lane; f < end; f += LANES) {
-          const PetscInt k = Find(columns, e + 1, length, F.j[f]);
-          if (k >= 0) values[k] = values[k] - factor * Wait(out.values + f, spins, out.report);
-        }
-      }
-    }
+    SubtractRest<LANES>(F, spins, d + 1 + LANES, end, e + 1, length, columns, values, factor, out);
     __syncwarp(mask);
     if (lane == 0) values[e] = factor;
     __syncwarp(mask);
   }
-  PetscReal others = 0;
-  for (PetscInt k = (pivots.upper ? diagonal : 0) + lane; k < length; k += LANES)
-    if (k != diagonal) others += Magnitude(values[k]);
-  for (int step = LANES / 2; step > 0; step /= 2) others += __shfl_xor_sync(mask, others, step, LANES);
-  if (lane == 0) values[diagonal] = CheckPivot(values[diagonal], others, pivots, r, out);
+  FinishRow<LANES>(F, pivots, r, values, out);
+}
+
+/// The same by a warp, in global memory, for long rows, which are bound by latencies: a few m at a time.
+static __device__ void EliminateFar(const FactorView &F, const Pivots &pivots, long long spins, PetscInt r,
+                                    const PetscInt *columns, Scalar *values, const Output &out)
+{
+  constexpr int  BATCH = 4, LANES = 32;
+  const int      lane   = threadIdx.x % LANES;
+  const unsigned mask   = ALL;
+  const PetscInt length = F.i[r + 1] - F.i[r], diagonal = F.diagonal[r] - F.i[r];
+
+  if (lane == 0 && pivots.shift != 0) values[diagonal] = values[diagonal] + Scalar(pivots.shift);
   __syncwarp(mask);
-  for (PetscInt k = lane; k < length; k += LANES) publish(out.values + F.i[r] + k, values[k]);
-  __syncwarp(mask);
+  for (PetscInt begin = 0; begin < diagonal; begin += BATCH) {
+    PetscInt d[BATCH], end[BATCH], key[BATCH], target[BATCH];
+    Scalar   pivot[BATCH], u[BATCH];
+#pragma unroll
+    for (int q = 0; q < BATCH; q++) {
+      const PetscInt m = columns[begin + q < diagonal ? begin + q : begin];
+      d[q]             = F.diagonal[m];
+      end[q]           = F.i[m + 1];
+    }
+#pragma unroll
+    for (int q = 0; q < BATCH; q++) {
+      pivot[q] = u[q] = NotYet();
+      key[q]          = begin + q < diagonal && d[q] + 1 + lane < end[q] ? F.j[d[q] + 1 + lane] : -1;
+    }
+    FindTogether<BATCH>(columns, length, key, target);
+#pragma unroll
+    for (int q = 0; q < BATCH; q++) {
+      if (begin + q >= diagonal) break;
+      const PetscInt e     = begin + q;
+      long long      polls = 0;
+      for (;;) {
+#pragma unroll
+        for (int p = 0; p < BATCH; p++) {
+          if (p < q || begin + p >= diagonal) continue;
+          if (IsMissing(pivot[p])) pivot[p] = poll(out.values + d[p]);
+          if (target[p] >= 0 && IsMissing(u[p])) u[p] = poll(out.values + d[p] + 1 + lane);
+        }
+        if (__all_sync(mask, !IsMissing(pivot[q]) && (target[q] < 0 || !IsMissing(u[q])))) break;
+        if (++polls > spins) { // the same number in all lanes
+          out.report[STUCK] = 1;
+          pivot[q] = u[q] = GivenUp();
+          break;
+        }
+      }
+      const Scalar factor = values[e] * pivot[q];
+      if (target[q] >= 0) values[target[q]] = values[target[q]] - factor * u[q];
+      SubtractRest<LANES>(F, spins, d[q] + 1 + LANES, end[q], e + 1, length, columns, values, factor, out);
+      __syncwarp(mask);
+      if (lane == 0) values[e] = factor;
+      __syncwarp(mask);
+    }
+  }
+  FinishRow<LANES>(F, pivots, r, values, out);
 }
 
 /// Warps take tasks by ticket, in the order of their levels, so that the oldest can always go on. The rows of a task
@@ -178,7 +281,7 @@ template <int LANES> static __global__ void __launch_bounds__(THREADS)
     const PetscInt r     = group < rows ? (tasks.order ? tasks.order[begin + group] : begin) : -1;
     const PetscInt head = __shfl_sync(ALL, r, 0), head_length = F.i[head + 1] - F.i[head];
     if (rows == 1 && head_length > SHARE) {
-      EliminateRow<32>(F, pivots, spins, head, F.j + F.i[head], work + F.i[head], out);
+      EliminateFar(F, pivots, spins, head, F.j + F.i[head], work + F.i[head], out);
     } else if (r >= 0) {
       const unsigned mask    = LANES == 32 ? ALL : ((1u << LANES % 32) - 1) << (group * LANES);
       Scalar        *values  = near_values[warp] + group * SHARE;
@@ -189,7 +292,7 @@ template <int LANES> static __global__ void __launch_bounds__(THREADS)
         columns[k] = F.j[first + k];
       }
       __syncwarp(mask);
-      EliminateRow<LANES>(F, pivots, spins, r, columns, values, out);
+      EliminateNear<LANES>(F, pivots, spins, r, columns, values, out);
     }
     __syncwarp();
   }

@@ -51,10 +51,9 @@ template <int SIZE> struct Batch {
 /// batch at once and goes on if they are there; it never waits for a neighbour, so that pieces of one warp may need
 /// each other. Several warps pass what lies in their tile through shared memory. Sums run in a fixed order: bitwise
 /// reproducible.
-template <int WARPS> static __global__ void __launch_bounds__(WARPS * 32)
+template <int WARPS, int SIZE> static __global__ void __launch_bounds__(WARPS * 32)
     sweep_kernel(SweepLayout A, const Scalar *b, Scalar *x, SweepWork work)
 {
-  constexpr int       SIZE = 4;
   constexpr bool      NEAR = WARPS > 1;
   __shared__ Scalar   near[NEAR ? WARPS * 32 : 1];
   __shared__ unsigned claimed;
@@ -97,8 +96,8 @@ template <int WARPS> static __global__ void __launch_bounds__(WARPS * 32)
     for (int q = 0; q < SIZE; q++) v[q] = NotYet();
 
     while (!__all_sync(ALL, published)) {
+      bool ready = true;
       if (!finished) {
-        bool ready = true;
 #pragma unroll
         for (int q = 0; q < SIZE; q++) // all on their way before the first is looked at
           if (batch.j[q] >= 0 && (!NEAR || batch.j[q] < beginning) && IsMissing(v[q]))
@@ -171,14 +170,14 @@ PetscErrorCode PresetSweep(PetscCount unknowns, const SweepWork &work, Stream st
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <int WARPS> static PetscErrorCode Launch(const SweepLayout &A, PetscInt warps, const Scalar *b, Scalar *x,
-                                                  const SweepWork &work, Stream stream)
+template <int WARPS, int SIZE> static PetscErrorCode Launch(const SweepLayout &A, PetscInt warps, const Scalar *b,
+                                                            Scalar *x, const SweepWork &work, Stream stream)
 {
   const PetscInt tiles = (A.slices + WARPS - 1) / WARPS, wanted = (warps + WARPS - 1) / WARPS;
 
   PetscFunctionBegin;
   PetscCall(PresetSweep(A.pieces, work, stream));
-  sweep_kernel<WARPS>
+  sweep_kernel<WARPS, SIZE>
       <<<static_cast<unsigned>(tiles < wanted ? tiles : wanted), WARPS * 32, 0, static_cast<cudaStream_t>(stream)>>>(
           A, b, x, work);
   SparseGPUCallCUDA(cudaPeekAtLastError());
@@ -196,14 +195,19 @@ PetscErrorCode Sweep::Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scala
   // measured: docs/performance.md
   const PetscInt levels = lower_levels + upper_levels;
   const PetscInt tile   = options.tile ? options.tile : layout_.pieces / levels < 128 ? 8 : 1;
-  const PetscInt warps  = options.warps ? options.warps : (tile == 32 ? 32 : 8) * multiprocessors;
+  const PetscInt ahead  = 4 * (layout_.slices / levels); // a few levels at work, and never a crowd of idle pollers
+  const PetscInt warps =
+      options.warps ? options.warps : PetscMin(PetscMax(ahead, 2 * multiprocessors), 32 * multiprocessors);
   if (count != 1) {
     PetscCall(SolveMany(count, b, ldb, x, ldx, warps, stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(unknowns_.Reserve(static_cast<size_t>(layout_.pieces) * sizeof(Scalar)));
   const SweepWork work{static_cast<Scalar *>(unknowns_.data()), ticket_.data(), stuck(), options.spins};
-  const auto      launch = tile == 1 ? Launch<1> : tile == 8 ? Launch<8> : Launch<32>;
+  const auto      launch = tile > 1               ? Launch<8, 4>
+                           : options.entries <= 4 ? Launch<1, 4>
+                           : options.entries <= 8 ? Launch<1, 8>
+                                                  : Launch<1, 16>;
   PetscCall((*launch)(layout_, warps, b, x, work, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

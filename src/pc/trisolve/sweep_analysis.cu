@@ -18,13 +18,13 @@ static unsigned Blocks(PetscInt count, int threads = THREADS)
 #define INDEX static_cast<PetscInt>(blockIdx.x) * blockDim.x + threadIdx.x
 
 /// So many lanes that each has a batch of entries at most, as far as a warp goes.
-static __global__ void key_kernel(SystemView S, const int *level, unsigned *key)
+static __global__ void key_kernel(SystemView S, const int *level, PetscInt entries, unsigned *key)
 {
   const PetscInt k = INDEX;
   if (k >= S.pieces) return;
   const PetscInt length = PieceAt(S, k).length;
   unsigned       width  = 0;
-  while (width < 5 && (PetscInt(4) << width) < length) width++;
+  while (width < 5 && (entries << width) < length) width++;
   key[k] = (k >= S.lower ? UPPER : 0) | static_cast<unsigned>(level[k]) << 3 | width;
 }
 
@@ -100,7 +100,7 @@ PetscErrorCode Sweep::Analyse(const FactorView &F, Stream stream)
   layout_.pieces = S.pieces;
   if (S.pieces == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(key.Allocate(S.pieces, Space::Device));
-  key_kernel<<<Blocks(S.pieces), THREADS, 0, s>>>(S, schedule_.levels, key.data());
+  key_kernel<<<Blocks(S.pieces), THREADS, 0, s>>>(S, schedule_.levels, options.entries, key.data());
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscCall(SortKeys(S.pieces, 32, &key, &order_, &scratch_, stream));
   unsigned last[2]; // the highest levels come last

@@ -41,11 +41,12 @@ PetscErrorCode           ParseEngine(const char *name, Engine *engine);
 
 /// What a user may set; see the manual page of MATSOLVERSPARSEGPU.
 struct TrisolveOptions {
-  Engine    engine = Engine::Auto;
-  long long spins  = 1ll << 24; ///< a thread gives up after this many polls without progress
-  PetscInt  warps  = 0;         ///< at work at a time; 0: as measured
-  PetscInt  tile   = 0;         ///< warps that share a tile: 1, 8, 32; 0: by the rows of a level
-  PetscInt  sweeps = 5;         ///< of engine Jacobi, for each factor
+  Engine    engine  = Engine::Auto;
+  long long spins   = 1ll << 24; ///< a thread gives up after this many polls without progress
+  PetscInt  warps   = 0;         ///< at work at a time; 0: as measured
+  PetscInt  tile    = 0;         ///< warps that share a tile: 1, 8; 0: by the rows of a level
+  PetscInt  entries = 4;         ///< of a row per lane, before it gets more lanes
+  PetscInt  sweeps  = 5;         ///< of engine Jacobi, for each factor
 };
 
 /// A solver for one pair of factors on the device. All calls are asynchronous unless they say otherwise.
