@@ -1,0 +1,18 @@
+#include "ksp/jacobi/sweep.hpp"
+#include "ksp/jacobi/sweep_row.hpp"
+#include "petsc/compat.hpp"
+
+namespace sparsegpu
+{
+
+PetscErrorCode Sweep_Host(const Sweep &sweep, PetscReal *norm)
+{
+  PetscReal total = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt r = 0; r < sweep.rows; r++) total = joined(sweep.norm, total, sweep_row(sweep, r));
+  *norm = total;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

@@ -1,0 +1,31 @@
+/// The arithmetic of a sweep, the same on the host and in a kernel.
+#pragma once
+
+#include "ksp/jacobi/sweep.hpp"
+
+namespace sparsegpu
+{
+
+/// Two shares of the norm, or of its square, become one. NaN wins.
+SPARSEGPU_HD PetscReal joined(SweepNorm norm, PetscReal a, PetscReal b)
+{
+  if (norm != SweepNorm::Difference) return a + b;
+  return b > a || b != b ? b : a;
+}
+
+/// Writes next[r] and returns its share of the norm.
+SPARSEGPU_HD PetscReal sweep_row(const Sweep &sweep, PetscInt r)
+{
+  const Scalar residual = sweep.b[r] - sweep.product[r], z = sweep.inverse[r] * residual;
+  const Scalar step = Scalar(sweep.damping) * z;
+
+  sweep.next[r] = sweep.x[r] + step;
+  switch (sweep.norm) {
+  case SweepNorm::Preconditioned: return RealPart(Conj(z) * z);
+  case SweepNorm::Unpreconditioned: return RealPart(Conj(residual) * residual);
+  case SweepNorm::Difference: return Magnitude(step);
+  default: return 0;
+  }
+}
+
+} // namespace sparsegpu
