@@ -7,6 +7,7 @@
 #include "ksp/common/converged.hpp"
 #include "ksp/jacobi/jacobi.hpp"
 #include "ksp/jacobi/sweep.hpp"
+#include "mat/context.hpp"
 
 namespace sparsegpu
 {
@@ -29,6 +30,7 @@ struct Sweeper {
   PetscReal    value = 0; ///< norm of the last sweep on the host
 
   PetscErrorCode Begin();
+  PetscErrorCode FindFused(Format **format);
   PetscErrorCode Launch(PetscInt k);
   PetscErrorCode Hear(PetscInt k, PetscReal *norm);
   /// The iteration that the norm of sweep k belongs to: a residual is that of the iterate before the sweep.
@@ -70,6 +72,26 @@ PetscErrorCode Sweeper::Begin()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The format whose sweeps multiply as they go; null if the product must be a pass of its own.
+PetscErrorCode Sweeper::FindFused(Format **format)
+{
+  PetscBool seq, mpi;
+  Context  *context;
+  Shadow   *shadow;
+
+  PetscFunctionBegin;
+  *format = nullptr;
+  PetscCall(IsOurs(A, &seq, &mpi));
+  if (space == Space::Host || !seq || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetContext(A, &context));
+  PetscCall(Decide(A, context));
+  if (context->settings.bound_to_cpu || context->settings.backend == Backend::Kokkos)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetShadow(A, context, Side::Normal, Space::Device, &shadow));
+  if (shadow->format->Sweeps()) *format = shadow->format.get();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Sweep k, from one buffer to the other.
 PetscErrorCode Sweeper::Launch(PetscInt k)
 {
@@ -79,9 +101,11 @@ PetscErrorCode Sweeper::Launch(PetscInt k)
   PetscScalar       *p;
   const PetscScalar *in[4];
   PetscMemType       where;
+  Format            *fused = nullptr;
 
   PetscFunctionBegin;
-  PetscCall(KSP_MatMult(ksp, A, x, ksp->work[JACOBI_PRODUCT]));
+  PetscCall(FindFused(&fused));
+  if (!fused) PetscCall(KSP_MatMult(ksp, A, x, ksp->work[JACOBI_PRODUCT]));
   PetscCall(VecGetLocalSize(x, &sweep.rows));
   sweep.damping = JacobiOf(ksp)->damping;
   sweep.norm    = norm;
@@ -107,7 +131,7 @@ PetscErrorCode Sweeper::Launch(PetscInt k)
     control.diverged  = test.diverged;
     PetscCall(DeviceStream(&stream));
     PetscCall(PetscLogGpuTimeBegin());
-    PetscCall(Sweep_CUDA(sweep, control, stream));
+    PetscCall(fused ? fused->JacobiSweep(sweep, control, stream) : Sweep_CUDA(sweep, control, stream));
     PetscCall(PetscLogGpuTimeEnd());
 #endif
   }

@@ -10,7 +10,7 @@ PetscErrorCode Sweep_Host(const Sweep &sweep, PetscReal *norm)
   PetscReal total = 0;
 
   PetscFunctionBegin;
-  for (PetscInt r = 0; r < sweep.rows; r++) total = joined(sweep.norm, total, sweep_row(sweep, r));
+  for (PetscInt r = 0; r < sweep.rows; r++) total = joined(sweep.norm, total, sweep_row(sweep, r, sweep.product[r]));
   *norm = total;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -37,7 +37,7 @@ struct SweepControl {
   bool       tested; ///< stop at a norm <= converged or >= diverged
   PetscReal  converged, diverged;
 };
-constexpr PetscInt SWEEP_BLOCKS = 1024;
+constexpr PetscInt SWEEP_BLOCKS = 2048; // at most: 8 for each multiprocessor fill a device
 
 /// One launch, asynchronous, bitwise reproducible.
 PetscErrorCode Sweep_CUDA(const Sweep &sweep, const SweepControl &control, Stream stream);

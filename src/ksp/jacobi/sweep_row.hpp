@@ -13,10 +13,10 @@ SPARSEGPU_HD PetscReal joined(SweepNorm norm, PetscReal a, PetscReal b)
   return b > a || b != b ? b : a;
 }
 
-/// Writes next[r] and returns its share of the norm.
-SPARSEGPU_HD PetscReal sweep_row(const Sweep &sweep, PetscInt r)
+/// Writes next[r] and returns its share of the norm; `product` is that of row r with x.
+SPARSEGPU_HD PetscReal sweep_row(const Sweep &sweep, PetscInt r, const Scalar &product)
 {
-  const Scalar residual = sweep.b[r] - sweep.product[r], z = sweep.inverse[r] * residual;
+  const Scalar residual = sweep.b[r] - product, z = sweep.inverse[r] * residual;
   const Scalar step = Scalar(sweep.damping) * z;
 
   sweep.next[r] = sweep.x[r] + step;
