@@ -103,8 +103,10 @@ M*/
 
   Notes:
   Any matrix and any preconditioner. The inner products of a step and the norm of the new direction are one kernel and,
-  in parallel, one reduction. A direction of which less than a tenth is left is made orthogonal twice even with
-  refine_never; refine_ifneeded does so where less than 1/sqrt(2) is left.
+  in parallel, one reduction. With refine_never, the default, a direction is made orthogonal a second time only where
+  less than a tenth of it is left, or where the residual has fallen so far in this cycle that the basis would lose more
+  than 1e-3 of its orthogonality (two million times in double precision); refine_ifneeded does so where less than
+  1/sqrt(2) is left, which bounds the loss by rounding errors.
 
   On the GPU of one process, without monitors and with the default convergence test, the host does not wait for an
   iteration: it reads residual norms a few iterations late, and the device stops by itself at the first one that

@@ -134,6 +134,8 @@ PetscErrorCode Arnoldi::Begin(PetscReal residual)
   PetscFunctionBegin;
   pipelined_ = false;
   H_.rhs[0]  = Scalar(residual);
+  first_     = residual;
+  fallen_    = 1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -153,11 +155,12 @@ PetscErrorCode Arnoldi::Step(PetscInt k, Outcome *outcome, PetscReal *residual)
       inside += SquareOf(dots_[j]);
       h[j] = second ? h[j] + dots_[j] : dots_[j];
     }
-    projection = JudgeProjection(RealPart(dots_[k + 1]), inside, criterion, second);
+    projection = JudgeProjection(RealPart(dots_[k + 1]), inside, criterion, fallen_, second);
     if (!second) whole = SquareRoot(RealPart(dots_[k + 1]));
     PetscCall(Update(columns, dots_, ScaleOf(projection)));
   }
   *outcome = AddColumn(H_, k, h, H_.cosine, H_.sine, projection.norm, whole, residual);
+  fallen_  = *residual / first_;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

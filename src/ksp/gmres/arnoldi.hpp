@@ -40,11 +40,12 @@ private:
   PetscErrorCode Update(PetscInt columns, const Scalar *h, PetscReal scale);
   PetscErrorCode Solve(PetscInt steps, Scalar *y) const;
 
-  MPI_Comm    comm_      = MPI_COMM_NULL;
-  PetscMPIInt size_      = 1;
-  Columns    *V_         = nullptr;
-  PetscInt    steps_     = 0;
-  Space       space_     = Space::Host;
+  MPI_Comm    comm_  = MPI_COMM_NULL;
+  PetscMPIInt size_  = 1;
+  Columns    *V_     = nullptr;
+  PetscInt    steps_ = 0;
+  Space       space_ = Space::Host;
+  PetscReal   first_ = 0, fallen_ = 1;                   ///< |r_0| and |r_k| / |r_0| of the cycle
   bool        pipelined_ = false;                        ///< the cycle under way
   Hessenberg  H_         = {};                           ///< in host memory: host_
   Pipeline    pipeline_  = {};                           ///< in device_, pinned_

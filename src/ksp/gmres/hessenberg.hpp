@@ -26,10 +26,15 @@ enum Outcome {
 };
 
 /// A direction of which less than this part is left after it was made orthogonal to the basis is made orthogonal again:
-/// its rounding errors have grown by the inverse, and so has the error of its norm, which is had by Pythagoras. The
-/// same after the second time means that nothing but rounding errors is left ("twice is enough": Giraud, Langou,
-/// Rozloznik & van den Eshof, Numer. Math. 101, 2005).
+/// the error of its norm, which is had by Pythagoras, has grown by the square of the inverse. The same after the second
+/// time means that nothing but rounding errors is left ("twice is enough": Giraud, Langou, Rozloznik & van den Eshof,
+/// Numer. Math. 101, 2005).
 constexpr PetscReal KEPT_PART = 0.1;
+/// Made orthogonal once, the basis loses orthogonality as the square of the condition of what it came from, which grows
+/// as the residual of the cycle falls: to about eps (|r_0| / |r_k|)^2 (Giraud et al. 2005; Greenbaum, Rozloznik &
+/// Strakos, BIT 37(3), 1997). Beyond this loss directions are made orthogonal twice: residual norms are told as exactly
+/// as that, and a basis that has lost all orthogonality stagnates.
+constexpr PetscReal ORTHOGONALITY = 1e-3;
 
 struct Criterion {
   PetscReal kept  = KEPT_PART * KEPT_PART; ///< square of the part that must be left the first time
@@ -47,13 +52,18 @@ SPARSEGPU_HD PetscReal SquareRoot(PetscReal a)
                                             : static_cast<PetscReal>(sqrt(static_cast<double>(a)));
 }
 /// The direction had the square norm `square`, the squares of its inner products with the basis sum to `inside`;
-/// `second` says that this was the second time.
-SPARSEGPU_HD Projection JudgeProjection(PetscReal square, PetscReal inside, const Criterion &criterion, bool second)
+/// `fallen` is |r_k| / |r_0|, and `second` says that this was the second time.
+SPARSEGPU_HD Projection JudgeProjection(PetscReal square, PetscReal inside, const Criterion &criterion,
+                                        PetscReal fallen, bool second)
 {
   const PetscReal left = square - inside;
 
-  if (!second && !(left >= criterion.kept * square)) return Projection{true, 1}; // a NaN, too; it goes on below
-  if (second && left <= KEPT_PART * KEPT_PART * square) return Projection{false, 0};
+  if (!second) { // a NaN is tried again, too, and goes on below
+    const bool enough = left >= criterion.kept * square && fallen * fallen >= PETSC_MACHINE_EPSILON / ORTHOGONALITY;
+    if (!enough && square != 0) return Projection{true, 1};
+  } else if (left <= KEPT_PART * KEPT_PART * square) {
+    return Projection{false, 0};
+  }
   const PetscReal norm = SquareRoot(left);
   return Projection{false, norm < criterion.happy ? 0 : norm};
 }

@@ -11,6 +11,8 @@ static __global__ void begin_kernel(Pipeline p, PetscReal residual)
 {
   p.progress->stopped_at = INT_MAX;
   p.progress->again      = 0;
+  p.progress->fallen[0]  = 1;
+  p.progress->first      = residual;
   p.H.rhs[0]             = Scalar(residual);
 }
 
@@ -56,8 +58,9 @@ __device__ __forceinline__ void close_step(const Pipeline &p, int step, bool sec
     const bool tested = step >= p.tested_from && (residual <= p.converged || residual >= p.diverged);
     if (outcome == STEP_GOES_ON && (tested || !(residual - residual == 0))) outcome = STEP_STOPS; // Inf and NaN, too
     if (outcome != STEP_GOES_ON) p.progress->stopped_at = step;
-    record->norm    = residual;
-    record->outcome = outcome;
+    p.progress->fallen[(step + 1) % 2] = residual / p.progress->first;
+    record->norm                       = residual;
+    record->outcome                    = outcome;
     __threadfence_system(); // the host reads these once it sees the next
     record->ready = p.round;
   }
@@ -85,7 +88,8 @@ static __global__ void __launch_bounds__(DENSE_THREADS)
   part = block_sum<DENSE_THREADS>(part, warps);
   if (threadIdx.x == 0) inside = RealPart(part);
   __syncthreads();
-  const Projection projection = JudgeProjection(RealPart(dots[columns - 1]), inside, p.criterion, second);
+  const Projection projection =
+      JudgeProjection(RealPart(dots[columns - 1]), inside, p.criterion, p.progress->fallen[step % 2], second);
   if (blockIdx.x == 0)
     close_step(p, step, second, projection, h);
   else

@@ -10,8 +10,10 @@ namespace sparsegpu
 
 /// How far the cycle is. A kernel of step k does nothing if stopped_at < k: step k itself may be setting it.
 struct Progress {
-  int stopped_at; ///< the step after which nothing more is to change
-  int again;      ///< the direction of this step must be made orthogonal once more
+  int       stopped_at; ///< the step after which nothing more is to change
+  int       again;      ///< the direction of this step must be made orthogonal once more
+  PetscReal fallen[2];  ///< |r_k| / |r_0| before step k, at k % 2: a step reads the one while it writes the other
+  PetscReal first;      ///< |r_0|
 };
 
 struct Pipeline {
