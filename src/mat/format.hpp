@@ -22,8 +22,8 @@ struct Parameters {
   PetscInt multiprocessors = 1;   ///< N_SM of the device; 1 on the host
 };
 
-struct Sweep; // ksp/jacobi/sweep.hpp
-struct SweepControl;
+struct JacobiSweep; // ksp/jacobi/sweep.hpp
+struct JacobiControl;
 
 class Format
 {
@@ -46,9 +46,9 @@ public:
   virtual PetscErrorCode Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) = 0;
 
   /// Can a sweep of the Jacobi method multiply as it goes? On the device only.
-  virtual bool Sweeps() const { return false; }
-  /// The sweep with the product A x of this matrix, whatever sweep.product is; where Sweeps().
-  virtual PetscErrorCode JacobiSweep(const Sweep &sweep, const SweepControl &control, Stream stream)
+  virtual bool SweepsJacobi() const { return false; }
+  /// The sweep with the product A x of this matrix, whatever sweep.product is; where SweepsJacobi().
+  virtual PetscErrorCode SweepJacobi(const JacobiSweep &sweep, const JacobiControl &control, Stream stream)
   {
     return PETSC_ERR_SUP;
   }

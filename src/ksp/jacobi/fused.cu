@@ -1,5 +1,5 @@
 /// Sweeps that multiply as they go: the product A x is never stored, and x is read once. A row is summed in the order
-/// of the format's own product, so the iterates are those of MatMult() and Sweep_CUDA().
+/// of the format's own product, so the iterates are those of MatMult() and JacobiSweep_CUDA().
 #include "device/cuda_check.hpp"
 #include "ksp/jacobi/sweep.cuh"
 #include "mat/formats/csr/csr.hpp"
@@ -11,16 +11,17 @@ namespace sparsegpu
 {
 
 /// One thread a row in turn; the offsets are read once per block. Neighbouring threads read neighbouring a and x.
-static __global__ void __launch_bounds__(SWEEP_THREADS) dia_sweep_kernel(DiaLayout A, Sweep sweep, SweepControl control)
+static __global__ void __launch_bounds__(JACOBI_THREADS)
+    dia_jacobi_kernel(DiaLayout A, JacobiSweep sweep, JacobiControl control)
 {
-  __shared__ PetscInt offset[SWEEP_DIAGONALS];
+  __shared__ PetscInt offset[JACOBI_DIAGONALS];
   PetscReal           norm = 0;
 
-  if (sweep_stopped(control)) return;
-  for (PetscInt d = threadIdx.x; d < A.diagonals; d += SWEEP_THREADS) offset[d] = A.offset[d];
+  if (jacobi_stopped(control)) return;
+  for (PetscInt d = threadIdx.x; d < A.diagonals; d += JACOBI_THREADS) offset[d] = A.offset[d];
   __syncthreads();
-  for (PetscInt row = static_cast<PetscInt>(blockIdx.x) * SWEEP_THREADS + threadIdx.x; row < A.rows;
-       row += static_cast<PetscInt>(gridDim.x) * SWEEP_THREADS) {
+  for (PetscInt row = static_cast<PetscInt>(blockIdx.x) * JACOBI_THREADS + threadIdx.x; row < A.rows;
+       row += static_cast<PetscInt>(gridDim.x) * JACOBI_THREADS) {
     Scalar sum(0);
 #pragma unroll 8
     for (PetscInt d = 0; d < A.diagonals; d++) {
@@ -30,40 +31,41 @@ static __global__ void __launch_bounds__(SWEEP_THREADS) dia_sweep_kernel(DiaLayo
         if (!IsPad(a)) sum += a * v;
       }
     }
-    norm = joined(sweep.norm, norm, sweep_row(sweep, row, sum));
+    norm = joined(sweep.norm, norm, jacobi_row(sweep, row, sum));
   }
-  finish_sweep(sweep, control, norm);
+  finish_jacobi(sweep, control, norm);
 }
 
 /// One thread a row in turn. Neighbouring threads read neighbouring j and a; x is gathered.
-static __global__ void __launch_bounds__(SWEEP_THREADS) ell_sweep_kernel(EllLayout A, Sweep sweep, SweepControl control)
+static __global__ void __launch_bounds__(JACOBI_THREADS)
+    ell_jacobi_kernel(EllLayout A, JacobiSweep sweep, JacobiControl control)
 {
   PetscReal norm = 0;
 
-  if (sweep_stopped(control)) return;
-  for (PetscInt row = static_cast<PetscInt>(blockIdx.x) * SWEEP_THREADS + threadIdx.x; row < A.rows;
-       row += static_cast<PetscInt>(gridDim.x) * SWEEP_THREADS) {
+  if (jacobi_stopped(control)) return;
+  for (PetscInt row = static_cast<PetscInt>(blockIdx.x) * JACOBI_THREADS + threadIdx.x; row < A.rows;
+       row += static_cast<PetscInt>(gridDim.x) * JACOBI_THREADS) {
     Scalar sum(0);
 #pragma unroll 4
     for (PetscInt k = 0; k < A.width; k++) {
       const PetscInt e = k * A.pitch + row, column = load_stream(A.j + e);
       if (column >= 0) sum += load_stream(A.a + e) * sweep.x[column];
     }
-    norm = joined(sweep.norm, norm, sweep_row(sweep, row, sum));
+    norm = joined(sweep.norm, norm, jacobi_row(sweep, row, sum));
   }
-  finish_sweep(sweep, control, norm);
+  finish_jacobi(sweep, control, norm);
 }
 
 /// `width` neighbouring threads share a row and read neighbouring entries; x is gathered. All rows of a block go on to
 /// the next together, as their threads exchange sums.
-template <int width> static __global__ void __launch_bounds__(SWEEP_THREADS)
-    csr_sweep_kernel(CsrLayout A, Sweep sweep, SweepControl control)
+template <int width> static __global__ void __launch_bounds__(JACOBI_THREADS)
+    csr_jacobi_kernel(CsrLayout A, JacobiSweep sweep, JacobiControl control)
 {
-  constexpr int ROWS = SWEEP_THREADS / width;
+  constexpr int ROWS = JACOBI_THREADS / width;
   const int     lane = threadIdx.x % width;
   PetscReal     norm = 0;
 
-  if (sweep_stopped(control)) return;
+  if (jacobi_stopped(control)) return;
   for (PetscInt first = static_cast<PetscInt>(blockIdx.x) * ROWS; first < A.rows;
        first += static_cast<PetscInt>(gridDim.x) * ROWS) {
     const PetscInt row = first + threadIdx.x / width;
@@ -73,43 +75,44 @@ template <int width> static __global__ void __launch_bounds__(SWEEP_THREADS)
       for (PetscInt e = A.i[row] + lane; e < A.i[row + 1]; e += width) sum += A.a[e] * sweep.x[A.j[e]];
     }
     sum = group_sum<width>(sum);
-    if (row < A.rows && lane == 0) norm = joined(sweep.norm, norm, sweep_row(sweep, row, sum));
+    if (row < A.rows && lane == 0) norm = joined(sweep.norm, norm, jacobi_row(sweep, row, sum));
   }
-  finish_sweep(sweep, control, norm);
+  finish_jacobi(sweep, control, norm);
 }
 
-PetscErrorCode DiaSweep_CUDA(const DiaLayout &A, const Sweep &sweep, const SweepControl &control, Stream stream)
+PetscErrorCode DiaJacobi_CUDA(const DiaLayout &A, const JacobiSweep &sweep, const JacobiControl &control, Stream stream)
 {
   PetscInt multiprocessors;
 
   PetscFunctionBegin;
   PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
-  dia_sweep_kernel<<<sweep_blocks(A.rows, SWEEP_THREADS, multiprocessors), SWEEP_THREADS, 0,
-                     static_cast<cudaStream_t>(stream)>>>(A, sweep, control);
+  dia_jacobi_kernel<<<jacobi_blocks(A.rows, JACOBI_THREADS, multiprocessors), JACOBI_THREADS, 0,
+                      static_cast<cudaStream_t>(stream)>>>(A, sweep, control);
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode EllSweep_CUDA(const EllLayout &A, const Sweep &sweep, const SweepControl &control, Stream stream)
+PetscErrorCode EllJacobi_CUDA(const EllLayout &A, const JacobiSweep &sweep, const JacobiControl &control, Stream stream)
 {
   PetscInt multiprocessors;
 
   PetscFunctionBegin;
   PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
-  ell_sweep_kernel<<<sweep_blocks(A.rows, SWEEP_THREADS, multiprocessors), SWEEP_THREADS, 0,
-                     static_cast<cudaStream_t>(stream)>>>(A, sweep, control);
+  ell_jacobi_kernel<<<jacobi_blocks(A.rows, JACOBI_THREADS, multiprocessors), JACOBI_THREADS, 0,
+                      static_cast<cudaStream_t>(stream)>>>(A, sweep, control);
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <int width> static void Launch(const CsrLayout &A, const Sweep &sweep, const SweepControl &control,
+template <int width> static void Launch(const CsrLayout &A, const JacobiSweep &sweep, const JacobiControl &control,
                                         PetscInt multiprocessors, cudaStream_t stream)
 {
-  csr_sweep_kernel<width>
-      <<<sweep_blocks(A.rows, SWEEP_THREADS / width, multiprocessors), SWEEP_THREADS, 0, stream>>>(A, sweep, control);
+  csr_jacobi_kernel<width>
+      <<<jacobi_blocks(A.rows, JACOBI_THREADS / width, multiprocessors), JACOBI_THREADS, 0, stream>>>(A, sweep,
+                                                                                                      control);
 }
 
-PetscErrorCode CsrSweep_CUDA(const CsrLayout &A, const Sweep &sweep, const SweepControl &control, Stream stream)
+PetscErrorCode CsrJacobi_CUDA(const CsrLayout &A, const JacobiSweep &sweep, const JacobiControl &control, Stream stream)
 {
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
   PetscInt           multiprocessors;

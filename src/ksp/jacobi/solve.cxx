@@ -19,22 +19,22 @@ constexpr PetscInt RECORDS = 2 * RECORD_LAG;
 
 /// A solve under way.
 struct Sweeper {
-  KSP          ksp;
-  Mat          A;
-  Space        space   = Space::Host;
-  SweepNorm    norm    = SweepNorm::None;
-  PetscMPIInt  size    = 1;
-  SweepControl control = {};
-  Record      *records = nullptr;
-  NormTest     test{-1, PETSC_MAX_REAL, PETSC_MAX_INT};
-  PetscReal    value = 0; ///< norm of the last sweep on the host
+  KSP           ksp;
+  Mat           A;
+  Space         space   = Space::Host;
+  JacobiNorm    norm    = JacobiNorm::None;
+  PetscMPIInt   size    = 1;
+  JacobiControl control = {};
+  Record       *records = nullptr;
+  NormTest      test{-1, PETSC_MAX_REAL, PETSC_MAX_INT};
+  PetscReal     value = 0; ///< norm of the last sweep on the host
 
   PetscErrorCode Begin();
   PetscErrorCode FindFused(Format **format);
   PetscErrorCode Launch(PetscInt k);
   PetscErrorCode Hear(PetscInt k, PetscReal *norm);
   /// The iteration that the norm of sweep k belongs to: a residual is that of the iterate before the sweep.
-  PetscInt Counted(PetscInt k) const { return norm == SweepNorm::Difference ? k + 1 : k; }
+  PetscInt Counted(PetscInt k) const { return norm == JacobiNorm::Difference ? k + 1 : k; }
 };
 
 PetscErrorCode Sweeper::Begin()
@@ -46,9 +46,9 @@ PetscErrorCode Sweeper::Begin()
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
   PetscCall(SpaceOf(ksp->work[JACOBI_X], &space));
   if (ksp->normtype != KSP_NORM_NONE)
-    norm = jacobi->test == JacobiTest::Difference     ? SweepNorm::Difference
-           : ksp->normtype == KSP_NORM_PRECONDITIONED ? SweepNorm::Preconditioned
-                                                      : SweepNorm::Unpreconditioned;
+    norm = jacobi->test == JacobiTest::Difference     ? JacobiNorm::Difference
+           : ksp->normtype == KSP_NORM_PRECONDITIONED ? JacobiNorm::Preconditioned
+                                                      : JacobiNorm::Unpreconditioned;
   if (space == Space::Host) PetscFunctionReturn(PETSC_SUCCESS);
   struct {
     unsigned arrived    = 0;
@@ -56,7 +56,7 @@ PetscErrorCode Sweeper::Begin()
   } const start;
   static_assert(sizeof(start) <= sizeof(double) * 2, "The two counters lie before the norms");
   Stream stream;
-  PetscCall(jacobi->scratch.Reserve(sizeof(double) * 2 + SWEEP_BLOCKS * sizeof(PetscReal)));
+  PetscCall(jacobi->scratch.Reserve(sizeof(double) * 2 + JACOBI_BLOCKS * sizeof(PetscReal)));
   if (!jacobi->records.data()) {
     PetscCall(jacobi->records.Reserve(RECORDS * sizeof(Record)));
     memset(jacobi->records.data(), 0, RECORDS * sizeof(Record)); // rounds begin at 1
@@ -65,7 +65,7 @@ PetscErrorCode Sweeper::Begin()
   control.arrived    = static_cast<unsigned *>(jacobi->scratch.data());
   control.stopped_at = reinterpret_cast<int *>(control.arrived + 1);
   control.partial    = reinterpret_cast<PetscReal *>(static_cast<char *>(jacobi->scratch.data()) + sizeof(double) * 2);
-  control.root       = size == 1 && norm != SweepNorm::Difference;
+  control.root       = size == 1 && norm != JacobiNorm::Difference;
   PetscCall(DeviceStream(&stream));
   PetscCall(DeviceCopyIn(jacobi->scratch.data(), &start, sizeof(start), stream));
   PetscCall(DeviceSynchronize(stream)); // `start` ends here
@@ -88,7 +88,7 @@ PetscErrorCode Sweeper::FindFused(Format **format)
   if (context->settings.bound_to_cpu || context->settings.backend == Backend::Kokkos)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(GetShadow(A, context, Side::Normal, Space::Device, &shadow));
-  if (shadow->format->Sweeps()) *format = shadow->format.get();
+  if (shadow->format->SweepsJacobi()) *format = shadow->format.get();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -97,7 +97,7 @@ PetscErrorCode Sweeper::Launch(PetscInt k)
 {
   const Vec          x = ksp->work[JACOBI_X + k % 2], next = ksp->work[JACOBI_X + (k + 1) % 2];
   const Vec          inputs[] = {ksp->work[JACOBI_RHS], ksp->work[JACOBI_PRODUCT], ksp->work[JACOBI_INVERSE], x};
-  Sweep              sweep    = {};
+  JacobiSweep        sweep    = {};
   PetscScalar       *p;
   const PetscScalar *in[4];
   PetscMemType       where;
@@ -119,19 +119,19 @@ PetscErrorCode Sweeper::Launch(PetscInt k)
   sweep.x       = reinterpret_cast<const Scalar *>(in[3]);
   sweep.next    = reinterpret_cast<Scalar *>(p);
   if (space == Space::Host)
-    PetscCall(Sweep_Host(sweep, &value));
+    PetscCall(JacobiSweep_Host(sweep, &value));
   else {
 #if defined(SPARSEGPU_HAVE_CUDA)
     Stream stream;
     control.number    = static_cast<int>(k);
     control.round     = ++JacobiOf(ksp)->round;
-    control.record    = norm == SweepNorm::None ? nullptr : records + k % RECORDS;
+    control.record    = norm == JacobiNorm::None ? nullptr : records + k % RECORDS;
     control.tested    = Counted(k) >= test.from;
     control.converged = test.converged;
     control.diverged  = test.diverged;
     PetscCall(DeviceStream(&stream));
     PetscCall(PetscLogGpuTimeBegin());
-    PetscCall(fused ? fused->JacobiSweep(sweep, control, stream) : Sweep_CUDA(sweep, control, stream));
+    PetscCall(fused ? fused->SweepJacobi(sweep, control, stream) : JacobiSweep_CUDA(sweep, control, stream));
     PetscCall(PetscLogGpuTimeEnd());
 #endif
   }
@@ -151,7 +151,7 @@ PetscErrorCode Sweeper::Hear(PetscInt k, PetscReal *result)
 
   PetscFunctionBegin;
   *result = 0;
-  if (norm == SweepNorm::None) PetscFunctionReturn(PETSC_SUCCESS);
+  if (norm == JacobiNorm::None) PetscFunctionReturn(PETSC_SUCCESS);
 #if defined(SPARSEGPU_HAVE_CUDA)
   if (space == Space::Device) {
     Record    record;
@@ -164,11 +164,11 @@ PetscErrorCode Sweeper::Hear(PetscInt k, PetscReal *result)
 #endif
   PetscReal total = value;
   if (size > 1) {
-    if (norm == SweepNorm::Difference && total != total) total = PETSC_INFINITY; // MPI's maximum may lose a NaN
+    if (norm == JacobiNorm::Difference && total != total) total = PETSC_INFINITY; // MPI's maximum may lose a NaN
     PetscCallMPI(
-        MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPIU_REAL, norm == SweepNorm::Difference ? MPIU_MAX : MPIU_SUM, comm));
+        MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPIU_REAL, norm == JacobiNorm::Difference ? MPIU_MAX : MPIU_SUM, comm));
   }
-  *result = norm == SweepNorm::Difference || control.root ? total : PetscSqrtReal(total);
+  *result = norm == JacobiNorm::Difference || control.root ? total : PetscSqrtReal(total);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -243,7 +243,7 @@ PetscErrorCode KSPSolve_SparseGPUJacobi(KSP ksp)
     PetscCall(VecCopy(ksp->vec_sol, ksp->work[JACOBI_X]));
   PetscCall(sweeper.Begin());
   // a residual is tested after the last sweep, too: by a sweep of which only the norm is used
-  const bool     residual = sweeper.norm == SweepNorm::Preconditioned || sweeper.norm == SweepNorm::Unpreconditioned;
+  const bool     residual = sweeper.norm == JacobiNorm::Preconditioned || sweeper.norm == JacobiNorm::Unpreconditioned;
   const PetscInt last     = ksp->max_it + residual;
   const bool     late     = sweeper.space == Space::Device && sweeper.size == 1 && MayHearLate(ksp);
   while (!ksp->reason && heard < last) {
@@ -267,7 +267,7 @@ PetscErrorCode KSPSolve_SparseGPUJacobi(KSP ksp)
     }
     heard++;
   }
-  if (!ksp->reason && sweeper.norm == SweepNorm::None) {
+  if (!ksp->reason && sweeper.norm == JacobiNorm::None) {
     ksp->its        = ksp->max_it;
     jacobi->current = ksp->work[JACOBI_X + ksp->its % 2];
     PetscCall(Tell(ksp));

@@ -1,16 +1,16 @@
 #include "ksp/jacobi/sweep.hpp"
-#include "ksp/jacobi/sweep_row.hpp"
+#include "ksp/jacobi/row.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
 {
 
-PetscErrorCode Sweep_Host(const Sweep &sweep, PetscReal *norm)
+PetscErrorCode JacobiSweep_Host(const JacobiSweep &sweep, PetscReal *norm)
 {
   PetscReal total = 0;
 
   PetscFunctionBegin;
-  for (PetscInt r = 0; r < sweep.rows; r++) total = joined(sweep.norm, total, sweep_row(sweep, r, sweep.product[r]));
+  for (PetscInt r = 0; r < sweep.rows; r++) total = joined(sweep.norm, total, jacobi_row(sweep, r, sweep.product[r]));
   *norm = total;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

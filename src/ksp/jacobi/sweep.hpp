@@ -8,27 +8,27 @@
 namespace sparsegpu
 {
 
-enum class SweepNorm {
+enum class JacobiNorm {
   None,
   Preconditioned,   ///< || D^-1 (b - A x) ||_2
   Unpreconditioned, ///< || b - A x ||_2
   Difference        ///< max |next - x|
 };
 
-struct Sweep {
+struct JacobiSweep {
   PetscInt      rows;
   const Scalar *b, *product, *inverse, *x; ///< [rows] each; product = A x, inverse = D^-1
   Scalar       *next;                      ///< [rows]
   PetscReal     damping;
-  SweepNorm     norm;
+  JacobiNorm    norm;
 };
 
 /// *norm of this process's rows: the square of a 2-norm.
-PetscErrorCode Sweep_Host(const Sweep &sweep, PetscReal *norm);
+PetscErrorCode JacobiSweep_Host(const JacobiSweep &sweep, PetscReal *norm);
 
 /// What a sweep on the device has beside: it does nothing if an earlier one has stopped the solve.
-struct SweepControl {
-  PetscReal *partial;    ///< [SWEEP_BLOCKS] norms of the blocks
+struct JacobiControl {
+  PetscReal *partial;    ///< [JACOBI_BLOCKS] norms of the blocks
   unsigned  *arrived;    ///< [1] zero before and after
   int       *stopped_at; ///< [1] the sweep after which nothing more is to change
   Record    *record;     ///< pinned: of this sweep; null without a norm
@@ -37,9 +37,9 @@ struct SweepControl {
   bool       tested; ///< stop at a norm <= converged or >= diverged
   PetscReal  converged, diverged;
 };
-constexpr PetscInt SWEEP_BLOCKS = 2048; // at most: 8 for each multiprocessor fill a device
+constexpr PetscInt JACOBI_BLOCKS = 2048; // at most: 8 for each multiprocessor fill a device
 
 /// One launch, asynchronous, bitwise reproducible.
-PetscErrorCode Sweep_CUDA(const Sweep &sweep, const SweepControl &control, Stream stream);
+PetscErrorCode JacobiSweep_CUDA(const JacobiSweep &sweep, const JacobiControl &control, Stream stream);
 
 } // namespace sparsegpu

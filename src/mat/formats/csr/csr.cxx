@@ -104,12 +104,12 @@ PetscErrorCode Csr::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream str
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Csr::JacobiSweep(const Sweep &sweep, const SweepControl &control, Stream stream)
+PetscErrorCode Csr::SweepJacobi(const JacobiSweep &sweep, const JacobiControl &control, Stream stream)
 {
   PetscFunctionBegin;
 #if defined(SPARSEGPU_HAVE_CUDA)
   layout_.a = values();
-  PetscCall(CsrSweep_CUDA(layout_, sweep, control, stream));
+  PetscCall(CsrJacobi_CUDA(layout_, sweep, control, stream));
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }

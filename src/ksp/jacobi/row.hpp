@@ -7,23 +7,23 @@ namespace sparsegpu
 {
 
 /// Two shares of the norm, or of its square, become one. NaN wins.
-SPARSEGPU_HD PetscReal joined(SweepNorm norm, PetscReal a, PetscReal b)
+SPARSEGPU_HD PetscReal joined(JacobiNorm norm, PetscReal a, PetscReal b)
 {
-  if (norm != SweepNorm::Difference) return a + b;
+  if (norm != JacobiNorm::Difference) return a + b;
   return b > a || b != b ? b : a;
 }
 
 /// Writes next[r] and returns its share of the norm; `product` is that of row r with x.
-SPARSEGPU_HD PetscReal sweep_row(const Sweep &sweep, PetscInt r, const Scalar &product)
+SPARSEGPU_HD PetscReal jacobi_row(const JacobiSweep &sweep, PetscInt r, const Scalar &product)
 {
   const Scalar residual = sweep.b[r] - product, z = sweep.inverse[r] * residual;
   const Scalar step = Scalar(sweep.damping) * z;
 
   sweep.next[r] = sweep.x[r] + step;
   switch (sweep.norm) {
-  case SweepNorm::Preconditioned: return RealPart(Conj(z) * z);
-  case SweepNorm::Unpreconditioned: return RealPart(Conj(residual) * residual);
-  case SweepNorm::Difference: return Magnitude(step);
+  case JacobiNorm::Preconditioned: return RealPart(Conj(z) * z);
+  case JacobiNorm::Unpreconditioned: return RealPart(Conj(residual) * residual);
+  case JacobiNorm::Difference: return Magnitude(step);
   default: return 0;
   }
 }
