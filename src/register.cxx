@@ -84,6 +84,8 @@ PetscErrorCode SparseGPUInitializePackage(void)
   PetscCall(PetscLogEventRegister("SparseGPUConv", classid, &ConvertEvent));
   PetscCall(PetscLogEventRegister("SparseGPUUpdate", classid, &UpdateEvent));
   PetscCall(PetscLogEventRegister("SparseGPUCopy", classid, &CopyEvent));
+  PetscCall(PetscLogEventRegister("SparseGPUAnalys", classid, &AnalysisEvent));
+  PetscCall(PetscLogEventRegister("SparseGPUTriSlv", classid, &TrisolveEvent));
   PetscCall(PetscRegisterFinalize(Finalize));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -16,12 +16,13 @@ enum class State {
   Absent,
   Present
 };
-State        state = State::Unknown;
-char         absent_why[256];
-cudaStream_t own_stream = nullptr;
-char         device_name[256];
-PetscInt     device_multiprocessors;
-size_t       device_l2;
+State         state = State::Unknown;
+char          absent_why[256];
+cudaStream_t  own_stream = nullptr;
+char          device_name[256];
+PetscInt      device_multiprocessors;
+size_t        device_l2;
+cudaMemPool_t pool = nullptr; // none where the device has no pools
 
 #if !defined(PETSC_HAVE_CUDA)
 /// -sparsegpu_device N, else the rank within the node modulo the devices.
@@ -55,6 +56,25 @@ PetscErrorCode ChooseDevice(int count, int *device)
 }
 #endif
 
+/// Device memory from a pool of ours: an allocation takes microseconds and no release waits for the device. What is
+/// free beyond a few hundred megabytes goes back to the driver at the next synchronisation.
+PetscErrorCode CreatePool(int device)
+{
+  cudaMemPoolProps props     = {};
+  int              supported = 0;
+  uint64_t         keep      = 256ull << 20;
+
+  PetscFunctionBegin;
+  SparseGPUCallCUDA(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device));
+  if (!supported) PetscFunctionReturn(PETSC_SUCCESS);
+  props.allocType     = cudaMemAllocationTypePinned;
+  props.location.type = cudaMemLocationTypeDevice;
+  props.location.id   = device;
+  SparseGPUCallCUDA(cudaMemPoolCreate(&pool, &props));
+  SparseGPUCallCUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Find()
 {
   int         count = 0;
@@ -83,7 +103,8 @@ PetscErrorCode Find()
   PetscCall(PetscStrncpy(device_name, properties.name, sizeof(device_name)));
   device_multiprocessors = properties.multiProcessorCount;
   device_l2              = static_cast<size_t>(properties.l2CacheSize);
-  state                  = State::Present;
+  PetscCall(CreatePool(device));
+  state = State::Present;
   PetscCall(PetscInfo(nullptr, "Using CUDA device %d of %d: %s\n", device, count, device_name));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -132,7 +153,13 @@ PetscErrorCode DeviceAllocate(size_t bytes, void **p)
   PetscFunctionBegin;
   *p = nullptr;
   if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
-  const cudaError_t err = cudaMalloc(p, bytes);
+  cudaError_t err;
+  Stream      stream;
+  PetscCall(DeviceStream(&stream));
+  if (pool)
+    err = cudaMallocFromPoolAsync(p, bytes, pool, static_cast<cudaStream_t>(stream));
+  else
+    err = cudaMalloc(p, bytes);
   if (err == cudaErrorMemoryAllocation) {
     size_t free_bytes = 0, total = 0;
     (void)cudaGetLastError();
@@ -148,7 +175,13 @@ PetscErrorCode DeviceAllocate(size_t bytes, void **p)
 PetscErrorCode DeviceFree(void *p)
 {
   PetscFunctionBegin;
-  if (p) SparseGPUCallCUDA(cudaFree(p));
+  if (!p) PetscFunctionReturn(PETSC_SUCCESS);
+  Stream stream;
+  PetscCall(DeviceStream(&stream));
+  if (pool)
+    SparseGPUCallCUDA(cudaFreeAsync(p, static_cast<cudaStream_t>(stream)));
+  else
+    SparseGPUCallCUDA(cudaFree(p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -205,6 +238,8 @@ PetscErrorCode DeviceFinalize()
 {
   PetscFunctionBegin;
   if (own_stream) SparseGPUCallCUDA(cudaStreamDestroy(own_stream));
+  if (pool) SparseGPUCallCUDA(cudaMemPoolDestroy(pool)); // what is still in use lives on
+  pool       = nullptr;
   own_stream = nullptr;
   state      = State::Unknown;
   PetscFunctionReturn(PETSC_SUCCESS);

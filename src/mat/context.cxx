@@ -1,5 +1,6 @@
 #include <map>
 #include "mat/context.hpp"
+#include "pc/ilu/factor.hpp"
 
 namespace sparsegpu
 {
@@ -284,10 +285,12 @@ PetscErrorCode PlannedSpace(Context *context, Space *space)
 
 PetscErrorCode ChooseVecType(Mat A, Context *context)
 {
-  PetscFunctionBegin;
-#if defined(PETSC_HAVE_CUDA)
   Space space;
+
+  PetscFunctionBegin;
   PetscCall(PlannedSpace(context, &space));
+  if (space == Space::Device) PetscCall(RegisterDefaultFactors());
+#if defined(PETSC_HAVE_CUDA)
   PetscCall(MatSetVecType(A, space == Space::Device ? VECCUDA : VECSTANDARD));
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);

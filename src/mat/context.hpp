@@ -70,13 +70,14 @@ struct Settings {
 };
 
 struct Context {
-  Settings      settings;
-  Shadow        shadow[2][3];   ///< [space][side]
-  const Shadow *last = nullptr; ///< used by the last product that was not a transpose's
-  DeviceMemory  x, y, z;        ///< scratch for host vectors in a product on the device
-  CooMap        coo;
-  DeviceMemory  coo_values;
-  PetscCount    coo_entries = -1; ///< given to MatSetPreallocationCOO()
+  Settings         settings;
+  Shadow           shadow[2][3];   ///< [space][side]
+  const Shadow    *last = nullptr; ///< used by the last product that was not a transpose's
+  DeviceMemory     x, y, z;        ///< scratch for host vectors in a product on the device
+  CooMap           coo;
+  DeviceMemory     coo_values;
+  PetscCount       coo_entries = -1; ///< given to MatSetPreallocationCOO()
+  PetscObjectState coo_state   = -1; ///< object state for which coo_values are the matrix's values
   // mpiaijsparsegpu
   PetscSF          halo   = nullptr; ///< owned columns -> ghosts
   Vec              ghosts = nullptr; ///< [columns of the off-diagonal block]
@@ -114,6 +115,9 @@ PetscErrorCode GetShadow(Mat A, Context *context, Side side, Space space, Shadow
 /// Takes values that already lie on the device over into the Normal device shadow, if that is built and of this
 /// pattern.
 PetscErrorCode UpdateShadowFromDevice(Mat A, Context *context, const Scalar *a);
+/// A's values on the device in the order of its rows, where device arrays set them and nothing has changed them since;
+/// else null.
+PetscErrorCode DeviceValues(Mat A, Context *context, const Scalar **a);
 /// z = op(A) x + y on local arrays; y may be null or z. x, y, z may be parallel: their local parts are used.
 PetscErrorCode MultLocal(Mat A, Side side, Vec x, Vec y, Vec z);
 /// Where a product would run, before any vector is known.

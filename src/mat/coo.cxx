@@ -106,6 +106,8 @@ PetscErrorCode SetValuesOnDevice(Mat A, Context *context, const Scalar *v, Inser
   PetscCall(UpdateShadowFromDevice(A, context, a));
   // MatSetValuesCOO() moves the state once more when we return: the shadow is right for that state, too
   context->shadow[static_cast<int>(Space::Device)][static_cast<int>(Side::Normal)].state++;
+  PetscCall(PetscObjectStateGet((PetscObject)A, &context->coo_state));
+  context->coo_state++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -141,6 +143,16 @@ PetscErrorCode MatSetValuesCOO_SparseGPU(Mat A, const PetscScalar v[], InsertMod
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
+
+PetscErrorCode DeviceValues(Mat A, Context *context, const Scalar **a)
+{
+  PetscObjectState state;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  *a = state == context->coo_state ? static_cast<const Scalar *>(context->coo_values.data()) : nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode ComposeCoo(Mat A, bool parallel, bool on)
 {

@@ -10,11 +10,18 @@ namespace sparsegpu
 namespace
 {
 struct Block {
-  Mat         factor = nullptr;
-  Vec         b = nullptr, x = nullptr; ///< the local parts of the caller's vectors, without copies
-  PetscInt    levels = 0;
-  std::string ordering; ///< empty: by the rule
+  Mat           factor = nullptr;
+  Vec           b = nullptr, x = nullptr; ///< the local parts of the caller's vectors, without copies
+  IS            row = nullptr, column = nullptr;
+  Incomplete    kind = Incomplete::LU;
+  MatFactorInfo info;
+  bool          shift_is_set = false, engine_is_set = false, check = false, keep_order = false;
+  Engine        engine = Engine::Auto;
+  std::string   wanted;   ///< ordering; empty: by the rule
+  std::string   ordering; ///< in use
 };
+
+const char *const FactorNames[] = {"ilu", "icc", "none", "PCSparseGPUFactor", "", nullptr};
 
 Block *BlockOf(PC pc)
 {
@@ -29,6 +36,57 @@ PetscErrorCode PCReset_SparseGPU(PC pc)
   PetscCall(MatDestroy(&block->factor));
   PetscCall(VecDestroy(&block->b));
   PetscCall(VecDestroy(&block->x));
+  if (!block->keep_order) {
+    PetscCall(ISDestroy(&block->row));
+    PetscCall(ISDestroy(&block->column));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// abmc where the solves are exact and run on a GPU, which waits for levels; else the order that the matrix has.
+PetscErrorCode ChooseOrdering(Block *block, Space space)
+{
+  PetscFunctionBegin;
+  const bool levels_cost = space == Space::Device && block->kind != Incomplete::None && block->engine != Engine::Jacobi;
+  PetscCallCXX(block->ordering = !block->wanted.empty() ? block->wanted
+                                 : levels_cost          ? MATORDERINGABMC
+                                                        : MATORDERINGNATURAL);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Symbolic(PC pc, Mat A)
+{
+  Block     *block = BlockOf(pc);
+  const bool icc   = block->kind == Incomplete::Cholesky;
+  Vec        b, x;
+  Space      space;
+  PetscInt   order_rows = -1;
+
+  PetscFunctionBegin;
+  PetscCall(PCReset_SparseGPU(pc));
+  PetscCall(MatGetFactor(A, MATSOLVERSPARSEGPU, icc ? MAT_FACTOR_ICC : MAT_FACTOR_ILU, &block->factor));
+  Factor *factor = FactorOf(block->factor);
+  if (block->kind == Incomplete::None) factor->kind = Incomplete::None;
+  factor->check         = block->check;
+  factor->engine_is_set = block->engine_is_set;
+  if (block->engine_is_set) factor->options.engine = block->engine;
+  PetscCall(FactorSpace(A, &space));
+  PetscCall(ChooseOrdering(block, space));
+  if (block->row) PetscCall(ISGetLocalSize(block->row, &order_rows));
+  if (order_rows != A->rmap->n) {
+    PetscCall(ISDestroy(&block->row));
+    PetscCall(ISDestroy(&block->column));
+    PetscCall(MatGetOrdering(A, block->ordering.c_str(), &block->row, &block->column));
+  }
+  if (icc)
+    PetscCall(MatICCFactorSymbolic(block->factor, A, block->row, &block->info));
+  else
+    PetscCall(MatILUFactorSymbolic(block->factor, A, block->row, block->column, &block->info));
+  PetscCall(MatCreateVecs(pc->pmat, &x, &b));
+  PetscCall(VecCreateLocalVector(b, &block->b));
+  PetscCall(VecCreateLocalVector(x, &block->x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -36,35 +94,18 @@ PetscErrorCode PCSetUp_SparseGPU(PC pc)
 {
   Block         *block = BlockOf(pc);
   Mat            A;
-  Vec            b, x;
-  MatFactorInfo  info;
   MatFactorError error;
 
   PetscFunctionBegin;
   PetscCall(MatGetDiagonalBlock(pc->pmat, &A));
-  PetscCall(MatFactorInfoInitialize(&info));
-  info.levels    = static_cast<PetscReal>(block->levels);
-  info.fill      = 1;
-  info.zeropivot = 100 * PETSC_MACHINE_EPSILON;
-  if (!block->factor || pc->flag != SAME_NONZERO_PATTERN) {
-    IS    row, column;
-    Space space;
-    PetscCall(PCReset_SparseGPU(pc));
-    PetscCall(MatGetFactor(A, MATSOLVERSPARSEGPU, MAT_FACTOR_ILU, &block->factor));
-    PetscCall(FactorSpace(A, &space));
-    if (block->ordering.empty())
-      PetscCallCXX(block->ordering = space == Space::Device ? MATORDERINGABMC : MATORDERINGNATURAL);
-    PetscCall(MatGetOrdering(A, block->ordering.c_str(), &row, &column));
-    PetscCall(MatILUFactorSymbolic(block->factor, A, row, column, &info));
-    PetscCall(ISDestroy(&row));
-    PetscCall(ISDestroy(&column));
-    PetscCall(MatCreateVecs(pc->pmat, &x, &b));
-    PetscCall(VecCreateLocalVector(b, &block->b));
-    PetscCall(VecCreateLocalVector(x, &block->x));
-    PetscCall(VecDestroy(&b));
-    PetscCall(VecDestroy(&x));
-  }
-  PetscCall(MatLUFactorNumeric(block->factor, A, &info));
+  if (!block->shift_is_set) // as PCILU and PCICC have it
+    block->info.shifttype =
+        static_cast<PetscReal>(block->kind == Incomplete::Cholesky ? MAT_SHIFT_POSITIVE_DEFINITE : MAT_SHIFT_NONE);
+  if (!block->factor || pc->flag != SAME_NONZERO_PATTERN) PetscCall(Symbolic(pc, A));
+  if (block->kind == Incomplete::Cholesky)
+    PetscCall(MatCholeskyFactorNumeric(block->factor, A, &block->info));
+  else
+    PetscCall(MatLUFactorNumeric(block->factor, A, &block->info));
   PetscCall(MatFactorGetError(block->factor, &error));
   pc->failedreason = static_cast<PCFailedReason>(error);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -97,19 +138,57 @@ PetscErrorCode PCApplyTranspose_SparseGPU(PC pc, Vec b, Vec x)
 
 PetscErrorCode PCSetFromOptions_SparseGPU(PC pc, SparseGPUOptionItems PetscOptionsObject)
 {
-  Block    *block = BlockOf(pc);
-  char      ordering[128];
-  PetscBool set;
+  Block         *block = BlockOf(pc);
+  MatFactorInfo *info  = &block->info;
+  char           ordering[128];
+  PetscInt       levels = static_cast<PetscInt>(info->levels), engine = static_cast<PetscInt>(block->engine);
+  PetscEnum      kind  = static_cast<PetscEnum>(block->kind);
+  PetscEnum      shift = static_cast<PetscEnum>(static_cast<int>(info->shifttype));
+  PetscBool      set, flag;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "sparsegpu options");
-  PetscCall(
-      PetscOptionsInt("-pc_sparsegpu_levels", "Levels of fill", "PCSPARSEGPU", block->levels, &block->levels, nullptr));
+  PetscCall(PetscOptionsEnum("-pc_sparsegpu_factor", "Incomplete factorization, or the matrix's own triangles",
+                             "PCSPARSEGPU", FactorNames, kind, &kind, nullptr));
+  PetscCall(PetscOptionsEList("-pc_sparsegpu_solve", "Triangular solves", "PCSPARSEGPU", EngineNames, 4,
+                              EngineNames[engine], &engine, &set));
+  if (set) block->engine_is_set = true;
+  PetscCall(PetscOptionsFList("-pc_factor_mat_ordering_type", "Ordering", "PCFactorSetMatOrderingType", MatOrderingList,
+                              block->wanted.c_str(), ordering, sizeof(ordering), &set));
+  if (set) PetscCallCXX(block->wanted = ordering);
   PetscCall(PetscOptionsFList("-pc_sparsegpu_ordering", "Ordering; by default abmc on a GPU, natural on the host",
-                              "PCSPARSEGPU", MatOrderingList, block->ordering.c_str(), ordering, sizeof(ordering),
-                              &set));
+                              "PCSPARSEGPU", MatOrderingList, block->wanted.c_str(), ordering, sizeof(ordering), &set));
+  if (set) PetscCallCXX(block->wanted = ordering);
+  PetscCall(PetscOptionsInt("-pc_factor_levels", "Levels of fill", "PCFactorSetLevels", levels, &levels, nullptr));
+  PetscCall(PetscOptionsInt("-pc_sparsegpu_levels", "Levels of fill", "PCSPARSEGPU", levels, &levels, nullptr));
+  PetscCheck(levels >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "Levels of fill must be positive, not %" PetscInt_FMT, levels);
+  PetscCall(PetscOptionsEnum("-pc_factor_shift_type", "What becomes of zero pivots", "PCFactorSetShiftType",
+                             MatFactorShiftTypes, shift, &shift, &set));
+  if (set) {
+    block->shift_is_set = true;
+    info->shifttype     = static_cast<PetscReal>(static_cast<int>(shift));
+  }
+  PetscCall(PetscOptionsReal("-pc_factor_shift_amount", "Added to the diagonal", "PCFactorSetShiftAmount",
+                             info->shiftamount, &info->shiftamount, nullptr));
+  PetscCall(PetscOptionsReal("-pc_factor_zeropivot", "Pivots up to this are zero", "PCFactorSetZeroPivot",
+                             info->zeropivot, &info->zeropivot, nullptr));
+  flag = info->diagonal_fill != 0 ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(PetscOptionsBool("-pc_factor_diagonal_fill", "Put in missing diagonal entries",
+                             "PCFactorSetAllowDiagonalFill", flag, &flag, nullptr));
+  info->diagonal_fill = flag;
+  flag                = block->keep_order ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(PetscOptionsBool("-pc_factor_reuse_ordering", "Keep the ordering when the pattern changes",
+                             "PCFactorSetReuseOrdering", flag, &flag, nullptr));
+  block->keep_order = flag == PETSC_TRUE;
+  flag              = block->check ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(PetscOptionsBool("-pc_sparsegpu_check", "Wait for the end of each solve and tell how it went",
+                             "PCSPARSEGPU", flag, &flag, nullptr));
+  block->check = flag == PETSC_TRUE;
   PetscOptionsHeadEnd();
-  if (set) PetscCallCXX(block->ordering = ordering);
+  block->kind   = static_cast<Incomplete>(kind);
+  block->engine = static_cast<Engine>(engine);
+  info->levels  = static_cast<PetscReal>(levels);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -121,9 +200,10 @@ PetscErrorCode PCView_SparseGPU(PC pc, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  ILU(%" PetscInt_FMT ") of the diagonal blocks, ordering: %s\n",
-                                   block->levels,
-                                   block->ordering.empty() ? "not chosen yet" : block->ordering.c_str()));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  factors of the diagonal blocks: %s(%g), ordering: %s, solves: %s\n",
+                                   FactorNames[static_cast<int>(block->kind)], (double)block->info.levels,
+                                   block->ordering.empty() ? "not chosen yet" : block->ordering.c_str(),
+                                   EngineNames[static_cast<int>(block->engine)]));
   if (!block->factor) PetscFunctionReturn(PETSC_SUCCESS);
   PetscViewer mine; // the first process's block
   PetscMPIInt rank;
@@ -143,6 +223,7 @@ PetscErrorCode PCView_SparseGPU(PC pc, PetscViewer viewer)
 PetscErrorCode PCDestroy_SparseGPU(PC pc)
 {
   PetscFunctionBegin;
+  BlockOf(pc)->keep_order = false;
   PetscCall(PCReset_SparseGPU(pc));
   delete BlockOf(pc);
   pc->data = nullptr;
@@ -153,13 +234,17 @@ PetscErrorCode PCCreate_SparseGPU(PC pc)
 {
   PetscFunctionBegin;
   PetscCallCXX(pc->data = new Block);
-  pc->ops->setup          = PCSetUp_SparseGPU;
-  pc->ops->apply          = PCApply_SparseGPU;
-  pc->ops->applytranspose = PCApplyTranspose_SparseGPU;
-  pc->ops->setfromoptions = PCSetFromOptions_SparseGPU;
-  pc->ops->view           = PCView_SparseGPU;
-  pc->ops->reset          = PCReset_SparseGPU;
-  pc->ops->destroy        = PCDestroy_SparseGPU;
+  PetscCall(MatFactorInfoInitialize(&BlockOf(pc)->info));
+  BlockOf(pc)->info.fill        = 1;
+  BlockOf(pc)->info.zeropivot   = 100 * PETSC_MACHINE_EPSILON;
+  BlockOf(pc)->info.shiftamount = 100 * PETSC_MACHINE_EPSILON;
+  pc->ops->setup                = PCSetUp_SparseGPU;
+  pc->ops->apply                = PCApply_SparseGPU;
+  pc->ops->applytranspose       = PCApplyTranspose_SparseGPU;
+  pc->ops->setfromoptions       = PCSetFromOptions_SparseGPU;
+  pc->ops->view                 = PCView_SparseGPU;
+  pc->ops->reset                = PCReset_SparseGPU;
+  pc->ops->destroy              = PCDestroy_SparseGPU;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace

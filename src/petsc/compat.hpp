@@ -14,6 +14,14 @@ using SparseGPUOptionItems = PetscOptionItems *;
 using SparseGPUOptionItems = PetscOptionItems;
 #endif
 
+#if PETSC_VERSION_LT(3, 19, 0)
+  // Its dense matrices of the device cannot tell where they are: through the host
+  #define MatDenseGetArrayReadAndMemType(A, array, where)  MatDenseGetArrayRead(A, array)
+  #define MatDenseGetArrayWriteAndMemType(A, array, where) MatDenseGetArrayWrite(A, array)
+  #define MatDenseRestoreArrayReadAndMemType               MatDenseRestoreArrayRead
+  #define MatDenseRestoreArrayWriteAndMemType              MatDenseRestoreArrayWrite
+#endif
+
 #if defined(PETSC_USE_REAL___FLOAT128) || defined(PETSC_USE_REAL___FP16)
   #error "sparsegpu needs a PETSc with single or double precision reals"
 #endif

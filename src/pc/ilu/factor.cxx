@@ -1,132 +1,234 @@
 #include "pc/ilu/factor.hpp"
 #include <algorithm>
-#include "device/scatter.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
 {
 
-PetscErrorCode Factor::Symbolic(const CsrView &A, IS row, IS column, const MatFactorInfo &info, Space space)
+PetscLogEvent AnalysisEvent, TrisolveEvent;
+
+PetscErrorCode Factor::SymbolicOnHost(const MatrixRows &A, IS row, IS column, const MatFactorInfo &info)
 {
-  const PetscInt *r, *c;
+  const PetscInt       *r, *c;
+  const PetscInt        n   = A.csr.rows;
+  CsrView               csr = A.csr;
+  std::vector<PetscInt> i, j;
 
   PetscFunctionBegin;
-  space_        = space;
-  pattern_.rows = A.rows;
+  if (A.on_device) {
+    Stream stream;
+    PetscCall(DeviceStream(&stream));
+    PetscCallCXX(i.resize(static_cast<size_t>(n) + 1));
+    PetscCallCXX(j.resize(csr.nonzeros));
+    PetscCall(DeviceCopyOut(i.data(), csr.i, i.size() * sizeof(PetscInt), stream));
+    PetscCall(DeviceCopyOut(j.data(), csr.j, j.size() * sizeof(PetscInt), stream));
+    csr.i = i.data();
+    csr.j = j.data();
+  }
+  pattern_.rows = n;
   PetscCall(ISGetIndices(row, &r));
   PetscCall(ISGetIndices(column, &c));
-  PetscCallCXX(pattern_.row.assign(r, r + A.rows));
-  PetscCallCXX(pattern_.column.assign(c, c + A.rows));
+  PetscCallCXX(pattern_.row.assign(r, r + n));
+  PetscCallCXX(pattern_.column.assign(c, c + n));
   PetscCall(ISRestoreIndices(row, &r));
   PetscCall(ISRestoreIndices(column, &c));
-  levels_of_fill = static_cast<PetscInt>(info.levels);
-  PetscCall(IluSymbolic(A, levels_of_fill, info.diagonal_fill != 0, &pattern_, &slot_));
-  PetscCallCXX(values_.resize(pattern_.j.size()));
-  PetscCallCXX(unknowns_.resize(A.rows));
-  std::vector<PetscInt> order, lower, upper, copy;
-  PetscCall(FactorLevels(pattern_, &lower, &upper, &sweep_.lower_levels, &sweep_.upper_levels));
-  if (space == Space::Host) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(sweep_.Build(pattern_, lower, upper));
-  PetscCall(SortByLevel(lower, sweep_.lower_levels, 0, &order));
-  PetscCallCXX(copy = pattern_.i);
-  PetscCall(i_.Take(std::move(copy), space));
-  PetscCallCXX(copy = pattern_.j);
-  PetscCall(j_.Take(std::move(copy), space));
-  PetscCallCXX(copy = pattern_.diagonal);
-  PetscCall(diagonal_.Take(std::move(copy), space));
-  PetscCallCXX(copy = slot_);
-  PetscCall(slot_device_.Take(std::move(copy), space));
-  PetscCall(order_.Take(std::move(order), space));
-  PetscCall(values_device_.Allocate(pattern_.j.size(), space));
-  PetscCall(matrix_.Allocate(slot_.size(), space));
-  PetscCall(done_.Allocate(A.rows, space));
-  PetscCall(ticket_.Allocate(1, space));
-  PetscCall(pivot_.Allocate(A.rows, space));
+  PetscCall(Symbolic_Host(csr, kind, levels_of_fill, info.diagonal_fill != 0, &pattern_, &source_));
+  nonzeros_ = static_cast<PetscInt>(pattern_.j.size());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Factor::AttemptOnDevice(const CsrView &csr, const IluPivots &pivots, PetscInt *zero_row,
-                                       PetscReal *zero_pivot)
-{
 #if defined(SPARSEGPU_HAVE_CUDA)
-  Stream                 stream;
-  std::vector<PetscReal> pivot;
-  const size_t           rows = static_cast<size_t>(pattern_.rows);
+PetscErrorCode Factor::SymbolicOnDevice(const MatrixRows &A, IS row, IS column, const MatFactorInfo &info)
+{
+  DevicePattern  *p = &device_pattern_;
+  Stream          stream;
+  PetscInt        missing = -1;
+  PetscBool       row_natural, column_natural;
+  const PetscInt *r = nullptr, *c = nullptr;
 
   PetscFunctionBegin;
   PetscCall(DeviceStream(&stream));
-  PetscCall(DeviceCopyIn(matrix_.data(), csr.a, matrix_.bytes(), stream));
-  PetscCall(FillValues_CUDA(Nonzeros(), Scalar(0), values_device_.data(), stream));
-  PetscCall(
-      ScatterValues_CUDA(csr.nonzeros, slot_device_.data(), matrix_.data(), false, values_device_.data(), stream));
-  const IluLayout layout{pattern_.rows, i_.data(), j_.data(), diagonal_.data(), order_.data()};
-  PetscCall(IluNumeric_CUDA(layout, pivots, values_device_.data(),
-                            IluWork{done_.data(), ticket_.data(), pivot_.data(), sweep_.stuck(), sweep_.spins},
-                            stream));
-  PetscCallCXX(pivot.resize(rows));
-  PetscCall(DeviceCopyOut(pivot.data(), pivot_.data(), rows * sizeof(PetscReal), stream));
-  PetscCall(sweep_.CheckStuck());
-  *zero_row = -1;
-  for (PetscInt r = 0; r < pattern_.rows && *zero_row < 0; r++) {
-    if (!(pivot[r] < 0)) continue;
-    *zero_row   = r;
-    *zero_pivot = -pivot[r] - 1;
-  }
-  values_on_host_ = false;
-  PetscCall(sweep_.SetValues(values_device_.data(), stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-#else
-  return PETSC_ERR_GPU; // no factor is built for a device
-#endif
-}
-
-PetscErrorCode Factor::Attempt(const CsrView &csr, const IluPivots &pivots, PetscInt *zero_row, PetscReal *zero_pivot)
-{
-  PetscFunctionBegin;
-  if (space_ == Space::Device) {
-    PetscCall(AttemptOnDevice(csr, pivots, zero_row, zero_pivot));
+  if (levels_of_fill > 0 || info.diagonal_fill != 0) { // fill is found on the host
+    PetscCall(SymbolicOnHost(A, row, column, info));
+    p->rows      = rows_;
+    p->nonzeros  = nonzeros_;
+    p->permuted  = true;
+    p->identical = false;
+    PetscCall(p->i.Take(std::move(pattern_.i), Space::Device));
+    PetscCall(p->j.Take(std::move(pattern_.j), Space::Device));
+    PetscCall(p->diagonal.Take(std::move(pattern_.diagonal), Space::Device));
+    PetscCall(p->row.Take(std::move(pattern_.row), Space::Device));
+    PetscCall(p->column.Take(std::move(pattern_.column), Space::Device));
+    PetscCall(p->source.Take(std::move(source_), Space::Device));
+    pattern_ = FactorPattern();
+    source_.clear();
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  std::fill(values_.begin(), values_.end(), Scalar(0));
-  for (size_t e = 0; e < slot_.size(); e++) values_[slot_[e]] = csr.a[e];
-  PetscCall(IluNumeric_Host(pattern_, pivots, values_.data(), zero_row, zero_pivot));
-  values_on_host_ = true;
+  Array<PetscInt> i, j;
+  const PetscInt *device_i = A.csr.i, *device_j = A.csr.j;
+  if (!A.on_device) {
+    PetscCall(i.Allocate(static_cast<size_t>(rows_) + 1, Space::Device));
+    PetscCall(j.Allocate(A.csr.nonzeros, Space::Device));
+    if (rows_ > 0) PetscCall(DeviceCopyIn(i.data(), A.csr.i, i.bytes(), stream));
+    PetscCall(DeviceCopyIn(j.data(), A.csr.j, j.bytes(), stream));
+    PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(i.bytes() + j.bytes())));
+    device_i = i.data();
+    device_j = j.data();
+  }
+  PetscCall(ISIdentity(row, &row_natural));
+  PetscCall(ISIdentity(column, &column_natural));
+  const bool natural = row_natural && column_natural;
+  if (!natural) {
+    PetscCall(ISGetIndices(row, &r));
+    PetscCall(ISGetIndices(column, &c));
+  }
+  PetscCall(Symbolic_CUDA(rows_, A.csr.nonzeros, device_i, device_j, kind, r, c, p, &missing, stream));
+  PetscCall(DeviceSynchronize(stream)); // i and j end here
+  if (!natural) {
+    PetscCall(ISRestoreIndices(row, &r));
+    PetscCall(ISRestoreIndices(column, &c));
+  }
+  PetscCheck(missing < 0, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+             "Matrix is missing the diagonal entry of row %" PetscInt_FMT
+             " (-pc_factor_diagonal_fill puts zeros there)",
+             missing);
+  nonzeros_ = p->nonzeros;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
+PetscErrorCode Factor::Symbolic(Mat F, const MatrixRows &A, IS row, IS column, const MatFactorInfo &info, Space space)
+{
+  PetscFunctionBegin;
+  space_           = space;
+  rows_            = A.csr.rows;
+  matrix_nonzeros_ = A.csr.nonzeros;
+  levels_of_fill   = static_cast<PetscInt>(info.levels);
+  if (space == Space::Host) {
+    PetscCall(SymbolicOnHost(A, row, column, info));
+    PetscCall(PetscLogEventBegin(AnalysisEvent, F, nullptr, nullptr, nullptr));
+    PetscCallCXX(values_.resize(pattern_.j.size()));
+    PetscCallCXX(unknowns_.resize(rows_));
+    PetscCall(CountLevels(pattern_, &lower_levels_, &upper_levels_));
+    PetscCall(PetscLogEventEnd(AnalysisEvent, F, nullptr, nullptr, nullptr));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#if defined(SPARSEGPU_HAVE_CUDA)
+  Stream stream;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(SymbolicOnDevice(A, row, column, info));
+  PetscCall(PetscLogEventBegin(AnalysisEvent, F, nullptr, nullptr, nullptr));
+  transposed_solver_.reset();
+  PetscCallCXX(solver_ = MakeTrisolve(options.engine));
+  solver_->options      = options;
+  const FactorView view = device_pattern_.View();
+  PetscCall(solver_->Analyse(view, stream));
+  lower_levels_ = solver_->lower_levels;
+  upper_levels_ = solver_->upper_levels;
+  PetscCall(device_values_.Allocate(nonzeros_, Space::Device));
+  PetscCall(numeric_.Build(view, kind, options.engine == Engine::Auto ? static_cast<Sweep *>(solver_.get()) : nullptr,
+                           stream));
+  PetscCall(PetscLogEventEnd(AnalysisEvent, F, nullptr, nullptr, nullptr));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Factor::Attempt(const MatrixRows &A, const Pivots &pivots, PetscInt *zero_row, PetscReal *zero_pivot)
+{
+  PetscFunctionBegin;
+  if (space_ == Space::Host) {
+    for (size_t f = 0; f < source_.size(); f++) values_[f] = source_[f] >= 0 ? A.csr.a[source_[f]] : Scalar(0);
+    PetscCall(Numeric_Host(pattern_, kind, pivots, values_.data(), zero_row, zero_pivot));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#if defined(SPARSEGPU_HAVE_CUDA)
+  Stream        stream;
+  const Scalar *matrix = A.on_device ? A.csr.a : A.device_values;
+  PetscCall(DeviceStream(&stream));
+  if (!matrix) {
+    const size_t bytes = static_cast<size_t>(matrix_nonzeros_) * sizeof(Scalar);
+    PetscCall(matrix_.Reserve(bytes));
+    PetscCall(DeviceCopyIn(matrix_.data(), A.csr.a, bytes, stream));
+    PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(bytes)));
+    matrix = static_cast<const Scalar *>(matrix_.data());
+  }
+  PetscCall(numeric_.Factor(matrix, device_pattern_.identical ? nullptr : device_pattern_.source.data(), pivots,
+                            options.spins, device_values_.data(), zero_row, zero_pivot, stream));
+  PetscCall(solver_->SetValues(device_values_.data(), stream));
+  transposed_current_ = false;
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// The largest shift that a positive definite matrix can need: the worst lack of diagonal dominance, and a tenth.
-static PetscReal TopShift(const CsrView &csr)
+static PetscErrorCode TopShift(const MatrixRows &A, PetscReal *top)
 {
-  PetscReal top = 0;
+  std::vector<PetscInt> i, j;
+  std::vector<Scalar>   a;
+  CsrView               csr = A.csr;
+
+  PetscFunctionBegin;
+  if (A.on_device) { // it is rarely asked for
+    Stream stream;
+    PetscCall(DeviceStream(&stream));
+    PetscCallCXX(i.resize(static_cast<size_t>(csr.rows) + 1));
+    PetscCallCXX(j.resize(csr.nonzeros));
+    PetscCallCXX(a.resize(csr.nonzeros));
+    PetscCall(DeviceCopyOut(i.data(), csr.i, i.size() * sizeof(PetscInt), stream));
+    PetscCall(DeviceCopyOut(j.data(), csr.j, j.size() * sizeof(PetscInt), stream));
+    PetscCall(DeviceCopyOut(a.data(), csr.a, a.size() * sizeof(Scalar), stream));
+    csr = CsrView{csr.rows, csr.cols, csr.nonzeros, i.data(), j.data(), a.data()};
+  }
+  *top = 0;
   for (PetscInt r = 0; r < csr.rows; r++) {
     PetscReal lack = 0;
     for (PetscInt e = csr.i[r]; e < csr.i[r + 1]; e++)
       lack += csr.j[e] == r ? -RealPart(csr.a[e]) : Magnitude(csr.a[e]);
-    top = std::max(top, lack);
+    *top = std::max(*top, lack);
   }
-  return static_cast<PetscReal>(1.1) * top;
+  *top *= static_cast<PetscReal>(1.1);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Factor::Numeric(Mat F, Mat A, const CsrView &csr, const MatFactorInfo &info)
+PetscErrorCode Factor::MatrixRow(PetscInt step, PetscInt *row) const
+{
+  PetscFunctionBegin;
+  *row = step;
+  if (space_ == Space::Host) {
+    *row = pattern_.row[step];
+  } else if (device_pattern_.permuted) {
+    Stream stream;
+    PetscCall(DeviceStream(&stream));
+    PetscCall(DeviceCopyOut(row, device_pattern_.row.data() + step, sizeof(PetscInt), stream));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Factor::Numeric(Mat F, Mat A, const MatrixRows &rows, const MatFactorInfo &info)
 {
   const auto type     = static_cast<MatFactorShiftType>(static_cast<int>(info.shifttype));
   PetscInt   zero_row = -1, tries = 0;
   PetscReal  zero_pivot = 0, low = 0, high = 1, fraction = 0, top = 0;
-  IluPivots  pivots;
+  Pivots     pivots;
 
   PetscFunctionBegin;
   pivots.zero     = info.zeropivot;
+  pivots.nan      = type == MAT_SHIFT_NONE;
   pivots.relative = type == MAT_SHIFT_NONZERO || type == MAT_SHIFT_POSITIVE_DEFINITE;
   pivots.positive = type == MAT_SHIFT_POSITIVE_DEFINITE;
+  pivots.upper    = kind == Incomplete::Cholesky;
   if (type == MAT_SHIFT_INBLOCKS) pivots.replace = info.shiftamount;
   F->factorerrortype = MAT_FACTOR_NOERROR;
   for (;;) {
-    PetscCall(Attempt(csr, pivots, &zero_row, &zero_pivot));
+    PetscCall(Attempt(rows, pivots, &zero_row, &zero_pivot));
     // the sequences of shifts are PETSc's: doubling, or bisection of [0, top] in five steps
     if (type == MAT_SHIFT_NONZERO && zero_row >= 0) {
       pivots.shift = tries == 0 ? info.shiftamount : 2 * pivots.shift;
     } else if (type == MAT_SHIFT_POSITIVE_DEFINITE && zero_row >= 0) {
-      if (tries == 0) top = std::max(info.zeropivot, TopShift(csr));
+      if (tries == 0) {
+        PetscCall(TopShift(rows, &top));
+        top = std::max(static_cast<PetscReal>(info.zeropivot), top);
+      }
       if (tries != 5) low = fraction;
       fraction     = tries == 5 ? high : (high + low) / 2;
       pivots.shift = fraction * top;
@@ -140,7 +242,8 @@ PetscErrorCode Factor::Numeric(Mat F, Mat A, const CsrView &csr, const MatFactor
                "No shift of the diagonal up to %g keeps the pivots from zero", (double)pivots.shift);
   }
   if (zero_row >= 0 && type == MAT_SHIFT_NONE) {
-    const PetscInt row = pattern_.row[zero_row];
+    PetscInt row;
+    PetscCall(MatrixRow(zero_row, &row));
     PetscCheck(!A->erroriffailure, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT,
                "Zero pivot row %" PetscInt_FMT " value %g tolerance %g", row, (double)zero_pivot,
                (double)info.zeropivot);
@@ -153,98 +256,41 @@ PetscErrorCode Factor::Numeric(Mat F, Mat A, const CsrView &csr, const MatFactor
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Factor::SolveOnHost(Vec b, Vec x, bool transpose)
-{
-  const PetscScalar *pb;
-  PetscScalar       *px;
-
-  PetscFunctionBegin;
-  if (!values_on_host_) {
-    Stream stream;
-    PetscCall(DeviceStream(&stream));
-    PetscCall(DeviceCopyOut(values_.data(), values_device_.data(), values_device_.bytes(), stream));
-    values_on_host_ = true;
-  }
-  PetscCall(VecGetArrayRead(b, &pb));
-  PetscCall(VecGetArrayWrite(x, &px));
-  PetscCall(Sweep_Host(pattern_, values_.data(), reinterpret_cast<const Scalar *>(pb), reinterpret_cast<Scalar *>(px),
-                       unknowns_.data(), transpose));
-  PetscCall(VecRestoreArrayRead(b, &pb));
-  PetscCall(VecRestoreArrayWrite(x, &px));
-  PetscCall(PetscLogFlops(2.0 * Nonzeros() - pattern_.rows));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode Factor::SolveOnDevice(Vec b, Vec x)
-{
-#if defined(SPARSEGPU_HAVE_CUDA)
-  const PetscScalar *pb;
-  PetscScalar       *px;
-  PetscMemType       where_b, where_x;
-  Stream             stream;
-  const size_t       bytes = static_cast<size_t>(pattern_.rows) * sizeof(Scalar);
-
-  PetscFunctionBegin;
-  PetscCall(DeviceStream(&stream));
-  PetscCall(VecGetArrayReadAndMemType(b, &pb, &where_b));
-  PetscCall(VecGetArrayWriteAndMemType(x, &px, &where_x));
-  const Scalar *device_b = reinterpret_cast<const Scalar *>(pb);
-  Scalar       *device_x = reinterpret_cast<Scalar *>(px);
-  if (!PetscMemTypeDevice(where_b)) {
-    PetscCall(b_.Reserve(bytes));
-    PetscCall(DeviceCopyIn(b_.data(), pb, bytes, stream));
-    PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(bytes)));
-    device_b = static_cast<const Scalar *>(b_.data());
-  }
-  if (!PetscMemTypeDevice(where_x)) {
-    PetscCall(x_.Reserve(bytes));
-    device_x = static_cast<Scalar *>(x_.data());
-  }
-  PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(sweep_.Solve(device_b, device_x, stream));
-  PetscCall(PetscLogGpuTimeEnd());
-  if (!PetscMemTypeDevice(where_x)) {
-    PetscCall(DeviceCopyOut(px, device_x, bytes, stream));
-    PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(bytes)));
-  }
-  PetscCall(VecRestoreArrayReadAndMemType(b, &pb));
-  PetscCall(VecRestoreArrayWriteAndMemType(x, &px));
-  PetscCall(PetscLogGpuFlops(2.0 * Nonzeros() - pattern_.rows));
-  PetscFunctionReturn(PETSC_SUCCESS);
-#else
-  return PETSC_ERR_GPU; // no factor is built for a device
-#endif
-}
-
-PetscErrorCode Factor::Solve(Vec b, Vec x, bool transpose)
+PetscErrorCode Factor::CheckStuck()
 {
   PetscFunctionBegin;
-  if (space_ == Space::Device && !transpose)
-    PetscCall(SolveOnDevice(b, x));
-  else
-    PetscCall(SolveOnHost(b, x, transpose));
+  if (solver_) PetscCall(solver_->CheckStuck());
+  if (transposed_solver_) PetscCall(transposed_solver_->CheckStuck());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscLogDouble Factor::Bytes() const
 {
-  return static_cast<PetscLogDouble>(sweep_.bytes()) + i_.bytes() + j_.bytes() + diagonal_.bytes() + order_.bytes() +
-         slot_device_.bytes() + values_device_.bytes() + matrix_.bytes() + done_.bytes() + pivot_.bytes();
+  size_t bytes = device_pattern_.Bytes() + device_values_.bytes() + matrix_.bytes() + transposed_.Bytes();
+#if defined(SPARSEGPU_HAVE_CUDA)
+  if (space_ == Space::Device) bytes += numeric_.Bytes() + (solver_ ? solver_->Bytes() : 0);
+  if (transposed_solver_) bytes += transposed_solver_->Bytes();
+#endif
+  return static_cast<PetscLogDouble>(bytes);
 }
 
 PetscErrorCode Factor::View(PetscViewer viewer) const
 {
-  const PetscInt n = pattern_.rows;
+  static const char *const names[] = {"ILU", "ICC", "triangles of the matrix"};
+  const PetscInt           lower   = solver_ && solver_->lower_levels ? solver_->lower_levels : lower_levels_;
+  const PetscInt           upper   = solver_ && solver_->upper_levels ? solver_->upper_levels : upper_levels_;
 
   PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "sparsegpu ILU(%" PetscInt_FMT ") on %s\n", levels_of_fill,
-                                   space_ == Space::Device ? "cuda" : "the host"));
-  PetscCall(PetscViewerASCIIPrintf(
-      viewer, "%" PetscInt_FMT " levels of L (%.1f rows each), %" PetscInt_FMT " of U (%.1f rows each)\n",
-      sweep_.lower_levels, sweep_.lower_levels ? (double)n / sweep_.lower_levels : 0., sweep_.upper_levels,
-      sweep_.upper_levels ? (double)n / sweep_.upper_levels : 0.));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "sparsegpu %s", names[static_cast<int>(kind)]));
+  if (kind != Incomplete::None) PetscCall(PetscViewerASCIIPrintf(viewer, "(%" PetscInt_FMT ")", levels_of_fill));
+  PetscCall(PetscViewerASCIIPrintf(viewer, " on %s\n", space_ == Space::Device ? "cuda" : "the host"));
+  if (lower)
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "%" PetscInt_FMT " levels of L (%.1f rows each), %" PetscInt_FMT " of U (%.1f rows each)\n", lower,
+        (double)rows_ / lower, upper, (double)rows_ / upper));
   if (space_ == Space::Device)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "synchronisation-free solves, %.3g MB on the device\n", Bytes() / 1e6));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "triangular solves: %s, %.3g MB on the device\n",
+                                     EngineNames[static_cast<int>(options.engine)], Bytes() / 1e6));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

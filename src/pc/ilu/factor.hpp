@@ -4,56 +4,81 @@
 #include <petsc/private/matimpl.h>
 #include "device/buffer.hpp"
 #include "pc/ilu/ilu.hpp"
+#include "pc/trisolve/transpose.hpp"
 
 namespace sparsegpu
 {
 
+/// A matrix to factor: its rows, on the host or on the device, and its values where they lie.
+struct MatrixRows {
+  CsrView       csr;                   ///< csr.a: on the host, unless on_device
+  bool          on_device     = false; ///< all of csr
+  const Scalar *device_values = nullptr;
+};
+
 class Factor
 {
 public:
-  /// Pattern and analysis for one matrix pattern; `space` is where factorization and solves run.
-  PetscErrorCode Symbolic(const CsrView &A, IS row, IS column, const MatFactorInfo &info, Space space);
+  /// Pattern and analysis for one matrix pattern; `space` is where factorization and solves run. Errors:
+  /// PETSC_ERR_ARG_WRONGSTATE naming the row of a missing diagonal entry.
+  PetscErrorCode Symbolic(Mat F, const MatrixRows &A, IS row, IS column, const MatFactorInfo &info, Space space);
   /// Values of the matrix whose pattern Symbolic() saw. Zero pivots are told by F's factor error, or as an error where
   /// `A` asks for that.
-  PetscErrorCode Numeric(Mat F, Mat A, const CsrView &csr, const MatFactorInfo &info);
+  PetscErrorCode Numeric(Mat F, Mat A, const MatrixRows &rows, const MatFactorInfo &info);
   PetscErrorCode Solve(Vec b, Vec x, bool transpose);
+  /// Dense matrices of the host or of the device, a right-hand side per column.
+  PetscErrorCode SolveMany(Mat B, Mat X, bool transpose);
   PetscErrorCode View(PetscViewer viewer) const;
+  /// Has an earlier solve got stuck? Looks without waiting.
+  PetscErrorCode CheckStuck();
 
-  PetscInt levels_of_fill = 0;
+  Incomplete      kind           = Incomplete::LU;
+  PetscInt        levels_of_fill = 0;
+  TrisolveOptions options;
+  bool            engine_is_set = false; ///< by the preconditioner: the options have no say
+  bool            check         = false; ///< wait for the end of each solve and tell how it went
 
-  PetscInt       Nonzeros() const { return pattern_.rows ? pattern_.i[pattern_.rows] : 0; }
-  PetscInt       MatrixNonzeros() const { return static_cast<PetscInt>(slot_.size()); }
+  PetscInt       Nonzeros() const { return nonzeros_; }
+  PetscInt       MatrixNonzeros() const { return matrix_nonzeros_; }
   PetscLogDouble Bytes() const;
-  void           SetSpins(PetscInt spins) { sweep_.spins = spins; }
-  void           SetWarps(PetscInt warps) { sweep_.warps = warps; }
 
 private:
-  PetscErrorCode Attempt(const CsrView &csr, const IluPivots &pivots, PetscInt *zero_row, PetscReal *zero_pivot);
-  PetscErrorCode AttemptOnDevice(const CsrView &csr, const IluPivots &pivots, PetscInt *zero_row,
-                                 PetscReal *zero_pivot);
-  PetscErrorCode SolveOnDevice(Vec b, Vec x);
-  PetscErrorCode SolveOnHost(Vec b, Vec x, bool transpose);
+  PetscErrorCode SymbolicOnDevice(const MatrixRows &A, IS row, IS column, const MatFactorInfo &info);
+  PetscErrorCode SymbolicOnHost(const MatrixRows &A, IS row, IS column, const MatFactorInfo &info);
+  PetscErrorCode Attempt(const MatrixRows &A, const Pivots &pivots, PetscInt *zero_row, PetscReal *zero_pivot);
+  PetscErrorCode SolveArrays(PetscInt count, const PetscScalar *b, PetscInt ldb, bool b_on_device, PetscScalar *x,
+                             PetscInt ldx, bool x_on_device, bool transpose);
+  PetscErrorCode SolveOnDevice(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose,
+                               Stream stream);
+  PetscErrorCode MatrixRow(PetscInt step, PetscInt *row) const;
 
+  Space    space_ = Space::Host;
+  PetscInt rows_ = 0, nonzeros_ = 0, matrix_nonzeros_ = 0;
+  PetscInt lower_levels_ = 0, upper_levels_ = 0;
+  // on the host
   FactorPattern         pattern_;
-  std::vector<PetscInt> slot_; ///< [nonzeros of the matrix] where its entries go
-  Space                 space_ = Space::Host;
-  std::vector<Scalar> values_; ///< [entries of the factors]; on the device's behalf only once a host solve asked for it
-  bool                values_on_host_ = false;
-  std::vector<Scalar> unknowns_; ///< [rows] scratch of a solve on the host
+  std::vector<PetscInt> source_; ///< [nonzeros_] entry of the matrix, -1: none
+  std::vector<Scalar>   values_, unknowns_;
   // on the device
-  Sweep            sweep_;
-  Array<PetscInt>  i_, j_, diagonal_, order_, slot_device_;
-  Array<Scalar>    values_device_, matrix_;
-  Array<int>       done_;
-  Array<unsigned>  ticket_;
-  Array<PetscReal> pivot_;
-  DeviceMemory     b_, x_; ///< for vectors on the host
+  DevicePattern             device_pattern_;
+  Array<Scalar>             device_values_;
+  sparsegpu::Numeric        numeric_;
+  std::unique_ptr<Trisolve> solver_, transposed_solver_;
+  TransposedFactors         transposed_;
+  bool                      transposed_current_ = false;
+  DeviceMemory              matrix_, b_, x_; ///< what lies on the host
 };
 
-/// Where the factorization of A runs: where A's products do.
+/// Where the factorization of A runs: where its products do.
 PetscErrorCode FactorSpace(Mat A, Space *space);
+/// The factor of a matrix of MATSOLVERSPARSEGPU.
+Factor *FactorOf(Mat F);
 
 /// MatSolverTypeRegister() of MATSOLVERSPARSEGPU.
 PetscErrorCode RegisterFactors();
+/// The same as the default of seqaijsparsegpu matrices, once one of them runs on a GPU.
+PetscErrorCode RegisterDefaultFactors();
+
+extern PetscLogEvent AnalysisEvent, TrisolveEvent;
 
 } // namespace sparsegpu

@@ -1,109 +1,270 @@
+/// The numeric factorization on the device, without any barrier between rows: every entry of U and every inverse pivot
+/// is its own flag (see poll.cuh).
+#include <climits>
 #include "device/cuda_check.hpp"
-#include "device/segmented.cuh"
 #include "pc/ilu/ilu.hpp"
+#include "pc/trisolve/poll.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
 {
 
-static constexpr int THREADS = 128;
-static constexpr int ROWS    = THREADS / 32; // per block
+static constexpr int                THREADS = 128, WARPS = THREADS / 32;
+static constexpr int                NEAR   = 256; ///< entries of rows that a warp keeps in shared memory
+static constexpr unsigned           ALL    = 0xffffffffu;
+static constexpr unsigned long long NO_ROW = ULLONG_MAX;
 
-__device__ __forceinline__ int load_acquire(const int *p)
+static unsigned Blocks(PetscCount count)
 {
-  int v;
-  asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+  return static_cast<unsigned>((count + THREADS - 1) / THREADS);
+}
+
+namespace
+{
+struct Tasks {
+  PetscInt        count;
+  const PetscInt *order, *first; ///< rows order[first[t]] ...; null: row t
+};
+/// The report's words.
+enum {
+  ZERO_ROW,
+  TICKET,
+  STUCK
+};
+struct Output {
+  Scalar             *values;
+  PetscReal          *pivot;
+  unsigned long long *report;
+};
+} // namespace
+
+/// The matrix's values in the factors' pattern; the factors to be are not yet there.
+static __global__ void gather_kernel(PetscInt count, const PetscInt *source, const Scalar *matrix, Scalar *work,
+                                     Output out)
+{
+  const PetscCount e = static_cast<PetscCount>(blockIdx.x) * THREADS + threadIdx.x;
+  if (e < count) {
+    const PetscInt from = source ? source[e] : static_cast<PetscInt>(e);
+    work[e]             = from >= 0 ? matrix[from] : Scalar(0);
+    out.values[e]       = NotYet();
+  }
+  if (e == 0) {
+    out.report[ZERO_ROW] = NO_ROW;
+    out.report[TICKET] = out.report[STUCK] = 0;
+  }
+}
+
+/// Where `column` lies among columns[begin .. end), ascending; -1: nowhere.
+__device__ __forceinline__ PetscInt Find(const PetscInt *columns, PetscInt begin, PetscInt end, PetscInt column)
+{
+  const PetscInt stop = end;
+  while (begin < end) {
+    const PetscInt middle = begin + (end - begin) / 2;
+    if (columns[middle] < column)
+      begin = middle + 1;
+    else
+      end = middle;
+  }
+  return begin < stop && columns[begin] == column ? begin : -1;
+}
+
+__device__ __forceinline__ Scalar Wait(const Scalar *p, long long spins, unsigned long long *report)
+{
+  Scalar v = poll(p);
+  for (long long polls = 0; IsMissing(v); v = poll(p))
+    if (++polls > spins) {
+      report[STUCK] = 1;
+      return GivenUp();
+    }
   return v;
 }
-__device__ __forceinline__ void store_release(int *p, int v)
+
+/// Tells of a zero pivot; returns the inverse of what stands in for it.
+__device__ __forceinline__ Scalar CheckPivot(Scalar pivot, PetscReal others, const Pivots &pivots, PetscInt r,
+                                             const Output &out)
 {
-  asm volatile("st.release.gpu.global.s32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
-}
-/// Values that other warps have written or this warp is writing: not from L1.
-__device__ __forceinline__ Scalar load_value(const Scalar *p)
-{
-#if defined(PETSC_USE_COMPLEX)
-  return Scalar(__ldcg(&p->re), __ldcg(&p->im));
-#else
-  return __ldcg(p);
-#endif
+  const PetscReal size = pivots.positive ? RealPart(pivot) : Magnitude(pivot);
+  out.pivot[r]         = Magnitude(pivot);
+  if (size <= pivots.zero * (pivots.relative ? others : 1) || (pivots.nan && Magnitude(pivot) != Magnitude(pivot))) {
+    atomicMin(out.report + ZERO_ROW, static_cast<unsigned long long>(r));
+    pivot += Scalar(pivots.replace);
+  }
+  return Inverse(pivot);
 }
 
-/// One warp per row, row-wise Gaussian elimination on the pattern: for each entry m of L in ascending order, once row m
-/// is done, the row of U is subtracted, each lane a part of its entries, found by bisection. Rows are claimed by ticket
-/// in the order of their levels, so the oldest can always go on. A fixed order for every entry: bitwise reproducible.
-static __global__ void __launch_bounds__(THREADS)
-    ilu_kernel(IluLayout A, IluPivots pivots, Scalar *values, IluWork work)
+/// Row-wise Gaussian elimination of row r by LANES lanes: for each entry m of L in ascending order, once row m of U is
+/// there, it is subtracted, each lane a part of its entries. Where it goes is found before the wait. `columns` and
+/// `values` are the row's, in shared memory or not. A fixed order for every entry: bitwise reproducible.
+template <int LANES> __device__ __forceinline__ void EliminateRow(const FactorView &F, const Pivots &pivots,
+                                                                  long long spins, PetscInt r, const PetscInt *columns,
+                                                                  Scalar *values, const Output &out)
 {
-  __shared__ unsigned ticket;
-  if (threadIdx.x == 0) ticket = atomicAdd(work.ticket, 1u);
-  __syncthreads();
-  const PetscInt k    = static_cast<PetscInt>(ticket) * ROWS + threadIdx.x / 32;
-  const int      lane = threadIdx.x % 32;
-  if (k >= A.rows) return;
-  const PetscInt r = A.order[k], begin = A.i[r], end = A.i[r + 1], diagonal = A.diagonal[r];
+  const int      lane   = threadIdx.x % LANES;
+  const unsigned mask   = LANES == 32 ? ALL : ((1u << LANES % 32) - 1) << (threadIdx.x % 32 - lane);
+  const PetscInt length = F.i[r + 1] - F.i[r], diagonal = F.diagonal[r] - F.i[r];
+  PetscInt       m_diagonal = 0, m_end = 0, target = -1; // of the entry at work
+  const auto     prepare = [&](PetscInt e) {
+    m_diagonal       = F.diagonal[columns[e]];
+    m_end            = F.i[columns[e] + 1];
+    const PetscInt f = m_diagonal + 1 + lane;
+    target           = f < m_end ? Find(columns, e + 1, length, F.j[f]) : -1;
+  };
 
   if (lane == 0 && pivots.shift != 0) values[diagonal] = values[diagonal] + Scalar(pivots.shift);
-  __syncwarp();
-  for (PetscInt e = begin; e < diagonal; e++) {
-    const PetscInt m = A.j[e];
-    if (lane == 0) {
-      long long polls = 0;
-      while (!load_acquire(work.done + m)) {
-        if (++polls > work.spins) {
-          *static_cast<volatile int *>(work.stuck) = 1;
-          break;
+  __syncwarp(mask);
+  if (diagonal > 0) prepare(0);
+  for (PetscInt e = 0; e < diagonal; e++) {
+    const PetscInt d = m_diagonal, end = m_end, here = target;
+    if (e + 1 < diagonal) prepare(e + 1);
+    Scalar    pivot = NotYet(), u = NotYet();
+    long long polls = 0;
+    for (;;) {
+      if (IsMissing(pivot)) pivot = poll(out.values + d);
+      if (here >= 0 && IsMissing(u)) u = poll(out.values + d + 1 + lane);
+      if (__all_sync(mask, !IsMissing(pivot) && (here < 0 || !IsMissing(u)))) break;
+      if (++polls > spins) { // the same number in all lanes
+        out.report[STUCK] = 1;
+        pivot = u = GivenUp();
+        break;
+      }
+    }
+    const Scalar factor = values[e] * pivot;
+    if (here >= 0) values[here] = values[here] - factor * u;
+    const PetscInt rest_begin = d + 1 + LANES, rest = end - rest_begin, own = length - e - 1;
+    if (rest > 0) { // a long row of U: each of its entries is looked for in this row, or the other way round
+      if (own * static_cast<PetscCount>(32 - __clz(static_cast<int>(rest))) < rest) {
+        for (PetscInt k = e + 1 + lane; k < length; k += LANES) {
+          const PetscInt f = Find(F.j, rest_begin, end, columns[k]);
+          if (f >= 0) values[k] = values[k] - factor * Wait(out.values + f, spins, out.report);
+        }
+      } else {
+        for (PetscInt f = rest_begin + lane; f < end; f += LANES) {
+          const PetscInt k = Find(columns, e + 1, length, F.j[f]);
+          if (k >= 0) values[k] = values[k] - factor * Wait(out.values + f, spins, out.report);
         }
       }
     }
-    __syncwarp();
-    const Scalar factor = load_value(values + e) * load_value(values + A.diagonal[m]);
-    __syncwarp();
+    __syncwarp(mask);
     if (lane == 0) values[e] = factor;
-    for (PetscInt f = A.diagonal[m] + 1 + lane; f < A.i[m + 1]; f += 32) {
-      const PetscInt column = A.j[f];
-      PetscInt       low = e + 1, high = end;
-      while (low < high) {
-        const PetscInt middle = low + (high - low) / 2;
-        if (A.j[middle] < column)
-          low = middle + 1;
-        else
-          high = middle;
+    __syncwarp(mask);
+  }
+  PetscReal others = 0;
+  for (PetscInt k = (pivots.upper ? diagonal : 0) + lane; k < length; k += LANES)
+    if (k != diagonal) others += Magnitude(values[k]);
+  for (int step = LANES / 2; step > 0; step /= 2) others += __shfl_xor_sync(mask, others, step, LANES);
+  if (lane == 0) values[diagonal] = CheckPivot(values[diagonal], others, pivots, r, out);
+  __syncwarp(mask);
+  for (PetscInt k = lane; k < length; k += LANES) publish(out.values + F.i[r] + k, values[k]);
+  __syncwarp(mask);
+}
+
+/// Warps take tasks by ticket, in the order of their levels, so that the oldest can always go on. The rows of a task
+/// are of one level: none waits for another. LANES lanes per row, all 32 for a row that does not fit shared memory.
+template <int LANES> static __global__ void __launch_bounds__(THREADS)
+    ilu_kernel(FactorView F, Tasks tasks, Pivots pivots, long long spins, Scalar *work, Output out)
+{
+  __shared__ Scalar   near_values[WARPS][NEAR];
+  __shared__ PetscInt near_columns[WARPS][NEAR];
+  constexpr int       SHARE = NEAR / (32 / LANES); // a row's part of it
+  const int           lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / LANES;
+
+  for (;;) {
+    unsigned long long t = 0;
+    if (lane == 0) t = atomicAdd(out.report + TICKET, 1ull);
+    t = __shfl_sync(ALL, t, 0);
+    if (t >= static_cast<unsigned long long>(tasks.count)) return;
+    const PetscInt begin = tasks.first ? tasks.first[t] : static_cast<PetscInt>(t),
+                   rows  = tasks.first ? tasks.first[t + 1] - begin : 1;
+    const PetscInt r     = group < rows ? (tasks.order ? tasks.order[begin + group] : begin) : -1;
+    const PetscInt head = __shfl_sync(ALL, r, 0), head_length = F.i[head + 1] - F.i[head];
+    if (rows == 1 && head_length > SHARE) {
+      EliminateRow<32>(F, pivots, spins, head, F.j + F.i[head], work + F.i[head], out);
+    } else if (r >= 0) {
+      const unsigned mask    = LANES == 32 ? ALL : ((1u << LANES % 32) - 1) << (group * LANES);
+      Scalar        *values  = near_values[warp] + group * SHARE;
+      PetscInt      *columns = near_columns[warp] + group * SHARE;
+      const PetscInt first = F.i[r], length = F.i[r + 1] - first;
+      for (PetscInt k = lane % LANES; k < length; k += LANES) {
+        values[k]  = work[first + k];
+        columns[k] = F.j[first + k];
       }
-      if (low < end && A.j[low] == column) values[low] = load_value(values + low) - factor * load_value(values + f);
+      __syncwarp(mask);
+      EliminateRow<LANES>(F, pivots, spins, r, columns, values, out);
     }
     __syncwarp();
   }
-  Scalar others(0); // real: the sum of magnitudes
-  for (PetscInt e = begin + lane; e < end; e += 32)
-    if (e != diagonal) others += Scalar(Magnitude(load_value(values + e)));
-  others = group_sum<32>(others);
-  if (lane == 0) {
-    Scalar          pivot = load_value(values + diagonal);
-    const PetscReal size  = pivots.positive ? RealPart(pivot) : Magnitude(pivot);
-    const bool      zero  = size <= pivots.zero * (pivots.relative ? RealPart(others) : 1);
-    work.pivot[r]         = zero ? -Magnitude(pivot) - 1 : Magnitude(pivot);
-    if (zero) pivot += Scalar(pivots.replace);
-    values[diagonal] = Inverse(pivot);
-    __threadfence();
-  }
-  __syncwarp();
-  __threadfence(); // every lane's entries before the flag
-  __syncwarp();
-  if (lane == 0) store_release(work.done + r, 1);
 }
 
-PetscErrorCode IluNumeric_CUDA(const IluLayout &A, const IluPivots &pivots, Scalar *values, const IluWork &work,
-                               Stream stream)
+/// The triangles of the matrix themselves: L D^-1 and D + U. A warp per row.
+static __global__ void __launch_bounds__(THREADS)
+    triangles_kernel(FactorView F, Pivots pivots, const Scalar *work, Output out)
+{
+  const PetscInt r    = static_cast<PetscInt>((static_cast<PetscCount>(blockIdx.x) * THREADS + threadIdx.x) / 32);
+  const int      lane = threadIdx.x % 32;
+  if (r >= F.rows) return;
+  PetscReal others = 0;
+  for (PetscInt e = F.i[r] + lane; e < F.i[r + 1]; e += 32) {
+    if (e == F.diagonal[r]) continue;
+    others += Magnitude(work[e]);
+    out.values[e] = e < F.diagonal[r] ? work[e] * Inverse(work[F.diagonal[F.j[e]]] + Scalar(pivots.shift)) : work[e];
+  }
+  for (int step = 16; step > 0; step /= 2) others += __shfl_xor_sync(ALL, others, step);
+  if (lane == 0)
+    out.values[F.diagonal[r]] = CheckPivot(work[F.diagonal[r]] + Scalar(pivots.shift), others, pivots, r, out);
+}
+
+PetscErrorCode Numeric::Build(const FactorView &F, Incomplete kind, Sweep *schedule, Stream stream)
+{
+  PetscFunctionBegin;
+  factors_ = F;
+  kind_    = kind;
+  ordered_ = schedule && kind != Incomplete::None;
+  lanes_   = 32;
+  tasks_   = F.rows;
+  PetscCall(work_.Allocate(F.nonzeros, Space::Device));
+  PetscCall(pivot_.Allocate(F.rows, Space::Device));
+  PetscCall(report_.Allocate(3, Space::Device));
+  if (!ordered_ || F.rows == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  const PetscInt upper = (F.nonzeros / F.rows - 1) / 2; // entries of a row of U
+  lanes_               = upper <= 4 ? 4 : upper <= 8 ? 8 : upper <= 16 ? 16 : 32;
+  PetscCall(schedule->LowerTasks(NEAR / (32 / lanes_), 32 / lanes_, &order_, &first_, &tasks_, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Numeric::Factor(const Scalar *matrix, const PetscInt *source, const Pivots &pivots, long long spins,
+                               Scalar *values, PetscInt *zero_row, PetscReal *zero_pivot, Stream stream)
 {
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
+  const FactorView  &F = factors_;
+  const Output       out{values, pivot_.data(), report_.data()};
+  const Tasks        tasks{tasks_, ordered_ ? order_.data() : nullptr, ordered_ ? first_.data() : nullptr};
+  PetscInt           multiprocessors;
+  unsigned long long report[3];
 
   PetscFunctionBegin;
-  if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
-  SparseGPUCallCUDA(cudaMemsetAsync(work.done, 0, static_cast<size_t>(A.rows) * sizeof(int), s));
-  SparseGPUCallCUDA(cudaMemsetAsync(work.ticket, 0, sizeof(unsigned), s));
-  ilu_kernel<<<static_cast<unsigned>((A.rows + ROWS - 1) / ROWS), THREADS, 0, s>>>(A, pivots, values, work);
+  *zero_row = -1;
+  if (F.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
+  gather_kernel<<<Blocks(F.nonzeros), THREADS, 0, s>>>(F.nonzeros, source, matrix, work_.data(), out);
   SparseGPUCallCUDA(cudaPeekAtLastError());
+  if (kind_ == Incomplete::None) {
+    triangles_kernel<<<Blocks(static_cast<PetscCount>(F.rows) * 32), THREADS, 0, s>>>(F, pivots, work_.data(), out);
+  } else {
+    PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
+    const PetscInt wanted = ((warps ? warps : 16 * multiprocessors) + WARPS - 1) / WARPS; // measured
+    const unsigned blocks = static_cast<unsigned>(PetscMin(wanted, (tasks_ + WARPS - 1) / WARPS));
+    const auto     kernel = lanes_ == 4    ? ilu_kernel<4>
+                            : lanes_ == 8  ? ilu_kernel<8>
+                            : lanes_ == 16 ? ilu_kernel<16>
+                                           : ilu_kernel<32>;
+    kernel<<<blocks, THREADS, 0, s>>>(F, tasks, pivots, spins, work_.data(), out);
+  }
+  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscCall(DeviceCopyOut(report, report_.data(), sizeof(report), stream));
+  PetscCheck(!report[STUCK], PETSC_COMM_SELF, PETSC_ERR_GPU,
+             "A factorization made no progress in %lld polls (-mat_sparsegpu_trisolve_spins) and gave up", spins);
+  if (report[ZERO_ROW] == NO_ROW) PetscFunctionReturn(PETSC_SUCCESS);
+  *zero_row = static_cast<PetscInt>(report[ZERO_ROW]);
+  PetscCall(DeviceCopyOut(zero_pivot, pivot_.data() + *zero_row, sizeof(PetscReal), stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

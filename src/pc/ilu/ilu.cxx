@@ -29,9 +29,41 @@ struct RowList {
 };
 } // namespace
 
-/// ILU(0) in the order of the matrix: its own pattern. *done: false if a diagonal entry is missing or the order is
-/// another.
-static PetscErrorCode OwnPattern(const CsrView &A, FactorPattern *p, std::vector<PetscInt> *slot, bool *done)
+/// The upper triangle of the permuted matrix and its mirror image, in the matrix's own numbering; entry[k]: where
+/// entry k comes from.
+static PetscErrorCode Mirror(const CsrView &A, const FactorPattern &p, std::vector<PetscInt> *i,
+                             std::vector<PetscInt> *j, std::vector<PetscInt> *entry)
+{
+  std::vector<PetscInt> row_step, column_step, next;
+
+  PetscFunctionBegin;
+  PetscCallCXX(row_step.resize(A.rows));
+  PetscCallCXX(column_step.resize(A.rows));
+  for (PetscInt r = 0; r < A.rows; r++) row_step[p.row[r]] = column_step[p.column[r]] = r;
+  PetscCallCXX(i->assign(static_cast<size_t>(A.rows) + 1, 0));
+  const auto each = [&](const auto &take) {
+    for (PetscInt row = 0; row < A.rows; row++)
+      for (PetscInt e = A.i[row]; e < A.i[row + 1]; e++) {
+        const PetscInt r = row_step[row], c = column_step[A.j[e]];
+        if (c >= r) take(row, A.j[e], e);
+        if (c > r) take(p.row[c], p.column[r], e);
+      }
+  };
+  each([&](PetscInt row, PetscInt, PetscInt) { (*i)[row + 1]++; });
+  for (PetscInt r = 0; r < A.rows; r++) (*i)[r + 1] += (*i)[r];
+  PetscCallCXX(next = *i);
+  PetscCallCXX(j->resize(i->back()));
+  PetscCallCXX(entry->resize(i->back()));
+  each([&](PetscInt row, PetscInt column, PetscInt e) {
+    (*j)[next[row]]       = column;
+    (*entry)[next[row]++] = e;
+  });
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Without fill in the order of the matrix: its own pattern. *done: false if a diagonal entry is missing or the order
+/// is another.
+static PetscErrorCode OwnPattern(const CsrView &A, FactorPattern *p, std::vector<PetscInt> *source, bool *done)
 {
   PetscFunctionBegin;
   *done = false;
@@ -44,23 +76,27 @@ static PetscErrorCode OwnPattern(const CsrView &A, FactorPattern *p, std::vector
   }
   PetscCallCXX(p->i.assign(A.i, A.i + p->rows + 1));
   PetscCallCXX(p->j.assign(A.j, A.j + A.nonzeros));
-  PetscCallCXX(slot->resize(A.nonzeros));
-  std::iota(slot->begin(), slot->end(), 0);
+  PetscCallCXX(source->resize(A.nonzeros));
+  std::iota(source->begin(), source->end(), 0);
   *done = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode IluSymbolic(const CsrView &A, PetscInt levels, bool add_diagonal, FactorPattern *p,
-                           std::vector<PetscInt> *slot)
+PetscErrorCode Symbolic_Host(const CsrView &matrix, Incomplete kind, PetscInt levels, bool add_diagonal,
+                             FactorPattern *p, std::vector<PetscInt> *source)
 {
   const PetscInt        n = p->rows;
-  std::vector<PetscInt> step, columns, level;
+  CsrView               A = matrix;
+  std::vector<PetscInt> step, columns, level, slot, mirror_i, mirror_j, mirror_entry;
   RowList               list;
 
   PetscFunctionBegin;
-  if (levels == 0 && A.rows > 0) {
+  if (kind == Incomplete::Cholesky) {
+    PetscCall(Mirror(matrix, *p, &mirror_i, &mirror_j, &mirror_entry));
+    A = CsrView{n, n, mirror_i.back(), mirror_i.data(), mirror_j.data(), nullptr};
+  } else if (levels == 0 && A.rows > 0) {
     bool done;
-    PetscCall(OwnPattern(A, p, slot, &done));
+    PetscCall(OwnPattern(A, p, source, &done));
     if (done) PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCallCXX(step.resize(n)); // the elimination step of each column of A
@@ -69,7 +105,7 @@ PetscErrorCode IluSymbolic(const CsrView &A, PetscInt levels, bool add_diagonal,
   PetscCallCXX(list.level.assign(n, -1));
   PetscCallCXX(p->i.assign(1, 0));
   PetscCallCXX(p->diagonal.resize(n));
-  PetscCallCXX(slot->resize(A.nonzeros));
+  PetscCallCXX(slot.resize(A.nonzeros));
   p->j.clear();
   PetscCallCXX(p->j.reserve(A.nonzeros));
   PetscCallCXX(level.reserve(A.nonzeros));
@@ -113,39 +149,44 @@ PetscErrorCode IluSymbolic(const CsrView &A, PetscInt levels, bool add_diagonal,
     PetscCallCXX(p->i.push_back(static_cast<PetscInt>(p->j.size())));
     const auto begin = p->j.begin() + p->i[r], end = p->j.end();
     for (PetscInt e = A.i[row]; e < A.i[row + 1]; e++)
-      (*slot)[e] = static_cast<PetscInt>(std::lower_bound(begin, end, step[A.j[e]]) - p->j.begin());
+      slot[e] = static_cast<PetscInt>(std::lower_bound(begin, end, step[A.j[e]]) - p->j.begin());
   }
+  PetscCallCXX(source->assign(p->j.size(), -1));
+  for (PetscInt e = 0; e < A.nonzeros; e++) (*source)[slot[e]] = mirror_entry.empty() ? e : mirror_entry[e];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode IluNumeric_Host(const FactorPattern &p, const IluPivots &pivots, Scalar *a, PetscInt *zero_row,
-                               PetscReal *zero_pivot)
+PetscErrorCode Numeric_Host(const FactorPattern &p, Incomplete kind, const Pivots &pivots, Scalar *a,
+                            PetscInt *zero_row, PetscReal *zero_pivot)
 {
   std::vector<PetscInt> place;
+  const bool            eliminate = kind != Incomplete::None;
 
   PetscFunctionBegin;
   *zero_row = -1;
   PetscCallCXX(place.assign(p.rows, -1)); // of a column in the row at work
   for (PetscInt r = 0; r < p.rows; r++) {
+    PetscReal others = 0;
+    if (!eliminate) // the triangles: L's magnitudes before they are scaled
+      for (PetscInt e = p.i[r]; e < p.diagonal[r]; e++) others += Magnitude(a[e]);
     for (PetscInt e = p.i[r]; e < p.i[r + 1]; e++) place[p.j[e]] = e;
     a[p.diagonal[r]] += Scalar(pivots.shift);
     for (PetscInt e = p.i[r]; e < p.diagonal[r]; e++) {
       const PetscInt m = p.j[e];
       a[e]             = a[e] * a[p.diagonal[m]];
-      for (PetscInt f = p.diagonal[m] + 1; f < p.i[m + 1]; f++)
+      for (PetscInt f = p.diagonal[m] + 1; f < p.i[m + 1] && eliminate; f++)
         if (place[p.j[f]] >= 0) a[place[p.j[f]]] = a[place[p.j[f]]] - a[e] * a[f];
     }
-    PetscReal others = 0;
     for (PetscInt e = p.i[r]; e < p.i[r + 1]; e++) {
       place[p.j[e]] = -1;
-      if (e != p.diagonal[r]) others += Magnitude(a[e]);
+      if (e > p.diagonal[r] || (e < p.diagonal[r] && eliminate && !pivots.upper)) others += Magnitude(a[e]);
     }
-    Scalar         &pivot = a[p.diagonal[r]];
-    const PetscReal size  = pivots.positive ? RealPart(pivot) : Magnitude(pivot);
-    if (size <= pivots.zero * (pivots.relative ? others : 1)) {
+    Scalar         &pivot     = a[p.diagonal[r]];
+    const PetscReal magnitude = Magnitude(pivot), size = pivots.positive ? RealPart(pivot) : magnitude;
+    if (size <= pivots.zero * (pivots.relative ? others : 1) || (pivots.nan && magnitude != magnitude)) {
       if (*zero_row < 0) {
         *zero_row   = r;
-        *zero_pivot = Magnitude(pivot);
+        *zero_pivot = magnitude;
       }
       pivot += Scalar(pivots.replace);
     }

@@ -5,43 +5,80 @@
 namespace sparsegpu
 {
 
-namespace
-{
 Factor *FactorOf(Mat F)
 {
   return static_cast<Factor *>(F->data);
 }
 
-} // namespace
+/// A's rows where they lie: MATSEQAIJCUSPARSE and MATSEQAIJKOKKOS may keep them on the device.
+static PetscErrorCode GetRows(Mat A, MatrixRows *m)
+{
+  PetscBool    seq, mpi;
+  PetscScalar *a;
+  PetscMemType where;
+
+  PetscFunctionBegin;
+  PetscCall(IsOurs(A, &seq, &mpi));
+  if (seq) {
+    Context *context;
+    PetscCall(GetContext(A, &context));
+    PetscCall(GetCsr(A, &m->csr, nullptr));
+    PetscCall(DeviceValues(A, context, &m->device_values));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatSeqAIJGetCSRAndMemType(A, &m->csr.i, &m->csr.j, &a, &where));
+  m->csr.a     = reinterpret_cast<const Scalar *>(a);
+  m->csr.rows  = A->rmap->n;
+  m->csr.cols  = A->cmap->n;
+  m->on_device = PetscMemTypeDevice(where);
+  if (!m->on_device) {
+    m->csr.nonzeros = m->csr.rows ? m->csr.i[m->csr.rows] : 0;
+  } else {
+    Stream stream;
+    PetscCall(DeviceStream(&stream));
+    m->csr.nonzeros = 0;
+    if (m->csr.rows) PetscCall(DeviceCopyOut(&m->csr.nonzeros, m->csr.i + m->csr.rows, sizeof(PetscInt), stream));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode FactorSpace(Mat A, Space *space)
 {
-  PetscBool seq, mpi;
+  PetscBool seq, mpi, cusparse, kokkos;
   Context  *context;
 
   PetscFunctionBegin;
   *space = Space::Host;
   PetscCall(IsOurs(A, &seq, &mpi));
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, "seqaijcusparse", &cusparse));
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, "seqaijkokkos", &kokkos));
   if (seq) {
     PetscCall(GetContext(A, &context));
     PetscCall(Decide(A, context));
     PetscCall(PlannedSpace(context, space));
+  } else if (cusparse || kokkos) {
+    PetscBool found;
+    PetscCall(DeviceFound(&found));
+    if (!found) PetscFunctionReturn(PETSC_SUCCESS);
+    MatrixRows rows;
+    PetscCall(GetRows(A, &rows));
+    if (rows.on_device) *space = Space::Device;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 namespace
 {
-PetscErrorCode MatLUFactorNumeric_SparseGPU(Mat F, Mat A, const MatFactorInfo *info)
+PetscErrorCode MatFactorNumeric_SparseGPU(Mat F, Mat A, const MatFactorInfo *info)
 {
-  CsrView csr;
+  MatrixRows rows;
 
   PetscFunctionBegin;
-  PetscCall(GetCsr(A, &csr, nullptr));
-  PetscCheck(csr.nonzeros == FactorOf(F)->MatrixNonzeros(), PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+  PetscCall(GetRows(A, &rows));
+  PetscCheck(rows.csr.nonzeros == FactorOf(F)->MatrixNonzeros(), PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
              "The matrix has %" PetscInt_FMT " nonzeros, the symbolic factorization was made for %" PetscInt_FMT,
-             csr.nonzeros, FactorOf(F)->MatrixNonzeros());
-  PetscCall(FactorOf(F)->Numeric(F, A, csr, *info));
+             rows.csr.nonzeros, FactorOf(F)->MatrixNonzeros());
+  PetscCall(FactorOf(F)->Numeric(F, A, rows, *info));
   F->assembled = F->preallocated = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -52,55 +89,109 @@ PetscErrorCode MatSolve_SparseGPU(Mat F, Vec b, Vec x)
   PetscCall(FactorOf(F)->Solve(b, x, false));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
 PetscErrorCode MatSolveTranspose_SparseGPU(Mat F, Vec b, Vec x)
 {
   PetscFunctionBegin;
   PetscCall(FactorOf(F)->Solve(b, x, true));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-PetscErrorCode MatILUFactorSymbolic_SparseGPU(Mat F, Mat A, IS row, IS column, const MatFactorInfo *info)
+PetscErrorCode MatMatSolve_SparseGPU(Mat F, Mat B, Mat X)
 {
-  CsrView csr;
-  Space   space;
+  PetscFunctionBegin;
+  PetscCall(FactorOf(F)->SolveMany(B, X, false));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode MatMatSolveTranspose_SparseGPU(Mat F, Mat B, Mat X)
+{
+  PetscFunctionBegin;
+  PetscCall(FactorOf(F)->SolveMany(B, X, true));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The options of the factor, or of its matrix where the factor has no prefix.
+PetscErrorCode ReadFactorOptions(Mat F, Mat A)
+{
+  TrisolveOptions *options = &FactorOf(F)->options;
+  const char      *prefix  = ((PetscObject)F)->prefix ? ((PetscObject)F)->prefix : ((PetscObject)A)->prefix;
+  PetscOptions     db      = ((PetscObject)A)->options;
+  char             name[64];
+  PetscInt         spins, value;
+  PetscBool        set, check = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetString(db, prefix, "-mat_sparsegpu_trisolve", name, sizeof(name), &set));
+  if (set && !FactorOf(F)->engine_is_set) PetscCall(ParseEngine(name, &options->engine));
+  PetscCall(PetscOptionsGetInt(db, prefix, "-mat_sparsegpu_trisolve_spins", &spins, &set));
+  if (set) {
+    PetscCheck(spins > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "-mat_sparsegpu_trisolve_spins %" PetscInt_FMT " must be positive", spins);
+    options->spins = spins;
+  }
+  PetscCall(PetscOptionsGetInt(db, prefix, "-mat_sparsegpu_trisolve_warps", &value, &set));
+  if (set) {
+    PetscCheck(value >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "-mat_sparsegpu_trisolve_warps %" PetscInt_FMT " must be positive, or 0 for the default", value);
+    options->warps = value;
+  }
+  PetscCall(PetscOptionsGetInt(db, prefix, "-mat_sparsegpu_trisolve_tile", &value, &set));
+  if (set) {
+    PetscCheck(value == 0 || value == 1 || value == 8 || value == 32, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "-mat_sparsegpu_trisolve_tile %" PetscInt_FMT " must be 1, 8 or 32 warps, or 0 for the default", value);
+    options->tile = value;
+  }
+  PetscCall(PetscOptionsGetInt(db, prefix, "-mat_sparsegpu_trisolve_sweeps", &value, &set));
+  if (set) {
+    PetscCheck(value >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "-mat_sparsegpu_trisolve_sweeps %" PetscInt_FMT " must not be negative", value);
+    options->sweeps = value;
+  }
+  PetscCall(PetscOptionsGetBool(db, prefix, "-mat_sparsegpu_trisolve_check", &check, &set));
+  if (set) FactorOf(F)->check = check == PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorInfo *info, Incomplete kind)
+{
+  MatrixRows rows;
+  Space      space;
+  Factor    *factor = FactorOf(F);
 
   PetscFunctionBegin;
   PetscCheck(A->rmap->n == A->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
-             "ILU needs a square matrix, not %" PetscInt_FMT " x %" PetscInt_FMT, A->rmap->n, A->cmap->n);
+             "An incomplete factorization needs a square matrix, not %" PetscInt_FMT " x %" PetscInt_FMT, A->rmap->n,
+             A->cmap->n);
   PetscCheck(info->levels >= 0, PETSC_COMM_SELF, PETSC_ERR_USER, "Levels of fill must be positive, not %g",
              (double)info->levels);
   PetscCheck(info->dt <= 0, PETSC_COMM_SELF, PETSC_ERR_SUP, "%s has no drop tolerance (asked for: %g)",
              MATSOLVERSPARSEGPU, (double)info->dt);
-  PetscInt  spins;
-  PetscBool set;
-  PetscCall(PetscOptionsGetInt(((PetscObject)A)->options, ((PetscObject)A)->prefix, "-mat_sparsegpu_trisolve_spins",
-                               &spins, &set));
-  if (set) {
-    PetscCheck(spins > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-               "-mat_sparsegpu_trisolve_spins %" PetscInt_FMT " must be positive", spins);
-    FactorOf(F)->SetSpins(spins);
-  }
-  PetscInt warps;
-  PetscCall(PetscOptionsGetInt(((PetscObject)A)->options, ((PetscObject)A)->prefix, "-mat_sparsegpu_trisolve_warps",
-                               &warps, &set));
-  if (set) {
-    PetscCheck(warps >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-               "-mat_sparsegpu_trisolve_warps %" PetscInt_FMT " must be positive, or 0 for 8 on each multiprocessor",
-               warps);
-    FactorOf(F)->SetWarps(warps);
-  }
+  if (factor->kind != Incomplete::None) factor->kind = kind;
+  PetscCall(ReadFactorOptions(F, A));
   PetscCall(FactorSpace(A, &space));
-  PetscCall(GetCsr(A, &csr, nullptr));
-  PetscCall(FactorOf(F)->Symbolic(csr, row, column, *info, space));
+  PetscCall(GetRows(A, &rows));
+  PetscCall(factor->Symbolic(F, rows, row, column, *info, space));
   F->info.factor_mallocs    = 0;
   F->info.fill_ratio_given  = info->fill;
-  F->info.fill_ratio_needed = csr.nonzeros ? (double)FactorOf(F)->Nonzeros() / csr.nonzeros : 0;
-  F->info.nz_used = F->info.nz_allocated = FactorOf(F)->Nonzeros();
-  F->info.memory                         = FactorOf(F)->Bytes();
-  F->ops->lufactornumeric                = MatLUFactorNumeric_SparseGPU;
+  F->info.fill_ratio_needed = rows.csr.nonzeros ? (double)factor->Nonzeros() / rows.csr.nonzeros : 0;
+  F->info.nz_used = F->info.nz_allocated = factor->Nonzeros();
+  F->info.memory                         = factor->Bytes();
+  F->ops->lufactornumeric                = MatFactorNumeric_SparseGPU;
+  F->ops->choleskyfactornumeric          = MatFactorNumeric_SparseGPU;
   F->ops->solve                          = MatSolve_SparseGPU;
   F->ops->solvetranspose                 = MatSolveTranspose_SparseGPU;
+  F->ops->matsolve                       = MatMatSolve_SparseGPU;
+  F->ops->matsolvetranspose              = MatMatSolveTranspose_SparseGPU;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode MatILUFactorSymbolic_SparseGPU(Mat F, Mat A, IS row, IS column, const MatFactorInfo *info)
+{
+  PetscFunctionBegin;
+  PetscCall(Symbolic(F, A, row, column, info, Incomplete::LU));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode MatICCFactorSymbolic_SparseGPU(Mat F, Mat A, IS order, const MatFactorInfo *info)
+{
+  PetscFunctionBegin;
+  PetscCall(Symbolic(F, A, order, order, info, Incomplete::Cholesky));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -129,9 +220,10 @@ PetscErrorCode MatGetInfo_Factor(Mat F, MatInfoType, MatInfo *info)
 PetscErrorCode MatDestroy_Factor(Mat F)
 {
   PetscFunctionBegin;
-  delete FactorOf(F);
+  std::unique_ptr<Factor> factor(FactorOf(F));
   F->data = nullptr;
   PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatFactorGetSolverType_C", nullptr));
+  PetscCall(factor->CheckStuck()); // the last chance to tell
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -148,15 +240,18 @@ PetscErrorCode MatGetFactor_SparseGPU(Mat A, MatFactorType kind, Mat *F)
   PetscBool known;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &known, MATSEQAIJ, MATSEQAIJSPARSEGPU, ""));
-  PetscCheck(known, PETSC_COMM_SELF, PETSC_ERR_SUP, "%s factors matrices of type %s and %s, not %s", MATSOLVERSPARSEGPU,
-             MATSEQAIJ, MATSEQAIJSPARSEGPU, ((PetscObject)A)->type_name); // others may keep their rows on a device
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &known, MATSEQAIJ, MATSEQAIJSPARSEGPU, "seqaijcusparse",
+                                      "seqaijkokkos", "seqaijperm", ""));
+  PetscCheck(known, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "%s factors matrices of type %s, %s, seqaijcusparse and seqaijkokkos, not %s", MATSOLVERSPARSEGPU,
+             MATSEQAIJ, MATSEQAIJSPARSEGPU, ((PetscObject)A)->type_name);
   PetscCall(MatCreate(PetscObjectComm((PetscObject)A), &B));
   PetscCall(MatSetSizes(B, A->rmap->n, A->cmap->n, A->rmap->N, A->cmap->N));
   PetscCall(PetscStrallocpy(MATSOLVERSPARSEGPU, &((PetscObject)B)->type_name));
   PetscCall(MatSetUp(B));
   PetscCallCXX(B->data = new Factor);
   B->ops->ilufactorsymbolic = MatILUFactorSymbolic_SparseGPU;
+  B->ops->iccfactorsymbolic = MatICCFactorSymbolic_SparseGPU;
   B->ops->getinfo           = MatGetInfo_Factor;
   B->ops->view              = MatView_Factor;
   B->ops->destroy           = MatDestroy_Factor;
@@ -164,18 +259,34 @@ PetscErrorCode MatGetFactor_SparseGPU(Mat A, MatFactorType kind, Mat *F)
   B->canuseordering         = PETSC_TRUE;
   PetscCall(PetscFree(B->solvertype));
   PetscCall(PetscStrallocpy(MATSOLVERSPARSEGPU, &B->solvertype));
-  PetscCall(PetscStrallocpy(MATORDERINGNATURAL, const_cast<char **>(&B->preferredordering[MAT_FACTOR_ILU])));
+  for (const MatFactorType f : {MAT_FACTOR_ILU, MAT_FACTOR_ICC})
+    PetscCall(PetscStrallocpy(MATORDERINGNATURAL, const_cast<char **>(&B->preferredordering[f])));
   PetscCall(PetscObjectComposeFunction((PetscObject)B, "MatFactorGetSolverType_C", MatFactorGetSolverType_SparseGPU));
   *F = B;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
 
+static bool is_default = false;
+
 PetscErrorCode RegisterFactors()
 {
   PetscFunctionBegin;
+  is_default = false;
   // By the name of the parent type, which stands for all types whose names begin so: PETSc's own stays the default.
-  PetscCall(MatSolverTypeRegister(MATSOLVERSPARSEGPU, MATSEQAIJ, MAT_FACTOR_ILU, MatGetFactor_SparseGPU));
+  for (const MatFactorType f : {MAT_FACTOR_ILU, MAT_FACTOR_ICC})
+    PetscCall(MatSolverTypeRegister(MATSOLVERSPARSEGPU, MATSEQAIJ, f, MatGetFactor_SparseGPU));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode RegisterDefaultFactors()
+{
+  PetscFunctionBegin;
+  if (is_default) PetscFunctionReturn(PETSC_SUCCESS);
+  is_default = true;
+  // Under the full name of the type PETSc finds it before all that are there for the parent type
+  for (const MatFactorType f : {MAT_FACTOR_ILU, MAT_FACTOR_ICC})
+    PetscCall(MatSolverTypeRegister(MATSOLVERSPARSEGPU, MATSEQAIJSPARSEGPU, f, MatGetFactor_SparseGPU));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -15,16 +15,31 @@ namespace sparsegpu
   #define SPARSEGPU_PTX_REGISTER "d"
 #endif
 
+__device__ __forceinline__ int poll(const int *p)
+{
+  int v;
+  asm volatile("ld.relaxed.gpu.global.s32 %0, [%1];" : "=r"(v) : "l"(p));
+  return v;
+}
+__device__ __forceinline__ void publish(int *p, int v)
+{
+  asm volatile("st.relaxed.gpu.global.s32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
+}
 __device__ __forceinline__ PetscReal poll(const PetscReal *p)
 {
   PetscReal v;
   asm volatile("ld.relaxed.gpu.global." SPARSEGPU_PTX_REAL " %0, [%1];" : "=" SPARSEGPU_PTX_REGISTER(v) : "l"(p));
   return v;
 }
-__device__ __forceinline__ void publish_real(PetscReal *p, PetscReal v)
+/// What is published in place of v: another NaN if v has the flag's bits, as a right-hand side may.
+__device__ __forceinline__ PetscReal Published(PetscReal v)
 {
-  if (BitsOf(v) == PAD_BITS) v = RealOf(PAD_BITS ^ 1); // a right-hand side may hold the flag itself
-  asm volatile("st.relaxed.gpu.global." SPARSEGPU_PTX_REAL " [%0], %1;" ::"l"(p), SPARSEGPU_PTX_REGISTER(v) : "memory");
+  return BitsOf(v) == PAD_BITS ? RealOf(PAD_BITS ^ 1) : v;
+}
+__device__ __forceinline__ void publish(PetscReal *p, PetscReal v)
+{
+  asm volatile("st.relaxed.gpu.global." SPARSEGPU_PTX_REAL " [%0], %1;" ::"l"(p), SPARSEGPU_PTX_REGISTER(Published(v))
+               : "memory");
 }
 #if defined(PETSC_USE_COMPLEX)
 /// Both parts are flags: a Scalar is there when neither is the payload.
@@ -32,12 +47,16 @@ __device__ __forceinline__ Scalar poll(const Scalar *p)
 {
   return Scalar(poll(&p->re), poll(&p->im));
 }
+__device__ __forceinline__ Scalar Published(const Scalar &v)
+{
+  return Scalar(Published(v.re), Published(v.im));
+}
 __device__ __forceinline__ void publish(Scalar *p, const Scalar &v)
 {
-  publish_real(&p->re, v.re);
-  publish_real(&p->im, v.im);
+  publish(&p->re, v.re);
+  publish(&p->im, v.im);
 }
-__device__ __forceinline__ bool IsPadded(const Scalar &v)
+__device__ __forceinline__ bool IsMissing(const Scalar &v)
 {
   return BitsOf(v.re) == PAD_BITS || BitsOf(v.im) == PAD_BITS;
 }
@@ -45,12 +64,18 @@ __device__ __forceinline__ Scalar NotYet()
 {
   return Scalar(RealOf(PAD_BITS), RealOf(PAD_BITS));
 }
-#else
-__device__ __forceinline__ void publish(Scalar *p, const Scalar &v)
+/// The same through shared memory.
+__device__ __forceinline__ Scalar poll_near(const Scalar *p)
 {
-  publish_real(p, v);
+  return Scalar(*static_cast<const volatile PetscReal *>(&p->re), *static_cast<const volatile PetscReal *>(&p->im));
 }
-__device__ __forceinline__ bool IsPadded(const Scalar &v)
+__device__ __forceinline__ void publish_near(Scalar *p, const Scalar &v)
+{
+  *static_cast<volatile PetscReal *>(&p->re) = Published(v.re);
+  *static_cast<volatile PetscReal *>(&p->im) = Published(v.im);
+}
+#else
+__device__ __forceinline__ bool IsMissing(const Scalar &v)
 {
   return BitsOf(v) == PAD_BITS;
 }
@@ -58,6 +83,24 @@ __device__ __forceinline__ Scalar NotYet()
 {
   return RealOf(PAD_BITS);
 }
+__device__ __forceinline__ Scalar poll_near(const Scalar *p)
+{
+  return *static_cast<const volatile Scalar *>(p);
+}
+__device__ __forceinline__ void publish_near(Scalar *p, const Scalar &v)
+{
+  *static_cast<volatile Scalar *>(p) = Published(v);
+}
 #endif
+/// Presets a value in shared memory to "not yet".
+__device__ __forceinline__ void publish_flag(Scalar *p)
+{
+  *p = NotYet();
+}
+/// What a solve that gave up leaves: a NaN, but not the flag, so that nobody else waits.
+__device__ __forceinline__ Scalar GivenUp()
+{
+  return Scalar(RealOf(PAD_BITS ^ 1));
+}
 
 } // namespace sparsegpu

@@ -1,11 +1,8 @@
-/// Solves L U w = b for the factors of an incomplete factorization, both sweeps in one launch and without any barrier
-/// between levels: a row starts as soon as the values it needs are there.
-/// The two sweeps are one triangular system of 2 n rows: row r < n is row r of L, row n + r is row r of U, which also
-/// needs row r of L. Rows are stored level by level, so that the rows that lie together can run together. Liu, Li,
-/// Hogg, Duff, Vinter, "A synchronization-free algorithm for parallel sparse triangular solves", Euro-Par 2016; here a
-/// value is its own flag: the solution is preset to one NaN payload that nothing computes.
+/// Solves L U w = b for the factors of an incomplete factorization: the engines, and the plain loops of the host.
+/// Public names of the engines are those of -mat_sparsegpu_trisolve.
 #pragma once
 
+#include <memory>
 #include <vector>
 #include "device/buffer.hpp"
 #include "device/scalar.hpp"
@@ -13,7 +10,8 @@
 namespace sparsegpu
 {
 
-/// The pattern of incomplete factors, both in one CSR; rows and columns in the order of elimination, columns ascending.
+/// The pattern of incomplete factors, both in one CSR, on the host; rows and columns in the order of elimination,
+/// columns ascending. L has a unit diagonal; the diagonal's place holds the inverse of U's.
 struct FactorPattern {
   PetscInt              rows = 0;
   std::vector<PetscInt> i;        ///< [rows + 1]
@@ -23,81 +21,73 @@ struct FactorPattern {
   std::vector<PetscInt> column;   ///< [rows] the matrix's column of elimination step r
 };
 
-/// Level of each row of L, then of U, from 0 on; *levels: how many there are of both together. O(nonzeros).
-PetscErrorCode FactorLevels(const FactorPattern &pattern, std::vector<PetscInt> *lower, std::vector<PetscInt> *upper,
-                            PetscInt *lower_levels, PetscInt *upper_levels);
-
-/// Appends the rows to `order`, by level, each plus `shift`; rows of one level stay in their order. A counting sort.
-PetscErrorCode SortByLevel(const std::vector<PetscInt> &level, PetscInt levels, PetscInt shift,
-                           std::vector<PetscInt> *order);
-
-/// Rows k = 0, 1, ... of the double system in the order of their levels, which is also the order of its unknowns in
-/// memory: what a warp needs lies together. 32 rows a slice, entry e of row k at slice[k / 32] + 32 e + k % 32, so that
-/// neighbouring threads read neighbouring entries. Padding has column -1.
-struct SweepLayout {
-  static constexpr PetscInt SLICE = 32;
-
-  PetscInt        rows;  ///< of one factor; the double system has twice as many
-  const PetscInt *slice; ///< [slices + 1] first entry
-  const PetscInt *j;     ///< [slice[slices]] unknown it multiplies, -1: none
-  const PetscInt *from;  ///< [slice[slices]] where the value lies among the factors', -1: the value is -1
-  Scalar         *a;     ///< [slice[slices]] value
-  const PetscInt
-      *diagonal; ///< [2 rows] where the (inverse) diagonal of U lies among the factors' values; -1 in L's rows
-  const PetscInt *outside; ///< [2 rows] entry of the right-hand side (L's rows) or of the solution (U's)
+/// The same on the device; also the transposed factors U^T L^T, whose lower factor carries the diagonal.
+struct FactorView {
+  PetscInt        rows, nonzeros;
+  const PetscInt *i, *j, *diagonal; ///< as in FactorPattern
+  const PetscInt *row;              ///< [rows] entry of the right-hand side of row r; null: r
+  const PetscInt *column;           ///< [rows] entry of the solution of column r; null: r
+  bool            lower_diagonal;   ///< the diagonal belongs to the lower factor
 };
 
-/// Scratch and switches of a solve.
-struct SweepWork {
-  Scalar   *unknowns; ///< [2 rows]
-  unsigned *ticket;   ///< [1]
-  int      *stuck;    ///< [1] in pinned host memory: set by a solve that waited in vain
-  long long spins;    ///< a thread gives up after this many polls without progress
-  PetscInt  warps;    ///< at work at a time
+enum class Engine {
+  Auto,
+  Syncfree,
+  Level,
+  Jacobi
+};
+extern const char *const EngineNames[4];
+PetscErrorCode           ParseEngine(const char *name, Engine *engine);
+
+/// What a user may set; see the manual page of MATSOLVERSPARSEGPU.
+struct TrisolveOptions {
+  Engine    engine = Engine::Auto;
+  long long spins  = 1ll << 24; ///< a thread gives up after this many polls without progress
+  PetscInt  warps  = 0;         ///< at work at a time; 0: as measured
+  PetscInt  tile   = 0;         ///< warps that share a tile: 1, 8, 32; 0: by the rows of a level
+  PetscInt  sweeps = 5;         ///< of engine Jacobi, for each factor
 };
 
-/// values [factors' nonzeros] -> A.a. Asynchronous.
-PetscErrorCode SweepValues_CUDA(const SweepLayout &A, PetscInt entries, const Scalar *values, Stream stream);
-/// x = (L U)^-1 b on the device, permuted as the layout says; `values` are the factors'. Asynchronous.
-PetscErrorCode Sweep_CUDA(const SweepLayout &A, const Scalar *values, const Scalar *b, Scalar *x, const SweepWork &work,
-                          Stream stream);
-/// The same on the host, in the natural order, from the factors themselves; `transpose`: x = (L U)^-T b. `w` [rows] is
-/// scratch.
-PetscErrorCode Sweep_Host(const FactorPattern &pattern, const Scalar *values, const Scalar *b, Scalar *x, Scalar *w,
-                          bool transpose);
-
-/// The arrays of a SweepLayout on the device, with the scratch of its solves.
-class Sweep
+/// A solver for one pair of factors on the device. All calls are asynchronous unless they say otherwise.
+class Trisolve
 {
 public:
-  Sweep() = default;
-  ~Sweep();
-  Sweep(const Sweep &)            = delete;
-  Sweep &operator=(const Sweep &) = delete;
+  virtual ~Trisolve();
+  Trisolve(const Trisolve &)            = delete;
+  Trisolve &operator=(const Trisolve &) = delete;
 
-  /// Analysis, from FactorLevels(): O(nonzeros) host time. Errors: PETSC_ERR_MEM, naming the bytes asked for and free.
-  PetscErrorCode Build(const FactorPattern &pattern, const std::vector<PetscInt> &lower,
-                       const std::vector<PetscInt> &upper);
-  /// New values, on the device; asynchronous.
-  PetscErrorCode SetValues(const Scalar *values, Stream stream);
-  /// Asynchronous. Errors: PETSC_ERR_GPU if an earlier solve got stuck.
-  PetscErrorCode Solve(const Scalar *b, Scalar *x, Stream stream);
+  /// Looks at the pattern, whose arrays must outlive the solver. May wait. Errors: PETSC_ERR_MEM, naming the bytes
+  /// asked for and free; PETSC_ERR_GPU for a pattern whose rows wait for each other.
+  virtual PetscErrorCode Analyse(const FactorView &factors, Stream stream) = 0;
+  /// values [nonzeros], on the device, which must outlive the solver or the next call.
+  virtual PetscErrorCode SetValues(const Scalar *values, Stream stream) = 0;
+  /// count right-hand sides, ld entries apart, on the device; b and x do not overlap. Errors: PETSC_ERR_GPU if an
+  /// earlier solve got stuck.
+  virtual PetscErrorCode Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
+                               Stream stream) = 0;
+  virtual size_t         Bytes() const        = 0;
+
   /// Has any solve given up? Looks without waiting.
   PetscErrorCode CheckStuck();
+  int           *stuck() const { return stuck_; }
 
-  long long spins        = 1ll << 24; ///< -mat_sparsegpu_trisolve_spins
-  PetscInt  warps        = 0;         ///< -mat_sparsegpu_trisolve_warps; 0: 8 for each multiprocessor
-  PetscInt  lower_levels = 0, upper_levels = 0;
-  size_t    bytes() const;
-  int      *stuck() const { return stuck_; }
+  TrisolveOptions options;
+  PetscInt        lower_levels = 0, upper_levels = 0; ///< 0: not known
+
+protected:
+  Trisolve() = default;
+  PetscErrorCode AllocateStuck();
 
 private:
-  SweepLayout     layout_ = {};
-  Array<PetscInt> slice_, j_, from_, diagonal_, outside_;
-  Array<Scalar>   a_, unknowns_;
-  Array<unsigned> ticket_;
-  const Scalar   *values_ = nullptr;
-  int            *stuck_  = nullptr;
+  int *stuck_ = nullptr; ///< [1] in pinned host memory
 };
+/// Null where there is no CUDA.
+std::unique_ptr<Trisolve> MakeTrisolve(Engine engine);
+
+/// Levels of the rows of L and of U, on the host. O(nonzeros).
+PetscErrorCode CountLevels(const FactorPattern &pattern, PetscInt *lower_levels, PetscInt *upper_levels);
+/// x = (L U)^-1 b on the host, row after row; `transpose`: x = (L U)^-T b. `w` [rows] is scratch.
+PetscErrorCode Solve_Host(const FactorPattern &pattern, const Scalar *values, const Scalar *b, Scalar *x, Scalar *w,
+                          bool transpose);
 
 } // namespace sparsegpu

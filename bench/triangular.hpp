@@ -1,0 +1,49 @@
+/// What the benchmarks of factorizations and triangular solves share: matrices, and cuSPARSE as the peer.
+#pragma once
+
+#include <string>
+#include <vector>
+
+/// Compressed sparse rows on the host, square, columns ascending, every diagonal entry there.
+struct HostRows {
+  std::string         name;
+  int                 rows = 0;
+  std::vector<int>    i, j;
+  std::vector<double> a;
+};
+/// A generated matrix of about `nonzeros` entries, or "chain", made diagonally dominant so that its factors are tame;
+/// name may end in ":abmc" or ":abmcN" for rows in that order with blocks of N rows. PETSc's errors abort.
+HostRows MakeRows(const std::string &name, int nonzeros);
+
+/// Device arrays, freed with it.
+template <class T> struct OnDevice {
+  T     *p   = nullptr;
+  size_t n   = 0;
+  OnDevice() = default;
+  explicit OnDevice(const std::vector<T> &host);
+  explicit OnDevice(size_t count);
+  OnDevice(const OnDevice &)            = delete;
+  OnDevice &operator=(const OnDevice &) = delete;
+  ~OnDevice();
+  std::vector<T> Host() const;
+};
+
+/// Seconds, medians of several runs; negative: cuSPARSE failed.
+struct PeerFactor {
+  double symbolic = -1, numeric = -1;
+};
+/// csrilu02; values [nonzeros] on the device receive the factors, U's diagonal not inverted.
+PeerFactor CusparseIlu(int rows, int nonzeros, const int *i, const int *j, const double *a, double *values, int runs);
+
+struct PeerSolve {
+  double analysis = -1, lower = -1, upper = -1, both = -1, update = -1;
+  size_t bytes = 0;
+};
+/// SpSV with factors in one CSR, or SpSM for count > 1 right-hand sides (column major); `transpose`: of the transposed
+/// factors. x, b [rows * count].
+PeerSolve CusparseSolve(int rows, int nonzeros, const int *i, const int *j, double *values, int count, bool transpose,
+                        const double *b, double *x, int batches, int solves);
+
+double Median(std::vector<double> v);
+/// Seconds of wall time until the device is done.
+double WallSeconds(void (*call)(void *), void *argument);

@@ -1,0 +1,205 @@
+#include <algorithm>
+#include <chrono>
+#include <cuda_runtime.h>
+#include <cusparse.h>
+#include "cusparse.hpp"
+#include "triangular.hpp"
+
+template <class T> OnDevice<T>::OnDevice(const std::vector<T> &host) : OnDevice(host.size())
+{
+  cudaMemcpy(p, host.data(), n * sizeof(T), cudaMemcpyHostToDevice);
+}
+template <class T> OnDevice<T>::OnDevice(size_t count) : n(count)
+{
+  if (cudaMalloc(&p, std::max<size_t>(n, 1) * sizeof(T)) != cudaSuccess) p = nullptr;
+}
+template <class T> OnDevice<T>::~OnDevice()
+{
+  cudaFree(p);
+}
+template <class T> std::vector<T> OnDevice<T>::Host() const
+{
+  std::vector<T> host(n);
+  cudaMemcpy(host.data(), p, n * sizeof(T), cudaMemcpyDeviceToHost);
+  return host;
+}
+template struct OnDevice<int>;
+template struct OnDevice<double>;
+template struct OnDevice<char>;
+
+double Median(std::vector<double> v)
+{
+  std::sort(v.begin(), v.end());
+  return v.empty() ? -1 : v[v.size() / 2];
+}
+
+double WallSeconds(void (*call)(void *), void *argument)
+{
+  cudaDeviceSynchronize();
+  const auto begin = std::chrono::steady_clock::now();
+  call(argument);
+  cudaDeviceSynchronize();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+namespace
+{
+template <class F> double Seconds(F call)
+{
+  return WallSeconds([](void *f) { (*static_cast<F *>(f))(); }, &call);
+}
+} // namespace
+
+PeerFactor CusparseIlu(int rows, int nonzeros, const int *i, const int *j, const double *a, double *values, int runs)
+{
+  PeerFactor          peer;
+  std::vector<double> symbolic, numeric;
+  bool                ok = true;
+  for (int run = 0; run < runs && ok; run++) {
+    cusparseHandle_t   handle;
+    cusparseMatDescr_t descr;
+    csrilu02Info_t     info;
+    int                bytes = 0;
+    cusparseCreate(&handle);
+    cusparseCreateMatDescr(&descr);
+    cusparseCreateCsrilu02Info(&info);
+    cudaMemcpy(values, a, nonzeros * sizeof(double), cudaMemcpyDeviceToDevice);
+    char *buffer = nullptr;
+    symbolic.push_back(Seconds([&] {
+      ok = ok && cusparseDcsrilu02_bufferSize(handle, rows, nonzeros, descr, values, i, j, info, &bytes) == 0;
+      cudaMalloc(&buffer, bytes);
+      ok = ok && cusparseDcsrilu02_analysis(handle, rows, nonzeros, descr, values, i, j, info,
+                                            CUSPARSE_SOLVE_POLICY_USE_LEVEL, buffer) == 0;
+    }));
+    numeric.push_back(Seconds([&] {
+      ok = ok && cusparseDcsrilu02(handle, rows, nonzeros, descr, values, i, j, info, CUSPARSE_SOLVE_POLICY_USE_LEVEL,
+                                   buffer) == 0;
+    }));
+    cudaFree(buffer);
+    cusparseDestroyCsrilu02Info(info);
+    cusparseDestroyMatDescr(descr);
+    cusparseDestroy(handle);
+  }
+  if (!ok || cudaGetLastError() != cudaSuccess) return peer;
+  peer.symbolic = Median(symbolic);
+  peer.numeric  = Median(numeric);
+  return peer;
+}
+
+namespace
+{
+/// One triangle with cuSPARSE: SpSV for vectors, SpSM for matrices.
+struct Triangle {
+  cusparseHandle_t     handle;
+  cusparseOperation_t  op;
+  cusparseSpMatDescr_t A;
+  cusparseSpSVDescr_t  sv = nullptr;
+  cusparseSpSMDescr_t  sm = nullptr;
+  cusparseDnVecDescr_t b = nullptr, x = nullptr;
+  cusparseDnMatDescr_t B = nullptr, X = nullptr;
+  char                *buffer = nullptr;
+  size_t               bytes  = 0;
+  bool                 ok     = true;
+
+  Triangle(cusparseHandle_t h, int rows, int nonzeros, const int *i, const int *j, double *values, bool upper,
+           int count, bool transpose, const double *in, double *out)
+      : handle(h),
+        op(transpose ? CUSPARSE_OPERATION_TRANSPOSE : CUSPARSE_OPERATION_NON_TRANSPOSE)
+  {
+    cusparseCreateCsr(&A, rows, rows, nonzeros, const_cast<int *>(i), const_cast<int *>(j), values, CUSPARSE_INDEX_32I,
+                      CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_64F);
+    cusparseFillMode_t fill = upper ? CUSPARSE_FILL_MODE_UPPER : CUSPARSE_FILL_MODE_LOWER;
+    cusparseDiagType_t diag = upper ? CUSPARSE_DIAG_TYPE_NON_UNIT : CUSPARSE_DIAG_TYPE_UNIT;
+    cusparseSpMatSetAttribute(A, CUSPARSE_SPMAT_FILL_MODE, &fill, sizeof(fill));
+    cusparseSpMatSetAttribute(A, CUSPARSE_SPMAT_DIAG_TYPE, &diag, sizeof(diag));
+    if (count == 1) {
+      cusparseSpSV_createDescr(&sv);
+      cusparseCreateDnVec(&b, rows, const_cast<double *>(in), CUDA_R_64F);
+      cusparseCreateDnVec(&x, rows, out, CUDA_R_64F);
+    } else {
+      cusparseSpSM_createDescr(&sm);
+      cusparseCreateDnMat(&B, rows, count, rows, const_cast<double *>(in), CUDA_R_64F, CUSPARSE_ORDER_COL);
+      cusparseCreateDnMat(&X, rows, count, rows, out, CUDA_R_64F, CUSPARSE_ORDER_COL);
+    }
+  }
+  ~Triangle()
+  {
+    if (sv) cusparseSpSV_destroyDescr(sv);
+    if (sm) cusparseSpSM_destroyDescr(sm);
+    if (b) cusparseDestroyDnVec(b);
+    if (x) cusparseDestroyDnVec(x);
+    if (B) cusparseDestroyDnMat(B);
+    if (X) cusparseDestroyDnMat(X);
+    cusparseDestroySpMat(A);
+    cudaFree(buffer);
+  }
+  void Analyse()
+  {
+    const double one = 1;
+    if (sv) {
+      ok = ok &&
+           cusparseSpSV_bufferSize(handle, op, &one, A, b, x, CUDA_R_64F, CUSPARSE_SPSV_ALG_DEFAULT, sv, &bytes) == 0;
+      cudaMalloc(&buffer, bytes);
+      ok = ok &&
+           cusparseSpSV_analysis(handle, op, &one, A, b, x, CUDA_R_64F, CUSPARSE_SPSV_ALG_DEFAULT, sv, buffer) == 0;
+    } else {
+      const auto none = CUSPARSE_OPERATION_NON_TRANSPOSE;
+      ok = ok && cusparseSpSM_bufferSize(handle, op, none, &one, A, B, X, CUDA_R_64F, CUSPARSE_SPSM_ALG_DEFAULT, sm,
+                                         &bytes) == 0;
+      cudaMalloc(&buffer, bytes);
+      ok = ok && cusparseSpSM_analysis(handle, op, none, &one, A, B, X, CUDA_R_64F, CUSPARSE_SPSM_ALG_DEFAULT, sm,
+                                       buffer) == 0;
+    }
+  }
+  void Solve()
+  {
+    const double one = 1;
+    if (sv)
+      ok = ok && cusparseSpSV_solve(handle, op, &one, A, b, x, CUDA_R_64F, CUSPARSE_SPSV_ALG_DEFAULT, sv) == 0;
+    else
+      ok = ok && cusparseSpSM_solve(handle, op, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, A, B, X, CUDA_R_64F,
+                                    CUSPARSE_SPSM_ALG_DEFAULT, sm) == 0;
+  }
+};
+struct Pair {
+  Triangle *first, *second;
+};
+} // namespace
+
+PeerSolve CusparseSolve(int rows, int nonzeros, const int *i, const int *j, double *values, int count, bool transpose,
+                        const double *b, double *x, int batches, int solves)
+{
+  PeerSolve        peer;
+  cusparseHandle_t handle;
+  cusparseCreate(&handle);
+  {
+    OnDevice<double> y(static_cast<size_t>(rows) * count);
+    // the first to be solved: L, or, transposed, U
+    Triangle     first(handle, rows, nonzeros, i, j, values, transpose, count, transpose, b, y.p);
+    Triangle     second(handle, rows, nonzeros, i, j, values, !transpose, count, transpose, y.p, x);
+    const double analysis = Seconds([&] {
+      first.Analyse();
+      second.Analyse();
+    });
+    Pair         pair{&first, &second};
+    const auto   one = [](void *t) { static_cast<Triangle *>(t)->Solve(); };
+    const auto   two = [](void *p) {
+      static_cast<Pair *>(p)->first->Solve();
+      static_cast<Pair *>(p)->second->Solve();
+    };
+    peer.both  = EventSeconds(two, &pair, nullptr, batches, solves);
+    peer.lower = EventSeconds(one, transpose ? &second : &first, nullptr, batches, solves);
+    peer.upper = EventSeconds(one, transpose ? &first : &second, nullptr, batches, solves);
+    two(&pair);
+    if (count == 1)
+      peer.update = Seconds([&] {
+        cusparseSpSV_updateMatrix(handle, first.sv, values, CUSPARSE_SPSV_UPDATE_GENERAL);
+        cusparseSpSV_updateMatrix(handle, second.sv, values, CUSPARSE_SPSV_UPDATE_GENERAL);
+      });
+    cudaDeviceSynchronize();
+    peer.bytes = first.bytes + second.bytes;
+    if (first.ok && second.ok && cudaGetLastError() == cudaSuccess) peer.analysis = analysis;
+  }
+  cusparseDestroy(handle);
+  return peer;
+}

@@ -1,0 +1,26 @@
+/// Engine `jacobi`: an approximate solve without any waiting: a few Jacobi sweeps over each factor, y <- D^-1 (b - N
+/// y), where N is the strict triangle. Exact after as many sweeps as the factor has levels; a few do for
+/// preconditioning where the factors are diagonally dominant. Anzt, Chow, Dongarra, "Iterative sparse triangular solves
+/// for preconditioning", Euro-Par 2015.
+#pragma once
+
+#include "pc/trisolve/trisolve.hpp"
+
+namespace sparsegpu
+{
+
+class JacobiSweeps : public Trisolve
+{
+public:
+  PetscErrorCode Analyse(const FactorView &factors, Stream stream) override;
+  PetscErrorCode SetValues(const Scalar *values, Stream stream) override;
+  PetscErrorCode Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, Stream stream) override;
+  size_t         Bytes() const override { return a_.bytes() + b_.bytes() + c_.bytes(); }
+
+private:
+  FactorView    factors_ = {};
+  const Scalar *values_  = nullptr;
+  Array<Scalar> a_, b_, c_; ///< [rows]
+};
+
+} // namespace sparsegpu

@@ -1,0 +1,51 @@
+/// The order in which the rows of two triangular factors are best solved: by their levels. Made on the device.
+#pragma once
+
+#include "pc/trisolve/trisolve.hpp"
+
+namespace sparsegpu
+{
+
+/// L and U as one triangular system of 2 n rows, numbered so that a row needs only rows before it: u < n is row u of L,
+/// u >= n is row 2 n - 1 - u of U, which also needs its right-hand side, row 2 n - 1 - u of L. A row of very many
+/// entries is cut into pieces, each with an unknown of its own, its partial sum; the last piece of a row is the row
+/// itself. Piece k belongs to row owner[k]; row u has the pieces first[u] ... first[u + 1] - 1.
+struct SystemView {
+  static constexpr PetscInt PIECE = 512; ///< entries of a piece
+
+  FactorView      factors;
+  const PetscInt *first; ///< [2 n + 1]; null: no row is cut
+  const PetscInt *owner; ///< [pieces]; null: no row is cut
+  PetscInt        lower; ///< pieces of L
+  PetscInt        pieces;
+};
+
+/// sorted [count]: keys in ascending order -> first [groups + 1]: where a group begins. A group ends where the key's
+/// bits in `mask` change, and after capacity >> (key & 7) keys (at least 1).
+PetscErrorCode CutGroups(const unsigned *sorted, PetscInt count, unsigned mask, unsigned capacity,
+                         Array<PetscInt> *first, PetscInt *groups, DeviceMemory *scratch, Stream stream);
+
+/// Sorts `count` keys of `bits` bits with their indices (0, 1, ...): order[k] is the index of the k-th smallest key,
+/// equal ones in ascending order.
+PetscErrorCode SortKeys(PetscInt count, int bits, Array<unsigned> *keys, Array<PetscInt> *order, DeviceMemory *scratch,
+                        Stream stream);
+/// value[k] = value[0] + ... + value[k - 1] for k <= count; *total = value[count].
+template <class T>
+PetscErrorCode RunningSum(PetscInt count, Array<T> *values, T *total, DeviceMemory *scratch, Stream stream);
+
+class Schedule
+{
+public:
+  /// Levels of all pieces; waits for the device. `stuck` as in Trisolve. Pieces of L and of U have levels of their own.
+  PetscErrorCode Build(const FactorView &factors, long long spins, int *stuck, DeviceMemory *scratch, Stream stream);
+  size_t         Bytes() const { return first_.bytes() + owner_.bytes() + level_.bytes(); }
+
+  SystemView view   = {};
+  int       *levels = nullptr; ///< [pieces] on the device
+
+private:
+  Array<PetscInt> first_, owner_;
+  Array<int>      level_;
+};
+
+} // namespace sparsegpu
