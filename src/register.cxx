@@ -1,5 +1,6 @@
 /// Registration: one line per type that PETSc is to know.
 #include "device/device.hpp"
+#include "ksp/ksp.hpp"
 #include "mat/context.hpp"
 #include "pc/ilu/factor.hpp"
 #include "pc/ordering/abmc.hpp"
@@ -78,6 +79,7 @@ PetscErrorCode SparseGPUInitializePackage(void)
   PetscCall(RegisterFactors());
   PetscCall(RegisterOrderings());
   PetscCall(RegisterPreconditioner());
+  PetscCall(RegisterSolvers());
   PetscCall(PetscClassIdRegister("SparseGPU", &classid));
   PetscCall(PetscLogEventRegister("SparseGPUConv", classid, &ConvertEvent));
   PetscCall(PetscLogEventRegister("SparseGPUUpdate", classid, &UpdateEvent));

@@ -86,6 +86,62 @@ M*/
 M*/
 #define MATORDERINGABMC "abmc"
 
+/*MC
+  KSPSPARSEGPUGMRES = "sparsegpugmres" - Restarted GMRES whose vectors stay on the GPU, with one reduction an iteration
+
+  Options Database Keys:
++ -ksp_gmres_restart m                      - steps between restarts (default 30), `KSPGMRESSetRestart()`
+. -ksp_sparsegpugmres_restart_auto          - after one cycle, the restart that its progress suggests, from 5 to 200
+. -ksp_sparsegpugmres_flexible              - the preconditioner may change from step to step; right preconditioning
+. -ksp_gmres_cgs_refinement_type type       - refine_never, refine_ifneeded or refine_always,
+`KSPGMRESSetCGSRefinementType()`
+. -ksp_gmres_modifiedgramschmidt            - the same as refine_always
+. -ksp_gmres_haptol t                       - a new direction of smaller norm is none
+- -ksp_gmres_breakdown_tolerance t          - the recurrence's residual norm may be off by this part at a restart
+
+  Level: beginner
+
+  Notes:
+  Any matrix and any preconditioner. The inner products of a step and the norm of the new direction are one kernel and,
+  in parallel, one reduction. With refine_never, the default, a direction is made orthogonal a second time only where
+  less than a tenth of it is left, or where the residual has fallen so far in this cycle that the basis would lose more
+  than 1e-3 of its orthogonality (two million times in double precision); refine_ifneeded does so where less than
+  1/sqrt(2) is left, which bounds the loss by rounding errors.
+
+  On the GPU of one process, without monitors and with the default convergence test, the host does not wait for an
+  iteration: it reads residual norms a few iterations late, and the device stops by itself at the first one that
+  converged. Iteration numbers and solutions are the same as with a monitor.
+
+  It computes neither singular values nor eigenvalues, as `KSPGMRES` does.
+
+.seealso: `KSPGMRES`, `KSPFGMRES`, `KSPSPARSEGPUJACOBI`, `MATSPARSEGPU`, `KSPGMRESSetRestart()`
+M*/
+#define KSPSPARSEGPUGMRES "sparsegpugmres"
+
+/*MC
+  KSPSPARSEGPUJACOBI = "sparsegpujacobi" - The Jacobi method, x' = x + damping D^-1 (b - A x), on the GPU where the
+  vectors lie there
+
+  Options Database Keys:
++ -ksp_sparsegpujacobi_test test        - residual (default): its norm, of the type of -ksp_norm_type; difference: the
+largest change of an unknown in a sweep, compared with that of the first sweep
+- -ksp_sparsegpujacobi_damping omega    - part of the correction that is taken (default 1), `KSPRichardsonSetScale()`
+
+  Level: beginner
+
+  Notes:
+  The method is its own preconditioner: where no other is set it is used with `PCNONE`; `PCJACOBI` is accepted, and not
+  applied twice; any other is an error. ILU and block Jacobi without -pc_type count as not set: PETSc sets them by
+  itself when options are read. D is the diagonal of the matrix that preconditioners are built from; a zero or missing
+  entry is an error.
+
+  The iterates are those of `KSPRICHARDSON` with `PCJACOBI`, up to rounding, and so are the numbers of iterations. A
+  null space attached to the matrix is not removed.
+
+.seealso: `KSPRICHARDSON`, `PCJACOBI`, `KSPSPARSEGPUGMRES`, `MATSPARSEGPU`
+M*/
+#define KSPSPARSEGPUJACOBI "sparsegpujacobi"
+
 /*S
    MatSparseGPUInfo - What the last product of a `MATSPARSEGPU` matrix ran on
 

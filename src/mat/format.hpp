@@ -22,6 +22,9 @@ struct Parameters {
   PetscInt multiprocessors = 1;   ///< N_SM of the device; 1 on the host
 };
 
+struct JacobiSweep; // ksp/jacobi/sweep.hpp
+struct JacobiControl;
+
 class Format
 {
 public:
@@ -41,6 +44,14 @@ public:
   PetscErrorCode Update(const CsrView &A, const Scalar *a, Space where);
   /// z = A x + y; y may be null (zero) or z. All arrays in the space of Build(). Asynchronous on the device.
   virtual PetscErrorCode Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) = 0;
+
+  /// Can a sweep of the Jacobi method multiply as it goes? On the device only.
+  virtual bool SweepsJacobi() const { return false; }
+  /// The sweep with the product A x of this matrix, whatever sweep.product is; where SweepsJacobi().
+  virtual PetscErrorCode SweepJacobi(const JacobiSweep &sweep, const JacobiControl &control, Stream stream)
+  {
+    return PETSC_ERR_SUP;
+  }
 
   /// On the host a format whose values lie as CSR's borrows the matrix's arrays: call before each Mult().
   virtual void Borrow(const CsrView &A) {}

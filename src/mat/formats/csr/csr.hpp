@@ -40,11 +40,17 @@ PetscErrorCode CsrMult_CUDA(const CsrLayout &A, const Scalar *x, const Scalar *y
 /// Threads per row for a mean row length: about three entries each.
 PetscInt CsrWidth(PetscReal mean);
 
+/// A sweep, see Format::SweepJacobi(), of a matrix without chunks.
+PetscErrorCode CsrJacobi_CUDA(const CsrLayout &A, const JacobiSweep &sweep, const JacobiControl &control,
+                              Stream stream);
+
 class Csr : public Format
 {
 public:
   const char      *Name() const override { return "csr"; }
   PetscErrorCode   Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
+  bool             SweepsJacobi() const override { return space_ == Space::Device && layout_.chunks == 0; }
+  PetscErrorCode   SweepJacobi(const JacobiSweep &sweep, const JacobiControl &control, Stream stream) override;
   void             Borrow(const CsrView &A) override;
   const CsrLayout &Layout() const { return layout_; }
 

@@ -19,12 +19,19 @@ struct DiaLayout {
 PetscErrorCode DiaMult_Kokkos(const DiaLayout &A, const Scalar *x, const Scalar *y, Scalar *z);
 PetscErrorCode DiaMult_CUDA(const DiaLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream);
 
+/// A sweep, see Format::SweepJacobi(), of at most JACOBI_DIAGONALS diagonals: their offsets lie in shared memory.
+constexpr PetscInt JACOBI_DIAGONALS = 256;
+PetscErrorCode     DiaJacobi_CUDA(const DiaLayout &A, const JacobiSweep &sweep, const JacobiControl &control,
+                                  Stream stream);
+
 class Dia : public Format
 {
 public:
-  const char      *Name() const override { return "dia"; }
-  PetscErrorCode   Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const override;
-  PetscErrorCode   Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
+  const char    *Name() const override { return "dia"; }
+  PetscErrorCode Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const override;
+  PetscErrorCode Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
+  bool SweepsJacobi() const override { return space_ == Space::Device && layout_.diagonals <= JACOBI_DIAGONALS; }
+  PetscErrorCode   SweepJacobi(const JacobiSweep &sweep, const JacobiControl &control, Stream stream) override;
   const DiaLayout &Layout() const { return layout_; }
 
 protected:

@@ -29,12 +29,18 @@ PetscErrorCode EllColumns(const CsrView &A, PetscInt width, std::vector<PetscInt
 /// "stored > max_padding * nonzeros" with some slack, so that a tiny matrix is never absurd. Shared by DIA and ELL.
 bool TooMuchPadding(PetscLogDouble stored, PetscInt nonzeros, PetscReal max_padding);
 
+/// A sweep, see Format::SweepJacobi().
+PetscErrorCode EllJacobi_CUDA(const EllLayout &A, const JacobiSweep &sweep, const JacobiControl &control,
+                              Stream stream);
+
 class Ell : public Format
 {
 public:
   const char      *Name() const override { return "ell"; }
   PetscErrorCode   Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const override;
   PetscErrorCode   Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
+  bool             SweepsJacobi() const override { return space_ == Space::Device; }
+  PetscErrorCode   SweepJacobi(const JacobiSweep &sweep, const JacobiControl &control, Stream stream) override;
   const EllLayout &Layout() const { return layout_; }
 
 protected:

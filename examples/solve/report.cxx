@@ -1,0 +1,146 @@
+#include "solve.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+namespace
+{
+using Line = std::vector<std::string>;
+
+std::string Number(double v, const char format[])
+{
+  char text[64];
+  if (v == NoNumber) return "-";
+  snprintf(text, sizeof(text), format, v);
+  return text;
+}
+
+/// Prints lines with columns of equal width: the first `left` columns to the left, numbers to the right.
+PetscErrorCode PrintLines(const std::vector<Line> &lines, size_t left)
+{
+  std::vector<size_t> width;
+
+  PetscFunctionBeginUser;
+  for (const Line &line : lines) {
+    PetscCallCXX(width.resize(std::max(width.size(), line.size())));
+    for (size_t k = 0; k < line.size(); k++) width[k] = std::max(width[k], line[k].size());
+  }
+  for (const Line &line : lines) {
+    std::string text;
+    for (size_t k = 0; k < line.size(); k++) {
+      const std::string padding(width[k] - line[k].size(), ' ');
+      PetscCallCXX(text += (k ? "  " : "") + (k < left ? line[k] + padding : padding + line[k]));
+    }
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", text.c_str()));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// "CONVERGED_RTOL" -> "converged", the others in small letters without DIVERGED_
+std::string Reason(KSPConvergedReason reason)
+{
+  if (reason > 0) return "converged";
+  std::string text = KSPConvergedReasons[reason];
+  if (text.rfind("DIVERGED_", 0) == 0) text = text.substr(9);
+  for (char &c : text) c = static_cast<char>(tolower(c));
+  return text;
+}
+
+std::string Quoted(const std::string &text)
+{
+  std::string quoted = "\"";
+  for (const char c : text) {
+    char code[8];
+    snprintf(code, sizeof(code), "\\u%04x", static_cast<unsigned char>(c));
+    if (c == '"' || c == '\\')
+      quoted += std::string("\\") + c;
+    else if (static_cast<unsigned char>(c) < 0x20)
+      quoted += code;
+    else
+      quoted += c;
+  }
+  return quoted + "\"";
+}
+std::string Json(double v)
+{
+  if (v == NoNumber || std::isnan(v)) return "null";
+  return Number(std::isfinite(v) ? v : 1e308, "%.9g"); // JSON knows no infinity
+}
+std::string Json(const Run &r)
+{
+  std::string text = "{\"type\": " + Quoted(r.method.type) + ", \"ksp\": " + Quoted(r.method.ksp) +
+                     ", \"pc\": " + Quoted(r.method.pc) + ", \"ours\": " + (r.method.ours ? "true" : "false") +
+                     ", \"device\": " + (r.method.device ? "true" : "false");
+  if (!r.error.empty()) return text + ", \"error\": " + Quoted(r.error) + "}";
+  text +=
+      ", \"iterations\": " + std::to_string(r.iterations) + ", \"reason\": " + Quoted(KSPConvergedReasons[r.reason]);
+  text += ", \"residual\": " + Json(r.residual) + ", \"forward_error\": " + Json(r.forward);
+  text += ", \"setup_s\": " + Json(r.setup_s) + ", \"solve_s\": " + Json(r.solve_s);
+  text += ", \"ms_per_iteration\": " + Json(r.MsPerIteration()) + ", \"mult_ms\": " + Json(r.mult_ms) +
+          ", \"pc_ms\": " + Json(r.pc_ms);
+  text += ", \"over_cpu\": " + Json(r.over_cpu) + ", \"over_native\": " + Json(r.over_native) + ", \"history\": [";
+  for (size_t k = 0; k < r.history.size(); k++) text += (k ? ", " : "") + Json(r.history[k]);
+  return text + "]}";
+}
+} // namespace
+
+PetscErrorCode PrintRuns(const System &system, const std::vector<Run> &runs)
+{
+  std::vector<Line> lines = {{"type", "solver", "pc", "ended", "iterations", "|b-Ax|/|b|", "error", "set-up s",
+                              "solve s", "ms/it", "mult ms", "pc ms", "vs CPU", "vs native GPU"}};
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n%s: %" PetscInt_FMT " unknowns, %.0f nonzeros\n", system.name.c_str(),
+                        system.rows, system.nonzeros));
+  for (const Run &r : runs) {
+    Line line = {r.method.type, r.method.ksp, r.method.pc};
+    if (r.error.empty())
+      PetscCallCXX(line.insert(line.end(),
+                               {Reason(r.reason), std::to_string(r.iterations), Number(r.residual, "%.1e"),
+                                Number(r.forward, "%.1e"), Number(r.setup_s, "%.4f"), Number(r.solve_s, "%.4f"),
+                                Number(r.MsPerIteration(), "%.4f"), Number(r.mult_ms, "%.4f"), Number(r.pc_ms, "%.4f"),
+                                Number(r.over_cpu, "%.2f"), Number(r.over_native, "%.2f")}));
+    else
+      PetscCallCXX(line.push_back("error"));
+    PetscCallCXX(lines.push_back(line));
+  }
+  PetscCall(PrintLines(lines, 4));
+  for (const Run &r : runs)
+    if (!r.error.empty())
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s, %s: %s\n", r.method.type.c_str(), r.method.ksp.c_str(),
+                            r.method.pc.c_str(), r.error.c_str()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode WriteRuns(const char file[], const std::vector<Solved> &solved)
+{
+  PetscMPIInt rank, size;
+  int         code = 0;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  if (rank == 0) {
+    std::ofstream out(file);
+    out << "{\"petsc\": \"" << PETSC_VERSION_MAJOR << "." << PETSC_VERSION_MINOR << "." << PETSC_VERSION_SUBMINOR
+        << "\", \"scalar\": \"" << (sizeof(PetscScalar) != sizeof(PetscReal) ? "complex" : "real")
+        << "\", \"real_bytes\": " << sizeof(PetscReal) << ", \"int_bytes\": " << sizeof(PetscInt)
+        << ", \"ranks\": " << size << ",\n \"systems\": [";
+    for (const Solved &s : solved) {
+      out << (&s == solved.data() ? "\n" : ",\n") << "  {\"matrix\": " << Quoted(s.name) << ", \"rows\": " << s.rows
+          << ", \"nnz\": " << static_cast<long long>(s.nonzeros) << ", \"runs\": [";
+      for (const Run &r : s.runs) out << (&r == s.runs.data() ? "\n    " : ",\n    ") << Json(r);
+      out << "]}";
+    }
+    out << "\n]}\n";
+    out.close();
+    code = out ? 0 : errno ? errno : EIO;
+  }
+  PetscCallMPI(MPI_Bcast(&code, 1, MPI_INT, 0, PETSC_COMM_WORLD));
+  PetscCheck(!code, PETSC_COMM_WORLD, PETSC_ERR_FILE_WRITE, "%s: %s", file, strerror(code));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,195 @@
+static char help[] =
+    "Solves linear systems with PETSc's solvers on PETSc's matrix types and with ours on sparsegpu, checks every solution\n"
+    "and prints one table a system.\n\n"
+    "  solve -f matrix.mtx.gz [-rhs vector.mtx]     MatrixMarket or PETSc binary, plain, gzip or xz\n"
+    "  solve -gen stencil7,circuit -gen_size 5000000\n\n"
+    "Without -rhs the right-hand side is that of a known solution, and the forward error is told, too. All -ksp_...\n"
+    "options but -ksp_type apply to every solver: -ksp_rtol, -ksp_max_it, -ksp_gmres_restart, ...\n\n";
+
+#include "solve.hpp"
+
+#include <cstring>
+
+#include <sparsegpu.h>
+
+#include "generate.hpp"
+#include "load.hpp"
+
+namespace
+{
+struct Options {
+  std::vector<std::string> files, generated, solvers, pcs, types;
+  PetscInt                 gen_size = 1000000, repeat = 3;
+  PetscBool                natural = PETSC_FALSE, scale = PETSC_FALSE, device = PETSC_FALSE;
+  std::string              rhs, json;
+};
+
+PetscErrorCode ReadOptions(Options *o)
+{
+  struct List {
+    const char               *option, *text;
+    std::vector<std::string> *names;
+  } const lists[] = {
+      {"-f", "files to read", &o->files},
+      {"-gen", "matrices to generate", &o->generated},
+      {"-solvers", "run only these: gmres, sparsegpugmres, ... (all)", &o->solvers},
+      {"-pcs", "run only these preconditioners: jacobi, ilu, sparsegpu, none (all)", &o->pcs},
+      {"-types", "run only these matrix types: aij, aijcusparse, sparsegpu (all)", &o->types},
+  };
+  char      values[64] = "random", rhs[PETSC_MAX_PATH_LEN] = "", json[PETSC_MAX_PATH_LEN] = "";
+  PetscBool set, fixed[2];
+
+  PetscFunctionBeginUser;
+  PetscOptionsBegin(PETSC_COMM_WORLD, nullptr, "Comparison of solvers", nullptr);
+  for (const List &list : lists) {
+    char    *name[256];
+    PetscInt n = 256;
+    PetscCall(PetscOptionsStringArray(list.option, list.text, "", name, &n, &set));
+    for (PetscInt k = 0; set && k < n; k++) {
+      PetscCallCXX(list.names->push_back(name[k]));
+      PetscCall(PetscFree(name[k]));
+    }
+  }
+  PetscCall(
+      PetscOptionsInt("-gen_size", "nonzeros of a generated matrix, at least", "", o->gen_size, &o->gen_size, nullptr));
+  PetscCall(PetscOptionsString("-gen_values", "random: of full mantissa; natural: the few that such a problem has", "",
+                               values, values, sizeof(values), nullptr));
+  PetscCall(PetscOptionsBool("-scale", "D A D for A, D random in [1/2, 2]: values of full mantissa", "", o->scale,
+                             &o->scale, nullptr));
+  PetscCall(
+      PetscOptionsString("-rhs", "file of the right-hand side of all matrices", "", rhs, rhs, sizeof(rhs), nullptr));
+  PetscCall(PetscOptionsInt("-repeat", "solves to time", "", o->repeat, &o->repeat, nullptr));
+  PetscCall(PetscOptionsString("-json", "file to write all results to", "", json, json, sizeof(json), nullptr));
+  PetscOptionsEnd();
+  PetscCall(PetscOptionsHasName(nullptr, nullptr, "-ksp_type", &fixed[0]));
+  PetscCall(PetscOptionsHasName(nullptr, nullptr, "-pc_type", &fixed[1]));
+  PetscCheck(!fixed[0] && !fixed[1], PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
+             "-ksp_type and -pc_type would make all runs the same: use -solvers and -pcs");
+  PetscCheck(o->gen_size > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-gen_size %" PetscInt_FMT " must be positive", o->gen_size);
+  PetscCheck(o->repeat > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-repeat %" PetscInt_FMT " must be positive",
+             o->repeat);
+  o->natural = strcmp(values, "natural") ? PETSC_FALSE : PETSC_TRUE;
+  PetscCheck(o->natural || !strcmp(values, "random"), PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE,
+             "-gen_values %s: known are random, natural", values);
+  PetscCallCXX(o->rhs = rhs);
+  PetscCallCXX(o->json = json);
+  PetscCall(SparseGPUHasDevice(&o->device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+bool Wanted(const std::vector<std::string> &names, const std::string &name)
+{
+  for (const std::string &n : names)
+    if (n == name) return true;
+  return names.empty();
+}
+
+/// Entries that depend on the row alone: the same on any number of ranks. In [low, high].
+PetscErrorCode FillVector(Vec v, double low, double high)
+{
+  PetscInt     begin, end;
+  PetscScalar *a;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetOwnershipRange(v, &begin, &end));
+  PetscCall(VecGetArrayWrite(v, &a));
+  for (PetscInt i = begin; i < end; i++) {
+    unsigned long long h = (static_cast<unsigned long long>(i) + 1) * 0x9e3779b97f4a7c15ull; // splitmix64
+    h                    = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9ull;
+    h                    = (h ^ (h >> 27)) * 0x94d049bb133111ebull;
+    const double part    = static_cast<double>((h ^ (h >> 31)) >> 11) / static_cast<double>(1ull << 53);
+    a[i - begin]         = static_cast<PetscReal>(low + (high - low) * part);
+  }
+  PetscCall(VecRestoreArrayWrite(v, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MakeSystem(const Options &o, const std::string &matrix, bool file, System *s)
+{
+  PetscInt  columns;
+  PetscBool aij;
+  MatInfo   info;
+
+  PetscFunctionBeginUser;
+  PetscCallCXX(s->name = file ? matrix.substr(matrix.rfind('/') + 1) : matrix);
+  if (file)
+    PetscCall(LoadMatrix(PETSC_COMM_WORLD, matrix.c_str(), &s->A));
+  else
+    PetscCall(GenerateMatrix(PETSC_COMM_WORLD, matrix.c_str(), o.gen_size, o.natural, &s->A));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)s->A.object, &aij, MATSEQAIJ, MATMPIAIJ, ""));
+  if (!aij) PetscCall(MatConvert(s->A, MATAIJ, MAT_INPLACE_MATRIX, &s->A)); // what -mat_type asks for is not compared
+  PetscCall(MatGetSize(s->A, &s->rows, &columns));
+  PetscCheck(s->rows == columns, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ,
+             "%s has %" PetscInt_FMT " rows and %" PetscInt_FMT " columns: only square systems are solved",
+             s->name.c_str(), s->rows, columns);
+  PetscCall(MatGetInfo(s->A, MAT_GLOBAL_SUM, &info));
+  s->nonzeros = info.nz_used;
+  PetscCall(MatCreateVecs(s->A, nullptr, &s->b));
+  if (o.scale) {
+    PetscCall(FillVector(s->b, 0.5, 2));
+    PetscCall(MatDiagonalScale(s->A, s->b, s->b));
+  }
+  if (o.rhs.empty()) {
+    PetscCall(VecDuplicate(s->b, &s->known));
+    PetscCall(FillVector(s->known, -1, 1));
+    PetscCall(MatMult(s->A, s->known, s->b));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  OwnedMat B; // a vector is a matrix of one column
+  PetscInt rows;
+  PetscCall(LoadMatrix(PETSC_COMM_WORLD, o.rhs.c_str(), &B));
+  PetscCall(MatGetSize(B, &rows, &columns));
+  PetscCheck(rows == s->rows && columns == 1, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ,
+             "%s is %" PetscInt_FMT " x %" PetscInt_FMT ", not %" PetscInt_FMT " x 1", o.rhs.c_str(), rows, columns,
+             s->rows);
+  PetscCall(MatGetColumnVector(B, s->b, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode RunAll()
+{
+  Options             o;
+  std::vector<Solved> solved;
+  PetscBool           help_only;
+
+  PetscFunctionBeginUser;
+  PetscCall(SparseGPUInitializePackage());
+  PetscCall(ReadOptions(&o));
+  const size_t files = o.files.size(), all = files + o.generated.size();
+  PetscCall(PetscOptionsHasHelp(nullptr, &help_only));
+  if (help_only && all == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(all > 0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
+             "No matrix: name files with -f or generated ones with -gen, see -help");
+  for (size_t k = 0; k < all; k++) {
+    System           system;
+    std::vector<Run> runs;
+    PetscCall(MakeSystem(o, k < files ? o.files[k] : o.generated[k - files], k < files, &system));
+    for (const Method &method : AllMethods(o.device)) {
+      if (!Wanted(o.solvers, method.ksp) || !Wanted(o.pcs, method.pc) || !Wanted(o.types, method.type)) continue;
+      Run run;
+      PetscCall(RunMethod(system, method, o.repeat, &run));
+      PetscCallCXX(runs.push_back(run));
+    }
+    CompareRuns(&runs);
+    PetscCall(PrintRuns(system, runs));
+    PetscCallCXX(solved.push_back(Solved{system.name, system.rows, system.nonzeros, std::move(runs)}));
+  }
+  if (!o.json.empty()) PetscCall(WriteRuns(o.json.c_str(), solved));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+int main(int argc, char **argv)
+{
+  PetscMPIInt size;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, nullptr, help));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  const PetscErrorCode code = RunAll();
+  // One process ends in order; on several, others may wait for the one that failed.
+  if (code && size > 1) MPI_Abort(PETSC_COMM_WORLD, static_cast<int>(code));
+  PetscCall(PetscFinalize());
+  return static_cast<int>(code);
+}

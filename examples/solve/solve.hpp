@@ -1,0 +1,60 @@
+/// What solve runs and finds.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <petscksp.h>
+
+#include "owned.hpp"
+
+constexpr double NoNumber = -1; ///< of a result's numbers that were not measured
+
+using OwnedKSP = Owned<KSP, KSPDestroy>;
+
+/// A solver on a matrix type.
+struct Method {
+  std::string type, ksp, pc; ///< as in -mat_type, -ksp_type, -pc_type
+  bool        ours = false, device = false;
+};
+/// Native ones on aij and, with a GPU, on aijcusparse; ours on sparsegpu.
+std::vector<Method> AllMethods(bool device);
+
+struct Run {
+  Method              method;
+  std::string         error; ///< why it could not run; empty if it did
+  PetscInt            iterations = 0;
+  KSPConvergedReason  reason     = KSP_CONVERGED_ITERATING;
+  double              residual = NoNumber, forward = NoNumber; ///< |b - A x| / |b|; |x - known| / |known|
+  double              setup_s = NoNumber, solve_s = NoNumber;  ///< conversion and preconditioner; median of the solves
+  double              mult_ms = NoNumber, pc_ms = NoNumber;    ///< one product, one application
+  double              over_cpu = NoNumber, over_native = NoNumber; ///< the fastest native one of its kind / this
+  std::vector<double> history;                                     ///< [iterations + 1] norms that the solver tested
+
+  bool   Converged() const { return error.empty() && reason > 0; }
+  double MsPerIteration() const { return iterations > 0 ? 1e3 * solve_s / iterations : NoNumber; }
+};
+
+struct System {
+  std::string name;
+  OwnedMat    A;
+  OwnedVec    b, known; ///< known may be null
+  PetscInt    rows     = 0;
+  double      nonzeros = 0;
+};
+
+/// Runs one method with the -ksp_... options that are set, `repeat` times. Errors of the method are told in run->error.
+PetscErrorCode RunMethod(const System &system, const Method &method, PetscInt repeat, Run *run);
+/// Fills in over_cpu and over_native: stationary methods are compared with stationary ones, gmres and fgmres with each
+/// other, and both only where all of them converged or all were stopped after as many iterations.
+void CompareRuns(std::vector<Run> *runs);
+
+PetscErrorCode PrintRuns(const System &system, const std::vector<Run> &runs);
+struct Solved {
+  std::string      name;
+  PetscInt         rows;
+  double           nonzeros;
+  std::vector<Run> runs;
+};
+/// Rank 0 writes. Errors: PETSC_ERR_FILE_WRITE, on all ranks.
+PetscErrorCode WriteRuns(const char file[], const std::vector<Solved> &solved);

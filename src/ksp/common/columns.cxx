@@ -1,0 +1,143 @@
+#include "ksp/common/columns.hpp"
+#include <algorithm>
+#include "petsc/compat.hpp"
+
+namespace sparsegpu
+{
+
+Columns::~Columns()
+{
+  PetscCallAbort(PETSC_COMM_SELF, Free());
+}
+
+PetscErrorCode Columns::Free()
+{
+  PetscFunctionBegin;
+  for (Vec &v : vectors_) PetscCall(VecDestroy(&v));
+  vectors_.clear();
+  PetscCall(entries_.Allocate(0, Space::Host));
+  entries_ = Array<Scalar>();
+  count_   = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpaceOf(Vec like, Space *space, bool *wraps)
+{
+  PetscBool standard, cuda = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)like, &standard, VECSEQ, VECMPI, ""));
+#if defined(PETSC_HAVE_CUDA) && defined(SPARSEGPU_HAVE_CUDA)
+  PetscBool on_cpu;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)like, &cuda, VECSEQCUDA, VECMPICUDA, ""));
+  PetscCall(VecBoundToCPU(like, &on_cpu));
+  if (on_cpu) cuda = PETSC_FALSE;
+#endif
+  *space = cuda ? Space::Device : Space::Host;
+  if (wraps) *wraps = standard || cuda;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Columns::Wrap(Vec like, PetscInt c)
+{
+  const MPI_Comm comm = PetscObjectComm((PetscObject)like);
+  PetscInt       global, block;
+  PetscMPIInt    size;
+  PetscScalar   *entries = reinterpret_cast<PetscScalar *>(Column(c));
+  Vec            v;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetSize(like, &global));
+  PetscCall(VecGetBlockSize(like, &block));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+#if defined(PETSC_HAVE_CUDA)
+  if (space_ == Space::Device && size == 1)
+    PetscCall(VecCreateSeqCUDAWithArray(comm, block, rows_, entries, &v));
+  else if (space_ == Space::Device)
+    PetscCall(VecCreateMPICUDAWithArray(comm, block, rows_, global, entries, &v));
+  else
+#endif
+      if (size == 1)
+    PetscCall(VecCreateSeqWithArray(comm, block, rows_, entries, &v));
+  else
+    PetscCall(VecCreateMPIWithArray(comm, block, rows_, global, entries, &v));
+  PetscCallCXX(vectors_.push_back(v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Columns::Allocate(Vec like, PetscInt count)
+{
+  constexpr PetscInt LINE = 32; // entries: 128 bytes or more
+
+  PetscFunctionBegin;
+  if (count <= count_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Free());
+  PetscCall(SpaceOf(like, &space_, &wraps_));
+  PetscCall(VecGetLocalSize(like, &rows_));
+  stride_ = std::max(LINE, (rows_ + LINE - 1) / LINE * LINE);
+  PetscCall(entries_.Allocate(static_cast<size_t>(stride_) * count, space_));
+  count_ = count;
+  if (wraps_) {
+    for (PetscInt c = 0; c < count; c++) PetscCall(Wrap(like, c));
+  } else {
+    for (int k = 0; k < 2; k++) {
+      Vec v;
+      PetscCall(VecDuplicate(like, &v));
+      PetscCallCXX(vectors_.push_back(v));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Columns::Read(PetscInt c, Vec *v)
+{
+  PetscScalar *array;
+
+  PetscFunctionBegin;
+  *v = vectors_[wraps_ ? c : 0];
+  if (wraps_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetArrayWrite(*v, &array));
+  std::copy_n(Column(c), rows_, reinterpret_cast<Scalar *>(array));
+  PetscCall(VecRestoreArrayWrite(*v, &array));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Columns::Write(PetscInt c, Vec *v)
+{
+  PetscFunctionBegin;
+  *v = vectors_[wraps_ ? c : 1];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Columns::WriteEnd(PetscInt c)
+{
+  const PetscScalar *array;
+
+  PetscFunctionBegin;
+  if (wraps_ && space_ == Space::Host) PetscFunctionReturn(PETSC_SUCCESS);
+  if (wraps_) { // an operator may have left its result in the vector's copy on the host
+    PetscMemType where;
+    PetscCall(VecGetArrayReadAndMemType(vectors_[c], &array, &where));
+    PetscCall(VecRestoreArrayReadAndMemType(vectors_[c], &array));
+  } else {
+    PetscCall(VecGetArrayRead(vectors_[1], &array));
+    std::copy_n(reinterpret_cast<const Scalar *>(array), rows_, Column(c));
+    PetscCall(VecRestoreArrayRead(vectors_[1], &array));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Columns::Changed(PetscInt c)
+{
+  PetscScalar *array;
+  PetscMemType where;
+
+  PetscFunctionBegin;
+  if (!wraps_) PetscFunctionReturn(PETSC_SUCCESS);
+  // drops what the vector knows of its entries: norms, and on a device its copy on the host
+  PetscCall(VecGetArrayWriteAndMemType(vectors_[c], &array, &where));
+  PetscCall(VecRestoreArrayWriteAndMemType(vectors_[c], &array));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

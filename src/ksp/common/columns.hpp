@@ -1,0 +1,60 @@
+/// A basis: columns that lie one after the other in one allocation, and are vectors for PETSc's operators.
+#pragma once
+
+#include <petscvec.h>
+#include <vector>
+#include "device/buffer.hpp"
+#include "device/scalar.hpp"
+
+namespace sparsegpu
+{
+
+/// What kernels see of it. Entry r of column c is at v[c * stride + r].
+struct Dense {
+  PetscInt rows, stride; ///< of this process; stride is a multiple of 32, so that every column begins on a full line
+  Scalar  *v;            ///< [stride * columns]
+};
+
+/// Where kernels find the entries of vectors like this one, and whether vectors of its type can be laid over arrays.
+/// Decided by the type, not by where the entries lie: all processes must decide alike, and some may own no entry.
+PetscErrorCode SpaceOf(Vec like, Space *space, bool *wraps = nullptr);
+
+/// The columns lie on the device where the vectors do, else on the host. Vectors of PETSc's standard and CUDA types are
+/// laid over the columns; of other types (nested, Kokkos, ...) copies are handed out.
+class Columns
+{
+public:
+  Columns()                           = default;
+  Columns(const Columns &)            = delete;
+  Columns &operator=(const Columns &) = delete;
+  ~Columns(); // cannot return: call Free() first where errors matter
+
+  /// At least `count` columns of the layout and the type of `like`; what was in them is lost if they grow. Collective.
+  /// Errors: PETSC_ERR_MEM, naming the bytes asked for and free.
+  PetscErrorCode Allocate(Vec like, PetscInt count);
+  PetscErrorCode Free();
+
+  /// Column c as a vector to read; valid until the next call.
+  PetscErrorCode Read(PetscInt c, Vec *v);
+  /// Column c as a vector to write; WriteEnd() before its entries are used.
+  PetscErrorCode Write(PetscInt c, Vec *v);
+  PetscErrorCode WriteEnd(PetscInt c);
+  /// Says that kernels have changed column c behind its vector.
+  PetscErrorCode Changed(PetscInt c);
+
+  PetscInt count() const { return static_cast<PetscInt>(count_); }
+  Space    space() const { return space_; }
+  Dense    view() { return Dense{rows_, stride_, entries_.data()}; }
+
+private:
+  PetscErrorCode Wrap(Vec like, PetscInt c);
+  Scalar        *Column(PetscInt c) { return entries_.data() + static_cast<size_t>(c) * stride_; }
+
+  Space            space_ = Space::Host;
+  bool             wraps_ = true;
+  PetscInt         rows_ = 0, stride_ = 0, count_ = 0;
+  Array<Scalar>    entries_; ///< [stride_ * count_]
+  std::vector<Vec> vectors_; ///< [count_] laid over the columns; or [2], copies to read and to write
+};
+
+} // namespace sparsegpu

@@ -1,0 +1,46 @@
+/// What KSPConvergedDefault() does with a residual norm, for those who must do it without calling it.
+#pragma once
+
+#include <petsc/private/kspimpl.h>
+#include "petsc/compat.hpp"
+
+namespace sparsegpu
+{
+
+/// KSPSetMinimumIterations(), where this PETSc has it.
+template <class Solver> auto MinimumIterations(const Solver *ksp, int) -> decltype(static_cast<PetscInt>(ksp->min_it))
+{
+  return ksp->min_it;
+}
+template <class Solver> PetscInt MinimumIterations(const Solver *, long)
+{
+  return 0;
+}
+
+struct NormTest {
+  PetscReal converged, diverged; ///< a norm <= the one or >= the other ends the solve
+  PetscInt  from;                ///< the first iteration whose norm is tested
+};
+/// Once KSPConvergedDefault() has seen iteration 0.
+inline NormTest DefaultNormTest(KSP ksp)
+{
+  if (ksp->normtype == KSP_NORM_NONE || ksp->converged != KSPConvergedDefault)
+    return NormTest{-1, PETSC_MAX_REAL, PETSC_MAX_INT};
+  return NormTest{ksp->ttol, ksp->divtol * ksp->rnorm0, PetscMax(ksp->chknorm + 1, MinimumIterations(ksp, 0))};
+}
+/// May the host hear of norms later? Not if someone looks at every iterate, or tests norms in a way of his own.
+inline bool MayHearLate(KSP ksp)
+{
+  return !ksp->numbermonitors && !ksp->err_hist &&
+         (ksp->converged == KSPConvergedDefault || ksp->converged == KSPConvergedSkip);
+}
+
+/// The end of a solve whose norm is Inf or NaN: the preconditioner's failure, if that told of one.
+inline PetscErrorCode EndWithNorm(KSP ksp, PetscReal norm)
+{
+  PetscFunctionBegin;
+  KSPCheckNorm(ksp, norm);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

@@ -1,0 +1,259 @@
+#include "ksp/gmres/arnoldi.hpp"
+#include <cstring>
+#include "mat/backend_call.hpp"
+#include "petsc/compat.hpp"
+
+namespace sparsegpu
+{
+
+PetscErrorCode Arnoldi::Free()
+{
+  PetscFunctionBegin;
+  steps_ = 0;
+  host_.clear();
+  sines_.clear();
+  PetscCall(device_.Free());
+  PetscCall(pinned_.Free());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The next `count` entries of memory handed out in order; a null `next` only counts the bytes.
+template <class T> static T *Take(char *base, size_t *used, PetscInt count)
+{
+  constexpr size_t ALIGNED = 256; // what a device copies and reads best
+  T *const         here    = base ? reinterpret_cast<T *>(base + *used) : nullptr;
+  *used += (sizeof(T) * static_cast<size_t>(count) + ALIGNED - 1) / ALIGNED * ALIGNED;
+  return here;
+}
+
+PetscErrorCode Arnoldi::Allocate(MPI_Comm comm, Columns *V, PetscInt steps)
+{
+  PetscFunctionBegin;
+  if (steps <= steps_ && V == V_ && V->space() == space_) PetscFunctionReturn(PETSC_SUCCESS);
+  comm_  = comm;
+  V_     = V;
+  steps_ = steps;
+  space_ = V->space();
+  PetscCallMPI(MPI_Comm_size(comm, &size_));
+  const PetscInt stride   = steps + 1;
+  const size_t   triangle = static_cast<size_t>(stride) * steps;
+  PetscCallCXX(host_.assign(triangle + 4 * static_cast<size_t>(stride) + 2, Scalar(0)));
+  PetscCallCXX(sines_.assign(stride, 0));
+  H_    = Hessenberg{stride, host_.data(), host_.data() + triangle, sines_.data(), host_.data() + triangle + stride};
+  dots_ = H_.rhs + stride;
+  coefficients_ = dots_ + stride + 1;
+  if (space_ == Space::Host) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(steps + 1 < COLUMNS_ON_DEVICE, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "A restart of %" PetscInt_FMT " is more than the %" PetscInt_FMT " that fit on a GPU", steps,
+             COLUMNS_ON_DEVICE - 2);
+  PetscInt multiprocessors;
+  PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
+  char *base = nullptr;
+  for (int pass = 0; pass < 2; pass++) { // how much, then where
+    size_t used        = 0;
+    pipeline_.H.stride = stride;
+    pipeline_.H.r      = Take<Scalar>(base, &used, stride * steps);
+    pipeline_.H.cosine = Take<Scalar>(base, &used, stride);
+    pipeline_.H.sine   = Take<PetscReal>(base, &used, stride);
+    pipeline_.H.rhs    = Take<Scalar>(base, &used, stride);
+    pipeline_.dots[0]  = Take<Scalar>(base, &used, stride + 1);
+    pipeline_.dots[1]  = Take<Scalar>(base, &used, stride + 1);
+    pipeline_.progress = Take<Progress>(base, &used, 1);
+    pipeline_.scratch  = DotScratch{Take<Scalar>(base, &used, DotScratchEntries(stride + 1, multiprocessors)),
+                                   Take<unsigned>(base, &used, 1), multiprocessors};
+    if (pass == 0) PetscCall(device_.Reserve(used));
+    base = static_cast<char *>(device_.data());
+  }
+  base = nullptr;
+  for (int pass = 0; pass < 2; pass++) {
+    size_t used       = 0;
+    pipeline_.records = Take<Record>(base, &used, stride);
+    dots_             = Take<Scalar>(base, &used, stride + 1);
+    coefficients_     = Take<Scalar>(base, &used, stride + 1);
+    if (pass == 0) PetscCall(pinned_.Reserve(used));
+    base = static_cast<char *>(pinned_.data());
+    if (pass == 0) memset(base, 0, used); // rounds begin at 1
+  }
+  const unsigned none = 0;
+  Stream         stream;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(DeviceCopyIn(pipeline_.scratch.arrived, &none, sizeof(none), stream));
+  PetscCall(DeviceSynchronize(stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Arnoldi::Dots(PetscInt columns, Scalar *dots)
+{
+  PetscFunctionBegin;
+  if (space_ == Space::Host)
+    PetscCall(ColumnDots_Host(V_->view(), columns, dots));
+  else {
+#if defined(SPARSEGPU_HAVE_CUDA)
+    const size_t bytes = static_cast<size_t>(columns) * sizeof(Scalar);
+    Stream       stream;
+    PetscCall(DeviceStream(&stream));
+    PetscCall(PetscLogGpuTimeBegin());
+    PetscCall(ColumnDots_CUDA(V_->view(), columns, pipeline_.scratch, pipeline_.dots[0], stream));
+    PetscCall(PetscLogGpuTimeEnd());
+    PetscCall(DeviceCopyOut(dots, pipeline_.dots[0], bytes, stream));
+    PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(bytes)));
+#endif
+  }
+  const PetscLogDouble flops = 2.0 * V_->view().rows * columns;
+  PetscCall(space_ == Space::Host ? PetscLogFlops(flops) : PetscLogGpuFlops(flops));
+  if (size_ > 1)
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, dots, static_cast<PetscMPIInt>(columns), MPIU_SCALAR, MPIU_SUM, comm_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Arnoldi::Update(PetscInt columns, const Scalar *h, PetscReal scale)
+{
+  PetscFunctionBegin;
+  if (space_ == Space::Host)
+    PetscCall(ColumnUpdate_Host(V_->view(), columns, h, scale));
+  else {
+#if defined(SPARSEGPU_HAVE_CUDA)
+    const size_t bytes = static_cast<size_t>(columns - 1) * sizeof(Scalar);
+    Stream       stream;
+    PetscCall(DeviceStream(&stream));
+    memcpy(coefficients_, h, bytes); // the copy before this one has ended: Dots() has waited
+    PetscCall(DeviceCopyIn(pipeline_.dots[1], coefficients_, bytes, stream));
+    PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(bytes)));
+    PetscCall(PetscLogGpuTimeBegin());
+    PetscCall(ColumnUpdate_CUDA(V_->view(), columns, pipeline_.dots[1], scale, stream));
+    PetscCall(PetscLogGpuTimeEnd());
+#endif
+  }
+  const PetscLogDouble flops = 2.0 * V_->view().rows * columns;
+  PetscCall(space_ == Space::Host ? PetscLogFlops(flops) : PetscLogGpuFlops(flops));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Arnoldi::Begin(PetscReal residual)
+{
+  PetscFunctionBegin;
+  pipelined_ = false;
+  H_.rhs[0]  = Scalar(residual);
+  first_     = residual;
+  fallen_    = 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Arnoldi::Step(PetscInt k, Outcome *outcome, PetscReal *residual)
+{
+  const PetscInt columns = k + 2;
+  Scalar *const  h       = H_.r + static_cast<size_t>(k) * H_.stride;
+  PetscReal      whole   = 0;
+  Projection     projection{true, 1};
+
+  PetscFunctionBegin;
+  for (bool second : {false, true}) {
+    if (!projection.again) break;
+    PetscReal inside = 0;
+    PetscCall(Dots(columns, dots_));
+    for (PetscInt j = 0; j <= k; j++) {
+      inside += SquareOf(dots_[j]);
+      h[j] = second ? h[j] + dots_[j] : dots_[j];
+    }
+    projection = JudgeProjection(RealPart(dots_[k + 1]), inside, criterion, fallen_, second);
+    if (!second) whole = SquareRoot(RealPart(dots_[k + 1]));
+    PetscCall(Update(columns, dots_, ScaleOf(projection)));
+  }
+  *outcome = AddColumn(H_, k, h, H_.cosine, H_.sine, projection.norm, whole, residual);
+  fallen_  = *residual / first_;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Arnoldi::BeginPipeline(PetscReal residual, PetscReal converged, PetscReal diverged, PetscInt tested_from)
+{
+  PetscFunctionBegin;
+  pipelined_            = true;
+  pipeline_.criterion   = criterion;
+  pipeline_.converged   = converged;
+  pipeline_.diverged    = diverged;
+  pipeline_.tested_from = tested_from;
+  pipeline_.round++;
+#if defined(SPARSEGPU_HAVE_CUDA)
+  Stream stream;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(PipelineBegin_CUDA(pipeline_, residual, stream));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Arnoldi::LaunchStep(PetscInt k)
+{
+  PetscFunctionBegin;
+#if defined(SPARSEGPU_HAVE_CUDA)
+  Stream stream;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(PipelineStep_CUDA(pipeline_, V_->view(), k, stream));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(PetscLogGpuFlops(4.0 * V_->view().rows * (k + 2)));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Arnoldi::AwaitStep(PetscInt k, Outcome *outcome, PetscReal *residual)
+{
+  PetscFunctionBegin;
+#if defined(SPARSEGPU_HAVE_CUDA)
+  Record record;
+  Stream stream;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(AwaitRecord(pipeline_.records + k, pipeline_.round, stream, &record));
+  *outcome  = static_cast<Outcome>(record.outcome);
+  *residual = record.norm;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Arnoldi::Solve(PetscInt steps, Scalar *y) const
+{
+  PetscFunctionBegin;
+  for (PetscInt j = 0; j < steps; j++) y[j] = H_.rhs[j];
+  for (PetscInt c = steps - 1; c >= 0; c--) {
+    const Scalar *r = H_.r + static_cast<size_t>(c) * H_.stride;
+    y[c]            = Quotient(y[c], RealPart(r[c])); // AddColumn() leaves a positive diagonal
+    for (PetscInt j = 0; j < c; j++) y[j] = y[j] - r[j] * y[c];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Arnoldi::Combine(PetscInt steps, Columns *B, Vec out)
+{
+  PetscScalar *array;
+
+  PetscFunctionBegin;
+  if (!pipelined_) PetscCall(Solve(steps, coefficients_));
+  if (space_ == Space::Host) {
+    PetscCall(VecGetArrayWrite(out, &array));
+    PetscCall(ColumnCombine_Host(B->view(), steps, coefficients_, reinterpret_cast<Scalar *>(array)));
+    PetscCall(VecRestoreArrayWrite(out, &array));
+    PetscCall(PetscLogFlops(2.0 * B->view().rows * steps));
+  } else {
+#if defined(SPARSEGPU_HAVE_CUDA)
+    PetscMemType where;
+    Stream       stream;
+    PetscCall(DeviceStream(&stream));
+    if (pipelined_)
+      PetscCall(PipelineSolve_CUDA(pipeline_, steps, pipeline_.dots[1], stream));
+    else
+      PetscCall(DeviceCopyIn(pipeline_.dots[1], coefficients_, static_cast<size_t>(steps) * sizeof(Scalar), stream));
+    PetscCall(VecGetArrayWriteAndMemType(out, &array, &where));
+    PetscCheck(PetscMemTypeDevice(where) || B->view().rows == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "The basis lies on the GPU, the work vector does not");
+    PetscCall(PetscLogGpuTimeBegin());
+    PetscCall(ColumnCombine_CUDA(B->view(), steps, pipeline_.dots[1], reinterpret_cast<Scalar *>(array), stream));
+    PetscCall(PetscLogGpuTimeEnd());
+    PetscCall(VecRestoreArrayWriteAndMemType(out, &array));
+    PetscCall(PetscLogGpuFlops(2.0 * B->view().rows * steps));
+    // the next use of the coefficients must not overtake the copy
+    if (!pipelined_) PetscCall(DeviceSynchronize(stream));
+#endif
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

@@ -1,0 +1,59 @@
+/// A cycle of GMRES once the operator has been applied: orthogonalisation, least squares, the minimiser.
+#pragma once
+
+#include <petscvec.h>
+#include "ksp/common/pinned.hpp"
+#include "ksp/gmres/pipeline.hpp"
+
+namespace sparsegpu
+{
+
+/// Two ways through a cycle. Begin(), Step(): the outcome of every step is known when it ends; the sums of all
+/// processes in one reduction, two where a direction must be made orthogonal again. BeginPipeline(), LaunchStep(),
+/// AwaitStep(): on the device of one process, the outcome is heard of later.
+class Arnoldi
+{
+public:
+  /// For cycles of at most `steps` steps with the basis V [steps + 1 columns].
+  PetscErrorCode Allocate(MPI_Comm comm, Columns *V, PetscInt steps);
+  PetscErrorCode Free();
+  PetscInt       steps() const { return steps_; }
+  bool           CanPipeline() const { return space_ == Space::Device && size_ == 1; }
+
+  Criterion criterion;
+
+  PetscErrorCode Begin(PetscReal residual);
+  /// Column k + 1 of the basis holds a new direction: makes it the next basis vector.
+  PetscErrorCode Step(PetscInt k, Outcome *outcome, PetscReal *residual);
+
+  /// Steps from `tested_from` stop the cycle where the residual norm is <= converged or >= diverged.
+  PetscErrorCode BeginPipeline(PetscReal residual, PetscReal converged, PetscReal diverged, PetscInt tested_from);
+  PetscErrorCode LaunchStep(PetscInt k);
+  PetscErrorCode AwaitStep(PetscInt k, Outcome *outcome, PetscReal *residual);
+
+  /// out = the combination of the first `steps` columns of B that minimises the residual; B is V, or what the
+  /// preconditioner made of it.
+  PetscErrorCode Combine(PetscInt steps, Columns *B, Vec out);
+
+private:
+  PetscErrorCode Dots(PetscInt columns, Scalar *dots);
+  PetscErrorCode Update(PetscInt columns, const Scalar *h, PetscReal scale);
+  PetscErrorCode Solve(PetscInt steps, Scalar *y) const;
+
+  MPI_Comm    comm_  = MPI_COMM_NULL;
+  PetscMPIInt size_  = 1;
+  Columns    *V_     = nullptr;
+  PetscInt    steps_ = 0;
+  Space       space_ = Space::Host;
+  PetscReal   first_ = 0, fallen_ = 1;                   ///< |r_0| and |r_k| / |r_0| of the cycle
+  bool        pipelined_ = false;                        ///< the cycle under way
+  Hessenberg  H_         = {};                           ///< in host memory: host_
+  Pipeline    pipeline_  = {};                           ///< in device_, pinned_
+  Scalar     *dots_ = nullptr, *coefficients_ = nullptr; ///< [steps_ + 2] each, on the host, pinned where V is not
+  std::vector<Scalar>    host_;
+  std::vector<PetscReal> sines_;
+  DeviceMemory           device_;
+  PinnedMemory           pinned_;
+};
+
+} // namespace sparsegpu

@@ -1,0 +1,206 @@
+/// KSPSPARSEGPUGMRES: settings, and its life.
+#include "ksp/gmres/gmres.hpp"
+
+namespace sparsegpu
+{
+
+namespace
+{
+PetscErrorCode KSPSetUp_SparseGPUGMRES(KSP ksp)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPSetWorkVecs(ksp, 2));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPReset_SparseGPUGMRES(KSP ksp)
+{
+  Gmres *gmres = GmresOf(ksp);
+
+  PetscFunctionBegin;
+  PetscCall(gmres->arnoldi.Free());
+  PetscCall(gmres->basis.Free());
+  PetscCall(gmres->preconditioned.Free());
+  PetscCall(VecDestroy(&gmres->solution));
+  gmres->built = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SetRestart(KSP ksp, PetscInt restart)
+{
+  PetscFunctionBegin;
+  PetscCheck(restart >= 1, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_OUTOFRANGE,
+             "The restart %" PetscInt_FMT " must be positive", restart);
+  GmresOf(ksp)->restart = restart;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode GetRestart(KSP ksp, PetscInt *restart)
+{
+  PetscFunctionBegin;
+  *restart = GmresOf(ksp)->restart;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode SetRefinement(KSP ksp, KSPGMRESCGSRefinementType type)
+{
+  PetscFunctionBegin;
+  GmresOf(ksp)->refinement = type;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode GetRefinement(KSP ksp, KSPGMRESCGSRefinementType *type)
+{
+  PetscFunctionBegin;
+  *type = GmresOf(ksp)->refinement;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode SetHappyTolerance(KSP ksp, PetscReal tolerance)
+{
+  PetscFunctionBegin;
+  PetscCheck(tolerance >= 0, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_OUTOFRANGE,
+             "The tolerance %g must not be negative", (double)tolerance);
+  GmresOf(ksp)->happy_tolerance = tolerance;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode SetBreakdownTolerance(KSP ksp, PetscReal tolerance)
+{
+  PetscFunctionBegin;
+  if (tolerance == static_cast<PetscReal>(PETSC_DEFAULT)) tolerance = 0.1;
+  PetscCheck(tolerance >= 0, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_OUTOFRANGE,
+             "The tolerance %g must not be negative", (double)tolerance);
+  GmresOf(ksp)->breakdown_tolerance = tolerance;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+/// The whole basis is in one piece from the beginning.
+PetscErrorCode PreAllocate(KSP)
+{
+  PetscFunctionBegin;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+using Orthogonalization = PetscErrorCode (*)(KSP, PetscInt);
+PetscErrorCode SetOrthogonalization(KSP ksp, Orthogonalization function)
+{
+  PetscFunctionBegin;
+  if (function == KSPGMRESModifiedGramSchmidtOrthogonalization)
+    GmresOf(ksp)->refinement = KSP_GMRES_CGS_REFINE_ALWAYS; // as stable, without a reduction for each basis vector
+  else
+    PetscCheck(function == KSPGMRESClassicalGramSchmidtOrthogonalization, PetscObjectComm((PetscObject)ksp),
+               PETSC_ERR_SUP, "%s knows the classical and the modified Gram-Schmidt orthogonalization, no user's",
+               ((PetscObject)ksp)->type_name);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// What can be asked for: the norm that a side computes anyway; a flexible one knows only the right side.
+PetscErrorCode SupportNorms(KSP ksp)
+{
+  const PetscInt left = GmresOf(ksp)->flexible ? 0 : 1;
+
+  PetscFunctionBegin;
+  PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_PRECONDITIONED, PC_LEFT, 4 * left));
+  PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_UNPRECONDITIONED, PC_RIGHT, 3));
+  PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_PRECONDITIONED, PC_SYMMETRIC, 2 * left));
+  PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NONE, PC_RIGHT, 1));
+  PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NONE, PC_LEFT, left));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPSetFromOptions_SparseGPUGMRES(KSP ksp, SparseGPUOptionItems PetscOptionsObject)
+{
+  Gmres    *gmres   = GmresOf(ksp);
+  PetscInt  restart = gmres->restart;
+  PetscReal happy = gmres->happy_tolerance, breakdown = gmres->breakdown_tolerance;
+  PetscBool automatic = gmres->restart_auto ? PETSC_TRUE : PETSC_FALSE;
+  PetscBool flexible  = gmres->flexible ? PETSC_TRUE : PETSC_FALSE;
+  PetscBool classical = PETSC_FALSE, modified = PETSC_FALSE, preallocate = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, "KSP sparsegpugmres options");
+  PetscCall(PetscOptionsInt("-ksp_gmres_restart", "Number of Krylov search directions", "KSPGMRESSetRestart", restart,
+                            &restart, nullptr));
+  PetscCall(PetscOptionsBool("-ksp_sparsegpugmres_restart_auto", "After one cycle, the restart that it suggests",
+                             "KSPSPARSEGPUGMRES", automatic, &automatic, nullptr));
+  PetscCall(PetscOptionsBool("-ksp_sparsegpugmres_flexible", "The preconditioner may change from step to step",
+                             "KSPSPARSEGPUGMRES", flexible, &flexible, nullptr));
+  PetscCall(PetscOptionsReal("-ksp_gmres_haptol", "Tolerance for exact convergence (happy ending)", "KSPGMRESSetHapTol",
+                             happy, &happy, nullptr));
+  PetscCall(PetscOptionsReal("-ksp_gmres_breakdown_tolerance", "Divergence breakdown tolerance during GMRES restart",
+                             "KSPGMRESSetBreakdownTolerance", breakdown, &breakdown, nullptr));
+  PetscCall(PetscOptionsBool("-ksp_gmres_preallocate", "The basis is always allocated in one piece",
+                             "KSPGMRESSetPreAllocateVectors", preallocate, &preallocate, nullptr));
+  PetscCall(PetscOptionsBool("-ksp_gmres_classicalgramschmidt", "Classical Gram-Schmidt",
+                             "KSPGMRESSetOrthogonalization", classical, &classical, nullptr));
+  PetscCall(PetscOptionsBool("-ksp_gmres_modifiedgramschmidt", "Classical Gram-Schmidt twice, which is as stable",
+                             "KSPGMRESSetOrthogonalization", modified, &modified, nullptr));
+  PetscCall(PetscOptionsEnum("-ksp_gmres_cgs_refinement_type", "When a direction is made orthogonal twice",
+                             "KSPGMRESSetCGSRefinementType", KSPGMRESCGSRefinementTypes, (PetscEnum)gmres->refinement,
+                             (PetscEnum *)&gmres->refinement, nullptr));
+  PetscOptionsHeadEnd();
+  if (modified) gmres->refinement = KSP_GMRES_CGS_REFINE_ALWAYS;
+  gmres->restart_auto = automatic;
+  gmres->flexible     = flexible;
+  PetscCall(SetRestart(ksp, restart));
+  PetscCall(SetHappyTolerance(ksp, happy));
+  PetscCall(SetBreakdownTolerance(ksp, breakdown));
+  PetscCall(SupportNorms(ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPView_SparseGPUGMRES(KSP ksp, PetscViewer viewer)
+{
+  Gmres    *gmres = GmresOf(ksp);
+  PetscBool ascii;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  restart=%" PetscInt_FMT "%s%s, classical Gram-Schmidt, %s\n",
+                                   gmres->restart, gmres->restart_auto ? ", then as one cycle suggests" : "",
+                                   gmres->flexible ? ", flexible" : "", KSPGMRESCGSRefinementTypes[gmres->refinement]));
+  if (gmres->basis.count())
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  basis of %" PetscInt_FMT " vectors on the %s\n", gmres->basis.count(),
+                                     gmres->basis.space() == Space::Device ? "GPU" : "host"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+struct Composed {
+  const char *name;
+  void (*function)(void);
+};
+const Composed COMPOSED[] = {
+    {"KSPGMRESSetRestart_C", (void (*)(void))SetRestart},
+    {"KSPGMRESGetRestart_C", (void (*)(void))GetRestart},
+    {"KSPGMRESSetCGSRefinementType_C", (void (*)(void))SetRefinement},
+    {"KSPGMRESGetCGSRefinementType_C", (void (*)(void))GetRefinement},
+    {"KSPGMRESSetHapTol_C", (void (*)(void))SetHappyTolerance},
+    {"KSPGMRESSetBreakdownTolerance_C", (void (*)(void))SetBreakdownTolerance},
+    {"KSPGMRESSetPreAllocateVectors_C", (void (*)(void))PreAllocate},
+    {"KSPGMRESSetOrthogonalization_C", (void (*)(void))SetOrthogonalization},
+};
+
+PetscErrorCode KSPDestroy_SparseGPUGMRES(KSP ksp)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPReset_SparseGPUGMRES(ksp));
+  delete GmresOf(ksp);
+  ksp->data = nullptr;
+  for (const Composed &c : COMPOSED) PetscCall(PetscObjectComposeFunction((PetscObject)ksp, c.name, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode KSPCreate_SparseGPUGMRES(KSP ksp)
+{
+  PetscFunctionBegin;
+  PetscCallCXX(ksp->data = new Gmres);
+  PetscCall(SupportNorms(ksp));
+  ksp->ops->setup          = KSPSetUp_SparseGPUGMRES;
+  ksp->ops->solve          = KSPSolve_SparseGPUGMRES;
+  ksp->ops->setfromoptions = KSPSetFromOptions_SparseGPUGMRES;
+  ksp->ops->view           = KSPView_SparseGPUGMRES;
+  ksp->ops->reset          = KSPReset_SparseGPUGMRES;
+  ksp->ops->destroy        = KSPDestroy_SparseGPUGMRES;
+  ksp->ops->buildsolution  = KSPBuildSolution_SparseGPUGMRES;
+  ksp->ops->buildresidual  = KSPBuildResidualDefault;
+  for (const Composed &c : COMPOSED) PetscCall(PetscObjectComposeFunction((PetscObject)ksp, c.name, c.function));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

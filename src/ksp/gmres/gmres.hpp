@@ -1,0 +1,32 @@
+/// KSPSPARSEGPUGMRES: what its parts share.
+#pragma once
+
+#include <petsc/private/kspimpl.h>
+#include "ksp/gmres/arnoldi.hpp"
+
+namespace sparsegpu
+{
+
+struct Gmres {
+  PetscInt                  restart      = 30;
+  bool                      restart_auto = false, flexible = false;
+  KSPGMRESCGSRefinementType refinement      = KSP_GMRES_CGS_REFINE_NEVER;
+  PetscReal                 happy_tolerance = 1e-30, breakdown_tolerance = 0.1;
+  PetscInt                  steps    = 0; ///< of the cycles; from the restart
+  PetscInt                  built    = 0; ///< steps of the cycle under way that KSPBuildSolution() adds
+  PetscReal                 residual = 0; ///< norm at the beginning of the cycle
+  Columns                   basis;
+  Columns                   preconditioned; ///< [steps] of a flexible one: what the preconditioner made of the basis
+  Arnoldi                   arnoldi;
+  Vec                       solution = nullptr; ///< of KSPBuildSolution()
+};
+inline Gmres *GmresOf(KSP ksp)
+{
+  return static_cast<Gmres *>(ksp->data);
+}
+
+PetscErrorCode KSPCreate_SparseGPUGMRES(KSP ksp);
+PetscErrorCode KSPSolve_SparseGPUGMRES(KSP ksp);
+PetscErrorCode KSPBuildSolution_SparseGPUGMRES(KSP ksp, Vec v, Vec *V);
+
+} // namespace sparsegpu

@@ -1,0 +1,122 @@
+/// The scalar part of GMRES, the same on the host and in a kernel: how far a new direction stands out of the basis, and
+/// the least-squares problem min |residual e_1 - H y| kept triangular by Givens rotations.
+/// Saad & Schultz, SIAM J. Sci. Stat. Comput. 7(3), 1986.
+#pragma once
+
+#include "device/scalar.hpp"
+
+namespace sparsegpu
+{
+
+/// Column k of the triangle R begins at r[k * stride].
+struct Hessenberg {
+  PetscInt   stride; ///< steps of a cycle + 1
+  Scalar    *r;      ///< [stride * (stride - 1)] upper triangle
+  Scalar    *cosine; ///< [stride - 1] of the rotation that closed each column
+  PetscReal *sine;   ///< [stride - 1]
+  Scalar    *rhs;    ///< [stride] the rotated right-hand side; |rhs[k]| is the residual norm after k steps
+};
+
+/// What a step led to.
+enum Outcome {
+  STEP_GOES_ON = 0,
+  STEP_STOPS,    ///< the convergence test, as the device knows it, says so
+  STEP_HAPPY,    ///< the space is invariant: the solution lies in it
+  STEP_BREAKDOWN ///< the space is invariant, and the new column adds nothing to it: the operator is singular
+};
+
+/// A direction of which less than this part is left after it was made orthogonal to the basis is made orthogonal again:
+/// the error of its norm, which is had by Pythagoras, has grown by the square of the inverse. The same after the second
+/// time means that nothing but rounding errors is left ("twice is enough": Giraud, Langou, Rozloznik & van den Eshof,
+/// Numer. Math. 101, 2005).
+constexpr PetscReal KEPT_PART = 0.1;
+/// Made orthogonal once, the basis loses orthogonality as the square of the condition of what it came from, which grows
+/// as the residual of the cycle falls: to about eps (|r_0| / |r_k|)^2 (Giraud et al. 2005; Greenbaum, Rozloznik &
+/// Strakos, BIT 37(3), 1997). Beyond this loss directions are made orthogonal twice: residual norms are told as exactly
+/// as that, and a basis that has lost all orthogonality stagnates.
+constexpr PetscReal ORTHOGONALITY = 1e-3;
+
+struct Criterion {
+  PetscReal kept  = KEPT_PART * KEPT_PART; ///< square of the part that must be left the first time
+  PetscReal happy = 0;                     ///< a norm under this is none
+};
+
+struct Projection {
+  bool      again; ///< the direction, not scaled, must be made orthogonal once more
+  PetscReal norm;  ///< of what is left of the direction; 0 if that is nothing
+};
+
+SPARSEGPU_HD PetscReal SquareRoot(PetscReal a)
+{
+  return sizeof(PetscReal) == sizeof(float) ? static_cast<PetscReal>(sqrtf(static_cast<float>(a)))
+                                            : static_cast<PetscReal>(sqrt(static_cast<double>(a)));
+}
+/// The direction had the square norm `square`, the squares of its inner products with the basis sum to `inside`;
+/// `fallen` is |r_k| / |r_0|, and `second` says that this was the second time.
+SPARSEGPU_HD Projection JudgeProjection(PetscReal square, PetscReal inside, const Criterion &criterion,
+                                        PetscReal fallen, bool second)
+{
+  const PetscReal left = square - inside;
+
+  if (!second) { // a NaN is tried again, too, and goes on below
+    const bool enough = left >= criterion.kept * square && fallen * fallen >= PETSC_MACHINE_EPSILON / ORTHOGONALITY;
+    if (!enough && square != 0) return Projection{true, 1};
+  } else if (left <= KEPT_PART * KEPT_PART * square) {
+    return Projection{false, 0};
+  }
+  const PetscReal norm = SquareRoot(left);
+  return Projection{false, norm < criterion.happy ? 0 : norm};
+}
+/// What the direction is to be multiplied with.
+SPARSEGPU_HD PetscReal ScaleOf(const Projection &p)
+{
+  return p.again ? 1 : p.norm == 0 ? 0 : 1 / p.norm;
+}
+
+SPARSEGPU_HD PetscReal SquareOf(const Scalar &a)
+{
+  return RealPart(Conj(a) * a);
+}
+SPARSEGPU_HD PetscReal Hypotenuse(PetscReal a, PetscReal b)
+{
+  return sizeof(PetscReal) == sizeof(float)
+             ? static_cast<PetscReal>(hypotf(static_cast<float>(a), static_cast<float>(b)))
+             : static_cast<PetscReal>(hypot(static_cast<double>(a), static_cast<double>(b)));
+}
+#if defined(PETSC_USE_COMPLEX)
+SPARSEGPU_HD Scalar Quotient(const Scalar &a, PetscReal b)
+{
+  return Scalar(a.re / b, a.im / b);
+}
+#else
+SPARSEGPU_HD Scalar Quotient(const Scalar &a, PetscReal b)
+{
+  return a / b;
+}
+#endif
+
+/// Adds column k: h [k + 1] holds the inner products with the basis and is left rotated, `next` is the norm of what is
+/// left of the direction, `whole` that of all of it. cosine, sine [k]: those of H, or a copy nearer by.
+SPARSEGPU_HD Outcome AddColumn(const Hessenberg &H, PetscInt k, Scalar *h, const Scalar *cosine, const PetscReal *sine,
+                               PetscReal next, PetscReal whole, PetscReal *residual)
+{
+  Scalar top = h[0];
+
+  for (PetscInt j = 0; j < k; j++) {
+    const Scalar below = h[j + 1];
+    h[j]               = Conj(cosine[j]) * top + Scalar(sine[j]) * below;
+    top                = cosine[j] * below - Scalar(sine[j]) * top;
+  }
+  const PetscReal size = Magnitude(top), length = Hypotenuse(size, next);
+  *residual = Magnitude(H.rhs[k]);
+  if (next == 0 && size <= 10 * PETSC_MACHINE_EPSILON * whole) return STEP_BREAKDOWN; // rounding errors
+  H.cosine[k]  = Quotient(top, length);
+  H.sine[k]    = next / length;
+  h[k]         = Scalar(length);
+  H.rhs[k + 1] = Scalar(-H.sine[k]) * H.rhs[k];
+  H.rhs[k]     = Conj(H.cosine[k]) * H.rhs[k];
+  *residual    = Magnitude(H.rhs[k + 1]);
+  return next == 0 ? STEP_HAPPY : STEP_GOES_ON;
+}
+
+} // namespace sparsegpu

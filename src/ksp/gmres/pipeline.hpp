@@ -1,0 +1,38 @@
+/// The steps of a cycle with all decisions on the device: the host launches, and hears of the outcome later.
+#pragma once
+
+#include "ksp/common/record.hpp"
+#include "ksp/gmres/dense.hpp"
+#include "ksp/gmres/hessenberg.hpp"
+
+namespace sparsegpu
+{
+
+/// How far the cycle is. A kernel of step k does nothing if stopped_at < k: step k itself may be setting it.
+struct Progress {
+  int       stopped_at; ///< the step after which nothing more is to change
+  int       again;      ///< the direction of this step must be made orthogonal once more
+  PetscReal fallen[2];  ///< |r_k| / |r_0| before step k, at k % 2: a step reads the one while it writes the other
+  PetscReal first;      ///< |r_0|
+};
+
+struct Pipeline {
+  Hessenberg H;
+  Scalar    *dots[2];  ///< [H.stride + 1] each: the inner products of the first and the second time
+  Progress  *progress; ///< [1]
+  Record    *records;  ///< [H.stride - 1] pinned: of each step
+  DotScratch scratch;
+  Criterion  criterion;
+  PetscReal  converged, diverged; ///< the cycle stops at a residual norm not above the one or not below the other
+  PetscInt   tested_from;         ///< steps before this one do not stop at these
+  int        round;               ///< Record::ready of this cycle
+};
+
+/// Starts a cycle with the residual norm `residual`. Asynchronous, as are all of these.
+PetscErrorCode PipelineBegin_CUDA(const Pipeline &p, PetscReal residual, Stream stream);
+/// Makes column step + 1 of V orthogonal to those before it, adds the column to H and writes the record of the step.
+PetscErrorCode PipelineStep_CUDA(const Pipeline &p, const Dense &V, PetscInt step, Stream stream);
+/// y [columns] = the minimiser in the space of the first `columns` steps.
+PetscErrorCode PipelineSolve_CUDA(const Pipeline &p, PetscInt columns, Scalar *y, Stream stream);
+
+} // namespace sparsegpu

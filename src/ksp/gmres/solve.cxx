@@ -1,0 +1,233 @@
+/// The cycles. On the device of one process the host runs ahead of the device, except where someone wants to see every
+/// iterate: it reads residual norms later, and the device by itself stops at the step that it will find to be the last.
+#include <algorithm>
+#include <petsc/private/matimpl.h>
+#include "ksp/common/converged.hpp"
+#include "ksp/gmres/gmres.hpp"
+
+namespace sparsegpu
+{
+
+/// target += what `steps` steps of this cycle add to the solution.
+static PetscErrorCode AddCorrection(KSP ksp, PetscInt steps, Vec target)
+{
+  Gmres *gmres = GmresOf(ksp);
+
+  PetscFunctionBegin;
+  if (steps == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(gmres->arnoldi.Combine(steps, gmres->flexible ? &gmres->preconditioned : &gmres->basis, ksp->work[0]));
+  if (!gmres->flexible) PetscCall(KSPUnwindPreconditioner(ksp, ksp->work[0], ksp->work[1]));
+  PetscCall(VecAXPY(target, 1, ksp->work[0]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPBuildSolution_SparseGPUGMRES(KSP ksp, Vec v, Vec *V)
+{
+  Gmres *gmres = GmresOf(ksp);
+
+  PetscFunctionBegin;
+  if (!v) {
+    if (!gmres->solution) PetscCall(VecDuplicate(ksp->vec_sol, &gmres->solution));
+    v = gmres->solution;
+  }
+  PetscCall(VecCopy(ksp->vec_sol, v));
+  PetscCall(AddCorrection(ksp, gmres->built, v));
+  if (V) *V = v;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Column k + 1 = the operator applied to column k.
+static PetscErrorCode ApplyOperator(KSP ksp, PetscInt k)
+{
+  Gmres *gmres = GmresOf(ksp);
+  Vec    from, to, between;
+
+  PetscFunctionBegin;
+  PetscCall(gmres->basis.Read(k, &from));
+  PetscCall(gmres->basis.Write(k + 1, &to));
+  if (gmres->flexible) {
+    Mat A;
+    PetscCall(PCGetOperators(ksp->pc, &A, nullptr));
+    PetscCall(gmres->preconditioned.Write(k, &between));
+    PetscCall(KSP_PCApply(ksp, from, between));
+    PetscCall(gmres->preconditioned.WriteEnd(k));
+    PetscCall(KSP_MatMult(ksp, A, between, to));
+  } else {
+    PetscCall(KSP_PCApplyBAorAB(ksp, from, to, ksp->work[0]));
+  }
+  PetscCall(gmres->basis.WriteEnd(k + 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Tell(KSP ksp)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPLogResidualHistory(ksp, ksp->rnorm));
+  PetscCall(KSPLogErrorHistory(ksp));
+  PetscCall(KSPMonitor(ksp, ksp->its, ksp->rnorm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Column 0 = the residual, of norm 1; its norm is tested.
+static PetscErrorCode BeginCycle(KSP ksp)
+{
+  Gmres    *gmres = GmresOf(ksp);
+  PetscReal norm;
+  Vec       r;
+
+  PetscFunctionBegin;
+  gmres->built = 0;
+  PetscCall(gmres->basis.Write(0, &r));
+  PetscCall(KSPInitialResidual(ksp, ksp->vec_sol, ksp->work[0], ksp->work[1], r, ksp->vec_rhs));
+  PetscCall(VecNormalize(r, &norm));
+  PetscCall(gmres->basis.WriteEnd(0));
+  KSPCheckNorm(ksp, norm);
+  if (ksp->rnorm > 0 && PetscAbsReal(norm - ksp->rnorm) > gmres->breakdown_tolerance * gmres->residual) {
+    PetscCall(PetscInfo(ksp, "The residual norm at the restart is %g, by the recurrence %g\n", (double)norm,
+                        (double)ksp->rnorm));
+    ksp->reason = KSP_DIVERGED_BREAKDOWN;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  gmres->residual = ksp->rnorm = norm;
+  PetscCall(Tell(ksp));
+  if (norm == 0)
+    ksp->reason = KSP_CONVERGED_ATOL;
+  else
+    PetscCall((*ksp->converged)(ksp, ksp->its, norm, &ksp->reason, ksp->cnvP));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Takes the outcome of the next step in. *steps: those that the solution is built from.
+static PetscErrorCode TakeStep(KSP ksp, Outcome outcome, PetscReal norm, PetscInt *steps)
+{
+  PetscFunctionBegin;
+  if (PetscIsInfOrNanReal(norm)) {
+    PetscCall(EndWithNorm(ksp, norm));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (outcome != STEP_BREAKDOWN) ++*steps;
+  ksp->its++;
+  ksp->rnorm = norm;
+  PetscCall((*ksp->converged)(ksp, ksp->its, norm, &ksp->reason, ksp->cnvP));
+  if (ksp->reason || outcome == STEP_GOES_ON) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(outcome != STEP_STOPS, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "The GPU has stopped at the residual norm %g, which is not the end", (double)norm);
+  ksp->reason =
+      outcome == STEP_HAPPY && ksp->normtype == KSP_NORM_NONE ? KSP_CONVERGED_HAPPY_BREAKDOWN : KSP_DIVERGED_BREAKDOWN;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Up to `limit` steps from column 0, and their correction to the solution.
+static PetscErrorCode RunCycle(KSP ksp, PetscInt limit)
+{
+  Gmres     *gmres     = GmresOf(ksp);
+  Arnoldi   *arnoldi   = &gmres->arnoldi;
+  const bool pipelined = arnoldi->CanPipeline() && MayHearLate(ksp);
+  PetscInt   launched = 0, heard = 0;
+  Outcome    outcome = STEP_GOES_ON;
+  PetscReal  norm    = 0;
+
+  PetscFunctionBegin;
+  if (pipelined) {
+    const NormTest test = DefaultNormTest(ksp);
+    PetscCall(arnoldi->BeginPipeline(ksp->rnorm, test.converged, test.diverged,
+                                     std::max<PetscInt>(0, test.from - ksp->its - 1)));
+  } else {
+    PetscCall(arnoldi->Begin(ksp->rnorm));
+  }
+  while (!ksp->reason && heard < limit) {
+    for (; launched < std::min(limit, heard + (pipelined ? RECORD_LAG : 1)); launched++) {
+      PetscCall(ApplyOperator(ksp, launched));
+      PetscCall(PetscLogEventBegin(KSP_GMRESOrthogonalization, ksp, nullptr, nullptr, nullptr));
+      if (pipelined)
+        PetscCall(arnoldi->LaunchStep(launched));
+      else
+        PetscCall(arnoldi->Step(launched, &outcome, &norm));
+      PetscCall(PetscLogEventEnd(KSP_GMRESOrthogonalization, ksp, nullptr, nullptr, nullptr));
+      PetscCall(gmres->basis.Changed(launched + 1));
+    }
+    if (pipelined) PetscCall(arnoldi->AwaitStep(heard, &outcome, &norm));
+    PetscCall(TakeStep(ksp, outcome, norm, &gmres->built));
+    heard++;
+    if (!ksp->reason && heard < limit) PetscCall(Tell(ksp));
+  }
+  if (PetscIsInfOrNanReal(ksp->rnorm)) PetscFunctionReturn(PETSC_SUCCESS); // the last good iterate stays
+  if (!ksp->reason && ksp->its >= ksp->max_it) ksp->reason = KSP_DIVERGED_ITS;
+  PetscCall(AddCorrection(ksp, gmres->built, ksp->vec_sol));
+  gmres->built = 0;
+  if (heard > 0 && ksp->reason) PetscCall(Tell(ksp)); // else the next cycle tells of the true residual
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The restart that one cycle suggests: with tau its reduction of the residual, eps the one asked for and delta the
+/// mean length of a row, (1 + delta) (log eps / log tau - 1) - 3 - delta. Liang, master's thesis, HUST 2012.
+static PetscErrorCode SuggestRestart(KSP ksp, PetscReal tau, PetscInt *restart)
+{
+  constexpr PetscReal LEAST = 5, MOST = 200;
+  Mat                 A;
+  MatInfo             info;
+  PetscInt            rows;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetOperators(ksp, &A, nullptr));
+  if (!(tau > 0 && tau < 1) || !(ksp->rtol > 0) || !A->ops->getinfo) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetSize(A, &rows, nullptr));
+  PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
+  const PetscReal delta = rows ? static_cast<PetscReal>(info.nz_used) / rows : 0;
+  const PetscReal m     = (1 + delta) * (PetscLogReal(ksp->rtol) / PetscLogReal(tau) - 1) - 3 - delta;
+  *restart              = static_cast<PetscInt>(std::min(MOST, std::max(LEAST, m)));
+  PetscCall(PetscInfo(ksp, "A cycle reduced the residual to %g of what it was: restart %" PetscInt_FMT "\n",
+                      (double)tau, *restart));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Memory for cycles of `steps` steps.
+static PetscErrorCode Reserve(KSP ksp, PetscInt steps)
+{
+  Gmres *gmres = GmresOf(ksp);
+
+  PetscFunctionBegin;
+  gmres->steps = std::max<PetscInt>(1, std::min(steps, ksp->max_it));
+  PetscCall(gmres->basis.Allocate(ksp->work[0], gmres->steps + 1));
+  if (gmres->flexible) PetscCall(gmres->preconditioned.Allocate(ksp->work[0], gmres->steps));
+  PetscCall(gmres->arnoldi.Allocate(PetscObjectComm((PetscObject)ksp), &gmres->basis, gmres->steps));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPSolve_SparseGPUGMRES(KSP ksp)
+{
+  constexpr PetscReal KEPT[]     = {KEPT_PART * KEPT_PART, 0.5, PETSC_MAX_REAL}; // by KSPGMRESCGSRefinementType
+  Gmres              *gmres      = GmresOf(ksp);
+  const PetscBool     guess_zero = ksp->guess_zero;
+  bool                tune       = gmres->restart_auto;
+
+  PetscFunctionBegin;
+  if (gmres->flexible) {
+    PetscBool scales;
+    PetscCall(PCGetDiagonalScale(ksp->pc, &scales));
+    PetscCheck(!scales, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
+               "The flexible variant of %s does not support diagonal scaling", ((PetscObject)ksp)->type_name);
+  }
+  ksp->its   = 0;
+  ksp->rnorm = -1; // no cycle before
+  PetscCall(Reserve(ksp, gmres->restart));
+  gmres->arnoldi.criterion.kept  = KEPT[gmres->refinement];
+  gmres->arnoldi.criterion.happy = gmres->happy_tolerance;
+  while (!ksp->reason || (ksp->rnorm == -1 && ksp->reason == KSP_DIVERGED_PC_FAILED)) {
+    PetscCall(BeginCycle(ksp));
+    if (ksp->reason) break;
+    const PetscReal before = ksp->rnorm;
+    PetscCall(RunCycle(ksp, std::min(gmres->steps, ksp->max_it - ksp->its)));
+    ksp->guess_zero = PETSC_FALSE; // the next residual is that of the solution so far
+    if (tune && !ksp->reason) {
+      PetscInt restart = gmres->steps;
+      PetscCall(SuggestRestart(ksp, ksp->rnorm / before, &restart));
+      PetscCall(Reserve(ksp, restart));
+      tune = false;
+    }
+  }
+  ksp->guess_zero = guess_zero;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

@@ -1,0 +1,46 @@
+/// KSPSPARSEGPUJACOBI: what its parts share.
+#pragma once
+
+#include <petsc/private/kspimpl.h>
+#include "device/buffer.hpp"
+#include "ksp/common/pinned.hpp"
+
+namespace sparsegpu
+{
+
+enum class JacobiTest {
+  Residual,  ///< of KSPNormType's kind
+  Difference ///< the largest change of an unknown in a sweep
+};
+extern const char *const JacobiTests[];
+
+/// The work vectors. Sweeps go back and forth between the first two.
+enum JacobiVectors {
+  JACOBI_X,
+  JACOBI_PRODUCT = 2,
+  JACOBI_INVERSE, ///< of the diagonal
+  JACOBI_RHS,
+  JACOBI_VECTORS
+};
+
+struct Jacobi {
+  JacobiTest       test    = JacobiTest::Residual;
+  PetscReal        damping = 1;
+  PetscObjectId    matrix  = 0; ///< whose diagonal has been inverted, in the state:
+  PetscObjectState state   = -1;
+  Vec              current = nullptr; ///< the iterate that a monitor may ask for; not owned
+  DeviceMemory     scratch;           ///< of the sweeps on a device
+  PinnedMemory     records;
+  int              round = 0; ///< Record::ready of this solve
+};
+inline Jacobi *JacobiOf(KSP ksp)
+{
+  return static_cast<Jacobi *>(ksp->data);
+}
+
+PetscErrorCode KSPCreate_SparseGPUJacobi(KSP ksp);
+PetscErrorCode KSPSolve_SparseGPUJacobi(KSP ksp);
+/// Brings JACOBI_INVERSE up to date. Errors: PETSC_ERR_ARG_WRONGSTATE naming the first row without a diagonal entry.
+PetscErrorCode InvertDiagonal(KSP ksp);
+
+} // namespace sparsegpu

@@ -1,0 +1,282 @@
+/// The sweeps. On the device of one process the host runs ahead of the device, except where someone wants to see every
+/// iterate: it reads norms later, and the device by itself stops at the sweep that it will find to be the last.
+#include <algorithm>
+#include <climits>
+#include <cstring>
+#include "ksp/common/columns.hpp"
+#include "ksp/common/converged.hpp"
+#include "ksp/jacobi/jacobi.hpp"
+#include "ksp/jacobi/sweep.hpp"
+#include "mat/context.hpp"
+
+namespace sparsegpu
+{
+
+namespace
+{
+/// Records are used in turn: more of them than the host may be ahead.
+constexpr PetscInt RECORDS = 2 * RECORD_LAG;
+
+/// A solve under way.
+struct Sweeper {
+  KSP           ksp;
+  Mat           A;
+  Space         space   = Space::Host;
+  JacobiNorm    norm    = JacobiNorm::None;
+  PetscMPIInt   size    = 1;
+  JacobiControl control = {};
+  Record       *records = nullptr;
+  NormTest      test{-1, PETSC_MAX_REAL, PETSC_MAX_INT};
+  PetscReal     value = 0; ///< norm of the last sweep on the host
+
+  PetscErrorCode Begin();
+  PetscErrorCode FindFused(Format **format);
+  PetscErrorCode Launch(PetscInt k);
+  PetscErrorCode Hear(PetscInt k, PetscReal *norm);
+  /// The iteration that the norm of sweep k belongs to: a residual is that of the iterate before the sweep.
+  PetscInt Counted(PetscInt k) const { return norm == JacobiNorm::Difference ? k + 1 : k; }
+};
+
+PetscErrorCode Sweeper::Begin()
+{
+  Jacobi *jacobi = JacobiOf(ksp);
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetOperators(ksp, &A, nullptr));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
+  PetscCall(SpaceOf(ksp->work[JACOBI_X], &space));
+  if (ksp->normtype != KSP_NORM_NONE)
+    norm = jacobi->test == JacobiTest::Difference     ? JacobiNorm::Difference
+           : ksp->normtype == KSP_NORM_PRECONDITIONED ? JacobiNorm::Preconditioned
+                                                      : JacobiNorm::Unpreconditioned;
+  if (space == Space::Host) PetscFunctionReturn(PETSC_SUCCESS);
+  struct {
+    unsigned arrived    = 0;
+    int      stopped_at = INT_MAX;
+  } const start;
+  static_assert(sizeof(start) <= sizeof(double) * 2, "The two counters lie before the norms");
+  Stream stream;
+  PetscCall(jacobi->scratch.Reserve(sizeof(double) * 2 + JACOBI_BLOCKS * sizeof(PetscReal)));
+  if (!jacobi->records.data()) {
+    PetscCall(jacobi->records.Reserve(RECORDS * sizeof(Record)));
+    memset(jacobi->records.data(), 0, RECORDS * sizeof(Record)); // rounds begin at 1
+  }
+  records            = static_cast<Record *>(jacobi->records.data());
+  control.arrived    = static_cast<unsigned *>(jacobi->scratch.data());
+  control.stopped_at = reinterpret_cast<int *>(control.arrived + 1);
+  control.partial    = reinterpret_cast<PetscReal *>(static_cast<char *>(jacobi->scratch.data()) + sizeof(double) * 2);
+  control.root       = size == 1 && norm != JacobiNorm::Difference;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(DeviceCopyIn(jacobi->scratch.data(), &start, sizeof(start), stream));
+  PetscCall(DeviceSynchronize(stream)); // `start` ends here
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The format whose sweeps multiply as they go; null if the product must be a pass of its own.
+PetscErrorCode Sweeper::FindFused(Format **format)
+{
+  PetscBool seq, mpi;
+  Context  *context;
+  Shadow   *shadow;
+
+  PetscFunctionBegin;
+  *format = nullptr;
+  PetscCall(IsOurs(A, &seq, &mpi));
+  if (space == Space::Host || !seq || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetContext(A, &context));
+  PetscCall(Decide(A, context));
+  if (context->settings.bound_to_cpu || context->settings.backend == Backend::Kokkos)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetShadow(A, context, Side::Normal, Space::Device, &shadow));
+  if (shadow->format->SweepsJacobi()) *format = shadow->format.get();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Sweep k, from one buffer to the other.
+PetscErrorCode Sweeper::Launch(PetscInt k)
+{
+  const Vec          x = ksp->work[JACOBI_X + k % 2], next = ksp->work[JACOBI_X + (k + 1) % 2];
+  const Vec          inputs[] = {ksp->work[JACOBI_RHS], ksp->work[JACOBI_PRODUCT], ksp->work[JACOBI_INVERSE], x};
+  JacobiSweep        sweep    = {};
+  PetscScalar       *p;
+  const PetscScalar *in[4];
+  PetscMemType       where;
+  Format            *fused = nullptr;
+
+  PetscFunctionBegin;
+  PetscCall(FindFused(&fused));
+  if (!fused) PetscCall(KSP_MatMult(ksp, A, x, ksp->work[JACOBI_PRODUCT]));
+  PetscCall(VecGetLocalSize(x, &sweep.rows));
+  sweep.damping = JacobiOf(ksp)->damping;
+  sweep.norm    = norm;
+  for (int v = 0; v < 4; v++)
+    PetscCall(space == Space::Host ? VecGetArrayRead(inputs[v], &in[v])
+                                   : VecGetArrayReadAndMemType(inputs[v], &in[v], &where));
+  PetscCall(space == Space::Host ? VecGetArrayWrite(next, &p) : VecGetArrayWriteAndMemType(next, &p, &where));
+  sweep.b       = reinterpret_cast<const Scalar *>(in[0]);
+  sweep.product = reinterpret_cast<const Scalar *>(in[1]);
+  sweep.inverse = reinterpret_cast<const Scalar *>(in[2]);
+  sweep.x       = reinterpret_cast<const Scalar *>(in[3]);
+  sweep.next    = reinterpret_cast<Scalar *>(p);
+  if (space == Space::Host)
+    PetscCall(JacobiSweep_Host(sweep, &value));
+  else {
+#if defined(SPARSEGPU_HAVE_CUDA)
+    Stream stream;
+    control.number    = static_cast<int>(k);
+    control.round     = ++JacobiOf(ksp)->round;
+    control.record    = norm == JacobiNorm::None ? nullptr : records + k % RECORDS;
+    control.tested    = Counted(k) >= test.from;
+    control.converged = test.converged;
+    control.diverged  = test.diverged;
+    PetscCall(DeviceStream(&stream));
+    PetscCall(PetscLogGpuTimeBegin());
+    PetscCall(fused ? fused->SweepJacobi(sweep, control, stream) : JacobiSweep_CUDA(sweep, control, stream));
+    PetscCall(PetscLogGpuTimeEnd());
+#endif
+  }
+  PetscCall(space == Space::Host ? VecRestoreArrayWrite(next, &p) : VecRestoreArrayWriteAndMemType(next, &p));
+  for (int v = 0; v < 4; v++)
+    PetscCall(space == Space::Host ? VecRestoreArrayRead(inputs[v], &in[v])
+                                   : VecRestoreArrayReadAndMemType(inputs[v], &in[v]));
+  const PetscLogDouble flops = 6.0 * sweep.rows;
+  PetscCall(space == Space::Host ? PetscLogFlops(flops) : PetscLogGpuFlops(flops));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Waits for the norm of sweep k.
+PetscErrorCode Sweeper::Hear(PetscInt k, PetscReal *result)
+{
+  const MPI_Comm comm = PetscObjectComm((PetscObject)ksp);
+
+  PetscFunctionBegin;
+  *result = 0;
+  if (norm == JacobiNorm::None) PetscFunctionReturn(PETSC_SUCCESS);
+#if defined(SPARSEGPU_HAVE_CUDA)
+  if (space == Space::Device) {
+    Record    record;
+    Stream    stream;
+    const int ahead = control.number - static_cast<int>(k);
+    PetscCall(DeviceStream(&stream));
+    PetscCall(AwaitRecord(records + k % RECORDS, control.round - ahead, stream, &record));
+    value = record.norm;
+  }
+#endif
+  PetscReal total = value;
+  if (size > 1) {
+    if (norm == JacobiNorm::Difference && total != total) total = PETSC_INFINITY; // MPI's maximum may lose a NaN
+    PetscCallMPI(
+        MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPIU_REAL, norm == JacobiNorm::Difference ? MPIU_MAX : MPIU_SUM, comm));
+  }
+  *result = norm == JacobiNorm::Difference || control.root ? total : PetscSqrtReal(total);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// z = D^-1 b, for the shell below.
+PetscErrorCode ApplyInverse(PC pc, Vec b, Vec z)
+{
+  void *context;
+
+  PetscFunctionBegin;
+  PetscCall(PCShellGetContext(pc, &context));
+  PetscCall(VecPointwiseMult(z, static_cast<KSP>(context)->work[JACOBI_INVERSE], b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The test at the beginning, which also sets what later norms are compared with. From a nonzero guess
+/// KSPConvergedDefault() compares residuals with the right-hand side, to which it would apply PCNONE for D^-1; changes
+/// are compared with the first one.
+PetscErrorCode FirstTest(KSP ksp, PetscReal norm)
+{
+  const PetscBool zero = ksp->guess_zero;
+  const PC        pc   = ksp->pc;
+  PC              shell;
+  Mat             A, P;
+
+  PetscFunctionBegin;
+  if (zero || (JacobiOf(ksp)->test == JacobiTest::Residual && ksp->normtype != KSP_NORM_PRECONDITIONED)) {
+    PetscCall((*ksp->converged)(ksp, 0, norm, &ksp->reason, ksp->cnvP));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PCCreate(PetscObjectComm((PetscObject)ksp), &shell));
+  PetscCall(PCSetType(shell, PCSHELL));
+  PetscCall(PCShellSetContext(shell, ksp));
+  PetscCall(PCShellSetApply(shell, ApplyInverse));
+  PetscCall(PCShellSetApplyTranspose(shell, ApplyInverse));
+  PetscCall(KSPGetOperators(ksp, &A, &P));
+  PetscCall(PCSetOperators(shell, A, P));
+  PetscCall(PCSetUp(shell));
+  if (JacobiOf(ksp)->test == JacobiTest::Difference) ksp->guess_zero = PETSC_TRUE;
+  ksp->pc                   = shell;
+  const PetscErrorCode code = (*ksp->converged)(ksp, 0, norm, &ksp->reason, ksp->cnvP);
+  ksp->pc                   = pc;
+  ksp->guess_zero           = zero;
+  PetscCall(code);
+  PetscCall(PCDestroy(&shell));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Tell(KSP ksp)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPLogResidualHistory(ksp, ksp->rnorm));
+  PetscCall(KSPLogErrorHistory(ksp));
+  PetscCall(KSPMonitor(ksp, ksp->its, ksp->rnorm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode KSPSolve_SparseGPUJacobi(KSP ksp)
+{
+  Jacobi  *jacobi = JacobiOf(ksp);
+  Sweeper  sweeper;
+  PetscInt launched = 0, heard = 0;
+
+  PetscFunctionBegin;
+  sweeper.ksp = ksp;
+  ksp->its    = 0;
+  PetscCall(InvertDiagonal(ksp));
+  PetscCall(VecCopy(ksp->vec_rhs, ksp->work[JACOBI_RHS]));
+  if (ksp->guess_zero)
+    PetscCall(VecSet(ksp->work[JACOBI_X], 0));
+  else
+    PetscCall(VecCopy(ksp->vec_sol, ksp->work[JACOBI_X]));
+  PetscCall(sweeper.Begin());
+  // a residual is tested after the last sweep, too: by a sweep of which only the norm is used
+  const bool     residual = sweeper.norm == JacobiNorm::Preconditioned || sweeper.norm == JacobiNorm::Unpreconditioned;
+  const PetscInt last     = ksp->max_it + residual;
+  const bool     late     = sweeper.space == Space::Device && sweeper.size == 1 && MayHearLate(ksp);
+  while (!ksp->reason && heard < last) {
+    const PetscInt ahead = late && heard > 0 ? RECORD_LAG : 1; // the first norm sets what the others are tested with
+    PetscReal      norm;
+    for (; launched < std::min(last, heard + ahead); launched++) PetscCall(sweeper.Launch(launched));
+    PetscCall(sweeper.Hear(heard, &norm));
+    ksp->its        = sweeper.Counted(heard);
+    ksp->rnorm      = norm;
+    jacobi->current = ksp->work[JACOBI_X + ksp->its % 2];
+    if (PetscIsInfOrNanReal(norm)) {
+      PetscCall(EndWithNorm(ksp, norm));
+      break;
+    }
+    PetscCall(Tell(ksp));
+    if (heard == 0) {
+      PetscCall(FirstTest(ksp, norm));
+      if (late) sweeper.test = DefaultNormTest(ksp);
+    } else {
+      PetscCall((*ksp->converged)(ksp, ksp->its, norm, &ksp->reason, ksp->cnvP));
+    }
+    heard++;
+  }
+  if (!ksp->reason && sweeper.norm == JacobiNorm::None) {
+    ksp->its        = ksp->max_it;
+    jacobi->current = ksp->work[JACOBI_X + ksp->its % 2];
+    PetscCall(Tell(ksp));
+    ksp->reason = KSP_CONVERGED_ITS;
+  }
+  if (!ksp->reason) ksp->reason = KSP_DIVERGED_ITS;
+  PetscCall(VecCopy(ksp->work[JACOBI_X + ksp->its % 2], ksp->vec_sol));
+  jacobi->current = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

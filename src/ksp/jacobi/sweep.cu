@@ -1,0 +1,32 @@
+#include "device/cuda_check.hpp"
+#include "ksp/jacobi/sweep.cuh"
+#include "petsc/compat.hpp"
+
+namespace sparsegpu
+{
+
+/// next = x + damping D^-1 (b - product), a thread a row in turn; neighbouring threads read neighbouring entries.
+static __global__ void __launch_bounds__(JACOBI_THREADS) jacobi_kernel(JacobiSweep sweep, JacobiControl control)
+{
+  PetscReal norm = 0;
+
+  if (jacobi_stopped(control)) return;
+  for (PetscInt r = static_cast<PetscInt>(blockIdx.x) * JACOBI_THREADS + threadIdx.x; r < sweep.rows;
+       r += static_cast<PetscInt>(gridDim.x) * JACOBI_THREADS)
+    norm = joined(sweep.norm, norm, jacobi_row(sweep, r, sweep.product[r]));
+  finish_jacobi(sweep, control, norm);
+}
+
+PetscErrorCode JacobiSweep_CUDA(const JacobiSweep &sweep, const JacobiControl &control, Stream stream)
+{
+  PetscInt multiprocessors;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
+  jacobi_kernel<<<jacobi_blocks(sweep.rows, JACOBI_THREADS, multiprocessors), JACOBI_THREADS, 0,
+                  static_cast<cudaStream_t>(stream)>>>(sweep, control);
+  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

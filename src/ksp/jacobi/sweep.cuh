@@ -1,0 +1,76 @@
+/// What every kernel of a sweep does before and after its rows, with JACOBI_THREADS threads a block.
+#pragma once
+
+#include "device/load.cuh"
+#include "device/segmented.cuh"
+#include "ksp/jacobi/row.hpp"
+
+namespace sparsegpu
+{
+
+constexpr int JACOBI_THREADS = 256;
+
+/// Has an earlier sweep stopped the solve? This one itself may be setting it to its own number.
+__device__ __forceinline__ bool jacobi_stopped(const JacobiControl &control)
+{
+  return *control.stopped_at < control.number;
+}
+
+/// The norm of the block, in a fixed order, to thread 0. All threads must call.
+__device__ __forceinline__ PetscReal block_joined(JacobiNorm norm, PetscReal v)
+{
+  __shared__ PetscReal warps[JACOBI_THREADS / 32];
+#pragma unroll
+  for (int mask = 16; mask > 0; mask /= 2) v = joined(norm, v, shuffle_xor(v, mask, 32));
+  __syncthreads(); // the scratch may still be read
+  if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = v;
+  __syncthreads();
+  if (threadIdx.x == 0)
+    for (int w = 1; w < JACOBI_THREADS / 32; w++) v = joined(norm, v, warps[w]);
+  return v;
+}
+
+/// Takes in the norm of every thread's rows. Each block leaves its norm, the last one to arrive joins them in their
+/// order, decides and tells the host. All threads must call.
+__device__ __forceinline__ void finish_jacobi(const JacobiSweep &sweep, const JacobiControl &control, PetscReal norm)
+{
+  __shared__ bool last;
+
+  if (!control.record) return;
+  norm = block_joined(sweep.norm, norm);
+  if (threadIdx.x == 0) {
+    control.partial[blockIdx.x] = norm;
+    __threadfence();
+    last = atomicAdd(control.arrived, 1u) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!last) return;
+  __threadfence();
+  norm = 0;
+  for (unsigned b = threadIdx.x; b < gridDim.x; b += JACOBI_THREADS)
+    norm = joined(sweep.norm, norm, load_shared(control.partial + b));
+  norm = block_joined(sweep.norm, norm);
+  if (threadIdx.x > 0) return;
+  *control.arrived = 0;
+  if (control.root)
+    norm = sizeof(PetscReal) == sizeof(float) ? static_cast<PetscReal>(sqrtf(static_cast<float>(norm)))
+                                              : static_cast<PetscReal>(sqrt(static_cast<double>(norm)));
+  const bool       stop   = control.tested && (norm <= control.converged || norm >= control.diverged);
+  const bool       finite = norm - norm == 0;
+  volatile Record *record = control.record;
+  if (stop || !finite) *control.stopped_at = control.number;
+  record->norm    = norm;
+  record->outcome = stop || !finite;
+  __threadfence_system(); // the host reads these once it sees the next
+  record->ready = control.round;
+}
+
+/// Blocks for `rows` rows, `at_once` of them a block; one without rows, for a norm of 0.
+inline unsigned jacobi_blocks(PetscInt rows, PetscInt at_once, PetscInt multiprocessors)
+{
+  const PetscInt useful = (rows + at_once - 1) / at_once, full = 8 * multiprocessors;
+  const PetscInt most = full < JACOBI_BLOCKS ? full : JACOBI_BLOCKS;
+  return static_cast<unsigned>(useful < 1 ? 1 : useful < most ? useful : most);
+}
+
+} // namespace sparsegpu

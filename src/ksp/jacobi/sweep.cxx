@@ -1,0 +1,18 @@
+#include "ksp/jacobi/sweep.hpp"
+#include "ksp/jacobi/row.hpp"
+#include "petsc/compat.hpp"
+
+namespace sparsegpu
+{
+
+PetscErrorCode JacobiSweep_Host(const JacobiSweep &sweep, PetscReal *norm)
+{
+  PetscReal total = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt r = 0; r < sweep.rows; r++) total = joined(sweep.norm, total, jacobi_row(sweep, r, sweep.product[r]));
+  *norm = total;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

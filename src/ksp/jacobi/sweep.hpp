@@ -1,0 +1,45 @@
+/// One sweep of the Jacobi method, next = x + damping D^-1 (b - A x), and its norm, in one pass over the vectors.
+#pragma once
+
+#include "device/device.hpp"
+#include "device/scalar.hpp"
+#include "ksp/common/record.hpp"
+
+namespace sparsegpu
+{
+
+enum class JacobiNorm {
+  None,
+  Preconditioned,   ///< || D^-1 (b - A x) ||_2
+  Unpreconditioned, ///< || b - A x ||_2
+  Difference        ///< max |next - x|
+};
+
+struct JacobiSweep {
+  PetscInt      rows;
+  const Scalar *b, *product, *inverse, *x; ///< [rows] each; product = A x, inverse = D^-1
+  Scalar       *next;                      ///< [rows]
+  PetscReal     damping;
+  JacobiNorm    norm;
+};
+
+/// *norm of this process's rows: the square of a 2-norm.
+PetscErrorCode JacobiSweep_Host(const JacobiSweep &sweep, PetscReal *norm);
+
+/// What a sweep on the device has beside: it does nothing if an earlier one has stopped the solve.
+struct JacobiControl {
+  PetscReal *partial;    ///< [JACOBI_BLOCKS] norms of the blocks
+  unsigned  *arrived;    ///< [1] zero before and after
+  int       *stopped_at; ///< [1] the sweep after which nothing more is to change
+  Record    *record;     ///< pinned: of this sweep; null without a norm
+  int        number, round;
+  bool       root;   ///< the record tells the root of a square
+  bool       tested; ///< stop at a norm <= converged or >= diverged
+  PetscReal  converged, diverged;
+};
+constexpr PetscInt JACOBI_BLOCKS = 2048; // at most: 8 for each multiprocessor fill a device
+
+/// One launch, asynchronous, bitwise reproducible.
+PetscErrorCode JacobiSweep_CUDA(const JacobiSweep &sweep, const JacobiControl &control, Stream stream);
+
+} // namespace sparsegpu

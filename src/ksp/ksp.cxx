@@ -1,0 +1,19 @@
+#include "ksp/ksp.hpp"
+#include <petscksp.h>
+#include "ksp/gmres/gmres.hpp"
+#include "ksp/jacobi/jacobi.hpp"
+#include "sparsegpu.h"
+
+namespace sparsegpu
+{
+
+PetscErrorCode RegisterSolvers()
+{
+  PetscFunctionBegin;
+  PetscCall(KSPInitializePackage());
+  PetscCall(KSPRegister(KSPSPARSEGPUGMRES, KSPCreate_SparseGPUGMRES));
+  PetscCall(KSPRegister(KSPSPARSEGPUJACOBI, KSPCreate_SparseGPUJacobi));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

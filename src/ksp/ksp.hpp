@@ -1,0 +1,11 @@
+#pragma once
+
+#include "petsc/compat.hpp"
+
+namespace sparsegpu
+{
+
+/// KSPRegister() of KSPSPARSEGPUGMRES and KSPSPARSEGPUJACOBI.
+PetscErrorCode RegisterSolvers();
+
+} // namespace sparsegpu

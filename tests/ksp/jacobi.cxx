@@ -1,0 +1,245 @@
+static const char help[] = "KSPSPARSEGPUJACOBI: the iterates of Richardson's method with PCJACOBI.\n\n";
+
+#include "systems.hpp"
+
+using namespace testing;
+
+static PetscErrorCode Compare(Mat A, Vec b, Vec guess, const std::string &options, const char ours_only[],
+                              const char petsc_only[])
+{
+  const Options set("-ksp_max_it 400 -ksp_rtol 1e-4 " + options);
+  Outcome       ours, petsc;
+  PetscReal     size, difference;
+
+  PetscFunctionBeginUser;
+  {
+    const Options type(std::string("-ksp_type ") + KSPSPARSEGPUJACOBI + ours_only);
+    PetscCall(SolveWith(A, b, guess, &ours));
+  }
+  {
+    const Options type(std::string("-ksp_type ") + KSPRICHARDSON + " -pc_type jacobi" + petsc_only);
+    PetscCall(SolveWith(A, b, guess, &petsc));
+  }
+  PetscCall(CheckSame(options + ours_only, ours, petsc));
+  if (ours.iterations != petsc.iterations) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecNorm(petsc.x, NORM_INFINITY, &size));
+  PetscCall(VecAXPY(petsc.x, -1, ours.x));
+  PetscCall(VecNorm(petsc.x, NORM_INFINITY, &difference));
+  // a sweep of a diagonally dominant matrix passes errors on without growth and adds those of a row of 5 entries
+  const PetscReal bound = 20 * (ours.iterations + 1) * PETSC_MACHINE_EPSILON * size;
+  PetscCheck(difference <= bound, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %g away from Richardson's, %g allowed",
+             options.c_str(), (double)difference, (double)bound);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Same()
+{
+  Mat A;
+  Vec b, guess;
+
+  PetscFunctionBeginUser;
+  for (Layout layout : {Layout::Even, Layout::FirstEmpty}) {
+    if (PetscGlobalSize == 1 && layout != Layout::Even) continue;
+    PetscCall(CreateMatrix(PETSC_COMM_WORLD, Convection(19, 17), MATSPARSEGPU, nullptr, layout, &A));
+    PetscCall(MatCreateVecs(A, &guess, &b));
+    PetscCall(KnownRhs(A, b));
+    PetscCall(VecSet(guess, (PetscReal)0.5));
+    for (Vec x : {(Vec) nullptr, guess})
+      for (const char *norm : {"preconditioned", "unpreconditioned"}) {
+        const std::string common = std::string("-ksp_norm_type ") + norm;
+        PetscCall(Compare(A, b, x, common, "", ""));
+        PetscCall(Compare(A, b, x, common, " -pc_type jacobi", ""));
+        PetscCall(Compare(A, b, x, common, " -ksp_sparsegpujacobi_damping 0.75", " -ksp_richardson_scale 0.75"));
+        PetscCall(Compare(A, b, x, common + " -ksp_max_it 3", "", ""));
+        PetscCall(Compare(A, b, x, common + " -ksp_converged_maxits -ksp_max_it 4", "", ""));
+      }
+    PetscCall(Compare(A, b, guess, "-ksp_norm_type none -ksp_max_it 12", "", ""));
+    PetscCall(VecDestroy(&guess));
+    PetscCall(VecDestroy(&b));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+struct Watch {
+  Vec                    before = nullptr;
+  std::vector<PetscReal> off; ///< |norm told - change seen| of the second sweep and on
+};
+static PetscErrorCode Monitor(KSP ksp, PetscInt iteration, PetscReal norm, void *context)
+{
+  Watch    *watch = static_cast<Watch *>(context);
+  Vec       x;
+  PetscReal largest;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPBuildSolution(ksp, nullptr, &x));
+  if (watch->before) {
+    PetscCall(VecAXPY(watch->before, -1, x));
+    PetscCall(VecNorm(watch->before, NORM_INFINITY, &largest));
+    watch->off.push_back(std::abs(largest - norm));
+  } else {
+    PetscCall(VecDuplicate(x, &watch->before));
+  }
+  PetscCall(VecCopy(x, watch->before));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode SetMonitor(KSP ksp, void *context)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPMonitorSet(ksp, Monitor, context, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// -ksp_sparsegpujacobi_test difference: the count is that of the first sweep that changed little enough, with a
+/// monitor and without; the norm is the change that the monitor sees.
+static PetscErrorCode Difference()
+{
+  const Options options(std::string("-ksp_sparsegpujacobi_test difference -ksp_rtol 0 -ksp_atol 2e-3 -ksp_type ") +
+                        KSPSPARSEGPUJACOBI);
+  Mat           A;
+  Vec           b;
+  Outcome       watched, alone;
+  Watch         watch;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateMatrix(PETSC_COMM_WORLD, Convection(19, 17), MATSPARSEGPU, nullptr, Layout::Even, &A));
+  PetscCall(MatCreateVecs(A, nullptr, &b));
+  PetscCall(KnownRhs(A, b));
+  PetscCall(SolveWith(A, b, nullptr, &watched, SetMonitor, &watch));
+  PetscCall(SolveWith(A, b, nullptr, &alone));
+  PetscCheck(watched.reason == KSP_CONVERGED_ATOL && alone.reason == KSP_CONVERGED_ATOL, PETSC_COMM_WORLD,
+             PETSC_ERR_PLIB, "Reasons %d and %d", (int)watched.reason, (int)alone.reason);
+  PetscCheck(watched.iterations == alone.iterations && watched.history == alone.history, PETSC_COMM_WORLD,
+             PETSC_ERR_PLIB, "%d sweeps with a monitor, %d without", (int)watched.iterations, (int)alone.iterations);
+  PetscCheck((PetscInt)watch.off.size() == watched.iterations - 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%d changes seen",
+             (int)watch.off.size());
+  for (PetscReal change : watch.off) // the difference of two rounded iterates of size under 8
+    PetscCheck(change <= 16 * PETSC_MACHINE_EPSILON, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "A change is off by %g",
+               (double)change);
+  for (size_t k = 0; k < watched.history.size(); ++k)
+    PetscCheck((watched.history[k] < (PetscReal)2e-3) == (k + 1 == watched.history.size()), PETSC_COMM_WORLD,
+               PETSC_ERR_PLIB, "Sweep %d of %d changed by %g", (int)k + 1, (int)watched.iterations,
+               (double)watched.history[k]);
+  PetscCall(VecDestroy(&watch.before));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Errors name the row and the preconditioner.
+static PetscErrorCode Errors()
+{
+  const Option     type("-ksp_type", KSPSPARSEGPUJACOBI);
+  battery::Builder zero("zero", 9, 9), missing("missing", 9, 9);
+  std::string      message;
+  Mat              A;
+  Vec              b;
+
+  PetscFunctionBeginUser;
+  for (PetscInt r = 0; r < 9; ++r) {
+    if (r != 5) missing.Add(r, r, 2);
+    zero.Add(r, r, r < 7 ? 2 : 0);
+    if (r > 0) missing.Add(r, r - 1, -1);
+  }
+  for (const Problem &p : {Problem(zero), Problem(missing)}) {
+    Outcome out;
+    PetscCall(CreateMatrix(PETSC_COMM_WORLD, p, MATSPARSEGPU, nullptr, Layout::Even, &A));
+    PetscCall(MatCreateVecs(A, nullptr, &b));
+    PetscCall(VecSet(b, 1));
+    PetscCall(ExpectError(
+        p.name, [&] { return SolveWith(A, b, nullptr, &out); }, &message, PETSC_ERR_ARG_WRONGSTATE));
+    if (PetscGlobalRank == 0)
+      PetscCall(CheckText(p.name, message, {p.name == "zero" ? "row 7 " : "row 5 ", KSPSPARSEGPUJACOBI}));
+    PetscCall(VecDestroy(&b));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscCall(CreateMatrix(PETSC_COMM_WORLD, Convection(5, 5), MATSPARSEGPU, nullptr, Layout::Even, &A));
+  PetscCall(MatCreateVecs(A, nullptr, &b));
+  PetscCall(VecSet(b, 1));
+  for (const char *pc : {"sor", "bjacobi", "jacobi -pc_jacobi_type rowmax"}) {
+    const Options options(std::string("-pc_type ") + pc);
+    Outcome       out;
+    PetscCall(ExpectError(
+        pc, [&] { return SolveWith(A, b, nullptr, &out); }, &message, PETSC_ERR_SUP));
+    if (PetscGlobalRank == 0) PetscCall(CheckText(pc, message, {strchr(pc, ' ') ? "ROWMAX" : pc}));
+  }
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Zero right-hand side, exact guess, NaN, divergence, no sweeps; new values after a solve.
+static PetscErrorCode Ends()
+{
+  const Options    options(std::string("-ksp_rtol 1e-4 -ksp_type ") + KSPSPARSEGPUJACOBI);
+  battery::Builder grows("grows", 8, 8);
+  Mat              A;
+  Vec              b, x;
+  KSP              ksp;
+
+  PetscFunctionBeginUser;
+  for (PetscInt r = 0; r < 8; ++r) grows.Add(r, r, 1).Add(r, (r + 1) % 8, 3);
+  PetscCall(CreateMatrix(PETSC_COMM_WORLD, grows, MATSPARSEGPU, nullptr, Layout::Even, &A));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecSet(b, 1));
+  PetscCall(Compare(A, b, nullptr, "-ksp_max_it 100", "", "")); // divergence is told as Richardson tells it
+  PetscCall(Compare(A, b, nullptr, "-ksp_max_it 0", "", ""));
+  {
+    Outcome      out;
+    const Option none("-ksp_norm_type", "none"), few("-ksp_max_it", "0");
+    PetscCall(SolveWith(A, b, nullptr, &out));
+    PetscCheck(out.iterations == 0 && out.residual == out.rhs, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "x has changed");
+  }
+  PetscCall(VecSet(b, std::numeric_limits<PetscReal>::quiet_NaN()));
+  for (const char *test : {"residual", "difference"}) {
+    Outcome      out;
+    const Option option("-ksp_sparsegpujacobi_test", test);
+    PetscCall(SolveWith(A, b, nullptr, &out));
+    PetscCheck(out.reason == KSP_DIVERGED_NANORINF, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "NaN, %s: reason %d", test,
+               (int)out.reason);
+  }
+  PetscCall(VecSet(b, 0));
+  {
+    Outcome out;
+    PetscCall(SolveWith(A, b, nullptr, &out));
+    PetscCheck(out.reason > 0 && out.iterations == 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "b = 0: reason %d",
+               (int)out.reason);
+  }
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+
+  PetscCall(CreateMatrix(PETSC_COMM_WORLD, Convection(9, 9), MATSPARSEGPU, nullptr, Layout::Even, &A));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(KnownRhs(A, b));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetFromOptions(ksp));
+  for (int round = 0; round < 2; ++round) {
+    KSPConvergedReason reason;
+    PetscReal          norm, first;
+    Vec                r;
+    PetscCall(KSPSolve(ksp, b, x));
+    PetscCall(KSPGetConvergedReason(ksp, &reason));
+    PetscCall(VecDuplicate(b, &r));
+    PetscCall(MatMult(A, x, r));
+    PetscCall(VecAYPX(r, -1, b));
+    PetscCall(VecNorm(r, NORM_2, &norm));
+    PetscCall(VecNorm(b, NORM_2, &first));
+    // |r| <= max |d| |D^-1 r| and |D^-1 b| <= |b| / min |d|, whose quotient is under 2
+    PetscCheck(reason > 0 && norm <= 2e-4 * first, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Round %d: reason %d, residual %g",
+               round, (int)reason, (double)norm);
+    PetscCall(VecDestroy(&r));
+    PetscCall(MatScale(A, 3)); // the diagonal must be inverted anew
+  }
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  return Main(argc, argv, help, {{"same", Same}, {"difference", Difference}, {"errors", Errors}, {"ends", Ends}});
+}
