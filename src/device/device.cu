@@ -1,6 +1,7 @@
 /// DeviceFound() and its companions through the CUDA runtime.
 #include "device/cuda_check.hpp"
 #include "device/device.hpp"
+#include "device/upload.hpp"
 #include "petsc/compat.hpp"
 #if defined(PETSC_HAVE_CUDA)
   #include <petscdevice_cuda.h>
@@ -202,6 +203,10 @@ PetscErrorCode DeviceFreePinned(void *p)
 PetscErrorCode DeviceCopyIn(void *device, const void *host, size_t bytes, Stream stream)
 {
   PetscFunctionBegin;
+  if (UploadPays(bytes)) {
+    PetscCall(Upload(device, host, bytes, stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (bytes)
     SparseGPUCallCUDA(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, static_cast<cudaStream_t>(stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -238,6 +243,7 @@ PetscErrorCode DeviceFinalize()
 {
   PetscFunctionBegin;
   if (own_stream) SparseGPUCallCUDA(cudaStreamDestroy(own_stream));
+  PetscCall(UploadFinalize());
   if (pool) SparseGPUCallCUDA(cudaMemPoolDestroy(pool)); // what is still in use lives on
   pool       = nullptr;
   own_stream = nullptr;

@@ -1,4 +1,6 @@
 #include "pc/ordering/abmc.hpp"
+#include <algorithm>
+#include <cstdint>
 #include <petsc/private/matimpl.h>
 #include "petsc/compat.hpp"
 #include "sparsegpu.h"
@@ -8,31 +10,61 @@ namespace sparsegpu
 
 namespace
 {
-/// block[r]: the block of row r. Each begins at the first row that is left and grows breadth first, so that it is
-/// compact.
-PetscErrorCode GrowBlocks(PetscInt rows, const PetscInt *i, const PetscInt *j, PetscInt size,
-                          std::vector<PetscInt> *block, PetscInt *blocks)
-{
-  std::vector<PetscInt> queue;
+constexpr int COLOURS = 64; ///< beyond them neighbours share the last: more levels, but an ordering all the same
 
-  PetscFunctionBegin;
-  *blocks = 0;
-  PetscCallCXX(block->assign(rows, -1));
-  for (PetscInt seed = 0; seed < rows; seed++) {
-    if ((*block)[seed] >= 0) continue;
-    queue.clear();
-    PetscCallCXX(queue.push_back(seed));
-    (*block)[seed] = *blocks;
-    for (size_t head = 0; head < queue.size(); head++)
-      for (PetscInt e = i[queue[head]]; e < i[queue[head] + 1]; e++) {
-        if ((*block)[j[e]] >= 0 || static_cast<PetscInt>(queue.size()) >= size) continue;
-        (*block)[j[e]] = *blocks;
-        PetscCallCXX(queue.push_back(j[e]));
-      }
-    ++*blocks;
+/// Blocks, and a colour for each, in one pass: a block begins at the first row that is left, grows breadth first, so
+/// that it is compact, and takes the first colour that no neighbour has. Rows of blocks to come are told the colours of
+/// the blocks that know them, so that one direction of an edge is enough.
+class Grower
+{
+public:
+  Grower(PetscInt rows, const PetscInt *i, const PetscInt *j)
+      : block(rows, -1),
+        rows_(rows),
+        i_(i),
+        j_(j),
+        known_(rows, 0)
+  {
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+  void Grow(PetscInt size)
+  {
+    std::vector<PetscInt> queue;
+    for (PetscInt seed = 0; seed < rows_; seed++) {
+      if (block[seed] >= 0) continue;
+      const auto    mine  = static_cast<PetscInt>(colour.size());
+      std::uint64_t taken = known_[seed];
+      queue.assign(1, seed);
+      block[seed] = mine;
+      for (size_t head = 0; head < queue.size(); head++)
+        for (PetscInt e = i_[queue[head]]; e < i_[queue[head] + 1]; e++) {
+          const PetscInt to = j_[e];
+          if (block[to] >= 0) {
+            if (block[to] != mine) taken |= std::uint64_t(1) << colour[block[to]];
+          } else if (static_cast<PetscInt>(queue.size()) < size) {
+            block[to] = mine;
+            taken |= known_[to];
+            queue.push_back(to);
+          }
+        }
+      int c = 0;
+      while (c < COLOURS - 1 && (taken >> c & 1)) c++;
+      colour.push_back(c);
+      colours = std::max(colours, static_cast<PetscInt>(c) + 1);
+      for (const PetscInt row : queue)
+        for (PetscInt e = i_[row]; e < i_[row + 1]; e++)
+          if (block[j_[e]] < 0) known_[j_[e]] |= std::uint64_t(1) << c;
+    }
+  }
+
+  std::vector<PetscInt> block;  ///< [rows]
+  std::vector<PetscInt> colour; ///< [blocks]
+  PetscInt              colours = 0;
+
+private:
+  const PetscInt             rows_;
+  const PetscInt            *i_, *j_;
+  std::vector<std::uint64_t> known_; ///< [rows] colours of the blocks so far that have an edge to the row
+};
 
 /// members: rows by key, each key's in ascending order; begin [keys + 1].
 PetscErrorCode Gather(const std::vector<PetscInt> &key, PetscInt keys, std::vector<PetscInt> *begin,
@@ -54,31 +86,20 @@ PetscErrorCode Gather(const std::vector<PetscInt> &key, PetscInt keys, std::vect
 PetscErrorCode BlockMulticolour(PetscInt rows, const PetscInt *i, const PetscInt *j, PetscInt size,
                                 std::vector<PetscInt> *order, PetscInt *colours)
 {
-  std::vector<PetscInt> block, begin, members, colour, taken, colour_begin, by_colour;
-  PetscInt              blocks;
+  std::vector<PetscInt> begin, members, colour_begin, by_colour;
 
   PetscFunctionBegin;
-  PetscCall(GrowBlocks(rows, i, j, size, &block, &blocks));
-  PetscCall(Gather(block, blocks, &begin, &members));
-  *colours = 0;
-  PetscCallCXX(colour.assign(blocks, -1));
-  for (PetscInt b = 0; b < blocks; b++) { // the first colour that no neighbour has
-    for (PetscInt m = begin[b]; m < begin[b + 1]; m++)
-      for (PetscInt e = i[members[m]]; e < i[members[m] + 1]; e++) {
-        const PetscInt c = colour[block[j[e]]];
-        if (c >= 0) taken[c] = b;
-      }
-    PetscInt c = 0;
-    while (c < *colours && taken[c] == b) c++;
-    if (c == *colours) {
-      ++*colours;
-      PetscCallCXX(taken.push_back(-1));
-    }
-    colour[b] = c;
-  }
-  PetscCall(Gather(colour, *colours, &colour_begin, &by_colour));
-  order->clear();
+  PetscCallCXX(order->clear());
   PetscCallCXX(order->reserve(rows));
+  try {
+    Grower grower(rows, i, j);
+    grower.Grow(size);
+    *colours = grower.colours;
+    PetscCall(Gather(grower.block, static_cast<PetscInt>(grower.colour.size()), &begin, &members));
+    PetscCall(Gather(grower.colour, *colours, &colour_begin, &by_colour));
+  } catch (const std::exception &e) {
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "%s: %s", MATORDERINGABMC, e.what());
+  }
   for (const PetscInt b : by_colour)
     PetscCallCXX(order->insert(order->end(), members.begin() + begin[b], members.begin() + begin[b + 1]));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -92,7 +113,7 @@ static PetscErrorCode MatGetOrdering_ABMC(Mat A, MatOrderingType, IS *row, IS *c
   std::vector<PetscInt> order;
 
   PetscFunctionBegin;
-  PetscCall(MatGetRowIJ(A, 0, PETSC_TRUE, PETSC_TRUE, &n, &i, &j, &done));
+  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "%s needs the rows of the matrix, which type %s does not give",
              MATORDERINGABMC, ((PetscObject)A)->type_name);
   block = 256; // the best total time on five-point grids from 100 x 100 to 1000 x 1000 (docs/performance.md)
@@ -103,7 +124,7 @@ static PetscErrorCode MatGetOrdering_ABMC(Mat A, MatOrderingType, IS *row, IS *c
   PetscCall(BlockMulticolour(n, i, j, block, &order, &colours));
   PetscCall(PetscInfo(A, "%" PetscInt_FMT " colours of blocks of at most %" PetscInt_FMT " rows\n", colours, block));
   PetscCall(ISCreateGeneral(PETSC_COMM_SELF, n, order.data(), PETSC_COPY_VALUES, row));
-  PetscCall(MatRestoreRowIJ(A, 0, PETSC_TRUE, PETSC_TRUE, nullptr, &i, &j, &done));
+  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, nullptr, &i, &j, &done));
   PetscCall(PetscObjectReference((PetscObject)*row));
   *column = *row;
   PetscFunctionReturn(PETSC_SUCCESS);
