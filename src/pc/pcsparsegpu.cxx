@@ -43,45 +43,58 @@ PetscErrorCode PCReset_SparseGPU(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// abmc where the solves are exact and run on a GPU, which waits for levels; else the order that the matrix has.
-PetscErrorCode ChooseOrdering(Block *block, Space space)
+/// The first factor, in the order `name`, and whether its levels are too narrow for a GPU. A level costs a GPU about as
+/// long as the 2,000 entries that its memory moves in that time: with ten times as many entries a level, another order
+/// does not pay for the iterations it costs and the time to find it (docs/performance.md).
+PetscErrorCode SymbolicIn(PC pc, Mat A, const char name[], bool *narrow)
 {
-  PetscFunctionBegin;
-  const bool levels_cost = space == Space::Device && block->kind != Incomplete::None && block->engine != Engine::Jacobi;
-  PetscCallCXX(block->ordering = !block->wanted.empty() ? block->wanted
-                                 : levels_cost          ? MATORDERINGABMC
-                                                        : MATORDERINGNATURAL);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode Symbolic(PC pc, Mat A)
-{
-  Block     *block = BlockOf(pc);
-  const bool icc   = block->kind == Incomplete::Cholesky;
-  Vec        b, x;
-  Space      space;
-  PetscInt   order_rows = -1;
+  Block             *block      = BlockOf(pc);
+  const bool         icc        = block->kind == Incomplete::Cholesky;
+  constexpr PetscInt ENTRIES    = 20000; // of a level
+  PetscInt           order_rows = -1;
 
   PetscFunctionBegin;
-  PetscCall(PCReset_SparseGPU(pc));
+  PetscCall(MatDestroy(&block->factor));
   PetscCall(MatGetFactor(A, MATSOLVERSPARSEGPU, icc ? MAT_FACTOR_ICC : MAT_FACTOR_ILU, &block->factor));
   Factor *factor = FactorOf(block->factor);
   if (block->kind == Incomplete::None) factor->kind = Incomplete::None;
   factor->check         = block->check;
   factor->engine_is_set = block->engine_is_set;
   if (block->engine_is_set) factor->options.engine = block->engine;
-  PetscCall(FactorSpace(A, &space));
-  PetscCall(ChooseOrdering(block, space));
   if (block->row) PetscCall(ISGetLocalSize(block->row, &order_rows));
   if (order_rows != A->rmap->n) {
+    PetscCallCXX(block->ordering = name);
     PetscCall(ISDestroy(&block->row));
     PetscCall(ISDestroy(&block->column));
-    PetscCall(MatGetOrdering(A, block->ordering.c_str(), &block->row, &block->column));
+    PetscCall(MatGetOrdering(A, name, &block->row, &block->column));
   }
   if (icc)
     PetscCall(MatICCFactorSymbolic(block->factor, A, block->row, &block->info));
   else
     PetscCall(MatILUFactorSymbolic(block->factor, A, block->row, block->column, &block->info));
+  *narrow = factor->Nonzeros() / PetscMax(factor->Levels(), 1) < ENTRIES;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Without a wish for an ordering: the matrix's own, unless the solves are exact, run on a GPU and find its levels too
+/// narrow; then abmc.
+PetscErrorCode Symbolic(PC pc, Mat A)
+{
+  Block *block = BlockOf(pc);
+  Vec    b, x;
+  Space  space;
+  bool   narrow;
+
+  PetscFunctionBegin;
+  PetscCall(PCReset_SparseGPU(pc));
+  PetscCall(FactorSpace(A, &space));
+  PetscCall(SymbolicIn(pc, A, block->wanted.empty() ? MATORDERINGNATURAL : block->wanted.c_str(), &narrow));
+  if (block->wanted.empty() && space == Space::Device && narrow && block->ordering == MATORDERINGNATURAL &&
+      block->kind != Incomplete::None && FactorOf(block->factor)->options.engine != Engine::Jacobi) {
+    PetscCall(ISDestroy(&block->row));
+    PetscCall(ISDestroy(&block->column));
+    PetscCall(SymbolicIn(pc, A, MATORDERINGABMC, &narrow));
+  }
   PetscCall(MatCreateVecs(pc->pmat, &x, &b));
   PetscCall(VecCreateLocalVector(b, &block->b));
   PetscCall(VecCreateLocalVector(x, &block->x));
@@ -156,8 +169,9 @@ PetscErrorCode PCSetFromOptions_SparseGPU(PC pc, SparseGPUOptionItems PetscOptio
   PetscCall(PetscOptionsFList("-pc_factor_mat_ordering_type", "Ordering", "PCFactorSetMatOrderingType", MatOrderingList,
                               block->wanted.c_str(), ordering, sizeof(ordering), &set));
   if (set) PetscCallCXX(block->wanted = ordering);
-  PetscCall(PetscOptionsFList("-pc_sparsegpu_ordering", "Ordering; by default abmc on a GPU, natural on the host",
-                              "PCSPARSEGPU", MatOrderingList, block->wanted.c_str(), ordering, sizeof(ordering), &set));
+  PetscCall(PetscOptionsFList("-pc_sparsegpu_ordering",
+                              "Ordering; by default natural, or abmc for narrow levels on a GPU", "PCSPARSEGPU",
+                              MatOrderingList, block->wanted.c_str(), ordering, sizeof(ordering), &set));
   if (set) PetscCallCXX(block->wanted = ordering);
   PetscCall(PetscOptionsInt("-pc_factor_levels", "Levels of fill", "PCFactorSetLevels", levels, &levels, nullptr));
   PetscCall(PetscOptionsInt("-pc_sparsegpu_levels", "Levels of fill", "PCSPARSEGPU", levels, &levels, nullptr));

@@ -39,6 +39,7 @@ public:
   bool            check         = false; ///< wait for the end of each solve and tell how it went
 
   PetscInt       Nonzeros() const { return nonzeros_; }
+  PetscInt       Levels() const { return lower_levels_ + upper_levels_; } ///< 0: not known
   PetscInt       MatrixNonzeros() const { return matrix_nonzeros_; }
   PetscLogDouble Bytes() const;
 

@@ -116,7 +116,8 @@ static PetscErrorCode MatGetOrdering_ABMC(Mat A, MatOrderingType, IS *row, IS *c
   PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "%s needs the rows of the matrix, which type %s does not give",
              MATORDERINGABMC, ((PetscObject)A)->type_name);
-  block = 256; // the best total time on five-point grids from 100 x 100 to 1000 x 1000 (docs/performance.md)
+  // the best total times on five-point and on 27-point grids (docs/performance.md)
+  block = n > 0 && i[n] / n >= 16 ? 512 : 256;
   PetscCall(PetscOptionsGetInt(((PetscObject)A)->options, ((PetscObject)A)->prefix, "-mat_ordering_abmc_block", &block,
                                &set));
   PetscCheck(block > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,

@@ -11,7 +11,7 @@ namespace sparsegpu
 
 /// order[k]: the row that comes k-th. The rows of the graph i [rows + 1], j, an edge in one direction or both, are
 /// gathered into connected blocks of at most `block` rows, blocks get colours so that no two of one colour are
-/// neighbours (unless there are more than 64 colours), and rows are taken colour by colour, block by block, in their own
+/// neighbours (unless they need more than 64), and rows are taken colour by colour, block by block, in their own
 /// order within a block. *colours: how many. O(rows + edges).
 PetscErrorCode BlockMulticolour(PetscInt rows, const PetscInt *i, const PetscInt *j, PetscInt block,
                                 std::vector<PetscInt> *order, PetscInt *colours);
