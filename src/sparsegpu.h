@@ -31,44 +31,62 @@ M*/
 #define MATMPIAIJSPARSEGPU "mpiaijsparsegpu"
 
 /*MC
-  MATSOLVERSPARSEGPU = "sparsegpu" - Incomplete LU factorization with levels of fill, on the GPU where the matrix's
-products run there: numeric factorization and triangular solves without synchronisation between levels
+  MATSOLVERSPARSEGPU = "sparsegpu" - Incomplete LU and Cholesky factorizations with levels of fill, on the GPU where the
+matrix's products run there: numeric factorization and triangular solves without synchronisation between levels
 
   Options Database Keys:
-+ -pc_factor_mat_solver_type sparsegpu    - uses it, with `PCILU` and the block preconditioners built on it
++ -pc_factor_mat_solver_type sparsegpu    - uses it, with `PCILU`, `PCICC` and the preconditioners built on them
 . -pc_factor_levels k                     - levels of fill
 . -pc_factor_mat_ordering_type type       - any ordering of PETSc; natural by default
 . -pc_factor_shift_type type              - none, nonzero, positive_definite or inblocks
 . -pc_factor_zeropivot z                  - a smaller pivot is zero
 . -pc_factor_diagonal_fill                - puts missing diagonal entries in
-. -mat_sparsegpu_trisolve_warps n         - warps that a solve on the GPU keeps at work, 0: 8 for each multiprocessor
-- -mat_sparsegpu_trisolve_spins n         - a solve on the GPU that polls n times without progress gives up with an
-error
+. -mat_sparsegpu_trisolve engine          - auto; syncfree: a flag for each unknown, no analysis; level: the schedule
+that the flags of a first solve tell, level by level; jacobi: a few Jacobi sweeps, not exact
+. -mat_sparsegpu_trisolve_sweeps n        - of engine jacobi, for each factor (default 5)
+. -mat_sparsegpu_trisolve_warps n         - warps that a solve on the GPU keeps at work, 0: by the width of the levels
+. -mat_sparsegpu_trisolve_tile n          - warps, 1 or 8, that pass values through shared memory, 0: by the width of the
+levels
+. -mat_sparsegpu_trisolve_spins n         - a solve on the GPU that polls n times without progress gives up with an
+error, which the next call on the factor tells; the solution holds NaN
+- -mat_sparsegpu_trisolve_check           - waits for the end of each solve on the GPU, and tells at once
 
   Level: beginner
 
   Notes:
-  For sequential matrices of the types `MATAIJ` and `MATSPARSEGPU`. The factors are those of PETSc's own ILU, up to
-rounding. Transposed solves run on the host.
+  For sequential matrices of the types `MATAIJ`, `MATSPARSEGPU`, `MATAIJCUSPARSE` and `MATAIJKOKKOS`. The factors are
+those of PETSc's own ILU and ICC, up to rounding. Once a `MATSPARSEGPU` matrix runs on a GPU, this is the default of such
+matrices; -pc_factor_mat_solver_type petsc asks for PETSc's.
 
-.seealso: `MATSPARSEGPU`, `PCILU`, `PCBJACOBI`, `PCFactorSetMatSolverType()`, `PCFactorSetLevels()`
+  Patterns without fill are found on the device, fill on the host. New values in the same pattern cost one upload, or
+none where `MatSetValuesCOO()` had them on the device. Solves are bitwise reproducible.
+
+.seealso: `MATSPARSEGPU`, `PCILU`, `PCICC`, `PCBJACOBI`, `PCFactorSetMatSolverType()`, `PCFactorSetLevels()`
 M*/
 #define MATSOLVERSPARSEGPU "sparsegpu"
 
 /*MC
-  PCSPARSEGPU = "sparsegpu" - Incomplete LU factorization of each process's diagonal block by `MATSOLVERSPARSEGPU`
+  PCSPARSEGPU = "sparsegpu" - Incomplete factorization of each process's diagonal block by `MATSOLVERSPARSEGPU`
 
   Options Database Keys:
-+ -pc_sparsegpu_levels k          - levels of fill (default 0)
-- -pc_sparsegpu_ordering type     - any ordering of PETSc; by default `MATORDERINGABMC` where the factors lie on a GPU,
-whose solves need rows that do not wait for each other, and natural on the host
++ -pc_sparsegpu_factor ilu          - ilu, icc, or none: the triangles of the matrix, symmetric Gauss-Seidel
+. -pc_sparsegpu_levels k            - levels of fill (default 0); also -pc_factor_levels
+. -pc_sparsegpu_ordering type       - any ordering of PETSc; also -pc_factor_mat_ordering_type
+. -pc_sparsegpu_solve auto          - the triangular solves: auto, syncfree, level or jacobi
+. -pc_sparsegpu_check               - waits for the end of each solve on the GPU, and tells at once what went wrong
+. -pc_factor_shift_type type        - and -pc_factor_shift_amount, -pc_factor_zeropivot, -pc_factor_diagonal_fill,
+                                      as `PCILU` and `PCICC` take them
+- -pc_factor_reuse_ordering         - keeps the ordering when the pattern changes
 
   Level: beginner
 
-  Note:
+  Notes:
   The block of a matrix of type `MATSPARSEGPU` is factored and solved with where its products run.
 
-.seealso: `MATSOLVERSPARSEGPU`, `MATORDERINGABMC`, `PCILU`, `PCBJACOBI`
+  Without a wish for an ordering it is natural; where the factors lie on a GPU and have fewer than 20,000 entries a
+level, it is `MATORDERINGABMC`, whose levels are wider.
+
+.seealso: `MATSOLVERSPARSEGPU`, `MATORDERINGABMC`, `PCILU`, `PCICC`, `PCBJACOBI`
 M*/
 #define PCSPARSEGPU "sparsegpu"
 
@@ -78,7 +96,7 @@ M*/
 
   Options Database Keys:
 + -pc_factor_mat_ordering_type abmc - uses it, with any solver type whose factorization takes orderings
-- -mat_ordering_abmc_block n        - rows of a block at most (default 256)
+- -mat_ordering_abmc_block n        - rows of a block at most (default 256, 512 where rows have 16 entries or more)
 
   Level: intermediate
 

@@ -31,10 +31,24 @@ __device__ __forceinline__ PetscReal poll(const PetscReal *p)
   asm volatile("ld.relaxed.gpu.global." SPARSEGPU_PTX_REAL " %0, [%1];" : "=" SPARSEGPU_PTX_REGISTER(v) : "l"(p));
   return v;
 }
-/// What is published in place of v: another NaN if v has the flag's bits, as a right-hand side may.
+/// The upper half of the flag's bits is enough to know it by: it is one compare on the way from a value to the next.
+#if defined(PETSC_USE_REAL_SINGLE)
+__device__ __forceinline__ unsigned UpperBits(PetscReal v)
+{
+  return BitsOf(v);
+}
+constexpr unsigned FLAG = PAD_BITS;
+#else
+__device__ __forceinline__ unsigned UpperBits(PetscReal v)
+{
+  return static_cast<unsigned>(__double2hiint(v));
+}
+constexpr unsigned              FLAG = static_cast<unsigned>(PAD_BITS >> 32);
+#endif
+/// What is published in place of v: another NaN if v could be taken for the flag, as a right-hand side may.
 __device__ __forceinline__ PetscReal Published(PetscReal v)
 {
-  return BitsOf(v) == PAD_BITS ? RealOf(PAD_BITS ^ 1) : v;
+  return UpperBits(v) == FLAG ? RealOf(~RealBits(0) >> 1) : v;
 }
 __device__ __forceinline__ void publish(PetscReal *p, PetscReal v)
 {
@@ -58,7 +72,7 @@ __device__ __forceinline__ void publish(Scalar *p, const Scalar &v)
 }
 __device__ __forceinline__ bool IsMissing(const Scalar &v)
 {
-  return BitsOf(v.re) == PAD_BITS || BitsOf(v.im) == PAD_BITS;
+  return UpperBits(v.re) == FLAG || UpperBits(v.im) == FLAG;
 }
 __device__ __forceinline__ Scalar NotYet()
 {
@@ -77,7 +91,7 @@ __device__ __forceinline__ void publish_near(Scalar *p, const Scalar &v)
 #else
 __device__ __forceinline__ bool IsMissing(const Scalar &v)
 {
-  return BitsOf(v) == PAD_BITS;
+  return UpperBits(v) == FLAG;
 }
 __device__ __forceinline__ Scalar NotYet()
 {
@@ -100,7 +114,7 @@ __device__ __forceinline__ void publish_flag(Scalar *p)
 /// What a solve that gave up leaves: a NaN, but not the flag, so that nobody else waits.
 __device__ __forceinline__ Scalar GivenUp()
 {
-  return Scalar(RealOf(PAD_BITS ^ 1));
+  return Scalar(RealOf(~RealBits(0) >> 1));
 }
 
 } // namespace sparsegpu

@@ -30,28 +30,124 @@ static __global__ void values_kernel(PetscCount entries, PetscInt pieces, SweepL
   if (e < pieces) A.scale[e] = A.pivot[e] >= 0 ? values[A.pivot[e]] : Scalar(1);
 }
 
+constexpr int BATCH = 4;
+
 /// A few entries of a lane, fetched long before the unknowns they multiply are there.
-template <int SIZE> struct Batch {
-  PetscInt j[SIZE]; ///< -1: none
-  Scalar   a[SIZE];
+struct Batch {
+  PetscInt j[BATCH]; ///< -1: none, and none after it
+  Scalar   a[BATCH];
 
   __device__ __forceinline__ void Load(const SweepLayout &A, PetscCount at, int stride, PetscCount end)
   {
 #pragma unroll
-    for (int q = 0; q < SIZE; q++, at += stride) {
+    for (int q = 0; q < BATCH; q++, at += stride) {
       j[q] = at < end ? A.j[at] : -1;
       a[q] = at < end ? A.a[at] : Scalar(0);
     }
   }
 };
 
+/// A lane at work.
+struct Lane {
+  PetscInt   k;          ///< unknown
+  PetscCount at, end;    ///< next entry to fetch, end of the slice's
+  int        lanes;      ///< of the slice
+  PetscInt   outside;    ///< as in SweepLayout
+  PetscInt   beginning;  ///< unknowns from here on are near
+  Scalar     scale, sum; ///< of the result; so far
+  bool       finished;   ///< nothing to do, or no longer
+};
+
+__device__ __forceinline__ void Tell(const SweepLayout &A, const Lane &l, Scalar value, Scalar *x, Scalar *near,
+                                     const SweepWork &work)
+{
+  if (near) publish_near(near + (l.k - l.beginning), value);
+  publish(work.unknowns + l.k, value);
+  if (l.k >= A.lower && l.outside >= 0) x[l.outside] = value;
+}
+
+/// A slice by a warp. In each turn of the loop a lane looks at all unknowns of its batch that it does not have yet, all
+/// at once; it never waits for a neighbour, so that pieces of one warp may need each other. From the arrival of the
+/// last value to the result the path is as short as it can be: this is what a solve's time consists of. Pieces of
+/// 2^WIDTH lanes. NEAR: unknowns of the block's tile come through shared memory.
+template <int WIDTH, bool NEAR>
+__device__ __forceinline__ void SolveSlice(const SweepLayout &A, Lane l, Scalar *x, Scalar *near, const SweepWork &work)
+{
+  const int          lane    = threadIdx.x % 32;
+  constexpr bool     WIDE    = WIDTH > 0;
+  constexpr unsigned LEADERS = WIDTH == 0   ? ALL
+                               : WIDTH == 1 ? 0x55555555u
+                               : WIDTH == 2 ? 0x11111111u
+                               : WIDTH == 3 ? 0x01010101u
+                               : WIDTH == 4 ? 0x00010001u
+                                            : 1u; ///< the first lane of each piece
+  unsigned           told    = 0;                 // leaders of pieces that are done
+  long long          polls   = 0;
+  Batch              batch, next;
+  Scalar             v[BATCH];
+
+  batch.Load(A, l.at, l.lanes, l.end);
+  next.Load(A, l.at + BATCH * l.lanes, l.lanes, l.end);
+  if (batch.j[0] < 0 && !WIDE && !l.finished) Tell(A, l, l.sum * l.scale, x, NEAR ? near : nullptr, work);
+  l.finished = l.finished || batch.j[0] < 0;
+#pragma unroll
+  for (int q = 0; q < BATCH; q++) v[q] = batch.j[q] >= 0 ? NotYet() : Scalar(0);
+
+  for (;;) {
+    if (!l.finished) {
+      bool ready = true;
+#pragma unroll
+      for (int q = 0; q < BATCH; q++) // all on their way before the first is looked at
+        if (IsMissing(v[q]) && (!NEAR || batch.j[q] < l.beginning)) v[q] = poll(work.unknowns + batch.j[q]);
+      if (NEAR) {
+#pragma unroll
+        for (int q = 0; q < BATCH; q++)
+          if (IsMissing(v[q]) && batch.j[q] >= l.beginning) v[q] = poll_near(near + (batch.j[q] - l.beginning));
+      }
+#pragma unroll
+      for (int q = 0; q < BATCH; q++) ready = ready && !IsMissing(v[q]);
+      if (ready) {
+        l.sum = l.sum - ((batch.a[0] * v[0] + batch.a[1] * v[1]) + (batch.a[2] * v[2] + batch.a[3] * v[3]));
+        if (next.j[0] < 0) {
+          l.finished = true;
+          if (!WIDE) Tell(A, l, l.sum * l.scale, x, NEAR ? near : nullptr, work);
+        } else {
+          batch = next;
+          l.at += BATCH * l.lanes;
+          next.Load(A, l.at + BATCH * l.lanes, l.lanes, l.end);
+#pragma unroll
+          for (int q = 0; q < BATCH; q++) v[q] = batch.j[q] >= 0 ? NotYet() : Scalar(0);
+          polls = 0;
+        }
+      } else if (++polls > work.spins) {
+        *static_cast<volatile int *>(work.stuck) = 1;
+        l.sum                                    = GivenUp(); // x tells, too
+        l.finished                               = true;
+        if (!WIDE) Tell(A, l, l.sum, x, NEAR ? near : nullptr, work);
+      }
+    }
+    unsigned done = __ballot_sync(ALL, l.finished);
+    if constexpr (!WIDE) {
+      if (done == ALL) return;
+    } else {
+#pragma unroll
+      for (int step = 1; step < 1 << WIDTH; step *= 2) done &= done >> step; // at leaders: all lanes of the piece
+      const unsigned fresh = done & LEADERS & ~told;
+      if (!fresh) continue;
+      Scalar total = l.sum;
+#pragma unroll
+      for (int step = (1 << WIDTH) / 2; step > 0; step /= 2) total = total + shuffle_xor(total, step, 32);
+      if (fresh >> lane & 1 && lane < l.lanes) Tell(A, l, total * l.scale, x, NEAR ? near : nullptr, work);
+      told |= fresh;
+      if (told == LEADERS) return;
+    }
+  }
+}
+
 /// A lane, or a few, per piece. Blocks take tiles, WARPS slices that follow each other, by ticket in the order of their
 /// levels, so that all that earlier tickets cover is running or done whatever order blocks are dispatched in: the
-/// oldest piece can always go on, and no solve hangs. In each turn of the loop a lane looks at all unknowns of its
-/// batch at once and goes on if they are there; it never waits for a neighbour, so that pieces of one warp may need
-/// each other. Several warps pass what lies in their tile through shared memory. Sums run in a fixed order: bitwise
-/// reproducible.
-template <int WARPS, int SIZE> static __global__ void __launch_bounds__(WARPS * 32)
+/// oldest piece can always go on, and no solve hangs. Sums run in a fixed order: bitwise reproducible.
+template <int WARPS> static __global__ void __launch_bounds__(WARPS * 32)
     sweep_kernel(SweepLayout A, const Scalar *b, Scalar *x, SweepWork work)
 {
   constexpr bool      NEAR = WARPS > 1;
@@ -72,78 +168,29 @@ template <int WARPS, int SIZE> static __global__ void __launch_bounds__(WARPS * 
       tile = __shfl_sync(ALL, ticket, 0);
     }
     if (tile >= A.slices) return;
-    const PetscCount s         = tile + (NEAR ? threadIdx.x / 32 : 0);
-    const PetscInt   beginning = A.first[tile]; // unknowns from here on are near
-    const bool       any       = s < A.slices;
-    const PetscInt   first = any ? A.first[s] : 0, pieces = any ? A.first[s + 1] - first : 0;
-    const int        width = any ? A.width[s] : 0, lanes = pieces << width, part = lane & ((1 << width) - 1);
-    const PetscInt   k         = first + (lane >> width);
-    const PetscCount end       = any ? A.base[s + 1] : 0;
-    bool             published = lane >= lanes;
-    PetscCount       at        = published ? end : A.base[s] + lane;
-    const PetscInt   outside   = published ? -1 : A.outside[k];
-    const Scalar     scale     = published ? Scalar(1) : A.scale[k];
-    const unsigned   group     = width == 5 ? ALL : ((1u << (1 << width)) - 1) << (lane - part);
-    Scalar           sum(0), v[SIZE];
-    Batch<SIZE>      batch, next;
-    long long        polls = 0;
-
-    batch.Load(A, at, lanes, end);
-    next.Load(A, at + static_cast<PetscCount>(SIZE) * lanes, lanes, end);
-    bool finished = batch.j[0] < 0;
-    if (!published && k < A.lower && outside >= 0 && part == 0) sum = b[outside];
-#pragma unroll
-    for (int q = 0; q < SIZE; q++) v[q] = NotYet();
-
-    while (!__all_sync(ALL, published)) {
-      bool ready = true;
-      if (!finished) {
-#pragma unroll
-        for (int q = 0; q < SIZE; q++) // all on their way before the first is looked at
-          if (batch.j[q] >= 0 && (!NEAR || batch.j[q] < beginning) && IsMissing(v[q]))
-            v[q] = poll(work.unknowns + batch.j[q]);
-        if (NEAR) {
-#pragma unroll
-          for (int q = 0; q < SIZE; q++)
-            if (batch.j[q] >= beginning && IsMissing(v[q])) v[q] = poll_near(near + (batch.j[q] - beginning));
-        }
-#pragma unroll
-        for (int q = 0; q < SIZE; q++) ready = ready && (batch.j[q] < 0 || !IsMissing(v[q]));
-        if (ready) {
-#pragma unroll
-          for (int q = 0; q < SIZE; q++) {
-            if (batch.j[q] >= 0) sum = sum - batch.a[q] * v[q];
-            v[q] = NotYet();
-          }
-          finished = next.j[0] < 0; // a lane's entries come without gaps
-          batch    = next;
-          polls    = 0;
-          if (!finished) {
-            at += static_cast<PetscCount>(SIZE) * lanes;
-            next.Load(A, at + static_cast<PetscCount>(SIZE) * lanes, lanes, end);
-          }
-        } else if (++polls > work.spins) {
-          *static_cast<volatile int *>(work.stuck) = 1;
-          sum                                      = GivenUp(); // x tells, too
-          finished                                 = true;
-        }
+    const PetscCount s = tile + (NEAR ? threadIdx.x / 32 : 0);
+    if (s < A.slices) {
+      Lane           l;
+      const PetscInt first = A.first[s];
+      l.beginning          = A.first[tile];
+      const int width      = A.width[s];
+      l.lanes              = static_cast<int>(A.first[s + 1] - first) << width;
+      l.finished           = lane >= l.lanes;
+      l.k                  = first + (lane >> width);
+      l.end                = A.base[s + 1];
+      l.at                 = l.finished ? l.end : A.base[s] + lane;
+      l.outside            = l.finished ? -1 : A.outside[l.k];
+      l.scale              = l.finished ? Scalar(1) : A.scale[l.k];
+      l.sum =
+          !l.finished && l.k < A.lower && l.outside >= 0 && (lane & ((1 << width) - 1)) == 0 ? b[l.outside] : Scalar(0);
+      switch (width) {
+      case 0: SolveSlice<0, NEAR>(A, l, x, near, work); break;
+      case 1: SolveSlice<1, NEAR>(A, l, x, near, work); break;
+      case 2: SolveSlice<2, NEAR>(A, l, x, near, work); break;
+      case 3: SolveSlice<3, NEAR>(A, l, x, near, work); break;
+      case 4: SolveSlice<4, NEAR>(A, l, x, near, work); break;
+      default: SolveSlice<5, NEAR>(A, l, x, near, work);
       }
-      bool fresh = finished && !published;
-      if (width > 0) {
-        const unsigned all = __ballot_sync(ALL, finished);
-        fresh              = !published && (all & group) == group;
-        if (!__any_sync(ALL, fresh)) continue;
-        Scalar total = sum;
-        for (int mask = (1 << width) / 2; mask > 0; mask /= 2) total = total + shuffle_xor(total, mask, 32);
-        if (fresh) sum = total;
-      }
-      if (fresh && part == 0) {
-        sum = sum * scale;
-        if (NEAR) publish_near(near + (k - beginning), sum);
-        publish(work.unknowns + k, sum);
-        if (k >= A.lower && outside >= 0) x[outside] = sum;
-      }
-      published = published || fresh;
     }
     if (NEAR) __syncthreads();
   }
@@ -170,14 +217,14 @@ PetscErrorCode PresetSweep(PetscCount unknowns, const SweepWork &work, Stream st
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <int WARPS, int SIZE> static PetscErrorCode Launch(const SweepLayout &A, PetscInt warps, const Scalar *b,
-                                                            Scalar *x, const SweepWork &work, Stream stream)
+template <int WARPS> static PetscErrorCode Launch(const SweepLayout &A, PetscInt warps, const Scalar *b, Scalar *x,
+                                                  const SweepWork &work, Stream stream)
 {
   const PetscInt tiles = (A.slices + WARPS - 1) / WARPS, wanted = (warps + WARPS - 1) / WARPS;
 
   PetscFunctionBegin;
   PetscCall(PresetSweep(A.pieces, work, stream));
-  sweep_kernel<WARPS, SIZE>
+  sweep_kernel<WARPS>
       <<<static_cast<unsigned>(tiles < wanted ? tiles : wanted), WARPS * 32, 0, static_cast<cudaStream_t>(stream)>>>(
           A, b, x, work);
   SparseGPUCallCUDA(cudaPeekAtLastError());
@@ -194,7 +241,7 @@ PetscErrorCode Sweep::Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scala
   PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
   // measured: docs/performance.md
   const PetscInt levels = lower_levels + upper_levels;
-  const PetscInt tile   = options.tile ? options.tile : layout_.pieces / levels < 128 ? 8 : 1;
+  const PetscInt tile   = options.tile ? options.tile : layout_.slices / levels < 4 ? 8 : 1;
   const PetscInt ahead  = 4 * (layout_.slices / levels); // a few levels at work, and never a crowd of idle pollers
   const PetscInt warps =
       options.warps ? options.warps : PetscMin(PetscMax(ahead, 2 * multiprocessors), 32 * multiprocessors);
@@ -204,10 +251,7 @@ PetscErrorCode Sweep::Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scala
   }
   PetscCall(unknowns_.Reserve(static_cast<size_t>(layout_.pieces) * sizeof(Scalar)));
   const SweepWork work{static_cast<Scalar *>(unknowns_.data()), ticket_.data(), stuck(), options.spins};
-  const auto      launch = tile > 1               ? Launch<8, 4>
-                           : options.entries <= 4 ? Launch<1, 4>
-                           : options.entries <= 8 ? Launch<1, 8>
-                                                  : Launch<1, 16>;
+  const auto      launch = tile > 1 ? Launch<8> : Launch<1>;
   PetscCall((*launch)(layout_, warps, b, x, work, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
