@@ -240,7 +240,8 @@ PetscErrorCode Factor::Numeric(Mat F, Mat A, const MatrixRows &rows, const MatFa
       if (tries != 5) low = fraction;
       fraction     = tries == 5 ? high : (high + low) / 2;
       pivots.shift = fraction * top;
-    } else if (type == MAT_SHIFT_POSITIVE_DEFINITE && fraction > 0 && tries < 5) { // it may do with less
+    } else if (type == MAT_SHIFT_POSITIVE_DEFINITE && fraction > 0 && tries < 5 && kind != Incomplete::Cholesky) {
+      // it may do with less; PETSc does not ask where the factorization is ICC
       high         = fraction;
       fraction     = (high + low) / 2;
       pivots.shift = fraction * top;
