@@ -41,7 +41,11 @@ products run there: numeric factorization and triangular solves without synchron
 . -pc_factor_shift_type type              - none, nonzero, positive_definite or inblocks
 . -pc_factor_zeropivot z                  - a smaller pivot is zero
 . -pc_factor_diagonal_fill                - puts missing diagonal entries in
-. -mat_sparsegpu_trisolve_warps n         - warps that a solve on the GPU keeps at work, 0: 8 for each multiprocessor
+. -mat_sparsegpu_trisolve engine         - auto, syncfree, level or jacobi: the triangular solves
+. -mat_sparsegpu_trisolve_sweeps n        - jacobi: sweeps over each factor (default 5)
+. -mat_sparsegpu_trisolve_warps n         - warps that a solve on the GPU keeps at work, 0: as measured
+. -mat_sparsegpu_trisolve_tile n          - auto: warps that share a tile, 1 or 8, 0: by the rows of a level
+. -mat_sparsegpu_trisolve_check           - waits for the end of each solve and tells how it went
 - -mat_sparsegpu_trisolve_spins n         - a solve on the GPU that polls n times without progress gives up with an
 error
 
@@ -49,7 +53,11 @@ error
 
   Notes:
   For sequential matrices of the types `MATAIJ` and `MATSPARSEGPU`. The factors are those of PETSc's own ILU, up to
-rounding. Transposed solves run on the host.
+rounding.
+
+  On the GPU syncfree needs no analysis, level runs level after level from the second solve on, and auto is the fastest.
+  On the host auto and syncfree take row after row, and level and jacobi run in parallel by Kokkos. Only jacobi is
+  approximate, and exact with as many sweeps as the factors have levels.
 
 .seealso: `MATSPARSEGPU`, `PCILU`, `PCBJACOBI`, `PCFactorSetMatSolverType()`, `PCFactorSetLevels()`
 M*/
@@ -59,7 +67,10 @@ M*/
   PCSPARSEGPU = "sparsegpu" - Incomplete LU factorization of each process's diagonal block by `MATSOLVERSPARSEGPU`
 
   Options Database Keys:
-+ -pc_sparsegpu_levels k          - levels of fill (default 0)
++ -pc_sparsegpu_factor type       - ilu, icc, or none: the triangles of the matrix itself, (D + L) D^-1 (D + U)
+. -pc_sparsegpu_solve engine      - as -mat_sparsegpu_trisolve of `MATSOLVERSPARSEGPU`
+. -pc_sparsegpu_check             - waits for the end of each solve and tells how it went
+. -pc_sparsegpu_levels k          - levels of fill (default 0)
 - -pc_sparsegpu_ordering type     - any ordering of PETSc; by default `MATORDERINGABMC` where the factors lie on a GPU,
 whose solves need rows that do not wait for each other, and natural on the host
 
