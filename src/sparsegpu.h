@@ -61,6 +61,8 @@ matrices; -pc_factor_mat_solver_type petsc asks for PETSc's.
   Patterns without fill are found on the device, fill on the host. New values in the same pattern cost one upload, or
 none where `MatSetValuesCOO()` had them on the device. Solves are bitwise reproducible.
 
+  On the host auto and syncfree take row after row, level and jacobi run in parallel by Kokkos.
+
 .seealso: `MATSPARSEGPU`, `PCILU`, `PCICC`, `PCBJACOBI`, `PCFactorSetMatSolverType()`, `PCFactorSetLevels()`
 M*/
 #define MATSOLVERSPARSEGPU "sparsegpu"

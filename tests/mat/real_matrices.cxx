@@ -1,12 +1,9 @@
 static const char help[] = "Matrices of real applications in every format.\n\
   -file FILE : one of them; else all of the folder that the environment variable SPARSEGPU_MATRICES names\n\n";
 
-#include "../family.hpp"
-
-#include <load.hpp>
+#include "../real_matrices.hpp"
 
 #include <algorithm>
-#include <filesystem>
 
 using namespace testing;
 
@@ -29,29 +26,6 @@ static bool TooMuchPadding(const Problem &p, const std::string &format)
   return stored > 4 * nonzeros && stored > nonzeros + 1024;
 }
 
-/// Skips (by *loaded) a complex matrix where scalars are real.
-static PetscErrorCode Load(const std::string &file, Problem *p, bool *loaded)
-{
-  std::string message;
-  Mat         A;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscPushErrorHandler(CollectMessage, &message));
-  const PetscErrorCode code = LoadMatrix(PETSC_COMM_SELF, file.c_str(), &A);
-  PetscCall(PetscPopErrorHandler());
-  *loaded = code == PETSC_SUCCESS;
-  if (!*loaded) {
-    PetscCheck(message.find("\"complex\"") != std::string::npos, PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "%s",
-               message.c_str());
-    PetscCall(Skip(message));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(Gather(A, p));
-  p->name = std::filesystem::path(file).filename().string();
-  PetscCall(MatDestroy(&A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode CheckFile(const std::string &file)
 {
   std::vector<std::string> formats, backends;
@@ -59,7 +33,7 @@ static PetscErrorCode CheckFile(const std::string &file)
   bool                     loaded;
 
   PetscFunctionBeginUser;
-  PetscCall(Load(file, &p, &loaded));
+  PetscCall(LoadReal(file, &p, &loaded));
   if (!loaded) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Formats(&formats));
   PetscCall(Backends(&backends));
@@ -85,27 +59,8 @@ static PetscErrorCode CheckFile(const std::string &file)
 
 static PetscErrorCode RealMatrices()
 {
-  char              file[PETSC_MAX_PATH_LEN] = "";
-  const char *const folder                   = getenv("SPARSEGPU_MATRICES");
-  PetscBool         set;
-
   PetscFunctionBeginUser;
-  PetscCall(PetscOptionsGetString(nullptr, nullptr, "-file", file, sizeof(file), &set));
-  if (set) {
-    PetscCall(CheckFile(file));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (!folder || !*folder) {
-    PetscCall(Skip("SPARSEGPU_MATRICES names no folder"));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  for (const auto &found : std::filesystem::directory_iterator(folder)) {
-    const std::string name = found.path().filename().string(), stem = name.substr(0, name.find(".mtx"));
-    if (stem == name || (stem.size() > 2 && stem.substr(stem.size() - 2) == "_b"))
-      continue; // NAME_b is a right-hand side
-    PetscCall(CheckFile(found.path().string()));
-    SkipReason().clear(); // a complex matrix among real ones is no reason to skip the others
-  }
+  PetscCall(EachRealMatrix(CheckFile));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

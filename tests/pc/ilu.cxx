@@ -1,119 +1,9 @@
 static const char help[] =
     "ILU(k) of MATSOLVERSPARSEGPU against PETSc's own: the same factors, so the same solutions.\n\n";
 
-#include "../family.hpp"
+#include "factors.hpp"
 
 using namespace testing;
-using battery::Entry;
-
-/// A square matrix of this pattern whose diagonal is twice what dominates its row and its column, so that every factor
-/// is well conditioned: |U^-1| |U| and |L| |L^-1| are at most 3 in the norms of rows and of columns.
-static Problem Dominant(Problem p)
-{
-  std::vector<PetscReal> sum(p.rows, 0);
-  std::vector<Entry>     off;
-  for (const Entry &e : p.entries) {
-    if (e.i == e.j) continue;
-    off.push_back(e);
-    sum[e.i] += PetscAbsScalar(e.v);
-    sum[e.j] += PetscAbsScalar(e.v);
-  }
-  for (PetscInt r = 0; r < p.rows; ++r) off.push_back({r, r, r % 3 ? 2 * sum[r] + 1 : -2 * sum[r] - 1});
-  p.entries = off;
-  return p;
-}
-
-/// Patterns that a solve in parallel finds hard.
-static std::vector<Problem> Problems()
-{
-  std::vector<Problem> all = {battery::Grid("grid_24x23", 24, 23, false), battery::RowLengths(), battery::PowerLaw(300),
-                              battery::OneFullRow(300, 0), battery::OneFullRow(300, 299)};
-  all[1].cols              = all[1].rows; // cut to a square
-  for (Problem &p : all) {
-    std::vector<Entry> inside;
-    for (const Entry &e : p.entries)
-      if (e.j < p.rows) inside.push_back(e);
-    p.entries = inside;
-  }
-  battery::Builder chain("bidiagonal_3000", 3000, 3000), arrow("arrow_200", 200, 200), one("one_1x1", 1, 1);
-  for (PetscInt r = 1; r < 3000; ++r) chain.Add(r, r - 1);
-  for (PetscInt r = 1; r < 200; ++r) {
-    arrow.Add(r, 0);
-    arrow.Add(0, r);
-  }
-  all.push_back(chain);
-  all.push_back(arrow);
-  all.push_back(one);
-  all.push_back(battery::Builder("diagonal_33", 33, 33));
-  all.push_back(battery::Builder("empty_0x0", 0, 0));
-  for (Problem &p : all) p = Dominant(p);
-  return all;
-}
-
-static PetscErrorCode FactorOf(Mat A, const char solver[], const MatFactorInfo &info, const char ordering[], Mat *F)
-{
-  IS rows, columns;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatGetFactor(A, solver, MAT_FACTOR_ILU, F));
-  PetscCall(MatGetOrdering(A, ordering, &rows, &columns));
-  PetscCall(MatILUFactorSymbolic(*F, A, rows, columns, &info));
-  PetscCall(MatLUFactorNumeric(*F, A, &info));
-  PetscCall(ISDestroy(&rows));
-  PetscCall(ISDestroy(&columns));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-static MatFactorInfo Info(PetscReal levels)
-{
-  MatFactorInfo info;
-  PetscCallAbort(PETSC_COMM_SELF, MatFactorInfoInitialize(&info));
-  info.levels    = levels;
-  info.fill      = 5;
-  info.zeropivot = 100 * PETSC_MACHINE_EPSILON;
-  return info;
-}
-
-/// x of F x = b with vectors of `type`; b = Input(n, 7).
-static PetscErrorCode Solve(Mat A, Mat F, const std::string &type, bool transpose, Poison poison,
-                            std::vector<PetscScalar> *solution)
-{
-  Vec                b, x;
-  const PetscScalar *array;
-  PetscInt           n;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatGetLocalSize(A, &n, nullptr));
-  PetscCall(CreateVector(A, Op::Plain, false, type, &b));
-  PetscCall(VecDuplicate(b, &x));
-  PetscCall(SetVector(b, Input(n, 7, poison)));
-  PetscCall(VecSet(x, 77));
-  if (transpose)
-    PetscCall(MatSolveTranspose(F, b, x));
-  else
-    PetscCall(MatSolve(F, b, x));
-  PetscCall(VecGetArrayRead(x, &array));
-  solution->assign(array, array + n);
-  PetscCall(VecRestoreArrayRead(x, &array));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Two backward stable solves with factors that two orders of summation made: each of the four sweeps is off by at most
-/// (length + 2) eps |L^-1| |L| |x| (Higham, 8.1), each factorization by as much again; |..| |..| <= 9 for both factors.
-static PetscErrorCode CheckClose(const std::vector<PetscScalar> &x, const std::vector<PetscScalar> &y, PetscInt length,
-                                 const std::string &what)
-{
-  PetscReal largest = 0;
-
-  PetscFunctionBeginUser;
-  for (const PetscScalar v : y) largest = PetscMax(largest, PetscAbsScalar(v));
-  const PetscReal bound = 2 * 4 * 9 * (length + 2) * PETSC_MACHINE_EPSILON * largest;
-  for (size_t r = 0; r < x.size(); ++r)
-    PetscCheck(PetscAbsScalar(x[r] - y[r]) <= bound, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, row %d: %g away, %g allowed",
-               what.c_str(), (int)r, (double)PetscAbsScalar(x[r] - y[r]), (double)bound);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /// Every problem, level, ordering, backend and kind of vector; a second time with new values; twice the same bits.
 static PetscErrorCode Same()
@@ -133,14 +23,14 @@ static PetscErrorCode Same()
           Mat                      A, F, G;
           PetscCall(CreateMatrix(PETSC_COMM_SELF, p, MATSPARSEGPU, nullptr, Layout::Even, &A));
           PetscCall(MatSparseGPUSetBackend(A, backend.c_str()));
-          PetscCall(FactorOf(A, MATSOLVERSPARSEGPU, info, ordering, &F));
-          PetscCall(FactorOf(A, MATSOLVERPETSC, info, ordering, &G));
+          PetscCall(FactorOf(A, MATSOLVERSPARSEGPU, MAT_FACTOR_ILU, info, ordering, &F));
+          PetscCall(FactorOf(A, MATSOLVERPETSC, MAT_FACTOR_ILU, info, ordering, &G));
           for (int round = 0; round < 2; ++round) {
             for (const std::string &type : types)
               for (bool transpose : {false, true}) {
-                PetscCall(Solve(A, F, type, transpose, Poison::None, &ours));
-                PetscCall(Solve(A, F, type, transpose, Poison::None, &again));
-                PetscCall(Solve(A, G, VECSTANDARD, transpose, Poison::None, &petsc));
+                PetscCall(SolveWith(A, F, type, transpose, &ours));
+                PetscCall(SolveWith(A, F, type, transpose, &again));
+                PetscCall(SolveWith(A, G, VECSTANDARD, transpose, &petsc));
                 PetscCall(CheckClose(ours, petsc, 40 + p.rows / 4, what + (transpose ? ", transposed" : "")));
                 PetscCheck(ours.empty() || !memcmp(ours.data(), again.data(), ours.size() * sizeof(PetscScalar)),
                            PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: not the same bits twice", what.c_str());
@@ -185,8 +75,8 @@ static PetscErrorCode Pivots()
       PetscCall(CreateMatrix(PETSC_COMM_SELF, p, MATSPARSEGPU, nullptr, Layout::Even, &A));
       PetscCall(MatSparseGPUSetBackend(A, backend.c_str()));
       PetscCall(MatSetErrorIfFailure(A, PETSC_FALSE));
-      PetscCall(FactorOf(A, MATSOLVERSPARSEGPU, info, MATORDERINGNATURAL, &F));
-      PetscCall(FactorOf(A, MATSOLVERPETSC, info, MATORDERINGNATURAL, &G));
+      PetscCall(FactorOf(A, MATSOLVERSPARSEGPU, MAT_FACTOR_ILU, info, MATORDERINGNATURAL, &F));
+      PetscCall(FactorOf(A, MATSOLVERPETSC, MAT_FACTOR_ILU, info, MATORDERINGNATURAL, &G));
       PetscCall(MatFactorGetError(F, &error));
       if (shift == MAT_SHIFT_NONE) {
         PetscCheck(error == MAT_FACTOR_NUMERIC_ZEROPIVOT, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: error %d", what.c_str(),
@@ -197,8 +87,8 @@ static PetscErrorCode Pivots()
       } else {
         PetscCheck(error == MAT_FACTOR_NOERROR, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: error %d", what.c_str(),
                    (int)error);
-        PetscCall(Solve(A, F, VECSTANDARD, false, Poison::None, &ours));
-        PetscCall(Solve(A, G, VECSTANDARD, false, Poison::None, &petsc));
+        PetscCall(SolveWith(A, F, VECSTANDARD, false, &ours));
+        PetscCall(SolveWith(A, G, VECSTANDARD, false, &petsc));
         PetscCall(CheckClose(ours, petsc, 60, what));
       }
       PetscCall(MatDestroy(&F));
@@ -221,14 +111,14 @@ static PetscErrorCode Errors()
   for (PetscInt r = 0; r < 3; ++r) wide.Add(r, r, 1);
   PetscCall(CreateMatrix(PETSC_COMM_SELF, b, MATSPARSEGPU, nullptr, Layout::Even, &A));
   PetscCall(ExpectError(
-      "missing", [&] { return FactorOf(A, MATSOLVERSPARSEGPU, info, MATORDERINGNATURAL, &F); }, &message,
-      PETSC_ERR_ARG_WRONGSTATE));
+      "missing", [&] { return FactorOf(A, MATSOLVERSPARSEGPU, MAT_FACTOR_ILU, info, MATORDERINGNATURAL, &F); },
+      &message, PETSC_ERR_ARG_WRONGSTATE));
   PetscCall(CheckText("missing", message, {"diagonal entry of row 0", "-pc_factor_diagonal_fill"}));
   PetscCall(MatDestroy(&F));
   info.diagonal_fill = 1;
   PetscCall(MatSetErrorIfFailure(A, PETSC_TRUE));
   PetscCall(ExpectError(
-      "zero", [&] { return FactorOf(A, MATSOLVERSPARSEGPU, info, MATORDERINGNATURAL, &F); }, &message,
+      "zero", [&] { return FactorOf(A, MATSOLVERSPARSEGPU, MAT_FACTOR_ILU, info, MATORDERINGNATURAL, &F); }, &message,
       PETSC_ERR_MAT_LU_ZRPVT));
   PetscCall(CheckText("zero", message, {"Zero pivot row 0 value 0"}));
   PetscCall(MatDestroy(&F));
@@ -264,7 +154,7 @@ static PetscErrorCode Poisoned()
       rhs[20] = std::numeric_limits<PetscReal>::infinity();
       PetscCall(CreateMatrix(PETSC_COMM_SELF, p, MATSPARSEGPU, nullptr, Layout::Even, &A));
       PetscCall(MatSparseGPUSetBackend(A, backend.c_str()));
-      PetscCall(FactorOf(A, MATSOLVERSPARSEGPU, Info(0), MATORDERINGNATURAL, &F));
+      PetscCall(FactorOf(A, MATSOLVERSPARSEGPU, MAT_FACTOR_ILU, Info(0), MATORDERINGNATURAL, &F));
       PetscCall(CreateVector(A, Op::Plain, false, type, &v));
       PetscCall(VecDuplicate(v, &x));
       PetscCall(SetVector(v, rhs));
@@ -301,8 +191,8 @@ static PetscErrorCode Stuck()
   for (PetscInt r = 1; r < 200000; ++r) b.Add(r, r - 1);
   PetscCall(CreateMatrix(PETSC_COMM_SELF, Dominant(b), MATSPARSEGPU, nullptr, Layout::Even, &A));
   PetscCall(MatSparseGPUSetBackend(A, "cuda"));
-  PetscCall(FactorOf(A, MATSOLVERSPARSEGPU, Info(0), MATORDERINGNATURAL, &F));
-  PetscCall(Solve(A, F, VECSTANDARD, false, Poison::None, &x));
+  PetscCall(FactorOf(A, MATSOLVERSPARSEGPU, MAT_FACTOR_ILU, Info(0), MATORDERINGNATURAL, &F));
+  PetscCall(SolveWith(A, F, VECSTANDARD, false, &x));
   PetscCheck(!PetscIsInfOrNanScalar(x.back()), PETSC_COMM_SELF, PETSC_ERR_PLIB, "A patient solve failed");
   PetscCall(MatDestroy(&F));
   const Option option("-mat_sparsegpu_trisolve_spins", "2");

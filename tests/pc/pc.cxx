@@ -1,7 +1,9 @@
 static const char help[] =
     "PCSPARSEGPU under KSP: the iterations of PETSc's block Jacobi with ILU, in parallel, too.\n\n";
 
-#include "../family.hpp"
+#include "factors.hpp"
+
+#include <memory>
 
 using namespace testing;
 
@@ -95,7 +97,121 @@ static PetscErrorCode ZeroPivot()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// A system, solved for a known solution with the options that are set, plain or transposed; the relative error of the
+/// solution is at most the tolerance times what the matrix's condition makes of it. `normal`: the preconditioner is
+/// made for the normal equations.
+static PetscErrorCode SolveKnown(const Problem &p, bool transpose, bool normal, const std::string &what)
+{
+  constexpr PetscReal tolerance = 1e-8;
+  Mat                 A, P;
+  Vec                 x, b, exact;
+  KSP                 ksp;
+  KSPConvergedReason  reason;
+  PetscReal           residual, norm;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateMatrix(PETSC_COMM_WORLD, p, MATSPARSEGPU, nullptr, Layout::Even, &A));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecDuplicate(x, &exact));
+  PetscCall(SetVector(exact, Input(p.rows, 7, Poison::None)));
+  PetscCall(transpose ? MatMultTranspose(A, exact, b) : MatMult(A, exact, b));
+  if (normal) {
+    PetscCall(MatTransposeMatMult(A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &P));
+  } else {
+    PetscCall(PetscObjectReference((PetscObject)A));
+    P = A;
+  }
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, P));
+  PetscCall(KSPSetTolerances(ksp, tolerance, PETSC_DEFAULT, PETSC_DEFAULT, 500));
+  PetscCall(KSPSetFromOptions(ksp));
+  for (int round = 0; round < 2; ++round) {
+    PetscCall(VecSet(x, 0));
+    PetscCall(transpose ? KSPSolveTranspose(ksp, b, x) : KSPSolve(ksp, b, x));
+    PetscCall(KSPGetConvergedReason(ksp, &reason));
+    PetscCheck(reason > 0, PETSC_COMM_WORLD, PETSC_ERR_NOT_CONVERGED, "%s: reason %d", what.c_str(), (int)reason);
+    // A is twice as dominant as it need be (Dominant()), and so are its blocks and its factors: the condition of the
+    // preconditioned matrix is at most 9, its square 81 for the normal equations
+    PetscCall(VecAXPY(x, -1, exact));
+    PetscCall(VecNorm(x, NORM_2, &residual));
+    PetscCall(VecNorm(exact, NORM_2, &norm));
+    PetscCheck(residual <= 100 * tolerance * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: off by %g of %g",
+               what.c_str(), (double)residual, (double)norm);
+  }
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&exact));
+  PetscCall(MatDestroy(&P));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Sets options for as long as it lives: name, value, name, value, ...
+class OptionList
+{
+public:
+  explicit OptionList(const std::vector<std::string> &words)
+  {
+    for (size_t k = 0; k + 1 < words.size(); k += 2) list_.emplace_back(new Option(words[k], words[k + 1]));
+  }
+
+private:
+  std::vector<std::unique_ptr<Option>> list_;
+};
+
+/// What else reaches the preconditioner: Krylov methods that need its transpose, its options, and those above it.
+static PetscErrorCode Krylov()
+{
+  const Problem general                            = Dominant(battery::Grid("grid_40x37", 40, 37, false), true),
+                spd                                = Symmetric(battery::Grid("grid_40x37", 40, 37, true));
+  const std::string                           type = "-pc_type";
+  const std::vector<std::vector<std::string>> both = {
+      {type, PCSPARSEGPU, "-ksp_type", KSPGMRES},
+      {type, PCSPARSEGPU, "-ksp_type", KSPBICG},
+      {type, PCSPARSEGPU, "-ksp_type", KSPLSQR},
+      {type, PCSPARSEGPU, "-pc_sparsegpu_solve", "syncfree"},
+      {type, PCSPARSEGPU, "-pc_sparsegpu_solve", "level"},
+      {type, PCSPARSEGPU, "-pc_sparsegpu_solve", "jacobi", "-mat_sparsegpu_trisolve_sweeps", "3"},
+      {type, PCSPARSEGPU, "-pc_sparsegpu_check", "1", "-pc_sparsegpu_solve", "auto"},
+      {type, PCSPARSEGPU, "-pc_sparsegpu_factor", "none"},
+      {type, PCSPARSEGPU, "-pc_factor_levels", "2"},
+      {type, PCSPARSEGPU, "-pc_factor_shift_type", "nonzero", "-pc_factor_zeropivot", "1e-10"},
+      {type, PCSPARSEGPU, "-pc_factor_mat_ordering_type", "rcm", "-pc_factor_reuse_ordering", "1"},
+      {type, PCSPARSEGPU, "-pc_factor_diagonal_fill", "1"},
+      {type, PCBJACOBI, "-sub_pc_type", PCSPARSEGPU},
+      {type, PCBJACOBI, "-sub_pc_type", PCSPARSEGPU, "-sub_pc_sparsegpu_solve", "level"},
+      {type, PCBJACOBI, "-sub_pc_factor_mat_solver_type", MATSOLVERSPARSEGPU},
+      {type, PCASM, "-sub_pc_type", PCSPARSEGPU},
+      {type, PCASM, "-sub_pc_factor_mat_solver_type", MATSOLVERSPARSEGPU},
+  };
+  const std::vector<std::vector<std::string>> symmetric = {
+      {type, PCSPARSEGPU, "-pc_sparsegpu_factor", "icc", "-ksp_type", KSPCG},
+      {type, PCSPARSEGPU, "-pc_sparsegpu_factor", "icc", "-ksp_type", KSPCG, "-pc_factor_levels", "1"},
+      {type, PCSPARSEGPU, "-pc_sparsegpu_factor", "none", "-ksp_type", KSPCG},
+      {type, PCBJACOBI, "-sub_pc_type", PCICC, "-sub_pc_factor_mat_solver_type", MATSOLVERSPARSEGPU, "-ksp_type",
+       KSPCG},
+  };
+
+  PetscFunctionBeginUser;
+  for (bool transpose : {false, true})
+    for (const auto &options : both) {
+      const OptionList set(options);
+      std::string      what = transpose ? "transposed" : "plain";
+      for (const std::string &word : options) what += " " + word;
+      PetscCall(SolveKnown(general, transpose, options[3] == KSPLSQR, what));
+    }
+  for (const auto &options : symmetric) {
+    const OptionList set(options);
+    std::string      what;
+    for (const std::string &word : options) what += " " + word;
+    PetscCall(SolveKnown(spd, false, false, what));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help, {{"iterations", Iterations}, {"orderings", Orderings}, {"zero_pivot", ZeroPivot}});
+  return Main(argc, argv, help,
+              {{"iterations", Iterations}, {"orderings", Orderings}, {"zero_pivot", ZeroPivot}, {"krylov", Krylov}});
 }

@@ -110,6 +110,12 @@ PetscErrorCode Factor::Symbolic(Mat F, const MatrixRows &A, IS row, IS column, c
     PetscCallCXX(values_.resize(pattern_.j.size()));
     PetscCallCXX(unknowns_.resize(rows_));
     PetscCall(CountLevels(pattern_, &lower_levels_, &upper_levels_));
+    transposed_solver_.reset();
+    PetscCallCXX(solver_ = MakeTrisolve_Host(options.engine));
+    if (solver_) {
+      solver_->options = options;
+      PetscCall(solver_->Analyse(pattern_.View(), Stream()));
+    }
     PetscCall(PetscLogEventEnd(AnalysisEvent, F, nullptr, nullptr, nullptr));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -139,6 +145,8 @@ PetscErrorCode Factor::Attempt(const MatrixRows &A, const Pivots &pivots, PetscI
   if (space_ == Space::Host) {
     for (size_t f = 0; f < source_.size(); f++) values_[f] = source_[f] >= 0 ? A.csr.a[source_[f]] : Scalar(0);
     PetscCall(Numeric_Host(pattern_, kind, pivots, values_.data(), zero_row, zero_pivot));
+    if (solver_) PetscCall(solver_->SetValues(values_.data(), Stream()));
+    transposed_current_ = false;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #if defined(SPARSEGPU_HAVE_CUDA)
@@ -232,7 +240,8 @@ PetscErrorCode Factor::Numeric(Mat F, Mat A, const MatrixRows &rows, const MatFa
       if (tries != 5) low = fraction;
       fraction     = tries == 5 ? high : (high + low) / 2;
       pivots.shift = fraction * top;
-    } else if (type == MAT_SHIFT_POSITIVE_DEFINITE && fraction > 0 && tries < 5) { // it may do with less
+    } else if (type == MAT_SHIFT_POSITIVE_DEFINITE && fraction > 0 && tries < 5 && kind != Incomplete::Cholesky) {
+      // it may do with less; PETSc does not ask where the factorization is ICC
       high         = fraction;
       fraction     = (high + low) / 2;
       pivots.shift = fraction * top;
@@ -269,7 +278,7 @@ PetscLogDouble Factor::Bytes() const
   size_t bytes = device_pattern_.Bytes() + device_values_.bytes() + matrix_.bytes() + transposed_.Bytes();
 #if defined(SPARSEGPU_HAVE_CUDA)
   if (space_ == Space::Device) bytes += numeric_.Bytes() + (solver_ ? solver_->Bytes() : 0);
-  if (transposed_solver_) bytes += transposed_solver_->Bytes();
+  if (space_ == Space::Device && transposed_solver_) bytes += transposed_solver_->Bytes();
 #endif
   return static_cast<PetscLogDouble>(bytes);
 }
@@ -288,9 +297,9 @@ PetscErrorCode Factor::View(PetscViewer viewer) const
     PetscCall(PetscViewerASCIIPrintf(
         viewer, "%" PetscInt_FMT " levels of L (%.1f rows each), %" PetscInt_FMT " of U (%.1f rows each)\n", lower,
         (double)rows_ / lower, upper, (double)rows_ / upper));
-  if (space_ == Space::Device)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "triangular solves: %s, %.3g MB on the device\n",
-                                     EngineNames[static_cast<int>(options.engine)], Bytes() / 1e6));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "triangular solves: %s", EngineNames[static_cast<int>(options.engine)]));
+  if (space_ == Space::Device) PetscCall(PetscViewerASCIIPrintf(viewer, ", %.3g MB on the device", Bytes() / 1e6));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,6 +4,7 @@
 #include <petsc/private/matimpl.h>
 #include "device/buffer.hpp"
 #include "pc/ilu/ilu.hpp"
+#include "pc/trisolve/host.hpp"
 #include "pc/trisolve/transpose.hpp"
 
 namespace sparsegpu
@@ -49,6 +50,7 @@ private:
   PetscErrorCode Attempt(const MatrixRows &A, const Pivots &pivots, PetscInt *zero_row, PetscReal *zero_pivot);
   PetscErrorCode SolveArrays(PetscInt count, const PetscScalar *b, PetscInt ldb, bool b_on_device, PetscScalar *x,
                              PetscInt ldx, bool x_on_device, bool transpose);
+  PetscErrorCode SolveOnHost(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose);
   PetscErrorCode SolveOnDevice(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose,
                                Stream stream);
   PetscErrorCode MatrixRow(PetscInt step, PetscInt *row) const;
@@ -56,18 +58,20 @@ private:
   Space    space_ = Space::Host;
   PetscInt rows_ = 0, nonzeros_ = 0, matrix_nonzeros_ = 0;
   PetscInt lower_levels_ = 0, upper_levels_ = 0;
+  // where the solves run; null on the host: row after row
+  std::unique_ptr<Trisolve> solver_, transposed_solver_;
+  bool                      transposed_current_ = false;
   // on the host
   FactorPattern         pattern_;
   std::vector<PetscInt> source_; ///< [nonzeros_] entry of the matrix, -1: none
   std::vector<Scalar>   values_, unknowns_;
+  HostTransposed        host_transposed_;
   // on the device
-  DevicePattern             device_pattern_;
-  Array<Scalar>             device_values_;
-  sparsegpu::Numeric        numeric_;
-  std::unique_ptr<Trisolve> solver_, transposed_solver_;
-  TransposedFactors         transposed_;
-  bool                      transposed_current_ = false;
-  DeviceMemory              matrix_, b_, x_; ///< what lies on the host
+  DevicePattern      device_pattern_;
+  Array<Scalar>      device_values_;
+  sparsegpu::Numeric numeric_;
+  TransposedFactors  transposed_;
+  DeviceMemory       matrix_, b_, x_; ///< what lies on the host
 };
 
 /// Where the factorization of A runs: where its products do.

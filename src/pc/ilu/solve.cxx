@@ -5,6 +5,33 @@
 namespace sparsegpu
 {
 
+PetscErrorCode Factor::SolveOnHost(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
+                                   bool transpose)
+{
+  PetscFunctionBegin;
+  if (!solver_) {
+    for (PetscInt c = 0; c < count; c++, b += ldb, x += ldx)
+      PetscCall(Solve_Host(pattern_, values_.data(), b, x, unknowns_.data(), transpose));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (transpose && !transposed_solver_) {
+    std::unique_ptr<Trisolve> solver;
+    PetscCall(host_transposed_.Build(pattern_.View()));
+    PetscCallCXX(solver = MakeTrisolve_Host(options.engine));
+    solver->options = options;
+    PetscCall(solver->Analyse(host_transposed_.view, Stream()));
+    transposed_solver_  = std::move(solver);
+    transposed_current_ = false;
+  }
+  if (transpose && !transposed_current_) {
+    PetscCall(host_transposed_.SetValues(values_.data()));
+    PetscCall(transposed_solver_->SetValues(host_transposed_.values(), Stream()));
+    transposed_current_ = true;
+  }
+  PetscCall((transpose ? transposed_solver_ : solver_)->Solve(count, b, ldb, x, ldx, Stream()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Factor::SolveOnDevice(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
                                      bool transpose, Stream stream)
 {
@@ -48,9 +75,7 @@ PetscErrorCode Factor::SolveArrays(PetscInt count, const PetscScalar *b, PetscIn
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(TrisolveEvent, nullptr, nullptr, nullptr, nullptr));
   if (space_ == Space::Host) {
-    for (PetscInt c = 0; c < count; c++)
-      PetscCall(Solve_Host(pattern_, values_.data(), from + static_cast<size_t>(c) * ldb,
-                           to + static_cast<size_t>(c) * ldx, unknowns_.data(), transpose));
+    PetscCall(SolveOnHost(count, from, ldb, to, ldx, transpose));
     PetscCall(PetscLogFlops(flops));
   } else {
     PetscCall(DeviceStream(&stream));

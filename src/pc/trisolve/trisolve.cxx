@@ -1,5 +1,6 @@
 #include "pc/trisolve/trisolve.hpp"
 #include <algorithm>
+#include "pc/trisolve/host.hpp"
 #include "petsc/compat.hpp"
 #if defined(SPARSEGPU_HAVE_CUDA)
   #include "pc/trisolve/jacobi.hpp"
@@ -36,6 +37,13 @@ std::unique_ptr<Trisolve> MakeTrisolve(Engine engine)
   case Engine::Jacobi: return std::unique_ptr<Trisolve>(new JacobiSweeps);
   }
 #endif
+  return nullptr;
+}
+
+std::unique_ptr<Trisolve> MakeTrisolve_Host(Engine engine)
+{
+  if (engine == Engine::Level) return std::unique_ptr<Trisolve>(new HostLevels);
+  if (engine == Engine::Jacobi) return std::unique_ptr<Trisolve>(new HostJacobi);
   return nullptr;
 }
 

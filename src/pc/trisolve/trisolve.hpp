@@ -10,24 +10,31 @@
 namespace sparsegpu
 {
 
-/// The pattern of incomplete factors, both in one CSR, on the host; rows and columns in the order of elimination,
-/// columns ascending. L has a unit diagonal; the diagonal's place holds the inverse of U's.
-struct FactorPattern {
-  PetscInt              rows = 0;
-  std::vector<PetscInt> i;        ///< [rows + 1]
-  std::vector<PetscInt> j;        ///< [i[rows]] column
-  std::vector<PetscInt> diagonal; ///< [rows] where the diagonal lies in j
-  std::vector<PetscInt> row;      ///< [rows] the matrix's row that is eliminated r-th
-  std::vector<PetscInt> column;   ///< [rows] the matrix's column of elimination step r
-};
-
-/// The same on the device; also the transposed factors U^T L^T, whose lower factor carries the diagonal.
+/// Incomplete factors, both in one CSR, on the device or on the host; rows and columns in the order of elimination,
+/// columns ascending. L has a unit diagonal; the diagonal's place holds the inverse of U's. Also the transposed factors
+/// U^T L^T, whose lower factor carries the diagonal.
 struct FactorView {
   PetscInt        rows, nonzeros;
-  const PetscInt *i, *j, *diagonal; ///< as in FactorPattern
-  const PetscInt *row;              ///< [rows] entry of the right-hand side of row r; null: r
-  const PetscInt *column;           ///< [rows] entry of the solution of column r; null: r
-  bool            lower_diagonal;   ///< the diagonal belongs to the lower factor
+  const PetscInt *i;              ///< [rows + 1]
+  const PetscInt *j;              ///< [i[rows]] column
+  const PetscInt *diagonal;       ///< [rows] where the diagonal lies in j
+  const PetscInt *row;            ///< [rows] entry of the right-hand side of row r; null: r
+  const PetscInt *column;         ///< [rows] entry of the solution of column r; null: r
+  bool            lower_diagonal; ///< the diagonal belongs to the lower factor
+};
+
+/// The same as it is made on the host.
+struct FactorPattern {
+  PetscInt              rows = 0;
+  std::vector<PetscInt> i, j, diagonal;
+  std::vector<PetscInt> row;    ///< [rows] the matrix's row that is eliminated r-th
+  std::vector<PetscInt> column; ///< [rows] the matrix's column of elimination step r
+
+  FactorView View() const
+  {
+    return FactorView{
+        rows, static_cast<PetscInt>(j.size()), i.data(), j.data(), diagonal.data(), row.data(), column.data(), false};
+  }
 };
 
 enum class Engine {
@@ -49,7 +56,8 @@ struct TrisolveOptions {
   PetscInt  sweeps  = 5;         ///< of engine Jacobi, for each factor
 };
 
-/// A solver for one pair of factors on the device. All calls are asynchronous unless they say otherwise.
+/// A solver for one pair of factors, on the device or on the host, where all that it is given lies. On the device all
+/// calls are asynchronous unless they say otherwise; on the host streams are ignored.
 class Trisolve
 {
 public:
@@ -60,9 +68,9 @@ public:
   /// Looks at the pattern, whose arrays must outlive the solver. May wait. Errors: PETSC_ERR_MEM, naming the bytes
   /// asked for and free; PETSC_ERR_GPU for a pattern whose rows wait for each other.
   virtual PetscErrorCode Analyse(const FactorView &factors, Stream stream) = 0;
-  /// values [nonzeros], on the device, which must outlive the solver or the next call.
+  /// values [nonzeros], which must outlive the solver or the next call.
   virtual PetscErrorCode SetValues(const Scalar *values, Stream stream) = 0;
-  /// count right-hand sides, ld entries apart, on the device; b and x do not overlap. Errors: PETSC_ERR_GPU if an
+  /// count right-hand sides, ld entries apart; b and x do not overlap. Errors: PETSC_ERR_GPU if an
   /// earlier solve got stuck.
   virtual PetscErrorCode Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
                                Stream stream) = 0;
@@ -82,8 +90,10 @@ protected:
 private:
   int *stuck_ = nullptr; ///< [1] in pinned host memory
 };
-/// Null where there is no CUDA.
+/// The engine on the device; null where there is no CUDA.
 std::unique_ptr<Trisolve> MakeTrisolve(Engine engine);
+/// The engine on the host; null where it is Solve_Host().
+std::unique_ptr<Trisolve> MakeTrisolve_Host(Engine engine);
 
 /// Levels of the rows of L and of U, on the host. O(nonzeros).
 PetscErrorCode CountLevels(const FactorPattern &pattern, PetscInt *lower_levels, PetscInt *upper_levels);

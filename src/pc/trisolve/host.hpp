@@ -1,0 +1,60 @@
+/// Engines `level` and `jacobi` on the host, in parallel by Kokkos. Engines `auto` and `syncfree` are Solve_Host()
+/// there: one worker that takes row after row never waits. The formulas are those of syncfree.cu and jacobi.cu.
+#pragma once
+
+#include "pc/trisolve/trisolve.hpp"
+
+namespace sparsegpu
+{
+
+/// All rows of a level at a time; every row is summed up as Solve_Host() does, so the solution has the same bits.
+class HostLevels : public Trisolve
+{
+public:
+  PetscErrorCode Analyse(const FactorView &factors, Stream) override;
+  PetscErrorCode SetValues(const Scalar *values, Stream) override;
+  PetscErrorCode Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, Stream) override;
+  size_t         Bytes() const override;
+
+private:
+  FactorView            factors_ = {};
+  const Scalar         *values_  = nullptr;
+  std::vector<PetscInt> order_[2]; ///< [rows] of L, of U: rows by level
+  std::vector<PetscInt> begin_[2]; ///< [levels + 1] in order_
+  std::vector<Scalar>   unknowns_; ///< [rows]
+};
+
+/// options.sweeps Jacobi sweeps over each factor.
+class HostJacobi : public Trisolve
+{
+public:
+  PetscErrorCode Analyse(const FactorView &factors, Stream) override;
+  PetscErrorCode SetValues(const Scalar *values, Stream) override;
+  PetscErrorCode Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, Stream) override;
+  size_t         Bytes() const override { return work_.size() * sizeof(Scalar); }
+
+private:
+  FactorView          factors_ = {};
+  const Scalar       *values_  = nullptr;
+  std::vector<Scalar> work_; ///< [3 * rows]
+};
+
+/// The transposed factors on the host, as TransposedFactors are on the device.
+class HostTransposed
+{
+public:
+  /// F's order of rows and columns must outlive this. O(nonzeros).
+  PetscErrorCode Build(const FactorView &F);
+  /// values [nonzeros] of F.
+  PetscErrorCode SetValues(const Scalar *values);
+  const Scalar  *values() const { return values_.data(); }
+
+  FactorView view = {};
+
+private:
+  std::vector<PetscInt> i_, j_, diagonal_;
+  std::vector<PetscInt> from_; ///< [nonzeros] entry of F
+  std::vector<Scalar>   values_;
+};
+
+} // namespace sparsegpu
