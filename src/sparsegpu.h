@@ -44,9 +44,8 @@ matrix's products run there: numeric factorization and triangular solves without
 . -mat_sparsegpu_trisolve engine          - auto; syncfree: a flag for each unknown, no analysis; level: the schedule
 that the flags of a first solve tell, level by level; jacobi: a few Jacobi sweeps, not exact
 . -mat_sparsegpu_trisolve_sweeps n        - of engine jacobi, for each factor (default 5)
-. -mat_sparsegpu_trisolve_warps n         - warps that a solve on the GPU keeps at work, 0: by the width of the levels
-. -mat_sparsegpu_trisolve_tile n          - warps, 1 or 8, that pass values through shared memory, 0: by the width of the
-levels
+. -mat_sparsegpu_trisolve_warps n         - warps that a solve on the GPU keeps at work; 0: by the levels
+. -mat_sparsegpu_trisolve_tile n          - warps, 1 or 8, that pass values through shared memory; 0: by the levels
 . -mat_sparsegpu_trisolve_spins n         - a solve on the GPU that polls n times without progress gives up with an
 error, which the next call on the factor tells; the solution holds NaN
 - -mat_sparsegpu_trisolve_check           - waits for the end of each solve on the GPU, and tells at once
@@ -55,8 +54,8 @@ error, which the next call on the factor tells; the solution holds NaN
 
   Notes:
   For sequential matrices of the types `MATAIJ`, `MATSPARSEGPU`, `MATAIJCUSPARSE` and `MATAIJKOKKOS`. The factors are
-those of PETSc's own ILU and ICC, up to rounding. Once a `MATSPARSEGPU` matrix runs on a GPU, this is the default of such
-matrices; -pc_factor_mat_solver_type petsc asks for PETSc's.
+those of PETSc's own ILU and ICC, up to rounding. Once a `MATSPARSEGPU` matrix runs on a GPU, this is the default of
+such matrices; -pc_factor_mat_solver_type petsc asks for PETSc's.
 
   Patterns without fill are found on the device, fill on the host. New values in the same pattern cost one upload, or
 none where `MatSetValuesCOO()` had them on the device. Solves are bitwise reproducible.
