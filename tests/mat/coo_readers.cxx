@@ -62,8 +62,9 @@ static PetscErrorCode ReadArray(Mat A, Mat aij)
 }
 static PetscErrorCode ReadILU(Mat A, Mat aij)
 {
-  Vec       b, x[2];
-  PetscBool same;
+  const Option theirs("-sub_pc_factor_mat_solver_type", MATSOLVERPETSC); // on a GPU ours would be the default
+  Vec          b, x[2];
+  PetscBool    same;
 
   PetscFunctionBeginUser;
   PetscCall(MatCreateVecs(aij, &b, nullptr));
@@ -74,6 +75,7 @@ static PetscErrorCode ReadILU(Mat A, Mat aij)
     PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
     PetscCall(PCSetType(pc, PCBJACOBI)); // ILU(0) of each diagonal block
     PetscCall(PCSetOperators(pc, which ? aij : A, which ? aij : A));
+    PetscCall(PCSetFromOptions(pc));
     PetscCall(PCApply(pc, b, x[which]));
     PetscCall(PCDestroy(&pc));
   }
