@@ -54,7 +54,7 @@ PetscErrorCode ColumnUpdate_CUDA(const Dense &V, PetscInt columns, const Scalar 
   PetscFunctionBegin;
   if (V.rows == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
-  update_kernel<<<update_blocks(V.rows, multiprocessors), DENSE_THREADS, columns * sizeof(Scalar),
+  update_kernel<<<update_blocks(V.rows, multiprocessors), DENSE_THREADS, coefficient_bytes(columns),
                   static_cast<cudaStream_t>(stream)>>>(V, columns, h, scale);
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -67,7 +67,7 @@ PetscErrorCode ColumnCombine_CUDA(const Dense &V, PetscInt columns, const Scalar
   PetscFunctionBegin;
   if (V.rows == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
-  combine_kernel<<<update_blocks(V.rows, multiprocessors), DENSE_THREADS, columns * sizeof(Scalar),
+  combine_kernel<<<update_blocks(V.rows, multiprocessors), DENSE_THREADS, coefficient_bytes(columns),
                    static_cast<cudaStream_t>(stream)>>>(V, columns, y, out);
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);

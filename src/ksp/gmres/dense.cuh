@@ -103,6 +103,11 @@ __device__ __forceinline__ void update_body(const Dense &V, PetscInt columns, co
   for (PetscInt r = block * DENSE_THREADS + threadIdx.x; r < V.rows; r += blocks * DENSE_THREADS)
     w[r] = Scalar(scale) * (w[r] - combined_row(V, columns - 1, h, r));
 }
+/// Shared memory for so many coefficients: compilers read them in groups, beyond the last one, too.
+inline size_t coefficient_bytes(PetscInt columns)
+{
+  return static_cast<size_t>((columns + DENSE_GROUP - 1) / DENSE_GROUP * DENSE_GROUP) * sizeof(Scalar);
+}
 inline unsigned update_blocks(PetscInt rows, PetscInt multiprocessors)
 {
   const PetscInt useful = (rows + DENSE_THREADS - 1) / DENSE_THREADS, full = 8 * multiprocessors;

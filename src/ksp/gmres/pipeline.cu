@@ -130,8 +130,8 @@ PetscErrorCode PipelineStep_CUDA(const Pipeline &p, const Dense &V, PetscInt ste
   PetscFunctionBegin;
   for (bool second : {false, true}) { // the second time, unless it is needed, both return at once
     pipeline_dots_kernel<<<dots, DENSE_THREADS, 0, s>>>(p, V, columns, static_cast<int>(step), second);
-    pipeline_update_kernel<<<update, DENSE_THREADS, columns * sizeof(Scalar), s>>>(p, V, columns,
-                                                                                   static_cast<int>(step), second);
+    pipeline_update_kernel<<<update, DENSE_THREADS, coefficient_bytes(columns), s>>>(p, V, columns,
+                                                                                     static_cast<int>(step), second);
   }
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);

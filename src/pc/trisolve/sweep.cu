@@ -246,7 +246,7 @@ PetscErrorCode Sweep::Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scala
   const PetscInt warps =
       options.warps ? options.warps : PetscMin(PetscMax(ahead, 2 * multiprocessors), 32 * multiprocessors);
   if (count != 1) {
-    PetscCall(SolveMany(count, b, ldb, x, ldx, warps, stream));
+    PetscCall(SolveMany(count, b, ldb, x, ldx, options.warps ? warps : 16 * multiprocessors, stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(unknowns_.Reserve(static_cast<size_t>(layout_.pieces) * sizeof(Scalar)));

@@ -115,7 +115,7 @@ PetscErrorCode Sweep::SolveMany(PetscInt count, const Scalar *b, PetscInt ldb, S
   const SweepWork work{static_cast<Scalar *>(unknowns_.data()), ticket_.data(), stuck(), options.spins};
   for (PetscInt c = 0; c < count; c += most) {
     const auto launch = most == 4 ? LaunchMany<4> : LaunchMany<16>;
-    PetscCall((*launch)(layout_, slice_of_.data(), 2 * warps, PetscMin(count - c, most),
+    PetscCall((*launch)(layout_, slice_of_.data(), warps, PetscMin(count - c, most),
                         b + static_cast<PetscCount>(c) * ldb, ldb, x + static_cast<PetscCount>(c) * ldx, ldx, work,
                         stream));
   }
