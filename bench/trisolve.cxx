@@ -185,7 +185,8 @@ static PetscErrorCode Bench(const HostRows &A, const Settings &settings)
             "\"mb\":%.1f,\"cusparse_mb\":%.1f",
             peer.lower * 1e3, peer.upper * 1e3, peer.analysis * 1e3, peer.update * 1e3,
             peer.analysis / Median(analysis), Median(analysis) / ours, Median(values_time) / ours,
-            1e6 * ours / (solver->lower_levels + solver->upper_levels), solver->Bytes() / 1e6, peer.bytes / 1e6);
+            1e6 * ours / PetscMax(solver->lower_levels + solver->upper_levels, 1), solver->Bytes() / 1e6,
+            peer.bytes / 1e6);
         for (const int applies : {1, 10, 50, 200})
           printf(",\"total_%d_ms\":%.3f,\"total_%d_vs\":%.2f", applies, 1e3 * (set_up + applies * ours), applies,
                  (peer.analysis + applies * peer.both) / (set_up + applies * ours));

@@ -4,13 +4,13 @@
 #
 #   tools/gpu_check.sh [FILE]                                     (FILE: default .pack/sparsegpu-gpu.tar.xz)
 #
-# STEPS="tests sanitizer bench compare" chooses steps; JOBS tests run at a time (default 4).
+# STEPS="tests sanitizer bench trisolve compare" chooses steps; JOBS tests run at a time (default 4).
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 prefix=${PREFIX:-/tmp/sparsegpu-gpu}
 file=${1:-$here/.pack/sparsegpu-gpu.tar.xz}
 out=${OUT:-./gpu-results}
-steps=${STEPS:-tests sanitizer bench compare}
+steps=${STEPS:-tests sanitizer bench trisolve compare}
 mkdir -p "$out"
 tar -C / -xJf "$file" || exit 1
 
@@ -51,6 +51,13 @@ all_formats() {
 step tests ctest --test-dir "$prefix/build" -LE sanitizer --timeout 120 -j "${JOBS:-4}" --output-on-failure
 step sanitizer ctest --test-dir "$prefix/build" -L sanitizer --timeout 240 --output-on-failure
 step bench all_formats
+all_factors() {
+  for n in 60000 1000000 5000000; do
+    "$prefix/build/bench/trisolve" -gen stencil5,stencil5:abmc,stencil7,stencil7:abmc,stencil27,elasticity,random,rmat \
+      -gen_size $n || return 1
+  done
+}
+step trisolve all_factors
 step compare "$prefix/build/examples/compare" -gen stencil5,stencil7,stencil27,elasticity,rmat,circuit,random \
   -gen_size 2000000 -json "$out/compare.json"
 
