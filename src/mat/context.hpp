@@ -76,8 +76,9 @@ struct Context {
   DeviceMemory     x, y, z;        ///< scratch for host vectors in a product on the device
   CooMap           coo;
   DeviceMemory     coo_values;
-  PetscCount       coo_entries = -1; ///< given to MatSetPreallocationCOO()
-  PetscObjectState coo_state   = -1; ///< object state for which coo_values are the matrix's values
+  PetscCount       coo_entries = -1;      ///< given to MatSetPreallocationCOO()
+  PetscObjectState coo_state   = -1;      ///< object state for which coo_values are the matrix's values
+  Mat              coo_owner   = nullptr; ///< ... of this matrix: MatHeaderReplace() hands contexts on
   // mpiaijsparsegpu
   PetscSF          halo   = nullptr; ///< owned columns -> ghosts
   Vec              ghosts = nullptr; ///< [columns of the off-diagonal block]

@@ -69,6 +69,7 @@ PetscErrorCode MatSetPreallocationCOO_SparseGPU(Mat A, PetscCount n, PetscInt co
   PetscCall(ComposeCoo(A, mpi, true));
   PetscCall(GetContext(A, &context)); // maybe another one than before
   context->coo.valid   = false;
+  context->coo_owner   = nullptr;
   context->coo_entries = n;
   if (map) {
     PetscBool found;
@@ -108,6 +109,7 @@ PetscErrorCode SetValuesOnDevice(Mat A, Context *context, const Scalar *v, Inser
   context->shadow[static_cast<int>(Space::Device)][static_cast<int>(Side::Normal)].state++;
   PetscCall(PetscObjectStateGet((PetscObject)A, &context->coo_state));
   context->coo_state++;
+  context->coo_owner = A;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -150,7 +152,9 @@ PetscErrorCode DeviceValues(Mat A, Context *context, const Scalar **a)
 
   PetscFunctionBegin;
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
-  *a = state == context->coo_state ? static_cast<const Scalar *>(context->coo_values.data()) : nullptr;
+  if (context->coo_owner != A || state > context->coo_state) context->coo_owner = nullptr; // never right again
+  *a = context->coo_owner && state == context->coo_state ? static_cast<const Scalar *>(context->coo_values.data())
+                                                         : nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

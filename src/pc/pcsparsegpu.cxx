@@ -87,9 +87,10 @@ PetscErrorCode Symbolic(PC pc, Mat A)
 
   PetscFunctionBegin;
   PetscCall(PCReset_SparseGPU(pc));
+  const bool kept = block->row != nullptr;
   PetscCall(FactorSpace(A, &space));
   PetscCall(SymbolicIn(pc, A, block->wanted.empty() ? MATORDERINGNATURAL : block->wanted.c_str(), &narrow));
-  if (block->wanted.empty() && space == Space::Device && narrow && block->ordering == MATORDERINGNATURAL &&
+  if (!kept && block->wanted.empty() && space == Space::Device && narrow && block->ordering == MATORDERINGNATURAL &&
       block->kind != Incomplete::None && FactorOf(block->factor)->options.engine != Engine::Jacobi) {
     PetscCall(ISDestroy(&block->row));
     PetscCall(ISDestroy(&block->column));
@@ -159,6 +160,8 @@ PetscErrorCode PCSetFromOptions_SparseGPU(PC pc, SparseGPUOptionItems PetscOptio
   PetscEnum      shift = static_cast<PetscEnum>(static_cast<int>(info->shifttype));
   PetscBool      set, flag;
 
+  const Block before = *block;
+
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "sparsegpu options");
   PetscCall(PetscOptionsEnum("-pc_sparsegpu_factor", "Incomplete factorization, or the matrix's own triangles",
@@ -203,6 +206,14 @@ PetscErrorCode PCSetFromOptions_SparseGPU(PC pc, SparseGPUOptionItems PetscOptio
   block->kind   = static_cast<Incomplete>(kind);
   block->engine = static_cast<Engine>(engine);
   info->levels  = static_cast<PetscReal>(levels);
+  if (block->wanted != before.wanted) { // also where an ordering is kept
+    PetscCall(ISDestroy(&block->row));
+    PetscCall(ISDestroy(&block->column));
+  }
+  if (block->kind != before.kind || block->engine != before.engine || block->wanted != before.wanted ||
+      block->check != before.check || info->levels != before.info.levels ||
+      info->diagonal_fill != before.info.diagonal_fill)
+    pc->setupcalled = static_cast<decltype(pc->setupcalled)>(0); // the factor is another's
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

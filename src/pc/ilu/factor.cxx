@@ -20,7 +20,7 @@ PetscErrorCode Factor::SymbolicOnHost(const MatrixRows &A, IS row, IS column, co
     PetscCall(DeviceStream(&stream));
     PetscCallCXX(i.resize(static_cast<size_t>(n) + 1));
     PetscCallCXX(j.resize(csr.nonzeros));
-    PetscCall(DeviceCopyOut(i.data(), csr.i, i.size() * sizeof(PetscInt), stream));
+    if (n > 0) PetscCall(DeviceCopyOut(i.data(), csr.i, i.size() * sizeof(PetscInt), stream));
     PetscCall(DeviceCopyOut(j.data(), csr.j, j.size() * sizeof(PetscInt), stream));
     csr.i = i.data();
     csr.j = j.data();
@@ -143,7 +143,16 @@ PetscErrorCode Factor::Attempt(const MatrixRows &A, const Pivots &pivots, PetscI
 {
   PetscFunctionBegin;
   if (space_ == Space::Host) {
-    for (size_t f = 0; f < source_.size(); f++) values_[f] = source_[f] >= 0 ? A.csr.a[source_[f]] : Scalar(0);
+    const Scalar       *a = A.csr.a;
+    std::vector<Scalar> copy;
+    if (A.on_device) { // the matrix has moved there since
+      Stream stream;
+      PetscCall(DeviceStream(&stream));
+      PetscCallCXX(copy.resize(A.csr.nonzeros));
+      PetscCall(DeviceCopyOut(copy.data(), a, copy.size() * sizeof(Scalar), stream));
+      a = copy.data();
+    }
+    for (size_t f = 0; f < source_.size(); f++) values_[f] = source_[f] >= 0 ? a[source_[f]] : Scalar(0);
     PetscCall(Numeric_Host(pattern_, kind, pivots, values_.data(), zero_row, zero_pivot));
     if (solver_) PetscCall(solver_->SetValues(values_.data(), Stream()));
     transposed_current_ = false;
@@ -270,6 +279,18 @@ PetscErrorCode Factor::CheckStuck()
   PetscFunctionBegin;
   if (solver_) PetscCall(solver_->CheckStuck());
   if (transposed_solver_) PetscCall(transposed_solver_->CheckStuck());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Factor::Finish()
+{
+  PetscFunctionBegin;
+  if (space_ == Space::Device && solver_) {
+    Stream stream;
+    PetscCall(DeviceStream(&stream));
+    PetscCall(DeviceSynchronize(stream));
+  }
+  PetscCall(CheckStuck());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -32,6 +32,8 @@ public:
   PetscErrorCode View(PetscViewer viewer) const;
   /// Has an earlier solve got stuck? Looks without waiting.
   PetscErrorCode CheckStuck();
+  /// The same once all solves are done.
+  PetscErrorCode Finish();
 
   Incomplete      kind           = Incomplete::LU;
   PetscInt        levels_of_fill = 0;

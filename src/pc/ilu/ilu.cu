@@ -89,7 +89,14 @@ static __global__ void __launch_bounds__(THREADS)
   for (PetscInt e = F.i[r] + lane; e < F.i[r + 1]; e += 32) {
     if (e == F.diagonal[r]) continue;
     others += Magnitude(work[e]);
-    out.values[e] = e < F.diagonal[r] ? work[e] * Inverse(work[F.diagonal[F.j[e]]] + Scalar(pivots.shift)) : work[e];
+    if (e < F.diagonal[r]) {
+      Scalar          pivot = work[F.diagonal[F.j[e]]] + Scalar(pivots.shift);
+      const PetscReal size  = pivots.positive ? RealPart(pivot) : Magnitude(pivot);
+      if (pivots.replace != 0 && size <= pivots.zero) pivot += Scalar(pivots.replace); // as CheckPivot() has it
+      out.values[e] = work[e] * Inverse(pivot);
+    } else {
+      out.values[e] = work[e];
+    }
   }
   for (int step = 16; step > 0; step /= 2) others += __shfl_xor_sync(ALL, others, step);
   if (lane == 0)

@@ -223,7 +223,7 @@ PetscErrorCode MatDestroy_Factor(Mat F)
   std::unique_ptr<Factor> factor(FactorOf(F));
   F->data = nullptr;
   PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatFactorGetSolverType_C", nullptr));
-  PetscCall(factor->CheckStuck()); // the last chance to tell
+  PetscCall(factor->Finish()); // the last chance to tell
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

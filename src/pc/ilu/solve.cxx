@@ -93,6 +93,7 @@ PetscErrorCode Factor::SolveArrays(PetscInt count, const PetscScalar *b, PetscIn
     for (PetscInt c = 0; c < count && !x_on_device; c++)
       PetscCall(DeviceCopyOut(x + static_cast<size_t>(c) * ldx, to + static_cast<size_t>(c) * rows_,
                               static_cast<size_t>(rows_) * sizeof(Scalar), stream));
+    if (!b_on_device && x_on_device) PetscCall(DeviceSynchronize(stream)); // b may be pinned, and the caller's again
     if (!x_on_device) PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(sizeof(Scalar)) * rows_ * count));
     PetscCall(PetscLogGpuFlops(flops));
   }
@@ -133,6 +134,7 @@ PetscErrorCode Factor::SolveMany(Mat B, Mat X, bool transpose)
   PetscInt           count, ldb, ldx;
 
   PetscFunctionBegin;
+  PetscCheck(B != X, PetscObjectComm((PetscObject)B), PETSC_ERR_ARG_IDN, "B and X must be different matrices");
   PetscCall(MatGetSize(B, nullptr, &count));
   PetscCall(MatDenseGetLDA(B, &ldb));
   PetscCall(MatDenseGetLDA(X, &ldx));

@@ -89,6 +89,8 @@ PetscErrorCode Sweep::Analyse(const FactorView &F, Stream stream)
   Array<unsigned>    key;
 
   PetscFunctionBegin;
+  PetscCheck(F.rows < 1 << 28, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "Solves on a GPU take factors of fewer than %d rows, not %" PetscInt_FMT, 1 << 28, F.rows);
   PetscCall(AllocateStuck());
   PetscCall(schedule_.Build(F, options.spins, stuck(), &scratch_, stream));
   PetscCall(CheckStuck());

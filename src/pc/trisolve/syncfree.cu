@@ -115,6 +115,8 @@ static __global__ void level_keys_kernel(PetscInt rows, const int *done, unsigne
 PetscErrorCode Syncfree::Analyse(const FactorView &factors, Stream)
 {
   PetscFunctionBegin;
+  PetscCheck(factors.rows < 1 << 28, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "Solves on a GPU take factors of fewer than %d rows, not %" PetscInt_FMT, 1 << 28, factors.rows);
   factors_ = factors;
   PetscCall(AllocateStuck());
   for (int f = 0; f < 2; f++) {
