@@ -1,4 +1,5 @@
 #include "report.hpp"
+#include "print.hpp"
 
 #include <cerrno>
 #include <cmath>
@@ -9,22 +10,6 @@
 
 namespace
 {
-std::string Quoted(const std::string &text)
-{
-  std::string quoted = "\"";
-  for (const char c : text) {
-    char code[8];
-    snprintf(code, sizeof(code), "\\u%04x", static_cast<unsigned char>(c));
-    if (c == '"' || c == '\\')
-      quoted += std::string("\\") + c;
-    else if (static_cast<unsigned char>(c) < 0x20)
-      quoted += code;
-    else
-      quoted += c;
-  }
-  return quoted + "\"";
-}
-
 std::string Json(double v)
 {
   char text[64];

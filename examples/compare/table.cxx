@@ -1,4 +1,5 @@
 #include "report.hpp"
+#include "print.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -14,29 +15,6 @@ std::string Number(double v, const char unit[] = "")
   const int digits = v >= 1000 || v == 0 ? 0 : v >= 100 ? 1 : v >= 10 ? 2 : v >= 0.1 ? 3 : v >= 0.01 ? 4 : 5;
   snprintf(text, sizeof(text), "%.*f%s", digits, v, unit);
   return text;
-}
-
-using Line = std::vector<std::string>;
-
-/// Prints lines with columns of equal width: the first `left` columns to the left, numbers to the right.
-PetscErrorCode PrintLines(const std::vector<Line> &lines, size_t left)
-{
-  std::vector<size_t> width;
-
-  PetscFunctionBeginUser;
-  for (const Line &line : lines) {
-    PetscCallCXX(width.resize(std::max(width.size(), line.size())));
-    for (size_t k = 0; k < line.size(); k++) width[k] = std::max(width[k], line[k].size());
-  }
-  for (const Line &line : lines) {
-    std::string text;
-    for (size_t k = 0; k < line.size(); k++) {
-      const std::string padding(width[k] - line[k].size(), ' ');
-      PetscCallCXX(text += (k ? "  " : "") + (k < left ? line[k] + padding : padding + line[k]));
-    }
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", text.c_str()));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 } // namespace

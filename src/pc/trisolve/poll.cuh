@@ -106,11 +106,6 @@ __device__ __forceinline__ void publish_near(Scalar *p, const Scalar &v)
   *static_cast<volatile Scalar *>(p) = Published(v);
 }
 #endif
-/// Presets a value in shared memory to "not yet".
-__device__ __forceinline__ void publish_flag(Scalar *p)
-{
-  *p = NotYet();
-}
 /// What a solve that gave up leaves: a NaN, but not the flag, so that nobody else waits.
 __device__ __forceinline__ Scalar GivenUp()
 {
