@@ -175,6 +175,7 @@ typedef struct {
   const char    *format;          /* name of the format in use, e.g. "dia"; never "auto" */
   const char    *backend;         /* "cuda" or "kokkos" */
   const char    *reason;          /* why this format, one line */
+  const char    *details;         /* how it is stored beyond its name, one line; may be empty */
   PetscLogDouble nonzeros;        /* entries of the matrix */
   PetscLogDouble stored;          /* entries stored, padding included */
   PetscLogDouble bytes_stored;    /* bytes of all arrays of the format */
