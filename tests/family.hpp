@@ -116,18 +116,16 @@ inline PetscErrorCode Gather(Mat A, Problem *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// What MatView() writes in this ASCII format, on rank 0; by way of a file called `name` and the number of ranks.
-inline PetscErrorCode ViewText(Mat A, PetscViewerFormat format, const std::string &name, std::string *text)
+/// What `view` writes to an ASCII viewer, on rank 0; by way of a file called `name` and the number of ranks.
+template <class View> PetscErrorCode TextOf(MPI_Comm comm, const std::string &name, std::string *text, View view)
 {
   const std::string file = name + "_" + std::to_string(PetscGlobalSize) + ".txt";
   PetscViewer       viewer;
   FILE             *f;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscViewerASCIIOpen(PetscObjectComm((PetscObject)A), file.c_str(), &viewer));
-  PetscCall(PetscViewerPushFormat(viewer, format));
-  PetscCall(MatView(A, viewer));
-  PetscCall(PetscViewerPopFormat(viewer));
+  PetscCall(PetscViewerASCIIOpen(comm, file.c_str(), &viewer));
+  PetscCall(view(viewer));
   PetscCall(PetscViewerDestroy(&viewer));
   text->clear();
   if (PetscGlobalRank > 0) PetscFunctionReturn(PETSC_SUCCESS);
@@ -135,6 +133,19 @@ inline PetscErrorCode ViewText(Mat A, PetscViewerFormat format, const std::strin
   for (int c = fgetc(f); c != EOF; c = fgetc(f)) *text += (char)c;
   PetscCall(PetscFClose(PETSC_COMM_SELF, f));
   (void)std::remove(file.c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+/// What MatView() writes in this ASCII format.
+inline PetscErrorCode ViewText(Mat A, PetscViewerFormat format, const std::string &name, std::string *text)
+{
+  PetscFunctionBeginUser;
+  PetscCall(TextOf(PetscObjectComm((PetscObject)A), name, text, [&](PetscViewer viewer) {
+    PetscFunctionBeginUser;
+    PetscCall(PetscViewerPushFormat(viewer, format));
+    PetscCall(MatView(A, viewer));
+    PetscCall(PetscViewerPopFormat(viewer));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -26,7 +26,7 @@ __device__ __forceinline__ void let_next_kernel_start()
 
 /// Launches `kernel`, which calls wait_for_previous_kernel(), without waiting for the end of the kernel before it.
 template <auto kernel, class... Arguments>
-PetscErrorCode LaunchEarly(PetscInt blocks, int threads, cudaStream_t stream, Arguments... arguments)
+PetscErrorCode LaunchEarly(dim3 blocks, int threads, size_t shared, cudaStream_t stream, Arguments... arguments)
 {
   static int          waits  = -1; // only if it was compiled for 9.0, whatever the device is
   cudaLaunchAttribute early  = {};
@@ -40,13 +40,19 @@ PetscErrorCode LaunchEarly(PetscInt blocks, int threads, cudaStream_t stream, Ar
   }
   early.id                                         = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
-  config.gridDim                                   = dim3(static_cast<unsigned>(blocks));
+  config.gridDim                                   = blocks;
   config.blockDim                                  = dim3(static_cast<unsigned>(threads));
+  config.dynamicSmemBytes                          = shared;
   config.stream                                    = stream;
   config.attrs                                     = &early;
   config.numAttrs                                  = static_cast<unsigned>(waits);
   SparseGPUCallCUDA(cudaLaunchKernelEx(&config, kernel, arguments...));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+template <auto kernel, class... Arguments>
+PetscErrorCode LaunchEarly(PetscInt blocks, int threads, cudaStream_t stream, Arguments... arguments)
+{
+  return LaunchEarly<kernel>(dim3(static_cast<unsigned>(blocks)), threads, size_t(0), stream, arguments...);
 }
 
 } // namespace sparsegpu

@@ -61,19 +61,27 @@ PetscErrorCode RunCycle(Vec d, const Criterion &criterion, bool pipelined, Petsc
     PetscCall(c->arnoldi.Begin(norm));
   c->residual.resize((size_t)steps);
   c->outcome.resize((size_t)steps);
-  for (PetscInt k = 0; k < steps; k++) {
-    PetscCall(c->V.Read(k, &from));
-    PetscCall(c->V.Write(k + 1, &to));
-    PetscCall(VecPointwiseMult(to, d, from));
-    PetscCall(c->V.WriteEnd(k + 1));
-    if (pipelined)
-      PetscCall(c->arnoldi.LaunchStep(k));
-    else
-      PetscCall(c->arnoldi.Step(k, &c->outcome[(size_t)k], &c->residual[(size_t)k]));
-    PetscCall(c->V.Changed(k + 1));
+  const PetscInt ahead = pipelined ? 4 : 1; // steps that the host launches before it hears of the first
+  for (PetscInt heard = 0, k = 0; heard < steps; heard++) {
+    Outcome   *outcome  = &c->outcome[(size_t)heard];
+    PetscReal *residual = &c->residual[(size_t)heard];
+    for (; k < std::min(steps, heard + ahead); k++) {
+      PetscCall(c->V.Read(k, &from));
+      PetscCall(c->V.Write(k + 1, &to));
+      PetscCall(VecPointwiseMult(to, d, from));
+      PetscCall(c->V.WriteEnd(k + 1));
+      if (pipelined)
+        PetscCall(c->arnoldi.LaunchStep(k));
+      else
+        PetscCall(c->arnoldi.Step(k, outcome, residual));
+      PetscCall(c->V.Changed(k + 1));
+    }
+    if (!pipelined) continue;
+    PetscCall(c->arnoldi.AwaitStep(heard, outcome, residual));
+    if (*outcome != STEP_AGAIN) continue;
+    PetscCall(c->arnoldi.StepAgain(heard, outcome, residual));
+    k = heard + 1; // those after it have done nothing
   }
-  for (PetscInt k = 0; pipelined && k < steps; k++)
-    PetscCall(c->arnoldi.AwaitStep(k, &c->outcome[(size_t)k], &c->residual[(size_t)k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -337,6 +337,83 @@ static PetscErrorCode Reproducible()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Does the KSP say after a solve that it ran whole cycles in one launch?
+static PetscErrorCode RunsWholeCycles(Mat A, Vec b, bool *whole)
+{
+  KSP         ksp;
+  Vec         x;
+  std::string text;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(b, &x));
+  PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(TextOf(PetscObjectComm((PetscObject)A), "gmres_view", &text,
+                   [&](PetscViewer viewer) { return KSPView(ksp, viewer); }));
+  *whole = text.find("whole cycles in one launch") != std::string::npos;
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Whole cycles in one launch are those of launches by step: bases in shared memory and in global, matrices of other
+/// formats, more iterations than one launch has records for.
+static PetscErrorCode Persistent()
+{
+  struct Case {
+    Problem     problem;
+    std::string format, options;
+  };
+  constexpr PetscInt n = 2000; // of a chain, which takes many short cycles
+  battery::Builder   chain("chain", n, n);
+  const Option       type("-ksp_type", KSPSPARSEGPUGMRES);
+  PetscBool          device;
+
+  PetscFunctionBeginUser;
+  for (PetscInt r = 0; r < n; ++r) {
+    if (r > 0) chain.Add(r, r - 1, -1);
+    chain.Add(r, r, 2);
+    if (r + 1 < n) chain.Add(r, r + 1, -1);
+  }
+  const Case cases[] = {
+      {Convection(40, 40), "auto", "-pc_type jacobi -ksp_gmres_restart 5"},
+      {Convection(40, 40), "auto", "-pc_type jacobi -ksp_pc_side right -ksp_gmres_cgs_refinement_type refine_always"},
+      {Convection(40, 40), "dia", "-pc_type none"},
+      {Convection(1, 700), "ell", "-pc_type jacobi -ksp_gmres_restart 200"},
+      {Convection(150, 150), "auto", "-pc_type jacobi -ksp_gmres_restart 100"},
+      {Convection(300, 300), "auto", "-pc_type jacobi -ksp_gmres_restart 100"},
+      {Convection(300, 300), "auto", "-pc_type none -ksp_gmres_restart 20"},
+      {chain, "auto", "-pc_type none -ksp_gmres_restart 3 -ksp_rtol 1e-12 -ksp_max_it 4500"},
+  };
+  PetscCall(SparseGPUHasDevice(&device));
+  for (const Case &c : cases) {
+    const Options options(c.options);
+    Mat           A;
+    Vec           b;
+    Outcome       whole, steps;
+    bool          runs;
+    PetscCall(CreateMatrix(PETSC_COMM_WORLD, c.problem, MATSPARSEGPU, c.format.c_str(), Layout::Even, &A));
+    PetscCall(MatCreateVecs(A, nullptr, &b));
+    PetscCall(KnownRhs(A, b));
+    PetscCall(SolveWith(A, b, nullptr, &whole));
+    PetscCall(RunsWholeCycles(A, b, &runs));
+    PetscCheck(runs == (device && PetscGlobalSize == 1), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: runs %s",
+               c.options.c_str(), runs ? "whole cycles" : "step by step");
+    {
+      const Option off("-ksp_sparsegpugmres_persistent", "off");
+      PetscCall(SolveWith(A, b, nullptr, &steps));
+      PetscCall(RunsWholeCycles(A, b, &runs));
+      PetscCheck(!runs, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: off is not heard", c.options.c_str());
+    }
+    PetscCall(CheckSame(c.options, whole, steps));
+    PetscCall(VecDestroy(&b));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// PETSc's own matrix types, and the transposed system.
 static PetscErrorCode OtherTypes()
 {
@@ -381,5 +458,6 @@ int main(int argc, char **argv)
                {"hard", Hard},
                {"setting_restart", SettingRestart},
                {"reproducible", Reproducible},
+               {"persistent", Persistent},
                {"other_types", OtherTypes}});
 }

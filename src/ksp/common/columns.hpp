@@ -13,6 +13,8 @@ namespace sparsegpu
 struct Dense {
   PetscInt rows, stride; ///< of this process; stride is a multiple of 32, so that every column begins on a full line
   Scalar  *v;            ///< [stride * columns]
+
+  Scalar *Column(PetscInt c) const { return v + static_cast<size_t>(c) * stride; }
 };
 
 /// Where kernels find the entries of vectors like this one, and whether vectors of its type can be laid over arrays.
@@ -31,7 +33,8 @@ public:
 
   /// At least `count` columns of the layout and the type of `like`; what was in them is lost if they grow. Collective.
   /// Errors: PETSC_ERR_MEM, naming the bytes asked for and free.
-  PetscErrorCode Allocate(Vec like, PetscInt count);
+  /// `bare`: on the device, wherever vectors lie; view() is all that there is then.
+  PetscErrorCode Allocate(Vec like, PetscInt count, bool bare = false);
   PetscErrorCode Free();
 
   /// Column c as a vector to read; valid until the next call.
@@ -51,7 +54,7 @@ private:
   Scalar        *Column(PetscInt c) { return entries_.data() + static_cast<size_t>(c) * stride_; }
 
   Space            space_ = Space::Host;
-  bool             wraps_ = true;
+  bool             wraps_ = true, bare_ = false;
   PetscInt         rows_ = 0, stride_ = 0, count_ = 0;
   Array<Scalar>    entries_; ///< [stride_ * count_]
   std::vector<Vec> vectors_; ///< [count_] laid over the columns; or [2], copies to read and to write

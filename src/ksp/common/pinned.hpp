@@ -39,4 +39,13 @@ private:
   size_t bytes_ = 0;
 };
 
+/// The next `count` entries of memory handed out in order; a null `base` only counts the bytes.
+template <class T> T *Take(char *base, size_t *used, PetscInt count)
+{
+  constexpr size_t ALIGNED = 256; // what a device copies and reads best
+  T *const         here    = base ? reinterpret_cast<T *>(base + *used) : nullptr;
+  *used += (sizeof(T) * static_cast<size_t>(count) + ALIGNED - 1) / ALIGNED * ALIGNED;
+  return here;
+}
+
 } // namespace sparsegpu

@@ -17,15 +17,6 @@ PetscErrorCode Arnoldi::Free()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The next `count` entries of memory handed out in order; a null `next` only counts the bytes.
-template <class T> static T *Take(char *base, size_t *used, PetscInt count)
-{
-  constexpr size_t ALIGNED = 256; // what a device copies and reads best
-  T *const         here    = base ? reinterpret_cast<T *>(base + *used) : nullptr;
-  *used += (sizeof(T) * static_cast<size_t>(count) + ALIGNED - 1) / ALIGNED * ALIGNED;
-  return here;
-}
-
 PetscErrorCode Arnoldi::Allocate(MPI_Comm comm, Columns *V, PetscInt steps)
 {
   PetscFunctionBegin;
@@ -67,7 +58,7 @@ PetscErrorCode Arnoldi::Allocate(MPI_Comm comm, Columns *V, PetscInt steps)
   base = nullptr;
   for (int pass = 0; pass < 2; pass++) {
     size_t used       = 0;
-    pipeline_.records = Take<Record>(base, &used, stride);
+    pipeline_.records = Take<Record>(base, &used, 2 * stride);
     dots_             = Take<Scalar>(base, &used, stride + 1);
     coefficients_     = Take<Scalar>(base, &used, stride + 1);
     if (pass == 0) PetscCall(pinned_.Reserve(used));
@@ -116,7 +107,7 @@ PetscErrorCode Arnoldi::Update(PetscInt columns, const Scalar *h, PetscReal scal
     const size_t bytes = static_cast<size_t>(columns - 1) * sizeof(Scalar);
     Stream       stream;
     PetscCall(DeviceStream(&stream));
-    memcpy(coefficients_, h, bytes); // the copy before this one has ended: Dots() has waited
+    if (bytes) memcpy(coefficients_, h, bytes); // the copy before this one has ended: Dots() has waited
     PetscCall(DeviceCopyIn(pipeline_.dots[1], coefficients_, bytes, stream));
     PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(bytes)));
     PetscCall(PetscLogGpuTimeBegin());
@@ -172,6 +163,7 @@ PetscErrorCode Arnoldi::BeginPipeline(PetscReal residual, PetscReal converged, P
   pipeline_.converged   = converged;
   pipeline_.diverged    = diverged;
   pipeline_.tested_from = tested_from;
+  pipeline_.twice       = criterion.kept > KEPT_PART * KEPT_PART; // else it is the exception
   pipeline_.round++;
 #if defined(SPARSEGPU_HAVE_CUDA)
   Stream stream;
@@ -195,17 +187,38 @@ PetscErrorCode Arnoldi::LaunchStep(PetscInt k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Arnoldi::AwaitStep(PetscInt k, Outcome *outcome, PetscReal *residual)
+PetscErrorCode Arnoldi::AwaitRecordOf(PetscInt number, Outcome *outcome, PetscReal *residual)
 {
   PetscFunctionBegin;
 #if defined(SPARSEGPU_HAVE_CUDA)
   Record record;
   Stream stream;
   PetscCall(DeviceStream(&stream));
-  PetscCall(AwaitRecord(pipeline_.records + k, pipeline_.round, stream, &record));
+  PetscCall(AwaitRecord(pipeline_.records + number, pipeline_.round, stream, &record));
   *outcome  = static_cast<Outcome>(record.outcome);
   *residual = record.norm;
 #endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Arnoldi::AwaitStep(PetscInt k, Outcome *outcome, PetscReal *residual)
+{
+  PetscFunctionBegin;
+  PetscCall(AwaitRecordOf(k, outcome, residual));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Arnoldi::StepAgain(PetscInt k, Outcome *outcome, PetscReal *residual)
+{
+  PetscFunctionBegin;
+#if defined(SPARSEGPU_HAVE_CUDA)
+  Stream stream;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(PipelineAgain_CUDA(pipeline_, V_->view(), k, stream));
+  PetscCall(PetscLogGpuFlops(4.0 * V_->view().rows * (k + 2)));
+#endif
+  PetscCall(AwaitRecordOf(pipeline_.H.stride + k, outcome, residual));
+  pipeline_.twice = true; // what made it necessary, a residual that has fallen far, stays until the end of the cycle
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -221,38 +234,58 @@ PetscErrorCode Arnoldi::Solve(PetscInt steps, Scalar *y) const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Arnoldi::Normalize(PetscReal *norm)
+{
+  Scalar square;
+
+  PetscFunctionBegin;
+  PetscCall(Dots(1, &square));
+  *norm = SquareRoot(RealPart(square));
+  PetscCall(Update(1, nullptr, *norm > 0 ? 1 / *norm : 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Arnoldi::Combine(PetscInt steps, Columns *B, const Scalar *scale, const Scalar *base, Scalar *out)
+{
+  PetscFunctionBegin;
+#if defined(SPARSEGPU_HAVE_CUDA)
+  Stream stream;
+  PetscCall(DeviceStream(&stream));
+  if (pipelined_)
+    PetscCall(PipelineSolve_CUDA(pipeline_, steps, pipeline_.dots[1], stream));
+  else {
+    PetscCall(Solve(steps, coefficients_));
+    PetscCall(DeviceCopyIn(pipeline_.dots[1], coefficients_, static_cast<size_t>(steps) * sizeof(Scalar), stream));
+  }
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(ColumnCombine_CUDA(B->view(), steps, pipeline_.dots[1], scale, base, out, stream));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(PetscLogGpuFlops(2.0 * B->view().rows * steps));
+  // the next use of the coefficients must not overtake the copy
+  if (!pipelined_) PetscCall(DeviceSynchronize(stream));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Arnoldi::Combine(PetscInt steps, Columns *B, Vec out)
 {
   PetscScalar *array;
+  PetscMemType where;
 
   PetscFunctionBegin;
-  if (!pipelined_) PetscCall(Solve(steps, coefficients_));
   if (space_ == Space::Host) {
+    PetscCall(Solve(steps, coefficients_));
     PetscCall(VecGetArrayWrite(out, &array));
     PetscCall(ColumnCombine_Host(B->view(), steps, coefficients_, reinterpret_cast<Scalar *>(array)));
     PetscCall(VecRestoreArrayWrite(out, &array));
     PetscCall(PetscLogFlops(2.0 * B->view().rows * steps));
-  } else {
-#if defined(SPARSEGPU_HAVE_CUDA)
-    PetscMemType where;
-    Stream       stream;
-    PetscCall(DeviceStream(&stream));
-    if (pipelined_)
-      PetscCall(PipelineSolve_CUDA(pipeline_, steps, pipeline_.dots[1], stream));
-    else
-      PetscCall(DeviceCopyIn(pipeline_.dots[1], coefficients_, static_cast<size_t>(steps) * sizeof(Scalar), stream));
-    PetscCall(VecGetArrayWriteAndMemType(out, &array, &where));
-    PetscCheck(PetscMemTypeDevice(where) || B->view().rows == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-               "The basis lies on the GPU, the work vector does not");
-    PetscCall(PetscLogGpuTimeBegin());
-    PetscCall(ColumnCombine_CUDA(B->view(), steps, pipeline_.dots[1], reinterpret_cast<Scalar *>(array), stream));
-    PetscCall(PetscLogGpuTimeEnd());
-    PetscCall(VecRestoreArrayWriteAndMemType(out, &array));
-    PetscCall(PetscLogGpuFlops(2.0 * B->view().rows * steps));
-    // the next use of the coefficients must not overtake the copy
-    if (!pipelined_) PetscCall(DeviceSynchronize(stream));
-#endif
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(VecGetArrayWriteAndMemType(out, &array, &where));
+  PetscCheck(PetscMemTypeDevice(where) || B->view().rows == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "The basis lies on the GPU, the work vector does not");
+  PetscCall(Combine(steps, B, nullptr, nullptr, reinterpret_cast<Scalar *>(array)));
+  PetscCall(VecRestoreArrayWriteAndMemType(out, &array));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -29,16 +29,25 @@ public:
   /// Steps from `tested_from` stop the cycle where the residual norm is <= converged or >= diverged.
   PetscErrorCode BeginPipeline(PetscReal residual, PetscReal converged, PetscReal diverged, PetscInt tested_from);
   PetscErrorCode LaunchStep(PetscInt k);
+  /// STEP_AGAIN: StepAgain() gives the outcome; steps launched after this one have done nothing, and must be again.
   PetscErrorCode AwaitStep(PetscInt k, Outcome *outcome, PetscReal *residual);
+  PetscErrorCode StepAgain(PetscInt k, Outcome *outcome, PetscReal *residual);
+  /// Has step k ended?
+  bool Ended(PetscInt k) const { return RecordReady(pipeline_.records + k, pipeline_.round); }
 
+  /// Column 0 of a basis on the device becomes one of norm 1.
+  PetscErrorCode Normalize(PetscReal *norm);
   /// out = the combination of the first `steps` columns of B that minimises the residual; B is V, or what the
   /// preconditioner made of it.
   PetscErrorCode Combine(PetscInt steps, Columns *B, Vec out);
+  /// The same on the device: out = base + scale .* the combination; scale and base may be null.
+  PetscErrorCode Combine(PetscInt steps, Columns *B, const Scalar *scale, const Scalar *base, Scalar *out);
 
 private:
   PetscErrorCode Dots(PetscInt columns, Scalar *dots);
   PetscErrorCode Update(PetscInt columns, const Scalar *h, PetscReal scale);
   PetscErrorCode Solve(PetscInt steps, Scalar *y) const;
+  PetscErrorCode AwaitRecordOf(PetscInt number, Outcome *outcome, PetscReal *residual);
 
   MPI_Comm    comm_  = MPI_COMM_NULL;
   PetscMPIInt size_  = 1;

@@ -23,15 +23,17 @@ struct DotScratch {
 };
 inline PetscInt DotScratchEntries(PetscInt columns, PetscInt multiprocessors)
 {
-  return 64 * multiprocessors + columns; // 8 blocks for each multiprocessor, of 8 sums each; see dots_blocks()
+  return 64 * multiprocessors + columns; // at most 8 blocks for each multiprocessor, of 8 sums each; dense_blocks()
 }
 /// On a device no more columns than this: their coefficients lie in shared memory.
 constexpr PetscInt COLUMNS_ON_DEVICE = 2048;
 
-/// As above; dots, h and y lie on the device. One launch each, asynchronous, bitwise reproducible.
+/// As above; dots, h and y lie on the device. One launch each, asynchronous, bitwise reproducible. A combination
+/// becomes out = base + scale .* (V y); scale and base [rows] may be null, base may be out.
 PetscErrorCode ColumnDots_CUDA(const Dense &V, PetscInt columns, const DotScratch &scratch, Scalar *dots,
                                Stream stream);
 PetscErrorCode ColumnUpdate_CUDA(const Dense &V, PetscInt columns, const Scalar *h, PetscReal scale, Stream stream);
-PetscErrorCode ColumnCombine_CUDA(const Dense &V, PetscInt columns, const Scalar *y, Scalar *out, Stream stream);
+PetscErrorCode ColumnCombine_CUDA(const Dense &V, PetscInt columns, const Scalar *y, const Scalar *scale,
+                                  const Scalar *base, Scalar *out, Stream stream);
 
 } // namespace sparsegpu

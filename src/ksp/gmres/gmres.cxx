@@ -21,6 +21,9 @@ PetscErrorCode KSPReset_SparseGPUGMRES(KSP ksp)
   PetscCall(gmres->arnoldi.Free());
   PetscCall(gmres->basis.Free());
   PetscCall(gmres->preconditioned.Free());
+  PetscCall(gmres->direct.Free());
+  PetscCall(gmres->small.Free());
+  PetscCall(gmres->iterate.Free());
   PetscCall(VecDestroy(&gmres->solution));
   gmres->built = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -109,6 +112,7 @@ PetscErrorCode KSPSetFromOptions_SparseGPUGMRES(KSP ksp, SparseGPUOptionItems Pe
   PetscReal happy = gmres->happy_tolerance, breakdown = gmres->breakdown_tolerance;
   PetscBool automatic = gmres->restart_auto ? PETSC_TRUE : PETSC_FALSE;
   PetscBool flexible  = gmres->flexible ? PETSC_TRUE : PETSC_FALSE;
+  PetscEnum small     = static_cast<PetscEnum>(gmres->small_mode);
   PetscBool classical = PETSC_FALSE, modified = PETSC_FALSE, preallocate = PETSC_FALSE;
 
   PetscFunctionBegin;
@@ -119,6 +123,8 @@ PetscErrorCode KSPSetFromOptions_SparseGPUGMRES(KSP ksp, SparseGPUOptionItems Pe
                              "KSPSPARSEGPUGMRES", automatic, &automatic, nullptr));
   PetscCall(PetscOptionsBool("-ksp_sparsegpugmres_flexible", "The preconditioner may change from step to step",
                              "KSPSPARSEGPUGMRES", flexible, &flexible, nullptr));
+  PetscCall(PetscOptionsEnum("-ksp_sparsegpugmres_persistent", "Whole cycles in one launch, of systems that are small",
+                             "KSPSPARSEGPUGMRES", SmallModes, small, &small, nullptr));
   PetscCall(PetscOptionsReal("-ksp_gmres_haptol", "Tolerance for exact convergence (happy ending)", "KSPGMRESSetHapTol",
                              happy, &happy, nullptr));
   PetscCall(PetscOptionsReal("-ksp_gmres_breakdown_tolerance", "Divergence breakdown tolerance during GMRES restart",
@@ -134,6 +140,7 @@ PetscErrorCode KSPSetFromOptions_SparseGPUGMRES(KSP ksp, SparseGPUOptionItems Pe
                              (PetscEnum *)&gmres->refinement, nullptr));
   PetscOptionsHeadEnd();
   if (modified) gmres->refinement = KSP_GMRES_CGS_REFINE_ALWAYS;
+  gmres->small_mode   = static_cast<SmallMode>(small);
   gmres->restart_auto = automatic;
   gmres->flexible     = flexible;
   PetscCall(SetRestart(ksp, restart));
@@ -157,6 +164,7 @@ PetscErrorCode KSPView_SparseGPUGMRES(KSP ksp, PetscViewer viewer)
   if (gmres->basis.count())
     PetscCall(PetscViewerASCIIPrintf(viewer, "  basis of %" PetscInt_FMT " vectors on the %s\n", gmres->basis.count(),
                                      gmres->basis.space() == Space::Device ? "GPU" : "host"));
+  if (gmres->small.active()) PetscCall(PetscViewerASCIIPrintf(viewer, "  whole cycles in one launch\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -3,6 +3,7 @@
 
 #include <petsc/private/kspimpl.h>
 #include "ksp/gmres/arnoldi.hpp"
+#include "ksp/gmres/small.hpp"
 
 namespace sparsegpu
 {
@@ -18,6 +19,11 @@ struct Gmres {
   Columns                   basis;
   Columns                   preconditioned; ///< [steps] of a flexible one: what the preconditioner made of the basis
   Arnoldi                   arnoldi;
+  Direct                    direct;
+  RecordLag                 lag;
+  SmallMode                 small_mode = SmallMode::Auto;
+  SmallCycles               small;
+  DeviceMemory              iterate;            ///< of KSPBuildSolution() where `direct` is active
   Vec                       solution = nullptr; ///< of KSPBuildSolution()
 };
 inline Gmres *GmresOf(KSP ksp)

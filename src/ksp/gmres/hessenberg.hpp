@@ -20,9 +20,10 @@ struct Hessenberg {
 /// What a step led to.
 enum Outcome {
   STEP_GOES_ON = 0,
-  STEP_STOPS,    ///< the convergence test, as the device knows it, says so
-  STEP_HAPPY,    ///< the space is invariant: the solution lies in it
-  STEP_BREAKDOWN ///< the space is invariant, and the new column adds nothing to it: the operator is singular
+  STEP_STOPS,     ///< the convergence test, as the device knows it, says so
+  STEP_HAPPY,     ///< the space is invariant: the solution lies in it
+  STEP_BREAKDOWN, ///< the space is invariant, and the new column adds nothing to it: the operator is singular
+  STEP_AGAIN      ///< the step has not ended: the direction must be made orthogonal once more
 };
 
 /// A direction of which less than this part is left after it was made orthogonal to the basis is made orthogonal again:

@@ -1,5 +1,6 @@
 #include <climits>
 #include "device/cuda_check.hpp"
+#include "device/launch.cuh"
 #include "ksp/gmres/dense.cuh"
 #include "ksp/gmres/pipeline.hpp"
 #include "petsc/compat.hpp"
@@ -22,25 +23,36 @@ __device__ __forceinline__ bool skipped(const Progress &progress, int step, bool
 }
 
 /// See dots_body().
-static __global__ void __launch_bounds__(DENSE_THREADS)
+static __global__ void __launch_bounds__(DENSE_THREADS, DENSE_BLOCKS)
     pipeline_dots_kernel(Pipeline p, Dense V, PetscInt columns, int step, bool second)
 {
+  wait_for_previous_kernel();
+  let_next_kernel_start();
   if (skipped(*p.progress, step, second)) return;
   dots_body(V, columns, p.scratch, p.dots[second]);
 }
 
-/// Block 0 of the update: the new column of H, the residual norm, the decision to stop, the record. h [step + 1] in
-/// shared memory holds the inner products of this pass. All threads must call.
+/// The scalar block of the update: the new column of H, the residual norm, the decision to stop, the record. h [step +
+/// 1] in shared memory holds the inner products of this pass. All threads must call.
 __device__ __forceinline__ void close_step(const Pipeline &p, int step, bool second, const Projection &projection,
                                            Scalar *h)
 {
   constexpr int        NEAR = 256; // rotations that are brought to shared memory first: they are needed one by one
   __shared__ Scalar    cosine[NEAR];
   __shared__ PetscReal sine[NEAR];
-  const bool           near = step <= NEAR;
+  const bool           near   = step <= NEAR;
+  volatile Record     *record = p.records + (second && !p.twice ? p.H.stride : 0) + step;
 
   if (!second && threadIdx.x == 0) p.progress->again = projection.again;
-  if (projection.again) return;
+  if (projection.again) {
+    if (threadIdx.x == 0 && !p.twice) { // the host must launch the second pass
+      p.progress->stopped_at = step;
+      record->outcome        = STEP_AGAIN;
+      __threadfence_system();
+      record->ready = p.round;
+    }
+    return;
+  }
   for (int j = threadIdx.x; j <= step; j += DENSE_THREADS) {
     if (second) h[j] += p.dots[0][j];
     if (near && j < step) {
@@ -50,14 +62,16 @@ __device__ __forceinline__ void close_step(const Pipeline &p, int step, bool sec
   }
   __syncthreads();
   if (threadIdx.x == 0) {
-    const PetscReal  whole  = SquareRoot(RealPart(p.dots[0][step + 1]));
-    volatile Record *record = p.records + step;
-    PetscReal        residual;
-    int              outcome =
+    const PetscReal whole = SquareRoot(RealPart(p.dots[0][step + 1]));
+    PetscReal       residual;
+    int             outcome =
         AddColumn(p.H, step, h, near ? cosine : p.H.cosine, near ? sine : p.H.sine, projection.norm, whole, &residual);
     const bool tested = step >= p.tested_from && (residual <= p.converged || residual >= p.diverged);
     if (outcome == STEP_GOES_ON && (tested || !(residual - residual == 0))) outcome = STEP_STOPS; // Inf and NaN, too
-    if (outcome != STEP_GOES_ON) p.progress->stopped_at = step;
+    if (outcome != STEP_GOES_ON)
+      p.progress->stopped_at = step;
+    else if (second)
+      p.progress->stopped_at = INT_MAX;
     p.progress->fallen[(step + 1) % 2] = residual / p.progress->first;
     record->norm                       = residual;
     record->outcome                    = outcome;
@@ -68,33 +82,33 @@ __device__ __forceinline__ void close_step(const Pipeline &p, int step, bool sec
   for (int j = threadIdx.x; j <= step; j += DENSE_THREADS) p.H.r[static_cast<size_t>(step) * p.H.stride + j] = h[j];
 }
 
-/// See update_body(). Every block finds for itself, from the same numbers in the same order, what is left of the
-/// direction; block 0 does the scalar work meanwhile.
-static __global__ void __launch_bounds__(DENSE_THREADS)
+/// See update_body(). Every warp finds for itself, from the same numbers in the same order, what is left of the
+/// direction; the first block of the grid does the scalar work meanwhile.
+static __global__ void __launch_bounds__(DENSE_THREADS, DENSE_BLOCKS)
     pipeline_update_kernel(Pipeline p, Dense V, PetscInt columns, int step, bool second)
 {
   extern __shared__ __align__(16) unsigned char shared[];
-  __shared__ Scalar                             warps[DENSE_THREADS / 32];
-  __shared__ PetscReal                          inside;
   Scalar *const                                 h    = reinterpret_cast<Scalar *>(shared);
   const Scalar                                 *dots = p.dots[second];
   Scalar                                        part(0);
 
-  if (skipped(*p.progress, step, second)) return;
-  for (PetscInt c = threadIdx.x; c < columns - 1; c += DENSE_THREADS) {
-    h[c] = dots[c];
-    part += Scalar(SquareOf(h[c]));
+  wait_for_previous_kernel();
+  let_next_kernel_start();
+  if (skipped(*p.progress, step, second) || (blockIdx.y == 0 && blockIdx.x > 0)) return;
+  for (PetscInt c = threadIdx.x % 32; c < columns - 1; c += 32) {
+    const Scalar dot = dots[c];
+    if (threadIdx.x < 32) h[c] = dot;
+    part += Scalar(SquareOf(dot));
   }
-  part = block_sum<DENSE_THREADS>(part, warps);
-  if (threadIdx.x == 0) inside = RealPart(part);
+  const PetscReal inside = RealPart(group_sum<32>(part));
   __syncthreads();
   const Projection projection =
       JudgeProjection(RealPart(dots[columns - 1]), inside, p.criterion, p.progress->fallen[step % 2], second);
-  if (blockIdx.x == 0)
+  if (blockIdx.y == 0)
     close_step(p, step, second, projection, h);
   else
-    update_body(V, columns, h, ScaleOf(projection), static_cast<PetscInt>(blockIdx.x) - 1,
-                static_cast<PetscInt>(gridDim.x) - 1);
+    update_body(V, columns, h, ScaleOf(projection), blockIdx.x, gridDim.x,
+                dense_share(V.rows, static_cast<PetscInt>(blockIdx.y) - 1, static_cast<PetscInt>(gridDim.y) - 1));
 }
 
 /// R y = rhs by columns, last first; one block, a thread an entry in turn.
@@ -120,20 +134,34 @@ PetscErrorCode PipelineBegin_CUDA(const Pipeline &p, PetscReal residual, Stream 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PipelineStep_CUDA(const Pipeline &p, const Dense &V, PetscInt step, Stream stream)
+/// One pass of a step: the inner products, then the update.
+static PetscErrorCode LaunchPass(const Pipeline &p, const Dense &V, PetscInt step, bool second, cudaStream_t stream)
 {
-  const cudaStream_t s       = static_cast<cudaStream_t>(stream);
-  const PetscInt     columns = step + 2;
-  const dim3         dots    = dots_blocks(V.rows, columns, p.scratch.multiprocessors);
-  const unsigned     update  = update_blocks(V.rows, p.scratch.multiprocessors) + 1;
+  const PetscInt    columns = step + 2;
+  const DenseBlocks blocks  = dense_blocks(V.rows, columns, p.scratch.multiprocessors);
 
   PetscFunctionBegin;
-  for (bool second : {false, true}) { // the second time, unless it is needed, both return at once
-    pipeline_dots_kernel<<<dots, DENSE_THREADS, 0, s>>>(p, V, columns, static_cast<int>(step), second);
-    pipeline_update_kernel<<<update, DENSE_THREADS, coefficient_bytes(columns), s>>>(p, V, columns,
-                                                                                     static_cast<int>(step), second);
-  }
-  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscCall(LaunchEarly<pipeline_dots_kernel>(dim3(blocks.groups, blocks.shares), DENSE_THREADS, size_t(0), stream, p,
+                                              V, columns, static_cast<int>(step), second));
+  PetscCall(LaunchEarly<pipeline_update_kernel>(dim3(blocks.groups, blocks.shares + 1), DENSE_THREADS,
+                                                coefficient_bytes(columns), stream, p, V, columns,
+                                                static_cast<int>(step), second));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PipelineStep_CUDA(const Pipeline &p, const Dense &V, PetscInt step, Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(LaunchPass(p, V, step, false, static_cast<cudaStream_t>(stream)));
+  // unless it is needed, its kernels return at once
+  if (p.twice) PetscCall(LaunchPass(p, V, step, true, static_cast<cudaStream_t>(stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PipelineAgain_CUDA(const Pipeline &p, const Dense &V, PetscInt step, Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(LaunchPass(p, V, step, true, static_cast<cudaStream_t>(stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -20,18 +20,21 @@ struct Pipeline {
   Hessenberg H;
   Scalar    *dots[2];  ///< [H.stride + 1] each: the inner products of the first and the second time
   Progress  *progress; ///< [1]
-  Record    *records;  ///< [H.stride - 1] pinned: of each step
+  Record    *records;  ///< [2 * H.stride] pinned: of each step, then of each step's second pass if it was asked for
   DotScratch scratch;
   Criterion  criterion;
   PetscReal  converged, diverged; ///< the cycle stops at a residual norm not above the one or not below the other
   PetscInt   tested_from;         ///< steps before this one do not stop at these
   int        round;               ///< Record::ready of this cycle
+  bool       twice; ///< a second pass follows every first one; else the cycle stops with STEP_AGAIN where one is needed
 };
 
 /// Starts a cycle with the residual norm `residual`. Asynchronous, as are all of these.
 PetscErrorCode PipelineBegin_CUDA(const Pipeline &p, PetscReal residual, Stream stream);
 /// Makes column step + 1 of V orthogonal to those before it, adds the column to H and writes the record of the step.
 PetscErrorCode PipelineStep_CUDA(const Pipeline &p, const Dense &V, PetscInt step, Stream stream);
+/// The second pass of a step that ended with STEP_AGAIN: the cycle goes on after it.
+PetscErrorCode PipelineAgain_CUDA(const Pipeline &p, const Dense &V, PetscInt step, Stream stream);
 /// y [columns] = the minimiser in the space of the first `columns` steps.
 PetscErrorCode PipelineSolve_CUDA(const Pipeline &p, PetscInt columns, Scalar *y, Stream stream);
 

@@ -1,5 +1,6 @@
 /// The cycles. On the device of one process the host runs ahead of the device, except where someone wants to see every
 /// iterate: it reads residual norms later, and the device by itself stops at the step that it will find to be the last.
+/// Of a small system it launches many cycles at once.
 #include <algorithm>
 #include <petsc/private/matimpl.h>
 #include "ksp/common/converged.hpp"
@@ -8,16 +9,42 @@
 namespace sparsegpu
 {
 
-/// target += what `steps` steps of this cycle add to the solution.
-static PetscErrorCode AddCorrection(KSP ksp, PetscInt steps, Vec target)
+/// The solution += what `steps` steps of this cycle add to it.
+static PetscErrorCode AddCorrection(KSP ksp, PetscInt steps)
 {
   Gmres *gmres = GmresOf(ksp);
 
   PetscFunctionBegin;
   if (steps == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (gmres->direct.active()) {
+    const Direct &direct = gmres->direct;
+    Scalar       *x;
+    PetscCall(gmres->direct.Solution(&x));
+    PetscCall(gmres->arnoldi.Combine(steps, &gmres->basis, direct.right() ? direct.inverse() : nullptr, x, x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(gmres->arnoldi.Combine(steps, gmres->flexible ? &gmres->preconditioned : &gmres->basis, ksp->work[0]));
   if (!gmres->flexible) PetscCall(KSPUnwindPreconditioner(ksp, ksp->work[0], ksp->work[1]));
-  PetscCall(VecAXPY(target, 1, ksp->work[0]));
+  PetscCall(VecAXPY(ksp->vec_sol, 1, ksp->work[0]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// v = the iterate of a solve on arrays of the device.
+static PetscErrorCode StoreIterate(Gmres *gmres, Vec v)
+{
+  Direct *direct = &gmres->direct;
+  Scalar *x, *sum;
+
+  PetscFunctionBegin;
+  PetscCall(direct->Solution(&x));
+  sum = x;
+  if (gmres->built > 0) {
+    PetscCall(gmres->iterate.Reserve(static_cast<size_t>(direct->rows()) * sizeof(Scalar)));
+    sum = static_cast<Scalar *>(gmres->iterate.data());
+    PetscCall(
+        gmres->arnoldi.Combine(gmres->built, &gmres->basis, direct->right() ? direct->inverse() : nullptr, x, sum));
+  }
+  PetscCall(direct->Store(sum, v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -30,9 +57,17 @@ PetscErrorCode KSPBuildSolution_SparseGPUGMRES(KSP ksp, Vec v, Vec *V)
     if (!gmres->solution) PetscCall(VecDuplicate(ksp->vec_sol, &gmres->solution));
     v = gmres->solution;
   }
-  PetscCall(VecCopy(ksp->vec_sol, v));
-  PetscCall(AddCorrection(ksp, gmres->built, v));
   if (V) *V = v;
+  if (gmres->direct.active()) {
+    PetscCall(StoreIterate(gmres, v));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecCopy(ksp->vec_sol, v));
+  if (gmres->built == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(
+      gmres->arnoldi.Combine(gmres->built, gmres->flexible ? &gmres->preconditioned : &gmres->basis, ksp->work[0]));
+  if (!gmres->flexible) PetscCall(KSPUnwindPreconditioner(ksp, ksp->work[0], ksp->work[1]));
+  PetscCall(VecAXPY(v, 1, ksp->work[0]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -43,6 +78,11 @@ static PetscErrorCode ApplyOperator(KSP ksp, PetscInt k)
   Vec    from, to, between;
 
   PetscFunctionBegin;
+  if (gmres->direct.active()) {
+    const Dense V = gmres->basis.view();
+    PetscCall(gmres->direct.Apply(V.Column(k), V.Column(k + 1)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(gmres->basis.Read(k, &from));
   PetscCall(gmres->basis.Write(k + 1, &to));
   if (gmres->flexible) {
@@ -68,20 +108,17 @@ static PetscErrorCode Tell(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Column 0 = the residual, of norm 1; its norm is tested.
-static PetscErrorCode BeginCycle(KSP ksp)
+/// A cycle begins with a residual of this norm, which is tested.
+static PetscErrorCode TakeResidual(KSP ksp, PetscReal norm)
 {
-  Gmres    *gmres = GmresOf(ksp);
-  PetscReal norm;
-  Vec       r;
+  Gmres *gmres = GmresOf(ksp);
 
   PetscFunctionBegin;
   gmres->built = 0;
-  PetscCall(gmres->basis.Write(0, &r));
-  PetscCall(KSPInitialResidual(ksp, ksp->vec_sol, ksp->work[0], ksp->work[1], r, ksp->vec_rhs));
-  PetscCall(VecNormalize(r, &norm));
-  PetscCall(gmres->basis.WriteEnd(0));
-  KSPCheckNorm(ksp, norm);
+  if (PetscIsInfOrNanReal(norm)) {
+    PetscCall(EndWithNorm(ksp, norm));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (ksp->rnorm > 0 && PetscAbsReal(norm - ksp->rnorm) > gmres->breakdown_tolerance * gmres->residual) {
     PetscCall(PetscInfo(ksp, "The residual norm at the restart is %g, by the recurrence %g\n", (double)norm,
                         (double)ksp->rnorm));
@@ -94,6 +131,27 @@ static PetscErrorCode BeginCycle(KSP ksp)
     ksp->reason = KSP_CONVERGED_ATOL;
   else
     PetscCall((*ksp->converged)(ksp, ksp->its, norm, &ksp->reason, ksp->cnvP));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Column 0 = the residual, of norm 1; its norm is tested.
+static PetscErrorCode BeginCycle(KSP ksp)
+{
+  Gmres    *gmres = GmresOf(ksp);
+  PetscReal norm;
+  Vec       r;
+
+  PetscFunctionBegin;
+  if (gmres->direct.active()) {
+    PetscCall(gmres->direct.Residual(ksp->guess_zero, gmres->basis.view().Column(0)));
+    PetscCall(gmres->arnoldi.Normalize(&norm));
+  } else {
+    PetscCall(gmres->basis.Write(0, &r));
+    PetscCall(KSPInitialResidual(ksp, ksp->vec_sol, ksp->work[0], ksp->work[1], r, ksp->vec_rhs));
+    PetscCall(VecNormalize(r, &norm));
+    PetscCall(gmres->basis.WriteEnd(0));
+  }
+  PetscCall(TakeResidual(ksp, norm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -117,6 +175,26 @@ static PetscErrorCode TakeStep(KSP ksp, Outcome outcome, PetscReal norm, PetscIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Launches steps up to the number `end`.
+static PetscErrorCode LaunchSteps(KSP ksp, bool pipelined, PetscInt *launched, PetscInt end, Outcome *outcome,
+                                  PetscReal *norm)
+{
+  Gmres *gmres = GmresOf(ksp);
+
+  PetscFunctionBegin;
+  for (; *launched < end; ++*launched) {
+    PetscCall(ApplyOperator(ksp, *launched));
+    PetscCall(PetscLogEventBegin(KSP_GMRESOrthogonalization, ksp, nullptr, nullptr, nullptr));
+    if (pipelined)
+      PetscCall(gmres->arnoldi.LaunchStep(*launched));
+    else
+      PetscCall(gmres->arnoldi.Step(*launched, outcome, norm));
+    PetscCall(PetscLogEventEnd(KSP_GMRESOrthogonalization, ksp, nullptr, nullptr, nullptr));
+    PetscCall(gmres->basis.Changed(*launched + 1));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Up to `limit` steps from column 0, and their correction to the solution.
 static PetscErrorCode RunCycle(KSP ksp, PetscInt limit)
 {
@@ -136,26 +214,76 @@ static PetscErrorCode RunCycle(KSP ksp, PetscInt limit)
     PetscCall(arnoldi->Begin(ksp->rnorm));
   }
   while (!ksp->reason && heard < limit) {
-    for (; launched < std::min(limit, heard + (pipelined ? RECORD_LAG : 1)); launched++) {
-      PetscCall(ApplyOperator(ksp, launched));
-      PetscCall(PetscLogEventBegin(KSP_GMRESOrthogonalization, ksp, nullptr, nullptr, nullptr));
-      if (pipelined)
-        PetscCall(arnoldi->LaunchStep(launched));
-      else
-        PetscCall(arnoldi->Step(launched, &outcome, &norm));
-      PetscCall(PetscLogEventEnd(KSP_GMRESOrthogonalization, ksp, nullptr, nullptr, nullptr));
-      PetscCall(gmres->basis.Changed(launched + 1));
+    const PetscInt ahead = pipelined ? gmres->lag.ahead() : 1;
+    PetscCall(LaunchSteps(ksp, pipelined, &launched, std::min(limit, heard + ahead), &outcome, &norm));
+    if (pipelined) {
+      PetscCall(arnoldi->AwaitStep(heard, &outcome, &norm));
+      gmres->lag.Heard(launched < limit && arnoldi->Ended(launched - 1));
+      if (outcome == STEP_AGAIN) {
+        PetscCall(arnoldi->StepAgain(heard, &outcome, &norm));
+        launched = heard + 1;
+      }
     }
-    if (pipelined) PetscCall(arnoldi->AwaitStep(heard, &outcome, &norm));
     PetscCall(TakeStep(ksp, outcome, norm, &gmres->built));
     heard++;
     if (!ksp->reason && heard < limit) PetscCall(Tell(ksp));
   }
   if (PetscIsInfOrNanReal(ksp->rnorm)) PetscFunctionReturn(PETSC_SUCCESS); // the last good iterate stays
   if (!ksp->reason && ksp->its >= ksp->max_it) ksp->reason = KSP_DIVERGED_ITS;
-  PetscCall(AddCorrection(ksp, gmres->built, ksp->vec_sol));
+  PetscCall(AddCorrection(ksp, gmres->built));
   gmres->built = 0;
   if (heard > 0 && ksp->reason) PetscCall(Tell(ksp)); // else the next cycle tells of the true residual
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Cycles that the device runs by itself, from column 0: until the end, or until it has no more room for records.
+static PetscErrorCode RunSmallCycles(KSP ksp)
+{
+  Gmres         *gmres = GmresOf(ksp);
+  const NormTest test  = DefaultNormTest(ksp);
+  SmallControl   control{};
+  PetscInt       used = 0;
+
+  PetscFunctionBegin;
+  control.criterion   = gmres->arnoldi.criterion;
+  control.residual    = ksp->rnorm;
+  control.converged   = test.converged;
+  control.diverged    = test.diverged;
+  control.breakdown   = gmres->breakdown_tolerance;
+  control.tested_from = test.from;
+  control.iteration   = ksp->its;
+  control.last        = ksp->max_it;
+  control.steps       = gmres->steps;
+  PetscCall(PetscLogEventBegin(KSP_GMRESOrthogonalization, ksp, nullptr, nullptr, nullptr));
+  PetscCall(gmres->small.Launch(&gmres->direct, &gmres->basis, control));
+  for (;;) {
+    const PetscInt limit = std::min(gmres->steps, ksp->max_it - ksp->its);
+    Outcome        outcome;
+    PetscReal      norm;
+    for (PetscInt heard = 0; !ksp->reason && heard < limit; heard++) {
+      PetscCall(gmres->small.Hear(&outcome, &norm));
+      PetscCall(TakeStep(ksp, outcome, norm, &gmres->built));
+      if (!ksp->reason && heard + 1 < limit) PetscCall(Tell(ksp));
+    }
+    used += limit + 1;
+    if (!ksp->reason && ksp->its >= ksp->max_it) ksp->reason = KSP_DIVERGED_ITS;
+    if (ksp->reason) {
+      if (!PetscIsInfOrNanReal(ksp->rnorm)) PetscCall(Tell(ksp));
+      break;
+    }
+    if (used + gmres->steps + 1 > SMALL_RECORDS) break;
+    PetscCall(gmres->small.Hear(&outcome, &norm));
+    PetscCall(TakeResidual(ksp, norm));
+    PetscCheck(!ksp->reason == (outcome == STEP_GOES_ON), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "The GPU has %s at a restart with the residual norm %g", ksp->reason ? "gone on" : "stopped",
+               (double)norm);
+    if (ksp->reason) break;
+  }
+  gmres->built = 0;
+  // a step has steps / 2 + 3 / 2 columns on the average, of two passes
+  PetscCall(PetscLogGpuFlops((ksp->its - control.iteration) *
+                             (2.0 * gmres->direct.nonzeros() + (2.0 * gmres->steps + 6.0) * gmres->direct.rows())));
+  PetscCall(PetscLogEventEnd(KSP_GMRESOrthogonalization, ksp, nullptr, nullptr, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -184,13 +312,40 @@ static PetscErrorCode SuggestRestart(KSP ksp, PetscReal tau, PetscInt *restart)
 /// Memory for cycles of `steps` steps.
 static PetscErrorCode Reserve(KSP ksp, PetscInt steps)
 {
-  Gmres *gmres = GmresOf(ksp);
+  Gmres     *gmres = GmresOf(ksp);
+  const bool bare  = gmres->direct.active() && gmres->direct.copies();
 
   PetscFunctionBegin;
   gmres->steps = std::max<PetscInt>(1, std::min(steps, ksp->max_it));
-  PetscCall(gmres->basis.Allocate(ksp->work[0], gmres->steps + 1));
-  if (gmres->flexible) PetscCall(gmres->preconditioned.Allocate(ksp->work[0], gmres->steps));
+  PetscCall(gmres->basis.Allocate(ksp->work[0], gmres->steps + 1, bare));
+  if (gmres->flexible && !gmres->direct.active()) PetscCall(gmres->preconditioned.Allocate(ksp->work[0], gmres->steps));
   PetscCall(gmres->arnoldi.Allocate(PetscObjectComm((PetscObject)ksp), &gmres->basis, gmres->steps));
+  PetscCall(gmres->small.Begin(ksp, gmres->direct, gmres->steps, gmres->small_mode));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RunCycles(KSP ksp)
+{
+  Gmres *gmres = GmresOf(ksp);
+  bool   tune  = gmres->restart_auto;
+
+  PetscFunctionBegin;
+  while (!ksp->reason || (ksp->rnorm == -1 && ksp->reason == KSP_DIVERGED_PC_FAILED)) {
+    PetscCall(BeginCycle(ksp));
+    if (ksp->reason) break;
+    const PetscReal before = ksp->rnorm;
+    if (gmres->small.active() && !tune && ksp->its < ksp->max_it)
+      PetscCall(RunSmallCycles(ksp));
+    else
+      PetscCall(RunCycle(ksp, std::min(gmres->steps, ksp->max_it - ksp->its)));
+    ksp->guess_zero = PETSC_FALSE; // the next residual is that of the solution so far
+    if (tune && !ksp->reason) {
+      PetscInt restart = gmres->steps;
+      PetscCall(SuggestRestart(ksp, ksp->rnorm / before, &restart));
+      PetscCall(Reserve(ksp, restart));
+      tune = false;
+    }
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -199,7 +354,6 @@ PetscErrorCode KSPSolve_SparseGPUGMRES(KSP ksp)
   constexpr PetscReal KEPT[]     = {KEPT_PART * KEPT_PART, 0.5, PETSC_MAX_REAL}; // by KSPGMRESCGSRefinementType
   Gmres              *gmres      = GmresOf(ksp);
   const PetscBool     guess_zero = ksp->guess_zero;
-  bool                tune       = gmres->restart_auto;
 
   PetscFunctionBegin;
   if (gmres->flexible) {
@@ -210,22 +364,13 @@ PetscErrorCode KSPSolve_SparseGPUGMRES(KSP ksp)
   }
   ksp->its   = 0;
   ksp->rnorm = -1; // no cycle before
+  gmres->lag = RecordLag();
+  if (!ksp->reason) PetscCall(gmres->direct.Begin(ksp)); // else the preconditioner has failed
   PetscCall(Reserve(ksp, gmres->restart));
   gmres->arnoldi.criterion.kept  = KEPT[gmres->refinement];
   gmres->arnoldi.criterion.happy = gmres->happy_tolerance;
-  while (!ksp->reason || (ksp->rnorm == -1 && ksp->reason == KSP_DIVERGED_PC_FAILED)) {
-    PetscCall(BeginCycle(ksp));
-    if (ksp->reason) break;
-    const PetscReal before = ksp->rnorm;
-    PetscCall(RunCycle(ksp, std::min(gmres->steps, ksp->max_it - ksp->its)));
-    ksp->guess_zero = PETSC_FALSE; // the next residual is that of the solution so far
-    if (tune && !ksp->reason) {
-      PetscInt restart = gmres->steps;
-      PetscCall(SuggestRestart(ksp, ksp->rnorm / before, &restart));
-      PetscCall(Reserve(ksp, restart));
-      tune = false;
-    }
-  }
+  PetscCall(RunCycles(ksp));
+  PetscCall(gmres->direct.End());
   ksp->guess_zero = guess_zero;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -16,6 +16,10 @@ SPARSEGPU_HD PetscReal joined(JacobiNorm norm, PetscReal a, PetscReal b)
 /// Writes next[r] and returns its share of the norm; `product` is that of row r with x.
 SPARSEGPU_HD PetscReal jacobi_row(const JacobiSweep &sweep, PetscInt r, const Scalar &product)
 {
+  if (!sweep.b) {
+    sweep.next[r] = sweep.inverse[r] * product;
+    return 0;
+  }
   const Scalar residual = sweep.b[r] - product, z = sweep.inverse[r] * residual;
   const Scalar step = Scalar(sweep.damping) * z;
 

@@ -15,7 +15,7 @@ namespace sparsegpu
 namespace
 {
 /// Records are used in turn: more of them than the host may be ahead.
-constexpr PetscInt RECORDS = 2 * RECORD_LAG;
+constexpr PetscInt RECORDS = 2 * RecordLag::MOST;
 
 /// A solve under way.
 struct Sweeper {
@@ -33,6 +33,11 @@ struct Sweeper {
   PetscErrorCode FindFused(Format **format);
   PetscErrorCode Launch(PetscInt k);
   PetscErrorCode Hear(PetscInt k, PetscReal *norm);
+  /// Has the last sweep ended that was launched?
+  bool Idle() const
+  {
+    return norm != JacobiNorm::None && RecordReady(records + control.number % RECORDS, control.round);
+  }
   /// The iteration that the norm of sweep k belongs to: a residual is that of the iterate before the sweep.
   PetscInt Counted(PetscInt k) const { return norm == JacobiNorm::Difference ? k + 1 : k; }
 };
@@ -228,9 +233,10 @@ PetscErrorCode Tell(KSP ksp)
 
 PetscErrorCode KSPSolve_SparseGPUJacobi(KSP ksp)
 {
-  Jacobi  *jacobi = JacobiOf(ksp);
-  Sweeper  sweeper;
-  PetscInt launched = 0, heard = 0;
+  Jacobi   *jacobi = JacobiOf(ksp);
+  Sweeper   sweeper;
+  PetscInt  launched = 0, heard = 0;
+  RecordLag lag;
 
   PetscFunctionBegin;
   sweeper.ksp = ksp;
@@ -247,10 +253,11 @@ PetscErrorCode KSPSolve_SparseGPUJacobi(KSP ksp)
   const PetscInt last     = ksp->max_it + residual;
   const bool     late     = sweeper.space == Space::Device && sweeper.size == 1 && MayHearLate(ksp);
   while (!ksp->reason && heard < last) {
-    const PetscInt ahead = late && heard > 0 ? RECORD_LAG : 1; // the first norm sets what the others are tested with
+    const PetscInt ahead = late && heard > 0 ? lag.ahead() : 1; // the first norm sets what the others are tested with
     PetscReal      norm;
     for (; launched < std::min(last, heard + ahead); launched++) PetscCall(sweeper.Launch(launched));
     PetscCall(sweeper.Hear(heard, &norm));
+    if (late) lag.Heard(launched < last && sweeper.Idle());
     ksp->its        = sweeper.Counted(heard);
     ksp->rnorm      = norm;
     jacobi->current = ksp->work[JACOBI_X + ksp->its % 2];

@@ -13,7 +13,7 @@ constexpr int JACOBI_THREADS = 256;
 /// Has an earlier sweep stopped the solve? This one itself may be setting it to its own number.
 __device__ __forceinline__ bool jacobi_stopped(const JacobiControl &control)
 {
-  return *control.stopped_at < control.number;
+  return control.stopped_at && *control.stopped_at < control.number;
 }
 
 /// The norm of the block, in a fixed order, to thread 0. All threads must call.

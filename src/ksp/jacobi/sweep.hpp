@@ -15,6 +15,7 @@ enum class JacobiNorm {
   Difference        ///< max |next - x|
 };
 
+/// Without b: next = D^-1 A x, the operator that other methods precondition with the diagonal.
 struct JacobiSweep {
   PetscInt      rows;
   const Scalar *b, *product, *inverse, *x; ///< [rows] each; product = A x, inverse = D^-1
@@ -30,7 +31,7 @@ PetscErrorCode JacobiSweep_Host(const JacobiSweep &sweep, PetscReal *norm);
 struct JacobiControl {
   PetscReal *partial;    ///< [JACOBI_BLOCKS] norms of the blocks
   unsigned  *arrived;    ///< [1] zero before and after
-  int       *stopped_at; ///< [1] the sweep after which nothing more is to change
+  int       *stopped_at; ///< [1] the sweep after which nothing more is to change; null: never
   Record    *record;     ///< pinned: of this sweep; null without a norm
   int        number, round;
   bool       root;   ///< the record tells the root of a square

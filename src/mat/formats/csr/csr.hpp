@@ -53,6 +53,13 @@ public:
   PetscErrorCode   SweepJacobi(const JacobiSweep &sweep, const JacobiControl &control, Stream stream) override;
   void             Borrow(const CsrView &A) override;
   const CsrLayout &Layout() const { return layout_; }
+  /// With the values where they are now; of a Build() on the device.
+  CsrLayout OnDevice() const
+  {
+    CsrLayout layout = layout_;
+    layout.a         = values();
+    return layout;
+  }
 
 protected:
   PetscErrorCode BuildPattern(const CsrView &A, const Parameters &parameters) override;

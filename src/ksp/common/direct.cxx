@@ -1,0 +1,292 @@
+#include "ksp/common/direct.hpp"
+#include "ksp/common/columns.hpp"
+#include "ksp/jacobi/sweep.hpp"
+#include "mat/context.hpp"
+
+namespace sparsegpu
+{
+
+namespace
+{
+/// Is there a device that products of A run on, or would, were the vectors there?
+PetscErrorCode DeviceServes(Context *context, Space vectors, bool *serves)
+{
+  const Backend backend = context->settings.bound_to_cpu ? Backend::Kokkos : context->settings.backend;
+  PetscBool     found;
+
+  PetscFunctionBegin;
+  *serves = false;
+  if (backend == Backend::Kokkos) PetscFunctionReturn(PETSC_SUCCESS);
+#if defined(PETSC_HAVE_CUDA) // vectors on the host are where somebody wants them
+  if (vectors == Space::Host && backend == Backend::Auto) PetscFunctionReturn(PETSC_SUCCESS);
+#endif
+  PetscCall(DeviceFound(&found));
+  *serves = found;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Says so once, as a copy of vectors is what people look for when a solve is slow.
+PetscErrorCode TellOfCopies(KSP ksp)
+{
+  static bool told = false;
+
+  PetscFunctionBegin;
+  if (told) PetscFunctionReturn(PETSC_SUCCESS);
+  told = true;
+  PetscCall(PetscInfo(ksp, "Vectors lie on the host: the solve runs on the GPU, b and x are copied\n"));
+#if !defined(PETSC_HAVE_CUDA)
+  PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR,
+                         "sparsegpu: this PETSc has no CUDA: solves run on the GPU, copying b and x once each "
+                         "(-sparsegpu_backend kokkos: on the CPU)\n"));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+/// Sets A_, format_, right_ and copies_ if the answer is yes.
+PetscErrorCode Direct::Admit(KSP ksp, bool *admitted)
+{
+  PetscMPIInt  size;
+  PetscBool    seq, mpi, plain, scales;
+  Context     *context;
+  Shadow      *shadow;
+  Space        space;
+  MatNullSpace null;
+  bool         wraps, serves;
+
+  PetscFunctionBegin;
+  *admitted = false;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
+  PetscCall(KSPGetOperators(ksp, &A_, nullptr));
+  PetscCall(IsOurs(A_, &seq, &mpi));
+  if (size > 1 || !seq || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
+  if (ksp->pc_side != PC_LEFT && ksp->pc_side != PC_RIGHT) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp->pc, &plain, PCNONE, PCJACOBI, ""));
+  PetscCall(PCGetDiagonalScale(ksp->pc, &scales));
+  PetscCall(MatGetNullSpace(A_, &null));
+  PetscCall(SpaceOf(ksp->vec_sol, &space, &wraps));
+  if (!plain || scales || null || !wraps) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetContext(A_, &context));
+  PetscCall(Decide(A_, context));
+  PetscCall(DeviceServes(context, space, &serves));
+  if (!serves) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetShadow(A_, context, Side::Normal, Space::Device, &shadow));
+  format_   = shadow->format.get();
+  nonzeros_ = shadow->pattern.nonzeros;
+  right_    = ksp->pc_side == PC_RIGHT;
+  copies_   = space == Space::Host;
+  *admitted = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The diagonal that PCJACOBI, of whatever kind, multiplies with: what it makes of ones.
+PetscErrorCode Direct::TakeDiagonal(KSP ksp)
+{
+  const size_t bytes = static_cast<size_t>(rows_) * sizeof(Scalar);
+  const Vec    ones = ksp->work[0], d = ksp->work[1];
+  PetscBool    none;
+  Stream       stream;
+
+  PetscFunctionBegin;
+  inverse_ = nullptr;
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCNONE, &none));
+  if (none) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecSet(ones, 1));
+  PetscCall(PCApply(ksp->pc, ones, d));
+  PetscCall(diagonal_.Reserve(bytes));
+  inverse_ = static_cast<const Scalar *>(diagonal_.data());
+  PetscCall(DeviceStream(&stream));
+  const PetscScalar *entries;
+  PetscMemType       where;
+  PetscCall(VecGetArrayReadAndMemType(d, &entries, &where));
+  if (PetscMemTypeDevice(where)) {
+#if defined(SPARSEGPU_HAVE_CUDA)
+    PetscCall(DirectScale_CUDA(rows_, nullptr, reinterpret_cast<const Scalar *>(entries), nullptr,
+                               static_cast<Scalar *>(diagonal_.data()), stream));
+#endif
+  } else {
+    PetscCall(DeviceCopyIn(diagonal_.data(), entries, bytes, stream));
+    PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(bytes)));
+    PetscCall(DeviceSynchronize(stream)); // d may be written next
+  }
+  PetscCall(VecRestoreArrayReadAndMemType(d, &entries));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Direct::Begin(KSP ksp)
+{
+  const PetscScalar *entries;
+  Stream             stream;
+
+  PetscFunctionBegin;
+  ksp_ = ksp;
+  PetscCall(Admit(ksp, &active_));
+  if (!active_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetLocalSize(ksp->vec_sol, &rows_));
+  PetscCall(TakeDiagonal(ksp));
+  if (!copies_) PetscFunctionReturn(PETSC_SUCCESS);
+  const size_t bytes = static_cast<size_t>(rows_) * sizeof(Scalar);
+  PetscCall(TellOfCopies(ksp));
+  PetscCall(DeviceStream(&stream));
+  PetscCall(b_.Reserve(bytes));
+  PetscCall(x_.Reserve(bytes));
+  PetscCall(PetscLogEventBegin(CopyEvent, ksp, nullptr, nullptr, nullptr));
+  PetscCall(VecGetArrayRead(ksp->vec_rhs, &entries));
+  PetscCall(DeviceCopyIn(b_.data(), entries, bytes, stream));
+  PetscCall(VecRestoreArrayRead(ksp->vec_rhs, &entries));
+  PetscCall(VecGetArrayRead(ksp->vec_sol, &entries));
+  PetscCall(DeviceCopyIn(x_.data(), entries, bytes, stream));
+  PetscCall(VecRestoreArrayRead(ksp->vec_sol, &entries));
+  PetscCall(PetscLogCpuToGpu(2 * static_cast<PetscLogDouble>(bytes)));
+  PetscCall(PetscLogEventEnd(CopyEvent, ksp, nullptr, nullptr, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Direct::Store(const Scalar *from, Vec v)
+{
+  const size_t bytes = static_cast<size_t>(rows_) * sizeof(Scalar);
+  PetscScalar *entries;
+  PetscMemType where;
+  Stream       stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(VecGetArrayWriteAndMemType(v, &entries, &where));
+  if (PetscMemTypeDevice(where)) {
+#if defined(SPARSEGPU_HAVE_CUDA)
+    PetscCall(DirectScale_CUDA(rows_, nullptr, from, nullptr, reinterpret_cast<Scalar *>(entries), stream));
+#endif
+  } else {
+    PetscCall(DeviceCopyOut(entries, from, bytes, stream));
+    PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(bytes)));
+  }
+  PetscCall(VecRestoreArrayWriteAndMemType(v, &entries));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Direct::End()
+{
+  PetscFunctionBegin;
+  if (active_ && copies_) {
+    PetscCall(PetscLogEventBegin(CopyEvent, ksp_, nullptr, nullptr, nullptr));
+    PetscCall(Store(static_cast<const Scalar *>(x_.data()), ksp_->vec_sol));
+    PetscCall(PetscLogEventEnd(CopyEvent, ksp_, nullptr, nullptr, nullptr));
+  }
+  active_ = false;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Direct::Free()
+{
+  PetscFunctionBegin;
+  active_ = false;
+  PetscCall(diagonal_.Free());
+  PetscCall(between_.Free());
+  PetscCall(b_.Free());
+  PetscCall(x_.Free());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Direct::Rhs(const Scalar **b)
+{
+  const PetscScalar *entries;
+  PetscMemType       where;
+
+  PetscFunctionBegin;
+  *b = static_cast<const Scalar *>(b_.data());
+  if (copies_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetArrayReadAndMemType(ksp_->vec_rhs, &entries, &where));
+  *b = reinterpret_cast<const Scalar *>(entries);
+  PetscCall(VecRestoreArrayReadAndMemType(ksp_->vec_rhs, &entries));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Direct::Solution(Scalar **x)
+{
+  PetscScalar *entries;
+  PetscMemType where;
+
+  PetscFunctionBegin;
+  *x = static_cast<Scalar *>(x_.data());
+  if (copies_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetArrayAndMemType(ksp_->vec_sol, &entries, &where));
+  *x = reinterpret_cast<Scalar *>(entries);
+  PetscCall(VecRestoreArrayAndMemType(ksp_->vec_sol, &entries));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Direct::Product(const Scalar *v, Scalar *out)
+{
+  Stream stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(PetscLogEventBegin(MAT_Mult, A_, nullptr, nullptr, nullptr));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(format_->Mult(v, nullptr, out, stream));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(PetscLogGpuFlops(2.0 * nonzeros_));
+  PetscCall(PetscLogEventEnd(MAT_Mult, A_, nullptr, nullptr, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Direct::Apply(const Scalar *v, Scalar *out)
+{
+#if defined(SPARSEGPU_HAVE_CUDA)
+  Stream stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  if (inverse_ && !right_ && format_->SweepsJacobi()) { // scaled as it is written
+    JacobiSweep         sweep   = {};
+    const JacobiControl control = {};
+    sweep.rows                  = rows_;
+    sweep.inverse               = inverse_;
+    sweep.x                     = v;
+    sweep.next                  = out;
+    sweep.norm                  = JacobiNorm::None;
+    PetscCall(PetscLogEventBegin(MAT_Mult, A_, nullptr, nullptr, nullptr));
+    PetscCall(PetscLogGpuTimeBegin());
+    PetscCall(format_->SweepJacobi(sweep, control, stream));
+    PetscCall(PetscLogGpuTimeEnd());
+    PetscCall(PetscLogGpuFlops(2.0 * nonzeros_ + rows_));
+    PetscCall(PetscLogEventEnd(MAT_Mult, A_, nullptr, nullptr, nullptr));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (inverse_ && right_) {
+    PetscCall(between_.Reserve(static_cast<size_t>(rows_) * sizeof(Scalar)));
+    PetscCall(DirectScale_CUDA(rows_, inverse_, v, nullptr, static_cast<Scalar *>(between_.data()), stream));
+    v = static_cast<const Scalar *>(between_.data());
+  }
+  PetscCall(Product(v, out));
+  if (inverse_ && !right_) PetscCall(DirectScale_CUDA(rows_, inverse_, nullptr, out, out, stream));
+  if (inverse_) PetscCall(PetscLogGpuFlops(rows_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+#else
+  return PETSC_ERR_SUP;
+#endif
+}
+
+PetscErrorCode Direct::Residual(bool zero_guess, Scalar *out)
+{
+#if defined(SPARSEGPU_HAVE_CUDA)
+  const Scalar *b;
+  Scalar       *x;
+  Stream        stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(Rhs(&b));
+  if (!zero_guess) {
+    PetscCall(Solution(&x));
+    PetscCall(Product(x, out));
+  }
+  PetscCall(DirectScale_CUDA(rows_, right_ ? nullptr : inverse_, b, zero_guess ? nullptr : out, out, stream));
+  PetscCall(PetscLogGpuFlops(2.0 * rows_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+#else
+  return PETSC_ERR_SUP;
+#endif
+}
+
+} // namespace sparsegpu

@@ -1,0 +1,61 @@
+/// A system on arrays of the device, without PETSc's vectors in between: a matrix of ours on one process, and a
+/// preconditioner that is a diagonal (PCJACOBI) or none. Where vectors lie on the host, as all do in a PETSc without
+/// CUDA, the right-hand side and the solution are copied once a solve.
+#pragma once
+
+#include <petsc/private/kspimpl.h>
+#include "device/buffer.hpp"
+#include "mat/format.hpp"
+
+namespace sparsegpu
+{
+
+class Direct
+{
+public:
+  /// Takes the system of the solve that begins, if it is of this kind: see active(). Uses two work vectors of the KSP.
+  PetscErrorCode Begin(KSP ksp);
+  /// Hands the solution back where it was copied.
+  PetscErrorCode End();
+  PetscErrorCode Free();
+
+  bool          active() const { return active_; }
+  bool          copies() const { return copies_; } ///< the vectors lie on the host
+  bool          right() const { return right_; }
+  Mat           matrix() const { return A_; }
+  Format       *format() const { return format_; }
+  const Scalar *inverse() const { return inverse_; } ///< [rows] of the diagonal; null without a preconditioner
+  PetscInt      rows() const { return rows_; }
+  PetscInt      nonzeros() const { return nonzeros_; }
+
+  /// The right-hand side and the solution [rows] on the device. After a kernel has written the solution, the vector
+  /// knows that it has changed.
+  PetscErrorCode Rhs(const Scalar **b);
+  PetscErrorCode Solution(Scalar **x);
+  /// out = the preconditioned operator applied to v. [rows] each. Asynchronous, as is the next.
+  PetscErrorCode Apply(const Scalar *v, Scalar *out);
+  /// out = the residual of the solution, from the left the preconditioned one.
+  PetscErrorCode Residual(bool zero_guess, Scalar *out);
+  /// v, a vector like the solution, = the entries of `from`.
+  PetscErrorCode Store(const Scalar *from, Vec v);
+
+private:
+  PetscErrorCode Admit(KSP ksp, bool *admitted);
+  PetscErrorCode TakeDiagonal(KSP ksp);
+  PetscErrorCode Product(const Scalar *v, Scalar *out);
+
+  bool          active_ = false, copies_ = false, right_ = false;
+  KSP           ksp_    = nullptr;
+  Mat           A_      = nullptr;
+  Format       *format_ = nullptr;
+  PetscInt      rows_ = 0, nonzeros_ = 0;
+  const Scalar *inverse_ = nullptr;
+  DeviceMemory  diagonal_, between_; ///< [rows_] each, where needed
+  DeviceMemory  b_, x_;              ///< [rows_] each, where the vectors lie on the host
+};
+
+/// out = scale .* (b - product); scale, product and b may be null: 1, 0 and, with its sign, product alone. [rows] each.
+PetscErrorCode DirectScale_CUDA(PetscInt rows, const Scalar *scale, const Scalar *b, const Scalar *product, Scalar *out,
+                                Stream stream);
+
+} // namespace sparsegpu

@@ -1,0 +1,194 @@
+#include <cooperative_groups.h>
+#include <algorithm>
+#include "device/cuda_check.hpp"
+#include "ksp/gmres/small.cuh"
+#include "petsc/compat.hpp"
+
+namespace sparsegpu
+{
+
+/// Thread 0 of the scalar block tells the host; `number` counts the records of this launch.
+__device__ __forceinline__ void small_record(const SmallWork &work, int *number, PetscReal norm, int outcome, int round)
+{
+  volatile Record *record = work.records + (*number)++;
+  record->norm            = norm;
+  record->outcome         = outcome;
+  __threadfence_system(); // the host reads these once it sees the next
+  record->ready = round;
+}
+
+/// Thread 0 of the scalar block: step k ends. s.h, and s.again where there was a second pass, hold its inner products;
+/// whole is the norm of the direction, `next` what is left of it.
+__device__ __forceinline__ void small_close(const SmallWork &work, const SmallControl &control, const SmallScalars &s,
+                                            PetscInt k, PetscInt iteration, bool second, PetscReal whole,
+                                            PetscReal next, PetscReal first, int *number)
+{
+  const Hessenberg H{work.H.stride, work.H.r, s.cosine, s.sine, s.rhs};
+  PetscReal        residual;
+
+  if (second)
+    for (PetscInt j = 0; j <= k; j++) s.h[j] += s.again[j];
+  int        outcome = AddColumn(H, k, s.h, s.cosine, s.sine, next, whole, &residual);
+  const bool tested =
+      iteration >= control.tested_from && (residual <= control.converged || residual >= control.diverged);
+  if (outcome == STEP_GOES_ON && (tested || !(residual - residual == 0))) outcome = STEP_STOPS; // Inf and NaN, too
+  for (PetscInt j = 0; j <= k; j++) H.r[static_cast<size_t>(k) * H.stride + j] = s.h[j];
+  work.state->fallen  = residual / first;
+  work.state->told    = residual;
+  work.state->outcome = outcome;
+  work.state->columns = residual - residual == 0 ? static_cast<int>(outcome == STEP_BREAKDOWN ? k : k + 1) : 0;
+  small_record(work, number, residual, outcome, control.round);
+}
+
+/// See the top of small.hpp. Between two waits, `state` is written by the scalar block and read by nobody, or the other
+/// way round; so it is with all that blocks exchange.
+static __global__ void __launch_bounds__(SMALL_THREADS, 1)
+    small_kernel(SmallSystem system, SmallShape shape, SmallWork work, SmallControl control)
+{
+  extern __shared__ __align__(16) unsigned char shared[];
+  const cooperative_groups::grid_group          grid      = cooperative_groups::this_grid();
+  const SmallScalars                            s         = carve_scalars(shared, control.steps);
+  const SmallRows                               rows      = take_rows(system.A, shape, work, control.steps, shared);
+  const bool                                    scalar    = static_cast<PetscInt>(blockIdx.x) == shape.blocks;
+  const bool                                    teller    = scalar && threadIdx.x == 0;
+  const Scalar                                 *left      = system.right ? nullptr : system.inverse;
+  const Scalar                                 *right     = system.right ? system.inverse : nullptr;
+  const volatile SmallState                    *state     = work.state;
+  PetscInt                                      iteration = control.iteration, used = 0; // records
+  PetscReal                                     first  = control.residual;
+  int                                           number = 0;
+
+  for (PetscInt r = threadIdx.x; r < rows.count; r += SMALL_THREADS) {
+    const Scalar v              = work.V.v[rows.first + r];
+    rows.v[r]                   = v;
+    work.gather[rows.first + r] = right ? right[rows.first + r] * v : v;
+  }
+  for (;;) {
+    const PetscInt limit = control.last - iteration < control.steps ? control.last - iteration : control.steps;
+    PetscInt       k     = 0;
+    if (teller) {
+      work.state->fallen  = 1;
+      work.state->outcome = STEP_GOES_ON;
+      work.state->columns = 0;
+      s.rhs[0]            = Scalar(first);
+    }
+    grid.sync();
+    for (; k < limit; k++) {
+      const PetscInt columns = k + 2;
+      Scalar        *w       = rows.v + static_cast<size_t>(k + 1) * rows.stride;
+      small_product(rows, shape.lanes, work.gather,
+                    [&](PetscInt r, const Scalar &sum) { w[r] = left ? left[rows.first + r] * sum : sum; });
+      small_dots(rows, columns, shape.blocks, work.partial[0]);
+      grid.sync();
+      if (state->outcome != STEP_GOES_ON) break; // the step before was the last
+      const Scalar   *h      = s.h;
+      PetscReal       inside = small_sums(columns, shape.blocks, work.partial[0], s.h);
+      const PetscReal square = RealPart(s.h[k + 1]), fallen = state->fallen;
+      Projection      projection = JudgeProjection(square, inside, control.criterion, fallen, false);
+      const bool      second     = projection.again;
+      if (second) {
+        for (PetscInt r = threadIdx.x; r < rows.count; r += SMALL_THREADS)
+          w[r] = w[r] - small_combined(rows, columns - 1, s.h, r);
+        small_dots(rows, columns, shape.blocks, work.partial[1]);
+        grid.sync();
+        inside     = small_sums(columns, shape.blocks, work.partial[1], s.again);
+        projection = JudgeProjection(RealPart(s.again[k + 1]), inside, control.criterion, fallen, true);
+        h          = s.again;
+      }
+      const Scalar scale(ScaleOf(projection));
+      for (PetscInt r = threadIdx.x; r < rows.count; r += SMALL_THREADS) {
+        const Scalar v              = scale * (w[r] - small_combined(rows, columns - 1, h, r));
+        w[r]                        = v;
+        work.gather[rows.first + r] = right ? right[rows.first + r] * v : v;
+      }
+      grid.sync();
+      if (teller)
+        small_close(work, control, s, k, iteration + k + 1, second, SquareRoot(square), projection.norm, first,
+                    &number);
+    }
+    grid.sync(); // the last step has been closed
+    const int       outcome = state->outcome;
+    const PetscInt  columns = state->columns;
+    const PetscReal told    = state->told;
+    if (scalar) small_solve(work.H, columns, s.rhs, work.y);
+    grid.sync();
+    for (PetscInt c = threadIdx.x; c < columns; c += SMALL_THREADS) s.h[c] = load_shared(work.y + c);
+    __syncthreads();
+    for (PetscInt r = threadIdx.x; columns > 0 && r < rows.count; r += SMALL_THREADS) {
+      const Scalar v           = small_combined(rows, columns, s.h, r);
+      system.x[rows.first + r] = system.x[rows.first + r] + (right ? right[rows.first + r] * v : v);
+    }
+    iteration += limit;
+    used += limit + 1;
+    if (outcome != STEP_GOES_ON || iteration >= control.last || used + control.steps + 1 > SMALL_RECORDS) return;
+
+    grid.sync(); // x is there
+    small_product(rows, shape.lanes, system.x, [&](PetscInt r, const Scalar &sum) {
+      const Scalar v = system.b[rows.first + r] - sum;
+      rows.v[r]      = left ? left[rows.first + r] * v : v;
+    });
+    small_dots(rows, 1, shape.blocks, work.partial[0]);
+    grid.sync();
+    small_sums(1, shape.blocks, work.partial[0], s.h);
+    const PetscReal norm = SquareRoot(RealPart(s.h[0])), off = norm > told ? norm - told : told - norm;
+    const bool      finite = norm - norm == 0;
+    const bool tested = iteration >= control.tested_from && (norm <= control.converged || norm >= control.diverged);
+    const bool ends   = !finite || norm == 0 || tested || (told > 0 && off > control.breakdown * first);
+    if (teller) small_record(work, &number, norm, ends ? STEP_STOPS : STEP_GOES_ON, control.round);
+    if (ends) return;
+    first = norm;
+    for (PetscInt r = threadIdx.x; r < rows.count; r += SMALL_THREADS) {
+      const Scalar v              = Scalar(1 / norm) * rows.v[r];
+      rows.v[r]                   = v;
+      work.gather[rows.first + r] = right ? right[rows.first + r] * v : v;
+    }
+  }
+}
+
+PetscErrorCode SmallPlan_CUDA(PetscInt rows, PetscReal mean, PetscInt steps, SmallShape *shape, bool *fits)
+{
+  constexpr PetscInt LEAST = 128; // rows of a block: fewer, and more blocks wait for each other longer
+  PetscInt           multiprocessors;
+  int                device, most, resident = 0;
+
+  PetscFunctionBegin;
+  *fits = false;
+  PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
+  SparseGPUCallCUDA(cudaGetDevice(&device));
+  SparseGPUCallCUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  if (rows < 1 || multiprocessors < 2) PetscFunctionReturn(PETSC_SUCCESS);
+  const PetscInt blocks = std::min(multiprocessors - 1, (rows + LEAST - 1) / LEAST);
+  shape->rows           = (rows + blocks - 1) / blocks;
+  shape->blocks         = (rows + shape->rows - 1) / shape->rows;
+  shape->lanes          = 1;
+  while (shape->lanes < 32 && 2 * shape->lanes * shape->rows <= SMALL_THREADS && 4 * shape->lanes <= mean)
+    shape->lanes *= 2;
+  const size_t scalars = small_scalars(steps) * sizeof(Scalar), offsets = (shape->rows + 1) * sizeof(PetscInt);
+  const size_t basis = (static_cast<size_t>(steps) + 1) * shape->rows * sizeof(Scalar);
+  shape->shared      = small_aligned(scalars + basis) + offsets <= static_cast<size_t>(most);
+  shape->for_basis   = small_aligned(shape->shared ? scalars + basis : scalars);
+  if (shape->for_basis + offsets > static_cast<size_t>(most)) PetscFunctionReturn(PETSC_SUCCESS);
+  const size_t matrix = static_cast<size_t>(2 * mean * shape->rows) * (sizeof(Scalar) + sizeof(PetscInt));
+  shape->bytes        = std::min(static_cast<size_t>(most), shape->for_basis + offsets + matrix);
+  SparseGPUCallCUDA(
+      cudaFuncSetAttribute(small_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shape->bytes)));
+  SparseGPUCallCUDA(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, small_kernel, SMALL_THREADS, shape->bytes));
+  *fits = static_cast<PetscInt>(resident) * multiprocessors > shape->blocks;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SmallCycles_CUDA(const SmallSystem &system, const SmallShape &shape, const SmallWork &work,
+                                const SmallControl &control, Stream stream)
+{
+  void *arguments[] = {const_cast<SmallSystem *>(&system), const_cast<SmallShape *>(&shape),
+                       const_cast<SmallWork *>(&work), const_cast<SmallControl *>(&control)};
+
+  PetscFunctionBegin;
+  SparseGPUCallCUDA(cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(small_kernel),
+                                                dim3(static_cast<unsigned>(shape.blocks + 1)), dim3(SMALL_THREADS),
+                                                arguments, shape.bytes, static_cast<cudaStream_t>(stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

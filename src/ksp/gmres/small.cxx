@@ -1,0 +1,128 @@
+/// Which solves run in small.cu, and what they need there.
+#include <cstring>
+#include "ksp/common/converged.hpp"
+#include "ksp/gmres/gmres.hpp"
+#include "mat/context.hpp"
+
+namespace sparsegpu
+{
+
+const char *const SmallModes[] = {"auto", "on", "off", "SmallMode", "SMALL_MODE_", nullptr};
+
+PetscErrorCode SmallCycles::Free()
+{
+  PetscFunctionBegin;
+  PetscCall(device_.Free());
+  PetscCall(pinned_.Free());
+  own_.reset();
+  state_ = -1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The matrix in csr: as its products have it, or a copy of our own, refreshed when its values change.
+PetscErrorCode SmallCycles::TakeMatrix(const Direct &direct, CsrLayout *layout)
+{
+  const Mat        A = direct.matrix();
+  PetscObjectId    id;
+  PetscObjectState state;
+
+  PetscFunctionBegin;
+  if (!strcmp(direct.format()->Name(), "csr")) {
+    *layout = static_cast<Csr *>(direct.format())->OnDevice();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscObjectGetId((PetscObject)A, &id));
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  if (!own_ || id != matrix_ || state != state_) {
+    Parameters parameters;
+    CsrView    view;
+    PetscCall(GetCsr(A, &view, nullptr));
+    PetscCall(DeviceFacts(nullptr, &parameters.multiprocessors, nullptr));
+    std::unique_ptr<Format> format = MakeFormat("csr");
+    PetscCall(format->Build(view, parameters, Space::Device));
+    own_    = std::move(format);
+    matrix_ = id;
+    state_  = state;
+  }
+  *layout = static_cast<Csr *>(own_.get())->OnDevice();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SmallCycles::Begin(KSP ksp, const Direct &direct, PetscInt steps, SmallMode mode)
+{
+  constexpr PetscInt  ROWS    = 100000;  // more, and a pass over the basis takes longer than launches do
+  constexpr PetscReal ENTRIES = 2000000; // the same for a product
+  const PetscInt      rows    = direct.rows();
+  bool                fits;
+
+  PetscFunctionBegin;
+  active_ = false;
+#if defined(SPARSEGPU_HAVE_CUDA)
+  if (mode == SmallMode::Off || !direct.active() || !MayHearLate(ksp) || steps + 1 >= SMALL_RECORDS)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  if (rows == 0 || (mode == SmallMode::Auto && (rows > ROWS || direct.nonzeros() > ENTRIES)))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(TakeMatrix(direct, &system_.A));
+  if (system_.A.chunks > 0) PetscFunctionReturn(PETSC_SUCCESS); // a row that is too long for the threads of one
+  PetscCall(SmallPlan_CUDA(rows, static_cast<PetscReal>(direct.nonzeros()) / rows, steps, &shape_, &fits));
+  if (!fits) PetscFunctionReturn(PETSC_SUCCESS);
+  system_.inverse = direct.inverse();
+  system_.right   = direct.right();
+  char *base      = nullptr;
+  for (int pass = 0; pass < 2; pass++) { // how much, then where
+    size_t used      = 0;
+    work_.H          = Hessenberg{};
+    work_.H.stride   = steps + 1;
+    work_.H.r        = Take<Scalar>(base, &used, (steps + 1) * steps);
+    work_.gather     = Take<Scalar>(base, &used, rows);
+    work_.partial[0] = Take<Scalar>(base, &used, (steps + 1) * shape_.blocks);
+    work_.partial[1] = Take<Scalar>(base, &used, (steps + 1) * shape_.blocks);
+    work_.y          = Take<Scalar>(base, &used, steps);
+    work_.state      = Take<SmallState>(base, &used, 1);
+    if (pass == 0) PetscCall(device_.Reserve(used));
+    base = static_cast<char *>(device_.data());
+  }
+  if (!pinned_.data()) {
+    PetscCall(pinned_.Reserve(SMALL_RECORDS * sizeof(Record)));
+    memset(pinned_.data(), 0, SMALL_RECORDS * sizeof(Record)); // rounds begin at 1
+  }
+  work_.records = static_cast<Record *>(pinned_.data());
+  active_       = true;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SmallCycles::Launch(Direct *direct, Columns *basis, const SmallControl &control)
+{
+  PetscFunctionBegin;
+  control_       = control;
+  control_.round = ++round_;
+  heard_         = 0;
+  work_.V        = basis->view();
+#if defined(SPARSEGPU_HAVE_CUDA)
+  Stream stream;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(direct->Rhs(&system_.b));
+  PetscCall(direct->Solution(&system_.x));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(SmallCycles_CUDA(system_, shape_, work_, control_, stream));
+  PetscCall(PetscLogGpuTimeEnd());
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SmallCycles::Hear(Outcome *outcome, PetscReal *norm)
+{
+  PetscFunctionBegin;
+#if defined(SPARSEGPU_HAVE_CUDA)
+  Record record;
+  Stream stream;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(AwaitRecord(work_.records + heard_++, control_.round, stream, &record));
+  *outcome = static_cast<Outcome>(record.outcome);
+  *norm    = record.norm;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

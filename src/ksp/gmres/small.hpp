@@ -1,0 +1,113 @@
+/// Whole cycles of GMRES in one launch, for systems so small that launches and the host would take most of the time.
+/// A row of A, of b, of x and of the basis belongs to one thread block; its part of the basis and of A lies in shared
+/// memory where it fits. What blocks need of each other is the vector that the next product reads and one partial sum a
+/// column: two waits for all blocks an iteration, three where a direction is made orthogonal twice. One more block
+/// without rows does the scalar work meanwhile.
+#pragma once
+
+#include <memory>
+#include "ksp/common/direct.hpp"
+#include "ksp/common/pinned.hpp"
+#include "ksp/common/record.hpp"
+#include "ksp/gmres/dense.hpp"
+#include "ksp/gmres/hessenberg.hpp"
+#include "mat/formats/csr/csr.hpp"
+
+namespace sparsegpu
+{
+
+/// The system, on the device.
+struct SmallSystem {
+  CsrLayout     A;       ///< without chunks
+  const Scalar *inverse; ///< [rows] of the diagonal that preconditions; null for none
+  bool          right;
+  const Scalar *b; ///< [rows]
+  Scalar       *x; ///< [rows]
+};
+
+/// What the scalar block tells the others, between two waits.
+struct SmallState {
+  PetscReal fallen;  ///< |r_k| / |r_0| before the next step
+  PetscReal told;    ///< |r_k|
+  int       outcome; ///< of the last step, STEP_GOES_ON or why the cycle ends
+  int       columns; ///< of the basis that the correction is made of
+};
+
+/// How the work is divided; of SmallPlan().
+struct SmallShape {
+  PetscInt blocks;    ///< that have rows; one more is launched
+  PetscInt rows;      ///< of a block
+  int      lanes;     ///< threads that share a row of A, a power of two
+  bool     shared;    ///< the basis lies in shared memory
+  size_t   bytes;     ///< of shared memory
+  size_t   for_basis; ///< of these, before A's part
+};
+
+struct SmallWork {
+  Dense       V;          ///< [steps + 1 columns] column 0, of norm 1, starts the first cycle; where !shared, all
+  Hessenberg  H;          ///< on the device; its rotations and right-hand side are unused
+  Scalar     *gather;     ///< [rows] what the next product reads
+  Scalar     *partial[2]; ///< [(steps + 1) * blocks] each, of the first and the second pass
+  Scalar     *y;          ///< [steps]
+  SmallState *state;      ///< [1]
+  Record     *records;    ///< [SMALL_RECORDS] pinned: of every step, and of the beginning of every cycle but the first
+};
+constexpr PetscInt SMALL_RECORDS = 4096; ///< as many iterations as one launch does at most
+
+struct SmallControl {
+  Criterion criterion;
+  PetscReal residual;            ///< norm at the beginning
+  PetscReal converged, diverged; ///< the solve stops at a residual norm not above the one or not below the other
+  PetscReal breakdown;           ///< at a restart the residual norm may differ by this part of the last cycle's first
+  PetscInt  tested_from;         ///< iterations before this one do not stop at the norms above
+  PetscInt  iteration, last;     ///< done before, and the last that is allowed
+  PetscInt  steps;               ///< of a cycle
+  int       round;               ///< Record::ready of this launch
+};
+
+/// How a system of `rows` rows with `mean` entries each would be divided; false if its blocks cannot all be on the
+/// device at once.
+PetscErrorCode SmallPlan_CUDA(PetscInt rows, PetscReal mean, PetscInt steps, SmallShape *shape, bool *fits);
+/// Cycles until the residual norm stops them, `last` is reached, or records run out. Asynchronous, bitwise
+/// reproducible.
+PetscErrorCode SmallCycles_CUDA(const SmallSystem &system, const SmallShape &shape, const SmallWork &work,
+                                const SmallControl &control, Stream stream);
+
+enum class SmallMode {
+  Auto, ///< where it is faster
+  On,   ///< where it is possible
+  Off
+};
+extern const char *const SmallModes[];
+
+/// The host's side of it.
+class SmallCycles
+{
+public:
+  /// Can cycles of `steps` steps of this solve run so, and are they to? See active().
+  PetscErrorCode Begin(KSP ksp, const Direct &direct, PetscInt steps, SmallMode mode);
+  PetscErrorCode Free();
+  bool           active() const { return active_; }
+
+  /// Runs cycles from column 0 of the basis.
+  PetscErrorCode Launch(Direct *direct, Columns *basis, const SmallControl &control);
+  /// The next record: of a step, or of the beginning of a cycle.
+  PetscErrorCode Hear(Outcome *outcome, PetscReal *norm);
+
+private:
+  PetscErrorCode TakeMatrix(const Direct &direct, CsrLayout *layout);
+
+  bool                    active_  = false;
+  SmallSystem             system_  = {};
+  SmallShape              shape_   = {};
+  SmallWork               work_    = {};
+  SmallControl            control_ = {};
+  int                     round_ = 0, heard_ = 0;
+  std::unique_ptr<Format> own_; ///< of a matrix that its products have in another format
+  PetscObjectId           matrix_ = 0;
+  PetscObjectState        state_  = -1;
+  DeviceMemory            device_;
+  PinnedMemory            pinned_;
+};
+
+} // namespace sparsegpu
