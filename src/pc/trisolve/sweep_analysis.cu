@@ -1,4 +1,5 @@
 /// From the levels of a Schedule to a SweepLayout, on the device.
+#include <climits>
 #include "device/cuda_check.hpp"
 #include "pc/trisolve/sweep.hpp"
 #include "pc/trisolve/system.cuh"
@@ -60,10 +61,70 @@ static __global__ void unknown_kernel(SystemView S, const PetscInt *order, Petsc
   pivot[k]                = p.whole && upper != F.lower_diagonal ? F.diagonal[r] : -1;
 }
 
+constexpr int BATCH = 4; ///< entries that a lane of a solve looks at together
+
+/// The entries of a piece change places so that those of the highest levels, which come last, are the last batch of its
+/// first lane: what the other lanes sum up meanwhile does not hold up the piece.
+struct Exchange {
+  PetscInt late[BATCH], early[BATCH];
+
+  /// By all lanes of a piece, 2^width, whose mask this is; this one is `part`.
+  __device__ __forceinline__ void Find(const SystemView &S, const Piece &p, const int *level, int part, int width,
+                                       unsigned mask)
+  {
+    const PetscInt lanes = 1 << width, steps = (p.length + lanes - 1) / lanes, batch = (steps - 1) % BATCH + 1;
+    PetscInt       from;
+    long long      below = LLONG_MAX; // the last one found
+#pragma unroll
+    for (int q = 0; q < BATCH; q++) {
+      long long most = -1;
+      for (PetscInt e = part; e < p.length && q < batch; e += lanes) {
+        const PetscInt  k   = EntryAt(S, p, e, &from);
+        const long long of  = k < S.lower && p.u >= S.factors.rows ? 0 : level[k]; // L is done long before
+        const long long key = (of << 32) + e;
+        if (key < below && key > most) most = key;
+      }
+      for (int step = static_cast<int>(lanes) / 2; step > 0; step /= 2) {
+        const long long other = __shfl_xor_sync(mask, most, step);
+        most                  = other > most ? other : most;
+      }
+      below    = most;
+      late[q]  = most >= 0 ? static_cast<PetscInt>(most & 0xffffffff) : -1;
+      early[q] = q < batch ? (steps - batch + q) * lanes : -1;
+    }
+    // what is in both stays
+#pragma unroll
+    for (int q = 0; q < BATCH; q++)
+#pragma unroll
+      for (int r = 0; r < BATCH; r++)
+        if (late[q] >= 0 && late[q] == early[r]) late[q] = early[r] = -1;
+  }
+  /// The entry that comes to place e.
+  __device__ __forceinline__ PetscInt operator()(PetscInt e) const
+  {
+    PetscInt at = e;
+    int      l  = 0;
+#pragma unroll
+    for (int q = 0; q < BATCH; q++) {
+      if (late[q] < 0) continue;
+      int k = 0; // the l-th of the late ones and the l-th of the early ones
+#pragma unroll
+      for (int r = 0; r < BATCH; r++) {
+        if (early[r] < 0) continue;
+        if (k == l && e == late[q]) at = early[r];
+        if (k == l && e == early[r]) at = late[q];
+        k++;
+      }
+      l++;
+    }
+    return at;
+  }
+};
+
 /// A warp per slice.
-static __global__ void fill_kernel(SystemView S, const PetscInt *order, const PetscInt *position, PetscInt slices,
-                                   const PetscInt *first, const unsigned char *width, const PetscCount *base,
-                                   PetscInt *j, PetscInt *from)
+static __global__ void fill_kernel(SystemView S, const int *level, const PetscInt *order, const PetscInt *position,
+                                   PetscInt slices, const PetscInt *first, const unsigned char *width,
+                                   const PetscCount *base, PetscInt *j, PetscInt *from)
 {
   const PetscInt s    = (INDEX) / 32;
   const int      lane = threadIdx.x % 32;
@@ -72,9 +133,11 @@ static __global__ void fill_kernel(SystemView S, const PetscInt *order, const Pe
   if (lane >= lanes) return;
   const Piece p = PieceAt(S, order[first[s] + (lane >> width[s])]);
   PetscInt    e = part;
+  Exchange    exchange;
+  if (width[s] > 0) exchange.Find(S, p, level, part, width[s], (ALL >> (32 - (1 << width[s]))) << (lane - part));
   for (PetscCount at = base[s] + lane; at < base[s + 1]; at += lanes, e += 1 << width[s]) {
     PetscInt where = -1;
-    j[at]          = e < p.length ? position[EntryAt(S, p, e, &where)] : -1;
+    j[at]          = e < p.length ? position[EntryAt(S, p, width[s] > 0 ? exchange(e) : e, &where)] : -1;
     from[at]       = where;
   }
 }
@@ -141,9 +204,9 @@ PetscErrorCode Sweep::Fill(Stream stream)
   unknown_kernel<<<Blocks(S.pieces), THREADS, 0, s>>>(S, order_.data(), position.data(), outside_.data(),
                                                       pivot_.data());
   SparseGPUCallCUDA(cudaPeekAtLastError());
-  fill_kernel<<<Blocks(layout_.slices, THREADS / 32), THREADS, 0, s>>>(S, order_.data(), position.data(),
-                                                                       layout_.slices, first_.data(), width_.data(),
-                                                                       base_.data(), j_.data(), from_.data());
+  fill_kernel<<<Blocks(layout_.slices, THREADS / 32), THREADS, 0, s>>>(
+      S, schedule_.levels, order_.data(), position.data(), layout_.slices, first_.data(), width_.data(), base_.data(),
+      j_.data(), from_.data());
   SparseGPUCallCUDA(cudaPeekAtLastError());
   layout_.first   = first_.data();
   layout_.base    = base_.data();
