@@ -414,6 +414,113 @@ static PetscErrorCode Persistent()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+struct Spectrum {
+  PetscReal              most = 0, least = 0;
+  std::vector<PetscReal> size; ///< of the eigenvalues, ascending
+};
+static PetscErrorCode Estimate(Mat A, Vec b, const char type[], Spectrum *s)
+{
+  constexpr PetscInt ROOM = 100;
+  PetscReal          re[ROOM], im[ROOM];
+  PetscInt           count;
+  KSP                ksp;
+  Vec                x;
+  const Option       option("-ksp_type", type);
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(b, &x));
+  PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSetComputeEigenvalues(ksp, PETSC_TRUE));
+  PetscCall(KSPSetComputeSingularValues(ksp, PETSC_TRUE));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPComputeExtremeSingularValues(ksp, &s->most, &s->least));
+  PetscCall(KSPComputeEigenvalues(ksp, ROOM, re, im, &count));
+  for (PetscInt k = 0; k < count; ++k) s->size.push_back(std::hypot(re[k], im[k]));
+  std::sort(s->size.begin(), s->size.end());
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The estimates of the spectrum are PETSc's, of the whole solve and of a cycle cut short.
+static PetscErrorCode CheckSpectrum()
+{
+  Mat A;
+  Vec b;
+
+  PetscFunctionBeginUser;
+  PetscCall(
+      CreateMatrix(PETSC_COMM_WORLD, battery::Grid("grid", 21, 20, true), MATSPARSEGPU, nullptr, Layout::Even, &A));
+  PetscCall(MatCreateVecs(A, nullptr, &b));
+  PetscCall(KnownRhs(A, b));
+  for (const char *text : {"-ksp_max_it 12", "-ksp_max_it 12 -ksp_gmres_restart 7", "-ksp_max_it 1"}) {
+    const Options options(std::string("-pc_type none -ksp_rtol 1e-30 -ksp_gmres_cgs_refinement_type refine_always ") +
+                          text);
+    Spectrum      ours, petsc;
+    PetscCall(Estimate(A, b, KSPSPARSEGPUGMRES, &ours));
+    PetscCall(Estimate(A, b, KSPGMRES, &petsc));
+    PetscCheck(ours.size.size() == petsc.size.size() && !ours.size.empty(), PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+               "%s: %d eigenvalues, PETSc has %d", text, (int)ours.size.size(), (int)petsc.size.size());
+    // A is symmetric: what rounding changes in the projected matrix, it changes in its eigenvalues at most. Starting
+    // from vectors that differ in rounding, steps magnify that by the inverse of what is left of a direction, over 1 /
+    // 10
+    const PetscReal bound = 100 * 12 * 420 * PETSC_MACHINE_EPSILON * petsc.most;
+    for (size_t k = 0; k < ours.size.size(); ++k)
+      PetscCheck(std::abs(ours.size[k] - petsc.size[k]) <= bound, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+                 "%s: eigenvalue %g, PETSc's %g, more than %g apart", text, (double)ours.size[k], (double)petsc.size[k],
+                 (double)bound);
+    PetscCheck(std::abs(ours.most - petsc.most) <= bound && std::abs(ours.least - petsc.least) <= bound,
+               PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: singular values %g to %g, PETSc's %g to %g", text,
+               (double)ours.least, (double)ours.most, (double)petsc.least, (double)petsc.most);
+  }
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Vectors on the host, products on the GPU: what a PETSc without CUDA has on a machine with one. The solve runs on the
+/// GPU, with and without a monitor that asks for the iterates.
+static PetscErrorCode HostVectors()
+{
+  const Options common("-pc_type jacobi -ksp_rtol 1e-4 -ksp_gmres_restart 9");
+  Mat           A;
+  Vec           b, guess;
+  PetscBool     device;
+
+  PetscFunctionBeginUser;
+  PetscCall(SparseGPUHasDevice(&device));
+  if (!device) return Skip("skipped: no GPU");
+  const Options backend("-sparsegpu_backend cuda");
+  PetscCall(CreateMatrix(PETSC_COMM_WORLD, Convection(33, 30), MATSPARSEGPU, nullptr, Layout::Even, &A));
+  PetscCall(HostVector(A, &guess));
+  PetscCall(HostVector(A, &b));
+  PetscCall(KnownRhs(A, b));
+  PetscCall(VecSet(guess, (PetscReal)0.5));
+  for (const char *persistent : {"auto", "off"}) {
+    const Option option("-ksp_sparsegpugmres_persistent", persistent);
+    for (const char *side : {"left", "right"}) {
+      const std::string options = std::string("-ksp_pc_side ") + side;
+      const Options     type(options + " -ksp_type " + KSPSPARSEGPUGMRES);
+      Outcome           watched;
+      Seen              seen;
+      PetscCall(Compare(A, b, nullptr, options));
+      PetscCall(Compare(A, b, guess, options));
+      if (side[0] == 'l') continue;
+      PetscCall(SolveWith(A, b, nullptr, &watched, SetMonitor, &seen));
+      PetscCheck(watched.reason > 0 && seen.calls == watched.iterations + 1 &&
+                     seen.worst <= 100 * seen.calls * PETSC_MACHINE_EPSILON,
+                 PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Monitored: reason %d, %d calls, norms off by %g",
+                 (int)watched.reason, (int)seen.calls, (double)seen.worst);
+    }
+  }
+  PetscCall(VecDestroy(&guess));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// PETSc's own matrix types, and the transposed system.
 static PetscErrorCode OtherTypes()
 {
@@ -459,5 +566,7 @@ int main(int argc, char **argv)
                {"setting_restart", SettingRestart},
                {"reproducible", Reproducible},
                {"persistent", Persistent},
+               {"spectrum", CheckSpectrum},
+               {"host_vectors", HostVectors},
                {"other_types", OtherTypes}});
 }

@@ -239,7 +239,36 @@ static PetscErrorCode Ends()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Vectors on the host, products on the GPU, with and without somebody who looks at each iterate.
+static PetscErrorCode HostVectors()
+{
+  const Options backend("-sparsegpu_backend cuda");
+  Mat           A;
+  Vec           b, guess;
+  PetscBool     device;
+
+  PetscFunctionBeginUser;
+  PetscCall(SparseGPUHasDevice(&device));
+  if (!device) return Skip("skipped: no GPU");
+  for (const char *format : {"csr", "hyb"}) { // a product within the sweep, and one before it
+    PetscCall(CreateMatrix(PETSC_COMM_WORLD, Convection(33, 30), MATSPARSEGPU, format, Layout::Even, &A));
+    PetscCall(HostVector(A, &guess));
+    PetscCall(HostVector(A, &b));
+    PetscCall(KnownRhs(A, b));
+    PetscCall(VecSet(guess, (PetscReal)0.5));
+    for (Vec x : {(Vec) nullptr, guess})
+      for (const char *options : {"", "-ksp_max_it 4", "-ksp_monitor_true_residual ascii:/dev/null"})
+        PetscCall(Compare(A, b, x, options, "", ""));
+    PetscCall(VecDestroy(&guess));
+    PetscCall(VecDestroy(&b));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help, {{"same", Same}, {"difference", Difference}, {"errors", Errors}, {"ends", Ends}});
+  return Main(
+      argc, argv, help,
+      {{"same", Same}, {"difference", Difference}, {"errors", Errors}, {"ends", Ends}, {"host_vectors", HostVectors}});
 }

@@ -20,6 +20,20 @@ struct Outcome {
   ~Outcome() { PetscCallAbort(PETSC_COMM_SELF, VecDestroy(&x)); }
 };
 
+/// A vector on the host that A can be applied to, whatever vectors A makes.
+inline PetscErrorCode HostVector(Mat A, Vec *v)
+{
+  PetscInt local, global;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetLocalSize(A, &local, nullptr));
+  PetscCall(MatGetSize(A, &global, nullptr));
+  PetscCall(VecCreate(PetscObjectComm((PetscObject)A), v));
+  PetscCall(VecSetSizes(*v, local, global));
+  PetscCall(VecSetType(*v, VECSTANDARD));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// b = A applied to entries of full mantissa. Collective.
 inline PetscErrorCode KnownRhs(Mat A, Vec b)
 {

@@ -28,10 +28,11 @@ inline NormTest DefaultNormTest(KSP ksp)
     return NormTest{-1, PETSC_MAX_REAL, PETSC_MAX_INT};
   return NormTest{ksp->ttol, ksp->divtol * ksp->rnorm0, PetscMax(ksp->chknorm + 1, MinimumIterations(ksp, 0))};
 }
-/// May the host hear of norms later? Not if someone looks at every iterate, or tests norms in a way of his own.
+/// May the host hear of norms later? Not if someone looks at every iterate, or tests norms in a way of his own; nor if
+/// the spectrum is to be estimated, from numbers that lie on the host then.
 inline bool MayHearLate(KSP ksp)
 {
-  return !ksp->numbermonitors && !ksp->err_hist &&
+  return !ksp->numbermonitors && !ksp->err_hist && !ksp->calc_sings &&
          (ksp->converged == KSPConvergedDefault || ksp->converged == KSPConvergedSkip);
 }
 

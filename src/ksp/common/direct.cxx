@@ -88,7 +88,6 @@ PetscErrorCode Direct::TakeDiagonal(KSP ksp)
   Stream       stream;
 
   PetscFunctionBegin;
-  inverse_ = nullptr;
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCNONE, &none));
   if (none) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecSet(ones, 1));
@@ -113,7 +112,7 @@ PetscErrorCode Direct::TakeDiagonal(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Direct::Begin(KSP ksp)
+PetscErrorCode Direct::Begin(KSP ksp, bool diagonal)
 {
   const PetscScalar *entries;
   Stream             stream;
@@ -123,7 +122,8 @@ PetscErrorCode Direct::Begin(KSP ksp)
   PetscCall(Admit(ksp, &active_));
   if (!active_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetLocalSize(ksp->vec_sol, &rows_));
-  PetscCall(TakeDiagonal(ksp));
+  inverse_ = nullptr;
+  if (diagonal) PetscCall(TakeDiagonal(ksp));
   if (!copies_) PetscFunctionReturn(PETSC_SUCCESS);
   const size_t bytes = static_cast<size_t>(rows_) * sizeof(Scalar);
   PetscCall(TellOfCopies(ksp));

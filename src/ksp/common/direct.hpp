@@ -14,7 +14,8 @@ class Direct
 {
 public:
   /// Takes the system of the solve that begins, if it is of this kind: see active(). Uses two work vectors of the KSP.
-  PetscErrorCode Begin(KSP ksp);
+  /// Without `diagonal` the preconditioner is left out: inverse() is null.
+  PetscErrorCode Begin(KSP ksp, bool diagonal = true);
   /// Hands the solution back where it was copied.
   PetscErrorCode End();
   PetscErrorCode Free();
@@ -34,6 +35,8 @@ public:
   PetscErrorCode Solution(Scalar **x);
   /// out = the preconditioned operator applied to v. [rows] each. Asynchronous, as is the next.
   PetscErrorCode Apply(const Scalar *v, Scalar *out);
+  /// out = A v.
+  PetscErrorCode Product(const Scalar *v, Scalar *out);
   /// out = the residual of the solution, from the left the preconditioned one.
   PetscErrorCode Residual(bool zero_guess, Scalar *out);
   /// v, a vector like the solution, = the entries of `from`.
@@ -42,7 +45,6 @@ public:
 private:
   PetscErrorCode Admit(KSP ksp, bool *admitted);
   PetscErrorCode TakeDiagonal(KSP ksp);
-  PetscErrorCode Product(const Scalar *v, Scalar *out);
 
   bool          active_ = false, copies_ = false, right_ = false;
   KSP           ksp_    = nullptr;

@@ -1,4 +1,5 @@
 #include "ksp/gmres/arnoldi.hpp"
+#include <algorithm>
 #include <cstring>
 #include "mat/backend_call.hpp"
 #include "petsc/compat.hpp"
@@ -149,6 +150,11 @@ PetscErrorCode Arnoldi::Step(PetscInt k, Outcome *outcome, PetscReal *residual)
     projection = JudgeProjection(RealPart(dots_[k + 1]), inside, criterion, fallen_, second);
     if (!second) whole = SquareRoot(RealPart(dots_[k + 1]));
     PetscCall(Update(columns, dots_, ScaleOf(projection)));
+  }
+  if (keeps_operator) {
+    PetscCallCXX(operator_.resize(static_cast<size_t>(H_.stride) * (H_.stride - 1)));
+    std::copy_n(h, k + 1, operator_.data() + static_cast<size_t>(k) * H_.stride);
+    operator_[static_cast<size_t>(k) * H_.stride + k + 1] = Scalar(projection.norm);
   }
   *outcome = AddColumn(H_, k, h, H_.cosine, H_.sine, projection.norm, whole, residual);
   fallen_  = *residual / first_;

@@ -21,6 +21,7 @@ public:
   bool           CanPipeline() const { return space_ == Space::Device && size_ == 1; }
 
   Criterion criterion;
+  bool      keeps_operator = false; ///< for the estimates of the spectrum
 
   PetscErrorCode Begin(PetscReal residual);
   /// Column k + 1 of the basis holds a new direction: makes it the next basis vector.
@@ -43,6 +44,11 @@ public:
   /// The same on the device: out = base + scale .* the combination; scale and base may be null.
   PetscErrorCode Combine(PetscInt steps, Columns *B, const Scalar *scale, const Scalar *base, Scalar *out);
 
+  /// Of a cycle by Step(): the triangle, and what it came from, where that is kept: column k of the operator in the
+  /// basis begins at k * Triangle().stride and has k + 2 entries.
+  const Hessenberg &Triangle() const { return H_; }
+  const Scalar     *Operator() const { return operator_.data(); }
+
 private:
   PetscErrorCode Dots(PetscInt columns, Scalar *dots);
   PetscErrorCode Update(PetscInt columns, const Scalar *h, PetscReal scale);
@@ -59,7 +65,7 @@ private:
   Hessenberg  H_         = {};                           ///< in host memory: host_
   Pipeline    pipeline_  = {};                           ///< in device_, pinned_
   Scalar     *dots_ = nullptr, *coefficients_ = nullptr; ///< [steps_ + 2] each, on the host, pinned where V is not
-  std::vector<Scalar>    host_;
+  std::vector<Scalar>    host_, operator_;
   std::vector<PetscReal> sines_;
   DeviceMemory           device_;
   PinnedMemory           pinned_;

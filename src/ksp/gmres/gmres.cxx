@@ -25,7 +25,7 @@ PetscErrorCode KSPReset_SparseGPUGMRES(KSP ksp)
   PetscCall(gmres->small.Free());
   PetscCall(gmres->iterate.Free());
   PetscCall(VecDestroy(&gmres->solution));
-  gmres->built = 0;
+  gmres->built = gmres->known = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -207,6 +207,9 @@ PetscErrorCode KSPCreate_SparseGPUGMRES(KSP ksp)
   ksp->ops->destroy        = KSPDestroy_SparseGPUGMRES;
   ksp->ops->buildsolution  = KSPBuildSolution_SparseGPUGMRES;
   ksp->ops->buildresidual  = KSPBuildResidualDefault;
+
+  ksp->ops->computeeigenvalues           = KSPComputeEigenvalues_SparseGPUGMRES;
+  ksp->ops->computeextremesingularvalues = KSPComputeExtremeSingularValues_SparseGPUGMRES;
   for (const Composed &c : COMPOSED) PetscCall(PetscObjectComposeFunction((PetscObject)ksp, c.name, c.function));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

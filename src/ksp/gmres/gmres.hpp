@@ -15,6 +15,7 @@ struct Gmres {
   PetscReal                 happy_tolerance = 1e-30, breakdown_tolerance = 0.1;
   PetscInt                  steps    = 0; ///< of the cycles; from the restart
   PetscInt                  built    = 0; ///< steps of the cycle under way that KSPBuildSolution() adds
+  PetscInt                  known    = 0; ///< steps of the last cycle that the estimates of the spectrum are made of
   PetscReal                 residual = 0; ///< norm at the beginning of the cycle
   Columns                   basis;
   Columns                   preconditioned; ///< [steps] of a flexible one: what the preconditioner made of the basis
@@ -34,5 +35,8 @@ inline Gmres *GmresOf(KSP ksp)
 PetscErrorCode KSPCreate_SparseGPUGMRES(KSP ksp);
 PetscErrorCode KSPSolve_SparseGPUGMRES(KSP ksp);
 PetscErrorCode KSPBuildSolution_SparseGPUGMRES(KSP ksp, Vec v, Vec *V);
+PetscErrorCode KSPComputeEigenvalues_SparseGPUGMRES(KSP ksp, PetscInt room, PetscReal *re, PetscReal *im,
+                                                    PetscInt *count);
+PetscErrorCode KSPComputeExtremeSingularValues_SparseGPUGMRES(KSP ksp, PetscReal *most, PetscReal *least);
 
 } // namespace sparsegpu

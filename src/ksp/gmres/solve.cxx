@@ -225,6 +225,7 @@ static PetscErrorCode RunCycle(KSP ksp, PetscInt limit)
       }
     }
     PetscCall(TakeStep(ksp, outcome, norm, &gmres->built));
+    gmres->known = gmres->built;
     heard++;
     if (!ksp->reason && heard < limit) PetscCall(Tell(ksp));
   }
@@ -369,6 +370,7 @@ PetscErrorCode KSPSolve_SparseGPUGMRES(KSP ksp)
   PetscCall(Reserve(ksp, gmres->restart));
   gmres->arnoldi.criterion.kept  = KEPT[gmres->refinement];
   gmres->arnoldi.criterion.happy = gmres->happy_tolerance;
+  gmres->arnoldi.keeps_operator  = ksp->calc_sings;
   PetscCall(RunCycles(ksp));
   PetscCall(gmres->direct.End());
   ksp->guess_zero = guess_zero;

@@ -64,6 +64,12 @@ PetscErrorCode KSPBuildSolution_SparseGPUJacobi(KSP ksp, Vec v, Vec *V)
   const Vec current = JacobiOf(ksp)->current ? JacobiOf(ksp)->current : ksp->vec_sol;
 
   PetscFunctionBegin;
+  if (JacobiOf(ksp)->iterate) {
+    if (!v) v = ksp->work[JACOBI_X]; // on the host, where the sweeps do not go
+    PetscCall(JacobiOf(ksp)->direct.Store(JacobiOf(ksp)->iterate, v));
+    if (V) *V = v;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (v) PetscCall(VecCopy(current, v));
   if (V) *V = v ? v : current;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -77,6 +83,8 @@ PetscErrorCode KSPReset_SparseGPUJacobi(KSP ksp)
   jacobi->state = -1;
   PetscCall(jacobi->scratch.Free());
   PetscCall(jacobi->records.Free());
+  PetscCall(jacobi->direct.Free());
+  PetscCall(jacobi->arrays.Free());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -3,6 +3,7 @@
 
 #include <petsc/private/kspimpl.h>
 #include "device/buffer.hpp"
+#include "ksp/common/direct.hpp"
 #include "ksp/common/pinned.hpp"
 
 namespace sparsegpu
@@ -29,6 +30,9 @@ struct Jacobi {
   PetscObjectId    matrix  = 0; ///< whose diagonal has been inverted, in the state:
   PetscObjectState state   = -1;
   Vec              current = nullptr; ///< the iterate that a monitor may ask for; not owned
+  Direct           direct;            ///< active where the vectors lie on the host, and the solve on the device
+  DeviceMemory     arrays;            ///< then [3 * rows]: an iterate, the product, the inverse of the diagonal
+  const Scalar    *iterate = nullptr; ///< and the iterate that a monitor may ask for
   DeviceMemory     scratch;           ///< of the sweeps on a device
   PinnedMemory     records;
   int              round = 0; ///< Record::ready of this solve

@@ -27,11 +27,18 @@ struct Sweeper {
   JacobiControl control = {};
   Record       *records = nullptr;
   NormTest      test{-1, PETSC_MAX_REAL, PETSC_MAX_INT};
-  PetscReal     value = 0; ///< norm of the last sweep on the host
+  PetscReal     value = 0;                                         ///< norm of the last sweep on the host
+  Scalar       *x[2] = {}, *product = nullptr, *inverse = nullptr; ///< [rows] on the device, vectors on the host
 
   PetscErrorCode Begin();
+  PetscErrorCode BeginOnVectors();
+  PetscErrorCode BeginOnArrays();
+  PetscErrorCode End();
   PetscErrorCode FindFused(Format **format);
   PetscErrorCode Launch(PetscInt k);
+  PetscErrorCode LaunchOnArrays(PetscInt k);
+  PetscErrorCode LaunchSweep(PetscInt k, const JacobiSweep &sweep, Format *fused);
+  void           SetCurrent();
   PetscErrorCode Hear(PetscInt k, PetscReal *norm);
   /// Has the last sweep ended that was launched?
   bool Idle() const
@@ -50,6 +57,11 @@ PetscErrorCode Sweeper::Begin()
   PetscCall(KSPGetOperators(ksp, &A, nullptr));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
   PetscCall(SpaceOf(ksp->work[JACOBI_X], &space));
+  if (space == Space::Host) PetscCall(jacobi->direct.Begin(ksp, false));
+  if (jacobi->direct.active())
+    PetscCall(BeginOnArrays());
+  else
+    PetscCall(BeginOnVectors());
   if (ksp->normtype != KSP_NORM_NONE)
     norm = jacobi->test == JacobiTest::Difference     ? JacobiNorm::Difference
            : ksp->normtype == KSP_NORM_PRECONDITIONED ? JacobiNorm::Preconditioned
@@ -77,6 +89,71 @@ PetscErrorCode Sweeper::Begin()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The start of sweeps between the work vectors.
+PetscErrorCode Sweeper::BeginOnVectors()
+{
+  PetscFunctionBegin;
+  PetscCall(VecCopy(ksp->vec_rhs, ksp->work[JACOBI_RHS]));
+  if (ksp->guess_zero)
+    PetscCall(VecSet(ksp->work[JACOBI_X], 0));
+  else
+    PetscCall(VecCopy(ksp->vec_sol, ksp->work[JACOBI_X]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The same between arrays of the device, from vectors on the host.
+PetscErrorCode Sweeper::BeginOnArrays()
+{
+  Jacobi            *jacobi = JacobiOf(ksp);
+  const size_t       rows   = static_cast<size_t>(jacobi->direct.rows());
+  const PetscScalar *entries;
+  Stream             stream;
+
+  PetscFunctionBegin;
+  space = Space::Device;
+  PetscCall(jacobi->arrays.Reserve(3 * rows * sizeof(Scalar)));
+  PetscCall(jacobi->direct.Solution(&x[0]));
+  x[1]    = static_cast<Scalar *>(jacobi->arrays.data());
+  product = x[1] + rows;
+  inverse = product + rows;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(VecGetArrayRead(ksp->work[JACOBI_INVERSE], &entries));
+  PetscCall(DeviceCopyIn(inverse, entries, rows * sizeof(Scalar), stream));
+  PetscCall(DeviceSynchronize(stream));
+  PetscCall(VecRestoreArrayRead(ksp->work[JACOBI_INVERSE], &entries));
+  PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(rows * sizeof(Scalar))));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The iterate of number ksp->its is what a monitor may ask for.
+void Sweeper::SetCurrent()
+{
+  Jacobi *jacobi  = JacobiOf(ksp);
+  jacobi->current = ksp->work[JACOBI_X + ksp->its % 2];
+  jacobi->iterate = x[ksp->its % 2];
+}
+
+/// The solution is the iterate of number ksp->its.
+PetscErrorCode Sweeper::End()
+{
+  Jacobi *jacobi = JacobiOf(ksp);
+
+  PetscFunctionBegin;
+  if (jacobi->direct.active()) {
+#if defined(SPARSEGPU_HAVE_CUDA)
+    Stream stream;
+    PetscCall(DeviceStream(&stream));
+    if (ksp->its % 2) PetscCall(DirectScale_CUDA(jacobi->direct.rows(), nullptr, x[1], nullptr, x[0], stream));
+#endif
+    PetscCall(jacobi->direct.End());
+  } else {
+    PetscCall(VecCopy(ksp->work[JACOBI_X + ksp->its % 2], ksp->vec_sol));
+  }
+  jacobi->current = nullptr;
+  jacobi->iterate = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The format whose sweeps multiply as they go; null if the product must be a pass of its own.
 PetscErrorCode Sweeper::FindFused(Format **format)
 {
@@ -97,32 +174,10 @@ PetscErrorCode Sweeper::FindFused(Format **format)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Sweep k, from one buffer to the other.
-PetscErrorCode Sweeper::Launch(PetscInt k)
+/// Sweep k on the arrays that it names; `fused` if it is to multiply as it goes.
+PetscErrorCode Sweeper::LaunchSweep(PetscInt k, const JacobiSweep &sweep, Format *fused)
 {
-  const Vec          x = ksp->work[JACOBI_X + k % 2], next = ksp->work[JACOBI_X + (k + 1) % 2];
-  const Vec          inputs[] = {ksp->work[JACOBI_RHS], ksp->work[JACOBI_PRODUCT], ksp->work[JACOBI_INVERSE], x};
-  JacobiSweep        sweep    = {};
-  PetscScalar       *p;
-  const PetscScalar *in[4];
-  PetscMemType       where;
-  Format            *fused = nullptr;
-
   PetscFunctionBegin;
-  PetscCall(FindFused(&fused));
-  if (!fused) PetscCall(KSP_MatMult(ksp, A, x, ksp->work[JACOBI_PRODUCT]));
-  PetscCall(VecGetLocalSize(x, &sweep.rows));
-  sweep.damping = JacobiOf(ksp)->damping;
-  sweep.norm    = norm;
-  for (int v = 0; v < 4; v++)
-    PetscCall(space == Space::Host ? VecGetArrayRead(inputs[v], &in[v])
-                                   : VecGetArrayReadAndMemType(inputs[v], &in[v], &where));
-  PetscCall(space == Space::Host ? VecGetArrayWrite(next, &p) : VecGetArrayWriteAndMemType(next, &p, &where));
-  sweep.b       = reinterpret_cast<const Scalar *>(in[0]);
-  sweep.product = reinterpret_cast<const Scalar *>(in[1]);
-  sweep.inverse = reinterpret_cast<const Scalar *>(in[2]);
-  sweep.x       = reinterpret_cast<const Scalar *>(in[3]);
-  sweep.next    = reinterpret_cast<Scalar *>(p);
   if (space == Space::Host)
     PetscCall(JacobiSweep_Host(sweep, &value));
   else {
@@ -140,12 +195,66 @@ PetscErrorCode Sweeper::Launch(PetscInt k)
     PetscCall(PetscLogGpuTimeEnd());
 #endif
   }
+  const PetscLogDouble flops = 6.0 * sweep.rows;
+  PetscCall(space == Space::Host ? PetscLogFlops(flops) : PetscLogGpuFlops(flops));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Sweeper::LaunchOnArrays(PetscInt k)
+{
+  Direct     *direct = &JacobiOf(ksp)->direct;
+  const bool  fused  = direct->format()->SweepsJacobi();
+  JacobiSweep sweep  = {};
+
+  PetscFunctionBegin;
+  sweep.rows    = direct->rows();
+  sweep.damping = JacobiOf(ksp)->damping;
+  sweep.norm    = norm;
+  PetscCall(direct->Rhs(&sweep.b));
+  sweep.product = product;
+  sweep.inverse = inverse;
+  sweep.x       = x[k % 2];
+  sweep.next    = x[(k + 1) % 2];
+  if (!fused) PetscCall(direct->Product(sweep.x, product));
+  PetscCall(LaunchSweep(k, sweep, fused ? direct->format() : nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Sweep k, from one buffer to the other.
+PetscErrorCode Sweeper::Launch(PetscInt k)
+{
+  const Vec          from = ksp->work[JACOBI_X + k % 2], next = ksp->work[JACOBI_X + (k + 1) % 2];
+  const Vec          inputs[] = {ksp->work[JACOBI_RHS], ksp->work[JACOBI_PRODUCT], ksp->work[JACOBI_INVERSE], from};
+  JacobiSweep        sweep    = {};
+  PetscScalar       *p;
+  const PetscScalar *in[4];
+  PetscMemType       where;
+  Format            *fused = nullptr;
+
+  PetscFunctionBegin;
+  if (JacobiOf(ksp)->direct.active()) {
+    PetscCall(LaunchOnArrays(k));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(FindFused(&fused));
+  if (!fused) PetscCall(KSP_MatMult(ksp, A, from, ksp->work[JACOBI_PRODUCT]));
+  PetscCall(VecGetLocalSize(from, &sweep.rows));
+  sweep.damping = JacobiOf(ksp)->damping;
+  sweep.norm    = norm;
+  for (int v = 0; v < 4; v++)
+    PetscCall(space == Space::Host ? VecGetArrayRead(inputs[v], &in[v])
+                                   : VecGetArrayReadAndMemType(inputs[v], &in[v], &where));
+  PetscCall(space == Space::Host ? VecGetArrayWrite(next, &p) : VecGetArrayWriteAndMemType(next, &p, &where));
+  sweep.b       = reinterpret_cast<const Scalar *>(in[0]);
+  sweep.product = reinterpret_cast<const Scalar *>(in[1]);
+  sweep.inverse = reinterpret_cast<const Scalar *>(in[2]);
+  sweep.x       = reinterpret_cast<const Scalar *>(in[3]);
+  sweep.next    = reinterpret_cast<Scalar *>(p);
+  PetscCall(LaunchSweep(k, sweep, fused));
   PetscCall(space == Space::Host ? VecRestoreArrayWrite(next, &p) : VecRestoreArrayWriteAndMemType(next, &p));
   for (int v = 0; v < 4; v++)
     PetscCall(space == Space::Host ? VecRestoreArrayRead(inputs[v], &in[v])
                                    : VecRestoreArrayReadAndMemType(inputs[v], &in[v]));
-  const PetscLogDouble flops = 6.0 * sweep.rows;
-  PetscCall(space == Space::Host ? PetscLogFlops(flops) : PetscLogGpuFlops(flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -233,7 +342,6 @@ PetscErrorCode Tell(KSP ksp)
 
 PetscErrorCode KSPSolve_SparseGPUJacobi(KSP ksp)
 {
-  Jacobi   *jacobi = JacobiOf(ksp);
   Sweeper   sweeper;
   PetscInt  launched = 0, heard = 0;
   RecordLag lag;
@@ -242,11 +350,6 @@ PetscErrorCode KSPSolve_SparseGPUJacobi(KSP ksp)
   sweeper.ksp = ksp;
   ksp->its    = 0;
   PetscCall(InvertDiagonal(ksp));
-  PetscCall(VecCopy(ksp->vec_rhs, ksp->work[JACOBI_RHS]));
-  if (ksp->guess_zero)
-    PetscCall(VecSet(ksp->work[JACOBI_X], 0));
-  else
-    PetscCall(VecCopy(ksp->vec_sol, ksp->work[JACOBI_X]));
   PetscCall(sweeper.Begin());
   // a residual is tested after the last sweep, too: by a sweep of which only the norm is used
   const bool     residual = sweeper.norm == JacobiNorm::Preconditioned || sweeper.norm == JacobiNorm::Unpreconditioned;
@@ -258,9 +361,9 @@ PetscErrorCode KSPSolve_SparseGPUJacobi(KSP ksp)
     for (; launched < std::min(last, heard + ahead); launched++) PetscCall(sweeper.Launch(launched));
     PetscCall(sweeper.Hear(heard, &norm));
     if (late) lag.Heard(launched < last && sweeper.Idle());
-    ksp->its        = sweeper.Counted(heard);
-    ksp->rnorm      = norm;
-    jacobi->current = ksp->work[JACOBI_X + ksp->its % 2];
+    ksp->its   = sweeper.Counted(heard);
+    ksp->rnorm = norm;
+    sweeper.SetCurrent();
     if (PetscIsInfOrNanReal(norm)) {
       PetscCall(EndWithNorm(ksp, norm));
       break;
@@ -275,14 +378,13 @@ PetscErrorCode KSPSolve_SparseGPUJacobi(KSP ksp)
     heard++;
   }
   if (!ksp->reason && sweeper.norm == JacobiNorm::None) {
-    ksp->its        = ksp->max_it;
-    jacobi->current = ksp->work[JACOBI_X + ksp->its % 2];
+    ksp->its = ksp->max_it;
+    sweeper.SetCurrent();
     PetscCall(Tell(ksp));
     ksp->reason = KSP_CONVERGED_ITS;
   }
   if (!ksp->reason) ksp->reason = KSP_DIVERGED_ITS;
-  PetscCall(VecCopy(ksp->work[JACOBI_X + ksp->its % 2], ksp->vec_sol));
-  jacobi->current = nullptr;
+  PetscCall(sweeper.End());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
