@@ -60,6 +60,21 @@ static int ColumnBytes(const CsrView &A, const SellPlan &plan, PetscInt s, int l
   return bytes;
 }
 
+PetscErrorCode SampleSellColumns(const CsrView &A, const SellPlan &plan, int least, PetscLogDouble *bytes)
+{
+  const PetscInt slices = static_cast<PetscInt>(plan.begin.size()) - 1, step = slices / 256 + 1;
+  PetscLogDouble sum = 0, entries = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt s = 0; s < slices; s += step) {
+    const PetscInt width = plan.begin[s + 1] - plan.begin[s];
+    sum += static_cast<PetscLogDouble>(width) * ColumnBytes(A, plan, s, least);
+    entries += width;
+  }
+  *bytes = entries > 0 ? sum / entries : 4;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static void Store(unsigned char *to, int bytes, size_t place, PetscInt v)
 {
   const std::uint32_t wide  = static_cast<std::uint32_t>(v);

@@ -97,6 +97,9 @@ struct SellPlan {
 /// window: 0 < power of two <= MAX_WINDOW, or -1 for the smallest that leaves little padding. O(rows) time.
 PetscErrorCode PlanSell(const CsrView &A, PetscInt window, SellPlan *plan);
 
+/// Bytes of a column on average, from a few hundred slices spread over the matrix.
+PetscErrorCode SampleSellColumns(const CsrView &A, const SellPlan &plan, int least, PetscLogDouble *bytes);
+
 class Sell : public Format
 {
 public:
