@@ -132,8 +132,7 @@ static PetscErrorCode Bench(const char name[], PetscInt nonzeros, const Settings
     printf(
         "{\"matrix\":\"%s\",\"rows\":%d,\"nnz\":%d,\"what\":\"%s\",\"format\":\"%s\",\"ms\":%.5f,\"gbs\":%.0f,\"vs_cusparse\":%.3f,\"convert_ms\":%.2f,\"padding\":%.3f,\"error\":%.1e,\"natural\":%d,\"details\":\"%s\"}\n",
         name, (int)rows, (int)nnz, format, info.format, seconds * 1e3, info.bytes_mult / seconds / 1e9, best / seconds,
-        info.convert_seconds * 1e3, nnz ? info.stored / nnz : 1.0, error,
-        (int)settings.natural, info.details);
+        info.convert_seconds * 1e3, nnz ? info.stored / nnz : 1.0, error, (int)settings.natural, info.details);
     fflush(stdout);
   }
   PetscCall(MatDestroy(&B));

@@ -226,8 +226,7 @@ inline bool TooManyDifferentRows(const Problem &p)
   using Row = std::vector<std::pair<PetscInt, std::pair<PetscReal, PetscReal>>>;
   std::vector<Row> rows(p.rows);
   size_t           entries = 0;
-  for (const Entry &e : p.entries)
-    rows[e.i].push_back({e.j - e.i, {PetscRealPart(e.v), PetscImaginaryPart(e.v)}});
+  for (const Entry &e : p.entries) rows[e.i].push_back({e.j - e.i, {PetscRealPart(e.v), PetscImaginaryPart(e.v)}});
   for (Row &row : rows) std::sort(row.begin(), row.end());
   std::sort(rows.begin(), rows.end());
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());

@@ -15,14 +15,14 @@ namespace sparsegpu
 struct Parameters {
   PetscReal max_padding = 4; ///< -mat_sparsegpu_max_padding: DIA and ELL refuse more than this times the nonzeros
   PetscReal hyb_fraction =
-      1.0 / 3.0;                ///< -mat_sparsegpu_hyb_fraction: of the rows must reach the width of HYB's ELL part
-  PetscInt merge_workers   = 0; ///< -mat_sparsegpu_merge_workers: shares of the merge path; 0: what fits the backend
-  PetscInt csr_width       = 0; ///< -mat_sparsegpu_csr_width: threads per row, a power of two <= 32; 0: by mean length
-  PetscInt vab_block       = 128; ///< -mat_sparsegpu_vab_block: threads per block, a multiple of 64
-  PetscInt sccsr_blocks    = 8;   ///< -mat_sparsegpu_sccsr_blocks: N_blocks, resident thread blocks per multiprocessor
-  PetscInt multiprocessors = 1;   ///< N_SM of the device; 1 on the host
-  PetscInt sell_window     = -1;  ///< -mat_sparsegpu_sell_window: rows sorted by length together, 1 none; -1: by padding
-  PetscInt column_bytes    = 0;   ///< -mat_sparsegpu_column_bytes: at least so many for a column, 1, 2, 4; 0: what fits
+      1.0 / 3.0;                 ///< -mat_sparsegpu_hyb_fraction: of the rows must reach the width of HYB's ELL part
+  PetscInt    merge_workers = 0; ///< -mat_sparsegpu_merge_workers: shares of the merge path; 0: what fits the backend
+  PetscInt    csr_width     = 0; ///< -mat_sparsegpu_csr_width: threads per row, a power of two <= 32; 0: by mean length
+  PetscInt    vab_block     = 128; ///< -mat_sparsegpu_vab_block: threads per block, a multiple of 64
+  PetscInt    sccsr_blocks  = 8;   ///< -mat_sparsegpu_sccsr_blocks: N_blocks, resident thread blocks per multiprocessor
+  PetscInt    multiprocessors = 1; ///< N_SM of the device; 1 on the host
+  PetscInt    sell_window  = -1; ///< -mat_sparsegpu_sell_window: rows sorted by length together, 1 none; -1: by padding
+  PetscInt    column_bytes = 0;  ///< -mat_sparsegpu_column_bytes: at least so many for a column, 1, 2, 4; 0: what fits
   std::string values       = "auto"; ///< -mat_sparsegpu_values: a name of ValueCodecNames
 };
 

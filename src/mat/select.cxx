@@ -1,6 +1,7 @@
 /// The rule of -mat_sparsegpu_format auto: the format that moves the fewest bytes among those whose kernels reach full
 /// bandwidth on this pattern. Made before the first product, from pattern and values alone, never from timings, so the
-/// choice, and with it every bit of a product, is reproducible. docs/performance.md has the measurements behind the constants.
+/// choice, and with it every bit of a product, is reproducible. docs/performance.md has the measurements behind the
+/// constants.
 #include <algorithm>
 #include <cmath>
 #include "mat/format.hpp"
@@ -60,9 +61,9 @@ struct Candidate {
   PetscLogDouble bytes, reach;
 };
 
-/// On the GPU a product of fewer than SMALL nonzeros takes one launch and a memory latency or two whatever it reads: csr
-/// has the fewest. Above, what dia, sell and stencil read is what they take; csr's threads share rows and reach less.
-/// All of the former sum a row in CSR's order, so a choice between them never shows in the bits.
+/// On the GPU a product of fewer than SMALL nonzeros takes one launch and a memory latency or two whatever it reads:
+/// csr has the fewest. Above, what dia, sell and stencil read is what they take; csr's threads share rows and reach
+/// less. All of the former sum a row in CSR's order, so a choice between them never shows in the bits.
 static PetscErrorCode CandidatesOnDevice(const CsrView &A, const Parameters &parameters, const PatternFacts &f,
                                          std::vector<Candidate> *candidates)
 {
@@ -132,9 +133,10 @@ PetscErrorCode ChooseFormat(const CsrView &A, const Parameters &parameters, Spac
     PetscCall(CandidatesOnDevice(A, parameters, f, &candidates));
   else
     PetscCall(CandidatesOnHost(parameters, f, &candidates));
-  const PetscLogDouble vectors = space == Space::Device ? sizeof(Scalar) * (f.rows + static_cast<PetscLogDouble>(f.cols)) : 0;
-  const auto           cost    = [&](const Candidate &c) { return c.bytes / c.reach + vectors; };
-  Candidate            best    = candidates[0];
+  const PetscLogDouble vectors =
+      space == Space::Device ? sizeof(Scalar) * (f.rows + static_cast<PetscLogDouble>(f.cols)) : 0;
+  const auto cost = [&](const Candidate &c) { return c.bytes / c.reach + vectors; };
+  Candidate  best = candidates[0];
   for (const Candidate &c : candidates)
     if (cost(c) < GAIN * cost(best)) best = c;
   PetscCall(PetscSNPrintf(text, sizeof(text),

@@ -110,7 +110,7 @@ static PetscErrorCode BuildShadow(Mat A, Context *context, const CsrView &csr, c
   PetscCall(PickFormat(view, context->settings, parameters, side, space, &name, &shadow->reason));
   std::unique_ptr<Format> format = MakeFormat(name);
   PetscCall(format->Build(view, parameters, space));
-  shadow->format  = std::move(format);
+  shadow->format = std::move(format);
   PetscCallCXX(shadow->details = shadow->format->Details());
   shadow->pattern = key;
   PetscCall(PetscTime(&end));

@@ -15,7 +15,7 @@ static unsigned Blocks(size_t n)
 {
   return static_cast<unsigned>(std::min<size_t>((n + THREADS - 1) / THREADS, 2048));
 }
-#define STRIDE_LOOP(e, n) \
+#define STRIDE_LOOP(e, n)                                                           \
   for (size_t e = static_cast<size_t>(blockIdx.x) * THREADS + threadIdx.x; e < (n); \
        e += static_cast<size_t>(gridDim.x) * THREADS)
 
@@ -38,7 +38,7 @@ static __global__ void narrow_kernel(const Scalar *a, size_t n, SingleScalar *si
 
 static __global__ void fill_from_kernel(const Scalar *from, size_t n, Scalar *values)
 {
-  const Scalar v = *from;
+  const Scalar v              = *from;
   STRIDE_LOOP(e, n) values[e] = v;
 }
 
@@ -58,7 +58,8 @@ static constexpr RealBits EMPTY = PAD_BITS; ///< a matrix that has these very bi
 /// Puts `bits` into the open-addressing table `slot`; counts new ones in *count.
 static __device__ void insert(RealBits bits, RealBits *slot, int *count)
 {
-  unsigned s = static_cast<unsigned>(bits * static_cast<RealBits>(0x9e3779b97f4a7c15ull) >> (8 * sizeof(RealBits) - 10));
+  unsigned s =
+      static_cast<unsigned>(bits * static_cast<RealBits>(0x9e3779b97f4a7c15ull) >> (8 * sizeof(RealBits) - 10));
   while (true) {
     const RealBits there = *static_cast<volatile RealBits *>(slot + s);
     if (there == bits) return;
@@ -77,8 +78,7 @@ static __device__ void insert(RealBits bits, RealBits *slot, int *count)
 
 /// The different bit patterns: each block collects its own in shared memory and joins them to the others' at the end.
 /// More than SIZE anywhere end it everywhere.
-static __global__ void __launch_bounds__(THREADS)
-    distinct_kernel(const Scalar *a, size_t n, RealBits *slot, int *count)
+static __global__ void __launch_bounds__(THREADS) distinct_kernel(const Scalar *a, size_t n, RealBits *slot, int *count)
 {
   __shared__ RealBits mine[SLOTS];
   __shared__ int      mine_count;

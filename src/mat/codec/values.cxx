@@ -28,8 +28,8 @@ PetscErrorCode FindDictionary(const Scalar *a, size_t n, bool *found, std::vecto
   std::vector<char>   used(SLOTS, 0);
   dictionary->clear();
   for (size_t e = 0; e < n; e++) {
-    size_t s = static_cast<size_t>(BitsOf(a[e]) * static_cast<RealBits>(0x9e3779b97f4a7c15ull) >>
-                                   (8 * sizeof(RealBits) - 10));
+    size_t s =
+        static_cast<size_t>(BitsOf(a[e]) * static_cast<RealBits>(0x9e3779b97f4a7c15ull) >> (8 * sizeof(RealBits) - 10));
     while (used[s] && !SameBits(slot[s], a[e])) s = (s + 1) % SLOTS;
     if (used[s]) continue;
     if (dictionary->size() == DictionaryValues::SIZE) PetscFunctionReturn(PETSC_SUCCESS);

@@ -77,8 +77,7 @@ template <class Function> auto WithValues(const ValueLayout &v, Function &&funct
 {
   switch (v.codec) {
   case ValueCodec::Single: return function(SingleValues{static_cast<const SingleScalar *>(v.a)});
-  case ValueCodec::Dictionary:
-    return function(DictionaryValues{static_cast<const unsigned char *>(v.a), v.dictionary});
+  case ValueCodec::Dictionary: return function(DictionaryValues{static_cast<const unsigned char *>(v.a), v.dictionary});
   default: return function(FullValues{static_cast<const Scalar *>(v.a)});
   }
 }

@@ -70,14 +70,14 @@ static PetscErrorCode Slice(const CsrView &A, SellPlan *plan)
 
 PetscErrorCode PlanSell(const CsrView &A, PetscInt window, SellPlan *plan)
 {
-  constexpr PetscReal ENOUGH = 1.03; ///< padded over true entries: a wider window would save less than it scatters
+  constexpr PetscReal ENOUGH  = 1.03; ///< padded over true entries: a wider window would save less than it scatters
   PetscCount          entries = 0;
 
   PetscFunctionBegin;
   PetscCheck(window == -1 || (window > 0 && window <= SellLayout::MAX_WINDOW && (window & (window - 1)) == 0),
              PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "-mat_sparsegpu_sell_window %" PetscInt_FMT " must be a power of two up to %" PetscInt_FMT ", or -1", window,
-             SellLayout::MAX_WINDOW);
+             "-mat_sparsegpu_sell_window %" PetscInt_FMT " must be a power of two up to %" PetscInt_FMT ", or -1",
+             window, SellLayout::MAX_WINDOW);
   *plan         = SellPlan();
   plan->longest = LongestShort(A);
   for (PetscInt r = 0; r < A.rows; r++) {

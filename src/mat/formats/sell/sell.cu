@@ -46,9 +46,9 @@ template <> struct Four<std::uint32_t> {
 
 /// The sum of one lane's row: groups of four entries, all their loads before the first product, then what remains.
 /// Entries beyond the row's length are never added, so that padding cannot let an Inf or NaN of x in.
-template <class Column, class Values>
-__device__ __forceinline__ Scalar slice_sum(const SellSlice &slice, int length, int lane, const Values &a,
-                                            const Scalar *x)
+template <class Column, class Values> __device__ __forceinline__ Scalar slice_sum(const SellSlice &slice, int length,
+                                                                                  int lane, const Values &a,
+                                                                                  const Scalar *x)
 {
   constexpr bool       BASES = sizeof(Column) < 4;
   const unsigned char *at    = slice.columns;
@@ -75,9 +75,9 @@ __device__ __forceinline__ Scalar slice_sum(const SellSlice &slice, int length, 
       if (k + q < length) sum += v[q] * u[q];
     at += (BASES ? SellLayout::UNIT : 0) + 4 * 32 * sizeof(Column);
   }
-  const PetscInt             rest = slice.width & 3;
-  const std::uint32_t       *base = reinterpret_cast<const std::uint32_t *>(at);
-  const Column              *d    = reinterpret_cast<const Column *>(at + (BASES ? SellLayout::UNIT : 0)) + lane;
+  const PetscInt       rest = slice.width & 3;
+  const std::uint32_t *base = reinterpret_cast<const std::uint32_t *>(at);
+  const Column        *d    = reinterpret_cast<const Column *>(at + (BASES ? SellLayout::UNIT : 0)) + lane;
 #pragma unroll
   for (int q = 0; q < 3; q++) {
     if (q >= rest || k + q >= length) break;
@@ -88,9 +88,8 @@ __device__ __forceinline__ Scalar slice_sum(const SellSlice &slice, int length, 
 }
 
 /// One chunk of a very long row by one thread block, as in csr.
-template <class Values>
-__device__ __forceinline__ void sell_chunk(const SellLayout &A, PetscInt chunk, const Values &a, const Scalar *x,
-                                           const Scalar *y, Scalar *z)
+template <class Values> __device__ __forceinline__ void sell_chunk(const SellLayout &A, PetscInt chunk, const Values &a,
+                                                                   const Scalar *x, const Scalar *y, Scalar *z)
 {
   __shared__ Scalar warps[THREADS / 32];
   __shared__ bool   last;

@@ -98,7 +98,7 @@ static void FillColumns(const CsrView &A, const SellPlan &plan, PetscInt s, int 
         Store(to - SellLayout::UNIT, 4, static_cast<size_t>(k - group), base);
       }
       for (PetscInt lane = 0; lane < HEIGHT; lane++) {
-        const PetscInt p = s * HEIGHT + lane;
+        const PetscInt p   = s * HEIGHT + lane;
         const bool     has = plan.length[p] != SellLayout::NOT_HERE && k < plan.length[p];
         Store(to, bytes, static_cast<size_t>(count == 4 ? 4 * lane + k - group : (k - group) * HEIGHT + lane),
               has ? A.j[A.i[plan.Row(p)] + k] - base : 0);
@@ -113,7 +113,7 @@ PetscErrorCode Sell::BuildColumns(const CsrView &A, int least)
   const PetscInt             slices = layout_.slices;
   std::vector<PetscInt>      column;
   std::vector<unsigned char> columns;
-  PetscInt                   units = 0;
+  PetscInt                   units   = 0;
   bool                       uniform = true;
 
   PetscFunctionBegin;
@@ -128,7 +128,8 @@ PetscErrorCode Sell::BuildColumns(const CsrView &A, int least)
   }
   PetscCallCXX(columns.assign(SellLayout::UNIT * static_cast<size_t>(units), 0));
   for (PetscInt s = 0; s < slices; s++)
-    FillColumns(A, plan_, s, 1 << (column[s] & 3), columns.data() + SellLayout::UNIT * static_cast<size_t>(column[s] >> 2));
+    FillColumns(A, plan_, s, 1 << (column[s] & 3),
+                columns.data() + SellLayout::UNIT * static_cast<size_t>(column[s] >> 2));
   layout_.width = uniform ? plan_.begin[slices ? 1 : 0] : -1;
   layout_.bytes = slices ? 1 << (column[0] & 3) : 4;
   PetscCall(columns_.Take(std::move(columns), space_));

@@ -38,14 +38,14 @@ struct SellLayout {
   const unsigned short *local;  ///< [slices * 32] row of each place, less the window's first; null if window is 1
   const unsigned char  *columns;
 
-  PetscInt        long_rows, warp_rows, chunks; ///< rows in the list; the first warp_rows by a warp each; chunks of others
-  PetscInt        long_values;                  ///< where their values begin
-  const PetscInt *long_row;                     ///< [long_rows] row
-  const PetscInt *long_begin;                   ///< [long_rows + 1] first entry
-  const PetscInt *long_j;                       ///< [long_begin[long_rows]] column
-  const PetscInt *chunk_row;                    ///< [chunks] place in the list, ascending
-  const PetscInt *chunk_begin;                  ///< [chunks] first entry
-  Scalar         *chunk_sum;                    ///< [chunks] scratch
+  PetscInt long_rows, warp_rows, chunks; ///< rows in the list; the first warp_rows by a warp each; chunks of others
+  PetscInt long_values;                  ///< where their values begin
+  const PetscInt *long_row;              ///< [long_rows] row
+  const PetscInt *long_begin;            ///< [long_rows + 1] first entry
+  const PetscInt *long_j;                ///< [long_begin[long_rows]] column
+  const PetscInt *chunk_row;             ///< [chunks] place in the list, ascending
+  const PetscInt *chunk_begin;           ///< [chunks] first entry
+  Scalar         *chunk_sum;             ///< [chunks] scratch
   int            *arrived; ///< [chunks] scratch, zero between products: chunks done of the row that begins here
 };
 

@@ -18,9 +18,8 @@ static inline void AddEntry(const SellSlice &slice, PetscInt k, const Column *j,
     if (k < length[lane]) sum[lane] += a[first + step * lane] * x[base + static_cast<PetscInt>(j[stride * lane])];
 }
 
-template <class Column, class Values>
-static inline void AddSlice(const SellSlice &slice, const unsigned char *length, const Values &a, const Scalar *x,
-                            Scalar *sum)
+template <class Column, class Values> static inline void AddSlice(const SellSlice &slice, const unsigned char *length,
+                                                                  const Values &a, const Scalar *x, Scalar *sum)
 {
   const unsigned char *at = slice.columns;
   for (PetscInt group = 0; group < slice.width; group += 4) {

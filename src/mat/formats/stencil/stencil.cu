@@ -7,8 +7,8 @@
 namespace sparsegpu
 {
 
-static constexpr int THREADS = 256; // any multiple of 32
-static constexpr int ROWS    = 4;   // of a thread: their loads overlap, and table entries are read once for all
+static constexpr int THREADS = 256;  // any multiple of 32
+static constexpr int ROWS    = 4;    // of a thread: their loads overlap, and table entries are read once for all
 static constexpr int STAGED  = 1024; ///< entries of a table that goes to shared memory: 16 kB, 24 kB if complex
 
 /// A table entry as one load gives it.
@@ -30,9 +30,9 @@ struct DistantTable {
 
 /// ROWS rows of one thread, THREADS apart. If they are all of one class, in all threads of the warp, each table entry
 /// is read once for all; else every row reads its own, those of the rows that are longer with none left for the others.
-template <class Table>
-__device__ __forceinline__ void stencil_rows(const StencilLayout &A, const Table &table, const PetscInt *begin,
-                                             PetscInt first, const Scalar *x, Scalar *sum)
+template <class Table> __device__ __forceinline__ void stencil_rows(const StencilLayout &A, const Table &table,
+                                                                    const PetscInt *begin, PetscInt first,
+                                                                    const Scalar *x, Scalar *sum)
 {
   int c[ROWS];
 

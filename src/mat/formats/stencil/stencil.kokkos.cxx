@@ -11,8 +11,8 @@ namespace sparsegpu
 PetscErrorCode StencilMult_Kokkos(const StencilLayout &layout, const Scalar *x, const Scalar *y, Scalar *z)
 {
   using Range              = Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<PetscInt>>;
-  constexpr PetscInt ROWS  = 16, BLOCK = 512;
-  const StencilLayout A    = layout;
+  constexpr PetscInt  ROWS = 16, BLOCK = 512;
+  const StencilLayout A = layout;
 
   PetscFunctionBegin;
   PetscCall(KokkosStart());

@@ -25,8 +25,8 @@ static PetscErrorCode Repeats()
   PetscCall(example::CheckValues("value of the second class", layout.value + 3, {2}));
   a[6] = 3;
   PetscCall(stencil.Update(A, a, Space::Host, &fits));
-  PetscCheck(fits && stencil.Stored() == 10, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " entries after a change",
-             stencil.Stored());
+  PetscCheck(fits && stencil.Stored() == 10, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%" PetscInt_FMT " entries after a change", stencil.Stored());
   PetscCall(stencil.Mult(x, nullptr, z, nullptr));
   PetscCall(example::CheckValues("A x", z, {0, 0, 3, 5}));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -53,7 +53,8 @@ static PetscErrorCode TooMany()
   PetscCall(stencil.Update(A, a.data(), Space::Host, &ok));
   PetscCheck(!ok, PETSC_COMM_SELF, PETSC_ERR_PLIB, "257 different rows fitted");
   PetscCall(stencil.Check(A, Parameters(), &ok, &why));
-  PetscCheck(!ok && why.find("256") != std::string::npos, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Check() says %s", why.c_str());
+  PetscCheck(!ok && why.find("256") != std::string::npos, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Check() says %s",
+             why.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
