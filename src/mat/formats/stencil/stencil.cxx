@@ -113,7 +113,7 @@ PetscErrorCode Stencil::BuildPattern(const CsrView &A, const Parameters &)
   PetscCall(begin_.Take(std::move(begin), space_));
   PetscCall(offset_.Take(std::move(offset), space_));
   PetscCall(value_.Take(std::move(value), space_));
-  layout_ = StencilLayout{A.rows, classes_, stored_, row_class_.data(), begin_.data(), offset_.data(), value_.data()};
+  layout_        = StencilLayout{A.rows, row_class_.data(), begin_.data(), offset_.data(), value_.data()};
   pattern_bytes_ = static_cast<PetscLogDouble>(row_class_.bytes()) + begin_.bytes() + offset_.bytes();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -13,11 +13,11 @@ struct StencilLayout {
   static constexpr PetscInt CLASSES = 256;  ///< at most: one byte each
   static constexpr PetscInt ENTRIES = 8192; ///< in the table, at most: what stays in a multiprocessor's L1 cache
 
-  PetscInt             rows, classes, entries;
+  PetscInt             rows;
   const unsigned char *row_class; ///< [rows]
   const PetscInt      *begin;     ///< [classes + 1] first entry of each class
-  const PetscInt      *offset;    ///< [entries] column - row
-  const Scalar        *value;     ///< [entries]
+  const PetscInt      *offset;    ///< [begin[classes]] column - row
+  const Scalar        *value;     ///< [begin[classes]]
 };
 
 /// z = A x + y; y null or z allowed.
