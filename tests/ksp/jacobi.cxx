@@ -7,7 +7,7 @@ using namespace testing;
 static PetscErrorCode Compare(Mat A, Vec b, Vec guess, const std::string &options, const char ours_only[],
                               const char petsc_only[])
 {
-  const Options set("-ksp_max_it 400 -ksp_rtol 1e-4 " + options);
+  const Options set(options + " -ksp_max_it 400 -ksp_rtol 1e-4");
   Outcome       ours, petsc;
   PetscReal     size, difference;
 
