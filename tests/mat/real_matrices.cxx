@@ -4,16 +4,39 @@ static const char help[] = "Matrices of real applications in every format.\n\
 #include "../real_matrices.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <set>
 
 using namespace testing;
 
-/// Must dia or ell refuse it? More than 4 slots for an entry, and not small. Counted here, not asked of the library.
-static bool TooMuchPadding(const Problem &p, const std::string &format)
+/// Are there more than 256 different rows, or more than 8192 entries in them?
+static bool TooManyKindsOfRows(const Problem &p)
+{
+  using Row       = std::vector<std::pair<PetscInt, PetscScalar>>; // column less row, value
+  const auto less = [](const Row &x, const Row &y) {
+    return std::lexicographical_compare(x.begin(), x.end(), y.begin(), y.end(), [](const auto &a, const auto &b) {
+      return a.first != b.first ? a.first < b.first : memcmp(&a.second, &b.second, sizeof(PetscScalar)) < 0;
+    });
+  };
+  std::vector<Row>              rows((size_t)p.rows);
+  std::set<Row, decltype(less)> kinds(less);
+  size_t                        entries = 0;
+
+  for (const battery::Entry &e : p.entries) rows[(size_t)e.i].emplace_back(e.j - e.i, e.v);
+  for (const Row &row : rows)
+    if (kinds.insert(row).second) entries += row.size();
+  return kinds.size() > 256 || entries > 8192;
+}
+
+/// Must the format refuse it? dia and ell for more than 4 slots an entry, unless small; stencil for too many kinds of
+/// rows. Counted here, not asked of the library.
+static bool MustRefuse(const Problem &p, const std::string &format)
 {
   std::vector<char>     diagonal((size_t)(p.rows + p.cols) + 1, 0);
   std::vector<PetscInt> length((size_t)p.rows + 1, 0);
   double                width = 0;
 
+  if (format == "stencil") return TooManyKindsOfRows(p);
   for (const battery::Entry &e : p.entries) {
     diagonal[(size_t)(p.rows + e.j - e.i)] = 1;
     ++length[(size_t)e.i];
@@ -39,7 +62,7 @@ static PetscErrorCode CheckFile(const std::string &file)
   PetscCall(Backends(&backends));
   formats.push_back("auto");
   for (const std::string &format : formats) {
-    const bool  refused = TooMuchPadding(p, format);
+    const bool  refused = MustRefuse(p, format);
     PetscBool   accepts = PETSC_TRUE;
     const char *why     = "";
     Mat         A;
