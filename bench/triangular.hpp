@@ -14,6 +14,10 @@ struct HostRows {
 /// A generated matrix of about `nonzeros` entries, or "chain", made diagonally dominant so that its factors are tame;
 /// name may end in ":abmc" or ":abmcN" for rows in that order with blocks of N rows. PETSc's errors abort.
 HostRows MakeRows(const std::string &name, int nonzeros);
+/// The same of a file that LoadMatrix() reads: its pattern, the diagonal put in, and its values off the diagonal.
+HostRows ReadRows(const std::string &file);
+/// All matrices that -gen, -gen_size and -f name, one at a time.
+void EachRows(void (*call)(const HostRows &, void *), void *argument);
 
 /// Device arrays, freed with it.
 template <class T> struct OnDevice {
@@ -43,6 +47,11 @@ struct PeerSolve {
 /// factors. x, b [rows * count].
 PeerSolve CusparseSolve(int rows, int nonzeros, const int *i, const int *j, double *values, int count, bool transpose,
                         const double *b, double *x, int batches, int solves);
+
+/// What a solve cannot be faster than: bytes per second of a device-to-device copy, read and write; seconds that a
+/// value takes from one multiprocessor to another and back, halved. Both measured; negative: CUDA failed.
+double CopyBandwidth();
+double HopSeconds();
 
 double Median(std::vector<double> v);
 /// Seconds of wall time until the device is done.

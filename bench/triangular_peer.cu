@@ -50,6 +50,46 @@ template <class F> double Seconds(F call)
 }
 } // namespace
 
+double CopyBandwidth()
+{
+  constexpr size_t bytes = 1ull << 30; // far beyond the caches
+  OnDevice<char>   from(bytes), to(bytes);
+  const auto       copy = [](void *p) {
+    char *const *both = static_cast<char *const *>(p);
+    cudaMemcpyAsync(both[1], both[0], bytes, cudaMemcpyDeviceToDevice, nullptr);
+  };
+  char        *both[2] = {from.p, to.p};
+  const double seconds = from.p && to.p ? EventSeconds(copy, both, nullptr, 5, 4) : -1;
+  return seconds > 0 ? 2.0 * bytes / seconds : -1;
+}
+
+/// Two blocks hand a number to each other, `rounds` times there and back.
+static __global__ void hop_kernel(volatile int *mine, volatile int *theirs, int rounds)
+{
+  volatile int *told = blockIdx.x ? theirs : mine, *heard = blockIdx.x ? mine : theirs;
+  for (int k = 1; k <= rounds; k++) {
+    if (blockIdx.x == 0) *told = k;
+    while (*heard < k) {}
+    if (blockIdx.x == 1) *told = k;
+  }
+}
+double HopSeconds()
+{
+  struct Flags {
+    int *p;
+  };
+  constexpr int  rounds = 10000;
+  OnDevice<char> memory(4096);
+  Flags          flags{reinterpret_cast<int *>(memory.p)};
+  const auto     run = [](void *f) {
+    int *p = static_cast<Flags *>(f)->p;
+    cudaMemsetAsync(p, 0, 4096, nullptr);
+    hop_kernel<<<2, 1>>>(p, p + 512, rounds); // a block a multiprocessor: both run
+  };
+  const double seconds = memory.p ? EventSeconds(run, &flags, nullptr, 3, 1) : -1;
+  return seconds > 0 ? seconds / (2 * rounds) : -1;
+}
+
 PeerFactor CusparseIlu(int rows, int nonzeros, const int *i, const int *j, const double *a, double *values, int runs)
 {
   PeerFactor          peer;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include "generate.hpp"
+#include "load.hpp"
 #include "pc/ordering/abmc.hpp"
 #include "petsc/compat.hpp"
 #include "triangular.hpp"
@@ -109,5 +110,44 @@ HostRows MakeRows(const std::string &full_name, int nonzeros)
   }
   A.name = full_name;
   return A;
+}
+
+HostRows ReadRows(const std::string &file)
+{
+  HostRows        A;
+  Mat             M;
+  PetscInt        rows, cols;
+  const PetscInt *i, *j;
+  PetscScalar    *a;
+  PetscMemType    where;
+  PetscCallAbort(PETSC_COMM_SELF, LoadMatrix(PETSC_COMM_SELF, file.c_str(), &M));
+  PetscCallAbort(PETSC_COMM_SELF, MatGetSize(M, &rows, &cols));
+  if (rows == cols) {
+    PetscCallAbort(PETSC_COMM_SELF, MatSeqAIJGetCSRAndMemType(M, &i, &j, &a, &where));
+    A = Tamed(rows, i, j, a);
+  }
+  PetscCallAbort(PETSC_COMM_SELF, MatDestroy(&M));
+  A.name = file.substr(file.find_last_of('/') + 1);
+  return A;
+}
+
+void EachRows(void (*call)(const HostRows &, void *), void *argument)
+{
+  PetscInt nonzeros = 5000000;
+  PetscCallAbort(PETSC_COMM_SELF, PetscOptionsGetInt(nullptr, nullptr, "-gen_size", &nonzeros, nullptr));
+  for (const char *option : {"-gen", "-f"}) {
+    char    *names[64];
+    PetscInt count = 64;
+    PetscCallAbort(PETSC_COMM_SELF, PetscOptionsGetStringArray(nullptr, nullptr, option, names, &count, nullptr));
+    for (PetscInt k = 0; k < count; k++) {
+      const HostRows A = option[1] == 'g' ? MakeRows(names[k], static_cast<int>(nonzeros)) : ReadRows(names[k]);
+      if (A.rows > 0)
+        call(A, argument);
+      else
+        PetscCallAbort(PETSC_COMM_SELF,
+                       PetscPrintf(PETSC_COMM_SELF, "{\"matrix\":\"%s\",\"refused\":\"not square\"}\n", names[k]));
+      PetscCallAbort(PETSC_COMM_SELF, PetscFree(names[k]));
+    }
+  }
 }
 #endif

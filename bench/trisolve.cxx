@@ -1,8 +1,9 @@
 static char help[] =
-    "Incomplete factorizations and triangular solves on the GPU against cuSPARSE (csrilu02, SpSV, SpSM), in one\n"
-    "process, with the same factors. Prints one JSON line per matrix.\n"
+    "Triangular solves on the GPU, and the factorizations that they need, against cuSPARSE (SpSV, SpSM, csrilu02), in\n"
+    "one process, with the same factors. Prints one JSON line per matrix. Set-up through PETSc: bench/factor.\n"
     "  -gen name,name:abmc,... -gen_size n : generated matrices (and chain) of about n nonzeros, in block multi-colour\n"
     "                                        order where asked for\n"
+    "  -f FILE,FILE                        : Matrix Market or PETSc binary, with a dominant diagonal put in\n"
     "  -levels k                           : ILU(k); csrilu02 only knows k = 0\n"
     "  -engine auto|syncfree|level|jacobi -tile n -warps n : ours\n"
     "  -entries n -numeric_warps n         : ours; -quick: one right-hand side and no csrilu02\n"
@@ -26,6 +27,7 @@ struct Settings {
   PetscInt        batches = 5, solves = 20, levels = 0;
   TrisolveOptions options;
   PetscInt        numeric_warps = 0, rhs = 16;
+  double          bandwidth = 0, hop = 0;
   PetscBool       quick = PETSC_FALSE;
 };
 
@@ -180,6 +182,11 @@ static PetscErrorCode Bench(const HostRows &A, const Settings &settings)
              what.c_str(), peer.both * 1e3, what.c_str(), peer.both / ours);
       if (count == 1 && !transpose) {
         const double set_up = Median(analysis) + Median(values_time);
+        const int    levels = static_cast<int>(solver->lower_levels + solver->upper_levels);
+        // every entry, every row's begin, b and x once; or a value from level to level
+        const double bytes = 12.0 * pattern.nonzeros + (4.0 + 16.0) * n;
+        const double floor = PetscMax(bytes / settings.bandwidth, levels * settings.hop);
+        printf(",\"floor_ms\":%.4f,\"efficiency\":%.3f", floor * 1e3, floor / ours);
         printf(
             ",\"cusparse_lower_ms\":%.4f,\"cusparse_upper_ms\":%.4f,\"cusparse_analysis_ms\":%.3f,\"cusparse_update_ms\":%.3f,"
             "\"analysis_vs_cusparse\":%.2f,\"analysis_in_solves\":%.2f,\"new_values_in_solves\":%.2f,\"us_per_level\":%.3f,"
@@ -203,15 +210,9 @@ static PetscErrorCode Bench(const HostRows &A, const Settings &settings)
 
 int main(int argc, char **argv)
 {
-  char     *names[64];
-  PetscInt  count = 64, nonzeros = 5000000;
-  PetscBool set;
-
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, nullptr, help));
   PetscCall(SparseGPUInitializePackage());
-  PetscCall(PetscOptionsGetStringArray(nullptr, nullptr, "-gen", names, &count, &set));
-  PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-gen_size", &nonzeros, nullptr));
 #if !defined(PETSC_USE_COMPLEX) && !defined(PETSC_USE_64BIT_INDICES) && defined(PETSC_USE_REAL_DOUBLE)
   Settings  settings;
   char      engine[32];
@@ -229,13 +230,16 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-numeric_warps", &settings.numeric_warps, nullptr));
   PetscCall(PetscOptionsGetString(nullptr, nullptr, "-engine", engine, sizeof(engine), &given));
   if (given) PetscCall(ParseEngine(engine, &settings.options.engine));
-  PetscCheck(set, PETSC_COMM_SELF, PETSC_ERR_USER, "Name matrices: -gen name,name");
-  for (PetscInt k = 0; k < count; k++) PetscCall(Bench(MakeRows(names[k], static_cast<int>(nonzeros)), settings));
+  settings.bandwidth = CopyBandwidth();
+  settings.hop       = HopSeconds();
+  printf("{\"copy_gbs\":%.0f,\"hop_us\":%.3f}\n", settings.bandwidth / 1e9, settings.hop * 1e6);
+  EachRows(
+      [](const HostRows &A, void *s) { PetscCallAbort(PETSC_COMM_SELF, Bench(A, *static_cast<const Settings *>(s))); },
+      &settings);
 #else
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP,
           "This benchmark needs a PETSc with double precision, real scalars and 32-bit integers");
 #endif
-  for (PetscInt k = 0; set && k < count; k++) PetscCall(PetscFree(names[k]));
   PetscCall(PetscFinalize());
   return 0;
 }
