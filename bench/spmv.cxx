@@ -2,6 +2,7 @@ static char help[] =
     "Products of every format of sparsegpu on the GPU, through MatMult(), against cuSPARSE CSR_ALG1 and CSR_ALG2\n"
     "(preprocessed, called directly) and PETSc's aijcusparse, in one process. Prints one JSON line per measurement.\n"
     "  -gen name,name -gen_size n : generated matrices of about n nonzeros\n"
+    "  -natural                   : with the values that such a problem has, which are few, not random ones\n"
     "  -formats name,name         : only these\n"
     "  -batches n -products n     : the median of n batches of n products\n";
 
@@ -35,7 +36,8 @@ static void Product(void *argument)
 }
 
 struct Settings {
-  PetscInt batches, products;
+  PetscInt  batches, products;
+  PetscBool natural;
 };
 
 /// Times MatMult(A) and returns the largest difference to `expected`, relative to its norm.
@@ -79,7 +81,7 @@ static PetscErrorCode Bench(const char name[], PetscInt nonzeros, const Settings
   double             error;
 
   PetscFunctionBeginUser;
-  PetscCall(GenerateMatrix(PETSC_COMM_SELF, name, nonzeros, PETSC_FALSE, &A));
+  PetscCall(GenerateMatrix(PETSC_COMM_SELF, name, nonzeros, settings.natural, &A));
   PetscCall(MatGetSize(A, &rows, &cols));
   PetscCall(MatSeqAIJGetCSRAndMemType(A, &i, &j, &a, &where));
   const PetscInt      nnz = i[rows];
@@ -128,9 +130,10 @@ static PetscErrorCode Bench(const char name[], PetscInt nonzeros, const Settings
     PetscCall(Time(B, x, expected, settings, &seconds, &error));
     PetscCall(MatSparseGPUGetInfo(B, &info));
     printf(
-        "{\"matrix\":\"%s\",\"rows\":%d,\"nnz\":%d,\"what\":\"%s\",\"format\":\"%s\",\"ms\":%.5f,\"gbs\":%.0f,\"vs_cusparse\":%.3f,\"convert_ms\":%.2f,\"padding\":%.3f,\"error\":%.1e}\n",
+        "{\"matrix\":\"%s\",\"rows\":%d,\"nnz\":%d,\"what\":\"%s\",\"format\":\"%s\",\"ms\":%.5f,\"gbs\":%.0f,\"vs_cusparse\":%.3f,\"convert_ms\":%.2f,\"padding\":%.3f,\"error\":%.1e,\"natural\":%d,\"details\":\"%s\"}\n",
         name, (int)rows, (int)nnz, format, info.format, seconds * 1e3, info.bytes_mult / seconds / 1e9, best / seconds,
-        info.convert_seconds * 1e3, nnz ? info.stored / nnz : 1.0, error);
+        info.convert_seconds * 1e3, nnz ? info.stored / nnz : 1.0, error,
+        (int)settings.natural, info.details);
     fflush(stdout);
   }
   PetscCall(MatDestroy(&B));
@@ -152,7 +155,8 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-gen_size", &nonzeros, nullptr));
 #if defined(PETSC_HAVE_CUDA) && defined(PETSC_USE_REAL_DOUBLE) && !defined(PETSC_USE_COMPLEX) && \
     !defined(PETSC_USE_64BIT_INDICES)
-  Settings settings{11, 50};
+  Settings settings{11, 50, PETSC_FALSE};
+  PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-natural", &settings.natural, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-batches", &settings.batches, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-products", &settings.products, nullptr));
   if (set) {

@@ -6,6 +6,7 @@ static char help[] =
     "  -levels k                           : ILU(k); csrilu02 only knows k = 0\n"
     "  -engine auto|syncfree|level|jacobi -tile n -warps n : ours\n"
     "  -entries n -numeric_warps n         : ours; -quick: one right-hand side and no csrilu02\n"
+    "  -rhs n                              : up to n right-hand sides of 1, 4, 16\n"
     "  -batches n -solves n                : the median of n batches of n solves\n";
 
 #include <cmath>
@@ -24,8 +25,8 @@ using namespace sparsegpu;
 struct Settings {
   PetscInt        batches = 5, solves = 20, levels = 0;
   TrisolveOptions options;
-  PetscInt        numeric_warps = 0;
-  PetscBool       quick         = PETSC_FALSE;
+  PetscInt        numeric_warps = 0, rhs = 16;
+  PetscBool       quick = PETSC_FALSE;
 };
 
 struct Work {
@@ -158,7 +159,7 @@ static PetscErrorCode Bench(const HostRows &A, const Settings &settings)
   const double tolerance = settings.options.engine == Engine::Jacobi ? 1e30 : 1e-10;
   for (const bool transpose : {false, true})
     for (const int count : {1, 4, 16}) {
-      if ((transpose && count > 1) || (settings.quick && (transpose || count > 1))) continue;
+      if ((transpose && count > 1) || count > settings.rhs || (settings.quick && (transpose || count > 1))) continue;
       fflush(stdout);
       Work         work{transpose ? transposed_solver.get() : solver.get(), count, n, b.p, x.p, stream};
       const double ours = EventSeconds(SolveOnce, &work, stream, static_cast<int>(settings.batches),
@@ -222,6 +223,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-levels", &settings.levels, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-tile", &settings.options.tile, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-warps", &settings.options.warps, nullptr));
+  PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-rhs", &settings.rhs, nullptr));
   PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-quick", &settings.quick, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-entries", &settings.options.entries, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-numeric_warps", &settings.numeric_warps, nullptr));

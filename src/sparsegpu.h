@@ -45,7 +45,7 @@ matrix's products run there: numeric factorization and triangular solves without
 that the flags of a first solve tell, level by level; jacobi: a few Jacobi sweeps, not exact
 . -mat_sparsegpu_trisolve_sweeps n        - of engine jacobi, for each factor (default 5)
 . -mat_sparsegpu_trisolve_warps n         - warps that a solve on the GPU keeps at work; 0: by the levels
-. -mat_sparsegpu_trisolve_tile n          - warps, 1 or 8, that pass values through shared memory; 0: by the levels
+. -mat_sparsegpu_trisolve_tile n          - warps, 1, 4 or 8, that pass values through shared memory; 0: by the levels
 . -mat_sparsegpu_trisolve_spins n         - a solve on the GPU that polls n times without progress gives up with an
 error, which the next call on the factor tells; the solution holds NaN
 - -mat_sparsegpu_trisolve_check           - waits for the end of each solve on the GPU, and tells at once
@@ -175,6 +175,7 @@ typedef struct {
   const char    *format;          /* name of the format in use, e.g. "dia"; never "auto" */
   const char    *backend;         /* "cuda" or "kokkos" */
   const char    *reason;          /* why this format, one line */
+  const char    *details;         /* how it is stored beyond its name, one line; may be empty */
   PetscLogDouble nonzeros;        /* entries of the matrix */
   PetscLogDouble stored;          /* entries stored, padding included */
   PetscLogDouble bytes_stored;    /* bytes of all arrays of the format */

@@ -1,4 +1,5 @@
 /// DeviceFound() and its companions through the CUDA runtime.
+#include <vector>
 #include "device/cuda_check.hpp"
 #include "device/device.hpp"
 #include "device/upload.hpp"
@@ -24,6 +25,10 @@ char          device_name[256];
 PetscInt      device_multiprocessors;
 size_t        device_l2;
 cudaMemPool_t pool = nullptr; // none where the device has no pools
+/// Small pieces of pinned memory, flags mostly, come from pages: to pin one alone takes longer than many a solve.
+constexpr size_t    SLOT = 64, PAGE = 4096;
+std::vector<char *> pages;
+std::vector<void *> free_slots;
 
 #if !defined(PETSC_HAVE_CUDA)
 /// -sparsegpu_device N, else the rank within the node modulo the devices.
@@ -189,14 +194,31 @@ PetscErrorCode DeviceFree(void *p)
 PetscErrorCode DeviceAllocatePinned(size_t bytes, void **p)
 {
   PetscFunctionBegin;
-  SparseGPUCallCUDA(cudaMallocHost(p, bytes));
+  if (bytes > SLOT) {
+    SparseGPUCallCUDA(cudaMallocHost(p, bytes));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (free_slots.empty()) {
+    void *page;
+    SparseGPUCallCUDA(cudaMallocHost(&page, PAGE));
+    PetscCallCXX(pages.push_back(static_cast<char *>(page)));
+    for (size_t at = 0; at < PAGE; at += SLOT) PetscCallCXX(free_slots.push_back(pages.back() + at));
+  }
+  *p = free_slots.back();
+  free_slots.pop_back();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode DeviceFreePinned(void *p)
 {
   PetscFunctionBegin;
-  if (p) SparseGPUCallCUDA(cudaFreeHost(p));
+  if (!p) PetscFunctionReturn(PETSC_SUCCESS);
+  for (char *page : pages)
+    if (p >= page && p < page + PAGE) {
+      PetscCallCXX(free_slots.push_back(p));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  SparseGPUCallCUDA(cudaFreeHost(p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -244,6 +266,11 @@ PetscErrorCode DeviceFinalize()
   PetscFunctionBegin;
   if (own_stream) SparseGPUCallCUDA(cudaStreamDestroy(own_stream));
   PetscCall(UploadFinalize());
+  if (free_slots.size() == pages.size() * (PAGE / SLOT)) { // nobody has one
+    for (char *page : pages) SparseGPUCallCUDA(cudaFreeHost(page));
+    pages.clear();
+    free_slots.clear();
+  }
   if (pool) SparseGPUCallCUDA(cudaMemPoolDestroy(pool)); // what is still in use lives on
   pool       = nullptr;
   own_stream = nullptr;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include "mat/context.hpp"
 #include "pc/ilu/factor.hpp"
@@ -130,8 +131,10 @@ PetscErrorCode ReadBackendDefault(Mat A, Context *context)
 
 /// All options of a matrix, in one place for MatSetFromOptions() (with its -help) and for matrices that never see it.
 /// Names are only read here: an error between PetscOptionsBegin() and its end would lose what the former allocates.
-static PetscErrorCode Options(Context *context, SparseGPUOptionItems PetscOptionsObject, char format[64],
-                              char backend[64])
+struct OptionNames {
+  char format[64], backend[64], values[64];
+};
+static PetscErrorCode Options(Context *context, SparseGPUOptionItems PetscOptionsObject, OptionNames *names)
 {
   Parameters &p = context->settings.parameters;
 
@@ -139,9 +142,9 @@ static PetscErrorCode Options(Context *context, SparseGPUOptionItems PetscOption
   PetscOptionsHeadBegin(PetscOptionsObject, "sparsegpu options");
   PetscCall(PetscOptionsString("-mat_sparsegpu_format",
                                "Storage of the products: auto or a name of MatSparseGPUGetFormats()",
-                               "MatSparseGPUSetFormat", format, format, 64, nullptr));
+                               "MatSparseGPUSetFormat", names->format, names->format, 64, nullptr));
   PetscCall(PetscOptionsString("-sparsegpu_backend", "Where products run: auto (where the vectors are), cuda or kokkos",
-                               "MatSparseGPUSetBackend", backend, backend, 64, nullptr));
+                               "MatSparseGPUSetBackend", names->backend, names->backend, 64, nullptr));
   PetscCall(PetscOptionsReal("-mat_sparsegpu_max_padding",
                              "dia and ell refuse more stored entries than this times the nonzeros",
                              "MatSparseGPUSetFormat", p.max_padding, &p.max_padding, nullptr));
@@ -159,27 +162,41 @@ static PetscErrorCode Options(Context *context, SparseGPUOptionItems PetscOption
       "-mat_sparsegpu_sccsr_blocks",
       "sccsr: resident blocks per multiprocessor; fewer groups than fill them join the next segment, 0: never",
       "MatSparseGPUSetFormat", p.sccsr_blocks, &p.sccsr_blocks, nullptr));
+  PetscCall(PetscOptionsInt("-mat_sparsegpu_sell_window",
+                            "sell: rows sorted by length together, a power of two, 1: not sorted, -1: by padding",
+                            "MatSparseGPUSetFormat", p.sell_window, &p.sell_window, nullptr));
+  PetscCall(PetscOptionsInt("-mat_sparsegpu_column_bytes", "sell: bytes of a column at least, 1, 2, 4, 0: what fits",
+                            "MatSparseGPUSetFormat", p.column_bytes, &p.column_bytes, nullptr));
+  PetscCall(PetscOptionsString("-mat_sparsegpu_values",
+                               "sell: storage of values, auto, full, or where nothing is lost single or dictionary",
+                               "MatSparseGPUSetFormat", names->values, names->values, 64, nullptr));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// The names as they stand, to be offered as defaults.
-static PetscErrorCode Names(Mat A, Context *context, char format[64], char backend[64])
+static PetscErrorCode Names(Mat A, Context *context, OptionNames *names)
 {
   PetscFunctionBegin;
   PetscCall(ReadBackendDefault(A, context));
-  PetscCall(PetscStrncpy(format, context->settings.format.c_str(), 64));
-  PetscCall(PetscStrncpy(backend, BackendNames[static_cast<int>(context->settings.backend)], 64));
+  PetscCall(PetscStrncpy(names->format, context->settings.format.c_str(), 64));
+  PetscCall(PetscStrncpy(names->backend, BackendNames[static_cast<int>(context->settings.backend)], 64));
+  PetscCall(PetscStrncpy(names->values, context->settings.parameters.values.c_str(), 64));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode UseNames(Context *context, const char format[], const char backend[])
+static PetscErrorCode UseNames(Context *context, const OptionNames &names)
 {
   Settings &s = context->settings;
 
   PetscFunctionBegin;
-  PetscCall(ParseFormat(format, &s.format));
-  PetscCall(ParseBackend(backend, &s.backend));
+  PetscCall(ParseFormat(names.format, &s.format));
+  PetscCall(ParseBackend(names.backend, &s.backend));
+  PetscCheck(std::find(std::begin(ValueCodecNames), std::end(ValueCodecNames), std::string(names.values)) !=
+                 std::end(ValueCodecNames),
+             PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-mat_sparsegpu_values %s must be auto, full, single or dictionary", names.values);
+  PetscCallCXX(s.parameters.values = names.values);
   if (s.backend == Backend::Cuda) PetscCall(RequireDevice("-sparsegpu_backend cuda"));
   s.decided = true;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -187,18 +204,18 @@ static PetscErrorCode UseNames(Context *context, const char format[], const char
 
 PetscErrorCode ReadOptions(Mat A, Context *context, SparseGPUOptionItems items)
 {
-  char format[64], backend[64];
+  OptionNames names;
 
   PetscFunctionBegin;
-  PetscCall(Names(A, context, format, backend));
-  PetscCall(Options(context, items, format, backend));
-  PetscCall(UseNames(context, format, backend));
+  PetscCall(Names(A, context, &names));
+  PetscCall(Options(context, items, &names));
+  PetscCall(UseNames(context, names));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode Decide(Mat A, Context *context)
 {
-  char format[64], backend[64];
+  OptionNames names;
 
   PetscFunctionBegin;
   if (context->settings.decided) PetscFunctionReturn(PETSC_SUCCESS);
@@ -208,11 +225,11 @@ PetscErrorCode Decide(Mat A, Context *context)
     PetscCall(DropStash(A));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(Names(A, context, format, backend));
+  PetscCall(Names(A, context, &names));
   PetscObjectOptionsBegin((PetscObject)A);
-  PetscCall(Options(context, PetscOptionsObject, format, backend));
+  PetscCall(Options(context, PetscOptionsObject, &names));
   PetscOptionsEnd();
-  PetscCall(UseNames(context, format, backend));
+  PetscCall(UseNames(context, names));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -40,7 +40,7 @@ struct PatternKey {
 /// A converted copy of the matrix, current when `state` is the matrix's object state.
 struct Shadow {
   std::unique_ptr<Format> format;
-  std::string             reason;
+  std::string             reason, details;
   PatternKey              pattern;
   PetscObjectState        state           = -1;
   PetscLogDouble          convert_seconds = 0, update_seconds = 0;

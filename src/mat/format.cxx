@@ -1,3 +1,4 @@
+#include <algorithm>
 #include "device/scatter.hpp"
 #include "mat/format.hpp"
 #include "petsc/compat.hpp"
@@ -44,24 +45,42 @@ PetscErrorCode Format::Build(const CsrView &A, const Parameters &parameters, Spa
   cols_     = A.cols;
   nonzeros_ = A.nonzeros;
   slot_     = Array<PetscInt>();
+  encoded_  = EncodedValues();
+  PetscCallCXX(wanted_ = parameters.values);
   PetscCall(BuildPattern(A, parameters));
+  PetscCall(BuildValues(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Format::BuildValues(const CsrView &A)
+{
+  PetscFunctionBegin;
   if (CsrOrder()) {
     Borrow(A);
-    if (space == Space::Host) PetscFunctionReturn(PETSC_SUCCESS);
+    if (space_ == Space::Host) PetscFunctionReturn(PETSC_SUCCESS);
     std::vector<Scalar> values;
     PetscCallCXX(values.assign(A.a, A.a + A.nonzeros));
-    PetscCall(values_.Take(std::move(values), space));
+    PetscCall(values_.Take(std::move(values), space_));
   } else {
     // Values are put in place on the host and uploaded once; the slots are kept only when values change later.
     std::vector<PetscInt> slot;
     std::vector<Scalar>   values;
     const bool            canonical = PadsByValue();
+    const Scalar          padding   = canonical ? PadValue() : EncodesValues() && A.nonzeros ? A.a[0] : Scalar(0);
     PetscCallCXX(slot.resize(A.nonzeros));
     Slots(A, slot.data());
-    PetscCallCXX(values.assign(stored_, canonical ? PadValue() : Scalar(0)));
+    PetscCallCXX(values.assign(stored_, padding));
     for (PetscInt e = 0; e < A.nonzeros; e++) values[slot[e]] = canonical ? StoredValue(A.a[e]) : A.a[e];
-    PetscCall(values_.Take(std::move(values), space));
+    PetscCall(values_.Take(std::move(values), space_));
   }
+  PetscCall(Encode());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Format::Encode()
+{
+  PetscFunctionBegin;
+  if (EncodesValues()) PetscCall(encoded_.Encode(&values_, wanted_, space_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -71,10 +90,13 @@ PetscErrorCode Format::CopyToSlots(const Scalar *a, Space where)
   const Scalar *from = a;
 
   PetscFunctionBegin;
+  // Values that lie encoded come back for as long as it takes; padding holds the value of an entry.
+  if (EncodesValues() && values_.size() != static_cast<size_t>(stored_)) PetscCall(values_.Allocate(stored_, space_));
   if (space_ == Space::Host) {
     const PetscInt *slot      = slot_.data();
     Scalar         *values    = values_.data();
     const bool      canonical = PadsByValue();
+    if (EncodesValues() && nonzeros_) std::fill(values, values + stored_, a[0]);
     for (PetscInt e = 0; e < nonzeros_; e++) values[slot[e]] = canonical ? StoredValue(a[e]) : a[e];
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -90,15 +112,19 @@ PetscErrorCode Format::CopyToSlots(const Scalar *a, Space where)
     PetscCall(DeviceCopyIn(staging_.data(), a, bytes, stream));
     from = static_cast<const Scalar *>(staging_.data());
   }
+#if defined(SPARSEGPU_HAVE_CUDA)
+  if (EncodesValues() && nonzeros_) PetscCall(FillFrom_CUDA(from, stored_, values_.data()));
+#endif
   PetscCall(
       ScatterValues_CUDA(nonzeros_, CsrOrder() ? nullptr : slot_.data(), from, PadsByValue(), values_.data(), stream));
   PetscCall(DeviceSynchronize(stream)); // the caller may change `a` as soon as we return
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Format::Update(const CsrView &A, const Scalar *a, Space where)
+PetscErrorCode Format::Update(const CsrView &A, const Scalar *a, Space where, bool *fits)
 {
   PetscFunctionBegin;
+  *fits = true;
   if (CsrOrder() && space_ == Space::Host) {
     Borrow(A);
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -110,6 +136,7 @@ PetscErrorCode Format::Update(const CsrView &A, const Scalar *a, Space where)
     PetscCall(slot_.Take(std::move(slot), space_));
   }
   PetscCall(CopyToSlots(a, where));
+  PetscCall(Encode());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

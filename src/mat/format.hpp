@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 #include "device/buffer.hpp"
+#include "mat/codec/values.hpp"
 #include "mat/csr_view.hpp"
 
 namespace sparsegpu
@@ -20,6 +21,9 @@ struct Parameters {
   PetscInt vab_block       = 128; ///< -mat_sparsegpu_vab_block: threads per block, a multiple of 64
   PetscInt sccsr_blocks    = 8;   ///< -mat_sparsegpu_sccsr_blocks: N_blocks, resident thread blocks per multiprocessor
   PetscInt multiprocessors = 1;   ///< N_SM of the device; 1 on the host
+  PetscInt sell_window     = -1;  ///< -mat_sparsegpu_sell_window: rows sorted by length together, 1 none; -1: by padding
+  PetscInt column_bytes    = 0;   ///< -mat_sparsegpu_column_bytes: at least so many for a column, 1, 2, 4; 0: what fits
+  std::string values       = "auto"; ///< -mat_sparsegpu_values: a name of ValueCodecNames
 };
 
 struct JacobiSweep; // ksp/jacobi/sweep.hpp
@@ -40,8 +44,9 @@ public:
   /// Builds pattern and values in `space`; O(nonzeros) host time, ends synchronised.
   /// Errors: PETSC_ERR_ARG_OUTOFRANGE where Check() says no; PETSC_ERR_MEM, naming the bytes asked for and free.
   PetscErrorCode Build(const CsrView &A, const Parameters &parameters, Space space);
-  /// New values, same pattern. `a` [nonzeros] lies in `where`; on the device all work is ordered on the stream.
-  PetscErrorCode Update(const CsrView &A, const Scalar *a, Space where);
+  /// New values, same pattern. `a` [nonzeros] lies in `where`; on the device all work is ordered on the stream. Where
+  /// the format cannot hold them, *fits is false and it must be built anew or another one taken.
+  virtual PetscErrorCode Update(const CsrView &A, const Scalar *a, Space where, bool *fits);
   /// z = A x + y; y may be null (zero) or z. All arrays in the space of Build(). Asynchronous on the device.
   virtual PetscErrorCode Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) = 0;
 
@@ -57,7 +62,12 @@ public:
   virtual void Borrow(const CsrView &A) {}
 
   PetscInt       Stored() const { return stored_; }
-  PetscLogDouble BytesStored() const { return pattern_bytes_ + sizeof(Scalar) * static_cast<PetscLogDouble>(stored_); }
+  PetscLogDouble BytesStored() const
+  {
+    return pattern_bytes_ + encoded_.BytesEach() * static_cast<PetscLogDouble>(stored_);
+  }
+  /// How it is stored beyond its name, for MatView(): widths of columns and values, what was sorted.
+  virtual std::string Details() const { return ""; }
   /// Bytes one Mult() must move: every stored array, x and z once. GB/s = BytesPerMult() / seconds / 1e9.
   PetscLogDouble BytesPerMult() const
   {
@@ -72,8 +82,14 @@ protected:
   virtual bool CsrOrder() const { return false; }
   /// Padding is marked by PadValue() among the values, not by a column.
   virtual bool PadsByValue() const { return false; }
+  /// Values may lie encoded: kernels read them by EncodedLayout(). Padding then holds the value of some entry.
+  virtual bool EncodesValues() const { return false; }
+  /// Puts the values of A in place after BuildPattern().
+  virtual PetscErrorCode BuildValues(const CsrView &A);
 
   const Scalar *values() const { return borrowed_ ? borrowed_ : values_.data(); }
+  ValueLayout   EncodedLayout() const { return encoded_.Layout(values_.data()); }
+  ValueCodec    codec() const { return encoded_.codec(); }
 
   PetscInt       rows_ = 0, cols_ = 0, nonzeros_ = 0, stored_ = 0;
   PetscLogDouble pattern_bytes_ = 0;
@@ -83,7 +99,10 @@ protected:
 
 private:
   PetscErrorCode CopyToSlots(const Scalar *a, Space where);
+  PetscErrorCode Encode();
 
+  std::string     wanted_ = "auto"; ///< codec of the values
+  EncodedValues   encoded_;
   Array<PetscInt> slot_; ///< [nonzeros_] once values have changed; in space_
   DeviceMemory    staging_;
 };

@@ -246,6 +246,7 @@ static PetscErrorCode FillInfo(Mat A, MatSparseGPUInfo *info)
   info->format       = shadow->format->Name();
   info->backend      = BackendNames[static_cast<int>(space == Space::Device ? Backend::Cuda : Backend::Kokkos)];
   info->reason       = shadow->reason.c_str();
+  info->details      = shadow->details.c_str();
   info->nonzeros     = csr.nonzeros;
   info->stored       = shadow->format->Stored();
   info->bytes_stored = shadow->format->BytesStored();
@@ -325,6 +326,7 @@ static PetscErrorCode ViewBlock(Mat A, const char *what, PetscViewer viewer,
                      "%sstored: %.0f entries for %.0f nonzeros (padding %.2f), %.0f bytes against %.0f as csr (%.2f)\n",
                      what, info.stored, info.nonzeros, info.nonzeros > 0 ? info.stored / info.nonzeros : 1.0,
                      info.bytes_stored, info.bytes_csr, info.bytes_stored / info.bytes_csr));
+  if (*info.details) PetscCall((*print)(viewer, "%sdetails: %s\n", what, info.details));
   PetscCall((*print)(viewer, "%sconversion: %g s, last update of values: %g s\n", what, info.convert_seconds,
                      info.update_seconds));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,10 +1,12 @@
 /// The rule of -mat_sparsegpu_format auto: the format that moves the fewest bytes among those whose kernels reach full
-/// bandwidth on this pattern. Made from the pattern alone, so the choice, and with it every bit of a product, is
-/// reproducible. docs/performance.md has the measurements behind the constants.
+/// bandwidth on this pattern. Made before the first product, from pattern and values alone, never from timings, so the
+/// choice, and with it every bit of a product, is reproducible. docs/performance.md has the measurements behind the constants.
 #include <algorithm>
 #include <cmath>
 #include "mat/format.hpp"
 #include "mat/formats/ell/ell.hpp"
+#include "mat/formats/sell/sell.hpp"
+#include "mat/formats/stencil/stencil.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
@@ -33,48 +35,115 @@ PetscErrorCode InspectPattern(const CsrView &A, PatternFacts *facts)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Bytes of a value under the codec that would hold all of them.
+static PetscErrorCode ValueBytes(const CsrView &A, const Parameters &parameters, PetscLogDouble *bytes)
+{
+  std::vector<Scalar> dictionary;
+  bool                holds = false;
+
+  PetscFunctionBegin; // full-mantissa values end both searches at once
+  *bytes = sizeof(Scalar);
+  if (parameters.values == "auto" || parameters.values == "dictionary") {
+    PetscCall(FindDictionary(A.a, static_cast<size_t>(A.nonzeros), &holds, &dictionary));
+    if (holds) *bytes = 1;
+  }
+  if (!holds && (parameters.values == "auto" || parameters.values == "single")) {
+    PetscCall(AllSingle(A.a, static_cast<size_t>(A.nonzeros), &holds));
+    if (holds) *bytes = sizeof(SingleScalar);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A candidate: bytes of the matrix that a product reads, over the part of the bandwidth that its kernel reaches.
+struct Candidate {
+  const char    *name;
+  PetscLogDouble bytes, reach;
+};
+
+/// On the GPU a product of fewer than SMALL nonzeros takes one launch and a memory latency or two whatever it reads: csr
+/// has the fewest. Above, what dia, sell and stencil read is what they take; csr's threads share rows and reach less.
+/// All of the former sum a row in CSR's order, so a choice between them never shows in the bits.
+static PetscErrorCode CandidatesOnDevice(const CsrView &A, const Parameters &parameters, const PatternFacts &f,
+                                         std::vector<Candidate> *candidates)
+{
+  constexpr PetscInt   SMALL = 524288; // measured: docs/performance.md
+  const PetscLogDouble csr   = static_cast<PetscLogDouble>(f.nonzeros) * (sizeof(Scalar) + sizeof(PetscInt)) +
+                             static_cast<PetscLogDouble>(f.rows) * sizeof(PetscInt);
+  const PetscLogDouble dia = static_cast<PetscLogDouble>(f.diagonals) * f.rows;
+  // Threads that walk a row each: too few rows for the length leave the GPU idle.
+  const auto fills = [&](PetscInt steps) { return f.rows >= 512 * steps; };
+
+  PetscFunctionBegin;
+  PetscCallCXX(candidates->push_back({"csr", csr, 0.75}));
+  if (f.nonzeros < SMALL) PetscFunctionReturn(PETSC_SUCCESS);
+  if (f.diagonals <= PatternFacts::MANY_DIAGONALS && fills(f.diagonals) &&
+      !TooMuchPadding(dia, f.nonzeros, parameters.max_padding))
+    PetscCallCXX(candidates->push_back({"dia", dia * sizeof(Scalar), 1}));
+
+  SellPlan       plan;
+  PetscLogDouble value, column;
+  bool           ok;
+  std::string    why;
+  PetscCall(Sell().Check(A, parameters, &ok, &why));
+  if (ok) {
+    PetscCall(PlanSell(A, parameters.sell_window, &plan));
+    if (fills(plan.longest)) {
+      PetscCall(ValueBytes(A, parameters, &value));
+      PetscCall(SampleSellColumns(A, plan, static_cast<int>(std::max<PetscInt>(1, parameters.column_bytes)), &column));
+      PetscCallCXX(candidates->push_back(
+          {"sell", static_cast<PetscLogDouble>(plan.stored) * (value + column) + 4.0 * f.rows, 0.95}));
+    }
+  }
+  if (f.diagonals <= PatternFacts::MANY_DIAGONALS) {
+    RowClasses classes;
+    PetscCall(FindRowClasses(A, &classes, &ok));
+    if (ok) PetscCallCXX(candidates->push_back({"stencil", 1.0 * f.rows, 0.8}));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// On the CPU caches serve csr's gathers, so dia must save a quarter of the bytes to win.
+static PetscErrorCode CandidatesOnHost(const Parameters &parameters, const PatternFacts &f,
+                                       std::vector<Candidate> *candidates)
+{
+  const PetscLogDouble csr = static_cast<PetscLogDouble>(f.nonzeros) * (sizeof(Scalar) + sizeof(PetscInt)) +
+                             static_cast<PetscLogDouble>(f.rows) * sizeof(PetscInt);
+  const PetscLogDouble dia = static_cast<PetscLogDouble>(f.diagonals) * f.rows;
+
+  PetscFunctionBegin;
+  PetscCallCXX(candidates->push_back({"csr", csr, 1}));
+  if (f.nonzeros > 0 && f.diagonals <= PatternFacts::MANY_DIAGONALS &&
+      !TooMuchPadding(dia, f.nonzeros, parameters.max_padding))
+    PetscCallCXX(candidates->push_back({"dia", dia * sizeof(Scalar), 0.79}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode ChooseFormat(const CsrView &A, const Parameters &parameters, Space space, std::string *name,
                             std::string *reason)
 {
-  PatternFacts f;
-  char         text[256];
+  constexpr PetscReal    GAIN = 0.95; // a later candidate must save a twentieth of the time
+  std::vector<Candidate> candidates;
+  PatternFacts           f;
+  char                   text[256];
 
   PetscFunctionBegin;
   PetscCall(InspectPattern(A, &f));
-  const PetscLogDouble value = sizeof(Scalar), index = sizeof(PetscInt), nonzeros = f.nonzeros;
-  const PetscLogDouble csr = nonzeros * (value + index) + f.rows * index;
-  const PetscLogDouble dia = static_cast<PetscLogDouble>(f.diagonals) * f.rows * value;
-  const PetscLogDouble ell = static_cast<PetscLogDouble>(f.longest) * f.rows * (value + index);
-  // On the GPU csr reaches about 3/4 of the bandwidth of the column-major formats on short rows. On the CPU caches
-  // serve csr's gathers, so dia must save a quarter of the bytes to win; ell only costs there.
-  const PetscReal gain  = space == Space::Device ? 1.15 : 0.75;
-  const char     *best  = "csr";
-  PetscLogDouble  bytes = csr;
-
-  const bool absurd_dia = f.diagonals > PatternFacts::MANY_DIAGONALS ||
-                          TooMuchPadding(dia / value, f.nonzeros, parameters.max_padding),
-             absurd_ell = TooMuchPadding(ell / (value + index), f.nonzeros, parameters.max_padding);
-  // Their threads walk a row each: too few rows for the length leave the GPU idle. A product of fewer than SMALL
-  // nonzeros takes one launch and a memory latency or two whatever it reads: csr has the fewest.
-  constexpr PetscInt SMALL = 524288; // measured: docs/performance.md
-  const auto         fills = [&](PetscInt steps) {
-    return space == Space::Host || (f.nonzeros >= SMALL && f.rows >= 512 * steps);
-  };
-  if (f.nonzeros > 0 && fills(f.diagonals) && !absurd_dia && dia < gain * csr) {
-    best  = "dia";
-    bytes = dia;
-  } else if (f.nonzeros > 0 && space == Space::Device && fills(f.longest) && !absurd_ell && f.longest <= 64 &&
-             ell < 1.05 * csr) {
-    best  = "ell";
-    bytes = ell;
-  } // uneven rows: csr bins the long ones and measures faster than merge on R-MAT and circuits
+  if (space == Space::Device)
+    PetscCall(CandidatesOnDevice(A, parameters, f, &candidates));
+  else
+    PetscCall(CandidatesOnHost(parameters, f, &candidates));
+  const PetscLogDouble vectors = space == Space::Device ? sizeof(Scalar) * (f.rows + static_cast<PetscLogDouble>(f.cols)) : 0;
+  const auto           cost    = [&](const Candidate &c) { return c.bytes / c.reach + vectors; };
+  Candidate            best    = candidates[0];
+  for (const Candidate &c : candidates)
+    if (cost(c) < GAIN * cost(best)) best = c;
   PetscCall(PetscSNPrintf(text, sizeof(text),
                           "auto: %.3g MB against %.3g MB as csr; %" PetscInt_FMT
                           "%s diagonals, rows of %.1f +- %.1f entries, at most %" PetscInt_FMT,
-                          bytes / 1e6, csr / 1e6, f.diagonals,
+                          best.bytes / 1e6, candidates[0].bytes / 1e6, f.diagonals,
                           f.diagonals > PatternFacts::MANY_DIAGONALS ? " or more" : "", (double)f.mean,
                           (double)f.deviation, f.longest));
-  PetscCallCXX(*name = best);
+  PetscCallCXX(*name = best.name);
   PetscCallCXX(*reason = text);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -111,6 +111,7 @@ static PetscErrorCode BuildShadow(Mat A, Context *context, const CsrView &csr, c
   std::unique_ptr<Format> format = MakeFormat(name);
   PetscCall(format->Build(view, parameters, space));
   shadow->format  = std::move(format);
+  PetscCallCXX(shadow->details = shadow->format->Details());
   shadow->pattern = key;
   PetscCall(PetscTime(&end));
   shadow->convert_seconds = end - begin;
@@ -120,7 +121,7 @@ static PetscErrorCode BuildShadow(Mat A, Context *context, const CsrView &csr, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode UpdateShadow(Mat A, const CsrView &csr, Side side, Space space, Shadow *shadow)
+static PetscErrorCode UpdateShadow(Mat A, const CsrView &csr, Side side, Space space, Shadow *shadow, bool *fits)
 {
   CsrView        view;
   PetscLogDouble begin, end;
@@ -129,7 +130,8 @@ static PetscErrorCode UpdateShadow(Mat A, const CsrView &csr, Side side, Space s
   PetscCall(PetscLogEventBegin(UpdateEvent, A, nullptr, nullptr, nullptr));
   PetscCall(PetscTime(&begin));
   PetscCall(SideView(csr, side, shadow, &view));
-  PetscCall(shadow->format->Update(view, view.a, Space::Host));
+  PetscCall(shadow->format->Update(view, view.a, Space::Host, fits));
+  PetscCallCXX(shadow->details = shadow->format->Details());
   PetscCall(PetscTime(&end));
   shadow->update_seconds = end - begin;
   if (space == Space::Device) PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(csr.nonzeros) * sizeof(Scalar)));
@@ -153,10 +155,9 @@ PetscErrorCode GetShadow(Mat A, Context *context, Side side, Space space, Shadow
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(GetCsr(A, &csr, &key));
-  if (!shadow->format || !(shadow->pattern == key))
-    PetscCall(BuildShadow(A, context, csr, key, side, space, shadow));
-  else if (shadow->state != state)
-    PetscCall(UpdateShadow(A, csr, side, space, shadow));
+  bool fits = shadow->format && shadow->pattern == key;
+  if (fits && shadow->state != state) PetscCall(UpdateShadow(A, csr, side, space, shadow, &fits));
+  if (!fits) PetscCall(BuildShadow(A, context, csr, key, side, space, shadow));
   if (side == Side::Normal) shadow->format->Borrow(csr); // AIJ may have moved its arrays
   shadow->state = state;
   if (side == Side::Normal) context->last = shadow;
@@ -173,7 +174,12 @@ PetscErrorCode UpdateShadowFromDevice(Mat A, Context *context, const Scalar *a)
   PetscFunctionBegin;
   PetscCall(GetCsr(A, &csr, &key));
   if (!shadow->format || !(shadow->pattern == key)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(shadow->format->Update(csr, a, Space::Device));
+  bool fits;
+  PetscCall(shadow->format->Update(csr, a, Space::Device, &fits));
+  if (fits)
+    PetscCallCXX(shadow->details = shadow->format->Details());
+  else
+    shadow->format.reset(); // the next product builds another one
   PetscCall(PetscObjectStateGet((PetscObject)A, &shadow->state));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -252,7 +252,7 @@ static PetscErrorCode Options()
       {"-mat_sparsegpu_trisolve_sweeps", "-1", {"-mat_sparsegpu_trisolve_sweeps -1"}},
       {"-mat_sparsegpu_trisolve_spins", "0", {"-mat_sparsegpu_trisolve_spins 0"}},
       {"-mat_sparsegpu_trisolve_warps", "-2", {"-mat_sparsegpu_trisolve_warps -2"}},
-      {"-mat_sparsegpu_trisolve_tile", "5", {"-mat_sparsegpu_trisolve_tile 5", "1 or 8"}},
+      {"-mat_sparsegpu_trisolve_tile", "5", {"-mat_sparsegpu_trisolve_tile 5", "1, 4 or 8"}},
   };
   std::string message;
   Mat         A, F = nullptr;

@@ -44,6 +44,18 @@ inline std::vector<Problem> Problems()
     arrow.Add(r, 0);
     arrow.Add(0, r);
   }
+  // rows that a block shares: with and without anything to subtract, and hubs that know each other
+  battery::Builder hubs("hubs_900", 900, 900);
+  for (PetscInt r = 1; r < 900; ++r) {
+    const PetscInt column[] = {0, 1, 449, 450, 898, 899};
+    const bool     is_hub   = std::find(column, column + 6, r) != column + 6;
+    if (r % 7 == 0 && !is_hub) hubs.Add(r, r / 7 + 1);
+    for (PetscInt hub : column) {
+      if (r != hub && (r * 37 + hub) % 10 < 8) hubs.Add(hub, r);
+      if (!is_hub && (r * 11 + hub) % 10 < 5) hubs.Add(r, hub);
+    }
+  }
+  all.push_back(hubs);
   all.push_back(chain);
   all.push_back(arrow);
   all.push_back(one);

@@ -46,16 +46,18 @@ inline PetscErrorCode BuildAndMultiply(Format &format, const Parameters &paramet
   const Scalar x[] = {1, 2, 3}, y[] = {10, 20, 30};
   Scalar       z[] = {-5, -5, -5}, twice[6];
   CsrView      A   = Matrix();
+  bool         fits;
 
   PetscFunctionBeginUser;
   PetscCall(format.Build(A, parameters, Space::Host));
   for (int k = 0; k < 6; k++) twice[k] = A.a[k] + A.a[k];
   A.a = twice;
-  PetscCall(format.Update(A, twice, Space::Host));
+  PetscCall(format.Update(A, twice, Space::Host, &fits));
+  PetscCheck(fits, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Twice the values do not fit");
   PetscCall(format.Mult(x, nullptr, z, nullptr));
   PetscCall(CheckValues("2 A x", z, {14, 12, 64}));
   A = Matrix();
-  PetscCall(format.Update(A, A.a, Space::Host));
+  PetscCall(format.Update(A, A.a, Space::Host, &fits));
   PetscCall(format.Mult(x, y, z, nullptr));
   PetscCall(CheckValues("A x + y", z, {17, 26, 62}));
   PetscCall(format.Mult(x, z, z, nullptr));

@@ -1,4 +1,4 @@
-/// How lanes eliminate one row.
+/// How the lanes of a warp eliminate one row.
 #pragma once
 
 #include "pc/ilu/ilu.hpp"
@@ -109,123 +109,124 @@ template <int LANES> __device__ __forceinline__ void SubtractRest(const FactorVi
   }
 }
 
-/// The end of row r: its pivot, and its entries for the others.
+/// A row in shared memory, and where the rows that its entries of L name have their pivots and their ends.
+struct NearRow {
+  Scalar   *values;           ///< [length]
+  PetscInt *columns;          ///< [length]
+  PetscInt *diagonals, *ends; ///< [length], of which those of L are set
+};
+
+/// The end of row r: its entries for the others, those that others wait for first.
 template <int LANES> __device__ __forceinline__ void FinishRow(const FactorView &F, const Pivots &pivots, PetscInt r,
-                                                               Scalar *values, const Output &out)
+                                                               const NearRow &row, const Output &out)
 {
-  const int      lane   = threadIdx.x % LANES;
-  const unsigned mask   = LANES == 32 ? ALL : ((1u << LANES % 32) - 1) << (threadIdx.x % 32 - lane);
-  const PetscInt length = F.i[r + 1] - F.i[r], diagonal = F.diagonal[r] - F.i[r];
+  const int      lane  = threadIdx.x % LANES;
+  const unsigned mask  = LANES == 32 ? ALL : ((1u << LANES % 32) - 1) << (threadIdx.x % 32 - lane);
+  const PetscInt first = F.i[r], length = F.i[r + 1] - first, diagonal = F.diagonal[r] - first;
   PetscReal      others = 0;
-  for (PetscInt k = (pivots.upper ? diagonal : 0) + lane; k < length; k += LANES)
-    if (k != diagonal) others += Magnitude(values[k]);
-  for (int step = LANES / 2; step > 0; step /= 2) others += __shfl_xor_sync(mask, others, step, LANES);
-  if (lane == 0) values[diagonal] = CheckPivot(values[diagonal], others, pivots, r, out);
-  __syncwarp(mask);
-  for (PetscInt k = lane; k < length; k += LANES) publish(out.values + F.i[r] + k, values[k]);
-  __syncwarp(mask);
+  for (PetscInt k = diagonal + 1 + lane; k < length; k += LANES) publish(out.values + first + k, row.values[k]);
+  if (pivots.relative) {
+    for (PetscInt k = (pivots.upper ? diagonal : 0) + lane; k < length; k += LANES)
+      if (k != diagonal) others += Magnitude(row.values[k]);
+    for (int step = LANES / 2; step > 0; step /= 2) others += __shfl_xor_sync(mask, others, step, LANES);
+  }
+  if (lane == 0) publish(out.values + first + diagonal, CheckPivot(row.values[diagonal], others, pivots, r, out));
+  for (PetscInt k = lane; k < diagonal; k += LANES) publish(out.values + first + k, row.values[k]);
+  __syncwarp(mask); // the row's memory is the next one's
 }
 
-/// Row-wise Gaussian elimination of row r by LANES lanes: for each entry m of L in ascending order, once row m of U is
-/// there, it is subtracted, each lane a part of its entries. Where it goes is found before the wait. `columns` and
-/// `values` are the row's, in shared memory. A fixed order for every entry: bitwise reproducible.
-template <int LANES> __device__ __forceinline__ void EliminateNear(const FactorView &F, const Pivots &pivots,
-                                                                   long long spins, PetscInt r, const PetscInt *columns,
-                                                                   Scalar *values, const Output &out)
-{
-  const int      lane   = threadIdx.x % LANES;
-  const unsigned mask   = LANES == 32 ? ALL : ((1u << LANES % 32) - 1) << (threadIdx.x % 32 - lane);
-  const PetscInt length = F.i[r + 1] - F.i[r], diagonal = F.diagonal[r] - F.i[r];
-  PetscInt       m_diagonal = 0, m_end = 0, target = -1; // of the entry at work
-  const auto     prepare = [&](PetscInt e) {
-    m_diagonal       = F.diagonal[columns[e]];
-    m_end            = F.i[columns[e] + 1];
-    const PetscInt f = m_diagonal + 1 + lane;
-    target           = f < m_end ? Find(columns, e + 1, length, F.j[f]) : -1;
-  };
+/// What a lane looks for on behalf of a few entries of L at a time: entry lane, LANES + lane, ... of the rows of U that
+/// they name.
+template <int LANES, int BATCH, int SLOTS> struct Ahead {
+  PetscInt diagonal[BATCH], end[BATCH], target[BATCH * SLOTS]; ///< a target of -1: nothing to subtract
 
-  if (lane == 0 && pivots.shift != 0) values[diagonal] = values[diagonal] + Scalar(pivots.shift);
-  __syncwarp(mask);
-  if (diagonal > 0) prepare(0);
-  for (PetscInt e = 0; e < diagonal; e++) {
-    const PetscInt d = m_diagonal, end = m_end, here = target;
-    if (e + 1 < diagonal) prepare(e + 1);
-    Scalar    pivot = NotYet(), u = NotYet();
-    long long polls = 0;
-    for (;;) {
-      if (IsMissing(pivot)) pivot = poll(out.values + d);
-      if (here >= 0 && IsMissing(u)) u = poll(out.values + d + 1 + lane);
-      if (__all_sync(mask, !IsMissing(pivot) && (here < 0 || !IsMissing(u)))) break;
-      if (++polls > spins) { // the same number in all lanes
-        out.report[STUCK] = 1;
-        pivot = u = GivenUp();
-        break;
+  __device__ __forceinline__ void Load(const FactorView &F, const NearRow &row, PetscInt begin, PetscInt lower,
+                                       PetscInt length)
+  {
+    PetscInt key[BATCH * SLOTS];
+#pragma unroll
+    for (int q = 0; q < BATCH; q++) {
+      const PetscInt e = begin + q < lower ? begin + q : lower - 1;
+      diagonal[q]      = row.diagonals[e];
+      end[q]           = begin + q < lower ? row.ends[e] : 0;
+#pragma unroll
+      for (int slot = 0; slot < SLOTS; slot++) {
+        const PetscInt f      = diagonal[q] + 1 + slot * LANES + static_cast<int>(threadIdx.x % LANES);
+        key[q * SLOTS + slot] = f < end[q] ? F.j[f] : -1;
       }
     }
-    const Scalar factor = values[e] * pivot;
-    if (here >= 0) values[here] = values[here] - factor * u;
-    SubtractRest<LANES>(F, spins, d + 1 + LANES, end, e + 1, length, columns, values, factor, out);
-    __syncwarp(mask);
-    if (lane == 0) values[e] = factor;
-    __syncwarp(mask);
+    FindTogether<BATCH * SLOTS>(row.columns, length, key, target);
   }
-  FinishRow<LANES>(F, pivots, r, values, out);
-}
+};
 
-/// The same by a warp, in global memory, for long rows, which are bound by latencies: a few m at a time.
-static __device__ void EliminateFar(const FactorView &F, const Pivots &pivots, long long spins, PetscInt r,
-                                    const PetscInt *columns, Scalar *values, const Output &out)
+/// Row-wise Gaussian elimination of row r by LANES lanes: for each entry m of L in ascending order, once row m of U is
+/// there, it is subtracted, each lane a part of its entries. Where they go is found before the wait, and all of a few m
+/// are polled together. A fixed order for every entry: bitwise reproducible.
+template <int LANES> __device__ __forceinline__ void EliminateNear(const FactorView &F, const Pivots &pivots,
+                                                                   long long spins, PetscInt r, const NearRow &row,
+                                                                   const Output &out)
 {
-  constexpr int  BATCH = 4, LANES = 32;
+  // more entries of L at a time where rows have more of them; a second slot for rows of U of more than a warp
+  constexpr int  BATCH = LANES == 4 ? 1 : LANES == 16 ? 4 : 2, SLOTS = LANES == 32 ? 2 : 1;
   const int      lane   = threadIdx.x % LANES;
-  const unsigned mask   = ALL;
-  const PetscInt length = F.i[r + 1] - F.i[r], diagonal = F.diagonal[r] - F.i[r];
+  const unsigned mask   = LANES == 32 ? ALL : ((1u << LANES % 32) - 1) << (threadIdx.x % 32 - lane);
+  const PetscInt length = F.i[r + 1] - F.i[r], lower = F.diagonal[r] - F.i[r];
 
-  if (lane == 0 && pivots.shift != 0) values[diagonal] = values[diagonal] + Scalar(pivots.shift);
+  for (PetscInt e = lane; e < lower; e += LANES) {
+    row.diagonals[e] = F.diagonal[row.columns[e]];
+    row.ends[e]      = F.i[row.columns[e] + 1];
+  }
+  if (lane == 0 && pivots.shift != 0) row.values[lower] = row.values[lower] + Scalar(pivots.shift);
   __syncwarp(mask);
-  for (PetscInt begin = 0; begin < diagonal; begin += BATCH) {
-    PetscInt d[BATCH], end[BATCH], key[BATCH], target[BATCH];
-    Scalar   pivot[BATCH], u[BATCH];
+  Ahead<LANES, BATCH, SLOTS> next;
+  if (lower > 0) next.Load(F, row, 0, lower, length);
+  for (PetscInt begin = 0; begin < lower; begin += BATCH) {
+    const Ahead<LANES, BATCH, SLOTS> now = next;
+    Scalar                           pivot[BATCH], u[BATCH * SLOTS];
+#pragma unroll
+    for (int q = 0; q < BATCH; q++) pivot[q] = NotYet();
+#pragma unroll
+    for (int p = 0; p < BATCH * SLOTS; p++) u[p] = now.target[p] >= 0 ? NotYet() : Scalar(0);
+    if (begin + BATCH < lower) next.Load(F, row, begin + BATCH, lower, length);
 #pragma unroll
     for (int q = 0; q < BATCH; q++) {
-      const PetscInt m = columns[begin + q < diagonal ? begin + q : begin];
-      d[q]             = F.diagonal[m];
-      end[q]           = F.i[m + 1];
-    }
-#pragma unroll
-    for (int q = 0; q < BATCH; q++) {
-      pivot[q] = u[q] = NotYet();
-      key[q]          = begin + q < diagonal && d[q] + 1 + lane < end[q] ? F.j[d[q] + 1 + lane] : -1;
-    }
-    FindTogether<BATCH>(columns, length, key, target);
-#pragma unroll
-    for (int q = 0; q < BATCH; q++) {
-      if (begin + q >= diagonal) break;
-      const PetscInt e     = begin + q;
-      long long      polls = 0;
+      if (begin + q >= lower) break;
+      long long polls = 0;
       for (;;) {
+        bool ready = true;
 #pragma unroll
-        for (int p = 0; p < BATCH; p++) {
-          if (p < q || begin + p >= diagonal) continue;
-          if (IsMissing(pivot[p])) pivot[p] = poll(out.values + d[p]);
-          if (target[p] >= 0 && IsMissing(u[p])) u[p] = poll(out.values + d[p] + 1 + lane);
+        for (int p = q; p < BATCH; p++) {
+          if (begin + p >= lower) break;
+          if (IsMissing(pivot[p])) pivot[p] = poll(out.values + now.diagonal[p]);
+#pragma unroll
+          for (int slot = p * SLOTS; slot < (p + 1) * SLOTS; slot++)
+            if (IsMissing(u[slot]))
+              u[slot] = poll(out.values + now.diagonal[p] + 1 + (slot - p * SLOTS) * LANES + lane);
         }
-        if (__all_sync(mask, !IsMissing(pivot[q]) && (target[q] < 0 || !IsMissing(u[q])))) break;
+#pragma unroll
+        for (int slot = q * SLOTS; slot < (q + 1) * SLOTS; slot++) ready = ready && !IsMissing(u[slot]);
+        if (__all_sync(mask, ready && !IsMissing(pivot[q]))) break;
         if (++polls > spins) { // the same number in all lanes
           out.report[STUCK] = 1;
-          pivot[q] = u[q] = GivenUp();
+          pivot[q]          = GivenUp();
+#pragma unroll
+          for (int slot = q * SLOTS; slot < (q + 1) * SLOTS; slot++) u[slot] = GivenUp();
           break;
         }
       }
-      const Scalar factor = values[e] * pivot[q];
-      if (target[q] >= 0) values[target[q]] = values[target[q]] - factor * u[q];
-      SubtractRest<LANES>(F, spins, d[q] + 1 + LANES, end[q], e + 1, length, columns, values, factor, out);
-      __syncwarp(mask);
-      if (lane == 0) values[e] = factor;
-      __syncwarp(mask);
+      const PetscInt e      = begin + q;
+      const Scalar   factor = row.values[e] * pivot[q];
+#pragma unroll
+      for (int slot = q * SLOTS; slot < (q + 1) * SLOTS; slot++)
+        if (now.target[slot] >= 0) row.values[now.target[slot]] = row.values[now.target[slot]] - factor * u[slot];
+      SubtractRest<LANES>(F, spins, now.diagonal[q] + 1 + SLOTS * LANES, now.end[q], e + 1, length, row.columns,
+                          row.values, factor, out);
+      __syncwarp(mask); // all have read values[e]
+      if (lane == 0) row.values[e] = factor;
     }
   }
-  FinishRow<LANES>(F, pivots, r, values, out);
+  __syncwarp(mask);
+  FinishRow<LANES>(F, pivots, r, row, out);
 }
 
 } // namespace sparsegpu

@@ -81,17 +81,19 @@ public:
   /// the factorization got stuck.
   PetscErrorCode Factor(const Scalar *matrix, const PetscInt *source, const Pivots &pivots, long long spins,
                         Scalar *values, PetscInt *zero_row, PetscReal *zero_pivot, Stream stream);
-  size_t         Bytes() const { return order_.bytes() + first_.bytes() + work_.bytes() + pivot_.bytes(); }
+  size_t Bytes() const { return order_.bytes() + first_.bytes() + bundle_.bytes() + work_.bytes() + pivot_.bytes(); }
 
   PetscInt warps = 0; ///< at work at a time; 0: as measured
 
 private:
+  PetscErrorCode Bundle(Stream stream);
+
   FactorView                factors_ = {};
   Incomplete                kind_    = Incomplete::LU;
-  int                       lanes_   = 32; ///< per row
-  PetscInt                  tasks_   = 0;
+  int                       lanes_   = 32;            ///< per row
+  PetscInt                  tasks_ = 0, bundles_ = 0; ///< no bundles where no row is long
   bool                      ordered_ = false;
-  Array<PetscInt>           order_, first_;
+  Array<PetscInt>           order_, first_, bundle_;
   Array<Scalar>             work_;   ///< [nonzeros] the matrix's values in the factors' pattern
   Array<PetscReal>          pivot_;  ///< [rows] magnitudes of the pivots as they were met
   Array<unsigned long long> report_; ///< [3] first zero pivot, its magnitude's bits are in pivot_; ticket; stuck

@@ -135,8 +135,8 @@ PetscErrorCode ReadFactorOptions(Mat F, Mat A)
   }
   PetscCall(PetscOptionsGetInt(db, prefix, "-mat_sparsegpu_trisolve_tile", &value, &set));
   if (set) {
-    PetscCheck(value == 0 || value == 1 || value == 8, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-               "-mat_sparsegpu_trisolve_tile %" PetscInt_FMT " must be 1 or 8 warps, or 0 for the default", value);
+    PetscCheck(value == 0 || value == 1 || value == 4 || value == 8, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "-mat_sparsegpu_trisolve_tile %" PetscInt_FMT " must be 1, 4 or 8 warps, or 0 for the default", value);
     options->tile = value;
   }
   PetscCall(PetscOptionsGetInt(db, prefix, "-mat_sparsegpu_trisolve_sweeps", &value, &set));

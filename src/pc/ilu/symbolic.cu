@@ -17,28 +17,38 @@ static unsigned Blocks(PetscCount count)
 }
 #define INDEX (static_cast<PetscCount>(blockIdx.x) * blockDim.x + threadIdx.x)
 
+namespace
+{
+/// What is wrong with a matrix: the first row without a diagonal entry, NO_KEY: none; 0 where columns do not ascend.
+struct Found {
+  Key missing, sorted;
+};
+} // namespace
+
 /// A warp per row: where its diagonal lies (-1: nowhere), and whether columns ascend.
 static __global__ void diagonal_kernel(PetscInt rows, const PetscInt *i, const PetscInt *j, PetscInt *diagonal,
-                                       int *unsorted)
+                                       Found *found)
 {
   const PetscInt r = static_cast<PetscInt>(INDEX / 32);
   if (r >= rows) return;
   PetscInt at = -1;
   for (PetscInt e = i[r] + threadIdx.x % 32; e < i[r + 1]; e += 32) {
     if (j[e] == r) at = e;
-    if (e + 1 < i[r + 1] && j[e] >= j[e + 1]) *unsorted = 1;
+    if (e + 1 < i[r + 1] && j[e] >= j[e + 1]) found->sorted = 0;
   }
   for (int mask = 16; mask > 0; mask /= 2) {
     const PetscInt other = __shfl_xor_sync(0xffffffffu, at, mask);
     at                   = other > at ? other : at;
   }
-  if (threadIdx.x % 32 == 0) diagonal[r] = at;
+  if (threadIdx.x % 32 > 0) return;
+  diagonal[r] = at;
+  if (at < 0) atomicMin(&found->missing, static_cast<Key>(r));
 }
 
-static __global__ void missing_kernel(PetscInt rows, const PetscInt *diagonal, Key *missing)
+static __global__ void missing_kernel(PetscInt rows, const PetscInt *diagonal, Found *found)
 {
   const PetscCount r = INDEX;
-  if (r < rows && diagonal[r] < 0) atomicMin(missing, static_cast<Key>(r));
+  if (r < rows && diagonal[r] < 0) atomicMin(&found->missing, static_cast<Key>(r));
 }
 
 static __global__ void inverse_kernel(PetscInt rows, const PetscInt *order, PetscInt *step)
@@ -130,10 +140,8 @@ PetscErrorCode Symbolic_CUDA(PetscInt rows, PetscInt nonzeros, const PetscInt *i
 {
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
   Array<PetscInt>    row_step, column_step;
-  Array<Key>         found;
-  Array<int>         unsorted;
-  Key                host_found;
-  int                host_unsorted = 0;
+  Array<Found>       found;
+  Found              host_found;
 
   PetscFunctionBegin;
   *missing     = -1;
@@ -145,8 +153,7 @@ PetscErrorCode Symbolic_CUDA(PetscInt rows, PetscInt nonzeros, const PetscInt *i
   PetscCall(p->diagonal.Allocate(rows, Space::Device));
   if (rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
   PetscCall(found.Allocate(1, Space::Device));
-  SparseGPUCallCUDA(cudaMemsetAsync(p->diagonal.data(), 0xff, p->diagonal.bytes(), s)); // -1
-  SparseGPUCallCUDA(cudaMemsetAsync(found.data(), 0xff, sizeof(Key), s));
+  SparseGPUCallCUDA(cudaMemsetAsync(found.data(), 0xff, sizeof(Found), s));
   if (p->permuted) {
     PetscCall(p->row.Allocate(rows, Space::Device));
     PetscCall(p->column.Allocate(rows, Space::Device));
@@ -159,27 +166,27 @@ PetscErrorCode Symbolic_CUDA(PetscInt rows, PetscInt nonzeros, const PetscInt *i
     inverse_kernel<<<Blocks(rows), THREADS, 0, s>>>(rows, p->column.data(), column_step.data());
     SparseGPUCallCUDA(cudaPeekAtLastError());
   } else if (kind != Incomplete::Cholesky) {
-    PetscCall(unsorted.Allocate(1, Space::Device));
-    SparseGPUCallCUDA(cudaMemsetAsync(unsorted.data(), 0, sizeof(int), s));
     diagonal_kernel<<<Blocks(static_cast<PetscCount>(rows) * 32), THREADS, 0, s>>>(rows, i, j, p->diagonal.data(),
-                                                                                   unsorted.data());
+                                                                                   found.data());
     SparseGPUCallCUDA(cudaPeekAtLastError());
-    PetscCall(DeviceCopyOut(&host_unsorted, unsorted.data(), sizeof(int), stream));
-    p->identical = !host_unsorted;
+    PetscCall(DeviceCopyOut(&host_found, found.data(), sizeof(Found), stream));
+    p->identical = host_found.sorted != 0;
   }
   if (p->identical) {
     PetscCall(p->j.Allocate(nonzeros, Space::Device));
     SparseGPUCallCUDA(cudaMemcpyAsync(p->i.data(), i, p->i.bytes(), cudaMemcpyDeviceToDevice, s));
     SparseGPUCallCUDA(cudaMemcpyAsync(p->j.data(), j, p->j.bytes(), cudaMemcpyDeviceToDevice, s));
-  } else if (nonzeros > 0) {
-    SparseGPUCallCUDA(cudaMemsetAsync(p->diagonal.data(), 0xff, p->diagonal.bytes(), s));
-    PetscCall(
-        SortEntries(rows, nonzeros, i, j, kind == Incomplete::Cholesky, row_step.data(), column_step.data(), p, s));
+  } else {
+    SparseGPUCallCUDA(cudaMemsetAsync(p->diagonal.data(), 0xff, p->diagonal.bytes(), s)); // -1
+    SparseGPUCallCUDA(cudaMemsetAsync(found.data(), 0xff, sizeof(Found), s));
+    if (nonzeros > 0)
+      PetscCall(
+          SortEntries(rows, nonzeros, i, j, kind == Incomplete::Cholesky, row_step.data(), column_step.data(), p, s));
+    missing_kernel<<<Blocks(rows), THREADS, 0, s>>>(rows, p->diagonal.data(), found.data());
+    SparseGPUCallCUDA(cudaPeekAtLastError());
+    PetscCall(DeviceCopyOut(&host_found, found.data(), sizeof(Found), stream));
   }
-  missing_kernel<<<Blocks(rows), THREADS, 0, s>>>(rows, p->diagonal.data(), found.data());
-  SparseGPUCallCUDA(cudaPeekAtLastError());
-  PetscCall(DeviceCopyOut(&host_found, found.data(), sizeof(Key), stream));
-  if (host_found != NO_KEY) *missing = static_cast<PetscInt>(host_found);
+  if (host_found.missing != NO_KEY) *missing = static_cast<PetscInt>(host_found.missing);
   if (*missing >= 0 && row) *missing = row[*missing];
   PetscFunctionReturn(PETSC_SUCCESS);
 }

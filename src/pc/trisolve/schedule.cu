@@ -1,4 +1,4 @@
-#include <cub/cub.cuh>
+/// The search for the levels of a Schedule.
 #include "device/cuda_check.hpp"
 #include "pc/trisolve/poll.cuh"
 #include "pc/trisolve/system.cuh"
@@ -7,8 +7,11 @@
 namespace sparsegpu
 {
 
-static constexpr int THREADS = 256;
-static constexpr int TILE    = 512; // pieces of a block that finds levels
+static constexpr int      THREADS = 256;
+static constexpr int      TILE    = 512; // pieces of a block that finds levels
+static constexpr int      ALONE   = 128; // entries that one thread may look at
+static constexpr int      MISSING = -2;  // a level that is not yet there
+static constexpr unsigned ALL     = 0xffffffffu;
 
 static unsigned Blocks(PetscInt count, int threads = THREADS)
 {
@@ -16,33 +19,25 @@ static unsigned Blocks(PetscInt count, int threads = THREADS)
 }
 
 #define INDEX static_cast<PetscInt>(blockIdx.x) * blockDim.x + threadIdx.x
-/// A CUB call: once for the scratch it needs, once for good.
-#define CallCUB(scratch, call, ...)                                  \
-  do {                                                               \
-    size_t bytes_ = 0;                                               \
-    SparseGPUCallCUDA(call(nullptr, bytes_, __VA_ARGS__));           \
-    PetscCall((scratch)->Reserve(bytes_));                           \
-    bytes_ = (scratch)->bytes();                                     \
-    SparseGPUCallCUDA(call((scratch)->data(), bytes_, __VA_ARGS__)); \
-  } while (0)
-
-namespace
+/// A level for each row is to be found; *report: whether there are long rows, and some that must be cut.
+static __global__ void preset_rows_kernel(FactorView F, int *level, LevelReport *report)
 {
-struct Largest {
-  __host__ __device__ PetscInt operator()(PetscInt a, PetscInt b) const { return a > b ? a : b; }
-};
-} // namespace
+  const PetscInt u = INDEX;
+  if (u >= 2 * F.rows) return;
+  level[u]              = MISSING;
+  const PetscInt length = RowLength(F, u);
+  if (length > ALONE) report->is_long = 1;
+  if (length > SystemView::PIECE) report->cut = 1;
+}
 
-/// How many pieces each row makes; *cut is set if any makes more than one.
-static __global__ void count_pieces_kernel(FactorView F, PetscInt *pieces, int *cut)
+/// How many pieces each row makes.
+static __global__ void count_pieces_kernel(FactorView F, PetscInt *pieces)
 {
   const PetscInt u = INDEX;
   if (u == 2 * F.rows) pieces[u] = 0; // a running sum looks at it
   if (u >= 2 * F.rows) return;
   const PetscInt length = RowLength(F, u);
-  const PetscInt parts  = length > SystemView::PIECE ? (length + SystemView::PIECE - 1) / SystemView::PIECE : 0;
-  pieces[u]             = 1 + parts;
-  if (parts > 0) *cut = 1;
+  pieces[u]             = length > SystemView::PIECE ? 1 + (length + SystemView::PIECE - 1) / SystemView::PIECE : 1;
 }
 
 static __global__ void owner_kernel(PetscInt rows, const PetscInt *first, PetscInt *owner)
@@ -52,98 +47,168 @@ static __global__ void owner_kernel(PetscInt rows, const PetscInt *first, PetscI
     for (PetscInt k = first[u]; k < first[u + 1]; k++) owner[k] = u;
 }
 
-static __global__ void preset_levels_kernel(PetscInt count, int *level, unsigned *ticket)
+static __global__ void preset_levels_kernel(PetscInt count, int *level)
 {
   const PetscInt k = INDEX;
-  if (k < count) level[k] = -1;
-  if (k == 0) *ticket = 0;
+  if (k < count) level[k] = MISSING;
 }
 
-/// One thread per piece, one more than the level of all that it waits for, found without any other order than that of
-/// the pieces: each block takes the next tile of them by ticket, so that what it waits for is running or done. Chains
-/// within the tile go through shared memory. Tiles of L and of U take turns.
-static __global__ void __launch_bounds__(TILE)
-    level_kernel(SystemView S, int *level, unsigned *ticket, int *stuck, long long spins)
+namespace
+{
+/// A tile of pieces and the levels that it has found.
+struct Tile {
+  PetscInt      begin, least; ///< its first piece; pieces before `least` have no say in these levels
+  int          *level;        ///< [pieces]
+  volatile int *near;         ///< [TILE] the tile's own, in shared memory
+
+  /// Entry e of a piece waits for this one; -1: for none.
+  __device__ __forceinline__ PetscInt Dependency(const SystemView &S, const Piece &p, PetscInt e) const
+  {
+    PetscInt       from;
+    const PetscInt k = e < p.length ? EntryAt(S, p, e, &from) : -1;
+    return k < least ? -1 : k;
+  }
+  /// The level of a dependency; -1: none, MISSING: not yet there.
+  __device__ __forceinline__ int Look(PetscInt k) const
+  {
+    return k < 0 ? -1 : k >= begin && k < begin + TILE ? near[k - begin] : poll(level + k);
+  }
+  __device__ __forceinline__ void Tell(int at, int found) const
+  {
+    near[at] = found;
+    publish(level + begin + at, found);
+  }
+};
+} // namespace
+
+/// One more than the level of all that a piece waits for, found without any other order than that of the pieces: each
+/// block takes the next tile of them by ticket, so that what it waits for is running or done. Tiles of L and of U take
+/// turns. A thread per piece; chains within the tile go through shared memory. LONG: there are pieces of more than
+/// ALONE entries. The lanes of a warp try its long pieces together, one after the other and again until they are done,
+/// so that an early entry that comes late holds up none of the others, and its own piece for a moment only.
+template <bool LONG>
+static __global__ void __launch_bounds__(TILE, LONG ? 2 : 4) // many tiles at a time: chains are long
+    level_kernel(SystemView S, int *level, LevelReport *report, int *stuck, long long spins)
 {
   constexpr int       BATCH = 4;
   __shared__ int      near[TILE];
   __shared__ unsigned claimed;
+  const int           lane = threadIdx.x % 32;
 
-  near[threadIdx.x] = -1;
-  if (threadIdx.x == 0) claimed = atomicAdd(ticket, 1u);
+  if (!LONG && report->is_long) return; // another search is to come
+  near[threadIdx.x] = MISSING;
+  if (threadIdx.x == 0) claimed = atomicAdd(&report->ticket, 1u);
   __syncthreads();
   const PetscInt t = claimed, lower_tiles = (S.lower + TILE - 1) / TILE,
                  upper_tiles = (S.pieces - S.lower + TILE - 1) / TILE,
                  both        = lower_tiles < upper_tiles ? lower_tiles : upper_tiles;
   const bool     upper       = t < 2 * both ? t % 2 : upper_tiles > both;
   const PetscInt begin       = (upper ? S.lower : 0) + (t < 2 * both ? t / 2 : t - both) * TILE;
-  const PetscInt end = upper ? S.pieces : S.lower, k = begin + threadIdx.x, least = upper ? S.lower : 0;
-  bool           done = k >= end;
-  const Piece    p    = PieceAt(S, done ? begin : k);
-  PetscInt       e    = 0, dep[BATCH], from;
-  int            seen[BATCH], mine = 0;
+  const Tile     tile{begin, upper ? S.lower : 0, level, near};
+  const PetscInt k     = begin + static_cast<int>(threadIdx.x);
+  bool           done  = k >= (upper ? S.pieces : S.lower);
+  const Piece    p     = PieceAt(S, done ? begin : k);
+  unsigned       longs = LONG ? __ballot_sync(ALL, !done && p.length > ALONE) : 0; // of the warp, not done
+  const bool     alone = !LONG || p.length <= ALONE;
+  PetscInt       e     = 0, dep[BATCH]; // -1: its level is known
+  int            mine = 0, turn = 0;
   long long      polls = 0;
 
   const auto load = [&]() {
 #pragma unroll
-    for (int q = 0; q < BATCH; q++) {
-      dep[q]  = e + q < p.length ? EntryAt(S, p, e + q, &from) : -1;
-      seen[q] = -1;
-      if (dep[q] < least) seen[q] = 0; // none, or a right-hand side, which has no say in U's levels
-      if (dep[q] < least) dep[q] = -1;
-    }
+    for (int q = 0; q < BATCH; q++) dep[q] = tile.Dependency(S, p, e + q);
   };
-  if (!done) load();
-  while (__any_sync(0xffffffffu, !done)) {
-    if (done) continue;
-    bool ready = true;
+  if (!done && alone) load();
+  while (__any_sync(ALL, !done)) {
+    if (!done && alone) {
+      int  found[BATCH];
+      bool ready = true;
 #pragma unroll
-    for (int q = 0; q < BATCH; q++)
-      if (dep[q] >= 0 && seen[q] < 0)
-        seen[q] = dep[q] >= begin && dep[q] < begin + TILE ? static_cast<volatile int *>(near)[dep[q] - begin]
-                                                           : poll(level + dep[q]);
+      for (int q = 0; q < BATCH; q++) found[q] = tile.Look(dep[q]); // all on their way before the first is looked at
 #pragma unroll
-    for (int q = 0; q < BATCH; q++) ready = ready && seen[q] >= 0;
-    if (ready) {
-#pragma unroll
-      for (int q = 0; q < BATCH; q++)
-        if (dep[q] >= 0 && seen[q] + 1 > mine) mine = seen[q] + 1;
-      e += BATCH;
-      polls = 0;
-      if (e < p.length)
-        load();
-      else
-        done = true;
-    } else if (++polls > spins) {
-      *static_cast<volatile int *>(stuck) = 1;
-      done                                = true;
+      for (int q = 0; q < BATCH; q++) {
+        if (found[q] >= 0) dep[q] = -1;
+        mine  = max(mine, found[q] + 1);
+        ready = ready && found[q] > MISSING;
+      }
+      if (ready) {
+        e += BATCH;
+        polls = 0;
+        if (e < p.length)
+          load();
+        else
+          done = true;
+      } else if (++polls > spins) {
+        *static_cast<volatile int *>(stuck) = 1;
+        done                                = true;
+      }
+      if (done) tile.Tell(threadIdx.x, mine);
     }
-    if (done) {
-      static_cast<volatile int *>(near)[threadIdx.x] = mine;
-      publish(level + k, mine);
+    if (!longs) continue;
+    while (!(longs >> turn & 1)) turn = (turn + 1) % 32;
+    const Piece c     = PieceAt(S, k - lane + turn);
+    PetscInt    at    = __shfl_sync(ALL, e, turn);
+    int         least = 0;
+    bool        go_on = true, moved = false;
+    while (go_on) { // as far as it goes
+      bool ready = true;
+#pragma unroll
+      for (int q = 0; q < BATCH; q++) {
+        const int found = tile.Look(tile.Dependency(S, c, at + q * 32 + lane));
+        ready           = ready && found > MISSING;
+        least           = max(least, found + 1);
+      }
+      go_on = __all_sync(ALL, ready);
+      moved = moved || go_on;
+      if (go_on) at += BATCH * 32;
+      go_on = go_on && at < c.length;
     }
+    for (int step = 16; step > 0; step /= 2) least = max(least, __shfl_xor_sync(ALL, least, step));
+    if (lane == turn) {
+      e     = at;
+      mine  = max(mine, least);
+      polls = moved ? 0 : polls + 1;
+      done  = at >= c.length || polls > spins;
+      if (polls > spins) *static_cast<volatile int *>(stuck) = 1;
+      if (done) tile.Tell(threadIdx.x, mine);
+    }
+    if (__shfl_sync(ALL, done, turn)) longs &= ~(1u << turn);
+    turn = (turn + 1) % 32;
   }
+  for (int step = 16; step > 0; step /= 2) mine = max(mine, __shfl_xor_sync(ALL, mine, step));
+  if (lane == 0) atomicMax(upper ? &report->upper : &report->lower, mine);
 }
 
 PetscErrorCode Schedule::Build(const FactorView &F, long long spins, int *stuck, DeviceMemory *scratch, Stream stream)
 {
   const cudaStream_t s    = static_cast<cudaStream_t>(stream);
   const PetscInt     rows = 2 * F.rows;
-  Array<unsigned>    ticket;
-  Array<int>         cut;
-  int                any = 0;
+  LevelReport        report;
+  const auto         find = [&](bool is_long) -> PetscErrorCode {
+    const auto kernel = is_long ? level_kernel<true> : level_kernel<false>;
+    PetscFunctionBegin;
+    levels = level_.data();
+    kernel<<<Blocks(view.lower, TILE) + Blocks(view.pieces - view.lower, TILE), TILE, 0, s>>>(
+        view, levels, report_.data(), stuck, spins);
+    SparseGPUCallCUDA(cudaPeekAtLastError());
+    PetscCall(DeviceCopyOut(&report, report_.data(), sizeof(report), stream)); // a stuck search is known, too
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
 
   PetscFunctionBegin;
-  view = SystemView{F, nullptr, nullptr, F.rows, rows};
+  view         = SystemView{F, nullptr, nullptr, F.rows, rows};
+  lower_levels = upper_levels = 0;
   if (rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
-  PetscCall(ticket.Allocate(1, Space::Device));
-  PetscCall(cut.Allocate(1, Space::Device));
-  PetscCall(first_.Allocate(static_cast<size_t>(rows) + 1, Space::Device));
-  SparseGPUCallCUDA(cudaMemsetAsync(cut.data(), 0, sizeof(int), s));
-  count_pieces_kernel<<<Blocks(rows + 1), THREADS, 0, s>>>(F, first_.data(), cut.data());
+  PetscCall(report_.Allocate(1, Space::Device));
+  PetscCall(level_.Allocate(rows, Space::Device));
+  SparseGPUCallCUDA(cudaMemsetAsync(report_.data(), 0, sizeof(report), s));
+  preset_rows_kernel<<<Blocks(rows), THREADS, 0, s>>>(F, level_.data(), report_.data());
   SparseGPUCallCUDA(cudaPeekAtLastError());
-  PetscCall(DeviceCopyOut(&any, cut.data(), sizeof(int), stream));
-  if (any) {
+  PetscCall(find(false)); // at once, as if no row were long
+  if (report.cut) {
+    PetscCall(first_.Allocate(static_cast<size_t>(rows) + 1, Space::Device));
+    count_pieces_kernel<<<Blocks(rows + 1), THREADS, 0, s>>>(F, first_.data());
+    SparseGPUCallCUDA(cudaPeekAtLastError());
     PetscCall(RunningSum(rows, &first_, &view.pieces, scratch, stream));
     PetscCall(owner_.Allocate(view.pieces, Space::Device));
     owner_kernel<<<Blocks(rows), THREADS, 0, s>>>(rows, first_.data(), owner_.data());
@@ -151,106 +216,13 @@ PetscErrorCode Schedule::Build(const FactorView &F, long long spins, int *stuck,
     PetscCall(DeviceCopyOut(&view.lower, first_.data() + F.rows, sizeof(PetscInt), stream));
     view.first = first_.data();
     view.owner = owner_.data();
+    PetscCall(level_.Allocate(view.pieces, Space::Device));
+    preset_levels_kernel<<<Blocks(view.pieces), THREADS, 0, s>>>(view.pieces, level_.data());
+    SparseGPUCallCUDA(cudaPeekAtLastError());
   }
-  PetscCall(level_.Allocate(view.pieces, Space::Device));
-  levels = level_.data();
-  preset_levels_kernel<<<Blocks(view.pieces), THREADS, 0, s>>>(view.pieces, levels, ticket.data());
-  SparseGPUCallCUDA(cudaPeekAtLastError());
-  level_kernel<<<Blocks(view.lower, TILE) + Blocks(view.pieces - view.lower, TILE), TILE, 0, s>>>(
-      view, levels, ticket.data(), stuck, spins);
-  SparseGPUCallCUDA(cudaPeekAtLastError());
-  PetscCall(DeviceSynchronize(stream)); // the ticket ends here, and a stuck search must be known
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-template <class T>
-PetscErrorCode RunningSum(PetscInt count, Array<T> *values, T *total, DeviceMemory *scratch, Stream stream)
-{
-  const cudaStream_t s = static_cast<cudaStream_t>(stream);
-
-  PetscFunctionBegin;
-  CallCUB(scratch, cub::DeviceScan::ExclusiveSum, values->data(), values->data(), static_cast<int64_t>(count) + 1, s);
-  PetscCall(DeviceCopyOut(total, values->data() + count, sizeof(T), stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-template PetscErrorCode RunningSum(PetscInt, Array<PetscInt> *, PetscInt *, DeviceMemory *, Stream);
-#if !defined(PETSC_USE_64BIT_INDICES)
-template PetscErrorCode RunningSum(PetscInt, Array<PetscCount> *, PetscCount *, DeviceMemory *, Stream);
-#endif
-
-static __global__ void identity_kernel(PetscInt count, PetscInt *index)
-{
-  const PetscInt k = INDEX;
-  if (k < count) index[k] = k;
-}
-
-PetscErrorCode SortKeys(PetscInt count, int bits, Array<unsigned> *keys, Array<PetscInt> *order, DeviceMemory *scratch,
-                        Stream stream)
-{
-  const cudaStream_t s = static_cast<cudaStream_t>(stream);
-  Array<unsigned>    other_keys;
-  Array<PetscInt>    other_order;
-
-  PetscFunctionBegin;
-  if (count == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(order->Allocate(count, Space::Device));
-  PetscCall(other_order.Allocate(count, Space::Device));
-  PetscCall(other_keys.Allocate(count, Space::Device));
-  identity_kernel<<<Blocks(count), THREADS, 0, s>>>(count, other_order.data());
-  SparseGPUCallCUDA(cudaPeekAtLastError());
-  CallCUB(scratch, cub::DeviceRadixSort::SortPairs, keys->data(), other_keys.data(), other_order.data(), order->data(),
-          static_cast<int64_t>(count), 0, bits, s);
-  std::swap(*keys, other_keys);
-  PetscCall(DeviceSynchronize(stream)); // the other arrays end here
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static __device__ __forceinline__ bool Heads(const unsigned *key, PetscInt k, unsigned mask)
-{
-  return k == 0 || ((key[k] ^ key[k - 1]) & mask) != 0;
-}
-static __global__ void run_begin_kernel(const unsigned *key, PetscInt count, unsigned mask, PetscInt *begin)
-{
-  const PetscInt k = INDEX;
-  if (k < count) begin[k] = Heads(key, k, mask) ? k : 0;
-}
-static __global__ void group_head_kernel(const unsigned *key, PetscInt count, unsigned capacity, PetscInt *begin)
-{
-  const PetscInt k = INDEX;
-  if (k >= count) return;
-  const unsigned size = capacity >> (key[k] & 7) ? capacity >> (key[k] & 7) : 1;
-  begin[k]            = (k - begin[k]) % static_cast<PetscInt>(size) == 0;
-}
-/// id: the running count of heads.
-static __global__ void group_first_kernel(const PetscInt *id, PetscInt count, PetscInt *first)
-{
-  const PetscInt k = INDEX;
-  if (k < count && (k == 0 || id[k] != id[k - 1])) first[id[k] - 1] = k;
-  if (k == count - 1) first[id[k]] = count;
-}
-
-PetscErrorCode CutGroups(const unsigned *sorted, PetscInt count, unsigned mask, unsigned capacity,
-                         Array<PetscInt> *first, PetscInt *groups, DeviceMemory *scratch, Stream stream)
-{
-  const cudaStream_t s = static_cast<cudaStream_t>(stream);
-  Array<PetscInt>    id;
-
-  PetscFunctionBegin;
-  *groups = 0;
-  if (count == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
-  PetscCall(id.Allocate(count, Space::Device));
-  const int64_t n = count;
-  run_begin_kernel<<<Blocks(count), THREADS, 0, s>>>(sorted, count, mask, id.data());
-  SparseGPUCallCUDA(cudaPeekAtLastError());
-  CallCUB(scratch, cub::DeviceScan::InclusiveScan, id.data(), id.data(), Largest(), n, s);
-  group_head_kernel<<<Blocks(count), THREADS, 0, s>>>(sorted, count, capacity, id.data());
-  SparseGPUCallCUDA(cudaPeekAtLastError());
-  CallCUB(scratch, cub::DeviceScan::InclusiveSum, id.data(), id.data(), n, s);
-  PetscCall(DeviceCopyOut(groups, id.data() + count - 1, sizeof(PetscInt), stream));
-  PetscCall(first->Allocate(static_cast<size_t>(*groups) + 1, Space::Device));
-  group_first_kernel<<<Blocks(count), THREADS, 0, s>>>(id.data(), count, first->data());
-  SparseGPUCallCUDA(cudaPeekAtLastError());
-  PetscCall(DeviceSynchronize(stream)); // `id` ends here
+  if (report.is_long) PetscCall(find(true));
+  lower_levels = report.lower + 1;
+  upper_levels = report.upper + 1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -33,6 +33,13 @@ PetscErrorCode SortKeys(PetscInt count, int bits, Array<unsigned> *keys, Array<P
 template <class T>
 PetscErrorCode RunningSum(PetscInt count, Array<T> *values, T *total, DeviceMemory *scratch, Stream stream);
 
+/// What the search for levels tells.
+struct LevelReport {
+  int      is_long, cut; ///< there are long rows; they must be cut first
+  unsigned ticket;
+  int      lower, upper; ///< the last levels
+};
+
 class Schedule
 {
 public:
@@ -40,12 +47,14 @@ public:
   PetscErrorCode Build(const FactorView &factors, long long spins, int *stuck, DeviceMemory *scratch, Stream stream);
   size_t         Bytes() const { return first_.bytes() + owner_.bytes() + level_.bytes(); }
 
-  SystemView view   = {};
-  int       *levels = nullptr; ///< [pieces] on the device
+  SystemView view         = {};
+  int       *levels       = nullptr; ///< [pieces] on the device
+  PetscInt   lower_levels = 0, upper_levels = 0;
 
 private:
-  Array<PetscInt> first_, owner_;
-  Array<int>      level_;
+  Array<PetscInt>    first_, owner_;
+  Array<int>         level_;
+  Array<LevelReport> report_;
 };
 
 } // namespace sparsegpu

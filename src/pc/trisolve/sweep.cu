@@ -69,20 +69,25 @@ __device__ __forceinline__ void Tell(const SweepLayout &A, const Lane &l, Scalar
 /// A slice by a warp. In each turn of the loop a lane looks at all unknowns of its batch that it does not have yet, all
 /// at once; it never waits for a neighbour, so that pieces of one warp may need each other. From the arrival of the
 /// last value to the result the path is as short as it can be: this is what a solve's time consists of. Pieces of
-/// 2^WIDTH lanes. NEAR: unknowns of the block's tile come through shared memory.
+/// 2^WIDTH lanes: the first of them has the entries that come last, and adds what the others have summed up meanwhile.
+/// NEAR: unknowns of the block's tile come through shared memory.
 template <int WIDTH, bool NEAR>
 __device__ __forceinline__ void SolveSlice(const SweepLayout &A, Lane l, Scalar *x, Scalar *near, const SweepWork &work)
 {
-  const int          lane    = threadIdx.x % 32;
-  constexpr bool     WIDE    = WIDTH > 0;
-  constexpr unsigned LEADERS = WIDTH == 0   ? ALL
-                               : WIDTH == 1 ? 0x55555555u
-                               : WIDTH == 2 ? 0x11111111u
-                               : WIDTH == 3 ? 0x01010101u
-                               : WIDTH == 4 ? 0x00010001u
-                                            : 1u; ///< the first lane of each piece
-  unsigned           told    = 0;                 // leaders of pieces that are done
-  long long          polls   = 0;
+  const int          lane     = threadIdx.x % 32;
+  constexpr bool     WIDE     = WIDTH > 0;
+  constexpr unsigned LEADERS  = WIDTH == 0   ? ALL
+                                : WIDTH == 1 ? 0x55555555u
+                                : WIDTH == 2 ? 0x11111111u
+                                : WIDTH == 3 ? 0x01010101u
+                                : WIDTH == 4 ? 0x00010001u
+                                             : 1u; ///< the first lane of each piece
+  const bool         leader   = LEADERS >> lane & 1;
+  bool               complete = !WIDE;     // the sums of the piece's other lanes are known
+  bool               lacks    = true;      // a value that is not near
+  unsigned           gathered = 0;         // leaders of pieces that are complete
+  Scalar             others   = Scalar(0); // those sums
+  long long          polls    = 0;
   Batch              batch, next;
   Scalar             v[BATCH];
 
@@ -94,11 +99,17 @@ __device__ __forceinline__ void SolveSlice(const SweepLayout &A, Lane l, Scalar 
   for (int q = 0; q < BATCH; q++) v[q] = batch.j[q] >= 0 ? NotYet() : Scalar(0);
 
   for (;;) {
+    const bool far = !NEAR || __any_sync(ALL, lacks && !l.finished); // else a turn takes no longer than shared memory
     if (!l.finished) {
       bool ready = true;
+      if (far) {
 #pragma unroll
-      for (int q = 0; q < BATCH; q++) // all on their way before the first is looked at
-        if (IsMissing(v[q]) && (!NEAR || batch.j[q] < l.beginning)) v[q] = poll(work.unknowns + batch.j[q]);
+        for (int q = 0; q < BATCH; q++) // all on their way before the first is looked at
+          if (IsMissing(v[q]) && (!NEAR || batch.j[q] < l.beginning)) v[q] = poll(work.unknowns + batch.j[q]);
+        lacks = false;
+#pragma unroll
+        for (int q = 0; q < BATCH; q++) lacks = lacks || (IsMissing(v[q]) && batch.j[q] < l.beginning);
+      }
       if (NEAR) {
 #pragma unroll
         for (int q = 0; q < BATCH; q++)
@@ -110,36 +121,43 @@ __device__ __forceinline__ void SolveSlice(const SweepLayout &A, Lane l, Scalar 
         l.sum = l.sum - ((batch.a[0] * v[0] + batch.a[1] * v[1]) + (batch.a[2] * v[2] + batch.a[3] * v[3]));
         if (next.j[0] < 0) {
           l.finished = true;
-          if (!WIDE) Tell(A, l, l.sum * l.scale, x, NEAR ? near : nullptr, work);
         } else {
           batch = next;
           l.at += BATCH * l.lanes;
           next.Load(A, l.at + BATCH * l.lanes, l.lanes, l.end);
 #pragma unroll
           for (int q = 0; q < BATCH; q++) v[q] = batch.j[q] >= 0 ? NotYet() : Scalar(0);
+          lacks = true;
           polls = 0;
         }
       } else if (++polls > work.spins) {
         *static_cast<volatile int *>(work.stuck) = 1;
         l.sum                                    = GivenUp(); // x tells, too
         l.finished                               = true;
-        if (!WIDE) Tell(A, l, l.sum, x, NEAR ? near : nullptr, work);
       }
+      if (l.finished && complete && leader)
+        Tell(A, l, (WIDE ? l.sum + others : l.sum) * l.scale, x, NEAR ? near : nullptr, work);
     }
-    unsigned done = __ballot_sync(ALL, l.finished);
+    const unsigned done = __ballot_sync(ALL, l.finished);
     if constexpr (!WIDE) {
       if (done == ALL) return;
     } else {
+      unsigned rest = done | LEADERS;
 #pragma unroll
-      for (int step = 1; step < 1 << WIDTH; step *= 2) done &= done >> step; // at leaders: all lanes of the piece
-      const unsigned fresh = done & LEADERS & ~told;
-      if (!fresh) continue;
-      Scalar total = l.sum;
+      for (int step = 1; step < 1 << WIDTH; step *= 2) rest &= rest >> step; // at leaders: all others of the piece
+      const unsigned fresh = rest & LEADERS & ~gathered;
+      if (fresh) {
+        Scalar total = leader ? Scalar(0) : l.sum;
 #pragma unroll
-      for (int step = (1 << WIDTH) / 2; step > 0; step /= 2) total = total + shuffle_xor(total, step, 32);
-      if (fresh >> lane & 1 && lane < l.lanes) Tell(A, l, total * l.scale, x, NEAR ? near : nullptr, work);
-      told |= fresh;
-      if (told == LEADERS) return;
+        for (int step = (1 << WIDTH) / 2; step > 0; step /= 2) total = total + shuffle_xor(total, step, 32);
+        if (fresh >> lane & 1) {
+          others   = total;
+          complete = true;
+          if (l.finished && lane < l.lanes) Tell(A, l, (l.sum + others) * l.scale, x, NEAR ? near : nullptr, work);
+        }
+        gathered |= fresh;
+      }
+      if (gathered == LEADERS && (done & LEADERS) == LEADERS) return;
     }
   }
 }
@@ -251,7 +269,7 @@ PetscErrorCode Sweep::Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scala
   }
   PetscCall(unknowns_.Reserve(static_cast<size_t>(layout_.pieces) * sizeof(Scalar)));
   const SweepWork work{static_cast<Scalar *>(unknowns_.data()), ticket_.data(), stuck(), options.spins};
-  const auto      launch = tile > 1 ? Launch<8> : Launch<1>;
+  const auto      launch = tile == 8 ? Launch<8> : tile == 4 ? Launch<4> : Launch<1>;
   PetscCall((*launch)(layout_, warps, b, x, work, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

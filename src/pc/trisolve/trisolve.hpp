@@ -51,7 +51,7 @@ struct TrisolveOptions {
   Engine    engine  = Engine::Auto;
   long long spins   = 1ll << 24; ///< a thread gives up after this many polls without progress
   PetscInt  warps   = 0;         ///< at work at a time; 0: as measured
-  PetscInt  tile    = 0;         ///< warps that share a tile: 1, 8; 0: by the rows of a level
+  PetscInt  tile    = 0;         ///< warps that share a tile: 1, 4, 8; 0: by the rows of a level
   PetscInt  entries = 4;         ///< of a row per lane, before it gets more lanes
   PetscInt  sweeps  = 5;         ///< of engine Jacobi, for each factor
 };

@@ -1,0 +1,135 @@
+/// Values in fewer bytes, never losing a bit: as they are; as single precision where every value converts back bit for
+/// bit; as one-byte codes into a dictionary where there are at most 256 different bit patterns. Which one holds is
+/// found by looking at all values, again whenever they change. Kourtis, Goumas & Koziris, CF 2008 (CSR-VI).
+#pragma once
+
+#include <string>
+#include "device/buffer.hpp"
+#include "device/scalar.hpp"
+
+namespace sparsegpu
+{
+
+enum class ValueCodec {
+  Full,
+  Single,
+  Dictionary
+};
+/// Names of the codecs, and "auto" before them: the values of -mat_sparsegpu_values.
+extern const char *const ValueCodecNames[4];
+
+#if defined(PETSC_USE_COMPLEX)
+struct SingleScalar {
+  float re, im;
+};
+SPARSEGPU_HD Scalar Widen(const SingleScalar &v)
+{
+  return Scalar(v.re, v.im);
+}
+SPARSEGPU_HD SingleScalar Narrow(const Scalar &v)
+{
+  return SingleScalar{static_cast<float>(v.re), static_cast<float>(v.im)};
+}
+SPARSEGPU_HD bool SameBits(const Scalar &a, const Scalar &b)
+{
+  return BitsOf(a.re) == BitsOf(b.re) && BitsOf(a.im) == BitsOf(b.im);
+}
+#else
+using SingleScalar = float;
+SPARSEGPU_HD Scalar Widen(SingleScalar v)
+{
+  return v;
+}
+SPARSEGPU_HD SingleScalar Narrow(Scalar v)
+{
+  return static_cast<float>(v);
+}
+SPARSEGPU_HD bool SameBits(Scalar a, Scalar b)
+{
+  return BitsOf(a) == BitsOf(b);
+}
+#endif
+
+/// How a kernel reads value e, one type for each codec.
+struct FullValues {
+  const Scalar       *a; ///< [stored]
+  SPARSEGPU_HD Scalar operator[](PetscInt e) const { return a[e]; }
+};
+struct SingleValues {
+  const SingleScalar *a; ///< [stored]
+  SPARSEGPU_HD Scalar operator[](PetscInt e) const { return Widen(a[e]); }
+};
+struct DictionaryValues {
+  static constexpr int SIZE = 256;
+
+  const unsigned char *code;  ///< [stored] index into the dictionary
+  const Scalar        *value; ///< [SIZE]
+  SPARSEGPU_HD Scalar  operator[](PetscInt e) const { return value[code[e]]; }
+};
+
+struct ValueLayout {
+  ValueCodec    codec;
+  const void   *a;          ///< [stored] of Scalar, SingleScalar or unsigned char
+  const Scalar *dictionary; ///< [DictionaryValues::SIZE], or null
+};
+/// Calls function(FullValues | SingleValues | DictionaryValues).
+template <class Function> auto WithValues(const ValueLayout &v, Function &&function)
+{
+  switch (v.codec) {
+  case ValueCodec::Single: return function(SingleValues{static_cast<const SingleScalar *>(v.a)});
+  case ValueCodec::Dictionary:
+    return function(DictionaryValues{static_cast<const unsigned char *>(v.a), v.dictionary});
+  default: return function(FullValues{static_cast<const Scalar *>(v.a)});
+  }
+}
+
+/// The codes of an array of values, where a codec applies.
+class EncodedValues
+{
+public:
+  /// Looks at `values` in `space`. Where `wanted` (a name of ValueCodecNames) or, for "auto", the narrowest codec holds
+  /// them all, keeps the codes and frees the values; else keeps nothing. O(values) time; ends synchronised.
+  PetscErrorCode Encode(Array<Scalar> *values, const std::string &wanted, Space space);
+  ValueCodec     codec() const { return codec_; }
+  /// `full` are the values where the codec is Full.
+  ValueLayout    Layout(const Scalar *full) const;
+  PetscLogDouble BytesEach() const
+  {
+    return codec_ == ValueCodec::Full ? sizeof(Scalar) : codec_ == ValueCodec::Single ? sizeof(SingleScalar) : 1;
+  }
+
+private:
+  ValueCodec           codec_ = ValueCodec::Full;
+  Array<SingleScalar>  single_;
+  Array<unsigned char> code_;
+  Array<Scalar>        dictionary_;
+};
+
+/// Is every value the same after narrowing and widening? On the host; and on the device, synchronised.
+PetscErrorCode AllSingle(const Scalar *a, size_t n, bool *all);
+PetscErrorCode AllSingle_CUDA(const Scalar *a, size_t n, bool *all);
+PetscErrorCode NarrowAll_CUDA(const Scalar *a, size_t n, SingleScalar *single);
+/// The different bit patterns, ascending, if they are at most DictionaryValues::SIZE; else *found is false. Real
+/// scalars only: complex ones are never found.
+PetscErrorCode FindDictionary(const Scalar *a, size_t n, bool *found, std::vector<Scalar> *dictionary);
+PetscErrorCode FindDictionary_CUDA(const Scalar *a, size_t n, bool *found, std::vector<Scalar> *dictionary);
+/// code[e] = place of a[e] in the dictionary of `size` ascending bit patterns.
+PetscErrorCode CodeAll_CUDA(const Scalar *a, size_t n, const Scalar *dictionary, int size, unsigned char *code);
+/// Every value is *from: padding that brings no bit pattern of its own.
+PetscErrorCode FillFrom_CUDA(const Scalar *from, size_t n, Scalar *values);
+
+/// Place of the bit pattern of v in `size` ascending ones that hold it.
+SPARSEGPU_HD int PlaceOf(const Scalar *dictionary, int size, const Scalar &v)
+{
+  int low = 0, high = size; // v is in [low, high)
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    if (BitsOf(RealPart(dictionary[middle])) <= BitsOf(RealPart(v)))
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+} // namespace sparsegpu

@@ -1,0 +1,131 @@
+/// Sliced ELLPACK with row classes and narrow columns: thread per row for short rows, warp per row for longer ones,
+/// thread blocks for the longest, in one launch.
+///
+/// Places are rows, sorted by falling length within windows where that saves padding. 32 neighbouring places form a
+/// slice as wide as its longest short row. A row's entries are summed one after the other, in CSR's order, so that the
+/// product is bit for bit that of dia, ell, stencil and csr with one thread per row.
+///
+/// Value k of place p of a slice of width w lies, with b = 32 * begin[slice] and lane = p % 32, at
+///     b + k / 2 * 64 + lane * 2 + k % 2,    the last one of an odd w at    b + k * 32 + lane:
+/// two at a load. Columns are differences to the smallest column of entry k within the slice, of 1 or 2 bytes, or
+/// themselves, in 4: whatever fits the slice. Four entries k form a group: four bases, then four differences a lane;
+/// w % 4 entries that remain come as their bases and then 32 differences each.
+///
+/// Kreutzer et al., SIAM J. Sci. Comput. 36(5), 2014 (SELL-C-sigma); Willcock & Lumsdaine, ICS 2006 (narrow columns).
+#pragma once
+
+#include "mat/format.hpp"
+
+namespace sparsegpu
+{
+
+struct SellLayout {
+  static constexpr int           HEIGHT     = 32;
+  static constexpr unsigned char NOT_HERE   = 255;  ///< length of a row that is in another class
+  static constexpr PetscInt      LONGEST    = 254;  ///< of a short row
+  static constexpr PetscInt      WARP_ROW   = 1024; ///< entries that one warp takes: 32 turns
+  static constexpr PetscInt      CHUNK      = 2048; ///< entries that a thread block takes of a longer row
+  static constexpr size_t        UNIT       = 16;   ///< bytes: a group's bases, and what columns are aligned to
+  static constexpr PetscInt      MAX_WINDOW = 65536;
+
+  PetscInt              rows, slices;
+  PetscInt              width;  ///< of all slices if that is the same, and their columns' bytes too; else -1
+  int                   bytes;  ///< of a column then: 1, 2, 4
+  PetscInt              window; ///< a power of two; places and rows are the same if 1
+  const PetscInt       *begin;  ///< [slices + 1] sum of the widths before, null if `width` tells
+  const PetscInt       *column; ///< [slices] 4 * first unit of columns + log2(bytes), null if `width` tells
+  const unsigned char  *length; ///< [slices * 32] of the row at each place, null if all are `width`
+  const unsigned short *local;  ///< [slices * 32] row of each place, less the window's first; null if window is 1
+  const unsigned char  *columns;
+
+  PetscInt        long_rows, warp_rows, chunks; ///< rows in the list; the first warp_rows by a warp each; chunks of others
+  PetscInt        long_values;                  ///< where their values begin
+  const PetscInt *long_row;                     ///< [long_rows] row
+  const PetscInt *long_begin;                   ///< [long_rows + 1] first entry
+  const PetscInt *long_j;                       ///< [long_begin[long_rows]] column
+  const PetscInt *chunk_row;                    ///< [chunks] place in the list, ascending
+  const PetscInt *chunk_begin;                  ///< [chunks] first entry
+  Scalar         *chunk_sum;                    ///< [chunks] scratch
+  int            *arrived; ///< [chunks] scratch, zero between products: chunks done of the row that begins here
+};
+
+/// Units of the columns of a slice.
+SPARSEGPU_HD PetscInt SellColumnUnits(PetscInt width, int bytes)
+{
+  if (bytes == 4) return 8 * width;
+  return width / 4 * (1 + 8 * bytes) + (width % 4 ? 1 + 2 * bytes * (width % 4) : 0);
+}
+/// Where value k of a slice's lane lies, after the slice's first.
+SPARSEGPU_HD PetscInt SellSlot(PetscInt width, PetscInt k, PetscInt lane)
+{
+  return k == width - 1 && width % 2 ? 32 * k + lane : k / 2 * 64 + 2 * lane + k % 2;
+}
+/// A slice's width, its first value and its columns.
+struct SellSlice {
+  PetscInt             width, begin;
+  int                  bytes;
+  const unsigned char *columns;
+};
+SPARSEGPU_HD SellSlice SellSliceOf(const SellLayout &A, PetscInt s)
+{
+  if (A.width >= 0) {
+    const size_t unit = static_cast<size_t>(SellColumnUnits(A.width, A.bytes)) * s;
+    return SellSlice{A.width, 32 * A.width * s, A.bytes, A.columns + SellLayout::UNIT * unit};
+  }
+  const PetscInt begin = A.begin[s], column = A.column[s];
+  return SellSlice{A.begin[s + 1] - begin, 32 * begin, 1 << (column & 3),
+                   A.columns + SellLayout::UNIT * static_cast<size_t>(column >> 2)};
+}
+
+/// z = A x + y; y null or z allowed.
+PetscErrorCode SellMult_Kokkos(const SellLayout &A, const ValueLayout &a, const Scalar *x, const Scalar *y, Scalar *z);
+PetscErrorCode SellMult_CUDA(const SellLayout &A, const ValueLayout &a, const Scalar *x, const Scalar *y, Scalar *z,
+                             Stream stream);
+
+/// Which row is at which place, and in which class; made from the row lengths alone.
+struct SellPlan {
+  PetscInt                   window = 1, longest = 0; ///< longest short row
+  std::vector<PetscInt>      order;                   ///< [rows] row at each place; empty if window is 1
+  std::vector<PetscInt>      begin;                   ///< [slices + 1]
+  std::vector<unsigned char> length;                  ///< [slices * 32], NOT_HERE also beyond the last row
+  std::vector<PetscInt>      long_row;                ///< rows of more than `longest` entries, those for a warp first
+  PetscInt                   warp_rows = 0;
+  PetscCount                 stored    = 0; ///< values, padding and long rows included
+
+  PetscInt Row(PetscInt place) const { return order.empty() ? place : order[place]; }
+};
+/// window: 0 < power of two <= MAX_WINDOW, or -1 for the smallest that leaves little padding. O(rows) time.
+PetscErrorCode PlanSell(const CsrView &A, PetscInt window, SellPlan *plan);
+
+/// Bytes of a column on average, from a few hundred slices spread over the matrix.
+PetscErrorCode SampleSellColumns(const CsrView &A, const SellPlan &plan, int least, PetscLogDouble *bytes);
+
+class Sell : public Format
+{
+public:
+  const char       *Name() const override { return "sell"; }
+  PetscErrorCode    Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const override;
+  PetscErrorCode    Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
+  std::string       Details() const override;
+  const SellLayout &Layout() const { return layout_; }
+
+protected:
+  PetscErrorCode BuildPattern(const CsrView &A, const Parameters &parameters) override;
+  void           Slots(const CsrView &A, PetscInt *slot) const override;
+  bool           EncodesValues() const override { return true; }
+
+private:
+  PetscErrorCode BuildColumns(const CsrView &A, int least);
+  PetscErrorCode BuildLongRows(const CsrView &A);
+
+  SellLayout            layout_ = {};
+  SellPlan              plan_;
+  PetscLogDouble        narrow_[3] = {0, 0, 0}; ///< entries with columns of 1, 2, 4 bytes
+  Array<PetscInt>       begin_, column_, long_row_, long_begin_, long_j_, chunk_row_, chunk_begin_;
+  Array<unsigned char>  length_, columns_;
+  Array<unsigned short> local_;
+  Array<Scalar>         chunk_sum_;
+  Array<int>            arrived_;
+};
+
+} // namespace sparsegpu

@@ -1,0 +1,57 @@
+/// Rows that repeat: a matrix whose rows, seen from the diagonal, are few different ones (a stencil of constant
+/// coefficients: one row inside, one for each side, edge and corner) is one byte per row and a table of the different
+/// rows. Entry k of row r is value[e] at column r + offset[e], e = begin[row_class[r]] + k. A row's entries are summed
+/// one after the other, in CSR's order. The idea of code books for row patterns: Willcock & Lumsdaine, ICS 2006.
+#pragma once
+
+#include "mat/format.hpp"
+
+namespace sparsegpu
+{
+
+struct StencilLayout {
+  static constexpr PetscInt CLASSES = 256;  ///< at most: one byte each
+  static constexpr PetscInt ENTRIES = 8192; ///< in the table, at most: what stays in a multiprocessor's L1 cache
+
+  PetscInt             rows, classes, entries;
+  const unsigned char *row_class; ///< [rows]
+  const PetscInt      *begin;     ///< [classes + 1] first entry of each class
+  const PetscInt      *offset;    ///< [entries] column - row
+  const Scalar        *value;     ///< [entries]
+};
+
+/// z = A x + y; y null or z allowed.
+PetscErrorCode StencilMult_Kokkos(const StencilLayout &A, const Scalar *x, const Scalar *y, Scalar *z);
+PetscErrorCode StencilMult_CUDA(const StencilLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream);
+
+/// The different rows of A, numbered by their first; *few is false if they are more than the layout takes. O(nonzeros).
+struct RowClasses {
+  std::vector<PetscInt>      first;     ///< [classes] first row of each
+  std::vector<unsigned char> row_class; ///< [rows]
+  PetscCount                 entries = 0;
+};
+PetscErrorCode FindRowClasses(const CsrView &A, RowClasses *classes, bool *few);
+
+class Stencil : public Format
+{
+public:
+  const char          *Name() const override { return "stencil"; }
+  PetscErrorCode       Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const override;
+  PetscErrorCode       Update(const CsrView &A, const Scalar *a, Space where, bool *fits) override;
+  PetscErrorCode       Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
+  std::string          Details() const override;
+  const StencilLayout &Layout() const { return layout_; }
+
+protected:
+  PetscErrorCode BuildPattern(const CsrView &A, const Parameters &parameters) override;
+  PetscErrorCode BuildValues(const CsrView &A) override;
+
+private:
+  StencilLayout        layout_  = {};
+  PetscInt             classes_ = 0;
+  Array<unsigned char> row_class_;
+  Array<PetscInt>      begin_, offset_;
+  Array<Scalar>        value_;
+};
+
+} // namespace sparsegpu

@@ -1,0 +1,74 @@
+#include "mat/formats/stencil/stencil.hpp"
+#include "mat/formats/worked_example.hpp"
+
+using namespace sparsegpu;
+
+/// Rows of [2 -1; -1 2 -1; -1 2 -1; -1 2]: three classes, until a value of a row inside changes.
+static PetscErrorCode Repeats()
+{
+  static const PetscInt i[] = {0, 2, 5, 8, 10}, j[] = {0, 1, 0, 1, 2, 1, 2, 3, 2, 3};
+  Scalar                a[] = {2, -1, -1, 2, -1, -1, 2, -1, -1, 2};
+  const Scalar          x[] = {1, 2, 3, 4};
+  Scalar                z[4];
+  const CsrView         A{4, 4, 10, i, j, a};
+  Stencil               stencil;
+  bool                  fits;
+
+  PetscFunctionBeginUser;
+  PetscCall(stencil.Build(A, Parameters(), Space::Host));
+  const StencilLayout &layout = stencil.Layout();
+  PetscCheck(stencil.Stored() == 7 && layout.row_class[0] == 0 && layout.row_class[1] == 1 &&
+                 layout.row_class[2] == 1 && layout.row_class[3] == 2,
+             PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " entries, classes %d %d %d %d", stencil.Stored(),
+             layout.row_class[0], layout.row_class[1], layout.row_class[2], layout.row_class[3]);
+  PetscCall(example::CheckInts("offset", layout.offset, {0, 1, -1, 0, 1, -1, 0}));
+  PetscCall(example::CheckValues("value of the second class", layout.value + 3, {2}));
+  a[6] = 3;
+  PetscCall(stencil.Update(A, a, Space::Host, &fits));
+  PetscCheck(fits && stencil.Stored() == 10, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " entries after a change",
+             stencil.Stored());
+  PetscCall(stencil.Mult(x, nullptr, z, nullptr));
+  PetscCall(example::CheckValues("A x", z, {0, 0, 3, 5}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// 257 rows, each with another value: one too many, at first and after a change.
+static PetscErrorCode TooMany()
+{
+  constexpr PetscInt    n = StencilLayout::CLASSES + 1;
+  std::vector<PetscInt> i(n + 1), j(n);
+  std::vector<Scalar>   a(n, Scalar(1));
+  Stencil               stencil;
+  bool                  ok;
+  std::string           why;
+
+  PetscFunctionBeginUser;
+  for (PetscInt r = 0; r < n; r++) j[r] = r, i[r + 1] = r + 1;
+  const CsrView A{n, n, n, i.data(), j.data(), a.data()};
+  PetscCall(stencil.Build(A, Parameters(), Space::Host));
+  for (PetscInt r = 0; r < n - 1; r++) a[r] = Scalar(static_cast<PetscReal>(r + 1));
+  PetscCall(stencil.Update(A, a.data(), Space::Host, &ok));
+  PetscCheck(ok, PETSC_COMM_SELF, PETSC_ERR_PLIB, "256 different rows did not fit");
+  a[n - 1] = Scalar(-1);
+  PetscCall(stencil.Update(A, a.data(), Space::Host, &ok));
+  PetscCheck(!ok, PETSC_COMM_SELF, PETSC_ERR_PLIB, "257 different rows fitted");
+  PetscCall(stencil.Check(A, Parameters(), &ok, &why));
+  PetscCheck(!ok && why.find("256") != std::string::npos, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Check() says %s", why.c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Test()
+{
+  Stencil stencil;
+
+  PetscFunctionBeginUser;
+  PetscCall(example::BuildAndMultiply(stencil, Parameters()));
+  PetscCall(Repeats());
+  PetscCall(TooMany());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  return example::Main(argc, argv, Test);
+}
