@@ -8,6 +8,8 @@
 #include <cstring>
 #include <fstream>
 
+#include <sparsegpu.h>
+
 namespace
 {
 std::string Number(double v, const char format[])
@@ -44,7 +46,7 @@ std::string Json(const Run &r)
   text += ", \"residual\": " + Json(r.residual) + ", \"forward_error\": " + Json(r.forward);
   text += ", \"setup_s\": " + Json(r.setup_s) + ", \"solve_s\": " + Json(r.solve_s);
   text += ", \"ms_per_iteration\": " + Json(r.MsPerIteration()) + ", \"mult_ms\": " + Json(r.mult_ms) +
-          ", \"pc_ms\": " + Json(r.pc_ms);
+          ", \"pc_ms\": " + Json(r.pc_ms) + ", \"joules\": " + Json(r.joules);
   text += ", \"over_cpu\": " + Json(r.over_cpu) + ", \"over_native\": " + Json(r.over_native) + ", \"history\": [";
   for (size_t k = 0; k < r.history.size(); k++) text += (k ? ", " : "") + Json(r.history[k]);
   return text + "]}";
@@ -54,7 +56,7 @@ std::string Json(const Run &r)
 PetscErrorCode PrintRuns(const System &system, const std::vector<Run> &runs)
 {
   std::vector<Line> lines = {{"type", "solver", "pc", "ended", "iterations", "|b-Ax|/|b|", "error", "set-up s",
-                              "solve s", "ms/it", "mult ms", "pc ms", "vs CPU", "vs native GPU"}};
+                              "solve s", "ms/it", "mult ms", "pc ms", "joules", "vs CPU", "vs native GPU"}};
 
   PetscFunctionBeginUser;
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n%s: %" PetscInt_FMT " unknowns, %.0f nonzeros\n", system.name.c_str(),
@@ -66,7 +68,7 @@ PetscErrorCode PrintRuns(const System &system, const std::vector<Run> &runs)
                                {Reason(r.reason), std::to_string(r.iterations), Number(r.residual, "%.1e"),
                                 Number(r.forward, "%.1e"), Number(r.setup_s, "%.4f"), Number(r.solve_s, "%.4f"),
                                 Number(r.MsPerIteration(), "%.4f"), Number(r.mult_ms, "%.4f"), Number(r.pc_ms, "%.4f"),
-                                Number(r.over_cpu, "%.2f"), Number(r.over_native, "%.2f")}));
+                                Number(r.joules, "%.3g"), Number(r.over_cpu, "%.2f"), Number(r.over_native, "%.2f")}));
     else
       PetscCallCXX(line.push_back("error"));
     PetscCallCXX(lines.push_back(line));
@@ -76,6 +78,33 @@ PetscErrorCode PrintRuns(const System &system, const std::vector<Run> &runs)
     if (!r.error.empty())
       PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s, %s: %s\n", r.method.type.c_str(), r.method.ksp.c_str(),
                             r.method.pc.c_str(), r.error.c_str()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PrintThesis(const std::vector<Solved> &solved, const std::vector<bool> &twin)
+{
+  std::vector<Line> lines = {
+      {"matrix", "from", "solver", "ended", "rows", "nonzeros", "iterations", "CPU s", "ours s", "speed-up", "thesis"}};
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < solved.size(); k++) {
+    for (const Run &r : solved[k].runs) {
+      if (!r.method.ours) continue;
+      const bool jacobi = r.method.ksp == KSPSPARSEGPUJACOBI;
+      const auto cpu    = std::find_if(solved[k].runs.begin(), solved[k].runs.end(), [&](const Run &n) {
+        return !n.method.ours && !n.method.device && n.method.ksp == (jacobi ? "richardson" : "gmres");
+      });
+      const bool there  = cpu != solved[k].runs.end() && cpu->error.empty();
+      PetscCallCXX(lines.push_back({solved[k].name, twin[k] ? "twin" : "file", r.method.ksp,
+                                    r.error.empty() ? Reason(r.reason) : "error", std::to_string(solved[k].rows),
+                                    Number(solved[k].nonzeros, "%.0f"), std::to_string(r.iterations),
+                                    there ? Number(cpu->solve_s, "%.3f") : "-", Number(r.solve_s, "%.5f"),
+                                    Number(r.over_cpu, "%.1f"), jacobi ? "20 to 74" : "10 to 20"}));
+    }
+  }
+  PetscCall(
+      PetscPrintf(PETSC_COMM_WORLD, "\nThe thesis' matrices. Its speed-ups: a GTX 260+ over one core of its CPU\n"));
+  PetscCall(PrintLines(lines, 4));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

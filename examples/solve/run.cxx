@@ -1,4 +1,5 @@
 #include "solve.hpp"
+#include "energy.hpp"
 
 #include <algorithm>
 
@@ -71,6 +72,27 @@ template <class Call> PetscErrorCode TimeCalls(Vec result, double *ms, Call call
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Joules of a solve, from as many as take long enough for a counter that moves some ten times a second.
+PetscErrorCode MeasureEnergy(KSP ksp, Vec b, Vec x, double solve_s, double *joules)
+{
+  constexpr double SECONDS = 0.5;
+  const int        solves  = static_cast<int>(std::min(1000.0, std::max(1.0, SECONDS / solve_s)));
+  double           begin, end;
+  bool             known;
+
+  PetscFunctionBeginUser;
+  PetscCall(GpuEnergy(&begin, &known));
+  if (!known) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int k = 0; k < solves; k++) {
+    PetscCall(VecSet(x, 0));
+    PetscCall(KSPSolve(ksp, b, x));
+  }
+  PetscCall(Finish(x));
+  PetscCall(GpuEnergy(&end, &known));
+  *joules = (end - begin) / solves;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Measure(const System &system, const Method &method, PetscInt repeat, Run *run)
 {
   OwnedMat            A;
@@ -112,6 +134,7 @@ PetscErrorCode Measure(const System &system, const Method &method, PetscInt repe
   PetscCall(KSPGetConvergedReason(ksp, &run->reason));
   PetscCall(KSPGetResidualHistory(ksp, &norms, &count));
   PetscCallCXX(run->history.assign(norms, norms + count));
+  if (method.device) PetscCall(MeasureEnergy(ksp, b, x, run->solve_s, &run->joules));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(TimeCalls(y, &run->mult_ms, [&] { return MatMult(A, b, y); }));
   PetscCall(TimeCalls(y, &run->pc_ms, [&] { return PCApply(pc, b, y); }));

@@ -2,26 +2,29 @@ static char help[] =
     "Solves linear systems with PETSc's solvers on PETSc's matrix types and with ours on sparsegpu, checks every solution\n"
     "and prints one table a system.\n\n"
     "  solve -f matrix.mtx.gz [-rhs vector.mtx]     MatrixMarket or PETSc binary, plain, gzip or xz\n"
-    "  solve -gen stencil7,circuit -gen_size 5000000\n\n"
+    "  solve -gen stencil7,circuit -gen_size 5000000\n"
+    "  solve -thesis all -thesis_folder matrices     200 iterations each, if -ksp_max_it does not say otherwise\n\n"
     "Without -rhs the right-hand side is that of a known solution, and the forward error is told, too. All -ksp_...\n"
     "options but -ksp_type apply to every solver: -ksp_rtol, -ksp_max_it, -ksp_gmres_restart, ...\n\n";
 
 #include "solve.hpp"
 
 #include <cstring>
+#include <fstream>
 
 #include <sparsegpu.h>
 
 #include "generate.hpp"
 #include "load.hpp"
+#include "twin.hpp"
 
 namespace
 {
 struct Options {
-  std::vector<std::string> files, generated, solvers, pcs, types;
+  std::vector<std::string> files, generated, thesis, solvers, pcs, types;
   PetscInt                 gen_size = 1000000, repeat = 3;
   PetscBool                natural = PETSC_FALSE, scale = PETSC_FALSE, device = PETSC_FALSE;
-  std::string              rhs, json;
+  std::string              rhs, json, folder;
 };
 
 PetscErrorCode ReadOptions(Options *o)
@@ -32,11 +35,13 @@ PetscErrorCode ReadOptions(Options *o)
   } const lists[] = {
       {"-f", "files to read", &o->files},
       {"-gen", "matrices to generate", &o->generated},
+      {"-thesis", "matrices of the thesis: all, or names", &o->thesis},
       {"-solvers", "run only these: gmres, sparsegpugmres, ... (all)", &o->solvers},
       {"-pcs", "run only these preconditioners: jacobi, ilu, sparsegpu, none (all)", &o->pcs},
       {"-types", "run only these matrix types: aij, aijcusparse, sparsegpu (all)", &o->types},
   };
   char      values[64] = "random", rhs[PETSC_MAX_PATH_LEN] = "", json[PETSC_MAX_PATH_LEN] = "";
+  char      folder[PETSC_MAX_PATH_LEN] = "";
   PetscBool set, fixed[2];
 
   PetscFunctionBeginUser;
@@ -58,6 +63,8 @@ PetscErrorCode ReadOptions(Options *o)
                              &o->scale, nullptr));
   PetscCall(
       PetscOptionsString("-rhs", "file of the right-hand side of all matrices", "", rhs, rhs, sizeof(rhs), nullptr));
+  PetscCall(PetscOptionsString("-thesis_folder", "where its matrices lie, as NAME.mtx; twins stand in for the others",
+                               "", folder, folder, sizeof(folder), nullptr));
   PetscCall(PetscOptionsInt("-repeat", "solves to time", "", o->repeat, &o->repeat, nullptr));
   PetscCall(PetscOptionsString("-json", "file to write all results to", "", json, json, sizeof(json), nullptr));
   PetscOptionsEnd();
@@ -74,6 +81,7 @@ PetscErrorCode ReadOptions(Options *o)
              "-gen_values %s: known are random, natural", values);
   PetscCallCXX(o->rhs = rhs);
   PetscCallCXX(o->json = json);
+  PetscCallCXX(o->folder = folder);
   PetscCall(SparseGPUHasDevice(&o->device));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -105,18 +113,56 @@ PetscErrorCode FillVector(Vec v, double low, double high)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MakeSystem(const Options &o, const std::string &matrix, bool file, System *s)
+/// Where a matrix comes from.
+struct Source {
+  std::string         name, file;       ///< file empty: generated
+  const ThesisMatrix *thesis = nullptr; ///< one of the thesis', to be measured as it did
+};
+
+/// The file of a matrix of the thesis, if it is there.
+std::string ThesisFile(const std::string &folder, const std::string &name)
+{
+  if (folder.empty()) return "";
+  for (const char *ending : {".mtx", ".mtx.gz", ".mtx.xz"}) {
+    const std::string file = folder + "/" + name + ending;
+    if (std::ifstream(file).good()) return file;
+  }
+  return "";
+}
+
+PetscErrorCode ListSources(const Options &o, std::vector<Source> *sources)
+{
+  PetscFunctionBeginUser;
+  for (const std::string &file : o.files)
+    PetscCallCXX(sources->push_back({file.substr(file.rfind('/') + 1), file, nullptr}));
+  for (const std::string &name : o.generated) PetscCallCXX(sources->push_back({name, "", nullptr}));
+  for (const std::string &name : o.thesis) {
+    bool found = false;
+    for (const ThesisMatrix &m : ThesisMatrices) {
+      if (name != "all" && name != m.name) continue;
+      PetscCallCXX(sources->push_back({m.name, ThesisFile(o.folder, m.name), &m}));
+      found = true;
+    }
+    PetscCheck(found, PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE, "-thesis %s: known are all, %s, ..., %s",
+               name.c_str(), ThesisMatrices.front().name, ThesisMatrices.back().name);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MakeSystem(const Options &o, const Source &source, System *s)
 {
   PetscInt  columns;
   PetscBool aij;
   MatInfo   info;
 
   PetscFunctionBeginUser;
-  PetscCallCXX(s->name = file ? matrix.substr(matrix.rfind('/') + 1) : matrix);
-  if (file)
-    PetscCall(LoadMatrix(PETSC_COMM_WORLD, matrix.c_str(), &s->A));
+  PetscCallCXX(s->name = source.name);
+  if (!source.file.empty())
+    PetscCall(LoadMatrix(PETSC_COMM_WORLD, source.file.c_str(), &s->A));
+  else if (source.thesis)
+    PetscCall(CreateTwin(PETSC_COMM_WORLD, *source.thesis, &s->A));
   else
-    PetscCall(GenerateMatrix(PETSC_COMM_WORLD, matrix.c_str(), o.gen_size, o.natural, &s->A));
+    PetscCall(GenerateMatrix(PETSC_COMM_WORLD, source.name.c_str(), o.gen_size, o.natural, &s->A));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)s->A.object, &aij, MATSEQAIJ, MATMPIAIJ, ""));
   if (!aij) PetscCall(MatConvert(s->A, MATAIJ, MAT_INPLACE_MATRIX, &s->A)); // what -mat_type asks for is not compared
   PetscCall(MatGetSize(s->A, &s->rows, &columns));
@@ -147,34 +193,61 @@ PetscErrorCode MakeSystem(const Options &o, const std::string &matrix, bool file
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Is the method to run on a matrix of the thesis? Its solvers on one CPU core, and ours.
+bool InThesis(const ThesisMatrix &m, const Method &method)
+{
+  if (method.ksp == KSPSPARSEGPUJACOBI) return m.jacobi;
+  if (method.pc != "jacobi" || (!method.ours && method.device)) return false;
+  return method.ksp == "richardson" ? m.jacobi : (method.ksp == "gmres" || method.ksp == KSPSPARSEGPUGMRES) && m.gmres;
+}
+
+PetscErrorCode RunSource(const Options &o, const Source &source, Solved *solved)
+{
+  System           system;
+  std::vector<Run> runs;
+
+  PetscFunctionBeginUser;
+  PetscCall(MakeSystem(o, source, &system));
+  for (const Method &method : AllMethods(o.device)) {
+    if (!Wanted(o.solvers, method.ksp) || !Wanted(o.pcs, method.pc) || !Wanted(o.types, method.type)) continue;
+    if (source.thesis && !InThesis(*source.thesis, method)) continue;
+    Run run;
+    PetscCall(RunMethod(system, method, o.repeat, &run));
+    PetscCallCXX(runs.push_back(run));
+  }
+  CompareRuns(&runs);
+  PetscCall(PrintRuns(system, runs));
+  PetscCallCXX(*solved = (Solved{system.name, system.rows, system.nonzeros, std::move(runs)}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode RunAll()
 {
   Options             o;
-  std::vector<Solved> solved;
-  PetscBool           help_only;
+  std::vector<Source> sources;
+  std::vector<Solved> solved, thesis;
+  std::vector<bool>   twin;
+  PetscBool           help_only, limited;
 
   PetscFunctionBeginUser;
   PetscCall(SparseGPUInitializePackage());
   PetscCall(ReadOptions(&o));
-  const size_t files = o.files.size(), all = files + o.generated.size();
+  PetscCall(ListSources(o, &sources));
   PetscCall(PetscOptionsHasHelp(nullptr, &help_only));
-  if (help_only && all == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(all > 0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
-             "No matrix: name files with -f or generated ones with -gen, see -help");
-  for (size_t k = 0; k < all; k++) {
-    System           system;
-    std::vector<Run> runs;
-    PetscCall(MakeSystem(o, k < files ? o.files[k] : o.generated[k - files], k < files, &system));
-    for (const Method &method : AllMethods(o.device)) {
-      if (!Wanted(o.solvers, method.ksp) || !Wanted(o.pcs, method.pc) || !Wanted(o.types, method.type)) continue;
-      Run run;
-      PetscCall(RunMethod(system, method, o.repeat, &run));
-      PetscCallCXX(runs.push_back(run));
-    }
-    CompareRuns(&runs);
-    PetscCall(PrintRuns(system, runs));
-    PetscCallCXX(solved.push_back(Solved{system.name, system.rows, system.nonzeros, std::move(runs)}));
+  if (help_only && sources.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(!sources.empty(), PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
+             "No matrix: name files with -f, generated ones with -gen or the thesis' with -thesis, see -help");
+  PetscCall(PetscOptionsHasName(nullptr, nullptr, "-ksp_max_it", &limited));
+  if (!o.thesis.empty() && !limited) PetscCall(PetscOptionsSetValue(nullptr, "-ksp_max_it", "200")); // of one CPU core
+  for (const Source &source : sources) {
+    Solved one;
+    PetscCall(RunSource(o, source, &one));
+    PetscCallCXX(solved.push_back(one));
+    if (!source.thesis) continue;
+    PetscCallCXX(thesis.push_back(one));
+    PetscCallCXX(twin.push_back(source.file.empty()));
   }
+  if (!thesis.empty()) PetscCall(PrintThesis(thesis, twin));
   if (!o.json.empty()) PetscCall(WriteRuns(o.json.c_str(), solved));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -28,6 +28,7 @@ struct Run {
   double              residual = NoNumber, forward = NoNumber; ///< |b - A x| / |b|; |x - known| / |known|
   double              setup_s = NoNumber, solve_s = NoNumber;  ///< conversion and preconditioner; median of the solves
   double              mult_ms = NoNumber, pc_ms = NoNumber;    ///< one product, one application
+  double              joules   = NoNumber;                     ///< that the GPU used for a solve
   double              over_cpu = NoNumber, over_native = NoNumber; ///< the fastest native one of its kind / this
   std::vector<double> history;                                     ///< [iterations + 1] norms that the solver tested
 
@@ -56,5 +57,8 @@ struct Solved {
   double           nonzeros;
   std::vector<Run> runs;
 };
+/// The thesis' table: the time of one CPU core over ours, for its matrices and solvers; `twin[k]` says that solved[k]
+/// is a stand-in.
+PetscErrorCode PrintThesis(const std::vector<Solved> &solved, const std::vector<bool> &twin);
 /// Rank 0 writes. Errors: PETSC_ERR_FILE_WRITE, on all ranks.
 PetscErrorCode WriteRuns(const char file[], const std::vector<Solved> &solved);

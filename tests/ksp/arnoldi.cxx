@@ -196,9 +196,57 @@ PetscErrorCode Minimum()
   PetscCall(ForVectors(CheckMinimum));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+/// A direction that cannot be made orthogonal, as the basis itself is not: the cycle ends, and nothing is called zero.
+PetscErrorCode CheckLost(Vec like, bool pipelined, const std::string &what)
+{
+  const PetscReal half = 1 / PETSC_SQRT2;
+  Columns         V;
+  Arnoldi         arnoldi;
+  Vec             v;
+  Outcome         outcome;
+  PetscReal       first, second;
+
+  PetscFunctionBeginUser;
+  PetscCall(V.Allocate(like, 3));
+  PetscCall(arnoldi.Allocate(PetscObjectComm((PetscObject)like), &V, 2));
+  if (pipelined)
+    PetscCall(arnoldi.BeginPipeline(1, -1, PETSC_MAX_REAL, PETSC_MAX_INT));
+  else
+    PetscCall(arnoldi.Begin(1));
+  // e0, then e0 + e1 and, in the second step, e0 again
+  const std::vector<std::vector<PetscReal>> entries = {{1, 0}, {1, 1}, {1, 0}};
+  for (PetscInt k = 0; k < 2; k++) {
+    for (PetscInt c = 0; c <= k + 1; c++) {
+      const PetscReal scale = k == 1 && c == 1 ? half : 1; // of norm 1, but not orthogonal
+      PetscCall(V.Write(c, &v));
+      PetscCall(Fill(v, [&](PetscInt i) { return i < 2 ? scale * entries[(size_t)c][(size_t)i] : 0; }));
+      PetscCall(V.WriteEnd(c));
+    }
+    if (pipelined) {
+      PetscCall(arnoldi.LaunchStep(k));
+      PetscCall(arnoldi.AwaitStep(k, &outcome, &second));
+      if (outcome == STEP_AGAIN) PetscCall(arnoldi.StepAgain(k, &outcome, &second));
+    } else {
+      PetscCall(arnoldi.Step(k, &outcome, &second));
+    }
+    PetscCall(V.Changed(k + 1));
+    if (k == 0) first = second;
+    PetscCheck(outcome == (k == 0 ? STEP_GOES_ON : STEP_RESTART), PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+               "%s: outcome %d of step %d", what.c_str(), (int)outcome, (int)k);
+  }
+  PetscCheck(second == first, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: the norm goes from %g to %g", what.c_str(),
+             (double)first, (double)second);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode Lost()
+{
+  PetscFunctionBeginUser;
+  PetscCall(ForVectors(CheckLost));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace
 
 int main(int argc, char **argv)
 {
-  return testing::Main(argc, argv, help, {{"orthogonal", Orthogonal}, {"minimum", Minimum}});
+  return testing::Main(argc, argv, help, {{"orthogonal", Orthogonal}, {"minimum", Minimum}, {"lost", Lost}});
 }

@@ -258,6 +258,36 @@ static PetscErrorCode Hard()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// A long cycle, in which the residual falls so far that directions made orthogonal once would no longer be.
+static PetscErrorCode Long()
+{
+  constexpr PetscInt n    = 50;
+  const char        *rtol = sizeof(PetscReal) == sizeof(double) ? "1e-9" : "1e-5";
+  battery::Builder   poisson("Poisson", n * n, n * n);
+  Mat                A;
+  Vec                x, b;
+
+  PetscFunctionBeginUser;
+  for (PetscInt r = 0; r < n * n; ++r) {
+    if (r >= n) poisson.Add(r, r - n, -1);
+    if (r % n > 0) poisson.Add(r, r - 1, -1);
+    poisson.Add(r, r, 4);
+    if (r % n < n - 1) poisson.Add(r, r + 1, -1);
+    if (r + n < n * n) poisson.Add(r, r + n, -1);
+  }
+  PetscCall(CreateMatrix(PETSC_COMM_WORLD, poisson, MATSPARSEGPU, nullptr, Layout::Even, &A));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecSet(x, 1));
+  PetscCall(MatMult(A, x, b));
+  for (const char *restart : {"60", "200"})
+    PetscCall(
+        Compare(A, b, nullptr, std::string("-pc_type none -ksp_rtol ") + rtol + " -ksp_gmres_restart " + restart));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode CheckRestart(KSP ksp, void *)
 {
   PetscInt restart;
@@ -563,6 +593,7 @@ int main(int argc, char **argv)
                {"monitored", Monitored},
                {"ends", Ends},
                {"hard", Hard},
+               {"long", Long},
                {"setting_restart", SettingRestart},
                {"reproducible", Reproducible},
                {"persistent", Persistent},

@@ -136,7 +136,7 @@ PetscErrorCode Arnoldi::Step(PetscInt k, Outcome *outcome, PetscReal *residual)
   const PetscInt columns = k + 2;
   Scalar *const  h       = H_.r + static_cast<size_t>(k) * H_.stride;
   PetscReal      whole   = 0;
-  Projection     projection{true, 1};
+  Projection     projection{true, false, 1};
 
   PetscFunctionBegin;
   for (bool second : {false, true}) {
@@ -147,16 +147,21 @@ PetscErrorCode Arnoldi::Step(PetscInt k, Outcome *outcome, PetscReal *residual)
       inside += SquareOf(dots_[j]);
       h[j] = second ? h[j] + dots_[j] : dots_[j];
     }
-    projection = JudgeProjection(RealPart(dots_[k + 1]), inside, criterion, fallen_, second);
-    if (!second) whole = SquareRoot(RealPart(dots_[k + 1]));
+    if (!second) whole = RealPart(dots_[k + 1]);
+    projection = JudgeProjection(RealPart(dots_[k + 1]), inside, criterion, fallen_, second, whole);
     PetscCall(Update(columns, dots_, ScaleOf(projection)));
+  }
+  if (projection.lost) {
+    *outcome  = STEP_RESTART;
+    *residual = Magnitude(H_.rhs[k]);
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (keeps_operator) {
     PetscCallCXX(operator_.resize(static_cast<size_t>(H_.stride) * (H_.stride - 1)));
     std::copy_n(h, k + 1, operator_.data() + static_cast<size_t>(k) * H_.stride);
     operator_[static_cast<size_t>(k) * H_.stride + k + 1] = Scalar(projection.norm);
   }
-  *outcome = AddColumn(H_, k, h, H_.cosine, H_.sine, projection.norm, whole, residual);
+  *outcome = AddColumn(H_, k, h, H_.cosine, H_.sine, projection.norm, SquareRoot(whole), residual);
   fallen_  = *residual / first_;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -23,8 +23,15 @@ enum Outcome {
   STEP_STOPS,     ///< the convergence test, as the device knows it, says so
   STEP_HAPPY,     ///< the space is invariant: the solution lies in it
   STEP_BREAKDOWN, ///< the space is invariant, and the new column adds nothing to it: the operator is singular
-  STEP_AGAIN      ///< the step has not ended: the direction must be made orthogonal once more
+  STEP_AGAIN,     ///< the step has not ended: the direction must be made orthogonal once more
+  STEP_RESTART    ///< the basis is no longer orthogonal: the cycle ends before this step's column
 };
+
+/// Is the solution that of this step's space, too?
+SPARSEGPU_HD bool AddsColumn(int outcome)
+{
+  return outcome != STEP_BREAKDOWN && outcome != STEP_RESTART;
+}
 
 /// A direction of which less than this part is left after it was made orthogonal to the basis is made orthogonal again:
 /// the error of its norm, which is had by Pythagoras, has grown by the square of the inverse. The same after the second
@@ -32,10 +39,11 @@ enum Outcome {
 /// Numer. Math. 101, 2005).
 constexpr PetscReal KEPT_PART = 0.1;
 /// Made orthogonal once, the basis loses orthogonality as the square of the condition of what it came from, which grows
-/// as the residual of the cycle falls: to about eps (|r_0| / |r_k|)^2 (Giraud et al. 2005; Greenbaum, Rozloznik &
-/// Strakos, BIT 37(3), 1997). Beyond this loss directions are made orthogonal twice: residual norms are told as exactly
-/// as that, and a basis that has lost all orthogonality stagnates.
+/// as the residual of the cycle falls: to some hundred times eps (|r_0| / |r_k|)^2 (Giraud et al. 2005; Greenbaum,
+/// Rozloznik & Strakos, BIT 37(3), 1997). Beyond this loss directions are made orthogonal twice: residual norms are
+/// told as exactly as that, and a basis that has lost all orthogonality stagnates.
 constexpr PetscReal ORTHOGONALITY = 1e-3;
+constexpr PetscReal LOSS          = 100 * PETSC_MACHINE_EPSILON;
 
 struct Criterion {
   PetscReal kept  = KEPT_PART * KEPT_PART; ///< square of the part that must be left the first time
@@ -44,6 +52,7 @@ struct Criterion {
 
 struct Projection {
   bool      again; ///< the direction, not scaled, must be made orthogonal once more
+  bool      lost;  ///< it cannot be made orthogonal to this basis
   PetscReal norm;  ///< of what is left of the direction; 0 if that is nothing
 };
 
@@ -53,20 +62,22 @@ SPARSEGPU_HD PetscReal SquareRoot(PetscReal a)
                                             : static_cast<PetscReal>(sqrt(static_cast<double>(a)));
 }
 /// The direction had the square norm `square`, the squares of its inner products with the basis sum to `inside`;
-/// `fallen` is |r_k| / |r_0|, and `second` says that this was the second time.
+/// `fallen` is |r_k| / |r_0|, and `second` says that this was the second time, `whole` being its square norm before the
+/// first. What the second time takes most of has been a rounding error, unless it was no small part of the direction:
+/// then the basis is not orthogonal.
 SPARSEGPU_HD Projection JudgeProjection(PetscReal square, PetscReal inside, const Criterion &criterion,
-                                        PetscReal fallen, bool second)
+                                        PetscReal fallen, bool second, PetscReal whole)
 {
   const PetscReal left = square - inside;
 
   if (!second) { // a NaN is tried again, too, and goes on below
-    const bool enough = left >= criterion.kept * square && fallen * fallen >= PETSC_MACHINE_EPSILON / ORTHOGONALITY;
-    if (!enough && square != 0) return Projection{true, 1};
+    const bool enough = left >= criterion.kept * square && fallen * fallen >= LOSS / ORTHOGONALITY;
+    if (!enough && square != 0) return Projection{true, false, 1};
   } else if (left <= KEPT_PART * KEPT_PART * square) {
-    return Projection{false, 0};
+    return Projection{false, square > SquareRoot(PETSC_MACHINE_EPSILON) * whole, 0};
   }
   const PetscReal norm = SquareRoot(left);
-  return Projection{false, norm < criterion.happy ? 0 : norm};
+  return Projection{false, false, norm < criterion.happy ? 0 : norm};
 }
 /// What the direction is to be multiplied with.
 SPARSEGPU_HD PetscReal ScaleOf(const Projection &p)

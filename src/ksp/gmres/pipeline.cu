@@ -64,8 +64,12 @@ __device__ __forceinline__ void close_step(const Pipeline &p, int step, bool sec
   if (threadIdx.x == 0) {
     const PetscReal whole = SquareRoot(RealPart(p.dots[0][step + 1]));
     PetscReal       residual;
-    int             outcome =
-        AddColumn(p.H, step, h, near ? cosine : p.H.cosine, near ? sine : p.H.sine, projection.norm, whole, &residual);
+    int             outcome = STEP_RESTART;
+    if (projection.lost)
+      residual = Magnitude(p.H.rhs[step]);
+    else
+      outcome = AddColumn(p.H, step, h, near ? cosine : p.H.cosine, near ? sine : p.H.sine, projection.norm, whole,
+                          &residual);
     const bool tested = step >= p.tested_from && (residual <= p.converged || residual >= p.diverged);
     if (outcome == STEP_GOES_ON && (tested || !(residual - residual == 0))) outcome = STEP_STOPS; // Inf and NaN, too
     if (outcome != STEP_GOES_ON)
@@ -102,8 +106,8 @@ static __global__ void __launch_bounds__(DENSE_THREADS, DENSE_BLOCKS)
   }
   const PetscReal inside = RealPart(group_sum<32>(part));
   __syncthreads();
-  const Projection projection =
-      JudgeProjection(RealPart(dots[columns - 1]), inside, p.criterion, p.progress->fallen[step % 2], second);
+  const Projection projection = JudgeProjection(RealPart(dots[columns - 1]), inside, p.criterion,
+                                                p.progress->fallen[step % 2], second, RealPart(p.dots[0][columns - 1]));
   if (blockIdx.y == 0)
     close_step(p, step, second, projection, h);
   else

@@ -18,25 +18,32 @@ __device__ __forceinline__ void small_record(const SmallWork &work, int *number,
 }
 
 /// Thread 0 of the scalar block: step k ends. s.h, and s.again where there was a second pass, hold its inner products;
-/// whole is the norm of the direction, `next` what is left of it.
+/// `whole` is the norm of the direction.
 __device__ __forceinline__ void small_close(const SmallWork &work, const SmallControl &control, const SmallScalars &s,
                                             PetscInt k, PetscInt iteration, bool second, PetscReal whole,
-                                            PetscReal next, PetscReal first, int *number)
+                                            const Projection &projection, PetscReal first, int *number)
 {
   const Hessenberg H{work.H.stride, work.H.r, s.cosine, s.sine, s.rhs};
   PetscReal        residual;
 
   if (second)
     for (PetscInt j = 0; j <= k; j++) s.h[j] += s.again[j];
-  int        outcome = AddColumn(H, k, s.h, s.cosine, s.sine, next, whole, &residual);
+  int outcome = STEP_RESTART;
+  if (projection.lost)
+    residual = Magnitude(s.rhs[k]);
+  else
+    outcome = AddColumn(H, k, s.h, s.cosine, s.sine, projection.norm, whole, &residual);
   const bool tested =
       iteration >= control.tested_from && (residual <= control.converged || residual >= control.diverged);
   if (outcome == STEP_GOES_ON && (tested || !(residual - residual == 0))) outcome = STEP_STOPS; // Inf and NaN, too
+  work.state->ends = outcome == STEP_STOPS || outcome == STEP_BREAKDOWN || (outcome == STEP_RESTART && tested) ||
+                     (outcome == STEP_HAPPY && control.happy_ends);
+  work.state->taken = static_cast<int>(k) + 1;
   for (PetscInt j = 0; j <= k; j++) H.r[static_cast<size_t>(k) * H.stride + j] = s.h[j];
   work.state->fallen  = residual / first;
   work.state->told    = residual;
   work.state->outcome = outcome;
-  work.state->columns = residual - residual == 0 ? static_cast<int>(outcome == STEP_BREAKDOWN ? k : k + 1) : 0;
+  work.state->columns = !(residual - residual == 0) ? 0 : static_cast<int>(AddsColumn(outcome) ? k + 1 : k);
   small_record(work, number, residual, outcome, control.round);
 }
 
@@ -84,7 +91,7 @@ static __global__ void __launch_bounds__(SMALL_THREADS, 1)
       const Scalar   *h      = s.h;
       PetscReal       inside = small_sums(columns, shape.blocks, work.partial[0], s.h);
       const PetscReal square = RealPart(s.h[k + 1]), fallen = state->fallen;
-      Projection      projection = JudgeProjection(square, inside, control.criterion, fallen, false);
+      Projection      projection = JudgeProjection(square, inside, control.criterion, fallen, false, square);
       const bool      second     = projection.again;
       if (second) {
         for (PetscInt r = threadIdx.x; r < rows.count; r += SMALL_THREADS)
@@ -92,7 +99,7 @@ static __global__ void __launch_bounds__(SMALL_THREADS, 1)
         small_dots(rows, columns, shape.blocks, work.partial[1]);
         grid.sync();
         inside     = small_sums(columns, shape.blocks, work.partial[1], s.again);
-        projection = JudgeProjection(RealPart(s.again[k + 1]), inside, control.criterion, fallen, true);
+        projection = JudgeProjection(RealPart(s.again[k + 1]), inside, control.criterion, fallen, true, square);
         h          = s.again;
       }
       const Scalar scale(ScaleOf(projection));
@@ -103,13 +110,12 @@ static __global__ void __launch_bounds__(SMALL_THREADS, 1)
       }
       grid.sync();
       if (teller)
-        small_close(work, control, s, k, iteration + k + 1, second, SquareRoot(square), projection.norm, first,
-                    &number);
+        small_close(work, control, s, k, iteration + k + 1, second, SquareRoot(square), projection, first, &number);
     }
     grid.sync(); // the last step has been closed
-    const int       outcome = state->outcome;
-    const PetscInt  columns = state->columns;
-    const PetscReal told    = state->told;
+    const bool      ends  = state->ends;
+    const PetscInt  taken = state->taken, columns = state->columns;
+    const PetscReal told = state->told;
     if (scalar) small_solve(work.H, columns, s.rhs, work.y);
     grid.sync();
     for (PetscInt c = threadIdx.x; c < columns; c += SMALL_THREADS) s.h[c] = load_shared(work.y + c);
@@ -118,9 +124,9 @@ static __global__ void __launch_bounds__(SMALL_THREADS, 1)
       const Scalar v           = small_combined(rows, columns, s.h, r);
       system.x[rows.first + r] = system.x[rows.first + r] + (right ? right[rows.first + r] * v : v);
     }
-    iteration += limit;
-    used += limit + 1;
-    if (outcome != STEP_GOES_ON || iteration >= control.last || used + control.steps + 1 > SMALL_RECORDS) return;
+    iteration += taken;
+    used += taken + 1;
+    if (ends || iteration >= control.last || used + control.steps + 1 > SMALL_RECORDS) return;
 
     grid.sync(); // x is there
     small_product(rows, shape.lanes, system.x, [&](PetscInt r, const Scalar &sum) {
@@ -133,9 +139,9 @@ static __global__ void __launch_bounds__(SMALL_THREADS, 1)
     const PetscReal norm = SquareRoot(RealPart(s.h[0])), off = norm > told ? norm - told : told - norm;
     const bool      finite = norm - norm == 0;
     const bool tested = iteration >= control.tested_from && (norm <= control.converged || norm >= control.diverged);
-    const bool ends   = !finite || norm == 0 || tested || (told > 0 && off > control.breakdown * first);
-    if (teller) small_record(work, &number, norm, ends ? STEP_STOPS : STEP_GOES_ON, control.round);
-    if (ends) return;
+    const bool stops  = !finite || norm == 0 || tested || (told > 0 && off > control.breakdown * first);
+    if (teller) small_record(work, &number, norm, stops ? STEP_STOPS : STEP_GOES_ON, control.round);
+    if (stops) return;
     first = norm;
     for (PetscInt r = threadIdx.x; r < rows.count; r += SMALL_THREADS) {
       const Scalar v              = Scalar(1 / norm) * rows.v[r];

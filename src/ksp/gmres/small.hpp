@@ -30,6 +30,8 @@ struct SmallState {
   PetscReal fallen;  ///< |r_k| / |r_0| before the next step
   PetscReal told;    ///< |r_k|
   int       outcome; ///< of the last step, STEP_GOES_ON or why the cycle ends
+  int       ends;    ///< so does the solve
+  int       taken;   ///< steps of this cycle
   int       columns; ///< of the basis that the correction is made of
 };
 
@@ -62,6 +64,7 @@ struct SmallControl {
   PetscInt  tested_from;         ///< iterations before this one do not stop at the norms above
   PetscInt  iteration, last;     ///< done before, and the last that is allowed
   PetscInt  steps;               ///< of a cycle
+  bool      happy_ends;          ///< an invariant space is the end; else the true residual is to show that
   int       round;               ///< Record::ready of this launch
 };
 

@@ -155,7 +155,8 @@ static PetscErrorCode BeginCycle(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Takes the outcome of the next step in. *steps: those that the solution is built from.
+/// Takes the outcome of the next step in. *steps: those that the solution is built from. An invariant space is not
+/// taken at its word: the true residual decides at the restart, if there may be one.
 static PetscErrorCode TakeStep(KSP ksp, Outcome outcome, PetscReal norm, PetscInt *steps)
 {
   PetscFunctionBegin;
@@ -163,15 +164,19 @@ static PetscErrorCode TakeStep(KSP ksp, Outcome outcome, PetscReal norm, PetscIn
     PetscCall(EndWithNorm(ksp, norm));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (outcome != STEP_BREAKDOWN) ++*steps;
+  if (AddsColumn(outcome)) ++*steps;
   ksp->its++;
   ksp->rnorm = norm;
+  if (outcome == STEP_HAPPY && ksp->normtype == KSP_NORM_NONE) {
+    ksp->reason = KSP_CONVERGED_HAPPY_BREAKDOWN;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (outcome == STEP_HAPPY && ksp->its < ksp->max_it) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall((*ksp->converged)(ksp, ksp->its, norm, &ksp->reason, ksp->cnvP));
-  if (ksp->reason || outcome == STEP_GOES_ON) PetscFunctionReturn(PETSC_SUCCESS);
+  if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(outcome != STEP_STOPS, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "The GPU has stopped at the residual norm %g, which is not the end", (double)norm);
-  ksp->reason =
-      outcome == STEP_HAPPY && ksp->normtype == KSP_NORM_NONE ? KSP_CONVERGED_HAPPY_BREAKDOWN : KSP_DIVERGED_BREAKDOWN;
+  if (outcome == STEP_BREAKDOWN) ksp->reason = KSP_DIVERGED_BREAKDOWN;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -213,7 +218,7 @@ static PetscErrorCode RunCycle(KSP ksp, PetscInt limit)
   } else {
     PetscCall(arnoldi->Begin(ksp->rnorm));
   }
-  while (!ksp->reason && heard < limit) {
+  while (!ksp->reason && heard < limit && outcome == STEP_GOES_ON) {
     const PetscInt ahead = pipelined ? gmres->lag.ahead() : 1;
     PetscCall(LaunchSteps(ksp, pipelined, &launched, std::min(limit, heard + ahead), &outcome, &norm));
     if (pipelined) {
@@ -227,7 +232,7 @@ static PetscErrorCode RunCycle(KSP ksp, PetscInt limit)
     PetscCall(TakeStep(ksp, outcome, norm, &gmres->built));
     gmres->known = gmres->built;
     heard++;
-    if (!ksp->reason && heard < limit) PetscCall(Tell(ksp));
+    if (!ksp->reason && heard < limit && outcome == STEP_GOES_ON) PetscCall(Tell(ksp));
   }
   if (PetscIsInfOrNanReal(ksp->rnorm)) PetscFunctionReturn(PETSC_SUCCESS); // the last good iterate stays
   if (!ksp->reason && ksp->its >= ksp->max_it) ksp->reason = KSP_DIVERGED_ITS;
@@ -255,18 +260,21 @@ static PetscErrorCode RunSmallCycles(KSP ksp)
   control.iteration   = ksp->its;
   control.last        = ksp->max_it;
   control.steps       = gmres->steps;
+  control.happy_ends  = ksp->normtype == KSP_NORM_NONE;
   PetscCall(PetscLogEventBegin(KSP_GMRESOrthogonalization, ksp, nullptr, nullptr, nullptr));
   PetscCall(gmres->small.Launch(&gmres->direct, &gmres->basis, control));
   for (;;) {
-    const PetscInt limit = std::min(gmres->steps, ksp->max_it - ksp->its);
-    Outcome        outcome;
+    const PetscInt limit   = std::min(gmres->steps, ksp->max_it - ksp->its);
+    Outcome        outcome = STEP_GOES_ON;
     PetscReal      norm;
-    for (PetscInt heard = 0; !ksp->reason && heard < limit; heard++) {
+    PetscInt       heard = 0;
+    while (!ksp->reason && heard < limit && outcome == STEP_GOES_ON) {
       PetscCall(gmres->small.Hear(&outcome, &norm));
       PetscCall(TakeStep(ksp, outcome, norm, &gmres->built));
-      if (!ksp->reason && heard + 1 < limit) PetscCall(Tell(ksp));
+      heard++;
+      if (!ksp->reason && heard < limit && outcome == STEP_GOES_ON) PetscCall(Tell(ksp));
     }
-    used += limit + 1;
+    used += heard + 1;
     if (!ksp->reason && ksp->its >= ksp->max_it) ksp->reason = KSP_DIVERGED_ITS;
     if (ksp->reason) {
       if (!PetscIsInfOrNanReal(ksp->rnorm)) PetscCall(Tell(ksp));
