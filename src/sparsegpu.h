@@ -112,6 +112,8 @@ M*/
 + -ksp_gmres_restart m                      - steps between restarts (default 30), `KSPGMRESSetRestart()`
 . -ksp_sparsegpugmres_restart_auto          - after one cycle, the restart that its progress suggests, from 5 to 200
 . -ksp_sparsegpugmres_flexible              - the preconditioner may change from step to step; right preconditioning
+. -ksp_sparsegpugmres_persistent auto       - whole cycles in one launch: auto, up to 100,000 unknowns; on, wherever
+that is possible; off
 . -ksp_gmres_cgs_refinement_type type       - refine_never, refine_ifneeded or refine_always,
 `KSPGMRESSetCGSRefinementType()`
 . -ksp_gmres_modifiedgramschmidt            - the same as refine_always
@@ -123,15 +125,22 @@ M*/
   Notes:
   Any matrix and any preconditioner. The inner products of a step and the norm of the new direction are one kernel and,
   in parallel, one reduction. With refine_never, the default, a direction is made orthogonal a second time only where
-  less than a tenth of it is left, or where the residual has fallen so far in this cycle that the basis would lose more
-  than 1e-3 of its orthogonality (two million times in double precision); refine_ifneeded does so where less than
-  1/sqrt(2) is left, which bounds the loss by rounding errors.
+  less than a tenth of it is left, or where the residual has fallen so far in this cycle that the basis might lose more
+  than 1e-3 of its orthogonality (200,000 times in double precision); refine_ifneeded does so where less than
+  1/sqrt(2) is left, which bounds the loss by rounding errors. Where a direction cannot be made orthogonal, the cycle
+  ends before it, and an invariant space ends the solve only if the true residual agrees.
+
+  With a `MATSPARSEGPU` matrix on one process and `PCJACOBI` or `PCNONE` the solve runs on arrays of the GPU, without
+  PETSc's vectors in between. Where these lie on the host, in a PETSc without CUDA and with -sparsegpu_backend cuda, b
+  and x are copied once a solve; -sparsegpu_backend kokkos keeps it on the host. Small systems, up to 100,000 unknowns
+  and 2,000,000 entries, run whole cycles in one launch, unless somebody looks at each iterate.
 
   On the GPU of one process, without monitors and with the default convergence test, the host does not wait for an
   iteration: it reads residual norms a few iterations late, and the device stops by itself at the first one that
   converged. Iteration numbers and solutions are the same as with a monitor.
 
-  It computes neither singular values nor eigenvalues, as `KSPGMRES` does.
+  `KSPComputeEigenvalues()` and `KSPComputeExtremeSingularValues()` give the estimates of the last cycle; the host waits
+  for every iteration then.
 
 .seealso: `KSPGMRES`, `KSPFGMRES`, `KSPSPARSEGPUJACOBI`, `MATSPARSEGPU`, `KSPGMRESSetRestart()`
 M*/
@@ -156,6 +165,9 @@ largest change of an unknown in a sweep, compared with that of the first sweep
 
   The iterates are those of `KSPRICHARDSON` with `PCJACOBI`, up to rounding, and so are the numbers of iterations. A
   null space attached to the matrix is not removed.
+
+  With a `MATSPARSEGPU` matrix on one process and vectors on the host, in a PETSc without CUDA and with
+-sparsegpu_backend cuda, the sweeps run on the GPU, and b and x are copied once a solve.
 
 .seealso: `KSPRICHARDSON`, `PCJACOBI`, `KSPSPARSEGPUGMRES`, `MATSPARSEGPU`
 M*/

@@ -104,15 +104,15 @@ struct Seen {
 static PetscErrorCode Monitor(KSP ksp, PetscInt iteration, PetscReal norm, void *context)
 {
   Seen     *seen = static_cast<Seen *>(context);
-  Mat       A;
-  Vec       r, t, v;
+  Vec       b, r, t, v;
   PetscReal exact;
 
   PetscFunctionBeginUser;
   PetscCheck(iteration == seen->calls, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Call %" PetscInt_FMT " is of %" PetscInt_FMT,
              seen->calls, iteration);
-  PetscCall(KSPGetOperators(ksp, &A, nullptr));
-  PetscCall(MatCreateVecs(A, &t, &v));
+  PetscCall(KSPGetRhs(ksp, &b)); // vectors of its kind: of b they are subtracted
+  PetscCall(VecDuplicate(b, &t));
+  PetscCall(VecDuplicate(b, &v));
   PetscCall(KSPBuildResidual(ksp, t, v, &r));
   PetscCall(VecNorm(r, NORM_2, &exact));
   if (!seen->calls++) seen->first = norm;

@@ -34,6 +34,12 @@ inline Gmres *GmresOf(KSP ksp)
 
 PetscErrorCode KSPCreate_SparseGPUGMRES(KSP ksp);
 PetscErrorCode KSPSolve_SparseGPUGMRES(KSP ksp);
+/// Column 0 of the basis = the residual of the solution, of norm 1; *norm is what it was.
+PetscErrorCode ComputeResidual(KSP ksp, PetscReal *norm);
+/// Column k + 1 = the operator applied to column k.
+PetscErrorCode ApplyOperator(KSP ksp, PetscInt k);
+/// The solution += what `steps` steps of this cycle add to it.
+PetscErrorCode AddCorrection(KSP ksp, PetscInt steps);
 PetscErrorCode KSPBuildSolution_SparseGPUGMRES(KSP ksp, Vec v, Vec *V);
 PetscErrorCode KSPComputeEigenvalues_SparseGPUGMRES(KSP ksp, PetscInt room, PetscReal *re, PetscReal *im,
                                                     PetscInt *count);

@@ -9,96 +9,6 @@
 namespace sparsegpu
 {
 
-/// The solution += what `steps` steps of this cycle add to it.
-static PetscErrorCode AddCorrection(KSP ksp, PetscInt steps)
-{
-  Gmres *gmres = GmresOf(ksp);
-
-  PetscFunctionBegin;
-  if (steps == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  if (gmres->direct.active()) {
-    const Direct &direct = gmres->direct;
-    Scalar       *x;
-    PetscCall(gmres->direct.Solution(&x));
-    PetscCall(gmres->arnoldi.Combine(steps, &gmres->basis, direct.right() ? direct.inverse() : nullptr, x, x));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(gmres->arnoldi.Combine(steps, gmres->flexible ? &gmres->preconditioned : &gmres->basis, ksp->work[0]));
-  if (!gmres->flexible) PetscCall(KSPUnwindPreconditioner(ksp, ksp->work[0], ksp->work[1]));
-  PetscCall(VecAXPY(ksp->vec_sol, 1, ksp->work[0]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// v = the iterate of a solve on arrays of the device.
-static PetscErrorCode StoreIterate(Gmres *gmres, Vec v)
-{
-  Direct *direct = &gmres->direct;
-  Scalar *x, *sum;
-
-  PetscFunctionBegin;
-  PetscCall(direct->Solution(&x));
-  sum = x;
-  if (gmres->built > 0) {
-    PetscCall(gmres->iterate.Reserve(static_cast<size_t>(direct->rows()) * sizeof(Scalar)));
-    sum = static_cast<Scalar *>(gmres->iterate.data());
-    PetscCall(
-        gmres->arnoldi.Combine(gmres->built, &gmres->basis, direct->right() ? direct->inverse() : nullptr, x, sum));
-  }
-  PetscCall(direct->Store(sum, v));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode KSPBuildSolution_SparseGPUGMRES(KSP ksp, Vec v, Vec *V)
-{
-  Gmres *gmres = GmresOf(ksp);
-
-  PetscFunctionBegin;
-  if (!v) {
-    if (!gmres->solution) PetscCall(VecDuplicate(ksp->vec_sol, &gmres->solution));
-    v = gmres->solution;
-  }
-  if (V) *V = v;
-  if (gmres->direct.active()) {
-    PetscCall(StoreIterate(gmres, v));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(VecCopy(ksp->vec_sol, v));
-  if (gmres->built == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(
-      gmres->arnoldi.Combine(gmres->built, gmres->flexible ? &gmres->preconditioned : &gmres->basis, ksp->work[0]));
-  if (!gmres->flexible) PetscCall(KSPUnwindPreconditioner(ksp, ksp->work[0], ksp->work[1]));
-  PetscCall(VecAXPY(v, 1, ksp->work[0]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Column k + 1 = the operator applied to column k.
-static PetscErrorCode ApplyOperator(KSP ksp, PetscInt k)
-{
-  Gmres *gmres = GmresOf(ksp);
-  Vec    from, to, between;
-
-  PetscFunctionBegin;
-  if (gmres->direct.active()) {
-    const Dense V = gmres->basis.view();
-    PetscCall(gmres->direct.Apply(V.Column(k), V.Column(k + 1)));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(gmres->basis.Read(k, &from));
-  PetscCall(gmres->basis.Write(k + 1, &to));
-  if (gmres->flexible) {
-    Mat A;
-    PetscCall(PCGetOperators(ksp->pc, &A, nullptr));
-    PetscCall(gmres->preconditioned.Write(k, &between));
-    PetscCall(KSP_PCApply(ksp, from, between));
-    PetscCall(gmres->preconditioned.WriteEnd(k));
-    PetscCall(KSP_MatMult(ksp, A, between, to));
-  } else {
-    PetscCall(KSP_PCApplyBAorAB(ksp, from, to, ksp->work[0]));
-  }
-  PetscCall(gmres->basis.WriteEnd(k + 1));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode Tell(KSP ksp)
 {
   PetscFunctionBegin;
@@ -134,23 +44,12 @@ static PetscErrorCode TakeResidual(KSP ksp, PetscReal norm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Column 0 = the residual, of norm 1; its norm is tested.
 static PetscErrorCode BeginCycle(KSP ksp)
 {
-  Gmres    *gmres = GmresOf(ksp);
   PetscReal norm;
-  Vec       r;
 
   PetscFunctionBegin;
-  if (gmres->direct.active()) {
-    PetscCall(gmres->direct.Residual(ksp->guess_zero, gmres->basis.view().Column(0)));
-    PetscCall(gmres->arnoldi.Normalize(&norm));
-  } else {
-    PetscCall(gmres->basis.Write(0, &r));
-    PetscCall(KSPInitialResidual(ksp, ksp->vec_sol, ksp->work[0], ksp->work[1], r, ksp->vec_rhs));
-    PetscCall(VecNormalize(r, &norm));
-    PetscCall(gmres->basis.WriteEnd(0));
-  }
+  PetscCall(ComputeResidual(ksp, &norm));
   PetscCall(TakeResidual(ksp, norm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,0 +1,247 @@
+#include "ksp/jacobi/sweeper.hpp"
+#include <climits>
+#include <cstring>
+#include "ksp/common/columns.hpp"
+#include "mat/context.hpp"
+
+namespace sparsegpu
+{
+
+PetscErrorCode Sweeper::Begin()
+{
+  Jacobi *jacobi = JacobiOf(ksp);
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetOperators(ksp, &A, nullptr));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
+  PetscCall(SpaceOf(ksp->work[JACOBI_X], &space));
+  if (space == Space::Host) PetscCall(jacobi->direct.Begin(ksp, false));
+  if (jacobi->direct.active())
+    PetscCall(BeginOnArrays());
+  else
+    PetscCall(BeginOnVectors());
+  if (ksp->normtype != KSP_NORM_NONE)
+    norm = jacobi->test == JacobiTest::Difference     ? JacobiNorm::Difference
+           : ksp->normtype == KSP_NORM_PRECONDITIONED ? JacobiNorm::Preconditioned
+                                                      : JacobiNorm::Unpreconditioned;
+  if (space == Space::Host) PetscFunctionReturn(PETSC_SUCCESS);
+  struct {
+    unsigned arrived    = 0;
+    int      stopped_at = INT_MAX;
+  } const start;
+  static_assert(sizeof(start) <= sizeof(double) * 2, "The two counters lie before the norms");
+  Stream stream;
+  PetscCall(jacobi->scratch.Reserve(sizeof(double) * 2 + JACOBI_BLOCKS * sizeof(PetscReal)));
+  if (!jacobi->records.data()) {
+    PetscCall(jacobi->records.Reserve(RECORDS * sizeof(Record)));
+    memset(jacobi->records.data(), 0, RECORDS * sizeof(Record)); // rounds begin at 1
+  }
+  records            = static_cast<Record *>(jacobi->records.data());
+  control.arrived    = static_cast<unsigned *>(jacobi->scratch.data());
+  control.stopped_at = reinterpret_cast<int *>(control.arrived + 1);
+  control.partial    = reinterpret_cast<PetscReal *>(static_cast<char *>(jacobi->scratch.data()) + sizeof(double) * 2);
+  control.root       = size == 1 && norm != JacobiNorm::Difference;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(DeviceCopyIn(jacobi->scratch.data(), &start, sizeof(start), stream));
+  PetscCall(DeviceSynchronize(stream)); // `start` ends here
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The start of sweeps between the work vectors.
+PetscErrorCode Sweeper::BeginOnVectors()
+{
+  PetscFunctionBegin;
+  PetscCall(VecCopy(ksp->vec_rhs, ksp->work[JACOBI_RHS]));
+  if (ksp->guess_zero)
+    PetscCall(VecSet(ksp->work[JACOBI_X], 0));
+  else
+    PetscCall(VecCopy(ksp->vec_sol, ksp->work[JACOBI_X]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The same between arrays of the device, from vectors on the host.
+PetscErrorCode Sweeper::BeginOnArrays()
+{
+  Jacobi            *jacobi = JacobiOf(ksp);
+  const size_t       rows   = static_cast<size_t>(jacobi->direct.rows());
+  const PetscScalar *entries;
+  Stream             stream;
+
+  PetscFunctionBegin;
+  space = Space::Device;
+  PetscCall(jacobi->arrays.Reserve(3 * rows * sizeof(Scalar)));
+  PetscCall(jacobi->direct.Solution(&x[0]));
+  x[1]    = static_cast<Scalar *>(jacobi->arrays.data());
+  product = x[1] + rows;
+  inverse = product + rows;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(VecGetArrayRead(ksp->work[JACOBI_INVERSE], &entries));
+  PetscCall(DeviceCopyIn(inverse, entries, rows * sizeof(Scalar), stream));
+  PetscCall(DeviceSynchronize(stream));
+  PetscCall(VecRestoreArrayRead(ksp->work[JACOBI_INVERSE], &entries));
+  PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(rows * sizeof(Scalar))));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The iterate of number ksp->its is what a monitor may ask for.
+void Sweeper::SetCurrent()
+{
+  Jacobi *jacobi  = JacobiOf(ksp);
+  jacobi->current = ksp->work[JACOBI_X + ksp->its % 2];
+  jacobi->iterate = x[ksp->its % 2];
+}
+
+/// The solution is the iterate of number ksp->its.
+PetscErrorCode Sweeper::End()
+{
+  Jacobi *jacobi = JacobiOf(ksp);
+
+  PetscFunctionBegin;
+  if (jacobi->direct.active()) {
+#if defined(SPARSEGPU_HAVE_CUDA)
+    Stream stream;
+    PetscCall(DeviceStream(&stream));
+    if (ksp->its % 2) PetscCall(DirectScale_CUDA(jacobi->direct.rows(), nullptr, x[1], nullptr, x[0], stream));
+#endif
+    PetscCall(jacobi->direct.End());
+  } else {
+    PetscCall(VecCopy(ksp->work[JACOBI_X + ksp->its % 2], ksp->vec_sol));
+  }
+  jacobi->current = nullptr;
+  jacobi->iterate = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The format whose sweeps multiply as they go; null if the product must be a pass of its own.
+PetscErrorCode Sweeper::FindFused(Format **format)
+{
+  PetscBool seq, mpi;
+  Context  *context;
+  Shadow   *shadow;
+
+  PetscFunctionBegin;
+  *format = nullptr;
+  PetscCall(IsOurs(A, &seq, &mpi));
+  if (space == Space::Host || !seq || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetContext(A, &context));
+  PetscCall(Decide(A, context));
+  if (context->settings.bound_to_cpu || context->settings.backend == Backend::Kokkos)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetShadow(A, context, Side::Normal, Space::Device, &shadow));
+  if (shadow->format->SweepsJacobi()) *format = shadow->format.get();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Sweep k on the arrays that it names; `fused` if it is to multiply as it goes.
+PetscErrorCode Sweeper::LaunchSweep(PetscInt k, const JacobiSweep &sweep, Format *fused)
+{
+  PetscFunctionBegin;
+  if (space == Space::Host)
+    PetscCall(JacobiSweep_Host(sweep, &value));
+  else {
+#if defined(SPARSEGPU_HAVE_CUDA)
+    Stream stream;
+    control.number    = static_cast<int>(k);
+    control.round     = ++JacobiOf(ksp)->round;
+    control.record    = norm == JacobiNorm::None ? nullptr : records + k % RECORDS;
+    control.tested    = Counted(k) >= test.from;
+    control.converged = test.converged;
+    control.diverged  = test.diverged;
+    PetscCall(DeviceStream(&stream));
+    PetscCall(PetscLogGpuTimeBegin());
+    PetscCall(fused ? fused->SweepJacobi(sweep, control, stream) : JacobiSweep_CUDA(sweep, control, stream));
+    PetscCall(PetscLogGpuTimeEnd());
+#endif
+  }
+  const PetscLogDouble flops = 6.0 * sweep.rows;
+  PetscCall(space == Space::Host ? PetscLogFlops(flops) : PetscLogGpuFlops(flops));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Sweeper::LaunchOnArrays(PetscInt k)
+{
+  Direct     *direct = &JacobiOf(ksp)->direct;
+  const bool  fused  = direct->format()->SweepsJacobi();
+  JacobiSweep sweep  = {};
+
+  PetscFunctionBegin;
+  sweep.rows    = direct->rows();
+  sweep.damping = JacobiOf(ksp)->damping;
+  sweep.norm    = norm;
+  PetscCall(direct->Rhs(&sweep.b));
+  sweep.product = product;
+  sweep.inverse = inverse;
+  sweep.x       = x[k % 2];
+  sweep.next    = x[(k + 1) % 2];
+  if (!fused) PetscCall(direct->Product(sweep.x, product));
+  PetscCall(LaunchSweep(k, sweep, fused ? direct->format() : nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Sweep k, from one buffer to the other.
+PetscErrorCode Sweeper::Launch(PetscInt k)
+{
+  const Vec          from = ksp->work[JACOBI_X + k % 2], next = ksp->work[JACOBI_X + (k + 1) % 2];
+  const Vec          inputs[] = {ksp->work[JACOBI_RHS], ksp->work[JACOBI_PRODUCT], ksp->work[JACOBI_INVERSE], from};
+  JacobiSweep        sweep    = {};
+  PetscScalar       *p;
+  const PetscScalar *in[4];
+  PetscMemType       where;
+  Format            *fused = nullptr;
+
+  PetscFunctionBegin;
+  if (JacobiOf(ksp)->direct.active()) {
+    PetscCall(LaunchOnArrays(k));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(FindFused(&fused));
+  if (!fused) PetscCall(KSP_MatMult(ksp, A, from, ksp->work[JACOBI_PRODUCT]));
+  PetscCall(VecGetLocalSize(from, &sweep.rows));
+  sweep.damping = JacobiOf(ksp)->damping;
+  sweep.norm    = norm;
+  for (int v = 0; v < 4; v++)
+    PetscCall(space == Space::Host ? VecGetArrayRead(inputs[v], &in[v])
+                                   : VecGetArrayReadAndMemType(inputs[v], &in[v], &where));
+  PetscCall(space == Space::Host ? VecGetArrayWrite(next, &p) : VecGetArrayWriteAndMemType(next, &p, &where));
+  sweep.b       = reinterpret_cast<const Scalar *>(in[0]);
+  sweep.product = reinterpret_cast<const Scalar *>(in[1]);
+  sweep.inverse = reinterpret_cast<const Scalar *>(in[2]);
+  sweep.x       = reinterpret_cast<const Scalar *>(in[3]);
+  sweep.next    = reinterpret_cast<Scalar *>(p);
+  PetscCall(LaunchSweep(k, sweep, fused));
+  PetscCall(space == Space::Host ? VecRestoreArrayWrite(next, &p) : VecRestoreArrayWriteAndMemType(next, &p));
+  for (int v = 0; v < 4; v++)
+    PetscCall(space == Space::Host ? VecRestoreArrayRead(inputs[v], &in[v])
+                                   : VecRestoreArrayReadAndMemType(inputs[v], &in[v]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Waits for the norm of sweep k.
+PetscErrorCode Sweeper::Hear(PetscInt k, PetscReal *result)
+{
+  const MPI_Comm comm = PetscObjectComm((PetscObject)ksp);
+
+  PetscFunctionBegin;
+  *result = 0;
+  if (norm == JacobiNorm::None) PetscFunctionReturn(PETSC_SUCCESS);
+#if defined(SPARSEGPU_HAVE_CUDA)
+  if (space == Space::Device) {
+    Record    record;
+    Stream    stream;
+    const int ahead = control.number - static_cast<int>(k);
+    PetscCall(DeviceStream(&stream));
+    PetscCall(AwaitRecord(records + k % RECORDS, control.round - ahead, stream, &record));
+    value = record.norm;
+  }
+#endif
+  PetscReal total = value;
+  if (size > 1) {
+    if (norm == JacobiNorm::Difference && total != total) total = PETSC_INFINITY; // MPI's maximum may lose a NaN
+    PetscCallMPI(
+        MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPIU_REAL, norm == JacobiNorm::Difference ? MPIU_MAX : MPIU_SUM, comm));
+  }
+  *result = norm == JacobiNorm::Difference || control.root ? total : PetscSqrtReal(total);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

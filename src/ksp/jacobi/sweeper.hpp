@@ -1,0 +1,46 @@
+/// Sweeps one after the other: between work vectors, or between arrays of the device where the vectors lie on the host.
+#pragma once
+
+#include "ksp/common/converged.hpp"
+#include "ksp/jacobi/jacobi.hpp"
+#include "ksp/jacobi/sweep.hpp"
+
+namespace sparsegpu
+{
+
+/// Records are used in turn: more of them than the host may be ahead.
+constexpr PetscInt RECORDS = 2 * RecordLag::MOST;
+
+/// A solve under way.
+struct Sweeper {
+  KSP           ksp;
+  Mat           A;
+  Space         space   = Space::Host;
+  JacobiNorm    norm    = JacobiNorm::None;
+  PetscMPIInt   size    = 1;
+  JacobiControl control = {};
+  Record       *records = nullptr;
+  NormTest      test{-1, PETSC_MAX_REAL, PETSC_MAX_INT};
+  PetscReal     value = 0;                                         ///< norm of the last sweep on the host
+  Scalar       *x[2] = {}, *product = nullptr, *inverse = nullptr; ///< [rows] on the device, vectors on the host
+
+  PetscErrorCode Begin();
+  PetscErrorCode BeginOnVectors();
+  PetscErrorCode BeginOnArrays();
+  PetscErrorCode End();
+  PetscErrorCode FindFused(Format **format);
+  PetscErrorCode Launch(PetscInt k);
+  PetscErrorCode LaunchOnArrays(PetscInt k);
+  PetscErrorCode LaunchSweep(PetscInt k, const JacobiSweep &sweep, Format *fused);
+  void           SetCurrent();
+  PetscErrorCode Hear(PetscInt k, PetscReal *norm);
+  /// Has the last sweep ended that was launched?
+  bool Idle() const
+  {
+    return norm != JacobiNorm::None && RecordReady(records + control.number % RECORDS, control.round);
+  }
+  /// The iteration that the norm of sweep k belongs to: a residual is that of the iterate before the sweep.
+  PetscInt Counted(PetscInt k) const { return norm == JacobiNorm::Difference ? k + 1 : k; }
+};
+
+} // namespace sparsegpu
