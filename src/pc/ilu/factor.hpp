@@ -17,6 +17,9 @@ struct MatrixRows {
   const Scalar *device_values = nullptr;
 };
 
+/// A's rows where they lie: MATSEQAIJCUSPARSE and MATSEQAIJKOKKOS may keep them on the device.
+PetscErrorCode GetMatrixRows(Mat A, MatrixRows *m);
+
 class Factor
 {
 public:

@@ -1,6 +1,7 @@
 /// MATSOLVERSPARSEGPU: the factor as PETSc sees it.
 #include "mat/context.hpp"
 #include "pc/ilu/factor.hpp"
+#include "pc/lu/matsolver.hpp"
 
 namespace sparsegpu
 {
@@ -10,8 +11,7 @@ Factor *FactorOf(Mat F)
   return static_cast<Factor *>(F->data);
 }
 
-/// A's rows where they lie: MATSEQAIJCUSPARSE and MATSEQAIJKOKKOS may keep them on the device.
-static PetscErrorCode GetRows(Mat A, MatrixRows *m)
+PetscErrorCode GetMatrixRows(Mat A, MatrixRows *m)
 {
   PetscBool    seq, mpi;
   PetscScalar *a;
@@ -61,7 +61,7 @@ PetscErrorCode FactorSpace(Mat A, Space *space)
     PetscCall(DeviceFound(&found));
     if (!found) PetscFunctionReturn(PETSC_SUCCESS);
     MatrixRows rows;
-    PetscCall(GetRows(A, &rows));
+    PetscCall(GetMatrixRows(A, &rows));
     if (rows.on_device) *space = Space::Device;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -74,7 +74,7 @@ PetscErrorCode MatFactorNumeric_SparseGPU(Mat F, Mat A, const MatFactorInfo *inf
   MatrixRows rows;
 
   PetscFunctionBegin;
-  PetscCall(GetRows(A, &rows));
+  PetscCall(GetMatrixRows(A, &rows));
   PetscCheck(rows.csr.nonzeros == FactorOf(F)->MatrixNonzeros(), PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
              "The matrix has %" PetscInt_FMT " nonzeros, the symbolic factorization was made for %" PetscInt_FMT,
              rows.csr.nonzeros, FactorOf(F)->MatrixNonzeros());
@@ -167,7 +167,7 @@ PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorInfo *in
   if (factor->kind != Incomplete::None) factor->kind = kind;
   PetscCall(ReadFactorOptions(F, A));
   PetscCall(FactorSpace(A, &space));
-  PetscCall(GetRows(A, &rows));
+  PetscCall(GetMatrixRows(A, &rows));
   PetscCall(factor->Symbolic(F, rows, row, column, *info, space));
   F->info.factor_mallocs    = 0;
   F->info.fill_ratio_given  = info->fill;
@@ -234,6 +234,20 @@ PetscErrorCode MatFactorGetSolverType_SparseGPU(Mat, MatSolverType *type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode FillFactor(Mat F)
+{
+  PetscFunctionBegin;
+  PetscCallCXX(F->data = new Factor);
+  F->ops->ilufactorsymbolic = MatILUFactorSymbolic_SparseGPU;
+  F->ops->iccfactorsymbolic = MatICCFactorSymbolic_SparseGPU;
+  F->ops->getinfo           = MatGetInfo_Factor;
+  F->ops->view              = MatView_Factor;
+  F->ops->destroy           = MatDestroy_Factor;
+  for (const MatFactorType f : {MAT_FACTOR_ILU, MAT_FACTOR_ICC})
+    PetscCall(PetscStrallocpy(MATORDERINGNATURAL, const_cast<char **>(&F->preferredordering[f])));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatGetFactor_SparseGPU(Mat A, MatFactorType kind, Mat *F)
 {
   Mat       B;
@@ -249,18 +263,14 @@ PetscErrorCode MatGetFactor_SparseGPU(Mat A, MatFactorType kind, Mat *F)
   PetscCall(MatSetSizes(B, A->rmap->n, A->cmap->n, A->rmap->N, A->cmap->N));
   PetscCall(PetscStrallocpy(MATSOLVERSPARSEGPU, &((PetscObject)B)->type_name));
   PetscCall(MatSetUp(B));
-  PetscCallCXX(B->data = new Factor);
-  B->ops->ilufactorsymbolic = MatILUFactorSymbolic_SparseGPU;
-  B->ops->iccfactorsymbolic = MatICCFactorSymbolic_SparseGPU;
-  B->ops->getinfo           = MatGetInfo_Factor;
-  B->ops->view              = MatView_Factor;
-  B->ops->destroy           = MatDestroy_Factor;
-  B->factortype             = kind;
-  B->canuseordering         = PETSC_TRUE;
+  if (kind == MAT_FACTOR_LU || kind == MAT_FACTOR_CHOLESKY)
+    PetscCall(FillDirectFactor(B));
+  else
+    PetscCall(FillFactor(B));
+  B->factortype     = kind;
+  B->canuseordering = PETSC_TRUE;
   PetscCall(PetscFree(B->solvertype));
   PetscCall(PetscStrallocpy(MATSOLVERSPARSEGPU, &B->solvertype));
-  for (const MatFactorType f : {MAT_FACTOR_ILU, MAT_FACTOR_ICC})
-    PetscCall(PetscStrallocpy(MATORDERINGNATURAL, const_cast<char **>(&B->preferredordering[f])));
   PetscCall(PetscObjectComposeFunction((PetscObject)B, "MatFactorGetSolverType_C", MatFactorGetSolverType_SparseGPU));
   *F = B;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -274,7 +284,7 @@ PetscErrorCode RegisterFactors()
   PetscFunctionBegin;
   is_default = false;
   // By the name of the parent type, which stands for all types whose names begin so: PETSc's own stays the default.
-  for (const MatFactorType f : {MAT_FACTOR_ILU, MAT_FACTOR_ICC})
+  for (const MatFactorType f : {MAT_FACTOR_ILU, MAT_FACTOR_ICC, MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY})
     PetscCall(MatSolverTypeRegister(MATSOLVERSPARSEGPU, MATSEQAIJ, f, MatGetFactor_SparseGPU));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

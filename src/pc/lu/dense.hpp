@@ -1,0 +1,25 @@
+/// Dense pieces of a front on the host: PETSc's BLAS, or plain loops where a call would cost more than the work.
+/// Matrices are column-major, ld.. entries from column to column.
+#pragma once
+
+#include "device/scalar.hpp"
+
+namespace sparsegpu
+{
+
+/// C [m x n] -= A [m x k] B [k x n].
+PetscErrorCode SubtractProduct(PetscInt m, PetscInt n, PetscInt k, const Scalar *A, PetscInt lda, const Scalar *B,
+                               PetscInt ldb, Scalar *C, PetscInt ldc);
+/// C [m x n] -= A^T B, A [k x m].
+PetscErrorCode SubtractTransposedProduct(PetscInt m, PetscInt n, PetscInt k, const Scalar *A, PetscInt lda,
+                                         const Scalar *B, PetscInt ldb, Scalar *C, PetscInt ldc);
+/// X [m x n] = X U^-1, U the upper triangle of T [n x n].
+PetscErrorCode SolveUpperRight(PetscInt m, PetscInt n, const Scalar *T, PetscInt ldt, Scalar *X, PetscInt ldx);
+/// X [m x n] = L^-1 X, L the lower triangle of T [m x m] with a unit diagonal.
+PetscErrorCode SolveUnitLower(PetscInt m, PetscInt n, const Scalar *T, PetscInt ldt, Scalar *X, PetscInt ldx);
+/// The same with U, and with the transposed triangles.
+PetscErrorCode SolveUpper(PetscInt m, PetscInt n, const Scalar *T, PetscInt ldt, Scalar *X, PetscInt ldx);
+PetscErrorCode SolveUnitLowerTransposed(PetscInt m, PetscInt n, const Scalar *T, PetscInt ldt, Scalar *X, PetscInt ldx);
+PetscErrorCode SolveUpperTransposed(PetscInt m, PetscInt n, const Scalar *T, PetscInt ldt, Scalar *X, PetscInt ldx);
+
+} // namespace sparsegpu

@@ -1,0 +1,205 @@
+#include "pc/lu/matching.hpp"
+#include <algorithm>
+#include <cmath>
+#include <queue>
+#include "petsc/compat.hpp"
+
+namespace sparsegpu
+{
+
+namespace
+{
+bool Counts(PetscReal magnitude)
+{
+  return magnitude > 0 && magnitude - magnitude == 0;
+}
+
+/// The assignment of rows to columns of least cost; cost = log(largest of the column) - log(magnitude) >= 0, duals
+/// u[row] + v[column] <= cost, equal where assigned.
+class Assignment
+{
+public:
+  explicit Assignment(const CsrView &A);
+  PetscInt Solve(); ///< a column that cannot be assigned, -1: none
+  void     Take(Matching *matching) const;
+
+private:
+  void Start();
+  bool Augment(PetscInt column);
+
+  PetscInt                n_;
+  std::vector<PetscInt>   begin_, row_; ///< by columns
+  std::vector<double>     cost_, largest_, u_, v_;
+  std::vector<PetscInt>   row_of_, column_of_; ///< -1: none
+  std::vector<PetscInt>   entry_of_;           ///< [columns] the entry assigned
+  std::vector<double>     distance_;           ///< [rows] while a column is being assigned
+  std::vector<PetscInt>   before_;             ///< [rows] entry that the shortest path comes by
+  std::vector<PetscInt>   column_at_;          ///< [entries] its column
+  std::vector<signed char> state_;             ///< [rows] 0: not seen, 1: reached, 2: final
+  std::vector<PetscInt>   touched_;
+};
+
+Assignment::Assignment(const CsrView &A)
+    : n_(A.rows),
+      begin_(A.rows + 1, 0),
+      largest_(A.rows, 0),
+      u_(A.rows, 0),
+      v_(A.rows, 0),
+      row_of_(A.rows, -1),
+      column_of_(A.rows, -1),
+      entry_of_(A.rows, -1),
+      distance_(A.rows),
+      before_(A.rows, -1),
+      state_(A.rows, 0)
+{
+  for (PetscInt e = 0; e < A.nonzeros; e++)
+    if (Counts(Magnitude(A.a[e]))) ++begin_[A.j[e] + 1];
+  for (PetscInt j = 0; j < n_; j++) begin_[j + 1] += begin_[j];
+  row_.resize(begin_[n_]);
+  cost_.resize(begin_[n_]);
+  column_at_.resize(begin_[n_]);
+  std::vector<PetscInt> at(begin_.begin(), begin_.end() - 1);
+  for (PetscInt r = 0; r < A.rows; r++)
+    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) {
+      const double magnitude = static_cast<double>(Magnitude(A.a[e]));
+      if (!Counts(Magnitude(A.a[e]))) continue;
+      const PetscInt to = at[A.j[e]]++;
+      row_[to]          = r;
+      cost_[to]         = magnitude;
+      column_at_[to]    = A.j[e];
+      largest_[A.j[e]]  = std::max(largest_[A.j[e]], magnitude);
+    }
+  for (PetscInt j = 0; j < n_; j++)
+    for (PetscInt e = begin_[j]; e < begin_[j + 1]; e++) cost_[e] = std::log(largest_[j]) - std::log(cost_[e]);
+}
+
+/// Duals, and all that can be assigned without moving anything.
+void Assignment::Start()
+{
+  std::fill(u_.begin(), u_.end(), HUGE_VAL);
+  for (size_t e = 0; e < row_.size(); e++) u_[row_[e]] = std::min(u_[row_[e]], cost_[e]);
+  for (PetscInt j = 0; j < n_; j++) {
+    v_[j] = begin_[j] < begin_[j + 1] ? HUGE_VAL : 0;
+    for (PetscInt e = begin_[j]; e < begin_[j + 1]; e++) v_[j] = std::min(v_[j], cost_[e] - u_[row_[e]]);
+    for (PetscInt e = begin_[j]; e < begin_[j + 1] && row_of_[j] < 0; e++)
+      if (column_of_[row_[e]] < 0 && cost_[e] - u_[row_[e]] <= v_[j]) {
+        row_of_[j]          = row_[e];
+        column_of_[row_[e]] = j;
+        entry_of_[j]        = e;
+      }
+  }
+}
+
+/// Dijkstra's algorithm over rows from `column` to the nearest row without a column.
+bool Assignment::Augment(PetscInt column)
+{
+  using Reached = std::pair<double, PetscInt>;
+  std::priority_queue<Reached, std::vector<Reached>, std::greater<Reached>> heap;
+  double   shortest = HUGE_VAL, length = 0;
+  PetscInt last = -1;
+
+  touched_.clear();
+  for (PetscInt j = column;;) {
+    for (PetscInt e = begin_[j]; e < begin_[j + 1]; e++) {
+      const PetscInt i = row_[e];
+      if (state_[i] == 2) continue;
+      const double d = length + std::max(0.0, cost_[e] - u_[i] - v_[j]);
+      if (d >= shortest || (state_[i] == 1 && d >= distance_[i])) continue;
+      if (state_[i] == 0) touched_.push_back(i);
+      state_[i]    = 1;
+      distance_[i] = d;
+      before_[i]   = e;
+      if (column_of_[i] < 0) {
+        shortest = d;
+        last     = i;
+      } else {
+        heap.emplace(d, i);
+      }
+    }
+    while (!heap.empty() && (state_[heap.top().second] == 2 || heap.top().first > distance_[heap.top().second]))
+      heap.pop();
+    if (heap.empty() || heap.top().first >= shortest) break;
+    const PetscInt i = heap.top().second;
+    heap.pop();
+    state_[i] = 2;
+    length    = distance_[i];
+    j         = column_of_[i];
+  }
+  if (last >= 0) {
+    for (const PetscInt i : touched_)
+      if (state_[i] == 2) {
+        u_[i] += distance_[i] - shortest;
+        v_[column_of_[i]] = cost_[entry_of_[column_of_[i]]] - u_[i];
+      }
+    for (PetscInt i = last;;) {
+      const PetscInt e = before_[i], j = column_at_[e], next = row_of_[j];
+      row_of_[j]    = i;
+      column_of_[i] = j;
+      entry_of_[j]  = e;
+      v_[j]         = cost_[e] - u_[i];
+      if (j == column) break;
+      i = next;
+    }
+  }
+  for (const PetscInt i : touched_) state_[i] = 0;
+  return last >= 0;
+}
+
+PetscInt Assignment::Solve()
+{
+  Start();
+  for (PetscInt j = 0; j < n_; j++)
+    if (row_of_[j] < 0 && !Augment(j)) return j;
+  return -1;
+}
+
+/// 2^round(log2 e^exponent), within what neither overflows nor is denormal.
+PetscReal PowerOfTwo(double exponent)
+{
+  constexpr double LIMIT = sizeof(PetscReal) == sizeof(float) ? 60 : 500;
+  const double     power = std::round(exponent / std::log(2.0));
+  return static_cast<PetscReal>(std::ldexp(1.0, static_cast<int>(std::min(LIMIT, std::max(-LIMIT, power)))));
+}
+
+void Assignment::Take(Matching *matching) const
+{
+  matching->row = row_of_;
+  matching->row_scale.resize(n_);
+  matching->column_scale.resize(n_);
+  for (PetscInt k = 0; k < n_; k++) {
+    matching->row_scale[k]    = PowerOfTwo(u_[k]);
+    matching->column_scale[k] = PowerOfTwo(v_[k] - std::log(largest_[k]));
+  }
+}
+} // namespace
+
+PetscErrorCode MaximumProduct(const CsrView &A, Matching *matching)
+{
+  PetscFunctionBegin;
+  *matching = Matching();
+  try {
+    Assignment assignment(A);
+    matching->unmatched = assignment.Solve();
+    if (matching->unmatched < 0) assignment.Take(matching);
+  } catch (const std::exception &e) {
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for the matching: %s", e.what());
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+bool WeakDiagonal(const CsrView &A, PetscReal weak)
+{
+  std::vector<PetscReal> column(A.cols, 0), diagonal(A.rows, 0), row(A.rows, 0);
+  for (PetscInt r = 0; r < A.rows; r++)
+    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) {
+      const PetscReal magnitude = Magnitude(A.a[e]);
+      column[A.j[e]]            = std::max(column[A.j[e]], magnitude);
+      row[r]                    = std::max(row[r], magnitude);
+      if (A.j[e] == r) diagonal[r] = magnitude;
+    }
+  for (PetscInt r = 0; r < A.rows; r++)
+    if (!(diagonal[r] > 0) || diagonal[r] < weak * std::min(row[r], column[r])) return true;
+  return false;
+}
+
+} // namespace sparsegpu

@@ -1,0 +1,43 @@
+/// The numbers of a multifrontal factorization: A's entries are put into the fronts, then each front adds what its
+/// children leave to it, eliminates its pivots and leaves the update of its other rows to its parent.
+#pragma once
+
+#include "device/scalar.hpp"
+#include "pc/lu/plan.hpp"
+
+namespace sparsegpu
+{
+
+/// Pivots are eliminated by tiles of this many; rows change places within a tile only, so that the structure, which was
+/// fixed before the values were known, stays as it is (static pivoting: Li & Demmel, ACM Trans. Math. Softw. 29(2),
+/// 2003).
+constexpr PetscInt LU_TILE = 32;
+
+struct LuPivoting {
+  PetscReal exchange = 0; ///< rows change places where a pivot is smaller than this times its column in the tile; 0:
+                          ///< never
+  PetscReal tiny     = 0; ///< a pivot of at most this magnitude is replaced ...
+  PetscReal replace  = 0; ///< ... by this magnitude, keeping its direction
+};
+
+/// What a factorization met.
+struct LuReport {
+  PetscInt  perturbed = 0;      ///< pivots replaced
+  PetscInt  first     = -1;     ///< the first of them, in the order of elimination; -1: none
+  PetscReal smallest  = 0;      ///< magnitude of the smallest pivot before it was replaced
+  PetscInt  negative  = 0;      ///< pivots below zero
+  bool      finite    = true;
+};
+
+/// values [plan.values]: A's entries in their places, zeros elsewhere -> the factors. local_row [n]: which of the rows
+/// of its tile, counted from the front's first pivot, becomes each pivot's. work [plan.work] is scratch.
+PetscErrorCode LuNumeric_Host(const FrontTree &tree, const FrontPlan &plan, const LuPivoting &pivoting, Scalar *values,
+                              PetscInt *local_row, Scalar *work, LuReport *report);
+
+/// w [n x count], ldw entries apart, in the order of elimination: the right-hand sides -> the solutions.
+/// scratch [(plan.most_pivots + plan.widest) * count].
+PetscErrorCode LuSolve_Host(const FrontTree &tree, const FrontPlan &plan, const Scalar *values,
+                            const PetscInt *local_row, bool transpose, PetscInt count, Scalar *w, PetscInt ldw,
+                            Scalar *scratch);
+
+} // namespace sparsegpu

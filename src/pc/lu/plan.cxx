@@ -1,0 +1,165 @@
+#include "pc/lu/plan.hpp"
+#include <algorithm>
+#include <map>
+#include "petsc/compat.hpp"
+
+namespace sparsegpu
+{
+
+namespace
+{
+/// First fit, lowest place first; neighbouring gaps are joined.
+class Arena
+{
+public:
+  PetscCount Take(PetscCount size)
+  {
+    if (size == 0) return 0;
+    for (auto gap = gaps_.begin(); gap != gaps_.end(); ++gap) {
+      if (gap->second < size) continue;
+      const PetscCount at = gap->first, rest = gap->second - size;
+      gaps_.erase(gap);
+      if (rest > 0) gaps_[at + size] = rest;
+      return at;
+    }
+    PetscCount at = end_;
+    if (!gaps_.empty()) { // the last gap may touch the end
+      auto last = std::prev(gaps_.end());
+      if (last->first + last->second == end_) {
+        at = last->first;
+        gaps_.erase(last);
+      }
+    }
+    end_ = at + size;
+    return at;
+  }
+  void Give(PetscCount at, PetscCount size)
+  {
+    if (size == 0) return;
+    auto next = gaps_.lower_bound(at);
+    if (next != gaps_.end() && at + size == next->first) {
+      size += next->second;
+      next = gaps_.erase(next);
+    }
+    if (next != gaps_.begin()) {
+      auto before = std::prev(next);
+      if (before->first + before->second == at) {
+        before->second += size;
+        return;
+      }
+    }
+    gaps_[at] = size;
+  }
+  PetscCount end() const { return end_; }
+
+private:
+  std::map<PetscCount, PetscCount> gaps_; ///< begin -> size
+  PetscCount                       end_ = 0;
+};
+
+void FindSteps(const FrontTree &tree, Steps steps, FrontPlan *plan)
+{
+  const PetscInt        fronts = tree.Fronts();
+  std::vector<PetscInt> height(fronts, 0);
+
+  plan->step.resize(fronts);
+  plan->step_begin.assign(1, 0);
+  for (PetscInt f = 0; f < fronts; f++) {
+    if (steps == Steps::Postorder) {
+      plan->step[f] = f;
+      plan->step_begin.push_back(f + 1);
+      continue;
+    }
+    if (tree.parent[f] >= 0) height[tree.parent[f]] = std::max(height[tree.parent[f]], height[f] + 1);
+    if (height[f] + 2 > static_cast<PetscInt>(plan->step_begin.size())) plan->step_begin.resize(height[f] + 2, 0);
+    ++plan->step_begin[height[f] + 1];
+  }
+  if (steps == Steps::Postorder) return;
+  for (size_t s = 1; s < plan->step_begin.size(); s++) plan->step_begin[s] += plan->step_begin[s - 1];
+  std::vector<PetscInt> at(plan->step_begin.begin(), plan->step_begin.end());
+  for (PetscInt f = 0; f < fronts; f++) plan->step[at[height[f]]++] = f;
+}
+
+void Plan(const FrontTree &tree, Steps steps, FrontPlan *plan)
+{
+  const PetscInt                     fronts = tree.Fronts();
+  std::vector<std::vector<PetscInt>> children(fronts);
+  Arena                              arena;
+
+  *plan = FrontPlan();
+  FindSteps(tree, steps, plan);
+  plan->lower.resize(fronts);
+  plan->upper.resize(fronts);
+  plan->update.resize(fronts);
+  for (PetscInt f = 0; f < fronts; f++) {
+    const PetscCount p = tree.Pivots(f), r = tree.Others(f), m = p + r;
+    plan->lower[f] = plan->values;
+    plan->upper[f] = plan->values + m * p;
+    plan->values   = plan->upper[f] + p * r;
+    plan->largest  = std::max(plan->largest, static_cast<PetscInt>(m));
+    plan->most_pivots = std::max(plan->most_pivots, static_cast<PetscInt>(p));
+    plan->widest      = std::max(plan->widest, static_cast<PetscInt>(r));
+    const PetscLogDouble P = static_cast<PetscLogDouble>(p), R = static_cast<PetscLogDouble>(r);
+    plan->flops += P * P * P * 2 / 3 + 2 * P * P * R + 2 * P * R * R;
+    if (tree.parent[f] >= 0) children[tree.parent[f]].push_back(f);
+  }
+  for (PetscInt s = 0; s < plan->Steps(); s++) {
+    for (PetscInt k = plan->step_begin[s]; k < plan->step_begin[s + 1]; k++) {
+      const PetscInt   f = plan->step[k];
+      const PetscCount r = tree.Others(f);
+      plan->update[f]    = arena.Take(r * r);
+    }
+    for (PetscInt k = plan->step_begin[s]; k < plan->step_begin[s + 1]; k++)
+      for (const PetscInt c : children[plan->step[k]]) {
+        const PetscCount r = tree.Others(c);
+        arena.Give(plan->update[c], r * r);
+      }
+  }
+  plan->work = arena.end();
+}
+
+void Place(const CsrView &A, const FrontTree &tree, const std::vector<PetscInt> &row_place,
+           const std::vector<PetscInt> &column_place, bool symmetric, FrontPlan *plan)
+{
+  std::vector<PetscInt> front(A.rows);
+  for (PetscInt f = 0; f < tree.Fronts(); f++)
+    std::fill(front.begin() + tree.first[f], front.begin() + tree.first[f + 1], f);
+  const auto at = [&](PetscInt i, PetscInt j) {
+    const PetscInt f = front[std::min(i, j)], p = tree.Pivots(f), r = tree.Others(f);
+    const auto     local = [&](PetscInt k) {
+      if (k < tree.first[f + 1]) return k - tree.first[f];
+      const auto begin = tree.row.begin() + tree.row_begin[f], end = tree.row.begin() + tree.row_begin[f + 1];
+      return p + static_cast<PetscInt>(std::lower_bound(begin, end, k) - begin);
+    };
+    const PetscCount a = local(i), b = local(j);
+    return b < p ? plan->lower[f] + a + b * (p + r) : plan->upper[f] + a + (b - p) * p;
+  };
+  plan->place.assign(A.nonzeros, -1);
+  plan->mirror.clear();
+  if (symmetric) plan->mirror.assign(A.nonzeros, -1);
+  for (PetscInt r = 0; r < A.rows; r++)
+    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) {
+      const PetscInt i = row_place[r], j = column_place[A.j[e]];
+      if (symmetric && i > j) continue;
+      plan->place[e] = at(i, j);
+      if (symmetric && i < j) plan->mirror[e] = at(j, i);
+    }
+}
+} // namespace
+
+PetscErrorCode PlanFronts(const FrontTree &tree, Steps steps, FrontPlan *plan)
+{
+  PetscFunctionBegin;
+  PetscCallCXX(Plan(tree, steps, plan));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PlaceEntries(const CsrView &A, const FrontTree &tree, const std::vector<PetscInt> &row_place,
+                            const std::vector<PetscInt> &column_place, bool symmetric, FrontPlan *plan)
+{
+  PetscFunctionBegin;
+  PetscCallCXX(Place(A, tree, row_place, column_place, symmetric, plan));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu
