@@ -4,6 +4,7 @@
 #include "mat/context.hpp"
 #include "pc/ilu/factor.hpp"
 #include "pc/ordering/abmc.hpp"
+#include "pc/ordering/leastfill.hpp"
 #include "pc/pcsparsegpu.hpp"
 
 namespace sparsegpu
@@ -78,6 +79,7 @@ PetscErrorCode SparseGPUInitializePackage(void)
   PetscCall(MatSeqAIJRegister(MATSEQAIJSPARSEGPU, MatConvert_SeqAIJ_SeqAIJSparseGPU));
   PetscCall(RegisterFactors());
   PetscCall(RegisterOrderings());
+  PetscCall(RegisterLeastFill());
   PetscCall(RegisterPreconditioner());
   PetscCall(RegisterSolvers());
   PetscCall(PetscClassIdRegister("SparseGPU", &classid));

@@ -106,6 +106,23 @@ M*/
 #define MATORDERINGABMC "abmc"
 
 /*MC
+  MATORDERINGLEASTFILL = "leastfill" - The best of PETSc's orderings for a direct factorization of this matrix: nested
+  dissection (metisnd where PETSc has METIS, else nd) or minimum degree (amd where PETSc has SuiteSparse, else qmd, of
+  matrices of at most 100,000 rows), whichever takes fewer operations
+
+  Options Database Keys:
+. -pc_factor_mat_ordering_type leastfill - uses it, with any solver type whose factorization takes orderings
+
+  Level: intermediate
+
+  Note:
+  The ordering that LU and Cholesky factorizations by `MATSOLVERSPARSEGPU` prefer. `-info` tells the operations.
+
+.seealso: `MATSOLVERSPARSEGPU`, `MatGetOrdering()`, `PCFactorSetMatOrderingType()`
+M*/
+#define MATORDERINGLEASTFILL "leastfill"
+
+/*MC
   KSPSPARSEGPUGMRES = "sparsegpugmres" - Restarted GMRES whose vectors stay on the GPU, with one reduction an iteration
 
   Options Database Keys:

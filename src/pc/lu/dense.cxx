@@ -32,8 +32,8 @@ PetscErrorCode Multiply(const char *transposed, PetscInt m, PetscInt n, PetscInt
   PetscCall(PetscBLASIntCast(lda, &ba));
   PetscCall(PetscBLASIntCast(ldb, &bb));
   PetscCall(PetscBLASIntCast(ldc, &bc));
-  PetscCallBLAS("BLASgemm", BLASgemm_(transposed, "N", &bm, &bn, &bk, &minus, Const(A), &ba, Const(B), &bb, &one,
-                                      Plain(C), &bc));
+  PetscCallBLAS("BLASgemm",
+                BLASgemm_(transposed, "N", &bm, &bn, &bk, &minus, Const(A), &ba, Const(B), &bb, &one, Plain(C), &bc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -48,8 +48,7 @@ PetscErrorCode Triangular(const char *side, const char *triangle, const char *tr
   PetscCall(PetscBLASIntCast(n, &bn));
   PetscCall(PetscBLASIntCast(ldt, &bt));
   PetscCall(PetscBLASIntCast(ldx, &bx));
-  PetscCallBLAS("BLAStrsm",
-                BLAStrsm_(side, triangle, transposed, unit, &bm, &bn, &one, Const(T), &bt, Plain(X), &bx));
+  PetscCallBLAS("BLAStrsm", BLAStrsm_(side, triangle, transposed, unit, &bm, &bn, &one, Const(T), &bt, Plain(X), &bx));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -123,8 +122,7 @@ PetscErrorCode SolveUnitLower(PetscInt m, PetscInt n, const Scalar *T, PetscInt 
   }
   for (PetscInt j = 0; j < n; j++)
     for (PetscInt q = 0; q < m; q++)
-      for (PetscInt i = q + 1; i < m; i++)
-        X[At(i, j, ldx)] = X[At(i, j, ldx)] - T[At(i, q, ldt)] * X[At(q, j, ldx)];
+      for (PetscInt i = q + 1; i < m; i++) X[At(i, j, ldx)] = X[At(i, j, ldx)] - T[At(i, q, ldt)] * X[At(q, j, ldx)];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

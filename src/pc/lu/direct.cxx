@@ -18,43 +18,37 @@ std::vector<PetscInt> Places(const std::vector<PetscInt> &order)
   return place;
 }
 
-/// The pattern of P A Q + (P A Q)^T.
-void Symmetrize(const CsrView &A, const std::vector<PetscInt> &row_place, const std::vector<PetscInt> &column_place,
-                SymmetricPattern *pattern)
+/// Has A an entry (j, i) for each entry (i, j)?
+PetscErrorCode SymmetricallyPlaced(const CsrView &A, bool *symmetric)
 {
-  const PetscInt          n = A.rows;
-  std::vector<PetscCount> at(n + 1, 0);
-  std::vector<PetscInt>   both, seen(n, -1);
-  for (PetscInt r = 0; r < n; r++)
-    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) {
-      ++at[row_place[r]];
-      ++at[column_place[A.j[e]]];
-    }
-  PetscCount sum = 0;
-  for (PetscCount &count : at) {
-    const PetscCount mine = count;
-    count                 = sum;
-    sum += mine;
+  std::vector<PetscInt> natural;
+  SymmetricPattern      pattern;
+  PetscCount            off = 0;
+
+  PetscFunctionBegin;
+  PetscCallCXX(natural.resize(A.rows));
+  std::iota(natural.begin(), natural.end(), 0);
+  PetscCall(SymmetricPatternOf(A, natural, natural, &pattern));
+  for (PetscInt r = 0; r < A.rows; r++)
+    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) off += A.j[e] != r;
+  *symmetric = off == static_cast<PetscCount>(pattern.j.size());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// What the analysis says that the factorization will need, before any work is done.
+PetscErrorCode Allocate(PetscCount entries, const char what[], std::vector<Scalar> *array)
+{
+  PetscFunctionBegin;
+  try {
+    array->clear();
+    array->resize(static_cast<size_t>(entries));
+  } catch (const std::exception &) {
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM,
+            "The %s of the direct factorization need %.4g bytes, which there are not (another "
+            "-pc_factor_mat_ordering_type may need less)",
+            what, (double)entries * sizeof(Scalar));
   }
-  both.resize(sum);
-  std::vector<PetscCount> begin = at;
-  for (PetscInt r = 0; r < n; r++)
-    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) {
-      const PetscInt i = row_place[r], j = column_place[A.j[e]];
-      both[at[i]++] = j;
-      both[at[j]++] = i;
-    }
-  pattern->n = n;
-  pattern->i.assign(1, 0);
-  pattern->j.clear();
-  for (PetscInt k = 0; k < n; k++) {
-    for (PetscCount e = begin[k]; e < begin[k + 1]; e++) {
-      if (both[e] == k || seen[both[e]] == k) continue;
-      seen[both[e]] = k;
-      pattern->j.push_back(both[e]);
-    }
-    pattern->i.push_back(static_cast<PetscCount>(pattern->j.size()));
-  }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
 
@@ -67,12 +61,13 @@ PetscErrorCode DirectFactor::Match(const CsrView &A, std::vector<PetscInt> *row,
   Matching            matching;
 
   PetscFunctionBegin;
-  matched_ = kind == DirectKind::LU && options.matching != 2;
+  matched_   = kind == DirectKind::LU && options.matching != 2;
+  may_match_ = false;
   if (matched_ && options.matching == 0) {
-    // the diagonal of the matrix as its rows and columns were put
-    bool diagonal = *row == *column, weak = true;
-    if (diagonal) PetscCallCXX(weak = WeakDiagonal(A, WEAK));
-    matched_ = diagonal && weak; // whoever pairs rows with other columns has chosen a diagonal
+    bool weak = *row == *column; // whoever pairs rows with other columns has chosen a diagonal
+    if (weak) PetscCallCXX(weak = WeakDiagonal(A, WEAK));
+    if (weak) PetscCall(SymmetricallyPlaced(A, &may_match_)); // a structure to be kept if the values let it be
+    matched_ = weak && !may_match_;
   }
   PetscCallCXX(row_scale_.assign(A.rows, PetscReal(1)));
   PetscCallCXX(column_scale_.assign(A.rows, PetscReal(1)));
@@ -113,7 +108,7 @@ PetscErrorCode DirectFactor::Symbolic(const CsrView &A, std::vector<PetscInt> ro
   PetscFunctionBegin;
   rows_ = A.rows;
   PetscCall(Match(A, &row, &column, reorder, context));
-  PetscCallCXX(Symmetrize(A, Places(row), Places(column), &pattern));
+  PetscCall(SymmetricPatternOf(A, Places(row), Places(column), &pattern));
   PetscCall(BuildFrontTree(pattern, &tree_));
   pattern = SymmetricPattern();
   PetscCallCXX(row_order_.resize(rows_));
@@ -133,8 +128,8 @@ PetscErrorCode DirectFactor::Symbolic(const CsrView &A, std::vector<PetscInt> ro
     for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) ++columns[A.j[e]];
   }
   longest_column_ = columns.empty() ? 0 : *std::max_element(columns.begin(), columns.end());
-  PetscCallCXX(values_.resize(plan_.values));
-  PetscCallCXX(work_.resize(plan_.work));
+  PetscCall(Allocate(plan_.values, "factors", &values_));
+  PetscCall(Allocate(plan_.work, "updates", &work_));
   PetscCallCXX(local_row_.resize(rows_));
   PetscCallCXX(w_.resize(rows_));
   PetscCallCXX(column_sums_.resize(rows_));
@@ -144,8 +139,8 @@ PetscErrorCode DirectFactor::Symbolic(const CsrView &A, std::vector<PetscInt> ro
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Rows and columns by the square root of their diagonal entry, which gets a magnitude of about 1: what is small then is
-/// small against its own row and column. Powers of two round nothing.
+/// Rows and columns by the square root of their diagonal entry, which gets a magnitude of about 1: what is small then
+/// is small against its own row and column. Powers of two round nothing.
 void DirectFactor::ScaleByDiagonal(const Scalar *a)
 {
   for (PetscInt r = 0; r < rows_; r++) {
@@ -166,7 +161,7 @@ void DirectFactor::ScaleByDiagonal(const Scalar *a)
 
 PetscErrorCode DirectFactor::Numeric(const Scalar *a)
 {
-  std::vector<PetscReal> &sums = column_sums_;
+  std::vector<PetscReal> &sums    = column_sums_;
   PetscReal               largest = 0;
   LuPivoting              pivoting;
 
@@ -204,10 +199,11 @@ PetscErrorCode DirectFactor::Numeric(const Scalar *a)
 PetscErrorCode DirectFactor::ApplyFactors(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
                                           bool transpose, bool add)
 {
-  const std::vector<PetscInt>  &from = transpose ? column_order_ : row_order_, &to = transpose ? row_order_ : column_order_;
+  const std::vector<PetscInt> &from    = transpose ? column_order_ : row_order_,
+                              &to      = transpose ? row_order_ : column_order_;
   const std::vector<PetscReal> &before = transpose ? column_scale_ : row_scale_,
                                &after  = transpose ? row_scale_ : column_scale_;
-  const size_t                  n = static_cast<size_t>(rows_);
+  const size_t n                       = static_cast<size_t>(rows_);
 
   PetscFunctionBegin;
   if (w_.size() < n * count) PetscCallCXX(w_.resize(n * count));
@@ -335,7 +331,7 @@ PetscLogDouble DirectFactor::Bytes() const
 
 PetscErrorCode DirectFactor::View(PetscViewer viewer) const
 {
-  constexpr PetscInt limits[] = {16, 64, 160, 512, PETSC_MAX_INT};
+  constexpr PetscInt limits[]  = {16, 64, 160, 512, PETSC_MAX_INT};
   PetscInt           counts[5] = {0};
 
   PetscFunctionBegin;

@@ -11,10 +11,9 @@
 namespace sparsegpu
 {
 
-
 struct LuOptions {
-  PetscInt  matching = 0;                        ///< LuMatchingNames
-  PetscInt  refine   = 10;                       ///< refinement steps at most; 0: none, and no copy of the matrix
+  PetscInt  matching = 0;                           ///< LuMatchingNames
+  PetscInt  refine   = 10;                          ///< refinement steps at most; 0: none, and no copy of the matrix
   PetscReal exchange = static_cast<PetscReal>(0.1); ///< LuPivoting::exchange
 };
 extern const char *const LuMatchingNames[3];
@@ -32,9 +31,9 @@ public:
   LuOptions  options;
   PetscReal  replace = 0; ///< pivots that are too small become this large; 0: by the norm of the matrix
 
-  /// Everything that does not depend on the values, but for the matching, which looks at them. A: rows and values on the
-  /// host. `row`, `column` [A.rows]: the order of elimination. `reorder` gives an order where the matching moves rows.
-  /// Errors: PETSC_ERR_MAT_LU_ZRPVT naming a column of a structurally singular matrix; PETSC_ERR_MEM.
+  /// Everything that does not depend on the values, but for the matching, which looks at them. A: rows and values on
+  /// the host. `row`, `column` [A.rows]: the order of elimination. `reorder` gives an order where the matching moves
+  /// rows. Errors: PETSC_ERR_MAT_LU_ZRPVT naming a column of a structurally singular matrix; PETSC_ERR_MEM.
   PetscErrorCode Symbolic(const CsrView &A, std::vector<PetscInt> row, std::vector<PetscInt> column,
                           PetscErrorCode (*reorder)(const CsrView &, void *, std::vector<PetscInt> *), void *context);
   /// The factors of the matrix with the pattern that Symbolic() saw and these values [nonzeros]. No allocation.
@@ -44,6 +43,9 @@ public:
   PetscErrorCode Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose);
   /// Does a solve with a known solution get to a small backward error? *error is what it got to.
   PetscErrorCode Probe(bool *good, PetscReal *error);
+  /// Was the diagonal left alone, though it is weak, for the sake of a symmetric structure? Then
+  /// -mat_sparsegpu_lu_matching auto may still match rows.
+  bool           MayMatch() const { return may_match_; }
   PetscErrorCode View(PetscViewer viewer) const;
 
   PetscInt        Rows() const { return rows_; }
@@ -65,10 +67,10 @@ private:
   PetscReal      Goal(bool transpose) const;
   void           ScaleByDiagonal(const Scalar *a);
 
-  PetscInt               rows_ = 0;
-  bool                   matched_ = false;
-  std::vector<PetscInt>  i_, j_;                   ///< the matrix's pattern
-  std::vector<Scalar>    a_;                       ///< its values as they were factored; none without refinement
+  PetscInt               rows_    = 0;
+  bool                   matched_ = false, may_match_ = false;
+  std::vector<PetscInt>  i_, j_;                          ///< the matrix's pattern
+  std::vector<Scalar>    a_;                              ///< its values as they were factored; none without refinement
   PetscReal              row_norm_ = 0, column_norm_ = 0; ///< largest sums of magnitudes
   PetscInt               longest_row_ = 0, longest_column_ = 0;
   std::vector<PetscInt>  row_order_, column_order_; ///< [rows] eliminated k-th
@@ -80,8 +82,8 @@ private:
   std::vector<Scalar>    w_, scratch_, residual_;
   std::vector<PetscReal> column_sums_; ///< [rows] scratch
   LuReport               report_;
-  PetscInt               refined_ = 0;   ///< steps of the last solve
-  PetscReal              reached_ = 0;   ///< its backward error
+  PetscInt               refined_ = 0; ///< steps of the last solve
+  PetscReal              reached_ = 0; ///< its backward error
 };
 
 } // namespace sparsegpu

@@ -25,18 +25,19 @@ public:
 
 private:
   void Start();
+  void Assign(PetscInt entry); ///< its row to its column
   bool Augment(PetscInt column);
 
-  PetscInt                n_;
-  std::vector<PetscInt>   begin_, row_; ///< by columns
-  std::vector<double>     cost_, largest_, u_, v_;
-  std::vector<PetscInt>   row_of_, column_of_; ///< -1: none
-  std::vector<PetscInt>   entry_of_;           ///< [columns] the entry assigned
-  std::vector<double>     distance_;           ///< [rows] while a column is being assigned
-  std::vector<PetscInt>   before_;             ///< [rows] entry that the shortest path comes by
-  std::vector<PetscInt>   column_at_;          ///< [entries] its column
-  std::vector<signed char> state_;             ///< [rows] 0: not seen, 1: reached, 2: final
-  std::vector<PetscInt>   touched_;
+  PetscInt                 n_;
+  std::vector<PetscInt>    begin_, row_; ///< by columns
+  std::vector<double>      cost_, largest_, u_, v_;
+  std::vector<PetscInt>    row_of_, column_of_; ///< -1: none
+  std::vector<PetscInt>    entry_of_;           ///< [columns] the entry assigned
+  std::vector<double>      distance_;           ///< [rows] while a column is being assigned
+  std::vector<PetscInt>    before_;             ///< [rows] entry that the shortest path comes by
+  std::vector<PetscInt>    column_at_;          ///< [entries] its column
+  std::vector<signed char> state_;              ///< [rows] 0: not seen, 1: reached, 2: final
+  std::vector<PetscInt>    touched_;
 };
 
 Assignment::Assignment(const CsrView &A)
@@ -73,21 +74,42 @@ Assignment::Assignment(const CsrView &A)
     for (PetscInt e = begin_[j]; e < begin_[j + 1]; e++) cost_[e] = std::log(largest_[j]) - std::log(cost_[e]);
 }
 
-/// Duals, and all that can be assigned without moving anything.
+void Assignment::Assign(PetscInt e)
+{
+  row_of_[column_at_[e]]   = row_[e];
+  column_of_[row_[e]]      = column_at_[e];
+  entry_of_[column_at_[e]] = e;
+}
+
+/// Duals, and all that can be assigned without a search: the diagonal first, which keeps what structure there is, then
+/// any row without a column, then by moving one row.
 void Assignment::Start()
 {
+  std::vector<PetscInt> looked(begin_.begin(), begin_.end() - 1); // entries before have no free row left
+  const auto            tight = [&](PetscInt e) { return cost_[e] - u_[row_[e]] <= v_[column_at_[e]]; };
+
   std::fill(u_.begin(), u_.end(), HUGE_VAL);
   for (size_t e = 0; e < row_.size(); e++) u_[row_[e]] = std::min(u_[row_[e]], cost_[e]);
   for (PetscInt j = 0; j < n_; j++) {
     v_[j] = begin_[j] < begin_[j + 1] ? HUGE_VAL : 0;
     for (PetscInt e = begin_[j]; e < begin_[j + 1]; e++) v_[j] = std::min(v_[j], cost_[e] - u_[row_[e]]);
-    for (PetscInt e = begin_[j]; e < begin_[j + 1] && row_of_[j] < 0; e++)
-      if (column_of_[row_[e]] < 0 && cost_[e] - u_[row_[e]] <= v_[j]) {
-        row_of_[j]          = row_[e];
-        column_of_[row_[e]] = j;
-        entry_of_[j]        = e;
-      }
+    for (PetscInt e = begin_[j]; e < begin_[j + 1]; e++)
+      if (row_[e] == j && tight(e)) Assign(e);
   }
+  for (PetscInt j = 0; j < n_; j++)
+    for (PetscInt e = begin_[j]; e < begin_[j + 1] && row_of_[j] < 0; e++)
+      if (column_of_[row_[e]] < 0 && tight(e)) Assign(e);
+  for (PetscInt j = 0; j < n_; j++)
+    for (PetscInt e = begin_[j]; e < begin_[j + 1] && row_of_[j] < 0; e++) {
+      if (!tight(e)) continue;
+      const PetscInt other = column_of_[row_[e]];
+      for (PetscInt &f = looked[other]; f < begin_[other + 1]; f++)
+        if (column_of_[row_[f]] < 0 && tight(f)) {
+          Assign(f);
+          Assign(e);
+          break;
+        }
+    }
 }
 
 /// Dijkstra's algorithm over rows from `column` to the nearest row without a column.
@@ -95,8 +117,8 @@ bool Assignment::Augment(PetscInt column)
 {
   using Reached = std::pair<double, PetscInt>;
   std::priority_queue<Reached, std::vector<Reached>, std::greater<Reached>> heap;
-  double   shortest = HUGE_VAL, length = 0;
-  PetscInt last = -1;
+  double                                                                    shortest = HUGE_VAL, length = 0;
+  PetscInt                                                                  last = -1;
 
   touched_.clear();
   for (PetscInt j = column;;) {

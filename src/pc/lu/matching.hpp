@@ -10,9 +10,9 @@ namespace sparsegpu
 {
 
 struct Matching {
-  std::vector<PetscInt>  row;          ///< [n] row that becomes row j, whose entry in column j lies on the diagonal
-  std::vector<PetscReal> row_scale;    ///< [n] of the matrix's rows; powers of two, so that scaling rounds nothing
-  std::vector<PetscReal> column_scale; ///< [n]
+  std::vector<PetscInt>  row;            ///< [n] row that becomes row j, whose entry in column j lies on the diagonal
+  std::vector<PetscReal> row_scale;      ///< [n] of the matrix's rows; powers of two, so that scaling rounds nothing
+  std::vector<PetscReal> column_scale;   ///< [n]
   PetscInt               unmatched = -1; ///< a column that no row is left for: the matrix is structurally singular
 };
 

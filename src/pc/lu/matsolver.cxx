@@ -6,6 +6,7 @@
 #include "pc/lu/direct.hpp"
 #include "pc/lu/matsolver.hpp"
 #include "petsc/compat.hpp"
+#include "sparsegpu.h"
 
 namespace sparsegpu
 {
@@ -51,9 +52,9 @@ struct Reordering {
 };
 PetscErrorCode Reorder(const CsrView &B, void *context, std::vector<PetscInt> *order)
 {
-  const Reordering     *c      = static_cast<Reordering *>(context);
-  const char           *prefix = ((PetscObject)c->F)->prefix ? ((PetscObject)c->F)->prefix : ((PetscObject)c->A)->prefix;
-  char                  type[64];
+  const Reordering *c      = static_cast<Reordering *>(context);
+  const char       *prefix = ((PetscObject)c->F)->prefix ? ((PetscObject)c->F)->prefix : ((PetscObject)c->A)->prefix;
+  char              type[64];
   std::vector<PetscInt> i, j;
   std::vector<Scalar>   a;
   const PetscInt       *indices;
@@ -62,7 +63,7 @@ PetscErrorCode Reorder(const CsrView &B, void *context, std::vector<PetscInt> *o
   Mat                   M;
 
   PetscFunctionBegin;
-  PetscCall(PetscStrncpy(type, PreferredOrdering(), sizeof(type)));
+  PetscCall(PetscStrncpy(type, MATORDERINGLEASTFILL, sizeof(type)));
   PetscCall(PetscOptionsGetString(((PetscObject)c->A)->options, prefix, "-pc_factor_mat_ordering_type", type,
                                   sizeof(type), &set));
   PetscCallCXX(i.assign(B.i, B.i + B.rows + 1));
@@ -107,24 +108,39 @@ PetscErrorCode ReadOptions(Mat F, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Sums up in F what the numeric factorization met.
-PetscErrorCode TakeReport(Mat F, Mat A)
+void TakeInfo(Mat F)
+{
+  const DirectFactor *factor = DirectOf(F);
+  F->info.factor_mallocs     = 0;
+  F->info.nz_used            = static_cast<PetscLogDouble>(factor->Nonzeros());
+  F->info.nz_allocated       = F->info.nz_used;
+  F->info.fill_ratio_needed  = factor->MatrixNonzeros() ? F->info.nz_used / factor->MatrixNonzeros() : 0;
+  F->info.memory             = factor->Bytes();
+}
+
+/// Is the factorization good enough for refinement to get solutions from it?
+PetscErrorCode Judge(Mat F, bool *good)
 {
   DirectFactor   *factor = DirectOf(F);
   const LuReport &report = factor->Report();
-  bool            good   = report.finite;
   PetscReal       error  = PETSC_INFINITY;
 
   PetscFunctionBegin;
-  F->factorerrortype = MAT_FACTOR_NOERROR;
-  if (report.perturbed > 0) {
-    if (factor->options.refine > 0)
-      PetscCall(factor->Probe(&good, &error));
-    PetscCall(PetscInfo(F, "Replaced %" PetscInt_FMT " pivots, the smallest %g; backward error after refinement %g\n",
-                        report.perturbed, (double)report.smallest, (double)error));
-  }
-  if (good) PetscFunctionReturn(PETSC_SUCCESS);
-  const PetscInt row = report.first >= 0 ? factor->MatrixRow(report.first) : -1;
+  *good = report.finite;
+  if (factor->options.refine == 0 || (report.perturbed == 0 && !factor->MayMatch())) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(factor->Probe(good, &error));
+  PetscCall(PetscInfo(F, "Replaced %" PetscInt_FMT " pivots, the smallest %g; backward error after refinement %g\n",
+                      report.perturbed, (double)report.smallest, (double)error));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TellFailure(Mat F, Mat A)
+{
+  DirectFactor   *factor = DirectOf(F);
+  const LuReport &report = factor->Report();
+  const PetscInt  row    = report.first >= 0 ? factor->MatrixRow(report.first) : -1;
+
+  PetscFunctionBegin;
   PetscCheck(!A->erroriffailure, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT,
              "Zero pivot row %" PetscInt_FMT " value %g: %s", row, (double)report.smallest,
              report.finite ? "the matrix is singular to rounding" : "the factors are not finite");
@@ -139,6 +155,7 @@ PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
   const auto    type   = static_cast<MatFactorShiftType>(static_cast<int>(info->shifttype));
   DirectFactor *factor = DirectOf(F);
   HostMatrix    matrix;
+  bool          good;
 
   PetscFunctionBegin;
   PetscCheck(type == MAT_SHIFT_NONE || type == MAT_SHIFT_INBLOCKS, PETSC_COMM_SELF, PETSC_ERR_SUP,
@@ -150,7 +167,23 @@ PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
              "The matrix has %" PetscInt_FMT " nonzeros, the symbolic factorization was made for %" PetscInt_FMT,
              matrix.csr.nonzeros, factor->MatrixNonzeros());
   PetscCall(factor->Numeric(matrix.csr.a));
-  PetscCall(TakeReport(F, A));
+  PetscCall(Judge(F, &good));
+  if (!good && factor->MayMatch()) {
+    const PetscInt        matching = factor->options.matching;
+    std::vector<PetscInt> natural;
+    Reordering            reordering{F, A};
+    PetscCall(PetscInfo(F, "The diagonal will not do: rows are matched\n"));
+    PetscCallCXX(natural.resize(matrix.csr.rows));
+    for (PetscInt k = 0; k < matrix.csr.rows; k++) natural[k] = k;
+    factor->options.matching = 1;
+    PetscCall(factor->Symbolic(matrix.csr, natural, natural, Reorder, &reordering));
+    factor->options.matching = matching;
+    PetscCall(factor->Numeric(matrix.csr.a));
+    PetscCall(Judge(F, &good));
+    TakeInfo(F);
+  }
+  F->factorerrortype = MAT_FACTOR_NOERROR;
+  if (!good) PetscCall(TellFailure(F, A));
   F->assembled = F->preallocated = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -165,8 +198,8 @@ PetscErrorCode Solve(Mat F, Vec b, Vec x, bool transpose)
   PetscCall(PetscLogEventBegin(TrisolveEvent, F, b, x, nullptr));
   PetscCall(VecGetArrayRead(b, &in));
   PetscCall(VecGetArrayWrite(x, &out));
-  PetscCall(DirectOf(F)->Solve(1, reinterpret_cast<const Scalar *>(in), n, reinterpret_cast<Scalar *>(out), n,
-                               transpose));
+  PetscCall(
+      DirectOf(F)->Solve(1, reinterpret_cast<const Scalar *>(in), n, reinterpret_cast<Scalar *>(out), n, transpose));
   PetscCall(VecRestoreArrayWrite(x, &out));
   PetscCall(VecRestoreArrayRead(b, &in));
   PetscCall(PetscLogEventEnd(TrisolveEvent, F, b, x, nullptr));
@@ -255,12 +288,8 @@ PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorInfo *in
   PetscCallCXX(c.assign(indices, indices + A->rmap->n));
   PetscCall(ISRestoreIndices(column, &indices));
   PetscCall(factor->Symbolic(matrix.csr, std::move(r), std::move(c), Reorder, &reordering));
-  F->info.factor_mallocs    = 0;
-  F->info.fill_ratio_given  = info->fill;
-  F->info.nz_used           = static_cast<PetscLogDouble>(factor->Nonzeros());
-  F->info.nz_allocated      = F->info.nz_used;
-  F->info.fill_ratio_needed = matrix.csr.nonzeros ? F->info.nz_used / matrix.csr.nonzeros : 0;
-  F->info.memory            = factor->Bytes();
+  F->info.fill_ratio_given = info->fill;
+  TakeInfo(F);
   F->ops->lufactornumeric = F->ops->choleskyfactornumeric = MatFactorNumeric_Direct;
   F->ops->solve                                           = MatSolve_Direct;
   F->ops->solvetranspose                                  = MatSolveTranspose_Direct;
@@ -316,13 +345,6 @@ PetscErrorCode MatDestroy_Direct(Mat F)
 }
 } // namespace
 
-const char *PreferredOrdering()
-{
-  PetscErrorCode (*metis)(Mat, MatOrderingType, IS *, IS *) = nullptr;
-  PetscCallAbort(PETSC_COMM_SELF, PetscFunctionListFind(MatOrderingList, "metisnd", &metis));
-  return metis ? "metisnd" : MATORDERINGND;
-}
-
 PetscErrorCode FillDirectFactor(Mat F)
 {
   PetscFunctionBegin;
@@ -333,7 +355,7 @@ PetscErrorCode FillDirectFactor(Mat F)
   F->ops->view                   = MatView_Direct;
   F->ops->destroy                = MatDestroy_Direct;
   for (const MatFactorType f : {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY})
-    PetscCall(PetscStrallocpy(PreferredOrdering(), const_cast<char **>(&F->preferredordering[f])));
+    PetscCall(PetscStrallocpy(MATORDERINGLEASTFILL, const_cast<char **>(&F->preferredordering[f])));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -16,16 +16,16 @@ constexpr PetscInt LU_TILE = 32;
 struct LuPivoting {
   PetscReal exchange = 0; ///< rows change places where a pivot is smaller than this times its column in the tile; 0:
                           ///< never
-  PetscReal tiny     = 0; ///< a pivot of at most this magnitude is replaced ...
-  PetscReal replace  = 0; ///< ... by this magnitude, keeping its direction
+  PetscReal tiny    = 0;  ///< a pivot of at most this magnitude is replaced ...
+  PetscReal replace = 0;  ///< ... by this magnitude, keeping its direction
 };
 
 /// What a factorization met.
 struct LuReport {
-  PetscInt  perturbed = 0;      ///< pivots replaced
-  PetscInt  first     = -1;     ///< the first of them, in the order of elimination; -1: none
-  PetscReal smallest  = 0;      ///< magnitude of the smallest pivot before it was replaced
-  PetscInt  negative  = 0;      ///< pivots below zero
+  PetscInt  perturbed = 0;  ///< pivots replaced
+  PetscInt  first     = -1; ///< the first of them, in the order of elimination; -1: none
+  PetscReal smallest  = 0;  ///< magnitude of the smallest pivot before it was replaced
+  PetscInt  negative  = 0;  ///< pivots below zero
   bool      finite    = true;
 };
 

@@ -43,7 +43,8 @@ void Extend(const PetscInt *at, const Front &child, const Front &parent)
 
 void Swap(Scalar *a, Scalar *b, PetscInt count, PetscInt stride)
 {
-  for (PetscInt k = 0; k < count; k++) std::swap(a[static_cast<size_t>(k) * stride], b[static_cast<size_t>(k) * stride]);
+  for (PetscInt k = 0; k < count; k++)
+    std::swap(a[static_cast<size_t>(k) * stride], b[static_cast<size_t>(k) * stride]);
 }
 
 class Elimination
@@ -60,9 +61,9 @@ public:
   PetscErrorCode Run();
 
 private:
-  void   Tile(PetscInt begin, PetscInt size);
-  void   Exchange(PetscInt begin, PetscInt k, PetscInt end);
-  Scalar Pivot(PetscInt k);
+  void    Tile(PetscInt begin, PetscInt size);
+  void    Exchange(PetscInt begin, PetscInt k, PetscInt end);
+  Scalar  Pivot(PetscInt k);
   Scalar &L(PetscInt i, PetscInt k) { return f_.lower[static_cast<size_t>(k) * f_.rows + i]; }
 
   const Front      &f_;
@@ -137,8 +138,8 @@ PetscErrorCode Elimination::Run()
     }
     if (r == 0) continue;
     PetscCall(SolveUnitLower(size, r, &L(k, k), m, f_.upper + k, p));
-    PetscCall(SubtractProduct(p - next, r, size, next < p ? &L(next, k) : nullptr, m, f_.upper + k, p,
-                              f_.upper + next, p));
+    PetscCall(
+        SubtractProduct(p - next, r, size, next < p ? &L(next, k) : nullptr, m, f_.upper + k, p, f_.upper + next, p));
   }
   if (r > 0) PetscCall(SubtractProduct(r, r, p, f_.lower + p, m, f_.upper, p, f_.update, r));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -21,16 +21,20 @@ enum class Steps {
 };
 
 struct FrontPlan {
-  std::vector<PetscCount> lower, upper, update;      ///< [fronts]
-  std::vector<PetscInt>   step_begin, step;          ///< [steps + 1], [fronts] the fronts of each step
-  std::vector<PetscCount> place, mirror;             ///< [matrix entries] in values; mirror: symmetric factorizations
-  PetscCount              values = 0, work = 0;      ///< entries
-  PetscLogDouble          flops       = 0;           ///< real operations of a factorization, as of real numbers
-  PetscInt                largest     = 0;           ///< rows of the largest front
+  std::vector<PetscCount> lower, upper, update;        ///< [fronts]
+  std::vector<PetscInt>   step_begin, step;            ///< [steps + 1], [fronts] the fronts of each step
+  std::vector<PetscCount> place, mirror;               ///< [matrix entries] in values; mirror: symmetric factorizations
+  PetscCount              values = 0, work = 0;        ///< entries
+  PetscLogDouble          flops       = 0;             ///< real operations of a factorization, as of real numbers
+  PetscInt                largest     = 0;             ///< rows of the largest front
   PetscInt                most_pivots = 0, widest = 0; ///< pivots and other rows of any front at most
 
   PetscInt Steps() const { return static_cast<PetscInt>(step_begin.size()) - 1; }
 };
+
+/// The pattern of P A Q + (P A Q)^T, where row i of A is eliminated row_place[i]-th and column j column_place[j]-th.
+PetscErrorCode SymmetricPatternOf(const CsrView &A, const std::vector<PetscInt> &row_place,
+                                  const std::vector<PetscInt> &column_place, SymmetricPattern *pattern);
 
 /// Offsets of all that the fronts keep. O(rows of the fronts).
 PetscErrorCode PlanFronts(const FrontTree &tree, Steps steps, FrontPlan *plan);

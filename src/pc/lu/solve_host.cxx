@@ -79,7 +79,8 @@ PetscErrorCode Sweep::Forward(PetscInt f, bool transpose)
   }
   Scatter(f, false);
   for (PetscInt c = 0; c < count_; c++)
-    for (PetscInt k = 0; k < r; k++) w_[static_cast<size_t>(c) * ldw_ + row[k]] += others_[static_cast<size_t>(c) * r + k];
+    for (PetscInt k = 0; k < r; k++)
+      w_[static_cast<size_t>(c) * ldw_ + row[k]] += others_[static_cast<size_t>(c) * r + k];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -92,7 +93,8 @@ PetscErrorCode Sweep::Backward(PetscInt f, bool transpose)
   PetscFunctionBegin;
   Gather(f, false);
   for (PetscInt c = 0; c < count_; c++)
-    for (PetscInt k = 0; k < r; k++) others_[static_cast<size_t>(c) * r + k] = w_[static_cast<size_t>(c) * ldw_ + row[k]];
+    for (PetscInt k = 0; k < r; k++)
+      others_[static_cast<size_t>(c) * r + k] = w_[static_cast<size_t>(c) * ldw_ + row[k]];
   if (transpose) {
     PetscCall(SubtractTransposedProduct(p, count_, r, lower + p, m, others_, r, own_, p));
     PetscCall(SolveUnitLowerTransposed(p, count_, lower, m, own_, p));

@@ -157,8 +157,8 @@ void Amalgamate(Nodes *nodes)
     PetscReal zeros;
   };
   // those of CHOLMOD: Chen, Davis, Hager & Rajamanickam, ACM Trans. Math. Softw. 35(3), 2008
-  constexpr Rule       rules[]   = {{4, 1.0}, {16, 0.8}, {48, 0.1}, {PETSC_MAX_INT, 0.05}};
-  const PetscInt       count     = static_cast<PetscInt>(nodes->parent.size());
+  constexpr Rule       rules[] = {{4, 1.0}, {16, 0.8}, {48, 0.1}, {PETSC_MAX_INT, 0.05}};
+  const PetscInt       count   = static_cast<PetscInt>(nodes->parent.size());
   Indices              into(count, -1);
   std::vector<Indices> children(count);
 
@@ -166,8 +166,9 @@ void Amalgamate(Nodes *nodes)
     Indices mine;
     std::swap(mine, children[s]);
     // the child that adds the fewest zeros first
-    std::stable_sort(mine.begin(), mine.end(),
-                     [&](PetscInt a, PetscInt b) { return nodes->rows[a] - nodes->pivots[a] > nodes->rows[b] - nodes->pivots[b]; });
+    std::stable_sort(mine.begin(), mine.end(), [&](PetscInt a, PetscInt b) {
+      return nodes->rows[a] - nodes->pivots[a] > nodes->rows[b] - nodes->pivots[b];
+    });
     for (const PetscInt c : mine) {
       const PetscInt   pivots = nodes->pivots[c] + nodes->pivots[s], rows = nodes->pivots[c] + nodes->rows[s];
       const PetscCount stored = Trapezoid(pivots, rows);
@@ -269,18 +270,35 @@ void FindRows(const SymmetricPattern &A, FrontTree *tree)
   }
 }
 
+/// The elimination tree of the pattern in a postorder of it, and the counts of its columns.
+struct Elimination {
+  Indices          post; ///< [n] the pattern's unknown
+  SymmetricPattern A;    ///< in that order
+  Indices          parent, count;
+};
+
+Elimination Eliminate(const SymmetricPattern &pattern)
+{
+  Elimination e;
+  Indices     natural(pattern.n);
+  std::iota(natural.begin(), natural.end(), 0);
+  const Indices parent = EliminationTree(pattern);
+  e.post               = Postorder(parent, natural);
+  const Indices place  = Inverted(e.post);
+  e.A                  = Permuted(pattern, e.post);
+  for (PetscInt k = 0; k < pattern.n; k++) {
+    const PetscInt p = parent[e.post[k]];
+    e.parent.push_back(p >= 0 ? place[p] : -1);
+  }
+  e.count = ColumnCounts(e.A, e.parent);
+  return e;
+}
+
 void Build(const SymmetricPattern &pattern, FrontTree *tree)
 {
-  Indices natural(pattern.n);
-  *tree = FrontTree();
-  std::iota(natural.begin(), natural.end(), 0);
-  Indices                parent = EliminationTree(pattern);
-  const Indices          post   = Postorder(parent, natural);
-  const Indices          place  = Inverted(post);
-  const SymmetricPattern A      = Permuted(pattern, post);
-  Indices                renamed(pattern.n);
-  for (PetscInt k = 0; k < pattern.n; k++) renamed[k] = parent[post[k]] >= 0 ? place[parent[post[k]]] : -1;
-  Nodes nodes = Fundamental(renamed, ColumnCounts(A, renamed));
+  const Elimination e     = Eliminate(pattern);
+  Nodes             nodes = Fundamental(e.parent, e.count);
+  *tree                   = FrontTree();
   Amalgamate(&nodes);
 
   const Indices order  = Postorder(nodes.parent, VisitingOrder(nodes));
@@ -293,9 +311,9 @@ void Build(const SymmetricPattern &pattern, FrontTree *tree)
   }
   Indices at(tree->first.begin(), tree->first.end() - 1), final_order(pattern.n);
   for (PetscInt k = 0; k < pattern.n; k++) final_order[at[number[nodes.of[k]]]++] = k; // within a front as before
-  FindRows(Permuted(A, final_order), tree);
+  FindRows(Permuted(e.A, final_order), tree);
   tree->order.resize(pattern.n);
-  for (PetscInt k = 0; k < pattern.n; k++) tree->order[k] = post[final_order[k]];
+  for (PetscInt k = 0; k < pattern.n; k++) tree->order[k] = e.post[final_order[k]];
 }
 } // namespace
 
@@ -303,6 +321,21 @@ PetscErrorCode BuildFrontTree(const SymmetricPattern &pattern, FrontTree *tree)
 {
   PetscFunctionBegin;
   PetscCallCXX(Build(pattern, tree));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CountFlops(const SymmetricPattern &pattern, PetscLogDouble *flops)
+{
+  PetscFunctionBegin;
+  *flops = 0;
+  try {
+    for (const PetscInt count : Eliminate(pattern).count) {
+      const PetscLogDouble others = count - 1;
+      *flops += others + 2 * others * others;
+    }
+  } catch (const std::exception &e) {
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for the elimination tree: %s", e.what());
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

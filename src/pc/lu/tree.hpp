@@ -37,4 +37,7 @@ struct FrontTree {
 /// O(pattern + rows of the fronts), on the host.
 PetscErrorCode BuildFrontTree(const SymmetricPattern &pattern, FrontTree *tree);
 
+/// Operations of an LU factorization in the order of the pattern. Near O(pattern).
+PetscErrorCode CountFlops(const SymmetricPattern &pattern, PetscLogDouble *flops);
+
 } // namespace sparsegpu

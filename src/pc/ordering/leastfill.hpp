@@ -1,0 +1,11 @@
+#pragma once
+
+#include <petscsys.h>
+
+namespace sparsegpu
+{
+
+/// MatOrderingRegister() of MATORDERINGLEASTFILL.
+PetscErrorCode RegisterLeastFill();
+
+} // namespace sparsegpu
