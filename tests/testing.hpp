@@ -158,6 +158,37 @@ private:
   std::string name_;
 };
 
+/// Options for as long as this lives: "-a 1 -b" and so on.
+class Options
+{
+public:
+  explicit Options(const std::string &text)
+  {
+    size_t at = 0;
+    while (at < text.size()) {
+      size_t end = text.find(" -", at);
+      if (end == std::string::npos) end = text.size();
+      const std::string one   = text.substr(at, end - at);
+      const size_t      space = one.find(' ');
+      names_.push_back(one.substr(0, space));
+      PetscCallAbort(PETSC_COMM_SELF,
+                     PetscOptionsSetValue(nullptr, names_.back().c_str(),
+                                          space == std::string::npos ? nullptr : one.substr(space + 1).c_str()));
+      at = end + 1;
+    }
+  }
+  Options(const Options &)            = delete;
+  Options &operator=(const Options &) = delete;
+  ~Options()
+  {
+    for (const std::string &name : names_)
+      PetscCallAbort(PETSC_COMM_SELF, PetscOptionsClearValue(nullptr, name.c_str()));
+  }
+
+private:
+  std::vector<std::string> names_;
+};
+
 /// The calls of an event of ours in all stages so far; needs PetscLogDefaultBegin().
 inline PetscErrorCode EventCount(const char name[], PetscInt *count)
 {

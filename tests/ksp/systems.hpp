@@ -86,37 +86,6 @@ inline PetscErrorCode SolveWith(Mat A, Vec b, Vec guess, Outcome *out, PetscErro
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Options for as long as this lives: "-a 1 -b" and so on.
-class Options
-{
-public:
-  explicit Options(const std::string &text)
-  {
-    size_t at = 0;
-    while (at < text.size()) {
-      size_t end = text.find(" -", at);
-      if (end == std::string::npos) end = text.size();
-      const std::string one   = text.substr(at, end - at);
-      const size_t      space = one.find(' ');
-      names_.push_back(one.substr(0, space));
-      PetscCallAbort(PETSC_COMM_SELF,
-                     PetscOptionsSetValue(nullptr, names_.back().c_str(),
-                                          space == std::string::npos ? nullptr : one.substr(space + 1).c_str()));
-      at = end + 1;
-    }
-  }
-  Options(const Options &)            = delete;
-  Options &operator=(const Options &) = delete;
-  ~Options()
-  {
-    for (const std::string &name : names_)
-      PetscCallAbort(PETSC_COMM_SELF, PetscOptionsClearValue(nullptr, name.c_str()));
-  }
-
-private:
-  std::vector<std::string> names_;
-};
-
 /// A diagonally dominant 5-point matrix, not symmetric; complex where scalars are.
 inline Problem Convection(PetscInt nx, PetscInt ny)
 {

@@ -41,7 +41,7 @@ public:
   /// x = A^-1 b or A^-T b, `count` columns, refined. Errors: PETSC_ERR_NOT_CONVERGED naming the backward error that
   /// refinement got to.
   PetscErrorCode Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose);
-  /// Does a solve with a known solution get to a small backward error? *error is what it got to.
+  /// Does a solve get to a small backward error? *error is what it got to.
   PetscErrorCode Probe(bool *good, PetscReal *error);
   /// Was the diagonal left alone, though it is weak, for the sake of a symmetric structure? Then
   /// -mat_sparsegpu_lu_matching auto may still match rows.
