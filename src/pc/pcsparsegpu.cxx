@@ -1,7 +1,9 @@
-/// PCSPARSEGPU: each process's diagonal block, factored by MATSOLVERSPARSEGPU.
+/// PCSPARSEGPU: each process's diagonal block, factored by MATSOLVERSPARSEGPU; or small blocks of it, in one batch.
 #include "pc/pcsparsegpu.hpp"
+#include <memory>
 #include <petsc/private/pcimpl.h>
 #include "mat/context.hpp"
+#include "pc/blocks/blocks.hpp"
 #include "pc/ilu/factor.hpp"
 
 namespace sparsegpu
@@ -19,9 +21,13 @@ struct Block {
   Engine        engine = Engine::Auto;
   std::string   wanted;   ///< ordering; empty: by the rule
   std::string   ordering; ///< in use
+  BlockOptions  block_options;
+
+  std::shared_ptr<BlockJacobi> blocks; ///< instead of all of the above, if block_options.wanted
 };
 
-const char *const FactorNames[] = {"ilu", "icc", "none", "PCSparseGPUFactor", "", nullptr};
+const char *const FactorNames[] = {"ilu", "icc", "none", "blocks", "PCSparseGPUFactor", "", nullptr};
+constexpr int     BLOCKS        = 3; // the names before it are those of Incomplete
 
 Block *BlockOf(PC pc)
 {
@@ -36,6 +42,7 @@ PetscErrorCode PCReset_SparseGPU(PC pc)
   PetscCall(MatDestroy(&block->factor));
   PetscCall(VecDestroy(&block->b));
   PetscCall(VecDestroy(&block->x));
+  block->blocks.reset();
   if (!block->keep_order) {
     PetscCall(ISDestroy(&block->row));
     PetscCall(ISDestroy(&block->column));
@@ -112,6 +119,12 @@ PetscErrorCode PCSetUp_SparseGPU(PC pc)
 
   PetscFunctionBegin;
   PetscCall(MatGetDiagonalBlock(pc->pmat, &A));
+  if (block->block_options.wanted) {
+    if (!block->blocks || pc->flag != SAME_NONZERO_PATTERN)
+      PetscCallCXX(block->blocks = std::make_shared<BlockJacobi>(block->block_options));
+    PetscCall(block->blocks->SetUp(pc, A, block->info.zeropivot));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (!block->shift_is_set) // as PCILU and PCICC have it
     block->info.shifttype =
         static_cast<PetscReal>(block->kind == Incomplete::Cholesky ? MAT_SHIFT_POSITIVE_DEFINITE : MAT_SHIFT_NONE);
@@ -125,14 +138,19 @@ PetscErrorCode PCSetUp_SparseGPU(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Solve(PC pc, Vec b, Vec x, PetscErrorCode (*solve)(Mat, Vec, Vec))
+PetscErrorCode Solve(PC pc, Vec b, Vec x, bool transpose)
 {
   Block *block = BlockOf(pc);
 
   PetscFunctionBegin;
+  if (block->blocks) {
+    PetscCall(block->blocks->Apply(b, x, transpose));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(VecGetLocalVectorRead(b, block->b));
   PetscCall(VecGetLocalVector(x, block->x));
-  PetscCall((*solve)(block->factor, block->b, block->x));
+  PetscCall(transpose ? MatSolveTranspose(block->factor, block->b, block->x)
+                      : MatSolve(block->factor, block->b, block->x));
   PetscCall(VecRestoreLocalVector(x, block->x));
   PetscCall(VecRestoreLocalVectorRead(b, block->b));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -140,13 +158,13 @@ PetscErrorCode Solve(PC pc, Vec b, Vec x, PetscErrorCode (*solve)(Mat, Vec, Vec)
 PetscErrorCode PCApply_SparseGPU(PC pc, Vec b, Vec x)
 {
   PetscFunctionBegin;
-  PetscCall(Solve(pc, b, x, MatSolve));
+  PetscCall(Solve(pc, b, x, false));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 PetscErrorCode PCApplyTranspose_SparseGPU(PC pc, Vec b, Vec x)
 {
   PetscFunctionBegin;
-  PetscCall(Solve(pc, b, x, MatSolveTranspose));
+  PetscCall(Solve(pc, b, x, true));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -156,7 +174,7 @@ PetscErrorCode PCSetFromOptions_SparseGPU(PC pc, SparseGPUOptionItems PetscOptio
   MatFactorInfo *info  = &block->info;
   char           ordering[128];
   PetscInt       levels = static_cast<PetscInt>(info->levels), engine = static_cast<PetscInt>(block->engine);
-  PetscEnum      kind  = static_cast<PetscEnum>(block->kind);
+  PetscEnum      kind  = static_cast<PetscEnum>(block->block_options.wanted ? BLOCKS : static_cast<int>(block->kind));
   PetscEnum      shift = static_cast<PetscEnum>(static_cast<int>(info->shifttype));
   PetscBool      set, flag;
 
@@ -164,8 +182,11 @@ PetscErrorCode PCSetFromOptions_SparseGPU(PC pc, SparseGPUOptionItems PetscOptio
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "sparsegpu options");
-  PetscCall(PetscOptionsEnum("-pc_sparsegpu_factor", "Incomplete factorization, or the matrix's own triangles",
+  PetscCall(PetscOptionsEnum("-pc_sparsegpu_factor",
+                             "Incomplete factorization, the matrix's own triangles, or LU of small blocks",
                              "PCSPARSEGPU", FactorNames, kind, &kind, nullptr));
+  block->block_options.wanted = static_cast<int>(kind) == BLOCKS;
+  PetscCall(block->block_options.Read(PetscOptionsObject));
   PetscCall(PetscOptionsEList("-pc_sparsegpu_solve", "Triangular solves", "PCSPARSEGPU", EngineNames, 4,
                               EngineNames[engine], &engine, &set));
   if (set) block->engine_is_set = true;
@@ -203,7 +224,7 @@ PetscErrorCode PCSetFromOptions_SparseGPU(PC pc, SparseGPUOptionItems PetscOptio
                              "PCSPARSEGPU", flag, &flag, nullptr));
   block->check = flag == PETSC_TRUE;
   PetscOptionsHeadEnd();
-  block->kind   = static_cast<Incomplete>(kind);
+  if (!block->block_options.wanted) block->kind = static_cast<Incomplete>(kind);
   block->engine = static_cast<Engine>(engine);
   info->levels  = static_cast<PetscReal>(levels);
   if (block->wanted != before.wanted) { // also where an ordering is kept
@@ -212,8 +233,10 @@ PetscErrorCode PCSetFromOptions_SparseGPU(PC pc, SparseGPUOptionItems PetscOptio
   }
   if (block->kind != before.kind || block->engine != before.engine || block->wanted != before.wanted ||
       block->check != before.check || info->levels != before.info.levels ||
-      info->diagonal_fill != before.info.diagonal_fill)
+      info->diagonal_fill != before.info.diagonal_fill || !(block->block_options == before.block_options)) {
+    block->blocks.reset();
     pc->setupcalled = static_cast<decltype(pc->setupcalled)>(0); // the factor is another's
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -225,6 +248,11 @@ PetscErrorCode PCView_SparseGPU(PC pc, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  if (block->block_options.wanted) {
+    PetscCall(block->block_options.View(viewer));
+    if (block->blocks) PetscCall(block->blocks->View(viewer));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscViewerASCIIPrintf(viewer, "  factors of the diagonal blocks: %s(%g), ordering: %s, solves: %s\n",
                                    FactorNames[static_cast<int>(block->kind)], (double)block->info.levels,
                                    block->ordering.empty() ? "not chosen yet" : block->ordering.c_str(),

@@ -76,6 +76,8 @@ private:
   DeviceMemory       matrix_, b_, x_; ///< what lies on the host
 };
 
+/// A's rows where they lie: MATSEQAIJCUSPARSE and MATSEQAIJKOKKOS may keep them on the device.
+PetscErrorCode GetRows(Mat A, MatrixRows *rows);
 /// Where the factorization of A runs: where its products do.
 PetscErrorCode FactorSpace(Mat A, Space *space);
 /// The factor of a matrix of MATSOLVERSPARSEGPU.

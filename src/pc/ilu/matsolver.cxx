@@ -10,8 +10,7 @@ Factor *FactorOf(Mat F)
   return static_cast<Factor *>(F->data);
 }
 
-/// A's rows where they lie: MATSEQAIJCUSPARSE and MATSEQAIJKOKKOS may keep them on the device.
-static PetscErrorCode GetRows(Mat A, MatrixRows *m)
+PetscErrorCode GetRows(Mat A, MatrixRows *m)
 {
   PetscBool    seq, mpi;
   PetscScalar *a;
