@@ -67,10 +67,15 @@ M*/
 #define MATSOLVERSPARSEGPU "sparsegpu"
 
 /*MC
-  PCSPARSEGPU = "sparsegpu" - Incomplete factorization of each process's diagonal block by `MATSOLVERSPARSEGPU`
+  PCSPARSEGPU = "sparsegpu" - Incomplete factorization of each process's diagonal block by `MATSOLVERSPARSEGPU`, or
+  block Jacobi with small blocks, all of them factored and solved with in one batch
 
   Options Database Keys:
-+ -pc_sparsegpu_factor ilu          - ilu, icc, or none: the triangles of the matrix, symmetric Gauss-Seidel
++ -pc_sparsegpu_factor ilu          - ilu, icc, none: the triangles of the matrix, symmetric Gauss-Seidel, or blocks: LU
+                                      of small blocks
+. -pc_sparsegpu_block_size n        - rows of a small block; by default those of `MatSetVariableBlockSizes()`, or of
+                                      `MatSetBlockSize()`
+. -pc_sparsegpu_block_pivot partial - partial pivoting within small blocks, or none
 . -pc_sparsegpu_levels k            - levels of fill (default 0); also -pc_factor_levels
 . -pc_sparsegpu_ordering type       - any ordering of PETSc; also -pc_factor_mat_ordering_type
 . -pc_sparsegpu_solve auto          - the triangular solves: auto, syncfree, level or jacobi
@@ -87,7 +92,13 @@ M*/
   Without a wish for an ordering it is natural; where the factors lie on a GPU and have fewer than 20,000 entries a
 level, it is `MATORDERINGABMC`, whose levels are wider.
 
-.seealso: `MATSOLVERSPARSEGPU`, `MATORDERINGABMC`, `PCILU`, `PCICC`, `PCBJACOBI`
+  Small blocks are the same preconditioner as `PCPBJACOBI` and `PCVPBJACOBI`. Each is a bitmap tile, on a GPU one thread
+block's, in whose shared memory it must fit: up to about 160 rows in double precision, 115 in complex; 1024 on
+the host. A block size that does not divide the rows of a process leaves a shorter block at its
+end. Without pivoting the factorization skips what is zero in the factors' pattern; a pivot of at most
+-pc_factor_zeropivot ends the solve with `KSP_DIVERGED_PC_FAILED`, and -info tells its row.
+
+.seealso: `MATSOLVERSPARSEGPU`, `MATORDERINGABMC`, `PCILU`, `PCICC`, `PCBJACOBI`, `PCPBJACOBI`, `PCVPBJACOBI`
 M*/
 #define PCSPARSEGPU "sparsegpu"
 
