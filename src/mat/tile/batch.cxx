@@ -19,7 +19,7 @@ PetscInt TileBatch::Largest() const
 /// Tiles by classes of size: a launch keeps room in fast memory for the largest of its tiles.
 PetscErrorCode TileBatch::Sort()
 {
-  constexpr PetscInt limits[] = {16, 32, 48, 64, 80, 96, 112, 128, 144}; // memory within a class differs little
+  constexpr PetscInt limits[] = {8, 16, 32, 64, 96, 128, 144}; // as pc/tile has kernels for; the last two share one
   const auto         class_of = [&](PetscInt t) {
     return std::lower_bound(std::begin(limits), std::end(limits), SizeOf(pattern_.shape[t])) - std::begin(limits);
   };

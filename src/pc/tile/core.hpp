@@ -16,6 +16,15 @@ SPARSEGPU_HD bool IsNan(const Scalar &v)
 #endif
 }
 
+SPARSEGPU_HD bool IsZero(const Scalar &v)
+{
+#if defined(PETSC_USE_COMPLEX)
+  return v.re == 0 && v.im == 0;
+#else
+  return v == 0;
+#endif
+}
+
 /// A dense tile and the order of its rows in fast memory: entry (i, j) of P A is at order[i] * pitch + j.
 struct DenseTile {
   PetscInt  n, pitch;
@@ -35,17 +44,24 @@ template <class Word> SPARSEGPU_HD void ScatterTile(const Team &team, const Bitm
           A.HasPlace(l, k) ? A.values[A.Position(l, k)] : Scalar(0);
 }
 
-/// Puts the row whose entry in column k is largest, the first of several, in place k. NaN is never larger. Of the team
-/// only the first warp: all of it must call.
+/// The magnitude; of NaN less than any.
+SPARSEGPU_HD PetscReal SizeOfPivot(const Scalar &v)
+{
+  const PetscReal size = Magnitude(v);
+  return size >= 0 ? size : -1;
+}
+
+/// Puts the row whose entry in column k is largest, the first row of several, in place k. NaN is never larger. Of the
+/// team only the first warp: all of it must call.
 SPARSEGPU_HD void ChoosePivot(const Team &team, const DenseTile &D, PetscInt k)
 {
   const PetscInt step = team.size < 32 ? team.size : 32;
-  PetscReal      best = -1;
-  PetscInt       at   = k; // if all are NaN
+  PetscReal      best = -2;
+  PetscInt       at   = k;
 
   for (PetscInt i = k + team.rank; i < D.n; i += step) {
-    const PetscReal size = Magnitude(D.At(i, k));
-    if (size > best) {
+    const PetscReal size = SizeOfPivot(D.At(i, k));
+    if (size > best || (size == best && D.order[i] < D.order[at])) {
       best = size;
       at   = i;
     }
@@ -54,7 +70,7 @@ SPARSEGPU_HD void ChoosePivot(const Team &team, const DenseTile &D, PetscInt k)
   for (int mask = 16; mask > 0; mask /= 2) {
     const PetscReal other    = __shfl_xor_sync(0xffffffffu, best, mask);
     const PetscInt  other_at = __shfl_xor_sync(0xffffffffu, at, mask);
-    if (other > best || (other == best && other_at < at)) {
+    if (other > best || (other == best && D.order[other_at] < D.order[at])) {
       best = other;
       at   = other_at;
     }
@@ -85,6 +101,7 @@ template <class Word> SPARSEGPU_HD PetscInt EliminateTile(const Team &team, cons
     for (PetscInt j = k + 1 + team.Lane(); j < D.n; j += team.lanes) {
       if (!pivoting && !LU.HasPlace(j, k)) continue; // U's
       const Scalar u = D.At(k, j);
+      if (IsZero(u)) continue; // as FactorInRegisters() does
       for (PetscInt i = k + 1 + team.Group(); i < D.n; i += team.Groups()) {
         if (!pivoting && !LU.HasPlace(k, i)) continue; // L's
         D.At(i, j) = D.At(i, j) - D.At(i, k) * inverse * u;
@@ -106,7 +123,7 @@ SPARSEGPU_HD PetscInt GatherTile(const Team &team, const BitmapView<Word> &LU, b
     for (PetscInt i = team.Lane(); i < D.n; i += team.lanes) {
       if (!LU.HasPlace(j, i)) continue;
       const Scalar v = failed ? Scalar(0) : i < j ? D.At(i, j) : i == j ? inverse : D.At(i, j) * inverse;
-      if (IsNan(v) && i < nan) nan = i;
+      if (IsNan(v) && D.order[i] < nan) nan = D.order[i];
       LU.values[LU.Position(j, i)] = v;
     }
   }
@@ -126,8 +143,7 @@ template <class Word> SPARSEGPU_HD PetscInt FactorTile(const Team &team, const B
   for (PetscInt i = team.rank; i < D.n && permutation; i += team.size) permutation[i] = D.order[i];
   if (step < D.n) *pivot = Magnitude(D.At(step, step));
   if (nan < D.n) *pivot = RealOf(PAD_BITS); // some NaN
-  const PetscInt first = step < nan ? step : nan;
-  return first < D.n ? D.order[first] : D.n;
+  return step < D.n ? D.order[step] : nan;
 }
 
 /// A x = b with P A = L U: y [n] starts as P b, z [n] becomes the solution; in fast memory, both. A step takes its

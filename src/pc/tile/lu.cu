@@ -1,6 +1,6 @@
 #include <climits>
 #include "device/cuda_check.hpp"
-#include "pc/tile/core.hpp"
+#include "pc/tile/registers.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
@@ -19,10 +19,23 @@ __device__ __forceinline__ Scalar *shared_scalars()
   return reinterpret_cast<Scalar *>(tile_memory);
 }
 
-/// One block per tile, of every gridDim.x-th tile of the class. Threads of a group read neighbouring values of a line;
-/// `lanes` of them share a row of an update. Bitwise reproducible.
-template <class Word> static __global__ void tile_factor_kernel(TileLayout A, TileLULayout F, PetscInt begin,
-                                                                PetscInt end, PetscInt size, int lanes, PetscReal zero)
+/// What a thread knows of tile t: row `row` has no pivot, or a NaN; s.rows: nothing.
+static __device__ __forceinline__ void Report(const TileLULayout &F, PetscInt t, const TileShape &s, PetscInt row,
+                                              PetscReal pivot)
+{
+  if (row >= s.rows) return;
+  atomicMin(F.failed, static_cast<unsigned long long>(s.row) + static_cast<unsigned long long>(row));
+  F.pivot[t] = pivot; // whoever writes: the same pivot, or the same NaN
+}
+
+static constexpr int FACTOR_THREADS = 512, SOLVE_THREADS = 128; // at most
+
+/// The dense tile in shared memory: what does not fit registers. One block per tile, of every gridDim.x-th tile of the
+/// class. Threads of a group read neighbouring values of a line; `lanes` of them share a row of an update. Bitwise
+/// reproducible.
+template <class Word> static __global__ void __launch_bounds__(FACTOR_THREADS, 1)
+    tile_factor_kernel(TileLayout A, TileLULayout F, PetscInt begin, PetscInt end, PetscInt size, int lanes,
+                       PetscReal zero)
 {
   const Team team{static_cast<PetscInt>(threadIdx.x), static_cast<PetscInt>(blockDim.x), lanes};
   Scalar    *dense = shared_scalars();
@@ -35,19 +48,32 @@ template <class Word> static __global__ void tile_factor_kernel(TileLayout A, Ti
     PetscReal       pivot;
     const PetscInt  row = FactorTile(team, A.View<Word>(t), F.LU.View<Word>(t),
                                     F.permutation ? F.permutation + s.row : nullptr, zero, D, &pivot);
-    if (row < s.rows) {
-      atomicMin(F.failed, static_cast<unsigned long long>(s.row) + static_cast<unsigned long long>(row));
-      F.pivot[t] = pivot; // whoever writes: the same pivot, or the same NaN
-    }
+    Report(F, t, s, row, pivot);
     __syncthreads(); // the shared tile is the next one's
+  }
+}
+
+/// The dense tile in registers; otherwise the same. Neighbouring threads write neighbouring values of the factors.
+template <class Word, int GROUPS, int ROWS, bool pivoting> static __global__ void __launch_bounds__(32 * GROUPS)
+    tile_register_kernel(TileLayout A, TileLULayout F, PetscInt begin, PetscInt end, PetscReal zero)
+{
+  __shared__ RegisterShared<GROUPS> shared;
+
+  for (PetscCount place = begin + static_cast<PetscCount>(blockIdx.x); place < end; place += gridDim.x) {
+    const PetscInt  t = F.LU.order[place];
+    const TileShape s = A.shape[t];
+    PetscReal       pivot;
+    const PetscInt  row = FactorInRegisters<Word, GROUPS, ROWS, pivoting>(
+        A.View<Word>(t), F.LU.View<Word>(t), pivoting ? F.permutation + s.row : nullptr, zero, &shared, &pivot);
+    Report(F, t, s, row, pivot);
+    __syncthreads(); // the shared arrays are the next one's
   }
 }
 
 /// One block per tile; neighbouring threads take neighbouring rows, whose entries of a column lie together (of the
 /// transposed factors they do not). Bitwise reproducible.
-template <class Word, bool transpose> static __global__ void tile_solve_kernel(TileLULayout F, PetscInt begin,
-                                                                               PetscInt end, PetscInt size,
-                                                                               const Scalar *b, Scalar *x)
+template <class Word, bool transpose> static __global__ void __launch_bounds__(SOLVE_THREADS)
+    tile_solve_kernel(TileLULayout F, PetscInt begin, PetscInt end, PetscInt size, const Scalar *b, Scalar *x)
 {
   const Team team{static_cast<PetscInt>(threadIdx.x), static_cast<PetscInt>(blockDim.x), 1};
   Scalar    *y = shared_scalars(), *z = y + size;
@@ -92,19 +118,53 @@ static unsigned Blocks(const TileClass &tiles)
   return static_cast<unsigned>(count < INT_MAX ? count : INT_MAX);
 }
 
+template <class Word, int GROUPS, int ROWS> static void LaunchInRegisters(const TileLayout &A, const TileLULayout &F,
+                                                                          const TileClass &c, PetscReal zero,
+                                                                          cudaStream_t stream)
+{
+  if (F.permutation)
+    tile_register_kernel<Word, GROUPS, ROWS, true><<<Blocks(c), 32 * GROUPS, 0, stream>>>(A, F, c.begin, c.end, zero);
+  else
+    tile_register_kernel<Word, GROUPS, ROWS, false><<<Blocks(c), 32 * GROUPS, 0, stream>>>(A, F, c.begin, c.end, zero);
+}
+
+/// In registers, tiles of up to 8 rows per group: where 8 * ROWS entries for each thread fit. False: not launched.
+template <class Word> static bool TryInRegisters(const TileLayout &A, const TileLULayout &F, const TileClass &c,
+                                                 PetscReal zero, cudaStream_t stream)
+{
+  if constexpr (sizeof(Scalar) > 8) return false; // twice the registers
+  if (c.size <= 8)
+    LaunchInRegisters<Word, 1, 1>(A, F, c, zero, stream);
+  else if (c.size <= 16)
+    LaunchInRegisters<Word, 2, 1>(A, F, c, zero, stream);
+  else if (c.size <= 32)
+    LaunchInRegisters<Word, 4, 1>(A, F, c, zero, stream);
+  else if (c.size <= 64)
+    LaunchInRegisters<Word64, 8, 2>(A, F, c, zero, stream); // longer than a word of 32 bits
+  else if (c.size <= 96)
+    LaunchInRegisters<Word64, 12, 3>(A, F, c, zero, stream);
+  else if (c.size <= 128)
+    LaunchInRegisters<Word64, 16, 4>(A, F, c, zero, stream);
+  else
+    return false;
+  return true;
+}
+
 template <class Word> static PetscErrorCode Factor(const TileLayout &A, const TileLULayout &F,
                                                    const std::vector<TileClass> &classes, PetscReal zero,
                                                    cudaStream_t stream)
 {
   PetscFunctionBegin;
   for (const TileClass &c : classes) {
-    // a warp per row, or a part of one where rows are shorter; about four rows a group
-    const int    lanes   = c.size <= 8 ? 8 : c.size <= 16 ? 16 : 32;
-    const int    threads = c.size <= 16 ? 64 : c.size <= 32 ? 128 : c.size <= 64 ? 256 : 512;
-    const size_t bytes   = FactorBytes(c.size);
-    SparseGPUCallCUDA(cudaFuncSetAttribute(tile_factor_kernel<Word>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                           static_cast<int>(bytes)));
-    tile_factor_kernel<Word><<<Blocks(c), threads, bytes, stream>>>(A, F, c.begin, c.end, c.size, lanes, zero);
+    if (!TryInRegisters<Word>(A, F, c, zero, stream)) {
+      // a warp per row, or a part of one where rows are shorter; about four rows a group
+      const int    lanes   = c.size <= 8 ? 8 : c.size <= 16 ? 16 : 32;
+      const int    threads = c.size <= 16 ? 64 : c.size <= 32 ? 128 : c.size <= 64 ? 256 : FACTOR_THREADS;
+      const size_t bytes   = FactorBytes(c.size);
+      SparseGPUCallCUDA(cudaFuncSetAttribute(tile_factor_kernel<Word>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                             static_cast<int>(bytes)));
+      tile_factor_kernel<Word><<<Blocks(c), threads, bytes, stream>>>(A, F, c.begin, c.end, c.size, lanes, zero);
+    }
     SparseGPUCallCUDA(cudaPeekAtLastError());
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -127,7 +187,7 @@ template <class Word, bool transpose> static PetscErrorCode Solve(const TileLULa
 {
   PetscFunctionBegin;
   for (const TileClass &c : classes) {
-    const int    threads = c.size <= 32 ? 32 : c.size <= 64 ? 64 : 128;
+    const int    threads = c.size <= 32 ? 32 : c.size <= 64 ? 64 : SOLVE_THREADS;
     const size_t bytes   = 2 * static_cast<size_t>(c.size) * sizeof(Scalar); // 48 KB allow 1536 rows, more than fit
     tile_solve_kernel<Word, transpose><<<Blocks(c), threads, bytes, stream>>>(F, c.begin, c.end, c.size, b, x);
     SparseGPUCallCUDA(cudaPeekAtLastError());

@@ -1,9 +1,10 @@
 /// LU factorizations of all tiles of a batch, and solves with them. A tile is scattered into a dense one in fast
-/// memory, factored there, one rank-1 update a step, and gathered back. Shao, Wang & Zhou, patent application, 2019.
+/// memory, factored there, one rank-1 update a step, and gathered back. Shao, Wang & Zhou, patent application, 2019. On
+/// the device that memory is shared, as in the patent, or, up to 128 rows, registers.
 ///
 /// Without pivoting the updates keep to the flags of L and U, whose pattern with its fill is found once, on the host.
-/// With partial pivoting P A = L U: the row of largest magnitude, the first of several, is the pivot; which places fill
-/// is not known before, so the factors are full.
+/// With partial pivoting P A = L U: the row of largest magnitude, the first row of several, is the pivot; which places
+/// fill is not known before, so the factors are full.
 ///
 /// Factors lie by columns, as solves read them; L has a unit diagonal, the diagonal's place holds the inverse of U's.
 #pragma once
