@@ -143,6 +143,24 @@ inline bool Fits(const Batch &batch, int bits)
   return true;
 }
 
+/// Calls `check` for every space, both orders of lines and both sizes of words that `batch` fits.
+template <class Check> PetscErrorCode Everywhere(const std::string &name, const Batch &batch, Check check)
+{
+  std::vector<Space> spaces;
+
+  PetscFunctionBeginUser;
+  PetscCall(Spaces(&spaces));
+  for (Space space : spaces)
+    for (bool by_columns : {false, true})
+      for (int bits : {32, 64})
+        if (Fits(batch, bits))
+          PetscCall(check(space, by_columns, bits,
+                          name + (space == Space::Device ? ", device" : ", host") +
+                              (by_columns ? ", by columns, words of " : ", by rows, words of ") +
+                              std::to_string(bits)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Factors as dense matrices: L with its unit diagonal, U with its diagonal, and the rows that pivots came from.
 struct DenseFactors {
   Dense                 L, U;
