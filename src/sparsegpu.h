@@ -32,10 +32,18 @@ M*/
 
 /*MC
   MATSOLVERSPARSEGPU = "sparsegpu" - Incomplete LU and Cholesky factorizations with levels of fill, on the GPU where the
-matrix's products run there: numeric factorization and triangular solves without synchronisation between levels
+matrix's products run there: numeric factorization and triangular solves without synchronisation between levels; direct
+LU and Cholesky factorizations
 
   Options Database Keys:
-+ -pc_factor_mat_solver_type sparsegpu    - uses it, with `PCILU`, `PCICC` and the preconditioners built on them
++ -pc_factor_mat_solver_type sparsegpu    - uses it, with `PCILU`, `PCICC`, `PCLU`, `PCCHOLESKY` and the preconditioners
+built on them
+. -mat_sparsegpu_lu_refine n              - steps of iterative refinement of a direct solve at most (default 10); 0: none,
+and no copy of the matrix
+. -mat_sparsegpu_lu_matching auto         - rows are moved and scaled for a strong diagonal: auto, where it is weak; on;
+off
+. -mat_sparsegpu_lu_exchange t            - rows change places within a tile of 32 pivots where a pivot is smaller than
+this times its column there (default 0.1; 0: never)
 . -pc_factor_levels k                     - levels of fill
 . -pc_factor_mat_ordering_type type       - any ordering of PETSc; natural by default
 . -pc_factor_shift_type type              - none, nonzero, positive_definite or inblocks
@@ -62,15 +70,29 @@ none where `MatSetValuesCOO()` had them on the device. Solves are bitwise reprod
 
   On the host auto and syncfree take row after row, level and jacobi run in parallel by Kokkos.
 
+  Direct factorizations run on the host, multifrontal, in the order of `MATORDERINGLEASTFILL` if no other is asked for.
+Their pivots are chosen before the values are known; those smaller than sqrt(eps) times the largest entry of the scaled
+matrix are replaced by that, and counted. Solves are refined with a copy of the matrix until the backward error
+||b - A x|| / (||A|| ||x|| + ||b||), in the largest norm, is at most 32 eps, or eps times the longest row, and fail with an
+error that tells it otherwise. A factorization that replaced pivots tries a solve at once: if that fails, the matrix is
+singular to rounding, which is told as a zero pivot, `MatFactorGetError()`. Of Cholesky factorizations, L D L^T without
+exchanges, `MatGetInertia()` gives the inertia where no pivot was replaced. There is no parallel factorization: use
+`PCBJACOBI`, `PCASM`, `PCREDUNDANT` or `PCTELESCOPE`. Shift types other than none and inblocks are refused.
+
 .seealso: `MATSPARSEGPU`, `PCILU`, `PCICC`, `PCBJACOBI`, `PCFactorSetMatSolverType()`, `PCFactorSetLevels()`
 M*/
 #define MATSOLVERSPARSEGPU "sparsegpu"
 
 /*MC
-  PCSPARSEGPU = "sparsegpu" - Incomplete factorization of each process's diagonal block by `MATSOLVERSPARSEGPU`
+  PCSPARSEGPU = "sparsegpu" - Incomplete factorization of each process's diagonal block by `MATSOLVERSPARSEGPU`, or
+  block Jacobi with small blocks, all of them factored and solved with in one batch
 
   Options Database Keys:
-+ -pc_sparsegpu_factor ilu          - ilu, icc, or none: the triangles of the matrix, symmetric Gauss-Seidel
++ -pc_sparsegpu_factor ilu          - ilu, icc, lu, cholesky, none: the triangles of the matrix, symmetric Gauss-Seidel, or blocks: LU
+                                      of small blocks
+. -pc_sparsegpu_block_size n        - rows of a small block; by default those of `MatSetVariableBlockSizes()`, or of
+                                      `MatSetBlockSize()`
+. -pc_sparsegpu_block_pivot partial - partial pivoting within small blocks, or none
 . -pc_sparsegpu_levels k            - levels of fill (default 0); also -pc_factor_levels
 . -pc_sparsegpu_ordering type       - any ordering of PETSc; also -pc_factor_mat_ordering_type
 . -pc_sparsegpu_solve auto          - the triangular solves: auto, syncfree, level or jacobi
@@ -87,7 +109,13 @@ M*/
   Without a wish for an ordering it is natural; where the factors lie on a GPU and have fewer than 20,000 entries a
 level, it is `MATORDERINGABMC`, whose levels are wider.
 
-.seealso: `MATSOLVERSPARSEGPU`, `MATORDERINGABMC`, `PCILU`, `PCICC`, `PCBJACOBI`
+  Small blocks are the same preconditioner as `PCPBJACOBI` and `PCVPBJACOBI`. Each is a bitmap tile, on a GPU one thread
+block's, in whose shared memory it must fit: up to about 160 rows in double precision, 115 in complex; 1024 on
+the host. A block size that does not divide the rows of a process leaves a shorter block at its
+end. Without pivoting the factorization skips what is zero in the factors' pattern; a pivot of at most
+-pc_factor_zeropivot ends the solve with `KSP_DIVERGED_PC_FAILED`, and -info tells its row.
+
+.seealso: `MATSOLVERSPARSEGPU`, `MATORDERINGABMC`, `PCILU`, `PCICC`, `PCBJACOBI`, `PCPBJACOBI`, `PCVPBJACOBI`
 M*/
 #define PCSPARSEGPU "sparsegpu"
 

@@ -234,9 +234,20 @@ inline bool TooManyDifferentRows(const Problem &p)
   return rows.size() > 256 || entries > 8192;
 }
 
+/// A bitmap, rows of whole words of 64 bits (of 32 for at most as many columns), of more bytes than all of CSR and more
+/// than 8192.
+inline bool TooManyBits(const Problem &p)
+{
+  const double map = (double)p.rows * (p.cols <= 32 ? 4.0 * (p.cols > 0) : 8.0 * (double)((p.cols + 63) / 64));
+  const double csr = (double)p.entries.size() * (double)(sizeof(PetscScalar) + sizeof(PetscInt)) +
+                     ((double)p.rows + 1) * (double)sizeof(PetscInt);
+  return map > csr && map > 8192;
+}
+
 inline bool Refuses(const Problem &p, const std::string &format)
 {
   if (format == "stencil") return TooManyDifferentRows(p);
+  if (format == "bitmap") return TooManyBits(p);
   return std::find(p.refusing.begin(), p.refusing.end(), format) != p.refusing.end();
 }
 

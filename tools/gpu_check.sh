@@ -4,13 +4,13 @@
 #
 #   tools/gpu_check.sh [FILE]                                     (FILE: default .pack/sparsegpu-gpu.tar.xz)
 #
-# STEPS="tests sanitizer bench trisolve compare" chooses steps; JOBS tests run at a time (default 4).
+# STEPS="tests sanitizer bench trisolve tiles compare" chooses steps; JOBS tests run at a time (default 4).
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 prefix=${PREFIX:-/tmp/sparsegpu-gpu}
 file=${1:-$here/.pack/sparsegpu-gpu.tar.xz}
 out=${OUT:-./gpu-results}
-steps=${STEPS:-tests sanitizer bench trisolve compare}
+steps=${STEPS:-tests sanitizer bench trisolve tiles compare}
 mkdir -p "$out"
 tar -C / -xJf "$file" || exit 1
 
@@ -58,6 +58,7 @@ all_factors() {
   done
 }
 step trisolve all_factors
+step tiles "$prefix/build/bench/tiles"
 step compare "$prefix/build/examples/compare" -gen stencil5,stencil7,stencil27,elasticity,rmat,circuit,random \
   -gen_size 2000000 -json "$out/compare.json"
 

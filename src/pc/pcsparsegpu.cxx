@@ -1,8 +1,11 @@
-/// PCSPARSEGPU: each process's diagonal block, factored by MATSOLVERSPARSEGPU.
+/// PCSPARSEGPU: each process's diagonal block, factored by MATSOLVERSPARSEGPU; or small blocks of it, in one batch.
 #include "pc/pcsparsegpu.hpp"
+#include <memory>
 #include <petsc/private/pcimpl.h>
 #include "mat/context.hpp"
+#include "pc/blocks/blocks.hpp"
 #include "pc/ilu/factor.hpp"
+#include "sparsegpu.h"
 
 namespace sparsegpu
 {
@@ -13,15 +16,24 @@ struct Block {
   Mat           factor = nullptr;
   Vec           b = nullptr, x = nullptr; ///< the local parts of the caller's vectors, without copies
   IS            row = nullptr, column = nullptr;
-  Incomplete    kind = Incomplete::LU;
+  Incomplete    kind     = Incomplete::LU;
+  bool          complete = false; ///< with all fill: LU or Cholesky by kind
   MatFactorInfo info;
   bool          shift_is_set = false, engine_is_set = false, check = false, keep_order = false;
   Engine        engine = Engine::Auto;
   std::string   wanted;   ///< ordering; empty: by the rule
   std::string   ordering; ///< in use
+  BlockOptions  block_options;
+
+  std::shared_ptr<BlockJacobi> blocks; ///< instead of all of the above, if block_options.wanted
 };
 
-const char *const FactorNames[] = {"ilu", "icc", "none", "PCSparseGPUFactor", "", nullptr};
+const char *const FactorNames[] = {"ilu", "icc", "none", "blocks", "lu", "cholesky", "PCSparseGPUFactor", "", nullptr};
+constexpr int     BLOCKS = 3, COMPLETE = 4; // the names before them are those of Incomplete
+int               FactorNumber(const Block &block)
+{
+  return block.block_options.wanted ? BLOCKS : static_cast<int>(block.kind) + (block.complete ? COMPLETE : 0);
+}
 
 Block *BlockOf(PC pc)
 {
@@ -36,6 +48,7 @@ PetscErrorCode PCReset_SparseGPU(PC pc)
   PetscCall(MatDestroy(&block->factor));
   PetscCall(VecDestroy(&block->b));
   PetscCall(VecDestroy(&block->x));
+  block->blocks.reset();
   if (!block->keep_order) {
     PetscCall(ISDestroy(&block->row));
     PetscCall(ISDestroy(&block->column));
@@ -76,6 +89,29 @@ PetscErrorCode SymbolicIn(PC pc, Mat A, const char name[], bool *narrow)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// A factor with all fill.
+PetscErrorCode SymbolicComplete(PC pc, Mat A)
+{
+  Block     *block      = BlockOf(pc);
+  const bool cholesky   = block->kind == Incomplete::Cholesky;
+  PetscInt   order_rows = -1;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetFactor(A, MATSOLVERSPARSEGPU, cholesky ? MAT_FACTOR_CHOLESKY : MAT_FACTOR_LU, &block->factor));
+  if (block->row) PetscCall(ISGetLocalSize(block->row, &order_rows));
+  if (order_rows != A->rmap->n) {
+    PetscCallCXX(block->ordering = block->wanted.empty() ? MATORDERINGLEASTFILL : block->wanted);
+    PetscCall(ISDestroy(&block->row));
+    PetscCall(ISDestroy(&block->column));
+    PetscCall(MatGetOrdering(A, block->ordering.c_str(), &block->row, &block->column));
+  }
+  if (cholesky)
+    PetscCall(MatCholeskyFactorSymbolic(block->factor, A, block->row, &block->info));
+  else
+    PetscCall(MatLUFactorSymbolic(block->factor, A, block->row, block->column, &block->info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Without a wish for an ordering: the matrix's own, unless the solves are exact, run on a GPU and find its levels too
 /// narrow; then abmc.
 PetscErrorCode Symbolic(PC pc, Mat A)
@@ -89,9 +125,13 @@ PetscErrorCode Symbolic(PC pc, Mat A)
   PetscCall(PCReset_SparseGPU(pc));
   const bool kept = block->row != nullptr;
   PetscCall(FactorSpace(A, &space));
-  PetscCall(SymbolicIn(pc, A, block->wanted.empty() ? MATORDERINGNATURAL : block->wanted.c_str(), &narrow));
-  if (!kept && block->wanted.empty() && space == Space::Device && narrow && block->ordering == MATORDERINGNATURAL &&
-      block->kind != Incomplete::None && FactorOf(block->factor)->options.engine != Engine::Jacobi) {
+  if (block->complete)
+    PetscCall(SymbolicComplete(pc, A));
+  else
+    PetscCall(SymbolicIn(pc, A, block->wanted.empty() ? MATORDERINGNATURAL : block->wanted.c_str(), &narrow));
+  if (!block->complete && !kept && block->wanted.empty() && space == Space::Device && narrow &&
+      block->ordering == MATORDERINGNATURAL && block->kind != Incomplete::None &&
+      FactorOf(block->factor)->options.engine != Engine::Jacobi) {
     PetscCall(ISDestroy(&block->row));
     PetscCall(ISDestroy(&block->column));
     PetscCall(SymbolicIn(pc, A, MATORDERINGABMC, &narrow));
@@ -112,9 +152,15 @@ PetscErrorCode PCSetUp_SparseGPU(PC pc)
 
   PetscFunctionBegin;
   PetscCall(MatGetDiagonalBlock(pc->pmat, &A));
+  if (block->block_options.wanted) {
+    if (!block->blocks || pc->flag != SAME_NONZERO_PATTERN)
+      PetscCallCXX(block->blocks = std::make_shared<BlockJacobi>(block->block_options));
+    PetscCall(block->blocks->SetUp(pc, A, block->info.zeropivot));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (!block->shift_is_set) // as PCILU and PCICC have it
-    block->info.shifttype =
-        static_cast<PetscReal>(block->kind == Incomplete::Cholesky ? MAT_SHIFT_POSITIVE_DEFINITE : MAT_SHIFT_NONE);
+    block->info.shifttype = static_cast<PetscReal>(
+        block->kind == Incomplete::Cholesky && !block->complete ? MAT_SHIFT_POSITIVE_DEFINITE : MAT_SHIFT_NONE);
   if (!block->factor || pc->flag != SAME_NONZERO_PATTERN) PetscCall(Symbolic(pc, A));
   if (block->kind == Incomplete::Cholesky)
     PetscCall(MatCholeskyFactorNumeric(block->factor, A, &block->info));
@@ -125,14 +171,19 @@ PetscErrorCode PCSetUp_SparseGPU(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Solve(PC pc, Vec b, Vec x, PetscErrorCode (*solve)(Mat, Vec, Vec))
+PetscErrorCode Solve(PC pc, Vec b, Vec x, bool transpose)
 {
   Block *block = BlockOf(pc);
 
   PetscFunctionBegin;
+  if (block->blocks) {
+    PetscCall(block->blocks->Apply(b, x, transpose));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(VecGetLocalVectorRead(b, block->b));
   PetscCall(VecGetLocalVector(x, block->x));
-  PetscCall((*solve)(block->factor, block->b, block->x));
+  PetscCall(transpose ? MatSolveTranspose(block->factor, block->b, block->x)
+                      : MatSolve(block->factor, block->b, block->x));
   PetscCall(VecRestoreLocalVector(x, block->x));
   PetscCall(VecRestoreLocalVectorRead(b, block->b));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -140,13 +191,13 @@ PetscErrorCode Solve(PC pc, Vec b, Vec x, PetscErrorCode (*solve)(Mat, Vec, Vec)
 PetscErrorCode PCApply_SparseGPU(PC pc, Vec b, Vec x)
 {
   PetscFunctionBegin;
-  PetscCall(Solve(pc, b, x, MatSolve));
+  PetscCall(Solve(pc, b, x, false));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 PetscErrorCode PCApplyTranspose_SparseGPU(PC pc, Vec b, Vec x)
 {
   PetscFunctionBegin;
-  PetscCall(Solve(pc, b, x, MatSolveTranspose));
+  PetscCall(Solve(pc, b, x, true));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -156,7 +207,7 @@ PetscErrorCode PCSetFromOptions_SparseGPU(PC pc, SparseGPUOptionItems PetscOptio
   MatFactorInfo *info  = &block->info;
   char           ordering[128];
   PetscInt       levels = static_cast<PetscInt>(info->levels), engine = static_cast<PetscInt>(block->engine);
-  PetscEnum      kind  = static_cast<PetscEnum>(block->kind);
+  PetscEnum      kind  = static_cast<PetscEnum>(FactorNumber(*block));
   PetscEnum      shift = static_cast<PetscEnum>(static_cast<int>(info->shifttype));
   PetscBool      set, flag;
 
@@ -164,8 +215,11 @@ PetscErrorCode PCSetFromOptions_SparseGPU(PC pc, SparseGPUOptionItems PetscOptio
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "sparsegpu options");
-  PetscCall(PetscOptionsEnum("-pc_sparsegpu_factor", "Incomplete factorization, or the matrix's own triangles",
+  PetscCall(PetscOptionsEnum("-pc_sparsegpu_factor",
+                             "Incomplete or direct factorization, the matrix's own triangles, or LU of small blocks",
                              "PCSPARSEGPU", FactorNames, kind, &kind, nullptr));
+  block->block_options.wanted = static_cast<int>(kind) == BLOCKS;
+  PetscCall(block->block_options.Read(PetscOptionsObject));
   PetscCall(PetscOptionsEList("-pc_sparsegpu_solve", "Triangular solves", "PCSPARSEGPU", EngineNames, 4,
                               EngineNames[engine], &engine, &set));
   if (set) block->engine_is_set = true;
@@ -203,17 +257,21 @@ PetscErrorCode PCSetFromOptions_SparseGPU(PC pc, SparseGPUOptionItems PetscOptio
                              "PCSPARSEGPU", flag, &flag, nullptr));
   block->check = flag == PETSC_TRUE;
   PetscOptionsHeadEnd();
-  block->kind   = static_cast<Incomplete>(kind);
+  block->complete = static_cast<int>(kind) >= COMPLETE;
+  if (!block->block_options.wanted)
+    block->kind = static_cast<Incomplete>(static_cast<int>(kind) - (block->complete ? COMPLETE : 0));
   block->engine = static_cast<Engine>(engine);
   info->levels  = static_cast<PetscReal>(levels);
   if (block->wanted != before.wanted) { // also where an ordering is kept
     PetscCall(ISDestroy(&block->row));
     PetscCall(ISDestroy(&block->column));
   }
-  if (block->kind != before.kind || block->engine != before.engine || block->wanted != before.wanted ||
-      block->check != before.check || info->levels != before.info.levels ||
-      info->diagonal_fill != before.info.diagonal_fill)
+  if (block->kind != before.kind || block->complete != before.complete || block->engine != before.engine ||
+      block->wanted != before.wanted || block->check != before.check || info->levels != before.info.levels ||
+      info->diagonal_fill != before.info.diagonal_fill || !(block->block_options == before.block_options)) {
+    block->blocks.reset();
     pc->setupcalled = static_cast<decltype(pc->setupcalled)>(0); // the factor is another's
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -225,10 +283,18 @@ PetscErrorCode PCView_SparseGPU(PC pc, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  factors of the diagonal blocks: %s(%g), ordering: %s, solves: %s\n",
-                                   FactorNames[static_cast<int>(block->kind)], (double)block->info.levels,
-                                   block->ordering.empty() ? "not chosen yet" : block->ordering.c_str(),
-                                   EngineNames[static_cast<int>(block->engine)]));
+  if (block->block_options.wanted) {
+    PetscCall(block->block_options.View(viewer));
+    if (block->blocks) PetscCall(block->blocks->View(viewer));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  factors of the diagonal blocks: %s", FactorNames[FactorNumber(*block)]));
+  if (!block->complete) PetscCall(PetscViewerASCIIPrintf(viewer, "(%g)", (double)block->info.levels));
+  PetscCall(PetscViewerASCIIPrintf(viewer, ", ordering: %s",
+                                   block->ordering.empty() ? "not chosen yet" : block->ordering.c_str()));
+  if (!block->complete)
+    PetscCall(PetscViewerASCIIPrintf(viewer, ", solves: %s", EngineNames[static_cast<int>(block->engine)]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
   if (!block->factor) PetscFunctionReturn(PETSC_SUCCESS);
   PetscViewer mine; // the first process's block
   PetscMPIInt rank;

@@ -29,7 +29,7 @@ static bool TooManyKindsOfRows(const Problem &p)
 }
 
 /// Must the format refuse it? dia and ell for more than 4 slots an entry, unless small; stencil for too many kinds of
-/// rows. Counted here, not asked of the library.
+/// rows; bitmap where its words alone are more bytes than CSR and than 8192. Counted here, not asked of the library.
 static bool MustRefuse(const Problem &p, const std::string &format)
 {
   std::vector<char>     diagonal((size_t)(p.rows + p.cols) + 1, 0);
@@ -37,6 +37,7 @@ static bool MustRefuse(const Problem &p, const std::string &format)
   double                width = 0;
 
   if (format == "stencil") return TooManyKindsOfRows(p);
+  if (format == "bitmap") return battery::TooManyBits(p);
   for (const battery::Entry &e : p.entries) {
     diagonal[(size_t)(p.rows + e.j - e.i)] = 1;
     ++length[(size_t)e.i];

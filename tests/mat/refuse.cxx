@@ -63,6 +63,44 @@ static PetscErrorCode RefuseEll()
   PetscCall(Refusal("ell"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+static PetscErrorCode RefuseBitmap()
+{
+  PetscFunctionBeginUser;
+  PetscCall(Refusal("bitmap"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// As many bits as 8 times the bytes of CSR are accepted by bitmap, more are not, and the message names both. Rows of
+/// 640 places take 80 bytes, and CSR's 32-bit column, or 64-bit, and value at least 12.
+static PetscErrorCode LimitBitmap()
+{
+  const PetscInt       n = 640, ints = (PetscInt)sizeof(PetscInt), entry = ints + (PetscInt)sizeof(PetscScalar);
+  const PetscLogDouble bytes  = 80.0 * n;
+  const PetscInt       enough = ((PetscInt)bytes - (n + 1) * ints + entry - 1) / entry;
+  PetscBool            accepts;
+  const char          *why;
+  Mat                  A;
+
+  PetscFunctionBeginUser;
+  for (PetscInt removed : {0, 1}) {
+    battery::Builder b("bits", n, n);
+    for (PetscInt e = 0; e < enough - removed; ++e) b.Add(e % n, (e % n + e / n * 7) % n);
+    const Problem p = b;
+    PetscCall(CreateMatrix(p, MATSPARSEGPU, "bitmap", &A));
+    PetscCall(MatSparseGPUCheckFormat(A, "bitmap", &accepts, &why));
+    PetscCheck(accepts == (removed ? PETSC_FALSE : PETSC_TRUE), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%zu entries: %s",
+               p.entries.size(), accepts ? "accepted" : why);
+    if (accepts) {
+      PetscCall(CheckProducts(A, p, "bitmap"));
+      PetscCall(CheckRanOn(A, "bitmap", "8 bits a byte"));
+    } else {
+      const PetscInt csr = (enough - removed) * entry + (n + 1) * ints;
+      PetscCall(CheckText("bitmap", why, {std::to_string((long long)(8 * bytes)), std::to_string(csr)}));
+    }
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /// 8 rows of 9000 entries each on diagonals of their own: dia would need 8 times 40000 slots for 72000 entries.
 static Problem Wide()
@@ -162,5 +200,11 @@ static PetscErrorCode Later()
 int main(int argc, char **argv)
 {
   return Main(argc, argv, help,
-              {{"dia", RefuseDia}, {"ell", RefuseEll}, {"others", Others}, {"limit", Limit}, {"later", Later}});
+              {{"dia", RefuseDia},
+               {"ell", RefuseEll},
+               {"bitmap", RefuseBitmap},
+               {"others", Others},
+               {"limit", Limit},
+               {"limit_bitmap", LimitBitmap},
+               {"later", Later}});
 }

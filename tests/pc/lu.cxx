@@ -60,7 +60,8 @@ static PetscErrorCode CheckBackward(const Problem &p, const std::vector<PetscSca
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Factors without refinement against a bound for well-conditioned factors, and refined ones against the backward error.
+/// Factors without refinement against a bound for well-conditioned factors, and refined ones against the backward
+/// error.
 static PetscErrorCode Same()
 {
   std::vector<std::string> backends;
@@ -191,7 +192,7 @@ static PetscErrorCode Errors()
     PetscCall(MatDestroy(&A));
   }
 
-  Problem nan = battery::Grid("nan", 6, 5, false);
+  Problem nan      = battery::Grid("nan", 6, 5, false);
   nan.entries[7].v = (PetscScalar)NAN;
   PetscCall(CreateOn("kokkos", nan, &A));
   MatFactorError error;
@@ -201,8 +202,8 @@ static PetscErrorCode Errors()
   PetscCall(MatDestroy(&F));
   PetscCall(MatDestroy(&A));
 
-  for (const char *bad : {"-mat_sparsegpu_lu_refine -1", "-mat_sparsegpu_lu_exchange 2",
-                          "-mat_sparsegpu_lu_matching perhaps"}) {
+  for (const char *bad :
+       {"-mat_sparsegpu_lu_refine -1", "-mat_sparsegpu_lu_exchange 2", "-mat_sparsegpu_lu_matching perhaps"}) {
     const std::string text(bad);
     const Option      option(text.substr(0, text.find(' ')), text.substr(text.find(' ') + 1));
     PetscCall(CreateOn("kokkos", battery::Grid("grid", 4, 4, false), &A));
@@ -288,7 +289,7 @@ static PetscErrorCode Inertia()
 #if defined(PETSC_USE_COMPLEX)
   return Skip("skipped: complex scalars");
 #else
-  constexpr PetscInt N = 40;
+  constexpr PetscInt N     = 40;
   constexpr double   shift = 1.3;
   PetscInt           negative, zero, positive, expected = 0;
   Mat                A, F;
@@ -324,6 +325,9 @@ static PetscErrorCode Face()
                               "-ksp_type preonly -pc_type cholesky -pc_factor_mat_solver_type sparsegpu",
                               "-ksp_type preonly -pc_type lu -pc_factor_mat_solver_type sparsegpu "
                               "-pc_factor_mat_ordering_type rcm -pc_factor_reuse_ordering",
+                              "-ksp_type preonly -pc_type sparsegpu -pc_sparsegpu_factor lu",
+                              "-ksp_type preonly -pc_type sparsegpu -pc_sparsegpu_factor cholesky",
+                              "-ksp_type gmres -ksp_rtol 1e-10 -pc_type sparsegpu -pc_sparsegpu_factor lu",
                               "-ksp_type gmres -ksp_rtol 1e-10 -pc_type bjacobi -sub_pc_type lu "
                               "-sub_pc_factor_mat_solver_type sparsegpu",
                               "-ksp_type gmres -ksp_rtol 1e-10 -pc_type asm -sub_pc_type lu "
@@ -357,8 +361,8 @@ static PetscErrorCode Face()
       PetscCall(VecAYPX(r, -1, b));
       PetscCall(VecNorm(r, NORM_2, &norm));
       PetscCall(VecNorm(b, NORM_2, &scale));
-      const PetscReal allowed = strstr(set, "preonly") ? 1000 * PETSC_MACHINE_EPSILON
-                                                       : PetscMax(1e-8, 1000 * PETSC_MACHINE_EPSILON);
+      const PetscReal allowed =
+          strstr(set, "preonly") ? 1000 * PETSC_MACHINE_EPSILON : PetscMax(1e-8, 1000 * PETSC_MACHINE_EPSILON);
       PetscCheck(reason > 0 && norm <= allowed * scale, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
                  "%s, round %d: reason %d, residual %g", set, round, (int)reason, (double)(norm / scale));
       PetscCall(VecDestroy(&r));

@@ -1,0 +1,103 @@
+static const char help[] = "LU factorizations of matrices of real applications.\n\
+  -file FILE : one of them; else all of the folder that the environment variable SPARSEGPU_MATRICES names\n\n";
+
+#include "../real_matrices.hpp"
+#include "factors.hpp"
+
+using namespace testing;
+
+/// Singular to rounding: other solvers give up, too, or give no number.
+static bool IsSingular(const std::string &name)
+{
+  for (const char *known : {"rajat01", "dwt_992", "nnc1374"})
+    if (name.find(known) == 0) return true;
+  return false;
+}
+
+static PetscErrorCode CheckFile(const std::string &file)
+{
+  const MatFactorInfo info = Info(0);
+  Problem             p;
+  bool                loaded;
+  std::string         message;
+  PetscBool           missing;
+  MatFactorError      error;
+  MatInfo             facts;
+  IS                  rows, columns;
+  Mat                 A, F;
+  Vec                 b, x, r;
+  PetscReal           norm, largest, rhs, residual;
+
+  PetscFunctionBeginUser;
+  PetscCall(LoadReal(file, &p, &loaded));
+  if (!loaded) PetscFunctionReturn(PETSC_SUCCESS);
+  if (p.rows != p.cols) {
+    PetscCall(Skip(p.name + " is not square"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(CreateOn("kokkos", p, &A));
+  PetscCall(MatMissingDiagonal(A, &missing, nullptr));
+  PetscCall(MatGetFactor(A, MATSOLVERSPARSEGPU, MAT_FACTOR_LU, &F));
+  PetscCall(MatGetOrdering(A, MATORDERINGLEASTFILL, &rows, &columns));
+  PetscCall(PetscPushErrorHandler(CollectMessage, &message));
+  const PetscErrorCode code = MatLUFactorSymbolic(F, A, rows, columns, &info);
+  PetscCall(PetscPopErrorHandler());
+  PetscCall(ISDestroy(&rows));
+  PetscCall(ISDestroy(&columns));
+  if (code) { // a matrix with a whole diagonal is not singular by its structure
+    PetscCheck(code == PETSC_ERR_MAT_LU_ZRPVT && missing && message.find("structurally singular") != std::string::npos,
+               PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %s", p.name.c_str(), message.c_str());
+    PetscCall(MatDestroy(&F));
+    PetscCall(MatDestroy(&A));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatGetInfo(F, MAT_LOCAL, &facts));
+  if (facts.nz_used > 6e6) {
+    PetscCall(Skip(p.name + ": its factors take a CPU too long"));
+    PetscCall(MatDestroy(&F));
+    PetscCall(MatDestroy(&A));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatLUFactorNumeric(F, A, &info));
+  PetscCall(MatFactorGetError(F, &error));
+  PetscCheck((error == MAT_FACTOR_NUMERIC_ZEROPIVOT) == IsSingular(p.name), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%s: factor error %d", p.name.c_str(), (int)error);
+  if (error == MAT_FACTOR_NOERROR) {
+    PetscCall(MatCreateVecs(A, &x, &b));
+    PetscCall(VecDuplicate(b, &r));
+    PetscCall(SetVector(b, Input(p.rows, 7, Poison::None)));
+    PetscCall(MatNorm(A, NORM_INFINITY, &norm));
+    PetscCall(VecNorm(b, NORM_INFINITY, &rhs));
+    PetscCall(MatSolve(F, b, x));
+    PetscCall(MatMult(A, x, r));
+    PetscCall(VecAYPX(r, -1, b));
+    PetscCall(VecNorm(r, NORM_INFINITY, &residual));
+    PetscCall(VecNorm(x, NORM_INFINITY, &largest));
+    // as the manual page of MATSOLVERSPARSEGPU says, and once more for this product
+    std::vector<PetscInt> length((size_t)p.rows, 0);
+    for (const Entry &e : p.entries) ++length[(size_t)e.i];
+    const PetscInt  longest = *std::max_element(length.begin(), length.end());
+    const PetscReal goal    = (PetscReal)(PetscMax(32, longest + 1) + longest + 2) * PETSC_MACHINE_EPSILON;
+    PetscCheck(residual <= goal * (norm * largest + rhs), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%s: backward error %g, %g allowed", p.name.c_str(), (double)(residual / (norm * largest + rhs)),
+               (double)goal);
+    PetscCall(VecDestroy(&r));
+    PetscCall(VecDestroy(&x));
+    PetscCall(VecDestroy(&b));
+  }
+  PetscCall(MatDestroy(&F));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RealMatrices()
+{
+  PetscFunctionBeginUser;
+  PetscCall(EachRealMatrix(CheckFile));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  return Main(argc, argv, help, {{"real_matrices", RealMatrices}});
+}
