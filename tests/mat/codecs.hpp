@@ -12,7 +12,7 @@ namespace testing
 {
 
 /// The formats that store values in codes.
-constexpr const char *CODED[] = {"sell"};
+constexpr const char *CODED[] = {"sell", "bsr"};
 
 /// Where scalars have these codecs at all: no dictionary of complex numbers, nothing narrower than single precision.
 #if defined(PETSC_USE_COMPLEX)

@@ -28,8 +28,8 @@ static bool TooManyKindsOfRows(const Problem &p)
   return kinds.size() > 256 || entries > 8192;
 }
 
-/// Must the format refuse it? dia and ell for more than 4 slots an entry, unless small; stencil for too many kinds of
-/// rows. Counted here, not asked of the library.
+/// Must the format refuse it? dia, ell and bsr for more than 4 slots an entry, unless small; stencil for too many kinds
+/// of rows. Counted here, not asked of the library.
 static bool MustRefuse(const Problem &p, const std::string &format)
 {
   std::vector<char>     diagonal((size_t)(p.rows + p.cols) + 1, 0);
@@ -37,6 +37,7 @@ static bool MustRefuse(const Problem &p, const std::string &format)
   double                width = 0;
 
   if (format == "stencil") return TooManyKindsOfRows(p);
+  if (format == "bsr") return battery::TooMuchFillInBlocks(p);
   for (const battery::Entry &e : p.entries) {
     diagonal[(size_t)(p.rows + e.j - e.i)] = 1;
     ++length[(size_t)e.i];

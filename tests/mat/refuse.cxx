@@ -64,6 +64,13 @@ static PetscErrorCode RefuseEll()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode RefuseBsr()
+{
+  PetscFunctionBeginUser;
+  PetscCall(Refusal("bsr"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// 8 rows of 9000 entries each on diagonals of their own: dia would need 8 times 40000 slots for 72000 entries.
 static Problem Wide()
 {
@@ -140,7 +147,7 @@ static PetscErrorCode Later()
   std::string message;
 
   PetscFunctionBeginUser;
-  for (const char *format : {"dia", "ell"}) {
+  for (const char *format : {"dia", "ell", "bsr"}) {
     PetscCall(CreateMatrix(p, MATSPARSEGPU, format, &A));
     PetscCall(CheckProducts(A, p, "before the change"));
     PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
@@ -162,5 +169,10 @@ static PetscErrorCode Later()
 int main(int argc, char **argv)
 {
   return Main(argc, argv, help,
-              {{"dia", RefuseDia}, {"ell", RefuseEll}, {"others", Others}, {"limit", Limit}, {"later", Later}});
+              {{"dia", RefuseDia},
+               {"ell", RefuseEll},
+               {"bsr", RefuseBsr},
+               {"others", Others},
+               {"limit", Limit},
+               {"later", Later}});
 }
