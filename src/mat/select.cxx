@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include "mat/format.hpp"
+#include "mat/formats/bsr/bsr.hpp"
 #include "mat/formats/ell/ell.hpp"
 #include "mat/formats/sell/sell.hpp"
 #include "mat/formats/stencil/stencil.hpp"
@@ -61,9 +62,27 @@ struct Candidate {
   PetscLogDouble bytes, reach;
 };
 
+/// bsr where its blocks, of a few rows, are full enough to save bytes; where there are too few rows for the length of
+/// the longest on the device, not.
+static PetscErrorCode AddBlocks(const CsrView &A, const Parameters &parameters, Space space, PetscLogDouble value,
+                                PetscLogDouble reach, std::vector<Candidate> *candidates)
+{
+  PetscLogDouble each;
+  BsrPlan        plan;
+
+  PetscFunctionBegin;
+  PetscCall(SampleBsr(A, value, &each));
+  if (each > sizeof(Scalar) + sizeof(PetscInt)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PlanBsr(A, parameters, &plan));
+  if (!plan.size || (space == Space::Device && A.rows < 512 * plan.longest * plan.size))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCXX(candidates->push_back({"bsr", plan.Bytes(space, value), reach}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// On the GPU a product of fewer than SMALL nonzeros takes one launch and a memory latency or two whatever it reads:
-/// csr has the fewest. Above, what dia, sell and stencil read is what they take; csr's threads share rows and reach
-/// less. All of the former sum a row in CSR's order, so a choice between them never shows in the bits.
+/// csr has the fewest. Above, what dia, bsr, sell and stencil read is what they take; csr's threads share rows and
+/// reach less. All of the former sum a row in CSR's order, so a choice between them never shows in the bits.
 static PetscErrorCode CandidatesOnDevice(const CsrView &A, const Parameters &parameters, const PatternFacts &f,
                                          std::vector<Candidate> *candidates)
 {
@@ -85,11 +104,12 @@ static PetscErrorCode CandidatesOnDevice(const CsrView &A, const Parameters &par
   PetscLogDouble value, column;
   bool           ok;
   std::string    why;
+  PetscCall(ValueBytes(A, parameters, &value));
+  PetscCall(AddBlocks(A, parameters, Space::Device, value, 0.85, candidates)); // reach to be measured: a cautious guess
   PetscCall(Sell().Check(A, parameters, &ok, &why));
   if (ok) {
     PetscCall(PlanSell(A, parameters.sell_window, &plan));
     if (fills(plan.longest)) {
-      PetscCall(ValueBytes(A, parameters, &value));
       PetscCall(SampleSellColumns(A, plan, static_cast<int>(std::max<PetscInt>(1, parameters.column_bytes)), &column));
       PetscCallCXX(candidates->push_back(
           {"sell", static_cast<PetscLogDouble>(plan.stored) * (value + column) + 4.0 * f.rows, 0.95}));
