@@ -23,8 +23,9 @@ static PetscErrorCode SameBits()
           if (plain.refused) continue;
           for (const char *other : {"ell", "csr"}) {
             Run same;
-            if (!shape.short_rows) continue; // csr adds longer rows in parts, and ell pads them
+            if (!shape.short_rows && backend == "cuda") continue; // csr adds longer rows in parts there
             PetscCall(Multiply(p, Coding{other, "full", 4, 1}, backend, &same));
+            if (same.refused) continue; // ell: too much padding
             PetscCall(CheckBits(plain, same, false, what + ", uncoded against " + other));
           }
           for (const char *values : {"auto", "full", "single", "dictionary"})
