@@ -29,40 +29,39 @@ PetscErrorCode Bsr::Check(const CsrView &A, const Parameters &parameters, bool *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Place of the block of column c among those of block row I.
-static PetscInt PlaceOfBlock(const std::vector<PetscInt> &begin, const std::vector<PetscInt> &column, PetscInt I,
-                             PetscInt c)
-{
-  return static_cast<PetscInt>(std::lower_bound(column.begin() + begin[I], column.begin() + begin[I + 1], c) -
-                               column.begin());
-}
-
 /// The blocks in CSR, and which entries each has.
 PetscErrorCode Bsr::FindBlocks(const CsrView &A, std::vector<unsigned long long> *mask)
 {
-  const PetscInt size = layout_.size, block_rows = (A.rows + size - 1) / size;
+  const PetscInt        size = layout_.size, block_rows = (A.rows + size - 1) / size;
+  std::vector<PetscInt> last, place; // of each block column: the block row that had it last, and where its block is
 
   PetscFunctionBegin;
   block_begin_.clear();
   block_column_.clear();
+  mask->clear();
+  PetscCallCXX(last.assign(A.cols / size + 1, -1));
+  PetscCallCXX(place.resize(A.cols / size + 1));
   PetscCallCXX(block_begin_.reserve(block_rows + 1));
   PetscCallCXX(block_begin_.push_back(0));
   for (PetscInt I = 0; I < block_rows; I++) {
-    const PetscInt end   = std::min(size, A.rows - I * size) + I * size;
+    const PetscInt begin = I * size, end = std::min<PetscInt>(size, A.rows - begin) + begin;
     const size_t   first = block_column_.size();
-    for (PetscInt r = I * size; r < end; r++)
-      for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++)
-        if (block_column_.size() == first || block_column_.back() != A.j[e] / size)
-          PetscCallCXX(block_column_.push_back(A.j[e] / size));
-    std::sort(block_column_.begin() + first, block_column_.end());
-    block_column_.erase(std::unique(block_column_.begin() + first, block_column_.end()), block_column_.end());
+    for (PetscInt e = A.i[begin]; e < A.i[end]; e++) {
+      const PetscInt J = A.j[e] / size;
+      if (last[J] == I) continue;
+      last[J] = I;
+      PetscCallCXX(block_column_.push_back(J));
+    }
+    std::sort(block_column_.begin() + static_cast<std::ptrdiff_t>(first), block_column_.end());
+    for (size_t k = first; k < block_column_.size(); k++) place[block_column_[k]] = static_cast<PetscInt>(k);
+    PetscCallCXX(mask->resize(block_column_.size(), 0));
+    for (PetscInt r = begin; r < end; r++)
+      for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) {
+        const PetscInt J = A.j[e] / size;
+        (*mask)[place[J]] |= 1ull << ((r - begin) * size + A.j[e] - J * size);
+      }
     block_begin_.push_back(static_cast<PetscInt>(block_column_.size()));
   }
-  PetscCallCXX(mask->assign(block_column_.size(), 0));
-  for (PetscInt r = 0; r < A.rows; r++)
-    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++)
-      (*mask)[PlaceOfBlock(block_begin_, block_column_, r / size, A.j[e] / size)] |=
-          1ull << (r % size * size + A.j[e] % size);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -132,10 +131,13 @@ void Bsr::Slots(const CsrView &A, PetscInt *slot) const
 {
   const PetscInt size = layout_.size, height = layout_.height;
   for (PetscInt r = 0; r < A.rows; r++) {
-    const PetscInt I = r / size, s = I / height, node = I % height, p = r % size;
+    const PetscInt I = r / size, s = I / height, to = I % height * size + r % size;
+    PetscInt       k = block_begin_[I];
     for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) {
-      const PetscInt k = PlaceOfBlock(block_begin_, block_column_, I, A.j[e] / size) - block_begin_[I];
-      slot[e]          = ((slice_begin_[s] + k) * size + A.j[e] % size) * height * size + node * size + p;
+      const PetscInt J = A.j[e] / size;
+      if (J < block_column_[k]) k = block_begin_[I]; // where columns do not ascend
+      while (block_column_[k] < J) k++;
+      slot[e] = ((slice_begin_[s] + k - block_begin_[I]) * size + A.j[e] - J * size) * height * size + to;
     }
   }
 }

@@ -84,7 +84,7 @@ template <int size> PetscErrorCode SampleSize(const CsrView &A, PetscLogDouble v
     PetscCall(CountBlockRow<size>(A, I, &scratch, &plan));
     entries += A.i[(I + 1) * size] - A.i[I * size];
   }
-  if (entries) *bytes = std::min(*bytes, plan.Bytes(Space::Host, value) / static_cast<PetscLogDouble>(entries));
+  *bytes = entries ? plan.Bytes(Space::Host, value) / static_cast<PetscLogDouble>(entries) : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -102,37 +102,53 @@ template <class Function> PetscErrorCode WithSize(int size, Function &&function)
 
 } // namespace
 
-PetscErrorCode PlanBsr(const CsrView &A, const Parameters &parameters, BsrPlan *plan)
+/// Counts `size`; makes it the plan if that is better.
+static PetscErrorCode TrySize(const CsrView &A, const Parameters &parameters, int size, BsrPlan *plan)
 {
   constexpr PetscLogDouble GAIN  = 0.95; // over the matrix's own block size
+  const auto               bytes = [&](const BsrPlan &p) {
+    const PetscLogDouble all = p.size ? p.Bytes(Space::Device, sizeof(Scalar)) : 1e300;
+    return p.size == A.block_size ? GAIN * all : all;
+  };
+  BsrPlan other;
+
+  PetscFunctionBegin;
+  PetscCall(WithSize(size, [&](auto s) { return CountBlocks<decltype(s)::value>(A, parameters, &other); }));
+  const PetscLogDouble stored = static_cast<PetscLogDouble>(other.steps) * size * size;
+  if (!other.size && (!plan->refused_size || stored < plan->refused)) { // to tell of the one that stores the least
+    plan->refused_size = size;
+    plan->refused      = stored;
+  } else if (other.size && bytes(other) < bytes(*plan)) {
+    *plan = other;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PlanBsr(const CsrView &A, const Parameters &parameters, BsrPlan *plan)
+{
+  constexpr PetscLogDouble NEAR  = 1.15; // a sample does not err by more
+  constexpr int            SIZES = BsrLayout::LARGEST + 1;
   const PetscInt           asked = parameters.bsr_block;
-  const auto     bytes = [](const BsrPlan &p) { return p.size ? p.Bytes(Space::Device, sizeof(Scalar)) : 1e300; };
-  PetscLogDouble least = 1e300;
+  PetscLogDouble           sampled[SIZES], least = 1e300;
 
   PetscFunctionBegin;
   PetscCheck(asked == 0 || (asked >= BsrLayout::SMALLEST && asked <= BsrLayout::LARGEST), PETSC_COMM_SELF,
              PETSC_ERR_ARG_OUTOFRANGE, "-mat_sparsegpu_bsr_block %" PetscInt_FMT " must be from %d to %d, or 0", asked,
              BsrLayout::SMALLEST, BsrLayout::LARGEST);
   *plan = BsrPlan();
-  for (int size = BsrLayout::SMALLEST; size <= BsrLayout::LARGEST; size++) {
-    BsrPlan other;
-    if (asked && asked != size) continue;
-    PetscCall(WithSize(size, [&](auto s) { return CountBlocks<decltype(s)::value>(A, parameters, &other); }));
-    if (!other.size) { // tell of the one that would store the fewest
-      const PetscLogDouble stored = static_cast<PetscLogDouble>(other.steps) * size * size;
-      if (stored < least) {
-        least              = stored;
-        plan->refused_size = size;
-        plan->refused      = stored;
-      }
-      continue;
-    }
-    const bool own = size == A.block_size, against = plan->size == A.block_size;
-    if (bytes(other) * (own ? GAIN : 1) < bytes(*plan) * (against ? GAIN : 1)) {
-      other.refused_size = plan->refused_size;
-      other.refused      = plan->refused;
-      *plan              = other;
-    }
+  if (asked) {
+    PetscCall(TrySize(A, parameters, static_cast<int>(asked), plan));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (int size = BsrLayout::SMALLEST; size < SIZES; size++) {
+    PetscCall(
+        WithSize(size, [&](auto s) { return SampleSize<decltype(s)::value>(A, sizeof(Scalar), sampled + size); }));
+    least = std::min(least, sampled[size]);
+  }
+  for (bool near : {true, false}) {
+    if (plan->size) break; // the others only where none of the near ones will do
+    for (int size = BsrLayout::SMALLEST; size < SIZES; size++)
+      if (near == (sampled[size] <= NEAR * least)) PetscCall(TrySize(A, parameters, size, plan));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -141,8 +157,11 @@ PetscErrorCode SampleBsr(const CsrView &A, PetscLogDouble value, PetscLogDouble 
 {
   PetscFunctionBegin;
   *bytes = 1e300;
-  for (int size = BsrLayout::SMALLEST; size <= BsrLayout::LARGEST; size++)
-    PetscCall(WithSize(size, [&](auto s) { return SampleSize<decltype(s)::value>(A, value, bytes); }));
+  for (int size = BsrLayout::SMALLEST; size <= BsrLayout::LARGEST; size++) {
+    PetscLogDouble sampled;
+    PetscCall(WithSize(size, [&](auto s) { return SampleSize<decltype(s)::value>(A, value, &sampled); }));
+    *bytes = std::min(*bytes, sampled);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
