@@ -1,13 +1,35 @@
-/// cuSPARSE as a peer: CSR products through its generic interface, preprocessed.
+/// cuSPARSE as a peer: products through its generic interface, preprocessed.
 #pragma once
 
 #include <cstddef>
+#include <string>
 
-/// Seconds per product y = A x of the host CSR matrix, [rows + 1], [nonzeros], [nonzeros], 32-bit indices, fp64: the
-/// median of `batches` batches of `products` products, after a warm-up, timed by CUDA events. algorithm 1 or 2:
-/// CSR_ALG1 or CSR_ALG2. Negative: cuSPARSE or CUDA failed. y receives the product.
-double CusparseSeconds(int algorithm, int rows, int cols, int nonzeros, const int *i, const int *j, const double *a,
-                       const double *x, double *y, int batches, int products);
+/// A matrix in host memory, 32-bit indices, fp64, rows sorted by column.
+struct HostCsr {
+  int           rows, cols, nonzeros;
+  const int    *i, *j; ///< [rows + 1], [nonzeros]
+  const double *a;     ///< [nonzeros]
+};
+
+/// The algorithms: CSR_ALG1 and CSR_ALG2; SELL_ALG1, in slices of 32; BSR_ALG1, in the full blocks of 2 x 2 to 6 x 6
+/// that take the fewest bytes.
+enum class Peer {
+  CsrAlg1,
+  CsrAlg2,
+  Sell,
+  Bsr
+};
+constexpr Peer PEERS[] = {Peer::CsrAlg1, Peer::CsrAlg2, Peer::Sell, Peer::Bsr};
+const char    *Name(Peer peer);
+
+/// Seconds per product y = A x, x [cols] and y [rows] on the host: the median of `batches` batches of `products`
+/// products, after a warm-up, timed by CUDA events. Negative: *why says why it is not for this matrix (padding beyond
+/// four times the entries, blocks that are not nearly full) or what failed.
+double CusparseSeconds(Peer peer, const HostCsr &A, const double *x, double *y, int batches, int products,
+                       std::string *why);
 
 /// Seconds per call of `product`, likewise, on the stream that it uses (a cudaStream_t).
 double EventSeconds(void (*product)(void *), void *argument, void *stream, int batches, int products);
+
+/// Bytes of the level-2 cache of the current device and its name; false, and why, if there is none.
+bool DeviceCache(double *bytes, std::string *name, std::string *why);

@@ -3,7 +3,11 @@
 
     plot.py RESULT.json -o chart.png [--side gpu|host] [--formats a,b,c]
 
-Bars start at 1, the speed of PETSc's fastest type on the same side (GPU or host): up is faster, down is slower, and
+and the JSON lines of bench/spmv: speed-up of auto over the best peer, by class, and a roofline.
+
+    plot.py RESULT.jsonl -o chart.png [--roofline roofline.png] [--bandwidth GB/s]
+
+In the first, bars start at 1, the speed of PETSc's fastest type on the same side (GPU or host): up is faster, down is slower, and
 equal factors are equally long. "auto" and the formats that are fastest somewhere are drawn; a cross is a format that
 refuses the matrix.
 """
@@ -17,15 +21,22 @@ import matplotlib
 matplotlib.use("Agg")  # no display needed
 import matplotlib.pyplot as plt
 
+import plot_spmv
+
 MOST_FORMATS = 6  # bars of a group that can still be told apart on a slide
 # Okabe and Ito's colours, which colour-blind people can tell apart; "auto" is always the first.
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#999999"]
 
 
 def read(path):
+    """The results of examples/compare, or the list of bench/spmv's lines."""
     try:
         with open(path, encoding="utf-8") as file:
-            data = json.load(file)
+            text = file.read()
+        lines = plot_spmv.parse(text, path)
+        if lines is not None:
+            return lines
+        data = json.loads(text)
     except (OSError, ValueError) as error:
         sys.exit(f"plot.py: {path}: {error}")
     if not isinstance(data, dict) or "cases" not in data:
@@ -127,12 +138,19 @@ def draw(data, on_device, wanted, path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("result", help="the file that compare -json wrote")
+    parser.add_argument("result", help="the file that compare -json wrote, or what bench/spmv printed")
     parser.add_argument("-o", "--output", default="chart.png", help="the picture (chart.png)")
     parser.add_argument("--side", choices=["gpu", "host"], help="the GPU where there are results of one, else the host")
     parser.add_argument("--formats", help="the formats to draw, separated by commas")
+    parser.add_argument("--roofline", metavar="PICTURE", help="of bench/spmv: GFLOP/s over bytes for each nonzero")
+    parser.add_argument("--bandwidth", type=float, help="GB/s of its roof (the highest rate in the file)")
     arguments = parser.parse_args()
     data = read(arguments.result)
+    if isinstance(data, list):
+        plot_spmv.draw_ratios(data, arguments.output)
+        if arguments.roofline:
+            plot_spmv.draw_roofline(data, arguments.roofline, arguments.bandwidth)
+        return
     has_gpu = any(result["device"] and result["ratio"] for case in data["cases"] for result in case["results"])
     on_device = arguments.side == "gpu" if arguments.side else has_gpu
     draw(data, on_device, arguments.formats.split(",") if arguments.formats else None, arguments.output)

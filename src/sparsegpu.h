@@ -38,24 +38,19 @@ LU and Cholesky factorizations
   Options Database Keys:
 + -pc_factor_mat_solver_type sparsegpu    - uses it, with `PCILU`, `PCICC`, `PCLU`, `PCCHOLESKY` and the preconditioners
 built on them
-. -mat_sparsegpu_lu_refine n              - steps of iterative refinement of a direct solve at most (default 10); 0: none,
-and no copy of the matrix
-. -mat_sparsegpu_lu_matching auto         - rows are moved and scaled for a strong diagonal: auto, where it is weak; on;
-off
-. -mat_sparsegpu_lu_exchange t            - rows change places within a tile of 32 pivots where a pivot is smaller than
-this times its column there (default 0.1; 0: never)
-. -pc_factor_levels k                     - levels of fill
-. -pc_factor_mat_ordering_type type       - any ordering of PETSc; natural by default
-. -pc_factor_shift_type type              - none, nonzero, positive_definite or inblocks
-. -pc_factor_zeropivot z                  - a smaller pivot is zero
-. -pc_factor_diagonal_fill                - puts missing diagonal entries in
-. -mat_sparsegpu_trisolve engine          - auto; syncfree: a flag for each unknown, no analysis; level: the schedule
-that the flags of a first solve tell, level by level; jacobi: a few Jacobi sweeps, not exact
-. -mat_sparsegpu_trisolve_sweeps n        - of engine jacobi, for each factor (default 5)
-. -mat_sparsegpu_trisolve_warps n         - warps that a solve on the GPU keeps at work; 0: by the levels
-. -mat_sparsegpu_trisolve_tile n          - warps, 1, 4 or 8, that pass values through shared memory; 0: by the levels
-. -mat_sparsegpu_trisolve_spins n         - a solve on the GPU that polls n times without progress gives up with an
-error, which the next call on the factor tells; the solution holds NaN
+. -mat_sparsegpu_lu_refine n              - steps of iterative refinement of a direct solve at most (default 10); 0:
+none, and no copy of the matrix . -mat_sparsegpu_lu_matching auto         - rows are moved and scaled for a strong
+diagonal: auto, where it is weak; on; off . -mat_sparsegpu_lu_exchange t            - rows change places within a tile
+of 32 pivots where a pivot is smaller than this times its column there (default 0.1; 0: never) . -pc_factor_levels k -
+levels of fill . -pc_factor_mat_ordering_type type       - any ordering of PETSc; natural by default .
+-pc_factor_shift_type type              - none, nonzero, positive_definite or inblocks . -pc_factor_zeropivot z - a
+smaller pivot is zero . -pc_factor_diagonal_fill                - puts missing diagonal entries in .
+-mat_sparsegpu_trisolve engine          - auto; syncfree: a flag for each unknown, no analysis; level: the schedule that
+the flags of a first solve tell, level by level; jacobi: a few Jacobi sweeps, not exact . -mat_sparsegpu_trisolve_sweeps
+n        - of engine jacobi, for each factor (default 5) . -mat_sparsegpu_trisolve_warps n         - warps that a solve
+on the GPU keeps at work; 0: by the levels . -mat_sparsegpu_trisolve_tile n          - warps, 1, 4 or 8, that pass
+values through shared memory; 0: by the levels . -mat_sparsegpu_trisolve_spins n         - a solve on the GPU that polls
+n times without progress gives up with an error, which the next call on the factor tells; the solution holds NaN
 - -mat_sparsegpu_trisolve_check           - waits for the end of each solve on the GPU, and tells at once
 
   Level: beginner
@@ -73,11 +68,11 @@ none where `MatSetValuesCOO()` had them on the device. Solves are bitwise reprod
   Direct factorizations run on the host, multifrontal, in the order of `MATORDERINGLEASTFILL` if no other is asked for.
 Their pivots are chosen before the values are known; those smaller than sqrt(eps) times the largest entry of the scaled
 matrix are replaced by that, and counted. Solves are refined with a copy of the matrix until the backward error
-||b - A x|| / (||A|| ||x|| + ||b||), in the largest norm, is at most 32 eps, or eps times the longest row, and fail with an
-error that tells it otherwise. A factorization that replaced pivots tries a solve at once: if that fails, the matrix is
-singular to rounding, which is told as a zero pivot, `MatFactorGetError()`. Of Cholesky factorizations, L D L^T without
-exchanges, `MatGetInertia()` gives the inertia where no pivot was replaced. There is no parallel factorization: use
-`PCBJACOBI`, `PCASM`, `PCREDUNDANT` or `PCTELESCOPE`. Shift types other than none and inblocks are refused.
+||b - A x|| / (||A|| ||x|| + ||b||), in the largest norm, is at most 32 eps, or eps times the longest row, and fail with
+an error that tells it otherwise. A factorization that replaced pivots tries a solve at once: if that fails, the matrix
+is singular to rounding, which is told as a zero pivot, `MatFactorGetError()`. Of Cholesky factorizations, L D L^T
+without exchanges, `MatGetInertia()` gives the inertia where no pivot was replaced. There is no parallel factorization:
+use `PCBJACOBI`, `PCASM`, `PCREDUNDANT` or `PCTELESCOPE`. Shift types other than none and inblocks are refused.
 
 .seealso: `MATSPARSEGPU`, `PCILU`, `PCICC`, `PCBJACOBI`, `PCFactorSetMatSolverType()`, `PCFactorSetLevels()`
 M*/
@@ -88,17 +83,14 @@ M*/
   block Jacobi with small blocks, all of them factored and solved with in one batch
 
   Options Database Keys:
-+ -pc_sparsegpu_factor ilu          - ilu, icc, lu, cholesky, none: the triangles of the matrix, symmetric Gauss-Seidel, or blocks: LU
-                                      of small blocks
-. -pc_sparsegpu_block_size n        - rows of a small block; by default those of `MatSetVariableBlockSizes()`, or of
-                                      `MatSetBlockSize()`
-. -pc_sparsegpu_block_pivot partial - partial pivoting within small blocks, or none
-. -pc_sparsegpu_levels k            - levels of fill (default 0); also -pc_factor_levels
-. -pc_sparsegpu_ordering type       - any ordering of PETSc; also -pc_factor_mat_ordering_type
-. -pc_sparsegpu_solve auto          - the triangular solves: auto, syncfree, level or jacobi
-. -pc_sparsegpu_check               - waits for the end of each solve on the GPU, and tells at once what went wrong
-. -pc_factor_shift_type type        - and -pc_factor_shift_amount, -pc_factor_zeropivot, -pc_factor_diagonal_fill,
-                                      as `PCILU` and `PCICC` take them
++ -pc_sparsegpu_factor ilu          - ilu, icc, lu, cholesky, none: the triangles of the matrix, symmetric Gauss-Seidel,
+or blocks: LU of small blocks . -pc_sparsegpu_block_size n        - rows of a small block; by default those of
+`MatSetVariableBlockSizes()`, or of `MatSetBlockSize()` . -pc_sparsegpu_block_pivot partial - partial pivoting within
+small blocks, or none . -pc_sparsegpu_levels k            - levels of fill (default 0); also -pc_factor_levels .
+-pc_sparsegpu_ordering type       - any ordering of PETSc; also -pc_factor_mat_ordering_type . -pc_sparsegpu_solve auto
+- the triangular solves: auto, syncfree, level or jacobi . -pc_sparsegpu_check               - waits for the end of each
+solve on the GPU, and tells at once what went wrong . -pc_factor_shift_type type        - and -pc_factor_shift_amount,
+-pc_factor_zeropivot, -pc_factor_diagonal_fill, as `PCILU` and `PCICC` take them
 - -pc_factor_reuse_ordering         - keeps the ordering when the pattern changes
 
   Level: beginner

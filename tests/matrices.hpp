@@ -116,6 +116,20 @@ inline Problem Grid(std::string name, PetscInt nx, PetscInt ny, bool symmetric)
   return b;
 }
 
+/// Nodes of `size` unknowns coupled to themselves and two others, some blocks lacking an entry, and one row more than
+/// whole nodes.
+inline Problem Nodes(PetscInt size)
+{
+  const PetscInt nodes = 70, n = nodes * size + 1;
+  Builder        b("nodes_of_" + std::to_string(size) + "_unknowns", n, n);
+  for (PetscInt i = 0; i < nodes; ++i)
+    for (PetscInt other : {i, i + 1, i + 7})
+      for (PetscInt p = 0; p < size; ++p)
+        for (PetscInt q = 0; q < size && other < nodes; ++q)
+          if ((i + other) % 5 || p != other % size || q != i % size) b.Add(i * size + p, other * size + q);
+  return b.Add(n - 1, n - 1);
+}
+
 /// Row lengths 1, 2, ..., 200 in an order that puts long beside short.
 inline Problem RowLengths()
 {
@@ -206,6 +220,7 @@ inline std::vector<Problem> Traits()
     for (PetscInt k = 0; k <= run % 9; k++, i++)
       for (PetscInt j = 0; j < run % 7 + 1; j++) nodes.Add(i, (run * 5 + j * j) % 60);
   all.push_back(nodes.Refusing({"dia"}));
+  for (PetscInt size = 2; size <= 6; ++size) all.push_back(Nodes(size));
   all.push_back(RowLengths());
   all.push_back(PowerLaw(600));
   all.push_back(Grid("grid_33x31", 33, 31, false));
@@ -244,8 +259,31 @@ inline bool TooManyBits(const Problem &p)
   return map > csr && map > 8192;
 }
 
+/// Do blocks of every size from 2 x 2 to 6 x 6, in slices of 32 block rows as long as their longest, store more than 4
+/// times the entries, and more than 8192 in excess?
+inline bool TooMuchFillInBlocks(const Problem &p)
+{
+  for (PetscInt size = 2; size <= 6; ++size) {
+    const long long        across = p.cols / size + 1;
+    std::vector<long long> blocks;
+    std::vector<double>    length((size_t)(p.rows / size / 32 + 1) * 32, 0);
+    double                 stored = 0;
+    for (const Entry &e : p.entries) blocks.push_back(e.i / size * across + e.j / size);
+    std::sort(blocks.begin(), blocks.end());
+    blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+    for (long long block : blocks) ++length[(size_t)(block / across)];
+    for (size_t slice = 0; slice < length.size(); slice += 32)
+      stored += 32.0 * size * size *
+                *std::max_element(length.begin() + (std::ptrdiff_t)slice, length.begin() + (std::ptrdiff_t)slice + 32);
+    const double entries = (double)p.entries.size();
+    if (stored <= 4 * entries || stored <= entries + 8192) return false;
+  }
+  return true;
+}
+
 inline bool Refuses(const Problem &p, const std::string &format)
 {
+  if (format == "bsr") return TooMuchFillInBlocks(p);
   if (format == "stencil") return TooManyDifferentRows(p);
   if (format == "bitmap") return TooManyBits(p);
   return std::find(p.refusing.begin(), p.refusing.end(), format) != p.refusing.end();

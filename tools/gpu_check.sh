@@ -4,7 +4,8 @@
 #
 #   tools/gpu_check.sh [FILE]                                     (FILE: default .pack/sparsegpu-gpu.tar.xz)
 #
-# STEPS="tests sanitizer bench trisolve tiles compare" chooses steps; JOBS tests run at a time (default 4).
+# STEPS="tests sanitizer bench trisolve tiles compare" chooses steps, and there is "set", all of bench/spmv_set.tsv, which takes
+# long; JOBS tests run at a time (default 4).
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 prefix=${PREFIX:-/tmp/sparsegpu-gpu}
@@ -51,6 +52,7 @@ all_formats() {
 step tests ctest --test-dir "$prefix/build" -LE sanitizer --timeout 120 -j "${JOBS:-4}" --output-on-failure
 step sanitizer ctest --test-dir "$prefix/build" -L sanitizer --timeout 240 --output-on-failure
 step bench all_formats
+step set "$prefix/build/bench/spmv" -set "$prefix/build/bench/spmv_set.tsv" -formats auto
 all_factors() {
   for n in 60000 1000000 5000000; do
     "$prefix/build/bench/trisolve" -gen stencil5,stencil5:abmc,stencil7,stencil7:abmc,stencil27,elasticity,random,rmat \

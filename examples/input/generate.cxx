@@ -12,12 +12,13 @@
 
 #include "rows.hpp"
 
-const char *const GeneratedNames[] = {"stencil5", "stencil7", "stencil9", "stencil27", "elasticity", "rmat", "circuit",
-                                      "random",   "banded",   "wide",     "tall",      "emptyrows",  nullptr};
+const char *const GeneratedNames[] = {"stencil5", "stencil7", "stencil9",  "stencil27", "elasticity",
+                                      "rmat",     "circuit",  "random",    "banded",    "narrow",
+                                      "wide",     "tall",     "emptyrows", nullptr};
 
 namespace
 {
-constexpr uint64_t ScaleStream = uint64_t{1} << 40; // apart from the second arguments of Uniform() and Hash() elsewhere
+constexpr uint64_t ScaleStream = uint64_t{1} << 40; // apart from the second arguments of Random elsewhere
 
 using Row = std::vector<std::pair<PetscInt, double>>; // column, value; entries of the same column are added up
 /// A matrix by rows: any rank can make any row.
@@ -26,22 +27,28 @@ struct Recipe {
   std::function<void(PetscInt, Row &)> row; // appends the entries of a row
 };
 
-/// splitmix64: a random number for every (a, b).
-uint64_t Hash(uint64_t a, uint64_t b)
+/// Random numbers, one for every (a, b) and seed.
+class Random
 {
-  uint64_t z = (a + 1) * 0x9e3779b97f4a7c15ull + b * 0xd1b54a32d192ed03ull;
-  z          = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-  z          = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-  return z ^ (z >> 31);
-}
-double Uniform(uint64_t a, uint64_t b)
-{
-  return static_cast<double>(Hash(a, b) >> 11) * 0x1p-53;
-}
-PetscInt Below(PetscInt limit, uint64_t a, uint64_t b)
-{
-  return static_cast<PetscInt>(Hash(a, b) % static_cast<uint64_t>(limit));
-}
+public:
+  explicit Random(uint64_t seed) : seed_(seed * 0xd6e8feb86659fd93ull) {}
+
+  uint64_t Hash(uint64_t a, uint64_t b) const // splitmix64
+  {
+    uint64_t z = ((a ^ seed_) + 1) * 0x9e3779b97f4a7c15ull + b * 0xd1b54a32d192ed03ull;
+    z          = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+    z          = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+    return z ^ (z >> 31);
+  }
+  double   Uniform(uint64_t a, uint64_t b) const { return static_cast<double>(Hash(a, b) >> 11) * 0x1p-53; }
+  PetscInt Below(PetscInt limit, uint64_t a, uint64_t b) const
+  {
+    return static_cast<PetscInt>(Hash(a, b) % static_cast<uint64_t>(limit));
+  }
+
+private:
+  uint64_t seed_;
+};
 
 /// The smallest n >= low for which count(n) >= nonzeros.
 template <class Count> PetscInt Smallest(PetscInt low, PetscInt nonzeros, const Count &count)
@@ -141,7 +148,7 @@ Recipe Elasticity(PetscInt nonzeros)
 
 /// Recursive-matrix graph (0.57, 0.19, 0.19, 0.05), at most 16 edges a vertex: very uneven rows. Edges that exist
 /// already are replaced, so that the count is as asked.
-Recipe Rmat(PetscInt nonzeros)
+Recipe Rmat(const Random &random, PetscInt nonzeros)
 {
   int scale = 8; // below, the graph fills up and new edges get rare
   while ((PetscInt{16} << scale) < nonzeros && scale < 26) scale++;
@@ -152,7 +159,7 @@ Recipe Rmat(PetscInt nonzeros)
     for (const PetscInt end = e + (nonzeros - kept) + 16; e < end; e++) {
       PetscInt r = 0, c = 0;
       for (int level = 0; level < scale; level++) {
-        const double u = Uniform(static_cast<uint64_t>(e), static_cast<uint64_t>(level));
+        const double u = random.Uniform(static_cast<uint64_t>(e), static_cast<uint64_t>(level));
         r              = 2 * r + (u >= 0.76);
         c              = 2 * c + ((u >= 0.57 && u < 0.76) || u >= 0.95);
       }
@@ -174,7 +181,7 @@ Recipe Rmat(PetscInt nonzeros)
 }
 
 /// About `mean` entries a row, scattered over the columns within `reach` of the diagonal.
-Recipe Scattered(PetscInt rows, PetscInt cols, PetscInt mean, PetscInt reach)
+Recipe Scattered(const Random &random, PetscInt rows, PetscInt cols, PetscInt mean, PetscInt reach)
 {
   Recipe recipe;
   recipe.rows = rows;
@@ -183,40 +190,41 @@ Recipe Scattered(PetscInt rows, PetscInt cols, PetscInt mean, PetscInt reach)
     const PetscInt centre = static_cast<PetscInt>(static_cast<double>(r) * cols / rows);
     const PetscInt low = std::max<PetscInt>(0, centre - reach), high = std::min<PetscInt>(cols, centre + reach + 1);
     if (rows == cols) row.emplace_back(r, static_cast<double>(mean));
-    for (PetscInt k = rows == cols; k < mean; k++) row.emplace_back(low + Below(high - low, r, k), -1.0);
+    for (PetscInt k = rows == cols; k < mean; k++) row.emplace_back(low + random.Below(high - low, r, k), -1.0);
   };
   return recipe;
 }
 
 /// Few entries in nearly all rows, and eight rows that reach n / 15 columns, as supply nets do.
-Recipe Circuit(PetscInt nonzeros)
+Recipe Circuit(const Random &random, PetscInt nonzeros)
 {
   const PetscInt n      = std::max<PetscInt>(64, nonzeros / 5);
-  Recipe         recipe = Scattered(n, n, 5, std::max<PetscInt>(8, n / 100)), sparse = recipe;
+  Recipe         recipe = Scattered(random, n, n, 5, std::max<PetscInt>(8, n / 100)), sparse = recipe;
   recipe.row = [=](PetscInt r, Row &row) {
     sparse.row(r, row);
     if (r % (n / 8) != n / 16) return;
-    for (PetscInt k = 0; k < n / 15; k++) row.emplace_back(Below(n, r, 1000 + k), -1.0);
+    for (PetscInt k = 0; k < n / 15; k++) row.emplace_back(random.Below(n, r, 1000 + k), -1.0);
   };
   return recipe;
 }
 
 /// Every third row is empty, and so is the first tenth of the matrix.
-Recipe EmptyRows(PetscInt nonzeros)
+Recipe EmptyRows(const Random &random, PetscInt nonzeros)
 {
   const PetscInt n      = std::max<PetscInt>(16, static_cast<PetscInt>(nonzeros / 5.9));
-  Recipe         recipe = Scattered(n, n, 10, n), full = recipe;
+  Recipe         recipe = Scattered(random, n, n, 10, n), full = recipe;
   recipe.row = [=](PetscInt r, Row &row) {
     if (r >= n / 10 && r % 3) full.row(r, row);
   };
   return recipe;
 }
 
-PetscErrorCode FindRecipe(const std::string &name, PetscInt nonzeros, Recipe *recipe)
+PetscErrorCode FindRecipe(const std::string &name, PetscInt nonzeros, const Random &random, Recipe *recipe)
 {
   PetscFunctionBeginUser;
   // A row that draws 17 columns gets a little fewer, as some are drawn twice.
-  const PetscInt n17        = std::max<PetscInt>(4, static_cast<PetscInt>(nonzeros / 16.9) + 1),
+  const PetscInt n4         = std::max<PetscInt>(4, nonzeros / 4 + 1),
+                 n17        = std::max<PetscInt>(4, static_cast<PetscInt>(nonzeros / 16.9) + 1),
                  short_side = std::max<PetscInt>(4, static_cast<PetscInt>(std::sqrt(nonzeros / 16.0)) + 1);
   if (name == "stencil5")
     *recipe = Stencil(2, false, nonzeros);
@@ -229,19 +237,21 @@ PetscErrorCode FindRecipe(const std::string &name, PetscInt nonzeros, Recipe *re
   else if (name == "elasticity")
     *recipe = Elasticity(nonzeros);
   else if (name == "rmat")
-    *recipe = Rmat(nonzeros);
+    *recipe = Rmat(random, nonzeros);
   else if (name == "circuit")
-    *recipe = Circuit(nonzeros);
+    *recipe = Circuit(random, nonzeros);
   else if (name == "random")
-    *recipe = Scattered(n17, n17, 17, n17);
+    *recipe = Scattered(random, n17, n17, 17, n17);
   else if (name == "banded")
-    *recipe = Scattered(n17, n17, 17, std::max<PetscInt>(32, n17 / 15));
+    *recipe = Scattered(random, n17, n17, 17, std::max<PetscInt>(32, n17 / 15));
+  else if (name == "narrow")
+    *recipe = Scattered(random, n4, n4, 4, 250);
   else if (name == "wide")
-    *recipe = Scattered(short_side, 64 * short_side, 19 * short_side, 64 * short_side);
+    *recipe = Scattered(random, short_side, 64 * short_side, 19 * short_side, 64 * short_side);
   else if (name == "tall")
-    *recipe = Scattered(64 * short_side, short_side, std::max<PetscInt>(1, short_side * 3 / 10), short_side);
+    *recipe = Scattered(random, 64 * short_side, short_side, std::max<PetscInt>(1, short_side * 3 / 10), short_side);
   else if (name == "emptyrows")
-    *recipe = EmptyRows(nonzeros);
+    *recipe = EmptyRows(random, nonzeros);
   else {
     std::string known;
     for (const char *const *k = GeneratedNames; *k; k++) known += std::string(k == GeneratedNames ? "" : ", ") + *k;
@@ -252,16 +262,18 @@ PetscErrorCode FindRecipe(const std::string &name, PetscInt nonzeros, Recipe *re
 }
 } // namespace
 
-PetscErrorCode GenerateMatrix(MPI_Comm comm, const char name[], PetscInt nonzeros, PetscBool natural, Mat *A)
+PetscErrorCode GenerateMatrix(MPI_Comm comm, const char name[], PetscInt nonzeros, PetscBool natural, Mat *A,
+                              PetscInt seed)
 {
-  Recipe   recipe;
-  Rows     mine;
-  PetscInt begin, blocks = PETSC_DECIDE, all;
+  const Random random(static_cast<uint64_t>(seed));
+  Recipe       recipe;
+  Rows         mine;
+  PetscInt     begin, blocks = PETSC_DECIDE, all;
 
   PetscFunctionBeginUser;
   PetscCheck(nonzeros > 0, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "A generated matrix needs a positive number of nonzeros, not %" PetscInt_FMT, nonzeros);
-  PetscCall(FindRecipe(name, nonzeros, &recipe));
+  PetscCall(FindRecipe(name, nonzeros, random, &recipe));
   all = recipe.rows / recipe.block;
   PetscCall(PetscSplitOwnership(comm, &blocks, &all));
   PetscCallMPI(MPI_Scan(&blocks, &begin, 1, MPIU_INT, MPI_SUM, comm));
@@ -274,7 +286,8 @@ PetscErrorCode GenerateMatrix(MPI_Comm comm, const char name[], PetscInt nonzero
     for (const auto &entry : row) {
       const uint64_t other = recipe.rows == recipe.cols ? 0 : 1; // D = E keeps a square matrix symmetric
       const double   scale =
-          natural ? 1 : (0.5 + Uniform(r, ScaleStream)) * (0.5 + Uniform(entry.first, ScaleStream + other));
+          natural ? 1
+                    : (0.5 + random.Uniform(r, ScaleStream)) * (0.5 + random.Uniform(entry.first, ScaleStream + other));
       PetscCallCXX(mine.column.push_back(entry.first));
       PetscCallCXX(mine.value.push_back(static_cast<PetscReal>(scale * entry.second)));
     }

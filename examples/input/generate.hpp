@@ -10,5 +10,7 @@ extern const char *const GeneratedNames[];
 /// that the options say (-mat_type; default MATAIJ). natural true: the values that such a problem has, which are few
 /// (-1 and 4, ...) and flatter a format that compresses values. natural false: the same scaled to D A E with random
 /// diagonal D and E, D = E where A is square: values of full mantissa, all different; symmetry and definiteness stay.
-/// Collective. Errors: PETSC_ERR_ARG_UNKNOWN_TYPE naming the names known.
-PetscErrorCode GenerateMatrix(MPI_Comm comm, const char name[], PetscInt nonzeros, PetscBool natural, Mat *A);
+/// Another seed makes other random places and values. Collective. Errors: PETSC_ERR_ARG_UNKNOWN_TYPE naming the names
+/// known.
+PetscErrorCode GenerateMatrix(MPI_Comm comm, const char name[], PetscInt nonzeros, PetscBool natural, Mat *A,
+                              PetscInt seed = 0);

@@ -146,7 +146,7 @@ static PetscErrorCode Options(Context *context, SparseGPUOptionItems PetscOption
   PetscCall(PetscOptionsString("-sparsegpu_backend", "Where products run: auto (where the vectors are), cuda or kokkos",
                                "MatSparseGPUSetBackend", names->backend, names->backend, 64, nullptr));
   PetscCall(PetscOptionsReal("-mat_sparsegpu_max_padding",
-                             "dia and ell refuse more stored entries than this times the nonzeros",
+                             "dia, ell and bsr refuse more stored entries than this times the nonzeros",
                              "MatSparseGPUSetFormat", p.max_padding, &p.max_padding, nullptr));
   PetscCall(PetscOptionsReal("-mat_sparsegpu_hyb_fraction",
                              "hyb: part of the rows that must reach the width of its ell part", "MatSparseGPUSetFormat",
@@ -167,9 +167,12 @@ static PetscErrorCode Options(Context *context, SparseGPUOptionItems PetscOption
                             "MatSparseGPUSetFormat", p.sell_window, &p.sell_window, nullptr));
   PetscCall(PetscOptionsInt("-mat_sparsegpu_column_bytes", "sell: bytes of a column at least, 1, 2, 4, 0: what fits",
                             "MatSparseGPUSetFormat", p.column_bytes, &p.column_bytes, nullptr));
-  PetscCall(PetscOptionsString("-mat_sparsegpu_values",
-                               "sell: storage of values, auto, full, or where nothing is lost single or dictionary",
-                               "MatSparseGPUSetFormat", names->values, names->values, 64, nullptr));
+  PetscCall(PetscOptionsInt("-mat_sparsegpu_bsr_block", "bsr: rows of a block, 2 to 6, 0: by bytes",
+                            "MatSparseGPUSetFormat", p.bsr_block, &p.bsr_block, nullptr));
+  PetscCall(
+      PetscOptionsString("-mat_sparsegpu_values",
+                         "sell, bsr: storage of values, auto, full, or where nothing is lost single or dictionary",
+                         "MatSparseGPUSetFormat", names->values, names->values, 64, nullptr));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -9,9 +9,10 @@ namespace sparsegpu
 /// Compressed sparse rows on the host; columns of a row in any order, none twice.
 struct CsrView {
   PetscInt        rows, cols, nonzeros;
-  const PetscInt *i; ///< [rows + 1] first entry of each row
-  const PetscInt *j; ///< [nonzeros] column
-  const Scalar   *a; ///< [nonzeros] value
+  const PetscInt *i;              ///< [rows + 1] first entry of each row
+  const PetscInt *j;              ///< [nonzeros] column
+  const Scalar   *a;              ///< [nonzeros] value
+  PetscInt        block_size = 1; ///< unknowns of a node, as far as MatGetBlockSize() knows
 };
 
 } // namespace sparsegpu

@@ -13,7 +13,7 @@ namespace sparsegpu
 
 /// The papers' parameters, with their options.
 struct Parameters {
-  PetscReal max_padding = 4; ///< -mat_sparsegpu_max_padding: DIA and ELL refuse more than this times the nonzeros
+  PetscReal max_padding = 4; ///< -mat_sparsegpu_max_padding: DIA, ELL and BSR refuse more than this times the nonzeros
   PetscReal hyb_fraction =
       1.0 / 3.0;                 ///< -mat_sparsegpu_hyb_fraction: of the rows must reach the width of HYB's ELL part
   PetscInt    merge_workers = 0; ///< -mat_sparsegpu_merge_workers: shares of the merge path; 0: what fits the backend
@@ -23,6 +23,7 @@ struct Parameters {
   PetscInt    multiprocessors = 1; ///< N_SM of the device; 1 on the host
   PetscInt    sell_window  = -1; ///< -mat_sparsegpu_sell_window: rows sorted by length together, 1 none; -1: by padding
   PetscInt    column_bytes = 0;  ///< -mat_sparsegpu_column_bytes: at least so many for a column, 1, 2, 4; 0: what fits
+  PetscInt    bsr_block    = 0;  ///< -mat_sparsegpu_bsr_block: rows of a block, 2 to 6; 0: by bytes
   std::string values       = "auto"; ///< -mat_sparsegpu_values: a name of ValueCodecNames
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include "mat/format.hpp"
+#include "mat/formats/bsr/bsr.hpp"
 #include "mat/formats/ell/ell.hpp"
 #include "mat/formats/sell/sell.hpp"
 #include "mat/formats/stencil/stencil.hpp"
@@ -61,9 +62,21 @@ struct Candidate {
   PetscLogDouble bytes, reach;
 };
 
+/// bsr where its blocks are full enough to save bytes.
+static PetscErrorCode PlanBlocks(const CsrView &A, const Parameters &parameters, PetscLogDouble value, BsrPlan *plan)
+{
+  PetscLogDouble each;
+
+  PetscFunctionBegin;
+  *plan = BsrPlan();
+  PetscCall(SampleBsr(A, value, &each));
+  if (each < sizeof(Scalar) + sizeof(PetscInt)) PetscCall(PlanBsr(A, parameters, plan));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// On the GPU a product of fewer than SMALL nonzeros takes one launch and a memory latency or two whatever it reads:
-/// csr has the fewest. Above, what dia, sell and stencil read is what they take; csr's threads share rows and reach
-/// less. All of the former sum a row in CSR's order, so a choice between them never shows in the bits.
+/// csr has the fewest. Above, what dia, bsr, sell and stencil read is what they take; csr's threads share rows and
+/// reach less. All of the former sum a row in CSR's order, so a choice between them never shows in the bits.
 static PetscErrorCode CandidatesOnDevice(const CsrView &A, const Parameters &parameters, const PatternFacts &f,
                                          std::vector<Candidate> *candidates)
 {
@@ -72,7 +85,7 @@ static PetscErrorCode CandidatesOnDevice(const CsrView &A, const Parameters &par
                              static_cast<PetscLogDouble>(f.rows) * sizeof(PetscInt);
   const PetscLogDouble dia = static_cast<PetscLogDouble>(f.diagonals) * f.rows;
   // Threads that walk a row each: too few rows for the length leave the GPU idle.
-  const auto fills = [&](PetscInt steps) { return f.rows >= 512 * steps; };
+  const auto fills = [&](PetscLogDouble steps) { return f.rows >= 512 * steps; };
 
   PetscFunctionBegin;
   PetscCallCXX(candidates->push_back({"csr", csr, 0.75}));
@@ -85,11 +98,15 @@ static PetscErrorCode CandidatesOnDevice(const CsrView &A, const Parameters &par
   PetscLogDouble value, column;
   bool           ok;
   std::string    why;
+  PetscCall(ValueBytes(A, parameters, &value));
+  BsrPlan blocks;
+  PetscCall(PlanBlocks(A, parameters, value, &blocks));
+  if (blocks.size && fills(static_cast<PetscLogDouble>(blocks.longest) * blocks.size)) // reach: a cautious guess as yet
+    PetscCallCXX(candidates->push_back({"bsr", blocks.Bytes(Space::Device, value), 0.85}));
   PetscCall(Sell().Check(A, parameters, &ok, &why));
   if (ok) {
     PetscCall(PlanSell(A, parameters.sell_window, &plan));
     if (fills(plan.longest)) {
-      PetscCall(ValueBytes(A, parameters, &value));
       PetscCall(SampleSellColumns(A, plan, static_cast<int>(std::max<PetscInt>(1, parameters.column_bytes)), &column));
       PetscCallCXX(candidates->push_back(
           {"sell", static_cast<PetscLogDouble>(plan.stored) * (value + column) + 4.0 * f.rows, 0.95}));
@@ -103,19 +120,55 @@ static PetscErrorCode CandidatesOnDevice(const CsrView &A, const Parameters &par
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// On the CPU caches serve csr's gathers, so dia must save a quarter of the bytes to win.
-static PetscErrorCode CandidatesOnHost(const Parameters &parameters, const PatternFacts &f,
+/// Rows of one kind that follow each other, on average.
+static PetscReal MeanRun(const RowClasses &classes)
+{
+  const std::vector<unsigned char> &c    = classes.row_class;
+  PetscInt                          runs = 1;
+  for (size_t r = 1; r < c.size(); r++) runs += c[r] != c[r - 1];
+  return static_cast<PetscReal>(c.size()) / runs;
+}
+
+/// On the CPU, too, all candidates sum a row in CSR's order. Caches serve csr's gathers, so dia must save a quarter of
+/// the bytes to win. bsr and stencil read so little that arithmetic takes longer: as long as reading `bytes` for each
+/// entry would. sell's arithmetic takes as long as csr's reading, so it is none.
+static PetscErrorCode CandidatesOnHost(const CsrView &A, const Parameters &parameters, const PatternFacts &f,
                                        std::vector<Candidate> *candidates)
 {
-  const PetscLogDouble csr = static_cast<PetscLogDouble>(f.nonzeros) * (sizeof(Scalar) + sizeof(PetscInt)) +
-                             static_cast<PetscLogDouble>(f.rows) * sizeof(PetscInt);
-  const PetscLogDouble dia = static_cast<PetscLogDouble>(f.diagonals) * f.rows;
+  // measured: docs/performance.md
+  constexpr PetscInt       SMALL = 262144, LARGE = 2097152; // nonzeros: what the caches hold, and what they do not
+  constexpr PetscReal      RUN       = 16;                  // rows that stencil walks together
+  constexpr PetscLogDouble RUN_BYTES = 4.9, ROW_BYTES = 8.2, BLOCK_BYTES = 5.2;
+  const PetscLogDouble     nonzeros = f.nonzeros;
+  const PetscLogDouble     csr      = nonzeros * (sizeof(Scalar) + sizeof(PetscInt)) + 1.0 * f.rows * sizeof(PetscInt);
+  const PetscLogDouble     dia      = static_cast<PetscLogDouble>(f.diagonals) * f.rows;
+  const PetscLogDouble     arithmetic = nonzeros * sizeof(Scalar) / sizeof(double);
+  PetscLogDouble           value;
+  RowClasses               classes;
+  BsrPlan                  blocks;
+  bool                     ok = false;
 
   PetscFunctionBegin;
   PetscCallCXX(candidates->push_back({"csr", csr, 1}));
-  if (f.nonzeros > 0 && f.diagonals <= PatternFacts::MANY_DIAGONALS &&
-      !TooMuchPadding(dia, f.nonzeros, parameters.max_padding))
-    PetscCallCXX(candidates->push_back({"dia", dia * sizeof(Scalar), 0.79}));
+  if (f.nonzeros == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (f.diagonals <= PatternFacts::MANY_DIAGONALS) {
+    if (!TooMuchPadding(dia, f.nonzeros, parameters.max_padding))
+      PetscCallCXX(candidates->push_back({"dia", dia * sizeof(Scalar), 0.79}));
+    PetscCall(FindRowClasses(A, &classes, &ok));
+  }
+  if (ok) {
+    const bool runs = MeanRun(classes) >= RUN;
+    if (runs || f.nonzeros >= LARGE)
+      PetscCallCXX(
+          candidates->push_back({"stencil", 1.0 * f.rows, f.rows / (arithmetic * (runs ? RUN_BYTES : ROW_BYTES))}));
+  }
+  if (f.nonzeros < SMALL) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ValueBytes(A, parameters, &value));
+  PetscCall(PlanBlocks(A, parameters, value, &blocks));
+  if (blocks.size && 10 * blocks.partial <= blocks.blocks) { // masks are slow
+    const PetscLogDouble bytes = blocks.Bytes(Space::Host, value);
+    PetscCallCXX(candidates->push_back({"bsr", bytes, std::min(0.85, bytes / (arithmetic * BLOCK_BYTES))}));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -132,7 +185,7 @@ PetscErrorCode ChooseFormat(const CsrView &A, const Parameters &parameters, Spac
   if (space == Space::Device)
     PetscCall(CandidatesOnDevice(A, parameters, f, &candidates));
   else
-    PetscCall(CandidatesOnHost(parameters, f, &candidates));
+    PetscCall(CandidatesOnHost(A, parameters, f, &candidates));
   const PetscLogDouble vectors =
       space == Space::Device ? sizeof(Scalar) * (f.rows + static_cast<PetscLogDouble>(f.cols)) : 0;
   const auto cost = [&](const Candidate &c) { return c.bytes / c.reach + vectors; };

@@ -13,10 +13,11 @@ PetscErrorCode GetCsr(Mat A, CsrView *view, PatternKey *key)
 
   PetscFunctionBegin;
   PetscCall(MatSeqAIJGetCSRAndMemType(A, &view->i, &view->j, &a, &where));
-  view->a        = reinterpret_cast<const Scalar *>(a);
-  view->rows     = A->rmap->n;
-  view->cols     = A->cmap->n;
-  view->nonzeros = view->rows ? view->i[view->rows] : 0;
+  view->a          = reinterpret_cast<const Scalar *>(a);
+  view->rows       = A->rmap->n;
+  view->cols       = A->cmap->n;
+  view->nonzeros   = view->rows ? view->i[view->rows] : 0;
+  view->block_size = A->rmap->bs == A->cmap->bs ? A->rmap->bs : 1;
   if (key) {
     key->data = A->data;
     key->i    = view->i;
@@ -59,7 +60,7 @@ static PetscErrorCode SideView(const CsrView &A, Side side, Shadow *shadow, CsrV
     const Scalar v = A.a[shadow->tperm[t]];
     shadow->ta[t]  = side == Side::Hermitian ? Conj(v) : v;
   }
-  *view = CsrView{A.cols, A.rows, A.nonzeros, shadow->ti.data(), shadow->tj.data(), shadow->ta.data()};
+  *view = CsrView{A.cols, A.rows, A.nonzeros, shadow->ti.data(), shadow->tj.data(), shadow->ta.data(), A.block_size};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,40 +4,20 @@ static const char help[] = "Matrices of real applications in every format.\n\
 #include "../real_matrices.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <set>
 
 using namespace testing;
 
-/// Are there more than 256 different rows, or more than 8192 entries in them?
-static bool TooManyKindsOfRows(const Problem &p)
-{
-  using Row       = std::vector<std::pair<PetscInt, PetscScalar>>; // column less row, value
-  const auto less = [](const Row &x, const Row &y) {
-    return std::lexicographical_compare(x.begin(), x.end(), y.begin(), y.end(), [](const auto &a, const auto &b) {
-      return a.first != b.first ? a.first < b.first : memcmp(&a.second, &b.second, sizeof(PetscScalar)) < 0;
-    });
-  };
-  std::vector<Row>              rows((size_t)p.rows);
-  std::set<Row, decltype(less)> kinds(less);
-  size_t                        entries = 0;
-
-  for (const battery::Entry &e : p.entries) rows[(size_t)e.i].emplace_back(e.j - e.i, e.v);
-  for (const Row &row : rows)
-    if (kinds.insert(row).second) entries += row.size();
-  return kinds.size() > 256 || entries > 8192;
-}
-
-/// Must the format refuse it? dia and ell for more than 4 slots an entry, unless small; stencil for too many kinds of
-/// rows; bitmap where its words alone are more bytes than CSR and than 8192. Counted here, not asked of the library.
+/// Must the format refuse it? dia, ell and bsr for more than 4 slots an entry, unless small; stencil for too many kinds
+/// of rows; bitmap where its words alone are more bytes than CSR and than 8192. Counted here, not asked of the library.
 static bool MustRefuse(const Problem &p, const std::string &format)
 {
   std::vector<char>     diagonal((size_t)(p.rows + p.cols) + 1, 0);
   std::vector<PetscInt> length((size_t)p.rows + 1, 0);
   double                width = 0;
 
-  if (format == "stencil") return TooManyKindsOfRows(p);
+  if (format == "stencil") return battery::TooManyDifferentRows(p);
   if (format == "bitmap") return battery::TooManyBits(p);
+  if (format == "bsr") return battery::TooMuchFillInBlocks(p);
   for (const battery::Entry &e : p.entries) {
     diagonal[(size_t)(p.rows + e.j - e.i)] = 1;
     ++length[(size_t)e.i];

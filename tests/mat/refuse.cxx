@@ -102,6 +102,13 @@ static PetscErrorCode LimitBitmap()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode RefuseBsr()
+{
+  PetscFunctionBeginUser;
+  PetscCall(Refusal("bsr"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// 8 rows of 9000 entries each on diagonals of their own: dia would need 8 times 40000 slots for 72000 entries.
 static Problem Wide()
 {
@@ -178,7 +185,7 @@ static PetscErrorCode Later()
   std::string message;
 
   PetscFunctionBeginUser;
-  for (const char *format : {"dia", "ell"}) {
+  for (const char *format : {"dia", "ell", "bsr"}) {
     PetscCall(CreateMatrix(p, MATSPARSEGPU, format, &A));
     PetscCall(CheckProducts(A, p, "before the change"));
     PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
@@ -203,6 +210,7 @@ int main(int argc, char **argv)
               {{"dia", RefuseDia},
                {"ell", RefuseEll},
                {"bitmap", RefuseBitmap},
+               {"bsr", RefuseBsr},
                {"others", Others},
                {"limit", Limit},
                {"limit_bitmap", LimitBitmap},

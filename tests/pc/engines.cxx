@@ -242,7 +242,7 @@ static PetscErrorCode Thousand()
 }
 
 /// What cannot be is refused, by name and value.
-static PetscErrorCode Options()
+static PetscErrorCode BadOptions()
 {
   const struct {
     const char              *option, *value;
@@ -273,5 +273,5 @@ static PetscErrorCode Options()
 
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help, {{"same", Same}, {"sweeps", Sweeps}, {"thousand", Thousand}, {"options", Options}});
+  return Main(argc, argv, help, {{"same", Same}, {"sweeps", Sweeps}, {"thousand", Thousand}, {"options", BadOptions}});
 }

@@ -7,25 +7,47 @@
 namespace sparsegpu
 {
 
-/// One row; four partial sums where it is long enough, so that additions do not wait for each other.
-static inline void MultRow(const CsrLayout &A, PetscInt r, const Scalar *x, const Scalar *y, Scalar *z)
+/// Fetches what comes AHEAD entries after begin .. end: the hardware's own prefetching ends with every page. A fetch
+/// beyond the end of an array does no harm.
+static inline void FetchAhead(const CsrLayout &A, std::ptrdiff_t begin, std::ptrdiff_t end)
 {
-  std::ptrdiff_t       e   = A.i[r];
-  const std::ptrdiff_t end = A.i[r + 1];
-  Scalar               s0(0);
-
-  if (end - e >= 8) {
-    Scalar s1(0), s2(0), s3(0);
-    for (; e + 4 <= end; e += 4) {
-      s0 += A.a[e] * x[A.j[e]];
-      s1 += A.a[e + 1] * x[A.j[e + 1]];
-      s2 += A.a[e + 2] * x[A.j[e + 2]];
-      s3 += A.a[e + 3] * x[A.j[e + 3]];
-    }
-    s0 = (s0 + s1) + (s2 + s3);
+  constexpr std::ptrdiff_t AHEAD = 192, LINE = 64 / sizeof(Scalar); // entries; measured: docs/performance.md
+  for (std::ptrdiff_t e = begin + AHEAD; e < end + AHEAD; e += LINE) {
+    __builtin_prefetch(A.a + e);
+    __builtin_prefetch(A.j + e);
   }
-  for (; e < end; e++) s0 += A.a[e] * x[A.j[e]];
-  z[r] = y ? y[r] + s0 : s0;
+}
+
+/// sum + the products of entries begin .. end, one after the other.
+static inline Scalar AddEntries(const CsrLayout &A, std::ptrdiff_t begin, std::ptrdiff_t end, const Scalar *x,
+                                Scalar sum)
+{
+  for (std::ptrdiff_t e = begin; e < end; e++) sum += A.a[e] * x[A.j[e]];
+  return sum;
+}
+
+/// Rows first .. end, each in the order of its entries, as dia, ell, sell, stencil and bsr add them: a choice between
+/// them never shows in the bits.
+static inline void MultRows(const CsrLayout &A, PetscInt first, PetscInt end, const Scalar *x, const Scalar *y,
+                            Scalar *z)
+{
+  constexpr std::ptrdiff_t TURN = 128; // entries: no more are fetched at a time
+  const bool               few  = A.i[end] - A.i[first] <= TURN;
+
+  if (few) FetchAhead(A, A.i[first], A.i[end]);
+  for (PetscInt r = first; r < end; r++) {
+    std::ptrdiff_t       e    = A.i[r];
+    const std::ptrdiff_t last = A.i[r + 1];
+    Scalar               sum(0);
+    while (!few && e < last) {
+      const std::ptrdiff_t stop = last - e < TURN ? last : e + TURN;
+      FetchAhead(A, e, stop);
+      sum = AddEntries(A, e, stop, x, sum);
+      e   = stop;
+    }
+    sum  = AddEntries(A, e, last, x, sum);
+    z[r] = y ? y[r] + sum : sum;
+  }
 }
 
 /// `n` neighbouring rows of one pattern, from row r on. n streams a row's length apart are beyond the hardware's
@@ -57,22 +79,33 @@ static inline void MultNode(const CsrLayout &A, PetscInt r, const Scalar *x, con
   for (int k = 0; k < n; k++) z[r + k] = y ? y[r + k] + sum[k] : sum[k];
 }
 
-/// One row, or one run of rows of one pattern, per work item. Bitwise reproducible.
+/// A few rows, or one run of rows of one pattern, per work item. Bitwise reproducible.
 PetscErrorCode CsrMult_Kokkos(const CsrLayout &layout, const Scalar *x, const Scalar *y, Scalar *z)
 {
-  using Range       = Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<PetscInt>>;
-  const CsrLayout A = layout;
+  using Range             = Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<PetscInt>>;
+  const CsrLayout    A    = layout;
+  constexpr PetscInt ROWS = 4, CACHED = 1048576; // entries below which fetching ahead costs more than it saves
 
   PetscFunctionBegin;
   PetscCall(KokkosStart());
+  if (!A.nodes && A.nonzeros < CACHED) {
+    PetscCallCXX(Kokkos::parallel_for("CsrMult", Range(0, A.rows), [=](const PetscInt r) {
+      const Scalar sum = AddEntries(A, A.i[r], A.i[r + 1], x, Scalar(0));
+      z[r]             = y ? y[r] + sum : sum;
+    }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (!A.nodes) {
-    PetscCallCXX(Kokkos::parallel_for("CsrMult", Range(0, A.rows), [=](const PetscInt r) { MultRow(A, r, x, y, z); }));
+    PetscCallCXX(Kokkos::parallel_for("CsrMultRows", Range(0, (A.rows + ROWS - 1) / ROWS), [=](const PetscInt item) {
+      const PetscInt first = item * ROWS;
+      MultRows(A, first, A.rows - first < ROWS ? A.rows : first + ROWS, x, y, z);
+    }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCallCXX(Kokkos::parallel_for("CsrMultNodes", Range(0, A.nodes), [=](const PetscInt n) {
     const PetscInt r = A.node[n];
     switch (A.node[n + 1] - r) {
-    case 1: MultRow(A, r, x, y, z); break;
+    case 1: MultRows(A, r, r + 1, x, y, z); break;
     case 2: MultNode<2>(A, r, x, y, z); break;
     case 3: MultNode<3>(A, r, x, y, z); break;
     case 4: MultNode<4>(A, r, x, y, z); break;

@@ -6,37 +6,51 @@
 namespace sparsegpu
 {
 
+static constexpr PetscInt ROWS = 16; ///< side by side: what the registers hold
+
+/// The sums of rows r .. r + ROWS of class c, of which the last `store` are wanted.
+static inline void MultRows(const StencilLayout &A, PetscInt c, PetscInt r, PetscInt store, const Scalar *x,
+                            const Scalar *y, Scalar *z)
+{
+  Scalar sum[ROWS];
+
+  for (PetscInt k = 0; k < ROWS; k++) sum[k] = Scalar(0);
+  for (PetscInt e = A.begin[c]; e < A.begin[c + 1]; e++) {
+    const Scalar  a = A.value[e];
+    const Scalar *u = x + r + A.offset[e];
+    for (PetscInt k = 0; k < ROWS; k++) sum[k] += a * u[k];
+  }
+  for (PetscInt k = ROWS - store; k < ROWS; k++) z[r + k] = y ? y[r + k] + sum[k] : sum[k];
+}
+
 /// Rows of one class that follow each other are walked together, ROWS at a time: each table entry is then read once for
-/// all of them, and neighbouring x. Bitwise reproducible.
+/// all of them, and neighbouring x. What remains of a run goes with rows before it, whose sums are dropped. Bitwise
+/// reproducible.
 PetscErrorCode StencilMult_Kokkos(const StencilLayout &layout, const Scalar *x, const Scalar *y, Scalar *z)
 {
-  using Range              = Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<PetscInt>>;
-  constexpr PetscInt  ROWS = 16, BLOCK = 512;
-  const StencilLayout A = layout;
+  using Range               = Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<PetscInt>>;
+  constexpr PetscInt  BLOCK = 512;
+  const StencilLayout A     = layout;
 
   PetscFunctionBegin;
   PetscCall(KokkosStart());
   PetscCallCXX(Kokkos::parallel_for("StencilMult", Range(0, (A.rows + BLOCK - 1) / BLOCK), [=](const PetscInt block) {
     const PetscInt end = A.rows - block * BLOCK < BLOCK ? A.rows : (block + 1) * BLOCK;
     for (PetscInt r = block * BLOCK; r < end;) {
-      const unsigned char c = A.row_class[r];
-      PetscInt            n = 1;
-      while (n < ROWS && r + n < end && A.row_class[r + n] == c) n++;
-      const PetscInt first = A.begin[c], last = A.begin[c + 1];
-      Scalar         sum[ROWS];
-      for (PetscInt k = 0; k < ROWS; k++) sum[k] = Scalar(0);
-      if (n == ROWS) { // a constant trip count
-        for (PetscInt e = first; e < last; e++) {
-          const Scalar  a = A.value[e];
-          const Scalar *u = x + r + A.offset[e];
-          for (PetscInt k = 0; k < ROWS; k++) sum[k] += a * u[k];
-        }
+      const unsigned char c    = A.row_class[r];
+      PetscInt            stop = r + 1;
+      while (stop < end && A.row_class[stop] == c) stop++;
+      if (stop - r >= ROWS) {
+        for (; r + ROWS <= stop; r += ROWS) MultRows(A, c, r, ROWS, x, y, z);
+        if (r < stop) MultRows(A, c, stop - ROWS, stop - r, x, y, z);
       } else {
-        for (PetscInt e = first; e < last; e++)
-          for (PetscInt k = 0; k < n; k++) sum[k] += A.value[e] * x[r + k + A.offset[e]];
+        for (; r < stop; r++) {
+          Scalar sum(0);
+          for (PetscInt e = A.begin[c]; e < A.begin[c + 1]; e++) sum += A.value[e] * x[r + A.offset[e]];
+          z[r] = y ? y[r] + sum : sum;
+        }
       }
-      for (PetscInt k = 0; k < n; k++) z[r + k] = y ? y[r + k] + sum[k] : sum[k];
-      r += n;
+      r = stop;
     }
   }));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,0 +1,163 @@
+#include <algorithm>
+#include "mat/backend_call.hpp"
+#include "mat/formats/bsr/bsr.hpp"
+#include "petsc/compat.hpp"
+
+namespace sparsegpu
+{
+
+std::unique_ptr<Format> MakeFormat_bsr()
+{
+  return std::make_unique<Bsr>();
+}
+
+PetscErrorCode Bsr::Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const
+{
+  BsrPlan plan;
+  char    text[256];
+
+  PetscFunctionBegin;
+  PetscCall(PlanBsr(A, parameters, &plan));
+  *ok = plan.size > 0;
+  if (*ok) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSNPrintf(text, sizeof(text),
+                          "the blocks of its %" PetscInt_FMT " rows, at best %d x %d, would store %.0f entries for "
+                          "%" PetscInt_FMT " nonzeros, more than %.1f times (-mat_sparsegpu_max_padding)",
+                          A.rows, plan.refused_size, plan.refused_size, plan.refused, A.nonzeros,
+                          (double)parameters.max_padding));
+  PetscCallCXX(*why = text);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The blocks in CSR, and which entries each has.
+PetscErrorCode Bsr::FindBlocks(const CsrView &A, std::vector<unsigned long long> *mask)
+{
+  const PetscInt        size = layout_.size, block_rows = (A.rows + size - 1) / size;
+  std::vector<PetscInt> last, place; // of each block column: the block row that had it last, and where its block is
+
+  PetscFunctionBegin;
+  block_begin_.clear();
+  block_column_.clear();
+  mask->clear();
+  PetscCallCXX(last.assign(A.cols / size + 1, -1));
+  PetscCallCXX(place.resize(A.cols / size + 1));
+  PetscCallCXX(block_begin_.reserve(block_rows + 1));
+  PetscCallCXX(block_begin_.push_back(0));
+  for (PetscInt I = 0; I < block_rows; I++) {
+    const PetscInt begin = I * size, end = std::min<PetscInt>(size, A.rows - begin) + begin;
+    const size_t   first = block_column_.size();
+    for (PetscInt e = A.i[begin]; e < A.i[end]; e++) {
+      const PetscInt J = A.j[e] / size;
+      if (last[J] == I) continue;
+      last[J] = I;
+      PetscCallCXX(block_column_.push_back(J));
+    }
+    std::sort(block_column_.begin() + static_cast<std::ptrdiff_t>(first), block_column_.end());
+    for (size_t k = first; k < block_column_.size(); k++) place[block_column_[k]] = static_cast<PetscInt>(k);
+    PetscCallCXX(mask->resize(block_column_.size(), 0));
+    for (PetscInt r = begin; r < end; r++)
+      for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) {
+        const PetscInt J = A.j[e] / size;
+        (*mask)[place[J]] |= 1ull << ((r - begin) * size + A.j[e] - J * size);
+      }
+    block_begin_.push_back(static_cast<PetscInt>(block_column_.size()));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Puts the blocks where the slices have them.
+PetscErrorCode Bsr::Arrange(const std::vector<unsigned long long> &mask)
+{
+  const PetscInt                  height = layout_.height, block_rows = static_cast<PetscInt>(block_begin_.size()) - 1;
+  const unsigned long long        full   = (1ull << (layout_.size * layout_.size)) - 1;
+  const auto                      length = [&](PetscInt I) { return block_begin_[I + 1] - block_begin_[I]; };
+  std::vector<PetscInt>           j, partial_column;
+  std::vector<unsigned long long> partial_mask;
+
+  PetscFunctionBegin;
+  layout_.slices = (block_rows + height - 1) / height;
+  PetscCallCXX(slice_begin_.assign(layout_.slices + 1, 0));
+  for (PetscInt s = 0; s < layout_.slices; s++) {
+    PetscInt width = 0;
+    for (PetscInt I = s * height; I < std::min(block_rows, (s + 1) * height); I++) width = std::max(width, length(I));
+    slice_begin_[s + 1] = slice_begin_[s] + width;
+  }
+  PetscCallCXX(j.assign(static_cast<size_t>(height) * slice_begin_[layout_.slices], BsrLayout::NONE));
+  for (PetscInt s = 0; s < layout_.slices; s++)
+    for (PetscInt k = 0; k < slice_begin_[s + 1] - slice_begin_[s]; k++)
+      for (PetscInt I = s * height; I < std::min(block_rows, (s + 1) * height); I++) {
+        if (k >= length(I)) continue;
+        const PetscInt block = block_begin_[I] + k;
+        PetscInt      &to    = j[(slice_begin_[s] + k) * height + I - s * height];
+        to                   = block_column_[block];
+        if (mask[block] == full) continue;
+        to = -2 - static_cast<PetscInt>(partial_column.size());
+        PetscCallCXX(partial_column.push_back(block_column_[block]));
+        PetscCallCXX(partial_mask.push_back(mask[block]));
+      }
+  partial_ = static_cast<PetscCount>(partial_column.size());
+  stored_  = static_cast<PetscInt>(j.size()) * layout_.size * layout_.size;
+  PetscCall(begin_.Take(std::vector<PetscInt>(slice_begin_), space_));
+  PetscCall(j_.Take(std::move(j), space_));
+  PetscCall(partial_column_.Take(std::move(partial_column), space_));
+  PetscCall(partial_mask_.Take(std::move(partial_mask), space_));
+  layout_.begin          = begin_.data();
+  layout_.j              = j_.data();
+  layout_.partial_column = partial_column_.data();
+  layout_.partial_mask   = partial_mask_.data();
+  pattern_bytes_ =
+      static_cast<PetscLogDouble>(begin_.bytes()) + j_.bytes() + partial_column_.bytes() + partial_mask_.bytes();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Bsr::BuildPattern(const CsrView &A, const Parameters &parameters)
+{
+  std::vector<unsigned long long> mask;
+  BsrPlan                         plan;
+
+  PetscFunctionBegin;
+  PetscCall(PlanBsr(A, parameters, &plan));
+  PetscCheck(plan.size, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Check() took a matrix that no size of block suits");
+  layout_        = {};
+  layout_.rows   = A.rows;
+  layout_.size   = plan.size;
+  layout_.height = space_ == Space::Host ? 1 : BsrLayout::HEIGHT;
+  PetscCall(FindBlocks(A, &mask));
+  PetscCall(Arrange(mask));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void Bsr::Slots(const CsrView &A, PetscInt *slot) const
+{
+  const PetscInt size = layout_.size, height = layout_.height;
+  for (PetscInt r = 0; r < A.rows; r++) {
+    const PetscInt I = r / size, s = I / height, to = I % height * size + r % size;
+    PetscInt       k = block_begin_[I];
+    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) {
+      const PetscInt J = A.j[e] / size;
+      if (J < block_column_[k]) k = block_begin_[I]; // where columns do not ascend
+      while (block_column_[k] < J) k++;
+      slot[e] = ((slice_begin_[s] + k - block_begin_[I]) * size + A.j[e] - J * size) * height * size + to;
+    }
+  }
+}
+
+PetscErrorCode Bsr::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
+{
+  PetscFunctionBegin;
+  const ValueLayout a = EncodedLayout();
+  PetscCall(SPARSEGPU_LAUNCH(space_, BsrMult_CUDA(layout_, a, x, y, z, stream), BsrMult_Kokkos(layout_, a, x, y, z)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+std::string Bsr::Details() const
+{
+  char text[256];
+  PetscCallAbort(PETSC_COMM_SELF,
+                 PetscSNPrintf(text, sizeof(text), "%s values, %zu blocks of %d x %d, %.1f %% of them partial",
+                               ValueCodecNames[static_cast<int>(codec()) + 1], block_column_.size(), layout_.size,
+                               layout_.size, 100.0 * partial_ / std::max<double>(1, block_column_.size())));
+  return text;
+}
+
+} // namespace sparsegpu

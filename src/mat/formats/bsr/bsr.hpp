@@ -1,0 +1,90 @@
+/// Dense blocks of 2 x 2 to 6 x 6 entries, one column index for each: for several unknowns per node.
+///
+/// Block rows are cut into slices of `height`: 32 on the device, so that neighbouring threads read neighbouring values,
+/// 1 on the host, where a block row then lies in one piece. Entry (p, q) of block k of block row i of slice s, which is
+/// row (s * height + i) * size + p, lies at
+///     ((begin[s] + k) * size + q) * height * size + i * size + p,
+/// and its block's column at (begin[s] + k) * height + i. A row's entries are summed one after the other, by column, so
+/// that the product is bit for bit that of dia, ell, sell, stencil and csr with one thread per row.
+///
+/// Full blocks take no test at all. One that lacks entries (at a boundary, at the matrix's edge) has a mask of those it
+/// has, in a list of its own: what fills it never meets x, so an Inf or NaN there cannot leak in, matrices need not be
+/// all full blocks, and the fill may be whatever suits the codec of the values.
+/// Im, Yelick & Vuduc, Int. J. High Perform. Comput. Appl. 18(1), 2004 (register blocking).
+#pragma once
+
+#include "mat/format.hpp"
+
+namespace sparsegpu
+{
+
+struct BsrLayout {
+  static constexpr int      SMALLEST = 2, LARGEST = 6; ///< size: below, it is csr; above, registers run out
+  static constexpr PetscInt HEIGHT = 32;               ///< on the device
+  static constexpr PetscInt NONE   = -1;               ///< column of a block that is not there; no other follows it
+
+  PetscInt                  rows, slices, height;
+  int                       size;           ///< rows, and columns, of a block
+  const PetscInt           *begin;          ///< [slices + 1] sum of the widths before, in blocks
+  const PetscInt           *j;              ///< [height * begin[slices]] column / size, NONE, or -2 - place in the list
+  const PetscInt           *partial_column; ///< [partial blocks] column / size
+  const unsigned long long *partial_mask;   ///< [partial blocks] bit p * size + q: it has entry (p, q)
+};
+
+/// z = A x + y; y null or z allowed.
+PetscErrorCode BsrMult_Kokkos(const BsrLayout &A, const ValueLayout &a, const Scalar *x, const Scalar *y, Scalar *z);
+PetscErrorCode BsrMult_CUDA(const BsrLayout &A, const ValueLayout &a, const Scalar *x, const Scalar *y, Scalar *z,
+                            Stream stream);
+
+/// The blocks of one size, counted. size 0: every size that came into question stores too much, refused_size the least.
+struct BsrPlan {
+  int            size   = 0;
+  PetscCount     blocks = 0, partial = 0;
+  PetscCount     steps        = 0; ///< blocks of slices of BsrLayout::HEIGHT, those that are not there included
+  PetscInt       longest      = 0; ///< blocks of the longest block row
+  int            refused_size = 0;
+  PetscLogDouble refused      = 0; ///< entries that it would store
+
+  /// Bytes of the matrix in `space`, with values of `value` bytes.
+  PetscLogDouble Bytes(Space space, PetscLogDouble value) const
+  {
+    const PetscLogDouble all = static_cast<PetscLogDouble>(space == Space::Host ? blocks : steps);
+    return all * (value * size * size + sizeof(PetscInt)) +
+           static_cast<PetscLogDouble>(partial) * (sizeof(PetscInt) + sizeof(unsigned long long));
+  }
+};
+/// The size that makes the fewest bytes, on the device; but A's own block size if no other saves a twentieth; or
+/// parameters.bsr_block. The same in both spaces, so that what a CPU takes a GPU takes, too. O(nonzeros) time.
+PetscErrorCode PlanBsr(const CsrView &A, const Parameters &parameters, BsrPlan *plan);
+/// Bytes for each nonzero on average in the best size, from a few hundred rows spread over the matrix, with values of
+/// `value` bytes: too few to trust, enough to spare most matrices PlanBsr().
+PetscErrorCode SampleBsr(const CsrView &A, PetscLogDouble value, PetscLogDouble *bytes);
+
+class Bsr : public Format
+{
+public:
+  const char      *Name() const override { return "bsr"; }
+  PetscErrorCode   Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const override;
+  PetscErrorCode   Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
+  std::string      Details() const override;
+  const BsrLayout &Layout() const { return layout_; }
+
+protected:
+  PetscErrorCode BuildPattern(const CsrView &A, const Parameters &parameters) override;
+  void           Slots(const CsrView &A, PetscInt *slot) const override;
+  bool           EncodesValues() const override { return true; }
+
+private:
+  PetscErrorCode FindBlocks(const CsrView &A, std::vector<unsigned long long> *mask);
+  PetscErrorCode Arrange(const std::vector<unsigned long long> &mask);
+
+  BsrLayout                 layout_ = {};
+  std::vector<PetscInt>     block_begin_;  ///< [block rows + 1]
+  std::vector<PetscInt>     block_column_; ///< [block_begin_[block rows]] column / size, ascending in each block row
+  std::vector<PetscInt>     slice_begin_;  ///< [slices + 1] layout_.begin
+  PetscCount                partial_ = 0;
+  Array<PetscInt>           begin_, j_, partial_column_;
+  Array<unsigned long long> partial_mask_;
+};
+
+} // namespace sparsegpu

@@ -1,0 +1,168 @@
+/// Which size of block suits a pattern.
+#include <algorithm>
+#include "mat/formats/bsr/bsr.hpp"
+#include "petsc/compat.hpp"
+
+namespace sparsegpu
+{
+
+namespace
+{
+
+/// What counting needs for each block column.
+struct Scratch {
+  std::vector<PetscInt> last;    ///< [block columns] block row that had it last
+  std::vector<PetscInt> entries; ///< [block columns] its entries there
+  std::vector<PetscInt> found;   ///< of one block row
+};
+
+/// Counts the blocks of rows [I * size, (I + 1) * size). The size is known to the compiler: it divides each column.
+template <int size> PetscErrorCode CountBlockRow(const CsrView &A, PetscInt I, Scratch *s, BsrPlan *plan)
+{
+  const PetscInt end = std::min<PetscInt>(A.rows - I * size, size) + I * size;
+
+  PetscFunctionBegin;
+  s->found.clear();
+  for (PetscInt e = A.i[I * size]; e < A.i[end]; e++) {
+    const PetscInt J = A.j[e] / size;
+    if (s->last[J] != I) {
+      s->last[J]    = I;
+      s->entries[J] = 0;
+      PetscCallCXX(s->found.push_back(J));
+    }
+    s->entries[J]++;
+  }
+  plan->blocks += static_cast<PetscCount>(s->found.size());
+  for (PetscInt J : s->found) plan->partial += s->entries[J] < size * size;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// As for dia and ell, but with the slack of a slice or two, so that no tiny matrix is absurd.
+bool TooMuchFill(PetscLogDouble stored, const CsrView &A, const Parameters &parameters)
+{
+  constexpr PetscLogDouble slack = 8192; // entries
+  return (stored > parameters.max_padding * A.nonzeros && stored > A.nonzeros + slack) ||
+         stored > static_cast<PetscLogDouble>(PETSC_MAX_INT);
+}
+
+template <int size> PetscErrorCode CountBlocks(const CsrView &A, const Parameters &parameters, BsrPlan *plan)
+{
+  constexpr PetscInt HEIGHT = BsrLayout::HEIGHT;
+  const PetscInt     rows   = (A.rows + size - 1) / size;
+  Scratch            scratch;
+
+  PetscFunctionBegin;
+  *plan = BsrPlan();
+  PetscCallCXX(scratch.last.assign(A.cols / size + 1, -1));
+  PetscCallCXX(scratch.entries.resize(A.cols / size + 1));
+  plan->size = size;
+  for (PetscInt slice = 0; slice < rows; slice += HEIGHT) {
+    PetscInt width = 0;
+    for (PetscInt I = slice; I < std::min(rows, slice + HEIGHT); I++) {
+      PetscCall(CountBlockRow<size>(A, I, &scratch, plan));
+      width = std::max(width, static_cast<PetscInt>(scratch.found.size()));
+    }
+    plan->longest = std::max(plan->longest, width);
+    plan->steps += static_cast<PetscCount>(HEIGHT) * width;
+  }
+  if (TooMuchFill(static_cast<PetscLogDouble>(plan->steps) * size * size, A, parameters)) plan->size = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <int size> PetscErrorCode SampleSize(const CsrView &A, PetscLogDouble value, PetscLogDouble *bytes)
+{
+  const PetscInt rows = A.rows / size, step = rows / 256 + 1;
+  PetscCount     entries = 0;
+  Scratch        scratch;
+  BsrPlan        plan;
+
+  PetscFunctionBegin;
+  PetscCallCXX(scratch.last.assign(A.cols / size + 1, -1));
+  PetscCallCXX(scratch.entries.resize(A.cols / size + 1));
+  plan.size = size;
+  for (PetscInt I = 0; I < rows; I += step) {
+    PetscCall(CountBlockRow<size>(A, I, &scratch, &plan));
+    entries += A.i[(I + 1) * size] - A.i[I * size];
+  }
+  *bytes = entries ? plan.Bytes(Space::Host, value) / static_cast<PetscLogDouble>(entries) : 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Calls function(std::integral_constant<int, size>) for a size that is known only now.
+template <class Function> PetscErrorCode WithSize(int size, Function &&function)
+{
+  switch (size) {
+  case 2: return function(std::integral_constant<int, 2>());
+  case 3: return function(std::integral_constant<int, 3>());
+  case 4: return function(std::integral_constant<int, 4>());
+  case 5: return function(std::integral_constant<int, 5>());
+  default: return function(std::integral_constant<int, 6>());
+  }
+}
+
+} // namespace
+
+/// Counts `size`; makes it the plan if that is better.
+static PetscErrorCode TrySize(const CsrView &A, const Parameters &parameters, int size, BsrPlan *plan)
+{
+  constexpr PetscLogDouble GAIN  = 0.95; // over the matrix's own block size
+  const auto               bytes = [&](const BsrPlan &p) {
+    const PetscLogDouble all = p.size ? p.Bytes(Space::Device, sizeof(Scalar)) : 1e300;
+    return p.size == A.block_size ? GAIN * all : all;
+  };
+  BsrPlan other;
+
+  PetscFunctionBegin;
+  PetscCall(WithSize(size, [&](auto s) { return CountBlocks<decltype(s)::value>(A, parameters, &other); }));
+  const PetscLogDouble stored = static_cast<PetscLogDouble>(other.steps) * size * size;
+  if (!other.size && (!plan->refused_size || stored < plan->refused)) { // to tell of the one that stores the least
+    plan->refused_size = size;
+    plan->refused      = stored;
+  } else if (other.size && bytes(other) < bytes(*plan)) {
+    *plan = other;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PlanBsr(const CsrView &A, const Parameters &parameters, BsrPlan *plan)
+{
+  constexpr PetscLogDouble NEAR  = 1.15; // a sample does not err by more
+  constexpr int            SIZES = BsrLayout::LARGEST + 1;
+  const PetscInt           asked = parameters.bsr_block;
+  PetscLogDouble           sampled[SIZES], least = 1e300;
+
+  PetscFunctionBegin;
+  PetscCheck(asked == 0 || (asked >= BsrLayout::SMALLEST && asked <= BsrLayout::LARGEST), PETSC_COMM_SELF,
+             PETSC_ERR_ARG_OUTOFRANGE, "-mat_sparsegpu_bsr_block %" PetscInt_FMT " must be from %d to %d, or 0", asked,
+             BsrLayout::SMALLEST, BsrLayout::LARGEST);
+  *plan = BsrPlan();
+  if (asked) {
+    PetscCall(TrySize(A, parameters, static_cast<int>(asked), plan));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (int size = BsrLayout::SMALLEST; size < SIZES; size++) {
+    PetscCall(
+        WithSize(size, [&](auto s) { return SampleSize<decltype(s)::value>(A, sizeof(Scalar), sampled + size); }));
+    least = std::min(least, sampled[size]);
+  }
+  for (bool near : {true, false}) {
+    if (plan->size) break; // the others only where none of the near ones will do
+    for (int size = BsrLayout::SMALLEST; size < SIZES; size++)
+      if (near == (sampled[size] <= NEAR * least)) PetscCall(TrySize(A, parameters, size, plan));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SampleBsr(const CsrView &A, PetscLogDouble value, PetscLogDouble *bytes)
+{
+  PetscFunctionBegin;
+  *bytes = 1e300;
+  for (int size = BsrLayout::SMALLEST; size <= BsrLayout::LARGEST; size++) {
+    PetscLogDouble sampled;
+    PetscCall(WithSize(size, [&](auto s) { return SampleSize<decltype(s)::value>(A, value, &sampled); }));
+    *bytes = std::min(*bytes, sampled);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu
