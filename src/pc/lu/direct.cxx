@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <unistd.h>
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
@@ -38,16 +39,21 @@ PetscErrorCode SymmetricallyPlaced(const CsrView &A, bool *symmetric)
 /// What the analysis says that the factorization will need, before any work is done.
 PetscErrorCode Allocate(PetscCount entries, const char what[], std::vector<Scalar> *array)
 {
+  const double bytes = static_cast<double>(entries) * sizeof(Scalar);
+  const double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  bool         taken = bytes <= there; // more may be promised, but not kept
+
   PetscFunctionBegin;
   try {
     array->clear();
-    array->resize(static_cast<size_t>(entries));
+    if (taken) array->resize(static_cast<size_t>(entries));
   } catch (const std::exception &) {
-    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM,
-            "The %s of the direct factorization need %.4g bytes, which there are not (another "
-            "-pc_factor_mat_ordering_type may need less)",
-            what, (double)entries * sizeof(Scalar));
+    taken = false;
   }
+  PetscCheck(taken, PETSC_COMM_SELF, PETSC_ERR_MEM,
+             "The %s of the direct factorization need %.4g bytes; this machine has %.4g, and not enough of them free "
+             "(another -pc_factor_mat_ordering_type may need less)",
+             what, bytes, there);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
@@ -69,14 +75,15 @@ PetscErrorCode DirectFactor::Match(const CsrView &A, std::vector<PetscInt> *row,
     if (weak) PetscCall(SymmetricallyPlaced(A, &may_match_)); // a structure to be kept if the values let it be
     matched_ = weak && !may_match_;
   }
+  singular_column_ = -1;
+  if (matched_) {
+    PetscCall(MaximumProduct(A, &matching));
+    singular_column_ = matching.unmatched;
+    matched_         = singular_column_ < 0;
+  }
   PetscCallCXX(row_scale_.assign(A.rows, PetscReal(1)));
   PetscCallCXX(column_scale_.assign(A.rows, PetscReal(1)));
   if (!matched_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MaximumProduct(A, &matching));
-  PetscCheck(matching.unmatched < 0, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT,
-             "The matrix is structurally singular: no row is left for column %" PetscInt_FMT
-             " that has a nonzero there",
-             matching.unmatched);
   bool moved = false;
   for (PetscInt k = 0; k < A.rows && !moved; k++) moved = matching.row[k] != k;
   if (moved) {
@@ -108,6 +115,7 @@ PetscErrorCode DirectFactor::Symbolic(const CsrView &A, std::vector<PetscInt> ro
   PetscFunctionBegin;
   rows_ = A.rows;
   PetscCall(Match(A, &row, &column, reorder, context));
+  if (singular_column_ >= 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SymmetricPatternOf(A, Places(row), Places(column), &pattern));
   PetscCall(BuildFrontTree(pattern, &tree_));
   pattern = SymmetricPattern();
@@ -128,8 +136,10 @@ PetscErrorCode DirectFactor::Symbolic(const CsrView &A, std::vector<PetscInt> ro
     for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) ++columns[A.j[e]];
   }
   longest_column_ = columns.empty() ? 0 : *std::max_element(columns.begin(), columns.end());
-  PetscCall(Allocate(plan_.values, "factors", &values_));
-  PetscCall(Allocate(plan_.work, "updates", &work_));
+  values_.clear(); // they may be large: when there are values to put there
+  values_.shrink_to_fit();
+  work_.clear();
+  work_.shrink_to_fit();
   PetscCallCXX(local_row_.resize(rows_));
   PetscCallCXX(w_.resize(rows_));
   PetscCallCXX(column_sums_.resize(rows_));
@@ -166,6 +176,10 @@ PetscErrorCode DirectFactor::Numeric(const Scalar *a)
   LuPivoting              pivoting;
 
   PetscFunctionBegin;
+  if (static_cast<PetscCount>(values_.size()) != plan_.values) {
+    PetscCall(Allocate(plan_.values, "factors", &values_));
+    PetscCall(Allocate(plan_.work, "updates", &work_));
+  }
   row_norm_ = 0;
   if (!matched_) ScaleByDiagonal(a);
   std::fill(sums.begin(), sums.end(), PetscReal(0));
@@ -188,7 +202,7 @@ PetscErrorCode DirectFactor::Numeric(const Scalar *a)
   if (!a_.empty()) std::copy_n(a, a_.size(), a_.data());
   pivoting.exchange = kind == DirectKind::LU ? options.exchange : 0;
   pivoting.tiny     = PetscSqrtReal(PETSC_MACHINE_EPSILON) * PETSC_MACHINE_EPSILON * largest;
-  pivoting.replace  = replace > 0 ? replace : PetscSqrtReal(PETSC_MACHINE_EPSILON) * largest;
+  pivoting.replace  = replace > 0 ? replace : small * largest;
   if (options.refine > 0 || replace > 0) pivoting.tiny = pivoting.replace;
   PetscCall(LuNumeric_Host(tree_, plan_, pivoting, values_.data(), local_row_.data(), work_.data(), &report_));
   PetscCall(PetscLogFlops(plan_.flops));
@@ -326,8 +340,9 @@ PetscErrorCode DirectFactor::Probe(bool *good, PetscReal *error)
 PetscLogDouble DirectFactor::Bytes() const
 {
   const auto bytes = [](const auto &v) { return static_cast<PetscLogDouble>(v.size() * sizeof(v[0])); };
-  return bytes(values_) + bytes(work_) + bytes(plan_.place) + bytes(plan_.mirror) + bytes(tree_.row) +
-         bytes(tree_.relative) + bytes(i_) + bytes(j_) + bytes(a_) + bytes(w_) + bytes(residual_);
+  return static_cast<PetscLogDouble>(plan_.values + plan_.work) * sizeof(Scalar) + bytes(plan_.place) +
+         bytes(plan_.mirror) + bytes(tree_.row) + bytes(tree_.relative) + bytes(i_) + bytes(j_) + bytes(a_) +
+         bytes(w_) + bytes(residual_);
 }
 
 PetscErrorCode DirectFactor::View(PetscViewer viewer) const

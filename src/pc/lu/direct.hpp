@@ -29,6 +29,7 @@ public:
   DirectKind kind      = DirectKind::LU;
   bool       hermitian = false; ///< the mirror image is conjugated
   LuOptions  options;
+  PetscReal  small = PetscSqrtReal(PETSC_MACHINE_EPSILON); ///< pivots below this part of the largest entry are replaced
   PetscReal  replace = 0; ///< pivots that are too small become this large; 0: by the norm of the matrix
 
   /// Everything that does not depend on the values, but for the matching, which looks at them. A: rows and values on
@@ -46,6 +47,7 @@ public:
   /// Was the diagonal left alone, though it is weak, for the sake of a symmetric structure? Then
   /// -mat_sparsegpu_lu_matching auto may still match rows.
   bool           MayMatch() const { return may_match_; }
+  PetscInt       SingularColumn() const { return singular_column_; } ///< that no row is left for; -1: none
   PetscErrorCode View(PetscViewer viewer) const;
 
   PetscInt        Rows() const { return rows_; }
@@ -82,8 +84,9 @@ private:
   std::vector<Scalar>    w_, scratch_, residual_;
   std::vector<PetscReal> column_sums_; ///< [rows] scratch
   LuReport               report_;
-  PetscInt               refined_ = 0; ///< steps of the last solve
-  PetscReal              reached_ = 0; ///< its backward error
+  PetscInt               singular_column_ = -1;
+  PetscInt               refined_         = 0; ///< steps of the last solve
+  PetscReal              reached_         = 0; ///< its backward error
 };
 
 } // namespace sparsegpu

@@ -18,6 +18,9 @@ DirectFactor *DirectOf(Mat F)
   return static_cast<DirectFactor *>(F->data);
 }
 
+#define SINGULAR \
+  "The matrix is structurally singular: no row is left for column %" PetscInt_FMT " that has a nonzero there"
+
 /// A's rows and values on the host, copied where the matrix keeps them on the device.
 struct HostMatrix {
   CsrView               csr;
@@ -134,6 +137,26 @@ PetscErrorCode Judge(Mat F, bool *good)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Replacing pivots by sqrt(eps) lets refinement converge fast, unless the matrix is worse conditioned than that: then
+/// all that is not rounding error is kept. What still must be replaced makes the matrix singular to rounding, even if
+/// solutions as large as that have small backward errors.
+PetscErrorCode Attempt(Mat F, const Scalar *a, bool *good)
+{
+  DirectFactor   *factor = DirectOf(F);
+  const PetscReal usual  = PetscSqrtReal(PETSC_MACHINE_EPSILON);
+
+  PetscFunctionBegin;
+  PetscCall(factor->Numeric(a));
+  PetscCall(Judge(F, good));
+  if (*good || factor->Report().perturbed == 0 || factor->small < usual) PetscFunctionReturn(PETSC_SUCCESS);
+  factor->small = 10 * PETSC_MACHINE_EPSILON;
+  PetscCall(factor->Numeric(a));
+  PetscCall(Judge(F, good));
+  *good = *good && factor->Report().perturbed == 0;
+  if (!*good) factor->small = usual;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode TellFailure(Mat F, Mat A)
 {
   DirectFactor   *factor = DirectOf(F);
@@ -166,8 +189,7 @@ PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
   PetscCheck(matrix.csr.nonzeros == factor->MatrixNonzeros(), PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
              "The matrix has %" PetscInt_FMT " nonzeros, the symbolic factorization was made for %" PetscInt_FMT,
              matrix.csr.nonzeros, factor->MatrixNonzeros());
-  PetscCall(factor->Numeric(matrix.csr.a));
-  PetscCall(Judge(F, &good));
+  PetscCall(Attempt(F, matrix.csr.a, &good));
   if (!good && factor->MayMatch()) {
     const PetscInt        matching = factor->options.matching;
     std::vector<PetscInt> natural;
@@ -178,8 +200,16 @@ PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
     factor->options.matching = 1;
     PetscCall(factor->Symbolic(matrix.csr, natural, natural, Reorder, &reordering));
     factor->options.matching = matching;
-    PetscCall(factor->Numeric(matrix.csr.a));
-    PetscCall(Judge(F, &good));
+    if (factor->SingularColumn() >= 0) {
+      PetscCheck(!A->erroriffailure, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT, SINGULAR, factor->SingularColumn());
+      PetscCall(PetscInfo(F, SINGULAR "\n", factor->SingularColumn()));
+      F->factorerrortype             = MAT_FACTOR_STRUCT_ZEROPIVOT;
+      F->factorerror_zeropivot_value = 0;
+      F->factorerror_zeropivot_row   = factor->SingularColumn();
+      F->assembled = F->preallocated = PETSC_TRUE;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    PetscCall(Attempt(F, matrix.csr.a, &good));
     TakeInfo(F);
   }
   F->factorerrortype = MAT_FACTOR_NOERROR;
@@ -288,6 +318,7 @@ PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorInfo *in
   PetscCallCXX(c.assign(indices, indices + A->rmap->n));
   PetscCall(ISRestoreIndices(column, &indices));
   PetscCall(factor->Symbolic(matrix.csr, std::move(r), std::move(c), Reorder, &reordering));
+  PetscCheck(factor->SingularColumn() < 0, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT, SINGULAR, factor->SingularColumn());
   F->info.fill_ratio_given = info->fill;
   TakeInfo(F);
   F->ops->lufactornumeric = F->ops->choleskyfactornumeric = MatFactorNumeric_Direct;
