@@ -17,6 +17,8 @@ struct MatrixRows {
   const Scalar *device_values = nullptr;
 };
 
+/// Does the viewer show text, and facts rather than entries?
+PetscErrorCode WantsFacts(PetscViewer viewer, bool *wanted);
 /// A's rows where they lie: MATSEQAIJCUSPARSE and MATSEQAIJKOKKOS may keep them on the device.
 PetscErrorCode GetMatrixRows(Mat A, MatrixRows *m);
 

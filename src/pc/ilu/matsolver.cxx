@@ -11,6 +11,20 @@ Factor *FactorOf(Mat F)
   return static_cast<Factor *>(F->data);
 }
 
+PetscErrorCode WantsFacts(PetscViewer viewer, bool *wanted)
+{
+  PetscBool         ascii;
+  PetscViewerFormat format;
+
+  PetscFunctionBegin;
+  *wanted = false;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerGetFormat(viewer, &format));
+  *wanted = format == PETSC_VIEWER_ASCII_INFO || format == PETSC_VIEWER_ASCII_INFO_DETAIL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode GetMatrixRows(Mat A, MatrixRows *m)
 {
   PetscBool    seq, mpi;
@@ -197,18 +211,15 @@ PetscErrorCode MatICCFactorSymbolic_SparseGPU(Mat F, Mat A, IS order, const MatF
 
 PetscErrorCode MatView_Factor(Mat F, PetscViewer viewer)
 {
-  PetscBool         ascii;
-  PetscViewerFormat format;
+  bool wanted;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
-  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerGetFormat(viewer, &format));
-  if (format == PETSC_VIEWER_ASCII_INFO || format == PETSC_VIEWER_ASCII_INFO_DETAIL)
-    PetscCall(FactorOf(F)->View(viewer));
+  PetscCall(WantsFacts(viewer, &wanted));
+  if (wanted) PetscCall(FactorOf(F)->View(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Of incomplete and of direct factors.
 PetscErrorCode MatGetInfo_Factor(Mat F, MatInfoType, MatInfo *info)
 {
   PetscFunctionBegin;
@@ -240,7 +251,6 @@ PetscErrorCode FillFactor(Mat F)
   PetscCallCXX(F->data = new Factor);
   F->ops->ilufactorsymbolic = MatILUFactorSymbolic_SparseGPU;
   F->ops->iccfactorsymbolic = MatICCFactorSymbolic_SparseGPU;
-  F->ops->getinfo           = MatGetInfo_Factor;
   F->ops->view              = MatView_Factor;
   F->ops->destroy           = MatDestroy_Factor;
   for (const MatFactorType f : {MAT_FACTOR_ILU, MAT_FACTOR_ICC})
@@ -267,6 +277,7 @@ PetscErrorCode MatGetFactor_SparseGPU(Mat A, MatFactorType kind, Mat *F)
     PetscCall(FillDirectFactor(B));
   else
     PetscCall(FillFactor(B));
+  B->ops->getinfo   = MatGetInfo_Factor;
   B->factortype     = kind;
   B->canuseordering = PETSC_TRUE;
   PetscCall(PetscFree(B->solvertype));

@@ -346,23 +346,11 @@ PetscErrorCode MatCholeskyFactorSymbolic_Direct(Mat F, Mat A, IS order, const Ma
 
 PetscErrorCode MatView_Direct(Mat F, PetscViewer viewer)
 {
-  PetscBool         ascii;
-  PetscViewerFormat format;
+  bool wanted;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
-  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerGetFormat(viewer, &format));
-  if (format == PETSC_VIEWER_ASCII_INFO || format == PETSC_VIEWER_ASCII_INFO_DETAIL)
-    PetscCall(DirectOf(F)->View(viewer));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatGetInfo_Direct(Mat F, MatInfoType, MatInfo *info)
-{
-  PetscFunctionBegin;
-  *info            = F->info;
-  info->block_size = 1;
+  PetscCall(WantsFacts(viewer, &wanted));
+  if (wanted) PetscCall(DirectOf(F)->View(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -382,7 +370,6 @@ PetscErrorCode FillDirectFactor(Mat F)
   PetscCallCXX(F->data = new DirectFactor);
   F->ops->lufactorsymbolic       = MatLUFactorSymbolic_Direct;
   F->ops->choleskyfactorsymbolic = MatCholeskyFactorSymbolic_Direct;
-  F->ops->getinfo                = MatGetInfo_Direct;
   F->ops->view                   = MatView_Direct;
   F->ops->destroy                = MatDestroy_Direct;
   for (const MatFactorType f : {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY})
