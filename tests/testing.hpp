@@ -164,7 +164,7 @@ class Options
 public:
   explicit Options(const std::string &text)
   {
-    size_t at = 0;
+    size_t at = text.find('-');
     while (at < text.size()) {
       size_t end = text.find(" -", at);
       if (end == std::string::npos) end = text.size();

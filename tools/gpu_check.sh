@@ -49,7 +49,7 @@ all_formats() {
       "$@" || return 1
   done
 }
-step tests ctest --test-dir "$prefix/build" -LE sanitizer --timeout 120 -j "${JOBS:-4}" --output-on-failure
+step tests ctest --test-dir "$prefix/build" -LE sanitizer --timeout 300 -j "${JOBS:-4}" --output-on-failure
 step sanitizer ctest --test-dir "$prefix/build" -L sanitizer --timeout 240 --output-on-failure
 step bench all_formats
 step set "$prefix/build/bench/spmv" -set "$prefix/build/bench/spmv_set.tsv" -formats auto
