@@ -77,7 +77,7 @@ if(NOT SPARSEGPU_CUDA STREQUAL "OFF")
 endif()
 
 add_library(sparsegpu_dependencies INTERFACE)
-target_link_libraries(sparsegpu_dependencies INTERFACE sparsegpu_petsc sparsegpu_kokkos)
+target_link_libraries(sparsegpu_dependencies INTERFACE sparsegpu_petsc sparsegpu_kokkos ${CMAKE_DL_LIBS})
 target_compile_options(sparsegpu_dependencies INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wno-unused-parameter>
                                                         $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>)
 if(SPARSEGPU_HAVE_CUDA)

@@ -1,5 +1,6 @@
 /// DeviceFound() and its companions through the CUDA runtime.
 #include <vector>
+#include "device/cublas.hpp"
 #include "device/cuda_check.hpp"
 #include "device/device.hpp"
 #include "device/upload.hpp"
@@ -266,6 +267,7 @@ PetscErrorCode DeviceFinalize()
   PetscFunctionBegin;
   if (own_stream) SparseGPUCallCUDA(cudaStreamDestroy(own_stream));
   PetscCall(UploadFinalize());
+  PetscCall(CublasFinalize());
   if (free_slots.size() == pages.size() * (PAGE / SLOT)) { // nobody has one
     for (char *page : pages) SparseGPUCallCUDA(cudaFreeHost(page));
     pages.clear();

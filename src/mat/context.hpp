@@ -54,7 +54,7 @@ struct Shadow {
 struct CooMap {
   Array<PetscCount> jmap, perm; ///< [nonzeros + 1], [entries kept]: see SumCoordinates_CUDA()
   PatternKey        pattern;
-  bool              valid = false;
+  bool              valid = false, fresh = false; ///< fresh: MatSetValuesCOO() has not been called since
 };
 
 struct Settings {

@@ -42,7 +42,7 @@ PetscErrorCode MapCoordinates(Mat A, Context *context, const std::vector<PetscIn
     if (entry[k] >= 0) perm[next[entry[k]]++] = static_cast<PetscCount>(k);
   PetscCall(map->jmap.Take(std::move(jmap), Space::Device));
   PetscCall(map->perm.Take(std::move(perm), Space::Device));
-  map->valid = true;
+  map->valid = map->fresh = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -91,6 +91,12 @@ PetscErrorCode SetValuesOnDevice(Mat A, Context *context, const Scalar *v, Inser
   *mapped = false;
   if (!context->coo.valid) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(GetCsr(A, &csr, &key));
+  if (context->coo.fresh) { // MatSetPreallocationCOO() has moved the nonzero state when we had returned
+    PatternKey expected = context->coo.pattern;
+    expected.nonzero    = key.nonzero;
+    if (expected == key) context->coo.pattern = key;
+    context->coo.fresh = false;
+  }
   if (!(key == context->coo.pattern)) PetscFunctionReturn(PETSC_SUCCESS);
   *mapped            = true;
   const size_t bytes = static_cast<size_t>(csr.nonzeros) * sizeof(Scalar);

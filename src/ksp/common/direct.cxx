@@ -118,7 +118,8 @@ PetscErrorCode Direct::Begin(KSP ksp, bool diagonal)
   Stream             stream;
 
   PetscFunctionBegin;
-  ksp_ = ksp;
+  ksp_       = ksp;
+  published_ = false;
   PetscCall(Admit(ksp, &active_));
   if (!active_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetLocalSize(ksp->vec_sol, &rows_));
@@ -164,14 +165,21 @@ PetscErrorCode Direct::Store(const Scalar *from, Vec v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Direct::Publish()
+{
+  PetscFunctionBegin;
+  if (!active_ || !copies_ || published_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLogEventBegin(CopyEvent, ksp_, nullptr, nullptr, nullptr));
+  PetscCall(Store(static_cast<const Scalar *>(x_.data()), ksp_->vec_sol));
+  PetscCall(PetscLogEventEnd(CopyEvent, ksp_, nullptr, nullptr, nullptr));
+  published_ = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Direct::End()
 {
   PetscFunctionBegin;
-  if (active_ && copies_) {
-    PetscCall(PetscLogEventBegin(CopyEvent, ksp_, nullptr, nullptr, nullptr));
-    PetscCall(Store(static_cast<const Scalar *>(x_.data()), ksp_->vec_sol));
-    PetscCall(PetscLogEventEnd(CopyEvent, ksp_, nullptr, nullptr, nullptr));
-  }
+  PetscCall(Publish());
   active_ = false;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -18,6 +18,8 @@ public:
   PetscErrorCode Begin(KSP ksp, bool diagonal = true);
   /// Hands the solution back where it was copied.
   PetscErrorCode End();
+  /// The solution to its vector before the end: there KSPBuildSolution() finds it once there is a reason.
+  PetscErrorCode Publish();
   PetscErrorCode Free();
 
   bool          active() const { return active_; }
@@ -46,7 +48,7 @@ private:
   PetscErrorCode Admit(KSP ksp, bool *admitted);
   PetscErrorCode TakeDiagonal(KSP ksp);
 
-  bool          active_ = false, copies_ = false, right_ = false;
+  bool          active_ = false, copies_ = false, right_ = false, published_ = false;
   KSP           ksp_    = nullptr;
   Mat           A_      = nullptr;
   Format       *format_ = nullptr;

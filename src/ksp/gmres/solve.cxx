@@ -12,6 +12,7 @@ namespace sparsegpu
 static PetscErrorCode Tell(KSP ksp)
 {
   PetscFunctionBegin;
+  if (ksp->reason) PetscCall(GmresOf(ksp)->direct.Publish());
   PetscCall(KSPLogResidualHistory(ksp, ksp->rnorm));
   PetscCall(KSPLogErrorHistory(ksp));
   PetscCall(KSPMonitor(ksp, ksp->its, ksp->rnorm));

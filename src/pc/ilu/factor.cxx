@@ -160,15 +160,9 @@ PetscErrorCode Factor::Attempt(const MatrixRows &A, const Pivots &pivots, PetscI
   }
 #if defined(SPARSEGPU_HAVE_CUDA)
   Stream        stream;
-  const Scalar *matrix = A.on_device ? A.csr.a : A.device_values;
+  const Scalar *matrix;
   PetscCall(DeviceStream(&stream));
-  if (!matrix) {
-    const size_t bytes = static_cast<size_t>(matrix_nonzeros_) * sizeof(Scalar);
-    PetscCall(matrix_.Reserve(bytes));
-    PetscCall(DeviceCopyIn(matrix_.data(), A.csr.a, bytes, stream));
-    PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(bytes)));
-    matrix = static_cast<const Scalar *>(matrix_.data());
-  }
+  PetscCall(ValuesOnDevice(A, &matrix_, &matrix));
   PetscCall(numeric_.Factor(matrix, device_pattern_.identical ? nullptr : device_pattern_.source.data(), pivots,
                             options.spins, device_values_.data(), zero_row, zero_pivot, stream));
   PetscCall(solver_->SetValues(device_values_.data(), stream));

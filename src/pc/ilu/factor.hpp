@@ -2,7 +2,7 @@
 #pragma once
 
 #include <petsc/private/matimpl.h>
-#include "device/buffer.hpp"
+#include "pc/arrays.hpp"
 #include "pc/ilu/ilu.hpp"
 #include "pc/trisolve/host.hpp"
 #include "pc/trisolve/transpose.hpp"
@@ -21,6 +21,8 @@ struct MatrixRows {
 PetscErrorCode WantsFacts(PetscViewer viewer, bool *wanted);
 /// A's rows where they lie: MATSEQAIJCUSPARSE and MATSEQAIJKOKKOS may keep them on the device.
 PetscErrorCode GetMatrixRows(Mat A, MatrixRows *m);
+/// The matrix's values on the device, in `room` if they lie on the host.
+PetscErrorCode ValuesOnDevice(const MatrixRows &rows, DeviceMemory *room, const Scalar **a);
 
 class Factor
 {
@@ -55,8 +57,7 @@ private:
   PetscErrorCode SymbolicOnDevice(const MatrixRows &A, IS row, IS column, const MatFactorInfo &info);
   PetscErrorCode SymbolicOnHost(const MatrixRows &A, IS row, IS column, const MatFactorInfo &info);
   PetscErrorCode Attempt(const MatrixRows &A, const Pivots &pivots, PetscInt *zero_row, PetscReal *zero_pivot);
-  PetscErrorCode SolveArrays(PetscInt count, const PetscScalar *b, PetscInt ldb, bool b_on_device, PetscScalar *x,
-                             PetscInt ldx, bool x_on_device, bool transpose);
+  PetscErrorCode SolveThere(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose);
   PetscErrorCode SolveOnHost(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose);
   PetscErrorCode SolveOnDevice(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose,
                                Stream stream);
@@ -78,7 +79,8 @@ private:
   Array<Scalar>      device_values_;
   sparsegpu::Numeric numeric_;
   TransposedFactors  transposed_;
-  DeviceMemory       matrix_, b_, x_; ///< what lies on the host
+  DeviceMemory       matrix_; ///< what lies on the host
+  Staging            staging_;
 };
 
 /// Where the factorization of A runs: where its products do.

@@ -56,6 +56,22 @@ PetscErrorCode GetMatrixRows(Mat A, MatrixRows *m)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode ValuesOnDevice(const MatrixRows &rows, DeviceMemory *room, const Scalar **a)
+{
+  const size_t bytes = static_cast<size_t>(rows.csr.nonzeros) * sizeof(Scalar);
+  Stream       stream;
+
+  PetscFunctionBegin;
+  *a = rows.on_device ? rows.csr.a : rows.device_values;
+  if (*a) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DeviceStream(&stream));
+  PetscCall(room->Reserve(bytes));
+  PetscCall(DeviceCopyIn(room->data(), rows.csr.a, bytes, stream));
+  PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(bytes)));
+  *a = static_cast<const Scalar *>(room->data());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode FactorSpace(Mat A, Space *space)
 {
   PetscBool seq, mpi, cusparse, kokkos;

@@ -5,8 +5,9 @@
 #pragma once
 
 #include <petscmat.h>
+#include "pc/arrays.hpp"
+#include "pc/lu/engine.hpp"
 #include "pc/lu/matching.hpp"
-#include "pc/lu/numeric.hpp"
 
 namespace sparsegpu
 {
@@ -31,16 +32,21 @@ public:
   LuOptions  options;
   PetscReal  small = PetscSqrtReal(PETSC_MACHINE_EPSILON); ///< pivots below this part of the largest entry are replaced
   PetscReal  replace = 0; ///< pivots that are too small become this large; 0: by the norm of the matrix
+  Staging    staging;
+  DeviceMemory matrix; ///< values that lie on the host
 
-  /// Everything that does not depend on the values, but for the matching, which looks at them. A: rows and values on
-  /// the host. `row`, `column` [A.rows]: the order of elimination. `reorder` gives an order where the matching moves
-  /// rows. Errors: PETSC_ERR_MAT_LU_ZRPVT naming a column of a structurally singular matrix; PETSC_ERR_MEM.
+  /// Everything that does not depend on the values, but for the matching, which looks at them; numbers will be worked
+  /// on in `space`. A: rows and values on the host. `row`, `column` [A.rows]: the order of elimination. `reorder` gives
+  /// an order where the matching moves rows. Errors: PETSC_ERR_MAT_LU_ZRPVT naming a column of a structurally singular
+  /// matrix; PETSC_ERR_MEM.
   PetscErrorCode Symbolic(const CsrView &A, std::vector<PetscInt> row, std::vector<PetscInt> column,
-                          PetscErrorCode (*reorder)(const CsrView &, void *, std::vector<PetscInt> *), void *context);
-  /// The factors of the matrix with the pattern that Symbolic() saw and these values [nonzeros]. No allocation.
+                          PetscErrorCode (*reorder)(const CsrView &, void *, std::vector<PetscInt> *), void *context,
+                          Space space);
+  /// The factors of the matrix with the pattern that Symbolic() saw and these values [nonzeros], which lie in its
+  /// space. No allocation after the first.
   PetscErrorCode Numeric(const Scalar *a);
-  /// x = A^-1 b or A^-T b, `count` columns, refined. Errors: PETSC_ERR_NOT_CONVERGED naming the backward error that
-  /// refinement got to.
+  /// x = A^-1 b or A^-T b, `count` columns in the same space, refined. Errors: PETSC_ERR_NOT_CONVERGED naming the
+  /// backward error that refinement got to.
   PetscErrorCode Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose);
   /// Does a solve get to a small backward error? *error is what it got to.
   PetscErrorCode Probe(bool *good, PetscReal *error);
@@ -50,43 +56,29 @@ public:
   PetscInt       SingularColumn() const { return singular_column_; } ///< that no row is left for; -1: none
   PetscErrorCode View(PetscViewer viewer) const;
 
-  PetscInt        Rows() const { return rows_; }
-  PetscInt        MatrixNonzeros() const { return static_cast<PetscInt>(j_.size()); }
-  PetscCount      Nonzeros() const { return plan_.values; }
-  PetscLogDouble  Flops() const { return plan_.flops; }
-  PetscLogDouble  Bytes() const;
+  PetscInt        Rows() const { return analysis_.rows; }
+  PetscInt        MatrixNonzeros() const { return static_cast<PetscInt>(analysis_.j.size()); }
+  PetscCount      Nonzeros() const { return analysis_.plan.values; }
+  PetscLogDouble  Flops() const { return analysis_.plan.flops; }
+  PetscLogDouble  Bytes() const { return engine_ ? engine_->Bytes() : 0; }
+  Space           Where() const { return engine_ ? engine_->Where() : Space::Host; }
   const LuReport &Report() const { return report_; }
   /// The row of the matrix that is eliminated k-th.
-  PetscInt MatrixRow(PetscInt k) const { return row_order_[k]; }
+  PetscInt MatrixRow(PetscInt k) const { return analysis_.row_order[k]; }
 
 private:
   PetscErrorCode Match(const CsrView &A, std::vector<PetscInt> *row, std::vector<PetscInt> *column,
                        PetscErrorCode (*reorder)(const CsrView &, void *, std::vector<PetscInt> *), void *context);
-  PetscErrorCode ApplyFactors(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose,
-                              bool add);
-  PetscReal      Residual(const Scalar *b, const Scalar *x, bool transpose);
   PetscErrorCode Refine(const Scalar *b, Scalar *x, bool transpose, PetscReal *error);
   PetscReal      Goal(bool transpose) const;
-  void           ScaleByDiagonal(const Scalar *a);
 
-  PetscInt               rows_    = 0;
-  bool                   matched_ = false, may_match_ = false;
-  std::vector<PetscInt>  i_, j_;                          ///< the matrix's pattern
-  std::vector<Scalar>    a_;                              ///< its values as they were factored; none without refinement
-  PetscReal              row_norm_ = 0, column_norm_ = 0; ///< largest sums of magnitudes
-  PetscInt               longest_row_ = 0, longest_column_ = 0;
-  std::vector<PetscInt>  row_order_, column_order_; ///< [rows] eliminated k-th
-  std::vector<PetscReal> row_scale_, column_scale_; ///< [rows] of the matrix's own rows and columns
-  FrontTree              tree_;
-  FrontPlan              plan_;
-  std::vector<Scalar>    values_, work_;
-  std::vector<PetscInt>  local_row_;
-  std::vector<Scalar>    w_, scratch_, residual_;
-  std::vector<PetscReal> column_sums_; ///< [rows] scratch
-  LuReport               report_;
-  PetscInt               singular_column_ = -1;
-  PetscInt               refined_         = 0; ///< steps of the last solve
-  PetscReal              reached_         = 0; ///< its backward error
+  LuAnalysis                analysis_;
+  std::unique_ptr<LuEngine> engine_;
+  bool                      may_match_ = false;
+  LuReport                  report_;
+  PetscInt                  singular_column_ = -1;
+  PetscInt                  refined_         = 0; ///< steps of the last solve
+  PetscReal                 reached_         = 0; ///< its backward error
 };
 
 } // namespace sparsegpu

@@ -178,6 +178,8 @@ PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
   const auto    type   = static_cast<MatFactorShiftType>(static_cast<int>(info->shifttype));
   DirectFactor *factor = DirectOf(F);
   HostMatrix    matrix;
+  MatrixRows    rows;
+  const Scalar *a;
   bool          good;
 
   PetscFunctionBegin;
@@ -185,12 +187,19 @@ PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
              "%s replaces small pivots: -pc_factor_shift_type %s is not supported, none and inblocks are",
              MATSOLVERSPARSEGPU, MatFactorShiftTypes[type]);
   factor->replace = type == MAT_SHIFT_INBLOCKS ? info->shiftamount : 0;
-  PetscCall(matrix.Take(A));
-  PetscCheck(matrix.csr.nonzeros == factor->MatrixNonzeros(), PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+  PetscCall(GetMatrixRows(A, &rows));
+  PetscCheck(rows.csr.nonzeros == factor->MatrixNonzeros(), PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
              "The matrix has %" PetscInt_FMT " nonzeros, the symbolic factorization was made for %" PetscInt_FMT,
-             matrix.csr.nonzeros, factor->MatrixNonzeros());
-  PetscCall(Attempt(F, matrix.csr.a, &good));
+             rows.csr.nonzeros, factor->MatrixNonzeros());
+  if (factor->Where() == Space::Host) {
+    PetscCall(matrix.Take(A));
+    a = matrix.csr.a;
+  } else {
+    PetscCall(ValuesOnDevice(rows, &factor->matrix, &a));
+  }
+  PetscCall(Attempt(F, a, &good));
   if (!good && factor->MayMatch()) {
+    if (factor->Where() == Space::Device) PetscCall(matrix.Take(A));
     const PetscInt        matching = factor->options.matching;
     std::vector<PetscInt> natural;
     Reordering            reordering{F, A};
@@ -198,7 +207,7 @@ PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
     PetscCallCXX(natural.resize(matrix.csr.rows));
     for (PetscInt k = 0; k < matrix.csr.rows; k++) natural[k] = k;
     factor->options.matching = 1;
-    PetscCall(factor->Symbolic(matrix.csr, natural, natural, Reorder, &reordering));
+    PetscCall(factor->Symbolic(matrix.csr, natural, natural, Reorder, &reordering, factor->Where()));
     factor->options.matching = matching;
     if (factor->SingularColumn() >= 0) {
       PetscCheck(!A->erroriffailure, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT, SINGULAR, factor->SingularColumn());
@@ -209,7 +218,7 @@ PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
       F->assembled = F->preallocated = PETSC_TRUE;
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    PetscCall(Attempt(F, matrix.csr.a, &good));
+    PetscCall(Attempt(F, a, &good));
     TakeInfo(F);
   }
   F->factorerrortype = MAT_FACTOR_NOERROR;
@@ -220,18 +229,14 @@ PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
 
 PetscErrorCode Solve(Mat F, Vec b, Vec x, bool transpose)
 {
-  const PetscScalar *in;
-  PetscScalar       *out;
-  const PetscInt     n = DirectOf(F)->Rows();
+  DirectFactor *factor = DirectOf(F);
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(TrisolveEvent, F, b, x, nullptr));
-  PetscCall(VecGetArrayRead(b, &in));
-  PetscCall(VecGetArrayWrite(x, &out));
-  PetscCall(
-      DirectOf(F)->Solve(1, reinterpret_cast<const Scalar *>(in), n, reinterpret_cast<Scalar *>(out), n, transpose));
-  PetscCall(VecRestoreArrayWrite(x, &out));
-  PetscCall(VecRestoreArrayRead(b, &in));
+  PetscCall(SolveVector(b, x, factor->Where(), &factor->staging,
+                        [&](PetscInt count, const Scalar *from, PetscInt ldb, Scalar *to, PetscInt ldx) {
+                          return factor->Solve(count, from, ldb, to, ldx, transpose);
+                        }));
   PetscCall(PetscLogEventEnd(TrisolveEvent, F, b, x, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -250,20 +255,14 @@ PetscErrorCode MatSolveTranspose_Direct(Mat F, Vec b, Vec x)
 
 PetscErrorCode SolveMany(Mat F, Mat B, Mat X, bool transpose)
 {
-  const PetscScalar *in;
-  PetscScalar       *out;
-  PetscInt           ldb, ldx;
+  DirectFactor *factor = DirectOf(F);
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(TrisolveEvent, F, B, X, nullptr));
-  PetscCall(MatDenseGetLDA(B, &ldb));
-  PetscCall(MatDenseGetLDA(X, &ldx));
-  PetscCall(MatDenseGetArrayRead(B, &in));
-  PetscCall(MatDenseGetArrayWrite(X, &out));
-  PetscCall(DirectOf(F)->Solve(B->cmap->n, reinterpret_cast<const Scalar *>(in), ldb, reinterpret_cast<Scalar *>(out),
-                               ldx, transpose));
-  PetscCall(MatDenseRestoreArrayWrite(X, &out));
-  PetscCall(MatDenseRestoreArrayRead(B, &in));
+  PetscCall(SolveColumns(B, X, factor->Where(), &factor->staging,
+                         [&](PetscInt count, const Scalar *from, PetscInt ldb, Scalar *to, PetscInt ldx) {
+                           return factor->Solve(count, from, ldb, to, ldx, transpose);
+                         }));
   PetscCall(PetscLogEventEnd(TrisolveEvent, F, B, X, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -303,6 +302,7 @@ PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorInfo *in
   std::vector<PetscInt> r, c;
   HostMatrix            matrix;
   Reordering            reordering{F, A};
+  Space                 space;
 
   PetscFunctionBegin;
   PetscCheck(A->rmap->n == A->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
@@ -317,7 +317,8 @@ PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorInfo *in
   PetscCall(ISGetIndices(column, &indices));
   PetscCallCXX(c.assign(indices, indices + A->rmap->n));
   PetscCall(ISRestoreIndices(column, &indices));
-  PetscCall(factor->Symbolic(matrix.csr, std::move(r), std::move(c), Reorder, &reordering));
+  PetscCall(FactorSpace(A, &space));
+  PetscCall(factor->Symbolic(matrix.csr, std::move(r), std::move(c), Reorder, &reordering, space));
   PetscCheck(factor->SingularColumn() < 0, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT, SINGULAR, factor->SingularColumn());
   F->info.fill_ratio_given = info->fill;
   TakeInfo(F);

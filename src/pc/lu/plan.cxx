@@ -1,6 +1,7 @@
 #include "pc/lu/plan.hpp"
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
@@ -57,27 +58,40 @@ private:
   PetscCount                       end_ = 0;
 };
 
-void FindSteps(const FrontTree &tree, Steps steps, FrontPlan *plan)
+void FindPostorder(const FrontTree &tree, FrontPlan *plan)
+{
+  const PetscInt fronts = tree.Fronts();
+  plan->step.resize(fronts);
+  plan->step_begin.resize(static_cast<size_t>(fronts) + 1);
+  std::iota(plan->step.begin(), plan->step.end(), 0);
+  std::iota(plan->step_begin.begin(), plan->step_begin.end(), 0);
+}
+
+void FindDeviceSteps(const FrontTree &tree, FrontPlan *plan)
 {
   const PetscInt        fronts = tree.Fronts();
-  std::vector<PetscInt> height(fronts, 0);
+  std::vector<PetscInt> step(fronts, 0), height(fronts, 0); // heights of small fronts among them
 
-  plan->step.resize(fronts);
-  plan->step_begin.assign(1, 0);
+  plan->step_begin.assign(SMALL_CLASSES + 1, 0);
   for (PetscInt f = 0; f < fronts; f++) {
-    if (steps == Steps::Postorder) {
-      plan->step[f] = f;
-      plan->step_begin.push_back(f + 1);
-      continue;
+    const PetscInt rows = tree.Pivots(f) + tree.Others(f), parent = tree.parent[f];
+    const PetscInt size =
+        static_cast<PetscInt>(std::lower_bound(SMALL_FRONTS, SMALL_FRONTS + SMALL_CLASSES, rows) - SMALL_FRONTS);
+    step[f] = std::max(step[f], size);
+    if (parent >= 0) {
+      step[parent]   = std::max(step[parent], step[f] < SMALL_CLASSES ? step[f] : step[f] + 1);
+      height[parent] = std::max(height[parent], height[f] + 1);
     }
-    if (tree.parent[f] >= 0) height[tree.parent[f]] = std::max(height[tree.parent[f]], height[f] + 1);
-    if (height[f] + 2 > static_cast<PetscInt>(plan->step_begin.size())) plan->step_begin.resize(height[f] + 2, 0);
-    ++plan->step_begin[height[f] + 1];
+    if (step[f] + 2 > static_cast<PetscInt>(plan->step_begin.size())) plan->step_begin.resize(step[f] + 2, 0);
+    ++plan->step_begin[step[f] + 1];
   }
-  if (steps == Steps::Postorder) return;
-  for (size_t s = 1; s < plan->step_begin.size(); s++) plan->step_begin[s] += plan->step_begin[s - 1];
-  std::vector<PetscInt> at(plan->step_begin.begin(), plan->step_begin.end());
-  for (PetscInt f = 0; f < fronts; f++) plan->step[at[height[f]]++] = f;
+  std::partial_sum(plan->step_begin.begin(), plan->step_begin.end(), plan->step_begin.begin());
+  plan->step.resize(fronts);
+  std::iota(plan->step.begin(), plan->step.end(), 0);
+  std::stable_sort(plan->step.begin(), plan->step.end(), [&](PetscInt a, PetscInt b) {
+    if (step[a] != step[b]) return step[a] < step[b];
+    return step[a] < SMALL_CLASSES ? height[a] < height[b] : tree.Pivots(a) > tree.Pivots(b);
+  });
 }
 
 void Plan(const FrontTree &tree, Steps steps, FrontPlan *plan)
@@ -87,7 +101,10 @@ void Plan(const FrontTree &tree, Steps steps, FrontPlan *plan)
   Arena                              arena;
 
   *plan = FrontPlan();
-  FindSteps(tree, steps, plan);
+  if (steps == Steps::Postorder)
+    FindPostorder(tree, plan);
+  else
+    FindDeviceSteps(tree, plan);
   plan->lower.resize(fronts);
   plan->upper.resize(fronts);
   plan->update.resize(fronts);

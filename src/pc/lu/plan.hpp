@@ -14,10 +14,17 @@
 namespace sparsegpu
 {
 
-/// The order of the steps of a factorization; fronts of one step do not need each other.
+/// Fronts of at most so many rows are small: a thread block of a device keeps one in its shared memory.
+constexpr PetscInt SMALL_FRONTS[] = {32, 64, 96};
+constexpr PetscInt SMALL_CLASSES  = 3;
+constexpr PetscInt LARGEST_SMALL  = SMALL_FRONTS[SMALL_CLASSES - 1];
+
+/// The order of the steps of a factorization. Updates live until the end of the step of the front that takes them.
 enum class Steps {
   Postorder, ///< one front a step: least memory
-  Levels     ///< as many as possible a step: fronts by their height in the tree
+  Device     ///< a step for each class of small fronts: those that are not larger, nor is any below them, each after
+             ///< the fronts below it; then the large ones by their height in the tree, those of a step independent of
+             ///< each other, with the most pivots first
 };
 
 struct FrontPlan {

@@ -1,0 +1,18 @@
+/// cuBLAS where the machine has it, opened when it is first needed: a large library that few need.
+#pragma once
+
+#include "device/device.hpp"
+#include "device/scalar.hpp"
+
+namespace sparsegpu
+{
+
+/// Is it there? The first call opens it.
+PetscErrorCode CublasFound(bool *found);
+/// C [m x n] -= A [m x k] B [k x n], column-major; only where CublasFound(). Asynchronous.
+PetscErrorCode CublasSubtractProduct(PetscInt m, PetscInt n, PetscInt k, const Scalar *A, PetscInt lda, const Scalar *B,
+                                     PetscInt ldb, Scalar *C, PetscInt ldc, Stream stream);
+/// Ends it, at PetscFinalize().
+PetscErrorCode CublasFinalize();
+
+} // namespace sparsegpu

@@ -1,0 +1,25 @@
+/// Right-hand sides and solutions, of vectors or of dense matrices, brought to where a factor works.
+#pragma once
+
+#include <petscmat.h>
+#include <functional>
+#include "device/buffer.hpp"
+#include "device/scalar.hpp"
+
+namespace sparsegpu
+{
+
+/// Room on the device for what lies on the host.
+struct Staging {
+  DeviceMemory b, x;
+};
+/// Solves for `count` columns, ldb and ldx entries apart, in the space of the factor.
+using SolveFunction =
+    std::function<PetscErrorCode(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx)>;
+
+/// Of one vector; what is on the other side of `space` is copied.
+PetscErrorCode SolveVector(Vec b, Vec x, Space space, Staging *staging, const SolveFunction &solve);
+/// Of the columns of dense matrices. Errors: PETSC_ERR_ARG_IDN if they are the same.
+PetscErrorCode SolveColumns(Mat B, Mat X, Space space, Staging *staging, const SolveFunction &solve);
+
+} // namespace sparsegpu

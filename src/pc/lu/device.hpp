@@ -1,0 +1,84 @@
+/// The numeric factorization and the solves on the device, as their launchers see them. No front waits on the host.
+#pragma once
+
+#include "device/device.hpp"
+#include "pc/lu/plan.hpp"
+#include "pc/lu/numeric.hpp"
+
+namespace sparsegpu
+{
+
+/// The fronts, on the device; see FrontTree and FrontPlan. Row a of front f, its pivots first, has the number
+/// first[f] + row_begin[f] + a among the rows of all fronts.
+struct FrontsView {
+  const PetscInt   *first;                  ///< [fronts + 1]
+  const PetscInt   *parent;                 ///< [fronts]
+  const PetscCount *row_begin;              ///< [fronts + 1]
+  const PetscInt   *row, *relative, *owner; ///< [others of all fronts]; owner: the front that they are others of
+  const PetscCount *lower, *upper, *update; ///< [fronts]
+  const PetscInt   *child_begin, *child;    ///< [fronts + 1], [fronts with a parent] ascending
+  const PetscInt   *source_begin;           ///< [rows of all fronts + 1]
+  const PetscInt   *source; ///< [others of fronts with a parent] the others that a row gets a child's part of
+};
+
+/// What kernels report; the reals as bits, which compare as the magnitudes do.
+struct DeviceReport {
+  unsigned long long ticket[8]; ///< of the launches of a factorization or of a solve
+  unsigned long long first;     ///< LuReport
+  int                perturbed, negative, not_finite, stuck;
+  RealBits           smallest, largest, row_norm, column_norm; ///< magnitudes of pivots, of scaled entries; norms
+  RealBits           residual, x, b;                           ///< maximum norms
+  int                residual_not_finite, b_not_finite;
+  LuPivoting         pivoting;
+};
+
+/// What the kernels of a factorization work on.
+struct LuWorkspace {
+  Scalar       *values, *work; ///< FrontPlan
+  PetscInt     *local_row;     ///< [rows]
+  int          *pending;       ///< [fronts] children that are not done
+  DeviceReport *report;
+  long long     spins; ///< polls at most
+};
+
+/// What the kernels of a solve work on.
+struct LuSolution {
+  const Scalar   *values;
+  const PetscInt *local_row;
+  const Scalar   *b;     ///< [rows] in the order of elimination
+  Scalar         *y;     ///< [rows] after L, or U^T
+  Scalar         *parts; ///< [others of all fronts] what they get from their front
+  Scalar         *x;     ///< [rows] after U, or L^T
+  DeviceReport   *report;
+  long long       spins;
+};
+
+/// Fronts list[0 .. count) of the class, each after those below it that are in the list; those of smaller classes are
+/// done. `launch`: which ticket.
+PetscErrorCode SmallFronts_CUDA(const FrontsView &fronts, PetscInt size, const PetscInt *list, PetscInt count,
+                                int launch, const LuWorkspace &work, Stream stream);
+/// Fronts of any size that do not need each other, the one with the most pivots first; their sizes are known here, too.
+struct LargeStep {
+  PetscInt              count = 0;
+  std::vector<PetscInt> front, pivots, others; ///< [count]
+};
+/// Fronts list[0 .. step.count) on the device, whose children are done.
+PetscErrorCode LargeFronts_CUDA(const FrontsView &fronts, const FrontPlan &plan, const LargeStep &step,
+                                const PetscInt *list, const LuWorkspace &work, Stream stream);
+
+/// A part of a large front in a solve: the rows of a tile of pivots, or LU_TILE of its others.
+struct SolveItem {
+  PetscInt front, tile; ///< tiles of pivots first
+};
+/// y and parts from b, x from y; small fronts by warps, large ones by blocks, tile after tile. Lists in the order of
+/// the steps, items of the backward sweep from the last tile of pivots to the first. Values are their own flags.
+struct SolveLists {
+  const PetscInt  *small;
+  PetscInt         small_count;
+  const SolveItem *forward, *backward;
+  PetscInt         forward_count, backward_count;
+};
+PetscErrorCode LuSweeps_CUDA(const FrontsView &fronts, const SolveLists &lists, bool transpose, const LuSolution &work,
+                             Stream stream);
+
+} // namespace sparsegpu

@@ -1,0 +1,247 @@
+#include "pc/lu/engine.hpp"
+#include <algorithm>
+#include <limits>
+#include <unistd.h>
+#include "petsc/compat.hpp"
+
+namespace sparsegpu
+{
+
+namespace
+{
+/// What the analysis says that the factorization will need, before any work is done.
+PetscErrorCode Allocate(PetscCount entries, const char what[], std::vector<Scalar> *array)
+{
+  const double bytes = static_cast<double>(entries) * sizeof(Scalar);
+  const double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  bool         taken = bytes <= there; // more may be promised, but not kept
+
+  PetscFunctionBegin;
+  try {
+    array->clear();
+    if (taken) array->resize(static_cast<size_t>(entries));
+  } catch (const std::exception &) {
+    taken = false;
+  }
+  PetscCheck(taken, PETSC_COMM_SELF, PETSC_ERR_MEM,
+             "The %s of the direct factorization need %.4g bytes; this machine has %.4g, and not enough of them free "
+             "(another -pc_factor_mat_ordering_type may need less)",
+             what, bytes, there);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+bool IsFinite(PetscReal magnitude)
+{
+  return magnitude - magnitude == 0;
+}
+
+class HostEngine : public LuEngine
+{
+public:
+  PetscErrorCode Symbolic(const LuAnalysis &analysis) override;
+  PetscErrorCode Numeric(const Scalar *a, const LuPolicy &policy, LuReport *report) override;
+  PetscErrorCode Apply(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose) override
+  {
+    return ApplyTo(count, b, ldb, x, ldx, transpose, false);
+  }
+  PetscErrorCode Residual(const Scalar *b, const Scalar *x, bool transpose, PetscReal *error) override;
+  PetscErrorCode Correct(Scalar *x, bool transpose) override
+  {
+    std::copy_n(x, analysis_->rows, before_.data());
+    return ApplyTo(1, residual_.data(), analysis_->rows, x, analysis_->rows, transpose, true);
+  }
+  PetscErrorCode Undo(Scalar *x) override
+  {
+    std::copy_n(before_.data(), analysis_->rows, x);
+    return PETSC_SUCCESS;
+  }
+  PetscErrorCode Sample(const Scalar **b, Scalar **x) override;
+  Space          Where() const override { return Space::Host; }
+  PetscLogDouble Bytes() const override;
+
+private:
+  void           ScaleByDiagonal(const Scalar *a);
+  PetscErrorCode ApplyTo(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose,
+                         bool add);
+
+  const LuAnalysis      *analysis_ = nullptr;
+  std::vector<PetscReal> row_scale_, column_scale_;
+  std::vector<Scalar>    values_, work_;
+  std::vector<PetscInt>  local_row_;
+  std::vector<Scalar>    w_, scratch_;
+  std::vector<Scalar>    a_; ///< the values as they were factored; none without refinement
+  std::vector<Scalar>    residual_, before_, sample_;
+  std::vector<PetscReal> column_sums_;                    ///< [rows] scratch
+  PetscReal              row_norm_ = 0, column_norm_ = 0; ///< largest sums of magnitudes
+};
+
+PetscErrorCode HostEngine::Symbolic(const LuAnalysis &analysis)
+{
+  const FrontPlan &plan = analysis.plan;
+  const PetscInt   n    = analysis.rows;
+
+  PetscFunctionBegin;
+  analysis_ = &analysis;
+  PetscCallCXX(row_scale_ = analysis.row_scale);
+  PetscCallCXX(column_scale_ = analysis.column_scale);
+  values_.clear(); // they may be large: when there are values to put there
+  values_.shrink_to_fit();
+  work_.clear();
+  work_.shrink_to_fit();
+  PetscCallCXX(local_row_.resize(n));
+  PetscCallCXX(w_.resize(n));
+  PetscCallCXX(column_sums_.resize(n));
+  PetscCallCXX(scratch_.resize(plan.most_pivots + plan.widest));
+  PetscCallCXX(residual_.resize(analysis.refine ? n : 0));
+  PetscCallCXX(before_.resize(analysis.refine ? n : 0));
+  PetscCallCXX(a_.resize(analysis.refine ? analysis.j.size() : 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void HostEngine::ScaleByDiagonal(const Scalar *a)
+{
+  const std::vector<PetscInt> &i = analysis_->i, &j = analysis_->j;
+
+  row_scale_.resize(analysis_->rows);
+  for (PetscInt r = 0; r < analysis_->rows; r++) {
+    PetscReal diagonal = 0, most = 0;
+    for (PetscInt e = i[r]; e < i[r + 1]; e++) {
+      const PetscReal magnitude = Magnitude(a[e]);
+      if (!IsFinite(magnitude)) continue;
+      most = std::max(most, magnitude);
+      if (j[e] == r) diagonal = magnitude;
+    }
+    row_scale_[r] = DiagonalScale(diagonal, most);
+  }
+  column_scale_ = row_scale_;
+}
+
+PetscErrorCode HostEngine::Numeric(const Scalar *a, const LuPolicy &policy, LuReport *report)
+{
+  const LuAnalysis            &A    = *analysis_;
+  const FrontPlan             &plan = A.plan;
+  const std::vector<PetscInt> &i = A.i, &j = A.j;
+  std::vector<PetscReal>      &sums    = column_sums_;
+  PetscReal                    largest = 0;
+
+  PetscFunctionBegin;
+  if (static_cast<PetscCount>(values_.size()) != plan.values) {
+    PetscCall(Allocate(plan.values, "factors", &values_));
+    PetscCall(Allocate(plan.work, "updates", &work_));
+  }
+  row_norm_ = 0;
+  if (!A.matched) PetscCallCXX(ScaleByDiagonal(a));
+  std::fill(sums.begin(), sums.end(), PetscReal(0));
+  std::fill(values_.begin(), values_.end(), Scalar(0));
+  for (PetscInt r = 0; r < A.rows; r++) {
+    PetscReal sum = 0;
+    for (PetscInt e = i[r]; e < i[r + 1]; e++) {
+      const PetscReal scale     = row_scale_[r] * column_scale_[j[e]];
+      const PetscReal magnitude = Magnitude(a[e]);
+      const Scalar    value     = Scalar(scale) * a[e];
+      sum += magnitude;
+      sums[j[e]] += magnitude;
+      largest = std::max(largest, scale * magnitude);
+      if (plan.place[e] >= 0) values_[plan.place[e]] = value;
+      if (!plan.mirror.empty() && plan.mirror[e] >= 0) values_[plan.mirror[e]] = A.hermitian ? Conj(value) : value;
+    }
+    row_norm_ = std::max(row_norm_, sum);
+  }
+  column_norm_ = A.rows > 0 ? *std::max_element(sums.begin(), sums.end()) : 0;
+  if (!a_.empty()) std::copy_n(a, a_.size(), a_.data());
+  PetscCall(LuNumeric_Host(A.tree, plan, policy.For(largest), values_.data(), local_row_.data(), work_.data(), report));
+  PetscCall(PetscLogFlops(plan.flops));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// x = or += the factors' inverse times b.
+PetscErrorCode HostEngine::ApplyTo(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
+                                   bool transpose, bool add)
+{
+  const LuAnalysis            &A       = *analysis_;
+  const FrontPlan             &plan    = A.plan;
+  const std::vector<PetscInt> &from    = transpose ? A.column_order : A.row_order,
+                              &to      = transpose ? A.row_order : A.column_order;
+  const std::vector<PetscReal> &before = transpose ? column_scale_ : row_scale_,
+                               &after  = transpose ? row_scale_ : column_scale_;
+  const size_t n = static_cast<size_t>(A.rows), m = static_cast<size_t>(plan.most_pivots + plan.widest);
+
+  PetscFunctionBegin;
+  if (w_.size() < n * count) PetscCallCXX(w_.resize(n * count));
+  if (scratch_.size() < m * count) PetscCallCXX(scratch_.resize(m * count));
+  for (PetscInt c = 0; c < count; c++)
+    for (size_t k = 0; k < n; k++) {
+      w_[c * n + k] = Scalar(before[from[k]]) * b[static_cast<size_t>(c) * ldb + from[k]];
+    }
+  PetscCall(LuSolve_Host(A.tree, plan, values_.data(), local_row_.data(), transpose, count, w_.data(), A.rows,
+                         scratch_.data()));
+  for (PetscInt c = 0; c < count; c++)
+    for (size_t k = 0; k < n; k++) {
+      const Scalar v  = Scalar(after[to[k]]) * w_[c * n + k];
+      Scalar      &at = x[static_cast<size_t>(c) * ldx + to[k]];
+      at              = add ? at + v : v;
+    }
+  PetscCall(PetscLogFlops(2.0 * static_cast<PetscLogDouble>(plan.values) * count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HostEngine::Residual(const Scalar *b, const Scalar *x, bool transpose, PetscReal *error)
+{
+  const LuAnalysis            &A = *analysis_;
+  const std::vector<PetscInt> &i = A.i, &j = A.j;
+  PetscReal                    most = 0, largest_x = 0, largest_b = 0;
+  Scalar                      *r      = residual_.data();
+  bool                         finite = true, finite_b = true;
+
+  PetscFunctionBegin;
+  std::copy_n(b, A.rows, r);
+  for (PetscInt k = 0; k < A.rows; k++) {
+    for (PetscInt e = i[k]; e < i[k + 1]; e++) {
+      if (transpose)
+        r[j[e]] = r[j[e]] - a_[e] * x[k];
+      else
+        r[k] = r[k] - a_[e] * x[j[e]];
+    }
+    largest_x = std::max(largest_x, Magnitude(x[k]));
+    largest_b = std::max(largest_b, Magnitude(b[k]));
+    finite_b  = finite_b && IsFinite(Magnitude(b[k]));
+  }
+  for (PetscInt k = 0; k < A.rows; k++) {
+    const PetscReal magnitude = Magnitude(r[k]);
+    finite                    = finite && IsFinite(magnitude);
+    most                      = std::max(most, magnitude);
+  }
+  *error = BackwardError(most, transpose ? column_norm_ : row_norm_, largest_x, largest_b);
+  if (!finite) *error = PETSC_INFINITY;
+  if (!finite_b) *error = std::numeric_limits<PetscReal>::quiet_NaN();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HostEngine::Sample(const Scalar **b, Scalar **x)
+{
+  const PetscInt n = analysis_->rows;
+
+  PetscFunctionBegin;
+  PetscCallCXX(sample_.resize(2 * static_cast<size_t>(n)));
+  for (PetscInt r = 0; r < n; r++) sample_[r] = Scalar(SampleEntry(r));
+  *b = sample_.data();
+  *x = sample_.data() + n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscLogDouble HostEngine::Bytes() const
+{
+  const auto        bytes = [](const auto &v) { return static_cast<PetscLogDouble>(v.size() * sizeof(v[0])); };
+  const LuAnalysis &A     = *analysis_;
+  return static_cast<PetscLogDouble>(A.plan.values + A.plan.work) * sizeof(Scalar) + bytes(A.plan.place) +
+         bytes(A.plan.mirror) + bytes(A.tree.row) + bytes(A.tree.relative) + bytes(A.i) + bytes(A.j) + bytes(a_) +
+         bytes(w_) + bytes(residual_) + bytes(before_) + bytes(sample_);
+}
+} // namespace
+
+std::unique_ptr<LuEngine> MakeLuEngine_Host()
+{
+  return std::make_unique<HostEngine>();
+}
+
+} // namespace sparsegpu

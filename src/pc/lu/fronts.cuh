@@ -1,0 +1,116 @@
+/// What the kernels of the direct factorization share.
+#pragma once
+
+#include "device/cuda_check.hpp"
+#include "device/load.cuh"
+#include "pc/lu/device.hpp"
+#include "pc/trisolve/poll.cuh"
+
+namespace sparsegpu
+{
+
+constexpr unsigned ALL_LANES = 0xffffffffu;
+
+__device__ __forceinline__ PetscReal shuffle(PetscReal v, int lane)
+{
+  return __shfl_sync(ALL_LANES, v, lane);
+}
+#if defined(PETSC_USE_COMPLEX)
+__device__ __forceinline__ Scalar shuffle(const Scalar &v, int lane)
+{
+  return Scalar(shuffle(v.re, lane), shuffle(v.im, lane));
+}
+#endif
+
+/// One front in its place, see FrontPlan.
+struct DeviceFront {
+  PetscInt   pivots, others, rows, first;
+  PetscCount row_begin;
+  Scalar    *lower, *upper, *update;
+
+  __device__ DeviceFront(const FrontsView &V, PetscInt f, Scalar *values, Scalar *work)
+  {
+    first     = V.first[f];
+    row_begin = V.row_begin[f];
+    pivots    = V.first[f + 1] - first;
+    others    = static_cast<PetscInt>(V.row_begin[f + 1] - row_begin);
+    rows      = pivots + others;
+    lower     = values + V.lower[f];
+    upper     = values + V.upper[f];
+    update    = work + V.update[f];
+  }
+};
+
+__device__ __forceinline__ bool is_finite(PetscReal v)
+{
+  return v - v == 0;
+}
+
+/// A pivot as it is used: see LuPivoting.
+__device__ __forceinline__ Scalar UsedPivot(const Scalar &pivot, const LuPivoting &P)
+{
+  const PetscReal magnitude = Magnitude(pivot);
+  if (!(magnitude <= P.tiny)) return pivot;
+  return magnitude > 0 ? Scalar(P.replace / magnitude) * pivot : Scalar(P.replace);
+}
+
+/// What one thread has seen of pivots, told at the end.
+struct PivotTally {
+  int                perturbed = 0, negative = 0, not_finite = 0;
+  unsigned long long first    = ~0ull;
+  PetscReal          smallest = PETSC_MAX_REAL;
+
+  __device__ void Count(const Scalar &met, const Scalar &used, const LuPivoting &P, PetscInt row)
+  {
+    const PetscReal magnitude = Magnitude(met);
+    if (!is_finite(magnitude)) not_finite = 1;
+    if (magnitude < smallest) smallest = magnitude;
+    if (magnitude <= P.tiny) {
+      perturbed++;
+      if (static_cast<unsigned long long>(row) < first) first = static_cast<unsigned long long>(row);
+    }
+    if (RealPart(used) < 0) negative++;
+  }
+  __device__ void Tell(DeviceReport *report) const
+  {
+    if (perturbed) atomicAdd(&report->perturbed, perturbed);
+    if (negative) atomicAdd(&report->negative, negative);
+    if (not_finite) atomicOr(&report->not_finite, 1);
+    if (perturbed) atomicMin(&report->first, first);
+    atomicMin(&report->smallest, BitsOf(smallest));
+  }
+};
+
+/// Which of the rows k .. end - 1, at most 32, becomes row k: `v` is lane l's entry of column k in row k + l. The same
+/// in all lanes.
+__device__ __forceinline__ int ChoosePivot(PetscReal magnitude, int lane, int count, PetscReal exchange)
+{
+  if (exchange <= 0 || count <= 1) return 0;
+  PetscReal most = lane < count && magnitude >= 0 ? magnitude : PetscReal(-1); // what is not a number never wins
+  int       best = lane;
+  for (int step = 16; step > 0; step /= 2) {
+    const PetscReal other_most = __shfl_xor_sync(ALL_LANES, most, step);
+    const int       other_best = __shfl_xor_sync(ALL_LANES, best, step);
+    if (other_most > most || (other_most == most && other_best < best)) {
+      most = other_most;
+      best = other_best;
+    }
+  }
+  const PetscReal own = __shfl_sync(ALL_LANES, magnitude, 0);
+  return best == 0 || own >= exchange * most ? 0 : best;
+}
+
+/// Polls until the value is there, `spins` times at most.
+__device__ __forceinline__ Scalar Await(const Scalar *p, long long spins, DeviceReport *report)
+{
+  Scalar v = poll(p);
+  for (long long left = spins; IsMissing(v); v = poll(p)) {
+    if (--left < 0) {
+      report->stuck = 1;
+      return GivenUp();
+    }
+  }
+  return v;
+}
+
+} // namespace sparsegpu

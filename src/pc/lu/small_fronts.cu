@@ -1,0 +1,204 @@
+/// Fronts that fit the shared memory of a thread block, from A's entries and the children's updates to the factors and
+/// the update, without a barrier between fronts: each waits for its children, and the list has them before it.
+#include "pc/lu/fronts.cuh"
+#include "petsc/compat.hpp"
+
+namespace sparsegpu
+{
+
+namespace
+{
+/// The dense front: entry (i, j) at [i + j * pitch]; an odd pitch, so that rows and columns are free of bank conflicts.
+struct Dense {
+  Scalar *entry;
+  int     pitch;
+
+  __device__ Scalar &operator()(int i, int j) const { return entry[i + j * pitch]; }
+};
+} // namespace
+
+/// A's entries and zeros; then what the children leave. Neighbouring threads read neighbouring entries.
+static __device__ void Assemble(const FrontsView &V, PetscInt f, const DeviceFront &F, const Scalar *work, Dense D)
+{
+  const int p = static_cast<int>(F.pivots), r = static_cast<int>(F.others), m = p + r;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+
+  for (int j = warp; j < m; j += warps)
+    for (int i = lane; i < m; i += 32)
+      D(i, j) = j < p ? F.lower[i + j * m] : i < p ? F.upper[i + (j - p) * p] : Scalar(0);
+  for (PetscInt c = V.child_begin[f]; c < V.child_begin[f + 1]; c++) {
+    const PetscInt   child = V.child[c];
+    const PetscCount begin = V.row_begin[child];
+    const int        n     = static_cast<int>(V.row_begin[child + 1] - begin);
+    const PetscInt  *at    = V.relative + begin;
+    const Scalar    *from  = work + V.update[child];
+    __syncthreads(); // the children's parts overlap
+    for (int b = warp; b < n; b += warps) {
+      const int j = static_cast<int>(at[b]);
+      for (int a = lane; a < n; a += 32) D(static_cast<int>(at[a]), j) += load_shared(from + a + b * n);
+    }
+  }
+  __syncthreads();
+}
+
+/// Pivots by pivots; rows change places within a tile of LU_TILE. order [pivots] is shared. All but the update of the
+/// others with each other.
+static __device__ void Eliminate(const DeviceFront &F, Dense D, int *order, const LuPivoting &P, PivotTally *tally)
+{
+  const int p = static_cast<int>(F.pivots), m = static_cast<int>(F.rows);
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+
+  for (int k = threadIdx.x; k < p; k += blockDim.x) order[k] = k;
+  for (int k = 0; k < p; k++) {
+    const int end  = min(k / LU_TILE * LU_TILE + LU_TILE, p);
+    const int best = k + ChoosePivot(k + lane < end ? Magnitude(D(k + lane, k)) : 0, lane, end - k, P.exchange);
+    if (best != k) { // the same in all warps: they have read the same entries
+      __syncthreads();
+      for (int j = threadIdx.x; j < m; j += blockDim.x) {
+        const Scalar v = D(k, j);
+        D(k, j)        = D(best, j);
+        D(best, j)     = v;
+      }
+      if (threadIdx.x == 0) {
+        const int row = order[k];
+        order[k]      = order[best];
+        order[best]   = row;
+      }
+      __syncthreads();
+    }
+    const Scalar met = D(k, k), used = UsedPivot(met, P), inverse = Inverse(used);
+    if (threadIdx.x == 0) tally->Count(met, used, P, F.first + k);
+    for (int j = k + 1 + warp; j < m; j += warps) {
+      const Scalar u = D(k, j);
+      for (int i = k + 1 + lane; i < (j < p ? m : p); i += 32) D(i, j) = D(i, j) - D(i, k) * inverse * u;
+    }
+    __syncthreads();
+    // column k is read no more before the next barrier
+    for (int i = k + 1 + threadIdx.x; i < m; i += blockDim.x) D(i, k) = D(i, k) * inverse;
+    if (threadIdx.x == 0) D(k, k) = used;
+  }
+  __syncthreads();
+}
+
+/// The update that the others leave: 4 x 4 entries a thread at a time, TI threads along the rows.
+template <int TI, int TJ> static __device__ void LeaveUpdate(const DeviceFront &F, Dense D)
+{
+  const int p = static_cast<int>(F.pivots), r = static_cast<int>(F.others);
+  const int ti = threadIdx.x % TI, tj = threadIdx.x / TI;
+
+  for (int j0 = tj; j0 < r; j0 += 4 * TJ)
+    for (int i0 = ti; i0 < r; i0 += 4 * TI) {
+      Scalar sum[4][4];
+      int    row[4], column[4];
+      for (int u = 0; u < 4; u++) {
+        row[u]    = p + min(i0 + u * TI, r - 1);
+        column[u] = p + min(j0 + u * TJ, r - 1);
+        for (int v = 0; v < 4; v++) sum[u][v] = Scalar(0);
+      }
+      for (int k = 0; k < p; k++) {
+        Scalar l[4], w[4];
+#pragma unroll
+        for (int u = 0; u < 4; u++) {
+          l[u] = D(row[u], k);
+          w[u] = D(k, column[u]);
+        }
+#pragma unroll
+        for (int u = 0; u < 4; u++)
+#pragma unroll
+          for (int v = 0; v < 4; v++) sum[u][v] = sum[u][v] + l[u] * w[v];
+      }
+#pragma unroll
+      for (int v = 0; v < 4; v++)
+#pragma unroll
+        for (int u = 0; u < 4; u++) {
+          const int i = i0 + u * TI, j = j0 + v * TJ;
+          if (i < r && j < r) F.update[i + j * r] = D(p + i, p + j) - sum[u][v];
+        }
+    }
+}
+
+/// A thread block takes fronts by ticket, in the order of the list, so that the oldest can always go on. Bitwise
+/// reproducible.
+template <int THREADS, int TI> static __global__ void __launch_bounds__(THREADS)
+    small_fronts_kernel(FrontsView V, const PetscInt *list, PetscInt count, int launch, LuWorkspace W)
+{
+  extern __shared__ double2     front_memory[]; // 16 bytes: for complex scalars, too
+  __shared__ int                order[LARGEST_SMALL];
+  __shared__ unsigned long long claimed;
+  const LuPivoting              P = W.report->pivoting;
+  PivotTally                    tally;
+
+  for (;;) {
+    if (threadIdx.x == 0) {
+      claimed = atomicAdd(W.report->ticket + launch, 1ull);
+      if (claimed < static_cast<unsigned long long>(count)) {
+        const int *pending = W.pending + list[claimed];
+        for (long long left = W.spins; poll(pending) > 0;) {
+          if (--left < 0) {
+            W.report->stuck = 1;
+            break;
+          }
+        }
+        __threadfence();
+      }
+    }
+    __syncthreads();
+    if (claimed >= static_cast<unsigned long long>(count)) break;
+    const PetscInt    f = list[claimed], parent = V.parent[f];
+    const DeviceFront F(V, f, W.values, W.work);
+    const int         p = static_cast<int>(F.pivots), m = static_cast<int>(F.rows);
+    const Dense       D{reinterpret_cast<Scalar *>(front_memory), m | 1};
+    Assemble(V, f, F, W.work, D);
+    Eliminate(F, D, order, P, &tally);
+    if (F.others > 0) LeaveUpdate<TI, THREADS / TI>(F, D);
+    for (int j = threadIdx.x / 32; j < m; j += THREADS / 32)
+      for (int i = threadIdx.x % 32; i < (j < p ? m : p); i += 32)
+        (j < p ? F.lower[i + j * m] : F.upper[i + (j - p) * p]) = D(i, j);
+    for (int k = threadIdx.x; k < p; k += THREADS) W.local_row[F.first + k] = order[k];
+    __syncthreads(); // the front is the next one's
+    if (threadIdx.x == 0 && parent >= 0) {
+      __threadfence();
+      atomicSub(W.pending + parent, 1);
+    }
+  }
+  if (threadIdx.x == 0) tally.Tell(W.report);
+}
+
+template <int THREADS, int TI> static PetscErrorCode Launch(const FrontsView &fronts, PetscInt size,
+                                                            const PetscInt *list, PetscInt count, int launch,
+                                                            const LuWorkspace &work, cudaStream_t stream)
+{
+  const int    bytes = static_cast<int>(static_cast<size_t>(size) * (size | 1) * sizeof(Scalar));
+  PetscInt     multiprocessors;
+  const char  *name;
+  size_t       l2;
+  int          resident;
+  static auto *kernel = small_fronts_kernel<THREADS, TI>;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceFacts(&name, &multiprocessors, &l2));
+  SparseGPUCallCUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  SparseGPUCallCUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, THREADS, bytes));
+  const PetscInt blocks = PetscMin(count, multiprocessors * PetscMax(resident, 1));
+  kernel<<<static_cast<unsigned>(blocks), THREADS, bytes, stream>>>(fronts, list, count, launch, work);
+  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SmallFronts_CUDA(const FrontsView &fronts, PetscInt size, const PetscInt *list, PetscInt count,
+                                int launch, const LuWorkspace &work, Stream stream)
+{
+  const cudaStream_t s = static_cast<cudaStream_t>(stream);
+
+  PetscFunctionBegin;
+  if (count == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
+  if (size <= 32)
+    PetscCall(Launch<64, 8>(fronts, size, list, count, launch, work, s));
+  else if (size <= 64)
+    PetscCall(Launch<128, 16>(fronts, size, list, count, launch, work, s));
+  else
+    PetscCall(Launch<256, 16>(fronts, size, list, count, launch, work, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

@@ -1,0 +1,45 @@
+/// The matrix and the vectors of a direct factorization on the device: scaling, places in the fronts, residuals.
+#pragma once
+
+#include "pc/lu/device.hpp"
+#include "pc/lu/engine.hpp"
+
+namespace sparsegpu
+{
+
+/// The matrix as it was factored; its rows, or the columns of a transposed one.
+struct SystemView {
+  PetscInt        rows;
+  const PetscInt *i, *j;  ///< [rows + 1], [nonzeros]
+  const PetscInt *source; ///< [nonzeros] entries of `a`; null: in their order
+  const Scalar   *a;      ///< [nonzeros]
+};
+
+/// row_scale, column_scale [rows]: the inverse roots of the diagonal's magnitudes, as powers of two.
+PetscErrorCode ScaleByDiagonal_CUDA(const SystemView &A, PetscReal *row_scale, PetscReal *column_scale, Stream stream);
+/// Norms and the largest scaled entry to the report, then the thresholds of pivots.
+PetscErrorCode MeasureSystem_CUDA(const SystemView &A, const PetscReal *row_scale, const PetscReal *column_scale,
+                                  const LuPolicy &policy, DeviceReport *report, Stream stream);
+/// The column norm, of a transposed view.
+PetscErrorCode MeasureColumns_CUDA(const SystemView &transposed, DeviceReport *report, Stream stream);
+/// values[place[e]] = a[e], scaled; mirror: null, or where its mirror image goes, conjugated if `hermitian`. Places of
+/// -1 are none.
+PetscErrorCode PlaceValues_CUDA(const SystemView &A, const PetscReal *row_scale, const PetscReal *column_scale,
+                                const PetscCount *place, const PetscCount *mirror, bool hermitian, Scalar *values,
+                                Stream stream);
+/// w[k] = scale[from[k]] * b[from[k]]; flag [flags], what a solve will publish, is not there yet. Tickets begin
+/// anew.
+PetscErrorCode BeginSolve_CUDA(PetscInt rows, const PetscInt *from, const PetscReal *scale, const Scalar *b, Scalar *w,
+                               PetscCount flags, Scalar *flag, DeviceReport *report, Stream stream);
+/// x[to[k]] = scale[to[k]] * w[k], added to before[to[k]] unless that is null.
+PetscErrorCode GiveOut_CUDA(PetscInt rows, const PetscInt *to, const PetscReal *scale, const Scalar *w,
+                            const Scalar *before, Scalar *x, Stream stream);
+/// r = b - A x; its maximum norm, those of x and b, and what is not finite, to the report.
+PetscErrorCode Residual_CUDA(const SystemView &A, const Scalar *b, const Scalar *x, Scalar *r, DeviceReport *report,
+                             Stream stream);
+/// b[r] = SampleEntry(r).
+PetscErrorCode Sample_CUDA(PetscInt rows, Scalar *b, Stream stream);
+/// An empty report, as a factorization begins with it.
+PetscErrorCode ClearReport_CUDA(DeviceReport *report, Stream stream);
+
+} // namespace sparsegpu
