@@ -1,10 +1,11 @@
 static char help[] =
     "Direct factorizations as a PC of type lu sets them up: MATSOLVERSPARSEGPU against every solver that PETSc has there.\n"
-    "Prints one JSON line per matrix and solver; ratios are to the fastest of the others.\n"
+    "Prints one JSON line per matrix and solver; ratios are to the fastest of PETSc's, and to cusolverRf.\n"
     "  -grid2 n,... -grid3 n,...        : five-point stencils n x n, seven-point stencils n x n x n\n"
     "  -gen name,... -gen_size nonzeros : generated matrices, see examples/compare\n"
     "  -f FILE,...                      : files\n"
-    "  -solvers name,...                : of petsc, umfpack, klu, superlu, mumps, superlu_dist, cusparse, sparsegpu\n"
+    "  -solvers name,...                : of petsc, umfpack, klu, superlu, mumps, superlu_dist, cusparse,\n"
+    "                                     cusolverrf, sparsegpu\n"
     "  -pc_type lu|cholesky -runs n     : medians of n refactorizations and solves\n"
     "  -most seconds                    : a solver whose first factorization took so long has no more larger matrices\n";
 
@@ -18,6 +19,7 @@ static char help[] =
 #include "generate.hpp"
 #include "load.hpp"
 #include "petsc/compat.hpp"
+#include "refactor_peer.hpp"
 #include "sparsegpu.h"
 
 namespace
@@ -82,6 +84,51 @@ PetscErrorCode BackwardError(Mat A, Vec b, Vec x, double *error)
   PetscCall(VecDestroy(&r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+#if defined(SPARSEGPU_HAVE_CUDA) && !defined(PETSC_USE_COMPLEX) && !defined(PETSC_USE_64BIT_INDICES) && \
+    defined(PETSC_USE_REAL_DOUBLE)
+constexpr bool HAVE_CUSOLVER = true;
+
+/// cusolverRf, which is not one of PETSc's.
+PetscErrorCode TimeCusolver(Mat A, const Settings &settings, Times *times)
+{
+  const PetscInt    *i, *j;
+  const PetscScalar *a, *b;
+  PetscScalar       *x;
+  PetscInt           n;
+  PetscBool          done;
+  Vec                rhs, solution;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(A, &solution, &rhs));
+  PetscCall(VecSet(solution, 1));
+  PetscCall(MatMult(A, solution, rhs));
+  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscCall(MatSeqAIJGetArrayRead(A, &a));
+  PetscCall(VecGetArrayRead(rhs, &b));
+  PetscCall(VecGetArray(solution, &x));
+  const PeerRefactor peer = CusolverRefactor(n, i[n], i, j, a, b, x, static_cast<int>(settings.runs));
+  PetscCall(VecRestoreArray(solution, &x));
+  PetscCall(VecRestoreArrayRead(rhs, &b));
+  PetscCall(MatSeqAIJRestoreArrayRead(A, &a));
+  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  times->first    = peer.first;
+  times->refactor = peer.refactor;
+  times->solve    = peer.solve;
+  PetscCall(BackwardError(A, rhs, solution, &times->error));
+  PetscCall(VecDestroy(&rhs));
+  PetscCall(VecDestroy(&solution));
+  PetscCheck(peer.first >= 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "cuSOLVER: %s failed", peer.why);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#else
+constexpr bool HAVE_CUSOLVER = false;
+
+PetscErrorCode TimeCusolver(Mat, const Settings &, Times *)
+{
+  return PETSC_ERR_SUP;
+}
+#endif
 
 PetscErrorCode Time(Mat host, const std::string &solver, const Settings &settings, Times *times)
 {
@@ -155,10 +202,11 @@ PetscErrorCode Bench(Mat A, const std::string &name, const Settings &settings, s
     PetscBool there;
     Times     t;
     PetscCall(MatGetFactorAvailable(A, solver.c_str(), MAT_FACTOR_LU, &there));
+    if (solver == "cusolverrf") there = HAVE_CUSOLVER ? PETSC_TRUE : PETSC_FALSE;
     if (solver == "cusparse") there = PetscDefined(HAVE_CUDA) ? PETSC_TRUE : PETSC_FALSE;
     if (!there || ((*slow)[solver] > 0 && info.nz_used > (*slow)[solver])) continue;
     PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, nullptr));
-    const PetscErrorCode error = Time(A, solver, settings, &t);
+    const PetscErrorCode error = solver == "cusolverrf" ? TimeCusolver(A, settings, &t) : Time(A, solver, settings, &t);
     PetscCall(PetscPopErrorHandler());
     if (error) {
       printf("{\"matrix\":\"%s\",\"rows\":%d,\"solver\":\"%s\",\"failed\":%d}\n", name.c_str(), (int)n, solver.c_str(),
@@ -169,8 +217,8 @@ PetscErrorCode Bench(Mat A, const std::string &name, const Settings &settings, s
     if (t.first > settings.most) (*slow)[solver] = info.nz_used;
     all[solver] = t;
     if (solver == MATSOLVERPETSC) first = t;
-    if (solver != MATSOLVERSPARSEGPU && t.error < 1e-6 && (best.empty() || t.Again() < all[best].Again()))
-      best = solver;
+    const bool on_host = solver != MATSOLVERSPARSEGPU && solver != "cusolverrf";
+    if (on_host && t.error < 1e-6 && (best.empty() || t.Again() < all[best].Again())) best = solver;
   }
   for (const auto &entry : all) {
     const Times &t = entry.second;
@@ -180,6 +228,8 @@ PetscErrorCode Bench(Mat A, const std::string &name, const Settings &settings, s
            t.error, t.mb);
     if (entry.first == MATSOLVERSPARSEGPU && !best.empty())
       printf(",\"again_vs\":\"%s\",\"again_ratio\":%.2f", best.c_str(), all[best].Again() / t.Again());
+    if (entry.first == MATSOLVERSPARSEGPU && all.count("cusolverrf"))
+      printf(",\"again_vs_cusolverrf\":%.2f", all["cusolverrf"].Again() / t.Again());
     if (entry.first == MATSOLVERSPARSEGPU && first.first > 0) printf(",\"first_vs_petsc\":%.2f", first.first / t.first);
     printf("}\n");
   }
@@ -212,7 +262,8 @@ PetscErrorCode Run()
   Mat                           A;
 
   PetscFunctionBegin;
-  settings.solvers = {"petsc", "umfpack", "klu", "superlu", "mumps", "superlu_dist", "cusparse", "sparsegpu"};
+  settings.solvers = {"petsc",        "umfpack",  "klu",        "superlu",  "mumps",
+                      "superlu_dist", "cusparse", "cusolverrf", "sparsegpu"};
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-runs", &settings.runs, nullptr));
   PetscCall(PetscOptionsGetReal(nullptr, nullptr, "-most", &settings.most, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-gen_size", &size, nullptr));

@@ -1,6 +1,6 @@
 static const char help[] = "LU and Cholesky factorizations by MATSOLVERSPARSEGPU.\n\n";
 
-#include "factors.hpp"
+#include "direct.hpp"
 
 #include <petscksp.h>
 
@@ -8,55 +8,19 @@ static const char help[] = "LU and Cholesky factorizations by MATSOLVERSPARSEGPU
 
 using namespace testing;
 
-static PetscErrorCode FactorDirect(Mat A, MatFactorType kind, const char ordering[], Mat *F)
+/// The backend under test.
+static std::string on = "kokkos";
+
+template <PetscErrorCode (*test)()> static PetscErrorCode OnEach()
 {
-  const MatFactorInfo info = Info(0);
-  IS                  rows, columns;
+  std::vector<std::string> backends;
 
   PetscFunctionBeginUser;
-  PetscCall(MatGetFactor(A, MATSOLVERSPARSEGPU, kind, F));
-  PetscCall(MatGetOrdering(A, ordering, &rows, &columns));
-  if (kind == MAT_FACTOR_CHOLESKY) {
-    PetscCall(MatCholeskyFactorSymbolic(*F, A, rows, &info));
-    PetscCall(MatCholeskyFactorNumeric(*F, A, &info));
-  } else {
-    PetscCall(MatLUFactorSymbolic(*F, A, rows, columns, &info));
-    PetscCall(MatLUFactorNumeric(*F, A, &info));
+  PetscCall(Backends(&backends));
+  for (const std::string &backend : backends) {
+    on = backend;
+    PetscCall(test());
   }
-  PetscCall(ISDestroy(&rows));
-  PetscCall(ISDestroy(&columns));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// The residual of x against the problem's own entries, b = Input(n, 7): at most what rounding leaves of a refined
-/// solution, 32 eps or the longest sum's, and this check's own sums.
-static PetscErrorCode CheckBackward(const Problem &p, const std::vector<PetscScalar> &x, bool transpose,
-                                    const std::string &what)
-{
-  std::vector<PetscScalar> r = Input(p.rows, 7, Poison::None);
-  std::vector<PetscReal>   sum(p.rows, 0);
-  std::vector<PetscInt>    length(p.rows, 0);
-  PetscReal                b = 0, norm = 0, most = 0, largest = 0;
-  PetscInt                 longest = 0;
-
-  PetscFunctionBeginUser;
-  for (const PetscScalar v : r) b = std::max(b, PetscAbsScalar(v));
-  for (const PetscScalar v : x) largest = std::max(largest, PetscAbsScalar(v));
-  for (const Entry &e : p.entries) {
-    const PetscInt i = transpose ? e.j : e.i, j = transpose ? e.i : e.j;
-    r[i] -= e.v * x[j];
-    sum[i] += PetscAbsScalar(e.v);
-    longest = std::max(longest, ++length[i]);
-  }
-  for (PetscInt k = 0; k < p.rows; ++k) {
-    most = std::max(most, PetscAbsScalar(r[k]));
-    norm = std::max(norm, sum[k]);
-    PetscCheck(PetscAbsScalar(r[k]) <= PETSC_MAX_REAL, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: not finite", what.c_str());
-  }
-  const PetscReal goal = (std::max((PetscReal)32, (PetscReal)longest + 1) + (PetscReal)longest + 2) *
-                         PETSC_MACHINE_EPSILON * (norm * largest + b);
-  PetscCheck(most <= goal, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: residual %g, %g allowed", what.c_str(), (double)most,
-             (double)goal);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -139,7 +103,7 @@ static PetscErrorCode Pivoting()
         const Option             option("-mat_sparsegpu_lu_matching", matching);
         std::vector<PetscScalar> x;
         Mat                      A, F;
-        PetscCall(CreateOn("kokkos", p, &A));
+        PetscCall(CreateOn(on, p, &A));
         PetscCall(FactorDirect(A, MAT_FACTOR_LU, ordering, &F));
         for (const bool transpose : {false, true}) {
           PetscCall(SolveWith(A, F, VECSTANDARD, transpose, &x));
@@ -163,7 +127,7 @@ static PetscErrorCode Errors()
     for (PetscInt c : {0, 1, 3}) structure.Add(r, c, (PetscReal)(1 + r + 2 * c));
   for (PetscInt r = 0; r < 4; ++r)
     for (PetscInt c = 0; c < 4; ++c) value.Add(r, c, (PetscReal)((r + 1) * (c + 2))); // of rank 1
-  PetscCall(CreateOn("kokkos", structure, &A));
+  PetscCall(CreateOn(on, structure, &A));
   PetscCall(ExpectError(
       "structurally singular", [&] { return FactorDirect(A, MAT_FACTOR_LU, MATORDERINGNATURAL, &F); }, &message,
       PETSC_ERR_MAT_LU_ZRPVT));
@@ -174,7 +138,7 @@ static PetscErrorCode Errors()
     MatFactorError error;
     PetscReal      pivot;
     PetscInt       row;
-    PetscCall(CreateOn("kokkos", value, &A));
+    PetscCall(CreateOn(on, value, &A));
     PetscCall(MatSetErrorIfFailure(A, strict ? PETSC_TRUE : PETSC_FALSE));
     if (strict) {
       PetscCall(ExpectError(
@@ -194,7 +158,7 @@ static PetscErrorCode Errors()
 
   Problem nan      = battery::Grid("nan", 6, 5, false);
   nan.entries[7].v = (PetscScalar)NAN;
-  PetscCall(CreateOn("kokkos", nan, &A));
+  PetscCall(CreateOn(on, nan, &A));
   MatFactorError error;
   PetscCall(FactorDirect(A, MAT_FACTOR_LU, MATORDERINGNATURAL, &F));
   PetscCall(MatFactorGetError(F, &error));
@@ -206,7 +170,7 @@ static PetscErrorCode Errors()
        {"-mat_sparsegpu_lu_refine -1", "-mat_sparsegpu_lu_exchange 2", "-mat_sparsegpu_lu_matching perhaps"}) {
     const std::string text(bad);
     const Option      option(text.substr(0, text.find(' ')), text.substr(text.find(' ') + 1));
-    PetscCall(CreateOn("kokkos", battery::Grid("grid", 4, 4, false), &A));
+    PetscCall(CreateOn(on, battery::Grid("grid", 4, 4, false), &A));
     PetscCall(ExpectError(
         bad, [&] { return FactorDirect(A, MAT_FACTOR_LU, MATORDERINGNATURAL, &F); }, &message,
         PETSC_ERR_ARG_OUTOFRANGE));
@@ -226,7 +190,7 @@ static PetscErrorCode Refactor()
   PetscLogDouble           before = 0, after;
 
   PetscFunctionBeginUser;
-  PetscCall(CreateOn("kokkos", p, &A));
+  PetscCall(CreateOn(on, p, &A));
   PetscCall(FactorDirect(A, MAT_FACTOR_LU, MATORDERINGLEASTFILL, &F));
   for (int round = 0; round < 1000; ++round) {
     PetscCall(MatScale(A, round % 2 ? (PetscScalar)0.25 : (PetscScalar)4));
@@ -254,7 +218,7 @@ static PetscErrorCode Many()
   PetscReal     norm, scale;
 
   PetscFunctionBeginUser;
-  PetscCall(CreateOn("kokkos", p, &A));
+  PetscCall(CreateOn(on, p, &A));
   PetscCall(FactorDirect(A, MAT_FACTOR_LU, MATORDERINGND, &F));
   for (const PetscInt count : {1, 3, 40})
     for (const bool transpose : {false, true}) {
@@ -303,7 +267,7 @@ static PetscErrorCode Inertia()
     }
     expected += 2 - 2 * std::cos((double)(r + 1) * PETSC_PI / (N + 1)) < shift;
   }
-  PetscCall(CreateOn("kokkos", line, &A));
+  PetscCall(CreateOn(on, line, &A));
   PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
   for (const char *ordering : {MATORDERINGNATURAL, MATORDERINGND}) {
     PetscCall(FactorDirect(A, MAT_FACTOR_CHOLESKY, ordering, &F));
@@ -375,7 +339,7 @@ static PetscErrorCode Face()
   if (size == 1) {
     Mat         A, F;
     std::string text;
-    PetscCall(CreateOn("kokkos", Dominant(battery::Grid("grid", 21, 20, false)), &A));
+    PetscCall(CreateOn(on, Dominant(battery::Grid("grid", 21, 20, false)), &A));
     PetscCall(FactorDirect(A, MAT_FACTOR_LU, MATORDERINGND, &F));
     PetscCall(ViewText(F, PETSC_VIEWER_ASCII_INFO, "lu_view", &text));
     PetscCall(CheckText("view", text, {"sparsegpu LU", "fronts", "flops", "0 pivots replaced"}));
@@ -389,10 +353,10 @@ int main(int argc, char **argv)
 {
   return Main(argc, argv, help,
               {{"same", Same},
-               {"pivoting", Pivoting},
-               {"errors", Errors},
-               {"refactor", Refactor},
-               {"many", Many},
-               {"inertia", Inertia},
+               {"pivoting", OnEach<Pivoting>},
+               {"errors", OnEach<Errors>},
+               {"refactor", OnEach<Refactor>},
+               {"many", OnEach<Many>},
+               {"inertia", OnEach<Inertia>},
                {"face", Face}});
 }

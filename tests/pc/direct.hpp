@@ -1,0 +1,61 @@
+/// What the tests of direct factorizations share.
+#pragma once
+
+#include "factors.hpp"
+
+namespace testing
+{
+
+inline PetscErrorCode FactorDirect(Mat A, MatFactorType kind, const char ordering[], Mat *F)
+{
+  const MatFactorInfo info = Info(0);
+  IS                  rows, columns;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetFactor(A, MATSOLVERSPARSEGPU, kind, F));
+  PetscCall(MatGetOrdering(A, ordering, &rows, &columns));
+  if (kind == MAT_FACTOR_CHOLESKY) {
+    PetscCall(MatCholeskyFactorSymbolic(*F, A, rows, &info));
+    PetscCall(MatCholeskyFactorNumeric(*F, A, &info));
+  } else {
+    PetscCall(MatLUFactorSymbolic(*F, A, rows, columns, &info));
+    PetscCall(MatLUFactorNumeric(*F, A, &info));
+  }
+  PetscCall(ISDestroy(&rows));
+  PetscCall(ISDestroy(&columns));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The residual of x against the problem's own entries, b = Input(n, 7): at most what rounding leaves of a refined
+/// solution, 32 eps or the longest sum's, and this check's own sums; `slack` times that.
+inline PetscErrorCode CheckBackward(const Problem &p, const std::vector<PetscScalar> &x, bool transpose,
+                                    const std::string &what, PetscReal slack = 1)
+{
+  std::vector<PetscScalar> r = Input(p.rows, 7, Poison::None);
+  std::vector<PetscReal>   sum(p.rows, 0);
+  std::vector<PetscInt>    length(p.rows, 0);
+  PetscReal                b = 0, norm = 0, most = 0, largest = 0;
+  PetscInt                 longest = 0;
+
+  PetscFunctionBeginUser;
+  for (const PetscScalar v : r) b = std::max(b, PetscAbsScalar(v));
+  for (const PetscScalar v : x) largest = std::max(largest, PetscAbsScalar(v));
+  for (const Entry &e : p.entries) {
+    const PetscInt i = transpose ? e.j : e.i, j = transpose ? e.i : e.j;
+    r[i] -= e.v * x[j];
+    sum[i] += PetscAbsScalar(e.v);
+    longest = std::max(longest, ++length[i]);
+  }
+  for (PetscInt k = 0; k < p.rows; ++k) {
+    most = std::max(most, PetscAbsScalar(r[k]));
+    norm = std::max(norm, sum[k]);
+    PetscCheck(PetscAbsScalar(r[k]) <= PETSC_MAX_REAL, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: not finite", what.c_str());
+  }
+  const PetscReal goal = (std::max((PetscReal)32, (PetscReal)longest + 1) + (PetscReal)longest + 2) *
+                         PETSC_MACHINE_EPSILON * (norm * largest + b) * slack;
+  PetscCheck(most <= goal, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: residual %g, %g allowed", what.c_str(), (double)most,
+             (double)goal);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace testing

@@ -1,0 +1,98 @@
+static const char help[] = "Direct factorizations with large fronts: tiles, exchanges, updates of many rows.\n\n";
+
+#include "direct.hpp"
+
+using namespace testing;
+
+/// Rows r and r ^ 1 change places: the pivots that are left are small.
+static Problem Exchanged(Problem p)
+{
+  p.name += "_exchanged";
+  for (Entry &e : p.entries)
+    if ((e.i ^ 1) < p.rows) e.i ^= 1;
+  return p;
+}
+
+/// A first front of `head` pivots with all other rows, which then are dense.
+static Problem Bordered(PetscInt head, PetscInt rows)
+{
+  battery::Builder b("bordered_" + std::to_string(rows), rows, rows);
+  for (PetscInt r = 0; r < rows; ++r)
+    for (PetscInt c = 0; c < rows; ++c)
+      if (r < head || c < head || r == c) b.Add(r, c);
+  return Dominant(b);
+}
+
+static Problem Cube(PetscInt n)
+{
+  battery::Builder b("cube_" + std::to_string(n), n * n * n, n * n * n);
+  for (PetscInt r = 0; r < n * n * n; ++r) {
+    b.Add(r, r);
+    for (const PetscInt step : {1, n, n * n}) {
+      if (r / step % n == n - 1) continue;
+      b.Add(r, r + step);
+      b.Add(r + step, r);
+    }
+  }
+  return Dominant(b);
+}
+
+/// Solves are right, and a factorization of the same values gives the same bits.
+static PetscErrorCode Check(const Problem &p, const char ordering[], bool exchanges)
+{
+  const Option             matching("-mat_sparsegpu_lu_matching", exchanges ? "off" : "auto");
+  std::vector<std::string> backends;
+
+  PetscFunctionBeginUser;
+  PetscCall(Backends(&backends));
+  for (const std::string &backend : backends)
+    for (const char *refine : {"0", "10"}) {
+      const Option             option("-mat_sparsegpu_lu_refine", refine);
+      const std::string        what = p.name + ", " + ordering + " on " + backend + ", refine " + refine;
+      const MatFactorInfo      info = Info(0);
+      std::vector<PetscScalar> x, again;
+      Mat                      A, F;
+      PetscCall(CreateOn(backend, p, &A));
+      PetscCall(FactorDirect(A, MAT_FACTOR_LU, ordering, &F));
+      for (const bool transpose : {false, true}) {
+        PetscCall(SolveWith(A, F, VECSTANDARD, transpose, &x));
+        // without refinement: rows are dominant, so that factors and inverses are bounded, but for the length of sums
+        PetscCall(CheckBackward(p, x, transpose, what, refine[0] == '0' ? 8 * (PetscReal)p.rows : 1));
+        PetscCall(MatLUFactorNumeric(F, A, &info));
+        PetscCall(SolveWith(A, F, VECSTANDARD, transpose, &again));
+        PetscCall(CheckSameBits(x, again, what));
+      }
+      PetscCall(MatDestroy(&F));
+      PetscCall(MatDestroy(&A));
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// More others than a product of our own takes, then a dense front of many tiles.
+static PetscErrorCode Wide()
+{
+  PetscFunctionBeginUser;
+  PetscCall(Check(Bordered(40, 860), MATORDERINGNATURAL, false));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+/// Pivots are exchanged in every tile.
+static PetscErrorCode Exchanges()
+{
+  PetscFunctionBeginUser;
+  PetscCall(Check(Exchanged(Bordered(70, 300)), MATORDERINGNATURAL, true));
+  PetscCall(Check(Exchanged(Bordered(33, 98)), MATORDERINGNATURAL, true));
+  PetscCall(Check(Exchanged(Bordered(5, 60)), MATORDERINGNATURAL, true));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+/// A tree with small and large fronts.
+static PetscErrorCode Tree()
+{
+  PetscFunctionBeginUser;
+  for (const char *ordering : {MATORDERINGND, MATORDERINGRCM}) PetscCall(Check(Cube(12), ordering, false));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  return Main(argc, argv, help, {{"wide", Wide}, {"exchanges", Exchanges}, {"tree", Tree}});
+}
