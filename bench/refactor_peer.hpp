@@ -4,7 +4,7 @@
 /// Seconds, medians of `runs`; negative: cuSOLVER failed, and `why` says where.
 struct PeerRefactor {
   double      first = -1, refactor = -1, solve = -1;
-  const char *why   = "";
+  const char *why = "";
 };
 /// i [rows + 1], j, a [nonzeros], b [rows] on the host; x [rows] receives the solution. Nested dissection by METIS, as
 /// cuSOLVER has it; no refinement.

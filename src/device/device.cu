@@ -192,6 +192,24 @@ PetscErrorCode DeviceFree(void *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode DeviceMemoryLeft(double *bytes)
+{
+  unsigned long long reserved = 0, used = 0; // cuuint64_t
+  size_t             free_bytes, total;
+  Stream             stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(DeviceSynchronize(stream)); // what has been freed on it is free then
+  SparseGPUCallCUDA(cudaMemGetInfo(&free_bytes, &total));
+  if (pool) {
+    SparseGPUCallCUDA(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &reserved));
+    SparseGPUCallCUDA(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used));
+  }
+  *bytes = static_cast<double>(free_bytes) + static_cast<double>(reserved - used);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DeviceAllocatePinned(size_t bytes, void **p)
 {
   PetscFunctionBegin;

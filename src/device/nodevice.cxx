@@ -46,6 +46,10 @@ PetscErrorCode DeviceFree(void *)
 {
   return Missing("Device memory");
 }
+PetscErrorCode DeviceMemoryLeft(double *)
+{
+  return Missing("Device memory");
+}
 PetscErrorCode DeviceAllocatePinned(size_t, void **)
 {
   return Missing("Pinned memory");

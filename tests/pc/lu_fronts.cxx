@@ -2,6 +2,10 @@ static const char help[] = "Direct factorizations with large fronts: tiles, exch
 
 #include "direct.hpp"
 
+#if defined(SPARSEGPU_HAVE_CUDA)
+  #include <cuda_runtime.h>
+#endif
+
 using namespace testing;
 
 /// Rows r and r ^ 1 change places: the pivots that are left are small.
@@ -92,7 +96,43 @@ static PetscErrorCode Tree()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Where the device's memory does not suffice the symbolic factorization says so, with the bytes, and nothing is lost.
+static PetscErrorCode Memory()
+{
+  PetscBool device;
+
+  PetscFunctionBeginUser;
+  PetscCall(SparseGPUHasDevice(&device));
+  if (!device) return Skip("skipped: no GPU");
+#if defined(SPARSEGPU_HAVE_CUDA)
+  constexpr size_t         LEFT = 80 << 20; // less than the factors take: 130 MB
+  std::vector<PetscScalar> x;
+  const Problem            p = Cube(32);
+  size_t                   there, total;
+  void                    *taken = nullptr;
+  std::string              message;
+  Mat                      A, F;
+  PetscCall(CreateOn("cuda", p, &A));
+  PetscCall(MatGetFactor(A, MATSOLVERSPARSEGPU, MAT_FACTOR_LU, &F));
+  PetscCall(MatDestroy(&F)); // the device's context is there
+  PetscCheck(cudaMemGetInfo(&there, &total) == cudaSuccess && there > LEFT &&
+                 cudaMalloc(&taken, there - LEFT) == cudaSuccess,
+             PETSC_COMM_SELF, PETSC_ERR_MEM, "cudaMalloc of all but %zu bytes", LEFT);
+  PetscCall(ExpectError(
+      "little memory", [&] { return FactorDirect(A, MAT_FACTOR_LU, MATORDERINGND, &F); }, &message, PETSC_ERR_MEM));
+  PetscCheck(message.find("will need") != std::string::npos, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The message is: %s",
+             message.c_str());
+  PetscCheck(cudaFree(taken) == cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_GPU, "cudaFree");
+  PetscCall(FactorDirect(A, MAT_FACTOR_LU, MATORDERINGND, &F));
+  PetscCall(SolveWith(A, F, VECSTANDARD, false, &x));
+  PetscCall(CheckBackward(p, x, false, "enough memory"));
+  PetscCall(MatDestroy(&F));
+  PetscCall(MatDestroy(&A));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help, {{"wide", Wide}, {"exchanges", Exchanges}, {"tree", Tree}});
+  return Main(argc, argv, help, {{"wide", Wide}, {"exchanges", Exchanges}, {"tree", Tree}, {"memory", Memory}});
 }

@@ -212,25 +212,18 @@ PetscErrorCode DeviceEngine::TakeTransposed()
 
 PetscErrorCode DeviceEngine::CheckMemory() const
 {
-  const double needed = static_cast<double>(analysis_->plan.values + analysis_->plan.work) * sizeof(Scalar) +
-                        static_cast<double>(Vectors()) * sizeof(Scalar);
-  size_t             there, total;
-  cudaMemPool_t      pool;
-  unsigned long long reserved = 0, used = 0; // cuuint64_t
-  int                device;
+  const LuAnalysis &A       = *analysis_;
+  const size_t      vectors = Vectors() + (A.refine ? 2 * static_cast<size_t>(A.rows) + A.j.size() : 0);
+  const double      needed  = static_cast<double>(sizeof(Scalar)) *
+                        (static_cast<double>(A.plan.values + A.plan.work) + static_cast<double>(vectors));
+  double left;
 
   PetscFunctionBegin;
-  SparseGPUCallCUDA(cudaMemGetInfo(&there, &total));
-  SparseGPUCallCUDA(cudaGetDevice(&device));
-  if (cudaDeviceGetDefaultMemPool(&pool, device) == cudaSuccess) { // what a pool has and nobody uses is free, too
-    SparseGPUCallCUDA(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &reserved));
-    SparseGPUCallCUDA(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used));
-  }
-  const double free = static_cast<double>(there) + static_cast<double>(reserved - used);
-  PetscCheck(needed <= free, PETSC_COMM_SELF, PETSC_ERR_MEM,
+  PetscCall(DeviceMemoryLeft(&left));
+  PetscCheck(needed <= left, PETSC_COMM_SELF, PETSC_ERR_MEM,
              "The direct factorization will need %.4g bytes of the device's memory, of which %.4g are free (another "
              "-pc_factor_mat_ordering_type may need less, -sparsegpu_backend kokkos uses the host's)",
-             needed, free);
+             needed, left);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
