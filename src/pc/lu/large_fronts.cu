@@ -8,9 +8,10 @@
 namespace sparsegpu
 {
 
-static constexpr int PANEL = 64;                        ///< rows, or columns, of a panel that a block takes
-static constexpr int BLOCK = 64, DEPTH = 16, SHARE = 4; ///< of a product: BLOCK x BLOCK entries a block, DEPTH at a
-                                                        ///< time; SHARE x SHARE a thread
+static constexpr int PANEL = sizeof(Scalar) > 8 ? 32 : 64; ///< rows, or columns, of a panel that a block takes: with
+                                                           ///< the tile they fit 48 KB
+static constexpr int BLOCK = 64, DEPTH = 16, SHARE = 4;    ///< of a product: BLOCK x BLOCK entries a block, DEPTH at a
+                                                           ///< time; SHARE x SHARE a thread
 static constexpr int PRODUCT_THREADS  = (BLOCK / SHARE) * (BLOCK / SHARE);
 static constexpr int ASSEMBLE_THREADS = 128;
 static constexpr int TILE_WARPS = 8, TILE_COLUMNS = LU_TILE / TILE_WARPS;

@@ -45,12 +45,13 @@ static __device__ void Assemble(const FrontsView &V, PetscInt f, const DeviceFro
 /// others with each other.
 static __device__ void Eliminate(const DeviceFront &F, Dense D, int *order, const LuPivoting &P, PivotTally *tally)
 {
-  const int p = static_cast<int>(F.pivots), m = static_cast<int>(F.rows);
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+  const int     p = static_cast<int>(F.pivots), m = static_cast<int>(F.rows);
+  const int     lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+  constexpr int TILE = static_cast<int>(LU_TILE);
 
   for (int k = threadIdx.x; k < p; k += blockDim.x) order[k] = k;
   for (int k = 0; k < p; k++) {
-    const int end  = min(k / LU_TILE * LU_TILE + LU_TILE, p);
+    const int end  = min((k / TILE + 1) * TILE, p);
     const int best = k + ChoosePivot(k + lane < end ? Magnitude(D(k + lane, k)) : 0, lane, end - k, P.exchange);
     if (best != k) { // the same in all warps: they have read the same entries
       __syncthreads();
