@@ -136,7 +136,8 @@ struct OptionNames {
 };
 static PetscErrorCode Options(Context *context, SparseGPUOptionItems PetscOptionsObject, OptionNames *names)
 {
-  Parameters &p = context->settings.parameters;
+  Parameters &p       = context->settings.parameters;
+  PetscBool   release = context->settings.release_csr ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "sparsegpu options");
@@ -173,6 +174,10 @@ static PetscErrorCode Options(Context *context, SparseGPUOptionItems PetscOption
       PetscOptionsString("-mat_sparsegpu_values",
                          "sell, bsr: storage of values, auto, full, or where nothing is lost single or dictionary",
                          "MatSparseGPUSetFormat", names->values, names->values, 64, nullptr));
+  PetscCall(PetscOptionsBool("-mat_sparsegpu_release_csr",
+                             "free what lies in CSR's order beside the format for changes of values, at each product",
+                             "MatSparseGPUGetInfo", release, &release, nullptr));
+  context->settings.release_csr = release;
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

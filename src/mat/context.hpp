@@ -45,9 +45,15 @@ struct Shadow {
   PetscObjectState        state           = -1;
   PetscLogDouble          convert_seconds = 0, update_seconds = 0;
   // The transpose of the pattern, where the shadow is of a transpose
-  std::vector<PetscInt> ti, tj; ///< [cols + 1], [nonzeros]
-  std::vector<PetscInt> tperm;  ///< [nonzeros] entry of A
-  std::vector<Scalar>   ta;     ///< [nonzeros] value, conjugated in a Hermitian one
+  std::vector<PetscInt> ti, tj;       ///< [cols + 1], [nonzeros]
+  std::vector<PetscInt> tperm;        ///< [nonzeros] entry of A
+  std::vector<Scalar>   ta;           ///< [nonzeros] value, conjugated in a Hermitian one
+  PetscLogDouble        released = 0; ///< bytes that Release() has freed since the last conversion or update
+
+  /// Bytes beside the format that a change of values needs, in CSR's order.
+  PetscLogDouble BytesForUpdates() const;
+  /// Frees them; what the format itself multiplies with stays.
+  void Release();
 };
 
 /// Assembly from coordinates on the device, for MatSetValuesCOO() with device arrays.
@@ -67,6 +73,7 @@ struct Settings {
              ///< is an error. Else (sub-matrices, products, coarse operators) what it refuses is stored as csr
   bool bound_to_cpu = false;
   bool off_diagonal = false; ///< an off-diagonal block, never strict
+  bool release_csr  = false; ///< -mat_sparsegpu_release_csr: keep nothing beside the format
 };
 
 struct Context {
@@ -76,9 +83,10 @@ struct Context {
   DeviceMemory     x, y, z;        ///< scratch for host vectors in a product on the device
   CooMap           coo;
   DeviceMemory     coo_values;
-  PetscCount       coo_entries = -1;      ///< given to MatSetPreallocationCOO()
-  PetscObjectState coo_state   = -1;      ///< object state for which coo_values are the matrix's values
-  Mat              coo_owner   = nullptr; ///< ... of this matrix: MatHeaderReplace() hands contexts on
+  PetscCount       coo_entries  = -1;      ///< given to MatSetPreallocationCOO()
+  PetscObjectState coo_state    = -1;      ///< object state for which coo_values are the matrix's values
+  Mat              coo_owner    = nullptr; ///< ... of this matrix: MatHeaderReplace() hands contexts on
+  PetscLogDouble   coo_released = 0;       ///< bytes of coo_values that were freed once the host had them
   // mpiaijsparsegpu
   PetscSF          halo   = nullptr; ///< owned columns -> ghosts
   Vec              ghosts = nullptr; ///< [columns of the off-diagonal block]

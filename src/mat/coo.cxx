@@ -109,7 +109,13 @@ PetscErrorCode SetValuesOnDevice(Mat A, Context *context, const Scalar *v, Inser
   context->shadow[static_cast<int>(Space::Device)][static_cast<int>(Side::Normal)].state++;
   PetscCall(PetscObjectStateGet((PetscObject)A, &context->coo_state));
   context->coo_state++;
-  context->coo_owner = A;
+  context->coo_owner    = A;
+  context->coo_released = 0;
+  if (context->settings.release_csr) { // the host has them, and the converted copy if there is one
+    context->coo_released = static_cast<PetscLogDouble>(context->coo_values.bytes());
+    context->coo_owner    = nullptr;
+    PetscCall(context->coo_values.Free());
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -51,6 +51,16 @@ public:
   /// z = A x + y; y may be null (zero) or z. All arrays in the space of Build(). Asynchronous on the device.
   virtual PetscErrorCode Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) = 0;
 
+  /// Frees what only a change of values needs; the next Update() makes it anew. No work may be under way.
+  void Release();
+  /// Bytes of that: the place of each entry and, on the device, the values last given, in CSR's order.
+  PetscLogDouble BytesForUpdates() const
+  {
+    return static_cast<PetscLogDouble>(slot_.bytes()) + static_cast<PetscLogDouble>(staging_.bytes());
+  }
+  /// Does it multiply with arrays of the CsrView itself, so that these must stay?
+  bool Borrows() const { return CsrOrder() && space_ == Space::Host; }
+
   /// Can a sweep of the Jacobi method multiply as it goes? On the device only.
   virtual bool SweepsJacobi() const { return false; }
   /// The sweep with the product A x of this matrix, whatever sweep.product is; where SweepsJacobi().

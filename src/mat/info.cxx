@@ -234,13 +234,27 @@ static PetscErrorCode ShadowToTell(Mat A, const Shadow **shadow, Space *space)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// What lies in CSR's order beside the formats: kept, and released.
+static void BytesBeside(const Context &context, MatSparseGPUInfo *info)
+{
+  info->bytes_kept     = static_cast<PetscLogDouble>(context.coo_values.bytes());
+  info->bytes_released = context.coo_released;
+  for (const auto &space : context.shadow)
+    for (const Shadow &shadow : space) {
+      info->bytes_kept += shadow.BytesForUpdates();
+      info->bytes_released += shadow.released;
+    }
+}
+
 static PetscErrorCode FillInfo(Mat A, MatSparseGPUInfo *info)
 {
   const Shadow *shadow = nullptr;
   Space         space  = Space::Host;
+  Context      *context;
   CsrView       csr;
 
   PetscFunctionBegin;
+  PetscCall(GetContext(A, &context));
   PetscCall(ShadowToTell(A, &shadow, &space));
   PetscCall(GetCsr(A, &csr, nullptr));
   info->format       = shadow->format->Name();
@@ -252,6 +266,7 @@ static PetscErrorCode FillInfo(Mat A, MatSparseGPUInfo *info)
   info->bytes_stored = shadow->format->BytesStored();
   info->bytes_csr    = static_cast<PetscLogDouble>(csr.nonzeros) * (sizeof(Scalar) + sizeof(PetscInt)) +
                     (csr.rows + 1.0) * sizeof(PetscInt);
+  BytesBeside(*context, info);
   info->bytes_mult      = shadow->format->BytesPerMult();
   info->convert_seconds = shadow->convert_seconds;
   info->update_seconds  = shadow->update_seconds;
@@ -326,6 +341,8 @@ static PetscErrorCode ViewBlock(Mat A, const char *what, PetscViewer viewer,
                      "%sstored: %.0f entries for %.0f nonzeros (padding %.2f), %.0f bytes against %.0f as csr (%.2f)\n",
                      what, info.stored, info.nonzeros, info.nonzeros > 0 ? info.stored / info.nonzeros : 1.0,
                      info.bytes_stored, info.bytes_csr, info.bytes_stored / info.bytes_csr));
+  PetscCall((*print)(viewer, "%skept for changes of values: %.0f bytes, released: %.0f bytes\n", what, info.bytes_kept,
+                     info.bytes_released));
   if (*info.details) PetscCall((*print)(viewer, "%sdetails: %s\n", what, info.details));
   PetscCall((*print)(viewer, "%sconversion: %g s, last update of values: %g s\n", what, info.convert_seconds,
                      info.update_seconds));

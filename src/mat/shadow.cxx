@@ -28,6 +28,24 @@ PetscErrorCode GetCsr(Mat A, CsrView *view, PatternKey *key)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscLogDouble Shadow::BytesForUpdates() const
+{
+  const bool borrowed = format && format->Borrows();
+  return (format ? format->BytesForUpdates() : 0) + tperm.size() * sizeof(PetscInt) +
+         (borrowed ? 0 : (ti.size() + tj.size()) * sizeof(PetscInt) + ta.size() * sizeof(Scalar));
+}
+
+void Shadow::Release()
+{
+  released += BytesForUpdates();
+  tperm = std::vector<PetscInt>();
+  if (!format) return;
+  format->Release();
+  if (format->Borrows()) return;
+  ti = tj = std::vector<PetscInt>();
+  ta      = std::vector<Scalar>();
+}
+
 /// The pattern of the transpose and where its entries come from: a counting sort by column, so rows stay in order.
 static PetscErrorCode TransposePattern(const CsrView &A, Shadow *shadow)
 {
@@ -55,6 +73,7 @@ static PetscErrorCode SideView(const CsrView &A, Side side, Shadow *shadow, CsrV
   PetscFunctionBegin;
   *view = A;
   if (side == Side::Normal) PetscFunctionReturn(PETSC_SUCCESS);
+  if (shadow->tperm.size() != static_cast<size_t>(A.nonzeros)) PetscCall(TransposePattern(A, shadow)); // released
   PetscCallCXX(shadow->ta.resize(A.nonzeros));
   for (PetscInt t = 0; t < A.nonzeros; t++) {
     const Scalar v = A.a[shadow->tperm[t]];
@@ -157,8 +176,10 @@ PetscErrorCode GetShadow(Mat A, Context *context, Side side, Space space, Shadow
   }
   PetscCall(GetCsr(A, &csr, &key));
   bool fits = shadow->format && shadow->pattern == key;
+  if (!fits || shadow->state != state) shadow->released = 0;
   if (fits && shadow->state != state) PetscCall(UpdateShadow(A, csr, side, space, shadow, &fits));
   if (!fits) PetscCall(BuildShadow(A, context, csr, key, side, space, shadow));
+  if (context->settings.release_csr) shadow->Release();
   if (side == Side::Normal) shadow->format->Borrow(csr); // AIJ may have moved its arrays
   shadow->state = state;
   if (side == Side::Normal) context->last = shadow;
@@ -177,10 +198,12 @@ PetscErrorCode UpdateShadowFromDevice(Mat A, Context *context, const Scalar *a)
   if (!shadow->format || !(shadow->pattern == key)) PetscFunctionReturn(PETSC_SUCCESS);
   bool fits;
   PetscCall(shadow->format->Update(csr, a, Space::Device, &fits));
+  shadow->released = 0;
   if (fits)
     PetscCallCXX(shadow->details = shadow->format->Details());
   else
     shadow->format.reset(); // the next product builds another one
+  if (context->settings.release_csr) shadow->Release();
   PetscCall(PetscObjectStateGet((PetscObject)A, &shadow->state));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
