@@ -138,6 +138,7 @@ static PetscErrorCode Options(Context *context, SparseGPUOptionItems PetscOption
 {
   Parameters &p       = context->settings.parameters;
   PetscBool   release = context->settings.release_csr ? PETSC_TRUE : PETSC_FALSE;
+  PetscBool   lazy    = context->settings.lazy ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "sparsegpu options");
@@ -178,6 +179,10 @@ static PetscErrorCode Options(Context *context, SparseGPUOptionItems PetscOption
                              "free what lies in CSR's order beside the format for changes of values, at each product",
                              "MatSparseGPUGetInfo", release, &release, nullptr));
   context->settings.release_csr = release;
+  PetscCall(PetscOptionsBool("-mat_sparsegpu_auto_lazy",
+                             "auto: convert when the products so far have lost what that costs, where no bit shows it",
+                             "MatSparseGPUSetFormat", lazy, &lazy, nullptr));
+  context->settings.lazy = lazy;
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -261,6 +266,9 @@ PetscErrorCode ForgetShadows(Mat A)
   PetscCall(GetContext(A, &context));
   for (auto &space : context->shadow)
     for (Shadow &shadow : space) shadow = Shadow();
+  for (Shadow &shadow : context->early) shadow = Shadow();
+  for (auto &space : context->waiting)
+    for (Waiting &waiting : space) waiting = Waiting();
   context->last = nullptr;
   PetscCall(ForgetAgreement(A));
   PetscCall(IsOurs(A, &seq, &mpi));

@@ -40,6 +40,7 @@ struct PatternKey {
 /// A converted copy of the matrix, current when `state` is the matrix's object state.
 struct Shadow {
   std::unique_ptr<Format> format;
+  Space                   space = Space::Host;
   std::string             reason, details;
   PatternKey              pattern;
   PetscObjectState        state           = -1;
@@ -54,6 +55,23 @@ struct Shadow {
   PetscLogDouble BytesForUpdates() const;
   /// Frees them; what the format itself multiplies with stays.
   void Release();
+};
+
+/// What auto decided for one side in one space, and the products that wait for its conversion to pay: lazy.cxx.
+struct Waiting {
+  std::shared_ptr<Choice> choice; ///< null before the analysis
+  PatternKey              pattern;
+  PetscObjectState        state         = -1;
+  bool                    inherited     = false; ///< choice of a matrix that this one is a copy of, not compared
+  PetscCount              since_pattern = 0, since_values = 0; ///< products as csr since these have changed
+};
+
+/// What a shadow is asked for.
+enum class Use {
+  Product, ///< one product
+  Prepare, ///< whatever the next product needs, not counted
+  Tell,    ///< MatView(): as it is, with the choice made
+  Solve    ///< as many products as a solver needs
 };
 
 /// Assembly from coordinates on the device, for MatSetValuesCOO() with device arrays.
@@ -74,11 +92,14 @@ struct Settings {
   bool bound_to_cpu = false;
   bool off_diagonal = false; ///< an off-diagonal block, never strict
   bool release_csr  = false; ///< -mat_sparsegpu_release_csr: keep nothing beside the format
+  bool lazy         = true;  ///< -mat_sparsegpu_auto_lazy: convert once it pays, where no bit shows it
 };
 
 struct Context {
   Settings         settings;
   Shadow           shadow[2][3];   ///< [space][side]
+  Shadow           early[2];       ///< [space] csr of side Normal, until the conversion pays
+  Waiting          waiting[2][3];  ///< [space][side]
   const Shadow    *last = nullptr; ///< used by the last product that was not a transpose's
   DeviceMemory     x, y, z;        ///< scratch for host vectors in a product on the device
   CooMap           coo;
@@ -120,9 +141,31 @@ PetscErrorCode RequireDevice(const char *asked_by);
 /// Host CSR of a seqaijsparsegpu matrix and its key.
 PetscErrorCode GetCsr(Mat A, CsrView *view, PatternKey *key);
 /// The shadow of A for `side` in `space`, built or refreshed if A has changed.
-PetscErrorCode GetShadow(Mat A, Context *context, Side side, Space space, Shadow **shadow);
-/// Takes values that already lie on the device over into the Normal device shadow, if that is built and of this
-/// pattern.
+PetscErrorCode GetShadow(Mat A, Context *context, Side side, Space space, Use use, Shadow **shadow);
+/// Under auto: is it csr's turn still? Counts the product.
+PetscErrorCode IsEarly(Mat A, Context *context, Side side, Space space, Use use, bool *early);
+/// auto's choice for `view`, op(A) of key `key`: the one made before, or inherited, if it is of such a matrix.
+PetscErrorCode GetChoice(const CsrView &A, const CsrView &view, const PatternKey &key, const Parameters &parameters,
+                         Space space, Waiting *waiting, std::shared_ptr<Choice> *choice);
+/// The choices of A are B's, a copy with A's pattern, until it is asked to differ.
+PetscErrorCode InheritChoices(Mat A, Mat B);
+/// `call`, where it may lack memory without an end to the run: *lacks, and no message, if it does.
+template <class Call> PetscErrorCode MayLackMemory(Call call, bool *lacks)
+{
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, nullptr));
+  ierr = call();
+  PetscCall(PetscPopErrorHandler());
+  *lacks = ierr == PETSC_ERR_MEM || ierr == PETSC_ERR_LIB; // the latter: std::bad_alloc
+  if (!*lacks) PetscCall(ierr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+/// Why csr, and until when.
+PetscErrorCode TellEarly(const Waiting &waiting, std::string *reason);
+/// Takes values that already lie on the device over into the Normal device shadows that are built and of this pattern,
+/// from within MatSetValuesCOO().
 PetscErrorCode UpdateShadowFromDevice(Mat A, Context *context, const Scalar *a);
 /// A's values on the device in the order of its rows, where device arrays set them and nothing has changed them since;
 /// else null.
@@ -134,7 +177,7 @@ PetscErrorCode PlannedSpace(Context *context, Space *space);
 
 PetscErrorCode ViewInfo(Mat A, PetscViewer viewer);
 
-extern PetscLogEvent ConvertEvent, UpdateEvent, CopyEvent;
+extern PetscLogEvent ChooseEvent, ConvertEvent, UpdateEvent, CopyEvent;
 
 PETSC_INTERN PetscErrorCode MatCreate_SeqAIJSparseGPU(Mat);
 PETSC_INTERN PetscErrorCode MatCreate_MPIAIJSparseGPU(Mat);

@@ -1,6 +1,7 @@
 /// A storage format: built once from CSR, then multiplied with. Formats are listed in formats.def.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -136,8 +137,23 @@ struct PatternFacts {
   PetscReal mean, deviation; ///< of the row lengths, in entries
 };
 PetscErrorCode InspectPattern(const CsrView &A, PatternFacts *facts);
+
+/// What auto decided for a matrix. Unit of the times: a product as csr.
+struct Choice {
+  std::string   name, reason;
+  bool          same_bits  = false;         ///< csr adds the entries of each row in the same order
+  PetscReal     gain       = 0;             ///< time that a product saves
+  PetscReal     conversion = 0, update = 0; ///< time of a conversion, and of new values in the old pattern
+  std::uint64_t fingerprint = 0;            ///< TakeFingerprint() of its matrix, 0 before
+
+  static constexpr PetscCount LOOK = 5;                  ///< products before it is worth its own analysis
+  PetscCount                  ProductsToConvert() const; ///< as csr, before these have lost what the conversion costs
+  PetscCount                  ProductsToUpdate() const;  ///< the same for new values
+};
 /// The rule of -mat_sparsegpu_format auto, readable in select.cxx; never a format that refuses.
-PetscErrorCode ChooseFormat(const CsrView &A, const Parameters &parameters, Space space, std::string *name,
-                            std::string *reason);
+PetscErrorCode ChooseFormat(const CsrView &A, const Parameters &parameters, Space space, Choice *choice);
+/// Tells matrices apart that auto may decide differently: by their patterns, on the device also by their values, since
+/// there the choice may show in the bits. O(nonzeros) host time, about one product.
+std::uint64_t TakeFingerprint(const CsrView &A, Space space);
 
 } // namespace sparsegpu

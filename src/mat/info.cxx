@@ -47,8 +47,9 @@ static PetscErrorCode OurContext(Mat A, Context **context)
 + A      - the matrix
 - format - "auto" or a name of `MatSparseGPUGetFormats()`
 
-  Options Database Key:
-. -mat_sparsegpu_format format - the same, under the prefix of the matrix
+  Options Database Keys:
++ -mat_sparsegpu_format format - the same, under the prefix of the matrix
+- -mat_sparsegpu_auto_lazy     - whether "auto" converts only once that pays (default true)
 
   Level: intermediate
 
@@ -56,6 +57,10 @@ static PetscErrorCode OurContext(Mat A, Context **context)
   The matrix is converted at the next product. A format that the matrix makes absurd, such as "dia" for one with entries
 on very many diagonals, makes that product fail with `PETSC_ERR_ARG_OUTOFRANGE`; `MatSparseGPUCheckFormat()` tells
 beforehand.
+
+  "auto" takes the format that moves the fewest bytes. Where "csr" has the same bits, products run as that until they
+have lost what the conversion costs; a change of the pattern starts anew, copies by `MatDuplicate()` do not choose
+again.
 
   In parallel the format governs the diagonal block; an off-diagonal block that it refuses is stored as "csr".
 
@@ -224,12 +229,15 @@ static PetscErrorCode ShadowToTell(Mat A, const Shadow **shadow, Space *space)
   PetscFunctionBegin;
   PetscCall(GetContext(A, &context));
   PetscCall(Decide(A, context));
-  if (!context->last || !context->last->format) {
-    PetscCall(PlannedSpace(context, space));
+  const Shadow *const early = context->early;
+  *space                    = context->last ? context->last->space : Space::Host;
+  if (!context->last || !context->last->format) PetscCall(PlannedSpace(context, space));
+  if (!context->last || !context->last->format || context->last == &early[static_cast<int>(*space)]) {
     if (*space == Space::Device) PetscCall(RequireDevice("-sparsegpu_backend cuda"));
-    PetscCall(GetShadow(A, context, Side::Normal, *space, &built));
+    PetscCall(GetShadow(A, context, Side::Normal, *space, Use::Tell, &built));
+    if (built == &early[static_cast<int>(*space)])
+      PetscCall(TellEarly(context->waiting[static_cast<int>(*space)][static_cast<int>(Side::Normal)], &built->reason));
   }
-  *space  = context->last >= &context->shadow[1][0] ? Space::Device : Space::Host;
   *shadow = context->last;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

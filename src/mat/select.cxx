@@ -1,11 +1,16 @@
 /// The rule of -mat_sparsegpu_format auto: the format that moves the fewest bytes among those whose kernels reach full
-/// bandwidth on this pattern. Made before the first product, from pattern and values alone, never from timings, so the
-/// choice, and with it every bit of a product, is reproducible. docs/performance.md has the measurements behind the
-/// constants.
+/// bandwidth on this pattern. Made from pattern and values alone, never from timings, so the choice is reproducible.
+///
+/// Lazily: where csr has the bits of whatever may be chosen, products run as csr until they have lost, by the model,
+/// what the conversion costs: whoever needs one product never pays, and nobody pays more than twice the best. On the
+/// CPU that is always so, and the analysis waits as well; on the GPU the choice is made before the first product, and
+/// only the conversion waits, where csr would have one thread a row anyway. lazy.cxx counts the products. So a
+/// conversion never changes a bit. docs/performance.md has the measurements behind the constants.
 #include <algorithm>
 #include <cmath>
 #include "mat/format.hpp"
 #include "mat/formats/bsr/bsr.hpp"
+#include "mat/formats/csr/csr.hpp"
 #include "mat/formats/ell/ell.hpp"
 #include "mat/formats/sell/sell.hpp"
 #include "mat/formats/stencil/stencil.hpp"
@@ -56,11 +61,23 @@ static PetscErrorCode ValueBytes(const CsrView &A, const Parameters &parameters,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A candidate: bytes of the matrix that a product reads, over the part of the bandwidth that its kernel reaches.
+/// A candidate: bytes of the matrix that a product reads, over the part of the bandwidth that its kernel reaches; time
+/// of a conversion and of new values, in products as csr on one core of a CPU (measured: docs/performance.md).
 struct Candidate {
   const char    *name;
   PetscLogDouble bytes, reach;
+  PetscReal      conversion = 0, update = 0;
+  bool           in_order = true; ///< adds a row's entries one after the other
 };
+constexpr PetscReal DIA_CONVERSION = 6, DIA_UPDATE = 2, STENCIL_CONVERSION = 4, BSR_CONVERSION = 25, BSR_UPDATE = 4,
+                    CODED_BSR_CONVERSION = 40, CODED_BSR_UPDATE = 17, SELL_CONVERSION = 12;
+
+static Candidate BlockCandidate(PetscLogDouble bytes, PetscLogDouble reach, PetscLogDouble value)
+{
+  const bool coded = value < sizeof(Scalar);
+  return Candidate{"bsr", bytes, reach, coded ? CODED_BSR_CONVERSION : BSR_CONVERSION,
+                   coded ? CODED_BSR_UPDATE : BSR_UPDATE};
+}
 
 /// bsr where its blocks are full enough to save bytes.
 static PetscErrorCode PlanBlocks(const CsrView &A, const Parameters &parameters, PetscLogDouble value, BsrPlan *plan)
@@ -92,7 +109,7 @@ static PetscErrorCode CandidatesOnDevice(const CsrView &A, const Parameters &par
   if (f.nonzeros < SMALL) PetscFunctionReturn(PETSC_SUCCESS);
   if (f.diagonals <= PatternFacts::MANY_DIAGONALS && fills(f.diagonals) &&
       !TooMuchPadding(dia, f.nonzeros, parameters.max_padding))
-    PetscCallCXX(candidates->push_back({"dia", dia * sizeof(Scalar), 1}));
+    PetscCallCXX(candidates->push_back({"dia", dia * sizeof(Scalar), 1, DIA_CONVERSION, DIA_UPDATE}));
 
   SellPlan       plan;
   PetscLogDouble value, column;
@@ -102,20 +119,21 @@ static PetscErrorCode CandidatesOnDevice(const CsrView &A, const Parameters &par
   BsrPlan blocks;
   PetscCall(PlanBlocks(A, parameters, value, &blocks));
   if (blocks.size && fills(static_cast<PetscLogDouble>(blocks.longest) * blocks.size)) // reach: a cautious guess as yet
-    PetscCallCXX(candidates->push_back({"bsr", blocks.Bytes(Space::Device, value), 0.85}));
+    PetscCallCXX(candidates->push_back(BlockCandidate(blocks.Bytes(Space::Device, value), 0.85, value)));
   PetscCall(Sell().Check(A, parameters, &ok, &why));
   if (ok) {
     PetscCall(PlanSell(A, parameters.sell_window, &plan));
     if (fills(plan.longest)) {
       PetscCall(SampleSellColumns(A, plan, static_cast<int>(std::max<PetscInt>(1, parameters.column_bytes)), &column));
-      PetscCallCXX(candidates->push_back(
-          {"sell", static_cast<PetscLogDouble>(plan.stored) * (value + column) + 4.0 * f.rows, 0.95}));
+      PetscCallCXX(
+          candidates->push_back({"sell", static_cast<PetscLogDouble>(plan.stored) * (value + column) + 4.0 * f.rows,
+                                 0.95, SELL_CONVERSION, SELL_CONVERSION, plan.long_row.empty()}));
     }
   }
   if (f.diagonals <= PatternFacts::MANY_DIAGONALS) {
     RowClasses classes;
     PetscCall(FindRowClasses(A, &classes, &ok));
-    if (ok) PetscCallCXX(candidates->push_back({"stencil", 1.0 * f.rows, 0.8}));
+    if (ok) PetscCallCXX(candidates->push_back({"stencil", 1.0 * f.rows, 0.8, STENCIL_CONVERSION, STENCIL_CONVERSION}));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -153,29 +171,31 @@ static PetscErrorCode CandidatesOnHost(const CsrView &A, const Parameters &param
   if (f.nonzeros == 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (f.diagonals <= PatternFacts::MANY_DIAGONALS) {
     if (!TooMuchPadding(dia, f.nonzeros, parameters.max_padding))
-      PetscCallCXX(candidates->push_back({"dia", dia * sizeof(Scalar), 0.79}));
+      PetscCallCXX(candidates->push_back({"dia", dia * sizeof(Scalar), 0.79, DIA_CONVERSION, DIA_UPDATE}));
     PetscCall(FindRowClasses(A, &classes, &ok));
   }
   if (ok) {
     const bool runs = MeanRun(classes) >= RUN;
     if (runs || f.nonzeros >= LARGE)
       PetscCallCXX(
-          candidates->push_back({"stencil", 1.0 * f.rows, f.rows / (arithmetic * (runs ? RUN_BYTES : ROW_BYTES))}));
+          candidates->push_back({"stencil", 1.0 * f.rows, f.rows / (arithmetic * (runs ? RUN_BYTES : ROW_BYTES)),
+                                 STENCIL_CONVERSION, STENCIL_CONVERSION}));
   }
   if (f.nonzeros < SMALL) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ValueBytes(A, parameters, &value));
   PetscCall(PlanBlocks(A, parameters, value, &blocks));
   if (blocks.size && 10 * blocks.partial <= blocks.blocks) { // masks are slow
     const PetscLogDouble bytes = blocks.Bytes(Space::Host, value);
-    PetscCallCXX(candidates->push_back({"bsr", bytes, std::min(0.85, bytes / (arithmetic * BLOCK_BYTES))}));
+    PetscCallCXX(
+        candidates->push_back(BlockCandidate(bytes, std::min(0.85, bytes / (arithmetic * BLOCK_BYTES)), value)));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ChooseFormat(const CsrView &A, const Parameters &parameters, Space space, std::string *name,
-                            std::string *reason)
+PetscErrorCode ChooseFormat(const CsrView &A, const Parameters &parameters, Space space, Choice *choice)
 {
   constexpr PetscReal    GAIN = 0.95; // a later candidate must save a twentieth of the time
+  constexpr PetscReal    CORE = 200;  // products as csr on a GPU (1.5 TB/s) in the time of one on a core (7 GB/s)
   std::vector<Candidate> candidates;
   PatternFacts           f;
   char                   text[256];
@@ -198,9 +218,43 @@ PetscErrorCode ChooseFormat(const CsrView &A, const Parameters &parameters, Spac
                           best.bytes / 1e6, candidates[0].bytes / 1e6, f.diagonals,
                           f.diagonals > PatternFacts::MANY_DIAGONALS ? " or more" : "", (double)f.mean,
                           (double)f.deviation, f.longest));
-  PetscCallCXX(*name = best.name);
-  PetscCallCXX(*reason = text);
+  PetscCallCXX(choice->name = best.name);
+  PetscCallCXX(choice->reason = text);
+  choice->same_bits  = best.in_order && CsrInOrder(A, parameters, space);
+  choice->gain       = cost(candidates[0]) > 0 ? 1 - cost(best) / cost(candidates[0]) : 0;
+  choice->conversion = best.conversion * (space == Space::Device ? CORE : 1);
+  choice->update     = space == Space::Device ? 0 : best.update; // on the device csr would have to be updated as well
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscCount Choice::ProductsToConvert() const
+{
+  return gain > 0 ? std::max(LOOK, static_cast<PetscCount>(std::ceil(conversion / gain))) : 0;
+}
+PetscCount Choice::ProductsToUpdate() const
+{
+  return gain > 0 ? static_cast<PetscCount>(std::ceil(update / gain)) : 0;
+}
+
+std::uint64_t TakeFingerprint(const CsrView &A, Space space)
+{
+  std::uint64_t h   = 0x9e3779b97f4a7c15ull;
+  const auto    mix = [&h](std::uint64_t v) {
+    h = (h ^ v) * 0x9e3779b97f4a7c15ull;
+    h ^= h >> 29;
+  };
+  mix(static_cast<std::uint64_t>(A.rows));
+  mix(static_cast<std::uint64_t>(A.cols));
+  mix(static_cast<std::uint64_t>(A.block_size));
+  for (PetscInt r = 0; r < A.rows; r++) mix(static_cast<std::uint64_t>(A.i[r + 1]));
+  for (PetscInt e = 0; e < A.nonzeros; e++) mix(static_cast<std::uint64_t>(A.j[e]));
+  for (PetscInt e = 0; space == Space::Device && e < A.nonzeros; e++) {
+    mix(BitsOf(RealPart(A.a[e])));
+#if defined(PETSC_USE_COMPLEX)
+    mix(BitsOf(A.a[e].im));
+#endif
+  }
+  return h ? h : 1;
 }
 
 } // namespace sparsegpu

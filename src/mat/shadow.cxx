@@ -84,13 +84,25 @@ static PetscErrorCode SideView(const CsrView &A, Side side, Shadow *shadow, CsrV
 }
 
 /// The format to build: the one asked for; csr for an off-diagonal block or a transpose that it refuses; the rule for
-/// auto.
-static PetscErrorCode PickFormat(const CsrView &view, const Settings &settings, const Parameters &parameters, Side side,
-                                 Space space, std::string *name, std::string *reason)
+/// auto, and csr before its time.
+static PetscErrorCode PickFormat(const CsrView &A, const CsrView &view, const PatternKey &key, Context *context,
+                                 const Parameters &parameters, Side side, Space space, bool early, std::string *name,
+                                 std::string *reason)
 {
+  const Settings &settings = context->settings;
+
   PetscFunctionBegin;
+  if (early) {
+    PetscCallCXX(*name = "csr");
+    PetscCallCXX(*reason = "auto: early");
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (settings.format == "auto") {
-    PetscCall(ChooseFormat(view, parameters, space, name, reason));
+    std::shared_ptr<Choice> choice;
+    PetscCall(GetChoice(A, view, key, parameters, space,
+                        &context->waiting[static_cast<int>(space)][static_cast<int>(side)], &choice));
+    PetscCallCXX(*name = choice->name);
+    PetscCallCXX(*reason = choice->reason);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCallCXX(*name = settings.format);
@@ -115,6 +127,7 @@ static PetscErrorCode BuildShadow(Mat A, Context *context, const CsrView &csr, c
                                   Space space, Shadow *shadow)
 {
   Parameters     parameters = context->settings.parameters;
+  const bool     early      = shadow == &context->early[static_cast<int>(space)];
   CsrView        view;
   std::string    name;
   PetscLogDouble begin, end;
@@ -125,9 +138,10 @@ static PetscErrorCode BuildShadow(Mat A, Context *context, const CsrView &csr, c
   if (space == Space::Device) PetscCall(DeviceFacts(nullptr, &parameters.multiprocessors, nullptr));
   shadow->format.reset();
   shadow->state = -1;
+  shadow->space = space;
   if (side != Side::Normal) PetscCall(TransposePattern(csr, shadow));
   PetscCall(SideView(csr, side, shadow, &view));
-  PetscCall(PickFormat(view, context->settings, parameters, side, space, &name, &shadow->reason));
+  PetscCall(PickFormat(csr, view, key, context, parameters, side, space, early, &name, &shadow->reason));
   std::unique_ptr<Format> format = MakeFormat(name);
   PetscCall(format->Build(view, parameters, space));
   shadow->format = std::move(format);
@@ -159,21 +173,13 @@ static PetscErrorCode UpdateShadow(Mat A, const CsrView &csr, Side side, Space s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode GetShadow(Mat A, Context *context, Side side, Space space, Shadow **out)
+/// Brings the shadow to A's pattern and state.
+static PetscErrorCode Refresh(Mat A, Context *context, Side side, Space space, PetscObjectState state, Shadow *shadow)
 {
-  Shadow          *shadow = &context->shadow[static_cast<int>(space)][static_cast<int>(side)];
-  PetscObjectState state;
-  CsrView          csr;
-  PatternKey       key;
+  CsrView    csr;
+  PatternKey key;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
-  if (space == Space::Device && shadow->format &&
-      shadow->state == state) { // the hot path: nothing of the host is looked at
-    if (side == Side::Normal) context->last = shadow;
-    *out = shadow;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   PetscCall(GetCsr(A, &csr, &key));
   bool fits = shadow->format && shadow->pattern == key;
   if (!fits || shadow->state != state) shadow->released = 0;
@@ -182,6 +188,51 @@ PetscErrorCode GetShadow(Mat A, Context *context, Side side, Space space, Shadow
   if (context->settings.release_csr) shadow->Release();
   if (side == Side::Normal) shadow->format->Borrow(csr); // AIJ may have moved its arrays
   shadow->state = state;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The conversion that products have waited for. Nobody expects it to fail in their midst, in parallel on one rank
+/// alone: where there is no memory for it csr stays.
+static PetscErrorCode ConvertOrStay(Mat A, Context *context, Space space, PetscObjectState state, Shadow **shadow)
+{
+  Waiting *waiting = &context->waiting[static_cast<int>(space)][static_cast<int>(Side::Normal)];
+  bool     lacks   = false;
+
+  PetscFunctionBegin;
+  PetscCall(MayLackMemory([&] { return Refresh(A, context, Side::Normal, space, state, *shadow); }, &lacks));
+  if (!lacks) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLogEventEnd((*shadow)->format ? UpdateEvent : ConvertEvent, A, nullptr, nullptr, nullptr));
+  std::shared_ptr<Choice> stay;
+  PetscCallCXX(stay = std::make_shared<Choice>());
+  PetscCallCXX(stay->reason = waiting->choice->reason + "; no memory for " + waiting->choice->name);
+  PetscCallCXX(stay->name = "csr");
+  stay->same_bits = true;
+  waiting->choice = stay;
+  **shadow        = Shadow();
+  *shadow         = &context->early[static_cast<int>(space)];
+  PetscCall(Refresh(A, context, Side::Normal, space, state, *shadow));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GetShadow(Mat A, Context *context, Side side, Space space, Use use, Shadow **out)
+{
+  Shadow          *shadow = &context->shadow[static_cast<int>(space)][static_cast<int>(side)];
+  Shadow          *early  = &context->early[static_cast<int>(space)];
+  bool             is_early;
+  PetscObjectState state;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  if (space == Space::Host || !shadow->format ||
+      shadow->state != state) { // else the hot path: nothing of the host is looked at
+    PetscCall(IsEarly(A, context, side, space, use, &is_early));
+    if (is_early) shadow = early;
+    if (use == Use::Product && !is_early && side == Side::Normal && early->format)
+      PetscCall(ConvertOrStay(A, context, space, state, &shadow));
+    else if (space == Space::Host || !shadow->format || shadow->state != state)
+      PetscCall(Refresh(A, context, side, space, state, shadow));
+    if (side == Side::Normal && shadow != early && early->format) *early = Shadow();
+  }
   if (side == Side::Normal) context->last = shadow;
   *out = shadow;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -189,22 +240,26 @@ PetscErrorCode GetShadow(Mat A, Context *context, Side side, Space space, Shadow
 
 PetscErrorCode UpdateShadowFromDevice(Mat A, Context *context, const Scalar *a)
 {
-  Shadow    *shadow = &context->shadow[static_cast<int>(Space::Device)][static_cast<int>(Side::Normal)];
-  CsrView    csr;
-  PatternKey key;
+  const int        device = static_cast<int>(Space::Device);
+  CsrView          csr;
+  PatternKey       key;
+  PetscObjectState state;
 
   PetscFunctionBegin;
   PetscCall(GetCsr(A, &csr, &key));
-  if (!shadow->format || !(shadow->pattern == key)) PetscFunctionReturn(PETSC_SUCCESS);
-  bool fits;
-  PetscCall(shadow->format->Update(csr, a, Space::Device, &fits));
-  shadow->released = 0;
-  if (fits)
-    PetscCallCXX(shadow->details = shadow->format->Details());
-  else
-    shadow->format.reset(); // the next product builds another one
-  if (context->settings.release_csr) shadow->Release();
-  PetscCall(PetscObjectStateGet((PetscObject)A, &shadow->state));
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  for (Shadow *shadow : {&context->shadow[device][static_cast<int>(Side::Normal)], &context->early[device]}) {
+    if (!shadow->format || !(shadow->pattern == key)) continue;
+    bool fits;
+    PetscCall(shadow->format->Update(csr, a, Space::Device, &fits));
+    shadow->released = 0;
+    if (fits)
+      PetscCallCXX(shadow->details = shadow->format->Details());
+    else
+      shadow->format.reset(); // the next product builds another one
+    if (context->settings.release_csr) shadow->Release();
+    shadow->state = state + 1; // MatSetValuesCOO() moves the state once more when it returns
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
