@@ -138,6 +138,7 @@ static PetscErrorCode Options(Context *context, SparseGPUOptionItems PetscOption
 {
   Parameters &p       = context->settings.parameters;
   PetscBool   release = context->settings.release_csr ? PETSC_TRUE : PETSC_FALSE;
+  PetscBool   trial   = context->settings.trial ? PETSC_TRUE : PETSC_FALSE;
   PetscBool   lazy    = context->settings.lazy ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;
@@ -183,6 +184,10 @@ static PetscErrorCode Options(Context *context, SparseGPUOptionItems PetscOption
                              "auto: convert when the products so far have lost what that costs, where no bit shows it",
                              "MatSparseGPUSetFormat", lazy, &lazy, nullptr));
   context->settings.lazy = lazy;
+  PetscCall(PetscOptionsBool("-mat_sparsegpu_auto_trial",
+                             "auto: take the format whose products are fastest, maybe another one in another run",
+                             "MatSparseGPUSetFormat", trial, &trial, nullptr));
+  context->settings.trial = trial;
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

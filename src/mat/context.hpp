@@ -5,6 +5,7 @@
 #include <petscsf.h>
 #include "device/buffer.hpp"
 #include "mat/format.hpp"
+#include "mat/may_lack_memory.hpp"
 #include "petsc/compat.hpp"
 #include "sparsegpu.h"
 
@@ -92,6 +93,7 @@ struct Settings {
   bool bound_to_cpu = false;
   bool off_diagonal = false; ///< an off-diagonal block, never strict
   bool release_csr  = false; ///< -mat_sparsegpu_release_csr: keep nothing beside the format
+  bool trial        = false; ///< -mat_sparsegpu_auto_trial: choose by timing products
   bool lazy         = true;  ///< -mat_sparsegpu_auto_lazy: convert once it pays, where no bit shows it
 };
 
@@ -144,24 +146,12 @@ PetscErrorCode GetCsr(Mat A, CsrView *view, PatternKey *key);
 PetscErrorCode GetShadow(Mat A, Context *context, Side side, Space space, Use use, Shadow **shadow);
 /// Under auto: is it csr's turn still? Counts the product.
 PetscErrorCode IsEarly(Mat A, Context *context, Side side, Space space, Use use, bool *early);
-/// auto's choice for `view`, op(A) of key `key`: the one made before, or inherited, if it is of such a matrix.
+/// auto's choice for `view`, op(A) of key `key`: the one made before, or inherited, if it is of such a matrix; else a
+/// new one, by `trial` or by the model.
 PetscErrorCode GetChoice(const CsrView &A, const CsrView &view, const PatternKey &key, const Parameters &parameters,
-                         Space space, Waiting *waiting, std::shared_ptr<Choice> *choice);
+                         bool trial, Space space, Waiting *waiting, std::shared_ptr<Choice> *choice);
 /// The choices of A are B's, a copy with A's pattern, until it is asked to differ.
 PetscErrorCode InheritChoices(Mat A, Mat B);
-/// `call`, where it may lack memory without an end to the run: *lacks, and no message, if it does.
-template <class Call> PetscErrorCode MayLackMemory(Call call, bool *lacks)
-{
-  PetscErrorCode ierr;
-
-  PetscFunctionBegin;
-  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, nullptr));
-  ierr = call();
-  PetscCall(PetscPopErrorHandler());
-  *lacks = ierr == PETSC_ERR_MEM || ierr == PETSC_ERR_LIB; // the latter: std::bad_alloc
-  if (!*lacks) PetscCall(ierr);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 /// Why csr, and until when.
 PetscErrorCode TellEarly(const Waiting &waiting, std::string *reason);
 /// Takes values that already lie on the device over into the Normal device shadows that are built and of this pattern,

@@ -152,6 +152,11 @@ struct Choice {
 };
 /// The rule of -mat_sparsegpu_format auto, readable in select.cxx; never a format that refuses.
 PetscErrorCode ChooseFormat(const CsrView &A, const Parameters &parameters, Space space, Choice *choice);
+/// A few formats for -mat_sparsegpu_auto_trial, those that the model likes best first, then others that accept A.
+PetscErrorCode RankFormats(const CsrView &A, const Parameters &parameters, Space space,
+                           std::vector<std::string> *names);
+/// Times products of A in these formats, and takes the fastest: another run may take another one, with other bits.
+PetscErrorCode TryFormats(const CsrView &A, const Parameters &parameters, Space space, Choice *choice);
 /// Tells matrices apart that auto may decide differently: by their patterns, on the device also by their values, since
 /// there the choice may show in the bits. O(nonzeros) host time, about one product.
 std::uint64_t TakeFingerprint(const CsrView &A, Space space);

@@ -49,7 +49,8 @@ static PetscErrorCode OurContext(Mat A, Context **context)
 
   Options Database Keys:
 + -mat_sparsegpu_format format - the same, under the prefix of the matrix
-- -mat_sparsegpu_auto_lazy     - whether "auto" converts only once that pays (default true)
+. -mat_sparsegpu_auto_lazy     - whether "auto" converts only once that pays (default true)
+- -mat_sparsegpu_auto_trial    - "auto" times products in a few formats: not reproducible (default false)
 
   Level: intermediate
 

@@ -8,7 +8,7 @@ namespace sparsegpu
 {
 
 PetscErrorCode GetChoice(const CsrView &A, const CsrView &view, const PatternKey &key, const Parameters &parameters,
-                         Space space, Waiting *waiting, std::shared_ptr<Choice> *choice)
+                         bool trial, Space space, Waiting *waiting, std::shared_ptr<Choice> *choice)
 {
   PetscFunctionBegin;
   if (waiting->choice) {
@@ -22,7 +22,8 @@ PetscErrorCode GetChoice(const CsrView &A, const CsrView &view, const PatternKey
     bool lacks = false;
     PetscCallCXX(waiting->choice = std::make_shared<Choice>());
     PetscCall(PetscLogEventBegin(ChooseEvent, nullptr, nullptr, nullptr, nullptr));
-    PetscCall(MayLackMemory([&] { return ChooseFormat(view, parameters, space, waiting->choice.get()); }, &lacks));
+    const auto choose = trial ? TryFormats : ChooseFormat;
+    PetscCall(MayLackMemory([&] { return choose(view, parameters, space, waiting->choice.get()); }, &lacks));
     PetscCall(PetscLogEventEnd(ChooseEvent, nullptr, nullptr, nullptr, nullptr));
     if (lacks) {
       PetscCallCXX(*waiting->choice = Choice{"csr", "auto: no memory to look at the matrix"});
@@ -49,7 +50,8 @@ PetscErrorCode IsEarly(Mat A, Context *context, Side side, Space space, Use use,
 
   PetscFunctionBegin;
   *early = false;
-  if (context->settings.format != "auto" || !context->settings.lazy || side != Side::Normal || use == Use::Solve)
+  if (context->settings.format != "auto" || !context->settings.lazy || side != Side::Normal || use == Use::Solve ||
+      context->settings.trial)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(GetCsr(A, &csr, &key));
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
@@ -69,7 +71,7 @@ PetscErrorCode IsEarly(Mat A, Context *context, Side side, Space space, Use use,
   if (w->state != state) w->since_values = 0;
   w->state = state;
   if (use == Use::Tell || space == Space::Device || w->since_pattern >= Choice::LOOK || built) {
-    if (!w->choice || w->inherited) PetscCall(GetChoice(csr, csr, key, parameters, space, w, &choice));
+    if (!w->choice || w->inherited) PetscCall(GetChoice(csr, csr, key, parameters, false, space, w, &choice));
     choice = w->choice;
     const bool due =
         w->since_values >= choice->ProductsToUpdate() && (built || w->since_pattern >= choice->ProductsToConvert());

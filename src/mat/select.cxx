@@ -192,6 +192,25 @@ static PetscErrorCode CandidatesOnHost(const CsrView &A, const Parameters &param
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// All candidates, csr first, and the time of a product, in bytes at full bandwidth.
+static PetscErrorCode Candidates(const CsrView &A, const Parameters &parameters, Space space, PatternFacts *f,
+                                 std::vector<Candidate> *candidates)
+{
+  PetscFunctionBegin;
+  PetscCall(InspectPattern(A, f));
+  if (space == Space::Device)
+    PetscCall(CandidatesOnDevice(A, parameters, *f, candidates));
+  else
+    PetscCall(CandidatesOnHost(A, parameters, *f, candidates));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscLogDouble Cost(const CsrView &A, Space space, const Candidate &c)
+{
+  const PetscLogDouble vectors =
+      space == Space::Device ? sizeof(Scalar) * (A.rows + static_cast<PetscLogDouble>(A.cols)) : 0;
+  return c.bytes / c.reach + vectors;
+}
+
 PetscErrorCode ChooseFormat(const CsrView &A, const Parameters &parameters, Space space, Choice *choice)
 {
   constexpr PetscReal    GAIN = 0.95; // a later candidate must save a twentieth of the time
@@ -201,14 +220,8 @@ PetscErrorCode ChooseFormat(const CsrView &A, const Parameters &parameters, Spac
   char                   text[256];
 
   PetscFunctionBegin;
-  PetscCall(InspectPattern(A, &f));
-  if (space == Space::Device)
-    PetscCall(CandidatesOnDevice(A, parameters, f, &candidates));
-  else
-    PetscCall(CandidatesOnHost(A, parameters, f, &candidates));
-  const PetscLogDouble vectors =
-      space == Space::Device ? sizeof(Scalar) * (f.rows + static_cast<PetscLogDouble>(f.cols)) : 0;
-  const auto cost = [&](const Candidate &c) { return c.bytes / c.reach + vectors; };
+  PetscCall(Candidates(A, parameters, space, &f, &candidates));
+  const auto cost = [&](const Candidate &c) { return Cost(A, space, c); };
   Candidate  best = candidates[0];
   for (const Candidate &c : candidates)
     if (cost(c) < GAIN * cost(best)) best = c;
@@ -224,6 +237,27 @@ PetscErrorCode ChooseFormat(const CsrView &A, const Parameters &parameters, Spac
   choice->gain       = cost(candidates[0]) > 0 ? 1 - cost(best) / cost(candidates[0]) : 0;
   choice->conversion = best.conversion * (space == Space::Device ? CORE : 1);
   choice->update     = space == Space::Device ? 0 : best.update; // on the device csr would have to be updated as well
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode RankFormats(const CsrView &A, const Parameters &parameters, Space space, std::vector<std::string> *names)
+{
+  constexpr size_t       FEW = 5;
+  std::vector<Candidate> candidates;
+  PatternFacts           f;
+
+  PetscFunctionBegin;
+  names->clear();
+  PetscCall(Candidates(A, parameters, space, &f, &candidates));
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [&](const Candidate &a, const Candidate &b) { return Cost(A, space, a) < Cost(A, space, b); });
+  for (const Candidate &c : candidates) PetscCallCXX(names->push_back(c.name));
+  for (const char *name : {"dia", "sell", "merge"}) {
+    bool        ok = std::find(names->begin(), names->end(), name) == names->end();
+    std::string why;
+    if (ok) PetscCall(MakeFormat(name)->Check(A, parameters, &ok, &why));
+    if (ok && names->size() < FEW) PetscCallCXX(names->push_back(name));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -99,7 +99,7 @@ static PetscErrorCode PickFormat(const CsrView &A, const CsrView &view, const Pa
   }
   if (settings.format == "auto") {
     std::shared_ptr<Choice> choice;
-    PetscCall(GetChoice(A, view, key, parameters, space,
+    PetscCall(GetChoice(A, view, key, parameters, settings.trial, space,
                         &context->waiting[static_cast<int>(space)][static_cast<int>(side)], &choice));
     PetscCallCXX(*name = choice->name);
     PetscCallCXX(*reason = choice->reason);
