@@ -271,7 +271,8 @@ PetscErrorCode ForgetShadows(Mat A)
   PetscCall(GetContext(A, &context));
   for (auto &space : context->shadow)
     for (Shadow &shadow : space) shadow = Shadow();
-  for (Shadow &shadow : context->early) shadow = Shadow();
+  for (auto &space : context->early)
+    for (Shadow &shadow : space) shadow = Shadow();
   for (auto &space : context->waiting)
     for (Waiting &waiting : space) waiting = Waiting();
   context->last = nullptr;

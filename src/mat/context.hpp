@@ -100,7 +100,7 @@ struct Settings {
 struct Context {
   Settings         settings;
   Shadow           shadow[2][3];   ///< [space][side]
-  Shadow           early[2];       ///< [space] csr of side Normal, until the conversion pays
+  Shadow           early[2][3];    ///< [space][side] csr, or scattered from it, until the conversion pays
   Waiting          waiting[2][3];  ///< [space][side]
   const Shadow    *last = nullptr; ///< used by the last product that was not a transpose's
   DeviceMemory     x, y, z;        ///< scratch for host vectors in a product on the device
@@ -154,6 +154,8 @@ PetscErrorCode GetChoice(const CsrView &A, const CsrView &view, const PatternKey
 PetscErrorCode InheritChoices(Mat A, Mat B);
 /// Why csr, and until when.
 PetscErrorCode TellEarly(const Waiting &waiting, std::string *reason);
+/// What the transposed products run on; empty if there was none.
+PetscErrorCode TellTransposed(const Context &context, std::string *text);
 /// Takes values that already lie on the device over into the Normal device shadows that are built and of this pattern,
 /// from within MatSetValuesCOO().
 PetscErrorCode UpdateShadowFromDevice(Mat A, Context *context, const Scalar *a);

@@ -149,6 +149,9 @@ struct Choice {
   static constexpr PetscCount LOOK = 5;                  ///< products before it is worth its own analysis
   PetscCount                  ProductsToConvert() const; ///< as csr, before these have lost what the conversion costs
   PetscCount                  ProductsToUpdate() const;  ///< the same for new values
+  /// The same for products of the transpose scattered from csr, where this is the choice for the matrix itself.
+  PetscCount ProductsToTranspose() const;
+  PetscCount ProductsToUpdateTranspose() const;
 };
 /// The rule of -mat_sparsegpu_format auto, readable in select.cxx; never a format that refuses.
 PetscErrorCode ChooseFormat(const CsrView &A, const Parameters &parameters, Space space, Choice *choice);

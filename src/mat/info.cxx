@@ -230,13 +230,15 @@ static PetscErrorCode ShadowToTell(Mat A, const Shadow **shadow, Space *space)
   PetscFunctionBegin;
   PetscCall(GetContext(A, &context));
   PetscCall(Decide(A, context));
-  const Shadow *const early = context->early;
-  *space                    = context->last ? context->last->space : Space::Host;
+  const auto is_early = [&](const Shadow *s) {
+    return s == &context->early[static_cast<int>(*space)][static_cast<int>(Side::Normal)];
+  };
+  *space = context->last ? context->last->space : Space::Host;
   if (!context->last || !context->last->format) PetscCall(PlannedSpace(context, space));
-  if (!context->last || !context->last->format || context->last == &early[static_cast<int>(*space)]) {
+  if (!context->last || !context->last->format || is_early(context->last)) {
     if (*space == Space::Device) PetscCall(RequireDevice("-sparsegpu_backend cuda"));
     PetscCall(GetShadow(A, context, Side::Normal, *space, Use::Tell, &built));
-    if (built == &early[static_cast<int>(*space)])
+    if (is_early(built))
       PetscCall(TellEarly(context->waiting[static_cast<int>(*space)][static_cast<int>(Side::Normal)], &built->reason));
   }
   *shadow = context->last;
@@ -296,7 +298,8 @@ static PetscErrorCode FillInfo(Mat A, MatSparseGPUInfo *info)
   Level: intermediate
 
   Notes:
-  Converts the matrix if there was no product yet.
+  Converts the matrix if there was no product yet. Where "auto" waits with that, see `MatSparseGPUSetFormat()`, the
+format is "csr" and the reason tells which one follows, and when.
 
 .seealso: `MATSPARSEGPU`, `MatSparseGPUInfo`, `MatSparseGPUSetFormat()`
 @*/
@@ -342,9 +345,13 @@ static PetscErrorCode ViewBlock(Mat A, const char *what, PetscViewer viewer,
                                 PetscErrorCode (*print)(PetscViewer, const char[], ...))
 {
   MatSparseGPUInfo info;
+  Context         *context;
+  std::string      transposed;
 
   PetscFunctionBegin;
   PetscCall(FillInfo(A, &info));
+  PetscCall(GetContext(A, &context));
+  PetscCall(TellTransposed(*context, &transposed));
   PetscCall((*print)(viewer, "%sformat: %s on %s (%s)\n", what, info.format, info.backend, info.reason));
   PetscCall((*print)(viewer,
                      "%sstored: %.0f entries for %.0f nonzeros (padding %.2f), %.0f bytes against %.0f as csr (%.2f)\n",
@@ -353,6 +360,7 @@ static PetscErrorCode ViewBlock(Mat A, const char *what, PetscViewer viewer,
   PetscCall((*print)(viewer, "%skept for changes of values: %.0f bytes, released: %.0f bytes\n", what, info.bytes_kept,
                      info.bytes_released));
   if (*info.details) PetscCall((*print)(viewer, "%sdetails: %s\n", what, info.details));
+  if (!transposed.empty()) PetscCall((*print)(viewer, "%stransposed products: %s\n", what, transposed.c_str()));
   PetscCall((*print)(viewer, "%sconversion: %g s, last update of values: %g s\n", what, info.convert_seconds,
                      info.update_seconds));
   PetscFunctionReturn(PETSC_SUCCESS);

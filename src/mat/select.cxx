@@ -2,10 +2,11 @@
 /// bandwidth on this pattern. Made from pattern and values alone, never from timings, so the choice is reproducible.
 ///
 /// Lazily: where csr has the bits of whatever may be chosen, products run as csr until they have lost, by the model,
-/// what the conversion costs: whoever needs one product never pays, and nobody pays more than twice the best. On the
-/// CPU that is always so, and the analysis waits as well; on the GPU the choice is made before the first product, and
-/// only the conversion waits, where csr would have one thread a row anyway. lazy.cxx counts the products. So a
-/// conversion never changes a bit. docs/performance.md has the measurements behind the constants.
+/// what the conversion costs: whoever needs one product never pays, and others pay at most about twice. On the CPU that
+/// is always so, and the analysis waits as well; on the GPU the choice is made before the first product, and only the
+/// conversion waits, where csr would have one thread a row anyway. On a CPU of one thread transposed products are
+/// scattered from csr until building the transpose pays. lazy.cxx counts the products. So a conversion never changes a
+/// bit. docs/performance.md has the measurements behind the constants.
 #include <algorithm>
 #include <cmath>
 #include "mat/format.hpp"
@@ -261,34 +262,30 @@ PetscErrorCode RankFormats(const CsrView &A, const Parameters &parameters, Space
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscCount Ratio(PetscReal cost, PetscReal gain)
+{
+  return gain > 0 ? static_cast<PetscCount>(std::ceil(cost / gain)) : 0;
+}
 PetscCount Choice::ProductsToConvert() const
 {
-  return gain > 0 ? std::max(LOOK, static_cast<PetscCount>(std::ceil(conversion / gain))) : 0;
+  return gain > 0 ? std::max(LOOK, Ratio(conversion, gain)) : 0;
 }
 PetscCount Choice::ProductsToUpdate() const
 {
-  return gain > 0 ? static_cast<PetscCount>(std::ceil(update / gain)) : 0;
+  return Ratio(update, gain);
 }
 
-std::uint64_t TakeFingerprint(const CsrView &A, Space space)
+// In products as csr: what scattering takes longer, what building the transpose and bringing it up to date cost
+// (measured: docs/performance.md); the transpose will be stored much as the matrix.
+constexpr PetscReal SCATTER_LOSS = 0.2, TRANSPOSITION = 12, TRANSPOSED_UPDATE = 3;
+
+PetscCount Choice::ProductsToTranspose() const
 {
-  std::uint64_t h   = 0x9e3779b97f4a7c15ull;
-  const auto    mix = [&h](std::uint64_t v) {
-    h = (h ^ v) * 0x9e3779b97f4a7c15ull;
-    h ^= h >> 29;
-  };
-  mix(static_cast<std::uint64_t>(A.rows));
-  mix(static_cast<std::uint64_t>(A.cols));
-  mix(static_cast<std::uint64_t>(A.block_size));
-  for (PetscInt r = 0; r < A.rows; r++) mix(static_cast<std::uint64_t>(A.i[r + 1]));
-  for (PetscInt e = 0; e < A.nonzeros; e++) mix(static_cast<std::uint64_t>(A.j[e]));
-  for (PetscInt e = 0; space == Space::Device && e < A.nonzeros; e++) {
-    mix(BitsOf(RealPart(A.a[e])));
-#if defined(PETSC_USE_COMPLEX)
-    mix(BitsOf(A.a[e].im));
-#endif
-  }
-  return h ? h : 1;
+  return std::max(LOOK, Ratio(TRANSPOSITION + conversion, SCATTER_LOSS + gain));
+}
+PetscCount Choice::ProductsToUpdateTranspose() const
+{
+  return Ratio(TRANSPOSED_UPDATE + update, SCATTER_LOSS + gain);
 }
 
 } // namespace sparsegpu

@@ -2,6 +2,7 @@
 #include <petsctime.h>
 #include "device/scatter.hpp"
 #include "mat/context.hpp"
+#include "mat/formats/csr/transposed.hpp"
 
 namespace sparsegpu
 {
@@ -123,11 +124,17 @@ static PetscErrorCode PickFormat(const CsrView &A, const CsrView &view, const Pa
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static bool IsEarlyOne(const Context &context, const Shadow *shadow, Side side, Space space)
+{
+  return shadow == &context.early[static_cast<int>(space)][static_cast<int>(side)];
+}
+
 static PetscErrorCode BuildShadow(Mat A, Context *context, const CsrView &csr, const PatternKey &key, Side side,
                                   Space space, Shadow *shadow)
 {
   Parameters     parameters = context->settings.parameters;
-  const bool     early      = shadow == &context->early[static_cast<int>(space)];
+  const bool     early      = IsEarlyOne(*context, shadow, side, space);
+  const Side     of         = early ? Side::Normal : side; // what is early reads the rows of A itself
   CsrView        view;
   std::string    name;
   PetscLogDouble begin, end;
@@ -139,10 +146,14 @@ static PetscErrorCode BuildShadow(Mat A, Context *context, const CsrView &csr, c
   shadow->format.reset();
   shadow->state = -1;
   shadow->space = space;
-  if (side != Side::Normal) PetscCall(TransposePattern(csr, shadow));
-  PetscCall(SideView(csr, side, shadow, &view));
+  if (of != Side::Normal) PetscCall(TransposePattern(csr, shadow));
+  PetscCall(SideView(csr, of, shadow, &view));
   PetscCall(PickFormat(csr, view, key, context, parameters, side, space, early, &name, &shadow->reason));
-  std::unique_ptr<Format> format = MakeFormat(name);
+  std::unique_ptr<Format> format;
+  if (early && side != Side::Normal)
+    PetscCallCXX(format = std::make_unique<CsrTransposed>(side == Side::Hermitian));
+  else
+    format = MakeFormat(name);
   PetscCall(format->Build(view, parameters, space));
   shadow->format = std::move(format);
   PetscCallCXX(shadow->details = shadow->format->Details());
@@ -176,6 +187,7 @@ static PetscErrorCode UpdateShadow(Mat A, const CsrView &csr, Side side, Space s
 /// Brings the shadow to A's pattern and state.
 static PetscErrorCode Refresh(Mat A, Context *context, Side side, Space space, PetscObjectState state, Shadow *shadow)
 {
+  const Side of = IsEarlyOne(*context, shadow, side, space) ? Side::Normal : side;
   CsrView    csr;
   PatternKey key;
 
@@ -183,41 +195,43 @@ static PetscErrorCode Refresh(Mat A, Context *context, Side side, Space space, P
   PetscCall(GetCsr(A, &csr, &key));
   bool fits = shadow->format && shadow->pattern == key;
   if (!fits || shadow->state != state) shadow->released = 0;
-  if (fits && shadow->state != state) PetscCall(UpdateShadow(A, csr, side, space, shadow, &fits));
+  if (fits && shadow->state != state) PetscCall(UpdateShadow(A, csr, of, space, shadow, &fits));
   if (!fits) PetscCall(BuildShadow(A, context, csr, key, side, space, shadow));
   if (context->settings.release_csr) shadow->Release();
-  if (side == Side::Normal) shadow->format->Borrow(csr); // AIJ may have moved its arrays
+  if (of == Side::Normal) shadow->format->Borrow(csr); // AIJ may have moved its arrays
   shadow->state = state;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// The conversion that products have waited for. Nobody expects it to fail in their midst, in parallel on one rank
 /// alone: where there is no memory for it csr stays.
-static PetscErrorCode ConvertOrStay(Mat A, Context *context, Space space, PetscObjectState state, Shadow **shadow)
+static PetscErrorCode ConvertOrStay(Mat A, Context *context, Side side, Space space, PetscObjectState state,
+                                    Shadow **shadow)
 {
-  Waiting *waiting = &context->waiting[static_cast<int>(space)][static_cast<int>(Side::Normal)];
+  Waiting *waiting = &context->waiting[static_cast<int>(space)][static_cast<int>(side)];
   bool     lacks   = false;
 
   PetscFunctionBegin;
-  PetscCall(MayLackMemory([&] { return Refresh(A, context, Side::Normal, space, state, *shadow); }, &lacks));
+  PetscCall(MayLackMemory([&] { return Refresh(A, context, side, space, state, *shadow); }, &lacks));
   if (!lacks) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventEnd((*shadow)->format ? UpdateEvent : ConvertEvent, A, nullptr, nullptr, nullptr));
   std::shared_ptr<Choice> stay;
   PetscCallCXX(stay = std::make_shared<Choice>());
-  PetscCallCXX(stay->reason = waiting->choice->reason + "; no memory for " + waiting->choice->name);
-  PetscCallCXX(stay->name = "csr");
+  if (waiting->choice)
+    PetscCallCXX(stay->reason = waiting->choice->reason + "; no memory for " + waiting->choice->name);
+  PetscCallCXX(stay->name = side == Side::Normal ? "csr" : CsrTransposed::NAME);
   stay->same_bits = true;
   waiting->choice = stay;
   **shadow        = Shadow();
-  *shadow         = &context->early[static_cast<int>(space)];
-  PetscCall(Refresh(A, context, Side::Normal, space, state, *shadow));
+  *shadow         = &context->early[static_cast<int>(space)][static_cast<int>(side)];
+  PetscCall(Refresh(A, context, side, space, state, *shadow));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode GetShadow(Mat A, Context *context, Side side, Space space, Use use, Shadow **out)
 {
   Shadow          *shadow = &context->shadow[static_cast<int>(space)][static_cast<int>(side)];
-  Shadow          *early  = &context->early[static_cast<int>(space)];
+  Shadow          *early  = &context->early[static_cast<int>(space)][static_cast<int>(side)];
   bool             is_early;
   PetscObjectState state;
 
@@ -227,11 +241,11 @@ PetscErrorCode GetShadow(Mat A, Context *context, Side side, Space space, Use us
       shadow->state != state) { // else the hot path: nothing of the host is looked at
     PetscCall(IsEarly(A, context, side, space, use, &is_early));
     if (is_early) shadow = early;
-    if (use == Use::Product && !is_early && side == Side::Normal && early->format)
-      PetscCall(ConvertOrStay(A, context, space, state, &shadow));
+    if (use == Use::Product && !is_early && early->format)
+      PetscCall(ConvertOrStay(A, context, side, space, state, &shadow));
     else if (space == Space::Host || !shadow->format || shadow->state != state)
       PetscCall(Refresh(A, context, side, space, state, shadow));
-    if (side == Side::Normal && shadow != early && early->format) *early = Shadow();
+    if (shadow != early && early->format) *early = Shadow();
   }
   if (side == Side::Normal) context->last = shadow;
   *out = shadow;
@@ -248,7 +262,8 @@ PetscErrorCode UpdateShadowFromDevice(Mat A, Context *context, const Scalar *a)
   PetscFunctionBegin;
   PetscCall(GetCsr(A, &csr, &key));
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
-  for (Shadow *shadow : {&context->shadow[device][static_cast<int>(Side::Normal)], &context->early[device]}) {
+  for (Shadow *shadow : {&context->shadow[device][static_cast<int>(Side::Normal)],
+                         &context->early[device][static_cast<int>(Side::Normal)]}) {
     if (!shadow->format || !(shadow->pattern == key)) continue;
     bool fits;
     PetscCall(shadow->format->Update(csr, a, Space::Device, &fits));

@@ -49,6 +49,36 @@ public:
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  /// A^T z and A^T z + x, or with A^H: two products a time.
+  PetscErrorCode Transposed(Op op, PetscInt times, const std::string &what)
+  {
+    auto *const mult = op == Op::Transpose ? MatMultTranspose : MatMultHermitianTranspose;
+    auto *const add  = op == Op::Transpose ? MatMultTransposeAdd : MatMultHermitianTransposeAdd;
+    Vec         in, out[2];
+    PetscBool   same;
+    PetscInt    rows;
+
+    PetscFunctionBeginUser;
+    PetscCall(VecDuplicate(y_, &in));
+    PetscCall(VecDuplicate(x_, &out[0]));
+    PetscCall(VecDuplicate(x_, &out[1]));
+    PetscCall(VecGetSize(in, &rows));
+    PetscCall(SetVector(in, Input(rows, 333, Poison::None)));
+    for (PetscInt k = 0; k < 2 * times; ++k) {
+      for (int twin = 0; twin < 2; ++twin) {
+        PetscCall(VecSet(out[twin], std::numeric_limits<PetscReal>::quiet_NaN()));
+        if (k % 2)
+          PetscCall(add(twin ? eager_ : lazy_, in, x_, out[twin]));
+        else
+          PetscCall(mult(twin ? eager_ : lazy_, in, out[twin]));
+      }
+      PetscCall(VecEqual(out[0], out[1], &same));
+      PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: transposed product %" PetscInt_FMT " has other bits",
+                 what.c_str(), k + 1);
+    }
+    for (Vec *v : {&in, &out[0], &out[1]}) PetscCall(VecDestroy(v));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   template <class Change> PetscErrorCode Both(Change change)
   {
     PetscFunctionBeginUser;
