@@ -216,7 +216,8 @@ PetscErrorCode InheritChoices(Mat A, Mat B)
   PetscFunctionBegin;
   PetscCall(IsOurs(B, &b_seq, &mpi));
   PetscCall(IsOurs(A, &seq, &mpi));
-  if (!seq || !b_seq) PetscFunctionReturn(PETSC_SUCCESS); // in parallel the blocks are copied one by one
+  if (!seq || !b_seq || !A->assembled)
+    PetscFunctionReturn(PETSC_SUCCESS); // in parallel the blocks are copied one by one
   PetscCall(GetContext(A, &from));
   PetscCall(GetContext(B, &to));
   PetscCall(GetCsr(A, &csr, &key));
