@@ -267,6 +267,7 @@ int main(int argc, char **argv)
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, nullptr, help));
   PetscCall(SparseGPUInitializePackage());
+  PetscCall(PetscOptionsSetValue(nullptr, "-mat_sparsegpu_auto_lazy", "0")); // auto's row is its choice's
   PetscCall(Run());
   PetscCall(PetscFinalize());
   return 0;

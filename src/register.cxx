@@ -9,7 +9,7 @@
 
 namespace sparsegpu
 {
-PetscLogEvent ConvertEvent, UpdateEvent, CopyEvent;
+PetscLogEvent ChooseEvent, ConvertEvent, UpdateEvent, CopyEvent;
 
 static bool registered = false;
 
@@ -83,6 +83,7 @@ PetscErrorCode SparseGPUInitializePackage(void)
   PetscCall(RegisterPreconditioner());
   PetscCall(RegisterSolvers());
   PetscCall(PetscClassIdRegister("SparseGPU", &classid));
+  PetscCall(PetscLogEventRegister("SparseGPUChoose", classid, &ChooseEvent));
   PetscCall(PetscLogEventRegister("SparseGPUConv", classid, &ConvertEvent));
   PetscCall(PetscLogEventRegister("SparseGPUUpdate", classid, &UpdateEvent));
   PetscCall(PetscLogEventRegister("SparseGPUCopy", classid, &CopyEvent));

@@ -11,8 +11,9 @@
 several
 
    Options Database Keys:
-+  -mat_type sparsegpu         - sets the type during `MatSetFromOptions()` (-dm_mat_type sparsegpu for matrices made by
-a `DM`) .  -mat_sparsegpu_format NAME  - the storage format of the products, see `MatSparseGPUSetFormat()`
++  -mat_type sparsegpu         - sets the type during `MatSetFromOptions()` (-dm_mat_type for matrices made by a `DM`)
+.  -mat_sparsegpu_format NAME  - the storage format of the products, see `MatSparseGPUSetFormat()`
+.  -mat_sparsegpu_release_csr  - keeps nothing in CSR's order beside the converted copy, see below
 -  -sparsegpu_backend NAME     - where products are computed, see `MatSparseGPUSetBackend()`
 
   Level: beginner
@@ -20,6 +21,11 @@ a `DM`) .  -mat_sparsegpu_format NAME  - the storage format of the products, see
   Notes:
   The type is derived from `MATAIJ`: the AIJ arrays on the host stay authoritative and every AIJ operation works; the
 matrix-vector products run on a converted copy, made on first use and refreshed when the matrix changes.
+
+  Beside the converted copy the place of each entry in it is kept once values have changed, transposed products keep the
+transpose, and `MatSetValuesCOO()` with device arrays the values, for factorizations. With -mat_sparsegpu_release_csr
+all of this is freed after each conversion and change of values, and made anew from the host's arrays when it is needed
+again: nothing is lost, as these hold all values by then. `MatSparseGPUGetInfo()` and `MatView()` tell the bytes.
 
   "aijsparsegpu" is an alias. -mat_seqaij_type seqaijsparsegpu reaches codes that hard-wire `MATAIJ`.
 
@@ -229,6 +235,8 @@ typedef struct {
   PetscLogDouble stored;          /* entries stored, padding included */
   PetscLogDouble bytes_stored;    /* bytes of all arrays of the format */
   PetscLogDouble bytes_csr;       /* bytes of the same matrix in CSR */
+  PetscLogDouble bytes_kept;      /* bytes beside them that a change of values needs, transposes' included */
+  PetscLogDouble bytes_released;  /* bytes of these that -mat_sparsegpu_release_csr has freed */
   PetscLogDouble bytes_mult;      /* bytes one product must move: the format, x and y once */
   PetscLogDouble convert_seconds; /* wall time of the last conversion, analysis and upload included */
   PetscLogDouble update_seconds;  /* wall time of the last refresh of values alone, 0 if none */

@@ -124,6 +124,7 @@ PetscErrorCode Run(int *wrong)
 
   PetscFunctionBeginUser;
   PetscCall(SparseGPUInitializePackage());
+  PetscCall(PetscOptionsSetValue(nullptr, "-mat_sparsegpu_auto_lazy", "0")); // auto's row is its choice's
   PetscCall(ReadOptions(&o));
   const size_t files = o.files.size(), all = files + o.generated.size();
   PetscCall(PetscOptionsHasHelp(nullptr, &help_only));

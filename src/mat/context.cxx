@@ -136,7 +136,10 @@ struct OptionNames {
 };
 static PetscErrorCode Options(Context *context, SparseGPUOptionItems PetscOptionsObject, OptionNames *names)
 {
-  Parameters &p = context->settings.parameters;
+  Parameters &p       = context->settings.parameters;
+  PetscBool   release = context->settings.release_csr ? PETSC_TRUE : PETSC_FALSE;
+  PetscBool   trial   = context->settings.trial ? PETSC_TRUE : PETSC_FALSE;
+  PetscBool   lazy    = context->settings.lazy ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "sparsegpu options");
@@ -173,6 +176,18 @@ static PetscErrorCode Options(Context *context, SparseGPUOptionItems PetscOption
       PetscOptionsString("-mat_sparsegpu_values",
                          "sell, bsr: storage of values, auto, full, or where nothing is lost single or dictionary",
                          "MatSparseGPUSetFormat", names->values, names->values, 64, nullptr));
+  PetscCall(PetscOptionsBool("-mat_sparsegpu_release_csr",
+                             "free what lies in CSR's order beside the format for changes of values, at each product",
+                             "MatSparseGPUGetInfo", release, &release, nullptr));
+  context->settings.release_csr = release;
+  PetscCall(PetscOptionsBool("-mat_sparsegpu_auto_lazy",
+                             "auto: convert when the products so far have lost what that costs, where no bit shows it",
+                             "MatSparseGPUSetFormat", lazy, &lazy, nullptr));
+  context->settings.lazy = lazy;
+  PetscCall(PetscOptionsBool("-mat_sparsegpu_auto_trial",
+                             "auto: take the format whose products are fastest, maybe another one in another run",
+                             "MatSparseGPUSetFormat", trial, &trial, nullptr));
+  context->settings.trial = trial;
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -256,6 +271,10 @@ PetscErrorCode ForgetShadows(Mat A)
   PetscCall(GetContext(A, &context));
   for (auto &space : context->shadow)
     for (Shadow &shadow : space) shadow = Shadow();
+  for (auto &space : context->early)
+    for (Shadow &shadow : space) shadow = Shadow();
+  for (auto &space : context->waiting)
+    for (Waiting &waiting : space) waiting = Waiting();
   context->last = nullptr;
   PetscCall(ForgetAgreement(A));
   PetscCall(IsOurs(A, &seq, &mpi));

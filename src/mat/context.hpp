@@ -5,6 +5,7 @@
 #include <petscsf.h>
 #include "device/buffer.hpp"
 #include "mat/format.hpp"
+#include "mat/may_lack_memory.hpp"
 #include "petsc/compat.hpp"
 #include "sparsegpu.h"
 
@@ -40,14 +41,38 @@ struct PatternKey {
 /// A converted copy of the matrix, current when `state` is the matrix's object state.
 struct Shadow {
   std::unique_ptr<Format> format;
+  Space                   space = Space::Host;
   std::string             reason, details;
   PatternKey              pattern;
   PetscObjectState        state           = -1;
   PetscLogDouble          convert_seconds = 0, update_seconds = 0;
   // The transpose of the pattern, where the shadow is of a transpose
-  std::vector<PetscInt> ti, tj; ///< [cols + 1], [nonzeros]
-  std::vector<PetscInt> tperm;  ///< [nonzeros] entry of A
-  std::vector<Scalar>   ta;     ///< [nonzeros] value, conjugated in a Hermitian one
+  std::vector<PetscInt> ti, tj;       ///< [cols + 1], [nonzeros]
+  std::vector<PetscInt> tperm;        ///< [nonzeros] entry of A
+  std::vector<Scalar>   ta;           ///< [nonzeros] value, conjugated in a Hermitian one
+  PetscLogDouble        released = 0; ///< bytes that Release() has freed since the last conversion or update
+
+  /// Bytes beside the format that a change of values needs, in CSR's order.
+  PetscLogDouble BytesForUpdates() const;
+  /// Frees them; what the format itself multiplies with stays.
+  void Release();
+};
+
+/// What auto decided for one side in one space, and the products that wait for its conversion to pay: lazy.cxx.
+struct Waiting {
+  std::shared_ptr<Choice> choice; ///< null before the analysis
+  PatternKey              pattern;
+  PetscObjectState        state         = -1;
+  bool                    inherited     = false; ///< choice of a matrix that this one is a copy of, not compared
+  PetscCount              since_pattern = 0, since_values = 0; ///< products as csr since these have changed
+};
+
+/// What a shadow is asked for.
+enum class Use {
+  Product, ///< one product
+  Prepare, ///< whatever the next product needs, not counted
+  Tell,    ///< MatView(): as it is, with the choice made
+  Solve    ///< as many products as a solver needs
 };
 
 /// Assembly from coordinates on the device, for MatSetValuesCOO() with device arrays.
@@ -67,18 +92,24 @@ struct Settings {
              ///< is an error. Else (sub-matrices, products, coarse operators) what it refuses is stored as csr
   bool bound_to_cpu = false;
   bool off_diagonal = false; ///< an off-diagonal block, never strict
+  bool release_csr  = false; ///< -mat_sparsegpu_release_csr: keep nothing beside the format
+  bool trial        = false; ///< -mat_sparsegpu_auto_trial: choose by timing products
+  bool lazy         = true;  ///< -mat_sparsegpu_auto_lazy: convert once it pays, where no bit shows it
 };
 
 struct Context {
   Settings         settings;
   Shadow           shadow[2][3];   ///< [space][side]
+  Shadow           early[2][3];    ///< [space][side] csr, or scattered from it, until the conversion pays
+  Waiting          waiting[2][3];  ///< [space][side]
   const Shadow    *last = nullptr; ///< used by the last product that was not a transpose's
   DeviceMemory     x, y, z;        ///< scratch for host vectors in a product on the device
   CooMap           coo;
   DeviceMemory     coo_values;
-  PetscCount       coo_entries = -1;      ///< given to MatSetPreallocationCOO()
-  PetscObjectState coo_state   = -1;      ///< object state for which coo_values are the matrix's values
-  Mat              coo_owner   = nullptr; ///< ... of this matrix: MatHeaderReplace() hands contexts on
+  PetscCount       coo_entries  = -1;      ///< given to MatSetPreallocationCOO()
+  PetscObjectState coo_state    = -1;      ///< object state for which coo_values are the matrix's values
+  Mat              coo_owner    = nullptr; ///< ... of this matrix: MatHeaderReplace() hands contexts on
+  PetscLogDouble   coo_released = 0;       ///< bytes of coo_values that were freed once the host had them
   // mpiaijsparsegpu
   PetscSF          halo   = nullptr; ///< owned columns -> ghosts
   Vec              ghosts = nullptr; ///< [columns of the off-diagonal block]
@@ -112,9 +143,21 @@ PetscErrorCode RequireDevice(const char *asked_by);
 /// Host CSR of a seqaijsparsegpu matrix and its key.
 PetscErrorCode GetCsr(Mat A, CsrView *view, PatternKey *key);
 /// The shadow of A for `side` in `space`, built or refreshed if A has changed.
-PetscErrorCode GetShadow(Mat A, Context *context, Side side, Space space, Shadow **shadow);
-/// Takes values that already lie on the device over into the Normal device shadow, if that is built and of this
-/// pattern.
+PetscErrorCode GetShadow(Mat A, Context *context, Side side, Space space, Use use, Shadow **shadow);
+/// Under auto: is it csr's turn still? Counts the product.
+PetscErrorCode IsEarly(Mat A, Context *context, Side side, Space space, Use use, bool *early);
+/// auto's choice for `view`, op(A) of key `key`: the one made before, or inherited, if it is of such a matrix; else a
+/// new one, by `trial` or by the model.
+PetscErrorCode GetChoice(const CsrView &A, const CsrView &view, const PatternKey &key, const Parameters &parameters,
+                         bool trial, Space space, Waiting *waiting, std::shared_ptr<Choice> *choice);
+/// The choices of A are B's, a copy with A's pattern, until it is asked to differ.
+PetscErrorCode InheritChoices(Mat A, Mat B);
+/// Why csr, and until when.
+PetscErrorCode TellEarly(const Waiting &waiting, std::string *reason);
+/// What the transposed products run on; empty if there was none.
+PetscErrorCode TellTransposed(const Context &context, std::string *text);
+/// Takes values that already lie on the device over into the Normal device shadows that are built and of this pattern,
+/// from within MatSetValuesCOO().
 PetscErrorCode UpdateShadowFromDevice(Mat A, Context *context, const Scalar *a);
 /// A's values on the device in the order of its rows, where device arrays set them and nothing has changed them since;
 /// else null.
@@ -126,7 +169,7 @@ PetscErrorCode PlannedSpace(Context *context, Space *space);
 
 PetscErrorCode ViewInfo(Mat A, PetscViewer viewer);
 
-extern PetscLogEvent ConvertEvent, UpdateEvent, CopyEvent;
+extern PetscLogEvent ChooseEvent, ConvertEvent, UpdateEvent, CopyEvent;
 
 PETSC_INTERN PetscErrorCode MatCreate_SeqAIJSparseGPU(Mat);
 PETSC_INTERN PetscErrorCode MatCreate_MPIAIJSparseGPU(Mat);

@@ -111,11 +111,15 @@ PetscErrorCode SetValuesOnDevice(Mat A, Context *context, const Scalar *v, Inser
   PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(bytes)));
   PetscCall(MatSeqAIJRestoreArray(A, &host));
   PetscCall(UpdateShadowFromDevice(A, context, a));
-  // MatSetValuesCOO() moves the state once more when we return: the shadow is right for that state, too
-  context->shadow[static_cast<int>(Space::Device)][static_cast<int>(Side::Normal)].state++;
   PetscCall(PetscObjectStateGet((PetscObject)A, &context->coo_state));
   context->coo_state++;
-  context->coo_owner = A;
+  context->coo_owner    = A;
+  context->coo_released = 0;
+  if (context->settings.release_csr) { // the host has them, and the converted copy if there is one
+    context->coo_released = static_cast<PetscLogDouble>(context->coo_values.bytes());
+    context->coo_owner    = nullptr;
+    PetscCall(context->coo_values.Free());
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -130,6 +134,7 @@ PetscErrorCode MatSetValuesCOO_SparseGPU(Mat A, const PetscScalar v[], InsertMod
   PetscFunctionBegin;
   PetscCall(IsOurs(A, &seq, &mpi));
   PetscCall(GetContext(A, &context));
+  PetscCall(Decide(A, context));
   PetscCall(DevicePointer(v, &device));
   if (device && seq) PetscCall(SetValuesOnDevice(A, context, reinterpret_cast<const Scalar *>(v), mode, &mapped));
   if (!mapped) {

@@ -49,6 +49,13 @@ PetscErrorCode MatDuplicate_SparseGPU(Mat A, MatDuplicateOption option, Mat *B)
   PetscCall(GetParentOps(mpi, &parent));
   PetscCall((*parent->duplicate)(A, option, B));
   PetscCall(InheritSettings(A, *B));
+  PetscCall(InheritChoices(A, *B));
+  if (seq) { // blocks are copied one by one, each to its place
+    Context *from, *to;
+    PetscCall(GetContext(A, &from));
+    PetscCall(GetContext(*B, &to));
+    to->settings.off_diagonal = from->settings.off_diagonal;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

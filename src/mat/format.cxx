@@ -121,6 +121,12 @@ PetscErrorCode Format::CopyToSlots(const Scalar *a, Space where)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+void Format::Release()
+{
+  slot_    = Array<PetscInt>();
+  staging_ = DeviceMemory();
+}
+
 PetscErrorCode Format::Update(const CsrView &A, const Scalar *a, Space where, bool *fits)
 {
   PetscFunctionBegin;

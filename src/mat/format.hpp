@@ -1,6 +1,7 @@
 /// A storage format: built once from CSR, then multiplied with. Formats are listed in formats.def.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -50,6 +51,16 @@ public:
   virtual PetscErrorCode Update(const CsrView &A, const Scalar *a, Space where, bool *fits);
   /// z = A x + y; y may be null (zero) or z. All arrays in the space of Build(). Asynchronous on the device.
   virtual PetscErrorCode Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) = 0;
+
+  /// Frees what only a change of values needs; the next Update() makes it anew. No work may be under way.
+  void Release();
+  /// Bytes of that: the place of each entry and, on the device, the values last given, in CSR's order.
+  PetscLogDouble BytesForUpdates() const
+  {
+    return static_cast<PetscLogDouble>(slot_.bytes()) + static_cast<PetscLogDouble>(staging_.bytes());
+  }
+  /// Does it multiply with arrays of the CsrView itself, so that these must stay?
+  bool Borrows() const { return CsrOrder() && space_ == Space::Host; }
 
   /// Can a sweep of the Jacobi method multiply as it goes? On the device only.
   virtual bool SweepsJacobi() const { return false; }
@@ -126,8 +137,31 @@ struct PatternFacts {
   PetscReal mean, deviation; ///< of the row lengths, in entries
 };
 PetscErrorCode InspectPattern(const CsrView &A, PatternFacts *facts);
+
+/// What auto decided for a matrix. Unit of the times: a product as csr.
+struct Choice {
+  std::string   name, reason;
+  bool          same_bits  = false;         ///< csr adds the entries of each row in the same order
+  PetscReal     gain       = 0;             ///< time that a product saves
+  PetscReal     conversion = 0, update = 0; ///< time of a conversion, and of new values in the old pattern
+  std::uint64_t fingerprint = 0;            ///< TakeFingerprint() of its matrix, 0 before
+
+  static constexpr PetscCount LOOK = 5;                  ///< products before it is worth its own analysis
+  PetscCount                  ProductsToConvert() const; ///< as csr, before these have lost what the conversion costs
+  PetscCount                  ProductsToUpdate() const;  ///< the same for new values
+  /// The same for products of the transpose scattered from csr, where this is the choice for the matrix itself.
+  PetscCount ProductsToTranspose() const;
+  PetscCount ProductsToUpdateTranspose() const;
+};
 /// The rule of -mat_sparsegpu_format auto, readable in select.cxx; never a format that refuses.
-PetscErrorCode ChooseFormat(const CsrView &A, const Parameters &parameters, Space space, std::string *name,
-                            std::string *reason);
+PetscErrorCode ChooseFormat(const CsrView &A, const Parameters &parameters, Space space, Choice *choice);
+/// A few formats for -mat_sparsegpu_auto_trial, those that the model likes best first, then others that accept A.
+PetscErrorCode RankFormats(const CsrView &A, const Parameters &parameters, Space space,
+                           std::vector<std::string> *names);
+/// Times products of A in these formats, and takes the fastest: another run may take another one, with other bits.
+PetscErrorCode TryFormats(const CsrView &A, const Parameters &parameters, Space space, Choice *choice);
+/// Tells matrices apart that auto may decide differently: by their patterns, on the device also by their values, since
+/// there the choice may show in the bits. O(nonzeros) host time, about one product.
+std::uint64_t TakeFingerprint(const CsrView &A, Space space);
 
 } // namespace sparsegpu

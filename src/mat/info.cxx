@@ -47,8 +47,10 @@ static PetscErrorCode OurContext(Mat A, Context **context)
 + A      - the matrix
 - format - "auto" or a name of `MatSparseGPUGetFormats()`
 
-  Options Database Key:
-. -mat_sparsegpu_format format - the same, under the prefix of the matrix
+  Options Database Keys:
++ -mat_sparsegpu_format format - the same, under the prefix of the matrix
+. -mat_sparsegpu_auto_lazy     - whether "auto" converts only once that pays (default true)
+- -mat_sparsegpu_auto_trial    - "auto" times products in a few formats: not reproducible (default false)
 
   Level: intermediate
 
@@ -56,6 +58,10 @@ static PetscErrorCode OurContext(Mat A, Context **context)
   The matrix is converted at the next product. A format that the matrix makes absurd, such as "dia" for one with entries
 on very many diagonals, makes that product fail with `PETSC_ERR_ARG_OUTOFRANGE`; `MatSparseGPUCheckFormat()` tells
 beforehand.
+
+  "auto" takes the format that moves the fewest bytes. Where "csr" has the same bits, products run as that until they
+have lost what the conversion costs; a change of the pattern starts anew, copies by `MatDuplicate()` do not choose
+again.
 
   In parallel the format governs the diagonal block; an off-diagonal block that it refuses is stored as "csr".
 
@@ -224,23 +230,42 @@ static PetscErrorCode ShadowToTell(Mat A, const Shadow **shadow, Space *space)
   PetscFunctionBegin;
   PetscCall(GetContext(A, &context));
   PetscCall(Decide(A, context));
-  if (!context->last || !context->last->format) {
-    PetscCall(PlannedSpace(context, space));
+  const auto is_early = [&](const Shadow *s) {
+    return s == &context->early[static_cast<int>(*space)][static_cast<int>(Side::Normal)];
+  };
+  *space = context->last ? context->last->space : Space::Host;
+  if (!context->last || !context->last->format) PetscCall(PlannedSpace(context, space));
+  if (!context->last || !context->last->format || is_early(context->last)) {
     if (*space == Space::Device) PetscCall(RequireDevice("-sparsegpu_backend cuda"));
-    PetscCall(GetShadow(A, context, Side::Normal, *space, &built));
+    PetscCall(GetShadow(A, context, Side::Normal, *space, Use::Tell, &built));
+    if (is_early(built))
+      PetscCall(TellEarly(context->waiting[static_cast<int>(*space)][static_cast<int>(Side::Normal)], &built->reason));
   }
-  *space  = context->last >= &context->shadow[1][0] ? Space::Device : Space::Host;
   *shadow = context->last;
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// What lies in CSR's order beside the formats: kept, and released.
+static void BytesBeside(const Context &context, MatSparseGPUInfo *info)
+{
+  info->bytes_kept     = static_cast<PetscLogDouble>(context.coo_values.bytes());
+  info->bytes_released = context.coo_released;
+  for (const auto &space : context.shadow)
+    for (const Shadow &shadow : space) {
+      info->bytes_kept += shadow.BytesForUpdates();
+      info->bytes_released += shadow.released;
+    }
 }
 
 static PetscErrorCode FillInfo(Mat A, MatSparseGPUInfo *info)
 {
   const Shadow *shadow = nullptr;
   Space         space  = Space::Host;
+  Context      *context;
   CsrView       csr;
 
   PetscFunctionBegin;
+  PetscCall(GetContext(A, &context));
   PetscCall(ShadowToTell(A, &shadow, &space));
   PetscCall(GetCsr(A, &csr, nullptr));
   info->format       = shadow->format->Name();
@@ -252,6 +277,7 @@ static PetscErrorCode FillInfo(Mat A, MatSparseGPUInfo *info)
   info->bytes_stored = shadow->format->BytesStored();
   info->bytes_csr    = static_cast<PetscLogDouble>(csr.nonzeros) * (sizeof(Scalar) + sizeof(PetscInt)) +
                     (csr.rows + 1.0) * sizeof(PetscInt);
+  BytesBeside(*context, info);
   info->bytes_mult      = shadow->format->BytesPerMult();
   info->convert_seconds = shadow->convert_seconds;
   info->update_seconds  = shadow->update_seconds;
@@ -272,7 +298,8 @@ static PetscErrorCode FillInfo(Mat A, MatSparseGPUInfo *info)
   Level: intermediate
 
   Notes:
-  Converts the matrix if there was no product yet.
+  Converts the matrix if there was no product yet. Where "auto" waits with that, see `MatSparseGPUSetFormat()`, the
+format is "csr" and the reason tells which one follows, and when.
 
 .seealso: `MATSPARSEGPU`, `MatSparseGPUInfo`, `MatSparseGPUSetFormat()`
 @*/
@@ -318,15 +345,22 @@ static PetscErrorCode ViewBlock(Mat A, const char *what, PetscViewer viewer,
                                 PetscErrorCode (*print)(PetscViewer, const char[], ...))
 {
   MatSparseGPUInfo info;
+  Context         *context;
+  std::string      transposed;
 
   PetscFunctionBegin;
   PetscCall(FillInfo(A, &info));
+  PetscCall(GetContext(A, &context));
+  PetscCall(TellTransposed(*context, &transposed));
   PetscCall((*print)(viewer, "%sformat: %s on %s (%s)\n", what, info.format, info.backend, info.reason));
   PetscCall((*print)(viewer,
                      "%sstored: %.0f entries for %.0f nonzeros (padding %.2f), %.0f bytes against %.0f as csr (%.2f)\n",
                      what, info.stored, info.nonzeros, info.nonzeros > 0 ? info.stored / info.nonzeros : 1.0,
                      info.bytes_stored, info.bytes_csr, info.bytes_stored / info.bytes_csr));
+  PetscCall((*print)(viewer, "%skept for changes of values: %.0f bytes, released: %.0f bytes\n", what, info.bytes_kept,
+                     info.bytes_released));
   if (*info.details) PetscCall((*print)(viewer, "%sdetails: %s\n", what, info.details));
+  if (!transposed.empty()) PetscCall((*print)(viewer, "%stransposed products: %s\n", what, transposed.c_str()));
   PetscCall((*print)(viewer, "%sconversion: %g s, last update of values: %g s\n", what, info.convert_seconds,
                      info.update_seconds));
   PetscFunctionReturn(PETSC_SUCCESS);

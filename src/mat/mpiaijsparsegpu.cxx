@@ -96,7 +96,7 @@ PetscErrorCode BuildBlocks(Mat A, Side side, Space space)
   PetscCall(MatMPIAIJGetSeqAIJ(A, &blocks[0], &blocks[1], nullptr));
   for (Mat block : blocks) {
     PetscCall(GetContext(block, &context));
-    PetscCall(GetShadow(block, context, side, space, &shadow));
+    PetscCall(GetShadow(block, context, side, space, Use::Prepare, &shadow));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

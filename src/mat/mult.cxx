@@ -54,7 +54,7 @@ PetscErrorCode MultOnHost(Mat A, Context *context, Side side, Vec x, Vec y, Vec 
   PetscScalar       *pz;
 
   PetscFunctionBegin;
-  PetscCall(GetShadow(A, context, side, Space::Host, &shadow));
+  PetscCall(GetShadow(A, context, side, Space::Host, Use::Product, &shadow));
   *flops = 2.0 * shadow->pattern.nonzeros;
   PetscCall(VecGetArrayRead(x, &px));
   if (y == z) {
@@ -106,7 +106,7 @@ PetscErrorCode MultOnDevice(Mat A, Context *context, Side side, const Borrowed &
   Scalar  *px, *py = nullptr, *pz;
 
   PetscFunctionBegin;
-  PetscCall(GetShadow(A, context, side, Space::Device, &shadow));
+  PetscCall(GetShadow(A, context, side, Space::Device, Use::Product, &shadow));
   *flops = 2.0 * shadow->pattern.nonzeros;
   PetscCall(DeviceStream(&stream));
   PetscCall(Stage(A, x, cols, &context->x, stream, &px));

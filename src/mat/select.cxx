@@ -1,11 +1,17 @@
 /// The rule of -mat_sparsegpu_format auto: the format that moves the fewest bytes among those whose kernels reach full
-/// bandwidth on this pattern. Made before the first product, from pattern and values alone, never from timings, so the
-/// choice, and with it every bit of a product, is reproducible. docs/performance.md has the measurements behind the
-/// constants.
+/// bandwidth on this pattern. Made from pattern and values alone, never from timings, so the choice is reproducible.
+///
+/// Lazily: where csr has the bits of whatever may be chosen, products run as csr until they have lost, by the model,
+/// what the conversion costs: whoever needs one product never pays, and others pay at most about twice. On the CPU that
+/// is always so, and the analysis waits as well; on the GPU the choice is made before the first product, and only the
+/// conversion waits, where csr would have one thread a row anyway. On a CPU of one thread transposed products are
+/// scattered from csr until building the transpose pays. lazy.cxx counts the products. So a conversion never changes a
+/// bit. docs/performance.md has the measurements behind the constants.
 #include <algorithm>
 #include <cmath>
 #include "mat/format.hpp"
 #include "mat/formats/bsr/bsr.hpp"
+#include "mat/formats/csr/csr.hpp"
 #include "mat/formats/ell/ell.hpp"
 #include "mat/formats/sell/sell.hpp"
 #include "mat/formats/stencil/stencil.hpp"
@@ -56,11 +62,23 @@ static PetscErrorCode ValueBytes(const CsrView &A, const Parameters &parameters,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A candidate: bytes of the matrix that a product reads, over the part of the bandwidth that its kernel reaches.
+/// A candidate: bytes of the matrix that a product reads, over the part of the bandwidth that its kernel reaches; time
+/// of a conversion and of new values, in products as csr on one core of a CPU (measured: docs/performance.md).
 struct Candidate {
   const char    *name;
   PetscLogDouble bytes, reach;
+  PetscReal      conversion = 0, update = 0;
+  bool           in_order = true; ///< adds a row's entries one after the other
 };
+constexpr PetscReal DIA_CONVERSION = 6, DIA_UPDATE = 2, STENCIL_CONVERSION = 4, BSR_CONVERSION = 25, BSR_UPDATE = 4,
+                    CODED_BSR_CONVERSION = 40, CODED_BSR_UPDATE = 17, SELL_CONVERSION = 12;
+
+static Candidate BlockCandidate(PetscLogDouble bytes, PetscLogDouble reach, PetscLogDouble value)
+{
+  const bool coded = value < sizeof(Scalar);
+  return Candidate{"bsr", bytes, reach, coded ? CODED_BSR_CONVERSION : BSR_CONVERSION,
+                   coded ? CODED_BSR_UPDATE : BSR_UPDATE};
+}
 
 /// bsr where its blocks are full enough to save bytes.
 static PetscErrorCode PlanBlocks(const CsrView &A, const Parameters &parameters, PetscLogDouble value, BsrPlan *plan)
@@ -92,7 +110,7 @@ static PetscErrorCode CandidatesOnDevice(const CsrView &A, const Parameters &par
   if (f.nonzeros < SMALL) PetscFunctionReturn(PETSC_SUCCESS);
   if (f.diagonals <= PatternFacts::MANY_DIAGONALS && fills(f.diagonals) &&
       !TooMuchPadding(dia, f.nonzeros, parameters.max_padding))
-    PetscCallCXX(candidates->push_back({"dia", dia * sizeof(Scalar), 1}));
+    PetscCallCXX(candidates->push_back({"dia", dia * sizeof(Scalar), 1, DIA_CONVERSION, DIA_UPDATE}));
 
   SellPlan       plan;
   PetscLogDouble value, column;
@@ -102,20 +120,21 @@ static PetscErrorCode CandidatesOnDevice(const CsrView &A, const Parameters &par
   BsrPlan blocks;
   PetscCall(PlanBlocks(A, parameters, value, &blocks));
   if (blocks.size && fills(static_cast<PetscLogDouble>(blocks.longest) * blocks.size)) // reach: a cautious guess as yet
-    PetscCallCXX(candidates->push_back({"bsr", blocks.Bytes(Space::Device, value), 0.85}));
+    PetscCallCXX(candidates->push_back(BlockCandidate(blocks.Bytes(Space::Device, value), 0.85, value)));
   PetscCall(Sell().Check(A, parameters, &ok, &why));
   if (ok) {
     PetscCall(PlanSell(A, parameters.sell_window, &plan));
     if (fills(plan.longest)) {
       PetscCall(SampleSellColumns(A, plan, static_cast<int>(std::max<PetscInt>(1, parameters.column_bytes)), &column));
-      PetscCallCXX(candidates->push_back(
-          {"sell", static_cast<PetscLogDouble>(plan.stored) * (value + column) + 4.0 * f.rows, 0.95}));
+      PetscCallCXX(
+          candidates->push_back({"sell", static_cast<PetscLogDouble>(plan.stored) * (value + column) + 4.0 * f.rows,
+                                 0.95, SELL_CONVERSION, SELL_CONVERSION, plan.long_row.empty()}));
     }
   }
   if (f.diagonals <= PatternFacts::MANY_DIAGONALS) {
     RowClasses classes;
     PetscCall(FindRowClasses(A, &classes, &ok));
-    if (ok) PetscCallCXX(candidates->push_back({"stencil", 1.0 * f.rows, 0.8}));
+    if (ok) PetscCallCXX(candidates->push_back({"stencil", 1.0 * f.rows, 0.8, STENCIL_CONVERSION, STENCIL_CONVERSION}));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -153,42 +172,57 @@ static PetscErrorCode CandidatesOnHost(const CsrView &A, const Parameters &param
   if (f.nonzeros == 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (f.diagonals <= PatternFacts::MANY_DIAGONALS) {
     if (!TooMuchPadding(dia, f.nonzeros, parameters.max_padding))
-      PetscCallCXX(candidates->push_back({"dia", dia * sizeof(Scalar), 0.79}));
+      PetscCallCXX(candidates->push_back({"dia", dia * sizeof(Scalar), 0.79, DIA_CONVERSION, DIA_UPDATE}));
     PetscCall(FindRowClasses(A, &classes, &ok));
   }
   if (ok) {
     const bool runs = MeanRun(classes) >= RUN;
     if (runs || f.nonzeros >= LARGE)
       PetscCallCXX(
-          candidates->push_back({"stencil", 1.0 * f.rows, f.rows / (arithmetic * (runs ? RUN_BYTES : ROW_BYTES))}));
+          candidates->push_back({"stencil", 1.0 * f.rows, f.rows / (arithmetic * (runs ? RUN_BYTES : ROW_BYTES)),
+                                 STENCIL_CONVERSION, STENCIL_CONVERSION}));
   }
   if (f.nonzeros < SMALL) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ValueBytes(A, parameters, &value));
   PetscCall(PlanBlocks(A, parameters, value, &blocks));
   if (blocks.size && 10 * blocks.partial <= blocks.blocks) { // masks are slow
     const PetscLogDouble bytes = blocks.Bytes(Space::Host, value);
-    PetscCallCXX(candidates->push_back({"bsr", bytes, std::min(0.85, bytes / (arithmetic * BLOCK_BYTES))}));
+    PetscCallCXX(
+        candidates->push_back(BlockCandidate(bytes, std::min(0.85, bytes / (arithmetic * BLOCK_BYTES)), value)));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ChooseFormat(const CsrView &A, const Parameters &parameters, Space space, std::string *name,
-                            std::string *reason)
+/// All candidates, csr first, and the time of a product, in bytes at full bandwidth.
+static PetscErrorCode Candidates(const CsrView &A, const Parameters &parameters, Space space, PatternFacts *f,
+                                 std::vector<Candidate> *candidates)
+{
+  PetscFunctionBegin;
+  PetscCall(InspectPattern(A, f));
+  if (space == Space::Device)
+    PetscCall(CandidatesOnDevice(A, parameters, *f, candidates));
+  else
+    PetscCall(CandidatesOnHost(A, parameters, *f, candidates));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscLogDouble Cost(const CsrView &A, Space space, const Candidate &c)
+{
+  const PetscLogDouble vectors =
+      space == Space::Device ? sizeof(Scalar) * (A.rows + static_cast<PetscLogDouble>(A.cols)) : 0;
+  return c.bytes / c.reach + vectors;
+}
+
+PetscErrorCode ChooseFormat(const CsrView &A, const Parameters &parameters, Space space, Choice *choice)
 {
   constexpr PetscReal    GAIN = 0.95; // a later candidate must save a twentieth of the time
+  constexpr PetscReal    CORE = 200;  // products as csr on a GPU (1.5 TB/s) in the time of one on a core (7 GB/s)
   std::vector<Candidate> candidates;
   PatternFacts           f;
   char                   text[256];
 
   PetscFunctionBegin;
-  PetscCall(InspectPattern(A, &f));
-  if (space == Space::Device)
-    PetscCall(CandidatesOnDevice(A, parameters, f, &candidates));
-  else
-    PetscCall(CandidatesOnHost(A, parameters, f, &candidates));
-  const PetscLogDouble vectors =
-      space == Space::Device ? sizeof(Scalar) * (f.rows + static_cast<PetscLogDouble>(f.cols)) : 0;
-  const auto cost = [&](const Candidate &c) { return c.bytes / c.reach + vectors; };
+  PetscCall(Candidates(A, parameters, space, &f, &candidates));
+  const auto cost = [&](const Candidate &c) { return Cost(A, space, c); };
   Candidate  best = candidates[0];
   for (const Candidate &c : candidates)
     if (cost(c) < GAIN * cost(best)) best = c;
@@ -198,9 +232,60 @@ PetscErrorCode ChooseFormat(const CsrView &A, const Parameters &parameters, Spac
                           best.bytes / 1e6, candidates[0].bytes / 1e6, f.diagonals,
                           f.diagonals > PatternFacts::MANY_DIAGONALS ? " or more" : "", (double)f.mean,
                           (double)f.deviation, f.longest));
-  PetscCallCXX(*name = best.name);
-  PetscCallCXX(*reason = text);
+  PetscCallCXX(choice->name = best.name);
+  PetscCallCXX(choice->reason = text);
+  choice->same_bits  = best.in_order && CsrInOrder(A, parameters, space);
+  choice->gain       = cost(candidates[0]) > 0 ? 1 - cost(best) / cost(candidates[0]) : 0;
+  choice->conversion = best.conversion * (space == Space::Device ? CORE : 1);
+  choice->update     = space == Space::Device ? 0 : best.update; // on the device csr would have to be updated as well
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode RankFormats(const CsrView &A, const Parameters &parameters, Space space, std::vector<std::string> *names)
+{
+  constexpr size_t       FEW = 5;
+  std::vector<Candidate> candidates;
+  PatternFacts           f;
+
+  PetscFunctionBegin;
+  names->clear();
+  PetscCall(Candidates(A, parameters, space, &f, &candidates));
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [&](const Candidate &a, const Candidate &b) { return Cost(A, space, a) < Cost(A, space, b); });
+  for (const Candidate &c : candidates) PetscCallCXX(names->push_back(c.name));
+  for (const char *name : {"dia", "sell", "merge"}) {
+    bool        ok = std::find(names->begin(), names->end(), name) == names->end();
+    std::string why;
+    if (ok) PetscCall(MakeFormat(name)->Check(A, parameters, &ok, &why));
+    if (ok && names->size() < FEW) PetscCallCXX(names->push_back(name));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscCount Ratio(PetscReal cost, PetscReal gain)
+{
+  return gain > 0 ? static_cast<PetscCount>(std::ceil(cost / gain)) : 0;
+}
+PetscCount Choice::ProductsToConvert() const
+{
+  return gain > 0 ? std::max(LOOK, Ratio(conversion, gain)) : 0;
+}
+PetscCount Choice::ProductsToUpdate() const
+{
+  return Ratio(update, gain);
+}
+
+// In products as csr: what scattering takes longer, what building the transpose and bringing it up to date cost
+// (measured: docs/performance.md); the transpose will be stored much as the matrix.
+constexpr PetscReal SCATTER_LOSS = 0.2, TRANSPOSITION = 12, TRANSPOSED_UPDATE = 3;
+
+PetscCount Choice::ProductsToTranspose() const
+{
+  return std::max(LOOK, Ratio(TRANSPOSITION + conversion, SCATTER_LOSS + gain));
+}
+PetscCount Choice::ProductsToUpdateTranspose() const
+{
+  return Ratio(TRANSPOSED_UPDATE + update, SCATTER_LOSS + gain);
 }
 
 } // namespace sparsegpu

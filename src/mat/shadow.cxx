@@ -2,6 +2,7 @@
 #include <petsctime.h>
 #include "device/scatter.hpp"
 #include "mat/context.hpp"
+#include "mat/formats/csr/transposed.hpp"
 
 namespace sparsegpu
 {
@@ -26,6 +27,24 @@ PetscErrorCode GetCsr(Mat A, CsrView *view, PatternKey *key)
     key->nonzeros = view->nonzeros;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscLogDouble Shadow::BytesForUpdates() const
+{
+  const bool borrowed = format && format->Borrows();
+  return (format ? format->BytesForUpdates() : 0) + tperm.size() * sizeof(PetscInt) +
+         (borrowed ? 0 : (ti.size() + tj.size()) * sizeof(PetscInt) + ta.size() * sizeof(Scalar));
+}
+
+void Shadow::Release()
+{
+  released += BytesForUpdates();
+  tperm = std::vector<PetscInt>();
+  if (!format) return;
+  format->Release();
+  if (format->Borrows()) return;
+  ti = tj = std::vector<PetscInt>();
+  ta      = std::vector<Scalar>();
 }
 
 /// The pattern of the transpose and where its entries come from: a counting sort by column, so rows stay in order.
@@ -55,6 +74,7 @@ static PetscErrorCode SideView(const CsrView &A, Side side, Shadow *shadow, CsrV
   PetscFunctionBegin;
   *view = A;
   if (side == Side::Normal) PetscFunctionReturn(PETSC_SUCCESS);
+  if (shadow->tperm.size() != static_cast<size_t>(A.nonzeros)) PetscCall(TransposePattern(A, shadow)); // released
   PetscCallCXX(shadow->ta.resize(A.nonzeros));
   for (PetscInt t = 0; t < A.nonzeros; t++) {
     const Scalar v = A.a[shadow->tperm[t]];
@@ -65,13 +85,25 @@ static PetscErrorCode SideView(const CsrView &A, Side side, Shadow *shadow, CsrV
 }
 
 /// The format to build: the one asked for; csr for an off-diagonal block or a transpose that it refuses; the rule for
-/// auto.
-static PetscErrorCode PickFormat(const CsrView &view, const Settings &settings, const Parameters &parameters, Side side,
-                                 Space space, std::string *name, std::string *reason)
+/// auto, and csr before its time.
+static PetscErrorCode PickFormat(const CsrView &A, const CsrView &view, const PatternKey &key, Context *context,
+                                 const Parameters &parameters, Side side, Space space, bool early, std::string *name,
+                                 std::string *reason)
 {
+  const Settings &settings = context->settings;
+
   PetscFunctionBegin;
+  if (early) {
+    PetscCallCXX(*name = "csr");
+    PetscCallCXX(*reason = "auto: early");
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (settings.format == "auto") {
-    PetscCall(ChooseFormat(view, parameters, space, name, reason));
+    std::shared_ptr<Choice> choice;
+    PetscCall(GetChoice(A, view, key, parameters, settings.trial, space,
+                        &context->waiting[static_cast<int>(space)][static_cast<int>(side)], &choice));
+    PetscCallCXX(*name = choice->name);
+    PetscCallCXX(*reason = choice->reason);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCallCXX(*name = settings.format);
@@ -92,10 +124,17 @@ static PetscErrorCode PickFormat(const CsrView &view, const Settings &settings, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static bool IsEarlyOne(const Context &context, const Shadow *shadow, Side side, Space space)
+{
+  return shadow == &context.early[static_cast<int>(space)][static_cast<int>(side)];
+}
+
 static PetscErrorCode BuildShadow(Mat A, Context *context, const CsrView &csr, const PatternKey &key, Side side,
                                   Space space, Shadow *shadow)
 {
   Parameters     parameters = context->settings.parameters;
+  const bool     early      = IsEarlyOne(*context, shadow, side, space);
+  const Side     of         = early ? Side::Normal : side; // what is early reads the rows of A itself
   CsrView        view;
   std::string    name;
   PetscLogDouble begin, end;
@@ -106,10 +145,15 @@ static PetscErrorCode BuildShadow(Mat A, Context *context, const CsrView &csr, c
   if (space == Space::Device) PetscCall(DeviceFacts(nullptr, &parameters.multiprocessors, nullptr));
   shadow->format.reset();
   shadow->state = -1;
-  if (side != Side::Normal) PetscCall(TransposePattern(csr, shadow));
-  PetscCall(SideView(csr, side, shadow, &view));
-  PetscCall(PickFormat(view, context->settings, parameters, side, space, &name, &shadow->reason));
-  std::unique_ptr<Format> format = MakeFormat(name);
+  shadow->space = space;
+  if (of != Side::Normal) PetscCall(TransposePattern(csr, shadow));
+  PetscCall(SideView(csr, of, shadow, &view));
+  PetscCall(PickFormat(csr, view, key, context, parameters, side, space, early, &name, &shadow->reason));
+  std::unique_ptr<Format> format;
+  if (early && side != Side::Normal)
+    PetscCallCXX(format = std::make_unique<CsrTransposed>(side == Side::Hermitian));
+  else
+    format = MakeFormat(name);
   PetscCall(format->Build(view, parameters, space));
   shadow->format = std::move(format);
   PetscCallCXX(shadow->details = shadow->format->Details());
@@ -140,27 +184,69 @@ static PetscErrorCode UpdateShadow(Mat A, const CsrView &csr, Side side, Space s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode GetShadow(Mat A, Context *context, Side side, Space space, Shadow **out)
+/// Brings the shadow to A's pattern and state.
+static PetscErrorCode Refresh(Mat A, Context *context, Side side, Space space, PetscObjectState state, Shadow *shadow)
+{
+  const Side of = IsEarlyOne(*context, shadow, side, space) ? Side::Normal : side;
+  CsrView    csr;
+  PatternKey key;
+
+  PetscFunctionBegin;
+  PetscCall(GetCsr(A, &csr, &key));
+  bool fits = shadow->format && shadow->pattern == key;
+  if (!fits || shadow->state != state) shadow->released = 0;
+  if (fits && shadow->state != state) PetscCall(UpdateShadow(A, csr, of, space, shadow, &fits));
+  if (!fits) PetscCall(BuildShadow(A, context, csr, key, side, space, shadow));
+  if (context->settings.release_csr) shadow->Release();
+  if (of == Side::Normal) shadow->format->Borrow(csr); // AIJ may have moved its arrays
+  shadow->state = state;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The conversion that products have waited for. Nobody expects it to fail in their midst, in parallel on one rank
+/// alone: where there is no memory for it csr stays.
+static PetscErrorCode ConvertOrStay(Mat A, Context *context, Side side, Space space, PetscObjectState state,
+                                    Shadow **shadow)
+{
+  Waiting *waiting = &context->waiting[static_cast<int>(space)][static_cast<int>(side)];
+  bool     lacks   = false;
+
+  PetscFunctionBegin;
+  PetscCall(MayLackMemory([&] { return Refresh(A, context, side, space, state, *shadow); }, &lacks));
+  if (!lacks) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLogEventEnd((*shadow)->format ? UpdateEvent : ConvertEvent, A, nullptr, nullptr, nullptr));
+  std::shared_ptr<Choice> stay;
+  PetscCallCXX(stay = std::make_shared<Choice>());
+  if (waiting->choice)
+    PetscCallCXX(stay->reason = waiting->choice->reason + "; no memory for " + waiting->choice->name);
+  PetscCallCXX(stay->name = side == Side::Normal ? "csr" : CsrTransposed::NAME);
+  stay->same_bits = true;
+  waiting->choice = stay;
+  **shadow        = Shadow();
+  *shadow         = &context->early[static_cast<int>(space)][static_cast<int>(side)];
+  PetscCall(Refresh(A, context, side, space, state, *shadow));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GetShadow(Mat A, Context *context, Side side, Space space, Use use, Shadow **out)
 {
   Shadow          *shadow = &context->shadow[static_cast<int>(space)][static_cast<int>(side)];
+  Shadow          *early  = &context->early[static_cast<int>(space)][static_cast<int>(side)];
+  bool             is_early;
   PetscObjectState state;
-  CsrView          csr;
-  PatternKey       key;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
-  if (space == Space::Device && shadow->format &&
-      shadow->state == state) { // the hot path: nothing of the host is looked at
-    if (side == Side::Normal) context->last = shadow;
-    *out = shadow;
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (space == Space::Host || !shadow->format ||
+      shadow->state != state) { // else the hot path: nothing of the host is looked at
+    PetscCall(IsEarly(A, context, side, space, use, &is_early));
+    if (is_early) shadow = early;
+    if (use == Use::Product && !is_early && early->format)
+      PetscCall(ConvertOrStay(A, context, side, space, state, &shadow));
+    else if (space == Space::Host || !shadow->format || shadow->state != state)
+      PetscCall(Refresh(A, context, side, space, state, shadow));
+    if (shadow != early && early->format) *early = Shadow();
   }
-  PetscCall(GetCsr(A, &csr, &key));
-  bool fits = shadow->format && shadow->pattern == key;
-  if (fits && shadow->state != state) PetscCall(UpdateShadow(A, csr, side, space, shadow, &fits));
-  if (!fits) PetscCall(BuildShadow(A, context, csr, key, side, space, shadow));
-  if (side == Side::Normal) shadow->format->Borrow(csr); // AIJ may have moved its arrays
-  shadow->state = state;
   if (side == Side::Normal) context->last = shadow;
   *out = shadow;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -168,20 +254,27 @@ PetscErrorCode GetShadow(Mat A, Context *context, Side side, Space space, Shadow
 
 PetscErrorCode UpdateShadowFromDevice(Mat A, Context *context, const Scalar *a)
 {
-  Shadow    *shadow = &context->shadow[static_cast<int>(Space::Device)][static_cast<int>(Side::Normal)];
-  CsrView    csr;
-  PatternKey key;
+  const int        device = static_cast<int>(Space::Device);
+  CsrView          csr;
+  PatternKey       key;
+  PetscObjectState state;
 
   PetscFunctionBegin;
   PetscCall(GetCsr(A, &csr, &key));
-  if (!shadow->format || !(shadow->pattern == key)) PetscFunctionReturn(PETSC_SUCCESS);
-  bool fits;
-  PetscCall(shadow->format->Update(csr, a, Space::Device, &fits));
-  if (fits)
-    PetscCallCXX(shadow->details = shadow->format->Details());
-  else
-    shadow->format.reset(); // the next product builds another one
-  PetscCall(PetscObjectStateGet((PetscObject)A, &shadow->state));
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  for (Shadow *shadow : {&context->shadow[device][static_cast<int>(Side::Normal)],
+                         &context->early[device][static_cast<int>(Side::Normal)]}) {
+    if (!shadow->format || !(shadow->pattern == key)) continue;
+    bool fits;
+    PetscCall(shadow->format->Update(csr, a, Space::Device, &fits));
+    shadow->released = 0;
+    if (fits)
+      PetscCallCXX(shadow->details = shadow->format->Details());
+    else
+      shadow->format.reset(); // the next product builds another one
+    if (context->settings.release_csr) shadow->Release();
+    shadow->state = state + 1; // MatSetValuesCOO() moves the state once more when it returns
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

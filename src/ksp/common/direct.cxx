@@ -70,7 +70,7 @@ PetscErrorCode Direct::Admit(KSP ksp, bool *admitted)
   PetscCall(Decide(A_, context));
   PetscCall(DeviceServes(context, space, &serves));
   if (!serves) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(GetShadow(A_, context, Side::Normal, Space::Device, &shadow));
+  PetscCall(GetShadow(A_, context, Side::Normal, Space::Device, Use::Solve, &shadow));
   format_   = shadow->format.get();
   nonzeros_ = shadow->pattern.nonzeros;
   right_    = ksp->pc_side == PC_RIGHT;

@@ -127,7 +127,7 @@ PetscErrorCode Sweeper::FindFused(Format **format)
   PetscCall(Decide(A, context));
   if (context->settings.bound_to_cpu || context->settings.backend == Backend::Kokkos)
     PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(GetShadow(A, context, Side::Normal, Space::Device, &shadow));
+  PetscCall(GetShadow(A, context, Side::Normal, Space::Device, Use::Solve, &shadow));
   if (shadow->format->SweepsJacobi()) *format = shadow->format.get();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

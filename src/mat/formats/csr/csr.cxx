@@ -19,12 +19,49 @@ PetscInt CsrWidth(PetscReal mean)
   return width;
 }
 
+/// Threads per row on the device, and the longest row that they walk.
+static void DeviceShape(const CsrView &A, const Parameters &parameters, PetscInt *width, PetscInt *longest)
+{
+  *width =
+      parameters.csr_width ? parameters.csr_width : CsrWidth(A.rows ? static_cast<PetscReal>(A.nonzeros) / A.rows : 0);
+  const bool small = static_cast<PetscCount>(A.rows) * *width <= 2048 * parameters.multiprocessors;
+  *longest         = (small ? CsrLayout::SMALL_TURNS : CsrLayout::LONG_TURNS) * *width;
+}
+
+bool CsrInOrder(const CsrView &A, const Parameters &parameters, Space space)
+{
+  PetscInt width, longest;
+
+  if (space == Space::Host) return true;
+#if defined(PETSC_USE_COMPLEX)
+  return false;
+#endif
+  DeviceShape(A, parameters, &width, &longest);
+  for (PetscInt r = 0; width == 1 && r < A.rows; r++)
+    if (A.i[r + 1] - A.i[r] > longest) return false;
+  return width == 1;
+}
+
+/// Are neighbouring rows alike often enough for FindNodes()? A look at one in SAMPLE: a pass over all is as long as a
+/// product.
+static bool MayHaveNodes(const CsrView &A)
+{
+  constexpr PetscInt SAMPLE = 31; // odd, to meet all places in blocks of 2 and 4
+  PetscInt           alike = 0, seen = 0;
+  for (PetscInt r = 1; r < A.rows; r += SAMPLE, seen++) {
+    const PetscInt length = A.i[r + 1] - A.i[r];
+    alike += length == A.i[r] - A.i[r - 1] && std::equal(A.j + A.i[r], A.j + A.i[r] + length, A.j + A.i[r - 1]);
+  }
+  return 5 * alike >= 2 * seen; // half of all rows, less what the sample may be off
+}
+
 /// Runs of rows with the same columns; kept only where they halve the rows, as they cost a level of indirection.
 PetscErrorCode Csr::FindNodes(const CsrView &A)
 {
   std::vector<PetscInt> node;
 
   PetscFunctionBegin;
+  if (!MayHaveNodes(A)) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt r = 0; r < A.rows; r++) {
     bool same = false;
     if (!node.empty() && r - node.back() < CsrLayout::NODE_ROWS) {
@@ -60,9 +97,7 @@ PetscErrorCode Csr::BuildPattern(const CsrView &A, const Parameters &parameters)
   const PetscInt width = parameters.csr_width;
   PetscCheck(width >= 0 && width <= 32 && (width & (width - 1)) == 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-mat_sparsegpu_csr_width %" PetscInt_FMT " must be a power of two from 1 to 32, or 0", width);
-  layout_.width       = width ? width : CsrWidth(A.rows ? static_cast<PetscReal>(A.nonzeros) / A.rows : 0);
-  const bool small    = static_cast<PetscCount>(A.rows) * layout_.width <= 2048 * parameters.multiprocessors;
-  layout_.long_length = (small ? CsrLayout::SMALL_TURNS : CsrLayout::LONG_TURNS) * layout_.width;
+  DeviceShape(A, parameters, &layout_.width, &layout_.long_length);
   for (PetscInt r = 0; r < A.rows; r++) {
     if (A.i[r + 1] - A.i[r] <= layout_.long_length) continue;
     for (PetscInt e = A.i[r]; e < A.i[r + 1]; e += CsrLayout::CHUNK) {

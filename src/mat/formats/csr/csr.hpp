@@ -39,6 +39,9 @@ PetscErrorCode CsrMult_CUDA(const CsrLayout &A, const Scalar *x, const Scalar *y
 
 /// Threads per row for a mean row length: about three entries each.
 PetscInt CsrWidth(PetscReal mean);
+/// Does csr in `space` add the entries of every row of A one after the other? On a GPU of real numbers alone: compilers
+/// contract complex products in more than one way there.
+bool CsrInOrder(const CsrView &A, const Parameters &parameters, Space space);
 
 /// A sweep, see Format::SweepJacobi(), of a matrix without chunks.
 PetscErrorCode CsrJacobi_CUDA(const CsrLayout &A, const JacobiSweep &sweep, const JacobiControl &control,

@@ -1,0 +1,24 @@
+/// For work that a run can do without.
+#pragma once
+
+#include <petscsys.h>
+#include "petsc/compat.hpp"
+
+namespace sparsegpu
+{
+
+/// `call`, where it may lack memory without an end to the run: *lacks, and no message, if it does.
+template <class Call> PetscErrorCode MayLackMemory(Call call, bool *lacks)
+{
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, nullptr));
+  ierr = call();
+  PetscCall(PetscPopErrorHandler());
+  *lacks = ierr == PETSC_ERR_MEM || ierr == PETSC_ERR_LIB; // the latter: std::bad_alloc
+  if (!*lacks) PetscCall(ierr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu
