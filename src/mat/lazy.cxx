@@ -53,7 +53,6 @@ PetscErrorCode GetChoice(const CsrView &A, const CsrView &view, const PatternKey
       PetscCallCXX(*waiting->choice = Choice{"csr", "auto: no memory to look at the matrix"});
       waiting->choice->same_bits = space == Space::Host;
     }
-    if (space == Space::Device) waiting->choice->fingerprint = TakeFingerprint(A, space);
   }
   waiting->pattern   = key;
   waiting->inherited = false;
