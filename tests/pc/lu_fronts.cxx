@@ -32,7 +32,7 @@ static Problem Cube(PetscInt n)
   battery::Builder b("cube_" + std::to_string(n), n * n * n, n * n * n);
   for (PetscInt r = 0; r < n * n * n; ++r) {
     b.Add(r, r);
-    for (const PetscInt step : {1, n, n * n}) {
+    for (const PetscInt step : {(PetscInt)1, n, n * n}) {
       if (r / step % n == n - 1) continue;
       b.Add(r, r + step);
       b.Add(r + step, r);
