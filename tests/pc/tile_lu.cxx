@@ -147,10 +147,13 @@ static PetscErrorCode Factors()
   Batch small, mixed, many, general;
   for (PetscInt n : {0, 1, 2, 3, 8, 9, 16, 17, 31, 32, 0})
     small.push_back(RandomDominant(n, 30, (unsigned long long)n));
-  for (PetscInt n : {1, 5, 32, 33, 63, 64, 65, 97, 128, 129, 150})
+  for (PetscInt n : {1, 5, 32, 33, 63, 64, 65, 97, 112, 128, 129, 150}) {
+    if (n * (n + 1) * sizeof(PetscScalar) > 220 * 1024) continue; // more than the shared memory of a GPU holds
     for (int percent : {0, 10, 100}) mixed.push_back(RandomDominant(n, percent, (unsigned long long)(n + percent)));
+  }
   for (PetscInt k = 0; k < 3000; ++k) many.push_back(RandomDominant(k % 7 + 1, 50, (unsigned long long)k));
-  for (PetscInt n : {1, 2, 7, 16, 33, 64, 100}) general.push_back(Random(n, n, 100, (unsigned long long)(3 * n)));
+  for (PetscInt n : {1, 2, 7, 16, 17, 33, 64, 100, 111})
+    general.push_back(Random(n, n, 100, (unsigned long long)(3 * n)));
   for (bool pivoting : {false, true}) {
     PetscCall(CheckLU("small", small, pivoting));
     PetscCall(CheckLU("mixed", mixed, pivoting));
