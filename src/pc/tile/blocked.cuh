@@ -117,7 +117,7 @@ static __device__ __forceinline__ bool FactorBlocked(const BitmapView<Word> &A, 
                                                      PetscReal zero, BlockedTile D, BlockedShared *S)
 {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  bool      nan  = false;
+  bool      nan = false;
 
   for (int l = warp; l < D.n; l += THREADS / 32)
     for (int k = lane; k < D.n; k += 32)
@@ -135,8 +135,8 @@ static __device__ __forceinline__ bool FactorBlocked(const BitmapView<Word> &A, 
   for (int j = warp; j < D.n; j += THREADS / 32)
     for (int i = lane; i < D.n; i += 32) {
       if (!LU.HasPlace(j, i)) continue;
-      const Scalar v = i == j ? Inverse(D(i, j)) : D(i, j);
-      nan            = nan || IsNan(v);
+      const Scalar v               = i == j ? Inverse(D(i, j)) : D(i, j);
+      nan                          = nan || IsNan(v);
       LU.values[LU.Position(j, i)] = v;
     }
   return !__syncthreads_or(nan);
