@@ -67,10 +67,12 @@ PetscErrorCode Format::BuildValues(const CsrView &A)
     std::vector<Scalar>   values;
     const bool            canonical = PadsByValue();
     const Scalar          padding   = canonical ? PadValue() : EncodesValues() && A.nonzeros ? A.a[0] : Scalar(0);
-    PetscCallCXX(slot.resize(A.nonzeros));
-    Slots(A, slot.data());
     PetscCallCXX(values.assign(stored_, padding));
-    for (PetscInt e = 0; e < A.nonzeros; e++) values[slot[e]] = canonical ? StoredValue(A.a[e]) : A.a[e];
+    if (!PlaceValues(A, values.data())) {
+      PetscCallCXX(slot.resize(A.nonzeros));
+      Slots(A, slot.data());
+      for (PetscInt e = 0; e < A.nonzeros; e++) values[slot[e]] = canonical ? StoredValue(A.a[e]) : A.a[e];
+    }
     PetscCall(values_.Take(std::move(values), space_));
   }
   PetscCall(Encode());

@@ -91,6 +91,8 @@ protected:
   virtual PetscErrorCode BuildPattern(const CsrView &A, const Parameters &parameters) = 0;
   /// slot[e] = where the value of CSR entry e is stored. Not called if the order is CSR's own (CsrOrder()).
   virtual void Slots(const CsrView &A, PetscInt *slot) const {}
+  /// The values of A where Slots() says, canonical where PadsByValue(), without the array of slots. False: not done.
+  virtual bool PlaceValues(const CsrView &A, Scalar *values) const { return false; }
   virtual bool CsrOrder() const { return false; }
   /// Padding is marked by PadValue() among the values, not by a column.
   virtual bool PadsByValue() const { return false; }

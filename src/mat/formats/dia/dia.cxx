@@ -60,14 +60,25 @@ PetscErrorCode Dia::BuildPattern(const CsrView &A, const Parameters &parameters)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// place(e, slot) for each entry e of A.
+template <class Place> void Dia::EachSlot(const CsrView &A, Place place) const
+{
+  std::vector<PetscInt> first(static_cast<size_t>(A.rows) + A.cols); // of the diagonal j - r, at j - r + rows
+  for (size_t d = 0; d < offsets_.size(); d++)
+    first[static_cast<size_t>(offsets_[d] + A.rows)] = static_cast<PetscInt>(d) * layout_.pitch;
+  for (PetscInt r = 0; r < A.rows; r++)
+    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) place(e, first[static_cast<size_t>(A.j[e]) + (A.rows - r)] + r);
+}
+
 void Dia::Slots(const CsrView &A, PetscInt *slot) const
 {
-  std::vector<PetscInt> number(static_cast<size_t>(A.rows) + A.cols); // of the diagonal j - r, at j - r + rows
-  for (size_t d = 0; d < offsets_.size(); d++)
-    number[static_cast<size_t>(offsets_[d] + A.rows)] = static_cast<PetscInt>(d);
-  for (PetscInt r = 0; r < A.rows; r++)
-    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++)
-      slot[e] = number[static_cast<size_t>(A.j[e]) + (A.rows - r)] * layout_.pitch + r;
+  EachSlot(A, [&](PetscInt e, PetscInt s) { slot[e] = s; });
+}
+
+bool Dia::PlaceValues(const CsrView &A, Scalar *values) const
+{
+  EachSlot(A, [&](PetscInt e, PetscInt s) { values[s] = StoredValue(A.a[e]); });
+  return true;
 }
 
 PetscErrorCode Dia::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream)

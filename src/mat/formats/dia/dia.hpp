@@ -37,9 +37,12 @@ public:
 protected:
   PetscErrorCode BuildPattern(const CsrView &A, const Parameters &parameters) override;
   void           Slots(const CsrView &A, PetscInt *slot) const override;
+  bool           PlaceValues(const CsrView &A, Scalar *values) const override;
   bool           PadsByValue() const override { return true; }
 
 private:
+  template <class Place> void EachSlot(const CsrView &A, Place place) const;
+
   DiaLayout             layout_ = {};
   std::vector<PetscInt> offsets_; ///< offset, on the host
   Array<PetscInt>       offset_;

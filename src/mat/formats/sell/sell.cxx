@@ -32,43 +32,61 @@ PetscErrorCode Sell::Check(const CsrView &A, const Parameters &, bool *ok, std::
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Smallest and largest column of entry k in the slice; first > last if it has none.
-static void ColumnRange(const CsrView &A, const SellPlan &plan, PetscInt s, PetscInt k, PetscInt *first, PetscInt *last)
+namespace
 {
-  *first = PETSC_MAX_INT;
-  *last  = -1;
-  for (PetscInt p = s * HEIGHT; p < (s + 1) * HEIGHT; p++) {
-    if (plan.length[p] == SellLayout::NOT_HERE || k >= plan.length[p]) continue;
-    const PetscInt j = A.j[A.i[plan.Row(p)] + k];
-    *first           = std::min(*first, j);
-    *last            = std::max(*last, j);
+/// The columns of one slice, by places: entry k of lane l at 32 k + l, -1 where there is none; and for each k the
+/// smallest and the largest, first > last if there is none.
+class SliceColumns
+{
+public:
+  void Take(const CsrView &A, const SellPlan &plan, PetscInt s)
+  {
+    const PetscInt width = plan.begin[s + 1] - plan.begin[s];
+    std::fill_n(first_, width, PETSC_MAX_INT);
+    std::fill_n(last_, width, PetscInt(-1));
+    std::fill_n(j_, width * HEIGHT, PetscInt(-1));
+    for (PetscInt lane = 0; lane < HEIGHT; lane++) {
+      const PetscInt p = s * HEIGHT + lane;
+      if (plan.length[p] == SellLayout::NOT_HERE) continue;
+      const PetscInt *row = A.j + A.i[plan.Row(p)];
+      for (PetscInt k = 0; k < plan.length[p]; k++) {
+        j_[k * HEIGHT + lane] = row[k];
+        first_[k]             = std::min(first_[k], row[k]);
+        last_[k]              = std::max(last_[k], row[k]);
+      }
+    }
   }
-}
+  /// Bytes that hold the columns, relative to the first of each k.
+  int Bytes(PetscInt width, int least) const
+  {
+    int bytes = least;
+    for (PetscInt k = 0; bytes < 4 && k < width; k++) {
+      if (last_[k] - first_[k] > 65535)
+        bytes = 4;
+      else if (last_[k] - first_[k] > 255)
+        bytes = std::max(bytes, 2);
+    }
+    return bytes;
+  }
+  PetscInt Base(PetscInt k) const { return last_[k] < 0 ? 0 : first_[k]; }
+  PetscInt At(PetscInt k, PetscInt lane) const { return j_[k * HEIGHT + lane]; }
 
-/// Bytes for the columns of a slice.
-static int ColumnBytes(const CsrView &A, const SellPlan &plan, PetscInt s, int least)
-{
-  int bytes = least;
-  for (PetscInt k = 0; bytes < 4 && k < plan.begin[s + 1] - plan.begin[s]; k++) {
-    PetscInt first, last;
-    ColumnRange(A, plan, s, k, &first, &last);
-    if (last - first > 65535)
-      bytes = 4;
-    else if (last - first > 255)
-      bytes = std::max(bytes, 2);
-  }
-  return bytes;
-}
+private:
+  PetscInt first_[SellLayout::LONGEST], last_[SellLayout::LONGEST], j_[SellLayout::LONGEST * HEIGHT];
+};
+} // namespace
 
 PetscErrorCode SampleSellColumns(const CsrView &A, const SellPlan &plan, int least, PetscLogDouble *bytes)
 {
   const PetscInt slices = static_cast<PetscInt>(plan.begin.size()) - 1, step = slices / 256 + 1;
   PetscLogDouble sum = 0, entries = 0;
+  SliceColumns   columns;
 
   PetscFunctionBegin;
   for (PetscInt s = 0; s < slices; s += step) {
     const PetscInt width = plan.begin[s + 1] - plan.begin[s];
-    sum += static_cast<PetscLogDouble>(width) * ColumnBytes(A, plan, s, least);
+    columns.Take(A, plan, s);
+    sum += static_cast<PetscLogDouble>(width) * columns.Bytes(width, least);
     entries += width;
   }
   *bytes = entries > 0 ? sum / entries : 4;
@@ -84,24 +102,18 @@ static void Store(unsigned char *to, int bytes, size_t place, PetscInt v)
 }
 
 /// The columns of one slice, see the head of sell.hpp.
-static void FillColumns(const CsrView &A, const SellPlan &plan, PetscInt s, int bytes, unsigned char *to)
+static void FillColumns(const SliceColumns &columns, PetscInt width, int bytes, unsigned char *to)
 {
-  const PetscInt width = plan.begin[s + 1] - plan.begin[s];
   for (PetscInt group = 0; group < width; group += 4) {
     const PetscInt count = std::min<PetscInt>(4, width - group);
     if (bytes < 4) to += SellLayout::UNIT;
     for (PetscInt k = group; k < group + count; k++) {
-      PetscInt base = 0, last;
-      if (bytes < 4) {
-        ColumnRange(A, plan, s, k, &base, &last);
-        if (last < 0) base = 0;
-        Store(to - SellLayout::UNIT, 4, static_cast<size_t>(k - group), base);
-      }
+      const PetscInt base = bytes < 4 ? columns.Base(k) : 0;
+      if (bytes < 4) Store(to - SellLayout::UNIT, 4, static_cast<size_t>(k - group), base);
       for (PetscInt lane = 0; lane < HEIGHT; lane++) {
-        const PetscInt p   = s * HEIGHT + lane;
-        const bool     has = plan.length[p] != SellLayout::NOT_HERE && k < plan.length[p];
+        const PetscInt j = columns.At(k, lane);
         Store(to, bytes, static_cast<size_t>(count == 4 ? 4 * lane + k - group : (k - group) * HEIGHT + lane),
-              has ? A.j[A.i[plan.Row(p)] + k] - base : 0);
+              j >= 0 ? j - base : 0);
       }
     }
     to += static_cast<size_t>(count) * HEIGHT * bytes;
@@ -113,6 +125,7 @@ PetscErrorCode Sell::BuildColumns(const CsrView &A, int least)
   const PetscInt             slices = layout_.slices;
   std::vector<PetscInt>      column;
   std::vector<unsigned char> columns;
+  SliceColumns               taken;
   PetscInt                   units   = 0;
   bool                       uniform = true;
 
@@ -120,16 +133,19 @@ PetscErrorCode Sell::BuildColumns(const CsrView &A, int least)
   PetscCallCXX(column.resize(slices));
   for (PetscInt s = 0; s < slices; s++) {
     const PetscInt width = plan_.begin[s + 1] - plan_.begin[s];
-    const int      bytes = ColumnBytes(A, plan_, s, least);
-    column[s]            = 4 * units + (bytes == 4 ? 2 : bytes - 1);
+    taken.Take(A, plan_, s);
+    const int bytes = taken.Bytes(width, least);
+    column[s]       = 4 * units + (bytes == 4 ? 2 : bytes - 1);
     units += SellColumnUnits(width, bytes);
     narrow_[column[s] & 3] += 32.0 * width;
     uniform = uniform && width == plan_.begin[1] && (column[s] & 3) == (column[0] & 3);
   }
   PetscCallCXX(columns.assign(SellLayout::UNIT * static_cast<size_t>(units), 0));
-  for (PetscInt s = 0; s < slices; s++)
-    FillColumns(A, plan_, s, 1 << (column[s] & 3),
+  for (PetscInt s = 0; s < slices; s++) {
+    taken.Take(A, plan_, s);
+    FillColumns(taken, plan_.begin[s + 1] - plan_.begin[s], 1 << (column[s] & 3),
                 columns.data() + SellLayout::UNIT * static_cast<size_t>(column[s] >> 2));
+  }
   layout_.width = uniform ? plan_.begin[slices ? 1 : 0] : -1;
   layout_.bytes = slices ? 1 << (column[0] & 3) : 4;
   PetscCall(columns_.Take(std::move(columns), space_));
@@ -216,17 +232,29 @@ PetscErrorCode Sell::BuildPattern(const CsrView &A, const Parameters &parameters
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-void Sell::Slots(const CsrView &A, PetscInt *slot) const
+/// place(e, slot) for each entry e of A.
+template <class Place> void Sell::EachSlot(const CsrView &A, Place place) const
 {
   for (PetscInt p = 0; p < A.rows; p++) {
     if (plan_.length[p] == SellLayout::NOT_HERE) continue;
-    const PetscInt s = p / HEIGHT, r = plan_.Row(p), width = plan_.begin[s + 1] - plan_.begin[s];
+    const PetscInt s = p / HEIGHT, first = A.i[plan_.Row(p)], width = plan_.begin[s + 1] - plan_.begin[s];
     for (PetscInt k = 0; k < plan_.length[p]; k++)
-      slot[A.i[r] + k] = HEIGHT * plan_.begin[s] + SellSlot(width, k, p % HEIGHT);
+      place(first + k, HEIGHT * plan_.begin[s] + SellSlot(width, k, p % HEIGHT));
   }
-  PetscInt place = layout_.long_values;
+  PetscInt next = layout_.long_values;
   for (PetscInt r : plan_.long_row)
-    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) slot[e] = place++;
+    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) place(e, next++);
+}
+
+void Sell::Slots(const CsrView &A, PetscInt *slot) const
+{
+  EachSlot(A, [&](PetscInt e, PetscInt s) { slot[e] = s; });
+}
+
+bool Sell::PlaceValues(const CsrView &A, Scalar *values) const
+{
+  EachSlot(A, [&](PetscInt e, PetscInt s) { values[s] = A.a[e]; });
+  return true;
 }
 
 PetscErrorCode Sell::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream)

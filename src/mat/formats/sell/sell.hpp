@@ -112,9 +112,12 @@ public:
 protected:
   PetscErrorCode BuildPattern(const CsrView &A, const Parameters &parameters) override;
   void           Slots(const CsrView &A, PetscInt *slot) const override;
+  bool           PlaceValues(const CsrView &A, Scalar *values) const override;
   bool           EncodesValues() const override { return true; }
 
 private:
+  template <class Place> void EachSlot(const CsrView &A, Place place) const;
+
   PetscErrorCode BuildColumns(const CsrView &A, int least);
   PetscErrorCode BuildLongRows(const CsrView &A);
 
