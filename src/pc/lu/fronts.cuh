@@ -22,6 +22,20 @@ __device__ __forceinline__ Scalar shuffle(const Scalar &v, int lane)
 }
 #endif
 
+/// v, so that the compiler cannot tell where it comes from: it would turn a choice between registers into a choice
+/// between addresses, and then keep them in memory.
+__device__ __forceinline__ PetscReal held(PetscReal v)
+{
+  asm("" : "+" SPARSEGPU_PTX_REGISTER(v));
+  return v;
+}
+#if defined(PETSC_USE_COMPLEX)
+__device__ __forceinline__ Scalar held(const Scalar &v)
+{
+  return Scalar(held(v.re), held(v.im));
+}
+#endif
+
 /// One front in its place, see FrontPlan.
 struct DeviceFront {
   PetscInt   pivots, others, rows, first;

@@ -88,10 +88,12 @@ template <bool transpose> static __global__ void __launch_bounds__(THREADS)
       for (int u = 0; u < AHEAD; u++) {
         const int k = k0 + u;
         if (k >= p) break;
-        Scalar own = v[0] * inverse[0];
+        Scalar own = held(v[0] * inverse[0]);
 #pragma unroll
-        for (int q = 1; q < ROWS; q++)
-          if (k / 32 == q) own = v[q] * inverse[q];
+        for (int q = 1; q < ROWS; q++) {
+          const Scalar other = held(v[q] * inverse[q]);
+          own                = k / 32 == q ? other : own;
+        }
         const Scalar x = shuffle(own, k % 32);
 #pragma unroll
         for (int q = 0; q < ROWS; q++) {
@@ -145,10 +147,12 @@ template <bool transpose> static __global__ void __launch_bounds__(THREADS)
       for (int u = AHEAD - 1; u >= 0; u--) {
         const int k = k0 + u;
         if (k >= m) continue;
-        Scalar own = v[0] * inverse[0];
+        Scalar own = held(v[0] * inverse[0]);
 #pragma unroll
-        for (int q = 1; q < ROWS; q++)
-          if (k / 32 == q) own = v[q] * inverse[q];
+        for (int q = 1; q < ROWS; q++) {
+          const Scalar other = held(v[q] * inverse[q]);
+          own                = k / 32 == q ? other : own;
+        }
         const Scalar x = shuffle(own, k % 32);
 #pragma unroll
         for (int q = 0; q < ROWS; q++) {

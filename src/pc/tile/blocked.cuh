@@ -116,12 +116,23 @@ template <class Word, int THREADS>
 static __device__ __forceinline__ bool FactorBlocked(const BitmapView<Word> &A, const BitmapView<Word> &LU,
                                                      PetscReal zero, BlockedTile D, BlockedShared *S)
 {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  bool      nan = false;
+  constexpr int LINE = THREADS > 128 ? BLOCKED_ROWS / 32 : 2; ///< entries of a line that a lane has
+  const int     lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  bool          nan = false;
 
-  for (int l = warp; l < D.n; l += THREADS / 32)
-    for (int k = lane; k < D.n; k += 32)
-      (A.by_columns ? D(k, l) : D(l, k)) = A.HasPlace(l, k) ? A.values[A.Position(l, k)] : Scalar(0);
+  for (int l = warp; l < D.n; l += THREADS / 32) {
+    Scalar v[LINE]; // all loads of a line before the first is waited for
+#pragma unroll
+    for (int q = 0; q < LINE; q++) {
+      const int k = lane + 32 * q;
+      v[q]        = k < D.n && A.HasPlace(l, k) ? A.values[A.Position(l, k)] : Scalar(0);
+    }
+#pragma unroll
+    for (int q = 0; q < LINE; q++) {
+      const int k = lane + 32 * q;
+      if (k < D.n) (A.by_columns ? D(k, l) : D(l, k)) = v[q];
+    }
+  }
   __syncthreads();
   for (int k0 = 0; k0 < D.n; k0 += PANEL) {
     const int width = min(PANEL, D.n - k0);
@@ -132,13 +143,22 @@ static __device__ __forceinline__ bool FactorBlocked(const BitmapView<Word> &A, 
     SubtractPanel<THREADS>(D, k0, k0 + width);
     __syncthreads();
   }
-  for (int j = warp; j < D.n; j += THREADS / 32)
-    for (int i = lane; i < D.n; i += 32) {
-      if (!LU.HasPlace(j, i)) continue;
-      const Scalar v               = i == j ? Inverse(D(i, j)) : D(i, j);
-      nan                          = nan || IsNan(v);
-      LU.values[LU.Position(j, i)] = v;
+  for (int j = warp; j < D.n; j += THREADS / 32) {
+    PetscInt at[LINE]; // all flags of a line before the first entry is stored
+#pragma unroll
+    for (int q = 0; q < LINE; q++) {
+      const int i = lane + 32 * q;
+      at[q]       = i < D.n && LU.HasPlace(j, i) ? LU.Position(j, i) : -1;
     }
+#pragma unroll
+    for (int q = 0; q < LINE; q++) {
+      const int i = lane + 32 * q;
+      if (at[q] < 0) continue;
+      const Scalar v   = i == j ? Inverse(D(i, j)) : D(i, j);
+      nan              = nan || IsNan(v);
+      LU.values[at[q]] = v;
+    }
+  }
   return !__syncthreads_or(nan);
 }
 

@@ -135,10 +135,12 @@ template <class Word, int ROWS> static __global__ void __launch_bounds__(SOLVE_T
       for (int u = 0; u < AHEAD; u++) {
         const int k = sweep ? n - 1 - step - u : step + u;
         if (k < 0 || k >= n) break;
-        Scalar own = y[0];
+        Scalar own = Held(y[0]);
 #pragma unroll
-        for (int q = 1; q < ROWS; q++)
-          if (k / 32 == q) own = y[q];
+        for (int q = 1; q < ROWS; q++) {
+          const Scalar other = Held(y[q]);
+          own                = k / 32 == q ? other : own;
+        }
         const Scalar v = FromLane(own, k % 32) * diagonal[u];
 #pragma unroll
         for (int q = 0; q < ROWS; q++) {
