@@ -47,19 +47,47 @@ public:
   PetscErrorCode Take(std::vector<T> &&entries, Space space)
   {
     PetscFunctionBegin;
+    if (space == Space::Device) {
+      PetscCall(Copy(entries.data(), entries.size(), space));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
     space_ = space;
     size_  = entries.size();
+    host_  = std::move(entries);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /// A copy of `size` entries that lie on the host.
+  PetscErrorCode Copy(const T *entries, size_t size, Space space)
+  {
+    PetscFunctionBegin;
+    space_ = space;
+    size_  = size;
     host_.clear();
     if (space == Space::Host) {
-      host_ = std::move(entries);
+      PetscCallCXX(host_.assign(entries, entries + size));
     } else {
       Stream stream;
       PetscCall(device_.Reserve(size_ * sizeof(T)));
       PetscCall(DeviceStream(&stream));
-      PetscCall(DeviceCopyIn(device_.data(), entries.data(), size_ * sizeof(T), stream));
+      PetscCall(DeviceCopyIn(device_.data(), entries, size_ * sizeof(T), stream));
       // the copy from pageable memory may still be under way when `entries` ends
       PetscCall(DeviceSynchronize(stream));
     }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /// A copy on the device of `size` entries that lie there, or on the host alone (`there` null).
+  PetscErrorCode CopyFrom(const T *there, const T *host, size_t size)
+  {
+    Stream stream;
+
+    PetscFunctionBegin;
+    if (!there) {
+      PetscCall(Copy(host, size, Space::Device));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    PetscCall(Allocate(size, Space::Device));
+    PetscCall(DeviceStream(&stream));
+    PetscCall(DeviceCopyWithin(data(), there, bytes(), stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   /// `size` entries, not initialised on the device, zero on the host.
@@ -73,6 +101,12 @@ public:
     else
       PetscCall(device_.Reserve(size * sizeof(T)));
     PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /// Keeps the first `size` entries.
+  void Truncate(size_t size)
+  {
+    size_ = size;
+    if (space_ == Space::Host) host_.resize(size);
   }
   T       *data() { return space_ == Space::Host ? host_.data() : static_cast<T *>(device_.data()); }
   const T *data() const { return space_ == Space::Host ? host_.data() : static_cast<const T *>(device_.data()); }

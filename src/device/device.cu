@@ -263,6 +263,14 @@ PetscErrorCode DeviceCopyOut(void *host, const void *device, size_t bytes, Strea
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode DeviceCopyWithin(void *to, const void *from, size_t bytes, Stream stream)
+{
+  PetscFunctionBegin;
+  if (bytes)
+    SparseGPUCallCUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DevicePointer(const void *p, PetscBool *device)
 {
   PetscFunctionBegin;

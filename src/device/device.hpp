@@ -35,6 +35,8 @@ PetscErrorCode DeviceFreePinned(void *p);
 /// Copies are ordered on `stream`; a copy to or from pageable host memory returns when the host side is done with.
 PetscErrorCode DeviceCopyIn(void *device, const void *host, size_t bytes, Stream stream);
 PetscErrorCode DeviceCopyOut(void *host, const void *device, size_t bytes, Stream stream);
+/// Both on the device.
+PetscErrorCode DeviceCopyWithin(void *to, const void *from, size_t bytes, Stream stream);
 /// Is this pointer to device memory? False for anything CUDA does not know.
 PetscErrorCode DevicePointer(const void *p, PetscBool *device);
 /// Forgets the device and frees the stream, at PetscFinalize().

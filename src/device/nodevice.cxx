@@ -67,6 +67,10 @@ PetscErrorCode DeviceCopyOut(void *, const void *, size_t, Stream)
 {
   return Missing("A copy from the device");
 }
+PetscErrorCode DeviceCopyWithin(void *, const void *, size_t, Stream)
+{
+  return Missing("A copy on the device");
+}
 PetscErrorCode DevicePointer(const void *, PetscBool *device)
 {
   PetscFunctionBegin;

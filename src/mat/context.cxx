@@ -176,6 +176,9 @@ static PetscErrorCode Options(Context *context, SparseGPUOptionItems PetscOption
       PetscOptionsString("-mat_sparsegpu_values",
                          "sell, bsr: storage of values, auto, full, or where nothing is lost single or dictionary",
                          "MatSparseGPUSetFormat", names->values, names->values, 64, nullptr));
+  PetscCall(PetscOptionsInt("-mat_sparsegpu_device_conversion",
+                            "products on a GPU: from so many nonzeros on formats are chosen and built there",
+                            "MatSparseGPUSetFormat", p.device_conversion, &p.device_conversion, nullptr));
   PetscCall(PetscOptionsBool("-mat_sparsegpu_release_csr",
                              "free what lies in CSR's order beside the format for changes of values, at each product",
                              "MatSparseGPUGetInfo", release, &release, nullptr));

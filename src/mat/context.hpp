@@ -4,6 +4,7 @@
 #include <petsc/private/matimpl.h>
 #include <petscsf.h>
 #include "device/buffer.hpp"
+#include "mat/device_rows.hpp"
 #include "mat/format.hpp"
 #include "mat/may_lack_memory.hpp"
 #include "petsc/compat.hpp"
@@ -99,11 +100,13 @@ struct Settings {
 
 struct Context {
   Settings         settings;
-  Shadow           shadow[2][3];   ///< [space][side]
-  Shadow           early[2][3];    ///< [space][side] csr, or scattered from it, until the conversion pays
-  Waiting          waiting[2][3];  ///< [space][side]
-  const Shadow    *last = nullptr; ///< used by the last product that was not a transpose's
-  DeviceMemory     x, y, z;        ///< scratch for host vectors in a product on the device
+  Shadow           shadow[2][3];    ///< [space][side]
+  Shadow           early[2][3];     ///< [space][side] csr, or scattered from it, until the conversion pays
+  Waiting          waiting[2][3];   ///< [space][side]
+  const Shadow    *last = nullptr;  ///< used by the last product that was not a transpose's
+  DeviceMemory     x, y, z;         ///< scratch for host vectors in a product on the device
+  DeviceRows       rows;            ///< of A, while its format is being chosen and built
+  PetscObjectState rows_state = -1; ///< of A then
   CooMap           coo;
   DeviceMemory     coo_values;
   PetscCount       coo_entries  = -1;      ///< given to MatSetPreallocationCOO()
@@ -144,6 +147,9 @@ PetscErrorCode RequireDevice(const char *asked_by);
 PetscErrorCode GetCsr(Mat A, CsrView *view, PatternKey *key);
 /// The shadow of A for `side` in `space`, built or refreshed if A has changed.
 PetscErrorCode GetShadow(Mat A, Context *context, Side side, Space space, Use use, Shadow **shadow);
+/// view->device, where A is large enough and there is memory: the rows that csr multiplies with until the conversion,
+/// or a copy, which GetShadow() drops when it is done.
+PetscErrorCode GetDeviceRows(Mat A, Context *context, const PatternKey &key, CsrView *view);
 /// Under auto: is it csr's turn still? Counts the product.
 PetscErrorCode IsEarly(Mat A, Context *context, Side side, Space space, Use use, bool *early);
 /// auto's choice for `view`, op(A) of key `key`: the one made before, or inherited, if it is of such a matrix; else a

@@ -6,6 +6,12 @@
 namespace sparsegpu
 {
 
+/// The arrays of compressed sparse rows, in either space.
+struct CsrArrays {
+  const PetscInt *i = nullptr, *j = nullptr;
+  const Scalar   *a = nullptr;
+};
+
 /// Compressed sparse rows on the host; columns of a row in any order, none twice.
 struct CsrView {
   PetscInt        rows, cols, nonzeros;
@@ -13,6 +19,7 @@ struct CsrView {
   const PetscInt *j;              ///< [nonzeros] column
   const Scalar   *a;              ///< [nonzeros] value
   PetscInt        block_size = 1; ///< unknowns of a node, as far as MatGetBlockSize() knows
+  CsrArrays       device = {};    ///< the same on the device where they lie there, too, for an analysis or a conversion
 };
 
 } // namespace sparsegpu

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include "device/scatter.hpp"
+#include "mat/device_rows.hpp"
 #include "mat/format.hpp"
 #include "petsc/compat.hpp"
 
@@ -47,7 +48,10 @@ PetscErrorCode Format::Build(const CsrView &A, const Parameters &parameters, Spa
   slot_     = Array<PetscInt>();
   encoded_  = EncodedValues();
   PetscCallCXX(wanted_ = parameters.values);
-  PetscCall(BuildPattern(A, parameters));
+  if (FromDevice(A))
+    PetscCall(BuildPatternOnDevice(A, parameters));
+  else
+    PetscCall(BuildPattern(A, parameters));
   PetscCall(BuildValues(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -58,9 +62,9 @@ PetscErrorCode Format::BuildValues(const CsrView &A)
   if (CsrOrder()) {
     Borrow(A);
     if (space_ == Space::Host) PetscFunctionReturn(PETSC_SUCCESS);
-    std::vector<Scalar> values;
-    PetscCallCXX(values.assign(A.a, A.a + A.nonzeros));
-    PetscCall(values_.Take(std::move(values), space_));
+    PetscCall(values_.CopyFrom(A.device.a, A.a, A.nonzeros));
+  } else if (FromDevice(A)) {
+    PetscCall(BuildValuesOnDevice(A));
   } else {
     // Values are put in place on the host and uploaded once; the slots are kept only when values change later.
     std::vector<PetscInt> slot;
@@ -79,10 +83,53 @@ PetscErrorCode Format::BuildValues(const CsrView &A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Format::BuildValuesOnDevice(const CsrView &A)
+{
+  Stream stream;
+
+  PetscFunctionBegin;
+  if (stored_ == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DeviceStream(&stream));
+  PetscCall(values_.Allocate(stored_, space_));
+#if defined(SPARSEGPU_HAVE_CUDA)
+  if (EncodesValues() && A.nonzeros)
+    PetscCall(FillFrom_CUDA(A.device.a, stored_, values_.data()));
+  else
+    PetscCall(FillValues_CUDA(stored_, PadsByValue() ? PadValue() : Scalar(0), values_.data(), stream));
+#endif
+  PetscCall(PlaceOnDevice(A, values_.data(), stream));
+  PetscCall(Encode());
+  PetscCall(DeviceSynchronize(stream)); // A.device may go
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Format::Encode()
 {
   PetscFunctionBegin;
   if (EncodesValues()) PetscCall(encoded_.Encode(&values_, wanted_, space_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Format::FindSlots(const CsrView &A)
+{
+  std::vector<PetscInt> slot;
+  DeviceRows            rows;
+  CsrView               B = A;
+  Stream                stream;
+
+  PetscFunctionBegin;
+  if (space_ == Space::Device && ConvertsOnDevice()) {
+    if (!A.device.i) PetscCall(rows.Upload(A, false));
+    if (!A.device.i) B.device = rows.View();
+    PetscCall(DeviceStream(&stream));
+    PetscCall(slot_.Allocate(nonzeros_, space_));
+    PetscCall(SlotsOnDevice(B, slot_.data(), stream));
+    PetscCall(DeviceSynchronize(stream)); // the rows go
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCallCXX(slot.resize(nonzeros_));
+  Slots(A, slot.data());
+  PetscCall(slot_.Take(std::move(slot), space_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -137,12 +184,7 @@ PetscErrorCode Format::Update(const CsrView &A, const Scalar *a, Space where, bo
     Borrow(A);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (!CsrOrder() && slot_.size() != static_cast<size_t>(nonzeros_)) {
-    std::vector<PetscInt> slot;
-    PetscCallCXX(slot.resize(nonzeros_));
-    Slots(A, slot.data());
-    PetscCall(slot_.Take(std::move(slot), space_));
-  }
+  if (!CsrOrder() && slot_.size() != static_cast<size_t>(nonzeros_)) PetscCall(FindSlots(A));
   PetscCall(CopyToSlots(a, where));
   PetscCall(Encode());
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -26,6 +26,9 @@ struct Parameters {
   PetscInt    column_bytes = 0;  ///< -mat_sparsegpu_column_bytes: at least so many for a column, 1, 2, 4; 0: what fits
   PetscInt    bsr_block    = 0;  ///< -mat_sparsegpu_bsr_block: rows of a block, 2 to 6; 0: by bytes
   std::string values       = "auto"; ///< -mat_sparsegpu_values: a name of ValueCodecNames
+  /// -mat_sparsegpu_device_conversion: a product on the GPU of so many nonzeros or more is prepared there, of fewer on
+  /// the host, which is sooner done with them than a GPU with its launches
+  PetscInt device_conversion = 50000;
 };
 
 struct JacobiSweep; // ksp/jacobi/sweep.hpp
@@ -43,7 +46,8 @@ public:
   /// Would Build() accept `A`? If not, *why names the sizes. O(nonzeros) host time.
   virtual PetscErrorCode Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const;
 
-  /// Builds pattern and values in `space`; O(nonzeros) host time, ends synchronised.
+  /// Builds pattern and values in `space`; O(nonzeros) host time, ends synchronised. On the device where A.device lies
+  /// there and the format ConvertsOnDevice(): the same arrays, bit for bit, and no host time of O(nonzeros).
   /// Errors: PETSC_ERR_ARG_OUTOFRANGE where Check() says no; PETSC_ERR_MEM, naming the bytes asked for and free.
   PetscErrorCode Build(const CsrView &A, const Parameters &parameters, Space space);
   /// New values, same pattern. `a` [nonzeros] lies in `where`; on the device all work is ordered on the stream. Where
@@ -51,6 +55,9 @@ public:
   virtual PetscErrorCode Update(const CsrView &A, const Scalar *a, Space where, bool *fits);
   /// z = A x + y; y may be null (zero) or z. All arrays in the space of Build(). Asynchronous on the device.
   virtual PetscErrorCode Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) = 0;
+
+  /// Can it be built from A.device?
+  virtual bool ConvertsOnDevice() const { return false; }
 
   /// Frees what only a change of values needs; the next Update() makes it anew. No work may be under way.
   void Release();
@@ -93,7 +100,12 @@ protected:
   virtual void Slots(const CsrView &A, PetscInt *slot) const {}
   /// The values of A where Slots() says, canonical where PadsByValue(), without the array of slots. False: not done.
   virtual bool PlaceValues(const CsrView &A, Scalar *values) const { return false; }
-  virtual bool CsrOrder() const { return false; }
+  /// BuildPattern(), Slots() and PlaceValues() from A.device and onto the device, where ConvertsOnDevice(). `values`
+  /// [stored_] are padding already. Asynchronous.
+  virtual PetscErrorCode BuildPatternOnDevice(const CsrView &A, const Parameters &parameters) { return PETSC_ERR_SUP; }
+  virtual PetscErrorCode SlotsOnDevice(const CsrView &A, PetscInt *slot, Stream stream) { return PETSC_ERR_SUP; }
+  virtual PetscErrorCode PlaceOnDevice(const CsrView &A, Scalar *values, Stream stream) { return PETSC_ERR_SUP; }
+  virtual bool           CsrOrder() const { return false; }
   /// Padding is marked by PadValue() among the values, not by a column.
   virtual bool PadsByValue() const { return false; }
   /// Values may lie encoded: kernels read them by EncodedLayout(). Padding then holds the value of some entry.
@@ -112,6 +124,9 @@ protected:
   Array<Scalar>  values_; ///< [stored_]
 
 private:
+  bool FromDevice(const CsrView &A) const { return space_ == Space::Device && A.device.i && ConvertsOnDevice(); }
+  PetscErrorCode FindSlots(const CsrView &A);
+  PetscErrorCode BuildValuesOnDevice(const CsrView &A);
   PetscErrorCode CopyToSlots(const Scalar *a, Space where);
   PetscErrorCode Encode();
 
@@ -129,16 +144,6 @@ std::unique_ptr<Format> MakeFormat(const std::string &name);
 #define FORMAT(name) std::unique_ptr<Format> MakeFormat_##name();
 #include "mat/formats.def"
 #undef FORMAT
-
-/// What choosing a format needs, from one pass over the pattern.
-struct PatternFacts {
-  static constexpr PetscInt MANY_DIAGONALS = 4096; ///< far above what DIA can use
-
-  PetscInt  rows, cols, nonzeros, longest;
-  PetscInt  diagonals;       ///< distinct j - i; counting stops above MANY_DIAGONALS
-  PetscReal mean, deviation; ///< of the row lengths, in entries
-};
-PetscErrorCode InspectPattern(const CsrView &A, PatternFacts *facts);
 
 /// What auto decided for a matrix. Unit of the times: a product as csr.
 struct Choice {

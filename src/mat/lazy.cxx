@@ -48,6 +48,11 @@ PetscErrorCode GetChoice(const CsrView &A, const CsrView &view, const PatternKey
     PetscCall(PetscLogEventBegin(ChooseEvent, nullptr, nullptr, nullptr, nullptr));
     const auto choose = trial ? TryFormats : ChooseFormat;
     PetscCall(MayLackMemory([&] { return choose(view, parameters, space, waiting->choice.get()); }, &lacks));
+    if (lacks && view.device.i) { // the host's look needs none of the device's
+      CsrView host = view;
+      host.device  = CsrArrays();
+      PetscCall(MayLackMemory([&] { return choose(host, parameters, space, waiting->choice.get()); }, &lacks));
+    }
     PetscCall(PetscLogEventEnd(ChooseEvent, nullptr, nullptr, nullptr, nullptr));
     if (lacks) {
       PetscCallCXX(*waiting->choice = Choice{"csr", "auto: no memory to look at the matrix"});
@@ -73,8 +78,8 @@ static void Follow(const PatternKey &key, PetscObjectState state, Waiting *w, Sh
   w->state = state;
 }
 
-static PetscErrorCode IsEarlyNormal(Context *context, const CsrView &csr, const PatternKey &key, PetscObjectState state,
-                                    Space space, Use use, bool built, bool *early)
+static PetscErrorCode IsEarlyNormal(Mat A, Context *context, const CsrView &csr, const PatternKey &key,
+                                    PetscObjectState state, Space space, Use use, bool built, bool *early)
 {
   const int               s = static_cast<int>(space), normal = static_cast<int>(Side::Normal);
   Shadow                 *full = &context->shadow[s][normal], *csr_shadow = &context->early[s][normal];
@@ -90,7 +95,11 @@ static PetscErrorCode IsEarlyNormal(Context *context, const CsrView &csr, const 
   }
   Follow(key, state, w, full);
   if (use == Use::Tell || space == Space::Device || w->since_pattern >= Choice::LOOK || built) {
-    if (!w->choice || w->inherited) PetscCall(GetChoice(csr, csr, key, parameters, false, space, w, &choice));
+    if (!w->choice || w->inherited) {
+      CsrView view = csr;
+      if (space == Space::Device) PetscCall(GetDeviceRows(A, context, key, &view));
+      PetscCall(GetChoice(view, view, key, parameters, false, space, w, &choice));
+    }
     choice = w->choice;
     const bool due =
         w->since_values >= choice->ProductsToUpdate() && (built || w->since_pattern >= choice->ProductsToConvert());
@@ -151,7 +160,7 @@ PetscErrorCode IsEarly(Mat A, Context *context, Side side, Space space, Use use,
   const bool built = full->format && full->pattern == key;
   if (built && full->state == state) PetscFunctionReturn(PETSC_SUCCESS);
   if (side == Side::Normal)
-    PetscCall(IsEarlyNormal(context, csr, key, state, space, use, built, early));
+    PetscCall(IsEarlyNormal(A, context, csr, key, state, space, use, built, early));
   else
     PetscCall(IsEarlyTransposed(context, csr, key, state, side, built, early));
   if (*early && use == Use::Product) {

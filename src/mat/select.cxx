@@ -9,69 +9,54 @@
 /// bit. docs/performance.md has the measurements behind the constants.
 #include <algorithm>
 #include <cmath>
+#include "mat/backend_call.hpp"
 #include "mat/format.hpp"
 #include "mat/formats/bsr/bsr.hpp"
 #include "mat/formats/csr/csr.hpp"
 #include "mat/formats/ell/ell.hpp"
 #include "mat/formats/sell/sell.hpp"
 #include "mat/formats/stencil/stencil.hpp"
+#include "mat/inspect.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
 {
-
-PetscErrorCode InspectPattern(const CsrView &A, PatternFacts *facts)
-{
-  std::vector<char> used;
-  PetscReal         squares = 0;
-
-  PetscFunctionBegin;
-  *facts = PatternFacts{A.rows, A.cols, A.nonzeros, 0, 0, A.rows ? static_cast<PetscReal>(A.nonzeros) / A.rows : 0, 0};
-  PetscCallCXX(used.assign(static_cast<size_t>(A.rows) + A.cols, 0));
-  for (PetscInt r = 0; r < A.rows; r++) {
-    const PetscInt length = A.i[r + 1] - A.i[r];
-    facts->longest        = std::max(facts->longest, length);
-    squares += (length - facts->mean) * (length - facts->mean);
-    if (facts->diagonals > PatternFacts::MANY_DIAGONALS) continue;
-    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) {
-      char &seen = used[static_cast<size_t>(A.j[e]) + (A.rows - r)];
-      facts->diagonals += !seen;
-      seen = 1;
-    }
-  }
-  facts->deviation = A.rows ? std::sqrt(squares / A.rows) : 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /// Bytes of a value under the codec that would hold all of them.
 static PetscErrorCode ValueBytes(const CsrView &A, const Parameters &parameters, PetscLogDouble *bytes)
 {
   std::vector<Scalar> dictionary;
   bool                holds = false;
+  const Space         space = A.device.a ? Space::Device : Space::Host;
+  const size_t        n     = static_cast<size_t>(A.nonzeros);
 
   PetscFunctionBegin; // full-mantissa values end both searches at once
   *bytes = sizeof(Scalar);
   if (parameters.values == "auto" || parameters.values == "dictionary") {
-    PetscCall(FindDictionary(A.a, static_cast<size_t>(A.nonzeros), &holds, &dictionary));
+    PetscCall(SPARSEGPU_LAUNCH(space, FindDictionary_CUDA(A.device.a, n, &holds, &dictionary),
+                               FindDictionary(A.a, n, &holds, &dictionary)));
     if (holds) *bytes = 1;
   }
   if (!holds && (parameters.values == "auto" || parameters.values == "single")) {
-    PetscCall(AllSingle(A.a, static_cast<size_t>(A.nonzeros), &holds));
+    PetscCall(SPARSEGPU_LAUNCH(space, AllSingle_CUDA(A.device.a, n, &holds), AllSingle(A.a, n, &holds)));
     if (holds) *bytes = sizeof(SingleScalar);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// A candidate: bytes of the matrix that a product reads, over the part of the bandwidth that its kernel reaches; time
-/// of a conversion and of new values, in products as csr on one core of a CPU (measured: docs/performance.md).
+/// of a conversion and of new values, in products as csr there.
 struct Candidate {
   const char    *name;
   PetscLogDouble bytes, reach;
   PetscReal      conversion = 0, update = 0;
   bool           in_order = true; ///< adds a row's entries one after the other
 };
+/// Measured on one core of a CPU, and on a GPU (docs/performance.md).
 constexpr PetscReal DIA_CONVERSION = 6, DIA_UPDATE = 2, STENCIL_CONVERSION = 4, BSR_CONVERSION = 25, BSR_UPDATE = 4,
                     CODED_BSR_CONVERSION = 40, CODED_BSR_UPDATE = 17, SELL_CONVERSION = 12;
+constexpr PetscReal DIA_ON_DEVICE = 8, STENCIL_ON_DEVICE = 8, SELL_ON_DEVICE = 12;
+constexpr PetscReal CORE = 200; ///< products as csr on a GPU (1.5 TB/s) in the time of one on a core (7 GB/s)
 
 static Candidate BlockCandidate(PetscLogDouble bytes, PetscLogDouble reach, PetscLogDouble value)
 {
@@ -80,15 +65,16 @@ static Candidate BlockCandidate(PetscLogDouble bytes, PetscLogDouble reach, Pets
                    coded ? CODED_BSR_UPDATE : BSR_UPDATE};
 }
 
-/// bsr where its blocks are full enough to save bytes.
-static PetscErrorCode PlanBlocks(const CsrView &A, const Parameters &parameters, PetscLogDouble value, BsrPlan *plan)
+/// bsr where its blocks are full enough to come below `most` bytes for each nonzero.
+static PetscErrorCode PlanBlocks(const CsrView &A, const Parameters &parameters, PetscLogDouble value,
+                                 PetscLogDouble most, BsrPlan *plan)
 {
   PetscLogDouble each;
 
   PetscFunctionBegin;
   *plan = BsrPlan();
   PetscCall(SampleBsr(A, value, &each));
-  if (each < sizeof(Scalar) + sizeof(PetscInt)) PetscCall(PlanBsr(A, parameters, plan));
+  if (each < most) PetscCall(PlanBsr(A, parameters, plan));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -104,23 +90,21 @@ static PetscErrorCode CandidatesOnDevice(const CsrView &A, const Parameters &par
   const PetscLogDouble dia = static_cast<PetscLogDouble>(f.diagonals) * f.rows;
   // Threads that walk a row each: too few rows for the length leave the GPU idle.
   const auto fills = [&](PetscLogDouble steps) { return f.rows >= 512 * steps; };
+  // what the host does takes its own time
+  const auto there = [&](PetscReal on_device, PetscReal on_host) { return A.device.i ? on_device : CORE * on_host; };
 
   PetscFunctionBegin;
   PetscCallCXX(candidates->push_back({"csr", csr, 0.75}));
   if (f.nonzeros < SMALL) PetscFunctionReturn(PETSC_SUCCESS);
   if (f.diagonals <= PatternFacts::MANY_DIAGONALS && fills(f.diagonals) &&
       !TooMuchPadding(dia, f.nonzeros, parameters.max_padding))
-    PetscCallCXX(candidates->push_back({"dia", dia * sizeof(Scalar), 1, DIA_CONVERSION, DIA_UPDATE}));
+    PetscCallCXX(candidates->push_back({"dia", dia * sizeof(Scalar), 1, there(DIA_ON_DEVICE, DIA_CONVERSION)}));
 
   SellPlan       plan;
   PetscLogDouble value, column;
   bool           ok;
   std::string    why;
   PetscCall(ValueBytes(A, parameters, &value));
-  BsrPlan blocks;
-  PetscCall(PlanBlocks(A, parameters, value, &blocks));
-  if (blocks.size && fills(static_cast<PetscLogDouble>(blocks.longest) * blocks.size)) // reach: a cautious guess as yet
-    PetscCallCXX(candidates->push_back(BlockCandidate(blocks.Bytes(Space::Device, value), 0.85, value)));
   PetscCall(Sell().Check(A, parameters, &ok, &why));
   if (ok) {
     PetscCall(PlanSell(A, parameters.sell_window, &plan));
@@ -128,13 +112,26 @@ static PetscErrorCode CandidatesOnDevice(const CsrView &A, const Parameters &par
       PetscCall(SampleSellColumns(A, plan, static_cast<int>(std::max<PetscInt>(1, parameters.column_bytes)), &column));
       PetscCallCXX(
           candidates->push_back({"sell", static_cast<PetscLogDouble>(plan.stored) * (value + column) + 4.0 * f.rows,
-                                 0.95, SELL_CONVERSION, SELL_CONVERSION, plan.long_row.empty()}));
+                                 0.95, there(SELL_ON_DEVICE, SELL_CONVERSION), 0, plan.long_row.empty()}));
     }
   }
   if (f.diagonals <= PatternFacts::MANY_DIAGONALS) {
     RowClasses classes;
     PetscCall(FindRowClasses(A, &classes, &ok));
-    if (ok) PetscCallCXX(candidates->push_back({"stencil", 1.0 * f.rows, 0.8, STENCIL_CONVERSION, STENCIL_CONVERSION}));
+    if (ok)
+      PetscCallCXX(candidates->push_back({"stencil", 1.0 * f.rows, 0.8, there(STENCIL_ON_DEVICE, STENCIL_CONVERSION)}));
+  }
+
+  // Blocks are counted on the host: only where a sample says that they could win.
+  constexpr PetscLogDouble BLOCK_REACH = 0.85; // a cautious guess as yet
+  PetscLogDouble           least       = 1e300;
+  BsrPlan                  blocks;
+  for (const Candidate &c : *candidates) least = std::min(least, c.bytes / c.reach);
+  PetscCall(PlanBlocks(A, parameters, value, BLOCK_REACH * least / static_cast<PetscLogDouble>(f.nonzeros), &blocks));
+  if (blocks.size && fills(static_cast<PetscLogDouble>(blocks.longest) * blocks.size)) {
+    Candidate c = BlockCandidate(blocks.Bytes(Space::Device, value), BLOCK_REACH, value);
+    c.conversion *= CORE;
+    PetscCallCXX(candidates->push_back(c));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -184,7 +181,7 @@ static PetscErrorCode CandidatesOnHost(const CsrView &A, const Parameters &param
   }
   if (f.nonzeros < SMALL) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ValueBytes(A, parameters, &value));
-  PetscCall(PlanBlocks(A, parameters, value, &blocks));
+  PetscCall(PlanBlocks(A, parameters, value, sizeof(Scalar) + sizeof(PetscInt), &blocks));
   if (blocks.size && 10 * blocks.partial <= blocks.blocks) { // masks are slow
     const PetscLogDouble bytes = blocks.Bytes(Space::Host, value);
     PetscCallCXX(
@@ -215,7 +212,6 @@ static PetscLogDouble Cost(const CsrView &A, Space space, const Candidate &c)
 PetscErrorCode ChooseFormat(const CsrView &A, const Parameters &parameters, Space space, Choice *choice)
 {
   constexpr PetscReal    GAIN = 0.95; // a later candidate must save a twentieth of the time
-  constexpr PetscReal    CORE = 200;  // products as csr on a GPU (1.5 TB/s) in the time of one on a core (7 GB/s)
   std::vector<Candidate> candidates;
   PatternFacts           f;
   char                   text[256];
@@ -236,7 +232,7 @@ PetscErrorCode ChooseFormat(const CsrView &A, const Parameters &parameters, Spac
   PetscCallCXX(choice->reason = text);
   choice->same_bits  = best.in_order && CsrInOrder(A, parameters, space);
   choice->gain       = cost(candidates[0]) > 0 ? 1 - cost(best) / cost(candidates[0]) : 0;
-  choice->conversion = best.conversion * (space == Space::Device ? CORE : 1);
+  choice->conversion = best.conversion;
   choice->update     = space == Space::Device ? 0 : best.update; // on the device csr would have to be updated as well
   PetscFunctionReturn(PETSC_SUCCESS);
 }

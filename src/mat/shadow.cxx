@@ -2,6 +2,7 @@
 #include <petsctime.h>
 #include "device/scatter.hpp"
 #include "mat/context.hpp"
+#include "mat/formats/csr/csr.hpp"
 #include "mat/formats/csr/transposed.hpp"
 #include "mat/transpose.hpp"
 
@@ -65,6 +66,31 @@ static PetscErrorCode SideView(const CsrView &A, Side side, Shadow *shadow, CsrV
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode GetDeviceRows(Mat A, Context *context, const PatternKey &key, CsrView *view)
+{
+  const Shadow    &early = context->early[static_cast<int>(Space::Device)][static_cast<int>(Side::Normal)];
+  PetscObjectState state;
+  bool             lacks = false;
+
+  PetscFunctionBegin;
+  if (view->device.i || view->nonzeros < context->settings.parameters.device_conversion)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  if (early.format && early.pattern == key && early.state == state) {
+    const CsrLayout csr = static_cast<const Csr &>(*early.format).OnDevice();
+    view->device        = CsrArrays{csr.i, csr.j, csr.a};
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (context->rows_state != state) {
+    context->rows_state = -1;
+    PetscCall(MayLackMemory([&] { return context->rows.Upload(*view, true); }, &lacks));
+    if (lacks) PetscFunctionReturn(PETSC_SUCCESS); // the host has the time
+    context->rows_state = state;
+  }
+  view->device = context->rows.View();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The format to build: the one asked for; csr for an off-diagonal block or a transpose that it refuses; the rule for
 /// auto, and csr before its time.
 static PetscErrorCode PickFormat(const CsrView &A, const CsrView &view, const PatternKey &key, Context *context,
@@ -105,6 +131,12 @@ static PetscErrorCode PickFormat(const CsrView &A, const CsrView &view, const Pa
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Does building the shadow begin with the rows on the device?
+static bool ReadsDeviceRows(const Settings &settings)
+{
+  return settings.format == "auto" || MakeFormat(settings.format)->ConvertsOnDevice();
+}
+
 static bool IsEarlyOne(const Context &context, const Shadow *shadow, Side side, Space space)
 {
   return shadow == &context.early[static_cast<int>(space)][static_cast<int>(side)];
@@ -117,6 +149,8 @@ static PetscErrorCode BuildShadow(Mat A, Context *context, const CsrView &csr, c
   const bool     early      = IsEarlyOne(*context, shadow, side, space);
   const Side     of         = early ? Side::Normal : side; // what is early reads the rows of A itself
   CsrView        view;
+  DeviceRows     transposed;
+  bool           lacks = false;
   std::string    name;
   PetscLogDouble begin, end;
 
@@ -129,20 +163,39 @@ static PetscErrorCode BuildShadow(Mat A, Context *context, const CsrView &csr, c
   shadow->space = space;
   if (of != Side::Normal) PetscCall(TransposePattern(csr, &shadow->ti, &shadow->tj, &shadow->tperm));
   PetscCall(SideView(csr, of, shadow, &view));
+  if (space == Space::Device && of == Side::Normal && ReadsDeviceRows(context->settings)) {
+    PetscCall(GetDeviceRows(A, context, key, &view));
+  } else if (space == Space::Device && of != Side::Normal && ReadsDeviceRows(context->settings) &&
+             view.nonzeros >= parameters.device_conversion) {
+    PetscCall(MayLackMemory([&] { return transposed.Upload(view, true); }, &lacks));
+    if (!lacks) view.device = transposed.View();
+  }
   PetscCall(PickFormat(csr, view, key, context, parameters, side, space, early, &name, &shadow->reason));
+  const auto make = [&]() -> std::unique_ptr<Format> {
+    if (early && side != Side::Normal) return std::make_unique<CsrTransposed>(side == Side::Hermitian);
+    return MakeFormat(name);
+  };
   std::unique_ptr<Format> format;
-  if (early && side != Side::Normal)
-    PetscCallCXX(format = std::make_unique<CsrTransposed>(side == Side::Hermitian));
-  else
-    format = MakeFormat(name);
-  PetscCall(format->Build(view, parameters, space));
+  PetscCallCXX(format = make());
+  const bool there = view.device.i;
+  lacks            = false;
+  if (there) PetscCall(MayLackMemory([&] { return format->Build(view, parameters, space); }, &lacks));
+  if (!there || lacks) { // the host's way needs no rows on the device
+    context->rows       = DeviceRows();
+    context->rows_state = -1;
+    transposed          = DeviceRows();
+    view.device         = CsrArrays();
+    PetscCallCXX(format = make());
+    PetscCall(format->Build(view, parameters, space));
+  }
   shadow->format = std::move(format);
   PetscCallCXX(shadow->details = shadow->format->Details());
   shadow->pattern = key;
   PetscCall(PetscTime(&end));
   shadow->convert_seconds = end - begin;
   shadow->update_seconds  = 0;
-  if (space == Space::Device) PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(shadow->format->BytesStored())));
+  if (space == Space::Device && !view.device.i)
+    PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(shadow->format->BytesStored())));
   PetscCall(PetscLogEventEnd(ConvertEvent, A, nullptr, nullptr, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -227,6 +280,8 @@ PetscErrorCode GetShadow(Mat A, Context *context, Side side, Space space, Use us
     else if (space == Space::Host || !shadow->format || shadow->state != state)
       PetscCall(Refresh(A, context, side, space, state, shadow));
     if (shadow != early && early->format) *early = Shadow();
+    context->rows       = DeviceRows();
+    context->rows_state = -1;
   }
   if (side == Side::Normal) context->last = shadow;
   *out = shadow;

@@ -1,8 +1,7 @@
-/// Sorts, running sums and groups of keys: what a Schedule and its users are made with.
-#include <cub/cub.cuh>
+/// Groups of sorted keys: what a Schedule and its users are made with.
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
-#include "device/cuda_check.hpp"
+#include "device/cub_call.cuh"
 #include "pc/trisolve/schedule.hpp"
 #include "petsc/compat.hpp"
 
@@ -16,63 +15,12 @@ static unsigned Blocks(PetscInt count)
   return static_cast<unsigned>((count + THREADS - 1) / THREADS);
 }
 #define INDEX static_cast<PetscInt>(blockIdx.x) * blockDim.x + threadIdx.x
-/// A CUB call: once for the scratch it needs, once for good.
-#define CallCUB(scratch, call, ...)                                  \
-  do {                                                               \
-    size_t bytes_ = 0;                                               \
-    SparseGPUCallCUDA(call(nullptr, bytes_, __VA_ARGS__));           \
-    PetscCall((scratch)->Reserve(bytes_));                           \
-    bytes_ = (scratch)->bytes();                                     \
-    SparseGPUCallCUDA(call((scratch)->data(), bytes_, __VA_ARGS__)); \
-  } while (0)
-
 namespace
 {
 struct Largest {
   __host__ __device__ PetscInt operator()(PetscInt a, PetscInt b) const { return a > b ? a : b; }
 };
 } // namespace
-
-template <class T>
-PetscErrorCode RunningSum(PetscInt count, Array<T> *values, T *total, DeviceMemory *scratch, Stream stream)
-{
-  const cudaStream_t s = static_cast<cudaStream_t>(stream);
-
-  PetscFunctionBegin;
-  CallCUB(scratch, cub::DeviceScan::ExclusiveSum, values->data(), values->data(), static_cast<int64_t>(count) + 1, s);
-  PetscCall(DeviceCopyOut(total, values->data() + count, sizeof(T), stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-template PetscErrorCode RunningSum(PetscInt, Array<PetscInt> *, PetscInt *, DeviceMemory *, Stream);
-#if !defined(PETSC_USE_64BIT_INDICES)
-template PetscErrorCode RunningSum(PetscInt, Array<PetscCount> *, PetscCount *, DeviceMemory *, Stream);
-#endif
-
-static __global__ void identity_kernel(PetscInt count, PetscInt *index)
-{
-  const PetscInt k = INDEX;
-  if (k < count) index[k] = k;
-}
-
-PetscErrorCode SortKeys(PetscInt count, int bits, Array<unsigned> *keys, Array<PetscInt> *order, DeviceMemory *scratch,
-                        Stream stream)
-{
-  const cudaStream_t s = static_cast<cudaStream_t>(stream);
-  Array<unsigned>    other_keys;
-  Array<PetscInt>    other_order;
-
-  PetscFunctionBegin;
-  if (count == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(order->Allocate(count, Space::Device));
-  PetscCall(other_order.Allocate(count, Space::Device));
-  PetscCall(other_keys.Allocate(count, Space::Device));
-  identity_kernel<<<Blocks(count), THREADS, 0, s>>>(count, other_order.data());
-  SparseGPUCallCUDA(cudaPeekAtLastError());
-  CallCUB(scratch, cub::DeviceRadixSort::SortPairs, keys->data(), other_keys.data(), other_order.data(), order->data(),
-          static_cast<int64_t>(count), 0, bits, s);
-  std::swap(*keys, other_keys);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 namespace
 {

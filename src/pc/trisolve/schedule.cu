@@ -1,5 +1,6 @@
 /// The search for the levels of a Schedule.
 #include "device/cuda_check.hpp"
+#include "device/sort.hpp"
 #include "pc/trisolve/poll.cuh"
 #include "pc/trisolve/system.cuh"
 #include "petsc/compat.hpp"

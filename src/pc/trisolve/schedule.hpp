@@ -25,14 +25,6 @@ struct SystemView {
 PetscErrorCode CutGroups(const unsigned *sorted, PetscInt count, unsigned mask, unsigned capacity,
                          Array<PetscInt> *first, PetscInt *groups, DeviceMemory *scratch, Stream stream);
 
-/// Sorts `count` keys of `bits` bits with their indices (0, 1, ...): order[k] is the index of the k-th smallest key,
-/// equal ones in ascending order.
-PetscErrorCode SortKeys(PetscInt count, int bits, Array<unsigned> *keys, Array<PetscInt> *order, DeviceMemory *scratch,
-                        Stream stream);
-/// value[k] = value[0] + ... + value[k - 1] for k <= count; *total = value[count].
-template <class T>
-PetscErrorCode RunningSum(PetscInt count, Array<T> *values, T *total, DeviceMemory *scratch, Stream stream);
-
 /// What the search for levels tells.
 struct LevelReport {
   int      is_long, cut; ///< there are long rows; they must be cut first

@@ -1,6 +1,7 @@
 /// From the levels of a Schedule to a SweepLayout, on the device.
 #include <climits>
 #include "device/cuda_check.hpp"
+#include "device/sort.hpp"
 #include "pc/trisolve/sweep.hpp"
 #include "pc/trisolve/system.cuh"
 #include "petsc/compat.hpp"

@@ -1,4 +1,5 @@
 #include "device/cuda_check.hpp"
+#include "device/sort.hpp"
 #include "device/load.cuh"
 #include "device/segmented.cuh"
 #include "pc/trisolve/syncfree.hpp"

@@ -1,5 +1,6 @@
 #include "pc/trisolve/transpose.hpp"
 #include "device/cuda_check.hpp"
+#include "device/sort.hpp"
 #include "device/scatter.hpp"
 #include "petsc/compat.hpp"
 

@@ -71,20 +71,27 @@ template <int size> PetscErrorCode CountBlocks(const CsrView &A, const Parameter
 
 template <int size> PetscErrorCode SampleSize(const CsrView &A, PetscLogDouble value, PetscLogDouble *bytes)
 {
-  const PetscInt rows = A.rows / size, step = rows / 256 + 1;
-  PetscCount     entries = 0;
-  Scratch        scratch;
-  BsrPlan        plan;
+  const PetscInt        rows = A.rows / size, step = rows / 256 + 1;
+  PetscCount            entries = 0;
+  std::vector<PetscInt> column; // of the blocks of a block row, one for each entry: few, where counting would clear
+                                // an array of all columns
+  BsrPlan plan;
 
   PetscFunctionBegin;
-  PetscCallCXX(scratch.last.assign(A.cols / size + 1, -1));
-  PetscCallCXX(scratch.entries.resize(A.cols / size + 1));
   plan.size = size;
   for (PetscInt I = 0; I < rows; I += step) {
-    PetscCall(CountBlockRow<size>(A, I, &scratch, &plan));
-    entries += A.i[(I + 1) * size] - A.i[I * size];
+    column.clear();
+    for (PetscInt e = A.i[I * size]; e < A.i[(I + 1) * size]; e++) PetscCallCXX(column.push_back(A.j[e] / size));
+    std::sort(column.begin(), column.end());
+    for (auto first = column.begin(), end = first; first != column.end(); first = end) {
+      end = std::upper_bound(first, column.end(), *first);
+      plan.blocks++;
+      plan.partial += end - first < size * size;
+    }
+    entries += static_cast<PetscCount>(column.size());
   }
-  *bytes = entries ? plan.Bytes(Space::Host, value) / static_cast<PetscLogDouble>(entries) : 0;
+  plan.steps = plan.blocks; // slices were never cut
+  *bytes     = entries ? plan.Bytes(Space::Host, value) / static_cast<PetscLogDouble>(entries) : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

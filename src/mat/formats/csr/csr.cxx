@@ -81,7 +81,7 @@ PetscErrorCode Csr::FindNodes(const CsrView &A)
 
 PetscErrorCode Csr::BuildPattern(const CsrView &A, const Parameters &parameters)
 {
-  std::vector<PetscInt> row, begin, i, j;
+  std::vector<PetscInt> row, begin;
 
   PetscFunctionBegin;
   layout_          = {};
@@ -110,10 +110,8 @@ PetscErrorCode Csr::BuildPattern(const CsrView &A, const Parameters &parameters)
   PetscCall(chunk_begin_.Take(std::move(begin), space_));
   PetscCall(chunk_sum_.Allocate(layout_.chunks, space_));
   PetscCall(arrived_.Take(std::vector<int>(layout_.chunks, 0), space_));
-  PetscCallCXX(i.assign(A.i, A.i + A.rows + 1));
-  PetscCallCXX(j.assign(A.j, A.j + A.nonzeros));
-  PetscCall(i_.Take(std::move(i), space_));
-  PetscCall(j_.Take(std::move(j), space_));
+  PetscCall(i_.CopyFrom(A.device.i, A.i, static_cast<size_t>(A.rows) + 1));
+  PetscCall(j_.CopyFrom(A.device.j, A.j, A.nonzeros));
   layout_.i           = i_.data();
   layout_.j           = j_.data();
   layout_.chunk_row   = chunk_row_.data();

@@ -1,6 +1,7 @@
 #include "mat/backend_call.hpp"
 #include "mat/formats/dia/dia.hpp"
 #include "mat/formats/ell/ell.hpp"
+#include "mat/inspect.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
@@ -9,21 +10,6 @@ namespace sparsegpu
 std::unique_ptr<Format> MakeFormat_dia()
 {
   return std::make_unique<Dia>();
-}
-
-/// The offsets of all diagonals with an entry, ascending.
-static PetscErrorCode FindDiagonals(const CsrView &A, std::vector<PetscInt> *offsets)
-{
-  std::vector<char> used;
-
-  PetscFunctionBegin;
-  PetscCallCXX(used.assign(static_cast<size_t>(A.rows) + A.cols, 0));
-  for (PetscInt r = 0; r < A.rows; r++)
-    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) used[static_cast<size_t>(A.j[e]) + (A.rows - r)] = 1;
-  offsets->clear();
-  for (size_t d = 0; d < used.size(); d++)
-    if (used[d]) PetscCallCXX(offsets->push_back(static_cast<PetscInt>(d) - A.rows));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode Dia::Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const
@@ -80,6 +66,22 @@ bool Dia::PlaceValues(const CsrView &A, Scalar *values) const
   EachSlot(A, [&](PetscInt e, PetscInt s) { values[s] = StoredValue(A.a[e]); });
   return true;
 }
+
+#if defined(SPARSEGPU_HAVE_CUDA)
+PetscErrorCode Dia::SlotsOnDevice(const CsrView &A, PetscInt *slot, Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(DiaSlots_CUDA(layout_, A.device, slot, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Dia::PlaceOnDevice(const CsrView &A, Scalar *values, Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(DiaPlace_CUDA(layout_, A.device, values, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
 
 PetscErrorCode Dia::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
 {

@@ -19,6 +19,10 @@ struct DiaLayout {
 PetscErrorCode DiaMult_Kokkos(const DiaLayout &A, const Scalar *x, const Scalar *y, Scalar *z);
 PetscErrorCode DiaMult_CUDA(const DiaLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream);
 
+/// For each entry of A: its place in layout.a; its value there.
+PetscErrorCode DiaSlots_CUDA(const DiaLayout &layout, const CsrArrays &A, PetscInt *slot, Stream stream);
+PetscErrorCode DiaPlace_CUDA(const DiaLayout &layout, const CsrArrays &A, Scalar *values, Stream stream);
+
 /// A sweep, see Format::SweepJacobi(), of at most JACOBI_DIAGONALS diagonals: their offsets lie in shared memory.
 constexpr PetscInt JACOBI_DIAGONALS = 256;
 PetscErrorCode     DiaJacobi_CUDA(const DiaLayout &A, const JacobiSweep &sweep, const JacobiControl &control,
@@ -33,12 +37,29 @@ public:
   bool SweepsJacobi() const override { return space_ == Space::Device && layout_.diagonals <= JACOBI_DIAGONALS; }
   PetscErrorCode   SweepJacobi(const JacobiSweep &sweep, const JacobiControl &control, Stream stream) override;
   const DiaLayout &Layout() const { return layout_; }
+#if defined(SPARSEGPU_HAVE_CUDA)
+  bool ConvertsOnDevice() const override
+  {
+    return true;
+  }
+#endif
 
 protected:
   PetscErrorCode BuildPattern(const CsrView &A, const Parameters &parameters) override;
   void           Slots(const CsrView &A, PetscInt *slot) const override;
   bool           PlaceValues(const CsrView &A, Scalar *values) const override;
-  bool           PadsByValue() const override { return true; }
+  bool           PadsByValue() const override
+  {
+    return true;
+  }
+#if defined(SPARSEGPU_HAVE_CUDA)
+  PetscErrorCode BuildPatternOnDevice(const CsrView &A, const Parameters &parameters) override
+  {
+    return BuildPattern(A, parameters); // looks at A through FindDiagonals() alone
+  }
+  PetscErrorCode SlotsOnDevice(const CsrView &A, PetscInt *slot, Stream stream) override;
+  PetscErrorCode PlaceOnDevice(const CsrView &A, Scalar *values, Stream stream) override;
+#endif
 
 private:
   template <class Place> void EachSlot(const CsrView &A, Place place) const;

@@ -13,13 +13,10 @@ static PetscInt Length(const CsrView &A, PetscInt r)
   return A.i[r + 1] - A.i[r];
 }
 
-/// Rows beyond this many entries leave the slices: four times the mean, so that one row does not widen 31 others.
-static PetscInt LongestShort(const CsrView &A)
+PetscInt SellLongestShort(const CsrView &A, PetscInt longest)
 {
-  const PetscReal mean    = A.rows ? static_cast<PetscReal>(A.nonzeros) / A.rows : 0;
-  PetscInt        longest = 0;
-  for (PetscInt r = 0; r < A.rows; r++) longest = std::max(longest, Length(A, r));
-  const PetscInt limit = std::min(SellLayout::LONGEST, std::max<PetscInt>(32, static_cast<PetscInt>(4 * mean)));
+  const PetscReal mean  = A.rows ? static_cast<PetscReal>(A.nonzeros) / A.rows : 0;
+  const PetscInt  limit = std::min(SellLayout::LONGEST, std::max<PetscInt>(32, static_cast<PetscInt>(4 * mean)));
   return std::min(longest, limit);
 }
 
@@ -51,6 +48,7 @@ static PetscErrorCode Slice(const CsrView &A, SellPlan *plan)
   const PetscInt slices = (A.rows + HEIGHT - 1) / HEIGHT;
 
   PetscFunctionBegin;
+  plan->slices = slices;
   PetscCallCXX(plan->begin.assign(slices + 1, 0));
   PetscCallCXX(plan->length.assign(static_cast<size_t>(slices) * HEIGHT, SellLayout::NOT_HERE));
   plan->stored = 0;
@@ -70,16 +68,23 @@ static PetscErrorCode Slice(const CsrView &A, SellPlan *plan)
 
 PetscErrorCode PlanSell(const CsrView &A, PetscInt window, SellPlan *plan)
 {
-  constexpr PetscReal ENOUGH  = 1.03; ///< padded over true entries: a wider window would save less than it scatters
-  PetscCount          entries = 0;
+  PetscCount entries = 0;
+  PetscInt   longest = 0;
 
   PetscFunctionBegin;
   PetscCheck(window == -1 || (window > 0 && window <= SellLayout::MAX_WINDOW && (window & (window - 1)) == 0),
              PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-mat_sparsegpu_sell_window %" PetscInt_FMT " must be a power of two up to %" PetscInt_FMT ", or -1",
              window, SellLayout::MAX_WINDOW);
-  *plan         = SellPlan();
-  plan->longest = LongestShort(A);
+  *plan = SellPlan();
+#if defined(SPARSEGPU_HAVE_CUDA)
+  if (A.device.i) {
+    PetscCall(PlanSell_CUDA(A, window, plan));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  for (PetscInt r = 0; r < A.rows; r++) longest = std::max(longest, Length(A, r));
+  plan->longest = SellLongestShort(A, longest);
   for (PetscInt r = 0; r < A.rows; r++) {
     if (Length(A, r) <= plan->longest)
       entries += Length(A, r);
@@ -89,11 +94,11 @@ PetscErrorCode PlanSell(const CsrView &A, PetscInt window, SellPlan *plan)
   plan->warp_rows = static_cast<PetscInt>(plan->long_row.size());
   for (PetscInt r = 0; r < A.rows; r++)
     if (Length(A, r) > plan->longest && Length(A, r) > SellLayout::WARP_ROW) PetscCallCXX(plan->long_row.push_back(r));
-  for (PetscInt w : {1, 256, 4096, 65536}) {
+  for (PetscInt w : SellWindows::TRIED) {
     if (window != -1) w = window;
     PetscCall(Sort(A, w, plan));
     PetscCall(Slice(A, plan));
-    if (window != -1 || plan->stored <= ENOUGH * entries) break;
+    if (window != -1 || plan->stored <= SellWindows::ENOUGH * entries) break;
   }
   for (PetscInt r : plan->long_row) plan->stored += Length(A, r);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -78,12 +78,19 @@ private:
 
 PetscErrorCode SampleSellColumns(const CsrView &A, const SellPlan &plan, int least, PetscLogDouble *bytes)
 {
-  const PetscInt slices = static_cast<PetscInt>(plan.begin.size()) - 1, step = slices / 256 + 1;
+  const PetscInt step = plan.slices / 256 + 1;
   PetscLogDouble sum = 0, entries = 0;
   SliceColumns   columns;
 
   PetscFunctionBegin;
-  for (PetscInt s = 0; s < slices; s += step) {
+#if defined(SPARSEGPU_HAVE_CUDA)
+  if (A.device.i) {
+    PetscCall(SampleSellColumns_CUDA(A, plan, least, step, &entries, &sum));
+    *bytes = entries > 0 ? sum / entries : 4;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  for (PetscInt s = 0; s < plan.slices; s += step) {
     const PetscInt width = plan.begin[s + 1] - plan.begin[s];
     columns.Take(A, plan, s);
     sum += static_cast<PetscLogDouble>(width) * columns.Bytes(width, least);
@@ -174,13 +181,17 @@ PetscErrorCode Sell::BuildLongRows(const CsrView &A)
       PetscCallCXX(chunk_row.push_back(l));
       PetscCallCXX(chunk_begin.push_back(e));
     }
-    PetscCallCXX(j.insert(j.end(), A.j + A.i[r], A.j + A.i[r + 1]));
-    PetscCallCXX(begin.push_back(static_cast<PetscInt>(j.size())));
+    if (!A.device.i) PetscCallCXX(j.insert(j.end(), A.j + A.i[r], A.j + A.i[r + 1]));
+    PetscCallCXX(begin.push_back(begin.back() + A.i[r + 1] - A.i[r]));
   }
-  layout_.chunks = static_cast<PetscInt>(chunk_row.size());
+  const PetscInt entries = begin.back();
+  layout_.chunks         = static_cast<PetscInt>(chunk_row.size());
   PetscCall(long_row_.Take(std::vector<PetscInt>(plan_.long_row), space_));
   PetscCall(long_begin_.Take(std::move(begin), space_));
-  PetscCall(long_j_.Take(std::move(j), space_));
+  if (A.device.i)
+    PetscCall(long_j_.Allocate(entries, space_));
+  else
+    PetscCall(long_j_.Take(std::move(j), space_));
   PetscCall(chunk_row_.Take(std::move(chunk_row), space_));
   PetscCall(chunk_begin_.Take(std::move(chunk_begin), space_));
   PetscCall(chunk_sum_.Allocate(layout_.chunks, space_));
@@ -196,7 +207,8 @@ PetscErrorCode Sell::BuildLongRows(const CsrView &A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Sell::BuildPattern(const CsrView &A, const Parameters &parameters)
+/// The plan, and of the layout what follows from it.
+PetscErrorCode Sell::Begin(const CsrView &A, const Parameters &parameters, int *narrowest)
 {
   const PetscInt least = parameters.column_bytes;
 
@@ -208,11 +220,22 @@ PetscErrorCode Sell::BuildPattern(const CsrView &A, const Parameters &parameters
   pattern_bytes_ = 0;
   std::fill(narrow_, narrow_ + 3, 0);
   layout_.rows        = A.rows;
-  layout_.slices      = static_cast<PetscInt>(plan_.begin.size()) - 1;
+  layout_.slices      = plan_.slices;
   layout_.window      = plan_.window;
-  layout_.long_values = HEIGHT * plan_.begin[layout_.slices];
   stored_             = static_cast<PetscInt>(plan_.stored);
-  PetscCall(BuildColumns(A, least ? static_cast<int>(least) : 1));
+  layout_.long_values = stored_;
+  for (PetscInt r : plan_.long_row) layout_.long_values -= A.i[r + 1] - A.i[r];
+  *narrowest = least ? static_cast<int>(least) : 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Sell::BuildPattern(const CsrView &A, const Parameters &parameters)
+{
+  int least;
+
+  PetscFunctionBegin;
+  PetscCall(Begin(A, parameters, &least));
+  PetscCall(BuildColumns(A, least));
   PetscCall(BuildLongRows(A));
   if (plan_.window > 1) {
     std::vector<unsigned short> local;
@@ -231,6 +254,63 @@ PetscErrorCode Sell::BuildPattern(const CsrView &A, const Parameters &parameters
   pattern_bytes_ += static_cast<PetscLogDouble>(length_.bytes()) + local_.bytes();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+#if defined(SPARSEGPU_HAVE_CUDA)
+PetscErrorCode Sell::BuildPatternOnDevice(const CsrView &A, const Parameters &parameters)
+{
+  SellColumnsOnDevice found;
+  Stream              stream;
+  int                 least;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(Begin(A, parameters, &least));
+  PetscCall(BuildSellColumns_CUDA(A, plan_, least, &found));
+  for (int k = 0; k < 3; k++) narrow_[k] = static_cast<PetscLogDouble>(found.narrow[k]);
+  layout_.width   = found.uniform ? found.width : -1;
+  layout_.bytes   = found.bytes;
+  columns_        = std::move(found.columns);
+  layout_.columns = columns_.data();
+  if (!found.uniform) {
+    column_        = std::move(found.column);
+    begin_         = std::move(plan_.device_begin);
+    layout_.column = column_.data();
+    layout_.begin  = begin_.data();
+  }
+  PetscCall(BuildLongRows(A));
+  if (layout_.long_rows) PetscCall(SellLongColumns_CUDA(layout_, A.device, long_j_.data(), stream));
+  if (plan_.window > 1) {
+    PetscCall(local_.Allocate(static_cast<size_t>(layout_.slices) * HEIGHT, space_));
+    PetscCall(SellLocalRows_CUDA(A, plan_, local_.data()));
+    layout_.local = local_.data();
+  }
+  if (!found.full) {
+    length_        = std::move(plan_.device_length);
+    layout_.length = length_.data();
+  }
+  pattern_bytes_ += static_cast<PetscLogDouble>(columns_.bytes()) + column_.bytes() + begin_.bytes() + length_.bytes() +
+                    local_.bytes();
+  // what only the conversion needed; rows without a place of their own stay listed
+  plan_.device_order  = Array<PetscInt>();
+  plan_.device_begin  = Array<PetscInt>();
+  plan_.device_length = Array<unsigned char>();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Sell::SlotsOnDevice(const CsrView &A, PetscInt *slot, Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(SellSlots_CUDA(layout_, A.device, slot, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Sell::PlaceOnDevice(const CsrView &A, Scalar *values, Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(SellPlace_CUDA(layout_, A.device, values, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
 
 /// place(e, slot) for each entry e of A.
 template <class Place> void Sell::EachSlot(const CsrView &A, Place place) const

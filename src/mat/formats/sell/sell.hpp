@@ -85,17 +85,54 @@ PetscErrorCode SellMult_CUDA(const SellLayout &A, const ValueLayout &a, const Sc
 /// Which row is at which place, and in which class; made from the row lengths alone.
 struct SellPlan {
   PetscInt                   window = 1, longest = 0; ///< longest short row
-  std::vector<PetscInt>      order;                   ///< [rows] row at each place; empty if window is 1
-  std::vector<PetscInt>      begin;                   ///< [slices + 1]
-  std::vector<unsigned char> length;                  ///< [slices * 32], NOT_HERE also beyond the last row
-  std::vector<PetscInt>      long_row;                ///< rows of more than `longest` entries, those for a warp first
+  PetscInt                   slices = 0;
+  std::vector<PetscInt>      order;    ///< [rows] row at each place; empty if window is 1
+  std::vector<PetscInt>      begin;    ///< [slices + 1]
+  std::vector<unsigned char> length;   ///< [slices * 32], NOT_HERE also beyond the last row
+  std::vector<PetscInt>      long_row; ///< rows of more than `longest` entries, those for a warp first
   PetscInt                   warp_rows = 0;
   PetscCount                 stored    = 0; ///< values, padding and long rows included
+  // Instead of order, begin and length where the matrix lies on the device
+  Array<PetscInt>      device_order, device_begin;
+  Array<unsigned char> device_length;
 
   PetscInt Row(PetscInt place) const { return order.empty() ? place : order[place]; }
 };
 /// window: 0 < power of two <= MAX_WINDOW, or -1 for the smallest that leaves little padding. O(rows) time.
 PetscErrorCode PlanSell(const CsrView &A, PetscInt window, SellPlan *plan);
+
+/// The window to begin with, the next wider one to try for -1, and when to stop trying.
+struct SellWindows {
+  static constexpr PetscReal ENOUGH = 1.03; ///< padded over true entries: wider ones would save less than they scatter
+  static constexpr PetscInt  TRIED[4] = {1, 256, 4096, 65536};
+};
+/// Rows beyond this many entries leave the slices, of at most `longest` in the matrix: four times the mean, so that one
+/// row does not widen 31 others.
+PetscInt SellLongestShort(const CsrView &A, PetscInt longest);
+
+/// PlanSell() from A.device; waits for the device.
+PetscErrorCode PlanSell_CUDA(const CsrView &A, PetscInt window, SellPlan *plan);
+/// Sums over the slices 0, step, 2 step, ...: widths, and widths times bytes of a column.
+PetscErrorCode SampleSellColumns_CUDA(const CsrView &A, const SellPlan &plan, int least, PetscInt step,
+                                      PetscLogDouble *widths, PetscLogDouble *bytes);
+/// The columns of all slices, see SellLayout.
+struct SellColumnsOnDevice {
+  Array<PetscInt>      column; ///< [slices]
+  Array<unsigned char> columns;
+  PetscCount           narrow[3]; ///< places with columns of 1, 2, 4 bytes
+  PetscInt             width;     ///< of the first slice
+  int                  bytes;     ///< of its columns
+  bool                 uniform;   ///< all slices are like the first
+  bool                 full;      ///< no row is shorter than its slice is wide, or in another class
+};
+PetscErrorCode BuildSellColumns_CUDA(const CsrView &A, const SellPlan &plan, int least, SellColumnsOnDevice *out);
+/// local[p] for all places.
+PetscErrorCode SellLocalRows_CUDA(const CsrView &A, const SellPlan &plan, unsigned short *local);
+/// j of the long rows, one after the other: [long_begin[long_rows]].
+PetscErrorCode SellLongColumns_CUDA(const SellLayout &layout, const CsrArrays &A, PetscInt *j, Stream stream);
+/// For each entry of A: its place among the values; its value there.
+PetscErrorCode SellSlots_CUDA(const SellLayout &layout, const CsrArrays &A, PetscInt *slot, Stream stream);
+PetscErrorCode SellPlace_CUDA(const SellLayout &layout, const CsrArrays &A, Scalar *values, Stream stream);
 
 /// Bytes of a column on average, from a few hundred slices spread over the matrix.
 PetscErrorCode SampleSellColumns(const CsrView &A, const SellPlan &plan, int least, PetscLogDouble *bytes);
@@ -108,16 +145,31 @@ public:
   PetscErrorCode    Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
   std::string       Details() const override;
   const SellLayout &Layout() const { return layout_; }
+#if defined(SPARSEGPU_HAVE_CUDA)
+  bool ConvertsOnDevice() const override
+  {
+    return true;
+  }
+#endif
 
 protected:
   PetscErrorCode BuildPattern(const CsrView &A, const Parameters &parameters) override;
   void           Slots(const CsrView &A, PetscInt *slot) const override;
   bool           PlaceValues(const CsrView &A, Scalar *values) const override;
-  bool           EncodesValues() const override { return true; }
+  bool           EncodesValues() const override
+  {
+    return true;
+  }
+#if defined(SPARSEGPU_HAVE_CUDA)
+  PetscErrorCode BuildPatternOnDevice(const CsrView &A, const Parameters &parameters) override;
+  PetscErrorCode SlotsOnDevice(const CsrView &A, PetscInt *slot, Stream stream) override;
+  PetscErrorCode PlaceOnDevice(const CsrView &A, Scalar *values, Stream stream) override;
+#endif
 
 private:
   template <class Place> void EachSlot(const CsrView &A, Place place) const;
 
+  PetscErrorCode Begin(const CsrView &A, const Parameters &parameters, int *least);
   PetscErrorCode BuildColumns(const CsrView &A, int least);
   PetscErrorCode BuildLongRows(const CsrView &A);
 

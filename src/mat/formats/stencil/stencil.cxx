@@ -1,5 +1,6 @@
-#include <cstdint>
 #include "mat/backend_call.hpp"
+#include "mat/device_rows.hpp"
+#include "mat/formats/stencil/classes.hpp"
 #include "mat/formats/stencil/stencil.hpp"
 #include "petsc/compat.hpp"
 
@@ -11,53 +12,30 @@ std::unique_ptr<Format> MakeFormat_stencil()
   return std::make_unique<Stencil>();
 }
 
-static std::uint64_t Mix(std::uint64_t h, std::uint64_t v)
-{
-  h = (h ^ v) * 0x9e3779b97f4a7c15ull;
-  return h ^ (h >> 29);
-}
-static std::uint64_t BitsOfValue(const Scalar &v)
-{
-#if defined(PETSC_USE_COMPLEX)
-  return Mix(BitsOf(v.re), BitsOf(v.im));
-#else
-  return BitsOf(v);
-#endif
-}
-
-static std::uint64_t HashOfRow(const CsrView &A, PetscInt r)
-{
-  std::uint64_t h = 1;
-  for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++)
-    h = Mix(Mix(h, static_cast<std::uint64_t>(A.j[e] - r)), BitsOfValue(A.a[e]));
-  return h;
-}
-
-static bool SameRow(const CsrView &A, PetscInt r, PetscInt q)
-{
-  const PetscInt length = A.i[r + 1] - A.i[r];
-  if (A.i[q + 1] - A.i[q] != length) return false;
-  for (PetscInt k = 0; k < length; k++) {
-    const PetscInt e = A.i[r] + k, f = A.i[q] + k;
-    if (A.j[e] - r != A.j[f] - q || !SameBits(A.a[e], A.a[f])) return false;
-  }
-  return true;
-}
-
 PetscErrorCode FindRowClasses(const CsrView &A, RowClasses *classes, bool *few)
 {
-  constexpr std::size_t SLOTS = 4 * StencilLayout::CLASSES; // open addressing, a quarter full at most
+  constexpr std::size_t SLOTS = ROW_CLASS_SLOTS;
+  const CsrArrays       rows{A.i, A.j, A.a};
   std::vector<int>      slot(SLOTS, -1);
   int                   last = -1;
 
   PetscFunctionBegin;
   *few     = false;
   *classes = RowClasses();
+#if defined(SPARSEGPU_HAVE_CUDA)
+  if (A.device.i) {
+    bool collide;
+    PetscCall(FindRowClasses_CUDA(A, classes, few, &collide));
+    if (!collide) PetscFunctionReturn(PETSC_SUCCESS);
+    *few     = false; // different rows of one hash
+    *classes = RowClasses();
+  }
+#endif
   PetscCallCXX(classes->row_class.resize(A.rows));
   for (PetscInt r = 0; r < A.rows; r++) {
-    if (last < 0 || !SameRow(A, r, classes->first[last])) { // neighbours are mostly alike
-      std::size_t s = HashOfRow(A, r) >> 54;
-      while (slot[s] >= 0 && !SameRow(A, r, classes->first[slot[s]])) s = (s + 1) % SLOTS;
+    if (last < 0 || !SameRow(rows, r, classes->first[last])) { // neighbours are mostly alike
+      std::size_t s = HashOfRow(rows, r) >> 54;
+      while (slot[s] >= 0 && !SameRow(rows, r, classes->first[slot[s]])) s = (s + 1) % SLOTS;
       if (slot[s] < 0) {
         classes->entries += A.i[r + 1] - A.i[r];
         if (static_cast<PetscInt>(classes->first.size()) == StencilLayout::CLASSES ||
@@ -90,29 +68,46 @@ PetscErrorCode Stencil::Check(const CsrView &A, const Parameters &, bool *ok, st
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The values of the first row of each class.
+PetscErrorCode Stencil::TakeValues(const CsrView &A, const std::vector<PetscInt> &first,
+                                   const std::vector<PetscInt> &begin)
+{
+  PetscFunctionBegin;
+#if defined(SPARSEGPU_HAVE_CUDA)
+  if (A.device.a) {
+    PetscCall(value_.Allocate(begin.back(), space_));
+    PetscCall(RowClassValues_CUDA(A, first, begin, value_.data()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  std::vector<Scalar> value;
+  for (PetscInt r : first) PetscCallCXX(value.insert(value.end(), A.a + A.i[r], A.a + A.i[r + 1]));
+  PetscCall(value_.Take(std::move(value), space_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Stencil::BuildPattern(const CsrView &A, const Parameters &)
 {
   RowClasses            classes;
   bool                  few;
   std::vector<PetscInt> begin{0}, offset;
-  std::vector<Scalar>   value;
 
   PetscFunctionBegin;
   PetscCall(FindRowClasses(A, &classes, &few));
   PetscCheck(few, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Check() took a matrix of too many different rows");
   for (PetscInt r : classes.first) {
-    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) {
-      PetscCallCXX(offset.push_back(A.j[e] - r));
-      PetscCallCXX(value.push_back(A.a[e]));
-    }
+    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) PetscCallCXX(offset.push_back(A.j[e] - r));
     PetscCallCXX(begin.push_back(static_cast<PetscInt>(offset.size())));
   }
   classes_ = static_cast<PetscInt>(classes.first.size());
-  stored_  = static_cast<PetscInt>(value.size());
-  PetscCall(row_class_.Take(std::move(classes.row_class), space_));
+  stored_  = static_cast<PetscInt>(offset.size());
+  if (classes.on_device.size())
+    row_class_ = std::move(classes.on_device);
+  else
+    PetscCall(row_class_.Take(std::move(classes.row_class), space_));
+  PetscCall(TakeValues(A, classes.first, begin));
   PetscCall(begin_.Take(std::move(begin), space_));
   PetscCall(offset_.Take(std::move(offset), space_));
-  PetscCall(value_.Take(std::move(value), space_));
   layout_        = StencilLayout{A.rows, row_class_.data(), begin_.data(), offset_.data(), value_.data()};
   pattern_bytes_ = static_cast<PetscLogDouble>(row_class_.bytes()) + begin_.bytes() + offset_.bytes();
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -127,18 +122,16 @@ PetscErrorCode Stencil::BuildValues(const CsrView &)
 /// Which rows are alike is a matter of the values.
 PetscErrorCode Stencil::Update(const CsrView &A, const Scalar *a, Space where, bool *fits)
 {
-  std::vector<Scalar> values;
-  CsrView             B = A;
-  Stream              stream;
-  std::string         why;
+  DeviceRows  rows;
+  CsrView     B = A;
+  std::string why;
 
   PetscFunctionBegin;
   B.a = a;
-  if (where == Space::Device) {
-    PetscCallCXX(values.resize(A.nonzeros));
-    PetscCall(DeviceStream(&stream));
-    PetscCall(DeviceCopyOut(values.data(), a, values.size() * sizeof(Scalar), stream));
-    B.a = values.data();
+  if (space_ == Space::Device) {
+    PetscCall(rows.Upload(B, where == Space::Host));
+    B.device = rows.View();
+    if (where == Space::Device) B.device.a = a;
   }
   PetscCall(Check(B, Parameters(), fits, &why));
   if (*fits) PetscCall(BuildPattern(B, Parameters()));

@@ -28,9 +28,15 @@ PetscErrorCode StencilMult_CUDA(const StencilLayout &A, const Scalar *x, const S
 struct RowClasses {
   std::vector<PetscInt>      first;     ///< [classes] first row of each
   std::vector<unsigned char> row_class; ///< [rows]
+  Array<unsigned char>       on_device; ///< the same, instead, where A.device is there
   PetscCount                 entries = 0;
 };
 PetscErrorCode FindRowClasses(const CsrView &A, RowClasses *classes, bool *few);
+/// The same from A.device; *collide: different rows have one hash, nothing was found. Waits for the device.
+PetscErrorCode FindRowClasses_CUDA(const CsrView &A, RowClasses *classes, bool *few, bool *collide);
+/// value[begin[c] ...] = values of row first[c] of A.device. Waits for the device.
+PetscErrorCode RowClassValues_CUDA(const CsrView &A, const std::vector<PetscInt> &first,
+                                   const std::vector<PetscInt> &begin, Scalar *value);
 
 class Stencil : public Format
 {
@@ -41,12 +47,24 @@ public:
   PetscErrorCode       Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
   std::string          Details() const override;
   const StencilLayout &Layout() const { return layout_; }
+#if defined(SPARSEGPU_HAVE_CUDA)
+  bool ConvertsOnDevice() const override
+  {
+    return true;
+  }
+#endif
 
 protected:
   PetscErrorCode BuildPattern(const CsrView &A, const Parameters &parameters) override;
   PetscErrorCode BuildValues(const CsrView &A) override;
+  PetscErrorCode BuildPatternOnDevice(const CsrView &A, const Parameters &parameters) override
+  {
+    return BuildPattern(A, parameters); // looks at A through FindRowClasses() and at a few rows on the host
+  }
 
 private:
+  PetscErrorCode TakeValues(const CsrView &A, const std::vector<PetscInt> &first, const std::vector<PetscInt> &begin);
+
   StencilLayout        layout_  = {};
   PetscInt             classes_ = 0;
   Array<unsigned char> row_class_;

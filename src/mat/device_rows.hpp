@@ -1,0 +1,22 @@
+/// The rows of a matrix on the device, for as long as an analysis or a conversion reads them.
+#pragma once
+
+#include "device/buffer.hpp"
+#include "mat/csr_view.hpp"
+
+namespace sparsegpu
+{
+
+class DeviceRows
+{
+public:
+  /// Copies pattern and, where `values`, values of A from the host. Errors: PETSC_ERR_MEM.
+  PetscErrorCode Upload(const CsrView &A, bool values);
+  CsrArrays      View() const { return CsrArrays{i_.data(), j_.data(), a_.data()}; }
+
+private:
+  Array<PetscInt> i_, j_;
+  Array<Scalar>   a_;
+};
+
+} // namespace sparsegpu

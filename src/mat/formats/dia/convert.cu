@@ -1,0 +1,75 @@
+#include "device/cuda_check.hpp"
+#include "mat/formats/dia/dia.hpp"
+#include "petsc/compat.hpp"
+
+namespace sparsegpu
+{
+
+namespace
+{
+struct TakeSlot {
+  PetscInt       *slot;
+  __device__ void operator()(PetscInt e, PetscInt s) const { slot[e] = s; }
+};
+struct TakeValue {
+  const Scalar   *a;
+  Scalar         *values;
+  __device__ void operator()(PetscInt e, PetscInt s) const { values[s] = StoredValue(a[e]); }
+};
+} // namespace
+
+static constexpr int THREADS = 256, SHARED = 1024; ///< offsets that are searched in shared memory
+
+/// take(e, slot) for each entry e: a thread a row, so that neighbours write neighbouring places.
+template <class Take> static __global__ void each_slot_kernel(DiaLayout layout, CsrArrays A, Take take)
+{
+  __shared__ PetscInt mine[SHARED];
+  const PetscInt     *offset = layout.offset;
+
+  if (layout.diagonals <= SHARED) {
+    for (PetscInt d = threadIdx.x; d < layout.diagonals; d += THREADS) mine[d] = layout.offset[d];
+    offset = mine;
+  }
+  __syncthreads();
+  const PetscInt r = static_cast<PetscInt>(blockIdx.x) * THREADS + threadIdx.x;
+  if (r >= layout.rows) return;
+  for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) {
+    const PetscInt wanted = A.j[e] - r;
+    PetscInt       low = 0, high = layout.diagonals; // it is in [low, high)
+    while (high - low > 1) {
+      const PetscInt middle = (low + high) / 2;
+      if (offset[middle] <= wanted)
+        low = middle;
+      else
+        high = middle;
+    }
+    take(e, low * layout.pitch + r);
+  }
+}
+
+template <class Take>
+static PetscErrorCode EachSlot(const DiaLayout &layout, const CsrArrays &A, Take take, Stream stream)
+{
+  PetscFunctionBegin;
+  if (layout.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
+  each_slot_kernel<<<static_cast<unsigned>((layout.rows + THREADS - 1) / THREADS), THREADS, 0,
+                     static_cast<cudaStream_t>(stream)>>>(layout, A, take);
+  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DiaSlots_CUDA(const DiaLayout &layout, const CsrArrays &A, PetscInt *slot, Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(EachSlot(layout, A, TakeSlot{slot}, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DiaPlace_CUDA(const DiaLayout &layout, const CsrArrays &A, Scalar *values, Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(EachSlot(layout, A, TakeValue{A.a, values}, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

@@ -1,0 +1,177 @@
+/// PlanSell() on the device.
+#include <thrust/iterator/counting_iterator.h>
+#include "device/cub_call.cuh"
+#include "device/sort.hpp"
+#include "mat/formats/sell/sell.hpp"
+#include "mat/inspect.hpp"
+#include "petsc/compat.hpp"
+
+namespace sparsegpu
+{
+
+static constexpr int THREADS = 256, HEIGHT = SellLayout::HEIGHT;
+
+static unsigned Blocks(PetscCount threads)
+{
+  return static_cast<unsigned>((threads + THREADS - 1) / THREADS);
+}
+#define INDEX (static_cast<PetscCount>(blockIdx.x) * THREADS + threadIdx.x)
+
+namespace
+{
+struct Counts {
+  unsigned long long entries; ///< of short rows
+  unsigned long long warp_rows, block_rows;
+};
+/// Rows of lengths in (least, most].
+struct LongRows {
+  const PetscInt *i;
+  PetscInt        least, most;
+  __device__ bool operator()(PetscInt r) const
+  {
+    const PetscInt length = i[r + 1] - i[r];
+    return length > least && length <= most;
+  }
+};
+} // namespace
+
+static __global__ void count_kernel(PetscInt rows, const PetscInt *i, PetscInt longest, Counts *counts)
+{
+  unsigned long long entries = 0, warps = 0, blocks = 0;
+  for (PetscCount r = INDEX; r < rows; r += static_cast<PetscCount>(gridDim.x) * THREADS) {
+    const PetscInt length = i[r + 1] - i[r];
+    if (length <= longest)
+      entries += static_cast<unsigned long long>(length);
+    else
+      ++(length <= SellLayout::WARP_ROW ? warps : blocks);
+  }
+  for (int mask = 16; mask > 0; mask /= 2) {
+    entries += __shfl_xor_sync(0xffffffffu, entries, mask);
+    warps += __shfl_xor_sync(0xffffffffu, warps, mask);
+    blocks += __shfl_xor_sync(0xffffffffu, blocks, mask);
+  }
+  if (threadIdx.x % 32 > 0) return;
+  atomicAdd(&counts->entries, entries);
+  if (warps) atomicAdd(&counts->warp_rows, warps);
+  if (blocks) atomicAdd(&counts->block_rows, blocks);
+}
+
+/// Sorted by these, rows lie window by window and by falling length, those of other classes last.
+static __global__ void keys_kernel(PetscInt rows, const PetscInt *i, PetscInt window, PetscInt longest, unsigned *key)
+{
+  const PetscCount r = INDEX;
+  if (r >= rows) return;
+  const PetscInt length = i[r + 1] - i[r];
+  key[r] =
+      static_cast<unsigned>(r / window) << 8 | static_cast<unsigned>(length > longest ? longest + 1 : longest - length);
+}
+
+/// Lengths of the places, and of each slice its width in begin[slice]; a warp a slice.
+static __global__ void slices_kernel(PetscInt rows, PetscInt slices, const PetscInt *i, const PetscInt *order,
+                                     PetscInt longest, unsigned char *lengths, PetscInt *begin)
+{
+  const PetscCount p = INDEX;
+  if (p >= static_cast<PetscCount>(slices) * HEIGHT) return;
+  int  length = 0;
+  bool here   = false;
+  if (p < rows) {
+    const PetscInt r = order ? order[p] : static_cast<PetscInt>(p), all = i[r + 1] - i[r];
+    here   = all <= longest;
+    length = here ? static_cast<int>(all) : 0;
+  }
+  lengths[p] = here ? static_cast<unsigned char>(length) : SellLayout::NOT_HERE;
+  for (int mask = 16; mask > 0; mask /= 2) {
+    const int other = __shfl_xor_sync(0xffffffffu, length, mask);
+    length          = other > length ? other : length;
+  }
+  if (threadIdx.x % 32 == 0) begin[p / HEIGHT] = length;
+}
+
+static int Bits(unsigned long long most)
+{
+  int bits = 0;
+  while (most >> bits) bits++;
+  return bits;
+}
+
+/// Orders the rows in windows and cuts slices; *places: sum of the widths.
+static PetscErrorCode Slice(const CsrView &A, PetscInt window, SellPlan *plan, PetscInt *places, DeviceMemory *scratch,
+                            Stream stream)
+{
+  const cudaStream_t s = static_cast<cudaStream_t>(stream);
+  Array<unsigned>    key;
+
+  PetscFunctionBegin;
+  plan->window = window;
+  if (window > 1) {
+    PetscCall(key.Allocate(A.rows, Space::Device));
+    keys_kernel<<<Blocks(A.rows), THREADS, 0, s>>>(A.rows, A.device.i, window, plan->longest, key.data());
+    SparseGPUCallCUDA(cudaPeekAtLastError());
+    PetscCall(SortKeys(A.rows, 8 + Bits(static_cast<unsigned long long>(A.rows / window)), &key, &plan->device_order,
+                       scratch, stream));
+  }
+  PetscCall(plan->device_begin.Allocate(static_cast<size_t>(plan->slices) + 1, Space::Device));
+  PetscCall(plan->device_length.Allocate(static_cast<size_t>(plan->slices) * HEIGHT, Space::Device));
+  slices_kernel<<<Blocks(static_cast<PetscCount>(plan->slices) * HEIGHT), THREADS, 0, s>>>(
+      A.rows, plan->slices, A.device.i, window > 1 ? plan->device_order.data() : nullptr, plan->longest,
+      plan->device_length.data(), plan->device_begin.data());
+  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscCall(RunningSum(plan->slices, &plan->device_begin, places, scratch, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Appends the rows of lengths in (least, most], `count` of them, to the list.
+static PetscErrorCode ListLongRows(const CsrView &A, PetscInt least, PetscInt most, size_t count, SellPlan *plan,
+                                   DeviceMemory *scratch, Stream stream)
+{
+  Array<PetscInt> row, found;
+
+  PetscFunctionBegin;
+  if (count == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  const size_t before = plan->long_row.size();
+  PetscCall(row.Allocate(count, Space::Device));
+  PetscCall(found.Allocate(1, Space::Device));
+  CallCUB(scratch, cub::DeviceSelect::If, thrust::counting_iterator<PetscInt>(0), row.data(), found.data(),
+          static_cast<int64_t>(A.rows), LongRows{A.device.i, least, most}, static_cast<cudaStream_t>(stream));
+  PetscCallCXX(plan->long_row.resize(before + count));
+  PetscCall(DeviceCopyOut(plan->long_row.data() + before, row.data(), row.bytes(), stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PlanSell_CUDA(const CsrView &A, PetscInt window, SellPlan *plan)
+{
+  constexpr unsigned MOST   = 1024; // blocks
+  Counts             counts = {0, 0, 0};
+  RowLengths         lengths;
+  Array<Counts>      found;
+  DeviceMemory       scratch;
+  PetscInt           places = 0;
+  Stream             stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  const cudaStream_t s = static_cast<cudaStream_t>(stream);
+  PetscCall(InspectRows_CUDA(A, &lengths));
+  plan->longest = SellLongestShort(A, lengths.longest);
+  plan->slices  = (A.rows + HEIGHT - 1) / HEIGHT;
+  plan->window  = window == -1 ? 1 : window;
+  if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
+  PetscCall(found.Copy(&counts, 1, Space::Device));
+  count_kernel<<<PetscMin(Blocks(A.rows), MOST), THREADS, 0, s>>>(A.rows, A.device.i, plan->longest, found.data());
+  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscCall(DeviceCopyOut(&counts, found.data(), sizeof(Counts), stream));
+  PetscCall(ListLongRows(A, plan->longest, SellLayout::WARP_ROW, counts.warp_rows, plan, &scratch, stream));
+  plan->warp_rows = static_cast<PetscInt>(plan->long_row.size());
+  PetscCall(ListLongRows(A, PetscMax(plan->longest, SellLayout::WARP_ROW), PETSC_MAX_INT, counts.block_rows, plan,
+                         &scratch, stream));
+  for (PetscInt w : SellWindows::TRIED) {
+    if (window != -1) w = window;
+    PetscCall(Slice(A, w, plan, &places, &scratch, stream));
+    plan->stored = static_cast<PetscCount>(HEIGHT) * places;
+    if (window != -1 || plan->stored <= SellWindows::ENOUGH * static_cast<PetscReal>(counts.entries)) break;
+  }
+  plan->stored += A.nonzeros - static_cast<PetscCount>(counts.entries);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu
