@@ -250,7 +250,7 @@ static PetscErrorCode HostVectors()
   PetscFunctionBeginUser;
   PetscCall(SparseGPUHasDevice(&device));
   if (!device) return Skip("skipped: no GPU");
-  for (const char *format : {"csr", "hyb"}) { // a product within the sweep, and one before it
+  for (const char *format : {"csr", "dia", "sell", "bsr", "hyb"}) { // within the sweep; of the last, before it
     PetscCall(CreateMatrix(PETSC_COMM_WORLD, Convection(33, 30), MATSPARSEGPU, format, Layout::Even, &A));
     PetscCall(HostVector(A, &guess));
     PetscCall(HostVector(A, &b));
