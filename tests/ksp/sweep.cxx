@@ -4,10 +4,12 @@ static const char help[] = "Sweeps of the Jacobi method that multiply as they go
 #include "../matrices.hpp"
 #include "../testing.hpp"
 #include "ksp/common/pinned.hpp"
+#include "ksp/jacobi/forecast.hpp"
 #include "ksp/jacobi/sweep.hpp"
 #include "mat/format.hpp"
 
 #include <climits>
+#include <cmath>
 #include <limits>
 
 using namespace sparsegpu;
@@ -281,9 +283,42 @@ PetscErrorCode Large()
                           {{"dia", {}}, {"ell", {}}, {"csr", {}}, {"sell", {}}, {"stencil", {}}, {"bsr", {}}}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/// Norms that fall by a factor, swinging or not: the sweeps left are known to one. Others: no limit.
+PetscErrorCode Forecasts()
+{
+  constexpr PetscReal END = (PetscReal)1e-5;
+
+  PetscFunctionBeginUser;
+  for (PetscReal factor : {(PetscReal)0.5, (PetscReal)0.9, (PetscReal)0.99})
+    for (PetscReal swing : {(PetscReal)0, (PetscReal)0.2}) {
+      const auto norm = [=](int k) { return std::pow(factor, (PetscReal)k) * (1 + (k % 2 ? swing : -swing)); };
+      const int  off  = 1 + (int)(std::log((1 + swing) / (1 - swing)) / -std::log(factor)); // what a swing is worth
+      Forecast   forecast;
+      int        end = 0;
+      while (norm(end) > END) end++;
+      for (int k = 0; k < end; k++) {
+        forecast.Heard(norm(k), END);
+        const PetscInt left = forecast.Left();
+        PetscCheck(k < 8 ? left == PETSC_MAX_INT : left >= 1 && (left > 900 || std::abs(left - (end - k)) <= off),
+                   PETSC_COMM_SELF, PETSC_ERR_PLIB, "%g, %g, sweep %d of %d: %" PetscInt_FMT " left", (double)factor,
+                   (double)swing, k, end, left);
+      }
+    }
+  for (PetscReal factor : {(PetscReal)1, (PetscReal)1.5, std::numeric_limits<PetscReal>::quiet_NaN()}) {
+    Forecast forecast;
+    for (int k = 0; k < 20; k++) {
+      forecast.Heard(std::pow(factor, (PetscReal)k), END);
+      PetscCheck(forecast.Left() == PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Factor %g: an end after %d",
+                 (double)factor, (int)forecast.Left());
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace
 
 int main(int argc, char **argv)
 {
-  return testing::Main(argc, argv, help, {{"battery", Battery}, {"few", Few}, {"large", Large}});
+  return testing::Main(argc, argv, help,
+                       {{"battery", Battery}, {"few", Few}, {"large", Large}, {"forecast", Forecasts}});
 }
