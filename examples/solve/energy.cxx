@@ -1,18 +1,17 @@
 #include "energy.hpp"
 
-#include <cstdlib>
-#include <cstring>
 #include <dlfcn.h>
 
 namespace
 {
-// As nvml.h has them, which need not be there.
+// As nvml.h and cuda.h have them, which need not be there.
 using Device = struct nvmlDevice_st *;
 struct Library {
   int (*init)()                                          = nullptr; // each returns 0 if it could
-  int (*by_index)(unsigned, Device *)                    = nullptr;
-  int (*by_uuid)(const char *, Device *)                 = nullptr;
+  int (*by_bus)(const char *, Device *)                  = nullptr;
   int (*energy)(Device, unsigned long long *millijoules) = nullptr;
+  int (*current)(int *device)                            = nullptr;
+  int (*bus_of)(char *, int length, int device)          = nullptr;
   Device device                                          = nullptr;
 };
 
@@ -22,21 +21,20 @@ template <class Function> bool Find(void *handle, const char name[], Function *f
   return *function != nullptr;
 }
 
+/// CUDA and the management library may number GPUs in different orders: both know a place on the bus.
 bool Open(Library *l)
 {
-  void *const handle = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL); // stays open
-  if (!handle) return false;
-  if (!Find(handle, "nvmlInit_v2", &l->init) || !Find(handle, "nvmlDeviceGetHandleByIndex_v2", &l->by_index) ||
-      !Find(handle, "nvmlDeviceGetHandleByUUID", &l->by_uuid) ||
-      !Find(handle, "nvmlDeviceGetTotalEnergyConsumption", &l->energy) || l->init() != 0)
-    return false;
-  const char *visible = getenv("CUDA_VISIBLE_DEVICES");
-  if (visible && !strncmp(visible, "GPU-", 4)) {
-    char uuid[96];
-    snprintf(uuid, sizeof(uuid), "%.*s", static_cast<int>(strcspn(visible, ",")), visible);
-    return l->by_uuid(uuid, &l->device) == 0;
-  }
-  return l->by_index(visible ? static_cast<unsigned>(strtoul(visible, nullptr, 10)) : 0, &l->device) == 0;
+  void *const management = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL); // both stay open
+  void *const driver     = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  char        bus[32];
+  int         device;
+  if (!management || !driver) return false;
+  return Find(management, "nvmlInit_v2", &l->init) &&
+         Find(management, "nvmlDeviceGetHandleByPciBusId_v2", &l->by_bus) &&
+         Find(management, "nvmlDeviceGetTotalEnergyConsumption", &l->energy) &&
+         Find(driver, "cuCtxGetDevice", &l->current) && Find(driver, "cuDeviceGetPCIBusId", &l->bus_of) &&
+         l->init() == 0 && l->current(&device) == 0 && l->bus_of(bus, sizeof(bus), device) == 0 &&
+         l->by_bus(bus, &l->device) == 0;
 }
 } // namespace
 

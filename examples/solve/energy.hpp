@@ -4,5 +4,5 @@
 #include "petsc/compat.hpp"
 
 /// Joules since some time in the past; *known false where there is no library, no GPU that it knows, or one that does
-/// not count. Of several GPUs: the one that CUDA_VISIBLE_DEVICES names first, else the first.
+/// not count. Of several GPUs: the calling thread's, once CUDA has started on it.
 PetscErrorCode GpuEnergy(double *joules, bool *known);

@@ -126,6 +126,55 @@ static PetscErrorCode Difference()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode Look(KSP, PetscInt, PetscReal, void *)
+{
+  return PETSC_SUCCESS;
+}
+static PetscErrorCode SetLook(KSP ksp, void *)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPMonitorSet(ksp, Look, nullptr, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// With a monitor the host hears of each sweep before the next, else later: the same norms, the same count, the same
+/// bits, wherever the end falls between the sweeps that the host launches at a time.
+static PetscErrorCode Late()
+{
+  const Options type(std::string("-ksp_type ") + KSPSPARSEGPUJACOBI);
+  Mat           A;
+  Vec           b;
+  PetscBool     same;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateMatrix(PETSC_COMM_WORLD, Convection(19, 17), MATSPARSEGPU, nullptr, Layout::Even, &A));
+  PetscCall(MatCreateVecs(A, nullptr, &b));
+  PetscCall(KnownRhs(A, b));
+  std::vector<std::string> ends;
+  for (int sweeps : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 34, 64, 65, 66, 129})
+    ends.push_back("-ksp_rtol 0 -ksp_atol 0 -ksp_max_it " + std::to_string(sweeps));
+  for (const char *tolerance : {"0.5", "0.1", "3e-2", "1e-2", "3e-3", "1e-3", "1e-4", "1e-5"})
+    ends.push_back(std::string("-ksp_max_it 2000 -ksp_rtol ") + tolerance);
+  for (const char *test :
+       {"-ksp_norm_type preconditioned", "-ksp_norm_type unpreconditioned", "-ksp_sparsegpujacobi_test difference"})
+    for (const std::string &end : ends) {
+      const std::string what = std::string(test) + " " + end;
+      const Options     options(what);
+      Outcome           seen, late;
+      PetscCall(SolveWith(A, b, nullptr, &seen, SetLook));
+      PetscCall(SolveWith(A, b, nullptr, &late));
+      PetscCall(VecEqual(seen.x, late.x, &same));
+      PetscCheck(seen.iterations == late.iterations && seen.reason == late.reason, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+                 "%s: %d sweeps, reason %d with a monitor, %d, %d without", what.c_str(), (int)seen.iterations,
+                 (int)seen.reason, (int)late.iterations, (int)late.reason);
+      PetscCheck(seen.history == late.history && same, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+                 "%s: other norms or another solution without a monitor", what.c_str());
+    }
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Errors name the row and the preconditioner.
 static PetscErrorCode Errors()
 {
@@ -250,7 +299,7 @@ static PetscErrorCode HostVectors()
   PetscFunctionBeginUser;
   PetscCall(SparseGPUHasDevice(&device));
   if (!device) return Skip("skipped: no GPU");
-  for (const char *format : {"csr", "hyb"}) { // a product within the sweep, and one before it
+  for (const char *format : {"csr", "dia", "sell", "bsr", "hyb"}) { // within the sweep; of the last, before it
     PetscCall(CreateMatrix(PETSC_COMM_WORLD, Convection(33, 30), MATSPARSEGPU, format, Layout::Even, &A));
     PetscCall(HostVector(A, &guess));
     PetscCall(HostVector(A, &b));
@@ -268,7 +317,11 @@ static PetscErrorCode HostVectors()
 
 int main(int argc, char **argv)
 {
-  return Main(
-      argc, argv, help,
-      {{"same", Same}, {"difference", Difference}, {"errors", Errors}, {"ends", Ends}, {"host_vectors", HostVectors}});
+  return Main(argc, argv, help,
+              {{"same", Same},
+               {"difference", Difference},
+               {"late", Late},
+               {"errors", Errors},
+               {"ends", Ends},
+               {"host_vectors", HostVectors}});
 }

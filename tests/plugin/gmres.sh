@@ -1,11 +1,14 @@
 #!/bin/sh
 # PETSc's own programs that its tests run with gmres, compiled as they are, with gmres and with sparsegpugmres: the same
 # reasons, iterations within one, true residuals within a factor of two. Arguments: those of PETSc's tests.
+# SPARSEGPU_KSP_PROGRAMS: where they lie compiled, as tutorials_ex2; SPARSEGPU_KSP_OPTIONS: more for sparsegpugmres.
 set -u
+SPARSEGPU_KSP_PROGRAMS=${SPARSEGPU_KSP_PROGRAMS:-} SPARSEGPU_KSP_OPTIONS=${SPARSEGPU_KSP_OPTIONS:-}
 examples=$(ls -d "$PETSC_LIB"/../share/petsc/examples/src/ksp/ksp /usr/share/petsc/*/share/petsc/examples/src/ksp/ksp \
   2>/dev/null | head -1)
 data=$(ls -d /usr/share/petsc/*/share/petsc/datafiles/matrices 2>/dev/null | tail -1)
-[ -n "$examples" ] || { echo "PETSc's examples are not installed"; exit 25; }
+[ -n "$examples$SPARSEGPU_KSP_PROGRAMS" ] || { echo "PETSc's examples are not installed"; exit 25; }
+case $SPARSEGPU_KSP_OPTIONS in *cuda*) nvidia-smi -L > /dev/null 2>&1 || { echo "skipped: no GPU"; exit 25; } ;; esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0 compared=0
@@ -19,12 +22,14 @@ solves() {
 same() { # ranks, folder/program, its arguments
   ranks=$1 name=$2
   shift 2
-  program=$work/$(echo "$name" | tr / _)
+  program=${SPARSEGPU_KSP_PROGRAMS:-$work}/$(echo "$name" | tr / _)
   [ -x "$program" ] || mpicc -I"$PETSC_INCLUDE" "$examples/$name.c" -o "$program" -L"$PETSC_LIB" \
     -Wl,-rpath,"$PETSC_LIB" $PETSC_LINK -lm 2> "$work/log" || { cat "$work/log"; exit 1; }
   for type in gmres sparsegpugmres; do
+    more=""
+    [ $type = gmres ] || more=$SPARSEGPU_KSP_OPTIONS
     (cd "$work" && "$SPARSEGPU_MPIEXEC" -n "$ranks" "$program" "$@" -ksp_type $type -ksp_converged_reason \
-      -ksp_view_final_residual -dll_append "$SPARSEGPU_LIBRARY") > "$work/$type.out" 2>&1 ||
+      -ksp_view_final_residual -dll_append "$SPARSEGPU_LIBRARY" $more) > "$work/$type.out" 2>&1 ||
       { echo "failed: $name $* -ksp_type $type"; tail -n 20 "$work/$type.out"; failed=1; return; }
     solves "$work/$type.out" > "$work/$type"
   done

@@ -1,4 +1,5 @@
 /// The steps of a cycle with all decisions on the device: the host launches, and hears of the outcome later.
+/// Two kernels a step and no CUDA graph: the host is ahead by more than launches take (docs/performance.md).
 #pragma once
 
 #include "ksp/common/record.hpp"

@@ -5,6 +5,7 @@
 #include "mat/formats/csr/csr.hpp"
 #include "mat/formats/dia/dia.hpp"
 #include "mat/formats/ell/ell.hpp"
+#include "mat/formats/stencil/stencil.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
@@ -56,6 +57,26 @@ static __global__ void __launch_bounds__(JACOBI_THREADS)
   finish_jacobi(sweep, control, norm);
 }
 
+/// One thread a row in turn. Neighbouring threads mostly have one class: they read the same table entry, from L1, and
+/// neighbouring x.
+static __global__ void __launch_bounds__(JACOBI_THREADS)
+    stencil_jacobi_kernel(StencilLayout A, JacobiSweep sweep, JacobiControl control)
+{
+  PetscReal norm = 0;
+
+  if (jacobi_stopped(control)) return;
+  for (PetscInt row = static_cast<PetscInt>(blockIdx.x) * JACOBI_THREADS + threadIdx.x; row < A.rows;
+       row += static_cast<PetscInt>(gridDim.x) * JACOBI_THREADS) {
+    const int      c   = load_stream(A.row_class + row);
+    const PetscInt end = A.begin[c + 1];
+    Scalar         sum(0);
+#pragma unroll 4
+    for (PetscInt e = A.begin[c]; e < end; e++) sum += A.value[e] * sweep.x[row + A.offset[e]];
+    norm = joined(sweep.norm, norm, jacobi_row(sweep, row, sum));
+  }
+  finish_jacobi(sweep, control, norm);
+}
+
 /// `width` neighbouring threads share a row and read neighbouring entries; x is gathered. All rows of a block go on to
 /// the next together, as their threads exchange sums.
 template <int width> static __global__ void __launch_bounds__(JACOBI_THREADS)
@@ -100,6 +121,19 @@ PetscErrorCode EllJacobi_CUDA(const EllLayout &A, const JacobiSweep &sweep, cons
   PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
   ell_jacobi_kernel<<<jacobi_blocks(A.rows, JACOBI_THREADS, multiprocessors), JACOBI_THREADS, 0,
                       static_cast<cudaStream_t>(stream)>>>(A, sweep, control);
+  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode StencilJacobi_CUDA(const StencilLayout &A, const JacobiSweep &sweep, const JacobiControl &control,
+                                  Stream stream)
+{
+  PetscInt multiprocessors;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
+  stencil_jacobi_kernel<<<jacobi_blocks(A.rows, JACOBI_THREADS, multiprocessors), JACOBI_THREADS, 0,
+                          static_cast<cudaStream_t>(stream)>>>(A, sweep, control);
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,6 +1,8 @@
 /// The sweeps. On the device of one process the host runs ahead of the device, except where someone wants to see every
-/// iterate: it reads norms later, and the device by itself stops at the sweep that it will find to be the last.
+/// iterate: it reads norms later, and the device by itself stops at the sweep that it will find to be the last. How far
+/// ahead: as RecordLag says, but hardly beyond the sweep at which the norms, falling on as they do, end the solve.
 #include <algorithm>
+#include "ksp/jacobi/forecast.hpp"
 #include "ksp/jacobi/sweeper.hpp"
 
 namespace sparsegpu
@@ -64,9 +66,11 @@ PetscErrorCode Tell(KSP ksp)
 
 PetscErrorCode KSPSolve_SparseGPUJacobi(KSP ksp)
 {
-  Sweeper   sweeper;
-  PetscInt  launched = 0, heard = 0;
-  RecordLag lag;
+  constexpr PetscInt LEAST = 2; // sweeps: one under way, one that waits
+  Sweeper            sweeper;
+  PetscInt           launched = 0, heard = 0;
+  RecordLag          lag;
+  Forecast           forecast;
 
   PetscFunctionBegin;
   sweeper.ksp = ksp;
@@ -78,11 +82,13 @@ PetscErrorCode KSPSolve_SparseGPUJacobi(KSP ksp)
   const PetscInt last     = ksp->max_it + residual;
   const bool     late     = sweeper.space == Space::Device && sweeper.size == 1 && MayHearLate(ksp);
   while (!ksp->reason && heard < last) {
-    const PetscInt ahead = late && heard > 0 ? lag.ahead() : 1; // the first norm sets what the others are tested with
-    PetscReal      norm;
+    PetscInt  ahead = 1; // the first norm sets what the others are tested with
+    PetscReal norm;
+    if (late && heard > 0) ahead = std::min(lag.ahead(), std::max(LEAST, forecast.Left()));
     for (; launched < std::min(last, heard + ahead); launched++) PetscCall(sweeper.Launch(launched));
     PetscCall(sweeper.Hear(heard, &norm));
     if (late) lag.Heard(launched < last && sweeper.Idle());
+    if (late) forecast.Heard(norm, sweeper.test.converged);
     ksp->its   = sweeper.Counted(heard);
     ksp->rnorm = norm;
     sweeper.SetCurrent();

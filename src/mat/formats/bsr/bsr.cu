@@ -1,7 +1,5 @@
 #include "device/cuda_check.hpp"
-#include "device/load.cuh"
-#include "mat/codec/values.cuh"
-#include "mat/formats/bsr/bsr.hpp"
+#include "mat/formats/bsr/row.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
@@ -15,44 +13,19 @@ template <int size> struct BsrBlock {
 };
 
 /// z = A x + y, one thread per row. Neighbouring threads read neighbouring values; the threads of a block row read the
-/// same column and the same x. All loads of a full block are made before its first product. Bitwise reproducible,
-/// whatever the codec.
+/// same column and the same x. Bitwise reproducible, whatever the codec.
 template <int size, class Values> static __global__ void __launch_bounds__(BsrBlock<size>::THREADS)
     bsr_kernel(BsrLayout A, Values stored, const Scalar *x, const Scalar *y, Scalar *z)
 {
-  constexpr int  HEIGHT = BsrLayout::HEIGHT, ROWS = BsrBlock<size>::ROWS;
+  constexpr int  ROWS  = BsrBlock<size>::ROWS;
   const Values   a     = stage(stored);
   const PetscInt slice = static_cast<PetscInt>(blockIdx.x) * BsrBlock<size>::SLICES + threadIdx.x / ROWS;
-  const int      t = threadIdx.x % ROWS, node = t / size, p = t % size;
-  const PetscInt row = slice * ROWS + t;
-  Scalar         sum(0);
+  const int      t     = threadIdx.x % ROWS;
+  const PetscInt row   = slice * ROWS + t;
 
   if (slice >= A.slices || row >= A.rows) return;
-  const PetscInt end  = A.begin[slice + 1];
-  PetscInt       k    = A.begin[slice];
-  PetscInt       next = k < end ? load_stream(A.j + k * HEIGHT + node) : BsrLayout::NONE;
-  while (next != BsrLayout::NONE) {
-    const PetscInt j = next, first = k * size * ROWS + t;
-    k++;
-    next = k < end ? load_stream(A.j + k * HEIGHT + node) : BsrLayout::NONE;
-    if (j >= 0) {
-      Scalar v[size], u[size];
-#pragma unroll
-      for (int q = 0; q < size; q++) {
-        v[q] = load_one(a, first + q * ROWS);
-        u[q] = x[j * size + q];
-      }
-#pragma unroll
-      for (int q = 0; q < size; q++) sum += v[q] * u[q];
-    } else {
-      const unsigned long long mask   = A.partial_mask[-2 - j] >> (p * size);
-      const PetscInt           column = A.partial_column[-2 - j] * size;
-#pragma unroll
-      for (int q = 0; q < size; q++)
-        if (mask >> q & 1) sum += load_one(a, first + q * ROWS) * x[column + q];
-    }
-  }
-  z[row] = y ? y[row] + sum : sum;
+  const Scalar sum = bsr_row_sum<size>(A, slice, t, a, x);
+  z[row]           = y ? y[row] + sum : sum;
 }
 
 template <int size, class Values> static void Launch(const BsrLayout &A, const Values &a, const Scalar *x,

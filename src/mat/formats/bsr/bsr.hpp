@@ -36,6 +36,10 @@ PetscErrorCode BsrMult_Kokkos(const BsrLayout &A, const ValueLayout &a, const Sc
 PetscErrorCode BsrMult_CUDA(const BsrLayout &A, const ValueLayout &a, const Scalar *x, const Scalar *y, Scalar *z,
                             Stream stream);
 
+/// A sweep, see Format::SweepJacobi().
+PetscErrorCode BsrJacobi_CUDA(const BsrLayout &A, const ValueLayout &a, const JacobiSweep &sweep,
+                              const JacobiControl &control, Stream stream);
+
 /// The blocks of one size, counted. size 0: every size that came into question stores too much, refused_size the least.
 struct BsrPlan {
   int            size   = 0;
@@ -66,6 +70,8 @@ public:
   const char      *Name() const override { return "bsr"; }
   PetscErrorCode   Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const override;
   PetscErrorCode   Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
+  bool             SweepsJacobi() const override { return space_ == Space::Device; }
+  PetscErrorCode   SweepJacobi(const JacobiSweep &sweep, const JacobiControl &control, Stream stream) override;
   std::string      Details() const override;
   const BsrLayout &Layout() const { return layout_; }
 

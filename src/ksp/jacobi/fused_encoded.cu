@@ -1,0 +1,99 @@
+/// Sweeps that multiply as they go with formats whose values may lie encoded; see fused.cu.
+#include "device/cuda_check.hpp"
+#include "ksp/jacobi/sweep.cuh"
+#include "mat/formats/bsr/row.cuh"
+#include "mat/formats/sell/slice.cuh"
+#include "petsc/compat.hpp"
+
+namespace sparsegpu
+{
+
+/// A warp in turn takes a long row or a slice, a thread a row. Neighbouring threads read neighbouring columns and
+/// values; x is gathered. Not for very long rows, which thread blocks would have to share.
+template <class Values> static __global__ void __launch_bounds__(JACOBI_THREADS)
+    sell_jacobi_kernel(SellLayout A, Values stored, JacobiSweep sweep, JacobiControl control)
+{
+  constexpr PetscInt WARPS = JACOBI_THREADS / 32;
+  const int          lane  = threadIdx.x % 32;
+  PetscReal          norm  = 0;
+
+  if (jacobi_stopped(control)) return;
+  const Values a = stage(stored);
+  for (PetscInt warp = static_cast<PetscInt>(blockIdx.x) * WARPS + threadIdx.x / 32; warp < A.warp_rows + A.slices;
+       warp += static_cast<PetscInt>(gridDim.x) * WARPS) {
+    if (warp < A.warp_rows) {
+      const Scalar sum = warp_row_sum(A, warp, lane, a, sweep.x);
+      if (lane == 0) norm = joined(sweep.norm, norm, jacobi_row(sweep, A.long_row[warp], sum));
+      continue;
+    }
+    const PetscInt s = warp - A.warp_rows, place = s * 32 + lane;
+    const int      length = place < A.rows ? place_length(A, place) : SellLayout::NOT_HERE;
+    if (length == SellLayout::NOT_HERE) continue;
+    const Scalar sum = slice_row_sum(A, s, length, lane, a, sweep.x);
+    norm             = joined(sweep.norm, norm, jacobi_row(sweep, place_row(A, place), sum));
+  }
+  finish_jacobi(sweep, control, norm);
+}
+
+/// One thread a row in turn. Neighbouring threads read neighbouring values; the threads of a block row read the same
+/// column and the same x.
+template <int size, class Values> static __global__ void __launch_bounds__(JACOBI_THREADS)
+    bsr_jacobi_kernel(BsrLayout A, Values stored, JacobiSweep sweep, JacobiControl control)
+{
+  constexpr PetscInt ROWS = BsrLayout::HEIGHT * size; // of a slice: whole warps
+  PetscReal          norm = 0;
+
+  if (jacobi_stopped(control)) return;
+  const Values a = stage(stored);
+  for (PetscInt row = static_cast<PetscInt>(blockIdx.x) * JACOBI_THREADS + threadIdx.x; row < A.rows;
+       row += static_cast<PetscInt>(gridDim.x) * JACOBI_THREADS) {
+    const Scalar sum = bsr_row_sum<size>(A, row / ROWS, static_cast<int>(row % ROWS), a, sweep.x);
+    norm             = joined(sweep.norm, norm, jacobi_row(sweep, row, sum));
+  }
+  finish_jacobi(sweep, control, norm);
+}
+
+PetscErrorCode SellJacobi_CUDA(const SellLayout &A, const ValueLayout &a, const JacobiSweep &sweep,
+                               const JacobiControl &control, Stream stream)
+{
+  PetscInt multiprocessors;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
+  const unsigned blocks = jacobi_blocks(A.warp_rows + A.slices, JACOBI_THREADS / 32, multiprocessors);
+  WithValues(a, [&](const auto &values) {
+    sell_jacobi_kernel<<<blocks, JACOBI_THREADS, 0, static_cast<cudaStream_t>(stream)>>>(A, values, sweep, control);
+  });
+  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <int size, class Values> static void Launch(const BsrLayout &A, const Values &a, const JacobiSweep &sweep,
+                                                     const JacobiControl &control, unsigned blocks, cudaStream_t stream)
+{
+  bsr_jacobi_kernel<size><<<blocks, JACOBI_THREADS, 0, stream>>>(A, a, sweep, control);
+}
+
+PetscErrorCode BsrJacobi_CUDA(const BsrLayout &A, const ValueLayout &a, const JacobiSweep &sweep,
+                              const JacobiControl &control, Stream stream)
+{
+  const cudaStream_t s = static_cast<cudaStream_t>(stream);
+  PetscInt           multiprocessors;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
+  const unsigned blocks = jacobi_blocks(A.rows, JACOBI_THREADS, multiprocessors);
+  WithValues(a, [&](const auto &values) {
+    switch (A.size) {
+    case 2: Launch<2>(A, values, sweep, control, blocks, s); break;
+    case 3: Launch<3>(A, values, sweep, control, blocks, s); break;
+    case 4: Launch<4>(A, values, sweep, control, blocks, s); break;
+    case 5: Launch<5>(A, values, sweep, control, blocks, s); break;
+    default: Launch<6>(A, values, sweep, control, blocks, s);
+    }
+  });
+  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

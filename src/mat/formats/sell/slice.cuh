@@ -1,0 +1,120 @@
+/// What a warp adds up of a sliced ELLPACK matrix, for every kernel that walks its rows.
+#pragma once
+
+#include <cstdint>
+#include "device/load.cuh"
+#include "device/segmented.cuh"
+#include "mat/codec/values.cuh"
+#include "mat/formats/sell/sell.hpp"
+
+namespace sparsegpu
+{
+
+/// Four differences of a lane: one load.
+template <class Column> struct Four;
+template <> struct Four<std::uint8_t> {
+  static __device__ __forceinline__ void get(const unsigned char *p, int lane, PetscInt *j)
+  {
+    const std::uint32_t v = load_stream(reinterpret_cast<const std::uint32_t *>(p) + lane);
+    j[0]                  = v & 0xff;
+    j[1]                  = v >> 8 & 0xff;
+    j[2]                  = v >> 16 & 0xff;
+    j[3]                  = v >> 24;
+  }
+};
+template <> struct Four<std::uint16_t> {
+  static __device__ __forceinline__ void get(const unsigned char *p, int lane, PetscInt *j)
+  {
+    const uint2 v = load_stream(reinterpret_cast<const uint2 *>(p) + lane);
+    j[0]          = v.x & 0xffff;
+    j[1]          = v.x >> 16;
+    j[2]          = v.y & 0xffff;
+    j[3]          = v.y >> 16;
+  }
+};
+template <> struct Four<std::uint32_t> {
+  static __device__ __forceinline__ void get(const unsigned char *p, int lane, PetscInt *j)
+  {
+    const uint4 v = load_stream(reinterpret_cast<const uint4 *>(p) + lane);
+    j[0]          = static_cast<PetscInt>(v.x);
+    j[1]          = static_cast<PetscInt>(v.y);
+    j[2]          = static_cast<PetscInt>(v.z);
+    j[3]          = static_cast<PetscInt>(v.w);
+  }
+};
+
+/// The sum of one lane's row: groups of four entries, all their loads before the first product, then what remains.
+/// Entries beyond the row's length are never added, so that padding cannot let an Inf or NaN of x in.
+template <class Column, class Values> __device__ __forceinline__ Scalar slice_sum(const SellSlice &slice, int length,
+                                                                                  int lane, const Values &a,
+                                                                                  const Scalar *x)
+{
+  constexpr bool       BASES = sizeof(Column) < 4;
+  const unsigned char *at    = slice.columns;
+  PetscInt             k = 0, e = slice.begin;
+  Scalar               sum(0);
+
+  for (; k + 4 <= slice.width && k < length; k += 4, e += 4 * 32) {
+    PetscInt j[4];
+    Scalar   v[4], u[4];
+    Four<Column>::get(at + (BASES ? SellLayout::UNIT : 0), lane, j);
+    if (BASES) {
+      const uint4 base = __ldg(reinterpret_cast<const uint4 *>(at)); // the same for all lanes
+      j[0] += static_cast<PetscInt>(base.x);
+      j[1] += static_cast<PetscInt>(base.y);
+      j[2] += static_cast<PetscInt>(base.z);
+      j[3] += static_cast<PetscInt>(base.w);
+    }
+    load_pair(a, e + 2 * lane, v);
+    load_pair(a, e + 64 + 2 * lane, v + 2);
+#pragma unroll
+    for (int q = 0; q < 4; q++) u[q] = x[j[q]];
+#pragma unroll
+    for (int q = 0; q < 4; q++)
+      if (k + q < length) sum += v[q] * u[q];
+    at += (BASES ? SellLayout::UNIT : 0) + 4 * 32 * sizeof(Column);
+  }
+  const PetscInt       rest = slice.width & 3;
+  const std::uint32_t *base = reinterpret_cast<const std::uint32_t *>(at);
+  const Column        *d    = reinterpret_cast<const Column *>(at + (BASES ? SellLayout::UNIT : 0)) + lane;
+#pragma unroll
+  for (int q = 0; q < 3; q++) {
+    if (q >= rest || k + q >= length) break;
+    const PetscInt j = static_cast<PetscInt>(load_stream(d + 32 * q)) + (BASES ? static_cast<PetscInt>(base[q]) : 0);
+    sum += load_one(a, slice.begin + SellSlot(slice.width, k + q, lane)) * x[j];
+  }
+  return sum;
+}
+
+/// A warp's sum of one of the long rows that it takes alone, to all of its lanes, which must all call.
+template <class Values> __device__ __forceinline__ Scalar warp_row_sum(const SellLayout &A, PetscInt l, int lane,
+                                                                       const Values &a, const Scalar *x)
+{
+  Scalar sum(0);
+#pragma unroll 4
+  for (PetscInt e = A.long_begin[l] + lane; e < A.long_begin[l + 1]; e += 32)
+    sum += load_one(a, A.long_values + e) * x[load_stream(A.long_j + e)];
+  return group_sum<32>(sum);
+}
+
+/// Entries and row of a place.
+__device__ __forceinline__ int place_length(const SellLayout &A, PetscInt place)
+{
+  return A.length ? A.length[place] : static_cast<int>(A.width);
+}
+__device__ __forceinline__ PetscInt place_row(const SellLayout &A, PetscInt place)
+{
+  return A.local ? (place & ~(A.window - 1)) + A.local[place] : place;
+}
+
+/// The sum of the row of `length` entries that a lane has in slice s.
+template <class Values> __device__ __forceinline__ Scalar slice_row_sum(const SellLayout &A, PetscInt s, int length,
+                                                                        int lane, const Values &a, const Scalar *x)
+{
+  const SellSlice slice = SellSliceOf(A, s);
+  if (slice.bytes == 1) return slice_sum<std::uint8_t>(slice, length, lane, a, x);
+  if (slice.bytes == 2) return slice_sum<std::uint16_t>(slice, length, lane, a, x);
+  return slice_sum<std::uint32_t>(slice, length, lane, a, x);
+}
+
+} // namespace sparsegpu
