@@ -13,6 +13,7 @@ PetscErrorCode Factor::SymbolicOnHost(const MatrixRows &A, IS row, IS column, co
   const PetscInt        n   = A.csr.rows;
   CsrView               csr = A.csr;
   std::vector<PetscInt> i, j;
+  PetscBool             identity[2];
 
   PetscFunctionBegin;
   if (A.on_device) {
@@ -30,6 +31,9 @@ PetscErrorCode Factor::SymbolicOnHost(const MatrixRows &A, IS row, IS column, co
   PetscCall(ISGetIndices(column, &c));
   PetscCallCXX(pattern_.row.assign(r, r + n));
   PetscCallCXX(pattern_.column.assign(c, c + n));
+  PetscCall(ISIdentity(row, &identity[0]));
+  PetscCall(ISIdentity(column, &identity[1]));
+  pattern_.natural = identity[0] && identity[1];
   PetscCall(ISRestoreIndices(row, &r));
   PetscCall(ISRestoreIndices(column, &c));
   PetscCall(Symbolic_Host(csr, kind, levels_of_fill, info.diagonal_fill != 0, &pattern_, &source_));
