@@ -27,8 +27,8 @@ struct FactorView {
 struct FactorPattern {
   PetscInt              rows = 0;
   std::vector<PetscInt> i, j, diagonal;
-  std::vector<PetscInt> row;    ///< [rows] the matrix's row that is eliminated r-th
-  std::vector<PetscInt> column; ///< [rows] the matrix's column of elimination step r
+  std::vector<PetscInt> row;             ///< [rows] the matrix's row that is eliminated r-th
+  std::vector<PetscInt> column;          ///< [rows] the matrix's column of elimination step r
   bool                  natural = false; ///< row and column are known to be 0, 1, 2, ...
 
   FactorView View() const
