@@ -36,6 +36,10 @@ struct FactorPattern {
     return FactorView{
         rows, static_cast<PetscInt>(j.size()), i.data(), j.data(), diagonal.data(), row.data(), column.data(), false};
   }
+  size_t Bytes() const
+  {
+    return (i.size() + j.size() + diagonal.size() + row.size() + column.size()) * sizeof(PetscInt);
+  }
 };
 
 enum class Engine {
