@@ -221,6 +221,7 @@ void JsonLine::Print()
   printf("{%s}\n", text_.c_str());
   fflush(stdout);
 }
+#endif
 
 double Median(std::vector<double> v)
 {
@@ -228,12 +229,11 @@ double Median(std::vector<double> v)
   return v.empty() ? -1 : v[v.size() / 2];
 }
 
-  #if !defined(SPARSEGPU_HAVE_CUDA)
+#if !defined(SPARSEGPU_HAVE_CUDA)
 double WallSeconds(void (*call)(void *), void *argument)
 {
   const auto begin = std::chrono::steady_clock::now();
   call(argument);
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
-  #endif
 #endif
