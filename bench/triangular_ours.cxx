@@ -44,17 +44,19 @@ PetscErrorCode Ours::Symbolic(const HostRows &A, PetscInt fill, const OnDevice<i
 
 PetscErrorCode Ours::Factor(const HostRows &A, PetscInt fill)
 {
-  constexpr int       runs = 5;
+  constexpr int       runs   = 5;
+  constexpr double    ENOUGH = 1; // seconds of factorizations: slow ones vary less
   const OnDevice<int> i(A.i), j(A.j);
   OnDevice<double>    a(A.a);
   std::vector<double> patterns, tasks, analyses, numerics, updates;
+  double              spent = 0;
   PetscInt            zero_row;
   PetscReal           zero;
   Stream              stream;
 
   PetscFunctionBegin;
   PetscCall(DeviceStream(&stream));
-  for (int run = 0; run < runs; run++) {
+  for (int run = 0; run < runs && spent < ENOUGH; run++) {
     solver_.reset();
     factorization_.reset(new Numeric);
     factorization_->warps = numeric_warps;
@@ -70,6 +72,7 @@ PetscErrorCode Ours::Factor(const HostRows &A, PetscInt fill)
         return factorization_->Factor(a.p, pattern_.identical ? nullptr : pattern_.source.data(), Pivots(), 1ll << 24,
                                       values_.data(), &zero_row, &zero, stream);
       }));
+    spent += numerics[numerics.size() - 2] + numerics.back();
     updates.push_back(Wall([&] { return solver_->SetValues(values_.data(), stream); }));
   }
   symbolic = Median(patterns) + Median(tasks);
