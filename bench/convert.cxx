@@ -13,6 +13,10 @@ static char help[] =
 #include "device/device.hpp"
 #include "mat/device_rows.hpp"
 #include "mat/format.hpp"
+#include "mat/formats/bsr/bsr.hpp"
+#include "mat/formats/sell/sell.hpp"
+#include "mat/formats/stencil/stencil.hpp"
+#include "mat/inspect.hpp"
 #include "spmv_set.hpp"
 #include "sparsegpu.h"
 
@@ -117,6 +121,20 @@ PetscErrorCode Bench(const Case &c, const Settings &settings)
   PetscCheck(!settings.host || choice.name == host_choice.name, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "%s: the host chooses %s, the device %s", c.Name().c_str(), host_choice.name.c_str(), choice.name.c_str());
   PetscCall(ProductSeconds(format.get(), A, &converted));
+  PatternFacts   facts;
+  SellPlan       plan;
+  RowClasses     classes;
+  bool           few;
+  PetscLogDouble bytes;
+  double         inspect, planning, rows_apart, blocks; // parts of the analysis
+  PetscCall(Seconds(
+      settings.runs, [&] { return InspectPattern(A, &facts); }, &inspect));
+  PetscCall(Seconds(
+      settings.runs, [&] { return PlanSell(A, parameters.sell_window, &plan); }, &planning));
+  PetscCall(Seconds(
+      settings.runs, [&] { return FindRowClasses(A, &classes, &few); }, &rows_apart));
+  PetscCall(Seconds(
+      settings.runs, [&] { return SampleBsr(A, sizeof(Scalar), &bytes); }, &blocks));
   const std::string details = format->Details();
   format                    = MakeFormat("csr");
   PetscCall(format->Build(A, parameters, Space::Device));
@@ -124,10 +142,11 @@ PetscErrorCode Bench(const Case &c, const Settings &settings)
   printf(
       "{\"matrix\":\"%s\",\"class\":\"%s\",\"values\":\"%s\",\"rows\":%d,\"nnz\":%d,\"format\":\"%s\",\"details\":\"%s\","
       "\"csr_us\":%.2f,\"product_us\":%.2f,\"upload_ms\":%.3f,\"analysis_ms\":%.4f,\"conversion_ms\":%.4f,"
-      "\"analysis_products\":%.1f,\"conversion_products\":%.1f,\"host_analysis_ms\":%.2f,\"host_conversion_ms\":%.2f}\n",
+      "\"inspect_ms\":%.4f,\"sell_plan_ms\":%.4f,\"stencil_rows_ms\":%.4f,\"bsr_sample_ms\":%.4f,\"analysis_products\":%.1f,\"conversion_products\":%.1f,\"host_analysis_ms\":%.2f,\"host_conversion_ms\":%.2f}\n",
       c.Name().c_str(), c.kind.c_str(), c.natural ? "natural" : "full", (int)A.rows, (int)A.nonzeros,
       choice.name.c_str(), details.c_str(), as_csr * 1e6, converted * 1e6, upload * 1e3, analysis * 1e3,
-      conversion * 1e3, analysis / as_csr, conversion / as_csr, host_analysis * 1e3, host_conversion * 1e3);
+      conversion * 1e3, inspect * 1e3, planning * 1e3, rows_apart * 1e3, blocks * 1e3, analysis / as_csr,
+      conversion / as_csr, host_analysis * 1e3, host_conversion * 1e3);
   fflush(stdout);
   PetscCall(MatDestroy(&M));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -17,21 +17,15 @@ template <class T> OnDevice<T>::~OnDevice()
 {
   cudaFree(p);
 }
-template <class T> std::vector<T> OnDevice<T>::Host() const
+template <class T> std::vector<T> OnDevice<T>::Host(size_t count) const
 {
-  std::vector<T> host(n);
-  cudaMemcpy(host.data(), p, n * sizeof(T), cudaMemcpyDeviceToHost);
+  std::vector<T> host(count);
+  cudaMemcpy(host.data(), p, count * sizeof(T), cudaMemcpyDeviceToHost);
   return host;
 }
 template struct OnDevice<int>;
 template struct OnDevice<double>;
 template struct OnDevice<char>;
-
-double Median(std::vector<double> v)
-{
-  std::sort(v.begin(), v.end());
-  return v.empty() ? -1 : v[v.size() / 2];
-}
 
 double WallSeconds(void (*call)(void *), void *argument)
 {
@@ -215,21 +209,26 @@ PeerSolve CusparseSolve(int rows, int nonzeros, const int *i, const int *j, doub
   {
     OnDevice<double> y(static_cast<size_t>(rows) * count);
     // the first to be solved: L, or, transposed, U
-    Triangle     first(handle, rows, nonzeros, i, j, values, transpose, count, transpose, b, y.p);
-    Triangle     second(handle, rows, nonzeros, i, j, values, !transpose, count, transpose, y.p, x);
+    Triangle first(handle, rows, nonzeros, i, j, values, transpose, count, transpose, b, y.p);
+    Triangle second(handle, rows, nonzeros, i, j, values, !transpose, count, transpose, y.p, x);
+    size_t   before = 0, after = 0, all = 0;
+    cudaMemGetInfo(&before, &all);
     const double analysis = Seconds([&] {
       first.Analyse();
       second.Analyse();
     });
-    Pair         pair{&first, &second};
-    const auto   one = [](void *t) { static_cast<Triangle *>(t)->Solve(); };
-    const auto   two = [](void *p) {
+    cudaMemGetInfo(&after, &all);
+    Pair       pair{&first, &second};
+    const auto one = [](void *t) { static_cast<Triangle *>(t)->Solve(); };
+    const auto two = [](void *p) {
       static_cast<Pair *>(p)->first->Solve();
       static_cast<Pair *>(p)->second->Solve();
     };
-    peer.both  = EventSeconds(two, &pair, nullptr, batches, solves);
-    peer.lower = EventSeconds(one, transpose ? &second : &first, nullptr, batches, solves);
-    peer.upper = EventSeconds(one, transpose ? &first : &second, nullptr, batches, solves);
+    peer.both = EventSeconds(two, &pair, nullptr, batches, solves);
+    if (count == 1 && !transpose) {
+      peer.lower = EventSeconds(one, &first, nullptr, batches, solves);
+      peer.upper = EventSeconds(one, &second, nullptr, batches, solves);
+    }
     two(&pair);
     if (count == 1)
       peer.update = Seconds([&] {
@@ -237,7 +236,7 @@ PeerSolve CusparseSolve(int rows, int nonzeros, const int *i, const int *j, doub
         cusparseSpSV_updateMatrix(handle, second.sv, values, CUSPARSE_SPSV_UPDATE_GENERAL);
       });
     cudaDeviceSynchronize();
-    peer.bytes = first.bytes + second.bytes;
+    peer.bytes = before > after ? static_cast<double>(before - after) : 0;
     if (first.ok && second.ok && cudaGetLastError() == cudaSuccess) peer.analysis = analysis;
   }
   cusparseDestroy(handle);

@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <cstdarg>
+#include <cstdio>
 #include "generate.hpp"
 #include "load.hpp"
 #include "pc/ordering/abmc.hpp"
@@ -87,9 +90,10 @@ static HostRows Permuted(const HostRows &A, int block)
 
 HostRows MakeRows(const std::string &full_name, int nonzeros)
 {
-  const size_t      colon = full_name.find(':');
-  const std::string name  = full_name.substr(0, colon);
+  const size_t      colon = full_name.find(':'), at = full_name.find('@');
+  const std::string name = full_name.substr(0, std::min(colon, at));
   HostRows          A;
+  if (at != std::string::npos) nonzeros = std::stoi(full_name.substr(at + 1));
   if (name == "chain") {
     A = Chain(nonzeros / 3);
   } else {
@@ -115,39 +119,121 @@ HostRows MakeRows(const std::string &full_name, int nonzeros)
 HostRows ReadRows(const std::string &file)
 {
   HostRows        A;
-  Mat             M;
+  Mat             M = nullptr;
   PetscInt        rows, cols;
   const PetscInt *i, *j;
   PetscScalar    *a;
   PetscMemType    where;
-  PetscCallAbort(PETSC_COMM_SELF, LoadMatrix(PETSC_COMM_SELF, file.c_str(), &M));
+  A.name = file.substr(file.find_last_of('/') + 1);
+  PetscCallAbort(PETSC_COMM_SELF, PetscPushErrorHandler(PetscIgnoreErrorHandler, nullptr));
+  const PetscErrorCode error = LoadMatrix(PETSC_COMM_SELF, file.c_str(), &M);
+  PetscCallAbort(PETSC_COMM_SELF, PetscPopErrorHandler());
+  if (error) return A;
   PetscCallAbort(PETSC_COMM_SELF, MatGetSize(M, &rows, &cols));
   if (rows == cols) {
     PetscCallAbort(PETSC_COMM_SELF, MatSeqAIJGetCSRAndMemType(M, &i, &j, &a, &where));
-    A = Tamed(rows, i, j, a);
+    const std::string name = A.name;
+    A                      = Tamed(rows, i, j, a);
+    A.name                 = name;
   }
   PetscCallAbort(PETSC_COMM_SELF, MatDestroy(&M));
-  A.name = file.substr(file.find_last_of('/') + 1);
   return A;
 }
 
-void EachRows(void (*call)(const HostRows &, void *), void *argument)
+namespace
 {
-  PetscInt nonzeros = 5000000;
-  PetscCallAbort(PETSC_COMM_SELF, PetscOptionsGetInt(nullptr, nullptr, "-gen_size", &nonzeros, nullptr));
+struct Source {
+  std::string name;
+  bool        generated;
+};
+/// One of each kind of parallelism, in two orders where the order decides; those of many nonzeros last.
+const char *const DEFAULTS[] = {"stencil7@27136",
+                                "chain@196608",
+                                "stencil5@4996000",
+                                "stencil5@4996000:abmc1024",
+                                "circuit@8273138",
+                                "rmat@16100000",
+                                "random@17100471",
+                                "stencil7@28518400",
+                                "stencil7@28518400:abmc512",
+                                "elasticity@25769592",
+                                "stencil27@45882712",
+                                "stencil27@45882712:abmc64"};
+
+std::vector<Source> Sources()
+{
+  std::vector<Source> sources;
+  bool                any = false;
   for (const char *option : {"-gen", "-f"}) {
-    char    *names[64];
-    PetscInt count = 64;
-    PetscCallAbort(PETSC_COMM_SELF, PetscOptionsGetStringArray(nullptr, nullptr, option, names, &count, nullptr));
-    for (PetscInt k = 0; k < count; k++) {
-      const HostRows A = option[1] == 'g' ? MakeRows(names[k], static_cast<int>(nonzeros)) : ReadRows(names[k]);
-      if (A.rows > 0)
-        call(A, argument);
-      else
-        PetscCallAbort(PETSC_COMM_SELF,
-                       PetscPrintf(PETSC_COMM_SELF, "{\"matrix\":\"%s\",\"refused\":\"not square\"}\n", names[k]));
+    char     *names[128];
+    PetscInt  count = 128;
+    PetscBool given;
+    PetscCallAbort(PETSC_COMM_SELF, PetscOptionsGetStringArray(nullptr, nullptr, option, names, &count, &given));
+    any = any || given;
+    for (PetscInt k = 0; given && k < count; k++) {
+      sources.push_back({names[k], option[1] == 'g'});
       PetscCallAbort(PETSC_COMM_SELF, PetscFree(names[k]));
     }
   }
+  if (!any)
+    for (const char *name : DEFAULTS) sources.push_back({name, true});
+  return sources;
+}
+} // namespace
+
+void EachRows(void (*call)(const HostRows &, void *), void *argument)
+{
+  PetscInt  nonzeros = 5000000;
+  PetscReal seconds  = PETSC_MAX_REAL;
+  PetscCallAbort(PETSC_COMM_SELF, PetscOptionsGetInt(nullptr, nullptr, "-gen_size", &nonzeros, nullptr));
+  PetscCallAbort(PETSC_COMM_SELF, PetscOptionsGetReal(nullptr, nullptr, "-seconds", &seconds, nullptr));
+  const auto begin = std::chrono::steady_clock::now();
+  for (const Source &source : Sources()) {
+    const double spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    JsonLine     line;
+    if (spent > seconds) {
+      line.Add("\"matrix\":\"%s\",\"left_out\":\"after %.0f s\"", source.name.c_str(), spent);
+      line.Print();
+      continue;
+    }
+    const HostRows A = source.generated ? MakeRows(source.name, static_cast<int>(nonzeros)) : ReadRows(source.name);
+    if (A.rows > 0) {
+      call(A, argument);
+      continue;
+    }
+    line.Add("\"matrix\":\"%s\",\"refused\":\"not square, or not to be read\"", A.name.c_str());
+    line.Print();
+  }
+}
+
+void JsonLine::Add(const char *format, ...)
+{
+  char    piece[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(piece, sizeof(piece), format, arguments);
+  va_end(arguments);
+  text_ += (text_.empty() ? "" : ",") + std::string(piece);
+}
+
+void JsonLine::Print()
+{
+  printf("{%s}\n", text_.c_str());
+  fflush(stdout);
+}
+#endif
+
+double Median(std::vector<double> v)
+{
+  std::sort(v.begin(), v.end());
+  return v.empty() ? -1 : v[v.size() / 2];
+}
+
+#if !defined(SPARSEGPU_HAVE_CUDA)
+double WallSeconds(void (*call)(void *), void *argument)
+{
+  const auto begin = std::chrono::steady_clock::now();
+  call(argument);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 #endif

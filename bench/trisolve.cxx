@@ -1,10 +1,11 @@
 static char help[] =
     "Triangular solves on the GPU, and the factorizations that they need, against cuSPARSE (SpSV, SpSM, csrilu02), in\n"
-    "one process, with the same factors. Prints one JSON line per matrix. Set-up through PETSc: bench/factor.\n"
-    "  -gen name,name:abmc,... -gen_size n : generated matrices (and chain) of about n nonzeros, in block multi-colour\n"
-    "                                        order where asked for\n"
+    "one process, with the same factors. Prints one JSON line per matrix and fill. Set-up through PETSc: bench/factor.\n"
+    "  -gen name,name@nonzeros,name:abmc,... -gen_size n : generated matrices (and chain), in block multi-colour order\n"
+    "                                        where asked for; by default a set of twelve\n"
     "  -f FILE,FILE                        : Matrix Market or PETSc binary, with a dominant diagonal put in\n"
-    "  -levels k                           : ILU(k); csrilu02 only knows k = 0\n"
+    "  -seconds n                          : no matrix is begun after that\n"
+    "  -levels 0,1,2                       : ILU(k); csrilu02 only knows k = 0\n"
     "  -engine auto|syncfree|level|jacobi -tile n -warps n : ours\n"
     "  -entries n -numeric_warps n         : ours; -quick: one right-hand side and no csrilu02\n"
     "  -rhs n                              : up to n right-hand sides of 1, 4, 16\n"
@@ -14,41 +15,32 @@ static char help[] =
 #include <cstdio>
 #include <petscksp.h>
 #include "cusparse.hpp"
-#include "pc/ilu/ilu.hpp"
-#include "pc/trisolve/transpose.hpp"
 #include "petsc/compat.hpp"
 #include "sparsegpu.h"
-#include "triangular.hpp"
+#include "triangular_ours.hpp"
 
 #if !defined(PETSC_USE_COMPLEX) && !defined(PETSC_USE_64BIT_INDICES) && defined(PETSC_USE_REAL_DOUBLE)
 using namespace sparsegpu;
 
+namespace
+{
 struct Settings {
-  PetscInt        batches = 5, solves = 20, levels = 0;
-  TrisolveOptions options;
-  PetscInt        numeric_warps = 0, rhs = 16;
-  double          bandwidth = 0, hop = 0;
-  PetscBool       quick = PETSC_FALSE;
+  PetscInt              batches = 5, solves = 20;
+  std::vector<PetscInt> levels;
+  TrisolveOptions       options;
+  PetscInt              numeric_warps = 0, rhs = 16;
+  double                bandwidth = 0, hop = 0;
+  PetscBool             quick    = PETSC_FALSE;
+  int                   failures = 0;
 };
 
-struct Work {
-  Trisolve     *solver;
-  int           count, rows;
-  const double *b;
-  double       *x;
-  Stream        stream;
+/// The factors as cuSPARSE takes them, right-hand sides and solutions, all on the device.
+struct Problem {
+  OnDevice<int>    i, j;
+  OnDevice<double> a, b, x, y;
+  int              rows;
 };
-static void SolveOnce(void *p)
-{
-  const Work *w = static_cast<Work *>(p);
-  PetscCallAbort(PETSC_COMM_SELF, w->solver->Solve(w->count, w->b, w->rows, w->x, w->rows, w->stream));
-}
-
-/// Wall seconds of a call, and everything that it started.
-template <class F> static double Wall(F call)
-{
-  return WallSeconds([](void *f) { PetscCallAbort(PETSC_COMM_SELF, (*static_cast<F *>(f))()); }, &call);
-}
+} // namespace
 
 static double Difference(const std::vector<double> &x, const std::vector<double> &y)
 {
@@ -60,150 +52,118 @@ static double Difference(const std::vector<double> &x, const std::vector<double>
   return std::sqrt(difference / (norm > 0 ? norm : 1));
 }
 
-static PetscErrorCode Bench(const HostRows &A, const Settings &settings)
+/// Without a bound: engine jacobi is not exact.
+static void Check(double off, double bound, const char what[], Settings *s, JsonLine *line)
 {
-  const int             n = A.rows, runs = 5;
-  Stream                stream;
-  OnDevice<int>         i(A.i), j(A.j);
-  OnDevice<double>      a(A.a);
-  std::vector<double>   symbolic, analysis, numeric, values_time, rhs(16 * static_cast<size_t>(n));
-  DevicePattern         pattern;
-  FactorPattern         host;
-  std::vector<PetscInt> source;
-  PetscInt              missing, zero_row;
-  PetscReal             zero;
-  Pivots                pivots;
+  if (off <= bound) return;
+  line->Add("\"failed\":\"%s differ by %.1e\"", what, off);
+  s->failures++;
+}
+
+/// csrilu02 against our set-up: its analysis finds the levels, which ours has from the analysis of the solver.
+static void CompareFactorization(const HostRows &A, const Ours &ours, const std::vector<double> &values, Settings *s,
+                                 JsonLine *line)
+{
+  const OnDevice<int>    i(A.i), j(A.j);
+  const OnDevice<double> a(A.a);
+  OnDevice<double>       theirs(A.a.size());
+  const PeerFactor       peer = CusparseIlu(A.rows, ours.nonzeros(), i.p, j.p, a.p, theirs.p, 2);
+  if (peer.numeric < 0) {
+    line->Add("\"csrilu02\":\"failed\"");
+    return;
+  }
+  const double off = Difference(values, theirs.Host()), both = peer.symbolic + peer.numeric;
+  line->Add("\"csrilu02_symbolic_ms\":%.3f,\"csrilu02_numeric_ms\":%.3f,\"vs_csrilu02\":%.2f,"
+            "\"vs_csrilu02_with_analysis\":%.2f,\"numeric_vs_csrilu02\":%.2f,\"factor_difference\":%.1e",
+            peer.symbolic * 1e3, peer.numeric * 1e3, both / (ours.symbolic + ours.numeric),
+            both / (ours.symbolic + ours.numeric + ours.analysis), peer.numeric / ours.numeric, off);
+  Check(off, 1e-9, "factors", s, line);
+}
+
+/// L, U, L + U: times, what they cannot be faster than, set-up, memory and totals.
+static PetscErrorCode CompareOne(Ours *ours, const Problem &p, double both, const PeerSolve &peer, const Settings &s,
+                                 JsonLine *line)
+{
+  const double set_up = ours->analysis + ours->update;
+  // every entry, every row's begin, b and x once; or a value from level to level
+  const double bytes = 12.0 * ours->nonzeros() + (4.0 + 16.0) * p.rows;
+  const double floor = PetscMax(bytes / s.bandwidth, ours->levels() * s.hop);
+  double       alone[2];
 
   PetscFunctionBegin;
-  PetscCall(DeviceStream(&stream));
+  for (const bool upper : {false, true}) {
+    SolverOf factor;
+    PetscCall(ours->MakeAlone(upper, &factor));
+    PetscCall(ours->Time(factor.solver.get(), 1, p.b.p, p.x.p, (int)s.batches, (int)s.solves, &alone[upper]));
+  }
+  line->Add("\"lower_ms\":%.4f,\"upper_ms\":%.4f,\"cusparse_lower_ms\":%.4f,\"cusparse_upper_ms\":%.4f,"
+            "\"lower_vs_cusparse\":%.2f,\"upper_vs_cusparse\":%.2f",
+            alone[0] * 1e3, alone[1] * 1e3, peer.lower * 1e3, peer.upper * 1e3, peer.lower / alone[0],
+            peer.upper / alone[1]);
+  line->Add("\"floor_ms\":%.4f,\"bandwidth_ms\":%.4f,\"hops_ms\":%.4f,\"efficiency\":%.3f,\"us_per_level\":%.3f",
+            floor * 1e3, bytes / s.bandwidth * 1e3, ours->levels() * s.hop * 1e3, floor / both,
+            1e6 * both / PetscMax(ours->levels(), 1));
+  line->Add("\"cusparse_analysis_ms\":%.3f,\"cusparse_update_ms\":%.3f,\"analysis_vs_cusparse\":%.2f,"
+            "\"analysis_in_solves\":%.2f,\"new_values_in_solves\":%.2f",
+            peer.analysis * 1e3, peer.update * 1e3, peer.analysis / ours->analysis, ours->analysis / both,
+            ours->update / both);
+  line->Add("\"mb\":%.1f,\"set_up_mb\":%.1f,\"cusparse_mb\":%.1f", ours->solver()->Bytes() / 1e6, ours->Bytes() / 1e6,
+            peer.bytes / 1e6);
+  for (const int applies : {1, 10, 50, 200})
+    line->Add("\"total_%d_ms\":%.3f,\"total_%d_vs\":%.2f", applies, 1e3 * (set_up + applies * both), applies,
+              (peer.analysis + applies * peer.both) / (set_up + applies * both));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Bench(const HostRows &A, PetscInt fill, Settings *s)
+{
+  const size_t        n         = static_cast<size_t>(A.rows);
+  const double        tolerance = s->options.engine == Engine::Jacobi ? 1e30 : 1e-10;
+  std::vector<int>    i, j;
+  std::vector<double> values, rhs(n * static_cast<size_t>(PetscMax(s->rhs, 1)));
+  SolverOf            transposed;
+  JsonLine            line;
+  Ours                ours;
+
+  PetscFunctionBegin;
+  ours.options       = s->options;
+  ours.numeric_warps = s->numeric_warps;
+  PetscCall(ours.Factor(A, fill));
+  line.Add(
+      "\"matrix\":\"%s\",\"rows\":%d,\"nnz\":%d,\"fill\":%d,\"factor_nnz\":%d,\"levels\":%d,\"rows_per_level\":%.1f",
+      A.name.c_str(), A.rows, (int)A.j.size(), (int)fill, ours.nonzeros(), ours.levels(),
+      ours.levels() ? 2.0 * A.rows / ours.levels() : 0);
+  line.Add("\"symbolic_ms\":%.3f,\"numeric_ms\":%.3f,\"analysis_ms\":%.3f,\"new_values_ms\":%.3f", ours.symbolic * 1e3,
+           ours.numeric * 1e3, ours.analysis * 1e3, ours.update * 1e3);
+  PetscCall(ours.FetchFactors(&i, &j, &values));
+  if (fill == 0 && !s->quick) CompareFactorization(A, ours, values, s, &line);
+
   for (size_t r = 0; r < rhs.size(); r++) rhs[r] = 1 + std::sin(1.0 + 0.37 * static_cast<double>(r));
-  OnDevice<double> b(rhs), x(rhs.size()), y(rhs.size());
-
-  std::unique_ptr<Trisolve> solver;
-  std::unique_ptr<Numeric>  factorization;
-  Array<Scalar>             values;
-  for (int run = 0; run < runs; run++) {
-    solver.reset();
-    factorization.reset(new Numeric);
-    factorization->warps = settings.numeric_warps;
-    if (settings.levels == 0) {
-      symbolic.push_back(Wall([&] {
-        return Symbolic_CUDA(n, static_cast<PetscInt>(A.j.size()), i.p, j.p, Incomplete::LU, nullptr, nullptr, &pattern,
-                             &missing, stream);
-      }));
-    } else if (run == 0) {
-      host.rows = n;
-      host.row.resize(n);
-      for (int r = 0; r < n; r++) host.row[r] = r;
-      host.column = host.row;
-      symbolic.push_back(Wall([&]() -> PetscErrorCode {
-        PetscFunctionBegin;
-        const CsrView csr{n, n, static_cast<PetscInt>(A.j.size()), A.i.data(), A.j.data(), A.a.data()};
-        PetscCall(Symbolic_Host(csr, Incomplete::LU, settings.levels, false, &host, &source));
-        pattern.rows     = n;
-        pattern.nonzeros = static_cast<PetscInt>(host.j.size());
-        PetscCall(pattern.i.Take(std::move(host.i), Space::Device));
-        PetscCall(pattern.j.Take(std::move(host.j), Space::Device));
-        PetscCall(pattern.diagonal.Take(std::move(host.diagonal), Space::Device));
-        PetscCall(pattern.source.Take(std::move(source), Space::Device));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      }));
-    }
-    if (run == 0) PetscCall(values.Allocate(pattern.nonzeros, Space::Device));
-    solver          = MakeTrisolve(settings.options.engine);
-    solver->options = settings.options;
-    analysis.push_back(Wall([&] { return solver->Analyse(pattern.View(), stream); }));
-    Sweep *schedule = settings.options.engine == Engine::Auto ? static_cast<Sweep *>(solver.get()) : nullptr;
-    symbolic.back() += Wall([&] { return factorization->Build(pattern.View(), Incomplete::LU, schedule, stream); });
-    for (int again = 0; again < 2; again++)
-      numeric.push_back(Wall([&] {
-        return factorization->Factor(a.p, pattern.identical ? nullptr : pattern.source.data(), pivots, 1ll << 24,
-                                     values.data(), &zero_row, &zero, stream);
-      }));
-    values_time.push_back(Wall([&] { return solver->SetValues(values.data(), stream); }));
-  }
-  const double lower_rows = solver->lower_levels ? (double)n / solver->lower_levels : 0;
-  printf("{\"matrix\":\"%s\",\"rows\":%d,\"nnz\":%d,\"levels\":%d,\"rows_per_level\":%.1f", A.name.c_str(), n,
-         (int)pattern.nonzeros, (int)(solver->lower_levels + solver->upper_levels), lower_rows);
-  printf(",\"symbolic_ms\":%.3f,\"numeric_ms\":%.3f,\"analysis_ms\":%.3f,\"new_values_ms\":%.3f",
-         Median(symbolic) * 1e3, Median(numeric) * 1e3, Median(analysis) * 1e3, Median(values_time) * 1e3);
-  fflush(stdout);
-
-  // the peer's factors: its own, or ours with the diagonal turned round
-  OnDevice<int>    fi(static_cast<size_t>(n) + 1), fj(static_cast<size_t>(pattern.nonzeros));
-  OnDevice<double> peer_values(static_cast<size_t>(pattern.nonzeros));
-  std::vector<int> host_i(n + 1), host_j(pattern.nonzeros), host_diagonal(n);
-  PetscCall(DeviceCopyOut(host_i.data(), pattern.i.data(), (n + 1) * sizeof(int), stream));
-  PetscCall(DeviceCopyOut(host_j.data(), pattern.j.data(), host_j.size() * sizeof(int), stream));
-  PetscCall(DeviceCopyOut(host_diagonal.data(), pattern.diagonal.data(), n * sizeof(int), stream));
-  std::vector<double> host_values(pattern.nonzeros);
-  PetscCall(DeviceCopyOut(host_values.data(), values.data(), host_values.size() * sizeof(double), stream));
-  for (int r = 0; r < n; r++) host_values[host_diagonal[r]] = 1 / host_values[host_diagonal[r]];
-  if (settings.levels == 0 && !settings.quick) {
-    const PeerFactor peer = CusparseIlu(n, pattern.nonzeros, i.p, j.p, a.p, peer_values.p, 2);
-    const double     off  = Difference(host_values, peer_values.Host());
-    printf(
-        ",\"csrilu02_symbolic_ms\":%.3f,\"csrilu02_numeric_ms\":%.3f,\"vs_csrilu02\":%.2f,\"factor_difference\":%.1e",
-        peer.symbolic * 1e3, peer.numeric * 1e3, (peer.symbolic + peer.numeric) / (Median(symbolic) + Median(numeric)),
-        off);
-    PetscCheck(off < 1e-9, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: the factors differ by %g", A.name.c_str(), off);
-  }
-  OnDevice<int>    si(host_i), sj(host_j);
-  OnDevice<double> sv(host_values);
-
-  TransposedFactors         transposed;
-  std::unique_ptr<Trisolve> transposed_solver = MakeTrisolve(settings.options.engine);
-  transposed_solver->options                  = settings.options;
-  PetscCall(transposed.Build(pattern.View(), stream));
-  PetscCall(transposed.SetValues(values.data(), stream));
-  PetscCall(transposed_solver->Analyse(transposed.view, stream));
-  PetscCall(transposed_solver->SetValues(transposed.values(), stream));
-  const double tolerance = settings.options.engine == Engine::Jacobi ? 1e30 : 1e-10;
+  const Problem p{OnDevice<int>(i),
+                  OnDevice<int>(j),
+                  OnDevice<double>(values),
+                  OnDevice<double>(rhs),
+                  OnDevice<double>(rhs.size()),
+                  OnDevice<double>(rhs.size()),
+                  A.rows};
+  if (!s->quick) PetscCall(ours.MakeTransposed(&transposed));
   for (const bool transpose : {false, true})
     for (const int count : {1, 4, 16}) {
-      if ((transpose && count > 1) || count > settings.rhs || (settings.quick && (transpose || count > 1))) continue;
-      fflush(stdout);
-      Work         work{transpose ? transposed_solver.get() : solver.get(), count, n, b.p, x.p, stream};
-      const double ours = EventSeconds(SolveOnce, &work, stream, static_cast<int>(settings.batches),
-                                       static_cast<int>(count == 16 ? (settings.solves + 3) / 4 : settings.solves));
-      PetscCall(DeviceSynchronize(stream));
-      printf(",\"done\":%d", count);
-      fflush(stdout);
-      PetscCall(work.solver->CheckStuck());
-      const PeerSolve     peer = CusparseSolve(n, pattern.nonzeros, si.p, sj.p, sv.p, count, transpose, b.p, y.p, 3,
-                                               static_cast<int>(count == 16 ? 2 : (settings.solves + 3) / 4));
-      std::vector<double> hx = x.Host(), hy = y.Host();
-      hx.resize(static_cast<size_t>(n) * count);
-      hy.resize(static_cast<size_t>(n) * count);
-      const double      off  = Difference(hx, hy);
-      const std::string what = transpose ? "_transposed" : count == 1 ? "" : "_" + std::to_string(count);
-      fflush(stdout);
-      printf(",\"solve%s_ms\":%.4f,\"cusparse%s_ms\":%.4f,\"vs_cusparse%s\":%.2f", what.c_str(), ours * 1e3,
-             what.c_str(), peer.both * 1e3, what.c_str(), peer.both / ours);
-      if (count == 1 && !transpose) {
-        const double set_up = Median(analysis) + Median(values_time);
-        const int    levels = static_cast<int>(solver->lower_levels + solver->upper_levels);
-        // every entry, every row's begin, b and x once; or a value from level to level
-        const double bytes = 12.0 * pattern.nonzeros + (4.0 + 16.0) * n;
-        const double floor = PetscMax(bytes / settings.bandwidth, levels * settings.hop);
-        printf(",\"floor_ms\":%.4f,\"efficiency\":%.3f", floor * 1e3, floor / ours);
-        printf(
-            ",\"cusparse_lower_ms\":%.4f,\"cusparse_upper_ms\":%.4f,\"cusparse_analysis_ms\":%.3f,\"cusparse_update_ms\":%.3f,"
-            "\"analysis_vs_cusparse\":%.2f,\"analysis_in_solves\":%.2f,\"new_values_in_solves\":%.2f,\"us_per_level\":%.3f,"
-            "\"mb\":%.1f,\"cusparse_mb\":%.1f",
-            peer.lower * 1e3, peer.upper * 1e3, peer.analysis * 1e3, peer.update * 1e3,
-            peer.analysis / Median(analysis), Median(analysis) / ours, Median(values_time) / ours,
-            1e6 * ours / PetscMax(solver->lower_levels + solver->upper_levels, 1), solver->Bytes() / 1e6,
-            peer.bytes / 1e6);
-        for (const int applies : {1, 10, 50, 200})
-          printf(",\"total_%d_ms\":%.3f,\"total_%d_vs\":%.2f", applies, 1e3 * (set_up + applies * ours), applies,
-                 (peer.analysis + applies * peer.both) / (set_up + applies * ours));
-      }
-      PetscCheck(off < tolerance, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: solution%s differs by %g", A.name.c_str(),
-                 what.c_str(), off);
+      if ((transpose && count > 1) || count > s->rhs || (s->quick && (transpose || count > 1))) continue;
+      const PetscInt    solves = count == 16 ? (s->solves + 3) / 4 : s->solves;
+      const std::string what   = transpose ? "_transposed" : count == 1 ? "" : "_" + std::to_string(count);
+      double            seconds;
+      PetscCall(ours.Time(transpose ? transposed.solver.get() : ours.solver(), count, p.b.p, p.x.p, (int)s->batches,
+                          (int)solves, &seconds));
+      const std::vector<double> x = p.x.Host(n * count);
+      const PeerSolve peer = CusparseSolve(A.rows, ours.nonzeros(), p.i.p, p.j.p, p.a.p, count, transpose, p.b.p, p.y.p,
+                                           3, (int)(count == 16 ? 2 : (s->solves + 3) / 4));
+      line.Add("\"solve%s_ms\":%.4f,\"cusparse%s_ms\":%.4f,\"vs_cusparse%s\":%.2f", what.c_str(), seconds * 1e3,
+               what.c_str(), peer.both * 1e3, what.c_str(), peer.both / seconds);
+      Check(Difference(x, p.y.Host(n * count)), tolerance, ("solutions" + what).c_str(), s, &line);
+      if (count == 1 && !transpose) PetscCall(CompareOne(&ours, p, seconds, peer, *s, &line));
     }
-  printf("}\n");
-  fflush(stdout);
+  line.Print();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif
@@ -216,12 +176,14 @@ int main(int argc, char **argv)
 #if !defined(PETSC_USE_COMPLEX) && !defined(PETSC_USE_64BIT_INDICES) && defined(PETSC_USE_REAL_DOUBLE)
   Settings  settings;
   char      engine[32];
+  PetscInt  levels[8] = {0}, count = 8;
   PetscBool found, given;
   PetscCall(DeviceFound(&found));
   PetscCheck(found, PETSC_COMM_SELF, PETSC_ERR_SUP, "This benchmark needs a GPU");
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-batches", &settings.batches, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-solves", &settings.solves, nullptr));
-  PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-levels", &settings.levels, nullptr));
+  PetscCall(PetscOptionsGetIntArray(nullptr, nullptr, "-levels", levels, &count, &given));
+  settings.levels.assign(levels, levels + (given ? count : 1));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-tile", &settings.options.tile, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-warps", &settings.options.warps, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-rhs", &settings.rhs, nullptr));
@@ -232,10 +194,16 @@ int main(int argc, char **argv)
   if (given) PetscCall(ParseEngine(engine, &settings.options.engine));
   settings.bandwidth = CopyBandwidth();
   settings.hop       = HopSeconds();
-  printf("{\"copy_gbs\":%.0f,\"hop_us\":%.3f}\n", settings.bandwidth / 1e9, settings.hop * 1e6);
+  JsonLine line;
+  line.Add("\"copy_gbs\":%.0f,\"hop_us\":%.3f", settings.bandwidth / 1e9, settings.hop * 1e6);
+  line.Print();
   EachRows(
-      [](const HostRows &A, void *s) { PetscCallAbort(PETSC_COMM_SELF, Bench(A, *static_cast<const Settings *>(s))); },
+      [](const HostRows &A, void *p) {
+        Settings *s = static_cast<Settings *>(p);
+        for (const PetscInt fill : s->levels) PetscCallAbort(PETSC_COMM_SELF, Bench(A, fill, s));
+      },
       &settings);
+  PetscCheck(settings.failures == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d results were wrong", settings.failures);
 #else
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP,
           "This benchmark needs a PETSc with double precision, real scalars and 32-bit integers");

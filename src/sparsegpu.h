@@ -42,22 +42,28 @@ matrix's products run there: numeric factorization and triangular solves without
 LU and Cholesky factorizations
 
   Options Database Keys:
-+ -pc_factor_mat_solver_type sparsegpu    - uses it, with `PCILU`, `PCICC`, `PCLU`, `PCCHOLESKY` and the preconditioners
-built on them
-. -mat_sparsegpu_lu_refine n              - steps of iterative refinement of a direct solve at most (default 10); 0:
-none, and no copy of the matrix . -mat_sparsegpu_lu_matching auto         - rows are moved and scaled for a strong
-diagonal: auto, where it is weak; on; off . -mat_sparsegpu_lu_exchange t            - rows change places within a tile
-of 32 pivots where a pivot is smaller than this times its column there (default 0.1; 0: never) . -pc_factor_levels k -
-levels of fill . -pc_factor_mat_ordering_type type       - any ordering of PETSc; natural by default .
--pc_factor_shift_type type              - none, nonzero, positive_definite or inblocks . -pc_factor_zeropivot z - a
-smaller pivot is zero . -pc_factor_diagonal_fill                - puts missing diagonal entries in .
--mat_sparsegpu_trisolve engine          - auto; syncfree: a flag for each unknown, no analysis; level: the schedule that
-the flags of a first solve tell, level by level; jacobi: a few Jacobi sweeps, not exact . -mat_sparsegpu_trisolve_sweeps
-n        - of engine jacobi, for each factor (default 5) . -mat_sparsegpu_trisolve_warps n         - warps that a solve
-on the GPU keeps at work; 0: by the levels . -mat_sparsegpu_trisolve_tile n          - warps, 1, 4 or 8, that pass
-values through shared memory; 0: by the levels . -mat_sparsegpu_trisolve_spins n         - a solve on the GPU that polls
-n times without progress gives up with an error, which the next call on the factor tells; the solution holds NaN
-- -mat_sparsegpu_trisolve_check           - waits for the end of each solve on the GPU, and tells at once
++ -pc_factor_mat_solver_type sparsegpu  - uses it, with `PCILU`, `PCICC`, `PCLU`, `PCCHOLESKY` and the preconditioners
+                                          built on them
+. -pc_factor_levels k                   - levels of fill
+. -pc_factor_mat_ordering_type type     - any ordering of PETSc; natural by default
+. -pc_factor_shift_type type            - none, nonzero, positive_definite or inblocks
+. -pc_factor_zeropivot z                - a smaller pivot is zero
+. -pc_factor_diagonal_fill              - puts missing diagonal entries in
+. -mat_sparsegpu_trisolve engine        - auto; syncfree: a flag for each unknown, no analysis; level: the schedule
+                                          that the flags of a first solve tell, level by level; jacobi: a few Jacobi
+                                          sweeps, not exact
+. -mat_sparsegpu_trisolve_sweeps n      - of engine jacobi, for each factor (default 5)
+. -mat_sparsegpu_trisolve_warps n       - warps that a solve on the GPU keeps at work; 0: by the levels
+. -mat_sparsegpu_trisolve_tile n        - warps, 1, 4 or 8, that pass values through shared memory; 0: by the levels
+. -mat_sparsegpu_trisolve_spins n       - a solve on the GPU that polls n times without progress gives up with an
+                                          error, which the next call on the factor tells; the solution holds NaN
+. -mat_sparsegpu_trisolve_check         - waits for the end of each solve on the GPU, and tells at once
+. -mat_sparsegpu_lu_refine n            - steps of iterative refinement of a direct solve at most (default 10); 0: none,
+                                          and no copy of the matrix
+. -mat_sparsegpu_lu_matching auto       - rows are moved and scaled for a strong diagonal: auto, where it is weak; on;
+                                          off
+- -mat_sparsegpu_lu_exchange t          - rows change places within a tile of 32 pivots where a pivot is smaller than
+                                          this times its column there (default 0.1; 0: never)
 
   Level: beginner
 
@@ -89,20 +95,27 @@ M*/
   block Jacobi with small blocks, all of them factored and solved with in one batch
 
   Options Database Keys:
-+ -pc_sparsegpu_factor ilu          - ilu, icc, lu, cholesky, none: the triangles of the matrix, symmetric Gauss-Seidel,
-or blocks: LU of small blocks . -pc_sparsegpu_block_size n        - rows of a small block; by default those of
-`MatSetVariableBlockSizes()`, or of `MatSetBlockSize()` . -pc_sparsegpu_block_pivot partial - partial pivoting within
-small blocks, or none . -pc_sparsegpu_levels k            - levels of fill (default 0); also -pc_factor_levels .
--pc_sparsegpu_ordering type       - any ordering of PETSc; also -pc_factor_mat_ordering_type . -pc_sparsegpu_solve auto
-- the triangular solves: auto, syncfree, level or jacobi . -pc_sparsegpu_check               - waits for the end of each
-solve on the GPU, and tells at once what went wrong . -pc_factor_shift_type type        - and -pc_factor_shift_amount,
--pc_factor_zeropivot, -pc_factor_diagonal_fill, as `PCILU` and `PCICC` take them
++ -pc_sparsegpu_factor ilu          - ilu, icc, lu, cholesky, none: the triangles of the matrix, symmetric
+                                      Gauss-Seidel, or blocks: LU of small blocks
+. -pc_sparsegpu_levels k            - levels of fill (default 0); also -pc_factor_levels
+. -pc_sparsegpu_ordering type       - any ordering of PETSc; also -pc_factor_mat_ordering_type
+. -pc_sparsegpu_solve auto          - the triangular solves: auto, syncfree, level or jacobi
+. -pc_sparsegpu_check               - waits for the end of each solve on the GPU, and tells at once what went wrong
+. -pc_sparsegpu_block_size n        - rows of a small block; by default those of `MatSetVariableBlockSizes()`, or of
+                                      `MatSetBlockSize()`
+. -pc_sparsegpu_block_pivot partial - partial pivoting within small blocks, or none
+. -pc_factor_shift_type type        - and -pc_factor_shift_amount, -pc_factor_zeropivot, -pc_factor_diagonal_fill, as
+                                      `PCILU` and `PCICC` take them; -pc_factor_fill and -pc_factor_reuse_fill are not
+                                      needed
 - -pc_factor_reuse_ordering         - keeps the ordering when the pattern changes
 
   Level: beginner
 
   Notes:
   The block of a matrix of type `MATSPARSEGPU` is factored and solved with where its products run.
+
+  A triangular solve on the GPU that makes no progress (-mat_sparsegpu_trisolve_spins) gives up and leaves NaN. That is
+told as an error at the next solve, at the end of `KSPSolve()` or when the preconditioner is destroyed.
 
   Without a wish for an ordering it is natural; where the factors lie on a GPU and have fewer than 20,000 entries a
 level, it is `MATORDERINGABMC`, whose levels are wider.

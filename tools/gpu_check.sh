@@ -4,14 +4,14 @@
 #
 #   tools/gpu_check.sh [FILE]                                     (FILE: default .pack/sparsegpu-gpu.tar.xz)
 #
-# STEPS="tests sanitizer bench trisolve tiles compare" chooses steps, and there is "set", all of bench/spmv_set.tsv, which takes
+# STEPS="tests sanitizer bench trisolve factor tiles compare" chooses steps, and there is "set", all of bench/spmv_set.tsv, which takes
 # long; JOBS tests run at a time (default 4).
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 prefix=${PREFIX:-/tmp/sparsegpu-gpu}
 file=${1:-$here/.pack/sparsegpu-gpu.tar.xz}
 out=${OUT:-./gpu-results}
-steps=${STEPS:-tests sanitizer bench trisolve tiles compare}
+steps=${STEPS:-tests sanitizer bench trisolve factor tiles compare}
 mkdir -p "$out"
 tar -C / -xJf "$file" || exit 1
 
@@ -60,6 +60,9 @@ all_factors() {
   done
 }
 step trisolve all_factors
+step factor "$prefix/build/bench/factor" -gen stencil5,stencil7,stencil27 -gen_size 1000000 -levels 0,1,2 \
+  -orderings natural,abmc -rhs 1
+[ ! -f "$out/trisolve.log" ] || python3 "$here/bench/triangular.py" "$out"/trisolve.log "$out"/factor.log > "$out/triangular.md"
 step tiles "$prefix/build/bench/tiles"
 step compare "$prefix/build/examples/compare" -gen stencil5,stencil7,stencil27,elasticity,rmat,circuit,random \
   -gen_size 2000000 -json "$out/compare.json"

@@ -98,7 +98,6 @@ PetscErrorCode Format::BuildValuesOnDevice(const CsrView &A)
     PetscCall(FillValues_CUDA(stored_, PadsByValue() ? PadValue() : Scalar(0), values_.data(), stream));
 #endif
   PetscCall(PlaceOnDevice(A, values_.data(), stream));
-  PetscCall(Encode());
   PetscCall(DeviceSynchronize(stream)); // A.device may go
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -13,6 +13,7 @@ static PetscErrorCode InspectOnDevice(const CsrView &A, PatternFacts *facts)
   RowLengths lengths;
   PetscCall(InspectRows_CUDA(A, &lengths));
   PetscCall(FindDiagonals_CUDA(A, nullptr, &facts->diagonals));
+  facts->diagonals = std::min(facts->diagonals, PatternFacts::MANY_DIAGONALS + 1);
   facts->longest   = lengths.longest;
   facts->deviation = A.rows ? std::sqrt(std::max<PetscReal>(0, static_cast<PetscReal>(lengths.squares) / A.rows -
                                                                    facts->mean * facts->mean))
@@ -44,6 +45,7 @@ PetscErrorCode InspectPattern(const CsrView &A, PatternFacts *facts)
       seen = 1;
     }
   }
+  facts->diagonals = std::min(facts->diagonals, PatternFacts::MANY_DIAGONALS + 1);
   facts->deviation = A.rows ? std::sqrt(squares / A.rows) : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -56,7 +56,8 @@ struct Candidate {
 constexpr PetscReal DIA_CONVERSION = 6, DIA_UPDATE = 2, STENCIL_CONVERSION = 4, BSR_CONVERSION = 25, BSR_UPDATE = 4,
                     CODED_BSR_CONVERSION = 40, CODED_BSR_UPDATE = 17, SELL_CONVERSION = 12;
 constexpr PetscReal DIA_ON_DEVICE = 8, STENCIL_ON_DEVICE = 8, SELL_ON_DEVICE = 12;
-constexpr PetscReal CORE = 200; ///< products as csr on a GPU (1.5 TB/s) in the time of one on a core (7 GB/s)
+constexpr PetscReal GAIN = 0.95; ///< a later candidate must save a twentieth of the time
+constexpr PetscReal CORE = 200;  ///< products as csr on a GPU (1.5 TB/s) in the time of one on a core (7 GB/s)
 
 static Candidate BlockCandidate(PetscLogDouble bytes, PetscLogDouble reach, PetscLogDouble value)
 {
@@ -127,7 +128,8 @@ static PetscErrorCode CandidatesOnDevice(const CsrView &A, const Parameters &par
   PetscLogDouble           least       = 1e300;
   BsrPlan                  blocks;
   for (const Candidate &c : *candidates) least = std::min(least, c.bytes / c.reach);
-  PetscCall(PlanBlocks(A, parameters, value, BLOCK_REACH * least / static_cast<PetscLogDouble>(f.nonzeros), &blocks));
+  PetscCall(
+      PlanBlocks(A, parameters, value, GAIN * BLOCK_REACH * least / static_cast<PetscLogDouble>(f.nonzeros), &blocks));
   if (blocks.size && fills(static_cast<PetscLogDouble>(blocks.longest) * blocks.size)) {
     Candidate c = BlockCandidate(blocks.Bytes(Space::Device, value), BLOCK_REACH, value);
     c.conversion *= CORE;
@@ -211,7 +213,6 @@ static PetscLogDouble Cost(const CsrView &A, Space space, const Candidate &c)
 
 PetscErrorCode ChooseFormat(const CsrView &A, const Parameters &parameters, Space space, Choice *choice)
 {
-  constexpr PetscReal    GAIN = 0.95; // a later candidate must save a twentieth of the time
   std::vector<Candidate> candidates;
   PatternFacts           f;
   char                   text[256];

@@ -177,10 +177,9 @@ static PetscErrorCode BuildShadow(Mat A, Context *context, const CsrView &csr, c
   };
   std::unique_ptr<Format> format;
   PetscCallCXX(format = make());
-  const bool there = view.device.i;
-  lacks            = false;
-  if (there) PetscCall(MayLackMemory([&] { return format->Build(view, parameters, space); }, &lacks));
-  if (!there || lacks) { // the host's way needs no rows on the device
+  PetscErrorCode failed = view.device.i ? PETSC_SUCCESS : PETSC_ERR_SUP;
+  if (view.device.i) PetscCall(Quietly([&] { return format->Build(view, parameters, space); }, &failed));
+  if (failed) { // the host's way needs no rows on the device, and says what is wrong with a matrix
     context->rows       = DeviceRows();
     context->rows_state = -1;
     transposed          = DeviceRows();

@@ -1,6 +1,7 @@
 /// PCSPARSEGPU: each process's diagonal block, factored by MATSOLVERSPARSEGPU; or small blocks of it, in one batch.
 #include "pc/pcsparsegpu.hpp"
 #include <memory>
+#include <string>
 #include <petsc/private/pcimpl.h>
 #include "mat/context.hpp"
 #include "pc/blocks/blocks.hpp"
@@ -201,6 +202,17 @@ PetscErrorCode PCApplyTranspose_SparseGPU(PC pc, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The norms of the solve were on the host, so that its applications are done: whether one of them gave up is known
+/// without a wait.
+PetscErrorCode PCPostSolve_SparseGPU(PC pc, KSP, Vec, Vec)
+{
+  const Block *block = BlockOf(pc);
+
+  PetscFunctionBegin;
+  if (block->factor && !block->complete) PetscCall(FactorOf(block->factor)->CheckStuck());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCSetFromOptions_SparseGPU(PC pc, SparseGPUOptionItems PetscOptionsObject)
 {
   Block         *block = BlockOf(pc);
@@ -252,7 +264,12 @@ PetscErrorCode PCSetFromOptions_SparseGPU(PC pc, SparseGPUOptionItems PetscOptio
   PetscCall(PetscOptionsBool("-pc_factor_reuse_ordering", "Keep the ordering when the pattern changes",
                              "PCFactorSetReuseOrdering", flag, &flag, nullptr));
   block->keep_order = flag == PETSC_TRUE;
-  flag              = block->check ? PETSC_TRUE : PETSC_FALSE;
+  // as PCILU takes them: nothing is allocated by a guess here
+  PetscCall(PetscOptionsReal("-pc_factor_fill", "Expected fill; not needed", "PCFactorSetFill", info->fill, &info->fill,
+                             nullptr));
+  PetscCall(PetscOptionsBool("-pc_factor_reuse_fill", "Expect the fill of the last factorization; not needed",
+                             "PCFactorSetReuseFill", PETSC_FALSE, &flag, nullptr));
+  flag = block->check ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(PetscOptionsBool("-pc_sparsegpu_check", "Wait for the end of each solve and tell how it went",
                              "PCSPARSEGPU", flag, &flag, nullptr));
   block->check = flag == PETSC_TRUE;
@@ -288,13 +305,14 @@ PetscErrorCode PCView_SparseGPU(PC pc, PetscViewer viewer)
     if (block->blocks) PetscCall(block->blocks->View(viewer));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  factors of the diagonal blocks: %s", FactorNames[FactorNumber(*block)]));
-  if (!block->complete) PetscCall(PetscViewerASCIIPrintf(viewer, "(%g)", (double)block->info.levels));
-  PetscCall(PetscViewerASCIIPrintf(viewer, ", ordering: %s",
-                                   block->ordering.empty() ? "not chosen yet" : block->ordering.c_str()));
-  if (!block->complete)
-    PetscCall(PetscViewerASCIIPrintf(viewer, ", solves: %s", EngineNames[static_cast<int>(block->engine)]));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
+  std::string fill, solves; // a line in one call, which indents
+  if (!block->complete) {
+    PetscCallCXX(fill = "(" + std::to_string(static_cast<PetscInt>(block->info.levels)) + ")");
+    PetscCallCXX(solves = std::string(", solves: ") + EngineNames[static_cast<int>(block->engine)]);
+  }
+  PetscCall(PetscViewerASCIIPrintf(
+      viewer, "  factors of the diagonal blocks: %s%s, ordering: %s%s\n", FactorNames[FactorNumber(*block)],
+      fill.c_str(), block->ordering.empty() ? "not chosen yet" : block->ordering.c_str(), solves.c_str()));
   if (!block->factor) PetscFunctionReturn(PETSC_SUCCESS);
   PetscViewer mine; // the first process's block
   PetscMPIInt rank;
@@ -332,6 +350,7 @@ PetscErrorCode PCCreate_SparseGPU(PC pc)
   pc->ops->setup                = PCSetUp_SparseGPU;
   pc->ops->apply                = PCApply_SparseGPU;
   pc->ops->applytranspose       = PCApplyTranspose_SparseGPU;
+  pc->ops->postsolve            = PCPostSolve_SparseGPU;
   pc->ops->setfromoptions       = PCSetFromOptions_SparseGPU;
   pc->ops->view                 = PCView_SparseGPU;
   pc->ops->reset                = PCReset_SparseGPU;

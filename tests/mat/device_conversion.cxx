@@ -21,7 +21,9 @@ PetscErrorCode Change(Mat A, int step)
 {
   PetscFunctionBeginUser;
   if (step == 1) PetscCall(MatScale(A, 2));
-  if (step == 2) {
+  PetscInt rows;
+  PetscCall(MatGetLocalSize(A, &rows, nullptr));
+  if (step == 2 && rows > 0) {
     PetscInt        count;
     const PetscInt *cols;
     PetscCall(MatGetRow(A, 0, &count, &cols, nullptr));

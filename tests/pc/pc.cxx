@@ -179,9 +179,12 @@ static PetscErrorCode Krylov()
       {type, PCSPARSEGPU, "-pc_factor_shift_type", "nonzero", "-pc_factor_zeropivot", "1e-10"},
       {type, PCSPARSEGPU, "-pc_factor_mat_ordering_type", "rcm", "-pc_factor_reuse_ordering", "1"},
       {type, PCSPARSEGPU, "-pc_factor_diagonal_fill", "1"},
+      {type, PCSPARSEGPU, "-pc_factor_reuse_fill", "1", "-pc_factor_fill", "2"},
       {type, PCBJACOBI, "-sub_pc_type", PCSPARSEGPU},
       {type, PCBJACOBI, "-sub_pc_type", PCSPARSEGPU, "-sub_pc_sparsegpu_solve", "level"},
       {type, PCBJACOBI, "-sub_pc_factor_mat_solver_type", MATSOLVERSPARSEGPU},
+      {type, PCBJACOBI, "-sub_pc_factor_mat_solver_type", MATSOLVERSPARSEGPU, "-sub_pc_factor_reuse_fill", "1",
+       "-sub_pc_factor_reuse_ordering", "1"},
       {type, PCASM, "-sub_pc_type", PCSPARSEGPU},
       {type, PCASM, "-sub_pc_factor_mat_solver_type", MATSOLVERSPARSEGPU},
   };
@@ -191,6 +194,8 @@ static PetscErrorCode Krylov()
       {type, PCSPARSEGPU, "-pc_sparsegpu_factor", "none", "-ksp_type", KSPCG},
       {type, PCBJACOBI, "-sub_pc_type", PCICC, "-sub_pc_factor_mat_solver_type", MATSOLVERSPARSEGPU, "-ksp_type",
        KSPCG},
+      {type, PCGAMG, "-mg_levels_pc_type", PCSPARSEGPU, "-mg_levels_ksp_type", KSPRICHARDSON},
+      {type, PCGAMG, "-mg_levels_pc_type", PCBJACOBI, "-mg_levels_sub_pc_factor_mat_solver_type", MATSOLVERSPARSEGPU},
   };
 
   PetscFunctionBeginUser;
@@ -210,8 +215,76 @@ static PetscErrorCode Krylov()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Calls of an event on the main stage so far.
+static PetscErrorCode Calls(const char name[], int *count)
+{
+  PetscLogEvent      event;
+  PetscEventPerfInfo info;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscLogEventGetId(name, &event));
+  PetscCheck(event >= 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "No log event %s", name);
+  PetscCall(PetscLogEventGetPerfInfo(0, event, &info));
+  *count = info.count;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// What -pc_view and -log_view tell. The grid's levels are its diagonals: 24 + 23 - 1 = 46, of 552 rows.
+static PetscErrorCode Face()
+{
+  const Problem            p = Dominant(battery::Grid("grid_24x23", 24, 23, false));
+  const Option             ordering("-pc_sparsegpu_ordering", MATORDERINGNATURAL);
+  const char *const        events[] = {"MatILUFactorSym", "MatLUFactorNum", "SparseGPUAnalys", "SparseGPUTriSlv"};
+  std::vector<std::string> backends;
+
+  PetscFunctionBeginUser;
+  PetscCall(Backends(&backends));
+  PetscCall(PetscLogDefaultBegin());
+  for (const std::string &backend : backends)
+    for (const char *engine : ENGINES) {
+      const Option             solve("-pc_sparsegpu_solve", engine);
+      const std::string        what     = backend + ", " + engine;
+      const bool               knows    = backend != "cuda" || !strcmp(engine, "auto") || !strcmp(engine, "level");
+      std::vector<std::string> expected = {"ilu(0), ordering: natural, solves: " + std::string(engine),
+                                           backend == "cuda" ? "on cuda" : "on the host", " MB on the "};
+      std::string              text;
+      int                      before[4], after[4];
+      Mat                      A;
+      Vec                      b, x;
+      PC                       pc;
+      for (int e = 0; e < 4; ++e) PetscCall(Calls(events[e], &before[e]));
+      PetscCall(CreateOn(backend, p, &A));
+      PetscCall(MatCreateVecs(A, &x, &b));
+      PetscCall(VecSet(b, 1));
+      PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+      PetscCall(PCSetType(pc, PCSPARSEGPU));
+      PetscCall(PCSetFromOptions(pc));
+      PetscCall(PCSetOperators(pc, A, A));
+      PetscCall(PCApply(pc, b, x)); // engine level knows the levels from then on
+      PetscCall(TextOf(PETSC_COMM_SELF, "pc_face", &text, [&](PetscViewer viewer) { return PCView(pc, viewer); }));
+      if (knows) expected.push_back("46 levels of L (12.0 rows each), 46 of U (12.0 rows each)");
+      PetscCall(CheckText(what, text, expected));
+      PetscCheck(text.find(" 0 MB") == std::string::npos, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: no memory in\n%s",
+                 what.c_str(), text.c_str());
+      for (int e = 0; e < 4; ++e) {
+        PetscCall(Calls(events[e], &after[e]));
+        PetscCheck(after[e] == before[e] + 1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %d events %s, not one",
+                   what.c_str(), after[e] - before[e], events[e]);
+      }
+      PetscCall(PCDestroy(&pc));
+      PetscCall(VecDestroy(&x));
+      PetscCall(VecDestroy(&b));
+      PetscCall(MatDestroy(&A));
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   return Main(argc, argv, help,
-              {{"iterations", Iterations}, {"orderings", Orderings}, {"zero_pivot", ZeroPivot}, {"krylov", Krylov}});
+              {{"iterations", Iterations},
+               {"orderings", Orderings},
+               {"zero_pivot", ZeroPivot},
+               {"krylov", Krylov},
+               {"face", Face}});
 }

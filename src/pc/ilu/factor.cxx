@@ -1,5 +1,6 @@
 #include "pc/ilu/factor.hpp"
 #include <algorithm>
+#include <string>
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
@@ -13,6 +14,7 @@ PetscErrorCode Factor::SymbolicOnHost(const MatrixRows &A, IS row, IS column, co
   const PetscInt        n   = A.csr.rows;
   CsrView               csr = A.csr;
   std::vector<PetscInt> i, j;
+  PetscBool             identity[2];
 
   PetscFunctionBegin;
   if (A.on_device) {
@@ -30,6 +32,9 @@ PetscErrorCode Factor::SymbolicOnHost(const MatrixRows &A, IS row, IS column, co
   PetscCall(ISGetIndices(column, &c));
   PetscCallCXX(pattern_.row.assign(r, r + n));
   PetscCallCXX(pattern_.column.assign(c, c + n));
+  PetscCall(ISIdentity(row, &identity[0]));
+  PetscCall(ISIdentity(column, &identity[1]));
+  pattern_.natural = identity[0] && identity[1];
   PetscCall(ISRestoreIndices(row, &r));
   PetscCall(ISRestoreIndices(column, &c));
   PetscCall(Symbolic_Host(csr, kind, levels_of_fill, info.diagonal_fill != 0, &pattern_, &source_));
@@ -291,9 +296,10 @@ PetscErrorCode Factor::Finish()
 PetscLogDouble Factor::Bytes() const
 {
   size_t bytes = device_pattern_.Bytes() + device_values_.bytes() + matrix_.bytes() + transposed_.Bytes();
+  bytes += (solver_ ? solver_->Bytes() : 0) + (transposed_solver_ ? transposed_solver_->Bytes() : 0);
+  bytes += pattern_.Bytes() + source_.size() * sizeof(PetscInt) + (values_.size() + unknowns_.size()) * sizeof(Scalar);
 #if defined(SPARSEGPU_HAVE_CUDA)
-  if (space_ == Space::Device) bytes += numeric_.Bytes() + (solver_ ? solver_->Bytes() : 0);
-  if (space_ == Space::Device && transposed_solver_) bytes += transposed_solver_->Bytes();
+  bytes += numeric_.Bytes();
 #endif
   return static_cast<PetscLogDouble>(bytes);
 }
@@ -305,16 +311,18 @@ PetscErrorCode Factor::View(PetscViewer viewer) const
   const PetscInt           upper   = solver_ && solver_->upper_levels ? solver_->upper_levels : upper_levels_;
 
   PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "sparsegpu %s", names[static_cast<int>(kind)]));
-  if (kind != Incomplete::None) PetscCall(PetscViewerASCIIPrintf(viewer, "(%" PetscInt_FMT ")", levels_of_fill));
-  PetscCall(PetscViewerASCIIPrintf(viewer, " on %s\n", space_ == Space::Device ? "cuda" : "the host"));
+  // each line in one call, which indents
+  std::string fill;
+  if (kind != Incomplete::None) PetscCallCXX(fill = "(" + std::to_string(levels_of_fill) + ")");
+  PetscCall(PetscViewerASCIIPrintf(viewer, "sparsegpu %s%s on %s\n", names[static_cast<int>(kind)], fill.c_str(),
+                                   space_ == Space::Device ? "cuda" : "the host"));
   if (lower)
     PetscCall(PetscViewerASCIIPrintf(
         viewer, "%" PetscInt_FMT " levels of L (%.1f rows each), %" PetscInt_FMT " of U (%.1f rows each)\n", lower,
         (double)rows_ / lower, upper, (double)rows_ / upper));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "triangular solves: %s", EngineNames[static_cast<int>(options.engine)]));
-  if (space_ == Space::Device) PetscCall(PetscViewerASCIIPrintf(viewer, ", %.3g MB on the device", Bytes() / 1e6));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "triangular solves: %s, %.3g MB on the %s\n",
+                                   EngineNames[static_cast<int>(options.engine)], Bytes() / 1e6,
+                                   space_ == Space::Device ? "device" : "host"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -92,22 +92,32 @@ PetscErrorCode CountLevels(const FactorPattern &p, PetscInt *lower_levels, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// NATURAL: all in the matrix's order, and x is the scratch: a third fewer bytes beside the factors.
+template <bool NATURAL>
+static void SolveRows(const FactorPattern &p, const Scalar *a, const Scalar *b, Scalar *x, Scalar *w)
+{
+  for (PetscInt r = 0; r < p.rows; r++) {
+    Scalar sum = b[NATURAL ? r : p.row[r]];
+    for (PetscInt e = p.i[r]; e < p.diagonal[r]; e++) sum = sum - a[e] * w[p.j[e]];
+    w[r] = sum;
+  }
+  for (PetscInt r = p.rows - 1; r >= 0; r--) {
+    Scalar sum = w[r];
+    for (PetscInt e = p.i[r + 1] - 1; e > p.diagonal[r]; e--) sum = sum - a[e] * w[p.j[e]];
+    w[r] = sum * a[p.diagonal[r]];
+    if (!NATURAL) x[p.column[r]] = w[r];
+  }
+}
+
 PetscErrorCode Solve_Host(const FactorPattern &p, const Scalar *a, const Scalar *b, Scalar *x, Scalar *w,
                           bool transpose)
 {
   PetscFunctionBegin;
   if (!transpose) {
-    for (PetscInt r = 0; r < p.rows; r++) {
-      Scalar sum = b[p.row[r]];
-      for (PetscInt e = p.i[r]; e < p.diagonal[r]; e++) sum = sum - a[e] * w[p.j[e]];
-      w[r] = sum;
-    }
-    for (PetscInt r = p.rows - 1; r >= 0; r--) {
-      Scalar sum = w[r];
-      for (PetscInt e = p.i[r + 1] - 1; e > p.diagonal[r]; e--) sum = sum - a[e] * w[p.j[e]];
-      w[r]           = sum * a[p.diagonal[r]];
-      x[p.column[r]] = w[r];
-    }
+    if (p.natural)
+      SolveRows<true>(p, a, b, x, x);
+    else
+      SolveRows<false>(p, a, b, x, w);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   for (PetscInt r = 0; r < p.rows; r++) w[r] = b[p.column[r]];

@@ -27,13 +27,18 @@ struct FactorView {
 struct FactorPattern {
   PetscInt              rows = 0;
   std::vector<PetscInt> i, j, diagonal;
-  std::vector<PetscInt> row;    ///< [rows] the matrix's row that is eliminated r-th
-  std::vector<PetscInt> column; ///< [rows] the matrix's column of elimination step r
+  std::vector<PetscInt> row;             ///< [rows] the matrix's row that is eliminated r-th
+  std::vector<PetscInt> column;          ///< [rows] the matrix's column of elimination step r
+  bool                  natural = false; ///< row and column are known to be 0, 1, 2, ...
 
   FactorView View() const
   {
     return FactorView{
         rows, static_cast<PetscInt>(j.size()), i.data(), j.data(), diagonal.data(), row.data(), column.data(), false};
+  }
+  size_t Bytes() const
+  {
+    return (i.size() + j.size() + diagonal.size() + row.size() + column.size()) * sizeof(PetscInt);
   }
 };
 
@@ -98,6 +103,7 @@ std::unique_ptr<Trisolve> MakeTrisolve_Host(Engine engine);
 /// Levels of the rows of L and of U, on the host. O(nonzeros).
 PetscErrorCode CountLevels(const FactorPattern &pattern, PetscInt *lower_levels, PetscInt *upper_levels);
 /// x = (L U)^-1 b on the host, row after row; `transpose`: x = (L U)^-T b. `w` [rows] is scratch.
+/// b and x do not overlap.
 PetscErrorCode Solve_Host(const FactorPattern &pattern, const Scalar *values, const Scalar *b, Scalar *x, Scalar *w,
                           bool transpose);
 

@@ -60,7 +60,7 @@ struct BsrPlan {
 /// The size that makes the fewest bytes, on the device; but A's own block size if no other saves a twentieth; or
 /// parameters.bsr_block. The same in both spaces, so that what a CPU takes a GPU takes, too. O(nonzeros) time.
 PetscErrorCode PlanBsr(const CsrView &A, const Parameters &parameters, BsrPlan *plan);
-/// Bytes for each nonzero on average in the best size, from a few hundred rows spread over the matrix, with values of
+/// Bytes for each nonzero on average in the best size, from some hundred rows spread over the matrix, with values of
 /// `value` bytes: too few to trust, enough to spare most matrices PlanBsr().
 PetscErrorCode SampleBsr(const CsrView &A, PetscLogDouble value, PetscLogDouble *bytes);
 

@@ -71,7 +71,7 @@ template <int size> PetscErrorCode CountBlocks(const CsrView &A, const Parameter
 
 template <int size> PetscErrorCode SampleSize(const CsrView &A, PetscLogDouble value, PetscLogDouble *bytes)
 {
-  const PetscInt        rows = A.rows / size, step = rows / 256 + 1;
+  const PetscInt        rows = A.rows / size, step = rows / 64 + 1;
   PetscCount            entries = 0;
   std::vector<PetscInt> column; // of the blocks of a block row, one for each entry: few, where counting would clear
                                 // an array of all columns
