@@ -55,11 +55,32 @@ __device__ __forceinline__ void SubtractRestByBlock(const FactorView &F, long lo
 {
   const PetscInt count = end - rest, others = length - own;
   if (count <= 0 || others <= 0) return;
-  const bool theirs = others * static_cast<PetscCount>(32 - __clz(static_cast<int>(count))) < count;
-  for (PetscInt k = threadIdx.x; k < (theirs ? others : count); k += BLOCK) {
-    const PetscInt f      = theirs ? Find(F.j, rest, end, lookup.columns[own + k]) : rest + k;
-    const PetscInt target = theirs ? own + k : lookup(F.j[f]);
-    if (f >= 0 && target >= 0) values[target] = values[target] - factor * Wait(out.values + f, spins, out.report);
+  constexpr int   BATCH  = 4;
+  const bool      theirs = others * static_cast<PetscCount>(32 - __clz(static_cast<int>(count))) < count;
+  const PetscInt  keys   = theirs ? others : count;
+  const PetscInt *key    = theirs ? lookup.columns + own : F.j + rest;
+  for (PetscInt first = threadIdx.x; first < keys; first += BATCH * BLOCK) {
+    PetscInt column[BATCH], at[BATCH];
+    Scalar   u[BATCH];
+#pragma unroll
+    for (int q = 0; q < BATCH; q++) column[q] = first + q * BLOCK < keys ? key[first + q * BLOCK] : -1;
+    if (theirs) {
+      FindTogether<BATCH>(F.j + rest, count, column, at);
+    } else {
+#pragma unroll
+      for (int q = 0; q < BATCH; q++) at[q] = column[q] >= 0 ? lookup(column[q]) : -1;
+    }
+    const auto entry = [&](int q) { return out.values + rest + (theirs ? at[q] : first + q * BLOCK); };
+#pragma unroll
+    for (int q = 0; q < BATCH; q++) // all on their way before the first is looked at
+      if (at[q] >= 0) u[q] = poll(entry(q));
+#pragma unroll
+    for (int q = 0; q < BATCH; q++) {
+      if (at[q] < 0) continue;
+      if (IsMissing(u[q])) u[q] = Wait(entry(q), spins, out.report);
+      Scalar &value = values[theirs ? own + first + q * BLOCK : at[q]];
+      value         = value - factor * u[q];
+    }
   }
 }
 

@@ -90,10 +90,16 @@ __device__ __forceinline__ void SolveSlice(const SweepLayout &A, Lane l, Scalar 
   long long          polls    = 0;
   Batch              batch, next;
   Scalar             v[BATCH];
+  const auto         tell = [&]() { // at once: the shorter the way from here, the faster the solve
+    if (!WIDE)
+      Tell(A, l, l.sum * l.scale, x, NEAR ? near : nullptr, work);
+    else if (complete && leader)
+      Tell(A, l, (l.sum + others) * l.scale, x, NEAR ? near : nullptr, work);
+  };
 
   batch.Load(A, l.at, l.lanes, l.end);
   next.Load(A, l.at + BATCH * l.lanes, l.lanes, l.end);
-  if (batch.j[0] < 0 && !WIDE && !l.finished) Tell(A, l, l.sum * l.scale, x, NEAR ? near : nullptr, work);
+  if (batch.j[0] < 0 && !WIDE && !l.finished) tell();
   l.finished = l.finished || batch.j[0] < 0;
 #pragma unroll
   for (int q = 0; q < BATCH; q++) v[q] = batch.j[q] >= 0 ? NotYet() : Scalar(0);
@@ -121,6 +127,7 @@ __device__ __forceinline__ void SolveSlice(const SweepLayout &A, Lane l, Scalar 
         l.sum = l.sum - ((batch.a[0] * v[0] + batch.a[1] * v[1]) + (batch.a[2] * v[2] + batch.a[3] * v[3]));
         if (next.j[0] < 0) {
           l.finished = true;
+          tell();
         } else {
           batch = next;
           l.at += BATCH * l.lanes;
@@ -134,9 +141,8 @@ __device__ __forceinline__ void SolveSlice(const SweepLayout &A, Lane l, Scalar 
         *static_cast<volatile int *>(work.stuck) = 1;
         l.sum                                    = GivenUp(); // x tells, too
         l.finished                               = true;
+        tell();
       }
-      if (l.finished && complete && leader)
-        Tell(A, l, (WIDE ? l.sum + others : l.sum) * l.scale, x, NEAR ? near : nullptr, work);
     }
     const unsigned done = __ballot_sync(ALL, l.finished);
     if constexpr (!WIDE) {
@@ -153,7 +159,7 @@ __device__ __forceinline__ void SolveSlice(const SweepLayout &A, Lane l, Scalar 
         if (fresh >> lane & 1) {
           others   = total;
           complete = true;
-          if (l.finished && lane < l.lanes) Tell(A, l, (l.sum + others) * l.scale, x, NEAR ? near : nullptr, work);
+          if (l.finished && lane < l.lanes) tell();
         }
         gathered |= fresh;
       }
