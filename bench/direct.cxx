@@ -167,11 +167,8 @@ PetscErrorCode Time(Mat host, const std::string &solver, const Settings &setting
     PetscCall(Seconds([&] { return PCApply(pc, b, x); }, &seconds));
     solve.push_back(seconds);
   }
+  if (scale != (PetscScalar)2) PetscCall(VecScale(b, scale)); // b is that of twice the matrix
   PetscCall(BackwardError(host, b, x, &times->error));
-  if (scale != (PetscScalar)2) { // b is that of twice the matrix
-    PetscCall(VecScale(b, scale));
-    PetscCall(BackwardError(host, b, x, &times->error));
-  }
   PetscCall(PCFactorGetMatrix(pc, &F));
   info.memory = 0;
   if (F) PetscCall(MatHasOperation(F, MATOP_GETINFO, &has));

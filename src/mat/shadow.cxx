@@ -3,6 +3,7 @@
 #include "device/scatter.hpp"
 #include "mat/context.hpp"
 #include "mat/formats/csr/transposed.hpp"
+#include "mat/transpose.hpp"
 
 namespace sparsegpu
 {
@@ -47,34 +48,14 @@ void Shadow::Release()
   ta      = std::vector<Scalar>();
 }
 
-/// The pattern of the transpose and where its entries come from: a counting sort by column, so rows stay in order.
-static PetscErrorCode TransposePattern(const CsrView &A, Shadow *shadow)
-{
-  PetscFunctionBegin;
-  PetscCallCXX(shadow->ti.assign(A.cols + 1, 0));
-  PetscCallCXX(shadow->tj.resize(A.nonzeros));
-  PetscCallCXX(shadow->tperm.resize(A.nonzeros));
-  for (PetscInt e = 0; e < A.nonzeros; e++) shadow->ti[A.j[e] + 1]++;
-  for (PetscInt c = 0; c < A.cols; c++) shadow->ti[c + 1] += shadow->ti[c];
-  std::vector<PetscInt> next;
-  PetscCallCXX(next.assign(shadow->ti.begin(), shadow->ti.end()));
-  for (PetscInt r = 0; r < A.rows; r++) {
-    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) {
-      const PetscInt t = next[A.j[e]]++;
-      shadow->tj[t]    = r;
-      shadow->tperm[t] = e;
-    }
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// The view that the shadow's format is built from: A itself, or its transpose with values refreshed.
 static PetscErrorCode SideView(const CsrView &A, Side side, Shadow *shadow, CsrView *view)
 {
   PetscFunctionBegin;
   *view = A;
   if (side == Side::Normal) PetscFunctionReturn(PETSC_SUCCESS);
-  if (shadow->tperm.size() != static_cast<size_t>(A.nonzeros)) PetscCall(TransposePattern(A, shadow)); // released
+  if (shadow->tperm.size() != static_cast<size_t>(A.nonzeros))
+    PetscCall(TransposePattern(A, &shadow->ti, &shadow->tj, &shadow->tperm)); // released
   PetscCallCXX(shadow->ta.resize(A.nonzeros));
   for (PetscInt t = 0; t < A.nonzeros; t++) {
     const Scalar v = A.a[shadow->tperm[t]];
@@ -146,7 +127,7 @@ static PetscErrorCode BuildShadow(Mat A, Context *context, const CsrView &csr, c
   shadow->format.reset();
   shadow->state = -1;
   shadow->space = space;
-  if (of != Side::Normal) PetscCall(TransposePattern(csr, shadow));
+  if (of != Side::Normal) PetscCall(TransposePattern(csr, &shadow->ti, &shadow->tj, &shadow->tperm));
   PetscCall(SideView(csr, of, shadow, &view));
   PetscCall(PickFormat(csr, view, key, context, parameters, side, space, early, &name, &shadow->reason));
   std::unique_ptr<Format> format;

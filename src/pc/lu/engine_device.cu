@@ -4,6 +4,7 @@
 #include <numeric>
 #include "device/buffer.hpp"
 #include "device/cuda_check.hpp"
+#include "mat/transpose.hpp"
 #include "pc/lu/system.hpp"
 #include "petsc/compat.hpp"
 
@@ -48,6 +49,17 @@ struct Families {
     }
   }
 };
+
+/// What the analysis keeps on the host, too.
+template <class T> PetscErrorCode TakeCopy(Array<T> *array, const std::vector<T> &entries)
+{
+  std::vector<T> copy;
+
+  PetscFunctionBegin;
+  PetscCallCXX(copy = entries);
+  PetscCall(array->Take(std::move(copy), Space::Device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 class DeviceEngine : public LuEngine
 {
@@ -100,12 +112,8 @@ private:
 
 PetscErrorCode DeviceEngine::TakeTree()
 {
-  const FrontTree &tree = analysis_->tree;
-  const FrontPlan &plan = analysis_->plan;
-  const auto       take = [](auto *array, const auto &entries) {
-    auto copy = entries;
-    return array->Take(std::move(copy), Space::Device);
-  };
+  const FrontTree          &tree = analysis_->tree;
+  const FrontPlan          &plan = analysis_->plan;
   std::unique_ptr<Families> families;
   std::vector<int>          children;
 
@@ -114,14 +122,14 @@ PetscErrorCode DeviceEngine::TakeTree()
   PetscCallCXX(children.resize(tree.Fronts()));
   for (PetscInt f = 0; f < tree.Fronts(); f++)
     children[f] = static_cast<int>(families->child_begin[f + 1] - families->child_begin[f]);
-  PetscCall(take(&first_, tree.first));
-  PetscCall(take(&parent_, tree.parent));
-  PetscCall(take(&row_begin_, tree.row_begin));
-  PetscCall(take(&row_, tree.row));
-  PetscCall(take(&relative_, tree.relative));
-  PetscCall(take(&lower_, plan.lower));
-  PetscCall(take(&upper_, plan.upper));
-  PetscCall(take(&update_, plan.update));
+  PetscCall(TakeCopy(&first_, tree.first));
+  PetscCall(TakeCopy(&parent_, tree.parent));
+  PetscCall(TakeCopy(&row_begin_, tree.row_begin));
+  PetscCall(TakeCopy(&row_, tree.row));
+  PetscCall(TakeCopy(&relative_, tree.relative));
+  PetscCall(TakeCopy(&lower_, plan.lower));
+  PetscCall(TakeCopy(&upper_, plan.upper));
+  PetscCall(TakeCopy(&update_, plan.update));
   PetscCall(owner_.Take(std::move(families->owner), Space::Device));
   PetscCall(child_begin_.Take(std::move(families->child_begin), Space::Device));
   PetscCall(child_.Take(std::move(families->child), Space::Device));
@@ -137,7 +145,6 @@ PetscErrorCode DeviceEngine::TakeLists()
   const FrontTree       &tree = analysis_->tree;
   const FrontPlan       &plan = analysis_->plan;
   std::vector<SolveItem> forward, backward;
-  std::vector<PetscInt>  list;
 
   PetscFunctionBegin;
   large_.clear();
@@ -158,8 +165,7 @@ PetscErrorCode DeviceEngine::TakeLists()
     PetscCallCXX(large_.push_back(std::move(step)));
   }
   std::reverse(backward.begin(), backward.end());
-  PetscCallCXX(list = plan.step);
-  PetscCall(list_.Take(std::move(list), Space::Device));
+  PetscCall(TakeCopy(&list_, plan.step));
   PetscCall(forward_.Take(std::move(forward), Space::Device));
   PetscCall(backward_.Take(std::move(backward), Space::Device));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -167,21 +173,17 @@ PetscErrorCode DeviceEngine::TakeLists()
 
 PetscErrorCode DeviceEngine::TakeMatrix()
 {
-  const LuAnalysis &A    = *analysis_;
-  const auto        take = [](auto *array, const auto &entries) {
-    auto copy = entries;
-    return array->Take(std::move(copy), Space::Device);
-  };
+  const LuAnalysis &A = *analysis_;
 
   PetscFunctionBegin;
-  PetscCall(take(&i_, A.i));
-  PetscCall(take(&j_, A.j));
-  PetscCall(take(&place_, A.plan.place));
-  PetscCall(take(&mirror_, A.plan.mirror));
-  PetscCall(take(&row_order_, A.row_order));
-  PetscCall(take(&column_order_, A.column_order));
-  PetscCall(take(&row_scale_, A.row_scale));
-  PetscCall(take(&column_scale_, A.column_scale));
+  PetscCall(TakeCopy(&i_, A.i));
+  PetscCall(TakeCopy(&j_, A.j));
+  PetscCall(TakeCopy(&place_, A.plan.place));
+  PetscCall(TakeCopy(&mirror_, A.plan.mirror));
+  PetscCall(TakeCopy(&row_order_, A.row_order));
+  PetscCall(TakeCopy(&column_order_, A.column_order));
+  PetscCall(TakeCopy(&row_scale_, A.row_scale));
+  PetscCall(TakeCopy(&column_scale_, A.column_scale));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -189,21 +191,11 @@ PetscErrorCode DeviceEngine::TakeMatrix()
 PetscErrorCode DeviceEngine::TakeTransposed()
 {
   const LuAnalysis     &A = *analysis_;
+  const CsrView         pattern{A.rows, A.rows, static_cast<PetscInt>(A.j.size()), A.i.data(), A.j.data(), nullptr};
   std::vector<PetscInt> i, j, source;
 
   PetscFunctionBegin;
-  PetscCallCXX(i.assign(static_cast<size_t>(A.rows) + 1, 0));
-  PetscCallCXX(j.resize(A.j.size()));
-  PetscCallCXX(source.resize(A.j.size()));
-  for (const PetscInt column : A.j) ++i[column + 1];
-  std::partial_sum(i.begin(), i.end(), i.begin());
-  std::vector<PetscInt> at(i.begin(), i.end() - 1);
-  for (PetscInt r = 0; r < A.rows; r++)
-    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) {
-      const PetscInt k = at[A.j[e]]++;
-      j[k]             = r;
-      source[k]        = e;
-    }
+  PetscCall(TransposePattern(pattern, &i, &j, &source));
   PetscCall(transposed_i_.Take(std::move(i), Space::Device));
   PetscCall(transposed_j_.Take(std::move(j), Space::Device));
   PetscCall(transposed_source_.Take(std::move(source), Space::Device));

@@ -27,13 +27,11 @@ struct HostMatrix {
   std::vector<PetscInt> i, j;
   std::vector<Scalar>   a;
 
-  PetscErrorCode Take(Mat A)
+  PetscErrorCode Take(const MatrixRows &rows)
   {
-    MatrixRows rows;
-    Stream     stream;
+    Stream stream;
 
     PetscFunctionBegin;
-    PetscCall(GetMatrixRows(A, &rows));
     csr = rows.csr;
     if (!rows.on_device) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(DeviceStream(&stream));
@@ -192,14 +190,14 @@ PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
              "The matrix has %" PetscInt_FMT " nonzeros, the symbolic factorization was made for %" PetscInt_FMT,
              rows.csr.nonzeros, factor->MatrixNonzeros());
   if (factor->Where() == Space::Host) {
-    PetscCall(matrix.Take(A));
+    PetscCall(matrix.Take(rows));
     a = matrix.csr.a;
   } else {
     PetscCall(ValuesOnDevice(rows, &factor->matrix, &a));
   }
   PetscCall(Attempt(F, a, &good));
   if (!good && factor->MayMatch()) {
-    if (factor->Where() == Space::Device) PetscCall(matrix.Take(A));
+    if (factor->Where() == Space::Device) PetscCall(matrix.Take(rows));
     const PetscInt        matching = factor->options.matching;
     std::vector<PetscInt> natural;
     Reordering            reordering{F, A};
@@ -301,6 +299,7 @@ PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorInfo *in
   const PetscInt       *indices;
   std::vector<PetscInt> r, c;
   HostMatrix            matrix;
+  MatrixRows            rows;
   Reordering            reordering{F, A};
   Space                 space;
 
@@ -310,7 +309,8 @@ PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorInfo *in
   factor->kind      = kind;
   factor->hermitian = PetscDefined(USE_COMPLEX) && kind == DirectKind::Cholesky && A->hermitian == PETSC_BOOL3_TRUE;
   PetscCall(ReadOptions(F, A));
-  PetscCall(matrix.Take(A));
+  PetscCall(GetMatrixRows(A, &rows));
+  PetscCall(matrix.Take(rows));
   PetscCall(ISGetIndices(row, &indices));
   PetscCallCXX(r.assign(indices, indices + A->rmap->n));
   PetscCall(ISRestoreIndices(row, &indices));
