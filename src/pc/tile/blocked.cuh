@@ -5,49 +5,11 @@
 #pragma once
 
 #include <cuda_pipeline_primitives.h>
+#include "pc/tile/line.cuh"
 #include "pc/tile/panel.cuh"
 
 namespace sparsegpu
 {
-
-/// What a warp's lane knows of its line, warp + lane * warps of a tile: flags in words of 32 bits, zero where there is
-/// none, and where its entries begin. Of all the lines at once: one wait for all.
-template <int WORDS> struct TileLine {
-  unsigned word[WORDS];
-  int      start;
-
-  template <class Word> __device__ __forceinline__ void Read(const BitmapView<Word> &A, int line)
-  {
-    constexpr int PARTS = sizeof(Word) / sizeof(unsigned);
-    const bool    has   = line < A.Lines();
-    start               = has ? static_cast<int>(A.start[line]) : 0;
-#pragma unroll
-    for (int q = 0; q < WORDS; q++) {
-      const Word w = has && q / PARTS < A.words ? A.Line(line)[q / PARTS] : 0;
-      word[q]      = static_cast<unsigned>(w >> (32 * (q % PARTS)));
-    }
-  }
-  /// The line of lane `source`, to all lanes.
-  __device__ __forceinline__ TileLine Of(int source) const
-  {
-    TileLine line;
-    line.start = __shfl_sync(0xffffffffu, start, source);
-#pragma unroll
-    for (int q = 0; q < WORDS; q++) line.word[q] = __shfl_sync(0xffffffffu, word[q], source);
-    return line;
-  }
-  /// Calls visit(k, has, e) for places k = lane + 32 q: entry e lies there, if any.
-  template <class Visit> __device__ __forceinline__ void Visit32(Visit visit) const
-  {
-    const int lane = threadIdx.x % 32;
-    int       e    = start;
-#pragma unroll
-    for (int q = 0; q < WORDS; q++) {
-      visit(lane + 32 * q, word[q] >> lane & 1, e + __popc(word[q] & ((1u << lane) - 1)));
-      e += __popc(word[q]);
-    }
-  }
-};
 
 /// Every place of D; copies are asynchronous: all under way before the first is waited for.
 template <int THREADS, int WORDS, int PITCH, class Word>
@@ -58,8 +20,9 @@ static __device__ __forceinline__ void ScatterBlocked(const BitmapView<Word> &A,
 #pragma unroll 4
   for (int r = 0; warp + THREADS / 32 * r < D.n; r++) {
     const int l = warp + THREADS / 32 * r;
-    mine.Of(r).Visit32([&](int k, bool has, int e) {
-      Scalar *to = A.by_columns ? &D(k, l) : &D(l, k);
+    mine.Of(r).Visit([&](int q, bool has, int e) {
+      const int k  = threadIdx.x % 32 + 32 * q;
+      Scalar   *to = A.by_columns ? &D(k, l) : &D(l, k);
       if (has)
         __pipeline_memcpy_async(to, A.values + e, sizeof(Scalar));
       else if (k < D.n)
@@ -80,9 +43,9 @@ static __device__ __forceinline__ bool GatherBlocked(const BitmapView<Word> &LU,
   bool      nan  = false;
 #pragma unroll 4
   for (int r = 0; warp + THREADS / 32 * r < D.n; r++)
-    mine.Of(r).Visit32([&](int i, bool has, int e) {
+    mine.Of(r).Visit([&](int q, bool has, int e) {
       if (!has) return;
-      const Scalar v = D(i, warp + THREADS / 32 * r);
+      const Scalar v = D(threadIdx.x % 32 + 32 * q, warp + THREADS / 32 * r);
       nan            = nan || IsNan(v);
       LU.values[e]   = v;
     });

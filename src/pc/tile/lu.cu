@@ -194,8 +194,12 @@ static bool SolveByWarps(const TileLULayout &F, const TileClass &c, const Scalar
   const PetscCount blocks = (static_cast<PetscCount>(c.end - c.begin) * 32 + SOLVE_THREADS - 1) / SOLVE_THREADS;
   const unsigned   grid   = static_cast<unsigned>(blocks);
 
-  if (c.size <= 64 || c.size > 128 || blocks > INT_MAX) return false;
-  tile_warp_solve_kernel<Word, 4><<<grid, SOLVE_THREADS, 0, stream>>>(F, c.begin, c.end, b, x);
+  if (c.size > 128 || blocks > INT_MAX) return false;
+  const auto kernel = c.size <= 32   ? tile_warp_solve_kernel<Word, 1>
+                      : c.size <= 64 ? tile_warp_solve_kernel<Word64, 2> // longer than a word of 32 bits
+                      : c.size <= 96 ? tile_warp_solve_kernel<Word64, 3>
+                                     : tile_warp_solve_kernel<Word64, 4>;
+  kernel<<<grid, SOLVE_THREADS, 0, stream>>>(F, c.begin, c.end, b, x);
   return true;
 }
 
