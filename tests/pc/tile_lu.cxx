@@ -152,7 +152,9 @@ static PetscErrorCode Factors()
     for (int percent : {0, 10, 100}) mixed.push_back(RandomDominant(n, percent, (unsigned long long)(n + percent)));
   }
   for (PetscInt k = 0; k < 3000; ++k) many.push_back(RandomDominant(k % 7 + 1, 50, (unsigned long long)k));
-  for (PetscInt n : {1, 2, 7, 16, 17, 33, 64, 100, 111})
+  for (PetscInt n : {15, 16, 17, 47, 48, 49, 80, 95, 96, 127}) // a panel's columns, and one more or less
+    mixed.push_back(RandomDominant(n, 30, (unsigned long long)n));
+  for (PetscInt n : {1, 2, 7, 16, 17, 33, 48, 64, 65, 96, 100, 111, 128})
     general.push_back(Random(n, n, 100, (unsigned long long)(3 * n)));
   for (bool pivoting : {false, true}) {
     PetscCall(CheckLU("small", small, pivoting));
@@ -229,6 +231,56 @@ static PetscErrorCode ByHand()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// A Hadamard matrix, its rows mixed: every step has ties, all numbers are small powers of two. The pivots are those of
+/// a plain loop; they come from all over the tile.
+static PetscErrorCode Ties()
+{
+  PetscFunctionBeginUser;
+  for (PetscInt n : {8, 16, 32, 64, 128}) {
+    if (n * (n + 1) * sizeof(PetscScalar) > 220 * 1024) continue; // more than the shared memory of a GPU holds
+    Dense                 a(n, n);
+    std::vector<PetscInt> expected;
+    for (PetscInt i = 0; i < n; ++i)
+      for (PetscInt j = 0; j < n; ++j) {
+        int sign = 1;
+        for (PetscInt common = (37 * i + 5) % n & j; common; common &= common - 1) sign = -sign;
+        a.Put(i, j, (PetscReal)sign);
+      }
+    Dense             d = a;
+    std::vector<char> used((size_t)n, 0);
+    for (PetscInt k = 0; k < n; ++k) {
+      PetscInt p = -1;
+      for (PetscInt i = 0; i < n; ++i)
+        if (!used[(size_t)i] && (p < 0 || PetscAbsScalar(d(i, k)) > PetscAbsScalar(d(p, k)))) p = i;
+      used[(size_t)p] = 1;
+      expected.push_back(p);
+      for (PetscInt i = 0; i < n; ++i)
+        for (PetscInt j = n - 1; j >= k && !used[(size_t)i]; --j) d(i, j) -= d(i, k) / d(p, k) * d(p, j);
+    }
+    PetscCall(Everywhere("ties", {a}, [&](Space space, bool by_columns, int bits, const std::string &what) {
+      TileBatch             A;
+      TileLU                lu;
+      PetscInt              failed;
+      PetscReal             pivot;
+      Stream                stream;
+      std::vector<PetscInt> permutation;
+
+      PetscFunctionBeginUser;
+      PetscCall(StreamOf(space, &stream));
+      PetscCall(MakeBatch({a}, by_columns, space, bits, &A));
+      PetscCall(lu.Symbolic(A, true));
+      PetscCall(lu.Numeric(A, 0, &failed, &pivot, stream));
+      PetscCall(lu.GetPermutation(&permutation));
+      for (PetscInt k = 0; k < n; ++k)
+        PetscCheck(failed < 0 && permutation[(size_t)k] == expected[(size_t)k], PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                   "%s, n %d: pivot %d is row %d, not %d", what.c_str(), (int)n, (int)k, (int)permutation[(size_t)k],
+                   (int)expected[(size_t)k]);
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Zero pivots, small ones and NaN are told by row and value, the first of several; the other tiles are not harmed, and
 /// no solution holds a NaN.
 static PetscErrorCode Failures()
@@ -236,7 +288,7 @@ static PetscErrorCode Failures()
   const PetscReal nan = std::numeric_limits<PetscReal>::quiet_NaN();
 
   PetscFunctionBeginUser;
-  for (PetscInt n : {2, 20, 40}) {
+  for (PetscInt n : {2, 20, 40, 90, 112}) {
     const Dense good = RandomDominant(n, 40, 1);
     Dense       zero = good, tiny = good, off = good, on = good;
     for (PetscInt j = 0; j < n; ++j) { // a row of stored zeros stays one, exactly
@@ -327,5 +379,6 @@ static PetscErrorCode Large()
 
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help, {{"by_hand", ByHand}, {"factors", Factors}, {"failures", Failures}, {"large", Large}});
+  return Main(argc, argv, help,
+              {{"by_hand", ByHand}, {"factors", Factors}, {"ties", Ties}, {"failures", Failures}, {"large", Large}});
 }

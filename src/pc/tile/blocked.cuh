@@ -1,164 +1,170 @@
-/// The factorization of a tile in shared memory by panels of PANEL columns: a thread has a row of the panel in
-/// registers, then a column beside it, then 4 x 4 entries of what is left: eight loads for sixteen products. Without
-/// pivoting.
+/// The factorization of a tile in shared memory by panels. Warp 0 factors a panel (panel.cuh) while the others subtract
+/// the panel before from what lies right of it; then a thread a column brings the other columns' rows to their places
+/// and finishes those of U; then all subtract the panel from the next one's columns. Three barriers a panel. Of a tile
+/// of one panel nothing but the panel is left.
 #pragma once
 
-#include "pc/tile/core.hpp"
+#include <cuda_pipeline_primitives.h>
+#include "pc/tile/line.cuh"
+#include "pc/tile/panel.cuh"
 
 namespace sparsegpu
 {
 
-static constexpr int PANEL = 16, BLOCKED_ROWS = 128; ///< columns of a panel; rows of a tile at most
-
-struct BlockedShared {
-  Scalar row[2][PANEL]; ///< the pivot's; buffers alternate
-};
-
-/// Entry (i, j) at i + j * pitch.
-struct BlockedTile {
-  int     n, pitch;
-  Scalar *values; ///< [n * pitch]
-
-  __device__ Scalar &operator()(int i, int j) const { return values[i + j * pitch]; }
-};
-
-/// A panel's columns k0 ..., `width` of them, rows from k0. False, to all threads: a step has no pivot.
-static __device__ __forceinline__ bool FactorPanel(BlockedTile D, int k0, int width, PetscReal zero, BlockedShared *S)
+/// Every place of D; copies are asynchronous: all under way before the first is waited for.
+template <int THREADS, int WORDS, int PITCH, class Word>
+static __device__ __forceinline__ void ScatterBlocked(const BitmapView<Word> &A, const TileLine<WORDS> &mine,
+                                                      const BlockedTile<PITCH> &D)
 {
-  const int  t   = threadIdx.x;
-  const bool has = k0 + t < D.n;
-  Scalar     x[PANEL];
+  const int warp = threadIdx.x / 32;
+#pragma unroll 4
+  for (int r = 0; warp + THREADS / 32 * r < D.n; r++) {
+    const int l = warp + THREADS / 32 * r;
+    mine.Of(r).Visit([&](int q, bool has, int e) {
+      const int k  = threadIdx.x % 32 + 32 * q;
+      Scalar   *to = A.by_columns ? &D(k, l) : &D(l, k);
+      if (has)
+        __pipeline_memcpy_async(to, A.values + e, sizeof(Scalar));
+      else if (k < D.n)
+        *to = Scalar(0);
+    });
+  }
+  for (int i = threadIdx.x; i < D.n; i += THREADS) D.order[i] = i;
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+}
 
+/// D to the entries of LU. True: this thread met a NaN.
+template <int THREADS, int WORDS, int PITCH, class Word>
+static __device__ __forceinline__ bool GatherBlocked(const BitmapView<Word> &LU, const TileLine<WORDS> &mine,
+                                                     const BlockedTile<PITCH> &D)
+{
+  const int warp = threadIdx.x / 32;
+  bool      nan  = false;
+#pragma unroll 4
+  for (int r = 0; warp + THREADS / 32 * r < D.n; r++)
+    mine.Of(r).Visit([&](int q, bool has, int e) {
+      if (!has) return;
+      const Scalar v = D(threadIdx.x % 32 + 32 * q, warp + THREADS / 32 * r);
+      nan            = nan || IsNan(v);
+      LU.values[e]   = v;
+    });
+  return nan;
+}
+
+/// A column a thread: the panel's exchanges of rows, and right of it the product with L^-1.
+template <int PANEL, bool pivoting, int PITCH>
+static __device__ __forceinline__ void FinishColumns(const BlockedTile<PITCH> &D, int k0, const PanelShared<PANEL> *S)
+{
+  const int  width = min(PANEL, D.n - k0), j = threadIdx.x;
+  const bool right = j >= k0 + width;
+
+  if (j >= D.n || (!right && (!pivoting || j >= k0))) return;
+  Scalar *column = &D(k0, j);
+  Scalar  x[PANEL];
 #pragma unroll
-  for (int c = 0; c < PANEL; c++) x[c] = has && c < width ? D(k0 + t, k0 + c) : Scalar(0);
+  for (int i = 0; i < PANEL; i++) x[i] = i < width ? column[pivoting ? S->from[i] : i] : Scalar(0);
+  if (pivoting) {
+    Scalar before[PANEL];
 #pragma unroll
-  for (int j = 0; j < PANEL; j++) {
-    if (j >= width) break;
-    Scalar *row = S->row[j % 2];
-    if (t == j) {
+    for (int i = 0; i < PANEL; i++) before[i] = i < width ? column[i] : Scalar(0);
 #pragma unroll
-      for (int c = j; c < PANEL; c++) row[c] = x[c];
-    }
-    __syncthreads(); // the only one of a step
-    const Scalar pivot = row[j];
-    if (!(Magnitude(pivot) > zero)) return false; // NaN, too; all threads see the same
-    if (t > j) {
-      x[j] = x[j] * Inverse(pivot);
+    for (int i = 0; i < PANEL; i++)
+      if (i < width && S->to[i] >= width) column[S->to[i]] = before[i];
+  }
+  if (right) { // the panel is a whole one
 #pragma unroll
-      for (int c = j + 1; c < PANEL; c++) x[c] = x[c] - x[j] * row[c];
-    }
+    for (int k = 0; k < PANEL; k++)
+#pragma unroll
+      for (int i = k + 1; i < PANEL; i++) x[i] = x[i] - D(k0 + i, k0 + k) * x[k];
   }
 #pragma unroll
-  for (int c = 0; c < PANEL; c++)
-    if (has && c < width) D(k0 + t, k0 + c) = x[c];
+  for (int i = 0; i < PANEL; i++)
+    if (i < width) column[i] = x[i];
+}
+
+/// Rows below the panel of columns begin .. end - 1, less the product of the panel's columns and rows: of a warp's
+/// 8 U x 4 V entries a lane has U x V. By warps `warp`, `warp` + `warps`, ... of the blocks.
+template <int PANEL, int U, int V, int PITCH>
+static __device__ __forceinline__ void SubtractPanel(const BlockedTile<PITCH> &D, int k0, int begin, int end, int warp,
+                                                     int warps)
+{
+  const int ti = threadIdx.x % 8, tj = threadIdx.x % 32 / 8, first = k0 + PANEL;
+  const int high = (D.n - first + 8 * U - 1) / (8 * U), wide = (end - begin + 4 * V - 1) / (4 * V);
+
+  for (int block = warp; block < high * wide; block += warps) {
+    const int     i0 = first + block % high * (8 * U) + ti, j0 = begin + block / high * (4 * V) + tj;
+    const Scalar *left = &D(i0, k0), *above[V]; // rows below the tile are read, too: within the array, as k is not last
+    Scalar        sum[U][V];
+#pragma unroll
+    for (int v = 0; v < V; v++) above[v] = &D(k0, min(j0 + 4 * v, end - 1));
+#pragma unroll
+    for (int u = 0; u < U; u++)
+#pragma unroll
+      for (int v = 0; v < V; v++) sum[u][v] = Scalar(0);
+#pragma unroll 4
+    for (int k = 0; k < PANEL; k++) {
+      Scalar l[U], w[V];
+#pragma unroll
+      for (int u = 0; u < U; u++) l[u] = left[8 * u + k * PITCH];
+#pragma unroll
+      for (int v = 0; v < V; v++) w[v] = above[v][k];
+#pragma unroll
+      for (int u = 0; u < U; u++)
+#pragma unroll
+        for (int v = 0; v < V; v++) sum[u][v] = sum[u][v] + l[u] * w[v];
+    }
+#pragma unroll
+    for (int v = 0; v < V; v++)
+#pragma unroll
+      for (int u = 0; u < U; u++) {
+        const int i = i0 + 8 * u, j = j0 + 4 * v;
+        if (i < D.n && j < end) D(i, j) = D(i, j) - sum[u][v];
+      }
+  }
+}
+
+/// D = L U, U's diagonal inverted, by all threads of the block, as many as rows at least. False, to all of them: there
+/// is a step without a plain pivot, and D means nothing.
+template <int THREADS, int ROWS, int PANEL, bool pivoting, int PITCH>
+static __device__ __forceinline__ bool EliminateBlocked(const BlockedTile<PITCH> &D, PetscReal zero,
+                                                        PanelShared<PANEL> *S)
+{
+  constexpr int WARPS = THREADS / 32;
+  const int     warp  = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 32, 0); // one value, to the compiler
+  static_assert(THREADS >= 32 * ROWS, "FinishColumns() takes a thread a column");
+
+  for (int k0 = 0; k0 < D.n; k0 += PANEL) {
+    if (warp == 0) FactorPanel<ROWS, PANEL, pivoting>(D, k0, zero, S);
+    if constexpr (WARPS > 1)
+      if (warp > 0 && k0 > 0) SubtractPanel<PANEL, 4, 4>(D, k0 - PANEL, k0 + PANEL, D.n, warp - 1, WARPS - 1);
+    __syncthreads();
+    if (S->failed) return false;
+    if constexpr (WARPS > 1) {
+      FinishColumns<PANEL, pivoting>(D, k0, S);
+      __syncthreads();
+      if (k0 + PANEL < D.n) SubtractPanel<PANEL, 4, 2>(D, k0, k0 + PANEL, min(k0 + 2 * PANEL, D.n), warp, WARPS);
+      __syncthreads();
+    }
+  }
   return true;
 }
 
-/// The columns right of the panel, its rows, times L^-1: a column a thread.
-static __device__ __forceinline__ void FinishColumns(BlockedTile D, int k0, int width)
+/// Factors tile t of A into that of F; false, to all threads: what is there means nothing, see EliminateBlocked(), or
+/// holds a NaN. Views are made again for each part: no register holds one through the elimination.
+template <class Word, int THREADS, int ROWS, int PANEL, bool pivoting, int PITCH>
+static __device__ __forceinline__ bool FactorBlocked(const TileLayout &A, const TileLULayout &F, PetscInt t,
+                                                     PetscReal zero, const BlockedTile<PITCH> &D, PanelShared<PANEL> *S)
 {
-  for (int j = k0 + width + static_cast<int>(threadIdx.x); j < D.n; j += static_cast<int>(blockDim.x)) {
-    Scalar x[PANEL];
-#pragma unroll
-    for (int k = 0; k < PANEL; k++) x[k] = k < width ? D(k0 + k, j) : Scalar(0);
-#pragma unroll
-    for (int k = 0; k < PANEL; k++) {
-      if (k >= width) break;
-#pragma unroll
-      for (int i = k + 1; i < PANEL; i++)
-        if (i < width) x[i] = x[i] - D(k0 + i, k0 + k) * x[k];
-    }
-#pragma unroll
-    for (int k = 0; k < PANEL; k++)
-      if (k < width) D(k0 + k, j) = x[k];
-  }
-}
-
-/// What is left, less the panel's rows and columns: 4 x 4 entries a thread.
-template <int THREADS> static __device__ __forceinline__ void SubtractPanel(BlockedTile D, int k0, int k1)
-{
-  constexpr int TI = 16, TJ = THREADS / TI;
-  const int     ti = threadIdx.x % TI, tj = threadIdx.x / TI, last = D.n - 1;
-
-  for (int j0 = k1 + tj; j0 < D.n; j0 += 4 * TJ)
-    for (int i0 = k1 + ti; i0 < D.n; i0 += 4 * TI) {
-      Scalar sum[4][4];
-#pragma unroll
-      for (int u = 0; u < 4; u++)
-#pragma unroll
-        for (int v = 0; v < 4; v++) sum[u][v] = Scalar(0);
-#pragma unroll 4
-      for (int k = k0; k < k1; k++) {
-        Scalar l[4], w[4];
-#pragma unroll
-        for (int u = 0; u < 4; u++) {
-          l[u] = D(min(i0 + u * TI, last), k);
-          w[u] = D(k, min(j0 + u * TJ, last));
-        }
-#pragma unroll
-        for (int u = 0; u < 4; u++)
-#pragma unroll
-          for (int v = 0; v < 4; v++) sum[u][v] = sum[u][v] + l[u] * w[v];
-      }
-#pragma unroll
-      for (int v = 0; v < 4; v++)
-#pragma unroll
-        for (int u = 0; u < 4; u++) {
-          const int i = i0 + u * TI, j = j0 + v * TJ;
-          if (i < D.n && j < D.n) D(i, j) = D(i, j) - sum[u][v];
-        }
-    }
-}
-
-/// Factors A into LU, by all threads of the block; false, to all of them: there is a step without a pivot or a NaN, and
-/// what is in LU means nothing.
-template <class Word, int THREADS>
-static __device__ __forceinline__ bool FactorBlocked(const BitmapView<Word> &A, const BitmapView<Word> &LU,
-                                                     PetscReal zero, BlockedTile D, BlockedShared *S)
-{
-  constexpr int LINE = THREADS > 128 ? BLOCKED_ROWS / 32 : 2; ///< entries of a line that a lane has
-  const int     lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  bool          nan = false;
-
-  for (int l = warp; l < D.n; l += THREADS / 32) {
-    Scalar v[LINE]; // all loads of a line before the first is waited for
-#pragma unroll
-    for (int q = 0; q < LINE; q++) {
-      const int k = lane + 32 * q;
-      v[q]        = k < D.n && A.HasPlace(l, k) ? A.values[A.Position(l, k)] : Scalar(0);
-    }
-#pragma unroll
-    for (int q = 0; q < LINE; q++) {
-      const int k = lane + 32 * q;
-      if (k < D.n) (A.by_columns ? D(k, l) : D(l, k)) = v[q];
-    }
-  }
+  const int      line = threadIdx.x / 32 + threadIdx.x % 32 * (THREADS / 32);
+  TileLine<ROWS> of_a, of_lu; // the latter long before it is needed
+  of_a.Read(A.View<Word>(t), line);
+  of_lu.Read(F.LU.View<Word>(t), line);
+  ScatterBlocked<THREADS>(A.View<Word>(t), of_a, D);
   __syncthreads();
-  for (int k0 = 0; k0 < D.n; k0 += PANEL) {
-    const int width = min(PANEL, D.n - k0);
-    if (!FactorPanel(D, k0, width, zero, S)) return false;
-    __syncthreads();
-    FinishColumns(D, k0, width);
-    __syncthreads();
-    SubtractPanel<THREADS>(D, k0, k0 + width);
-    __syncthreads();
-  }
-  for (int j = warp; j < D.n; j += THREADS / 32) {
-    PetscInt at[LINE]; // all flags of a line before the first entry is stored
-#pragma unroll
-    for (int q = 0; q < LINE; q++) {
-      const int i = lane + 32 * q;
-      at[q]       = i < D.n && LU.HasPlace(j, i) ? LU.Position(j, i) : -1;
-    }
-#pragma unroll
-    for (int q = 0; q < LINE; q++) {
-      const int i = lane + 32 * q;
-      if (at[q] < 0) continue;
-      const Scalar v   = i == j ? Inverse(D(i, j)) : D(i, j);
-      nan              = nan || IsNan(v);
-      LU.values[at[q]] = v;
-    }
-  }
+  if (!EliminateBlocked<THREADS, ROWS, PANEL, pivoting>(D, zero, S)) return false;
+  const bool nan = GatherBlocked<THREADS>(F.LU.View<Word>(t), of_lu, D);
+  for (int i = threadIdx.x; i < D.n && pivoting; i += THREADS) F.permutation[F.LU.shape[t].row + i] = D.order[i];
   return !__syncthreads_or(nan);
 }
 

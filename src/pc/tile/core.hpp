@@ -101,7 +101,7 @@ template <class Word> SPARSEGPU_HD PetscInt EliminateTile(const Team &team, cons
     for (PetscInt j = k + 1 + team.Lane(); j < D.n; j += team.lanes) {
       if (!pivoting && !LU.HasPlace(j, k)) continue; // U's
       const Scalar u = D.At(k, j);
-      if (IsZero(u)) continue; // as FactorInRegisters() does
+      if (IsZero(u)) continue;
       for (PetscInt i = k + 1 + team.Group(); i < D.n; i += team.Groups()) {
         if (!pivoting && !LU.HasPlace(k, i)) continue; // L's
         D.At(i, j) = D.At(i, j) - D.At(i, k) * inverse * u;

@@ -1,6 +1,6 @@
 /// LU factorizations of all tiles of a batch, and solves with them. A tile is scattered into a dense one in fast
-/// memory, factored there, one rank-1 update a step, and gathered back. Shao, Wang & Zhou, patent application, 2019. On
-/// the device that memory is shared, as in the patent, or, up to 128 rows, registers.
+/// memory, factored there, and gathered back. Shao, Wang & Zhou, patent application, 2019. On the device that memory is
+/// shared, as in the patent; up to 128 rows panels of the tile are factored in registers.
 ///
 /// Without pivoting the updates keep to the flags of L and U, whose pattern with its fill is found once, on the host.
 /// With partial pivoting P A = L U: the row of largest magnitude, the first row of several, is the pivot; which places
