@@ -99,20 +99,22 @@ struct Settings {
 };
 
 struct Context {
-  Settings         settings;
-  Shadow           shadow[2][3];    ///< [space][side]
-  Shadow           early[2][3];     ///< [space][side] csr, or scattered from it, until the conversion pays
-  Waiting          waiting[2][3];   ///< [space][side]
-  const Shadow    *last = nullptr;  ///< used by the last product that was not a transpose's
-  DeviceMemory     x, y, z;         ///< scratch for host vectors in a product on the device
-  DeviceRows       rows;            ///< of A, while its format is being chosen and built
-  PetscObjectState rows_state = -1; ///< of A then
-  CooMap           coo;
-  DeviceMemory     coo_values;
-  PetscCount       coo_entries  = -1;      ///< given to MatSetPreallocationCOO()
-  PetscObjectState coo_state    = -1;      ///< object state for which coo_values are the matrix's values
-  Mat              coo_owner    = nullptr; ///< ... of this matrix: MatHeaderReplace() hands contexts on
-  PetscLogDouble   coo_released = 0;       ///< bytes of coo_values that were freed once the host had them
+  Settings                     settings;
+  Shadow                       shadow[2][3];    ///< [space][side]
+  Shadow                       early[2][3];     ///< [space][side] csr, or scattered from it, until the conversion pays
+  Waiting                      waiting[2][3];   ///< [space][side]
+  const Shadow                *last = nullptr;  ///< used by the last product that was not a transpose's
+  DeviceMemory                 x, y, z;         ///< scratch for host vectors in a product on the device
+  DeviceRows                   rows;            ///< of A, while its format is being chosen and built
+  PetscObjectState             rows_state = -1; ///< of A then
+  std::shared_ptr<RowFindings> found;           ///< about them
+  PetscObjectState             found_state = -1;
+  CooMap                       coo;
+  DeviceMemory                 coo_values;
+  PetscCount                   coo_entries  = -1;      ///< given to MatSetPreallocationCOO()
+  PetscObjectState             coo_state    = -1;      ///< object state for which coo_values are the matrix's values
+  Mat                          coo_owner    = nullptr; ///< ... of this matrix: MatHeaderReplace() hands contexts on
+  PetscLogDouble               coo_released = 0;       ///< bytes of coo_values that were freed once the host had them
   // mpiaijsparsegpu
   PetscSF          halo   = nullptr; ///< owned columns -> ghosts
   Vec              ghosts = nullptr; ///< [columns of the off-diagonal block]

@@ -1,6 +1,8 @@
 /// All that a format may know of a matrix.
 #pragma once
 
+#include <memory>
+#include <vector>
 #include "device/scalar.hpp"
 
 namespace sparsegpu
@@ -12,6 +14,17 @@ struct CsrArrays {
   const Scalar   *a = nullptr;
 };
 
+struct SellPlan;   // mat/formats/sell/sell.hpp
+struct RowClasses; // mat/formats/stencil/stencil.hpp
+
+/// What a look at the rows on the device has found out, for whoever builds a format from the very same.
+struct RowFindings {
+  std::shared_ptr<std::vector<PetscInt>> diagonals; ///< of FindDiagonals()
+  std::shared_ptr<SellPlan>              plan;      ///< of PlanSell() for `window`; taken by the next one
+  PetscInt                               window = 0;
+  std::shared_ptr<RowClasses>            classes; ///< of FindRowClasses(), where they are few; taken by the next one
+};
+
 /// Compressed sparse rows on the host; columns of a row in any order, none twice.
 struct CsrView {
   PetscInt        rows, cols, nonzeros;
@@ -20,6 +33,7 @@ struct CsrView {
   const Scalar   *a;              ///< [nonzeros] value
   PetscInt        block_size = 1; ///< unknowns of a node, as far as MatGetBlockSize() knows
   CsrArrays       device = {};    ///< the same on the device where they lie there, too, for an analysis or a conversion
+  std::shared_ptr<RowFindings> found = {}; ///< may be null
 };
 
 } // namespace sparsegpu

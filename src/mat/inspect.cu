@@ -73,7 +73,7 @@ PetscErrorCode InspectRows_CUDA(const CsrView &A, RowLengths *lengths)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode FindDiagonals_CUDA(const CsrView &A, std::vector<PetscInt> *offsets, PetscInt *count)
+PetscErrorCode FindDiagonals_CUDA(const CsrView &A, PetscInt most, std::vector<PetscInt> *offsets, PetscInt *count)
 {
   const PetscCount     size = static_cast<PetscCount>(A.rows) + A.cols;
   Array<unsigned char> used;
@@ -82,7 +82,7 @@ PetscErrorCode FindDiagonals_CUDA(const CsrView &A, std::vector<PetscInt> *offse
   Stream               stream;
 
   PetscFunctionBegin;
-  if (offsets) offsets->clear();
+  offsets->clear();
   *count = 0;
   if (A.nonzeros == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DeviceStream(&stream));
@@ -95,7 +95,7 @@ PetscErrorCode FindDiagonals_CUDA(const CsrView &A, std::vector<PetscInt> *offse
   SparseGPUCallCUDA(cudaPeekAtLastError());
   CallCUB(&scratch, cub::DeviceReduce::Sum, used.data(), found.data(), static_cast<int64_t>(size), s);
   PetscCall(DeviceCopyOut(count, found.data(), sizeof(PetscInt), stream));
-  if (!offsets) PetscFunctionReturn(PETSC_SUCCESS);
+  if (*count > most) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(offset.Allocate(*count, Space::Device));
   CallCUB(&scratch, cub::DeviceSelect::Flagged, thrust::counting_iterator<PetscInt>(0), used.data(), offset.data(),
           found.data(), static_cast<int64_t>(size), s);

@@ -6,15 +6,30 @@
 namespace sparsegpu
 {
 
+#if defined(SPARSEGPU_HAVE_CUDA)
+/// Keeps the offsets for FindDiagonals() where they are few.
+static PetscErrorCode CountDiagonals(const CsrView &A, PetscInt *count)
+{
+  std::vector<PetscInt> offsets;
+
+  PetscFunctionBegin;
+  PetscCall(FindDiagonals_CUDA(A, PatternFacts::MANY_DIAGONALS, &offsets, count));
+  if (A.found && *count <= PatternFacts::MANY_DIAGONALS)
+    PetscCallCXX(A.found->diagonals = std::make_shared<std::vector<PetscInt>>(std::move(offsets)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
 static PetscErrorCode InspectOnDevice(const CsrView &A, PatternFacts *facts)
 {
   PetscFunctionBegin;
 #if defined(SPARSEGPU_HAVE_CUDA)
   RowLengths lengths;
   PetscCall(InspectRows_CUDA(A, &lengths));
-  PetscCall(FindDiagonals_CUDA(A, nullptr, &facts->diagonals));
-  facts->diagonals = std::min(facts->diagonals, PatternFacts::MANY_DIAGONALS + 1);
   facts->longest   = lengths.longest;
+  facts->diagonals = lengths.longest; // a row alone has so many
+  if (facts->diagonals <= PatternFacts::MANY_DIAGONALS) PetscCall(CountDiagonals(A, &facts->diagonals));
+  facts->diagonals = std::min(facts->diagonals, PatternFacts::MANY_DIAGONALS + 1);
   facts->deviation = A.rows ? std::sqrt(std::max<PetscReal>(0, static_cast<PetscReal>(lengths.squares) / A.rows -
                                                                    facts->mean * facts->mean))
                             : 0;
@@ -58,7 +73,10 @@ PetscErrorCode FindDiagonals(const CsrView &A, std::vector<PetscInt> *offsets)
 #if defined(SPARSEGPU_HAVE_CUDA)
   if (A.device.i) {
     PetscInt count;
-    PetscCall(FindDiagonals_CUDA(A, offsets, &count));
+    if (A.found && A.found->diagonals)
+      PetscCallCXX(*offsets = *A.found->diagonals);
+    else
+      PetscCall(FindDiagonals_CUDA(A, PETSC_MAX_INT, offsets, &count));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif

@@ -26,7 +26,7 @@ struct RowLengths {
   PetscInt           longest;
 };
 PetscErrorCode InspectRows_CUDA(const CsrView &A, RowLengths *lengths);
-/// `offsets` may be null, where only the number is of interest.
-PetscErrorCode FindDiagonals_CUDA(const CsrView &A, std::vector<PetscInt> *offsets, PetscInt *count);
+/// None where they are more than `most`; *count is their number all the same.
+PetscErrorCode FindDiagonals_CUDA(const CsrView &A, PetscInt most, std::vector<PetscInt> *offsets, PetscInt *count);
 
 } // namespace sparsegpu

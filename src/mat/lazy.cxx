@@ -51,6 +51,7 @@ PetscErrorCode GetChoice(const CsrView &A, const CsrView &view, const PatternKey
     if (lacks && view.device.i) { // the host's look needs none of the device's
       CsrView host = view;
       host.device  = CsrArrays();
+      host.found.reset();
       PetscCall(MayLackMemory([&] { return choose(host, parameters, space, waiting->choice.get()); }, &lacks));
     }
     PetscCall(PetscLogEventEnd(ChooseEvent, nullptr, nullptr, nullptr, nullptr));

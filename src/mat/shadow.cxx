@@ -66,6 +66,13 @@ static PetscErrorCode SideView(const CsrView &A, Side side, Shadow *shadow, CsrV
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static void DropDeviceRows(Context *context)
+{
+  context->rows       = DeviceRows();
+  context->rows_state = context->found_state = -1;
+  context->found.reset();
+}
+
 PetscErrorCode GetDeviceRows(Mat A, Context *context, const PatternKey &key, CsrView *view)
 {
   const Shadow    &early = context->early[static_cast<int>(Space::Device)][static_cast<int>(Side::Normal)];
@@ -76,6 +83,9 @@ PetscErrorCode GetDeviceRows(Mat A, Context *context, const PatternKey &key, Csr
   if (view->device.i || view->nonzeros < context->settings.parameters.device_conversion)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  if (context->found_state != state) PetscCallCXX(context->found = std::make_shared<RowFindings>());
+  context->found_state = state;
+  view->found          = context->found;
   if (early.format && early.pattern == key && early.state == state) {
     const CsrLayout csr = static_cast<const Csr &>(*early.format).OnDevice();
     view->device        = CsrArrays{csr.i, csr.j, csr.a};
@@ -169,6 +179,7 @@ static PetscErrorCode BuildShadow(Mat A, Context *context, const CsrView &csr, c
              view.nonzeros >= parameters.device_conversion) {
     PetscCall(MayLackMemory([&] { return transposed.Upload(view, true); }, &lacks));
     if (!lacks) view.device = transposed.View();
+    PetscCallCXX(view.found = std::make_shared<RowFindings>());
   }
   PetscCall(PickFormat(csr, view, key, context, parameters, side, space, early, &name, &shadow->reason));
   const auto make = [&]() -> std::unique_ptr<Format> {
@@ -180,10 +191,10 @@ static PetscErrorCode BuildShadow(Mat A, Context *context, const CsrView &csr, c
   PetscErrorCode failed = view.device.i ? PETSC_SUCCESS : PETSC_ERR_SUP;
   if (view.device.i) PetscCall(Quietly([&] { return format->Build(view, parameters, space); }, &failed));
   if (failed) { // the host's way needs no rows on the device, and says what is wrong with a matrix
-    context->rows       = DeviceRows();
-    context->rows_state = -1;
-    transposed          = DeviceRows();
-    view.device         = CsrArrays();
+    DropDeviceRows(context);
+    transposed  = DeviceRows();
+    view.device = CsrArrays();
+    view.found.reset();
     PetscCallCXX(format = make());
     PetscCall(format->Build(view, parameters, space));
   }
@@ -279,8 +290,7 @@ PetscErrorCode GetShadow(Mat A, Context *context, Side side, Space space, Use us
     else if (space == Space::Host || !shadow->format || shadow->state != state)
       PetscCall(Refresh(A, context, side, space, state, shadow));
     if (shadow != early && early->format) *early = Shadow();
-    context->rows       = DeviceRows();
-    context->rows_state = -1;
+    DropDeviceRows(context);
   }
   if (side == Side::Normal) context->last = shadow;
   *out = shadow;

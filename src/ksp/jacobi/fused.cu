@@ -5,7 +5,7 @@
 #include "mat/formats/csr/csr.hpp"
 #include "mat/formats/dia/dia.hpp"
 #include "mat/formats/ell/ell.hpp"
-#include "mat/formats/stencil/stencil.hpp"
+#include "mat/formats/stencil/row.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
@@ -67,12 +67,8 @@ static __global__ void __launch_bounds__(JACOBI_THREADS)
   if (jacobi_stopped(control)) return;
   for (PetscInt row = static_cast<PetscInt>(blockIdx.x) * JACOBI_THREADS + threadIdx.x; row < A.rows;
        row += static_cast<PetscInt>(gridDim.x) * JACOBI_THREADS) {
-    const int      c   = load_stream(A.row_class + row);
-    const PetscInt end = A.begin[c + 1];
-    Scalar         sum(0);
-#pragma unroll 4
-    for (PetscInt e = A.begin[c]; e < end; e++) sum += A.value[e] * sweep.x[row + A.offset[e]];
-    norm = joined(sweep.norm, norm, jacobi_row(sweep, row, sum));
+    const Scalar sum = stencil_row_sum(A, load_stream(A.row_class + row), sweep.x + row);
+    norm             = joined(sweep.norm, norm, jacobi_row(sweep, row, sum));
   }
   finish_jacobi(sweep, control, norm);
 }

@@ -71,6 +71,7 @@ template <int size> PetscErrorCode CountBlocks(const CsrView &A, const Parameter
 
 template <int size> PetscErrorCode SampleSize(const CsrView &A, PetscLogDouble value, PetscLogDouble *bytes)
 {
+  constexpr PetscInt    LONG = 1024; // entries of a row
   const PetscInt        rows = A.rows / size, step = rows / 64 + 1;
   PetscCount            entries = 0;
   std::vector<PetscInt> column; // of the blocks of a block row, one for each entry: few, where counting would clear
@@ -80,8 +81,17 @@ template <int size> PetscErrorCode SampleSize(const CsrView &A, PetscLogDouble v
   PetscFunctionBegin;
   plan.size = size;
   for (PetscInt I = 0; I < rows; I += step) {
+    const PetscInt first = A.i[I * size], length = A.i[I * size + 1] - first;
+    bool           alike = length <= LONG;
+    for (PetscInt r = I * size + 1; r < (I + 1) * size; r++) alike = alike && A.i[r + 1] - A.i[r] == length;
+    if (!alike) { // no full blocks, or too long to look at: as if each entry had its own
+      plan.blocks += A.i[(I + 1) * size] - first;
+      plan.partial += A.i[(I + 1) * size] - first;
+      entries += A.i[(I + 1) * size] - first;
+      continue;
+    }
     column.clear();
-    for (PetscInt e = A.i[I * size]; e < A.i[(I + 1) * size]; e++) PetscCallCXX(column.push_back(A.j[e] / size));
+    for (PetscInt e = first; e < A.i[(I + 1) * size]; e++) PetscCallCXX(column.push_back(A.j[e] / size));
     std::sort(column.begin(), column.end());
     for (auto first = column.begin(), end = first; first != column.end(); first = end) {
       end = std::upper_bound(first, column.end(), *first);

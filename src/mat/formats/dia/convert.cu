@@ -18,9 +18,9 @@ struct TakeValue {
 };
 } // namespace
 
-static constexpr int THREADS = 256, SHARED = 1024; ///< offsets that are searched in shared memory
+static constexpr int THREADS = 256, LANES = 8, SHARED = 1024; ///< threads of a row; offsets searched in shared memory
 
-/// take(e, slot) for each entry e: a thread a row, so that neighbours write neighbouring places.
+/// take(e, slot) for each entry e. The warp's rows are neighbours, and so are the places of their k-th entries.
 template <class Take> static __global__ void each_slot_kernel(DiaLayout layout, CsrArrays A, Take take)
 {
   __shared__ PetscInt mine[SHARED];
@@ -31,9 +31,10 @@ template <class Take> static __global__ void each_slot_kernel(DiaLayout layout, 
     offset = mine;
   }
   __syncthreads();
-  const PetscInt r = static_cast<PetscInt>(blockIdx.x) * THREADS + threadIdx.x;
+  const PetscInt r = static_cast<PetscInt>((static_cast<PetscCount>(blockIdx.x) * THREADS + threadIdx.x) / LANES);
   if (r >= layout.rows) return;
-  for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) {
+  const PetscInt end = A.i[r + 1];
+  for (PetscInt e = A.i[r] + threadIdx.x % LANES; e < end; e += LANES) {
     const PetscInt wanted = A.j[e] - r;
     PetscInt       low = 0, high = layout.diagonals; // it is in [low, high)
     while (high - low > 1) {
@@ -52,7 +53,8 @@ static PetscErrorCode EachSlot(const DiaLayout &layout, const CsrArrays &A, Take
 {
   PetscFunctionBegin;
   if (layout.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
-  each_slot_kernel<<<static_cast<unsigned>((layout.rows + THREADS - 1) / THREADS), THREADS, 0,
+  const PetscCount threads = static_cast<PetscCount>(layout.rows) * LANES;
+  each_slot_kernel<<<static_cast<unsigned>((threads + THREADS - 1) / THREADS), THREADS, 0,
                      static_cast<cudaStream_t>(stream)>>>(layout, A, take);
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -71,6 +71,27 @@ __device__ __forceinline__ LaneRow row_of(const Places &P, const PetscInt *i, Pe
   return LaneRow{i[P.Row(p)], l};
 }
 
+/// Where the entries of a warp's 32 rows, if these follow each other, are read from: a copy in shared memory, that
+/// neighbouring lanes have fetched together, where it has the room; [first] is entry `first` either way. All lanes of
+/// the warp must call.
+template <class T> constexpr PetscInt STAGED = 4096 / static_cast<PetscInt>(sizeof(T)); ///< entries of a warp
+template <class T> __device__ __forceinline__ const T *staged(const T *from, PetscInt first, PetscInt end, T *room)
+{
+  if (end - first > STAGED<T>) return from;
+  __syncwarp(); // its last reader is done
+  for (PetscInt e = first + static_cast<PetscInt>(threadIdx.x % 32); e < end; e += 32) room[e - first] = from[e];
+  __syncwarp();
+  return room - first;
+}
+/// The same for slice s of a plan; where its rows are sorted they lie apart.
+template <class T>
+__device__ __forceinline__ const T *staged_slice(const Places &P, const PetscInt *i, const T *from, PetscInt s, T *room)
+{
+  if (P.order) return from;
+  const PetscInt last = (s + 1) * HEIGHT < P.rows ? (s + 1) * HEIGHT : P.rows;
+  return staged(from, i[s * HEIGHT], i[last], room);
+}
+
 /// Bytes that hold the columns of slice s, relative to the smallest of each k; the warp's lanes agree.
 __device__ __forceinline__ int bytes_of(const LaneRow &row, PetscInt width, const PetscInt *j, int least)
 {
@@ -109,16 +130,18 @@ __device__ __forceinline__ int log2_of(int bytes)
 static __global__ void bytes_kernel(Places P, CsrArrays A, int least, unsigned char *code, PetscInt *unit, Found *found)
 {
   __shared__ unsigned long long narrow[3];
+  __shared__ PetscInt           room[THREADS / 32][STAGED<PetscInt>];
   const PetscCount              s    = INDEX / HEIGHT;
   const int                     lane = threadIdx.x % HEIGHT;
 
   if (threadIdx.x < 3) narrow[threadIdx.x] = 0;
   __syncthreads();
   if (s < P.slices) {
-    const PetscInt width = P.begin[s + 1] - P.begin[s];
-    const LaneRow  row   = row_of(P, A.i, static_cast<PetscInt>(s), lane);
-    const int      bytes = bytes_of(row, width, A.j, least);
-    const bool     holes = s * HEIGHT + lane < P.rows && P.length[s * HEIGHT + lane] != width;
+    const PetscInt  width = P.begin[s + 1] - P.begin[s];
+    const LaneRow   row   = row_of(P, A.i, static_cast<PetscInt>(s), lane);
+    const PetscInt *j     = staged_slice(P, A.i, A.j, static_cast<PetscInt>(s), room[threadIdx.x / 32]);
+    const int       bytes = bytes_of(row, width, j, least);
+    const bool      holes = s * HEIGHT + lane < P.rows && P.length[s * HEIGHT + lane] != width;
     if (holes) found->holes = 1;
     if (lane == 0) {
       code[s] = static_cast<unsigned char>(log2_of(bytes));
@@ -152,19 +175,21 @@ __device__ __forceinline__ void store(unsigned char *to, int bytes, PetscInt pla
 /// The columns of every slice, see the head of sell.hpp.
 static __global__ void fill_kernel(Places P, CsrArrays A, const PetscInt *column, unsigned char *columns)
 {
-  const PetscCount s    = INDEX / HEIGHT;
-  const int        lane = threadIdx.x % HEIGHT;
+  __shared__ PetscInt room[THREADS / 32][STAGED<PetscInt>];
+  const PetscCount    s    = INDEX / HEIGHT;
+  const int           lane = threadIdx.x % HEIGHT;
   if (s >= P.slices) return;
-  const PetscInt width = P.begin[s + 1] - P.begin[s];
-  const LaneRow  row   = row_of(P, A.i, static_cast<PetscInt>(s), lane);
-  const int      bytes = 1 << (column[s] & 3);
-  unsigned char *to    = columns + SellLayout::UNIT * static_cast<size_t>(column[s] >> 2);
+  const PetscInt  width = P.begin[s + 1] - P.begin[s];
+  const LaneRow   row   = row_of(P, A.i, static_cast<PetscInt>(s), lane);
+  const int       bytes = 1 << (column[s] & 3);
+  unsigned char  *to    = columns + SellLayout::UNIT * static_cast<size_t>(column[s] >> 2);
+  const PetscInt *j     = staged_slice(P, A.i, A.j, static_cast<PetscInt>(s), room[threadIdx.x / 32]);
   for (PetscInt group = 0; group < width; group += 4) {
     const int count = width - group < 4 ? static_cast<int>(width - group) : 4;
     if (bytes < 4) to += SellLayout::UNIT;
     for (int q = 0; q < count; q++) {
       const bool     has  = group + q < row.length;
-      const PetscInt c    = has ? A.j[row.first + group + q] : 0;
+      const PetscInt c    = has ? j[row.first + group + q] : 0;
       PetscInt       base = 0;
       if (bytes < 4) {
         base = warp_min(has ? c : PETSC_MAX_INT);
@@ -201,20 +226,46 @@ struct TakeColumn {
 };
 } // namespace
 
-/// take(e, slot) for each entry e of the slices.
-template <class Take> static __global__ void each_short_kernel(SellLayout layout, const PetscInt *i, Take take)
+/// The slice, the length and the first entry of a lane's row; length 0: none.
+struct LanePlace {
+  SellSlice slice;
+  int       length;
+  PetscInt  first;
+};
+__device__ __forceinline__ LanePlace place_of(const SellLayout &layout, const PetscInt *i, PetscInt s)
 {
-  const PetscCount s    = INDEX / HEIGHT;
-  const int        lane = threadIdx.x % HEIGHT;
+  const PetscInt p = s * HEIGHT + static_cast<PetscInt>(threadIdx.x % HEIGHT);
+  LanePlace      at{SellSliceOf(layout, s), 0, 0};
+  if (p >= layout.rows) return at;
+  at.length = layout.length ? layout.length[p] : static_cast<int>(at.slice.width);
+  if (at.length == SellLayout::NOT_HERE) at.length = 0;
+  at.first = i[layout.local ? p / layout.window * layout.window + layout.local[p] : p];
+  return at;
+}
+
+static __global__ void slots_kernel(SellLayout layout, const PetscInt *i, PetscInt *slot)
+{
+  const PetscCount s = INDEX / HEIGHT;
   if (s >= layout.slices) return;
-  const PetscInt p = static_cast<PetscInt>(s) * HEIGHT + lane;
-  if (p >= layout.rows) return;
-  const SellSlice slice  = SellSliceOf(layout, static_cast<PetscInt>(s));
-  const int       length = layout.length ? layout.length[p] : static_cast<int>(slice.width);
-  if (length == SellLayout::NOT_HERE) return;
-  const PetscInt row   = layout.local ? p / layout.window * layout.window + layout.local[p] : p;
-  const PetscInt first = i[row];
-  for (PetscInt k = 0; k < length; k++) take(first + k, slice.begin + SellSlot(slice.width, k, lane));
+  const LanePlace at = place_of(layout, i, static_cast<PetscInt>(s));
+  for (PetscInt k = 0; k < at.length; k++)
+    slot[at.first + k] = at.slice.begin + SellSlot(at.slice.width, k, threadIdx.x % HEIGHT);
+}
+
+static __global__ void values_kernel(SellLayout layout, CsrArrays A, Scalar *values)
+{
+  __shared__ Scalar room[THREADS / 32][STAGED<Scalar>];
+  const PetscCount  s = INDEX / HEIGHT;
+  if (s >= layout.slices) return;
+  const LanePlace at = place_of(layout, A.i, static_cast<PetscInt>(s));
+  const Scalar   *a  = A.a;
+  if (!layout.local) {
+    const PetscInt first = static_cast<PetscInt>(s) * HEIGHT;
+    const PetscInt last  = first + HEIGHT < layout.rows ? first + HEIGHT : layout.rows;
+    a                    = staged(A.a, A.i[first], A.i[last], room[threadIdx.x / 32]);
+  }
+  for (PetscInt k = 0; k < at.length; k++)
+    values[at.slice.begin + SellSlot(at.slice.width, k, threadIdx.x % HEIGHT)] = a[at.first + k];
 }
 
 /// take(e, k) for entry k of the long rows; a block a row.
@@ -235,17 +286,6 @@ static PetscErrorCode EachLong(const SellLayout &layout, const PetscInt *i, Take
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-template <class Take>
-static PetscErrorCode EachShort(const SellLayout &layout, const PetscInt *i, Take take, Stream stream)
-{
-  PetscFunctionBegin;
-  if (layout.slices == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  each_short_kernel<<<Blocks(static_cast<PetscCount>(layout.slices) * HEIGHT), THREADS, 0,
-                      static_cast<cudaStream_t>(stream)>>>(layout, i, take);
-  SparseGPUCallCUDA(cudaPeekAtLastError());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode SampleSellColumns_CUDA(const CsrView &A, const SellPlan &plan, int least, PetscInt step,
                                       PetscLogDouble *widths, PetscLogDouble *bytes)
 {
@@ -334,7 +374,11 @@ PetscErrorCode SellLongColumns_CUDA(const SellLayout &layout, const CsrArrays &A
 PetscErrorCode SellSlots_CUDA(const SellLayout &layout, const CsrArrays &A, PetscInt *slot, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(EachShort(layout, A.i, TakeSlot{slot, 0}, stream));
+  if (layout.slices) {
+    slots_kernel<<<Blocks(static_cast<PetscCount>(layout.slices) * HEIGHT), THREADS, 0,
+                   static_cast<cudaStream_t>(stream)>>>(layout, A.i, slot);
+    SparseGPUCallCUDA(cudaPeekAtLastError());
+  }
   PetscCall(EachLong(layout, A.i, TakeSlot{slot, layout.long_values}, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -342,7 +386,11 @@ PetscErrorCode SellSlots_CUDA(const SellLayout &layout, const CsrArrays &A, Pets
 PetscErrorCode SellPlace_CUDA(const SellLayout &layout, const CsrArrays &A, Scalar *values, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(EachShort(layout, A.i, TakeValue{A.a, values}, stream));
+  if (layout.slices) {
+    values_kernel<<<Blocks(static_cast<PetscCount>(layout.slices) * HEIGHT), THREADS, 0,
+                    static_cast<cudaStream_t>(stream)>>>(layout, A, values);
+    SparseGPUCallCUDA(cudaPeekAtLastError());
+  }
   PetscCall(EachLong(layout, A.i, TakeValue{A.a, values + layout.long_values}, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

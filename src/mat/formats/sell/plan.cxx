@@ -78,6 +78,11 @@ PetscErrorCode PlanSell(const CsrView &A, PetscInt window, SellPlan *plan)
              window, SellLayout::MAX_WINDOW);
   *plan = SellPlan();
 #if defined(SPARSEGPU_HAVE_CUDA)
+  if (A.device.i && A.found && A.found->plan && A.found->window == window) {
+    *plan = std::move(*A.found->plan);
+    A.found->plan.reset();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (A.device.i) {
     PetscCall(PlanSell_CUDA(A, window, plan));
     PetscFunctionReturn(PETSC_SUCCESS);

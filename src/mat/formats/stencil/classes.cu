@@ -6,7 +6,9 @@
 namespace sparsegpu
 {
 
-static constexpr int THREADS = 256;
+static constexpr int THREADS = 256, LANES = 8; ///< threads of a row
+
+#define INDEX (static_cast<PetscCount>(blockIdx.x) * THREADS + threadIdx.x)
 
 namespace
 {
@@ -22,16 +24,34 @@ struct ClassTable {
 };
 } // namespace
 
+/// The hash of a row, by its lanes: a sum, so that each may take its entries alone. All lanes of a warp must call.
+__device__ __forceinline__ unsigned long long hash_of(const CsrArrays &A, PetscInt r, bool has)
+{
+  unsigned long long h = 0;
+  if (has) {
+    const PetscInt first = A.i[r], end = A.i[r + 1];
+    for (PetscInt e = first + threadIdx.x % LANES; e < end; e += LANES)
+      h += MixHash(MixHash(MixHash(static_cast<std::uint64_t>(e - first + 1), static_cast<std::uint64_t>(A.j[e] - r)),
+                           BitsOfValue(A.a[e])),
+                   1);
+    if (threadIdx.x % LANES == 0) h += MixHash(1, static_cast<std::uint64_t>(end - first));
+  }
+  for (int mask = LANES / 2; mask > 0; mask /= 2) h += __shfl_xor_sync(0xffffffffu, h, mask);
+  return h == ClassTable::NONE ? 1 : h;
+}
+
 /// slot[r]: where the hash of row r is in the table. Gives up, with a count above CLASSES, where they are too many.
 static __global__ void hash_rows_kernel(PetscInt rows, CsrArrays A, ClassTable *table, unsigned short *slot)
 {
-  const PetscInt               r     = static_cast<PetscInt>(blockIdx.x) * THREADS + threadIdx.x;
+  const PetscInt               r     = static_cast<PetscInt>(INDEX / LANES);
   const volatile int          *count = &table->count;
   volatile unsigned long long *known = table->hash;
 
-  if (r >= rows || *count > StencilLayout::CLASSES) return;
-  unsigned long long h = HashOfRow(A, r);
-  if (h == ClassTable::NONE) h = 1;
+  if (__any_sync(0xffffffffu, *count > StencilLayout::CLASSES)) return; // the warp together
+  const bool               has = r < rows && A.i[r + 1] - A.i[r] <= StencilLayout::ENTRIES;
+  const unsigned long long h   = hash_of(A, r, has);
+  if (r < rows && !has) table->count = StencilLayout::CLASSES + 1; // the table has no room for such a row
+  if (!has || threadIdx.x % LANES > 0) return;
   int s = static_cast<int>(h >> 54);
   for (;; s = (s + 1) % ClassTable::SLOTS) {
     if (*count > StencilLayout::CLASSES) return; // a full table has no end
@@ -54,11 +74,17 @@ static __global__ void hash_rows_kernel(PetscInt rows, CsrArrays A, ClassTable *
 static __global__ void number_rows_kernel(PetscInt rows, CsrArrays A, ClassTable *table, const unsigned short *slot,
                                           const unsigned char *number, unsigned char *row_class)
 {
-  const PetscInt r = static_cast<PetscInt>(blockIdx.x) * THREADS + threadIdx.x;
+  const PetscInt r = static_cast<PetscInt>(INDEX / LANES);
   if (r >= rows) return;
-  const int s = slot[r];
-  if (!SameRow(A, r, static_cast<PetscInt>(table->first[s]))) table->differs = 1;
-  row_class[r] = number[s];
+  const int      s = slot[r];
+  const PetscInt q = static_cast<PetscInt>(table->first[s]), length = A.i[r + 1] - A.i[r];
+  bool           same = A.i[q + 1] - A.i[q] == length;
+  for (PetscInt k = threadIdx.x % LANES; same && k < length; k += LANES) {
+    const PetscInt e = A.i[r] + k, f = A.i[q] + k;
+    same = A.j[e] - r == A.j[f] - q && SameBits(A.a[e], A.a[f]);
+  }
+  if (!same) table->differs = 1;
+  if (threadIdx.x % LANES == 0) row_class[r] = number[s];
 }
 
 /// A thread an entry of the table; classes are few.
@@ -72,7 +98,7 @@ static __global__ void class_values_kernel(PetscInt classes, CsrArrays A, const 
   value[k] = A.a[A.i[first[c]] + k - begin[c]];
 }
 
-static unsigned Blocks(PetscInt threads)
+static unsigned Blocks(PetscCount threads)
 {
   return static_cast<unsigned>((threads + THREADS - 1) / THREADS);
 }
@@ -97,7 +123,9 @@ PetscErrorCode FindRowClasses_CUDA(const CsrView &A, RowClasses *classes, bool *
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
   PetscCall(table.Copy(host.data(), 1, Space::Device));
   PetscCall(slot.Allocate(A.rows, Space::Device));
-  if (A.rows) hash_rows_kernel<<<Blocks(A.rows), THREADS, 0, s>>>(A.rows, A.device, table.data(), slot.data());
+  if (A.rows)
+    hash_rows_kernel<<<Blocks(static_cast<PetscCount>(A.rows) * LANES), THREADS, 0, s>>>(A.rows, A.device, table.data(),
+                                                                                         slot.data());
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscCall(DeviceCopyOut(host.data(), table.data(), sizeof(ClassTable), stream));
   if (found.count > StencilLayout::CLASSES) PetscFunctionReturn(PETSC_SUCCESS);
@@ -114,8 +142,8 @@ PetscErrorCode FindRowClasses_CUDA(const CsrView &A, RowClasses *classes, bool *
   PetscCall(numbers.Take(std::move(number), Space::Device));
   PetscCall(classes->on_device.Allocate(A.rows, Space::Device));
   if (A.rows)
-    number_rows_kernel<<<Blocks(A.rows), THREADS, 0, s>>>(A.rows, A.device, table.data(), slot.data(), numbers.data(),
-                                                          classes->on_device.data());
+    number_rows_kernel<<<Blocks(static_cast<PetscCount>(A.rows) * LANES), THREADS, 0, s>>>(
+        A.rows, A.device, table.data(), slot.data(), numbers.data(), classes->on_device.data());
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscCall(DeviceCopyOut(host.data(), table.data(), sizeof(ClassTable), stream));
   *collide = found.differs != 0;

@@ -23,6 +23,12 @@ PetscErrorCode FindRowClasses(const CsrView &A, RowClasses *classes, bool *few)
   *few     = false;
   *classes = RowClasses();
 #if defined(SPARSEGPU_HAVE_CUDA)
+  if (A.device.i && A.found && A.found->classes) {
+    *classes = std::move(*A.found->classes);
+    A.found->classes.reset();
+    *few = true;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (A.device.i) {
     bool collide;
     PetscCall(FindRowClasses_CUDA(A, classes, few, &collide));
@@ -59,6 +65,8 @@ PetscErrorCode Stencil::Check(const CsrView &A, const Parameters &, bool *ok, st
 
   PetscFunctionBegin;
   PetscCall(FindRowClasses(A, &classes, ok));
+  if (*ok && A.device.i && A.found) // Build() comes next
+    PetscCallCXX(A.found->classes = std::make_shared<RowClasses>(std::move(classes)));
   if (*ok) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscSNPrintf(text, sizeof(text),
                           "of its %" PetscInt_FMT " rows with %" PetscInt_FMT " nonzeros more than %" PetscInt_FMT
@@ -108,7 +116,14 @@ PetscErrorCode Stencil::BuildPattern(const CsrView &A, const Parameters &)
   PetscCall(TakeValues(A, classes.first, begin));
   PetscCall(begin_.Take(std::move(begin), space_));
   PetscCall(offset_.Take(std::move(offset), space_));
-  layout_        = StencilLayout{A.rows, row_class_.data(), begin_.data(), offset_.data(), value_.data()};
+#if defined(SPARSEGPU_HAVE_CUDA)
+  if (space_ == Space::Device) {
+    PetscCall(entry_.Allocate(stored_, space_));
+    PetscCall(StencilPack_CUDA(stored_, offset_.data(), value_.data(), entry_.data()));
+  }
+#endif
+  layout_        = StencilLayout{A.rows,         row_class_.data(), begin_.data(),
+                          offset_.data(), value_.data(),     space_ == Space::Device ? entry_.data() : nullptr};
   pattern_bytes_ = static_cast<PetscLogDouble>(row_class_.bytes()) + begin_.bytes() + offset_.bytes();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
