@@ -7,25 +7,6 @@ namespace sparsegpu
 
 static constexpr int THREADS = 256; // any multiple of 32
 
-static __global__ void pack_kernel(PetscInt count, const PetscInt *offset, const Scalar *value, StencilEntry *entry)
-{
-  const PetscInt e = static_cast<PetscInt>(blockIdx.x) * THREADS + threadIdx.x;
-  if (e < count) entry[e] = StencilEntry{value[e], offset[e]};
-}
-
-PetscErrorCode StencilPack_CUDA(PetscInt count, const PetscInt *offset, const Scalar *value, StencilEntry *entry)
-{
-  Stream stream;
-
-  PetscFunctionBegin;
-  if (count == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DeviceStream(&stream));
-  pack_kernel<<<static_cast<unsigned>((count + THREADS - 1) / THREADS), THREADS, 0,
-                static_cast<cudaStream_t>(stream)>>>(count, offset, value, entry);
-  SparseGPUCallCUDA(cudaPeekAtLastError());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// z = A x + y, one thread per row. Neighbouring threads mostly have one class: they read the same table entry, from
 /// L1, and neighbouring x. Bitwise reproducible.
 static __global__ void __launch_bounds__(THREADS)

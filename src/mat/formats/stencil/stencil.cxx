@@ -116,14 +116,7 @@ PetscErrorCode Stencil::BuildPattern(const CsrView &A, const Parameters &)
   PetscCall(TakeValues(A, classes.first, begin));
   PetscCall(begin_.Take(std::move(begin), space_));
   PetscCall(offset_.Take(std::move(offset), space_));
-#if defined(SPARSEGPU_HAVE_CUDA)
-  if (space_ == Space::Device) {
-    PetscCall(entry_.Allocate(stored_, space_));
-    PetscCall(StencilPack_CUDA(stored_, offset_.data(), value_.data(), entry_.data()));
-  }
-#endif
-  layout_        = StencilLayout{A.rows,         row_class_.data(), begin_.data(),
-                          offset_.data(), value_.data(),     space_ == Space::Device ? entry_.data() : nullptr};
+  layout_        = StencilLayout{A.rows, row_class_.data(), begin_.data(), offset_.data(), value_.data()};
   pattern_bytes_ = static_cast<PetscLogDouble>(row_class_.bytes()) + begin_.bytes() + offset_.bytes();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -9,12 +9,6 @@
 namespace sparsegpu
 {
 
-/// An entry of the table: one load on the GPU.
-struct alignas(16) StencilEntry {
-  Scalar   value;
-  PetscInt offset; ///< column - row
-};
-
 struct StencilLayout {
   static constexpr PetscInt CLASSES = 256;  ///< at most: one byte each
   static constexpr PetscInt ENTRIES = 8192; ///< in the table, at most: what stays in a multiprocessor's L1 cache
@@ -24,13 +18,10 @@ struct StencilLayout {
   const PetscInt      *begin;     ///< [classes + 1] first entry of each class
   const PetscInt      *offset;    ///< [begin[classes]] column - row
   const Scalar        *value;     ///< [begin[classes]]
-  const StencilEntry  *entry;     ///< [begin[classes]] both together; on the device only
 };
 
 /// z = A x + y; y null or z allowed.
 PetscErrorCode StencilMult_Kokkos(const StencilLayout &A, const Scalar *x, const Scalar *y, Scalar *z);
-/// entry[e] = {value[e], offset[e]} for all of the `count` entries.
-PetscErrorCode StencilPack_CUDA(PetscInt count, const PetscInt *offset, const Scalar *value, StencilEntry *entry);
 PetscErrorCode StencilMult_CUDA(const StencilLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream);
 
 /// A sweep, see Format::SweepJacobi().
@@ -85,7 +76,6 @@ private:
   Array<unsigned char> row_class_;
   Array<PetscInt>      begin_, offset_;
   Array<Scalar>        value_;
-  Array<StencilEntry>  entry_; ///< on the device
 };
 
 } // namespace sparsegpu
