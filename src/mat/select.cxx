@@ -55,7 +55,7 @@ struct Candidate {
 /// Measured on one core of a CPU, and on a GPU (docs/performance.md).
 constexpr PetscReal DIA_CONVERSION = 6, DIA_UPDATE = 2, STENCIL_CONVERSION = 4, BSR_CONVERSION = 25, BSR_UPDATE = 4,
                     CODED_BSR_CONVERSION = 40, CODED_BSR_UPDATE = 17, SELL_CONVERSION = 12;
-constexpr PetscReal DIA_ON_DEVICE = 8, STENCIL_ON_DEVICE = 8, SELL_ON_DEVICE = 12;
+constexpr PetscReal DIA_ON_DEVICE = 4, STENCIL_ON_DEVICE = 1, SELL_ON_DEVICE = 8;
 constexpr PetscReal GAIN = 0.95; ///< a later candidate must save a twentieth of the time
 constexpr PetscReal CORE = 200;  ///< products as csr on a GPU (1.5 TB/s) in the time of one on a core (7 GB/s)
 

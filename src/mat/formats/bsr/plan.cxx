@@ -83,7 +83,8 @@ template <int size> PetscErrorCode SampleSize(const CsrView &A, PetscLogDouble v
   for (PetscInt I = 0; I < rows; I += step) {
     const PetscInt first = A.i[I * size], length = A.i[I * size + 1] - first;
     bool           alike = length <= LONG;
-    for (PetscInt r = I * size + 1; r < (I + 1) * size; r++) alike = alike && A.i[r + 1] - A.i[r] == length;
+    for (PetscInt r = I * size + 1; alike && length > 0 && r < (I + 1) * size; r++)
+      alike = A.i[r + 1] - A.i[r] == length && A.j[A.i[r]] / size == A.j[first] / size;
     if (!alike) { // no full blocks, or too long to look at: as if each entry had its own
       plan.blocks += A.i[(I + 1) * size] - first;
       plan.partial += A.i[(I + 1) * size] - first;
