@@ -94,10 +94,10 @@ template <int size> PetscErrorCode SampleSize(const CsrView &A, PetscLogDouble v
     column.clear();
     for (PetscInt e = first; e < A.i[(I + 1) * size]; e++) PetscCallCXX(column.push_back(A.j[e] / size));
     std::sort(column.begin(), column.end());
-    for (auto first = column.begin(), end = first; first != column.end(); first = end) {
-      end = std::upper_bound(first, column.end(), *first);
+    for (auto at = column.begin(), end = at; at != column.end(); at = end) {
+      end = std::upper_bound(at, column.end(), *at);
       plan.blocks++;
-      plan.partial += end - first < size * size;
+      plan.partial += end - at < size * size;
     }
     entries += static_cast<PetscCount>(column.size());
   }
