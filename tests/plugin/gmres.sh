@@ -28,8 +28,8 @@ same() { # ranks, folder/program, its arguments
   for type in gmres sparsegpugmres; do
     more=""
     [ $type = gmres ] || more=$SPARSEGPU_KSP_OPTIONS
-    (cd "$work" && "$SPARSEGPU_MPIEXEC" -n "$ranks" "$program" "$@" -ksp_type $type -ksp_converged_reason \
-      -ksp_view_final_residual -dll_append "$SPARSEGPU_LIBRARY" $more) > "$work/$type.out" 2>&1 ||
+    (cd "$work" && "$SPARSEGPU_MPIEXEC" -n "$ranks" "$program" "$@" -ksp_type $type -redundant_ksp_type $type \
+      -ksp_converged_reason -ksp_view_final_residual -dll_append "$SPARSEGPU_LIBRARY" $more) > "$work/$type.out" 2>&1 ||
       { echo "failed: $name $* -ksp_type $type"; tail -n 20 "$work/$type.out"; failed=1; return; }
     solves "$work/$type.out" > "$work/$type"
   done
@@ -51,7 +51,9 @@ same 3 tutorials/ex2 -m 50 -n 50 -pc_type none -ksp_gmres_restart 200 -ksp_rtol 
 same 1 tutorials/ex2 -m 30 -n 30 -ksp_pc_side right -pc_type sor
 same 2 tutorials/ex2 -m 30 -n 30 -ksp_gmres_modifiedgramschmidt -pc_type asm
 same 1 tutorials/ex5
-same 2 tutorials/ex5 -pc_type redundant -pc_redundant_number 1 -redundant_ksp_type gmres -redundant_pc_type jacobi
+# The solve within has arrays placed into its vectors. It is ours, too: on a GPU, VecMAXPY() of PETSc 3.24 in its gmres
+# takes coefficients from unset memory where a process has fewer rows (6 without -m) than there are vectors, up to 8.
+same 2 tutorials/ex5 -m 5 -pc_type redundant -pc_redundant_number 1 -redundant_pc_type jacobi
 same 1 tutorials/ex9 -t 2 -pc_type jacobi -ksp_gmres_cgs_refinement_type refine_always -s2_ksp_type bcgs \
   -s2_pc_type jacobi
 same 2 tutorials/ex12 -pc_type jacobi
