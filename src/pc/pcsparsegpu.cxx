@@ -359,6 +359,30 @@ PetscErrorCode PCCreate_SparseGPU(PC pc)
 }
 } // namespace
 
+PetscErrorCode DeviceFactorOf(PC pc, Factor **factor)
+{
+  PetscBool     ours, ilu, icc, in_place = PETSC_FALSE, same = PETSC_FALSE;
+  MatFactorType kind;
+  MatSolverType solver;
+  Mat           F = nullptr;
+
+  PetscFunctionBegin;
+  *factor = nullptr;
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSPARSEGPU, &ours));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCILU, &ilu));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCICC, &icc));
+  if (ours && !BlockOf(pc)->blocks) F = BlockOf(pc)->factor;
+  if (ilu) PetscCall(PCFactorGetUseInPlace(pc, &in_place));
+  if ((ilu && !in_place) || icc) PetscCall(PCFactorGetMatrix(pc, &F));
+  if (!F) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetFactorType(F, &kind));
+  if (kind != MAT_FACTOR_ILU && kind != MAT_FACTOR_ICC) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatFactorGetSolverType(F, &solver));
+  PetscCall(PetscStrcmp(solver, MATSOLVERSPARSEGPU, &same));
+  if (same && FactorOf(F)->Where() == Space::Device) *factor = FactorOf(F);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode RegisterPreconditioner()
 {
   PetscFunctionBegin;

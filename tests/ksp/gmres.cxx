@@ -552,6 +552,46 @@ static PetscErrorCode HostVectors()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The same with incomplete factorizations, which solve on the GPU, too: nothing is copied but right-hand side, guess
+/// and solution.
+static PetscErrorCode HostFactors()
+{
+  Mat       A;
+  Vec       b, guess;
+  PetscBool device;
+
+  PetscFunctionBeginUser;
+  PetscCall(SparseGPUHasDevice(&device));
+  if (!device) return Skip("skipped: no GPU");
+  PetscCall(PetscLogDefaultBegin());
+  const Options backend("-sparsegpu_backend cuda");
+  PetscCall(CreateMatrix(PETSC_COMM_WORLD, Convection(33, 30), MATSPARSEGPU, nullptr, Layout::Even, &A));
+  PetscCall(HostVector(A, &guess));
+  PetscCall(HostVector(A, &b));
+  PetscCall(KnownRhs(A, b));
+  PetscCall(VecSet(guess, (PetscReal)0.5));
+  for (const char *pc : {"-pc_type ilu -pc_factor_mat_solver_type sparsegpu", "-pc_type sparsegpu",
+                         "-pc_type sparsegpu -pc_sparsegpu_factor none"}) {
+    const std::string options = std::string(pc) + " -ksp_rtol 1e-10 -ksp_gmres_restart ";
+    PetscInt          before, after;
+    Outcome           outcome;
+    PetscCall(Compare(A, b, nullptr, options + "9"));
+    PetscCall(Compare(A, b, guess, options + "3"));
+    PetscCall(Compare(A, b, nullptr, options + "9 -ksp_pc_side right")); // through vectors
+    const Options all(options + "9 -ksp_type " + KSPSPARSEGPUGMRES);
+    PetscCall(EventCount("SparseGPUCopy", &before));
+    PetscCall(SolveWith(A, b, nullptr, &outcome));
+    PetscCall(EventCount("SparseGPUCopy", &after));
+    PetscCheck(outcome.reason > 0 && outcome.iterations > 4 && after - before <= 4, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+               "%s: reason %d, %d iterations, %d copies", pc, (int)outcome.reason, (int)outcome.iterations,
+               (int)(after - before));
+  }
+  PetscCall(VecDestroy(&guess));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// PETSc's own matrix types, and the transposed system.
 static PetscErrorCode OtherTypes()
 {
@@ -600,5 +640,6 @@ int main(int argc, char **argv)
                {"persistent", Persistent},
                {"spectrum", CheckSpectrum},
                {"host_vectors", HostVectors},
+               {"host_factors", HostFactors},
                {"other_types", OtherTypes}});
 }

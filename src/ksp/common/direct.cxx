@@ -2,6 +2,8 @@
 #include "ksp/common/columns.hpp"
 #include "ksp/jacobi/sweep.hpp"
 #include "mat/context.hpp"
+#include "pc/ilu/factor.hpp"
+#include "pc/pcsparsegpu.hpp"
 
 namespace sparsegpu
 {
@@ -43,8 +45,8 @@ PetscErrorCode TellOfCopies(KSP ksp)
 }
 } // namespace
 
-/// Sets A_, format_, right_ and copies_ if the answer is yes.
-PetscErrorCode Direct::Admit(KSP ksp, bool *admitted)
+/// Sets A_, format_, factor_, right_ and copies_ if the answer is yes.
+PetscErrorCode Direct::Admit(KSP ksp, bool preconditioned, bool *admitted)
 {
   PetscMPIInt  size;
   PetscBool    seq, mpi, plain, scales;
@@ -65,7 +67,10 @@ PetscErrorCode Direct::Admit(KSP ksp, bool *admitted)
   PetscCall(PCGetDiagonalScale(ksp->pc, &scales));
   PetscCall(MatGetNullSpace(A_, &null));
   PetscCall(SpaceOf(ksp->vec_sol, &space, &wraps));
-  if (!plain || scales || null || !wraps) PetscFunctionReturn(PETSC_SUCCESS);
+  factor_ = nullptr; // PETSc's vectors on the device serve as well
+  if (!plain && preconditioned && ksp->pc_side == PC_LEFT && space == Space::Host)
+    PetscCall(DeviceFactorOf(ksp->pc, &factor_));
+  if ((!plain && !factor_) || scales || null || !wraps) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(GetContext(A_, &context));
   PetscCall(Decide(A_, context));
   PetscCall(DeviceServes(context, space, &serves));
@@ -120,11 +125,12 @@ PetscErrorCode Direct::Begin(KSP ksp, bool diagonal)
   PetscFunctionBegin;
   ksp_       = ksp;
   published_ = false;
-  PetscCall(Admit(ksp, &active_));
+  PetscCall(Admit(ksp, diagonal, &active_));
   if (!active_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetLocalSize(ksp->vec_sol, &rows_));
   inverse_ = nullptr;
-  if (diagonal) PetscCall(TakeDiagonal(ksp));
+  if (factor_) PetscCall(between_.Reserve(static_cast<size_t>(rows_) * sizeof(Scalar)));
+  if (diagonal && !factor_) PetscCall(TakeDiagonal(ksp));
   if (!copies_) PetscFunctionReturn(PETSC_SUCCESS);
   const size_t bytes = static_cast<size_t>(rows_) * sizeof(Scalar);
   PetscCall(TellOfCopies(ksp));
@@ -238,6 +244,15 @@ PetscErrorCode Direct::Product(const Scalar *v, Scalar *out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Direct::Precondition(const Scalar *from, Scalar *to)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(PC_Apply, ksp_->pc, nullptr, nullptr, nullptr));
+  PetscCall(factor_->SolveArrays(from, to));
+  PetscCall(PetscLogEventEnd(PC_Apply, ksp_->pc, nullptr, nullptr, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Direct::Apply(const Scalar *v, Scalar *out)
 {
 #if defined(SPARSEGPU_HAVE_CUDA)
@@ -245,6 +260,12 @@ PetscErrorCode Direct::Apply(const Scalar *v, Scalar *out)
 
   PetscFunctionBegin;
   PetscCall(DeviceStream(&stream));
+  if (factor_) {
+    Scalar *between = static_cast<Scalar *>(between_.data());
+    PetscCall(Product(v, between));
+    PetscCall(Precondition(between, out));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (inverse_ && !right_ && format_->SweepsJacobi()) { // scaled as it is written
     JacobiSweep         sweep   = {};
     const JacobiControl control = {};
@@ -289,7 +310,9 @@ PetscErrorCode Direct::Residual(bool zero_guess, Scalar *out)
     PetscCall(Solution(&x));
     PetscCall(Product(x, out));
   }
-  PetscCall(DirectScale_CUDA(rows_, right_ ? nullptr : inverse_, b, zero_guess ? nullptr : out, out, stream));
+  Scalar *residual = factor_ ? static_cast<Scalar *>(between_.data()) : out;
+  PetscCall(DirectScale_CUDA(rows_, right_ ? nullptr : inverse_, b, zero_guess ? nullptr : out, residual, stream));
+  if (factor_) PetscCall(Precondition(residual, out));
   PetscCall(PetscLogGpuFlops(2.0 * rows_));
   PetscFunctionReturn(PETSC_SUCCESS);
 #else

@@ -1,5 +1,6 @@
 /// A system on arrays of the device, without PETSc's vectors in between: a matrix of ours on one process, and a
-/// preconditioner that is a diagonal (PCJACOBI) or none. Where vectors lie on the host, as all do in a PETSc without
+/// preconditioner that is a diagonal (PCJACOBI) or none; or, from the left and with vectors on the host, an incomplete
+/// factorization of ours. Where vectors lie on the host, as all do in a PETSc without
 /// CUDA, the right-hand side and the solution are copied once a solve.
 #pragma once
 
@@ -9,6 +10,8 @@
 
 namespace sparsegpu
 {
+
+class Factor;
 
 class Direct
 {
@@ -27,7 +30,8 @@ public:
   bool          right() const { return right_; }
   Mat           matrix() const { return A_; }
   Format       *format() const { return format_; }
-  const Scalar *inverse() const { return inverse_; } ///< [rows] of the diagonal; null without a preconditioner
+  const Scalar *inverse() const { return inverse_; } ///< [rows] of the diagonal; null where it is none
+  bool          factored() const { return factor_ != nullptr; }
   PetscInt      rows() const { return rows_; }
   PetscInt      nonzeros() const { return nonzeros_; }
 
@@ -45,7 +49,8 @@ public:
   PetscErrorCode Store(const Scalar *from, Vec v);
 
 private:
-  PetscErrorCode Admit(KSP ksp, bool *admitted);
+  PetscErrorCode Admit(KSP ksp, bool diagonal, bool *admitted);
+  PetscErrorCode Precondition(const Scalar *from, Scalar *to);
   PetscErrorCode TakeDiagonal(KSP ksp);
 
   bool          active_ = false, copies_ = false, right_ = false, published_ = false;
@@ -54,6 +59,7 @@ private:
   Format       *format_ = nullptr;
   PetscInt      rows_ = 0, nonzeros_ = 0;
   const Scalar *inverse_ = nullptr;
+  Factor       *factor_  = nullptr;  ///< the preconditioner's
   DeviceMemory  diagonal_, between_; ///< [rows_] each, where needed
   DeviceMemory  b_, x_;              ///< [rows_] each, where the vectors lie on the host
 };

@@ -58,7 +58,8 @@ PetscErrorCode SmallCycles::Begin(KSP ksp, const Direct &direct, PetscInt steps,
   PetscFunctionBegin;
   active_ = false;
 #if defined(SPARSEGPU_HAVE_CUDA)
-  if (mode == SmallMode::Off || !direct.active() || !MayHearLate(ksp) || steps + 1 >= SMALL_RECORDS)
+  if (mode == SmallMode::Off || !direct.active() || direct.factored() || !MayHearLate(ksp) ||
+      steps + 1 >= SMALL_RECORDS)
     PetscFunctionReturn(PETSC_SUCCESS);
   if (rows == 0 || (mode == SmallMode::Auto && (rows > ROWS || direct.nonzeros() > ENTRIES)))
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -34,6 +34,8 @@ public:
   /// `A` asks for that.
   PetscErrorCode Numeric(Mat F, Mat A, const MatrixRows &rows, const MatFactorInfo &info);
   PetscErrorCode Solve(Vec b, Vec x, bool transpose);
+  /// The same with arrays [rows] in the space of the factor.
+  PetscErrorCode SolveArrays(const Scalar *b, Scalar *x);
   /// Dense matrices of the host or of the device, a right-hand side per column.
   PetscErrorCode SolveMany(Mat B, Mat X, bool transpose);
   PetscErrorCode View(PetscViewer viewer) const;
@@ -48,6 +50,7 @@ public:
   bool            engine_is_set = false; ///< by the preconditioner: the options have no say
   bool            check         = false; ///< wait for the end of each solve and tell how it went
 
+  Space          Where() const { return space_; }
   PetscInt       Nonzeros() const { return nonzeros_; }
   PetscInt       Levels() const { return lower_levels_ + upper_levels_; } ///< 0: not known
   PetscInt       MatrixNonzeros() const { return matrix_nonzeros_; }

@@ -93,6 +93,15 @@ PetscErrorCode Factor::Solve(Vec b, Vec x, bool transpose)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Factor::SolveArrays(const Scalar *b, Scalar *x)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(TrisolveEvent, nullptr, nullptr, nullptr, nullptr));
+  PetscCall(SolveThere(1, b, rows_, x, rows_, false));
+  PetscCall(PetscLogEventEnd(TrisolveEvent, nullptr, nullptr, nullptr, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Factor::SolveMany(Mat B, Mat X, bool transpose)
 {
   PetscFunctionBegin;
