@@ -5,6 +5,7 @@
 #pragma once
 
 #include <petsc/private/kspimpl.h>
+#include <petsc/private/pcimpl.h>
 #include "device/buffer.hpp"
 #include "mat/format.hpp"
 
