@@ -127,9 +127,6 @@ PetscErrorCode BlockJacobi::Symbolic(PC pc, Mat A, const MatrixRows &rows)
 /// The entries of A that lie in blocks, in their order there.
 PetscErrorCode BlockJacobi::SetValues(const MatrixRows &rows, Stream stream)
 {
-  const Scalar *a     = rows.on_device ? rows.csr.a : rows.device_values;
-  const size_t  bytes = static_cast<size_t>(nonzeros_) * sizeof(Scalar);
-
   PetscFunctionBegin;
   if (space_ == Space::Host) {
     PetscCheck(!rows.on_device, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The matrix has moved to the device");
@@ -137,6 +134,8 @@ PetscErrorCode BlockJacobi::SetValues(const MatrixRows &rows, Stream stream)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #if defined(SPARSEGPU_HAVE_CUDA)
+  const Scalar *a     = rows.on_device ? rows.csr.a : rows.device_values;
+  const size_t  bytes = static_cast<size_t>(nonzeros_) * sizeof(Scalar);
   if (!a) {
     PetscCall(matrix_.Reserve(bytes));
     PetscCall(DeviceCopyIn(matrix_.data(), rows.csr.a, bytes, stream));
