@@ -209,7 +209,9 @@ M*/
   Options Database Keys:
 + -ksp_sparsegpujacobi_test test        - residual (default): its norm, of the type of -ksp_norm_type; difference: the
 largest change of an unknown in a sweep, compared with that of the first sweep
-- -ksp_sparsegpujacobi_damping omega    - part of the correction that is taken (default 1), `KSPRichardsonSetScale()`
+. -ksp_sparsegpujacobi_damping omega    - part of the correction that is taken (default 1), `KSPRichardsonSetScale()`
+- -ksp_sparsegpujacobi_persistent auto  - many sweeps in one launch: auto, up to 100,000 unknowns; on, wherever that is
+possible; off
 
   Level: beginner
 
@@ -221,6 +223,9 @@ largest change of an unknown in a sweep, compared with that of the first sweep
 
   The iterates are those of `KSPRICHARDSON` with `PCJACOBI`, up to rounding, and so are the numbers of iterations. A
   null space attached to the matrix is not removed.
+
+  Up to 1,024 sweeps are one launch, with the same bits, where a `MATSPARSEGPU` matrix on one process has the format csr
+  and is small, nobody monitors the solve, and the test is `KSPConvergedDefault()` or none; `KSPView()` says so.
 
   With a `MATSPARSEGPU` matrix on one process and vectors on the host, in a PETSc without CUDA and with
 -sparsegpu_backend cuda, the sweeps run on the GPU, and b and x are copied once a solve.

@@ -175,6 +175,164 @@ static PetscErrorCode Late()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Does the view tell that the solve launched many sweeps at a time?
+static PetscErrorCode LaunchesRuns(Mat A, Vec b, bool *runs)
+{
+  KSP         ksp;
+  Vec         x;
+  std::string text;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(b, &x));
+  PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(TextOf(PetscObjectComm((PetscObject)A), "jacobi_view", &text,
+                   [&](PetscViewer viewer) { return KSPView(ksp, viewer); }));
+  *runs = text.find("many sweeps in one launch") != std::string::npos;
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckBits(const std::string &what, const Outcome &ours, const Outcome &single)
+{
+#if defined(PETSC_USE_COMPLEX) // compilers contract complex products in more than one way
+  constexpr PetscInt OFF = 1;
+#else
+  constexpr PetscInt OFF = 0;
+#endif
+  PetscBool same;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecEqual(ours.x, single.x, &same));
+  PetscCheck(std::abs(ours.iterations - single.iterations) <= OFF && ours.reason == single.reason, PETSC_COMM_WORLD,
+             PETSC_ERR_PLIB, "%s: %d sweeps in runs, reason %d, else %d, %d", what.c_str(), (int)ours.iterations,
+             (int)ours.reason, (int)single.iterations, (int)single.reason);
+  PetscCheck(OFF || (ours.history == single.history && same), PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+             "%s: other norms or another solution in runs", what.c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The solves with `options`, in runs and sweep by sweep, told and seen; `expected`: runs are possible.
+static PetscErrorCode CompareRuns(Mat A, Vec b, Vec guess, const std::string &options, bool expected)
+{
+  const Options set(std::string("-ksp_type ") + KSPSPARSEGPUJACOBI + " " + options);
+  Outcome       ours, single, seen;
+  bool          runs;
+
+  PetscFunctionBeginUser;
+  PetscCall(SolveWith(A, b, guess, &ours));
+  PetscCall(LaunchesRuns(A, b, &runs));
+  PetscCheck(runs == expected, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: launches %s", options.c_str(),
+             runs ? "runs" : "single sweeps");
+  PetscCall(SolveWith(A, b, guess, &seen, SetLook));
+  {
+    const Option off("-ksp_sparsegpujacobi_persistent", "off"); // last: clears what `options` may say
+    PetscCall(SolveWith(A, b, guess, &single));
+    PetscCall(LaunchesRuns(A, b, &runs));
+    PetscCheck(!runs, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: off is not heard", options.c_str());
+  }
+  PetscCall(CheckBits(options, ours, single));
+  PetscCall(CheckBits(options + ", monitored", ours, seen));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckEnds(const char format[], const std::vector<std::string> &ends)
+{
+  PetscBool device;
+  Mat       A;
+  Vec       b, guess;
+
+  PetscFunctionBeginUser;
+  PetscCall(SparseGPUHasDevice(&device));
+  const bool expected = device && PetscGlobalSize == 1 && !strcmp(format, "csr");
+  PetscCall(CreateMatrix(PETSC_COMM_WORLD, Convection(19, 17), MATSPARSEGPU, format, Layout::Even, &A));
+  PetscCall(MatCreateVecs(A, &guess, &b));
+  PetscCall(KnownRhs(A, b));
+  PetscCall(VecSet(guess, (PetscReal)0.5));
+  for (const char *test : {"-ksp_norm_type preconditioned", "-ksp_norm_type unpreconditioned -pc_type jacobi",
+                           "-ksp_sparsegpujacobi_test difference", "-ksp_norm_type none"})
+    for (const std::string &end : ends)
+      for (Vec x : {(Vec) nullptr, guess})
+        PetscCall(CompareRuns(A, b, x, std::string("-ksp_rtol 0 -ksp_atol 0 ") + test + " " + end, expected));
+  PetscCall(VecDestroy(&guess));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Runs stop at the sweeps of single ones, with their bits: every norm and test; ends at 0 to 3 sweeps, at the sweeps
+/// that the host is told of at a time, and within a run. Other formats, and several processes, have no runs.
+static PetscErrorCode Persistent()
+{
+  std::vector<std::string> ends = {"-ksp_max_it 260 -ksp_rtol 1e-3 -ksp_sparsegpujacobi_damping 0.75"};
+
+  PetscFunctionBeginUser;
+  for (int sweeps : {0, 1, 2, 3, 32, 33, 34, 64, 65, 66, 193}) ends.push_back("-ksp_max_it " + std::to_string(sweeps));
+  for (const char *tolerance : {"0.5", "0.1", "3e-2", "1e-2", "3e-3", "1e-3", "1e-4", "1e-5"})
+    ends.push_back(std::string("-ksp_max_it 260 -ksp_rtol ") + tolerance);
+  PetscCall(CheckEnds("csr", ends));
+  PetscCall(CheckEnds("ell", {"-ksp_max_it 70", "-ksp_max_it 70 -ksp_rtol 1e-2"}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A few of them, for a sanitizer.
+static PetscErrorCode FewRuns()
+{
+  PetscFunctionBeginUser;
+  PetscCall(CheckEnds("csr", {"-ksp_max_it 68", "-ksp_max_it 20 -ksp_rtol 0.1"}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Runs one after the other, more sweeps than there are records; all widths; A in shared memory and not; blocks with
+/// the rows of several, and with several turns.
+static PetscErrorCode Runs()
+{
+  const std::string forever = "-ksp_rtol 0 -ksp_atol 0 -ksp_max_it ";
+  struct Case {
+    Problem     problem;
+    std::string matrix, options;
+    bool        runs;
+  };
+  PetscBool         device;
+  battery::Builder  grows("grows", 300, 300);
+  std::vector<Case> cases = {
+      {Convection(67, 64), "", "-ksp_rtol 1e-5 -ksp_max_it 20000", true},
+      {Convection(67, 64), "", forever + "5000", true},
+      {Convection(67, 64), "", "-ksp_norm_type none -ksp_max_it 5000", true},
+      {Convection(67, 64), "", "-ksp_sparsegpujacobi_test difference " + forever + "5000", true},
+      {Convection(300, 300), "", forever + "300", true},
+      {Convection(400, 300), "", forever + "100", false},
+      {Convection(400, 300), "", "-ksp_sparsegpujacobi_persistent on " + forever + "300", true},
+      {grows, "", "-ksp_max_it 5000 -ksp_divtol 1e30", true},
+      {grows, "", "-ksp_max_it 5000 -ksp_divtol 1e150 -ksp_sparsegpujacobi_test difference", true},
+  };
+  for (PetscInt r = 0; r < 300; ++r) grows.Add(r, r, 1).Add(r, (r + 1) % 300, 3);
+  for (size_t c = cases.size() - 2; c < cases.size(); ++c) cases[c].problem = grows;
+  for (const char *width : {"1", "2", "4", "8", "16", "32"}) {
+    cases.push_back({Convection(41, 37), width, forever + "200", true});
+    cases.push_back({Convection(150, 140), width, forever + "100", true});
+  }
+
+  PetscFunctionBeginUser;
+  PetscCall(SparseGPUHasDevice(&device));
+  if (!device) return Skip("skipped: no GPU");
+  for (const Case &c : cases) {
+    const Options width(c.matrix.empty() ? "" : "-mat_sparsegpu_csr_width " + c.matrix);
+    Mat           A;
+    Vec           b;
+    PetscCall(CreateMatrix(PETSC_COMM_WORLD, c.problem, MATSPARSEGPU, "csr", Layout::Even, &A));
+    PetscCall(MatCreateVecs(A, nullptr, &b));
+    PetscCall(KnownRhs(A, b));
+    PetscCall(CompareRuns(A, b, nullptr, c.options, c.runs));
+    PetscCall(VecDestroy(&b));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Errors name the row and the preconditioner.
 static PetscErrorCode Errors()
 {
@@ -321,6 +479,9 @@ int main(int argc, char **argv)
               {{"same", Same},
                {"difference", Difference},
                {"late", Late},
+               {"persistent", Persistent},
+               {"few_runs", FewRuns},
+               {"runs", Runs},
                {"errors", Errors},
                {"ends", Ends},
                {"host_vectors", HostVectors}});

@@ -7,8 +7,6 @@
 namespace sparsegpu
 {
 
-const char *const SmallModes[] = {"auto", "on", "off", "SmallMode", "SMALL_MODE_", nullptr};
-
 PetscErrorCode SmallCycles::Free()
 {
   PetscFunctionBegin;
@@ -50,19 +48,14 @@ PetscErrorCode SmallCycles::TakeMatrix(const Direct &direct, CsrLayout *layout)
 
 PetscErrorCode SmallCycles::Begin(KSP ksp, const Direct &direct, PetscInt steps, SmallMode mode)
 {
-  constexpr PetscInt  ROWS    = 100000;  // more, and a pass over the basis takes longer than launches do
-  constexpr PetscReal ENTRIES = 2000000; // the same for a product
-  const PetscInt      rows    = direct.rows();
-  bool                fits;
-
   PetscFunctionBegin;
   active_ = false;
 #if defined(SPARSEGPU_HAVE_CUDA)
-  if (mode == SmallMode::Off || !direct.active() || direct.factored() || !MayHearLate(ksp) ||
-      steps + 1 >= SMALL_RECORDS)
+  const PetscInt rows = direct.rows();
+  bool           fits;
+  if (!direct.active() || direct.factored() || !MayHearLate(ksp) || steps + 1 >= SMALL_RECORDS)
     PetscFunctionReturn(PETSC_SUCCESS);
-  if (rows == 0 || (mode == SmallMode::Auto && (rows > ROWS || direct.nonzeros() > ENTRIES)))
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (rows == 0 || !IsSmall(mode, rows, direct.nonzeros())) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(TakeMatrix(direct, &system_.A));
   if (system_.A.chunks > 0) PetscFunctionReturn(PETSC_SUCCESS); // a row that is too long for the threads of one
   PetscCall(SmallPlan_CUDA(rows, static_cast<PetscReal>(direct.nonzeros()) / rows, steps, &shape_, &fits));

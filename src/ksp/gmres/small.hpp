@@ -9,6 +9,7 @@
 #include "ksp/common/direct.hpp"
 #include "ksp/common/pinned.hpp"
 #include "ksp/common/record.hpp"
+#include "ksp/common/small_mode.hpp"
 #include "ksp/gmres/dense.hpp"
 #include "ksp/gmres/hessenberg.hpp"
 #include "mat/formats/csr/csr.hpp"
@@ -75,13 +76,6 @@ PetscErrorCode SmallPlan_CUDA(PetscInt rows, PetscReal mean, PetscInt steps, Sma
 /// reproducible.
 PetscErrorCode SmallCycles_CUDA(const SmallSystem &system, const SmallShape &shape, const SmallWork &work,
                                 const SmallControl &control, Stream stream);
-
-enum class SmallMode {
-  Auto, ///< where it is faster
-  On,   ///< where it is possible
-  Off
-};
-extern const char *const SmallModes[];
 
 /// The host's side of it.
 class SmallCycles

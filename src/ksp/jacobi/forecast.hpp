@@ -26,7 +26,7 @@ public:
 
 private:
   static constexpr PetscInt  SPAN = 8;    ///< a method that swings between signs has a period of 2
-  static constexpr PetscReal FAR  = 1000; ///< sweeps: beyond any lead of the host
+  static constexpr PetscReal FAR  = 2000; ///< sweeps: beyond any lead of the host
 
   PetscReal norms_[SPAN] = {};
   PetscInt  heard_ = 0, left_ = PETSC_MAX_INT;

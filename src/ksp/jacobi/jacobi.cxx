@@ -99,6 +99,7 @@ PetscErrorCode KSPSetFromOptions_SparseGPUJacobi(KSP ksp, SparseGPUOptionItems P
 {
   Jacobi   *jacobi = JacobiOf(ksp);
   PetscEnum test   = static_cast<PetscEnum>(jacobi->test);
+  PetscEnum small  = static_cast<PetscEnum>(jacobi->small_mode);
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "KSP sparsegpujacobi options");
@@ -106,8 +107,11 @@ PetscErrorCode KSPSetFromOptions_SparseGPUJacobi(KSP ksp, SparseGPUOptionItems P
                              "KSPSPARSEGPUJACOBI", JacobiTests, test, &test, nullptr));
   PetscCall(PetscOptionsReal("-ksp_sparsegpujacobi_damping", "Part of the correction that is taken",
                              "KSPRichardsonSetScale", jacobi->damping, &jacobi->damping, nullptr));
+  PetscCall(PetscOptionsEnum("-ksp_sparsegpujacobi_persistent", "Many sweeps in one launch, of systems that are small",
+                             "KSPSPARSEGPUJACOBI", SmallModes, small, &small, nullptr));
   PetscOptionsHeadEnd();
-  jacobi->test = static_cast<JacobiTest>(test);
+  jacobi->test       = static_cast<JacobiTest>(test);
+  jacobi->small_mode = static_cast<SmallMode>(small);
   PetscCall(DefaultPreconditioner(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -119,9 +123,10 @@ PetscErrorCode KSPView_SparseGPUJacobi(KSP ksp, PetscViewer viewer)
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
-  if (ascii)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  damping %g, tested: %s\n", (double)jacobi->damping,
-                                     JacobiTests[static_cast<int>(jacobi->test)]));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  damping %g, tested: %s\n", (double)jacobi->damping,
+                                   JacobiTests[static_cast<int>(jacobi->test)]));
+  if (jacobi->runs) PetscCall(PetscViewerASCIIPrintf(viewer, "  many sweeps in one launch\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

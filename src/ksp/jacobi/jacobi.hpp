@@ -5,6 +5,7 @@
 #include "device/buffer.hpp"
 #include "ksp/common/direct.hpp"
 #include "ksp/common/pinned.hpp"
+#include "ksp/common/small_mode.hpp"
 
 namespace sparsegpu
 {
@@ -25,15 +26,17 @@ enum JacobiVectors {
 };
 
 struct Jacobi {
-  JacobiTest       test    = JacobiTest::Residual;
-  PetscReal        damping = 1;
-  PetscObjectId    matrix  = 0; ///< whose diagonal has been inverted, in the state:
-  PetscObjectState state   = -1;
-  Vec              current = nullptr; ///< the iterate that a monitor may ask for; not owned
-  Direct           direct;            ///< active where the vectors lie on the host, and the solve on the device
-  DeviceMemory     arrays;            ///< then [3 * rows]: an iterate, the product, the inverse of the diagonal
-  const Scalar    *iterate = nullptr; ///< and the iterate that a monitor may ask for
-  DeviceMemory     scratch;           ///< of the sweeps on a device
+  JacobiTest       test       = JacobiTest::Residual;
+  PetscReal        damping    = 1;
+  SmallMode        small_mode = SmallMode::Auto;
+  bool             runs       = false; ///< the last solve launched many sweeps at a time
+  PetscObjectId    matrix     = 0;     ///< whose diagonal has been inverted, in the state:
+  PetscObjectState state      = -1;
+  Vec              current    = nullptr; ///< the iterate that a monitor may ask for; not owned
+  Direct           direct;               ///< active where the vectors lie on the host, and the solve on the device
+  DeviceMemory     arrays;               ///< then [3 * rows]: an iterate, the product, the inverse of the diagonal
+  const Scalar    *iterate = nullptr;    ///< and the iterate that a monitor may ask for
+  DeviceMemory     scratch;              ///< of the sweeps on a device
   PinnedMemory     records;
   int              round = 0; ///< Record::ready of this solve
 };

@@ -1,6 +1,7 @@
 /// The sweeps. On the device of one process the host runs ahead of the device, except where someone wants to see every
 /// iterate: it reads norms later, and the device by itself stops at the sweep that it will find to be the last. How far
-/// ahead: as RecordLag says, but hardly beyond the sweep at which the norms, falling on as they do, end the solve.
+/// ahead: as RecordLag says, but hardly beyond the sweep at which the norms, falling on as they do, end the solve. Of
+/// small systems many sweeps are launched at a time: run.hpp.
 #include <algorithm>
 #include "ksp/jacobi/forecast.hpp"
 #include "ksp/jacobi/sweeper.hpp"
@@ -81,13 +82,17 @@ PetscErrorCode KSPSolve_SparseGPUJacobi(KSP ksp)
   const bool     residual = sweeper.norm == JacobiNorm::Preconditioned || sweeper.norm == JacobiNorm::Unpreconditioned;
   const PetscInt last     = ksp->max_it + residual;
   const bool     late     = sweeper.space == Space::Device && sweeper.size == 1 && MayHearLate(ksp);
+  if (late) PetscCall(sweeper.PlanRuns());
+  JacobiOf(ksp)->runs = sweeper.runs;
   while (!ksp->reason && heard < last) {
     PetscInt  ahead = 1; // the first norm sets what the others are tested with
     PetscReal norm;
     if (late && heard > 0) ahead = std::min(lag.ahead(), std::max(LEAST, forecast.Left()));
+    if (heard > 0) PetscCall(sweeper.LaunchRuns(heard, last, forecast.Left(), &launched));
+    if (sweeper.runs && heard > 0) ahead = 0;
     for (; launched < std::min(last, heard + ahead); launched++) PetscCall(sweeper.Launch(launched));
     PetscCall(sweeper.Hear(heard, &norm));
-    if (late) lag.Heard(launched < last && sweeper.Idle());
+    if (late && !sweeper.runs) lag.Heard(launched < last && sweeper.Idle());
     if (late) forecast.Heard(norm, sweeper.test.converged);
     ksp->its   = sweeper.Counted(heard);
     ksp->rnorm = norm;

@@ -30,6 +30,30 @@ __device__ __forceinline__ PetscReal block_joined(JacobiNorm norm, PetscReal v)
   return v;
 }
 
+/// The norm of `blocks` blocks, in their order, to thread 0. All threads must call, once the blocks have been waited
+/// for.
+__device__ __forceinline__ PetscReal blocks_joined(JacobiNorm norm, const PetscReal *partial, unsigned blocks)
+{
+  PetscReal v = 0;
+  for (unsigned b = threadIdx.x; b < blocks; b += JACOBI_THREADS) v = joined(norm, v, load_shared(partial + b));
+  return block_joined(norm, v);
+}
+
+/// What the record tells of a norm or its square.
+__device__ __forceinline__ PetscReal told_norm(const JacobiControl &control, PetscReal norm)
+{
+  if (!control.root) return norm;
+  return sizeof(PetscReal) == sizeof(float) ? static_cast<PetscReal>(sqrtf(static_cast<float>(norm)))
+                                            : static_cast<PetscReal>(sqrt(static_cast<double>(norm)));
+}
+
+/// Is a sweep the last one?
+__device__ __forceinline__ bool norm_stops(const JacobiControl &control, bool tested, PetscReal norm)
+{
+  const bool finite = norm - norm == 0;
+  return !finite || (tested && (norm <= control.converged || norm >= control.diverged));
+}
+
 /// Takes in the norm of every thread's rows. Each block leaves its norm, the last one to arrive joins them in their
 /// order, decides and tells the host. All threads must call.
 __device__ __forceinline__ void finish_jacobi(const JacobiSweep &sweep, const JacobiControl &control, PetscReal norm)
@@ -46,21 +70,15 @@ __device__ __forceinline__ void finish_jacobi(const JacobiSweep &sweep, const Ja
   __syncthreads();
   if (!last) return;
   __threadfence();
-  norm = 0;
-  for (unsigned b = threadIdx.x; b < gridDim.x; b += JACOBI_THREADS)
-    norm = joined(sweep.norm, norm, load_shared(control.partial + b));
-  norm = block_joined(sweep.norm, norm);
+  norm = blocks_joined(sweep.norm, control.partial, gridDim.x);
   if (threadIdx.x > 0) return;
-  *control.arrived = 0;
-  if (control.root)
-    norm = sizeof(PetscReal) == sizeof(float) ? static_cast<PetscReal>(sqrtf(static_cast<float>(norm)))
-                                              : static_cast<PetscReal>(sqrt(static_cast<double>(norm)));
-  const bool       stop   = control.tested && (norm <= control.converged || norm >= control.diverged);
-  const bool       finite = norm - norm == 0;
+  *control.arrived        = 0;
+  norm                    = told_norm(control, norm);
+  const bool       stops  = norm_stops(control, control.tested, norm);
   volatile Record *record = control.record;
-  if (stop || !finite) *control.stopped_at = control.number;
+  if (stops) *control.stopped_at = control.number;
   record->norm    = norm;
-  record->outcome = stop || !finite;
+  record->outcome = stops;
   __threadfence_system(); // the host reads these once it sees the next
   record->ready = control.round;
 }

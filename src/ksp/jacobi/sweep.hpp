@@ -29,7 +29,7 @@ PetscErrorCode JacobiSweep_Host(const JacobiSweep &sweep, PetscReal *norm);
 
 /// What a sweep on the device has beside: it does nothing if an earlier one has stopped the solve.
 struct JacobiControl {
-  PetscReal *partial;    ///< [JACOBI_BLOCKS] norms of the blocks
+  PetscReal *partial;    ///< [JACOBI_BLOCKS] norms of the blocks; of a run twice as many
   unsigned  *arrived;    ///< [1] zero before and after
   int       *stopped_at; ///< [1] the sweep after which nothing more is to change; null: never
   Record    *record;     ///< pinned: of this sweep; null without a norm

@@ -31,7 +31,7 @@ PetscErrorCode Sweeper::Begin()
   } const start;
   static_assert(sizeof(start) <= sizeof(double) * 2, "The two counters lie before the norms");
   Stream stream;
-  PetscCall(jacobi->scratch.Reserve(sizeof(double) * 2 + JACOBI_BLOCKS * sizeof(PetscReal)));
+  PetscCall(jacobi->scratch.Reserve(sizeof(double) * 2 + 2 * JACOBI_BLOCKS * sizeof(PetscReal)));
   if (!jacobi->records.data()) {
     PetscCall(jacobi->records.Reserve(RECORDS * sizeof(Record)));
     memset(jacobi->records.data(), 0, RECORDS * sizeof(Record)); // rounds begin at 1

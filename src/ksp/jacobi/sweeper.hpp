@@ -3,13 +3,10 @@
 
 #include "ksp/common/converged.hpp"
 #include "ksp/jacobi/jacobi.hpp"
-#include "ksp/jacobi/sweep.hpp"
+#include "ksp/jacobi/run.hpp"
 
 namespace sparsegpu
 {
-
-/// Records are used in turn: more of them than the host may be ahead.
-constexpr PetscInt RECORDS = 2 * RecordLag::MOST;
 
 /// A solve under way.
 struct Sweeper {
@@ -23,6 +20,9 @@ struct Sweeper {
   NormTest      test{-1, PETSC_MAX_REAL, PETSC_MAX_INT};
   PetscReal     value = 0;                                         ///< norm of the last sweep on the host
   Scalar       *x[2] = {}, *product = nullptr, *inverse = nullptr; ///< [rows] on the device, vectors on the host
+  bool          runs   = false;                                    ///< many sweeps are launched at a time
+  JacobiRun     run    = {};                                       ///< the last one launched
+  PetscInt      coming = 0, longest = 0;                           ///< sweeps of the next, and of any
 
   PetscErrorCode Begin();
   PetscErrorCode BeginOnVectors();
@@ -32,6 +32,10 @@ struct Sweeper {
   PetscErrorCode Launch(PetscInt k);
   PetscErrorCode LaunchOnArrays(PetscInt k);
   PetscErrorCode LaunchSweep(PetscInt k, const JacobiSweep &sweep, Format *fused);
+  PetscErrorCode PlanRuns();
+  PetscErrorCode LaunchRuns(PetscInt heard, PetscInt last, PetscInt left, PetscInt *launched);
+  PetscErrorCode LaunchRun(PetscInt k, PetscInt count);
+  PetscErrorCode StartRun(PetscInt k, PetscInt count, Format *format, const JacobiSweep &sweep);
   void           SetCurrent();
   PetscErrorCode Hear(PetscInt k, PetscReal *norm);
   /// Has the last sweep ended that was launched?

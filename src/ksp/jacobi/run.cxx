@@ -1,0 +1,119 @@
+/// Which solves launch runs, how long they are, and when.
+#include <algorithm>
+#include <cstring>
+#include "ksp/jacobi/sweeper.hpp"
+
+namespace sparsegpu
+{
+
+/// Can sweeps be launched so, and are they to? The host must be one that may hear late of norms.
+PetscErrorCode Sweeper::PlanRuns()
+{
+  PetscFunctionBegin;
+  runs = false;
+#if defined(SPARSEGPU_HAVE_CUDA)
+  constexpr PetscInt ENTRIES = 1 << 30; // of a run: at 30 bytes each some 15 ms, in which nobody else gets the device
+  Jacobi            *jacobi  = JacobiOf(ksp);
+  Format            *format  = nullptr;
+  if (jacobi->small_mode == SmallMode::Off) PetscFunctionReturn(PETSC_SUCCESS);
+  if (jacobi->direct.active())
+    format = jacobi->direct.format();
+  else
+    PetscCall(FindFused(&format));
+  if (!format || !format->SweepsJacobi() || strcmp(format->Name(), "csr")) PetscFunctionReturn(PETSC_SUCCESS);
+  const CsrLayout layout = static_cast<Csr *>(format)->OnDevice();
+  if (layout.rows == 0 || !IsSmall(jacobi->small_mode, layout.rows, layout.nonzeros))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PlanJacobiRun_CUDA(layout, &run, &runs));
+  longest = std::max<PetscInt>(1, std::min(RUN_MOST, ENTRIES / std::max(layout.rows, layout.nonzeros)));
+  coming  = std::min(RUN_FIRST, longest);
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Launches what the device needs, so as not to wait for the host: the next run once half of the last has been heard
+/// of, unless that is the end, `left` sweeps away. Sweeps 0 .. *launched - 1 have been launched.
+PetscErrorCode Sweeper::LaunchRuns(PetscInt heard, PetscInt last, PetscInt left, PetscInt *launched)
+{
+  PetscFunctionBegin;
+  while (runs && *launched < last) {
+    const PetscInt ahead = *launched - heard, count = std::min(coming, last - *launched);
+    if (ahead > 0 && (2 * ahead > run.sweeps || left <= ahead)) break;
+    PetscCall(LaunchRun(*launched, count));
+    if (!runs) break;
+    *launched += count;
+    coming = std::min(2 * coming, longest);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Sweeps k .. k + count - 1, from one buffer to the other and back.
+PetscErrorCode Sweeper::LaunchRun(PetscInt k, PetscInt count)
+{
+  Jacobi            *jacobi = JacobiOf(ksp);
+  const Vec          from = ksp->work[JACOBI_X + k % 2], next = ksp->work[JACOBI_X + (k + 1) % 2];
+  Format            *format;
+  JacobiSweep        sweep = {};
+  const PetscScalar *b, *d;
+  PetscScalar       *p, *q;
+  PetscMemType       where;
+
+  PetscFunctionBegin;
+  sweep.damping = jacobi->damping;
+  sweep.norm    = norm;
+  if (jacobi->direct.active()) {
+    sweep.rows = jacobi->direct.rows();
+    PetscCall(jacobi->direct.Rhs(&sweep.b));
+    sweep.inverse = inverse;
+    sweep.x       = x[k % 2];
+    sweep.next    = x[(k + 1) % 2];
+    PetscCall(StartRun(k, count, jacobi->direct.format(), sweep));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(FindFused(&format));
+  PetscCall(VecGetLocalSize(from, &sweep.rows));
+  PetscCall(VecGetArrayReadAndMemType(ksp->work[JACOBI_RHS], &b, &where));
+  PetscCall(VecGetArrayReadAndMemType(ksp->work[JACOBI_INVERSE], &d, &where));
+  PetscCall(VecGetArrayAndMemType(from, &p, &where));
+  PetscCall(VecGetArrayAndMemType(next, &q, &where));
+  sweep.b       = reinterpret_cast<const Scalar *>(b);
+  sweep.inverse = reinterpret_cast<const Scalar *>(d);
+  sweep.x       = reinterpret_cast<const Scalar *>(p);
+  sweep.next    = reinterpret_cast<Scalar *>(q);
+  PetscCall(StartRun(k, count, format, sweep));
+  PetscCall(VecRestoreArrayAndMemType(next, &q));
+  PetscCall(VecRestoreArrayAndMemType(from, &p));
+  PetscCall(VecRestoreArrayReadAndMemType(ksp->work[JACOBI_INVERSE], &d));
+  PetscCall(VecRestoreArrayReadAndMemType(ksp->work[JACOBI_RHS], &b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The same on arrays of the device, with the format that PlanRuns() has found. No more runs if there is no room.
+PetscErrorCode Sweeper::StartRun(PetscInt k, PetscInt count, Format *format, const JacobiSweep &sweep)
+{
+  PetscFunctionBegin;
+#if defined(SPARSEGPU_HAVE_CUDA)
+  Jacobi *jacobi = JacobiOf(ksp);
+  Stream  stream;
+  control.number    = static_cast<int>(k);
+  control.round     = jacobi->round + 1;
+  control.converged = test.converged;
+  control.diverged  = test.diverged;
+  run.sweeps        = static_cast<int>(count);
+  run.tested_from   = test.from - Counted(0); // Counted(k) >= test.from
+  run.records       = norm == JacobiNorm::None ? nullptr : records;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(CsrRunJacobi_CUDA(static_cast<Csr *>(format)->OnDevice(), sweep, control, run, stream, &runs));
+  PetscCall(PetscLogGpuTimeEnd());
+  const int swept = static_cast<int>(runs ? count : 0); // the last one is what Hear() counts from
+  control.number += swept - 1;
+  control.round += swept - 1;
+  jacobi->round += swept;
+  jacobi->runs = runs;
+  PetscCall(PetscLogGpuFlops(6.0 * sweep.rows * swept));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

@@ -1,0 +1,34 @@
+/// Runs: many sweeps in one launch, for systems in csr so small that launches would take most of the time. Between two
+/// sweeps all thread blocks wait for each other; then each of them joins the norms of all, in the order of single
+/// sweeps, and so knows by itself whether the sweep was the last one. Norms and iterates have the bits of single
+/// sweeps.
+#pragma once
+
+#include "ksp/jacobi/sweep.hpp"
+#include "mat/formats/csr/csr.hpp"
+
+namespace sparsegpu
+{
+
+/// What a run has beside JacobiControl, whose number and round are those of its first sweep.
+struct JacobiRun {
+  unsigned blocks;      ///< of a single sweep
+  unsigned launched;    ///< thread blocks; each does the work of one or more of those
+  size_t   bytes;       ///< of shared memory for a block's part of A; 0 if A is read where it is
+  int      sweeps;      ///< at most
+  PetscInt tested_from; ///< the first sweep whose norm is tested
+  Record  *records;     ///< [RECORDS] pinned, record k % RECORDS is of sweep k; null without a norm
+};
+
+constexpr PetscInt RUN_FIRST = 64, RUN_MOST = 1024; // sweeps: a host hears of some soon, launches are rare
+/// Records are used in turn: more of them than the host may be ahead, half a run and another.
+constexpr PetscInt RECORDS = 2 * RUN_MOST;
+
+/// Sets blocks, launched and bytes for A, without chunks; false where the device does not let blocks wait.
+PetscErrorCode PlanJacobiRun_CUDA(const CsrLayout &A, JacobiRun *run, bool *fits);
+/// Asynchronous, bitwise reproducible. `sweep` is the first one; the next goes back, and writes sweep.x. False, and
+/// nothing is done, where the device does not have the room for all blocks that it was found to have.
+PetscErrorCode CsrRunJacobi_CUDA(const CsrLayout &A, const JacobiSweep &sweep, const JacobiControl &control,
+                                 const JacobiRun &run, Stream stream, bool *launched);
+
+} // namespace sparsegpu
