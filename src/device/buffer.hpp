@@ -61,18 +61,19 @@ public:
   {
     PetscFunctionBegin;
     space_ = space;
-    size_  = size;
+    size_  = 0; // until there is room
     host_.clear();
     if (space == Space::Host) {
       PetscCallCXX(host_.assign(entries, entries + size));
     } else {
       Stream stream;
-      PetscCall(device_.Reserve(size_ * sizeof(T)));
+      PetscCall(device_.Reserve(size * sizeof(T)));
       PetscCall(DeviceStream(&stream));
-      PetscCall(DeviceCopyIn(device_.data(), entries, size_ * sizeof(T), stream));
+      PetscCall(DeviceCopyIn(device_.data(), entries, size * sizeof(T), stream));
       // the copy from pageable memory may still be under way when `entries` ends
       PetscCall(DeviceSynchronize(stream));
     }
+    size_ = size;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   /// A copy on the device of `size` entries that lie there, or on the host alone (`there` null).
@@ -95,11 +96,12 @@ public:
   {
     PetscFunctionBegin;
     space_ = space;
-    size_  = size;
+    size_  = 0; // until there is room
     if (space == Space::Host)
       PetscCallCXX(host_.assign(size, T()));
     else
       PetscCall(device_.Reserve(size * sizeof(T)));
+    size_ = size;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   /// Keeps the first `size` entries.

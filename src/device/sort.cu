@@ -26,12 +26,12 @@ static __global__ void identity_kernel(PetscInt count, PetscInt *index)
   if (k < count) index[k] = k;
 }
 
-PetscErrorCode SortKeys(PetscInt count, int bits, Array<unsigned> *keys, Array<PetscInt> *order, DeviceMemory *scratch,
-                        Stream stream)
+template <class Key> PetscErrorCode SortKeys(PetscInt count, int bits, Array<Key> *keys, Array<PetscInt> *order,
+                                             DeviceMemory *scratch, Stream stream)
 {
   constexpr int      THREADS = 256;
   const cudaStream_t s       = static_cast<cudaStream_t>(stream);
-  Array<unsigned>    other_keys;
+  Array<Key>         other_keys;
   Array<PetscInt>    other_order;
 
   PetscFunctionBegin;
@@ -46,5 +46,7 @@ PetscErrorCode SortKeys(PetscInt count, int bits, Array<unsigned> *keys, Array<P
   std::swap(*keys, other_keys);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+template PetscErrorCode SortKeys(PetscInt, int, Array<unsigned> *, Array<PetscInt> *, DeviceMemory *, Stream);
+template PetscErrorCode SortKeys(PetscInt, int, Array<unsigned long long> *, Array<PetscInt> *, DeviceMemory *, Stream);
 
 } // namespace sparsegpu

@@ -107,8 +107,8 @@ struct Context {
   DeviceMemory                 x, y, z;         ///< scratch for host vectors in a product on the device
   DeviceRows                   rows;            ///< of A, while its format is being chosen and built
   PetscObjectState             rows_state = -1; ///< of A then
-  std::shared_ptr<RowFindings> found;           ///< about them
-  PetscObjectState             found_state = -1;
+  PatternKey                   rows_key;
+  std::shared_ptr<RowFindings> found; ///< about them
   CooMap                       coo;
   DeviceMemory                 coo_values;
   PetscCount                   coo_entries  = -1;      ///< given to MatSetPreallocationCOO()

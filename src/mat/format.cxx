@@ -2,6 +2,7 @@
 #include "device/scatter.hpp"
 #include "mat/device_rows.hpp"
 #include "mat/format.hpp"
+#include "mat/may_lack_memory.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
@@ -24,6 +25,21 @@ std::unique_ptr<Format> MakeFormat(const std::string &name)
 #include "mat/formats.def"
 #undef FORMAT
   return nullptr;
+}
+
+PetscErrorCode CheckFormat(const std::string &name, const CsrView &A, const Parameters &parameters, bool *ok,
+                           std::string *why)
+{
+  const std::unique_ptr<Format> format = MakeFormat(name);
+  CsrView                       host   = A;
+  bool                          lacks  = true;
+
+  PetscFunctionBegin;
+  if (A.device.i) PetscCall(MayLackMemory([&] { return format->Check(A, parameters, ok, why); }, &lacks));
+  host.device = CsrArrays();
+  host.found.reset();
+  if (lacks) PetscCall(format->Check(host, parameters, ok, why));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode Format::Check(const CsrView &, const Parameters &, bool *ok, std::string *) const
@@ -109,21 +125,33 @@ PetscErrorCode Format::Encode()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Format::FindSlots(const CsrView &A)
+/// *found is false where the device lacks memory for that.
+PetscErrorCode Format::FindSlots(const CsrView &A, bool *found)
 {
   std::vector<PetscInt> slot;
-  DeviceRows            rows;
-  CsrView               B = A;
   Stream                stream;
+  bool                  lacks = false;
 
-  PetscFunctionBegin;
-  if (space_ == Space::Device && ConvertsOnDevice()) {
+  const auto there = [&]() -> PetscErrorCode {
+    DeviceRows      rows;
+    Array<PetscInt> places;
+    CsrView         B = A;
+
+    PetscFunctionBegin;
     if (!A.device.i) PetscCall(rows.Upload(A, false));
     if (!A.device.i) B.device = rows.View();
-    PetscCall(DeviceStream(&stream));
-    PetscCall(slot_.Allocate(nonzeros_, space_));
-    PetscCall(SlotsOnDevice(B, slot_.data(), stream));
+    PetscCall(places.Allocate(nonzeros_, space_));
+    PetscCall(SlotsOnDevice(B, places.data(), stream));
     PetscCall(DeviceSynchronize(stream)); // the rows go
+    slot_ = std::move(places);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  PetscFunctionBegin;
+  *found = true;
+  if (space_ == Space::Device && ConvertsOnDevice()) {
+    PetscCall(DeviceStream(&stream));
+    PetscCall(MayLackMemory(there, &lacks));
+    *found = !lacks;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCallCXX(slot.resize(nonzeros_));
@@ -183,7 +211,8 @@ PetscErrorCode Format::Update(const CsrView &A, const Scalar *a, Space where, bo
     Borrow(A);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (!CsrOrder() && slot_.size() != static_cast<size_t>(nonzeros_)) PetscCall(FindSlots(A));
+  if (!CsrOrder() && slot_.size() != static_cast<size_t>(nonzeros_)) PetscCall(FindSlots(A, fits));
+  if (!*fits) PetscFunctionReturn(PETSC_SUCCESS); // whoever builds it anew knows other ways
   PetscCall(CopyToSlots(a, where));
   PetscCall(Encode());
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -125,7 +125,7 @@ protected:
 
 private:
   bool FromDevice(const CsrView &A) const { return space_ == Space::Device && A.device.i && ConvertsOnDevice(); }
-  PetscErrorCode FindSlots(const CsrView &A);
+  PetscErrorCode FindSlots(const CsrView &A, bool *found);
   PetscErrorCode BuildValuesOnDevice(const CsrView &A);
   PetscErrorCode CopyToSlots(const Scalar *a, Space where);
   PetscErrorCode Encode();
@@ -140,6 +140,9 @@ private:
 const std::vector<const char *> &FormatNames();
 /// Null for an unknown name.
 std::unique_ptr<Format> MakeFormat(const std::string &name);
+/// Check() of the format of that name; on the host where the device lacks memory to look at A.device.
+PetscErrorCode CheckFormat(const std::string &name, const CsrView &A, const Parameters &parameters, bool *ok,
+                           std::string *why);
 
 #define FORMAT(name) std::unique_ptr<Format> MakeFormat_##name();
 #include "mat/formats.def"

@@ -39,7 +39,7 @@ PetscErrorCode GetChoice(const CsrView &A, const CsrView &view, const PatternKey
     bool        ok = waiting->pattern == key;
     std::string why;
     if (waiting->inherited) ok = waiting->choice->fingerprint == TakeFingerprint(A, space);
-    if (ok) PetscCall(MakeFormat(waiting->choice->name)->Check(view, parameters, &ok, &why)); // values may matter
+    if (ok) PetscCall(CheckFormat(waiting->choice->name, view, parameters, &ok, &why)); // values may matter
     if (!ok) waiting->choice.reset();
   }
   if (!waiting->choice) {

@@ -20,7 +20,7 @@ template <class Call> PetscErrorCode Quietly(Call call, PetscErrorCode *code)
 /// `call`, where it may lack memory without an end to the run: *lacks, and no message, if it does.
 template <class Call> PetscErrorCode MayLackMemory(Call call, bool *lacks)
 {
-  PetscErrorCode ierr;
+  PetscErrorCode ierr = PETSC_SUCCESS;
 
   PetscFunctionBegin;
   PetscCall(Quietly(call, &ierr));

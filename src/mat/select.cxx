@@ -121,9 +121,9 @@ static PetscErrorCode CandidatesOnDevice(const CsrView &A, const Parameters &par
     PetscCall(FindRowClasses(A, &classes, &ok));
     if (ok)
       PetscCallCXX(candidates->push_back({"stencil", 1.0 * f.rows, 0.8, there(STENCIL_ON_DEVICE, STENCIL_CONVERSION)}));
-    if (ok && A.found) PetscCallCXX(A.found->classes = std::make_shared<RowClasses>(std::move(classes)));
+    if (ok && A.device.i && A.found) PetscCallCXX(A.found->classes = std::make_shared<RowClasses>(std::move(classes)));
   }
-  if (A.found && plan.slices) {
+  if (A.device.i && A.found && plan.slices) {
     PetscCallCXX(A.found->plan = std::make_shared<SellPlan>(std::move(plan)));
     A.found->window = parameters.sell_window;
   }

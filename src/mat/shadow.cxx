@@ -55,7 +55,7 @@ static PetscErrorCode SideView(const CsrView &A, Side side, Shadow *shadow, CsrV
   PetscFunctionBegin;
   *view = A;
   if (side == Side::Normal) PetscFunctionReturn(PETSC_SUCCESS);
-  if (shadow->tperm.size() != static_cast<size_t>(A.nonzeros))
+  if (shadow->ti.empty() || shadow->tperm.size() != static_cast<size_t>(A.nonzeros))
     PetscCall(TransposePattern(A, &shadow->ti, &shadow->tj, &shadow->tperm)); // released
   PetscCallCXX(shadow->ta.resize(A.nonzeros));
   for (PetscInt t = 0; t < A.nonzeros; t++) {
@@ -69,7 +69,7 @@ static PetscErrorCode SideView(const CsrView &A, Side side, Shadow *shadow, CsrV
 static void DropDeviceRows(Context *context)
 {
   context->rows       = DeviceRows();
-  context->rows_state = context->found_state = -1;
+  context->rows_state = -1;
   context->found.reset();
 }
 
@@ -83,21 +83,22 @@ PetscErrorCode GetDeviceRows(Mat A, Context *context, const PatternKey &key, Csr
   if (view->device.i || view->nonzeros < context->settings.parameters.device_conversion)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
-  if (context->found_state != state) PetscCallCXX(context->found = std::make_shared<RowFindings>());
-  context->found_state = state;
-  view->found          = context->found;
+  if (context->rows_state != state || !(context->rows_key == key)) DropDeviceRows(context); // of an earlier failure
   if (early.format && early.pattern == key && early.state == state) {
     const CsrLayout csr = static_cast<const Csr &>(*early.format).OnDevice();
     view->device        = CsrArrays{csr.i, csr.j, csr.a};
-    PetscFunctionReturn(PETSC_SUCCESS);
+  } else {
+    if (!context->rows.View().a) PetscCall(MayLackMemory([&] { return context->rows.Upload(*view, true); }, &lacks));
+    if (lacks) {
+      DropDeviceRows(context);
+      PetscFunctionReturn(PETSC_SUCCESS); // the host has the time
+    }
+    view->device = context->rows.View();
   }
-  if (context->rows_state != state) {
-    context->rows_state = -1;
-    PetscCall(MayLackMemory([&] { return context->rows.Upload(*view, true); }, &lacks));
-    if (lacks) PetscFunctionReturn(PETSC_SUCCESS); // the host has the time
-    context->rows_state = state;
-  }
-  view->device = context->rows.View();
+  context->rows_state = state;
+  context->rows_key   = key;
+  if (!context->found) PetscCallCXX(context->found = std::make_shared<RowFindings>());
+  view->found = context->found;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -128,7 +129,7 @@ static PetscErrorCode PickFormat(const CsrView &A, const CsrView &view, const Pa
   if (!settings.strict || settings.off_diagonal || side != Side::Normal) {
     bool        ok;
     std::string why;
-    PetscCall(MakeFormat(*name)->Check(view, parameters, &ok, &why));
+    PetscCall(CheckFormat(*name, view, parameters, &ok, &why));
     if (!ok) {
       PetscCallCXX(*reason = *name + " refuses this " +
                              (settings.off_diagonal  ? "off-diagonal block: "
@@ -178,8 +179,12 @@ static PetscErrorCode BuildShadow(Mat A, Context *context, const CsrView &csr, c
   } else if (space == Space::Device && of != Side::Normal && ReadsDeviceRows(context->settings) &&
              view.nonzeros >= parameters.device_conversion) {
     PetscCall(MayLackMemory([&] { return transposed.Upload(view, true); }, &lacks));
-    if (!lacks) view.device = transposed.View();
-    PetscCallCXX(view.found = std::make_shared<RowFindings>());
+    if (lacks) {
+      transposed = DeviceRows();
+    } else {
+      view.device = transposed.View();
+      PetscCallCXX(view.found = std::make_shared<RowFindings>());
+    }
   }
   PetscCall(PickFormat(csr, view, key, context, parameters, side, space, early, &name, &shadow->reason));
   const auto make = [&]() -> std::unique_ptr<Format> {

@@ -156,6 +156,7 @@ PetscErrorCode PCSetUp_SparseGPU(PC pc)
   if (block->block_options.wanted) {
     if (!block->blocks || pc->flag != SAME_NONZERO_PATTERN)
       PetscCallCXX(block->blocks = std::make_shared<BlockJacobi>(block->block_options));
+    PetscCall(MatDestroy(&block->factor)); // of another kind, before
     PetscCall(block->blocks->SetUp(pc, A, block->info.zeropivot));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -209,7 +210,7 @@ PetscErrorCode PCPostSolve_SparseGPU(PC pc, KSP, Vec, Vec)
   const Block *block = BlockOf(pc);
 
   PetscFunctionBegin;
-  if (block->factor && !block->complete) PetscCall(FactorOf(block->factor)->CheckStuck());
+  if (block->factor && !block->complete && !block->blocks) PetscCall(FactorOf(block->factor)->CheckStuck());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -361,10 +362,11 @@ PetscErrorCode PCCreate_SparseGPU(PC pc)
 
 PetscErrorCode DeviceFactorOf(PC pc, Factor **factor)
 {
-  PetscBool     ours, ilu, icc, in_place = PETSC_FALSE, same = PETSC_FALSE;
-  MatFactorType kind;
-  MatSolverType solver;
-  Mat           F = nullptr;
+  PetscBool      ours, ilu, icc, in_place = PETSC_FALSE, same = PETSC_FALSE;
+  MatFactorType  kind;
+  MatFactorError failed;
+  MatSolverType  solver;
+  Mat            F = nullptr;
 
   PetscFunctionBegin;
   *factor = nullptr;
@@ -376,7 +378,8 @@ PetscErrorCode DeviceFactorOf(PC pc, Factor **factor)
   if ((ilu && !in_place) || icc) PetscCall(PCFactorGetMatrix(pc, &F));
   if (!F) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetFactorType(F, &kind));
-  if (kind != MAT_FACTOR_ILU && kind != MAT_FACTOR_ICC) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatFactorGetError(F, &failed));
+  if (failed || (kind != MAT_FACTOR_ILU && kind != MAT_FACTOR_ICC)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatFactorGetSolverType(F, &solver));
   PetscCall(PetscStrcmp(solver, MATSOLVERSPARSEGPU, &same));
   if (same && FactorOf(F)->Where() == Space::Device) *factor = FactorOf(F);

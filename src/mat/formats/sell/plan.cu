@@ -57,13 +57,13 @@ static __global__ void count_kernel(PetscInt rows, const PetscInt *i, PetscInt l
 }
 
 /// Sorted by these, rows lie window by window and by falling length, those of other classes last.
-static __global__ void keys_kernel(PetscInt rows, const PetscInt *i, PetscInt window, PetscInt longest, unsigned *key)
+template <class Key>
+static __global__ void keys_kernel(PetscInt rows, const PetscInt *i, PetscInt window, PetscInt longest, Key *key)
 {
   const PetscCount r = INDEX;
   if (r >= rows) return;
   const PetscInt length = i[r + 1] - i[r];
-  key[r] =
-      static_cast<unsigned>(r / window) << 8 | static_cast<unsigned>(length > longest ? longest + 1 : longest - length);
+  key[r] = static_cast<Key>(r / window) << 8 | static_cast<Key>(length > longest ? longest + 1 : longest - length);
 }
 
 /// Lengths of the places, and of each slice its width in begin[slice]; a warp a slice.
@@ -94,22 +94,33 @@ static int Bits(unsigned long long most)
   return bits;
 }
 
+template <class Key>
+static PetscErrorCode Sort(const CsrView &A, PetscInt window, SellPlan *plan, DeviceMemory *scratch, Stream stream)
+{
+  const int  bits = 8 + Bits(static_cast<unsigned long long>(A.rows / window));
+  Array<Key> key;
+
+  PetscFunctionBegin;
+  PetscCall(key.Allocate(A.rows, Space::Device));
+  keys_kernel<<<Blocks(A.rows), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(A.rows, A.device.i, window,
+                                                                                 plan->longest, key.data());
+  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscCall(SortKeys(A.rows, bits, &key, &plan->device_order, scratch, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Orders the rows in windows and cuts slices; *places: sum of the widths.
 static PetscErrorCode Slice(const CsrView &A, PetscInt window, SellPlan *plan, PetscInt *places, DeviceMemory *scratch,
                             Stream stream)
 {
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
-  Array<unsigned>    key;
 
   PetscFunctionBegin;
   plan->window = window;
-  if (window > 1) {
-    PetscCall(key.Allocate(A.rows, Space::Device));
-    keys_kernel<<<Blocks(A.rows), THREADS, 0, s>>>(A.rows, A.device.i, window, plan->longest, key.data());
-    SparseGPUCallCUDA(cudaPeekAtLastError());
-    PetscCall(SortKeys(A.rows, 8 + Bits(static_cast<unsigned long long>(A.rows / window)), &key, &plan->device_order,
-                       scratch, stream));
-  }
+  if (window > 1 && A.rows / window < 1 << 24)
+    PetscCall(Sort<unsigned>(A, window, plan, scratch, stream));
+  else if (window > 1)
+    PetscCall(Sort<unsigned long long>(A, window, plan, scratch, stream));
   PetscCall(plan->device_begin.Allocate(static_cast<size_t>(plan->slices) + 1, Space::Device));
   PetscCall(plan->device_length.Allocate(static_cast<size_t>(plan->slices) * HEIGHT, Space::Device));
   slices_kernel<<<Blocks(static_cast<PetscCount>(plan->slices) * HEIGHT), THREADS, 0, s>>>(

@@ -2,6 +2,7 @@
 #include "mat/device_rows.hpp"
 #include "mat/formats/stencil/classes.hpp"
 #include "mat/formats/stencil/stencil.hpp"
+#include "mat/may_lack_memory.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
@@ -35,6 +36,7 @@ PetscErrorCode FindRowClasses(const CsrView &A, RowClasses *classes, bool *few)
     if (!collide) PetscFunctionReturn(PETSC_SUCCESS);
     *few     = false; // different rows of one hash
     *classes = RowClasses();
+    if (!A.a) PetscFunctionReturn(PETSC_SUCCESS); // the values lie on the device alone
   }
 #endif
   PetscCallCXX(classes->row_class.resize(A.rows));
@@ -133,16 +135,23 @@ PetscErrorCode Stencil::Update(const CsrView &A, const Scalar *a, Space where, b
   DeviceRows  rows;
   CsrView     B = A;
   std::string why;
+  bool        lacks = false;
 
+  const auto renew = [&]() -> PetscErrorCode {
+    PetscFunctionBegin;
+    if (space_ == Space::Device) {
+      PetscCall(rows.Upload(B, where == Space::Host));
+      B.device = rows.View();
+      if (where == Space::Device) B.device.a = a;
+    }
+    PetscCall(Check(B, Parameters(), fits, &why));
+    if (*fits) PetscCall(BuildPattern(B, Parameters()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
   PetscFunctionBegin;
-  B.a = a;
-  if (space_ == Space::Device) {
-    PetscCall(rows.Upload(B, where == Space::Host));
-    B.device = rows.View();
-    if (where == Space::Device) B.device.a = a;
-  }
-  PetscCall(Check(B, Parameters(), fits, &why));
-  if (*fits) PetscCall(BuildPattern(B, Parameters()));
+  B.a = where == Space::Host ? a : nullptr;
+  PetscCall(MayLackMemory(renew, &lacks));
+  if (lacks) *fits = false; // whoever builds it anew knows other ways
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
