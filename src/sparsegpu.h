@@ -210,8 +210,8 @@ M*/
 + -ksp_sparsegpujacobi_test test        - residual (default): its norm, of the type of -ksp_norm_type; difference: the
 largest change of an unknown in a sweep, compared with that of the first sweep
 . -ksp_sparsegpujacobi_damping omega    - part of the correction that is taken (default 1), `KSPRichardsonSetScale()`
-- -ksp_sparsegpujacobi_persistent auto  - many sweeps in one launch: auto, up to 100,000 unknowns; on, wherever that is
-possible; off
+- -ksp_sparsegpujacobi_persistent auto  - many sweeps in one launch: auto, up to 100,000 unknowns and 524,288 entries;
+on, wherever that is possible; off
 
   Level: beginner
 

@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <limits>
+#include <unistd.h>
 
 namespace testing
 {
@@ -119,7 +120,7 @@ inline PetscErrorCode Gather(Mat A, Problem *p)
 /// What `view` writes to an ASCII viewer, on rank 0; by way of a file called `name` and the number of ranks.
 template <class View> PetscErrorCode TextOf(MPI_Comm comm, const std::string &name, std::string *text, View view)
 {
-  const std::string file = name + "_" + std::to_string(PetscGlobalSize) + ".txt";
+  const std::string file = name + "_" + std::to_string(getpid()) + ".txt"; // other tests run in the same folder
   PetscViewer       viewer;
   FILE             *f;
 

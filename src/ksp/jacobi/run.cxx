@@ -21,7 +21,10 @@ PetscErrorCode Sweeper::PlanRuns()
   else
     PetscCall(FindFused(&format));
   if (!format || !format->SweepsJacobi() || strcmp(format->Name(), "csr")) PetscFunctionReturn(PETSC_SUCCESS);
-  const CsrLayout layout = static_cast<Csr *>(format)->OnDevice();
+  const CsrLayout    layout = static_cast<Csr *>(format)->OnDevice();
+  constexpr PetscInt MOST =
+      524288; // entries: more, and sweeps of their own, all of the GPU at work, are faster: measured
+  if (jacobi->small_mode == SmallMode::Auto && layout.nonzeros > MOST) PetscFunctionReturn(PETSC_SUCCESS);
   if (layout.rows == 0 || !IsSmall(jacobi->small_mode, layout.rows, layout.nonzeros))
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PlanJacobiRun_CUDA(layout, &run, &runs));
