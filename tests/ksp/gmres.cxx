@@ -573,7 +573,7 @@ static PetscErrorCode HostFactors()
   for (const char *pc : {"-pc_type ilu -pc_factor_mat_solver_type sparsegpu", "-pc_type sparsegpu",
                          "-pc_type sparsegpu -pc_sparsegpu_factor none"}) {
     const std::string options = std::string(pc) + " -ksp_rtol 1e-10 -ksp_gmres_restart ";
-    PetscInt          before, after;
+    PetscInt          before = 0, after = 0;
     Outcome           outcome;
     PetscCall(Compare(A, b, nullptr, options + "9"));
     PetscCall(Compare(A, b, guess, options + "3"));
