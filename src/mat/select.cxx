@@ -25,10 +25,10 @@ namespace sparsegpu
 /// Bytes of a value under the codec that would hold all of them.
 static PetscErrorCode ValueBytes(const CsrView &A, const Parameters &parameters, PetscLogDouble *bytes)
 {
-  std::vector<Scalar> dictionary;
-  bool                holds = false;
-  const Space         space = A.device.a ? Space::Device : Space::Host;
-  const size_t        n     = static_cast<size_t>(A.nonzeros);
+  std::vector<Scalar>          dictionary;
+  bool                         holds = false;
+  [[maybe_unused]] const Space space = A.device.a ? Space::Device : Space::Host;
+  const size_t                 n     = static_cast<size_t>(A.nonzeros);
 
   PetscFunctionBegin; // full-mantissa values end both searches at once
   *bytes = sizeof(Scalar);

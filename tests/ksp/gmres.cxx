@@ -371,21 +371,8 @@ static PetscErrorCode Reproducible()
 /// Does the KSP say after a solve that it ran whole cycles in one launch?
 static PetscErrorCode RunsWholeCycles(Mat A, Vec b, bool *whole)
 {
-  KSP         ksp;
-  Vec         x;
-  std::string text;
-
   PetscFunctionBeginUser;
-  PetscCall(VecDuplicate(b, &x));
-  PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(TextOf(PetscObjectComm((PetscObject)A), "gmres_view", &text,
-                   [&](PetscViewer viewer) { return KSPView(ksp, viewer); }));
-  *whole = text.find("whole cycles in one launch") != std::string::npos;
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
+  PetscCall(ViewTells(A, b, "gmres_view", "whole cycles in one launch", whole));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -511,6 +498,18 @@ static PetscErrorCode CheckSpectrum()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// A system with its right-hand side and a guess on the host.
+static PetscErrorCode HostSystem(Mat *A, Vec *b, Vec *guess)
+{
+  PetscFunctionBeginUser;
+  PetscCall(CreateMatrix(PETSC_COMM_WORLD, Convection(33, 30), MATSPARSEGPU, nullptr, Layout::Even, A));
+  PetscCall(HostVector(*A, guess));
+  PetscCall(HostVector(*A, b));
+  PetscCall(KnownRhs(*A, *b));
+  PetscCall(VecSet(*guess, (PetscReal)0.5));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Vectors on the host, products on the GPU: what a PETSc without CUDA has on a machine with one. The solve runs on the
 /// GPU, with and without a monitor that asks for the iterates.
 static PetscErrorCode HostVectors()
@@ -524,11 +523,7 @@ static PetscErrorCode HostVectors()
   PetscCall(SparseGPUHasDevice(&device));
   if (!device) return Skip("skipped: no GPU");
   const Options backend("-sparsegpu_backend cuda");
-  PetscCall(CreateMatrix(PETSC_COMM_WORLD, Convection(33, 30), MATSPARSEGPU, nullptr, Layout::Even, &A));
-  PetscCall(HostVector(A, &guess));
-  PetscCall(HostVector(A, &b));
-  PetscCall(KnownRhs(A, b));
-  PetscCall(VecSet(guess, (PetscReal)0.5));
+  PetscCall(HostSystem(&A, &b, &guess));
   for (const char *persistent : {"auto", "off"}) {
     const Option option("-ksp_sparsegpugmres_persistent", persistent);
     for (const char *side : {"left", "right"}) {
@@ -565,11 +560,7 @@ static PetscErrorCode HostFactors()
   if (!device) return Skip("skipped: no GPU");
   PetscCall(PetscLogDefaultBegin());
   const Options backend("-sparsegpu_backend cuda");
-  PetscCall(CreateMatrix(PETSC_COMM_WORLD, Convection(33, 30), MATSPARSEGPU, nullptr, Layout::Even, &A));
-  PetscCall(HostVector(A, &guess));
-  PetscCall(HostVector(A, &b));
-  PetscCall(KnownRhs(A, b));
-  PetscCall(VecSet(guess, (PetscReal)0.5));
+  PetscCall(HostSystem(&A, &b, &guess));
   for (const char *pc : {"-pc_type ilu -pc_factor_mat_solver_type sparsegpu", "-pc_type sparsegpu",
                          "-pc_type sparsegpu -pc_sparsegpu_factor none"}) {
     const std::string options = std::string(pc) + " -ksp_rtol 1e-10 -ksp_gmres_restart ";

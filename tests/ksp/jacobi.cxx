@@ -178,21 +178,8 @@ static PetscErrorCode Late()
 /// Does the view tell that the solve launched many sweeps at a time?
 static PetscErrorCode LaunchesRuns(Mat A, Vec b, bool *runs)
 {
-  KSP         ksp;
-  Vec         x;
-  std::string text;
-
   PetscFunctionBeginUser;
-  PetscCall(VecDuplicate(b, &x));
-  PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(TextOf(PetscObjectComm((PetscObject)A), "jacobi_view", &text,
-                   [&](PetscViewer viewer) { return KSPView(ksp, viewer); }));
-  *runs = text.find("many sweeps in one launch") != std::string::npos;
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
+  PetscCall(ViewTells(A, b, "jacobi_view", "many sweeps in one launch", runs));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

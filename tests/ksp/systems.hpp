@@ -86,6 +86,27 @@ inline PetscErrorCode SolveWith(Mat A, Vec b, Vec guess, Outcome *out, PetscErro
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Does KSPView() say `fact` after a solve with the options that are set? `name`: of a file meanwhile.
+inline PetscErrorCode ViewTells(Mat A, Vec b, const char name[], const char fact[], bool *tells)
+{
+  KSP         ksp;
+  Vec         x;
+  std::string text;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(b, &x));
+  PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(
+      TextOf(PetscObjectComm((PetscObject)A), name, &text, [&](PetscViewer viewer) { return KSPView(ksp, viewer); }));
+  *tells = text.find(fact) != std::string::npos;
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// A diagonally dominant 5-point matrix, not symmetric; complex where scalars are.
 inline Problem Convection(PetscInt nx, PetscInt ny)
 {

@@ -1,7 +1,7 @@
 /// A system on arrays of the device, without PETSc's vectors in between: a matrix of ours on one process, and a
 /// preconditioner that is a diagonal (PCJACOBI) or none; or, from the left and with vectors on the host, an incomplete
-/// factorization of ours. Where vectors lie on the host, as all do in a PETSc without
-/// CUDA, the right-hand side and the solution are copied once a solve.
+/// factorization of ours. Where vectors lie on the host, as all do in a PETSc without CUDA, the right-hand side and the
+/// solution are copied once a solve.
 #pragma once
 
 #include <petsc/private/kspimpl.h>

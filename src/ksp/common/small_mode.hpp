@@ -14,13 +14,13 @@ enum class SmallMode {
 };
 inline constexpr const char *const SmallModes[] = {"auto", "on", "off", "SmallMode", "SMALL_MODE_", nullptr};
 
-/// Is a system of this size to be solved so?
-inline bool IsSmall(SmallMode mode, PetscInt rows, PetscInt nonzeros)
+/// Is a system of this size to be solved so? With more than `most` nonzeros an iteration takes longer than its launches
+/// do.
+inline bool IsSmall(SmallMode mode, PetscInt rows, PetscInt nonzeros, PetscInt most)
 {
-  constexpr PetscInt ROWS    = 100000;  // more, and a pass over vectors takes longer than launches do
-  constexpr PetscInt ENTRIES = 2000000; // the same for a product
+  constexpr PetscInt ROWS = 100000; // more, and a pass over vectors takes longer than launches do
 
-  return mode == SmallMode::On || (mode == SmallMode::Auto && rows <= ROWS && nonzeros <= ENTRIES);
+  return mode == SmallMode::On || (mode == SmallMode::Auto && rows <= ROWS && nonzeros <= most);
 }
 
 } // namespace sparsegpu

@@ -51,11 +51,12 @@ PetscErrorCode SmallCycles::Begin(KSP ksp, const Direct &direct, PetscInt steps,
   PetscFunctionBegin;
   active_ = false;
 #if defined(SPARSEGPU_HAVE_CUDA)
-  const PetscInt rows = direct.rows();
-  bool           fits;
+  constexpr PetscInt MOST = 2000000; // nonzeros
+  const PetscInt     rows = direct.rows();
+  bool               fits;
   if (!direct.active() || direct.factored() || !MayHearLate(ksp) || steps + 1 >= SMALL_RECORDS)
     PetscFunctionReturn(PETSC_SUCCESS);
-  if (rows == 0 || !IsSmall(mode, rows, direct.nonzeros())) PetscFunctionReturn(PETSC_SUCCESS);
+  if (rows == 0 || !IsSmall(mode, rows, direct.nonzeros(), MOST)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(TakeMatrix(direct, &system_.A));
   if (system_.A.chunks > 0) PetscFunctionReturn(PETSC_SUCCESS); // a row that is too long for the threads of one
   PetscCall(SmallPlan_CUDA(rows, static_cast<PetscReal>(direct.nonzeros()) / rows, steps, &shape_, &fits));

@@ -13,6 +13,7 @@ PetscErrorCode Sweeper::PlanRuns()
   runs = false;
 #if defined(SPARSEGPU_HAVE_CUDA)
   constexpr PetscInt ENTRIES = 1 << 30; // of a run: at 30 bytes each some 15 ms, in which nobody else gets the device
+  constexpr PetscInt MOST    = 524288;  // nonzeros: with more, sweeps with all of the GPU at work are faster, measured
   Jacobi            *jacobi  = JacobiOf(ksp);
   Format            *format  = nullptr;
   if (jacobi->small_mode == SmallMode::Off) PetscFunctionReturn(PETSC_SUCCESS);
@@ -21,11 +22,8 @@ PetscErrorCode Sweeper::PlanRuns()
   else
     PetscCall(FindFused(&format));
   if (!format || !format->SweepsJacobi() || strcmp(format->Name(), "csr")) PetscFunctionReturn(PETSC_SUCCESS);
-  const CsrLayout    layout = static_cast<Csr *>(format)->OnDevice();
-  constexpr PetscInt MOST =
-      524288; // entries: more, and sweeps of their own, all of the GPU at work, are faster: measured
-  if (jacobi->small_mode == SmallMode::Auto && layout.nonzeros > MOST) PetscFunctionReturn(PETSC_SUCCESS);
-  if (layout.rows == 0 || !IsSmall(jacobi->small_mode, layout.rows, layout.nonzeros))
+  const CsrLayout layout = static_cast<Csr *>(format)->OnDevice();
+  if (layout.rows == 0 || !IsSmall(jacobi->small_mode, layout.rows, layout.nonzeros, MOST))
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PlanJacobiRun_CUDA(layout, &run, &runs));
   longest = std::max<PetscInt>(1, std::min(RUN_MOST, ENTRIES / std::max(layout.rows, layout.nonzeros)));
