@@ -24,6 +24,13 @@ __device__ __forceinline__ void let_next_kernel_start()
 #endif
 }
 
+/// The two of a product: all that it reads of what other kernels write, and all that it writes, comes after.
+__device__ __forceinline__ void begin_product()
+{
+  wait_for_previous_kernel();
+  let_next_kernel_start();
+}
+
 /// Launches `kernel`, which calls wait_for_previous_kernel(), without waiting for the end of the kernel before it.
 template <auto kernel, class... Arguments>
 PetscErrorCode LaunchEarly(dim3 blocks, int threads, size_t shared, cudaStream_t stream, Arguments... arguments)

@@ -1,6 +1,7 @@
 /// The parts of the kernel of small.cu. All threads of a block call them.
 #pragma once
 
+#include "device/batched.cuh"
 #include "device/load.cuh"
 #include "device/segmented.cuh"
 #include "ksp/gmres/small.hpp"
@@ -93,10 +94,10 @@ __device__ __forceinline__ void small_product(const SmallRows &rows, int lanes, 
   for (PetscInt begin = 0; begin < rows.count; begin += at_once) { // together, as lanes exchange sums
     const PetscInt r = begin + static_cast<PetscInt>(threadIdx.x) / lanes;
     Scalar         sum(0);
-    if (r < rows.count) {
-#pragma unroll 4
-      for (PetscInt e = rows.i[r] + lane; e < rows.i[r + 1]; e += lanes) sum += rows.a[e] * load_shared(x + rows.j[e]);
-    }
+    if (r < rows.count)
+      sum = batched_sum<4>(
+          rows.i[r] + lane, rows.i[r + 1], lanes, [&](PetscInt e) { return rows.a[e]; },
+          [&](PetscInt e) { return rows.j[e]; }, [&](PetscInt j) { return load_shared(x + j); });
     for (int mask = lanes / 2; mask > 0; mask /= 2) sum += shuffle_xor(sum, mask, 32);
     if (r < rows.count && lane == 0) done(r, sum);
   }

@@ -1,5 +1,6 @@
 /// Sweeps that multiply as they go: the product A x is never stored, and x is read once. A row is summed in the order
 /// of the format's own product, so the iterates are those of MatMult() and JacobiSweep_CUDA().
+#include "device/batched.cuh"
 #include "device/cuda_check.hpp"
 #include "ksp/jacobi/sweep.cuh"
 #include "mat/formats/csr/csr.hpp"
@@ -67,7 +68,7 @@ static __global__ void __launch_bounds__(JACOBI_THREADS)
   if (jacobi_stopped(control)) return;
   for (PetscInt row = static_cast<PetscInt>(blockIdx.x) * JACOBI_THREADS + threadIdx.x; row < A.rows;
        row += static_cast<PetscInt>(gridDim.x) * JACOBI_THREADS) {
-    const Scalar sum = stencil_row_sum(A, load_stream(A.row_class + row), sweep.x + row);
+    const Scalar sum = stencil_row_sum<7>(A, load_stream(A.row_class + row), sweep.x + row, [] {});
     norm             = joined(sweep.norm, norm, jacobi_row(sweep, row, sum));
   }
   finish_jacobi(sweep, control, norm);
@@ -87,10 +88,10 @@ template <int width> static __global__ void __launch_bounds__(JACOBI_THREADS)
        first += static_cast<PetscInt>(gridDim.x) * ROWS) {
     const PetscInt row = first + threadIdx.x / width;
     Scalar         sum(0);
-    if (row < A.rows) {
-#pragma unroll 4
-      for (PetscInt e = A.i[row] + lane; e < A.i[row + 1]; e += width) sum += A.a[e] * sweep.x[A.j[e]];
-    }
+    if (row < A.rows)
+      sum = batched_sum<4>(
+          A.i[row] + lane, A.i[row + 1], width, [&](PetscInt e) { return A.a[e]; }, [&](PetscInt e) { return A.j[e]; },
+          [&](PetscInt j) { return sweep.x[j]; });
     sum = group_sum<width>(sum);
     if (row < A.rows && lane == 0) norm = joined(sweep.norm, norm, jacobi_row(sweep, row, sum));
   }

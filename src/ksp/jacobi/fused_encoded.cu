@@ -29,7 +29,7 @@ template <class Values> static __global__ void __launch_bounds__(JACOBI_THREADS)
     const PetscInt s = warp - A.warp_rows, place = s * 32 + lane;
     const int      length = place < A.rows ? place_length(A, place) : SellLayout::NOT_HERE;
     if (length == SellLayout::NOT_HERE) continue;
-    const Scalar sum = slice_row_sum(A, s, length, lane, a, sweep.x);
+    const Scalar sum = slice_row_sum(SellSliceOf(A, s), length, lane, a, sweep.x);
     norm             = joined(sweep.norm, norm, jacobi_row(sweep, place_row(A, place), sum));
   }
   finish_jacobi(sweep, control, norm);

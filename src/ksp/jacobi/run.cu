@@ -1,5 +1,6 @@
 #include <cooperative_groups.h>
 #include <algorithm>
+#include "device/batched.cuh"
 #include "device/cuda_check.hpp"
 #include "ksp/jacobi/run.hpp"
 #include "ksp/jacobi/sweep.cuh"
@@ -84,9 +85,10 @@ template <int width> static __global__ void __launch_bounds__(JACOBI_THREADS)
         const PetscInt row = first + threadIdx.x / width;
         Scalar         sum(0);
         if (row < A.rows) {
-          const PetscInt r = row - rows.first, end = rows.i[r + 1];
-#pragma unroll 4
-          for (PetscInt e = rows.i[r] + lane; e < end; e += width) sum += rows.a[e] * load_shared(sweep.x + rows.j[e]);
+          const PetscInt r = row - rows.first;
+          sum              = batched_sum<4>(
+              rows.i[r] + lane, rows.i[r + 1], width, [&](PetscInt e) { return rows.a[e]; },
+              [&](PetscInt e) { return rows.j[e]; }, [&](PetscInt j) { return load_shared(sweep.x + j); });
         }
         sum = group_sum<width>(sum);
         if (row < A.rows && lane == 0) norm = joined(sweep.norm, norm, jacobi_row(sweep, row, sum));

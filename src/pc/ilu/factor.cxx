@@ -43,6 +43,41 @@ PetscErrorCode Factor::SymbolicOnHost(const MatrixRows &A, IS row, IS column, co
 }
 
 #if defined(SPARSEGPU_HAVE_CUDA)
+/// The pattern that the host finds, where diagonal entries have to be put in: that is rare.
+PetscErrorCode Factor::SymbolicFromHost(const MatrixRows &A, IS row, IS column, const MatFactorInfo &info)
+{
+  DevicePattern *p = &device_pattern_;
+
+  PetscFunctionBegin;
+  PetscCall(SymbolicOnHost(A, row, column, info));
+  p->rows      = rows_;
+  p->nonzeros  = nonzeros_;
+  p->permuted  = true;
+  p->identical = false;
+  PetscCall(p->i.Take(std::move(pattern_.i), Space::Device));
+  PetscCall(p->j.Take(std::move(pattern_.j), Space::Device));
+  PetscCall(p->diagonal.Take(std::move(pattern_.diagonal), Space::Device));
+  PetscCall(p->row.Take(std::move(pattern_.row), Space::Device));
+  PetscCall(p->column.Take(std::move(pattern_.column), Space::Device));
+  PetscCall(p->source.Take(std::move(source_), Space::Device));
+  pattern_ = FactorPattern();
+  source_.clear();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// How many candidates AddFill_CUDA() may look at together: what a quarter of the memory left has room for, at most
+/// the number from which on more at a time save nothing.
+static PetscErrorCode FillLimit(PetscCount *limit)
+{
+  constexpr double FEWEST = 1 << 16, MOST = 1 << 26, BYTES = 16;
+  double           left;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceMemoryLeft(&left));
+  *limit = static_cast<PetscCount>(std::min(std::max(left / 4 / BYTES, FEWEST), MOST));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Factor::SymbolicOnDevice(const MatrixRows &A, IS row, IS column, const MatFactorInfo &info)
 {
   DevicePattern  *p = &device_pattern_;
@@ -53,22 +88,6 @@ PetscErrorCode Factor::SymbolicOnDevice(const MatrixRows &A, IS row, IS column, 
 
   PetscFunctionBegin;
   PetscCall(DeviceStream(&stream));
-  if (levels_of_fill > 0 || info.diagonal_fill != 0) { // fill is found on the host
-    PetscCall(SymbolicOnHost(A, row, column, info));
-    p->rows      = rows_;
-    p->nonzeros  = nonzeros_;
-    p->permuted  = true;
-    p->identical = false;
-    PetscCall(p->i.Take(std::move(pattern_.i), Space::Device));
-    PetscCall(p->j.Take(std::move(pattern_.j), Space::Device));
-    PetscCall(p->diagonal.Take(std::move(pattern_.diagonal), Space::Device));
-    PetscCall(p->row.Take(std::move(pattern_.row), Space::Device));
-    PetscCall(p->column.Take(std::move(pattern_.column), Space::Device));
-    PetscCall(p->source.Take(std::move(source_), Space::Device));
-    pattern_ = FactorPattern();
-    source_.clear();
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   Array<PetscInt> i, j;
   const PetscInt *device_i = A.csr.i, *device_j = A.csr.j;
   if (!A.on_device) {
@@ -93,10 +112,19 @@ PetscErrorCode Factor::SymbolicOnDevice(const MatrixRows &A, IS row, IS column, 
     PetscCall(ISRestoreIndices(row, &r));
     PetscCall(ISRestoreIndices(column, &c));
   }
+  if (missing >= 0 && info.diagonal_fill != 0) {
+    PetscCall(SymbolicFromHost(A, row, column, info));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCheck(missing < 0, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
              "Matrix is missing the diagonal entry of row %" PetscInt_FMT
              " (-pc_factor_diagonal_fill puts zeros there)",
              missing);
+  if (levels_of_fill > 0) {
+    PetscCount limit = 0;
+    PetscCall(FillLimit(&limit));
+    PetscCall(AddFill_CUDA(levels_of_fill, limit, p, stream));
+  }
   nonzeros_ = p->nonzeros;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

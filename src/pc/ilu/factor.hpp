@@ -58,6 +58,7 @@ public:
 
 private:
   PetscErrorCode SymbolicOnDevice(const MatrixRows &A, IS row, IS column, const MatFactorInfo &info);
+  PetscErrorCode SymbolicFromHost(const MatrixRows &A, IS row, IS column, const MatFactorInfo &info);
   PetscErrorCode SymbolicOnHost(const MatrixRows &A, IS row, IS column, const MatFactorInfo &info);
   PetscErrorCode Attempt(const MatrixRows &A, const Pivots &pivots, PetscInt *zero_row, PetscReal *zero_pivot);
   PetscErrorCode SolveThere(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose);

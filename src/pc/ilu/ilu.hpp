@@ -54,6 +54,10 @@ PetscErrorCode Symbolic_CUDA(PetscInt rows, PetscInt nonzeros, const PetscInt *i
                              const PetscInt *row, const PetscInt *column, DevicePattern *pattern, PetscInt *missing,
                              Stream stream);
 
+/// Puts the entries of the levels 1 to `levels` into a pattern without fill; looks at up to `limit` candidates at a
+/// time, or at those of one row, 16 bytes each. Errors: PETSC_ERR_ARG_OUTOFRANGE if they are too many for PetscInt.
+PetscErrorCode AddFill_CUDA(PetscInt levels, PetscCount limit, DevicePattern *pattern, Stream stream);
+
 /// What becomes of small pivots, as MatFactorShiftType and MatFactorInfo say.
 struct Pivots {
   PetscReal zero     = 0;     ///< a pivot of at most this magnitude is zero ...

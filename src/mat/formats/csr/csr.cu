@@ -1,4 +1,6 @@
+#include "device/batched.cuh"
 #include "device/cuda_check.hpp"
+#include "device/launch.cuh"
 #include "device/load.cuh"
 #include "device/segmented.cuh"
 #include "mat/formats/csr/csr.hpp"
@@ -20,10 +22,10 @@ __device__ __forceinline__ void csr_chunk(const CsrLayout &A, PetscInt chunk, co
   const PetscInt    end    = begin + CsrLayout::CHUNK < row_end ? begin + CsrLayout::CHUNK : row_end;
   const PetscInt    first  = chunk - (begin - A.i[row]) / CsrLayout::CHUNK;
   const PetscInt    chunks = (row_end - A.i[row] + CsrLayout::CHUNK - 1) / CsrLayout::CHUNK;
-  Scalar            sum(0);
+  Scalar            sum    = batched_sum<CsrLayout::CHUNK / THREADS>(
+      begin + static_cast<PetscInt>(threadIdx.x), end, THREADS, [&](PetscInt e) { return load_stream(A.a + e); },
+      [&](PetscInt e) { return load_stream(A.j + e); }, [&](PetscInt j) { return x[j]; }, [] { begin_product(); });
 
-#pragma unroll 4
-  for (PetscInt e = begin + threadIdx.x; e < end; e += THREADS) sum += load_stream(A.a + e) * x[load_stream(A.j + e)];
   sum = block_sum<THREADS>(sum, warps);
   if (chunks > 1) {
     if (threadIdx.x == 0) {
@@ -43,7 +45,8 @@ __device__ __forceinline__ void csr_chunk(const CsrLayout &A, PetscInt chunk, co
 }
 
 /// z = A x + y. The first blocks take a chunk of a long row each; in the others `width` neighbouring threads share a
-/// row and read neighbouring entries; x is gathered. Bitwise reproducible.
+/// row and read neighbouring entries; x is gathered. Bitwise reproducible. Starts while the kernel before it ends, as
+/// only values and vectors may come from there.
 template <int width> static __global__ void __launch_bounds__(THREADS)
     csr_kernel(CsrLayout A, const Scalar *x, const Scalar *y, Scalar *z)
 {
@@ -62,22 +65,25 @@ template <int width> static __global__ void __launch_bounds__(THREADS)
     end   = A.i[row + 1];
     mine  = end - begin <= A.long_length;
   }
-  if (mine) {
-#pragma unroll 4
-    for (PetscInt e = begin + lane; e < end; e += width)
-      sum += A.a[e] * x[A.j[e]]; // cached: a line serves several turns
-  }
+  if (mine) // cached: a line serves several turns
+    sum = batched_sum<4>(
+        begin + lane, end, width, [&](PetscInt e) { return A.a[e]; }, [&](PetscInt e) { return A.j[e]; },
+        [&](PetscInt j) { return x[j]; }, [] { begin_product(); });
+  else
+    begin_product();
   sum = group_sum<width>(sum);
   if (mine && lane == 0) z[row] = y ? y[row] + sum : sum;
 }
 
 template <int width>
-static void Launch(const CsrLayout &A, const Scalar *x, const Scalar *y, Scalar *z, cudaStream_t stream)
+static PetscErrorCode Launch(const CsrLayout &A, const Scalar *x, const Scalar *y, Scalar *z, cudaStream_t stream)
 {
   constexpr int rows_per_block = THREADS / width;
-  csr_kernel<width>
-      <<<static_cast<unsigned>(A.chunks + (A.rows + rows_per_block - 1) / rows_per_block), THREADS, 0, stream>>>(A, x,
-                                                                                                                 y, z);
+
+  PetscFunctionBegin;
+  PetscCall(LaunchEarly<csr_kernel<width>>(A.chunks + (A.rows + rows_per_block - 1) / rows_per_block, THREADS, stream,
+                                           A, x, y, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode CsrMult_CUDA(const CsrLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
@@ -87,14 +93,13 @@ PetscErrorCode CsrMult_CUDA(const CsrLayout &A, const Scalar *x, const Scalar *y
   PetscFunctionBegin;
   if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
   switch (A.width) {
-  case 1: Launch<1>(A, x, y, z, s); break;
-  case 2: Launch<2>(A, x, y, z, s); break;
-  case 4: Launch<4>(A, x, y, z, s); break;
-  case 8: Launch<8>(A, x, y, z, s); break;
-  case 16: Launch<16>(A, x, y, z, s); break;
-  default: Launch<32>(A, x, y, z, s);
+  case 1: PetscCall(Launch<1>(A, x, y, z, s)); break;
+  case 2: PetscCall(Launch<2>(A, x, y, z, s)); break;
+  case 4: PetscCall(Launch<4>(A, x, y, z, s)); break;
+  case 8: PetscCall(Launch<8>(A, x, y, z, s)); break;
+  case 16: PetscCall(Launch<16>(A, x, y, z, s)); break;
+  default: PetscCall(Launch<32>(A, x, y, z, s));
   }
-  SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,4 +1,5 @@
 #include "device/cuda_check.hpp"
+#include "device/launch.cuh"
 #include "device/load.cuh"
 #include "mat/formats/dia/dia.hpp"
 #include "petsc/compat.hpp"
@@ -9,7 +10,7 @@ namespace sparsegpu
 static constexpr int THREADS = 256; // any multiple of 32; also the offsets staged at a time
 
 /// z = A x + y, one thread per row; the offsets are read once per block. Neighbouring threads read neighbouring a and
-/// x. Bitwise reproducible.
+/// x. Bitwise reproducible. Starts while the kernel before it ends, as only values and vectors may come from there.
 static __global__ void dia_kernel(DiaLayout A, const Scalar *x, const Scalar *y, Scalar *z)
 {
   __shared__ PetscInt offset[THREADS];
@@ -21,6 +22,7 @@ static __global__ void dia_kernel(DiaLayout A, const Scalar *x, const Scalar *y,
     __syncthreads();
     if (threadIdx.x < count) offset[threadIdx.x] = A.offset[first + threadIdx.x];
     __syncthreads();
+    if (first == 0) begin_product();
     if (row < A.rows) {
 #pragma unroll 8
       for (PetscInt d = 0; d < count; d++) {
@@ -32,6 +34,7 @@ static __global__ void dia_kernel(DiaLayout A, const Scalar *x, const Scalar *y,
       }
     }
   }
+  if (A.diagonals == 0) begin_product();
   if (row < A.rows) z[row] = y ? y[row] + sum : sum;
 }
 
@@ -39,9 +42,8 @@ PetscErrorCode DiaMult_CUDA(const DiaLayout &A, const Scalar *x, const Scalar *y
 {
   PetscFunctionBegin;
   if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
-  dia_kernel<<<static_cast<unsigned>((A.rows + THREADS - 1) / THREADS), THREADS, 0,
-               static_cast<cudaStream_t>(stream)>>>(A, x, y, z);
-  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscCall(LaunchEarly<dia_kernel>((A.rows + THREADS - 1) / THREADS, THREADS, static_cast<cudaStream_t>(stream), A, x,
+                                    y, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,4 +1,5 @@
 #include "device/cuda_check.hpp"
+#include "device/launch.cuh"
 #include "mat/formats/sell/slice.cuh"
 #include "petsc/compat.hpp"
 
@@ -18,11 +19,11 @@ template <class Values> __device__ __forceinline__ void sell_chunk(const SellLay
   const PetscInt    end    = begin + SellLayout::CHUNK < row_end ? begin + SellLayout::CHUNK : row_end;
   const PetscInt    first  = chunk - (begin - row_begin) / SellLayout::CHUNK;
   const PetscInt    chunks = (row_end - row_begin + SellLayout::CHUNK - 1) / SellLayout::CHUNK;
-  Scalar            sum(0);
+  Scalar            sum    = batched_sum<4>(
+      begin + static_cast<PetscInt>(threadIdx.x), end, THREADS,
+      [&](PetscInt e) { return load_one(a, A.long_values + e); }, [&](PetscInt e) { return load_stream(A.long_j + e); },
+      [&](PetscInt j) { return x[j]; });
 
-#pragma unroll 4
-  for (PetscInt e = begin + threadIdx.x; e < end; e += THREADS)
-    sum += load_one(a, A.long_values + e) * x[load_stream(A.long_j + e)];
   sum = block_sum<THREADS>(sum, warps);
   if (chunks > 1) {
     if (threadIdx.x == 0) {
@@ -46,32 +47,39 @@ template <class Values> __device__ __forceinline__ void sell_chunk(const SellLay
 
 /// z = A x + y. The first blocks take a chunk of a very long row each, the next warps a long row each, all others a
 /// slice: one thread per row, neighbouring threads read neighbouring columns and values; x is gathered. Bitwise
-/// reproducible, whatever the codecs.
+/// reproducible, whatever the codecs. Starts while the kernel before it ends, as only values and vectors may come from
+/// there.
 template <class Values> static __global__ void __launch_bounds__(THREADS)
     sell_kernel(SellLayout A, Values stored, const Scalar *x, const Scalar *y, Scalar *z)
 {
+  const PetscInt warp   = (static_cast<PetscInt>(blockIdx.x) - A.chunks) * (THREADS / 32) + threadIdx.x / 32;
+  const PetscInt s      = warp - A.warp_rows;
+  const int      lane   = threadIdx.x % 32;
+  int            length = SellLayout::NOT_HERE;
+  PetscInt       row    = 0;
+  SellSlice      slice  = {};
+  if (s >= 0 && s < A.slices && s * 32 + lane < A.rows) {
+    slice  = SellSliceOf(A, s);
+    length = place_length(A, s * 32 + lane);
+    row    = place_row(A, s * 32 + lane);
+  }
+  begin_product();
   const Values a = stage(stored);
-  if (blockIdx.x < A.chunks) {
+  if (warp < 0) {
     sell_chunk(A, blockIdx.x, a, x, y, z);
     return;
   }
-  const PetscInt warp = (static_cast<PetscInt>(blockIdx.x - A.chunks) * THREADS + threadIdx.x) / 32;
-  const int      lane = threadIdx.x % 32;
-  if (warp < A.warp_rows) {
+  if (s < 0) {
     const Scalar sum = warp_row_sum(A, warp, lane, a, x);
     if (lane == 0) {
-      const PetscInt row = A.long_row[warp];
-      z[row]             = y ? y[row] + sum : sum;
+      row    = A.long_row[warp];
+      z[row] = y ? y[row] + sum : sum;
     }
     return;
   }
-  const PetscInt s = warp - A.warp_rows, place = s * 32 + lane;
-  if (s >= A.slices || place >= A.rows) return;
-  const int length = place_length(A, place);
   if (length == SellLayout::NOT_HERE) return;
-  const PetscInt row = place_row(A, place);
-  const Scalar   sum = slice_row_sum(A, s, length, lane, a, x);
-  z[row]             = y ? y[row] + sum : sum;
+  const Scalar sum = slice_row_sum(slice, length, lane, a, x);
+  z[row]           = y ? y[row] + sum : sum;
 }
 
 PetscErrorCode SellMult_CUDA(const SellLayout &A, const ValueLayout &a, const Scalar *x, const Scalar *y, Scalar *z,
@@ -81,11 +89,13 @@ PetscErrorCode SellMult_CUDA(const SellLayout &A, const ValueLayout &a, const Sc
 
   PetscFunctionBegin;
   if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
-  const unsigned blocks = static_cast<unsigned>(A.chunks + (A.warp_rows + A.slices + WARPS - 1) / WARPS);
+  const PetscInt blocks = A.chunks + (A.warp_rows + A.slices + WARPS - 1) / WARPS;
+  PetscErrorCode error  = PETSC_SUCCESS;
   WithValues(a, [&](const auto &values) {
-    sell_kernel<<<blocks, THREADS, 0, static_cast<cudaStream_t>(stream)>>>(A, values, x, y, z);
+    error = LaunchEarly<sell_kernel<std::decay_t<decltype(values)>>>(blocks, THREADS, static_cast<cudaStream_t>(stream),
+                                                                     A, values, x, y, z);
   });
-  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

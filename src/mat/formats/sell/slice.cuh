@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include "device/batched.cuh"
 #include "device/load.cuh"
 #include "device/segmented.cuh"
 #include "mat/codec/values.cuh"
@@ -77,12 +78,18 @@ template <class Column, class Values> __device__ __forceinline__ Scalar slice_su
   const PetscInt       rest = slice.width & 3;
   const std::uint32_t *base = reinterpret_cast<const std::uint32_t *>(at);
   const Column        *d    = reinterpret_cast<const Column *>(at + (BASES ? SellLayout::UNIT : 0)) + lane;
+  const PetscInt       left = rest < length - k ? rest : length - k;
+  Scalar               v[3], u[3];
 #pragma unroll
   for (int q = 0; q < 3; q++) {
-    if (q >= rest || k + q >= length) break;
-    const PetscInt j = static_cast<PetscInt>(load_stream(d + 32 * q)) + (BASES ? static_cast<PetscInt>(base[q]) : 0);
-    sum += load_one(a, slice.begin + SellSlot(slice.width, k + q, lane)) * x[j];
+    const PetscInt j =
+        q < left ? static_cast<PetscInt>(load_stream(d + 32 * q)) + (BASES ? static_cast<PetscInt>(base[q]) : 0) : 0;
+    v[q] = q < left ? load_one(a, slice.begin + SellSlot(slice.width, k + q, lane)) : Scalar(0);
+    u[q] = q < left ? x[j] : Scalar(0);
   }
+#pragma unroll
+  for (int q = 0; q < 3; q++)
+    if (q < left) sum += v[q] * u[q];
   return sum;
 }
 
@@ -90,11 +97,9 @@ template <class Column, class Values> __device__ __forceinline__ Scalar slice_su
 template <class Values> __device__ __forceinline__ Scalar warp_row_sum(const SellLayout &A, PetscInt l, int lane,
                                                                        const Values &a, const Scalar *x)
 {
-  Scalar sum(0);
-#pragma unroll 4
-  for (PetscInt e = A.long_begin[l] + lane; e < A.long_begin[l + 1]; e += 32)
-    sum += load_one(a, A.long_values + e) * x[load_stream(A.long_j + e)];
-  return group_sum<32>(sum);
+  return group_sum<32>(batched_sum<4>(
+      A.long_begin[l] + lane, A.long_begin[l + 1], 32, [&](PetscInt e) { return load_one(a, A.long_values + e); },
+      [&](PetscInt e) { return load_stream(A.long_j + e); }, [&](PetscInt j) { return x[j]; }));
 }
 
 /// Entries and row of a place.
@@ -107,11 +112,10 @@ __device__ __forceinline__ PetscInt place_row(const SellLayout &A, PetscInt plac
   return A.local ? (place & ~(A.window - 1)) + A.local[place] : place;
 }
 
-/// The sum of the row of `length` entries that a lane has in slice s.
-template <class Values> __device__ __forceinline__ Scalar slice_row_sum(const SellLayout &A, PetscInt s, int length,
-                                                                        int lane, const Values &a, const Scalar *x)
+/// The sum of the row of `length` entries that a lane has in a slice.
+template <class Values> __device__ __forceinline__ Scalar slice_row_sum(const SellSlice &slice, int length, int lane,
+                                                                        const Values &a, const Scalar *x)
 {
-  const SellSlice slice = SellSliceOf(A, s);
   if (slice.bytes == 1) return slice_sum<std::uint8_t>(slice, length, lane, a, x);
   if (slice.bytes == 2) return slice_sum<std::uint16_t>(slice, length, lane, a, x);
   return slice_sum<std::uint32_t>(slice, length, lane, a, x);

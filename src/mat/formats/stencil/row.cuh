@@ -1,20 +1,21 @@
 /// What a thread adds up of a row, for every kernel that walks rows of a stencil.
 #pragma once
 
+#include "device/batched.cuh"
 #include "device/load.cuh"
 #include "mat/formats/stencil/stencil.hpp"
 
 namespace sparsegpu
 {
 
-/// The sum of a row of class c; at: x at the row's own column.
-__device__ __forceinline__ Scalar stencil_row_sum(const StencilLayout &A, int c, const Scalar *at)
+/// The sum of a row of class c, `batch` entries at a time; at: x at the row's own column. ready() is called before x is
+/// looked at.
+template <int batch, class Ready>
+__device__ __forceinline__ Scalar stencil_row_sum(const StencilLayout &A, int c, const Scalar *at, Ready ready)
 {
-  const PetscInt end = A.begin[c + 1];
-  Scalar         sum(0);
-#pragma unroll 4
-  for (PetscInt e = A.begin[c]; e < end; e++) sum += A.value[e] * at[A.offset[e]];
-  return sum;
+  return batched_sum<batch>(
+      A.begin[c], A.begin[c + 1], 1, [&](PetscInt e) { return A.value[e]; }, [&](PetscInt e) { return A.offset[e]; },
+      [&](PetscInt offset) { return at[offset]; }, ready);
 }
 
 } // namespace sparsegpu

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include "mat/backend_call.hpp"
 #include "mat/device_rows.hpp"
 #include "mat/formats/stencil/classes.hpp"
@@ -96,19 +97,49 @@ PetscErrorCode Stencil::TakeValues(const CsrView &A, const std::vector<PetscInt>
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// By how many rows one must go on from a row with these offsets for the most of its columns to be columns again, where
+/// that is one of the offsets: from a line or a plane of a grid to the next. 0: no offset that leads out of the rows of
+/// a thread block has two such columns.
+static PetscErrorCode FindStride(std::vector<PetscInt> offsets, PetscInt *stride)
+{
+  constexpr PetscInt LEAST = 256, LONGEST = 256; // all pairs of offsets are looked at
+  std::ptrdiff_t     most = 1;                   // columns
+
+  PetscFunctionBegin;
+  *stride = 0;
+  if (offsets.size() > LONGEST) PetscFunctionReturn(PETSC_SUCCESS);
+  std::sort(offsets.begin(), offsets.end());
+  for (const PetscInt way : offsets) {
+    if (way < LEAST) continue;
+    const std::ptrdiff_t again = std::count_if(offsets.begin(), offsets.end(), [&](PetscInt offset) {
+      return std::binary_search(offsets.begin(), offsets.end(), offset - way);
+    });
+    if (again <= most) continue; // the shortest of the best
+    most    = again;
+    *stride = way;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Stencil::BuildPattern(const CsrView &A, const Parameters &)
 {
   RowClasses            classes;
   bool                  few;
   std::vector<PetscInt> begin{0}, offset;
+  PetscInt              longest = 0, at = 0, stride;
 
   PetscFunctionBegin;
   PetscCall(FindRowClasses(A, &classes, &few));
   PetscCheck(few, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Check() took a matrix of too many different rows");
   for (PetscInt r : classes.first) {
+    if (A.i[r + 1] - A.i[r] > longest) {
+      longest = A.i[r + 1] - A.i[r];
+      at      = begin.back();
+    }
     for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) PetscCallCXX(offset.push_back(A.j[e] - r));
     PetscCallCXX(begin.push_back(static_cast<PetscInt>(offset.size())));
   }
+  PetscCall(FindStride(std::vector<PetscInt>(offset.begin() + at, offset.begin() + at + longest), &stride));
   classes_ = static_cast<PetscInt>(classes.first.size());
   stored_  = static_cast<PetscInt>(offset.size());
   if (classes.on_device.size())
@@ -118,7 +149,7 @@ PetscErrorCode Stencil::BuildPattern(const CsrView &A, const Parameters &)
   PetscCall(TakeValues(A, classes.first, begin));
   PetscCall(begin_.Take(std::move(begin), space_));
   PetscCall(offset_.Take(std::move(offset), space_));
-  layout_        = StencilLayout{A.rows, row_class_.data(), begin_.data(), offset_.data(), value_.data()};
+  layout_ = StencilLayout{A.rows, row_class_.data(), begin_.data(), offset_.data(), value_.data(), longest, stride};
   pattern_bytes_ = static_cast<PetscLogDouble>(row_class_.bytes()) + begin_.bytes() + offset_.bytes();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

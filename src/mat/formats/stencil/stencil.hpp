@@ -18,6 +18,8 @@ struct StencilLayout {
   const PetscInt      *begin;     ///< [classes + 1] first entry of each class
   const PetscInt      *offset;    ///< [begin[classes]] column - row
   const Scalar        *value;     ///< [begin[classes]]
+  PetscInt             longest;   ///< entries of a row
+  PetscInt             stride;    ///< by so many rows on, most columns are the same again; 0: no such number
 };
 
 /// z = A x + y; y null or z allowed.

@@ -58,11 +58,39 @@ static PetscErrorCode TooMany()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Five points of a grid of 300 x 12: from line to line most columns come again; along one line or along a few of 100
+/// there is no way that leaves a thread block.
+static PetscErrorCode Strides()
+{
+  const PetscInt shapes[][3] = {{300, 12, 300}, {3600, 1, 0}, {100, 4, 0}};
+
+  PetscFunctionBeginUser;
+  for (const auto &[width, lines, expected] : shapes) {
+    std::vector<PetscInt> i{0}, j;
+    Stencil               stencil;
+    for (PetscInt r = 0; r < width * lines; r++) {
+      for (PetscInt step : {-width, PetscInt(-1), PetscInt(0), PetscInt(1), width}) {
+        const bool leaves = (step == -1 && r % width == 0) || (step == 1 && r % width == width - 1);
+        if (!leaves && r + step >= 0 && r + step < width * lines) j.push_back(r + step);
+      }
+      i.push_back(static_cast<PetscInt>(j.size()));
+    }
+    const PetscInt            n = width * lines, nonzeros = i.back();
+    const std::vector<Scalar> a(j.size(), Scalar(1));
+    PetscCall(stencil.Build(CsrView{n, n, nonzeros, i.data(), j.data(), a.data()}, Parameters(), Space::Host));
+    PetscCheck(stencil.Layout().stride == expected, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%" PetscInt_FMT " x %" PetscInt_FMT ": a stride of %" PetscInt_FMT, width, lines,
+               stencil.Layout().stride);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Test()
 {
   Stencil stencil;
 
   PetscFunctionBeginUser;
+  PetscCall(Strides());
   PetscCall(example::BuildAndMultiply(stencil, Parameters()));
   PetscCall(Repeats());
   PetscCall(TooMany());

@@ -1,0 +1,108 @@
+static const char help[] =
+    "Products of grids so large that a thread of the stencil kernel walks over several rows: the bits of sell.\n\n";
+
+#include "../testing.hpp"
+#include "../matrices.hpp"
+#include "sparsegpu.h"
+
+using namespace testing;
+
+namespace
+{
+/// A grid, rows cut at its boundary; `cross`: without diagonal neighbours.
+struct Grid {
+  const char *name;
+  PetscInt    x, y, z;
+  bool        cross;
+};
+
+PetscErrorCode Create(const Grid &g, Mat *A)
+{
+  const PetscInt           n = g.x * g.y * g.z;
+  std::vector<PetscInt>    i{0}, j;
+  std::vector<PetscScalar> a;
+
+  PetscFunctionBeginUser;
+  for (PetscInt r = 0; r < n; ++r) {
+    for (PetscInt d = 0; d < 27; ++d) {
+      const PetscInt dx = d % 3 - 1, dy = d / 3 % 3 - 1, dz = d / 9 - 1;
+      const PetscInt x = r % g.x + dx, y = r / g.x % g.y + dy, z = r / (g.x * g.y) + dz;
+      if (g.cross && PetscAbsInt(dx) + PetscAbsInt(dy) + PetscAbsInt(dz) > 1) continue;
+      if (x < 0 || x >= g.x || y < 0 || y >= g.y || z < 0 || z >= g.z) continue;
+      j.push_back(x + g.x * (y + g.y * z));
+      a.push_back(battery::Value((unsigned long long)d));
+    }
+    i.push_back((PetscInt)j.size());
+  }
+  PetscCall(MatCreate(PETSC_COMM_SELF, A));
+  PetscCall(MatSetSizes(*A, n, n, n, n));
+  PetscCall(MatSetType(*A, MATSPARSEGPU));
+  PetscCall(MatSeqAIJSetPreallocationCSR(*A, i.data(), j.data(), a.data()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A x and A x + y in this format; one x is infinite.
+PetscErrorCode Products(Mat A, const char format[], std::vector<PetscScalar> *product)
+{
+  Vec                x, y, z;
+  PetscScalar       *array;
+  const PetscScalar *result;
+  PetscInt           n;
+  MatSparseGPUInfo   info;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetLocalSize(A, &n, nullptr));
+  PetscCall(MatSparseGPUSetFormat(A, format));
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecDuplicate(y, &z));
+  PetscCall(VecGetArrayWrite(x, &array));
+  for (PetscInt r = 0; r < n; ++r) array[r] = battery::Value(1000 + (unsigned long long)r);
+  array[n / 3] = std::numeric_limits<PetscReal>::infinity();
+  PetscCall(VecRestoreArrayWrite(x, &array));
+  PetscCall(VecSet(y, (PetscReal)0.7));
+  product->clear();
+  for (bool add : {false, true}) {
+    PetscCall(VecSet(z, 77));
+    PetscCall(add ? MatMultAdd(A, x, y, z) : MatMult(A, x, z));
+    PetscCall(VecGetArrayRead(z, &result));
+    product->insert(product->end(), result, result + n);
+    PetscCall(VecRestoreArrayRead(z, &result));
+  }
+  PetscCall(MatSparseGPUGetInfo(A, &info));
+  PetscCheck(!strcmp(info.format, format), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Multiplied as %s, not as %s", info.format,
+             format);
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+static PetscErrorCode Walks()
+{
+  std::vector<std::string> backends;
+
+  PetscFunctionBeginUser;
+  PetscCall(Backends(&backends));
+  for (const Grid &g : {Grid{"5 points", 821, 823, 1, true}, Grid{"7 points", 90, 91, 92, true},
+                        Grid{"27 points", 86, 87, 88, false}, Grid{"3 points", 700001, 1, 1, true}})
+    for (const std::string &backend : backends) {
+      std::vector<PetscScalar> stencil, sell;
+      Mat                      A;
+      PetscCall(Create(g, &A));
+      PetscCall(MatSparseGPUSetBackend(A, backend.c_str()));
+      PetscCall(Products(A, "sell", &sell));
+      PetscCall(Products(A, "stencil", &stencil));
+      for (size_t r = 0; r < sell.size(); ++r)
+        PetscCheck(!memcmp(&sell[r], &stencil[r], sizeof(PetscScalar)), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                   "%s on %s, entry %zu of %zu: %g as sell, %g as stencil", g.name, backend.c_str(), r, sell.size(),
+                   (double)PetscRealPart(sell[r]), (double)PetscRealPart(stencil[r]));
+      PetscCall(MatDestroy(&A));
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  return Main(argc, argv, help, {{"walks", Walks}});
+}
