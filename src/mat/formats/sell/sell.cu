@@ -49,7 +49,7 @@ template <class Values> __device__ __forceinline__ void sell_chunk(const SellLay
 /// slice: one thread per row, neighbouring threads read neighbouring columns and values; x is gathered. Bitwise
 /// reproducible, whatever the codecs. Starts while the kernel before it ends, as only values and vectors may come from
 /// there.
-template <class Values> static __global__ void __launch_bounds__(THREADS)
+template <class Values> static __global__ void __launch_bounds__(THREADS, 5)
     sell_kernel(SellLayout A, Values stored, const Scalar *x, const Scalar *y, Scalar *z)
 {
   const PetscInt warp   = (static_cast<PetscInt>(blockIdx.x) - A.chunks) * (THREADS / 32) + threadIdx.x / 32;

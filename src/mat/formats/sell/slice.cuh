@@ -55,9 +55,10 @@ template <class Column, class Values> __device__ __forceinline__ Scalar slice_su
   PetscInt             k = 0, e = slice.begin;
   Scalar               sum(0);
 
-  for (; k + 4 <= slice.width && k < length; k += 4, e += 4 * 32) {
-    PetscInt j[4];
-    Scalar   v[4], u[4];
+  PetscInt j[4];
+  // the columns of a group, ahead of the products of the one before it
+  const auto columns = [&]() {
+    if (k + 4 > slice.width || k >= length) return false;
     Four<Column>::get(at + (BASES ? SellLayout::UNIT : 0), lane, j);
     if (BASES) {
       const uint4 base = __ldg(reinterpret_cast<const uint4 *>(at)); // the same for all lanes
@@ -66,14 +67,23 @@ template <class Column, class Values> __device__ __forceinline__ Scalar slice_su
       j[2] += static_cast<PetscInt>(base.z);
       j[3] += static_cast<PetscInt>(base.w);
     }
+    at += (BASES ? SellLayout::UNIT : 0) + 4 * 32 * sizeof(Column);
+    return true;
+  };
+
+  for (bool more = columns(); more;) {
+    Scalar v[4], u[4];
     load_pair(a, e + 2 * lane, v);
     load_pair(a, e + 64 + 2 * lane, v + 2);
 #pragma unroll
     for (int q = 0; q < 4; q++) u[q] = x[j[q]];
+    const PetscInt left = length - k;
+    k += 4;
+    e += 4 * 32;
+    more = columns();
 #pragma unroll
     for (int q = 0; q < 4; q++)
-      if (k + q < length) sum += v[q] * u[q];
-    at += (BASES ? SellLayout::UNIT : 0) + 4 * 32 * sizeof(Column);
+      if (q < left) sum += v[q] * u[q];
   }
   const PetscInt       rest = slice.width & 3;
   const std::uint32_t *base = reinterpret_cast<const std::uint32_t *>(at);
