@@ -212,6 +212,11 @@ PetscErrorCode Bench(Mat A, const std::string &name, const Settings &settings, s
       continue;
     }
     if (t.first > settings.most) (*slow)[solver] = info.nz_used;
+    if (!(t.error < 1)) { // NaN, too: a zero pivot, or factors that do not solve
+      printf("{\"matrix\":\"%s\",\"rows\":%d,\"solver\":\"%s\",\"unsolved\":true}\n", name.c_str(), (int)n,
+             solver.c_str());
+      continue;
+    }
     all[solver] = t;
     if (solver == MATSOLVERPETSC) first = t;
     const bool on_host = solver != MATSOLVERSPARSEGPU && solver != "cusolverrf";

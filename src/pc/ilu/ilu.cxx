@@ -94,9 +94,11 @@ PetscErrorCode Symbolic_Host(const CsrView &matrix, Incomplete kind, PetscInt le
   if (kind == Incomplete::Cholesky) {
     PetscCall(Mirror(matrix, *p, &mirror_i, &mirror_j, &mirror_entry));
     A = CsrView{n, n, mirror_i.back(), mirror_i.data(), mirror_j.data(), nullptr};
-  } else if (levels == 0 && A.rows > 0) {
+  }
+  if (levels == 0 && A.rows > 0) {
     bool done;
     PetscCall(OwnPattern(A, p, source, &done));
+    if (done && !mirror_entry.empty()) *source = std::move(mirror_entry);
     if (done) PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCallCXX(step.resize(n)); // the elimination step of each column of A
