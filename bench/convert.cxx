@@ -135,7 +135,7 @@ PetscErrorCode Bench(const Case &c, const Settings &settings)
   RowClasses     classes;
   bool           few;
   PetscLogDouble bytes;
-  double         inspect, planning, rows_apart, blocks; // parts of the analysis
+  double         inspect = 0, planning = 0, rows_apart = 0, blocks = 0; // parts of the analysis
   PetscCall(Seconds(
       settings.runs, [&] { return InspectPattern(A, &facts); }, &inspect));
   PetscCall(Seconds(

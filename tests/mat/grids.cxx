@@ -9,7 +9,9 @@ using namespace testing;
 
 namespace
 {
-/// A grid, rows cut at its boundary; `cross`: without diagonal neighbours.
+/// A grid without the last CUT rows, so that no walk ends with a line: its matrix has fewer rows than columns. Rows are
+/// cut at the boundary; `cross`: without diagonal neighbours.
+constexpr PetscInt CUT = 37;
 struct Grid {
   const char *name;
   PetscInt    x, y, z;
@@ -18,7 +20,7 @@ struct Grid {
 
 PetscErrorCode Create(const Grid &g, Mat *A)
 {
-  const PetscInt           n = g.x * g.y * g.z;
+  const PetscInt           cols = g.x * g.y * g.z, n = cols - CUT;
   std::vector<PetscInt>    i{0}, j;
   std::vector<PetscScalar> a;
 
@@ -35,35 +37,35 @@ PetscErrorCode Create(const Grid &g, Mat *A)
     i.push_back((PetscInt)j.size());
   }
   PetscCall(MatCreate(PETSC_COMM_SELF, A));
-  PetscCall(MatSetSizes(*A, n, n, n, n));
+  PetscCall(MatSetSizes(*A, n, cols, n, cols));
   PetscCall(MatSetType(*A, MATSPARSEGPU));
   PetscCall(MatSeqAIJSetPreallocationCSR(*A, i.data(), j.data(), a.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A x and A x + y in this format; one x is infinite.
+/// A x, A x + y and the same in place in this format; one x is infinite.
 PetscErrorCode Products(Mat A, const char format[], std::vector<PetscScalar> *product)
 {
   Vec                x, y, z;
   PetscScalar       *array;
   const PetscScalar *result;
-  PetscInt           n;
+  PetscInt           n, cols;
   MatSparseGPUInfo   info;
 
   PetscFunctionBeginUser;
-  PetscCall(MatGetLocalSize(A, &n, nullptr));
+  PetscCall(MatGetLocalSize(A, &n, &cols));
   PetscCall(MatSparseGPUSetFormat(A, format));
   PetscCall(MatCreateVecs(A, &x, &y));
   PetscCall(VecDuplicate(y, &z));
   PetscCall(VecGetArrayWrite(x, &array));
-  for (PetscInt r = 0; r < n; ++r) array[r] = battery::Value(1000 + (unsigned long long)r);
+  for (PetscInt c = 0; c < cols; ++c) array[c] = battery::Value(1000 + (unsigned long long)c);
   array[n / 3] = std::numeric_limits<PetscReal>::infinity();
   PetscCall(VecRestoreArrayWrite(x, &array));
   PetscCall(VecSet(y, (PetscReal)0.7));
   product->clear();
-  for (bool add : {false, true}) {
-    PetscCall(VecSet(z, 77));
-    PetscCall(add ? MatMultAdd(A, x, y, z) : MatMult(A, x, z));
+  for (int add : {0, 1, 2}) {
+    PetscCall(VecSet(z, (PetscReal)(add == 2 ? 0.7 : 77)));
+    PetscCall(add ? MatMultAdd(A, x, add == 2 ? z : y, z) : MatMult(A, x, z));
     PetscCall(VecGetArrayRead(z, &result));
     product->insert(product->end(), result, result + n);
     PetscCall(VecRestoreArrayRead(z, &result));
@@ -78,14 +80,26 @@ PetscErrorCode Products(Mat A, const char format[], std::vector<PetscScalar> *pr
 }
 } // namespace
 
+/// Complex products may be contracted in more than one way; each of 28 terms is below 3.
+static bool Same(PetscScalar a, PetscScalar b)
+{
+#if defined(PETSC_USE_COMPLEX)
+  if (PetscIsInfOrNanScalar(a) || PetscIsInfOrNanScalar(b)) return PetscIsInfOrNanScalar(a) == PetscIsInfOrNanScalar(b);
+  return PetscAbsScalar(a - b) <= 2 * 32 * PETSC_MACHINE_EPSILON * 28 * 3;
+#else
+  return !memcmp(&a, &b, sizeof(a));
+#endif
+}
+
+/// Rows enough for walks on a GPU of 190 multiprocessors.
 static PetscErrorCode Walks()
 {
   std::vector<std::string> backends;
 
   PetscFunctionBeginUser;
   PetscCall(Backends(&backends));
-  for (const Grid &g : {Grid{"5 points", 821, 823, 1, true}, Grid{"7 points", 90, 91, 92, true},
-                        Grid{"27 points", 86, 87, 88, false}, Grid{"3 points", 700001, 1, 1, true}})
+  for (const Grid &g : {Grid{"5 points", 1001, 903, 1, true}, Grid{"7 points", 96, 97, 98, true},
+                        Grid{"27 points", 95, 96, 97, false}, Grid{"3 points", 900001, 1, 1, true}})
     for (const std::string &backend : backends) {
       std::vector<PetscScalar> stencil, sell;
       Mat                      A;
@@ -94,7 +108,7 @@ static PetscErrorCode Walks()
       PetscCall(Products(A, "sell", &sell));
       PetscCall(Products(A, "stencil", &stencil));
       for (size_t r = 0; r < sell.size(); ++r)
-        PetscCheck(!memcmp(&sell[r], &stencil[r], sizeof(PetscScalar)), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+        PetscCheck(Same(sell[r], stencil[r]), PETSC_COMM_SELF, PETSC_ERR_PLIB,
                    "%s on %s, entry %zu of %zu: %g as sell, %g as stencil", g.name, backend.c_str(), r, sell.size(),
                    (double)PetscRealPart(sell[r]), (double)PetscRealPart(stencil[r]));
       PetscCall(MatDestroy(&A));

@@ -126,6 +126,46 @@ static PetscErrorCode Errors()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// -pc_factor_diagonal_fill puts in what is missing and is no harm where nothing is: PETSc's factors, with fill, too,
+/// of a matrix that has these zeros, as PETSc's ILU puts none in.
+static PetscErrorCode DiagonalFill()
+{
+  std::vector<std::string> backends;
+
+  PetscFunctionBeginUser;
+  PetscCall(Backends(&backends));
+  for (const std::string &backend : backends)
+    for (PetscInt missing : {-1, 17})
+      for (PetscInt levels : {0, 1, 2}) {
+        battery::Builder         b("band", 60, 60), with_zeros("band_with_zeros", 60, 60);
+        MatFactorInfo            info = Info(levels);
+        std::vector<PetscScalar> ours, petsc;
+        Mat                      A, B, F, G;
+        for (PetscInt r = 0; r < 60; ++r)
+          for (PetscInt c : {r - 5, r - 1, r, r + 1, r + 5}) {
+            const bool lacks = c == r && r == missing;
+            if (c < 0 || c >= 60) continue;
+            with_zeros.Add(r, c, lacks ? 0 : c == r ? 6 : -1);
+            if (!lacks) b.Add(r, c, c == r ? 6 : -1);
+          }
+        info.diagonal_fill = 1;
+        PetscCall(CreateOn(backend, b, &A));
+        PetscCall(FactorOf(A, MATSOLVERSPARSEGPU, MAT_FACTOR_ILU, info, MATORDERINGNATURAL, &F));
+        PetscCall(CreateOn(backend, with_zeros, &B));
+        PetscCall(FactorOf(B, MATSOLVERPETSC, MAT_FACTOR_ILU, info, MATORDERINGNATURAL, &G));
+        PetscCall(SolveWith(A, F, VECSTANDARD, false, &ours));
+        PetscCall(SolveWith(B, G, VECSTANDARD, false, &petsc));
+        PetscCall(MatDestroy(&B));
+        PetscCall(CheckClose(ours, petsc, 500,
+                             backend + ", ILU(" + std::to_string(levels) + "), row " + std::to_string(missing) +
+                                 " without a diagonal"));
+        PetscCall(MatDestroy(&F));
+        PetscCall(MatDestroy(&G));
+        PetscCall(MatDestroy(&A));
+      }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Inf and NaN in b come out where they belong and nowhere else; nothing hangs, whatever NaN it is.
 static PetscErrorCode Poisoned()
 {
@@ -218,5 +258,10 @@ static PetscErrorCode Stuck()
 int main(int argc, char **argv)
 {
   return Main(argc, argv, help,
-              {{"same", Same}, {"pivots", Pivots}, {"errors", Errors}, {"poisoned", Poisoned}, {"stuck", Stuck}});
+              {{"same", Same},
+               {"pivots", Pivots},
+               {"errors", Errors},
+               {"diagonal_fill", DiagonalFill},
+               {"poisoned", Poisoned},
+               {"stuck", Stuck}});
 }

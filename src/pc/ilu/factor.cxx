@@ -1,6 +1,7 @@
 #include "pc/ilu/factor.hpp"
 #include <algorithm>
 #include <string>
+#include "mat/may_lack_memory.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
@@ -43,17 +44,17 @@ PetscErrorCode Factor::SymbolicOnHost(const MatrixRows &A, IS row, IS column, co
 }
 
 #if defined(SPARSEGPU_HAVE_CUDA)
-/// The pattern that the host finds, where diagonal entries have to be put in: that is rare.
+/// The pattern that the host finds, for the device.
 PetscErrorCode Factor::SymbolicFromHost(const MatrixRows &A, IS row, IS column, const MatFactorInfo &info)
 {
   DevicePattern *p = &device_pattern_;
 
   PetscFunctionBegin;
+  *p = DevicePattern();
   PetscCall(SymbolicOnHost(A, row, column, info));
-  p->rows      = rows_;
-  p->nonzeros  = nonzeros_;
-  p->permuted  = true;
-  p->identical = false;
+  p->rows     = rows_;
+  p->nonzeros = nonzeros_;
+  p->permuted = true;
   PetscCall(p->i.Take(std::move(pattern_.i), Space::Device));
   PetscCall(p->j.Take(std::move(pattern_.j), Space::Device));
   PetscCall(p->diagonal.Take(std::move(pattern_.diagonal), Space::Device));
@@ -65,31 +66,15 @@ PetscErrorCode Factor::SymbolicFromHost(const MatrixRows &A, IS row, IS column, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// How many candidates AddFill_CUDA() may look at together: what a quarter of the memory left has room for, at most
-/// the number from which on more at a time save nothing.
-static PetscErrorCode FillLimit(PetscCount *limit)
+/// The pattern without fill; row and column null: the matrix's own order.
+PetscErrorCode Factor::WithoutFill(const MatrixRows &A, const PetscInt *row, const PetscInt *column, PetscInt *missing)
 {
-  constexpr double FEWEST = 1 << 16, MOST = 1 << 26, BYTES = 16;
-  double           left;
-
-  PetscFunctionBegin;
-  PetscCall(DeviceMemoryLeft(&left));
-  *limit = static_cast<PetscCount>(std::min(std::max(left / 4 / BYTES, FEWEST), MOST));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode Factor::SymbolicOnDevice(const MatrixRows &A, IS row, IS column, const MatFactorInfo &info)
-{
-  DevicePattern  *p = &device_pattern_;
+  const PetscInt *device_i = A.csr.i, *device_j = A.csr.j;
+  Array<PetscInt> i, j;
   Stream          stream;
-  PetscInt        missing = -1;
-  PetscBool       row_natural, column_natural;
-  const PetscInt *r = nullptr, *c = nullptr;
 
   PetscFunctionBegin;
   PetscCall(DeviceStream(&stream));
-  Array<PetscInt> i, j;
-  const PetscInt *device_i = A.csr.i, *device_j = A.csr.j;
   if (!A.on_device) {
     PetscCall(i.Allocate(static_cast<size_t>(rows_) + 1, Space::Device));
     PetscCall(j.Allocate(A.csr.nonzeros, Space::Device));
@@ -99,6 +84,22 @@ PetscErrorCode Factor::SymbolicOnDevice(const MatrixRows &A, IS row, IS column, 
     device_i = i.data();
     device_j = j.data();
   }
+  PetscCall(
+      Symbolic_CUDA(rows_, A.csr.nonzeros, device_i, device_j, kind, row, column, &device_pattern_, missing, stream));
+  PetscCall(DeviceSynchronize(stream)); // i and j end here
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Factor::SymbolicOnDevice(const MatrixRows &A, IS row, IS column, const MatFactorInfo &info)
+{
+  Stream          stream;
+  PetscInt        missing = -1;
+  PetscBool       row_natural, column_natural;
+  PetscErrorCode  code;
+  const PetscInt *r = nullptr, *c = nullptr;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
   PetscCall(ISIdentity(row, &row_natural));
   PetscCall(ISIdentity(column, &column_natural));
   const bool natural = row_natural && column_natural;
@@ -106,26 +107,30 @@ PetscErrorCode Factor::SymbolicOnDevice(const MatrixRows &A, IS row, IS column, 
     PetscCall(ISGetIndices(row, &r));
     PetscCall(ISGetIndices(column, &c));
   }
-  PetscCall(Symbolic_CUDA(rows_, A.csr.nonzeros, device_i, device_j, kind, r, c, p, &missing, stream));
-  PetscCall(DeviceSynchronize(stream)); // i and j end here
+  const auto find = [&]() -> PetscErrorCode {
+    PetscFunctionBegin;
+    PetscCall(WithoutFill(A, r, c, &missing));
+    if (missing < 0 && levels_of_fill > 0) PetscCall(AddFill_CUDA(levels_of_fill, 0, &device_pattern_, stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  PetscCall(Quietly(find, &code));
   if (!natural) {
     PetscCall(ISRestoreIndices(row, &r));
     PetscCall(ISRestoreIndices(column, &c));
   }
-  if (missing >= 0 && info.diagonal_fill != 0) {
+  // the host has more memory, counts less to sort, puts in diagonal entries, and says what is wrong
+  const bool lacks = code == PETSC_ERR_MEM || code == PETSC_ERR_LIB || code == PETSC_ERR_ARG_OUTOFRANGE;
+  if (lacks || (missing >= 0 && info.diagonal_fill != 0)) {
+    PetscCall(PetscInfo(nullptr, "The pattern of the factors is found on the host\n"));
     PetscCall(SymbolicFromHost(A, row, column, info));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(code);
   PetscCheck(missing < 0, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
              "Matrix is missing the diagonal entry of row %" PetscInt_FMT
              " (-pc_factor_diagonal_fill puts zeros there)",
              missing);
-  if (levels_of_fill > 0) {
-    PetscCount limit = 0;
-    PetscCall(FillLimit(&limit));
-    PetscCall(AddFill_CUDA(levels_of_fill, limit, p, stream));
-  }
-  nonzeros_ = p->nonzeros;
+  nonzeros_ = device_pattern_.nonzeros;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif

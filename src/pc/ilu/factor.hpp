@@ -58,6 +58,7 @@ public:
 
 private:
   PetscErrorCode SymbolicOnDevice(const MatrixRows &A, IS row, IS column, const MatFactorInfo &info);
+  PetscErrorCode WithoutFill(const MatrixRows &A, const PetscInt *row, const PetscInt *column, PetscInt *missing);
   PetscErrorCode SymbolicFromHost(const MatrixRows &A, IS row, IS column, const MatFactorInfo &info);
   PetscErrorCode SymbolicOnHost(const MatrixRows &A, IS row, IS column, const MatFactorInfo &info);
   PetscErrorCode Attempt(const MatrixRows &A, const Pivots &pivots, PetscInt *zero_row, PetscReal *zero_pivot);

@@ -2,6 +2,7 @@
 /// level(r, m) + level(m, c) + 1 = l for an m < min(r, c) and it has none of a lower level: that asks for entries of
 /// lower levels alone, in rows of any number, so that no row waits for another, unlike on the host, which takes row
 /// after row through all levels. The candidates of all rows are written down, sorted and made unique.
+#include <algorithm>
 #include "device/cub_call.cuh"
 #include "device/sort.hpp"
 #include "pc/ilu/ilu.hpp"
@@ -66,8 +67,8 @@ static __global__ void candidates_kernel(Leveled F, PetscInt wanted, int lanes, 
   const unsigned   lane = threadIdx.x % 32, own = lane & (lanes - 1u);
   // the lanes of this entry, and those of them before this one
   const unsigned group = (lanes == 32 ? ALL : (1u << lanes) - 1) << (lane - own), before = group & ((1u << lane) - 1);
-  PetscInt       r = 0, f = 0, last = 0, rest = 0;
-  PetscCount     found = 0;
+  PetscInt       r = 0, last = 0, rest = 0;
+  PetscCount     found = 0, f = 0; // f goes on beyond its row, while others have not ended
 
   if (e < end) {
     const PetscInt m = F.j[e];
@@ -79,7 +80,7 @@ static __global__ void candidates_kernel(Leveled F, PetscInt wanted, int lanes, 
     }
     if (key) found = count[e] - base;
   }
-  const unsigned turns = last > f ? static_cast<unsigned>((last - f + lanes - 1) / lanes) : 0;
+  const unsigned turns = last > f ? static_cast<unsigned>((last - f - 1) / lanes + 1) : 0;
   const unsigned most  = __reduce_max_sync(ALL, turns);
   f += static_cast<PetscInt>(own);
   for (unsigned turn = 0; turn < most; turn++, f += lanes) {
@@ -101,8 +102,7 @@ namespace
 {
 /// Where a piece of the candidates begins: with the candidates of a row.
 struct Cut {
-  PetscCount candidate;
-  PetscInt   entry;
+  PetscCount candidate, entry;
 };
 } // namespace
 
@@ -165,8 +165,21 @@ static __global__ void insert_kernel(Leveled F, PetscInt fresh, PetscInt new_lev
   next_source[at]   = -1;
 }
 
-/// Sorted keys of the entries of level `wanted`, `fresh` of them, from `limit` candidates at a time, or from those of
-/// one row.
+/// As many candidates as a quarter of the memory left has room for, at most the number from which on more at a time
+/// save nothing. Each takes two keys, as many to sort them, and may be kept.
+static PetscErrorCode FindLimit(PetscCount *limit)
+{
+  constexpr double FEWEST = 1 << 16, MOST = 1 << 26, BYTES = 5 * sizeof(Key);
+  double           left = 0;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceMemoryLeft(&left));
+  *limit = static_cast<PetscCount>(std::min(std::max(left / 4 / BYTES, FEWEST), MOST));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Sorted keys of the entries of level `wanted`, `fresh` of them, from up to `limit` candidates and one row's at a
+/// time; 0: as memory allows.
 static PetscErrorCode FindLevel(const Leveled &F, PetscInt rows, PetscInt wanted, int bits, PetscCount limit,
                                 Array<Key> *keys, PetscCount *fresh, DeviceMemory *scratch, Stream stream)
 {
@@ -187,6 +200,7 @@ static PetscErrorCode FindLevel(const Leveled &F, PetscInt rows, PetscInt wanted
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscCall(RunningSum(F.entries, &count, &total, scratch, stream));
   if (total == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (limit == 0) PetscCall(FindLimit(&limit));
   const PetscInt pieces = static_cast<PetscInt>((total + limit - 1) / limit);
   PetscCallCXX(cut.resize(static_cast<size_t>(pieces) + 1));
   PetscCall(cuts.Allocate(cut.size(), Space::Device));
@@ -196,7 +210,7 @@ static PetscErrorCode FindLevel(const Leveled &F, PetscInt rows, PetscInt wanted
   PetscCall(DeviceCopyOut(cut.data(), cuts.data(), cuts.bytes(), stream));
   for (PetscInt k = 0; k < pieces; k++) {
     const PetscCount candidates = cut[k + 1].candidate - cut[k].candidate;
-    const PetscInt   begin = cut[k].entry, end = cut[k + 1].entry;
+    const PetscInt   begin = static_cast<PetscInt>(cut[k].entry), end = static_cast<PetscInt>(cut[k + 1].entry);
     PetscCount       kept = 0;
     if (candidates == 0) continue; // the row before has more than `limit`
     PetscCall(key.Allocate(candidates, Space::Device));
@@ -229,6 +243,8 @@ PetscErrorCode AddFill_CUDA(PetscInt levels, PetscCount limit, DevicePattern *p,
 
   PetscFunctionBegin;
   if (p->nonzeros == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(p->rows <= 0x7fffffff, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "%" PetscInt_FMT " rows, more than a key has room for", p->rows);
   while (bits < 31 && (p->rows - 1) >> bits) bits++;
   PetscCall(row.Allocate(p->nonzeros, Space::Device));
   PetscCall(level.Allocate(p->nonzeros, Space::Device));

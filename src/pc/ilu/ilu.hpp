@@ -54,8 +54,8 @@ PetscErrorCode Symbolic_CUDA(PetscInt rows, PetscInt nonzeros, const PetscInt *i
                              const PetscInt *row, const PetscInt *column, DevicePattern *pattern, PetscInt *missing,
                              Stream stream);
 
-/// Puts the entries of the levels 1 to `levels` into a pattern without fill; looks at up to `limit` candidates at a
-/// time, or at those of one row, 16 bytes each. Errors: PETSC_ERR_ARG_OUTOFRANGE if they are too many for PetscInt.
+/// Puts the entries of the levels 1 to `levels` into a pattern without fill; looks at up to `limit` candidates and one
+/// row's at a time, 0: as memory allows. Errors: PETSC_ERR_ARG_OUTOFRANGE if entries are too many for PetscInt.
 PetscErrorCode AddFill_CUDA(PetscInt levels, PetscCount limit, DevicePattern *pattern, Stream stream);
 
 /// What becomes of small pivots, as MatFactorShiftType and MatFactorInfo say.

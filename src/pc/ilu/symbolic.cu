@@ -106,6 +106,8 @@ static PetscErrorCode SortEntries(PetscInt rows, PetscInt nonzeros, const PetscI
   Key              host_kept = 0;
 
   PetscFunctionBegin;
+  PetscCheck(rows <= 0x7fffffff, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "%" PetscInt_FMT " rows, more than a key has room for", rows);
   PetscCheck(count <= PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "The factors may have more than %" PetscInt_FMT " entries", PETSC_MAX_INT);
   while (bits < 31 && (rows - 1) >> bits) bits++;

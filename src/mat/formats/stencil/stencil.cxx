@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 #include "mat/backend_call.hpp"
 #include "mat/device_rows.hpp"
 #include "mat/formats/stencil/classes.hpp"
@@ -97,49 +99,63 @@ PetscErrorCode Stencil::TakeValues(const CsrView &A, const std::vector<PetscInt>
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The offsets of the longest kind of row, of those of one length the one whose columns lie closest to the diagonal: a
+/// row inside, where others reach around a periodic grid.
+static PetscErrorCode RowInside(const std::vector<PetscInt> &begin, const std::vector<PetscInt> &offset,
+                                std::vector<PetscInt> *inside)
+{
+  double nearest = 0;
+
+  PetscFunctionBegin;
+  for (size_t c = 0; c + 1 < begin.size(); c++) {
+    const auto   first = offset.begin() + begin[c], last = offset.begin() + begin[c + 1];
+    const auto   length = static_cast<size_t>(last - first);
+    const double away   = std::accumulate(first, last, 0.0,
+                                          [](double sum, PetscInt o) { return sum + std::abs(static_cast<double>(o)); });
+    if (length < inside->size() || (length == inside->size() && away >= nearest)) continue;
+    PetscCallCXX(inside->assign(first, last));
+    nearest = away;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// By how many rows one must go on from a row with these offsets for the most of its columns to be columns again, where
 /// that is one of the offsets: from a line or a plane of a grid to the next. 0: no offset that leads out of the rows of
 /// a thread block has two such columns.
-static PetscErrorCode FindStride(std::vector<PetscInt> offsets, PetscInt *stride)
+static PetscInt FindStride(std::vector<PetscInt> offsets)
 {
   constexpr PetscInt LEAST = 256, LONGEST = 256; // all pairs of offsets are looked at
-  std::ptrdiff_t     most = 1;                   // columns
+  std::ptrdiff_t     most   = 1;                 // columns
+  PetscInt           stride = 0;
 
-  PetscFunctionBegin;
-  *stride = 0;
-  if (offsets.size() > LONGEST) PetscFunctionReturn(PETSC_SUCCESS);
+  if (offsets.size() > LONGEST) return 0;
   std::sort(offsets.begin(), offsets.end());
   for (const PetscInt way : offsets) {
     if (way < LEAST) continue;
     const std::ptrdiff_t again = std::count_if(offsets.begin(), offsets.end(), [&](PetscInt offset) {
-      return std::binary_search(offsets.begin(), offsets.end(), offset - way);
+      return std::binary_search(offsets.begin(), offsets.end(), static_cast<PetscCount>(offset) - way);
     });
     if (again <= most) continue; // the shortest of the best
-    most    = again;
-    *stride = way;
+    most   = again;
+    stride = way;
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return stride;
 }
 
 PetscErrorCode Stencil::BuildPattern(const CsrView &A, const Parameters &)
 {
   RowClasses            classes;
   bool                  few;
-  std::vector<PetscInt> begin{0}, offset;
-  PetscInt              longest = 0, at = 0, stride;
+  std::vector<PetscInt> begin{0}, offset, inside;
 
   PetscFunctionBegin;
   PetscCall(FindRowClasses(A, &classes, &few));
   PetscCheck(few, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Check() took a matrix of too many different rows");
   for (PetscInt r : classes.first) {
-    if (A.i[r + 1] - A.i[r] > longest) {
-      longest = A.i[r + 1] - A.i[r];
-      at      = begin.back();
-    }
     for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) PetscCallCXX(offset.push_back(A.j[e] - r));
     PetscCallCXX(begin.push_back(static_cast<PetscInt>(offset.size())));
   }
-  PetscCall(FindStride(std::vector<PetscInt>(offset.begin() + at, offset.begin() + at + longest), &stride));
+  PetscCall(RowInside(begin, offset, &inside));
   classes_ = static_cast<PetscInt>(classes.first.size());
   stored_  = static_cast<PetscInt>(offset.size());
   if (classes.on_device.size())
@@ -149,8 +165,14 @@ PetscErrorCode Stencil::BuildPattern(const CsrView &A, const Parameters &)
   PetscCall(TakeValues(A, classes.first, begin));
   PetscCall(begin_.Take(std::move(begin), space_));
   PetscCall(offset_.Take(std::move(offset), space_));
-  layout_ = StencilLayout{A.rows, row_class_.data(), begin_.data(), offset_.data(), value_.data(), longest, stride};
-  pattern_bytes_ = static_cast<PetscLogDouble>(row_class_.bytes()) + begin_.bytes() + offset_.bytes();
+  layout_.rows      = A.rows;
+  layout_.row_class = row_class_.data();
+  layout_.begin     = begin_.data();
+  layout_.offset    = offset_.data();
+  layout_.value     = value_.data();
+  layout_.longest   = static_cast<PetscInt>(inside.size());
+  layout_.stride    = FindStride(std::move(inside));
+  pattern_bytes_    = static_cast<PetscLogDouble>(row_class_.bytes()) + begin_.bytes() + offset_.bytes();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -58,20 +58,24 @@ static PetscErrorCode TooMany()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Five points of a grid of 300 x 12: from line to line most columns come again; along one line or along a few of 100
-/// there is no way that leaves a thread block.
+/// Five points of a grid of 300 x 12, also a periodic one: from line to line most columns come again; along one line or
+/// along a few of 100 there is no way that leaves a thread block.
 static PetscErrorCode Strides()
 {
-  const PetscInt shapes[][3] = {{300, 12, 300}, {3600, 1, 0}, {100, 4, 0}};
+  const PetscInt shapes[][4] = {{300, 12, 0, 300}, {300, 12, 1, 300}, {3600, 1, 0, 0}, {100, 4, 0, 0}};
 
   PetscFunctionBeginUser;
-  for (const auto &[width, lines, expected] : shapes) {
+  for (const auto &[width, lines, periodic, expected] : shapes) {
     std::vector<PetscInt> i{0}, j;
     Stencil               stencil;
     for (PetscInt r = 0; r < width * lines; r++) {
       for (PetscInt step : {-width, PetscInt(-1), PetscInt(0), PetscInt(1), width}) {
-        const bool leaves = (step == -1 && r % width == 0) || (step == 1 && r % width == width - 1);
-        if (!leaves && r + step >= 0 && r + step < width * lines) j.push_back(r + step);
+        const bool     leaves = (step == -1 && r % width == 0) || (step == 1 && r % width == width - 1);
+        const PetscInt line   = leaves ? r + step - step * width : r + step; // around
+        if (periodic)
+          j.push_back((line + width * lines) % (width * lines));
+        else if (!leaves && line >= 0 && line < width * lines)
+          j.push_back(line);
       }
       i.push_back(static_cast<PetscInt>(j.size()));
     }
