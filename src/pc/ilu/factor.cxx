@@ -95,7 +95,7 @@ PetscErrorCode Factor::SymbolicOnDevice(const MatrixRows &A, IS row, IS column, 
   Stream          stream;
   PetscInt        missing = -1;
   PetscBool       row_natural, column_natural;
-  PetscErrorCode  code;
+  PetscErrorCode  code = PETSC_SUCCESS;
   const PetscInt *r = nullptr, *c = nullptr;
 
   PetscFunctionBegin;
