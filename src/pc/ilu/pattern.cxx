@@ -1,0 +1,135 @@
+/// The pattern of the factors, found where they are to be.
+#include "mat/may_lack_memory.hpp"
+#include "pc/ilu/factor.hpp"
+#include "petsc/compat.hpp"
+
+namespace sparsegpu
+{
+
+PetscErrorCode Factor::SymbolicOnHost(const MatrixRows &A, IS row, IS column, const MatFactorInfo &info)
+{
+  const PetscInt       *r, *c;
+  const PetscInt        n   = A.csr.rows;
+  CsrView               csr = A.csr;
+  std::vector<PetscInt> i, j;
+  PetscBool             identity[2];
+
+  PetscFunctionBegin;
+  if (A.on_device) {
+    Stream stream;
+    PetscCall(DeviceStream(&stream));
+    PetscCallCXX(i.resize(static_cast<size_t>(n) + 1));
+    PetscCallCXX(j.resize(csr.nonzeros));
+    if (n > 0) PetscCall(DeviceCopyOut(i.data(), csr.i, i.size() * sizeof(PetscInt), stream));
+    PetscCall(DeviceCopyOut(j.data(), csr.j, j.size() * sizeof(PetscInt), stream));
+    csr.i = i.data();
+    csr.j = j.data();
+  }
+  pattern_.rows = n;
+  PetscCall(ISGetIndices(row, &r));
+  PetscCall(ISGetIndices(column, &c));
+  PetscCallCXX(pattern_.row.assign(r, r + n));
+  PetscCallCXX(pattern_.column.assign(c, c + n));
+  PetscCall(ISIdentity(row, &identity[0]));
+  PetscCall(ISIdentity(column, &identity[1]));
+  pattern_.natural = identity[0] && identity[1];
+  PetscCall(ISRestoreIndices(row, &r));
+  PetscCall(ISRestoreIndices(column, &c));
+  PetscCall(Symbolic_Host(csr, kind, levels_of_fill, info.diagonal_fill != 0, &pattern_, &source_));
+  nonzeros_ = static_cast<PetscInt>(pattern_.j.size());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#if defined(SPARSEGPU_HAVE_CUDA)
+/// The pattern that the host finds, for the device.
+PetscErrorCode Factor::SymbolicFromHost(const MatrixRows &A, IS row, IS column, const MatFactorInfo &info)
+{
+  DevicePattern *p = &device_pattern_;
+
+  PetscFunctionBegin;
+  *p = DevicePattern();
+  PetscCall(SymbolicOnHost(A, row, column, info));
+  p->rows     = rows_;
+  p->nonzeros = nonzeros_;
+  p->permuted = true;
+  PetscCall(p->i.Take(std::move(pattern_.i), Space::Device));
+  PetscCall(p->j.Take(std::move(pattern_.j), Space::Device));
+  PetscCall(p->diagonal.Take(std::move(pattern_.diagonal), Space::Device));
+  PetscCall(p->row.Take(std::move(pattern_.row), Space::Device));
+  PetscCall(p->column.Take(std::move(pattern_.column), Space::Device));
+  PetscCall(p->source.Take(std::move(source_), Space::Device));
+  pattern_ = FactorPattern();
+  source_.clear();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The pattern without fill; row and column null: the matrix's own order.
+PetscErrorCode Factor::WithoutFill(const MatrixRows &A, const PetscInt *row, const PetscInt *column, PetscInt *missing)
+{
+  const PetscInt *device_i = A.csr.i, *device_j = A.csr.j;
+  Array<PetscInt> i, j;
+  Stream          stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  if (!A.on_device) {
+    PetscCall(i.Allocate(static_cast<size_t>(rows_) + 1, Space::Device));
+    PetscCall(j.Allocate(A.csr.nonzeros, Space::Device));
+    if (rows_ > 0) PetscCall(DeviceCopyIn(i.data(), A.csr.i, i.bytes(), stream));
+    PetscCall(DeviceCopyIn(j.data(), A.csr.j, j.bytes(), stream));
+    PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(i.bytes() + j.bytes())));
+    device_i = i.data();
+    device_j = j.data();
+  }
+  PetscCall(
+      Symbolic_CUDA(rows_, A.csr.nonzeros, device_i, device_j, kind, row, column, &device_pattern_, missing, stream));
+  PetscCall(DeviceSynchronize(stream)); // i and j end here
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Factor::SymbolicOnDevice(const MatrixRows &A, IS row, IS column, const MatFactorInfo &info)
+{
+  Stream          stream;
+  PetscInt        missing = -1;
+  PetscBool       row_natural, column_natural;
+  PetscErrorCode  code = PETSC_SUCCESS;
+  const PetscInt *r = nullptr, *c = nullptr;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(ISIdentity(row, &row_natural));
+  PetscCall(ISIdentity(column, &column_natural));
+  const bool natural = row_natural && column_natural;
+  if (!natural) {
+    PetscCall(ISGetIndices(row, &r));
+    PetscCall(ISGetIndices(column, &c));
+  }
+  const auto find = [&]() -> PetscErrorCode {
+    PetscFunctionBegin;
+    PetscCall(WithoutFill(A, r, c, &missing));
+    if (missing < 0 && levels_of_fill > 0) PetscCall(AddFill_CUDA(levels_of_fill, 0, &device_pattern_, stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  PetscCall(Quietly(find, &code));
+  if (!natural) {
+    PetscCall(ISRestoreIndices(row, &r));
+    PetscCall(ISRestoreIndices(column, &c));
+  }
+  // the host has more memory, counts less to sort, puts in diagonal entries, and says what is wrong
+  const bool lacks = code == PETSC_ERR_MEM || code == PETSC_ERR_LIB || code == PETSC_ERR_ARG_OUTOFRANGE;
+  if (lacks || (missing >= 0 && info.diagonal_fill != 0)) {
+    PetscCall(PetscInfo(nullptr, "The pattern of the factors is found on the host\n"));
+    PetscCall(SymbolicFromHost(A, row, column, info));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(code);
+  PetscCheck(missing < 0, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+             "Matrix is missing the diagonal entry of row %" PetscInt_FMT
+             " (-pc_factor_diagonal_fill puts zeros there)",
+             missing);
+  nonzeros_ = device_pattern_.nonzeros;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
+} // namespace sparsegpu
