@@ -116,6 +116,16 @@ inline Problem Grid(std::string name, PetscInt nx, PetscInt ny, bool symmetric)
   return b;
 }
 
+/// visit(d, column) for point r of a grid of nx x ny x nz points and its up to 26 neighbours, columns ascending; d,
+/// from 0 to 26, tells where it lies: 13 is the point itself.
+template <class Visit> void EachNeighbour(PetscInt nx, PetscInt ny, PetscInt nz, PetscInt r, const Visit &visit)
+{
+  for (PetscInt d = 0; d < 27; ++d) {
+    const PetscInt x = r % nx + d % 3 - 1, y = r / nx % ny + d / 3 % 3 - 1, z = r / (nx * ny) + d / 9 - 1;
+    if (x >= 0 && x < nx && y >= 0 && y < ny && z >= 0 && z < nz) visit(d, x + nx * (y + ny * z));
+  }
+}
+
 /// Nodes of `size` unknowns coupled to themselves and two others, some blocks lacking an entry, and one row more than
 /// whole nodes.
 inline Problem Nodes(PetscInt size)

@@ -24,8 +24,8 @@ __device__ __forceinline__ void let_next_kernel_start()
 #endif
 }
 
-/// The two of a product: all that it reads of what other kernels write, and all that it writes, comes after.
-__device__ __forceinline__ void begin_product()
+/// Both: all that a kernel reads of what others write, and all that it writes, comes after.
+__device__ __forceinline__ void begin_in_turn()
 {
   wait_for_previous_kernel();
   let_next_kernel_start();

@@ -26,14 +26,11 @@ PetscErrorCode Create(const Grid &g, Mat *A)
 
   PetscFunctionBeginUser;
   for (PetscInt r = 0; r < n; ++r) {
-    for (PetscInt d = 0; d < 27; ++d) {
-      const PetscInt dx = d % 3 - 1, dy = d / 3 % 3 - 1, dz = d / 9 - 1;
-      const PetscInt x = r % g.x + dx, y = r / g.x % g.y + dy, z = r / (g.x * g.y) + dz;
-      if (g.cross && PetscAbsInt(dx) + PetscAbsInt(dy) + PetscAbsInt(dz) > 1) continue;
-      if (x < 0 || x >= g.x || y < 0 || y >= g.y || z < 0 || z >= g.z) continue;
-      j.push_back(x + g.x * (y + g.y * z));
+    battery::EachNeighbour(g.x, g.y, g.z, r, [&](PetscInt d, PetscInt column) {
+      if (g.cross && (d % 3 != 1) + (d / 3 % 3 != 1) + (d / 9 != 1) > 1) return;
+      j.push_back(column);
       a.push_back(battery::Value((unsigned long long)d));
-    }
+    });
     i.push_back((PetscInt)j.size());
   }
   PetscCall(MatCreate(PETSC_COMM_SELF, A));

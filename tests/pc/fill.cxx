@@ -203,14 +203,8 @@ bool HaveDevice()
 static PetscErrorCode CheckDefined(const Problem &problem, const std::vector<PetscInt> &all_levels,
                                    const std::vector<PetscCount> &limits)
 {
-  Problem p = Dominant(problem);
-
   PetscFunctionBeginUser;
-  p.entries.clear();
-  for (const Entry &e : Dominant(problem).entries)
-    if (std::none_of(p.entries.begin(), p.entries.end(), [&](const Entry &f) { return f.i == e.i && f.j == e.j; }))
-      p.entries.push_back(e);
-  PetscCall(Each(p, [&](const Ordered &o, Order order, Incomplete kind) {
+  PetscCall(Each(Dominant(problem), [&](const Ordered &o, Order order, Incomplete kind) {
     PetscFunctionBeginUser;
     for (PetscInt levels : all_levels) {
       const std::string what = o.name + ", " + KINDS[kind == Incomplete::Cholesky] + "(" + std::to_string(levels) + ")";
@@ -234,8 +228,9 @@ static Problem Cycle(PetscInt n)
 {
   battery::Builder cycle("cycle", n, n);
   for (PetscInt r = 0; r < n; ++r) {
-    cycle.Add(r, (r + 1) % n);
-    cycle.Add(r, (r * 7 + 3) % n == r ? (r + 2) % n : (r * 7 + 3) % n);
+    const PetscInt next = (r + 1) % n, far = (r * 7 + 3) % n;
+    cycle.Add(r, next);
+    if (far != next) cycle.Add(r, far == r ? (r + 2) % n : far);
   }
   return cycle;
 }
@@ -272,10 +267,7 @@ static PetscErrorCode Same()
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   for (PetscInt r = 0; r < N * N * N; ++r)
-    for (PetscInt d = 0; d < 27; ++d) {
-      const PetscInt x = r % N + d % 3 - 1, y = r / N % N + d / 3 % 3 - 1, z = r / (N * N) + d / 9 - 1;
-      if (x >= 0 && x < N && y >= 0 && y < N && z >= 0 && z < N) grid.Add(r, x + N * (y + N * z));
-    }
+    battery::EachNeighbour(N, N, N, r, [&](PetscInt, PetscInt column) { grid.Add(r, column); });
   std::vector<Problem> problems = Problems();
   problems.push_back(Dominant(grid));
   for (const Problem &p : problems)

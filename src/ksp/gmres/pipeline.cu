@@ -26,8 +26,7 @@ __device__ __forceinline__ bool skipped(const Progress &progress, int step, bool
 static __global__ void __launch_bounds__(DENSE_THREADS, DENSE_BLOCKS)
     pipeline_dots_kernel(Pipeline p, Dense V, PetscInt columns, int step, bool second)
 {
-  wait_for_previous_kernel();
-  let_next_kernel_start();
+  begin_in_turn();
   if (skipped(*p.progress, step, second)) return;
   dots_body(V, columns, p.scratch, p.dots[second]);
 }
@@ -96,8 +95,7 @@ static __global__ void __launch_bounds__(DENSE_THREADS, DENSE_BLOCKS)
   const Scalar                                 *dots = p.dots[second];
   Scalar                                        part(0);
 
-  wait_for_previous_kernel();
-  let_next_kernel_start();
+  begin_in_turn();
   if (skipped(*p.progress, step, second) || (blockIdx.y == 0 && blockIdx.x > 0)) return;
   for (PetscInt c = threadIdx.x % 32; c < columns - 1; c += 32) {
     const Scalar dot = dots[c];

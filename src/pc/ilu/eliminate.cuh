@@ -1,6 +1,7 @@
 /// How the lanes of a warp eliminate one row.
 #pragma once
 
+#include "device/search.cuh"
 #include "pc/ilu/ilu.hpp"
 #include "pc/trisolve/poll.cuh"
 
@@ -20,20 +21,6 @@ struct Output {
   PetscReal          *pivot;
   unsigned long long *report;
 };
-
-/// Where `column` lies among columns[begin .. end), ascending; -1: nowhere.
-__device__ __forceinline__ PetscInt Find(const PetscInt *columns, PetscInt begin, PetscInt end, PetscInt column)
-{
-  const PetscInt stop = end;
-  while (begin < end) {
-    const PetscInt middle = begin + (end - begin) / 2;
-    if (columns[middle] < column)
-      begin = middle + 1;
-    else
-      end = middle;
-  }
-  return begin < stop && columns[begin] == column ? begin : -1;
-}
 
 __device__ __forceinline__ Scalar Wait(const Scalar *p, long long spins, unsigned long long *report)
 {

@@ -28,7 +28,7 @@ struct Lookup {
   __device__ __forceinline__ PetscInt operator()(PetscInt column) const
   {
     const int s = static_cast<int>(column >> shift);
-    return Find(columns, row->begin[s], row->end[s], column);
+    return find_column(columns, row->begin[s], row->end[s], column);
   }
 };
 

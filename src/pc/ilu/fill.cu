@@ -4,23 +4,16 @@
 /// after row through all levels. The candidates of all rows are written down, sorted and made unique.
 #include <algorithm>
 #include "device/cub_call.cuh"
+#include "device/search.cuh"
 #include "device/sort.hpp"
 #include "pc/ilu/ilu.hpp"
+#include "pc/ilu/keys.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
 {
 
-static constexpr int THREADS  = 256;
-using Key                     = unsigned long long; ///< row << bits | column
 static constexpr unsigned ALL = 0xffffffffu;
-
-#define INDEX (static_cast<PetscCount>(blockIdx.x) * blockDim.x + threadIdx.x)
-
-static unsigned Blocks(PetscCount threads)
-{
-  return static_cast<unsigned>((threads + THREADS - 1) / THREADS);
-}
 
 namespace
 {
@@ -32,19 +25,6 @@ struct Leveled {
   const PetscInt *level; ///< [entries]
 };
 } // namespace
-
-/// First k of begin <= k < end with a[k] >= value, else end; a ascends.
-template <class T> __device__ __forceinline__ PetscInt lower_bound(const T *a, PetscInt begin, PetscInt end, T value)
-{
-  while (begin < end) {
-    const PetscInt middle = begin + (end - begin) / 2;
-    if (a[middle] < value)
-      begin = middle + 1;
-    else
-      end = middle;
-  }
-  return begin;
-}
 
 /// row[e] of each entry, a warp per row; source, unless null: each entry is the matrix's own.
 static __global__ void rows_kernel(PetscInt rows, const PetscInt *i, PetscInt *row, PetscInt *source)
@@ -87,9 +67,8 @@ static __global__ void candidates_kernel(Leveled F, PetscInt wanted, int lanes, 
     bool     lacks = false;
     PetscInt c     = 0;
     if (f < last && F.level[f] == rest) {
-      c                 = F.j[f];
-      const PetscInt at = lower_bound(F.j, static_cast<PetscInt>(e) + 1, F.i[r + 1], c);
-      lacks             = at == F.i[r + 1] || F.j[at] != c;
+      c     = F.j[f];
+      lacks = find_column(F.j, static_cast<PetscInt>(e) + 1, F.i[r + 1], c) < 0;
     }
     const unsigned votes = __ballot_sync(ALL, lacks);
     if (key && lacks) key[found + __popc(votes & before)] = static_cast<Key>(r) << bits | static_cast<Key>(c);
@@ -243,9 +222,7 @@ PetscErrorCode AddFill_CUDA(PetscInt levels, PetscCount limit, DevicePattern *p,
 
   PetscFunctionBegin;
   if (p->nonzeros == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(p->rows <= 0x7fffffff, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "%" PetscInt_FMT " rows, more than a key has room for", p->rows);
-  while (bits < 31 && (p->rows - 1) >> bits) bits++;
+  PetscCall(ColumnBits(p->rows, &bits));
   PetscCall(row.Allocate(p->nonzeros, Space::Device));
   PetscCall(level.Allocate(p->nonzeros, Space::Device));
   if (p->identical) PetscCall(p->source.Allocate(p->nonzeros, Space::Device));

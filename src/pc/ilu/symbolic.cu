@@ -2,20 +2,13 @@
 #include <cub/cub.cuh>
 #include "device/cuda_check.hpp"
 #include "pc/ilu/ilu.hpp"
+#include "pc/ilu/keys.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
 {
 
-static constexpr int THREADS = 256;
-using Key                    = unsigned long long;
-static constexpr Key NO_KEY  = ~0ull; // sorts last
-
-static unsigned Blocks(PetscCount count)
-{
-  return static_cast<unsigned>((count + THREADS - 1) / THREADS);
-}
-#define INDEX (static_cast<PetscCount>(blockIdx.x) * blockDim.x + threadIdx.x)
+static constexpr Key NO_KEY = ~0ull; // sorts last
 
 namespace
 {
@@ -106,11 +99,9 @@ static PetscErrorCode SortEntries(PetscInt rows, PetscInt nonzeros, const PetscI
   Key              host_kept = 0;
 
   PetscFunctionBegin;
-  PetscCheck(rows <= 0x7fffffff, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "%" PetscInt_FMT " rows, more than a key has room for", rows);
+  PetscCall(ColumnBits(rows, &bits));
   PetscCheck(count <= PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "The factors may have more than %" PetscInt_FMT " entries", PETSC_MAX_INT);
-  while (bits < 31 && (rows - 1) >> bits) bits++;
   PetscCall(key.Allocate(count, Space::Device));
   PetscCall(sorted.Allocate(count, Space::Device));
   PetscCall(entry.Allocate(count, Space::Device));

@@ -24,7 +24,7 @@ __device__ __forceinline__ void csr_chunk(const CsrLayout &A, PetscInt chunk, co
   const PetscInt    chunks = (row_end - A.i[row] + CsrLayout::CHUNK - 1) / CsrLayout::CHUNK;
   Scalar            sum    = batched_sum<CsrLayout::CHUNK / THREADS>(
       begin + static_cast<PetscInt>(threadIdx.x), end, THREADS, [&](PetscInt e) { return load_stream(A.a + e); },
-      [&](PetscInt e) { return load_stream(A.j + e); }, [&](PetscInt j) { return x[j]; }, [] { begin_product(); });
+      [&](PetscInt e) { return load_stream(A.j + e); }, [&](PetscInt j) { return x[j]; }, [] { begin_in_turn(); });
 
   sum = block_sum<THREADS>(sum, warps);
   if (chunks > 1) {
@@ -68,9 +68,9 @@ template <int width> static __global__ void __launch_bounds__(THREADS)
   if (mine) // cached: a line serves several turns
     sum = batched_sum<4>(
         begin + lane, end, width, [&](PetscInt e) { return A.a[e]; }, [&](PetscInt e) { return A.j[e]; },
-        [&](PetscInt j) { return x[j]; }, [] { begin_product(); });
+        [&](PetscInt j) { return x[j]; }, [] { begin_in_turn(); });
   else
-    begin_product();
+    begin_in_turn();
   sum = group_sum<width>(sum);
   if (mine && lane == 0) z[row] = y ? y[row] + sum : sum;
 }

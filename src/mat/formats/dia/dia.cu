@@ -22,7 +22,7 @@ static __global__ void dia_kernel(DiaLayout A, const Scalar *x, const Scalar *y,
     __syncthreads();
     if (threadIdx.x < count) offset[threadIdx.x] = A.offset[first + threadIdx.x];
     __syncthreads();
-    if (first == 0) begin_product();
+    if (first == 0) begin_in_turn();
     if (row < A.rows) {
 #pragma unroll 8
       for (PetscInt d = 0; d < count; d++) {
@@ -34,7 +34,7 @@ static __global__ void dia_kernel(DiaLayout A, const Scalar *x, const Scalar *y,
       }
     }
   }
-  if (A.diagonals == 0) begin_product();
+  if (A.diagonals == 0) begin_in_turn();
   if (row < A.rows) z[row] = y ? y[row] + sum : sum;
 }
 

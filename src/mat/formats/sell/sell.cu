@@ -63,7 +63,7 @@ template <class Values> static __global__ void __launch_bounds__(THREADS, 5)
     length = place_length(A, s * 32 + lane);
     row    = place_row(A, s * 32 + lane);
   }
-  begin_product();
+  begin_in_turn();
   const Values a = stage(stored);
   if (warp < 0) {
     sell_chunk(A, blockIdx.x, a, x, y, z);
@@ -90,12 +90,10 @@ PetscErrorCode SellMult_CUDA(const SellLayout &A, const ValueLayout &a, const Sc
   PetscFunctionBegin;
   if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
   const PetscInt blocks = A.chunks + (A.warp_rows + A.slices + WARPS - 1) / WARPS;
-  PetscErrorCode error  = PETSC_SUCCESS;
-  WithValues(a, [&](const auto &values) {
-    error = LaunchEarly<sell_kernel<std::decay_t<decltype(values)>>>(blocks, THREADS, static_cast<cudaStream_t>(stream),
-                                                                     A, values, x, y, z);
-  });
-  PetscCall(error);
+  PetscCall(WithValues(a, [&](const auto &values) {
+    return LaunchEarly<sell_kernel<std::decay_t<decltype(values)>>>(blocks, THREADS, static_cast<cudaStream_t>(stream),
+                                                                    A, values, x, y, z);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

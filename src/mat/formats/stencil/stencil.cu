@@ -17,7 +17,7 @@ template <int batch> static __global__ void __launch_bounds__(THREADS)
   const PetscInt row = static_cast<PetscInt>(blockIdx.x) * THREADS + threadIdx.x;
 
   if (row >= A.rows) return;
-  const Scalar sum = stencil_row_sum<batch>(A, load_stream(A.row_class + row), x + row, [] { begin_product(); });
+  const Scalar sum = stencil_row_sum<batch>(A, load_stream(A.row_class + row), x + row, [] { begin_in_turn(); });
   z[row]           = y ? y[row] + sum : sum;
 }
 
@@ -49,7 +49,7 @@ static __global__ void __launch_bounds__(THREADS, Walk::BLOCKS)
     c[k]  = first < stride && A.rows - row > k * stride ? load_stream(A.row_class + row + k * stride) : -1;
     alike = alike && c[k] == c[0];
   }
-  begin_product();
+  begin_in_turn();
   if (c[0] < 0) return;
   if (!alike) {
 #pragma unroll 1
