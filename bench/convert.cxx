@@ -5,7 +5,8 @@ static char help[] =
     "  -set FILE -classes a,b : matrices of a table, see bench/spmv_set.tsv\n"
     "  -runs n                : medians of n\n"
     "  -most n                : leaves matrices of more nonzeros out\n"
-    "  -host                  : on the host, too\n";
+    "  -host                  : on the host, too\n"
+    "  -format name           : that one, whatever auto chooses; matrices that it refuses are left out\n";
 
 #include <algorithm>
 #include <cstdio>
@@ -29,6 +30,7 @@ struct Settings {
   PetscInt                 runs = 5, most = PETSC_MAX_INT;
   PetscBool                host = PETSC_FALSE;
   std::vector<std::string> classes;
+  std::string              format; ///< empty: auto's choice
 };
 struct Product {
   Format       *format;
@@ -75,9 +77,9 @@ PetscErrorCode ProductSeconds(Format *format, const CsrView &A, double *seconds)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Seconds of the choice and of the conversion that it leads to, which takes over what the former found out; the format
-/// is left for products. Medians of `runs`.
-PetscErrorCode Convert(CsrView A, const Parameters &parameters, PetscInt runs, Choice *choice,
+/// Seconds of the choice and of the conversion that it leads to, which takes over what the former found out, or to
+/// `asked`; the format is left for products. Medians of `runs`.
+PetscErrorCode Convert(CsrView A, const Parameters &parameters, PetscInt runs, const std::string &asked, Choice *choice,
                        std::unique_ptr<Format> *format, double *analysis, double *conversion)
 {
   std::vector<double> analyses, conversions;
@@ -90,6 +92,7 @@ PetscErrorCode Convert(CsrView A, const Parameters &parameters, PetscInt runs, C
     PetscCall(Seconds(
         1, [&] { return ChooseFormat(A, parameters, Space::Device, choice); }, &seconds));
     analyses.push_back(seconds);
+    if (!asked.empty()) choice->name = asked;
     *format = MakeFormat(choice->name);
     PetscCall(Seconds(
         1, [&] { return (*format)->Build(A, parameters, Space::Device); }, &seconds));
@@ -122,11 +125,19 @@ PetscErrorCode Bench(const Case &c, const Settings &settings)
   A.a        = reinterpret_cast<const Scalar *>(a);
   A.nonzeros = A.i[A.rows];
   PetscCall(DeviceFacts(nullptr, &parameters.multiprocessors, nullptr));
-  if (settings.host) PetscCall(Convert(A, parameters, 1, &host_choice, &format, &host_analysis, &host_conversion));
+  if (!settings.format.empty()) {
+    bool        ok;
+    std::string refusal;
+    PetscCall(CheckFormat(settings.format, A, parameters, &ok, &refusal));
+    if (!ok) PetscCall(MatDestroy(&M));
+    if (!ok) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (settings.host)
+    PetscCall(Convert(A, parameters, 1, settings.format, &host_choice, &format, &host_analysis, &host_conversion));
   PetscCall(Seconds(
       settings.runs, [&] { return rows.Upload(A, true); }, &upload));
   A.device = rows.View();
-  PetscCall(Convert(A, parameters, settings.runs, &choice, &format, &analysis, &conversion));
+  PetscCall(Convert(A, parameters, settings.runs, settings.format, &choice, &format, &analysis, &conversion));
   PetscCheck(!settings.host || choice.name == host_choice.name, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "%s: the host chooses %s, the device %s", c.Name().c_str(), host_choice.name.c_str(), choice.name.c_str());
   PetscCall(ProductSeconds(format.get(), A, &converted));
@@ -163,9 +174,9 @@ PetscErrorCode Bench(const Case &c, const Settings &settings)
 
 PetscErrorCode Run()
 {
-  char              set[PETSC_MAX_PATH_LEN], *list[16];
+  char              set[PETSC_MAX_PATH_LEN], name[64], *list[16];
   PetscInt          count = 16;
-  PetscBool         given, classes, found;
+  PetscBool         given, classes, found, asked;
   const char       *why;
   std::vector<Case> cases;
   Settings          settings;
@@ -178,6 +189,10 @@ PetscErrorCode Run()
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-runs", &settings.runs, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-most", &settings.most, nullptr));
   PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-host", &settings.host, nullptr));
+  PetscCall(PetscOptionsGetString(nullptr, nullptr, "-format", name, sizeof(name), &asked));
+  if (asked) settings.format = name;
+  PetscCheck(!asked || MakeFormat(settings.format), PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE,
+             "-format %s: no such format", name);
   PetscCall(PetscOptionsGetStringArray(nullptr, nullptr, "-classes", list, &count, &classes));
   for (PetscInt k = 0; classes && k < count; k++) {
     settings.classes.push_back(list[k]);

@@ -1,42 +1,34 @@
 #include "device/cuda_check.hpp"
+#include "device/grid.cuh"
 #include "device/scatter.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
 {
 
-static constexpr int THREADS = 256; // any multiple of 32
-
-static unsigned Blocks(PetscInt count)
-{
-  return static_cast<unsigned>((count + THREADS - 1) / THREADS);
-}
-
-#define ENTRY static_cast<PetscInt>(blockIdx.x) * blockDim.x + threadIdx.x
-
 static __global__ void scatter_kernel(PetscInt count, const PetscInt *slot, const Scalar *a, bool canonical,
                                       Scalar *value)
 {
-  const PetscInt e = ENTRY;
+  const PetscCount e = thread_index();
   if (e < count) value[slot ? slot[e] : e] = canonical ? StoredValue(a[e]) : a[e];
 }
 
 static __global__ void permute_kernel(PetscInt count, const PetscInt *perm, const Scalar *b, bool conjugate, Scalar *a)
 {
-  const PetscInt e = ENTRY;
+  const PetscCount e = thread_index();
   if (e < count) a[e] = conjugate ? Conj(b[perm[e]]) : b[perm[e]];
 }
 
 static __global__ void fill_kernel(PetscInt count, Scalar v, Scalar *value)
 {
-  const PetscInt e = ENTRY;
+  const PetscCount e = thread_index();
   if (e < count) value[e] = v;
 }
 
 static __global__ void coordinates_kernel(PetscInt count, const PetscCount *jmap, const PetscCount *perm,
                                           const Scalar *v, bool add, Scalar *a)
 {
-  const PetscInt e = ENTRY;
+  const PetscCount e = thread_index();
   if (e >= count) return;
   Scalar sum(0);
   for (PetscCount k = jmap[e]; k < jmap[e + 1]; k++) sum += v[perm[k]];

@@ -14,15 +14,20 @@ struct CsrArrays {
   const Scalar   *a = nullptr;
 };
 
+struct RowLengths; // mat/inspect.hpp
 struct SellPlan;   // mat/formats/sell/sell.hpp
 struct RowClasses; // mat/formats/stencil/stencil.hpp
+struct BsrPlan;    // mat/formats/bsr/bsr.hpp
 
 /// What a look at the rows on the device has found out, for whoever builds a format from the very same.
 struct RowFindings {
+  std::shared_ptr<RowLengths>            lengths;
   std::shared_ptr<std::vector<PetscInt>> diagonals; ///< of FindDiagonals()
   std::shared_ptr<SellPlan>              plan;      ///< of PlanSell() for `window`; taken by the next one
   PetscInt                               window = 0;
   std::shared_ptr<RowClasses>            classes; ///< of FindRowClasses(), where they are few; taken by the next one
+  std::shared_ptr<BsrPlan>               blocks;  ///< of PlanBsr(), the last one
+  bool                                   uncoded = false; ///< no codec holds the values
 };
 
 /// Compressed sparse rows on the host; columns of a row in any order, none twice.

@@ -95,7 +95,7 @@ PetscErrorCode Format::BuildValues(const CsrView &A)
     }
     PetscCall(values_.Take(std::move(values), space_));
   }
-  PetscCall(Encode());
+  if (!A.found || !A.found->uncoded) PetscCall(Encode());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -26,7 +26,7 @@ struct RowLengths {
   PetscInt           longest;
 };
 PetscErrorCode InspectRows_CUDA(const CsrView &A, RowLengths *lengths);
-/// None where they are more than `most`; *count is their number all the same.
+/// None where they are more than `most`; *count is then more than that, too.
 PetscErrorCode FindDiagonals_CUDA(const CsrView &A, PetscInt most, std::vector<PetscInt> *offsets, PetscInt *count);
 
 } // namespace sparsegpu

@@ -41,6 +41,7 @@ static PetscErrorCode ValueBytes(const CsrView &A, const Parameters &parameters,
     PetscCall(SPARSEGPU_LAUNCH(space, AllSingle_CUDA(A.device.a, n, &holds), AllSingle(A.a, n, &holds)));
     if (holds) *bytes = sizeof(SingleScalar);
   }
+  if (A.found && A.device.a && parameters.values == "auto") A.found->uncoded = !holds;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -55,7 +56,7 @@ struct Candidate {
 /// Measured on one core of a CPU, and on a GPU (docs/performance.md).
 constexpr PetscReal DIA_CONVERSION = 6, DIA_UPDATE = 2, STENCIL_CONVERSION = 4, BSR_CONVERSION = 25, BSR_UPDATE = 4,
                     CODED_BSR_CONVERSION = 40, CODED_BSR_UPDATE = 17, SELL_CONVERSION = 12;
-constexpr PetscReal DIA_ON_DEVICE = 4, STENCIL_ON_DEVICE = 1, SELL_ON_DEVICE = 8;
+constexpr PetscReal DIA_ON_DEVICE = 4, STENCIL_ON_DEVICE = 1, SELL_ON_DEVICE = 8, BSR_ON_DEVICE = 8;
 constexpr PetscReal GAIN = 0.95; ///< a later candidate must save a twentieth of the time
 constexpr PetscReal CORE = 200;  ///< products as csr on a GPU (1.5 TB/s) in the time of one on a core (7 GB/s)
 
@@ -85,8 +86,8 @@ static PetscErrorCode PlanBlocks(const CsrView &A, const Parameters &parameters,
 static PetscErrorCode CandidatesOnDevice(const CsrView &A, const Parameters &parameters, const PatternFacts &f,
                                          std::vector<Candidate> *candidates)
 {
-  constexpr PetscInt   SMALL = 524288; // measured: docs/performance.md
-  const PetscLogDouble csr   = static_cast<PetscLogDouble>(f.nonzeros) * (sizeof(Scalar) + sizeof(PetscInt)) +
+  constexpr PetscInt   SMALL = 524288, LONG_WALK = 64; // nonzeros, diagonals; measured: docs/performance.md
+  const PetscLogDouble csr = static_cast<PetscLogDouble>(f.nonzeros) * (sizeof(Scalar) + sizeof(PetscInt)) +
                              static_cast<PetscLogDouble>(f.rows) * sizeof(PetscInt);
   const PetscLogDouble dia = static_cast<PetscLogDouble>(f.diagonals) * f.rows;
   // Threads that walk a row each: too few rows for the length leave the GPU idle.
@@ -99,7 +100,8 @@ static PetscErrorCode CandidatesOnDevice(const CsrView &A, const Parameters &par
   if (f.nonzeros < SMALL) PetscFunctionReturn(PETSC_SUCCESS);
   if (f.diagonals <= PatternFacts::MANY_DIAGONALS && fills(f.diagonals) &&
       !TooMuchPadding(dia, f.nonzeros, parameters.max_padding))
-    PetscCallCXX(candidates->push_back({"dia", dia * sizeof(Scalar), 1, there(DIA_ON_DEVICE, DIA_CONVERSION)}));
+    PetscCallCXX(candidates->push_back(
+        {"dia", dia * sizeof(Scalar), f.diagonals > LONG_WALK ? 0.8 : 1, there(DIA_ON_DEVICE, DIA_CONVERSION)}));
 
   SellPlan       plan;
   PetscLogDouble value, column;
@@ -128,16 +130,16 @@ static PetscErrorCode CandidatesOnDevice(const CsrView &A, const Parameters &par
     A.found->window = parameters.sell_window;
   }
 
-  // Blocks are counted on the host: only where a sample says that they could win.
-  constexpr PetscLogDouble BLOCK_REACH = 0.85; // a cautious guess as yet
+  // Each size counted is another pass over the pattern: only where a sample says that blocks could win.
+  constexpr PetscLogDouble BLOCK_REACH = 1;
   PetscLogDouble           least       = 1e300;
   BsrPlan                  blocks;
   for (const Candidate &c : *candidates) least = std::min(least, c.bytes / c.reach);
   PetscCall(
       PlanBlocks(A, parameters, value, GAIN * BLOCK_REACH * least / static_cast<PetscLogDouble>(f.nonzeros), &blocks));
   if (blocks.size && fills(static_cast<PetscLogDouble>(blocks.longest) * blocks.size)) {
-    Candidate c = BlockCandidate(blocks.Bytes(Space::Device, value), BLOCK_REACH, value);
-    c.conversion *= CORE;
+    Candidate c  = BlockCandidate(blocks.Bytes(Space::Device, value), BLOCK_REACH, value);
+    c.conversion = there(BSR_ON_DEVICE, c.conversion);
     PetscCallCXX(candidates->push_back(c));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

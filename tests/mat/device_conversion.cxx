@@ -105,6 +105,44 @@ PetscErrorCode NeedsDevice(bool *there)
 }
 } // namespace
 
+/// Nodes of `size` unknowns, coupled to a few others by blocks of which some lack entries; the last row is one of a
+/// node that is cut, and some nodes are coupled to none.
+static Problem Nodes(PetscInt size, const Palette &palette)
+{
+  constexpr PetscInt NODES = 150;
+  const PetscInt     n     = NODES * size + 1;
+  battery::Builder   b("nodes of " + std::to_string(size) + ", " + palette.name, n, n);
+  size_t             value = 0;
+
+  for (PetscInt r = 0; r < n; ++r) {
+    const PetscInt node = r / size;
+    for (PetscInt k = 0; node % 11 != 5 && k < 1 + node % 6; ++k)
+      for (PetscInt q = 0; q < size; ++q) {
+        const PetscInt j = (node + k * (k + 7)) % NODES * size + q;
+        if (k == 3 && (r + q) % 4 == 0) continue; // partial
+        b.Add(r, j,
+              palette.ordinary.empty() ? battery::Value(value++) : palette.ordinary[value++ % palette.ordinary.size()]);
+      }
+  }
+  return b;
+}
+
+static PetscErrorCode Blocks(int *compared)
+{
+  const std::vector<Palette> palettes = Palettes();
+
+  PetscFunctionBeginUser;
+  for (const char *size : {"0", "2", "3", "4", "5", "6"}) {
+    const Option asked("-mat_sparsegpu_bsr_block", size);
+    const auto   setting = std::string(", blocks of ") + size;
+    for (const Problem &p : battery::All()) PetscCall(Compare(p, "bsr", true, setting, compared));
+    for (PetscInt unknowns = 2; unknowns <= 6; ++unknowns)
+      for (const Palette &palette : {palettes.front(), palettes.back()})
+        PetscCall(Compare(Nodes(unknowns, palette), "bsr", true, setting, compared));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Every format on the battery and on what tempts a codec.
 static PetscErrorCode Kinds()
 {
@@ -114,6 +152,7 @@ static PetscErrorCode Kinds()
   PetscFunctionBeginUser;
   PetscCall(NeedsDevice(&there));
   if (!there) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Blocks(&compared));
   for (const char *format : {"csr", "dia", "sell", "stencil"}) {
     const bool sell = !strcmp(format, "sell");
     for (const Problem &p : battery::All()) PetscCall(Compare(p, format, true, "", &compared));
@@ -145,7 +184,8 @@ static PetscErrorCode Few()
     for (const Problem &p : {Make(SHAPES[0], Palettes()[0]), Make(SHAPES[3], Palettes()[0])})
       PetscCall(Compare(p, format, true, "", &compared));
   }
-  PetscCheck(compared >= 6, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Only %d comparisons", compared);
+  PetscCall(Compare(Nodes(3, Palettes().back()), "bsr", true, "", &compared));
+  PetscCheck(compared >= 9, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Only %d comparisons", compared);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -84,13 +84,7 @@ PetscErrorCode BsrJacobi_CUDA(const BsrLayout &A, const ValueLayout &a, const Ja
   PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
   const unsigned blocks = jacobi_blocks(A.rows, JACOBI_THREADS, multiprocessors);
   WithValues(a, [&](const auto &values) {
-    switch (A.size) {
-    case 2: Launch<2>(A, values, sweep, control, blocks, s); break;
-    case 3: Launch<3>(A, values, sweep, control, blocks, s); break;
-    case 4: Launch<4>(A, values, sweep, control, blocks, s); break;
-    case 5: Launch<5>(A, values, sweep, control, blocks, s); break;
-    default: Launch<6>(A, values, sweep, control, blocks, s);
-    }
+    WithBsrSize(A.size, [&](auto size) { Launch<decltype(size)::value>(A, values, sweep, control, blocks, s); });
   });
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);

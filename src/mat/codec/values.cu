@@ -55,6 +55,21 @@ static __global__ void code_kernel(const Scalar *a, size_t n, const Scalar *dict
 static constexpr int      SLOTS = 4 * DictionaryValues::SIZE;
 static constexpr RealBits EMPTY = PAD_BITS; ///< a matrix that has these very bits among its values gets no dictionary
 
+namespace
+{
+/// The different values of a matrix, by open addressing.
+struct Table {
+  RealBits slot[SLOTS];
+  int      count;
+};
+} // namespace
+
+static __global__ void clear_kernel(Table *table)
+{
+  for (int s = threadIdx.x; s < SLOTS; s += THREADS) table->slot[s] = EMPTY;
+  if (threadIdx.x == 0) table->count = 0;
+}
+
 /// Puts `bits` into the open-addressing table `slot`; counts new ones in *count.
 static __device__ void insert(RealBits bits, RealBits *slot, int *count)
 {
@@ -78,8 +93,10 @@ static __device__ void insert(RealBits bits, RealBits *slot, int *count)
 
 /// The different bit patterns: each block collects its own in shared memory and joins them to the others' at the end.
 /// More than SIZE anywhere end it everywhere.
-static __global__ void __launch_bounds__(THREADS) distinct_kernel(const Scalar *a, size_t n, RealBits *slot, int *count)
+static __global__ void __launch_bounds__(THREADS) distinct_kernel(const Scalar *a, size_t n, Table *table)
 {
+  RealBits *const     slot  = table->slot;
+  int *const          count = &table->count;
   __shared__ RealBits mine[SLOTS];
   __shared__ int      mine_count;
   RealBits            last = EMPTY;
@@ -173,23 +190,20 @@ PetscErrorCode FindDictionary_CUDA(const Scalar *a, size_t n, bool *found, std::
   PetscFunctionBegin;
   *found = false;
 #if !defined(PETSC_USE_COMPLEX)
-  std::vector<RealBits> slot(SLOTS, EMPTY);
-  DeviceMemory          table, counter;
+  std::vector<RealBits> slot(SLOTS);
+  Array<Table>          table;
   Stream                stream;
   int                   count = 0;
 
   PetscCall(DeviceStream(&stream));
-  PetscCall(table.Reserve(SLOTS * sizeof(RealBits)));
-  PetscCall(counter.Reserve(sizeof(int)));
-  PetscCall(DeviceCopyIn(table.data(), slot.data(), SLOTS * sizeof(RealBits), stream));
-  PetscCall(DeviceCopyIn(counter.data(), &count, sizeof(int), stream));
-  distinct_kernel<<<Blocks(n), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
-      a, n, static_cast<RealBits *>(table.data()), static_cast<int *>(counter.data()));
+  const cudaStream_t s = static_cast<cudaStream_t>(stream);
+  PetscCall(table.Allocate(1, Space::Device));
+  clear_kernel<<<1, THREADS, 0, s>>>(table.data());
+  if (n) distinct_kernel<<<Blocks(n), THREADS, 0, s>>>(a, n, table.data());
   SparseGPUCallCUDA(cudaPeekAtLastError());
-  PetscCall(DeviceCopyOut(&count, counter.data(), sizeof(int), stream));
-  PetscCall(DeviceCopyOut(slot.data(), table.data(), SLOTS * sizeof(RealBits), stream));
-  PetscCall(DeviceSynchronize(stream));
+  PetscCall(DeviceCopyOut(&count, &table.data()->count, sizeof(count), stream));
   if (count > DictionaryValues::SIZE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DeviceCopyOut(slot.data(), table.data()->slot, SLOTS * sizeof(RealBits), stream));
   dictionary->clear();
   std::sort(slot.begin(), slot.end());
   for (RealBits bits : slot)

@@ -29,7 +29,7 @@ struct Leveled {
 /// row[e] of each entry, a warp per row; source, unless null: each entry is the matrix's own.
 static __global__ void rows_kernel(PetscInt rows, const PetscInt *i, PetscInt *row, PetscInt *source)
 {
-  const PetscInt r = static_cast<PetscInt>(INDEX / 32);
+  const PetscInt r = static_cast<PetscInt>(thread_index() / 32);
   if (r >= rows) return;
   for (PetscInt e = i[r] + threadIdx.x % 32; e < i[r + 1]; e += 32) {
     row[e] = r;
@@ -43,7 +43,7 @@ static __global__ void rows_kernel(PetscInt rows, const PetscInt *i, PetscInt *r
 static __global__ void candidates_kernel(Leveled F, PetscInt wanted, int lanes, PetscInt begin, PetscInt end,
                                          PetscCount *count, PetscCount base, int bits, Key *key)
 {
-  const PetscCount e    = begin + INDEX / lanes;
+  const PetscCount e    = begin + thread_index() / lanes;
   const unsigned   lane = threadIdx.x % 32, own = lane & (lanes - 1u);
   // the lanes of this entry, and those of them before this one
   const unsigned group = (lanes == 32 ? ALL : (1u << lanes) - 1) << (lane - own), before = group & ((1u << lane) - 1);
@@ -89,7 +89,7 @@ struct Cut {
 static __global__ void cuts_kernel(PetscInt rows, const PetscInt *i, const PetscCount *count, PetscCount limit,
                                    PetscInt cuts, Cut *cut)
 {
-  const PetscCount k = INDEX;
+  const PetscCount k = thread_index();
   if (k > cuts) return;
   PetscInt low = 0, high = rows;
   while (low < high && k < cuts) {
@@ -107,7 +107,7 @@ static __global__ void cuts_kernel(PetscInt rows, const PetscInt *i, const Petsc
 static __global__ void fresh_rows_kernel(PetscInt rows, PetscInt fresh, const Key *key, int bits, const PetscInt *i,
                                          PetscInt *first, PetscInt *next_i)
 {
-  const PetscCount r = INDEX;
+  const PetscCount r = thread_index();
   if (r > rows) return;
   first[r]  = lower_bound(key, PetscInt(0), fresh, static_cast<Key>(r) << bits);
   next_i[r] = i[r] + first[r];
@@ -118,7 +118,7 @@ static __global__ void move_kernel(Leveled F, const PetscInt *source, const Key 
                                    PetscInt *j, PetscInt *row, PetscInt *level, PetscInt *next_source,
                                    PetscInt *diagonal)
 {
-  const PetscCount e = INDEX;
+  const PetscCount e = thread_index();
   if (e >= F.entries) return;
   const PetscInt r = F.row[e], c = F.j[e];
   const PetscInt at = static_cast<PetscInt>(e) +
@@ -134,7 +134,7 @@ static __global__ void move_kernel(Leveled F, const PetscInt *source, const Key 
 static __global__ void insert_kernel(Leveled F, PetscInt fresh, PetscInt new_level, const Key *key, int bits,
                                      PetscInt *j, PetscInt *row, PetscInt *level, PetscInt *next_source)
 {
-  const PetscCount t = INDEX;
+  const PetscCount t = thread_index();
   if (t >= fresh) return;
   const PetscInt r = static_cast<PetscInt>(key[t] >> bits), c = static_cast<PetscInt>(key[t] & ((Key(1) << bits) - 1));
   const PetscInt at = static_cast<PetscInt>(t) + lower_bound(F.j, F.i[r], F.i[r + 1], c);

@@ -2,19 +2,13 @@
 #pragma once
 
 #include "device/cuda_check.hpp"
+#include "device/grid.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
 {
 
-static constexpr int THREADS = 256;
-using Key                    = unsigned long long; ///< row << bits | column
-
-static inline unsigned Blocks(PetscCount threads)
-{
-  return static_cast<unsigned>((threads + THREADS - 1) / THREADS);
-}
-#define INDEX (static_cast<PetscCount>(blockIdx.x) * blockDim.x + threadIdx.x)
+using Key = unsigned long long; ///< row << bits | column
 
 /// Bits of a column in a key. Errors: PETSC_ERR_ARG_OUTOFRANGE if two do not fit.
 static inline PetscErrorCode ColumnBits(PetscInt rows, int *bits)

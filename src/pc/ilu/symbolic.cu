@@ -22,7 +22,7 @@ struct Found {
 static __global__ void diagonal_kernel(PetscInt rows, const PetscInt *i, const PetscInt *j, PetscInt *diagonal,
                                        Found *found)
 {
-  const PetscInt r = static_cast<PetscInt>(INDEX / 32);
+  const PetscInt r = static_cast<PetscInt>(thread_index() / 32);
   if (r >= rows) return;
   PetscInt at = -1;
   for (PetscInt e = i[r] + threadIdx.x % 32; e < i[r + 1]; e += 32) {
@@ -40,13 +40,13 @@ static __global__ void diagonal_kernel(PetscInt rows, const PetscInt *i, const P
 
 static __global__ void missing_kernel(PetscInt rows, const PetscInt *diagonal, Found *found)
 {
-  const PetscCount r = INDEX;
+  const PetscCount r = thread_index();
   if (r < rows && diagonal[r] < 0) atomicMin(&found->missing, static_cast<Key>(r));
 }
 
 static __global__ void inverse_kernel(PetscInt rows, const PetscInt *order, PetscInt *step)
 {
-  const PetscCount r = INDEX;
+  const PetscCount r = thread_index();
   if (r < rows) step[order[r]] = static_cast<PetscInt>(r);
 }
 
@@ -56,7 +56,7 @@ static __global__ void key_kernel(PetscInt rows, PetscInt nonzeros, const PetscI
                                   const PetscInt *row_step, const PetscInt *column_step, int bits, bool mirror,
                                   Key *key, PetscInt *entry)
 {
-  const PetscInt row = static_cast<PetscInt>(INDEX / 32);
+  const PetscInt row = static_cast<PetscInt>(thread_index() / 32);
   if (row >= rows) return;
   const Key r = static_cast<Key>(row_step ? row_step[row] : row);
   for (PetscInt e = i[row] + threadIdx.x % 32; e < i[row + 1]; e += 32) {
@@ -72,7 +72,7 @@ static __global__ void key_kernel(PetscInt rows, PetscInt nonzeros, const PetscI
 static __global__ void unpack_kernel(PetscCount count, const Key *key, int bits, PetscInt rows, PetscInt *i,
                                      PetscInt *j, PetscInt *diagonal, unsigned long long *kept)
 {
-  const PetscCount t = INDEX;
+  const PetscCount t = thread_index();
   if (t >= count || key[t] == NO_KEY) return;
   const PetscInt row    = static_cast<PetscInt>(key[t] >> bits),
                  column = static_cast<PetscInt>(key[t] & ((Key(1) << bits) - 1));

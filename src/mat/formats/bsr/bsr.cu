@@ -45,13 +45,7 @@ PetscErrorCode BsrMult_CUDA(const BsrLayout &A, const ValueLayout &a, const Scal
   PetscFunctionBegin;
   if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
   WithValues(a, [&](const auto &values) {
-    switch (A.size) {
-    case 2: Launch<2>(A, values, x, y, z, s); break;
-    case 3: Launch<3>(A, values, x, y, z, s); break;
-    case 4: Launch<4>(A, values, x, y, z, s); break;
-    case 5: Launch<5>(A, values, x, y, z, s); break;
-    default: Launch<6>(A, values, x, y, z, s);
-    }
+    WithBsrSize(A.size, [&](auto size) { Launch<decltype(size)::value>(A, values, x, y, z, s); });
   });
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);

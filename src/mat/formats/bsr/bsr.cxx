@@ -29,13 +29,14 @@ PetscErrorCode Bsr::Check(const CsrView &A, const Parameters &parameters, bool *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The blocks in CSR, and which entries each has.
+/// The blocks in CSR, and which entries each has; and whether columns ascend.
 PetscErrorCode Bsr::FindBlocks(const CsrView &A, std::vector<unsigned long long> *mask)
 {
   const PetscInt        size = layout_.size, block_rows = (A.rows + size - 1) / size;
   std::vector<PetscInt> last, place; // of each block column: the block row that had it last, and where its block is
 
   PetscFunctionBegin;
+  ascending_ = true;
   block_begin_.clear();
   block_column_.clear();
   mask->clear();
@@ -59,6 +60,7 @@ PetscErrorCode Bsr::FindBlocks(const CsrView &A, std::vector<unsigned long long>
       for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) {
         const PetscInt J = A.j[e] / size;
         (*mask)[place[J]] |= 1ull << ((r - begin) * size + A.j[e] - J * size);
+        ascending_ &= e == A.i[r] || A.j[e - 1] < A.j[e];
       }
     block_begin_.push_back(static_cast<PetscInt>(block_column_.size()));
   }
@@ -95,18 +97,38 @@ PetscErrorCode Bsr::Arrange(const std::vector<unsigned long long> &mask)
         PetscCallCXX(partial_column.push_back(block_column_[block]));
         PetscCallCXX(partial_mask.push_back(mask[block]));
       }
-  partial_ = static_cast<PetscCount>(partial_column.size());
-  stored_  = static_cast<PetscInt>(j.size()) * layout_.size * layout_.size;
-  PetscCall(begin_.Take(std::vector<PetscInt>(slice_begin_), space_));
-  PetscCall(j_.Take(std::move(j), space_));
-  PetscCall(partial_column_.Take(std::move(partial_column), space_));
-  PetscCall(partial_mask_.Take(std::move(partial_mask), space_));
-  layout_.begin          = begin_.data();
-  layout_.j              = j_.data();
-  layout_.partial_column = partial_column_.data();
-  layout_.partial_mask   = partial_mask_.data();
+  arrays_.blocks = static_cast<PetscCount>(block_column_.size());
+  PetscCall(arrays_.begin.Take(std::vector<PetscInt>(slice_begin_), space_));
+  PetscCall(arrays_.j.Take(std::move(j), space_));
+  PetscCall(arrays_.partial_column.Take(std::move(partial_column), space_));
+  PetscCall(arrays_.partial_mask.Take(std::move(partial_mask), space_));
+  Lay();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// What follows from the arrays.
+void Bsr::Lay()
+{
+  const BsrArrays &a     = arrays_;
+  layout_.begin          = a.begin.data();
+  layout_.j              = a.j.data();
+  layout_.partial_column = a.partial_column.data();
+  layout_.partial_mask   = a.partial_mask.data();
+  stored_                = static_cast<PetscInt>(a.j.size()) * layout_.size * layout_.size;
   pattern_bytes_ =
-      static_cast<PetscLogDouble>(begin_.bytes()) + j_.bytes() + partial_column_.bytes() + partial_mask_.bytes();
+      static_cast<PetscLogDouble>(a.begin.bytes()) + a.j.bytes() + a.partial_column.bytes() + a.partial_mask.bytes();
+}
+
+/// The layout's sizes.
+PetscErrorCode Bsr::Begin(const CsrView &A, const Parameters &parameters, BsrPlan *plan)
+{
+  PetscFunctionBegin;
+  PetscCall(PlanBsr(A, parameters, plan));
+  PetscCheck(plan->size, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Check() took a matrix that no size of block suits");
+  layout_        = {};
+  layout_.rows   = A.rows;
+  layout_.size   = plan->size;
+  layout_.height = space_ == Space::Host ? 1 : BsrLayout::HEIGHT;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -116,16 +138,46 @@ PetscErrorCode Bsr::BuildPattern(const CsrView &A, const Parameters &parameters)
   BsrPlan                         plan;
 
   PetscFunctionBegin;
-  PetscCall(PlanBsr(A, parameters, &plan));
-  PetscCheck(plan.size, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Check() took a matrix that no size of block suits");
-  layout_        = {};
-  layout_.rows   = A.rows;
-  layout_.size   = plan.size;
-  layout_.height = space_ == Space::Host ? 1 : BsrLayout::HEIGHT;
+  PetscCall(Begin(A, parameters, &plan));
   PetscCall(FindBlocks(A, &mask));
   PetscCall(Arrange(mask));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+#if defined(SPARSEGPU_HAVE_CUDA)
+PetscErrorCode Bsr::BuildPatternOnDevice(const CsrView &A, const Parameters &parameters)
+{
+  BsrPlan plan;
+
+  PetscFunctionBegin;
+  PetscCall(Begin(A, parameters, &plan));
+  ascending_ = true;
+  if (!plan.cut) PetscCall(CountBsr_CUDA(A, plan.size, &plan, &ascending_));
+  if (A.found && A.found->blocks) A.found->blocks->cut.reset();
+  if (ascending_) {
+    arrays_.blocks = plan.blocks;
+    PetscCall(BuildBsr_CUDA(A, std::move(*plan.cut), &layout_, &arrays_));
+    Lay();
+  } else { // the host's way, as from now on
+    PetscCall(BuildPattern(A, parameters));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Bsr::SlotsOnDevice(const CsrView &A, PetscInt *slot, Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(BsrSlots_CUDA(layout_, A.device, slot, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Bsr::PlaceOnDevice(const CsrView &A, Scalar *values, Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(BsrPlace_CUDA(layout_, A.device, values, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
 
 void Bsr::Slots(const CsrView &A, PetscInt *slot) const
 {
@@ -163,9 +215,11 @@ std::string Bsr::Details() const
 {
   char text[256];
   PetscCallAbort(PETSC_COMM_SELF,
-                 PetscSNPrintf(text, sizeof(text), "%s values, %zu blocks of %d x %d, %.1f %% of them partial",
-                               ValueCodecNames[static_cast<int>(codec()) + 1], block_column_.size(), layout_.size,
-                               layout_.size, 100.0 * partial_ / std::max<double>(1, block_column_.size())));
+                 PetscSNPrintf(text, sizeof(text), "%s values, %lld blocks of %d x %d, %.1f %% of them partial",
+                               ValueCodecNames[static_cast<int>(codec()) + 1], static_cast<long long>(arrays_.blocks),
+                               layout_.size, layout_.size,
+                               100.0 * static_cast<double>(arrays_.partial_column.size()) /
+                                   std::max(1.0, static_cast<double>(arrays_.blocks))));
   return text;
 }
 

@@ -40,14 +40,34 @@ PetscErrorCode BsrMult_CUDA(const BsrLayout &A, const ValueLayout &a, const Scal
 PetscErrorCode BsrJacobi_CUDA(const BsrLayout &A, const ValueLayout &a, const JacobiSweep &sweep,
                               const JacobiControl &control, Stream stream);
 
+/// function(std::integral_constant<int, size>) for a size that is known only now.
+template <class Function> auto WithBsrSize(int size, Function &&function)
+{
+  switch (size) {
+  case 2: return function(std::integral_constant<int, 2>());
+  case 3: return function(std::integral_constant<int, 3>());
+  case 4: return function(std::integral_constant<int, 4>());
+  case 5: return function(std::integral_constant<int, 5>());
+  default: return function(std::integral_constant<int, 6>());
+  }
+}
+
+/// Of each slice on the device, for BuildBsr_CUDA(): blocks of its longest block row, and partial blocks.
+struct BsrSlices {
+  Array<PetscInt> width, partial; ///< [slices + 1], the last 0
+};
+
 /// The blocks of one size, counted. size 0: every size that came into question stores too much, refused_size the least.
 struct BsrPlan {
-  int            size   = 0;
-  PetscCount     blocks = 0, partial = 0;
-  PetscCount     steps        = 0; ///< blocks of slices of BsrLayout::HEIGHT, those that are not there included
-  PetscInt       longest      = 0; ///< blocks of the longest block row
-  int            refused_size = 0;
-  PetscLogDouble refused      = 0; ///< entries that it would store
+  int                        size   = 0;
+  PetscCount                 blocks = 0, partial = 0;
+  PetscCount                 steps   = 0; ///< blocks of slices of BsrLayout::HEIGHT, those that are not there included
+  PetscInt                   longest = 0; ///< blocks of the longest block row
+  int                        refused_size = 0;
+  PetscLogDouble             refused      = 0; ///< entries that it would store
+  PetscInt                   asked        = 0; ///< with max_padding: the parameters that it was made for
+  PetscReal                  max_padding  = 0;
+  std::shared_ptr<BsrSlices> cut; ///< where they were counted there; taken by who builds them
 
   /// Bytes of the matrix in `space`, with values of `value` bytes.
   PetscLogDouble Bytes(Space space, PetscLogDouble value) const
@@ -60,9 +80,24 @@ struct BsrPlan {
 /// The size that makes the fewest bytes, on the device; but A's own block size if no other saves a twentieth; or
 /// parameters.bsr_block. The same in both spaces, so that what a CPU takes a GPU takes, too. O(nonzeros) time.
 PetscErrorCode PlanBsr(const CsrView &A, const Parameters &parameters, BsrPlan *plan);
-/// Bytes for each nonzero on average in the best size, from some hundred rows spread over the matrix, with values of
+/// Bytes for each nonzero on average in the best size, from a few dozen places spread over the matrix, with values of
 /// `value` bytes: too few to trust, enough to spare most matrices PlanBsr().
 PetscErrorCode SampleBsr(const CsrView &A, PetscLogDouble value, PetscLogDouble *bytes);
+
+/// The arrays of a layout.
+struct BsrArrays {
+  Array<PetscInt>           begin, j, partial_column;
+  Array<unsigned long long> partial_mask;
+  PetscCount                blocks = 0;
+};
+/// Blocks of `size` counted in A.device, and slices cut. *ascending: so do the columns of each row; nothing else holds
+/// where not.
+PetscErrorCode CountBsr_CUDA(const CsrView &A, int size, BsrPlan *plan, bool *ascending);
+/// The arrays from A.device, for rows and size of the layout; sets its slices and begin.
+PetscErrorCode BuildBsr_CUDA(const CsrView &A, BsrSlices &&cut, BsrLayout *layout, BsrArrays *out);
+/// Format::SlotsOnDevice() and PlaceOnDevice().
+PetscErrorCode BsrSlots_CUDA(const BsrLayout &layout, const CsrArrays &A, PetscInt *slot, Stream stream);
+PetscErrorCode BsrPlace_CUDA(const BsrLayout &layout, const CsrArrays &A, Scalar *values, Stream stream);
 
 class Bsr : public Format
 {
@@ -74,23 +109,39 @@ public:
   PetscErrorCode   SweepJacobi(const JacobiSweep &sweep, const JacobiControl &control, Stream stream) override;
   std::string      Details() const override;
   const BsrLayout &Layout() const { return layout_; }
+#if defined(SPARSEGPU_HAVE_CUDA)
+  bool ConvertsOnDevice() const override
+  {
+    return ascending_;
+  }
+#endif
 
 protected:
   PetscErrorCode BuildPattern(const CsrView &A, const Parameters &parameters) override;
   void           Slots(const CsrView &A, PetscInt *slot) const override;
-  bool           EncodesValues() const override { return true; }
+  bool           EncodesValues() const override
+  {
+    return true;
+  }
+#if defined(SPARSEGPU_HAVE_CUDA)
+  PetscErrorCode BuildPatternOnDevice(const CsrView &A, const Parameters &parameters) override;
+  PetscErrorCode SlotsOnDevice(const CsrView &A, PetscInt *slot, Stream stream) override;
+  PetscErrorCode PlaceOnDevice(const CsrView &A, Scalar *values, Stream stream) override;
+#endif
 
 private:
+  PetscErrorCode Begin(const CsrView &A, const Parameters &parameters, BsrPlan *plan);
   PetscErrorCode FindBlocks(const CsrView &A, std::vector<unsigned long long> *mask);
   PetscErrorCode Arrange(const std::vector<unsigned long long> &mask);
+  void           Lay();
 
-  BsrLayout                 layout_ = {};
-  std::vector<PetscInt>     block_begin_;  ///< [block rows + 1]
-  std::vector<PetscInt>     block_column_; ///< [block_begin_[block rows]] column / size, ascending in each block row
-  std::vector<PetscInt>     slice_begin_;  ///< [slices + 1] layout_.begin
-  PetscCount                partial_ = 0;
-  Array<PetscInt>           begin_, j_, partial_column_;
-  Array<unsigned long long> partial_mask_;
+  BsrLayout layout_    = {};
+  bool      ascending_ = true; ///< the columns of each row: the device merges only such
+  // of the host's conversion:
+  std::vector<PetscInt> block_begin_;  ///< [block rows + 1]
+  std::vector<PetscInt> block_column_; ///< [block_begin_[block rows]] column / size, ascending in each block row
+  std::vector<PetscInt> slice_begin_;  ///< [slices + 1] layout_.begin
+  BsrArrays             arrays_;       ///< in space_
 };
 
 } // namespace sparsegpu

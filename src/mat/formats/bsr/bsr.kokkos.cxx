@@ -78,13 +78,7 @@ PetscErrorCode BsrMult_Kokkos(const BsrLayout &A, const ValueLayout &a, const Sc
   PetscFunctionBegin;
   PetscCall(KokkosStart());
   PetscCall(WithValues(a, [&](const auto &values) {
-    switch (A.size) {
-    case 2: return MultBlockRows<2>(A, values, x, y, z);
-    case 3: return MultBlockRows<3>(A, values, x, y, z);
-    case 4: return MultBlockRows<4>(A, values, x, y, z);
-    case 5: return MultBlockRows<5>(A, values, x, y, z);
-    default: return MultBlockRows<6>(A, values, x, y, z);
-    }
+    return WithBsrSize(A.size, [&](auto size) { return MultBlockRows<decltype(size)::value>(A, values, x, y, z); });
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,7 @@
 #include <cmath>
 #include <limits>
+#include <algorithm>
+#include "mat/device_rows.hpp"
 #include "mat/formats/bsr/bsr.hpp"
 #include "mat/formats/worked_example.hpp"
 
@@ -90,11 +92,149 @@ static PetscErrorCode Detects(PetscInt size, PetscInt own, PetscInt expected)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// A matrix in arrays of its own.
+struct Rows {
+  PetscInt              cols;
+  std::vector<PetscInt> i{0}, j;
+  std::vector<Scalar>   a;
+
+  CsrView View() const
+  {
+    return CsrView{static_cast<PetscInt>(i.size()) - 1, cols, i.back(), i.data(), j.data(), a.data()};
+  }
+};
+
+/// Nodes of three unknowns along the diagonal and far from it, a few entries lacking; or scattered entries alone. The
+/// columns of a row descend where not `ascending`.
+static PetscErrorCode Make(PetscInt rows, PetscInt cols, bool nodes, bool ascending, Rows *A)
+{
+  PetscFunctionBeginUser;
+  A->cols = cols;
+  for (PetscInt r = 0; r < rows; r++) {
+    std::vector<PetscInt> row;
+    for (PetscInt k = 0; k < 1 + r / 3 % 5; k++)
+      for (PetscInt q = 0; q < 3; q++) {
+        const PetscInt j = nodes ? (r / 3 * 3 + 30 * k + q) % cols : (r * (k + 3) + 17 * q * q) % cols;
+        if ((r + k + q) % 7) PetscCallCXX(row.push_back(j));
+      }
+    std::sort(row.begin(), row.end());
+    row.erase(std::unique(row.begin(), row.end()), row.end());
+    if (!ascending) std::reverse(row.begin(), row.end());
+    for (PetscInt j : row) {
+      PetscCallCXX(A->j.push_back(j));
+      PetscCallCXX(A->a.push_back(Scalar(static_cast<PetscReal>(A->j.size()) / 3)));
+    }
+    PetscCallCXX(A->i.push_back(static_cast<PetscInt>(A->j.size())));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The same bytes in two arrays on the device?
+template <class T> static PetscErrorCode Same(const char what[], const T *one, const T *other, size_t size)
+{
+  std::vector<T> a(size), b(size);
+  Stream         stream;
+
+  PetscFunctionBeginUser;
+  if (size == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DeviceStream(&stream));
+  PetscCall(DeviceCopyOut(a.data(), one, size * sizeof(T), stream));
+  PetscCall(DeviceCopyOut(b.data(), other, size * sizeof(T), stream));
+  PetscCheck(memcmp(a.data(), b.data(), size * sizeof(T)) == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%s differ between the host's conversion and the device's", what);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A x + y of both, on the device.
+static PetscErrorCode SameProducts(Bsr *one, Bsr *other, const CsrView &A)
+{
+  Array<Scalar>       x, y, z, w;
+  std::vector<Scalar> u(static_cast<size_t>(A.cols)), v(static_cast<size_t>(A.rows));
+  Stream              stream;
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < u.size(); k++) u[k] = Scalar(1 / static_cast<PetscReal>(k + 3));
+  for (size_t k = 0; k < v.size(); k++) v[k] = Scalar(static_cast<PetscReal>(k) / 7);
+  PetscCall(DeviceStream(&stream));
+  PetscCall(x.Take(std::move(u), Space::Device));
+  PetscCall(y.Take(std::move(v), Space::Device));
+  PetscCall(z.Allocate(y.size(), Space::Device));
+  PetscCall(w.Allocate(y.size(), Space::Device));
+  PetscCall(one->Mult(x.data(), y.data(), z.data(), stream));
+  PetscCall(other->Mult(x.data(), y.data(), w.data(), stream));
+  PetscCall(Same("products", z.data(), w.data(), z.size()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Built from A.device and from the host's arrays: one array after the other must be the same, and new values, too.
+static PetscErrorCode Compare(const Rows &rows, PetscInt size, bool ascending)
+{
+  CsrView             A = rows.View(), B = A;
+  DeviceRows          there;
+  Parameters          parameters;
+  Bsr                 host, device;
+  bool                fits;
+  std::vector<Scalar> twice;
+  PetscInt            steps = 0;
+  Stream              stream;
+
+  PetscFunctionBeginUser;
+  parameters.bsr_block   = size;
+  parameters.max_padding = 1000;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(there.Upload(A, true));
+  B.device = there.View();
+  PetscCall(host.Build(A, parameters, Space::Device));
+  PetscCall(device.Build(B, parameters, Space::Device));
+  PetscCheck(device.ConvertsOnDevice() == ascending, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "Rows whose columns %s are converted there", ascending ? "ascend are not" : "descend");
+  const BsrLayout &h = host.Layout(), &d = device.Layout();
+  PetscCheck(host.Details() == device.Details() && host.Stored() == device.Stored() && h.slices == d.slices &&
+                 h.size == d.size && host.BytesStored() == device.BytesStored(),
+             PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s in %" PetscInt_FMT " places on the host, %s in %" PetscInt_FMT,
+             host.Details().c_str(), host.Stored(), device.Details().c_str(), device.Stored());
+  PetscCall(DeviceCopyOut(&steps, h.begin + h.slices, sizeof(steps), stream));
+  const size_t          places = static_cast<size_t>(steps) * BsrLayout::HEIGHT;
+  std::vector<PetscInt> j(places);
+  if (places) PetscCall(DeviceCopyOut(j.data(), h.j, places * sizeof(PetscInt), stream));
+  const size_t partial = static_cast<size_t>(std::count_if(j.begin(), j.end(), [](PetscInt c) { return c < -1; }));
+  PetscCall(Same("begin", h.begin, d.begin, static_cast<size_t>(h.slices) + 1));
+  PetscCall(Same("j", h.j, d.j, places));
+  PetscCall(Same("partial_column", h.partial_column, d.partial_column, partial));
+  PetscCall(Same("partial_mask", h.partial_mask, d.partial_mask, partial));
+  PetscCall(SameProducts(&host, &device, A));
+  for (const Scalar &v : rows.a) PetscCallCXX(twice.push_back(v + v));
+  PetscCall(host.Update(A, twice.data(), Space::Host, &fits));
+  PetscCall(device.Update(B, twice.data(), Space::Host, &fits));
+  PetscCall(SameProducts(&host, &device, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OnDevice()
+{
+  PetscBool found;
+
+  PetscFunctionBeginUser;
+  PetscCall(DeviceFound(&found));
+  if (!found) PetscFunctionReturn(PETSC_SUCCESS);
+  for (const bool ascending : {true, false})
+    for (const bool nodes : {true, false})
+      for (PetscInt rows : {1, 3, 95, 96, 97, 1000})
+        for (PetscInt size = 0; size <= BsrLayout::LARGEST; size++) {
+          Rows A;
+          if (size == 1) continue;
+          PetscCall(Make(rows, rows + 40, nodes, ascending, &A));
+          PetscCall(Compare(A, size, ascending));
+        }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Test()
 {
   PetscFunctionBeginUser;
   PetscCall(Places());
   PetscCall(FullAndPartial());
+  PetscCall(OnDevice());
   for (PetscInt size = 2; size <= 6; size++) PetscCall(Detects(size, 1, size));
   PetscCall(Detects(6, 3, 3)); // blocks of 6 would have a quarter of the columns, but columns are few bytes
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -45,7 +45,7 @@ bool TooMuchFill(PetscLogDouble stored, const CsrView &A, const Parameters &para
          stored > static_cast<PetscLogDouble>(PETSC_MAX_INT);
 }
 
-template <int size> PetscErrorCode CountBlocks(const CsrView &A, const Parameters &parameters, BsrPlan *plan)
+template <int size> PetscErrorCode CountBlocks(const CsrView &A, BsrPlan *plan)
 {
   constexpr PetscInt HEIGHT = BsrLayout::HEIGHT;
   const PetscInt     rows   = (A.rows + size - 1) / size;
@@ -65,14 +65,34 @@ template <int size> PetscErrorCode CountBlocks(const CsrView &A, const Parameter
     plan->longest = std::max(plan->longest, width);
     plan->steps += static_cast<PetscCount>(HEIGHT) * width;
   }
-  if (TooMuchFill(static_cast<PetscLogDouble>(plan->steps) * size * size, A, parameters)) plan->size = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Blocks of the rows [first, first + size), which are alike: of equal length, in the same block column first.
+template <int size>
+PetscErrorCode SampleBlockRow(const CsrView &A, PetscInt first, std::vector<PetscInt> *column, BsrPlan *plan)
+{
+  const PetscInt *begin = A.j + A.i[first], *end = A.j + A.i[first + 1];
+  bool            same = true; // then a row tells of all
+
+  PetscFunctionBegin;
+  for (PetscInt r = first + 1; same && r < first + size; r++) same = std::equal(begin, end, A.j + A.i[r]);
+  if (!same) end = A.j + A.i[first + size];
+  column->clear();
+  for (const PetscInt *j = begin; j < end; j++) PetscCallCXX(column->push_back(*j / size));
+  if (!std::is_sorted(column->begin(), column->end())) std::sort(column->begin(), column->end());
+  for (auto at = column->begin(), next = at; at != column->end(); at = next) {
+    next = std::find_if(at, column->end(), [at](PetscInt J) { return J != *at; });
+    plan->blocks++;
+    plan->partial += next - at < (same ? size : size * size);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <int size> PetscErrorCode SampleSize(const CsrView &A, PetscLogDouble value, PetscLogDouble *bytes)
 {
   constexpr PetscInt    LONG = 1024; // entries of a row
-  const PetscInt        rows = A.rows / size, step = rows / 64 + 1;
+  const PetscInt        rows = A.rows / size, step = rows / 32 + 1;
   PetscCount            entries = 0;
   std::vector<PetscInt> column; // of the blocks of a block row, one for each entry: few, where counting would clear
                                 // an array of all columns
@@ -81,44 +101,40 @@ template <int size> PetscErrorCode SampleSize(const CsrView &A, PetscLogDouble v
   PetscFunctionBegin;
   plan.size = size;
   for (PetscInt I = 0; I < rows; I += step) {
-    const PetscInt first = A.i[I * size], length = A.i[I * size + 1] - first;
+    const PetscInt first = A.i[I * size], length = A.i[I * size + 1] - first, all = A.i[(I + 1) * size] - first;
     bool           alike = length <= LONG;
     for (PetscInt r = I * size + 1; alike && length > 0 && r < (I + 1) * size; r++)
       alike = A.i[r + 1] - A.i[r] == length && A.j[A.i[r]] / size == A.j[first] / size;
-    if (!alike) { // no full blocks, or too long to look at: as if each entry had its own
-      plan.blocks += A.i[(I + 1) * size] - first;
-      plan.partial += A.i[(I + 1) * size] - first;
-      entries += A.i[(I + 1) * size] - first;
-      continue;
+    entries += all;
+    if (alike) {
+      PetscCall(SampleBlockRow<size>(A, I * size, &column, &plan));
+    } else { // no full blocks, or too long to look at: as if each entry had its own
+      plan.blocks += all;
+      plan.partial += all;
     }
-    column.clear();
-    for (PetscInt e = first; e < A.i[(I + 1) * size]; e++) PetscCallCXX(column.push_back(A.j[e] / size));
-    std::sort(column.begin(), column.end());
-    for (auto at = column.begin(), end = at; at != column.end(); at = end) {
-      end = std::upper_bound(at, column.end(), *at);
-      plan.blocks++;
-      plan.partial += end - at < size * size;
-    }
-    entries += static_cast<PetscCount>(column.size());
   }
   plan.steps = plan.blocks; // slices were never cut
   *bytes     = entries ? plan.Bytes(Space::Host, value) / static_cast<PetscLogDouble>(entries) : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Calls function(std::integral_constant<int, size>) for a size that is known only now.
-template <class Function> PetscErrorCode WithSize(int size, Function &&function)
-{
-  switch (size) {
-  case 2: return function(std::integral_constant<int, 2>());
-  case 3: return function(std::integral_constant<int, 3>());
-  case 4: return function(std::integral_constant<int, 4>());
-  case 5: return function(std::integral_constant<int, 5>());
-  default: return function(std::integral_constant<int, 6>());
-  }
-}
-
 } // namespace
+
+/// On the device where the rows lie there and their columns ascend.
+static PetscErrorCode CountSize(const CsrView &A, int size, BsrPlan *plan)
+{
+  [[maybe_unused]] bool ascending = true;
+
+  PetscFunctionBegin;
+#if defined(SPARSEGPU_HAVE_CUDA)
+  if (A.device.i) {
+    PetscCall(CountBsr_CUDA(A, size, plan, &ascending));
+    if (ascending) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  PetscCall(WithBsrSize(size, [&](auto s) { return CountBlocks<decltype(s)::value>(A, plan); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /// Counts `size`; makes it the plan if that is better.
 static PetscErrorCode TrySize(const CsrView &A, const Parameters &parameters, int size, BsrPlan *plan)
@@ -131,8 +147,9 @@ static PetscErrorCode TrySize(const CsrView &A, const Parameters &parameters, in
   BsrPlan other;
 
   PetscFunctionBegin;
-  PetscCall(WithSize(size, [&](auto s) { return CountBlocks<decltype(s)::value>(A, parameters, &other); }));
+  PetscCall(CountSize(A, size, &other));
   const PetscLogDouble stored = static_cast<PetscLogDouble>(other.steps) * size * size;
+  if (TooMuchFill(stored, A, parameters)) other.size = 0;
   if (!other.size && (!plan->refused_size || stored < plan->refused)) { // to tell of the one that stores the least
     plan->refused_size = size;
     plan->refused      = stored;
@@ -142,25 +159,16 @@ static PetscErrorCode TrySize(const CsrView &A, const Parameters &parameters, in
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PlanBsr(const CsrView &A, const Parameters &parameters, BsrPlan *plan)
+static PetscErrorCode ChooseSize(const CsrView &A, const Parameters &parameters, BsrPlan *plan)
 {
   constexpr PetscLogDouble NEAR  = 1.15; // a sample does not err by more
   constexpr int            SIZES = BsrLayout::LARGEST + 1;
-  const PetscInt           asked = parameters.bsr_block;
   PetscLogDouble           sampled[SIZES], least = 1e300;
 
   PetscFunctionBegin;
-  PetscCheck(asked == 0 || (asked >= BsrLayout::SMALLEST && asked <= BsrLayout::LARGEST), PETSC_COMM_SELF,
-             PETSC_ERR_ARG_OUTOFRANGE, "-mat_sparsegpu_bsr_block %" PetscInt_FMT " must be from %d to %d, or 0", asked,
-             BsrLayout::SMALLEST, BsrLayout::LARGEST);
-  *plan = BsrPlan();
-  if (asked) {
-    PetscCall(TrySize(A, parameters, static_cast<int>(asked), plan));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   for (int size = BsrLayout::SMALLEST; size < SIZES; size++) {
     PetscCall(
-        WithSize(size, [&](auto s) { return SampleSize<decltype(s)::value>(A, sizeof(Scalar), sampled + size); }));
+        WithBsrSize(size, [&](auto s) { return SampleSize<decltype(s)::value>(A, sizeof(Scalar), sampled + size); }));
     least = std::min(least, sampled[size]);
   }
   for (bool near : {true, false}) {
@@ -171,13 +179,37 @@ PetscErrorCode PlanBsr(const CsrView &A, const Parameters &parameters, BsrPlan *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PlanBsr(const CsrView &A, const Parameters &parameters, BsrPlan *plan)
+{
+  const PetscInt asked = parameters.bsr_block;
+  const BsrPlan *kept  = A.found ? A.found->blocks.get() : nullptr;
+
+  PetscFunctionBegin;
+  PetscCheck(asked == 0 || (asked >= BsrLayout::SMALLEST && asked <= BsrLayout::LARGEST), PETSC_COMM_SELF,
+             PETSC_ERR_ARG_OUTOFRANGE, "-mat_sparsegpu_bsr_block %" PetscInt_FMT " must be from %d to %d, or 0", asked,
+             BsrLayout::SMALLEST, BsrLayout::LARGEST);
+  if (kept && kept->asked == asked && kept->max_padding == parameters.max_padding) {
+    *plan = *kept;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  *plan = BsrPlan();
+  if (asked)
+    PetscCall(TrySize(A, parameters, static_cast<int>(asked), plan));
+  else
+    PetscCall(ChooseSize(A, parameters, plan));
+  plan->asked       = asked;
+  plan->max_padding = parameters.max_padding;
+  if (A.found) PetscCallCXX(A.found->blocks = std::make_shared<BsrPlan>(*plan));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode SampleBsr(const CsrView &A, PetscLogDouble value, PetscLogDouble *bytes)
 {
   PetscFunctionBegin;
   *bytes = 1e300;
   for (int size = BsrLayout::SMALLEST; size <= BsrLayout::LARGEST; size++) {
     PetscLogDouble sampled;
-    PetscCall(WithSize(size, [&](auto s) { return SampleSize<decltype(s)::value>(A, value, &sampled); }));
+    PetscCall(WithBsrSize(size, [&](auto s) { return SampleSize<decltype(s)::value>(A, value, &sampled); }));
     *bytes = std::min(*bytes, sampled);
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,24 +1,13 @@
 #include "device/cuda_check.hpp"
+#include "device/grid.cuh"
 #include "mat/formats/dia/dia.hpp"
+#include "mat/formats/take.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
 {
 
-namespace
-{
-struct TakeSlot {
-  PetscInt       *slot;
-  __device__ void operator()(PetscInt e, PetscInt s) const { slot[e] = s; }
-};
-struct TakeValue {
-  const Scalar   *a;
-  Scalar         *values;
-  __device__ void operator()(PetscInt e, PetscInt s) const { values[s] = StoredValue(a[e]); }
-};
-} // namespace
-
-static constexpr int THREADS = 256, LANES = 8, SHARED = 1024; ///< threads of a row; offsets searched in shared memory
+static constexpr int LANES = 8, SHARED = 1024; ///< threads of a row; offsets searched in shared memory
 
 /// take(e, slot) for each entry e. The warp's rows are neighbours, and so are the places of their k-th entries.
 template <class Take> static __global__ void each_slot_kernel(DiaLayout layout, CsrArrays A, Take take)
@@ -31,7 +20,7 @@ template <class Take> static __global__ void each_slot_kernel(DiaLayout layout, 
     offset = mine;
   }
   __syncthreads();
-  const PetscInt r = static_cast<PetscInt>((static_cast<PetscCount>(blockIdx.x) * THREADS + threadIdx.x) / LANES);
+  const PetscInt r = static_cast<PetscInt>(thread_index() / LANES);
   if (r >= layout.rows) return;
   const PetscInt end = A.i[r + 1];
   for (PetscInt e = A.i[r] + threadIdx.x % LANES; e < end; e += LANES) {
@@ -53,8 +42,7 @@ static PetscErrorCode EachSlot(const DiaLayout &layout, const CsrArrays &A, Take
 {
   PetscFunctionBegin;
   if (layout.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
-  const PetscCount threads = static_cast<PetscCount>(layout.rows) * LANES;
-  each_slot_kernel<<<static_cast<unsigned>((threads + THREADS - 1) / THREADS), THREADS, 0,
+  each_slot_kernel<<<Blocks(static_cast<PetscCount>(layout.rows) * LANES), THREADS, 0,
                      static_cast<cudaStream_t>(stream)>>>(layout, A, take);
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -70,7 +58,7 @@ PetscErrorCode DiaSlots_CUDA(const DiaLayout &layout, const CsrArrays &A, PetscI
 PetscErrorCode DiaPlace_CUDA(const DiaLayout &layout, const CsrArrays &A, Scalar *values, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(EachSlot(layout, A, TakeValue{A.a, values}, stream));
+  PetscCall(EachSlot(layout, A, TakeValue<true>{A.a, values}, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

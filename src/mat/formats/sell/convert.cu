@@ -1,19 +1,17 @@
 /// The arrays of a sliced ELLPACK matrix from compressed sparse rows, a warp a slice: what sell.cxx does on the host.
 #include "device/cub_call.cuh"
+#include "device/grid.cuh"
+#include "device/row_windows.cuh"
 #include "device/sort.hpp"
 #include "mat/formats/sell/sell.hpp"
+#include "mat/formats/take.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
 {
 
-static constexpr int THREADS = 256, HEIGHT = SellLayout::HEIGHT;
-
-static unsigned Blocks(PetscCount threads)
-{
-  return static_cast<unsigned>((threads + THREADS - 1) / THREADS);
-}
-#define INDEX (static_cast<PetscCount>(blockIdx.x) * THREADS + threadIdx.x)
+static constexpr int HEIGHT = SellLayout::HEIGHT;
+static constexpr int GROUP = 4; ///< entries of a row whose columns lie together; loaded together, before what is stored
 
 namespace
 {
@@ -41,23 +39,6 @@ static Places PlacesOf(const CsrView &A, const SellPlan &plan)
                 plan.device_length.data()};
 }
 
-__device__ __forceinline__ PetscInt warp_min(PetscInt v)
-{
-  for (int mask = 16; mask > 0; mask /= 2) {
-    const PetscInt other = __shfl_xor_sync(0xffffffffu, v, mask);
-    v                    = other < v ? other : v;
-  }
-  return v;
-}
-__device__ __forceinline__ PetscInt warp_max(PetscInt v)
-{
-  for (int mask = 16; mask > 0; mask /= 2) {
-    const PetscInt other = __shfl_xor_sync(0xffffffffu, v, mask);
-    v                    = other > v ? other : v;
-  }
-  return v;
-}
-
 /// A lane's row of slice s: its first entry and its length.
 struct LaneRow {
   PetscInt first;
@@ -71,39 +52,80 @@ __device__ __forceinline__ LaneRow row_of(const Places &P, const PetscInt *i, Pe
   return LaneRow{i[P.Row(p)], l};
 }
 
-/// Where the entries of a warp's 32 rows, if these follow each other, are read from: a copy in shared memory, that
-/// neighbouring lanes have fetched together, where it has the room; [first] is entry `first` either way. All lanes of
-/// the warp must call.
-template <class T> constexpr PetscInt STAGED = 4096 / static_cast<PetscInt>(sizeof(T)); ///< entries of a warp
-template <class T> __device__ __forceinline__ const T *staged(const T *from, PetscInt first, PetscInt end, T *room)
+/// The entries of a lane's row, GROUP at a time: of rows that follow each other and are short, all are copied to shared
+/// memory at once, of others a window. All lanes of the warp must call.
+template <class T> class LaneEntries
 {
-  if (end - first > STAGED<T>) return from;
-  __syncwarp(); // its last reader is done
-  for (PetscInt e = first + static_cast<PetscInt>(threadIdx.x % 32); e < end; e += 32) room[e - first] = from[e];
-  __syncwarp();
-  return room - first;
-}
-/// The same for slice s of a plan; where its rows are sorted they lie apart.
-template <class T>
-__device__ __forceinline__ const T *staged_slice(const Places &P, const PetscInt *i, const T *from, PetscInt s, T *room)
+  using Windows                    = RowWindows<T, 1, 8>;
+  static constexpr PetscInt STAGED = 4096 / static_cast<PetscInt>(sizeof(T));
+
+public:
+  static constexpr size_t ROOM =
+      16 * (PetscMax(STAGED * sizeof(T), sizeof(typename Windows::Room)) / 16 + 1); ///< bytes
+
+  /// `room`: of the warp. Rows that follow each other have the entries [begin, end); 0 for
+  /// both where rows lie apart.
+  __device__ LaneEntries(const T *from, const LaneRow &row, PetscInt begin, PetscInt end, unsigned char *room)
+      : windows_(from, reinterpret_cast<typename Windows::Room *>(room)),
+        row_(row)
+  {
+    if (begin < end && end - begin <= STAGED) {
+      T *all = reinterpret_cast<T *>(room);
+      for (PetscInt e = begin + static_cast<PetscInt>(threadIdx.x % 32); e < end; e += 32) all[e - begin] = from[e];
+      __syncwarp();
+      all_ = all - begin;
+    } else {
+      windows_.Set(0, row.first, row.first + row.length);
+      windows_.Begin();
+    }
+  }
+  /// v[q] = entry group + q, of those there are; groups in turn.
+  __device__ void Load(PetscInt group, T (&v)[GROUP])
+  {
+    if (!all_) windows_.Ready(GROUP);
+#pragma unroll
+    for (int q = 0; q < GROUP; q++)
+      if (group + q < row_.length) v[q] = all_ ? all_[row_.first + group + q] : windows_.Get(0, q);
+    if (!all_) windows_.Advance(0, GROUP);
+  }
+
+private:
+  Windows  windows_;
+  LaneRow  row_;
+  const T *all_ = nullptr;
+};
+
+/// For the warps of a block.
+template <class T> struct alignas(16) BlockRoom {
+  unsigned char of_warp[THREADS / 32][LaneEntries<T>::ROOM];
+};
+using ColumnRoom = BlockRoom<PetscInt>;
+
+/// The entries of slice s of a plan; where its rows are sorted they lie apart.
+__device__ __forceinline__ LaneEntries<PetscInt> columns_of(const Places &P, const CsrArrays &A, const LaneRow &row,
+                                                            PetscInt s, ColumnRoom &room)
 {
-  if (P.order) return from;
   const PetscInt last = (s + 1) * HEIGHT < P.rows ? (s + 1) * HEIGHT : P.rows;
-  return staged(from, i[s * HEIGHT], i[last], room);
+  return LaneEntries<PetscInt>(A.j, row, P.order ? 0 : A.i[s * HEIGHT], P.order ? 0 : A.i[last],
+                               room.of_warp[threadIdx.x / 32]);
 }
 
-/// Bytes that hold the columns of slice s, relative to the smallest of each k; the warp's lanes agree.
-__device__ __forceinline__ int bytes_of(const LaneRow &row, PetscInt width, const PetscInt *j, int least)
+/// Bytes that hold the columns of a slice, relative to the smallest of each k; the warp's lanes agree.
+__device__ __forceinline__ int bytes_of(const LaneRow &row, PetscInt width, LaneEntries<PetscInt> columns, int least)
 {
   int bytes = least;
-  for (PetscInt k = 0; bytes < 4 && k < width; k++) {
-    const bool     has = k < row.length;
-    const PetscInt c   = has ? j[row.first + k] : 0;
-    const PetscInt low = warp_min(has ? c : PETSC_MAX_INT), high = warp_max(has ? c : -1);
-    if (high - low > 65535)
-      bytes = 4;
-    else if (high - low > 255 && bytes < 2)
-      bytes = 2;
+  for (PetscInt group = 0; bytes < 4 && group < width; group += GROUP) {
+    PetscInt c[GROUP];
+    columns.Load(group, c);
+#pragma unroll
+    for (int q = 0; q < GROUP; q++) {
+      const bool     has = group + q < row.length;
+      const PetscInt low = warp_min(has ? c[q] : PETSC_MAX_INT), high = warp_max(has ? c[q] : -1);
+      if (high - low > 65535) // where none has one, the difference is negative
+        bytes = 4;
+      else if (high - low > 255 && bytes < 2)
+        bytes = 2;
+    }
   }
   return bytes;
 }
@@ -111,11 +133,13 @@ __device__ __forceinline__ int bytes_of(const LaneRow &row, PetscInt width, cons
 /// Looks at the slices 0, step, 2 step, ...
 static __global__ void sample_kernel(Places P, CsrArrays A, int least, PetscInt step, Found *found)
 {
-  const PetscCount s    = INDEX / HEIGHT * step;
-  const int        lane = threadIdx.x % HEIGHT;
+  __shared__ ColumnRoom room;
+  const PetscCount      s    = thread_index() / HEIGHT * step;
+  const int             lane = threadIdx.x % HEIGHT;
   if (s >= P.slices) return;
   const PetscInt width = P.begin[s + 1] - P.begin[s];
-  const int      bytes = bytes_of(row_of(P, A.i, static_cast<PetscInt>(s), lane), width, A.j, least);
+  const LaneRow  row   = row_of(P, A.i, static_cast<PetscInt>(s), lane);
+  const int      bytes = bytes_of(row, width, columns_of(P, A, row, static_cast<PetscInt>(s), room), least);
   if (lane > 0) return;
   atomicAdd(found->sampled, static_cast<unsigned long long>(width));
   atomicAdd(found->sampled + 1, static_cast<unsigned long long>(width) * bytes);
@@ -130,18 +154,17 @@ __device__ __forceinline__ int log2_of(int bytes)
 static __global__ void bytes_kernel(Places P, CsrArrays A, int least, unsigned char *code, PetscInt *unit, Found *found)
 {
   __shared__ unsigned long long narrow[3];
-  __shared__ PetscInt           room[THREADS / 32][STAGED<PetscInt>];
-  const PetscCount              s    = INDEX / HEIGHT;
+  __shared__ ColumnRoom         room;
+  const PetscCount              s    = thread_index() / HEIGHT;
   const int                     lane = threadIdx.x % HEIGHT;
 
   if (threadIdx.x < 3) narrow[threadIdx.x] = 0;
   __syncthreads();
   if (s < P.slices) {
-    const PetscInt  width = P.begin[s + 1] - P.begin[s];
-    const LaneRow   row   = row_of(P, A.i, static_cast<PetscInt>(s), lane);
-    const PetscInt *j     = staged_slice(P, A.i, A.j, static_cast<PetscInt>(s), room[threadIdx.x / 32]);
-    const int       bytes = bytes_of(row, width, j, least);
-    const bool      holes = s * HEIGHT + lane < P.rows && P.length[s * HEIGHT + lane] != width;
+    const PetscInt width = P.begin[s + 1] - P.begin[s];
+    const LaneRow  row   = row_of(P, A.i, static_cast<PetscInt>(s), lane);
+    const int      bytes = bytes_of(row, width, columns_of(P, A, row, static_cast<PetscInt>(s), room), least);
+    const bool     holes = s * HEIGHT + lane < P.rows && P.length[s * HEIGHT + lane] != width;
     if (holes) found->holes = 1;
     if (lane == 0) {
       code[s] = static_cast<unsigned char>(log2_of(bytes));
@@ -156,7 +179,7 @@ static __global__ void bytes_kernel(Places P, CsrArrays A, int least, unsigned c
 /// column[s] = 4 * first unit + code, from the running sum of units; and whether all slices are alike.
 static __global__ void column_kernel(Places P, const unsigned char *code, PetscInt *column, Found *found)
 {
-  const PetscCount s = INDEX;
+  const PetscCount s = thread_index();
   if (s >= P.slices) return;
   column[s] = 4 * column[s] + code[s];
   if (code[s] != code[0] || P.begin[s + 1] - P.begin[s] != P.begin[1]) found->different = 1;
@@ -175,28 +198,31 @@ __device__ __forceinline__ void store(unsigned char *to, int bytes, PetscInt pla
 /// The columns of every slice, see the head of sell.hpp.
 static __global__ void fill_kernel(Places P, CsrArrays A, const PetscInt *column, unsigned char *columns)
 {
-  __shared__ PetscInt room[THREADS / 32][STAGED<PetscInt>];
-  const PetscCount    s    = INDEX / HEIGHT;
-  const int           lane = threadIdx.x % HEIGHT;
+  __shared__ ColumnRoom room;
+  const PetscCount      s    = thread_index() / HEIGHT;
+  const int             lane = threadIdx.x % HEIGHT;
   if (s >= P.slices) return;
-  const PetscInt  width = P.begin[s + 1] - P.begin[s];
-  const LaneRow   row   = row_of(P, A.i, static_cast<PetscInt>(s), lane);
-  const int       bytes = 1 << (column[s] & 3);
-  unsigned char  *to    = columns + SellLayout::UNIT * static_cast<size_t>(column[s] >> 2);
-  const PetscInt *j     = staged_slice(P, A.i, A.j, static_cast<PetscInt>(s), room[threadIdx.x / 32]);
-  for (PetscInt group = 0; group < width; group += 4) {
-    const int count = width - group < 4 ? static_cast<int>(width - group) : 4;
+  const PetscInt        width   = P.begin[s + 1] - P.begin[s];
+  const LaneRow         row     = row_of(P, A.i, static_cast<PetscInt>(s), lane);
+  const int             bytes   = 1 << (column[s] & 3);
+  unsigned char        *to      = columns + SellLayout::UNIT * static_cast<size_t>(column[s] >> 2);
+  LaneEntries<PetscInt> entries = columns_of(P, A, row, static_cast<PetscInt>(s), room);
+  for (PetscInt group = 0; group < width; group += GROUP) {
+    const int count = width - group < GROUP ? static_cast<int>(width - group) : GROUP;
+    PetscInt  c[GROUP];
+    entries.Load(group, c);
     if (bytes < 4) to += SellLayout::UNIT;
-    for (int q = 0; q < count; q++) {
-      const bool     has  = group + q < row.length;
-      const PetscInt c    = has ? j[row.first + group + q] : 0;
-      PetscInt       base = 0;
+#pragma unroll
+    for (int q = 0; q < GROUP; q++) {
+      if (q >= count) break;
+      const bool has  = group + q < row.length;
+      PetscInt   base = 0;
       if (bytes < 4) {
-        base = warp_min(has ? c : PETSC_MAX_INT);
+        base = warp_min(has ? c[q] : PETSC_MAX_INT);
         if (base == PETSC_MAX_INT) base = 0;
         if (lane == 0) store(to - SellLayout::UNIT, 4, q, base);
       }
-      store(to, bytes, count == 4 ? 4 * lane + q : q * HEIGHT + lane, has ? c - base : 0);
+      store(to, bytes, count == GROUP ? GROUP * lane + q : q * HEIGHT + lane, has ? c[q] - base : 0);
     }
     to += static_cast<size_t>(count) * HEIGHT * bytes;
   }
@@ -204,21 +230,12 @@ static __global__ void fill_kernel(Places P, CsrArrays A, const PetscInt *column
 
 static __global__ void local_kernel(PetscInt rows, PetscInt window, const PetscInt *order, unsigned short *local)
 {
-  const PetscCount p = INDEX;
+  const PetscCount p = thread_index();
   if (p < rows) local[p] = static_cast<unsigned short>(order[p] - p / window * window);
 }
 
 namespace
 {
-struct TakeSlot {
-  PetscInt       *slot, first;
-  __device__ void operator()(PetscInt e, PetscInt s) const { slot[e] = first + s; }
-};
-struct TakeValue {
-  const Scalar   *a;
-  Scalar         *values;
-  __device__ void operator()(PetscInt e, PetscInt s) const { values[s] = a[e]; }
-};
 struct TakeColumn {
   const PetscInt *j;
   PetscInt       *long_j;
@@ -245,7 +262,7 @@ __device__ __forceinline__ LanePlace place_of(const SellLayout &layout, const Pe
 
 static __global__ void slots_kernel(SellLayout layout, const PetscInt *i, PetscInt *slot)
 {
-  const PetscCount s = INDEX / HEIGHT;
+  const PetscCount s = thread_index() / HEIGHT;
   if (s >= layout.slices) return;
   const LanePlace at = place_of(layout, i, static_cast<PetscInt>(s));
   for (PetscInt k = 0; k < at.length; k++)
@@ -254,18 +271,21 @@ static __global__ void slots_kernel(SellLayout layout, const PetscInt *i, PetscI
 
 static __global__ void values_kernel(SellLayout layout, CsrArrays A, Scalar *values)
 {
-  __shared__ Scalar room[THREADS / 32][STAGED<Scalar>];
-  const PetscCount  s = INDEX / HEIGHT;
+  __shared__ BlockRoom<Scalar> room;
+  const PetscCount             s = thread_index() / HEIGHT;
   if (s >= layout.slices) return;
-  const LanePlace at = place_of(layout, A.i, static_cast<PetscInt>(s));
-  const Scalar   *a  = A.a;
-  if (!layout.local) {
-    const PetscInt first = static_cast<PetscInt>(s) * HEIGHT;
-    const PetscInt last  = first + HEIGHT < layout.rows ? first + HEIGHT : layout.rows;
-    a                    = staged(A.a, A.i[first], A.i[last], room[threadIdx.x / 32]);
+  const LanePlace     at    = place_of(layout, A.i, static_cast<PetscInt>(s));
+  const PetscInt      first = static_cast<PetscInt>(s) * HEIGHT, last = PetscMin(first + HEIGHT, layout.rows);
+  LaneEntries<Scalar> entries(A.a, LaneRow{at.first, at.length}, layout.local ? 0 : A.i[first],
+                              layout.local ? 0 : A.i[last], room.of_warp[threadIdx.x / 32]);
+  for (PetscInt group = 0; group < at.slice.width; group += GROUP) {
+    Scalar v[GROUP];
+    entries.Load(group, v);
+#pragma unroll
+    for (int q = 0; q < GROUP; q++)
+      if (group + q < at.length)
+        values[at.slice.begin + SellSlot(at.slice.width, group + q, threadIdx.x % HEIGHT)] = v[q];
   }
-  for (PetscInt k = 0; k < at.length; k++)
-    values[at.slice.begin + SellSlot(at.slice.width, k, threadIdx.x % HEIGHT)] = a[at.first + k];
 }
 
 /// take(e, k) for entry k of the long rows; a block a row.
@@ -297,7 +317,8 @@ PetscErrorCode SampleSellColumns_CUDA(const CsrView &A, const SellPlan &plan, in
   *widths = *bytes = 0;
   if (plan.slices == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DeviceStream(&stream));
-  PetscCall(there.Copy(&found, 1, Space::Device));
+  PetscCall(there.Allocate(1, Space::Device));
+  SparseGPUCallCUDA(cudaMemsetAsync(there.data(), 0, there.bytes(), static_cast<cudaStream_t>(stream)));
   const PetscCount sampled = (plan.slices + step - 1) / step;
   sample_kernel<<<Blocks(sampled * HEIGHT), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
       PlacesOf(A, plan), A.device, least, step, there.data());
@@ -323,7 +344,8 @@ PetscErrorCode BuildSellColumns_CUDA(const CsrView &A, const SellPlan &plan, int
   PetscCall(DeviceStream(&stream));
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
   if (plan.slices) {
-    PetscCall(there.Copy(&found, 1, Space::Device));
+    PetscCall(there.Allocate(1, Space::Device));
+    SparseGPUCallCUDA(cudaMemsetAsync(there.data(), 0, there.bytes(), s));
     PetscCall(code.Allocate(plan.slices, Space::Device));
     PetscCall(out->column.Allocate(static_cast<size_t>(plan.slices) + 1, Space::Device));
     const unsigned blocks = Blocks(static_cast<PetscCount>(plan.slices) * HEIGHT);
@@ -391,7 +413,7 @@ PetscErrorCode SellPlace_CUDA(const SellLayout &layout, const CsrArrays &A, Scal
                     static_cast<cudaStream_t>(stream)>>>(layout, A, values);
     SparseGPUCallCUDA(cudaPeekAtLastError());
   }
-  PetscCall(EachLong(layout, A.i, TakeValue{A.a, values + layout.long_values}, stream));
+  PetscCall(EachLong(layout, A.i, TakeValue<false>{A.a, values + layout.long_values}, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

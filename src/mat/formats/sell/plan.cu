@@ -1,6 +1,7 @@
 /// PlanSell() on the device.
 #include <thrust/iterator/counting_iterator.h>
 #include "device/cub_call.cuh"
+#include "device/grid.cuh"
 #include "device/sort.hpp"
 #include "mat/formats/sell/sell.hpp"
 #include "mat/inspect.hpp"
@@ -9,13 +10,7 @@
 namespace sparsegpu
 {
 
-static constexpr int THREADS = 256, HEIGHT = SellLayout::HEIGHT;
-
-static unsigned Blocks(PetscCount threads)
-{
-  return static_cast<unsigned>((threads + THREADS - 1) / THREADS);
-}
-#define INDEX (static_cast<PetscCount>(blockIdx.x) * THREADS + threadIdx.x)
+static constexpr int HEIGHT = SellLayout::HEIGHT;
 
 namespace
 {
@@ -38,18 +33,16 @@ struct LongRows {
 static __global__ void count_kernel(PetscInt rows, const PetscInt *i, PetscInt longest, Counts *counts)
 {
   unsigned long long entries = 0, warps = 0, blocks = 0;
-  for (PetscCount r = INDEX; r < rows; r += static_cast<PetscCount>(gridDim.x) * THREADS) {
+  for (PetscCount r = thread_index(); r < rows; r += static_cast<PetscCount>(gridDim.x) * THREADS) {
     const PetscInt length = i[r + 1] - i[r];
     if (length <= longest)
       entries += static_cast<unsigned long long>(length);
     else
       ++(length <= SellLayout::WARP_ROW ? warps : blocks);
   }
-  for (int mask = 16; mask > 0; mask /= 2) {
-    entries += __shfl_xor_sync(0xffffffffu, entries, mask);
-    warps += __shfl_xor_sync(0xffffffffu, warps, mask);
-    blocks += __shfl_xor_sync(0xffffffffu, blocks, mask);
-  }
+  entries = warp_sum(entries);
+  warps   = warp_sum(warps);
+  blocks  = warp_sum(blocks);
   if (threadIdx.x % 32 > 0) return;
   atomicAdd(&counts->entries, entries);
   if (warps) atomicAdd(&counts->warp_rows, warps);
@@ -60,7 +53,7 @@ static __global__ void count_kernel(PetscInt rows, const PetscInt *i, PetscInt l
 template <class Key>
 static __global__ void keys_kernel(PetscInt rows, const PetscInt *i, PetscInt window, PetscInt longest, Key *key)
 {
-  const PetscCount r = INDEX;
+  const PetscCount r = thread_index();
   if (r >= rows) return;
   const PetscInt length = i[r + 1] - i[r];
   key[r] = static_cast<Key>(r / window) << 8 | static_cast<Key>(length > longest ? longest + 1 : longest - length);
@@ -70,7 +63,7 @@ static __global__ void keys_kernel(PetscInt rows, const PetscInt *i, PetscInt wi
 static __global__ void slices_kernel(PetscInt rows, PetscInt slices, const PetscInt *i, const PetscInt *order,
                                      PetscInt longest, unsigned char *lengths, PetscInt *begin)
 {
-  const PetscCount p = INDEX;
+  const PetscCount p = thread_index();
   if (p >= static_cast<PetscCount>(slices) * HEIGHT) return;
   int  length = 0;
   bool here   = false;
@@ -80,10 +73,7 @@ static __global__ void slices_kernel(PetscInt rows, PetscInt slices, const Petsc
     length = here ? static_cast<int>(all) : 0;
   }
   lengths[p] = here ? static_cast<unsigned char>(length) : SellLayout::NOT_HERE;
-  for (int mask = 16; mask > 0; mask /= 2) {
-    const int other = __shfl_xor_sync(0xffffffffu, length, mask);
-    length          = other > length ? other : length;
-  }
+  length     = warp_max(length);
   if (threadIdx.x % 32 == 0) begin[p / HEIGHT] = length;
 }
 
@@ -151,8 +141,8 @@ static PetscErrorCode ListLongRows(const CsrView &A, PetscInt least, PetscInt mo
 
 PetscErrorCode PlanSell_CUDA(const CsrView &A, PetscInt window, SellPlan *plan)
 {
-  constexpr unsigned MOST   = 1024; // blocks
-  Counts             counts = {0, 0, 0};
+  constexpr unsigned MOST = 1024; // blocks
+  Counts             counts;
   RowLengths         lengths;
   Array<Counts>      found;
   DeviceMemory       scratch;
@@ -167,7 +157,8 @@ PetscErrorCode PlanSell_CUDA(const CsrView &A, PetscInt window, SellPlan *plan)
   plan->slices  = (A.rows + HEIGHT - 1) / HEIGHT;
   plan->window  = window == -1 ? 1 : window;
   if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
-  PetscCall(found.Copy(&counts, 1, Space::Device));
+  PetscCall(found.Allocate(1, Space::Device));
+  SparseGPUCallCUDA(cudaMemsetAsync(found.data(), 0, found.bytes(), s));
   count_kernel<<<PetscMin(Blocks(A.rows), MOST), THREADS, 0, s>>>(A.rows, A.device.i, plan->longest, found.data());
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscCall(DeviceCopyOut(&counts, found.data(), sizeof(Counts), stream));

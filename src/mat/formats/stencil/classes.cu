@@ -1,26 +1,25 @@
 #include <algorithm>
 #include "device/cuda_check.hpp"
+#include "device/grid.cuh"
 #include "mat/formats/stencil/classes.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
 {
 
-static constexpr int THREADS = 256, LANES = 8; ///< threads of a row
-
-#define INDEX (static_cast<PetscCount>(blockIdx.x) * THREADS + threadIdx.x)
+static constexpr int LANES = 8; ///< threads of a row
 
 namespace
 {
 /// The hashes that were met.
 struct ClassTable {
   static constexpr int                SLOTS = ROW_CLASS_SLOTS;
-  static constexpr unsigned long long NONE = 0, LATE = ~0ull;
+  static constexpr unsigned long long NONE  = 0;
 
   unsigned long long hash[SLOTS];
-  unsigned long long first[SLOTS]; ///< row
   int                count;
-  int                differs; ///< rows of one hash that are not the same
+  int                differs;      ///< rows of one hash that are not the same
+  unsigned long long first[SLOTS]; ///< row; all bits set before the first
 };
 } // namespace
 
@@ -40,20 +39,16 @@ __device__ __forceinline__ unsigned long long hash_of(const CsrArrays &A, PetscI
   return h == ClassTable::NONE ? 1 : h;
 }
 
-/// slot[r]: where the hash of row r is in the table. Gives up, with a count above CLASSES, where they are too many.
-static __global__ void hash_rows_kernel(PetscInt rows, CsrArrays A, ClassTable *table, unsigned short *slot)
+/// Finds or puts `h`, the hash of row r, in the table, unless there are too many. What all rows ask for is read from the
+/// multiprocessor's own cache first: a hash stays where it is, and a stale `first` is only too late.
+__device__ __forceinline__ void enter(ClassTable *table, unsigned long long h, PetscInt r, unsigned short *slot)
 {
-  const PetscInt               r     = static_cast<PetscInt>(INDEX / LANES);
-  const volatile int          *count = &table->count;
-  volatile unsigned long long *known = table->hash;
+  const volatile int                *count = &table->count;
+  const volatile unsigned long long *known = table->hash, *first = table->first;
+  const unsigned long long           row = static_cast<unsigned long long>(r);
+  int                                s   = static_cast<int>(h >> 54);
 
-  if (__any_sync(0xffffffffu, *count > StencilLayout::CLASSES)) return; // the warp together
-  const bool               has = r < rows && A.i[r + 1] - A.i[r] <= StencilLayout::ENTRIES;
-  const unsigned long long h   = hash_of(A, r, has);
-  if (r < rows && !has) table->count = StencilLayout::CLASSES + 1; // the table has no room for such a row
-  if (!has || threadIdx.x % LANES > 0) return;
-  int s = static_cast<int>(h >> 54);
-  for (;; s = (s + 1) % ClassTable::SLOTS) {
+  while (__ldca(table->hash + s) != h) {
     if (*count > StencilLayout::CLASSES) return; // a full table has no end
     unsigned long long there = known[s];
     if (there == ClassTable::NONE) {
@@ -64,17 +59,33 @@ static __global__ void hash_rows_kernel(PetscInt rows, CsrArrays A, ClassTable *
       }
     }
     if (there == h) break;
+    s = (s + 1) % ClassTable::SLOTS;
   }
   slot[r] = static_cast<unsigned short>(s);
-  if (static_cast<unsigned long long>(r) < *static_cast<volatile unsigned long long *>(table->first + s))
-    atomicMin(table->first + s, static_cast<unsigned long long>(r));
+  if (row < __ldca(table->first + s) && row < first[s]) atomicMin(table->first + s, row);
+}
+
+/// slot[r]: where the hash of row r is in the table. Gives up, with a count above CLASSES, where they are too many.
+static __global__ void hash_rows_kernel(PetscInt rows, CsrArrays A, ClassTable *table, unsigned short *slot)
+{
+  const PetscCount lane = threadIdx.x % 32, end = static_cast<PetscCount>(rows) * LANES;
+
+  // the lanes of a warp go together
+  for (PetscCount t = thread_index(); t - lane < end; t += static_cast<PetscCount>(gridDim.x) * THREADS) {
+    if (__any_sync(0xffffffffu, __ldca(&table->count) > StencilLayout::CLASSES)) return;
+    const PetscInt           r   = static_cast<PetscInt>(t / LANES);
+    const bool               has = r < rows && A.i[r + 1] - A.i[r] <= StencilLayout::ENTRIES;
+    const unsigned long long h   = hash_of(A, r, has);
+    if (r < rows && !has) table->count = StencilLayout::CLASSES + 1; // the table has no room for such a row
+    if (has && threadIdx.x % LANES == 0) enter(table, h, r, slot);
+  }
 }
 
 /// number [SLOTS]: of the class in each slot.
 static __global__ void number_rows_kernel(PetscInt rows, CsrArrays A, ClassTable *table, const unsigned short *slot,
                                           const unsigned char *number, unsigned char *row_class)
 {
-  const PetscInt r = static_cast<PetscInt>(INDEX / LANES);
+  const PetscInt r = static_cast<PetscInt>(thread_index() / LANES);
   if (r >= rows) return;
   const int      s = slot[r];
   const PetscInt q = static_cast<PetscInt>(table->first[s]), length = A.i[r + 1] - A.i[r];
@@ -98,13 +109,9 @@ static __global__ void class_values_kernel(PetscInt classes, CsrArrays A, const 
   value[k] = A.a[A.i[first[c]] + k - begin[c]];
 }
 
-static unsigned Blocks(PetscCount threads)
-{
-  return static_cast<unsigned>((threads + THREADS - 1) / THREADS);
-}
-
 PetscErrorCode FindRowClasses_CUDA(const CsrView &A, RowClasses *classes, bool *few, bool *collide)
 {
+  constexpr unsigned         MOST = 1056; // blocks: more would start only to see that it is over
   std::vector<ClassTable>    host(1);
   std::vector<int>           used;
   std::vector<unsigned char> number(ClassTable::SLOTS, 0);
@@ -116,19 +123,19 @@ PetscErrorCode FindRowClasses_CUDA(const CsrView &A, RowClasses *classes, bool *
 
   PetscFunctionBegin;
   *few = *collide = false;
-  std::fill(found.hash, found.hash + ClassTable::SLOTS, ClassTable::NONE);
-  std::fill(found.first, found.first + ClassTable::SLOTS, ClassTable::LATE);
-  found.count = found.differs = 0;
   PetscCall(DeviceStream(&stream));
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
-  PetscCall(table.Copy(host.data(), 1, Space::Device));
+  PetscCall(table.Allocate(1, Space::Device));
+  SparseGPUCallCUDA(cudaMemsetAsync(table.data(), 0, table.bytes(), s)); // NONE
+  SparseGPUCallCUDA(cudaMemsetAsync(table.data()->first, 0xff, sizeof(found.first), s));
   PetscCall(slot.Allocate(A.rows, Space::Device));
   if (A.rows)
-    hash_rows_kernel<<<Blocks(static_cast<PetscCount>(A.rows) * LANES), THREADS, 0, s>>>(A.rows, A.device, table.data(),
-                                                                                         slot.data());
+    hash_rows_kernel<<<PetscMin(Blocks(static_cast<PetscCount>(A.rows) * LANES), MOST), THREADS, 0, s>>>(
+        A.rows, A.device, table.data(), slot.data());
   SparseGPUCallCUDA(cudaPeekAtLastError());
-  PetscCall(DeviceCopyOut(host.data(), table.data(), sizeof(ClassTable), stream));
+  PetscCall(DeviceCopyOut(&found.count, &table.data()->count, sizeof(found.count), stream));
   if (found.count > StencilLayout::CLASSES) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DeviceCopyOut(host.data(), table.data(), sizeof(ClassTable), stream));
   for (int k = 0; k < ClassTable::SLOTS; k++)
     if (found.hash[k] != ClassTable::NONE) PetscCallCXX(used.push_back(k));
   std::sort(used.begin(), used.end(), [&](int a, int b) { return found.first[a] < found.first[b]; });

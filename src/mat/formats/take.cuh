@@ -1,0 +1,22 @@
+/// What a walk over the entries of a matrix, in CSR's order, and their slots does with each.
+#pragma once
+
+#include "device/scalar.hpp"
+
+namespace sparsegpu
+{
+
+struct TakeSlot {
+  PetscInt *slot, first = 0;
+
+  __device__ void operator()(PetscInt e, PetscInt s) const { slot[e] = first + s; }
+};
+/// `canonical` where PadValue() marks padding.
+template <bool canonical> struct TakeValue {
+  const Scalar *a;
+  Scalar       *values;
+
+  __device__ void operator()(PetscInt e, PetscInt s) const { values[s] = canonical ? StoredValue(a[e]) : a[e]; }
+};
+
+} // namespace sparsegpu
