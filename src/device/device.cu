@@ -25,7 +25,8 @@ cudaStream_t  own_stream = nullptr;
 char          device_name[256];
 PetscInt      device_multiprocessors;
 size_t        device_l2;
-cudaMemPool_t pool = nullptr; // none where the device has no pools
+cudaMemPool_t pool        = nullptr; // none where the device has no pools
+PetscCount    allocations = 0;
 /// Small pieces of pinned memory, flags mostly, come from pages: to pin one alone takes longer than many a solve.
 constexpr size_t    SLOT = 64, PAGE = 4096;
 std::vector<char *> pages;
@@ -155,11 +156,17 @@ PetscErrorCode DeviceFacts(const char **name, PetscInt *multiprocessors, size_t 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscCount DeviceAllocations()
+{
+  return allocations;
+}
+
 PetscErrorCode DeviceAllocate(size_t bytes, void **p)
 {
   PetscFunctionBegin;
   *p = nullptr;
   if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
+  allocations++;
   cudaError_t err;
   Stream      stream;
   PetscCall(DeviceStream(&stream));

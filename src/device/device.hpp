@@ -27,6 +27,8 @@ PetscErrorCode DeviceFacts(const char **name, PetscInt *multiprocessors, size_t 
 /// PETSC_ERR_MEM, naming the bytes asked for and free, if there is not enough.
 PetscErrorCode DeviceAllocate(size_t bytes, void **p);
 PetscErrorCode DeviceFree(void *p);
+/// Calls of DeviceAllocate() for memory so far, for those who promise to make none.
+PetscCount DeviceAllocations();
 /// Bytes that DeviceAllocate() could have: free ones, and those of our pool that nobody uses. Waits.
 PetscErrorCode DeviceMemoryLeft(double *bytes);
 /// Host memory that the device may write; null where there is no device.

@@ -46,6 +46,10 @@ PetscErrorCode DeviceFree(void *)
 {
   return Missing("Device memory");
 }
+PetscCount DeviceAllocations()
+{
+  return 0;
+}
 PetscErrorCode DeviceMemoryLeft(double *)
 {
   return Missing("Device memory");

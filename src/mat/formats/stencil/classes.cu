@@ -39,8 +39,8 @@ __device__ __forceinline__ unsigned long long hash_of(const CsrArrays &A, PetscI
   return h == ClassTable::NONE ? 1 : h;
 }
 
-/// Finds or puts `h`, the hash of row r, in the table, unless there are too many. What all rows ask for is read from the
-/// multiprocessor's own cache first: a hash stays where it is, and a stale `first` is only too late.
+/// Finds or puts `h`, the hash of row r, in the table, unless there are too many. What all rows ask for is read from
+/// the multiprocessor's own cache first: a hash stays where it is, and a stale `first` is only too late.
 __device__ __forceinline__ void enter(ClassTable *table, unsigned long long h, PetscInt r, unsigned short *slot)
 {
   const volatile int                *count = &table->count;
