@@ -36,7 +36,7 @@ public:
   {
     bool lacks = false;
 #pragma unroll
-    for (int p = 0; p < rows; p++) lacks |= at_[p] + need > base_[p] + width && base_[p] + width < end_[p];
+    for (int p = 0; p < rows; p++) lacks |= at_[p] - base_[p] + need > width && end_[p] - base_[p] > width;
     if (__any_sync(0xffffffffu, lacks)) Fetch();
   }
   __device__ PetscInt Left(int p) const
@@ -48,15 +48,16 @@ public:
   {
     return room_->entry[Row(p)][at_[p] - base_[p] + q];
   }
+  /// By `count` entries, or to the end of the row.
   __device__ void Advance(int p, int count)
   {
-    at_[p] += count;
+    at_[p] += Left(p) < count ? static_cast<int>(Left(p)) : count;
   }
 
 private:
   __device__ static int Row(int p)
   {
-    return static_cast<int>(threadIdx.x % 32) * rows + p;
+    return 32 * p + static_cast<int>(threadIdx.x % 32);
   }
 
   __device__ void Fetch()
@@ -76,9 +77,9 @@ private:
       bool here[TOGETHER];
 #pragma unroll
       for (int u = 0; u < TOGETHER; u++) {
-        const PetscInt e = room_->first[row + u * STEP] + column;
-        here[u]          = e < room_->end[row + u * STEP];
-        if (here[u]) v[u] = from_[e];
+        const PetscInt first = room_->first[row + u * STEP];
+        here[u]              = column < room_->end[row + u * STEP] - first;
+        if (here[u]) v[u] = from_[first + column];
       }
 #pragma unroll
       for (int u = 0; u < TOGETHER; u++)

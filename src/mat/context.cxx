@@ -279,6 +279,7 @@ PetscErrorCode ForgetShadows(Mat A)
   for (auto &space : context->waiting)
     for (Waiting &waiting : space) waiting = Waiting();
   context->last = nullptr;
+  DropDeviceRows(context);
   PetscCall(ForgetAgreement(A));
   PetscCall(IsOurs(A, &seq, &mpi));
   if (!mpi || !A->assembled) PetscFunctionReturn(PETSC_SUCCESS);

@@ -152,6 +152,8 @@ PetscErrorCode GetShadow(Mat A, Context *context, Side side, Space space, Use us
 /// view->device, where A is large enough and there is memory: the rows that csr multiplies with until the conversion,
 /// or a copy, which GetShadow() drops when it is done.
 PetscErrorCode GetDeviceRows(Mat A, Context *context, const PatternKey &key, CsrView *view);
+/// The copy, and what was found out from it.
+void DropDeviceRows(Context *context);
 /// Under auto: is it csr's turn still? Counts the product.
 PetscErrorCode IsEarly(Mat A, Context *context, Side side, Space space, Use use, bool *early);
 /// auto's choice for `view`, op(A) of key `key`: the one made before, or inherited, if it is of such a matrix; else a

@@ -90,7 +90,7 @@ PetscErrorCode FindDiagonals_CUDA(const CsrView &A, PetscInt most, std::vector<P
   PetscCall(found.Allocate(1, Space::Device));
   SparseGPUCallCUDA(cudaMemsetAsync(used.data(), 0, used.bytes(), s));
   // where a few rows have too many, the others need no look
-  const PetscInt few = A.nonzeros >= LARGE ? A.rows / 32 : 0;
+  const PetscInt few = A.nonzeros >= LARGE && most < size ? A.rows / 32 : 0;
   for (PetscInt first = 0, last = few ? few : A.rows; first < A.rows; first = last, last = A.rows) {
     diagonals_kernel<<<Blocks(static_cast<PetscCount>(last - first) * LANES), THREADS, 0, s>>>(
         A.rows, first, last, A.device.i, A.device.j, used.data());

@@ -139,7 +139,7 @@ static PetscErrorCode CandidatesOnDevice(const CsrView &A, const Parameters &par
       PlanBlocks(A, parameters, value, GAIN * BLOCK_REACH * least / static_cast<PetscLogDouble>(f.nonzeros), &blocks));
   if (blocks.size && fills(static_cast<PetscLogDouble>(blocks.longest) * blocks.size)) {
     Candidate c  = BlockCandidate(blocks.Bytes(Space::Device, value), BLOCK_REACH, value);
-    c.conversion = there(BSR_ON_DEVICE, c.conversion);
+    c.conversion = blocks.ascending ? there(BSR_ON_DEVICE, c.conversion) : CORE * c.conversion;
     PetscCallCXX(candidates->push_back(c));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

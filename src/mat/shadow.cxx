@@ -66,7 +66,7 @@ static PetscErrorCode SideView(const CsrView &A, Side side, Shadow *shadow, CsrV
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void DropDeviceRows(Context *context)
+void DropDeviceRows(Context *context)
 {
   context->rows       = DeviceRows();
   context->rows_state = -1;

@@ -144,7 +144,6 @@ PetscErrorCode AllSingle_CUDA(const Scalar *a, size_t n, bool *all)
                                                                                   static_cast<int *>(flag.data()));
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscCall(DeviceCopyOut(&wrong, flag.data(), sizeof(int), stream));
-  PetscCall(DeviceSynchronize(stream));
   *all = !wrong;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -199,7 +198,7 @@ PetscErrorCode FindDictionary_CUDA(const Scalar *a, size_t n, bool *found, std::
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
   PetscCall(table.Allocate(1, Space::Device));
   clear_kernel<<<1, THREADS, 0, s>>>(table.data());
-  if (n) distinct_kernel<<<Blocks(n), THREADS, 0, s>>>(a, n, table.data());
+  distinct_kernel<<<Blocks(n), THREADS, 0, s>>>(a, n, table.data());
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscCall(DeviceCopyOut(&count, &table.data()->count, sizeof(count), stream));
   if (count > DictionaryValues::SIZE) PetscFunctionReturn(PETSC_SUCCESS);

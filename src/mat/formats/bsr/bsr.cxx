@@ -151,8 +151,8 @@ PetscErrorCode Bsr::BuildPatternOnDevice(const CsrView &A, const Parameters &par
 
   PetscFunctionBegin;
   PetscCall(Begin(A, parameters, &plan));
-  ascending_ = true;
-  if (!plan.cut) PetscCall(CountBsr_CUDA(A, plan.size, &plan, &ascending_));
+  ascending_ = plan.ascending;
+  if (ascending_ && !plan.cut) PetscCall(CountBsr_CUDA(A, plan.size, &plan, &ascending_)); // taken already
   if (A.found && A.found->blocks) A.found->blocks->cut.reset();
   if (ascending_) {
     arrays_.blocks = plan.blocks;

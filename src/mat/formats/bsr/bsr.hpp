@@ -67,7 +67,8 @@ struct BsrPlan {
   PetscLogDouble             refused      = 0; ///< entries that it would store
   PetscInt                   asked        = 0; ///< with max_padding: the parameters that it was made for
   PetscReal                  max_padding  = 0;
-  std::shared_ptr<BsrSlices> cut; ///< where they were counted there; taken by who builds them
+  bool                       ascending    = true; ///< columns of each row, where they were counted on the device
+  std::shared_ptr<BsrSlices> cut;                 ///< where they were counted there; taken by who builds them
 
   /// Bytes of the matrix in `space`, with values of `value` bytes.
   PetscLogDouble Bytes(Space space, PetscLogDouble value) const
@@ -93,7 +94,7 @@ struct BsrArrays {
 /// Blocks of `size` counted in A.device, and slices cut. *ascending: so do the columns of each row; nothing else holds
 /// where not.
 PetscErrorCode CountBsr_CUDA(const CsrView &A, int size, BsrPlan *plan, bool *ascending);
-/// The arrays from A.device, for rows and size of the layout; sets its slices and begin.
+/// The arrays from A.device, for rows and size of the layout; sets its slices and begin. `cut` is spent.
 PetscErrorCode BuildBsr_CUDA(const CsrView &A, BsrSlices &&cut, BsrLayout *layout, BsrArrays *out);
 /// Format::SlotsOnDevice() and PlaceOnDevice().
 PetscErrorCode BsrSlots_CUDA(const BsrLayout &layout, const CsrArrays &A, PetscInt *slot, Stream stream);

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <algorithm>
 #include "mat/device_rows.hpp"
@@ -112,7 +113,7 @@ static PetscErrorCode Make(PetscInt rows, PetscInt cols, bool nodes, bool ascend
   A->cols = cols;
   for (PetscInt r = 0; r < rows; r++) {
     std::vector<PetscInt> row;
-    for (PetscInt k = 0; k < 1 + r / 3 % 5; k++)
+    for (PetscInt k = 0; k < 1 + r / 3 % 5 + (r / 3 % 13 == 7 ? 20 : 0); k++) // rows of one to 75 entries
       for (PetscInt q = 0; q < 3; q++) {
         const PetscInt j = nodes ? (r / 3 * 3 + 30 * k + q) % cols : (r * (k + 3) + 17 * q * q) % cols;
         if ((r + k + q) % 7) PetscCallCXX(row.push_back(j));
@@ -126,6 +127,28 @@ static PetscErrorCode Make(PetscInt rows, PetscInt cols, bool nodes, bool ascend
     }
     PetscCallCXX(A->i.push_back(static_cast<PetscInt>(A->j.size())));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Every other row empty, so that each block of 2 x 2 has two entries at most: to be seen by a sample as by a count.
+static PetscErrorCode EveryOtherRow()
+{
+  constexpr PetscInt    n = 600;
+  std::vector<PetscInt> i{0}, j;
+  std::vector<Scalar>   a;
+  PetscLogDouble        bytes;
+
+  PetscFunctionBeginUser;
+  for (PetscInt r = 0; r < n; r++) {
+    for (PetscInt q = 0; r % 2 && q < 6; q++) j.push_back((r + q * q * 20) % n);
+    std::sort(j.begin() + i.back(), j.end());
+    i.push_back(static_cast<PetscInt>(j.size()));
+  }
+  a.assign(j.size(), Scalar(1));
+  PetscCall(
+      SampleBsr(CsrView{n, n, static_cast<PetscInt>(j.size()), i.data(), j.data(), a.data()}, sizeof(Scalar), &bytes));
+  PetscCheck(bytes >= sizeof(Scalar) + sizeof(PetscInt), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "A sample says %g bytes for each nonzero", bytes);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -234,6 +257,7 @@ static PetscErrorCode Test()
   PetscFunctionBeginUser;
   PetscCall(Places());
   PetscCall(FullAndPartial());
+  PetscCall(EveryOtherRow());
   PetscCall(OnDevice());
   for (PetscInt size = 2; size <= 6; size++) PetscCall(Detects(size, 1, size));
   PetscCall(Detects(6, 3, 3)); // blocks of 6 would have a quarter of the columns, but columns are few bytes

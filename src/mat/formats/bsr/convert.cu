@@ -1,5 +1,5 @@
-/// Blocks counted and put in place from compressed sparse rows on the device: a warp a slice, a thread a block row,
-/// which merges its rows. What plan.cxx and bsr.cxx do on the host, to the same arrays.
+/// Blocks counted and put in place from compressed sparse rows on the device, to the arrays that plan.cxx and bsr.cxx
+/// make on the host. They are found by a warp a slice: each of its threads merges the rows of a block row.
 #include "device/cub_call.cuh"
 #include "device/grid.cuh"
 #include "device/row_windows.cuh"
@@ -80,7 +80,7 @@ private:
 };
 } // namespace
 
-/// width, partial [slices]: as in BsrSlices. A block is a warp, as in all kernels here.
+/// width, partial [slices]: as in BsrSlices. A thread block is a warp and has a slice.
 template <int size>
 static __global__ void count_kernel(PetscInt rows, CsrArrays A, PetscInt *width, PetscInt *partial, Counts *counts)
 {
@@ -107,7 +107,7 @@ static __global__ void count_kernel(PetscInt rows, CsrArrays A, PetscInt *width,
     atomicMax(reinterpret_cast<int *>(&counts->longest), static_cast<int>(widest));
 }
 
-/// first_partial [slices]: partial blocks of the slices before, numbered as their columns lie in j.
+/// The same blocks. first_partial [slices]: partial blocks of the slices before, numbered as their columns lie in j.
 template <int size> static __global__ void fill_kernel(BsrLayout layout, CsrArrays A, const PetscInt *first_partial,
                                                        PetscInt *j, PetscInt *partial_column,
                                                        unsigned long long *partial_mask)
@@ -260,7 +260,7 @@ PetscErrorCode BuildBsr_CUDA(const CsrView &A, BsrSlices &&cut, BsrLayout *layou
             *layout, A.device, cut.partial.data(), out->j.data(), out->partial_column.data(), out->partial_mask.data());
   });
   SparseGPUCallCUDA(cudaPeekAtLastError());
-  PetscCall(DeviceSynchronize(stream)); // the slices go
+  PetscCall(DeviceSynchronize(stream)); // as Format::Build() ends
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -103,8 +103,8 @@ template <int size> PetscErrorCode SampleSize(const CsrView &A, PetscLogDouble v
   for (PetscInt I = 0; I < rows; I += step) {
     const PetscInt first = A.i[I * size], length = A.i[I * size + 1] - first, all = A.i[(I + 1) * size] - first;
     bool           alike = length <= LONG;
-    for (PetscInt r = I * size + 1; alike && length > 0 && r < (I + 1) * size; r++)
-      alike = A.i[r + 1] - A.i[r] == length && A.j[A.i[r]] / size == A.j[first] / size;
+    for (PetscInt r = I * size + 1; alike && r < (I + 1) * size; r++)
+      alike = A.i[r + 1] - A.i[r] == length && (length == 0 || A.j[A.i[r]] / size == A.j[first] / size);
     entries += all;
     if (alike) {
       PetscCall(SampleBlockRow<size>(A, I * size, &column, &plan));
@@ -133,6 +133,7 @@ static PetscErrorCode CountSize(const CsrView &A, int size, BsrPlan *plan)
   }
 #endif
   PetscCall(WithBsrSize(size, [&](auto s) { return CountBlocks<decltype(s)::value>(A, plan); }));
+  plan->ascending = ascending;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -61,7 +61,7 @@ template <class T> class LaneEntries
 
 public:
   static constexpr size_t ROOM =
-      16 * (PetscMax(STAGED * sizeof(T), sizeof(typename Windows::Room)) / 16 + 1); ///< bytes
+      (PetscMax(STAGED * sizeof(T), sizeof(typename Windows::Room)) + 15) / 16 * 16; ///< bytes
 
   /// `room`: of the warp. Rows that follow each other have the entries [begin, end); 0 for
   /// both where rows lie apart.

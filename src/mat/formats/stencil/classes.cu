@@ -39,9 +39,9 @@ __device__ __forceinline__ unsigned long long hash_of(const CsrArrays &A, PetscI
   return h == ClassTable::NONE ? 1 : h;
 }
 
-/// Finds or puts `h`, the hash of row r, in the table, unless there are too many. What all rows ask for is read from
-/// the multiprocessor's own cache first: a hash stays where it is, and a stale `first` is only too late.
-__device__ __forceinline__ void enter(ClassTable *table, unsigned long long h, PetscInt r, unsigned short *slot)
+/// Finds or puts `h`, the hash of row r, in the table; false where there are too many. What all rows ask for is read
+/// from the multiprocessor's own cache first: a hash stays where it is, and a stale `first` is only too late.
+__device__ __forceinline__ bool enter(ClassTable *table, unsigned long long h, PetscInt r, unsigned short *slot)
 {
   const volatile int                *count = &table->count;
   const volatile unsigned long long *known = table->hash, *first = table->first;
@@ -49,7 +49,7 @@ __device__ __forceinline__ void enter(ClassTable *table, unsigned long long h, P
   int                                s   = static_cast<int>(h >> 54);
 
   while (__ldca(table->hash + s) != h) {
-    if (*count > StencilLayout::CLASSES) return; // a full table has no end
+    if (*count > StencilLayout::CLASSES) return false; // a full table has no end
     unsigned long long there = known[s];
     if (there == ClassTable::NONE) {
       there = atomicCAS(&table->hash[s], ClassTable::NONE, h);
@@ -63,6 +63,7 @@ __device__ __forceinline__ void enter(ClassTable *table, unsigned long long h, P
   }
   slot[r] = static_cast<unsigned short>(s);
   if (row < __ldca(table->first + s) && row < first[s]) atomicMin(table->first + s, row);
+  return true;
 }
 
 /// slot[r]: where the hash of row r is in the table. Gives up, with a count above CLASSES, where they are too many.
@@ -70,14 +71,15 @@ static __global__ void hash_rows_kernel(PetscInt rows, CsrArrays A, ClassTable *
 {
   const PetscCount lane = threadIdx.x % 32, end = static_cast<PetscCount>(rows) * LANES;
 
-  // the lanes of a warp go together
+  bool over = false; // a count from the multiprocessor's cache may be stale
+
   for (PetscCount t = thread_index(); t - lane < end; t += static_cast<PetscCount>(gridDim.x) * THREADS) {
-    if (__any_sync(0xffffffffu, __ldca(&table->count) > StencilLayout::CLASSES)) return;
+    if (__any_sync(0xffffffffu, over || __ldca(&table->count) > StencilLayout::CLASSES)) return; // the warp together
     const PetscInt           r   = static_cast<PetscInt>(t / LANES);
     const bool               has = r < rows && A.i[r + 1] - A.i[r] <= StencilLayout::ENTRIES;
     const unsigned long long h   = hash_of(A, r, has);
     if (r < rows && !has) table->count = StencilLayout::CLASSES + 1; // the table has no room for such a row
-    if (has && threadIdx.x % LANES == 0) enter(table, h, r, slot);
+    if (has && threadIdx.x % LANES == 0) over = !enter(table, h, r, slot);
   }
 }
 
