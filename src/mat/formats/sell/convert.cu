@@ -1,17 +1,15 @@
 /// The arrays of a sliced ELLPACK matrix from compressed sparse rows, a warp a slice: what sell.cxx does on the host.
 #include "device/cub_call.cuh"
 #include "device/grid.cuh"
-#include "device/row_windows.cuh"
 #include "device/sort.hpp"
 #include "mat/formats/sell/sell.hpp"
-#include "mat/formats/take.cuh"
+#include "mat/formats/sell/lane_entries.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
 {
 
 static constexpr int HEIGHT = SellLayout::HEIGHT;
-static constexpr int GROUP = 4; ///< entries of a row whose columns lie together; loaded together, before what is stored
 
 namespace
 {
@@ -39,11 +37,7 @@ static Places PlacesOf(const CsrView &A, const SellPlan &plan)
                 plan.device_length.data()};
 }
 
-/// A lane's row of slice s: its first entry and its length.
-struct LaneRow {
-  PetscInt first;
-  int      length;
-};
+/// A lane's row of slice s.
 __device__ __forceinline__ LaneRow row_of(const Places &P, const PetscInt *i, PetscInt s, int lane)
 {
   const PetscInt p = s * HEIGHT + lane;
@@ -52,53 +46,6 @@ __device__ __forceinline__ LaneRow row_of(const Places &P, const PetscInt *i, Pe
   return LaneRow{i[P.Row(p)], l};
 }
 
-/// The entries of a lane's row, GROUP at a time: of rows that follow each other and are short, all are copied to shared
-/// memory at once, of others a window. All lanes of the warp must call.
-template <class T> class LaneEntries
-{
-  using Windows                    = RowWindows<T, 1, 8>;
-  static constexpr PetscInt STAGED = 4096 / static_cast<PetscInt>(sizeof(T));
-
-public:
-  static constexpr size_t ROOM =
-      (PetscMax(STAGED * sizeof(T), sizeof(typename Windows::Room)) + 15) / 16 * 16; ///< bytes
-
-  /// `room`: of the warp. Rows that follow each other have the entries [begin, end); 0 for
-  /// both where rows lie apart.
-  __device__ LaneEntries(const T *from, const LaneRow &row, PetscInt begin, PetscInt end, unsigned char *room)
-      : windows_(from, reinterpret_cast<typename Windows::Room *>(room)),
-        row_(row)
-  {
-    if (begin < end && end - begin <= STAGED) {
-      T *all = reinterpret_cast<T *>(room);
-      for (PetscInt e = begin + static_cast<PetscInt>(threadIdx.x % 32); e < end; e += 32) all[e - begin] = from[e];
-      __syncwarp();
-      all_ = all - begin;
-    } else {
-      windows_.Set(0, row.first, row.first + row.length);
-      windows_.Begin();
-    }
-  }
-  /// v[q] = entry group + q, of those there are; groups in turn.
-  __device__ void Load(PetscInt group, T (&v)[GROUP])
-  {
-    if (!all_) windows_.Ready(GROUP);
-#pragma unroll
-    for (int q = 0; q < GROUP; q++)
-      if (group + q < row_.length) v[q] = all_ ? all_[row_.first + group + q] : windows_.Get(0, q);
-    if (!all_) windows_.Advance(0, GROUP);
-  }
-
-private:
-  Windows  windows_;
-  LaneRow  row_;
-  const T *all_ = nullptr;
-};
-
-/// For the warps of a block.
-template <class T> struct alignas(16) BlockRoom {
-  unsigned char of_warp[THREADS / 32][LaneEntries<T>::ROOM];
-};
 using ColumnRoom = BlockRoom<PetscInt>;
 
 /// The entries of slice s of a plan; where its rows are sorted they lie apart.
@@ -234,78 +181,6 @@ static __global__ void local_kernel(PetscInt rows, PetscInt window, const PetscI
   if (p < rows) local[p] = static_cast<unsigned short>(order[p] - p / window * window);
 }
 
-namespace
-{
-struct TakeColumn {
-  const PetscInt *j;
-  PetscInt       *long_j;
-  __device__ void operator()(PetscInt e, PetscInt k) const { long_j[k] = j[e]; }
-};
-} // namespace
-
-/// The slice, the length and the first entry of a lane's row; length 0: none.
-struct LanePlace {
-  SellSlice slice;
-  int       length;
-  PetscInt  first;
-};
-__device__ __forceinline__ LanePlace place_of(const SellLayout &layout, const PetscInt *i, PetscInt s)
-{
-  const PetscInt p = s * HEIGHT + static_cast<PetscInt>(threadIdx.x % HEIGHT);
-  LanePlace      at{SellSliceOf(layout, s), 0, 0};
-  if (p >= layout.rows) return at;
-  at.length = layout.length ? layout.length[p] : static_cast<int>(at.slice.width);
-  if (at.length == SellLayout::NOT_HERE) at.length = 0;
-  at.first = i[layout.local ? p / layout.window * layout.window + layout.local[p] : p];
-  return at;
-}
-
-static __global__ void slots_kernel(SellLayout layout, const PetscInt *i, PetscInt *slot)
-{
-  const PetscCount s = thread_index() / HEIGHT;
-  if (s >= layout.slices) return;
-  const LanePlace at = place_of(layout, i, static_cast<PetscInt>(s));
-  for (PetscInt k = 0; k < at.length; k++)
-    slot[at.first + k] = at.slice.begin + SellSlot(at.slice.width, k, threadIdx.x % HEIGHT);
-}
-
-static __global__ void values_kernel(SellLayout layout, CsrArrays A, Scalar *values)
-{
-  __shared__ BlockRoom<Scalar> room;
-  const PetscCount             s = thread_index() / HEIGHT;
-  if (s >= layout.slices) return;
-  const LanePlace     at    = place_of(layout, A.i, static_cast<PetscInt>(s));
-  const PetscInt      first = static_cast<PetscInt>(s) * HEIGHT, last = PetscMin(first + HEIGHT, layout.rows);
-  LaneEntries<Scalar> entries(A.a, LaneRow{at.first, at.length}, layout.local ? 0 : A.i[first],
-                              layout.local ? 0 : A.i[last], room.of_warp[threadIdx.x / 32]);
-  for (PetscInt group = 0; group < at.slice.width; group += GROUP) {
-    Scalar v[GROUP];
-    entries.Load(group, v);
-#pragma unroll
-    for (int q = 0; q < GROUP; q++)
-      if (group + q < at.length)
-        values[at.slice.begin + SellSlot(at.slice.width, group + q, threadIdx.x % HEIGHT)] = v[q];
-  }
-}
-
-/// take(e, k) for entry k of the long rows; a block a row.
-template <class Take> static __global__ void each_long_kernel(SellLayout layout, const PetscInt *i, Take take)
-{
-  for (PetscInt l = static_cast<PetscInt>(blockIdx.x); l < layout.long_rows; l += static_cast<PetscInt>(gridDim.x)) {
-    const PetscInt first = i[layout.long_row[l]], begin = layout.long_begin[l], end = layout.long_begin[l + 1];
-    for (PetscInt k = begin + static_cast<PetscInt>(threadIdx.x); k < end; k += THREADS) take(first + k - begin, k);
-  }
-}
-template <class Take>
-static PetscErrorCode EachLong(const SellLayout &layout, const PetscInt *i, Take take, Stream stream)
-{
-  PetscFunctionBegin;
-  if (layout.long_rows == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  each_long_kernel<<<static_cast<unsigned>(PetscMin(layout.long_rows, 65535)), THREADS, 0,
-                     static_cast<cudaStream_t>(stream)>>>(layout, i, take);
-  SparseGPUCallCUDA(cudaPeekAtLastError());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 PetscErrorCode SampleSellColumns_CUDA(const CsrView &A, const SellPlan &plan, int least, PetscInt step,
                                       PetscLogDouble *widths, PetscLogDouble *bytes)
 {
@@ -383,37 +258,6 @@ PetscErrorCode SellLocalRows_CUDA(const CsrView &A, const SellPlan &plan, unsign
   local_kernel<<<Blocks(A.rows), THREADS, 0, s>>>(A.rows, plan.window, plan.device_order.data(), local);
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscCall(DeviceSynchronize(stream)); // the order goes
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode SellLongColumns_CUDA(const SellLayout &layout, const CsrArrays &A, PetscInt *j, Stream stream)
-{
-  PetscFunctionBegin;
-  PetscCall(EachLong(layout, A.i, TakeColumn{A.j, j}, stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode SellSlots_CUDA(const SellLayout &layout, const CsrArrays &A, PetscInt *slot, Stream stream)
-{
-  PetscFunctionBegin;
-  if (layout.slices) {
-    slots_kernel<<<Blocks(static_cast<PetscCount>(layout.slices) * HEIGHT), THREADS, 0,
-                   static_cast<cudaStream_t>(stream)>>>(layout, A.i, slot);
-    SparseGPUCallCUDA(cudaPeekAtLastError());
-  }
-  PetscCall(EachLong(layout, A.i, TakeSlot{slot, layout.long_values}, stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode SellPlace_CUDA(const SellLayout &layout, const CsrArrays &A, Scalar *values, Stream stream)
-{
-  PetscFunctionBegin;
-  if (layout.slices) {
-    values_kernel<<<Blocks(static_cast<PetscCount>(layout.slices) * HEIGHT), THREADS, 0,
-                    static_cast<cudaStream_t>(stream)>>>(layout, A, values);
-    SparseGPUCallCUDA(cudaPeekAtLastError());
-  }
-  PetscCall(EachLong(layout, A.i, TakeValue<false>{A.a, values + layout.long_values}, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
