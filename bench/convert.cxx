@@ -129,8 +129,10 @@ PetscErrorCode Bench(const Case &c, const Settings &settings)
     bool        ok;
     std::string refusal;
     PetscCall(CheckFormat(settings.format, A, parameters, &ok, &refusal));
-    if (!ok) PetscCall(MatDestroy(&M));
-    if (!ok) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!ok) {
+      PetscCall(MatDestroy(&M));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
   }
   if (settings.host)
     PetscCall(Convert(A, parameters, 1, settings.format, &host_choice, &format, &host_analysis, &host_conversion));

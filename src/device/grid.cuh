@@ -1,4 +1,4 @@
-/// One-dimensional grids of blocks of THREADS threads, and what the 32 threads of a warp agree on.
+/// One-dimensional grids of blocks of THREADS threads, and what their threads agree on.
 #pragma once
 
 #include "petsc/compat.hpp"
@@ -38,6 +38,15 @@ template <class T> __device__ __forceinline__ T warp_sum(T v)
 {
   for (int mask = 16; mask > 0; mask /= 2) v += __shfl_xor_sync(0xffffffffu, v, mask);
   return v;
+}
+
+/// *most = max(*most, v).
+__device__ __forceinline__ void atomic_max(PetscInt *most, PetscInt v)
+{
+  if constexpr (sizeof(PetscInt) == 8)
+    atomicMax(reinterpret_cast<long long *>(most), static_cast<long long>(v));
+  else
+    atomicMax(reinterpret_cast<int *>(most), static_cast<int>(v));
 }
 
 } // namespace sparsegpu

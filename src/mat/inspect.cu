@@ -22,10 +22,7 @@ static __global__ void lengths_kernel(PetscInt rows, const PetscInt *i, RowLengt
   longest = warp_max(longest);
   if (threadIdx.x % 32 > 0) return;
   atomicAdd(&lengths->squares, squares);
-  if constexpr (sizeof(PetscInt) == 8)
-    atomicMax(reinterpret_cast<long long *>(&lengths->longest), static_cast<long long>(longest));
-  else
-    atomicMax(reinterpret_cast<int *>(&lengths->longest), static_cast<int>(longest));
+  atomic_max(&lengths->longest, longest);
 }
 
 /// used[j - r + rows] = 1 for every entry (r, j) of the rows [first, last). All who write the same byte write the same.

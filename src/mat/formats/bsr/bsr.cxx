@@ -151,16 +151,16 @@ PetscErrorCode Bsr::BuildPatternOnDevice(const CsrView &A, const Parameters &par
 
   PetscFunctionBegin;
   PetscCall(Begin(A, parameters, &plan));
-  ascending_ = plan.ascending;
-  if (ascending_ && !plan.cut) PetscCall(CountBsr_CUDA(A, plan.size, &plan, &ascending_)); // taken already
-  if (A.found && A.found->blocks) A.found->blocks->cut.reset();
-  if (ascending_) {
-    arrays_.blocks = plan.blocks;
-    PetscCall(BuildBsr_CUDA(A, std::move(*plan.cut), &layout_, &arrays_));
-    Lay();
-  } else { // the host's way, as from now on
+  if (!plan.ascending) { // the host's way, as from now on
     PetscCall(BuildPattern(A, parameters));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
+  if (!plan.cut) PetscCall(CountBsr_CUDA(A, plan.size, &plan)); // taken already
+  if (A.found && A.found->blocks) A.found->blocks->cut.reset();
+  ascending_     = true;
+  arrays_.blocks = plan.blocks;
+  PetscCall(BuildBsr_CUDA(A, std::move(*plan.cut), &layout_, &arrays_));
+  Lay();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -91,9 +91,8 @@ struct BsrArrays {
   Array<unsigned long long> partial_mask;
   PetscCount                blocks = 0;
 };
-/// Blocks of `size` counted in A.device, and slices cut. *ascending: so do the columns of each row; nothing else holds
-/// where not.
-PetscErrorCode CountBsr_CUDA(const CsrView &A, int size, BsrPlan *plan, bool *ascending);
+/// Blocks of `size` counted in A.device, and slices cut. Where columns do not ascend, plan->ascending alone holds.
+PetscErrorCode CountBsr_CUDA(const CsrView &A, int size, BsrPlan *plan);
 /// The arrays from A.device, for rows and size of the layout; sets its slices and begin. `cut` is spent.
 PetscErrorCode BuildBsr_CUDA(const CsrView &A, BsrSlices &&cut, BsrLayout *layout, BsrArrays *out);
 /// Format::SlotsOnDevice() and PlaceOnDevice().

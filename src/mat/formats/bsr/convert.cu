@@ -101,10 +101,7 @@ static __global__ void count_kernel(PetscInt rows, CsrArrays A, PetscInt *width,
   atomicAdd(&counts->blocks, static_cast<unsigned long long>(all));
   if (all_lacking) atomicAdd(&counts->partial, static_cast<unsigned long long>(all_lacking));
   atomicAdd(&counts->steps, static_cast<unsigned long long>(HEIGHT) * static_cast<unsigned long long>(widest));
-  if constexpr (sizeof(PetscInt) == 8)
-    atomicMax(reinterpret_cast<long long *>(&counts->longest), static_cast<long long>(widest));
-  else
-    atomicMax(reinterpret_cast<int *>(&counts->longest), static_cast<int>(widest));
+  atomic_max(&counts->longest, widest);
 }
 
 /// The same blocks. first_partial [slices]: partial blocks of the slices before, numbered as their columns lie in j.
@@ -212,7 +209,7 @@ static PetscErrorCode Count(const CsrView &A, PetscInt slices, BsrSlices *cut, C
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CountBsr_CUDA(const CsrView &A, int size, BsrPlan *plan, bool *ascending)
+PetscErrorCode CountBsr_CUDA(const CsrView &A, int size, BsrPlan *plan)
 {
   const PetscInt slices = Slices(A, size);
   Counts         counts = {};
@@ -229,11 +226,11 @@ PetscErrorCode CountBsr_CUDA(const CsrView &A, int size, BsrPlan *plan, bool *as
   }
   PetscCall(WithBsrSize(
       size, [&](auto s) { return Count<decltype(s)::value>(A, slices, plan->cut.get(), &counts, stream); }));
-  plan->blocks  = static_cast<PetscCount>(counts.blocks);
-  plan->partial = static_cast<PetscCount>(counts.partial);
-  plan->steps   = static_cast<PetscCount>(counts.steps);
-  plan->longest = counts.longest;
-  *ascending    = !counts.disorder;
+  plan->blocks    = static_cast<PetscCount>(counts.blocks);
+  plan->partial   = static_cast<PetscCount>(counts.partial);
+  plan->steps     = static_cast<PetscCount>(counts.steps);
+  plan->longest   = counts.longest;
+  plan->ascending = !counts.disorder;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

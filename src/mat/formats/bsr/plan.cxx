@@ -123,12 +123,13 @@ template <int size> PetscErrorCode SampleSize(const CsrView &A, PetscLogDouble v
 /// On the device where the rows lie there and their columns ascend.
 static PetscErrorCode CountSize(const CsrView &A, int size, BsrPlan *plan)
 {
-  [[maybe_unused]] bool ascending = true;
+  bool ascending = true;
 
   PetscFunctionBegin;
 #if defined(SPARSEGPU_HAVE_CUDA)
   if (A.device.i) {
-    PetscCall(CountBsr_CUDA(A, size, plan, &ascending));
+    PetscCall(CountBsr_CUDA(A, size, plan));
+    ascending = plan->ascending;
     if (ascending) PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif

@@ -2,8 +2,8 @@
 #include "device/cub_call.cuh"
 #include "device/grid.cuh"
 #include "device/sort.hpp"
-#include "mat/formats/sell/sell.hpp"
 #include "mat/formats/sell/lane_entries.cuh"
+#include "mat/formats/sell/sell.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu

@@ -26,8 +26,7 @@ public:
   static constexpr size_t ROOM =
       (PetscMax(STAGED * sizeof(T), sizeof(typename Windows::Room)) + 15) / 16 * 16; ///< bytes
 
-  /// `room`: of the warp. Rows that follow each other have the entries [begin, end); 0 for
-  /// both where rows lie apart.
+  /// `room`: of the warp. Rows that follow each other have the entries [begin, end); 0 for both where rows lie apart.
   __device__ LaneEntries(const T *from, const LaneRow &row, PetscInt begin, PetscInt end, unsigned char *room)
       : windows_(from, reinterpret_cast<typename Windows::Room *>(room)),
         row_(row)

@@ -82,6 +82,7 @@ static PetscErrorCode EachLong(const SellLayout &layout, const PetscInt *i, Take
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
 PetscErrorCode SellLongColumns_CUDA(const SellLayout &layout, const CsrArrays &A, PetscInt *j, Stream stream)
 {
   PetscFunctionBegin;

@@ -70,8 +70,7 @@ __device__ __forceinline__ bool enter(ClassTable *table, unsigned long long h, P
 static __global__ void hash_rows_kernel(PetscInt rows, CsrArrays A, ClassTable *table, unsigned short *slot)
 {
   const PetscCount lane = threadIdx.x % 32, end = static_cast<PetscCount>(rows) * LANES;
-
-  bool over = false; // a count from the multiprocessor's cache may be stale
+  bool             over = false; // a count from the multiprocessor's cache may be stale
 
   for (PetscCount t = thread_index(); t - lane < end; t += static_cast<PetscCount>(gridDim.x) * THREADS) {
     if (__any_sync(0xffffffffu, over || __ldca(&table->count) > StencilLayout::CLASSES)) return; // the warp together
@@ -154,7 +153,7 @@ PetscErrorCode FindRowClasses_CUDA(const CsrView &A, RowClasses *classes, bool *
     number_rows_kernel<<<Blocks(static_cast<PetscCount>(A.rows) * LANES), THREADS, 0, s>>>(
         A.rows, A.device, table.data(), slot.data(), numbers.data(), classes->on_device.data());
   SparseGPUCallCUDA(cudaPeekAtLastError());
-  PetscCall(DeviceCopyOut(host.data(), table.data(), sizeof(ClassTable), stream));
+  PetscCall(DeviceCopyOut(&found.differs, &table.data()->differs, sizeof(found.differs), stream));
   *collide = found.differs != 0;
   *few     = !*collide;
   PetscFunctionReturn(PETSC_SUCCESS);
