@@ -1,5 +1,5 @@
-/// Scalars where MatSetValuesCOO() may find them: in host memory, or in device memory where the library was built with
-/// CUDA.
+/// Entries where MatSetValuesCOO() and MatSetPreallocationCOO() may find them: in host memory, or in device memory
+/// where the library was built with CUDA.
 #pragma once
 
 #include "testing.hpp"
@@ -11,24 +11,24 @@
 namespace testing
 {
 
-class ScalarArray
+template <class T> class PlacedArray
 {
 public:
-  ScalarArray(const std::vector<PetscScalar> &values, bool device) : values_(values)
+  PlacedArray(const std::vector<T> &values, bool device) : values_(values)
   {
     if (device) PetscCallAbort(PETSC_COMM_SELF, ToDevice());
   }
-  ScalarArray(const ScalarArray &)            = delete;
-  ScalarArray &operator=(const ScalarArray &) = delete;
-  ~ScalarArray()
+  PlacedArray(const PlacedArray &)            = delete;
+  PlacedArray &operator=(const PlacedArray &) = delete;
+  ~PlacedArray()
   {
 #if defined(SPARSEGPU_HAVE_CUDA)
     if (device_) (void)cudaFree(device_);
 #endif
   }
-  const PetscScalar *Get() const
+  T *Get()
   {
-    return device_ ? static_cast<const PetscScalar *>(device_) : values_.data();
+    return device_ ? static_cast<T *>(device_) : values_.data();
   }
 
 private:
@@ -36,12 +36,10 @@ private:
   {
     PetscFunctionBeginUser;
 #if defined(SPARSEGPU_HAVE_CUDA)
-    const size_t bytes =
-        (values_.size() + 1) * sizeof(PetscScalar); // never empty, so that it is device memory for sure
+    const size_t bytes = (values_.size() + 1) * sizeof(T); // never empty, so that it is device memory for sure
     PetscCheck(cudaMalloc(&device_, bytes) == cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_MEM, "cudaMalloc of %zu bytes",
                bytes);
-    PetscCheck(cudaMemcpy(device_, values_.data(), values_.size() * sizeof(PetscScalar), cudaMemcpyHostToDevice) ==
-                   cudaSuccess,
+    PetscCheck(cudaMemcpy(device_, values_.data(), values_.size() * sizeof(T), cudaMemcpyHostToDevice) == cudaSuccess,
                PETSC_COMM_SELF, PETSC_ERR_GPU, "cudaMemcpy");
 #else
     SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "Built without CUDA");
@@ -49,8 +47,10 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  std::vector<PetscScalar> values_;
-  void                    *device_ = nullptr;
+  std::vector<T> values_;
+  void          *device_ = nullptr;
 };
+using ScalarArray = PlacedArray<PetscScalar>;
+using IndexArray  = PlacedArray<PetscInt>;
 
 } // namespace testing

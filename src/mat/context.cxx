@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <set>
 #include "mat/context.hpp"
 #include "pc/ilu/factor.hpp"
 
@@ -16,11 +17,83 @@ PetscErrorCode IsOurs(Mat A, PetscBool *seq, PetscBool *mpi)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode GetContext(Mat A, Context **context)
+Version NextVersion()
+{
+  static Version last = 0;
+  return ++last;
+}
+
+PetscErrorCode MatVersion(Mat A, Version *version)
+{
+  PetscBool seq, mpi;
+  Context  *context;
+
+  PetscFunctionBegin;
+  *version = 0;
+  PetscCall(IsOurs(A, &seq, &mpi));
+  if (!seq && !mpi) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetContext(A, &context));
+  PetscCall(GetVersion(A, context, version));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Matrices whose insides were exchanged and that have not been looked at since.
+static std::set<Mat> &Exchanged()
+{
+  static std::set<Mat> exchanged;
+  return exchanged;
+}
+
+PetscErrorCode MarkExchanged(Mat A)
 {
   PetscFunctionBegin;
-  if (!A->spptr) PetscCallCXX(A->spptr = new Context);
-  *context = static_cast<Context *>(A->spptr);
+  PetscCallCXX(Exchanged().insert(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The context becomes A's. Versions and object states in it were another matrix's.
+static PetscErrorCode Adopt(Mat A, Context *context)
+{
+  PetscFunctionBegin;
+  context->owner.mat = A;
+  PetscCall(PetscObjectGetId((PetscObject)A, &context->owner.id));
+  context->owner.state = -1;
+  context->version     = 0;
+  context->epoch       = NextVersion();
+  ForgetCopies(context);
+  context->coo_pattern.epoch = context->epoch; // the map belongs to the rows, which came along
+  context->coo_version       = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GetContext(Mat A, Context **out)
+{
+  Context      *context = static_cast<Context *>(A->spptr);
+  PetscObjectId id;
+
+  PetscFunctionBegin;
+  if (!context) {
+    PetscCallCXX(context = new Context);
+    A->spptr = context;
+  }
+  *out = context;
+  PetscCall(PetscObjectGetId((PetscObject)A, &id));
+  const bool exchanged = !Exchanged().empty() && Exchanged().erase(A) > 0;
+  if (context->owner.mat != A || context->owner.id != id || exchanged) PetscCall(Adopt(A, context));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GetVersion(Mat A, Context *context, Version *version)
+{
+  PetscObjectState state;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  if (!context->version || context->owner.state != state) {
+    context->owner.state = state;
+    context->version     = NextVersion();
+  }
+  *version = context->version;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -48,10 +121,14 @@ PetscErrorCode StashSettings(Mat A)
   const Context *context = static_cast<Context *>(A->spptr);
 
   PetscFunctionBegin;
-  if (((PetscObject)A)->refct <= 0)
-    PetscCall(DropStash(A)); // the end of the matrix itself
-  else if (context && context->settings.decided)
-    PetscCallCXX(Stash()[A] = context->settings);
+  if (context && context->owner.mat != A) PetscCall(MarkExchanged(context->owner.mat)); // MatHeaderReplace()
+  if (((PetscObject)A)->refct <= 0) {                                                   // the end of the matrix itself
+    PetscCall(DropStash(A));
+    Exchanged().erase(A);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MarkExchanged(A)); // MatHeaderMerge()
+  if (context && context->settings.decided) PetscCallCXX(Stash()[A] = context->settings);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -66,6 +143,7 @@ PetscErrorCode DropAllStashes()
 {
   PetscFunctionBegin;
   Stash().clear();
+  Exchanged().clear();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -254,6 +332,20 @@ PetscErrorCode Decide(Mat A, Context *context)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+void ForgetCopies(Context *context)
+{
+  for (auto &space : context->shadow)
+    for (Shadow &shadow : space) shadow = Shadow();
+  for (auto &space : context->early)
+    for (Shadow &shadow : space) shadow = Shadow();
+  for (auto &space : context->waiting)
+    for (Waiting &waiting : space) waiting = Waiting();
+  for (auto &space : context->agreed)
+    for (Version &version : space) version = 0;
+  context->last = nullptr;
+  DropDeviceRows(context);
+}
+
 PetscErrorCode ForgetAgreement(Mat A)
 {
   Context *context;
@@ -261,7 +353,7 @@ PetscErrorCode ForgetAgreement(Mat A)
   PetscFunctionBegin;
   PetscCall(GetContext(A, &context));
   for (auto &space : context->agreed)
-    for (PetscObjectState &state : space) state = -1;
+    for (Version &version : space) version = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -272,15 +364,7 @@ PetscErrorCode ForgetShadows(Mat A)
 
   PetscFunctionBegin;
   PetscCall(GetContext(A, &context));
-  for (auto &space : context->shadow)
-    for (Shadow &shadow : space) shadow = Shadow();
-  for (auto &space : context->early)
-    for (Shadow &shadow : space) shadow = Shadow();
-  for (auto &space : context->waiting)
-    for (Waiting &waiting : space) waiting = Waiting();
-  context->last = nullptr;
-  DropDeviceRows(context);
-  PetscCall(ForgetAgreement(A));
+  ForgetCopies(context);
   PetscCall(IsOurs(A, &seq, &mpi));
   if (!mpi || !A->assembled) PetscFunctionReturn(PETSC_SUCCESS);
   Mat blocks[2];

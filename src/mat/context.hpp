@@ -7,6 +7,7 @@
 #include "mat/device_rows.hpp"
 #include "mat/format.hpp"
 #include "mat/may_lack_memory.hpp"
+#include "mat/version.hpp"
 #include "petsc/compat.hpp"
 #include "sparsegpu.h"
 
@@ -27,25 +28,27 @@ enum class Side {
   Hermitian
 };
 
-/// Which pattern a shadow was built from. The pointers tell matrices apart whose data was exchanged
-/// (MatHeaderReplace()).
+/// What tells cheaply that a pattern is another one. It cannot prove that two are the same: PETSc can write other
+/// columns into the old arrays. What multiplies goes by PatternFingerprint().
 struct PatternKey {
+  Version          epoch = 0; ///< Context::epoch
   const void      *data = nullptr, *i = nullptr, *j = nullptr;
   PetscObjectState nonzero  = -1;
   PetscInt         nonzeros = -1;
   bool             operator==(const PatternKey &b) const
   {
-    return data == b.data && i == b.i && j == b.j && nonzero == b.nonzero && nonzeros == b.nonzeros;
+    return epoch == b.epoch && data == b.data && i == b.i && j == b.j && nonzero == b.nonzero && nonzeros == b.nonzeros;
   }
 };
 
-/// A converted copy of the matrix, current when `state` is the matrix's object state.
+/// A converted copy of the matrix, current when `version` is the matrix's.
 struct Shadow {
   std::unique_ptr<Format> format;
   Space                   space = Space::Host;
   std::string             reason, details;
   PatternKey              pattern;
-  PetscObjectState        state           = -1;
+  std::uint64_t           fingerprint     = 0; ///< of the pattern, where the format has a copy of it
+  Version                 version         = 0;
   PetscLogDouble          convert_seconds = 0, update_seconds = 0;
   // The transpose of the pattern, where the shadow is of a transpose
   std::vector<PetscInt> ti, tj;       ///< [cols + 1], [nonzeros]
@@ -63,7 +66,7 @@ struct Shadow {
 struct Waiting {
   std::shared_ptr<Choice> choice; ///< null before the analysis
   PatternKey              pattern;
-  PetscObjectState        state         = -1;
+  Version                 version       = 0;
   bool                    inherited     = false; ///< choice of a matrix that this one is a copy of, not compared
   PetscCount              since_pattern = 0, since_values = 0; ///< products as csr since these have changed
 };
@@ -76,11 +79,9 @@ enum class Use {
   Solve    ///< as many products as a solver needs
 };
 
-/// Assembly from coordinates on the device, for MatSetValuesCOO() with device arrays.
+/// Assembly from coordinates on the device, for MatSetValuesCOO() with device arrays; duplicates of a matrix share it.
 struct CooMap {
   Array<PetscCount> jmap, perm; ///< [nonzeros + 1], [entries kept]: see SumCoordinates_CUDA()
-  PatternKey        pattern;
-  bool              valid = false, fresh = false; ///< fresh: MatSetValuesCOO() has not been called since
 };
 
 struct Settings {
@@ -98,33 +99,48 @@ struct Settings {
   bool lazy         = true;  ///< -mat_sparsegpu_auto_lazy: convert once it pays, where no bit shows it
 };
 
+/// Which matrix a context belongs to. MatHeaderReplace() and MatHeaderMerge() hand contexts from one matrix to another,
+/// whose object state may be any; the address and the id of the owner tell.
+struct Owner {
+  Mat              mat   = nullptr;
+  PetscObjectId    id    = 0;
+  PetscObjectState state = -1; ///< of the matrix when `Context::version` was given
+};
+
 struct Context {
+  Owner                        owner;
+  Version                      version = 0; ///< of the values and the pattern: GetVersion()
+  Version                      epoch = 0; ///< moves when the matrix, or all of its pattern, is known to be another one
   Settings                     settings;
-  Shadow                       shadow[2][3];    ///< [space][side]
-  Shadow                       early[2][3];     ///< [space][side] csr, or scattered from it, until the conversion pays
-  Waiting                      waiting[2][3];   ///< [space][side]
-  const Shadow                *last = nullptr;  ///< used by the last product that was not a transpose's
-  DeviceMemory                 x, y, z;         ///< scratch for host vectors in a product on the device
-  DeviceRows                   rows;            ///< of A, while its format is being chosen and built
-  PetscObjectState             rows_state = -1; ///< of A then
-  PatternKey                   rows_key;
-  std::shared_ptr<RowFindings> found; ///< about them
-  CooMap                       coo;
+  Shadow                       shadow[2][3];     ///< [space][side]
+  Shadow                       early[2][3];      ///< [space][side] csr, or scattered from it, until the conversion pays
+  Waiting                      waiting[2][3];    ///< [space][side]
+  const Shadow                *last = nullptr;   ///< used by the last product that was not a transpose's
+  DeviceMemory                 x, y, z;          ///< scratch for host vectors in a product on the device
+  DeviceRows                   rows;             ///< of A, while its format is being chosen and built
+  Version                      rows_version = 0; ///< of A then
+  std::shared_ptr<RowFindings> found;            ///< about them
+  std::shared_ptr<CooMap>      coo;              ///< null: none
+  PatternKey                   coo_pattern;
+  bool                         coo_fresh = false; ///< MatSetValuesCOO() has not been called since the preallocation
   DeviceMemory                 coo_values;
-  PetscCount                   coo_entries  = -1;      ///< given to MatSetPreallocationCOO()
-  PetscObjectState             coo_state    = -1;      ///< object state for which coo_values are the matrix's values
-  Mat                          coo_owner    = nullptr; ///< ... of this matrix: MatHeaderReplace() hands contexts on
-  PetscLogDouble               coo_released = 0;       ///< bytes of coo_values that were freed once the host had them
+  PetscCount                   coo_entries  = -1; ///< given to MatSetPreallocationCOO()
+  Version                      coo_version  = 0;  ///< for which coo_values are the matrix's values
+  PetscLogDouble               coo_released = 0;  ///< bytes of coo_values that were freed once the host had them
   // mpiaijsparsegpu
-  PetscSF          halo   = nullptr; ///< owned columns -> ghosts
-  Vec              ghosts = nullptr; ///< [columns of the off-diagonal block]
-  PatternKey       halo_pattern;
-  PetscObjectState agreed[2][3] = {{-1, -1, -1},
-                                   {-1, -1, -1}}; ///< object state for which all ranks know the blocks ready
+  PetscSF               halo   = nullptr;  ///< owned columns -> ghosts
+  Vec                   ghosts = nullptr;  ///< [columns of the off-diagonal block]
+  std::vector<PetscInt> halo_columns;      ///< the ghosts' columns in the matrix, for which halo was made
+  Version               agreed[2][3] = {}; ///< for which all ranks know the blocks ready
 };
 
 /// The context of a matrix of ours, made on first use: MatHeaderMerge() and friends may have taken the old one away.
+/// One that came from another matrix keeps its settings and loses all copies of values and patterns.
 PetscErrorCode GetContext(Mat A, Context **context);
+/// The version of A now. It moves with the object state, and when the matrix gets the insides of another one.
+PetscErrorCode GetVersion(Mat A, Context *context, Version *version);
+/// The matrix whose context this is gets other insides, maybe unknown to it: see MatDestroy_SparseGPU().
+PetscErrorCode MarkExchanged(Mat A);
 PetscErrorCode DestroyContext(Mat A);
 /// PETSc exchanges the insides of a living matrix (MatHeaderMerge() in MatAXPY(), MatShift(), COO assembly ...): it
 /// destroys the old ones, our context with them, and the new ones know no settings. Those of the living are kept aside
@@ -151,7 +167,7 @@ PetscErrorCode GetCsr(Mat A, CsrView *view, PatternKey *key);
 PetscErrorCode GetShadow(Mat A, Context *context, Side side, Space space, Use use, Shadow **shadow);
 /// view->device, where A is large enough and there is memory: the rows that csr multiplies with until the conversion,
 /// or a copy, which GetShadow() drops when it is done.
-PetscErrorCode GetDeviceRows(Mat A, Context *context, const PatternKey &key, CsrView *view);
+PetscErrorCode GetDeviceRows(Mat A, Context *context, CsrView *view);
 /// The copy, and what was found out from it.
 void DropDeviceRows(Context *context);
 /// Under auto: is it csr's turn still? Counts the product.
@@ -203,8 +219,12 @@ PetscErrorCode SetOps_MPI(Mat A);
 /// Composes converters, products by type name and COO assembly; `on` false removes them.
 PetscErrorCode Compose(Mat A, bool parallel, bool on);
 PetscErrorCode ComposeCoo(Mat A, bool parallel, bool on);
+/// B, a duplicate of A, takes values by the same coordinates.
+PetscErrorCode InheritCoo(Mat A, Mat B);
 /// Drops the converted copies, after a change of settings; in parallel also those of the blocks.
 PetscErrorCode ForgetShadows(Mat A);
+/// The same for the context alone.
+void           ForgetCopies(Context *context);
 PetscErrorCode ForgetAgreement(Mat A);
 /// Builds what a product would need, so that MatView() can tell of it; collective.
 PetscErrorCode PrepareToView(Mat A);

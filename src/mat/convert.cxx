@@ -42,8 +42,8 @@ PetscErrorCode MatConvert_SparseGPU_Any(Mat A, MatType type, MatReuse reuse, Mat
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A copy of `A` of type aij, row by row, for types that nothing else converts.
-static PetscErrorCode CopyRows(Mat A, Mat *B)
+/// A copy of `A` of one of the aij types, row by row, for types that nothing else converts.
+static PetscErrorCode CopyRows(Mat A, MatType type, Mat *B)
 {
   PetscInt              begin, end, first_col, end_col, m, n, M, N, count;
   const PetscInt       *cols;
@@ -68,7 +68,7 @@ static PetscErrorCode CopyRows(Mat A, Mat *B)
   PetscCall(MatCreate(PetscObjectComm((PetscObject)A), B));
   PetscCall(MatSetSizes(*B, m, n, M, N));
   PetscCall(MatSetBlockSizesFromMats(*B, A, A));
-  PetscCall(MatSetType(*B, MATAIJ));
+  PetscCall(MatSetType(*B, type));
   PetscCall(MatSeqAIJSetPreallocation(*B, 0, diagonal.data()));
   PetscCall(MatMPIAIJSetPreallocation(*B, 0, diagonal.data(), 0, off.data()));
   for (PetscInt r = begin; r < end; r++) {
@@ -95,7 +95,7 @@ static PetscErrorCode ToAIJ(Mat A, MatReuse reuse, Mat *B)
       PetscCall((*A->ops->convert)(A, MATAIJ, reuse, B));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    PetscCall(CopyRows(A, &C));
+    PetscCall(CopyRows(A, MATAIJ, &C));
     if (reuse == MAT_INPLACE_MATRIX)
       PetscCall(MatHeaderReplace(A, &C));
     else
@@ -110,11 +110,43 @@ static PetscErrorCode ToAIJ(Mat A, MatReuse reuse, Mat *B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Does `type` name the kind, sequential or parallel, that A is not? On one process both will do.
+static PetscErrorCode IsOtherKind(Mat A, MatType type, bool *other)
+{
+  PetscBool seq, mpi, parallel;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrcmp(type, MATSEQAIJSPARSEGPU, &seq));
+  PetscCall(PetscStrcmp(type, MATMPIAIJSPARSEGPU, &mpi));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &parallel, MATMPIAIJ, MATMPIAIJSPARSEGPU, ""));
+  *other = parallel ? seq : mpi;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// MatConvert() of an aij matrix on one process from the sequential to the parallel type, or back.
+static PetscErrorCode ToOtherKind(Mat A, bool parallel, MatReuse reuse, Mat *M)
+{
+  PetscBool seq, mpi;
+  Mat       B;
+
+  PetscFunctionBegin;
+  PetscCall(CopyRows(A, parallel ? MATMPIAIJ : MATSEQAIJ, &B));
+  PetscCall(BecomeOurs(B, parallel));
+  PetscCall(IsOurs(A, &seq, &mpi));
+  if (seq || mpi) PetscCall(InheritSettings(A, B));
+  if (reuse == MAT_INPLACE_MATRIX)
+    PetscCall(MatHeaderReplace(A, &B));
+  else
+    *M = B;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// MatOps::convertfrom: from any type to ours, through plain AIJ.
 PetscErrorCode MatConvert_Any_SparseGPU(Mat A, MatType type, MatReuse reuse, Mat *M)
 {
   PetscBool seq, mpi, aij;
-  Mat       B = nullptr;
+  bool      other = false;
+  Mat       B     = nullptr;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &aij, MATSEQAIJ, MATMPIAIJ, MATSEQAIJSPARSEGPU,
@@ -126,6 +158,12 @@ PetscErrorCode MatConvert_Any_SparseGPU(Mat A, MatType type, MatReuse reuse, Mat
     if (!aij) PetscCall(ToAIJ(A, MAT_INITIAL_MATRIX, &B));
     PetscCall(MatCopy(B ? B : A, *M, SAME_NONZERO_PATTERN));
     PetscCall(MatDestroy(&B));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (aij) PetscCall(IsOtherKind(A, type, &other));
+  if (other) {
+    PetscCall(PetscStrcmp(type, MATMPIAIJSPARSEGPU, &mpi));
+    PetscCall(ToOtherKind(A, mpi, reuse, M));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (reuse == MAT_INITIAL_MATRIX) {

@@ -17,13 +17,14 @@ using SetValues   = PetscErrorCode (*)(Mat, const PetscScalar[], InsertMode);
 /// does.
 PetscErrorCode MapCoordinates(Mat A, Context *context, const std::vector<PetscInt> &i, const std::vector<PetscInt> &j)
 {
-  CooMap                 *map = &context->coo;
+  std::shared_ptr<CooMap> map;
   CsrView                 csr;
   std::vector<PetscInt>   entry;
   std::vector<PetscCount> jmap, perm, next;
 
   PetscFunctionBegin;
-  PetscCall(GetCsr(A, &csr, &map->pattern));
+  PetscCallCXX(map = std::make_shared<CooMap>());
+  PetscCall(GetCsr(A, &csr, &context->coo_pattern));
   PetscCallCXX(entry.assign(i.size(), -1));
   PetscCallCXX(jmap.assign(static_cast<size_t>(csr.nonzeros) + 1, 0));
   for (size_t k = 0; k < i.size(); k++) {
@@ -42,7 +43,25 @@ PetscErrorCode MapCoordinates(Mat A, Context *context, const std::vector<PetscIn
     if (entry[k] >= 0) perm[next[entry[k]]++] = static_cast<PetscCount>(k);
   PetscCall(map->jmap.Take(std::move(jmap), Space::Device));
   PetscCall(map->perm.Take(std::move(perm), Space::Device));
-  map->valid = map->fresh = true;
+  context->coo       = map;
+  context->coo_fresh = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// PETSc reads indices on the host: *indices [n] is there afterwards, in `room` where it was not.
+PetscErrorCode OnHost(PetscCount n, std::vector<PetscInt> *room, PetscInt **indices)
+{
+  PetscBool device;
+  Stream    stream;
+
+  PetscFunctionBegin;
+  PetscCall(DevicePointer(*indices, &device));
+  if (!device) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCXX(room->resize(n));
+  PetscCall(DeviceStream(&stream));
+  PetscCall(DeviceCopyOut(room->data(), *indices, room->size() * sizeof(PetscInt), stream));
+  PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(room->size() * sizeof(PetscInt))));
+  *indices = room->data();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -52,7 +71,7 @@ PetscErrorCode MatSetPreallocationCOO_SparseGPU(Mat A, PetscCount n, PetscInt co
   PetscBool             seq, mpi;
   Context              *context;
   Space                 space;
-  std::vector<PetscInt> i, j;
+  std::vector<PetscInt> i, j, host_i, host_j;
 
   PetscFunctionBegin;
   PetscCall(IsOurs(A, &seq, &mpi));
@@ -60,7 +79,9 @@ PetscErrorCode MatSetPreallocationCOO_SparseGPU(Mat A, PetscCount n, PetscInt co
   PetscCall(Decide(A, context));
   PetscCall(PlannedSpace(context, &space));
   const bool map = seq && space == Space::Device;
-  if (map) { // PETSc may reorder the caller's arrays
+  PetscCall(OnHost(n, &host_i, &coo_i));
+  PetscCall(OnHost(n, &host_j, &coo_j));
+  if (map) { // PETSc may reorder the arrays
     PetscCallCXX(i.assign(coo_i, coo_i + n));
     PetscCallCXX(j.assign(coo_j, coo_j + n));
   }
@@ -68,8 +89,9 @@ PetscErrorCode MatSetPreallocationCOO_SparseGPU(Mat A, PetscCount n, PetscInt co
   PetscCall((*reinterpret_cast<Preallocate>(parent))(A, n, coo_i, coo_j));
   PetscCall(ComposeCoo(A, mpi, true));
   PetscCall(GetContext(A, &context)); // maybe another one than before
-  context->coo.valid   = false;
-  context->coo_owner   = nullptr;
+  context->epoch = NextVersion();     // the new rows may lie where the old ones did, in the old nonzero state
+  context->coo.reset();
+  context->coo_version = 0;
   context->coo_entries = n;
   if (map) {
     PetscBool found;
@@ -79,45 +101,52 @@ PetscErrorCode MatSetPreallocationCOO_SparseGPU(Mat A, PetscCount n, PetscInt co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Is there a map for the pattern that A has now?
+PetscErrorCode HasMap(Mat A, Context *context, CsrView *csr, bool *has)
+{
+  PatternKey key;
+
+  PetscFunctionBegin;
+  *has = false;
+  if (!context->coo) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetCsr(A, csr, &key));
+  if (context->coo_fresh) { // MatSetPreallocationCOO() has moved the nonzero state when we had returned
+    PatternKey expected = context->coo_pattern;
+    expected.nonzero    = key.nonzero;
+    if (expected == key) context->coo_pattern = key;
+    context->coo_fresh = false;
+  }
+  *has = key == context->coo_pattern;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Device values through the map; `mapped` is false if there is none for this pattern.
 PetscErrorCode SetValuesOnDevice(Mat A, Context *context, const Scalar *v, InsertMode mode, bool *mapped)
 {
   CsrView      csr;
-  PatternKey   key;
   Stream       stream;
   PetscScalar *host;
 
   PetscFunctionBegin;
-  *mapped = false;
-  if (!context->coo.valid) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(GetCsr(A, &csr, &key));
-  if (context->coo.fresh) { // MatSetPreallocationCOO() has moved the nonzero state when we had returned
-    PatternKey expected = context->coo.pattern;
-    expected.nonzero    = key.nonzero;
-    if (expected == key) context->coo.pattern = key;
-    context->coo.fresh = false;
-  }
-  if (!(key == context->coo.pattern)) PetscFunctionReturn(PETSC_SUCCESS);
-  *mapped            = true;
+  PetscCall(HasMap(A, context, &csr, mapped));
+  if (!*mapped) PetscFunctionReturn(PETSC_SUCCESS);
   const size_t bytes = static_cast<size_t>(csr.nonzeros) * sizeof(Scalar);
   PetscCall(DeviceStream(&stream));
   PetscCall(context->coo_values.Reserve(bytes));
   Scalar *a = static_cast<Scalar *>(context->coo_values.data());
   if (mode == ADD_VALUES) PetscCall(DeviceCopyIn(a, csr.a, bytes, stream));
-  PetscCall(SumCoordinates_CUDA(csr.nonzeros, context->coo.jmap.data(), context->coo.perm.data(), v, mode == ADD_VALUES,
-                                a, stream));
+  PetscCall(SumCoordinates_CUDA(csr.nonzeros, context->coo->jmap.data(), context->coo->perm.data(), v,
+                                mode == ADD_VALUES, a, stream));
   PetscCall(MatSeqAIJGetArray(A, &host));
   PetscCall(DeviceCopyOut(host, a, bytes, stream));
   PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(bytes)));
   PetscCall(MatSeqAIJRestoreArray(A, &host));
   PetscCall(UpdateShadowFromDevice(A, context, a));
-  PetscCall(PetscObjectStateGet((PetscObject)A, &context->coo_state));
-  context->coo_state++;
-  context->coo_owner    = A;
+  context->coo_version  = context->version;
   context->coo_released = 0;
   if (context->settings.release_csr) { // the host has them, and the converted copy if there is one
     context->coo_released = static_cast<PetscLogDouble>(context->coo_values.bytes());
-    context->coo_owner    = nullptr;
+    context->coo_version  = 0;
     PetscCall(context->coo_values.Free());
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -159,13 +188,31 @@ PetscErrorCode MatSetValuesCOO_SparseGPU(Mat A, const PetscScalar v[], InsertMod
 
 PetscErrorCode DeviceValues(Mat A, Context *context, const Scalar **a)
 {
-  PetscObjectState state;
+  Version version;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
-  if (context->coo_owner != A || state > context->coo_state) context->coo_owner = nullptr; // never right again
-  *a = context->coo_owner && state == context->coo_state ? static_cast<const Scalar *>(context->coo_values.data())
-                                                         : nullptr;
+  PetscCall(GetVersion(A, context, &version));
+  *a = context->coo_version == version ? static_cast<const Scalar *>(context->coo_values.data()) : nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode InheritCoo(Mat A, Mat B)
+{
+  PetscBool seq, mpi;
+  Context  *from, *to;
+  CsrView   csr;
+  bool      has = false;
+
+  PetscFunctionBegin;
+  PetscCall(IsOurs(B, &seq, &mpi));
+  if (!seq && !mpi) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetContext(A, &from));
+  PetscCall(GetContext(B, &to));
+  to->coo_entries = from->coo_entries;
+  if (seq && A->assembled) PetscCall(HasMap(A, from, &csr, &has));
+  if (!has) PetscFunctionReturn(PETSC_SUCCESS);
+  to->coo = from->coo;
+  PetscCall(GetCsr(B, &csr, &to->coo_pattern));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

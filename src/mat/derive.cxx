@@ -50,6 +50,7 @@ PetscErrorCode MatDuplicate_SparseGPU(Mat A, MatDuplicateOption option, Mat *B)
   PetscCall((*parent->duplicate)(A, option, B));
   PetscCall(InheritSettings(A, *B));
   PetscCall(InheritChoices(A, *B));
+  PetscCall(InheritCoo(A, *B));
   if (seq) { // blocks are copied one by one, each to its place
     Context *from, *to;
     PetscCall(GetContext(A, &from));
@@ -133,6 +134,20 @@ PetscErrorCode MatBindToCPU_SparseGPU(Mat A, PetscBool flag)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// PETSc's changes the values and not the object state.
+PetscErrorCode MatRetrieveValues_SparseGPU(Mat A)
+{
+  AnyFunction parent;
+  PetscBool   seq, mpi;
+
+  PetscFunctionBegin;
+  PetscCall(IsOurs(A, &seq, &mpi));
+  PetscCall(GetParentFunction(mpi, "MatRetrieveValues_C", &parent));
+  PetscCall((*reinterpret_cast<PetscErrorCode (*)(Mat)>(parent))(A));
+  PetscCall(PetscObjectStateIncrease((PetscObject)A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatDestroy_SparseGPU(Mat A)
 {
   const struct _MatOps *parent;
@@ -167,6 +182,7 @@ PetscErrorCode Compose(Mat A, bool parallel, bool on)
   }
   PetscCall(PetscObjectComposeFunction(o, "MatProductSetFromOptions_anytype_C",
                                        on ? MatProductSetFromOptions_SparseGPU : nullptr));
+  PetscCall(PetscObjectComposeFunction(o, "MatRetrieveValues_C", on ? MatRetrieveValues_SparseGPU : nullptr));
   PetscCall(ComposeCoo(A, parallel, on));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -226,7 +242,7 @@ PetscErrorCode BecomeParent(Mat A, bool parallel)
   RESTORE(multhermitiantransposeadd);
 #undef RESTORE
   PetscCall(Compose(A, parallel, false));
-  for (const char *name : {"MatSetPreallocationCOO_C", "MatSetValuesCOO_C"}) {
+  for (const char *name : {"MatSetPreallocationCOO_C", "MatSetValuesCOO_C", "MatRetrieveValues_C"}) {
     AnyFunction f;
     PetscCall(GetParentFunction(parallel, name, &f));
     PetscCall(PetscObjectComposeFunction((PetscObject)A, name, f));

@@ -69,6 +69,9 @@ public:
   /// Does it multiply with arrays of the CsrView itself, so that these must stay?
   bool Borrows() const { return CsrOrder() && space_ == Space::Host; }
 
+  /// Does it multiply with the rows of the CsrView itself and keep nothing that depends on the columns?
+  virtual bool FollowsPattern() const { return false; }
+
   /// Can a sweep of the Jacobi method multiply as it goes? On the device only.
   virtual bool SweepsJacobi() const { return false; }
   /// The sweep with the product A x of this matrix, whatever sweep.product is; where SweepsJacobi().

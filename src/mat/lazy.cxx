@@ -67,7 +67,7 @@ PetscErrorCode GetChoice(const CsrView &A, const CsrView &view, const PatternKey
 }
 
 /// Forgets what is of another pattern.
-static void Follow(const PatternKey &key, PetscObjectState state, Waiting *w, Shadow *full)
+static void Follow(const PatternKey &key, Version version, Waiting *w, Shadow *full)
 {
   if (!(w->pattern == key)) {
     w->since_pattern = w->since_values = 0;
@@ -75,12 +75,12 @@ static void Follow(const PatternKey &key, PetscObjectState state, Waiting *w, Sh
     w->pattern = key;
     *full      = Shadow();
   }
-  if (w->state != state) w->since_values = 0;
-  w->state = state;
+  if (w->version != version) w->since_values = 0;
+  w->version = version;
 }
 
-static PetscErrorCode IsEarlyNormal(Mat A, Context *context, const CsrView &csr, const PatternKey &key,
-                                    PetscObjectState state, Space space, Use use, bool built, bool *early)
+static PetscErrorCode IsEarlyNormal(Mat A, Context *context, const CsrView &csr, const PatternKey &key, Version version,
+                                    Space space, Use use, bool built, bool *early)
 {
   const int               s = static_cast<int>(space), normal = static_cast<int>(Side::Normal);
   Shadow                 *full = &context->shadow[s][normal], *csr_shadow = &context->early[s][normal];
@@ -94,11 +94,11 @@ static PetscErrorCode IsEarlyNormal(Mat A, Context *context, const CsrView &csr,
     PetscCall(DeviceFacts(nullptr, &parameters.multiprocessors, nullptr));
     if (!(w->pattern == key) && !CsrInOrder(csr, parameters, space)) PetscFunctionReturn(PETSC_SUCCESS);
   }
-  Follow(key, state, w, full);
+  Follow(key, version, w, full);
   if (use == Use::Tell || space == Space::Device || w->since_pattern >= Choice::LOOK || built) {
     if (!w->choice || w->inherited) {
       CsrView view = csr;
-      if (space == Space::Device) PetscCall(GetDeviceRows(A, context, key, &view));
+      if (space == Space::Device) PetscCall(GetDeviceRows(A, context, &view));
       PetscCall(GetChoice(view, view, key, parameters, false, space, w, &choice));
     }
     choice = w->choice;
@@ -117,8 +117,8 @@ static PetscErrorCode IsEarlyNormal(Mat A, Context *context, const CsrView &csr,
 }
 
 /// On the CPU, of one thread: on a GPU, and where threads share the work, scattered sums would have no fixed order.
-static PetscErrorCode IsEarlyTransposed(Context *context, const CsrView &csr, const PatternKey &key,
-                                        PetscObjectState state, Side side, bool built, bool *early)
+static PetscErrorCode IsEarlyTransposed(Context *context, const CsrView &csr, const PatternKey &key, Version version,
+                                        Side side, bool built, bool *early)
 {
   const int               host = static_cast<int>(Space::Host), normal = static_cast<int>(Side::Normal);
   Waiting                *w = &context->waiting[host][static_cast<int>(side)], *plain = &context->waiting[host][normal];
@@ -129,10 +129,10 @@ static PetscErrorCode IsEarlyTransposed(Context *context, const CsrView &csr, co
   PetscFunctionBegin;
   PetscCall(KokkosConcurrency(&concurrency));
   if (concurrency > 1) PetscFunctionReturn(PETSC_SUCCESS);
-  Follow(key, state, w, &context->shadow[host][static_cast<int>(side)]);
+  Follow(key, version, w, &context->shadow[host][static_cast<int>(side)]);
   const bool stays = w->choice && w->choice->name == CsrTransposed::NAME;
   if (!stays && (built || w->since_pattern >= Choice::LOOK)) {
-    Follow(key, state, plain, &context->shadow[host][normal]);
+    Follow(key, version, plain, &context->shadow[host][normal]);
     if (!plain->choice || plain->inherited)
       PetscCall(GetChoice(csr, csr, key, context->settings.parameters, false, Space::Host, plain, &choice));
     due = w->since_values >= plain->choice->ProductsToUpdateTranspose() &&
@@ -144,12 +144,12 @@ static PetscErrorCode IsEarlyTransposed(Context *context, const CsrView &csr, co
 
 PetscErrorCode IsEarly(Mat A, Context *context, Side side, Space space, Use use, bool *early)
 {
-  const Settings  &settings = context->settings;
-  const Shadow    *full     = &context->shadow[static_cast<int>(space)][static_cast<int>(side)];
-  Waiting         *w        = &context->waiting[static_cast<int>(space)][static_cast<int>(side)];
-  PetscObjectState state;
-  CsrView          csr;
-  PatternKey       key;
+  const Settings &settings = context->settings;
+  const Shadow   *full     = &context->shadow[static_cast<int>(space)][static_cast<int>(side)];
+  Waiting        *w        = &context->waiting[static_cast<int>(space)][static_cast<int>(side)];
+  Version         version;
+  CsrView         csr;
+  PatternKey      key;
 
   PetscFunctionBegin;
   *early = false;
@@ -157,13 +157,13 @@ PetscErrorCode IsEarly(Mat A, Context *context, Side side, Space space, Use use,
       (side != Side::Normal && space == Space::Device))
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(GetCsr(A, &csr, &key));
-  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  PetscCall(GetVersion(A, context, &version));
   const bool built = full->format && full->pattern == key;
-  if (built && full->state == state) PetscFunctionReturn(PETSC_SUCCESS);
+  if (built && full->version == version) PetscFunctionReturn(PETSC_SUCCESS);
   if (side == Side::Normal)
-    PetscCall(IsEarlyNormal(A, context, csr, key, state, space, use, built, early));
+    PetscCall(IsEarlyNormal(A, context, csr, key, version, space, use, built, early));
   else
-    PetscCall(IsEarlyTransposed(context, csr, key, state, side, built, early));
+    PetscCall(IsEarlyTransposed(context, csr, key, version, side, built, early));
   if (*early && use == Use::Product) {
     w->since_pattern++;
     w->since_values++;

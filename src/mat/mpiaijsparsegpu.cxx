@@ -1,6 +1,6 @@
 /// MATMPIAIJSPARSEGPU: diagonal and off-diagonal block each a MATSEQAIJSPARSEGPU, the halo exchange overlapped with the
 /// diagonal block's product.
-#include <utility>
+#include <algorithm>
 #include "mat/context.hpp"
 
 namespace sparsegpu
@@ -60,18 +60,13 @@ PetscErrorCode PrepareHalo(Mat A, Context *context)
   Mat             diagonal, off;
   const PetscInt *ghosts;
   PetscInt        count;
-  PatternKey      key;
   PetscMPIInt     stale, any;
 
   PetscFunctionBegin;
   PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &off, &ghosts));
-  count        = off->cmap->n;
-  key.data     = A->data;
-  key.i        = ghosts;
-  key.j        = off->data;
-  key.nonzeros = count;
-  PetscCall(MatGetNonzeroState(A, &key.nonzero));
-  stale = !context->halo || !(context->halo_pattern == key);
+  count = off->cmap->n;
+  stale = !context->halo || !context->ghosts || context->halo_columns.size() != static_cast<size_t>(count) ||
+          !std::equal(ghosts, ghosts + count, context->halo_columns.begin());
   PetscCallMPI(MPI_Allreduce(&stale, &any, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A)));
   if (!any) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscSFDestroy(&context->halo));
@@ -81,7 +76,7 @@ PetscErrorCode PrepareHalo(Mat A, Context *context)
       PetscSFSetGraphLayout(context->halo, A->cmap, count, nullptr, PETSC_OWN_POINTER, const_cast<PetscInt *>(ghosts)));
   PetscCall(PetscSFSetUp(context->halo));
   PetscCall(MatCreateVecs(off, &context->ghosts, nullptr));
-  context->halo_pattern = key;
+  PetscCallCXX(context->halo_columns.assign(ghosts, ghosts + count));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -105,9 +100,9 @@ PetscErrorCode BuildBlocks(Mat A, Side side, Space space)
 /// refuses its block, no memory) is an error on all of them and nobody waits in the exchange.
 PetscErrorCode Prepare(Mat A, Side side, Vec x, Vec z, Context **out)
 {
-  Context         *context;
-  PetscObjectState state;
-  Space            space;
+  Context *context;
+  Version  version;
+  Space    space;
 
   PetscFunctionBegin;
 #if !defined(PETSC_USE_COMPLEX)
@@ -115,11 +110,11 @@ PetscErrorCode Prepare(Mat A, Side side, Vec x, Vec z, Context **out)
 #endif
   PetscCall(GetContext(A, &context));
   *out = context;
-  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  PetscCall(GetVersion(A, context, &version));
   PetscCall(Decide(A, context));
   PetscCall(ProductSpace(context, x, z, &space));
-  PetscObjectState *agreed = &context->agreed[static_cast<int>(space)][static_cast<int>(side)];
-  if (*agreed == state) PetscFunctionReturn(PETSC_SUCCESS);
+  Version *agreed = &context->agreed[static_cast<int>(space)][static_cast<int>(side)];
+  if (*agreed == version) PetscFunctionReturn(PETSC_SUCCESS);
 
   struct {
     int code, rank;
@@ -135,7 +130,7 @@ PetscErrorCode Prepare(Mat A, Side side, Vec x, Vec z, Context **out)
              (int)rank);
   PetscCheck(!worst.code, PETSC_COMM_SELF, static_cast<PetscErrorCode>(worst.code),
              "Rank %d cannot convert its block: see its message", worst.rank);
-  *agreed = state;
+  *agreed = version;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

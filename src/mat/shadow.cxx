@@ -2,6 +2,7 @@
 #include <petsctime.h>
 #include "device/scatter.hpp"
 #include "mat/context.hpp"
+#include "mat/fingerprint.hpp"
 #include "mat/formats/csr/csr.hpp"
 #include "mat/formats/csr/transposed.hpp"
 #include "mat/transpose.hpp"
@@ -22,9 +23,12 @@ PetscErrorCode GetCsr(Mat A, CsrView *view, PatternKey *key)
   view->nonzeros   = view->rows ? view->i[view->rows] : 0;
   view->block_size = A->rmap->bs == A->cmap->bs ? A->rmap->bs : 1;
   if (key) {
-    key->data = A->data;
-    key->i    = view->i;
-    key->j    = view->j;
+    Context *context;
+    PetscCall(GetContext(A, &context));
+    key->epoch = context->epoch;
+    key->data  = A->data;
+    key->i     = view->i;
+    key->j     = view->j;
     PetscCall(MatGetNonzeroState(A, &key->nonzero));
     key->nonzeros = view->nonzeros;
   }
@@ -68,23 +72,23 @@ static PetscErrorCode SideView(const CsrView &A, Side side, Shadow *shadow, CsrV
 
 void DropDeviceRows(Context *context)
 {
-  context->rows       = DeviceRows();
-  context->rows_state = -1;
+  context->rows         = DeviceRows();
+  context->rows_version = 0;
   context->found.reset();
 }
 
-PetscErrorCode GetDeviceRows(Mat A, Context *context, const PatternKey &key, CsrView *view)
+PetscErrorCode GetDeviceRows(Mat A, Context *context, CsrView *view)
 {
-  const Shadow    &early = context->early[static_cast<int>(Space::Device)][static_cast<int>(Side::Normal)];
-  PetscObjectState state;
-  bool             lacks = false;
+  const Shadow &early = context->early[static_cast<int>(Space::Device)][static_cast<int>(Side::Normal)];
+  Version       version;
+  bool          lacks = false;
 
   PetscFunctionBegin;
   if (view->device.i || view->nonzeros < context->settings.parameters.device_conversion)
     PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
-  if (context->rows_state != state || !(context->rows_key == key)) DropDeviceRows(context); // of an earlier failure
-  if (early.format && early.pattern == key && early.state == state) {
+  PetscCall(GetVersion(A, context, &version));
+  if (context->rows_version != version) DropDeviceRows(context); // of an earlier failure
+  if (early.format && early.version == version) {
     const CsrLayout csr = static_cast<const Csr &>(*early.format).OnDevice();
     view->device        = CsrArrays{csr.i, csr.j, csr.a};
   } else {
@@ -95,8 +99,7 @@ PetscErrorCode GetDeviceRows(Mat A, Context *context, const PatternKey &key, Csr
     }
     view->device = context->rows.View();
   }
-  context->rows_state = state;
-  context->rows_key   = key;
+  context->rows_version = version;
   if (!context->found) PetscCallCXX(context->found = std::make_shared<RowFindings>());
   view->found = context->found;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -170,12 +173,12 @@ static PetscErrorCode BuildShadow(Mat A, Context *context, const CsrView &csr, c
   PetscCall(PetscTime(&begin));
   if (space == Space::Device) PetscCall(DeviceFacts(nullptr, &parameters.multiprocessors, nullptr));
   shadow->format.reset();
-  shadow->state = -1;
-  shadow->space = space;
+  shadow->version = 0;
+  shadow->space   = space;
   if (of != Side::Normal) PetscCall(TransposePattern(csr, &shadow->ti, &shadow->tj, &shadow->tperm));
   PetscCall(SideView(csr, of, shadow, &view));
   if (space == Space::Device && of == Side::Normal && ReadsDeviceRows(context->settings)) {
-    PetscCall(GetDeviceRows(A, context, key, &view));
+    PetscCall(GetDeviceRows(A, context, &view));
   } else if (space == Space::Device && of != Side::Normal && ReadsDeviceRows(context->settings) &&
              view.nonzeros >= parameters.device_conversion) {
     PetscCall(MayLackMemory([&] { return transposed.Upload(view, true); }, &lacks));
@@ -206,6 +209,8 @@ static PetscErrorCode BuildShadow(Mat A, Context *context, const CsrView &csr, c
   shadow->format = std::move(format);
   PetscCallCXX(shadow->details = shadow->format->Details());
   shadow->pattern = key;
+  if (of != Side::Normal || !shadow->format->FollowsPattern())
+    PetscCall(PatternFingerprint(of == Side::Normal ? view : csr, &shadow->fingerprint));
   PetscCall(PetscTime(&end));
   shadow->convert_seconds = end - begin;
   shadow->update_seconds  = 0;
@@ -233,35 +238,50 @@ static PetscErrorCode UpdateShadow(Mat A, const CsrView &csr, Side side, Space s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Brings the shadow to A's pattern and state.
-static PetscErrorCode Refresh(Mat A, Context *context, Side side, Space space, PetscObjectState state, Shadow *shadow)
+/// Is the shadow's pattern, of A itself or of its transpose, A's? The key alone cannot tell.
+static PetscErrorCode SamePattern(const CsrView &csr, const PatternKey &key, Side of, const Shadow &shadow, bool *same)
 {
-  const Side of = IsEarlyOne(*context, shadow, side, space) ? Side::Normal : side;
+  std::uint64_t fingerprint;
+
+  PetscFunctionBegin;
+  *same = shadow.format && shadow.pattern == key;
+  if (!*same || (of == Side::Normal && shadow.format->FollowsPattern())) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PatternFingerprint(csr, &fingerprint));
+  *same = shadow.fingerprint == fingerprint;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Brings the shadow to A's pattern and version.
+static PetscErrorCode Refresh(Mat A, Context *context, Side side, Space space, Version version, Shadow *shadow)
+{
+  const Side of   = IsEarlyOne(*context, shadow, side, space) ? Side::Normal : side;
+  bool       fits = shadow->format && shadow->version == version;
   CsrView    csr;
   PatternKey key;
 
   PetscFunctionBegin;
   PetscCall(GetCsr(A, &csr, &key));
-  bool fits = shadow->format && shadow->pattern == key;
-  if (!fits || shadow->state != state) shadow->released = 0;
-  if (fits && shadow->state != state) PetscCall(UpdateShadow(A, csr, of, space, shadow, &fits));
+  if (!fits) {
+    shadow->released = 0;
+    PetscCall(SamePattern(csr, key, of, *shadow, &fits));
+    if (fits) PetscCall(UpdateShadow(A, csr, of, space, shadow, &fits));
+  }
   if (!fits) PetscCall(BuildShadow(A, context, csr, key, side, space, shadow));
   if (context->settings.release_csr) shadow->Release();
   if (of == Side::Normal) shadow->format->Borrow(csr); // AIJ may have moved its arrays
-  shadow->state = state;
+  shadow->version = version;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// The conversion that products have waited for. Nobody expects it to fail in their midst, in parallel on one rank
 /// alone: where there is no memory for it csr stays.
-static PetscErrorCode ConvertOrStay(Mat A, Context *context, Side side, Space space, PetscObjectState state,
-                                    Shadow **shadow)
+static PetscErrorCode ConvertOrStay(Mat A, Context *context, Side side, Space space, Version version, Shadow **shadow)
 {
   Waiting *waiting = &context->waiting[static_cast<int>(space)][static_cast<int>(side)];
   bool     lacks   = false;
 
   PetscFunctionBegin;
-  PetscCall(MayLackMemory([&] { return Refresh(A, context, side, space, state, *shadow); }, &lacks));
+  PetscCall(MayLackMemory([&] { return Refresh(A, context, side, space, version, *shadow); }, &lacks));
   if (!lacks) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventEnd((*shadow)->format ? UpdateEvent : ConvertEvent, A, nullptr, nullptr, nullptr));
   std::shared_ptr<Choice> stay;
@@ -273,27 +293,27 @@ static PetscErrorCode ConvertOrStay(Mat A, Context *context, Side side, Space sp
   waiting->choice = stay;
   **shadow        = Shadow();
   *shadow         = &context->early[static_cast<int>(space)][static_cast<int>(side)];
-  PetscCall(Refresh(A, context, side, space, state, *shadow));
+  PetscCall(Refresh(A, context, side, space, version, *shadow));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode GetShadow(Mat A, Context *context, Side side, Space space, Use use, Shadow **out)
 {
-  Shadow          *shadow = &context->shadow[static_cast<int>(space)][static_cast<int>(side)];
-  Shadow          *early  = &context->early[static_cast<int>(space)][static_cast<int>(side)];
-  bool             is_early;
-  PetscObjectState state;
+  Shadow *shadow = &context->shadow[static_cast<int>(space)][static_cast<int>(side)];
+  Shadow *early  = &context->early[static_cast<int>(space)][static_cast<int>(side)];
+  bool    is_early;
+  Version version;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  PetscCall(GetVersion(A, context, &version));
   if (space == Space::Host || !shadow->format ||
-      shadow->state != state) { // else the hot path: nothing of the host is looked at
+      shadow->version != version) { // else the hot path: nothing of the host is looked at
     PetscCall(IsEarly(A, context, side, space, use, &is_early));
     if (is_early) shadow = early;
     if (use == Use::Product && !is_early && early->format)
-      PetscCall(ConvertOrStay(A, context, side, space, state, &shadow));
-    else if (space == Space::Host || !shadow->format || shadow->state != state)
-      PetscCall(Refresh(A, context, side, space, state, shadow));
+      PetscCall(ConvertOrStay(A, context, side, space, version, &shadow));
+    else if (space == Space::Host || !shadow->format || shadow->version != version)
+      PetscCall(Refresh(A, context, side, space, version, shadow));
     if (shadow != early && early->format) *early = Shadow();
     DropDeviceRows(context);
   }
@@ -304,18 +324,21 @@ PetscErrorCode GetShadow(Mat A, Context *context, Side side, Space space, Use us
 
 PetscErrorCode UpdateShadowFromDevice(Mat A, Context *context, const Scalar *a)
 {
-  const int        device = static_cast<int>(Space::Device);
-  CsrView          csr;
-  PatternKey       key;
-  PetscObjectState state;
+  const int  device = static_cast<int>(Space::Device);
+  CsrView    csr;
+  PatternKey key;
+  Version    before;
 
   PetscFunctionBegin;
   PetscCall(GetCsr(A, &csr, &key));
-  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  PetscCall(GetVersion(A, context, &before));
+  context->version = NextVersion();
+  context->owner.state++; // MatSetValuesCOO() moves the state once more when it returns
   for (Shadow *shadow : {&context->shadow[device][static_cast<int>(Side::Normal)],
                          &context->early[device][static_cast<int>(Side::Normal)]}) {
-    if (!shadow->format || !(shadow->pattern == key)) continue;
-    bool fits;
+    bool fits = shadow->format && shadow->pattern == key;
+    if (fits && shadow->version != before) PetscCall(SamePattern(csr, key, Side::Normal, *shadow, &fits));
+    if (!fits) continue;
     PetscCall(shadow->format->Update(csr, a, Space::Device, &fits));
     shadow->released = 0;
     if (fits)
@@ -323,7 +346,7 @@ PetscErrorCode UpdateShadowFromDevice(Mat A, Context *context, const Scalar *a)
     else
       shadow->format.reset(); // the next product builds another one
     if (context->settings.release_csr) shadow->Release();
-    shadow->state = state + 1; // MatSetValuesCOO() moves the state once more when it returns
+    shadow->version = context->version;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -13,34 +13,31 @@ PetscErrorCode SmallCycles::Free()
   PetscCall(device_.Free());
   PetscCall(pinned_.Free());
   own_.reset();
-  state_ = -1;
+  version_ = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// The matrix in csr: as its products have it, or a copy of our own, refreshed when its values change.
 PetscErrorCode SmallCycles::TakeMatrix(const Direct &direct, CsrLayout *layout)
 {
-  const Mat        A = direct.matrix();
-  PetscObjectId    id;
-  PetscObjectState state;
+  const Mat A = direct.matrix();
+  Version   version;
 
   PetscFunctionBegin;
   if (!strcmp(direct.format()->Name(), "csr")) {
     *layout = static_cast<Csr *>(direct.format())->OnDevice();
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PetscObjectGetId((PetscObject)A, &id));
-  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
-  if (!own_ || id != matrix_ || state != state_) {
+  PetscCall(MatVersion(A, &version));
+  if (!own_ || version != version_) {
     Parameters parameters;
     CsrView    view;
     PetscCall(GetCsr(A, &view, nullptr));
     PetscCall(DeviceFacts(nullptr, &parameters.multiprocessors, nullptr));
     std::unique_ptr<Format> format = MakeFormat("csr");
     PetscCall(format->Build(view, parameters, Space::Device));
-    own_    = std::move(format);
-    matrix_ = id;
-    state_  = state;
+    own_     = std::move(format);
+    version_ = version;
   }
   *layout = static_cast<Csr *>(own_.get())->OnDevice();
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -13,6 +13,7 @@
 #include "ksp/gmres/dense.hpp"
 #include "ksp/gmres/hessenberg.hpp"
 #include "mat/formats/csr/csr.hpp"
+#include "mat/version.hpp"
 
 namespace sparsegpu
 {
@@ -100,9 +101,8 @@ private:
   SmallWork               work_    = {};
   SmallControl            control_ = {};
   int                     round_ = 0, heard_ = 0;
-  std::unique_ptr<Format> own_; ///< of a matrix that its products have in another format
-  PetscObjectId           matrix_ = 0;
-  PetscObjectState        state_  = -1;
+  std::unique_ptr<Format> own_;         ///< of a matrix that its products have in another format
+  Version                 version_ = 0; ///< of the matrix that own_ is a copy of
   DeviceMemory            device_;
   PinnedMemory            pinned_;
 };

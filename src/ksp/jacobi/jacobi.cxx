@@ -149,6 +149,7 @@ PetscErrorCode InvertDiagonal(KSP ksp)
   Mat              P;
   PetscObjectId    id;
   PetscObjectState state;
+  Version          version;
   PetscInt         rows, begin, all, bad;
   PetscScalar     *entries;
 
@@ -157,7 +158,8 @@ PetscErrorCode InvertDiagonal(KSP ksp)
   PetscCall(KSPGetOperators(ksp, nullptr, &P));
   PetscCall(PetscObjectGetId((PetscObject)P, &id));
   PetscCall(PetscObjectStateGet((PetscObject)P, &state));
-  if (id == jacobi->matrix && state == jacobi->state) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatVersion(P, &version));
+  if (id == jacobi->matrix && state == jacobi->state && version == jacobi->version) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetDiagonal(P, d));
   PetscCall(VecGetSize(d, &all));
   PetscCall(VecGetLocalSize(d, &rows));
@@ -172,8 +174,9 @@ PetscErrorCode InvertDiagonal(KSP ksp)
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPIU_INT, MPI_MIN, comm));
   PetscCheck(bad == all, comm, PETSC_ERR_ARG_WRONGSTATE,
              "%s: the diagonal entry of row %" PetscInt_FMT " is zero or missing", ((PetscObject)ksp)->type_name, bad);
-  jacobi->matrix = id;
-  jacobi->state  = state;
+  jacobi->matrix  = id;
+  jacobi->state   = state;
+  jacobi->version = version;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -6,6 +6,7 @@
 #include "ksp/common/direct.hpp"
 #include "ksp/common/pinned.hpp"
 #include "ksp/common/small_mode.hpp"
+#include "mat/version.hpp"
 
 namespace sparsegpu
 {
@@ -30,8 +31,9 @@ struct Jacobi {
   PetscReal        damping    = 1;
   SmallMode        small_mode = SmallMode::Auto;
   bool             runs       = false; ///< the last solve launched many sweeps at a time
-  PetscObjectId    matrix     = 0;     ///< whose diagonal has been inverted, in the state:
+  PetscObjectId    matrix     = 0;     ///< whose diagonal has been inverted, in the state and the version:
   PetscObjectState state      = -1;
+  Version          version    = 0;       ///< 0: the matrix is not one of ours
   Vec              current    = nullptr; ///< the iterate that a monitor may ask for; not owned
   Direct           direct;               ///< active where the vectors lie on the host, and the solve on the device
   DeviceMemory     arrays;               ///< then [3 * rows]: an iterate, the product, the inverse of the diagonal

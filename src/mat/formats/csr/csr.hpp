@@ -56,6 +56,7 @@ public:
   PetscErrorCode   SweepJacobi(const JacobiSweep &sweep, const JacobiControl &control, Stream stream) override;
   void             Borrow(const CsrView &A) override;
   const CsrLayout &Layout() const { return layout_; }
+  bool             FollowsPattern() const override { return space_ == Space::Host && layout_.nodes == 0; }
   /// With the values where they are now; of a Build() on the device.
   CsrLayout OnDevice() const
   {

@@ -15,6 +15,7 @@ public:
 
   explicit CsrTransposed(bool hermitian) : hermitian_(hermitian) {}
   const char    *Name() const override { return NAME; }
+  bool           FollowsPattern() const override { return true; }
   PetscErrorCode Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
   void           Borrow(const CsrView &A) override;
 

@@ -1,0 +1,19 @@
+/// What tells the values and the pattern of a matrix of ours apart from all others. PETSc's object state alone does
+/// not: MatHeaderReplace() and MatHeaderMerge() give a matrix other insides, and a state that the insides had before.
+#pragma once
+
+#include <petscmat.h>
+#include <cstdint>
+
+namespace sparsegpu
+{
+
+/// A number for the values and the pattern that a matrix has now: of no other matrix, and of no other time, of this
+/// process. 0: none.
+using Version = std::uint64_t;
+
+Version NextVersion();
+/// That of A now; 0 for a matrix that is not of our types.
+PetscErrorCode MatVersion(Mat A, Version *version);
+
+} // namespace sparsegpu
