@@ -386,9 +386,13 @@ PetscErrorCode InheritSettings(Mat A, Mat B)
   if (!seq && !mpi) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(GetContext(A, &from));
   PetscCall(GetContext(B, &to));
-  if (!from->settings.decided) PetscFunctionReturn(PETSC_SUCCESS); // both will read the options at first use
-  PetscCallCXX(to->settings = from->settings);
-  to->settings.strict = to->settings.off_diagonal = false;
+  if (from->settings.decided) { // else both will read the options at first use
+    PetscCallCXX(to->settings = from->settings);
+    to->settings.strict = to->settings.off_diagonal = false;
+  }
+  to->settings.backend      = from->settings.backend;
+  to->settings.bound_to_cpu = from->settings.bound_to_cpu;
+  PetscCall(ChooseVecType(B, to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -419,6 +423,8 @@ PetscErrorCode ChooseVecType(Mat A, Context *context)
   if (space == Space::Device) PetscCall(RegisterDefaultFactors());
 #if defined(PETSC_HAVE_CUDA)
   PetscCall(MatSetVecType(A, space == Space::Device ? VECCUDA : VECSTANDARD));
+  // PETSc's matrices are born bound to the CPU; it binds vectors, interpolation and products of bound ones, too
+  A->boundtocpu = space == Space::Device ? PETSC_FALSE : PETSC_TRUE;
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }

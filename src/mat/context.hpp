@@ -153,7 +153,7 @@ PetscErrorCode ReadOptions(Mat A, Context *context, SparseGPUOptionItems items);
 PetscErrorCode Decide(Mat A, Context *context);
 /// The unprefixed -sparsegpu_backend: the default of every matrix, whatever its prefix.
 PetscErrorCode ReadBackendDefault(Mat A, Context *context);
-/// Copies the settings of A to B if B is of our types.
+/// Copies the settings of A to B if B is of our types: it lives and multiplies where A does.
 PetscErrorCode InheritSettings(Mat A, Mat B);
 PetscErrorCode IsOurs(Mat A, PetscBool *seq, PetscBool *mpi);
 PetscErrorCode ParseBackend(const char *name, Backend *backend);
@@ -188,8 +188,12 @@ PetscErrorCode UpdateShadowFromDevice(Mat A, Context *context, const Scalar *a);
 /// A's values on the device in the order of its rows, where device arrays set them and nothing has changed them since;
 /// else null.
 PetscErrorCode DeviceValues(Mat A, Context *context, const Scalar **a);
-/// z = op(A) x + y on local arrays; y may be null or z. x, y, z may be parallel: their local parts are used.
-PetscErrorCode MultLocal(Mat A, Side side, Vec x, Vec y, Vec z);
+/// z = op(A) x + y on local arrays, in `space`; y may be null or z. x, y, z may be parallel: their local parts are
+/// used.
+PetscErrorCode MultLocal(Mat A, Side side, Space space, Vec x, Vec y, Vec z);
+/// Where the product of these vectors runs: where the backend asked for is, else where one of them lies. x and z null:
+/// PlannedSpace(). Errors: PETSC_ERR_GPU where a backend was asked for that has no device.
+PetscErrorCode ProductSpace(Context *context, Vec x, Vec z, Space *space);
 /// Where a product would run, before any vector is known.
 PetscErrorCode PlannedSpace(Context *context, Space *space);
 
@@ -228,6 +232,9 @@ void           ForgetCopies(Context *context);
 PetscErrorCode ForgetAgreement(Mat A);
 /// Builds what a product would need, so that MatView() can tell of it; collective.
 PetscErrorCode PrepareToView(Mat A);
+/// The names of DMs that refuse ours: DMDA gives interpolation only types whose names begin with "aij". Where A was
+/// made by one, it and its coarser ones ask for aijsparsegpu from now on.
+PetscErrorCode NameTypeForDM(Mat A);
 /// Device vectors from MatCreateVecs() where PETSc has them and products run on the device.
 PetscErrorCode ChooseVecType(Mat A, Context *context);
 

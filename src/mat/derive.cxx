@@ -1,4 +1,5 @@
 /// What both types do alike: becoming one of ours, becoming plain AIJ again, products by type name.
+#include <petscdmda.h>
 #include "mat/context.hpp"
 
 namespace sparsegpu
@@ -187,6 +188,39 @@ PetscErrorCode Compose(Mat A, bool parallel, bool on)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode NameTypeForDM(Mat A)
+{
+  PetscObject object;
+  PetscBool   da, same;
+  MatType     type;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQuery((PetscObject)A, "__PETSc_dm", &object));
+  for (DM dm = reinterpret_cast<DM>(object); dm;) {
+    PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &da));
+    if (!da) break;
+    PetscCall(DMGetMatType(dm, &type));
+    PetscCall(PetscStrcmp(type, MATSPARSEGPU, &same));
+    if (same) PetscCall(DMSetMatType(dm, MATAIJSPARSEGPU));
+    PetscCall(DMGetCoarseDM(dm, &dm));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A product of matrices lives where its first operand of ours does.
+static PetscErrorCode InheritFromOperands(Mat A)
+{
+  PetscFunctionBegin;
+  for (Mat operand : {A->product->A, A->product->B, A->product->C}) {
+    PetscBool seq = PETSC_FALSE, mpi = PETSC_FALSE;
+    if (operand) PetscCall(IsOurs(operand, &seq, &mpi));
+    if (!seq && !mpi) continue;
+    PetscCall(InheritSettings(operand, A));
+    break;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode BecomeOurs(Mat A, bool parallel)
 {
   PetscBool seq, mpi;
@@ -213,6 +247,7 @@ PetscErrorCode BecomeOurs(Mat A, bool parallel)
   PetscCall(GetContext(A, &context));
   PetscCall(ReadBackendDefault(A, context));
   PetscCall(ChooseVecType(A, context));
+  if (A->product) PetscCall(InheritFromOperands(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -250,6 +285,7 @@ PetscErrorCode BecomeParent(Mat A, bool parallel)
   PetscCall(DestroyContext(A));
 #if defined(PETSC_HAVE_CUDA)
   PetscCall(MatSetVecType(A, VECSTANDARD));
+  A->boundtocpu = PETSC_TRUE; // as a plain one is born
 #endif
   PetscCall(PetscObjectChangeTypeName((PetscObject)A, parallel ? MATMPIAIJ : MATSEQAIJ));
   PetscFunctionReturn(PETSC_SUCCESS);

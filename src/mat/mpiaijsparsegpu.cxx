@@ -1,6 +1,7 @@
 /// MATMPIAIJSPARSEGPU: diagonal and off-diagonal block each a MATSEQAIJSPARSEGPU, the halo exchange overlapped with the
 /// diagonal block's product.
 #include <algorithm>
+#include "device/vectors.hpp"
 #include "mat/context.hpp"
 
 namespace sparsegpu
@@ -34,28 +35,31 @@ PetscErrorCode ConvertBlocks(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Where the product of these vectors runs; x and z null: where it would run.
-PetscErrorCode ProductSpace(Context *context, Vec x, Vec z, Space *space)
+/// Room for the ghosts of products in `space`: in memory of the device only where PETSc has vectors there.
+PetscErrorCode PrepareGhosts(Mat off, Context *context, Space space)
 {
+  PetscInt n    = -1;
+  Space    lies = space;
+
   PetscFunctionBegin;
-  PetscCall(PlannedSpace(context, space));
-#if defined(PETSC_HAVE_CUDA)
-  if (x && *space == Space::Device && context->settings.backend == Backend::Auto) {
-    const PetscScalar *px;
-    PetscScalar       *pz;
-    PetscMemType       x_where, z_where;
-    PetscCall(VecGetArrayReadAndMemType(x, &px, &x_where)); // for the memory type alone
-    PetscCall(VecRestoreArrayReadAndMemType(x, &px));
-    PetscCall(VecGetArrayAndMemType(z, &pz, &z_where)); // z may also be read: a write access would discard it
-    PetscCall(VecRestoreArrayAndMemType(z, &pz));
-    if (!PetscMemTypeDevice(x_where) && !PetscMemTypeDevice(z_where)) *space = Space::Host;
+  if (context->ghosts) {
+    PetscCall(VecGetLocalSize(context->ghosts, &n));
+    if (PetscDefined(HAVE_CUDA)) PetscCall(SpaceOf(context->ghosts, &lies));
   }
+  if (n == off->cmap->n && lies == space) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecDestroy(&context->ghosts));
+  PetscCall(VecCreate(PETSC_COMM_SELF, &context->ghosts));
+  PetscCall(VecSetSizes(context->ghosts, off->cmap->n, off->cmap->n));
+#if defined(PETSC_HAVE_CUDA)
+  PetscCall(VecSetType(context->ghosts, space == Space::Device ? VECSEQCUDA : VECSEQ));
+#else
+  PetscCall(VecSetType(context->ghosts, VECSEQ));
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// The star forest from owned columns to ghosts, remade (collectively) where any rank's ghosts have changed.
-PetscErrorCode PrepareHalo(Mat A, Context *context)
+PetscErrorCode PrepareHalo(Mat A, Context *context, Space space)
 {
   Mat             diagonal, off;
   const PetscInt *ghosts;
@@ -65,17 +69,16 @@ PetscErrorCode PrepareHalo(Mat A, Context *context)
   PetscFunctionBegin;
   PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &off, &ghosts));
   count = off->cmap->n;
-  stale = !context->halo || !context->ghosts || context->halo_columns.size() != static_cast<size_t>(count) ||
+  PetscCall(PrepareGhosts(off, context, space));
+  stale = !context->halo || context->halo_columns.size() != static_cast<size_t>(count) ||
           !std::equal(ghosts, ghosts + count, context->halo_columns.begin());
   PetscCallMPI(MPI_Allreduce(&stale, &any, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A)));
   if (!any) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscSFDestroy(&context->halo));
-  PetscCall(VecDestroy(&context->ghosts));
   PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)A), &context->halo));
   PetscCall(
       PetscSFSetGraphLayout(context->halo, A->cmap, count, nullptr, PETSC_OWN_POINTER, const_cast<PetscInt *>(ghosts)));
   PetscCall(PetscSFSetUp(context->halo));
-  PetscCall(MatCreateVecs(off, &context->ghosts, nullptr));
   PetscCallCXX(context->halo_columns.assign(ghosts, ghosts + count));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -98,7 +101,7 @@ PetscErrorCode BuildBlocks(Mat A, Side side, Space space)
 
 /// Everything a product needs, once per change of the matrix: collective, so that an error on one rank (a format that
 /// refuses its block, no memory) is an error on all of them and nobody waits in the exchange.
-PetscErrorCode Prepare(Mat A, Side side, Vec x, Vec z, Context **out)
+PetscErrorCode Prepare(Mat A, Side side, Vec x, Vec z, Context **out, Space *where)
 {
   Context *context;
   Version  version;
@@ -113,6 +116,7 @@ PetscErrorCode Prepare(Mat A, Side side, Vec x, Vec z, Context **out)
   PetscCall(GetVersion(A, context, &version));
   PetscCall(Decide(A, context));
   PetscCall(ProductSpace(context, x, z, &space));
+  *where          = space;
   Version *agreed = &context->agreed[static_cast<int>(space)][static_cast<int>(side)];
   if (*agreed == version) PetscFunctionReturn(PETSC_SUCCESS);
 
@@ -122,7 +126,7 @@ PetscErrorCode Prepare(Mat A, Side side, Vec x, Vec z, Context **out)
   PetscMPIInt rank;
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)A), &rank));
   PetscCall(ConvertBlocks(A));
-  PetscCall(PrepareHalo(A, context));
+  PetscCall(PrepareHalo(A, context, space));
   mine.code = static_cast<int>(BuildBlocks(A, side, space));
   mine.rank = rank;
   PetscCallMPI(MPI_Allreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, PetscObjectComm((PetscObject)A)));
@@ -145,9 +149,9 @@ PetscErrorCode Mult(Mat A, Vec x, Vec y, Vec z)
   PetscMemType       x_where = PETSC_MEMTYPE_HOST, g_where = PETSC_MEMTYPE_HOST;
 
   PetscFunctionBegin;
-  PetscCall(Prepare(A, Side::Normal, x, z, &context));
+  PetscCall(Prepare(A, Side::Normal, x, z, &context, &space));
   PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &off, nullptr));
-  PetscCall(ProductSpace(context, x, z, &space));
+  PetscCall(PrepareGhosts(off, context, space)); // the last product may have been in the other one
   const bool device = space == Space::Device;
   if (device) {
     PetscCall(VecGetArrayReadAndMemType(x, &px, &x_where));
@@ -157,7 +161,7 @@ PetscErrorCode Mult(Mat A, Vec x, Vec y, Vec z)
     PetscCall(VecGetArrayWrite(context->ghosts, &pg));
   }
   PetscCall(PetscSFBcastWithMemTypeBegin(context->halo, MPIU_SCALAR, x_where, px, g_where, pg, MPI_REPLACE));
-  PetscCall(MultLocal(diagonal, Side::Normal, x, y, z));
+  PetscCall(MultLocal(diagonal, Side::Normal, space, x, y, z));
   PetscCall(PetscSFBcastEnd(context->halo, MPIU_SCALAR, px, pg, MPI_REPLACE));
   if (device) {
     PetscCall(VecRestoreArrayReadAndMemType(x, &px));
@@ -166,7 +170,7 @@ PetscErrorCode Mult(Mat A, Vec x, Vec y, Vec z)
     PetscCall(VecRestoreArrayRead(x, &px));
     PetscCall(VecRestoreArrayWrite(context->ghosts, &pg));
   }
-  PetscCall(MultLocal(off, Side::Normal, context->ghosts, z, z));
+  PetscCall(MultLocal(off, Side::Normal, space, context->ghosts, z, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -181,12 +185,12 @@ PetscErrorCode MultTransposed(Mat A, Side side, Vec x, Vec y, Vec z)
   PetscMemType       z_where = PETSC_MEMTYPE_HOST, g_where = PETSC_MEMTYPE_HOST;
 
   PetscFunctionBegin;
-  PetscCall(Prepare(A, side, x, z, &context));
+  PetscCall(Prepare(A, side, x, z, &context, &space));
   PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &off, nullptr));
-  PetscCall(ProductSpace(context, x, z, &space));
+  PetscCall(PrepareGhosts(off, context, space));
   const bool device = space == Space::Device;
-  PetscCall(MultLocal(off, side, x, nullptr, context->ghosts));
-  PetscCall(MultLocal(diagonal, side, x, y, z));
+  PetscCall(MultLocal(off, side, space, x, nullptr, context->ghosts));
+  PetscCall(MultLocal(diagonal, side, space, x, y, z));
   if (device) {
     PetscCall(VecGetArrayReadAndMemType(context->ghosts, &pg, &g_where));
     PetscCall(VecGetArrayAndMemType(z, &pz, &z_where));
@@ -249,7 +253,9 @@ PetscErrorCode MatAssemblyEnd_MPIAIJSparseGPU(Mat A, MatAssemblyType mode)
   PetscFunctionBegin;
   PetscCall(GetParentOps(true, &parent));
   PetscCall((*parent->assemblyend)(A, mode));
-  if (mode == MAT_FINAL_ASSEMBLY) PetscCall(ConvertBlocks(A));
+  if (mode != MAT_FINAL_ASSEMBLY) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ConvertBlocks(A));
+  PetscCall(NameTypeForDM(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -284,9 +290,10 @@ PetscErrorCode BlocksBecomeParents(Mat A)
 PetscErrorCode PrepareToView(Mat A)
 {
   Context *context;
+  Space    space;
 
   PetscFunctionBegin;
-  PetscCall(Prepare(A, Side::Normal, nullptr, nullptr, &context));
+  PetscCall(Prepare(A, Side::Normal, nullptr, nullptr, &context, &space));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

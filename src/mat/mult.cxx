@@ -1,4 +1,5 @@
 /// z = op(A) x + y on the local arrays of any mix of host and device vectors.
+#include "device/vectors.hpp"
 #include "mat/context.hpp"
 
 namespace sparsegpu
@@ -132,7 +133,25 @@ PetscErrorCode MultOnDevice(Mat A, Context *context, Side side, const Borrowed &
 }
 } // namespace
 
-PetscErrorCode MultLocal(Mat A, Side side, Vec x, Vec y, Vec z)
+PetscErrorCode ProductSpace(Context *context, Vec x, Vec z, Space *space)
+{
+  Space x_space, z_space;
+
+  PetscFunctionBegin;
+  PetscCall(PlannedSpace(context, space));
+  if (*space == Space::Host) PetscFunctionReturn(PETSC_SUCCESS);
+  if (context->settings.backend == Backend::Cuda) {
+    PetscCall(RequireDevice("-sparsegpu_backend cuda"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!x) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ProductSpaceOf(x, &x_space));
+  PetscCall(ProductSpaceOf(z, &z_space));
+  if (x_space == Space::Host && z_space == Space::Host) *space = Space::Host;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MultLocal(Mat A, Side side, Space space, Vec x, Vec y, Vec z)
 {
   Context       *context;
   PetscLogDouble flops = 0;
@@ -143,30 +162,18 @@ PetscErrorCode MultLocal(Mat A, Side side, Vec x, Vec y, Vec z)
 #endif
   PetscCall(GetContext(A, &context));
   PetscCall(Decide(A, context));
-  const Backend backend = context->settings.bound_to_cpu ? Backend::Kokkos : context->settings.backend;
-#if defined(PETSC_HAVE_CUDA)
-  const bool host = backend == Backend::Kokkos;
-#else // vectors lie on the host: auto stays there, too
-  const bool host = backend != Backend::Cuda;
-#endif
-  bool done = false;
-  if (!host) {
-    if (backend == Backend::Cuda) PetscCall(RequireDevice("-sparsegpu_backend cuda"));
-    Borrowed bx, bz;
-    PetscCall(bx.Get(x, Borrowed::Read));
-    PetscCall(bz.Get(z, y == z ? Borrowed::ReadWrite : Borrowed::Write));
-    if (backend == Backend::Cuda || bx.OnDevice() || bz.OnDevice()) {
-      PetscCall(MultOnDevice(A, context, side, bx, y, bz, &flops));
-      done = true;
-    }
-    PetscCall(bz.Restore());
-    PetscCall(bx.Restore());
-  }
-  if (!done) PetscCall(MultOnHost(A, context, side, x, y, z, &flops));
-  if (done)
-    PetscCall(PetscLogGpuFlops(flops));
-  else
+  if (space == Space::Host) {
+    PetscCall(MultOnHost(A, context, side, x, y, z, &flops));
     PetscCall(PetscLogFlops(flops));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  Borrowed bx, bz;
+  PetscCall(bx.Get(x, Borrowed::Read));
+  PetscCall(bz.Get(z, y == z ? Borrowed::ReadWrite : Borrowed::Write));
+  PetscCall(MultOnDevice(A, context, side, bx, y, bz, &flops));
+  PetscCall(bz.Restore());
+  PetscCall(bx.Restore());
+  PetscCall(PetscLogGpuFlops(flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -6,45 +6,69 @@ namespace sparsegpu
 
 namespace
 {
+PetscErrorCode Mult(Mat A, Side side, Vec x, Vec y, Vec z)
+{
+  Context *context;
+  Space    space;
+
+  PetscFunctionBegin;
+  PetscCall(GetContext(A, &context));
+  PetscCall(Decide(A, context));
+  PetscCall(ProductSpace(context, x, z, &space));
+  PetscCall(MultLocal(A, side, space, x, y, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatMult_SeqAIJSparseGPU(Mat A, Vec x, Vec y)
 {
   PetscFunctionBegin;
-  PetscCall(MultLocal(A, Side::Normal, x, nullptr, y));
+  PetscCall(Mult(A, Side::Normal, x, nullptr, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MatMultAdd_SeqAIJSparseGPU(Mat A, Vec x, Vec y, Vec z)
 {
   PetscFunctionBegin;
-  PetscCall(MultLocal(A, Side::Normal, x, y, z));
+  PetscCall(Mult(A, Side::Normal, x, y, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MatMultTranspose_SeqAIJSparseGPU(Mat A, Vec x, Vec y)
 {
   PetscFunctionBegin;
-  PetscCall(MultLocal(A, Side::Transpose, x, nullptr, y));
+  PetscCall(Mult(A, Side::Transpose, x, nullptr, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MatMultTransposeAdd_SeqAIJSparseGPU(Mat A, Vec x, Vec y, Vec z)
 {
   PetscFunctionBegin;
-  PetscCall(MultLocal(A, Side::Transpose, x, y, z));
+  PetscCall(Mult(A, Side::Transpose, x, y, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MatMultHermitianTranspose_SeqAIJSparseGPU(Mat A, Vec x, Vec y)
 {
   PetscFunctionBegin;
-  PetscCall(MultLocal(A, Side::Hermitian, x, nullptr, y));
+  PetscCall(Mult(A, Side::Hermitian, x, nullptr, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MatMultHermitianTransposeAdd_SeqAIJSparseGPU(Mat A, Vec x, Vec y, Vec z)
 {
   PetscFunctionBegin;
-  PetscCall(MultLocal(A, Side::Hermitian, x, y, z));
+  PetscCall(Mult(A, Side::Hermitian, x, y, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatAssemblyEnd_SeqAIJSparseGPU(Mat A, MatAssemblyType mode)
+{
+  const struct _MatOps *parent;
+
+  PetscFunctionBegin;
+  PetscCall(GetParentOps(false, &parent));
+  PetscCall((*parent->assemblyend)(A, mode));
+  if (mode == MAT_FINAL_ASSEMBLY) PetscCall(NameTypeForDM(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
@@ -52,6 +76,7 @@ PetscErrorCode MatMultHermitianTransposeAdd_SeqAIJSparseGPU(Mat A, Vec x, Vec y,
 PetscErrorCode SetOps_Seq(Mat A)
 {
   PetscFunctionBegin;
+  A->ops->assemblyend               = MatAssemblyEnd_SeqAIJSparseGPU;
   A->ops->mult                      = MatMult_SeqAIJSparseGPU;
   A->ops->multadd                   = MatMultAdd_SeqAIJSparseGPU;
   A->ops->multtranspose             = MatMultTranspose_SeqAIJSparseGPU;

@@ -86,6 +86,33 @@ static PetscErrorCode DA()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// DMDA gives interpolation only types whose names begin with "aij": sparsegpu is to reach it all the same.
+static PetscErrorCode Interpolation()
+{
+  const Option option("-dm_mat_type", MATSPARSEGPU);
+  DM           fine, coarse;
+  Mat          A, P;
+
+  PetscFunctionBeginUser;
+  for (bool coarse_first : {false, true}) {
+    PetscCall(CreateDA(9, &fine));
+    if (coarse_first) {
+      PetscCall(DMCoarsen(fine, PetscObjectComm((PetscObject)fine), &coarse));
+      PetscCall(DMSetCoarseDM(fine, coarse));
+    }
+    PetscCall(DMCreateMatrix(fine, &A));
+    PetscCall(Assemble(fine, A));
+    if (!coarse_first) PetscCall(DMCoarsen(fine, PetscObjectComm((PetscObject)fine), &coarse));
+    PetscCall(DMCreateInterpolation(coarse, fine, &P, nullptr));
+    PetscCall(CheckIsOurs(P, coarse_first ? "interpolation, coarsened first" : "interpolation"));
+    PetscCall(MatDestroy(&P));
+    PetscCall(MatDestroy(&A));
+    PetscCall(DMDestroy(&coarse));
+    PetscCall(DMDestroy(&fine));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// One unknown at each vertex of a mesh of quadrilaterals.
 static PetscErrorCode Plex()
 {
@@ -187,5 +214,6 @@ static PetscErrorCode Galerkin()
 
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help, {{"dmda", DA}, {"dmplex", Plex}, {"galerkin", Galerkin}});
+  return Main(argc, argv, help,
+              {{"dmda", DA}, {"interpolation", Interpolation}, {"dmplex", Plex}, {"galerkin", Galerkin}});
 }

@@ -21,23 +21,6 @@ PetscErrorCode Columns::Free()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SpaceOf(Vec like, Space *space, bool *wraps)
-{
-  PetscBool standard, cuda = PETSC_FALSE;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)like, &standard, VECSEQ, VECMPI, ""));
-#if defined(PETSC_HAVE_CUDA) && defined(SPARSEGPU_HAVE_CUDA)
-  PetscBool on_cpu;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)like, &cuda, VECSEQCUDA, VECMPICUDA, ""));
-  PetscCall(VecBoundToCPU(like, &on_cpu));
-  if (on_cpu) cuda = PETSC_FALSE;
-#endif
-  *space = cuda ? Space::Device : Space::Host;
-  if (wraps) *wraps = standard || cuda;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode Columns::Wrap(Vec like, PetscInt c)
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)like);

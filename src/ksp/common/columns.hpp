@@ -5,6 +5,7 @@
 #include <vector>
 #include "device/buffer.hpp"
 #include "device/scalar.hpp"
+#include "device/vectors.hpp"
 
 namespace sparsegpu
 {
@@ -16,10 +17,6 @@ struct Dense {
 
   Scalar *Column(PetscInt c) const { return v + static_cast<size_t>(c) * stride; }
 };
-
-/// Where kernels find the entries of vectors like this one, and whether vectors of its type can be laid over arrays.
-/// Decided by the type, not by where the entries lie: all processes must decide alike, and some may own no entry.
-PetscErrorCode SpaceOf(Vec like, Space *space, bool *wraps = nullptr);
 
 /// The columns lie on the device where the vectors do, else on the host. Vectors of PETSc's standard and CUDA types are
 /// laid over the columns; of other types (nested, Kokkos, ...) copies are handed out.
