@@ -12,6 +12,11 @@ class DeviceRows
 public:
   /// Copies pattern and, where `values`, values of A from the host. Errors: PETSC_ERR_MEM.
   PetscErrorCode Upload(const CsrView &A, bool values);
+  /// The rows of A^T, or of A^H where `conjugate`, from A.device, which must hold values; columns ascend, as they do
+  /// where TransposePattern() makes it. Asynchronous. Errors: PETSC_ERR_MEM.
+  PetscErrorCode Transpose_CUDA(const CsrView &A, bool conjugate);
+  /// Copies row beginnings and columns to the host.
+  PetscErrorCode Download(std::vector<PetscInt> *i, std::vector<PetscInt> *j) const;
   CsrArrays      View() const { return CsrArrays{i_.data(), j_.data(), a_.data()}; }
 
 private:

@@ -38,7 +38,12 @@ PetscErrorCode CheckFormat(const std::string &name, const CsrView &A, const Para
   if (A.device.i) PetscCall(MayLackMemory([&] { return format->Check(A, parameters, ok, why); }, &lacks));
   host.device = CsrArrays();
   host.found.reset();
-  if (lacks) PetscCall(format->Check(host, parameters, ok, why));
+  if (lacks && !A.a) { // nothing but the device's memory has the values
+    *ok  = false;
+    *why = "there is no memory to look at it";
+  } else if (lacks) {
+    PetscCall(format->Check(host, parameters, ok, why));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

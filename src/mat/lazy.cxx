@@ -48,7 +48,7 @@ PetscErrorCode GetChoice(const CsrView &A, const CsrView &view, const PatternKey
     PetscCall(PetscLogEventBegin(ChooseEvent, nullptr, nullptr, nullptr, nullptr));
     const auto choose = trial ? TryFormats : ChooseFormat;
     PetscCall(MayLackMemory([&] { return choose(view, parameters, space, waiting->choice.get()); }, &lacks));
-    if (lacks && view.device.i) { // the host's look needs none of the device's
+    if (lacks && view.device.i && view.a) { // the host's look needs none of the device's
       CsrView host = view;
       host.device  = CsrArrays();
       host.found.reset();

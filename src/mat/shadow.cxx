@@ -156,6 +156,39 @@ static bool IsEarlyOne(const Context &context, const Shadow *shadow, Side side, 
   return shadow == &context.early[static_cast<int>(space)][static_cast<int>(side)];
 }
 
+/// op(A) on the device, made there, with its pattern on the host for samples; the values stay there. *made is false
+/// where memory lacks.
+static PetscErrorCode TransposeOnDevice(const CsrView &A, Side side, Shadow *shadow, DeviceRows *transposed,
+                                        CsrView *view, bool *made)
+{
+  bool       lacks = false;
+  const auto make  = [&]() -> PetscErrorCode {
+    DeviceRows rows;
+    CsrView    there = A;
+
+    PetscFunctionBegin;
+    PetscCall(rows.Upload(A, true));
+    there.device = rows.View();
+#if defined(SPARSEGPU_HAVE_CUDA)
+    PetscCall(transposed->Transpose_CUDA(there, side == Side::Hermitian));
+#endif
+    PetscCall(transposed->Download(&shadow->ti, &shadow->tj)); // waits, too: the rows end here
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+
+  PetscFunctionBegin;
+  PetscCall(MayLackMemory(make, &lacks));
+  *made = !lacks;
+  if (lacks) *transposed = DeviceRows();
+  shadow->tperm.clear(); // SideView() makes it when values change
+  shadow->ta.clear();
+  if (lacks) PetscFunctionReturn(PETSC_SUCCESS);
+  *view        = CsrView{A.cols, A.rows, A.nonzeros, shadow->ti.data(), shadow->tj.data(), nullptr, A.block_size};
+  view->device = transposed->View();
+  PetscCallCXX(view->found = std::make_shared<RowFindings>());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode BuildShadow(Mat A, Context *context, const CsrView &csr, const PatternKey &key, Side side,
                                   Space space, Shadow *shadow)
 {
@@ -164,7 +197,7 @@ static PetscErrorCode BuildShadow(Mat A, Context *context, const CsrView &csr, c
   const Side     of         = early ? Side::Normal : side; // what is early reads the rows of A itself
   CsrView        view;
   DeviceRows     transposed;
-  bool           lacks = false;
+  bool           made = false;
   std::string    name;
   PetscLogDouble begin, end;
 
@@ -173,23 +206,20 @@ static PetscErrorCode BuildShadow(Mat A, Context *context, const CsrView &csr, c
   PetscCall(PetscTime(&begin));
   if (space == Space::Device) PetscCall(DeviceFacts(nullptr, &parameters.multiprocessors, nullptr));
   shadow->format.reset();
-  shadow->version = 0;
-  shadow->space   = space;
-  if (of != Side::Normal) PetscCall(TransposePattern(csr, &shadow->ti, &shadow->tj, &shadow->tperm));
-  PetscCall(SideView(csr, of, shadow, &view));
-  if (space == Space::Device && of == Side::Normal && ReadsDeviceRows(context->settings)) {
-    PetscCall(GetDeviceRows(A, context, &view));
-  } else if (space == Space::Device && of != Side::Normal && ReadsDeviceRows(context->settings) &&
-             view.nonzeros >= parameters.device_conversion) {
-    PetscCall(MayLackMemory([&] { return transposed.Upload(view, true); }, &lacks));
-    if (lacks) {
-      transposed = DeviceRows();
-    } else {
-      view.device = transposed.View();
-      PetscCallCXX(view.found = std::make_shared<RowFindings>());
-    }
+  shadow->version  = 0;
+  shadow->space    = space;
+  const bool there = space == Space::Device && ReadsDeviceRows(context->settings) && !context->settings.trial;
+  if (there && of != Side::Normal && csr.nonzeros >= parameters.device_conversion)
+    PetscCall(TransposeOnDevice(csr, of, shadow, &transposed, &view, &made));
+  if (!made) {
+    if (of != Side::Normal) PetscCall(TransposePattern(csr, &shadow->ti, &shadow->tj, &shadow->tperm));
+    PetscCall(SideView(csr, of, shadow, &view));
   }
+  if (of == Side::Normal && space == Space::Device && ReadsDeviceRows(context->settings))
+    PetscCall(GetDeviceRows(A, context, &view));
   PetscCall(PickFormat(csr, view, key, context, parameters, side, space, early, &name, &shadow->reason));
+  if (!view.a && name != "csr" && !MakeFormat(name)->ConvertsOnDevice()) // csr needs the beginnings of rows alone
+    PetscCall(SideView(csr, of, shadow, &view));
   const auto make = [&]() -> std::unique_ptr<Format> {
     if (early && side != Side::Normal) return std::make_unique<CsrTransposed>(side == Side::Hermitian);
     return MakeFormat(name);
@@ -203,6 +233,7 @@ static PetscErrorCode BuildShadow(Mat A, Context *context, const CsrView &csr, c
     transposed  = DeviceRows();
     view.device = CsrArrays();
     view.found.reset();
+    if (!view.a) PetscCall(SideView(csr, of, shadow, &view));
     PetscCallCXX(format = make());
     PetscCall(format->Build(view, parameters, space));
   }
