@@ -75,6 +75,7 @@ PetscErrorCode PrepareHalo(Mat A, Context *context)
   PetscCallMPI(MPI_Allreduce(&stale, &any, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A)));
   if (!any) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscSFDestroy(&context->halo));
+  PetscCall(DeviceOrder()); // products may be reading the ghosts on another stream
   PetscCall(VecDestroy(&context->ghosts));
   PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)A), &context->halo));
   PetscCall(
