@@ -193,9 +193,9 @@ static PetscErrorCode BuildShadow(Mat A, Context *context, const CsrView &csr, c
   };
   std::unique_ptr<Format> format;
   PetscCallCXX(format = make());
-  PetscErrorCode failed = view.device.i ? PETSC_SUCCESS : PETSC_ERR_SUP;
-  if (view.device.i) PetscCall(Quietly([&] { return format->Build(view, parameters, space); }, &failed));
-  if (failed) { // the host's way needs no rows on the device, and says what is wrong with a matrix
+  bool host = !view.device.i;
+  if (!host) PetscCall(TryOnDevice([&] { return format->Build(view, parameters, space); }, &host));
+  if (host) { // needs no rows on the device
     DropDeviceRows(context);
     transposed  = DeviceRows();
     view.device = CsrArrays();
