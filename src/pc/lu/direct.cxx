@@ -95,6 +95,7 @@ PetscErrorCode DirectFactor::Symbolic(const CsrView &A, std::vector<PetscInt> ro
   F.symmetric = kind == DirectKind::Cholesky;
   F.hermitian = hermitian;
   F.refine    = options.refine > 0;
+  F.spins     = options.spins;
   PetscCall(Match(A, &row, &column, reorder, context));
   if (singular_column_ >= 0) PetscFunctionReturn(PETSC_SUCCESS);
   engine_.reset(); // what it holds of the last pattern goes first

@@ -134,8 +134,9 @@ template <int THREADS, int TI> static __global__ void __launch_bounds__(THREADS)
       claimed = atomicAdd(W.report->ticket + launch, 1ull);
       if (claimed < static_cast<unsigned long long>(count)) {
         const int *pending = W.pending + list[claimed];
-        for (long long left = W.spins; poll(pending) > 0;) {
-          if (--left < 0) {
+        Patience   patience;
+        while (poll(pending) > 0) {
+          if (patience.Ends(W.spins, W.report->ticket + launch, &W.report->stuck)) {
             W.report->stuck = 1;
             break;
           }
