@@ -3,6 +3,7 @@
 #include "device/cublas.hpp"
 #include "device/cuda_check.hpp"
 #include "device/device.hpp"
+#include "device/limits.hpp"
 #include "device/stream.hpp"
 #include "device/upload.hpp"
 #include "petsc/compat.hpp"
@@ -156,8 +157,12 @@ PetscErrorCode DeviceAllocate(size_t bytes, void **p)
   allocations++;
   cudaError_t err;
   Stream      stream;
+  size_t      most;
   PetscCall(DeviceStream(&stream));
-  if (pool)
+  PetscCall(LargestArray(&most));
+  if (bytes > most)
+    err = cudaErrorMemoryAllocation;
+  else if (pool)
     err = cudaMallocFromPoolAsync(p, bytes, pool, static_cast<cudaStream_t>(stream));
   else
     err = cudaMalloc(p, bytes);
@@ -286,6 +291,7 @@ PetscErrorCode DeviceFinalize()
 {
   PetscFunctionBegin;
   PetscCall(StreamFinalize());
+  ForgetLimits();
   PetscCall(UploadFinalize());
   PetscCall(CublasFinalize());
   if (free_slots.size() == pages.size() * (PAGE / SLOT)) { // nobody has one

@@ -72,6 +72,8 @@ public:
 std::unique_ptr<LuEngine> MakeLuEngine_Host();
 #if defined(SPARSEGPU_HAVE_CUDA)
 std::unique_ptr<LuEngine> MakeLuEngine_CUDA();
+/// Rows of the largest small front that a thread block of the device has shared memory for: one of SMALL_FRONTS, or 0.
+PetscErrorCode LargestSmallFront_CUDA(PetscInt *rows);
 #endif
 
 /// The scale of a row and of a column whose diagonal entry has this magnitude, the largest of the row's being `most`:

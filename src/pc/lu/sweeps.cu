@@ -1,6 +1,7 @@
 /// Solves with the factors without any barrier between fronts: every unknown, and every part that a front leaves to its
 /// parent, is its own flag (see poll.cuh). Warps take small fronts by ticket, blocks take tiles of large ones, in an
 /// order in which the oldest can always go on. Bitwise reproducible.
+#include "device/limits.hpp"
 #include "pc/lu/fronts.cuh"
 #include "petsc/compat.hpp"
 
@@ -313,15 +314,11 @@ template <bool transpose> static __global__ void __launch_bounds__(THREADS)
 /// As many blocks as run at a time, or as there is work for.
 template <class Kernel> static PetscErrorCode Blocks(Kernel *kernel, PetscInt wanted, unsigned *blocks)
 {
-  PetscInt    multiprocessors;
-  const char *name;
-  size_t      l2;
-  int         resident;
+  PetscInt resident;
 
   PetscFunctionBegin;
-  PetscCall(DeviceFacts(&name, &multiprocessors, &l2));
-  SparseGPUCallCUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, THREADS, 0));
-  *blocks = static_cast<unsigned>(PetscMax(1, PetscMin(wanted, multiprocessors * PetscMax(resident, 1))));
+  PetscCall(ResidentBlocks(reinterpret_cast<const void *>(kernel), THREADS, 0, &resident));
+  *blocks = static_cast<unsigned>(PetscMax(1, PetscMin(wanted, resident)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
