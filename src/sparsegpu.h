@@ -55,11 +55,13 @@ LU and Cholesky factorizations
 . -mat_sparsegpu_trisolve_sweeps n      - of engine jacobi, for each factor (default 5)
 . -mat_sparsegpu_trisolve_warps n       - warps that a solve on the GPU keeps at work; 0: by the levels
 . -mat_sparsegpu_trisolve_tile n        - warps, 1, 4 or 8, that pass values through shared memory; 0: by the levels
-. -mat_sparsegpu_trisolve_spins n       - a solve on the GPU that polls n times without progress gives up with an
-                                          error, which the next call on the factor tells; the solution holds NaN
+. -mat_sparsegpu_trisolve_spins n       - a solve on the GPU in which a thread polls n times while no task of the solve
+                                          ends gives up with an error, which the next call on the factor tells; the
+                                          solution holds NaN (default 2^24, seconds)
 . -mat_sparsegpu_trisolve_check         - waits for the end of each solve on the GPU, and tells at once
 . -mat_sparsegpu_lu_refine n            - steps of iterative refinement of a direct solve at most (default 10); 0: none,
                                           and no copy of the matrix
+. -mat_sparsegpu_lu_spins n             - the same of a direct factorization, and of its solves (default 2^28, minutes)
 . -mat_sparsegpu_lu_matching auto       - rows are moved and scaled for a strong diagonal: auto, where it is weak; on;
                                           off
 - -mat_sparsegpu_lu_exchange t          - rows change places within a tile of 32 pivots where a pivot is smaller than

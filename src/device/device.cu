@@ -3,6 +3,8 @@
 #include "device/cublas.hpp"
 #include "device/cuda_check.hpp"
 #include "device/device.hpp"
+#include "device/limits.hpp"
+#include "device/stream.hpp"
 #include "device/upload.hpp"
 #include "petsc/compat.hpp"
 #if defined(PETSC_HAVE_CUDA)
@@ -21,7 +23,6 @@ enum class State {
 };
 State         state = State::Unknown;
 char          absent_why[256];
-cudaStream_t  own_stream = nullptr;
 char          device_name[256];
 PetscInt      device_multiprocessors;
 size_t        device_l2;
@@ -104,8 +105,8 @@ PetscErrorCode Find()
 #else
   PetscCall(ChooseDevice(count, &device));
   SparseGPUCallCUDA(cudaSetDevice(device));
-  SparseGPUCallCUDA(cudaStreamCreate(&own_stream)); // waits for the default stream, where callers fill their arrays
 #endif
+  PetscCall(StreamCreate());
   cudaDeviceProp properties;
   SparseGPUCallCUDA(cudaGetDeviceProperties(&properties, device));
   PetscCall(PetscStrncpy(device_name, properties.name, sizeof(device_name)));
@@ -124,19 +125,6 @@ PetscErrorCode DeviceFound(PetscBool *found, const char **why)
   if (state == State::Unknown) PetscCall(Find());
   *found = state == State::Present ? PETSC_TRUE : PETSC_FALSE;
   if (why) *why = absent_why;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DeviceStream(Stream *stream)
-{
-  PetscFunctionBegin;
-#if defined(PETSC_HAVE_CUDA)
-  cudaStream_t current;
-  PetscCall(PetscGetCurrentCUDAStream(&current));
-  *stream = current;
-#else
-  *stream = own_stream;
-#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -169,8 +157,12 @@ PetscErrorCode DeviceAllocate(size_t bytes, void **p)
   allocations++;
   cudaError_t err;
   Stream      stream;
+  size_t      most;
   PetscCall(DeviceStream(&stream));
-  if (pool)
+  PetscCall(LargestArray(&most));
+  if (bytes > most)
+    err = cudaErrorMemoryAllocation;
+  else if (pool)
     err = cudaMallocFromPoolAsync(p, bytes, pool, static_cast<cudaStream_t>(stream));
   else
     err = cudaMalloc(p, bytes);
@@ -298,7 +290,8 @@ PetscErrorCode DevicePointer(const void *p, PetscBool *device)
 PetscErrorCode DeviceFinalize()
 {
   PetscFunctionBegin;
-  if (own_stream) SparseGPUCallCUDA(cudaStreamDestroy(own_stream));
+  PetscCall(StreamFinalize());
+  ForgetLimits();
   PetscCall(UploadFinalize());
   PetscCall(CublasFinalize());
   if (free_slots.size() == pages.size() * (PAGE / SLOT)) { // nobody has one
@@ -307,9 +300,8 @@ PetscErrorCode DeviceFinalize()
     free_slots.clear();
   }
   if (pool) SparseGPUCallCUDA(cudaMemPoolDestroy(pool)); // what is still in use lives on
-  pool       = nullptr;
-  own_stream = nullptr;
-  state      = State::Unknown;
+  pool  = nullptr;
+  state = State::Unknown;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -20,12 +20,17 @@ using Stream = void *;
 /// -sparsegpu_device N, by default the rank within the node modulo the visible devices. *why tells why not (static).
 PetscErrorCode DeviceFound(PetscBool *found, const char **why = nullptr);
 /// The stream that all work goes to: PETSc's current one, or our own where PETSc has no CUDA.
+/// One that differs from the last call's is made to wait for all that has been given to that: our work is one chain.
 PetscErrorCode DeviceStream(Stream *stream);
+/// The same for work that PETSc gives to its current stream, on memory that our kernels use, too. Nothing where
+/// DeviceStream() has not been called.
+PetscErrorCode DeviceOrder();
 PetscErrorCode DeviceSynchronize(Stream stream);
 /// Its name, multiprocessors and bytes of L2 cache; only where DeviceFound().
 PetscErrorCode DeviceFacts(const char **name, PetscInt *multiprocessors, size_t *l2);
 /// PETSC_ERR_MEM, naming the bytes asked for and free, if there is not enough.
 PetscErrorCode DeviceAllocate(size_t bytes, void **p);
+/// After all work of ours so far, whatever stream it is on.
 PetscErrorCode DeviceFree(void *p);
 /// Calls of DeviceAllocate() for memory so far, for those who promise to make none.
 PetscCount DeviceAllocations();

@@ -30,6 +30,11 @@ PetscErrorCode DeviceStream(Stream *stream)
   *stream = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+PetscErrorCode DeviceOrder()
+{
+  PetscFunctionBegin;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 PetscErrorCode DeviceSynchronize(Stream)
 {
   return Missing("Synchronisation");

@@ -105,6 +105,7 @@ PetscErrorCode DestroyContext(Mat A)
   A->spptr = nullptr;
   if (!context) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscSFDestroy(&context->halo));
+  PetscCall(DeviceOrder()); // products may be reading the ghosts on another stream
   PetscCall(VecDestroy(&context->ghosts));
   delete context;
   PetscFunctionReturn(PETSC_SUCCESS);

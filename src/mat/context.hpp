@@ -116,7 +116,7 @@ struct Context {
   Shadow                       early[2][3];      ///< [space][side] csr, or scattered from it, until the conversion pays
   Waiting                      waiting[2][3];    ///< [space][side]
   const Shadow                *last = nullptr;   ///< used by the last product that was not a transpose's
-  DeviceMemory                 x, y, z;          ///< scratch for host vectors in a product on the device
+  DeviceMemory                 x, z;             ///< scratch for host vectors in a product on the device
   DeviceRows                   rows;             ///< of A, while its format is being chosen and built
   Version                      rows_version = 0; ///< of A then
   std::shared_ptr<RowFindings> found;            ///< about them
@@ -132,6 +132,7 @@ struct Context {
   Vec                   ghosts = nullptr;  ///< [columns of the off-diagonal block]
   std::vector<PetscInt> halo_columns;      ///< the ghosts' columns in the matrix, for which halo was made
   Version               agreed[2][3] = {}; ///< for which all ranks know the blocks ready
+  bool agreed_scratch[3] = {}; ///< all ranks know that there is scratch for host vectors in products on the device
 };
 
 /// The context of a matrix of ours, made on first use: MatHeaderMerge() and friends may have taken the old one away.
@@ -192,8 +193,11 @@ PetscErrorCode DeviceValues(Mat A, Context *context, const Scalar **a);
 /// used.
 PetscErrorCode MultLocal(Mat A, Side side, Space space, Vec x, Vec y, Vec z);
 /// Where the product of these vectors runs: where the backend asked for is, else where one of them lies. x and z null:
-/// PlannedSpace(). Errors: PETSC_ERR_GPU where a backend was asked for that has no device.
-PetscErrorCode ProductSpace(Context *context, Vec x, Vec z, Space *space);
+/// PlannedSpace(). *copies, if asked for: on the device, where one of the vectors is not. Errors: PETSC_ERR_GPU where a
+/// backend was asked for that has no device.
+PetscErrorCode ProductSpace(Context *context, Vec x, Vec z, Space *space, bool *copies = nullptr);
+/// Takes the memory that such a product on the device needs where x or z lies on the host.
+PetscErrorCode ReserveScratch(Mat A, Context *context, Side side);
 /// Where a product would run, before any vector is known.
 PetscErrorCode PlannedSpace(Context *context, Space *space);
 

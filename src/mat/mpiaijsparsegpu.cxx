@@ -47,6 +47,7 @@ PetscErrorCode PrepareGhosts(Mat off, Context *context, Space space)
     if (PetscDefined(HAVE_CUDA)) PetscCall(SpaceOf(context->ghosts, &lies));
   }
   if (n == off->cmap->n && lies == space) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DeviceOrder()); // products may be reading the ghosts on another stream
   PetscCall(VecDestroy(&context->ghosts));
   PetscCall(VecCreate(PETSC_COMM_SELF, &context->ghosts));
   PetscCall(VecSetSizes(context->ghosts, off->cmap->n, off->cmap->n));
@@ -83,18 +84,28 @@ PetscErrorCode PrepareHalo(Mat A, Context *context, Space space)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode BuildBlocks(Mat A, Side side, Space space)
+/// All that products of this rank take memory for.
+PetscErrorCode BuildBlocks(Mat A, Side side, Space space, bool copies)
 {
-  Mat      blocks[2];
-  Context *context;
-  Shadow  *shadow;
+  Mat          blocks[2];
+  Context     *context;
+  Shadow      *shadow;
+  PetscScalar *ghosts;
+  PetscMemType where;
 
   PetscFunctionBegin;
   if (space == Space::Device) PetscCall(RequireDevice("-sparsegpu_backend cuda"));
   PetscCall(MatMPIAIJGetSeqAIJ(A, &blocks[0], &blocks[1], nullptr));
+  PetscCall(GetContext(A, &context));
+  if (!context->ghosts) PetscCall(MatCreateVecs(blocks[1], &context->ghosts, nullptr));
+  if (space == Space::Device) { // takes memory there when it is first written to
+    PetscCall(VecGetArrayWriteAndMemType(context->ghosts, &ghosts, &where));
+    PetscCall(VecRestoreArrayWriteAndMemType(context->ghosts, &ghosts));
+  }
   for (Mat block : blocks) {
     PetscCall(GetContext(block, &context));
     PetscCall(GetShadow(block, context, side, space, Use::Prepare, &shadow));
+    if (copies) PetscCall(ReserveScratch(block, context, side));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -106,6 +117,7 @@ PetscErrorCode Prepare(Mat A, Side side, Vec x, Vec z, Context **out, Space *whe
   Context *context;
   Version  version;
   Space    space;
+  bool     copies = false;
 
   PetscFunctionBegin;
 #if !defined(PETSC_USE_COMPLEX)
@@ -115,10 +127,11 @@ PetscErrorCode Prepare(Mat A, Side side, Vec x, Vec z, Context **out, Space *whe
   *out = context;
   PetscCall(GetVersion(A, context, &version));
   PetscCall(Decide(A, context));
-  PetscCall(ProductSpace(context, x, z, &space));
-  *where          = space;
-  Version *agreed = &context->agreed[static_cast<int>(space)][static_cast<int>(side)];
-  if (*agreed == version) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ProductSpace(context, x, z, &space, &copies));
+  *where           = space;
+  Version *agreed  = &context->agreed[static_cast<int>(space)][static_cast<int>(side)];
+  bool    *scratch = &context->agreed_scratch[static_cast<int>(side)];
+  if (*agreed == version && (!copies || *scratch)) PetscFunctionReturn(PETSC_SUCCESS);
 
   struct {
     int code, rank;
@@ -127,14 +140,15 @@ PetscErrorCode Prepare(Mat A, Side side, Vec x, Vec z, Context **out, Space *whe
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)A), &rank));
   PetscCall(ConvertBlocks(A));
   PetscCall(PrepareHalo(A, context, space));
-  mine.code = static_cast<int>(BuildBlocks(A, side, space));
+  mine.code = static_cast<int>(BuildBlocks(A, side, space, copies));
   mine.rank = rank;
   PetscCallMPI(MPI_Allreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, PetscObjectComm((PetscObject)A)));
   PetscCheck(!mine.code, PETSC_COMM_SELF, static_cast<PetscErrorCode>(mine.code), "Rank %d cannot convert its block",
              (int)rank);
   PetscCheck(!worst.code, PETSC_COMM_SELF, static_cast<PetscErrorCode>(worst.code),
              "Rank %d cannot convert its block: see its message", worst.rank);
-  *agreed = version;
+  *agreed  = version;
+  *scratch = *scratch || copies;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

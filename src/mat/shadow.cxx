@@ -226,9 +226,9 @@ static PetscErrorCode BuildShadow(Mat A, Context *context, const CsrView &csr, c
   };
   std::unique_ptr<Format> format;
   PetscCallCXX(format = make());
-  PetscErrorCode failed = view.device.i ? PETSC_SUCCESS : PETSC_ERR_SUP;
-  if (view.device.i) PetscCall(Quietly([&] { return format->Build(view, parameters, space); }, &failed));
-  if (failed) { // the host's way needs no rows on the device, and says what is wrong with a matrix
+  bool host = !view.device.i;
+  if (!host) PetscCall(TryOnDevice([&] { return format->Build(view, parameters, space); }, &host));
+  if (host) { // needs no rows on the device
     DropDeviceRows(context);
     transposed  = DeviceRows();
     view.device = CsrArrays();
@@ -367,12 +367,12 @@ PetscErrorCode UpdateShadowFromDevice(Mat A, Context *context, const Scalar *a)
   context->owner.state++; // MatSetValuesCOO() moves the state once more when it returns
   for (Shadow *shadow : {&context->shadow[device][static_cast<int>(Side::Normal)],
                          &context->early[device][static_cast<int>(Side::Normal)]}) {
-    bool fits = shadow->format && shadow->pattern == key;
+    bool fits = shadow->format && shadow->pattern == key, lacks;
     if (fits && shadow->version != before) PetscCall(SamePattern(csr, key, Side::Normal, *shadow, &fits));
     if (!fits) continue;
-    PetscCall(shadow->format->Update(csr, a, Space::Device, &fits));
+    PetscCall(MayLackMemory([&] { return shadow->format->Update(csr, a, Space::Device, &fits); }, &lacks));
     shadow->released = 0;
-    if (fits)
+    if (fits && !lacks)
       PetscCallCXX(shadow->details = shadow->format->Details());
     else
       shadow->format.reset(); // the next product builds another one

@@ -255,6 +255,42 @@ static PetscErrorCode Stuck()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Threads that wait far longer than the limit, for others that get on meanwhile, do not give up.
+static PetscErrorCode Progress()
+{
+  constexpr PetscInt       ROWS = 200000;
+  battery::Builder         b("bidiagonal_200000", ROWS, ROWS);
+  std::vector<std::string> backends;
+  std::vector<PetscScalar> patient, x;
+  Mat                      A, F;
+
+  PetscFunctionBeginUser;
+  PetscCall(Backends(&backends));
+  if (std::find(backends.begin(), backends.end(), "cuda") == backends.end()) {
+    PetscCall(Skip("there is no GPU"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (PetscInt r = 1; r < ROWS; ++r) b.Add(r, r - 1);
+  PetscCall(CreateMatrix(PETSC_COMM_SELF, Dominant(b), MATSPARSEGPU, nullptr, Layout::Even, &A));
+  PetscCall(MatSparseGPUSetBackend(A, "cuda"));
+  PetscCall(FactorOf(A, MATSOLVERSPARSEGPU, MAT_FACTOR_ILU, Info(0), MATORDERINGNATURAL, &F));
+  PetscCall(SolveWith(A, F, VECSTANDARD, false, &patient));
+  PetscCall(MatDestroy(&F));
+  // a crowd of warps, of which the last waits for thousands of rows, each longer than a poll takes
+  for (const char *tile : {"1", "8"}) {
+    const Options options(std::string("-mat_sparsegpu_trisolve_spins 3000 -mat_sparsegpu_trisolve_warps 8000 "
+                                      "-mat_sparsegpu_trisolve_check -mat_sparsegpu_trisolve_tile ") +
+                          tile);
+    PetscCall(FactorOf(A, MATSOLVERSPARSEGPU, MAT_FACTOR_ILU, Info(0), MATORDERINGNATURAL, &F));
+    PetscCall(SolveWith(A, F, VECSTANDARD, false, &x));
+    PetscCheck(x == patient, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Tiles of %s: another solution than a patient solve's",
+               tile);
+    PetscCall(MatDestroy(&F));
+  }
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   return Main(argc, argv, help,
@@ -263,5 +299,6 @@ int main(int argc, char **argv)
                {"errors", Errors},
                {"diagonal_fill", DiagonalFill},
                {"poisoned", Poisoned},
-               {"stuck", Stuck}});
+               {"stuck", Stuck},
+               {"progress", Progress}});
 }

@@ -132,7 +132,47 @@ static PetscErrorCode Memory()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// A solve that nobody waits for gives up: the next call on the factor says so, and the one after that begins anew.
+static PetscErrorCode Stuck()
+{
+  const Problem       p    = Bordered(600, 600); // one front, tile after tile of it
+  const MatFactorInfo info = Info(0);
+  const Options       options("-mat_sparsegpu_lu_refine 0 -mat_sparsegpu_lu_spins 1");
+  PetscBool           device;
+  std::string         message;
+  Mat                 A, F;
+  Vec                 b, x;
+
+  PetscFunctionBeginUser;
+  PetscCall(SparseGPUHasDevice(&device));
+  if (!device) {
+    PetscCall(Skip("there is no GPU"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(CreateOn("cuda", p, &A));
+  PetscCall(FactorDirect(A, MAT_FACTOR_LU, MATORDERINGNATURAL, &F)); // without a poll
+  PetscCall(CreateVector(A, Op::Plain, true, VECSTANDARD, &x)); // copied back, so that each call ends with the solve
+  PetscCall(CreateVector(A, Op::Plain, false, VECSTANDARD, &b));
+  PetscCall(VecSet(b, 1));
+  for (int round = 0; round < 2; ++round) {
+    PetscCall(MatSolve(F, b, x));
+    PetscCall(ExpectError(
+        "solve after solve", [&] { return MatSolve(F, b, x); }, &message, PETSC_ERR_GPU));
+    PetscCall(CheckText("solve after solve", message, {"no progress in 1 polls", "-mat_sparsegpu_lu_spins"}));
+  }
+  PetscCall(MatSolve(F, b, x));
+  PetscCall(ExpectError(
+      "factorization after solve", [&] { return MatLUFactorNumeric(F, A, &info); }, &message, PETSC_ERR_GPU));
+  PetscCall(MatLUFactorNumeric(F, A, &info));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(MatDestroy(&F));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help, {{"wide", Wide}, {"exchanges", Exchanges}, {"tree", Tree}, {"memory", Memory}});
+  return Main(argc, argv, help,
+              {{"wide", Wide}, {"exchanges", Exchanges}, {"tree", Tree}, {"memory", Memory}, {"stuck", Stuck}});
 }

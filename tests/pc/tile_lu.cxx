@@ -137,9 +137,28 @@ static PetscErrorCode CheckLU(const std::string &name, const Batch &batch, bool 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The most rows that every space takes.
+static PetscErrorCode LargestOfAll(PetscInt *largest)
+{
+  std::vector<Space> spaces;
+
+  PetscFunctionBeginUser;
+  PetscCall(Spaces(&spaces));
+  *largest = PETSC_MAX_INT;
+  for (Space space : spaces) {
+    PetscInt rows;
+    PetscCall(sparsegpu::TileLargest(space, &rows));
+    *largest = PetscMin(*largest, rows);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Factors()
 {
+  PetscInt largest;
+
   PetscFunctionBeginUser;
+  PetscCall(LargestOfAll(&largest));
   PetscCall(CheckLU("no tiles", {}, false));
   PetscCall(CheckLU("no tiles", {}, true));
   PetscCall(CheckLU("0 x 0", {Dense(0, 0)}, false));
@@ -148,14 +167,14 @@ static PetscErrorCode Factors()
   for (PetscInt n : {0, 1, 2, 3, 8, 9, 16, 17, 31, 32, 0})
     small.push_back(RandomDominant(n, 30, (unsigned long long)n));
   for (PetscInt n : {1, 5, 32, 33, 63, 64, 65, 97, 112, 128, 129, 150}) {
-    if (n * (n + 1) * sizeof(PetscScalar) > 220 * 1024) continue; // more than the shared memory of a GPU holds
+    if (n > largest) continue;
     for (int percent : {0, 10, 100}) mixed.push_back(RandomDominant(n, percent, (unsigned long long)(n + percent)));
   }
   for (PetscInt k = 0; k < 3000; ++k) many.push_back(RandomDominant(k % 7 + 1, 50, (unsigned long long)k));
   for (PetscInt n : {15, 16, 17, 47, 48, 49, 80, 95, 96, 127}) // a panel's columns, and one more or less
-    mixed.push_back(RandomDominant(n, 30, (unsigned long long)n));
+    if (n <= largest) mixed.push_back(RandomDominant(n, 30, (unsigned long long)n));
   for (PetscInt n : {1, 2, 7, 16, 17, 33, 48, 64, 65, 96, 100, 111, 128})
-    general.push_back(Random(n, n, 100, (unsigned long long)(3 * n)));
+    if (n <= largest) general.push_back(Random(n, n, 100, (unsigned long long)(3 * n)));
   for (bool pivoting : {false, true}) {
     PetscCall(CheckLU("small", small, pivoting));
     PetscCall(CheckLU("mixed", mixed, pivoting));
@@ -235,9 +254,12 @@ static PetscErrorCode ByHand()
 /// a plain loop; they come from all over the tile.
 static PetscErrorCode Ties()
 {
+  PetscInt largest;
+
   PetscFunctionBeginUser;
+  PetscCall(LargestOfAll(&largest));
   for (PetscInt n : {8, 16, 32, 64, 128}) {
-    if (n * (n + 1) * sizeof(PetscScalar) > 220 * 1024) continue; // more than the shared memory of a GPU holds
+    if (n > largest) continue;
     Dense                 a(n, n);
     std::vector<PetscInt> expected;
     for (PetscInt i = 0; i < n; ++i)
@@ -286,9 +308,12 @@ static PetscErrorCode Ties()
 static PetscErrorCode Failures()
 {
   const PetscReal nan = std::numeric_limits<PetscReal>::quiet_NaN();
+  PetscInt        largest;
 
   PetscFunctionBeginUser;
+  PetscCall(LargestOfAll(&largest));
   for (PetscInt n : {2, 20, 40, 90, 112}) {
+    if (n > largest) continue;
     const Dense good = RandomDominant(n, 40, 1);
     Dense       zero = good, tiny = good, off = good, on = good;
     for (PetscInt j = 0; j < n; ++j) { // a row of stored zeros stays one, exactly

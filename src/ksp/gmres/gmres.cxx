@@ -18,6 +18,7 @@ PetscErrorCode KSPReset_SparseGPUGMRES(KSP ksp)
   Gmres *gmres = GmresOf(ksp);
 
   PetscFunctionBegin;
+  PetscCall(DeviceOrder()); // for PETSc, which frees the work vectors
   PetscCall(gmres->arnoldi.Free());
   PetscCall(gmres->basis.Free());
   PetscCall(gmres->preconditioned.Free());

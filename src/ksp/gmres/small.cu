@@ -1,6 +1,6 @@
 #include <cooperative_groups.h>
 #include <algorithm>
-#include "device/cuda_check.hpp"
+#include "device/limits.hpp"
 #include "ksp/gmres/small.cuh"
 #include "petsc/compat.hpp"
 
@@ -153,15 +153,15 @@ static __global__ void __launch_bounds__(SMALL_THREADS, 1)
 
 PetscErrorCode SmallPlan_CUDA(PetscInt rows, PetscReal mean, PetscInt steps, SmallShape *shape, bool *fits)
 {
-  constexpr PetscInt LEAST = 128; // rows of a block: fewer, and more blocks wait for each other longer
-  PetscInt           multiprocessors;
-  int                device, most, resident = 0;
+  constexpr PetscInt LEAST  = 128; // rows of a block: fewer, and more blocks wait for each other longer
+  const void *const  kernel = reinterpret_cast<const void *>(small_kernel);
+  PetscInt           multiprocessors, together;
+  size_t             most;
 
   PetscFunctionBegin;
   *fits = false;
   PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
-  SparseGPUCallCUDA(cudaGetDevice(&device));
-  SparseGPUCallCUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  PetscCall(SharedMemoryFor(kernel, &most));
   if (rows < 1 || multiprocessors < 2) PetscFunctionReturn(PETSC_SUCCESS);
   const PetscInt blocks = std::min(multiprocessors - 1, (rows + LEAST - 1) / LEAST);
   shape->rows           = (rows + blocks - 1) / blocks;
@@ -171,29 +171,25 @@ PetscErrorCode SmallPlan_CUDA(PetscInt rows, PetscReal mean, PetscInt steps, Sma
     shape->lanes *= 2;
   const size_t scalars = small_scalars(steps) * sizeof(Scalar), offsets = (shape->rows + 1) * sizeof(PetscInt);
   const size_t basis = (static_cast<size_t>(steps) + 1) * shape->rows * sizeof(Scalar);
-  shape->shared      = small_aligned(scalars + basis) + offsets <= static_cast<size_t>(most);
+  shape->shared      = small_aligned(scalars + basis) + offsets <= most;
   shape->for_basis   = small_aligned(shape->shared ? scalars + basis : scalars);
-  if (shape->for_basis + offsets > static_cast<size_t>(most)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (shape->for_basis + offsets > most) PetscFunctionReturn(PETSC_SUCCESS);
   const size_t matrix = static_cast<size_t>(2 * mean * shape->rows) * (sizeof(Scalar) + sizeof(PetscInt));
-  shape->bytes        = std::min(static_cast<size_t>(most), shape->for_basis + offsets + matrix);
-  SparseGPUCallCUDA(
-      cudaFuncSetAttribute(small_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shape->bytes)));
-  SparseGPUCallCUDA(
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, small_kernel, SMALL_THREADS, shape->bytes));
-  *fits = static_cast<PetscInt>(resident) * multiprocessors > shape->blocks;
+  shape->bytes        = std::min(most, shape->for_basis + offsets + matrix);
+  PetscCall(CooperativeBlocks(kernel, SMALL_THREADS, shape->bytes, &together));
+  *fits = together > shape->blocks;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode SmallCycles_CUDA(const SmallSystem &system, const SmallShape &shape, const SmallWork &work,
-                                const SmallControl &control, Stream stream)
+                                const SmallControl &control, Stream stream, bool *launched)
 {
   void *arguments[] = {const_cast<SmallSystem *>(&system), const_cast<SmallShape *>(&shape),
                        const_cast<SmallWork *>(&work), const_cast<SmallControl *>(&control)};
 
   PetscFunctionBegin;
-  SparseGPUCallCUDA(cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(small_kernel),
-                                                dim3(static_cast<unsigned>(shape.blocks + 1)), dim3(SMALL_THREADS),
-                                                arguments, shape.bytes, static_cast<cudaStream_t>(stream)));
+  PetscCall(LaunchCooperative(reinterpret_cast<const void *>(small_kernel), shape.blocks + 1, SMALL_THREADS, arguments,
+                              shape.bytes, stream, launched));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -97,7 +97,7 @@ PetscErrorCode SmallCycles::Launch(Direct *direct, Columns *basis, const SmallCo
   PetscCall(direct->Rhs(&system_.b));
   PetscCall(direct->Solution(&system_.x));
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(SmallCycles_CUDA(system_, shape_, work_, control_, stream));
+  PetscCall(SmallCycles_CUDA(system_, shape_, work_, control_, stream, &active_));
   PetscCall(PetscLogGpuTimeEnd());
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);

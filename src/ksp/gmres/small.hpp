@@ -74,9 +74,9 @@ struct SmallControl {
 /// device at once.
 PetscErrorCode SmallPlan_CUDA(PetscInt rows, PetscReal mean, PetscInt steps, SmallShape *shape, bool *fits);
 /// Cycles until the residual norm stops them, `last` is reached, or records run out. Asynchronous, bitwise
-/// reproducible.
+/// reproducible. *launched as LaunchCooperative() has it.
 PetscErrorCode SmallCycles_CUDA(const SmallSystem &system, const SmallShape &shape, const SmallWork &work,
-                                const SmallControl &control, Stream stream);
+                                const SmallControl &control, Stream stream, bool *launched);
 
 /// The host's side of it.
 class SmallCycles
@@ -87,7 +87,8 @@ public:
   PetscErrorCode Free();
   bool           active() const { return active_; }
 
-  /// Runs cycles from column 0 of the basis.
+  /// Runs cycles from column 0 of the basis. Not active any more, and nothing is done, where the device does not have
+  /// the room for them that it was found to have.
   PetscErrorCode Launch(Direct *direct, Columns *basis, const SmallControl &control);
   /// The next record: of a step, or of the beginning of a cycle.
   PetscErrorCode Hear(Outcome *outcome, PetscReal *norm);

@@ -142,7 +142,8 @@ static PetscErrorCode RunCycle(KSP ksp, PetscInt limit)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Cycles that the device runs by itself, from column 0: until the end, or until it has no more room for records.
+/// Cycles that the device runs by itself, from column 0: until the end, or until it has no more room for records. None
+/// if they are not active any more.
 static PetscErrorCode RunSmallCycles(KSP ksp)
 {
   Gmres         *gmres = GmresOf(ksp);
@@ -163,7 +164,7 @@ static PetscErrorCode RunSmallCycles(KSP ksp)
   control.happy_ends  = ksp->normtype == KSP_NORM_NONE;
   PetscCall(PetscLogEventBegin(KSP_GMRESOrthogonalization, ksp, nullptr, nullptr, nullptr));
   PetscCall(gmres->small.Launch(&gmres->direct, &gmres->basis, control));
-  for (;;) {
+  while (gmres->small.active()) {
     const PetscInt limit   = std::min(gmres->steps, ksp->max_it - ksp->its);
     Outcome        outcome = STEP_GOES_ON;
     PetscReal      norm;
@@ -243,9 +244,9 @@ static PetscErrorCode RunCycles(KSP ksp)
     PetscCall(BeginCycle(ksp));
     if (ksp->reason) break;
     const PetscReal before = ksp->rnorm;
-    if (gmres->small.active() && !tune && ksp->its < ksp->max_it)
-      PetscCall(RunSmallCycles(ksp));
-    else
+    const bool      small  = gmres->small.active() && !tune && ksp->its < ksp->max_it;
+    if (small) PetscCall(RunSmallCycles(ksp));
+    if (!small || !gmres->small.active()) // or not any more
       PetscCall(RunCycle(ksp, std::min(gmres->steps, ksp->max_it - ksp->its)));
     ksp->guess_zero = PETSC_FALSE; // the next residual is that of the solution so far
     if (tune && !ksp->reason) {
@@ -271,6 +272,7 @@ PetscErrorCode KSPSolve_SparseGPUGMRES(KSP ksp)
     PetscCheck(!scales, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
                "The flexible variant of %s does not support diagonal scaling", ((PetscObject)ksp)->type_name);
   }
+  PetscCall(DeviceOrder()); // the work vectors may be in use on another stream
   ksp->its   = 0;
   ksp->rnorm = -1; // no cycle before
   gmres->lag = RecordLag();

@@ -80,6 +80,7 @@ PetscErrorCode KSPReset_SparseGPUJacobi(KSP ksp)
   Jacobi *jacobi = JacobiOf(ksp);
 
   PetscFunctionBegin;
+  PetscCall(DeviceOrder()); // for PETSc, which frees the work vectors
   jacobi->state = -1;
   PetscCall(jacobi->scratch.Free());
   PetscCall(jacobi->records.Free());

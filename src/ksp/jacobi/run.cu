@@ -1,7 +1,7 @@
 #include <cooperative_groups.h>
 #include <algorithm>
 #include "device/batched.cuh"
-#include "device/cuda_check.hpp"
+#include "device/limits.hpp"
 #include "ksp/jacobi/run.hpp"
 #include "ksp/jacobi/sweep.cuh"
 #include "petsc/compat.hpp"
@@ -129,31 +129,27 @@ static RunKernel KernelOf(PetscInt width)
 
 PetscErrorCode PlanJacobiRun_CUDA(const CsrLayout &A, JacobiRun *run, bool *fits)
 {
-  constexpr size_t MOST    = 40 * 1024; // bytes of shared memory: what every kernel may have, less our scratch
-  const PetscInt   at_once = JACOBI_THREADS / A.width;
-  PetscInt         multiprocessors;
-  int              device, cooperative, resident = 0;
+  constexpr size_t  MOST    = 40 * 1024; // bytes of shared memory: what every kernel may have, less our scratch
+  const PetscInt    at_once = JACOBI_THREADS / A.width;
+  const void *const kernel  = reinterpret_cast<const void *>(KernelOf(A.width));
+  PetscInt          multiprocessors, together;
 
   PetscFunctionBegin;
   *fits = false;
   PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
-  SparseGPUCallCUDA(cudaGetDevice(&device));
-  SparseGPUCallCUDA(cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device));
-  if (!cooperative || A.rows < 1) PetscFunctionReturn(PETSC_SUCCESS);
+  if (A.rows < 1) PetscFunctionReturn(PETSC_SUCCESS);
   run->blocks          = jacobi_blocks(A.rows, at_once, multiprocessors);
   const bool   once    = static_cast<PetscInt>(run->blocks) >= (A.rows + at_once - 1) / at_once; // all rows, by blocks
   const size_t entries = static_cast<size_t>(1.5 * A.nonzeros / A.rows * at_once); // some blocks have more than others
   const size_t bytes   = run_values(static_cast<size_t>(at_once), entries) + entries * sizeof(Scalar);
   run->bytes           = once && bytes <= MOST ? bytes : 0;
-  SparseGPUCallCUDA(
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, KernelOf(A.width), JACOBI_THREADS, run->bytes));
-  if (run->bytes && static_cast<PetscInt>(run->blocks) > resident * multiprocessors) {
+  PetscCall(CooperativeBlocks(kernel, JACOBI_THREADS, run->bytes, &together));
+  if (run->bytes && static_cast<PetscInt>(run->blocks) > together) {
     run->bytes = 0; // as a block has several blocks' rows
-    SparseGPUCallCUDA(
-        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, KernelOf(A.width), JACOBI_THREADS, run->bytes));
+    PetscCall(CooperativeBlocks(kernel, JACOBI_THREADS, run->bytes, &together));
   }
-  run->launched = std::min(run->blocks, static_cast<unsigned>(resident * multiprocessors));
-  *fits         = resident > 0;
+  run->launched = std::min(run->blocks, static_cast<unsigned>(together));
+  *fits         = together > 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -164,14 +160,8 @@ PetscErrorCode CsrRunJacobi_CUDA(const CsrLayout &A, const JacobiSweep &sweep, c
                        const_cast<JacobiControl *>(&control), const_cast<JacobiRun *>(&run)};
 
   PetscFunctionBegin;
-  const cudaError_t error =
-      cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(KernelOf(A.width)), dim3(run.launched),
-                                  dim3(JACOBI_THREADS), arguments, run.bytes, static_cast<cudaStream_t>(stream));
-  *launched = error != cudaErrorCooperativeLaunchTooLarge && error != cudaErrorNotSupported;
-  if (*launched)
-    SparseGPUCallCUDA(error);
-  else
-    (void)cudaGetLastError(); // single sweeps do
+  PetscCall(LaunchCooperative(reinterpret_cast<const void *>(KernelOf(A.width)), run.launched, JACOBI_THREADS,
+                              arguments, run.bytes, stream, launched)); // else single sweeps do
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -26,8 +26,8 @@ constexpr PetscInt RECORDS = 2 * RUN_MOST;
 
 /// Sets blocks, launched and bytes for A, without chunks; false where the device does not let blocks wait.
 PetscErrorCode PlanJacobiRun_CUDA(const CsrLayout &A, JacobiRun *run, bool *fits);
-/// Asynchronous, bitwise reproducible. `sweep` is the first one; the next goes back, and writes sweep.x. False, and
-/// nothing is done, where the device does not have the room for all blocks that it was found to have.
+/// Asynchronous, bitwise reproducible. `sweep` is the first one; the next goes back, and writes sweep.x. *launched as
+/// LaunchCooperative() has it.
 PetscErrorCode CsrRunJacobi_CUDA(const CsrLayout &A, const JacobiSweep &sweep, const JacobiControl &control,
                                  const JacobiRun &run, Stream stream, bool *launched);
 

@@ -74,6 +74,7 @@ PetscErrorCode KSPSolve_SparseGPUJacobi(KSP ksp)
   Forecast           forecast;
 
   PetscFunctionBegin;
+  PetscCall(DeviceOrder()); // the work vectors may be in use on another stream
   sweeper.ksp = ksp;
   ksp->its    = 0;
   PetscCall(InvertDiagonal(ksp));

@@ -22,11 +22,12 @@ struct Output {
   unsigned long long *report;
 };
 
-__device__ __forceinline__ Scalar Wait(const Scalar *p, long long spins, unsigned long long *report)
+__device__ __forceinline__ Scalar Wait(const Scalar *p, unsigned spins, unsigned long long *report)
 {
-  Scalar v = poll(p);
-  for (long long polls = 0; IsMissing(v); v = poll(p))
-    if (++polls > spins) {
+  Scalar   v = poll(p);
+  Patience patience;
+  for (; IsMissing(v); v = poll(p))
+    if (patience.Ends(spins, report + TICKET, report + STUCK)) {
       report[STUCK] = 1;
       return GivenUp();
     }
@@ -66,7 +67,7 @@ template <int COUNT> __device__ __forceinline__ void FindTogether(const PetscInt
 
 /// values -= factor * the entries rest .. end of a row of U: each of them is looked for in the row at work from entry
 /// `own` on, or the other way round, whatever is less work. Four at a time, so that loads overlap.
-template <int LANES> __device__ __forceinline__ void SubtractRest(const FactorView &F, long long spins, PetscInt rest,
+template <int LANES> __device__ __forceinline__ void SubtractRest(const FactorView &F, unsigned spins, PetscInt rest,
                                                                   PetscInt end, PetscInt own, PetscInt length,
                                                                   const PetscInt *columns, Scalar *values,
                                                                   Scalar factor, const Output &out)
@@ -150,7 +151,7 @@ template <int LANES, int BATCH, int SLOTS> struct Ahead {
 /// there, it is subtracted, each lane a part of its entries. Where they go is found before the wait, and all of a few m
 /// are polled together. A fixed order for every entry: bitwise reproducible.
 template <int LANES> __device__ __forceinline__ void EliminateNear(const FactorView &F, const Pivots &pivots,
-                                                                   long long spins, PetscInt r, const NearRow &row,
+                                                                   unsigned spins, PetscInt r, const NearRow &row,
                                                                    const Output &out)
 {
   // more entries of L at a time where rows have more of them; a second slot for rows of U of more than a warp
@@ -178,7 +179,7 @@ template <int LANES> __device__ __forceinline__ void EliminateNear(const FactorV
 #pragma unroll
     for (int q = 0; q < BATCH; q++) {
       if (begin + q >= lower) break;
-      long long polls = 0;
+      Patience patience;
       for (;;) {
         bool ready = true;
 #pragma unroll
@@ -193,7 +194,8 @@ template <int LANES> __device__ __forceinline__ void EliminateNear(const FactorV
 #pragma unroll
         for (int slot = q * SLOTS; slot < (q + 1) * SLOTS; slot++) ready = ready && !IsMissing(u[slot]);
         if (__all_sync(mask, ready && !IsMissing(pivot[q]))) break;
-        if (++polls > spins) { // the same number in all lanes
+        // the same number of polls in all lanes, which may see different progress
+        if (patience.Tried(spins) && __all_sync(mask, patience.Over(out.report + TICKET, out.report + STUCK))) {
           out.report[STUCK] = 1;
           pivot[q]          = GivenUp();
 #pragma unroll

@@ -49,7 +49,7 @@ __device__ __forceinline__ Lookup MakeLookup(PetscInt rows, const PetscInt *colu
 }
 
 /// SubtractRest() by a block.
-__device__ __forceinline__ void SubtractRestByBlock(const FactorView &F, long long spins, PetscInt rest, PetscInt end,
+__device__ __forceinline__ void SubtractRestByBlock(const FactorView &F, unsigned spins, PetscInt rest, PetscInt end,
                                                     PetscInt own, PetscInt length, const Lookup &lookup, Scalar *values,
                                                     Scalar factor, const Output &out)
 {
@@ -139,7 +139,7 @@ __device__ __forceinline__ void FinishLongRow(const FactorView &F, const Pivots 
 /// EliminateNear() by a block: its entries of L BLOCK at a time, of which a few are polled together. An entry of L that
 /// has nothing to subtract costs no step of its own: circuits' long rows are full of them. `values` are the row's, in
 /// global memory.
-static __device__ void EliminateByBlock(const FactorView &F, const Pivots &pivots, long long spins, PetscInt r,
+static __device__ void EliminateByBlock(const FactorView &F, const Pivots &pivots, unsigned spins, PetscInt r,
                                         Scalar *values, LongRow *row, const Output &out)
 {
   constexpr int   BATCH   = 8;

@@ -67,7 +67,7 @@ static __global__ void gather_kernel(PetscInt count, const PetscInt *source, con
 }
 
 template <int LANES> __device__ __forceinline__ void LoadAndEliminate(const FactorView &F, const Pivots &pivots,
-                                                                      long long spins, PetscInt r, const NearRow &row,
+                                                                      unsigned spins, PetscInt r, const NearRow &row,
                                                                       const Scalar *work, const Output &out)
 {
   const int      lane  = threadIdx.x % LANES;
@@ -85,7 +85,7 @@ template <int LANES> __device__ __forceinline__ void LoadAndEliminate(const Fact
 /// of one level: none waits for another.
 template <int LANES, int WARPS>
 __device__ __forceinline__ void DoTask(const FactorView &F, const Tasks &tasks, PetscInt t, const Pivots &pivots,
-                                       long long spins, NearRows<WARPS> *near, const Scalar *work, const Output &out)
+                                       unsigned spins, NearRows<WARPS> *near, const Scalar *work, const Output &out)
 {
   constexpr int  SHARE = NEAR / (32 / LANES);
   const int      warp = threadIdx.x / 32, group = threadIdx.x % 32 / LANES;
@@ -100,7 +100,7 @@ __device__ __forceinline__ void DoTask(const FactorView &F, const Tasks &tasks, 
 
 /// Warps take tasks by ticket, in the order of their levels, so that the oldest can always go on. No row is long.
 template <int LANES> static __global__ void __launch_bounds__(THREADS, 4) // 16 warps: without it registers spill
-    ilu_kernel(FactorView F, Tasks tasks, Pivots pivots, long long spins, const Scalar *work, Output out)
+    ilu_kernel(FactorView F, Tasks tasks, Pivots pivots, unsigned spins, const Scalar *work, Output out)
 {
   __shared__ NearRows<THREADS / 32> near;
 
@@ -116,7 +116,7 @@ template <int LANES> static __global__ void __launch_bounds__(THREADS, 4) // 16 
 /// The same where there are long rows: blocks take bundles by ticket. The warps of a block wait for each other only at
 /// its end, and its tasks only for earlier ones: again the oldest can always go on.
 template <int LANES> static __global__ void __launch_bounds__(BLOCK)
-    ilu_bundle_kernel(FactorView F, Tasks tasks, Bundles bundles, Pivots pivots, long long spins, Scalar *work,
+    ilu_bundle_kernel(FactorView F, Tasks tasks, Bundles bundles, Pivots pivots, unsigned spins, Scalar *work,
                       Output out)
 {
   using Near = NearRows<BLOCK / 32>;
@@ -243,14 +243,14 @@ PetscErrorCode Numeric::Factor(const Scalar *matrix, const PetscInt *source, con
                           : lanes_ == 16 ? ilu_bundle_kernel<16>
                                          : ilu_bundle_kernel<32>;
       kernel<<<Grid(wanted, BLOCK / 32, bundles_), BLOCK, 0, s>>>(F, tasks, Bundles{bundles_, bundle_.data()}, pivots,
-                                                                  spins, work_.data(), out);
+                                                                  Spins(spins), work_.data(), out);
     } else {
       const auto kernel = lanes_ == 4    ? ilu_kernel<4>
                           : lanes_ == 8  ? ilu_kernel<8>
                           : lanes_ == 16 ? ilu_kernel<16>
                                          : ilu_kernel<32>;
       kernel<<<Grid(wanted, THREADS / 32, (tasks_ + THREADS / 32 - 1) / (THREADS / 32)), THREADS, 0, s>>>(
-          F, tasks, pivots, spins, work_.data(), out);
+          F, tasks, pivots, Spins(spins), work_.data(), out);
     }
   }
   SparseGPUCallCUDA(cudaPeekAtLastError());

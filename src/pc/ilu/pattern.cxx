@@ -92,7 +92,7 @@ PetscErrorCode Factor::SymbolicOnDevice(const MatrixRows &A, IS row, IS column, 
   Stream          stream;
   PetscInt        missing = -1;
   PetscBool       row_natural, column_natural;
-  PetscErrorCode  code = PETSC_SUCCESS;
+  bool            host = false;
   const PetscInt *r = nullptr, *c = nullptr;
 
   PetscFunctionBegin;
@@ -110,19 +110,17 @@ PetscErrorCode Factor::SymbolicOnDevice(const MatrixRows &A, IS row, IS column, 
     if (missing < 0 && levels_of_fill > 0) PetscCall(AddFill_CUDA(levels_of_fill, 0, &device_pattern_, stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
-  PetscCall(Quietly(find, &code));
+  PetscCall(TryOnDevice(find, &host));
   if (!natural) {
     PetscCall(ISRestoreIndices(row, &r));
     PetscCall(ISRestoreIndices(column, &c));
   }
   // the host has more memory, counts less to sort, puts in diagonal entries, and says what is wrong
-  const bool lacks = code == PETSC_ERR_MEM || code == PETSC_ERR_LIB || code == PETSC_ERR_ARG_OUTOFRANGE;
-  if (lacks || (missing >= 0 && info.diagonal_fill != 0)) {
+  if (host || (missing >= 0 && info.diagonal_fill != 0)) {
     PetscCall(PetscInfo(nullptr, "The pattern of the factors is found on the host\n"));
     PetscCall(SymbolicFromHost(A, row, column, info));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(code);
   PetscCheck(missing < 0, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
              "Matrix is missing the diagonal entry of row %" PetscInt_FMT
              " (-pc_factor_diagonal_fill puts zeros there)",

@@ -38,7 +38,7 @@ struct LuWorkspace {
   PetscInt     *local_row;     ///< [rows]
   int          *pending;       ///< [fronts] children that are not done
   DeviceReport *report;
-  long long     spins; ///< polls at most
+  unsigned      spins; ///< see Patience
 };
 
 /// What the kernels of a solve work on.
@@ -50,7 +50,7 @@ struct LuSolution {
   Scalar         *parts; ///< [others of all fronts] what they get from their front
   Scalar         *x;     ///< [rows] after U, or L^T
   DeviceReport   *report;
-  long long       spins;
+  unsigned        spins; ///< see Patience
 };
 
 /// Fronts list[0 .. count) of the class, each after those below it that are in the list; those of smaller classes are

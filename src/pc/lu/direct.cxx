@@ -89,12 +89,14 @@ PetscErrorCode DirectFactor::Symbolic(const CsrView &A, std::vector<PetscInt> ro
   LuAnalysis           &F = analysis_;
   SymmetricPattern      pattern;
   std::vector<PetscInt> columns;
+  PetscInt              largest_small = LARGEST_SMALL;
 
   PetscFunctionBegin;
   F.rows      = A.rows;
   F.symmetric = kind == DirectKind::Cholesky;
   F.hermitian = hermitian;
   F.refine    = options.refine > 0;
+  F.spins     = options.spins;
   PetscCall(Match(A, &row, &column, reorder, context));
   if (singular_column_ >= 0) PetscFunctionReturn(PETSC_SUCCESS);
   engine_.reset(); // what it holds of the last pattern goes first
@@ -107,7 +109,10 @@ PetscErrorCode DirectFactor::Symbolic(const CsrView &A, std::vector<PetscInt> ro
     F.row_order[k]    = row[F.tree.order[k]];
     F.column_order[k] = column[F.tree.order[k]];
   }
-  PetscCall(PlanFronts(F.tree, space == Space::Host ? Steps::Postorder : Steps::Device, &F.plan));
+#if defined(SPARSEGPU_HAVE_CUDA)
+  if (space == Space::Device) PetscCall(LargestSmallFront_CUDA(&largest_small));
+#endif
+  PetscCall(PlanFronts(F.tree, space == Space::Host ? Steps::Postorder : Steps::Device, largest_small, &F.plan));
   PetscCall(PlaceEntries(A, F.tree, Places(F.row_order), Places(F.column_order), F.symmetric, &F.plan));
   PetscCallCXX(F.i.assign(A.i, A.i + A.rows + 1));
   PetscCallCXX(F.j.assign(A.j, A.j + A.nonzeros));

@@ -16,6 +16,7 @@ struct LuOptions {
   PetscInt  matching = 0;                           ///< LuMatchingNames
   PetscInt  refine   = 10;                          ///< refinement steps at most; 0: none, and no copy of the matrix
   PetscReal exchange = static_cast<PetscReal>(0.1); ///< LuPivoting::exchange
+  long long spins = 1ll << 28; ///< on the GPU a thread gives up after this many polls, minutes, in which no task ends
 };
 extern const char *const LuMatchingNames[3];
 

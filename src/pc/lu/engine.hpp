@@ -16,6 +16,7 @@ struct LuAnalysis {
   bool                   hermitian = false;       ///< which is conjugated
   bool                   matched   = false;       ///< scaled by the matching; else the engine scales by the diagonal
   bool                   refine    = true;        ///< residuals will be asked for
+  long long              spins     = 1ll << 28;   ///< LuOptions::spins
   std::vector<PetscInt>  i, j;                    ///< the matrix's pattern
   std::vector<PetscInt>  row_order, column_order; ///< [rows] eliminated k-th
   std::vector<PetscReal> row_scale, column_scale; ///< [rows] of the matrix's own rows and columns, if matched
@@ -51,7 +52,8 @@ public:
   virtual PetscErrorCode Symbolic(const LuAnalysis &analysis) = 0;
   /// a [nonzeros of the matrix]: its values, where this engine works.
   virtual PetscErrorCode Numeric(const Scalar *a, const LuPolicy &policy, LuReport *report) = 0;
-  /// x = A^-1 b or A^-T b with the factors as they are; `count` columns, on the host or the device as the engine is.
+  /// x = A^-1 b or A^-T b with the factors as they are; `count` columns, on the host or the device as the engine is,
+  /// where nobody waits. Errors: PETSC_ERR_GPU if an earlier solve got stuck.
   virtual PetscErrorCode Apply(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
                                bool transpose) = 0;
   /// The residual b - A x or b - A^T x, which is kept. *error: its normwise backward error, infinite if x is not
@@ -70,6 +72,8 @@ public:
 std::unique_ptr<LuEngine> MakeLuEngine_Host();
 #if defined(SPARSEGPU_HAVE_CUDA)
 std::unique_ptr<LuEngine> MakeLuEngine_CUDA();
+/// Rows of the largest small front that a thread block of the device has shared memory for: one of SMALL_FRONTS, or 0.
+PetscErrorCode LargestSmallFront_CUDA(PetscInt *rows);
 #endif
 
 /// The scale of a row and of a column whose diagonal entry has this magnitude, the largest of the row's being `most`:

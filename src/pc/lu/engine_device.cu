@@ -6,6 +6,7 @@
 #include "device/cuda_check.hpp"
 #include "mat/transpose.hpp"
 #include "pc/lu/system.hpp"
+#include "pc/trisolve/poll.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
@@ -13,8 +14,6 @@ namespace sparsegpu
 
 namespace
 {
-constexpr long long SPINS = 1ll << 28; ///< polls: minutes
-
 /// Host arrays of FrontsView that the tree does not have.
 struct Families {
   std::vector<PetscInt> child_begin, child, owner, source_begin, source;
@@ -64,7 +63,11 @@ template <class T> PetscErrorCode TakeCopy(Array<T> *array, const std::vector<T>
 class DeviceEngine : public LuEngine
 {
 public:
-  ~DeviceEngine() override { (void)DeviceFreePinned(heard_); }
+  ~DeviceEngine() override
+  {
+    (void)DeviceFreePinned(heard_);
+    (void)DeviceFreePinned(stuck_);
+  }
   PetscErrorCode Symbolic(const LuAnalysis &analysis) override;
   PetscErrorCode Numeric(const Scalar *a, const LuPolicy &policy, LuReport *report) override;
   PetscErrorCode Apply(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose) override;
@@ -82,6 +85,7 @@ private:
   PetscErrorCode TakeTransposed();
   PetscErrorCode CheckMemory() const;
   PetscErrorCode Hear(Stream stream);
+  PetscErrorCode CheckStuck();
   PetscErrorCode ApplyTo(const Scalar *b, const Scalar *before, Scalar *x, bool transpose);
   FrontsView     Fronts() const;
   size_t         Vectors() const { return static_cast<size_t>(3 * analysis_->rows) + analysis_->tree.row.size(); }
@@ -108,6 +112,7 @@ private:
   Array<Scalar>       residual_, before_, sample_; ///< [rows], [rows], [2 * rows]
   Array<DeviceReport> report_;
   DeviceReport       *heard_ = nullptr; ///< pinned
+  int                *stuck_ = nullptr; ///< pinned: a solve has given up, maybe one that nobody has waited for
 };
 
 PetscErrorCode DeviceEngine::TakeTree()
@@ -233,6 +238,8 @@ PetscErrorCode DeviceEngine::Symbolic(const LuAnalysis &analysis)
   PetscCall(local_row_.Allocate(rows, Space::Device));
   PetscCall(report_.Allocate(1, Space::Device));
   if (!heard_) PetscCall(DeviceAllocatePinned(sizeof(DeviceReport), reinterpret_cast<void **>(&heard_)));
+  if (!stuck_) PetscCall(DeviceAllocatePinned(sizeof(int), reinterpret_cast<void **>(&stuck_)));
+  *stuck_ = 0;
   PetscCall(CheckMemory());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -244,6 +251,17 @@ FrontsView DeviceEngine::Fronts() const
                     child_.data(), source_begin_.data(), source_.data()};
 }
 
+/// Looks without waiting: an error of a solve that has given up is told by that call, or by the next.
+PetscErrorCode DeviceEngine::CheckStuck()
+{
+  PetscFunctionBegin;
+  if (!*static_cast<volatile int *>(stuck_)) PetscFunctionReturn(PETSC_SUCCESS);
+  *stuck_ = 0;
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_GPU,
+          "A direct factorization or solve made no progress in %lld polls (-mat_sparsegpu_lu_spins) and gave up",
+          analysis_->spins);
+}
+
 /// Waits for the report.
 PetscErrorCode DeviceEngine::Hear(Stream stream)
 {
@@ -251,7 +269,8 @@ PetscErrorCode DeviceEngine::Hear(Stream stream)
   SparseGPUCallCUDA(cudaMemcpyAsync(heard_, report_.data(), sizeof(DeviceReport), cudaMemcpyDeviceToHost,
                                     static_cast<cudaStream_t>(stream)));
   PetscCall(DeviceSynchronize(stream));
-  PetscCheck(!heard_->stuck, PETSC_COMM_SELF, PETSC_ERR_GPU, "A front has waited in vain for those that it depends on");
+  if (heard_->stuck) *stuck_ = 1;
+  PetscCall(CheckStuck());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -262,6 +281,7 @@ PetscErrorCode DeviceEngine::Numeric(const Scalar *a, const LuPolicy &policy, Lu
   Stream            stream;
 
   PetscFunctionBegin;
+  PetscCall(CheckStuck());
   PetscCall(DeviceStream(&stream));
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
   if (values_.size() != static_cast<size_t>(plan.values)) {
@@ -286,7 +306,8 @@ PetscErrorCode DeviceEngine::Numeric(const Scalar *a, const LuPolicy &policy, Lu
   if (A.tree.Fronts() > 0)
     SparseGPUCallCUDA(
         cudaMemcpyAsync(pending_.data(), children_.data(), children_.bytes(), cudaMemcpyDeviceToDevice, s));
-  const LuWorkspace work{values_.data(), work_.data(), local_row_.data(), pending_.data(), report_.data(), SPINS};
+  const LuWorkspace work{values_.data(),  work_.data(),   local_row_.data(),
+                         pending_.data(), report_.data(), Spins(A.spins)};
   for (PetscInt c = 0; c < SMALL_CLASSES && c < plan.Steps(); c++)
     PetscCall(SmallFronts_CUDA(Fronts(), SMALL_FRONTS[c], list_.data() + plan.step_begin[c],
                                plan.step_begin[c + 1] - plan.step_begin[c], static_cast<int>(c), work, stream));
@@ -324,9 +345,11 @@ PetscErrorCode DeviceEngine::ApplyTo(const Scalar *b, const Scalar *before, Scal
       Fronts(),
       SolveLists{list_.data(), small, forward_.data(), backward_.data(), static_cast<PetscInt>(forward_.size()),
                  static_cast<PetscInt>(backward_.size())},
-      transpose, LuSolution{values_.data(), local_row_.data(), w, y, parts, unknowns, report_.data(), SPINS}, stream));
+      transpose, LuSolution{values_.data(), local_row_.data(), w, y, parts, unknowns, report_.data(), Spins(A.spins)},
+      stream));
   PetscCall(GiveOut_CUDA(n, (transpose ? row_order_ : column_order_).data(),
-                         (transpose ? row_scale_ : column_scale_).data(), unknowns, before, x, stream));
+                         (transpose ? row_scale_ : column_scale_).data(), unknowns, before, x, report_.data(), stuck_,
+                         stream));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PetscLogGpuFlops(2.0 * static_cast<PetscLogDouble>(A.plan.values)));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -336,6 +359,7 @@ PetscErrorCode DeviceEngine::Apply(PetscInt count, const Scalar *b, PetscInt ldb
                                    bool transpose)
 {
   PetscFunctionBegin;
+  PetscCall(CheckStuck());
   for (PetscInt c = 0; c < count; c++)
     PetscCall(ApplyTo(b + static_cast<size_t>(c) * ldb, nullptr, x + static_cast<size_t>(c) * ldx, transpose));
   PetscFunctionReturn(PETSC_SUCCESS);

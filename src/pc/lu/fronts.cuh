@@ -114,12 +114,14 @@ __device__ __forceinline__ int ChoosePivot(PetscReal magnitude, int lane, int co
   return best == 0 || own >= exchange * most ? 0 : best;
 }
 
-/// Polls until the value is there, `spins` times at most.
-__device__ __forceinline__ Scalar Await(const Scalar *p, long long spins, DeviceReport *report)
+/// Polls until the value is there; see Patience.
+__device__ __forceinline__ Scalar Await(const Scalar *p, unsigned spins, const unsigned long long *ticket,
+                                        DeviceReport *report)
 {
-  Scalar v = poll(p);
-  for (long long left = spins; IsMissing(v); v = poll(p)) {
-    if (--left < 0) {
+  Scalar   v = poll(p);
+  Patience patience;
+  for (; IsMissing(v); v = poll(p)) {
+    if (patience.Ends(spins, ticket, &report->stuck)) {
       report->stuck = 1;
       return GivenUp();
     }

@@ -89,9 +89,16 @@ PetscErrorCode ReadOptions(Mat F, Mat A)
   const char  *prefix  = ((PetscObject)F)->prefix ? ((PetscObject)F)->prefix : ((PetscObject)A)->prefix;
   PetscOptions db      = ((PetscObject)A)->options;
   char         name[64];
+  PetscInt     spins;
   PetscBool    set, known = PETSC_FALSE;
 
   PetscFunctionBegin;
+  PetscCall(PetscOptionsGetInt(db, prefix, "-mat_sparsegpu_lu_spins", &spins, &set));
+  if (set) {
+    PetscCheck(spins > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "-mat_sparsegpu_lu_spins %" PetscInt_FMT " must be positive", spins);
+    options->spins = spins;
+  }
   PetscCall(PetscOptionsGetInt(db, prefix, "-mat_sparsegpu_lu_refine", &options->refine, &set));
   PetscCheck(options->refine >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-mat_sparsegpu_lu_refine %" PetscInt_FMT " must not be negative", options->refine);

@@ -67,7 +67,7 @@ void FindPostorder(const FrontTree &tree, FrontPlan *plan)
   std::iota(plan->step_begin.begin(), plan->step_begin.end(), 0);
 }
 
-void FindDeviceSteps(const FrontTree &tree, FrontPlan *plan)
+void FindDeviceSteps(const FrontTree &tree, PetscInt largest_small, FrontPlan *plan)
 {
   const PetscInt        fronts = tree.Fronts();
   std::vector<PetscInt> step(fronts, 0), height(fronts, 0); // heights of small fronts among them
@@ -75,9 +75,10 @@ void FindDeviceSteps(const FrontTree &tree, FrontPlan *plan)
   plan->step_begin.assign(SMALL_CLASSES + 1, 0);
   for (PetscInt f = 0; f < fronts; f++) {
     const PetscInt rows = tree.Pivots(f) + tree.Others(f), parent = tree.parent[f];
-    const PetscInt size =
+    const PetscInt fits =
         static_cast<PetscInt>(std::lower_bound(SMALL_FRONTS, SMALL_FRONTS + SMALL_CLASSES, rows) - SMALL_FRONTS);
-    step[f] = std::max(step[f], size);
+    const PetscInt size = fits < SMALL_CLASSES && SMALL_FRONTS[fits] <= largest_small ? fits : SMALL_CLASSES;
+    step[f]             = std::max(step[f], size);
     if (parent >= 0) {
       step[parent]   = std::max(step[parent], step[f] < SMALL_CLASSES ? step[f] : step[f] + 1);
       height[parent] = std::max(height[parent], height[f] + 1);
@@ -94,7 +95,7 @@ void FindDeviceSteps(const FrontTree &tree, FrontPlan *plan)
   });
 }
 
-void Plan(const FrontTree &tree, Steps steps, FrontPlan *plan)
+void Plan(const FrontTree &tree, Steps steps, PetscInt largest_small, FrontPlan *plan)
 {
   const PetscInt                     fronts = tree.Fronts();
   std::vector<std::vector<PetscInt>> children(fronts);
@@ -104,7 +105,7 @@ void Plan(const FrontTree &tree, Steps steps, FrontPlan *plan)
   if (steps == Steps::Postorder)
     FindPostorder(tree, plan);
   else
-    FindDeviceSteps(tree, plan);
+    FindDeviceSteps(tree, largest_small, plan);
   plan->lower.resize(fronts);
   plan->upper.resize(fronts);
   plan->update.resize(fronts);
@@ -209,10 +210,10 @@ PetscErrorCode SymmetricPatternOf(const CsrView &A, const std::vector<PetscInt> 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PlanFronts(const FrontTree &tree, Steps steps, FrontPlan *plan)
+PetscErrorCode PlanFronts(const FrontTree &tree, Steps steps, PetscInt largest_small, FrontPlan *plan)
 {
   PetscFunctionBegin;
-  PetscCallCXX(Plan(tree, steps, plan));
+  PetscCallCXX(Plan(tree, steps, largest_small, plan));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -14,7 +14,8 @@
 namespace sparsegpu
 {
 
-/// Fronts of at most so many rows are small: a thread block of a device keeps one in its shared memory.
+/// Fronts of at most so many rows are small: a thread block of a device keeps one in its shared memory, if that
+/// suffices.
 constexpr PetscInt SMALL_FRONTS[] = {32, 64, 96};
 constexpr PetscInt SMALL_CLASSES  = 3;
 constexpr PetscInt LARGEST_SMALL  = SMALL_FRONTS[SMALL_CLASSES - 1];
@@ -43,8 +44,8 @@ struct FrontPlan {
 PetscErrorCode SymmetricPatternOf(const CsrView &A, const std::vector<PetscInt> &row_place,
                                   const std::vector<PetscInt> &column_place, SymmetricPattern *pattern);
 
-/// Offsets of all that the fronts keep. O(rows of the fronts).
-PetscErrorCode PlanFronts(const FrontTree &tree, Steps steps, FrontPlan *plan);
+/// Offsets of all that the fronts keep. Fronts of more than `largest_small` rows are large. O(rows of the fronts).
+PetscErrorCode PlanFronts(const FrontTree &tree, Steps steps, PetscInt largest_small, FrontPlan *plan);
 
 /// place [A.nonzeros]: where in `values` each entry of A goes, if row i is eliminated row_place[i]-th and column j
 /// column_place[j]-th. `symmetric`: entries of the lower triangle (of the permuted matrix) go nowhere, -1, and those

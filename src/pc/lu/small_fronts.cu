@@ -1,5 +1,6 @@
 /// Fronts that fit the shared memory of a thread block, from A's entries and the children's updates to the factors and
 /// the update, without a barrier between fronts: each waits for its children, and the list has them before it.
+#include "device/limits.hpp"
 #include "pc/lu/fronts.cuh"
 #include "petsc/compat.hpp"
 
@@ -134,8 +135,9 @@ template <int THREADS, int TI> static __global__ void __launch_bounds__(THREADS)
       claimed = atomicAdd(W.report->ticket + launch, 1ull);
       if (claimed < static_cast<unsigned long long>(count)) {
         const int *pending = W.pending + list[claimed];
-        for (long long left = W.spins; poll(pending) > 0;) {
-          if (--left < 0) {
+        Patience   patience;
+        while (poll(pending) > 0) {
+          if (patience.Ends(W.spins, W.report->ticket + launch, &W.report->stuck)) {
             W.report->stuck = 1;
             break;
           }
@@ -165,24 +167,35 @@ template <int THREADS, int TI> static __global__ void __launch_bounds__(THREADS)
   if (threadIdx.x == 0) tally.Tell(W.report);
 }
 
+static size_t FrontBytes(PetscInt size)
+{
+  return static_cast<size_t>(size) * (size | 1) * sizeof(Scalar);
+}
+
 template <int THREADS, int TI> static PetscErrorCode Launch(const FrontsView &fronts, PetscInt size,
                                                             const PetscInt *list, PetscInt count, int launch,
                                                             const LuWorkspace &work, cudaStream_t stream)
 {
-  const int    bytes = static_cast<int>(static_cast<size_t>(size) * (size | 1) * sizeof(Scalar));
-  PetscInt     multiprocessors;
-  const char  *name;
-  size_t       l2;
-  int          resident;
-  static auto *kernel = small_fronts_kernel<THREADS, TI>;
+  static auto *const kernel = small_fronts_kernel<THREADS, TI>;
+  PetscInt           resident;
 
   PetscFunctionBegin;
-  PetscCall(DeviceFacts(&name, &multiprocessors, &l2));
-  SparseGPUCallCUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-  SparseGPUCallCUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, THREADS, bytes));
-  const PetscInt blocks = PetscMin(count, multiprocessors * PetscMax(resident, 1));
-  kernel<<<static_cast<unsigned>(blocks), THREADS, bytes, stream>>>(fronts, list, count, launch, work);
+  PetscCall(ResidentBlocks(reinterpret_cast<const void *>(kernel), THREADS, FrontBytes(size), &resident));
+  const PetscInt blocks = PetscMin(count, PetscMax(resident, 1));
+  kernel<<<static_cast<unsigned>(blocks), THREADS, FrontBytes(size), stream>>>(fronts, list, count, launch, work);
   SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode LargestSmallFront_CUDA(PetscInt *rows)
+{
+  size_t most;
+
+  PetscFunctionBegin;
+  *rows = 0;
+  PetscCall(SharedMemoryFor(reinterpret_cast<const void *>(small_fronts_kernel<256, 16>), &most)); // as of the others
+  for (const PetscInt size : SMALL_FRONTS)
+    if (FrontBytes(size) <= most) *rows = size;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,6 +1,7 @@
 /// Solves with the factors without any barrier between fronts: every unknown, and every part that a front leaves to its
 /// parent, is its own flag (see poll.cuh). Warps take small fronts by ticket, blocks take tiles of large ones, in an
 /// order in which the oldest can always go on. Bitwise reproducible.
+#include "device/limits.hpp"
 #include "pc/lu/fronts.cuh"
 #include "petsc/compat.hpp"
 
@@ -45,13 +46,13 @@ static __device__ __forceinline__ unsigned long long TakeTicket(unsigned long lo
 /// Row a of a front before its own elimination: its right-hand side, if it is a pivot's, and what the children leave.
 /// Without `transpose` rows have changed places within their tiles.
 template <bool transpose> static __device__ Scalar Gather(const FrontsView &V, PetscInt first, PetscCount row_begin,
-                                                          PetscInt p, PetscInt a, const LuSolution &W)
+                                                          PetscInt p, PetscInt a, int launch, const LuSolution &W)
 {
   const PetscInt   from   = a < p && !transpose ? W.local_row[first + a] : a;
   const PetscCount number = first + row_begin + from;
   Scalar           v      = a < p ? W.b[first + from] : Scalar(0);
   for (PetscInt s = V.source_begin[number]; s < V.source_begin[number + 1]; s++)
-    v += Await(W.parts + V.source[s], W.spins, W.report);
+    v += Await(W.parts + V.source[s], W.spins, W.report->ticket + launch, W.report);
   return v;
 }
 
@@ -72,7 +73,7 @@ template <bool transpose> static __global__ void __launch_bounds__(THREADS)
     for (int q = 0; q < ROWS; q++) {
       const int a = lane + 32 * q;
       inverse[q]  = transpose && a < p ? Inverse(F.Pivot(a)) : Scalar(1);
-      v[q]        = a < m ? Gather<transpose>(V, first, row_begin, p, a, W) : Scalar(0);
+      v[q]        = a < m ? Gather<transpose>(V, first, row_begin, p, a, launch, W) : Scalar(0);
     }
     __syncwarp();
     for (int k0 = 0; k0 < p; k0 += AHEAD) {
@@ -131,7 +132,9 @@ template <bool transpose> static __global__ void __launch_bounds__(THREADS)
     for (int q = 0; q < ROWS; q++) { // pivots' unknowns so far, and the others', as lanes have them
       const int a = lane + 32 * q;
       inverse[q]  = !transpose && a < p ? Inverse(F.Pivot(a)) : Scalar(1);
-      v[q]        = a < p ? W.y[first + a] : a < m ? Await(W.x + row[a - p], W.spins, W.report) : Scalar(0);
+      v[q]        = a < p   ? W.y[first + a]
+                    : a < m ? Await(W.x + row[a - p], W.spins, W.report->ticket + launch, W.report)
+                            : Scalar(0);
     }
     __syncwarp();
     for (int k0 = (m - 1) / AHEAD * AHEAD; k0 >= 0; k0 -= AHEAD) {
@@ -211,7 +214,7 @@ template <bool transpose> static __global__ void __launch_bounds__(THREADS)
         for (int k = 0; k < LU_TILE; k++) triangle[k] = active && k < lane ? F.Forward(i, begin + k) : Scalar(0);
         if (transpose && active) inverse = Inverse(F.Pivot(i));
       }
-      if (active) v = Gather<transpose>(V, first, row_begin, p, i, W);
+      if (active) v = Gather<transpose>(V, first, row_begin, p, i, launch, W);
       __syncwarp();
     }
     for (PetscInt tile = 0; tile < before; tile++) {
@@ -219,7 +222,8 @@ template <bool transpose> static __global__ void __launch_bounds__(THREADS)
       Scalar         entry[SHARE], x(0);
 #pragma unroll
       for (int u = 0; u < SHARE; u++) entry[u] = active && k0 + u < p ? F.Forward(i, k0 + u) : Scalar(0);
-      if (lane < SHARE && k0 + lane < p) x = Await(W.y + first + k0 + lane, W.spins, W.report);
+      if (lane < SHARE && k0 + lane < p)
+        x = Await(W.y + first + k0 + lane, W.spins, W.report->ticket + launch, W.report);
       __syncwarp();
 #pragma unroll
       for (int u = 0; u < SHARE; u++) sum = sum + entry[u] * shuffle(x, u);
@@ -273,7 +277,8 @@ template <bool transpose> static __global__ void __launch_bounds__(THREADS)
       Scalar entry[SHARE], x(0);
 #pragma unroll
       for (int u = 0; u < SHARE; u++) entry[u] = active && k0 + u < m ? F.Backward(i, k0 + u) : Scalar(0);
-      if (lane < SHARE && k0 + lane < m) x = Await(W.x + row[k0 + lane - p], W.spins, W.report);
+      if (lane < SHARE && k0 + lane < m)
+        x = Await(W.x + row[k0 + lane - p], W.spins, W.report->ticket + launch, W.report);
       __syncwarp();
 #pragma unroll
       for (int u = 0; u < SHARE; u++) sum = sum + entry[u] * shuffle(x, u);
@@ -285,7 +290,7 @@ template <bool transpose> static __global__ void __launch_bounds__(THREADS)
       for (int u = 0; u < SHARE; u++) entry[u] = k0 + u < p ? F.Backward(i, k0 + u) : Scalar(0);
       if (lane < SHARE && k0 + lane < p) {
         const PetscInt k = k0 + lane;
-        x                = Await(W.x + first + (transpose ? W.local_row[first + k] : k), W.spins, W.report);
+        x = Await(W.x + first + (transpose ? W.local_row[first + k] : k), W.spins, W.report->ticket + launch, W.report);
       }
       __syncwarp();
 #pragma unroll
@@ -309,15 +314,11 @@ template <bool transpose> static __global__ void __launch_bounds__(THREADS)
 /// As many blocks as run at a time, or as there is work for.
 template <class Kernel> static PetscErrorCode Blocks(Kernel *kernel, PetscInt wanted, unsigned *blocks)
 {
-  PetscInt    multiprocessors;
-  const char *name;
-  size_t      l2;
-  int         resident;
+  PetscInt resident;
 
   PetscFunctionBegin;
-  PetscCall(DeviceFacts(&name, &multiprocessors, &l2));
-  SparseGPUCallCUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, THREADS, 0));
-  *blocks = static_cast<unsigned>(PetscMax(1, PetscMin(wanted, multiprocessors * PetscMax(resident, 1))));
+  PetscCall(ResidentBlocks(reinterpret_cast<const void *>(kernel), THREADS, 0, &resident));
+  *blocks = static_cast<unsigned>(PetscMax(1, PetscMin(wanted, resident)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

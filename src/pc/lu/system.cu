@@ -112,14 +112,16 @@ static __global__ void begin_solve_kernel(PetscInt rows, const PetscInt *from, c
   const PetscCount k = static_cast<PetscCount>(blockIdx.x) * THREADS + threadIdx.x;
   if (k < rows) w[k] = Scalar(scale[from[k]]) * b[from[k]];
   if (k < flags) flag[k] = NotYet();
-  if (k == 0)
-    for (unsigned long long &ticket : report->ticket) ticket = 0;
+  if (k > 0) return;
+  for (unsigned long long &ticket : report->ticket) ticket = 0;
+  report->stuck = 0;
 }
 static __global__ void give_out_kernel(PetscInt rows, const PetscInt *to, const PetscReal *scale, const Scalar *w,
-                                       const Scalar *before, Scalar *x)
+                                       const Scalar *before, Scalar *x, const DeviceReport *report, int *stuck)
 {
   const PetscCount k = static_cast<PetscCount>(blockIdx.x) * THREADS + threadIdx.x;
   if (k >= rows) return;
+  if (k == 0 && report->stuck) *static_cast<volatile int *>(stuck) = 1;
   const Scalar v = Scalar(scale[to[k]]) * w[k];
   x[to[k]]       = before ? before[to[k]] + v : v;
 }
@@ -231,10 +233,10 @@ PetscErrorCode BeginSolve_CUDA(PetscInt rows, const PetscInt *from, const PetscR
 }
 
 PetscErrorCode GiveOut_CUDA(PetscInt rows, const PetscInt *to, const PetscReal *scale, const Scalar *w,
-                            const Scalar *before, Scalar *x, Stream stream)
+                            const Scalar *before, Scalar *x, const DeviceReport *report, int *stuck, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(LaunchOver<give_out_kernel>(rows, stream, rows, to, scale, w, before, x));
+  PetscCall(LaunchOver<give_out_kernel>(rows, stream, rows, to, scale, w, before, x, report, stuck));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

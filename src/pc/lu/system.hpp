@@ -28,12 +28,13 @@ PetscErrorCode PlaceValues_CUDA(const SystemView &A, const PetscReal *row_scale,
                                 const PetscCount *place, const PetscCount *mirror, bool hermitian, Scalar *values,
                                 Stream stream);
 /// w[k] = scale[from[k]] * b[from[k]]; flag [flags], what a solve will publish, is not there yet. Tickets begin
-/// anew.
+/// anew, and nobody is stuck.
 PetscErrorCode BeginSolve_CUDA(PetscInt rows, const PetscInt *from, const PetscReal *scale, const Scalar *b, Scalar *w,
                                PetscCount flags, Scalar *flag, DeviceReport *report, Stream stream);
-/// x[to[k]] = scale[to[k]] * w[k], added to before[to[k]] unless that is null.
+/// x[to[k]] = scale[to[k]] * w[k], added to before[to[k]] unless that is null. *stuck, in pinned memory: set if the
+/// report says so.
 PetscErrorCode GiveOut_CUDA(PetscInt rows, const PetscInt *to, const PetscReal *scale, const Scalar *w,
-                            const Scalar *before, Scalar *x, Stream stream);
+                            const Scalar *before, Scalar *x, const DeviceReport *report, int *stuck, Stream stream);
 /// r = b - A x; its maximum norm, those of x and b, and what is not finite, to the report.
 PetscErrorCode Residual_CUDA(const SystemView &A, const Scalar *b, const Scalar *x, Scalar *r, DeviceReport *report,
                              Stream stream);

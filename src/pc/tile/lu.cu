@@ -1,5 +1,6 @@
 #include <climits>
 #include "device/cuda_check.hpp"
+#include "device/limits.hpp"
 #include "pc/tile/blocked.cuh"
 #include "pc/tile/solve.cuh"
 #include "petsc/compat.hpp"
@@ -83,24 +84,12 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT)
   }
 }
 
-/// Shared memory that a thread block may ask for.
-static PetscErrorCode SharedLimit(size_t *bytes)
-{
-  int device, limit;
-
-  PetscFunctionBegin;
-  SparseGPUCallCUDA(cudaGetDevice(&device));
-  SparseGPUCallCUDA(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  *bytes = static_cast<size_t>(limit);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode TileLargest_CUDA(PetscInt *largest)
 {
   size_t limit;
 
   PetscFunctionBegin;
-  PetscCall(SharedLimit(&limit));
+  PetscCall(SharedMemoryFor(reinterpret_cast<const void *>(tile_factor_kernel<Word32>), &limit)); // as of Word64
   for (*largest = 0; FactorBytes(*largest + 1) <= limit;) ++*largest;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -123,8 +112,8 @@ static PetscErrorCode LaunchBlocked(const TileLayout &A, const TileLULayout &F, 
   size_t     limit;
 
   PetscFunctionBegin;
-  PetscCall(SharedLimit(&limit));
-  *done = bytes + sizeof(PanelShared<PANEL>) <= limit;
+  PetscCall(SharedMemoryFor(reinterpret_cast<const void *>(kernel), &limit));
+  *done = bytes <= limit;
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   SparseGPUCallCUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
   kernel<<<Blocks(c), THREADS, bytes, stream>>>(A, F, c.begin, c.end, c.size, zero);

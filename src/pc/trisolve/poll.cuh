@@ -106,6 +106,38 @@ __device__ __forceinline__ void publish_near(Scalar *p, const Scalar &v)
   *static_cast<volatile Scalar *>(p) = Published(v);
 }
 #endif
+/// How long a thread waits for a value: `spins` polls, and as many again as long as others get on meanwhile. So it is
+/// the grid that must stand still, on a GPU that is shared with others, too, before anyone gives up. That costs
+/// nothing before a thread has polled so often.
+struct Patience {
+  unsigned polls = 0; ///< since the thread itself has got on
+  unsigned seen  = 0; ///< of the progress
+
+  /// One more poll in vain; past the limit?
+  __device__ __forceinline__ bool Tried(unsigned spins) { return ++polls > spins; }
+  /// Past the limit: is it to be the end? `progress` counts ends of tasks, as their tickets do: who ends one takes
+  /// another. Once anyone has given up, nobody waits for progress.
+  template <class Count, class Flag> __device__ __forceinline__ bool Over(const Count *progress, const Flag *stuck)
+  {
+    const unsigned now  = static_cast<unsigned>(*static_cast<const volatile Count *>(progress));
+    const bool     over = now == seen || *static_cast<const volatile Flag *>(stuck);
+    polls               = 0;
+    seen                = now;
+    return over;
+  }
+  template <class Count, class Flag>
+  __device__ __forceinline__ bool Ends(unsigned spins, const Count *progress, const Flag *stuck)
+  {
+    return Tried(spins) && Over(progress, stuck);
+  }
+};
+/// -mat_sparsegpu_trisolve_spins as kernels count.
+inline unsigned Spins(long long spins)
+{
+  constexpr long long MOST = 1ll << 31;
+  return static_cast<unsigned>(spins < MOST ? spins : MOST);
+}
+
 /// What a solve that gave up leaves: a NaN, but not the flag, so that nobody else waits.
 __device__ __forceinline__ Scalar GivenUp()
 {

@@ -89,7 +89,7 @@ struct Tile {
 /// so that an early entry that comes late holds up none of the others, and its own piece for a moment only.
 template <bool LONG>
 static __global__ void __launch_bounds__(TILE, LONG ? 2 : 4) // many tiles at a time: chains are long
-    level_kernel(SystemView S, int *level, LevelReport *report, int *stuck, long long spins)
+    level_kernel(SystemView S, int *level, LevelReport *report, int *stuck, unsigned spins)
 {
   constexpr int       BATCH = 4;
   __shared__ int      near[TILE];
@@ -113,7 +113,7 @@ static __global__ void __launch_bounds__(TILE, LONG ? 2 : 4) // many tiles at a 
   const bool     alone = !LONG || p.length <= ALONE;
   PetscInt       e     = 0, dep[BATCH]; // -1: its level is known
   int            mine = 0, turn = 0;
-  long long      polls = 0;
+  Patience       patience;
 
   const auto load = [&]() {
 #pragma unroll
@@ -134,12 +134,12 @@ static __global__ void __launch_bounds__(TILE, LONG ? 2 : 4) // many tiles at a 
       }
       if (ready) {
         e += BATCH;
-        polls = 0;
+        patience.polls = 0;
         if (e < p.length)
           load();
         else
           done = true;
-      } else if (++polls > spins) {
+      } else if (patience.Ends(spins, &report->ended, stuck)) {
         *static_cast<volatile int *>(stuck) = 1;
         done                                = true;
       }
@@ -166,18 +166,21 @@ static __global__ void __launch_bounds__(TILE, LONG ? 2 : 4) // many tiles at a 
     }
     for (int step = 16; step > 0; step /= 2) least = max(least, __shfl_xor_sync(ALL, least, step));
     if (lane == turn) {
-      e     = at;
-      mine  = max(mine, least);
-      polls = moved ? 0 : polls + 1;
-      done  = at >= c.length || polls > spins;
-      if (polls > spins) *static_cast<volatile int *>(stuck) = 1;
+      e    = at;
+      mine = max(mine, least);
+      if (moved) patience.polls = 0;
+      const bool over = !moved && patience.Ends(spins, &report->ended, stuck);
+      done            = at >= c.length || over;
+      if (over) *static_cast<volatile int *>(stuck) = 1;
       if (done) tile.Tell(threadIdx.x, mine);
     }
     if (__shfl_sync(ALL, done, turn)) longs &= ~(1u << turn);
     turn = (turn + 1) % 32;
   }
   for (int step = 16; step > 0; step /= 2) mine = max(mine, __shfl_xor_sync(ALL, mine, step));
-  if (lane == 0) atomicMax(upper ? &report->upper : &report->lower, mine);
+  if (lane > 0) return;
+  atomicMax(upper ? &report->upper : &report->lower, mine);
+  atomicAdd(&report->ended, 1u);
 }
 
 PetscErrorCode Schedule::Build(const FactorView &F, long long spins, int *stuck, DeviceMemory *scratch, Stream stream)
@@ -190,7 +193,7 @@ PetscErrorCode Schedule::Build(const FactorView &F, long long spins, int *stuck,
     PetscFunctionBegin;
     levels = level_.data();
     kernel<<<Blocks(view.lower, TILE) + Blocks(view.pieces - view.lower, TILE), TILE, 0, s>>>(
-        view, levels, report_.data(), stuck, spins);
+        view, levels, report_.data(), stuck, Spins(spins));
     SparseGPUCallCUDA(cudaPeekAtLastError());
     PetscCall(DeviceCopyOut(&report, report_.data(), sizeof(report), stream)); // a stuck search is known, too
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -29,6 +29,7 @@ PetscErrorCode CutGroups(const unsigned *sorted, PetscInt count, unsigned mask, 
 struct LevelReport {
   int      is_long, cut; ///< there are long rows; they must be cut first
   unsigned ticket;
+  unsigned ended;        ///< warps that have found all of their levels
   int      lower, upper; ///< the last levels
 };
 

@@ -87,7 +87,7 @@ __device__ __forceinline__ void SolveSlice(const SweepLayout &A, Lane l, Scalar 
   bool               lacks    = true;      // a value that is not near
   unsigned           gathered = 0;         // leaders of pieces that are complete
   Scalar             others   = Scalar(0); // those sums
-  long long          polls    = 0;
+  Patience           patience;
   Batch              batch, next;
   Scalar             v[BATCH];
   const auto         tell = [&]() { // at once: the shorter the way from here, the faster the solve
@@ -134,10 +134,10 @@ __device__ __forceinline__ void SolveSlice(const SweepLayout &A, Lane l, Scalar 
           next.Load(A, l.at + BATCH * l.lanes, l.lanes, l.end);
 #pragma unroll
           for (int q = 0; q < BATCH; q++) v[q] = batch.j[q] >= 0 ? NotYet() : Scalar(0);
-          lacks = true;
-          polls = 0;
+          lacks          = true;
+          patience.polls = 0;
         }
-      } else if (++polls > work.spins) {
+      } else if (patience.Ends(work.spins, work.ticket, work.stuck)) {
         *static_cast<volatile int *>(work.stuck) = 1;
         l.sum                                    = GivenUp(); // x tells, too
         l.finished                               = true;
@@ -225,6 +225,7 @@ PetscErrorCode Sweep::SetValues(const Scalar *values, Stream stream)
   const PetscCount entries = static_cast<PetscCount>(a_.size()), pieces = layout_.pieces;
 
   PetscFunctionBegin;
+  PetscCall(CheckStuck());
   if (pieces == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
   values_kernel<<<Blocks(entries > pieces ? entries : pieces), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
       entries, layout_.pieces, layout_, values);
@@ -274,7 +275,7 @@ PetscErrorCode Sweep::Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scala
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(unknowns_.Reserve(static_cast<size_t>(layout_.pieces) * sizeof(Scalar)));
-  const SweepWork work{static_cast<Scalar *>(unknowns_.data()), ticket_.data(), stuck(), options.spins};
+  const SweepWork work{static_cast<Scalar *>(unknowns_.data()), ticket_.data(), stuck(), Spins(options.spins)};
   const auto      launch = tile == 8 ? Launch<8> : tile == 4 ? Launch<4> : Launch<1>;
   PetscCall((*launch)(layout_, warps, b, x, work, stream));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -32,7 +32,7 @@ struct SweepWork {
   Scalar   *unknowns; ///< [pieces * right-hand sides of a launch]
   unsigned *ticket;   ///< [1]
   int      *stuck;    ///< [1] in pinned host memory: set by a solve that waited in vain
-  long long spins;
+  unsigned  spins;    ///< see Patience
 };
 
 /// All unknowns not yet there, the ticket 0; asynchronous.

@@ -33,8 +33,8 @@ template <int RHS> static __global__ void __launch_bounds__(SWEEP_THREADS)
     const Scalar     scale   = done ? Scalar(1) : A.scale[k];
     PetscInt         e       = 0, j[SIZE];
     Scalar           sum(0), a[SIZE], v[SIZE];
-    long long        polls = 0;
-    const auto       load  = [&]() {
+    Patience         patience;
+    const auto       load = [&]() {
 #pragma unroll
       for (int q = 0; q < SIZE; q++) {
         const PetscCount at = base + static_cast<PetscCount>((e + q) >> width) * lanes + ((e + q) & ((1 << width) - 1));
@@ -57,13 +57,13 @@ template <int RHS> static __global__ void __launch_bounds__(SWEEP_THREADS)
 #pragma unroll
         for (int q = 0; q < SIZE; q++)
           if (j[q] >= 0) sum = sum - a[q] * v[q];
-        finished = j[SIZE - 1] < 0; // entries come without gaps
-        polls    = 0;
+        finished       = j[SIZE - 1] < 0; // entries come without gaps
+        patience.polls = 0;
         if (!finished) {
           e += SIZE;
           load();
         }
-      } else if (++polls > work.spins) {
+      } else if (patience.Ends(work.spins, work.ticket, work.stuck)) {
         *static_cast<volatile int *>(work.stuck) = 1;
         sum                                      = GivenUp();
         finished                                 = true;
@@ -112,7 +112,7 @@ PetscErrorCode Sweep::SolveMany(PetscInt count, const Scalar *b, PetscInt ldb, S
     SparseGPUCallCUDA(cudaPeekAtLastError());
   }
   PetscCall(unknowns_.Reserve(static_cast<size_t>(layout_.pieces) * most * sizeof(Scalar)));
-  const SweepWork work{static_cast<Scalar *>(unknowns_.data()), ticket_.data(), stuck(), options.spins};
+  const SweepWork work{static_cast<Scalar *>(unknowns_.data()), ticket_.data(), stuck(), Spins(options.spins)};
   for (PetscInt c = 0; c < count; c += most) {
     const auto launch = most == 4 ? LaunchMany<4> : LaunchMany<16>;
     PetscCall((*launch)(layout_, slice_of_.data(), warps, PetscMin(count - c, most),

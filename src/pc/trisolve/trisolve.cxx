@@ -55,6 +55,7 @@ Trisolve::~Trisolve()
 PetscErrorCode Trisolve::AllocateStuck()
 {
   PetscFunctionBegin;
+  PetscCall(CheckStuck());
   if (!stuck_) PetscCall(DeviceAllocatePinned(sizeof(int), reinterpret_cast<void **>(&stuck_)));
   *stuck_ = 0;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -54,7 +54,7 @@ PetscErrorCode           ParseEngine(const char *name, Engine *engine);
 /// What a user may set; see the manual page of MATSOLVERSPARSEGPU.
 struct TrisolveOptions {
   Engine    engine  = Engine::Auto;
-  long long spins   = 1ll << 24; ///< a thread gives up after this many polls without progress
+  long long spins   = 1ll << 24; ///< a thread gives up after this many polls in which no task has ended
   PetscInt  warps   = 0;         ///< at work at a time; 0: as measured
   PetscInt  tile    = 0;         ///< warps that share a tile: 1, 4, 8; 0: by the rows of a level
   PetscInt  entries = 4;         ///< of a row per lane, before it gets more lanes
@@ -73,7 +73,7 @@ public:
   /// Looks at the pattern, whose arrays must outlive the solver. May wait. Errors: PETSC_ERR_MEM, naming the bytes
   /// asked for and free; PETSC_ERR_GPU for a pattern whose rows wait for each other.
   virtual PetscErrorCode Analyse(const FactorView &factors, Stream stream) = 0;
-  /// values [nonzeros], which must outlive the solver or the next call.
+  /// values [nonzeros], which must outlive the solver or the next call. Errors: as Solve()'s.
   virtual PetscErrorCode SetValues(const Scalar *values, Stream stream) = 0;
   /// count right-hand sides, ld entries apart; b and x do not overlap. Errors: PETSC_ERR_GPU if an
   /// earlier solve got stuck.

@@ -1,0 +1,286 @@
+static const char help[] = "One object, used on two streams in turn, computes what it computes on one.\n\n";
+
+#include "family.hpp"
+
+#if defined(PETSC_HAVE_CUDA) && PETSC_VERSION_GE(3, 24, 0)
+  #include <petscdevice.h>
+  #define TWO_STREAMS 1
+#endif
+
+using namespace testing;
+
+#if defined(TWO_STREAMS)
+namespace
+{
+/// Two contexts whose streams wait for nobody. PETSc's own is back when this ends.
+class Contexts
+{
+public:
+  Contexts() { PetscCallAbort(PETSC_COMM_SELF, Create()); }
+  Contexts(const Contexts &)            = delete;
+  Contexts &operator=(const Contexts &) = delete;
+  ~Contexts() { PetscCallAbort(PETSC_COMM_SELF, Destroy()); }
+
+  PetscErrorCode Use(int k) { return PetscDeviceContextSetCurrentContext(context_[k]); }
+  PetscErrorCode Synchronize()
+  {
+    PetscFunctionBeginUser;
+    for (PetscDeviceContext context : {before_, context_[0], context_[1]})
+      PetscCall(PetscDeviceContextSynchronize(context));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+private:
+  PetscErrorCode Create()
+  {
+    PetscFunctionBeginUser;
+    PetscCall(PetscDeviceContextGetCurrentContext(&before_));
+    for (PetscDeviceContext &context : context_) {
+      PetscCall(PetscDeviceContextCreate(&context));
+      PetscCall(PetscDeviceContextSetStreamType(context, PETSC_STREAM_NONBLOCKING));
+      PetscCall(PetscDeviceContextSetUp(context));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode Destroy()
+  {
+    PetscFunctionBeginUser;
+    PetscCall(Synchronize());
+    PetscCall(PetscDeviceContextSetCurrentContext(before_));
+    for (PetscDeviceContext &context : context_) PetscCall(PetscDeviceContextDestroy(&context));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscDeviceContext before_ = nullptr, context_[2] = {};
+};
+
+using Vectors = std::vector<Vec>;
+
+PetscErrorCode CreateVectors(PetscInt n, int count, bool filled, Vectors *vectors)
+{
+  PetscFunctionBeginUser;
+  for (int k = 0; k < count; k++) {
+    Vec v;
+    PetscCall(VecCreate(PETSC_COMM_SELF, &v));
+    PetscCall(VecSetSizes(v, n, n));
+    PetscCall(VecSetType(v, VECCUDA));
+    PetscCall(VecSet(v, std::numeric_limits<PetscReal>::quiet_NaN()));
+    if (filled) {
+      const PetscScalar *there;
+      PetscMemType       where;
+      PetscCall(SetVector(v, Input(n, 100 * (unsigned long long)k, Poison::None)));
+      PetscCall(VecGetArrayReadAndMemType(v, &there, &where)); // to the device
+      PetscCall(VecRestoreArrayReadAndMemType(v, &there));
+    }
+    vectors->push_back(v);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode DestroyVectors(Vectors *vectors)
+{
+  PetscFunctionBeginUser;
+  for (Vec &v : *vectors) PetscCall(VecDestroy(&v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// call(b, x) for many b on one stream after the other, without any wait, has the bits that it has alone.
+template <class Call> PetscErrorCode CheckInTurn(const std::string &what, PetscInt n, int count, Call call)
+{
+  Contexts contexts;
+  Vectors  b, x, expected;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateVectors(n, count, true, &b));
+  PetscCall(CreateVectors(n, count, false, &x));
+  PetscCall(CreateVectors(n, count, false, &expected));
+  for (int k = 0; k < count; k++) {
+    PetscCall(call(b[k], expected[k]));
+    PetscCall(contexts.Synchronize());
+  }
+  for (int k = 0; k < count; k++) {
+    PetscCall(contexts.Use(k % 2));
+    PetscCall(call(b[k], x[k]));
+  }
+  PetscCall(contexts.Synchronize());
+  for (int k = 0; k < count; k++) {
+    PetscBool same;
+    PetscCall(VecEqual(x[k], expected[k], &same));
+    PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: result %d of %d has other bits than alone", what.c_str(), k,
+               count);
+  }
+  PetscCall(DestroyVectors(&b));
+  PetscCall(DestroyVectors(&x));
+  PetscCall(DestroyVectors(&expected));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+constexpr PetscInt SIDE = 1000; ///< of a grid: a product takes long enough to meet the next one
+
+PetscErrorCode Products()
+{
+  PetscFunctionBeginUser;
+  for (const char *format : {"csr", "merge", "coo", "hyb", "sell"}) { // merge, coo: with scratch of their own
+    Mat A;
+    PetscCall(CreateMatrix(battery::Grid("grid", SIDE, SIDE, false), MATSPARSEGPU, format, &A));
+    PetscCall(CheckInTurn(format, SIDE * SIDE, 40, [A](Vec b, Vec x) { return MatMult(A, b, x); }));
+    PetscCall(CheckInTurn(std::string(format) + ", transposed", SIDE * SIDE, 40,
+                          [A](Vec b, Vec x) { return MatMultTranspose(A, b, x); }));
+    // new values: the conversion's writes meet the products of before
+    PetscCall(CheckInTurn(std::string(format) + ", scaled", SIDE * SIDE, 10, [A](Vec b, Vec x) {
+      PetscFunctionBeginUser;
+      PetscCall(MatScale(A, 2));
+      PetscCall(MatMult(A, b, x));
+      PetscCall(MatScale(A, 0.5));
+      PetscCall(MatMultAdd(A, b, x, x));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Solves(PetscInt side, const char options[], int count)
+{
+  const Options set(options);
+  Mat           A;
+  KSP           ksp;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateMatrix(battery::Grid("grid", side, side, false), MATSPARSEGPU, nullptr, &A));
+  PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(CheckInTurn(options, side * side, count, [ksp](Vec b, Vec x) { return KSPSolve(ksp, b, x); }));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Triangular()
+{
+  PetscFunctionBeginUser;
+  PetscCall(Solves(SIDE, "-ksp_type preonly -pc_type ilu -pc_factor_mat_solver_type sparsegpu", 40));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Direct()
+{
+  PetscFunctionBeginUser;
+  PetscCall(Solves(200, "-ksp_type preonly -pc_type lu -pc_factor_mat_solver_type sparsegpu", 40));
+  PetscCall(
+      Solves(200, "-ksp_type preonly -pc_type lu -pc_factor_mat_solver_type sparsegpu -mat_sparsegpu_lu_refine 0", 40));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Krylov()
+{
+  PetscFunctionBeginUser;
+  for (const char *solver : {"-ksp_type sparsegpugmres", "-ksp_type sparsegpujacobi"})
+    for (PetscInt side : {20, 500}) // one launch for many iterations, and launches for each
+      PetscCall(Solves(side, (std::string(solver) + " -pc_type jacobi -ksp_rtol 1e-3 -ksp_max_it 200").c_str(), 20));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// What one stream still reads is freed, and the memory used anew, on the other.
+PetscErrorCode Frees()
+{
+  const Problem p = battery::Grid("grid", SIDE, SIDE, false);
+  Contexts      contexts;
+  Vectors       b, x, expected;
+  Mat           A, B = nullptr;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateVectors(p.rows, 1, true, &b));
+  PetscCall(CreateVectors(p.rows, 1, false, &x));
+  PetscCall(CreateVectors(p.rows, 1, false, &expected));
+  PetscCall(CreateMatrix(p, MATSPARSEGPU, "sell", &A));
+  PetscCall(MatMult(A, b[0], expected[0]));
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
+  PetscCall(MatScale(B, -3));
+  PetscCall(MatDestroy(&A));
+  PetscCall(contexts.Synchronize());
+  for (int k = 0; k < 10; k++) {
+    Mat       C;
+    PetscBool same;
+    PetscCall(MatDuplicate(B, MAT_COPY_VALUES, &C));
+    PetscCall(MatScale(C, (PetscScalar)-1 / (PetscScalar)3)); // not quite the matrix of before
+    PetscCall(MatMult(C, b[0], expected[0]));
+    PetscCall(contexts.Synchronize());
+    PetscCall(contexts.Use(0));
+    for (int product = 0; product < 1000; product++) PetscCall(MatMult(C, b[0], x[0])); // tens of milliseconds
+    PetscCall(contexts.Use(1));
+    PetscCall(MatDestroy(&C)); // the products have not ended
+    PetscCall(MatDuplicate(B, MAT_COPY_VALUES, &C));
+    Vec y;
+    PetscCall(VecDuplicate(b[0], &y));
+    PetscCall(MatMult(C, b[0], y)); // other values, in the memory that is free now
+    PetscCall(contexts.Synchronize());
+    PetscCall(VecEqual(x[0], expected[0], &same));
+    PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Round %d: a product read memory that was freed", k);
+    PetscCall(VecDestroy(&y));
+    PetscCall(MatDestroy(&C));
+  }
+  PetscCall(MatDestroy(&B));
+  PetscCall(DestroyVectors(&b));
+  PetscCall(DestroyVectors(&x));
+  PetscCall(DestroyVectors(&expected));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A context may end before the objects that were used with it.
+PetscErrorCode Ended()
+{
+  Mat     A;
+  Vectors b, x;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateMatrix(battery::Grid("grid", SIDE, SIDE, false), MATSPARSEGPU, "merge", &A));
+  PetscCall(CreateVectors(SIDE * SIDE, 1, true, &b));
+  PetscCall(CreateVectors(SIDE * SIDE, 2, false, &x));
+  for (int k = 0; k < 20; k++) {
+    Contexts  contexts;
+    PetscBool same;
+    PetscCall(contexts.Use(k % 2));
+    PetscCall(MatMult(A, b[0], x[k % 2]));
+    PetscCall(contexts.Synchronize());
+    PetscCall(VecEqual(x[0], x[k % 2], &same));
+    PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Product %d has other bits than the first", k);
+  }
+  PetscCall(DestroyVectors(&b));
+  PetscCall(DestroyVectors(&x));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+template <PetscErrorCode (*test)()> static PetscErrorCode On()
+{
+  PetscBool device;
+
+  PetscFunctionBeginUser;
+  PetscCall(SparseGPUHasDevice(&device));
+  if (device)
+    PetscCall(test());
+  else
+    PetscCall(Skip("there is no GPU"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+  #define IF_TWO_STREAMS(test) On<test>
+#else
+static PetscErrorCode Missing()
+{
+  return Skip("PETSc has no CUDA, or is older than 3.24");
+}
+  #define IF_TWO_STREAMS(test) Missing
+#endif
+
+int main(int argc, char **argv)
+{
+  return Main(argc, argv, help,
+              {{"products", IF_TWO_STREAMS(Products)},
+               {"triangular", IF_TWO_STREAMS(Triangular)},
+               {"direct", IF_TWO_STREAMS(Direct)},
+               {"krylov", IF_TWO_STREAMS(Krylov)},
+               {"frees", IF_TWO_STREAMS(Frees)},
+               {"ended", IF_TWO_STREAMS(Ended)}});
+}
