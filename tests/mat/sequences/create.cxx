@@ -16,6 +16,23 @@ bool OnDevice(Draw &d)
   return !strcmp(vectors, "device") || (!strcmp(vectors, "mixed") && other);
 }
 
+PetscErrorCode LeftOut(const char name[], bool *out)
+{
+  char     *names[32];
+  PetscInt  n = 32;
+  PetscBool same;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetStringArray(nullptr, nullptr, "-without", names, &n, nullptr));
+  *out = false;
+  for (PetscInt k = 0; k < n; ++k) {
+    PetscCall(PetscStrcmp(names[k], name, &same));
+    *out |= same == PETSC_TRUE;
+    PetscCall(PetscFree(names[k]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode GetFacts(Mat plain, Facts *f)
 {
   const PetscInt *rows, *cols;
@@ -88,9 +105,9 @@ PetscErrorCode Create(const char type[], PetscInt m, PetscInt n, PetscInt block,
 
 Problem DrawProblem(Draw &d, PetscInt rows, PetscInt cols, PetscInt block)
 {
-  const PetscInt                     kind = block > 1 && d.OneIn(2) ? 5 : d.Below(5);
-  const bool                         full = d.OneIn(2); // mantissas
-  const unsigned long long           seed = d.Next() >> 8;
+  const PetscInt                     kind    = block > 1 && d.OneIn(2) ? 5 : d.Below(5);
+  const bool                         full    = d.OneIn(2); // mantissas
+  const unsigned long long           seed    = d.Next() >> 8;
   static const char *const           names[] = {"stencil", "bands", "random", "dense row", "empty rows", "blocks"};
   std::vector<std::vector<PetscInt>> columns((size_t)rows);
   const PetscInt                     nx = 2 + d.Below(rows / 3 + 1), dense = d.Below(rows), width = 1 + d.Below(6);

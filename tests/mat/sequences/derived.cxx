@@ -49,7 +49,8 @@ std::vector<PetscInt> OtherColumns(const Facts &f, Draw &d, const std::vector<Pe
 {
   const auto length = [&f](PetscInt row, const std::vector<PetscInt> &in) {
     const std::vector<PetscInt> &r = f.row[(size_t)row];
-    return std::count_if(in.begin(), in.end(), [&r](PetscInt j) { return std::find(r.begin(), r.end(), j) != r.end(); });
+    return std::count_if(in.begin(), in.end(),
+                         [&r](PetscInt j) { return std::find(r.begin(), r.end(), j) != r.end(); });
   };
   for (int attempt = 0; attempt < 4; ++attempt) {
     const PetscInt        turn  = 1 + d.Below(f.p.cols - 1);
@@ -108,6 +109,17 @@ PetscErrorCode SubMatrices(Side &s, const Facts &f, Draw d, std::string *words)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// In parallel PETSc adds the parts of A^T B and P^T A P in the order of their arrival. An entry is a sum of at most as
+/// many terms as MAIN has entries, each at most its largest times 6^2, as DrawProblem()'s values are smaller than 6.
+PetscReal OrderOfArrival(const Facts &f, MatProductType type)
+{
+  PetscReal largest = 0, n = (PetscReal)f.p.entries.size();
+
+  if (f.size == 1 || type == MATPRODUCT_AB) return 0;
+  for (const Entry &e : f.p.entries) largest = std::max(largest, PetscAbsScalar(e.v));
+  return 2 * (n + 2) * PETSC_MACHINE_EPSILON * n * largest * 36;
+}
+
 /// A few columns; the rows (or columns) as MAIN's columns or rows lie.
 PetscErrorCode Product(Side &s, const Facts &f, Draw d, std::string *words)
 {
@@ -115,7 +127,7 @@ PetscErrorCode Product(Side &s, const Facts &f, Draw d, std::string *words)
   const PetscInt              kind    = d.Below(f.size == 1 ? 4 : 3); // PETSc has no A B^T of parallel matrices
   const MatProductType        type    = kind == 2 && !f.congruent ? MATPRODUCT_AB : types[kind];
   const char *const           other   = OtherType(s, d);
-  const PetscInt              few     = 2 + d.Below(6), local = f.rank == 0 ? few : 2, all = few + 2 * (f.size - 1);
+  const PetscInt              few = 2 + d.Below(6), local = f.rank == 0 ? few : 2, all = few + 2 * (f.size - 1);
   const bool                  at = type == MATPRODUCT_AtB, bt = type == MATPRODUCT_ABt;
   Mat                         B, C;
 
@@ -130,13 +142,18 @@ PetscErrorCode Product(Side &s, const Facts &f, Draw d, std::string *words)
   PetscCall(MatProductNumeric(C));
   PetscCall(MatDestroy(&B));
   PetscCall(Replace(s, PRODUCT, C));
+  s.product_error = OrderOfArrival(f, type);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ProductNumeric(Side &s, const Facts &, Draw, std::string *words)
+PetscErrorCode ProductNumeric(Side &s, const Facts &f, Draw, std::string *words)
 {
+  MatProductType type;
+
   PetscFunctionBeginUser;
-  *words = "MatProductNumeric again";
+  PetscCall(MatProductGetType(s.slot[PRODUCT], &type));
+  s.product_error = OrderOfArrival(f, type);
+  *words          = "MatProductNumeric again";
   PetscCall(MatProductNumeric(s.slot[PRODUCT]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -53,10 +53,10 @@ PetscErrorCode Duplicate(Side &s, const Facts &, Draw d, std::string *words)
 /// There and back. The type of the way there is MAIN's afterwards where the way back is in place.
 PetscErrorCode Convert(Side &s, const Facts &f, Draw d, std::string *words)
 {
-  const bool        baij  = d.OneIn(2) && (f.block == 1 || f.size == 1); // else PETSC_ERR_ARG_OUTOFRANGE of one rank
-  const char *const there = d.OneIn(2) ? MATAIJ : baij ? MATBAIJ : MATDENSE;
-  const bool               in_place = d.OneIn(2), back_in_place = d.OneIn(2);
-  Mat                      B;
+  const bool        baij     = d.OneIn(2) && (f.block == 1 || f.size == 1); // else PETSC_ERR_ARG_OUTOFRANGE of one rank
+  const char *const there    = d.OneIn(2) ? MATAIJ : baij ? MATBAIJ : MATDENSE;
+  const bool        in_place = d.OneIn(2), back_in_place = d.OneIn(2);
+  Mat               B;
 
   PetscFunctionBeginUser;
   *words = std::string("MatConvert to ") + there + (in_place ? " in place" : "") + " and back" +
@@ -232,7 +232,8 @@ PetscErrorCode GoOn(Side &s, const Facts &, Draw d, std::string *words)
   const int with = 1 + (int)d.Below(PRODUCT);
 
   PetscFunctionBeginUser;
-  if (!s.slot[with] || (with == SECOND && s.shared)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!s.slot[with] || (with == SECOND && s.shared) || (with == PRODUCT && s.product_error > 0))
+    PetscFunctionReturn(PETSC_SUCCESS);
   *words = std::string("go on with ") + Name(with);
   Exchange(s, (Slot)with);
   PetscCall(MatConvert(s.slot[MAIN], s.type.c_str(), MAT_INPLACE_MATRIX, &s.slot[MAIN]));

@@ -45,7 +45,10 @@ public:
     static const double powers[] = {0.5, 2, -1, -0.5, -2, 0.25, 4};
     return (PetscReal)powers[Below(7)];
   }
-  template <class T> const T &One(const std::vector<T> &of) { return of[(size_t)Below((PetscInt)of.size())]; }
+  template <class T> const T &One(const std::vector<T> &of)
+  {
+    return of[(size_t)Below((PetscInt)of.size())];
+  }
 
 private:
   unsigned long long state_;
@@ -70,16 +73,17 @@ inline const char *Name(int slot)
 /// One of the two worlds. Both go through the same values of all but `ours` and the matrices.
 struct Side {
   bool        ours;
-  std::string type;                   ///< of its matrices
-  Mat         slot[SLOTS]   = {};     ///< null where there is none
-  Mat        *serial        = nullptr; ///< the array whose first matrix is in slot SERIAL
-  IS          sub_rows      = nullptr, sub_cols = nullptr;
-  long        version       = 0;      ///< of MAIN's pattern and identity
+  std::string type;                  ///< of its matrices
+  Mat         slot[SLOTS] = {};      ///< null where there is none
+  Mat        *serial      = nullptr; ///< the array whose first matrix is in slot SERIAL
+  IS          sub_rows = nullptr, sub_cols = nullptr;
+  long        version       = 0;                        ///< of MAIN's pattern and identity
   long        link[SLOTS]   = {-1, -1, -1, -1, -1, -1}; ///< the version that the slot was made of
   long        stored        = -1; ///< the version that MatStoreValues() saw; -1: there was none, -2: unknown
   long        coo           = -1; ///< the version that MatSetPreallocationCOO() saw
   long        preallocated  = -1; ///< the version whose rows were preallocated exactly
   size_t      coo_entries   = 0;
+  PetscReal   product_error = 0;     ///< by which entries of PRODUCT may differ
   bool        coo_arrays    = false; ///< MAIN's arrays were made by MatSetPreallocationCOO()
   bool        shared        = false; ///< SECOND has MAIN's pattern arrays
 };
@@ -91,9 +95,9 @@ struct Facts {
   std::vector<PetscInt>              row_of, col_of; ///< [ranks + 1] first row and column of each rank
   PetscMPIInt                        rank, size;
   PetscInt                           block = 1;
-  bool                               congruent;      ///< square, rows and columns laid out alike
-  bool                               full_diagonal;  ///< congruent, and every diagonal entry is stored
-  bool                               tame;           ///< finite, neither huge nor large
+  bool                               congruent;     ///< square, rows and columns laid out alike
+  bool                               full_diagonal; ///< congruent, and every diagonal entry is stored
+  bool                               tame;          ///< finite, neither huge nor large
 
   PetscMPIInt Owner(PetscInt i) const
   {
@@ -143,7 +147,8 @@ inline const char *OtherType(const Side &s, Draw &d)
 }
 /// A vector that fits A's rows (or columns) with drawn values.
 PetscErrorCode DrawVector(Mat A, bool rows, bool powers, Draw &d, Vec *v);
-bool           OnDevice(Draw &d); ///< is the next array or vector to be a device's, by -vectors?
+PetscErrorCode LeftOut(const char name[], bool *out); ///< is the operation, or "solve", among those of -without?
+bool           OnDevice(Draw &d);                     ///< is the next array or vector to be a device's, by -vectors?
 
 // check.cxx
 /// Compares products, diagonal, rows and a solve, as drawn (`all`: everything but the solve), of the same slot of both

@@ -51,7 +51,8 @@ PetscErrorCode SetCoo(Side &s, Draw &d, std::string *words)
   std::vector<PetscScalar> v(s.coo_entries);
 
   PetscFunctionBeginUser;
-  *words += std::string("MatSetValuesCOO, ") + (add ? "ADD_VALUES" : "INSERT_VALUES") + (device ? ", on the device" : "");
+  *words +=
+      std::string("MatSetValuesCOO, ") + (add ? "ADD_VALUES" : "INSERT_VALUES") + (device ? ", on the device" : "");
   Draw own = d; // entries are the rank's own
   for (PetscScalar &value : v) value = own.Value();
   const testing::ScalarArray array(v, device);
@@ -118,11 +119,11 @@ struct Rows {
 
 PetscErrorCode Preallocate(Side &s, const Facts &f, Draw d, std::string *words)
 {
-  PetscInt                       how     = d.Below(f.block == 1 ? 4 : 3);
-  static const char *const       names[] = {"MatSeqAIJSetPreallocation or MatMPIAIJSetPreallocation",
-                                            "MatSeqAIJSetPreallocationCSR or MatMPIAIJSetPreallocationCSR",
-                                            "MatResetPreallocation", "MatXAIJSetPreallocation"};
-  const Mat                      A       = s.slot[MAIN];
+  PetscInt                 how     = d.Below(f.block == 1 ? 4 : 3);
+  static const char *const names[] = {"MatSeqAIJSetPreallocation or MatMPIAIJSetPreallocation",
+                                      "MatSeqAIJSetPreallocationCSR or MatMPIAIJSetPreallocationCSR",
+                                      "MatResetPreallocation", "MatXAIJSetPreallocation"};
+  const Mat                A       = s.slot[MAIN];
 
   PetscFunctionBeginUser;
   // PETSc overruns arrays that were made otherwise, and refuses parallel ones on some ranks only.
@@ -149,7 +150,7 @@ PetscErrorCode Preallocate(Side &s, const Facts &f, Draw d, std::string *words)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const char *const FLAGS[] = {"DIFFERENT", "SUBSET", "SAME", "UNKNOWN"};
+const char *const      FLAGS[]      = {"DIFFERENT", "SUBSET", "SAME", "UNKNOWN"};
 constexpr MatStructure STRUCTURES[] = {DIFFERENT_NONZERO_PATTERN, SUBSET_NONZERO_PATTERN, SAME_NONZERO_PATTERN,
                                        UNKNOWN_NONZERO_PATTERN};
 
@@ -178,7 +179,7 @@ PetscErrorCode Axpy(Side &s, const Facts &f, Draw d, std::string *words)
 {
   const PetscInt    flag   = d.Below(4);
   const PetscScalar factor = d.Power();
-  const bool        into   = d.OneIn(5), scaled = d.OneIn(3);
+  const bool        into = d.OneIn(5), scaled = d.OneIn(3);
   Mat               X;
 
   PetscFunctionBeginUser;
@@ -239,7 +240,7 @@ PetscErrorCode Recreate(Side &s, const Facts &f, Draw d, std::string *words)
 const std::vector<Operation> &PatternOperations()
 {
   static const std::vector<Operation> operations = {
-      {"coo", 6, true, Always, Coo},
+      {"coo", 8, true, Always, Coo},
       {"coo_values", 4, false, [](const Side &s, const Facts &) { return s.coo == s.version; }, CooValues},
       {"preallocate", 5, true, Always, Preallocate},
       {"axpy", 6, true, Always, Axpy},

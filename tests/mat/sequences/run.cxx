@@ -54,24 +54,6 @@ const Operation &DrawOperation(Draw &d)
   return *all[(size_t)d.Below((PetscInt)all.size())];
 }
 
-/// Is the operation among those that -without names?
-PetscErrorCode LeftOut(const Operation &o, bool *out)
-{
-  char      *names[32];
-  PetscInt   n = 32;
-  PetscBool  same;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscOptionsGetStringArray(nullptr, nullptr, "-without", names, &n, nullptr));
-  *out = false;
-  for (PetscInt k = 0; k < n; ++k) {
-    PetscCall(PetscStrcmp(names[k], o.name, &same));
-    *out |= same == PETSC_TRUE;
-    PetscCall(PetscFree(names[k]));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 struct Runner {
   Side     sides[2]; ///< plain, ours
   Facts    f;
@@ -91,8 +73,7 @@ struct Runner {
 
     PetscFunctionBeginUser;
     out->words.push_back(label + "check " + Name(slot));
-    PetscCall(
-        Quietly([&] { return Check(sides[0], sides[1], slot, all, d, &words, &fault); }, &message, &code));
+    PetscCall(Quietly([&] { return Check(sides[0], sides[1], slot, all, d, &words, &fault); }, &message, &code));
     out->words.back() = label + words;
     if (code && fault.empty()) fault = message;
     PetscCall(Agree(fault, &text, &any));
@@ -109,7 +90,7 @@ struct Runner {
 
     PetscFunctionBeginUser;
     bool out_of_it = false;
-    PetscCall(LeftOut(o, &out_of_it));
+    PetscCall(LeftOut(o.name, &out_of_it));
     if (out_of_it || !o.fits(sides[0], f)) PetscFunctionReturn(PETSC_SUCCESS);
     out->done++;
     out->words.push_back(label + o.name);

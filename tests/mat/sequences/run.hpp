@@ -8,17 +8,17 @@ namespace sequences
 
 struct Sequence {
   unsigned long long    seed;
-  std::string           format; ///< for matrices that are not told another one
-  std::vector<PetscInt> items;  ///< ascending; the end is followed by a check of everything
+  std::string           format;      ///< for matrices that are not told another one
+  std::vector<PetscInt> items;       ///< ascending; the end is followed by a check of everything
   PetscInt              broken = -1; ///< after this item ours is changed secretly
 };
 
 struct Outcome {
   bool                     failed = false;
-  std::string              fault; ///< what is wrong, on the lowest rank that knows
-  size_t                   ran = 0;   ///< items that began
-  size_t                   done = 0;  ///< items that fitted
-  std::vector<std::string> words; ///< of each item that did something, "k: ..."
+  std::string              fault;    ///< what is wrong, on the lowest rank that knows
+  size_t                   ran  = 0; ///< items that began
+  size_t                   done = 0; ///< items that fitted
+  std::vector<std::string> words;    ///< of each item that did something, "k: ..."
 };
 
 /// Fresh matrices, all items, the end. An error code here is one of the test itself.

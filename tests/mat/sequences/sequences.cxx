@@ -9,7 +9,7 @@ static const char help[] =
     "  -vectors V       host, device or mixed\n"
     "  -break K         changes ours secretly after item K, so that the test must fail\n"
     "  -type T          in place of sparsegpu: aij compares AIJ with itself\n"
-    "  -without a,b     leaves out operations\n"
+    "  -without a,b     leaves out operations, or solve\n"
     "  -keep_going      goes on after a failure\n"
     "  -patience T      seconds that a sequence may take before the test ends as stuck (default 60)\n"
     "  -no_shrink       reports the sequence that failed as it is\n\n";
@@ -135,8 +135,9 @@ static PetscErrorCode RunAll(unsigned long long seed, const Settings &s, PetscIn
     PetscCallMPI(MPI_Bcast(&last, 1, MPI_INT, 0, PETSC_COMM_WORLD));
   }
   (void)alarm(0);
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " sequences, %zu items, the last seed %llu, %" PetscInt_FMT
-                                          " failures\n", ran, items, seed - 1, *failures));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "%" PetscInt_FMT " sequences, %zu items, the last seed %llu, %" PetscInt_FMT " failures\n", ran,
+                        items, seed - 1, *failures));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -78,7 +78,13 @@ PetscErrorCode CheckSolve(Mat plain, Mat ours, const Problem &p, Draw &d, std::s
   const PetscReal bound = (std::max((PetscReal)32, longest) + longest + 2) * PETSC_MACHINE_EPSILON;
   PetscCall(testing::CreateVector(plain, oracle::Op::Plain, false, VECSTANDARD, &b));
   PetscCall(testing::SetVector(b, testing::Input(p.rows, d.Next() >> 8, testing::Poison::None)));
-  PetscCall(Solve(plain, plain, MATSOLVERPETSC, b, &theirs));
+  // A fresh copy: PETSc's own LU reads past the inodes that a matrix had before its pattern changed.
+  PetscInt m, n;
+  Mat      copy;
+  PetscCall(MatGetLocalSize(plain, &m, &n));
+  PetscCall(Create(MATAIJ, m, n, 1, p, &copy));
+  PetscCall(Solve(plain, copy, MATSOLVERPETSC, b, &theirs));
+  if (!theirs.code) PetscCall(MatDestroy(&copy));
   PetscCall(Solve(plain, ours, solver, b, &own));
   PetscCall(VecDestroy(&b));
   const bool well = !theirs.code && theirs.reason > 0 && theirs.backward <= bound &&
@@ -88,8 +94,8 @@ PetscErrorCode CheckSolve(Mat plain, Mat ours, const Problem &p, Draw &d, std::s
   else if (own.code)
     PetscFunctionReturn(PETSC_SUCCESS); // both refuse, for example a missing diagonal entry
   else if (solver && own.reason > 0 && !(own.backward <= bound))
-    *fault = "LU: said to be solved, backward error " + std::to_string((double)(own.backward / bound)) +
-             " times its bound";
+    *fault =
+        "LU: said to be solved, backward error " + std::to_string((double)(own.backward / bound)) + " times its bound";
   else if (own.reason <= 0 && well)
     *fault = std::string("LU: ") + KSPConvergedReasons[own.reason] + " where PETSc's LU solves it, growth " +
              std::to_string((double)theirs.growth);

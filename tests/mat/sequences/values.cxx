@@ -161,15 +161,17 @@ PetscErrorCode Parts(Side &s, const Facts &, Draw d, std::string *words)
 /// The arrays of the blocks, changed or written anew.
 PetscErrorCode Arrays(Side &s, const Facts &f, Draw d, std::string *words)
 {
-  const bool              write = d.OneIn(2);
-  const PetscInt          which = d.Below(3); // one block, the other, both
-  const PetscReal         factor = d.OneIn(2) ? -1 : 0.5;
-  const unsigned long long seed = d.Next();
-  Mat                     blocks[2];
+  const bool               write  = d.OneIn(2);
+  const PetscInt           which  = d.Below(3); // one block, the other, both
+  const PetscReal          factor = d.OneIn(2) ? -1 : 0.5;
+  const unsigned long long seed   = d.Next();
+  Mat                      blocks[2];
 
   PetscFunctionBeginUser;
-  *words = std::string(write ? "MatSeqAIJGetArrayWrite" : "MatSeqAIJGetArray") +
-           (which == 0 ? " of the diagonal block" : which == 1 ? " of the off-diagonal block" : " of all blocks");
+  *words =
+      std::string(write ? "MatSeqAIJGetArrayWrite" : "MatSeqAIJGetArray") + (which == 0   ? " of the diagonal block"
+                                                                             : which == 1 ? " of the off-diagonal block"
+                                                                                          : " of all blocks");
   PetscCall(Blocks(s.slot[MAIN], blocks));
   for (int b = 0; b < 2; ++b) {
     if (!blocks[b] || (f.size > 1 && which == 1 - b)) continue;
@@ -233,7 +235,7 @@ PetscErrorCode SetOptions(Side &s, const Facts &, Draw d, std::string *words)
                                       MAT_NEW_NONZERO_LOCATIONS};
   const MatOption        option    = options[d.Below(4)];
   // Inodes cannot come back: an assembled matrix would lack them, which PETSc's product calls an error.
-  const PetscBool        flag      = d.OneIn(2) && option != MAT_USE_INODES ? PETSC_TRUE : PETSC_FALSE;
+  const PetscBool flag = d.OneIn(2) && option != MAT_USE_INODES ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBeginUser;
   *words = std::string("MatSetOption ") + MatOptions[option] + (flag ? " true" : " false");
