@@ -142,21 +142,6 @@ PetscErrorCode TransposeReuse(Side &s, const Facts &, Draw, std::string *words)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Multiply(Mat A, PetscInt times)
-{
-  Vec x, y;
-
-  PetscFunctionBeginUser;
-  PetscCall(testing::CreateVector(A, oracle::Op::Plain, true, VECSTANDARD, &x));
-  PetscCall(testing::CreateVector(A, oracle::Op::Plain, false, VECSTANDARD, &y));
-  PetscCall(VecSet(x, 1));
-  for (PetscInt k = 0; k < times; ++k) PetscCall(MatMult(A, x, y));
-  PetscCall(MatMultTranspose(A, y, x));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Another matrix of the same layout with products of its own gives MAIN its data. Its object state is set near MAIN's,
 /// so that what was derived from it carries the state that MAIN has afterwards. MatHeaderMerge() is private to PETSc:
 /// transposes in place and sums of different patterns reach it.

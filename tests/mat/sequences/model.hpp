@@ -140,6 +140,7 @@ PetscErrorCode SetEntries(Mat A, const Problem &p);
 PetscErrorCode AllowNewNonzeros(Mat A);
 /// The blocks of A, or A itself; blocks[1] null where there is one only.
 PetscErrorCode Blocks(Mat A, Mat blocks[2]);
+PetscErrorCode Multiply(Mat A, PetscInt times); ///< products that nobody looks at, then a transposed one
 /// The type of a second operand: MAIN's, or plain AIJ.
 inline const char *OtherType(const Side &s, Draw &d)
 {

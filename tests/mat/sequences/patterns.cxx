@@ -61,14 +61,12 @@ PetscErrorCode SetCoo(Side &s, Draw &d, std::string *words)
 }
 
 /// Some coordinates twice, some negative, some given by another rank than the owner.
-PetscErrorCode Coo(Side &s, const Facts &f, Draw d, std::string *words)
+PetscErrorCode CooOnce(Side &s, const Facts &f, const Problem &p, Draw &d, std::string *words)
 {
+  const bool            odd = d.OneIn(2);
   std::vector<PetscInt> i, j;
 
   PetscFunctionBeginUser;
-  *words            = "MatSetPreallocationCOO";
-  const Problem p   = AnotherPattern(f, d, words);
-  const bool    odd = d.OneIn(2);
   if (odd) *words += ", some twice, negative or of other ranks";
   for (const Entry &e : p.entries) {
     const PetscInt    times = odd && d.OneIn(6) ? 2 : 1, negative = d.Below(20);
@@ -81,13 +79,32 @@ PetscErrorCode Coo(Side &s, const Facts &f, Draw d, std::string *words)
       j.push_back(negative ? -1 : e.j);
     }
   }
-  PetscCall(MatSetOption(s.slot[MAIN], MAT_NO_OFF_PROC_ENTRIES, PETSC_FALSE));
   PetscCall(MatSetPreallocationCOO(s.slot[MAIN], (PetscCount)i.size(), i.data(), j.data()));
-  s.coo         = s.version;
-  s.coo_arrays  = true;
   s.coo_entries = i.size();
   *words += ", ";
   PetscCall(SetCoo(s, d, words));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Up to four times at once, with or without products between them: little else allocates memory then, so that the new
+/// arrays get the places of the old ones.
+PetscErrorCode Coo(Side &s, const Facts &f, Draw d, std::string *words)
+{
+  const PetscInt times = d.OneIn(2) ? 1 : 2 + d.Below(3);
+  const bool     mult  = d.OneIn(2);
+  Facts          now   = f;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatSetOption(s.slot[MAIN], MAT_NO_OFF_PROC_ENTRIES, PETSC_FALSE));
+  for (PetscInt k = 0; k < times; ++k) {
+    if (k) *words += mult ? "; MatMult; " : "; ";
+    if (k && mult) PetscCall(Multiply(s.slot[MAIN], 1));
+    *words += "MatSetPreallocationCOO";
+    now.p = AnotherPattern(now, d, words);
+    PetscCall(CooOnce(s, f, now.p, d, words));
+  }
+  s.coo        = s.version;
+  s.coo_arrays = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -131,10 +131,6 @@ struct Runner {
     const Operation &o = DrawOperation(d);
     PetscCall(Operate(o, d, label, fresh));
     if (out->failed) PetscFunctionReturn(PETSC_SUCCESS);
-    if (k == q.broken) {
-      PetscCall(MatScale(sides[1].slot[MAIN], 2));
-      out->words.push_back(label + "and, as -break asks, MatScale of ours alone");
-    }
     PetscCall(GetFacts(sides[0].slot[MAIN], &f));
     if (!f.tame) {
       std::string words;
@@ -180,6 +176,10 @@ PetscErrorCode Run(const Sequence &q, Outcome *out)
     out->ran++;
     PetscCall(r.Item(q, k));
     if (out->failed) break;
+    if (k == q.broken) {
+      PetscCall(MatScale(r.sides[1].slot[MAIN], 2));
+      out->words.push_back(std::to_string(k) + ": and, as -break asks, MatScale of ours alone");
+    }
   }
   for (int slot = 0; slot < SLOTS && !out->failed; ++slot)
     if (r.sides[0].slot[slot]) PetscCall(r.Verify(slot, true, Draw(q.seed, 7 + (unsigned long long)slot), "end: "));
