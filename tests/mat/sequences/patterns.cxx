@@ -61,50 +61,54 @@ PetscErrorCode SetCoo(Side &s, Draw &d, std::string *words)
 }
 
 /// Some coordinates twice, some negative, some given by another rank than the owner.
-PetscErrorCode CooOnce(Side &s, const Facts &f, const Problem &p, Draw &d, std::string *words)
-{
-  const bool            odd = d.OneIn(2);
-  std::vector<PetscInt> i, j;
-
-  PetscFunctionBeginUser;
-  if (odd) *words += ", some twice, negative or of other ranks";
-  for (const Entry &e : p.entries) {
-    const PetscInt    times = odd && d.OneIn(6) ? 2 : 1, negative = d.Below(20);
-    const PetscMPIInt actor = (f.Owner(e.i) + (odd && d.OneIn(8))) % f.size;
-    if (actor != f.rank) continue;
-    i.insert(i.end(), (size_t)times, e.i);
-    j.insert(j.end(), (size_t)times, e.j);
-    if (odd && negative < 2) {
-      i.push_back(negative ? e.i : -1);
-      j.push_back(negative ? -1 : e.j);
+struct Coordinates {
+  std::vector<PetscInt>    i, j;
+  std::vector<PetscScalar> v;
+  Coordinates(const Facts &f, const Problem &p, Draw &d, std::string *words)
+  {
+    const bool odd = d.OneIn(2);
+    if (odd) *words += ", some twice, negative or of other ranks";
+    for (const Entry &e : p.entries) {
+      const PetscInt    times = odd && d.OneIn(6) ? 2 : 1, negative = d.Below(20);
+      const PetscMPIInt actor = (f.Owner(e.i) + (odd && d.OneIn(8))) % f.size;
+      if (actor != f.rank) continue;
+      i.insert(i.end(), (size_t)times, e.i);
+      j.insert(j.end(), (size_t)times, e.j);
+      if (odd && negative < 2) {
+        i.push_back(negative ? e.i : -1);
+        j.push_back(negative ? -1 : e.j);
+      }
     }
+    v.resize(i.size(), 1);
   }
-  PetscCall(MatSetPreallocationCOO(s.slot[MAIN], (PetscCount)i.size(), i.data(), j.data()));
-  s.coo_entries = i.size();
-  *words += ", ";
-  PetscCall(SetCoo(s, d, words));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+};
 
-/// Up to four times at once, with or without products between them: little else allocates memory then, so that the new
-/// arrays get the places of the old ones.
+/// Up to four times at once, with or without products between them: nothing else takes memory then, so that new arrays
+/// get the places of old ones.
 PetscErrorCode Coo(Side &s, const Facts &f, Draw d, std::string *words)
 {
-  const PetscInt times = d.OneIn(2) ? 1 : 2 + d.Below(3);
-  const bool     mult  = d.OneIn(2);
-  Facts          now   = f;
+  const PetscInt           times = d.OneIn(2) ? 1 : 2 + d.Below(3);
+  const bool               mult  = d.OneIn(2);
+  Facts                    now   = f;
+  std::vector<Coordinates> all;
 
   PetscFunctionBeginUser;
-  PetscCall(MatSetOption(s.slot[MAIN], MAT_NO_OFF_PROC_ENTRIES, PETSC_FALSE));
   for (PetscInt k = 0; k < times; ++k) {
-    if (k) *words += mult ? "; MatMult; " : "; ";
-    if (k && mult) PetscCall(Multiply(s.slot[MAIN], 1));
-    *words += "MatSetPreallocationCOO";
+    *words += k ? "; then" : "MatSetPreallocationCOO and MatSetValuesCOO";
     now.p = AnotherPattern(now, d, words);
-    PetscCall(CooOnce(s, f, now.p, d, words));
+    all.emplace_back(f, now.p, d, words);
   }
-  s.coo        = s.version;
-  s.coo_arrays = true;
+  *words += times > 1 && mult ? "; MatMult before each; " : "; ";
+  PetscCall(MatSetOption(s.slot[MAIN], MAT_NO_OFF_PROC_ENTRIES, PETSC_FALSE));
+  for (Coordinates &c : all) {
+    if (mult && times > 1) PetscCall(Multiply(s.slot[MAIN], 1));
+    PetscCall(MatSetPreallocationCOO(s.slot[MAIN], (PetscCount)c.i.size(), c.i.data(), c.j.data()));
+    PetscCall(MatSetValuesCOO(s.slot[MAIN], c.v.data(), INSERT_VALUES));
+  }
+  s.coo_entries = all.back().i.size();
+  s.coo         = s.version;
+  s.coo_arrays  = true;
+  PetscCall(SetCoo(s, d, words));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
