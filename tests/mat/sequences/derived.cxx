@@ -1,0 +1,176 @@
+/// Operations that derive matrices: submatrices and products, made once and made again with new values.
+#include "model.hpp"
+
+namespace sequences
+{
+
+namespace
+{
+bool Always(const Side &, const Facts &)
+{
+  return true;
+}
+
+/// Some of begin, ..., end - 1, ascending; all of them now and then.
+std::vector<PetscInt> Some(Draw &d, PetscInt begin, PetscInt end)
+{
+  const bool            all = d.OneIn(3);
+  std::vector<PetscInt> some;
+  for (PetscInt i = begin; i < end; ++i)
+    if (d.Below(3) > 0 || all) some.push_back(i);
+  return some;
+}
+PetscErrorCode MakeIS(MPI_Comm comm, const std::vector<PetscInt> &indices, IS *is)
+{
+  PetscFunctionBeginUser;
+  PetscCall(ISDestroy(is));
+  PetscCall(ISCreateGeneral(comm, (PetscInt)indices.size(), indices.data(), PETSC_COPY_VALUES, is));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SubMatrix(Side &s, const Facts &f, Draw d, std::string *words)
+{
+  const size_t rank = (size_t)f.rank;
+  Draw         own(d.Next(), rank);
+  Mat          B;
+
+  PetscFunctionBeginUser;
+  *words = "MatCreateSubMatrix, MAT_INITIAL_MATRIX";
+  PetscCall(MakeIS(PETSC_COMM_WORLD, Some(own, f.row_of[rank], f.row_of[rank + 1]), &s.sub_rows));
+  PetscCall(MakeIS(PETSC_COMM_WORLD, Some(own, f.col_of[rank], f.col_of[rank + 1]), &s.sub_cols));
+  PetscCall(MatCreateSubMatrix(s.slot[MAIN], s.sub_rows, s.sub_cols, MAT_INITIAL_MATRIX, &B));
+  PetscCall(Replace(s, SUB, B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Other columns, so that each of the rows keeps its length: turned by a few, else in the reverse order.
+std::vector<PetscInt> OtherColumns(const Facts &f, Draw &d, const std::vector<PetscInt> &rows,
+                                   const std::vector<PetscInt> &cols)
+{
+  const auto length = [&f](PetscInt row, const std::vector<PetscInt> &in) {
+    const std::vector<PetscInt> &r = f.row[(size_t)row];
+    return std::count_if(in.begin(), in.end(),
+                         [&r](PetscInt j) { return std::find(r.begin(), r.end(), j) != r.end(); });
+  };
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    const PetscInt        turn  = 1 + d.Below(f.p.cols - 1);
+    std::vector<PetscInt> other = cols;
+    for (PetscInt &j : other) j = (j + turn) % f.p.cols;
+    std::sort(other.begin(), other.end());
+    if (std::all_of(rows.begin(), rows.end(), [&](PetscInt row) { return length(row, cols) == length(row, other); }))
+      return other;
+  }
+  return {cols.rbegin(), cols.rend()};
+}
+
+PetscErrorCode SubMatrixReuse(Side &s, const Facts &f, Draw d, std::string *words)
+{
+  const bool      other = f.size == 1 && d.OneIn(2); // in parallel PETSc asks for the same index sets
+  PetscInt        n, m;
+  const PetscInt *rows, *cols;
+
+  PetscFunctionBeginUser;
+  *words = std::string("MatCreateSubMatrix, MAT_REUSE_MATRIX") + (other ? ", other columns, rows as long" : "");
+  if (other) {
+    PetscCall(ISGetLocalSize(s.sub_rows, &m));
+    PetscCall(ISGetLocalSize(s.sub_cols, &n));
+    PetscCall(ISGetIndices(s.sub_rows, &rows));
+    PetscCall(ISGetIndices(s.sub_cols, &cols));
+    const std::vector<PetscInt> columns = OtherColumns(f, d, {rows, rows + m}, {cols, cols + n});
+    PetscCall(ISRestoreIndices(s.sub_rows, &rows));
+    PetscCall(ISRestoreIndices(s.sub_cols, &cols));
+    PetscCall(MakeIS(PETSC_COMM_WORLD, columns, &s.sub_cols));
+  }
+  PetscCall(MatCreateSubMatrix(s.slot[MAIN], s.sub_rows, s.sub_cols, MAT_REUSE_MATRIX, &s.slot[SUB]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// One submatrix for each rank, of rows and columns anywhere; maybe once more after a change of values.
+PetscErrorCode SubMatrices(Side &s, const Facts &f, Draw d, std::string *words)
+{
+  const bool again = d.OneIn(2);
+  Draw       own(d.Next(), (unsigned long long)f.rank);
+  IS         rows = nullptr, cols = nullptr;
+
+  PetscFunctionBeginUser;
+  *words         = std::string("MatCreateSubMatrices") + (again ? ", MatScale by -2, again with MAT_REUSE_MATRIX" : "");
+  s.slot[SERIAL] = nullptr;
+  if (s.serial) PetscCall(MatDestroySubMatrices(1, &s.serial));
+  PetscCall(MakeIS(PETSC_COMM_SELF, Some(own, 0, f.p.rows), &rows));
+  PetscCall(MakeIS(PETSC_COMM_SELF, Some(own, 0, f.p.cols), &cols));
+  PetscCall(MatCreateSubMatrices(s.slot[MAIN], 1, &rows, &cols, MAT_INITIAL_MATRIX, &s.serial));
+  if (again) {
+    PetscCall(MatScale(s.slot[MAIN], -2));
+    PetscCall(MatCreateSubMatrices(s.slot[MAIN], 1, &rows, &cols, MAT_REUSE_MATRIX, &s.serial));
+  }
+  s.slot[SERIAL] = s.serial[0];
+  PetscCall(ISDestroy(&rows));
+  PetscCall(ISDestroy(&cols));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// In parallel PETSc adds the parts of A^T B and P^T A P in the order of their arrival. An entry is a sum of at most as
+/// many terms as MAIN has entries, each at most its largest times 6^2, as DrawProblem()'s values are smaller than 6.
+PetscReal OrderOfArrival(const Facts &f, MatProductType type)
+{
+  PetscReal largest = 0, n = (PetscReal)f.p.entries.size();
+
+  if (f.size == 1 || type == MATPRODUCT_AB) return 0;
+  for (const Entry &e : f.p.entries) largest = std::max(largest, PetscAbsScalar(e.v));
+  return 2 * (n + 2) * PETSC_MACHINE_EPSILON * n * largest * 36;
+}
+
+/// A few columns; the rows (or columns) as MAIN's columns or rows lie.
+PetscErrorCode Product(Side &s, const Facts &f, Draw d, std::string *words)
+{
+  static const MatProductType types[] = {MATPRODUCT_AB, MATPRODUCT_AtB, MATPRODUCT_PtAP, MATPRODUCT_ABt};
+  const PetscInt              kind    = d.Below(f.size == 1 ? 4 : 3); // PETSc has no A B^T of parallel matrices
+  const MatProductType        type    = kind == 2 && !f.congruent ? MATPRODUCT_AB : types[kind];
+  const char *const           other   = OtherType(s, d);
+  const PetscInt              few = 2 + d.Below(6), local = f.rank == 0 ? few : 2, all = few + 2 * (f.size - 1);
+  const bool                  at = type == MATPRODUCT_AtB, bt = type == MATPRODUCT_ABt;
+  Mat                         B, C;
+
+  PetscFunctionBeginUser;
+  *words = std::string("MatProduct ") + MatProductTypes[type] + (strcmp(other, MATAIJ) ? "" : ", the other one aij");
+  const Problem p = DrawProblem(d, bt ? all : at ? f.p.rows : f.p.cols, bt ? f.p.cols : all, 1);
+  PetscCall(Create(other, bt ? local : at ? f.LocalRows() : f.LocalCols(), bt ? f.LocalCols() : local, 1, p, &B));
+  PetscCall(MatProductCreate(s.slot[MAIN], B, nullptr, &C));
+  PetscCall(MatProductSetType(C, type));
+  PetscCall(MatProductSetFromOptions(C));
+  PetscCall(MatProductSymbolic(C));
+  PetscCall(MatProductNumeric(C));
+  PetscCall(MatDestroy(&B));
+  PetscCall(Replace(s, PRODUCT, C));
+  s.product_error = OrderOfArrival(f, type);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ProductNumeric(Side &s, const Facts &f, Draw, std::string *words)
+{
+  MatProductType type;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatProductGetType(s.slot[PRODUCT], &type));
+  s.product_error = OrderOfArrival(f, type);
+  *words          = "MatProductNumeric again";
+  PetscCall(MatProductNumeric(s.slot[PRODUCT]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+const std::vector<Operation> &DerivedOperations()
+{
+  static const std::vector<Operation> operations = {
+      {"submatrix", 3, false, Always, SubMatrix},
+      {"submatrix_reuse", 4, false,
+       [](const Side &s, const Facts &) { return s.slot[SUB] && s.link[SUB] == s.version; }, SubMatrixReuse},
+      {"submatrices", 1, false, Always, SubMatrices},
+      {"product", 3, false, Always, Product},
+      {"product_numeric", 4, false,
+       [](const Side &s, const Facts &) { return s.slot[PRODUCT] && s.link[PRODUCT] == s.version; }, ProductNumeric},
+  };
+  return operations;
+}
+
+} // namespace sequences
