@@ -132,8 +132,11 @@ PetscErrorCode DestroyContext(Mat A);
 PetscErrorCode StashSettings(Mat A);
 PetscErrorCode DropStash(Mat A);
 PetscErrorCode DropAllStashes();
-/// Reads the options of A under its prefix, unless decided already; `items` is null outside MatSetFromOptions().
+/// Reads the options of A under its prefix, within MatSetFromOptions() and outside. Errors: PETSC_ERR_ARG_OUTOFRANGE or
+/// PETSC_ERR_ARG_UNKNOWN_TYPE naming the value met and those allowed; the settings then stay as they were.
 PetscErrorCode ReadOptions(Mat A, Context *context, SparseGPUOptionItems items);
+PetscErrorCode ReadOptions(Mat A, Context *context);
+/// The settings of A from now on: those it has, those of the matrix whose insides it took, or those of the options.
 PetscErrorCode Decide(Mat A, Context *context);
 /// The unprefixed -sparsegpu_backend: the default of every matrix, whatever its prefix.
 PetscErrorCode ReadBackendDefault(Mat A, Context *context);

@@ -216,15 +216,15 @@ PetscErrorCode PCPostSolve_SparseGPU(PC pc, KSP, Vec, Vec)
 
 PetscErrorCode PCSetFromOptions_SparseGPU(PC pc, SparseGPUOptionItems PetscOptionsObject)
 {
-  Block         *block = BlockOf(pc);
-  MatFactorInfo *info  = &block->info;
+  const Block    before = *BlockOf(pc);
+  Block          next   = before; // takes its place once every value is known to be allowed
+  Block         *block  = &next;
+  MatFactorInfo *info   = &block->info;
   char           ordering[128];
   PetscInt       levels = static_cast<PetscInt>(info->levels), engine = static_cast<PetscInt>(block->engine);
   PetscEnum      kind  = static_cast<PetscEnum>(FactorNumber(*block));
   PetscEnum      shift = static_cast<PetscEnum>(static_cast<int>(info->shifttype));
   PetscBool      set, flag;
-
-  const Block before = *block;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "sparsegpu options");
@@ -246,7 +246,7 @@ PetscErrorCode PCSetFromOptions_SparseGPU(PC pc, SparseGPUOptionItems PetscOptio
   PetscCall(PetscOptionsInt("-pc_factor_levels", "Levels of fill", "PCFactorSetLevels", levels, &levels, nullptr));
   PetscCall(PetscOptionsInt("-pc_sparsegpu_levels", "Levels of fill", "PCSPARSEGPU", levels, &levels, nullptr));
   PetscCheck(levels >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "Levels of fill must be positive, not %" PetscInt_FMT, levels);
+             "Levels of fill must be non-negative, not %" PetscInt_FMT, levels);
   PetscCall(PetscOptionsEnum("-pc_factor_shift_type", "What becomes of zero pivots", "PCFactorSetShiftType",
                              MatFactorShiftTypes, shift, &shift, &set));
   if (set) {
@@ -280,6 +280,8 @@ PetscErrorCode PCSetFromOptions_SparseGPU(PC pc, SparseGPUOptionItems PetscOptio
     block->kind = static_cast<Incomplete>(static_cast<int>(kind) - (block->complete ? COMPLETE : 0));
   block->engine = static_cast<Engine>(engine);
   info->levels  = static_cast<PetscReal>(levels);
+  *BlockOf(pc)  = next;
+  block         = BlockOf(pc);
   if (block->wanted != before.wanted) { // also where an ordering is kept
     PetscCall(ISDestroy(&block->row));
     PetscCall(ISDestroy(&block->column));
