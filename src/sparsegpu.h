@@ -25,7 +25,8 @@ matrix-vector products run on a converted copy, made on first use and refreshed 
   Beside the converted copy the place of each entry in it is kept once values have changed, transposed products keep the
 transpose, and `MatSetValuesCOO()` with device arrays the values, for factorizations. With -mat_sparsegpu_release_csr
 all of this is freed after each conversion and change of values, and made anew from the host's arrays when it is needed
-again: nothing is lost, as these hold all values by then. `MatSparseGPUGetInfo()` and `MatView()` tell the bytes.
+again: nothing is lost, as these hold all values by then. `MatSparseGPUGetInfo()` and
+`MatView()` with `PETSC_VIEWER_ASCII_INFO_DETAIL` tell the bytes.
 
   "aijsparsegpu" is an alias. -mat_seqaij_type seqaijsparsegpu reaches codes that hard-wire `MATAIJ`.
 

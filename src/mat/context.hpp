@@ -167,8 +167,9 @@ PetscErrorCode GetChoice(const CsrView &A, const CsrView &view, const PatternKey
 PetscErrorCode InheritChoices(Mat A, Mat B);
 /// Why csr, and until when.
 PetscErrorCode TellEarly(const Waiting &waiting, std::string *reason);
-/// What the transposed products run on; empty if there was none.
-PetscErrorCode TellTransposed(const Context &context, std::string *text);
+/// What the transposed products run on; empty if there was none. `plain`: auto's choice for the matrix itself on the
+/// host; null: not known.
+PetscErrorCode TellTransposed(const Context &context, const Choice *plain, std::string *text);
 /// Takes values that already lie on the device over into the Normal device shadows that are built and of this pattern,
 /// from within MatSetValuesCOO().
 PetscErrorCode UpdateShadowFromDevice(Mat A, Context *context, const Scalar *a);
@@ -180,7 +181,10 @@ PetscErrorCode MultLocal(Mat A, Side side, Vec x, Vec y, Vec z);
 /// Where a product would run, before any vector is known.
 PetscErrorCode PlannedSpace(Context *context, Space *space);
 
-PetscErrorCode ViewInfo(Mat A, PetscViewer viewer);
+/// What MatSparseGPUGetInfo() tells of A, whose products run on `shadow`.
+PetscErrorCode FillInfo(Mat A, const Shadow &shadow, MatSparseGPUInfo *info);
+/// What MatView() adds: a line, and all facts where `detail`. Nothing is converted or changed. Collective.
+PetscErrorCode ViewInfo(Mat A, PetscViewer viewer, bool detail);
 
 extern PetscLogEvent ChooseEvent, ConvertEvent, UpdateEvent, CopyEvent;
 
@@ -209,8 +213,8 @@ PetscErrorCode ComposeCoo(Mat A, bool parallel, bool on);
 /// Drops the converted copies, after a change of settings; in parallel also those of the blocks.
 PetscErrorCode ForgetShadows(Mat A);
 PetscErrorCode ForgetAgreement(Mat A);
-/// Builds what a product would need, so that MatView() can tell of it; collective.
-PetscErrorCode PrepareToView(Mat A);
+/// Builds what a product would need, so that MatSparseGPUGetInfo() can tell of it; collective.
+PetscErrorCode PrepareToTell(Mat A);
 /// Device vectors from MatCreateVecs() where PETSc has them and products run on the device.
 PetscErrorCode ChooseVecType(Mat A, Context *context);
 

@@ -286,7 +286,7 @@ PetscErrorCode BlocksBecomeParents(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PrepareToView(Mat A)
+PetscErrorCode PrepareToTell(Mat A)
 {
   Context *context;
 

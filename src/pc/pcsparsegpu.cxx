@@ -317,12 +317,14 @@ PetscErrorCode PCView_SparseGPU(PC pc, PetscViewer viewer)
       viewer, "  factors of the diagonal blocks: %s%s, ordering: %s%s\n", FactorNames[FactorNumber(*block)],
       fill.c_str(), block->ordering.empty() ? "not chosen yet" : block->ordering.c_str(), solves.c_str()));
   if (!block->factor) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscViewer mine; // the first process's block
-  PetscMPIInt rank;
+  PetscViewer       mine; // the first process's block
+  PetscViewerFormat format;
+  PetscMPIInt       rank;
+  PetscCall(PetscViewerGetFormat(viewer, &format));
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)pc), &rank));
   PetscCall(PetscViewerGetSubViewer(viewer, PETSC_COMM_SELF, &mine));
   if (rank == 0) {
-    PetscCall(PetscViewerPushFormat(mine, PETSC_VIEWER_ASCII_INFO));
+    PetscCall(PetscViewerPushFormat(mine, format == PETSC_VIEWER_ASCII_INFO_DETAIL ? format : PETSC_VIEWER_ASCII_INFO));
     PetscCall(PetscViewerASCIIPushTab(mine));
     PetscCall(MatView(block->factor, mine));
     PetscCall(PetscViewerASCIIPopTab(mine));

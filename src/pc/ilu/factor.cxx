@@ -215,19 +215,22 @@ PetscErrorCode Factor::View(PetscViewer viewer) const
   static const char *const names[] = {"ILU", "ICC", "triangles of the matrix"};
   const PetscInt           lower   = solver_ && solver_->lower_levels ? solver_->lower_levels : lower_levels_;
   const PetscInt           upper   = solver_ && solver_->upper_levels ? solver_->upper_levels : upper_levels_;
+  PetscViewerFormat        format;
 
   PetscFunctionBegin;
   // each line in one call, which indents
   std::string fill;
   if (kind != Incomplete::None) PetscCallCXX(fill = "(" + std::to_string(levels_of_fill) + ")");
-  PetscCall(PetscViewerASCIIPrintf(viewer, "sparsegpu %s%s on %s\n", names[static_cast<int>(kind)], fill.c_str(),
-                                   space_ == Space::Device ? "cuda" : "the host"));
+  PetscCall(PetscViewerASCIIPrintf(
+      viewer, "sparsegpu: %s%s on %s, triangular solves: %s\n", names[static_cast<int>(kind)], fill.c_str(),
+      space_ == Space::Device ? "cuda" : "the host", EngineNames[static_cast<int>(options.engine)]));
+  PetscCall(PetscViewerGetFormat(viewer, &format));
+  if (format != PETSC_VIEWER_ASCII_INFO_DETAIL) PetscFunctionReturn(PETSC_SUCCESS);
   if (lower)
     PetscCall(PetscViewerASCIIPrintf(
         viewer, "%" PetscInt_FMT " levels of L (%.1f rows each), %" PetscInt_FMT " of U (%.1f rows each)\n", lower,
         (double)rows_ / lower, upper, (double)rows_ / upper));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "triangular solves: %s, %.3g MB on the %s\n",
-                                   EngineNames[static_cast<int>(options.engine)], Bytes() / 1e6,
+  PetscCall(PetscViewerASCIIPrintf(viewer, "%.3g MB on the %s\n", Bytes() / 1e6,
                                    space_ == Space::Device ? "device" : "host"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -38,6 +38,7 @@ public:
   PetscErrorCode SolveArrays(const Scalar *b, Scalar *x);
   /// Dense matrices of the host or of the device, a right-hand side per column.
   PetscErrorCode SolveMany(Mat B, Mat X, bool transpose);
+  /// One line; levels and bytes, which solves may change, where the format is PETSC_VIEWER_ASCII_INFO_DETAIL.
   PetscErrorCode View(PetscViewer viewer) const;
   /// Has an earlier solve got stuck? Looks without waiting.
   PetscErrorCode CheckStuck();
