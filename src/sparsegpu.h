@@ -76,6 +76,9 @@ such matrices; -pc_factor_mat_solver_type petsc asks for PETSc's.
   Patterns without fill are found on the device, fill on the host. New values in the same pattern cost one upload, or
 none where `MatSetValuesCOO()` had them on the device. Solves are bitwise reproducible.
 
+  -ksp_pc_side symmetric works with ICC, whose pivots must be real and positive, and has the iterations of PETSc's ICC.
+ILU has no symmetric application, as in PETSc.
+
   On the host auto and syncfree take row after row, level and jacobi run in parallel by Kokkos.
 
   Direct factorizations run on the host, multifrontal, in the order of `MATORDERINGLEASTFILL` if no other is asked for.

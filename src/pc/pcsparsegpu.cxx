@@ -203,6 +203,36 @@ PetscErrorCode PCApplyTranspose_SparseGPU(PC pc, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// One half of an incomplete Cholesky factorization; there are no others.
+PetscErrorCode SolveHalf(PC pc, Vec b, Vec x, bool upper)
+{
+  Block *block = BlockOf(pc);
+
+  PetscFunctionBegin;
+  PetscCheck(!block->block_options.wanted && !block->complete && block->kind == Incomplete::Cholesky,
+             PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "Symmetric application needs -pc_sparsegpu_factor icc, not %s", FactorNames[FactorNumber(*block)]);
+  PetscCall(VecGetLocalVectorRead(b, block->b));
+  PetscCall(VecGetLocalVector(x, block->x));
+  PetscCall(upper ? MatBackwardSolve(block->factor, block->b, block->x)
+                  : MatForwardSolve(block->factor, block->b, block->x));
+  PetscCall(VecRestoreLocalVector(x, block->x));
+  PetscCall(VecRestoreLocalVectorRead(b, block->b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode PCApplySymmetricLeft_SparseGPU(PC pc, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(SolveHalf(pc, b, x, false));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode PCApplySymmetricRight_SparseGPU(PC pc, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(SolveHalf(pc, b, x, true));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The norms of the solve were on the host, so that its applications are done: whether one of them gave up is known
 /// without a wait.
 PetscErrorCode PCPostSolve_SparseGPU(PC pc, KSP, Vec, Vec)
@@ -355,6 +385,8 @@ PetscErrorCode PCCreate_SparseGPU(PC pc)
   pc->ops->setup                = PCSetUp_SparseGPU;
   pc->ops->apply                = PCApply_SparseGPU;
   pc->ops->applytranspose       = PCApplyTranspose_SparseGPU;
+  pc->ops->applysymmetricleft   = PCApplySymmetricLeft_SparseGPU;
+  pc->ops->applysymmetricright  = PCApplySymmetricRight_SparseGPU;
   pc->ops->postsolve            = PCPostSolve_SparseGPU;
   pc->ops->setfromoptions       = PCSetFromOptions_SparseGPU;
   pc->ops->view                 = PCView_SparseGPU;

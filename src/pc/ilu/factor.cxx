@@ -15,6 +15,7 @@ PetscErrorCode Factor::Symbolic(Mat F, const MatrixRows &A, IS row, IS column, c
   rows_            = A.csr.rows;
   matrix_nonzeros_ = A.csr.nonzeros;
   levels_of_fill   = static_cast<PetscInt>(info.levels);
+  for (Half &half : halves_) half = Half();
   if (space == Space::Host) {
     PetscCall(SymbolicOnHost(A, row, column, info));
     PetscCall(PetscLogEventBegin(AnalysisEvent, F, nullptr, nullptr, nullptr));
@@ -53,6 +54,7 @@ PetscErrorCode Factor::Symbolic(Mat F, const MatrixRows &A, IS row, IS column, c
 PetscErrorCode Factor::Attempt(const MatrixRows &A, const Pivots &pivots, PetscInt *zero_row, PetscReal *zero_pivot)
 {
   PetscFunctionBegin;
+  for (Half &half : halves_) half.current = false;
   if (space_ == Space::Host) {
     const Scalar       *a = A.csr.a;
     std::vector<Scalar> copy;
@@ -184,6 +186,8 @@ PetscErrorCode Factor::CheckStuck()
   PetscFunctionBegin;
   if (solver_) PetscCall(solver_->CheckStuck());
   if (transposed_solver_) PetscCall(transposed_solver_->CheckStuck());
+  for (const Half &half : halves_)
+    if (half.solver) PetscCall(half.solver->CheckStuck());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -203,6 +207,8 @@ PetscLogDouble Factor::Bytes() const
 {
   size_t bytes = device_pattern_.Bytes() + device_values_.bytes() + matrix_.bytes() + transposed_.Bytes();
   bytes += (solver_ ? solver_->Bytes() : 0) + (transposed_solver_ ? transposed_solver_->Bytes() : 0);
+  for (const Half &half : halves_)
+    bytes += half.host.Bytes() + half.device.Bytes() + (half.solver ? half.solver->Bytes() : 0);
   bytes += pattern_.Bytes() + source_.size() * sizeof(PetscInt) + (values_.size() + unknowns_.size()) * sizeof(Scalar);
 #if defined(SPARSEGPU_HAVE_CUDA)
   bytes += numeric_.Bytes();

@@ -125,6 +125,18 @@ PetscErrorCode MatSolveTranspose_SparseGPU(Mat F, Vec b, Vec x)
   PetscCall(FactorOf(F)->Solve(b, x, true));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+PetscErrorCode MatForwardSolve_SparseGPU(Mat F, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(FactorOf(F)->SolveHalf(b, x, false));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode MatBackwardSolve_SparseGPU(Mat F, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(FactorOf(F)->SolveHalf(b, x, true));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 PetscErrorCode MatMatSolve_SparseGPU(Mat F, Mat B, Mat X)
 {
   PetscFunctionBegin;
@@ -215,6 +227,8 @@ PetscErrorCode MatICCFactorSymbolic_SparseGPU(Mat F, Mat A, IS order, const MatF
 {
   PetscFunctionBegin;
   PetscCall(Symbolic(F, A, order, order, info, Incomplete::Cholesky));
+  F->ops->forwardsolve  = MatForwardSolve_SparseGPU; // of ILU there are none, as in PETSc
+  F->ops->backwardsolve = MatBackwardSolve_SparseGPU;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
