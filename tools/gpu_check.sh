@@ -28,7 +28,7 @@ fi
 for folder in /usr/local/cuda/lib64 /usr/local/cuda/targets/x86_64-linux/lib; do
   [ -d "$folder" ] && LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}:$folder
 done
-export LD_LIBRARY_PATH="$prefix/lib:$LD_LIBRARY_PATH"
+export LD_LIBRARY_PATH="$prefix/lib:${LD_LIBRARY_PATH:-}"
 export PATH="$PATH:/usr/local/cuda/bin"
 if ! command -v mpiexec > /dev/null; then # a machine without MPI: what was packed, where ctest looks for it
   ln -s "$prefix/mpi/bin/mpiexec" /usr/bin/mpiexec || echo "No mpiexec, and /usr/bin is not ours to link the packed one in"

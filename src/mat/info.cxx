@@ -55,13 +55,13 @@ static PetscErrorCode OurContext(Mat A, Context **context)
   Level: intermediate
 
   Notes:
-  The matrix is converted at the next product. A format that the matrix makes absurd, such as "dia" for one with entries
-on very many diagonals, makes that product fail with `PETSC_ERR_ARG_OUTOFRANGE`; `MatSparseGPUCheckFormat()` tells
+  The matrix is converted at the next product. A format unsuitable for the matrix, such as "dia" for one with entries on
+very many diagonals, makes that product fail with `PETSC_ERR_ARG_OUTOFRANGE`; `MatSparseGPUCheckFormat()` tells
 beforehand.
 
-  "auto" takes the format that moves the fewest bytes. Where "csr" has the same bits, products run as that until they
-have lost what the conversion costs; a change of the pattern starts anew, copies by `MatDuplicate()` do not choose
-again.
+  "auto" takes the format that moves the fewest bytes. Where "csr" has the same bits, products run as that until the
+time lost to it exceeds the conversion cost; a change of the pattern starts anew, copies by `MatDuplicate()` do not
+choose again.
 
   In parallel the format governs the diagonal block; an off-diagonal block that it refuses is stored as "csr".
 
