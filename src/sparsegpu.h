@@ -139,9 +139,11 @@ told as an error at the next solve, at the end of `KSPSolve()` or when the preco
   If no ordering was requested, it is natural; where the factors lie on a GPU and have fewer than 20,000 entries a
 level, it is `MATORDERINGABMC`, whose levels are wider.
 
+  -ksp_pc_side symmetric works with icc; the others have no symmetric application.
+
   Small blocks are the same preconditioner as `PCPBJACOBI` and `PCVPBJACOBI`. Each is a bitmap tile, on a GPU one thread
-block's, in whose shared memory it must fit: up to about 160 rows in double precision, 115 in complex; 1024 on
-the host. A block size that does not divide the rows of a process leaves a shorter block at its
+block's, in whose shared memory it must fit: on an H100 up to about 160 rows in double precision, 115 in
+complex; 1024 on the host. A block size that does not divide the rows of a process leaves a shorter block at its
 end. Without pivoting the factorization skips what is zero in the factors' pattern; a pivot of at most
 -pc_factor_zeropivot ends the solve with `KSP_DIVERGED_PC_FAILED`, and -info tells its row.
 
@@ -207,8 +209,9 @@ M*/
 
   With a `MATSPARSEGPU` matrix on one process and `PCJACOBI` or `PCNONE` the solve runs on arrays of the GPU, without
   PETSc's vectors in between. Where these lie on the host, in a PETSc without CUDA and with -sparsegpu_backend cuda, b
-  and x are copied once a solve; -sparsegpu_backend kokkos keeps it on the host. Small systems, up to 100,000 unknowns
-  and 2,000,000 entries, run whole cycles in one launch, unless somebody looks at each iterate.
+  and x are copied once a solve, also with an incomplete factorization of `MATSOLVERSPARSEGPU` from the left;
+  -sparsegpu_backend kokkos keeps it on the host. Small systems, up to 100,000 unknowns and 2,000,000 entries, run
+  whole cycles in one launch, unless somebody looks at each iterate.
 
   On the GPU of one process, without monitors and with the default convergence test, the host does not wait for an
   iteration: it reads residual norms a few iterations late, and the device stops by itself at the first one that
