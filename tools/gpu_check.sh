@@ -23,7 +23,7 @@ elif [ ! -d "$prefix/build" ]; then
   echo "Nothing is unpacked in $prefix: name the file that tools/gpu_pack.sh made"
   exit 1
 fi
-[ -z "$(ls "$prefix/matrices")" ] || export SPARSEGPU_MATRICES="$prefix/matrices"
+[ -z "$(ls "$prefix/matrices" 2> /dev/null)" ] || export SPARSEGPU_MATRICES="$prefix/matrices"
 
 for folder in /usr/local/cuda/lib64 /usr/local/cuda/targets/x86_64-linux/lib; do
   [ -d "$folder" ] && LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}:$folder
