@@ -13,19 +13,31 @@ several
    Options Database Keys:
 +  -mat_type sparsegpu         - sets the type during `MatSetFromOptions()` (-dm_mat_type for matrices made by a `DM`)
 .  -mat_sparsegpu_format NAME  - the storage format of the products, see `MatSparseGPUSetFormat()`
-.  -mat_sparsegpu_release_csr  - keeps nothing in CSR's order beside the converted copy, see below
+.  -mat_sparsegpu_release_csr  - frees the auxiliary CSR-ordered data beside the converted copy, see below
 -  -sparsegpu_backend NAME     - where products are computed, see `MatSparseGPUSetBackend()`
 
   Level: beginner
 
   Notes:
-  The type is derived from `MATAIJ`: the AIJ arrays on the host stay authoritative and every AIJ operation works; the
-matrix-vector products run on a converted copy, made on first use and refreshed when the matrix changes.
+  The type is derived from `MATAIJ`: the AIJ arrays on the host stay authoritative and AIJ's operations work; the
+matrix-vector products run on a converted copy, made on first use and refreshed when the matrix changes. A few functions
+of PETSc take no type but `MATAIJ` itself, none derived from it: `MatCreateKAIJ()`, `MatSeqAIJKron()` and
+`MatMatTransposeSolve()` of `MATSOLVERMUMPS`. Use `MatConvert()` to `MATAIJ` before them.
 
-  Beside the converted copy the place of each entry in it is kept once values have changed, transposed products keep the
-transpose, and `MatSetValuesCOO()` with device arrays the values, for factorizations. With -mat_sparsegpu_release_csr
-all of this is freed after each conversion and change of values, and made anew from the host's arrays when it is needed
-again: nothing is lost, as these hold all values by then. `MatSparseGPUGetInfo()` and `MatView()` tell the bytes.
+  A change is seen by the matrix's object state, which PETSc's functions move. A program that
+writes into arrays of its own behind PETSc's back, those given to `MatCreateSeqAIJWithArrays()` or a pointer kept from
+`MatSeqAIJGetArray()`, must tell it after each change and before the next product: by `MatAssemblyBegin()` and
+`MatAssemblyEnd()`, by `PetscObjectStateIncrease()` of petsc/private/petscimpl.h, or by writing between
+`MatSeqAIJGetArray()` and `MatSeqAIJRestoreArray()`.
+
+  Auxiliary CSR-ordered data lie beside the converted copy: the place of each entry in it once values have changed, the
+transpose after transposed products, and the values that `MatSetValuesCOO()` took from device arrays, for
+factorizations. With -mat_sparsegpu_release_csr they are freed after each conversion and change of values, and made anew
+from the host's arrays when they are needed again: nothing is lost, as these hold all values by then.
+
+  `MatView()` with `PETSC_VIEWER_ASCII_INFO`, and so `KSPView()`, adds one line: the format and why. It is the same
+before and after products, and in every run. `PETSC_VIEWER_ASCII_INFO_DETAIL` adds bytes, conversions and times of each
+block of each process. Viewing converts nothing.
 
   "aijsparsegpu" is an alias. -mat_seqaij_type seqaijsparsegpu reaches codes that hard-wire `MATAIJ`.
 
@@ -49,8 +61,8 @@ LU and Cholesky factorizations
 . -pc_factor_shift_type type            - none, nonzero, positive_definite or inblocks
 . -pc_factor_zeropivot z                - a smaller pivot is zero
 . -pc_factor_diagonal_fill              - puts missing diagonal entries in
-. -mat_sparsegpu_trisolve engine        - auto; syncfree: a flag for each unknown, no analysis; level: the schedule
-                                          that the flags of a first solve tell, level by level; jacobi: a few Jacobi
+. -mat_sparsegpu_trisolve engine        - auto; syncfree: a flag for each unknown, no analysis; level: level
+                                          scheduling, levels recorded by a first sync-free solve; jacobi: a few Jacobi
                                           sweeps, not exact
 . -mat_sparsegpu_trisolve_sweeps n      - of engine jacobi, for each factor (default 5)
 . -mat_sparsegpu_trisolve_warps n       - warps that a solve on the GPU keeps at work; 0: by the levels
@@ -74,19 +86,26 @@ LU and Cholesky factorizations
 those of PETSc's own ILU and ICC, up to rounding. Once a `MATSPARSEGPU` matrix runs on a GPU, this is the default of
 such matrices; -pc_factor_mat_solver_type petsc asks for PETSc's.
 
-  Patterns without fill are found on the device, fill on the host. New values in the same pattern cost one upload, or
-none where `MatSetValuesCOO()` had them on the device. Solves are bitwise reproducible.
+  The pattern of the factors, fill included, is found where they are computed; on the host where the device lacks the
+memory for it, or where -pc_factor_diagonal_fill has entries to put in. Orderings are found on the host. New values in
+the same pattern cost one upload, or none where `MatSetValuesCOO()` had them on the device. Solves are bitwise
+reproducible.
+
+  -ksp_pc_side symmetric works with ICC, whose pivots must be real and positive, and has the iterations of PETSc's ICC.
+ILU has no symmetric application, as in PETSc.
 
   On the host auto and syncfree take row after row, level and jacobi run in parallel by Kokkos.
 
-  Direct factorizations run on the host, multifrontal, in the order of `MATORDERINGLEASTFILL` if no other is asked for.
-Their pivots are chosen before the values are known; those smaller than sqrt(eps) times the largest entry of the scaled
-matrix are replaced by that, and counted. Solves are refined with a copy of the matrix until the backward error
-||b - A x|| / (||A|| ||x|| + ||b||), in the largest norm, is at most 32 eps, or eps times the longest row, and fail with
-an error that tells it otherwise. A factorization that replaced pivots tries a solve at once: if that fails, the matrix
-is singular to rounding, which is told as a zero pivot, `MatFactorGetError()`. Of Cholesky factorizations, L D L^T
-without exchanges, `MatGetInertia()` gives the inertia where no pivot was replaced. There is no parallel factorization:
-use `PCBJACOBI`, `PCASM`, `PCREDUNDANT` or `PCTELESCOPE`. Shift types other than none and inblocks are refused.
+  Direct factorizations are multifrontal, in the order of `MATORDERINGLEASTFILL` if no other is asked for. Orderings,
+the matching and the fronts are found on the host; the numeric factorization and the solves run where the matrix's
+products do. Their pivots are chosen before the values are known; those smaller than sqrt(eps) times the largest entry
+of the scaled matrix are replaced by that, and counted. Solves are refined with a copy of the matrix until the backward
+error ||b - A x|| / (||A|| ||x|| + ||b||), in the largest norm, is at most 32 eps, or eps times the longest row, and
+fail with an error that tells it otherwise. A factorization that replaced pivots tries a solve at once: if that fails,
+the matrix is singular to rounding, which is told as a zero pivot, `MatFactorGetError()`. Of Cholesky factorizations, L
+D L^T without exchanges, `MatGetInertia()` gives the inertia where no pivot was replaced. There is no parallel
+factorization: use `PCBJACOBI`, `PCASM`, `PCREDUNDANT` or `PCTELESCOPE`. Shift types other than none and inblocks are
+refused.
 
 .seealso: `MATSPARSEGPU`, `PCILU`, `PCICC`, `PCBJACOBI`, `PCFactorSetMatSolverType()`, `PCFactorSetLevels()`
 M*/
@@ -119,12 +138,14 @@ M*/
   A triangular solve on the GPU that makes no progress (-mat_sparsegpu_trisolve_spins) gives up and leaves NaN. That is
 told as an error at the next solve, at the end of `KSPSolve()` or when the preconditioner is destroyed.
 
-  Without a wish for an ordering it is natural; where the factors lie on a GPU and have fewer than 20,000 entries a
+  If no ordering was requested, it is natural; where the factors lie on a GPU and have fewer than 20,000 entries a
 level, it is `MATORDERINGABMC`, whose levels are wider.
 
+  -ksp_pc_side symmetric works with icc; the others have no symmetric application.
+
   Small blocks are the same preconditioner as `PCPBJACOBI` and `PCVPBJACOBI`. Each is a bitmap tile, on a GPU one thread
-block's, in whose shared memory it must fit: up to about 160 rows in double precision, 115 in complex; 1024 on
-the host. A block size that does not divide the rows of a process leaves a shorter block at its
+block's, in whose shared memory it must fit: on an H100 up to about 160 rows in double precision, 115 in
+complex; 1024 on the host. A block size that does not divide the rows of a process leaves a shorter block at its
 end. Without pivoting the factorization skips what is zero in the factors' pattern; a pivot of at most
 -pc_factor_zeropivot ends the solve with `KSP_DIVERGED_PC_FAILED`, and -info tells its row.
 
@@ -170,12 +191,12 @@ M*/
 + -ksp_gmres_restart m                      - steps between restarts (default 30), `KSPGMRESSetRestart()`
 . -ksp_sparsegpugmres_restart_auto          - after one cycle, the restart that its progress suggests, from 5 to 200
 . -ksp_sparsegpugmres_flexible              - the preconditioner may change from step to step; right preconditioning
-. -ksp_sparsegpugmres_persistent auto       - whole cycles in one launch: auto, up to 100,000 unknowns; on, wherever
-that is possible; off
+. -ksp_sparsegpugmres_persistent auto       - whole cycles in one launch: auto, up to 100,000 unknowns and 2,000,000
+                                              entries; on, wherever that is possible; off
 . -ksp_gmres_cgs_refinement_type type       - refine_never, refine_ifneeded or refine_always,
-`KSPGMRESSetCGSRefinementType()`
+                                              `KSPGMRESSetCGSRefinementType()`
 . -ksp_gmres_modifiedgramschmidt            - the same as refine_always
-. -ksp_gmres_haptol t                       - a new direction of smaller norm is none
+. -ksp_gmres_haptol t                       - happy-breakdown tolerance
 - -ksp_gmres_breakdown_tolerance t          - the recurrence's residual norm may be off by this part at a restart
 
   Level: beginner
@@ -190,8 +211,9 @@ that is possible; off
 
   With a `MATSPARSEGPU` matrix on one process and `PCJACOBI` or `PCNONE` the solve runs on arrays of the GPU, without
   PETSc's vectors in between. Where these lie on the host, in a PETSc without CUDA and with -sparsegpu_backend cuda, b
-  and x are copied once a solve; -sparsegpu_backend kokkos keeps it on the host. Small systems, up to 100,000 unknowns
-  and 2,000,000 entries, run whole cycles in one launch, unless somebody looks at each iterate.
+  and x are copied once a solve, also with an incomplete factorization of `MATSOLVERSPARSEGPU` from the left;
+  -sparsegpu_backend kokkos keeps it on the host. Small systems, up to 100,000 unknowns and 2,000,000 entries, run
+  whole cycles in one launch, unless somebody looks at each iterate.
 
   On the GPU of one process, without monitors and with the default convergence test, the host does not wait for an
   iteration: it reads residual norms a few iterations late, and the device stops by itself at the first one that
@@ -210,10 +232,11 @@ M*/
 
   Options Database Keys:
 + -ksp_sparsegpujacobi_test test        - residual (default): its norm, of the type of -ksp_norm_type; difference: the
-largest change of an unknown in a sweep, compared with that of the first sweep
-. -ksp_sparsegpujacobi_damping omega    - part of the correction that is taken (default 1), `KSPRichardsonSetScale()`
+                                          largest change of an unknown in a sweep, compared with that of the first one
+. -ksp_sparsegpujacobi_damping omega    - part of the correction that is taken, not 0 (default 1),
+                                          `KSPRichardsonSetScale()`
 - -ksp_sparsegpujacobi_persistent auto  - many sweeps in one launch: auto, up to 100,000 unknowns and 524,288 entries;
-on, wherever that is possible; off
+                                          on, wherever that is possible; off
 
   Level: beginner
 
@@ -230,7 +253,7 @@ on, wherever that is possible; off
   and is small, nobody monitors the solve, and the test is `KSPConvergedDefault()` or none; `KSPView()` says so.
 
   With a `MATSPARSEGPU` matrix on one process and vectors on the host, in a PETSc without CUDA and with
--sparsegpu_backend cuda, the sweeps run on the GPU, and b and x are copied once a solve.
+  -sparsegpu_backend cuda, the sweeps run on the GPU, and b and x are copied once a solve.
 
 .seealso: `KSPRICHARDSON`, `PCJACOBI`, `KSPSPARSEGPUGMRES`, `MATSPARSEGPU`
 M*/

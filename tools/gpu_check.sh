@@ -1,24 +1,34 @@
 #!/bin/sh
 # The whole GPU check, on a machine with a GPU and no network: unpacks what tools/gpu_pack.sh made, runs every test, the
-# sanitizer and the benchmarks; logs and JSON go to $OUT (default ./gpu-results), a summary comes last.
+# sanitizer and the benchmarks; logs and JSON go to $OUT (default ./gpu-results), a summary comes last. Works from any
+# folder and without a checkout: the archive holds this script, too.
 #
-#   tools/gpu_check.sh [FILE]                                     (FILE: default .pack/sparsegpu-gpu.tar.xz)
+#   gpu_check.sh [FILE]        (FILE: default .pack/sparsegpu-gpu.tar.xz of the checkout; without one, what is unpacked)
 #
 # STEPS="tests sanitizer bench trisolve factor tiles compare" chooses steps, and there is "set", all of bench/spmv_set.tsv, which takes
 # long; JOBS tests run at a time (default 4).
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
+own=$(cd "$(dirname "$0")" && pwd)
+[ ! -d "$own/build" ] || PREFIX=${PREFIX:-$own} # unpacked
 prefix=${PREFIX:-/tmp/sparsegpu-gpu}
-file=${1:-$here/.pack/sparsegpu-gpu.tar.xz}
+file=${1:-}
+[ -n "$file" ] || [ ! -f "$here/.pack/sparsegpu-gpu.tar.xz" ] || file=$here/.pack/sparsegpu-gpu.tar.xz
 out=${OUT:-./gpu-results}
 steps=${STEPS:-tests sanitizer bench trisolve factor tiles compare}
-mkdir -p "$out"
-tar -C / -xJf "$file" || exit 1
+mkdir -p "$out" && out=$(cd "$out" && pwd) || exit 1
+if [ -n "$file" ]; then
+  tar -C / -xJf "$file" || exit 1
+elif [ ! -d "$prefix/build" ]; then
+  echo "Nothing is unpacked in $prefix: name the file that tools/gpu_pack.sh made"
+  exit 1
+fi
+[ -z "$(ls "$prefix/matrices" 2> /dev/null)" ] || export SPARSEGPU_MATRICES="$prefix/matrices"
 
 for folder in /usr/local/cuda/lib64 /usr/local/cuda/targets/x86_64-linux/lib; do
   [ -d "$folder" ] && LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}:$folder
 done
-export LD_LIBRARY_PATH="$prefix/lib:$LD_LIBRARY_PATH"
+export LD_LIBRARY_PATH="$prefix/lib:${LD_LIBRARY_PATH:-}"
 export PATH="$PATH:/usr/local/cuda/bin"
 if ! command -v mpiexec > /dev/null; then # a machine without MPI: what was packed, where ctest looks for it
   ln -s "$prefix/mpi/bin/mpiexec" /usr/bin/mpiexec || echo "No mpiexec, and /usr/bin is not ours to link the packed one in"
@@ -62,7 +72,7 @@ all_factors() {
 step trisolve all_factors
 step factor "$prefix/build/bench/factor" -gen stencil5,stencil7,stencil27 -gen_size 1000000 -levels 0,1,2 \
   -orderings natural,abmc -rhs 1
-[ ! -f "$out/trisolve.log" ] || python3 "$here/bench/triangular.py" "$out"/trisolve.log "$out"/factor.log > "$out/triangular.md"
+[ ! -f "$out/trisolve.log" ] || python3 "$prefix/build/bench/triangular.py" "$out"/trisolve.log "$out"/factor.log > "$out/triangular.md"
 step tiles "$prefix/build/bench/tiles"
 step compare "$prefix/build/examples/compare" -gen stencil5,stencil7,stencil27,elasticity,rmat,circuit,random \
   -gen_size 2000000 -json "$out/compare.json"

@@ -5,21 +5,29 @@
 #
 # Builds against that CUDA PETSc under the fixed prefix $PREFIX (default /tmp/sparsegpu-gpu), so that run paths and
 # ctest's files stay right where tools/gpu_check.sh unpacks it. Adds the shared libraries that ldd names, but for the C
-# and C++ runtimes and CUDA's own, which the GPU machine has; OpenMPI's plug-ins go along.
+# and C++ runtimes and CUDA's own, which the GPU machine has; OpenMPI's plug-ins go along. So do what the tests read,
+# which CMake copies to the build tree, and gpu_check.sh: the GPU machine needs no checkout. CMAKE_OPTIONS: more for cmake.
 set -eu
 here=$(cd "$(dirname "$0")/.." && pwd)
 prefix=${PREFIX:-/tmp/sparsegpu-gpu}
 out=${1:-$here/.pack/sparsegpu-gpu.tar.xz}
 : "${PETSC_DIR:?name the CUDA PETSc: PETSC_DIR and PETSC_ARCH}"
 jobs=$(nproc)
+case $prefix in /*) ;; *) echo "PREFIX=$prefix must be an absolute path"; exit 1 ;; esac
 
-mkdir -p "$prefix" "$(dirname "$out")"
+mkdir -p "$prefix/matrices" "$(dirname "$out")"
+# Small real matrices only: the archive must stay easy to carry. Before cmake, which makes a test of each.
+if [ -n "${SPARSEGPU_MATRICES:-}" ] && [ -d "$SPARSEGPU_MATRICES" ]; then
+  find "$SPARSEGPU_MATRICES" -type f -size -"${MATRIX_KB:-100}"k -exec cp {} "$prefix/matrices/" \;
+fi
+cp "$here/tools/gpu_check.sh" "$prefix/"
+# shellcheck disable=SC2086 # CMAKE_OPTIONS are several words
 cmake -S "$here" -B "$prefix/build" -DCMAKE_BUILD_TYPE=Release -DSPARSEGPU_CUDA=ON \
   -DSPARSEGPU_CUDA_ARCHITECTURES="${ARCHITECTURES:-90}" \
-  -DSPARSEGPU_MATRICES="$prefix/matrices" > "$prefix/configure.log"
+  -DSPARSEGPU_MATRICES="$prefix/matrices" ${CMAKE_OPTIONS:-} > "$prefix/configure.log"
 cmake --build "$prefix/build" -j "$jobs" > "$prefix/build.log" 2>&1 || { tail -30 "$prefix/build.log"; exit 1; }
 
-rm -rf "$prefix/lib" "$prefix/petsc" && mkdir -p "$prefix/lib" "$prefix/matrices"
+rm -rf "$prefix/lib" "$prefix/petsc" && mkdir -p "$prefix/lib"
 find "$prefix/build" -type f \( -name '*.so' -o -perm -u+x \) ! -path '*/CMakeFiles/*' > "$prefix/programs"
 xargs ldd < "$prefix/programs" 2>/dev/null | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
   grep -vE '/(libc|libm|libdl|libpthread|librt|libstdc\+\+|libgcc_s|libutil|libresolv|libcuda|libcudart|libcu[A-Za-z]+|libnv[A-Za-z]+)\.so' |
@@ -40,11 +48,6 @@ if mpiexec=$(command -v mpiexec); then
       while read -r library; do
     [ -e "$prefix/lib/$(basename "$library")" ] || cp -L "$library" "$prefix/lib/"
   done
-fi
-
-# Small real matrices only: the archive must stay easy to carry.
-if [ -n "${SPARSEGPU_MATRICES:-}" ] && [ -d "$SPARSEGPU_MATRICES" ]; then
-  find "$SPARSEGPU_MATRICES" -type f -size -"${MATRIX_KB:-100}"k -exec cp {} "$prefix/matrices/" \;
 fi
 
 # Programs made of the plug-in's objects repeat them: a dictionary that reaches back to the last one has them once.

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <map>
 #include <set>
 #include "mat/context.hpp"
@@ -196,127 +195,8 @@ PetscErrorCode RequireDevice(const char *asked_by)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ReadBackendDefault(Mat A, Context *context)
-{
-  char      backend[64];
-  PetscBool set;
-
-  PetscFunctionBegin;
-  PetscCall(
-      PetscOptionsGetString(((PetscObject)A)->options, nullptr, "-sparsegpu_backend", backend, sizeof(backend), &set));
-  if (set) PetscCall(ParseBackend(backend, &context->settings.backend));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// All options of a matrix, in one place for MatSetFromOptions() (with its -help) and for matrices that never see it.
-/// Names are only read here: an error between PetscOptionsBegin() and its end would lose what the former allocates.
-struct OptionNames {
-  char format[64], backend[64], values[64];
-};
-static PetscErrorCode Options(Context *context, SparseGPUOptionItems PetscOptionsObject, OptionNames *names)
-{
-  Parameters &p       = context->settings.parameters;
-  PetscBool   release = context->settings.release_csr ? PETSC_TRUE : PETSC_FALSE;
-  PetscBool   trial   = context->settings.trial ? PETSC_TRUE : PETSC_FALSE;
-  PetscBool   lazy    = context->settings.lazy ? PETSC_TRUE : PETSC_FALSE;
-
-  PetscFunctionBegin;
-  PetscOptionsHeadBegin(PetscOptionsObject, "sparsegpu options");
-  PetscCall(PetscOptionsString("-mat_sparsegpu_format",
-                               "Storage of the products: auto or a name of MatSparseGPUGetFormats()",
-                               "MatSparseGPUSetFormat", names->format, names->format, 64, nullptr));
-  PetscCall(PetscOptionsString("-sparsegpu_backend", "Where products run: auto (where the vectors are), cuda or kokkos",
-                               "MatSparseGPUSetBackend", names->backend, names->backend, 64, nullptr));
-  PetscCall(PetscOptionsReal("-mat_sparsegpu_max_padding",
-                             "dia, ell and bsr refuse more stored entries than this times the nonzeros",
-                             "MatSparseGPUSetFormat", p.max_padding, &p.max_padding, nullptr));
-  PetscCall(PetscOptionsReal("-mat_sparsegpu_hyb_fraction",
-                             "hyb: part of the rows that must reach the width of its ell part", "MatSparseGPUSetFormat",
-                             p.hyb_fraction, &p.hyb_fraction, nullptr));
-  PetscCall(PetscOptionsInt("-mat_sparsegpu_merge_workers", "merge: shares of the merge path, 0: what fits the backend",
-                            "MatSparseGPUSetFormat", p.merge_workers, &p.merge_workers, nullptr));
-  PetscCall(PetscOptionsInt("-mat_sparsegpu_csr_width",
-                            "csr on a GPU: threads per row, a power of two <= 32, 0: by mean row length",
-                            "MatSparseGPUSetFormat", p.csr_width, &p.csr_width, nullptr));
-  PetscCall(PetscOptionsInt("-mat_sparsegpu_vab_block", "vab: threads per block, a multiple of 64",
-                            "MatSparseGPUSetFormat", p.vab_block, &p.vab_block, nullptr));
-  PetscCall(PetscOptionsInt(
-      "-mat_sparsegpu_sccsr_blocks",
-      "sccsr: resident blocks per multiprocessor; fewer groups than fill them join the next segment, 0: never",
-      "MatSparseGPUSetFormat", p.sccsr_blocks, &p.sccsr_blocks, nullptr));
-  PetscCall(PetscOptionsInt("-mat_sparsegpu_sell_window",
-                            "sell: rows sorted by length together, a power of two, 1: not sorted, -1: by padding",
-                            "MatSparseGPUSetFormat", p.sell_window, &p.sell_window, nullptr));
-  PetscCall(PetscOptionsInt("-mat_sparsegpu_column_bytes", "sell: bytes of a column at least, 1, 2, 4, 0: what fits",
-                            "MatSparseGPUSetFormat", p.column_bytes, &p.column_bytes, nullptr));
-  PetscCall(PetscOptionsInt("-mat_sparsegpu_bsr_block", "bsr: rows of a block, 2 to 6, 0: by bytes",
-                            "MatSparseGPUSetFormat", p.bsr_block, &p.bsr_block, nullptr));
-  PetscCall(
-      PetscOptionsString("-mat_sparsegpu_values",
-                         "sell, bsr: storage of values, auto, full, or where nothing is lost single or dictionary",
-                         "MatSparseGPUSetFormat", names->values, names->values, 64, nullptr));
-  PetscCall(PetscOptionsInt("-mat_sparsegpu_device_conversion",
-                            "products on a GPU: from so many nonzeros on formats are chosen and built there",
-                            "MatSparseGPUSetFormat", p.device_conversion, &p.device_conversion, nullptr));
-  PetscCall(PetscOptionsBool("-mat_sparsegpu_release_csr",
-                             "free what lies in CSR's order beside the format for changes of values, at each product",
-                             "MatSparseGPUGetInfo", release, &release, nullptr));
-  context->settings.release_csr = release;
-  PetscCall(PetscOptionsBool("-mat_sparsegpu_auto_lazy",
-                             "auto: convert when the products so far have lost what that costs, where no bit shows it",
-                             "MatSparseGPUSetFormat", lazy, &lazy, nullptr));
-  context->settings.lazy = lazy;
-  PetscCall(PetscOptionsBool("-mat_sparsegpu_auto_trial",
-                             "auto: take the format whose products are fastest, maybe another one in another run",
-                             "MatSparseGPUSetFormat", trial, &trial, nullptr));
-  context->settings.trial = trial;
-  PetscOptionsHeadEnd();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// The names as they stand, to be offered as defaults.
-static PetscErrorCode Names(Mat A, Context *context, OptionNames *names)
-{
-  PetscFunctionBegin;
-  PetscCall(ReadBackendDefault(A, context));
-  PetscCall(PetscStrncpy(names->format, context->settings.format.c_str(), 64));
-  PetscCall(PetscStrncpy(names->backend, BackendNames[static_cast<int>(context->settings.backend)], 64));
-  PetscCall(PetscStrncpy(names->values, context->settings.parameters.values.c_str(), 64));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode UseNames(Context *context, const OptionNames &names)
-{
-  Settings &s = context->settings;
-
-  PetscFunctionBegin;
-  PetscCall(ParseFormat(names.format, &s.format));
-  PetscCall(ParseBackend(names.backend, &s.backend));
-  PetscCheck(std::find(std::begin(ValueCodecNames), std::end(ValueCodecNames), std::string(names.values)) !=
-                 std::end(ValueCodecNames),
-             PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "-mat_sparsegpu_values %s must be auto, full, single or dictionary", names.values);
-  PetscCallCXX(s.parameters.values = names.values);
-  if (s.backend == Backend::Cuda) PetscCall(RequireDevice("-sparsegpu_backend cuda"));
-  s.decided = true;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode ReadOptions(Mat A, Context *context, SparseGPUOptionItems items)
-{
-  OptionNames names;
-
-  PetscFunctionBegin;
-  PetscCall(Names(A, context, &names));
-  PetscCall(Options(context, items, &names));
-  PetscCall(UseNames(context, names));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode Decide(Mat A, Context *context)
 {
-  OptionNames names;
-
   PetscFunctionBegin;
   if (context->settings.decided) PetscFunctionReturn(PETSC_SUCCESS);
   const auto kept = Stash().find(A);
@@ -325,11 +205,7 @@ PetscErrorCode Decide(Mat A, Context *context)
     PetscCall(DropStash(A));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(Names(A, context, &names));
-  PetscObjectOptionsBegin((PetscObject)A);
-  PetscCall(Options(context, PetscOptionsObject, &names));
-  PetscOptionsEnd();
-  PetscCall(UseNames(context, names));
+  PetscCall(ReadOptions(A, context));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

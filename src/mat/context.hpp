@@ -149,8 +149,11 @@ PetscErrorCode DestroyContext(Mat A);
 PetscErrorCode StashSettings(Mat A);
 PetscErrorCode DropStash(Mat A);
 PetscErrorCode DropAllStashes();
-/// Reads the options of A under its prefix, unless decided already; `items` is null outside MatSetFromOptions().
+/// Reads the options of A under its prefix, within MatSetFromOptions() and outside. Errors: PETSC_ERR_ARG_OUTOFRANGE or
+/// PETSC_ERR_ARG_UNKNOWN_TYPE naming the value met and those allowed; the settings then stay as they were.
 PetscErrorCode ReadOptions(Mat A, Context *context, SparseGPUOptionItems items);
+PetscErrorCode ReadOptions(Mat A, Context *context);
+/// The settings of A from now on: those it has, those of the matrix whose insides it took, or those of the options.
 PetscErrorCode Decide(Mat A, Context *context);
 /// The unprefixed -sparsegpu_backend: the default of every matrix, whatever its prefix.
 PetscErrorCode ReadBackendDefault(Mat A, Context *context);
@@ -181,8 +184,9 @@ PetscErrorCode GetChoice(const CsrView &A, const CsrView &view, const PatternKey
 PetscErrorCode InheritChoices(Mat A, Mat B);
 /// Why csr, and until when.
 PetscErrorCode TellEarly(const Waiting &waiting, std::string *reason);
-/// What the transposed products run on; empty if there was none.
-PetscErrorCode TellTransposed(const Context &context, std::string *text);
+/// What the transposed products run on; empty if there was none. `plain`: auto's choice for the matrix itself on the
+/// host; null: not known.
+PetscErrorCode TellTransposed(const Context &context, const Choice *plain, std::string *text);
 /// Takes values that already lie on the device over into the Normal device shadows that are built and of this pattern,
 /// from within MatSetValuesCOO().
 PetscErrorCode UpdateShadowFromDevice(Mat A, Context *context, const Scalar *a);
@@ -201,7 +205,10 @@ PetscErrorCode ReserveScratch(Mat A, Context *context, Side side);
 /// Where a product would run, before any vector is known.
 PetscErrorCode PlannedSpace(Context *context, Space *space);
 
-PetscErrorCode ViewInfo(Mat A, PetscViewer viewer);
+/// What MatSparseGPUGetInfo() tells of A, whose products run on `shadow`.
+PetscErrorCode FillInfo(Mat A, const Shadow &shadow, MatSparseGPUInfo *info);
+/// What MatView() adds: a line, and all facts where `detail`. Nothing is converted or changed. Collective.
+PetscErrorCode ViewInfo(Mat A, PetscViewer viewer, bool detail);
 
 extern PetscLogEvent ChooseEvent, ConvertEvent, UpdateEvent, CopyEvent;
 
@@ -234,8 +241,8 @@ PetscErrorCode ForgetShadows(Mat A);
 /// The same for the context alone.
 void           ForgetCopies(Context *context);
 PetscErrorCode ForgetAgreement(Mat A);
-/// Builds what a product would need, so that MatView() can tell of it; collective.
-PetscErrorCode PrepareToView(Mat A);
+/// Builds what a product would need, so that MatSparseGPUGetInfo() can tell of it; collective.
+PetscErrorCode PrepareToTell(Mat A);
 /// The names of DMs that refuse ours: DMDA gives interpolation only types whose names begin with "aij". Where A was
 /// made by one, it and its coarser ones ask for aijsparsegpu from now on.
 PetscErrorCode NameTypeForDM(Mat A);

@@ -119,7 +119,7 @@ PetscErrorCode MatView_SparseGPU(Mat A, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   PetscCall(PetscViewerGetFormat(viewer, &format));
   if (ascii && A->assembled && (format == PETSC_VIEWER_ASCII_INFO || format == PETSC_VIEWER_ASCII_INFO_DETAIL))
-    PetscCall(ViewInfo(A, viewer));
+    PetscCall(ViewInfo(A, viewer, format == PETSC_VIEWER_ASCII_INFO_DETAIL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

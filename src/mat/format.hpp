@@ -153,11 +153,12 @@ PetscErrorCode CheckFormat(const std::string &name, const CsrView &A, const Para
 
 /// What auto decided for a matrix. Unit of the times: a product as csr.
 struct Choice {
-  std::string   name, reason;
-  bool          same_bits  = false;         ///< csr adds the entries of each row in the same order
-  PetscReal     gain       = 0;             ///< time that a product saves
-  PetscReal     conversion = 0, update = 0; ///< time of a conversion, and of new values in the old pattern
-  std::uint64_t fingerprint = 0;            ///< TakeFingerprint() of its matrix, 0 before
+  std::string    name, reason;
+  bool           same_bits  = false;         ///< csr adds the entries of each row in the same order
+  PetscReal      gain       = 0;             ///< time that a product saves
+  PetscReal      conversion = 0, update = 0; ///< time of a conversion, and of new values in the old pattern
+  std::uint64_t  fingerprint = 0;            ///< TakeFingerprint() of its matrix, 0 before
+  PetscLogDouble bytes = 0, bytes_csr = 0; ///< that a product reads of the matrix, and that it would as csr; 0: unknown
 
   static constexpr PetscCount LOOK = 5;                  ///< products before it is worth its own analysis
   PetscCount                  ProductsToConvert() const; ///< as csr, before these have lost what the conversion costs

@@ -1,4 +1,4 @@
-/// The public functions of the matrix type, and what MatView() adds in its info formats.
+/// The public functions of the matrix type.
 #include "mat/context.hpp"
 
 using namespace sparsegpu;
@@ -55,13 +55,13 @@ static PetscErrorCode OurContext(Mat A, Context **context)
   Level: intermediate
 
   Notes:
-  The matrix is converted at the next product. A format that the matrix makes absurd, such as "dia" for one with entries
-on very many diagonals, makes that product fail with `PETSC_ERR_ARG_OUTOFRANGE`; `MatSparseGPUCheckFormat()` tells
+  The matrix is converted at the next product. A format unsuitable for the matrix, such as "dia" for one with entries on
+very many diagonals, makes that product fail with `PETSC_ERR_ARG_OUTOFRANGE`; `MatSparseGPUCheckFormat()` tells
 beforehand.
 
-  "auto" takes the format that moves the fewest bytes. Where "csr" has the same bits, products run as that until they
-have lost what the conversion costs; a change of the pattern starts anew, copies by `MatDuplicate()` do not choose
-again.
+  "auto" takes the format that moves the fewest bytes. Where "csr" has the same bits, products run as that until the
+time lost to it exceeds the conversion cost; a change of the pattern starts anew, copies by `MatDuplicate()` do not
+choose again.
 
   In parallel the format governs the diagonal block; an off-diagonal block that it refuses is stored as "csr".
 
@@ -222,65 +222,27 @@ PetscErrorCode MatSparseGPUCheckFormat(Mat A, const char format[], PetscBool *ac
 }
 
 /// The shadow that the last product used, or the one that the next would.
-static PetscErrorCode ShadowToTell(Mat A, const Shadow **shadow, Space *space)
+static PetscErrorCode ShadowToTell(Mat A, const Shadow **shadow)
 {
   Context *context;
   Shadow  *built;
+  Space    space = Space::Host;
 
   PetscFunctionBegin;
   PetscCall(GetContext(A, &context));
   PetscCall(Decide(A, context));
   const auto is_early = [&](const Shadow *s) {
-    return s == &context->early[static_cast<int>(*space)][static_cast<int>(Side::Normal)];
+    return s == &context->early[static_cast<int>(space)][static_cast<int>(Side::Normal)];
   };
-  *space = context->last ? context->last->space : Space::Host;
-  if (!context->last || !context->last->format) PetscCall(PlannedSpace(context, space));
+  if (context->last) space = context->last->space;
+  if (!context->last || !context->last->format) PetscCall(PlannedSpace(context, &space));
   if (!context->last || !context->last->format || is_early(context->last)) {
-    if (*space == Space::Device) PetscCall(RequireDevice("-sparsegpu_backend cuda"));
-    PetscCall(GetShadow(A, context, Side::Normal, *space, Use::Tell, &built));
+    if (space == Space::Device) PetscCall(RequireDevice("-sparsegpu_backend cuda"));
+    PetscCall(GetShadow(A, context, Side::Normal, space, Use::Tell, &built));
     if (is_early(built))
-      PetscCall(TellEarly(context->waiting[static_cast<int>(*space)][static_cast<int>(Side::Normal)], &built->reason));
+      PetscCall(TellEarly(context->waiting[static_cast<int>(space)][static_cast<int>(Side::Normal)], &built->reason));
   }
   *shadow = context->last;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// What lies in CSR's order beside the formats: kept, and released.
-static void BytesBeside(const Context &context, MatSparseGPUInfo *info)
-{
-  info->bytes_kept     = static_cast<PetscLogDouble>(context.coo_values.bytes());
-  info->bytes_released = context.coo_released;
-  for (const auto &space : context.shadow)
-    for (const Shadow &shadow : space) {
-      info->bytes_kept += shadow.BytesForUpdates();
-      info->bytes_released += shadow.released;
-    }
-}
-
-static PetscErrorCode FillInfo(Mat A, MatSparseGPUInfo *info)
-{
-  const Shadow *shadow = nullptr;
-  Space         space  = Space::Host;
-  Context      *context;
-  CsrView       csr;
-
-  PetscFunctionBegin;
-  PetscCall(GetContext(A, &context));
-  PetscCall(ShadowToTell(A, &shadow, &space));
-  PetscCall(GetCsr(A, &csr, nullptr));
-  info->format       = shadow->format->Name();
-  info->backend      = BackendNames[static_cast<int>(space == Space::Device ? Backend::Cuda : Backend::Kokkos)];
-  info->reason       = shadow->reason.c_str();
-  info->details      = shadow->details.c_str();
-  info->nonzeros     = csr.nonzeros;
-  info->stored       = shadow->format->Stored();
-  info->bytes_stored = shadow->format->BytesStored();
-  info->bytes_csr    = static_cast<PetscLogDouble>(csr.nonzeros) * (sizeof(Scalar) + sizeof(PetscInt)) +
-                    (csr.rows + 1.0) * sizeof(PetscInt);
-  BytesBeside(*context, info);
-  info->bytes_mult      = shadow->format->BytesPerMult();
-  info->convert_seconds = shadow->convert_seconds;
-  info->update_seconds  = shadow->update_seconds;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -305,17 +267,19 @@ format is "csr" and the reason tells which one follows, and when.
 @*/
 PetscErrorCode MatSparseGPUGetInfo(Mat A, MatSparseGPUInfo *info)
 {
-  Context  *context;
-  PetscBool seq, mpi;
-  Mat       block;
+  Context      *context;
+  const Shadow *shadow = nullptr;
+  PetscBool     seq, mpi;
+  Mat           block;
 
   PetscFunctionBegin;
   PetscCall(OurContext(A, &context));
   PetscCheck(A->assembled, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "Not for unassembled matrix");
   PetscCall(IsOurs(A, &seq, &mpi));
-  if (mpi) PetscCall(PrepareToView(A));
+  if (mpi) PetscCall(PrepareToTell(A));
   PetscCall(LocalBlock(A, &block));
-  PetscCall(FillInfo(block, info));
+  PetscCall(ShadowToTell(block, &shadow));
+  PetscCall(FillInfo(block, *shadow, info));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -337,58 +301,3 @@ PetscErrorCode SparseGPUHasDevice(PetscBool *found)
   PetscCall(DeviceFound(found));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-namespace sparsegpu
-{
-
-static PetscErrorCode ViewBlock(Mat A, const char *what, PetscViewer viewer,
-                                PetscErrorCode (*print)(PetscViewer, const char[], ...))
-{
-  MatSparseGPUInfo info;
-  Context         *context;
-  std::string      transposed;
-
-  PetscFunctionBegin;
-  PetscCall(FillInfo(A, &info));
-  PetscCall(GetContext(A, &context));
-  PetscCall(TellTransposed(*context, &transposed));
-  PetscCall((*print)(viewer, "%sformat: %s on %s (%s)\n", what, info.format, info.backend, info.reason));
-  PetscCall((*print)(viewer,
-                     "%sstored: %.0f entries for %.0f nonzeros (padding %.2f), %.0f bytes against %.0f as csr (%.2f)\n",
-                     what, info.stored, info.nonzeros, info.nonzeros > 0 ? info.stored / info.nonzeros : 1.0,
-                     info.bytes_stored, info.bytes_csr, info.bytes_stored / info.bytes_csr));
-  PetscCall((*print)(viewer, "%skept for changes of values: %.0f bytes, released: %.0f bytes\n", what, info.bytes_kept,
-                     info.bytes_released));
-  if (*info.details) PetscCall((*print)(viewer, "%sdetails: %s\n", what, info.details));
-  if (!transposed.empty()) PetscCall((*print)(viewer, "%stransposed products: %s\n", what, transposed.c_str()));
-  PetscCall((*print)(viewer, "%sconversion: %g s, last update of values: %g s\n", what, info.convert_seconds,
-                     info.update_seconds));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode ViewInfo(Mat A, PetscViewer viewer)
-{
-  PetscBool   seq, mpi;
-  PetscMPIInt rank;
-  Mat         blocks[2];
-  char        what[2][64];
-
-  PetscFunctionBegin;
-  PetscCall(IsOurs(A, &seq, &mpi));
-  if (!mpi) {
-    PetscCall(ViewBlock(A, "sparsegpu ", viewer, PetscViewerASCIIPrintf));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PrepareToView(A));
-  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)A), &rank));
-  PetscCall(MatMPIAIJGetSeqAIJ(A, &blocks[0], &blocks[1], nullptr));
-  PetscCall(PetscSNPrintf(what[0], sizeof(what[0]), "sparsegpu [%d] diagonal block: ", (int)rank));
-  PetscCall(PetscSNPrintf(what[1], sizeof(what[1]), "sparsegpu [%d] off-diagonal block: ", (int)rank));
-  PetscCall(PetscViewerASCIIPushSynchronized(viewer));
-  for (int b = 0; b < 2; b++) PetscCall(ViewBlock(blocks[b], what[b], viewer, PetscViewerASCIISynchronizedPrintf));
-  PetscCall(PetscViewerFlush(viewer));
-  PetscCall(PetscViewerASCIIPopSynchronized(viewer));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-} // namespace sparsegpu

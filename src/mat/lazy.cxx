@@ -187,10 +187,8 @@ PetscErrorCode TellEarly(const Waiting &waiting, std::string *reason)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode TellTransposed(const Context &context, std::string *text)
+PetscErrorCode TellTransposed(const Context &context, const Choice *plain, std::string *text)
 {
-  const Waiting &plain = context.waiting[static_cast<int>(Space::Host)][static_cast<int>(Side::Normal)];
-
   PetscFunctionBegin;
   text->clear();
   for (Space space : {Space::Host, Space::Device})
@@ -199,8 +197,8 @@ PetscErrorCode TellTransposed(const Context &context, std::string *text)
                    &early = context.early[static_cast<int>(space)][static_cast<int>(side)];
       const Waiting &w    = context.waiting[static_cast<int>(space)][static_cast<int>(side)];
       char           until[96];
-      if (early.format && plain.choice && plain.pattern == early.pattern) {
-        const PetscCount due = plain.choice->ProductsToTranspose();
+      if (early.format && plain) {
+        const PetscCount due = plain->ProductsToTranspose();
         PetscCall(PetscSNPrintf(until, sizeof(until), " until %lld products, %lld are done",
                                 static_cast<long long>(due), static_cast<long long>(w.since_pattern)));
         PetscCallCXX(*text = std::string(CsrTransposed::NAME) + (w.since_pattern < due ? until : ""));

@@ -301,7 +301,7 @@ PetscErrorCode BlocksBecomeParents(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PrepareToView(Mat A)
+PetscErrorCode PrepareToTell(Mat A)
 {
   Context *context;
   Space    space;

@@ -1,48 +1,69 @@
 /// The plain AIJ types that ours derive from, reached through public means only: their operations and composed
-/// functions are read off a fresh matrix, so nothing depends on PETSc's private headers of AIJ.
+/// functions are copied from a fresh matrix that is destroyed at once, so nothing depends on PETSc's private headers of
+/// AIJ, and no hidden object is left for -objects_dump and -log_view to show.
 #include "mat/context.hpp"
 
 namespace sparsegpu
 {
 
-static Mat parents[2] = {nullptr, nullptr};
-
-static PetscErrorCode GetParent(bool parallel, Mat *parent)
+namespace
 {
+constexpr const char *FUNCTIONS[] = {"MatSetPreallocationCOO_C", "MatSetValuesCOO_C"};
+
+struct Parent {
+  bool           known = false;
+  struct _MatOps ops;
+  AnyFunction    functions[std::size(FUNCTIONS)];
+};
+Parent parents[2];
+
+PetscErrorCode GetParent(bool parallel, const Parent **parent)
+{
+  Parent      *p    = &parents[parallel];
+  PetscOptions none = nullptr; // not the program's: -mat_seqaij_type would turn the matrix into one of ours
+  Mat          A;
+
   PetscFunctionBegin;
-  if (!parents[parallel]) {
-    PetscOptions none; // not the program's: -mat_seqaij_type would turn the parent into one of ours
-    Mat          A;
-    PetscCall(PetscOptionsCreate(&none));
-    PetscCall(MatCreate(PETSC_COMM_SELF, &A));
-    PetscCall(PetscObjectSetOptions((PetscObject)A, none));
-    PetscCall(MatSetSizes(A, 0, 0, 0, 0));
-    PetscCall(MatSetType(A, parallel ? MATMPIAIJ : MATSEQAIJ));
-    PetscCall(PetscObjectSetOptions((PetscObject)A, nullptr));
-    PetscCall(PetscOptionsDestroy(&none));
-    parents[parallel] = A;
-  }
-  *parent = parents[parallel];
+  *parent = p;
+  if (p->known) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscOptionsCreate(&none));
+  PetscCall(MatCreate(PETSC_COMM_SELF, &A));
+  PetscCall(PetscObjectSetOptions((PetscObject)A, none));
+  PetscCall(MatSetSizes(A, 0, 0, 0, 0));
+  PetscCall(MatSetType(A, parallel ? MATMPIAIJ : MATSEQAIJ));
+  p->ops = *A->ops;
+  for (size_t f = 0; f < std::size(FUNCTIONS); f++)
+    PetscCall(PetscObjectQueryFunction((PetscObject)A, FUNCTIONS[f], &p->functions[f]));
+  PetscCall(PetscObjectSetOptions((PetscObject)A, nullptr));
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscOptionsDestroy(&none));
+  p->known = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+} // namespace
 
 PetscErrorCode GetParentOps(bool parallel, const struct _MatOps **ops)
 {
-  Mat parent = nullptr;
+  const Parent *parent = nullptr;
 
   PetscFunctionBegin;
   PetscCall(GetParent(parallel, &parent));
-  *ops = parent->ops;
+  *ops = &parent->ops;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode GetParentFunction(bool parallel, const char *name, AnyFunction *function)
 {
-  Mat parent = nullptr;
+  const Parent *parent = nullptr;
 
   PetscFunctionBegin;
   PetscCall(GetParent(parallel, &parent));
-  PetscCall(PetscObjectQueryFunction((PetscObject)parent, name, function));
+  *function = nullptr;
+  for (size_t f = 0; f < std::size(FUNCTIONS); f++) {
+    PetscBool same;
+    PetscCall(PetscStrcmp(name, FUNCTIONS[f], &same));
+    if (same) *function = parent->functions[f];
+  }
   PetscCheck(*function, PETSC_COMM_SELF, PETSC_ERR_PLIB, "This PETSc's %s has no function %s",
              parallel ? MATMPIAIJ : MATSEQAIJ, name);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -51,8 +72,7 @@ PetscErrorCode GetParentFunction(bool parallel, const char *name, AnyFunction *f
 PetscErrorCode ForgetParents()
 {
   PetscFunctionBegin;
-  PetscCall(MatDestroy(&parents[0]));
-  PetscCall(MatDestroy(&parents[1]));
+  for (Parent &parent : parents) parent.known = false; // the next PetscInitialize() may register other types
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

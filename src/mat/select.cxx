@@ -238,6 +238,8 @@ PetscErrorCode ChooseFormat(const CsrView &A, const Parameters &parameters, Spac
                           (double)f.deviation, f.longest));
   PetscCallCXX(choice->name = best.name);
   PetscCallCXX(choice->reason = text);
+  choice->bytes      = best.bytes;
+  choice->bytes_csr  = candidates[0].bytes;
   choice->same_bits  = best.in_order && CsrInOrder(A, parameters, space);
   choice->gain       = cost(candidates[0]) > 0 ? 1 - cost(best) / cost(candidates[0]) : 0;
   choice->conversion = best.conversion;

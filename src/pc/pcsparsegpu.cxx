@@ -203,6 +203,36 @@ PetscErrorCode PCApplyTranspose_SparseGPU(PC pc, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// One half of an incomplete Cholesky factorization; there are no others.
+PetscErrorCode SolveHalf(PC pc, Vec b, Vec x, bool upper)
+{
+  Block *block = BlockOf(pc);
+
+  PetscFunctionBegin;
+  PetscCheck(!block->block_options.wanted && !block->complete && block->kind == Incomplete::Cholesky,
+             PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "Symmetric application needs -pc_sparsegpu_factor icc, not %s", FactorNames[FactorNumber(*block)]);
+  PetscCall(VecGetLocalVectorRead(b, block->b));
+  PetscCall(VecGetLocalVector(x, block->x));
+  PetscCall(upper ? MatBackwardSolve(block->factor, block->b, block->x)
+                  : MatForwardSolve(block->factor, block->b, block->x));
+  PetscCall(VecRestoreLocalVector(x, block->x));
+  PetscCall(VecRestoreLocalVectorRead(b, block->b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode PCApplySymmetricLeft_SparseGPU(PC pc, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(SolveHalf(pc, b, x, false));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode PCApplySymmetricRight_SparseGPU(PC pc, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(SolveHalf(pc, b, x, true));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The norms of the solve were on the host, so that its applications are done: whether one of them gave up is known
 /// without a wait.
 PetscErrorCode PCPostSolve_SparseGPU(PC pc, KSP, Vec, Vec)
@@ -216,15 +246,15 @@ PetscErrorCode PCPostSolve_SparseGPU(PC pc, KSP, Vec, Vec)
 
 PetscErrorCode PCSetFromOptions_SparseGPU(PC pc, SparseGPUOptionItems PetscOptionsObject)
 {
-  Block         *block = BlockOf(pc);
-  MatFactorInfo *info  = &block->info;
+  const Block    before = *BlockOf(pc);
+  Block          next   = before; // takes its place once every value is known to be allowed
+  Block         *block  = &next;
+  MatFactorInfo *info   = &block->info;
   char           ordering[128];
   PetscInt       levels = static_cast<PetscInt>(info->levels), engine = static_cast<PetscInt>(block->engine);
   PetscEnum      kind  = static_cast<PetscEnum>(FactorNumber(*block));
   PetscEnum      shift = static_cast<PetscEnum>(static_cast<int>(info->shifttype));
   PetscBool      set, flag;
-
-  const Block before = *block;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "sparsegpu options");
@@ -246,7 +276,7 @@ PetscErrorCode PCSetFromOptions_SparseGPU(PC pc, SparseGPUOptionItems PetscOptio
   PetscCall(PetscOptionsInt("-pc_factor_levels", "Levels of fill", "PCFactorSetLevels", levels, &levels, nullptr));
   PetscCall(PetscOptionsInt("-pc_sparsegpu_levels", "Levels of fill", "PCSPARSEGPU", levels, &levels, nullptr));
   PetscCheck(levels >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "Levels of fill must be positive, not %" PetscInt_FMT, levels);
+             "Levels of fill must be non-negative, not %" PetscInt_FMT, levels);
   PetscCall(PetscOptionsEnum("-pc_factor_shift_type", "What becomes of zero pivots", "PCFactorSetShiftType",
                              MatFactorShiftTypes, shift, &shift, &set));
   if (set) {
@@ -280,6 +310,8 @@ PetscErrorCode PCSetFromOptions_SparseGPU(PC pc, SparseGPUOptionItems PetscOptio
     block->kind = static_cast<Incomplete>(static_cast<int>(kind) - (block->complete ? COMPLETE : 0));
   block->engine = static_cast<Engine>(engine);
   info->levels  = static_cast<PetscReal>(levels);
+  *BlockOf(pc)  = next;
+  block         = BlockOf(pc);
   if (block->wanted != before.wanted) { // also where an ordering is kept
     PetscCall(ISDestroy(&block->row));
     PetscCall(ISDestroy(&block->column));
@@ -315,12 +347,14 @@ PetscErrorCode PCView_SparseGPU(PC pc, PetscViewer viewer)
       viewer, "  factors of the diagonal blocks: %s%s, ordering: %s%s\n", FactorNames[FactorNumber(*block)],
       fill.c_str(), block->ordering.empty() ? "not chosen yet" : block->ordering.c_str(), solves.c_str()));
   if (!block->factor) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscViewer mine; // the first process's block
-  PetscMPIInt rank;
+  PetscViewer       mine; // the first process's block
+  PetscViewerFormat format;
+  PetscMPIInt       rank;
+  PetscCall(PetscViewerGetFormat(viewer, &format));
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)pc), &rank));
   PetscCall(PetscViewerGetSubViewer(viewer, PETSC_COMM_SELF, &mine));
   if (rank == 0) {
-    PetscCall(PetscViewerPushFormat(mine, PETSC_VIEWER_ASCII_INFO));
+    PetscCall(PetscViewerPushFormat(mine, format == PETSC_VIEWER_ASCII_INFO_DETAIL ? format : PETSC_VIEWER_ASCII_INFO));
     PetscCall(PetscViewerASCIIPushTab(mine));
     PetscCall(MatView(block->factor, mine));
     PetscCall(PetscViewerASCIIPopTab(mine));
@@ -351,6 +385,8 @@ PetscErrorCode PCCreate_SparseGPU(PC pc)
   pc->ops->setup                = PCSetUp_SparseGPU;
   pc->ops->apply                = PCApply_SparseGPU;
   pc->ops->applytranspose       = PCApplyTranspose_SparseGPU;
+  pc->ops->applysymmetricleft   = PCApplySymmetricLeft_SparseGPU;
+  pc->ops->applysymmetricright  = PCApplySymmetricRight_SparseGPU;
   pc->ops->postsolve            = PCPostSolve_SparseGPU;
   pc->ops->setfromoptions       = PCSetFromOptions_SparseGPU;
   pc->ops->view                 = PCView_SparseGPU;

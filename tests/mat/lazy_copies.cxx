@@ -59,7 +59,7 @@ static PetscErrorCode BothBlocks()
   PetscCall(Count(&counts));
   PetscCall(twins.Multiply(1, "blocks of a copy"));
   PetscCall(CheckRanOn(B, "csr", "blocks of a copy, one product"));
-  PetscCall(ViewText(B, PETSC_VIEWER_ASCII_INFO, "lazy_blocks", &text));
+  PetscCall(ViewText(B, PETSC_VIEWER_ASCII_INFO_DETAIL, "lazy_blocks", &text));
   if (PetscGlobalRank == 0) PetscCall(CheckText("view", text, {"csr until ", "1 are done, then dia"}));
   PetscCall(twins.Multiply(200, "blocks of a copy"));
   PetscCall(CheckRanOn(B, "dia", "blocks of a copy"));

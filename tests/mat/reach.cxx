@@ -2,6 +2,7 @@ static const char help[] =
     "The ways in which a program comes to our type: options, MatSetType(), MatConvert(), MatLoad(), arrays.\n\n";
 
 #include "../family.hpp"
+#include <petsc/private/petscimpl.h>
 
 using namespace testing;
 
@@ -242,6 +243,42 @@ static PetscErrorCode WithArrays()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Values written into the program's own arrays behind PETSc's back are seen once it is told in one of three ways.
+static PetscErrorCode OwnArrays()
+{
+  Problem  p = Subject();
+  Arrays   rows;
+  PetscInt m = 0;
+  Mat      A;
+
+  PetscFunctionBeginUser;
+  PetscCall(OwnRows(&rows, &m));
+  PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, 50, 50, rows.i.data(), rows.j.data(), rows.a.data(), &A));
+  PetscCall(MatConvert(A, MATSPARSEGPU, MAT_INPLACE_MATRIX, &A));
+  for (const char *format : {"dia", "sell", "hyb"}) {
+    PetscCall(MatSparseGPUSetFormat(A, format));
+    PetscCall(CheckProducts(A, p, std::string("own arrays, ") + format));
+    for (const char *told : {"PetscObjectStateIncrease()", "MatAssemblyEnd()", "MatSeqAIJRestoreArray()"}) {
+      const bool   array = !strcmp(told, "MatSeqAIJRestoreArray()");
+      PetscScalar *a     = rows.a.data();
+      if (array) PetscCall(MatSeqAIJGetArray(A, &a));
+      for (size_t e = 0; e < rows.a.size(); ++e) a[e] *= -3;
+      for (battery::Entry &e : p.entries) e.v *= -3;
+      if (array) {
+        PetscCall(MatSeqAIJRestoreArray(A, &a));
+      } else if (!strcmp(told, "MatAssemblyEnd()")) {
+        PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+        PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+      } else {
+        PetscCall(PetscObjectStateIncrease((PetscObject)A));
+      }
+      PetscCall(CheckProducts(A, p, std::string(format) + ", own arrays, told by " + told));
+    }
+  }
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The functions and the options say the same, and a name that is none of the formats is refused with the list of them.
 static PetscErrorCode Settings()
 {
@@ -292,5 +329,6 @@ int main(int argc, char **argv)
                {"convert_in_place", ConvertInPlace},
                {"load", Load},
                {"with_arrays", WithArrays},
+               {"own_arrays", OwnArrays},
                {"settings", Settings}});
 }

@@ -96,7 +96,7 @@ static PetscErrorCode View()
     PetscCall(MatSparseGPUGetInfo(A, &info));
     PetscCheck((release ? info.bytes_released : info.bytes_kept) > 0, PETSC_COMM_SELF, PETSC_ERR_PLIB,
                "%g bytes kept, %g released", info.bytes_kept, info.bytes_released);
-    PetscCall(ViewText(A, PETSC_VIEWER_ASCII_INFO, "release_view", &text));
+    PetscCall(ViewText(A, PETSC_VIEWER_ASCII_INFO_DETAIL, "release_view", &text));
     PetscCall(CheckText("view", text,
                         {"kept for changes of values: " + std::to_string((long long)info.bytes_kept) +
                          " bytes, released: " + std::to_string((long long)info.bytes_released) + " bytes"}));

@@ -12,7 +12,7 @@ static PetscErrorCode Line(Mat A, std::string *line)
   std::string       text;
 
   PetscFunctionBeginUser;
-  PetscCall(ViewText(A, PETSC_VIEWER_ASCII_INFO, "transposed_" + std::to_string(getpid()), &text));
+  PetscCall(ViewText(A, PETSC_VIEWER_ASCII_INFO_DETAIL, "transposed_" + std::to_string(getpid()), &text));
   const size_t at = text.find(label);
   *line = at == std::string::npos ? "" : text.substr(at + label.size(), text.find('\n', at) - at - label.size());
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -246,8 +246,8 @@ static PetscErrorCode Face()
       const std::string        what     = backend + ", " + engine;
       const bool               knows    = backend != "cuda" || !strcmp(engine, "auto") || !strcmp(engine, "level");
       std::vector<std::string> expected = {"ilu(0), ordering: natural, solves: " + std::string(engine),
-                                           backend == "cuda" ? "on cuda" : "on the host", " MB on the "};
-      std::string              text;
+                                           backend == "cuda" ? "on cuda" : "on the host"};
+      std::string              text, again;
       int                      before[4], after[4];
       Mat                      A;
       Vec                      b, x;
@@ -260,8 +260,21 @@ static PetscErrorCode Face()
       PetscCall(PCSetType(pc, PCSPARSEGPU));
       PetscCall(PCSetFromOptions(pc));
       PetscCall(PCSetOperators(pc, A, A));
-      PetscCall(PCApply(pc, b, x)); // engine level knows the levels from then on
+      PetscCall(PCSetUp(pc));
       PetscCall(TextOf(PETSC_COMM_SELF, "pc_face", &text, [&](PetscViewer viewer) { return PCView(pc, viewer); }));
+      PetscCall(CheckText(what, text, expected));
+      PetscCall(PCApply(pc, b, x)); // engine level knows the levels from then on
+      PetscCall(TextOf(PETSC_COMM_SELF, "pc_face", &again, [&](PetscViewer viewer) { return PCView(pc, viewer); }));
+      PetscCheck(again == text, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: before a solve\n%s\nand after\n%s", what.c_str(),
+                 text.c_str(), again.c_str());
+      PetscCall(TextOf(PETSC_COMM_SELF, "pc_face", &text, [&](PetscViewer viewer) {
+        PetscFunctionBeginUser;
+        PetscCall(PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO_DETAIL));
+        PetscCall(PCView(pc, viewer));
+        PetscCall(PetscViewerPopFormat(viewer));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      }));
+      expected.push_back(" MB on the ");
       if (knows) expected.push_back("46 levels of L (12.0 rows each), 46 of U (12.0 rows each)");
       PetscCall(CheckText(what, text, expected));
       PetscCheck(text.find(" 0 MB") == std::string::npos, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: no memory in\n%s",

@@ -103,7 +103,7 @@ named() { # TAP files ...
   !/^#/ { close_test(); next }
   name != "" && /^#\t[<>] / {
     side = substr($0, 3, 1); text = substr($0, 5); lines++
-    if (text ~ /(sparsegpu|block:) (format|stored|kept for changes of values|details|transposed products|conversion):/) next
+    if (text ~ /sparsegpu: / || text ~ /(sparsegpu|block:) (format|stored|kept for changes of values|details|transposed products|conversion):/) next
     gsub(/sparsegpu/, "", text)
     count[text] += side == "<" ? 1 : -1
   }

@@ -30,11 +30,24 @@ PetscErrorCode KSPReset_SparseGPUGMRES(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SetRestart(KSP ksp, PetscInt restart)
+PetscErrorCode CheckRestart(KSP ksp, PetscInt restart)
 {
   PetscFunctionBegin;
   PetscCheck(restart >= 1, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_OUTOFRANGE,
              "The restart %" PetscInt_FMT " must be positive", restart);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode CheckTolerance(KSP ksp, PetscReal tolerance)
+{
+  PetscFunctionBegin;
+  PetscCheck(tolerance >= 0, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_OUTOFRANGE,
+             "The tolerance %g must be non-negative", (double)tolerance);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode SetRestart(KSP ksp, PetscInt restart)
+{
+  PetscFunctionBegin;
+  PetscCall(CheckRestart(ksp, restart));
   GmresOf(ksp)->restart = restart;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -59,8 +72,7 @@ PetscErrorCode GetRefinement(KSP ksp, KSPGMRESCGSRefinementType *type)
 PetscErrorCode SetHappyTolerance(KSP ksp, PetscReal tolerance)
 {
   PetscFunctionBegin;
-  PetscCheck(tolerance >= 0, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_OUTOFRANGE,
-             "The tolerance %g must not be negative", (double)tolerance);
+  PetscCall(CheckTolerance(ksp, tolerance));
   GmresOf(ksp)->happy_tolerance = tolerance;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -68,8 +80,7 @@ PetscErrorCode SetBreakdownTolerance(KSP ksp, PetscReal tolerance)
 {
   PetscFunctionBegin;
   if (tolerance == static_cast<PetscReal>(PETSC_DEFAULT)) tolerance = 0.1;
-  PetscCheck(tolerance >= 0, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_OUTOFRANGE,
-             "The tolerance %g must not be negative", (double)tolerance);
+  PetscCall(CheckTolerance(ksp, tolerance));
   GmresOf(ksp)->breakdown_tolerance = tolerance;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -114,6 +125,7 @@ PetscErrorCode KSPSetFromOptions_SparseGPUGMRES(KSP ksp, SparseGPUOptionItems Pe
   PetscBool automatic = gmres->restart_auto ? PETSC_TRUE : PETSC_FALSE;
   PetscBool flexible  = gmres->flexible ? PETSC_TRUE : PETSC_FALSE;
   PetscEnum small     = static_cast<PetscEnum>(gmres->small_mode);
+  auto      cgs       = static_cast<PetscEnum>(gmres->refinement);
   PetscBool classical = PETSC_FALSE, modified = PETSC_FALSE, preallocate = PETSC_FALSE;
 
   PetscFunctionBegin;
@@ -137,9 +149,12 @@ PetscErrorCode KSPSetFromOptions_SparseGPUGMRES(KSP ksp, SparseGPUOptionItems Pe
   PetscCall(PetscOptionsBool("-ksp_gmres_modifiedgramschmidt", "Classical Gram-Schmidt twice, which is as stable",
                              "KSPGMRESSetOrthogonalization", modified, &modified, nullptr));
   PetscCall(PetscOptionsEnum("-ksp_gmres_cgs_refinement_type", "When a direction is made orthogonal twice",
-                             "KSPGMRESSetCGSRefinementType", KSPGMRESCGSRefinementTypes, (PetscEnum)gmres->refinement,
-                             (PetscEnum *)&gmres->refinement, nullptr));
+                             "KSPGMRESSetCGSRefinementType", KSPGMRESCGSRefinementTypes, cgs, &cgs, nullptr));
   PetscOptionsHeadEnd();
+  PetscCall(CheckRestart(ksp, restart)); // bad values leave all as it was
+  PetscCall(CheckTolerance(ksp, happy));
+  if (breakdown != static_cast<PetscReal>(PETSC_DEFAULT)) PetscCall(CheckTolerance(ksp, breakdown));
+  gmres->refinement = static_cast<KSPGMRESCGSRefinementType>(cgs);
   if (modified) gmres->refinement = KSP_GMRES_CGS_REFINE_ALWAYS;
   gmres->small_mode   = static_cast<SmallMode>(small);
   gmres->restart_auto = automatic;

@@ -92,25 +92,29 @@ PetscErrorCode KSPReset_SparseGPUJacobi(KSP ksp)
 PetscErrorCode SetDamping(KSP ksp, PetscReal damping)
 {
   PetscFunctionBegin;
+  PetscCheck(damping != 0 && !PetscIsInfOrNanReal(damping), PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_OUTOFRANGE,
+             "The damping %g must be a finite number other than 0", (double)damping);
   JacobiOf(ksp)->damping = damping;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode KSPSetFromOptions_SparseGPUJacobi(KSP ksp, SparseGPUOptionItems PetscOptionsObject)
 {
-  Jacobi   *jacobi = JacobiOf(ksp);
-  PetscEnum test   = static_cast<PetscEnum>(jacobi->test);
-  PetscEnum small  = static_cast<PetscEnum>(jacobi->small_mode);
+  Jacobi   *jacobi  = JacobiOf(ksp);
+  PetscEnum test    = static_cast<PetscEnum>(jacobi->test);
+  PetscEnum small   = static_cast<PetscEnum>(jacobi->small_mode);
+  PetscReal damping = jacobi->damping;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "KSP sparsegpujacobi options");
   PetscCall(PetscOptionsEnum("-ksp_sparsegpujacobi_test", "What ends the solve: a small residual or a small change",
                              "KSPSPARSEGPUJACOBI", JacobiTests, test, &test, nullptr));
   PetscCall(PetscOptionsReal("-ksp_sparsegpujacobi_damping", "Part of the correction that is taken",
-                             "KSPRichardsonSetScale", jacobi->damping, &jacobi->damping, nullptr));
+                             "KSPRichardsonSetScale", damping, &damping, nullptr));
   PetscCall(PetscOptionsEnum("-ksp_sparsegpujacobi_persistent", "Many sweeps in one launch, of systems that are small",
                              "KSPSPARSEGPUJACOBI", SmallModes, small, &small, nullptr));
   PetscOptionsHeadEnd();
+  PetscCall(SetDamping(ksp, damping)); // a bad value leaves all as it was
   jacobi->test       = static_cast<JacobiTest>(test);
   jacobi->small_mode = static_cast<SmallMode>(small);
   PetscCall(DefaultPreconditioner(ksp));

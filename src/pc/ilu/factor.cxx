@@ -15,6 +15,7 @@ PetscErrorCode Factor::Symbolic(Mat F, const MatrixRows &A, IS row, IS column, c
   rows_            = A.csr.rows;
   matrix_nonzeros_ = A.csr.nonzeros;
   levels_of_fill   = static_cast<PetscInt>(info.levels);
+  for (Half &half : halves_) half = Half();
   if (space == Space::Host) {
     PetscCall(SymbolicOnHost(A, row, column, info));
     PetscCall(PetscLogEventBegin(AnalysisEvent, F, nullptr, nullptr, nullptr));
@@ -53,6 +54,7 @@ PetscErrorCode Factor::Symbolic(Mat F, const MatrixRows &A, IS row, IS column, c
 PetscErrorCode Factor::Attempt(const MatrixRows &A, const Pivots &pivots, PetscInt *zero_row, PetscReal *zero_pivot)
 {
   PetscFunctionBegin;
+  for (Half &half : halves_) half.current = false;
   if (space_ == Space::Host) {
     const Scalar       *a = A.csr.a;
     std::vector<Scalar> copy;
@@ -184,6 +186,8 @@ PetscErrorCode Factor::CheckStuck()
   PetscFunctionBegin;
   if (solver_) PetscCall(solver_->CheckStuck());
   if (transposed_solver_) PetscCall(transposed_solver_->CheckStuck());
+  for (const Half &half : halves_)
+    if (half.solver) PetscCall(half.solver->CheckStuck());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -203,6 +207,8 @@ PetscLogDouble Factor::Bytes() const
 {
   size_t bytes = device_pattern_.Bytes() + device_values_.bytes() + matrix_.bytes() + transposed_.Bytes();
   bytes += (solver_ ? solver_->Bytes() : 0) + (transposed_solver_ ? transposed_solver_->Bytes() : 0);
+  for (const Half &half : halves_)
+    bytes += half.host.Bytes() + half.device.Bytes() + (half.solver ? half.solver->Bytes() : 0);
   bytes += pattern_.Bytes() + source_.size() * sizeof(PetscInt) + (values_.size() + unknowns_.size()) * sizeof(Scalar);
 #if defined(SPARSEGPU_HAVE_CUDA)
   bytes += numeric_.Bytes();
@@ -215,19 +221,22 @@ PetscErrorCode Factor::View(PetscViewer viewer) const
   static const char *const names[] = {"ILU", "ICC", "triangles of the matrix"};
   const PetscInt           lower   = solver_ && solver_->lower_levels ? solver_->lower_levels : lower_levels_;
   const PetscInt           upper   = solver_ && solver_->upper_levels ? solver_->upper_levels : upper_levels_;
+  PetscViewerFormat        format;
 
   PetscFunctionBegin;
   // each line in one call, which indents
   std::string fill;
   if (kind != Incomplete::None) PetscCallCXX(fill = "(" + std::to_string(levels_of_fill) + ")");
-  PetscCall(PetscViewerASCIIPrintf(viewer, "sparsegpu %s%s on %s\n", names[static_cast<int>(kind)], fill.c_str(),
-                                   space_ == Space::Device ? "cuda" : "the host"));
+  PetscCall(PetscViewerASCIIPrintf(
+      viewer, "sparsegpu: %s%s on %s, triangular solves: %s\n", names[static_cast<int>(kind)], fill.c_str(),
+      space_ == Space::Device ? "cuda" : "the host", EngineNames[static_cast<int>(options.engine)]));
+  PetscCall(PetscViewerGetFormat(viewer, &format));
+  if (format != PETSC_VIEWER_ASCII_INFO_DETAIL) PetscFunctionReturn(PETSC_SUCCESS);
   if (lower)
     PetscCall(PetscViewerASCIIPrintf(
         viewer, "%" PetscInt_FMT " levels of L (%.1f rows each), %" PetscInt_FMT " of U (%.1f rows each)\n", lower,
         (double)rows_ / lower, upper, (double)rows_ / upper));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "triangular solves: %s, %.3g MB on the %s\n",
-                                   EngineNames[static_cast<int>(options.engine)], Bytes() / 1e6,
+  PetscCall(PetscViewerASCIIPrintf(viewer, "%.3g MB on the %s\n", Bytes() / 1e6,
                                    space_ == Space::Device ? "device" : "host"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -4,6 +4,7 @@
 #include <petsc/private/matimpl.h>
 #include "pc/arrays.hpp"
 #include "pc/ilu/ilu.hpp"
+#include "pc/trisolve/halves.hpp"
 #include "pc/trisolve/host.hpp"
 #include "pc/trisolve/transpose.hpp"
 
@@ -34,10 +35,15 @@ public:
   /// `A` asks for that.
   PetscErrorCode Numeric(Mat F, Mat A, const MatrixRows &rows, const MatFactorInfo &info);
   PetscErrorCode Solve(Vec b, Vec x, bool transpose);
-  /// The same with arrays [rows] in the space of the factor.
+  /// With one half of an incomplete Cholesky factorization L D L^T, in the order P of the rows: x = (L D^(1/2))^-1 P b,
+  /// or (D^(1/2) L^T P)^-1 b if `upper`. Errors: PETSC_ERR_SUP naming the step of a pivot that is not real and
+  /// positive.
+  PetscErrorCode SolveHalf(Vec b, Vec x, bool upper);
+  /// Solve() with arrays [rows] in the space of the factor.
   PetscErrorCode SolveArrays(const Scalar *b, Scalar *x);
   /// Dense matrices of the host or of the device, a right-hand side per column.
   PetscErrorCode SolveMany(Mat B, Mat X, bool transpose);
+  /// One line; levels and bytes, which solves may change, where the format is PETSC_VIEWER_ASCII_INFO_DETAIL.
   PetscErrorCode View(PetscViewer viewer) const;
   /// Has an earlier solve got stuck? Looks without waiting.
   PetscErrorCode CheckStuck();
@@ -66,7 +72,16 @@ private:
   PetscErrorCode SolveOnHost(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose);
   PetscErrorCode SolveOnDevice(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose,
                                Stream stream);
+  PetscErrorCode SolveHalfThere(const Scalar *b, Scalar *x, bool upper);
   PetscErrorCode MatrixRow(PetscInt step, PetscInt *row) const;
+
+  /// For SolveHalf(), made on first use.
+  struct Half {
+    HostHalf                  host;
+    DeviceHalf                device;
+    std::unique_ptr<Trisolve> solver; ///< as solver_
+    bool                      built = false, current = false;
+  };
 
   Space    space_ = Space::Host;
   PetscInt rows_ = 0, nonzeros_ = 0, matrix_nonzeros_ = 0;
@@ -74,6 +89,7 @@ private:
   // where the solves run; null on the host: row after row
   std::unique_ptr<Trisolve> solver_, transposed_solver_;
   bool                      transposed_current_ = false;
+  Half                      halves_[2]; ///< lower, upper
   // on the host
   FactorPattern         pattern_;
   std::vector<PetscInt> source_; ///< [nonzeros_] entry of the matrix, -1: none

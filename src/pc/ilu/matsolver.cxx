@@ -125,6 +125,18 @@ PetscErrorCode MatSolveTranspose_SparseGPU(Mat F, Vec b, Vec x)
   PetscCall(FactorOf(F)->Solve(b, x, true));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+PetscErrorCode MatForwardSolve_SparseGPU(Mat F, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(FactorOf(F)->SolveHalf(b, x, false));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode MatBackwardSolve_SparseGPU(Mat F, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(FactorOf(F)->SolveHalf(b, x, true));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 PetscErrorCode MatMatSolve_SparseGPU(Mat F, Mat B, Mat X)
 {
   PetscFunctionBegin;
@@ -138,45 +150,38 @@ PetscErrorCode MatMatSolveTranspose_SparseGPU(Mat F, Mat B, Mat X)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The options of the factor, or of its matrix where the factor has no prefix.
+/// The options of the factor, or of its matrix where the factor has no prefix: all of them are right, or none is taken.
 PetscErrorCode ReadFactorOptions(Mat F, Mat A)
 {
-  TrisolveOptions *options = &FactorOf(F)->options;
-  const char      *prefix  = ((PetscObject)F)->prefix ? ((PetscObject)F)->prefix : ((PetscObject)A)->prefix;
-  PetscOptions     db      = ((PetscObject)A)->options;
-  char             name[64];
-  PetscInt         spins, value;
-  PetscBool        set, check = PETSC_FALSE;
+  Factor         *factor = FactorOf(F);
+  TrisolveOptions wanted = factor->options;
+  const char     *prefix = ((PetscObject)F)->prefix ? ((PetscObject)F)->prefix : ((PetscObject)A)->prefix;
+  PetscOptions    db     = ((PetscObject)A)->options;
+  char            name[64];
+  PetscInt        spins = 1;
+  PetscBool       set, check = factor->check ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsGetString(db, prefix, "-mat_sparsegpu_trisolve", name, sizeof(name), &set));
-  if (set && !FactorOf(F)->engine_is_set) PetscCall(ParseEngine(name, &options->engine));
+  if (set && !factor->engine_is_set) PetscCall(ParseEngine(name, &wanted.engine));
   PetscCall(PetscOptionsGetInt(db, prefix, "-mat_sparsegpu_trisolve_spins", &spins, &set));
-  if (set) {
-    PetscCheck(spins > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-               "-mat_sparsegpu_trisolve_spins %" PetscInt_FMT " must be positive", spins);
-    options->spins = spins;
-  }
-  PetscCall(PetscOptionsGetInt(db, prefix, "-mat_sparsegpu_trisolve_warps", &value, &set));
-  if (set) {
-    PetscCheck(value >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-               "-mat_sparsegpu_trisolve_warps %" PetscInt_FMT " must be positive, or 0 for the default", value);
-    options->warps = value;
-  }
-  PetscCall(PetscOptionsGetInt(db, prefix, "-mat_sparsegpu_trisolve_tile", &value, &set));
-  if (set) {
-    PetscCheck(value == 0 || value == 1 || value == 4 || value == 8, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-               "-mat_sparsegpu_trisolve_tile %" PetscInt_FMT " must be 1, 4 or 8 warps, or 0 for the default", value);
-    options->tile = value;
-  }
-  PetscCall(PetscOptionsGetInt(db, prefix, "-mat_sparsegpu_trisolve_sweeps", &value, &set));
-  if (set) {
-    PetscCheck(value >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-               "-mat_sparsegpu_trisolve_sweeps %" PetscInt_FMT " must not be negative", value);
-    options->sweeps = value;
-  }
-  PetscCall(PetscOptionsGetBool(db, prefix, "-mat_sparsegpu_trisolve_check", &check, &set));
-  if (set) FactorOf(F)->check = check == PETSC_TRUE;
+  PetscCheck(spins > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-mat_sparsegpu_trisolve_spins %" PetscInt_FMT " must be positive", spins);
+  if (set) wanted.spins = spins;
+  PetscCall(PetscOptionsGetInt(db, prefix, "-mat_sparsegpu_trisolve_warps", &wanted.warps, nullptr));
+  PetscCheck(wanted.warps >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-mat_sparsegpu_trisolve_warps %" PetscInt_FMT " must be positive, or 0 for the default", wanted.warps);
+  PetscCall(PetscOptionsGetInt(db, prefix, "-mat_sparsegpu_trisolve_tile", &wanted.tile, nullptr));
+  PetscCheck(wanted.tile == 0 || wanted.tile == 1 || wanted.tile == 4 || wanted.tile == 8, PETSC_COMM_SELF,
+             PETSC_ERR_ARG_OUTOFRANGE,
+             "-mat_sparsegpu_trisolve_tile %" PetscInt_FMT " must be 1, 4 or 8 warps, or 0 for the default",
+             wanted.tile);
+  PetscCall(PetscOptionsGetInt(db, prefix, "-mat_sparsegpu_trisolve_sweeps", &wanted.sweeps, nullptr));
+  PetscCheck(wanted.sweeps >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-mat_sparsegpu_trisolve_sweeps %" PetscInt_FMT " must be non-negative", wanted.sweeps);
+  PetscCall(PetscOptionsGetBool(db, prefix, "-mat_sparsegpu_trisolve_check", &check, nullptr));
+  factor->options = wanted;
+  factor->check   = check == PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -190,7 +195,7 @@ PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorInfo *in
   PetscCheck(A->rmap->n == A->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
              "An incomplete factorization needs a square matrix, not %" PetscInt_FMT " x %" PetscInt_FMT, A->rmap->n,
              A->cmap->n);
-  PetscCheck(info->levels >= 0, PETSC_COMM_SELF, PETSC_ERR_USER, "Levels of fill must be positive, not %g",
+  PetscCheck(info->levels >= 0, PETSC_COMM_SELF, PETSC_ERR_USER, "Levels of fill must be non-negative, not %g",
              (double)info->levels);
   PetscCheck(info->dt <= 0, PETSC_COMM_SELF, PETSC_ERR_SUP, "%s has no drop tolerance (asked for: %g)",
              MATSOLVERSPARSEGPU, (double)info->dt);
@@ -222,6 +227,8 @@ PetscErrorCode MatICCFactorSymbolic_SparseGPU(Mat F, Mat A, IS order, const MatF
 {
   PetscFunctionBegin;
   PetscCall(Symbolic(F, A, order, order, info, Incomplete::Cholesky));
+  F->ops->forwardsolve  = MatForwardSolve_SparseGPU; // of ILU there are none, as in PETSc
+  F->ops->backwardsolve = MatBackwardSolve_SparseGPU;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

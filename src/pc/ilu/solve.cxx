@@ -93,6 +93,72 @@ PetscErrorCode Factor::Solve(Vec b, Vec x, bool transpose)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Factor::SolveHalfThere(const Scalar *b, Scalar *x, bool upper)
+{
+  Half        *half  = &halves_[upper];
+  const double flops = static_cast<double>(nonzeros_);
+
+  PetscFunctionBegin;
+  if (space_ == Space::Host) {
+    if (!half->built) {
+      PetscCall(half->host.Build(pattern_, upper));
+      PetscCallCXX(half->solver = MakeTrisolve_Host(options.engine));
+      if (half->solver) {
+        half->solver->options = options;
+        PetscCall(half->solver->Analyse(half->host.pattern.View(), Stream()));
+      }
+      half->built = true;
+    }
+    if (!half->current) {
+      PetscCall(half->host.SetValues(values_.data()));
+      if (half->solver) PetscCall(half->solver->SetValues(half->host.values(), Stream()));
+      half->current = true;
+    }
+    if (half->solver)
+      PetscCall(half->solver->Solve(1, b, rows_, x, rows_, Stream()));
+    else
+      PetscCall(Solve_Host(half->host.pattern, half->host.values(), b, x, unknowns_.data(), false));
+    PetscCall(PetscLogFlops(flops));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#if defined(SPARSEGPU_HAVE_CUDA)
+  Stream stream;
+  PetscCall(DeviceStream(&stream));
+  if (!half->built) {
+    PetscCall(half->device.Build(device_pattern_.View(), upper, stream));
+    PetscCallCXX(half->solver = MakeTrisolve(options.engine));
+    half->solver->options = options;
+    PetscCall(half->solver->Analyse(half->device.view, stream));
+    half->built = true;
+  }
+  if (!half->current) {
+    PetscCall(half->device.SetValues(device_values_.data(), stream));
+    PetscCall(half->solver->SetValues(half->device.values(), stream));
+    half->current = true;
+  }
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(half->solver->Solve(1, b, rows_, x, rows_, stream));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(PetscLogGpuFlops(flops));
+  if (check) {
+    PetscCall(DeviceSynchronize(stream));
+    PetscCall(half->solver->CheckStuck());
+  }
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Factor::SolveHalf(Vec b, Vec x, bool upper)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(TrisolveEvent, nullptr, nullptr, nullptr, nullptr));
+  PetscCall(SolveVector(b, x, space_, &staging_, [&](PetscInt, const Scalar *from, PetscInt, Scalar *to, PetscInt) {
+    return SolveHalfThere(from, to, upper);
+  }));
+  PetscCall(PetscLogEventEnd(TrisolveEvent, nullptr, nullptr, nullptr, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Factor::SolveArrays(const Scalar *b, Scalar *x)
 {
   PetscFunctionBegin;

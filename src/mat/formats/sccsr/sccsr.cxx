@@ -85,7 +85,7 @@ PetscErrorCode Sccsr::BuildPattern(const CsrView &A, const Parameters &parameter
 
   PetscFunctionBegin;
   PetscCheck(parameters.sccsr_blocks >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "-mat_sparsegpu_sccsr_blocks %" PetscInt_FMT " must not be negative", parameters.sccsr_blocks);
+             "-mat_sparsegpu_sccsr_blocks %" PetscInt_FMT " must be non-negative", parameters.sccsr_blocks);
   PetscCall(MakePlan(A, parameters, &plan));
   layout_        = {};
   layout_.rows   = A.rows;
