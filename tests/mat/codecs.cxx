@@ -150,7 +150,7 @@ static PetscErrorCode Coordinates()
         PetscCall(MatSetPreallocationCOO(A, (PetscCount)i.size(), i.data(), j.data()));
         for (size_t different : {256, 257, 3, 600, 256}) {
           for (size_t e = 0; e < v.size(); ++e) v[e] = p.entries[e].v = (PetscReal)(e % different) - (PetscReal)1.5;
-          const ScalarArray values(v, device);
+          ScalarArray values(v, device);
           PetscCall(MatSetValuesCOO(A, values.Get(), INSERT_VALUES));
           PetscCall(CheckNow(A, p, format, backend, Codec("auto", different <= 256, true),
                              std::string(format) + " on " + backend + ", values from coordinates"));

@@ -16,13 +16,13 @@ namespace
 {
 constexpr bool NARROW = sizeof(PetscInt) == 4; ///< else all of these sizes are counted
 
-/// A matrix of which only the row pointers are there: rows of `length` entries.
+/// A matrix of which only the row pointers are there: every `each`-th row has `length` entries, the others none.
 struct RowsOnly {
   std::vector<PetscInt> i;
 
-  RowsOnly(PetscInt rows, PetscInt length) : i(static_cast<size_t>(rows) + 1, 0)
+  RowsOnly(PetscInt rows, PetscInt length, PetscInt each = 1) : i(static_cast<size_t>(rows) + 1, 0)
   {
-    for (PetscInt r = 0; r < rows; r++) i[r + 1] = i[r] + length;
+    for (PetscInt r = 0; r < rows; r++) i[r + 1] = i[r] + (r % each ? 0 : length);
   }
   CsrView View() const
   {
@@ -30,6 +30,24 @@ struct RowsOnly {
     return CsrView{rows, PETSC_MAX_INT, i[rows], i.data(), nullptr, nullptr};
   }
 };
+
+/// The format accepts what PetscInt counts, and refuses the other by these facts where PetscInt is narrow.
+PetscErrorCode CheckRefusal(const char name[], const RowsOnly &fits, const RowsOnly &too_many,
+                            const std::vector<std::string> &facts)
+{
+  const auto  format = MakeFormat(name);
+  bool        ok;
+  std::string why;
+
+  PetscFunctionBeginUser;
+  PetscCall(format->Check(fits.View(), Parameters(), &ok, &why));
+  PetscCheck(ok, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s refuses what PetscInt counts: %s", name, why.c_str());
+  PetscCall(format->Check(too_many.View(), Parameters(), &ok, &why));
+  PetscCheck(ok == !NARROW, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %s", name, ok ? "accepts" : why.c_str());
+  if (!ok) PetscCall(CheckText(name, why, facts));
+  if (!ok) PetscCall(CheckText(name, why, {std::to_string((long long)PETSC_MAX_INT)}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /// Rows that fit PetscInt, and do not once they are padded to whole warps: 33 rows to 64.
 PetscErrorCode Padding()
@@ -43,18 +61,18 @@ PetscErrorCode Padding()
   PetscCheck(TooMuchPadding(ROWS, LENGTH, rows.i[ROWS], 4) == NARROW &&
                  !TooMuchPadding(ROWS, LENGTH / 2, few.i[ROWS], 4),
              PETSC_COMM_SELF, PETSC_ERR_PLIB, "The rule of auto");
-  for (const char *name : {"ell", "hyb"}) {
-    const auto  format = MakeFormat(name);
-    bool        ok;
-    std::string why;
-    PetscCall(format->Check(few.View(), Parameters(), &ok, &why));
-    PetscCheck(ok, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s refuses what PetscInt counts: %s", name, why.c_str());
-    PetscCall(format->Check(rows.View(), Parameters(), &ok, &why));
-    PetscCheck(ok == !NARROW, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %s", name, ok ? "accepts" : why.c_str());
-    if (!ok)
-      PetscCall(CheckText(name, why,
-                          {"33 rows", "3840000000", "1980000000 nonzeros", std::to_string((long long)PETSC_MAX_INT)}));
-  }
+  PetscCall(CheckRefusal("ell", few, rows, {"33 rows", "3840000000", "1980000000 nonzeros"}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A third of the rows sets the width of hyb, of which the others are padding: three times the nonzeros.
+PetscErrorCode Width()
+{
+  constexpr PetscInt ROWS = 3000000, LENGTH = 1000;
+
+  PetscFunctionBeginUser;
+  PetscCall(CheckRefusal("hyb", RowsOnly(ROWS, LENGTH / 2, 3), RowsOnly(ROWS, LENGTH, 3),
+                         {"3000000 rows of 1000 entries", "3000000000", "1000000000 nonzeros"}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -119,6 +137,7 @@ PetscErrorCode Threads()
 
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help,
-              {{"padding", Padding}, {"diagonals", Diagonals}, {"offsets", Offsets}, {"threads", Threads}});
+  return Main(
+      argc, argv, help,
+      {{"padding", Padding}, {"width", Width}, {"diagonals", Diagonals}, {"offsets", Offsets}, {"threads", Threads}});
 }
