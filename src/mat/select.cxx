@@ -99,7 +99,7 @@ static PetscErrorCode CandidatesOnDevice(const CsrView &A, const Parameters &par
   PetscCallCXX(candidates->push_back({"csr", csr, 0.75}));
   if (f.nonzeros < SMALL) PetscFunctionReturn(PETSC_SUCCESS);
   if (f.diagonals <= PatternFacts::MANY_DIAGONALS && fills(f.diagonals) &&
-      !TooMuchPadding(dia, f.nonzeros, parameters.max_padding))
+      !TooMuchPadding(f.rows, f.diagonals, f.nonzeros, parameters.max_padding))
     PetscCallCXX(candidates->push_back(
         {"dia", dia * sizeof(Scalar), f.diagonals > LONG_WALK ? 0.8 : 1, there(DIA_ON_DEVICE, DIA_CONVERSION)}));
 
@@ -177,7 +177,7 @@ static PetscErrorCode CandidatesOnHost(const CsrView &A, const Parameters &param
   PetscCallCXX(candidates->push_back({"csr", csr, 1}));
   if (f.nonzeros == 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (f.diagonals <= PatternFacts::MANY_DIAGONALS) {
-    if (!TooMuchPadding(dia, f.nonzeros, parameters.max_padding))
+    if (!TooMuchPadding(f.rows, f.diagonals, f.nonzeros, parameters.max_padding))
       PetscCallCXX(candidates->push_back({"dia", dia * sizeof(Scalar), 0.79, DIA_CONVERSION, DIA_UPDATE}));
     PetscCall(FindRowClasses(A, &classes, &ok));
   }

@@ -1,6 +1,7 @@
 #include "pc/ilu/ilu.hpp"
 #include <algorithm>
 #include <numeric>
+#include "mat/sizes.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
@@ -50,7 +51,7 @@ static PetscErrorCode Mirror(const CsrView &A, const FactorPattern &p, std::vect
       }
   };
   each([&](PetscInt row, PetscInt, PetscInt) { (*i)[row + 1]++; });
-  for (PetscInt r = 0; r < A.rows; r++) (*i)[r + 1] += (*i)[r];
+  PetscCall(CheckedOffsets("Entries of the upper triangle and its mirror image", i));
   PetscCallCXX(next = *i);
   PetscCallCXX(j->resize(i->back()));
   PetscCallCXX(entry->resize(i->back()));

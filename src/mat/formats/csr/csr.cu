@@ -2,6 +2,7 @@
 #include "device/cuda_check.hpp"
 #include "device/launch.cuh"
 #include "device/load.cuh"
+#include "device/row_of_thread.hpp"
 #include "device/segmented.cuh"
 #include "mat/formats/csr/csr.hpp"
 #include "petsc/compat.hpp"
@@ -54,7 +55,7 @@ template <int width> static __global__ void __launch_bounds__(THREADS)
     csr_chunk(A, blockIdx.x, x, y, z);
     return;
   }
-  const PetscInt row   = (static_cast<PetscInt>(blockIdx.x - A.chunks) * THREADS + threadIdx.x) / width;
+  const PetscInt row   = row_of_thread<THREADS, width>(static_cast<PetscInt>(blockIdx.x - A.chunks), threadIdx.x);
   const int      lane  = threadIdx.x % width;
   PetscInt       begin = 0, end = 0;
   bool           mine = row < A.rows;

@@ -15,19 +15,12 @@ std::unique_ptr<Format> MakeFormat_dia()
 PetscErrorCode Dia::Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const
 {
   std::vector<PetscInt> offsets;
-  char                  text[256];
+  char                  what[64];
 
   PetscFunctionBegin;
   PetscCall(FindDiagonals(A, &offsets));
-  const PetscLogDouble stored = static_cast<PetscLogDouble>(offsets.size()) * A.rows;
-  *ok                         = !TooMuchPadding(stored, A.nonzeros, parameters.max_padding);
-  if (*ok) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscSNPrintf(text, sizeof(text),
-                          "it has entries on %zu diagonals, so %" PetscInt_FMT
-                          " rows would store %.0f for %" PetscInt_FMT
-                          " nonzeros, more than %.1f times (-mat_sparsegpu_max_padding)",
-                          offsets.size(), A.rows, stored, A.nonzeros, (double)parameters.max_padding));
-  PetscCallCXX(*why = text);
+  PetscCall(PetscSNPrintf(what, sizeof(what), "it has entries on %zu diagonals", offsets.size()));
+  PetscCall(CheckPadding(A, static_cast<PetscLogDouble>(offsets.size()), what, parameters.max_padding, ok, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

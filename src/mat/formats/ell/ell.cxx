@@ -1,6 +1,7 @@
 #include <algorithm>
 #include "mat/backend_call.hpp"
 #include "mat/formats/ell/ell.hpp"
+#include "mat/sizes.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
@@ -18,28 +19,44 @@ static PetscInt LongestRow(const CsrView &A)
   return longest;
 }
 
-bool TooMuchPadding(PetscLogDouble stored, PetscInt nonzeros, PetscReal max_padding)
+bool TooMuchPadding(PetscInt rows, PetscLogDouble width, PetscInt nonzeros, PetscReal max_padding)
 {
-  constexpr PetscLogDouble slack = 1024; // entries: nobody is harmed by so little
-  return (stored > max_padding * nonzeros && stored > nonzeros + slack) ||
-         stored > static_cast<PetscLogDouble>(PETSC_MAX_INT);
+  constexpr PetscLogDouble slack  = 1024; // entries: nobody is harmed by so little
+  const PetscLogDouble     stored = width * static_cast<PetscLogDouble>(rows);
+  return (stored > max_padding * nonzeros && stored > nonzeros + slack) || !FitsPetscInt(PaddedEntries(rows, width));
+}
+
+PetscErrorCode CheckPadding(const CsrView &A, PetscLogDouble width, const char what[], PetscReal max_padding, bool *ok,
+                            std::string *why)
+{
+  const PetscLogDouble stored = width * static_cast<PetscLogDouble>(A.rows), padded = PaddedEntries(A.rows, width);
+  char                 text[256];
+
+  PetscFunctionBegin;
+  *ok = !TooMuchPadding(A.rows, width, A.nonzeros, max_padding);
+  if (*ok) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!FitsPetscInt(padded))
+    PetscCall(PetscSNPrintf(text, sizeof(text),
+                            "%s, so %" PetscInt_FMT " rows would store %.0f for %" PetscInt_FMT
+                            " nonzeros, more than the %" PetscInt_FMT " that PetscInt counts",
+                            what, A.rows, padded, A.nonzeros, PETSC_MAX_INT));
+  else
+    PetscCall(PetscSNPrintf(text, sizeof(text),
+                            "%s, so %" PetscInt_FMT " rows would store %.0f for %" PetscInt_FMT
+                            " nonzeros, more than %.1f times (-mat_sparsegpu_max_padding)",
+                            what, A.rows, stored, A.nonzeros, (double)max_padding));
+  PetscCallCXX(*why = text);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode Ell::Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const
 {
-  const PetscInt       width  = LongestRow(A);
-  const PetscLogDouble stored = static_cast<PetscLogDouble>(width) * EllPitch(A.rows);
-  char                 text[256];
+  const PetscInt width = LongestRow(A);
+  char           what[64];
 
   PetscFunctionBegin;
-  *ok = !TooMuchPadding(static_cast<PetscLogDouble>(width) * A.rows, A.nonzeros, parameters.max_padding);
-  if (*ok) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscSNPrintf(text, sizeof(text),
-                          "its longest row has %" PetscInt_FMT " entries, so %" PetscInt_FMT
-                          " rows would store %.0f for %" PetscInt_FMT
-                          " nonzeros, more than %.1f times (-mat_sparsegpu_max_padding)",
-                          width, A.rows, stored, A.nonzeros, (double)parameters.max_padding));
-  PetscCallCXX(*why = text);
+  PetscCall(PetscSNPrintf(what, sizeof(what), "its longest row has %" PetscInt_FMT " entries", width));
+  PetscCall(CheckPadding(A, static_cast<PetscLogDouble>(width), what, parameters.max_padding, ok, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -26,8 +26,12 @@ inline PetscInt EllPitch(PetscInt rows)
 }
 /// Columns of the first `width` entries of each row, [width * EllPitch(rows)].
 PetscErrorCode EllColumns(const CsrView &A, PetscInt width, std::vector<PetscInt> *j);
-/// "stored > max_padding * nonzeros" with some slack, so that a tiny matrix is never absurd. Shared by DIA and ELL.
-bool TooMuchPadding(PetscLogDouble stored, PetscInt nonzeros, PetscReal max_padding);
+/// `width` entries of each row are more than max_padding * nonzeros, with some slack so that a tiny matrix is never
+/// absurd, or more than PetscInt counts. Shared by DIA and ELL.
+bool TooMuchPadding(PetscInt rows, PetscLogDouble width, PetscInt nonzeros, PetscReal max_padding);
+/// May A be padded to `width` columns of each row? If not, *why says so after `what`, why there are so many.
+PetscErrorCode CheckPadding(const CsrView &A, PetscLogDouble width, const char what[], PetscReal max_padding, bool *ok,
+                            std::string *why);
 
 /// A sweep, see Format::SweepJacobi().
 PetscErrorCode EllJacobi_CUDA(const EllLayout &A, const JacobiSweep &sweep, const JacobiControl &control,

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include "mat/backend_call.hpp"
 #include "mat/formats/hyb/hyb.hpp"
+#include "mat/sizes.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
@@ -25,6 +26,27 @@ PetscErrorCode HybWidth(const CsrView &A, PetscReal fraction, PetscInt *width)
     reach -= histogram[k - 1]; // rows with at least k entries
     if (reach >= fraction * A.rows && reach > 0) *width = k;
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Hyb::Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const
+{
+  PetscInt       width;
+  PetscLogDouble rest = 0;
+  char           text[256];
+
+  PetscFunctionBegin;
+  PetscCall(HybWidth(A, parameters.hyb_fraction, &width));
+  for (PetscInt r = 0; r < A.rows; r++) rest += std::max<PetscInt>(0, A.i[r + 1] - A.i[r] - width);
+  const PetscLogDouble stored = PaddedEntries(A.rows, static_cast<PetscLogDouble>(width)) + rest;
+  *ok                         = FitsPetscInt(stored);
+  if (*ok) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSNPrintf(text, sizeof(text),
+                          "%" PetscInt_FMT " rows of %" PetscInt_FMT
+                          " entries, and %.0f entries beside them, would store %.0f for %" PetscInt_FMT
+                          " nonzeros, more than the %" PetscInt_FMT " that PetscInt counts",
+                          A.rows, width, rest, stored, A.nonzeros, PETSC_MAX_INT));
+  PetscCallCXX(*why = text);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -216,6 +216,11 @@ PetscErrorCode Sell::Begin(const CsrView &A, const Parameters &parameters, int *
   PetscCheck(least == 0 || least == 1 || least == 2 || least == 4, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-mat_sparsegpu_column_bytes %" PetscInt_FMT " must be 1, 2, 4, or 0", least);
   PetscCall(PlanSell(A, parameters.sell_window, &plan_));
+  PetscCheck(plan_.stored <= PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "Slices of 32 of the %" PetscInt_FMT " rows, sorted within %" PetscInt_FMT
+             ", would store %.0f entries for %" PetscInt_FMT " nonzeros, more than the %" PetscInt_FMT
+             " that PetscInt counts (-mat_sparsegpu_sell_window)",
+             A.rows, plan_.window, static_cast<double>(plan_.stored), A.nonzeros, PETSC_MAX_INT);
   layout_        = {};
   pattern_bytes_ = 0;
   std::fill(narrow_, narrow_ + 3, 0);

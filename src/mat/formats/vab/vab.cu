@@ -1,5 +1,6 @@
 #include "device/launch.cuh"
 #include "device/load.cuh"
+#include "device/row_of_thread.hpp"
 #include "device/segmented.cuh"
 #include "mat/formats/vab/vab.hpp"
 #include "petsc/compat.hpp"
@@ -25,10 +26,12 @@ static __global__ void vab_block_kernel(VabLayout A, const Scalar *__restrict__ 
   A.intermediate[b] = sum;
 }
 
+static constexpr int ROW_THREADS = 256;
+
 /// Step 2: z = row sums of the intermediates + y, `width` threads per row. Bitwise reproducible.
 template <int width> static __global__ void vab_row_kernel(VabLayout A, const Scalar *y, Scalar *z)
 {
-  const PetscInt row   = (static_cast<PetscInt>(blockIdx.x) * blockDim.x + threadIdx.x) / width;
+  const PetscInt row   = row_of_thread<ROW_THREADS, width>(static_cast<PetscInt>(blockIdx.x), threadIdx.x);
   const int      lane  = threadIdx.x % width;
   PetscInt       begin = 0, end = 0;
   Scalar         sum(0);
@@ -46,10 +49,11 @@ template <int width> static __global__ void vab_row_kernel(VabLayout A, const Sc
 template <int width>
 static PetscErrorCode LaunchRows(const VabLayout &A, const Scalar *y, Scalar *z, cudaStream_t stream)
 {
-  constexpr int rows_per_block = 256 / width;
+  constexpr int rows_per_block = ROW_THREADS / width;
 
   PetscFunctionBegin;
-  PetscCall(LaunchEarly<vab_row_kernel<width>>((A.rows + rows_per_block - 1) / rows_per_block, 256, stream, A, y, z));
+  PetscCall(
+      LaunchEarly<vab_row_kernel<width>>((A.rows + rows_per_block - 1) / rows_per_block, ROW_THREADS, stream, A, y, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
