@@ -104,7 +104,7 @@ struct Context {
   Shadow                       early[2][3];     ///< [space][side] csr, or scattered from it, until the conversion pays
   Waiting                      waiting[2][3];   ///< [space][side]
   const Shadow                *last = nullptr;  ///< used by the last product that was not a transpose's
-  DeviceMemory                 x, y, z;         ///< scratch for host vectors in a product on the device
+  DeviceMemory                 x, z;            ///< scratch for host vectors in a product on the device
   DeviceRows                   rows;            ///< of A, while its format is being chosen and built
   PetscObjectState             rows_state = -1; ///< of A then
   PatternKey                   rows_key;
@@ -121,6 +121,7 @@ struct Context {
   PatternKey       halo_pattern;
   PetscObjectState agreed[2][3] = {{-1, -1, -1},
                                    {-1, -1, -1}}; ///< object state for which all ranks know the blocks ready
+  bool agreed_scratch[3] = {}; ///< all ranks know that there is scratch for host vectors in products on the device
 };
 
 /// The context of a matrix of ours, made on first use: MatHeaderMerge() and friends may have taken the old one away.
@@ -174,6 +175,8 @@ PetscErrorCode UpdateShadowFromDevice(Mat A, Context *context, const Scalar *a);
 PetscErrorCode DeviceValues(Mat A, Context *context, const Scalar **a);
 /// z = op(A) x + y on local arrays; y may be null or z. x, y, z may be parallel: their local parts are used.
 PetscErrorCode MultLocal(Mat A, Side side, Vec x, Vec y, Vec z);
+/// Takes the memory that such a product on the device needs where x or z lies on the host.
+PetscErrorCode ReserveScratch(Mat A, Context *context, Side side);
 /// Where a product would run, before any vector is known.
 PetscErrorCode PlannedSpace(Context *context, Space *space);
 

@@ -34,13 +34,15 @@ PetscErrorCode ConvertBlocks(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Where the product of these vectors runs; x and z null: where it would run.
-PetscErrorCode ProductSpace(Context *context, Vec x, Vec z, Space *space)
+/// Where the product of these vectors runs; x and z null: where it would run. *copies, if asked for: on the device,
+/// where one of the vectors is not.
+PetscErrorCode ProductSpace(Context *context, Vec x, Vec z, Space *space, bool *copies = nullptr)
 {
   PetscFunctionBegin;
   PetscCall(PlannedSpace(context, space));
+  if (copies) *copies = x && *space == Space::Device;
 #if defined(PETSC_HAVE_CUDA)
-  if (x && *space == Space::Device && context->settings.backend == Backend::Auto) {
+  if (x && *space == Space::Device && (copies || context->settings.backend == Backend::Auto)) {
     const PetscScalar *px;
     PetscScalar       *pz;
     PetscMemType       x_where, z_where;
@@ -48,7 +50,9 @@ PetscErrorCode ProductSpace(Context *context, Vec x, Vec z, Space *space)
     PetscCall(VecRestoreArrayReadAndMemType(x, &px));
     PetscCall(VecGetArrayAndMemType(z, &pz, &z_where)); // z may also be read: a write access would discard it
     PetscCall(VecRestoreArrayAndMemType(z, &pz));
-    if (!PetscMemTypeDevice(x_where) && !PetscMemTypeDevice(z_where)) *space = Space::Host;
+    const bool x_there = PetscMemTypeDevice(x_where), z_there = PetscMemTypeDevice(z_where);
+    if (context->settings.backend == Backend::Auto && !x_there && !z_there) *space = Space::Host;
+    if (copies) *copies = *space == Space::Device && !(x_there && z_there);
   }
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -81,23 +85,32 @@ PetscErrorCode PrepareHalo(Mat A, Context *context)
   PetscCall(
       PetscSFSetGraphLayout(context->halo, A->cmap, count, nullptr, PETSC_OWN_POINTER, const_cast<PetscInt *>(ghosts)));
   PetscCall(PetscSFSetUp(context->halo));
-  PetscCall(MatCreateVecs(off, &context->ghosts, nullptr));
   context->halo_pattern = key;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode BuildBlocks(Mat A, Side side, Space space)
+/// All that products of this rank take memory for.
+PetscErrorCode BuildBlocks(Mat A, Side side, Space space, bool copies)
 {
-  Mat      blocks[2];
-  Context *context;
-  Shadow  *shadow;
+  Mat          blocks[2];
+  Context     *context;
+  Shadow      *shadow;
+  PetscScalar *ghosts;
+  PetscMemType where;
 
   PetscFunctionBegin;
   if (space == Space::Device) PetscCall(RequireDevice("-sparsegpu_backend cuda"));
   PetscCall(MatMPIAIJGetSeqAIJ(A, &blocks[0], &blocks[1], nullptr));
+  PetscCall(GetContext(A, &context));
+  if (!context->ghosts) PetscCall(MatCreateVecs(blocks[1], &context->ghosts, nullptr));
+  if (space == Space::Device) { // takes memory there when it is first written to
+    PetscCall(VecGetArrayWriteAndMemType(context->ghosts, &ghosts, &where));
+    PetscCall(VecRestoreArrayWriteAndMemType(context->ghosts, &ghosts));
+  }
   for (Mat block : blocks) {
     PetscCall(GetContext(block, &context));
     PetscCall(GetShadow(block, context, side, space, Use::Prepare, &shadow));
+    if (copies) PetscCall(ReserveScratch(block, context, side));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -109,6 +122,7 @@ PetscErrorCode Prepare(Mat A, Side side, Vec x, Vec z, Context **out)
   Context         *context;
   PetscObjectState state;
   Space            space;
+  bool             copies = false;
 
   PetscFunctionBegin;
 #if !defined(PETSC_USE_COMPLEX)
@@ -118,9 +132,10 @@ PetscErrorCode Prepare(Mat A, Side side, Vec x, Vec z, Context **out)
   *out = context;
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   PetscCall(Decide(A, context));
-  PetscCall(ProductSpace(context, x, z, &space));
-  PetscObjectState *agreed = &context->agreed[static_cast<int>(space)][static_cast<int>(side)];
-  if (*agreed == state) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ProductSpace(context, x, z, &space, &copies));
+  PetscObjectState *agreed  = &context->agreed[static_cast<int>(space)][static_cast<int>(side)];
+  bool             *scratch = &context->agreed_scratch[static_cast<int>(side)];
+  if (*agreed == state && (!copies || *scratch)) PetscFunctionReturn(PETSC_SUCCESS);
 
   struct {
     int code, rank;
@@ -129,14 +144,15 @@ PetscErrorCode Prepare(Mat A, Side side, Vec x, Vec z, Context **out)
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)A), &rank));
   PetscCall(ConvertBlocks(A));
   PetscCall(PrepareHalo(A, context));
-  mine.code = static_cast<int>(BuildBlocks(A, side, space));
+  mine.code = static_cast<int>(BuildBlocks(A, side, space, copies));
   mine.rank = rank;
   PetscCallMPI(MPI_Allreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, PetscObjectComm((PetscObject)A)));
   PetscCheck(!mine.code, PETSC_COMM_SELF, static_cast<PetscErrorCode>(mine.code), "Rank %d cannot convert its block",
              (int)rank);
   PetscCheck(!worst.code, PETSC_COMM_SELF, static_cast<PetscErrorCode>(worst.code),
              "Rank %d cannot convert its block: see its message", worst.rank);
-  *agreed = state;
+  *agreed  = state;
+  *scratch = *scratch || copies;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

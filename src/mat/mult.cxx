@@ -76,21 +76,27 @@ PetscErrorCode MultOnHost(Mat A, Context *context, Side side, Vec x, Vec y, Vec 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The array on the device: itself, or a copy in `scratch` (copied in where it is to be read).
-PetscErrorCode Stage(Mat A, const Borrowed &v, PetscInt n, DeviceMemory *scratch, Stream stream, Scalar **p)
+PetscErrorCode CopyIn(Mat A, const Borrowed &v, PetscInt n, Scalar *to, Stream stream)
 {
   const size_t bytes = static_cast<size_t>(n) * sizeof(Scalar);
 
   PetscFunctionBegin;
-  *p = reinterpret_cast<Scalar *>(v.array);
-  if (v.OnDevice()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(scratch->Reserve(bytes));
-  *p = static_cast<Scalar *>(scratch->data());
-  if (v.access == Borrowed::Write) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(CopyEvent, A, nullptr, nullptr, nullptr));
-  PetscCall(DeviceCopyIn(*p, v.array, bytes, stream));
+  PetscCall(DeviceCopyIn(to, v.array, bytes, stream));
   PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(bytes)));
   PetscCall(PetscLogEventEnd(CopyEvent, A, nullptr, nullptr, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The array on the device: itself, or a copy in `scratch` (copied in where it is to be read).
+PetscErrorCode Stage(Mat A, const Borrowed &v, PetscInt n, DeviceMemory *scratch, Stream stream, Scalar **p)
+{
+  PetscFunctionBegin;
+  *p = reinterpret_cast<Scalar *>(v.array);
+  if (v.OnDevice()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(scratch->Reserve(static_cast<size_t>(n) * sizeof(Scalar)));
+  *p = static_cast<Scalar *>(scratch->data());
+  if (v.access != Borrowed::Write) PetscCall(CopyIn(A, v, n, *p, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -115,7 +121,8 @@ PetscErrorCode MultOnDevice(Mat A, Context *context, Side side, const Borrowed &
     py = pz;
   else if (y) {
     PetscCall(by.Get(y, Borrowed::Read));
-    PetscCall(Stage(A, by, rows, &context->y, stream, &py));
+    py = by.OnDevice() ? reinterpret_cast<Scalar *>(by.array) : pz;
+    if (!by.OnDevice()) PetscCall(CopyIn(A, by, rows, pz, stream)); // added to in place: no scratch of its own
   }
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(shadow->format->Mult(px, py, pz, stream));
@@ -131,6 +138,17 @@ PetscErrorCode MultOnDevice(Mat A, Context *context, Side side, const Borrowed &
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
+
+PetscErrorCode ReserveScratch(Mat A, Context *context, Side side)
+{
+  const size_t rows = static_cast<size_t>(A->rmap->n) * sizeof(Scalar),
+               cols = static_cast<size_t>(A->cmap->n) * sizeof(Scalar);
+
+  PetscFunctionBegin;
+  PetscCall(context->x.Reserve(side == Side::Normal ? cols : rows));
+  PetscCall(context->z.Reserve(side == Side::Normal ? rows : cols));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode MultLocal(Mat A, Side side, Vec x, Vec y, Vec z)
 {

@@ -315,10 +315,10 @@ PetscErrorCode UpdateShadowFromDevice(Mat A, Context *context, const Scalar *a)
   for (Shadow *shadow : {&context->shadow[device][static_cast<int>(Side::Normal)],
                          &context->early[device][static_cast<int>(Side::Normal)]}) {
     if (!shadow->format || !(shadow->pattern == key)) continue;
-    bool fits;
-    PetscCall(shadow->format->Update(csr, a, Space::Device, &fits));
+    bool fits = false, lacks;
+    PetscCall(MayLackMemory([&] { return shadow->format->Update(csr, a, Space::Device, &fits); }, &lacks));
     shadow->released = 0;
-    if (fits)
+    if (fits && !lacks)
       PetscCallCXX(shadow->details = shadow->format->Details());
     else
       shadow->format.reset(); // the next product builds another one
