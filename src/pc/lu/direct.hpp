@@ -51,6 +51,7 @@ public:
                           void *context, Space space);
   /// May rows be matched, or matched anew? Not in a symmetric factorization, nor with -mat_sparsegpu_lu_matching off.
   bool MayMatch() const { return kind == DirectKind::LU && options.matching != 2; }
+  bool Matched() const { return analysis_.matched; }
   /// Rows are matched for these values, and the analysis is made anew if that matching is not the one in use.
   PetscErrorCode MatchAgain(const CsrView &A, Orderer reorder, void *context, bool *changed);
   /// The factors of the matrix with the pattern that Symbolic() saw and these values [nonzeros], which lie in its

@@ -158,8 +158,9 @@ PetscErrorCode Judge(Mat F, Quality *quality)
 /// Replacing pivots by sqrt(eps) lets refinement converge fast, unless the matrix is worse conditioned than that: then
 /// all that is not rounding error is kept, and what still must be replaced makes the matrix singular to rounding, or
 /// has let entries grow. At last few digits are asked of the factors, whose entries then hardly grow, and the rest of
-/// GMRES. The thresholds do not depend on values that came before.
-PetscErrorCode Attempt(Mat F, const Scalar *a, Quality *quality)
+/// GMRES. The thresholds do not depend on values that came before. Where there is an alternative, more pivots than
+/// GMRES can make good in a cycle end it at once.
+PetscErrorCode Attempt(Mat F, const Scalar *a, bool alternative, Quality *quality)
 {
   const PetscReal small[] = {PetscSqrtReal(PETSC_MACHINE_EPSILON), 10 * PETSC_MACHINE_EPSILON,
                              static_cast<PetscReal>(1e-2)};
@@ -178,6 +179,8 @@ PetscErrorCode Attempt(Mat F, const Scalar *a, Quality *quality)
       best     = k;
     }
     if (*quality == Quality::Good) PetscFunctionReturn(PETSC_SUCCESS);
+    if (*quality == Quality::Bad && alternative && factor->Report().perturbed > LU_BASIS)
+      PetscFunctionReturn(PETSC_SUCCESS);
     if (k == 0 && factor->Report().perturbed == 0) PetscFunctionReturn(PETSC_SUCCESS); // nor with lower thresholds
   }
   if (best < 2 && *quality != Quality::Bad) PetscCall(factor->Numeric(a, small[best]));
@@ -275,11 +278,11 @@ PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
     factor->kind = DirectKind::Cholesky;
     PetscCall(factor->Symbolic(matrix.csr, factor->order, factor->order, Reorder, &reordering, factor->Where()));
   }
-  PetscCall(Attempt(F, a, &quality));
+  PetscCall(Attempt(F, a, factor->options.matching != 2 && !factor->Matched(), &quality));
   if (quality != Quality::Good && factor->options.matching != 2) {
     if (!matrix.csr.i) PetscCall(matrix.Take(rows));
     PetscCall(Replace(F, matrix.csr, &reordering, &changed));
-    if (changed) PetscCall(Attempt(F, a, &quality));
+    if (changed) PetscCall(Attempt(F, a, false, &quality));
   } else {
     factor->gave_way = 0;
   }
