@@ -179,8 +179,7 @@ PetscErrorCode Attempt(Mat F, const Scalar *a, bool alternative, Quality *qualit
       best     = k;
     }
     if (*quality == Quality::Good) PetscFunctionReturn(PETSC_SUCCESS);
-    if (*quality == Quality::Bad && alternative && factor->Report().perturbed > LU_BASIS)
-      PetscFunctionReturn(PETSC_SUCCESS);
+    if (alternative && factor->Report().perturbed > LU_BASIS) PetscFunctionReturn(PETSC_SUCCESS);
     if (k == 0 && factor->Report().perturbed == 0) PetscFunctionReturn(PETSC_SUCCESS); // nor with lower thresholds
   }
   if (best < 2 && *quality != Quality::Bad) PetscCall(factor->Numeric(a, small[best]));
