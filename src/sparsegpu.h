@@ -71,11 +71,11 @@ LU and Cholesky factorizations
                                           ends gives up with an error, which the next call on the factor tells; the
                                           solution holds NaN (default 2^24, seconds)
 . -mat_sparsegpu_trisolve_check         - waits for the end of each solve on the GPU, and tells at once
-. -mat_sparsegpu_lu_refine n            - steps of iterative refinement of a direct solve at most (default 10); 0: none,
-                                          and no copy of the matrix
+. -mat_sparsegpu_lu_refine n            - steps of iterative refinement of a direct solve at most (default 10), before
+                                          GMRES; 0: neither, and no copy of the matrix
 . -mat_sparsegpu_lu_spins n             - the same of a direct factorization, and of its solves (default 2^28, minutes)
-. -mat_sparsegpu_lu_matching auto       - rows are moved and scaled for a strong diagonal: auto, where it is weak; on;
-                                          off
+. -mat_sparsegpu_lu_matching auto       - rows are moved and scaled for a strong diagonal: auto, where it is weak, or
+                                          where pivots turn out poor; on; off
 - -mat_sparsegpu_lu_exchange t          - rows change places within a tile of 32 pivots where a pivot is smaller than
                                           this times its column there (default 0.1; 0: never)
 
@@ -96,14 +96,23 @@ ILU has no symmetric application, as in PETSc.
 
   On the host auto and syncfree take row after row, level and jacobi run in parallel by Kokkos.
 
-  Direct factorizations are multifrontal, in the order of `MATORDERINGLEASTFILL` if no other is asked for. Orderings,
-the matching and the fronts are found on the host; the numeric factorization and the solves run where the matrix's
-products do. Their pivots are chosen before the values are known; those smaller than sqrt(eps) times the largest entry
-of the scaled matrix are replaced by that, and counted. Solves are refined with a copy of the matrix until the backward
-error ||b - A x|| / (||A|| ||x|| + ||b||), in the largest norm, is at most 32 eps, or eps times the longest row, and
-fail with an error that tells it otherwise. A factorization that replaced pivots tries a solve at once: if that fails,
-the matrix is singular to rounding, which is told as a zero pivot, `MatFactorGetError()`. Of Cholesky factorizations, L
-D L^T without exchanges, `MatGetInertia()` gives the inertia where no pivot was replaced. There is no parallel
+  Direct factorizations are multifrontal, in the order of `MATORDERINGLEASTFILL` if no other is asked for; their numeric
+part runs where products do. Pivots are chosen before the values are known; those smaller than sqrt(eps) times the
+largest entry of the scaled matrix are replaced by that, and counted. Solves are refined with a copy of the matrix, by
+GMRES with the factors where plain refinement stagnates, until the backward error
+||b - A x|| / (||A|| ||x|| + ||b||), in the largest norm, is at most 32 eps, or eps times the longest row.
+
+  A factorization that replaced pivots, or whose entries grew, tries a solve at once. If that fails, other thresholds
+are tried and rows are matched for the values at hand; where Cholesky, L D L^T without exchanges, fails, LU with matched
+rows takes over, which -info and `MatView()` tell. If all fails, the matrix is singular to rounding. That is told as a
+zero pivot, `MatFactorGetError()`, by `KSP_DIVERGED_PC_FAILED`, or by an error after `KSPSetErrorIfNotConverged()`; the
+next values are tried again.
+
+  A solve that does not reach the bound leaves the best solution there is, and -info tells its backward error;
+`KSPPREONLY` with `PCSPARSEGPU` reports `KSP_DIVERGED_PC_FAILED` then, with `PCLU` it cannot. If the backward error is
+more than sqrt(eps), the solution is infinite and the factor has failed.
+
+  `MatGetInertia()` gives the inertia of a Cholesky factorization where no pivot was replaced. There is no parallel
 factorization: use `PCBJACOBI`, `PCASM`, `PCREDUNDANT` or `PCTELESCOPE`. Shift types other than none and inblocks are
 refused.
 

@@ -84,6 +84,16 @@ SPARSEGPU_HD void SetRealPart(Scalar &a, PetscReal re)
   a = re;
 }
 #endif
+/// The larger magnitude of real and imaginary part: within sqrt(2) of Magnitude(), without a root. NaN may be lost.
+SPARSEGPU_HD PetscReal LargestPart(const Scalar &a)
+{
+#if defined(PETSC_USE_COMPLEX)
+  const PetscReal re = a.re < 0 ? -a.re : a.re, im = a.im < 0 ? -a.im : a.im;
+  return re > im ? re : im;
+#else
+  return Magnitude(a);
+#endif
+}
 static_assert(sizeof(Scalar) == sizeof(PetscScalar), "Scalar must have the layout of PetscScalar");
 
 #if defined(PETSC_USE_REAL_SINGLE)

@@ -6,6 +6,7 @@
 #include "mat/context.hpp"
 #include "pc/blocks/blocks.hpp"
 #include "pc/ilu/factor.hpp"
+#include "pc/lu/matsolver.hpp"
 #include "sparsegpu.h"
 
 namespace sparsegpu
@@ -188,6 +189,13 @@ PetscErrorCode Solve(PC pc, Vec b, Vec x, bool transpose)
                       : MatSolve(block->factor, block->b, block->x));
   PetscCall(VecRestoreLocalVector(x, block->x));
   PetscCall(VecRestoreLocalVectorRead(b, block->b));
+  if (block->complete) { // KSPPREONLY looks at the reason after it has applied the preconditioner
+    bool           solved;
+    MatFactorError error;
+    PetscCall(DirectSolved(block->factor, &solved));
+    PetscCall(MatFactorGetError(block->factor, &error));
+    pc->failedreason = error ? static_cast<PCFailedReason>(error) : solved ? PC_NOERROR : PC_FACTOR_OTHER;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 PetscErrorCode PCApply_SparseGPU(PC pc, Vec b, Vec x)
@@ -241,6 +249,7 @@ PetscErrorCode PCPostSolve_SparseGPU(PC pc, KSP, Vec, Vec)
 
   PetscFunctionBegin;
   if (block->factor && !block->complete && !block->blocks) PetscCall(FactorOf(block->factor)->CheckStuck());
+  if (pc->failedreason == PC_FACTOR_OTHER) pc->failedreason = PC_NOERROR; // of one right-hand side, not of the factor
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -128,6 +128,12 @@ static PetscErrorCode Errors()
   for (PetscInt r = 0; r < 4; ++r)
     for (PetscInt c = 0; c < 4; ++c) value.Add(r, c, (PetscReal)((r + 1) * (c + 2))); // of rank 1
   PetscCall(CreateOn(on, structure, &A));
+  MatFactorError error;
+  PetscCall(FactorDirect(A, MAT_FACTOR_LU, MATORDERINGNATURAL, &F));
+  PetscCall(MatFactorGetError(F, &error));
+  PetscCheck(error == MAT_FACTOR_STRUCT_ZEROPIVOT, PETSC_COMM_SELF, PETSC_ERR_PLIB, "structure: error %d", (int)error);
+  PetscCall(MatDestroy(&F));
+  PetscCall(MatSetErrorIfFailure(A, PETSC_TRUE));
   PetscCall(ExpectError(
       "structurally singular", [&] { return FactorDirect(A, MAT_FACTOR_LU, MATORDERINGNATURAL, &F); }, &message,
       PETSC_ERR_MAT_LU_ZRPVT));
@@ -135,9 +141,8 @@ static PetscErrorCode Errors()
   PetscCall(MatDestroy(&A));
 
   for (const bool strict : {false, true}) {
-    MatFactorError error;
-    PetscReal      pivot;
-    PetscInt       row;
+    PetscReal pivot;
+    PetscInt  row;
     PetscCall(CreateOn(on, value, &A));
     PetscCall(MatSetErrorIfFailure(A, strict ? PETSC_TRUE : PETSC_FALSE));
     if (strict) {
@@ -159,7 +164,6 @@ static PetscErrorCode Errors()
   Problem nan      = battery::Grid("nan", 6, 5, false);
   nan.entries[7].v = (PetscScalar)NAN;
   PetscCall(CreateOn(on, nan, &A));
-  MatFactorError error;
   PetscCall(FactorDirect(A, MAT_FACTOR_LU, MATORDERINGNATURAL, &F));
   PetscCall(MatFactorGetError(F, &error));
   PetscCheck(error != MAT_FACTOR_NOERROR, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A NaN went through");

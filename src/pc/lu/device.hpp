@@ -27,6 +27,7 @@ struct DeviceReport {
   unsigned long long first;     ///< LuReport
   int                perturbed, negative, not_finite, stuck;
   RealBits           smallest, largest, row_norm, column_norm; ///< magnitudes of pivots, of scaled entries; norms
+  RealBits           growth;                                   ///< largest part of an entry of the factors
   RealBits           residual, x, b;                           ///< maximum norms
   int                residual_not_finite, b_not_finite;
   LuPivoting         pivoting;

@@ -1,6 +1,7 @@
 #include "pc/lu/direct.hpp"
 #include <algorithm>
 #include <numeric>
+#include "pc/lu/refine.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
@@ -35,34 +36,14 @@ PetscErrorCode SymmetricallyPlaced(const CsrView &A, bool *symmetric)
 }
 } // namespace
 
-/// Rows that stay without a strong diagonal entry are exchanged for others, and the order is found anew.
-PetscErrorCode DirectFactor::Match(const CsrView &A, std::vector<PetscInt> *row, std::vector<PetscInt> *column,
-                                   PetscErrorCode (*reorder)(const CsrView &, void *, std::vector<PetscInt> *),
-                                   void *context)
+/// Rows move to where the matching has them, and `reorder` gives an order of elimination for that; the scaling is the
+/// matching's. Rows that are paired with `column` as the matching says already stay where they are.
+PetscErrorCode DirectFactor::Arrange(const CsrView &A, Matching &&matching, std::vector<PetscInt> *row,
+                                     std::vector<PetscInt> *column, Orderer reorder, void *context)
 {
-  constexpr PetscReal WEAK = static_cast<PetscReal>(1e-3);
-  Matching            matching;
-
   PetscFunctionBegin;
-  analysis_.matched = kind == DirectKind::LU && options.matching != 2;
-  may_match_        = false;
-  if (analysis_.matched && options.matching == 0) {
-    bool weak = *row == *column; // whoever pairs rows with other columns has chosen a diagonal
-    if (weak) PetscCallCXX(weak = WeakDiagonal(A, WEAK));
-    if (weak) PetscCall(SymmetricallyPlaced(A, &may_match_)); // a structure to be kept if the values let it be
-    analysis_.matched = weak && !may_match_;
-  }
-  singular_column_ = -1;
-  if (analysis_.matched) {
-    PetscCall(MaximumProduct(A, &matching));
-    singular_column_  = matching.unmatched;
-    analysis_.matched = singular_column_ < 0;
-  }
-  PetscCallCXX(analysis_.row_scale.assign(A.rows, PetscReal(1)));
-  PetscCallCXX(analysis_.column_scale.assign(A.rows, PetscReal(1)));
-  if (!analysis_.matched) PetscFunctionReturn(PETSC_SUCCESS);
   bool moved = false;
-  for (PetscInt k = 0; k < A.rows && !moved; k++) moved = matching.row[k] != k;
+  for (PetscInt k = 0; k < A.rows && !moved; k++) moved = matching.row[(*column)[k]] != (*row)[k];
   if (moved) {
     std::vector<PetscInt> i{0}, j;
     PetscCallCXX(i.reserve(static_cast<size_t>(A.rows) + 1));
@@ -77,14 +58,65 @@ PetscErrorCode DirectFactor::Match(const CsrView &A, std::vector<PetscInt> *row,
     PetscCallCXX(row->resize(A.rows));
     for (PetscInt k = 0; k < A.rows; k++) (*row)[k] = matching.row[(*column)[k]];
   }
+  analysis_.matched      = true;
   analysis_.row_scale    = std::move(matching.row_scale);
   analysis_.column_scale = std::move(matching.column_scale);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode DirectFactor::Symbolic(const CsrView &A, std::vector<PetscInt> row, std::vector<PetscInt> column,
-                                      PetscErrorCode (*reorder)(const CsrView &, void *, std::vector<PetscInt> *),
-                                      void *context, Space space)
+                                      Orderer reorder, void *context, Space space)
+{
+  constexpr PetscReal WEAK   = static_cast<PetscReal>(1e-3);
+  bool                wanted = MayMatch(), symmetric = false;
+  Matching            matching;
+
+  PetscFunctionBegin;
+  space_           = space;
+  singular_column_ = -1;
+  if (wanted && options.matching == 0) {
+    wanted = row == column; // whoever pairs rows with other columns has chosen a diagonal
+    if (wanted) PetscCallCXX(wanted = WeakDiagonal(A, WEAK));
+    if (wanted) PetscCall(SymmetricallyPlaced(A, &symmetric)); // a structure to be kept if the values let it be
+    wanted = wanted && !symmetric;
+  }
+  if (wanted) {
+    PetscCall(MaximumProduct(A, &matching));
+    singular_column_ = matching.unmatched;
+  }
+  analysis_.matched = false;
+  PetscCallCXX(analysis_.row_scale.assign(A.rows, PetscReal(1)));
+  PetscCallCXX(analysis_.column_scale.assign(A.rows, PetscReal(1)));
+  if (wanted && singular_column_ < 0) PetscCall(Arrange(A, std::move(matching), &row, &column, reorder, context));
+  PetscCall(Analyse(A, row, column));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DirectFactor::MatchAgain(const CsrView &A, Orderer reorder, void *context, bool *changed)
+{
+  std::vector<PetscInt> row, column;
+  Matching              matching;
+
+  PetscFunctionBegin;
+  *changed = false;
+  PetscCall(MaximumProduct(A, &matching));
+  singular_column_ = matching.unmatched;
+  if (singular_column_ >= 0) PetscFunctionReturn(PETSC_SUCCESS);
+  *changed = !analysis_.matched || analysis_.row_scale != matching.row_scale ||
+             analysis_.column_scale != matching.column_scale;
+  for (PetscInt k = 0; k < A.rows && !*changed; k++)
+    *changed = matching.row[analysis_.column_order[k]] != analysis_.row_order[k];
+  if (!*changed) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCXX(row = analysis_.row_order);
+  PetscCallCXX(column = analysis_.column_order);
+  PetscCall(Arrange(A, std::move(matching), &row, &column, reorder, context));
+  PetscCall(Analyse(A, row, column));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Fronts and places for the order that rows and columns have now.
+PetscErrorCode DirectFactor::Analyse(const CsrView &A, const std::vector<PetscInt> &row,
+                                     const std::vector<PetscInt> &column)
 {
   LuAnalysis           &F = analysis_;
   SymmetricPattern      pattern;
@@ -97,8 +129,6 @@ PetscErrorCode DirectFactor::Symbolic(const CsrView &A, std::vector<PetscInt> ro
   F.hermitian = hermitian;
   F.refine    = options.refine > 0;
   F.spins     = options.spins;
-  PetscCall(Match(A, &row, &column, reorder, context));
-  if (singular_column_ >= 0) PetscFunctionReturn(PETSC_SUCCESS);
   engine_.reset(); // what it holds of the last pattern goes first
   PetscCall(SymmetricPatternOf(A, Places(row), Places(column), &pattern));
   PetscCall(BuildFrontTree(pattern, &F.tree));
@@ -110,9 +140,10 @@ PetscErrorCode DirectFactor::Symbolic(const CsrView &A, std::vector<PetscInt> ro
     F.column_order[k] = column[F.tree.order[k]];
   }
 #if defined(SPARSEGPU_HAVE_CUDA)
-  if (space == Space::Device) PetscCall(LargestSmallFront_CUDA(&largest_small));
+  if (space_ == Space::Device) PetscCall(LargestSmallFront_CUDA(&largest_small));
 #endif
-  PetscCall(PlanFronts(F.tree, space == Space::Host ? Steps::Postorder : Steps::Device, largest_small, &F.plan));
+  PetscCall(PlanFronts(F.tree, space_ == Space::Host ? sparsegpu::Steps::Postorder : sparsegpu::Steps::Device,
+                       largest_small, &F.plan));
   PetscCall(PlaceEntries(A, F.tree, Places(F.row_order), Places(F.column_order), F.symmetric, &F.plan));
   PetscCallCXX(F.i.assign(A.i, A.i + A.rows + 1));
   PetscCallCXX(F.j.assign(A.j, A.j + A.nonzeros));
@@ -124,14 +155,14 @@ PetscErrorCode DirectFactor::Symbolic(const CsrView &A, std::vector<PetscInt> ro
   }
   F.longest_column = columns.empty() ? 0 : *std::max_element(columns.begin(), columns.end());
 #if defined(SPARSEGPU_HAVE_CUDA)
-  if (space == Space::Device) PetscCallCXX(engine_ = MakeLuEngine_CUDA());
+  if (space_ == Space::Device) PetscCallCXX(engine_ = MakeLuEngine_CUDA());
 #endif
   if (!engine_) PetscCallCXX(engine_ = MakeLuEngine_Host());
   PetscCall(engine_->Symbolic(F));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DirectFactor::Numeric(const Scalar *a)
+PetscErrorCode DirectFactor::Numeric(const Scalar *a, PetscReal small)
 {
   LuPolicy policy;
 
@@ -151,25 +182,33 @@ PetscReal DirectFactor::Goal(bool transpose) const
   return std::max(static_cast<PetscReal>(32), longest + 1) * PETSC_MACHINE_EPSILON;
 }
 
-PetscErrorCode DirectFactor::Refine(const Scalar *b, Scalar *x, bool transpose, PetscReal *error)
+PetscErrorCode DirectFactor::Refine(const Scalar *b, Scalar *x, bool transpose, bool thorough, ResidualSize *size)
 {
+  const PetscReal goal = Goal(transpose);
+
   PetscFunctionBegin;
-  PetscCall(engine_->Residual(b, x, transpose, error));
+  PetscCall(engine_->Residual(b, x, transpose, size));
   refined_ = 0;
-  while (*error > 2 * PETSC_MACHINE_EPSILON && refined_ < options.refine) {
-    PetscReal next;
+  if (!(size->relative <= 1) && size->error > goal) { // worse than nothing: refinement begins there
+    PetscCall(engine_->Combine(0, nullptr, nullptr, 0, x));
+    PetscCall(engine_->Residual(b, x, transpose, size));
+  }
+  while (size->error > 2 * PETSC_MACHINE_EPSILON && refined_ < options.refine) {
+    ResidualSize next;
     PetscCall(engine_->Correct(x, transpose));
     PetscCall(engine_->Residual(b, x, transpose, &next));
     refined_++;
-    if (!(next < *error)) {
+    if (!(next.error < size->error)) {
       PetscCall(engine_->Undo(x));
       break;
     }
-    const bool slow = next > *error / 2;
-    *error          = next;
-    if (slow && *error <= Goal(transpose)) break;
+    const bool slow = next.error > size->error / 2;
+    *size           = next;
+    if (slow) break; // at what rounding leaves, or a case for GMRES
   }
-  reached_ = *error;
+  const auto unsolved = [&] { return size->error > goal || (thorough && size->relative > SOLVED); };
+  if (unsolved())
+    PetscCall(RefineByGmres(engine_.get(), Rows(), b, x, transpose, thorough ? 0 : goal, &refined_, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -178,33 +217,30 @@ PetscErrorCode DirectFactor::Solve(PetscInt count, const Scalar *b, PetscInt ldb
 {
   PetscFunctionBegin;
   PetscCall(engine_->Apply(count, b, ldb, x, ldx, transpose));
+  solved_  = true;
+  reached_ = 0;
   for (PetscInt c = 0; c < count && options.refine > 0; c++) {
-    PetscReal error;
-    PetscCall(Refine(b + static_cast<size_t>(c) * ldb, x + static_cast<size_t>(c) * ldx, transpose, &error));
-    // what is not a number stays so
-    PetscCheck(error <= Goal(transpose) || PetscIsNanReal(error), PETSC_COMM_SELF, PETSC_ERR_NOT_CONVERGED,
-               "The backward error of a solve is %g after %" PetscInt_FMT
-               " steps of refinement, more than %g; %" PetscInt_FMT
-               " pivots were replaced (-mat_sparsegpu_lu_matching on, another -pc_factor_mat_ordering_type, or "
-               "-mat_sparsegpu_lu_refine 0 and a Krylov method may help)",
-               (double)error, refined_, (double)Goal(transpose), report_.perturbed);
+    ResidualSize size;
+    PetscCall(Refine(b + static_cast<size_t>(c) * ldb, x + static_cast<size_t>(c) * ldx, transpose, false, &size));
+    solved_  = solved_ && !(size.error > Goal(transpose)); // what is not a number stays so
+    reached_ = PetscMax(reached_, size.error);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DirectFactor::Probe(bool *good, PetscReal *error)
+PetscErrorCode DirectFactor::Probe(bool *good, ResidualSize *size)
 {
   const Scalar *b;
   Scalar       *x;
 
   PetscFunctionBegin;
-  *good  = report_.finite;
-  *error = PETSC_INFINITY;
-  if (!*good || options.refine == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  *good = false;
+  *size = ResidualSize();
+  if (!report_.finite) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(engine_->Sample(&b, &x));
   PetscCall(engine_->Apply(1, b, Rows(), x, Rows(), false));
-  PetscCall(Refine(b, x, false, error));
-  *good = *error <= Goal(false);
+  PetscCall(Refine(b, x, false, true, size));
+  *good = size->error <= Goal(false);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -216,8 +252,10 @@ PetscErrorCode DirectFactor::View(PetscViewer viewer) const
   PetscFunctionBegin;
   for (PetscInt f = 0; f < analysis_.tree.Fronts(); f++)
     ++counts[std::lower_bound(limits, limits + 4, analysis_.tree.Pivots(f) + analysis_.tree.Others(f)) - limits];
-  PetscCall(PetscViewerASCIIPrintf(viewer, "sparsegpu %s on %s\n", kind == DirectKind::LU ? "LU" : "Cholesky",
-                                   Where() == Space::Host ? "the host" : "cuda"));
+  PetscCall(
+      PetscViewerASCIIPrintf(viewer, "sparsegpu %s on %s%s\n", kind == DirectKind::LU ? "LU" : "Cholesky",
+                             Where() == Space::Host ? "the host" : "cuda",
+                             kind == wanted ? "" : ", instead of Cholesky, for which the diagonal had no pivots"));
   PetscCall(PetscViewerASCIIPrintf(viewer,
                                    "%" PetscInt_FMT " fronts, the largest of order %" PetscInt_FMT
                                    "; of order up to 16, 64, 160, 512, above: %" PetscInt_FMT " %" PetscInt_FMT

@@ -20,6 +20,10 @@ struct LuOptions {
 };
 extern const char *const LuMatchingNames[3];
 
+/// A residual of at most this part of the right-hand side is that of a solved system. A singular one may have small
+/// backward errors, by solutions as large as 1 / eps; its residuals are as large as the right-hand side.
+constexpr PetscReal SOLVED = static_cast<PetscReal>(1e-2);
+
 enum class DirectKind {
   LU,
   Cholesky ///< L D L^T of the upper triangle and its mirror image, without exchanges
@@ -28,34 +32,45 @@ enum class DirectKind {
 class DirectFactor
 {
 public:
-  DirectKind kind      = DirectKind::LU;
-  bool       hermitian = false; ///< the mirror image is conjugated
-  LuOptions  options;
-  PetscReal  small = PetscSqrtReal(PETSC_MACHINE_EPSILON); ///< pivots below this part of the largest entry are replaced
-  PetscReal  replace = 0; ///< pivots that are too small become this large; 0: by the norm of the matrix
-  Staging    staging;
-  DeviceMemory matrix; ///< values that lie on the host
+  DirectKind            kind = DirectKind::LU, wanted = DirectKind::LU; ///< LU may take over where Cholesky is wanted
+  PetscInt              gave_way = 0;      ///< factorizations in a row where it did; the second stays LU
+  std::vector<PetscInt> order;             ///< [rows] that was asked for, if Cholesky is wanted
+  bool                  strict    = false; ///< failures are errors
+  bool                  hermitian = false; ///< the mirror image is conjugated
+  LuOptions             options;
+  PetscReal             replace = 0; ///< pivots that are too small become this large; 0: by the norm of the matrix
+  Staging               staging;
+  DeviceMemory          matrix; ///< values that lie on the host
+
+  using Orderer = PetscErrorCode (*)(const CsrView &, void *, std::vector<PetscInt> *);
 
   /// Everything that does not depend on the values, but for the matching, which looks at them; numbers will be worked
   /// on in `space`. A: rows and values on the host. `row`, `column` [A.rows]: the order of elimination. `reorder` gives
-  /// an order where the matching moves rows. Errors: PETSC_ERR_MAT_LU_ZRPVT naming a column of a structurally singular
-  /// matrix; PETSC_ERR_MEM.
-  PetscErrorCode Symbolic(const CsrView &A, std::vector<PetscInt> row, std::vector<PetscInt> column,
-                          PetscErrorCode (*reorder)(const CsrView &, void *, std::vector<PetscInt> *), void *context,
-                          Space space);
+  /// an order where the matching moves rows. Where these values leave no row for SingularColumn(), nothing is matched.
+  /// Errors: PETSC_ERR_MEM.
+  PetscErrorCode Symbolic(const CsrView &A, std::vector<PetscInt> row, std::vector<PetscInt> column, Orderer reorder,
+                          void *context, Space space);
+  /// May rows be matched, or matched anew? Not in a symmetric factorization, nor with -mat_sparsegpu_lu_matching off.
+  bool MayMatch() const { return kind == DirectKind::LU && options.matching != 2; }
+  bool Matched() const { return analysis_.matched; }
+  /// Rows are matched for these values, and the analysis is made anew if that matching is not the one in use.
+  PetscErrorCode MatchAgain(const CsrView &A, Orderer reorder, void *context, bool *changed);
   /// The factors of the matrix with the pattern that Symbolic() saw and these values [nonzeros], which lie in its
-  /// space. No allocation after the first.
-  PetscErrorCode Numeric(const Scalar *a);
-  /// x = A^-1 b or A^-T b, `count` columns in the same space, refined. Errors: PETSC_ERR_NOT_CONVERGED naming the
-  /// backward error that refinement got to.
+  /// space. Pivots below `small` times the largest entry are replaced. No allocation after the first.
+  PetscErrorCode Numeric(const Scalar *a, PetscReal small);
+  /// x = A^-1 b or A^-T b, `count` columns in the same space, refined: by GMRES where that is not enough. Says how it
+  /// went in Solved() and Reached(); x is the best that was found.
   PetscErrorCode Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose);
-  /// Does a solve get to a small backward error? *error is what it got to.
-  PetscErrorCode Probe(bool *good, PetscReal *error);
-  /// Was the diagonal left alone, though it is weak, for the sake of a symmetric structure? Then
-  /// -mat_sparsegpu_lu_matching auto may still match rows.
-  bool           MayMatch() const { return may_match_; }
+  /// What a solve gets to. *good: the bound.
+  PetscErrorCode Probe(bool *good, ResidualSize *size);
   PetscInt       SingularColumn() const { return singular_column_; } ///< that no row is left for; -1: none
   PetscErrorCode View(PetscViewer viewer) const;
+
+  /// Did each column of the last solve reach the bound, or was not a number?
+  bool      Solved() const { return solved_; }
+  PetscReal Reached() const { return reached_; } ///< the largest backward error of its columns
+  PetscReal Goal(bool transpose) const;
+  PetscInt  Steps() const { return refined_; } ///< of refinement, of its last column
 
   PetscInt        Rows() const { return analysis_.rows; }
   PetscInt        MatrixNonzeros() const { return static_cast<PetscInt>(analysis_.j.size()); }
@@ -68,18 +83,19 @@ public:
   PetscInt MatrixRow(PetscInt k) const { return analysis_.row_order[k]; }
 
 private:
-  PetscErrorCode Match(const CsrView &A, std::vector<PetscInt> *row, std::vector<PetscInt> *column,
-                       PetscErrorCode (*reorder)(const CsrView &, void *, std::vector<PetscInt> *), void *context);
-  PetscErrorCode Refine(const Scalar *b, Scalar *x, bool transpose, PetscReal *error);
-  PetscReal      Goal(bool transpose) const;
+  PetscErrorCode Arrange(const CsrView &A, Matching &&matching, std::vector<PetscInt> *row,
+                         std::vector<PetscInt> *column, Orderer reorder, void *context);
+  PetscErrorCode Analyse(const CsrView &A, const std::vector<PetscInt> &row, const std::vector<PetscInt> &column);
+  PetscErrorCode Refine(const Scalar *b, Scalar *x, bool transpose, bool thorough, ResidualSize *size);
 
   LuAnalysis                analysis_;
   std::unique_ptr<LuEngine> engine_;
-  bool                      may_match_ = false;
+  Space                     space_ = Space::Host;
   LuReport                  report_;
   PetscInt                  singular_column_ = -1;
-  PetscInt                  refined_         = 0; ///< steps of the last solve
-  PetscReal                 reached_         = 0; ///< its backward error
+  PetscInt                  refined_         = 0;
+  PetscReal                 reached_         = 0;
+  bool                      solved_          = true;
 };
 
 } // namespace sparsegpu

@@ -11,12 +11,13 @@ namespace sparsegpu
 
 /// All that is known of a factorization before there are values, but for the scaling of a matching.
 struct LuAnalysis {
-  PetscInt               rows      = 0;
-  bool                   symmetric = false;       ///< of the upper triangle and its mirror image
-  bool                   hermitian = false;       ///< which is conjugated
-  bool                   matched   = false;       ///< scaled by the matching; else the engine scales by the diagonal
-  bool                   refine    = true;        ///< residuals will be asked for
-  long long              spins     = 1ll << 28;   ///< LuOptions::spins
+  PetscInt rows      = 0;
+  bool     symmetric = false;                     ///< of the upper triangle and its mirror image
+  bool     hermitian = false;                     ///< which is conjugated
+  bool     matched   = false;                     ///< scaled by the matching; else the engine scales: symmetric ones
+                                                  ///< by the diagonal, others by the largest entries
+  bool                   refine = true;           ///< residuals will be asked for
+  long long              spins  = 1ll << 28;      ///< LuOptions::spins
   std::vector<PetscInt>  i, j;                    ///< the matrix's pattern
   std::vector<PetscInt>  row_order, column_order; ///< [rows] eliminated k-th
   std::vector<PetscReal> row_scale, column_scale; ///< [rows] of the matrix's own rows and columns, if matched
@@ -43,6 +44,15 @@ struct LuPolicy {
   }
 };
 
+/// Vectors of a basis at most.
+constexpr PetscInt LU_BASIS = 32;
+
+/// A residual in the maximum norm.
+struct ResidualSize {
+  PetscReal error    = PETSC_INFINITY; ///< normwise backward error; infinite if x is not finite, NaN if b is not
+  PetscReal relative = PETSC_INFINITY; ///< against b
+};
+
 class LuEngine
 {
 public:
@@ -56,13 +66,30 @@ public:
   /// where nobody waits. Errors: PETSC_ERR_GPU if an earlier solve got stuck.
   virtual PetscErrorCode Apply(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
                                bool transpose) = 0;
-  /// The residual b - A x or b - A^T x, which is kept. *error: its normwise backward error, infinite if x is not
-  /// finite, NaN if b is not.
-  virtual PetscErrorCode Residual(const Scalar *b, const Scalar *x, bool transpose, PetscReal *error) = 0;
+  /// The residual b - A x or b - A^T x, which is kept, and how large it is.
+  virtual PetscErrorCode Residual(const Scalar *b, const Scalar *x, bool transpose, ResidualSize *size) = 0;
   /// x += A^-1 times the residual that was kept.
   virtual PetscErrorCode Correct(Scalar *x, bool transpose) = 0;
-  /// x as it was before Correct().
+  /// x as it was before Correct() or AddTo().
   virtual PetscErrorCode Undo(Scalar *x) = 0;
+
+  // For GMRES (refine.hpp), which measures residuals in the factors' scaling D, of rows, or of columns if `transpose`;
+  // or as they are, D = I, unless `scaled`.
+  /// Room for `count` vectors [rows], one after the other, until there is another analysis.
+  virtual PetscErrorCode Basis(PetscInt count, Scalar **v) = 0;
+  /// v = D times the residual that was kept.
+  virtual PetscErrorCode KeptResidual(Scalar *v, bool scaled, bool transpose) = 0;
+  /// z = A^-1 D^-1 v with the factors as they are.
+  virtual PetscErrorCode Precondition(const Scalar *v, Scalar *z, bool scaled, bool transpose) = 0;
+  /// v = D A z, with the matrix as it was factored.
+  virtual PetscErrorCode Multiply(const Scalar *z, Scalar *v, bool scaled, bool transpose) = 0;
+  /// result[k] = v_k^H w for vectors v_0 .. v_(count - 1) of a basis; on the host. 1 <= count <= LU_BASIS.
+  virtual PetscErrorCode Dots(PetscInt count, const Scalar *v, const Scalar *w, Scalar *result) = 0;
+  /// y = beta y + sum of c_k v_k, where y is not read if beta is 0; c on the host. 0 <= count <= LU_BASIS.
+  virtual PetscErrorCode Combine(PetscInt count, const Scalar *c, const Scalar *v, PetscReal beta, Scalar *y) = 0;
+  /// x += d.
+  virtual PetscErrorCode AddTo(Scalar *x, const Scalar *d) = 0;
+
   /// A right-hand side that a singular matrix can hardly make, and room for a solution; kept here.
   virtual PetscErrorCode Sample(const Scalar **b, Scalar **x) = 0;
   virtual Space          Where() const                        = 0;
@@ -76,6 +103,15 @@ std::unique_ptr<LuEngine> MakeLuEngine_CUDA();
 PetscErrorCode LargestSmallFront_CUDA(PetscInt *rows);
 #endif
 
+/// The power of two that takes a magnitude into [1/2, 1), within what neither overflows nor is denormal; 1 for 0.
+SPARSEGPU_HD PetscReal InverseScale(PetscReal magnitude)
+{
+  constexpr int LIMIT    = sizeof(PetscReal) == sizeof(float) ? 60 : 500;
+  int           exponent = 0;
+  if (magnitude > 0) (void)frexp(static_cast<double>(magnitude), &exponent);
+  exponent = exponent > LIMIT ? LIMIT : exponent < -LIMIT ? -LIMIT : exponent;
+  return static_cast<PetscReal>(ldexp(1.0, -exponent));
+}
 /// The scale of a row and of a column whose diagonal entry has this magnitude, the largest of the row's being `most`:
 /// about the inverse root, so that what is small then is small against its own row and column. Powers of two round
 /// nothing.
@@ -91,10 +127,13 @@ SPARSEGPU_HD PetscReal SampleEntry(PetscInt r)
 {
   return 1 + static_cast<PetscReal>((static_cast<unsigned>(r) * 2654435761u) >> 22) / 1024;
 }
-/// The normwise backward error of a residual, all in the maximum norm.
-SPARSEGPU_HD PetscReal BackwardError(PetscReal residual, PetscReal matrix, PetscReal x, PetscReal b)
+/// Of finite norms in the maximum norm.
+inline ResidualSize SizeOf(PetscReal residual, PetscReal matrix, PetscReal x, PetscReal b)
 {
-  return residual > 0 ? residual / (matrix * x + b) : 0;
+  ResidualSize size;
+  size.error    = residual > 0 ? residual / (matrix * x + b) : 0;
+  size.relative = residual > 0 ? residual / b : 0;
+  return size;
 }
 
 } // namespace sparsegpu

@@ -5,6 +5,7 @@
 #include "device/buffer.hpp"
 #include "device/cuda_check.hpp"
 #include "mat/transpose.hpp"
+#include "pc/lu/krylov.hpp"
 #include "pc/lu/system.hpp"
 #include "pc/trisolve/poll.cuh"
 #include "petsc/compat.hpp"
@@ -71,9 +72,16 @@ public:
   PetscErrorCode Symbolic(const LuAnalysis &analysis) override;
   PetscErrorCode Numeric(const Scalar *a, const LuPolicy &policy, LuReport *report) override;
   PetscErrorCode Apply(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose) override;
-  PetscErrorCode Residual(const Scalar *b, const Scalar *x, bool transpose, PetscReal *error) override;
+  PetscErrorCode Residual(const Scalar *b, const Scalar *x, bool transpose, ResidualSize *size) override;
   PetscErrorCode Correct(Scalar *x, bool transpose) override;
   PetscErrorCode Undo(Scalar *x) override;
+  PetscErrorCode Basis(PetscInt count, Scalar **v) override;
+  PetscErrorCode KeptResidual(Scalar *v, bool scaled, bool transpose) override;
+  PetscErrorCode Precondition(const Scalar *v, Scalar *z, bool scaled, bool transpose) override;
+  PetscErrorCode Multiply(const Scalar *z, Scalar *v, bool scaled, bool transpose) override;
+  PetscErrorCode Dots(PetscInt count, const Scalar *v, const Scalar *w, Scalar *result) override;
+  PetscErrorCode Combine(PetscInt count, const Scalar *c, const Scalar *v, PetscReal beta, Scalar *y) override;
+  PetscErrorCode AddTo(Scalar *x, const Scalar *d) override;
   PetscErrorCode Sample(const Scalar **b, Scalar **x) override;
   Space          Where() const override { return Space::Device; }
   PetscLogDouble Bytes() const override;
@@ -86,7 +94,8 @@ private:
   PetscErrorCode CheckMemory() const;
   PetscErrorCode Hear(Stream stream);
   PetscErrorCode CheckStuck();
-  PetscErrorCode ApplyTo(const Scalar *b, const Scalar *before, Scalar *x, bool transpose);
+  PetscErrorCode SystemOf(bool transpose, SystemView *system);
+  PetscErrorCode ApplyTo(const Scalar *b, bool scale, const Scalar *before, Scalar *x, bool transpose);
   FrontsView     Fronts() const;
   size_t         Vectors() const { return static_cast<size_t>(3 * analysis_->rows) + analysis_->tree.row.size(); }
 
@@ -110,6 +119,7 @@ private:
   Array<PetscInt>     local_row_;
   Array<Scalar>       vectors_; ///< [rows] right-hand side; flags: [rows] y, [rows] x, [others] parts
   Array<Scalar>       residual_, before_, sample_; ///< [rows], [rows], [2 * rows]
+  Array<Scalar>       basis_, dots_;               ///< as GMRES wants them, [LU_BASIS]
   Array<DeviceReport> report_;
   DeviceReport       *heard_ = nullptr; ///< pinned
   int                *stuck_ = nullptr; ///< pinned: a solve has given up, maybe one that nobody has waited for
@@ -230,6 +240,7 @@ PetscErrorCode DeviceEngine::Symbolic(const LuAnalysis &analysis)
 
   PetscFunctionBegin;
   analysis_ = &analysis;
+  PetscCall(basis_.Allocate(0, Space::Device));
   PetscCheck(2 * rows + others < static_cast<size_t>(PETSC_MAX_INT), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "The fronts have %zu rows, more than PetscInt counts: configure PETSC with 64-bit indices", rows + others);
   PetscCall(TakeTree());
@@ -298,7 +309,9 @@ PetscErrorCode DeviceEngine::Numeric(const Scalar *a, const LuPolicy &policy, Lu
   if (A.refine && !A.j.empty())
     SparseGPUCallCUDA(cudaMemcpyAsync(a_.data(), a, a_.bytes(), cudaMemcpyDeviceToDevice, s));
   PetscCall(ClearReport_CUDA(report_.data(), stream));
-  if (!A.matched) PetscCall(ScaleByDiagonal_CUDA(system, row_scale_.data(), column_scale_.data(), stream));
+  if (!A.matched && A.symmetric)
+    PetscCall(ScaleByDiagonal_CUDA(system, row_scale_.data(), column_scale_.data(), stream));
+  if (!A.matched && !A.symmetric) PetscCall(Equilibrate_CUDA(system, row_scale_.data(), column_scale_.data(), stream));
   PetscCall(MeasureSystem_CUDA(system, row_scale_.data(), column_scale_.data(), policy, report_.data(), stream));
   if (plan.values > 0) SparseGPUCallCUDA(cudaMemsetAsync(values_.data(), 0, values_.bytes(), s));
   PetscCall(PlaceValues_CUDA(system, row_scale_.data(), column_scale_.data(), place_.data(),
@@ -316,6 +329,7 @@ PetscErrorCode DeviceEngine::Numeric(const Scalar *a, const LuPolicy &policy, Lu
       PetscCall(LargeFronts_CUDA(Fronts(), plan, large_[k],
                                  list_.data() + plan.step_begin[SMALL_CLASSES + static_cast<PetscInt>(k)], work,
                                  stream));
+  PetscCall(MeasureGrowth_CUDA(plan.values, values_.data(), report_.data(), stream));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PetscLogGpuFlops(plan.flops));
   PetscCall(Hear(stream));
@@ -324,10 +338,12 @@ PetscErrorCode DeviceEngine::Numeric(const Scalar *a, const LuPolicy &policy, Lu
   report->smallest  = A.rows > 0 ? RealOf(heard_->smallest) : 0;
   report->negative  = heard_->negative;
   report->finite    = !heard_->not_finite;
+  report->growth    = RealOf(heard_->growth) / PetscMax(RealOf(heard_->largest), PetscReal(1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DeviceEngine::ApplyTo(const Scalar *b, const Scalar *before, Scalar *x, bool transpose)
+/// Without `scale`, b is scaled already.
+PetscErrorCode DeviceEngine::ApplyTo(const Scalar *b, bool scale, const Scalar *before, Scalar *x, bool transpose)
 {
   const LuAnalysis &A     = *analysis_;
   const PetscInt    n     = A.rows;
@@ -339,7 +355,7 @@ PetscErrorCode DeviceEngine::ApplyTo(const Scalar *b, const Scalar *before, Scal
   PetscCall(DeviceStream(&stream));
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(BeginSolve_CUDA(n, (transpose ? column_order_ : row_order_).data(),
-                            (transpose ? column_scale_ : row_scale_).data(), b, w,
+                            scale ? (transpose ? column_scale_ : row_scale_).data() : nullptr, b, w,
                             static_cast<PetscCount>(vectors_.size()) - n, y, report_.data(), stream));
   PetscCall(LuSweeps_CUDA(
       Fronts(),
@@ -361,29 +377,115 @@ PetscErrorCode DeviceEngine::Apply(PetscInt count, const Scalar *b, PetscInt ldb
   PetscFunctionBegin;
   PetscCall(CheckStuck());
   for (PetscInt c = 0; c < count; c++)
-    PetscCall(ApplyTo(b + static_cast<size_t>(c) * ldb, nullptr, x + static_cast<size_t>(c) * ldx, transpose));
+    PetscCall(ApplyTo(b + static_cast<size_t>(c) * ldb, true, nullptr, x + static_cast<size_t>(c) * ldx, transpose));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DeviceEngine::Residual(const Scalar *b, const Scalar *x, bool transpose, PetscReal *error)
+/// The matrix as it was factored, or its transpose, which is found when it is first asked for.
+PetscErrorCode DeviceEngine::SystemOf(bool transpose, SystemView *system)
 {
-  const LuAnalysis &A = *analysis_;
-  Stream            stream;
+  PetscFunctionBegin;
+  if (transpose && !transposed_i_.size()) PetscCall(TakeTransposed());
+  *system = transpose ? SystemView{analysis_->rows, transposed_i_.data(), transposed_j_.data(),
+                                   transposed_source_.data(), a_.data()}
+                      : SystemView{analysis_->rows, i_.data(), j_.data(), nullptr, a_.data()};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceEngine::Residual(const Scalar *b, const Scalar *x, bool transpose, ResidualSize *size)
+{
+  SystemView system;
+  Stream     stream;
 
   PetscFunctionBegin;
   PetscCall(DeviceStream(&stream));
-  if (transpose && !transposed_i_.size()) PetscCall(TakeTransposed());
-  const SystemView system =
-      transpose ? SystemView{A.rows, transposed_i_.data(), transposed_j_.data(), transposed_source_.data(), a_.data()}
-                : SystemView{A.rows, i_.data(), j_.data(), nullptr, a_.data()};
+  PetscCall(SystemOf(transpose, &system));
   if (transpose && !columns_measured_) PetscCall(MeasureColumns_CUDA(system, report_.data(), stream));
   columns_measured_ = columns_measured_ || transpose;
   PetscCall(Residual_CUDA(system, b, x, residual_.data(), report_.data(), stream));
   PetscCall(Hear(stream));
   const DeviceReport &r = *heard_;
-  *error = BackwardError(RealOf(r.residual), RealOf(transpose ? r.column_norm : r.row_norm), RealOf(r.x), RealOf(r.b));
-  if (r.residual_not_finite) *error = PETSC_INFINITY;
-  if (r.b_not_finite) *error = RealOf(~RealBits(0) >> 1);
+  *size                 = ResidualSize();
+  if (!r.residual_not_finite)
+    *size = SizeOf(RealOf(r.residual), RealOf(transpose ? r.column_norm : r.row_norm), RealOf(r.x), RealOf(r.b));
+  if (r.b_not_finite) size->error = RealOf(~RealBits(0) >> 1);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceEngine::Basis(PetscInt count, Scalar **v)
+{
+  const size_t entries = static_cast<size_t>(count) * static_cast<size_t>(analysis_->rows);
+
+  PetscFunctionBegin;
+  if (basis_.size() < entries) PetscCall(basis_.Allocate(entries, Space::Device));
+  if (dots_.size() == 0) PetscCall(dots_.Allocate(LU_BASIS, Space::Device));
+  *v = basis_.data();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceEngine::KeptResidual(Scalar *v, bool scaled, bool transpose)
+{
+  Stream stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(Scale_CUDA(analysis_->rows, scaled ? (transpose ? column_scale_ : row_scale_).data() : nullptr,
+                       residual_.data(), v, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceEngine::Precondition(const Scalar *v, Scalar *z, bool scaled, bool transpose)
+{
+  PetscFunctionBegin;
+  PetscCall(ApplyTo(v, !scaled, nullptr, z, transpose));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceEngine::Multiply(const Scalar *z, Scalar *v, bool scaled, bool transpose)
+{
+  SystemView system;
+  Stream     stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(SystemOf(transpose, &system));
+  PetscCall(
+      ScaledProduct_CUDA(system, scaled ? (transpose ? column_scale_ : row_scale_).data() : nullptr, z, v, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceEngine::Dots(PetscInt count, const Scalar *v, const Scalar *w, Scalar *result)
+{
+  Stream stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(Dots_CUDA(analysis_->rows, count, v, w, dots_.data(), stream));
+  PetscCall(DeviceCopyOut(result, dots_.data(), static_cast<size_t>(count) * sizeof(Scalar), stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceEngine::Combine(PetscInt count, const Scalar *c, const Scalar *v, PetscReal beta, Scalar *y)
+{
+  LuCoefficients coefficients;
+  Stream         stream;
+
+  PetscFunctionBegin;
+  std::copy_n(c, count, coefficients.c);
+  PetscCall(DeviceStream(&stream));
+  PetscCall(Combine_CUDA(analysis_->rows, count, coefficients, v, beta, y, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceEngine::AddTo(Scalar *x, const Scalar *d)
+{
+  const Scalar one(1);
+  Stream       stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(DeviceCopyWithin(before_.data(), x, before_.bytes(), stream));
+  PetscCall(Combine(1, &one, d, 1, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -395,7 +497,7 @@ PetscErrorCode DeviceEngine::Correct(Scalar *x, bool transpose)
   PetscCall(DeviceStream(&stream));
   SparseGPUCallCUDA(
       cudaMemcpyAsync(before_.data(), x, before_.bytes(), cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(stream)));
-  PetscCall(ApplyTo(residual_.data(), x, x, transpose));
+  PetscCall(ApplyTo(residual_.data(), true, x, x, transpose));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -432,7 +534,7 @@ PetscLogDouble DeviceEngine::Bytes() const
         &j_, &transposed_i_, &transposed_j_, &transposed_source_, &row_order_, &column_order_, &local_row_})
     bytes += array->bytes();
   for (const auto *array : {&row_begin_, &lower_, &upper_, &update_, &place_, &mirror_}) bytes += array->bytes();
-  for (const auto *array : {&a_, &residual_, &before_, &sample_}) bytes += array->bytes();
+  for (const auto *array : {&a_, &residual_, &before_, &sample_, &basis_, &dots_}) bytes += array->bytes();
   bytes += children_.bytes() + pending_.bytes() + forward_.bytes() + backward_.bytes() + row_scale_.bytes() +
            column_scale_.bytes() + Vectors() * sizeof(Scalar) +
            static_cast<size_t>(analysis_->plan.values + analysis_->plan.work) * sizeof(Scalar);

@@ -42,27 +42,38 @@ public:
   PetscErrorCode Numeric(const Scalar *a, const LuPolicy &policy, LuReport *report) override;
   PetscErrorCode Apply(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose) override
   {
-    return ApplyTo(count, b, ldb, x, ldx, transpose, false);
+    return ApplyTo(count, b, ldb, x, ldx, transpose, true, false);
   }
-  PetscErrorCode Residual(const Scalar *b, const Scalar *x, bool transpose, PetscReal *error) override;
+  PetscErrorCode Residual(const Scalar *b, const Scalar *x, bool transpose, ResidualSize *size) override;
   PetscErrorCode Correct(Scalar *x, bool transpose) override
   {
     std::copy_n(x, analysis_->rows, before_.data());
-    return ApplyTo(1, residual_.data(), analysis_->rows, x, analysis_->rows, transpose, true);
+    return ApplyTo(1, residual_.data(), analysis_->rows, x, analysis_->rows, transpose, true, true);
   }
   PetscErrorCode Undo(Scalar *x) override
   {
     std::copy_n(before_.data(), analysis_->rows, x);
     return PETSC_SUCCESS;
   }
+  PetscErrorCode Basis(PetscInt count, Scalar **v) override;
+  PetscErrorCode KeptResidual(Scalar *v, bool scaled, bool transpose) override;
+  PetscErrorCode Precondition(const Scalar *v, Scalar *z, bool scaled, bool transpose) override
+  {
+    return ApplyTo(1, v, analysis_->rows, z, analysis_->rows, transpose, !scaled, false);
+  }
+  PetscErrorCode Multiply(const Scalar *z, Scalar *v, bool scaled, bool transpose) override;
+  PetscErrorCode Dots(PetscInt count, const Scalar *v, const Scalar *w, Scalar *result) override;
+  PetscErrorCode Combine(PetscInt count, const Scalar *c, const Scalar *v, PetscReal beta, Scalar *y) override;
+  PetscErrorCode AddTo(Scalar *x, const Scalar *d) override;
   PetscErrorCode Sample(const Scalar **b, Scalar **x) override;
   Space          Where() const override { return Space::Host; }
   PetscLogDouble Bytes() const override;
 
 private:
   void           ScaleByDiagonal(const Scalar *a);
+  void           Equilibrate(const Scalar *a);
   PetscErrorCode ApplyTo(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose,
-                         bool add);
+                         bool scale, bool add);
 
   const LuAnalysis      *analysis_ = nullptr;
   std::vector<PetscReal> row_scale_, column_scale_;
@@ -70,7 +81,7 @@ private:
   std::vector<PetscInt>  local_row_;
   std::vector<Scalar>    w_, scratch_;
   std::vector<Scalar>    a_; ///< the values as they were factored; none without refinement
-  std::vector<Scalar>    residual_, before_, sample_;
+  std::vector<Scalar>    residual_, before_, sample_, basis_;
   std::vector<PetscReal> column_sums_;                    ///< [rows] scratch
   PetscReal              row_norm_ = 0, column_norm_ = 0; ///< largest sums of magnitudes
 };
@@ -88,6 +99,8 @@ PetscErrorCode HostEngine::Symbolic(const LuAnalysis &analysis)
   values_.shrink_to_fit();
   work_.clear();
   work_.shrink_to_fit();
+  basis_.clear();
+  basis_.shrink_to_fit();
   PetscCallCXX(local_row_.resize(n));
   PetscCallCXX(w_.resize(n));
   PetscCallCXX(column_sums_.resize(n));
@@ -116,6 +129,24 @@ void HostEngine::ScaleByDiagonal(const Scalar *a)
   column_scale_ = row_scale_;
 }
 
+/// Rows, then columns, have a largest entry in [1/2, 1).
+void HostEngine::Equilibrate(const Scalar *a)
+{
+  const std::vector<PetscInt> &i = analysis_->i, &j = analysis_->j;
+  std::vector<PetscReal>      &most = column_sums_;
+
+  std::fill(most.begin(), most.end(), PetscReal(0));
+  for (PetscInt r = 0; r < analysis_->rows; r++) {
+    PetscReal largest = 0;
+    for (PetscInt e = i[r]; e < i[r + 1]; e++)
+      if (IsFinite(Magnitude(a[e]))) largest = std::max(largest, Magnitude(a[e]));
+    row_scale_[r] = InverseScale(largest);
+    for (PetscInt e = i[r]; e < i[r + 1]; e++)
+      if (IsFinite(Magnitude(a[e]))) most[j[e]] = std::max(most[j[e]], row_scale_[r] * Magnitude(a[e]));
+  }
+  for (PetscInt c = 0; c < analysis_->rows; c++) column_scale_[c] = InverseScale(most[c]);
+}
+
 PetscErrorCode HostEngine::Numeric(const Scalar *a, const LuPolicy &policy, LuReport *report)
 {
   const LuAnalysis            &A    = *analysis_;
@@ -130,7 +161,8 @@ PetscErrorCode HostEngine::Numeric(const Scalar *a, const LuPolicy &policy, LuRe
     PetscCall(Allocate(plan.work, "updates", &work_));
   }
   row_norm_ = 0;
-  if (!A.matched) PetscCallCXX(ScaleByDiagonal(a));
+  if (!A.matched && A.symmetric) PetscCallCXX(ScaleByDiagonal(a));
+  if (!A.matched && !A.symmetric) Equilibrate(a);
   std::fill(sums.begin(), sums.end(), PetscReal(0));
   std::fill(values_.begin(), values_.end(), Scalar(0));
   for (PetscInt r = 0; r < A.rows; r++) {
@@ -150,13 +182,14 @@ PetscErrorCode HostEngine::Numeric(const Scalar *a, const LuPolicy &policy, LuRe
   column_norm_ = A.rows > 0 ? *std::max_element(sums.begin(), sums.end()) : 0;
   if (!a_.empty()) std::copy_n(a, a_.size(), a_.data());
   PetscCall(LuNumeric_Host(A.tree, plan, policy.For(largest), values_.data(), local_row_.data(), work_.data(), report));
+  report->growth /= std::max(largest, PetscReal(1));
   PetscCall(PetscLogFlops(plan.flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// x = or += the factors' inverse times b.
+/// x = or += the factors' inverse times b, or, without `scale`, times what b becomes once it is scaled.
 PetscErrorCode HostEngine::ApplyTo(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
-                                   bool transpose, bool add)
+                                   bool transpose, bool scale, bool add)
 {
   const LuAnalysis            &A       = *analysis_;
   const FrontPlan             &plan    = A.plan;
@@ -171,7 +204,8 @@ PetscErrorCode HostEngine::ApplyTo(PetscInt count, const Scalar *b, PetscInt ldb
   if (scratch_.size() < m * count) PetscCallCXX(scratch_.resize(m * count));
   for (PetscInt c = 0; c < count; c++)
     for (size_t k = 0; k < n; k++) {
-      w_[c * n + k] = Scalar(before[from[k]]) * b[static_cast<size_t>(c) * ldb + from[k]];
+      const Scalar &entry = b[static_cast<size_t>(c) * ldb + from[k]];
+      w_[c * n + k]       = scale ? Scalar(before[from[k]]) * entry : entry;
     }
   PetscCall(LuSolve_Host(A.tree, plan, values_.data(), local_row_.data(), transpose, count, w_.data(), A.rows,
                          scratch_.data()));
@@ -185,7 +219,7 @@ PetscErrorCode HostEngine::ApplyTo(PetscInt count, const Scalar *b, PetscInt ldb
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HostEngine::Residual(const Scalar *b, const Scalar *x, bool transpose, PetscReal *error)
+PetscErrorCode HostEngine::Residual(const Scalar *b, const Scalar *x, bool transpose, ResidualSize *size)
 {
   const LuAnalysis            &A = *analysis_;
   const std::vector<PetscInt> &i = A.i, &j = A.j;
@@ -211,9 +245,79 @@ PetscErrorCode HostEngine::Residual(const Scalar *b, const Scalar *x, bool trans
     finite                    = finite && IsFinite(magnitude);
     most                      = std::max(most, magnitude);
   }
-  *error = BackwardError(most, transpose ? column_norm_ : row_norm_, largest_x, largest_b);
-  if (!finite) *error = PETSC_INFINITY;
-  if (!finite_b) *error = std::numeric_limits<PetscReal>::quiet_NaN();
+  *size = finite ? SizeOf(most, transpose ? column_norm_ : row_norm_, largest_x, largest_b) : ResidualSize();
+  if (!finite_b) size->error = std::numeric_limits<PetscReal>::quiet_NaN();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HostEngine::Basis(PetscInt count, Scalar **v)
+{
+  PetscFunctionBegin;
+  PetscCallCXX(basis_.resize(static_cast<size_t>(count) * static_cast<size_t>(analysis_->rows)));
+  *v = basis_.data();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HostEngine::KeptResidual(Scalar *v, bool scaled, bool transpose)
+{
+  const std::vector<PetscReal> &scale = transpose ? column_scale_ : row_scale_;
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < analysis_->rows; k++) v[k] = scaled ? Scalar(scale[k]) * residual_[k] : residual_[k];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HostEngine::Multiply(const Scalar *z, Scalar *v, bool scaled, bool transpose)
+{
+  const std::vector<PetscInt>  &i = analysis_->i, &j = analysis_->j;
+  const std::vector<PetscReal> &scale = transpose ? column_scale_ : row_scale_;
+
+  PetscFunctionBegin;
+  std::fill_n(v, analysis_->rows, Scalar(0));
+  for (PetscInt r = 0; r < analysis_->rows; r++)
+    for (PetscInt e = i[r]; e < i[r + 1]; e++) {
+      if (transpose)
+        v[j[e]] += a_[e] * z[r];
+      else
+        v[r] += a_[e] * z[j[e]];
+    }
+  for (PetscInt k = 0; scaled && k < analysis_->rows; k++) v[k] = Scalar(scale[k]) * v[k];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HostEngine::Dots(PetscInt count, const Scalar *v, const Scalar *w, Scalar *result)
+{
+  const size_t n = static_cast<size_t>(analysis_->rows);
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < count; k++) {
+    const Scalar *column = v + static_cast<size_t>(k) * n;
+    result[k]            = Scalar(0);
+    for (size_t r = 0; r < n; r++) result[k] += Conj(column[r]) * w[r];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HostEngine::Combine(PetscInt count, const Scalar *c, const Scalar *v, PetscReal beta, Scalar *y)
+{
+  const size_t n = static_cast<size_t>(analysis_->rows);
+
+  PetscFunctionBegin;
+  for (size_t r = 0; r < n; r++) {
+    Scalar sum = beta == 0 ? Scalar(0) : Scalar(beta) * y[r];
+    for (PetscInt k = 0; k < count; k++) sum += c[k] * v[static_cast<size_t>(k) * n + r];
+    y[r] = sum;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HostEngine::AddTo(Scalar *x, const Scalar *d)
+{
+  PetscFunctionBegin;
+  for (PetscInt r = 0; r < analysis_->rows; r++) {
+    before_[r] = x[r];
+    x[r] += d[r];
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -235,7 +339,7 @@ PetscLogDouble HostEngine::Bytes() const
   const LuAnalysis &A     = *analysis_;
   return static_cast<PetscLogDouble>(A.plan.values + A.plan.work) * sizeof(Scalar) + bytes(A.plan.place) +
          bytes(A.plan.mirror) + bytes(A.tree.row) + bytes(A.tree.relative) + bytes(A.i) + bytes(A.j) + bytes(a_) +
-         bytes(w_) + bytes(residual_) + bytes(before_) + bytes(sample_);
+         bytes(w_) + bytes(residual_) + bytes(before_) + bytes(sample_) + bytes(basis_);
 }
 } // namespace
 

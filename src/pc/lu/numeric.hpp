@@ -27,6 +27,7 @@ struct LuReport {
   PetscReal smallest  = 0;  ///< magnitude of the smallest pivot before it was replaced
   PetscInt  negative  = 0;  ///< pivots below zero
   bool      finite    = true;
+  PetscReal growth    = 0; ///< largest part of an entry of the factors, against the scaled matrix's largest entry or 1
 };
 
 /// values [plan.values]: A's entries in their places, zeros elsewhere -> the factors. local_row [n]: which of the rows

@@ -144,6 +144,16 @@ PetscErrorCode Elimination::Run()
   if (r > 0) PetscCall(SubtractProduct(r, r, p, f_.lower + p, m, f_.upper, p, f_.update, r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+/// What `growth` is raised to by the factored front, which has just been in the caches.
+PetscReal RaiseGrowth(const Front &front, PetscReal growth)
+{
+  const size_t p = static_cast<size_t>(front.pivots);
+  for (size_t k = 0; k < p * static_cast<size_t>(front.rows); k++)
+    growth = std::max(growth, LargestPart(front.lower[k]));
+  for (size_t k = 0; k < p * static_cast<size_t>(front.others); k++)
+    growth = std::max(growth, LargestPart(front.upper[k]));
+  return growth;
+}
 } // namespace
 
 PetscErrorCode LuNumeric_Host(const FrontTree &tree, const FrontPlan &plan, const LuPivoting &pivoting, Scalar *values,
@@ -164,6 +174,7 @@ PetscErrorCode LuNumeric_Host(const FrontTree &tree, const FrontPlan &plan, cons
     for (const PetscInt c : children[f])
       Extend(tree.relative.data() + tree.row_begin[c], TakeFront(tree, plan, c, values, work), front);
     PetscCall(Elimination(front, tree.first[f], pivoting, local_row + tree.first[f], report).Run());
+    report->growth = RaiseGrowth(front, report->growth);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

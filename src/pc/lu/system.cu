@@ -66,6 +66,43 @@ static __global__ void scale_kernel(SystemView A, PetscReal *row_scale, PetscRea
   if (r < A.rows && lane == 0) row_scale[r] = column_scale[r] = DiagonalScale(diagonal, most);
 }
 
+/// Scales of rows; what they leave of the columns as bits, which compare as the magnitudes do.
+static __global__ void scale_rows_kernel(SystemView A, PetscReal *row_scale, RealBits *column_most)
+{
+  const PetscCount r    = RowOf();
+  const int        lane = threadIdx.x % LANES;
+  PetscReal        most = 0;
+  if (r < A.rows)
+    for (PetscInt e = A.i[r] + lane; e < A.i[r + 1]; e += LANES) {
+      const PetscReal magnitude = Finite(Magnitude(A.a[e]));
+      if (magnitude > most) most = magnitude;
+    }
+  const PetscReal scale = InverseScale(LanesMaximum(most));
+  if (r >= A.rows) return;
+  if (lane == 0) row_scale[r] = scale;
+  for (PetscInt e = A.i[r] + lane; e < A.i[r + 1]; e += LANES) {
+    const PetscReal scaled = Finite(scale * Finite(Magnitude(A.a[e])));
+    if (scaled > 0) atomicMax(column_most + A.j[e], BitsOf(scaled));
+  }
+}
+static __global__ void scale_columns_kernel(PetscInt columns, PetscReal *column_scale)
+{
+  const PetscCount c = static_cast<PetscCount>(blockIdx.x) * THREADS + threadIdx.x;
+  if (c < columns) column_scale[c] = InverseScale(column_scale[c]);
+}
+
+/// Warps stride over the entries, neighbouring threads over neighbouring ones.
+static __global__ void growth_kernel(PetscCount count, const Scalar *values, DeviceReport *report)
+{
+  const PetscCount threads = static_cast<PetscCount>(gridDim.x) * THREADS;
+  PetscReal        most    = 0;
+  for (PetscCount k = static_cast<PetscCount>(blockIdx.x) * THREADS + threadIdx.x; k < count; k += threads) {
+    const PetscReal part = Finite(LargestPart(values[k]));
+    if (part > most) most = part;
+  }
+  Raise(&report->growth, most);
+}
+
 static __global__ void measure_kernel(SystemView A, const PetscReal *row_scale, const PetscReal *column_scale,
                                       DeviceReport *report)
 {
@@ -110,7 +147,7 @@ static __global__ void begin_solve_kernel(PetscInt rows, const PetscInt *from, c
                                           Scalar *w, PetscCount flags, Scalar *flag, DeviceReport *report)
 {
   const PetscCount k = static_cast<PetscCount>(blockIdx.x) * THREADS + threadIdx.x;
-  if (k < rows) w[k] = Scalar(scale[from[k]]) * b[from[k]];
+  if (k < rows) w[k] = scale ? Scalar(scale[from[k]]) * b[from[k]] : b[from[k]];
   if (k < flags) flag[k] = NotYet();
   if (k > 0) return;
   for (unsigned long long &ticket : report->ticket) ticket = 0;
@@ -175,7 +212,7 @@ static __global__ void clear_report_kernel(DeviceReport *report)
   report->first     = ~0ull;
   report->perturbed = report->negative = report->not_finite = report->stuck = 0;
   report->smallest                                                          = BitsOf(PETSC_MAX_REAL);
-  report->largest = report->row_norm = report->column_norm = 0;
+  report->largest = report->row_norm = report->column_norm = report->growth = 0;
   report->residual = report->x = report->b = 0;
   report->residual_not_finite = report->b_not_finite = 0;
 }
@@ -194,6 +231,26 @@ PetscErrorCode ScaleByDiagonal_CUDA(const SystemView &A, PetscReal *row_scale, P
 {
   PetscFunctionBegin;
   PetscCall(LaunchOver<scale_kernel>(PetscCount(LANES) * A.rows, stream, A, row_scale, column_scale));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Equilibrate_CUDA(const SystemView &A, PetscReal *row_scale, PetscReal *column_scale, Stream stream)
+{
+  PetscFunctionBegin;
+  if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  SparseGPUCallCUDA(cudaMemsetAsync(column_scale, 0, static_cast<size_t>(A.rows) * sizeof(PetscReal),
+                                    static_cast<cudaStream_t>(stream)));
+  PetscCall(LaunchOver<scale_rows_kernel>(PetscCount(LANES) * A.rows, stream, A, row_scale,
+                                          reinterpret_cast<RealBits *>(column_scale)));
+  PetscCall(LaunchOver<scale_columns_kernel>(A.rows, stream, A.rows, column_scale));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MeasureGrowth_CUDA(PetscCount count, const Scalar *values, DeviceReport *report, Stream stream)
+{
+  constexpr PetscCount MOST = PetscCount(1) << 19; // threads: more than any device runs at a time
+  PetscFunctionBegin;
+  PetscCall(LaunchOver<growth_kernel>(PetscMin(count, MOST), stream, count, values, report));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
