@@ -55,7 +55,7 @@ PetscErrorCode SetCoo(Side &s, Draw &d, std::string *words)
       std::string("MatSetValuesCOO, ") + (add ? "ADD_VALUES" : "INSERT_VALUES") + (device ? ", on the device" : "");
   Draw own = d; // entries are the rank's own
   for (PetscScalar &value : v) value = own.Value();
-  const testing::ScalarArray array(v, device);
+  testing::ScalarArray array(v, device);
   PetscCall(MatSetValuesCOO(s.slot[MAIN], array.Get(), add ? ADD_VALUES : INSERT_VALUES));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
