@@ -277,7 +277,8 @@ PetscErrorCode BecomeParent(Mat A, bool parallel)
   RESTORE(multhermitiantransposeadd);
 #undef RESTORE
   PetscCall(Compose(A, parallel, false));
-  for (const char *name : {"MatSetPreallocationCOO_C", "MatSetValuesCOO_C", "MatRetrieveValues_C"}) {
+  for (const char *name : {"MatSetPreallocationCOO_C", "MatSetValuesCOO_C", "MatRetrieveValues_C", "MatSeqAIJKron_C"}) {
+    if (parallel && !strcmp(name, "MatSeqAIJKron_C")) continue;
     AnyFunction f;
     PetscCall(GetParentFunction(parallel, name, &f));
     PetscCall(PetscObjectComposeFunction((PetscObject)A, name, f));

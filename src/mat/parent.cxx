@@ -8,7 +8,8 @@ namespace sparsegpu
 
 namespace
 {
-constexpr const char *FUNCTIONS[] = {"MatSetPreallocationCOO_C", "MatSetValuesCOO_C"};
+constexpr const char *FUNCTIONS[] = {"MatSetPreallocationCOO_C", "MatSetValuesCOO_C", "MatRetrieveValues_C",
+                                     "MatSeqAIJKron_C"}; // the last of the sequential type alone
 
 struct Parent {
   bool           known = false;

@@ -71,11 +71,31 @@ PetscErrorCode MatAssemblyEnd_SeqAIJSparseGPU(Mat A, MatAssemblyType mode)
   if (mode == MAT_FINAL_ASSEMBLY) PetscCall(NameTypeForDM(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/// AIJ's function takes a second factor by the name of its type alone, and reads it as AIJ: B bears that name
+/// meanwhile.
+PetscErrorCode MatSeqAIJKron_SeqAIJSparseGPU(Mat A, Mat B, MatReuse reuse, Mat *C)
+{
+  PetscBool   seq, mpi;
+  AnyFunction parent;
+
+  PetscFunctionBegin;
+  PetscCall(GetParentFunction(false, "MatSeqAIJKron_C", &parent));
+  PetscCall(IsOurs(B, &seq, &mpi));
+  char *const name  = ((PetscObject)B)->type_name;
+  char        aij[] = MATSEQAIJ;
+  if (seq) ((PetscObject)B)->type_name = aij;
+  const PetscErrorCode code   = reinterpret_cast<PetscErrorCode (*)(Mat, Mat, MatReuse, Mat *)>(parent)(A, B, reuse, C);
+  ((PetscObject)B)->type_name = name;
+  PetscCall(code);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace
 
 PetscErrorCode SetOps_Seq(Mat A)
 {
   PetscFunctionBegin;
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSeqAIJKron_C", MatSeqAIJKron_SeqAIJSparseGPU));
   A->ops->assemblyend               = MatAssemblyEnd_SeqAIJSparseGPU;
   A->ops->mult                      = MatMult_SeqAIJSparseGPU;
   A->ops->multadd                   = MatMultAdd_SeqAIJSparseGPU;

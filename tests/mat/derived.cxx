@@ -114,6 +114,49 @@ static PetscErrorCode Products()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// A Kronecker product of two of ours, and again after new values: every entry is A(i, j) B(k, l).
+static PetscErrorCode Kron()
+{
+  constexpr PetscInt n = 3, m = 2;
+  Mat                A, B, C = nullptr;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_SELF, &A));
+  PetscCall(MatSetSizes(A, n, n, n, n));
+  PetscCall(MatSetType(A, MATSPARSEGPU));
+  PetscCall(MatCreate(PETSC_COMM_SELF, &B));
+  PetscCall(MatSetSizes(B, m, m, m, m));
+  PetscCall(MatSetType(B, MATSPARSEGPU));
+  for (Mat M : {A, B}) {
+    PetscCall(MatSetUp(M));
+    for (PetscInt r = 0; r < (M == A ? n : m); r++) {
+      PetscCall(MatSetValue(M, r, r, r + 2.0, INSERT_VALUES));
+      if (r > 0) PetscCall(MatSetValue(M, r, r - 1, -0.5, INSERT_VALUES));
+    }
+    PetscCall(MatAssemblyBegin(M, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(M, MAT_FINAL_ASSEMBLY));
+  }
+  for (MatReuse reuse : {MAT_INITIAL_MATRIX, MAT_REUSE_MATRIX}) {
+    if (reuse == MAT_REUSE_MATRIX) PetscCall(MatScale(B, 4));
+    PetscCall(MatSeqAIJKron(A, B, reuse, &C));
+    PetscCall(CheckIsOurs(B, "second factor of a Kronecker product"));
+    for (PetscInt i = 0; i < n * m; i++)
+      for (PetscInt j = 0; j < n * m; j++) {
+        PetscScalar a, b, c;
+        PetscCall(MatGetValue(A, i / m, j / m, &a));
+        PetscCall(MatGetValue(B, i % m, j % m, &b));
+        PetscCall(MatGetValue(C, i, j, &c));
+        PetscCheck(c == a * b, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                   "Kronecker product, entry %" PetscInt_FMT ", %" PetscInt_FMT ": %g instead of %g", i, j,
+                   (double)PetscRealPart(c), (double)PetscRealPart(a * b));
+      }
+  }
+  PetscCall(MatDestroy(&C));
+  PetscCall(MatDestroy(&B));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// [A B; 0 A] as a MatNest on nested vectors, against the plain loop over the whole.
 static PetscErrorCode Nest()
 {
@@ -276,6 +319,7 @@ int main(int argc, char **argv)
               {{"device_option", DeviceOption},
                {"inherit", Inherit},
                {"products", Products},
+               {"kron", Kron},
                {"nest", Nest},
                {"vectors", Vectors},
                {"bind", Bind},
