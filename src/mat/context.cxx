@@ -1,5 +1,4 @@
 #include <map>
-#include <set>
 #include "mat/context.hpp"
 #include "pc/ilu/factor.hpp"
 
@@ -36,20 +35,6 @@ PetscErrorCode MatVersion(Mat A, Version *version)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Matrices whose insides were exchanged and that have not been looked at since.
-static std::set<Mat> &Exchanged()
-{
-  static std::set<Mat> exchanged;
-  return exchanged;
-}
-
-PetscErrorCode MarkExchanged(Mat A)
-{
-  PetscFunctionBegin;
-  PetscCallCXX(Exchanged().insert(A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// The context becomes A's. Versions and object states in it were another matrix's.
 static PetscErrorCode Adopt(Mat A, Context *context)
 {
@@ -77,8 +62,7 @@ PetscErrorCode GetContext(Mat A, Context **out)
   }
   *out = context;
   PetscCall(PetscObjectGetId((PetscObject)A, &id));
-  const bool exchanged = !Exchanged().empty() && Exchanged().erase(A) > 0;
-  if (context->owner.mat != A || context->owner.id != id || exchanged) PetscCall(Adopt(A, context));
+  if (context->owner.mat != A || context->owner.id != id) PetscCall(Adopt(A, context)); // alike on all ranks
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -121,14 +105,10 @@ PetscErrorCode StashSettings(Mat A)
   const Context *context = static_cast<Context *>(A->spptr);
 
   PetscFunctionBegin;
-  if (context && context->owner.mat != A) PetscCall(MarkExchanged(context->owner.mat)); // MatHeaderReplace()
-  if (((PetscObject)A)->refct <= 0) {                                                   // the end of the matrix itself
-    PetscCall(DropStash(A));
-    Exchanged().erase(A);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(MarkExchanged(A)); // MatHeaderMerge()
-  if (context && context->settings.decided) PetscCallCXX(Stash()[A] = context->settings);
+  if (((PetscObject)A)->refct <= 0)
+    PetscCall(DropStash(A)); // the end of the matrix itself
+  else if (context && context->settings.decided)
+    PetscCallCXX(Stash()[A] = context->settings);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -143,7 +123,6 @@ PetscErrorCode DropAllStashes()
 {
   PetscFunctionBegin;
   Stash().clear();
-  Exchanged().clear();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -140,8 +140,6 @@ struct Context {
 PetscErrorCode GetContext(Mat A, Context **context);
 /// The version of A now. It moves with the object state, and when the matrix gets the insides of another one.
 PetscErrorCode GetVersion(Mat A, Context *context, Version *version);
-/// The matrix whose context this is gets other insides, maybe unknown to it: see MatDestroy_SparseGPU().
-PetscErrorCode MarkExchanged(Mat A);
 PetscErrorCode DestroyContext(Mat A);
 /// PETSc exchanges the insides of a living matrix (MatHeaderMerge() in MatAXPY(), MatShift(), COO assembly ...): it
 /// destroys the old ones, our context with them, and the new ones know no settings. Those of the living are kept aside
