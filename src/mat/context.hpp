@@ -227,6 +227,11 @@ PetscErrorCode MatConvert_SparseGPU_Any(Mat A, MatType type, MatReuse reuse, Mat
 PetscErrorCode MatConvert_Any_SparseGPU(Mat A, MatType type, MatReuse reuse, Mat *M);
 PetscErrorCode BecomeParent(Mat A, bool parallel);
 PetscErrorCode BlocksBecomeParents(Mat A);
+/// The blocks of a parallel matrix become of our type, with its settings: whenever these change, and before products,
+/// as PETSc makes new blocks on preallocation and assembly.
+PetscErrorCode ConvertBlocks(Mat A);
+/// The same for a matrix of any kind that may have no blocks yet.
+PetscErrorCode PassSettingsOn(Mat A);
 PetscErrorCode SetOps_Seq(Mat A);
 PetscErrorCode SetOps_MPI(Mat A);
 /// Composes converters, products by type name and COO assembly; `on` false removes them.

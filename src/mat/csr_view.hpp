@@ -30,7 +30,8 @@ struct RowFindings {
   bool                                   uncoded = false; ///< no codec holds the values
 };
 
-/// Compressed sparse rows on the host; columns of a row in any order, none twice.
+/// Compressed sparse rows on the host; columns of a row in any order, none twice. Those of a transpose that was made on
+/// the device have neither columns nor values here: j and a are null.
 struct CsrView {
   PetscInt        rows, cols, nonzeros;
   const PetscInt *i;              ///< [rows + 1] first entry of each row

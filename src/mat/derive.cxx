@@ -103,6 +103,7 @@ PetscErrorCode MatSetFromOptions_SparseGPU(Mat A, SparseGPUOptionItems items)
   context->settings.strict = true;
   PetscCall(ForgetShadows(A));
   PetscCall(ChooseVecType(A, context));
+  PetscCall(PassSettingsOn(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -132,6 +133,7 @@ PetscErrorCode MatBindToCPU_SparseGPU(Mat A, PetscBool flag)
   context->settings.bound_to_cpu = flag;
   PetscCall(ForgetAgreement(A));
   PetscCall(ChooseVecType(A, context));
+  PetscCall(PassSettingsOn(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

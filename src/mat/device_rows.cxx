@@ -15,17 +15,15 @@ PetscErrorCode DeviceRows::Upload(const CsrView &A, bool values)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DeviceRows::Download(std::vector<PetscInt> *i, std::vector<PetscInt> *j) const
+PetscErrorCode DeviceRows::Download(std::vector<PetscInt> *i) const
 {
   Stream stream;
 
   PetscFunctionBegin;
   PetscCall(DeviceStream(&stream));
   PetscCallCXX(i->resize(i_.size()));
-  PetscCallCXX(j->resize(j_.size()));
   PetscCall(DeviceCopyOut(i->data(), i_.data(), i_.bytes(), stream));
-  PetscCall(DeviceCopyOut(j->data(), j_.data(), j_.bytes(), stream));
-  PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(i_.bytes()) + static_cast<PetscLogDouble>(j_.bytes())));
+  PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(i_.bytes())));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -15,8 +15,8 @@ public:
   /// The rows of A^T, or of A^H where `conjugate`, from A.device, which must hold values; columns ascend, as they do
   /// where TransposePattern() makes it. Asynchronous. Errors: PETSC_ERR_MEM.
   PetscErrorCode Transpose_CUDA(const CsrView &A, bool conjugate);
-  /// Copies row beginnings and columns to the host.
-  PetscErrorCode Download(std::vector<PetscInt> *i, std::vector<PetscInt> *j) const;
+  /// Copies the beginnings of rows to the host.
+  PetscErrorCode Download(std::vector<PetscInt> *i) const;
   CsrArrays      View() const { return CsrArrays{i_.data(), j_.data(), a_.data()}; }
 
 private:

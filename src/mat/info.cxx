@@ -79,6 +79,7 @@ PetscErrorCode MatSparseGPUSetFormat(Mat A, const char format[])
   PetscCallCXX(context->settings.format = parsed);
   context->settings.strict = true;
   PetscCall(ForgetShadows(A));
+  PetscCall(PassSettingsOn(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -138,6 +139,7 @@ PetscErrorCode MatSparseGPUSetBackend(Mat A, const char backend[])
   context->last             = nullptr;
   PetscCall(ForgetAgreement(A));
   PetscCall(ChooseVecType(A, context));
+  PetscCall(PassSettingsOn(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -7,9 +7,6 @@
 namespace sparsegpu
 {
 
-namespace
-{
-/// Blocks of our type with the parent's settings; PETSc remakes them on preallocation and assembly.
 PetscErrorCode ConvertBlocks(Mat A)
 {
   Context *context, *block;
@@ -35,6 +32,8 @@ PetscErrorCode ConvertBlocks(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+namespace
+{
 /// Room for the ghosts of products in `space`: in memory of the device only where PETSc has vectors there.
 PetscErrorCode PrepareGhosts(Mat off, Context *context, Space space)
 {
@@ -283,6 +282,16 @@ PetscErrorCode SetOps_MPI(Mat A)
   A->ops->multtransposeadd          = MatMultTransposeAdd_MPIAIJSparseGPU;
   A->ops->multhermitiantranspose    = MatMultHermitianTranspose_MPIAIJSparseGPU;
   A->ops->multhermitiantransposeadd = MatMultHermitianTransposeAdd_MPIAIJSparseGPU;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PassSettingsOn(Mat A)
+{
+  PetscBool seq, mpi;
+
+  PetscFunctionBegin;
+  PetscCall(IsOurs(A, &seq, &mpi));
+  if (mpi && A->assembled) PetscCall(ConvertBlocks(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

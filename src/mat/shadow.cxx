@@ -156,8 +156,8 @@ static bool IsEarlyOne(const Context &context, const Shadow *shadow, Side side, 
   return shadow == &context.early[static_cast<int>(space)][static_cast<int>(side)];
 }
 
-/// op(A) on the device, made there, with its pattern on the host for samples; the values stay there. *made is false
-/// where memory lacks.
+/// op(A) on the device, made there: of it the host sees where rows begin, and neither columns nor values. *made is
+/// false where memory lacks.
 static PetscErrorCode TransposeOnDevice(const CsrView &A, Side side, Shadow *shadow, DeviceRows *transposed,
                                         CsrView *view, bool *made)
 {
@@ -172,7 +172,8 @@ static PetscErrorCode TransposeOnDevice(const CsrView &A, Side side, Shadow *sha
 #if defined(SPARSEGPU_HAVE_CUDA)
     PetscCall(transposed->Transpose_CUDA(there, side == Side::Hermitian));
 #endif
-    PetscCall(transposed->Download(&shadow->ti, &shadow->tj)); // waits, too: the rows end here
+    PetscCall(PatternFingerprint(there, &shadow->fingerprint));
+    PetscCall(transposed->Download(&shadow->ti)); // waits, too: the rows end here
     PetscFunctionReturn(PETSC_SUCCESS);
   };
 
@@ -180,10 +181,11 @@ static PetscErrorCode TransposeOnDevice(const CsrView &A, Side side, Shadow *sha
   PetscCall(MayLackMemory(make, &lacks));
   *made = !lacks;
   if (lacks) *transposed = DeviceRows();
-  shadow->tperm.clear(); // SideView() makes it when values change
+  shadow->tperm.clear(); // SideView() makes these when values change
+  shadow->tj.clear();
   shadow->ta.clear();
   if (lacks) PetscFunctionReturn(PETSC_SUCCESS);
-  *view        = CsrView{A.cols, A.rows, A.nonzeros, shadow->ti.data(), shadow->tj.data(), nullptr, A.block_size};
+  *view        = CsrView{A.cols, A.rows, A.nonzeros, shadow->ti.data(), nullptr, nullptr, A.block_size};
   view->device = transposed->View();
   PetscCallCXX(view->found = std::make_shared<RowFindings>());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -240,7 +242,7 @@ static PetscErrorCode BuildShadow(Mat A, Context *context, const CsrView &csr, c
   shadow->format = std::move(format);
   PetscCallCXX(shadow->details = shadow->format->Details());
   shadow->pattern = key;
-  if (of != Side::Normal || !shadow->format->FollowsPattern())
+  if (!made && (of != Side::Normal || !shadow->format->FollowsPattern()))
     PetscCall(PatternFingerprint(of == Side::Normal ? view : csr, &shadow->fingerprint));
   PetscCall(PetscTime(&end));
   shadow->convert_seconds = end - begin;

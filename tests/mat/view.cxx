@@ -38,6 +38,7 @@ static PetscErrorCode OneLine()
       Vec x, y;
       PetscCall(CreateMatrix(PETSC_COMM_WORLD, p, MATSPARSEGPU, format.c_str(), Layout::Even, &A));
       PetscCall(PetscObjectSetName((PetscObject)A, "matrix"));
+      PetscCall(MatSparseGPUSetBackend(A, "kokkos")); // where auto takes something else than csr
       PetscCall(MatSparseGPUCheckFormat(A, format.c_str(), &accepts, nullptr));
       if (!accepts) PetscCall(MatSparseGPUSetFormat(A, "auto"));
       PetscCall(MatCreateVecs(A, &x, &y));

@@ -49,7 +49,8 @@ PetscErrorCode GetFacts(Mat plain, Facts *f)
   f->row_of.assign(rows, rows + f->size + 1);
   f->col_of.assign(cols, cols + f->size + 1);
   PetscCall(MatGetBlockSizes(plain, &row_block, &col_block));
-  f->block = row_block == col_block ? row_block : 1;
+  f->block   = row_block == col_block ? row_block : 1;
+  f->blocked = row_block > 1 || col_block > 1;
   f->row.assign((size_t)f->p.rows, {});
   PetscInt diagonal = 0;
   for (const Entry &e : f->p.entries) {

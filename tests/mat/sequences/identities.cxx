@@ -53,7 +53,7 @@ PetscErrorCode Duplicate(Side &s, const Facts &, Draw d, std::string *words)
 /// There and back. The type of the way there is MAIN's afterwards where the way back is in place.
 PetscErrorCode Convert(Side &s, const Facts &f, Draw d, std::string *words)
 {
-  const bool        baij     = d.OneIn(2) && (f.block == 1 || f.size == 1); // else PETSC_ERR_ARG_OUTOFRANGE of one rank
+  const bool        baij     = d.OneIn(2) && (!f.blocked || f.size == 1); // else PETSC_ERR_ARG_OUTOFRANGE of one rank
   const char *const there    = d.OneIn(2) ? MATAIJ : baij ? MATBAIJ : MATDENSE;
   const bool        in_place = d.OneIn(2), back_in_place = d.OneIn(2);
   Mat               B;

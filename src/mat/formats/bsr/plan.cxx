@@ -169,6 +169,10 @@ static PetscErrorCode ChooseSize(const CsrView &A, const Parameters &parameters,
 
   PetscFunctionBegin;
   for (int size = BsrLayout::SMALLEST; size < SIZES; size++) {
+    if (!A.j) { // no columns to sample: the device counts all sizes
+      sampled[size] = least = 0;
+      continue;
+    }
     PetscCall(
         WithBsrSize(size, [&](auto s) { return SampleSize<decltype(s)::value>(A, sizeof(Scalar), sampled + size); }));
     least = std::min(least, sampled[size]);
@@ -208,8 +212,8 @@ PetscErrorCode PlanBsr(const CsrView &A, const Parameters &parameters, BsrPlan *
 PetscErrorCode SampleBsr(const CsrView &A, PetscLogDouble value, PetscLogDouble *bytes)
 {
   PetscFunctionBegin;
-  *bytes = 1e300;
-  for (int size = BsrLayout::SMALLEST; size <= BsrLayout::LARGEST; size++) {
+  *bytes = A.j ? 1e300 : 0; // no columns to sample: it may be worth a count
+  for (int size = BsrLayout::SMALLEST; A.j && size <= BsrLayout::LARGEST; size++) {
     PetscLogDouble sampled;
     PetscCall(WithBsrSize(size, [&](auto s) { return SampleSize<decltype(s)::value>(A, value, &sampled); }));
     *bytes = std::min(*bytes, sampled);

@@ -142,17 +142,35 @@ static PetscInt FindStride(std::vector<PetscInt> offsets)
   return stride;
 }
 
+/// Columns of row r where the device alone has them; of the few rows that stand for their classes.
+static PetscErrorCode ColumnsFromDevice(const CsrView &A, PetscInt r, PetscInt *columns)
+{
+  Stream stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(
+      DeviceCopyOut(columns, A.device.j + A.i[r], static_cast<size_t>(A.i[r + 1] - A.i[r]) * sizeof(PetscInt), stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Stencil::BuildPattern(const CsrView &A, const Parameters &)
 {
   RowClasses            classes;
   bool                  few;
-  std::vector<PetscInt> begin{0}, offset, inside;
+  std::vector<PetscInt> begin{0}, offset, inside, row;
 
   PetscFunctionBegin;
   PetscCall(FindRowClasses(A, &classes, &few));
   PetscCheck(few, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Check() took a matrix of too many different rows");
   for (PetscInt r : classes.first) {
-    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) PetscCallCXX(offset.push_back(A.j[e] - r));
+    const PetscInt *columns = A.j ? A.j + A.i[r] : nullptr;
+    if (!columns) {
+      PetscCallCXX(row.resize(A.i[r + 1] - A.i[r]));
+      PetscCall(ColumnsFromDevice(A, r, row.data()));
+      columns = row.data();
+    }
+    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) PetscCallCXX(offset.push_back(columns[e - A.i[r]] - r));
     PetscCallCXX(begin.push_back(static_cast<PetscInt>(offset.size())));
   }
   PetscCall(RowInside(begin, offset, &inside));
