@@ -271,6 +271,7 @@ PetscErrorCode BecomeParent(Mat A, bool parallel)
   RESTORE(convert);
   RESTORE(convertfrom);
   RESTORE(assemblyend);
+  RESTORE(getrowij);
   RESTORE(mult);
   RESTORE(multadd);
   RESTORE(multtranspose);

@@ -223,6 +223,25 @@ PetscErrorCode MultTransposed(Mat A, Side side, Vec x, Vec y, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// MatGetOrdering() takes a parallel matrix whose type is not literally MATMPIAIJ for a sequential one, and would read
+/// the local rows, whose columns are the whole matrix's, as a graph. It has an error of its own for matrices without
+/// rows.
+PetscErrorCode MatGetRowIJ_MPIAIJSparseGPU(Mat A, PetscInt shift, PetscBool symmetric, PetscBool compressed,
+                                           PetscInt *n, const PetscInt *i[], const PetscInt *j[], PetscBool *done)
+{
+  const struct _MatOps *parent;
+  PetscMPIInt           size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
+  *done = PETSC_FALSE;
+  if (symmetric && size > 1) PetscFunctionReturn(PETSC_SUCCESS);
+  *done = PETSC_TRUE; // as MatGetRowIJ() has set it
+  PetscCall(GetParentOps(true, &parent));
+  PetscCall((*parent->getrowij)(A, shift, symmetric, compressed, n, i, j, done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatMult_MPIAIJSparseGPU(Mat A, Vec x, Vec y)
 {
   PetscFunctionBegin;
@@ -276,6 +295,7 @@ PetscErrorCode SetOps_MPI(Mat A)
 {
   PetscFunctionBegin;
   A->ops->assemblyend               = MatAssemblyEnd_MPIAIJSparseGPU;
+  A->ops->getrowij                  = MatGetRowIJ_MPIAIJSparseGPU;
   A->ops->mult                      = MatMult_MPIAIJSparseGPU;
   A->ops->multadd                   = Mult;
   A->ops->multtranspose             = MatMultTranspose_MPIAIJSparseGPU;

@@ -258,6 +258,27 @@ static PetscErrorCode Bind()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// PETSc orders the rows of a parallel matrix only if its type is MATMPIAIJ itself: an error, no garbage.
+static PetscErrorCode Ordering()
+{
+  Mat         A;
+  IS          rows, cols;
+  std::string message;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create("csr", &A));
+  const auto order = [&] { return MatGetOrdering(A, MATORDERINGND, &rows, &cols); };
+  if (PetscGlobalSize > 1) {
+    PetscCall(ExpectError("MatGetOrdering() in parallel", order, &message));
+  } else {
+    PetscCall(order());
+    PetscCall(ISDestroy(&rows));
+    PetscCall(ISDestroy(&cols));
+  }
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// -sparsegpu_backend cuda without a device is an error that says so; with one, host vectors are no obstacle.
 static PetscErrorCode NoDevice()
 {
@@ -323,5 +344,6 @@ int main(int argc, char **argv)
                {"nest", Nest},
                {"vectors", Vectors},
                {"bind", Bind},
+               {"ordering", Ordering},
                {"no_device", NoDevice}});
 }
