@@ -128,6 +128,7 @@ enum class Quality {
   Slow,   ///< it does, with many steps
   Good
 };
+const char *const QualityNames[] = {"bad", "usable", "slow", "good"};
 
 /// A solve is tried where pivots were replaced or entries have grown; else the factorization is as good as one with
 /// partial pivoting.
@@ -153,12 +154,9 @@ PetscErrorCode Judge(Mat F, Quality *quality)
     *quality = factor->Steps() <= FEW ? Quality::Good : Quality::Slow;
   else
     *quality = good || digits ? Quality::Usable : Quality::Bad;
-  PetscCall(PetscInfo(F,
-                      "Replaced %" PetscInt_FMT
-                      " pivots, the smallest %g; growth %g; backward error after %" PetscInt_FMT
-                      " steps of refinement %g, relative residual %g\n",
-                      report.perturbed, (double)report.smallest, (double)report.growth, factor->Steps(),
-                      (double)size.error, (double)size.relative));
+  PetscCall(PetscInfo(F, "Backward error after %" PetscInt_FMT " steps of refinement %g, relative residual %g: %s\n",
+                      factor->Steps(), (double)size.error, (double)size.relative,
+                      QualityNames[static_cast<int>(*quality)]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -179,6 +177,12 @@ PetscErrorCode Attempt(Mat F, const Scalar *a, bool alternative, Quality *qualit
   for (int k = 0; k < 3; k++) {
     Quality now;
     PetscCall(factor->Numeric(a, small[k]));
+    const LuReport &report = factor->Report();
+    PetscCall(PetscInfo(
+        F, "%s on %s, threshold %g: %" PetscInt_FMT " pivots replaced, the smallest %g, growth %g, finite %d\n",
+        factor->kind == DirectKind::LU ? "LU" : "Cholesky", factor->Where() == Space::Host ? "the host" : "cuda",
+        (double)small[k], report.perturbed, (double)report.smallest, (double)report.growth,
+        static_cast<int>(report.finite)));
     PetscCall(Judge(F, &now));
     if (k == 1 && factor->Report().perturbed > 0) now = Quality::Bad;
     if (now > *quality) {
