@@ -140,6 +140,24 @@ static PetscErrorCode Errors()
   PetscCall(CheckText("structurally singular", message, {"structurally singular", "column"}));
   PetscCall(MatDestroy(&A));
 
+  battery::Builder star("star", 6, 6); // a symmetric pattern, whose rows stay where they are at first
+  for (PetscInt r = 1; r < 6; ++r) {
+    star.Add(0, r, (PetscReal)r);
+    star.Add(r, 0, (PetscReal)r);
+  }
+  for (const MatFactorType kind : {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY})
+    for (const char *matching : {"auto", "on", "off"}) {
+      const Option option("-mat_sparsegpu_lu_matching", matching);
+      PetscCall(CreateOn(on, star, &A));
+      PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
+      PetscCall(FactorDirect(A, kind, MATORDERINGNATURAL, &F));
+      PetscCall(MatFactorGetError(F, &error));
+      PetscCheck(error == MAT_FACTOR_STRUCT_ZEROPIVOT, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                 "star, %s, matching %s: error %d", MatFactorTypes[kind], matching, (int)error);
+      PetscCall(MatDestroy(&F));
+      PetscCall(MatDestroy(&A));
+    }
+
   for (const bool strict : {false, true}) {
     PetscReal pivot;
     PetscInt  row;

@@ -216,15 +216,47 @@ PetscErrorCode Replace(Mat F, const CsrView &A, Reordering *reordering, bool *ch
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// PCLU and PCCHOLESKY try new values again after a numeric zero pivot only, so that every failure is told as one.
-PetscErrorCode TellFailure(Mat F, Mat A)
+/// A column that no row is left for whatever the values; -1: none.
+PetscErrorCode StructuralColumn(const CsrView &A, PetscInt *column)
 {
-  DirectFactor   *factor = DirectOf(F);
-  const LuReport &report = factor->Report();
-  const PetscInt  column = factor->SingularColumn();
-  const PetscInt  row    = report.first >= 0 ? factor->MatrixRow(report.first) : -1;
+  std::vector<Scalar> ones;
+  Matching            matching;
 
   PetscFunctionBegin;
+  PetscCallCXX(ones.assign(A.nonzeros, Scalar(1)));
+  PetscCall(MaximumProduct(CsrView{A.rows, A.cols, A.nonzeros, A.i, A.j, ones.data()}, &matching));
+  *column = matching.unmatched;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// F has failed whatever the values.
+PetscErrorCode TellStructure(Mat F, PetscInt column)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscInfo(F, SINGULAR "\n", column));
+  F->factorerrortype             = MAT_FACTOR_STRUCT_ZEROPIVOT;
+  F->factorerror_zeropivot_value = 0;
+  F->factorerror_zeropivot_row   = column;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// PCLU and PCCHOLESKY try new values again after a numeric zero pivot only, so that every failure is told as one but
+/// that of the pattern, which Symbolic() looks at only where it matches rows. B: A's rows and values on the host.
+PetscErrorCode TellFailure(Mat F, Mat A, const CsrView &B)
+{
+  DirectFactor   *factor     = DirectOf(F);
+  const LuReport &report     = factor->Report();
+  const PetscInt  column     = factor->SingularColumn();
+  const PetscInt  row        = report.first >= 0 ? factor->MatrixRow(report.first) : -1;
+  PetscInt        structural = -1;
+
+  PetscFunctionBegin;
+  if (column >= 0 || factor->options.matching == 2) PetscCall(StructuralColumn(B, &structural));
+  if (structural >= 0) {
+    PetscCheck(!A->erroriffailure, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT, SINGULAR, structural);
+    PetscCall(TellStructure(F, structural));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   F->factorerrortype             = MAT_FACTOR_NUMERIC_ZEROPIVOT;
   F->factorerror_zeropivot_value = column >= 0 ? 0 : report.smallest;
   F->factorerror_zeropivot_row   = column >= 0 ? column : row;
@@ -239,18 +271,6 @@ PetscErrorCode TellFailure(Mat F, Mat A)
   PetscCheck(!A->erroriffailure, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT,
              "Zero pivot row %" PetscInt_FMT " value %g: %s", row, (double)report.smallest, why);
   PetscCall(PetscInfo(F, "Zero pivot row %" PetscInt_FMT " value %g: %s\n", row, (double)report.smallest, why));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-/// A column that no row is left for whatever the values; -1: none.
-PetscErrorCode StructuralColumn(const CsrView &A, PetscInt *column)
-{
-  std::vector<Scalar> ones;
-  Matching            matching;
-
-  PetscFunctionBegin;
-  PetscCallCXX(ones.assign(A.nonzeros, Scalar(1)));
-  PetscCall(MaximumProduct(CsrView{A.rows, A.cols, A.nonzeros, A.i, A.j, ones.data()}, &matching));
-  *column = matching.unmatched;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
@@ -300,7 +320,10 @@ PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
   F->factorerrortype = MAT_FACTOR_NOERROR;
   if (quality == Quality::Usable)
     PetscCall(PetscInfo(F, "Solves will not reach the backward error %g\n", (double)factor->Goal(false)));
-  if (quality == Quality::Bad) PetscCall(TellFailure(F, A));
+  if (quality == Quality::Bad) {
+    if (!matrix.csr.i) PetscCall(matrix.Take(rows));
+    PetscCall(TellFailure(F, A, matrix.csr));
+  }
   F->assembled = F->preallocated = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -342,10 +365,7 @@ PetscErrorCode MatFactorSymbolic_Direct(Mat F, Mat A, IS row, IS column, const M
   PetscCheck(!A->erroriffailure, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT, SINGULAR, factor->SingularColumn());
   PetscCall(StructuralColumn(matrix.csr, &column_left));
   if (column_left < 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscInfo(F, SINGULAR "\n", column_left));
-  F->factorerrortype             = MAT_FACTOR_STRUCT_ZEROPIVOT;
-  F->factorerror_zeropivot_value = 0;
-  F->factorerror_zeropivot_row   = column_left;
+  PetscCall(TellStructure(F, column_left));
   F->assembled = F->preallocated = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
