@@ -359,11 +359,21 @@ static PetscErrorCode Face()
     PetscCall(KSPDestroy(&ksp));
   }
   if (size == 1) {
-    Mat         A, F;
-    std::string text;
+    Mat                      A, F;
+    std::string              text, again;
+    std::vector<PetscScalar> x;
     PetscCall(CreateOn(on, Dominant(battery::Grid("grid", 21, 20, false)), &A));
     PetscCall(FactorDirect(A, MAT_FACTOR_LU, MATORDERINGND, &F));
     PetscCall(ViewText(F, PETSC_VIEWER_ASCII_INFO, "lu_view", &text));
+    PetscCall(CheckText("view", text, {"sparsegpu LU on ", on == "cuda" ? "cuda" : "the host"}));
+    for (const char *detail : {"fronts", "flops", "pivots"})
+      PetscCheck(text.find(detail) == std::string::npos, PETSC_COMM_SELF, PETSC_ERR_PLIB, "\"%s\" in\n%s", detail,
+                 text.c_str());
+    PetscCall(SolveWith(A, F, VECSTANDARD, false, &x));
+    PetscCall(ViewText(F, PETSC_VIEWER_ASCII_INFO, "lu_view", &again));
+    PetscCheck(again == text, PETSC_COMM_SELF, PETSC_ERR_PLIB, "before a solve\n%s\nand after\n%s", text.c_str(),
+               again.c_str());
+    PetscCall(ViewText(F, PETSC_VIEWER_ASCII_INFO_DETAIL, "lu_view", &text));
     PetscCall(CheckText("view", text, {"sparsegpu LU", "fronts", "flops", "0 pivots replaced"}));
     PetscCall(MatDestroy(&F));
     PetscCall(MatDestroy(&A));
