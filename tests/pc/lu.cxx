@@ -140,6 +140,24 @@ static PetscErrorCode Errors()
   PetscCall(CheckText("structurally singular", message, {"structurally singular", "column"}));
   PetscCall(MatDestroy(&A));
 
+  battery::Builder star("star", 6, 6); // a symmetric pattern, whose rows stay where they are at first
+  for (PetscInt r = 1; r < 6; ++r) {
+    star.Add(0, r, (PetscReal)r);
+    star.Add(r, 0, (PetscReal)r);
+  }
+  for (const MatFactorType kind : {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY})
+    for (const char *matching : {"auto", "on", "off"}) {
+      const Option option("-mat_sparsegpu_lu_matching", matching);
+      PetscCall(CreateOn(on, star, &A));
+      PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
+      PetscCall(FactorDirect(A, kind, MATORDERINGNATURAL, &F));
+      PetscCall(MatFactorGetError(F, &error));
+      PetscCheck(error == MAT_FACTOR_STRUCT_ZEROPIVOT, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                 "star, %s, matching %s: error %d", MatFactorTypes[kind], matching, (int)error);
+      PetscCall(MatDestroy(&F));
+      PetscCall(MatDestroy(&A));
+    }
+
   for (const bool strict : {false, true}) {
     PetscReal pivot;
     PetscInt  row;
@@ -341,11 +359,21 @@ static PetscErrorCode Face()
     PetscCall(KSPDestroy(&ksp));
   }
   if (size == 1) {
-    Mat         A, F;
-    std::string text;
+    Mat                      A, F;
+    std::string              text, again;
+    std::vector<PetscScalar> x;
     PetscCall(CreateOn(on, Dominant(battery::Grid("grid", 21, 20, false)), &A));
     PetscCall(FactorDirect(A, MAT_FACTOR_LU, MATORDERINGND, &F));
     PetscCall(ViewText(F, PETSC_VIEWER_ASCII_INFO, "lu_view", &text));
+    PetscCall(CheckText("view", text, {"sparsegpu LU on ", on == "cuda" ? "cuda" : "the host"}));
+    for (const char *detail : {"fronts", "flops", "pivots"})
+      PetscCheck(text.find(detail) == std::string::npos, PETSC_COMM_SELF, PETSC_ERR_PLIB, "\"%s\" in\n%s", detail,
+                 text.c_str());
+    PetscCall(SolveWith(A, F, VECSTANDARD, false, &x));
+    PetscCall(ViewText(F, PETSC_VIEWER_ASCII_INFO, "lu_view", &again));
+    PetscCheck(again == text, PETSC_COMM_SELF, PETSC_ERR_PLIB, "before a solve\n%s\nand after\n%s", text.c_str(),
+               again.c_str());
+    PetscCall(ViewText(F, PETSC_VIEWER_ASCII_INFO_DETAIL, "lu_view", &text));
     PetscCall(CheckText("view", text, {"sparsegpu LU", "fronts", "flops", "0 pivots replaced"}));
     PetscCall(MatDestroy(&F));
     PetscCall(MatDestroy(&A));

@@ -318,30 +318,40 @@ static PetscErrorCode Ts()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// [0 B^T; B 0], whose diagonal has no pivot: LU takes over from Cholesky and says so, and gives way to it again.
+/// [D B^T; B E] of order 2 n, where B = (I + P) C with the cyclic shift P by 3 and C = diag(1, scale, 1, scale, ...):
+/// the eigenvalue -1 of P makes B singular for even n; for odd n I + P is far from it. Diagonals D and E of 0 have no
+/// pivot.
+static Problem SaddlePoint(const std::string &name, PetscInt n, PetscReal scale, PetscReal d, PetscReal e)
+{
+  battery::Builder p(name, 2 * n, 2 * n);
+  for (PetscInt r = 0; r < n; ++r) {
+    p.Add(r, r, d);
+    p.Add(n + r, n + r, e);
+    for (PetscInt c : {r, (r + 3) % n}) {
+      p.Add(n + r, c, c % 2 ? scale : 1);
+      p.Add(c, n + r, c % 2 ? scale : 1);
+    }
+  }
+  return p;
+}
+
+/// LU takes over from Cholesky where the diagonal has no pivots and says so, and gives way to it again. What replaces
+/// pivots is larger than the columns that are scaled, until their rows and columns have scales of their own.
 static PetscErrorCode Saddle()
 {
-  constexpr PetscInt  N    = 40;
-  const MatFactorInfo info = Info(0);
-  std::string         text;
-  Mat                 A, F;
+  constexpr PetscInt  N     = 41;
+  const MatFactorInfo info  = Info(0);
+  const PetscReal     scale = std::pow(PETSC_MACHINE_EPSILON, (PetscReal)1.5);
+  const Problem saddle = SaddlePoint("saddle", N, scale, 0, 0), definite = SaddlePoint("definite", N, scale, 20, 30);
+  std::string   text;
+  Mat           A, F;
 
   PetscFunctionBeginUser;
-  battery::Builder saddle("saddle", 2 * N, 2 * N), definite("definite", 2 * N, 2 * N);
-  for (battery::Builder *p : {&saddle, &definite})
-    for (PetscInt r = 0; r < N; ++r) {
-      p->Add(r, r, p == &saddle ? 0 : 20);
-      p->Add(N + r, N + r, p == &saddle ? 0 : 30);
-      for (PetscInt c : {r, (r + 3) % N}) {
-        p->Add(N + r, c, (PetscReal)(1 + c % 4));
-        p->Add(c, N + r, (PetscReal)(1 + c % 4));
-      }
-    }
   PetscCall(CreateOn(on, saddle, &A));
   PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(FactorDirect(A, MAT_FACTOR_CHOLESKY, MATORDERINGND, &F));
   for (const bool indefinite : {true, false, true, true, false}) {
-    const Problem            p = indefinite ? saddle : definite;
+    const Problem           &p = indefinite ? saddle : definite;
     std::vector<PetscScalar> x;
     MatFactorError           error;
     PetscCall(SetValues(A, p));
@@ -361,6 +371,34 @@ static PetscErrorCode Saddle()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// A solution of 1 / eps may have small backward errors: a singular matrix is told as such all the same, and as one
+/// that other values may mend.
+static PetscErrorCode SingularSaddle()
+{
+  const MatFactorInfo info = Info(0);
+
+  PetscFunctionBeginUser;
+  for (const MatFactorType kind : {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY})
+    for (const PetscInt n : {4, 20, 40, 100}) {
+      const std::string what = std::string("singular, ") + MatFactorTypes[kind] + ", n = " + std::to_string(n);
+      MatFactorError    error;
+      Mat               A, F;
+      PetscCall(CreateOn(on, SaddlePoint("singular", n, 2, 0, 0), &A));
+      PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
+      PetscCall(FactorDirect(A, kind, MATORDERINGND, &F));
+      PetscCall(MatFactorGetError(F, &error));
+      PetscCheck(error == MAT_FACTOR_NUMERIC_ZEROPIVOT, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: factor error %d",
+                 what.c_str(), (int)error);
+      PetscCall(SetValues(A, SaddlePoint("definite", n, 2, 20, 30)));
+      PetscCall(kind == MAT_FACTOR_LU ? MatLUFactorNumeric(F, A, &info) : MatCholeskyFactorNumeric(F, A, &info));
+      PetscCall(MatFactorGetError(F, &error));
+      PetscCheck(!error, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, mended: factor error %d", what.c_str(), (int)error);
+      PetscCall(MatDestroy(&F));
+      PetscCall(MatDestroy(&A));
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   return Main(argc, argv, help,
@@ -369,5 +407,6 @@ int main(int argc, char **argv)
                {"reasons", OnEach<Reasons>},
                {"snes", OnEach<Snes>},
                {"ts", OnEach<Ts>},
-               {"saddle", OnEach<Saddle>}});
+               {"saddle", OnEach<Saddle>},
+               {"singular_saddle", OnEach<SingularSaddle>}});
 }

@@ -248,14 +248,17 @@ PetscErrorCode DirectFactor::View(PetscViewer viewer) const
 {
   constexpr PetscInt limits[]  = {16, 64, 160, 512, PETSC_MAX_INT};
   PetscInt           counts[5] = {0};
+  PetscViewerFormat  format;
 
   PetscFunctionBegin;
-  for (PetscInt f = 0; f < analysis_.tree.Fronts(); f++)
-    ++counts[std::lower_bound(limits, limits + 4, analysis_.tree.Pivots(f) + analysis_.tree.Others(f)) - limits];
   PetscCall(
       PetscViewerASCIIPrintf(viewer, "sparsegpu %s on %s%s\n", kind == DirectKind::LU ? "LU" : "Cholesky",
                              Where() == Space::Host ? "the host" : "cuda",
                              kind == wanted ? "" : ", instead of Cholesky, for which the diagonal had no pivots"));
+  PetscCall(PetscViewerGetFormat(viewer, &format));
+  if (format != PETSC_VIEWER_ASCII_INFO_DETAIL) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt f = 0; f < analysis_.tree.Fronts(); f++)
+    ++counts[std::lower_bound(limits, limits + 4, analysis_.tree.Pivots(f) + analysis_.tree.Others(f)) - limits];
   PetscCall(PetscViewerASCIIPrintf(viewer,
                                    "%" PetscInt_FMT " fronts, the largest of order %" PetscInt_FMT
                                    "; of order up to 16, 64, 160, 512, above: %" PetscInt_FMT " %" PetscInt_FMT

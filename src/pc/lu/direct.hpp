@@ -64,6 +64,7 @@ public:
   /// What a solve gets to. *good: the bound.
   PetscErrorCode Probe(bool *good, ResidualSize *size);
   PetscInt       SingularColumn() const { return singular_column_; } ///< that no row is left for; -1: none
+  /// One line; what fronts, memory and solves make of it where the format is PETSC_VIEWER_ASCII_INFO_DETAIL.
   PetscErrorCode View(PetscViewer viewer) const;
 
   /// Did each column of the last solve reach the bound, or was not a number?

@@ -219,6 +219,8 @@ PetscErrorCode HostEngine::ApplyTo(PetscInt count, const Scalar *b, PetscInt ldb
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// b comes last: x of 1 / eps would leave nothing of a b that the sums began with, and a singular matrix would look
+/// solved.
 PetscErrorCode HostEngine::Residual(const Scalar *b, const Scalar *x, bool transpose, ResidualSize *size)
 {
   const LuAnalysis            &A = *analysis_;
@@ -228,19 +230,20 @@ PetscErrorCode HostEngine::Residual(const Scalar *b, const Scalar *x, bool trans
   bool                         finite = true, finite_b = true;
 
   PetscFunctionBegin;
-  std::copy_n(b, A.rows, r);
+  std::fill_n(r, A.rows, Scalar(0));
   for (PetscInt k = 0; k < A.rows; k++) {
     for (PetscInt e = i[k]; e < i[k + 1]; e++) {
       if (transpose)
-        r[j[e]] = r[j[e]] - a_[e] * x[k];
+        r[j[e]] += a_[e] * x[k];
       else
-        r[k] = r[k] - a_[e] * x[j[e]];
+        r[k] += a_[e] * x[j[e]];
     }
     largest_x = std::max(largest_x, Magnitude(x[k]));
     largest_b = std::max(largest_b, Magnitude(b[k]));
     finite_b  = finite_b && IsFinite(Magnitude(b[k]));
   }
   for (PetscInt k = 0; k < A.rows; k++) {
+    r[k]                      = b[k] - r[k];
     const PetscReal magnitude = Magnitude(r[k]);
     finite                    = finite && IsFinite(magnitude);
     most                      = std::max(most, magnitude);

@@ -128,6 +128,7 @@ enum class Quality {
   Slow,   ///< it does, with many steps
   Good
 };
+const char *const QualityNames[] = {"bad", "usable", "slow", "good"};
 
 /// A solve is tried where pivots were replaced or entries have grown; else the factorization is as good as one with
 /// partial pivoting.
@@ -153,12 +154,9 @@ PetscErrorCode Judge(Mat F, Quality *quality)
     *quality = factor->Steps() <= FEW ? Quality::Good : Quality::Slow;
   else
     *quality = good || digits ? Quality::Usable : Quality::Bad;
-  PetscCall(PetscInfo(F,
-                      "Replaced %" PetscInt_FMT
-                      " pivots, the smallest %g; growth %g; backward error after %" PetscInt_FMT
-                      " steps of refinement %g, relative residual %g\n",
-                      report.perturbed, (double)report.smallest, (double)report.growth, factor->Steps(),
-                      (double)size.error, (double)size.relative));
+  PetscCall(PetscInfo(F, "Backward error after %" PetscInt_FMT " steps of refinement %g, relative residual %g: %s\n",
+                      factor->Steps(), (double)size.error, (double)size.relative,
+                      QualityNames[static_cast<int>(*quality)]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -179,6 +177,12 @@ PetscErrorCode Attempt(Mat F, const Scalar *a, bool alternative, Quality *qualit
   for (int k = 0; k < 3; k++) {
     Quality now;
     PetscCall(factor->Numeric(a, small[k]));
+    const LuReport &report = factor->Report();
+    PetscCall(PetscInfo(
+        F, "%s on %s, threshold %g: %" PetscInt_FMT " pivots replaced, the smallest %g, growth %g, finite %d\n",
+        factor->kind == DirectKind::LU ? "LU" : "Cholesky", factor->Where() == Space::Host ? "the host" : "cuda",
+        (double)small[k], report.perturbed, (double)report.smallest, (double)report.growth,
+        static_cast<int>(report.finite)));
     PetscCall(Judge(F, &now));
     if (k == 1 && factor->Report().perturbed > 0) now = Quality::Bad;
     if (now > *quality) {
@@ -212,15 +216,47 @@ PetscErrorCode Replace(Mat F, const CsrView &A, Reordering *reordering, bool *ch
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// PCLU and PCCHOLESKY try new values again after a numeric zero pivot only, so that every failure is told as one.
-PetscErrorCode TellFailure(Mat F, Mat A)
+/// A column that no row is left for whatever the values; -1: none.
+PetscErrorCode StructuralColumn(const CsrView &A, PetscInt *column)
 {
-  DirectFactor   *factor = DirectOf(F);
-  const LuReport &report = factor->Report();
-  const PetscInt  column = factor->SingularColumn();
-  const PetscInt  row    = report.first >= 0 ? factor->MatrixRow(report.first) : -1;
+  std::vector<Scalar> ones;
+  Matching            matching;
 
   PetscFunctionBegin;
+  PetscCallCXX(ones.assign(A.nonzeros, Scalar(1)));
+  PetscCall(MaximumProduct(CsrView{A.rows, A.cols, A.nonzeros, A.i, A.j, ones.data()}, &matching));
+  *column = matching.unmatched;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// F has failed whatever the values.
+PetscErrorCode TellStructure(Mat F, PetscInt column)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscInfo(F, SINGULAR "\n", column));
+  F->factorerrortype             = MAT_FACTOR_STRUCT_ZEROPIVOT;
+  F->factorerror_zeropivot_value = 0;
+  F->factorerror_zeropivot_row   = column;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// PCLU and PCCHOLESKY try new values again after a numeric zero pivot only, so that every failure is told as one but
+/// that of the pattern, which Symbolic() looks at only where it matches rows. B: A's rows and values on the host.
+PetscErrorCode TellFailure(Mat F, Mat A, const CsrView &B)
+{
+  DirectFactor   *factor     = DirectOf(F);
+  const LuReport &report     = factor->Report();
+  const PetscInt  column     = factor->SingularColumn();
+  const PetscInt  row        = report.first >= 0 ? factor->MatrixRow(report.first) : -1;
+  PetscInt        structural = -1;
+
+  PetscFunctionBegin;
+  if (column >= 0 || factor->options.matching == 2) PetscCall(StructuralColumn(B, &structural));
+  if (structural >= 0) {
+    PetscCheck(!A->erroriffailure, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT, SINGULAR, structural);
+    PetscCall(TellStructure(F, structural));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   F->factorerrortype             = MAT_FACTOR_NUMERIC_ZEROPIVOT;
   F->factorerror_zeropivot_value = column >= 0 ? 0 : report.smallest;
   F->factorerror_zeropivot_row   = column >= 0 ? column : row;
@@ -235,18 +271,6 @@ PetscErrorCode TellFailure(Mat F, Mat A)
   PetscCheck(!A->erroriffailure, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT,
              "Zero pivot row %" PetscInt_FMT " value %g: %s", row, (double)report.smallest, why);
   PetscCall(PetscInfo(F, "Zero pivot row %" PetscInt_FMT " value %g: %s\n", row, (double)report.smallest, why));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-/// A column that no row is left for whatever the values; -1: none.
-PetscErrorCode StructuralColumn(const CsrView &A, PetscInt *column)
-{
-  std::vector<Scalar> ones;
-  Matching            matching;
-
-  PetscFunctionBegin;
-  PetscCallCXX(ones.assign(A.nonzeros, Scalar(1)));
-  PetscCall(MaximumProduct(CsrView{A.rows, A.cols, A.nonzeros, A.i, A.j, ones.data()}, &matching));
-  *column = matching.unmatched;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
@@ -296,7 +320,10 @@ PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
   F->factorerrortype = MAT_FACTOR_NOERROR;
   if (quality == Quality::Usable)
     PetscCall(PetscInfo(F, "Solves will not reach the backward error %g\n", (double)factor->Goal(false)));
-  if (quality == Quality::Bad) PetscCall(TellFailure(F, A));
+  if (quality == Quality::Bad) {
+    if (!matrix.csr.i) PetscCall(matrix.Take(rows));
+    PetscCall(TellFailure(F, A, matrix.csr));
+  }
   F->assembled = F->preallocated = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -338,10 +365,7 @@ PetscErrorCode MatFactorSymbolic_Direct(Mat F, Mat A, IS row, IS column, const M
   PetscCheck(!A->erroriffailure, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT, SINGULAR, factor->SingularColumn());
   PetscCall(StructuralColumn(matrix.csr, &column_left));
   if (column_left < 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscInfo(F, SINGULAR "\n", column_left));
-  F->factorerrortype             = MAT_FACTOR_STRUCT_ZEROPIVOT;
-  F->factorerror_zeropivot_value = 0;
-  F->factorerror_zeropivot_row   = column_left;
+  PetscCall(TellStructure(F, column_left));
   F->assembled = F->preallocated = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
