@@ -47,7 +47,7 @@ Problem AnotherPattern(const Facts &f, Draw &d, std::string *words)
 
 PetscErrorCode SetCoo(Side &s, Draw &d, std::string *words)
 {
-  const bool               add = d.OneIn(3), device = OnDevice(d);
+  const bool               add = d.OneIn(3), device = OnDevice(d) && s.ours; // plain AIJ reads them on the host
   std::vector<PetscScalar> v(s.coo_entries);
 
   PetscFunctionBeginUser;
