@@ -3,6 +3,8 @@ static const char help[] =
 
 #include "pc/factors.hpp"
 #include <petscksp.h>
+#include <cstring>
+#include <limits>
 
 using namespace testing;
 
@@ -164,11 +166,19 @@ static PetscErrorCode Solvers()
     PetscCall(KSPDestroy(&ksp));
   }
   for (const char *value : {"0", "inf"}) {
-    const Value v = {"-ksp_sparsegpujacobi_damping", value, "other than 0"};
+    // newer PETSc refuses what is not finite itself, in its own words
+    const bool  finite = !strcmp(value, "0");
+    const Value v      = {"-ksp_sparsegpujacobi_damping", value, finite ? "other than 0" : ""};
+    std::string message;
     KSP         ksp;
     PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
     PetscCall(KSPSetType(ksp, KSPSPARSEGPUJACOBI));
     PetscCall(Refused(v, "", [ksp] { return KSPSetFromOptions(ksp); }));
+    const PetscReal scale = finite ? 0 : std::numeric_limits<PetscReal>::infinity();
+    PetscCall(ExpectError(
+        "KSPRichardsonSetScale()", [&] { return KSPRichardsonSetScale(ksp, scale); }, &message,
+        PETSC_ERR_ARG_OUTOFRANGE));
+    PetscCall(CheckText("KSPRichardsonSetScale()", message, {value, "a finite number other than 0"}));
     PetscCall(KSPDestroy(&ksp));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -116,7 +116,8 @@ struct Patience {
   /// One more poll in vain; past the limit?
   __device__ __forceinline__ bool Tried(unsigned spins) { return ++polls > spins; }
   /// Past the limit: is it to be the end? `progress` counts ends of tasks, as their tickets do: who ends one takes
-  /// another. Once anyone has given up, nobody waits for progress.
+  /// another, or finds that there is none left. A task is a warp's: a waiter may poll shared memory a thousand times
+  /// while a block runs through a chain. Once anyone has given up, nobody waits for progress.
   template <class Count, class Flag> __device__ __forceinline__ bool Over(const Count *progress, const Flag *stuck)
   {
     const unsigned now  = static_cast<unsigned>(*static_cast<const volatile Count *>(progress));

@@ -15,12 +15,12 @@ static unsigned Blocks(PetscCount count)
   return static_cast<unsigned>((count + THREADS - 1) / THREADS);
 }
 
-/// Presets all unknowns to "not yet" and the ticket to 0.
+/// Presets all unknowns to "not yet" and the counters to 0.
 static __global__ void preset_kernel(PetscCount count, Scalar *unknowns, unsigned *ticket)
 {
   const PetscCount k = static_cast<PetscCount>(blockIdx.x) * THREADS + threadIdx.x;
   if (k < count) unknowns[k] = NotYet();
-  if (k == 0) *ticket = 0;
+  if (k < 2) ticket[k] = 0;
 }
 
 static __global__ void values_kernel(PetscCount entries, PetscInt pieces, SweepLayout A, const Scalar *values)
@@ -137,7 +137,7 @@ __device__ __forceinline__ void SolveSlice(const SweepLayout &A, Lane l, Scalar 
           lacks          = true;
           patience.polls = 0;
         }
-      } else if (patience.Ends(work.spins, work.ticket, work.stuck)) {
+      } else if (patience.Ends(work.spins, work.ticket + (NEAR ? 1 : 0), work.stuck)) {
         *static_cast<volatile int *>(work.stuck) = 1;
         l.sum                                    = GivenUp(); // x tells, too
         l.finished                               = true;
@@ -215,6 +215,8 @@ template <int WARPS> static __global__ void __launch_bounds__(WARPS * 32)
       case 4: SolveSlice<4, NEAR>(A, l, x, near, work); break;
       default: SolveSlice<5, NEAR>(A, l, x, near, work);
       }
+      // the next ticket is far: a tile may be a chain of all its pieces, and polls of shared memory are fast
+      if (NEAR && lane == 0) atomicAdd(work.ticket + 1, 1u);
     }
     if (NEAR) __syncthreads();
   }

@@ -30,12 +30,12 @@ struct SweepLayout {
 /// Scratch and switches of a solve.
 struct SweepWork {
   Scalar   *unknowns; ///< [pieces * right-hand sides of a launch]
-  unsigned *ticket;   ///< [1]
+  unsigned *ticket;   ///< [2] tickets taken; slices that have ended, counted where a ticket covers several
   int      *stuck;    ///< [1] in pinned host memory: set by a solve that waited in vain
   unsigned  spins;    ///< see Patience
 };
 
-/// All unknowns not yet there, the ticket 0; asynchronous.
+/// All unknowns not yet there, the counters 0; asynchronous.
 PetscErrorCode PresetSweep(PetscCount unknowns, const SweepWork &work, Stream stream);
 
 class Sweep : public Trisolve

@@ -201,7 +201,7 @@ PetscErrorCode Sweep::Fill(Stream stream)
   PetscCall(j_.Allocate(entries, Space::Device));
   PetscCall(from_.Allocate(entries, Space::Device));
   PetscCall(a_.Allocate(entries, Space::Device));
-  PetscCall(ticket_.Allocate(1, Space::Device));
+  PetscCall(ticket_.Allocate(2, Space::Device));
   unknown_kernel<<<Blocks(S.pieces), THREADS, 0, s>>>(S, order_.data(), position.data(), outside_.data(),
                                                       pivot_.data());
   SparseGPUCallCUDA(cudaPeekAtLastError());
