@@ -246,7 +246,7 @@ void           ForgetCopies(Context *context);
 PetscErrorCode ForgetAgreement(Mat A);
 /// Builds what a product would need, so that MatSparseGPUGetInfo() can tell of it; collective.
 PetscErrorCode PrepareToTell(Mat A);
-/// The names of DMs that refuse ours: DMDA gives interpolation only types whose names begin with "aij". Where A was
+/// DMDA and DMStag give interpolation only types whose names begin with "aij". Where A was
 /// made by one, it and its coarser ones ask for aijsparsegpu from now on.
 PetscErrorCode NameTypeForDM(Mat A);
 /// Device vectors from MatCreateVecs() where PETSc has them and products run on the device.

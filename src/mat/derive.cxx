@@ -1,5 +1,5 @@
 /// What both types do alike: becoming one of ours, becoming plain AIJ again, products by type name.
-#include <petscdmda.h>
+#include <petscdm.h>
 #include "mat/context.hpp"
 
 namespace sparsegpu
@@ -193,14 +193,12 @@ PetscErrorCode Compose(Mat A, bool parallel, bool on)
 PetscErrorCode NameTypeForDM(Mat A)
 {
   PetscObject object;
-  PetscBool   da, same;
+  PetscBool   same;
   MatType     type;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectQuery((PetscObject)A, "__PETSc_dm", &object));
   for (DM dm = reinterpret_cast<DM>(object); dm;) {
-    PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &da));
-    if (!da) break;
     PetscCall(DMGetMatType(dm, &type));
     PetscCall(PetscStrcmp(type, MATSPARSEGPU, &same));
     if (same) PetscCall(DMSetMatType(dm, MATAIJSPARSEGPU));
