@@ -22,7 +22,8 @@ several
   The type is derived from `MATAIJ`: the AIJ arrays on the host stay authoritative and AIJ's operations work; the
 matrix-vector products run on a converted copy, made on first use and refreshed when the matrix changes. A few functions
 of PETSc take no type but `MATAIJ` itself, none derived from it: `MatCreateKAIJ()`, `MatSeqAIJKron()` with one of
-ours as second factor of an AIJ matrix, and `MatMatTransposeSolve()` of `MATSOLVERMUMPS`. Use `MatConvert()` to `MATAIJ` before them.
+ours as second factor of an AIJ matrix, and `MatMatTransposeSolve()` of `MATSOLVERMUMPS`. Use `MatConvert()` to `MATAIJ`
+before them.
 
   A change is seen by the matrix's object state, which PETSc's functions move. A program that
 writes into arrays of its own behind PETSc's back, those given to `MatCreateSeqAIJWithArrays()` or a pointer kept from

@@ -106,12 +106,21 @@ __device__ __forceinline__ void publish_near(Scalar *p, const Scalar &v)
   *static_cast<volatile Scalar *>(p) = Published(v);
 }
 #endif
+/// The time of the GPU, rounded to 1.024 microseconds; wraps after an hour.
+__device__ __forceinline__ unsigned microseconds()
+{
+  unsigned long long nanoseconds;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds));
+  return static_cast<unsigned>(nanoseconds >> 10);
+}
+
 /// How long a thread waits for a value: `spins` polls, and as many again as long as others get on meanwhile. So it is
 /// the grid that must stand still, on a GPU that is shared with others, too, before anyone gives up. That costs
 /// nothing before a thread has polled so often.
 struct Patience {
   unsigned polls = 0; ///< since the thread itself has got on
   unsigned seen  = 0; ///< of the progress
+  unsigned since = 0; ///< when that was first seen, in microseconds; 0: never looked
 
   /// One more poll in vain; past the limit?
   __device__ __forceinline__ bool Tried(unsigned spins) { return ++polls > spins; }
@@ -120,11 +129,13 @@ struct Patience {
   /// while a block runs through a chain. Once anyone has given up, nobody waits for progress.
   template <class Count, class Flag> __device__ __forceinline__ bool Over(const Count *progress, const Flag *stuck)
   {
-    const unsigned now  = static_cast<unsigned>(*static_cast<const volatile Count *>(progress));
-    const bool     over = now == seen || *static_cast<const volatile Flag *>(stuck);
-    polls               = 0;
-    seen                = now;
-    return over;
+    constexpr int  STILL = 20000; // microseconds: few polls may pass within one step of a chain
+    const unsigned now   = static_cast<unsigned>(*static_cast<const volatile Count *>(progress));
+    const unsigned time  = microseconds();
+    if (now != seen || !since) since = time | 1u;
+    polls = 0;
+    seen  = now;
+    return static_cast<int>(time - since) > STILL || *static_cast<const volatile Flag *>(stuck);
   }
   template <class Count, class Flag>
   __device__ __forceinline__ bool Ends(unsigned spins, const Count *progress, const Flag *stuck)

@@ -94,11 +94,11 @@ struct Facts {
   std::vector<std::vector<PetscInt>> row;            ///< [p.rows] columns
   std::vector<PetscInt>              row_of, col_of; ///< [ranks + 1] first row and column of each rank
   PetscMPIInt                        rank, size;
-  PetscInt                           block = 1;
+  PetscInt                           block   = 1;
   bool                               blocked = false; ///< has a block size of rows or columns above 1
-  bool                               congruent;     ///< square, rows and columns laid out alike
-  bool                               full_diagonal; ///< congruent, and every diagonal entry is stored
-  bool                               tame;          ///< finite, neither huge nor large
+  bool                               congruent;       ///< square, rows and columns laid out alike
+  bool                               full_diagonal;   ///< congruent, and every diagonal entry is stored
+  bool                               tame;            ///< finite, neither huge nor large
 
   PetscMPIInt Owner(PetscInt i) const
   {
