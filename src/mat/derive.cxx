@@ -88,6 +88,22 @@ PetscErrorCode MatCreateSubMatrices_SparseGPU(Mat A, PetscInt n, const IS rows[]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// PETSc's parallel one gives plain AIJ.
+PetscErrorCode MatPermute_SparseGPU(Mat A, IS rows, IS cols, Mat *B)
+{
+  const struct _MatOps *parent;
+  PetscBool             seq, mpi;
+
+  PetscFunctionBegin;
+  PetscCall(IsOurs(A, &seq, &mpi));
+  PetscCall(GetParentOps(mpi, &parent));
+  PetscCall((*parent->permute)(A, rows, cols, B));
+  PetscCall(BecomeOurs(*B, mpi));
+  PetscCall(InheritSettings(A, *B));
+  PetscCall(PassSettingsOn(*B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatSetFromOptions_SparseGPU(Mat A, SparseGPUOptionItems items)
 {
   const struct _MatOps *parent;
@@ -233,6 +249,7 @@ PetscErrorCode BecomeOurs(Mat A, bool parallel)
   if (A->ops->createsubmatrix)
     A->ops->createsubmatrix = MatCreateSubMatrix_SparseGPU; // else PETSc goes by createsubmatrices
   A->ops->createsubmatrices = MatCreateSubMatrices_SparseGPU;
+  A->ops->permute           = MatPermute_SparseGPU;
   A->ops->setfromoptions    = MatSetFromOptions_SparseGPU;
   A->ops->view              = MatView_SparseGPU;
   A->ops->bindtocpu         = MatBindToCPU_SparseGPU;
@@ -262,6 +279,7 @@ PetscErrorCode BecomeParent(Mat A, bool parallel)
   RESTORE(duplicate);
   RESTORE(createsubmatrix);
   RESTORE(createsubmatrices);
+  RESTORE(permute);
   RESTORE(setfromoptions);
   RESTORE(view);
   RESTORE(bindtocpu);

@@ -99,6 +99,12 @@ static PetscErrorCode CheckChildren(Mat A, bool device, const std::string &what)
   PetscCall(CheckLives(B, device, what + ", sub-matrix"));
   PetscCall(MatDestroy(&B));
   PetscCall(ISDestroy(&rows));
+  PetscCall(ISCreateStride(PETSC_COMM_WORLD, end - begin, begin, 1, &rows));
+  PetscCall(ISSetPermutation(rows));
+  PetscCall(MatPermute(A, rows, rows, &B));
+  PetscCall(CheckLives(B, device, what + ", permuted"));
+  PetscCall(MatDestroy(&B));
+  PetscCall(ISDestroy(&rows));
   PetscCall(MatConvert(A, MATSPARSEGPU, MAT_INITIAL_MATRIX, &B));
   PetscCall(CheckLives(B, device, what + ", converted"));
   PetscCall(MatDestroy(&B));

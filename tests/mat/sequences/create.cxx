@@ -6,6 +6,13 @@
 namespace sequences
 {
 
+PetscErrorCode IsOurs(Mat A, PetscBool *ours)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, ours, MATSEQAIJSPARSEGPU, MATMPIAIJSPARSEGPU, ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 bool OnDevice(Draw &d)
 {
   char vectors[16] = "host";

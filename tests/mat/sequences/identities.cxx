@@ -13,12 +13,6 @@ bool Always(const Side &, const Facts &)
 {
   return true;
 }
-PetscErrorCode IsOurs(Mat A, PetscBool *ours)
-{
-  PetscFunctionBeginUser;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, ours, MATSEQAIJSPARSEGPU, MATMPIAIJSPARSEGPU, ""));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /// What was SECOND becomes MAIN, what was MAIN is SECOND.
 void Exchange(Side &s, Slot with)

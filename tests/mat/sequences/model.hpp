@@ -139,6 +139,8 @@ PetscErrorCode DestroyAll(Side &s);
 PetscErrorCode Replace(Side &s, Slot slot, Mat by); ///< destroys what was there
 PetscErrorCode SetEntries(Mat A, const Problem &p);
 PetscErrorCode AllowNewNonzeros(Mat A);
+/// Is A of one of our types?
+PetscErrorCode IsOurs(Mat A, PetscBool *ours);
 /// The blocks of A, or A itself; blocks[1] null where there is one only.
 PetscErrorCode Blocks(Mat A, Mat blocks[2]);
 PetscErrorCode Multiply(Mat A, PetscInt times); ///< products that nobody looks at, then a transposed one

@@ -47,10 +47,13 @@ Problem AnotherPattern(const Facts &f, Draw &d, std::string *words)
 
 PetscErrorCode SetCoo(Side &s, Draw &d, std::string *words)
 {
-  const bool               add = d.OneIn(3), device = OnDevice(d) && s.ours; // plain AIJ reads them on the host
+  const bool               add = d.OneIn(3), wanted = OnDevice(d);
   std::vector<PetscScalar> v(s.coo_entries);
+  PetscBool                ours;
 
   PetscFunctionBeginUser;
+  PetscCall(IsOurs(s.slot[MAIN], &ours));
+  const bool device = wanted && ours; // plain AIJ reads them on the host
   *words +=
       std::string("MatSetValuesCOO, ") + (add ? "ADD_VALUES" : "INSERT_VALUES") + (device ? ", on the device" : "");
   Draw own = d; // entries are the rank's own
