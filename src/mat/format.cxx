@@ -38,7 +38,7 @@ PetscErrorCode CheckFormat(const std::string &name, const CsrView &A, const Para
   if (A.device.i) PetscCall(MayLackMemory([&] { return format->Check(A, parameters, ok, why); }, &lacks));
   host.device = CsrArrays();
   host.found.reset();
-  if (lacks && !A.a) { // nothing but the device's memory has the values
+  if (lacks && A.device.i && !A.a) { // nothing but the device's memory has the values
     *ok  = false;
     *why = "there is no memory to look at it";
   } else if (lacks) {

@@ -96,7 +96,6 @@ PetscErrorCode BuildBlocks(Mat A, Side side, Space space, bool copies)
   if (space == Space::Device) PetscCall(RequireDevice("-sparsegpu_backend cuda"));
   PetscCall(MatMPIAIJGetSeqAIJ(A, &blocks[0], &blocks[1], nullptr));
   PetscCall(GetContext(A, &context));
-  if (!context->ghosts) PetscCall(MatCreateVecs(blocks[1], &context->ghosts, nullptr));
   if (space == Space::Device) { // takes memory there when it is first written to
     PetscCall(VecGetArrayWriteAndMemType(context->ghosts, &ghosts, &where));
     PetscCall(VecRestoreArrayWriteAndMemType(context->ghosts, &ghosts));

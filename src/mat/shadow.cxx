@@ -1,4 +1,4 @@
-/// The converted copy: built lazily, refreshed when the matrix's object state has moved, rebuilt when its pattern has.
+/// The converted copy: built lazily, refreshed when the matrix's version has moved, rebuilt when its pattern has.
 #include <petsctime.h>
 #include "device/scatter.hpp"
 #include "mat/context.hpp"

@@ -165,7 +165,7 @@ PetscErrorCode Stencil::BuildPattern(const CsrView &A, const Parameters &)
   PetscCheck(few, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Check() took a matrix of too many different rows");
   for (PetscInt r : classes.first) {
     const PetscInt *columns = A.j ? A.j + A.i[r] : nullptr;
-    if (!columns) {
+    if (!columns && A.device.j) { // neither has them where there is no entry
       PetscCallCXX(row.resize(A.i[r + 1] - A.i[r]));
       PetscCall(ColumnsFromDevice(A, r, row.data()));
       columns = row.data();
