@@ -194,6 +194,7 @@ PetscErrorCode Replace(Side &s, Slot slot, Mat by)
   if (s.slot[slot] != by) PetscCall(MatDestroy(&s.slot[slot]));
   s.slot[slot] = by;
   s.link[slot] = by ? s.version : -1;
+  if (slot != MAIN) s.coo_arrays[slot] = false;
   if (slot == SECOND) s.shared = false;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -207,8 +208,8 @@ PetscErrorCode DestroyAll(Side &s)
   for (int slot = SLOTS - 1; slot >= 0; --slot) PetscCall(Replace(s, (Slot)slot, nullptr));
   PetscCall(ISDestroy(&s.sub_rows));
   PetscCall(ISDestroy(&s.sub_cols));
-  s.stored = s.coo = -1;
-  s.coo_arrays     = false;
+  s.stored = s.coo   = -1;
+  s.coo_arrays[MAIN] = false;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -85,9 +85,9 @@ PetscErrorCode SubMatrixReuse(Side &s, const Facts &f, Draw d, std::string *word
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// One submatrix for each rank, of rows and columns anywhere; maybe once more after a change of values. Where every rank
-/// asks for the whole of a square matrix PETSc takes its columns to lie as its rows (MatCreateSubMatrix_MPIAIJ_All()), and
-/// writes past its arrays if they do not; so a rank leaves out one there.
+/// One submatrix for each rank, of rows and columns anywhere; maybe once more after a change of values. Where every
+/// rank asks for the whole of a square matrix PETSc takes its columns to lie as its rows
+/// (MatCreateSubMatrix_MPIAIJ_All()), and writes past its arrays if they do not; so a rank leaves out one there.
 PetscErrorCode SubMatrices(Side &s, const Facts &f, Draw d, std::string *words)
 {
   const bool again = d.OneIn(2);

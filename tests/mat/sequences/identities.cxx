@@ -18,6 +18,7 @@ bool Always(const Side &, const Facts &)
 void Exchange(Side &s, Slot with)
 {
   std::swap(s.slot[MAIN], s.slot[with]);
+  std::swap(s.coo_arrays[MAIN], s.coo_arrays[with]);
   s.version++;
   s.stored = -2;
 }
@@ -66,8 +67,9 @@ PetscErrorCode Convert(Side &s, const Facts &f, Draw d, std::string *words)
   else {
     PetscCall(MatConvert(s.slot[MAIN], s.type.c_str(), MAT_INITIAL_MATRIX, &B));
     PetscCall(Replace(s, SECOND, s.slot[MAIN]));
-    s.slot[MAIN] = B;
-    s.stored     = -1;
+    s.coo_arrays[SECOND] = s.coo_arrays[MAIN];
+    s.slot[MAIN]         = B;
+    s.stored             = -1;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -161,8 +163,8 @@ PetscErrorCode Header(Side &s, const Facts &f, Draw d, std::string *words)
   if (products) PetscCall(Multiply(C, products));
   if (scaled) PetscCall(MatScale(C, -2));
   PetscCall(MatHeaderReplace(s.slot[MAIN], &C));
-  s.stored     = -1;
-  s.coo_arrays = false;
+  s.stored           = -1;
+  s.coo_arrays[MAIN] = false;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -240,8 +242,8 @@ PetscErrorCode Permute(Side &s, const Facts &f, Draw d, std::string *words)
   PetscCall(permutation(f.col_of, f.rank, &cols));
   PetscCall(MatPermute(s.slot[MAIN], rows, cols, &B));
   PetscCall(Replace(s, MAIN, B));
-  s.stored     = -1;
-  s.coo_arrays = false;
+  s.stored           = -1;
+  s.coo_arrays[MAIN] = false;
   PetscCall(ISDestroy(&rows));
   PetscCall(ISDestroy(&cols));
   PetscFunctionReturn(PETSC_SUCCESS);

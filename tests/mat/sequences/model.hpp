@@ -77,15 +77,15 @@ struct Side {
   Mat         slot[SLOTS] = {};      ///< null where there is none
   Mat        *serial      = nullptr; ///< the array whose first matrix is in slot SERIAL
   IS          sub_rows = nullptr, sub_cols = nullptr;
-  long        version       = 0;                        ///< of MAIN's pattern and identity
-  long        link[SLOTS]   = {-1, -1, -1, -1, -1, -1}; ///< the version that the slot was made of
-  long        stored        = -1; ///< the version that MatStoreValues() saw; -1: there was none, -2: unknown
-  long        coo           = -1; ///< the version that MatSetPreallocationCOO() saw
-  long        preallocated  = -1; ///< the version whose rows were preallocated exactly
-  size_t      coo_entries   = 0;
-  PetscReal   product_error = 0;     ///< by which entries of PRODUCT may differ
-  bool        coo_arrays    = false; ///< MAIN's arrays were made by MatSetPreallocationCOO()
-  bool        shared        = false; ///< SECOND has MAIN's pattern arrays
+  long        version           = 0;                        ///< of MAIN's pattern and identity
+  long        link[SLOTS]       = {-1, -1, -1, -1, -1, -1}; ///< the version that the slot was made of
+  long        stored            = -1; ///< the version that MatStoreValues() saw; -1: there was none, -2: unknown
+  long        coo               = -1; ///< the version that MatSetPreallocationCOO() saw
+  long        preallocated      = -1; ///< the version whose rows were preallocated exactly
+  size_t      coo_entries       = 0;
+  PetscReal   product_error     = 0;     ///< by which entries of PRODUCT may differ
+  bool        coo_arrays[SLOTS] = {};    ///< a matrix whose arrays were made by MatSetPreallocationCOO()
+  bool        shared            = false; ///< SECOND has MAIN's pattern arrays
 };
 
 /// What the plain MAIN is like: the same on every rank.
@@ -112,7 +112,7 @@ struct Facts {
 /// May MAIN get new nonzeros? PETSC 3.18 frees what it must not where parallel arrays were made from coordinates.
 inline bool CanGrow(const Side &plain, const Facts &f)
 {
-  return !PETSC_VERSION_LT(3, 20, 0) || f.size == 1 || !plain.coo_arrays;
+  return !PETSC_VERSION_LT(3, 20, 0) || f.size == 1 || !plain.coo_arrays[MAIN];
 }
 
 struct Operation {

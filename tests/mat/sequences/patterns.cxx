@@ -108,9 +108,9 @@ PetscErrorCode Coo(Side &s, const Facts &f, Draw d, std::string *words)
     PetscCall(MatSetPreallocationCOO(s.slot[MAIN], (PetscCount)c.i.size(), c.i.data(), c.j.data()));
     PetscCall(MatSetValuesCOO(s.slot[MAIN], c.v.data(), INSERT_VALUES));
   }
-  s.coo_entries = all.back().i.size();
-  s.coo         = s.version;
-  s.coo_arrays  = true;
+  s.coo_entries      = all.back().i.size();
+  s.coo              = s.version;
+  s.coo_arrays[MAIN] = true;
   PetscCall(SetCoo(s, d, words));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -156,7 +156,7 @@ PetscErrorCode Preallocate(Side &s, const Facts &f, Draw d, std::string *words)
   const Problem p = AnotherPattern(f, d, words);
   const Rows    r(p, f);
   if (how == 0 || how == 3) s.preallocated = s.version;
-  s.coo_arrays = false;
+  s.coo_arrays[MAIN] = false;
   if (how == 1) {
     PetscCall(MatSeqAIJSetPreallocationCSR(A, r.i.data(), r.j.data(), r.v.data()));
     PetscCall(MatMPIAIJSetPreallocationCSR(A, r.i.data(), r.j.data(), r.v.data()));
@@ -254,9 +254,9 @@ PetscErrorCode Recreate(Side &s, const Facts &f, Draw d, std::string *words)
   const Problem p = AnotherPattern(f, d, words);
   PetscCall(Replace(s, MAIN, nullptr));
   PetscCall(Create(s.type.c_str(), f.LocalRows(), f.LocalCols(), f.block, p, &s.slot[MAIN]));
-  s.stored       = -1;
-  s.preallocated = s.version;
-  s.coo_arrays   = false;
+  s.stored           = -1;
+  s.preallocated     = s.version;
+  s.coo_arrays[MAIN] = false;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
