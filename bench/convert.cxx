@@ -12,12 +12,12 @@ static char help[] =
 #include <cstdio>
 #include "cusparse.hpp"
 #include "device/device.hpp"
-#include "mat/device_rows.hpp"
-#include "mat/format.hpp"
+#include "mat/rows/device_rows.hpp"
+#include "mat/formats/format.hpp"
 #include "mat/formats/bsr/bsr.hpp"
 #include "mat/formats/sell/sell.hpp"
 #include "mat/formats/stencil/stencil.hpp"
-#include "mat/inspect.hpp"
+#include "mat/rows/inspect.hpp"
 #include "spmv_set.hpp"
 #include "sparsegpu.h"
 

@@ -4,7 +4,7 @@
 #include <cuda_runtime.h>
 #include <cusparse.h>
 #include <vector>
-#include "peer_layout.hpp"
+#include "baseline_layout.hpp"
 
 double EventSeconds(void (*product)(void *), void *argument, void *stream, int batches, int products)
 {
@@ -46,10 +46,10 @@ bool DeviceCache(double *bytes, std::string *name, std::string *why)
   return true;
 }
 
-const char *Name(Peer peer)
+const char *Name(Baseline baseline)
 {
   static const char *const names[] = {"cusparse_alg1", "cusparse_alg2", "cusparse_sell", "cusparse_bsr"};
-  return names[static_cast<int>(peer)];
+  return names[static_cast<int>(baseline)];
 }
 
 namespace
@@ -174,13 +174,13 @@ double BsrSeconds(const HostCsr &A, const double *x, double *y, int batches, int
 }
 } // namespace
 
-double CusparseSeconds(Peer peer, const HostCsr &A, const double *x, double *y, int batches, int products,
+double CusparseSeconds(Baseline baseline, const HostCsr &A, const double *x, double *y, int batches, int products,
                        std::string *why)
 {
-  switch (peer) {
-  case Peer::CsrAlg1: return CsrSeconds(CUSPARSE_SPMV_CSR_ALG1, A, x, y, batches, products, why);
-  case Peer::CsrAlg2: return CsrSeconds(CUSPARSE_SPMV_CSR_ALG2, A, x, y, batches, products, why);
-  case Peer::Sell: return SellSeconds(A, x, y, batches, products, why);
+  switch (baseline) {
+  case Baseline::CsrAlg1: return CsrSeconds(CUSPARSE_SPMV_CSR_ALG1, A, x, y, batches, products, why);
+  case Baseline::CsrAlg2: return CsrSeconds(CUSPARSE_SPMV_CSR_ALG2, A, x, y, batches, products, why);
+  case Baseline::Sell: return SellSeconds(A, x, y, batches, products, why);
   default: return BsrSeconds(A, x, y, batches, products, why);
   }
 }

@@ -1,4 +1,4 @@
-/// cuSPARSE as a peer: products through its generic interface, preprocessed.
+/// cuSPARSE as a baseline: products through its generic interface, preprocessed.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,19 @@ struct HostCsr {
 
 /// The algorithms: CSR_ALG1 and CSR_ALG2; SELL_ALG1, in slices of 32; BSR_ALG1, in the full blocks of 2 x 2 to 6 x 6
 /// that take the fewest bytes.
-enum class Peer {
+enum class Baseline {
   CsrAlg1,
   CsrAlg2,
   Sell,
   Bsr
 };
-constexpr Peer PEERS[] = {Peer::CsrAlg1, Peer::CsrAlg2, Peer::Sell, Peer::Bsr};
-const char    *Name(Peer peer);
+constexpr Baseline PEERS[] = {Baseline::CsrAlg1, Baseline::CsrAlg2, Baseline::Sell, Baseline::Bsr};
+const char        *Name(Baseline baseline);
 
 /// Seconds per product y = A x, x [cols] and y [rows] on the host: the median of `batches` batches of `products`
 /// products, after a warm-up, timed by CUDA events. Negative: *why says why it is not for this matrix (padding beyond
 /// four times the entries, blocks that are not nearly full) or what failed.
-double CusparseSeconds(Peer peer, const HostCsr &A, const double *x, double *y, int batches, int products,
+double CusparseSeconds(Baseline baseline, const HostCsr &A, const double *x, double *y, int batches, int products,
                        std::string *why);
 
 /// Seconds per call of `product`, likewise, on the stream that it uses (a cudaStream_t).

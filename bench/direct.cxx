@@ -19,7 +19,7 @@ static char help[] =
 #include "generate.hpp"
 #include "load.hpp"
 #include "petsc/compat.hpp"
-#include "refactor_peer.hpp"
+#include "refactor_baseline.hpp"
 #include "sparsegpu.h"
 
 namespace
@@ -107,18 +107,18 @@ PetscErrorCode TimeCusolver(Mat A, const Settings &settings, Times *times)
   PetscCall(MatSeqAIJGetArrayRead(A, &a));
   PetscCall(VecGetArrayRead(rhs, &b));
   PetscCall(VecGetArray(solution, &x));
-  const PeerRefactor peer = CusolverRefactor(n, i[n], i, j, a, b, x, static_cast<int>(settings.runs));
+  const BaselineRefactor baseline = CusolverRefactor(n, i[n], i, j, a, b, x, static_cast<int>(settings.runs));
   PetscCall(VecRestoreArray(solution, &x));
   PetscCall(VecRestoreArrayRead(rhs, &b));
   PetscCall(MatSeqAIJRestoreArrayRead(A, &a));
   PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
-  times->first    = peer.first;
-  times->refactor = peer.refactor;
-  times->solve    = peer.solve;
+  times->first    = baseline.first;
+  times->refactor = baseline.refactor;
+  times->solve    = baseline.solve;
   PetscCall(BackwardError(A, rhs, solution, &times->error));
   PetscCall(VecDestroy(&rhs));
   PetscCall(VecDestroy(&solution));
-  PetscCheck(peer.first >= 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "cuSOLVER: %s failed", peer.why);
+  PetscCheck(baseline.first >= 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "cuSOLVER: %s failed", baseline.why);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #else

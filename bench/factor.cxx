@@ -1,11 +1,11 @@
 static char help[] =
     "Incomplete factorizations through PETSc: MATSOLVERSPARSEGPU against PETSc's own on the CPU and on aijcusparse, the\n"
-    "same matrix, fill and ordering. Prints one JSON line per matrix and peer.\n"
+    "same matrix, fill and ordering. Prints one JSON line per matrix and baseline.\n"
     "  -gen name,... -gen_size n, -f FILE,... -seconds n : matrices, as in bench/trisolve\n"
     "  -levels 0,1,2                          : of fill\n"
     "  -orderings natural,rcm,abmc\n"
     "  -icc                                   : ICC of the upper triangles\n"
-    "  -peers petsc,sparsegpu_cpu,aijcusparse,sparsegpu,sparsegpu_of_aijcusparse : only these\n"
+    "  -baselines petsc,sparsegpu_cpu,aijcusparse,sparsegpu,sparsegpu_of_aijcusparse : only these\n"
     "  -rhs n                                 : up to n right-hand sides of 1, 4, 16\n"
     "  -runs n -solves n                      : medians of n set-ups; of five batches of n solves in all\n";
 
@@ -25,7 +25,7 @@ struct Settings {
   PetscInt                 runs = 3, solves = 20, rhs = 16;
   PetscBool                icc = PETSC_FALSE;
   std::vector<PetscInt>    levels;
-  std::vector<std::string> orderings, peers;
+  std::vector<std::string> orderings, baselines;
   int                      failures = 0;
 };
 
@@ -37,7 +37,7 @@ struct Times {
   double SetUp() const { return order + symbolic + numeric; }
 };
 /// `type` null: PETSc has no such matrices.
-struct Peer {
+struct Baseline {
   const char *name, *type, *solver;
   bool        device;
 };
@@ -47,11 +47,11 @@ constexpr const char *DEVICE_DENSE = MATSEQDENSECUDA;
   #else
 constexpr const char *CUSPARSE = nullptr, *CUSPARSE_SOLVER = nullptr, *DEVICE_DENSE = MATSEQDENSE;
   #endif
-const Peer PEERS[] = {{"petsc", MATSEQAIJ, MATSOLVERPETSC, false},
-                      {"sparsegpu_cpu", MATSEQAIJSPARSEGPU, MATSOLVERSPARSEGPU, false},
-                      {"aijcusparse", CUSPARSE, CUSPARSE_SOLVER, true},
-                      {"sparsegpu", MATSEQAIJSPARSEGPU, MATSOLVERSPARSEGPU, true},
-                      {"sparsegpu_of_aijcusparse", CUSPARSE, MATSOLVERSPARSEGPU, true}};
+const Baseline PEERS[] = {{"petsc", MATSEQAIJ, MATSOLVERPETSC, false},
+                          {"sparsegpu_cpu", MATSEQAIJSPARSEGPU, MATSOLVERSPARSEGPU, false},
+                          {"aijcusparse", CUSPARSE, CUSPARSE_SOLVER, true},
+                          {"sparsegpu", MATSEQAIJSPARSEGPU, MATSOLVERSPARSEGPU, true},
+                          {"sparsegpu_of_aijcusparse", CUSPARSE, MATSOLVERSPARSEGPU, true}};
 } // namespace
 
 /// Milliseconds of wall time of a call, and everything that it started.
@@ -100,8 +100,8 @@ static PetscErrorCode TimeMany(Mat F, PetscInt rows, PetscInt columns, const cha
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Time(Mat A, const Peer &peer, PetscInt levels, const char ordering[], const Settings &settings,
-                           Times *times, std::vector<double> *solution)
+static PetscErrorCode Time(Mat A, const Baseline &baseline, PetscInt levels, const char ordering[],
+                           const Settings &settings, Times *times, std::vector<double> *solution)
 {
   std::vector<double> order, symbolic, numeric, refactor, first;
   const bool          icc = settings.icc == PETSC_TRUE;
@@ -122,7 +122,7 @@ static PetscErrorCode Time(Mat A, const Peer &peer, PetscInt levels, const char 
     IS      rows, columns;
     Mat     F;
     MatInfo facts;
-    PetscCall(MatGetFactor(A, peer.solver, icc ? MAT_FACTOR_ICC : MAT_FACTOR_ILU, &F));
+    PetscCall(MatGetFactor(A, baseline.solver, icc ? MAT_FACTOR_ICC : MAT_FACTOR_ILU, &F));
     order.push_back(Milliseconds([&] { return MatGetOrdering(A, ordering, &rows, &columns); }));
     symbolic.push_back(Milliseconds([&] {
       return icc ? MatICCFactorSymbolic(F, A, rows, &info) : MatILUFactorSymbolic(F, A, rows, columns, &info);
@@ -133,7 +133,7 @@ static PetscErrorCode Time(Mat A, const Peer &peer, PetscInt levels, const char 
     first.push_back(Milliseconds([&] { return MatSolve(F, b, x); }));
     if (run + 1 == settings.runs) {
       const PetscInt few   = (settings.solves + 3) / 4;
-      const char    *dense = peer.device ? DEVICE_DENSE : MATSEQDENSE;
+      const char    *dense = baseline.device ? DEVICE_DENSE : MATSEQDENSE;
       if (!icc) times->transposed = Repeated(few, [&] { return MatSolveTranspose(F, b, x); });
       if (settings.rhs >= 4) PetscCall(TimeMany(F, n, 4, dense, few, &times->solve_4));
       if (settings.rhs >= 16) PetscCall(TimeMany(F, n, 16, dense, (few + 3) / 4, &times->solve_16));
@@ -158,19 +158,19 @@ static PetscErrorCode Time(Mat A, const Peer &peer, PetscInt levels, const char 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static bool Wanted(const Peer &peer, const Settings &settings, bool device)
+static bool Wanted(const Baseline &baseline, const Settings &settings, bool device)
 {
-  const std::vector<std::string> &names = settings.peers;
-  return peer.type && (device || !peer.device) &&
-         (names.empty() || std::find(names.begin(), names.end(), peer.name) != names.end());
+  const std::vector<std::string> &names = settings.baselines;
+  return baseline.type && (device || !baseline.device) &&
+         (names.empty() || std::find(names.begin(), names.end(), baseline.name) != names.end());
 }
 
 static void Report(const HostRows &A, PetscInt levels, const std::string &ordering, const Settings &settings,
-                   const Peer &peer, const Times &t, double off, JsonLine *line)
+                   const Baseline &baseline, const Times &t, double off, JsonLine *line)
 {
   line->Add("\"matrix\":\"%s\",\"rows\":%d,\"nnz\":%d,\"factor\":\"%s(%d)\",\"ordering\":\"%s\",\"what\":\"%s\"",
             A.name.c_str(), A.rows, (int)A.j.size(), settings.icc ? "icc" : "ilu", (int)levels, ordering.c_str(),
-            peer.name);
+            baseline.name);
   line->Add("\"order_ms\":%.3f,\"symbolic_ms\":%.3f,\"numeric_ms\":%.3f,\"refactor_ms\":%.3f,\"first_solve_ms\":%.3f,"
             "\"solve_ms\":%.4f,\"mb\":%.1f,\"difference\":%.1e",
             t.order, t.symbolic, t.numeric, t.refactor, t.first_solve, t.solve, t.mb, off);
@@ -197,30 +197,30 @@ static PetscErrorCode Bench(const HostRows &rows, Settings *settings)
     for (const std::string &ordering : settings->orderings) {
       std::vector<double> reference;
       Times               petsc{}, cusparse{};
-      for (const Peer &peer : PEERS) {
-        if (!Wanted(peer, *settings, device == PETSC_TRUE)) continue;
-        const bool          ours = !strcmp(peer.solver, MATSOLVERSPARSEGPU);
-        const Times        &best = peer.device ? cusparse : petsc;
+      for (const Baseline &baseline : PEERS) {
+        if (!Wanted(baseline, *settings, device == PETSC_TRUE)) continue;
+        const bool          ours = !strcmp(baseline.solver, MATSOLVERSPARSEGPU);
+        const Times        &best = baseline.device ? cusparse : petsc;
         std::vector<double> solution;
         JsonLine            line;
         Times               t{};
         double              off = 0, norm = 0;
         Mat                 M;
-        PetscCall(MatConvert(host, peer.type, MAT_INITIAL_MATRIX, &M));
-        if (!strcmp(peer.type, MATSEQAIJSPARSEGPU))
-          PetscCall(MatSparseGPUSetBackend(M, peer.device ? "cuda" : "kokkos"));
-        PetscCall(Time(M, peer, levels, ordering.c_str(), *settings, &t, &solution));
+        PetscCall(MatConvert(host, baseline.type, MAT_INITIAL_MATRIX, &M));
+        if (!strcmp(baseline.type, MATSEQAIJSPARSEGPU))
+          PetscCall(MatSparseGPUSetBackend(M, baseline.device ? "cuda" : "kokkos"));
+        PetscCall(Time(M, baseline, levels, ordering.c_str(), *settings, &t, &solution));
         PetscCall(MatDestroy(&M));
-        if (!ours) (peer.device ? cusparse : petsc) = t;
+        if (!ours) (baseline.device ? cusparse : petsc) = t;
         if (reference.empty()) reference = solution;
         for (size_t r = 0; r < solution.size(); r++) {
           off += (solution[r] - reference[r]) * (solution[r] - reference[r]);
           norm += reference[r] * reference[r];
         }
         off = std::sqrt(off / norm);
-        Report(A, levels, ordering, *settings, peer, t, off, &line);
+        Report(A, levels, ordering, *settings, baseline, t, off, &line);
         if (ours && best.solve > 0) {
-          const char *name = peer.device ? "aijcusparse" : "petsc";
+          const char *name = baseline.device ? "aijcusparse" : "petsc";
           line.Add("\"set_up_vs_%s\":%.2f,\"refactor_vs_%s\":%.2f,\"solve_vs_%s\":%.2f", name, best.SetUp() / t.SetUp(),
                    name, best.refactor / t.refactor, name, best.solve / t.solve);
         }
@@ -253,10 +253,11 @@ int main(int argc, char **argv)
   settings.levels.assign(levels, levels + (given ? count : 1));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-rhs", &settings.rhs, nullptr));
   settings.orderings = {MATORDERINGNATURAL};
-  for (const bool peers : {false, true}) {
-    std::vector<std::string> *list = peers ? &settings.peers : &settings.orderings;
+  for (const bool baselines : {false, true}) {
+    std::vector<std::string> *list = baselines ? &settings.baselines : &settings.orderings;
     count                          = 16;
-    PetscCall(PetscOptionsGetStringArray(nullptr, nullptr, peers ? "-peers" : "-orderings", names, &count, &given));
+    PetscCall(
+        PetscOptionsGetStringArray(nullptr, nullptr, baselines ? "-baselines" : "-orderings", names, &count, &given));
     if (given) list->clear();
     for (PetscInt k = 0; given && k < count; k++) {
       list->push_back(names[k]);

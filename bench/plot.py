@@ -3,7 +3,7 @@
 
     plot.py RESULT.json -o chart.png [--side gpu|host] [--formats a,b,c]
 
-and the JSON lines of bench/spmv: speed-up of auto over the best peer, by class, and a roofline.
+and the JSON lines of bench/spmv: speed-up of auto over the best baseline, by class, and a roofline.
 
     plot.py RESULT.jsonl -o chart.png [--roofline roofline.png] [--bandwidth GB/s]
 

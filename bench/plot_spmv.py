@@ -1,4 +1,4 @@
-"""The charts of bench/spmv's JSON lines: ratios to the best peer by class, and a roofline. Called by plot.py."""
+"""The charts of bench/spmv's JSON lines: ratios to the best baseline by class, and a roofline. Called by plot.py."""
 import json
 import math
 import sys
@@ -34,30 +34,30 @@ def matrices(lines):
     return [group for group in found.values() if "auto" in group]
 
 
-def best_peer(group):
+def best_baseline(group):
     """Milliseconds and name of the fastest."""
-    return min(((group[peer]["ms"], peer) for peer in PEERS if peer in group), default=(None, ""))
+    return min(((group[baseline]["ms"], baseline) for baseline in PEERS if baseline in group), default=(None, ""))
 
 
 def label(line):
-    name = line["matrix"].rsplit("/", 1)[-1].split(".mtx")[0].replace("twin:", "as ")
+    name = line["matrix"].rsplit("/", 1)[-1].split(".mtx")[0].replace("surrogate:", "as ")
     return f"{name}, {line['nnz'] / 1e6:.2g}M" + (", natural" if line["values"] == "natural" else "")
 
 
 def draw_ratios(lines, path):
-    groups = [(group, *best_peer(group)) for group in matrices(lines)]
-    groups = [(group, ms / group["auto"]["ms"], peer) for group, ms, peer in groups if ms]
+    groups = [(group, *best_baseline(group)) for group in matrices(lines)]
+    groups = [(group, ms / group["auto"]["ms"], baseline) for group, ms, baseline in groups if ms]
     if not groups:
-        sys.exit("plot.py: no matrix with a time of auto and of a peer")
+        sys.exit("plot.py: no matrix with a time of auto and of a baseline")
     classes = list(dict.fromkeys(group["auto"]["class"] for group, _, _ in groups))
     groups.sort(key=lambda g: (classes.index(g[0]["auto"]["class"]), -g[1]))
     figure, axes = plt.subplots(figsize=(11, 1.8 + 0.3 * len(groups)))
     high = max(ratio for _, ratio, _ in groups)
-    for at, (group, ratio, peer) in enumerate(groups):
+    for at, (group, ratio, baseline) in enumerate(groups):
         line = group["auto"]
         colour = COLOURS[classes.index(line["class"]) % len(COLOURS)]
         axes.barh(at, ratio - 1, left=1, color=colour, height=0.72, zorder=3)
-        axes.text(max(ratio, 1) * 1.02, at, f"{ratio:.2f}  {line['format']} against {peer.replace('cusparse_', '')}",
+        axes.text(max(ratio, 1) * 1.02, at, f"{ratio:.2f}  {line['format']} against {baseline.replace('cusparse_', '')}",
                   va="center", fontsize=8)
     for k, name in enumerate(classes):
         ratios = [ratio for group, ratio, _ in groups if group["auto"]["class"] == name]
@@ -94,7 +94,7 @@ def draw_roofline(lines, path, bandwidth):
     for group in groups:
         auto = group["auto"]
         series["auto"].append((auto["bytes_per_nonzero"], auto["gflops"], auto["size_class"]))
-        csr = [group[peer]["gflops"] for peer in PEERS[:2] if peer in group]
+        csr = [group[baseline]["gflops"] for baseline in PEERS[:2] if baseline in group]
         if csr:
             series["cuSPARSE, CSR"].append((auto["csr_bytes"] / auto["nnz"], max(csr), auto["size_class"]))
     for (name, points), colour in zip(series.items(), COLOURS[:1] + COLOURS[3:4]):

@@ -86,40 +86,40 @@ static PetscErrorCode Time(Mat A, const char what[], const std::vector<double> &
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// All peers of one matrix; the fastest, and the faster of cuSPARSE's CSR algorithms, go to `peers`.
-static PetscErrorCode TimePeers(Mat A, const HostCsr &csr, const std::vector<double> &x,
-                                const std::vector<double> &expected, const Settings &settings, Report *report,
-                                Peers *peers)
+/// All baselines of one matrix; the fastest, and the faster of cuSPARSE's CSR algorithms, go to `baselines`.
+static PetscErrorCode TimeBaselines(Mat A, const HostCsr &csr, const std::vector<double> &x,
+                                    const std::vector<double> &expected, const Settings &settings, Report *report,
+                                    Baselines *baselines)
 {
   std::vector<double> y(expected.size());
   double              error, seconds;
   Mat                 B;
 
   PetscFunctionBeginUser;
-  for (Peer peer : PEERS) {
+  for (Baseline baseline : PEERS) {
     std::string why;
-    seconds = CusparseSeconds(peer, csr, x.data(), y.data(), static_cast<int>(settings.batches),
+    seconds = CusparseSeconds(baseline, csr, x.data(), y.data(), static_cast<int>(settings.batches),
                               static_cast<int>(settings.products), &why);
     if (seconds < 0) {
-      const bool csr_failed = peer == Peer::CsrAlg1 || peer == Peer::CsrAlg2;
-      PetscCheck(!csr_failed, PETSC_COMM_SELF, PETSC_ERR_LIB, "%s %s", Name(peer), why.c_str());
-      report->Refused(Name(peer), why.c_str());
+      const bool csr_failed = baseline == Baseline::CsrAlg1 || baseline == Baseline::CsrAlg2;
+      PetscCheck(!csr_failed, PETSC_COMM_SELF, PETSC_ERR_LIB, "%s %s", Name(baseline), why.c_str());
+      report->Refused(Name(baseline), why.c_str());
       continue;
     }
-    PetscCall(CheckError(Name(peer), y.data(), expected, &error));
-    report->Time(Name(peer), seconds, "");
-    peers->Add(Name(peer), seconds, peer == Peer::CsrAlg1 || peer == Peer::CsrAlg2);
+    PetscCall(CheckError(Name(baseline), y.data(), expected, &error));
+    report->Time(Name(baseline), seconds, "");
+    baselines->Add(Name(baseline), seconds, baseline == Baseline::CsrAlg1 || baseline == Baseline::CsrAlg2);
   }
   PetscCall(MatConvert(A, MATSEQAIJCUSPARSE, MAT_INITIAL_MATRIX, &B));
   PetscCall(Time(B, "aijcusparse", x, expected, settings, &seconds, &error));
   report->Time("aijcusparse", seconds, "");
-  peers->Add("aijcusparse", seconds, false);
+  baselines->Add("aijcusparse", seconds, false);
   PetscCall(MatDestroy(&B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode TimeOurs(Mat A, const std::vector<double> &x, const std::vector<double> &expected,
-                               const Settings &settings, const Peers &peers, Report *report)
+                               const Settings &settings, const Baselines &baselines, Report *report)
 {
   PetscInt           formats;
   const char *const *names, *why;
@@ -144,7 +144,7 @@ static PetscErrorCode TimeOurs(Mat A, const std::vector<double> &x, const std::v
     PetscCall(MatSparseGPUSetFormat(B, format.c_str()));
     PetscCall(Time(B, format.c_str(), x, expected, settings, &seconds, &error));
     PetscCall(MatSparseGPUGetInfo(B, &info));
-    report->Ours(format.c_str(), seconds, peers, info, error);
+    report->Ours(format.c_str(), seconds, baselines, info, error);
   }
   PetscCall(MatDestroy(&B));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -172,11 +172,11 @@ static PetscErrorCode Bench(const Case &c, const Settings &settings, double cach
   for (PetscInt k = 0; k < facts.cols; k++) x[k] = 1 + std::sin(1.0 + k);
   for (PetscInt r = 0; r < facts.rows; r++)
     for (PetscInt e = i[r]; e < i[r + 1]; e++) expected[r] += a[e] * x[j[e]];
-  Peers peers;
-  PetscCall(
-      TimePeers(A, HostCsr{facts.rows, facts.cols, facts.nonzeros, i, j, a}, x, expected, settings, report, &peers));
-  PetscCall(TimeOurs(A, x, expected, settings, peers, report));
-  report->End(peers);
+  Baselines baselines;
+  PetscCall(TimeBaselines(A, HostCsr{facts.rows, facts.cols, facts.nonzeros, i, j, a}, x, expected, settings, report,
+                          &baselines));
+  PetscCall(TimeOurs(A, x, expected, settings, baselines, report));
+  report->End(baselines);
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -52,27 +52,28 @@ void Report::Time(const char what[], double seconds, const char more[]) const
   fflush(stdout); // what was measured survives a crash
 }
 
-void Report::Ours(const char what[], double seconds, const Peers &peers, const MatSparseGPUInfo &info, double error)
+void Report::Ours(const char what[], double seconds, const Baselines &baselines, const MatSparseGPUInfo &info,
+                  double error)
 {
   char more[1024];
   snprintf(more, sizeof(more),
-           ",\"format\":\"%s\",\"gbs\":%.0f,\"bytes_per_nonzero\":%.3f,\"ratio\":%.3f,\"best_peer\":\"%s\","
+           ",\"format\":\"%s\",\"gbs\":%.0f,\"bytes_per_nonzero\":%.3f,\"ratio\":%.3f,\"best_baseline\":\"%s\","
            "\"vs_cusparse\":%.3f,\"convert_ms\":%.2f,\"padding\":%.3f,\"error\":%.1e,\"details\":\"%s\"",
            info.format, info.bytes_mult / seconds / 1e9, facts_.nonzeros ? info.bytes_mult / facts_.nonzeros : 0.0,
-           peers.best / seconds, peers.name.c_str(), peers.csr / seconds, info.convert_seconds * 1e3,
+           baselines.best / seconds, baselines.name.c_str(), baselines.csr / seconds, info.convert_seconds * 1e3,
            facts_.nonzeros ? info.stored / facts_.nonzeros : 1.0, error, Quoted(info.details).c_str());
   Time(what, seconds, more);
   if (!strcmp(what, "auto")) auto_ = seconds;
 }
 
-void Report::End(const Peers &peers)
+void Report::End(const Baselines &baselines)
 {
   if (auto_ <= 0 || facts_.nonzeros == 0) return;
   bytes_.push_back(facts_.csr_bytes);
   variation_.push_back(facts_.deviation / facts_.mean);
   nonzeros_.push_back(facts_.nonzeros);
   ours_.push_back(auto_);
-  cusparse_.push_back(peers.csr);
+  cusparse_.push_back(baselines.csr);
 }
 
 void Report::Correlations() const

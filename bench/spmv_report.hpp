@@ -11,8 +11,8 @@
 #include "cusparse.hpp"
 #include "spmv_set.hpp"
 
-/// The peers' times on one matrix, in seconds.
-struct Peers {
+/// The baselines' times on one matrix, in seconds.
+struct Baselines {
   double      best = 1e30, csr = 1e30; ///< of all; of cuSPARSE's CSR algorithms
   std::string name;                    ///< of the best
 
@@ -34,8 +34,8 @@ public:
   void Listed() const;
   void Refused(const char what[], const char why[]) const;
   void Time(const char what[], double seconds, const char more[]) const;
-  void Ours(const char what[], double seconds, const Peers &peers, const MatSparseGPUInfo &info, double error);
-  void End(const Peers &peers);
+  void Ours(const char what[], double seconds, const Baselines &baselines, const MatSparseGPUInfo &info, double error);
+  void End(const Baselines &baselines);
   /// Merrill & Garland's measures (SC'16) over all matrices since the start, of auto and of cuSPARSE's CSR: does time
   /// follow the bytes of the matrix, and is the rate independent of how much row lengths vary?
   void Correlations() const;

@@ -6,11 +6,11 @@
 #include <sstream>
 #include "generate.hpp"
 #include "load.hpp"
-#include "twin.hpp"
+#include "surrogate.hpp"
 
-static const char TWIN[] = "twin:";
+static const char TWIN[] = "surrogate:";
 
-static const ThesisMatrix *FindTwin(const std::string &generator)
+static const ThesisMatrix *FindSurrogate(const std::string &generator)
 {
   if (generator.rfind(TWIN, 0) != 0) return nullptr;
   const auto found = std::find_if(ThesisMatrices.begin(), ThesisMatrices.end(),
@@ -36,8 +36,8 @@ PetscErrorCode ReadSet(const char file[], std::vector<Case> *cases)
                PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED,
                "%s, line %d: \"%s\" is not a class, a generator, a size, a seed and full or natural", file, number,
                line.c_str());
-    PetscCheck(c.generator.rfind(TWIN, 0) != 0 || FindTwin(c.generator), PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED,
-               "%s, line %d: there is no %s", file, number, c.generator.c_str());
+    PetscCheck(c.generator.rfind(TWIN, 0) != 0 || FindSurrogate(c.generator), PETSC_COMM_SELF,
+               PETSC_ERR_FILE_UNEXPECTED, "%s, line %d: there is no %s", file, number, c.generator.c_str());
     c.size    = static_cast<PetscInt>(size);
     c.seed    = static_cast<PetscInt>(seed);
     c.natural = values == "natural";
@@ -48,22 +48,22 @@ PetscErrorCode ReadSet(const char file[], std::vector<Case> *cases)
 
 PetscErrorCode ExpectedNonzeros(const Case &c, PetscInt64 *nonzeros)
 {
-  const ThesisMatrix *twin = FindTwin(c.generator);
+  const ThesisMatrix *surrogate = FindSurrogate(c.generator);
 
   PetscFunctionBeginUser;
-  *nonzeros = !c.file.empty() ? 0 : twin ? twin->nonzeros : c.size;
+  *nonzeros = !c.file.empty() ? 0 : surrogate ? surrogate->nonzeros : c.size;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode CreateCase(const Case &c, Mat *A)
 {
-  const ThesisMatrix *twin = FindTwin(c.generator);
+  const ThesisMatrix *surrogate = FindSurrogate(c.generator);
 
   PetscFunctionBeginUser;
   if (!c.file.empty())
     PetscCall(LoadMatrix(PETSC_COMM_SELF, c.file.c_str(), A));
-  else if (twin)
-    PetscCall(CreateTwin(PETSC_COMM_SELF, *twin, A));
+  else if (surrogate)
+    PetscCall(CreateSurrogate(PETSC_COMM_SELF, *surrogate, A));
   else
     PetscCall(
         GenerateMatrix(PETSC_COMM_SELF, c.generator.c_str(), c.size, c.natural ? PETSC_TRUE : PETSC_FALSE, A, c.seed));

@@ -8,8 +8,8 @@
 
 #include "petsc/compat.hpp"
 
-/// One matrix: of a file, or made. `generator` is a name of GenerateMatrix(), or twin:NAME of ThesisMatrices, whose
-/// size is its own and whose values are always of full mantissa.
+/// One matrix: of a file, or made. `generator` is a name of GenerateMatrix(), or surrogate:NAME of ThesisMatrices,
+/// whose size is its own and whose values are always of full mantissa.
 struct Case {
   std::string kind, generator, file;
   PetscInt    size = 0, seed = 0;

@@ -8,7 +8,7 @@ static char help[] =
 
 #include <cmath>
 #include <cstdio>
-#include "batched_peer.hpp"
+#include "batched_baseline.hpp"
 #include "cusparse.hpp"
 #include "pc/tile/lu.hpp"
 #include "petsc/compat.hpp"
@@ -122,18 +122,19 @@ static PetscErrorCode Bench(PetscInt n, PetscInt count, PetscInt density, int ba
   for (const bool pivoting : {false, true}) {
     double error;
     PetscCall(tiles.lu.Symbolic(tiles.batch, pivoting));
-    const double    factor = EventSeconds(Factor, &tiles, tiles.stream, batches, 3);
-    const double    solve  = EventSeconds(Solve, &tiles, tiles.stream, batches, 3);
-    const PeerBatch peer = CublasBatch(static_cast<int>(n), static_cast<int>(count), tiles.dense.data(), tiles.b.data(),
-                                       pivoting, batches);
+    const double        factor   = EventSeconds(Factor, &tiles, tiles.stream, batches, 3);
+    const double        solve    = EventSeconds(Solve, &tiles, tiles.stream, batches, 3);
+    const BaselineBatch baseline = CublasBatch(static_cast<int>(n), static_cast<int>(count), tiles.dense.data(),
+                                               tiles.b.data(), pivoting, batches);
     PetscCall(BackwardError(tiles, n, count, &error));
     printf("{\"n\":%d,\"count\":%d,\"density\":%d,\"pivoting\":\"%s\",\"entries\":%.0f,\"factor_entries\":%.0f,"
            "\"factor_ms\":%.4f,\"solve_ms\":%.4f,\"cublas_getrf_ms\":%.4f,\"cublas_getrs_ms\":%.4f,"
            "\"factor_vs_cublas\":%.2f,\"solve_vs_cublas\":%.2f,\"vs_cublas\":%.2f,\"backward_error\":%.1e,"
            "\"cublas_backward_error\":%.1e}\n",
            (int)n, (int)count, (int)density, pivoting ? "partial" : "none", (double)tiles.batch.Entries(),
-           (double)tiles.lu.Factors().Entries(), factor * 1e3, solve * 1e3, peer.factor * 1e3, peer.solve * 1e3,
-           peer.factor / factor, peer.solve / solve, (peer.factor + peer.solve) / (factor + solve), error, peer.error);
+           (double)tiles.lu.Factors().Entries(), factor * 1e3, solve * 1e3, baseline.factor * 1e3, baseline.solve * 1e3,
+           baseline.factor / factor, baseline.solve / solve, (baseline.factor + baseline.solve) / (factor + solve),
+           error, baseline.error);
     fflush(stdout);
     // normwise n^2 eps bounds the backward error where factors do not grow, as of dominant matrices
     PetscCheck(error <= static_cast<double>(n) * n * PETSC_MACHINE_EPSILON, PETSC_COMM_SELF, PETSC_ERR_PLIB,

@@ -1,4 +1,4 @@
-/// What the benchmarks of factorizations and triangular solves share: matrices, and cuSPARSE as the peer.
+/// What the benchmarks of factorizations and triangular solves share: matrices, and cuSPARSE as the baseline.
 #pragma once
 
 #include <string>
@@ -51,20 +51,21 @@ template <class T> struct OnDevice {
 };
 
 /// Seconds, medians of several runs; negative: cuSPARSE failed.
-struct PeerFactor {
+struct BaselineFactor {
   double symbolic = -1, numeric = -1;
 };
 /// csrilu02; values [nonzeros] on the device receive the factors, U's diagonal not inverted.
-PeerFactor CusparseIlu(int rows, int nonzeros, const int *i, const int *j, const double *a, double *values, int runs);
+BaselineFactor CusparseIlu(int rows, int nonzeros, const int *i, const int *j, const double *a, double *values,
+                           int runs);
 
-struct PeerSolve {
+struct BaselineSolve {
   double analysis = -1, lower = -1, upper = -1, both = -1, update = -1;
   double bytes = 0; ///< of buffers, and what the library took itself
 };
 /// SpSV with factors in one CSR, or SpSM for count > 1 right-hand sides (column major); `transpose`: of the transposed
 /// factors. x, b [rows * count]. The factors apart only for one right-hand side, not transposed.
-PeerSolve CusparseSolve(int rows, int nonzeros, const int *i, const int *j, double *values, int count, bool transpose,
-                        const double *b, double *x, int batches, int solves);
+BaselineSolve CusparseSolve(int rows, int nonzeros, const int *i, const int *j, double *values, int count,
+                            bool transpose, const double *b, double *x, int batches, int solves);
 
 /// What a solve cannot be faster than: bytes per second of a device-to-device copy, read and write; seconds that a
 /// value takes from one multiprocessor to another and back, halved. Both measured; negative: CUDA failed.

@@ -3,8 +3,8 @@
 
     triangular.py RESULT.jsonl ...
 
-Prints Markdown: what the whole comes to against what is aimed at, then a row for each matrix. Ratios are the peer's time
-over ours: above 1 is faster than the peer. Lines that a time limit cut are passed over, and counted.
+Prints Markdown: what the whole comes to against what is aimed at, then a row for each matrix. Ratios are the baseline's time
+over ours: above 1 is faster than the baseline. Lines that a time limit cut are passed over, and counted.
 """
 import json
 import math
@@ -40,7 +40,7 @@ def read(paths):
 
 
 def of(lines, key):
-    """The ratios `key` that were measured; a peer that failed has a negative time."""
+    """The ratios `key` that were measured; a baseline that failed has a negative time."""
     return [line[key] for line in lines if line.get(key, -1) > 0]
 
 
@@ -126,8 +126,8 @@ def solve_rows(solves):
 
 def factor_rows(factors):
     for line in factors:
-        ratio = next((f"{line[f'set_up_vs_{peer}']}, {line[f'refactor_vs_{peer}']}, {line[f'solve_vs_{peer}']}"
-                      for peer in ("aijcusparse", "petsc") if f"solve_vs_{peer}" in line), "-")
+        ratio = next((f"{line[f'set_up_vs_{baseline}']}, {line[f'refactor_vs_{baseline}']}, {line[f'solve_vs_{baseline}']}"
+                      for baseline in ("aijcusparse", "petsc") if f"solve_vs_{baseline}" in line), "-")
         yield (line["matrix"].split(".mtx")[0], line["factor"], line["ordering"], line["what"],
                f"{line['order_ms']:.1f}, {line['symbolic_ms']:.1f}, {line['numeric_ms']:.1f}", f"{line['refactor_ms']:.2f}",
                f"{line['solve_ms']:.3f}", ", ".join(f"{line.get(key, -1):.3f}" for key in

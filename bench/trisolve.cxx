@@ -67,22 +67,22 @@ static void CompareFactorization(const HostRows &A, const Ours &ours, const std:
   const OnDevice<int>    i(A.i), j(A.j);
   const OnDevice<double> a(A.a);
   OnDevice<double>       theirs(A.a.size());
-  const PeerFactor       peer = CusparseIlu(A.rows, ours.nonzeros(), i.p, j.p, a.p, theirs.p, 2);
-  if (peer.numeric < 0) {
+  const BaselineFactor   baseline = CusparseIlu(A.rows, ours.nonzeros(), i.p, j.p, a.p, theirs.p, 2);
+  if (baseline.numeric < 0) {
     line->Add("\"csrilu02\":\"failed\"");
     return;
   }
-  const double off = Difference(values, theirs.Host()), both = peer.symbolic + peer.numeric;
+  const double off = Difference(values, theirs.Host()), both = baseline.symbolic + baseline.numeric;
   line->Add("\"csrilu02_symbolic_ms\":%.3f,\"csrilu02_numeric_ms\":%.3f,\"vs_csrilu02\":%.2f,"
             "\"vs_csrilu02_with_analysis\":%.2f,\"numeric_vs_csrilu02\":%.2f,\"factor_difference\":%.1e",
-            peer.symbolic * 1e3, peer.numeric * 1e3, both / (ours.symbolic + ours.numeric),
-            both / (ours.symbolic + ours.numeric + ours.analysis), peer.numeric / ours.numeric, off);
+            baseline.symbolic * 1e3, baseline.numeric * 1e3, both / (ours.symbolic + ours.numeric),
+            both / (ours.symbolic + ours.numeric + ours.analysis), baseline.numeric / ours.numeric, off);
   Check(off, 1e-9, "factors", s, line);
 }
 
 /// L, U, L + U: times, what they cannot be faster than, set-up, memory and totals.
-static PetscErrorCode CompareOne(Ours *ours, const Problem &p, double both, const PeerSolve &peer, const Settings &s,
-                                 JsonLine *line)
+static PetscErrorCode CompareOne(Ours *ours, const Problem &p, double both, const BaselineSolve &baseline,
+                                 const Settings &s, JsonLine *line)
 {
   const double set_up = ours->analysis + ours->update;
   // every entry, every row's begin, b and x once; or a value from level to level
@@ -98,20 +98,20 @@ static PetscErrorCode CompareOne(Ours *ours, const Problem &p, double both, cons
   }
   line->Add("\"lower_ms\":%.4f,\"upper_ms\":%.4f,\"cusparse_lower_ms\":%.4f,\"cusparse_upper_ms\":%.4f,"
             "\"lower_vs_cusparse\":%.2f,\"upper_vs_cusparse\":%.2f",
-            alone[0] * 1e3, alone[1] * 1e3, peer.lower * 1e3, peer.upper * 1e3, peer.lower / alone[0],
-            peer.upper / alone[1]);
+            alone[0] * 1e3, alone[1] * 1e3, baseline.lower * 1e3, baseline.upper * 1e3, baseline.lower / alone[0],
+            baseline.upper / alone[1]);
   line->Add("\"floor_ms\":%.4f,\"bandwidth_ms\":%.4f,\"hops_ms\":%.4f,\"efficiency\":%.3f,\"us_per_level\":%.3f",
             floor * 1e3, bytes / s.bandwidth * 1e3, ours->levels() * s.hop * 1e3, floor / both,
             1e6 * both / PetscMax(ours->levels(), 1));
   line->Add("\"cusparse_analysis_ms\":%.3f,\"cusparse_update_ms\":%.3f,\"analysis_vs_cusparse\":%.2f,"
             "\"analysis_in_solves\":%.2f,\"new_values_in_solves\":%.2f",
-            peer.analysis * 1e3, peer.update * 1e3, peer.analysis / ours->analysis, ours->analysis / both,
+            baseline.analysis * 1e3, baseline.update * 1e3, baseline.analysis / ours->analysis, ours->analysis / both,
             ours->update / both);
   line->Add("\"mb\":%.1f,\"set_up_mb\":%.1f,\"cusparse_mb\":%.1f", ours->solver()->Bytes() / 1e6, ours->Bytes() / 1e6,
-            peer.bytes / 1e6);
+            baseline.bytes / 1e6);
   for (const int applies : {1, 10, 50, 200})
     line->Add("\"total_%d_ms\":%.3f,\"total_%d_vs\":%.2f", applies, 1e3 * (set_up + applies * both), applies,
-              (peer.analysis + applies * peer.both) / (set_up + applies * both));
+              (baseline.analysis + applies * baseline.both) / (set_up + applies * both));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -155,13 +155,13 @@ static PetscErrorCode Bench(const HostRows &A, PetscInt fill, Settings *s)
       double            seconds;
       PetscCall(ours.Time(transpose ? transposed.solver.get() : ours.solver(), count, p.b.p, p.x.p, (int)s->batches,
                           (int)solves, &seconds));
-      const std::vector<double> x = p.x.Host(n * count);
-      const PeerSolve peer = CusparseSolve(A.rows, ours.nonzeros(), p.i.p, p.j.p, p.a.p, count, transpose, p.b.p, p.y.p,
-                                           3, (int)(count == 16 ? 2 : (s->solves + 3) / 4));
+      const std::vector<double> x        = p.x.Host(n * count);
+      const BaselineSolve       baseline = CusparseSolve(A.rows, ours.nonzeros(), p.i.p, p.j.p, p.a.p, count, transpose,
+                                                         p.b.p, p.y.p, 3, (int)(count == 16 ? 2 : (s->solves + 3) / 4));
       line.Add("\"solve%s_ms\":%.4f,\"cusparse%s_ms\":%.4f,\"vs_cusparse%s\":%.2f", what.c_str(), seconds * 1e3,
-               what.c_str(), peer.both * 1e3, what.c_str(), peer.both / seconds);
+               what.c_str(), baseline.both * 1e3, what.c_str(), baseline.both / seconds);
       Check(Difference(x, p.y.Host(n * count)), tolerance, ("solutions" + what).c_str(), s, &line);
-      if (count == 1 && !transpose) PetscCall(CompareOne(&ours, p, seconds, peer, *s, &line));
+      if (count == 1 && !transpose) PetscCall(CompareOne(&ours, p, seconds, baseline, *s, &line));
     }
   line.Print();
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,7 +1,7 @@
 /// Registration: one line per type that PETSc is to know.
 #include "device/device.hpp"
 #include "ksp/ksp.hpp"
-#include "mat/context.hpp"
+#include "mat/face/context.hpp"
 #include "pc/ilu/factor.hpp"
 #include "pc/ordering/abmc.hpp"
 #include "pc/ordering/leastfill.hpp"

@@ -1,4 +1,5 @@
-/// Turns a battery::Problem into a Mat, and checks the whole family of its matrix-vector products against the oracle.
+/// Turns a conformance::Problem into a Mat, and checks the whole family of its matrix-vector products against the
+/// oracle.
 #pragma once
 
 #include "oracle.hpp"
@@ -11,7 +12,7 @@
 namespace testing
 {
 
-using battery::Problem;
+using conformance::Problem;
 using oracle::Op;
 
 /// How rows and columns lie on the ranks.
@@ -68,11 +69,11 @@ inline PetscErrorCode CreateMatrix(MPI_Comm comm, const Problem &p, const char t
   PetscCall(PetscLayoutGetRange(rows, &row0, &row1));
   PetscCall(PetscLayoutGetRange(cols, &col0, &col1));
   std::vector<PetscInt> diagonal((size_t)m + 1, 0), off((size_t)m + 1, 0);
-  for (const battery::Entry &e : p.entries)
+  for (const conformance::Entry &e : p.entries)
     if (e.i >= row0 && e.i < row1) ++(e.j >= col0 && e.j < col1 ? diagonal : off)[(size_t)(e.i - row0)];
   PetscCall(MatSeqAIJSetPreallocation(*A, 0, diagonal.data()));
   PetscCall(MatMPIAIJSetPreallocation(*A, 0, diagonal.data(), 0, off.data()));
-  for (const battery::Entry &e : p.entries)
+  for (const conformance::Entry &e : p.entries)
     if (e.i >= row0 && e.i < row1) PetscCall(MatSetValue(*A, e.i, e.j, e.v, INSERT_VALUES));
   PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
@@ -88,13 +89,13 @@ inline PetscErrorCode CreateMatrix(const Problem &p, const char type[], const ch
 /// All entries of a matrix on every rank, read row by row. Collective.
 inline PetscErrorCode Gather(Mat A, Problem *p)
 {
-  const MPI_Comm              comm = PetscObjectComm((PetscObject)A);
-  PetscMPIInt                 size, mine;
-  PetscInt                    row0, row1, n;
-  const PetscInt             *j;
-  const PetscScalar          *v;
-  const char                 *name;
-  std::vector<battery::Entry> own;
+  const MPI_Comm                  comm = PetscObjectComm((PetscObject)A);
+  PetscMPIInt                     size, mine;
+  PetscInt                        row0, row1, n;
+  const PetscInt                 *j;
+  const PetscScalar              *v;
+  const char                     *name;
+  std::vector<conformance::Entry> own;
 
   PetscFunctionBeginUser;
   PetscCall(PetscObjectGetName((PetscObject)A, &name));
@@ -108,10 +109,10 @@ inline PetscErrorCode Gather(Mat A, Problem *p)
   }
   PetscCallMPI(MPI_Comm_size(comm, &size));
   std::vector<PetscMPIInt> bytes((size_t)size), start((size_t)size + 1, 0);
-  PetscCall(PetscMPIIntCast((PetscInt)(own.size() * sizeof(battery::Entry)), &mine));
+  PetscCall(PetscMPIIntCast((PetscInt)(own.size() * sizeof(conformance::Entry)), &mine));
   PetscCallMPI(MPI_Allgather(&mine, 1, MPI_INT, bytes.data(), 1, MPI_INT, comm));
   std::partial_sum(bytes.begin(), bytes.end(), start.begin() + 1);
-  p->entries.resize((size_t)start.back() / sizeof(battery::Entry));
+  p->entries.resize((size_t)start.back() / sizeof(conformance::Entry));
   PetscCallMPI(
       MPI_Allgatherv(own.data(), mine, MPI_BYTE, p->entries.data(), bytes.data(), start.data(), MPI_BYTE, comm));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -249,7 +250,7 @@ enum class Poison { ///< where x holds Inf and NaN; column 0 and the last are wh
 inline std::vector<PetscScalar> Input(PetscInt n, unsigned long long seed, Poison poison)
 {
   std::vector<PetscScalar> x((size_t)n);
-  for (PetscInt i = 0; i < n; ++i) x[(size_t)i] = battery::Value(seed + (unsigned long long)i);
+  for (PetscInt i = 0; i < n; ++i) x[(size_t)i] = conformance::Value(seed + (unsigned long long)i);
   if (n > 0 && poison == Poison::First) x[0] = std::numeric_limits<PetscReal>::infinity();
   if (n > 0 && poison == Poison::Last) x[(size_t)n - 1] = std::numeric_limits<PetscReal>::quiet_NaN();
   if (n > 0 && poison == Poison::Inside) {

@@ -1,6 +1,6 @@
-/// The battery: small matrices, each with a trait that breaks sparse products, as triplets that owe nothing to PETSc's
-/// storage. Values have full mantissas of both signs (and imaginary parts where scalars are complex), so that no
-/// summation order is exact by luck and no value codec applies by luck.
+/// The conformance suite: small matrices, each with a trait that breaks sparse products, as triplets that owe nothing
+/// to PETSc's storage. Values have full mantissas of both signs (and imaginary parts where scalars are complex), so
+/// that no summation order is exact by luck and no value codec applies by luck.
 #pragma once
 
 #include <petscsys.h>
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace battery
+namespace conformance
 {
 
 struct Entry {
@@ -299,4 +299,4 @@ inline bool Refuses(const Problem &p, const std::string &format)
   return std::find(p.refusing.begin(), p.refusing.end(), format) != p.refusing.end();
 }
 
-} // namespace battery
+} // namespace conformance

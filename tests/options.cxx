@@ -66,7 +66,7 @@ template <class Call> static PetscErrorCode Refused(const Value &v, const char *
 /// its first product, and products once the option is gone.
 static PetscErrorCode Matrix()
 {
-  const Problem p = battery::Banded("bands_80", 80, 80, {-9, 0, 1});
+  const Problem p = conformance::Banded("bands_80", 80, 80, {-9, 0, 1});
 
   PetscFunctionBeginUser;
   for (const Value &v : BAD) {
@@ -110,7 +110,7 @@ static PetscErrorCode Matrix()
 /// The preconditioner keeps what it had: the factorization asked for beside a wrong value is not taken.
 static PetscErrorCode Preconditioner()
 {
-  const Problem p = Symmetric(battery::Grid("grid_9x8", 9, 8, false));
+  const Problem p = Symmetric(conformance::Grid("grid_9x8", 9, 8, false));
   Mat           A;
 
   PetscFunctionBeginUser;

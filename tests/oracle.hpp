@@ -35,7 +35,7 @@ inline bool Finite(PetscScalar v)
 /// The bound: a sum of n products in any order errs by at most (n + 2) u sum |a||x| to first order in u = eps / 2, the
 /// 2 covering a complex product (Higham, Accuracy and Stability of Numerical Algorithms, 3.1 and 3.6), z being one more
 /// term. Two such sums differ by (n + 3) eps sum at most; twice n + 2 leaves room for the terms of second order.
-inline std::vector<Expected> Product(const battery::Problem &A, Op op, const std::vector<PetscScalar> &x,
+inline std::vector<Expected> Product(const conformance::Problem &A, Op op, const std::vector<PetscScalar> &x,
                                      const std::vector<PetscScalar> &z)
 {
   const size_t           rows = (size_t)(op == Op::Plain ? A.rows : A.cols);
@@ -47,7 +47,7 @@ inline std::vector<Expected> Product(const battery::Problem &A, Op op, const std
     sum[i]    = PetscAbsScalar(z[i]);
     length[i] = 1;
   }
-  for (const battery::Entry &e : A.entries) {
+  for (const conformance::Entry &e : A.entries) {
     const size_t      r = (size_t)(op == Op::Plain ? e.i : e.j), c = (size_t)(op == Op::Plain ? e.j : e.i);
     const PetscScalar a = op == Op::Hermitian ? PetscConj(e.v) : e.v;
     y[r].value += a * x[c];

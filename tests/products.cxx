@@ -47,11 +47,11 @@ static PetscErrorCode CheckSame(Mat ours, Mat aij, const std::string &what, Mat 
 
 static Problem Left()
 {
-  return battery::Grid("left", 10, 9, false);
+  return conformance::Grid("left", 10, 9, false);
 }
 static Problem Right() // 90 x 31: an aggregation of 3 rows each, with something off it
 {
-  battery::Builder b("right", 90, 31);
+  conformance::Builder b("right", 90, 31);
   for (PetscInt i = 0; i < 90; ++i) {
     b.Add(i, i / 3);
     if (i % 4 == 0) b.Add(i, 30);
@@ -69,7 +69,7 @@ static PetscErrorCode SparseSparse()
   PetscCall(Create(absolute[0], &A));
   PetscCall(Create(absolute[1], &P));
   for (Problem &p : absolute)
-    for (battery::Entry &e : p.entries) e.v = PetscAbsScalar(e.v);
+    for (conformance::Entry &e : p.entries) e.v = PetscAbsScalar(e.v);
   PetscCall(CreateMatrix(PETSC_COMM_WORLD, absolute[0], MATAIJ, nullptr, Layout::Even, &sizes.ours));
   PetscCall(CreateMatrix(PETSC_COMM_WORLD, absolute[1], MATAIJ, nullptr, Layout::Even, &sizes.aij));
   for (int kind = 0; kind < 6; ++kind) {
@@ -119,7 +119,7 @@ static PetscErrorCode CreateDense(Mat A, bool transpose, PetscInt cols, Mat *B)
   PetscCall(MatGetOwnershipRange(*B, &begin, &end));
   for (PetscInt i = begin; i < end; ++i)
     for (PetscInt c = 0; c < cols; ++c)
-      PetscCall(MatSetValue(*B, i, c, battery::Value((unsigned long long)(1000 * c + i)), INSERT_VALUES));
+      PetscCall(MatSetValue(*B, i, c, conformance::Value((unsigned long long)(1000 * c + i)), INSERT_VALUES));
   PetscCall(MatAssemblyBegin(*B, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*B, MAT_FINAL_ASSEMBLY));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -151,7 +151,7 @@ static PetscErrorCode SparseDense()
         PetscCall(MatDenseRestoreColumnVecRead(C, c, &y));
       }
       PetscCall(MatScale(A, 2));
-      for (battery::Entry &e : p.entries) e.v *= 2;
+      for (conformance::Entry &e : p.entries) e.v *= 2;
     }
     PetscCall(MatDestroy(&A));
     PetscCall(MatDestroy(&B));

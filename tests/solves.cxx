@@ -13,7 +13,7 @@ struct Solve {
 /// Solves A x = b, b = A 1, with the options under the prefix solve_.
 static PetscErrorCode Run(const char type[], bool symmetric, Solve *solve)
 {
-  const Problem p = battery::Grid("grid_24x23", 24, 23, symmetric);
+  const Problem p = conformance::Grid("grid_24x23", 24, 23, symmetric);
   Mat           A;
   Vec           b;
   KSP           ksp;

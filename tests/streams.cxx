@@ -121,7 +121,7 @@ PetscErrorCode Products()
   PetscFunctionBeginUser;
   for (const char *format : {"csr", "merge", "coo", "hyb", "sell"}) { // merge, coo: with scratch of their own
     Mat A;
-    PetscCall(CreateMatrix(battery::Grid("grid", SIDE, SIDE, false), MATSPARSEGPU, format, &A));
+    PetscCall(CreateMatrix(conformance::Grid("grid", SIDE, SIDE, false), MATSPARSEGPU, format, &A));
     PetscCall(CheckInTurn(format, SIDE * SIDE, 40, [A](Vec b, Vec x) { return MatMult(A, b, x); }));
     PetscCall(CheckInTurn(std::string(format) + ", transposed", SIDE * SIDE, 40,
                           [A](Vec b, Vec x) { return MatMultTranspose(A, b, x); }));
@@ -146,7 +146,7 @@ PetscErrorCode Solves(PetscInt side, const char options[], int count)
   KSP           ksp;
 
   PetscFunctionBeginUser;
-  PetscCall(CreateMatrix(battery::Grid("grid", side, side, false), MATSPARSEGPU, nullptr, &A));
+  PetscCall(CreateMatrix(conformance::Grid("grid", side, side, false), MATSPARSEGPU, nullptr, &A));
   PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPSetFromOptions(ksp));
@@ -184,7 +184,7 @@ PetscErrorCode Krylov()
 /// What one stream still reads is freed, and the memory used anew, on the other.
 PetscErrorCode Frees()
 {
-  const Problem p = battery::Grid("grid", SIDE, SIDE, false);
+  const Problem p = conformance::Grid("grid", SIDE, SIDE, false);
   Contexts      contexts;
   Vectors       b, x, expected;
   Mat           A, B = nullptr;
@@ -234,7 +234,7 @@ PetscErrorCode Ended()
   Vectors b, x;
 
   PetscFunctionBeginUser;
-  PetscCall(CreateMatrix(battery::Grid("grid", SIDE, SIDE, false), MATSPARSEGPU, "merge", &A));
+  PetscCall(CreateMatrix(conformance::Grid("grid", SIDE, SIDE, false), MATSPARSEGPU, "merge", &A));
   PetscCall(CreateVectors(SIDE * SIDE, 1, true, &b));
   PetscCall(CreateVectors(SIDE * SIDE, 2, false, &x));
   for (int k = 0; k < 20; k++) {

@@ -81,7 +81,7 @@ PetscErrorCode PrintRuns(const System &system, const std::vector<Run> &runs)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PrintThesis(const std::vector<Solved> &solved, const std::vector<bool> &twin)
+PetscErrorCode PrintThesis(const std::vector<Solved> &solved, const std::vector<bool> &surrogate)
 {
   std::vector<Line> lines = {
       {"matrix", "from", "solver", "ended", "rows", "nonzeros", "iterations", "CPU s", "ours s", "speed-up", "thesis"}};
@@ -95,7 +95,7 @@ PetscErrorCode PrintThesis(const std::vector<Solved> &solved, const std::vector<
         return !n.method.ours && !n.method.device && n.method.ksp == (jacobi ? "richardson" : "gmres");
       });
       const bool there  = cpu != solved[k].runs.end() && cpu->error.empty();
-      PetscCallCXX(lines.push_back({solved[k].name, twin[k] ? "twin" : "file", r.method.ksp,
+      PetscCallCXX(lines.push_back({solved[k].name, surrogate[k] ? "surrogate" : "file", r.method.ksp,
                                     r.error.empty() ? Reason(r.reason) : "error", std::to_string(solved[k].rows),
                                     Number(solved[k].nonzeros, "%.0f"), std::to_string(r.iterations),
                                     there ? Number(cpu->solve_s, "%.3f") : "-", Number(r.solve_s, "%.5f"),

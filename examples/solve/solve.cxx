@@ -16,7 +16,7 @@ static char help[] =
 
 #include "generate.hpp"
 #include "load.hpp"
-#include "twin.hpp"
+#include "surrogate.hpp"
 
 namespace
 {
@@ -63,8 +63,9 @@ PetscErrorCode ReadOptions(Options *o)
                              &o->scale, nullptr));
   PetscCall(
       PetscOptionsString("-rhs", "file of the right-hand side of all matrices", "", rhs, rhs, sizeof(rhs), nullptr));
-  PetscCall(PetscOptionsString("-thesis_folder", "where its matrices lie, as NAME.mtx; twins stand in for the others",
-                               "", folder, folder, sizeof(folder), nullptr));
+  PetscCall(PetscOptionsString("-thesis_folder",
+                               "where its matrices lie, as NAME.mtx; surrogates stand in for the others", "", folder,
+                               folder, sizeof(folder), nullptr));
   PetscCall(PetscOptionsInt("-repeat", "solves to time", "", o->repeat, &o->repeat, nullptr));
   PetscCall(PetscOptionsString("-json", "file to write all results to", "", json, json, sizeof(json), nullptr));
   PetscOptionsEnd();
@@ -160,7 +161,7 @@ PetscErrorCode MakeSystem(const Options &o, const Source &source, System *s)
   if (!source.file.empty())
     PetscCall(LoadMatrix(PETSC_COMM_WORLD, source.file.c_str(), &s->A));
   else if (source.thesis)
-    PetscCall(CreateTwin(PETSC_COMM_WORLD, *source.thesis, &s->A));
+    PetscCall(CreateSurrogate(PETSC_COMM_WORLD, *source.thesis, &s->A));
   else
     PetscCall(GenerateMatrix(PETSC_COMM_WORLD, source.name.c_str(), o.gen_size, o.natural, &s->A));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)s->A.object, &aij, MATSEQAIJ, MATMPIAIJ, ""));
@@ -226,7 +227,7 @@ PetscErrorCode RunAll()
   Options             o;
   std::vector<Source> sources;
   std::vector<Solved> solved, thesis;
-  std::vector<bool>   twin;
+  std::vector<bool>   surrogate;
   PetscBool           help_only, limited;
 
   PetscFunctionBeginUser;
@@ -245,9 +246,9 @@ PetscErrorCode RunAll()
     PetscCallCXX(solved.push_back(one));
     if (!source.thesis) continue;
     PetscCallCXX(thesis.push_back(one));
-    PetscCallCXX(twin.push_back(source.file.empty()));
+    PetscCallCXX(surrogate.push_back(source.file.empty()));
   }
-  if (!thesis.empty()) PetscCall(PrintThesis(thesis, twin));
+  if (!thesis.empty()) PetscCall(PrintThesis(thesis, surrogate));
   if (!o.json.empty()) PetscCall(WriteRuns(o.json.c_str(), solved));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -57,8 +57,8 @@ struct Solved {
   double           nonzeros;
   std::vector<Run> runs;
 };
-/// The thesis' table: the time of one CPU core over ours, for its matrices and solvers; `twin[k]` says that solved[k]
-/// is a stand-in.
-PetscErrorCode PrintThesis(const std::vector<Solved> &solved, const std::vector<bool> &twin);
+/// The thesis' table: the time of one CPU core over ours, for its matrices and solvers; `surrogate[k]` says that
+/// solved[k] is a stand-in.
+PetscErrorCode PrintThesis(const std::vector<Solved> &solved, const std::vector<bool> &surrogate);
 /// Rank 0 writes. Errors: PETSC_ERR_FILE_WRITE, on all ranks.
 PetscErrorCode WriteRuns(const char file[], const std::vector<Solved> &solved);

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 #include <petsc/private/pcimpl.h>
-#include "mat/context.hpp"
+#include "mat/face/context.hpp"
 #include "pc/blocks/blocks.hpp"
 #include "pc/ilu/factor.hpp"
 #include "pc/lu/matsolver.hpp"

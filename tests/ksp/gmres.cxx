@@ -196,8 +196,8 @@ static PetscErrorCode Ends()
   const PetscReal          nan  = std::numeric_limits<PetscReal>::quiet_NaN();
   const KSPConvergedReason rtol = KSP_CONVERGED_RTOL, atol = KSP_CONVERGED_ATOL, happy = KSP_CONVERGED_HAPPY_BREAKDOWN;
   const KSPConvergedReason breakdown = KSP_DIVERGED_BREAKDOWN, notfinite = KSP_DIVERGED_NANORINF;
-  battery::Builder         identity("identity", n, n), two("two eigenvalues", n, n), cycle("cyclic shift", n, n);
-  battery::Builder         zero("zero", n, n), nilpotent("nilpotent", n, n), poisoned("NaN", n, n);
+  conformance::Builder     identity("identity", n, n), two("two eigenvalues", n, n), cycle("cyclic shift", n, n);
+  conformance::Builder     zero("zero", n, n), nilpotent("nilpotent", n, n), poisoned("NaN", n, n);
 
   PetscFunctionBeginUser;
   for (PetscInt r = 0; r < n; ++r) {
@@ -220,7 +220,7 @@ static PetscErrorCode Ends()
   PetscCall(Expect(nilpotent, "-ksp_rtol 1e-5", breakdown, breakdown, 1, n));
   PetscCall(Expect(poisoned, "-ksp_rtol 1e-5", notfinite, notfinite, 0, 1));
   PetscCall(Expect(identity, "-ksp_rtol 1e-5", notfinite, notfinite, 0, 0, nan)); // in b
-  PetscCall(Expect(battery::Builder("1 x 1", 1, 1).Add(0, 0, 4), "-ksp_rtol 1e-5", rtol, atol, 1, 1));
+  PetscCall(Expect(conformance::Builder("1 x 1", 1, 1).Add(0, 0, 4), "-ksp_rtol 1e-5", rtol, atol, 1, 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -228,10 +228,10 @@ static PetscErrorCode Ends()
 /// errors decide how many iterations the last two take.
 static PetscErrorCode Hard()
 {
-  constexpr PetscInt n = 60;
-  battery::Builder   neumann("Neumann", n, n), indefinite("indefinite", n, n), nonnormal("nonnormal", n, n);
-  Mat                A;
-  Vec                b;
+  constexpr PetscInt   n = 60;
+  conformance::Builder neumann("Neumann", n, n), indefinite("indefinite", n, n), nonnormal("nonnormal", n, n);
+  Mat                  A;
+  Vec                  b;
 
   PetscFunctionBeginUser;
   for (PetscInt r = 0; r < n; ++r) {
@@ -262,11 +262,11 @@ static PetscErrorCode Hard()
 /// that by itself, PETSc's is told.
 static PetscErrorCode Long()
 {
-  constexpr PetscInt n    = 50;
-  const char        *rtol = sizeof(PetscReal) == sizeof(double) ? "1e-9" : "1e-5";
-  battery::Builder   poisson("Poisson", n * n, n * n);
-  Mat                A;
-  Vec                x, b;
+  constexpr PetscInt   n    = 50;
+  const char          *rtol = sizeof(PetscReal) == sizeof(double) ? "1e-9" : "1e-5";
+  conformance::Builder poisson("Poisson", n * n, n * n);
+  Mat                  A;
+  Vec                  x, b;
 
   PetscFunctionBeginUser;
   for (PetscInt r = 0; r < n * n; ++r) {
@@ -324,7 +324,7 @@ static PetscErrorCode SettingRestart()
 
   PetscFunctionBeginUser;
   PetscCall(
-      CreateMatrix(PETSC_COMM_WORLD, battery::Grid("grid", 40, 40, true), MATSPARSEGPU, nullptr, Layout::Even, &A));
+      CreateMatrix(PETSC_COMM_WORLD, conformance::Grid("grid", 40, 40, true), MATSPARSEGPU, nullptr, Layout::Even, &A));
   PetscCall(MatCreateVecs(A, nullptr, &b));
   PetscCall(KnownRhs(A, b));
   PetscCall(SolveWith(A, b, nullptr, &small));
@@ -384,10 +384,10 @@ static PetscErrorCode Persistent()
     Problem     problem;
     std::string format, options;
   };
-  constexpr PetscInt n = 2000; // of a chain, which takes many short cycles
-  battery::Builder   chain("chain", n, n);
-  const Option       type("-ksp_type", KSPSPARSEGPUGMRES);
-  PetscBool          device;
+  constexpr PetscInt   n = 2000; // of a chain, which takes many short cycles
+  conformance::Builder chain("chain", n, n);
+  const Option         type("-ksp_type", KSPSPARSEGPUGMRES);
+  PetscBool            device;
 
   PetscFunctionBeginUser;
   for (PetscInt r = 0; r < n; ++r) {
@@ -470,7 +470,7 @@ static PetscErrorCode CheckSpectrum()
 
   PetscFunctionBeginUser;
   PetscCall(
-      CreateMatrix(PETSC_COMM_WORLD, battery::Grid("grid", 21, 20, true), MATSPARSEGPU, nullptr, Layout::Even, &A));
+      CreateMatrix(PETSC_COMM_WORLD, conformance::Grid("grid", 21, 20, true), MATSPARSEGPU, nullptr, Layout::Even, &A));
   PetscCall(MatCreateVecs(A, nullptr, &b));
   PetscCall(KnownRhs(A, b));
   for (const char *text : {"-ksp_max_it 12", "-ksp_max_it 12 -ksp_gmres_restart 7", "-ksp_max_it 1"}) {

@@ -283,18 +283,18 @@ static PetscErrorCode Runs()
     std::string matrix, options;
     bool        runs;
   };
-  PetscBool         device;
-  battery::Builder  grows("grows", 300, 300);
-  std::vector<Case> cases = {
-      {Convection(67, 64), "", "-ksp_rtol 1e-5 -ksp_max_it 20000", true},
-      {Convection(67, 64), "", forever + "5000", true},
-      {Convection(67, 64), "", "-ksp_norm_type none -ksp_max_it 5000", true},
-      {Convection(67, 64), "", "-ksp_sparsegpujacobi_test difference " + forever + "5000", true},
-      {Convection(300, 300), "", forever + "300", true},
-      {Convection(400, 300), "", forever + "100", false},
-      {Convection(400, 300), "", "-ksp_sparsegpujacobi_persistent on " + forever + "300", true},
-      {grows, "", "-ksp_max_it 5000 -ksp_divtol 1e30", true},
-      {grows, "", "-ksp_max_it 5000 -ksp_divtol 1e150 -ksp_sparsegpujacobi_test difference", true},
+  PetscBool            device;
+  conformance::Builder grows("grows", 300, 300);
+  std::vector<Case>    cases = {
+         {Convection(67, 64), "", "-ksp_rtol 1e-5 -ksp_max_it 20000", true},
+         {Convection(67, 64), "", forever + "5000", true},
+         {Convection(67, 64), "", "-ksp_norm_type none -ksp_max_it 5000", true},
+         {Convection(67, 64), "", "-ksp_sparsegpujacobi_test difference " + forever + "5000", true},
+         {Convection(300, 300), "", forever + "300", true},
+         {Convection(400, 300), "", forever + "100", false},
+         {Convection(400, 300), "", "-ksp_sparsegpujacobi_persistent on " + forever + "300", true},
+         {grows, "", "-ksp_max_it 5000 -ksp_divtol 1e30", true},
+         {grows, "", "-ksp_max_it 5000 -ksp_divtol 1e150 -ksp_sparsegpujacobi_test difference", true},
   };
   for (PetscInt r = 0; r < 300; ++r) grows.Add(r, r, 1).Add(r, (r + 1) % 300, 3);
   for (size_t c = cases.size() - 2; c < cases.size(); ++c) cases[c].problem = grows;
@@ -323,11 +323,11 @@ static PetscErrorCode Runs()
 /// Errors name the row and the preconditioner.
 static PetscErrorCode Errors()
 {
-  const Option     type("-ksp_type", KSPSPARSEGPUJACOBI);
-  battery::Builder zero("zero", 9, 9), missing("missing", 9, 9);
-  std::string      message;
-  Mat              A;
-  Vec              b;
+  const Option         type("-ksp_type", KSPSPARSEGPUJACOBI);
+  conformance::Builder zero("zero", 9, 9), missing("missing", 9, 9);
+  std::string          message;
+  Mat                  A;
+  Vec                  b;
 
   PetscFunctionBeginUser;
   for (PetscInt r = 0; r < 9; ++r) {
@@ -365,11 +365,11 @@ static PetscErrorCode Errors()
 /// Zero right-hand side, exact guess, NaN, divergence, no sweeps; new values after a solve.
 static PetscErrorCode Ends()
 {
-  const Options    options(std::string("-ksp_rtol 1e-4 -ksp_type ") + KSPSPARSEGPUJACOBI);
-  battery::Builder grows("grows", 8, 8);
-  Mat              A;
-  Vec              b, x;
-  KSP              ksp;
+  const Options        options(std::string("-ksp_rtol 1e-4 -ksp_type ") + KSPSPARSEGPUJACOBI);
+  conformance::Builder grows("grows", 8, 8);
+  Mat                  A;
+  Vec                  b, x;
+  KSP                  ksp;
 
   PetscFunctionBeginUser;
   for (PetscInt r = 0; r < 8; ++r) grows.Add(r, r, 1).Add(r, (r + 1) % 8, 3);

@@ -6,7 +6,7 @@ static const char help[] = "Sweeps of the Jacobi method that multiply as they go
 #include "ksp/common/pinned.hpp"
 #include "ksp/jacobi/forecast.hpp"
 #include "ksp/jacobi/sweep.hpp"
-#include "mat/format.hpp"
+#include "mat/formats/format.hpp"
 
 #include <climits>
 #include <cmath>
@@ -41,7 +41,7 @@ struct System {
   std::vector<Scalar>   a, b, inverse, x;
   CsrView               A;
 
-  System(const battery::Problem &p, Values values)
+  System(const conformance::Problem &p, Values values)
       : name(p.name + (values == Values::Full     ? ""
                        : values == Values::Single ? ", single"
                                                   : ", few values")),
@@ -49,10 +49,10 @@ struct System {
         j(p.entries.size()),
         a(p.entries.size())
   {
-    for (const battery::Entry &e : p.entries) i[(size_t)e.i + 1]++;
+    for (const conformance::Entry &e : p.entries) i[(size_t)e.i + 1]++;
     std::partial_sum(i.begin(), i.end(), i.begin());
     std::vector<PetscInt> next(i.begin(), i.end());
-    for (const battery::Entry &e : p.entries) {
+    for (const conformance::Entry &e : p.entries) {
       const PetscReal   re = PetscRealPart(e.v);
       const PetscScalar v  = values == Values::Full     ? e.v
                              : values == Values::Single ? (PetscReal)(float)re
@@ -62,9 +62,9 @@ struct System {
       a[(size_t)at]        = ToScalar(v);
     }
     for (PetscInt r = 0; r < p.rows; r++) {
-      b.push_back(ToScalar(battery::Value((unsigned long long)r + 1000000)));
-      inverse.push_back(ToScalar(battery::Value((unsigned long long)r + 2000000)));
-      x.push_back(ToScalar(battery::Value((unsigned long long)r + 3000000)));
+      b.push_back(ToScalar(conformance::Value((unsigned long long)r + 1000000)));
+      inverse.push_back(ToScalar(conformance::Value((unsigned long long)r + 2000000)));
+      x.push_back(ToScalar(conformance::Value((unsigned long long)r + 3000000)));
     }
     A = CsrView{p.rows, p.cols, (PetscInt)a.size(), i.data(), j.data(), a.data()};
   }
@@ -228,14 +228,14 @@ std::vector<Kind> AllKinds()
 }
 
 /// Every format that sweeps, on those of the problems that it takes; each must have met one.
-PetscErrorCode CheckProblems(const std::vector<battery::Problem> &problems, std::vector<Kind> kinds)
+PetscErrorCode CheckProblems(const std::vector<conformance::Problem> &problems, std::vector<Kind> kinds)
 {
   PetscBool device;
 
   PetscFunctionBeginUser;
   PetscCall(SparseGPUHasDevice(&device));
   if (!device) return testing::Skip("skipped: no GPU");
-  for (const battery::Problem &p : problems) {
+  for (const conformance::Problem &p : problems) {
     if (p.rows != p.cols) continue;
     for (Values values : {Values::Full, Values::Single, Values::Few}) {
       const System s(p, values);
@@ -257,10 +257,10 @@ PetscErrorCode CheckProblems(const std::vector<battery::Problem> &problems, std:
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Battery()
+PetscErrorCode Conformance()
 {
   PetscFunctionBeginUser;
-  PetscCall(CheckProblems(battery::All(), AllKinds()));
+  PetscCall(CheckProblems(conformance::All(), AllKinds()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -268,8 +268,9 @@ PetscErrorCode Battery()
 PetscErrorCode Few()
 {
   PetscFunctionBeginUser;
-  PetscCall(CheckProblems({battery::PowerLaw(600), battery::Nodes(3), battery::Banded("diagonal_257", 257, 257, {0})},
-                          {{"dia", {}}, {"ell", {}}, {"csr", {}}, {"sell", {}}, {"stencil", {}}, {"bsr", {}}}));
+  PetscCall(CheckProblems(
+      {conformance::PowerLaw(600), conformance::Nodes(3), conformance::Banded("diagonal_257", 257, 257, {0})},
+      {{"dia", {}}, {"ell", {}}, {"csr", {}}, {"sell", {}}, {"stencil", {}}, {"bsr", {}}}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -279,7 +280,7 @@ PetscErrorCode Large()
   constexpr PetscInt ROWS = 700001;
 
   PetscFunctionBeginUser;
-  PetscCall(CheckProblems({battery::Banded("tridiagonal_700001", ROWS, ROWS, {-1, 0, 1})},
+  PetscCall(CheckProblems({conformance::Banded("tridiagonal_700001", ROWS, ROWS, {-1, 0, 1})},
                           {{"dia", {}}, {"ell", {}}, {"csr", {}}, {"sell", {}}, {"stencil", {}}, {"bsr", {}}}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -320,5 +321,5 @@ PetscErrorCode Forecasts()
 int main(int argc, char **argv)
 {
   return testing::Main(argc, argv, help,
-                       {{"battery", Battery}, {"few", Few}, {"large", Large}, {"forecast", Forecasts}});
+                       {{"conformance", Conformance}, {"few", Few}, {"large", Large}, {"forecast", Forecasts}});
 }

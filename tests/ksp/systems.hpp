@@ -110,9 +110,9 @@ inline PetscErrorCode ViewTells(Mat A, Vec b, const char name[], const char fact
 /// A diagonally dominant 5-point matrix, not symmetric; complex where scalars are.
 inline Problem Convection(PetscInt nx, PetscInt ny)
 {
-  Problem p = battery::Grid("convection", nx, ny, false);
+  Problem p = conformance::Grid("convection", nx, ny, false);
 #if defined(PETSC_USE_COMPLEX)
-  for (battery::Entry &e : p.entries) e.v += PetscCMPLX(0, (e.i == e.j ? 0.3 : 0.1));
+  for (conformance::Entry &e : p.entries) e.v += PetscCMPLX(0, (e.i == e.j ? 0.3 : 0.1));
 #endif
   return p;
 }

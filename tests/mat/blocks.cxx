@@ -9,8 +9,8 @@ using namespace testing;
 /// Runs of `size` unknowns, each coupled to the run before and after it; of a matrix type that knows blocks of `block`.
 static PetscErrorCode CreateBlocked(PetscInt size, PetscInt block, Problem *p, Mat *A)
 {
-  const PetscInt   nodes = 120, n = nodes * size;
-  battery::Builder b("blocked", n, n);
+  const PetscInt       nodes = 120, n = nodes * size;
+  conformance::Builder b("blocked", n, n);
 
   PetscFunctionBeginUser;
   for (PetscInt i = 0; i < n; ++i)
@@ -18,7 +18,7 @@ static PetscErrorCode CreateBlocked(PetscInt size, PetscInt block, Problem *p, M
       if (std::abs(i / size - j / size) < 2) b.Add(i, j);
   *p = b;
   PetscCall(MatCreateSeqBAIJ(PETSC_COMM_SELF, block, n, n, 3 * size / block, nullptr, A));
-  for (const battery::Entry &e : p->entries) PetscCall(MatSetValue(*A, e.i, e.j, e.v, INSERT_VALUES));
+  for (const conformance::Entry &e : p->entries) PetscCall(MatSetValue(*A, e.i, e.j, e.v, INSERT_VALUES));
   PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -69,7 +69,7 @@ static PetscErrorCode Asked()
   for (PetscInt size : {0, 2, 3, 4, 5, 6})
     for (const std::string &backend : backends) {
       const Option      option("-mat_sparsegpu_bsr_block", std::to_string(size));
-      const Problem     p        = battery::Nodes(4);
+      const Problem     p        = conformance::Nodes(4);
       const std::string what     = p.name + " in blocks of " + std::to_string(size) + " on " + backend;
       const std::string expected = std::to_string(size);
       MatSparseGPUInfo  info;

@@ -6,8 +6,8 @@
 namespace testing
 {
 
-using battery::Entry;
-using battery::Value;
+using conformance::Entry;
+using conformance::Value;
 
 struct Change {
   const char *name;
@@ -42,7 +42,7 @@ inline PetscErrorCode Other(Mat A, const Problem &p, const char type[], Mat *X)
 }
 inline Problem Start() ///< the matrix that the changes start from
 {
-  return battery::Grid("grid_17x13", 17, 13, false);
+  return conformance::Grid("grid_17x13", 17, 13, false);
 }
 inline Problem SamePattern() // other values in the pattern of Start()
 {
@@ -52,11 +52,11 @@ inline Problem SamePattern() // other values in the pattern of Start()
 }
 inline Problem Subset()
 {
-  return battery::Banded("diagonal", 221, 221, {0});
+  return conformance::Banded("diagonal", 221, 221, {0});
 }
 inline Problem Different()
 {
-  return battery::Banded("far_bands", 221, 221, {-100, 0, 3, 90});
+  return conformance::Banded("far_bands", 221, 221, {-100, 0, 3, 90});
 }
 
 inline PetscErrorCode Assemble(Mat A)

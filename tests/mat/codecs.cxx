@@ -93,7 +93,7 @@ static PetscErrorCode Arrivals()
   for (const std::string &backend : backends)
     for (const char *format : CODED)
       for (bool exact : {true, false}) { // in single precision
-        Problem           p = battery::Banded("arrivals", 257, 257, {-1, 0, 1});
+        Problem           p = conformance::Banded("arrivals", 257, 257, {-1, 0, 1});
         const std::string what =
             std::string(format) + " on " + backend + (exact ? ", exact in single" : ", not exact in single");
         for (size_t e = 0; e < p.entries.size(); ++e)
@@ -112,7 +112,7 @@ static PetscErrorCode Arrivals()
         for (size_t e = 0; e < p.entries.size(); ++e) p.entries[e].v = (PetscReal)e; // more than 256, all exact
         for (const PetscScalar &v : {PetscScalar(0.5), PetscScalar(third), PetscScalar(-0.0)}) {
           p.entries[7].v = v;
-          for (const battery::Entry &e : p.entries) PetscCall(MatSetValue(A, e.i, e.j, e.v, INSERT_VALUES));
+          for (const conformance::Entry &e : p.entries) PetscCall(MatSetValue(A, e.i, e.j, e.v, INSERT_VALUES));
           PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
           PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
           PetscCall(
@@ -134,11 +134,11 @@ static PetscErrorCode Coordinates()
   for (const std::string &backend : backends)
     for (const char *format : CODED)
       for (bool device : {false, true}) {
-        Problem                  p = battery::Banded("coordinates", 300, 300, {-1, 0, 1});
+        Problem                  p = conformance::Banded("coordinates", 300, 300, {-1, 0, 1});
         std::vector<PetscInt>    i, j;
         std::vector<PetscScalar> v(p.entries.size());
         if (device && backend != "cuda") continue;
-        for (const battery::Entry &e : p.entries) {
+        for (const conformance::Entry &e : p.entries) {
           i.push_back(e.i);
           j.push_back(e.j);
         }
@@ -169,7 +169,7 @@ static PetscErrorCode Ranges()
   PetscFunctionBeginUser;
   PetscCall(Backends(&backends));
   for (const std::string &backend : backends) {
-    Problem p = battery::Banded("ranges", 32, 70000, {0});
+    Problem p = conformance::Banded("ranges", 32, 70000, {0});
     p.entries.erase(p.entries.begin() + 5); // row 5 gets its entry later
     PetscCall(CreateMatrix(p, MATSPARSEGPU, "sell", &A));
     PetscCall(MatSparseGPUSetBackend(A, backend.c_str()));
@@ -181,9 +181,9 @@ static PetscErrorCode Ranges()
                               {256, "bytes: 0 %, 100 %, 0 %"},
                               {65536, "bytes: 0 %, 0 %, 100 %"}}) {
       Problem q = p;
-      q.entries.push_back({5, range.first, battery::Value(77)});
+      q.entries.push_back({5, range.first, conformance::Value(77)});
       PetscCall(MatSeqAIJSetPreallocation(A, 1, nullptr)); // a new pattern in the same matrix
-      for (const battery::Entry &e : q.entries) PetscCall(MatSetValue(A, e.i, e.j, e.v, INSERT_VALUES));
+      for (const conformance::Entry &e : q.entries) PetscCall(MatSetValue(A, e.i, e.j, e.v, INSERT_VALUES));
       PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
       PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
       PetscCall(CheckNow(A, q, "sell", backend, range.second, "columns 0 to " + std::to_string(range.first)));

@@ -76,15 +76,15 @@ constexpr Shape SHAPES[] = {{"near", 330, 400, 2, true},
 
 inline Problem Make(const Shape &shape, const Palette &palette)
 {
-  battery::Builder b(std::string(shape.name) + ", " + palette.name, shape.rows, shape.cols);
-  size_t           ordinary = 0;
+  conformance::Builder b(std::string(shape.name) + ", " + palette.name, shape.rows, shape.cols);
+  size_t               ordinary = 0;
   for (PetscInt i = 0; i < shape.rows; ++i) {
     PetscInt length = 1 + i % 7;
     if (!shape.short_rows) length = i == 40 ? 3000 : i == 90 ? 300 : i % 41;
     for (PetscInt k = 0; k < length; ++k) {
       const PetscInt    j = (PetscInt)(((long long)i + (long long)(k + i % 3) * shape.spread) % shape.cols);
       const PetscScalar v = k == i % length            ? palette.special[(size_t)(i / 2) % palette.special.size()]
-                            : palette.ordinary.empty() ? battery::Value((unsigned long long)(i * 10000 + k))
+                            : palette.ordinary.empty() ? conformance::Value((unsigned long long)(i * 10000 + k))
                                                        : palette.ordinary[ordinary++ % palette.ordinary.size()];
       b.Add(i, j, v);
     }

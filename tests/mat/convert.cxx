@@ -7,7 +7,7 @@ using namespace testing;
 
 static Problem Subject()
 {
-  battery::Builder b("to_convert", 61, 61);
+  conformance::Builder b("to_convert", 61, 61);
   for (PetscInt i = 0; i < 61; ++i) {
     b.Add(i, i);
     if (i % 4) b.Add(i, (i * 7 + 1) % 61 == i ? 0 : (i * 7 + 1) % 61);
@@ -104,7 +104,7 @@ static PetscErrorCode Initial()
     PetscCall(CheckType(*A, from, what + ", the original"));
     PetscCall(CheckValues(B, to, p, what));
     PetscCall(MatScale(B, 2)); // is it a copy, and does it follow its own values?
-    for (battery::Entry &e : twice.entries) e.v *= 2;
+    for (conformance::Entry &e : twice.entries) e.v *= 2;
     PetscCall(CheckValues(*A, from, p, what + ", the original"));
     PetscCall(CheckValues(B, to, twice, what + ", scaled"));
     PetscCall(MatDestroy(&B));
@@ -126,7 +126,7 @@ static PetscErrorCode InPlace()
     PetscCall(CheckType(*A, to, what));
     PetscCall(CheckValues(*A, to, p, what));
     PetscCall(MatScale(*A, 2));
-    for (battery::Entry &e : twice.entries) e.v *= 2;
+    for (conformance::Entry &e : twice.entries) e.v *= 2;
     PetscCall(CheckValues(*A, to, twice, what + ", scaled"));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
@@ -151,7 +151,7 @@ static PetscErrorCode Reuse()
     PetscCall(MatConvert(*A, to.c_str(), MAT_INITIAL_MATRIX, &B));
     PetscCall(CheckValues(B, to, p, what));
     PetscCall(MatScale(*A, 2));
-    for (battery::Entry &e : twice.entries) e.v *= 2;
+    for (conformance::Entry &e : twice.entries) e.v *= 2;
     PetscCall(MatConvert(*A, to.c_str(), MAT_REUSE_MATRIX, &B));
     PetscCall(CheckType(B, to, what));
     PetscCall(CheckType(*A, from, what + ", the original"));
@@ -219,7 +219,7 @@ static PetscErrorCode SeqAIJType()
   PetscFunctionBeginUser;
   if (PetscGlobalSize > 1) PetscFunctionReturn(PETSC_SUCCESS); // aij is mpiaij there
   const Option option("-mat_seqaij_type", MATSEQAIJSPARSEGPU);
-  for (battery::Entry &e : t.entries) std::swap(e.i, e.j);
+  for (conformance::Entry &e : t.entries) std::swap(e.i, e.j);
   for (const char *from : {MATSEQAIJ, MATDENSE, MATBAIJ, MATTRANSPOSEVIRTUAL})
     for (MatReuse reuse : {MAT_INITIAL_MATRIX, MAT_INPLACE_MATRIX}) {
       const std::string what      = std::string(from) + (reuse == MAT_INITIAL_MATRIX ? "" : " in place");
@@ -244,7 +244,7 @@ static PetscErrorCode SeqAIJType()
 /// A symmetric matrix becomes sbaij, which asks for the flag.
 static PetscErrorCode Symmetric()
 {
-  const Problem p = battery::Grid("grid_9x8", 9, 8, true);
+  const Problem p = conformance::Grid("grid_9x8", 9, 8, true);
   Mat           A, B;
 
   PetscFunctionBeginUser;

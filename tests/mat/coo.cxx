@@ -28,7 +28,7 @@ static PetscErrorCode Products()
         PetscCall(CheckProducts(A, p, what + ", INSERT_VALUES"));
       }
       PetscCall(SetValues(A, 2, ADD_VALUES, OnDevice(), &p)); // what is there again: exactly twice, whatever the order
-      for (battery::Entry &e : p.entries) e.v *= 2;
+      for (conformance::Entry &e : p.entries) e.v *= 2;
       PetscCall(CheckProducts(A, p, what + ", ADD_VALUES"));
       PetscCall(
           SetValues(A, 1, INSERT_VALUES, !OnDevice() && backend == "cuda", &p)); // the other memory, if there is one

@@ -25,11 +25,11 @@ struct Coo {
 inline Problem Model(PetscInt round, Coo *mine)
 {
   const size_t rank = (size_t)PetscGlobalRank, size = (size_t)PetscGlobalSize;
-  Problem      p = battery::Grid("coo_grid_13x9", 13, 9, false);
+  Problem      p = conformance::Grid("coo_grid_13x9", 13, 9, false);
 
   for (size_t k = 0; k < p.entries.size(); ++k) {
-    battery::Entry &e = p.entries[k];
-    e.v = battery::Value(k + 10000 * (size_t)round) + (PetscScalar)(e.i == e.j ? 8 : 0); // dominant, for ILU
+    conformance::Entry &e = p.entries[k];
+    e.v = conformance::Value(k + 10000 * (size_t)round) + (PetscScalar)(e.i == e.j ? 8 : 0); // dominant, for ILU
     if (k % size == rank) mine->Add(e.i, e.j, e.v);
     if (k % 5 == 0) {
       const PetscScalar half = (PetscReal)0.5 * e.v;

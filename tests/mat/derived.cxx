@@ -7,7 +7,7 @@ using namespace testing;
 
 static Problem Subject()
 {
-  return battery::Grid("grid_12x11", 12, 11, false);
+  return conformance::Grid("grid_12x11", 12, 11, false);
 }
 static PetscErrorCode Create(const char *format, Mat *A)
 {
@@ -160,7 +160,7 @@ static PetscErrorCode Kron()
 /// [A B; 0 A] as a MatNest on nested vectors, against the plain loop over the whole.
 static PetscErrorCode Nest()
 {
-  const Problem                  p = Subject(), q = battery::Banded("off_diagonal", p.rows, p.cols, {-3, 5});
+  const Problem                  p = Subject(), q = conformance::Banded("off_diagonal", p.rows, p.cols, {-3, 5});
   const PetscInt                 n = p.rows;
   const std::vector<PetscScalar> x = Input(n, 1, Poison::None), second = Input(n, 999, Poison::None);
   Mat                            blocks[4] = {}, nest;
@@ -180,7 +180,7 @@ static PetscErrorCode Nest()
   PetscCall(MatMult(nest, xs, ys));
   Problem top = p; // [A B]: the columns of B come behind those of A
   top.cols    = 2 * n;
-  for (const battery::Entry &e : q.entries) top.entries.push_back({e.i, e.j + n, e.v});
+  for (const conformance::Entry &e : q.entries) top.entries.push_back({e.i, e.j + n, e.v});
   std::vector<PetscScalar> both = x;
   both.insert(both.end(), second.begin(), second.end());
   PetscCall(VecNestGetSubVec(ys, 0, &part));
@@ -208,7 +208,7 @@ static PetscErrorCode Vectors()
   PetscCall(SparseGPUHasDevice(&device));
   for (const char *backend : {"auto", "kokkos", "cuda"}) {
     if (!device && !strcmp(backend, "cuda")) continue;
-    PetscCall(CreateMatrix(PETSC_COMM_WORLD, battery::Banded("wide", 40, 60, {0, 9}), MATSPARSEGPU, nullptr,
+    PetscCall(CreateMatrix(PETSC_COMM_WORLD, conformance::Banded("wide", 40, 60, {0, 9}), MATSPARSEGPU, nullptr,
                            Layout::Even, &A));
     PetscCall(MatSparseGPUSetBackend(A, backend));
     PetscCall(MatCreateVecs(A, &right, &left));

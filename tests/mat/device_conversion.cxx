@@ -109,10 +109,10 @@ PetscErrorCode NeedsDevice(bool *there)
 /// node that is cut, and some nodes are coupled to none.
 static Problem Nodes(PetscInt size, const Palette &palette)
 {
-  constexpr PetscInt NODES = 150;
-  const PetscInt     n     = NODES * size + 1;
-  battery::Builder   b("nodes of " + std::to_string(size) + ", " + palette.name, n, n);
-  size_t             value = 0;
+  constexpr PetscInt   NODES = 150;
+  const PetscInt       n     = NODES * size + 1;
+  conformance::Builder b("nodes of " + std::to_string(size) + ", " + palette.name, n, n);
+  size_t               value = 0;
 
   for (PetscInt r = 0; r < n; ++r) {
     const PetscInt node = r / size;
@@ -121,7 +121,8 @@ static Problem Nodes(PetscInt size, const Palette &palette)
         const PetscInt j = (node + k * (k + 7)) % NODES * size + q;
         if (k == 3 && (r + q) % 4 == 0) continue; // partial
         b.Add(r, j,
-              palette.ordinary.empty() ? battery::Value(value++) : palette.ordinary[value++ % palette.ordinary.size()]);
+              palette.ordinary.empty() ? conformance::Value(value++)
+                                       : palette.ordinary[value++ % palette.ordinary.size()]);
       }
   }
   return b;
@@ -135,7 +136,7 @@ static PetscErrorCode Blocks(int *compared)
   for (const char *size : {"0", "2", "3", "4", "5", "6"}) {
     const Option asked("-mat_sparsegpu_bsr_block", size);
     const auto   setting = std::string(", blocks of ") + size;
-    for (const Problem &p : battery::All()) PetscCall(Compare(p, "bsr", true, setting, compared));
+    for (const Problem &p : conformance::All()) PetscCall(Compare(p, "bsr", true, setting, compared));
     for (PetscInt unknowns = 2; unknowns <= 6; ++unknowns)
       for (const Palette &palette : {palettes.front(), palettes.back()})
         PetscCall(Compare(Nodes(unknowns, palette), "bsr", true, setting, compared));
@@ -143,7 +144,7 @@ static PetscErrorCode Blocks(int *compared)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Every format on the battery and on what tempts a codec.
+/// Every format on the conformance suite and on what tempts a codec.
 static PetscErrorCode Kinds()
 {
   int  compared = 0;
@@ -155,7 +156,7 @@ static PetscErrorCode Kinds()
   PetscCall(Blocks(&compared));
   for (const char *format : {"csr", "dia", "sell", "stencil"}) {
     const bool sell = !strcmp(format, "sell");
-    for (const Problem &p : battery::All()) PetscCall(Compare(p, format, true, "", &compared));
+    for (const Problem &p : conformance::All()) PetscCall(Compare(p, format, true, "", &compared));
     for (const Shape &shape : SHAPES)
       for (const Palette &palette : Palettes())
         for (const char *window : {"-1", "1", "64", "256"})
@@ -200,8 +201,8 @@ static PetscErrorCode Choices()
   PetscCall(NeedsDevice(&there));
   if (!there) PetscFunctionReturn(PETSC_SUCCESS);
   for (const char *kind : {"stencil", "diagonals", "scattered", "uneven", "few"}) {
-    battery::Builder b(kind, n * n, n * n);
-    const bool       grid = !strcmp(kind, "stencil") || !strcmp(kind, "diagonals");
+    conformance::Builder b(kind, n * n, n * n);
+    const bool           grid = !strcmp(kind, "stencil") || !strcmp(kind, "diagonals");
     for (PetscInt r = 0; r < n * n; ++r) {
       const PetscInt length = !strcmp(kind, "uneven") ? (r % 1000 == 7 ? 1500 : 1 + (PetscInt)((r * 7919ll) % 9)) : 5;
       for (PetscInt k = 0; k < length; ++k) {

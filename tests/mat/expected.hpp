@@ -10,8 +10,8 @@ namespace testing
 /// diagonals, but blocks.
 inline Problem Blocks(bool few)
 {
-  const PetscInt   nodes = 3000;
-  battery::Builder b(few ? "blocks of few values" : "blocks", 3 * nodes, 3 * nodes);
+  const PetscInt       nodes = 3000;
+  conformance::Builder b(few ? "blocks of few values" : "blocks", 3 * nodes, 3 * nodes);
   for (PetscInt i = 0; i < nodes; ++i)
     for (PetscInt k = 0; k < 12; ++k) {
       const PetscInt other = k ? (i + k * 211 + i * k % 97) % nodes : i;
@@ -26,8 +26,8 @@ inline Problem Blocks(bool few)
 }
 inline Problem Stencil()
 {
-  Problem p = battery::Banded("constant rows", 20000, 20000, {-100, -1, 0, 1, 100});
-  for (battery::Entry &e : p.entries) e.v = e.i == e.j ? PetscScalar(4) : PetscScalar((PetscReal)-1 / 3);
+  Problem p = conformance::Banded("constant rows", 20000, 20000, {-100, -1, 0, 1, 100});
+  for (conformance::Entry &e : p.entries) e.v = e.i == e.j ? PetscScalar(4) : PetscScalar((PetscReal)-1 / 3);
   return p;
 }
 
@@ -38,10 +38,10 @@ struct Expectation {
 inline std::vector<Expectation> Expectations()
 {
   return {{Stencil(), "stencil"},
-          {battery::Banded("diagonals", 20000, 20000, {-100, -1, 0, 1, 100}), "dia"},
+          {conformance::Banded("diagonals", 20000, 20000, {-100, -1, 0, 1, 100}), "dia"},
           {Blocks(false), "bsr"},
           {Blocks(true), "bsr"},
-          {battery::PowerLaw(600), "csr"}};
+          {conformance::PowerLaw(600), "csr"}};
 }
 
 } // namespace testing

@@ -26,10 +26,10 @@ PetscErrorCode Create(const Grid &g, Mat *A)
 
   PetscFunctionBeginUser;
   for (PetscInt r = 0; r < n; ++r) {
-    battery::EachNeighbour(g.x, g.y, g.z, r, [&](PetscInt d, PetscInt column) {
+    conformance::EachNeighbour(g.x, g.y, g.z, r, [&](PetscInt d, PetscInt column) {
       if (g.cross && (d % 3 != 1) + (d / 3 % 3 != 1) + (d / 9 != 1) > 1) return;
       j.push_back(column);
-      a.push_back(battery::Value((unsigned long long)d));
+      a.push_back(conformance::Value((unsigned long long)d));
     });
     i.push_back((PetscInt)j.size());
   }
@@ -55,7 +55,7 @@ PetscErrorCode Products(Mat A, const char format[], std::vector<PetscScalar> *pr
   PetscCall(MatCreateVecs(A, &x, &y));
   PetscCall(VecDuplicate(y, &z));
   PetscCall(VecGetArrayWrite(x, &array));
-  for (PetscInt c = 0; c < cols; ++c) array[c] = battery::Value(1000 + (unsigned long long)c);
+  for (PetscInt c = 0; c < cols; ++c) array[c] = conformance::Value(1000 + (unsigned long long)c);
   array[n / 3] = std::numeric_limits<PetscReal>::infinity();
   PetscCall(VecRestoreArrayWrite(x, &array));
   PetscCall(VecSet(y, (PetscReal)0.7));

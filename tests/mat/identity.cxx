@@ -11,10 +11,10 @@ using namespace testing;
 /// ghosts.
 static Problem Shifted(PetscInt n, PetscInt shift, unsigned long long seed)
 {
-  Problem p = battery::Banded("shifted_" + std::to_string((int)shift), n, n, {0});
+  Problem p = conformance::Banded("shifted_" + std::to_string((int)shift), n, n, {0});
 
   for (PetscInt r = 0; r < n; r += 2) p.entries.push_back({r, (r + n / 2 + shift) % n, PetscScalar(1)});
-  for (size_t k = 0; k < p.entries.size(); ++k) p.entries[k].v = battery::Value(seed + k);
+  for (size_t k = 0; k < p.entries.size(); ++k) p.entries[k].v = conformance::Value(seed + k);
   return p;
 }
 
@@ -27,7 +27,7 @@ static PetscErrorCode Assemble(Mat A, const Problem &p, bool preallocate, bool d
 
   PetscFunctionBeginUser;
   PetscCall(MatGetOwnershipRange(A, &begin, &end));
-  for (const battery::Entry &e : p.entries)
+  for (const conformance::Entry &e : p.entries)
     if (e.i >= begin && e.i < end) {
       i.push_back(e.i);
       j.push_back(e.j);
@@ -107,10 +107,10 @@ static PetscErrorCode Replaced()
 {
   PetscFunctionBeginUser;
   PetscCall(ForFormats([](const std::string &format, const std::string &backend) -> PetscErrorCode {
-    const Problem p = battery::Grid("grid_9x7", 9, 7, false);
+    const Problem p = conformance::Grid("grid_9x7", 9, 7, false);
     Problem       q = p;
     PetscFunctionBeginUser;
-    for (battery::Entry &e : q.entries) e.v *= (PetscReal)10;
+    for (conformance::Entry &e : q.entries) e.v *= (PetscReal)10;
     for (PetscObjectState ahead : {-2, -1, 0, 1}) {
       Mat              A, C;
       PetscObjectState state;
@@ -136,14 +136,14 @@ static PetscErrorCode Retrieved()
   PetscFunctionBeginUser;
   for (bool blocks_alone : {false, true}) // of our type, within PETSc's parallel one
     PetscCall(ForFormats([blocks_alone](const std::string &format, const std::string &backend) -> PetscErrorCode {
-      const Problem p = battery::Grid("grid_9x7", 9, 7, false);
+      const Problem p = conformance::Grid("grid_9x7", 9, 7, false);
       Problem       q = p;
       const Options options(blocks_alone ? "-mat_seqaij_type seqaijsparsegpu -mat_sparsegpu_format " + format +
                                                " -sparsegpu_backend " + backend
                                          : "-unused 0");
       Mat           A;
       PetscFunctionBeginUser;
-      for (battery::Entry &e : q.entries) e.v *= (PetscReal)3;
+      for (conformance::Entry &e : q.entries) e.v *= (PetscReal)3;
       PetscCall(CreateMatrix(PETSC_COMM_WORLD, p, blocks_alone ? MATAIJ : MATSPARSEGPU,
                              blocks_alone ? nullptr : format.c_str(), Layout::Even, &A));
       if (!blocks_alone) PetscCall(MatSparseGPUSetBackend(A, backend.c_str()));
@@ -167,17 +167,17 @@ static PetscErrorCode TakenAgain()
   PetscFunctionBeginUser;
   PetscCall(ForFormats([](const std::string &format, const std::string &backend) -> PetscErrorCode {
     constexpr PetscInt HALF = 40;
-    Problem            p    = battery::Banded("two_halves", HALF, 2 * HALF, {0});
+    Problem            p    = conformance::Banded("two_halves", HALF, 2 * HALF, {0});
     Mat                A, B = nullptr;
     PetscFunctionBeginUser;
     for (PetscInt r = 0; r < HALF; ++r) p.entries.push_back({r, HALF + (7 * r + 3) % HALF, PetscScalar(2)});
-    for (size_t k = 0; k < p.entries.size(); ++k) p.entries[k].v = battery::Value(k + 3);
+    for (size_t k = 0; k < p.entries.size(); ++k) p.entries[k].v = conformance::Value(k + 3);
     PetscCall(CreateMatrix(PETSC_COMM_SELF, p, MATSPARSEGPU, "csr", Layout::Even, &A));
     for (PetscInt half : {0, 1, 0}) {
       const PetscInt first = half * HALF;
-      Problem        q     = battery::Banded("half_" + std::to_string((int)half), HALF, HALF, {});
+      Problem        q     = conformance::Banded("half_" + std::to_string((int)half), HALF, HALF, {});
       IS             rows, cols;
-      for (const battery::Entry &e : p.entries)
+      for (const conformance::Entry &e : p.entries)
         if (e.j >= first && e.j < first + HALF) q.entries.push_back({e.i, e.j - first, e.v});
       PetscCall(ISCreateStride(PETSC_COMM_SELF, HALF, 0, 1, &rows));
       PetscCall(ISCreateStride(PETSC_COMM_SELF, HALF, first, 1, &cols));
@@ -202,7 +202,7 @@ static PetscErrorCode TakenAgain()
 /// MatConvert() between the sequential and the parallel type, which one process may have both.
 static PetscErrorCode Kinds()
 {
-  const Problem p       = battery::Grid("grid_9x7", 9, 7, false);
+  const Problem p       = conformance::Grid("grid_9x7", 9, 7, false);
   const char   *kinds[] = {MATSEQAIJSPARSEGPU, MATMPIAIJSPARSEGPU};
 
   PetscFunctionBeginUser;

@@ -1,7 +1,7 @@
 static const char help[] = "auto converts when that pays, and no product shows it.\n\n";
 
 #include "memory_limit.hpp"
-#include "twins.hpp"
+#include "lazy_pair.hpp"
 
 using namespace testing;
 
@@ -9,10 +9,10 @@ static PetscErrorCode Bits()
 {
   PetscFunctionBeginUser;
   for (const Expectation &e : Expectations()) {
-    Twins twins;
-    PetscCall(twins.Create(PETSC_COMM_SELF, e.p, "kokkos"));
-    PetscCall(CheckChange(&twins, e.host, e.p.name));
-    PetscCall(twins.Destroy());
+    LazyPair pair;
+    PetscCall(pair.Create(PETSC_COMM_SELF, e.p, "kokkos"));
+    PetscCall(CheckChange(&pair, e.host, e.p.name));
+    PetscCall(pair.Destroy());
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -51,25 +51,25 @@ static PetscErrorCode Values()
 {
   PetscFunctionBeginUser;
   for (const Expectation &e : Expectations()) {
-    Twins twins;
+    LazyPair pair;
     if (!strcmp(e.host, "csr")) continue;
-    PetscCall(twins.Create(PETSC_COMM_SELF, e.p, "kokkos"));
-    PetscCall(CheckChange(&twins, e.host, e.p.name));
+    PetscCall(pair.Create(PETSC_COMM_SELF, e.p, "kokkos"));
+    PetscCall(CheckChange(&pair, e.host, e.p.name));
     for (PetscReal factor : {0.3, 1.7}) {
-      PetscCall(twins.Both([&](Mat A) { return MatScale(A, (PetscScalar)factor); }));
-      PetscCall(CheckChange(&twins, e.host, e.p.name + ", other values"));
+      PetscCall(pair.Both([&](Mat A) { return MatScale(A, (PetscScalar)factor); }));
+      PetscCall(CheckChange(&pair, e.host, e.p.name + ", other values"));
     }
-    PetscCall(twins.Destroy());
+    PetscCall(pair.Destroy());
   }
-  Twins       twins;
+  LazyPair    pair;
   PetscInt    products = 0;
   std::string reason;
-  PetscCall(twins.Create(PETSC_COMM_SELF, Stencil(), "kokkos"));
+  PetscCall(pair.Create(PETSC_COMM_SELF, Stencil(), "kokkos"));
   for (bool converted : {false, true}) {
-    PetscCall(twins.Multiply(converted ? 300 : 1, "constant rows"));
-    PetscCall(twins.Announced(&products, &reason)); // now the choice is made
+    PetscCall(pair.Multiply(converted ? 300 : 1, "constant rows"));
+    PetscCall(pair.Announced(&products, &reason)); // now the choice is made
     PetscCheck(converted == (products == 0), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s", reason.c_str());
-    PetscCall(twins.Both([](Mat A) {
+    PetscCall(pair.Both([](Mat A) {
       Vec d;
       PetscFunctionBeginUser;
       PetscCall(CreateVector(A, Op::Plain, false, VECSTANDARD, &d));
@@ -78,53 +78,53 @@ static PetscErrorCode Values()
       PetscCall(VecDestroy(&d));
       PetscFunctionReturn(PETSC_SUCCESS);
     }));
-    PetscCall(twins.Multiply(300, "rows that differ"));
-    PetscCall(CheckRanOn(twins.lazy(), "dia", "rows that differ"));
+    PetscCall(pair.Multiply(300, "rows that differ"));
+    PetscCall(CheckRanOn(pair.lazy(), "dia", "rows that differ"));
     if (converted) break;
-    PetscCall(twins.Destroy());
-    PetscCall(twins.Create(PETSC_COMM_SELF, Stencil(), "kokkos"));
+    PetscCall(pair.Destroy());
+    PetscCall(pair.Create(PETSC_COMM_SELF, Stencil(), "kokkos"));
   }
-  PetscCall(twins.Destroy());
+  PetscCall(pair.Destroy());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// Few products an assembly: bringing values up to date never pays, whatever their sum; nor does the conversion.
 static PetscErrorCode Few()
 {
-  Twins  twins;
-  Counts counts;
+  LazyPair pair;
+  Counts   counts;
 
   PetscFunctionBeginUser;
   PetscCall(PetscLogDefaultBegin());
-  PetscCall(twins.Create(PETSC_COMM_SELF, Expectations()[1].p, "kokkos"));
-  PetscCall(twins.Multiply(1, "few"));
+  PetscCall(pair.Create(PETSC_COMM_SELF, Expectations()[1].p, "kokkos"));
+  PetscCall(pair.Multiply(1, "few"));
   PetscCall(Count(&counts));
   for (int assembly = 0; assembly < 100; ++assembly) {
-    PetscCall(twins.Both([](Mat A) { return MatScale(A, (PetscReal)0.9); }));
-    PetscCall(twins.Multiply(2, "few"));
+    PetscCall(pair.Both([](Mat A) { return MatScale(A, (PetscReal)0.9); }));
+    PetscCall(pair.Multiply(2, "few"));
   }
   PetscCall(Count(&counts));
   PetscCheck(counts.conversions == 0 && counts.choices == 1, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "%" PetscInt_FMT " conversions, %" PetscInt_FMT " choices", counts.conversions, counts.choices);
-  PetscCall(CheckRanOn(twins.lazy(), "csr", "two products an assembly"));
-  PetscCall(twins.Multiply(100, "few"));
-  PetscCall(CheckRanOn(twins.lazy(), "dia", "many in the end"));
-  PetscCall(twins.Destroy());
+  PetscCall(CheckRanOn(pair.lazy(), "csr", "two products an assembly"));
+  PetscCall(pair.Multiply(100, "few"));
+  PetscCall(CheckRanOn(pair.lazy(), "dia", "many in the end"));
+  PetscCall(pair.Destroy());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// A new pattern starts anew.
 static PetscErrorCode Pattern()
 {
-  Twins twins;
+  LazyPair pair;
 
   PetscFunctionBeginUser;
-  PetscCall(twins.Create(PETSC_COMM_SELF, WithHoles(), "kokkos"));
+  PetscCall(pair.Create(PETSC_COMM_SELF, WithHoles(), "kokkos"));
   for (PetscInt k = 0; k < 3; ++k) {
-    PetscCall(CheckChange(&twins, "dia", "pattern " + std::to_string(k)));
-    PetscCall(twins.Both([&](Mat A) { return FillHole(A, k); }));
+    PetscCall(CheckChange(&pair, "dia", "pattern " + std::to_string(k)));
+    PetscCall(pair.Both([&](Mat A) { return FillHole(A, k); }));
   }
-  PetscCall(twins.Destroy());
+  PetscCall(pair.Destroy());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -139,53 +139,54 @@ static PetscErrorCode Device()
     PetscCall(Skip("there is no device"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  Twins            twins;
+  LazyPair         pair;
   MatSparseGPUInfo info;
-  PetscCall(twins.Create(PETSC_COMM_SELF, battery::Banded("tridiagonal", 300000, 300000, {-1, 0, 1}), "cuda"));
+  PetscCall(pair.Create(PETSC_COMM_SELF, conformance::Banded("tridiagonal", 300000, 300000, {-1, 0, 1}), "cuda"));
 #if defined(PETSC_USE_COMPLEX)
-  PetscCall(twins.Multiply(1, "tridiagonal"));
-  PetscCall(CheckRanOn(twins.lazy(), "dia", "tridiagonal"));
+  PetscCall(pair.Multiply(1, "tridiagonal"));
+  PetscCall(CheckRanOn(pair.lazy(), "dia", "tridiagonal"));
 #else
-  PetscCall(CheckChange(&twins, "dia", "tridiagonal"));
-  PetscCall(twins.Both([](Mat A) { return MatScale(A, (PetscReal)0.7); }));
-  PetscCall(twins.Multiply(2, "tridiagonal, other values"));
-  PetscCall(CheckRanOn(twins.lazy(), "dia", "tridiagonal, other values"));
+  PetscCall(CheckChange(&pair, "dia", "tridiagonal"));
+  PetscCall(pair.Both([](Mat A) { return MatScale(A, (PetscReal)0.7); }));
+  PetscCall(pair.Multiply(2, "tridiagonal, other values"));
+  PetscCall(CheckRanOn(pair.lazy(), "dia", "tridiagonal, other values"));
 #endif
-  PetscCall(twins.Destroy());
+  PetscCall(pair.Destroy());
   PetscCall(
-      twins.Create(PETSC_COMM_SELF, battery::Banded("five diagonals", 300000, 300000, {-9, -1, 0, 1, 9}), "cuda"));
-  PetscCall(twins.Multiply(1, "five diagonals"));
-  PetscCall(MatSparseGPUGetInfo(twins.lazy(), &info));
+      pair.Create(PETSC_COMM_SELF, conformance::Banded("five diagonals", 300000, 300000, {-9, -1, 0, 1, 9}), "cuda"));
+  PetscCall(pair.Multiply(1, "five diagonals"));
+  PetscCall(MatSparseGPUGetInfo(pair.lazy(), &info));
   PetscCheck(strcmp(info.format, "csr"), PETSC_COMM_SELF, PETSC_ERR_PLIB, "csr first, though its bits differ: %s",
              info.reason);
-  PetscCall(twins.Destroy());
+  PetscCall(pair.Destroy());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// A conversion in the midst of a solve that finds no memory leaves csr.
 static PetscErrorCode NoMemory()
 {
-  Twins       twins;
+  LazyPair    pair;
   PetscInt    products = 0;
   std::string reason;
 
   PetscFunctionBeginUser;
-  PetscCall(twins.Create(PETSC_COMM_SELF, battery::Banded("large", 1000000, 1000000, {-100, -1, 0, 1, 100}), "kokkos"));
-  PetscCall(twins.Multiply(1, "large"));
-  PetscCall(twins.Announced(&products, &reason));
+  PetscCall(
+      pair.Create(PETSC_COMM_SELF, conformance::Banded("large", 1000000, 1000000, {-100, -1, 0, 1, 100}), "kokkos"));
+  PetscCall(pair.Multiply(1, "large"));
+  PetscCall(pair.Announced(&products, &reason));
   PetscCheck(products > 1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s", reason.c_str());
-  PetscCall(twins.Multiply(products - 1, "large"));
+  PetscCall(pair.Multiply(products - 1, "large"));
   {
     const MemoryLimit limit(4000000); // dia takes ten times that
     if (!limit.works()) PetscCall(Skip("no limit to memory here"));
-    if (limit.works()) PetscCall(twins.Multiply(3, "large, without memory"));
+    if (limit.works()) PetscCall(pair.Multiply(3, "large, without memory"));
   }
   if (SkipReason().empty()) {
-    PetscCall(CheckRanOn(twins.lazy(), "csr", "large, without memory"));
-    PetscCall(twins.Announced(&products, &reason));
+    PetscCall(CheckRanOn(pair.lazy(), "csr", "large, without memory"));
+    PetscCall(pair.Announced(&products, &reason));
     PetscCall(CheckText("reason", reason, {"no memory for dia"}));
   }
-  PetscCall(twins.Destroy());
+  PetscCall(pair.Destroy());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,6 +1,6 @@
 static const char help[] = "Copies of a matrix wait as it did, and do not choose again.\n\n";
 
-#include "twins.hpp"
+#include "lazy_pair.hpp"
 
 using namespace testing;
 
@@ -12,28 +12,28 @@ static PetscErrorCode Duplicate()
   for (bool another_pattern : {false, true})
     for (MatDuplicateOption option : {MAT_COPY_VALUES, MAT_SHARE_NONZERO_PATTERN, MAT_DO_NOT_COPY_VALUES}) {
       const Problem     p = WithHoles();
-      Twins             twins;
+      LazyPair          pair;
       Counts            counts;
       Mat               B;
       const std::string what =
           std::string(another_pattern ? "another" : "the same") + " pattern, copy " + std::to_string((int)option);
       if (another_pattern && option == MAT_SHARE_NONZERO_PATTERN) continue;
-      PetscCall(twins.Create(PETSC_COMM_SELF, p, "kokkos"));
-      PetscCall(twins.Multiply(200, what));
-      PetscCall(CheckRanOn(twins.lazy(), "dia", what));
-      PetscCall(MatDuplicate(twins.lazy(), option, &B));
-      PetscCall(MatCopy(twins.lazy(), B, SAME_NONZERO_PATTERN));
-      PetscCall(twins.Replace(B));
-      if (another_pattern) PetscCall(twins.Both([](Mat A) { return FillHole(A, 3); }));
+      PetscCall(pair.Create(PETSC_COMM_SELF, p, "kokkos"));
+      PetscCall(pair.Multiply(200, what));
+      PetscCall(CheckRanOn(pair.lazy(), "dia", what));
+      PetscCall(MatDuplicate(pair.lazy(), option, &B));
+      PetscCall(MatCopy(pair.lazy(), B, SAME_NONZERO_PATTERN));
+      PetscCall(pair.Replace(B));
+      if (another_pattern) PetscCall(pair.Both([](Mat A) { return FillHole(A, 3); }));
       PetscCall(Count(&counts));
-      PetscCall(CheckChange(&twins, "dia", what));
+      PetscCall(CheckChange(&pair, "dia", what));
       PetscCall(Count(&counts));
-      const PetscInt choices     = another_pattern ? 2 : 0; // the eager twin's as well
-      const PetscInt conversions = another_pattern ? 3 : 2; // csr and dia, and the eager twin's
+      const PetscInt choices     = another_pattern ? 2 : 0; // the eager surrogate's as well
+      const PetscInt conversions = another_pattern ? 3 : 2; // csr and dia, and the eager surrogate's
       PetscCheck(counts.choices == choices && counts.conversions == conversions, PETSC_COMM_SELF, PETSC_ERR_PLIB,
                  "%s: %" PetscInt_FMT " choices, %" PetscInt_FMT " conversions", what.c_str(), counts.choices,
                  counts.conversions);
-      PetscCall(twins.Destroy());
+      PetscCall(pair.Destroy());
     }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -41,31 +41,31 @@ static PetscErrorCode Duplicate()
 /// In parallel both blocks wait, and those of a copy do not look again.
 static PetscErrorCode BothBlocks()
 {
-  const Problem p = battery::Banded("diagonals", 60000, 60000, {-100, -1, 0, 1, 100});
-  Twins         twins;
+  const Problem p = conformance::Banded("diagonals", 60000, 60000, {-100, -1, 0, 1, 100});
+  LazyPair      pair;
   Counts        counts;
   Mat           B;
   std::string   text;
 
   PetscFunctionBeginUser;
   PetscCall(PetscLogDefaultBegin());
-  PetscCall(twins.Create(PETSC_COMM_WORLD, p, "kokkos"));
-  PetscCall(twins.Multiply(1, "blocks"));
-  PetscCall(CheckRanOn(twins.lazy(), "csr", "blocks, one product"));
-  PetscCall(twins.Multiply(200, "blocks"));
-  PetscCall(CheckRanOn(twins.lazy(), "dia", "blocks"));
-  PetscCall(MatDuplicate(twins.lazy(), MAT_COPY_VALUES, &B));
-  PetscCall(twins.Replace(B));
+  PetscCall(pair.Create(PETSC_COMM_WORLD, p, "kokkos"));
+  PetscCall(pair.Multiply(1, "blocks"));
+  PetscCall(CheckRanOn(pair.lazy(), "csr", "blocks, one product"));
+  PetscCall(pair.Multiply(200, "blocks"));
+  PetscCall(CheckRanOn(pair.lazy(), "dia", "blocks"));
+  PetscCall(MatDuplicate(pair.lazy(), MAT_COPY_VALUES, &B));
+  PetscCall(pair.Replace(B));
   PetscCall(Count(&counts));
-  PetscCall(twins.Multiply(1, "blocks of a copy"));
+  PetscCall(pair.Multiply(1, "blocks of a copy"));
   PetscCall(CheckRanOn(B, "csr", "blocks of a copy, one product"));
   PetscCall(ViewText(B, PETSC_VIEWER_ASCII_INFO_DETAIL, "lazy_blocks", &text));
   if (PetscGlobalRank == 0) PetscCall(CheckText("view", text, {"csr until ", "1 are done, then dia"}));
-  PetscCall(twins.Multiply(200, "blocks of a copy"));
+  PetscCall(pair.Multiply(200, "blocks of a copy"));
   PetscCall(CheckRanOn(B, "dia", "blocks of a copy"));
   PetscCall(Count(&counts));
   PetscCheck(counts.choices == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " choices", counts.choices);
-  PetscCall(twins.Destroy());
+  PetscCall(pair.Destroy());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

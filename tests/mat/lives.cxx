@@ -6,13 +6,13 @@ using namespace testing;
 
 static Problem Square()
 {
-  return battery::Grid("grid_20x12", 20, 12, false);
+  return conformance::Grid("grid_20x12", 20, 12, false);
 }
 
 /// Interpolation of pairs: 240 x 120.
 static PetscErrorCode CreateInterpolation(const char type[], Mat *P)
 {
-  Problem p = battery::Banded("pairs", 240, 120, {});
+  Problem p = conformance::Banded("pairs", 240, 120, {});
 
   PetscFunctionBeginUser;
   for (PetscInt r = 0; r < p.rows; ++r) p.entries.push_back({r, r / 2, PetscScalar(1)});
@@ -189,7 +189,7 @@ static PetscErrorCode Multigrid()
   PetscCall(SparseGPUHasDevice(&found));
 #endif
   Problem p = Square();
-  for (battery::Entry &e : p.entries) e.v = e.i == e.j ? 4 : -1;
+  for (conformance::Entry &e : p.entries) e.v = e.i == e.j ? 4 : -1;
   PetscCall(CreateMatrix(PETSC_COMM_WORLD, p, MATSPARSEGPU, nullptr, Layout::Even, &A));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetOperators(ksp, A, A));

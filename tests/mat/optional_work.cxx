@@ -9,7 +9,7 @@ static const char help[] = "Of the errors of work that a run can do without, onl
 #include <stdexcept>
 #include <unistd.h>
 
-#include "mat/may_lack_memory.hpp"
+#include "petsc/may_lack_memory.hpp"
 
 using namespace testing;
 

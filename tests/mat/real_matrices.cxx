@@ -15,10 +15,10 @@ static bool MustRefuse(const Problem &p, const std::string &format)
   std::vector<PetscInt> length((size_t)p.rows + 1, 0);
   double                width = 0;
 
-  if (format == "stencil") return battery::TooManyDifferentRows(p);
-  if (format == "bitmap") return battery::TooManyBits(p);
-  if (format == "bsr") return battery::TooMuchFillInBlocks(p);
-  for (const battery::Entry &e : p.entries) {
+  if (format == "stencil") return conformance::TooManyDifferentRows(p);
+  if (format == "bitmap") return conformance::TooManyBits(p);
+  if (format == "bsr") return conformance::TooMuchFillInBlocks(p);
+  for (const conformance::Entry &e : p.entries) {
     diagonal[(size_t)(p.rows + e.j - e.i)] = 1;
     ++length[(size_t)e.i];
   }

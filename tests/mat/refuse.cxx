@@ -8,7 +8,7 @@ using namespace testing;
 /// One full row and the diagonal: n diagonals, one row of n entries, 2 n - 1 entries in all.
 static Problem Absurd(PetscInt n)
 {
-  return battery::OneFullRow(n, 0);
+  return conformance::OneFullRow(n, 0);
 }
 
 /// An error at the first product and a line of the info view that name the sizes; then the same matrix in another
@@ -79,7 +79,7 @@ static PetscErrorCode LimitBitmap()
 
   PetscFunctionBeginUser;
   for (PetscInt removed : {0, 1}) {
-    battery::Builder b("bits", n, n);
+    conformance::Builder b("bits", n, n);
     for (PetscInt e = 0; e < enough - removed; ++e) b.Add(e % n, (e % n + e / n * 7) % n);
     const Problem p = b;
     PetscCall(CreateMatrix(p, MATSPARSEGPU, "bitmap", &A));
@@ -108,7 +108,7 @@ static PetscErrorCode RefuseBsr()
 /// 8 rows of 9000 entries each on diagonals of their own: dia would need 8 times 40000 slots for 72000 entries.
 static Problem Wide()
 {
-  battery::Builder b("wide_8x40000", 8, 40000);
+  conformance::Builder b("wide_8x40000", 8, 40000);
   for (PetscInt i = 0; i < 8; ++i) b.AddRow(i, 9000, i);
   return b.Refusing({"dia"});
 }
@@ -129,13 +129,13 @@ static PetscErrorCode Others()
       for (const std::string &backend : backends) {
         const std::string what = p.name + " in " + format + " on " + backend;
         Mat               A;
-        if (battery::Refuses(p, format)) continue;
+        if (conformance::Refuses(p, format)) continue;
         PetscCall(CreateMatrix(p, MATSPARSEGPU, format.c_str(), &A));
         PetscCall(MatSparseGPUSetBackend(A, backend.c_str()));
         PetscCall(CheckProducts(A, p, what));
         PetscCall(MatSparseGPUGetInfo(A, &info));
-        PetscCheck(!battery::Refuses(p, info.format), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s runs on %s", what.c_str(),
-                   info.format);
+        PetscCheck(!conformance::Refuses(p, info.format), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s runs on %s",
+                   what.c_str(), info.format);
         PetscCheck(info.bytes_stored <= 4 * info.bytes_csr, PETSC_COMM_SELF, PETSC_ERR_PLIB,
                    "%s stores %g bytes, csr %g", what.c_str(), info.bytes_stored, info.bytes_csr);
         PetscCall(MatDestroy(&A));
@@ -146,10 +146,10 @@ static PetscErrorCode Others()
 /// Padding of exactly 4 times the entries is accepted by dia and ell, more is not.
 static PetscErrorCode Limit()
 {
-  battery::Builder b("padding_4", 4096, 4096);
-  PetscBool        accepts;
-  const char      *why;
-  Mat              A;
+  conformance::Builder b("padding_4", 4096, 4096);
+  PetscBool            accepts;
+  const char          *why;
+  Mat                  A;
 
   PetscFunctionBeginUser;
   for (PetscInt i = 0; i < 4096; i += 4) // rows of 4 and 0, 0, 0 entries on 4 diagonals
@@ -175,7 +175,7 @@ static PetscErrorCode Limit()
 /// A change of values and pattern that makes the format absurd after products that were right.
 static PetscErrorCode Later()
 {
-  Problem     p = battery::Banded("diagonal", 3000, 3000, {0});
+  Problem     p = conformance::Banded("diagonal", 3000, 3000, {0});
   Mat         A;
   Vec         x, y;
   std::string message;

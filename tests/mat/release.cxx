@@ -48,7 +48,7 @@ static PetscErrorCode Live(const Problem &p, const std::string &format, const st
 /// The same bits with and without; nothing kept with, where something was without.
 static PetscErrorCode SameBits()
 {
-  const Problem            p = battery::Banded("bands_400", 400, 400, {-20, -1, 0, 1, 20});
+  const Problem            p = conformance::Banded("bands_400", 400, 400, {-20, -1, 0, 1, 20});
   std::vector<std::string> formats, backends;
 
   PetscFunctionBeginUser;
@@ -80,7 +80,7 @@ static PetscErrorCode SameBits()
 /// Off by default; the view tells the bytes.
 static PetscErrorCode View()
 {
-  const Problem p = battery::Banded("bands_400", 400, 400, {-20, -1, 0, 1, 20});
+  const Problem p = conformance::Banded("bands_400", 400, 400, {-20, -1, 0, 1, 20});
 
   PetscFunctionBeginUser;
   for (bool release : {false, true}) {
@@ -109,14 +109,14 @@ static PetscErrorCode View()
 static PetscErrorCode Coordinates()
 {
   const Option          option("-mat_sparsegpu_release_csr", "");
-  const Problem         p = battery::Grid("grid_13x9", 13, 9, false);
+  const Problem         p = conformance::Grid("grid_13x9", 13, 9, false);
   std::vector<PetscInt> i, j;
   PetscBool             device;
   Mat                   A;
 
   PetscFunctionBeginUser;
   PetscCall(SparseGPUHasDevice(&device));
-  for (const battery::Entry &e : p.entries) {
+  for (const conformance::Entry &e : p.entries) {
     i.push_back(e.i);
     j.push_back(e.j);
   }
@@ -130,7 +130,7 @@ static PetscErrorCode Coordinates()
     Problem                  q = p;
     std::vector<PetscScalar> v;
     MatSparseGPUInfo         info;
-    for (battery::Entry &e : q.entries) {
+    for (conformance::Entry &e : q.entries) {
       e.v = e.i == e.j ? PetscScalar(8 + round) : e.v * (PetscScalar)(round + 1);
       v.push_back(e.v);
     }
@@ -142,8 +142,8 @@ static PetscErrorCode Coordinates()
                PETSC_ERR_PLIB, "%g bytes released: the values on the device are not among them", info.bytes_released);
     Problem rows;
     PetscCall(Gather(A, &rows));
-    for (const battery::Entry &e : rows.entries)
-      for (const battery::Entry &f : q.entries)
+    for (const conformance::Entry &e : rows.entries)
+      for (const conformance::Entry &f : q.entries)
         PetscCheck(e.i != f.i || e.j != f.j || e.v == f.v, PETSC_COMM_SELF, PETSC_ERR_PLIB,
                    "Entry (%" PetscInt_FMT ", %" PetscInt_FMT ") is not what was set", e.i, e.j);
     PetscCheck(rows.entries.size() == q.entries.size(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%zu entries, not %zu",

@@ -5,9 +5,9 @@ static const char help[] = "Sizes that PetscInt does not hold are refused, by th
 #include <limits>
 
 #include "device/row_of_thread.hpp"
-#include "mat/format.hpp"
+#include "mat/formats/format.hpp"
 #include "mat/formats/ell/ell.hpp"
-#include "mat/sizes.hpp"
+#include "mat/rows/sizes.hpp"
 
 using namespace testing;
 using namespace sparsegpu;

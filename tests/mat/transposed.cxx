@@ -1,7 +1,7 @@
 static const char help[] = "Transposed products under auto: scattered, then by a transpose once that pays.\n\n";
 
 #include "memory_limit.hpp"
-#include "twins.hpp"
+#include "lazy_pair.hpp"
 
 using namespace testing;
 
@@ -29,35 +29,35 @@ static PetscErrorCode CheckLine(Mat A, const std::string &begin, const std::stri
 }
 
 /// Scattered for as many products as announced, then by the transpose.
-static PetscErrorCode CheckTransposed(Twins *twins, Op op, const std::string &what)
+static PetscErrorCode CheckTransposed(LazyPair *pair, Op op, const std::string &what)
 {
   const char  before[] = "scattered from csr until ";
   std::string line;
   PetscInt    products = 0;
 
   PetscFunctionBeginUser;
-  PetscCall(twins->Transposed(op, 1, what)); // two products
-  PetscCall(Line(twins->lazy(), &line));
+  PetscCall(pair->Transposed(op, 1, what)); // two products
+  PetscCall(Line(pair->lazy(), &line));
   PetscCheck(line.compare(0, sizeof(before) - 1, before) == 0 && line.find("2 are done") != std::string::npos,
              PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: \"%s\"", what.c_str(), line.c_str());
   products = (PetscInt)std::atol(line.c_str() + sizeof(before) - 1);
   PetscCheck(products >= 5, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: \"%s\"", what.c_str(), line.c_str());
-  PetscCall(twins->Transposed(op, products / 2 - 1, what));
-  PetscCall(CheckLine(twins->lazy(), "scattered", what));
-  PetscCall(twins->Transposed(op, 1, what));
-  PetscCall(Line(twins->lazy(), &line));
+  PetscCall(pair->Transposed(op, products / 2 - 1, what));
+  PetscCall(CheckLine(pair->lazy(), "scattered", what));
+  PetscCall(pair->Transposed(op, 1, what));
+  PetscCall(Line(pair->lazy(), &line));
   PetscCheck(line.find(" on kokkos (auto") != std::string::npos, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "%s, after %" PetscInt_FMT " products: \"%s\"", what.c_str(), products, line.c_str());
-  PetscCall(twins->Transposed(op, 2, what));
+  PetscCall(pair->Transposed(op, 2, what));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static std::vector<Problem> Problems()
 {
-  std::vector<Problem> all = battery::Traits();
+  std::vector<Problem> all = conformance::Traits();
   for (const Expectation &e : Expectations()) all.push_back(e.p);
-  all.push_back(battery::Banded("wide", 40, 200, {-39, -3, 0, 2, 90, 199}));
-  all.push_back(battery::Banded("tall", 150, 40, {-149, -90, -2, 0, 3, 39}));
+  all.push_back(conformance::Banded("wide", 40, 200, {-39, -3, 0, 2, 90, 199}));
+  all.push_back(conformance::Banded("tall", 150, 40, {-149, -90, -2, 0, 3, 39}));
   return all;
 }
 
@@ -66,10 +66,10 @@ static PetscErrorCode Bits()
   PetscFunctionBeginUser;
   for (const Problem &p : Problems())
     for (Op op : {Op::Transpose, Op::Hermitian}) {
-      Twins twins;
-      PetscCall(twins.Create(PETSC_COMM_SELF, p, "kokkos"));
-      PetscCall(CheckTransposed(&twins, op, p.name));
-      PetscCall(twins.Destroy());
+      LazyPair pair;
+      PetscCall(pair.Create(PETSC_COMM_SELF, p, "kokkos"));
+      PetscCall(CheckTransposed(&pair, op, p.name));
+      PetscCall(pair.Destroy());
     }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -77,20 +77,20 @@ static PetscErrorCode Bits()
 /// New values wait for their turn, a new pattern starts anew.
 static PetscErrorCode Changes()
 {
-  Twins twins;
+  LazyPair pair;
 
   PetscFunctionBeginUser;
-  PetscCall(twins.Create(PETSC_COMM_SELF, WithHoles(), "kokkos"));
-  PetscCall(CheckTransposed(&twins, Op::Transpose, "before"));
+  PetscCall(pair.Create(PETSC_COMM_SELF, WithHoles(), "kokkos"));
+  PetscCall(CheckTransposed(&pair, Op::Transpose, "before"));
   for (PetscReal factor : {0.3, 1.7}) {
-    PetscCall(twins.Both([&](Mat A) { return MatScale(A, (PetscScalar)factor); }));
-    PetscCall(twins.Transposed(Op::Transpose, 1, "new values"));
-    PetscCall(CheckLine(twins.lazy(), "scattered", "new values"));
-    PetscCall(twins.Transposed(Op::Transpose, 30, "new values"));
+    PetscCall(pair.Both([&](Mat A) { return MatScale(A, (PetscScalar)factor); }));
+    PetscCall(pair.Transposed(Op::Transpose, 1, "new values"));
+    PetscCall(CheckLine(pair.lazy(), "scattered", "new values"));
+    PetscCall(pair.Transposed(Op::Transpose, 30, "new values"));
   }
-  PetscCall(twins.Both([](Mat A) { return FillHole(A, 4); }));
-  PetscCall(CheckTransposed(&twins, Op::Transpose, "new pattern"));
-  PetscCall(twins.Destroy());
+  PetscCall(pair.Both([](Mat A) { return FillHole(A, 4); }));
+  PetscCall(CheckTransposed(&pair, Op::Transpose, "new pattern"));
+  PetscCall(pair.Destroy());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -113,35 +113,36 @@ static PetscErrorCode Asked()
 /// Both blocks of a parallel matrix wait.
 static PetscErrorCode Blocks3()
 {
-  const Problem p = battery::Banded("diagonals", 6000, 6000, {-100, -1, 0, 1, 100});
-  Twins         twins;
+  const Problem p = conformance::Banded("diagonals", 6000, 6000, {-100, -1, 0, 1, 100});
+  LazyPair      pair;
 
   PetscFunctionBeginUser;
-  PetscCall(twins.Create(PETSC_COMM_WORLD, p, "kokkos"));
-  PetscCall(twins.Transposed(Op::Transpose, 1, "blocks"));
-  PetscCall(CheckLine(twins.lazy(), "scattered", "blocks"));
-  PetscCall(twins.Transposed(Op::Transpose, 50, "blocks"));
-  PetscCall(CheckLine(twins.lazy(), "dia on kokkos", "blocks"));
-  PetscCall(twins.Destroy());
+  PetscCall(pair.Create(PETSC_COMM_WORLD, p, "kokkos"));
+  PetscCall(pair.Transposed(Op::Transpose, 1, "blocks"));
+  PetscCall(CheckLine(pair.lazy(), "scattered", "blocks"));
+  PetscCall(pair.Transposed(Op::Transpose, 50, "blocks"));
+  PetscCall(CheckLine(pair.lazy(), "dia on kokkos", "blocks"));
+  PetscCall(pair.Destroy());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// Without memory for the transpose products stay scattered.
 static PetscErrorCode NoMemory()
 {
-  Twins twins;
+  LazyPair pair;
 
   PetscFunctionBeginUser;
-  PetscCall(twins.Create(PETSC_COMM_SELF, battery::Banded("large", 500000, 500000, {-100, -1, 0, 1, 100}), "kokkos"));
-  PetscCall(twins.Transposed(Op::Transpose, 4, "large"));
-  PetscCall(CheckLine(twins.lazy(), "scattered", "large"));
+  PetscCall(
+      pair.Create(PETSC_COMM_SELF, conformance::Banded("large", 500000, 500000, {-100, -1, 0, 1, 100}), "kokkos"));
+  PetscCall(pair.Transposed(Op::Transpose, 4, "large"));
+  PetscCall(CheckLine(pair.lazy(), "scattered", "large"));
   {
     const MemoryLimit limit(20000000); // vectors take 12 MB, the transpose four times that
     if (!limit.works()) PetscCall(Skip("no limit to memory here"));
-    if (limit.works()) PetscCall(twins.Transposed(Op::Transpose, 50, "large, without memory"));
+    if (limit.works()) PetscCall(pair.Transposed(Op::Transpose, 50, "large, without memory"));
   }
-  if (SkipReason().empty()) PetscCall(CheckLine(twins.lazy(), "scattered", "large, without memory"));
-  PetscCall(twins.Destroy());
+  if (SkipReason().empty()) PetscCall(CheckLine(pair.lazy(), "scattered", "large, without memory"));
+  PetscCall(pair.Destroy());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -62,7 +62,7 @@ static PetscErrorCode TimedOn(MPI_Comm comm)
       PetscCall(CheckChoice(A, what));
       PetscCall(MatScale(A, 2)); // exact
       Problem p = e.p;
-      for (battery::Entry &entry : p.entries) entry.v *= 2;
+      for (conformance::Entry &entry : p.entries) entry.v *= 2;
       PetscCall(CheckProducts(A, p, what + ", other values"));
       PetscCall(MatDestroy(&A));
     }

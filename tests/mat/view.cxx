@@ -1,7 +1,7 @@
 static const char help[] =
     "MatView(): a line of ours, or all facts, in the info formats; aij's text in all others.\n\n";
 
-#include "twins.hpp"
+#include "lazy_pair.hpp"
 
 using namespace testing;
 
@@ -16,7 +16,7 @@ static std::string Number(PetscLogDouble v)
 /// one, after many, and of another matrix like it. Looking converts nothing.
 static PetscErrorCode OneLine()
 {
-  const Problem            p     = battery::Banded("bands_6000", 6000, 6000, {-100, -1, 0, 1, 100});
+  const Problem            p     = conformance::Banded("bands_6000", 6000, 6000, {-100, -1, 0, 1, 100});
   const std::string        label = "sparsegpu: format ";
   std::vector<std::string> formats;
   std::string              aij, text, first;
@@ -78,7 +78,7 @@ static PetscErrorCode OneLine()
 /// Before: which format it will be.
 static PetscErrorCode Facts()
 {
-  const Problem            p = battery::Banded("bands_80", 80, 80, {-9, 0, 1});
+  const Problem            p = conformance::Banded("bands_80", 80, 80, {-9, 0, 1});
   std::vector<std::string> formats;
   std::string              text;
   MatSparseGPUInfo         info;
@@ -114,10 +114,10 @@ static PetscErrorCode Facts()
 /// Every rank's diagonal block is in the format asked for; an off-diagonal block that it refuses is csr, and says so.
 static PetscErrorCode OffDiagonal()
 {
-  const PetscInt   n = 1200;
-  battery::Builder b("scattered_off_diagonal", n, n);
-  std::string      text;
-  Mat              A;
+  const PetscInt       n = 1200;
+  conformance::Builder b("scattered_off_diagonal", n, n);
+  std::string          text;
+  Mat                  A;
 
   PetscFunctionBeginUser;
   if (PetscGlobalSize == 1) {
@@ -153,10 +153,10 @@ static PetscErrorCode OffDiagonal()
 /// Blocks that differ are counted: rank 0's has four diagonals, the others' entries are scattered.
 static PetscErrorCode Differing()
 {
-  const PetscInt   share = 40000, n = share * PetscGlobalSize;
-  battery::Builder b("differing_blocks", n, n);
-  std::string      text;
-  Mat              A;
+  const PetscInt       share = 40000, n = share * PetscGlobalSize;
+  conformance::Builder b("differing_blocks", n, n);
+  std::string          text;
+  Mat                  A;
 
   PetscFunctionBeginUser;
   for (PetscInt i = 0; i < n; ++i) {
@@ -184,7 +184,7 @@ static PetscErrorCode Differing()
 /// In the formats that print entries the text is aij's, our type's name apart.
 static PetscErrorCode Entries()
 {
-  const Problem p = battery::Banded("bands_20", 20, 17, {-9, 0, 1});
+  const Problem p = conformance::Banded("bands_20", 20, 17, {-9, 0, 1});
   std::string   text[2];
   Mat           A;
 

@@ -8,7 +8,8 @@ using namespace testing;
 /// World, halves of it, and self: products in turn, in every format, then destruction in another order.
 static PetscErrorCode Together()
 {
-  const Problem p = battery::Grid("grid_14x9", 14, 9, false), q = battery::Banded("bands_70", 70, 40, {-33, 0, 5});
+  const Problem p = conformance::Grid("grid_14x9", 14, 9, false),
+                q = conformance::Banded("bands_70", 70, 40, {-33, 0, 5});
   std::vector<std::string> formats;
   MPI_Comm                 half;
   std::vector<Mat>         grid, bands;
@@ -43,7 +44,7 @@ static PetscErrorCode Together()
 /// The memory that PETSc's logged objects hold after `times` matrices is that after a few: nothing piles up.
 static PetscErrorCode Repeated()
 {
-  const Problem  p       = battery::Grid("grid_9x8", 9, 8, false);
+  const Problem  p       = conformance::Grid("grid_9x8", 9, 8, false);
   PetscLogDouble held[2] = {0, 0};
 
   PetscFunctionBeginUser;

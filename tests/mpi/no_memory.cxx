@@ -7,12 +7,12 @@ using namespace testing;
 /// The last rank has memory for its block, and none for a copy of the vectors that lie on the host.
 static PetscErrorCode Scratch()
 {
-  const PetscInt   rows = 50, cols = 50000; // of each rank: 400 KB of x
-  battery::Builder b("wide", rows * PetscGlobalSize, cols * PetscGlobalSize);
-  PetscBool        device;
-  std::string      message;
-  Mat              A;
-  Vec              x, y;
+  const PetscInt       rows = 50, cols = 50000; // of each rank: 400 KB of x
+  conformance::Builder b("wide", rows * PetscGlobalSize, cols * PetscGlobalSize);
+  PetscBool            device;
+  std::string          message;
+  Mat                  A;
+  Vec                  x, y;
 
   PetscFunctionBeginUser;
   if (PetscGlobalRank == PetscGlobalSize - 1) // before the device is asked for the first time

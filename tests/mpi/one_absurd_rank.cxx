@@ -7,8 +7,8 @@ using namespace testing;
 /// The diagonal, and one full row in the diagonal block of rank `absurd` only.
 static Problem Subject(int absurd)
 {
-  const PetscInt   share = 3000, n = share * PetscGlobalSize;
-  battery::Builder b("one_absurd_rank", n, n);
+  const PetscInt       share = 3000, n = share * PetscGlobalSize;
+  conformance::Builder b("one_absurd_rank", n, n);
   for (PetscInt i = 0; i < n; ++i) {
     b.Add(i, i);
     if (i >= share) b.Add(i, i - share); // coupling between the ranks

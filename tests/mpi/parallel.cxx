@@ -1,5 +1,5 @@
 static const char help[] =
-    "The battery on several ranks, in every format and on layouts with ranks that own nothing.\n\n";
+    "The conformance suite on several ranks, in every format and on layouts with ranks that own nothing.\n\n";
 
 #include "../family.hpp"
 
@@ -30,7 +30,8 @@ static PetscErrorCode CheckProblem(const Problem &p, Layout layout, const std::s
   PetscCall(CreateMatrix(PETSC_COMM_WORLD, p, MATSPARSEGPU, format.c_str(), layout, &A));
   PetscCall(MatSparseGPUSetBackend(A, backend.c_str()));
   PetscCall(AnyRefuses(A, format, &refused));
-  PetscCheck(!refused || battery::Refuses(p, format), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: refused", what.c_str());
+  PetscCheck(!refused || conformance::Refuses(p, format), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: refused",
+             what.c_str());
   if (!refused) {
     PetscCall(CheckProducts(A, p, what));
     PetscCall(CheckOneProduct(A, p, Op::Plain, Poison::Inside, VECSTANDARD, VECSTANDARD, what + ", Inf and NaN in x"));
@@ -49,7 +50,7 @@ static PetscErrorCode Parallel(Layout layout)
   PetscFunctionBeginUser;
   PetscCall(Formats(&formats));
   PetscCall(Backends(&backends));
-  for (const Problem &p : battery::All())
+  for (const Problem &p : conformance::All())
     for (const std::string &format : formats)
       for (const std::string &backend : backends) PetscCall(CheckProblem(p, layout, format, backend));
   PetscFunctionReturn(PETSC_SUCCESS);

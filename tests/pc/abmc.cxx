@@ -42,7 +42,7 @@ static PetscErrorCode Levels(Mat A, const char ordering[], PetscInt *levels)
 static PetscErrorCode Permutation()
 {
   PetscFunctionBeginUser;
-  for (const Problem &p : battery::All()) {
+  for (const Problem &p : conformance::All()) {
     if (p.rows != p.cols) continue;
     for (const char *block : {"1", "5", "64", "100000"}) {
       const Option option("-mat_ordering_abmc_block", block);
@@ -60,7 +60,7 @@ static PetscErrorCode Permutation()
 static PetscErrorCode FewLevels()
 {
   const Option  option("-mat_ordering_abmc_block", "64");
-  const Problem p = battery::Grid("grid_120x120", 120, 120, false);
+  const Problem p = conformance::Grid("grid_120x120", 120, 120, false);
   PetscInt      natural, coloured;
   Mat           A;
 
@@ -78,7 +78,7 @@ static PetscErrorCode FewLevels()
 /// PETSc's ILU and ours under the ordering, by options alone: the same iterations, not many more than in natural order.
 static PetscErrorCode Solves()
 {
-  const Problem p = battery::Grid("grid_60x50", 60, 50, false);
+  const Problem p = conformance::Grid("grid_60x50", 60, 50, false);
   PetscInt      iterations[3];
 
   PetscFunctionBeginUser;

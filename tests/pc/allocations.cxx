@@ -71,7 +71,7 @@ PetscErrorCode Check(const Problem &p, const Setting &s)
 
 static PetscErrorCode None()
 {
-  const Problem p = Symmetric(battery::Grid("grid_24x23", 24, 23, false));
+  const Problem p = Symmetric(conformance::Grid("grid_24x23", 24, 23, false));
   PetscBool     found;
 
   PetscFunctionBeginUser;

@@ -43,7 +43,7 @@ static PetscErrorCode CreateNodes(const Nodes &nodes, const char type[], const s
     for (PetscInt i = row; i < row + n; ++i) {
       for (PetscInt j = row; j < row + n; ++j) {
         const bool        strong = turned ? i - row == row + n - 1 - j : i == j;
-        const PetscScalar v      = battery::Value((unsigned long long)(i * 131 + j));
+        const PetscScalar v      = conformance::Value((unsigned long long)(i * 131 + j));
         PetscCall(MatSetValue(*A, i, j, strong ? v + (PetscReal)(3 * n + 3) : v, INSERT_VALUES));
       }
       for (PetscInt j : {i - 7, i + 9, i - 30, i + 32})
@@ -88,7 +88,7 @@ static PetscErrorCode Solve(Mat A, const char pc_type[], const char ksp_type[], 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CheckIterations(const Nodes &nodes, const char peer[], const char ksp_type[], bool turned,
+static PetscErrorCode CheckIterations(const Nodes &nodes, const char baseline[], const char ksp_type[], bool turned,
                                       const std::string &what)
 {
   std::vector<std::string> backends;
@@ -98,9 +98,9 @@ static PetscErrorCode CheckIterations(const Nodes &nodes, const char peer[], con
 
   PetscFunctionBeginUser;
   PetscCall(CreateNodes(nodes, MATAIJ, "", turned, &A));
-  PetscCall(Solve(A, peer, ksp_type, petsc, reason));
+  PetscCall(Solve(A, baseline, ksp_type, petsc, reason));
   PetscCheck(reason[0] > 0 && reason[1] > 0, PETSC_COMM_WORLD, PETSC_ERR_NOT_CONVERGED, "%s, %s: reasons %d, %d",
-             what.c_str(), peer, (int)reason[0], (int)reason[1]);
+             what.c_str(), baseline, (int)reason[0], (int)reason[1]);
   PetscCall(MatDestroy(&A));
   PetscCall(Backends(&backends));
   for (const std::string &backend : backends) {
@@ -109,7 +109,7 @@ static PetscErrorCode CheckIterations(const Nodes &nodes, const char peer[], con
     for (int round = 0; round < 2; ++round)
       PetscCheck(reason[round] > 0 && std::abs(ours[round] - petsc[round]) <= 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
                  "%s on %s: %d iterations (reason %d), %s takes %d", what.c_str(), backend.c_str(), (int)ours[round],
-                 (int)reason[round], peer, (int)petsc[round]);
+                 (int)reason[round], baseline, (int)petsc[round]);
     PetscCall(MatDestroy(&A));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -147,11 +147,11 @@ static PetscErrorCode Exact()
   PetscCall(PetscLogDefaultBegin());
   PetscCall(Backends(&backends));
   for (const std::string &backend : backends) {
-    battery::Builder b("blocks", n * PetscGlobalSize, n * PetscGlobalSize);
-    Mat              A;
+    conformance::Builder b("blocks", n * PetscGlobalSize, n * PetscGlobalSize);
+    Mat                  A;
     for (PetscInt i = 0; i < n * PetscGlobalSize; ++i)
       for (PetscInt j = i / n * n + i % n / 6 * 6; j < PetscMin(i / n * n + n, i / n * n + i % n / 6 * 6 + 6); ++j)
-        b.Add(i, j, battery::Value((unsigned long long)(i * 71 + j)) + (PetscReal)(i == j ? 9 : 0));
+        b.Add(i, j, conformance::Value((unsigned long long)(i * 71 + j)) + (PetscReal)(i == j ? 9 : 0));
     PetscCall(CreateMatrix(PETSC_COMM_WORLD, b, MATSPARSEGPU, nullptr, Layout::Even, &A));
     PetscCall(MatSparseGPUSetBackend(A, backend.c_str()));
     PetscCall(EventCount("SparseGPUAnalys", &before));
@@ -182,10 +182,10 @@ static PetscErrorCode ZeroPivot()
   for (const std::string &backend : backends)
     for (bool swap : {false, true})
       for (const char *pivot : {"partial", "none"}) {
-        const Option      pivoting("-pc_sparsegpu_block_pivot", pivot);
-        const std::string what = backend + (swap ? ", swap" : ", zero row") + ", pivoting " + pivot;
-        battery::Builder  b("zero_pivot", n, n);
-        Mat               A;
+        const Option         pivoting("-pc_sparsegpu_block_pivot", pivot);
+        const std::string    what = backend + (swap ? ", swap" : ", zero row") + ", pivoting " + pivot;
+        conformance::Builder b("zero_pivot", n, n);
+        Mat                  A;
         for (PetscInt r = 0; r < n; ++r) {
           b.Add(r, r, r < n - 2 ? 2 : r == last || swap ? 0 : 2);
           if (r >= n - 2) b.Add(r, 2 * n - 3 - r, swap ? 2 : 0);
@@ -215,7 +215,7 @@ static PetscErrorCode ZeroPivot()
 static PetscErrorCode BadSizes()
 {
   const Option             factor("-pc_sparsegpu_factor", "blocks");
-  const Problem            p = battery::Grid("grid_40x37", 40, 37, false);
+  const Problem            p = conformance::Grid("grid_40x37", 40, 37, false);
   std::vector<std::string> backends;
   std::string              message;
   PetscInt                 iterations[2];
@@ -248,7 +248,7 @@ static PetscErrorCode BadSizes()
 /// Ranks without rows, other kinds of factors before and after on the same PC, and what the view tells.
 static PetscErrorCode Changes()
 {
-  const Problem      p = Dominant(battery::Grid("grid_24x23", 24, 23, false));
+  const Problem      p = Dominant(conformance::Grid("grid_24x23", 24, 23, false));
   Mat                A;
   Vec                x, b;
   KSP                ksp;

@@ -75,8 +75,8 @@ static std::vector<Problem> SmallProblems()
   std::vector<Problem> all;
   for (const char *name :
        {"diagonal", "bidiagonal", "arrow_up", "arrow_down", "dense_row", "dense_column", "grid_ring"}) {
-    const std::string kind = name;
-    battery::Builder  b(name, n, n);
+    const std::string    kind = name;
+    conformance::Builder b(name, n, n);
     for (PetscInt r = 0; r < n; ++r) {
       if (kind == "bidiagonal" && r > 0) b.Add(r, r - 1);
       if (kind.rfind("arrow", 0) == 0) {
@@ -91,7 +91,7 @@ static std::vector<Problem> SmallProblems()
     }
     all.push_back(Dominant(b));
   }
-  all.push_back(Dominant(battery::Grid("grid_5x4", 5, 4, false))); // fewer rows than a warp has lanes
+  all.push_back(Dominant(conformance::Grid("grid_5x4", 5, 4, false))); // fewer rows than a warp has lanes
   return all;
 }
 

@@ -102,7 +102,7 @@ static PetscErrorCode Transfers()
 
   PetscFunctionBeginUser;
 #if defined(PETSC_HAVE_CUDA)
-  const Problem         p    = Dominant(battery::Grid("grid_24x23", 24, 23, false));
+  const Problem         p    = Dominant(conformance::Grid("grid_24x23", 24, 23, false));
   const MatFactorInfo   info = Info(0);
   std::vector<PetscInt> i, j;
   PetscCall(HasDevice(&has));

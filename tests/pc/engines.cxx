@@ -183,7 +183,7 @@ static PetscErrorCode Same()
 /// four leave far less.
 static PetscErrorCode Sweeps()
 {
-  const Problem            p = Dominant(battery::Grid("grid_24x23", 24, 23, false));
+  const Problem            p = Dominant(conformance::Grid("grid_24x23", 24, 23, false));
   std::vector<std::string> backends;
 
   PetscFunctionBeginUser;
@@ -218,7 +218,7 @@ static PetscErrorCode Sweeps()
 /// The thousandth solve gives the bits of the first.
 static PetscErrorCode Thousand()
 {
-  const Problem            p = Dominant(battery::Grid("grid_24x23", 24, 23, false));
+  const Problem            p = Dominant(conformance::Grid("grid_24x23", 24, 23, false));
   std::vector<std::string> backends;
 
   PetscFunctionBeginUser;
@@ -245,7 +245,7 @@ static PetscErrorCode Thousand()
 /// must not wait for those that do not. The grid's factors have 340,000 rows.
 static PetscErrorCode Crowd()
 {
-  const Problem            p = Dominant(battery::Grid("grid_600x567", 600, 567, false));
+  const Problem            p = Dominant(conformance::Grid("grid_600x567", 600, 567, false));
   std::vector<PetscScalar> ours, petsc, again;
   std::vector<std::string> backends;
 
@@ -292,7 +292,7 @@ static PetscErrorCode BadOptions()
   Mat         A, F = nullptr;
 
   PetscFunctionBeginUser;
-  PetscCall(CreateOn("kokkos", Dominant(battery::Grid("grid_5x4", 5, 4, false)), &A));
+  PetscCall(CreateOn("kokkos", Dominant(conformance::Grid("grid_5x4", 5, 4, false)), &A));
   for (const auto &c : cases) {
     const Option option(c.option, c.value);
     PetscCall(ExpectError(

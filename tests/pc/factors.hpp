@@ -6,7 +6,7 @@
 namespace testing
 {
 
-using battery::Entry;
+using conformance::Entry;
 
 /// A square matrix of this pattern whose diagonal is twice what dominates its row and its column, so that every factor
 /// is well conditioned: |U^-1| |U| and |L| |L^-1| are at most 3 in the norms of rows and of columns. Its signs are
@@ -29,8 +29,9 @@ inline Problem Dominant(Problem p, bool positive = false)
 /// Patterns that a solve in parallel finds hard.
 inline std::vector<Problem> Problems()
 {
-  std::vector<Problem> all = {battery::Grid("grid_24x23", 24, 23, false), battery::RowLengths(), battery::PowerLaw(300),
-                              battery::OneFullRow(300, 0), battery::OneFullRow(300, 299)};
+  std::vector<Problem> all = {conformance::Grid("grid_24x23", 24, 23, false), conformance::RowLengths(),
+                              conformance::PowerLaw(300), conformance::OneFullRow(300, 0),
+                              conformance::OneFullRow(300, 299)};
   all[1].cols              = all[1].rows; // cut to a square
   for (Problem &p : all) {
     std::vector<Entry> inside;
@@ -38,14 +39,14 @@ inline std::vector<Problem> Problems()
       if (e.j < p.rows) inside.push_back(e);
     p.entries = inside;
   }
-  battery::Builder chain("bidiagonal_3000", 3000, 3000), arrow("arrow_200", 200, 200), one("one_1x1", 1, 1);
+  conformance::Builder chain("bidiagonal_3000", 3000, 3000), arrow("arrow_200", 200, 200), one("one_1x1", 1, 1);
   for (PetscInt r = 1; r < 3000; ++r) chain.Add(r, r - 1);
   for (PetscInt r = 1; r < 200; ++r) {
     arrow.Add(r, 0);
     arrow.Add(0, r);
   }
   // rows that a block shares: with and without anything to subtract, and hubs that know each other
-  battery::Builder hubs("hubs_900", 900, 900);
+  conformance::Builder hubs("hubs_900", 900, 900);
   for (PetscInt r = 1; r < 900; ++r) {
     const PetscInt column[] = {0, 1, 449, 450, 898, 899};
     const bool     is_hub   = std::find(column, column + 6, r) != column + 6;
@@ -59,8 +60,8 @@ inline std::vector<Problem> Problems()
   all.push_back(chain);
   all.push_back(arrow);
   all.push_back(one);
-  all.push_back(battery::Builder("diagonal_33", 33, 33));
-  all.push_back(battery::Builder("empty_0x0", 0, 0));
+  all.push_back(conformance::Builder("diagonal_33", 33, 33));
+  all.push_back(conformance::Builder("empty_0x0", 0, 0));
   for (Problem &p : all) p = Dominant(p);
   return all;
 }

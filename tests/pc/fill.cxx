@@ -226,7 +226,7 @@ static PetscErrorCode CheckDefined(const Problem &problem, const std::vector<Pet
 /// A path that closes late: levels 1, 3, 7 and so on come from two of the same level, and some have no entry.
 static Problem Cycle(PetscInt n)
 {
-  battery::Builder cycle("cycle", n, n);
+  conformance::Builder cycle("cycle", n, n);
   for (PetscInt r = 0; r < n; ++r) {
     const PetscInt next = (r + 1) % n, far = (r * 7 + 3) % n;
     cycle.Add(r, next);
@@ -240,9 +240,9 @@ static PetscErrorCode Definition()
 {
   PetscFunctionBeginUser;
   for (const Problem &p :
-       {battery::Grid("grid_8x9", 8, 9, false), battery::PowerLaw(80), battery::OneFullRow(70, 0),
-        battery::OneFullRow(70, 69), Cycle(60), Problem(battery::Builder("one_1x1", 1, 1)),
-        Problem(battery::Builder("diagonal_33", 33, 33)), Problem(battery::Builder("empty_0x0", 0, 0))})
+       {conformance::Grid("grid_8x9", 8, 9, false), conformance::PowerLaw(80), conformance::OneFullRow(70, 0),
+        conformance::OneFullRow(70, 69), Cycle(60), Problem(conformance::Builder("one_1x1", 1, 1)),
+        Problem(conformance::Builder("diagonal_33", 33, 33)), Problem(conformance::Builder("empty_0x0", 0, 0))})
     PetscCall(CheckDefined(p, {0, 1, 2, 3, 5, 100}, {1, 37, 1 << 20}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -258,8 +258,8 @@ static PetscErrorCode Few()
 /// Larger ones: what the GPU finds is what the host finds.
 static PetscErrorCode Same()
 {
-  constexpr PetscInt N = 16;
-  battery::Builder   grid("27_points_16x16x16", N * N * N, N * N * N);
+  constexpr PetscInt   N = 16;
+  conformance::Builder grid("27_points_16x16x16", N * N * N, N * N * N);
 
   PetscFunctionBeginUser;
   if (!HaveDevice()) {
@@ -267,7 +267,7 @@ static PetscErrorCode Same()
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   for (PetscInt r = 0; r < N * N * N; ++r)
-    battery::EachNeighbour(N, N, N, r, [&](PetscInt, PetscInt column) { grid.Add(r, column); });
+    conformance::EachNeighbour(N, N, N, r, [&](PetscInt, PetscInt column) { grid.Add(r, column); });
   std::vector<Problem> problems = Problems();
   problems.push_back(Dominant(grid));
   for (const Problem &p : problems)

@@ -53,7 +53,7 @@ static PetscErrorCode Same()
 /// Only the upper triangle is looked at: what lies below it, values and pattern, changes no bit.
 static PetscErrorCode Garbage()
 {
-  const Problem            p       = Symmetric(battery::Grid("grid_24x23", 24, 23, false));
+  const Problem            p       = Symmetric(conformance::Grid("grid_24x23", 24, 23, false));
   Problem                  garbage = p;
   std::vector<std::string> backends;
   std::vector<PetscScalar> clean, dirty;
@@ -94,12 +94,12 @@ static PetscErrorCode Pivots()
       for (MatFactorShiftType shift : {MAT_SHIFT_NONE, MAT_SHIFT_NONZERO, MAT_SHIFT_POSITIVE_DEFINITE}) {
         const std::string what = std::string(MatFactorShiftTypes[shift]) + ", pivot " +
                                  std::to_string((double)PetscRealPart(bad)) + " on " + backend;
-        battery::Builder b("bad_pivots", 60, 60);
-        MatFactorInfo    info = Info(0);
-        MatFactorError   error;
-        PetscReal        value;
-        PetscInt         row;
-        Mat              A, F;
+        conformance::Builder b("bad_pivots", 60, 60);
+        MatFactorInfo        info = Info(0);
+        MatFactorError       error;
+        PetscReal            value;
+        PetscInt             row;
+        Mat                  A, F;
         for (PetscInt r = 0; r < 60; ++r) {
           const bool alone = r == 17; // a zero on the diagonal stays one: nothing comes before it
           if (r > 0 && !alone) b.Add(r, r - 1, -1);

@@ -50,7 +50,7 @@ static PetscErrorCode Same()
 static PetscErrorCode Pivots()
 {
   std::vector<std::string> backends;
-  battery::Builder         b("zero_pivots", 60, 60);
+  conformance::Builder     b("zero_pivots", 60, 60);
 
   PetscFunctionBeginUser;
   for (PetscInt r = 0; r < 60; ++r) {
@@ -101,10 +101,10 @@ static PetscErrorCode Pivots()
 /// What is asked for wrongly says so: no diagonal entry, no square, an error where the matrix asks for errors.
 static PetscErrorCode Errors()
 {
-  battery::Builder b("no_diagonal", 5, 5), wide("wide", 3, 5);
-  std::string      message;
-  MatFactorInfo    info = Info(0);
-  Mat              A, F;
+  conformance::Builder b("no_diagonal", 5, 5), wide("wide", 3, 5);
+  std::string          message;
+  MatFactorInfo        info = Info(0);
+  Mat                  A, F;
 
   PetscFunctionBeginUser;
   for (PetscInt r = 0; r < 5; ++r) b.Add(r, (r + 1) % 5, 2);
@@ -137,7 +137,7 @@ static PetscErrorCode DiagonalFill()
   for (const std::string &backend : backends)
     for (PetscInt missing : {-1, 17})
       for (PetscInt levels : {0, 1, 2}) {
-        battery::Builder         b("band", 60, 60), with_zeros("band_with_zeros", 60, 60);
+        conformance::Builder     b("band", 60, 60), with_zeros("band_with_zeros", 60, 60);
         MatFactorInfo            info = Info(levels);
         std::vector<PetscScalar> ours, petsc;
         Mat                      A, B, F, G;
@@ -170,7 +170,7 @@ static PetscErrorCode DiagonalFill()
 static PetscErrorCode Poisoned()
 {
   std::vector<std::string> backends, types;
-  battery::Builder         b("two_halves", 400, 400); // rows below 200 do not know those above
+  conformance::Builder     b("two_halves", 400, 400); // rows below 200 do not know those above
 
   PetscFunctionBeginUser;
   for (PetscInt r = 1; r < 400; ++r)
@@ -217,7 +217,7 @@ static PetscErrorCode Poisoned()
 static PetscErrorCode Stuck()
 {
   std::vector<std::string> backends;
-  battery::Builder         b("chain", 200000, 200000);
+  conformance::Builder     b("chain", 200000, 200000);
   std::vector<PetscScalar> x;
   std::string              message;
   Mat                      A, F;
@@ -259,7 +259,7 @@ static PetscErrorCode Stuck()
 static PetscErrorCode Progress()
 {
   constexpr PetscInt       ROWS = 200000;
-  battery::Builder         b("bidiagonal_200000", ROWS, ROWS);
+  conformance::Builder     b("bidiagonal_200000", ROWS, ROWS);
   std::vector<std::string> backends;
   std::vector<PetscScalar> patient, x;
   Mat                      A, F;

@@ -66,7 +66,7 @@ static PetscErrorCode Pivoting()
   std::vector<Problem> problems;
 
   PetscFunctionBeginUser;
-  battery::Builder cycle("cycle_70", 70, 70), bad("badly_scaled_60", 60, 60), saddle("saddle_90", 90, 90),
+  conformance::Builder cycle("cycle_70", 70, 70), bad("badly_scaled_60", 60, 60), saddle("saddle_90", 90, 90),
       late("small_pivots_80", 80, 80);
   for (PetscInt r = 0; r < 70; ++r) { // no entry on the diagonal
     cycle.Add(r, (r + 1) % 70, 3);
@@ -122,7 +122,7 @@ static PetscErrorCode Errors()
   std::string message;
 
   PetscFunctionBeginUser;
-  battery::Builder structure("structure", 5, 5), value("value", 4, 4);
+  conformance::Builder structure("structure", 5, 5), value("value", 4, 4);
   for (PetscInt r = 0; r < 5; ++r)
     for (PetscInt c : {0, 1, 3}) structure.Add(r, c, (PetscReal)(1 + r + 2 * c));
   for (PetscInt r = 0; r < 4; ++r)
@@ -140,7 +140,7 @@ static PetscErrorCode Errors()
   PetscCall(CheckText("structurally singular", message, {"structurally singular", "column"}));
   PetscCall(MatDestroy(&A));
 
-  battery::Builder star("star", 6, 6); // a symmetric pattern, whose rows stay where they are at first
+  conformance::Builder star("star", 6, 6); // a symmetric pattern, whose rows stay where they are at first
   for (PetscInt r = 1; r < 6; ++r) {
     star.Add(0, r, (PetscReal)r);
     star.Add(r, 0, (PetscReal)r);
@@ -179,7 +179,7 @@ static PetscErrorCode Errors()
     PetscCall(MatDestroy(&A));
   }
 
-  Problem nan      = battery::Grid("nan", 6, 5, false);
+  Problem nan      = conformance::Grid("nan", 6, 5, false);
   nan.entries[7].v = (PetscScalar)NAN;
   PetscCall(CreateOn(on, nan, &A));
   PetscCall(FactorDirect(A, MAT_FACTOR_LU, MATORDERINGNATURAL, &F));
@@ -192,7 +192,7 @@ static PetscErrorCode Errors()
        {"-mat_sparsegpu_lu_refine -1", "-mat_sparsegpu_lu_exchange 2", "-mat_sparsegpu_lu_matching perhaps"}) {
     const std::string text(bad);
     const Option      option(text.substr(0, text.find(' ')), text.substr(text.find(' ') + 1));
-    PetscCall(CreateOn(on, battery::Grid("grid", 4, 4, false), &A));
+    PetscCall(CreateOn(on, conformance::Grid("grid", 4, 4, false), &A));
     PetscCall(ExpectError(
         bad, [&] { return FactorDirect(A, MAT_FACTOR_LU, MATORDERINGNATURAL, &F); }, &message,
         PETSC_ERR_ARG_OUTOFRANGE));
@@ -205,7 +205,7 @@ static PetscErrorCode Errors()
 /// New values give the bits that a new factor gives, and a thousand of them no more memory.
 static PetscErrorCode Refactor()
 {
-  Problem                  p    = Dominant(battery::Grid("grid_24x23", 24, 23, false));
+  Problem                  p    = Dominant(conformance::Grid("grid_24x23", 24, 23, false));
   const MatFactorInfo      info = Info(0);
   std::vector<PetscScalar> ours, fresh;
   Mat                      A, F, G;
@@ -235,7 +235,7 @@ static PetscErrorCode Refactor()
 /// Columns of a dense matrix, with room between them, one by one and together.
 static PetscErrorCode Many()
 {
-  const Problem p = Dominant(battery::Grid("grid_17x13", 17, 13, false));
+  const Problem p = Dominant(conformance::Grid("grid_17x13", 17, 13, false));
   Mat           A, F, B, X, C;
   PetscReal     norm, scale;
 
@@ -280,7 +280,7 @@ static PetscErrorCode Inertia()
   PetscInt           negative, zero, positive, expected = 0;
   Mat                A, F;
   PetscFunctionBeginUser;
-  battery::Builder line("line", N, N);
+  conformance::Builder line("line", N, N);
   for (PetscInt r = 0; r < N; ++r) {
     line.Add(r, r, 2 - shift);
     if (r > 0) {
@@ -333,7 +333,7 @@ static PetscErrorCode Face()
     PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
     PetscCall(KSPSetFromOptions(ksp));
     for (int round = 0; round < 3; ++round) { // the last one has another pattern
-      const Problem p = Dominant(battery::Grid("grid", round < 2 ? 21 : 20, 20, false), true);
+      const Problem p = Dominant(conformance::Grid("grid", round < 2 ? 21 : 20, 20, false), true);
       if (round != 1) PetscCall(CreateMatrix(PETSC_COMM_WORLD, p, MATSPARSEGPU, nullptr, Layout::Even, &A));
       if (round == 1) PetscCall(MatShift(A, 2));
       PetscCall(MatCreateVecs(A, &x, &b));
@@ -362,7 +362,7 @@ static PetscErrorCode Face()
     Mat                      A, F;
     std::string              text, again;
     std::vector<PetscScalar> x;
-    PetscCall(CreateOn(on, Dominant(battery::Grid("grid", 21, 20, false)), &A));
+    PetscCall(CreateOn(on, Dominant(conformance::Grid("grid", 21, 20, false)), &A));
     PetscCall(FactorDirect(A, MAT_FACTOR_LU, MATORDERINGND, &F));
     PetscCall(ViewText(F, PETSC_VIEWER_ASCII_INFO, "lu_view", &text));
     PetscCall(CheckText("view", text, {"sparsegpu LU on ", on == "cuda" ? "cuda" : "the host"}));

@@ -33,7 +33,7 @@ static Problem ScaledRows(unsigned seed)
   const PetscReal        range   = sizeof(PetscReal) == 4 ? 3 : 6;
   const PetscInt         n       = 2 + (PetscInt)(60 * uniform());
   const PetscReal        density = (PetscReal)0.02 + 4 * uniform() / (PetscReal)n;
-  battery::Builder       p("rows scaled, seed " + std::to_string(seed), n, n);
+  conformance::Builder   p("rows scaled, seed " + std::to_string(seed), n, n);
   std::vector<PetscReal> scale;
   for (PetscInt r = 0; r < n; ++r) {
     const PetscReal u = 2 * uniform() - 1;
@@ -81,8 +81,8 @@ enum class Values {
 };
 static Problem CycleWith(Values values)
 {
-  constexpr PetscInt N = 70;
-  battery::Builder   p("cycle", N, N);
+  constexpr PetscInt   N = 70;
+  conformance::Builder p("cycle", N, N);
   for (PetscInt r = 0; r < N; ++r) {
     const PetscReal size     = (PetscReal)(2 + r % 5);
     PetscReal       diagonal = size, cycle = 1, far = (PetscReal)0.25;
@@ -229,7 +229,7 @@ static PetscErrorCode Snes()
   Vec                u, f;
 
   PetscFunctionBeginUser;
-  battery::Builder p("jacobian", N, N);
+  conformance::Builder p("jacobian", N, N);
   for (PetscInt k = 0; k < N; ++k) {
     p.Add(k, k, 0);
     p.Add(k, (k + 1) % N, 0);
@@ -292,7 +292,7 @@ static PetscErrorCode Ts()
   Vec           u;
 
   PetscFunctionBeginUser;
-  battery::Builder p("diagonal", 20, 20);
+  conformance::Builder p("diagonal", 20, 20);
   for (PetscInt k = 0; k < 20; ++k) p.Add(k, k, 1);
   PetscCall(CreateOn(on, p, &J));
   PetscCall(MatCreateVecs(J, &u, nullptr));
@@ -323,7 +323,7 @@ static PetscErrorCode Ts()
 /// pivot.
 static Problem SaddlePoint(const std::string &name, PetscInt n, PetscReal scale, PetscReal d, PetscReal e)
 {
-  battery::Builder p(name, 2 * n, 2 * n);
+  conformance::Builder p(name, 2 * n, 2 * n);
   for (PetscInt r = 0; r < n; ++r) {
     p.Add(r, r, d);
     p.Add(n + r, n + r, e);

@@ -20,7 +20,7 @@ static Problem Exchanged(Problem p)
 /// A first front of `head` pivots with all other rows, which then are dense.
 static Problem Bordered(PetscInt head, PetscInt rows)
 {
-  battery::Builder b("bordered_" + std::to_string(rows), rows, rows);
+  conformance::Builder b("bordered_" + std::to_string(rows), rows, rows);
   for (PetscInt r = 0; r < rows; ++r)
     for (PetscInt c = 0; c < rows; ++c)
       if (r < head || c < head || r == c) b.Add(r, c);
@@ -29,7 +29,7 @@ static Problem Bordered(PetscInt head, PetscInt rows)
 
 static Problem Cube(PetscInt n)
 {
-  battery::Builder b("cube_" + std::to_string(n), n * n * n, n * n * n);
+  conformance::Builder b("cube_" + std::to_string(n), n * n * n, n * n * n);
   for (PetscInt r = 0; r < n * n * n; ++r) {
     b.Add(r, r);
     for (const PetscInt step : {(PetscInt)1, n, n * n}) {

@@ -39,7 +39,7 @@ static PetscErrorCode Solve(const Problem &p, Layout layout, bool native, PetscI
 
 static PetscErrorCode Iterations()
 {
-  const Problem p = battery::Grid("grid_40x37", 40, 37, false);
+  const Problem p = conformance::Grid("grid_40x37", 40, 37, false);
   const Option  ordering("-pc_sparsegpu_ordering", MATORDERINGNATURAL);
 
   PetscFunctionBeginUser;
@@ -67,7 +67,7 @@ static PetscErrorCode Iterations()
 /// The orderings change the path, not the place: all converge.
 static PetscErrorCode Orderings()
 {
-  const Problem p = battery::Grid("grid_40x37", 40, 37, true);
+  const Problem p = conformance::Grid("grid_40x37", 40, 37, true);
 
   PetscFunctionBeginUser;
   for (const char *name : {"", MATORDERINGABMC, MATORDERINGRCM}) {
@@ -84,10 +84,10 @@ static PetscErrorCode Orderings()
 /// A zero pivot ends the solve with the reason PETSc's users know; the next values are a new chance.
 static PetscErrorCode ZeroPivot()
 {
-  const Option       method("-ksp_type", KSPRICHARDSON); // PETSc's GMRES takes the failed solution for its next guess
-  battery::Builder   b("zero_pivot", 50, 50);
-  PetscInt           iterations[2];
-  KSPConvergedReason reason[2];
+  const Option         method("-ksp_type", KSPRICHARDSON); // PETSc's GMRES takes the failed solution for its next guess
+  conformance::Builder b("zero_pivot", 50, 50);
+  PetscInt             iterations[2];
+  KSPConvergedReason   reason[2];
 
   PetscFunctionBeginUser;
   for (PetscInt r = 0; r < 50; ++r) b.Add(r, r, r == 49 ? 0 : 2);
@@ -163,8 +163,8 @@ private:
 /// What else reaches the preconditioner: Krylov methods that need its transpose, its options, and those above it.
 static PetscErrorCode Krylov()
 {
-  const Problem general                            = Dominant(battery::Grid("grid_40x37", 40, 37, false), true),
-                spd                                = Symmetric(battery::Grid("grid_40x37", 40, 37, true));
+  const Problem general                            = Dominant(conformance::Grid("grid_40x37", 40, 37, false), true),
+                spd                                = Symmetric(conformance::Grid("grid_40x37", 40, 37, true));
   const std::string                           type = "-pc_type";
   const std::vector<std::vector<std::string>> both = {
       {type, PCSPARSEGPU, "-ksp_type", KSPGMRES},
@@ -232,7 +232,7 @@ static PetscErrorCode Calls(const char name[], int *count)
 /// What -pc_view and -log_view tell. The grid's levels are its diagonals: 24 + 23 - 1 = 46, of 552 rows.
 static PetscErrorCode Face()
 {
-  const Problem            p = Dominant(battery::Grid("grid_24x23", 24, 23, false));
+  const Problem            p = Dominant(conformance::Grid("grid_24x23", 24, 23, false));
   const Option             ordering("-pc_sparsegpu_ordering", MATORDERINGNATURAL);
   const char *const        events[] = {"MatILUFactorSym", "MatLUFactorNum", "SparseGPUAnalys", "SparseGPUTriSlv"};
   std::vector<std::string> backends;

@@ -26,7 +26,7 @@ static PetscErrorCode CheckRefactored(Mat A, Mat F, MatFactorType kind, const Ma
 /// By MatSetValues() or by MatSetValuesCOO(), thrice: the second time ever the transposed solves know the factor.
 static PetscErrorCode Refactor()
 {
-  const Problem            p = Symmetric(battery::Grid("grid_24x23", 24, 23, false));
+  const Problem            p = Symmetric(conformance::Grid("grid_24x23", 24, 23, false));
   std::vector<std::string> backends;
   std::vector<PetscInt>    i, j;
   std::vector<PetscScalar> v;
@@ -103,7 +103,7 @@ static PetscErrorCode CheckPC(Mat A, PC pc, const std::string &what)
 /// A new nonzero: the factor refuses, naming both counts; the preconditioner starts over.
 static PetscErrorCode Pattern()
 {
-  const Problem            p    = Dominant(battery::Grid("grid_24x23", 24, 23, false));
+  const Problem            p    = Dominant(conformance::Grid("grid_24x23", 24, 23, false));
   const MatFactorInfo      info = Info(0);
   std::vector<std::string> backends;
   std::string              message;
@@ -140,7 +140,7 @@ static PetscErrorCode Pattern()
 /// A NaN is a zero pivot of the first row that it reaches, and no reason to hang.
 static PetscErrorCode Nan()
 {
-  const Problem            p = Dominant(battery::Grid("grid_24x23", 24, 23, false));
+  const Problem            p = Dominant(conformance::Grid("grid_24x23", 24, 23, false));
   const Option             type("-pc_type", PCSPARSEGPU), ordering("-pc_sparsegpu_ordering", MATORDERINGNATURAL);
   std::vector<std::string> backends;
 

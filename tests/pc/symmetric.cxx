@@ -94,7 +94,7 @@ static PetscErrorCode Halves()
 
 static Problem Laplacian(PetscInt side)
 {
-  battery::Builder b("laplacian", side * side, side * side);
+  conformance::Builder b("laplacian", side * side, side * side);
 
   for (PetscInt r = 0; r < side * side; ++r) {
     b.Add(r, r, 4);
@@ -161,9 +161,9 @@ static PetscErrorCode Refused()
   PetscFunctionBeginUser;
   PetscCall(Backends(&backends));
   for (const std::string &backend : backends) {
-    battery::Builder b("indefinite_30", 30, 30);
-    Mat              A, F;
-    Vec              x, y;
+    conformance::Builder b("indefinite_30", 30, 30);
+    Mat                  A, F;
+    Vec                  x, y;
     for (PetscInt r = 0; r < 30; ++r) b.Add(r, r, r == 17 ? -4 : 4);
     PetscCall(CreateOn(backend, b, &A));
     PetscCall(MatCreateVecs(A, &x, &y));

@@ -52,8 +52,8 @@ inline Dense Random(PetscInt rows, PetscInt cols, int percent, unsigned long lon
   for (PetscInt i = 0; i < rows; ++i)
     for (PetscInt j = 0; j < cols; ++j) {
       const unsigned long long place = seed * 1000003 + (unsigned long long)(i * cols + j);
-      if (PetscAbsReal(battery::RealValue(3 * place + 1)) - (PetscReal)0.5 < (PetscReal)(percent / 100.0))
-        d.Put(i, j, battery::Value(place));
+      if (PetscAbsReal(conformance::RealValue(3 * place + 1)) - (PetscReal)0.5 < (PetscReal)(percent / 100.0))
+        d.Put(i, j, conformance::Value(place));
     }
   return d;
 }
@@ -62,7 +62,7 @@ inline Dense RandomDominant(PetscInt n, int percent, unsigned long long seed)
 {
   Dense d = Random(n, n, percent, seed);
   for (PetscInt i = 0; i < n; ++i)
-    d.Put(i, i, (PetscReal)(i % 2 ? 3 * n : -3 * n) + battery::Value(seed + (unsigned long long)i));
+    d.Put(i, i, (PetscReal)(i % 2 ? 3 * n : -3 * n) + conformance::Value(seed + (unsigned long long)i));
   return d;
 }
 

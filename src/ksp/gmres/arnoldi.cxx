@@ -1,7 +1,7 @@
 #include "ksp/gmres/arnoldi.hpp"
 #include <algorithm>
 #include <cstring>
-#include "mat/backend_call.hpp"
+#include "device/backend_call.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu

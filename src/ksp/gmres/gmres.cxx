@@ -22,7 +22,7 @@ PetscErrorCode KSPReset_SparseGPUGMRES(KSP ksp)
   PetscCall(gmres->arnoldi.Free());
   PetscCall(gmres->basis.Free());
   PetscCall(gmres->preconditioned.Free());
-  PetscCall(gmres->direct.Free());
+  PetscCall(gmres->system.Free());
   PetscCall(gmres->small.Free());
   PetscCall(gmres->iterate.Free());
   PetscCall(VecDestroy(&gmres->solution));

@@ -20,11 +20,11 @@ struct Gmres {
   Columns                   basis;
   Columns                   preconditioned; ///< [steps] of a flexible one: what the preconditioner made of the basis
   Arnoldi                   arnoldi;
-  Direct                    direct;
+  DeviceSystem              system;
   RecordLag                 lag;
   SmallMode                 small_mode = SmallMode::Auto;
   SmallCycles               small;
-  DeviceMemory              iterate;            ///< of KSPBuildSolution() where `direct` is active
+  DeviceMemory              iterate;            ///< of KSPBuildSolution() where `system` is active
   Vec                       solution = nullptr; ///< of KSPBuildSolution()
 };
 inline Gmres *GmresOf(KSP ksp)

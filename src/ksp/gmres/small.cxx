@@ -2,7 +2,7 @@
 #include <cstring>
 #include "ksp/common/converged.hpp"
 #include "ksp/gmres/gmres.hpp"
-#include "mat/context.hpp"
+#include "mat/face/context.hpp"
 
 namespace sparsegpu
 {
@@ -18,14 +18,14 @@ PetscErrorCode SmallCycles::Free()
 }
 
 /// The matrix in csr: as its products have it, or a copy of our own, refreshed when its values change.
-PetscErrorCode SmallCycles::TakeMatrix(const Direct &direct, CsrLayout *layout)
+PetscErrorCode SmallCycles::TakeMatrix(const DeviceSystem &system, CsrLayout *layout)
 {
-  const Mat A = direct.matrix();
+  const Mat A = system.matrix();
   Version   version;
 
   PetscFunctionBegin;
-  if (!strcmp(direct.format()->Name(), "csr")) {
-    *layout = static_cast<Csr *>(direct.format())->OnDevice();
+  if (!strcmp(system.format()->Name(), "csr")) {
+    *layout = static_cast<Csr *>(system.format())->OnDevice();
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatVersion(A, &version));
@@ -43,23 +43,23 @@ PetscErrorCode SmallCycles::TakeMatrix(const Direct &direct, CsrLayout *layout)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SmallCycles::Begin(KSP ksp, const Direct &direct, PetscInt steps, SmallMode mode)
+PetscErrorCode SmallCycles::Begin(KSP ksp, const DeviceSystem &system, PetscInt steps, SmallMode mode)
 {
   PetscFunctionBegin;
   active_ = false;
 #if defined(SPARSEGPU_HAVE_CUDA)
   constexpr PetscInt MOST = 2000000; // nonzeros
-  const PetscInt     rows = direct.rows();
+  const PetscInt     rows = system.rows();
   bool               fits;
-  if (!direct.active() || direct.factored() || !MayHearLate(ksp) || steps + 1 >= SMALL_RECORDS)
+  if (!system.active() || system.factored() || !MayHearLate(ksp) || steps + 1 >= SMALL_RECORDS)
     PetscFunctionReturn(PETSC_SUCCESS);
-  if (rows == 0 || !IsSmall(mode, rows, direct.nonzeros(), MOST)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(TakeMatrix(direct, &system_.A));
+  if (rows == 0 || !IsSmall(mode, rows, system.nonzeros(), MOST)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(TakeMatrix(system, &system_.A));
   if (system_.A.chunks > 0) PetscFunctionReturn(PETSC_SUCCESS); // a row that is too long for the threads of one
-  PetscCall(SmallPlan_CUDA(rows, static_cast<PetscReal>(direct.nonzeros()) / rows, steps, &shape_, &fits));
+  PetscCall(SmallPlan_CUDA(rows, static_cast<PetscReal>(system.nonzeros()) / rows, steps, &shape_, &fits));
   if (!fits) PetscFunctionReturn(PETSC_SUCCESS);
-  system_.inverse = direct.inverse();
-  system_.right   = direct.right();
+  system_.inverse = system.inverse();
+  system_.right   = system.right();
   char *base      = nullptr;
   for (int pass = 0; pass < 2; pass++) { // how much, then where
     size_t used      = 0;
@@ -84,7 +84,7 @@ PetscErrorCode SmallCycles::Begin(KSP ksp, const Direct &direct, PetscInt steps,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SmallCycles::Launch(Direct *direct, Columns *basis, const SmallControl &control)
+PetscErrorCode SmallCycles::Launch(DeviceSystem *system, Columns *basis, const SmallControl &control)
 {
   PetscFunctionBegin;
   control_       = control;
@@ -94,8 +94,8 @@ PetscErrorCode SmallCycles::Launch(Direct *direct, Columns *basis, const SmallCo
 #if defined(SPARSEGPU_HAVE_CUDA)
   Stream stream;
   PetscCall(DeviceStream(&stream));
-  PetscCall(direct->Rhs(&system_.b));
-  PetscCall(direct->Solution(&system_.x));
+  PetscCall(system->Rhs(&system_.b));
+  PetscCall(system->Solution(&system_.x));
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(SmallCycles_CUDA(system_, shape_, work_, control_, stream, &active_));
   PetscCall(PetscLogGpuTimeEnd());

@@ -6,14 +6,14 @@
 #pragma once
 
 #include <memory>
-#include "ksp/common/direct.hpp"
+#include "ksp/common/device_system.hpp"
 #include "ksp/common/pinned.hpp"
 #include "ksp/common/record.hpp"
 #include "ksp/common/small_mode.hpp"
 #include "ksp/gmres/dense.hpp"
 #include "ksp/gmres/hessenberg.hpp"
 #include "mat/formats/csr/csr.hpp"
-#include "mat/version.hpp"
+#include "mat/rows/version.hpp"
 
 namespace sparsegpu
 {
@@ -83,18 +83,18 @@ class SmallCycles
 {
 public:
   /// Can cycles of `steps` steps of this solve run so, and are they to? See active().
-  PetscErrorCode Begin(KSP ksp, const Direct &direct, PetscInt steps, SmallMode mode);
+  PetscErrorCode Begin(KSP ksp, const DeviceSystem &system, PetscInt steps, SmallMode mode);
   PetscErrorCode Free();
   bool           active() const { return active_; }
 
   /// Runs cycles from column 0 of the basis. Not active any more, and nothing is done, where the device does not have
   /// the room for them that it was found to have.
-  PetscErrorCode Launch(Direct *direct, Columns *basis, const SmallControl &control);
+  PetscErrorCode Launch(DeviceSystem *system, Columns *basis, const SmallControl &control);
   /// The next record: of a step, or of the beginning of a cycle.
   PetscErrorCode Hear(Outcome *outcome, PetscReal *norm);
 
 private:
-  PetscErrorCode TakeMatrix(const Direct &direct, CsrLayout *layout);
+  PetscErrorCode TakeMatrix(const DeviceSystem &system, CsrLayout *layout);
 
   bool                    active_  = false;
   SmallSystem             system_  = {};

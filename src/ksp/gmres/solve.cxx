@@ -12,7 +12,7 @@ namespace sparsegpu
 static PetscErrorCode Tell(KSP ksp)
 {
   PetscFunctionBegin;
-  if (ksp->reason) PetscCall(GmresOf(ksp)->direct.Publish());
+  if (ksp->reason) PetscCall(GmresOf(ksp)->system.Publish());
   PetscCall(KSPLogResidualHistory(ksp, ksp->rnorm));
   PetscCall(KSPLogErrorHistory(ksp));
   PetscCall(KSPMonitor(ksp, ksp->its, ksp->rnorm));
@@ -163,7 +163,7 @@ static PetscErrorCode RunSmallCycles(KSP ksp)
   control.steps       = gmres->steps;
   control.happy_ends  = ksp->normtype == KSP_NORM_NONE;
   PetscCall(PetscLogEventBegin(KSP_GMRESOrthogonalization, ksp, nullptr, nullptr, nullptr));
-  PetscCall(gmres->small.Launch(&gmres->direct, &gmres->basis, control));
+  PetscCall(gmres->small.Launch(&gmres->system, &gmres->basis, control));
   while (gmres->small.active()) {
     const PetscInt limit   = std::min(gmres->steps, ksp->max_it - ksp->its);
     Outcome        outcome = STEP_GOES_ON;
@@ -192,7 +192,7 @@ static PetscErrorCode RunSmallCycles(KSP ksp)
   gmres->built = 0;
   // a step has steps / 2 + 3 / 2 columns on the average, of two passes
   PetscCall(PetscLogGpuFlops((ksp->its - control.iteration) *
-                             (2.0 * gmres->direct.nonzeros() + (2.0 * gmres->steps + 6.0) * gmres->direct.rows())));
+                             (2.0 * gmres->system.nonzeros() + (2.0 * gmres->steps + 6.0) * gmres->system.rows())));
   PetscCall(PetscLogEventEnd(KSP_GMRESOrthogonalization, ksp, nullptr, nullptr, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -223,14 +223,14 @@ static PetscErrorCode SuggestRestart(KSP ksp, PetscReal tau, PetscInt *restart)
 static PetscErrorCode Reserve(KSP ksp, PetscInt steps)
 {
   Gmres     *gmres = GmresOf(ksp);
-  const bool bare  = gmres->direct.active() && gmres->direct.copies();
+  const bool bare  = gmres->system.active() && gmres->system.copies();
 
   PetscFunctionBegin;
   gmres->steps = std::max<PetscInt>(1, std::min(steps, ksp->max_it));
   PetscCall(gmres->basis.Allocate(ksp->work[0], gmres->steps + 1, bare));
-  if (gmres->flexible && !gmres->direct.active()) PetscCall(gmres->preconditioned.Allocate(ksp->work[0], gmres->steps));
+  if (gmres->flexible && !gmres->system.active()) PetscCall(gmres->preconditioned.Allocate(ksp->work[0], gmres->steps));
   PetscCall(gmres->arnoldi.Allocate(PetscObjectComm((PetscObject)ksp), &gmres->basis, gmres->steps));
-  PetscCall(gmres->small.Begin(ksp, gmres->direct, gmres->steps, gmres->small_mode));
+  PetscCall(gmres->small.Begin(ksp, gmres->system, gmres->steps, gmres->small_mode));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -276,13 +276,13 @@ PetscErrorCode KSPSolve_SparseGPUGMRES(KSP ksp)
   ksp->its   = 0;
   ksp->rnorm = -1; // no cycle before
   gmres->lag = RecordLag();
-  if (!ksp->reason) PetscCall(gmres->direct.Begin(ksp)); // else the preconditioner has failed
+  if (!ksp->reason) PetscCall(gmres->system.Begin(ksp)); // else the preconditioner has failed
   PetscCall(Reserve(ksp, gmres->restart));
   gmres->arnoldi.criterion.kept  = KEPT[gmres->refinement];
   gmres->arnoldi.criterion.happy = gmres->happy_tolerance;
   gmres->arnoldi.keeps_operator  = ksp->calc_sings;
   PetscCall(RunCycles(ksp));
-  PetscCall(gmres->direct.End());
+  PetscCall(gmres->system.End());
   ksp->guess_zero = guess_zero;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -10,8 +10,8 @@ PetscErrorCode ComputeResidual(KSP ksp, PetscReal *norm)
   Vec    r;
 
   PetscFunctionBegin;
-  if (gmres->direct.active()) {
-    PetscCall(gmres->direct.Residual(ksp->guess_zero, gmres->basis.view().Column(0)));
+  if (gmres->system.active()) {
+    PetscCall(gmres->system.Residual(ksp->guess_zero, gmres->basis.view().Column(0)));
     PetscCall(gmres->arnoldi.Normalize(norm));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -28,11 +28,11 @@ PetscErrorCode AddCorrection(KSP ksp, PetscInt steps)
 
   PetscFunctionBegin;
   if (steps == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  if (gmres->direct.active()) {
-    const Direct &direct = gmres->direct;
-    Scalar       *x;
-    PetscCall(gmres->direct.Solution(&x));
-    PetscCall(gmres->arnoldi.Combine(steps, &gmres->basis, direct.right() ? direct.inverse() : nullptr, x, x));
+  if (gmres->system.active()) {
+    const DeviceSystem &system = gmres->system;
+    Scalar             *x;
+    PetscCall(gmres->system.Solution(&x));
+    PetscCall(gmres->arnoldi.Combine(steps, &gmres->basis, system.right() ? system.inverse() : nullptr, x, x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(gmres->arnoldi.Combine(steps, gmres->flexible ? &gmres->preconditioned : &gmres->basis, ksp->work[0]));
@@ -44,19 +44,19 @@ PetscErrorCode AddCorrection(KSP ksp, PetscInt steps)
 /// v = the iterate of a solve on arrays of the device.
 static PetscErrorCode StoreIterate(Gmres *gmres, Vec v)
 {
-  Direct *direct = &gmres->direct;
-  Scalar *x, *sum;
+  DeviceSystem *system = &gmres->system;
+  Scalar       *x, *sum;
 
   PetscFunctionBegin;
-  PetscCall(direct->Solution(&x));
+  PetscCall(system->Solution(&x));
   sum = x;
   if (gmres->built > 0) {
-    PetscCall(gmres->iterate.Reserve(static_cast<size_t>(direct->rows()) * sizeof(Scalar)));
+    PetscCall(gmres->iterate.Reserve(static_cast<size_t>(system->rows()) * sizeof(Scalar)));
     sum = static_cast<Scalar *>(gmres->iterate.data());
     PetscCall(
-        gmres->arnoldi.Combine(gmres->built, &gmres->basis, direct->right() ? direct->inverse() : nullptr, x, sum));
+        gmres->arnoldi.Combine(gmres->built, &gmres->basis, system->right() ? system->inverse() : nullptr, x, sum));
   }
-  PetscCall(direct->Store(sum, v));
+  PetscCall(system->Store(sum, v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -70,7 +70,7 @@ PetscErrorCode KSPBuildSolution_SparseGPUGMRES(KSP ksp, Vec v, Vec *V)
     v = gmres->solution;
   }
   if (V) *V = v;
-  if (gmres->direct.active()) {
+  if (gmres->system.active()) {
     PetscCall(StoreIterate(gmres, v));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -89,9 +89,9 @@ PetscErrorCode ApplyOperator(KSP ksp, PetscInt k)
   Vec    from, to, between;
 
   PetscFunctionBegin;
-  if (gmres->direct.active()) {
+  if (gmres->system.active()) {
     const Dense V = gmres->basis.view();
-    PetscCall(gmres->direct.Apply(V.Column(k), V.Column(k + 1)));
+    PetscCall(gmres->system.Apply(V.Column(k), V.Column(k + 1)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(gmres->basis.Read(k, &from));

@@ -66,7 +66,7 @@ PetscErrorCode KSPBuildSolution_SparseGPUJacobi(KSP ksp, Vec v, Vec *V)
   PetscFunctionBegin;
   if (JacobiOf(ksp)->iterate) {
     if (!v) v = ksp->work[JACOBI_X]; // on the host, where the sweeps do not go
-    PetscCall(JacobiOf(ksp)->direct.Store(JacobiOf(ksp)->iterate, v));
+    PetscCall(JacobiOf(ksp)->system.Store(JacobiOf(ksp)->iterate, v));
     if (V) *V = v;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -84,7 +84,7 @@ PetscErrorCode KSPReset_SparseGPUJacobi(KSP ksp)
   jacobi->state = -1;
   PetscCall(jacobi->scratch.Free());
   PetscCall(jacobi->records.Free());
-  PetscCall(jacobi->direct.Free());
+  PetscCall(jacobi->system.Free());
   PetscCall(jacobi->arrays.Free());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -3,10 +3,10 @@
 
 #include <petsc/private/kspimpl.h>
 #include "device/buffer.hpp"
-#include "ksp/common/direct.hpp"
+#include "ksp/common/device_system.hpp"
 #include "ksp/common/pinned.hpp"
 #include "ksp/common/small_mode.hpp"
-#include "mat/version.hpp"
+#include "mat/rows/version.hpp"
 
 namespace sparsegpu
 {
@@ -35,7 +35,7 @@ struct Jacobi {
   PetscObjectState state      = -1;
   Version          version    = 0;       ///< 0: the matrix is not one of ours
   Vec              current    = nullptr; ///< the iterate that a monitor may ask for; not owned
-  Direct           direct;               ///< active where the vectors lie on the host, and the solve on the device
+  DeviceSystem     system;               ///< active where the vectors lie on the host, and the solve on the device
   DeviceMemory     arrays;               ///< then [3 * rows]: an iterate, the product, the inverse of the diagonal
   const Scalar    *iterate = nullptr;    ///< and the iterate that a monitor may ask for
   DeviceMemory     scratch;              ///< of the sweeps on a device

@@ -17,8 +17,8 @@ PetscErrorCode Sweeper::PlanRuns()
   Jacobi            *jacobi  = JacobiOf(ksp);
   Format            *format  = nullptr;
   if (jacobi->small_mode == SmallMode::Off) PetscFunctionReturn(PETSC_SUCCESS);
-  if (jacobi->direct.active())
-    format = jacobi->direct.format();
+  if (jacobi->system.active())
+    format = jacobi->system.format();
   else
     PetscCall(FindFused(&format));
   if (!format || !format->SweepsJacobi() || strcmp(format->Name(), "csr")) PetscFunctionReturn(PETSC_SUCCESS);
@@ -62,13 +62,13 @@ PetscErrorCode Sweeper::LaunchRun(PetscInt k, PetscInt count)
   PetscFunctionBegin;
   sweep.damping = jacobi->damping;
   sweep.norm    = norm;
-  if (jacobi->direct.active()) {
-    sweep.rows = jacobi->direct.rows();
-    PetscCall(jacobi->direct.Rhs(&sweep.b));
+  if (jacobi->system.active()) {
+    sweep.rows = jacobi->system.rows();
+    PetscCall(jacobi->system.Rhs(&sweep.b));
     sweep.inverse = inverse;
     sweep.x       = x[k % 2];
     sweep.next    = x[(k + 1) % 2];
-    PetscCall(StartRun(k, count, jacobi->direct.format(), sweep));
+    PetscCall(StartRun(k, count, jacobi->system.format(), sweep));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(FindFused(&format));

@@ -2,7 +2,7 @@
 #include <climits>
 #include <cstring>
 #include "ksp/common/columns.hpp"
-#include "mat/context.hpp"
+#include "mat/face/context.hpp"
 
 namespace sparsegpu
 {
@@ -15,8 +15,8 @@ PetscErrorCode Sweeper::Begin()
   PetscCall(KSPGetOperators(ksp, &A, nullptr));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
   PetscCall(SpaceOf(ksp->work[JACOBI_X], &space));
-  if (space == Space::Host) PetscCall(jacobi->direct.Begin(ksp, false));
-  if (jacobi->direct.active())
+  if (space == Space::Host) PetscCall(jacobi->system.Begin(ksp, false));
+  if (jacobi->system.active())
     PetscCall(BeginOnArrays());
   else
     PetscCall(BeginOnVectors());
@@ -63,14 +63,14 @@ PetscErrorCode Sweeper::BeginOnVectors()
 PetscErrorCode Sweeper::BeginOnArrays()
 {
   Jacobi            *jacobi = JacobiOf(ksp);
-  const size_t       rows   = static_cast<size_t>(jacobi->direct.rows());
+  const size_t       rows   = static_cast<size_t>(jacobi->system.rows());
   const PetscScalar *entries;
   Stream             stream;
 
   PetscFunctionBegin;
   space = Space::Device;
   PetscCall(jacobi->arrays.Reserve(3 * rows * sizeof(Scalar)));
-  PetscCall(jacobi->direct.Solution(&x[0]));
+  PetscCall(jacobi->system.Solution(&x[0]));
   x[1]    = static_cast<Scalar *>(jacobi->arrays.data());
   product = x[1] + rows;
   inverse = product + rows;
@@ -97,13 +97,13 @@ PetscErrorCode Sweeper::End()
   Jacobi *jacobi = JacobiOf(ksp);
 
   PetscFunctionBegin;
-  if (jacobi->direct.active()) {
+  if (jacobi->system.active()) {
 #if defined(SPARSEGPU_HAVE_CUDA)
     Stream stream;
     PetscCall(DeviceStream(&stream));
-    if (ksp->its % 2) PetscCall(DirectScale_CUDA(jacobi->direct.rows(), nullptr, x[1], nullptr, x[0], stream));
+    if (ksp->its % 2) PetscCall(ScaleSystem_CUDA(jacobi->system.rows(), nullptr, x[1], nullptr, x[0], stream));
 #endif
-    PetscCall(jacobi->direct.End());
+    PetscCall(jacobi->system.End());
   } else {
     PetscCall(VecCopy(ksp->work[JACOBI_X + ksp->its % 2], ksp->vec_sol));
   }
@@ -115,9 +115,9 @@ PetscErrorCode Sweeper::End()
 /// The format whose sweeps multiply as they go; null if the product must be a pass of its own.
 PetscErrorCode Sweeper::FindFused(Format **format)
 {
-  PetscBool seq, mpi;
-  Context  *context;
-  Shadow   *shadow;
+  PetscBool        seq, mpi;
+  Context         *context;
+  ConvertedMatrix *converted;
 
   PetscFunctionBegin;
   *format = nullptr;
@@ -127,8 +127,8 @@ PetscErrorCode Sweeper::FindFused(Format **format)
   PetscCall(Decide(A, context));
   if (context->settings.bound_to_cpu || context->settings.backend == Backend::Kokkos)
     PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(GetShadow(A, context, Side::Normal, Space::Device, Use::Solve, &shadow));
-  if (shadow->format->SweepsJacobi()) *format = shadow->format.get();
+  PetscCall(GetConverted(A, context, Operation::Normal, Space::Device, Use::Solve, &converted));
+  if (converted->format->SweepsJacobi()) *format = converted->format.get();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -160,21 +160,21 @@ PetscErrorCode Sweeper::LaunchSweep(PetscInt k, const JacobiSweep &sweep, Format
 
 PetscErrorCode Sweeper::LaunchOnArrays(PetscInt k)
 {
-  Direct     *direct = &JacobiOf(ksp)->direct;
-  const bool  fused  = direct->format()->SweepsJacobi();
-  JacobiSweep sweep  = {};
+  DeviceSystem *system = &JacobiOf(ksp)->system;
+  const bool    fused  = system->format()->SweepsJacobi();
+  JacobiSweep   sweep  = {};
 
   PetscFunctionBegin;
-  sweep.rows    = direct->rows();
+  sweep.rows    = system->rows();
   sweep.damping = JacobiOf(ksp)->damping;
   sweep.norm    = norm;
-  PetscCall(direct->Rhs(&sweep.b));
+  PetscCall(system->Rhs(&sweep.b));
   sweep.product = product;
   sweep.inverse = inverse;
   sweep.x       = x[k % 2];
   sweep.next    = x[(k + 1) % 2];
-  if (!fused) PetscCall(direct->Product(sweep.x, product));
-  PetscCall(LaunchSweep(k, sweep, fused ? direct->format() : nullptr));
+  if (!fused) PetscCall(system->Product(sweep.x, product));
+  PetscCall(LaunchSweep(k, sweep, fused ? system->format() : nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -190,7 +190,7 @@ PetscErrorCode Sweeper::Launch(PetscInt k)
   Format            *fused = nullptr;
 
   PetscFunctionBegin;
-  if (JacobiOf(ksp)->direct.active()) {
+  if (JacobiOf(ksp)->system.active()) {
     PetscCall(LaunchOnArrays(k));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -6,7 +6,7 @@
 #pragma once
 
 #include <vector>
-#include "mat/format.hpp"
+#include "mat/formats/format.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu

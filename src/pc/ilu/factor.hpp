@@ -2,7 +2,7 @@
 #pragma once
 
 #include <petsc/private/matimpl.h>
-#include "pc/arrays.hpp"
+#include "pc/factor/arrays.hpp"
 #include "pc/ilu/ilu.hpp"
 #include "pc/trisolve/halves.hpp"
 #include "pc/trisolve/host.hpp"

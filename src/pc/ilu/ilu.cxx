@@ -1,7 +1,7 @@
 #include "pc/ilu/ilu.hpp"
 #include <algorithm>
 #include <numeric>
-#include "mat/sizes.hpp"
+#include "mat/rows/sizes.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu

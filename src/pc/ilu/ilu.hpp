@@ -4,7 +4,7 @@
 /// diagonal's place holds the inverse of U's, as in PETSc.
 #pragma once
 
-#include "mat/csr_view.hpp"
+#include "mat/rows/csr_view.hpp"
 #include "pc/trisolve/sweep.hpp"
 #include "pc/trisolve/trisolve.hpp"
 

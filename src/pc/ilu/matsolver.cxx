@@ -1,5 +1,5 @@
 /// MATSOLVERSPARSEGPU: the factor as PETSc sees it.
-#include "mat/context.hpp"
+#include "mat/face/context.hpp"
 #include "pc/ilu/factor.hpp"
 #include "pc/lu/matsolver.hpp"
 

@@ -1,5 +1,5 @@
 /// The pattern of the factors, found where they are to be.
-#include "mat/may_lack_memory.hpp"
+#include "petsc/may_lack_memory.hpp"
 #include "pc/ilu/factor.hpp"
 #include "petsc/compat.hpp"
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <petscmat.h>
-#include "pc/arrays.hpp"
+#include "pc/factor/arrays.hpp"
 #include "pc/lu/engine.hpp"
 #include "pc/lu/matching.hpp"
 

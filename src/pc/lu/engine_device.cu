@@ -4,7 +4,7 @@
 #include <numeric>
 #include "device/buffer.hpp"
 #include "device/cuda_check.hpp"
-#include "mat/transpose.hpp"
+#include "mat/rows/transpose.hpp"
 #include "pc/lu/krylov.hpp"
 #include "pc/lu/system.hpp"
 #include "pc/trisolve/poll.cuh"

@@ -2,7 +2,7 @@
 #include "pc/lu/factorize.hpp"
 #include <petsc/private/matimpl.h>
 #include <algorithm>
-#include "mat/context.hpp"
+#include "mat/face/context.hpp"
 #include "pc/ilu/factor.hpp"
 #include "pc/lu/direct.hpp"
 #include "petsc/compat.hpp"

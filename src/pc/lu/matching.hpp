@@ -4,7 +4,7 @@
 #pragma once
 
 #include <vector>
-#include "mat/csr_view.hpp"
+#include "mat/rows/csr_view.hpp"
 
 namespace sparsegpu
 {

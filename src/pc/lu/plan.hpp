@@ -8,7 +8,7 @@
 ///   the update that it leaves to its parent: entry (i, j), i, j < r, at work[update[f] + i + j * r].
 #pragma once
 
-#include "mat/csr_view.hpp"
+#include "mat/rows/csr_view.hpp"
 #include "pc/lu/tree.hpp"
 
 namespace sparsegpu

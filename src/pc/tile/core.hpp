@@ -1,7 +1,7 @@
 /// The factorization of one tile and its solves, for both backends. No Mat, Vec or host code in it.
 #pragma once
 
-#include "mat/tile/core.hpp"
+#include "mat/products/tile/core.hpp"
 #include "pc/tile/lu.hpp"
 
 namespace sparsegpu

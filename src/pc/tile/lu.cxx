@@ -1,7 +1,7 @@
 #include "pc/tile/lu.hpp"
 #include <algorithm>
 #include "device/kokkos.hpp"
-#include "mat/backend_call.hpp"
+#include "device/backend_call.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu

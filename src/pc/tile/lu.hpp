@@ -9,7 +9,7 @@
 /// Factors lie by columns, as solves read them; L has a unit diagonal, the diagonal's place holds the inverse of U's.
 #pragma once
 
-#include "mat/tile/tile.hpp"
+#include "mat/products/tile/tile.hpp"
 
 namespace sparsegpu
 {

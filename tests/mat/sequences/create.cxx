@@ -144,7 +144,7 @@ Problem DrawProblem(Draw &d, PetscInt rows, PetscInt cols, PetscInt block)
   Problem p{names[kind], rows, cols, {}, {}};
   for (PetscInt i = 0; i < rows; ++i)
     for (PetscInt j : columns[(size_t)i])
-      p.entries.push_back({i, j, full ? battery::Value(seed + p.entries.size()) : d.Value()});
+      p.entries.push_back({i, j, full ? conformance::Value(seed + p.entries.size()) : d.Value()});
   return p;
 }
 

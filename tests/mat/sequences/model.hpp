@@ -11,8 +11,8 @@
 namespace sequences
 {
 
-using battery::Entry;
-using battery::Problem;
+using conformance::Entry;
+using conformance::Problem;
 
 /// splitmix64 (Steele et al. 2014) as a stream.
 class Draw

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include "mat/backend_call.hpp"
+#include "device/backend_call.hpp"
 #include "mat/formats/bitmap/bitmap.hpp"
 #include "petsc/compat.hpp"
 

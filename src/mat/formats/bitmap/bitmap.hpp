@@ -6,7 +6,7 @@
 /// copy that transposed products run on is the matrix by columns.
 #pragma once
 
-#include "mat/format.hpp"
+#include "mat/formats/format.hpp"
 #include "mat/formats/bitmap/storage.hpp"
 
 namespace sparsegpu

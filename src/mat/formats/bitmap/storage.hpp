@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <vector>
-#include "mat/csr_view.hpp"
+#include "mat/rows/csr_view.hpp"
 
 namespace sparsegpu
 {

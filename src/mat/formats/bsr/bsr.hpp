@@ -13,7 +13,7 @@
 /// Im, Yelick & Vuduc, Int. J. High Perform. Comput. Appl. 18(1), 2004 (register blocking).
 #pragma once
 
-#include "mat/format.hpp"
+#include "mat/formats/format.hpp"
 
 namespace sparsegpu
 {

@@ -32,7 +32,7 @@ template <int entries> static inline DictionaryValues From(const DictionaryValue
   return DictionaryValues{a.code + e, a.value};
 }
 
-/// The rows of one block row side by side, block after block. A slice is one block row: height is 1.
+/// The rows of one block row operation by operation, block after block. A slice is one block row: height is 1.
 template <int size, class Values> static inline void MultBlockRow(const BsrLayout &A, PetscInt I, const Values &a,
                                                                   const Scalar *x, const Scalar *y, Scalar *z)
 {

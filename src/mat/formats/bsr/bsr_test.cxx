@@ -2,7 +2,7 @@
 #include <cstring>
 #include <limits>
 #include <algorithm>
-#include "mat/device_rows.hpp"
+#include "mat/rows/device_rows.hpp"
 #include "mat/formats/bsr/bsr.hpp"
 #include "mat/formats/worked_example.hpp"
 

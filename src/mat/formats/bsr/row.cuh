@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device/load.cuh"
-#include "mat/codec/values.cuh"
+#include "mat/formats/codec/values.cuh"
 #include "mat/formats/bsr/bsr.hpp"
 
 namespace sparsegpu

@@ -3,7 +3,7 @@
 /// thread block has one, and rows that span intervals are joined by a carry pass instead of a serial warp.
 #pragma once
 
-#include "mat/format.hpp"
+#include "mat/formats/format.hpp"
 
 namespace sparsegpu
 {

@@ -6,7 +6,7 @@
 /// chunk of a row adds its chunks up, in their order. Bell & Garland, NVR-2008-004, sections 3.3 and 4.
 #pragma once
 
-#include "mat/format.hpp"
+#include "mat/formats/format.hpp"
 
 namespace sparsegpu
 {

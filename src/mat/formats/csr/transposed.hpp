@@ -2,7 +2,7 @@
 /// each sum grows by ascending rows, as in products of a transpose that is stored row by row: the bits are the same.
 #pragma once
 
-#include "mat/format.hpp"
+#include "mat/formats/format.hpp"
 
 namespace sparsegpu
 {

@@ -1,7 +1,7 @@
-#include "mat/backend_call.hpp"
+#include "device/backend_call.hpp"
 #include "mat/formats/dia/dia.hpp"
 #include "mat/formats/ell/ell.hpp"
-#include "mat/inspect.hpp"
+#include "mat/rows/inspect.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu

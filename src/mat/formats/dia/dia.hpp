@@ -3,7 +3,7 @@
 /// Bell & Garland, NVR-2008-004, sections 2.1 and 3.1.
 #pragma once
 
-#include "mat/format.hpp"
+#include "mat/formats/format.hpp"
 
 namespace sparsegpu
 {

@@ -7,7 +7,7 @@
 namespace sparsegpu
 {
 
-/// 32 neighbouring rows per work item, their sums side by side. Bitwise reproducible.
+/// 32 neighbouring rows per work item, their sums operation by operation. Bitwise reproducible.
 PetscErrorCode EllMult_Kokkos(const EllLayout &layout, const Scalar *x, const Scalar *y, Scalar *z)
 {
   using Range             = Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<PetscInt>>;

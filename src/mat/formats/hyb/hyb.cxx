@@ -1,7 +1,7 @@
 #include <algorithm>
-#include "mat/backend_call.hpp"
+#include "device/backend_call.hpp"
 #include "mat/formats/hyb/hyb.hpp"
-#include "mat/sizes.hpp"
+#include "mat/rows/sizes.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu

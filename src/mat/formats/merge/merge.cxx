@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <bitset>
 #include "device/kokkos.hpp"
-#include "mat/backend_call.hpp"
+#include "device/backend_call.hpp"
 #include "mat/formats/merge/merge.hpp"
 #include "petsc/compat.hpp"
 

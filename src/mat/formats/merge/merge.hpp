@@ -5,7 +5,7 @@
 /// parallel sparse matrix-vector multiplication", SC'16.
 #pragma once
 
-#include "mat/format.hpp"
+#include "mat/formats/format.hpp"
 
 namespace sparsegpu
 {

@@ -7,7 +7,7 @@
 /// computation based on GPU", HUST 2012, chapter 3.
 #pragma once
 
-#include "mat/format.hpp"
+#include "mat/formats/format.hpp"
 
 namespace sparsegpu
 {

@@ -6,7 +6,7 @@
 namespace sparsegpu
 {
 
-/// One group per work item, its rows' sums side by side. Bitwise reproducible.
+/// One group per work item, its rows' sums operation by operation. Bitwise reproducible.
 PetscErrorCode SccsrMult_Kokkos(const SccsrLayout &layout, const Scalar *x, const Scalar *y, Scalar *z)
 {
   using Range         = Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<PetscInt>>;

@@ -4,7 +4,7 @@
 #include "device/grid.cuh"
 #include "device/sort.hpp"
 #include "mat/formats/sell/sell.hpp"
-#include "mat/inspect.hpp"
+#include "mat/rows/inspect.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu

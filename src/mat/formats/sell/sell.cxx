@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include "mat/backend_call.hpp"
+#include "device/backend_call.hpp"
 #include "mat/formats/sell/sell.hpp"
 #include "petsc/compat.hpp"
 

@@ -14,7 +14,7 @@
 /// Kreutzer et al., SIAM J. Sci. Comput. 36(5), 2014 (SELL-C-sigma); Willcock & Lumsdaine, ICS 2006 (narrow columns).
 #pragma once
 
-#include "mat/format.hpp"
+#include "mat/formats/format.hpp"
 
 namespace sparsegpu
 {

@@ -37,7 +37,7 @@ template <class Column, class Values> static inline void AddSlice(const SellSlic
   }
 }
 
-/// 32 neighbouring places per work item, their sums side by side.
+/// 32 neighbouring places per work item, their sums operation by operation.
 template <class Values>
 static PetscErrorCode MultSlices(const SellLayout &A, const Values &a, const Scalar *x, const Scalar *y, Scalar *z)
 {

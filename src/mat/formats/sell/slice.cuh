@@ -5,7 +5,7 @@
 #include "device/batched.cuh"
 #include "device/load.cuh"
 #include "device/segmented.cuh"
-#include "mat/codec/values.cuh"
+#include "mat/formats/codec/values.cuh"
 #include "mat/formats/sell/sell.hpp"
 
 namespace sparsegpu

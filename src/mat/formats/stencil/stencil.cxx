@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include "mat/backend_call.hpp"
-#include "mat/device_rows.hpp"
+#include "device/backend_call.hpp"
+#include "mat/rows/device_rows.hpp"
 #include "mat/formats/stencil/classes.hpp"
 #include "mat/formats/stencil/stencil.hpp"
-#include "mat/may_lack_memory.hpp"
+#include "petsc/may_lack_memory.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu

@@ -1,10 +1,11 @@
 /// Rows that repeat: a matrix whose rows, seen from the diagonal, are few different ones (a stencil of constant
-/// coefficients: one row inside, one for each side, edge and corner) is one byte per row and a table of the different
-/// rows. Entry k of row r is value[e] at column r + offset[e], e = begin[row_class[r]] + k. A row's entries are summed
-/// one after the other, in CSR's order. The idea of code books for row patterns: Willcock & Lumsdaine, ICS 2006.
+/// coefficients: one row inside, one for each operation, edge and corner) is one byte per row and a table of the
+/// different rows. Entry k of row r is value[e] at column r + offset[e], e = begin[row_class[r]] + k. A row's entries
+/// are summed one after the other, in CSR's order. The idea of code books for row patterns: Willcock & Lumsdaine, ICS
+/// 2006.
 #pragma once
 
-#include "mat/format.hpp"
+#include "mat/formats/format.hpp"
 
 namespace sparsegpu
 {

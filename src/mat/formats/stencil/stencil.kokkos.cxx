@@ -6,7 +6,7 @@
 namespace sparsegpu
 {
 
-static constexpr PetscInt ROWS = 16; ///< side by side: what the registers hold
+static constexpr PetscInt ROWS = 16; ///< operation by operation: what the registers hold
 
 /// The sums of rows r .. r + ROWS of class c, of which the last `store` are wanted.
 static inline void MultRows(const StencilLayout &A, PetscInt c, PetscInt r, PetscInt store, const Scalar *x,

@@ -1,4 +1,4 @@
-#include "mat/backend_call.hpp"
+#include "device/backend_call.hpp"
 #include "mat/formats/csr/csr.hpp"
 #include "mat/formats/vab/vab.hpp"
 #include "petsc/compat.hpp"

@@ -6,7 +6,7 @@
 /// on today's GPUs that is the read-only path of __ldg().
 #pragma once
 
-#include "mat/format.hpp"
+#include "mat/formats/format.hpp"
 
 namespace sparsegpu
 {

@@ -1,0 +1,323 @@
+#include "ksp/common/device_system.hpp"
+#include "ksp/common/columns.hpp"
+#include "ksp/jacobi/sweep.hpp"
+#include "mat/face/context.hpp"
+#include "pc/ilu/factor.hpp"
+#include "pc/pcsparsegpu.hpp"
+
+namespace sparsegpu
+{
+
+namespace
+{
+/// Is there a device that products of A run on, or would, were the vectors there?
+PetscErrorCode DeviceServes(Context *context, Space vectors, bool *serves)
+{
+  const Backend backend = context->settings.bound_to_cpu ? Backend::Kokkos : context->settings.backend;
+  PetscBool     found;
+
+  PetscFunctionBegin;
+  *serves = false;
+  if (backend == Backend::Kokkos) PetscFunctionReturn(PETSC_SUCCESS);
+#if defined(PETSC_HAVE_CUDA) // vectors on the host are where somebody wants them
+  if (vectors == Space::Host && backend == Backend::Auto) PetscFunctionReturn(PETSC_SUCCESS);
+#endif
+  PetscCall(DeviceFound(&found));
+  *serves = found;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Says so once, as a copy of vectors is what people look for when a solve is slow.
+PetscErrorCode TellOfCopies(KSP ksp)
+{
+  static bool told = false;
+
+  PetscFunctionBegin;
+  if (told) PetscFunctionReturn(PETSC_SUCCESS);
+  told = true;
+  PetscCall(PetscInfo(ksp, "Vectors lie on the host: the solve runs on the GPU, b and x are copied\n"));
+#if !defined(PETSC_HAVE_CUDA)
+  PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR,
+                         "sparsegpu: this PETSc has no CUDA: solves run on the GPU, copying b and x once each "
+                         "(-sparsegpu_backend kokkos: on the CPU)\n"));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+/// Sets A_, format_, factor_, right_ and copies_ if the answer is yes.
+PetscErrorCode DeviceSystem::Admit(KSP ksp, bool preconditioned, bool *admitted)
+{
+  PetscMPIInt      size;
+  PetscBool        seq, mpi, plain, scales;
+  Context         *context;
+  ConvertedMatrix *converted;
+  Space            space;
+  MatNullSpace     null;
+  bool             wraps, serves;
+
+  PetscFunctionBegin;
+  *admitted = false;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
+  PetscCall(KSPGetOperators(ksp, &A_, nullptr));
+  PetscCall(IsOurs(A_, &seq, &mpi));
+  if (size > 1 || !seq || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
+  if (ksp->pc_side != PC_LEFT && ksp->pc_side != PC_RIGHT) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp->pc, &plain, PCNONE, PCJACOBI, ""));
+  PetscCall(PCGetDiagonalScale(ksp->pc, &scales));
+  PetscCall(MatGetNullSpace(A_, &null));
+  PetscCall(SpaceOf(ksp->vec_sol, &space, &wraps));
+  factor_ = nullptr; // PETSc's vectors on the device serve as well
+  if (!plain && preconditioned && ksp->pc_side == PC_LEFT && space == Space::Host)
+    PetscCall(DeviceFactorOf(ksp->pc, &factor_));
+  if ((!plain && !factor_) || scales || null || !wraps) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetContext(A_, &context));
+  PetscCall(Decide(A_, context));
+  PetscCall(DeviceServes(context, space, &serves));
+  if (!serves) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetConverted(A_, context, Operation::Normal, Space::Device, Use::Solve, &converted));
+  format_   = converted->format.get();
+  nonzeros_ = converted->pattern.nonzeros;
+  right_    = ksp->pc_side == PC_RIGHT;
+  copies_   = space == Space::Host;
+  *admitted = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The diagonal that PCJACOBI, of whatever kind, multiplies with: what it makes of ones.
+PetscErrorCode DeviceSystem::TakeDiagonal(KSP ksp)
+{
+  const size_t bytes = static_cast<size_t>(rows_) * sizeof(Scalar);
+  const Vec    ones = ksp->work[0], d = ksp->work[1];
+  PetscBool    none;
+  Stream       stream;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCNONE, &none));
+  if (none) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecSet(ones, 1));
+  PetscCall(PCApply(ksp->pc, ones, d));
+  PetscCall(diagonal_.Reserve(bytes));
+  inverse_ = static_cast<const Scalar *>(diagonal_.data());
+  PetscCall(DeviceStream(&stream));
+  const PetscScalar *entries;
+  PetscMemType       where;
+  PetscCall(VecGetArrayReadAndMemType(d, &entries, &where));
+  if (PetscMemTypeDevice(where)) {
+#if defined(SPARSEGPU_HAVE_CUDA)
+    PetscCall(ScaleSystem_CUDA(rows_, nullptr, reinterpret_cast<const Scalar *>(entries), nullptr,
+                               static_cast<Scalar *>(diagonal_.data()), stream));
+#endif
+  } else {
+    PetscCall(DeviceCopyIn(diagonal_.data(), entries, bytes, stream));
+    PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(bytes)));
+    PetscCall(DeviceSynchronize(stream)); // d may be written next
+  }
+  PetscCall(VecRestoreArrayReadAndMemType(d, &entries));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceSystem::Begin(KSP ksp, bool diagonal)
+{
+  const PetscScalar *entries;
+  Stream             stream;
+
+  PetscFunctionBegin;
+  ksp_       = ksp;
+  published_ = false;
+  PetscCall(Admit(ksp, diagonal, &active_));
+  if (!active_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetLocalSize(ksp->vec_sol, &rows_));
+  inverse_ = nullptr;
+  if (factor_) PetscCall(between_.Reserve(static_cast<size_t>(rows_) * sizeof(Scalar)));
+  if (diagonal && !factor_) PetscCall(TakeDiagonal(ksp));
+  if (!copies_) PetscFunctionReturn(PETSC_SUCCESS);
+  const size_t bytes = static_cast<size_t>(rows_) * sizeof(Scalar);
+  PetscCall(TellOfCopies(ksp));
+  PetscCall(DeviceStream(&stream));
+  PetscCall(b_.Reserve(bytes));
+  PetscCall(x_.Reserve(bytes));
+  PetscCall(PetscLogEventBegin(CopyEvent, ksp, nullptr, nullptr, nullptr));
+  PetscCall(VecGetArrayRead(ksp->vec_rhs, &entries));
+  PetscCall(DeviceCopyIn(b_.data(), entries, bytes, stream));
+  PetscCall(VecRestoreArrayRead(ksp->vec_rhs, &entries));
+  PetscCall(VecGetArrayRead(ksp->vec_sol, &entries));
+  PetscCall(DeviceCopyIn(x_.data(), entries, bytes, stream));
+  PetscCall(VecRestoreArrayRead(ksp->vec_sol, &entries));
+  PetscCall(PetscLogCpuToGpu(2 * static_cast<PetscLogDouble>(bytes)));
+  PetscCall(PetscLogEventEnd(CopyEvent, ksp, nullptr, nullptr, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceSystem::Store(const Scalar *from, Vec v)
+{
+  const size_t bytes = static_cast<size_t>(rows_) * sizeof(Scalar);
+  PetscScalar *entries;
+  PetscMemType where;
+  Stream       stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(VecGetArrayWriteAndMemType(v, &entries, &where));
+  if (PetscMemTypeDevice(where)) {
+#if defined(SPARSEGPU_HAVE_CUDA)
+    PetscCall(ScaleSystem_CUDA(rows_, nullptr, from, nullptr, reinterpret_cast<Scalar *>(entries), stream));
+#endif
+  } else {
+    PetscCall(DeviceCopyOut(entries, from, bytes, stream));
+    PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(bytes)));
+  }
+  PetscCall(VecRestoreArrayWriteAndMemType(v, &entries));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceSystem::Publish()
+{
+  PetscFunctionBegin;
+  if (!active_ || !copies_ || published_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLogEventBegin(CopyEvent, ksp_, nullptr, nullptr, nullptr));
+  PetscCall(Store(static_cast<const Scalar *>(x_.data()), ksp_->vec_sol));
+  PetscCall(PetscLogEventEnd(CopyEvent, ksp_, nullptr, nullptr, nullptr));
+  published_ = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceSystem::End()
+{
+  PetscFunctionBegin;
+  PetscCall(Publish());
+  active_ = false;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceSystem::Free()
+{
+  PetscFunctionBegin;
+  active_ = false;
+  PetscCall(diagonal_.Free());
+  PetscCall(between_.Free());
+  PetscCall(b_.Free());
+  PetscCall(x_.Free());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceSystem::Rhs(const Scalar **b)
+{
+  const PetscScalar *entries;
+  PetscMemType       where;
+
+  PetscFunctionBegin;
+  *b = static_cast<const Scalar *>(b_.data());
+  if (copies_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetArrayReadAndMemType(ksp_->vec_rhs, &entries, &where));
+  *b = reinterpret_cast<const Scalar *>(entries);
+  PetscCall(VecRestoreArrayReadAndMemType(ksp_->vec_rhs, &entries));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceSystem::Solution(Scalar **x)
+{
+  PetscScalar *entries;
+  PetscMemType where;
+
+  PetscFunctionBegin;
+  *x = static_cast<Scalar *>(x_.data());
+  if (copies_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetArrayAndMemType(ksp_->vec_sol, &entries, &where));
+  *x = reinterpret_cast<Scalar *>(entries);
+  PetscCall(VecRestoreArrayAndMemType(ksp_->vec_sol, &entries));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceSystem::Product(const Scalar *v, Scalar *out)
+{
+  Stream stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(PetscLogEventBegin(MAT_Mult, A_, nullptr, nullptr, nullptr));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(format_->Mult(v, nullptr, out, stream));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(PetscLogGpuFlops(2.0 * nonzeros_));
+  PetscCall(PetscLogEventEnd(MAT_Mult, A_, nullptr, nullptr, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceSystem::Precondition(const Scalar *from, Scalar *to)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(PC_Apply, ksp_->pc, nullptr, nullptr, nullptr));
+  PetscCall(factor_->SolveArrays(from, to));
+  PetscCall(PetscLogEventEnd(PC_Apply, ksp_->pc, nullptr, nullptr, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceSystem::Apply(const Scalar *v, Scalar *out)
+{
+#if defined(SPARSEGPU_HAVE_CUDA)
+  Stream stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  if (factor_) {
+    Scalar *between = static_cast<Scalar *>(between_.data());
+    PetscCall(Product(v, between));
+    PetscCall(Precondition(between, out));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (inverse_ && !right_ && format_->SweepsJacobi()) { // scaled as it is written
+    JacobiSweep         sweep   = {};
+    const JacobiControl control = {};
+    sweep.rows                  = rows_;
+    sweep.inverse               = inverse_;
+    sweep.x                     = v;
+    sweep.next                  = out;
+    sweep.norm                  = JacobiNorm::None;
+    PetscCall(PetscLogEventBegin(MAT_Mult, A_, nullptr, nullptr, nullptr));
+    PetscCall(PetscLogGpuTimeBegin());
+    PetscCall(format_->SweepJacobi(sweep, control, stream));
+    PetscCall(PetscLogGpuTimeEnd());
+    PetscCall(PetscLogGpuFlops(2.0 * nonzeros_ + rows_));
+    PetscCall(PetscLogEventEnd(MAT_Mult, A_, nullptr, nullptr, nullptr));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (inverse_ && right_) {
+    PetscCall(between_.Reserve(static_cast<size_t>(rows_) * sizeof(Scalar)));
+    PetscCall(ScaleSystem_CUDA(rows_, inverse_, v, nullptr, static_cast<Scalar *>(between_.data()), stream));
+    v = static_cast<const Scalar *>(between_.data());
+  }
+  PetscCall(Product(v, out));
+  if (inverse_ && !right_) PetscCall(ScaleSystem_CUDA(rows_, inverse_, nullptr, out, out, stream));
+  if (inverse_) PetscCall(PetscLogGpuFlops(rows_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+#else
+  return PETSC_ERR_SUP;
+#endif
+}
+
+PetscErrorCode DeviceSystem::Residual(bool zero_guess, Scalar *out)
+{
+#if defined(SPARSEGPU_HAVE_CUDA)
+  const Scalar *b;
+  Scalar       *x;
+  Stream        stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(Rhs(&b));
+  if (!zero_guess) {
+    PetscCall(Solution(&x));
+    PetscCall(Product(x, out));
+  }
+  Scalar *residual = factor_ ? static_cast<Scalar *>(between_.data()) : out;
+  PetscCall(ScaleSystem_CUDA(rows_, right_ ? nullptr : inverse_, b, zero_guess ? nullptr : out, residual, stream));
+  if (factor_) PetscCall(Precondition(residual, out));
+  PetscCall(PetscLogGpuFlops(2.0 * rows_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+#else
+  return PETSC_ERR_SUP;
+#endif
+}
+
+} // namespace sparsegpu

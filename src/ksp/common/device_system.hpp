@@ -1,0 +1,72 @@
+/// A system on arrays of the device, without PETSc's vectors in between: a matrix of ours on one process, and a
+/// preconditioner that is a diagonal (PCJACOBI) or none; or, from the left and with vectors on the host, an incomplete
+/// factorization of ours. Where vectors lie on the host, as all do in a PETSc without CUDA, the right-hand side and the
+/// solution are copied once a solve.
+#pragma once
+
+#include <petsc/private/kspimpl.h>
+#include <petsc/private/pcimpl.h>
+#include "device/buffer.hpp"
+#include "mat/formats/format.hpp"
+
+namespace sparsegpu
+{
+
+class Factor;
+
+class DeviceSystem
+{
+public:
+  /// Takes the system of the solve that begins, if it is of this kind: see active(). Uses two work vectors of the KSP.
+  /// Without `diagonal` the preconditioner is left out: inverse() is null.
+  PetscErrorCode Begin(KSP ksp, bool diagonal = true);
+  /// Hands the solution back where it was copied.
+  PetscErrorCode End();
+  /// The solution to its vector before the end: there KSPBuildSolution() finds it once there is a reason.
+  PetscErrorCode Publish();
+  PetscErrorCode Free();
+
+  bool          active() const { return active_; }
+  bool          copies() const { return copies_; } ///< the vectors lie on the host
+  bool          right() const { return right_; }
+  Mat           matrix() const { return A_; }
+  Format       *format() const { return format_; }
+  const Scalar *inverse() const { return inverse_; } ///< [rows] of the diagonal; null where it is none
+  bool          factored() const { return factor_ != nullptr; }
+  PetscInt      rows() const { return rows_; }
+  PetscInt      nonzeros() const { return nonzeros_; }
+
+  /// The right-hand side and the solution [rows] on the device. After a kernel has written the solution, the vector
+  /// knows that it has changed.
+  PetscErrorCode Rhs(const Scalar **b);
+  PetscErrorCode Solution(Scalar **x);
+  /// out = the preconditioned operator applied to v. [rows] each. Asynchronous, as is the next.
+  PetscErrorCode Apply(const Scalar *v, Scalar *out);
+  /// out = A v.
+  PetscErrorCode Product(const Scalar *v, Scalar *out);
+  /// out = the residual of the solution, from the left the preconditioned one.
+  PetscErrorCode Residual(bool zero_guess, Scalar *out);
+  /// v, a vector like the solution, = the entries of `from`.
+  PetscErrorCode Store(const Scalar *from, Vec v);
+
+private:
+  PetscErrorCode Admit(KSP ksp, bool diagonal, bool *admitted);
+  PetscErrorCode Precondition(const Scalar *from, Scalar *to);
+  PetscErrorCode TakeDiagonal(KSP ksp);
+
+  bool          active_ = false, copies_ = false, right_ = false, published_ = false;
+  KSP           ksp_    = nullptr;
+  Mat           A_      = nullptr;
+  Format       *format_ = nullptr;
+  PetscInt      rows_ = 0, nonzeros_ = 0;
+  const Scalar *inverse_ = nullptr;
+  Factor       *factor_  = nullptr;  ///< the preconditioner's
+  DeviceMemory  diagonal_, between_; ///< [rows_] each, where needed
+  DeviceMemory  b_, x_;              ///< [rows_] each, where the vectors lie on the host
+};
+
+/// out = scale .* (b - product); scale, product and b may be null: 1, 0 and, with its sign, product alone. [rows] each.
+PetscErrorCode ScaleSystem_CUDA(PetscInt rows, const Scalar *scale, const Scalar *b, const Scalar *product, Scalar *out,
+                                Stream stream);
+
+} // namespace sparsegpu

@@ -1,0 +1,242 @@
+/// auto's choices: made once a pattern, handed on to copies, and carried out when select.cxx says that it pays. Until
+/// then products run as csr, which adds in the same order, so that the conversion changes no bit.
+#include <algorithm>
+#include "device/kokkos.hpp"
+#include "mat/face/context.hpp"
+#include "mat/formats/csr/csr.hpp"
+#include "mat/formats/csr/transposed.hpp"
+
+namespace sparsegpu
+{
+
+std::uint64_t TakeFingerprint(const CsrView &A, Space space)
+{
+  std::uint64_t h   = 0x9e3779b97f4a7c15ull;
+  const auto    mix = [&h](std::uint64_t v) {
+    h = (h ^ v) * 0x9e3779b97f4a7c15ull;
+    h ^= h >> 29;
+  };
+  mix(static_cast<std::uint64_t>(A.rows));
+  mix(static_cast<std::uint64_t>(A.cols));
+  mix(static_cast<std::uint64_t>(A.block_size));
+  for (PetscInt r = 0; r < A.rows; r++) mix(static_cast<std::uint64_t>(A.i[r + 1]));
+  for (PetscInt e = 0; e < A.nonzeros; e++) mix(static_cast<std::uint64_t>(A.j[e]));
+  for (PetscInt e = 0; space == Space::Device && e < A.nonzeros; e++) {
+    mix(BitsOf(RealPart(A.a[e])));
+#if defined(PETSC_USE_COMPLEX)
+    mix(BitsOf(A.a[e].im));
+#endif
+  }
+  return h ? h : 1;
+}
+
+PetscErrorCode GetChoice(const CsrView &A, const CsrView &view, const PatternKey &key, const Parameters &parameters,
+                         bool trial, Space space, Waiting *waiting, std::shared_ptr<Choice> *choice)
+{
+  PetscFunctionBegin;
+  if (waiting->choice && waiting->choice->name == CsrTransposed::NAME) waiting->choice.reset();
+  if (waiting->choice) {
+    bool        ok = waiting->pattern == key;
+    std::string why;
+    if (waiting->inherited) ok = waiting->choice->fingerprint == TakeFingerprint(A, space);
+    if (ok) PetscCall(CheckFormat(waiting->choice->name, view, parameters, &ok, &why)); // values may matter
+    if (!ok) waiting->choice.reset();
+  }
+  if (!waiting->choice) {
+    bool lacks = false;
+    PetscCallCXX(waiting->choice = std::make_shared<Choice>());
+    PetscCall(PetscLogEventBegin(ChooseEvent, nullptr, nullptr, nullptr, nullptr));
+    const auto choose = trial ? TryFormats : ChooseFormat;
+    PetscCall(MayLackMemory([&] { return choose(view, parameters, space, waiting->choice.get()); }, &lacks));
+    if (lacks && view.device.i && view.a) { // the host's look needs none of the device's
+      CsrView host = view;
+      host.device  = CsrArrays();
+      host.found.reset();
+      PetscCall(MayLackMemory([&] { return choose(host, parameters, space, waiting->choice.get()); }, &lacks));
+    }
+    PetscCall(PetscLogEventEnd(ChooseEvent, nullptr, nullptr, nullptr, nullptr));
+    if (lacks) {
+      PetscCallCXX(*waiting->choice = Choice{"csr", "auto: no memory to look at the matrix"});
+      waiting->choice->same_bits = space == Space::Host;
+    }
+  }
+  waiting->pattern   = key;
+  waiting->inherited = false;
+  *choice            = waiting->choice;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Forgets what is of another pattern.
+static void Follow(const PatternKey &key, Version version, Waiting *w, ConvertedMatrix *full)
+{
+  if (!(w->pattern == key)) {
+    w->since_pattern = w->since_values = 0;
+    if (!w->inherited) w->choice.reset();
+    w->pattern = key;
+    *full      = ConvertedMatrix();
+  }
+  if (w->version != version) w->since_values = 0;
+  w->version = version;
+}
+
+static PetscErrorCode IsEarlyNormal(Mat A, Context *context, const CsrView &csr, const PatternKey &key, Version version,
+                                    Space space, Use use, bool built, bool *early)
+{
+  const int               s = static_cast<int>(space), normal = static_cast<int>(Operation::Normal);
+  ConvertedMatrix        *full = &context->converted[s][normal], *csr_copy = &context->early[s][normal];
+  Waiting                *w          = &context->waiting[s][normal];
+  Parameters              parameters = context->settings.parameters;
+  std::shared_ptr<Choice> choice;
+
+  PetscFunctionBegin;
+  if (space == Space::Device) {
+    if (built) PetscFunctionReturn(PETSC_SUCCESS); // new values go straight there
+    PetscCall(DeviceFacts(nullptr, &parameters.multiprocessors, nullptr));
+    if (!(w->pattern == key) && !CsrInOrder(csr, parameters, space)) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  Follow(key, version, w, full);
+  if (use == Use::Tell || space == Space::Device || w->since_pattern >= Choice::LOOK || built) {
+    if (!w->choice || w->inherited) {
+      CsrView view = csr;
+      if (space == Space::Device) PetscCall(GetDeviceRows(A, context, &view));
+      PetscCall(GetChoice(view, view, key, parameters, false, space, w, &choice));
+    }
+    choice = w->choice;
+    const bool due =
+        w->since_values >= choice->ProductsToUpdate() && (built || w->since_pattern >= choice->ProductsToConvert());
+    if (choice->name == "csr" && csr_copy->format && !full->format) { // it has arrived
+      *full     = std::move(*csr_copy);
+      *csr_copy = ConvertedMatrix();
+      PetscCallCXX(full->reason = choice->reason);
+      if (context->last == csr_copy) context->last = full;
+    }
+    if (!choice->same_bits || choice->name == "csr" || (due && use != Use::Tell)) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  *early = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// On the CPU, of one thread: on a GPU, and where threads share the work, scattered sums would have no fixed order.
+static PetscErrorCode IsEarlyTransposed(Context *context, const CsrView &csr, const PatternKey &key, Version version,
+                                        Operation operation, bool built, bool *early)
+{
+  const int host = static_cast<int>(Space::Host), normal = static_cast<int>(Operation::Normal);
+  Waiting  *w = &context->waiting[host][static_cast<int>(operation)], *plain = &context->waiting[host][normal];
+  std::shared_ptr<Choice> choice;
+  PetscInt                concurrency;
+  bool                    due = false;
+
+  PetscFunctionBegin;
+  PetscCall(KokkosConcurrency(&concurrency));
+  if (concurrency > 1) PetscFunctionReturn(PETSC_SUCCESS);
+  Follow(key, version, w, &context->converted[host][static_cast<int>(operation)]);
+  const bool stays = w->choice && w->choice->name == CsrTransposed::NAME;
+  if (!stays && (built || w->since_pattern >= Choice::LOOK)) {
+    Follow(key, version, plain, &context->converted[host][normal]);
+    if (!plain->choice || plain->inherited)
+      PetscCall(GetChoice(csr, csr, key, context->settings.parameters, false, Space::Host, plain, &choice));
+    due = w->since_values >= plain->choice->ProductsToUpdateTranspose() &&
+          (built || w->since_pattern >= plain->choice->ProductsToTranspose());
+  }
+  *early = !due;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode IsEarly(Mat A, Context *context, Operation operation, Space space, Use use, bool *early)
+{
+  const Settings        &settings = context->settings;
+  const ConvertedMatrix *full     = &context->converted[static_cast<int>(space)][static_cast<int>(operation)];
+  Waiting               *w        = &context->waiting[static_cast<int>(space)][static_cast<int>(operation)];
+  Version                version;
+  CsrView                csr;
+  PatternKey             key;
+
+  PetscFunctionBegin;
+  *early = false;
+  if (settings.format != "auto" || !settings.lazy || settings.trial || use == Use::Solve ||
+      (operation != Operation::Normal && space == Space::Device))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetCsr(A, &csr, &key));
+  PetscCall(GetVersion(A, context, &version));
+  const bool built = full->format && full->pattern == key;
+  if (built && full->version == version) PetscFunctionReturn(PETSC_SUCCESS);
+  if (operation == Operation::Normal)
+    PetscCall(IsEarlyNormal(A, context, csr, key, version, space, use, built, early));
+  else
+    PetscCall(IsEarlyTransposed(context, csr, key, version, operation, built, early));
+  if (*early && use == Use::Product) {
+    w->since_pattern++;
+    w->since_values++;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TellEarly(const Waiting &waiting, std::string *reason)
+{
+  const Choice    &choice  = *waiting.choice;
+  const PetscCount convert = choice.ProductsToConvert(), update = choice.ProductsToUpdate();
+  const bool       pattern = waiting.since_pattern < convert;
+  char             text[128];
+
+  PetscFunctionBegin;
+  PetscCall(PetscSNPrintf(text, sizeof(text), "csr until %lld products%s, %lld are done, then %s; ",
+                          static_cast<long long>(pattern ? convert : update), pattern ? "" : " with the same values",
+                          static_cast<long long>(pattern ? waiting.since_pattern : waiting.since_values),
+                          choice.name.c_str()));
+  PetscCallCXX(*reason = text + choice.reason);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TellTransposed(const Context &context, const Choice *plain, std::string *text)
+{
+  PetscFunctionBegin;
+  text->clear();
+  for (Space space : {Space::Host, Space::Device})
+    for (Operation operation : {Operation::Transpose, Operation::ConjugateTranspose}) {
+      const ConvertedMatrix &full  = context.converted[static_cast<int>(space)][static_cast<int>(operation)],
+                            &early = context.early[static_cast<int>(space)][static_cast<int>(operation)];
+      const Waiting &w             = context.waiting[static_cast<int>(space)][static_cast<int>(operation)];
+      char           until[96];
+      if (early.format && plain) {
+        const PetscCount due = plain->ProductsToTranspose();
+        PetscCall(PetscSNPrintf(until, sizeof(until), " until %lld products, %lld are done",
+                                static_cast<long long>(due), static_cast<long long>(w.since_pattern)));
+        PetscCallCXX(*text = std::string(CsrTransposed::NAME) + (w.since_pattern < due ? until : ""));
+      } else if (early.format) {
+        PetscCallCXX(*text = CsrTransposed::NAME);
+      } else if (full.format) {
+        PetscCallCXX(*text = std::string(full.format->Name()) + " on " +
+                             BackendNames[static_cast<int>(space == Space::Device ? Backend::Cuda : Backend::Kokkos)] +
+                             " (" + full.reason + ")");
+      }
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode InheritChoices(Mat A, Mat B)
+{
+  PetscBool  seq, mpi, b_seq;
+  Context   *from, *to;
+  CsrView    csr;
+  PatternKey key;
+
+  PetscFunctionBegin;
+  PetscCall(IsOurs(B, &b_seq, &mpi));
+  PetscCall(IsOurs(A, &seq, &mpi));
+  if (!seq || !b_seq || !A->assembled)
+    PetscFunctionReturn(PETSC_SUCCESS); // in parallel the blocks are copied one by one
+  PetscCall(GetContext(A, &from));
+  PetscCall(GetContext(B, &to));
+  PetscCall(GetCsr(A, &csr, &key));
+  for (int space = 0; space < 2; space++)
+    for (int operation = 0; operation < 3; operation++) {
+      Waiting *w = &from->waiting[space][operation];
+      if (!w->choice || w->choice->name == CsrTransposed::NAME || (!w->inherited && !(w->pattern == key))) continue;
+      if (!w->choice->fingerprint) w->choice->fingerprint = TakeFingerprint(csr, static_cast<Space>(space));
+      to->waiting[space][operation].choice    = w->choice;
+      to->waiting[space][operation].inherited = true;
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

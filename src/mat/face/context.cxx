@@ -1,0 +1,288 @@
+#include <map>
+#include "mat/face/context.hpp"
+#include "pc/ilu/factor.hpp"
+
+namespace sparsegpu
+{
+
+const char *const BackendNames[3] = {"auto", "cuda", "kokkos"};
+
+PetscErrorCode IsOurs(Mat A, PetscBool *seq, PetscBool *mpi)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJSPARSEGPU, seq));
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATMPIAIJSPARSEGPU, mpi));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+Version NextVersion()
+{
+  static Version last = 0;
+  return ++last;
+}
+
+PetscErrorCode MatVersion(Mat A, Version *version)
+{
+  PetscBool seq, mpi;
+  Context  *context;
+
+  PetscFunctionBegin;
+  *version = 0;
+  PetscCall(IsOurs(A, &seq, &mpi));
+  if (!seq && !mpi) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetContext(A, &context));
+  PetscCall(GetVersion(A, context, version));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The context becomes A's. Versions and object states in it were another matrix's.
+static PetscErrorCode Adopt(Mat A, Context *context)
+{
+  PetscFunctionBegin;
+  context->owner.mat = A;
+  PetscCall(PetscObjectGetId((PetscObject)A, &context->owner.id));
+  context->owner.state = -1;
+  context->version     = 0;
+  context->epoch       = NextVersion();
+  ForgetCopies(context);
+  context->coo_pattern.epoch = context->epoch; // the map belongs to the rows, which came along
+  context->coo_version       = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GetContext(Mat A, Context **out)
+{
+  Context      *context = static_cast<Context *>(A->spptr);
+  PetscObjectId id;
+
+  PetscFunctionBegin;
+  if (!context) {
+    PetscCallCXX(context = new Context);
+    A->spptr = context;
+  }
+  *out = context;
+  PetscCall(PetscObjectGetId((PetscObject)A, &id));
+  if (context->owner.mat != A || context->owner.id != id) PetscCall(Adopt(A, context)); // alike on all ranks
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GetVersion(Mat A, Context *context, Version *version)
+{
+  PetscObjectState state;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  if (!context->version || context->owner.state != state) {
+    context->owner.state = state;
+    context->version     = NextVersion();
+  }
+  *version = context->version;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DestroyContext(Mat A)
+{
+  Context *context = static_cast<Context *>(A->spptr);
+
+  PetscFunctionBegin;
+  A->spptr = nullptr;
+  if (!context) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSFDestroy(&context->halo));
+  PetscCall(DeviceOrder()); // products may be reading the ghosts on another stream
+  PetscCall(VecDestroy(&context->ghosts));
+  delete context;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static std::map<Mat, Settings> &Stash()
+{
+  static std::map<Mat, Settings> stash;
+  return stash;
+}
+
+PetscErrorCode StashSettings(Mat A)
+{
+  const Context *context = static_cast<Context *>(A->spptr);
+
+  PetscFunctionBegin;
+  if (((PetscObject)A)->refct <= 0)
+    PetscCall(DropStash(A)); // the end of the matrix itself
+  else if (context && context->settings.decided)
+    PetscCallCXX(Stash()[A] = context->settings);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DropStash(Mat A)
+{
+  PetscFunctionBegin;
+  Stash().erase(A);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DropAllStashes()
+{
+  PetscFunctionBegin;
+  Stash().clear();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ParseBackend(const char *name, Backend *backend)
+{
+  PetscFunctionBegin;
+  for (int b = 0; b < 3; b++) {
+    PetscBool same;
+    PetscCall(PetscStrcasecmp(name, BackendNames[b], &same));
+    if (same) {
+      *backend = static_cast<Backend>(b);
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE,
+          "Unknown backend \"%s\" for -sparsegpu_backend: auto, cuda and kokkos are known", name);
+}
+
+PetscErrorCode ParseFormat(const char *name, std::string *format)
+{
+  std::string known = "auto";
+
+  PetscFunctionBegin;
+  for (const char *other : FormatNames()) {
+    PetscBool same;
+    PetscCall(PetscStrcasecmp(name, other, &same));
+    if (same) {
+      PetscCallCXX(*format = other);
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    PetscCallCXX(known += std::string(", ") + other);
+  }
+  PetscBool is_auto;
+  PetscCall(PetscStrcasecmp(name, "auto", &is_auto));
+  PetscCheck(is_auto, PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE,
+             "Unknown format \"%s\" for -mat_sparsegpu_format: known are %s", name, known.c_str());
+  PetscCallCXX(*format = "auto");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode RequireDevice(const char *asked_by)
+{
+  PetscBool   found;
+  const char *why;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceFound(&found, &why));
+  PetscCheck(found, PETSC_COMM_SELF, PETSC_ERR_GPU, "%s asks for a GPU, but %s", asked_by, why);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Decide(Mat A, Context *context)
+{
+  PetscFunctionBegin;
+  if (context->settings.decided) PetscFunctionReturn(PETSC_SUCCESS);
+  const auto kept = Stash().find(A);
+  if (kept != Stash().end()) {
+    PetscCallCXX(context->settings = kept->second);
+    PetscCall(DropStash(A));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(ReadOptions(A, context));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void ForgetCopies(Context *context)
+{
+  for (auto &space : context->converted)
+    for (ConvertedMatrix &converted : space) converted = ConvertedMatrix();
+  for (auto &space : context->early)
+    for (ConvertedMatrix &converted : space) converted = ConvertedMatrix();
+  for (auto &space : context->waiting)
+    for (Waiting &waiting : space) waiting = Waiting();
+  for (auto &space : context->agreed)
+    for (Version &version : space) version = 0;
+  context->last = nullptr;
+  DropDeviceRows(context);
+}
+
+PetscErrorCode ForgetAgreement(Mat A)
+{
+  Context *context;
+
+  PetscFunctionBegin;
+  PetscCall(GetContext(A, &context));
+  for (auto &space : context->agreed)
+    for (Version &version : space) version = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ForgetConverted(Mat A)
+{
+  Context  *context;
+  PetscBool seq, mpi;
+
+  PetscFunctionBegin;
+  PetscCall(GetContext(A, &context));
+  ForgetCopies(context);
+  PetscCall(IsOurs(A, &seq, &mpi));
+  if (!mpi || !A->assembled) PetscFunctionReturn(PETSC_SUCCESS);
+  Mat blocks[2];
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &blocks[0], &blocks[1], nullptr));
+  for (Mat block : blocks) {
+    PetscCall(IsOurs(block, &seq, &mpi));
+    if (seq) PetscCall(ForgetConverted(block));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode InheritSettings(Mat A, Mat B)
+{
+  PetscBool seq, mpi;
+  Context  *from, *to;
+
+  PetscFunctionBegin;
+  PetscCall(IsOurs(B, &seq, &mpi));
+  if (!seq && !mpi) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetContext(A, &from));
+  PetscCall(GetContext(B, &to));
+  if (from->settings.decided) { // else both will read the options at first use
+    PetscCallCXX(to->settings = from->settings);
+    to->settings.strict = to->settings.off_diagonal = false;
+  }
+  to->settings.backend      = from->settings.backend;
+  to->settings.bound_to_cpu = from->settings.bound_to_cpu;
+  PetscCall(ChooseVecType(B, to));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PlannedSpace(Context *context, Space *space)
+{
+  PetscFunctionBegin;
+  *space = Space::Host;
+  if (context->settings.bound_to_cpu || context->settings.backend == Backend::Kokkos)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  if (context->settings.backend == Backend::Cuda) {
+    *space = Space::Device;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#if defined(PETSC_HAVE_CUDA) // else vectors never live on a device
+  PetscBool found;
+  PetscCall(DeviceFound(&found));
+  if (found) *space = Space::Device;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ChooseVecType(Mat A, Context *context)
+{
+  Space space;
+
+  PetscFunctionBegin;
+  PetscCall(PlannedSpace(context, &space));
+  if (space == Space::Device) PetscCall(RegisterDefaultFactors());
+#if defined(PETSC_HAVE_CUDA)
+  PetscCall(MatSetVecType(A, space == Space::Device ? VECCUDA : VECSTANDARD));
+  // PETSc's matrices are born bound to the CPU; it binds vectors, interpolation and products of bound ones, too
+  A->boundtocpu = space == Space::Device ? PETSC_FALSE : PETSC_TRUE;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

@@ -1,0 +1,226 @@
+#include <algorithm>
+#include "device/scatter.hpp"
+#include "mat/rows/device_rows.hpp"
+#include "mat/formats/format.hpp"
+#include "petsc/may_lack_memory.hpp"
+#include "petsc/compat.hpp"
+
+namespace sparsegpu
+{
+
+const std::vector<const char *> &FormatNames()
+{
+  static const std::vector<const char *> names = {
+#define FORMAT(name) #name,
+#include "mat/formats/formats.def"
+#undef FORMAT
+  };
+  return names;
+}
+
+std::unique_ptr<Format> MakeFormat(const std::string &name)
+{
+#define FORMAT(f) \
+  if (name == #f) return MakeFormat_##f();
+#include "mat/formats/formats.def"
+#undef FORMAT
+  return nullptr;
+}
+
+PetscErrorCode CheckFormat(const std::string &name, const CsrView &A, const Parameters &parameters, bool *ok,
+                           std::string *why)
+{
+  const std::unique_ptr<Format> format = MakeFormat(name);
+  CsrView                       host   = A;
+  bool                          lacks  = true;
+
+  PetscFunctionBegin;
+  if (A.device.i) PetscCall(MayLackMemory([&] { return format->Check(A, parameters, ok, why); }, &lacks));
+  host.device = CsrArrays();
+  host.found.reset();
+  if (lacks && A.device.i && !A.a) { // nothing but the device's memory has the values
+    *ok  = false;
+    *why = "there is no memory to look at it";
+  } else if (lacks) {
+    PetscCall(format->Check(host, parameters, ok, why));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Format::Check(const CsrView &, const Parameters &, bool *ok, std::string *) const
+{
+  PetscFunctionBegin;
+  *ok = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Format::Build(const CsrView &A, const Parameters &parameters, Space space)
+{
+  bool        ok;
+  std::string why;
+
+  PetscFunctionBegin;
+  PetscCall(Check(A, parameters, &ok, &why));
+  PetscCheck(ok, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Format %s refuses this matrix: %s", Name(), why.c_str());
+  space_    = space;
+  rows_     = A.rows;
+  cols_     = A.cols;
+  nonzeros_ = A.nonzeros;
+  slot_     = Array<PetscInt>();
+  encoded_  = EncodedValues();
+  PetscCallCXX(wanted_ = parameters.values);
+  if (FromDevice(A))
+    PetscCall(BuildPatternOnDevice(A, parameters));
+  else
+    PetscCall(BuildPattern(A, parameters));
+  PetscCall(BuildValues(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Format::BuildValues(const CsrView &A)
+{
+  PetscFunctionBegin;
+  if (CsrOrder()) {
+    Borrow(A);
+    if (space_ == Space::Host) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(values_.CopyFrom(A.device.a, A.a, A.nonzeros));
+  } else if (FromDevice(A)) {
+    PetscCall(BuildValuesOnDevice(A));
+  } else {
+    // Values are put in place on the host and uploaded once; the slots are kept only when values change later.
+    std::vector<PetscInt> slot;
+    std::vector<Scalar>   values;
+    const bool            canonical = PadsByValue();
+    const Scalar          padding   = canonical ? PadValue() : EncodesValues() && A.nonzeros ? A.a[0] : Scalar(0);
+    PetscCallCXX(values.assign(stored_, padding));
+    if (!PlaceValues(A, values.data())) {
+      PetscCallCXX(slot.resize(A.nonzeros));
+      Slots(A, slot.data());
+      for (PetscInt e = 0; e < A.nonzeros; e++) values[slot[e]] = canonical ? StoredValue(A.a[e]) : A.a[e];
+    }
+    PetscCall(values_.Take(std::move(values), space_));
+  }
+  if (!A.found || !A.found->uncoded) PetscCall(Encode());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Format::BuildValuesOnDevice(const CsrView &A)
+{
+  Stream stream;
+
+  PetscFunctionBegin;
+  if (stored_ == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DeviceStream(&stream));
+  PetscCall(values_.Allocate(stored_, space_));
+#if defined(SPARSEGPU_HAVE_CUDA)
+  if (EncodesValues() && A.nonzeros)
+    PetscCall(FillFrom_CUDA(A.device.a, stored_, values_.data()));
+  else
+    PetscCall(FillValues_CUDA(stored_, PadsByValue() ? PadValue() : Scalar(0), values_.data(), stream));
+#endif
+  PetscCall(PlaceOnDevice(A, values_.data(), stream));
+  PetscCall(DeviceSynchronize(stream)); // A.device may go
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Format::Encode()
+{
+  PetscFunctionBegin;
+  if (EncodesValues()) PetscCall(encoded_.Encode(&values_, wanted_, space_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// *found is false where the device lacks memory for that.
+PetscErrorCode Format::FindSlots(const CsrView &A, bool *found)
+{
+  std::vector<PetscInt> slot;
+  Stream                stream;
+  bool                  lacks = false;
+
+  const auto there = [&]() -> PetscErrorCode {
+    DeviceRows      rows;
+    Array<PetscInt> places;
+    CsrView         B = A;
+
+    PetscFunctionBegin;
+    if (!A.device.i) PetscCall(rows.Upload(A, false));
+    if (!A.device.i) B.device = rows.View();
+    PetscCall(places.Allocate(nonzeros_, space_));
+    PetscCall(SlotsOnDevice(B, places.data(), stream));
+    PetscCall(DeviceSynchronize(stream)); // the rows go
+    slot_ = std::move(places);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  PetscFunctionBegin;
+  *found = true;
+  if (space_ == Space::Device && ConvertsOnDevice()) {
+    PetscCall(DeviceStream(&stream));
+    PetscCall(MayLackMemory(there, &lacks));
+    *found = !lacks;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCallCXX(slot.resize(nonzeros_));
+  Slots(A, slot.data());
+  PetscCall(slot_.Take(std::move(slot), space_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Format::CopyToSlots(const Scalar *a, Space where)
+{
+  Stream        stream;
+  const Scalar *from = a;
+
+  PetscFunctionBegin;
+  // Values that lie encoded come back for as long as it takes; padding holds the value of an entry.
+  if (EncodesValues() && values_.size() != static_cast<size_t>(stored_)) PetscCall(values_.Allocate(stored_, space_));
+  if (space_ == Space::Host) {
+    const PetscInt *slot      = slot_.data();
+    Scalar         *values    = values_.data();
+    const bool      canonical = PadsByValue();
+    if (EncodesValues() && nonzeros_) std::fill(values, values + stored_, a[0]);
+    for (PetscInt e = 0; e < nonzeros_; e++) values[slot[e]] = canonical ? StoredValue(a[e]) : a[e];
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(DeviceStream(&stream));
+  if (where == Space::Host && CsrOrder()) { // straight into place
+    PetscCall(DeviceCopyIn(values_.data(), a, values_.bytes(), stream));
+    PetscCall(DeviceSynchronize(stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (where == Space::Host) {
+    const size_t bytes = static_cast<size_t>(nonzeros_) * sizeof(Scalar);
+    PetscCall(staging_.Reserve(bytes));
+    PetscCall(DeviceCopyIn(staging_.data(), a, bytes, stream));
+    from = static_cast<const Scalar *>(staging_.data());
+  }
+#if defined(SPARSEGPU_HAVE_CUDA)
+  if (EncodesValues() && nonzeros_) PetscCall(FillFrom_CUDA(from, stored_, values_.data()));
+#endif
+  PetscCall(
+      ScatterValues_CUDA(nonzeros_, CsrOrder() ? nullptr : slot_.data(), from, PadsByValue(), values_.data(), stream));
+  PetscCall(DeviceSynchronize(stream)); // the caller may change `a` as soon as we return
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void Format::Release()
+{
+  slot_    = Array<PetscInt>();
+  staging_ = DeviceMemory();
+}
+
+PetscErrorCode Format::Update(const CsrView &A, const Scalar *a, Space where, bool *fits)
+{
+  PetscFunctionBegin;
+  *fits = true;
+  if (CsrOrder() && space_ == Space::Host) {
+    Borrow(A);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!CsrOrder() && slot_.size() != static_cast<size_t>(nonzeros_)) PetscCall(FindSlots(A, fits));
+  if (!*fits) PetscFunctionReturn(PETSC_SUCCESS); // whoever builds it anew knows other ways
+  PetscCall(CopyToSlots(a, where));
+  PetscCall(Encode());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

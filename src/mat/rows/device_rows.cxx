@@ -1,0 +1,30 @@
+#include "mat/rows/device_rows.hpp"
+#include "petsc/compat.hpp"
+
+namespace sparsegpu
+{
+
+PetscErrorCode DeviceRows::Upload(const CsrView &A, bool values)
+{
+  PetscFunctionBegin;
+  PetscCall(i_.Copy(A.i, static_cast<size_t>(A.rows) + 1, Space::Device));
+  PetscCall(j_.Copy(A.j, A.nonzeros, Space::Device));
+  if (values) PetscCall(a_.Copy(A.a, A.nonzeros, Space::Device));
+  PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(i_.bytes()) + static_cast<PetscLogDouble>(j_.bytes()) +
+                             static_cast<PetscLogDouble>(a_.bytes())));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceRows::Download(std::vector<PetscInt> *i) const
+{
+  Stream stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  PetscCallCXX(i->resize(i_.size()));
+  PetscCall(DeviceCopyOut(i->data(), i_.data(), i_.bytes(), stream));
+  PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(i_.bytes())));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

@@ -1,0 +1,27 @@
+/// The rows of a matrix on the device, for as long as an analysis or a conversion reads them.
+#pragma once
+
+#include "device/buffer.hpp"
+#include "mat/rows/csr_view.hpp"
+
+namespace sparsegpu
+{
+
+class DeviceRows
+{
+public:
+  /// Copies pattern and, where `values`, values of A from the host. Errors: PETSC_ERR_MEM.
+  PetscErrorCode Upload(const CsrView &A, bool values);
+  /// The rows of A^T, or of A^H where `conjugate`, from A.device, which must hold values; columns ascend, as they do
+  /// where TransposePattern() makes it. Asynchronous. Errors: PETSC_ERR_MEM.
+  PetscErrorCode Transpose_CUDA(const CsrView &A, bool conjugate);
+  /// Copies the beginnings of rows to the host.
+  PetscErrorCode Download(std::vector<PetscInt> *i) const;
+  CsrArrays      View() const { return CsrArrays{i_.data(), j_.data(), a_.data()}; }
+
+private:
+  Array<PetscInt> i_, j_;
+  Array<Scalar>   a_;
+};
+
+} // namespace sparsegpu

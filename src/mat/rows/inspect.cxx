@@ -1,0 +1,92 @@
+#include "mat/rows/inspect.hpp"
+#include <algorithm>
+#include <cmath>
+#include "petsc/compat.hpp"
+
+namespace sparsegpu
+{
+
+#if defined(SPARSEGPU_HAVE_CUDA)
+/// Keeps the offsets for FindDiagonals() where they are few.
+static PetscErrorCode CountDiagonals(const CsrView &A, PetscInt *count)
+{
+  std::vector<PetscInt> offsets;
+
+  PetscFunctionBegin;
+  PetscCall(FindDiagonals_CUDA(A, PatternFacts::MANY_DIAGONALS, &offsets, count));
+  if (A.found && *count <= PatternFacts::MANY_DIAGONALS)
+    PetscCallCXX(A.found->diagonals = std::make_shared<std::vector<PetscInt>>(std::move(offsets)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
+static PetscErrorCode InspectOnDevice(const CsrView &A, PatternFacts *facts)
+{
+  PetscFunctionBegin;
+#if defined(SPARSEGPU_HAVE_CUDA)
+  RowLengths lengths;
+  PetscCall(InspectRows_CUDA(A, &lengths));
+  facts->longest   = lengths.longest;
+  facts->diagonals = lengths.longest; // a row alone has so many
+  if (facts->diagonals <= PatternFacts::MANY_DIAGONALS) PetscCall(CountDiagonals(A, &facts->diagonals));
+  facts->diagonals = std::min(facts->diagonals, PatternFacts::MANY_DIAGONALS + 1);
+  facts->deviation = A.rows ? std::sqrt(std::max<PetscReal>(0, static_cast<PetscReal>(lengths.squares) / A.rows -
+                                                                   facts->mean * facts->mean))
+                            : 0;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode InspectPattern(const CsrView &A, PatternFacts *facts)
+{
+  std::vector<char> used;
+  PetscReal         squares = 0;
+
+  PetscFunctionBegin;
+  *facts = PatternFacts{A.rows, A.cols, A.nonzeros, 0, 0, A.rows ? static_cast<PetscReal>(A.nonzeros) / A.rows : 0, 0};
+  if (A.device.i) {
+    PetscCall(InspectOnDevice(A, facts));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCallCXX(used.assign(static_cast<size_t>(A.rows) + A.cols, 0));
+  for (PetscInt r = 0; r < A.rows; r++) {
+    const PetscInt length = A.i[r + 1] - A.i[r];
+    facts->longest        = std::max(facts->longest, length);
+    squares += (length - facts->mean) * (length - facts->mean);
+    if (facts->diagonals > PatternFacts::MANY_DIAGONALS) continue;
+    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) {
+      char &seen = used[static_cast<size_t>(A.j[e]) + (A.rows - r)];
+      facts->diagonals += !seen;
+      seen = 1;
+    }
+  }
+  facts->diagonals = std::min(facts->diagonals, PatternFacts::MANY_DIAGONALS + 1);
+  facts->deviation = A.rows ? std::sqrt(squares / A.rows) : 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FindDiagonals(const CsrView &A, std::vector<PetscInt> *offsets)
+{
+  std::vector<char> used;
+
+  PetscFunctionBegin;
+#if defined(SPARSEGPU_HAVE_CUDA)
+  if (A.device.i) {
+    PetscInt count;
+    if (A.found && A.found->diagonals)
+      PetscCallCXX(*offsets = *A.found->diagonals);
+    else
+      PetscCall(FindDiagonals_CUDA(A, PETSC_MAX_INT, offsets, &count));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  PetscCallCXX(used.assign(static_cast<size_t>(A.rows) + A.cols, 0));
+  for (PetscInt r = 0; r < A.rows; r++)
+    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) used[static_cast<size_t>(A.j[e]) + (A.rows - r)] = 1;
+  offsets->clear();
+  for (size_t d = 0; d < used.size(); d++)
+    if (used[d]) PetscCallCXX(offsets->push_back(static_cast<PetscInt>(d) - A.rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

@@ -1,0 +1,117 @@
+#include "pc/factor/arrays.hpp"
+#include "petsc/compat.hpp"
+
+namespace sparsegpu
+{
+
+namespace
+{
+/// One side of the system where the caller has it.
+struct Columns {
+  PetscScalar *array;
+  PetscInt     ld;
+  bool         on_device;
+};
+
+PetscErrorCode SolveOnDevice(PetscInt rows, PetscInt count, const Columns &b, const Columns &x, Staging *staging,
+                             const SolveFunction &solve)
+{
+  const size_t  b_bytes = count ? (static_cast<size_t>(b.ld) * (count - 1) + rows) * sizeof(Scalar) : 0;
+  const Scalar *from    = reinterpret_cast<const Scalar *>(b.array);
+  Scalar       *to      = reinterpret_cast<Scalar *>(x.array);
+  Stream        stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  if (!b.on_device) {
+    PetscCall(staging->b.Reserve(b_bytes));
+    PetscCall(DeviceCopyIn(staging->b.data(), b.array, b_bytes, stream));
+    PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(b_bytes)));
+    from = static_cast<const Scalar *>(staging->b.data());
+  }
+  if (!x.on_device) {
+    PetscCall(staging->x.Reserve(static_cast<size_t>(rows) * count * sizeof(Scalar)));
+    to = static_cast<Scalar *>(staging->x.data());
+  }
+  PetscCall(solve(count, from, b.ld, to, x.on_device ? x.ld : rows));
+  for (PetscInt c = 0; c < count && !x.on_device; c++)
+    PetscCall(DeviceCopyOut(x.array + static_cast<size_t>(c) * x.ld, to + static_cast<size_t>(c) * rows,
+                            static_cast<size_t>(rows) * sizeof(Scalar), stream));
+  if (!b.on_device && x.on_device) PetscCall(DeviceSynchronize(stream)); // b may be pinned, and the caller's again
+  if (!x.on_device) PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(sizeof(Scalar)) * rows * count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SolveArrays(PetscInt rows, PetscInt count, Space space, const Columns &b, const Columns &x,
+                           Staging *staging, const SolveFunction &solve)
+{
+  PetscFunctionBegin;
+  if (space == Space::Device)
+    PetscCall(SolveOnDevice(rows, count, b, x, staging, solve));
+  else
+    PetscCall(solve(count, reinterpret_cast<const Scalar *>(b.array), b.ld, reinterpret_cast<Scalar *>(x.array), x.ld));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode SolveVector(Vec b, Vec x, Space space, Staging *staging, const SolveFunction &solve)
+{
+  const PetscScalar *pb;
+  PetscScalar       *px;
+  PetscMemType       where_b = PETSC_MEMTYPE_HOST, where_x = PETSC_MEMTYPE_HOST;
+  PetscInt           rows;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(b, &rows));
+  if (space == Space::Host) {
+    PetscCall(VecGetArrayRead(b, &pb));
+    PetscCall(VecGetArrayWrite(x, &px));
+  } else {
+    PetscCall(VecGetArrayReadAndMemType(b, &pb, &where_b));
+    PetscCall(VecGetArrayWriteAndMemType(x, &px, &where_x));
+  }
+  PetscCall(SolveArrays(rows, 1, space, Columns{const_cast<PetscScalar *>(pb), rows, PetscMemTypeDevice(where_b)},
+                        Columns{px, rows, PetscMemTypeDevice(where_x)}, staging, solve));
+  if (space == Space::Host) {
+    PetscCall(VecRestoreArrayRead(b, &pb));
+    PetscCall(VecRestoreArrayWrite(x, &px));
+  } else {
+    PetscCall(VecRestoreArrayReadAndMemType(b, &pb));
+    PetscCall(VecRestoreArrayWriteAndMemType(x, &px));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SolveColumns(Mat B, Mat X, Space space, Staging *staging, const SolveFunction &solve)
+{
+  const PetscScalar *pb;
+  PetscScalar       *px;
+  PetscMemType       where_b = PETSC_MEMTYPE_HOST, where_x = PETSC_MEMTYPE_HOST;
+  PetscInt           rows, count, ldb, ldx;
+
+  PetscFunctionBegin;
+  PetscCheck(B != X, PetscObjectComm((PetscObject)B), PETSC_ERR_ARG_IDN, "B and X must be different matrices");
+  PetscCall(MatGetLocalSize(B, &rows, nullptr));
+  PetscCall(MatGetSize(B, nullptr, &count));
+  PetscCall(MatDenseGetLDA(B, &ldb));
+  PetscCall(MatDenseGetLDA(X, &ldx));
+  if (space == Space::Host) {
+    PetscCall(MatDenseGetArrayRead(B, &pb));
+    PetscCall(MatDenseGetArrayWrite(X, &px));
+  } else {
+    PetscCall(MatDenseGetArrayReadAndMemType(B, &pb, &where_b));
+    PetscCall(MatDenseGetArrayWriteAndMemType(X, &px, &where_x));
+  }
+  PetscCall(SolveArrays(rows, count, space, Columns{const_cast<PetscScalar *>(pb), ldb, PetscMemTypeDevice(where_b)},
+                        Columns{px, ldx, PetscMemTypeDevice(where_x)}, staging, solve));
+  if (space == Space::Host) {
+    PetscCall(MatDenseRestoreArrayRead(B, &pb));
+    PetscCall(MatDenseRestoreArrayWrite(X, &px));
+  } else {
+    PetscCall(MatDenseRestoreArrayReadAndMemType(B, &pb));
+    PetscCall(MatDenseRestoreArrayWriteAndMemType(X, &px));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu
