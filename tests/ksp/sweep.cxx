@@ -3,10 +3,9 @@ static const char help[] = "Sweeps of the Jacobi method that multiply as they go
 
 #include "../matrices.hpp"
 #include "../testing.hpp"
-#include "ksp/common/pinned.hpp"
+#include "device/pinned.hpp"
 #include "ksp/jacobi/forecast.hpp"
-#include "ksp/jacobi/sweep.hpp"
-#include "mat/formats/format.hpp"
+#include "ksp/sweep/fused.hpp"
 
 #include <climits>
 #include <cmath>
@@ -99,7 +98,7 @@ struct Swept {
 PetscErrorCode Launch(Format *format, const JacobiSweep &sweep, const JacobiControl &control, Stream stream)
 {
 #if defined(SPARSEGPU_HAVE_CUDA)
-  return format ? format->SweepJacobi(sweep, control, stream) : JacobiSweep_CUDA(sweep, control, stream);
+  return format ? FusedSweep(*format, sweep, control, stream) : JacobiSweep_CUDA(sweep, control, stream);
 #else
   return PETSC_ERR_SUP;
 #endif
@@ -246,7 +245,7 @@ PetscErrorCode CheckProblems(const std::vector<conformance::Problem> &problems, 
         PetscCall(format->Check(s.A, kind.parameters, &ok, &why));
         if (!ok) continue;
         PetscCall(format->Build(s.A, kind.parameters, Space::Device));
-        if (!format->SweepsJacobi()) continue;
+        if (!SweepsFused(*format)) continue;
         PetscCall(CheckSweeps(s, format.get(), s.name + ", " + kind.name + ", " + format->Details()));
         kind.swept++;
       }

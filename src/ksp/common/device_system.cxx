@@ -1,6 +1,6 @@
 #include "ksp/common/device_system.hpp"
 #include "ksp/common/columns.hpp"
-#include "ksp/jacobi/sweep.hpp"
+#include "ksp/sweep/fused.hpp"
 #include "mat/face/context.hpp"
 #include "pc/ilu/factor.hpp"
 #include "pc/pcsparsegpu.hpp"
@@ -266,7 +266,7 @@ PetscErrorCode DeviceSystem::Apply(const Scalar *v, Scalar *out)
     PetscCall(Precondition(between, out));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (inverse_ && !right_ && format_->SweepsJacobi()) { // scaled as it is written
+  if (inverse_ && !right_ && SweepsFused(*format_)) { // scaled as it is written
     JacobiSweep         sweep   = {};
     const JacobiControl control = {};
     sweep.rows                  = rows_;
@@ -276,7 +276,7 @@ PetscErrorCode DeviceSystem::Apply(const Scalar *v, Scalar *out)
     sweep.norm                  = JacobiNorm::None;
     PetscCall(PetscLogEventBegin(MAT_Mult, A_, nullptr, nullptr, nullptr));
     PetscCall(PetscLogGpuTimeBegin());
-    PetscCall(format_->SweepJacobi(sweep, control, stream));
+    PetscCall(FusedSweep(*format_, sweep, control, stream));
     PetscCall(PetscLogGpuTimeEnd());
     PetscCall(PetscLogGpuFlops(2.0 * nonzeros_ + rows_));
     PetscCall(PetscLogEventEnd(MAT_Mult, A_, nullptr, nullptr, nullptr));

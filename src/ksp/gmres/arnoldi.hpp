@@ -2,7 +2,7 @@
 #pragma once
 
 #include <petscvec.h>
-#include "ksp/common/pinned.hpp"
+#include "device/pinned.hpp"
 #include "ksp/gmres/pipeline.hpp"
 
 namespace sparsegpu

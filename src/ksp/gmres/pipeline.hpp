@@ -2,7 +2,7 @@
 /// Two kernels a step and no CUDA graph: the host is ahead by more than launches take (docs/performance.md).
 #pragma once
 
-#include "ksp/common/record.hpp"
+#include "device/record.hpp"
 #include "ksp/gmres/dense.hpp"
 #include "ksp/gmres/hessenberg.hpp"
 

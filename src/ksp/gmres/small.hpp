@@ -7,8 +7,8 @@
 
 #include <memory>
 #include "ksp/common/device_system.hpp"
-#include "ksp/common/pinned.hpp"
-#include "ksp/common/record.hpp"
+#include "device/pinned.hpp"
+#include "device/record.hpp"
 #include "ksp/common/small_mode.hpp"
 #include "ksp/gmres/dense.hpp"
 #include "ksp/gmres/hessenberg.hpp"

@@ -4,7 +4,7 @@
 #include <petsc/private/kspimpl.h>
 #include "device/buffer.hpp"
 #include "ksp/common/device_system.hpp"
-#include "ksp/common/pinned.hpp"
+#include "device/pinned.hpp"
 #include "ksp/common/small_mode.hpp"
 #include "mat/rows/version.hpp"
 

@@ -3,7 +3,7 @@
 #include "device/batched.cuh"
 #include "device/limits.hpp"
 #include "ksp/jacobi/run.hpp"
-#include "ksp/jacobi/sweep.cuh"
+#include "ksp/sweep/sweep.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include "ksp/jacobi/sweeper.hpp"
+#include "ksp/sweep/fused.hpp"
 
 namespace sparsegpu
 {
@@ -21,7 +22,7 @@ PetscErrorCode Sweeper::PlanRuns()
     format = jacobi->system.format();
   else
     PetscCall(FindFused(&format));
-  if (!format || !format->SweepsJacobi() || strcmp(format->Name(), "csr")) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!format || !SweepsFused(*format) || strcmp(format->Name(), "csr")) PetscFunctionReturn(PETSC_SUCCESS);
   const CsrLayout layout = static_cast<Csr *>(format)->OnDevice();
   if (layout.rows == 0 || !IsSmall(jacobi->small_mode, layout.rows, layout.nonzeros, MOST))
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -4,7 +4,7 @@
 /// sweeps.
 #pragma once
 
-#include "ksp/jacobi/sweep.hpp"
+#include "ksp/sweep/sweep.hpp"
 #include "mat/formats/csr/csr.hpp"
 
 namespace sparsegpu

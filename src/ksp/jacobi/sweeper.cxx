@@ -2,6 +2,7 @@
 #include <climits>
 #include <cstring>
 #include "ksp/common/columns.hpp"
+#include "ksp/sweep/fused.hpp"
 #include "mat/face/context.hpp"
 
 namespace sparsegpu
@@ -128,7 +129,7 @@ PetscErrorCode Sweeper::FindFused(Format **format)
   if (context->settings.bound_to_cpu || context->settings.backend == Backend::Kokkos)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(GetConverted(A, context, Operation::Normal, Space::Device, Use::Solve, &converted));
-  if (converted->format->SweepsJacobi()) *format = converted->format.get();
+  if (SweepsFused(*converted->format)) *format = converted->format.get();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -149,7 +150,7 @@ PetscErrorCode Sweeper::LaunchSweep(PetscInt k, const JacobiSweep &sweep, Format
     control.diverged  = test.diverged;
     PetscCall(DeviceStream(&stream));
     PetscCall(PetscLogGpuTimeBegin());
-    PetscCall(fused ? fused->SweepJacobi(sweep, control, stream) : JacobiSweep_CUDA(sweep, control, stream));
+    PetscCall(fused ? FusedSweep(*fused, sweep, control, stream) : JacobiSweep_CUDA(sweep, control, stream));
     PetscCall(PetscLogGpuTimeEnd());
 #endif
   }
@@ -161,7 +162,7 @@ PetscErrorCode Sweeper::LaunchSweep(PetscInt k, const JacobiSweep &sweep, Format
 PetscErrorCode Sweeper::LaunchOnArrays(PetscInt k)
 {
   DeviceSystem *system = &JacobiOf(ksp)->system;
-  const bool    fused  = system->format()->SweepsJacobi();
+  const bool    fused  = SweepsFused(*system->format());
   JacobiSweep   sweep  = {};
 
   PetscFunctionBegin;

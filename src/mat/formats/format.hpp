@@ -31,9 +31,6 @@ struct Parameters {
   PetscInt device_conversion = 50000;
 };
 
-struct JacobiSweep; // ksp/jacobi/sweep.hpp
-struct JacobiControl;
-
 class Format
 {
 public:
@@ -72,22 +69,17 @@ public:
   /// Does it multiply with the rows of the CsrView itself and keep nothing that depends on the columns?
   virtual bool FollowsPattern() const { return false; }
 
-  /// Can a sweep of the Jacobi method multiply as it goes? On the device only.
-  virtual bool SweepsJacobi() const { return false; }
-  /// The sweep with the product A x of this matrix, whatever sweep.product is; where SweepsJacobi().
-  virtual PetscErrorCode SweepJacobi(const JacobiSweep &sweep, const JacobiControl &control, Stream stream)
-  {
-    return PETSC_ERR_SUP;
-  }
-
   /// On the host a format whose values lie as CSR's borrows the matrix's arrays: call before each Mult().
   virtual void Borrow(const CsrView &A) {}
 
+  Space          Where() const { return space_; }
   PetscInt       Stored() const { return stored_; }
   PetscLogDouble BytesStored() const
   {
     return pattern_bytes_ + encoded_.BytesEach() * static_cast<PetscLogDouble>(stored_);
   }
+  /// The stored values as kernels read them, where EncodesValues().
+  ValueLayout EncodedLayout() const { return encoded_.Layout(values_.data()); }
   /// How it is stored beyond its name, for MatView(): widths of columns and values, what was sorted.
   virtual std::string Details() const { return ""; }
   /// Bytes one Mult() must move: every stored array, x and z once. GB/s = BytesPerMult() / seconds / 1e9.
@@ -117,7 +109,6 @@ protected:
   virtual PetscErrorCode BuildValues(const CsrView &A);
 
   const Scalar *values() const { return borrowed_ ? borrowed_ : values_.data(); }
-  ValueLayout   EncodedLayout() const { return encoded_.Layout(values_.data()); }
   ValueCodec    codec() const { return encoded_.codec(); }
 
   PetscInt       rows_ = 0, cols_ = 0, nonzeros_ = 0, stored_ = 0;

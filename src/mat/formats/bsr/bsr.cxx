@@ -202,15 +202,6 @@ PetscErrorCode Bsr::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream str
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Bsr::SweepJacobi(const JacobiSweep &sweep, const JacobiControl &control, Stream stream)
-{
-  PetscFunctionBegin;
-#if defined(SPARSEGPU_HAVE_CUDA)
-  PetscCall(BsrJacobi_CUDA(layout_, EncodedLayout(), sweep, control, stream));
-#endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 std::string Bsr::Details() const
 {
   char text[256];

@@ -36,10 +36,6 @@ PetscErrorCode BsrMult_Kokkos(const BsrLayout &A, const ValueLayout &a, const Sc
 PetscErrorCode BsrMult_CUDA(const BsrLayout &A, const ValueLayout &a, const Scalar *x, const Scalar *y, Scalar *z,
                             Stream stream);
 
-/// A sweep, see Format::SweepJacobi().
-PetscErrorCode BsrJacobi_CUDA(const BsrLayout &A, const ValueLayout &a, const JacobiSweep &sweep,
-                              const JacobiControl &control, Stream stream);
-
 /// function(std::integral_constant<int, size>) for a size that is known only now.
 template <class Function> auto WithBsrSize(int size, Function &&function)
 {
@@ -105,8 +101,6 @@ public:
   const char      *Name() const override { return "bsr"; }
   PetscErrorCode   Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const override;
   PetscErrorCode   Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
-  bool             SweepsJacobi() const override { return space_ == Space::Device; }
-  PetscErrorCode   SweepJacobi(const JacobiSweep &sweep, const JacobiControl &control, Stream stream) override;
   std::string      Details() const override;
   const BsrLayout &Layout() const { return layout_; }
 #if defined(SPARSEGPU_HAVE_CUDA)

@@ -137,14 +137,4 @@ PetscErrorCode Csr::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream str
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Csr::SweepJacobi(const JacobiSweep &sweep, const JacobiControl &control, Stream stream)
-{
-  PetscFunctionBegin;
-#if defined(SPARSEGPU_HAVE_CUDA)
-  layout_.a = values();
-  PetscCall(CsrJacobi_CUDA(layout_, sweep, control, stream));
-#endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 } // namespace sparsegpu

@@ -43,17 +43,11 @@ PetscInt CsrWidth(PetscReal mean);
 /// contract complex products in more than one way there.
 bool CsrInOrder(const CsrView &A, const Parameters &parameters, Space space);
 
-/// A sweep, see Format::SweepJacobi(), of a matrix without chunks.
-PetscErrorCode CsrJacobi_CUDA(const CsrLayout &A, const JacobiSweep &sweep, const JacobiControl &control,
-                              Stream stream);
-
 class Csr : public Format
 {
 public:
   const char      *Name() const override { return "csr"; }
   PetscErrorCode   Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
-  bool             SweepsJacobi() const override { return space_ == Space::Device && layout_.chunks == 0; }
-  PetscErrorCode   SweepJacobi(const JacobiSweep &sweep, const JacobiControl &control, Stream stream) override;
   void             Borrow(const CsrView &A) override;
   const CsrLayout &Layout() const { return layout_; }
   bool             FollowsPattern() const override { return space_ == Space::Host && layout_.nodes == 0; }

@@ -84,14 +84,4 @@ PetscErrorCode Dia::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream str
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Dia::SweepJacobi(const JacobiSweep &sweep, const JacobiControl &control, Stream stream)
-{
-  PetscFunctionBegin;
-#if defined(SPARSEGPU_HAVE_CUDA)
-  layout_.a = values();
-  PetscCall(DiaJacobi_CUDA(layout_, sweep, control, stream));
-#endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 } // namespace sparsegpu

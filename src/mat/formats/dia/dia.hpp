@@ -23,20 +23,20 @@ PetscErrorCode DiaMult_CUDA(const DiaLayout &A, const Scalar *x, const Scalar *y
 PetscErrorCode DiaSlots_CUDA(const DiaLayout &layout, const CsrArrays &A, PetscInt *slot, Stream stream);
 PetscErrorCode DiaPlace_CUDA(const DiaLayout &layout, const CsrArrays &A, Scalar *values, Stream stream);
 
-/// A sweep, see Format::SweepJacobi(), of at most JACOBI_DIAGONALS diagonals: their offsets lie in shared memory.
-constexpr PetscInt JACOBI_DIAGONALS = 256;
-PetscErrorCode     DiaJacobi_CUDA(const DiaLayout &A, const JacobiSweep &sweep, const JacobiControl &control,
-                                  Stream stream);
-
 class Dia : public Format
 {
 public:
   const char    *Name() const override { return "dia"; }
   PetscErrorCode Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const override;
   PetscErrorCode Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
-  bool SweepsJacobi() const override { return space_ == Space::Device && layout_.diagonals <= JACOBI_DIAGONALS; }
-  PetscErrorCode   SweepJacobi(const JacobiSweep &sweep, const JacobiControl &control, Stream stream) override;
   const DiaLayout &Layout() const { return layout_; }
+  /// With the values where they are now; of a Build() on the device.
+  DiaLayout OnDevice() const
+  {
+    DiaLayout layout = layout_;
+    layout.a         = values();
+    return layout;
+  }
 #if defined(SPARSEGPU_HAVE_CUDA)
   bool ConvertsOnDevice() const override
   {

@@ -103,14 +103,4 @@ PetscErrorCode Ell::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream str
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Ell::SweepJacobi(const JacobiSweep &sweep, const JacobiControl &control, Stream stream)
-{
-  PetscFunctionBegin;
-#if defined(SPARSEGPU_HAVE_CUDA)
-  layout_.a = values();
-  PetscCall(EllJacobi_CUDA(layout_, sweep, control, stream));
-#endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 } // namespace sparsegpu

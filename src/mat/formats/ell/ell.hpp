@@ -33,19 +33,20 @@ bool TooMuchPadding(PetscInt rows, PetscLogDouble width, PetscInt nonzeros, Pets
 PetscErrorCode CheckPadding(const CsrView &A, PetscLogDouble width, const char what[], PetscReal max_padding, bool *ok,
                             std::string *why);
 
-/// A sweep, see Format::SweepJacobi().
-PetscErrorCode EllJacobi_CUDA(const EllLayout &A, const JacobiSweep &sweep, const JacobiControl &control,
-                              Stream stream);
-
 class Ell : public Format
 {
 public:
   const char      *Name() const override { return "ell"; }
   PetscErrorCode   Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const override;
   PetscErrorCode   Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
-  bool             SweepsJacobi() const override { return space_ == Space::Device; }
-  PetscErrorCode   SweepJacobi(const JacobiSweep &sweep, const JacobiControl &control, Stream stream) override;
   const EllLayout &Layout() const { return layout_; }
+  /// With the values where they are now; of a Build() on the device.
+  EllLayout OnDevice() const
+  {
+    EllLayout layout = layout_;
+    layout.a         = values();
+    return layout;
+  }
 
 protected:
   PetscErrorCode BuildPattern(const CsrView &A, const Parameters &parameters) override;

@@ -350,15 +350,6 @@ PetscErrorCode Sell::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream st
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Sell::SweepJacobi(const JacobiSweep &sweep, const JacobiControl &control, Stream stream)
-{
-  PetscFunctionBegin;
-#if defined(SPARSEGPU_HAVE_CUDA)
-  PetscCall(SellJacobi_CUDA(layout_, EncodedLayout(), sweep, control, stream));
-#endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 std::string Sell::Details() const
 {
   const PetscLogDouble all = std::max(1.0, narrow_[0] + narrow_[1] + narrow_[2]);

@@ -82,10 +82,6 @@ PetscErrorCode SellMult_Kokkos(const SellLayout &A, const ValueLayout &a, const 
 PetscErrorCode SellMult_CUDA(const SellLayout &A, const ValueLayout &a, const Scalar *x, const Scalar *y, Scalar *z,
                              Stream stream);
 
-/// A sweep, see Format::SweepJacobi(), of a matrix without chunks.
-PetscErrorCode SellJacobi_CUDA(const SellLayout &A, const ValueLayout &a, const JacobiSweep &sweep,
-                               const JacobiControl &control, Stream stream);
-
 /// Which row is at which place, and in which class; made from the row lengths alone.
 struct SellPlan {
   PetscInt                   window = 1, longest = 0; ///< longest short row
@@ -147,8 +143,6 @@ public:
   const char       *Name() const override { return "sell"; }
   PetscErrorCode    Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const override;
   PetscErrorCode    Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
-  bool              SweepsJacobi() const override { return space_ == Space::Device && layout_.chunks == 0; }
-  PetscErrorCode    SweepJacobi(const JacobiSweep &sweep, const JacobiControl &control, Stream stream) override;
   std::string       Details() const override;
   const SellLayout &Layout() const { return layout_; }
 #if defined(SPARSEGPU_HAVE_CUDA)

@@ -233,15 +233,6 @@ PetscErrorCode Stencil::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Stencil::SweepJacobi(const JacobiSweep &sweep, const JacobiControl &control, Stream stream)
-{
-  PetscFunctionBegin;
-#if defined(SPARSEGPU_HAVE_CUDA)
-  PetscCall(StencilJacobi_CUDA(layout_, sweep, control, stream));
-#endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 std::string Stencil::Details() const
 {
   return std::to_string(classes_) + " different rows of " + std::to_string(stored_) + " entries";

@@ -27,10 +27,6 @@ struct StencilLayout {
 PetscErrorCode StencilMult_Kokkos(const StencilLayout &A, const Scalar *x, const Scalar *y, Scalar *z);
 PetscErrorCode StencilMult_CUDA(const StencilLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream);
 
-/// A sweep, see Format::SweepJacobi().
-PetscErrorCode StencilJacobi_CUDA(const StencilLayout &A, const JacobiSweep &sweep, const JacobiControl &control,
-                                  Stream stream);
-
 /// The different rows of A, numbered by their first; *few is false if they are more than the layout takes. O(nonzeros).
 struct RowClasses {
   std::vector<PetscInt>      first;     ///< [classes] first row of each
@@ -52,8 +48,6 @@ public:
   PetscErrorCode       Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const override;
   PetscErrorCode       Update(const CsrView &A, const Scalar *a, Space where, bool *fits) override;
   PetscErrorCode       Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
-  bool                 SweepsJacobi() const override { return space_ == Space::Device; }
-  PetscErrorCode       SweepJacobi(const JacobiSweep &sweep, const JacobiControl &control, Stream stream) override;
   std::string          Details() const override;
   const StencilLayout &Layout() const { return layout_; }
 #if defined(SPARSEGPU_HAVE_CUDA)

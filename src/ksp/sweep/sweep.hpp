@@ -3,7 +3,7 @@
 
 #include "device/device.hpp"
 #include "device/scalar.hpp"
-#include "ksp/common/record.hpp"
+#include "device/record.hpp"
 
 namespace sparsegpu
 {

@@ -1,6 +1,6 @@
 #include <atomic>
 #include "device/cuda_check.hpp"
-#include "ksp/common/record.hpp"
+#include "device/record.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu

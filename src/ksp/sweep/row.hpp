@@ -1,7 +1,7 @@
 /// The arithmetic of a sweep, the same on the host and in a kernel.
 #pragma once
 
-#include "ksp/jacobi/sweep.hpp"
+#include "ksp/sweep/sweep.hpp"
 
 namespace sparsegpu
 {

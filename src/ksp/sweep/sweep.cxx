@@ -1,5 +1,5 @@
-#include "ksp/jacobi/sweep.hpp"
-#include "ksp/jacobi/row.hpp"
+#include "ksp/sweep/sweep.hpp"
+#include "ksp/sweep/row.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu

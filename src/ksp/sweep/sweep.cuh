@@ -3,7 +3,7 @@
 
 #include "device/load.cuh"
 #include "device/segmented.cuh"
-#include "ksp/jacobi/row.hpp"
+#include "ksp/sweep/row.hpp"
 
 namespace sparsegpu
 {

@@ -2,10 +2,8 @@
 /// of the format's own product, so the iterates are those of MatMult() and JacobiSweep_CUDA().
 #include "device/batched.cuh"
 #include "device/cuda_check.hpp"
-#include "ksp/jacobi/sweep.cuh"
-#include "mat/formats/csr/csr.hpp"
-#include "mat/formats/dia/dia.hpp"
-#include "mat/formats/ell/ell.hpp"
+#include "ksp/sweep/launch.hpp"
+#include "ksp/sweep/sweep.cuh"
 #include "mat/formats/stencil/row.cuh"
 #include "petsc/compat.hpp"
 

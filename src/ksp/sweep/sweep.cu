@@ -1,5 +1,5 @@
 #include "device/cuda_check.hpp"
-#include "ksp/jacobi/sweep.cuh"
+#include "ksp/sweep/sweep.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu

@@ -1,6 +1,7 @@
 /// Sweeps that multiply as they go with formats whose values may lie encoded; see fused.cu.
 #include "device/cuda_check.hpp"
-#include "ksp/jacobi/sweep.cuh"
+#include "ksp/sweep/launch.hpp"
+#include "ksp/sweep/sweep.cuh"
 #include "mat/formats/bsr/row.cuh"
 #include "mat/formats/sell/slice.cuh"
 #include "petsc/compat.hpp"
