@@ -1,6 +1,8 @@
 /// Operations that change values, and by way of options or missing diagonal entries sometimes the pattern.
 #include "model.hpp"
 
+#include <petsc/private/petscimpl.h>
+
 namespace sequences
 {
 
@@ -211,12 +213,15 @@ PetscErrorCode Store(Side &s, const Facts &, Draw, std::string *words)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// PETSc changes the values and not the object state, by which MatTranspose() with MAT_REUSE_MATRIX then takes the
+/// transpose that it made before for the new one: plain AIJ is helped here, ours must tell by itself.
 PetscErrorCode Retrieve(Side &s, const Facts &, Draw, std::string *words)
 {
   PetscFunctionBeginUser;
   *words = "MatRetrieveValues";
   PetscCall(MatSetOption(s.slot[MAIN], MAT_NEW_NONZERO_LOCATIONS, PETSC_FALSE));
   PetscCall(MatRetrieveValues(s.slot[MAIN]));
+  if (!s.ours) PetscCall(PetscObjectStateIncrease((PetscObject)s.slot[MAIN]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
