@@ -2,9 +2,10 @@
 /// then products run as csr, which adds in the same order, so that the conversion changes no bit.
 #include <algorithm>
 #include "device/kokkos.hpp"
-#include "mat/face/context.hpp"
-#include "mat/formats/csr/csr.hpp"
-#include "mat/formats/csr/transposed.hpp"
+#include "mat/choice/local_matrix.hpp"
+#include "mat/formats/baseline.hpp"
+#include "petsc/compat.hpp"
+#include "petsc/may_lack_memory.hpp"
 
 namespace sparsegpu
 {
@@ -34,7 +35,7 @@ PetscErrorCode GetChoice(const CsrView &A, const CsrView &view, const PatternKey
                          bool trial, Space space, Waiting *waiting, std::shared_ptr<Choice> *choice)
 {
   PetscFunctionBegin;
-  if (waiting->choice && waiting->choice->name == CsrTransposed::NAME) waiting->choice.reset();
+  if (waiting->choice && waiting->choice->name == SCATTERED) waiting->choice.reset();
   if (waiting->choice) {
     bool        ok = waiting->pattern == key;
     std::string why;
@@ -56,7 +57,7 @@ PetscErrorCode GetChoice(const CsrView &A, const CsrView &view, const PatternKey
     }
     PetscCall(PetscLogEventEnd(ChooseEvent, nullptr, nullptr, nullptr, nullptr));
     if (lacks) {
-      PetscCallCXX(*waiting->choice = Choice{"csr", "auto: no memory to look at the matrix"});
+      PetscCallCXX(*waiting->choice = Choice{BASELINE, "auto: no memory to look at the matrix"});
       waiting->choice->same_bits = space == Space::Host;
     }
   }
@@ -79,49 +80,49 @@ static void Follow(const PatternKey &key, Version version, Waiting *w, Converted
   w->version = version;
 }
 
-static PetscErrorCode IsEarlyNormal(Mat A, Context *context, const CsrView &csr, const PatternKey &key, Version version,
-                                    Space space, Use use, bool built, bool *early)
+static PetscErrorCode IsEarlyNormal(Mat A, LocalMatrix *matrix, const CsrView &csr, const PatternKey &key,
+                                    Version version, Space space, Use use, bool built, bool *early)
 {
   const int               s = static_cast<int>(space), normal = static_cast<int>(Operation::Normal);
-  ConvertedMatrix        *full = &context->converted[s][normal], *csr_copy = &context->early[s][normal];
-  Waiting                *w          = &context->waiting[s][normal];
-  Parameters              parameters = context->settings.parameters;
+  ConvertedMatrix        *full = &matrix->converted[s][normal], *csr_copy = &matrix->early[s][normal];
+  Waiting                *w          = &matrix->waiting[s][normal];
+  Parameters              parameters = matrix->settings.parameters;
   std::shared_ptr<Choice> choice;
 
   PetscFunctionBegin;
   if (space == Space::Device) {
     if (built) PetscFunctionReturn(PETSC_SUCCESS); // new values go straight there
     PetscCall(DeviceFacts(nullptr, &parameters.multiprocessors, nullptr));
-    if (!(w->pattern == key) && !CsrInOrder(csr, parameters, space)) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!(w->pattern == key) && !BaselineInOrder(csr, parameters, space)) PetscFunctionReturn(PETSC_SUCCESS);
   }
   Follow(key, version, w, full);
   if (use == Use::Tell || space == Space::Device || w->since_pattern >= Choice::LOOK || built) {
     if (!w->choice || w->inherited) {
       CsrView view = csr;
-      if (space == Space::Device) PetscCall(GetDeviceRows(A, context, &view));
+      if (space == Space::Device) PetscCall(GetDeviceRows(A, matrix, &view));
       PetscCall(GetChoice(view, view, key, parameters, false, space, w, &choice));
     }
     choice = w->choice;
     const bool due =
         w->since_values >= choice->ProductsToUpdate() && (built || w->since_pattern >= choice->ProductsToConvert());
-    if (choice->name == "csr" && csr_copy->format && !full->format) { // it has arrived
+    if (choice->name == BASELINE && csr_copy->format && !full->format) { // it has arrived
       *full     = std::move(*csr_copy);
       *csr_copy = ConvertedMatrix();
       PetscCallCXX(full->reason = choice->reason);
-      if (context->last == csr_copy) context->last = full;
+      if (matrix->last == csr_copy) matrix->last = full;
     }
-    if (!choice->same_bits || choice->name == "csr" || (due && use != Use::Tell)) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!choice->same_bits || choice->name == BASELINE || (due && use != Use::Tell)) PetscFunctionReturn(PETSC_SUCCESS);
   }
   *early = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// On the CPU, of one thread: on a GPU, and where threads share the work, scattered sums would have no fixed order.
-static PetscErrorCode IsEarlyTransposed(Context *context, const CsrView &csr, const PatternKey &key, Version version,
+static PetscErrorCode IsEarlyTransposed(LocalMatrix *matrix, const CsrView &csr, const PatternKey &key, Version version,
                                         Operation operation, bool built, bool *early)
 {
   const int host = static_cast<int>(Space::Host), normal = static_cast<int>(Operation::Normal);
-  Waiting  *w = &context->waiting[host][static_cast<int>(operation)], *plain = &context->waiting[host][normal];
+  Waiting  *w = &matrix->waiting[host][static_cast<int>(operation)], *plain = &matrix->waiting[host][normal];
   std::shared_ptr<Choice> choice;
   PetscInt                concurrency;
   bool                    due = false;
@@ -129,12 +130,12 @@ static PetscErrorCode IsEarlyTransposed(Context *context, const CsrView &csr, co
   PetscFunctionBegin;
   PetscCall(KokkosConcurrency(&concurrency));
   if (concurrency > 1) PetscFunctionReturn(PETSC_SUCCESS);
-  Follow(key, version, w, &context->converted[host][static_cast<int>(operation)]);
-  const bool stays = w->choice && w->choice->name == CsrTransposed::NAME;
+  Follow(key, version, w, &matrix->converted[host][static_cast<int>(operation)]);
+  const bool stays = w->choice && w->choice->name == SCATTERED;
   if (!stays && (built || w->since_pattern >= Choice::LOOK)) {
-    Follow(key, version, plain, &context->converted[host][normal]);
+    Follow(key, version, plain, &matrix->converted[host][normal]);
     if (!plain->choice || plain->inherited)
-      PetscCall(GetChoice(csr, csr, key, context->settings.parameters, false, Space::Host, plain, &choice));
+      PetscCall(GetChoice(csr, csr, key, matrix->settings.parameters, false, Space::Host, plain, &choice));
     due = w->since_values >= plain->choice->ProductsToUpdateTranspose() &&
           (built || w->since_pattern >= plain->choice->ProductsToTranspose());
   }
@@ -142,11 +143,11 @@ static PetscErrorCode IsEarlyTransposed(Context *context, const CsrView &csr, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode IsEarly(Mat A, Context *context, Operation operation, Space space, Use use, bool *early)
+PetscErrorCode IsEarly(Mat A, LocalMatrix *matrix, Operation operation, Space space, Use use, bool *early)
 {
-  const Settings        &settings = context->settings;
-  const ConvertedMatrix *full     = &context->converted[static_cast<int>(space)][static_cast<int>(operation)];
-  Waiting               *w        = &context->waiting[static_cast<int>(space)][static_cast<int>(operation)];
+  const Settings        &settings = matrix->settings;
+  const ConvertedMatrix *full     = &matrix->converted[static_cast<int>(space)][static_cast<int>(operation)];
+  Waiting               *w        = &matrix->waiting[static_cast<int>(space)][static_cast<int>(operation)];
   Version                version;
   CsrView                csr;
   PatternKey             key;
@@ -156,14 +157,14 @@ PetscErrorCode IsEarly(Mat A, Context *context, Operation operation, Space space
   if (settings.format != "auto" || !settings.lazy || settings.trial || use == Use::Solve ||
       (operation != Operation::Normal && space == Space::Device))
     PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(GetCsr(A, &csr, &key));
-  PetscCall(GetVersion(A, context, &version));
+  PetscCall(matrix->rows.GetHost(A, &csr, &key));
+  PetscCall(matrix->rows.GetVersion(A, &version));
   const bool built = full->format && full->pattern == key;
   if (built && full->version == version) PetscFunctionReturn(PETSC_SUCCESS);
   if (operation == Operation::Normal)
-    PetscCall(IsEarlyNormal(A, context, csr, key, version, space, use, built, early));
+    PetscCall(IsEarlyNormal(A, matrix, csr, key, version, space, use, built, early));
   else
-    PetscCall(IsEarlyTransposed(context, csr, key, version, operation, built, early));
+    PetscCall(IsEarlyTransposed(matrix, csr, key, version, operation, built, early));
   if (*early && use == Use::Product) {
     w->since_pattern++;
     w->since_values++;
@@ -187,23 +188,23 @@ PetscErrorCode TellEarly(const Waiting &waiting, std::string *reason)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode TellTransposed(const Context &context, const Choice *plain, std::string *text)
+PetscErrorCode TellTransposed(const LocalMatrix &matrix, const Choice *plain, std::string *text)
 {
   PetscFunctionBegin;
   text->clear();
   for (Space space : {Space::Host, Space::Device})
     for (Operation operation : {Operation::Transpose, Operation::ConjugateTranspose}) {
-      const ConvertedMatrix &full  = context.converted[static_cast<int>(space)][static_cast<int>(operation)],
-                            &early = context.early[static_cast<int>(space)][static_cast<int>(operation)];
-      const Waiting &w             = context.waiting[static_cast<int>(space)][static_cast<int>(operation)];
+      const ConvertedMatrix &full  = matrix.converted[static_cast<int>(space)][static_cast<int>(operation)],
+                            &early = matrix.early[static_cast<int>(space)][static_cast<int>(operation)];
+      const Waiting &w             = matrix.waiting[static_cast<int>(space)][static_cast<int>(operation)];
       char           until[96];
       if (early.format && plain) {
         const PetscCount due = plain->ProductsToTranspose();
         PetscCall(PetscSNPrintf(until, sizeof(until), " until %lld products, %lld are done",
                                 static_cast<long long>(due), static_cast<long long>(w.since_pattern)));
-        PetscCallCXX(*text = std::string(CsrTransposed::NAME) + (w.since_pattern < due ? until : ""));
+        PetscCallCXX(*text = std::string(SCATTERED) + (w.since_pattern < due ? until : ""));
       } else if (early.format) {
-        PetscCallCXX(*text = CsrTransposed::NAME);
+        PetscCallCXX(*text = SCATTERED);
       } else if (full.format) {
         PetscCallCXX(*text = std::string(full.format->Name()) + " on " +
                              BackendNames[static_cast<int>(space == Space::Device ? Backend::Cuda : Backend::Kokkos)] +
@@ -213,30 +214,16 @@ PetscErrorCode TellTransposed(const Context &context, const Choice *plain, std::
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode InheritChoices(Mat A, Mat B)
+void InheritChoices(LocalMatrix *from, const CsrView &csr, const PatternKey &key, LocalMatrix *to)
 {
-  PetscBool  seq, mpi, b_seq;
-  Context   *from, *to;
-  CsrView    csr;
-  PatternKey key;
-
-  PetscFunctionBegin;
-  PetscCall(IsOurs(B, &b_seq, &mpi));
-  PetscCall(IsOurs(A, &seq, &mpi));
-  if (!seq || !b_seq || !A->assembled)
-    PetscFunctionReturn(PETSC_SUCCESS); // in parallel the blocks are copied one by one
-  PetscCall(GetContext(A, &from));
-  PetscCall(GetContext(B, &to));
-  PetscCall(GetCsr(A, &csr, &key));
   for (int space = 0; space < 2; space++)
     for (int operation = 0; operation < 3; operation++) {
       Waiting *w = &from->waiting[space][operation];
-      if (!w->choice || w->choice->name == CsrTransposed::NAME || (!w->inherited && !(w->pattern == key))) continue;
+      if (!w->choice || w->choice->name == SCATTERED || (!w->inherited && !(w->pattern == key))) continue;
       if (!w->choice->fingerprint) w->choice->fingerprint = TakeFingerprint(csr, static_cast<Space>(space));
       to->waiting[space][operation].choice    = w->choice;
       to->waiting[space][operation].inherited = true;
     }
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 } // namespace sparsegpu

@@ -15,12 +15,6 @@ PetscErrorCode IsOurs(Mat A, PetscBool *seq, PetscBool *mpi)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-Version NextVersion()
-{
-  static Version last = 0;
-  return ++last;
-}
-
 PetscErrorCode MatVersion(Mat A, Version *version)
 {
   PetscBool seq, mpi;
@@ -35,25 +29,28 @@ PetscErrorCode MatVersion(Mat A, Version *version)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static void ForgetContents(Context *context)
+{
+  ForgetCopies(context);
+  for (auto &space : context->agreed)
+    for (Version &version : space) version = 0;
+}
+
 /// The context becomes A's. Versions and object states in it were another matrix's.
 static PetscErrorCode Adopt(Mat A, Context *context)
 {
   PetscFunctionBegin;
-  context->owner.mat = A;
-  PetscCall(PetscObjectGetId((PetscObject)A, &context->owner.id));
-  context->owner.state = -1;
-  context->version     = 0;
-  context->epoch       = NextVersion();
-  ForgetCopies(context);
-  context->coo_pattern.epoch = context->epoch; // the map belongs to the rows, which came along
-  context->coo_version       = 0;
+  PetscCall(context->rows.Adopt(A));
+  ForgetContents(context);
+  context->coo.pattern.epoch = context->rows.epoch(); // the map belongs to the rows, which came along
+  context->coo.version       = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode GetContext(Mat A, Context **out)
 {
-  Context      *context = static_cast<Context *>(A->spptr);
-  PetscObjectId id;
+  Context *context = static_cast<Context *>(A->spptr);
+  bool     theirs;
 
   PetscFunctionBegin;
   if (!context) {
@@ -61,22 +58,25 @@ PetscErrorCode GetContext(Mat A, Context **out)
     A->spptr = context;
   }
   *out = context;
-  PetscCall(PetscObjectGetId((PetscObject)A, &id));
-  if (context->owner.mat != A || context->owner.id != id) PetscCall(Adopt(A, context)); // alike on all ranks
+  PetscCall(context->rows.BelongTo(A, &theirs));
+  if (!theirs) PetscCall(Adopt(A, context)); // alike on all ranks
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode GetVersion(Mat A, Context *context, Version *version)
 {
-  PetscObjectState state;
+  PetscFunctionBegin;
+  PetscCall(context->rows.GetVersion(A, version));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GetCsr(Mat A, CsrView *view, PatternKey *key)
+{
+  Context *context;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
-  if (!context->version || context->owner.state != state) {
-    context->owner.state = state;
-    context->version     = NextVersion();
-  }
-  *version = context->version;
+  PetscCall(GetContext(A, &context));
+  PetscCall(context->rows.GetHost(A, view, key));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -188,20 +188,6 @@ PetscErrorCode Decide(Mat A, Context *context)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-void ForgetCopies(Context *context)
-{
-  for (auto &space : context->converted)
-    for (ConvertedMatrix &converted : space) converted = ConvertedMatrix();
-  for (auto &space : context->early)
-    for (ConvertedMatrix &converted : space) converted = ConvertedMatrix();
-  for (auto &space : context->waiting)
-    for (Waiting &waiting : space) waiting = Waiting();
-  for (auto &space : context->agreed)
-    for (Version &version : space) version = 0;
-  context->last = nullptr;
-  DropDeviceRows(context);
-}
-
 PetscErrorCode ForgetAgreement(Mat A)
 {
   Context *context;
@@ -220,7 +206,7 @@ PetscErrorCode ForgetConverted(Mat A)
 
   PetscFunctionBegin;
   PetscCall(GetContext(A, &context));
-  ForgetCopies(context);
+  ForgetContents(context);
   PetscCall(IsOurs(A, &seq, &mpi));
   if (!mpi || !A->assembled) PetscFunctionReturn(PETSC_SUCCESS);
   Mat blocks[2];

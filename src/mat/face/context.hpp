@@ -1,132 +1,20 @@
-/// What our types keep beside the AIJ data: settings, the converted copies ("converted copies") and scratch memory.
+/// What our types keep beside the AIJ data: the local matrix, coordinates, scratch memory and the halo.
 #pragma once
 
 #include <petsc/private/matimpl.h>
 #include <petscsf.h>
-#include "device/buffer.hpp"
-#include "mat/rows/device_rows.hpp"
-#include "mat/formats/format.hpp"
-#include "petsc/may_lack_memory.hpp"
-#include "mat/rows/version.hpp"
+#include "mat/choice/local_matrix.hpp"
+#include "mat/rows/coordinates.hpp"
 #include "petsc/compat.hpp"
+#include "petsc/may_lack_memory.hpp"
 #include "sparsegpu.h"
 
 namespace sparsegpu
 {
 
-enum class Backend {
-  Auto,
-  Cuda,
-  Kokkos
-};
-extern const char *const BackendNames[3];
-
-/// The operator that a converted copy holds. ConjugateTranspose differs from Transpose only when scalars are complex.
-enum class Operation {
-  Normal,
-  Transpose,
-  ConjugateTranspose
-};
-
-/// What tells cheaply that a pattern is another one. It cannot prove that two are the same: PETSc can write other
-/// columns into the old arrays. What multiplies goes by PatternFingerprint().
-struct PatternKey {
-  Version          epoch = 0; ///< Context::epoch
-  const void      *data = nullptr, *i = nullptr, *j = nullptr;
-  PetscObjectState nonzero  = -1;
-  PetscInt         nonzeros = -1;
-  bool             operator==(const PatternKey &b) const
-  {
-    return epoch == b.epoch && data == b.data && i == b.i && j == b.j && nonzero == b.nonzero && nonzeros == b.nonzeros;
-  }
-};
-
-/// A converted copy of the matrix, current when `version` is the matrix's.
-struct ConvertedMatrix {
-  std::unique_ptr<Format> format;
-  Space                   space = Space::Host;
-  std::string             reason, details;
-  PatternKey              pattern;
-  std::uint64_t           fingerprint     = 0; ///< of the pattern, where the format has a copy of it
-  Version                 version         = 0;
-  PetscLogDouble          convert_seconds = 0, update_seconds = 0;
-  // The transpose of the pattern, where the copy is of a transpose
-  std::vector<PetscInt> ti, tj;       ///< [cols + 1], [nonzeros]
-  std::vector<PetscInt> tperm;        ///< [nonzeros] entry of A
-  std::vector<Scalar>   ta;           ///< [nonzeros] value, conjugated in a conjugate transpose
-  PetscLogDouble        released = 0; ///< bytes that Release() has freed since the last conversion or update
-
-  /// Bytes beside the format that a change of values needs, in CSR's order.
-  PetscLogDouble BytesForUpdates() const;
-  /// Frees them; what the format itself multiplies with stays.
-  void Release();
-};
-
-/// What auto decided for one operation in one space, and the products that wait for its conversion to pay: lazy.cxx.
-struct Waiting {
-  std::shared_ptr<Choice> choice; ///< null before the analysis
-  PatternKey              pattern;
-  Version                 version       = 0;
-  bool                    inherited     = false; ///< choice of a matrix that this one is a copy of, not compared
-  PetscCount              since_pattern = 0, since_values = 0; ///< products as csr since these have changed
-};
-
-/// What a converted copy is asked for.
-enum class Use {
-  Product, ///< one product
-  Prepare, ///< whatever the next product needs, not counted
-  Tell,    ///< MatView(): as it is, with the choice made
-  Solve    ///< as many products as a solver needs
-};
-
-/// Assembly from coordinates on the device, for MatSetValuesCOO() with device arrays; duplicates of a matrix share it.
-struct CooMap {
-  Array<PetscCount> jmap, perm; ///< [nonzeros + 1], [entries kept]: see SumCoordinates_CUDA()
-};
-
-struct Settings {
-  std::string format  = "auto";
-  Backend     backend = Backend::Auto;
-  Parameters  parameters;
-  bool        decided = false; ///< by the options, a setter or the parent; else the options are read at first use
-  bool        strict =
-      false; ///< the format was asked for by MatSetFromOptions() or a setter on this very matrix: a refusal
-             ///< is an error. Else (sub-matrices, products, coarse operators) what it refuses is stored as csr
-  bool bound_to_cpu = false;
-  bool off_diagonal = false; ///< an off-diagonal block, never strict
-  bool release_csr  = false; ///< -mat_sparsegpu_release_csr: keep nothing beside the format
-  bool trial        = false; ///< -mat_sparsegpu_auto_trial: choose by timing products
-  bool lazy         = true;  ///< -mat_sparsegpu_auto_lazy: convert once it pays, where no bit shows it
-};
-
-/// Which matrix a context belongs to. MatHeaderReplace() and MatHeaderMerge() hand contexts from one matrix to another,
-/// whose object state may be any; the address and the id of the owner tell.
-struct Owner {
-  Mat              mat   = nullptr;
-  PetscObjectId    id    = 0;
-  PetscObjectState state = -1; ///< of the matrix when `Context::version` was given
-};
-
-struct Context {
-  Owner                        owner;
-  Version                      version = 0; ///< of the values and the pattern: GetVersion()
-  Version                      epoch = 0; ///< moves when the matrix, or all of its pattern, is known to be another one
-  Settings                     settings;
-  ConvertedMatrix              converted[2][3]; ///< [space][operation]
-  ConvertedMatrix              early[2][3]; ///< [space][operation] csr, or scattered from it, until the conversion pays
-  Waiting                      waiting[2][3];    ///< [space][operation]
-  const ConvertedMatrix       *last = nullptr;   ///< used by the last product that was not a transpose's
-  DeviceMemory                 x, z;             ///< scratch for host vectors in a product on the device
-  DeviceRows                   rows;             ///< of A, while its format is being chosen and built
-  Version                      rows_version = 0; ///< of A then
-  std::shared_ptr<RowFindings> found;            ///< about them
-  std::shared_ptr<CooMap>      coo;              ///< null: none
-  PatternKey                   coo_pattern;
-  bool                         coo_fresh = false; ///< MatSetValuesCOO() has not been called since the preallocation
-  DeviceMemory                 coo_values;
-  PetscCount                   coo_entries  = -1; ///< given to MatSetPreallocationCOO()
-  Version                      coo_version  = 0;  ///< for which coo_values are the matrix's values
-  PetscLogDouble               coo_released = 0;  ///< bytes of coo_values that were freed once the host had them
+struct Context : LocalMatrix {
+  Coordinates  coo;
+  DeviceMemory x, z; ///< scratch for host vectors in a product on the device
   // mpiaijsparsegpu
   PetscSF               halo   = nullptr;  ///< owned columns -> ghosts
   Vec                   ghosts = nullptr;  ///< [columns of the off-diagonal block]
@@ -165,30 +53,6 @@ PetscErrorCode RequireDevice(const char *asked_by);
 
 /// Host CSR of a seqaijsparsegpu matrix and its key.
 PetscErrorCode GetCsr(Mat A, CsrView *view, PatternKey *key);
-/// The converted copy of A for `operation` in `space`, built or refreshed if A has changed.
-PetscErrorCode GetConverted(Mat A, Context *context, Operation operation, Space space, Use use,
-                            ConvertedMatrix **converted);
-/// view->device, where A is large enough and there is memory: the rows that csr multiplies with until the conversion,
-/// or a copy, which GetConverted() drops when it is done.
-PetscErrorCode GetDeviceRows(Mat A, Context *context, CsrView *view);
-/// The copy, and what was found out from it.
-void DropDeviceRows(Context *context);
-/// Under auto: is it csr's turn still? Counts the product.
-PetscErrorCode IsEarly(Mat A, Context *context, Operation operation, Space space, Use use, bool *early);
-/// auto's choice for `view`, op(A) of key `key`: the one made before, or inherited, if it is of such a matrix; else a
-/// new one, by `trial` or by the model.
-PetscErrorCode GetChoice(const CsrView &A, const CsrView &view, const PatternKey &key, const Parameters &parameters,
-                         bool trial, Space space, Waiting *waiting, std::shared_ptr<Choice> *choice);
-/// The choices of A are B's, a copy with A's pattern, until it is asked to differ.
-PetscErrorCode InheritChoices(Mat A, Mat B);
-/// Why csr, and until when.
-PetscErrorCode TellEarly(const Waiting &waiting, std::string *reason);
-/// What the transposed products run on; empty if there was none. `plain`: auto's choice for the matrix itself on the
-/// host; null: not known.
-PetscErrorCode TellTransposed(const Context &context, const Choice *plain, std::string *text);
-/// Takes values that already lie on the device over into the Normal device converted copies that are built and of this
-/// pattern, from within MatSetValuesCOO().
-PetscErrorCode UpdateConvertedFromDevice(Mat A, Context *context, const Scalar *a);
 /// A's values on the device in the order of its rows, where device arrays set them and nothing has changed them since;
 /// else null.
 PetscErrorCode DeviceValues(Mat A, Context *context, const Scalar **a);
@@ -209,7 +73,7 @@ PetscErrorCode FillInfo(Mat A, const ConvertedMatrix &converted, MatSparseGPUInf
 /// What MatView() adds: a line, and all facts where `detail`. Nothing is converted or changed. Collective.
 PetscErrorCode ViewInfo(Mat A, PetscViewer viewer, bool detail);
 
-extern PetscLogEvent ChooseEvent, ConvertEvent, UpdateEvent, CopyEvent;
+extern PetscLogEvent CopyEvent;
 
 PETSC_INTERN PetscErrorCode MatCreate_SeqAIJSparseGPU(Mat);
 PETSC_INTERN PetscErrorCode MatCreate_MPIAIJSparseGPU(Mat);
@@ -242,8 +106,6 @@ PetscErrorCode ComposeCoo(Mat A, bool parallel, bool on);
 PetscErrorCode InheritCoo(Mat A, Mat B);
 /// Drops the converted copies, after a change of settings; in parallel also those of the blocks.
 PetscErrorCode ForgetConverted(Mat A);
-/// The same for the context alone.
-void           ForgetCopies(Context *context);
 PetscErrorCode ForgetAgreement(Mat A);
 /// Builds what a product would need, so that MatSparseGPUGetInfo() can tell of it; collective.
 PetscErrorCode PrepareToTell(Mat A);

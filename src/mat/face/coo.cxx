@@ -24,7 +24,7 @@ PetscErrorCode MapCoordinates(Mat A, Context *context, const std::vector<PetscIn
 
   PetscFunctionBegin;
   PetscCallCXX(map = std::make_shared<CooMap>());
-  PetscCall(GetCsr(A, &csr, &context->coo_pattern));
+  PetscCall(GetCsr(A, &csr, &context->coo.pattern));
   PetscCallCXX(entry.assign(i.size(), -1));
   PetscCallCXX(jmap.assign(static_cast<size_t>(csr.nonzeros) + 1, 0));
   for (size_t k = 0; k < i.size(); k++) {
@@ -43,8 +43,8 @@ PetscErrorCode MapCoordinates(Mat A, Context *context, const std::vector<PetscIn
     if (entry[k] >= 0) perm[next[entry[k]]++] = static_cast<PetscCount>(k);
   PetscCall(map->jmap.Take(std::move(jmap), Space::Device));
   PetscCall(map->perm.Take(std::move(perm), Space::Device));
-  context->coo       = map;
-  context->coo_fresh = true;
+  context->coo.map   = map;
+  context->coo.fresh = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -89,10 +89,10 @@ PetscErrorCode MatSetPreallocationCOO_SparseGPU(Mat A, PetscCount n, PetscInt co
   PetscCall((*reinterpret_cast<Preallocate>(parent))(A, n, coo_i, coo_j));
   PetscCall(ComposeCoo(A, mpi, true));
   PetscCall(GetContext(A, &context)); // maybe another one than before
-  context->epoch = NextVersion();     // the new rows may lie where the old ones did, in the old nonzero state
-  context->coo.reset();
-  context->coo_version = 0;
-  context->coo_entries = n;
+  context->rows.PatternWritten();     // the new rows may lie where the old ones did, in the old nonzero state
+  context->coo.map.reset();
+  context->coo.version = 0;
+  context->coo.entries = n;
   if (map) {
     PetscBool found;
     PetscCall(DeviceFound(&found));
@@ -108,15 +108,15 @@ PetscErrorCode HasMap(Mat A, Context *context, CsrView *csr, bool *has)
 
   PetscFunctionBegin;
   *has = false;
-  if (!context->coo) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!context->coo.map) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(GetCsr(A, csr, &key));
-  if (context->coo_fresh) { // MatSetPreallocationCOO() has moved the nonzero state when we had returned
-    PatternKey expected = context->coo_pattern;
+  if (context->coo.fresh) { // MatSetPreallocationCOO() has moved the nonzero state when we had returned
+    PatternKey expected = context->coo.pattern;
     expected.nonzero    = key.nonzero;
-    if (expected == key) context->coo_pattern = key;
-    context->coo_fresh = false;
+    if (expected == key) context->coo.pattern = key;
+    context->coo.fresh = false;
   }
-  *has = key == context->coo_pattern;
+  *has = key == context->coo.pattern;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -132,22 +132,22 @@ PetscErrorCode SetValuesOnDevice(Mat A, Context *context, const Scalar *v, Inser
   if (!*mapped) PetscFunctionReturn(PETSC_SUCCESS);
   const size_t bytes = static_cast<size_t>(csr.nonzeros) * sizeof(Scalar);
   PetscCall(DeviceStream(&stream));
-  PetscCall(context->coo_values.Reserve(bytes));
-  Scalar *a = static_cast<Scalar *>(context->coo_values.data());
+  PetscCall(context->coo.values.Reserve(bytes));
+  Scalar *a = static_cast<Scalar *>(context->coo.values.data());
   if (mode == ADD_VALUES) PetscCall(DeviceCopyIn(a, csr.a, bytes, stream));
-  PetscCall(SumCoordinates_CUDA(csr.nonzeros, context->coo->jmap.data(), context->coo->perm.data(), v,
+  PetscCall(SumCoordinates_CUDA(csr.nonzeros, context->coo.map->jmap.data(), context->coo.map->perm.data(), v,
                                 mode == ADD_VALUES, a, stream));
   PetscCall(MatSeqAIJGetArray(A, &host));
   PetscCall(DeviceCopyOut(host, a, bytes, stream));
   PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(bytes)));
   PetscCall(MatSeqAIJRestoreArray(A, &host));
   PetscCall(UpdateConvertedFromDevice(A, context, a));
-  context->coo_version  = context->version;
-  context->coo_released = 0;
+  context->coo.version  = context->rows.version();
+  context->coo.released = 0;
   if (context->settings.release_csr) { // the host has them, and the converted copy if there is one
-    context->coo_released = static_cast<PetscLogDouble>(context->coo_values.bytes());
-    context->coo_version  = 0;
-    PetscCall(context->coo_values.Free());
+    context->coo.released = static_cast<PetscLogDouble>(context->coo.values.bytes());
+    context->coo.version  = 0;
+    PetscCall(context->coo.values.Free());
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -171,9 +171,9 @@ PetscErrorCode MatSetValuesCOO_SparseGPU(Mat A, const PetscScalar v[], InsertMod
     const PetscScalar       *values = v;
     if (device) { // in parallel PETSc sends entries to their owners from the host
       Stream stream;
-      PetscCheck(context->coo_entries >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER,
+      PetscCheck(context->coo.entries >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER,
                  "Call MatSetPreallocationCOO() first");
-      PetscCallCXX(host.resize(context->coo_entries));
+      PetscCallCXX(host.resize(context->coo.entries));
       PetscCall(DeviceStream(&stream));
       PetscCall(DeviceCopyOut(host.data(), v, host.size() * sizeof(PetscScalar), stream));
       PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(host.size() * sizeof(PetscScalar))));
@@ -192,7 +192,7 @@ PetscErrorCode DeviceValues(Mat A, Context *context, const Scalar **a)
 
   PetscFunctionBegin;
   PetscCall(GetVersion(A, context, &version));
-  *a = context->coo_version == version ? static_cast<const Scalar *>(context->coo_values.data()) : nullptr;
+  *a = context->coo.version == version ? static_cast<const Scalar *>(context->coo.values.data()) : nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -208,11 +208,11 @@ PetscErrorCode InheritCoo(Mat A, Mat B)
   if (!seq && !mpi) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(GetContext(A, &from));
   PetscCall(GetContext(B, &to));
-  to->coo_entries = from->coo_entries;
+  to->coo.entries = from->coo.entries;
   if (seq && A->assembled) PetscCall(HasMap(A, from, &csr, &has));
   if (!has) PetscFunctionReturn(PETSC_SUCCESS);
-  to->coo = from->coo;
-  PetscCall(GetCsr(B, &csr, &to->coo_pattern));
+  to->coo.map = from->coo.map;
+  PetscCall(GetCsr(B, &csr, &to->coo.pattern));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

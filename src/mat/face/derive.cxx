@@ -40,6 +40,26 @@ PetscErrorCode MatProductSetFromOptions_SparseGPU(Mat D)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The choices of A are B's, a copy with A's pattern, until it is asked to differ. In parallel the blocks are copied
+/// one by one.
+PetscErrorCode InheritChoices(Mat A, Mat B)
+{
+  PetscBool  seq, mpi, b_seq;
+  Context   *from, *to;
+  CsrView    csr;
+  PatternKey key;
+
+  PetscFunctionBegin;
+  PetscCall(IsOurs(B, &b_seq, &mpi));
+  PetscCall(IsOurs(A, &seq, &mpi));
+  if (!seq || !b_seq || !A->assembled) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetContext(A, &from));
+  PetscCall(GetContext(B, &to));
+  PetscCall(from->rows.GetHost(A, &csr, &key));
+  InheritChoices(from, csr, key, to);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatDuplicate_SparseGPU(Mat A, MatDuplicateOption option, Mat *B)
 {
   const struct _MatOps *parent;

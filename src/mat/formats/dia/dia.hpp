@@ -26,9 +26,9 @@ PetscErrorCode DiaPlace_CUDA(const DiaLayout &layout, const CsrArrays &A, Scalar
 class Dia : public Format
 {
 public:
-  const char    *Name() const override { return "dia"; }
-  PetscErrorCode Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const override;
-  PetscErrorCode Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
+  const char      *Name() const override { return "dia"; }
+  PetscErrorCode   Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const override;
+  PetscErrorCode   Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
   const DiaLayout &Layout() const { return layout_; }
   /// With the values where they are now; of a Build() on the device.
   DiaLayout OnDevice() const

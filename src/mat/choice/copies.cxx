@@ -1,0 +1,217 @@
+/// The converted copies of a matrix: built lazily, refreshed when the matrix's version has moved, rebuilt when its
+/// pattern has, in the format that was asked for or that auto chooses.
+#include "mat/choice/local_matrix.hpp"
+#include "mat/formats/baseline.hpp"
+#include "petsc/compat.hpp"
+#include "petsc/may_lack_memory.hpp"
+
+namespace sparsegpu
+{
+
+static bool IsEarlyOne(const LocalMatrix &matrix, const ConvertedMatrix *converted, Operation operation, Space space)
+{
+  return converted == &matrix.early[static_cast<int>(space)][static_cast<int>(operation)];
+}
+
+/// The rows on the device that csr multiplies with there until the conversion; null pointers where it does not.
+static PetscErrorCode RowsOfBaseline(Mat A, LocalMatrix *matrix, CsrArrays *arrays)
+{
+  const ConvertedMatrix &early = matrix->early[static_cast<int>(Space::Device)][static_cast<int>(Operation::Normal)];
+  Version                version;
+
+  PetscFunctionBegin;
+  *arrays = CsrArrays();
+  PetscCall(matrix->rows.GetVersion(A, &version));
+  if (early.format && early.version == version) *arrays = BaselineArrays(*early.format);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GetDeviceRows(Mat A, LocalMatrix *matrix, CsrView *view)
+{
+  CsrArrays arrays;
+
+  PetscFunctionBegin;
+  if (view->device.i || view->nonzeros < matrix->settings.parameters.device_conversion)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(RowsOfBaseline(A, matrix, &arrays));
+  PetscCall(matrix->rows.BringToDevice(A, arrays, view));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The format to build: the one asked for; csr for an off-diagonal block or a transpose that it refuses; the rule for
+/// auto, and csr before its time.
+static PetscErrorCode PickFormat(const CsrView &A, const CsrView &view, const PatternKey &key, LocalMatrix *matrix,
+                                 const Parameters &parameters, Operation operation, Space space, bool early,
+                                 std::string *name, std::string *reason)
+{
+  const Settings &settings = matrix->settings;
+
+  PetscFunctionBegin;
+  if (early) {
+    PetscCallCXX(*name = BASELINE);
+    PetscCallCXX(*reason = "auto: early");
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (settings.format == "auto") {
+    std::shared_ptr<Choice> choice;
+    PetscCall(GetChoice(A, view, key, parameters, settings.trial, space,
+                        &matrix->waiting[static_cast<int>(space)][static_cast<int>(operation)], &choice));
+    PetscCallCXX(*name = choice->name);
+    PetscCallCXX(*reason = choice->reason);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCallCXX(*name = settings.format);
+  PetscCallCXX(*reason = "asked for");
+  if (!settings.strict || settings.off_diagonal || operation != Operation::Normal) {
+    bool        ok;
+    std::string why;
+    PetscCall(CheckFormat(*name, view, parameters, &ok, &why));
+    if (!ok) {
+      PetscCallCXX(*reason = *name + " refuses this " +
+                             (settings.off_diagonal            ? "off-diagonal block: "
+                              : operation != Operation::Normal ? "transpose: "
+                                                               : "matrix: ") +
+                             why);
+      PetscCallCXX(*name = BASELINE);
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Builds the copy anew, in the format that PickFormat() names.
+static PetscErrorCode Rebuild(Mat A, LocalMatrix *matrix, const CsrView &csr, const PatternKey &key,
+                              Operation operation, Space space, ConvertedMatrix *converted)
+{
+  Parameters parameters = matrix->settings.parameters;
+  Conversion conversion;
+
+  PetscFunctionBegin;
+  if (space == Space::Device) PetscCall(DeviceFacts(nullptr, &parameters.multiprocessors, nullptr));
+  conversion.operation  = operation;
+  conversion.space      = space;
+  conversion.early      = IsEarlyOne(*matrix, converted, operation, space);
+  conversion.settings   = &matrix->settings;
+  conversion.parameters = &parameters;
+  if (space == Space::Device) PetscCall(RowsOfBaseline(A, matrix, &conversion.there));
+  conversion.pick = [&](const CsrView &view, std::string *name, std::string *reason) {
+    return PickFormat(csr, view, key, matrix, parameters, operation, space, conversion.early, name, reason);
+  };
+  PetscCall(BuildConverted(A, &matrix->rows, csr, key, conversion, converted));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Brings the copy to A's pattern and version.
+static PetscErrorCode Refresh(Mat A, LocalMatrix *matrix, Operation operation, Space space, Version version,
+                              ConvertedMatrix *converted)
+{
+  const Operation of   = IsEarlyOne(*matrix, converted, operation, space) ? Operation::Normal : operation;
+  bool            fits = converted->format && converted->version == version;
+  CsrView         csr;
+  PatternKey      key;
+
+  PetscFunctionBegin;
+  PetscCall(matrix->rows.GetHost(A, &csr, &key));
+  if (!fits) {
+    converted->released = 0;
+    PetscCall(SamePattern(csr, key, of, *converted, &fits));
+    if (fits) PetscCall(UpdateConverted(A, csr, of, space, converted, &fits));
+  }
+  if (!fits) PetscCall(Rebuild(A, matrix, csr, key, operation, space, converted));
+  if (matrix->settings.release_csr) converted->Release();
+  if (of == Operation::Normal) converted->format->Borrow(csr); // AIJ may have moved its arrays
+  converted->version = version;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The conversion that products have waited for. Nobody expects it to fail in their midst, in parallel on one rank
+/// alone: where there is no memory for it csr stays.
+static PetscErrorCode ConvertOrStay(Mat A, LocalMatrix *matrix, Operation operation, Space space, Version version,
+                                    ConvertedMatrix **converted)
+{
+  Waiting *waiting = &matrix->waiting[static_cast<int>(space)][static_cast<int>(operation)];
+  bool     lacks   = false;
+
+  PetscFunctionBegin;
+  PetscCall(MayLackMemory([&] { return Refresh(A, matrix, operation, space, version, *converted); }, &lacks));
+  if (!lacks) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLogEventEnd((*converted)->format ? UpdateEvent : ConvertEvent, A, nullptr, nullptr, nullptr));
+  std::shared_ptr<Choice> stay;
+  PetscCallCXX(stay = std::make_shared<Choice>());
+  if (waiting->choice)
+    PetscCallCXX(stay->reason = waiting->choice->reason + "; no memory for " + waiting->choice->name);
+  PetscCallCXX(stay->name = operation == Operation::Normal ? BASELINE : SCATTERED);
+  stay->same_bits = true;
+  waiting->choice = stay;
+  **converted     = ConvertedMatrix();
+  *converted      = &matrix->early[static_cast<int>(space)][static_cast<int>(operation)];
+  PetscCall(Refresh(A, matrix, operation, space, version, *converted));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GetConverted(Mat A, LocalMatrix *matrix, Operation operation, Space space, Use use,
+                            ConvertedMatrix **out)
+{
+  ConvertedMatrix *converted = &matrix->converted[static_cast<int>(space)][static_cast<int>(operation)];
+  ConvertedMatrix *early     = &matrix->early[static_cast<int>(space)][static_cast<int>(operation)];
+  bool             is_early;
+  Version          version;
+
+  PetscFunctionBegin;
+  PetscCall(matrix->rows.GetVersion(A, &version));
+  if (space == Space::Host || !converted->format ||
+      converted->version != version) { // else the hot path: nothing of the host is looked at
+    PetscCall(IsEarly(A, matrix, operation, space, use, &is_early));
+    if (is_early) converted = early;
+    if (use == Use::Product && !is_early && early->format)
+      PetscCall(ConvertOrStay(A, matrix, operation, space, version, &converted));
+    else if (space == Space::Host || !converted->format || converted->version != version)
+      PetscCall(Refresh(A, matrix, operation, space, version, converted));
+    if (converted != early && early->format) *early = ConvertedMatrix();
+    matrix->rows.DropFromDevice();
+  }
+  if (operation == Operation::Normal) matrix->last = converted;
+  *out = converted;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode UpdateConvertedFromDevice(Mat A, LocalMatrix *matrix, const Scalar *a)
+{
+  const int  device = static_cast<int>(Space::Device);
+  CsrView    csr;
+  PatternKey key;
+  Version    before;
+
+  PetscFunctionBegin;
+  PetscCall(matrix->rows.GetHost(A, &csr, &key));
+  PetscCall(matrix->rows.GetVersion(A, &before));
+  matrix->rows.ValuesWritten(); // MatSetValuesCOO() moves the state once more when it returns
+  for (ConvertedMatrix *converted : {&matrix->converted[device][static_cast<int>(Operation::Normal)],
+                                     &matrix->early[device][static_cast<int>(Operation::Normal)]}) {
+    bool fits = converted->format && converted->pattern == key, lacks;
+    if (fits && converted->version != before) PetscCall(SamePattern(csr, key, Operation::Normal, *converted, &fits));
+    if (!fits) continue;
+    PetscCall(MayLackMemory([&] { return converted->format->Update(csr, a, Space::Device, &fits); }, &lacks));
+    converted->released = 0;
+    if (fits && !lacks)
+      PetscCallCXX(converted->details = converted->format->Details());
+    else
+      converted->format.reset(); // the next product builds another one
+    if (matrix->settings.release_csr) converted->Release();
+    converted->version = matrix->rows.version();
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void ForgetCopies(LocalMatrix *matrix)
+{
+  for (auto &space : matrix->converted)
+    for (ConvertedMatrix &converted : space) converted = ConvertedMatrix();
+  for (auto &space : matrix->early)
+    for (ConvertedMatrix &converted : space) converted = ConvertedMatrix();
+  for (auto &space : matrix->waiting)
+    for (Waiting &waiting : space) waiting = Waiting();
+  matrix->last = nullptr;
+  matrix->rows.DropFromDevice();
+}
+
+} // namespace sparsegpu

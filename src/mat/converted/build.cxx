@@ -1,0 +1,133 @@
+/// Builds a converted copy: brings the rows of op(A) to where the format is made from, has the format named, and builds
+/// it, on the host if the device lacks memory.
+#include <petsctime.h>
+#include "mat/converted/converted.hpp"
+#include "mat/converted/operation_view.hpp"
+#include "mat/formats/baseline.hpp"
+#include "mat/rows/fingerprint.hpp"
+#include "mat/rows/transpose.hpp"
+#include "petsc/compat.hpp"
+#include "petsc/may_lack_memory.hpp"
+
+namespace sparsegpu
+{
+
+namespace
+{
+class Builder
+{
+public:
+  Builder(Mat A, Rows *rows, const CsrView &csr, const Conversion &conversion, ConvertedMatrix *converted)
+      : A_(A),
+        rows_(rows),
+        csr_(csr),
+        c_(conversion),
+        converted_(converted),
+        of_(conversion.early ? Operation::Normal : conversion.operation)
+  {
+  }
+
+  PetscErrorCode Build(const PatternKey &key)
+  {
+    PetscFunctionBegin;
+    converted_->format.reset();
+    converted_->version = 0;
+    converted_->space   = c_.space;
+    PetscCall(MakeView());
+    PetscCall(c_.pick(view_, &name_, &converted_->reason));
+    // The baseline needs the beginnings of rows alone
+    if (!view_.a && name_ != BASELINE && !MakeFormat(name_)->ConvertsOnDevice())
+      PetscCall(OperationView(csr_, of_, converted_, &view_));
+    PetscCall(BuildFormat());
+    PetscCallCXX(converted_->details = converted_->format->Details());
+    converted_->pattern = key;
+    if (!made_ && (of_ != Operation::Normal || !converted_->format->FollowsPattern()))
+      PetscCall(PatternFingerprint(of_ == Operation::Normal ? view_ : csr_, &converted_->fingerprint));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  bool OnDevice() const { return view_.device.i; }
+
+private:
+  /// Does building begin with the rows on the device?
+  bool ReadsDeviceRows() const
+  {
+    return c_.space == Space::Device &&
+           (c_.settings->format == "auto" || MakeFormat(c_.settings->format)->ConvertsOnDevice());
+  }
+  bool Large() const { return csr_.nonzeros >= c_.settings->parameters.device_conversion; }
+
+  /// The rows of op(A), on the device, too, where they are read there.
+  PetscErrorCode MakeView()
+  {
+    PetscFunctionBegin;
+    if (of_ != Operation::Normal && ReadsDeviceRows() && !c_.settings->trial && Large())
+      PetscCall(TransposeOnDevice(csr_, of_, converted_, &transposed_, &view_, &made_));
+    if (!made_) {
+      if (of_ != Operation::Normal)
+        PetscCall(TransposePattern(csr_, &converted_->ti, &converted_->tj, &converted_->tperm));
+      PetscCall(OperationView(csr_, of_, converted_, &view_));
+    }
+    if (of_ == Operation::Normal && ReadsDeviceRows() && Large() && !view_.device.i)
+      PetscCall(rows_->BringToDevice(A_, c_.there, &view_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  std::unique_ptr<Format> Make() const
+  {
+    if (c_.early && c_.operation != Operation::Normal)
+      return MakeScattered(c_.operation == Operation::ConjugateTranspose);
+    return MakeFormat(name_);
+  }
+  PetscErrorCode BuildFormat()
+  {
+    std::unique_ptr<Format> format;
+    bool                    host = !OnDevice();
+
+    PetscFunctionBegin;
+    PetscCallCXX(format = Make());
+    if (!host) PetscCall(TryOnDevice([&] { return format->Build(view_, *c_.parameters, c_.space); }, &host));
+    if (host) { // needs no rows on the device
+      rows_->DropFromDevice();
+      transposed_  = DeviceRows();
+      view_.device = CsrArrays();
+      view_.found.reset();
+      if (!view_.a) PetscCall(OperationView(csr_, of_, converted_, &view_));
+      PetscCallCXX(format = Make());
+      PetscCall(format->Build(view_, *c_.parameters, c_.space));
+    }
+    converted_->format = std::move(format);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  const Mat         A_;
+  Rows *const       rows_;
+  const CsrView    &csr_;
+  const Conversion &c_;
+  ConvertedMatrix  *converted_;
+  const Operation   of_; ///< whose rows are stored: what is early reads the rows of A itself
+  CsrView           view_{};
+  DeviceRows        transposed_;
+  bool              made_ = false; ///< the transpose, on the device
+  std::string       name_;
+};
+} // namespace
+
+PetscErrorCode BuildConverted(Mat A, Rows *rows, const CsrView &csr, const PatternKey &key,
+                              const Conversion &conversion, ConvertedMatrix *converted)
+{
+  Builder        builder(A, rows, csr, conversion, converted);
+  PetscLogDouble begin, end;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(ConvertEvent, A, nullptr, nullptr, nullptr));
+  PetscCall(PetscTime(&begin));
+  PetscCall(builder.Build(key));
+  PetscCall(PetscTime(&end));
+  converted->convert_seconds = end - begin;
+  converted->update_seconds  = 0;
+  if (conversion.space == Space::Device && !builder.OnDevice())
+    PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(converted->format->BytesStored())));
+  PetscCall(PetscLogEventEnd(ConvertEvent, A, nullptr, nullptr, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

@@ -1,0 +1,63 @@
+/// A converted copy of one matrix: a format of one version of its rows, built and brought up to date.
+#pragma once
+
+#include <functional>
+#include "mat/converted/settings.hpp"
+#include "mat/rows/rows.hpp"
+
+namespace sparsegpu
+{
+
+/// The operator that a converted copy holds. ConjugateTranspose differs from Transpose only when scalars are complex.
+enum class Operation {
+  Normal,
+  Transpose,
+  ConjugateTranspose
+};
+
+/// Current when `version` is the matrix's.
+struct ConvertedMatrix {
+  std::unique_ptr<Format> format;
+  Space                   space = Space::Host;
+  std::string             reason, details;
+  PatternKey              pattern;
+  std::uint64_t           fingerprint     = 0; ///< of the pattern, where the format has a copy of it
+  Version                 version         = 0;
+  PetscLogDouble          convert_seconds = 0, update_seconds = 0;
+  // The transpose of the pattern, where the copy is of a transpose
+  std::vector<PetscInt> ti, tj;       ///< [cols + 1], [nonzeros]
+  std::vector<PetscInt> tperm;        ///< [nonzeros] entry of A
+  std::vector<Scalar>   ta;           ///< [nonzeros] value, conjugated in a conjugate transpose
+  PetscLogDouble        released = 0; ///< bytes that Release() has freed since the last conversion or update
+
+  /// Bytes of the auxiliary data in CSR's order that a change of values needs: values, permutation, cached transpose.
+  PetscLogDouble BytesForUpdates() const;
+  /// Frees them; what the format itself multiplies with stays.
+  void Release();
+};
+
+/// What to build, and of what.
+struct Conversion {
+  Operation         operation  = Operation::Normal;
+  Space             space      = Space::Host;
+  bool              early      = false; ///< the baseline for now, or sums scattered from the rows for a transpose
+  const Settings   *settings   = nullptr;
+  CsrArrays         there      = {};      ///< the rows on the device where some format has them
+  const Parameters *parameters = nullptr; ///< of the settings, with what the device has
+  /// Names the format for the rows to be stored, op(A), and says why.
+  std::function<PetscErrorCode(const CsrView &view, std::string *name, std::string *reason)> pick = {};
+};
+
+/// Builds *converted from A's rows `csr` of key `key`.
+PetscErrorCode BuildConverted(Mat A, Rows *rows, const CsrView &csr, const PatternKey &key,
+                              const Conversion &conversion, ConvertedMatrix *converted);
+/// New values in the old pattern; *fits is false where the format cannot hold them.
+PetscErrorCode UpdateConverted(Mat A, const CsrView &csr, Operation operation, Space space, ConvertedMatrix *converted,
+                               bool *fits);
+/// Is the copy's pattern, of A itself or of its transpose, A's? The key alone cannot tell.
+PetscErrorCode SamePattern(const CsrView &csr, const PatternKey &key, Operation of, const ConvertedMatrix &converted,
+                           bool *same);
+
+extern PetscLogEvent ConvertEvent, UpdateEvent;
+
+} // namespace sparsegpu
