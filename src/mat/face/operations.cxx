@@ -1,0 +1,206 @@
+/// PETSc's operations that both types have alike: copies and parts of a matrix, products by type name, views, the end.
+#include "mat/face/operations.hpp"
+#include "mat/face/context.hpp"
+
+namespace sparsegpu
+{
+
+/// The type name that PETSc's products know.
+static const char *ProductName(Mat A)
+{
+  const char *name = ((PetscObject)A)->type_name;
+  PetscBool   same;
+  PetscCallAbort(PETSC_COMM_SELF, PetscStrcmp(name, MATSEQAIJSPARSEGPU, &same));
+  if (same) return MATSEQAIJ;
+  PetscCallAbort(PETSC_COMM_SELF, PetscStrcmp(name, MATMPIAIJSPARSEGPU, &same));
+  return same ? MATMPIAIJ : name;
+}
+
+/// MatProduct looks implementations up by literal type names; look again with plain AIJ in the place of ours.
+PetscErrorCode MatProductSetFromOptions_SparseGPU(Mat D)
+{
+  Mat_Product *product    = D->product;
+  Mat          operand[3] = {product->A, product->B, product->type == MATPRODUCT_ABC ? product->C : nullptr};
+  char         name[256];
+  PetscErrorCode (*f)(Mat) = nullptr;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrncpy(name, "MatProductSetFromOptions", sizeof(name)));
+  for (Mat A : operand) {
+    if (!A) continue;
+    PetscCall(PetscStrlcat(name, "_", sizeof(name)));
+    PetscCall(PetscStrlcat(name, ProductName(A), sizeof(name)));
+  }
+  PetscCall(PetscStrlcat(name, "_C", sizeof(name)));
+  for (Mat A : operand)
+    if (A && !f) PetscCall(PetscObjectQueryFunction((PetscObject)A, name, &f));
+  if (f) PetscCall((*f)(D));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The choices of A are B's, a copy with A's pattern, until it is asked to differ. In parallel the blocks are copied
+/// one by one.
+static PetscErrorCode InheritChoices(Mat A, Mat B)
+{
+  PetscBool  seq, mpi, b_seq;
+  Context   *from, *to;
+  CsrView    csr;
+  PatternKey key;
+
+  PetscFunctionBegin;
+  PetscCall(IsOurs(B, &b_seq, &mpi));
+  PetscCall(IsOurs(A, &seq, &mpi));
+  if (!seq || !b_seq || !A->assembled) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetContext(A, &from));
+  PetscCall(GetContext(B, &to));
+  PetscCall(from->rows.GetHost(A, &csr, &key));
+  InheritChoices(from, csr, key, to);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatDuplicate_SparseGPU(Mat A, MatDuplicateOption option, Mat *B)
+{
+  const struct _MatOps *parent;
+  PetscBool             seq, mpi;
+
+  PetscFunctionBegin;
+  PetscCall(IsOurs(A, &seq, &mpi));
+  PetscCall(GetParentOps(mpi, &parent));
+  PetscCall((*parent->duplicate)(A, option, B));
+  PetscCall(InheritSettings(A, *B));
+  PetscCall(InheritChoices(A, *B));
+  PetscCall(InheritCoo(A, *B));
+  if (seq) { // blocks are copied one by one, each to its place
+    Context *from, *to;
+    PetscCall(GetContext(A, &from));
+    PetscCall(GetContext(*B, &to));
+    to->settings.off_diagonal = from->settings.off_diagonal;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatCreateSubMatrix_SparseGPU(Mat A, IS rows, IS cols, MatReuse reuse, Mat *B)
+{
+  const struct _MatOps *parent;
+  PetscBool             seq, mpi;
+
+  PetscFunctionBegin;
+  PetscCall(IsOurs(A, &seq, &mpi));
+  PetscCall(GetParentOps(mpi, &parent));
+  PetscCall((*parent->createsubmatrix)(A, rows, cols, reuse, B));
+  if (reuse == MAT_INITIAL_MATRIX) PetscCall(InheritSettings(A, *B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatCreateSubMatrices_SparseGPU(Mat A, PetscInt n, const IS rows[], const IS cols[], MatReuse reuse,
+                                              Mat *B[])
+{
+  const struct _MatOps *parent;
+  PetscBool             seq, mpi;
+
+  PetscFunctionBegin;
+  PetscCall(IsOurs(A, &seq, &mpi));
+  PetscCall(GetParentOps(mpi, &parent));
+  PetscCall((*parent->createsubmatrices)(A, n, rows, cols, reuse, B));
+  for (PetscInt k = 0; k < n && reuse == MAT_INITIAL_MATRIX; k++) PetscCall(InheritSettings(A, (*B)[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// PETSc's parallel one gives plain AIJ.
+PetscErrorCode MatPermute_SparseGPU(Mat A, IS rows, IS cols, Mat *B)
+{
+  const struct _MatOps *parent;
+  PetscBool             seq, mpi;
+
+  PetscFunctionBegin;
+  PetscCall(IsOurs(A, &seq, &mpi));
+  PetscCall(GetParentOps(mpi, &parent));
+  PetscCall((*parent->permute)(A, rows, cols, B));
+  PetscCall(BecomeOurs(*B, mpi));
+  PetscCall(InheritSettings(A, *B));
+  PetscCall(PassSettingsOn(*B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatSetFromOptions_SparseGPU(Mat A, SparseGPUOptionItems items)
+{
+  const struct _MatOps *parent;
+  PetscBool             seq, mpi;
+  Context              *context;
+
+  PetscFunctionBegin;
+  PetscCall(IsOurs(A, &seq, &mpi));
+  PetscCall(GetParentOps(mpi, &parent));
+  if (parent->setfromoptions) PetscCall((*parent->setfromoptions)(A, items));
+  PetscCall(GetContext(A, &context));
+  PetscCall(ReadOptions(A, context, items));
+  context->settings.strict = true;
+  PetscCall(ForgetConverted(A));
+  PetscCall(ChooseVecType(A, context));
+  PetscCall(PassSettingsOn(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatView_SparseGPU(Mat A, PetscViewer viewer)
+{
+  const struct _MatOps *parent;
+  PetscBool             seq, mpi, ascii;
+  PetscViewerFormat     format;
+
+  PetscFunctionBegin;
+  PetscCall(IsOurs(A, &seq, &mpi));
+  PetscCall(GetParentOps(mpi, &parent));
+  PetscCall((*parent->view)(A, viewer));
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  PetscCall(PetscViewerGetFormat(viewer, &format));
+  if (ascii && A->assembled && (format == PETSC_VIEWER_ASCII_INFO || format == PETSC_VIEWER_ASCII_INFO_DETAIL))
+    PetscCall(ViewInfo(A, viewer, format == PETSC_VIEWER_ASCII_INFO_DETAIL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatBindToCPU_SparseGPU(Mat A, PetscBool flag)
+{
+  Context *context;
+
+  PetscFunctionBegin;
+  PetscCall(GetContext(A, &context));
+  context->settings.bound_to_cpu = flag;
+  PetscCall(ForgetAgreement(A));
+  PetscCall(ChooseVecType(A, context));
+  PetscCall(PassSettingsOn(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// PETSc's changes the values and not the object state.
+PetscErrorCode MatRetrieveValues_SparseGPU(Mat A)
+{
+  AnyFunction parent;
+  PetscBool   seq, mpi;
+
+  PetscFunctionBegin;
+  PetscCall(IsOurs(A, &seq, &mpi));
+  PetscCall(GetParentFunction(mpi, "MatRetrieveValues_C", &parent));
+  PetscCall((*reinterpret_cast<PetscErrorCode (*)(Mat)>(parent))(A));
+  PetscCall(PetscObjectStateIncrease((PetscObject)A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatDestroy_SparseGPU(Mat A)
+{
+  const struct _MatOps *parent;
+  PetscBool             mpi;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATMPIAIJSPARSEGPU, &mpi));
+  // MatHeaderMerge() hides the type name during the destruction: the size of the operations tells no more, so ask ours
+  if (!((PetscObject)A)->type_name)
+    mpi = A->ops->assemblyend == MatAssemblyEnd_MPIAIJSparseGPU ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(GetParentOps(mpi, &parent));
+  PetscCall(Compose(A, mpi, false));
+  PetscCall(StashSettings(A));
+  PetscCall(DestroyContext(A));
+  PetscCall((*parent->destroy)(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu
