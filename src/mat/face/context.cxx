@@ -1,3 +1,5 @@
+/// What our types keep beside the AIJ data: made on first use, handed on with the insides of a matrix, settled by the
+/// options or the matrix that this one comes from.
 #include <map>
 #include "mat/face/context.hpp"
 #include "pc/ilu/factor.hpp"

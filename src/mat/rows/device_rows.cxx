@@ -1,3 +1,4 @@
+/// Copies of the rows between the host and the device.
 #include "mat/rows/device_rows.hpp"
 #include "petsc/compat.hpp"
 

@@ -1,3 +1,4 @@
+/// The fingerprint of a pattern on the device: a warp a block of entries, sums of integers in any order.
 #include "device/buffer.hpp"
 #include "device/cuda_check.hpp"
 #include "device/grid.cuh"

@@ -1,3 +1,4 @@
+/// The fingerprint of a pattern: on the host, or joined from the device's sums.
 #include "mat/rows/fingerprint.hpp"
 #include <algorithm>
 #include <array>

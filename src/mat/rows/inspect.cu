@@ -1,3 +1,4 @@
+/// Row lengths and diagonals of a pattern, found on the device.
 #include "mat/rows/inspect.hpp"
 #include <thrust/iterator/counting_iterator.h>
 #include "device/cub_call.cuh"

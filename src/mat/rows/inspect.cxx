@@ -1,3 +1,4 @@
+/// Row lengths and diagonals of a pattern: one pass on the host, or the device's findings.
 #include "mat/rows/inspect.hpp"
 #include <algorithm>
 #include <cmath>

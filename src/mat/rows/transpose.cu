@@ -1,3 +1,4 @@
+/// The transpose of the rows on the device: a stable sort by column, with the entries' places as its payload.
 #include "device/cuda_check.hpp"
 #include "device/grid.cuh"
 #include "device/scatter.hpp"

@@ -1,3 +1,4 @@
+/// The pattern of a transpose by a counting sort.
 #include "mat/rows/transpose.hpp"
 #include "petsc/compat.hpp"
 

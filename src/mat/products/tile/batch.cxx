@@ -1,3 +1,4 @@
+/// A batch of small bitmap matrices: sizes, storage and the choice of a backend.
 #include <algorithm>
 #include "device/backend_call.hpp"
 #include "mat/products/tile/tile.hpp"

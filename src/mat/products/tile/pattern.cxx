@@ -1,3 +1,4 @@
+/// Patterns of sums and products of tiles, on the host.
 #include <algorithm>
 #include "mat/products/tile/tile.hpp"
 #include "petsc/compat.hpp"

@@ -1,3 +1,4 @@
+/// Sums and products of tiles on a GPU, a thread block a tile.
 #include <climits>
 #include "device/cuda_check.hpp"
 #include "mat/products/tile/core.hpp"

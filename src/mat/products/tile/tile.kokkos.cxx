@@ -1,3 +1,4 @@
+/// Sums and products of tiles through Kokkos, a thread a tile.
 #include <Kokkos_Core.hpp>
 #include "device/kokkos.hpp"
 #include "mat/products/tile/core.hpp"
