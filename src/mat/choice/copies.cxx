@@ -182,7 +182,7 @@ PetscErrorCode UpdateConvertedFromDevice(Mat A, LocalMatrix *matrix, const Scala
   Version    before;
 
   PetscFunctionBegin;
-  PetscCall(matrix->rows.GetHost(A, &csr, &key));
+  PetscCall(matrix->rows.GetPattern(A, &csr, &key));
   PetscCall(matrix->rows.GetVersion(A, &before));
   matrix->rows.ValuesWritten(); // MatSetValuesCOO() moves the state once more when it returns
   for (ConvertedMatrix *converted : {&matrix->converted[device][static_cast<int>(Operation::Normal)],

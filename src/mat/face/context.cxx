@@ -42,6 +42,7 @@ static void ForgetContents(Context *context)
 static PetscErrorCode Adopt(Mat A, Context *context)
 {
   PetscFunctionBegin;
+  PetscCall(ComeHome(A, context));
   PetscCall(context->rows.Adopt(A));
   ForgetContents(context);
   context->coo.pattern.epoch = context->rows.epoch(); // the map belongs to the rows, which came along

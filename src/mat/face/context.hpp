@@ -4,6 +4,7 @@
 #include <petsc/private/matimpl.h>
 #include <petscsf.h>
 #include "mat/choice/local_matrix.hpp"
+#include "mat/face/away.hpp"
 #include "mat/rows/coordinates.hpp"
 #include "petsc/compat.hpp"
 #include "petsc/may_lack_memory.hpp"
@@ -13,8 +14,16 @@ namespace sparsegpu
 {
 
 struct Context : LocalMatrix {
-  Coordinates  coo;
-  DeviceMemory x, z; ///< scratch for host vectors in a product on the device
+  enum class TestAway {
+    Unknown,
+    No,
+    Yes
+  };
+  Coordinates           coo;
+  std::unique_ptr<Away> away;                           ///< while the values are newest on the device alone
+  bool                  stays_home = false;             ///< PETSc may read the values without an accessor
+  TestAway              test_away  = TestAway::Unknown; ///< -sparsegpu_test_away
+  DeviceMemory          x, z;                           ///< scratch for host vectors in a product on the device
   // mpiaijsparsegpu
   PetscSF               halo   = nullptr;  ///< owned columns -> ghosts
   Vec                   ghosts = nullptr;  ///< [columns of the off-diagonal block]

@@ -85,6 +85,7 @@ PetscErrorCode MatSetPreallocationCOO_SparseGPU(Mat A, PetscCount n, PetscInt co
     PetscCallCXX(i.assign(coo_i, coo_i + n));
     PetscCallCXX(j.assign(coo_j, coo_j + n));
   }
+  if (seq) PetscCall(ComeHome(A, context));
   PetscCall(GetParentFunction(mpi, "MatSetPreallocationCOO_C", &parent));
   PetscCall((*reinterpret_cast<Preallocate>(parent))(A, n, coo_i, coo_j));
   PetscCall(ComposeCoo(A, mpi, true));
@@ -109,7 +110,7 @@ PetscErrorCode HasMap(Mat A, Context *context, CsrView *csr, bool *has)
   PetscFunctionBegin;
   *has = false;
   if (!context->coo.map) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(GetCsr(A, csr, &key));
+  PetscCall(context->rows.GetPattern(A, csr, &key));
   if (context->coo.fresh) { // MatSetPreallocationCOO() has moved the nonzero state when we had returned
     PatternKey expected = context->coo.pattern;
     expected.nonzero    = key.nonzero;
@@ -123,28 +124,32 @@ PetscErrorCode HasMap(Mat A, Context *context, CsrView *csr, bool *has)
 /// Device values through the map; `mapped` is false if there is none for this pattern.
 PetscErrorCode SetValuesOnDevice(Mat A, Context *context, const Scalar *v, InsertMode mode, bool *mapped)
 {
-  CsrView      csr;
-  Stream       stream;
-  PetscScalar *host;
+  CsrView csr;
+  Stream  stream;
+  bool    may_go;
 
   PetscFunctionBegin;
   PetscCall(HasMap(A, context, &csr, mapped));
   if (!*mapped) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MayGoAway(A, context, &may_go));
+  const bool there = context->away && context->away->stowed.empty(); // the values are, and newest
+  if (!there) {
+    PetscCall(ComeHome(A, context));
+    PetscCall(GetHostRows(A, &csr));
+  }
   const size_t bytes = static_cast<size_t>(csr.nonzeros) * sizeof(Scalar);
   PetscCall(DeviceStream(&stream));
   PetscCall(context->coo.values.Reserve(bytes));
   Scalar *a = static_cast<Scalar *>(context->coo.values.data());
-  if (mode == ADD_VALUES) PetscCall(DeviceCopyIn(a, csr.a, bytes, stream));
+  if (mode == ADD_VALUES && !there) PetscCall(DeviceCopyIn(a, csr.a, bytes, stream));
   PetscCall(SumCoordinates_CUDA(csr.nonzeros, context->coo.map->jmap.data(), context->coo.map->perm.data(), v,
                                 mode == ADD_VALUES, a, stream));
-  PetscCall(MatSeqAIJGetArray(A, &host));
-  PetscCall(DeviceCopyOut(host, a, bytes, stream));
-  PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(bytes)));
-  PetscCall(MatSeqAIJRestoreArray(A, &host));
+  PetscCall(TellValuesWritten(A, may_go ? nullptr : a, bytes));
   PetscCall(UpdateConvertedFromDevice(A, context, a));
   context->coo.version  = context->rows.version();
   context->coo.released = 0;
-  if (context->settings.release_csr) { // the host has them, and the converted copy if there is one
+  if (may_go) PetscCall(GoAway(A, context)); // the host has them once it asks
+  if (context->settings.release_csr) {       // the host has them, and the converted copy if there is one
     context->coo.released = static_cast<PetscLogDouble>(context->coo.values.bytes());
     context->coo.version  = 0;
     PetscCall(context->coo.values.Free());
@@ -179,6 +184,7 @@ PetscErrorCode MatSetValuesCOO_SparseGPU(Mat A, const PetscScalar v[], InsertMod
       PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(host.size() * sizeof(PetscScalar))));
       values = host.data();
     }
+    if (seq) PetscCall(ComeHome(A, context));
     PetscCall(GetParentFunction(mpi, "MatSetValuesCOO_C", &parent));
     PetscCall((*reinterpret_cast<SetValues>(parent))(A, values, mode));
   }

@@ -23,6 +23,7 @@ PetscErrorCode Compose(Mat A, bool parallel, bool on)
                                        on ? MatProductSetFromOptions_SparseGPU : nullptr));
   PetscCall(PetscObjectComposeFunction(o, "MatRetrieveValues_C", on ? MatRetrieveValues_SparseGPU : nullptr));
   PetscCall(ComposeCoo(A, parallel, on));
+  if (!parallel) PetscCall(ComposeAtHome(A, on));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -68,14 +69,16 @@ PetscErrorCode BecomeOurs(Mat A, bool parallel)
   A->ops->duplicate = MatDuplicate_SparseGPU;
   if (A->ops->createsubmatrix)
     A->ops->createsubmatrix = MatCreateSubMatrix_SparseGPU; // else PETSc goes by createsubmatrices
-  A->ops->createsubmatrices = MatCreateSubMatrices_SparseGPU;
-  A->ops->permute           = MatPermute_SparseGPU;
-  A->ops->setfromoptions    = MatSetFromOptions_SparseGPU;
-  A->ops->view              = MatView_SparseGPU;
-  A->ops->bindtocpu         = MatBindToCPU_SparseGPU;
-  A->ops->destroy           = MatDestroy_SparseGPU;
-  A->ops->convert           = MatConvert_SparseGPU_Any;
-  A->ops->convertfrom       = MatConvert_Any_SparseGPU;
+  A->ops->transpose             = MatTranspose_SparseGPU;
+  A->ops->createsubmatrices     = MatCreateSubMatrices_SparseGPU;
+  A->ops->permute               = MatPermute_SparseGPU;
+  A->ops->setfromoptions        = MatSetFromOptions_SparseGPU;
+  A->ops->view                  = MatView_SparseGPU;
+  A->ops->productsetfromoptions = MatProductSetFromOptions_SparseGPU_Alike;
+  A->ops->bindtocpu             = MatBindToCPU_SparseGPU;
+  A->ops->destroy               = MatDestroy_SparseGPU;
+  A->ops->convert               = MatConvert_SparseGPU_Any;
+  A->ops->convertfrom           = MatConvert_Any_SparseGPU;
   PetscCall(parallel ? SetOps_MPI(A) : SetOps_Seq(A));
   PetscCall(Compose(A, parallel, true));
   PetscCall(PetscObjectChangeTypeName((PetscObject)A, parallel ? MATMPIAIJSPARSEGPU : MATSEQAIJSPARSEGPU));
@@ -99,9 +102,11 @@ PetscErrorCode BecomeParent(Mat A, bool parallel)
   RESTORE(duplicate);
   RESTORE(createsubmatrix);
   RESTORE(createsubmatrices);
+  RESTORE(transpose);
   RESTORE(permute);
   RESTORE(setfromoptions);
   RESTORE(view);
+  RESTORE(productsetfromoptions);
   RESTORE(bindtocpu);
   RESTORE(destroy);
   RESTORE(convert);

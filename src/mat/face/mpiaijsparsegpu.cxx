@@ -18,6 +18,7 @@ PetscErrorCode ConvertBlocks(Mat A)
   for (int b = 0; b < 2; b++) {
     if (!blocks[b]) continue;
     PetscCall(MatConvert_SeqAIJ_SeqAIJSparseGPU(blocks[b], MATSEQAIJSPARSEGPU, MAT_INPLACE_MATRIX, &blocks[b]));
+    PetscCall(StayHome(blocks[b])); // PETSc reads the values of blocks without an accessor
     PetscCall(GetContext(blocks[b], &block));
     if (context->settings.decided) {
       const bool same = block->settings.decided && block->settings.format == context->settings.format &&

@@ -16,6 +16,28 @@ static const char *ProductName(Mat A)
   return same ? MATMPIAIJ : name;
 }
 
+/// PETSc's products read and write values without an accessor.
+static PetscErrorCode OperandsStayHome(Mat D)
+{
+  PetscFunctionBegin;
+  for (Mat A : {D->product->A, D->product->B, D->product->C, D}) PetscCall(StayHome(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Of operands that are all of one of our types.
+PetscErrorCode MatProductSetFromOptions_SparseGPU_Alike(Mat D)
+{
+  const struct _MatOps *parent;
+  PetscBool             seq, mpi;
+
+  PetscFunctionBegin;
+  PetscCall(OperandsStayHome(D));
+  PetscCall(IsOurs(D->product->A, &seq, &mpi));
+  PetscCall(GetParentOps(mpi, &parent));
+  PetscCall((*parent->productsetfromoptions)(D));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// MatProduct looks implementations up by literal type names; look again with plain AIJ in the place of ours.
 PetscErrorCode MatProductSetFromOptions_SparseGPU(Mat D)
 {
@@ -34,6 +56,7 @@ PetscErrorCode MatProductSetFromOptions_SparseGPU(Mat D)
   PetscCall(PetscStrlcat(name, "_C", sizeof(name)));
   for (Mat A : operand)
     if (A && !f) PetscCall(PetscObjectQueryFunction((PetscObject)A, name, &f));
+  PetscCall(OperandsStayHome(D));
   if (f) PetscCall((*f)(D));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -79,6 +102,20 @@ PetscErrorCode MatDuplicate_SparseGPU(Mat A, MatDuplicateOption option, Mat *B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// PETSc writes new values into the old transpose without an accessor, here and in the next two.
+PetscErrorCode MatTranspose_SparseGPU(Mat A, MatReuse reuse, Mat *B)
+{
+  const struct _MatOps *parent;
+  PetscBool             seq, mpi;
+
+  PetscFunctionBegin;
+  if (reuse == MAT_REUSE_MATRIX) PetscCall(BringHome(*B));
+  PetscCall(IsOurs(A, &seq, &mpi));
+  PetscCall(GetParentOps(mpi, &parent));
+  PetscCall((*parent->transpose)(A, reuse, B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatCreateSubMatrix_SparseGPU(Mat A, IS rows, IS cols, MatReuse reuse, Mat *B)
 {
   const struct _MatOps *parent;
@@ -87,6 +124,7 @@ PetscErrorCode MatCreateSubMatrix_SparseGPU(Mat A, IS rows, IS cols, MatReuse re
   PetscFunctionBegin;
   PetscCall(IsOurs(A, &seq, &mpi));
   PetscCall(GetParentOps(mpi, &parent));
+  if (reuse == MAT_REUSE_MATRIX) PetscCall(BringHome(*B));
   PetscCall((*parent->createsubmatrix)(A, rows, cols, reuse, B));
   if (reuse == MAT_INITIAL_MATRIX) PetscCall(InheritSettings(A, *B));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -101,6 +139,7 @@ PetscErrorCode MatCreateSubMatrices_SparseGPU(Mat A, PetscInt n, const IS rows[]
   PetscFunctionBegin;
   PetscCall(IsOurs(A, &seq, &mpi));
   PetscCall(GetParentOps(mpi, &parent));
+  for (PetscInt k = 0; k < n && reuse == MAT_REUSE_MATRIX; k++) PetscCall(BringHome((*B)[k]));
   PetscCall((*parent->createsubmatrices)(A, n, rows, cols, reuse, B));
   for (PetscInt k = 0; k < n && reuse == MAT_INITIAL_MATRIX; k++) PetscCall(InheritSettings(A, (*B)[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -179,6 +218,11 @@ PetscErrorCode MatRetrieveValues_SparseGPU(Mat A)
 
   PetscFunctionBegin;
   PetscCall(IsOurs(A, &seq, &mpi));
+  if (seq) {
+    Context *context;
+    PetscCall(GetContext(A, &context));
+    PetscCall(ComeHome(A, context));
+  }
   PetscCall(GetParentFunction(mpi, "MatRetrieveValues_C", &parent));
   PetscCall((*reinterpret_cast<PetscErrorCode (*)(Mat)>(parent))(A));
   PetscCall(PetscObjectStateIncrease((PetscObject)A));

@@ -8,7 +8,9 @@ namespace sparsegpu
 {
 
 PetscErrorCode MatProductSetFromOptions_SparseGPU(Mat D);
+PetscErrorCode MatProductSetFromOptions_SparseGPU_Alike(Mat D);
 PetscErrorCode MatDuplicate_SparseGPU(Mat A, MatDuplicateOption option, Mat *B);
+PetscErrorCode MatTranspose_SparseGPU(Mat A, MatReuse reuse, Mat *B);
 PetscErrorCode MatCreateSubMatrix_SparseGPU(Mat A, IS rows, IS cols, MatReuse reuse, Mat *B);
 PetscErrorCode MatCreateSubMatrices_SparseGPU(Mat A, PetscInt n, const IS rows[], const IS cols[], MatReuse reuse,
                                               Mat *B[]);

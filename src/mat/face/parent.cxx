@@ -8,8 +8,18 @@ namespace sparsegpu
 
 namespace
 {
-constexpr const char *FUNCTIONS[] = {"MatSetPreallocationCOO_C", "MatSetValuesCOO_C", "MatRetrieveValues_C",
-                                     "MatSeqAIJKron_C"}; // the last of the sequential type alone
+constexpr const char *FUNCTIONS[] = {"MatSetPreallocationCOO_C",
+                                     "MatSetValuesCOO_C",
+                                     "MatRetrieveValues_C",
+                                     "MatSeqAIJKron_C",
+                                     "MatSeqAIJSetPreallocation_C",
+                                     "MatSeqAIJSetPreallocationCSR_C",
+                                     "MatResetPreallocation_C",
+                                     "MatSeqAIJSetColumnIndices_C",
+                                     "MatStoreValues_C",
+                                     "MatIsTranspose_C",
+                                     "MatIsHermitianTranspose_C",
+                                     "MatReorderForNonzeroDiagonal_C"}; // the last of the sequential type alone
 
 struct Parent {
   bool           known = false;

@@ -16,6 +16,7 @@ PetscErrorCode Mult(Mat A, Operation operation, Vec x, Vec y, Vec z)
   PetscCall(Decide(A, context));
   PetscCall(ProductSpace(context, x, z, &space));
   PetscCall(MultLocal(A, operation, space, x, y, z));
+  PetscCall(SendAwayForTests(A, context));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

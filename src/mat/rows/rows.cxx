@@ -2,6 +2,7 @@
 #include "mat/rows/rows.hpp"
 #include <petsc/private/matimpl.h>
 #include "petsc/compat.hpp"
+#include "petsc/hooks.hpp"
 #include "petsc/may_lack_memory.hpp"
 
 namespace sparsegpu
@@ -25,6 +26,21 @@ PetscErrorCode GetHostRows(Mat A, CsrView *view)
   view->cols       = A->cmap->n;
   view->nonzeros   = view->rows ? view->i[view->rows] : 0;
   view->block_size = A->rmap->bs == A->cmap->bs ? A->rmap->bs : 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GetHostPattern(Mat A, CsrView *view)
+{
+  AccessorHooks *hooks;
+
+  PetscFunctionBegin;
+  PetscCall(HooksOf(A, &hooks));
+  const auto hook = hooks ? hooks->getcsrandmemtype : nullptr;
+  if (hook) hooks->getcsrandmemtype = nullptr;
+  PetscCall(GetHostRows(A, view));
+  if (!hook) PetscFunctionReturn(PETSC_SUCCESS);
+  hooks->getcsrandmemtype = hook;
+  view->a                 = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -74,20 +90,34 @@ PetscErrorCode Rows::GetHost(Mat A, CsrView *view, PatternKey *key) const
 {
   PetscFunctionBegin;
   PetscCall(GetHostRows(A, view));
-  if (!key) PetscFunctionReturn(PETSC_SUCCESS);
+  if (key) PetscCall(GetKey(A, *view, key));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Rows::GetPattern(Mat A, CsrView *view, PatternKey *key) const
+{
+  PetscFunctionBegin;
+  PetscCall(GetHostPattern(A, view));
+  if (key) PetscCall(GetKey(A, *view, key));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Rows::GetKey(Mat A, const CsrView &view, PatternKey *key) const
+{
+  PetscFunctionBegin;
   key->epoch = epoch_;
   key->data  = A->data;
-  key->i     = view->i;
-  key->j     = view->j;
+  key->i     = view.i;
+  key->j     = view.j;
   PetscCall(MatGetNonzeroState(A, &key->nonzero));
-  key->nonzeros = view->nonzeros;
+  key->nonzeros = view.nonzeros;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode Rows::BringToDevice(Mat A, const CsrArrays &made, CsrView *view)
 {
   Version version = 0;
-  bool    lacks = false;
+  bool    lacks   = false;
 
   PetscFunctionBegin;
   PetscCall(GetVersion(A, &version));

@@ -26,6 +26,8 @@ struct PatternKey {
 
 /// The rows of any sequential AIJ matrix, on the host.
 PetscErrorCode GetHostRows(Mat A, CsrView *view);
+/// The same without values that are newest elsewhere: view->a is null then, and nothing is copied.
+PetscErrorCode GetHostPattern(Mat A, CsrView *view);
 
 class Rows
 {
@@ -48,6 +50,8 @@ public:
 
   /// A's rows on the host and, if asked for, their key.
   PetscErrorCode GetHost(Mat A, CsrView *view, PatternKey *key) const;
+  /// The same by GetHostPattern().
+  PetscErrorCode GetPattern(Mat A, CsrView *view, PatternKey *key) const;
 
   /// A copy of the rows on the device for as long as a format is chosen and built. `made` [may have null arrays]: the
   /// same rows where some format has them there already. view->device stays null where memory lacks.
@@ -55,6 +59,8 @@ public:
   void           DropFromDevice();
 
 private:
+  PetscErrorCode GetKey(Mat A, const CsrView &view, PatternKey *key) const;
+
   Mat                          owner_   = nullptr;
   PetscObjectId                id_      = 0;
   PetscObjectState             state_   = -1; ///< of the owner when version_ was given
