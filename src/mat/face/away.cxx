@@ -191,6 +191,9 @@ PetscErrorCode MayGoAway(Mat A, Context *context, bool *may)
 
   PetscFunctionBegin;
   *may = !context->stays_home && !context->settings.release_csr && A->assembled;
+#if PETSC_VERSION_LT(3, 24, 0) // whose own factorizations read values without an accessor
+  *may = *may && context->test_away == Context::TestAway::Yes;
+#endif
   if (*may) PetscCall(HooksOf(A, &hooks));
   *may = hooks != nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
