@@ -1,5 +1,6 @@
 #include "ksp/common/device_system.hpp"
-#include "ksp/common/columns.hpp"
+#include "device/local_array.hpp"
+#include "device/vectors.hpp"
 #include "ksp/sweep/fused.hpp"
 #include "mat/face/context.hpp"
 #include "pc/ilu/factor.hpp"
@@ -90,6 +91,7 @@ PetscErrorCode DeviceSystem::TakeDiagonal(KSP ksp)
   const size_t bytes = static_cast<size_t>(rows_) * sizeof(Scalar);
   const Vec    ones = ksp->work[0], d = ksp->work[1];
   PetscBool    none;
+  LocalArray   entries;
   Stream       stream;
 
   PetscFunctionBegin;
@@ -100,27 +102,24 @@ PetscErrorCode DeviceSystem::TakeDiagonal(KSP ksp)
   PetscCall(diagonal_.Reserve(bytes));
   inverse_ = static_cast<const Scalar *>(diagonal_.data());
   PetscCall(DeviceStream(&stream));
-  const PetscScalar *entries;
-  PetscMemType       where;
-  PetscCall(VecGetArrayReadAndMemType(d, &entries, &where));
-  if (PetscMemTypeDevice(where)) {
+  PetscCall(entries.Get(d, Space::Device, Access::Read));
+  if (entries.on_device()) {
 #if defined(SPARSEGPU_HAVE_CUDA)
-    PetscCall(ScaleSystem_CUDA(rows_, nullptr, reinterpret_cast<const Scalar *>(entries), nullptr,
-                               static_cast<Scalar *>(diagonal_.data()), stream));
+    PetscCall(
+        ScaleSystem_CUDA(rows_, nullptr, entries.read(), nullptr, static_cast<Scalar *>(diagonal_.data()), stream));
 #endif
   } else {
-    PetscCall(DeviceCopyIn(diagonal_.data(), entries, bytes, stream));
-    PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(bytes)));
+    PetscCall(entries.StageIn(static_cast<Scalar *>(diagonal_.data()), stream));
     PetscCall(DeviceSynchronize(stream)); // d may be written next
   }
-  PetscCall(VecRestoreArrayReadAndMemType(d, &entries));
+  PetscCall(entries.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode DeviceSystem::Begin(KSP ksp, bool diagonal)
 {
-  const PetscScalar *entries;
-  Stream             stream;
+  LocalArray b, x;
+  Stream     stream;
 
   PetscFunctionBegin;
   ksp_       = ksp;
@@ -138,13 +137,13 @@ PetscErrorCode DeviceSystem::Begin(KSP ksp, bool diagonal)
   PetscCall(b_.Reserve(bytes));
   PetscCall(x_.Reserve(bytes));
   PetscCall(PetscLogEventBegin(CopyEvent, ksp, nullptr, nullptr, nullptr));
-  PetscCall(VecGetArrayRead(ksp->vec_rhs, &entries));
-  PetscCall(DeviceCopyIn(b_.data(), entries, bytes, stream));
-  PetscCall(VecRestoreArrayRead(ksp->vec_rhs, &entries));
-  PetscCall(VecGetArrayRead(ksp->vec_sol, &entries));
-  PetscCall(DeviceCopyIn(x_.data(), entries, bytes, stream));
-  PetscCall(VecRestoreArrayRead(ksp->vec_sol, &entries));
-  PetscCall(PetscLogCpuToGpu(2 * static_cast<PetscLogDouble>(bytes)));
+  PetscCall(b.Get(ksp->vec_rhs, Space::Host, Access::Read));
+  PetscCall(DeviceCopyIn(b_.data(), b.read(), bytes, stream));
+  PetscCall(b.Restore());
+  PetscCall(x.Get(ksp->vec_sol, Space::Host, Access::Read));
+  PetscCall(DeviceCopyIn(x_.data(), x.read(), bytes, stream));
+  PetscCall(x.Restore());
+  PetscCall(PetscLogCpuToGpu(2 * static_cast<PetscLogDouble>(bytes))); // one transfer of -log_view
   PetscCall(PetscLogEventEnd(CopyEvent, ksp, nullptr, nullptr, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -152,22 +151,21 @@ PetscErrorCode DeviceSystem::Begin(KSP ksp, bool diagonal)
 PetscErrorCode DeviceSystem::Store(const Scalar *from, Vec v)
 {
   const size_t bytes = static_cast<size_t>(rows_) * sizeof(Scalar);
-  PetscScalar *entries;
-  PetscMemType where;
+  LocalArray   entries;
   Stream       stream;
 
   PetscFunctionBegin;
   PetscCall(DeviceStream(&stream));
-  PetscCall(VecGetArrayWriteAndMemType(v, &entries, &where));
-  if (PetscMemTypeDevice(where)) {
+  PetscCall(entries.Get(v, Space::Device, Access::Write));
+  if (entries.on_device()) {
 #if defined(SPARSEGPU_HAVE_CUDA)
-    PetscCall(ScaleSystem_CUDA(rows_, nullptr, from, nullptr, reinterpret_cast<Scalar *>(entries), stream));
+    PetscCall(ScaleSystem_CUDA(rows_, nullptr, from, nullptr, entries.write(), stream));
 #endif
   } else {
-    PetscCall(DeviceCopyOut(entries, from, bytes, stream));
+    PetscCall(DeviceCopyOut(entries.write(), from, bytes, stream));
     PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(bytes)));
   }
-  PetscCall(VecRestoreArrayWriteAndMemType(v, &entries));
+  PetscCall(entries.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -203,29 +201,27 @@ PetscErrorCode DeviceSystem::Free()
 
 PetscErrorCode DeviceSystem::Rhs(const Scalar **b)
 {
-  const PetscScalar *entries;
-  PetscMemType       where;
+  LocalArray entries;
 
   PetscFunctionBegin;
   *b = static_cast<const Scalar *>(b_.data());
   if (copies_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecGetArrayReadAndMemType(ksp_->vec_rhs, &entries, &where));
-  *b = reinterpret_cast<const Scalar *>(entries);
-  PetscCall(VecRestoreArrayReadAndMemType(ksp_->vec_rhs, &entries));
+  PetscCall(entries.Get(ksp_->vec_rhs, Space::Device, Access::Read));
+  *b = entries.read();
+  PetscCall(entries.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode DeviceSystem::Solution(Scalar **x)
 {
-  PetscScalar *entries;
-  PetscMemType where;
+  LocalArray entries;
 
   PetscFunctionBegin;
   *x = static_cast<Scalar *>(x_.data());
   if (copies_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecGetArrayAndMemType(ksp_->vec_sol, &entries, &where));
-  *x = reinterpret_cast<Scalar *>(entries);
-  PetscCall(VecRestoreArrayAndMemType(ksp_->vec_sol, &entries));
+  PetscCall(entries.Get(ksp_->vec_sol, Space::Device, Access::ReadWrite));
+  *x = entries.write();
+  PetscCall(entries.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

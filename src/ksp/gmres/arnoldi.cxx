@@ -1,7 +1,7 @@
 #include "ksp/gmres/arnoldi.hpp"
 #include <algorithm>
 #include <cstring>
-#include "device/backend_call.hpp"
+#include "device/local_array.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
@@ -280,23 +280,22 @@ PetscErrorCode Arnoldi::Combine(PetscInt steps, Columns *B, const Scalar *scale,
 
 PetscErrorCode Arnoldi::Combine(PetscInt steps, Columns *B, Vec out)
 {
-  PetscScalar *array;
-  PetscMemType where;
+  LocalArray array;
 
   PetscFunctionBegin;
   if (space_ == Space::Host) {
     PetscCall(Solve(steps, coefficients_));
-    PetscCall(VecGetArrayWrite(out, &array));
-    PetscCall(ColumnCombine_Host(B->view(), steps, coefficients_, reinterpret_cast<Scalar *>(array)));
-    PetscCall(VecRestoreArrayWrite(out, &array));
+    PetscCall(array.Get(out, space_, Access::Write));
+    PetscCall(ColumnCombine_Host(B->view(), steps, coefficients_, array.write()));
+    PetscCall(array.Restore());
     PetscCall(PetscLogFlops(2.0 * B->view().rows * steps));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(VecGetArrayWriteAndMemType(out, &array, &where));
-  PetscCheck(PetscMemTypeDevice(where) || B->view().rows == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+  PetscCall(array.Get(out, space_, Access::Write));
+  PetscCheck(array.on_device() || B->view().rows == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "The basis lies on the GPU, the work vector does not");
-  PetscCall(Combine(steps, B, nullptr, nullptr, reinterpret_cast<Scalar *>(array)));
-  PetscCall(VecRestoreArrayWriteAndMemType(out, &array));
+  PetscCall(Combine(steps, B, nullptr, nullptr, array.write()));
+  PetscCall(array.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,6 +1,7 @@
 /// KSPSPARSEGPUJACOBI: settings, the preconditioners that it admits, the diagonal, and its life.
 #include "ksp/jacobi/jacobi.hpp"
 #include <petsc/private/pcimpl.h>
+#include "device/local_array.hpp"
 
 namespace sparsegpu
 {
@@ -156,7 +157,7 @@ PetscErrorCode InvertDiagonal(KSP ksp)
   PetscObjectState state;
   Version          version;
   PetscInt         rows, begin, all, bad;
-  PetscScalar     *entries;
+  LocalArray       entries;
 
   PetscFunctionBegin;
   PetscCall(CheckPreconditioner(ksp)); // it may have been changed since the set-up
@@ -169,13 +170,14 @@ PetscErrorCode InvertDiagonal(KSP ksp)
   PetscCall(VecGetSize(d, &all));
   PetscCall(VecGetLocalSize(d, &rows));
   PetscCall(VecGetOwnershipRange(d, &begin, nullptr));
-  PetscCall(VecGetArray(d, &entries));
-  bad = all;
+  PetscCall(entries.Get(d, Space::Host, Access::ReadWrite));
+  bad             = all;
+  auto *const inv = reinterpret_cast<PetscScalar *>(entries.write());
   for (PetscInt r = rows - 1; r >= 0; r--) {
-    if (entries[r] == static_cast<PetscScalar>(0)) bad = begin + r;
-    entries[r] = static_cast<PetscReal>(1) / entries[r];
+    if (inv[r] == static_cast<PetscScalar>(0)) bad = begin + r;
+    inv[r] = static_cast<PetscReal>(1) / inv[r];
   }
-  PetscCall(VecRestoreArray(d, &entries));
+  PetscCall(entries.Restore());
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPIU_INT, MPI_MIN, comm));
   PetscCheck(bad == all, comm, PETSC_ERR_ARG_WRONGSTATE,
              "%s: the diagonal entry of row %" PetscInt_FMT " is zero or missing", ((PetscObject)ksp)->type_name, bad);

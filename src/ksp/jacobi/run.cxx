@@ -1,6 +1,7 @@
 /// Which solves launch runs, how long they are, and when.
 #include <algorithm>
 #include <cstring>
+#include "device/local_array.hpp"
 #include "ksp/jacobi/sweeper.hpp"
 #include "ksp/sweep/fused.hpp"
 
@@ -52,13 +53,11 @@ PetscErrorCode Sweeper::LaunchRuns(PetscInt heard, PetscInt last, PetscInt left,
 /// Sweeps k .. k + count - 1, from one buffer to the other and back.
 PetscErrorCode Sweeper::LaunchRun(PetscInt k, PetscInt count)
 {
-  Jacobi            *jacobi = JacobiOf(ksp);
-  const Vec          from = ksp->work[JACOBI_X + k % 2], next = ksp->work[JACOBI_X + (k + 1) % 2];
-  Format            *format;
-  JacobiSweep        sweep = {};
-  const PetscScalar *b, *d;
-  PetscScalar       *p, *q;
-  PetscMemType       where;
+  Jacobi     *jacobi = JacobiOf(ksp);
+  const Vec   from = ksp->work[JACOBI_X + k % 2], next = ksp->work[JACOBI_X + (k + 1) % 2];
+  Format     *format;
+  JacobiSweep sweep = {};
+  LocalArray  b, d, p, q;
 
   PetscFunctionBegin;
   sweep.damping = jacobi->damping;
@@ -74,19 +73,19 @@ PetscErrorCode Sweeper::LaunchRun(PetscInt k, PetscInt count)
   }
   PetscCall(FindFused(&format));
   PetscCall(VecGetLocalSize(from, &sweep.rows));
-  PetscCall(VecGetArrayReadAndMemType(ksp->work[JACOBI_RHS], &b, &where));
-  PetscCall(VecGetArrayReadAndMemType(ksp->work[JACOBI_INVERSE], &d, &where));
-  PetscCall(VecGetArrayAndMemType(from, &p, &where));
-  PetscCall(VecGetArrayAndMemType(next, &q, &where));
-  sweep.b       = reinterpret_cast<const Scalar *>(b);
-  sweep.inverse = reinterpret_cast<const Scalar *>(d);
-  sweep.x       = reinterpret_cast<const Scalar *>(p);
-  sweep.next    = reinterpret_cast<Scalar *>(q);
+  PetscCall(b.Get(ksp->work[JACOBI_RHS], Space::Device, Access::Read));
+  PetscCall(d.Get(ksp->work[JACOBI_INVERSE], Space::Device, Access::Read));
+  PetscCall(p.Get(from, Space::Device, Access::ReadWrite));
+  PetscCall(q.Get(next, Space::Device, Access::ReadWrite));
+  sweep.b       = b.read();
+  sweep.inverse = d.read();
+  sweep.x       = p.read();
+  sweep.next    = q.write();
   PetscCall(StartRun(k, count, format, sweep));
-  PetscCall(VecRestoreArrayAndMemType(next, &q));
-  PetscCall(VecRestoreArrayAndMemType(from, &p));
-  PetscCall(VecRestoreArrayReadAndMemType(ksp->work[JACOBI_INVERSE], &d));
-  PetscCall(VecRestoreArrayReadAndMemType(ksp->work[JACOBI_RHS], &b));
+  PetscCall(q.Restore());
+  PetscCall(p.Restore());
+  PetscCall(d.Restore());
+  PetscCall(b.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

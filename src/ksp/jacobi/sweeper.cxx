@@ -1,7 +1,8 @@
 #include "ksp/jacobi/sweeper.hpp"
 #include <climits>
 #include <cstring>
-#include "ksp/common/columns.hpp"
+#include "device/local_array.hpp"
+#include "device/vectors.hpp"
 #include "ksp/sweep/fused.hpp"
 #include "mat/face/context.hpp"
 
@@ -63,10 +64,10 @@ PetscErrorCode Sweeper::BeginOnVectors()
 /// The same between arrays of the device, from vectors on the host.
 PetscErrorCode Sweeper::BeginOnArrays()
 {
-  Jacobi            *jacobi = JacobiOf(ksp);
-  const size_t       rows   = static_cast<size_t>(jacobi->system.rows());
-  const PetscScalar *entries;
-  Stream             stream;
+  Jacobi      *jacobi = JacobiOf(ksp);
+  const size_t rows   = static_cast<size_t>(jacobi->system.rows());
+  LocalArray   entries;
+  Stream       stream;
 
   PetscFunctionBegin;
   space = Space::Device;
@@ -76,11 +77,10 @@ PetscErrorCode Sweeper::BeginOnArrays()
   product = x[1] + rows;
   inverse = product + rows;
   PetscCall(DeviceStream(&stream));
-  PetscCall(VecGetArrayRead(ksp->work[JACOBI_INVERSE], &entries));
-  PetscCall(DeviceCopyIn(inverse, entries, rows * sizeof(Scalar), stream));
+  PetscCall(entries.Get(ksp->work[JACOBI_INVERSE], Space::Host, Access::Read));
+  PetscCall(entries.StageIn(inverse, stream));
   PetscCall(DeviceSynchronize(stream));
-  PetscCall(VecRestoreArrayRead(ksp->work[JACOBI_INVERSE], &entries));
-  PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(rows * sizeof(Scalar))));
+  PetscCall(entries.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -182,13 +182,11 @@ PetscErrorCode Sweeper::LaunchOnArrays(PetscInt k)
 /// Sweep k, from one buffer to the other.
 PetscErrorCode Sweeper::Launch(PetscInt k)
 {
-  const Vec          from = ksp->work[JACOBI_X + k % 2], next = ksp->work[JACOBI_X + (k + 1) % 2];
-  const Vec          inputs[] = {ksp->work[JACOBI_RHS], ksp->work[JACOBI_PRODUCT], ksp->work[JACOBI_INVERSE], from};
-  JacobiSweep        sweep    = {};
-  PetscScalar       *p;
-  const PetscScalar *in[4];
-  PetscMemType       where;
-  Format            *fused = nullptr;
+  const Vec   from = ksp->work[JACOBI_X + k % 2], next = ksp->work[JACOBI_X + (k + 1) % 2];
+  const Vec   inputs[] = {ksp->work[JACOBI_RHS], ksp->work[JACOBI_PRODUCT], ksp->work[JACOBI_INVERSE], from};
+  JacobiSweep sweep    = {};
+  LocalArray  in[4], out;
+  Format     *fused = nullptr;
 
   PetscFunctionBegin;
   if (JacobiOf(ksp)->system.active()) {
@@ -200,20 +198,16 @@ PetscErrorCode Sweeper::Launch(PetscInt k)
   PetscCall(VecGetLocalSize(from, &sweep.rows));
   sweep.damping = JacobiOf(ksp)->damping;
   sweep.norm    = norm;
-  for (int v = 0; v < 4; v++)
-    PetscCall(space == Space::Host ? VecGetArrayRead(inputs[v], &in[v])
-                                   : VecGetArrayReadAndMemType(inputs[v], &in[v], &where));
-  PetscCall(space == Space::Host ? VecGetArrayWrite(next, &p) : VecGetArrayWriteAndMemType(next, &p, &where));
-  sweep.b       = reinterpret_cast<const Scalar *>(in[0]);
-  sweep.product = reinterpret_cast<const Scalar *>(in[1]);
-  sweep.inverse = reinterpret_cast<const Scalar *>(in[2]);
-  sweep.x       = reinterpret_cast<const Scalar *>(in[3]);
-  sweep.next    = reinterpret_cast<Scalar *>(p);
+  for (int v = 0; v < 4; v++) PetscCall(in[v].Get(inputs[v], space, Access::Read));
+  PetscCall(out.Get(next, space, Access::Write));
+  sweep.b       = in[0].read();
+  sweep.product = in[1].read();
+  sweep.inverse = in[2].read();
+  sweep.x       = in[3].read();
+  sweep.next    = out.write();
   PetscCall(LaunchSweep(k, sweep, fused));
-  PetscCall(space == Space::Host ? VecRestoreArrayWrite(next, &p) : VecRestoreArrayWriteAndMemType(next, &p));
-  for (int v = 0; v < 4; v++)
-    PetscCall(space == Space::Host ? VecRestoreArrayRead(inputs[v], &in[v])
-                                   : VecRestoreArrayReadAndMemType(inputs[v], &in[v]));
+  PetscCall(out.Restore());
+  for (LocalArray &array : in) PetscCall(array.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -209,7 +209,7 @@ PetscErrorCode FillInfo(Mat A, const ConvertedMatrix &converted, MatSparseGPUInf
 /// What MatView() adds: a line, and all facts where `detail`. Nothing is converted or changed. Collective.
 PetscErrorCode ViewInfo(Mat A, PetscViewer viewer, bool detail);
 
-extern PetscLogEvent ChooseEvent, ConvertEvent, UpdateEvent, CopyEvent;
+extern PetscLogEvent ChooseEvent, ConvertEvent, UpdateEvent;
 
 PETSC_INTERN PetscErrorCode MatCreate_SeqAIJSparseGPU(Mat);
 PETSC_INTERN PetscErrorCode MatCreate_MPIAIJSparseGPU(Mat);
