@@ -2,32 +2,16 @@
 #include "device/local_array.hpp"
 #include "device/vectors.hpp"
 #include "ksp/sweep/fused.hpp"
-#include "mat/face/context.hpp"
+#include "mat/face/solver_access.hpp"
 #include "pc/ilu/factor.hpp"
 #include "pc/pcsparsegpu.hpp"
+#include "sparsegpu.h"
 
 namespace sparsegpu
 {
 
 namespace
 {
-/// Is there a device that products of A run on, or would, were the vectors there?
-PetscErrorCode DeviceServes(Context *context, Space vectors, bool *serves)
-{
-  const Backend backend = context->settings.bound_to_cpu ? Backend::Kokkos : context->settings.backend;
-  PetscBool     found;
-
-  PetscFunctionBegin;
-  *serves = false;
-  if (backend == Backend::Kokkos) PetscFunctionReturn(PETSC_SUCCESS);
-#if defined(PETSC_HAVE_CUDA) // vectors on the host are where somebody wants them
-  if (vectors == Space::Host && backend == Backend::Auto) PetscFunctionReturn(PETSC_SUCCESS);
-#endif
-  PetscCall(DeviceFound(&found));
-  *serves = found;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Says so once, as a copy of vectors is what people look for when a solve is slow.
 PetscErrorCode TellOfCopies(KSP ksp)
 {
@@ -49,20 +33,18 @@ PetscErrorCode TellOfCopies(KSP ksp)
 /// Sets A_, format_, factor_, right_ and copies_ if the answer is yes.
 PetscErrorCode DeviceSystem::Admit(KSP ksp, bool preconditioned, bool *admitted)
 {
-  PetscMPIInt      size;
-  PetscBool        seq, mpi, plain, scales;
-  Context         *context;
-  ConvertedMatrix *converted;
-  Space            space;
-  MatNullSpace     null;
-  bool             wraps, serves;
+  PetscMPIInt  size;
+  PetscBool    ours, plain, scales;
+  Space        space;
+  MatNullSpace null;
+  bool         wraps;
 
   PetscFunctionBegin;
   *admitted = false;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
   PetscCall(KSPGetOperators(ksp, &A_, nullptr));
-  PetscCall(IsOurs(A_, &seq, &mpi));
-  if (size > 1 || !seq || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectTypeCompare((PetscObject)A_, MATSEQAIJSPARSEGPU, &ours));
+  if (size > 1 || !ours || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
   if (ksp->pc_side != PC_LEFT && ksp->pc_side != PC_RIGHT) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp->pc, &plain, PCNONE, PCJACOBI, ""));
   PetscCall(PCGetDiagonalScale(ksp->pc, &scales));
@@ -72,13 +54,8 @@ PetscErrorCode DeviceSystem::Admit(KSP ksp, bool preconditioned, bool *admitted)
   if (!plain && preconditioned && ksp->pc_side == PC_LEFT && space == Space::Host)
     PetscCall(DeviceFactorOf(ksp->pc, &factor_));
   if ((!plain && !factor_) || scales || null || !wraps) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(GetContext(A_, &context));
-  PetscCall(Decide(A_, context));
-  PetscCall(DeviceServes(context, space, &serves));
-  if (!serves) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(GetConverted(A_, context, Operation::Normal, Space::Device, Use::Solve, &converted));
-  format_   = converted->format.get();
-  nonzeros_ = converted->pattern.nonzeros;
+  PetscCall(FormatForSolve(A_, space, &format_, &nonzeros_));
+  if (!format_) PetscFunctionReturn(PETSC_SUCCESS);
   right_    = ksp->pc_side == PC_RIGHT;
   copies_   = space == Space::Host;
   *admitted = true;

@@ -2,7 +2,7 @@
 #include <cstring>
 #include "ksp/common/converged.hpp"
 #include "ksp/gmres/gmres.hpp"
-#include "mat/face/context.hpp"
+#include "mat/face/solver_access.hpp"
 
 namespace sparsegpu
 {
@@ -24,22 +24,16 @@ PetscErrorCode SmallCycles::TakeMatrix(const DeviceSystem &system, CsrLayout *la
   Version   version;
 
   PetscFunctionBegin;
-  if (!strcmp(system.format()->Name(), "csr")) {
-    *layout = static_cast<Csr *>(system.format())->OnDevice();
+  if (const Csr *csr = AsCsr(system.format())) {
+    *layout = csr->OnDevice();
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatVersion(A, &version));
   if (!own_ || version != version_) {
-    Parameters parameters;
-    CsrView    view;
-    PetscCall(GetCsr(A, &view, nullptr));
-    PetscCall(DeviceFacts(nullptr, &parameters.multiprocessors, nullptr));
-    std::unique_ptr<Format> format = MakeFormat("csr");
-    PetscCall(format->Build(view, parameters, Space::Device));
-    own_     = std::move(format);
+    PetscCall(BuildCsrForSolve(A, &own_));
     version_ = version;
   }
-  *layout = static_cast<Csr *>(own_.get())->OnDevice();
+  *layout = AsCsr(own_.get())->OnDevice();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,9 +1,9 @@
 /// Which solves launch runs, how long they are, and when.
 #include <algorithm>
-#include <cstring>
 #include "device/local_array.hpp"
 #include "ksp/jacobi/sweeper.hpp"
 #include "ksp/sweep/fused.hpp"
+#include "mat/face/solver_access.hpp"
 
 namespace sparsegpu
 {
@@ -23,8 +23,8 @@ PetscErrorCode Sweeper::PlanRuns()
     format = jacobi->system.format();
   else
     PetscCall(FindFused(&format));
-  if (!format || !SweepsFused(*format) || strcmp(format->Name(), "csr")) PetscFunctionReturn(PETSC_SUCCESS);
-  const CsrLayout layout = static_cast<Csr *>(format)->OnDevice();
+  if (!format || !SweepsFused(*format) || !AsCsr(format)) PetscFunctionReturn(PETSC_SUCCESS);
+  const CsrLayout layout = AsCsr(format)->OnDevice();
   if (layout.rows == 0 || !IsSmall(jacobi->small_mode, layout.rows, layout.nonzeros, MOST))
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PlanJacobiRun_CUDA(layout, &run, &runs));
@@ -105,7 +105,7 @@ PetscErrorCode Sweeper::StartRun(PetscInt k, PetscInt count, Format *format, con
   run.records       = norm == JacobiNorm::None ? nullptr : records;
   PetscCall(DeviceStream(&stream));
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(CsrRunJacobi_CUDA(static_cast<Csr *>(format)->OnDevice(), sweep, control, run, stream, &runs));
+  PetscCall(CsrRunJacobi_CUDA(AsCsr(format)->OnDevice(), sweep, control, run, stream, &runs));
   PetscCall(PetscLogGpuTimeEnd());
   const int swept = static_cast<int>(runs ? count : 0); // the last one is what Hear() counts from
   control.number += swept - 1;

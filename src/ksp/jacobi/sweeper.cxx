@@ -4,7 +4,7 @@
 #include "device/local_array.hpp"
 #include "device/vectors.hpp"
 #include "ksp/sweep/fused.hpp"
-#include "mat/face/context.hpp"
+#include "mat/face/solver_access.hpp"
 
 namespace sparsegpu
 {
@@ -116,20 +116,13 @@ PetscErrorCode Sweeper::End()
 /// The format whose sweeps multiply as they go; null if the product must be a pass of its own.
 PetscErrorCode Sweeper::FindFused(Format **format)
 {
-  PetscBool        seq, mpi;
-  Context         *context;
-  ConvertedMatrix *converted;
+  Format *products;
 
   PetscFunctionBegin;
   *format = nullptr;
-  PetscCall(IsOurs(A, &seq, &mpi));
-  if (space == Space::Host || !seq || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(GetContext(A, &context));
-  PetscCall(Decide(A, context));
-  if (context->settings.bound_to_cpu || context->settings.backend == Backend::Kokkos)
-    PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(GetConverted(A, context, Operation::Normal, Space::Device, Use::Solve, &converted));
-  if (SweepsFused(*converted->format)) *format = converted->format.get();
+  if (space == Space::Host || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(FormatForSolve(A, space, &products));
+  if (products && SweepsFused(*products)) *format = products;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -46,9 +46,12 @@ bool FewDiagonals(const Format &format)
 }
 
 constexpr Entry entries[] = {
-    {"csr", NoChunks<Csr>, Plain<Csr, CsrJacobi_CUDA>},    {"dia", FewDiagonals, Plain<Dia, DiaJacobi_CUDA>},
-    {"ell", Always, Plain<Ell, EllJacobi_CUDA>},           {"stencil", Always, OfStencil},
-    {"sell", NoChunks<Sell>, Encoded<Sell, SellJacobi_CUDA>}, {"bsr", Always, Encoded<Bsr, BsrJacobi_CUDA>},
+    {"csr", NoChunks<Csr>, Plain<Csr, CsrJacobi_CUDA>},
+    {"dia", FewDiagonals, Plain<Dia, DiaJacobi_CUDA>},
+    {"ell", Always, Plain<Ell, EllJacobi_CUDA>},
+    {"stencil", Always, OfStencil},
+    {"sell", NoChunks<Sell>, Encoded<Sell, SellJacobi_CUDA>},
+    {"bsr", Always, Encoded<Bsr, BsrJacobi_CUDA>},
 };
 #endif
 
