@@ -50,6 +50,7 @@ public:
   const Scalar     *Operator() const { return operator_.data(); }
 
 private:
+  PetscErrorCode AllocateOnDevice();
   PetscErrorCode Dots(PetscInt columns, Scalar *dots);
   PetscErrorCode Update(PetscInt columns, const Scalar *h, PetscReal scale);
   PetscErrorCode Solve(PetscInt steps, Scalar *y) const;
