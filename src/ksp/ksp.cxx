@@ -1,3 +1,4 @@
+/// The types of KSP that PETSc is told of.
 #include "ksp/ksp.hpp"
 #include <petscksp.h>
 #include "ksp/gmres/gmres.hpp"

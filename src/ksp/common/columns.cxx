@@ -51,21 +51,21 @@ PetscErrorCode Columns::Wrap(Vec like, PetscInt c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Columns::Allocate(Vec like, PetscInt count, bool bare)
+PetscErrorCode Columns::Allocate(Vec like, PetscInt count, bool device_only)
 {
   constexpr PetscInt LINE = 32; // entries: 128 bytes or more
 
   PetscFunctionBegin;
-  if (count <= count_ && bare == bare_) PetscFunctionReturn(PETSC_SUCCESS);
+  if (count <= count_ && device_only == device_only_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Free());
-  bare_ = bare;
+  device_only_ = device_only;
   PetscCall(SpaceOf(like, &space_, &wraps_));
-  if (bare) space_ = Space::Device;
+  if (device_only) space_ = Space::Device;
   PetscCall(VecGetLocalSize(like, &rows_));
   stride_ = std::max(LINE, (rows_ + LINE - 1) / LINE * LINE);
   PetscCall(entries_.Allocate(static_cast<size_t>(stride_) * count, space_));
   count_ = count;
-  if (bare) PetscFunctionReturn(PETSC_SUCCESS);
+  if (device_only) PetscFunctionReturn(PETSC_SUCCESS);
   if (wraps_) {
     for (PetscInt c = 0; c < count; c++) PetscCall(Wrap(like, c));
   } else {
@@ -119,7 +119,7 @@ PetscErrorCode Columns::Changed(PetscInt c)
   LocalArray array;
 
   PetscFunctionBegin;
-  if (!wraps_ || bare_) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!wraps_ || device_only_) PetscFunctionReturn(PETSC_SUCCESS);
   // drops what the vector knows of its entries: norms, and on a device its copy on the host
   PetscCall(array.Get(vectors_[c], Space::Device, Access::Write));
   PetscCall(array.Restore());

@@ -1,3 +1,5 @@
+/// Begin() decides whether a solve can run on arrays of the device. If vectors are on the host, b and x are uploaded
+/// once and x is copied back once; else the arrays are those of the vectors.
 #include "ksp/common/device_system.hpp"
 #include "device/local_array.hpp"
 #include "device/vectors.hpp"
@@ -12,14 +14,14 @@ namespace sparsegpu
 
 namespace
 {
-/// Says so once, as a copy of vectors is what people look for when a solve is slow.
-PetscErrorCode TellOfCopies(KSP ksp)
+/// Reports once a process that vectors are copied: what users look for when a solve is slow.
+PetscErrorCode InformOfCopies(KSP ksp)
 {
-  static bool told = false;
+  static bool informed = false;
 
   PetscFunctionBegin;
-  if (told) PetscFunctionReturn(PETSC_SUCCESS);
-  told = true;
+  if (informed) PetscFunctionReturn(PETSC_SUCCESS);
+  informed = true;
   PetscCall(PetscInfo(ksp, "Vectors lie on the host: the solve runs on the GPU, b and x are copied\n"));
 #if !defined(PETSC_HAVE_CUDA)
   PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR,
@@ -62,7 +64,7 @@ PetscErrorCode DeviceSystem::Admit(KSP ksp, bool preconditioned, bool *admitted)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The diagonal that PCJACOBI, of whatever kind, multiplies with: what it makes of ones.
+/// The diagonal that PCJACOBI of any kind multiplies with: the preconditioner applied to ones.
 PetscErrorCode DeviceSystem::TakeDiagonal(KSP ksp)
 {
   const size_t bytes = static_cast<size_t>(rows_) * sizeof(Scalar);
@@ -109,7 +111,7 @@ PetscErrorCode DeviceSystem::Begin(KSP ksp, bool diagonal)
   if (diagonal && !factor_) PetscCall(TakeDiagonal(ksp));
   if (!copies_) PetscFunctionReturn(PETSC_SUCCESS);
   const size_t bytes = static_cast<size_t>(rows_) * sizeof(Scalar);
-  PetscCall(TellOfCopies(ksp));
+  PetscCall(InformOfCopies(ksp));
   PetscCall(DeviceStream(&stream));
   PetscCall(b_.Reserve(bytes));
   PetscCall(x_.Reserve(bytes));

@@ -10,7 +10,7 @@ namespace sparsegpu
 
 /// Two ways through a cycle. Begin(), Step(): the outcome of every step is known when it ends; the sums of all
 /// processes in one reduction, two where a direction must be made orthogonal again. BeginPipeline(), LaunchStep(),
-/// AwaitStep(): on the device of one process, the outcome is heard of later.
+/// AwaitStep(): on the device of one process; the host reads outcomes later.
 class Arnoldi
 {
 public:
@@ -33,7 +33,7 @@ public:
   /// STEP_AGAIN: StepAgain() gives the outcome; steps launched after this one have done nothing, and must be again.
   PetscErrorCode AwaitStep(PetscInt k, Outcome *outcome, PetscReal *residual);
   PetscErrorCode StepAgain(PetscInt k, Outcome *outcome, PetscReal *residual);
-  /// Has step k ended?
+  /// Whether step k has ended.
   bool Ended(PetscInt k) const { return RecordReady(pipeline_.records + k, pipeline_.round); }
 
   /// Column 0 of a basis on the device becomes one of norm 1.

@@ -1,3 +1,4 @@
+/// Launchers of the products with a basis; the kernels' bodies are in dense.cuh, shared with the pipeline.
 #include "device/cuda_check.hpp"
 #include "ksp/gmres/dense.cuh"
 #include "petsc/compat.hpp"

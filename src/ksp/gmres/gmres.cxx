@@ -1,4 +1,4 @@
-/// KSPSPARSEGPUGMRES: settings, and its life.
+/// KSPSPARSEGPUGMRES: options, composed functions, view, creation and destruction.
 #include "ksp/gmres/gmres.hpp"
 
 namespace sparsegpu

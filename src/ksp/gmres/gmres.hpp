@@ -1,4 +1,4 @@
-/// KSPSPARSEGPUGMRES: what its parts share.
+/// KSPSPARSEGPUGMRES: settings and state.
 #pragma once
 
 #include <petsc/private/kspimpl.h>

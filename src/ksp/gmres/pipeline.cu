@@ -1,3 +1,5 @@
+/// A step is two kernels, inner products and update. The first block of the update does the scalar work: the column of
+/// H, the residual norm, the decision to stop, the record. Kernels after the last step return at once.
 #include <climits>
 #include "device/cuda_check.hpp"
 #include "device/launch.cuh"

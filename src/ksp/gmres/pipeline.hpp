@@ -1,4 +1,4 @@
-/// The steps of a cycle with all decisions on the device: the host launches, and hears of the outcome later.
+/// The steps of a cycle with all decisions on the device: the host launches them ahead and reads outcomes later.
 /// Two kernels a step and no CUDA graph: the host is ahead by more than launches take (docs/performance.md).
 #pragma once
 
@@ -9,7 +9,7 @@
 namespace sparsegpu
 {
 
-/// How far the cycle is. A kernel of step k does nothing if stopped_at < k: step k itself may be setting it.
+/// Progress of the cycle. A kernel of step k does nothing if stopped_at < k: step k itself may be setting it.
 struct Progress {
   int       stopped_at; ///< the step after which nothing more is to change
   int       again;      ///< the direction of this step must be made orthogonal once more

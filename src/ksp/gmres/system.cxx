@@ -1,4 +1,4 @@
-/// What a cycle does with the system: through PETSc's vectors, or on arrays of the device.
+/// Residual, operator and correction: through PETSc's vectors, or on arrays of the device.
 #include "ksp/gmres/gmres.hpp"
 
 namespace sparsegpu

@@ -1,4 +1,4 @@
-/// KSPSPARSEGPUJACOBI: settings, the preconditioners that it admits, the diagonal, and its life.
+/// KSPSPARSEGPUJACOBI: options, admissible preconditioners, the inverse of the diagonal, creation and destruction.
 #include "ksp/jacobi/jacobi.hpp"
 #include <petsc/private/pcimpl.h>
 #include "device/local_array.hpp"
@@ -11,7 +11,7 @@ const char *const JacobiTests[] = {"residual", "difference", "JacobiTest", "JACO
 namespace
 {
 /// The method is its own preconditioner: PCNONE, unless the user has set one. PETSc sets a default while it reads the
-/// options, before it comes to our type; it is told from a user's by -pc_type, and by the types that are defaults.
+/// options, before those of our type. A default is one of PETSc's default types without -pc_type.
 PetscErrorCode DefaultPreconditioner(KSP ksp)
 {
   PC          pc;

@@ -1,4 +1,4 @@
-/// Which solves launch runs, how long they are, and when.
+/// Which solves launch runs (many sweeps in one kernel), how long runs are, and when the next one is launched.
 #include <algorithm>
 #include "device/local_array.hpp"
 #include "ksp/jacobi/sweeper.hpp"
@@ -8,7 +8,7 @@
 namespace sparsegpu
 {
 
-/// Can sweeps be launched so, and are they to? The host must be one that may hear late of norms.
+/// Whether multi-sweep launches are supported and enabled. The host must be allowed to read norms late.
 PetscErrorCode Sweeper::PlanRuns()
 {
   PetscFunctionBegin;
@@ -34,13 +34,14 @@ PetscErrorCode Sweeper::PlanRuns()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Launches what the device needs, so as not to wait for the host: the next run once half of the last has been heard
-/// of, unless that is the end, `left` sweeps away. Sweeps 0 .. *launched - 1 have been launched.
-PetscErrorCode Sweeper::LaunchRuns(PetscInt heard, PetscInt last, PetscInt left, PetscInt *launched)
+/// Launches the next run once the norms of half of the last one have been read, so that the device never waits for the
+/// host; not if the solve is expected to end within the launched sweeps, `left` sweeps from now. Sweeps 0 .. *launched
+/// - 1 have been launched.
+PetscErrorCode Sweeper::LaunchRuns(PetscInt finished, PetscInt last, PetscInt left, PetscInt *launched)
 {
   PetscFunctionBegin;
   while (runs && *launched < last) {
-    const PetscInt ahead = *launched - heard, count = std::min(coming, last - *launched);
+    const PetscInt ahead = *launched - finished, count = std::min(coming, last - *launched);
     if (ahead > 0 && (2 * ahead > run.sweeps || left <= ahead)) break;
     PetscCall(LaunchRun(*launched, count));
     if (!runs) break;
@@ -89,7 +90,7 @@ PetscErrorCode Sweeper::LaunchRun(PetscInt k, PetscInt count)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The same on arrays of the device, with the format that PlanRuns() has found. No more runs if there is no room.
+/// The same on arrays of the device, with the format that PlanRuns() found. Disables runs if the launch is refused.
 PetscErrorCode Sweeper::StartRun(PetscInt k, PetscInt count, Format *format, const JacobiSweep &sweep)
 {
   PetscFunctionBegin;
@@ -107,7 +108,7 @@ PetscErrorCode Sweeper::StartRun(PetscInt k, PetscInt count, Format *format, con
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(CsrRunJacobi_CUDA(AsCsr(format)->OnDevice(), sweep, control, run, stream, &runs));
   PetscCall(PetscLogGpuTimeEnd());
-  const int swept = static_cast<int>(runs ? count : 0); // the last one is what Hear() counts from
+  const int swept = static_cast<int>(runs ? count : 0); // the last one is what AwaitNorm() counts from
   control.number += swept - 1;
   control.round += swept - 1;
   jacobi->round += swept;

@@ -1,3 +1,4 @@
+/// Where the arrays of a sweep are (work vectors, or arrays of the device), and which kernel runs it.
 #include "ksp/jacobi/sweeper.hpp"
 #include <climits>
 #include <cstring>
@@ -31,7 +32,7 @@ PetscErrorCode Sweeper::Begin()
     unsigned arrived    = 0;
     int      stopped_at = INT_MAX;
   } const start;
-  static_assert(sizeof(start) <= sizeof(double) * 2, "The two counters lie before the norms");
+  static_assert(sizeof(start) <= sizeof(double) * 2, "The two counters come before the norms");
   Stream stream;
   PetscCall(jacobi->scratch.Reserve(sizeof(double) * 2 + 2 * JACOBI_BLOCKS * sizeof(PetscReal)));
   if (!jacobi->records.data()) {
@@ -49,7 +50,7 @@ PetscErrorCode Sweeper::Begin()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The start of sweeps between the work vectors.
+/// Right-hand side and first iterate in the work vectors.
 PetscErrorCode Sweeper::BeginOnVectors()
 {
   PetscFunctionBegin;
@@ -113,7 +114,7 @@ PetscErrorCode Sweeper::End()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The format whose sweeps multiply as they go; null if the product must be a pass of its own.
+/// The format, if it has a fused sweep; null if the product must be a pass of its own.
 PetscErrorCode Sweeper::FindFused(Format **format)
 {
   Format *products;
@@ -126,7 +127,7 @@ PetscErrorCode Sweeper::FindFused(Format **format)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Sweep k on the arrays that it names; `fused` if it is to multiply as it goes.
+/// Launches sweep k on the arrays of `sweep`; with `fused` the sweep computes the product itself.
 PetscErrorCode Sweeper::LaunchSweep(PetscInt k, const JacobiSweep &sweep, Format *fused)
 {
   PetscFunctionBegin;
@@ -205,7 +206,7 @@ PetscErrorCode Sweeper::Launch(PetscInt k)
 }
 
 /// Waits for the norm of sweep k.
-PetscErrorCode Sweeper::Hear(PetscInt k, PetscReal *result)
+PetscErrorCode Sweeper::AwaitNorm(PetscInt k, PetscReal *result)
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)ksp);
 

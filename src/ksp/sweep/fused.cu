@@ -1,4 +1,4 @@
-/// Sweeps that multiply as they go: the product A x is never stored, and x is read once. A row is summed in the order
+/// Fused sweeps: the product A x is never stored, and x is read once. A row is summed in the order
 /// of the format's own product, so the iterates are those of MatMult() and JacobiSweep_CUDA().
 #include "device/batched.cuh"
 #include "device/cuda_check.hpp"

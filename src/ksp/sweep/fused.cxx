@@ -1,4 +1,4 @@
-/// The table of formats that a sweep can multiply with as it goes.
+/// The table of formats that have a fused sweep.
 #include "ksp/sweep/fused.hpp"
 #include <cstring>
 #include "ksp/sweep/launch.hpp"

@@ -1,4 +1,4 @@
-/// Sweeps that multiply as they go with formats whose values may lie encoded; see fused.cu.
+/// Fused sweeps of formats whose values may be encoded; see fused.cu.
 #include "device/cuda_check.hpp"
 #include "ksp/sweep/launch.hpp"
 #include "ksp/sweep/sweep.cuh"

@@ -12,7 +12,7 @@
 namespace sparsegpu
 {
 
-constexpr PetscInt JACOBI_DIAGONALS = 256; ///< at most, of dia: their offsets lie in shared memory
+constexpr PetscInt JACOBI_DIAGONALS = 256; ///< at most, of dia: their offsets are in shared memory
 
 PetscErrorCode DiaJacobi_CUDA(const DiaLayout &A, const JacobiSweep &sweep, const JacobiControl &control,
                               Stream stream);

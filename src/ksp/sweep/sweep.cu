@@ -1,3 +1,4 @@
+/// A sweep whose product A x has been computed before, for formats without a fused sweep.
 #include "device/cuda_check.hpp"
 #include "ksp/sweep/sweep.cuh"
 #include "petsc/compat.hpp"

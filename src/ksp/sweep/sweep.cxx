@@ -1,3 +1,4 @@
+/// A sweep on the host, whose product A x has been computed before.
 #include "ksp/sweep/sweep.hpp"
 #include "ksp/sweep/row.hpp"
 #include "petsc/compat.hpp"
