@@ -12,8 +12,8 @@ PetscErrorCode RegisterSolvers()
 {
   PetscFunctionBegin;
   PetscCall(KSPInitializePackage());
-  PetscCall(KSPRegister(KSPSPARSEGPUGMRES, KSPCreate_SparseGPUGMRES));
-  PetscCall(KSPRegister(KSPSPARSEGPUJACOBI, KSPCreate_SparseGPUJacobi));
+  PetscCall(KSPRegister(KSPSPARSEGPUGMRES, gmres::KSPCreate_SparseGPUGMRES));
+  PetscCall(KSPRegister(KSPSPARSEGPUJACOBI, jacobi::KSPCreate_SparseGPUJacobi));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

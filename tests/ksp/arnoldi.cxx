@@ -7,6 +7,7 @@ static const char help[] =
 #include <cmath>
 
 using namespace sparsegpu;
+using namespace sparsegpu::gmres;
 
 namespace
 {

@@ -12,6 +12,8 @@ static const char help[] = "Sweeps of the Jacobi method that multiply as they go
 #include <limits>
 
 using namespace sparsegpu;
+using namespace sparsegpu::jacobi;
+using namespace sparsegpu::sweep;
 
 namespace
 {

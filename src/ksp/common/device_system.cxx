@@ -241,17 +241,17 @@ PetscErrorCode DeviceSystem::Apply(const Scalar *v, Scalar *out)
     PetscCall(Precondition(between, out));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (inverse_ && !right_ && SweepsFused(*format_)) { // scaled as it is written
-    JacobiSweep         sweep   = {};
-    const JacobiControl control = {};
-    sweep.rows                  = rows_;
-    sweep.inverse               = inverse_;
-    sweep.x                     = v;
-    sweep.next                  = out;
-    sweep.norm                  = JacobiNorm::None;
+  if (inverse_ && !right_ && sweep::SweepsFused(*format_)) { // scaled as it is written
+    sweep::JacobiSweep         fused   = {};
+    const sweep::JacobiControl control = {};
+    fused.rows                         = rows_;
+    fused.inverse                      = inverse_;
+    fused.x                            = v;
+    fused.next                         = out;
+    fused.norm                         = sweep::JacobiNorm::None;
     PetscCall(PetscLogEventBegin(MAT_Mult, A_, nullptr, nullptr, nullptr));
     PetscCall(PetscLogGpuTimeBegin());
-    PetscCall(FusedSweep(*format_, sweep, control, stream));
+    PetscCall(sweep::FusedSweep(*format_, fused, control, stream));
     PetscCall(PetscLogGpuTimeEnd());
     PetscCall(PetscLogGpuFlops(2.0 * nonzeros_ + rows_));
     PetscCall(PetscLogEventEnd(MAT_Mult, A_, nullptr, nullptr, nullptr));

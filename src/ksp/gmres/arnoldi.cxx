@@ -6,7 +6,7 @@
 #include "device/local_array.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::gmres
 {
 
 PetscErrorCode Arnoldi::Free()
@@ -199,4 +199,4 @@ PetscErrorCode Arnoldi::Combine(PetscInt steps, Columns *B, Vec out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::gmres

@@ -5,7 +5,7 @@
 #include "device/pinned.hpp"
 #include "ksp/gmres/pipeline.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::gmres
 {
 
 /// Two ways through a cycle. Begin(), Step(): the outcome of every step is known when it ends; the sums of all
@@ -72,4 +72,4 @@ private:
   PinnedMemory           pinned_;
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::gmres

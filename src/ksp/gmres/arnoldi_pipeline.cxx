@@ -3,7 +3,7 @@
 #include "ksp/gmres/arnoldi.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::gmres
 {
 
 /// Memory of the pipeline on the device, and what the host and the device exchange.
@@ -118,4 +118,4 @@ PetscErrorCode Arnoldi::StepAgain(PetscInt k, Outcome *outcome, PetscReal *resid
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::gmres

@@ -3,7 +3,7 @@
 #include "ksp/gmres/dense.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::gmres
 {
 
 /// See dots_body().
@@ -89,4 +89,4 @@ PetscErrorCode ColumnCombine_CUDA(const Dense &V, PetscInt columns, const Scalar
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::gmres

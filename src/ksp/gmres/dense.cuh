@@ -5,7 +5,7 @@
 #include "device/segmented.cuh"
 #include "ksp/gmres/dense.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::gmres
 {
 
 constexpr int DENSE_THREADS = 256;
@@ -172,4 +172,4 @@ inline size_t coefficient_bytes(PetscInt columns)
   return static_cast<size_t>((columns + DENSE_GROUP - 1) / DENSE_GROUP * DENSE_GROUP) * sizeof(Scalar);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::gmres

@@ -5,7 +5,7 @@
 #include "device/device.hpp"
 #include "ksp/common/columns.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::gmres
 {
 
 /// dots[c] = V_c^H w for every column, w itself, whose entry is its square norm, among them.
@@ -36,4 +36,4 @@ PetscErrorCode ColumnUpdate_CUDA(const Dense &V, PetscInt columns, const Scalar 
 PetscErrorCode ColumnCombine_CUDA(const Dense &V, PetscInt columns, const Scalar *y, const Scalar *scale,
                                   const Scalar *base, Scalar *out, Stream stream);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::gmres

@@ -5,7 +5,7 @@
 
 #include "device/scalar.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::gmres
 {
 
 /// Column k of the triangle R begins at r[k * stride].
@@ -131,4 +131,4 @@ SPARSEGPU_HD Outcome AddColumn(const Hessenberg &H, PetscInt k, Scalar *h, const
   return next == 0 ? STEP_HAPPY : STEP_GOES_ON;
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::gmres

@@ -7,7 +7,7 @@
 #include "ksp/gmres/pipeline.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::gmres
 {
 
 static __global__ void begin_kernel(Pipeline p, PetscReal residual)
@@ -177,4 +177,4 @@ PetscErrorCode PipelineSolve_CUDA(const Pipeline &p, PetscInt columns, Scalar *y
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::gmres

@@ -6,7 +6,7 @@
 #include "ksp/gmres/dense.hpp"
 #include "ksp/gmres/hessenberg.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::gmres
 {
 
 /// Progress of the cycle. A kernel of step k does nothing if stopped_at < k: step k itself may be setting it.
@@ -39,4 +39,4 @@ PetscErrorCode PipelineAgain_CUDA(const Pipeline &p, const Dense &V, PetscInt st
 /// y [columns] = the minimiser in the space of the first `columns` steps.
 PetscErrorCode PipelineSolve_CUDA(const Pipeline &p, PetscInt columns, Scalar *y, Stream stream);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::gmres

@@ -5,7 +5,7 @@
 #include "ksp/gmres/small.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::gmres
 {
 
 /// Thread 0 of the scalar block writes a record for the host; `number` counts the records of this launch.
@@ -195,4 +195,4 @@ PetscErrorCode SmallCycles_CUDA(const SmallSystem &system, const SmallShape &sha
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::gmres

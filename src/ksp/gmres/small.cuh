@@ -6,7 +6,7 @@
 #include "device/segmented.cuh"
 #include "ksp/gmres/small.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::gmres
 {
 
 constexpr int SMALL_THREADS = 512;
@@ -162,4 +162,4 @@ __device__ __forceinline__ void small_solve(const Hessenberg &H, PetscInt column
   }
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::gmres

@@ -4,7 +4,7 @@
 #include "ksp/gmres/gmres.hpp"
 #include "mat/face/solver_access.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::gmres
 {
 
 PetscErrorCode SmallCycles::Free()
@@ -111,4 +111,4 @@ PetscErrorCode SmallCycles::NextRecord(Outcome *outcome, PetscReal *norm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::gmres

@@ -15,7 +15,7 @@
 #include "mat/formats/csr/csr.hpp"
 #include "mat/rows/version.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::gmres
 {
 
 /// The system, on the device.
@@ -108,4 +108,4 @@ private:
   PinnedMemory            pinned_;
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::gmres

@@ -6,7 +6,7 @@
 #include "ksp/common/converged.hpp"
 #include "ksp/gmres/gmres.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::gmres
 {
 
 static PetscErrorCode Report(KSP ksp)
@@ -287,4 +287,4 @@ PetscErrorCode KSPSolve_SparseGPUGMRES(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::gmres

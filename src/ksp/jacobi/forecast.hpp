@@ -3,7 +3,7 @@
 
 #include <petscsys.h>
 
-namespace sparsegpu
+namespace sparsegpu::jacobi
 {
 
 /// The norms of a stationary method eventually fall by a constant factor a sweep. Estimates the factor from the last
@@ -32,4 +32,4 @@ private:
   PetscInt  norms_seen_ = 0, left_ = PETSC_MAX_INT;
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::jacobi

@@ -3,7 +3,7 @@
 #include <petsc/private/pcimpl.h>
 #include "device/local_array.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::jacobi
 {
 
 const char *const JacobiTests[] = {"residual", "difference", "JacobiTest", "JACOBI_TEST_", nullptr};
@@ -207,4 +207,4 @@ PetscErrorCode KSPCreate_SparseGPUJacobi(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::jacobi

@@ -8,7 +8,7 @@
 #include "ksp/common/small_mode.hpp"
 #include "mat/rows/version.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::jacobi
 {
 
 enum class JacobiTest {
@@ -52,4 +52,4 @@ PetscErrorCode KSPSolve_SparseGPUJacobi(KSP ksp);
 /// Brings JACOBI_INVERSE up to date. Errors: PETSC_ERR_ARG_WRONGSTATE naming the first row without a diagonal entry.
 PetscErrorCode InvertDiagonal(KSP ksp);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::jacobi

@@ -7,8 +7,11 @@
 #include "ksp/sweep/sweep.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::jacobi
 {
+
+using sweep::jacobi_blocks;
+using sweep::JACOBI_THREADS;
 
 /// The matrix, or a block's rows of it.
 struct RunRows {
@@ -166,4 +169,4 @@ PetscErrorCode CsrRunJacobi_CUDA(const CsrLayout &A, const JacobiSweep &sweep, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::jacobi

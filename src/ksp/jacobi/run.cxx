@@ -5,7 +5,7 @@
 #include "ksp/sweep/fused.hpp"
 #include "mat/face/solver_access.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::jacobi
 {
 
 /// Whether multi-sweep launches are supported and enabled. The host must be allowed to read norms late.
@@ -23,7 +23,7 @@ PetscErrorCode Sweeper::PlanRuns()
     format = jacobi->system.format();
   else
     PetscCall(FindFused(&format));
-  if (!format || !SweepsFused(*format) || !AsCsr(format)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!format || !sweep::SweepsFused(*format) || !AsCsr(format)) PetscFunctionReturn(PETSC_SUCCESS);
   const CsrLayout layout = AsCsr(format)->OnDevice();
   if (layout.rows == 0 || !IsSmall(jacobi->small_mode, layout.rows, layout.nonzeros, MOST))
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -118,4 +118,4 @@ PetscErrorCode Sweeper::StartRun(PetscInt k, PetscInt count, Format *format, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::jacobi

@@ -6,8 +6,13 @@
 #include "ksp/sweep/sweep.hpp"
 #include "mat/formats/csr/csr.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::jacobi
 {
+
+using sweep::JACOBI_BLOCKS;
+using sweep::JacobiControl;
+using sweep::JacobiNorm;
+using sweep::JacobiSweep;
 
 /// Parameters of a run in addition to JacobiControl, whose number and round are those of its first sweep.
 struct JacobiRun {
@@ -30,4 +35,4 @@ PetscErrorCode PlanJacobiRun_CUDA(const CsrLayout &A, JacobiRun *run, bool *fits
 PetscErrorCode CsrRunJacobi_CUDA(const CsrLayout &A, const JacobiSweep &sweep, const JacobiControl &control,
                                  const JacobiRun &run, Stream stream, bool *launched);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::jacobi

@@ -5,7 +5,7 @@
 #include "ksp/jacobi/forecast.hpp"
 #include "ksp/jacobi/sweeper.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::jacobi
 {
 
 namespace
@@ -121,4 +121,4 @@ PetscErrorCode KSPSolve_SparseGPUJacobi(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::jacobi

@@ -7,7 +7,7 @@
 #include "ksp/sweep/fused.hpp"
 #include "mat/face/solver_access.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::jacobi
 {
 
 PetscErrorCode Sweeper::Begin()
@@ -123,7 +123,7 @@ PetscErrorCode Sweeper::FindFused(Format **format)
   *format = nullptr;
   if (space == Space::Host || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(FormatForSolve(A, space, &products));
-  if (products && SweepsFused(*products)) *format = products;
+  if (products && sweep::SweepsFused(*products)) *format = products;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -132,7 +132,7 @@ PetscErrorCode Sweeper::LaunchSweep(PetscInt k, const JacobiSweep &sweep, Format
 {
   PetscFunctionBegin;
   if (space == Space::Host)
-    PetscCall(JacobiSweep_Host(sweep, &value));
+    PetscCall(sweep::JacobiSweep_Host(sweep, &value));
   else {
 #if defined(SPARSEGPU_HAVE_CUDA)
     Stream stream;
@@ -144,7 +144,8 @@ PetscErrorCode Sweeper::LaunchSweep(PetscInt k, const JacobiSweep &sweep, Format
     control.diverged  = test.diverged;
     PetscCall(DeviceStream(&stream));
     PetscCall(PetscLogGpuTimeBegin());
-    PetscCall(fused ? FusedSweep(*fused, sweep, control, stream) : JacobiSweep_CUDA(sweep, control, stream));
+    PetscCall(fused ? sweep::FusedSweep(*fused, sweep, control, stream)
+                    : sweep::JacobiSweep_CUDA(sweep, control, stream));
     PetscCall(PetscLogGpuTimeEnd());
 #endif
   }
@@ -156,7 +157,7 @@ PetscErrorCode Sweeper::LaunchSweep(PetscInt k, const JacobiSweep &sweep, Format
 PetscErrorCode Sweeper::LaunchOnArrays(PetscInt k)
 {
   DeviceSystem *system = &JacobiOf(ksp)->system;
-  const bool    fused  = SweepsFused(*system->format());
+  const bool    fused  = sweep::SweepsFused(*system->format());
   JacobiSweep   sweep  = {};
 
   PetscFunctionBegin;
@@ -233,4 +234,4 @@ PetscErrorCode Sweeper::AwaitNorm(PetscInt k, PetscReal *result)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::jacobi

@@ -5,7 +5,7 @@
 #include "ksp/jacobi/jacobi.hpp"
 #include "ksp/jacobi/run.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::jacobi
 {
 
 struct Sweeper {
@@ -46,4 +46,4 @@ struct Sweeper {
   PetscInt Counted(PetscInt k) const { return norm == JacobiNorm::Difference ? k + 1 : k; }
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::jacobi

@@ -7,7 +7,7 @@
 #include "mat/formats/stencil/row.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::sweep
 {
 
 /// One thread a row in turn; the offsets are read once per block. Neighbouring threads read neighbouring a and x.
@@ -160,4 +160,4 @@ PetscErrorCode CsrJacobi_CUDA(const CsrLayout &A, const JacobiSweep &sweep, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::sweep

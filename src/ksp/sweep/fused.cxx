@@ -4,7 +4,7 @@
 #include "ksp/sweep/launch.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::sweep
 {
 
 namespace
@@ -78,4 +78,4 @@ PetscErrorCode FusedSweep(const Format &format, const JacobiSweep &sweep, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::sweep

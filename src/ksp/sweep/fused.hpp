@@ -4,7 +4,7 @@
 #include "ksp/sweep/sweep.hpp"
 #include "mat/formats/format.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::sweep
 {
 
 /// Whether there is a fused sweep for this matrix; on the device only.
@@ -12,4 +12,4 @@ bool SweepsFused(const Format &format);
 /// The sweep with the product A x of this matrix, whatever sweep.product is; where SweepsFused().
 PetscErrorCode FusedSweep(const Format &format, const JacobiSweep &sweep, const JacobiControl &control, Stream stream);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::sweep

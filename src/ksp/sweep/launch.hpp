@@ -9,7 +9,7 @@
 #include "mat/formats/sell/sell.hpp"
 #include "mat/formats/stencil/stencil.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::sweep
 {
 
 constexpr PetscInt JACOBI_DIAGONALS = 256; ///< at most, of dia: their offsets are in shared memory
@@ -28,4 +28,4 @@ PetscErrorCode SellJacobi_CUDA(const SellLayout &A, const ValueLayout &a, const 
 PetscErrorCode BsrJacobi_CUDA(const BsrLayout &A, const ValueLayout &a, const JacobiSweep &sweep,
                               const JacobiControl &control, Stream stream);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::sweep

@@ -3,7 +3,7 @@
 #include "ksp/sweep/sweep.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::sweep
 {
 
 /// next = x + damping D^-1 (b - product), a thread a row in turn; neighbouring threads read neighbouring entries.
@@ -30,4 +30,4 @@ PetscErrorCode JacobiSweep_CUDA(const JacobiSweep &sweep, const JacobiControl &c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::sweep

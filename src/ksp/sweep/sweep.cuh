@@ -5,7 +5,7 @@
 #include "device/segmented.cuh"
 #include "ksp/sweep/row.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::sweep
 {
 
 constexpr int JACOBI_THREADS = 256;
@@ -90,4 +90,4 @@ inline unsigned jacobi_blocks(PetscInt rows, PetscInt at_once, PetscInt multipro
   return static_cast<unsigned>(useful < 1 ? 1 : useful < most ? useful : most);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::sweep

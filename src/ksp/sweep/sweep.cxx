@@ -3,7 +3,7 @@
 #include "ksp/sweep/row.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::sweep
 {
 
 PetscErrorCode JacobiSweep_Host(const JacobiSweep &sweep, PetscReal *norm)
@@ -16,4 +16,4 @@ PetscErrorCode JacobiSweep_Host(const JacobiSweep &sweep, PetscReal *norm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::sweep

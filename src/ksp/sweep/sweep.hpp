@@ -5,7 +5,7 @@
 #include "device/scalar.hpp"
 #include "device/record.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::sweep
 {
 
 enum class JacobiNorm {
@@ -43,4 +43,4 @@ constexpr PetscInt JACOBI_BLOCKS = 2048; // at most: 8 for each multiprocessor f
 /// One launch, asynchronous, bitwise reproducible.
 PetscErrorCode JacobiSweep_CUDA(const JacobiSweep &sweep, const JacobiControl &control, Stream stream);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::sweep
