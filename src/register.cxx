@@ -1,5 +1,6 @@
 /// Registration: one line per type that PETSc is to know.
 #include "device/device.hpp"
+#include "device/local_array.hpp"
 #include "ksp/ksp.hpp"
 #include "mat/face/context.hpp"
 #include "pc/ilu/factor.hpp"
@@ -9,7 +10,7 @@
 
 namespace sparsegpu
 {
-PetscLogEvent ChooseEvent, ConvertEvent, UpdateEvent, CopyEvent;
+PetscLogEvent ChooseEvent, ConvertEvent, UpdateEvent;
 
 static bool registered = false;
 

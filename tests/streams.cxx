@@ -1,5 +1,6 @@
 static const char help[] = "One object, used on two streams in turn, computes what it computes on one.\n\n";
 
+#include <cstring>
 #include "family.hpp"
 
 #if defined(PETSC_HAVE_CUDA) && PETSC_VERSION_GE(3, 24, 0)
@@ -83,11 +84,66 @@ PetscErrorCode DestroyVectors(Vectors *vectors)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// call(b, x) for many b on one stream after the other, without any wait, has the bits that it has alone.
-template <class Call> PetscErrorCode CheckInTurn(const std::string &what, PetscInt n, int count, Call call)
+/// Says where x has other bits than it should have.
+PetscErrorCode TellDifference(Vec x, Vec expected, std::string *text)
 {
-  Contexts contexts;
-  Vectors  b, x, expected;
+  const PetscScalar *a, *b;
+  PetscInt           n, count = 0, first = -1;
+  PetscReal          largest = 0;
+  char               line[256];
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetLocalSize(x, &n));
+  PetscCall(VecGetArrayRead(x, &a));
+  PetscCall(VecGetArrayRead(expected, &b));
+  for (PetscInt r = 0; r < n; r++) {
+    if (!memcmp(&a[r], &b[r], sizeof(a[r]))) continue;
+    const PetscReal difference = PetscAbsScalar(a[r] - b[r]);
+    if (count++ == 0) first = r;
+    if (!(difference <= largest)) largest = difference; // a NaN stays
+  }
+  if (count == 0)
+    PetscCall(PetscSNPrintf(line, sizeof(line), "no entry differs"));
+  else
+    PetscCall(PetscSNPrintf(line, sizeof(line),
+                            "%" PetscInt_FMT " of %" PetscInt_FMT " entries differ, by up to %g; the first is entry "
+                            "%" PetscInt_FMT ", %.17g, not %.17g",
+                            count, n, (double)largest, first, (double)PetscRealPart(a[first]),
+                            (double)PetscRealPart(b[first])));
+  *text = line;
+  PetscCall(VecRestoreArrayRead(x, &a));
+  PetscCall(VecRestoreArrayRead(expected, &b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// What a call did, in numbers of the host: residual norms, for a solve.
+struct Trace {
+  std::string            end;
+  std::vector<PetscReal> norms;
+};
+std::string Tell(const Trace &alone, const Trace &in_turn)
+{
+  char   line[256];
+  size_t k = 0;
+
+  if (alone.norms.empty() && in_turn.norms.empty()) return "";
+  while (k < alone.norms.size() && k < in_turn.norms.size() && alone.norms[k] == in_turn.norms[k]) k++;
+  const PetscReal missing = -1;
+  (void)PetscSNPrintf(line, sizeof(line), "norm %d is the first to differ, %.17g alone, %.17g in turn", (int)k,
+                      (double)(k < alone.norms.size() ? alone.norms[k] : missing),
+                      (double)(k < in_turn.norms.size() ? in_turn.norms[k] : missing));
+  const bool same = k == alone.norms.size() && k == in_turn.norms.size();
+  return "; alone: " + alone.end + "; in turn: " + in_turn.end + "; " + (same ? "all norms are the same" : line);
+}
+
+/// call(b, x) for many b on one stream after the other, without any wait, has the bits that it has alone. trace() tells
+/// of the last call.
+template <class Call, class Tracer>
+PetscErrorCode CheckInTurn(const std::string &what, PetscInt n, int count, Call call, Tracer trace)
+{
+  Contexts           contexts;
+  Vectors            b, x, expected;
+  std::vector<Trace> alone(count), in_turn(count);
 
   PetscFunctionBeginUser;
   PetscCall(CreateVectors(n, count, true, &b));
@@ -96,21 +152,37 @@ template <class Call> PetscErrorCode CheckInTurn(const std::string &what, PetscI
   for (int k = 0; k < count; k++) {
     PetscCall(call(b[k], expected[k]));
     PetscCall(contexts.Synchronize());
+    PetscCall(trace(&alone[k]));
   }
   for (int k = 0; k < count; k++) {
     PetscCall(contexts.Use(k % 2));
     PetscCall(call(b[k], x[k]));
+    PetscCall(trace(&in_turn[k]));
   }
   PetscCall(contexts.Synchronize());
   for (int k = 0; k < count; k++) {
-    PetscBool same;
+    PetscBool   same;
+    std::string difference, again;
     PetscCall(VecEqual(x[k], expected[k], &same));
-    PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: result %d of %d has other bits than alone", what.c_str(), k,
-               count);
+    if (same) continue;
+    PetscCall(TellDifference(x[k], expected[k], &difference));
+    PetscCall(call(b[k], x[k]));
+    PetscCall(contexts.Synchronize());
+    PetscCall(TellDifference(x[k], expected[k], &again));
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_PLIB,
+            "%s, %" PetscInt_FMT " rows: result %d of %d has other bits than alone: "
+            "%s%s; once more, with a wait after it: %s",
+            what.c_str(), n, k, count, difference.c_str(), Tell(alone[k], in_turn[k]).c_str(), again.c_str());
   }
   PetscCall(DestroyVectors(&b));
   PetscCall(DestroyVectors(&x));
   PetscCall(DestroyVectors(&expected));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+template <class Call> PetscErrorCode CheckInTurn(const std::string &what, PetscInt n, int count, Call call)
+{
+  PetscFunctionBeginUser;
+  PetscCall(CheckInTurn(what, n, count, call, [](Trace *) { return PETSC_SUCCESS; }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -139,6 +211,27 @@ PetscErrorCode Products()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// What the last solve of ksp did; asks the device nothing.
+PetscErrorCode TraceSolve(KSP ksp, Trace *trace)
+{
+  const PetscReal   *norms;
+  PetscReal          last;
+  PetscInt           iterations, count;
+  KSPConvergedReason reason;
+  char               line[128];
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetIterationNumber(ksp, &iterations));
+  PetscCall(KSPGetResidualNorm(ksp, &last));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(KSPGetResidualHistory(ksp, &norms, &count));
+  PetscCall(PetscSNPrintf(line, sizeof(line), "%" PetscInt_FMT " iterations, residual norm %.17g, %s", iterations,
+                          (double)last, KSPConvergedReasons[reason]));
+  trace->end = line;
+  trace->norms.assign(norms, norms + count);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Solves(PetscInt side, const char options[], int count)
 {
   const Options set(options);
@@ -150,7 +243,11 @@ PetscErrorCode Solves(PetscInt side, const char options[], int count)
   PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(CheckInTurn(options, side * side, count, [ksp](Vec b, Vec x) { return KSPSolve(ksp, b, x); }));
+  PetscCall(KSPSetResidualHistory(ksp, nullptr, 1000, PETSC_TRUE)); // filled on the host: waits for nothing
+  const std::string what = "grid of side " + std::to_string(side) + ", " + options;
+  PetscCall(CheckInTurn(
+      what, side * side, count, [ksp](Vec b, Vec x) { return KSPSolve(ksp, b, x); },
+      [ksp](Trace *trace) { return TraceSolve(ksp, trace); }));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,3 +1,4 @@
+/// Device memory goes back to the pool on the stream that used it last; see DeviceFree().
 #include "device/buffer.hpp"
 #include "petsc/compat.hpp"
 

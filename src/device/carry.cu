@@ -1,3 +1,4 @@
+/// A short run of carries is one thread's loop; a long one is summed by the whole block in a fixed order.
 #include "device/carry.hpp"
 #include "device/launch.cuh"
 #include "petsc/compat.hpp"

@@ -1,3 +1,4 @@
+/// cuBLAS is opened with dlopen() and called through pointers: programs that do not need it do not load it.
 #include "device/cublas.hpp"
 #include <cublas_v2.h>
 #include <dlfcn.h>

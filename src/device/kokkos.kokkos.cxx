@@ -1,3 +1,4 @@
+/// Kokkos is initialised on first use and finalised at exit, by us only if we initialised it.
 #include <cstdlib>
 #include <Kokkos_Core.hpp>
 #include "device/kokkos.hpp"

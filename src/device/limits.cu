@@ -1,3 +1,5 @@
+/// Limits are read from the device once, and lowered by the options for tests. Cooperative launches can fail although
+/// the device has enough room for them when it is idle: the caller then takes another way.
 #include "device/limits.hpp"
 #include <algorithm>
 #include <cstdint>

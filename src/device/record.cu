@@ -1,3 +1,4 @@
+/// The host polls pinned memory, and queries the stream now and then: an error on the device ends the wait.
 #include <atomic>
 #include "device/cuda_check.hpp"
 #include "device/record.hpp"

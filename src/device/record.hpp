@@ -1,4 +1,4 @@
-/// What the device tells the host of each iteration, without either waiting for the other.
+/// Results of iterations that the device writes and the host reads, without either waiting for the other.
 #pragma once
 
 #include "device/device.hpp"
@@ -6,7 +6,7 @@
 namespace sparsegpu
 {
 
-/// Lies in pinned memory. The device writes norm and outcome first, then `ready`.
+/// In pinned memory. The device writes norm and outcome first, then `ready`.
 struct Record {
   PetscReal norm;
   int       outcome; ///< the method's own; nonzero if the device will do nothing further
@@ -16,16 +16,15 @@ struct Record {
 /// Waits until `record` is of the round `ready`. All work that writes it must have been launched on `stream`.
 /// Errors: what went wrong on the device.
 PetscErrorCode AwaitRecord(const Record *record, int ready, Stream stream, Record *copy);
-/// Is it there?
+/// Whether the record of the round `ready` has been written.
 inline bool RecordReady(const Record *record, int ready)
 {
   return static_cast<const volatile Record *>(record)->ready == ready;
 }
 
-/// Iterations that the host may be ahead of the records it has read: enough for the device always to have work, few
-/// enough that what is launched in vain after the last one costs little. Where the record of all that was launched is
-/// there, the device is idle: further ahead. After many that had to be waited for: less far, which is taken back at
-/// once if it was too little.
+/// How many iterations the host launches ahead of the records it has read. Enough to keep the device busy, few enough
+/// to limit speculative launches after the last iteration. Doubled when the device was found idle: the records of all
+/// launched iterations had been written. Halved after many records that the host had to wait for.
 class RecordLag
 {
 public:
@@ -33,7 +32,7 @@ public:
 
   PetscInt ahead() const { return ahead_; }
   /// A record has been read; `idle` says that no other was under way.
-  void Heard(bool idle)
+  void RecordRead(bool idle)
   {
     constexpr PetscInt LEAST    = 2;
     constexpr int      PATIENCE = 64; // records

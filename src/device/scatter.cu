@@ -1,3 +1,5 @@
+/// One thread an entry, in all of these kernels. Indices are read by neighbouring threads from neighbouring places;
+/// values are gathered or scattered.
 #include "device/cuda_check.hpp"
 #include "device/grid.cuh"
 #include "device/scatter.hpp"

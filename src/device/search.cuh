@@ -19,7 +19,7 @@ template <class T> __device__ __forceinline__ PetscInt lower_bound(const T *a, P
   return begin;
 }
 
-/// Where `column` lies among columns[begin .. end), ascending; -1: nowhere.
+/// The index of `column` in columns[begin .. end), ascending; -1 if it is not there.
 __device__ __forceinline__ PetscInt find_column(const PetscInt *columns, PetscInt begin, PetscInt end, PetscInt column)
 {
   const PetscInt at = lower_bound(columns, begin, end, column);

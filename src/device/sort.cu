@@ -1,3 +1,4 @@
+/// Sorts and running sums by CUB, with scratch memory of the caller. Stable, hence reproducible.
 #include "device/cub_call.cuh"
 #include "device/sort.hpp"
 #include "petsc/compat.hpp"

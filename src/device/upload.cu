@@ -1,3 +1,4 @@
+/// Threads fill two pinned buffers each by turns: while the device reads one, the thread fills the other.
 #include "device/upload.hpp"
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,7 @@
+/// SpaceOf() goes by the type of a vector, ProductSpaceOf() also by where the entries are.
 #include "device/vectors.hpp"
 #include <petsc/private/vecimpl.h>
+#include "device/local_array.hpp"
 
 namespace sparsegpu
 {
@@ -28,11 +30,10 @@ PetscErrorCode ProductSpaceOf(Vec v, Space *space)
   PetscFunctionBegin;
   PetscCall(SpaceOf(v, space, &known));
   if (known || !v->ops->getarrayandmemtype) PetscFunctionReturn(PETSC_SUCCESS);
-  const PetscScalar *entries;
-  PetscMemType       where;
-  PetscCall(VecGetArrayReadAndMemType(v, &entries, &where));
-  PetscCall(VecRestoreArrayReadAndMemType(v, &entries));
-  if (PetscMemTypeDevice(where)) *space = Space::Device;
+  LocalArray entries;
+  PetscCall(entries.Get(v, Space::Device, Access::Read));
+  if (entries.on_device()) *space = Space::Device;
+  PetscCall(entries.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

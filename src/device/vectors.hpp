@@ -1,4 +1,4 @@
-/// Where vectors lie.
+/// In which space vectors are.
 #pragma once
 
 #include <petscvec.h>
@@ -8,11 +8,11 @@ namespace sparsegpu
 {
 
 /// Where kernels find the entries of vectors like this one, and whether vectors of its type can be laid over arrays.
-/// Decided by the type, not by where the entries lie: all processes must decide alike, and some may own no entry.
+/// Decided by the type, not by where the entries are: all processes must decide alike, and some may own no entry.
 PetscErrorCode SpaceOf(Vec like, Space *space, bool *wraps = nullptr);
 
-/// The space that products with this vector had better run in: SpaceOf(), and for types of other packages (Kokkos)
-/// where PETSc says that the entries are.
+/// The preferred space of products with this vector: SpaceOf(), and for types of other packages (Kokkos) the space in
+/// which PETSc says that the entries are.
 PetscErrorCode ProductSpaceOf(Vec v, Space *space);
 
 } // namespace sparsegpu

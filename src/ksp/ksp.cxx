@@ -1,3 +1,4 @@
+/// The types of KSP that PETSc is told of.
 #include "ksp/ksp.hpp"
 #include <petscksp.h>
 #include "ksp/gmres/gmres.hpp"
@@ -11,8 +12,8 @@ PetscErrorCode RegisterSolvers()
 {
   PetscFunctionBegin;
   PetscCall(KSPInitializePackage());
-  PetscCall(KSPRegister(KSPSPARSEGPUGMRES, KSPCreate_SparseGPUGMRES));
-  PetscCall(KSPRegister(KSPSPARSEGPUJACOBI, KSPCreate_SparseGPUJacobi));
+  PetscCall(KSPRegister(KSPSPARSEGPUGMRES, gmres::KSPCreate_SparseGPUGMRES));
+  PetscCall(KSPRegister(KSPSPARSEGPUJACOBI, jacobi::KSPCreate_SparseGPUJacobi));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

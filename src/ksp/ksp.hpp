@@ -1,3 +1,4 @@
+/// The solvers of this library.
 #pragma once
 
 #include "petsc/compat.hpp"

@@ -7,6 +7,7 @@ static const char help[] =
 #include <cmath>
 
 using namespace sparsegpu;
+using namespace sparsegpu::gmres;
 
 namespace
 {
@@ -62,10 +63,10 @@ PetscErrorCode RunCycle(Vec d, const Criterion &criterion, bool pipelined, Petsc
   c->residual.resize((size_t)steps);
   c->outcome.resize((size_t)steps);
   const PetscInt ahead = pipelined ? 4 : 1; // steps that the host launches before it hears of the first
-  for (PetscInt heard = 0, k = 0; heard < steps; heard++) {
-    Outcome   *outcome  = &c->outcome[(size_t)heard];
-    PetscReal *residual = &c->residual[(size_t)heard];
-    for (; k < std::min(steps, heard + ahead); k++) {
+  for (PetscInt finished = 0, k = 0; finished < steps; finished++) {
+    Outcome   *outcome  = &c->outcome[(size_t)finished];
+    PetscReal *residual = &c->residual[(size_t)finished];
+    for (; k < std::min(steps, finished + ahead); k++) {
       PetscCall(c->V.Read(k, &from));
       PetscCall(c->V.Write(k + 1, &to));
       PetscCall(VecPointwiseMult(to, d, from));
@@ -77,10 +78,10 @@ PetscErrorCode RunCycle(Vec d, const Criterion &criterion, bool pipelined, Petsc
       PetscCall(c->V.Changed(k + 1));
     }
     if (!pipelined) continue;
-    PetscCall(c->arnoldi.AwaitStep(heard, outcome, residual));
+    PetscCall(c->arnoldi.AwaitStep(finished, outcome, residual));
     if (*outcome != STEP_AGAIN) continue;
-    PetscCall(c->arnoldi.StepAgain(heard, outcome, residual));
-    k = heard + 1; // those after it have done nothing
+    PetscCall(c->arnoldi.StepAgain(finished, outcome, residual));
+    k = finished + 1; // those after it have done nothing
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

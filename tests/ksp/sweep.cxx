@@ -12,6 +12,8 @@ static const char help[] = "Sweeps of the Jacobi method that multiply as they go
 #include <limits>
 
 using namespace sparsegpu;
+using namespace sparsegpu::jacobi;
+using namespace sparsegpu::sweep;
 
 namespace
 {
@@ -298,7 +300,7 @@ PetscErrorCode Forecasts()
       int        end = 0;
       while (norm(end) > END) end++;
       for (int k = 0; k < end; k++) {
-        forecast.Heard(norm(k), END);
+        forecast.Add(norm(k), END);
         const PetscInt left = forecast.Left();
         PetscCheck(k < 8 ? left == PETSC_MAX_INT : left >= 1 && (left > 900 || std::abs(left - (end - k)) <= off),
                    PETSC_COMM_SELF, PETSC_ERR_PLIB, "%g, %g, sweep %d of %d: %" PetscInt_FMT " left", (double)factor,
@@ -308,7 +310,7 @@ PetscErrorCode Forecasts()
   for (PetscReal factor : {(PetscReal)1, (PetscReal)1.5, std::numeric_limits<PetscReal>::quiet_NaN()}) {
     Forecast forecast;
     for (int k = 0; k < 20; k++) {
-      forecast.Heard(std::pow(factor, (PetscReal)k), END);
+      forecast.Add(std::pow(factor, (PetscReal)k), END);
       PetscCheck(forecast.Left() == PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Factor %g: an end after %d",
                  (double)factor, (int)forecast.Left());
     }

@@ -1,5 +1,8 @@
+/// A column is a vector of PETSc's, made once over the column's memory, where PETSc has a constructor for that; else
+/// two vectors are copied to and from.
 #include "ksp/common/columns.hpp"
 #include <algorithm>
+#include "device/local_array.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
@@ -48,21 +51,21 @@ PetscErrorCode Columns::Wrap(Vec like, PetscInt c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Columns::Allocate(Vec like, PetscInt count, bool bare)
+PetscErrorCode Columns::Allocate(Vec like, PetscInt count, bool device_only)
 {
   constexpr PetscInt LINE = 32; // entries: 128 bytes or more
 
   PetscFunctionBegin;
-  if (count <= count_ && bare == bare_) PetscFunctionReturn(PETSC_SUCCESS);
+  if (count <= count_ && device_only == device_only_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Free());
-  bare_ = bare;
+  device_only_ = device_only;
   PetscCall(SpaceOf(like, &space_, &wraps_));
-  if (bare) space_ = Space::Device;
+  if (device_only) space_ = Space::Device;
   PetscCall(VecGetLocalSize(like, &rows_));
   stride_ = std::max(LINE, (rows_ + LINE - 1) / LINE * LINE);
   PetscCall(entries_.Allocate(static_cast<size_t>(stride_) * count, space_));
   count_ = count;
-  if (bare) PetscFunctionReturn(PETSC_SUCCESS);
+  if (device_only) PetscFunctionReturn(PETSC_SUCCESS);
   if (wraps_) {
     for (PetscInt c = 0; c < count; c++) PetscCall(Wrap(like, c));
   } else {
@@ -77,14 +80,14 @@ PetscErrorCode Columns::Allocate(Vec like, PetscInt count, bool bare)
 
 PetscErrorCode Columns::Read(PetscInt c, Vec *v)
 {
-  PetscScalar *array;
+  LocalArray array;
 
   PetscFunctionBegin;
   *v = vectors_[wraps_ ? c : 0];
   if (wraps_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecGetArrayWrite(*v, &array));
-  std::copy_n(Column(c), rows_, reinterpret_cast<Scalar *>(array));
-  PetscCall(VecRestoreArrayWrite(*v, &array));
+  PetscCall(array.Get(*v, Space::Host, Access::Write));
+  std::copy_n(Column(c), rows_, array.write());
+  PetscCall(array.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -97,32 +100,29 @@ PetscErrorCode Columns::Write(PetscInt c, Vec *v)
 
 PetscErrorCode Columns::WriteEnd(PetscInt c)
 {
-  const PetscScalar *array;
+  LocalArray array;
 
   PetscFunctionBegin;
   if (wraps_ && space_ == Space::Host) PetscFunctionReturn(PETSC_SUCCESS);
   if (wraps_) { // an operator may have left its result in the vector's copy on the host
-    PetscMemType where;
-    PetscCall(VecGetArrayReadAndMemType(vectors_[c], &array, &where));
-    PetscCall(VecRestoreArrayReadAndMemType(vectors_[c], &array));
+    PetscCall(array.Get(vectors_[c], Space::Device, Access::Read));
   } else {
-    PetscCall(VecGetArrayRead(vectors_[1], &array));
-    std::copy_n(reinterpret_cast<const Scalar *>(array), rows_, Column(c));
-    PetscCall(VecRestoreArrayRead(vectors_[1], &array));
+    PetscCall(array.Get(vectors_[1], Space::Host, Access::Read));
+    std::copy_n(array.read(), rows_, Column(c));
   }
+  PetscCall(array.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode Columns::Changed(PetscInt c)
 {
-  PetscScalar *array;
-  PetscMemType where;
+  LocalArray array;
 
   PetscFunctionBegin;
-  if (!wraps_ || bare_) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!wraps_ || device_only_) PetscFunctionReturn(PETSC_SUCCESS);
   // drops what the vector knows of its entries: norms, and on a device its copy on the host
-  PetscCall(VecGetArrayWriteAndMemType(vectors_[c], &array, &where));
-  PetscCall(VecRestoreArrayWriteAndMemType(vectors_[c], &array));
+  PetscCall(array.Get(vectors_[c], Space::Device, Access::Write));
+  PetscCall(array.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

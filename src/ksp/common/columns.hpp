@@ -1,4 +1,4 @@
-/// A basis: columns that lie one after the other in one allocation, and are vectors for PETSc's operators.
+/// A basis: columns in one allocation that PETSc's operators can use as vectors.
 #pragma once
 
 #include <petscvec.h>
@@ -10,7 +10,7 @@
 namespace sparsegpu
 {
 
-/// What kernels see of it. Entry r of column c is at v[c * stride + r].
+/// The view for kernels. Entry r of column c is at v[c * stride + r].
 struct Dense {
   PetscInt rows, stride; ///< of this process; stride is a multiple of 32, so that every column begins on a full line
   Scalar  *v;            ///< [stride * columns]
@@ -18,7 +18,7 @@ struct Dense {
   Scalar *Column(PetscInt c) const { return v + static_cast<size_t>(c) * stride; }
 };
 
-/// The columns lie on the device where the vectors do, else on the host. Vectors of PETSc's standard and CUDA types are
+/// The columns are on the device if the vectors are, else on the host. Vectors of PETSc's standard and CUDA types are
 /// laid over the columns; of other types (nested, Kokkos, ...) copies are handed out.
 class Columns
 {
@@ -30,8 +30,8 @@ public:
 
   /// At least `count` columns of the layout and the type of `like`; what was in them is lost if they grow. Collective.
   /// Errors: PETSC_ERR_MEM, naming the bytes asked for and free.
-  /// `bare`: on the device, wherever vectors lie; view() is all that there is then.
-  PetscErrorCode Allocate(Vec like, PetscInt count, bool bare = false);
+  /// `device_only`: on the device, wherever vectors are, and accessible through view() alone.
+  PetscErrorCode Allocate(Vec like, PetscInt count, bool device_only = false);
   PetscErrorCode Free();
 
   /// Column c as a vector to read; valid until the next call.
@@ -51,7 +51,7 @@ private:
   Scalar        *Column(PetscInt c) { return entries_.data() + static_cast<size_t>(c) * stride_; }
 
   Space            space_ = Space::Host;
-  bool             wraps_ = true, bare_ = false;
+  bool             wraps_ = true, device_only_ = false;
   PetscInt         rows_ = 0, stride_ = 0, count_ = 0;
   Array<Scalar>    entries_; ///< [stride_ * count_]
   std::vector<Vec> vectors_; ///< [count_] laid over the columns; or [2], copies to read and to write

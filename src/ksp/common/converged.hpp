@@ -1,4 +1,4 @@
-/// What KSPConvergedDefault() does with a residual norm, for those who must do it without calling it.
+/// The test of KSPConvergedDefault(), as numbers that a kernel can compare norms with.
 #pragma once
 
 #include <petsc/private/kspimpl.h>
@@ -28,15 +28,15 @@ inline NormTest DefaultNormTest(KSP ksp)
     return NormTest{-1, PETSC_MAX_REAL, PETSC_MAX_INT};
   return NormTest{ksp->ttol, ksp->divtol * ksp->rnorm0, PetscMax(ksp->chknorm + 1, MinimumIterations(ksp, 0))};
 }
-/// May the host hear of norms later? Not if someone looks at every iterate, or tests norms in a way of his own; nor if
-/// the spectrum is to be estimated, from numbers that lie on the host then.
-inline bool MayHearLate(KSP ksp)
+/// Whether the host may read norms late. Not with a monitor, an error history or a user's convergence test; nor if the
+/// spectrum is to be estimated, which needs the Hessenberg matrix on the host.
+inline bool MayReadNormsLate(KSP ksp)
 {
   return !ksp->numbermonitors && !ksp->err_hist && !ksp->calc_sings &&
          (ksp->converged == KSPConvergedDefault || ksp->converged == KSPConvergedSkip);
 }
 
-/// The end of a solve whose norm is Inf or NaN: the preconditioner's failure, if that told of one.
+/// The reason of a solve whose norm is Inf or NaN: the preconditioner's failure, if it reported one.
 inline PetscErrorCode EndWithNorm(KSP ksp, PetscReal norm)
 {
   PetscFunctionBegin;

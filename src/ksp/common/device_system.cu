@@ -1,3 +1,4 @@
+/// The element-wise operations of a system on arrays of the device: scaling, residual, copy.
 #include "device/cuda_check.hpp"
 #include "ksp/common/device_system.hpp"
 #include "petsc/compat.hpp"

@@ -1,40 +1,27 @@
+/// Begin() decides whether a solve can run on arrays of the device. If vectors are on the host, b and x are uploaded
+/// once and x is copied back once; else the arrays are those of the vectors.
 #include "ksp/common/device_system.hpp"
-#include "ksp/common/columns.hpp"
+#include "device/local_array.hpp"
+#include "device/vectors.hpp"
 #include "ksp/sweep/fused.hpp"
-#include "mat/face/context.hpp"
+#include "mat/face/solver_access.hpp"
 #include "pc/ilu/factor.hpp"
 #include "pc/pcsparsegpu.hpp"
+#include "sparsegpu.h"
 
 namespace sparsegpu
 {
 
 namespace
 {
-/// Is there a device that products of A run on, or would, were the vectors there?
-PetscErrorCode DeviceServes(Context *context, Space vectors, bool *serves)
+/// Reports once a process that vectors are copied: what users look for when a solve is slow.
+PetscErrorCode InformOfCopies(KSP ksp)
 {
-  const Backend backend = context->settings.bound_to_cpu ? Backend::Kokkos : context->settings.backend;
-  PetscBool     found;
+  static bool informed = false;
 
   PetscFunctionBegin;
-  *serves = false;
-  if (backend == Backend::Kokkos) PetscFunctionReturn(PETSC_SUCCESS);
-#if defined(PETSC_HAVE_CUDA) // vectors on the host are where somebody wants them
-  if (vectors == Space::Host && backend == Backend::Auto) PetscFunctionReturn(PETSC_SUCCESS);
-#endif
-  PetscCall(DeviceFound(&found));
-  *serves = found;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Says so once, as a copy of vectors is what people look for when a solve is slow.
-PetscErrorCode TellOfCopies(KSP ksp)
-{
-  static bool told = false;
-
-  PetscFunctionBegin;
-  if (told) PetscFunctionReturn(PETSC_SUCCESS);
-  told = true;
+  if (informed) PetscFunctionReturn(PETSC_SUCCESS);
+  informed = true;
   PetscCall(PetscInfo(ksp, "Vectors lie on the host: the solve runs on the GPU, b and x are copied\n"));
 #if !defined(PETSC_HAVE_CUDA)
   PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR,
@@ -48,20 +35,18 @@ PetscErrorCode TellOfCopies(KSP ksp)
 /// Sets A_, format_, factor_, right_ and copies_ if the answer is yes.
 PetscErrorCode DeviceSystem::Admit(KSP ksp, bool preconditioned, bool *admitted)
 {
-  PetscMPIInt      size;
-  PetscBool        seq, mpi, plain, scales;
-  Context         *context;
-  ConvertedMatrix *converted;
-  Space            space;
-  MatNullSpace     null;
-  bool             wraps, serves;
+  PetscMPIInt  size;
+  PetscBool    ours, plain, scales;
+  Space        space;
+  MatNullSpace null;
+  bool         wraps;
 
   PetscFunctionBegin;
   *admitted = false;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
   PetscCall(KSPGetOperators(ksp, &A_, nullptr));
-  PetscCall(IsOurs(A_, &seq, &mpi));
-  if (size > 1 || !seq || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectTypeCompare((PetscObject)A_, MATSEQAIJSPARSEGPU, &ours));
+  if (size > 1 || !ours || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
   if (ksp->pc_side != PC_LEFT && ksp->pc_side != PC_RIGHT) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp->pc, &plain, PCNONE, PCJACOBI, ""));
   PetscCall(PCGetDiagonalScale(ksp->pc, &scales));
@@ -71,25 +56,21 @@ PetscErrorCode DeviceSystem::Admit(KSP ksp, bool preconditioned, bool *admitted)
   if (!plain && preconditioned && ksp->pc_side == PC_LEFT && space == Space::Host)
     PetscCall(DeviceFactorOf(ksp->pc, &factor_));
   if ((!plain && !factor_) || scales || null || !wraps) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(GetContext(A_, &context));
-  PetscCall(Decide(A_, context));
-  PetscCall(DeviceServes(context, space, &serves));
-  if (!serves) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(GetConverted(A_, context, Operation::Normal, Space::Device, Use::Solve, &converted));
-  format_   = converted->format.get();
-  nonzeros_ = converted->pattern.nonzeros;
+  PetscCall(FormatForSolve(A_, space, &format_, &nonzeros_));
+  if (!format_) PetscFunctionReturn(PETSC_SUCCESS);
   right_    = ksp->pc_side == PC_RIGHT;
   copies_   = space == Space::Host;
   *admitted = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The diagonal that PCJACOBI, of whatever kind, multiplies with: what it makes of ones.
+/// The diagonal that PCJACOBI of any kind multiplies with: the preconditioner applied to ones.
 PetscErrorCode DeviceSystem::TakeDiagonal(KSP ksp)
 {
   const size_t bytes = static_cast<size_t>(rows_) * sizeof(Scalar);
   const Vec    ones = ksp->work[0], d = ksp->work[1];
   PetscBool    none;
+  LocalArray   entries;
   Stream       stream;
 
   PetscFunctionBegin;
@@ -100,27 +81,24 @@ PetscErrorCode DeviceSystem::TakeDiagonal(KSP ksp)
   PetscCall(diagonal_.Reserve(bytes));
   inverse_ = static_cast<const Scalar *>(diagonal_.data());
   PetscCall(DeviceStream(&stream));
-  const PetscScalar *entries;
-  PetscMemType       where;
-  PetscCall(VecGetArrayReadAndMemType(d, &entries, &where));
-  if (PetscMemTypeDevice(where)) {
+  PetscCall(entries.Get(d, Space::Device, Access::Read));
+  if (entries.on_device()) {
 #if defined(SPARSEGPU_HAVE_CUDA)
-    PetscCall(ScaleSystem_CUDA(rows_, nullptr, reinterpret_cast<const Scalar *>(entries), nullptr,
-                               static_cast<Scalar *>(diagonal_.data()), stream));
+    PetscCall(
+        ScaleSystem_CUDA(rows_, nullptr, entries.read(), nullptr, static_cast<Scalar *>(diagonal_.data()), stream));
 #endif
   } else {
-    PetscCall(DeviceCopyIn(diagonal_.data(), entries, bytes, stream));
-    PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(bytes)));
+    PetscCall(entries.StageIn(static_cast<Scalar *>(diagonal_.data()), stream));
     PetscCall(DeviceSynchronize(stream)); // d may be written next
   }
-  PetscCall(VecRestoreArrayReadAndMemType(d, &entries));
+  PetscCall(entries.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode DeviceSystem::Begin(KSP ksp, bool diagonal)
 {
-  const PetscScalar *entries;
-  Stream             stream;
+  LocalArray b, x;
+  Stream     stream;
 
   PetscFunctionBegin;
   ksp_       = ksp;
@@ -133,18 +111,18 @@ PetscErrorCode DeviceSystem::Begin(KSP ksp, bool diagonal)
   if (diagonal && !factor_) PetscCall(TakeDiagonal(ksp));
   if (!copies_) PetscFunctionReturn(PETSC_SUCCESS);
   const size_t bytes = static_cast<size_t>(rows_) * sizeof(Scalar);
-  PetscCall(TellOfCopies(ksp));
+  PetscCall(InformOfCopies(ksp));
   PetscCall(DeviceStream(&stream));
   PetscCall(b_.Reserve(bytes));
   PetscCall(x_.Reserve(bytes));
   PetscCall(PetscLogEventBegin(CopyEvent, ksp, nullptr, nullptr, nullptr));
-  PetscCall(VecGetArrayRead(ksp->vec_rhs, &entries));
-  PetscCall(DeviceCopyIn(b_.data(), entries, bytes, stream));
-  PetscCall(VecRestoreArrayRead(ksp->vec_rhs, &entries));
-  PetscCall(VecGetArrayRead(ksp->vec_sol, &entries));
-  PetscCall(DeviceCopyIn(x_.data(), entries, bytes, stream));
-  PetscCall(VecRestoreArrayRead(ksp->vec_sol, &entries));
-  PetscCall(PetscLogCpuToGpu(2 * static_cast<PetscLogDouble>(bytes)));
+  PetscCall(b.Get(ksp->vec_rhs, Space::Host, Access::Read));
+  PetscCall(DeviceCopyIn(b_.data(), b.read(), bytes, stream));
+  PetscCall(b.Restore());
+  PetscCall(x.Get(ksp->vec_sol, Space::Host, Access::Read));
+  PetscCall(DeviceCopyIn(x_.data(), x.read(), bytes, stream));
+  PetscCall(x.Restore());
+  PetscCall(PetscLogCpuToGpu(2 * static_cast<PetscLogDouble>(bytes))); // one transfer of -log_view
   PetscCall(PetscLogEventEnd(CopyEvent, ksp, nullptr, nullptr, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -152,22 +130,21 @@ PetscErrorCode DeviceSystem::Begin(KSP ksp, bool diagonal)
 PetscErrorCode DeviceSystem::Store(const Scalar *from, Vec v)
 {
   const size_t bytes = static_cast<size_t>(rows_) * sizeof(Scalar);
-  PetscScalar *entries;
-  PetscMemType where;
+  LocalArray   entries;
   Stream       stream;
 
   PetscFunctionBegin;
   PetscCall(DeviceStream(&stream));
-  PetscCall(VecGetArrayWriteAndMemType(v, &entries, &where));
-  if (PetscMemTypeDevice(where)) {
+  PetscCall(entries.Get(v, Space::Device, Access::Write));
+  if (entries.on_device()) {
 #if defined(SPARSEGPU_HAVE_CUDA)
-    PetscCall(ScaleSystem_CUDA(rows_, nullptr, from, nullptr, reinterpret_cast<Scalar *>(entries), stream));
+    PetscCall(ScaleSystem_CUDA(rows_, nullptr, from, nullptr, entries.write(), stream));
 #endif
   } else {
-    PetscCall(DeviceCopyOut(entries, from, bytes, stream));
+    PetscCall(DeviceCopyOut(entries.write(), from, bytes, stream));
     PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(bytes)));
   }
-  PetscCall(VecRestoreArrayWriteAndMemType(v, &entries));
+  PetscCall(entries.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -203,29 +180,27 @@ PetscErrorCode DeviceSystem::Free()
 
 PetscErrorCode DeviceSystem::Rhs(const Scalar **b)
 {
-  const PetscScalar *entries;
-  PetscMemType       where;
+  LocalArray entries;
 
   PetscFunctionBegin;
   *b = static_cast<const Scalar *>(b_.data());
   if (copies_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecGetArrayReadAndMemType(ksp_->vec_rhs, &entries, &where));
-  *b = reinterpret_cast<const Scalar *>(entries);
-  PetscCall(VecRestoreArrayReadAndMemType(ksp_->vec_rhs, &entries));
+  PetscCall(entries.Get(ksp_->vec_rhs, Space::Device, Access::Read));
+  *b = entries.read();
+  PetscCall(entries.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode DeviceSystem::Solution(Scalar **x)
 {
-  PetscScalar *entries;
-  PetscMemType where;
+  LocalArray entries;
 
   PetscFunctionBegin;
   *x = static_cast<Scalar *>(x_.data());
   if (copies_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecGetArrayAndMemType(ksp_->vec_sol, &entries, &where));
-  *x = reinterpret_cast<Scalar *>(entries);
-  PetscCall(VecRestoreArrayAndMemType(ksp_->vec_sol, &entries));
+  PetscCall(entries.Get(ksp_->vec_sol, Space::Device, Access::ReadWrite));
+  *x = entries.write();
+  PetscCall(entries.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -266,17 +241,17 @@ PetscErrorCode DeviceSystem::Apply(const Scalar *v, Scalar *out)
     PetscCall(Precondition(between, out));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (inverse_ && !right_ && SweepsFused(*format_)) { // scaled as it is written
-    JacobiSweep         sweep   = {};
-    const JacobiControl control = {};
-    sweep.rows                  = rows_;
-    sweep.inverse               = inverse_;
-    sweep.x                     = v;
-    sweep.next                  = out;
-    sweep.norm                  = JacobiNorm::None;
+  if (inverse_ && !right_ && sweep::SweepsFused(*format_)) { // scaled as it is written
+    sweep::JacobiSweep         fused   = {};
+    const sweep::JacobiControl control = {};
+    fused.rows                         = rows_;
+    fused.inverse                      = inverse_;
+    fused.x                            = v;
+    fused.next                         = out;
+    fused.norm                         = sweep::JacobiNorm::None;
     PetscCall(PetscLogEventBegin(MAT_Mult, A_, nullptr, nullptr, nullptr));
     PetscCall(PetscLogGpuTimeBegin());
-    PetscCall(FusedSweep(*format_, sweep, control, stream));
+    PetscCall(sweep::FusedSweep(*format_, fused, control, stream));
     PetscCall(PetscLogGpuTimeEnd());
     PetscCall(PetscLogGpuFlops(2.0 * nonzeros_ + rows_));
     PetscCall(PetscLogEventEnd(MAT_Mult, A_, nullptr, nullptr, nullptr));

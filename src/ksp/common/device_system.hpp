@@ -1,7 +1,7 @@
 /// A system on arrays of the device, without PETSc's vectors in between: a matrix of ours on one process, and a
 /// preconditioner that is a diagonal (PCJACOBI) or none; or, from the left and with vectors on the host, an incomplete
-/// factorization of ours. Where vectors lie on the host, as all do in a PETSc without CUDA, the right-hand side and the
-/// solution are copied once a solve.
+/// factorization of ours. Where vectors are on the host, as all are in a PETSc without CUDA, the right-hand side and
+/// the solution are copied once a solve.
 #pragma once
 
 #include <petsc/private/kspimpl.h>
@@ -27,7 +27,7 @@ public:
   PetscErrorCode Free();
 
   bool          active() const { return active_; }
-  bool          copies() const { return copies_; } ///< the vectors lie on the host
+  bool          copies() const { return copies_; } ///< the vectors are on the host
   bool          right() const { return right_; }
   Mat           matrix() const { return A_; }
   Format       *format() const { return format_; }
@@ -62,7 +62,7 @@ private:
   const Scalar *inverse_ = nullptr;
   Factor       *factor_  = nullptr;  ///< the preconditioner's
   DeviceMemory  diagonal_, between_; ///< [rows_] each, where needed
-  DeviceMemory  b_, x_;              ///< [rows_] each, where the vectors lie on the host
+  DeviceMemory  b_, x_;              ///< [rows_] each, if the vectors are on the host
 };
 
 /// out = scale .* (b - product); scale, product and b may be null: 1, 0 and, with its sign, product alone. [rows] each.

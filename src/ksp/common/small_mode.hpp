@@ -1,5 +1,5 @@
-/// Solves of systems so small that launches and the host would take most of the time run many iterations in one launch,
-/// whose thread blocks wait for each other.
+/// Systems so small that launch latency and the host would dominate are solved with many iterations in one cooperative
+/// launch.
 #pragma once
 
 #include <petscsys.h>
@@ -14,8 +14,8 @@ enum class SmallMode {
 };
 inline constexpr const char *const SmallModes[] = {"auto", "on", "off", "SmallMode", "SMALL_MODE_", nullptr};
 
-/// Is a system of this size to be solved so? With more than `most` nonzeros an iteration takes longer than its launches
-/// do.
+/// Whether a system of this size is solved so. With more than `most` nonzeros an iteration takes longer than its
+/// launches.
 inline bool IsSmall(SmallMode mode, PetscInt rows, PetscInt nonzeros, PetscInt most)
 {
   constexpr PetscInt ROWS = 100000; // more, and a pass over vectors takes longer than launches do

@@ -1,10 +1,12 @@
+/// Steps of which the host knows the outcome when they end, wherever the basis is: inner products, the decision on the
+/// host, the update. The pipeline is in arnoldi_pipeline.cxx.
 #include "ksp/gmres/arnoldi.hpp"
 #include <algorithm>
 #include <cstring>
-#include "device/backend_call.hpp"
+#include "device/local_array.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::gmres
 {
 
 PetscErrorCode Arnoldi::Free()
@@ -35,42 +37,7 @@ PetscErrorCode Arnoldi::Allocate(MPI_Comm comm, Columns *V, PetscInt steps)
   dots_ = H_.rhs + stride;
   coefficients_ = dots_ + stride + 1;
   if (space_ == Space::Host) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(steps + 1 < COLUMNS_ON_DEVICE, comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "A restart of %" PetscInt_FMT " is more than the %" PetscInt_FMT " that fit on a GPU", steps,
-             COLUMNS_ON_DEVICE - 2);
-  PetscInt multiprocessors;
-  PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
-  char *base = nullptr;
-  for (int pass = 0; pass < 2; pass++) { // how much, then where
-    size_t used        = 0;
-    pipeline_.H.stride = stride;
-    pipeline_.H.r      = Take<Scalar>(base, &used, stride * steps);
-    pipeline_.H.cosine = Take<Scalar>(base, &used, stride);
-    pipeline_.H.sine   = Take<PetscReal>(base, &used, stride);
-    pipeline_.H.rhs    = Take<Scalar>(base, &used, stride);
-    pipeline_.dots[0]  = Take<Scalar>(base, &used, stride + 1);
-    pipeline_.dots[1]  = Take<Scalar>(base, &used, stride + 1);
-    pipeline_.progress = Take<Progress>(base, &used, 1);
-    pipeline_.scratch  = DotScratch{Take<Scalar>(base, &used, DotScratchEntries(stride + 1, multiprocessors)),
-                                   Take<unsigned>(base, &used, 1), multiprocessors};
-    if (pass == 0) PetscCall(device_.Reserve(used));
-    base = static_cast<char *>(device_.data());
-  }
-  base = nullptr;
-  for (int pass = 0; pass < 2; pass++) {
-    size_t used       = 0;
-    pipeline_.records = Take<Record>(base, &used, 2 * stride);
-    dots_             = Take<Scalar>(base, &used, stride + 1);
-    coefficients_     = Take<Scalar>(base, &used, stride + 1);
-    if (pass == 0) PetscCall(pinned_.Reserve(used));
-    base = static_cast<char *>(pinned_.data());
-    if (pass == 0) memset(base, 0, used); // rounds begin at 1
-  }
-  const unsigned none = 0;
-  Stream         stream;
-  PetscCall(DeviceStream(&stream));
-  PetscCall(DeviceCopyIn(pipeline_.scratch.arrived, &none, sizeof(none), stream));
-  PetscCall(DeviceSynchronize(stream));
+  PetscCall(AllocateOnDevice());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -166,73 +133,6 @@ PetscErrorCode Arnoldi::Step(PetscInt k, Outcome *outcome, PetscReal *residual)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Arnoldi::BeginPipeline(PetscReal residual, PetscReal converged, PetscReal diverged, PetscInt tested_from)
-{
-  PetscFunctionBegin;
-  pipelined_            = true;
-  pipeline_.criterion   = criterion;
-  pipeline_.converged   = converged;
-  pipeline_.diverged    = diverged;
-  pipeline_.tested_from = tested_from;
-  pipeline_.twice       = criterion.kept > KEPT_PART * KEPT_PART; // else it is the exception
-  pipeline_.round++;
-#if defined(SPARSEGPU_HAVE_CUDA)
-  Stream stream;
-  PetscCall(DeviceStream(&stream));
-  PetscCall(PipelineBegin_CUDA(pipeline_, residual, stream));
-#endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode Arnoldi::LaunchStep(PetscInt k)
-{
-  PetscFunctionBegin;
-#if defined(SPARSEGPU_HAVE_CUDA)
-  Stream stream;
-  PetscCall(DeviceStream(&stream));
-  PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(PipelineStep_CUDA(pipeline_, V_->view(), k, stream));
-  PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(PetscLogGpuFlops(4.0 * V_->view().rows * (k + 2)));
-#endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode Arnoldi::AwaitRecordOf(PetscInt number, Outcome *outcome, PetscReal *residual)
-{
-  PetscFunctionBegin;
-#if defined(SPARSEGPU_HAVE_CUDA)
-  Record record;
-  Stream stream;
-  PetscCall(DeviceStream(&stream));
-  PetscCall(AwaitRecord(pipeline_.records + number, pipeline_.round, stream, &record));
-  *outcome  = static_cast<Outcome>(record.outcome);
-  *residual = record.norm;
-#endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode Arnoldi::AwaitStep(PetscInt k, Outcome *outcome, PetscReal *residual)
-{
-  PetscFunctionBegin;
-  PetscCall(AwaitRecordOf(k, outcome, residual));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode Arnoldi::StepAgain(PetscInt k, Outcome *outcome, PetscReal *residual)
-{
-  PetscFunctionBegin;
-#if defined(SPARSEGPU_HAVE_CUDA)
-  Stream stream;
-  PetscCall(DeviceStream(&stream));
-  PetscCall(PipelineAgain_CUDA(pipeline_, V_->view(), k, stream));
-  PetscCall(PetscLogGpuFlops(4.0 * V_->view().rows * (k + 2)));
-#endif
-  PetscCall(AwaitRecordOf(pipeline_.H.stride + k, outcome, residual));
-  pipeline_.twice = true; // what made it necessary, a residual that has fallen far, stays until the end of the cycle
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode Arnoldi::Solve(PetscInt steps, Scalar *y) const
 {
   PetscFunctionBegin;
@@ -280,24 +180,23 @@ PetscErrorCode Arnoldi::Combine(PetscInt steps, Columns *B, const Scalar *scale,
 
 PetscErrorCode Arnoldi::Combine(PetscInt steps, Columns *B, Vec out)
 {
-  PetscScalar *array;
-  PetscMemType where;
+  LocalArray array;
 
   PetscFunctionBegin;
   if (space_ == Space::Host) {
     PetscCall(Solve(steps, coefficients_));
-    PetscCall(VecGetArrayWrite(out, &array));
-    PetscCall(ColumnCombine_Host(B->view(), steps, coefficients_, reinterpret_cast<Scalar *>(array)));
-    PetscCall(VecRestoreArrayWrite(out, &array));
+    PetscCall(array.Get(out, space_, Access::Write));
+    PetscCall(ColumnCombine_Host(B->view(), steps, coefficients_, array.write()));
+    PetscCall(array.Restore());
     PetscCall(PetscLogFlops(2.0 * B->view().rows * steps));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(VecGetArrayWriteAndMemType(out, &array, &where));
-  PetscCheck(PetscMemTypeDevice(where) || B->view().rows == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+  PetscCall(array.Get(out, space_, Access::Write));
+  PetscCheck(array.on_device() || B->view().rows == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "The basis lies on the GPU, the work vector does not");
-  PetscCall(Combine(steps, B, nullptr, nullptr, reinterpret_cast<Scalar *>(array)));
-  PetscCall(VecRestoreArrayWriteAndMemType(out, &array));
+  PetscCall(Combine(steps, B, nullptr, nullptr, array.write()));
+  PetscCall(array.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::gmres

@@ -5,12 +5,12 @@
 #include "device/pinned.hpp"
 #include "ksp/gmres/pipeline.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::gmres
 {
 
 /// Two ways through a cycle. Begin(), Step(): the outcome of every step is known when it ends; the sums of all
 /// processes in one reduction, two where a direction must be made orthogonal again. BeginPipeline(), LaunchStep(),
-/// AwaitStep(): on the device of one process, the outcome is heard of later.
+/// AwaitStep(): on the device of one process; the host reads outcomes later.
 class Arnoldi
 {
 public:
@@ -33,7 +33,7 @@ public:
   /// STEP_AGAIN: StepAgain() gives the outcome; steps launched after this one have done nothing, and must be again.
   PetscErrorCode AwaitStep(PetscInt k, Outcome *outcome, PetscReal *residual);
   PetscErrorCode StepAgain(PetscInt k, Outcome *outcome, PetscReal *residual);
-  /// Has step k ended?
+  /// Whether step k has ended.
   bool Ended(PetscInt k) const { return RecordReady(pipeline_.records + k, pipeline_.round); }
 
   /// Column 0 of a basis on the device becomes one of norm 1.
@@ -50,6 +50,7 @@ public:
   const Scalar     *Operator() const { return operator_.data(); }
 
 private:
+  PetscErrorCode AllocateOnDevice();
   PetscErrorCode Dots(PetscInt columns, Scalar *dots);
   PetscErrorCode Update(PetscInt columns, const Scalar *h, PetscReal scale);
   PetscErrorCode Solve(PetscInt steps, Scalar *y) const;
@@ -71,4 +72,4 @@ private:
   PinnedMemory           pinned_;
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::gmres

@@ -1,8 +1,9 @@
+/// Launchers of the products with a basis; the kernels' bodies are in dense.cuh, shared with the pipeline.
 #include "device/cuda_check.hpp"
 #include "ksp/gmres/dense.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::gmres
 {
 
 /// See dots_body().
@@ -88,4 +89,4 @@ PetscErrorCode ColumnCombine_CUDA(const Dense &V, PetscInt columns, const Scalar
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::gmres

@@ -5,7 +5,7 @@
 #include "device/segmented.cuh"
 #include "ksp/gmres/dense.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::gmres
 {
 
 constexpr int DENSE_THREADS = 256;
@@ -120,7 +120,7 @@ __device__ __forceinline__ void dots_body(const Dense &V, PetscInt columns, cons
   if (threadIdx.x == 0) *scratch.arrived = 0;
 }
 
-/// The sum of h[c] V_c over `columns` columns, in their order, for a pack of rows from r. h lies in shared memory.
+/// The sum of h[c] V_c over `columns` columns, in their order, for a pack of rows from r. h is in shared memory.
 __device__ __forceinline__ DensePack combined_pack(const Dense &V, PetscInt columns, const Scalar *h, PetscInt r)
 {
   DensePack sum, entry[DENSE_GROUP];
@@ -172,4 +172,4 @@ inline size_t coefficient_bytes(PetscInt columns)
   return static_cast<size_t>((columns + DENSE_GROUP - 1) / DENSE_GROUP * DENSE_GROUP) * sizeof(Scalar);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::gmres

@@ -3,7 +3,7 @@
 #include "ksp/gmres/dense.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::gmres
 {
 
 static constexpr PetscInt TILE = 1024; // rows: a tile of w stays in the first-level cache
@@ -67,4 +67,4 @@ PetscErrorCode ColumnCombine_Host(const Dense &V, PetscInt columns, const Scalar
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::gmres

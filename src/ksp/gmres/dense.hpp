@@ -1,11 +1,11 @@
-/// The products with a basis that GMRES is made of. The last of `columns` columns is the new direction w, the others
-/// are the basis.
+/// The products with a basis: inner products, update, linear combination. The last of `columns` columns is the new
+/// direction w, the others are the basis.
 #pragma once
 
 #include "device/device.hpp"
 #include "ksp/common/columns.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::gmres
 {
 
 /// dots[c] = V_c^H w for every column, w itself, whose entry is its square norm, among them.
@@ -25,10 +25,10 @@ inline PetscInt DotScratchEntries(PetscInt columns, PetscInt multiprocessors)
 {
   return 64 * multiprocessors + columns; // at most 8 blocks for each multiprocessor, of 8 sums each; dense_blocks()
 }
-/// On a device no more columns than this: their coefficients lie in shared memory.
+/// On a device no more columns than this: their coefficients are in shared memory.
 constexpr PetscInt COLUMNS_ON_DEVICE = 2048;
 
-/// As above; dots, h and y lie on the device. One launch each, asynchronous, bitwise reproducible. A combination
+/// As above; dots, h and y are on the device. One launch each, asynchronous, bitwise reproducible. A combination
 /// becomes out = base + scale .* (V y); scale and base [rows] may be null, base may be out.
 PetscErrorCode ColumnDots_CUDA(const Dense &V, PetscInt columns, const DotScratch &scratch, Scalar *dots,
                                Stream stream);
@@ -36,4 +36,4 @@ PetscErrorCode ColumnUpdate_CUDA(const Dense &V, PetscInt columns, const Scalar 
 PetscErrorCode ColumnCombine_CUDA(const Dense &V, PetscInt columns, const Scalar *y, const Scalar *scale,
                                   const Scalar *base, Scalar *out, Stream stream);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::gmres

@@ -1,7 +1,7 @@
-/// KSPSPARSEGPUGMRES: settings, and its life.
+/// KSPSPARSEGPUGMRES: options, composed functions, view, creation and destruction.
 #include "ksp/gmres/gmres.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::gmres
 {
 
 namespace
@@ -230,4 +230,4 @@ PetscErrorCode KSPCreate_SparseGPUGMRES(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::gmres

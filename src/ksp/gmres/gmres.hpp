@@ -1,11 +1,11 @@
-/// KSPSPARSEGPUGMRES: what its parts share.
+/// KSPSPARSEGPUGMRES: settings and state.
 #pragma once
 
 #include <petsc/private/kspimpl.h>
 #include "ksp/gmres/arnoldi.hpp"
 #include "ksp/gmres/small.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::gmres
 {
 
 struct Gmres {
@@ -45,4 +45,4 @@ PetscErrorCode KSPComputeEigenvalues_SparseGPUGMRES(KSP ksp, PetscInt room, Pets
                                                     PetscInt *count);
 PetscErrorCode KSPComputeExtremeSingularValues_SparseGPUGMRES(KSP ksp, PetscReal *most, PetscReal *least);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::gmres

@@ -1,11 +1,11 @@
-/// The scalar part of GMRES, the same on the host and in a kernel: how far a new direction stands out of the basis, and
-/// the least-squares problem min |residual e_1 - H y| kept triangular by Givens rotations.
+/// The scalar part of GMRES, the same on the host and in a kernel: the quality of an orthogonalisation, and the
+/// least-squares problem min |residual e_1 - H y| kept triangular by Givens rotations.
 /// Saad & Schultz, SIAM J. Sci. Stat. Comput. 7(3), 1986.
 #pragma once
 
 #include "device/scalar.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::gmres
 {
 
 /// Column k of the triangle R begins at r[k * stride].
@@ -20,14 +20,14 @@ struct Hessenberg {
 /// What a step led to.
 enum Outcome {
   STEP_GOES_ON = 0,
-  STEP_STOPS,     ///< the convergence test, as the device knows it, says so
-  STEP_HAPPY,     ///< the space is invariant: the solution lies in it
+  STEP_STOPS,     ///< the convergence test on the device is met
+  STEP_HAPPY,     ///< happy breakdown: the space is invariant and contains the solution
   STEP_BREAKDOWN, ///< the space is invariant, and the new column adds nothing to it: the operator is singular
   STEP_AGAIN,     ///< the step has not ended: the direction must be made orthogonal once more
   STEP_RESTART    ///< the basis is no longer orthogonal: the cycle ends before this step's column
 };
 
-/// Is the solution that of this step's space, too?
+/// Whether the solution includes the column of this step.
 SPARSEGPU_HD bool AddsColumn(int outcome)
 {
   return outcome != STEP_BREAKDOWN && outcome != STEP_RESTART;
@@ -41,13 +41,13 @@ constexpr PetscReal KEPT_PART = 0.1;
 /// Made orthogonal once, the basis loses orthogonality as the square of the condition of what it came from, which grows
 /// as the residual of the cycle falls: to some hundred times eps (|r_0| / |r_k|)^2 (Giraud et al. 2005; Greenbaum,
 /// Rozloznik & Strakos, BIT 37(3), 1997). Beyond this loss directions are made orthogonal twice: residual norms are
-/// told as exactly as that, and a basis that has lost all orthogonality stagnates.
+/// exact to that order, and a basis that has lost all orthogonality stagnates.
 constexpr PetscReal ORTHOGONALITY = 1e-3;
 constexpr PetscReal LOSS          = 100 * PETSC_MACHINE_EPSILON;
 
 struct Criterion {
   PetscReal kept  = KEPT_PART * KEPT_PART; ///< square of the part that must be left the first time
-  PetscReal happy = 0;                     ///< a norm under this is none
+  PetscReal happy = 0;                     ///< happy-breakdown tolerance: a smaller norm counts as 0
 };
 
 struct Projection {
@@ -131,4 +131,4 @@ SPARSEGPU_HD Outcome AddColumn(const Hessenberg &H, PetscInt k, Scalar *h, const
   return next == 0 ? STEP_HAPPY : STEP_GOES_ON;
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::gmres

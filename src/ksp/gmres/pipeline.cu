@@ -1,3 +1,5 @@
+/// A step is two kernels, inner products and update. The first block of the update does the scalar work: the column of
+/// H, the residual norm, the decision to stop, the record. Kernels after the last step return at once.
 #include <climits>
 #include "device/cuda_check.hpp"
 #include "device/launch.cuh"
@@ -5,7 +7,7 @@
 #include "ksp/gmres/pipeline.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::gmres
 {
 
 static __global__ void begin_kernel(Pipeline p, PetscReal residual)
@@ -175,4 +177,4 @@ PetscErrorCode PipelineSolve_CUDA(const Pipeline &p, PetscInt columns, Scalar *y
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::gmres

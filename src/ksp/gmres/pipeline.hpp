@@ -1,4 +1,4 @@
-/// The steps of a cycle with all decisions on the device: the host launches, and hears of the outcome later.
+/// The steps of a cycle with all decisions on the device: the host launches them ahead and reads outcomes later.
 /// Two kernels a step and no CUDA graph: the host is ahead by more than launches take (docs/performance.md).
 #pragma once
 
@@ -6,10 +6,10 @@
 #include "ksp/gmres/dense.hpp"
 #include "ksp/gmres/hessenberg.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::gmres
 {
 
-/// How far the cycle is. A kernel of step k does nothing if stopped_at < k: step k itself may be setting it.
+/// Progress of the cycle. A kernel of step k does nothing if stopped_at < k: step k itself may be setting it.
 struct Progress {
   int       stopped_at; ///< the step after which nothing more is to change
   int       again;      ///< the direction of this step must be made orthogonal once more
@@ -39,4 +39,4 @@ PetscErrorCode PipelineAgain_CUDA(const Pipeline &p, const Dense &V, PetscInt st
 /// y [columns] = the minimiser in the space of the first `columns` steps.
 PetscErrorCode PipelineSolve_CUDA(const Pipeline &p, PetscInt columns, Scalar *y, Stream stream);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::gmres

@@ -1,13 +1,14 @@
+/// One cooperative kernel runs whole GMRES cycles; see small.hpp for the division of the work.
 #include <cooperative_groups.h>
 #include <algorithm>
 #include "device/limits.hpp"
 #include "ksp/gmres/small.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::gmres
 {
 
-/// Thread 0 of the scalar block tells the host; `number` counts the records of this launch.
+/// Thread 0 of the scalar block writes a record for the host; `number` counts the records of this launch.
 __device__ __forceinline__ void small_record(const SmallWork &work, int *number, PetscReal norm, int outcome, int round)
 {
   volatile Record *record = work.records + (*number)++;
@@ -40,15 +41,15 @@ __device__ __forceinline__ void small_close(const SmallWork &work, const SmallCo
                      (outcome == STEP_HAPPY && control.happy_ends);
   work.state->taken = static_cast<int>(k) + 1;
   for (PetscInt j = 0; j <= k; j++) H.r[static_cast<size_t>(k) * H.stride + j] = s.h[j];
-  work.state->fallen  = residual / first;
-  work.state->told    = residual;
-  work.state->outcome = outcome;
-  work.state->columns = !(residual - residual == 0) ? 0 : static_cast<int>(AddsColumn(outcome) ? k + 1 : k);
+  work.state->fallen     = residual / first;
+  work.state->recurrence = residual;
+  work.state->outcome    = outcome;
+  work.state->columns    = !(residual - residual == 0) ? 0 : static_cast<int>(AddsColumn(outcome) ? k + 1 : k);
   small_record(work, number, residual, outcome, control.round);
 }
 
-/// See the top of small.hpp. Between two waits, `state` is written by the scalar block and read by nobody, or the other
-/// way round; so it is with all that blocks exchange.
+/// See the top of small.hpp. Between two barriers `state` is either written, by the scalar block, or read; the same
+/// holds for everything that blocks exchange.
 static __global__ void __launch_bounds__(SMALL_THREADS, 1)
     small_kernel(SmallSystem system, SmallShape shape, SmallWork work, SmallControl control)
 {
@@ -115,7 +116,7 @@ static __global__ void __launch_bounds__(SMALL_THREADS, 1)
     grid.sync(); // the last step has been closed
     const bool      ends  = state->ends;
     const PetscInt  taken = state->taken, columns = state->columns;
-    const PetscReal told = state->told;
+    const PetscReal recurrence = state->recurrence;
     if (scalar) small_solve(work.H, columns, s.rhs, work.y);
     grid.sync();
     for (PetscInt c = threadIdx.x; c < columns; c += SMALL_THREADS) s.h[c] = load_shared(work.y + c);
@@ -136,10 +137,11 @@ static __global__ void __launch_bounds__(SMALL_THREADS, 1)
     small_dots(rows, 1, shape.blocks, work.partial[0]);
     grid.sync();
     small_sums(1, shape.blocks, work.partial[0], s.h);
-    const PetscReal norm = SquareRoot(RealPart(s.h[0])), off = norm > told ? norm - told : told - norm;
-    const bool      finite = norm - norm == 0;
-    const bool tested = iteration >= control.tested_from && (norm <= control.converged || norm >= control.diverged);
-    const bool stops  = !finite || norm == 0 || tested || (told > 0 && off > control.breakdown * first);
+    const PetscReal norm = SquareRoot(RealPart(s.h[0])),
+                    off  = norm > recurrence ? norm - recurrence : recurrence - norm;
+    const bool finite    = norm - norm == 0;
+    const bool tested    = iteration >= control.tested_from && (norm <= control.converged || norm >= control.diverged);
+    const bool stops     = !finite || norm == 0 || tested || (recurrence > 0 && off > control.breakdown * first);
     if (teller) small_record(work, &number, norm, stops ? STEP_STOPS : STEP_GOES_ON, control.round);
     if (stops) return;
     first = norm;
@@ -193,4 +195,4 @@ PetscErrorCode SmallCycles_CUDA(const SmallSystem &system, const SmallShape &sha
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::gmres

@@ -6,13 +6,13 @@
 #include "device/segmented.cuh"
 #include "ksp/gmres/small.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::gmres
 {
 
 constexpr int SMALL_THREADS = 512;
 constexpr int SMALL_WARPS   = SMALL_THREADS / 32;
 
-/// A block's own rows, and where their data lies.
+/// A block's own rows and where their data is.
 struct SmallRows {
   PetscInt        first, count; ///< of the whole matrix; none in the scalar block
   Scalar         *v;            ///< entry r of column c of the basis is at v[c * stride + r]
@@ -22,12 +22,12 @@ struct SmallRows {
   const Scalar   *a; ///< [i[count]]
 };
 
-/// What lies at the beginning of the shared memory, of `steps` steps; the basis follows.
+/// The beginning of the shared memory, for `steps` steps; the basis follows.
 struct SmallScalars {
   Scalar *h, *again, *cosine, *rhs; ///< [steps + 2] each: the sums of the first and of the second pass, see Hessenberg
   PetscReal *sine;                  ///< [steps + 2]
 };
-/// What follows the other in shared memory begins where everything may.
+/// Rounds up to the alignment of every part of the shared memory.
 inline __host__ __device__ size_t small_aligned(size_t bytes)
 {
   return (bytes + 15) / 16 * 16;
@@ -44,7 +44,7 @@ __device__ __forceinline__ SmallScalars carve_scalars(unsigned char *shared, Pet
   return SmallScalars{s, s + length, s + 2 * length, s + 3 * length, reinterpret_cast<PetscReal *>(s + 4 * length)};
 }
 
-/// Takes the block's rows, and brings what of them fits into shared memory.
+/// Takes the block's rows, and copies to shared memory what fits.
 __device__ __forceinline__ SmallRows take_rows(const CsrLayout &A, const SmallShape &shape, const SmallWork &work,
                                                PetscInt steps, unsigned char *shared)
 {
@@ -121,7 +121,7 @@ __device__ __forceinline__ void small_dots(const SmallRows &rows, PetscInt colum
   }
 }
 
-/// h[c] = the sum over all blocks, in their order, once they have all been waited for. Returns the sum of |h[c]|^2 over
+/// h[c] = the sum over all blocks, in their order, after a barrier. Returns the sum of |h[c]|^2 over
 /// all columns but the last; every block and every thread has the same bits.
 __device__ __forceinline__ PetscReal small_sums(PetscInt columns, PetscInt blocks, const Scalar *partial, Scalar *h)
 {
@@ -162,4 +162,4 @@ __device__ __forceinline__ void small_solve(const Hessenberg &H, PetscInt column
   }
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::gmres

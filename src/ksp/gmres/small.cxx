@@ -1,10 +1,10 @@
-/// Which solves run in small.cu, and what they need there.
+/// Which solves run in small.cu, their memory, and the host's side of a launch.
 #include <cstring>
 #include "ksp/common/converged.hpp"
 #include "ksp/gmres/gmres.hpp"
-#include "mat/face/context.hpp"
+#include "mat/face/solver_access.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::gmres
 {
 
 PetscErrorCode SmallCycles::Free()
@@ -24,22 +24,16 @@ PetscErrorCode SmallCycles::TakeMatrix(const DeviceSystem &system, CsrLayout *la
   Version   version;
 
   PetscFunctionBegin;
-  if (!strcmp(system.format()->Name(), "csr")) {
-    *layout = static_cast<Csr *>(system.format())->OnDevice();
+  if (const Csr *csr = AsCsr(system.format())) {
+    *layout = csr->OnDevice();
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatVersion(A, &version));
   if (!own_ || version != version_) {
-    Parameters parameters;
-    CsrView    view;
-    PetscCall(GetCsr(A, &view, nullptr));
-    PetscCall(DeviceFacts(nullptr, &parameters.multiprocessors, nullptr));
-    std::unique_ptr<Format> format = MakeFormat("csr");
-    PetscCall(format->Build(view, parameters, Space::Device));
-    own_     = std::move(format);
+    PetscCall(BuildCsrForSolve(A, &own_));
     version_ = version;
   }
-  *layout = static_cast<Csr *>(own_.get())->OnDevice();
+  *layout = AsCsr(own_.get())->OnDevice();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -51,7 +45,7 @@ PetscErrorCode SmallCycles::Begin(KSP ksp, const DeviceSystem &system, PetscInt 
   constexpr PetscInt MOST = 2000000; // nonzeros
   const PetscInt     rows = system.rows();
   bool               fits;
-  if (!system.active() || system.factored() || !MayHearLate(ksp) || steps + 1 >= SMALL_RECORDS)
+  if (!system.active() || system.factored() || !MayReadNormsLate(ksp) || steps + 1 >= SMALL_RECORDS)
     PetscFunctionReturn(PETSC_SUCCESS);
   if (rows == 0 || !IsSmall(mode, rows, system.nonzeros(), MOST)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(TakeMatrix(system, &system_.A));
@@ -89,7 +83,7 @@ PetscErrorCode SmallCycles::Launch(DeviceSystem *system, Columns *basis, const S
   PetscFunctionBegin;
   control_       = control;
   control_.round = ++round_;
-  heard_         = 0;
+  records_read_  = 0;
   work_.V        = basis->view();
 #if defined(SPARSEGPU_HAVE_CUDA)
   Stream stream;
@@ -103,18 +97,18 @@ PetscErrorCode SmallCycles::Launch(DeviceSystem *system, Columns *basis, const S
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SmallCycles::Hear(Outcome *outcome, PetscReal *norm)
+PetscErrorCode SmallCycles::NextRecord(Outcome *outcome, PetscReal *norm)
 {
   PetscFunctionBegin;
 #if defined(SPARSEGPU_HAVE_CUDA)
   Record record;
   Stream stream;
   PetscCall(DeviceStream(&stream));
-  PetscCall(AwaitRecord(work_.records + heard_++, control_.round, stream, &record));
+  PetscCall(AwaitRecord(work_.records + records_read_++, control_.round, stream, &record));
   *outcome = static_cast<Outcome>(record.outcome);
   *norm    = record.norm;
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::gmres

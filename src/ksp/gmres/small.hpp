@@ -1,8 +1,8 @@
-/// Whole cycles of GMRES in one launch, for systems so small that launches and the host would take most of the time.
-/// A row of A, of b, of x and of the basis belongs to one thread block; its part of the basis and of A lies in shared
-/// memory where it fits. What blocks need of each other is the vector that the next product reads and one partial sum a
-/// column: two waits for all blocks an iteration, three where a direction is made orthogonal twice. One more block
-/// without rows does the scalar work meanwhile.
+/// Whole cycles of GMRES in one launch, for systems so small that launch latency and the host would dominate.
+/// A row of A, of b, of x and of the basis belongs to one thread block; its part of the basis and of A is in shared
+/// memory if it fits. Blocks exchange the vector that the next product reads and one partial sum a column: two
+/// grid-wide barriers an iteration, three if a direction is orthogonalised twice. One more block without rows does the
+/// scalar work at the same time.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@
 #include "mat/formats/csr/csr.hpp"
 #include "mat/rows/version.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::gmres
 {
 
 /// The system, on the device.
@@ -27,14 +27,14 @@ struct SmallSystem {
   Scalar       *x; ///< [rows]
 };
 
-/// What the scalar block tells the others, between two waits.
+/// Written by the scalar block for the others, between two barriers.
 struct SmallState {
-  PetscReal fallen;  ///< |r_k| / |r_0| before the next step
-  PetscReal told;    ///< |r_k|
-  int       outcome; ///< of the last step, STEP_GOES_ON or why the cycle ends
-  int       ends;    ///< so does the solve
-  int       taken;   ///< steps of this cycle
-  int       columns; ///< of the basis that the correction is made of
+  PetscReal fallen;     ///< |r_k| / |r_0| before the next step
+  PetscReal recurrence; ///< |r_k|
+  int       outcome;    ///< of the last step, STEP_GOES_ON or why the cycle ends
+  int       ends;       ///< so does the solve
+  int       taken;      ///< steps of this cycle
+  int       columns;    ///< of the basis that the correction is made of
 };
 
 /// How the work is divided; of SmallPlan().
@@ -42,7 +42,7 @@ struct SmallShape {
   PetscInt blocks;    ///< that have rows; one more is launched
   PetscInt rows;      ///< of a block
   int      lanes;     ///< threads that share a row of A, a power of two
-  bool     shared;    ///< the basis lies in shared memory
+  bool     shared;    ///< the basis is in shared memory
   size_t   bytes;     ///< of shared memory
   size_t   for_basis; ///< of these, before A's part
 };
@@ -82,7 +82,7 @@ PetscErrorCode SmallCycles_CUDA(const SmallSystem &system, const SmallShape &sha
 class SmallCycles
 {
 public:
-  /// Can cycles of `steps` steps of this solve run so, and are they to? See active().
+  /// Whether cycles of `steps` steps of this solve are supported and enabled: see active().
   PetscErrorCode Begin(KSP ksp, const DeviceSystem &system, PetscInt steps, SmallMode mode);
   PetscErrorCode Free();
   bool           active() const { return active_; }
@@ -91,7 +91,7 @@ public:
   /// the room for them that it was found to have.
   PetscErrorCode Launch(DeviceSystem *system, Columns *basis, const SmallControl &control);
   /// The next record: of a step, or of the beginning of a cycle.
-  PetscErrorCode Hear(Outcome *outcome, PetscReal *norm);
+  PetscErrorCode NextRecord(Outcome *outcome, PetscReal *norm);
 
 private:
   PetscErrorCode TakeMatrix(const DeviceSystem &system, CsrLayout *layout);
@@ -101,11 +101,11 @@ private:
   SmallShape              shape_   = {};
   SmallWork               work_    = {};
   SmallControl            control_ = {};
-  int                     round_ = 0, heard_ = 0;
+  int                     round_ = 0, records_read_ = 0;
   std::unique_ptr<Format> own_;         ///< of a matrix that its products have in another format
   Version                 version_ = 0; ///< of the matrix that own_ is a copy of
   DeviceMemory            device_;
   PinnedMemory            pinned_;
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::gmres

@@ -1,15 +1,15 @@
-/// The cycles. On the device of one process the host runs ahead of the device, except where someone wants to see every
-/// iterate: it reads residual norms later, and the device by itself stops at the step that it will find to be the last.
-/// Of a small system it launches many cycles at once.
+/// The cycles. On the device of one process the host launches steps ahead and reads residual norms later; the device
+/// stops by itself at the last step. Not if a monitor or a user's convergence test needs every iterate. For small
+/// systems one launch runs many cycles.
 #include <algorithm>
 #include <petsc/private/matimpl.h>
 #include "ksp/common/converged.hpp"
 #include "ksp/gmres/gmres.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::gmres
 {
 
-static PetscErrorCode Tell(KSP ksp)
+static PetscErrorCode Report(KSP ksp)
 {
   PetscFunctionBegin;
   if (ksp->reason) PetscCall(GmresOf(ksp)->system.Publish());
@@ -37,7 +37,7 @@ static PetscErrorCode TakeResidual(KSP ksp, PetscReal norm)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   gmres->residual = ksp->rnorm = norm;
-  PetscCall(Tell(ksp));
+  PetscCall(Report(ksp));
   if (norm == 0)
     ksp->reason = KSP_CONVERGED_ATOL;
   else
@@ -55,8 +55,8 @@ static PetscErrorCode BeginCycle(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Takes the outcome of the next step in. *steps: those that the solution is built from. An invariant space is not
-/// taken at its word: the true residual decides at the restart, if there may be one.
+/// Takes the outcome of the next step in. *steps: those that the solution is built from. An invariant space
+/// does not end the solve by itself: the true residual decides at the restart, if iterations are left.
 static PetscErrorCode TakeStep(KSP ksp, Outcome outcome, PetscReal norm, PetscInt *steps)
 {
   PetscFunctionBegin;
@@ -105,8 +105,8 @@ static PetscErrorCode RunCycle(KSP ksp, PetscInt limit)
 {
   Gmres     *gmres     = GmresOf(ksp);
   Arnoldi   *arnoldi   = &gmres->arnoldi;
-  const bool pipelined = arnoldi->CanPipeline() && MayHearLate(ksp);
-  PetscInt   launched = 0, heard = 0;
+  const bool pipelined = arnoldi->CanPipeline() && MayReadNormsLate(ksp);
+  PetscInt   launched = 0, finished = 0;
   Outcome    outcome = STEP_GOES_ON;
   PetscReal  norm    = 0;
 
@@ -118,27 +118,27 @@ static PetscErrorCode RunCycle(KSP ksp, PetscInt limit)
   } else {
     PetscCall(arnoldi->Begin(ksp->rnorm));
   }
-  while (!ksp->reason && heard < limit && outcome == STEP_GOES_ON) {
+  while (!ksp->reason && finished < limit && outcome == STEP_GOES_ON) {
     const PetscInt ahead = pipelined ? gmres->lag.ahead() : 1;
-    PetscCall(LaunchSteps(ksp, pipelined, &launched, std::min(limit, heard + ahead), &outcome, &norm));
+    PetscCall(LaunchSteps(ksp, pipelined, &launched, std::min(limit, finished + ahead), &outcome, &norm));
     if (pipelined) {
-      PetscCall(arnoldi->AwaitStep(heard, &outcome, &norm));
-      gmres->lag.Heard(launched < limit && arnoldi->Ended(launched - 1));
+      PetscCall(arnoldi->AwaitStep(finished, &outcome, &norm));
+      gmres->lag.RecordRead(launched < limit && arnoldi->Ended(launched - 1));
       if (outcome == STEP_AGAIN) {
-        PetscCall(arnoldi->StepAgain(heard, &outcome, &norm));
-        launched = heard + 1;
+        PetscCall(arnoldi->StepAgain(finished, &outcome, &norm));
+        launched = finished + 1;
       }
     }
     PetscCall(TakeStep(ksp, outcome, norm, &gmres->built));
     gmres->known = gmres->built;
-    heard++;
-    if (!ksp->reason && heard < limit && outcome == STEP_GOES_ON) PetscCall(Tell(ksp));
+    finished++;
+    if (!ksp->reason && finished < limit && outcome == STEP_GOES_ON) PetscCall(Report(ksp));
   }
   if (PetscIsInfOrNanReal(ksp->rnorm)) PetscFunctionReturn(PETSC_SUCCESS); // the last good iterate stays
   if (!ksp->reason && ksp->its >= ksp->max_it) ksp->reason = KSP_DIVERGED_ITS;
   PetscCall(AddCorrection(ksp, gmres->built));
   gmres->built = 0;
-  if (heard > 0 && ksp->reason) PetscCall(Tell(ksp)); // else the next cycle tells of the true residual
+  if (finished > 0 && ksp->reason) PetscCall(Report(ksp)); // else the next cycle tells of the true residual
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -168,21 +168,21 @@ static PetscErrorCode RunSmallCycles(KSP ksp)
     const PetscInt limit   = std::min(gmres->steps, ksp->max_it - ksp->its);
     Outcome        outcome = STEP_GOES_ON;
     PetscReal      norm;
-    PetscInt       heard = 0;
-    while (!ksp->reason && heard < limit && outcome == STEP_GOES_ON) {
-      PetscCall(gmres->small.Hear(&outcome, &norm));
+    PetscInt       finished = 0;
+    while (!ksp->reason && finished < limit && outcome == STEP_GOES_ON) {
+      PetscCall(gmres->small.NextRecord(&outcome, &norm));
       PetscCall(TakeStep(ksp, outcome, norm, &gmres->built));
-      heard++;
-      if (!ksp->reason && heard < limit && outcome == STEP_GOES_ON) PetscCall(Tell(ksp));
+      finished++;
+      if (!ksp->reason && finished < limit && outcome == STEP_GOES_ON) PetscCall(Report(ksp));
     }
-    used += heard + 1;
+    used += finished + 1;
     if (!ksp->reason && ksp->its >= ksp->max_it) ksp->reason = KSP_DIVERGED_ITS;
     if (ksp->reason) {
-      if (!PetscIsInfOrNanReal(ksp->rnorm)) PetscCall(Tell(ksp));
+      if (!PetscIsInfOrNanReal(ksp->rnorm)) PetscCall(Report(ksp));
       break;
     }
     if (used + gmres->steps + 1 > SMALL_RECORDS) break;
-    PetscCall(gmres->small.Hear(&outcome, &norm));
+    PetscCall(gmres->small.NextRecord(&outcome, &norm));
     PetscCall(TakeResidual(ksp, norm));
     PetscCheck(!ksp->reason == (outcome == STEP_GOES_ON), PETSC_COMM_SELF, PETSC_ERR_PLIB,
                "The GPU has %s at a restart with the residual norm %g", ksp->reason ? "gone on" : "stopped",
@@ -222,12 +222,12 @@ static PetscErrorCode SuggestRestart(KSP ksp, PetscReal tau, PetscInt *restart)
 /// Memory for cycles of `steps` steps.
 static PetscErrorCode Reserve(KSP ksp, PetscInt steps)
 {
-  Gmres     *gmres = GmresOf(ksp);
-  const bool bare  = gmres->system.active() && gmres->system.copies();
+  Gmres     *gmres       = GmresOf(ksp);
+  const bool device_only = gmres->system.active() && gmres->system.copies();
 
   PetscFunctionBegin;
   gmres->steps = std::max<PetscInt>(1, std::min(steps, ksp->max_it));
-  PetscCall(gmres->basis.Allocate(ksp->work[0], gmres->steps + 1, bare));
+  PetscCall(gmres->basis.Allocate(ksp->work[0], gmres->steps + 1, device_only));
   if (gmres->flexible && !gmres->system.active()) PetscCall(gmres->preconditioned.Allocate(ksp->work[0], gmres->steps));
   PetscCall(gmres->arnoldi.Allocate(PetscObjectComm((PetscObject)ksp), &gmres->basis, gmres->steps));
   PetscCall(gmres->small.Begin(ksp, gmres->system, gmres->steps, gmres->small_mode));
@@ -287,4 +287,4 @@ PetscErrorCode KSPSolve_SparseGPUGMRES(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::gmres

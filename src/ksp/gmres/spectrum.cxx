@@ -3,7 +3,7 @@
 #include <algorithm>
 #include "ksp/gmres/gmres.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::gmres
 {
 
 /// The singular values of the n x n upper triangle r, from its columns made orthogonal to each other by rotations. One
@@ -106,4 +106,4 @@ PetscErrorCode KSPComputeEigenvalues_SparseGPUGMRES(KSP ksp, PetscInt room, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::gmres

@@ -1,7 +1,7 @@
-/// What a cycle does with the system: through PETSc's vectors, or on arrays of the device.
+/// Residual, operator and correction: through PETSc's vectors, or on arrays of the device.
 #include "ksp/gmres/gmres.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::gmres
 {
 
 PetscErrorCode ComputeResidual(KSP ksp, PetscReal *norm)
@@ -110,4 +110,4 @@ PetscErrorCode ApplyOperator(KSP ksp, PetscInt k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::gmres

@@ -1,27 +1,27 @@
-/// When a solve will end, as far as its norms tell: what a host launches beyond that is in vain.
+/// Predicts from the norms so far when a solve will end: limits speculative launches.
 #pragma once
 
 #include <petscsys.h>
 
-namespace sparsegpu
+namespace sparsegpu::jacobi
 {
 
-/// Norms of a stationary method fall by one factor a sweep in the end. The factor of the last SPAN sweeps, and so the
-/// sweeps that are left until a norm is small enough; without a limit where norms do not fall, or there is no test.
+/// The norms of a stationary method eventually fall by a constant factor a sweep. Estimates the factor from the last
+/// SPAN sweeps, and from it the sweeps left until convergence; no limit if norms do not fall or are not tested.
 class Forecast
 {
 public:
-  void Heard(PetscReal norm, PetscReal converged)
+  void Add(PetscReal norm, PetscReal converged)
   {
-    const PetscReal before = norms_[heard_ % SPAN]; // SPAN sweeps ago
+    const PetscReal before = norms_[norms_seen_ % SPAN]; // SPAN sweeps ago
 
-    norms_[heard_ % SPAN] = norm;
-    left_                 = PETSC_MAX_INT;
-    if (heard_++ < SPAN || !(converged > 0) || !(norm < before) || !(norm > converged)) return;
+    norms_[norms_seen_ % SPAN] = norm;
+    left_                      = PETSC_MAX_INT;
+    if (norms_seen_++ < SPAN || !(converged > 0) || !(norm < before) || !(norm > converged)) return;
     const PetscReal sweeps = SPAN * PetscLogReal(norm / converged) / PetscLogReal(before / norm);
     if (sweeps < FAR) left_ = static_cast<PetscInt>(PetscCeilReal(sweeps));
   }
-  /// Sweeps after the last one heard of, at least 1.
+  /// Sweeps after the last one whose norm was added, at least 1.
   PetscInt Left() const { return left_; }
 
 private:
@@ -29,7 +29,7 @@ private:
   static constexpr PetscReal FAR  = 2000; ///< sweeps: beyond any lead of the host
 
   PetscReal norms_[SPAN] = {};
-  PetscInt  heard_ = 0, left_ = PETSC_MAX_INT;
+  PetscInt  norms_seen_ = 0, left_ = PETSC_MAX_INT;
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::jacobi

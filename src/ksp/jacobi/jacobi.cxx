@@ -1,8 +1,9 @@
-/// KSPSPARSEGPUJACOBI: settings, the preconditioners that it admits, the diagonal, and its life.
+/// KSPSPARSEGPUJACOBI: options, admissible preconditioners, the inverse of the diagonal, creation and destruction.
 #include "ksp/jacobi/jacobi.hpp"
 #include <petsc/private/pcimpl.h>
+#include "device/local_array.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::jacobi
 {
 
 const char *const JacobiTests[] = {"residual", "difference", "JacobiTest", "JACOBI_TEST_", nullptr};
@@ -10,7 +11,7 @@ const char *const JacobiTests[] = {"residual", "difference", "JacobiTest", "JACO
 namespace
 {
 /// The method is its own preconditioner: PCNONE, unless the user has set one. PETSc sets a default while it reads the
-/// options, before it comes to our type; it is told from a user's by -pc_type, and by the types that are defaults.
+/// options, before those of our type. A default is one of PETSc's default types without -pc_type.
 PetscErrorCode DefaultPreconditioner(KSP ksp)
 {
   PC          pc;
@@ -156,7 +157,7 @@ PetscErrorCode InvertDiagonal(KSP ksp)
   PetscObjectState state;
   Version          version;
   PetscInt         rows, begin, all, bad;
-  PetscScalar     *entries;
+  LocalArray       entries;
 
   PetscFunctionBegin;
   PetscCall(CheckPreconditioner(ksp)); // it may have been changed since the set-up
@@ -169,13 +170,14 @@ PetscErrorCode InvertDiagonal(KSP ksp)
   PetscCall(VecGetSize(d, &all));
   PetscCall(VecGetLocalSize(d, &rows));
   PetscCall(VecGetOwnershipRange(d, &begin, nullptr));
-  PetscCall(VecGetArray(d, &entries));
-  bad = all;
+  PetscCall(entries.Get(d, Space::Host, Access::ReadWrite));
+  bad             = all;
+  auto *const inv = reinterpret_cast<PetscScalar *>(entries.write());
   for (PetscInt r = rows - 1; r >= 0; r--) {
-    if (entries[r] == static_cast<PetscScalar>(0)) bad = begin + r;
-    entries[r] = static_cast<PetscReal>(1) / entries[r];
+    if (inv[r] == static_cast<PetscScalar>(0)) bad = begin + r;
+    inv[r] = static_cast<PetscReal>(1) / inv[r];
   }
-  PetscCall(VecRestoreArray(d, &entries));
+  PetscCall(entries.Restore());
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPIU_INT, MPI_MIN, comm));
   PetscCheck(bad == all, comm, PETSC_ERR_ARG_WRONGSTATE,
              "%s: the diagonal entry of row %" PetscInt_FMT " is zero or missing", ((PetscObject)ksp)->type_name, bad);
@@ -205,4 +207,4 @@ PetscErrorCode KSPCreate_SparseGPUJacobi(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::jacobi

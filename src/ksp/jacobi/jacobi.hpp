@@ -1,4 +1,4 @@
-/// KSPSPARSEGPUJACOBI: what its parts share.
+/// KSPSPARSEGPUJACOBI: settings and state.
 #pragma once
 
 #include <petsc/private/kspimpl.h>
@@ -8,7 +8,7 @@
 #include "ksp/common/small_mode.hpp"
 #include "mat/rows/version.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::jacobi
 {
 
 enum class JacobiTest {
@@ -35,7 +35,7 @@ struct Jacobi {
   PetscObjectState state      = -1;
   Version          version    = 0;       ///< 0: the matrix is not one of ours
   Vec              current    = nullptr; ///< the iterate that a monitor may ask for; not owned
-  DeviceSystem     system;               ///< active where the vectors lie on the host, and the solve on the device
+  DeviceSystem     system;               ///< active if the vectors are on the host and the solve runs on the device
   DeviceMemory     arrays;               ///< then [3 * rows]: an iterate, the product, the inverse of the diagonal
   const Scalar    *iterate = nullptr;    ///< and the iterate that a monitor may ask for
   DeviceMemory     scratch;              ///< of the sweeps on a device
@@ -52,4 +52,4 @@ PetscErrorCode KSPSolve_SparseGPUJacobi(KSP ksp);
 /// Brings JACOBI_INVERSE up to date. Errors: PETSC_ERR_ARG_WRONGSTATE naming the first row without a diagonal entry.
 PetscErrorCode InvertDiagonal(KSP ksp);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::jacobi

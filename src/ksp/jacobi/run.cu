@@ -1,3 +1,4 @@
+/// One cooperative kernel runs many Jacobi sweeps of a CSR matrix; see run.hpp.
 #include <cooperative_groups.h>
 #include <algorithm>
 #include "device/batched.cuh"
@@ -6,8 +7,11 @@
 #include "ksp/sweep/sweep.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::jacobi
 {
+
+using sweep::jacobi_blocks;
+using sweep::JACOBI_THREADS;
 
 /// The matrix, or a block's rows of it.
 struct RunRows {
@@ -23,7 +27,7 @@ inline __host__ __device__ size_t run_values(size_t rows, size_t entries)
   return ((rows + 1 + entries) * sizeof(PetscInt) + 15) / 16 * 16;
 }
 
-/// Brings the block's rows into shared memory, if they fit: the wait between two sweeps empties L1. All threads must
+/// Copies the block's rows to shared memory if they fit: the barrier between two sweeps empties L1. All threads must
 /// call.
 __device__ __forceinline__ RunRows run_rows(const CsrLayout &A, const JacobiRun &run, PetscInt at_once,
                                             unsigned char *shared)
@@ -47,10 +51,10 @@ __device__ __forceinline__ RunRows run_rows(const CsrLayout &A, const JacobiRun 
   return RunRows{first, i, j, a};
 }
 
-/// `count` neighbouring threads tell the host of as many sweeps, from sweep `from` of the run on: a record has to be on
-/// its way before its flag is, and all wait for that at once.
-__device__ __forceinline__ void run_tells(const JacobiControl &control, const JacobiRun &run, const PetscReal *norms,
-                                          int from, int count, bool stops)
+/// `count` neighbouring threads write the records of as many sweeps, from sweep `from` of the run on. Each record must
+/// be visible before its flag; the threads pay for that fence together.
+__device__ __forceinline__ void write_records(const JacobiControl &control, const JacobiRun &run,
+                                              const PetscReal *norms, int from, int count, bool stops)
 {
   const int t = static_cast<int>(threadIdx.x);
 
@@ -62,15 +66,15 @@ __device__ __forceinline__ void run_tells(const JacobiControl &control, const Ja
   record->ready = control.round + from + t;
 }
 
-/// Sweeps of csr_jacobi_kernel(): a block does what blocks b, b + gridDim.x, ... of it do, with the same threads, so
-/// that what a thread reads of x outside the product it has written itself. Norms of the blocks lie in two arrays in
-/// turn, as some blocks still read those of the sweep before. Only waiting together: an early end is one for all.
+/// Sweeps of csr_jacobi_kernel(): a block does the work of its blocks b, b + gridDim.x, ... with the same threads, so
+/// that outside the product a thread reads only entries of x that it wrote itself. The norms of the blocks alternate
+/// between two arrays, as some blocks still read those of the sweep before. All blocks take the same decision to stop.
 template <int width> static __global__ void __launch_bounds__(JACOBI_THREADS)
     csr_run_jacobi_kernel(CsrLayout A, JacobiSweep sweep, JacobiControl control, JacobiRun run)
 {
   extern __shared__ __align__(16) unsigned char shared[];
-  constexpr int                                 ROWS = JACOBI_THREADS / width, TOLD = 32; // sweeps at a time
-  __shared__ PetscReal                          norms[TOLD], whole;
+  constexpr int                                 ROWS = JACOBI_THREADS / width, RECORDED = 32; // sweeps at a time
+  __shared__ PetscReal                          norms[RECORDED], whole;
   const cooperative_groups::grid_group          grid = cooperative_groups::this_grid();
   const int                                     lane = threadIdx.x % width;
 
@@ -103,11 +107,11 @@ template <int width> static __global__ void __launch_bounds__(JACOBI_THREADS)
     sweep.next           = before;
     if (!run.records) continue;
     const PetscReal norm = blocks_joined(sweep.norm, partial, run.blocks);
-    if (threadIdx.x == 0) whole = norms[s % TOLD] = told_norm(control, norm);
+    if (threadIdx.x == 0) whole = norms[s % RECORDED] = recorded_norm(control, norm);
     __syncthreads();
     const bool stops = norm_stops(control, control.number + s >= run.tested_from, whole);
-    if (blockIdx.x == 0 && (stops || s + 1 == run.sweeps || s % TOLD == TOLD - 1))
-      run_tells(control, run, norms, s - s % TOLD, s % TOLD + 1, stops);
+    if (blockIdx.x == 0 && (stops || s + 1 == run.sweeps || s % RECORDED == RECORDED - 1))
+      write_records(control, run, norms, s - s % RECORDED, s % RECORDED + 1, stops);
     if (!stops) continue;
     if (blockIdx.x == 0 && threadIdx.x == 0) *control.stopped_at = control.number + s;
     return;
@@ -165,4 +169,4 @@ PetscErrorCode CsrRunJacobi_CUDA(const CsrLayout &A, const JacobiSweep &sweep, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::jacobi

@@ -1,13 +1,14 @@
-/// Which solves launch runs, how long they are, and when.
+/// Which solves launch runs (many sweeps in one kernel), how long runs are, and when the next one is launched.
 #include <algorithm>
-#include <cstring>
+#include "device/local_array.hpp"
 #include "ksp/jacobi/sweeper.hpp"
 #include "ksp/sweep/fused.hpp"
+#include "mat/face/solver_access.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::jacobi
 {
 
-/// Can sweeps be launched so, and are they to? The host must be one that may hear late of norms.
+/// Whether multi-sweep launches are supported and enabled. The host must be allowed to read norms late.
 PetscErrorCode Sweeper::PlanRuns()
 {
   PetscFunctionBegin;
@@ -22,8 +23,8 @@ PetscErrorCode Sweeper::PlanRuns()
     format = jacobi->system.format();
   else
     PetscCall(FindFused(&format));
-  if (!format || !SweepsFused(*format) || strcmp(format->Name(), "csr")) PetscFunctionReturn(PETSC_SUCCESS);
-  const CsrLayout layout = static_cast<Csr *>(format)->OnDevice();
+  if (!format || !sweep::SweepsFused(*format) || !AsCsr(format)) PetscFunctionReturn(PETSC_SUCCESS);
+  const CsrLayout layout = AsCsr(format)->OnDevice();
   if (layout.rows == 0 || !IsSmall(jacobi->small_mode, layout.rows, layout.nonzeros, MOST))
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PlanJacobiRun_CUDA(layout, &run, &runs));
@@ -33,13 +34,14 @@ PetscErrorCode Sweeper::PlanRuns()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Launches what the device needs, so as not to wait for the host: the next run once half of the last has been heard
-/// of, unless that is the end, `left` sweeps away. Sweeps 0 .. *launched - 1 have been launched.
-PetscErrorCode Sweeper::LaunchRuns(PetscInt heard, PetscInt last, PetscInt left, PetscInt *launched)
+/// Launches the next run once the norms of half of the last one have been read, so that the device never waits for the
+/// host; not if the solve is expected to end within the launched sweeps, `left` sweeps from now. Sweeps 0 .. *launched
+/// - 1 have been launched.
+PetscErrorCode Sweeper::LaunchRuns(PetscInt finished, PetscInt last, PetscInt left, PetscInt *launched)
 {
   PetscFunctionBegin;
   while (runs && *launched < last) {
-    const PetscInt ahead = *launched - heard, count = std::min(coming, last - *launched);
+    const PetscInt ahead = *launched - finished, count = std::min(coming, last - *launched);
     if (ahead > 0 && (2 * ahead > run.sweeps || left <= ahead)) break;
     PetscCall(LaunchRun(*launched, count));
     if (!runs) break;
@@ -52,13 +54,11 @@ PetscErrorCode Sweeper::LaunchRuns(PetscInt heard, PetscInt last, PetscInt left,
 /// Sweeps k .. k + count - 1, from one buffer to the other and back.
 PetscErrorCode Sweeper::LaunchRun(PetscInt k, PetscInt count)
 {
-  Jacobi            *jacobi = JacobiOf(ksp);
-  const Vec          from = ksp->work[JACOBI_X + k % 2], next = ksp->work[JACOBI_X + (k + 1) % 2];
-  Format            *format;
-  JacobiSweep        sweep = {};
-  const PetscScalar *b, *d;
-  PetscScalar       *p, *q;
-  PetscMemType       where;
+  Jacobi     *jacobi = JacobiOf(ksp);
+  const Vec   from = ksp->work[JACOBI_X + k % 2], next = ksp->work[JACOBI_X + (k + 1) % 2];
+  Format     *format;
+  JacobiSweep sweep = {};
+  LocalArray  b, d, p, q;
 
   PetscFunctionBegin;
   sweep.damping = jacobi->damping;
@@ -74,23 +74,23 @@ PetscErrorCode Sweeper::LaunchRun(PetscInt k, PetscInt count)
   }
   PetscCall(FindFused(&format));
   PetscCall(VecGetLocalSize(from, &sweep.rows));
-  PetscCall(VecGetArrayReadAndMemType(ksp->work[JACOBI_RHS], &b, &where));
-  PetscCall(VecGetArrayReadAndMemType(ksp->work[JACOBI_INVERSE], &d, &where));
-  PetscCall(VecGetArrayAndMemType(from, &p, &where));
-  PetscCall(VecGetArrayAndMemType(next, &q, &where));
-  sweep.b       = reinterpret_cast<const Scalar *>(b);
-  sweep.inverse = reinterpret_cast<const Scalar *>(d);
-  sweep.x       = reinterpret_cast<const Scalar *>(p);
-  sweep.next    = reinterpret_cast<Scalar *>(q);
+  PetscCall(b.Get(ksp->work[JACOBI_RHS], Space::Device, Access::Read));
+  PetscCall(d.Get(ksp->work[JACOBI_INVERSE], Space::Device, Access::Read));
+  PetscCall(p.Get(from, Space::Device, Access::ReadWrite));
+  PetscCall(q.Get(next, Space::Device, Access::ReadWrite));
+  sweep.b       = b.read();
+  sweep.inverse = d.read();
+  sweep.x       = p.read();
+  sweep.next    = q.write();
   PetscCall(StartRun(k, count, format, sweep));
-  PetscCall(VecRestoreArrayAndMemType(next, &q));
-  PetscCall(VecRestoreArrayAndMemType(from, &p));
-  PetscCall(VecRestoreArrayReadAndMemType(ksp->work[JACOBI_INVERSE], &d));
-  PetscCall(VecRestoreArrayReadAndMemType(ksp->work[JACOBI_RHS], &b));
+  PetscCall(q.Restore());
+  PetscCall(p.Restore());
+  PetscCall(d.Restore());
+  PetscCall(b.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The same on arrays of the device, with the format that PlanRuns() has found. No more runs if there is no room.
+/// The same on arrays of the device, with the format that PlanRuns() found. Disables runs if the launch is refused.
 PetscErrorCode Sweeper::StartRun(PetscInt k, PetscInt count, Format *format, const JacobiSweep &sweep)
 {
   PetscFunctionBegin;
@@ -106,9 +106,9 @@ PetscErrorCode Sweeper::StartRun(PetscInt k, PetscInt count, Format *format, con
   run.records       = norm == JacobiNorm::None ? nullptr : records;
   PetscCall(DeviceStream(&stream));
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(CsrRunJacobi_CUDA(static_cast<Csr *>(format)->OnDevice(), sweep, control, run, stream, &runs));
+  PetscCall(CsrRunJacobi_CUDA(AsCsr(format)->OnDevice(), sweep, control, run, stream, &runs));
   PetscCall(PetscLogGpuTimeEnd());
-  const int swept = static_cast<int>(runs ? count : 0); // the last one is what Hear() counts from
+  const int swept = static_cast<int>(runs ? count : 0); // the last one is what AwaitNorm() counts from
   control.number += swept - 1;
   control.round += swept - 1;
   jacobi->round += swept;
@@ -118,4 +118,4 @@ PetscErrorCode Sweeper::StartRun(PetscInt k, PetscInt count, Format *format, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::jacobi

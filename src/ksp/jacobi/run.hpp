@@ -1,16 +1,20 @@
-/// Runs: many sweeps in one launch, for systems in csr so small that launches would take most of the time. Between two
-/// sweeps all thread blocks wait for each other; then each of them joins the norms of all, in the order of single
-/// sweeps, and so knows by itself whether the sweep was the last one. Norms and iterates have the bits of single
-/// sweeps.
+/// Runs: many sweeps in one launch, for CSR systems so small that launch latency would dominate. A grid-wide barrier
+/// separates two sweeps; then every thread block sums the norms of all blocks, in the order of single sweeps, and
+/// decides by itself whether the sweep was the last. Norms and iterates have the bits of single sweeps.
 #pragma once
 
 #include "ksp/sweep/sweep.hpp"
 #include "mat/formats/csr/csr.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::jacobi
 {
 
-/// What a run has beside JacobiControl, whose number and round are those of its first sweep.
+using sweep::JACOBI_BLOCKS;
+using sweep::JacobiControl;
+using sweep::JacobiNorm;
+using sweep::JacobiSweep;
+
+/// Parameters of a run in addition to JacobiControl, whose number and round are those of its first sweep.
 struct JacobiRun {
   unsigned blocks;      ///< of a single sweep
   unsigned launched;    ///< thread blocks; each does the work of one or more of those
@@ -20,15 +24,15 @@ struct JacobiRun {
   Record  *records;     ///< [RECORDS] pinned, record k % RECORDS is of sweep k; null without a norm
 };
 
-constexpr PetscInt RUN_FIRST = 64, RUN_MOST = 1024; // sweeps: a host hears of some soon, launches are rare
+constexpr PetscInt RUN_FIRST = 64, RUN_MOST = 1024; // sweeps: the first norms come soon, later launches are rare
 /// Records are used in turn: more of them than the host may be ahead, half a run and another.
 constexpr PetscInt RECORDS = 2 * RUN_MOST;
 
-/// Sets blocks, launched and bytes for A, without chunks; false where the device does not let blocks wait.
+/// Sets blocks, launched and bytes for A, without chunks; false if the device has no cooperative launches.
 PetscErrorCode PlanJacobiRun_CUDA(const CsrLayout &A, JacobiRun *run, bool *fits);
 /// Asynchronous, bitwise reproducible. `sweep` is the first one; the next goes back, and writes sweep.x. *launched as
 /// LaunchCooperative() has it.
 PetscErrorCode CsrRunJacobi_CUDA(const CsrLayout &A, const JacobiSweep &sweep, const JacobiControl &control,
                                  const JacobiRun &run, Stream stream, bool *launched);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::jacobi

@@ -1,12 +1,11 @@
-/// The sweeps. On the device of one process the host runs ahead of the device, except where someone wants to see every
-/// iterate: it reads norms later, and the device by itself stops at the sweep that it will find to be the last. How far
-/// ahead: as RecordLag says, but hardly beyond the sweep at which the norms, falling on as they do, end the solve. Of
-/// small systems many sweeps are launched at a time: run.hpp.
+/// The iteration. On the device of one process the host launches sweeps ahead and reads their norms later; the device
+/// stops by itself at the last sweep. Not if a monitor or a user's convergence test needs every iterate. RecordLag and
+/// Forecast limit how far ahead. For small systems one launch runs many sweeps: run.hpp.
 #include <algorithm>
 #include "ksp/jacobi/forecast.hpp"
 #include "ksp/jacobi/sweeper.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::jacobi
 {
 
 namespace
@@ -55,7 +54,7 @@ PetscErrorCode FirstTest(KSP ksp, PetscReal norm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Tell(KSP ksp)
+PetscErrorCode Report(KSP ksp)
 {
   PetscFunctionBegin;
   PetscCall(KSPLogResidualHistory(ksp, ksp->rnorm));
@@ -69,7 +68,7 @@ PetscErrorCode KSPSolve_SparseGPUJacobi(KSP ksp)
 {
   constexpr PetscInt LEAST = 2; // sweeps: one under way, one that waits
   Sweeper            sweeper;
-  PetscInt           launched = 0, heard = 0;
+  PetscInt           launched = 0, finished = 0;
   RecordLag          lag;
   Forecast           forecast;
 
@@ -82,39 +81,39 @@ PetscErrorCode KSPSolve_SparseGPUJacobi(KSP ksp)
   // a residual is tested after the last sweep, too: by a sweep of which only the norm is used
   const bool     residual = sweeper.norm == JacobiNorm::Preconditioned || sweeper.norm == JacobiNorm::Unpreconditioned;
   const PetscInt last     = ksp->max_it + residual;
-  const bool     late     = sweeper.space == Space::Device && sweeper.size == 1 && MayHearLate(ksp);
+  const bool     late     = sweeper.space == Space::Device && sweeper.size == 1 && MayReadNormsLate(ksp);
   if (late) PetscCall(sweeper.PlanRuns());
   JacobiOf(ksp)->runs = sweeper.runs;
-  while (!ksp->reason && heard < last) {
+  while (!ksp->reason && finished < last) {
     PetscInt  ahead = 1; // the first norm sets what the others are tested with
     PetscReal norm;
-    if (late && heard > 0) ahead = std::min(lag.ahead(), std::max(LEAST, forecast.Left()));
-    if (heard > 0) PetscCall(sweeper.LaunchRuns(heard, last, forecast.Left(), &launched));
-    if (sweeper.runs && heard > 0) ahead = 0;
-    for (; launched < std::min(last, heard + ahead); launched++) PetscCall(sweeper.Launch(launched));
-    PetscCall(sweeper.Hear(heard, &norm));
-    if (late && !sweeper.runs) lag.Heard(launched < last && sweeper.Idle());
-    if (late) forecast.Heard(norm, sweeper.test.converged);
-    ksp->its   = sweeper.Counted(heard);
+    if (late && finished > 0) ahead = std::min(lag.ahead(), std::max(LEAST, forecast.Left()));
+    if (finished > 0) PetscCall(sweeper.LaunchRuns(finished, last, forecast.Left(), &launched));
+    if (sweeper.runs && finished > 0) ahead = 0;
+    for (; launched < std::min(last, finished + ahead); launched++) PetscCall(sweeper.Launch(launched));
+    PetscCall(sweeper.AwaitNorm(finished, &norm));
+    if (late && !sweeper.runs) lag.RecordRead(launched < last && sweeper.Idle());
+    if (late) forecast.Add(norm, sweeper.test.converged);
+    ksp->its   = sweeper.Counted(finished);
     ksp->rnorm = norm;
     sweeper.SetCurrent();
     if (PetscIsInfOrNanReal(norm)) {
       PetscCall(EndWithNorm(ksp, norm));
       break;
     }
-    PetscCall(Tell(ksp));
-    if (heard == 0) {
+    PetscCall(Report(ksp));
+    if (finished == 0) {
       PetscCall(FirstTest(ksp, norm));
       if (late) sweeper.test = DefaultNormTest(ksp);
     } else {
       PetscCall((*ksp->converged)(ksp, ksp->its, norm, &ksp->reason, ksp->cnvP));
     }
-    heard++;
+    finished++;
   }
   if (!ksp->reason && sweeper.norm == JacobiNorm::None) {
     ksp->its = ksp->max_it;
     sweeper.SetCurrent();
-    PetscCall(Tell(ksp));
+    PetscCall(Report(ksp));
     ksp->reason = KSP_CONVERGED_ITS;
   }
   if (!ksp->reason) ksp->reason = KSP_DIVERGED_ITS;
@@ -122,4 +121,4 @@ PetscErrorCode KSPSolve_SparseGPUJacobi(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::jacobi

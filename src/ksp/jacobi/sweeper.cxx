@@ -1,11 +1,13 @@
+/// Where the arrays of a sweep are (work vectors, or arrays of the device), and which kernel runs it.
 #include "ksp/jacobi/sweeper.hpp"
 #include <climits>
 #include <cstring>
-#include "ksp/common/columns.hpp"
+#include "device/local_array.hpp"
+#include "device/vectors.hpp"
 #include "ksp/sweep/fused.hpp"
-#include "mat/face/context.hpp"
+#include "mat/face/solver_access.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::jacobi
 {
 
 PetscErrorCode Sweeper::Begin()
@@ -30,7 +32,7 @@ PetscErrorCode Sweeper::Begin()
     unsigned arrived    = 0;
     int      stopped_at = INT_MAX;
   } const start;
-  static_assert(sizeof(start) <= sizeof(double) * 2, "The two counters lie before the norms");
+  static_assert(sizeof(start) <= sizeof(double) * 2, "The two counters come before the norms");
   Stream stream;
   PetscCall(jacobi->scratch.Reserve(sizeof(double) * 2 + 2 * JACOBI_BLOCKS * sizeof(PetscReal)));
   if (!jacobi->records.data()) {
@@ -48,7 +50,7 @@ PetscErrorCode Sweeper::Begin()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The start of sweeps between the work vectors.
+/// Right-hand side and first iterate in the work vectors.
 PetscErrorCode Sweeper::BeginOnVectors()
 {
   PetscFunctionBegin;
@@ -63,10 +65,10 @@ PetscErrorCode Sweeper::BeginOnVectors()
 /// The same between arrays of the device, from vectors on the host.
 PetscErrorCode Sweeper::BeginOnArrays()
 {
-  Jacobi            *jacobi = JacobiOf(ksp);
-  const size_t       rows   = static_cast<size_t>(jacobi->system.rows());
-  const PetscScalar *entries;
-  Stream             stream;
+  Jacobi      *jacobi = JacobiOf(ksp);
+  const size_t rows   = static_cast<size_t>(jacobi->system.rows());
+  LocalArray   entries;
+  Stream       stream;
 
   PetscFunctionBegin;
   space = Space::Device;
@@ -76,11 +78,10 @@ PetscErrorCode Sweeper::BeginOnArrays()
   product = x[1] + rows;
   inverse = product + rows;
   PetscCall(DeviceStream(&stream));
-  PetscCall(VecGetArrayRead(ksp->work[JACOBI_INVERSE], &entries));
-  PetscCall(DeviceCopyIn(inverse, entries, rows * sizeof(Scalar), stream));
+  PetscCall(entries.Get(ksp->work[JACOBI_INVERSE], Space::Host, Access::Read));
+  PetscCall(entries.StageIn(inverse, stream));
   PetscCall(DeviceSynchronize(stream));
-  PetscCall(VecRestoreArrayRead(ksp->work[JACOBI_INVERSE], &entries));
-  PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(rows * sizeof(Scalar))));
+  PetscCall(entries.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -113,32 +114,25 @@ PetscErrorCode Sweeper::End()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The format whose sweeps multiply as they go; null if the product must be a pass of its own.
+/// The format, if it has a fused sweep; null if the product must be a pass of its own.
 PetscErrorCode Sweeper::FindFused(Format **format)
 {
-  PetscBool        seq, mpi;
-  Context         *context;
-  ConvertedMatrix *converted;
+  Format *products;
 
   PetscFunctionBegin;
   *format = nullptr;
-  PetscCall(IsOurs(A, &seq, &mpi));
-  if (space == Space::Host || !seq || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(GetContext(A, &context));
-  PetscCall(Decide(A, context));
-  if (context->settings.bound_to_cpu || context->settings.backend == Backend::Kokkos)
-    PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(GetConverted(A, context, Operation::Normal, Space::Device, Use::Solve, &converted));
-  if (SweepsFused(*converted->format)) *format = converted->format.get();
+  if (space == Space::Host || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(FormatForSolve(A, space, &products));
+  if (products && sweep::SweepsFused(*products)) *format = products;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Sweep k on the arrays that it names; `fused` if it is to multiply as it goes.
+/// Launches sweep k on the arrays of `sweep`; with `fused` the sweep computes the product itself.
 PetscErrorCode Sweeper::LaunchSweep(PetscInt k, const JacobiSweep &sweep, Format *fused)
 {
   PetscFunctionBegin;
   if (space == Space::Host)
-    PetscCall(JacobiSweep_Host(sweep, &value));
+    PetscCall(sweep::JacobiSweep_Host(sweep, &value));
   else {
 #if defined(SPARSEGPU_HAVE_CUDA)
     Stream stream;
@@ -150,7 +144,8 @@ PetscErrorCode Sweeper::LaunchSweep(PetscInt k, const JacobiSweep &sweep, Format
     control.diverged  = test.diverged;
     PetscCall(DeviceStream(&stream));
     PetscCall(PetscLogGpuTimeBegin());
-    PetscCall(fused ? FusedSweep(*fused, sweep, control, stream) : JacobiSweep_CUDA(sweep, control, stream));
+    PetscCall(fused ? sweep::FusedSweep(*fused, sweep, control, stream)
+                    : sweep::JacobiSweep_CUDA(sweep, control, stream));
     PetscCall(PetscLogGpuTimeEnd());
 #endif
   }
@@ -162,7 +157,7 @@ PetscErrorCode Sweeper::LaunchSweep(PetscInt k, const JacobiSweep &sweep, Format
 PetscErrorCode Sweeper::LaunchOnArrays(PetscInt k)
 {
   DeviceSystem *system = &JacobiOf(ksp)->system;
-  const bool    fused  = SweepsFused(*system->format());
+  const bool    fused  = sweep::SweepsFused(*system->format());
   JacobiSweep   sweep  = {};
 
   PetscFunctionBegin;
@@ -182,13 +177,11 @@ PetscErrorCode Sweeper::LaunchOnArrays(PetscInt k)
 /// Sweep k, from one buffer to the other.
 PetscErrorCode Sweeper::Launch(PetscInt k)
 {
-  const Vec          from = ksp->work[JACOBI_X + k % 2], next = ksp->work[JACOBI_X + (k + 1) % 2];
-  const Vec          inputs[] = {ksp->work[JACOBI_RHS], ksp->work[JACOBI_PRODUCT], ksp->work[JACOBI_INVERSE], from};
-  JacobiSweep        sweep    = {};
-  PetscScalar       *p;
-  const PetscScalar *in[4];
-  PetscMemType       where;
-  Format            *fused = nullptr;
+  const Vec   from = ksp->work[JACOBI_X + k % 2], next = ksp->work[JACOBI_X + (k + 1) % 2];
+  const Vec   inputs[] = {ksp->work[JACOBI_RHS], ksp->work[JACOBI_PRODUCT], ksp->work[JACOBI_INVERSE], from};
+  JacobiSweep sweep    = {};
+  LocalArray  in[4], out;
+  Format     *fused = nullptr;
 
   PetscFunctionBegin;
   if (JacobiOf(ksp)->system.active()) {
@@ -200,25 +193,21 @@ PetscErrorCode Sweeper::Launch(PetscInt k)
   PetscCall(VecGetLocalSize(from, &sweep.rows));
   sweep.damping = JacobiOf(ksp)->damping;
   sweep.norm    = norm;
-  for (int v = 0; v < 4; v++)
-    PetscCall(space == Space::Host ? VecGetArrayRead(inputs[v], &in[v])
-                                   : VecGetArrayReadAndMemType(inputs[v], &in[v], &where));
-  PetscCall(space == Space::Host ? VecGetArrayWrite(next, &p) : VecGetArrayWriteAndMemType(next, &p, &where));
-  sweep.b       = reinterpret_cast<const Scalar *>(in[0]);
-  sweep.product = reinterpret_cast<const Scalar *>(in[1]);
-  sweep.inverse = reinterpret_cast<const Scalar *>(in[2]);
-  sweep.x       = reinterpret_cast<const Scalar *>(in[3]);
-  sweep.next    = reinterpret_cast<Scalar *>(p);
+  for (int v = 0; v < 4; v++) PetscCall(in[v].Get(inputs[v], space, Access::Read));
+  PetscCall(out.Get(next, space, Access::Write));
+  sweep.b       = in[0].read();
+  sweep.product = in[1].read();
+  sweep.inverse = in[2].read();
+  sweep.x       = in[3].read();
+  sweep.next    = out.write();
   PetscCall(LaunchSweep(k, sweep, fused));
-  PetscCall(space == Space::Host ? VecRestoreArrayWrite(next, &p) : VecRestoreArrayWriteAndMemType(next, &p));
-  for (int v = 0; v < 4; v++)
-    PetscCall(space == Space::Host ? VecRestoreArrayRead(inputs[v], &in[v])
-                                   : VecRestoreArrayReadAndMemType(inputs[v], &in[v]));
+  PetscCall(out.Restore());
+  for (LocalArray &array : in) PetscCall(array.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// Waits for the norm of sweep k.
-PetscErrorCode Sweeper::Hear(PetscInt k, PetscReal *result)
+PetscErrorCode Sweeper::AwaitNorm(PetscInt k, PetscReal *result)
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)ksp);
 
@@ -245,4 +234,4 @@ PetscErrorCode Sweeper::Hear(PetscInt k, PetscReal *result)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::jacobi

@@ -1,14 +1,13 @@
-/// Sweeps one after the other: between work vectors, or between arrays of the device where the vectors lie on the host.
+/// A solve under way: sweeps between work vectors, or between arrays of the device if the vectors are on the host.
 #pragma once
 
 #include "ksp/common/converged.hpp"
 #include "ksp/jacobi/jacobi.hpp"
 #include "ksp/jacobi/run.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::jacobi
 {
 
-/// A solve under way.
 struct Sweeper {
   KSP           ksp;
   Mat           A;
@@ -33,12 +32,12 @@ struct Sweeper {
   PetscErrorCode LaunchOnArrays(PetscInt k);
   PetscErrorCode LaunchSweep(PetscInt k, const JacobiSweep &sweep, Format *fused);
   PetscErrorCode PlanRuns();
-  PetscErrorCode LaunchRuns(PetscInt heard, PetscInt last, PetscInt left, PetscInt *launched);
+  PetscErrorCode LaunchRuns(PetscInt finished, PetscInt last, PetscInt left, PetscInt *launched);
   PetscErrorCode LaunchRun(PetscInt k, PetscInt count);
   PetscErrorCode StartRun(PetscInt k, PetscInt count, Format *format, const JacobiSweep &sweep);
   void           SetCurrent();
-  PetscErrorCode Hear(PetscInt k, PetscReal *norm);
-  /// Has the last sweep ended that was launched?
+  PetscErrorCode AwaitNorm(PetscInt k, PetscReal *norm);
+  /// Whether the last launched sweep has ended.
   bool Idle() const
   {
     return norm != JacobiNorm::None && RecordReady(records + control.number % RECORDS, control.round);
@@ -47,4 +46,4 @@ struct Sweeper {
   PetscInt Counted(PetscInt k) const { return norm == JacobiNorm::Difference ? k + 1 : k; }
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::jacobi

@@ -1,4 +1,4 @@
-/// Sweeps that multiply as they go: the product A x is never stored, and x is read once. A row is summed in the order
+/// Fused sweeps: the product A x is never stored, and x is read once. A row is summed in the order
 /// of the format's own product, so the iterates are those of MatMult() and JacobiSweep_CUDA().
 #include "device/batched.cuh"
 #include "device/cuda_check.hpp"
@@ -7,7 +7,7 @@
 #include "mat/formats/stencil/row.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::sweep
 {
 
 /// One thread a row in turn; the offsets are read once per block. Neighbouring threads read neighbouring a and x.
@@ -160,4 +160,4 @@ PetscErrorCode CsrJacobi_CUDA(const CsrLayout &A, const JacobiSweep &sweep, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::sweep

@@ -1,10 +1,10 @@
-/// The table of formats that a sweep can multiply with as it goes.
+/// The table of formats that have a fused sweep.
 #include "ksp/sweep/fused.hpp"
 #include <cstring>
 #include "ksp/sweep/launch.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::sweep
 {
 
 namespace
@@ -78,4 +78,4 @@ PetscErrorCode FusedSweep(const Format &format, const JacobiSweep &sweep, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::sweep

@@ -1,15 +1,15 @@
-/// Sweeps that multiply as they go, in the formats whose rows a kernel of ours can sum on its way.
+/// Fused sweeps: one kernel computes the product A x and the sweep, for the formats that have such a kernel.
 #pragma once
 
 #include "ksp/sweep/sweep.hpp"
 #include "mat/formats/format.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::sweep
 {
 
-/// Can a sweep multiply as it goes with this matrix? On the device only.
+/// Whether there is a fused sweep for this matrix; on the device only.
 bool SweepsFused(const Format &format);
 /// The sweep with the product A x of this matrix, whatever sweep.product is; where SweepsFused().
 PetscErrorCode FusedSweep(const Format &format, const JacobiSweep &sweep, const JacobiControl &control, Stream stream);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::sweep

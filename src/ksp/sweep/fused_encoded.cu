@@ -1,4 +1,4 @@
-/// Sweeps that multiply as they go with formats whose values may lie encoded; see fused.cu.
+/// Fused sweeps of formats whose values may be encoded; see fused.cu.
 #include "device/cuda_check.hpp"
 #include "ksp/sweep/launch.hpp"
 #include "ksp/sweep/sweep.cuh"
@@ -6,7 +6,7 @@
 #include "mat/formats/sell/slice.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::sweep
 {
 
 /// A warp in turn takes a long row or a slice, a thread a row. Neighbouring threads read neighbouring columns and
@@ -91,4 +91,4 @@ PetscErrorCode BsrJacobi_CUDA(const BsrLayout &A, const ValueLayout &a, const Ja
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::sweep

@@ -9,10 +9,10 @@
 #include "mat/formats/sell/sell.hpp"
 #include "mat/formats/stencil/stencil.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::sweep
 {
 
-constexpr PetscInt JACOBI_DIAGONALS = 256; ///< at most, of dia: their offsets lie in shared memory
+constexpr PetscInt JACOBI_DIAGONALS = 256; ///< at most, of dia: their offsets are in shared memory
 
 PetscErrorCode DiaJacobi_CUDA(const DiaLayout &A, const JacobiSweep &sweep, const JacobiControl &control,
                               Stream stream);
@@ -28,4 +28,4 @@ PetscErrorCode SellJacobi_CUDA(const SellLayout &A, const ValueLayout &a, const 
 PetscErrorCode BsrJacobi_CUDA(const BsrLayout &A, const ValueLayout &a, const JacobiSweep &sweep,
                               const JacobiControl &control, Stream stream);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::sweep

@@ -3,7 +3,7 @@
 
 #include "ksp/sweep/sweep.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::sweep
 {
 
 /// Two shares of the norm, or of its square, become one. NaN wins.
@@ -32,4 +32,4 @@ SPARSEGPU_HD PetscReal jacobi_row(const JacobiSweep &sweep, PetscInt r, const Sc
   }
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::sweep

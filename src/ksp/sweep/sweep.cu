@@ -1,8 +1,9 @@
+/// A sweep whose product A x has been computed before, for formats without a fused sweep.
 #include "device/cuda_check.hpp"
 #include "ksp/sweep/sweep.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::sweep
 {
 
 /// next = x + damping D^-1 (b - product), a thread a row in turn; neighbouring threads read neighbouring entries.
@@ -29,4 +30,4 @@ PetscErrorCode JacobiSweep_CUDA(const JacobiSweep &sweep, const JacobiControl &c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::sweep

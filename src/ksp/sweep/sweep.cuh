@@ -1,16 +1,16 @@
-/// What every kernel of a sweep does before and after its rows, with JACOBI_THREADS threads a block.
+/// Prologue and epilogue of every kernel of a sweep, with JACOBI_THREADS threads a block.
 #pragma once
 
 #include "device/load.cuh"
 #include "device/segmented.cuh"
 #include "ksp/sweep/row.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::sweep
 {
 
 constexpr int JACOBI_THREADS = 256;
 
-/// Has an earlier sweep stopped the solve? This one itself may be setting it to its own number.
+/// Whether an earlier sweep has stopped the solve. This sweep itself may be setting stopped_at to its own number.
 __device__ __forceinline__ bool jacobi_stopped(const JacobiControl &control)
 {
   return control.stopped_at && *control.stopped_at < control.number;
@@ -30,8 +30,7 @@ __device__ __forceinline__ PetscReal block_joined(JacobiNorm norm, PetscReal v)
   return v;
 }
 
-/// The norm of `blocks` blocks, in their order, to thread 0. All threads must call, once the blocks have been waited
-/// for.
+/// The norm of `blocks` blocks, in their order, to thread 0. All threads must call, after all blocks have written.
 __device__ __forceinline__ PetscReal blocks_joined(JacobiNorm norm, const PetscReal *partial, unsigned blocks)
 {
   PetscReal v = 0;
@@ -39,23 +38,23 @@ __device__ __forceinline__ PetscReal blocks_joined(JacobiNorm norm, const PetscR
   return block_joined(norm, v);
 }
 
-/// What the record tells of a norm or its square.
-__device__ __forceinline__ PetscReal told_norm(const JacobiControl &control, PetscReal norm)
+/// The value for the record: the norm, or its square.
+__device__ __forceinline__ PetscReal recorded_norm(const JacobiControl &control, PetscReal norm)
 {
   if (!control.root) return norm;
   return sizeof(PetscReal) == sizeof(float) ? static_cast<PetscReal>(sqrtf(static_cast<float>(norm)))
                                             : static_cast<PetscReal>(sqrt(static_cast<double>(norm)));
 }
 
-/// Is a sweep the last one?
+/// Whether a sweep with this norm is the last one.
 __device__ __forceinline__ bool norm_stops(const JacobiControl &control, bool tested, PetscReal norm)
 {
   const bool finite = norm - norm == 0;
   return !finite || (tested && (norm <= control.converged || norm >= control.diverged));
 }
 
-/// Takes in the norm of every thread's rows. Each block leaves its norm, the last one to arrive joins them in their
-/// order, decides and tells the host. All threads must call.
+/// Reduces the norms of all threads' rows. Each block stores its norm; the last block to arrive reduces them in their
+/// order, decides whether to stop, and writes the record. All threads must call.
 __device__ __forceinline__ void finish_jacobi(const JacobiSweep &sweep, const JacobiControl &control, PetscReal norm)
 {
   __shared__ bool last;
@@ -73,7 +72,7 @@ __device__ __forceinline__ void finish_jacobi(const JacobiSweep &sweep, const Ja
   norm = blocks_joined(sweep.norm, control.partial, gridDim.x);
   if (threadIdx.x > 0) return;
   *control.arrived        = 0;
-  norm                    = told_norm(control, norm);
+  norm                    = recorded_norm(control, norm);
   const bool       stops  = norm_stops(control, control.tested, norm);
   volatile Record *record = control.record;
   if (stops) *control.stopped_at = control.number;
@@ -91,4 +90,4 @@ inline unsigned jacobi_blocks(PetscInt rows, PetscInt at_once, PetscInt multipro
   return static_cast<unsigned>(useful < 1 ? 1 : useful < most ? useful : most);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::sweep

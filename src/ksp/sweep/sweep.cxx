@@ -1,8 +1,9 @@
+/// A sweep on the host, whose product A x has been computed before.
 #include "ksp/sweep/sweep.hpp"
 #include "ksp/sweep/row.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::sweep
 {
 
 PetscErrorCode JacobiSweep_Host(const JacobiSweep &sweep, PetscReal *norm)
@@ -15,4 +16,4 @@ PetscErrorCode JacobiSweep_Host(const JacobiSweep &sweep, PetscReal *norm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::sweep

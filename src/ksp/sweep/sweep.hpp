@@ -5,7 +5,7 @@
 #include "device/scalar.hpp"
 #include "device/record.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::sweep
 {
 
 enum class JacobiNorm {
@@ -27,14 +27,14 @@ struct JacobiSweep {
 /// *norm of this process's rows: the square of a 2-norm.
 PetscErrorCode JacobiSweep_Host(const JacobiSweep &sweep, PetscReal *norm);
 
-/// What a sweep on the device has beside: it does nothing if an earlier one has stopped the solve.
+/// Control of a sweep on the device, which does nothing if an earlier sweep has stopped the solve.
 struct JacobiControl {
   PetscReal *partial;    ///< [JACOBI_BLOCKS] norms of the blocks; of a run twice as many
   unsigned  *arrived;    ///< [1] zero before and after
   int       *stopped_at; ///< [1] the sweep after which nothing more is to change; null: never
   Record    *record;     ///< pinned: of this sweep; null without a norm
   int        number, round;
-  bool       root;   ///< the record tells the root of a square
+  bool       root;   ///< the record holds the root of the sum of squares
   bool       tested; ///< stop at a norm <= converged or >= diverged
   PetscReal  converged, diverged;
 };
@@ -43,4 +43,4 @@ constexpr PetscInt JACOBI_BLOCKS = 2048; // at most: 8 for each multiprocessor f
 /// One launch, asynchronous, bitwise reproducible.
 PetscErrorCode JacobiSweep_CUDA(const JacobiSweep &sweep, const JacobiControl &control, Stream stream);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::sweep

@@ -82,8 +82,6 @@ PetscErrorCode FillInfo(Mat A, const ConvertedMatrix &converted, MatSparseGPUInf
 /// What MatView() adds: a line, and all facts where `detail`. Nothing is converted or changed. Collective.
 PetscErrorCode ViewInfo(Mat A, PetscViewer viewer, bool detail);
 
-extern PetscLogEvent CopyEvent;
-
 PETSC_INTERN PetscErrorCode MatCreate_SeqAIJSparseGPU(Mat);
 PETSC_INTERN PetscErrorCode MatCreate_MPIAIJSparseGPU(Mat);
 PETSC_INTERN PetscErrorCode MatConvert_SeqAIJ_SeqAIJSparseGPU(Mat, MatType, MatReuse, Mat *);

@@ -1,6 +1,7 @@
 /// MATMPIAIJSPARSEGPU: diagonal and off-diagonal block each a MATSEQAIJSPARSEGPU, the halo exchange overlapped with the
 /// diagonal block's product.
 #include <algorithm>
+#include "device/local_array.hpp"
 #include "device/vectors.hpp"
 #include "mat/face/context.hpp"
 
@@ -90,16 +91,15 @@ PetscErrorCode BuildBlocks(Mat A, Operation operation, Space space, bool copies)
   Mat              blocks[2];
   Context         *context;
   ConvertedMatrix *converted;
-  PetscScalar     *ghosts;
-  PetscMemType     where;
+  LocalArray       ghosts;
 
   PetscFunctionBegin;
   if (space == Space::Device) PetscCall(RequireDevice("-sparsegpu_backend cuda"));
   PetscCall(MatMPIAIJGetSeqAIJ(A, &blocks[0], &blocks[1], nullptr));
   PetscCall(GetContext(A, &context));
   if (space == Space::Device) { // takes memory there when it is first written to
-    PetscCall(VecGetArrayWriteAndMemType(context->ghosts, &ghosts, &where));
-    PetscCall(VecRestoreArrayWriteAndMemType(context->ghosts, &ghosts));
+    PetscCall(ghosts.Get(context->ghosts, Space::Device, Access::Write));
+    PetscCall(ghosts.Restore());
   }
   for (Mat block : blocks) {
     PetscCall(GetContext(block, &context));
@@ -154,35 +154,23 @@ PetscErrorCode Prepare(Mat A, Operation operation, Vec x, Vec z, Context **out, 
 /// z = A x + y
 PetscErrorCode Mult(Mat A, Vec x, Vec y, Vec z)
 {
-  Context           *context;
-  Mat                diagonal, off;
-  Space              space;
-  const PetscScalar *px;
-  PetscScalar       *pg;
-  PetscMemType       x_where = PETSC_MEMTYPE_HOST, g_where = PETSC_MEMTYPE_HOST;
+  Context   *context;
+  Mat        diagonal, off;
+  Space      space;
+  LocalArray owned, ghosts;
 
   PetscFunctionBegin;
   PetscCall(Prepare(A, Operation::Normal, x, z, &context, &space));
   PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &off, nullptr));
   PetscCall(PrepareGhosts(off, context, space)); // the last product may have been in the other one
-  const bool device = space == Space::Device;
-  if (device) {
-    PetscCall(VecGetArrayReadAndMemType(x, &px, &x_where));
-    PetscCall(VecGetArrayWriteAndMemType(context->ghosts, &pg, &g_where));
-  } else {
-    PetscCall(VecGetArrayRead(x, &px));
-    PetscCall(VecGetArrayWrite(context->ghosts, &pg));
-  }
-  PetscCall(PetscSFBcastWithMemTypeBegin(context->halo, MPIU_SCALAR, x_where, px, g_where, pg, MPI_REPLACE));
+  PetscCall(owned.Get(x, space, Access::Read));
+  PetscCall(ghosts.Get(context->ghosts, space, Access::Write));
+  PetscCall(PetscSFBcastWithMemTypeBegin(context->halo, MPIU_SCALAR, owned.where(), owned.read(), ghosts.where(),
+                                         ghosts.write(), MPI_REPLACE));
   PetscCall(MultLocal(diagonal, Operation::Normal, space, x, y, z));
-  PetscCall(PetscSFBcastEnd(context->halo, MPIU_SCALAR, px, pg, MPI_REPLACE));
-  if (device) {
-    PetscCall(VecRestoreArrayReadAndMemType(x, &px));
-    PetscCall(VecRestoreArrayWriteAndMemType(context->ghosts, &pg));
-  } else {
-    PetscCall(VecRestoreArrayRead(x, &px));
-    PetscCall(VecRestoreArrayWrite(context->ghosts, &pg));
-  }
+  PetscCall(PetscSFBcastEnd(context->halo, MPIU_SCALAR, owned.read(), ghosts.write(), MPI_REPLACE));
+  PetscCall(owned.Restore());
+  PetscCall(ghosts.Restore());
   PetscCall(MultLocal(off, Operation::Normal, space, context->ghosts, z, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -190,36 +178,24 @@ PetscErrorCode Mult(Mat A, Vec x, Vec y, Vec z)
 /// z = A^T x + y, or A^H
 PetscErrorCode MultTransposed(Mat A, Operation operation, Vec x, Vec y, Vec z)
 {
-  Context           *context;
-  Mat                diagonal, off;
-  Space              space;
-  const PetscScalar *pg;
-  PetscScalar       *pz;
-  PetscMemType       z_where = PETSC_MEMTYPE_HOST, g_where = PETSC_MEMTYPE_HOST;
+  Context   *context;
+  Mat        diagonal, off;
+  Space      space;
+  LocalArray ghosts, owned;
 
   PetscFunctionBegin;
   PetscCall(Prepare(A, operation, x, z, &context, &space));
   PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &off, nullptr));
   PetscCall(PrepareGhosts(off, context, space));
-  const bool device = space == Space::Device;
   PetscCall(MultLocal(off, operation, space, x, nullptr, context->ghosts));
   PetscCall(MultLocal(diagonal, operation, space, x, y, z));
-  if (device) {
-    PetscCall(VecGetArrayReadAndMemType(context->ghosts, &pg, &g_where));
-    PetscCall(VecGetArrayAndMemType(z, &pz, &z_where));
-  } else {
-    PetscCall(VecGetArrayRead(context->ghosts, &pg));
-    PetscCall(VecGetArray(z, &pz));
-  }
-  PetscCall(PetscSFReduceWithMemTypeBegin(context->halo, MPIU_SCALAR, g_where, pg, z_where, pz, MPIU_SUM));
-  PetscCall(PetscSFReduceEnd(context->halo, MPIU_SCALAR, pg, pz, MPIU_SUM));
-  if (device) {
-    PetscCall(VecRestoreArrayReadAndMemType(context->ghosts, &pg));
-    PetscCall(VecRestoreArrayAndMemType(z, &pz));
-  } else {
-    PetscCall(VecRestoreArrayRead(context->ghosts, &pg));
-    PetscCall(VecRestoreArray(z, &pz));
-  }
+  PetscCall(ghosts.Get(context->ghosts, space, Access::Read));
+  PetscCall(owned.Get(z, space, Access::ReadWrite));
+  PetscCall(PetscSFReduceWithMemTypeBegin(context->halo, MPIU_SCALAR, ghosts.where(), ghosts.read(), owned.where(),
+                                          owned.write(), MPIU_SUM));
+  PetscCall(PetscSFReduceEnd(context->halo, MPIU_SCALAR, ghosts.read(), owned.write(), MPIU_SUM));
+  PetscCall(ghosts.Restore());
+  PetscCall(owned.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

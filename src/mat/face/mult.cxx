@@ -1,4 +1,5 @@
 /// z = op(A) x + y on the local arrays of any mix of host and device vectors.
+#include "device/local_array.hpp"
 #include "device/vectors.hpp"
 #include "mat/face/context.hpp"
 
@@ -7,135 +8,54 @@ namespace sparsegpu
 
 namespace
 {
-/// A vector's local array, borrowed where it lies.
-struct Borrowed {
-  enum Access {
-    Read,
-    Write,
-    ReadWrite
-  };
-  Vec          vec = nullptr;
-  Access       access;
-  PetscScalar *array = nullptr;
-  PetscMemType where = PETSC_MEMTYPE_HOST;
-
-  PetscErrorCode Get(Vec v, Access how)
-  {
-    PetscFunctionBegin;
-    vec    = v;
-    access = how;
-    if (how == Read)
-      PetscCall(VecGetArrayReadAndMemType(v, const_cast<const PetscScalar **>(&array), &where));
-    else if (how == Write)
-      PetscCall(VecGetArrayWriteAndMemType(v, &array, &where));
-    else
-      PetscCall(VecGetArrayAndMemType(v, &array, &where));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscErrorCode Restore()
-  {
-    PetscFunctionBegin;
-    if (!vec) PetscFunctionReturn(PETSC_SUCCESS);
-    if (access == Read)
-      PetscCall(VecRestoreArrayReadAndMemType(vec, const_cast<const PetscScalar **>(&array)));
-    else if (access == Write)
-      PetscCall(VecRestoreArrayWriteAndMemType(vec, &array));
-    else
-      PetscCall(VecRestoreArrayAndMemType(vec, &array));
-    vec = nullptr;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  bool OnDevice() const { return PetscMemTypeDevice(where); }
-};
-
 PetscErrorCode MultOnHost(Mat A, Context *context, Operation operation, Vec x, Vec y, Vec z, PetscLogDouble *flops)
 {
-  ConvertedMatrix   *converted;
-  const PetscScalar *px, *py = nullptr;
-  PetscScalar       *pz;
+  ConvertedMatrix *converted;
+  LocalArray       bx, by, bz;
 
   PetscFunctionBegin;
   PetscCall(GetConverted(A, context, operation, Space::Host, Use::Product, &converted));
   *flops = 2.0 * converted->pattern.nonzeros;
-  PetscCall(VecGetArrayRead(x, &px));
-  if (y == z) {
-    PetscCall(VecGetArray(z, &pz));
-    py = pz;
-  } else {
-    if (y) PetscCall(VecGetArrayRead(y, &py));
-    PetscCall(VecGetArrayWrite(z, &pz));
-  }
-  PetscCall(converted->format->Mult(reinterpret_cast<const Scalar *>(px), reinterpret_cast<const Scalar *>(py),
-                                    reinterpret_cast<Scalar *>(pz), nullptr));
-  PetscCall(VecRestoreArrayRead(x, &px));
-  if (y == z)
-    PetscCall(VecRestoreArray(z, &pz));
-  else {
-    if (y) PetscCall(VecRestoreArrayRead(y, &py));
-    PetscCall(VecRestoreArrayWrite(z, &pz));
-  }
+  PetscCall(bx.Get(x, Space::Host, Access::Read));
+  if (y && y != z) PetscCall(by.Get(y, Space::Host, Access::Read));
+  PetscCall(bz.Get(z, Space::Host, y == z ? Access::ReadWrite : Access::Write));
+  PetscCall(converted->format->Mult(bx.read(), y == z ? bz.read() : by.read(), bz.write(), nullptr));
+  PetscCall(bx.Restore());
+  PetscCall(by.Restore());
+  PetscCall(bz.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CopyIn(Mat A, const Borrowed &v, PetscInt n, Scalar *to, Stream stream)
+/// Asynchronous where x, y and z are on the device; ends synchronised where z is on the host.
+PetscErrorCode MultOnDevice(Mat A, Context *context, Operation operation, Vec x, Vec y, Vec z, PetscLogDouble *flops)
 {
-  const size_t bytes = static_cast<size_t>(n) * sizeof(Scalar);
+  const PetscObject logged = reinterpret_cast<PetscObject>(A);
+  ConvertedMatrix  *converted;
+  LocalArray        bx, by, bz;
+  const Scalar     *py = nullptr;
+  Stream            stream;
 
   PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(CopyEvent, A, nullptr, nullptr, nullptr));
-  PetscCall(DeviceCopyIn(to, v.array, bytes, stream));
-  PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(bytes)));
-  PetscCall(PetscLogEventEnd(CopyEvent, A, nullptr, nullptr, nullptr));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// The array on the device: itself, or a copy in `scratch` (copied in where it is to be read).
-PetscErrorCode Stage(Mat A, const Borrowed &v, PetscInt n, DeviceMemory *scratch, Stream stream, Scalar **p)
-{
-  PetscFunctionBegin;
-  *p = reinterpret_cast<Scalar *>(v.array);
-  if (v.OnDevice()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(scratch->Reserve(static_cast<size_t>(n) * sizeof(Scalar)));
-  *p = static_cast<Scalar *>(scratch->data());
-  if (v.access != Borrowed::Write) PetscCall(CopyIn(A, v, n, *p, stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// x and z are borrowed already. Asynchronous if they are on the device; ends synchronised where z is on the host.
-PetscErrorCode MultOnDevice(Mat A, Context *context, Operation operation, const Borrowed &x, Vec y, const Borrowed &z,
-                            PetscLogDouble *flops)
-{
-  const PetscInt rows = operation == Operation::Normal ? A->rmap->n : A->cmap->n,
-                 cols = operation == Operation::Normal ? A->cmap->n : A->rmap->n;
-  ConvertedMatrix *converted;
-  Borrowed         by;
-  Stream           stream;
-  Scalar          *px, *py = nullptr, *pz;
-
-  PetscFunctionBegin;
+  PetscCall(bx.Get(x, Space::Device, Access::Read));
+  PetscCall(bz.Get(z, Space::Device, y == z ? Access::ReadWrite : Access::Write));
   PetscCall(GetConverted(A, context, operation, Space::Device, Use::Product, &converted));
   *flops = 2.0 * converted->pattern.nonzeros;
   PetscCall(DeviceStream(&stream));
-  PetscCall(Stage(A, x, cols, &context->x, stream, &px));
-  PetscCall(Stage(A, z, rows, &context->z, stream, &pz));
-  if (y == z.vec)
-    py = pz;
+  PetscCall(bx.Stage(&context->x, stream, logged));
+  PetscCall(bz.Stage(&context->z, stream, logged));
+  if (y == z)
+    py = bz.read();
   else if (y) {
-    PetscCall(by.Get(y, Borrowed::Read));
-    py = by.OnDevice() ? reinterpret_cast<Scalar *>(by.array) : pz;
-    if (!by.OnDevice()) PetscCall(CopyIn(A, by, rows, pz, stream)); // added to in place: no scratch of its own
+    PetscCall(by.Get(y, Space::Device, Access::Read));
+    PetscCall(by.StageIn(bz.write(), stream, logged)); // added to in place: no scratch of its own
+    py = by.read();
   }
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(converted->format->Mult(px, py, pz, stream));
+  PetscCall(converted->format->Mult(bx.read(), py, bz.write(), stream));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(by.Restore());
-  if (!z.OnDevice()) {
-    const size_t bytes = static_cast<size_t>(rows) * sizeof(Scalar);
-    PetscCall(PetscLogEventBegin(CopyEvent, A, nullptr, nullptr, nullptr));
-    PetscCall(DeviceCopyOut(z.array, pz, bytes, stream));
-    PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(bytes)));
-    PetscCall(PetscLogEventEnd(CopyEvent, A, nullptr, nullptr, nullptr));
-  }
+  PetscCall(bz.Restore());
+  PetscCall(bx.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
@@ -185,12 +105,7 @@ PetscErrorCode MultLocal(Mat A, Operation operation, Space space, Vec x, Vec y, 
     PetscCall(PetscLogFlops(flops));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  Borrowed bx, bz;
-  PetscCall(bx.Get(x, Borrowed::Read));
-  PetscCall(bz.Get(z, y == z ? Borrowed::ReadWrite : Borrowed::Write));
-  PetscCall(MultOnDevice(A, context, operation, bx, y, bz, &flops));
-  PetscCall(bz.Restore());
-  PetscCall(bx.Restore());
+  PetscCall(MultOnDevice(A, context, operation, x, y, z, &flops));
   PetscCall(PetscLogGpuFlops(flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 #include <petsc/private/pcimpl.h>
+#include "device/local_array.hpp"
 #include "device/scatter.hpp"
 
 namespace sparsegpu
@@ -182,57 +183,36 @@ PetscErrorCode BlockJacobi::SetUp(PC pc, Mat A, PetscReal zero_pivot)
 
 PetscErrorCode BlockJacobi::Apply(Vec b, Vec x, bool transpose)
 {
-  const size_t       bytes = static_cast<size_t>(rows_) * sizeof(Scalar);
-  const double       flops = 2.0 * static_cast<double>(lu_.Factors().Entries()) - rows_;
-  const PetscScalar *pb;
-  PetscScalar       *px;
-  PetscMemType       where_b, where_x;
-  Stream             stream;
+  const double flops = 2.0 * static_cast<double>(lu_.Factors().Entries()) - rows_;
+  LocalArray   from, to;
+  Stream       stream = Stream();
 
   PetscFunctionBegin;
   if (failed_ >= 0) { // as MatSolve() does with factors that failed: KSP then asks for the reason, on all processes
-    PetscCall(VecGetArrayWrite(x, &px));
-    std::fill(px, px + rows_, PetscScalar(std::numeric_limits<PetscReal>::infinity()));
-    PetscCall(VecRestoreArrayWrite(x, &px));
+    PetscCall(to.Get(x, Space::Host, Access::Write));
+    std::fill_n(to.write(), rows_, Scalar(std::numeric_limits<PetscReal>::infinity()));
+    PetscCall(to.Restore());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscLogEventBegin(TrisolveEvent, nullptr, nullptr, nullptr, nullptr));
+  PetscCall(from.Get(b, space_, Access::Read));
+  PetscCall(to.Get(x, space_, Access::Write));
   if (space_ == Space::Host) {
-    PetscCall(VecGetArrayRead(b, &pb));
-    PetscCall(VecGetArrayWrite(x, &px));
-    PetscCall(lu_.Solve(reinterpret_cast<const Scalar *>(pb), reinterpret_cast<Scalar *>(px), transpose, Stream()));
-    PetscCall(VecRestoreArrayRead(b, &pb));
-    PetscCall(VecRestoreArrayWrite(x, &px));
+    PetscCall(lu_.Solve(from.read(), to.write(), transpose, stream));
     PetscCall(PetscLogFlops(flops));
   } else {
     PetscCall(DeviceStream(&stream));
-    PetscCall(VecGetArrayReadAndMemType(b, &pb, &where_b));
-    PetscCall(VecGetArrayWriteAndMemType(x, &px, &where_x));
-    const auto *from = reinterpret_cast<const Scalar *>(pb);
-    auto       *to   = reinterpret_cast<Scalar *>(px);
-    if (!PetscMemTypeDevice(where_b)) {
-      PetscCall(b_.Reserve(bytes));
-      PetscCall(DeviceCopyIn(b_.data(), pb, bytes, stream));
-      PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(bytes)));
-      from = static_cast<const Scalar *>(b_.data());
-    }
-    if (!PetscMemTypeDevice(where_x)) {
-      PetscCall(x_.Reserve(bytes));
-      to = static_cast<Scalar *>(x_.data());
-    }
+    PetscCall(from.Stage(&b_, stream));
+    PetscCall(to.Stage(&x_, stream));
     PetscCall(PetscLogGpuTimeBegin());
-    PetscCall(lu_.Solve(from, to, transpose, stream));
+    PetscCall(lu_.Solve(from.read(), to.write(), transpose, stream));
     PetscCall(PetscLogGpuTimeEnd());
     PetscCall(PetscLogGpuFlops(flops));
-    if (!PetscMemTypeDevice(where_x)) {
-      PetscCall(DeviceCopyOut(px, to, bytes, stream));
-      PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(bytes)));
-    } else if (!PetscMemTypeDevice(where_b)) {
-      PetscCall(DeviceSynchronize(stream)); // b may be pinned, and the caller's again
-    }
-    PetscCall(VecRestoreArrayReadAndMemType(b, &pb));
-    PetscCall(VecRestoreArrayWriteAndMemType(x, &px));
+    // b may be pinned, and the caller's again
+    if (to.on_device() && !from.on_device()) PetscCall(DeviceSynchronize(stream));
   }
+  PetscCall(from.Restore());
+  PetscCall(to.Restore());
   PetscCall(PetscLogEventEnd(TrisolveEvent, nullptr, nullptr, nullptr, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

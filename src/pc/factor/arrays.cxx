@@ -1,4 +1,5 @@
 #include "pc/factor/arrays.hpp"
+#include "device/local_array.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
@@ -8,17 +9,17 @@ namespace
 {
 /// One side of the system where the caller has it.
 struct Columns {
-  PetscScalar *array;
-  PetscInt     ld;
-  bool         on_device;
+  Scalar  *array;
+  PetscInt ld;
+  bool     on_device;
 };
 
 PetscErrorCode SolveOnDevice(PetscInt rows, PetscInt count, const Columns &b, const Columns &x, Staging *staging,
                              const SolveFunction &solve)
 {
   const size_t  b_bytes = count ? (static_cast<size_t>(b.ld) * (count - 1) + rows) * sizeof(Scalar) : 0;
-  const Scalar *from    = reinterpret_cast<const Scalar *>(b.array);
-  Scalar       *to      = reinterpret_cast<Scalar *>(x.array);
+  const Scalar *from    = b.array;
+  Scalar       *to      = x.array;
   Stream        stream;
 
   PetscFunctionBegin;
@@ -49,36 +50,24 @@ PetscErrorCode SolveArrays(PetscInt rows, PetscInt count, Space space, const Col
   if (space == Space::Device)
     PetscCall(SolveOnDevice(rows, count, b, x, staging, solve));
   else
-    PetscCall(solve(count, reinterpret_cast<const Scalar *>(b.array), b.ld, reinterpret_cast<Scalar *>(x.array), x.ld));
+    PetscCall(solve(count, b.array, b.ld, x.array, x.ld));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
 
 PetscErrorCode SolveVector(Vec b, Vec x, Space space, Staging *staging, const SolveFunction &solve)
 {
-  const PetscScalar *pb;
-  PetscScalar       *px;
-  PetscMemType       where_b = PETSC_MEMTYPE_HOST, where_x = PETSC_MEMTYPE_HOST;
-  PetscInt           rows;
+  LocalArray bb, bx;
+  PetscInt   rows;
 
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(b, &rows));
-  if (space == Space::Host) {
-    PetscCall(VecGetArrayRead(b, &pb));
-    PetscCall(VecGetArrayWrite(x, &px));
-  } else {
-    PetscCall(VecGetArrayReadAndMemType(b, &pb, &where_b));
-    PetscCall(VecGetArrayWriteAndMemType(x, &px, &where_x));
-  }
-  PetscCall(SolveArrays(rows, 1, space, Columns{const_cast<PetscScalar *>(pb), rows, PetscMemTypeDevice(where_b)},
-                        Columns{px, rows, PetscMemTypeDevice(where_x)}, staging, solve));
-  if (space == Space::Host) {
-    PetscCall(VecRestoreArrayRead(b, &pb));
-    PetscCall(VecRestoreArrayWrite(x, &px));
-  } else {
-    PetscCall(VecRestoreArrayReadAndMemType(b, &pb));
-    PetscCall(VecRestoreArrayWriteAndMemType(x, &px));
-  }
+  PetscCall(bb.Get(b, space, Access::Read));
+  PetscCall(bx.Get(x, space, Access::Write));
+  PetscCall(SolveArrays(rows, 1, space, Columns{const_cast<Scalar *>(bb.read()), rows, bb.on_device()},
+                        Columns{bx.write(), rows, bx.on_device()}, staging, solve));
+  PetscCall(bb.Restore());
+  PetscCall(bx.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -102,8 +91,10 @@ PetscErrorCode SolveColumns(Mat B, Mat X, Space space, Staging *staging, const S
     PetscCall(MatDenseGetArrayReadAndMemType(B, &pb, &where_b));
     PetscCall(MatDenseGetArrayWriteAndMemType(X, &px, &where_x));
   }
-  PetscCall(SolveArrays(rows, count, space, Columns{const_cast<PetscScalar *>(pb), ldb, PetscMemTypeDevice(where_b)},
-                        Columns{px, ldx, PetscMemTypeDevice(where_x)}, staging, solve));
+  PetscCall(
+      SolveArrays(rows, count, space,
+                  Columns{reinterpret_cast<Scalar *>(const_cast<PetscScalar *>(pb)), ldb, PetscMemTypeDevice(where_b)},
+                  Columns{reinterpret_cast<Scalar *>(px), ldx, PetscMemTypeDevice(where_x)}, staging, solve));
   if (space == Space::Host) {
     PetscCall(MatDenseRestoreArrayRead(B, &pb));
     PetscCall(MatDenseRestoreArrayWrite(X, &px));

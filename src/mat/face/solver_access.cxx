@@ -1,0 +1,66 @@
+/// A solve takes the same decisions as a product does (settings, choice of a format, conversion), before it begins.
+#include "mat/face/solver_access.hpp"
+#include <cstring>
+#include "mat/face/context.hpp"
+
+namespace sparsegpu
+{
+
+/// Whether there is a device, and products of A with these vectors run on it, or would, were the vectors there.
+static PetscErrorCode DeviceServes(const Settings &settings, Space vectors, bool *serves)
+{
+  const Backend backend = settings.bound_to_cpu ? Backend::Kokkos : settings.backend;
+  PetscBool     found;
+
+  PetscFunctionBegin;
+  *serves = false;
+  if (backend == Backend::Kokkos) PetscFunctionReturn(PETSC_SUCCESS);
+#if defined(PETSC_HAVE_CUDA) // vectors on the host are where somebody wants them
+  if (vectors == Space::Host && backend == Backend::Auto) PetscFunctionReturn(PETSC_SUCCESS);
+#endif
+  PetscCall(DeviceFound(&found));
+  *serves = found;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FormatForSolve(Mat A, Space vectors, Format **format, PetscInt *nonzeros)
+{
+  PetscBool        seq, mpi;
+  Context         *context;
+  ConvertedMatrix *converted;
+  bool             serves;
+
+  PetscFunctionBegin;
+  *format = nullptr;
+  PetscCall(IsOurs(A, &seq, &mpi));
+  if (!seq) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetContext(A, &context));
+  PetscCall(Decide(A, context));
+  PetscCall(DeviceServes(context->settings, vectors, &serves));
+  if (!serves) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetConverted(A, context, Operation::Normal, Space::Device, Use::Solve, &converted));
+  *format = converted->format.get();
+  if (nonzeros) *nonzeros = converted->pattern.nonzeros;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+Csr *AsCsr(Format *format)
+{
+  return strcmp(format->Name(), "csr") ? nullptr : static_cast<Csr *>(format);
+}
+
+PetscErrorCode BuildCsrForSolve(Mat A, std::unique_ptr<Format> *format)
+{
+  Parameters parameters;
+  CsrView    view;
+
+  PetscFunctionBegin;
+  PetscCall(GetCsr(A, &view, nullptr));
+  PetscCall(DeviceFacts(nullptr, &parameters.multiprocessors, nullptr));
+  std::unique_ptr<Format> built = MakeFormat("csr");
+  PetscCall(built->Build(view, parameters, Space::Device));
+  *format = std::move(built);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

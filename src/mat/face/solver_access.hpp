@@ -1,0 +1,23 @@
+/// What a solver that works on arrays of the device asks of a matrix.
+#pragma once
+
+#include <petscmat.h>
+#include <memory>
+#include "device/device.hpp"
+#include "mat/formats/csr/csr.hpp"
+
+namespace sparsegpu
+{
+
+/// The format that the many products of a solve on arrays of the device run in, converted or updated if A has changed.
+/// Null if A is not a MATSEQAIJSPARSEGPU, or if its products with vectors in `vectors` do not run on the device.
+/// *nonzeros, if asked for: of A, where there is a format.
+PetscErrorCode FormatForSolve(Mat A, Space vectors, Format **format, PetscInt *nonzeros = nullptr);
+
+/// The format as csr; null if it is another one.
+Csr *AsCsr(Format *format);
+/// A's own rows in csr on the device, for a MATSEQAIJSPARSEGPU whose products run in another format; O(nonzeros) host
+/// time. Of the values that A has now.
+PetscErrorCode BuildCsrForSolve(Mat A, std::unique_ptr<Format> *format);
+
+} // namespace sparsegpu
