@@ -278,6 +278,40 @@ PetscErrorCode Krylov()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// PETSc's vector operations run on the default stream: where that is busy, a copy of the right-hand side ends long
+/// after the call that began it.
+PetscErrorCode Behind()
+{
+  PetscFunctionBeginUser;
+  for (const char *norm : {"", " -ksp_norm_type none"})
+    for (const char *solver : {"-ksp_type sparsegpugmres", "-ksp_type sparsegpujacobi"})
+      for (PetscInt side : {20, 500}) {
+        const Options  set(std::string(solver) + norm + " -pc_type jacobi -ksp_rtol 1e-3 -ksp_max_it 50");
+        Vectors        pair;
+        const Vectors *busy = &pair;
+        Mat            A;
+        KSP            ksp;
+        PetscCall(CreateVectors(4 * SIDE * SIDE, 2, true, &pair));
+        PetscCall(CreateMatrix(conformance::Grid("grid", side, side, false), MATSPARSEGPU, nullptr, &A));
+        PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
+        PetscCall(KSPSetOperators(ksp, A, A));
+        PetscCall(KSPSetFromOptions(ksp));
+        PetscCall(CheckInTurn(
+            std::string(solver) + norm + ", behind", side * side, 6,
+            [ksp, busy](Vec b, Vec x) {
+              PetscFunctionBeginUser;
+              for (int k = 0; k < 100; k++) PetscCall(VecAXPY((*busy)[0], 1e-3, (*busy)[1])); // milliseconds
+              PetscCall(KSPSolve(ksp, b, x));
+              PetscFunctionReturn(PETSC_SUCCESS);
+            },
+            [ksp](Trace *trace) { return TraceSolve(ksp, trace); }));
+        PetscCall(KSPDestroy(&ksp));
+        PetscCall(MatDestroy(&A));
+        PetscCall(DestroyVectors(&pair));
+      }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// What one stream still reads is freed, and the memory used anew, on the other.
 PetscErrorCode Frees()
 {
@@ -378,6 +412,7 @@ int main(int argc, char **argv)
                {"triangular", IF_TWO_STREAMS(Triangular)},
                {"direct", IF_TWO_STREAMS(Direct)},
                {"krylov", IF_TWO_STREAMS(Krylov)},
+               {"behind", IF_TWO_STREAMS(Behind)},
                {"frees", IF_TWO_STREAMS(Frees)},
                {"ended", IF_TWO_STREAMS(Ended)}});
 }

@@ -25,6 +25,12 @@ PetscErrorCode DeviceStream(Stream *stream);
 /// The same for work that PETSc gives to its current stream, on memory that our kernels use, too. Nothing where
 /// DeviceStream() has not been called.
 PetscErrorCode DeviceOrder();
+/// PETSc's vector operations (VecCopy(), VecSet(), VecAXPY(), VecPointwiseMult() ...) run on the default stream,
+/// whatever context is current, and a non-blocking stream neither waits for that one nor is waited for. The first makes
+/// our stream wait for the vector operations so far, the second makes later ones wait for our work so far. Nothing
+/// where PETSc's current stream is the default one.
+PetscErrorCode DeviceAfterVectors();
+PetscErrorCode DeviceBeforeVectors();
 PetscErrorCode DeviceSynchronize(Stream stream);
 /// Its name, multiprocessors and bytes of L2 cache; only where DeviceFound().
 PetscErrorCode DeviceFacts(const char **name, PetscInt *multiprocessors, size_t *l2);

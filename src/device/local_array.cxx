@@ -40,6 +40,7 @@ PetscErrorCode LocalArray::Get(Vec v, Space space, Access access)
   vector_ = v;
   space_  = space;
   access_ = access;
+  if (on_device()) PetscCall(DeviceAfterVectors()); // they may still be writing or reading the array
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -112,6 +113,7 @@ PetscErrorCode LocalArray::GiveBack()
   if (!v) PetscFunctionReturn(PETSC_SUCCESS);
   vector_ = nullptr; // once, whatever comes of it
   staged_ = nullptr;
+  if (on_device()) PetscCall(DeviceBeforeVectors()); // our kernels may
   if (access_ == Access::Read) {
     if (space_ == Space::Host)
       PetscCall(VecRestoreArrayRead(v, &array));

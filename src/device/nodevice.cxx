@@ -35,6 +35,16 @@ PetscErrorCode DeviceOrder()
   PetscFunctionBegin;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+PetscErrorCode DeviceAfterVectors()
+{
+  PetscFunctionBegin;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode DeviceBeforeVectors()
+{
+  PetscFunctionBegin;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 PetscErrorCode DeviceSynchronize(Stream)
 {
   return Missing("Synchronisation");

@@ -22,6 +22,7 @@ struct Last {
 };
 Last        last;
 cudaEvent_t reached    = nullptr; ///< by the last stream, when another one takes its place
+cudaEvent_t vectors    = nullptr; ///< by the default stream, or by ours where that waits
 bool        registered = false;   ///< LetGo(), for PetscFinalize()
 
 /// Before PETSc's contexts end, which were there before this was registered.
@@ -101,13 +102,44 @@ PetscErrorCode DeviceOrder()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// `late` waits for what `early` has been given.
+static PetscErrorCode Wait(cudaStream_t late, cudaStream_t early)
+{
+  PetscFunctionBegin;
+  if (!vectors) SparseGPUCallCUDA(cudaEventCreateWithFlags(&vectors, cudaEventDisableTiming));
+  SparseGPUCallCUDA(cudaEventRecord(vectors, early));
+  SparseGPUCallCUDA(cudaStreamWaitEvent(late, vectors, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceAfterVectors()
+{
+  Stream stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  if (stream) PetscCall(Wait(static_cast<cudaStream_t>(stream), nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceBeforeVectors()
+{
+  Stream stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  if (stream) PetscCall(Wait(nullptr, static_cast<cudaStream_t>(stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode StreamFinalize()
 {
   PetscFunctionBegin;
   PetscCall(PetscDeviceContextDestroy(&last.context));
   if (reached) SparseGPUCallCUDA(cudaEventDestroy(reached));
+  if (vectors) SparseGPUCallCUDA(cudaEventDestroy(vectors));
   last    = Last();
-  reached = nullptr;
+  reached = vectors = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -129,6 +161,19 @@ PetscErrorCode DeviceStream(Stream *stream)
 }
 
 PetscErrorCode DeviceOrder()
+{
+  PetscFunctionBegin;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// PETSc's vectors are on the host.
+PetscErrorCode DeviceAfterVectors()
+{
+  PetscFunctionBegin;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceBeforeVectors()
 {
   PetscFunctionBegin;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -162,6 +162,7 @@ PetscErrorCode DeviceSystem::Publish()
 PetscErrorCode DeviceSystem::End()
 {
   PetscFunctionBegin;
+  if (active_ && !copies_) PetscCall(DeviceBeforeVectors()); // Rhs() and Solution() have been in use since Begin()
   PetscCall(Publish());
   active_ = false;
   PetscFunctionReturn(PETSC_SUCCESS);
