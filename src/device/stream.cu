@@ -102,6 +102,9 @@ PetscErrorCode DeviceOrder()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Are vector operations given to another stream than the current one? Since they came to have asynchronous variants.
+static constexpr bool APART = PETSC_VERSION_GE(3, 20, 0);
+
 /// `late` waits for what `early` has been given.
 static PetscErrorCode Wait(cudaStream_t late, cudaStream_t early)
 {
@@ -118,7 +121,7 @@ PetscErrorCode DeviceAfterVectors()
 
   PetscFunctionBegin;
   PetscCall(DeviceStream(&stream));
-  if (stream) PetscCall(Wait(static_cast<cudaStream_t>(stream), nullptr));
+  if (stream && APART) PetscCall(Wait(static_cast<cudaStream_t>(stream), nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -128,7 +131,7 @@ PetscErrorCode DeviceBeforeVectors()
 
   PetscFunctionBegin;
   PetscCall(DeviceStream(&stream));
-  if (stream) PetscCall(Wait(nullptr, static_cast<cudaStream_t>(stream)));
+  if (stream && APART) PetscCall(Wait(nullptr, static_cast<cudaStream_t>(stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
