@@ -90,9 +90,7 @@ PetscErrorCode DestroyContext(Mat A)
   PetscFunctionBegin;
   A->spptr = nullptr;
   if (!context) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscSFDestroy(&context->halo));
-  PetscCall(DeviceOrder()); // products may be reading the ghosts on another stream
-  PetscCall(VecDestroy(&context->ghosts));
+  PetscCall(context->halo.Free());
   delete context;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

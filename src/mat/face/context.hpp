@@ -2,9 +2,9 @@
 #pragma once
 
 #include <petsc/private/matimpl.h>
-#include <petscsf.h>
 #include "mat/choice/local_matrix.hpp"
 #include "mat/face/away.hpp"
+#include "mat/face/halo.hpp"
 #include "mat/rows/coordinates.hpp"
 #include "petsc/compat.hpp"
 #include "petsc/may_lack_memory.hpp"
@@ -25,11 +25,9 @@ struct Context : LocalMatrix {
   TestAway              test_away  = TestAway::Unknown; ///< -sparsegpu_test_away
   DeviceMemory          x, z;                           ///< scratch for host vectors in a product on the device
   // mpiaijsparsegpu
-  PetscSF               halo   = nullptr;  ///< owned columns -> ghosts
-  Vec                   ghosts = nullptr;  ///< [columns of the off-diagonal block]
-  std::vector<PetscInt> halo_columns;      ///< the ghosts' columns in the matrix, for which halo was made
-  Version               agreed[2][3] = {}; ///< for which all ranks know the blocks ready
-  bool agreed_scratch[3] = {}; ///< all ranks know that there is scratch for host vectors in products on the device
+  Halo    halo;
+  Version agreed[2][3]      = {}; ///< for which all ranks know the blocks ready
+  bool    agreed_scratch[3] = {}; ///< all ranks know that there is scratch for host vectors in products on the device
 };
 
 /// The context of a matrix of ours, made on first use: MatHeaderMerge() and friends may have taken the old one away.

@@ -4,6 +4,7 @@
 #include "device/local_array.hpp"
 #include "device/vectors.hpp"
 #include "mat/face/context.hpp"
+#include "mat/face/multiply.hpp"
 
 namespace sparsegpu
 {
@@ -36,55 +37,6 @@ PetscErrorCode ConvertBlocks(Mat A)
 
 namespace
 {
-/// Room for the ghosts of products in `space`: in memory of the device only where PETSc has vectors there.
-PetscErrorCode PrepareGhosts(Mat off, Context *context, Space space)
-{
-  PetscInt n    = -1;
-  Space    lies = space;
-
-  PetscFunctionBegin;
-  if (context->ghosts) {
-    PetscCall(VecGetLocalSize(context->ghosts, &n));
-    if (PetscDefined(HAVE_CUDA)) PetscCall(SpaceOf(context->ghosts, &lies));
-  }
-  if (n == off->cmap->n && lies == space) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DeviceOrder()); // products may be reading the ghosts on another stream
-  PetscCall(VecDestroy(&context->ghosts));
-  PetscCall(VecCreate(PETSC_COMM_SELF, &context->ghosts));
-  PetscCall(VecSetSizes(context->ghosts, off->cmap->n, off->cmap->n));
-#if defined(PETSC_HAVE_CUDA)
-  PetscCall(VecSetType(context->ghosts, space == Space::Device ? VECSEQCUDA : VECSEQ));
-#else
-  PetscCall(VecSetType(context->ghosts, VECSEQ));
-#endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// The star forest from owned columns to ghosts, remade (collectively) where any rank's ghosts have changed.
-PetscErrorCode PrepareHalo(Mat A, Context *context, Space space)
-{
-  Mat             diagonal, off;
-  const PetscInt *ghosts;
-  PetscInt        count;
-  PetscMPIInt     stale, any;
-
-  PetscFunctionBegin;
-  PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &off, &ghosts));
-  count = off->cmap->n;
-  PetscCall(PrepareGhosts(off, context, space));
-  stale = !context->halo || context->halo_columns.size() != static_cast<size_t>(count) ||
-          !std::equal(ghosts, ghosts + count, context->halo_columns.begin());
-  PetscCallMPI(MPI_Allreduce(&stale, &any, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A)));
-  if (!any) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscSFDestroy(&context->halo));
-  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)A), &context->halo));
-  PetscCall(
-      PetscSFSetGraphLayout(context->halo, A->cmap, count, nullptr, PETSC_OWN_POINTER, const_cast<PetscInt *>(ghosts)));
-  PetscCall(PetscSFSetUp(context->halo));
-  PetscCallCXX(context->halo_columns.assign(ghosts, ghosts + count));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// All that products of this rank take memory for.
 PetscErrorCode BuildBlocks(Mat A, Operation operation, Space space, bool copies)
 {
@@ -98,7 +50,7 @@ PetscErrorCode BuildBlocks(Mat A, Operation operation, Space space, bool copies)
   PetscCall(MatMPIAIJGetSeqAIJ(A, &blocks[0], &blocks[1], nullptr));
   PetscCall(GetContext(A, &context));
   if (space == Space::Device) { // takes memory there when it is first written to
-    PetscCall(ghosts.Get(context->ghosts, Space::Device, Access::Write));
+    PetscCall(ghosts.Get(context->halo.ghosts(space), Space::Device, Access::Write));
     PetscCall(ghosts.Restore());
   }
   for (Mat block : blocks) {
@@ -138,7 +90,7 @@ PetscErrorCode Prepare(Mat A, Operation operation, Vec x, Vec z, Context **out, 
   PetscMPIInt rank;
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)A), &rank));
   PetscCall(ConvertBlocks(A));
-  PetscCall(PrepareHalo(A, context, space));
+  PetscCall(context->halo.Prepare(A, space));
   mine.code = static_cast<int>(BuildBlocks(A, operation, space, copies));
   mine.rank = rank;
   PetscCallMPI(MPI_Allreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, PetscObjectComm((PetscObject)A)));
@@ -152,7 +104,7 @@ PetscErrorCode Prepare(Mat A, Operation operation, Vec x, Vec z, Context **out, 
 }
 
 /// z = A x + y
-PetscErrorCode Mult(Mat A, Vec x, Vec y, Vec z)
+PetscErrorCode MultPlain(Mat A, Vec x, Vec y, Vec z)
 {
   Context   *context;
   Mat        diagonal, off;
@@ -162,16 +114,15 @@ PetscErrorCode Mult(Mat A, Vec x, Vec y, Vec z)
   PetscFunctionBegin;
   PetscCall(Prepare(A, Operation::Normal, x, z, &context, &space));
   PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &off, nullptr));
-  PetscCall(PrepareGhosts(off, context, space)); // the last product may have been in the other one
   PetscCall(owned.Get(x, space, Access::Read));
-  PetscCall(ghosts.Get(context->ghosts, space, Access::Write));
-  PetscCall(PetscSFBcastWithMemTypeBegin(context->halo, MPIU_SCALAR, owned.where(), owned.read(), ghosts.where(),
-                                         ghosts.write(), MPI_REPLACE));
+  PetscCall(ghosts.Get(context->halo.ghosts(space), space, Access::Write));
+  PetscCall(PetscSFBcastWithMemTypeBegin(context->halo.forest(), MPIU_SCALAR, owned.where(), owned.read(),
+                                         ghosts.where(), ghosts.write(), MPI_REPLACE));
   PetscCall(MultLocal(diagonal, Operation::Normal, space, x, y, z));
-  PetscCall(PetscSFBcastEnd(context->halo, MPIU_SCALAR, owned.read(), ghosts.write(), MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(context->halo.forest(), MPIU_SCALAR, owned.read(), ghosts.write(), MPI_REPLACE));
   PetscCall(owned.Restore());
   PetscCall(ghosts.Restore());
-  PetscCall(MultLocal(off, Operation::Normal, space, context->ghosts, z, z));
+  PetscCall(MultLocal(off, Operation::Normal, space, context->halo.ghosts(space), z, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -186,14 +137,13 @@ PetscErrorCode MultTransposed(Mat A, Operation operation, Vec x, Vec y, Vec z)
   PetscFunctionBegin;
   PetscCall(Prepare(A, operation, x, z, &context, &space));
   PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &off, nullptr));
-  PetscCall(PrepareGhosts(off, context, space));
-  PetscCall(MultLocal(off, operation, space, x, nullptr, context->ghosts));
+  PetscCall(MultLocal(off, operation, space, x, nullptr, context->halo.ghosts(space)));
   PetscCall(MultLocal(diagonal, operation, space, x, y, z));
-  PetscCall(ghosts.Get(context->ghosts, space, Access::Read));
+  PetscCall(ghosts.Get(context->halo.ghosts(space), space, Access::Read));
   PetscCall(owned.Get(z, space, Access::ReadWrite));
-  PetscCall(PetscSFReduceWithMemTypeBegin(context->halo, MPIU_SCALAR, ghosts.where(), ghosts.read(), owned.where(),
-                                          owned.write(), MPIU_SUM));
-  PetscCall(PetscSFReduceEnd(context->halo, MPIU_SCALAR, ghosts.read(), owned.write(), MPIU_SUM));
+  PetscCall(PetscSFReduceWithMemTypeBegin(context->halo.forest(), MPIU_SCALAR, ghosts.where(), ghosts.read(),
+                                          owned.where(), owned.write(), MPIU_SUM));
+  PetscCall(PetscSFReduceEnd(context->halo.forest(), MPIU_SCALAR, ghosts.read(), owned.write(), MPIU_SUM));
   PetscCall(ghosts.Restore());
   PetscCall(owned.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -218,38 +168,10 @@ PetscErrorCode MatGetRowIJ_MPIAIJSparseGPU(Mat A, PetscInt shift, PetscBool symm
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatMult_MPIAIJSparseGPU(Mat A, Vec x, Vec y)
+PetscErrorCode Multiply(Mat A, Operation operation, Vec x, Vec y, Vec z)
 {
   PetscFunctionBegin;
-  PetscCall(Mult(A, x, nullptr, y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatMultTranspose_MPIAIJSparseGPU(Mat A, Vec x, Vec y)
-{
-  PetscFunctionBegin;
-  PetscCall(MultTransposed(A, Operation::Transpose, x, nullptr, y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatMultTransposeAdd_MPIAIJSparseGPU(Mat A, Vec x, Vec y, Vec z)
-{
-  PetscFunctionBegin;
-  PetscCall(MultTransposed(A, Operation::Transpose, x, y, z));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatMultHermitianTranspose_MPIAIJSparseGPU(Mat A, Vec x, Vec y)
-{
-  PetscFunctionBegin;
-  PetscCall(MultTransposed(A, Operation::ConjugateTranspose, x, nullptr, y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatMultHermitianTransposeAdd_MPIAIJSparseGPU(Mat A, Vec x, Vec y, Vec z)
-{
-  PetscFunctionBegin;
-  PetscCall(MultTransposed(A, Operation::ConjugateTranspose, x, y, z));
+  PetscCall(operation == Operation::Normal ? MultPlain(A, x, y, z) : MultTransposed(A, operation, x, y, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
@@ -270,14 +192,9 @@ PetscErrorCode MatAssemblyEnd_MPIAIJSparseGPU(Mat A, MatAssemblyType mode)
 PetscErrorCode SetOps_MPI(Mat A)
 {
   PetscFunctionBegin;
-  A->ops->assemblyend               = MatAssemblyEnd_MPIAIJSparseGPU;
-  A->ops->getrowij                  = MatGetRowIJ_MPIAIJSparseGPU;
-  A->ops->mult                      = MatMult_MPIAIJSparseGPU;
-  A->ops->multadd                   = Mult;
-  A->ops->multtranspose             = MatMultTranspose_MPIAIJSparseGPU;
-  A->ops->multtransposeadd          = MatMultTransposeAdd_MPIAIJSparseGPU;
-  A->ops->multhermitiantranspose    = MatMultHermitianTranspose_MPIAIJSparseGPU;
-  A->ops->multhermitiantransposeadd = MatMultHermitianTransposeAdd_MPIAIJSparseGPU;
+  A->ops->assemblyend = MatAssemblyEnd_MPIAIJSparseGPU;
+  A->ops->getrowij    = MatGetRowIJ_MPIAIJSparseGPU;
+  Products<Multiply>::Set(A->ops);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

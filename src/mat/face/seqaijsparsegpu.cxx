@@ -1,12 +1,13 @@
 /// MATSEQAIJSPARSEGPU: the PETSc face of the sequential type.
 #include "mat/face/context.hpp"
+#include "mat/face/multiply.hpp"
 
 namespace sparsegpu
 {
 
 namespace
 {
-PetscErrorCode Mult(Mat A, Operation operation, Vec x, Vec y, Vec z)
+PetscErrorCode Multiply(Mat A, Operation operation, Vec x, Vec y, Vec z)
 {
   Context *context;
   Space    space;
@@ -17,48 +18,6 @@ PetscErrorCode Mult(Mat A, Operation operation, Vec x, Vec y, Vec z)
   PetscCall(ProductSpace(context, x, z, &space));
   PetscCall(MultLocal(A, operation, space, x, y, z));
   PetscCall(SendAwayForTests(A, context));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatMult_SeqAIJSparseGPU(Mat A, Vec x, Vec y)
-{
-  PetscFunctionBegin;
-  PetscCall(Mult(A, Operation::Normal, x, nullptr, y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatMultAdd_SeqAIJSparseGPU(Mat A, Vec x, Vec y, Vec z)
-{
-  PetscFunctionBegin;
-  PetscCall(Mult(A, Operation::Normal, x, y, z));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatMultTranspose_SeqAIJSparseGPU(Mat A, Vec x, Vec y)
-{
-  PetscFunctionBegin;
-  PetscCall(Mult(A, Operation::Transpose, x, nullptr, y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatMultTransposeAdd_SeqAIJSparseGPU(Mat A, Vec x, Vec y, Vec z)
-{
-  PetscFunctionBegin;
-  PetscCall(Mult(A, Operation::Transpose, x, y, z));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatMultHermitianTranspose_SeqAIJSparseGPU(Mat A, Vec x, Vec y)
-{
-  PetscFunctionBegin;
-  PetscCall(Mult(A, Operation::ConjugateTranspose, x, nullptr, y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatMultHermitianTransposeAdd_SeqAIJSparseGPU(Mat A, Vec x, Vec y, Vec z)
-{
-  PetscFunctionBegin;
-  PetscCall(Mult(A, Operation::ConjugateTranspose, x, y, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -82,6 +41,8 @@ PetscErrorCode MatSeqAIJKron_SeqAIJSparseGPU(Mat A, Mat B, MatReuse reuse, Mat *
 
   PetscFunctionBegin;
   PetscCall(GetParentFunction(false, "MatSeqAIJKron_C", &parent));
+  PetscCall(BringHome(A));
+  PetscCall(BringHome(B));
   PetscCall(IsOurs(B, &seq, &mpi));
   char *const name  = ((PetscObject)B)->type_name;
   char        aij[] = MATSEQAIJ;
@@ -97,13 +58,8 @@ PetscErrorCode SetOps_Seq(Mat A)
 {
   PetscFunctionBegin;
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSeqAIJKron_C", MatSeqAIJKron_SeqAIJSparseGPU));
-  A->ops->assemblyend               = MatAssemblyEnd_SeqAIJSparseGPU;
-  A->ops->mult                      = MatMult_SeqAIJSparseGPU;
-  A->ops->multadd                   = MatMultAdd_SeqAIJSparseGPU;
-  A->ops->multtranspose             = MatMultTranspose_SeqAIJSparseGPU;
-  A->ops->multtransposeadd          = MatMultTransposeAdd_SeqAIJSparseGPU;
-  A->ops->multhermitiantranspose    = MatMultHermitianTranspose_SeqAIJSparseGPU;
-  A->ops->multhermitiantransposeadd = MatMultHermitianTransposeAdd_SeqAIJSparseGPU;
+  A->ops->assemblyend = MatAssemblyEnd_SeqAIJSparseGPU;
+  Products<Multiply>::Set(A->ops);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
