@@ -23,6 +23,7 @@ LAYERS = [
     "mat/choice",
     "mat/products",
     "mat/face",
+    "pc/symbolic",
     "pc/ordering",
     "pc/trisolve",
     "pc/factor",

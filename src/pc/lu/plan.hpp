@@ -9,7 +9,7 @@
 #pragma once
 
 #include "mat/rows/csr_view.hpp"
-#include "pc/lu/tree.hpp"
+#include "pc/symbolic/tree.hpp"
 
 namespace sparsegpu
 {
@@ -39,10 +39,6 @@ struct FrontPlan {
 
   PetscInt Steps() const { return static_cast<PetscInt>(step_begin.size()) - 1; }
 };
-
-/// The pattern of P A Q + (P A Q)^T, where row i of A is eliminated row_place[i]-th and column j column_place[j]-th.
-PetscErrorCode SymmetricPatternOf(const CsrView &A, const std::vector<PetscInt> &row_place,
-                                  const std::vector<PetscInt> &column_place, SymmetricPattern *pattern);
 
 /// Offsets of all that the fronts keep. Fronts of more than `largest_small` rows are large. O(rows of the fronts).
 PetscErrorCode PlanFronts(const FrontTree &tree, Steps steps, PetscInt largest_small, FrontPlan *plan);

@@ -4,8 +4,8 @@
 #include <petsc/private/matimpl.h>
 #include <numeric>
 #include "petsc/compat.hpp"
-#include "pc/lu/plan.hpp"
 #include "pc/ordering/leastfill.hpp"
+#include "pc/symbolic/elimination.hpp"
 #include "sparsegpu.h"
 
 namespace sparsegpu
