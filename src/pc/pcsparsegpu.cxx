@@ -5,6 +5,7 @@
 #include <petsc/private/pcimpl.h>
 #include "mat/face/context.hpp"
 #include "pc/blocks/blocks.hpp"
+#include "pc/factor/rows.hpp"
 #include "pc/ilu/factor.hpp"
 #include "pc/lu/matsolver.hpp"
 #include "sparsegpu.h"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <petscpc.h>
-#include "pc/ilu/factor.hpp"
+#include "pc/factor/rows.hpp"
 #include "pc/tile/lu.hpp"
 
 namespace sparsegpu

@@ -3,6 +3,7 @@
 
 #include <petsc/private/matimpl.h>
 #include "pc/factor/arrays.hpp"
+#include "pc/factor/rows.hpp"
 #include "pc/ilu/ilu.hpp"
 #include "pc/trisolve/halves.hpp"
 #include "pc/trisolve/host.hpp"
@@ -10,20 +11,6 @@
 
 namespace sparsegpu
 {
-
-/// A matrix to factor: its rows, on the host or on the device, and its values where they lie.
-struct MatrixRows {
-  CsrView       csr;                   ///< csr.a: on the host, unless on_device
-  bool          on_device     = false; ///< all of csr
-  const Scalar *device_values = nullptr;
-};
-
-/// Does the viewer show text, and facts rather than entries?
-PetscErrorCode WantsFacts(PetscViewer viewer, bool *wanted);
-/// A's rows where they lie: MATSEQAIJCUSPARSE and MATSEQAIJKOKKOS may keep them on the device.
-PetscErrorCode GetMatrixRows(Mat A, MatrixRows *m);
-/// The matrix's values on the device, in `room` if they lie on the host.
-PetscErrorCode ValuesOnDevice(const MatrixRows &rows, DeviceMemory *room, const Scalar **a);
 
 class Factor
 {
@@ -104,16 +91,7 @@ private:
   Staging            staging_;
 };
 
-/// Where the factorization of A runs: where its products do.
-PetscErrorCode FactorSpace(Mat A, Space *space);
 /// The factor of a matrix of MATSOLVERSPARSEGPU.
 Factor *FactorOf(Mat F);
-
-/// MatSolverTypeRegister() of MATSOLVERSPARSEGPU.
-PetscErrorCode RegisterFactors();
-/// The same as the default of seqaijsparsegpu matrices, once one of them runs on a GPU.
-PetscErrorCode RegisterDefaultFactors();
-
-extern PetscLogEvent AnalysisEvent, TrisolveEvent;
 
 } // namespace sparsegpu

@@ -2,8 +2,7 @@
 #include "pc/lu/factorize.hpp"
 #include <petsc/private/matimpl.h>
 #include <algorithm>
-#include "mat/face/context.hpp"
-#include "pc/ilu/factor.hpp"
+#include "pc/factor/rows.hpp"
 #include "pc/lu/direct.hpp"
 #include "petsc/compat.hpp"
 #include "sparsegpu.h"
@@ -15,31 +14,6 @@ namespace
 {
 #define SINGULAR \
   "The matrix is structurally singular: no row is left for column %" PetscInt_FMT " that has a nonzero there"
-
-/// A's rows and values on the host, copied where the matrix keeps them on the device.
-struct HostMatrix {
-  CsrView               csr{};
-  std::vector<PetscInt> i, j;
-  std::vector<Scalar>   a;
-
-  PetscErrorCode Take(const MatrixRows &rows)
-  {
-    Stream stream;
-
-    PetscFunctionBegin;
-    csr = rows.csr;
-    if (!rows.on_device) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(DeviceStream(&stream));
-    PetscCallCXX(i.assign(static_cast<size_t>(csr.rows) + 1, 0));
-    PetscCallCXX(j.resize(csr.nonzeros));
-    PetscCallCXX(a.resize(csr.nonzeros));
-    if (csr.rows > 0) PetscCall(DeviceCopyOut(i.data(), csr.i, i.size() * sizeof(PetscInt), stream));
-    PetscCall(DeviceCopyOut(j.data(), csr.j, j.size() * sizeof(PetscInt), stream));
-    PetscCall(DeviceCopyOut(a.data(), csr.a, a.size() * sizeof(Scalar), stream));
-    csr = CsrView{csr.rows, csr.cols, csr.nonzeros, i.data(), j.data(), a.data()};
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-};
 
 /// An order for a matrix whose rows have been moved: of the type that -pc_factor_mat_ordering_type names, or the one
 /// that is preferred here.
@@ -280,7 +254,7 @@ PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
   const auto    type   = static_cast<MatFactorShiftType>(static_cast<int>(info->shifttype));
   DirectFactor *factor = DirectOf(F);
   Reordering    reordering{F, A};
-  HostMatrix    matrix;
+  HostRows      matrix;
   MatrixRows    rows;
   const Scalar *a;
   Quality       quality;
@@ -333,7 +307,7 @@ PetscErrorCode MatFactorSymbolic_Direct(Mat F, Mat A, IS row, IS column, const M
   DirectFactor         *factor = DirectOf(F);
   const PetscInt       *indices;
   std::vector<PetscInt> r, c;
-  HostMatrix            matrix;
+  HostRows              matrix;
   MatrixRows            rows;
   Reordering            reordering{F, A};
   Space                 space;

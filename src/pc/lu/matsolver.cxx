@@ -1,6 +1,6 @@
 /// MATSOLVERSPARSEGPU of LU and Cholesky factorizations: the factor as PETSc sees it.
 #include <petsc/private/matimpl.h>
-#include "pc/ilu/factor.hpp"
+#include "pc/factor/matsolver.hpp"
 #include "pc/lu/factorize.hpp"
 #include "pc/lu/matsolver.hpp"
 #include "petsc/compat.hpp"
@@ -150,7 +150,20 @@ PetscErrorCode MatDestroy_Direct(Mat F)
   PetscFunctionBegin;
   delete DirectOf(F);
   F->data = nullptr;
-  PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatFactorGetSolverType_C", nullptr));
+  PetscCall(ReleaseFactor(F));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FillFactor(Mat F)
+{
+  PetscFunctionBegin;
+  PetscCallCXX(F->data = new DirectFactor);
+  F->ops->lufactorsymbolic       = MatLUFactorSymbolic_Direct;
+  F->ops->choleskyfactorsymbolic = MatCholeskyFactorSymbolic_Direct;
+  F->ops->view                   = MatView_Direct;
+  F->ops->destroy                = MatDestroy_Direct;
+  for (const MatFactorType f : {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY})
+    PetscCall(PetscStrallocpy(MATORDERINGLEASTFILL, const_cast<char **>(&F->preferredordering[f])));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
@@ -167,16 +180,11 @@ PetscErrorCode DirectSolved(Mat F, bool *solved)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode FillDirectFactor(Mat F)
+PetscErrorCode RegisterDirectFactors()
 {
   PetscFunctionBegin;
-  PetscCallCXX(F->data = new DirectFactor);
-  F->ops->lufactorsymbolic       = MatLUFactorSymbolic_Direct;
-  F->ops->choleskyfactorsymbolic = MatCholeskyFactorSymbolic_Direct;
-  F->ops->view                   = MatView_Direct;
-  F->ops->destroy                = MatDestroy_Direct;
-  for (const MatFactorType f : {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY})
-    PetscCall(PetscStrallocpy(MATORDERINGLEASTFILL, const_cast<char **>(&F->preferredordering[f])));
+  for (const MatFactorType kind : {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY})
+    PetscCall(RegisterFactor(kind, FactorMaker{FillFactor, false}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

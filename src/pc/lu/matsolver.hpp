@@ -1,3 +1,4 @@
+/// Direct factors as PETSc sees them.
 #pragma once
 
 #include <petscmat.h>
@@ -5,9 +6,9 @@
 namespace sparsegpu
 {
 
-/// Makes the new matrix F one of MATSOLVERSPARSEGPU's LU and Cholesky factors.
-PetscErrorCode FillDirectFactor(Mat F);
-/// Did the last solve with such a factor reach its bound?
+/// RegisterFactor() of LU and Cholesky.
+PetscErrorCode RegisterDirectFactors();
+/// Did the last solve with the direct factor F reach its bound?
 PetscErrorCode DirectSolved(Mat F, bool *solved);
 
 } // namespace sparsegpu
