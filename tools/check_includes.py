@@ -31,6 +31,7 @@ LAYERS = [
     "pc/lu",
     "pc/tile",
     "pc/blocks",
+    "pc/strategy",
     "pc",
     "ksp/sweep",
     "ksp/common",

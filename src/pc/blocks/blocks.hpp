@@ -10,14 +10,10 @@ namespace sparsegpu
 {
 
 struct BlockOptions {
-  bool     wanted   = false; ///< -pc_sparsegpu_factor blocks
   PetscInt size     = 0; ///< -pc_sparsegpu_block_size: rows of a block, the last may have fewer; 0: as the matrix says
   bool     pivoting = true; ///< -pc_sparsegpu_block_pivot partial, or none
 
-  bool operator==(const BlockOptions &o) const
-  {
-    return wanted == o.wanted && size == o.size && pivoting == o.pivoting;
-  }
+  bool operator==(const BlockOptions &o) const { return size == o.size && pivoting == o.pivoting; }
   /// Between PetscOptionsHeadBegin() and its end. Errors: PETSC_ERR_ARG_OUTOFRANGE naming a size that is not positive.
   PetscErrorCode Read(SparseGPUOptionItems PetscOptionsObject);
   PetscErrorCode View(PetscViewer viewer) const;

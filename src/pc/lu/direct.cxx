@@ -1,7 +1,9 @@
+/// The analysis of a direct factorization, and its solves with their refinement.
 #include "pc/lu/direct.hpp"
 #include <algorithm>
 #include <numeric>
 #include "pc/lu/refine.hpp"
+#include "pc/symbolic/elimination.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
@@ -11,13 +13,6 @@ const char *const LuMatchingNames[3] = {"auto", "on", "off"};
 
 namespace
 {
-std::vector<PetscInt> Places(const std::vector<PetscInt> &order)
-{
-  std::vector<PetscInt> place(order.size());
-  for (size_t k = 0; k < order.size(); k++) place[order[k]] = static_cast<PetscInt>(k);
-  return place;
-}
-
 /// Has A an entry (j, i) for each entry (i, j)?
 PetscErrorCode SymmetricallyPlaced(const CsrView &A, bool *symmetric)
 {
@@ -130,7 +125,7 @@ PetscErrorCode DirectFactor::Analyse(const CsrView &A, const std::vector<PetscIn
   F.refine    = options.refine > 0;
   F.spins     = options.spins;
   engine_.reset(); // what it holds of the last pattern goes first
-  PetscCall(SymmetricPatternOf(A, Places(row), Places(column), &pattern));
+  PetscCall(SymmetricPatternOf(A, Inverted(row), Inverted(column), &pattern));
   PetscCall(BuildFrontTree(pattern, &F.tree));
   pattern = SymmetricPattern();
   PetscCallCXX(F.row_order.resize(F.rows));
@@ -144,7 +139,7 @@ PetscErrorCode DirectFactor::Analyse(const CsrView &A, const std::vector<PetscIn
 #endif
   PetscCall(PlanFronts(F.tree, space_ == Space::Host ? sparsegpu::Steps::Postorder : sparsegpu::Steps::Device,
                        largest_small, &F.plan));
-  PetscCall(PlaceEntries(A, F.tree, Places(F.row_order), Places(F.column_order), F.symmetric, &F.plan));
+  PetscCall(PlaceEntries(A, F.tree, Inverted(F.row_order), Inverted(F.column_order), F.symmetric, &F.plan));
   PetscCallCXX(F.i.assign(A.i, A.i + A.rows + 1));
   PetscCallCXX(F.j.assign(A.j, A.j + A.nonzeros));
   PetscCallCXX(columns.assign(A.cols, 0));
