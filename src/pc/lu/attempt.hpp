@@ -1,0 +1,20 @@
+/// Attempts at the numeric phase of a direct factorization with several thresholds of small pivots.
+#pragma once
+
+#include "pc/lu/direct.hpp"
+
+namespace sparsegpu
+{
+
+/// What can be had of the factors.
+enum class Quality {
+  Bad,    ///< the matrix is singular to rounding, or the factors have lost it
+  Usable, ///< solutions with correct digits, which refinement does not bring to the bound for all right-hand sides
+  Slow,   ///< it does, with many steps
+  Good
+};
+/// Factors the values a [nonzeros], in the factor's space, with the thresholds in turn until the quality is Good, and
+/// leaves the best factors. alternative: rows can be matched instead.
+PetscErrorCode Attempt(Mat F, const Scalar *a, bool alternative, Quality *quality);
+
+} // namespace sparsegpu
