@@ -101,7 +101,15 @@ PetscErrorCode DeviceEngine::ApplyTo(const Scalar *b, bool scale, const Scalar *
   const PetscInt    n     = A.rows;
   const PetscInt    small = A.plan.Steps() > 0 ? A.plan.step_begin[SMALL_CLASSES] : 0;
   Scalar *const w = vectors_.data(), *const y = w + n, *const unknowns = y + n, *const parts = unknowns + n;
-  Stream stream;
+  const FrontsView fronts = Fronts();
+  const SolveLists lists{list_.data(),
+                         small,
+                         forward_.data(),
+                         backward_.data(),
+                         static_cast<PetscInt>(forward_.size()),
+                         static_cast<PetscInt>(backward_.size())};
+  const LuSolution solution{values_.data(), local_row_.data(), w, y, parts, unknowns, report_.data(), Spins(A.spins)};
+  Stream           stream;
 
   PetscFunctionBegin;
   PetscCall(DeviceStream(&stream));
@@ -109,12 +117,10 @@ PetscErrorCode DeviceEngine::ApplyTo(const Scalar *b, bool scale, const Scalar *
   PetscCall(BeginSolve_CUDA(n, (transpose ? column_order_ : row_order_).data(),
                             scale ? (transpose ? column_scale_ : row_scale_).data() : nullptr, b, w,
                             static_cast<PetscCount>(vectors_.size()) - n, y, report_.data(), stream));
-  PetscCall(LuSweeps_CUDA(
-      Fronts(),
-      SolveLists{list_.data(), small, forward_.data(), backward_.data(), static_cast<PetscInt>(forward_.size()),
-                 static_cast<PetscInt>(backward_.size())},
-      transpose, LuSolution{values_.data(), local_row_.data(), w, y, parts, unknowns, report_.data(), Spins(A.spins)},
-      stream));
+  PetscCall(SweepSmallFronts_CUDA(fronts, lists, true, transpose, solution, stream));
+  PetscCall(SweepLargeFronts_CUDA(fronts, lists, true, transpose, solution, stream));
+  PetscCall(SweepLargeFronts_CUDA(fronts, lists, false, transpose, solution, stream));
+  PetscCall(SweepSmallFronts_CUDA(fronts, lists, false, transpose, solution, stream));
   PetscCall(GiveOut_CUDA(n, (transpose ? row_order_ : column_order_).data(),
                          (transpose ? row_scale_ : column_scale_).data(), unknowns, before, x, report_.data(), stuck_,
                          stream));
