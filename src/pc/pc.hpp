@@ -1,4 +1,4 @@
-/// What PETSc is told of preconditioners, factors and orderings.
+/// Registration of preconditioners, factors and orderings with PETSc.
 #pragma once
 
 #include <petscsys.h>

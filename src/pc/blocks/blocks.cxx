@@ -34,7 +34,7 @@ PetscErrorCode BlockOptions::View(PetscViewer viewer) const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// What was asked for; else the variable sizes of the matrix; else its block size.
+/// The block size of the options; else the variable sizes of the matrix; else its block size.
 PetscErrorCode BlockJacobi::Sizes(Mat P, std::vector<PetscInt> *sizes) const
 {
   const PetscInt  rows  = P->rmap->n;
@@ -168,7 +168,7 @@ PetscErrorCode BlockJacobi::Apply(Vec b, Vec x, bool transpose)
   Stream             stream;
 
   PetscFunctionBegin;
-  if (failed_ >= 0) { // as MatSolve() does with factors that failed: KSP then asks for the reason, on all processes
+  if (failed_ >= 0) { // as MatSolve() does with failed factors: KSP then asks for the reason, on all processes
     PetscCall(VecGetArrayWrite(x, &px));
     std::fill(px, px + rows_, PetscScalar(std::numeric_limits<PetscReal>::infinity()));
     PetscCall(VecRestoreArrayWrite(x, &px));
@@ -206,7 +206,7 @@ PetscErrorCode BlockJacobi::Apply(Vec b, Vec x, bool transpose)
       PetscCall(DeviceCopyOut(px, to, bytes, stream));
       PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(bytes)));
     } else if (!PetscMemTypeDevice(where_b)) {
-      PetscCall(DeviceSynchronize(stream)); // b may be pinned, and the caller's again
+      PetscCall(DeviceSynchronize(stream)); // b may be pinned memory that the caller reuses
     }
     PetscCall(VecRestoreArrayReadAndMemType(b, &pb));
     PetscCall(VecRestoreArrayWriteAndMemType(x, &px));

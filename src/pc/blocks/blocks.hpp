@@ -45,7 +45,7 @@ private:
   TileBatch       blocks_;
   TileLU          lu_;
   Array<PetscInt> source_;         ///< [entries of the blocks] entry of A
-  DeviceMemory    matrix_, b_, x_; ///< what lies on the host
+  DeviceMemory    matrix_, b_, x_; ///< values and vectors that are on the host
 };
 
 } // namespace sparsegpu

@@ -13,14 +13,14 @@ struct FactorMaker {
 };
 /// MatSolverTypeRegister() of MATSOLVERSPARSEGPU for this kind. PETSc's own solver stays the default.
 PetscErrorCode RegisterFactor(MatFactorType kind, const FactorMaker &maker);
-/// The kinds that are `default_on_device` become the default of seqaijsparsegpu matrices. The first call counts.
+/// The kinds that are `default_on_device` become the default of seqaijsparsegpu matrices. Later calls do nothing.
 PetscErrorCode RegisterDefaultFactors();
-/// Forgets the kinds and that some were the default, before they are registered.
+/// Empties the table of kinds, before they are registered.
 void ForgetFactors();
 
-/// Does the viewer show text, and facts rather than entries?
+/// Whether the viewer is ASCII and shows information rather than entries.
 PetscErrorCode WantsFacts(PetscViewer viewer, bool *wanted);
-/// What MatDestroy() of any kind takes from the factor beside its data.
+/// Removes what MatGetFactor() composed with F: for MatDestroy() of each kind.
 PetscErrorCode ReleaseFactor(Mat F);
 
 extern PetscLogEvent AnalysisEvent, TrisolveEvent;

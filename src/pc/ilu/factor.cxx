@@ -1,4 +1,4 @@
-/// The phases of an incomplete factorization: pattern, analysis, values with their shifts, and what is told of it.
+/// The phases of an incomplete factorization: pattern, analysis, values with shifted diagonals, and the view.
 #include "pc/ilu/factor.hpp"
 #include <algorithm>
 #include <string>
@@ -84,13 +84,13 @@ PetscErrorCode Factor::Attempt(const MatrixRows &A, const Pivots &pivots, PetscI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The largest shift that a positive definite matrix can need: the worst lack of diagonal dominance, and a tenth.
+/// The largest shift that a positive definite matrix can need: the worst lack of diagonal dominance, plus a tenth.
 static PetscErrorCode TopShift(const MatrixRows &A, PetscReal *top)
 {
   HostRows host;
 
   PetscFunctionBegin;
-  PetscCall(host.Take(A)); // it is rarely asked for
+  PetscCall(host.Take(A)); // rarely needed
   const CsrView &csr = host.csr;
   *top               = 0;
   for (PetscInt r = 0; r < csr.rows; r++) {
@@ -146,7 +146,7 @@ PetscErrorCode Factor::Numeric(Mat F, Mat A, const MatrixRows &rows, const MatFa
       fraction     = tries == 5 ? high : (high + low) / 2;
       pivots.shift = fraction * top;
     } else if (type == MAT_SHIFT_POSITIVE_DEFINITE && fraction > 0 && tries < 5 && kind != Incomplete::Cholesky) {
-      // it may do with less; PETSc does not ask where the factorization is ICC
+      // a smaller shift may do; PETSc does not try where the factorization is ICC
       high         = fraction;
       fraction     = (high + low) / 2;
       pivots.shift = fraction * top;

@@ -18,7 +18,7 @@ public:
   /// Pattern and analysis for one matrix pattern; `space` is where factorization and solves run. Errors:
   /// PETSC_ERR_ARG_WRONGSTATE naming the row of a missing diagonal entry.
   PetscErrorCode Symbolic(Mat F, const MatrixRows &A, IS row, IS column, const MatFactorInfo &info, Space space);
-  /// Values of the matrix whose pattern Symbolic() saw. Zero pivots are told by F's factor error, or as an error where
+  /// Values of the matrix whose pattern Symbolic() saw. Zero pivots set F's factor error, or are an error where
   /// `A` asks for that.
   PetscErrorCode Numeric(Mat F, Mat A, const MatrixRows &rows, const MatFactorInfo &info);
   PetscErrorCode Solve(Vec b, Vec x, bool transpose);
@@ -32,7 +32,7 @@ public:
   PetscErrorCode SolveMany(Mat B, Mat X, bool transpose);
   /// One line; levels and bytes, which solves may change, where the format is PETSC_VIEWER_ASCII_INFO_DETAIL.
   PetscErrorCode View(PetscViewer viewer) const;
-  /// Has an earlier solve got stuck? Looks without waiting.
+  /// An error if an earlier solve got stuck. Does not wait.
   PetscErrorCode CheckStuck();
   /// The same once all solves are done.
   PetscErrorCode Finish();
@@ -40,8 +40,8 @@ public:
   Incomplete      kind           = Incomplete::LU;
   PetscInt        levels_of_fill = 0;
   TrisolveOptions options;
-  bool            engine_is_set = false; ///< by the preconditioner: the options have no say
-  bool            check         = false; ///< wait for the end of each solve and tell how it went
+  bool            engine_is_set = false; ///< by the preconditioner: overrides the options
+  bool            check         = false; ///< wait for the end of each solve and report its errors
 
   Space          Where() const { return space_; }
   PetscInt       Nonzeros() const { return nonzeros_; }
@@ -87,7 +87,7 @@ private:
   Array<Scalar>      device_values_;
   sparsegpu::Numeric numeric_;
   TransposedFactors  transposed_;
-  DeviceMemory       matrix_; ///< what lies on the host
+  DeviceMemory       matrix_; ///< values of a matrix that is on the host
   Staging            staging_;
 };
 

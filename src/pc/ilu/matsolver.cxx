@@ -65,7 +65,7 @@ PetscErrorCode MatMatSolveTranspose_SparseGPU(Mat F, Mat B, Mat X)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The options of the factor, or of its matrix where the factor has no prefix: all of them are right, or none is taken.
+/// The options of the factor, or of its matrix where the factor has no prefix: all are checked before any is taken.
 PetscErrorCode ReadFactorOptions(Mat F, Mat A)
 {
   Factor         *factor = FactorOf(F);
@@ -163,7 +163,7 @@ PetscErrorCode MatDestroy_Factor(Mat F)
   std::unique_ptr<Factor> factor(FactorOf(F));
   F->data = nullptr;
   PetscCall(ReleaseFactor(F));
-  PetscCall(factor->Finish()); // the last chance to tell
+  PetscCall(factor->Finish()); // reports a stuck solve at the last
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,4 +1,4 @@
-/// The pattern of the factors, found where they are to be.
+/// The pattern of the factors, found in the space where they will be.
 #include "petsc/may_lack_memory.hpp"
 #include "pc/ilu/factor.hpp"
 #include "petsc/compat.hpp"
@@ -105,7 +105,7 @@ PetscErrorCode Factor::SymbolicOnDevice(const MatrixRows &A, IS row, IS column, 
     PetscCall(ISRestoreIndices(row, &r));
     PetscCall(ISRestoreIndices(column, &c));
   }
-  // the host has more memory, counts less to sort, puts in diagonal entries, and says what is wrong
+  // the host has more memory, inserts missing diagonal entries, and names errors
   if (host || (missing >= 0 && info.diagonal_fill != 0)) {
     PetscCall(PetscInfo(nullptr, "The pattern of the factors is found on the host\n"));
     PetscCall(SymbolicFromHost(A, row, column, info));

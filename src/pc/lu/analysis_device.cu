@@ -45,7 +45,7 @@ struct Families {
   }
 };
 
-/// What the analysis keeps on the host, too.
+/// Uploads a copy of an array that the analysis keeps on the host.
 template <class T> PetscErrorCode TakeCopy(Array<T> *array, const std::vector<T> &entries)
 {
   std::vector<T> copy;

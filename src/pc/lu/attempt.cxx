@@ -29,7 +29,7 @@ PetscErrorCode Judge(Mat F, Quality *quality)
   PetscCall(factor->Probe(&good, &size));
   if (report.perturbed > 0 && !(size.relative <= SOLVED)) good = false;
   const bool digits = size.error <= PetscSqrtReal(PETSC_MACHINE_EPSILON) && size.relative <= SOLVED;
-  // of factors whose entries have grown beyond all digits another right-hand side may know
+  // with entries grown beyond all digits, another right-hand side may fail
   const bool grown = !(report.growth * PETSC_MACHINE_EPSILON <= static_cast<PetscReal>(1e-2));
   if (good && !grown)
     *quality = factor->Steps() <= FEW ? Quality::Good : Quality::Slow;
@@ -45,9 +45,9 @@ PetscErrorCode Judge(Mat F, Quality *quality)
 
 /// Replacing pivots by sqrt(eps) lets refinement converge fast, unless the matrix is worse conditioned than that: then
 /// all that is not rounding error is kept, and what still must be replaced makes the matrix singular to rounding, or
-/// has let entries grow. At last few digits are asked of the factors, whose entries then hardly grow, and the rest of
-/// GMRES. The thresholds do not depend on values that came before. Where there is an alternative, more pivots than
-/// GMRES can make good in a cycle end it at once.
+/// has let entries grow. The last threshold leaves few correct digits in the factors, whose entries then hardly grow,
+/// and the rest to GMRES. The thresholds do not depend on values that came before. Where there is an alternative, more
+/// replaced pivots than a cycle of GMRES can correct end the attempts.
 PetscErrorCode Attempt(Mat F, const Scalar *a, bool alternative, Quality *quality)
 {
   const PetscReal small[] = {PetscSqrtReal(PETSC_MACHINE_EPSILON), 10 * PETSC_MACHINE_EPSILON,

@@ -6,11 +6,11 @@
 namespace sparsegpu
 {
 
-/// What can be had of the factors.
+/// The quality of solves with the factors.
 enum class Quality {
-  Bad,    ///< the matrix is singular to rounding, or the factors have lost it
+  Bad,    ///< the matrix is singular to rounding, or the factors are too inaccurate
   Usable, ///< solutions with correct digits, which refinement does not bring to the bound for all right-hand sides
-  Slow,   ///< it does, with many steps
+  Slow,   ///< refinement reaches the bound, with many steps
   Good
 };
 /// Factors the values a [nonzeros], in the factor's space, with the thresholds in turn until the quality is Good, and

@@ -1,3 +1,4 @@
+/// Dense products and triangular solves: BLAS for large operands, plain loops for small ones.
 #include "pc/lu/dense.hpp"
 #include <petscblaslapack.h>
 #include "petsc/compat.hpp"

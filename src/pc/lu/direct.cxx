@@ -13,7 +13,7 @@ const char *const LuMatchingNames[3] = {"auto", "on", "off"};
 
 namespace
 {
-/// Has A an entry (j, i) for each entry (i, j)?
+/// Whether A has an entry (j, i) for each entry (i, j).
 PetscErrorCode SymmetricallyPlaced(const CsrView &A, bool *symmetric)
 {
   std::vector<PetscInt> natural;
@@ -70,9 +70,9 @@ PetscErrorCode DirectFactor::Symbolic(const CsrView &A, std::vector<PetscInt> ro
   space_           = space;
   singular_column_ = -1;
   if (wanted && options.matching == 0) {
-    wanted = row == column; // whoever pairs rows with other columns has chosen a diagonal
+    wanted = row == column; // different orders mean that the caller has chosen a diagonal
     if (wanted) PetscCallCXX(wanted = WeakDiagonal(A, WEAK));
-    if (wanted) PetscCall(SymmetricallyPlaced(A, &symmetric)); // a structure to be kept if the values let it be
+    if (wanted) PetscCall(SymmetricallyPlaced(A, &symmetric)); // a symmetric structure is kept if the values allow it
     wanted = wanted && !symmetric;
   }
   if (wanted) {
@@ -124,7 +124,7 @@ PetscErrorCode DirectFactor::Analyse(const CsrView &A, const std::vector<PetscIn
   F.hermitian = hermitian;
   F.refine    = options.refine > 0;
   F.spins     = options.spins;
-  engine_.reset(); // what it holds of the last pattern goes first
+  engine_.reset(); // frees what it holds of the last pattern
   PetscCall(SymmetricPatternOf(A, Inverted(row), Inverted(column), &pattern));
   PetscCall(BuildFrontTree(pattern, &F.tree));
   pattern = SymmetricPattern();
@@ -170,7 +170,7 @@ PetscErrorCode DirectFactor::Numeric(const Scalar *a, PetscReal small)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A residual is not had more exactly than its longest sum is rounded.
+/// A residual cannot be computed more accurately than the rounding of its longest sum.
 PetscReal DirectFactor::Goal(bool transpose) const
 {
   const PetscReal longest = static_cast<PetscReal>(transpose ? analysis_.longest_column : analysis_.longest_row);
@@ -184,7 +184,7 @@ PetscErrorCode DirectFactor::Refine(const Scalar *b, Scalar *x, bool transpose, 
   PetscFunctionBegin;
   PetscCall(engine_->Residual(b, x, transpose, size));
   refined_ = 0;
-  if (!(size->relative <= 1) && size->error > goal) { // worse than nothing: refinement begins there
+  if (!(size->relative <= 1) && size->error > goal) { // worse than zero: refinement begins with zero
     PetscCall(engine_->Combine(0, nullptr, nullptr, 0, x));
     PetscCall(engine_->Residual(b, x, transpose, size));
   }
@@ -199,7 +199,7 @@ PetscErrorCode DirectFactor::Refine(const Scalar *b, Scalar *x, bool transpose, 
     }
     const bool slow = next.error > size->error / 2;
     *size           = next;
-    if (slow) break; // at what rounding leaves, or a case for GMRES
+    if (slow) break; // at rounding level, or a case for GMRES
   }
   const auto unsolved = [&] { return size->error > goal || (thorough && size->relative > SOLVED); };
   if (unsolved())
@@ -217,7 +217,7 @@ PetscErrorCode DirectFactor::Solve(PetscInt count, const Scalar *b, PetscInt ldb
   for (PetscInt c = 0; c < count && options.refine > 0; c++) {
     ResidualSize size;
     PetscCall(Refine(b + static_cast<size_t>(c) * ldb, x + static_cast<size_t>(c) * ldx, transpose, false, &size));
-    solved_  = solved_ && !(size.error > Goal(transpose)); // what is not a number stays so
+    solved_  = solved_ && !(size.error > Goal(transpose)); // NaN stays NaN
     reached_ = PetscMax(reached_, size.error);
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,4 +1,4 @@
-/// The device engine's factorization and its solves: what is launched, and how it is heard of.
+/// The device engine's factorization and its solves: the launches, and the report that the host reads.
 #include "device/cuda_check.hpp"
 #include "pc/lu/engine_device.hpp"
 #include "pc/trisolve/poll.cuh"
@@ -14,7 +14,7 @@ FrontsView DeviceEngine::Fronts() const
                     child_.data(), source_begin_.data(), source_.data()};
 }
 
-/// Looks without waiting: an error of a solve that has given up is told by that call, or by the next.
+/// Does not wait: a solve that gave up is reported by its own call or by the next one.
 PetscErrorCode DeviceEngine::CheckStuck()
 {
   PetscFunctionBegin;

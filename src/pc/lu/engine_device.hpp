@@ -70,7 +70,7 @@ private:
   Array<Scalar>       basis_, dots_;               ///< as GMRES wants them, [LU_BASIS]
   Array<DeviceReport> report_;
   DeviceReport       *heard_ = nullptr; ///< pinned
-  int                *stuck_ = nullptr; ///< pinned: a solve has given up, maybe one that nobody has waited for
+  int                *stuck_ = nullptr; ///< pinned: a solve has given up, possibly one the host did not wait for
 };
 
 } // namespace sparsegpu

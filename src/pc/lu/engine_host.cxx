@@ -8,12 +8,12 @@ namespace sparsegpu
 
 namespace
 {
-/// What the analysis says that the factorization will need, before any work is done.
+/// Allocates what the analysis says that the factorization needs, before any work is done.
 PetscErrorCode Allocate(PetscCount entries, const char what[], std::vector<Scalar> *array)
 {
   const double bytes = static_cast<double>(entries) * sizeof(Scalar);
   const double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-  bool         taken = bytes <= there; // more may be promised, but not kept
+  bool         taken = bytes <= there; // the system may promise more and fail later
 
   PetscFunctionBegin;
   try {
@@ -40,7 +40,7 @@ PetscErrorCode HostEngine::Symbolic(const LuAnalysis &analysis)
   analysis_ = &analysis;
   PetscCallCXX(row_scale_ = analysis.row_scale);
   PetscCallCXX(column_scale_ = analysis.column_scale);
-  values_.clear(); // they may be large: when there are values to put there
+  values_.clear(); // they may be large: allocated again by Numeric()
   values_.shrink_to_fit();
   work_.clear();
   work_.shrink_to_fit();

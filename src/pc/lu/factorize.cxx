@@ -56,8 +56,8 @@ void TakeInfo(Mat F)
   F->info.memory             = factor->Bytes();
 }
 
-/// A factorization that the values have made poor becomes one with rows matched for them; so does Cholesky's, whose
-/// pivots stay on the diagonal. *changed: there is another analysis.
+/// A poor factorization is replaced by LU with rows matched for these values; so is Cholesky's, whose pivots stay on
+/// the diagonal. *changed: the analysis is another one.
 PetscErrorCode Replace(Mat F, const CsrView &A, Reordering *reordering, bool *changed)
 {
   DirectFactor    *factor = DirectOf(F);
@@ -89,7 +89,7 @@ PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
   bool          changed;
 
   PetscFunctionBegin;
-  if (F->factorerrortype == MAT_FACTOR_STRUCT_ZEROPIVOT) PetscFunctionReturn(PETSC_SUCCESS); // whatever the values
+  if (F->factorerrortype == MAT_FACTOR_STRUCT_ZEROPIVOT) PetscFunctionReturn(PETSC_SUCCESS); // singular for all values
   PetscCheck(type == MAT_SHIFT_NONE || type == MAT_SHIFT_INBLOCKS, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "%s replaces small pivots: -pc_factor_shift_type %s is not supported, none and inblocks are",
              MATSOLVERSPARSEGPU, MatFactorShiftTypes[type]);

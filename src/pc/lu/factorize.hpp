@@ -1,5 +1,5 @@
-/// The phases of a direct factorization that look at the values of a Mat. What fails does so softly, as PETSc's own
-/// factorizations do: `MatFactorGetError()` tells, and the next values may do.
+/// The phases of a direct factorization that look at the values of a Mat. Failures are soft, as in PETSc's own
+/// factorizations: `MatFactorGetError()` reports them, and new values may succeed.
 #pragma once
 
 #include <petscmat.h>

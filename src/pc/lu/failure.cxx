@@ -12,7 +12,7 @@ namespace
 #define SINGULAR \
   "The matrix is structurally singular: no row is left for column %" PetscInt_FMT " that has a nonzero there"
 
-/// A column that no row is left for whatever the values; -1: none.
+/// A column that no row is left for with any values; -1: none.
 PetscErrorCode StructuralColumn(const CsrView &A, PetscInt *column)
 {
   std::vector<Scalar> ones;
@@ -25,7 +25,7 @@ PetscErrorCode StructuralColumn(const CsrView &A, PetscInt *column)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// F has failed whatever the values.
+/// Marks F as structurally singular: no values can succeed.
 PetscErrorCode TellStructure(Mat F, PetscInt column)
 {
   PetscFunctionBegin;

@@ -14,7 +14,7 @@ static constexpr int ASSEMBLE_THREADS = 128;
 static constexpr int TILE_WARPS = 8, TILE_COLUMNS = LU_TILE / TILE_WARPS;
 static_assert(LU_TILE == 32, "a warp has a lane for each row of a tile");
 
-/// A warp per column of the front: what the children leave there, in their order; nobody else writes it.
+/// A warp per column of the front: adds the children's updates there, in their order; no other warp writes it.
 static __global__ void __launch_bounds__(ASSEMBLE_THREADS)
     assemble_kernel(FrontsView V, const PetscInt *list, LuWorkspace W)
 {
@@ -139,7 +139,7 @@ static __global__ void __launch_bounds__(PANEL)
                [&](PetscCount j) { return F.lower + k0 + j * m; });
 }
 
-/// Pivots' rows and columns beyond the tile of pivots k0 ... less what the tile takes from them.
+/// Subtracts the product of the tile's panels from the pivots' rows and columns beyond the tile of pivots k0 ...
 static __global__ void __launch_bounds__(PRODUCT_THREADS)
     trailing_kernel(FrontsView V, const PetscInt *list, PetscInt k0, LuWorkspace W)
 {
@@ -173,7 +173,7 @@ static __global__ void __launch_bounds__(PRODUCT_THREADS)
                 part % high * BLOCK, part / high * BLOCK, &shared);
 }
 
-/// Fronts of more others than this go to cuBLAS, one after the other, if it is there.
+/// Updates of fronts with more other rows than this are done by cuBLAS, one after the other, if it was found.
 static constexpr PetscInt MOST_OTHERS = 768;
 
 static PetscErrorCode SubtractLargest(const FrontPlan &plan, const LargeStep &step, PetscInt most,

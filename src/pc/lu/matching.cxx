@@ -1,3 +1,4 @@
+/// Maximum product matching as an assignment of least cost, by shortest augmenting paths.
 #include "pc/lu/matching.hpp"
 #include <algorithm>
 #include <cmath>

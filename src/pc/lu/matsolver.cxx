@@ -11,9 +11,9 @@ namespace sparsegpu
 
 namespace
 {
-/// A solve that did not reach its bound. What has no correct digit must not look like a solution, and neither must
-/// later ones: the factor has failed, as MatSolve() then says with infinities. The rest is the best that there is: as a
-/// preconditioner it serves.
+/// Reports a solve that did not meet its bound. A result without any correct digit must not look like a solution, nor
+/// must later ones: the factor is marked as failed, and MatSolve() returns infinities. Other results are kept: they
+/// serve as a preconditioner.
 PetscErrorCode TellUnsolved(Mat F, Vec x, bool transpose)
 {
   DirectFactor   *factor = DirectOf(F);
@@ -28,7 +28,7 @@ PetscErrorCode TellUnsolved(Mat F, Vec x, bool transpose)
   PetscCall(PetscInfo(F, "The backward error of a solve is %g after %" PetscInt_FMT " steps of refinement, not %g\n",
                       (double)error, factor->Steps(), (double)factor->Goal(transpose)));
   if (error <= PetscSqrtReal(PETSC_MACHINE_EPSILON)) PetscFunctionReturn(PETSC_SUCCESS);
-  F->factorerrortype             = MAT_FACTOR_NUMERIC_ZEROPIVOT; // which new values take back, see TellFailure()
+  F->factorerrortype             = MAT_FACTOR_NUMERIC_ZEROPIVOT; // reset by new values, see TellFailure()
   F->factorerror_zeropivot_value = factor->Report().smallest;
   F->factorerror_zeropivot_row   = factor->Report().first >= 0 ? factor->MatrixRow(factor->Report().first) : -1;
   if (x) PetscCall(VecSet(x, PETSC_INFINITY));

@@ -8,7 +8,7 @@ namespace sparsegpu
 
 /// RegisterFactor() of LU and Cholesky.
 PetscErrorCode RegisterDirectFactors();
-/// Did the last solve with the direct factor F reach its bound?
+/// Whether the last solve with the direct factor F met its error bound.
 PetscErrorCode DirectSolved(Mat F, bool *solved);
 
 } // namespace sparsegpu

@@ -20,7 +20,7 @@ struct LuPivoting {
   PetscReal replace = 0;  ///< ... by this magnitude, keeping its direction
 };
 
-/// What a factorization met.
+/// The outcome of a numeric factorization.
 struct LuReport {
   PetscInt  perturbed = 0;  ///< pivots replaced
   PetscInt  first     = -1; ///< the first of them, in the order of elimination; -1: none

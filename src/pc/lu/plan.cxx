@@ -1,3 +1,4 @@
+/// Offsets of the fronts: factors one after the other, updates by first fit over the steps in which they live.
 #include "pc/lu/plan.hpp"
 #include <algorithm>
 #include <map>

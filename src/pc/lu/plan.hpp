@@ -40,7 +40,8 @@ struct FrontPlan {
   PetscInt Steps() const { return static_cast<PetscInt>(step_begin.size()) - 1; }
 };
 
-/// Offsets of all that the fronts keep. Fronts of more than `largest_small` rows are large. O(rows of the fronts).
+/// Offsets of the fronts' factors and updates. Fronts of more than `largest_small` rows are large. O(rows of the
+/// fronts).
 PetscErrorCode PlanFronts(const FrontTree &tree, Steps steps, PetscInt largest_small, FrontPlan *plan);
 
 /// place [A.nonzeros]: where in `values` each entry of A goes, if row i is eliminated row_place[i]-th and column j

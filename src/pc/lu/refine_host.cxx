@@ -6,7 +6,7 @@
 namespace sparsegpu
 {
 
-/// b comes last: x of 1 / eps would leave nothing of a b that the sums began with, and a singular matrix would look
+/// b is added last: with x of order 1 / eps, sums that began with b would lose it, and a singular system would look
 /// solved.
 PetscErrorCode HostEngine::Residual(const Scalar *b, const Scalar *x, bool transpose, ResidualSize *size)
 {

@@ -1,3 +1,4 @@
+/// Solves with the fronts on the host: up the tree with L, down the tree with U, for several right-hand sides at once.
 #include <algorithm>
 #include "pc/lu/dense.hpp"
 #include "pc/lu/numeric.hpp"

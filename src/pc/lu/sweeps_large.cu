@@ -76,7 +76,7 @@ template <bool transpose> static __global__ void __launch_bounds__(THREADS)
         publish(W.parts + row_begin + i - p, v);
       }
     }
-    __syncthreads(); // part and the ticket are the next one's
+    __syncthreads(); // part and the ticket are reused by the next item
   }
 }
 
@@ -140,7 +140,7 @@ template <bool transpose> static __global__ void __launch_bounds__(THREADS)
       }
       if (active) publish(W.x + first + (transpose ? W.local_row[first + i] : i), v);
     }
-    __syncthreads(); // part and the ticket are the next one's
+    __syncthreads(); // part and the ticket are reused by the next item
   }
 }
 

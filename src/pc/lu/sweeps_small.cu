@@ -50,7 +50,7 @@ template <bool transpose> static __global__ void __launch_bounds__(THREADS)
 #pragma unroll
         for (int q = 0; q < ROWS; q++) {
           const int a = lane + 32 * q;
-          if (a > k) v[q] = v[q] - entry[u][q] * x; // others than those must not catch what is not a number
+          if (a > k) v[q] = v[q] - entry[u][q] * x; // other rows must not become NaN
           if (transpose && a == k) v[q] = x;
         }
       }

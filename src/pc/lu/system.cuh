@@ -39,7 +39,7 @@ static __device__ __forceinline__ void Raise(RealBits *to, PetscReal v)
   }
   if (threadIdx.x % 32 == 0 && v > 0) atomicMax(to, BitsOf(v));
 }
-/// What a norm must not be raised to.
+/// 0 instead of a magnitude that is not finite, which must not raise a norm.
 static __device__ __forceinline__ PetscReal Finite(PetscReal magnitude)
 {
   return is_finite(magnitude) ? magnitude : PetscReal(0);

@@ -13,9 +13,9 @@ namespace sparsegpu
 
 namespace
 {
-/// What PETSc's own minimum degree is given at most: its time grows fast.
+/// Rows of a matrix that PETSc's own minimum degree is tried on at most: its time grows fast.
 constexpr PetscInt FEW_ROWS = 100000;
-/// Operations that are not worth another ordering.
+/// Operations of a factorization below which no second ordering is tried.
 constexpr PetscLogDouble FEW_FLOPS = 1e6;
 
 bool Known(const char name[])

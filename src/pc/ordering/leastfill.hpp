@@ -1,3 +1,4 @@
+/// An ordering for direct factorizations: the one of PETSc's that takes the fewest operations.
 #pragma once
 
 #include <petscsys.h>

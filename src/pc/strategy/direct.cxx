@@ -1,4 +1,4 @@
-/// PCSPARSEGPU with LU or Cholesky factors. A solve that misses its bound is told by the preconditioner's failed
+/// PCSPARSEGPU with LU or Cholesky factors. A solve that misses its error bound sets the preconditioner's failed
 /// reason.
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>

@@ -1,5 +1,5 @@
 /// What incomplete and direct factors have in common as preconditioners: when the pattern is analysed, local vectors,
-/// and what PCView() tells.
+/// and PCView().
 #include "pc/strategy/factored.hpp"
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>

@@ -35,7 +35,7 @@ struct PcOptions {
   bool Symmetric() const { return factor == FactorChoice::ICC || factor == FactorChoice::Cholesky; }
   /// Between PetscOptionsHeadBegin() and its end. Errors: PETSC_ERR_ARG_OUTOFRANGE naming negative levels.
   PetscErrorCode Read(PC pc, SparseGPUOptionItems PetscOptionsObject);
-  /// Whether a preconditioner that was set up with `before` has to be set up anew with these.
+  /// Whether a preconditioner that was set up with `before` must be set up again with these.
   bool NeedSetUpAfter(const PcOptions &before) const;
 
 private:

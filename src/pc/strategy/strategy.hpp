@@ -24,7 +24,7 @@ class Strategy
 public:
   Strategy(PcOptions *options, EliminationOrder *order) : options_(options), order_(order) {}
   virtual ~Strategy() = default;
-  /// Factors the diagonal block of pc's matrix; sets pc->failedreason. The analysis is made anew unless pc->flag says
+  /// Factors the diagonal block of pc's matrix; sets pc->failedreason. The analysis is repeated unless pc->flag says
   /// that the pattern is the same.
   virtual PetscErrorCode SetUp(PC pc) = 0;
   /// x = A^-1 b or A^-T b with the factors for A.

@@ -64,7 +64,7 @@ void Build(const SymmetricPattern &pattern, FrontTree *tree)
     tree->zeros += nodes.zeros[s];
   }
   Indices at(tree->first.begin(), tree->first.end() - 1), final_order(pattern.n);
-  for (PetscInt k = 0; k < pattern.n; k++) final_order[at[number[nodes.of[k]]]++] = k; // within a front as before
+  for (PetscInt k = 0; k < pattern.n; k++) final_order[at[number[nodes.of[k]]]++] = k; // order within a front unchanged
   FindRows(Permuted(e.A, final_order), tree);
   tree->order.resize(pattern.n);
   for (PetscInt k = 0; k < pattern.n; k++) tree->order[k] = e.post[final_order[k]];

@@ -17,7 +17,7 @@ struct FrontTree {
   std::vector<PetscCount> row_begin; ///< [fronts + 1]
   std::vector<PetscInt>   row;       ///< in the new order
   std::vector<PetscInt>   relative;  ///< for each of them, where the parent's front has it: pivots first, then rows
-  PetscCount              zeros = 0; ///< entries of one triangle that amalgamation stores for nothing
+  PetscCount              zeros = 0; ///< explicit zeros of one triangle, stored because of amalgamation
 
   PetscInt Fronts() const { return static_cast<PetscInt>(parent.size()); }
   PetscInt Pivots(PetscInt f) const { return first[f + 1] - first[f]; }

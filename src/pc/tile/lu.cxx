@@ -1,3 +1,4 @@
+/// Storage of a batch of LU factors, and the choice between the backends.
 #include "pc/tile/lu.hpp"
 #include <algorithm>
 #include "device/kokkos.hpp"

@@ -1,3 +1,4 @@
+/// LU of a batch of tiles on the host: workers take tiles in turn.
 #include <Kokkos_Core.hpp>
 #include "device/kokkos.hpp"
 #include "pc/tile/core.hpp"
