@@ -16,10 +16,10 @@ PetscErrorCode RegisterPreconditioners()
   PetscFunctionBegin;
   ForgetFactors();
   PetscCall(RegisterIncompleteFactors());
-  PetscCall(RegisterDirectFactors());
+  PetscCall(lu::RegisterDirectFactors());
   OnDeviceMatrices(RegisterDefaultFactors);
-  PetscCall(RegisterOrderings());
-  PetscCall(RegisterLeastFill());
+  PetscCall(ordering::RegisterOrderings());
+  PetscCall(ordering::RegisterLeastFill());
   PetscCall(RegisterPreconditioner());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

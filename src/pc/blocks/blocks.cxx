@@ -79,7 +79,7 @@ PetscErrorCode BlockJacobi::Symbolic(PC pc, Mat A, const MatrixRows &rows)
   count_    = static_cast<PetscInt>(sizes.size());
   if (count_) smallest_ = *std::min_element(sizes.begin(), sizes.end());
   if (count_) largest_ = *std::max_element(sizes.begin(), sizes.end());
-  PetscCall(TileLargest(space_, &most));
+  PetscCall(tile::TileLargest(space_, &most));
   PetscCheck(largest_ <= most, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "A block of %" PetscInt_FMT " rows is too large for -pc_sparsegpu_factor blocks: at most %" PetscInt_FMT
              " rows fit %s (-pc_sparsegpu_block_size)",

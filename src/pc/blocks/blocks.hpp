@@ -43,7 +43,7 @@ private:
   PetscInt        rows_ = 0, nonzeros_ = 0, smallest_ = 0, largest_ = 0, count_ = 0;
   PetscInt        failed_ = -1; ///< global row without a pivot
   TileBatch       blocks_;
-  TileLU          lu_;
+  tile::TileLU    lu_;
   Array<PetscInt> source_;         ///< [entries of the blocks] entry of A
   DeviceMemory    matrix_, b_, x_; ///< values and vectors that are on the host
 };

@@ -5,7 +5,7 @@
 #include "pc/lu/engine_device.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 namespace
@@ -188,4 +188,4 @@ PetscLogDouble DeviceEngine::Bytes() const
   return static_cast<PetscLogDouble>(bytes);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

@@ -4,7 +4,7 @@
 #include "pc/lu/factorize.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 namespace
@@ -80,4 +80,4 @@ PetscErrorCode Attempt(Mat F, const Scalar *a, bool alternative, Quality *qualit
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

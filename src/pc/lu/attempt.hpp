@@ -3,7 +3,7 @@
 
 #include "pc/lu/direct.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 /// The quality of solves with the factors.
@@ -17,4 +17,4 @@ enum class Quality {
 /// leaves the best factors. alternative: rows can be matched instead.
 PetscErrorCode Attempt(Mat F, const Scalar *a, bool alternative, Quality *quality);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

@@ -3,7 +3,7 @@
 #include <petscblaslapack.h>
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 namespace
@@ -177,4 +177,4 @@ PetscErrorCode SolveUpperTransposed(PetscInt m, PetscInt n, const Scalar *T, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

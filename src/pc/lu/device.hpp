@@ -5,7 +5,7 @@
 #include "pc/lu/plan.hpp"
 #include "pc/lu/numeric.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 /// The fronts, on the device; see FrontTree and FrontPlan. Row a of front f, its pivots first, has the number
@@ -87,4 +87,4 @@ PetscErrorCode SweepSmallFronts_CUDA(const FrontsView &fronts, const SolveLists 
 PetscErrorCode SweepLargeFronts_CUDA(const FrontsView &fronts, const SolveLists &lists, bool forward, bool transpose,
                                      const LuSolution &work, Stream stream);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

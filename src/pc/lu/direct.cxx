@@ -6,8 +6,10 @@
 #include "pc/symbolic/elimination.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
+
+using symbolic::Inverted;
 
 const char *const LuMatchingNames[3] = {"auto", "on", "off"};
 
@@ -23,7 +25,7 @@ PetscErrorCode SymmetricallyPlaced(const CsrView &A, bool *symmetric)
   PetscFunctionBegin;
   PetscCallCXX(natural.resize(A.rows));
   std::iota(natural.begin(), natural.end(), 0);
-  PetscCall(SymmetricPatternOf(A, natural, natural, &pattern));
+  PetscCall(symbolic::SymmetricPatternOf(A, natural, natural, &pattern));
   for (PetscInt r = 0; r < A.rows; r++)
     for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) off += A.j[e] != r;
   *symmetric = off == static_cast<PetscCount>(pattern.j.size());
@@ -125,8 +127,8 @@ PetscErrorCode DirectFactor::Analyse(const CsrView &A, const std::vector<PetscIn
   F.refine    = options.refine > 0;
   F.spins     = options.spins;
   engine_.reset(); // frees what it holds of the last pattern
-  PetscCall(SymmetricPatternOf(A, Inverted(row), Inverted(column), &pattern));
-  PetscCall(BuildFrontTree(pattern, &F.tree));
+  PetscCall(symbolic::SymmetricPatternOf(A, Inverted(row), Inverted(column), &pattern));
+  PetscCall(symbolic::BuildFrontTree(pattern, &F.tree));
   pattern = SymmetricPattern();
   PetscCallCXX(F.row_order.resize(F.rows));
   PetscCallCXX(F.column_order.resize(F.rows));
@@ -137,8 +139,8 @@ PetscErrorCode DirectFactor::Analyse(const CsrView &A, const std::vector<PetscIn
 #if defined(SPARSEGPU_HAVE_CUDA)
   if (space_ == Space::Device) PetscCall(LargestSmallFront_CUDA(&largest_small));
 #endif
-  PetscCall(PlanFronts(F.tree, space_ == Space::Host ? sparsegpu::Steps::Postorder : sparsegpu::Steps::Device,
-                       largest_small, &F.plan));
+  PetscCall(
+      PlanFronts(F.tree, space_ == Space::Host ? lu::Steps::Postorder : lu::Steps::Device, largest_small, &F.plan));
   PetscCall(PlaceEntries(A, F.tree, Inverted(F.row_order), Inverted(F.column_order), F.symmetric, &F.plan));
   PetscCallCXX(F.i.assign(A.i, A.i + A.rows + 1));
   PetscCallCXX(F.j.assign(A.j, A.j + A.nonzeros));
@@ -273,4 +275,4 @@ PetscErrorCode DirectFactor::View(PetscViewer viewer) const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

@@ -9,7 +9,7 @@
 #include "pc/lu/engine.hpp"
 #include "pc/lu/matching.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 struct LuOptions {
@@ -100,4 +100,4 @@ private:
   bool                      solved_          = true;
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

@@ -6,7 +6,7 @@
 #include "device/device.hpp"
 #include "pc/lu/numeric.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 /// The analysis: all of a factorization that does not depend on values, and the scaling of a matching.
@@ -136,4 +136,4 @@ inline ResidualSize SizeOf(PetscReal residual, PetscReal matrix, PetscReal x, Pe
   return size;
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

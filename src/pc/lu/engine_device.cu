@@ -4,7 +4,7 @@
 #include "pc/trisolve/poll.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 FrontsView DeviceEngine::Fronts() const
@@ -144,4 +144,4 @@ std::unique_ptr<LuEngine> MakeLuEngine_CUDA()
   return std::make_unique<DeviceEngine>();
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

@@ -6,7 +6,7 @@
 #include "pc/lu/engine.hpp"
 #include "pc/lu/system.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 class DeviceEngine : public LuEngine
@@ -73,4 +73,4 @@ private:
   int                *stuck_ = nullptr; ///< pinned: a solve has given up, possibly one the host did not wait for
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

@@ -3,7 +3,7 @@
 #include <unistd.h>
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 namespace
@@ -177,4 +177,4 @@ std::unique_ptr<LuEngine> MakeLuEngine_Host()
   return std::make_unique<HostEngine>();
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include "pc/lu/engine.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 inline bool IsFinite(PetscReal magnitude)
@@ -63,4 +63,4 @@ private:
   PetscReal              row_norm_ = 0, column_norm_ = 0; ///< largest sums of magnitudes
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

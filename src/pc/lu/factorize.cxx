@@ -8,7 +8,7 @@
 #include "petsc/compat.hpp"
 #include "sparsegpu.h"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 namespace
@@ -166,4 +166,4 @@ PetscErrorCode MatFactorSymbolic_Direct(Mat F, Mat A, IS row, IS column, const M
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

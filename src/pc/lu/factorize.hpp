@@ -5,7 +5,7 @@
 #include <petscmat.h>
 #include "pc/lu/direct.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 /// What F->data is.
@@ -16,4 +16,4 @@ PetscErrorCode MatFactorSymbolic_Direct(Mat F, Mat A, IS row, IS column, const M
 /// For either kind. Errors: PETSC_ERR_MAT_LU_ZRPVT where failures are errors; PETSC_ERR_SUP naming a shift type.
 PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

@@ -4,7 +4,7 @@
 #include "pc/lu/factorize.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 namespace
@@ -84,4 +84,4 @@ PetscErrorCode TellSingularAnalysis(Mat F, Mat A, const CsrView &B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

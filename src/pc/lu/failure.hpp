@@ -5,7 +5,7 @@
 #include <petscmat.h>
 #include "mat/rows/csr_view.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 /// PCLU and PCCHOLESKY try new values again after a numeric zero pivot only, so that every failure is reported as one
@@ -15,4 +15,4 @@ PetscErrorCode TellFailure(Mat F, Mat A, const CsrView &B);
 /// values.
 PetscErrorCode TellSingularAnalysis(Mat F, Mat A, const CsrView &B);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

@@ -6,7 +6,7 @@
 #include "pc/lu/device.hpp"
 #include "pc/trisolve/poll.cuh"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 constexpr unsigned ALL_LANES = 0xffffffffu;
@@ -129,4 +129,4 @@ __device__ __forceinline__ Scalar Await(const Scalar *p, unsigned spins, const u
   return v;
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

@@ -7,7 +7,7 @@
 #include "pc/lu/product.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 static constexpr int ASSEMBLE_THREADS = 128;
@@ -237,4 +237,4 @@ PetscErrorCode LargeFronts_CUDA(const FrontsView &fronts, const FrontPlan &plan,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

@@ -5,7 +5,7 @@
 #include <queue>
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 namespace
@@ -225,4 +225,4 @@ bool WeakDiagonal(const CsrView &A, PetscReal weak)
   return false;
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

@@ -6,7 +6,7 @@
 #include "petsc/compat.hpp"
 #include "sparsegpu.h"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 namespace
@@ -188,4 +188,4 @@ PetscErrorCode RegisterDirectFactors()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

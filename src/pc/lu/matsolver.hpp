@@ -3,7 +3,7 @@
 
 #include <petscmat.h>
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 /// RegisterFactor() of LU and Cholesky.
@@ -11,4 +11,4 @@ PetscErrorCode RegisterDirectFactors();
 /// Whether the last solve with the direct factor F met its error bound.
 PetscErrorCode DirectSolved(Mat F, bool *solved);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

@@ -5,7 +5,7 @@
 #include "device/scalar.hpp"
 #include "pc/lu/plan.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 /// Pivots are eliminated by tiles of this many; rows change places within a tile only, so that the structure, which was
@@ -41,4 +41,4 @@ PetscErrorCode LuSolve_Host(const FrontTree &tree, const FrontPlan &plan, const 
                             const PetscInt *local_row, bool transpose, PetscInt count, Scalar *w, PetscInt ldw,
                             Scalar *scratch);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

@@ -4,7 +4,7 @@
 #include "pc/lu/numeric.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 namespace
@@ -180,4 +180,4 @@ PetscErrorCode LuNumeric_Host(const FrontTree &tree, const FrontPlan &plan, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

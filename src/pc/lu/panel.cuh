@@ -3,7 +3,7 @@
 
 #include "pc/lu/fronts.cuh"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 static constexpr int PANEL = sizeof(Scalar) > 8 ? 32 : 64; ///< rows, or columns, of a panel that a block takes: with
@@ -87,4 +87,4 @@ template <class Place> static __device__ void SolveColumns(PetscCount begin, Pet
   }
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

@@ -5,7 +5,7 @@
 #include <numeric>
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 namespace
@@ -181,4 +181,4 @@ PetscErrorCode PlaceEntries(const CsrView &A, const FrontTree &tree, const std::
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

@@ -11,8 +11,11 @@
 #include "mat/rows/csr_view.hpp"
 #include "pc/symbolic/tree.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
+
+using symbolic::FrontTree;
+using symbolic::SymmetricPattern;
 
 /// Fronts of at most so many rows are small: a thread block of a device keeps one in its shared memory, if that
 /// suffices.
@@ -50,4 +53,4 @@ PetscErrorCode PlanFronts(const FrontTree &tree, Steps steps, PetscInt largest_s
 PetscErrorCode PlaceEntries(const CsrView &A, const FrontTree &tree, const std::vector<PetscInt> &row_place,
                             const std::vector<PetscInt> &column_place, bool symmetric, FrontPlan *plan);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

@@ -3,7 +3,7 @@
 
 #include "pc/lu/fronts.cuh"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 static constexpr int BLOCK = 64, DEPTH = 16, SHARE = 4; ///< of a product: BLOCK x BLOCK entries a block, DEPTH at a
@@ -64,4 +64,4 @@ static __device__ void SubtractBlock(PetscCount rows, PetscCount columns, PetscC
     }
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

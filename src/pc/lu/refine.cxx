@@ -4,7 +4,7 @@
 #include <cmath>
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 namespace
@@ -186,4 +186,4 @@ PetscErrorCode RefineByGmres(LuEngine *engine, PetscInt rows, const Scalar *b, S
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

@@ -6,7 +6,7 @@
 #include "pc/lu/krylov.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 /// Columns of the matrix, for residuals of the transposed system.
@@ -169,4 +169,4 @@ PetscErrorCode DeviceEngine::Sample(const Scalar **b, Scalar **x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

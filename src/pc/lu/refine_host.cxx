@@ -3,7 +3,7 @@
 #include "pc/lu/engine_host.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 /// b is added last: with x of order 1 / eps, sums that began with b would lose it, and a singular system would look
@@ -123,4 +123,4 @@ PetscErrorCode HostEngine::Sample(const Scalar **b, Scalar **x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

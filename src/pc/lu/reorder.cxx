@@ -5,7 +5,7 @@
 #include "petsc/compat.hpp"
 #include "sparsegpu.h"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 PetscErrorCode Reorder(const CsrView &B, void *context, std::vector<PetscInt> *order)
@@ -40,4 +40,4 @@ PetscErrorCode Reorder(const CsrView &B, void *context, std::vector<PetscInt> *o
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

@@ -5,7 +5,7 @@
 #include <vector>
 #include "mat/rows/csr_view.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 /// The factor whose options name the ordering, and its matrix.
@@ -16,4 +16,4 @@ struct Reordering {
 /// preferred one. `context`: a Reordering. A DirectFactor::Orderer.
 PetscErrorCode Reorder(const CsrView &B, void *context, std::vector<PetscInt> *order);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

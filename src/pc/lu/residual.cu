@@ -1,7 +1,7 @@
 /// Around a solve: right-hand sides in the order of elimination, solutions in the matrix's, residuals.
 #include "pc/lu/system.cuh"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 static __global__ void begin_solve_kernel(PetscInt rows, const PetscInt *from, const PetscReal *scale, const Scalar *b,
@@ -99,4 +99,4 @@ PetscErrorCode Sample_CUDA(PetscInt rows, Scalar *b, Stream stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

@@ -4,7 +4,7 @@
 #include "pc/lu/numeric.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 namespace
@@ -120,4 +120,4 @@ PetscErrorCode LuSolve_Host(const FrontTree &tree, const FrontPlan &plan, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

@@ -8,7 +8,7 @@
 #include "pc/lu/fronts.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 static constexpr int WARPS = 4, THREADS = 32 * WARPS; ///< of a block
@@ -67,4 +67,4 @@ template <class Kernel> static PetscErrorCode Blocks(Kernel *kernel, PetscInt wa
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

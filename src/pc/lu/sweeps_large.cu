@@ -1,7 +1,7 @@
 /// The sweeps over large fronts: a block takes the next tile of rows by ticket; its warps share the columns before it.
 #include "pc/lu/sweep.cuh"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 static constexpr int SHARE = LU_TILE / WARPS; ///< columns of a tile that a warp of a block takes
@@ -172,4 +172,4 @@ PetscErrorCode SweepLargeFronts_CUDA(const FrontsView &fronts, const SolveLists 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

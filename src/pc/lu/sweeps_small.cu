@@ -1,7 +1,7 @@
 /// The sweeps over small fronts: a warp takes the next one by ticket and keeps its rows in registers.
 #include "pc/lu/sweep.cuh"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 static constexpr int ROWS  = (LARGEST_SMALL + 31) / 32; ///< of a small front that a lane has
@@ -153,4 +153,4 @@ PetscErrorCode SweepSmallFronts_CUDA(const FrontsView &fronts, const SolveLists 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

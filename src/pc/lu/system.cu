@@ -1,7 +1,7 @@
 /// Before a factorization: scaling, norms, thresholds, and the entries' places in the fronts.
 #include "pc/lu/system.cuh"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 static __device__ __forceinline__ PetscReal RealOfReport(const RealBits *bits)
@@ -173,4 +173,4 @@ PetscErrorCode ClearReport_CUDA(DeviceReport *report, Stream stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

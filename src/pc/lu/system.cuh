@@ -6,7 +6,7 @@
 #include "pc/lu/system.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 static constexpr int THREADS = 256, LANES = 8; ///< lanes of a row
@@ -60,4 +60,4 @@ static PetscErrorCode LaunchOver(PetscCount threads, Stream stream, Arguments...
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

@@ -4,7 +4,7 @@
 #include "pc/lu/device.hpp"
 #include "pc/lu/engine.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 /// The matrix as it was factored; its rows, or the columns of a transposed one.
@@ -47,4 +47,4 @@ PetscErrorCode Sample_CUDA(PetscInt rows, Scalar *b, Stream stream);
 /// The empty report that a factorization begins with.
 PetscErrorCode ClearReport_CUDA(DeviceReport *report, Stream stream);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

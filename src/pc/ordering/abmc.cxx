@@ -6,7 +6,7 @@
 #include "petsc/compat.hpp"
 #include "sparsegpu.h"
 
-namespace sparsegpu
+namespace sparsegpu::ordering
 {
 
 namespace
@@ -139,4 +139,4 @@ PetscErrorCode RegisterOrderings()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::ordering

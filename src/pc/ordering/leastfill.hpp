@@ -3,10 +3,10 @@
 
 #include <petscsys.h>
 
-namespace sparsegpu
+namespace sparsegpu::ordering
 {
 
 /// MatOrderingRegister() of MATORDERINGLEASTFILL.
 PetscErrorCode RegisterLeastFill();
 
-} // namespace sparsegpu
+} // namespace sparsegpu::ordering

@@ -44,7 +44,7 @@ PetscErrorCode DirectStrategy::Apply(PC pc, Vec b, Vec x, bool transpose)
   PetscFunctionBegin;
   PetscCall(FactoredStrategy::Apply(pc, b, x, transpose));
   // KSPPREONLY looks at the reason after it has applied the preconditioner
-  PetscCall(DirectSolved(factor_, &solved));
+  PetscCall(lu::DirectSolved(factor_, &solved));
   PetscCall(MatFactorGetError(factor_, &error));
   pc->failedreason = error ? static_cast<PCFailedReason>(error) : solved ? PC_NOERROR : PC_FACTOR_OTHER;
   PetscFunctionReturn(PETSC_SUCCESS);

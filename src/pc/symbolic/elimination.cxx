@@ -3,7 +3,7 @@
 #include <numeric>
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::symbolic
 {
 
 namespace
@@ -143,4 +143,4 @@ PetscErrorCode CountFlops(const SymmetricPattern &pattern, PetscLogDouble *flops
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::symbolic

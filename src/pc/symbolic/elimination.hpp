@@ -5,7 +5,7 @@
 
 #include "pc/symbolic/pattern.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::symbolic
 {
 
 using Indices = std::vector<PetscInt>;
@@ -29,4 +29,4 @@ SymmetricPattern Permuted(const SymmetricPattern &A, const Indices &order);
 /// Operations of an LU factorization in the order of the pattern. Near O(pattern).
 PetscErrorCode CountFlops(const SymmetricPattern &pattern, PetscLogDouble *flops);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::symbolic

@@ -2,7 +2,7 @@
 #include "pc/symbolic/pattern.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::symbolic
 {
 
 namespace
@@ -54,4 +54,4 @@ PetscErrorCode SymmetricPatternOf(const CsrView &A, const std::vector<PetscInt> 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::symbolic

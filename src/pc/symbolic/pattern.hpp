@@ -5,7 +5,7 @@
 #include <vector>
 #include "mat/rows/csr_view.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::symbolic
 {
 
 /// A square symmetric pattern without its diagonal, both triangles; neighbours in any order.
@@ -19,4 +19,4 @@ struct SymmetricPattern {
 PetscErrorCode SymmetricPatternOf(const CsrView &A, const std::vector<PetscInt> &row_place,
                                   const std::vector<PetscInt> &column_place, SymmetricPattern *pattern);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::symbolic

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace sparsegpu
+namespace sparsegpu::symbolic
 {
 
 Supernodes FundamentalSupernodes(const Indices &parent, const Indices &count)
@@ -113,4 +113,4 @@ Indices VisitingOrder(const Supernodes &nodes)
   return visit;
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::symbolic

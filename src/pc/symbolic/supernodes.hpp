@@ -4,7 +4,7 @@
 
 #include "pc/symbolic/elimination.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::symbolic
 {
 
 /// Unknowns that are eliminated together, as a tree. Node s holds `pivots` unknowns; its front has `rows` rows.
@@ -23,4 +23,4 @@ void Amalgamate(Supernodes *nodes);
 /// Softw. 12(3), 1986): a child before those that need less beyond what they leave.
 Indices VisitingOrder(const Supernodes &nodes);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::symbolic

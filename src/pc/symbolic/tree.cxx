@@ -4,7 +4,7 @@
 #include "pc/symbolic/supernodes.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::symbolic
 {
 
 namespace
@@ -78,4 +78,4 @@ PetscErrorCode BuildFrontTree(const SymmetricPattern &pattern, FrontTree *tree)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::symbolic

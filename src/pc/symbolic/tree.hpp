@@ -5,7 +5,7 @@
 
 #include "pc/symbolic/pattern.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::symbolic
 {
 
 /// Fronts in postorder. Front f eliminates the unknowns first[f] .. first[f + 1] - 1 of the new order, its pivots; its
@@ -28,4 +28,4 @@ struct FrontTree {
 /// O(pattern + rows of the fronts), on the host.
 PetscErrorCode BuildFrontTree(const SymmetricPattern &pattern, FrontTree *tree);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::symbolic

@@ -8,7 +8,7 @@
 #include "pc/tile/line.cuh"
 #include "pc/tile/panel.cuh"
 
-namespace sparsegpu
+namespace sparsegpu::tile
 {
 
 /// Every place of D; copies are asynchronous: all under way before the first is waited for.
@@ -168,4 +168,4 @@ static __device__ __forceinline__ bool FactorBlocked(const TileLayout &A, const 
   return !__syncthreads_or(nan);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::tile

@@ -4,7 +4,7 @@
 #include "mat/products/tile/core.hpp"
 #include "pc/tile/lu.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::tile
 {
 
 SPARSEGPU_HD bool IsNan(const Scalar &v)
@@ -195,4 +195,4 @@ template <class Word> SPARSEGPU_HD void SolveTransposedTile(const Team &team, co
   for (PetscInt i = team.rank; i < n; i += team.size) x[permutation ? permutation[i] : i] = z[i];
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::tile

@@ -6,7 +6,7 @@
 #include "pc/tile/solve.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::tile
 {
 
 /// Bytes of shared memory that a factorization of n rows takes: the dense tile and the order of its rows.
@@ -224,4 +224,4 @@ PetscErrorCode TileSolve_CUDA(const TileLULayout &F, const std::vector<TileClass
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::tile

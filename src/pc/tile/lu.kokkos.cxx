@@ -4,7 +4,7 @@
 #include "pc/tile/core.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::tile
 {
 
 using Range = Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<PetscInt>>;
@@ -68,4 +68,4 @@ PetscErrorCode TileSolve_Kokkos(const TileLULayout &F, PetscInt largest, const S
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::tile

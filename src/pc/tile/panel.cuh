@@ -5,7 +5,7 @@
 
 #include "pc/tile/core.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::tile
 {
 
 /// Entry (i, j) of a tile in shared memory at i + j * PITCH, an odd number: neighbours of a row do not meet in one
@@ -189,4 +189,4 @@ static __device__ __forceinline__ void FactorPanel(const BlockedTile<PITCH> &D, 
   if (lane < width) D(k0 + lane, k0 + lane) = diagonal;
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::tile
