@@ -22,7 +22,7 @@ namespace
 {
 struct Tiles {
   TileBatch           batch;
-  TileLU              lu;
+  tile::TileLU        lu;
   Array<double>       dense, b, x; ///< the same matrices by columns; [count * n]
   std::vector<double> host_dense;
   Stream              stream;

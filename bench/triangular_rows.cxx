@@ -69,7 +69,8 @@ static HostRows Permuted(const HostRows &A, int block)
       j[next[A.j[e]]++] = r;
     }
   PetscInt colours;
-  PetscCallAbort(PETSC_COMM_SELF, sparsegpu::BlockMulticolour(A.rows, i.data(), j.data(), block, &order, &colours));
+  PetscCallAbort(PETSC_COMM_SELF,
+                 sparsegpu::ordering::BlockMulticolour(A.rows, i.data(), j.data(), block, &order, &colours));
   for (int r = 0; r < A.rows; r++) step[order[r]] = r;
   HostRows                            B;
   std::vector<std::pair<int, double>> row;

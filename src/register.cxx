@@ -3,10 +3,8 @@
 #include "device/local_array.hpp"
 #include "ksp/ksp.hpp"
 #include "mat/face/context.hpp"
-#include "pc/ilu/factor.hpp"
-#include "pc/ordering/abmc.hpp"
-#include "pc/ordering/leastfill.hpp"
-#include "pc/pcsparsegpu.hpp"
+#include "pc/factor/matsolver.hpp"
+#include "pc/pc.hpp"
 
 namespace sparsegpu
 {
@@ -78,10 +76,7 @@ PetscErrorCode SparseGPUInitializePackage(void)
   PetscCall(MatRegisterRootName(MATSPARSEGPU, MATSEQAIJSPARSEGPU, MATMPIAIJSPARSEGPU));
   PetscCall(MatRegisterRootName(MATAIJSPARSEGPU, MATSEQAIJSPARSEGPU, MATMPIAIJSPARSEGPU));
   PetscCall(MatSeqAIJRegister(MATSEQAIJSPARSEGPU, MatConvert_SeqAIJ_SeqAIJSparseGPU));
-  PetscCall(RegisterFactors());
-  PetscCall(RegisterOrderings());
-  PetscCall(RegisterLeastFill());
-  PetscCall(RegisterPreconditioner());
+  PetscCall(RegisterPreconditioners());
   PetscCall(RegisterSolvers());
   PetscCall(PetscClassIdRegister("SparseGPU", &classid));
   PetscCall(PetscLogEventRegister("SparseGPUChoose", classid, &ChooseEvent));

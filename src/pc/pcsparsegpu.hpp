@@ -1,3 +1,4 @@
+/// The preconditioner PCSPARSEGPU, and what solvers may take from it.
 #pragma once
 
 #include <petscpc.h>

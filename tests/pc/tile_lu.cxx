@@ -5,7 +5,7 @@ static const char help[] = "LU of batches of bitmap tiles, and solves with it, a
 using namespace testing;
 using sparsegpu::Stream;
 using sparsegpu::TileBatch;
-using sparsegpu::TileLU;
+using sparsegpu::tile::TileLU;
 
 /// x of A x = b or A^T x = b for all tiles, b = Input(., 5).
 static PetscErrorCode SolveAll(TileLU &lu, Space space, bool transpose, const std::vector<PetscScalar> &b,
@@ -147,7 +147,7 @@ static PetscErrorCode LargestOfAll(PetscInt *largest)
   *largest = PETSC_MAX_INT;
   for (Space space : spaces) {
     PetscInt rows;
-    PetscCall(sparsegpu::TileLargest(space, &rows));
+    PetscCall(sparsegpu::tile::TileLargest(space, &rows));
     *largest = PetscMin(*largest, rows);
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -166,7 +166,7 @@ struct DenseFactors {
   Dense                 L, U;
   std::vector<PetscInt> row;
 };
-inline PetscErrorCode FactorsOf(sparsegpu::TileLU &lu, std::vector<DenseFactors> *factors)
+inline PetscErrorCode FactorsOf(sparsegpu::tile::TileLU &lu, std::vector<DenseFactors> *factors)
 {
   Batch                 batch;
   std::vector<PetscInt> permutation;

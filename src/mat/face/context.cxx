@@ -2,7 +2,6 @@
 /// options or the matrix that this one comes from.
 #include <map>
 #include "mat/face/context.hpp"
-#include "pc/ilu/factor.hpp"
 
 namespace sparsegpu
 {
@@ -257,13 +256,20 @@ PetscErrorCode PlannedSpace(Context *context, Space *space)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode (*on_device_matrices)() = nullptr;
+
+void OnDeviceMatrices(PetscErrorCode (*call)())
+{
+  on_device_matrices = call;
+}
+
 PetscErrorCode ChooseVecType(Mat A, Context *context)
 {
   Space space;
 
   PetscFunctionBegin;
   PetscCall(PlannedSpace(context, &space));
-  if (space == Space::Device) PetscCall(RegisterDefaultFactors());
+  if (space == Space::Device && on_device_matrices) PetscCall(on_device_matrices());
 #if defined(PETSC_HAVE_CUDA)
   PetscCall(MatSetVecType(A, space == Space::Device ? VECCUDA : VECSTANDARD));
   // PETSc's matrices are born bound to the CPU; it binds vectors, interpolation and products of bound ones, too

@@ -119,5 +119,7 @@ PetscErrorCode PrepareToTell(Mat A);
 PetscErrorCode NameTypeForDM(Mat A);
 /// Device vectors from MatCreateVecs() where PETSc has them and products run on the device.
 PetscErrorCode ChooseVecType(Mat A, Context *context);
+/// `call` is called by ChooseVecType() for each matrix whose products run on the device. One call at a time is known.
+void OnDeviceMatrices(PetscErrorCode (*call)());
 
 } // namespace sparsegpu

@@ -1,9 +1,12 @@
+/// Blocks of one matrix pattern: their entries found once, their values taken and factored with each set-up.
 #include "pc/blocks/blocks.hpp"
 #include <algorithm>
 #include <limits>
+#include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
 #include "device/local_array.hpp"
 #include "device/scatter.hpp"
+#include "pc/factor/matsolver.hpp"
 
 namespace sparsegpu
 {
@@ -32,7 +35,7 @@ PetscErrorCode BlockOptions::View(PetscViewer viewer) const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// What was asked for; else the variable sizes of the matrix; else its block size.
+/// The block size of the options; else the variable sizes of the matrix; else its block size.
 PetscErrorCode BlockJacobi::Sizes(Mat P, std::vector<PetscInt> *sizes) const
 {
   const PetscInt  rows  = P->rmap->n;
@@ -60,33 +63,13 @@ PetscErrorCode BlockJacobi::Sizes(Mat P, std::vector<PetscInt> *sizes) const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The pattern on the host, wherever it lies.
-static PetscErrorCode PatternOnHost(const MatrixRows &rows, std::vector<PetscInt> *i, std::vector<PetscInt> *j,
-                                    CsrView *csr)
-{
-  Stream stream;
-
-  PetscFunctionBegin;
-  *csr = rows.csr;
-  if (!rows.on_device) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DeviceStream(&stream));
-  PetscCallCXX(i->resize(static_cast<size_t>(csr->rows) + 1));
-  PetscCallCXX(j->resize(csr->nonzeros));
-  if (csr->rows) PetscCall(DeviceCopyOut(i->data(), csr->i, i->size() * sizeof(PetscInt), stream));
-  PetscCall(DeviceCopyOut(j->data(), csr->j, j->size() * sizeof(PetscInt), stream));
-  PetscCall(DeviceSynchronize(stream));
-  csr->i = i->data();
-  csr->j = j->data();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode BlockJacobi::Symbolic(PC pc, Mat A, const MatrixRows &rows)
 {
-  std::vector<PetscInt>                      sizes, i, j, source;
+  std::vector<PetscInt>                      sizes, source;
   std::vector<std::pair<PetscInt, PetscInt>> row; // column within the block and entry, by column
   TilePattern                                pattern;
   PetscInt                                   first = 0, most;
-  CsrView                                    csr;
+  HostRows                                   host;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(AnalysisEvent, pc, nullptr, nullptr, nullptr));
@@ -97,12 +80,13 @@ PetscErrorCode BlockJacobi::Symbolic(PC pc, Mat A, const MatrixRows &rows)
   count_    = static_cast<PetscInt>(sizes.size());
   if (count_) smallest_ = *std::min_element(sizes.begin(), sizes.end());
   if (count_) largest_ = *std::max_element(sizes.begin(), sizes.end());
-  PetscCall(TileLargest(space_, &most));
+  PetscCall(tile::TileLargest(space_, &most));
   PetscCheck(largest_ <= most, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "A block of %" PetscInt_FMT " rows is too large for -pc_sparsegpu_factor blocks: at most %" PetscInt_FMT
              " rows fit %s (-pc_sparsegpu_block_size)",
              largest_, most, space_ == Space::Device ? "the shared memory of a thread block of this device" : "a tile");
-  PetscCall(PatternOnHost(rows, &i, &j, &csr));
+  PetscCall(host.Take(rows, false));
+  const CsrView &csr = host.csr;
   for (const PetscInt n : sizes) {
     PetscCall(pattern.Add(n, n));
     for (PetscInt r = 0; r < n; r++) {
@@ -135,14 +119,8 @@ PetscErrorCode BlockJacobi::SetValues(const MatrixRows &rows, Stream stream)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #if defined(SPARSEGPU_HAVE_CUDA)
-  const Scalar *a     = rows.on_device ? rows.csr.a : rows.device_values;
-  const size_t  bytes = static_cast<size_t>(nonzeros_) * sizeof(Scalar);
-  if (!a) {
-    PetscCall(matrix_.Reserve(bytes));
-    PetscCall(DeviceCopyIn(matrix_.data(), rows.csr.a, bytes, stream));
-    PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(bytes)));
-    a = static_cast<const Scalar *>(matrix_.data());
-  }
+  const Scalar *a;
+  PetscCall(ValuesOnDevice(rows, &matrix_, &a));
   PetscCall(
       PermuteValues_CUDA(static_cast<PetscInt>(blocks_.Entries()), source_.data(), a, false, blocks_.values(), stream));
 #endif
@@ -188,7 +166,7 @@ PetscErrorCode BlockJacobi::Apply(Vec b, Vec x, bool transpose)
   Stream       stream = Stream();
 
   PetscFunctionBegin;
-  if (failed_ >= 0) { // as MatSolve() does with factors that failed: KSP then asks for the reason, on all processes
+  if (failed_ >= 0) { // as MatSolve() does with failed factors: KSP then asks for the reason, on all processes
     PetscCall(to.Get(x, Space::Host, Access::Write));
     std::fill_n(to.write(), rows_, Scalar(std::numeric_limits<PetscReal>::infinity()));
     PetscCall(to.Restore());
@@ -208,7 +186,7 @@ PetscErrorCode BlockJacobi::Apply(Vec b, Vec x, bool transpose)
     PetscCall(lu_.Solve(from.read(), to.write(), transpose, stream));
     PetscCall(PetscLogGpuTimeEnd());
     PetscCall(PetscLogGpuFlops(flops));
-    // b may be pinned, and the caller's again
+    // b may be pinned memory that the caller reuses
     if (to.on_device() && !from.on_device()) PetscCall(DeviceSynchronize(stream));
   }
   PetscCall(from.Restore());

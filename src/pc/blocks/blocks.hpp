@@ -3,21 +3,17 @@
 #pragma once
 
 #include <petscpc.h>
-#include "pc/ilu/factor.hpp"
+#include "pc/factor/rows.hpp"
 #include "pc/tile/lu.hpp"
 
 namespace sparsegpu
 {
 
 struct BlockOptions {
-  bool     wanted   = false; ///< -pc_sparsegpu_factor blocks
   PetscInt size     = 0; ///< -pc_sparsegpu_block_size: rows of a block, the last may have fewer; 0: as the matrix says
   bool     pivoting = true; ///< -pc_sparsegpu_block_pivot partial, or none
 
-  bool operator==(const BlockOptions &o) const
-  {
-    return wanted == o.wanted && size == o.size && pivoting == o.pivoting;
-  }
+  bool operator==(const BlockOptions &o) const { return size == o.size && pivoting == o.pivoting; }
   /// Between PetscOptionsHeadBegin() and its end. Errors: PETSC_ERR_ARG_OUTOFRANGE naming a size that is not positive.
   PetscErrorCode Read(SparseGPUOptionItems PetscOptionsObject);
   PetscErrorCode View(PetscViewer viewer) const;
@@ -47,9 +43,9 @@ private:
   PetscInt        rows_ = 0, nonzeros_ = 0, smallest_ = 0, largest_ = 0, count_ = 0;
   PetscInt        failed_ = -1; ///< global row without a pivot
   TileBatch       blocks_;
-  TileLU          lu_;
+  tile::TileLU    lu_;
   Array<PetscInt> source_;         ///< [entries of the blocks] entry of A
-  DeviceMemory    matrix_, b_, x_; ///< what lies on the host
+  DeviceMemory    matrix_, b_, x_; ///< values and vectors that are on the host
 };
 
 } // namespace sparsegpu

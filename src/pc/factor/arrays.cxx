@@ -1,3 +1,4 @@
+/// Borrows the arrays of vectors and dense matrices, and copies those of the other space through staging memory.
 #include "pc/factor/arrays.hpp"
 #include "device/local_array.hpp"
 #include "petsc/compat.hpp"
@@ -7,7 +8,7 @@ namespace sparsegpu
 
 namespace
 {
-/// One side of the system where the caller has it.
+/// Right-hand sides or solutions in the caller's memory.
 struct Columns {
   Scalar  *array;
   PetscInt ld;
@@ -38,7 +39,8 @@ PetscErrorCode SolveOnDevice(PetscInt rows, PetscInt count, const Columns &b, co
   for (PetscInt c = 0; c < count && !x.on_device; c++)
     PetscCall(DeviceCopyOut(x.array + static_cast<size_t>(c) * x.ld, to + static_cast<size_t>(c) * rows,
                             static_cast<size_t>(rows) * sizeof(Scalar), stream));
-  if (!b.on_device && x.on_device) PetscCall(DeviceSynchronize(stream)); // b may be pinned, and the caller's again
+  if (!b.on_device && x.on_device)
+    PetscCall(DeviceSynchronize(stream)); // b may be pinned memory that the caller reuses
   if (!x.on_device) PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(sizeof(Scalar)) * rows * count));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -9,7 +9,7 @@
 namespace sparsegpu
 {
 
-/// Room on the device for what lies on the host.
+/// Device memory for right-hand sides and solutions that are on the host.
 struct Staging {
   DeviceMemory b, x;
 };
@@ -17,9 +17,9 @@ struct Staging {
 using SolveFunction =
     std::function<PetscErrorCode(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx)>;
 
-/// Of one vector; what is on the other side of `space` is copied.
+/// For one vector; arrays that are not in `space` are copied.
 PetscErrorCode SolveVector(Vec b, Vec x, Space space, Staging *staging, const SolveFunction &solve);
-/// Of the columns of dense matrices. Errors: PETSC_ERR_ARG_IDN if they are the same.
+/// For the columns of dense matrices. Errors: PETSC_ERR_ARG_IDN if they are the same.
 PetscErrorCode SolveColumns(Mat B, Mat X, Space space, Staging *staging, const SolveFunction &solve);
 
 } // namespace sparsegpu

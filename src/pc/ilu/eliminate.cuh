@@ -34,7 +34,7 @@ __device__ __forceinline__ Scalar Wait(const Scalar *p, unsigned spins, unsigned
   return v;
 }
 
-/// Tells of a zero pivot; returns the inverse of what stands in for it.
+/// Reports a zero pivot; returns the inverse of its replacement.
 __device__ __forceinline__ Scalar CheckPivot(Scalar pivot, PetscReal others, const Pivots &pivots, PetscInt r,
                                              const Output &out)
 {
@@ -65,8 +65,8 @@ template <int COUNT> __device__ __forceinline__ void FindTogether(const PetscInt
     if (columns[at[q]] != keys[q]) at[q] = -1;
 }
 
-/// values -= factor * the entries rest .. end of a row of U: each of them is looked for in the row at work from entry
-/// `own` on, or the other way round, whatever is less work. Four at a time, so that loads overlap.
+/// values -= factor * the entries rest .. end of a row of U: each is searched in the current row from entry `own`
+/// on, or the other way round, whichever is less work. Four at a time, so that loads overlap.
 template <int LANES> __device__ __forceinline__ void SubtractRest(const FactorView &F, unsigned spins, PetscInt rest,
                                                                   PetscInt end, PetscInt own, PetscInt length,
                                                                   const PetscInt *columns, Scalar *values,
@@ -104,7 +104,7 @@ struct NearRow {
   PetscInt *diagonals, *ends; ///< [length], of which those of L are set
 };
 
-/// The end of row r: its entries for the others, those that others wait for first.
+/// Publishes row r, the entries that other rows wait for first.
 template <int LANES> __device__ __forceinline__ void FinishRow(const FactorView &F, const Pivots &pivots, PetscInt r,
                                                                const NearRow &row, const Output &out)
 {
@@ -123,8 +123,8 @@ template <int LANES> __device__ __forceinline__ void FinishRow(const FactorView 
   __syncwarp(mask); // the row's memory is the next one's
 }
 
-/// What a lane looks for on behalf of a few entries of L at a time: entry lane, LANES + lane, ... of the rows of U that
-/// they name.
+/// The entries that a lane searches for a few entries of L at a time: entry lane, LANES + lane, ... of the rows of U
+/// that they name.
 template <int LANES, int BATCH, int SLOTS> struct Ahead {
   PetscInt diagonal[BATCH], end[BATCH], target[BATCH * SLOTS]; ///< a target of -1: nothing to subtract
 

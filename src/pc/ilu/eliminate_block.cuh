@@ -8,7 +8,7 @@ namespace sparsegpu
 
 static constexpr int BLOCK = 256; ///< threads that share a long row
 
-/// What a block knows of a long row, in shared memory.
+/// A long row's data in the shared memory of its block.
 struct LongRow {
   static constexpr int STRETCHES = 4096;
   int                  begin[STRETCHES], end[STRETCHES]; ///< entries with columns s << shift ... ((s + 1) << shift) - 1
@@ -32,7 +32,7 @@ struct Lookup {
   }
 };
 
-/// All threads; what lies in shared memory before is lost.
+/// All threads must call; overwrites shared memory.
 __device__ __forceinline__ Lookup MakeLookup(PetscInt rows, const PetscInt *columns, PetscInt length, LongRow *row)
 {
   Lookup lookup{row, columns, 0};
@@ -72,7 +72,7 @@ __device__ __forceinline__ void SubtractRestByBlock(const FactorView &F, unsigne
     }
     const auto entry = [&](int q) { return out.values + rest + (theirs ? at[q] : first + q * BLOCK); };
 #pragma unroll
-    for (int q = 0; q < BATCH; q++) // all on their way before the first is looked at
+    for (int q = 0; q < BATCH; q++) // issue all loads before the first use
       if (at[q] >= 0) u[q] = poll(entry(q));
 #pragma unroll
     for (int q = 0; q < BATCH; q++) {
@@ -137,8 +137,8 @@ __device__ __forceinline__ void FinishLongRow(const FactorView &F, const Pivots 
 }
 
 /// EliminateNear() by a block: its entries of L BLOCK at a time, of which a few are polled together. An entry of L that
-/// has nothing to subtract costs no step of its own: circuits' long rows are full of them. `values` are the row's, in
-/// global memory.
+/// has nothing to subtract costs no step of its own: long rows of circuit matrices have many of them. `values` are the
+/// row's, in global memory.
 static __device__ void EliminateByBlock(const FactorView &F, const Pivots &pivots, unsigned spins, PetscInt r,
                                         Scalar *values, LongRow *row, const Output &out)
 {

@@ -1,12 +1,12 @@
+/// The phases of an incomplete factorization: pattern, analysis, values with shifted diagonals, and the view.
 #include "pc/ilu/factor.hpp"
 #include <algorithm>
 #include <string>
+#include "pc/factor/matsolver.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
 {
-
-PetscLogEvent AnalysisEvent, TrisolveEvent;
 
 PetscErrorCode Factor::Symbolic(Mat F, const MatrixRows &A, IS row, IS column, const MatFactorInfo &info, Space space)
 {
@@ -84,26 +84,15 @@ PetscErrorCode Factor::Attempt(const MatrixRows &A, const Pivots &pivots, PetscI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The largest shift that a positive definite matrix can need: the worst lack of diagonal dominance, and a tenth.
+/// The largest shift that a positive definite matrix can need: the worst lack of diagonal dominance, plus a tenth.
 static PetscErrorCode TopShift(const MatrixRows &A, PetscReal *top)
 {
-  std::vector<PetscInt> i, j;
-  std::vector<Scalar>   a;
-  CsrView               csr = A.csr;
+  HostRows host;
 
   PetscFunctionBegin;
-  if (A.on_device) { // it is rarely asked for
-    Stream stream;
-    PetscCall(DeviceStream(&stream));
-    PetscCallCXX(i.resize(static_cast<size_t>(csr.rows) + 1));
-    PetscCallCXX(j.resize(csr.nonzeros));
-    PetscCallCXX(a.resize(csr.nonzeros));
-    PetscCall(DeviceCopyOut(i.data(), csr.i, i.size() * sizeof(PetscInt), stream));
-    PetscCall(DeviceCopyOut(j.data(), csr.j, j.size() * sizeof(PetscInt), stream));
-    PetscCall(DeviceCopyOut(a.data(), csr.a, a.size() * sizeof(Scalar), stream));
-    csr = CsrView{csr.rows, csr.cols, csr.nonzeros, i.data(), j.data(), a.data()};
-  }
-  *top = 0;
+  PetscCall(host.Take(A)); // rarely needed
+  const CsrView &csr = host.csr;
+  *top               = 0;
   for (PetscInt r = 0; r < csr.rows; r++) {
     PetscReal lack = 0;
     for (PetscInt e = csr.i[r]; e < csr.i[r + 1]; e++)
@@ -157,7 +146,7 @@ PetscErrorCode Factor::Numeric(Mat F, Mat A, const MatrixRows &rows, const MatFa
       fraction     = tries == 5 ? high : (high + low) / 2;
       pivots.shift = fraction * top;
     } else if (type == MAT_SHIFT_POSITIVE_DEFINITE && fraction > 0 && tries < 5 && kind != Incomplete::Cholesky) {
-      // it may do with less; PETSc does not ask where the factorization is ICC
+      // a smaller shift may do; PETSc does not try where the factorization is ICC
       high         = fraction;
       fraction     = (high + low) / 2;
       pivots.shift = fraction * top;

@@ -3,6 +3,7 @@
 
 #include <petsc/private/matimpl.h>
 #include "pc/factor/arrays.hpp"
+#include "pc/factor/rows.hpp"
 #include "pc/ilu/ilu.hpp"
 #include "pc/trisolve/halves.hpp"
 #include "pc/trisolve/host.hpp"
@@ -11,27 +12,13 @@
 namespace sparsegpu
 {
 
-/// A matrix to factor: its rows, on the host or on the device, and its values where they lie.
-struct MatrixRows {
-  CsrView       csr;                   ///< csr.a: on the host, unless on_device
-  bool          on_device     = false; ///< all of csr
-  const Scalar *device_values = nullptr;
-};
-
-/// Does the viewer show text, and facts rather than entries?
-PetscErrorCode WantsFacts(PetscViewer viewer, bool *wanted);
-/// A's rows where they lie: MATSEQAIJCUSPARSE and MATSEQAIJKOKKOS may keep them on the device.
-PetscErrorCode GetMatrixRows(Mat A, MatrixRows *m);
-/// The matrix's values on the device, in `room` if they lie on the host.
-PetscErrorCode ValuesOnDevice(const MatrixRows &rows, DeviceMemory *room, const Scalar **a);
-
 class Factor
 {
 public:
   /// Pattern and analysis for one matrix pattern; `space` is where factorization and solves run. Errors:
   /// PETSC_ERR_ARG_WRONGSTATE naming the row of a missing diagonal entry.
   PetscErrorCode Symbolic(Mat F, const MatrixRows &A, IS row, IS column, const MatFactorInfo &info, Space space);
-  /// Values of the matrix whose pattern Symbolic() saw. Zero pivots are told by F's factor error, or as an error where
+  /// Values of the matrix whose pattern Symbolic() saw. Zero pivots set F's factor error, or are an error where
   /// `A` asks for that.
   PetscErrorCode Numeric(Mat F, Mat A, const MatrixRows &rows, const MatFactorInfo &info);
   PetscErrorCode Solve(Vec b, Vec x, bool transpose);
@@ -45,7 +32,7 @@ public:
   PetscErrorCode SolveMany(Mat B, Mat X, bool transpose);
   /// One line; levels and bytes, which solves may change, where the format is PETSC_VIEWER_ASCII_INFO_DETAIL.
   PetscErrorCode View(PetscViewer viewer) const;
-  /// Has an earlier solve got stuck? Looks without waiting.
+  /// An error if an earlier solve got stuck. Does not wait.
   PetscErrorCode CheckStuck();
   /// The same once all solves are done.
   PetscErrorCode Finish();
@@ -53,8 +40,8 @@ public:
   Incomplete      kind           = Incomplete::LU;
   PetscInt        levels_of_fill = 0;
   TrisolveOptions options;
-  bool            engine_is_set = false; ///< by the preconditioner: the options have no say
-  bool            check         = false; ///< wait for the end of each solve and tell how it went
+  bool            engine_is_set = false; ///< by the preconditioner: overrides the options
+  bool            check         = false; ///< wait for the end of each solve and report its errors
 
   Space          Where() const { return space_; }
   PetscInt       Nonzeros() const { return nonzeros_; }
@@ -100,20 +87,11 @@ private:
   Array<Scalar>      device_values_;
   sparsegpu::Numeric numeric_;
   TransposedFactors  transposed_;
-  DeviceMemory       matrix_; ///< what lies on the host
+  DeviceMemory       matrix_; ///< values of a matrix that is on the host
   Staging            staging_;
 };
 
-/// Where the factorization of A runs: where its products do.
-PetscErrorCode FactorSpace(Mat A, Space *space);
 /// The factor of a matrix of MATSOLVERSPARSEGPU.
 Factor *FactorOf(Mat F);
-
-/// MatSolverTypeRegister() of MATSOLVERSPARSEGPU.
-PetscErrorCode RegisterFactors();
-/// The same as the default of seqaijsparsegpu matrices, once one of them runs on a GPU.
-PetscErrorCode RegisterDefaultFactors();
-
-extern PetscLogEvent AnalysisEvent, TrisolveEvent;
 
 } // namespace sparsegpu

@@ -37,9 +37,9 @@ static __global__ void rows_kernel(PetscInt rows, const PetscInt *i, PetscInt *r
   }
 }
 
-/// What an entry (r, m) of L brings to its row: columns of row m of U which row r lacks, `lanes` threads an entry.
-/// key null: counts them, count[e] for begin <= e < end and 0 for entry `end`; else writes them to
-/// key[count[e] - base] and on.
+/// The fill that an entry (r, m) of L causes in its row: columns of row m of U which row r lacks, `lanes` threads an
+/// entry. key null: counts them, count[e] for begin <= e < end and 0 for entry `end`; else writes them to key[count[e]
+/// - base] and on.
 static __global__ void candidates_kernel(Leveled F, PetscInt wanted, int lanes, PetscInt begin, PetscInt end,
                                          PetscCount *count, PetscCount base, int bits, Key *key)
 {
@@ -113,7 +113,7 @@ static __global__ void fresh_rows_kernel(PetscInt rows, PetscInt fresh, const Ke
   next_i[r] = i[r] + first[r];
 }
 
-/// Old entries to their places between fresh ones.
+/// Moves old entries to their places between fresh ones.
 static __global__ void move_kernel(Leveled F, const PetscInt *source, const Key *key, int bits, const PetscInt *first,
                                    PetscInt *j, PetscInt *row, PetscInt *level, PetscInt *next_source,
                                    PetscInt *diagonal)
@@ -130,7 +130,7 @@ static __global__ void move_kernel(Leveled F, const PetscInt *source, const Key 
   if (r == c) diagonal[r] = at;
 }
 
-/// Fresh entries to their places between old ones.
+/// Writes fresh entries to their places between old ones.
 static __global__ void insert_kernel(Leveled F, PetscInt fresh, PetscInt new_level, const Key *key, int bits,
                                      PetscInt *j, PetscInt *row, PetscInt *level, PetscInt *next_source)
 {
@@ -144,8 +144,8 @@ static __global__ void insert_kernel(Leveled F, PetscInt fresh, PetscInt new_lev
   next_source[at]   = -1;
 }
 
-/// As many candidates as a quarter of the memory left has room for, at most the number from which on more at a time
-/// save nothing. Each takes two keys, as many to sort them, and may be kept.
+/// As many candidates as fit in a quarter of the free memory, at most the number beyond which larger batches save
+/// nothing. Each takes two keys, as many to sort them, and may be kept.
 static PetscErrorCode FindLimit(PetscCount *limit)
 {
   constexpr double FEWEST = 1 << 16, MOST = 1 << 26, BYTES = 5 * sizeof(Key);
@@ -231,7 +231,7 @@ PetscErrorCode AddFill_CUDA(PetscInt levels, PetscCount limit, DevicePattern *p,
   SparseGPUCallCUDA(cudaPeekAtLastError());
   p->identical = false;
   SparseGPUCallCUDA(cudaMemsetAsync(level.data(), 0, level.bytes(), s));
-  // what two entries of the highest level make is the highest that can come
+  // two entries of the highest level cause the highest level of fill that is possible
   for (PetscInt wanted = 1; wanted <= levels && wanted <= 2 * highest + 1; wanted++) {
     const Leveled F{p->nonzeros, p->i.data(), p->j.data(), p->diagonal.data(), row.data(), level.data()};
     PetscCount    fresh = 0;

@@ -1,3 +1,4 @@
+/// Incomplete factorizations on the host, row by row: symbolic with levels of fill, numeric in the pattern found.
 #include "pc/ilu/ilu.hpp"
 #include <algorithm>
 #include <numeric>
@@ -9,7 +10,7 @@ namespace sparsegpu
 
 namespace
 {
-/// One row of the factors being put together: a list of columns in ascending order, with their levels.
+/// One row of the factors under construction: a list of columns in ascending order, with their levels.
 struct RowList {
   std::vector<PetscInt> next;  ///< [n + 1] the column after; next[n] begins the list, n ends it
   std::vector<PetscInt> level; ///< [n] of the columns in the list, -1 of the others
@@ -135,7 +136,7 @@ PetscErrorCode Symbolic_Host(const CsrView &matrix, Incomplete kind, PetscInt le
     }
     for (PetscInt m = list.next[n]; m < r && levels > 0; m = list.next[m]) {
       PetscInt from = m;
-      if (list.level[m] >= levels) continue; // whatever it brings lies above
+      if (list.level[m] >= levels) continue; // its fill is of higher levels
       for (PetscInt e = p->diagonal[m] + 1; e < p->i[m + 1]; e++) {
         const PetscInt fill = list.level[m] + level[e] + 1;
         if (fill <= levels) list.Add(p->j[e], fill, &from);

@@ -58,7 +58,7 @@ PetscErrorCode Symbolic_CUDA(PetscInt rows, PetscInt nonzeros, const PetscInt *i
 /// row's at a time, 0: as memory allows. Errors: PETSC_ERR_ARG_OUTOFRANGE if entries are too many for PetscInt.
 PetscErrorCode AddFill_CUDA(PetscInt levels, PetscCount limit, DevicePattern *pattern, Stream stream);
 
-/// What becomes of small pivots, as MatFactorShiftType and MatFactorInfo say.
+/// The treatment of small pivots, from MatFactorShiftType and MatFactorInfo.
 struct Pivots {
   PetscReal zero     = 0;     ///< a pivot of at most this magnitude is zero ...
   bool      nan      = false; ///< a NaN is zero, too
@@ -69,7 +69,7 @@ struct Pivots {
   PetscReal shift    = 0;     ///< added to the whole diagonal beforehand
 };
 
-/// values [entries of the factors]: A's values where they belong, zeros elsewhere -> the factors. *zero_row: the first
+/// values [entries of the factors]: A's values in their places, zeros elsewhere -> the factors. *zero_row: the first
 /// elimination step whose pivot was zero or NaN, -1: none; *zero_pivot its magnitude.
 PetscErrorCode Numeric_Host(const FactorPattern &pattern, Incomplete kind, const Pivots &pivots, Scalar *values,
                             PetscInt *zero_row, PetscReal *zero_pivot);

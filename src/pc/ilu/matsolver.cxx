@@ -1,7 +1,8 @@
-/// MATSOLVERSPARSEGPU: the factor as PETSc sees it.
-#include "mat/face/context.hpp"
+/// MATSOLVERSPARSEGPU of incomplete factorizations: options, and PETSc's operations on the factor.
+#include "pc/ilu/matsolver.hpp"
+#include "pc/factor/matsolver.hpp"
 #include "pc/ilu/factor.hpp"
-#include "pc/lu/matsolver.hpp"
+#include "sparsegpu.h"
 
 namespace sparsegpu
 {
@@ -9,92 +10,6 @@ namespace sparsegpu
 Factor *FactorOf(Mat F)
 {
   return static_cast<Factor *>(F->data);
-}
-
-PetscErrorCode WantsFacts(PetscViewer viewer, bool *wanted)
-{
-  PetscBool         ascii;
-  PetscViewerFormat format;
-
-  PetscFunctionBegin;
-  *wanted = false;
-  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
-  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerGetFormat(viewer, &format));
-  *wanted = format == PETSC_VIEWER_ASCII_INFO || format == PETSC_VIEWER_ASCII_INFO_DETAIL;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode GetMatrixRows(Mat A, MatrixRows *m)
-{
-  PetscBool    seq, mpi;
-  PetscScalar *a;
-  PetscMemType where;
-
-  PetscFunctionBegin;
-  PetscCall(IsOurs(A, &seq, &mpi));
-  if (seq) {
-    Context *context;
-    PetscCall(GetContext(A, &context));
-    PetscCall(GetCsr(A, &m->csr, nullptr));
-    PetscCall(DeviceValues(A, context, &m->device_values));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(MatSeqAIJGetCSRAndMemType(A, &m->csr.i, &m->csr.j, &a, &where));
-  m->csr.a     = reinterpret_cast<const Scalar *>(a);
-  m->csr.rows  = A->rmap->n;
-  m->csr.cols  = A->cmap->n;
-  m->on_device = PetscMemTypeDevice(where);
-  if (!m->on_device) {
-    m->csr.nonzeros = m->csr.rows ? m->csr.i[m->csr.rows] : 0;
-  } else {
-    Stream stream;
-    PetscCall(DeviceStream(&stream));
-    m->csr.nonzeros = 0;
-    if (m->csr.rows) PetscCall(DeviceCopyOut(&m->csr.nonzeros, m->csr.i + m->csr.rows, sizeof(PetscInt), stream));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode ValuesOnDevice(const MatrixRows &rows, DeviceMemory *room, const Scalar **a)
-{
-  const size_t bytes = static_cast<size_t>(rows.csr.nonzeros) * sizeof(Scalar);
-  Stream       stream;
-
-  PetscFunctionBegin;
-  *a = rows.on_device ? rows.csr.a : rows.device_values;
-  if (*a) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DeviceStream(&stream));
-  PetscCall(room->Reserve(bytes));
-  PetscCall(DeviceCopyIn(room->data(), rows.csr.a, bytes, stream));
-  PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(bytes)));
-  *a = static_cast<const Scalar *>(room->data());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode FactorSpace(Mat A, Space *space)
-{
-  PetscBool seq, mpi, cusparse, kokkos;
-  Context  *context;
-
-  PetscFunctionBegin;
-  *space = Space::Host;
-  PetscCall(IsOurs(A, &seq, &mpi));
-  PetscCall(PetscObjectTypeCompare((PetscObject)A, "seqaijcusparse", &cusparse));
-  PetscCall(PetscObjectTypeCompare((PetscObject)A, "seqaijkokkos", &kokkos));
-  if (seq) {
-    PetscCall(GetContext(A, &context));
-    PetscCall(Decide(A, context));
-    PetscCall(PlannedSpace(context, space));
-  } else if (cusparse || kokkos) {
-    PetscBool found;
-    PetscCall(DeviceFound(&found));
-    if (!found) PetscFunctionReturn(PETSC_SUCCESS);
-    MatrixRows rows;
-    PetscCall(GetMatrixRows(A, &rows));
-    if (rows.on_device) *space = Space::Device;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 namespace
@@ -150,7 +65,7 @@ PetscErrorCode MatMatSolveTranspose_SparseGPU(Mat F, Mat B, Mat X)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The options of the factor, or of its matrix where the factor has no prefix: all of them are right, or none is taken.
+/// The options of the factor, or of its matrix where the factor has no prefix: all are checked before any is taken.
 PetscErrorCode ReadFactorOptions(Mat F, Mat A)
 {
   Factor         *factor = FactorOf(F);
@@ -242,29 +157,13 @@ PetscErrorCode MatView_Factor(Mat F, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Of incomplete and of direct factors.
-PetscErrorCode MatGetInfo_Factor(Mat F, MatInfoType, MatInfo *info)
-{
-  PetscFunctionBegin;
-  *info            = F->info;
-  info->block_size = 1;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode MatDestroy_Factor(Mat F)
 {
   PetscFunctionBegin;
   std::unique_ptr<Factor> factor(FactorOf(F));
   F->data = nullptr;
-  PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatFactorGetSolverType_C", nullptr));
-  PetscCall(factor->Finish()); // the last chance to tell
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatFactorGetSolverType_SparseGPU(Mat, MatSolverType *type)
-{
-  PetscFunctionBegin;
-  *type = MATSOLVERSPARSEGPU;
+  PetscCall(ReleaseFactor(F));
+  PetscCall(factor->Finish()); // reports a stuck solve at the last
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -281,56 +180,13 @@ PetscErrorCode FillFactor(Mat F)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatGetFactor_SparseGPU(Mat A, MatFactorType kind, Mat *F)
-{
-  Mat       B;
-  PetscBool known;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &known, MATSEQAIJ, MATSEQAIJSPARSEGPU, "seqaijcusparse",
-                                      "seqaijkokkos", "seqaijperm", ""));
-  PetscCheck(known, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "%s factors matrices of type %s, %s, seqaijcusparse and seqaijkokkos, not %s", MATSOLVERSPARSEGPU,
-             MATSEQAIJ, MATSEQAIJSPARSEGPU, ((PetscObject)A)->type_name);
-  PetscCall(MatCreate(PetscObjectComm((PetscObject)A), &B));
-  PetscCall(MatSetSizes(B, A->rmap->n, A->cmap->n, A->rmap->N, A->cmap->N));
-  PetscCall(PetscStrallocpy(MATSOLVERSPARSEGPU, &((PetscObject)B)->type_name));
-  PetscCall(MatSetUp(B));
-  if (kind == MAT_FACTOR_LU || kind == MAT_FACTOR_CHOLESKY)
-    PetscCall(FillDirectFactor(B));
-  else
-    PetscCall(FillFactor(B));
-  B->ops->getinfo   = MatGetInfo_Factor;
-  B->factortype     = kind;
-  B->canuseordering = PETSC_TRUE;
-  PetscCall(PetscFree(B->solvertype));
-  PetscCall(PetscStrallocpy(MATSOLVERSPARSEGPU, &B->solvertype));
-  PetscCall(PetscObjectComposeFunction((PetscObject)B, "MatFactorGetSolverType_C", MatFactorGetSolverType_SparseGPU));
-  *F = B;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 } // namespace
 
-static bool is_default = false;
-
-PetscErrorCode RegisterFactors()
+PetscErrorCode RegisterIncompleteFactors()
 {
   PetscFunctionBegin;
-  is_default = false;
-  // By the name of the parent type, which stands for all types whose names begin so: PETSc's own stays the default.
-  for (const MatFactorType f : {MAT_FACTOR_ILU, MAT_FACTOR_ICC, MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY})
-    PetscCall(MatSolverTypeRegister(MATSOLVERSPARSEGPU, MATSEQAIJ, f, MatGetFactor_SparseGPU));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode RegisterDefaultFactors()
-{
-  PetscFunctionBegin;
-  if (is_default) PetscFunctionReturn(PETSC_SUCCESS);
-  is_default = true;
-  // Under the full name of the type PETSc finds it before all that are there for the parent type
-  for (const MatFactorType f : {MAT_FACTOR_ILU, MAT_FACTOR_ICC})
-    PetscCall(MatSolverTypeRegister(MATSOLVERSPARSEGPU, MATSEQAIJSPARSEGPU, f, MatGetFactor_SparseGPU));
+  for (const MatFactorType kind : {MAT_FACTOR_ILU, MAT_FACTOR_ICC})
+    PetscCall(RegisterFactor(kind, FactorMaker{FillFactor, true}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,4 +1,4 @@
-/// The pattern of the factors, found where they are to be.
+/// The pattern of the factors, found in the space where they will be.
 #include "petsc/may_lack_memory.hpp"
 #include "pc/ilu/factor.hpp"
 #include "petsc/compat.hpp"
@@ -8,23 +8,13 @@ namespace sparsegpu
 
 PetscErrorCode Factor::SymbolicOnHost(const MatrixRows &A, IS row, IS column, const MatFactorInfo &info)
 {
-  const PetscInt       *r, *c;
-  const PetscInt        n   = A.csr.rows;
-  CsrView               csr = A.csr;
-  std::vector<PetscInt> i, j;
-  PetscBool             identity[2];
+  const PetscInt *r, *c;
+  const PetscInt  n = A.csr.rows;
+  HostRows        host;
+  PetscBool       identity[2];
 
   PetscFunctionBegin;
-  if (A.on_device) {
-    Stream stream;
-    PetscCall(DeviceStream(&stream));
-    PetscCallCXX(i.resize(static_cast<size_t>(n) + 1));
-    PetscCallCXX(j.resize(csr.nonzeros));
-    if (n > 0) PetscCall(DeviceCopyOut(i.data(), csr.i, i.size() * sizeof(PetscInt), stream));
-    PetscCall(DeviceCopyOut(j.data(), csr.j, j.size() * sizeof(PetscInt), stream));
-    csr.i = i.data();
-    csr.j = j.data();
-  }
+  PetscCall(host.Take(A, false));
   pattern_.rows = n;
   PetscCall(ISGetIndices(row, &r));
   PetscCall(ISGetIndices(column, &c));
@@ -35,7 +25,7 @@ PetscErrorCode Factor::SymbolicOnHost(const MatrixRows &A, IS row, IS column, co
   pattern_.natural = identity[0] && identity[1];
   PetscCall(ISRestoreIndices(row, &r));
   PetscCall(ISRestoreIndices(column, &c));
-  PetscCall(Symbolic_Host(csr, kind, levels_of_fill, info.diagonal_fill != 0, &pattern_, &source_));
+  PetscCall(Symbolic_Host(host.csr, kind, levels_of_fill, info.diagonal_fill != 0, &pattern_, &source_));
   nonzeros_ = static_cast<PetscInt>(pattern_.j.size());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -115,7 +105,7 @@ PetscErrorCode Factor::SymbolicOnDevice(const MatrixRows &A, IS row, IS column, 
     PetscCall(ISRestoreIndices(row, &r));
     PetscCall(ISRestoreIndices(column, &c));
   }
-  // the host has more memory, counts less to sort, puts in diagonal entries, and says what is wrong
+  // the host has more memory, inserts missing diagonal entries, and names errors
   if (host || (missing >= 0 && info.diagonal_fill != 0)) {
     PetscCall(PetscInfo(nullptr, "The pattern of the factors is found on the host\n"));
     PetscCall(SymbolicFromHost(A, row, column, info));

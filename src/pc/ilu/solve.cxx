@@ -1,5 +1,6 @@
 /// Solves of a Factor with vectors and dense matrices that lie on the host or on the device.
 #include "pc/ilu/factor.hpp"
+#include "pc/factor/matsolver.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu

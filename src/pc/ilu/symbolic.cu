@@ -12,7 +12,7 @@ static constexpr Key NO_KEY = ~0ull; // sorts last
 
 namespace
 {
-/// What is wrong with a matrix: the first row without a diagonal entry, NO_KEY: none; 0 where columns do not ascend.
+/// Faults of a matrix: the first row without a diagonal entry, NO_KEY: none; 0 where columns do not ascend.
 struct Found {
   Key missing, sorted;
 };
@@ -113,7 +113,7 @@ static PetscErrorCode SortEntries(PetscInt rows, PetscInt nonzeros, const PetscI
   key_kernel<<<Blocks(static_cast<PetscCount>(rows) * 32), THREADS, 0, s>>>(rows, nonzeros, i, j, row_step, column_step,
                                                                             bits, mirror, key.data(), entry.data());
   SparseGPUCallCUDA(cudaPeekAtLastError());
-  const int end = mirror ? 64 : 2 * bits; // what is left out has all bits set
+  const int end = mirror ? 64 : 2 * bits; // entries left out have all bits set
   SparseGPUCallCUDA(cub::DeviceRadixSort::SortPairs(nullptr, bytes, key.data(), sorted.data(), entry.data(),
                                                     p->source.data(), static_cast<int64_t>(count), 0, end, s));
   PetscCall(scratch.Reserve(bytes));

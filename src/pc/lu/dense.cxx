@@ -1,8 +1,9 @@
+/// Dense products and triangular solves: BLAS for large operands, plain loops for small ones.
 #include "pc/lu/dense.hpp"
 #include <petscblaslapack.h>
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 namespace
@@ -176,4 +177,4 @@ PetscErrorCode SolveUpperTransposed(PetscInt m, PetscInt n, const Scalar *T, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

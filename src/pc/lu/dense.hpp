@@ -4,7 +4,7 @@
 
 #include "device/scalar.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 /// C [m x n] -= A [m x k] B [k x n].
@@ -22,4 +22,4 @@ PetscErrorCode SolveUpper(PetscInt m, PetscInt n, const Scalar *T, PetscInt ldt,
 PetscErrorCode SolveUnitLowerTransposed(PetscInt m, PetscInt n, const Scalar *T, PetscInt ldt, Scalar *X, PetscInt ldx);
 PetscErrorCode SolveUpperTransposed(PetscInt m, PetscInt n, const Scalar *T, PetscInt ldt, Scalar *X, PetscInt ldx);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

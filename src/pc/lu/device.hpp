@@ -5,7 +5,7 @@
 #include "pc/lu/plan.hpp"
 #include "pc/lu/numeric.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 /// The fronts, on the device; see FrontTree and FrontPlan. Row a of front f, its pivots first, has the number
@@ -71,15 +71,20 @@ PetscErrorCode LargeFronts_CUDA(const FrontsView &fronts, const FrontPlan &plan,
 struct SolveItem {
   PetscInt front, tile; ///< tiles of pivots first
 };
-/// y and parts from b, x from y; small fronts by warps, large ones by blocks, tile after tile. Lists in the order of
-/// the steps, items of the backward sweep from the last tile of pivots to the first. Values are their own flags.
+/// What the sweeps visit. Lists in the order of the steps, items of the backward sweep from the last tile of pivots to
+/// the first.
 struct SolveLists {
   const PetscInt  *small;
   PetscInt         small_count;
   const SolveItem *forward, *backward;
   PetscInt         forward_count, backward_count;
 };
-PetscErrorCode LuSweeps_CUDA(const FrontsView &fronts, const SolveLists &lists, bool transpose, const LuSolution &work,
-                             Stream stream);
+/// y and parts from b if `forward`, else x from y; small fronts by warps, large ones by blocks, tile after tile. Values
+/// are their own flags. A solve sweeps forward over the small and the large fronts, then back over the large and the
+/// small ones.
+PetscErrorCode SweepSmallFronts_CUDA(const FrontsView &fronts, const SolveLists &lists, bool forward, bool transpose,
+                                     const LuSolution &work, Stream stream);
+PetscErrorCode SweepLargeFronts_CUDA(const FrontsView &fronts, const SolveLists &lists, bool forward, bool transpose,
+                                     const LuSolution &work, Stream stream);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

@@ -1,24 +1,21 @@
+/// The analysis of a direct factorization, and its solves with their refinement.
 #include "pc/lu/direct.hpp"
 #include <algorithm>
 #include <numeric>
 #include "pc/lu/refine.hpp"
+#include "pc/symbolic/elimination.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
+
+using symbolic::Inverted;
 
 const char *const LuMatchingNames[3] = {"auto", "on", "off"};
 
 namespace
 {
-std::vector<PetscInt> Places(const std::vector<PetscInt> &order)
-{
-  std::vector<PetscInt> place(order.size());
-  for (size_t k = 0; k < order.size(); k++) place[order[k]] = static_cast<PetscInt>(k);
-  return place;
-}
-
-/// Has A an entry (j, i) for each entry (i, j)?
+/// Whether A has an entry (j, i) for each entry (i, j).
 PetscErrorCode SymmetricallyPlaced(const CsrView &A, bool *symmetric)
 {
   std::vector<PetscInt> natural;
@@ -28,7 +25,7 @@ PetscErrorCode SymmetricallyPlaced(const CsrView &A, bool *symmetric)
   PetscFunctionBegin;
   PetscCallCXX(natural.resize(A.rows));
   std::iota(natural.begin(), natural.end(), 0);
-  PetscCall(SymmetricPatternOf(A, natural, natural, &pattern));
+  PetscCall(symbolic::SymmetricPatternOf(A, natural, natural, &pattern));
   for (PetscInt r = 0; r < A.rows; r++)
     for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) off += A.j[e] != r;
   *symmetric = off == static_cast<PetscCount>(pattern.j.size());
@@ -75,9 +72,9 @@ PetscErrorCode DirectFactor::Symbolic(const CsrView &A, std::vector<PetscInt> ro
   space_           = space;
   singular_column_ = -1;
   if (wanted && options.matching == 0) {
-    wanted = row == column; // whoever pairs rows with other columns has chosen a diagonal
+    wanted = row == column; // different orders mean that the caller has chosen a diagonal
     if (wanted) PetscCallCXX(wanted = WeakDiagonal(A, WEAK));
-    if (wanted) PetscCall(SymmetricallyPlaced(A, &symmetric)); // a structure to be kept if the values let it be
+    if (wanted) PetscCall(SymmetricallyPlaced(A, &symmetric)); // a symmetric structure is kept if the values allow it
     wanted = wanted && !symmetric;
   }
   if (wanted) {
@@ -129,9 +126,9 @@ PetscErrorCode DirectFactor::Analyse(const CsrView &A, const std::vector<PetscIn
   F.hermitian = hermitian;
   F.refine    = options.refine > 0;
   F.spins     = options.spins;
-  engine_.reset(); // what it holds of the last pattern goes first
-  PetscCall(SymmetricPatternOf(A, Places(row), Places(column), &pattern));
-  PetscCall(BuildFrontTree(pattern, &F.tree));
+  engine_.reset(); // frees what it holds of the last pattern
+  PetscCall(symbolic::SymmetricPatternOf(A, Inverted(row), Inverted(column), &pattern));
+  PetscCall(symbolic::BuildFrontTree(pattern, &F.tree));
   pattern = SymmetricPattern();
   PetscCallCXX(F.row_order.resize(F.rows));
   PetscCallCXX(F.column_order.resize(F.rows));
@@ -142,9 +139,9 @@ PetscErrorCode DirectFactor::Analyse(const CsrView &A, const std::vector<PetscIn
 #if defined(SPARSEGPU_HAVE_CUDA)
   if (space_ == Space::Device) PetscCall(LargestSmallFront_CUDA(&largest_small));
 #endif
-  PetscCall(PlanFronts(F.tree, space_ == Space::Host ? sparsegpu::Steps::Postorder : sparsegpu::Steps::Device,
-                       largest_small, &F.plan));
-  PetscCall(PlaceEntries(A, F.tree, Places(F.row_order), Places(F.column_order), F.symmetric, &F.plan));
+  PetscCall(
+      PlanFronts(F.tree, space_ == Space::Host ? lu::Steps::Postorder : lu::Steps::Device, largest_small, &F.plan));
+  PetscCall(PlaceEntries(A, F.tree, Inverted(F.row_order), Inverted(F.column_order), F.symmetric, &F.plan));
   PetscCallCXX(F.i.assign(A.i, A.i + A.rows + 1));
   PetscCallCXX(F.j.assign(A.j, A.j + A.nonzeros));
   PetscCallCXX(columns.assign(A.cols, 0));
@@ -175,7 +172,7 @@ PetscErrorCode DirectFactor::Numeric(const Scalar *a, PetscReal small)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A residual is not had more exactly than its longest sum is rounded.
+/// A residual cannot be computed more accurately than the rounding of its longest sum.
 PetscReal DirectFactor::Goal(bool transpose) const
 {
   const PetscReal longest = static_cast<PetscReal>(transpose ? analysis_.longest_column : analysis_.longest_row);
@@ -189,7 +186,7 @@ PetscErrorCode DirectFactor::Refine(const Scalar *b, Scalar *x, bool transpose, 
   PetscFunctionBegin;
   PetscCall(engine_->Residual(b, x, transpose, size));
   refined_ = 0;
-  if (!(size->relative <= 1) && size->error > goal) { // worse than nothing: refinement begins there
+  if (!(size->relative <= 1) && size->error > goal) { // worse than zero: refinement begins with zero
     PetscCall(engine_->Combine(0, nullptr, nullptr, 0, x));
     PetscCall(engine_->Residual(b, x, transpose, size));
   }
@@ -204,7 +201,7 @@ PetscErrorCode DirectFactor::Refine(const Scalar *b, Scalar *x, bool transpose, 
     }
     const bool slow = next.error > size->error / 2;
     *size           = next;
-    if (slow) break; // at what rounding leaves, or a case for GMRES
+    if (slow) break; // at rounding level, or a case for GMRES
   }
   const auto unsolved = [&] { return size->error > goal || (thorough && size->relative > SOLVED); };
   if (unsolved())
@@ -222,7 +219,7 @@ PetscErrorCode DirectFactor::Solve(PetscInt count, const Scalar *b, PetscInt ldb
   for (PetscInt c = 0; c < count && options.refine > 0; c++) {
     ResidualSize size;
     PetscCall(Refine(b + static_cast<size_t>(c) * ldb, x + static_cast<size_t>(c) * ldx, transpose, false, &size));
-    solved_  = solved_ && !(size.error > Goal(transpose)); // what is not a number stays so
+    solved_  = solved_ && !(size.error > Goal(transpose)); // NaN stays NaN
     reached_ = PetscMax(reached_, size.error);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -278,4 +275,4 @@ PetscErrorCode DirectFactor::View(PetscViewer viewer) const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

@@ -1,6 +1,6 @@
 /// A sparse direct factorization: row matching and scaling, order, fronts, numbers, solves and their refinement. The
 /// pivots are chosen before the values are known (static pivoting); small ones are replaced and counted, and iterative
-/// refinement with a copy of the matrix takes back what that does to the solutions (Li & Demmel, ACM Trans. Math.
+/// refinement with a copy of the matrix corrects the effect on solutions (Li & Demmel, ACM Trans. Math.
 /// Softw. 29(2), 2003).
 #pragma once
 
@@ -9,7 +9,7 @@
 #include "pc/lu/engine.hpp"
 #include "pc/lu/matching.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 struct LuOptions {
@@ -32,10 +32,10 @@ enum class DirectKind {
 class DirectFactor
 {
 public:
-  DirectKind            kind = DirectKind::LU, wanted = DirectKind::LU; ///< LU may take over where Cholesky is wanted
-  PetscInt              gave_way = 0;      ///< factorizations in a row where it did; the second stays LU
+  DirectKind kind = DirectKind::LU, wanted = DirectKind::LU; ///< LU replaces Cholesky where the diagonal has no pivots
+  PetscInt   gave_way = 0;                 ///< factorizations in a row where it did; the second stays LU
   std::vector<PetscInt> order;             ///< [rows] that was asked for, if Cholesky is wanted
-  bool                  strict    = false; ///< failures are errors
+  bool                  strict    = false; ///< failures are errors (MatSetErrorIfFailure())
   bool                  hermitian = false; ///< the mirror image is conjugated
   LuOptions             options;
   PetscReal             replace = 0; ///< pivots that are too small become this large; 0: by the norm of the matrix
@@ -50,24 +50,25 @@ public:
   /// Errors: PETSC_ERR_MEM.
   PetscErrorCode Symbolic(const CsrView &A, std::vector<PetscInt> row, std::vector<PetscInt> column, Orderer reorder,
                           void *context, Space space);
-  /// May rows be matched, or matched anew? Not in a symmetric factorization, nor with -mat_sparsegpu_lu_matching off.
+  /// Whether rows may be matched, or matched again: not in a symmetric factorization, nor with
+  /// -mat_sparsegpu_lu_matching off.
   bool MayMatch() const { return kind == DirectKind::LU && options.matching != 2; }
   bool Matched() const { return analysis_.matched; }
-  /// Rows are matched for these values, and the analysis is made anew if that matching is not the one in use.
+  /// Rows are matched for these values, and the analysis is repeated if that matching differs from the one in use.
   PetscErrorCode MatchAgain(const CsrView &A, Orderer reorder, void *context, bool *changed);
   /// The factors of the matrix with the pattern that Symbolic() saw and these values [nonzeros], which lie in its
   /// space. Pivots below `small` times the largest entry are replaced. No allocation after the first.
   PetscErrorCode Numeric(const Scalar *a, PetscReal small);
-  /// x = A^-1 b or A^-T b, `count` columns in the same space, refined: by GMRES where that is not enough. Says how it
-  /// went in Solved() and Reached(); x is the best that was found.
+  /// x = A^-1 b or A^-T b, `count` columns in the same space, refined: by GMRES where that is not enough. Solved()
+  /// and Reached() tell the outcome; x is the best that was found.
   PetscErrorCode Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose);
-  /// What a solve gets to. *good: the bound.
+  /// Tries a solve. *good: it met the bound.
   PetscErrorCode Probe(bool *good, ResidualSize *size);
-  PetscInt       SingularColumn() const { return singular_column_; } ///< that no row is left for; -1: none
-  /// One line; what fronts, memory and solves make of it where the format is PETSC_VIEWER_ASCII_INFO_DETAIL.
+  PetscInt       SingularColumn() const { return singular_column_; } ///< a column that no row is left for; -1: none
+  /// One line; fronts, memory and the last solve where the format is PETSC_VIEWER_ASCII_INFO_DETAIL.
   PetscErrorCode View(PetscViewer viewer) const;
 
-  /// Did each column of the last solve reach the bound, or was not a number?
+  /// Whether each column of the last solve met the bound, or was not a number.
   bool      Solved() const { return solved_; }
   PetscReal Reached() const { return reached_; } ///< the largest backward error of its columns
   PetscReal Goal(bool transpose) const;
@@ -99,4 +100,4 @@ private:
   bool                      solved_          = true;
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

@@ -1,15 +1,15 @@
-/// What a direct factorization does with numbers, on the host or on the device: the numeric factorization, solves with
-/// the factors, residuals. What to do with them, LuEngine's owner decides.
+/// The numeric work of a direct factorization, on the host or on the device: the factorization, solves with the
+/// factors, residuals. DirectFactor decides which of these to do.
 #pragma once
 
 #include <memory>
 #include "device/device.hpp"
 #include "pc/lu/numeric.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
-/// All that is known of a factorization before there are values, but for the scaling of a matching.
+/// The analysis: all of a factorization that does not depend on values, and the scaling of a matching.
 struct LuAnalysis {
   PetscInt rows      = 0;
   bool     symmetric = false;                     ///< of the upper triangle and its mirror image
@@ -62,8 +62,8 @@ public:
   virtual PetscErrorCode Symbolic(const LuAnalysis &analysis) = 0;
   /// a [nonzeros of the matrix]: its values, where this engine works.
   virtual PetscErrorCode Numeric(const Scalar *a, const LuPolicy &policy, LuReport *report) = 0;
-  /// x = A^-1 b or A^-T b with the factors as they are; `count` columns, on the host or the device as the engine is,
-  /// where nobody waits. Errors: PETSC_ERR_GPU if an earlier solve got stuck.
+  /// x = A^-1 b or A^-T b with the factors as they are; `count` columns, on the host or the device as the engine is;
+  /// asynchronous on the device. Errors: PETSC_ERR_GPU if an earlier solve got stuck.
   virtual PetscErrorCode Apply(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
                                bool transpose) = 0;
   /// The residual b - A x or b - A^T x, which is kept, and how large it is.
@@ -90,7 +90,7 @@ public:
   /// x += d.
   virtual PetscErrorCode AddTo(Scalar *x, const Scalar *d) = 0;
 
-  /// A right-hand side that a singular matrix can hardly make, and room for a solution; kept here.
+  /// A right-hand side that is hardly in the range of a singular matrix, and room for a solution; kept here.
   virtual PetscErrorCode Sample(const Scalar **b, Scalar **x) = 0;
   virtual Space          Where() const                        = 0;
   virtual PetscLogDouble Bytes() const                        = 0;
@@ -136,4 +136,4 @@ inline ResidualSize SizeOf(PetscReal residual, PetscReal matrix, PetscReal x, Pe
   return size;
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

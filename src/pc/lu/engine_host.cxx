@@ -1,20 +1,19 @@
-#include "pc/lu/engine.hpp"
-#include <algorithm>
-#include <limits>
+/// The host engine's factorization and its solves: scaling, places of the entries, fronts.
+#include "pc/lu/engine_host.hpp"
 #include <unistd.h>
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 namespace
 {
-/// What the analysis says that the factorization will need, before any work is done.
+/// Allocates what the analysis says that the factorization needs, before any work is done.
 PetscErrorCode Allocate(PetscCount entries, const char what[], std::vector<Scalar> *array)
 {
   const double bytes = static_cast<double>(entries) * sizeof(Scalar);
   const double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-  bool         taken = bytes <= there; // more may be promised, but not kept
+  bool         taken = bytes <= there; // the system may promise more and fail later
 
   PetscFunctionBegin;
   try {
@@ -30,61 +29,7 @@ PetscErrorCode Allocate(PetscCount entries, const char what[], std::vector<Scala
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-bool IsFinite(PetscReal magnitude)
-{
-  return magnitude - magnitude == 0;
-}
-
-class HostEngine : public LuEngine
-{
-public:
-  PetscErrorCode Symbolic(const LuAnalysis &analysis) override;
-  PetscErrorCode Numeric(const Scalar *a, const LuPolicy &policy, LuReport *report) override;
-  PetscErrorCode Apply(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose) override
-  {
-    return ApplyTo(count, b, ldb, x, ldx, transpose, true, false);
-  }
-  PetscErrorCode Residual(const Scalar *b, const Scalar *x, bool transpose, ResidualSize *size) override;
-  PetscErrorCode Correct(Scalar *x, bool transpose) override
-  {
-    std::copy_n(x, analysis_->rows, before_.data());
-    return ApplyTo(1, residual_.data(), analysis_->rows, x, analysis_->rows, transpose, true, true);
-  }
-  PetscErrorCode Undo(Scalar *x) override
-  {
-    std::copy_n(before_.data(), analysis_->rows, x);
-    return PETSC_SUCCESS;
-  }
-  PetscErrorCode Basis(PetscInt count, Scalar **v) override;
-  PetscErrorCode KeptResidual(Scalar *v, bool scaled, bool transpose) override;
-  PetscErrorCode Precondition(const Scalar *v, Scalar *z, bool scaled, bool transpose) override
-  {
-    return ApplyTo(1, v, analysis_->rows, z, analysis_->rows, transpose, !scaled, false);
-  }
-  PetscErrorCode Multiply(const Scalar *z, Scalar *v, bool scaled, bool transpose) override;
-  PetscErrorCode Dots(PetscInt count, const Scalar *v, const Scalar *w, Scalar *result) override;
-  PetscErrorCode Combine(PetscInt count, const Scalar *c, const Scalar *v, PetscReal beta, Scalar *y) override;
-  PetscErrorCode AddTo(Scalar *x, const Scalar *d) override;
-  PetscErrorCode Sample(const Scalar **b, Scalar **x) override;
-  Space          Where() const override { return Space::Host; }
-  PetscLogDouble Bytes() const override;
-
-private:
-  void           ScaleByDiagonal(const Scalar *a);
-  void           Equilibrate(const Scalar *a);
-  PetscErrorCode ApplyTo(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose,
-                         bool scale, bool add);
-
-  const LuAnalysis      *analysis_ = nullptr;
-  std::vector<PetscReal> row_scale_, column_scale_;
-  std::vector<Scalar>    values_, work_;
-  std::vector<PetscInt>  local_row_;
-  std::vector<Scalar>    w_, scratch_;
-  std::vector<Scalar>    a_; ///< the values as they were factored; none without refinement
-  std::vector<Scalar>    residual_, before_, sample_, basis_;
-  std::vector<PetscReal> column_sums_;                    ///< [rows] scratch
-  PetscReal              row_norm_ = 0, column_norm_ = 0; ///< largest sums of magnitudes
-};
+} // namespace
 
 PetscErrorCode HostEngine::Symbolic(const LuAnalysis &analysis)
 {
@@ -95,7 +40,7 @@ PetscErrorCode HostEngine::Symbolic(const LuAnalysis &analysis)
   analysis_ = &analysis;
   PetscCallCXX(row_scale_ = analysis.row_scale);
   PetscCallCXX(column_scale_ = analysis.column_scale);
-  values_.clear(); // they may be large: when there are values to put there
+  values_.clear(); // they may be large: allocated again by Numeric()
   values_.shrink_to_fit();
   work_.clear();
   work_.shrink_to_fit();
@@ -219,123 +164,6 @@ PetscErrorCode HostEngine::ApplyTo(PetscInt count, const Scalar *b, PetscInt ldb
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// b comes last: x of 1 / eps would leave nothing of a b that the sums began with, and a singular matrix would look
-/// solved.
-PetscErrorCode HostEngine::Residual(const Scalar *b, const Scalar *x, bool transpose, ResidualSize *size)
-{
-  const LuAnalysis            &A = *analysis_;
-  const std::vector<PetscInt> &i = A.i, &j = A.j;
-  PetscReal                    most = 0, largest_x = 0, largest_b = 0;
-  Scalar                      *r      = residual_.data();
-  bool                         finite = true, finite_b = true;
-
-  PetscFunctionBegin;
-  std::fill_n(r, A.rows, Scalar(0));
-  for (PetscInt k = 0; k < A.rows; k++) {
-    for (PetscInt e = i[k]; e < i[k + 1]; e++) {
-      if (transpose)
-        r[j[e]] += a_[e] * x[k];
-      else
-        r[k] += a_[e] * x[j[e]];
-    }
-    largest_x = std::max(largest_x, Magnitude(x[k]));
-    largest_b = std::max(largest_b, Magnitude(b[k]));
-    finite_b  = finite_b && IsFinite(Magnitude(b[k]));
-  }
-  for (PetscInt k = 0; k < A.rows; k++) {
-    r[k]                      = b[k] - r[k];
-    const PetscReal magnitude = Magnitude(r[k]);
-    finite                    = finite && IsFinite(magnitude);
-    most                      = std::max(most, magnitude);
-  }
-  *size = finite ? SizeOf(most, transpose ? column_norm_ : row_norm_, largest_x, largest_b) : ResidualSize();
-  if (!finite_b) size->error = std::numeric_limits<PetscReal>::quiet_NaN();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HostEngine::Basis(PetscInt count, Scalar **v)
-{
-  PetscFunctionBegin;
-  PetscCallCXX(basis_.resize(static_cast<size_t>(count) * static_cast<size_t>(analysis_->rows)));
-  *v = basis_.data();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HostEngine::KeptResidual(Scalar *v, bool scaled, bool transpose)
-{
-  const std::vector<PetscReal> &scale = transpose ? column_scale_ : row_scale_;
-
-  PetscFunctionBegin;
-  for (PetscInt k = 0; k < analysis_->rows; k++) v[k] = scaled ? Scalar(scale[k]) * residual_[k] : residual_[k];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HostEngine::Multiply(const Scalar *z, Scalar *v, bool scaled, bool transpose)
-{
-  const std::vector<PetscInt>  &i = analysis_->i, &j = analysis_->j;
-  const std::vector<PetscReal> &scale = transpose ? column_scale_ : row_scale_;
-
-  PetscFunctionBegin;
-  std::fill_n(v, analysis_->rows, Scalar(0));
-  for (PetscInt r = 0; r < analysis_->rows; r++)
-    for (PetscInt e = i[r]; e < i[r + 1]; e++) {
-      if (transpose)
-        v[j[e]] += a_[e] * z[r];
-      else
-        v[r] += a_[e] * z[j[e]];
-    }
-  for (PetscInt k = 0; scaled && k < analysis_->rows; k++) v[k] = Scalar(scale[k]) * v[k];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HostEngine::Dots(PetscInt count, const Scalar *v, const Scalar *w, Scalar *result)
-{
-  const size_t n = static_cast<size_t>(analysis_->rows);
-
-  PetscFunctionBegin;
-  for (PetscInt k = 0; k < count; k++) {
-    const Scalar *column = v + static_cast<size_t>(k) * n;
-    result[k]            = Scalar(0);
-    for (size_t r = 0; r < n; r++) result[k] += Conj(column[r]) * w[r];
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HostEngine::Combine(PetscInt count, const Scalar *c, const Scalar *v, PetscReal beta, Scalar *y)
-{
-  const size_t n = static_cast<size_t>(analysis_->rows);
-
-  PetscFunctionBegin;
-  for (size_t r = 0; r < n; r++) {
-    Scalar sum = beta == 0 ? Scalar(0) : Scalar(beta) * y[r];
-    for (PetscInt k = 0; k < count; k++) sum += c[k] * v[static_cast<size_t>(k) * n + r];
-    y[r] = sum;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HostEngine::AddTo(Scalar *x, const Scalar *d)
-{
-  PetscFunctionBegin;
-  for (PetscInt r = 0; r < analysis_->rows; r++) {
-    before_[r] = x[r];
-    x[r] += d[r];
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HostEngine::Sample(const Scalar **b, Scalar **x)
-{
-  const PetscInt n = analysis_->rows;
-
-  PetscFunctionBegin;
-  PetscCallCXX(sample_.resize(2 * static_cast<size_t>(n)));
-  for (PetscInt r = 0; r < n; r++) sample_[r] = Scalar(SampleEntry(r));
-  *b = sample_.data();
-  *x = sample_.data() + n;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscLogDouble HostEngine::Bytes() const
 {
   const auto        bytes = [](const auto &v) { return static_cast<PetscLogDouble>(v.size() * sizeof(v[0])); };
@@ -344,11 +172,9 @@ PetscLogDouble HostEngine::Bytes() const
          bytes(A.plan.mirror) + bytes(A.tree.row) + bytes(A.tree.relative) + bytes(A.i) + bytes(A.j) + bytes(a_) +
          bytes(w_) + bytes(residual_) + bytes(before_) + bytes(sample_) + bytes(basis_);
 }
-} // namespace
-
 std::unique_ptr<LuEngine> MakeLuEngine_Host()
 {
   return std::make_unique<HostEngine>();
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

@@ -1,11 +1,11 @@
-/// The phases of a direct factorization that look at the values of a Mat. What fails does so softly, as PETSc's own
-/// factorizations do: `MatFactorGetError()` tells, and the next values may do.
+/// The phases of a direct factorization that look at the values of a Mat. Failures are soft, as in PETSc's own
+/// factorizations: `MatFactorGetError()` reports them, and new values may succeed.
 #pragma once
 
 #include <petscmat.h>
 #include "pc/lu/direct.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 /// What F->data is.
@@ -16,4 +16,4 @@ PetscErrorCode MatFactorSymbolic_Direct(Mat F, Mat A, IS row, IS column, const M
 /// For either kind. Errors: PETSC_ERR_MAT_LU_ZRPVT where failures are errors; PETSC_ERR_SUP naming a shift type.
 PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

@@ -6,7 +6,7 @@
 #include "pc/lu/device.hpp"
 #include "pc/trisolve/poll.cuh"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 constexpr unsigned ALL_LANES = 0xffffffffu;
@@ -22,7 +22,7 @@ __device__ __forceinline__ Scalar shuffle(const Scalar &v, int lane)
 }
 #endif
 
-/// v, so that the compiler cannot tell where it comes from: it would turn a choice between registers into a choice
+/// v, hiding its origin from the compiler, which would turn a choice between registers into a choice
 /// between addresses, and then keep them in memory.
 __device__ __forceinline__ PetscReal held(PetscReal v)
 {
@@ -68,7 +68,7 @@ __device__ __forceinline__ Scalar UsedPivot(const Scalar &pivot, const LuPivotin
   return magnitude > 0 ? Scalar(P.replace / magnitude) * pivot : Scalar(P.replace);
 }
 
-/// What one thread has seen of pivots, told at the end.
+/// What one thread has seen of pivots, added to the report at the end.
 struct PivotTally {
   int                perturbed = 0, negative = 0, not_finite = 0;
   unsigned long long first    = ~0ull;
@@ -129,4 +129,4 @@ __device__ __forceinline__ Scalar Await(const Scalar *p, unsigned spins, const u
   return v;
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

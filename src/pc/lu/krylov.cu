@@ -3,7 +3,7 @@
 #include "pc/lu/krylov.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 static constexpr int THREADS = 256, DOT_THREADS = 1024;
@@ -94,4 +94,4 @@ PetscErrorCode Combine_CUDA(PetscInt rows, PetscInt count, const LuCoefficients 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

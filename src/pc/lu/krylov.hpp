@@ -3,7 +3,7 @@
 
 #include "pc/lu/system.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 struct LuCoefficients {
@@ -22,4 +22,4 @@ PetscErrorCode Dots_CUDA(PetscInt rows, PetscInt count, const Scalar *v, const S
 PetscErrorCode Combine_CUDA(PetscInt rows, PetscInt count, const LuCoefficients &c, const Scalar *v, PetscReal beta,
                             Scalar *y, Stream stream);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

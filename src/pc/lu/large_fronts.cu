@@ -3,21 +3,18 @@
 /// update of the others, of large fronts by cuBLAS.
 #include "device/cublas.hpp"
 #include "pc/lu/fronts.cuh"
+#include "pc/lu/panel.cuh"
+#include "pc/lu/product.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
-static constexpr int PANEL = sizeof(Scalar) > 8 ? 32 : 64; ///< rows, or columns, of a panel that a block takes: with
-                                                           ///< the tile they fit 48 KB
-static constexpr int BLOCK = 64, DEPTH = 16, SHARE = 4;    ///< of a product: BLOCK x BLOCK entries a block, DEPTH at a
-                                                           ///< time; SHARE x SHARE a thread
-static constexpr int PRODUCT_THREADS  = (BLOCK / SHARE) * (BLOCK / SHARE);
 static constexpr int ASSEMBLE_THREADS = 128;
 static constexpr int TILE_WARPS = 8, TILE_COLUMNS = LU_TILE / TILE_WARPS;
 static_assert(LU_TILE == 32, "a warp has a lane for each row of a tile");
 
-/// A warp per column of the front: what the children leave there, in their order; nobody else writes it.
+/// A warp per column of the front: adds the children's updates there, in their order; no other warp writes it.
 static __global__ void __launch_bounds__(ASSEMBLE_THREADS)
     assemble_kernel(FrontsView V, const PetscInt *list, LuWorkspace W)
 {
@@ -105,84 +102,6 @@ static __global__ void __launch_bounds__(32 * TILE_WARPS)
   if (threadIdx.x == 0) tally.Tell(W.report);
 }
 
-namespace
-{
-/// The factored tile in shared memory, a unit matrix where it ends early; the order of its rows.
-struct SharedTile {
-  Scalar entry[LU_TILE][LU_TILE + 1]; ///< [column][row]
-  Scalar inverse[LU_TILE];            ///< of the pivots
-  int    row[LU_TILE];
-  int    exchanged;
-
-  /// All threads of the block must call.
-  __device__ void Load(const DeviceFront &F, PetscInt k0, int size, const PetscInt *local_row)
-  {
-    if (threadIdx.x == 0) exchanged = 0;
-    for (int e = threadIdx.x; e < LU_TILE * LU_TILE; e += blockDim.x) {
-      const int i = e % LU_TILE, j = e / LU_TILE;
-      entry[j][i] = i < size && j < size ? F.lower[k0 + i + static_cast<PetscCount>(k0 + j) * F.rows] : Scalar(i == j);
-    }
-    __syncthreads();
-    for (int k = threadIdx.x; k < LU_TILE; k += blockDim.x) {
-      inverse[k] = Inverse(entry[k][k]);
-      row[k]     = k < size ? static_cast<int>(local_row[F.first + k0 + k] - k0) : k;
-      if (row[k] != k) exchanged = 1;
-    }
-    __syncthreads();
-  }
-};
-} // namespace
-
-/// Rows of L below a tile: a row a thread, times U^-1. Neighbouring threads have neighbouring rows.
-static __device__ void SolveRows(const DeviceFront &F, PetscInt k0, int size, PetscInt i, const SharedTile &T)
-{
-  const PetscCount m  = F.rows;
-  Scalar          *at = F.lower + i + k0 * m, x[LU_TILE];
-
-#pragma unroll
-  for (int k = 0; k < LU_TILE; k++) x[k] = k < size ? at[k * m] : Scalar(0);
-#pragma unroll
-  for (int k = 0; k < LU_TILE; k++) {
-    x[k] = x[k] * T.inverse[k];
-#pragma unroll
-    for (int j = k + 1; j < LU_TILE; j++) x[j] = x[j] - x[k] * T.entry[j][k];
-  }
-#pragma unroll
-  for (int k = 0; k < LU_TILE; k++)
-    if (k < size) at[k * m] = x[k];
-}
-
-/// Columns beside a tile, PANEL of them from `begin`: their rows change places as the tile's have, and, if `solve`, are
-/// taken times L^-1, a column a thread. Column j is at at(j).
-template <class Place> static __device__ void SolveColumns(PetscCount begin, PetscCount end, int size, bool solve,
-                                                           const SharedTile &T, Scalar (*stage)[PANEL + 1], Place at)
-{
-  const int count = static_cast<int>(end - begin < PANEL ? end - begin : PANEL);
-
-  for (int e = threadIdx.x; e < LU_TILE * PANEL; e += blockDim.x) {
-    const int i = e % LU_TILE, j = e / LU_TILE;
-    stage[i][j] = i < size && j < count ? at(begin + j)[T.row[i]] : Scalar(0);
-  }
-  __syncthreads();
-  if (solve) {
-    Scalar x[LU_TILE];
-#pragma unroll
-    for (int k = 0; k < LU_TILE; k++) x[k] = stage[k][threadIdx.x];
-#pragma unroll
-    for (int k = 0; k < LU_TILE; k++) {
-#pragma unroll
-      for (int i = k + 1; i < LU_TILE; i++) x[i] = x[i] - T.entry[k][i] * x[k];
-    }
-#pragma unroll
-    for (int k = 0; k < LU_TILE; k++) stage[k][threadIdx.x] = x[k];
-    __syncthreads();
-  }
-  for (int e = threadIdx.x; e < LU_TILE * PANEL; e += blockDim.x) {
-    const int i = e % LU_TILE, j = e / LU_TILE;
-    if (i < size && j < count) at(begin + j)[i] = stage[i][j];
-  }
-}
-
 static __host__ __device__ PetscInt Parts(PetscInt length, PetscInt part)
 {
   return (length + part - 1) / part;
@@ -220,61 +139,7 @@ static __global__ void __launch_bounds__(PANEL)
                [&](PetscCount j) { return F.lower + k0 + j * m; });
 }
 
-namespace
-{
-struct ProductShared {
-  Scalar A[DEPTH][BLOCK], B[DEPTH][BLOCK + 1];
-};
-} // namespace
-
-/// C [rows x columns] -= A [rows x depth] B [depth x columns], the block that begins at (i0, j0). Neighbouring threads
-/// have neighbouring rows of C and A, and neighbouring entries of a column of B.
-static __device__ void SubtractBlock(PetscCount rows, PetscCount columns, PetscCount depth, const Scalar *A,
-                                     PetscCount lda, const Scalar *B, PetscCount ldb, Scalar *C, PetscCount ldc,
-                                     PetscCount i0, PetscCount j0, ProductShared *S)
-{
-  constexpr int SIDE = BLOCK / SHARE;
-  const int     ti = threadIdx.x % SIDE, tj = threadIdx.x / SIDE;
-  Scalar        sum[SHARE][SHARE];
-
-#pragma unroll
-  for (int u = 0; u < SHARE; u++)
-#pragma unroll
-    for (int v = 0; v < SHARE; v++) sum[u][v] = Scalar(0);
-  for (PetscCount k0 = 0; k0 < depth; k0 += DEPTH) {
-#pragma unroll
-    for (int e = threadIdx.x; e < DEPTH * BLOCK; e += PRODUCT_THREADS) {
-      const int        i = e % BLOCK, k = e / BLOCK, l = e % DEPTH, j = e / DEPTH;
-      const PetscCount row = i0 + i, column = j0 + j;
-      S->A[k][i] = row < rows && k0 + k < depth ? A[row + (k0 + k) * lda] : Scalar(0);
-      S->B[l][j] = column < columns && k0 + l < depth ? B[k0 + l + column * ldb] : Scalar(0);
-    }
-    __syncthreads();
-#pragma unroll
-    for (int k = 0; k < DEPTH; k++) {
-      Scalar a[SHARE], b[SHARE];
-#pragma unroll
-      for (int u = 0; u < SHARE; u++) {
-        a[u] = S->A[k][ti + u * SIDE];
-        b[u] = S->B[k][tj + u * SIDE];
-      }
-#pragma unroll
-      for (int u = 0; u < SHARE; u++)
-#pragma unroll
-        for (int v = 0; v < SHARE; v++) sum[u][v] = sum[u][v] + a[u] * b[v];
-    }
-    __syncthreads();
-  }
-#pragma unroll
-  for (int v = 0; v < SHARE; v++)
-#pragma unroll
-    for (int u = 0; u < SHARE; u++) {
-      const PetscCount i = i0 + ti + u * SIDE, j = j0 + tj + v * SIDE;
-      if (i < rows && j < columns) C[i + j * ldc] = C[i + j * ldc] - sum[u][v];
-    }
-}
-
-/// Pivots' rows and columns beyond the tile of pivots k0 ... less what the tile takes from them.
+/// Subtracts the product of the tile's panels from the pivots' rows and columns beyond the tile of pivots k0 ...
 static __global__ void __launch_bounds__(PRODUCT_THREADS)
     trailing_kernel(FrontsView V, const PetscInt *list, PetscInt k0, LuWorkspace W)
 {
@@ -308,7 +173,7 @@ static __global__ void __launch_bounds__(PRODUCT_THREADS)
                 part % high * BLOCK, part / high * BLOCK, &shared);
 }
 
-/// Fronts of more others than this go to cuBLAS, one after the other, if it is there.
+/// Updates of fronts with more other rows than this are done by cuBLAS, one after the other, if it was found.
 static constexpr PetscInt MOST_OTHERS = 768;
 
 static PetscErrorCode SubtractLargest(const FrontPlan &plan, const LargeStep &step, PetscInt most,
@@ -372,4 +237,4 @@ PetscErrorCode LargeFronts_CUDA(const FrontsView &fronts, const FrontPlan &plan,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

@@ -1,10 +1,11 @@
+/// Maximum product matching as an assignment of least cost, by shortest augmenting paths.
 #include "pc/lu/matching.hpp"
 #include <algorithm>
 #include <cmath>
 #include <queue>
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 namespace
@@ -224,4 +225,4 @@ bool WeakDiagonal(const CsrView &A, PetscReal weak)
   return false;
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

@@ -6,7 +6,7 @@
 #include <vector>
 #include "mat/rows/csr_view.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 struct Matching {
@@ -23,4 +23,4 @@ PetscErrorCode MaximumProduct(const CsrView &A, Matching *matching);
 /// Is there a diagonal entry that is missing, 0, or smaller than `weak` times the largest of its row and of its column?
 bool WeakDiagonal(const CsrView &A, PetscReal weak);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

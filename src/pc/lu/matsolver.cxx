@@ -1,19 +1,19 @@
 /// MATSOLVERSPARSEGPU of LU and Cholesky factorizations: the factor as PETSc sees it.
 #include <petsc/private/matimpl.h>
-#include "pc/ilu/factor.hpp"
+#include "pc/factor/matsolver.hpp"
 #include "pc/lu/factorize.hpp"
 #include "pc/lu/matsolver.hpp"
 #include "petsc/compat.hpp"
 #include "sparsegpu.h"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 namespace
 {
-/// A solve that did not reach its bound. What has no correct digit must not look like a solution, and neither must
-/// later ones: the factor has failed, as MatSolve() then says with infinities. The rest is the best that there is: as a
-/// preconditioner it serves.
+/// Reports a solve that did not meet its bound. A result without any correct digit must not look like a solution, nor
+/// must later ones: the factor is marked as failed, and MatSolve() returns infinities. Other results are kept: they
+/// serve as a preconditioner.
 PetscErrorCode TellUnsolved(Mat F, Vec x, bool transpose)
 {
   DirectFactor   *factor = DirectOf(F);
@@ -28,7 +28,7 @@ PetscErrorCode TellUnsolved(Mat F, Vec x, bool transpose)
   PetscCall(PetscInfo(F, "The backward error of a solve is %g after %" PetscInt_FMT " steps of refinement, not %g\n",
                       (double)error, factor->Steps(), (double)factor->Goal(transpose)));
   if (error <= PetscSqrtReal(PETSC_MACHINE_EPSILON)) PetscFunctionReturn(PETSC_SUCCESS);
-  F->factorerrortype             = MAT_FACTOR_NUMERIC_ZEROPIVOT; // which new values take back, see TellFailure()
+  F->factorerrortype             = MAT_FACTOR_NUMERIC_ZEROPIVOT; // reset by new values, see TellFailure()
   F->factorerror_zeropivot_value = factor->Report().smallest;
   F->factorerror_zeropivot_row   = factor->Report().first >= 0 ? factor->MatrixRow(factor->Report().first) : -1;
   if (x) PetscCall(VecSet(x, PETSC_INFINITY));
@@ -150,7 +150,20 @@ PetscErrorCode MatDestroy_Direct(Mat F)
   PetscFunctionBegin;
   delete DirectOf(F);
   F->data = nullptr;
-  PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatFactorGetSolverType_C", nullptr));
+  PetscCall(ReleaseFactor(F));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FillFactor(Mat F)
+{
+  PetscFunctionBegin;
+  PetscCallCXX(F->data = new DirectFactor);
+  F->ops->lufactorsymbolic       = MatLUFactorSymbolic_Direct;
+  F->ops->choleskyfactorsymbolic = MatCholeskyFactorSymbolic_Direct;
+  F->ops->view                   = MatView_Direct;
+  F->ops->destroy                = MatDestroy_Direct;
+  for (const MatFactorType f : {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY})
+    PetscCall(PetscStrallocpy(MATORDERINGLEASTFILL, const_cast<char **>(&F->preferredordering[f])));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
@@ -167,17 +180,12 @@ PetscErrorCode DirectSolved(Mat F, bool *solved)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode FillDirectFactor(Mat F)
+PetscErrorCode RegisterDirectFactors()
 {
   PetscFunctionBegin;
-  PetscCallCXX(F->data = new DirectFactor);
-  F->ops->lufactorsymbolic       = MatLUFactorSymbolic_Direct;
-  F->ops->choleskyfactorsymbolic = MatCholeskyFactorSymbolic_Direct;
-  F->ops->view                   = MatView_Direct;
-  F->ops->destroy                = MatDestroy_Direct;
-  for (const MatFactorType f : {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY})
-    PetscCall(PetscStrallocpy(MATORDERINGLEASTFILL, const_cast<char **>(&F->preferredordering[f])));
+  for (const MatFactorType kind : {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY})
+    PetscCall(RegisterFactor(kind, FactorMaker{FillFactor, false}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

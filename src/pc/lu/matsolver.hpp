@@ -1,13 +1,14 @@
+/// Direct factors as PETSc sees them.
 #pragma once
 
 #include <petscmat.h>
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
-/// Makes the new matrix F one of MATSOLVERSPARSEGPU's LU and Cholesky factors.
-PetscErrorCode FillDirectFactor(Mat F);
-/// Did the last solve with such a factor reach its bound?
+/// RegisterFactor() of LU and Cholesky.
+PetscErrorCode RegisterDirectFactors();
+/// Whether the last solve with the direct factor F met its error bound.
 PetscErrorCode DirectSolved(Mat F, bool *solved);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

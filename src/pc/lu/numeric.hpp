@@ -5,7 +5,7 @@
 #include "device/scalar.hpp"
 #include "pc/lu/plan.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 /// Pivots are eliminated by tiles of this many; rows change places within a tile only, so that the structure, which was
@@ -20,7 +20,7 @@ struct LuPivoting {
   PetscReal replace = 0;  ///< ... by this magnitude, keeping its direction
 };
 
-/// What a factorization met.
+/// The outcome of a numeric factorization.
 struct LuReport {
   PetscInt  perturbed = 0;  ///< pivots replaced
   PetscInt  first     = -1; ///< the first of them, in the order of elimination; -1: none
@@ -41,4 +41,4 @@ PetscErrorCode LuSolve_Host(const FrontTree &tree, const FrontPlan &plan, const 
                             const PetscInt *local_row, bool transpose, PetscInt count, Scalar *w, PetscInt ldw,
                             Scalar *scratch);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

@@ -1,9 +1,10 @@
+/// The numeric factorization on the host: front after front in postorder, each in tiles of pivots.
 #include <algorithm>
 #include "pc/lu/dense.hpp"
 #include "pc/lu/numeric.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 namespace
@@ -144,7 +145,7 @@ PetscErrorCode Elimination::Run()
   if (r > 0) PetscCall(SubtractProduct(r, r, p, f_.lower + p, m, f_.upper, p, f_.update, r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-/// What `growth` is raised to by the factored front, which has just been in the caches.
+/// The larger of `growth` and the largest part of the factored front's entries, which are still in the caches.
 PetscReal RaiseGrowth(const Front &front, PetscReal growth)
 {
   const size_t p = static_cast<size_t>(front.pivots);
@@ -179,4 +180,4 @@ PetscErrorCode LuNumeric_Host(const FrontTree &tree, const FrontPlan &plan, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

@@ -9,10 +9,13 @@
 #pragma once
 
 #include "mat/rows/csr_view.hpp"
-#include "pc/lu/tree.hpp"
+#include "pc/symbolic/tree.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
+
+using symbolic::FrontTree;
+using symbolic::SymmetricPattern;
 
 /// Fronts of at most so many rows are small: a thread block of a device keeps one in its shared memory, if that
 /// suffices.
@@ -40,11 +43,8 @@ struct FrontPlan {
   PetscInt Steps() const { return static_cast<PetscInt>(step_begin.size()) - 1; }
 };
 
-/// The pattern of P A Q + (P A Q)^T, where row i of A is eliminated row_place[i]-th and column j column_place[j]-th.
-PetscErrorCode SymmetricPatternOf(const CsrView &A, const std::vector<PetscInt> &row_place,
-                                  const std::vector<PetscInt> &column_place, SymmetricPattern *pattern);
-
-/// Offsets of all that the fronts keep. Fronts of more than `largest_small` rows are large. O(rows of the fronts).
+/// Offsets of the fronts' factors and updates. Fronts of more than `largest_small` rows are large. O(rows of the
+/// fronts).
 PetscErrorCode PlanFronts(const FrontTree &tree, Steps steps, PetscInt largest_small, FrontPlan *plan);
 
 /// place [A.nonzeros]: where in `values` each entry of A goes, if row i is eliminated row_place[i]-th and column j
@@ -53,4 +53,4 @@ PetscErrorCode PlanFronts(const FrontTree &tree, Steps steps, PetscInt largest_s
 PetscErrorCode PlaceEntries(const CsrView &A, const FrontTree &tree, const std::vector<PetscInt> &row_place,
                             const std::vector<PetscInt> &column_place, bool symmetric, FrontPlan *plan);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

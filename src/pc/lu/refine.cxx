@@ -1,9 +1,10 @@
+/// Refinement by restarted GMRES, preconditioned with the factors.
 #include "pc/lu/refine.hpp"
 #include <algorithm>
 #include <cmath>
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 namespace
@@ -157,7 +158,7 @@ PetscErrorCode Gmres::Cycle(bool scaled, PetscInt *steps)
 PetscErrorCode RefineByGmres(LuEngine *engine, PetscInt rows, const Scalar *b, Scalar *x, bool transpose,
                              PetscReal goal, PetscInt *steps, ResidualSize *size)
 {
-  constexpr int CYCLES = 8; // bounds what a hopeless solve costs
+  constexpr int CYCLES = 8; // bounds the cost of a solve that cannot succeed
   Gmres         gmres(engine, rows, transpose);
   bool          scaled = true, again = true;
 
@@ -167,7 +168,7 @@ PetscErrorCode RefineByGmres(LuEngine *engine, PetscInt rows, const Scalar *b, S
   for (int cycle = 0; cycle < CYCLES && size->error > goal; cycle++) {
     ResidualSize next;
     PetscInt     taken;
-    PetscCall(engine->Residual(b, x, transpose, &next)); // the one that is kept may be of an x that was undone
+    PetscCall(engine->Residual(b, x, transpose, &next)); // the kept residual may belong to an x that was undone
     PetscCall(gmres.Cycle(scaled, &taken));
     *steps += taken;
     if (taken == 0) break;
@@ -179,10 +180,10 @@ PetscErrorCode RefineByGmres(LuEngine *engine, PetscInt rows, const Scalar *b, S
     else
       PetscCall(engine->Undo(x));
     if (slow && !again) break;
-    again = !slow; // where one way of measuring stagnates, the other has a try
+    again = !slow; // where one scaling of the residual stagnates, try the other
     if (slow) scaled = !scaled;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

@@ -7,7 +7,7 @@
 
 #include "pc/lu/engine.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 /// Improves x [rows], a solution of A x = b or A^T x = b in the engine's space, until its backward error is at most
@@ -17,4 +17,4 @@ namespace sparsegpu
 PetscErrorCode RefineByGmres(LuEngine *engine, PetscInt rows, const Scalar *b, Scalar *x, bool transpose,
                              PetscReal goal, PetscInt *steps, ResidualSize *size);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

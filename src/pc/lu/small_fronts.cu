@@ -4,7 +4,7 @@
 #include "pc/lu/fronts.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 namespace
@@ -215,4 +215,4 @@ PetscErrorCode SmallFronts_CUDA(const FrontsView &fronts, PetscInt size, const P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

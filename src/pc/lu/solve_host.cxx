@@ -1,9 +1,10 @@
+/// Solves with the fronts on the host: up the tree with L, down the tree with U, for several right-hand sides at once.
 #include <algorithm>
 #include "pc/lu/dense.hpp"
 #include "pc/lu/numeric.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 namespace
@@ -119,4 +120,4 @@ PetscErrorCode LuSolve_Host(const FrontTree &tree, const FrontPlan &plan, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

@@ -4,7 +4,7 @@
 #include "pc/lu/device.hpp"
 #include "pc/lu/engine.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::lu
 {
 
 /// The matrix as it was factored; its rows, or the columns of a transposed one.
@@ -17,7 +17,7 @@ struct SystemView {
 
 /// row_scale, column_scale [rows]: the inverse roots of the diagonal's magnitudes, as powers of two.
 PetscErrorCode ScaleByDiagonal_CUDA(const SystemView &A, PetscReal *row_scale, PetscReal *column_scale, Stream stream);
-/// Rows, then columns, get scales by which their largest entry comes to lie in [1/2, 1).
+/// Scales of rows, then of columns, that bring their largest entries into [1/2, 1).
 PetscErrorCode Equilibrate_CUDA(const SystemView &A, PetscReal *row_scale, PetscReal *column_scale, Stream stream);
 /// The largest part of `count` entries of the factors to the report; one read of them.
 PetscErrorCode MeasureGrowth_CUDA(PetscCount count, const Scalar *values, DeviceReport *report, Stream stream);
@@ -31,8 +31,8 @@ PetscErrorCode MeasureColumns_CUDA(const SystemView &transposed, DeviceReport *r
 PetscErrorCode PlaceValues_CUDA(const SystemView &A, const PetscReal *row_scale, const PetscReal *column_scale,
                                 const PetscCount *place, const PetscCount *mirror, bool hermitian, Scalar *values,
                                 Stream stream);
-/// w[k] = scale[from[k]] * b[from[k]], or b[from[k]] if scale is null; flag [flags], what a solve will publish, is not
-/// there yet. Tickets begin anew, and nobody is stuck.
+/// w[k] = scale[from[k]] * b[from[k]], or b[from[k]] if scale is null; flag [flags], what a solve will publish, is
+/// marked as unknown. Resets the tickets and the mark of stuck solves.
 PetscErrorCode BeginSolve_CUDA(PetscInt rows, const PetscInt *from, const PetscReal *scale, const Scalar *b, Scalar *w,
                                PetscCount flags, Scalar *flag, DeviceReport *report, Stream stream);
 /// x[to[k]] = scale[to[k]] * w[k], added to before[to[k]] unless that is null. *stuck, in pinned memory: set if the
@@ -44,7 +44,7 @@ PetscErrorCode Residual_CUDA(const SystemView &A, const Scalar *b, const Scalar 
                              Stream stream);
 /// b[r] = SampleEntry(r).
 PetscErrorCode Sample_CUDA(PetscInt rows, Scalar *b, Stream stream);
-/// An empty report, as a factorization begins with it.
+/// The empty report that a factorization begins with.
 PetscErrorCode ClearReport_CUDA(DeviceReport *report, Stream stream);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::lu

@@ -1,3 +1,4 @@
+/// Blocks and their colours in one pass over the graph, then the rows sorted by colour and block.
 #include "pc/ordering/abmc.hpp"
 #include <algorithm>
 #include <cstdint>
@@ -5,7 +6,7 @@
 #include "petsc/compat.hpp"
 #include "sparsegpu.h"
 
-namespace sparsegpu
+namespace sparsegpu::ordering
 {
 
 namespace
@@ -13,8 +14,8 @@ namespace
 constexpr int COLOURS = 64; ///< beyond them neighbours share the last: more levels, but an ordering all the same
 
 /// Blocks, and a colour for each, in one pass: a block begins at the first row that is left, grows breadth first, so
-/// that it is compact, and takes the first colour that no neighbour has. Rows of blocks to come are told the colours of
-/// the blocks that know them, so that one direction of an edge is enough.
+/// that it is compact, and takes the first colour that no neighbour has. Colours are recorded at the neighbouring rows
+/// of later blocks, so that one direction of an edge is enough.
 class Grower
 {
 public:
@@ -138,4 +139,4 @@ PetscErrorCode RegisterOrderings()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::ordering

@@ -6,7 +6,7 @@
 #include <vector>
 #include <petscsys.h>
 
-namespace sparsegpu
+namespace sparsegpu::ordering
 {
 
 /// order[k]: the row that comes k-th. The rows of the graph i [rows + 1], j, an edge in one direction or both, are
@@ -19,4 +19,4 @@ PetscErrorCode BlockMulticolour(PetscInt rows, const PetscInt *i, const PetscInt
 /// MatOrderingRegister() of MATORDERINGABMC.
 PetscErrorCode RegisterOrderings();
 
-} // namespace sparsegpu
+} // namespace sparsegpu::ordering

@@ -4,18 +4,18 @@
 #include <petsc/private/matimpl.h>
 #include <numeric>
 #include "petsc/compat.hpp"
-#include "pc/lu/plan.hpp"
 #include "pc/ordering/leastfill.hpp"
+#include "pc/symbolic/elimination.hpp"
 #include "sparsegpu.h"
 
-namespace sparsegpu
+namespace sparsegpu::ordering
 {
 
 namespace
 {
-/// What PETSc's own minimum degree is given at most: its time grows fast.
+/// Rows of a matrix that PETSc's own minimum degree is tried on at most: its time grows fast.
 constexpr PetscInt FEW_ROWS = 100000;
-/// Operations that are not worth another ordering.
+/// Operations of a factorization below which no second ordering is tried.
 constexpr PetscLogDouble FEW_FLOPS = 1e6;
 
 bool Known(const char name[])
@@ -27,9 +27,9 @@ bool Known(const char name[])
 
 PetscErrorCode FlopsInOrder(const CsrView &A, IS row, IS column, PetscLogDouble *flops)
 {
-  std::vector<PetscInt> row_place(A.rows), column_place(A.rows);
-  const PetscInt       *r, *c;
-  SymmetricPattern      pattern;
+  std::vector<PetscInt>      row_place(A.rows), column_place(A.rows);
+  const PetscInt            *r, *c;
+  symbolic::SymmetricPattern pattern;
 
   PetscFunctionBegin;
   PetscCall(ISGetIndices(row, &r));
@@ -40,8 +40,8 @@ PetscErrorCode FlopsInOrder(const CsrView &A, IS row, IS column, PetscLogDouble 
   }
   PetscCall(ISRestoreIndices(row, &r));
   PetscCall(ISRestoreIndices(column, &c));
-  PetscCall(SymmetricPatternOf(A, row_place, column_place, &pattern));
-  PetscCall(CountFlops(pattern, flops));
+  PetscCall(symbolic::SymmetricPatternOf(A, row_place, column_place, &pattern));
+  PetscCall(symbolic::CountFlops(pattern, flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -96,4 +96,4 @@ PetscErrorCode RegisterLeastFill()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::ordering

@@ -8,7 +8,7 @@
 #include "pc/tile/line.cuh"
 #include "pc/tile/panel.cuh"
 
-namespace sparsegpu
+namespace sparsegpu::tile
 {
 
 /// Every place of D; copies are asynchronous: all under way before the first is waited for.
@@ -125,7 +125,7 @@ static __device__ __forceinline__ void SubtractPanel(const BlockedTile<PITCH> &D
 }
 
 /// D = L U, U's diagonal inverted, by all threads of the block, as many as rows at least. False, to all of them: there
-/// is a step without a plain pivot, and D means nothing.
+/// is a step without a plain pivot, and D is undefined.
 template <int THREADS, int ROWS, int PANEL, bool pivoting, int PITCH>
 static __device__ __forceinline__ bool EliminateBlocked(const BlockedTile<PITCH> &D, PetscReal zero,
                                                         PanelShared<PANEL> *S)
@@ -150,7 +150,7 @@ static __device__ __forceinline__ bool EliminateBlocked(const BlockedTile<PITCH>
   return true;
 }
 
-/// Factors tile t of A into that of F; false, to all threads: what is there means nothing, see EliminateBlocked(), or
+/// Factors tile t of A into that of F; false, to all threads: the result is undefined, see EliminateBlocked(), or
 /// holds a NaN. Views are made again for each part: no register holds one through the elimination.
 template <class Word, int THREADS, int ROWS, int PANEL, bool pivoting, int PITCH>
 static __device__ __forceinline__ bool FactorBlocked(const TileLayout &A, const TileLULayout &F, PetscInt t,
@@ -168,4 +168,4 @@ static __device__ __forceinline__ bool FactorBlocked(const TileLayout &A, const 
   return !__syncthreads_or(nan);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::tile

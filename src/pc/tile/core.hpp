@@ -4,7 +4,7 @@
 #include "mat/products/tile/core.hpp"
 #include "pc/tile/lu.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::tile
 {
 
 SPARSEGPU_HD bool IsNan(const Scalar &v)
@@ -84,9 +84,9 @@ SPARSEGPU_HD void ChoosePivot(const Team &team, const DenseTile &D, PetscInt k)
   }
 }
 
-/// D = L U, L's columns not yet divided by the pivots: nobody writes what a step reads, so one Sync() ends it. Updates
-/// keep to the flags of `LU`, or go everywhere if `pivoting`. The first step without a pivot, n: none; the same for
-/// all.
+/// D = L U, L's columns not yet divided by the pivots: no thread writes what others read within a step, so one Sync()
+/// ends it. Updates keep to the flags of `LU`, or go everywhere if `pivoting`. The first step without a pivot, n: none;
+/// the same for all.
 template <class Word> SPARSEGPU_HD PetscInt EliminateTile(const Team &team, const BitmapView<Word> &LU, bool pivoting,
                                                           PetscReal zero, const DenseTile &D)
 {
@@ -130,7 +130,7 @@ SPARSEGPU_HD PetscInt GatherTile(const Team &team, const BitmapView<Word> &LU, b
   return nan;
 }
 
-/// Factors A. What this rank knows of the first row without a pivot or with a NaN, in the order of A's rows, n: none;
+/// Factors A. The first row without a pivot or with a NaN that this rank has met, in the order of A's rows, n: none;
 /// *pivot: its magnitude. `permutation` is null without pivoting.
 template <class Word> SPARSEGPU_HD PetscInt FactorTile(const Team &team, const BitmapView<Word> &A,
                                                        const BitmapView<Word> &LU, PetscInt *permutation,
@@ -195,4 +195,4 @@ template <class Word> SPARSEGPU_HD void SolveTransposedTile(const Team &team, co
   for (PetscInt i = team.rank; i < n; i += team.size) x[permutation ? permutation[i] : i] = z[i];
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::tile

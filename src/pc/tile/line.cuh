@@ -4,7 +4,7 @@
 
 #include "mat/formats/bitmap/storage.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::tile
 {
 
 /// A line in registers: its flags in words of 32 bits, zero where there is no line, and where its entries begin.
@@ -45,4 +45,4 @@ template <int WORDS> struct TileLine {
   }
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::tile

@@ -1,3 +1,4 @@
+/// LU of a batch of tiles on the GPU, a thread block per tile in shared memory; solves by warps or by blocks.
 #include <climits>
 #include "device/cuda_check.hpp"
 #include "device/limits.hpp"
@@ -5,7 +6,7 @@
 #include "pc/tile/solve.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::tile
 {
 
 /// Bytes of shared memory that a factorization of n rows takes: the dense tile and the order of its rows.
@@ -14,13 +15,13 @@ static size_t FactorBytes(PetscInt n)
   return DenseScalars(n) * sizeof(Scalar) + static_cast<size_t>(n) * sizeof(PetscInt);
 }
 
-/// What a thread knows of tile t: row `row` has no pivot, or a NaN; s.rows: nothing.
+/// Reports that row `row` of tile t has no pivot, or a NaN; s.rows: no failure.
 static __device__ __forceinline__ void Report(const TileLULayout &F, PetscInt t, const TileShape &s, PetscInt row,
                                               PetscReal pivot)
 {
   if (row >= s.rows) return;
   atomicMin(F.failed, static_cast<unsigned long long>(s.row) + static_cast<unsigned long long>(row));
-  F.pivot[t] = pivot; // whoever writes: the same pivot, or the same NaN
+  F.pivot[t] = pivot; // all threads write the same pivot, or the same NaN
 }
 
 static constexpr int FACTOR_THREADS = 512;
@@ -57,8 +58,8 @@ __host__ __device__ constexpr size_t BlockedScalars(PetscInt n, int pitch)
   return (static_cast<size_t>(n) * pitch + 1) / 2 * 2;
 }
 
-/// By panels, see blocked.cuh; what that leaves without a pivot or with a NaN is done again step by step, which finds
-/// the row to blame. Otherwise the same.
+/// By panels, see blocked.cuh; tiles left without a pivot or with a NaN are factored again step by step, which finds
+/// the failed row. Otherwise the same.
 template <class Word, int THREADS, int ROWS, int PANEL, int RESIDENT, bool pivoting>
 static __global__ void __launch_bounds__(THREADS, RESIDENT)
     tile_blocked_kernel(TileLayout A, TileLULayout F, PetscInt begin, PetscInt end, PetscInt size, PetscReal zero)
@@ -223,4 +224,4 @@ PetscErrorCode TileSolve_CUDA(const TileLULayout &F, const std::vector<TileClass
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::tile

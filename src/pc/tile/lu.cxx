@@ -1,10 +1,11 @@
+/// Storage of a batch of LU factors, and the choice between the backends.
 #include "pc/tile/lu.hpp"
 #include <algorithm>
 #include "device/kokkos.hpp"
 #include "device/backend_call.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::tile
 {
 
 PetscErrorCode TileLargest(Space space, PetscInt *largest)
@@ -115,4 +116,4 @@ size_t TileLU::Bytes() const
   return LU_.Bytes() + permutation_.bytes() + pivot_.bytes() + failed_.bytes() + dense_.bytes() + indices_.bytes();
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::tile

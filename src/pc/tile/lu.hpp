@@ -11,7 +11,7 @@
 
 #include "mat/products/tile/tile.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::tile
 {
 
 constexpr unsigned long long NO_FAILED_ROW = ~0ull;
@@ -84,4 +84,4 @@ PetscErrorCode TileFactor_Kokkos(const TileLayout &A, const TileLULayout &F, Pet
 PetscErrorCode TileSolve_Kokkos(const TileLULayout &F, PetscInt largest, const Scalar *b, Scalar *x, bool transpose,
                                 PetscInt workers, Scalar *dense);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::tile

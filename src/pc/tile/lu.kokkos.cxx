@@ -1,9 +1,10 @@
+/// LU of a batch of tiles on the host: workers take tiles in turn.
 #include <Kokkos_Core.hpp>
 #include "device/kokkos.hpp"
 #include "pc/tile/core.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::tile
 {
 
 using Range = Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<PetscInt>>;
@@ -67,4 +68,4 @@ PetscErrorCode TileSolve_Kokkos(const TileLULayout &F, PetscInt largest, const S
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::tile

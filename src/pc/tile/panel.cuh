@@ -5,7 +5,7 @@
 
 #include "pc/tile/core.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::tile
 {
 
 /// Entry (i, j) of a tile in shared memory at i + j * PITCH, an odd number: neighbours of a row do not meet in one
@@ -23,7 +23,7 @@ template <int PANEL> struct PanelShared {
   alignas(16) Scalar row[2][PANEL]; ///< the pivot's; buffers alternate
   alignas(16) int from[PANEL];      ///< where the row that is now at a place came from
   alignas(16) int to[PANEL];        ///< where the row that was at a place went
-  bool failed;                      ///< a step had no pivot, or one that takes more care than is taken here
+  bool failed; ///< a step had no pivot, or one too close to overflow or underflow for the fast division
 };
 
 /// v of lane `source`, to all lanes of the warp.
@@ -172,7 +172,7 @@ static __device__ __forceinline__ void FactorPanel(const BlockedTile<PITCH> &D, 
   }
   const bool plain = EliminatePanel<ROWS, PANEL, pivoting>(x, place, origin, width, zero, S, &diagonal);
   if (lane == 0) S->failed = !plain;
-  if (!plain) return; // places mean nothing
+  if (!plain) return; // places are undefined
 #pragma unroll
   for (int b = 0; b < ROWS; b++) {
     const int r = lane + 32 * b;
@@ -189,4 +189,4 @@ static __device__ __forceinline__ void FactorPanel(const BlockedTile<PITCH> &D, 
   if (lane < width) D(k0 + lane, k0 + lane) = diagonal;
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::tile

@@ -4,7 +4,7 @@
 #include "pc/tile/line.cuh"
 #include "pc/tile/panel.cuh"
 
-namespace sparsegpu
+namespace sparsegpu::tile
 {
 
 static constexpr int SOLVE_THREADS = 128; // at most
@@ -110,4 +110,4 @@ template <class Word, bool transpose> static __global__ void __launch_bounds__(S
   }
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::tile

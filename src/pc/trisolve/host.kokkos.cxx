@@ -1,3 +1,4 @@
+/// Triangular solves on the host by Kokkos: level scheduling, or Jacobi sweeps.
 #include "pc/trisolve/host.hpp"
 #include <algorithm>
 #include <Kokkos_Core.hpp>

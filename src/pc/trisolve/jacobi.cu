@@ -1,3 +1,4 @@
+/// Jacobi sweeps over the factors on the GPU: approximate triangular solves without dependencies.
 #include "pc/trisolve/jacobi.hpp"
 #include "device/cuda_check.hpp"
 #include "device/segmented.cuh"

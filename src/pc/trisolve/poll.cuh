@@ -45,7 +45,7 @@ __device__ __forceinline__ unsigned UpperBits(PetscReal v)
 }
 constexpr unsigned              FLAG = static_cast<unsigned>(PAD_BITS >> 32);
 #endif
-/// What is published in place of v: another NaN if v could be taken for the flag, as a right-hand side may.
+/// The value published for v: another NaN if v could be taken for the flag, which a right-hand side may contain.
 __device__ __forceinline__ PetscReal Published(PetscReal v)
 {
   return UpperBits(v) == FLAG ? RealOf(~RealBits(0) >> 1) : v;
@@ -114,19 +114,19 @@ __device__ __forceinline__ unsigned microseconds()
   return static_cast<unsigned>(nanoseconds >> 10);
 }
 
-/// How long a thread waits for a value: `spins` polls, and as many again as long as others get on meanwhile. So it is
-/// the grid that must stand still, on a GPU that is shared with others, too, before anyone gives up. That costs
-/// nothing before a thread has polled so often.
+/// How long a thread waits for a value: `spins` polls, and as many again as long as other threads make progress. So a
+/// thread gives up only when the whole grid stands still, also on a GPU that is shared with others. That costs nothing
+/// before a thread has polled so often.
 struct Patience {
   unsigned polls = 0; ///< since the thread itself has got on
   unsigned seen  = 0; ///< of the progress
   unsigned since = 0; ///< when that was first seen, in microseconds; 0: never looked
 
-  /// One more poll in vain; past the limit?
+  /// Counts an unsuccessful poll; true past the limit.
   __device__ __forceinline__ bool Tried(unsigned spins) { return ++polls > spins; }
-  /// Past the limit: is it to be the end? `progress` counts ends of tasks, as their tickets do: who ends one takes
-  /// another, or finds that there is none left. A task is a warp's: a waiter may poll shared memory a thousand times
-  /// while a block runs through a chain. Once anyone has given up, nobody waits for progress.
+  /// Past the limit: whether to give up. `progress` counts finished tasks, as their tickets do: a warp that ends one
+  /// takes the next ticket. A task is a warp's: a waiter may poll shared memory a thousand times
+  /// while a block runs through a chain. Once one thread has given up, all do.
   template <class Count, class Flag> __device__ __forceinline__ bool Over(const Count *progress, const Flag *stuck)
   {
     constexpr int  STILL = 20000; // microseconds: few polls may pass within one step of a chain
@@ -150,7 +150,7 @@ inline unsigned Spins(long long spins)
   return static_cast<unsigned>(spins < MOST ? spins : MOST);
 }
 
-/// What a solve that gave up leaves: a NaN, but not the flag, so that nobody else waits.
+/// The value that a solve leaves when it gives up: a NaN, but not the flag, so that no other thread waits for it.
 __device__ __forceinline__ Scalar GivenUp()
 {
   return Scalar(RealOf(~RealBits(0) >> 1));

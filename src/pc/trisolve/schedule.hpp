@@ -25,7 +25,7 @@ struct SystemView {
 PetscErrorCode CutGroups(const unsigned *sorted, PetscInt count, unsigned mask, unsigned capacity,
                          Array<PetscInt> *first, PetscInt *groups, DeviceMemory *scratch, Stream stream);
 
-/// What the search for levels tells.
+/// The result of the search for levels.
 struct LevelReport {
   int      is_long, cut; ///< there are long rows; they must be cut first
   unsigned ticket;

@@ -1,3 +1,5 @@
+/// The default triangular solve on the GPU: one launch in which slices of short row pieces poll for the unknowns that
+/// they need.
 #include "device/cuda_check.hpp"
 #include "device/segmented.cuh"
 #include "pc/trisolve/poll.cuh"
@@ -32,7 +34,7 @@ static __global__ void values_kernel(PetscCount entries, PetscInt pieces, SweepL
 
 constexpr int BATCH = 4;
 
-/// A few entries of a lane, fetched long before the unknowns they multiply are there.
+/// A few entries of a lane, fetched well before the unknowns they multiply are known.
 struct Batch {
   PetscInt j[BATCH]; ///< -1: none, and none after it
   Scalar   a[BATCH];
@@ -67,8 +69,8 @@ __device__ __forceinline__ void Tell(const SweepLayout &A, const Lane &l, Scalar
 }
 
 /// A slice by a warp. In each turn of the loop a lane looks at all unknowns of its batch that it does not have yet, all
-/// at once; it never waits for a neighbour, so that pieces of one warp may need each other. From the arrival of the
-/// last value to the result the path is as short as it can be: this is what a solve's time consists of. Pieces of
+/// at once; it never waits for a neighbour, so that pieces of one warp may need each other. The path from the
+/// arrival of the last value to the result is as short as possible: it determines the time of a solve. Pieces of
 /// 2^WIDTH lanes: the first of them has the entries that come last, and adds what the others have summed up meanwhile.
 /// NEAR: unknowns of the block's tile come through shared memory.
 template <int WIDTH, bool NEAR>
@@ -139,7 +141,7 @@ __device__ __forceinline__ void SolveSlice(const SweepLayout &A, Lane l, Scalar 
         }
       } else if (patience.Ends(work.spins, work.ticket + (NEAR ? 1 : 0), work.stuck)) {
         *static_cast<volatile int *>(work.stuck) = 1;
-        l.sum                                    = GivenUp(); // x tells, too
+        l.sum                                    = GivenUp(); // visible in x, too
         l.finished                               = true;
         tell();
       }
@@ -269,7 +271,7 @@ PetscErrorCode Sweep::Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scala
   // measured: docs/performance.md
   const PetscInt levels = lower_levels + upper_levels;
   const PetscInt tile   = options.tile ? options.tile : layout_.slices / levels < 4 ? 8 : 1;
-  const PetscInt ahead  = 4 * (layout_.slices / levels); // a few levels at work, and never a crowd of idle pollers
+  const PetscInt ahead  = 4 * (layout_.slices / levels); // a few levels; bounds the polling traffic
   const PetscInt warps =
       options.warps ? options.warps : PetscMin(PetscMax(ahead, 2 * multiprocessors), 32 * multiprocessors);
   if (count != 1) {

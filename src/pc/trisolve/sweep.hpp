@@ -31,11 +31,11 @@ struct SweepLayout {
 struct SweepWork {
   Scalar   *unknowns; ///< [pieces * right-hand sides of a launch]
   unsigned *ticket;   ///< [2] tickets taken; slices that have ended, counted where a ticket covers several
-  int      *stuck;    ///< [1] in pinned host memory: set by a solve that waited in vain
+  int      *stuck;    ///< [1] in pinned host memory: set by a solve that timed out waiting
   unsigned  spins;    ///< see Patience
 };
 
-/// All unknowns not yet there, the counters 0; asynchronous.
+/// Marks all unknowns as unknown and sets the counters to 0; asynchronous.
 PetscErrorCode PresetSweep(PetscCount unknowns, const SweepWork &work, Stream stream);
 
 class Sweep : public Trisolve

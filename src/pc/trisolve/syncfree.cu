@@ -1,3 +1,5 @@
+/// Triangular solves on the GPU, a warp per row, each waiting for the unknowns it needs (sync-free); levels recorded by
+/// a first solve serve the later ones.
 #include "device/cuda_check.hpp"
 #include "device/sort.hpp"
 #include "device/load.cuh"
@@ -39,7 +41,7 @@ struct OneSweep {
   Scalar         *x;     ///< x[F.column[r]] as well; null: no
 };
 
-/// Row r by a warp; `ready(column)` returns once the unknown is there, false if it may not wait any longer.
+/// Row r by a warp; `ready(column)` returns once the unknown is known, false past the limit of polls.
 template <class Ready> __device__ __forceinline__ bool WarpRow(const OneSweep &S, PetscInt r, const Ready &ready)
 {
   const int      lane  = threadIdx.x % 32;
@@ -65,7 +67,8 @@ template <class Ready> __device__ __forceinline__ bool WarpRow(const OneSweep &S
   return true;
 }
 
-/// Warps take rows in the order of the launch, which decides nothing but the time: a warp that waits for too long goes.
+/// Warps take rows in the order of the launch. That order affects the time only: a warp that waits too long leaves its
+/// row.
 static __global__ void __launch_bounds__(THREADS) syncfree_kernel(OneSweep S, SyncfreeWork work)
 {
   const PetscInt k = static_cast<PetscInt>(blockIdx.x) * WARPS + threadIdx.x / 32;
@@ -183,7 +186,7 @@ PetscErrorCode Syncfree::SolveLevels(bool upper, const Scalar *b, const Scalar *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Launches until no row is left. The oldest unfinished row waits for nobody, so each launch finishes some.
+/// Launches until no row is left. The oldest unfinished row depends on no other, so each launch finishes some.
 PetscErrorCode Syncfree::OneFactor(bool upper, const Scalar *b, const Scalar *w, Scalar *out, Scalar *x, Stream stream)
 {
   const cudaStream_t s = static_cast<cudaStream_t>(stream);

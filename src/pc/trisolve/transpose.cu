@@ -1,3 +1,4 @@
+/// The transposed factors on the GPU: the entries sorted by column.
 #include "pc/trisolve/transpose.hpp"
 #include "device/cuda_check.hpp"
 #include "device/sort.hpp"

@@ -1,3 +1,4 @@
+/// The names of the engines, their construction, and row by row solves on the host.
 #include "pc/trisolve/trisolve.hpp"
 #include <algorithm>
 #include "pc/trisolve/host.hpp"
@@ -93,7 +94,8 @@ PetscErrorCode CountLevels(const FactorPattern &p, PetscInt *lower_levels, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// NATURAL: all in the matrix's order, and x is the scratch: a third fewer bytes beside the factors.
+/// NATURAL: all in the matrix's order, and x is the scratch memory, which saves a third of the bytes beside the
+/// factors.
 template <bool NATURAL>
 static void SolveRows(const FactorPattern &p, const Scalar *a, const Scalar *b, Scalar *x, Scalar *w)
 {

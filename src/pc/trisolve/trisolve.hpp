@@ -61,7 +61,7 @@ struct TrisolveOptions {
   PetscInt  sweeps  = 5;         ///< of engine Jacobi, for each factor
 };
 
-/// A solver for one pair of factors, on the device or on the host, where all that it is given lies. On the device all
+/// A solver for one pair of factors, on the device or on the host, where all its arguments are. On the device all
 /// calls are asynchronous unless they say otherwise; on the host streams are ignored.
 class Trisolve
 {
@@ -70,7 +70,7 @@ public:
   Trisolve(const Trisolve &)            = delete;
   Trisolve &operator=(const Trisolve &) = delete;
 
-  /// Looks at the pattern, whose arrays must outlive the solver. May wait. Errors: PETSC_ERR_MEM, naming the bytes
+  /// Analyses the pattern, whose arrays must outlive the solver. May wait. Errors: PETSC_ERR_MEM, naming the bytes
   /// asked for and free; PETSC_ERR_GPU for a pattern whose rows wait for each other.
   virtual PetscErrorCode Analyse(const FactorView &factors, Stream stream) = 0;
   /// values [nonzeros], which must outlive the solver or the next call. Errors: as Solve()'s.
@@ -81,7 +81,7 @@ public:
                                Stream stream) = 0;
   virtual size_t         Bytes() const        = 0;
 
-  /// Has any solve given up? Looks without waiting.
+  /// An error if any solve has given up. Does not wait.
   PetscErrorCode CheckStuck();
   int           *stuck() const { return stuck_; }
 

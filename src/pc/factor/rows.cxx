@@ -1,0 +1,98 @@
+/// Rows through MatSeqAIJGetCSRAndMemType() or our own context.
+#include "pc/factor/rows.hpp"
+#include "mat/face/context.hpp"
+
+namespace sparsegpu
+{
+
+PetscErrorCode GetMatrixRows(Mat A, MatrixRows *m)
+{
+  PetscBool    seq, mpi;
+  PetscScalar *a;
+  PetscMemType where;
+
+  PetscFunctionBegin;
+  PetscCall(IsOurs(A, &seq, &mpi));
+  if (seq) {
+    Context *context;
+    PetscCall(GetContext(A, &context));
+    PetscCall(GetCsr(A, &m->csr, nullptr));
+    PetscCall(DeviceValues(A, context, &m->device_values));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatSeqAIJGetCSRAndMemType(A, &m->csr.i, &m->csr.j, &a, &where));
+  m->csr.a     = reinterpret_cast<const Scalar *>(a);
+  m->csr.rows  = A->rmap->n;
+  m->csr.cols  = A->cmap->n;
+  m->on_device = PetscMemTypeDevice(where);
+  if (!m->on_device) {
+    m->csr.nonzeros = m->csr.rows ? m->csr.i[m->csr.rows] : 0;
+  } else {
+    Stream stream;
+    PetscCall(DeviceStream(&stream));
+    m->csr.nonzeros = 0;
+    if (m->csr.rows) PetscCall(DeviceCopyOut(&m->csr.nonzeros, m->csr.i + m->csr.rows, sizeof(PetscInt), stream));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ValuesOnDevice(const MatrixRows &rows, DeviceMemory *room, const Scalar **a)
+{
+  const size_t bytes = static_cast<size_t>(rows.csr.nonzeros) * sizeof(Scalar);
+  Stream       stream;
+
+  PetscFunctionBegin;
+  *a = rows.on_device ? rows.csr.a : rows.device_values;
+  if (*a) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DeviceStream(&stream));
+  PetscCall(room->Reserve(bytes));
+  PetscCall(DeviceCopyIn(room->data(), rows.csr.a, bytes, stream));
+  PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(bytes)));
+  *a = static_cast<const Scalar *>(room->data());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FactorSpace(Mat A, Space *space)
+{
+  PetscBool seq, mpi, cusparse, kokkos;
+  Context  *context;
+
+  PetscFunctionBegin;
+  *space = Space::Host;
+  PetscCall(IsOurs(A, &seq, &mpi));
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, "seqaijcusparse", &cusparse));
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, "seqaijkokkos", &kokkos));
+  if (seq) {
+    PetscCall(GetContext(A, &context));
+    PetscCall(Decide(A, context));
+    PetscCall(PlannedSpace(context, space));
+  } else if (cusparse || kokkos) {
+    PetscBool found;
+    PetscCall(DeviceFound(&found));
+    if (!found) PetscFunctionReturn(PETSC_SUCCESS);
+    MatrixRows rows;
+    PetscCall(GetMatrixRows(A, &rows));
+    if (rows.on_device) *space = Space::Device;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HostRows::Take(const MatrixRows &rows, bool values)
+{
+  Stream stream;
+
+  PetscFunctionBegin;
+  csr = rows.csr;
+  if (!rows.on_device) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DeviceStream(&stream));
+  PetscCallCXX(i_.assign(static_cast<size_t>(csr.rows) + 1, 0));
+  PetscCallCXX(j_.resize(csr.nonzeros));
+  if (values) PetscCallCXX(a_.resize(csr.nonzeros));
+  if (csr.rows > 0) PetscCall(DeviceCopyOut(i_.data(), csr.i, i_.size() * sizeof(PetscInt), stream));
+  PetscCall(DeviceCopyOut(j_.data(), csr.j, j_.size() * sizeof(PetscInt), stream));
+  if (values) PetscCall(DeviceCopyOut(a_.data(), csr.a, a_.size() * sizeof(Scalar), stream));
+  csr = CsrView{csr.rows, csr.cols, csr.nonzeros, i_.data(), j_.data(), values ? a_.data() : nullptr};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

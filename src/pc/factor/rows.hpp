@@ -1,0 +1,38 @@
+/// A matrix to factor: where its factorization runs, and its rows and values in that space, whatever its type.
+#pragma once
+
+#include <petscmat.h>
+#include <vector>
+#include "device/buffer.hpp"
+#include "mat/rows/csr_view.hpp"
+
+namespace sparsegpu
+{
+
+/// The rows of a matrix, on the host or on the device, and its values on the device if they are there.
+struct MatrixRows {
+  CsrView       csr;                     ///< csr.a: on the host, unless on_device
+  bool          on_device     = false;   ///< all of csr
+  const Scalar *device_values = nullptr; ///< [nonzeros] in the order of csr; null: on the host only
+};
+
+/// Where the factorization of A runs: in the space of its products.
+PetscErrorCode FactorSpace(Mat A, Space *space);
+/// A's rows where they lie: MATSEQAIJCUSPARSE and MATSEQAIJKOKKOS may keep them on the device.
+PetscErrorCode GetMatrixRows(Mat A, MatrixRows *m);
+/// The matrix's values on the device, in `room` if they lie on the host.
+PetscErrorCode ValuesOnDevice(const MatrixRows &rows, DeviceMemory *room, const Scalar **a);
+
+/// A's rows on the host, copied where the matrix keeps them on the device.
+struct HostRows {
+  CsrView csr{};
+
+  /// The pattern, and the values if `values`; without them csr.a may be null.
+  PetscErrorCode Take(const MatrixRows &rows, bool values = true);
+
+private:
+  std::vector<PetscInt> i_, j_;
+  std::vector<Scalar>   a_;
+};
+
+} // namespace sparsegpu

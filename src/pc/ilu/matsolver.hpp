@@ -1,0 +1,12 @@
+/// Incomplete factors as PETSc sees them.
+#pragma once
+
+#include <petscmat.h>
+
+namespace sparsegpu
+{
+
+/// RegisterFactor() of ILU and ICC.
+PetscErrorCode RegisterIncompleteFactors();
+
+} // namespace sparsegpu

@@ -1,0 +1,191 @@
+/// The device engine's analysis: the tree, the lists of tasks and the matrix's pattern are uploaded, and the memory
+/// that the numbers will need is compared with what is free.
+#include <algorithm>
+#include <numeric>
+#include "pc/lu/engine_device.hpp"
+#include "petsc/compat.hpp"
+
+namespace sparsegpu::lu
+{
+
+namespace
+{
+/// Host arrays of FrontsView that the tree does not have.
+struct Families {
+  std::vector<PetscInt> child_begin, child, owner, source_begin, source;
+
+  explicit Families(const FrontTree &tree)
+  {
+    const PetscInt fronts = tree.Fronts();
+    const auto     number = [&](PetscInt f, PetscInt a) { return tree.first[f] + tree.row_begin[f] + a; };
+    child_begin.assign(static_cast<size_t>(fronts) + 1, 0);
+    owner.resize(tree.row.size());
+    source_begin.assign(static_cast<size_t>(tree.first.back()) + tree.row.size() + 1, 0);
+    for (PetscInt f = 0; f < fronts; f++) {
+      const PetscInt parent = tree.parent[f];
+      std::fill(owner.begin() + tree.row_begin[f], owner.begin() + tree.row_begin[f + 1], f);
+      if (parent < 0) continue;
+      ++child_begin[parent + 1];
+      for (PetscCount q = tree.row_begin[f]; q < tree.row_begin[f + 1]; q++)
+        ++source_begin[number(parent, tree.relative[q]) + 1];
+    }
+    std::partial_sum(child_begin.begin(), child_begin.end(), child_begin.begin());
+    std::partial_sum(source_begin.begin(), source_begin.end(), source_begin.begin());
+    child.resize(child_begin.back());
+    source.resize(source_begin.back());
+    std::vector<PetscInt> next(child_begin.begin(), child_begin.end() - 1);
+    std::vector<PetscInt> at(source_begin.begin(), source_begin.end() - 1);
+    for (PetscInt f = 0; f < fronts; f++) {
+      const PetscInt parent = tree.parent[f];
+      if (parent < 0) continue;
+      child[next[parent]++] = f;
+      for (PetscCount q = tree.row_begin[f]; q < tree.row_begin[f + 1]; q++)
+        source[at[number(parent, tree.relative[q])]++] = static_cast<PetscInt>(q);
+    }
+  }
+};
+
+/// Uploads a copy of an array that the analysis keeps on the host.
+template <class T> PetscErrorCode TakeCopy(Array<T> *array, const std::vector<T> &entries)
+{
+  std::vector<T> copy;
+
+  PetscFunctionBegin;
+  PetscCallCXX(copy = entries);
+  PetscCall(array->Take(std::move(copy), Space::Device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode DeviceEngine::TakeTree()
+{
+  const FrontTree          &tree = analysis_->tree;
+  const FrontPlan          &plan = analysis_->plan;
+  std::unique_ptr<Families> families;
+  std::vector<int>          children;
+
+  PetscFunctionBegin;
+  PetscCallCXX(families = std::make_unique<Families>(tree));
+  PetscCallCXX(children.resize(tree.Fronts()));
+  for (PetscInt f = 0; f < tree.Fronts(); f++)
+    children[f] = static_cast<int>(families->child_begin[f + 1] - families->child_begin[f]);
+  PetscCall(TakeCopy(&first_, tree.first));
+  PetscCall(TakeCopy(&parent_, tree.parent));
+  PetscCall(TakeCopy(&row_begin_, tree.row_begin));
+  PetscCall(TakeCopy(&row_, tree.row));
+  PetscCall(TakeCopy(&relative_, tree.relative));
+  PetscCall(TakeCopy(&lower_, plan.lower));
+  PetscCall(TakeCopy(&upper_, plan.upper));
+  PetscCall(TakeCopy(&update_, plan.update));
+  PetscCall(owner_.Take(std::move(families->owner), Space::Device));
+  PetscCall(child_begin_.Take(std::move(families->child_begin), Space::Device));
+  PetscCall(child_.Take(std::move(families->child), Space::Device));
+  PetscCall(source_begin_.Take(std::move(families->source_begin), Space::Device));
+  PetscCall(source_.Take(std::move(families->source), Space::Device));
+  PetscCall(children_.Take(std::move(children), Space::Device));
+  PetscCall(pending_.Allocate(tree.Fronts(), Space::Device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceEngine::TakeLists()
+{
+  const FrontTree       &tree = analysis_->tree;
+  const FrontPlan       &plan = analysis_->plan;
+  std::vector<SolveItem> forward, backward;
+
+  PetscFunctionBegin;
+  large_.clear();
+  for (PetscInt s = SMALL_CLASSES; s < plan.Steps(); s++) {
+    LargeStep step;
+    for (PetscInt k = plan.step_begin[s]; k < plan.step_begin[s + 1]; k++) {
+      const PetscInt f = plan.step[k], p = tree.Pivots(f), r = tree.Others(f);
+      PetscCallCXX(step.front.push_back(f));
+      PetscCallCXX(step.pivots.push_back(p));
+      PetscCallCXX(step.others.push_back(r));
+      const PetscInt own = (p + LU_TILE - 1) / LU_TILE, tiles = own + (r + LU_TILE - 1) / LU_TILE;
+      for (PetscInt t = 0; t < tiles; t++) {
+        PetscCallCXX(forward.push_back(SolveItem{f, t}));
+        if (t < own) PetscCallCXX(backward.push_back(SolveItem{f, t}));
+      }
+    }
+    step.count = static_cast<PetscInt>(step.front.size());
+    PetscCallCXX(large_.push_back(std::move(step)));
+  }
+  std::reverse(backward.begin(), backward.end());
+  PetscCall(TakeCopy(&list_, plan.step));
+  PetscCall(forward_.Take(std::move(forward), Space::Device));
+  PetscCall(backward_.Take(std::move(backward), Space::Device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceEngine::TakeMatrix()
+{
+  const LuAnalysis &A = *analysis_;
+
+  PetscFunctionBegin;
+  PetscCall(TakeCopy(&i_, A.i));
+  PetscCall(TakeCopy(&j_, A.j));
+  PetscCall(TakeCopy(&place_, A.plan.place));
+  PetscCall(TakeCopy(&mirror_, A.plan.mirror));
+  PetscCall(TakeCopy(&row_order_, A.row_order));
+  PetscCall(TakeCopy(&column_order_, A.column_order));
+  PetscCall(TakeCopy(&row_scale_, A.row_scale));
+  PetscCall(TakeCopy(&column_scale_, A.column_scale));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceEngine::CheckMemory() const
+{
+  const LuAnalysis &A       = *analysis_;
+  const size_t      vectors = Vectors() + (A.refine ? 2 * static_cast<size_t>(A.rows) + A.j.size() : 0);
+  const double      needed  = static_cast<double>(sizeof(Scalar)) *
+                        (static_cast<double>(A.plan.values + A.plan.work) + static_cast<double>(vectors));
+  double left;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceMemoryLeft(&left));
+  PetscCheck(needed <= left, PETSC_COMM_SELF, PETSC_ERR_MEM,
+             "The direct factorization will need %.4g bytes of the device's memory, of which %.4g are free (another "
+             "-pc_factor_mat_ordering_type may need less, -sparsegpu_backend kokkos uses the host's)",
+             needed, left);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceEngine::Symbolic(const LuAnalysis &analysis)
+{
+  const size_t rows = static_cast<size_t>(analysis.rows), others = analysis.tree.row.size();
+
+  PetscFunctionBegin;
+  analysis_ = &analysis;
+  PetscCall(basis_.Allocate(0, Space::Device));
+  PetscCheck(2 * rows + others < static_cast<size_t>(PETSC_MAX_INT), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "The fronts have %zu rows, more than PetscInt counts: configure PETSC with 64-bit indices", rows + others);
+  PetscCall(TakeTree());
+  PetscCall(TakeLists());
+  PetscCall(TakeMatrix());
+  PetscCall(local_row_.Allocate(rows, Space::Device));
+  PetscCall(report_.Allocate(1, Space::Device));
+  if (!heard_) PetscCall(DeviceAllocatePinned(sizeof(DeviceReport), reinterpret_cast<void **>(&heard_)));
+  if (!stuck_) PetscCall(DeviceAllocatePinned(sizeof(int), reinterpret_cast<void **>(&stuck_)));
+  *stuck_ = 0;
+  PetscCall(CheckMemory());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscLogDouble DeviceEngine::Bytes() const
+{
+  size_t bytes = 0;
+  for (const auto *array :
+       {&first_, &parent_, &row_, &relative_, &owner_, &child_begin_, &child_, &source_begin_, &source_, &list_, &i_,
+        &j_, &transposed_i_, &transposed_j_, &transposed_source_, &row_order_, &column_order_, &local_row_})
+    bytes += array->bytes();
+  for (const auto *array : {&row_begin_, &lower_, &upper_, &update_, &place_, &mirror_}) bytes += array->bytes();
+  for (const auto *array : {&a_, &residual_, &before_, &sample_, &basis_, &dots_}) bytes += array->bytes();
+  bytes += children_.bytes() + pending_.bytes() + forward_.bytes() + backward_.bytes() + row_scale_.bytes() +
+           column_scale_.bytes() + Vectors() * sizeof(Scalar) +
+           static_cast<size_t>(analysis_->plan.values + analysis_->plan.work) * sizeof(Scalar);
+  return static_cast<PetscLogDouble>(bytes);
+}
+
+} // namespace sparsegpu::lu

@@ -1,0 +1,76 @@
+/// The engine on the device: factors, vectors and the matrix stay there; the host reads one report per factorization
+/// and one per residual.
+#pragma once
+
+#include "device/buffer.hpp"
+#include "pc/lu/engine.hpp"
+#include "pc/lu/system.hpp"
+
+namespace sparsegpu::lu
+{
+
+class DeviceEngine : public LuEngine
+{
+public:
+  ~DeviceEngine() override
+  {
+    (void)DeviceFreePinned(heard_);
+    (void)DeviceFreePinned(stuck_);
+  }
+  PetscErrorCode Symbolic(const LuAnalysis &analysis) override;
+  PetscErrorCode Numeric(const Scalar *a, const LuPolicy &policy, LuReport *report) override;
+  PetscErrorCode Apply(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose) override;
+  PetscErrorCode Residual(const Scalar *b, const Scalar *x, bool transpose, ResidualSize *size) override;
+  PetscErrorCode Correct(Scalar *x, bool transpose) override;
+  PetscErrorCode Undo(Scalar *x) override;
+  PetscErrorCode Basis(PetscInt count, Scalar **v) override;
+  PetscErrorCode KeptResidual(Scalar *v, bool scaled, bool transpose) override;
+  PetscErrorCode Precondition(const Scalar *v, Scalar *z, bool scaled, bool transpose) override;
+  PetscErrorCode Multiply(const Scalar *z, Scalar *v, bool scaled, bool transpose) override;
+  PetscErrorCode Dots(PetscInt count, const Scalar *v, const Scalar *w, Scalar *result) override;
+  PetscErrorCode Combine(PetscInt count, const Scalar *c, const Scalar *v, PetscReal beta, Scalar *y) override;
+  PetscErrorCode AddTo(Scalar *x, const Scalar *d) override;
+  PetscErrorCode Sample(const Scalar **b, Scalar **x) override;
+  Space          Where() const override { return Space::Device; }
+  PetscLogDouble Bytes() const override;
+
+private:
+  PetscErrorCode TakeTree();
+  PetscErrorCode TakeLists();
+  PetscErrorCode TakeMatrix();
+  PetscErrorCode TakeTransposed();
+  PetscErrorCode CheckMemory() const;
+  PetscErrorCode Hear(Stream stream);
+  PetscErrorCode CheckStuck();
+  PetscErrorCode SystemOf(bool transpose, SystemView *system);
+  PetscErrorCode ApplyTo(const Scalar *b, bool scale, const Scalar *before, Scalar *x, bool transpose);
+  FrontsView     Fronts() const;
+  size_t         Vectors() const { return static_cast<size_t>(3 * analysis_->rows) + analysis_->tree.row.size(); }
+
+  const LuAnalysis *analysis_ = nullptr;
+  // the fronts
+  Array<PetscInt>   first_, parent_, row_, relative_, owner_, child_begin_, child_, source_begin_, source_;
+  Array<PetscCount> row_begin_, lower_, upper_, update_;
+  Array<int>        children_, pending_; ///< [fronts]
+  // what is done with them
+  Array<PetscInt>        list_; ///< [fronts] FrontPlan::step
+  Array<SolveItem>       forward_, backward_;
+  std::vector<LargeStep> large_;
+  // the system
+  Array<PetscInt>   i_, j_, transposed_i_, transposed_j_, transposed_source_, row_order_, column_order_;
+  Array<PetscCount> place_, mirror_;
+  Array<PetscReal>  row_scale_, column_scale_;
+  Array<Scalar>     a_; ///< as it was factored; none without refinement
+  bool              columns_measured_ = false;
+  // the numbers
+  Array<Scalar>       values_, work_;
+  Array<PetscInt>     local_row_;
+  Array<Scalar>       vectors_; ///< [rows] right-hand side; flags: [rows] y, [rows] x, [others] parts
+  Array<Scalar>       residual_, before_, sample_; ///< [rows], [rows], [2 * rows]
+  Array<Scalar>       basis_, dots_;               ///< as GMRES wants them, [LU_BASIS]
+  Array<DeviceReport> report_;
+  DeviceReport       *heard_ = nullptr; ///< pinned
+  int                *stuck_ = nullptr; ///< pinned: a solve has given up, possibly one the host did not wait for
+};
+
+} // namespace sparsegpu::lu

@@ -1,0 +1,66 @@
+/// The engine on the host: factors, scaling and the matrix as it was factored, in ordinary memory.
+#pragma once
+
+#include <algorithm>
+#include "pc/lu/engine.hpp"
+
+namespace sparsegpu::lu
+{
+
+inline bool IsFinite(PetscReal magnitude)
+{
+  return magnitude - magnitude == 0;
+}
+
+class HostEngine : public LuEngine
+{
+public:
+  PetscErrorCode Symbolic(const LuAnalysis &analysis) override;
+  PetscErrorCode Numeric(const Scalar *a, const LuPolicy &policy, LuReport *report) override;
+  PetscErrorCode Apply(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose) override
+  {
+    return ApplyTo(count, b, ldb, x, ldx, transpose, true, false);
+  }
+  PetscErrorCode Residual(const Scalar *b, const Scalar *x, bool transpose, ResidualSize *size) override;
+  PetscErrorCode Correct(Scalar *x, bool transpose) override
+  {
+    std::copy_n(x, analysis_->rows, before_.data());
+    return ApplyTo(1, residual_.data(), analysis_->rows, x, analysis_->rows, transpose, true, true);
+  }
+  PetscErrorCode Undo(Scalar *x) override
+  {
+    std::copy_n(before_.data(), analysis_->rows, x);
+    return PETSC_SUCCESS;
+  }
+  PetscErrorCode Basis(PetscInt count, Scalar **v) override;
+  PetscErrorCode KeptResidual(Scalar *v, bool scaled, bool transpose) override;
+  PetscErrorCode Precondition(const Scalar *v, Scalar *z, bool scaled, bool transpose) override
+  {
+    return ApplyTo(1, v, analysis_->rows, z, analysis_->rows, transpose, !scaled, false);
+  }
+  PetscErrorCode Multiply(const Scalar *z, Scalar *v, bool scaled, bool transpose) override;
+  PetscErrorCode Dots(PetscInt count, const Scalar *v, const Scalar *w, Scalar *result) override;
+  PetscErrorCode Combine(PetscInt count, const Scalar *c, const Scalar *v, PetscReal beta, Scalar *y) override;
+  PetscErrorCode AddTo(Scalar *x, const Scalar *d) override;
+  PetscErrorCode Sample(const Scalar **b, Scalar **x) override;
+  Space          Where() const override { return Space::Host; }
+  PetscLogDouble Bytes() const override;
+
+private:
+  void           ScaleByDiagonal(const Scalar *a);
+  void           Equilibrate(const Scalar *a);
+  PetscErrorCode ApplyTo(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose,
+                         bool scale, bool add);
+
+  const LuAnalysis      *analysis_ = nullptr;
+  std::vector<PetscReal> row_scale_, column_scale_;
+  std::vector<Scalar>    values_, work_;
+  std::vector<PetscInt>  local_row_;
+  std::vector<Scalar>    w_, scratch_;
+  std::vector<Scalar>    a_; ///< the values as they were factored; none without refinement
+  std::vector<Scalar>    residual_, before_, sample_, basis_;
+  std::vector<PetscReal> column_sums_;                    ///< [rows] scratch
+  PetscReal              row_norm_ = 0, column_norm_ = 0; ///< largest sums of magnitudes
+};
+
+} // namespace sparsegpu::lu

@@ -1,0 +1,67 @@
+/// C -= A B for one block of C, through shared memory.
+#pragma once
+
+#include "pc/lu/fronts.cuh"
+
+namespace sparsegpu::lu
+{
+
+static constexpr int BLOCK = 64, DEPTH = 16, SHARE = 4; ///< of a product: BLOCK x BLOCK entries a block, DEPTH at a
+                                                        ///< time; SHARE x SHARE a thread
+static constexpr int PRODUCT_THREADS = (BLOCK / SHARE) * (BLOCK / SHARE);
+
+namespace
+{
+struct ProductShared {
+  Scalar A[DEPTH][BLOCK], B[DEPTH][BLOCK + 1];
+};
+} // namespace
+
+/// C [rows x columns] -= A [rows x depth] B [depth x columns], the block that begins at (i0, j0). Neighbouring threads
+/// have neighbouring rows of C and A, and neighbouring entries of a column of B.
+static __device__ void SubtractBlock(PetscCount rows, PetscCount columns, PetscCount depth, const Scalar *A,
+                                     PetscCount lda, const Scalar *B, PetscCount ldb, Scalar *C, PetscCount ldc,
+                                     PetscCount i0, PetscCount j0, ProductShared *S)
+{
+  constexpr int SIDE = BLOCK / SHARE;
+  const int     ti = threadIdx.x % SIDE, tj = threadIdx.x / SIDE;
+  Scalar        sum[SHARE][SHARE];
+
+#pragma unroll
+  for (int u = 0; u < SHARE; u++)
+#pragma unroll
+    for (int v = 0; v < SHARE; v++) sum[u][v] = Scalar(0);
+  for (PetscCount k0 = 0; k0 < depth; k0 += DEPTH) {
+#pragma unroll
+    for (int e = threadIdx.x; e < DEPTH * BLOCK; e += PRODUCT_THREADS) {
+      const int        i = e % BLOCK, k = e / BLOCK, l = e % DEPTH, j = e / DEPTH;
+      const PetscCount row = i0 + i, column = j0 + j;
+      S->A[k][i] = row < rows && k0 + k < depth ? A[row + (k0 + k) * lda] : Scalar(0);
+      S->B[l][j] = column < columns && k0 + l < depth ? B[k0 + l + column * ldb] : Scalar(0);
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < DEPTH; k++) {
+      Scalar a[SHARE], b[SHARE];
+#pragma unroll
+      for (int u = 0; u < SHARE; u++) {
+        a[u] = S->A[k][ti + u * SIDE];
+        b[u] = S->B[k][tj + u * SIDE];
+      }
+#pragma unroll
+      for (int u = 0; u < SHARE; u++)
+#pragma unroll
+        for (int v = 0; v < SHARE; v++) sum[u][v] = sum[u][v] + a[u] * b[v];
+    }
+    __syncthreads();
+  }
+#pragma unroll
+  for (int v = 0; v < SHARE; v++)
+#pragma unroll
+    for (int u = 0; u < SHARE; u++) {
+      const PetscCount i = i0 + ti + u * SIDE, j = j0 + tj + v * SIDE;
+      if (i < rows && j < columns) C[i + j * ldc] = C[i + j * ldc] - sum[u][v];
+    }
+}
+
+} // namespace sparsegpu::lu

@@ -1,0 +1,172 @@
+/// The device engine's part in refinement: residuals and the vectors of GMRES.
+#include <algorithm>
+#include "device/cuda_check.hpp"
+#include "mat/rows/transpose.hpp"
+#include "pc/lu/engine_device.hpp"
+#include "pc/lu/krylov.hpp"
+#include "petsc/compat.hpp"
+
+namespace sparsegpu::lu
+{
+
+/// Columns of the matrix, for residuals of the transposed system.
+PetscErrorCode DeviceEngine::TakeTransposed()
+{
+  const LuAnalysis     &A = *analysis_;
+  const CsrView         pattern{A.rows, A.rows, static_cast<PetscInt>(A.j.size()), A.i.data(), A.j.data(), nullptr};
+  std::vector<PetscInt> i, j, source;
+
+  PetscFunctionBegin;
+  PetscCall(TransposePattern(pattern, &i, &j, &source));
+  PetscCall(transposed_i_.Take(std::move(i), Space::Device));
+  PetscCall(transposed_j_.Take(std::move(j), Space::Device));
+  PetscCall(transposed_source_.Take(std::move(source), Space::Device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The matrix as it was factored, or its transpose, which is found when it is first asked for.
+PetscErrorCode DeviceEngine::SystemOf(bool transpose, SystemView *system)
+{
+  PetscFunctionBegin;
+  if (transpose && !transposed_i_.size()) PetscCall(TakeTransposed());
+  *system = transpose ? SystemView{analysis_->rows, transposed_i_.data(), transposed_j_.data(),
+                                   transposed_source_.data(), a_.data()}
+                      : SystemView{analysis_->rows, i_.data(), j_.data(), nullptr, a_.data()};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceEngine::Residual(const Scalar *b, const Scalar *x, bool transpose, ResidualSize *size)
+{
+  SystemView system;
+  Stream     stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(SystemOf(transpose, &system));
+  if (transpose && !columns_measured_) PetscCall(MeasureColumns_CUDA(system, report_.data(), stream));
+  columns_measured_ = columns_measured_ || transpose;
+  PetscCall(Residual_CUDA(system, b, x, residual_.data(), report_.data(), stream));
+  PetscCall(Hear(stream));
+  const DeviceReport &r = *heard_;
+  *size                 = ResidualSize();
+  if (!r.residual_not_finite)
+    *size = SizeOf(RealOf(r.residual), RealOf(transpose ? r.column_norm : r.row_norm), RealOf(r.x), RealOf(r.b));
+  if (r.b_not_finite) size->error = RealOf(~RealBits(0) >> 1);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceEngine::Basis(PetscInt count, Scalar **v)
+{
+  const size_t entries = static_cast<size_t>(count) * static_cast<size_t>(analysis_->rows);
+
+  PetscFunctionBegin;
+  if (basis_.size() < entries) PetscCall(basis_.Allocate(entries, Space::Device));
+  if (dots_.size() == 0) PetscCall(dots_.Allocate(LU_BASIS, Space::Device));
+  *v = basis_.data();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceEngine::KeptResidual(Scalar *v, bool scaled, bool transpose)
+{
+  Stream stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(Scale_CUDA(analysis_->rows, scaled ? (transpose ? column_scale_ : row_scale_).data() : nullptr,
+                       residual_.data(), v, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceEngine::Precondition(const Scalar *v, Scalar *z, bool scaled, bool transpose)
+{
+  PetscFunctionBegin;
+  PetscCall(ApplyTo(v, !scaled, nullptr, z, transpose));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceEngine::Multiply(const Scalar *z, Scalar *v, bool scaled, bool transpose)
+{
+  SystemView system;
+  Stream     stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(SystemOf(transpose, &system));
+  PetscCall(
+      ScaledProduct_CUDA(system, scaled ? (transpose ? column_scale_ : row_scale_).data() : nullptr, z, v, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceEngine::Dots(PetscInt count, const Scalar *v, const Scalar *w, Scalar *result)
+{
+  Stream stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(Dots_CUDA(analysis_->rows, count, v, w, dots_.data(), stream));
+  PetscCall(DeviceCopyOut(result, dots_.data(), static_cast<size_t>(count) * sizeof(Scalar), stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceEngine::Combine(PetscInt count, const Scalar *c, const Scalar *v, PetscReal beta, Scalar *y)
+{
+  LuCoefficients coefficients;
+  Stream         stream;
+
+  PetscFunctionBegin;
+  std::copy_n(c, count, coefficients.c);
+  PetscCall(DeviceStream(&stream));
+  PetscCall(Combine_CUDA(analysis_->rows, count, coefficients, v, beta, y, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceEngine::AddTo(Scalar *x, const Scalar *d)
+{
+  const Scalar one(1);
+  Stream       stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(DeviceCopyWithin(before_.data(), x, before_.bytes(), stream));
+  PetscCall(Combine(1, &one, d, 1, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceEngine::Correct(Scalar *x, bool transpose)
+{
+  Stream stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  SparseGPUCallCUDA(
+      cudaMemcpyAsync(before_.data(), x, before_.bytes(), cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(stream)));
+  PetscCall(ApplyTo(residual_.data(), true, x, x, transpose));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceEngine::Undo(Scalar *x)
+{
+  Stream stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  SparseGPUCallCUDA(
+      cudaMemcpyAsync(x, before_.data(), before_.bytes(), cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceEngine::Sample(const Scalar **b, Scalar **x)
+{
+  const size_t n = static_cast<size_t>(analysis_->rows);
+  Stream       stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  if (sample_.size() != 2 * n) PetscCall(sample_.Allocate(2 * n, Space::Device));
+  PetscCall(Sample_CUDA(analysis_->rows, sample_.data(), stream));
+  *b = sample_.data();
+  *x = sample_.data() + n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu::lu

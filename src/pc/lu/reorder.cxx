@@ -1,0 +1,43 @@
+/// The moved matrix becomes a Mat, so that any of PETSc's orderings serves.
+#include "pc/lu/reorder.hpp"
+#include <algorithm>
+#include <petsc/private/petscimpl.h>
+#include "petsc/compat.hpp"
+#include "sparsegpu.h"
+
+namespace sparsegpu::lu
+{
+
+PetscErrorCode Reorder(const CsrView &B, void *context, std::vector<PetscInt> *order)
+{
+  const Reordering *c      = static_cast<Reordering *>(context);
+  const char       *prefix = ((PetscObject)c->F)->prefix ? ((PetscObject)c->F)->prefix : ((PetscObject)c->A)->prefix;
+  char              type[64];
+  std::vector<PetscInt> i, j;
+  std::vector<Scalar>   a;
+  const PetscInt       *indices;
+  PetscBool             set;
+  IS                    rows, columns;
+  Mat                   M;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrncpy(type, MATORDERINGLEASTFILL, sizeof(type)));
+  PetscCall(PetscOptionsGetString(((PetscObject)c->A)->options, prefix, "-pc_factor_mat_ordering_type", type,
+                                  sizeof(type), &set));
+  PetscCallCXX(i.assign(B.i, B.i + B.rows + 1));
+  PetscCallCXX(j.assign(B.j, B.j + B.nonzeros));
+  PetscCallCXX(a.assign(B.nonzeros, Scalar(1)));
+  for (PetscInt r = 0; r < B.rows; r++) std::sort(j.begin() + i[r], j.begin() + i[r + 1]);
+  PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, B.rows, B.cols, i.data(), j.data(),
+                                      reinterpret_cast<PetscScalar *>(a.data()), &M));
+  PetscCall(MatGetOrdering(M, type, &rows, &columns));
+  PetscCall(ISGetIndices(columns, &indices));
+  PetscCallCXX(order->assign(indices, indices + B.rows));
+  PetscCall(ISRestoreIndices(columns, &indices));
+  PetscCall(ISDestroy(&rows));
+  PetscCall(ISDestroy(&columns));
+  PetscCall(MatDestroy(&M));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu::lu

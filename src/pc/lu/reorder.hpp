@@ -1,0 +1,19 @@
+/// The order of elimination of a matrix whose rows a matching has moved.
+#pragma once
+
+#include <petscmat.h>
+#include <vector>
+#include "mat/rows/csr_view.hpp"
+
+namespace sparsegpu::lu
+{
+
+/// The factor whose options name the ordering, and its matrix.
+struct Reordering {
+  Mat F, A;
+};
+/// *order [B.rows]: the column that is eliminated k-th, in the ordering that -pc_factor_mat_ordering_type names, or the
+/// preferred one. `context`: a Reordering. A DirectFactor::Orderer.
+PetscErrorCode Reorder(const CsrView &B, void *context, std::vector<PetscInt> *order);
+
+} // namespace sparsegpu::lu

@@ -1,0 +1,27 @@
+/// One call per registration; the order of those of factors is the one that PETSc searches them in.
+#include "pc/pc.hpp"
+#include "mat/face/context.hpp"
+#include "pc/factor/matsolver.hpp"
+#include "pc/ilu/matsolver.hpp"
+#include "pc/lu/matsolver.hpp"
+#include "pc/ordering/abmc.hpp"
+#include "pc/ordering/leastfill.hpp"
+#include "pc/pcsparsegpu.hpp"
+
+namespace sparsegpu
+{
+
+PetscErrorCode RegisterPreconditioners()
+{
+  PetscFunctionBegin;
+  ForgetFactors();
+  PetscCall(RegisterIncompleteFactors());
+  PetscCall(lu::RegisterDirectFactors());
+  OnDeviceMatrices(RegisterDefaultFactors);
+  PetscCall(ordering::RegisterOrderings());
+  PetscCall(ordering::RegisterLeastFill());
+  PetscCall(RegisterPreconditioner());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

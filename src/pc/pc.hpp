@@ -1,0 +1,12 @@
+/// Registration of preconditioners, factors and orderings with PETSc.
+#pragma once
+
+#include <petscsys.h>
+
+namespace sparsegpu
+{
+
+/// MATSOLVERSPARSEGPU, MATORDERINGABMC, MATORDERINGLEASTFILL and PCSPARSEGPU.
+PetscErrorCode RegisterPreconditioners();
+
+} // namespace sparsegpu

@@ -1,0 +1,46 @@
+/// What PCSPARSEGPU was asked for: by -pc_sparsegpu_* and by those of PETSc's -pc_factor_* that apply.
+#pragma once
+
+#include <petscpc.h>
+#include <string>
+#include "pc/blocks/blocks.hpp"
+#include "pc/trisolve/trisolve.hpp"
+
+namespace sparsegpu
+{
+
+/// -pc_sparsegpu_factor, in the order of FactorNames.
+enum class FactorChoice {
+  ILU,
+  ICC,
+  None, ///< the matrix's own triangles
+  Blocks,
+  LU,
+  Cholesky
+};
+extern const char *const FactorNames[9]; ///< as PetscOptionsEnum() takes them
+
+struct PcOptions {
+  FactorChoice  factor = FactorChoice::ILU;
+  MatFactorInfo info; ///< zeros of diagonal_fill, levels, shifts and zero pivots for the factorization
+  bool          shift_is_set = false, engine_is_set = false;
+  bool          check      = false; ///< wait for the end of each solve and tell how it went
+  bool          keep_order = false; ///< -pc_factor_reuse_ordering
+  Engine        engine     = Engine::Auto;
+  std::string   ordering; ///< empty: by the strategy's rule
+  BlockOptions  blocks;
+
+  PcOptions();
+  /// Complete or incomplete, with one triangle the mirror image of the other.
+  bool Symmetric() const { return factor == FactorChoice::ICC || factor == FactorChoice::Cholesky; }
+  /// Between PetscOptionsHeadBegin() and its end. Errors: PETSC_ERR_ARG_OUTOFRANGE naming negative levels.
+  PetscErrorCode Read(PC pc, SparseGPUOptionItems PetscOptionsObject);
+  /// Whether a preconditioner that was set up with `before` must be set up again with these.
+  bool NeedSetUpAfter(const PcOptions &before) const;
+
+private:
+  PetscErrorCode ReadOrdering(SparseGPUOptionItems PetscOptionsObject);
+  PetscErrorCode ReadFactorInfo(PC pc, SparseGPUOptionItems PetscOptionsObject);
+};
+
+} // namespace sparsegpu

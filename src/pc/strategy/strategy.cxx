@@ -1,0 +1,56 @@
+/// Which strategy serves which -pc_sparsegpu_factor, and the order of elimination that they share.
+#include "pc/strategy/strategy.hpp"
+#include <petsc/private/matimpl.h>
+
+namespace sparsegpu
+{
+
+namespace
+{
+using Maker              = std::unique_ptr<Strategy> (*)(PcOptions *, EliminationOrder *);
+constexpr Maker MAKERS[] = {MakeIncompleteStrategy, MakeIncompleteStrategy, MakeIncompleteStrategy,
+                            MakeBlocksStrategy,     MakeDirectStrategy,     MakeDirectStrategy}; ///< [FactorChoice]
+} // namespace
+
+PetscErrorCode EliminationOrder::Find(Mat A, const char ordering[])
+{
+  PetscInt rows = -1;
+
+  PetscFunctionBegin;
+  if (row) PetscCall(ISGetLocalSize(row, &rows));
+  if (rows == A->rmap->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCXX(name = ordering);
+  PetscCall(Free());
+  PetscCall(MatGetOrdering(A, ordering, &row, &column));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode EliminationOrder::Free()
+{
+  PetscFunctionBegin;
+  PetscCall(ISDestroy(&row));
+  PetscCall(ISDestroy(&column));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Strategy::ApplyHalf(PC pc, Vec, Vec, bool)
+{
+  PetscFunctionBegin;
+  SETERRQ(PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+          "Symmetric application needs -pc_sparsegpu_factor icc, not %s",
+          FactorNames[static_cast<int>(options_->factor)]);
+}
+
+bool SameStrategy(FactorChoice a, FactorChoice b)
+{
+  return MAKERS[static_cast<int>(a)] == MAKERS[static_cast<int>(b)];
+}
+
+PetscErrorCode MakeStrategy(PcOptions *options, EliminationOrder *order, std::unique_ptr<Strategy> *strategy)
+{
+  PetscFunctionBegin;
+  PetscCallCXX(*strategy = MAKERS[static_cast<int>(options->factor)](options, order));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

@@ -1,0 +1,116 @@
+/// Supernodes: chains of the elimination tree, merged by rules for the share of explicit zeros.
+#include "pc/symbolic/supernodes.hpp"
+#include <algorithm>
+#include <numeric>
+
+namespace sparsegpu::symbolic
+{
+
+Supernodes FundamentalSupernodes(const Indices &parent, const Indices &count)
+{
+  const PetscInt n = static_cast<PetscInt>(parent.size());
+  Indices        children(n, 0);
+  Supernodes     nodes;
+  for (PetscInt k = 0; k < n; k++)
+    if (parent[k] >= 0) ++children[parent[k]];
+  nodes.of.resize(n);
+  for (PetscInt k = 0; k < n; k++) {
+    if (k == 0 || parent[k - 1] != k || count[k - 1] != count[k] + 1 || children[k] > 1) {
+      nodes.pivots.push_back(0);
+      nodes.rows.push_back(count[k]);
+    }
+    ++nodes.pivots.back();
+    nodes.of[k] = static_cast<PetscInt>(nodes.pivots.size()) - 1;
+  }
+  nodes.parent.assign(nodes.pivots.size(), -1);
+  nodes.zeros.assign(nodes.pivots.size(), 0);
+  for (PetscInt k = 0; k < n; k++)
+    if (parent[k] >= 0 && nodes.of[parent[k]] != nodes.of[k]) nodes.parent[nodes.of[k]] = nodes.of[parent[k]];
+  return nodes;
+}
+
+static PetscCount Trapezoid(PetscCount pivots, PetscCount rows)
+{
+  return pivots * rows - pivots * (pivots - 1) / 2;
+}
+
+void Amalgamate(Supernodes *nodes)
+{
+  struct Rule {
+    PetscInt  pivots;
+    PetscReal zeros;
+  };
+  // those of CHOLMOD: Chen, Davis, Hager & Rajamanickam, ACM Trans. Math. Softw. 35(3), 2008
+  constexpr Rule       rules[] = {{4, 1.0}, {16, 0.8}, {48, 0.1}, {PETSC_MAX_INT, 0.05}};
+  const PetscInt       count   = static_cast<PetscInt>(nodes->parent.size());
+  Indices              into(count, -1);
+  std::vector<Indices> children(count);
+
+  for (PetscInt s = 0; s < count; s++) { // children have smaller numbers
+    Indices mine;
+    std::swap(mine, children[s]);
+    // the child that adds the fewest zeros first
+    std::stable_sort(mine.begin(), mine.end(), [&](PetscInt a, PetscInt b) {
+      return nodes->rows[a] - nodes->pivots[a] > nodes->rows[b] - nodes->pivots[b];
+    });
+    for (const PetscInt c : mine) {
+      const PetscInt   pivots = nodes->pivots[c] + nodes->pivots[s], rows = nodes->pivots[c] + nodes->rows[s];
+      const PetscCount stored = Trapezoid(pivots, rows);
+      const PetscCount zeros  = stored - (Trapezoid(nodes->pivots[c], nodes->rows[c]) - nodes->zeros[c]) -
+                               (Trapezoid(nodes->pivots[s], nodes->rows[s]) - nodes->zeros[s]);
+      const Rule *rule = rules;
+      while (pivots > rule->pivots) ++rule;
+      if (static_cast<PetscReal>(zeros) > rule->zeros * static_cast<PetscReal>(stored)) continue;
+      into[c]          = s;
+      nodes->pivots[s] = pivots;
+      nodes->rows[s]   = rows;
+      nodes->zeros[s]  = zeros;
+    }
+    if (nodes->parent[s] >= 0) children[nodes->parent[s]].push_back(s);
+  }
+  const auto kept = [&](PetscInt s) {
+    while (s >= 0 && into[s] >= 0) s = into[s];
+    return s;
+  };
+  Indices    number(count, -1);
+  Supernodes result;
+  for (PetscInt s = 0; s < count; s++) {
+    if (into[s] >= 0) continue;
+    number[s] = static_cast<PetscInt>(result.pivots.size());
+    result.pivots.push_back(nodes->pivots[s]);
+    result.rows.push_back(nodes->rows[s]);
+    result.zeros.push_back(nodes->zeros[s]);
+  }
+  for (PetscInt s = 0; s < count; s++)
+    if (into[s] < 0) result.parent.push_back(nodes->parent[s] >= 0 ? number[kept(nodes->parent[s])] : -1);
+  result.of.resize(nodes->of.size());
+  for (size_t k = 0; k < nodes->of.size(); k++) result.of[k] = number[kept(nodes->of[k])];
+  *nodes = std::move(result);
+}
+
+Indices VisitingOrder(const Supernodes &nodes)
+{
+  const PetscInt          count = static_cast<PetscInt>(nodes.parent.size());
+  std::vector<PetscCount> peak(count, 0), left(count);
+  std::vector<Indices>    children(count);
+  Indices                 visit(count);
+  for (PetscInt s = 0; s < count; s++) {
+    const PetscCount rows = nodes.rows[s], others = rows - nodes.pivots[s];
+    PetscCount       held = 0;
+    left[s]               = others * others;
+    std::sort(children[s].begin(), children[s].end(),
+              [&](PetscInt a, PetscInt b) { return peak[a] - left[a] > peak[b] - left[b]; });
+    for (const PetscInt c : children[s]) {
+      peak[s] = std::max(peak[s], held + peak[c]);
+      held += left[c];
+    }
+    peak[s] = std::max(peak[s], held + left[s]);
+    if (nodes.parent[s] >= 0) children[nodes.parent[s]].push_back(s);
+  }
+  std::iota(visit.begin(), visit.end(), 0);
+  std::stable_sort(visit.begin(), visit.end(),
+                   [&](PetscInt a, PetscInt b) { return peak[a] - left[a] > peak[b] - left[b]; });
+  return visit;
+}
+
+} // namespace sparsegpu::symbolic

@@ -1,0 +1,26 @@
+/// Supernodes of an elimination tree: unknowns whose columns of the factor have nearly the same rows, to be eliminated
+/// together. Relaxed amalgamation: Ashcraft & Grimes, ACM Trans. Math. Softw. 15(4), 1989.
+#pragma once
+
+#include "pc/symbolic/elimination.hpp"
+
+namespace sparsegpu::symbolic
+{
+
+/// Unknowns that are eliminated together, as a tree. Node s holds `pivots` unknowns; its front has `rows` rows.
+struct Supernodes {
+  Indices                 of;     ///< [n] node of each unknown
+  Indices                 parent; ///< -1: none
+  Indices                 pivots, rows;
+  std::vector<PetscCount> zeros; ///< of its lower triangle
+};
+
+/// Chains of unknowns whose columns differ by one entry each.
+Supernodes FundamentalSupernodes(const Indices &parent, const Indices &count);
+/// Merges children into their parents where that stores few zeros: fewer, larger fronts.
+void Amalgamate(Supernodes *nodes);
+/// Nodes in the order that needs the least memory for what children leave to their parents (Liu, ACM Trans. Math.
+/// Softw. 12(3), 1986): a child before those that need less beyond what they leave.
+Indices VisitingOrder(const Supernodes &nodes);
+
+} // namespace sparsegpu::symbolic

@@ -1,0 +1,81 @@
+/// Fronts from supernodes: their postorder, their rows, and where the parents have those.
+#include "pc/symbolic/tree.hpp"
+#include <algorithm>
+#include "pc/symbolic/supernodes.hpp"
+#include "petsc/compat.hpp"
+
+namespace sparsegpu::symbolic
+{
+
+namespace
+{
+/// The rows of all fronts, and where their parents have them.
+void FindRows(const SymmetricPattern &A, FrontTree *tree)
+{
+  const PetscInt       fronts = tree->Fronts();
+  Indices              seen(A.n, -1);
+  std::vector<Indices> children(fronts);
+
+  tree->row_begin.assign(1, 0);
+  for (PetscInt f = 0; f < fronts; f++) {
+    const size_t begin = tree->row.size();
+    const auto   take  = [&](PetscInt i) {
+      if (i < tree->first[f + 1] || seen[i] == f) return;
+      seen[i] = f;
+      tree->row.push_back(i);
+    };
+    for (PetscInt k = tree->first[f]; k < tree->first[f + 1]; k++)
+      for (PetscCount e = A.i[k]; e < A.i[k + 1]; e++) take(A.j[e]);
+    for (const PetscInt c : children[f])
+      for (PetscCount e = tree->row_begin[c]; e < tree->row_begin[c + 1]; e++) take(tree->row[e]);
+    std::sort(tree->row.begin() + static_cast<std::ptrdiff_t>(begin), tree->row.end());
+    tree->row_begin.push_back(static_cast<PetscCount>(tree->row.size()));
+    if (tree->parent[f] >= 0) children[tree->parent[f]].push_back(f);
+  }
+  tree->relative.resize(tree->row.size());
+  for (PetscInt f = 0; f < fronts; f++) {
+    const PetscInt p = tree->parent[f];
+    if (p < 0) continue;
+    PetscCount at = tree->row_begin[p];
+    for (PetscCount e = tree->row_begin[f]; e < tree->row_begin[f + 1]; e++) {
+      if (tree->row[e] < tree->first[p + 1]) {
+        tree->relative[e] = tree->row[e] - tree->first[p];
+        continue;
+      }
+      while (tree->row[at] < tree->row[e]) at++;
+      tree->relative[e] = tree->Pivots(p) + static_cast<PetscInt>(at - tree->row_begin[p]);
+    }
+  }
+}
+
+void Build(const SymmetricPattern &pattern, FrontTree *tree)
+{
+  const EliminationTree e     = FindEliminationTree(pattern);
+  Supernodes            nodes = FundamentalSupernodes(e.parent, e.count);
+  *tree                       = FrontTree();
+  Amalgamate(&nodes);
+
+  const Indices order  = Postorder(nodes.parent, VisitingOrder(nodes));
+  const Indices number = Inverted(order);
+  tree->first.assign(1, 0);
+  for (const PetscInt s : order) {
+    tree->first.push_back(tree->first.back() + nodes.pivots[s]);
+    tree->parent.push_back(nodes.parent[s] >= 0 ? number[nodes.parent[s]] : -1);
+    tree->zeros += nodes.zeros[s];
+  }
+  Indices at(tree->first.begin(), tree->first.end() - 1), final_order(pattern.n);
+  for (PetscInt k = 0; k < pattern.n; k++) final_order[at[number[nodes.of[k]]]++] = k; // order within a front unchanged
+  FindRows(Permuted(e.A, final_order), tree);
+  tree->order.resize(pattern.n);
+  for (PetscInt k = 0; k < pattern.n; k++) tree->order[k] = e.post[final_order[k]];
+}
+} // namespace
+
+PetscErrorCode BuildFrontTree(const SymmetricPattern &pattern, FrontTree *tree)
+{
+  PetscFunctionBegin;
+  PetscCallCXX(Build(pattern, tree));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu::symbolic
