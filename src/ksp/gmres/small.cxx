@@ -30,12 +30,10 @@ PetscErrorCode SmallCycles::TakeMatrix(const DeviceSystem &system, CsrLayout *la
   }
   PetscCall(MatVersion(A, &version));
   if (!own_ || version != version_) {
-    Parameters parameters;
-    CsrView    view;
+    CsrView view;
     PetscCall(GetCsr(A, &view, nullptr));
-    PetscCall(DeviceFacts(nullptr, &parameters.multiprocessors, nullptr));
     std::unique_ptr<Format> format = MakeFormat("csr");
-    PetscCall(format->Build(view, parameters, Space::Device));
+    PetscCall(format->Build(view, FormatOptions(), Space::Device));
     own_     = std::move(format);
     version_ = version;
   }

@@ -30,16 +30,19 @@ std::uint64_t TakeFingerprint(const CsrView &A, Space space)
   return h ? h : 1;
 }
 
-PetscErrorCode GetChoice(const CsrView &A, const CsrView &view, const PatternKey &key, const Parameters &parameters,
-                         bool trial, Space space, Waiting *waiting, std::shared_ptr<Choice> *choice)
+PetscErrorCode GetChoice(const CsrView &A, Plans *plans, const PatternKey &key, bool trial, Waiting *waiting,
+                         std::shared_ptr<Choice> *choice)
 {
+  const CsrView &view  = plans->look().rows();
+  const Space    space = plans->look().space();
+
   PetscFunctionBegin;
   if (waiting->choice && waiting->choice->name == CsrTransposed::NAME) waiting->choice.reset();
   if (waiting->choice) {
     bool        ok = waiting->pattern == key;
     std::string why;
     if (waiting->inherited) ok = waiting->choice->fingerprint == TakeFingerprint(A, space);
-    if (ok) PetscCall(CheckFormat(waiting->choice->name, view, parameters, &ok, &why)); // values may matter
+    if (ok) PetscCall(plans->Check(waiting->choice->name, &ok, &why)); // values may matter
     if (!ok) waiting->choice.reset();
   }
   if (!waiting->choice) {
@@ -47,12 +50,12 @@ PetscErrorCode GetChoice(const CsrView &A, const CsrView &view, const PatternKey
     PetscCallCXX(waiting->choice = std::make_shared<Choice>());
     PetscCall(PetscLogEventBegin(ChooseEvent, nullptr, nullptr, nullptr, nullptr));
     const auto choose = trial ? TryFormats : ChooseFormat;
-    PetscCall(MayLackMemory([&] { return choose(view, parameters, space, waiting->choice.get()); }, &lacks));
+    PetscCall(MayLackMemory([&] { return choose(plans, waiting->choice.get()); }, &lacks));
     if (lacks && view.device.i && view.a) { // the host's look needs none of the device's
       CsrView host = view;
       host.device  = CsrArrays();
-      host.found.reset();
-      PetscCall(MayLackMemory([&] { return choose(host, parameters, space, waiting->choice.get()); }, &lacks));
+      Plans others(host, plans->look().options(), space);
+      PetscCall(MayLackMemory([&] { return choose(&others, waiting->choice.get()); }, &lacks));
     }
     PetscCall(PetscLogEventEnd(ChooseEvent, nullptr, nullptr, nullptr, nullptr));
     if (lacks) {
@@ -84,22 +87,24 @@ static PetscErrorCode IsEarlyNormal(Mat A, Context *context, const CsrView &csr,
 {
   const int               s = static_cast<int>(space), normal = static_cast<int>(Operation::Normal);
   ConvertedMatrix        *full = &context->converted[s][normal], *csr_copy = &context->early[s][normal];
-  Waiting                *w          = &context->waiting[s][normal];
-  Parameters              parameters = context->settings.parameters;
+  Waiting                *w = &context->waiting[s][normal];
   std::shared_ptr<Choice> choice;
+  bool                    in_order = true;
 
   PetscFunctionBegin;
   if (space == Space::Device) {
     if (built) PetscFunctionReturn(PETSC_SUCCESS); // new values go straight there
-    PetscCall(DeviceFacts(nullptr, &parameters.multiprocessors, nullptr));
-    if (!(w->pattern == key) && !CsrInOrder(csr, parameters, space)) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!(w->pattern == key)) PetscCall(BaselineInOrder(csr, context->settings.options, space, &in_order));
+    if (!in_order) PetscFunctionReturn(PETSC_SUCCESS);
   }
   Follow(key, version, w, full);
   if (use == Use::Tell || space == Space::Device || w->since_pattern >= Choice::LOOK || built) {
     if (!w->choice || w->inherited) {
-      CsrView view = csr;
+      CsrView                view = csr;
+      std::shared_ptr<Plans> plans;
       if (space == Space::Device) PetscCall(GetDeviceRows(A, context, &view));
-      PetscCall(GetChoice(view, view, key, parameters, false, space, w, &choice));
+      PetscCall(GetPlans(context, view, space, &plans));
+      PetscCall(GetChoice(view, plans.get(), key, false, w, &choice));
     }
     choice = w->choice;
     const bool due =
@@ -133,8 +138,10 @@ static PetscErrorCode IsEarlyTransposed(Context *context, const CsrView &csr, co
   const bool stays = w->choice && w->choice->name == CsrTransposed::NAME;
   if (!stays && (built || w->since_pattern >= Choice::LOOK)) {
     Follow(key, version, plain, &context->converted[host][normal]);
-    if (!plain->choice || plain->inherited)
-      PetscCall(GetChoice(csr, csr, key, context->settings.parameters, false, Space::Host, plain, &choice));
+    if (!plain->choice || plain->inherited) {
+      Plans plans(csr, context->settings.options, Space::Host);
+      PetscCall(GetChoice(csr, &plans, key, false, plain, &choice));
+    }
     due = w->since_values >= plain->choice->ProductsToUpdateTranspose() &&
           (built || w->since_pattern >= plain->choice->ProductsToTranspose());
   }

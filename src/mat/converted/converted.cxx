@@ -75,7 +75,7 @@ void DropDeviceRows(Context *context)
 {
   context->rows         = DeviceRows();
   context->rows_version = 0;
-  context->found.reset();
+  context->plans.reset();
 }
 
 PetscErrorCode GetDeviceRows(Mat A, Context *context, CsrView *view)
@@ -85,7 +85,7 @@ PetscErrorCode GetDeviceRows(Mat A, Context *context, CsrView *view)
   bool                   lacks = false;
 
   PetscFunctionBegin;
-  if (view->device.i || view->nonzeros < context->settings.parameters.device_conversion)
+  if (view->device.i || view->nonzeros < context->settings.options.Get<CommonOptions>().device_conversion)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(GetVersion(A, context, &version));
   if (context->rows_version != version) DropDeviceRows(context); // of an earlier failure
@@ -101,16 +101,25 @@ PetscErrorCode GetDeviceRows(Mat A, Context *context, CsrView *view)
     view->device = context->rows.View();
   }
   context->rows_version = version;
-  if (!context->found) PetscCallCXX(context->found = std::make_shared<RowFindings>());
-  view->found = context->found;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GetPlans(Context *context, const CsrView &view, Space space, std::shared_ptr<Plans> *plans)
+{
+  const FormatOptions &options = context->settings.options;
+
+  PetscFunctionBegin;
+  *plans = context->plans;
+  if (*plans && (*plans)->AreOf(view, options, space)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCXX(*plans = std::make_shared<Plans>(view, options, space));
+  if (view.device.i) context->plans = *plans;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// The format to build: the one asked for; csr for an off-diagonal block or a transpose that it refuses; the rule for
 /// auto, and csr before its time.
-static PetscErrorCode PickFormat(const CsrView &A, const CsrView &view, const PatternKey &key, Context *context,
-                                 const Parameters &parameters, Operation operation, Space space, bool early,
-                                 std::string *name, std::string *reason)
+static PetscErrorCode PickFormat(const CsrView &A, Plans *plans, const PatternKey &key, Context *context,
+                                 Operation operation, Space space, bool early, std::string *name, std::string *reason)
 {
   const Settings &settings = context->settings;
 
@@ -122,7 +131,7 @@ static PetscErrorCode PickFormat(const CsrView &A, const CsrView &view, const Pa
   }
   if (settings.format == "auto") {
     std::shared_ptr<Choice> choice;
-    PetscCall(GetChoice(A, view, key, parameters, settings.trial, space,
+    PetscCall(GetChoice(A, plans, key, settings.trial,
                         &context->waiting[static_cast<int>(space)][static_cast<int>(operation)], &choice));
     PetscCallCXX(*name = choice->name);
     PetscCallCXX(*reason = choice->reason);
@@ -133,7 +142,7 @@ static PetscErrorCode PickFormat(const CsrView &A, const CsrView &view, const Pa
   if (!settings.strict || settings.off_diagonal || operation != Operation::Normal) {
     bool        ok;
     std::string why;
-    PetscCall(CheckFormat(*name, view, parameters, &ok, &why));
+    PetscCall(plans->Check(*name, &ok, &why));
     if (!ok) {
       PetscCallCXX(*reason = *name + " refuses this " +
                              (settings.off_diagonal            ? "off-diagonal block: "
@@ -188,31 +197,31 @@ static PetscErrorCode TransposeOnDevice(const CsrView &A, Operation operation, C
   if (lacks) PetscFunctionReturn(PETSC_SUCCESS);
   *view        = CsrView{A.cols, A.rows, A.nonzeros, converted->ti.data(), nullptr, nullptr, A.block_size};
   view->device = transposed->View();
-  PetscCallCXX(view->found = std::make_shared<RowFindings>());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode BuildConverted(Mat A, Context *context, const CsrView &csr, const PatternKey &key,
                                      Operation operation, Space space, ConvertedMatrix *converted)
 {
-  Parameters      parameters = context->settings.parameters;
-  const bool      early      = IsEarlyOne(*context, converted, operation, space);
-  const Operation of         = early ? Operation::Normal : operation; // what is early reads the rows of A itself
+  const bool      early = IsEarlyOne(*context, converted, operation, space);
+  const Operation of    = early ? Operation::Normal : operation; // what is early reads the rows of A itself
   CsrView         view;
   DeviceRows      transposed;
   bool            made = false;
-  std::string     name;
-  PetscLogDouble  begin, end;
+
+  const FormatOptions   &options = context->settings.options;
+  std::shared_ptr<Plans> plans;
+  std::string            name;
+  PetscLogDouble         begin, end;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(ConvertEvent, A, nullptr, nullptr, nullptr));
   PetscCall(PetscTime(&begin));
-  if (space == Space::Device) PetscCall(DeviceFacts(nullptr, &parameters.multiprocessors, nullptr));
   converted->format.reset();
   converted->version = 0;
   converted->space   = space;
   const bool there   = space == Space::Device && ReadsDeviceRows(context->settings) && !context->settings.trial;
-  if (there && of != Operation::Normal && csr.nonzeros >= parameters.device_conversion)
+  if (there && of != Operation::Normal && csr.nonzeros >= options.Get<CommonOptions>().device_conversion)
     PetscCall(TransposeOnDevice(csr, of, converted, &transposed, &view, &made));
   if (!made) {
     if (of != Operation::Normal) PetscCall(TransposePattern(csr, &converted->ti, &converted->tj, &converted->tperm));
@@ -220,26 +229,34 @@ static PetscErrorCode BuildConverted(Mat A, Context *context, const CsrView &csr
   }
   if (of == Operation::Normal && space == Space::Device && ReadsDeviceRows(context->settings))
     PetscCall(GetDeviceRows(A, context, &view));
-  PetscCall(PickFormat(csr, view, key, context, parameters, operation, space, early, &name, &converted->reason));
+  if (of == Operation::Normal)
+    PetscCall(GetPlans(context, view, space, &plans));
+  else
+    PetscCallCXX(plans = std::make_shared<Plans>(view, options, space));
+  PetscCall(PickFormat(csr, plans.get(), key, context, operation, space, early, &name, &converted->reason));
   if (!view.a && name != "csr" && !MakeFormat(name)->ConvertsOnDevice()) // csr needs the beginnings of rows alone
     PetscCall(OperationView(csr, of, converted, &view));
-  const auto make = [&]() -> std::unique_ptr<Format> {
-    if (early && operation != Operation::Normal)
-      return std::make_unique<CsrTransposed>(operation == Operation::ConjugateTranspose);
-    return MakeFormat(name);
-  };
   std::unique_ptr<Format> format;
-  PetscCallCXX(format = make());
+  const auto              build = [&]() -> PetscErrorCode {
+    PetscFunctionBegin;
+    if (early && operation != Operation::Normal) {
+      PetscCallCXX(format = std::make_unique<CsrTransposed>(operation == Operation::ConjugateTranspose));
+      PetscCall(format->Build(view, options, space));
+    } else {
+      PetscCall(plans->Build(name, &format));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
   bool host = !view.device.i;
-  if (!host) PetscCall(TryOnDevice([&] { return format->Build(view, parameters, space); }, &host));
+  if (!host) PetscCall(TryOnDevice(build, &host));
   if (host) { // needs no rows on the device
+    format.reset();
     DropDeviceRows(context);
     transposed  = DeviceRows();
     view.device = CsrArrays();
-    view.found.reset();
     if (!view.a) PetscCall(OperationView(csr, of, converted, &view));
-    PetscCallCXX(format = make());
-    PetscCall(format->Build(view, parameters, space));
+    if (!plans->AreOf(view, options, space)) PetscCallCXX(plans = std::make_shared<Plans>(view, options, space));
+    PetscCall(build());
   }
   converted->format = std::move(format);
   PetscCallCXX(converted->details = converted->format->Details());

@@ -5,7 +5,8 @@
 #include <petscsf.h>
 #include "device/buffer.hpp"
 #include "mat/rows/device_rows.hpp"
-#include "mat/formats/format.hpp"
+#include "mat/choice/select.hpp"
+#include "mat/formats/plan.hpp"
 #include "petsc/may_lack_memory.hpp"
 #include "mat/rows/version.hpp"
 #include "petsc/compat.hpp"
@@ -85,11 +86,11 @@ struct CooMap {
 };
 
 struct Settings {
-  std::string format  = "auto";
-  Backend     backend = Backend::Auto;
-  Parameters  parameters;
-  bool        decided = false; ///< by the options, a setter or the parent; else the options are read at first use
-  bool        strict =
+  std::string   format  = "auto";
+  Backend       backend = Backend::Auto;
+  FormatOptions options;
+  bool          decided = false; ///< by the options, a setter or the parent; else the options are read at first use
+  bool          strict =
       false; ///< the format was asked for by MatSetFromOptions() or a setter on this very matrix: a refusal
              ///< is an error. Else (sub-matrices, products, coarse operators) what it refuses is stored as csr
   bool bound_to_cpu = false;
@@ -108,25 +109,25 @@ struct Owner {
 };
 
 struct Context {
-  Owner                        owner;
-  Version                      version = 0; ///< of the values and the pattern: GetVersion()
-  Version                      epoch = 0; ///< moves when the matrix, or all of its pattern, is known to be another one
-  Settings                     settings;
-  ConvertedMatrix              converted[2][3]; ///< [space][operation]
-  ConvertedMatrix              early[2][3]; ///< [space][operation] csr, or scattered from it, until the conversion pays
-  Waiting                      waiting[2][3];    ///< [space][operation]
-  const ConvertedMatrix       *last = nullptr;   ///< used by the last product that was not a transpose's
-  DeviceMemory                 x, z;             ///< scratch for host vectors in a product on the device
-  DeviceRows                   rows;             ///< of A, while its format is being chosen and built
-  Version                      rows_version = 0; ///< of A then
-  std::shared_ptr<RowFindings> found;            ///< about them
-  std::shared_ptr<CooMap>      coo;              ///< null: none
-  PatternKey                   coo_pattern;
-  bool                         coo_fresh = false; ///< MatSetValuesCOO() has not been called since the preallocation
-  DeviceMemory                 coo_values;
-  PetscCount                   coo_entries  = -1; ///< given to MatSetPreallocationCOO()
-  Version                      coo_version  = 0;  ///< for which coo_values are the matrix's values
-  PetscLogDouble               coo_released = 0;  ///< bytes of coo_values that were freed once the host had them
+  Owner                   owner;
+  Version                 version = 0; ///< of the values and the pattern: GetVersion()
+  Version                 epoch   = 0; ///< moves when the matrix, or all of its pattern, is known to be another one
+  Settings                settings;
+  ConvertedMatrix         converted[2][3];  ///< [space][operation]
+  ConvertedMatrix         early[2][3];      ///< [space][operation] csr, or scattered from it, until the conversion pays
+  Waiting                 waiting[2][3];    ///< [space][operation]
+  const ConvertedMatrix  *last = nullptr;   ///< used by the last product that was not a transpose's
+  DeviceMemory            x, z;             ///< scratch for host vectors in a product on the device
+  DeviceRows              rows;             ///< of A, while its format is being chosen and built
+  Version                 rows_version = 0; ///< of A then
+  std::shared_ptr<Plans>  plans;            ///< of them
+  std::shared_ptr<CooMap> coo;              ///< null: none
+  PatternKey              coo_pattern;
+  bool                    coo_fresh = false; ///< MatSetValuesCOO() has not been called since the preallocation
+  DeviceMemory            coo_values;
+  PetscCount              coo_entries  = -1; ///< given to MatSetPreallocationCOO()
+  Version                 coo_version  = 0;  ///< for which coo_values are the matrix's values
+  PetscLogDouble          coo_released = 0;  ///< bytes of coo_values that were freed once the host had them
   // mpiaijsparsegpu
   PetscSF               halo   = nullptr;  ///< owned columns -> ghosts
   Vec                   ghosts = nullptr;  ///< [columns of the off-diagonal block]
@@ -175,10 +176,12 @@ PetscErrorCode GetDeviceRows(Mat A, Context *context, CsrView *view);
 void DropDeviceRows(Context *context);
 /// Under auto: is it csr's turn still? Counts the product.
 PetscErrorCode IsEarly(Mat A, Context *context, Operation operation, Space space, Use use, bool *early);
-/// auto's choice for `view`, op(A) of key `key`: the one made before, or inherited, if it is of such a matrix; else a
-/// new one, by `trial` or by the model.
-PetscErrorCode GetChoice(const CsrView &A, const CsrView &view, const PatternKey &key, const Parameters &parameters,
-                         bool trial, Space space, Waiting *waiting, std::shared_ptr<Choice> *choice);
+/// The plans for products of `view`: where its rows lie on the device those that an earlier look at them has left.
+PetscErrorCode GetPlans(Context *context, const CsrView &view, Space space, std::shared_ptr<Plans> *plans);
+/// auto's choice for the rows of `plans`, op(A) of key `key`: the one made before, or inherited, if it is of such a
+/// matrix; else a new one, by `trial` or by the model.
+PetscErrorCode GetChoice(const CsrView &A, Plans *plans, const PatternKey &key, bool trial, Waiting *waiting,
+                         std::shared_ptr<Choice> *choice);
 /// The choices of A are B's, a copy with A's pattern, until it is asked to differ.
 PetscErrorCode InheritChoices(Mat A, Mat B);
 /// Why csr, and until when.

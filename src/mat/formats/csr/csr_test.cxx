@@ -8,7 +8,7 @@ static PetscErrorCode Test()
   Csr csr;
 
   PetscFunctionBeginUser;
-  PetscCall(example::BuildAndMultiply(csr, Parameters()));
+  PetscCall(example::BuildAndMultiply(csr, FormatOptions()));
   PetscCall(example::CheckInts("i", csr.Layout().i, {0, 2, 3, 6}));
   PetscCall(example::CheckInts("j", csr.Layout().j, {0, 2, 1, 0, 1, 2}));
   PetscCall(example::CheckValues("a", csr.Layout().a, {1, 2, 3, 4, 5, 6}));

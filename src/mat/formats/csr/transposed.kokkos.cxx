@@ -5,10 +5,10 @@
 namespace sparsegpu
 {
 
-PetscErrorCode CsrTransposed::BuildPattern(const CsrView &A, const Parameters &)
+PetscErrorCode CsrTransposed::BuildPattern(Plan *)
 {
   PetscFunctionBegin;
-  stored_ = A.nonzeros;
+  stored_ = nonzeros_;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
