@@ -6,6 +6,9 @@ static const char help[] = "Sweeps of the Jacobi method that multiply as they go
 #include "device/pinned.hpp"
 #include "ksp/jacobi/forecast.hpp"
 #include "ksp/sweep/fused.hpp"
+#include "mat/formats/bsr/bsr.hpp"
+#include "mat/formats/csr/csr.hpp"
+#include "mat/formats/sell/sell.hpp"
 
 #include <climits>
 #include <cmath>
