@@ -2,13 +2,12 @@
 /// bandwidth on this pattern. Each format's plan tells what a product would cost; the rule compares and knows no
 /// format. Made from pattern and values alone, never from timings, so the choice is reproducible.
 ///
-/// Lazily: where csr has the bits of whatever may be chosen, products run as csr until they have lost, by the model,
-/// what the conversion costs: whoever needs one product never pays, and others pay at most about twice. On the CPU that
+/// Lazily: where csr has the same bits as the choice, products run as csr until the time lost to it, by the model,
+/// exceeds the conversion cost. One product never pays for a conversion, many pay at most about twice. On the CPU that
 /// is always so, and the analysis waits as well; on the GPU the choice is made before the first product, and only the
 /// conversion waits, where csr would have one thread a row anyway. On a CPU of one thread transposed products are
 /// scattered from csr until building the transpose pays. lazy.cxx counts the products. So a conversion never changes a
-/// bit: all candidates but csr sum a row in CSR's order, and on the CPU csr does, too. docs/performance.md has the
-/// measurements behind the constants.
+/// bit. docs/performance.md has the measurements behind the constants.
 #include "mat/choice/select.hpp"
 #include <algorithm>
 #include <cmath>

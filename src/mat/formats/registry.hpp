@@ -32,6 +32,11 @@ template <class F, class Own> FormatEntry EntryOf()
 const std::vector<FormatEntry>  &Formats();
 const std::vector<const char *> &FormatNames();
 const char                      *Baseline();
+/// z = A^T x + y, or A^H, from the rows of A itself on the host, by one thread: no format to ask for, but what stands
+/// in for one until building the transpose pays.
+std::unique_ptr<Format> MakeBaselineTransposed(bool hermitian);
+/// Its Format::Name().
+const char *BaselineTransposed();
 /// Null for an unknown name.
 std::unique_ptr<Format> MakeFormat(const std::string &name);
 

@@ -1,3 +1,5 @@
+/// Bits, places and values of the worked example by rows and by columns, words that end within a row, unsorted columns,
+/// and the order of the sums.
 #include <algorithm>
 #include <cstring>
 #include "mat/formats/bitmap/bitmap.hpp"

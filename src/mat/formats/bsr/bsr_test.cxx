@@ -1,3 +1,5 @@
+/// Blocks of every size, full and partial; the size that is found; conversions on the host and on the device compared
+/// array by array.
 #include <cmath>
 #include <cstring>
 #include <limits>

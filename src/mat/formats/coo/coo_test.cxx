@@ -1,3 +1,4 @@
+/// The arrays of the worked example, by hand.
 #include "mat/formats/coo/coo.hpp"
 #include "mat/formats/worked_example.hpp"
 

@@ -1,3 +1,4 @@
+/// The arrays of the worked example, which are the matrix's own, and the threads of a row by its mean length.
 #include "mat/formats/csr/csr.hpp"
 #include "mat/formats/worked_example.hpp"
 

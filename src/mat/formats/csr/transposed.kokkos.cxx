@@ -1,9 +1,21 @@
+/// Products of the transpose, scattered from the matrix's rows by one thread.
 #include <algorithm>
 #include "mat/formats/csr/transposed.hpp"
+#include "mat/formats/registry.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
 {
+
+std::unique_ptr<Format> MakeBaselineTransposed(bool hermitian)
+{
+  return std::make_unique<CsrTransposed>(hermitian);
+}
+
+const char *BaselineTransposed()
+{
+  return CsrTransposed::NAME;
+}
 
 PetscErrorCode CsrTransposed::BuildPattern(Plan *)
 {

@@ -1,3 +1,4 @@
+/// The diagonals of the worked example, by hand.
 #include "mat/formats/dia/dia.hpp"
 #include "mat/formats/worked_example.hpp"
 

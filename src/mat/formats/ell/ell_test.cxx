@@ -1,3 +1,4 @@
+/// The columns and values of the worked example, padding included, by hand.
 #include "mat/formats/ell/ell.hpp"
 #include "mat/formats/worked_example.hpp"
 

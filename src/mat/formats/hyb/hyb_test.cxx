@@ -1,3 +1,4 @@
+/// The width that the fraction of the rows gives, and the arrays of both parts, by hand.
 #include "mat/formats/hyb/hyb.hpp"
 #include "mat/formats/worked_example.hpp"
 

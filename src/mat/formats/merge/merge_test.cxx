@@ -1,3 +1,4 @@
+/// Shares and carries of the worked example for three workers by hand, and products for any number of them.
 #include "mat/formats/merge/merge.hpp"
 #include "mat/formats/worked_example.hpp"
 

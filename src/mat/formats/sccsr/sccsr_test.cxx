@@ -1,3 +1,4 @@
+/// The groups of the worked example, joined into the last segment and not, by hand.
 #include "mat/formats/sccsr/sccsr.hpp"
 #include "mat/formats/worked_example.hpp"
 

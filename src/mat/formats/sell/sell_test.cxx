@@ -1,3 +1,4 @@
+/// Places and columns of the worked example for each window, width and codec, and the three classes of rows.
 #include <cstring>
 #include "mat/formats/sell/sell.hpp"
 #include "mat/formats/worked_example.hpp"

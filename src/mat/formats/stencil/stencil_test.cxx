@@ -1,3 +1,4 @@
+/// Classes of rows as values change, one class too many, and the stride of grids.
 #include "mat/formats/stencil/stencil.hpp"
 #include "mat/formats/worked_example.hpp"
 

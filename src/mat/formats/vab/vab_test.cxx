@@ -1,3 +1,4 @@
+/// The blocks of the worked example, by hand.
 #include "mat/formats/vab/vab.hpp"
 #include "mat/formats/worked_example.hpp"
 
