@@ -20,6 +20,9 @@ demo: deps build
 check: deps build
 	ctest --test-dir $(BUILD) --output-on-failure -j 2 -LE sanitizer
 
+add-format:
+	sh tests/plugin/add_format.sh . $(BUILD)/add_format
+
 bench: build
 	sh tools/demo.sh $(BUILD) $(FILE)
 
@@ -32,4 +35,4 @@ format:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all build deps demo check bench install format clean
+.PHONY: all build deps demo check add-format bench install format clean

@@ -13,7 +13,7 @@ static char help[] =
 #include "cusparse.hpp"
 #include "device/device.hpp"
 #include "mat/rows/device_rows.hpp"
-#include "mat/formats/format.hpp"
+#include "mat/choice/select.hpp"
 #include "mat/formats/bsr/bsr.hpp"
 #include "mat/formats/sell/sell.hpp"
 #include "mat/formats/stencil/stencil.hpp"
@@ -79,7 +79,7 @@ PetscErrorCode ProductSeconds(Format *format, const CsrView &A, double *seconds)
 
 /// Seconds of the choice and of the conversion that it leads to, which takes over what the former found out, or to
 /// `asked`; the format is left for products. Medians of `runs`.
-PetscErrorCode Convert(CsrView A, const Parameters &parameters, PetscInt runs, const std::string &asked, Choice *choice,
+PetscErrorCode Convert(const CsrView &A, PetscInt runs, const std::string &asked, Choice *choice,
                        std::unique_ptr<Format> *format, double *analysis, double *conversion)
 {
   std::vector<double> analyses, conversions;
@@ -88,14 +88,13 @@ PetscErrorCode Convert(CsrView A, const Parameters &parameters, PetscInt runs, c
   for (PetscInt k = 0; k < runs; k++) {
     double seconds;
     format->reset();
-    A.found = A.device.i ? std::make_shared<RowFindings>() : nullptr;
+    Plans plans(A, FormatOptions(), Space::Device);
     PetscCall(Seconds(
-        1, [&] { return ChooseFormat(A, parameters, Space::Device, choice); }, &seconds));
+        1, [&] { return ChooseFormat(&plans, choice); }, &seconds));
     analyses.push_back(seconds);
     if (!asked.empty()) choice->name = asked;
-    *format = MakeFormat(choice->name);
     PetscCall(Seconds(
-        1, [&] { return (*format)->Build(A, parameters, Space::Device); }, &seconds));
+        1, [&] { return plans.Build(choice->name, format); }, &seconds));
     conversions.push_back(seconds);
   }
   std::sort(analyses.begin(), analyses.end());
@@ -111,7 +110,6 @@ PetscErrorCode Bench(const Case &c, const Settings &settings)
   CsrView                 A;
   PetscScalar            *a;
   PetscMemType            where;
-  Parameters              parameters;
   DeviceRows              rows;
   Choice                  choice, host_choice;
   std::unique_ptr<Format> format;
@@ -124,42 +122,41 @@ PetscErrorCode Bench(const Case &c, const Settings &settings)
   PetscCall(MatSeqAIJGetCSRAndMemType(M, &A.i, &A.j, &a, &where));
   A.a        = reinterpret_cast<const Scalar *>(a);
   A.nonzeros = A.i[A.rows];
-  PetscCall(DeviceFacts(nullptr, &parameters.multiprocessors, nullptr));
   if (!settings.format.empty()) {
     bool        ok;
     std::string refusal;
-    PetscCall(CheckFormat(settings.format, A, parameters, &ok, &refusal));
+    PetscCall(Plans(A, FormatOptions(), Space::Device).Check(settings.format, &ok, &refusal));
     if (!ok) {
       PetscCall(MatDestroy(&M));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }
-  if (settings.host)
-    PetscCall(Convert(A, parameters, 1, settings.format, &host_choice, &format, &host_analysis, &host_conversion));
+  if (settings.host) PetscCall(Convert(A, 1, settings.format, &host_choice, &format, &host_analysis, &host_conversion));
   PetscCall(Seconds(
       settings.runs, [&] { return rows.Upload(A, true); }, &upload));
   A.device = rows.View();
-  PetscCall(Convert(A, parameters, settings.runs, settings.format, &choice, &format, &analysis, &conversion));
+  PetscCall(Convert(A, settings.runs, settings.format, &choice, &format, &analysis, &conversion));
   PetscCheck(!settings.host || choice.name == host_choice.name, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "%s: the host chooses %s, the device %s", c.Name().c_str(), host_choice.name.c_str(), choice.name.c_str());
   PetscCall(ProductSeconds(format.get(), A, &converted));
-  PatternFacts   facts;
-  SellPlan       plan;
-  RowClasses     classes;
-  bool           few;
-  PetscLogDouble bytes;
-  double         inspect = 0, planning = 0, rows_apart = 0, blocks = 0; // parts of the analysis
+  PatternFacts                         facts;
+  SellArrangement                      places;
+  RowClasses                           classes;
+  std::optional<std::vector<PetscInt>> offsets;
+  bool                                 few;
+  PetscLogDouble                       bytes;
+  double                               inspect = 0, planning = 0, rows_apart = 0, blocks = 0; // parts of the analysis
   PetscCall(Seconds(
-      settings.runs, [&] { return InspectPattern(A, &facts); }, &inspect));
+      settings.runs, [&] { return InspectPattern(A, &facts, &offsets); }, &inspect));
   PetscCall(Seconds(
-      settings.runs, [&] { return PlanSell(A, parameters.sell_window, &plan); }, &planning));
+      settings.runs, [&] { return ArrangeSell(A, SellOptions().window, facts.longest, &places); }, &planning));
   PetscCall(Seconds(
       settings.runs, [&] { return FindRowClasses(A, &classes, &few); }, &rows_apart));
   PetscCall(Seconds(
       settings.runs, [&] { return SampleBsr(A, sizeof(Scalar), &bytes); }, &blocks));
   const std::string details = format->Details();
   format                    = MakeFormat("csr");
-  PetscCall(format->Build(A, parameters, Space::Device));
+  PetscCall(format->Build(A, FormatOptions(), Space::Device));
   PetscCall(ProductSeconds(format.get(), A, &as_csr));
   printf(
       "{\"matrix\":\"%s\",\"class\":\"%s\",\"values\":\"%s\",\"rows\":%d,\"nnz\":%d,\"format\":\"%s\",\"details\":\"%s\","

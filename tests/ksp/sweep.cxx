@@ -6,6 +6,9 @@ static const char help[] = "Sweeps of the Jacobi method that multiply as they go
 #include "device/pinned.hpp"
 #include "ksp/jacobi/forecast.hpp"
 #include "ksp/sweep/fused.hpp"
+#include "mat/formats/bsr/bsr.hpp"
+#include "mat/formats/csr/csr.hpp"
+#include "mat/formats/sell/sell.hpp"
 
 #include <climits>
 #include <cmath>
@@ -206,25 +209,25 @@ PetscErrorCode CheckSweeps(const System &s, Format *format, const std::string &w
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A format with parameters of its own.
+/// A format with options of its own.
 struct Kind {
-  std::string name;
-  Parameters  parameters;
-  PetscInt    swept = 0; ///< systems
+  std::string   name;
+  FormatOptions options;
+  PetscInt      swept = 0; ///< systems
 };
 std::vector<Kind> AllKinds()
 {
   std::vector<Kind> kinds;
   const auto        add = [&](const char *name) {
-    kinds.push_back({name, Parameters()});
-    return &kinds.back().parameters;
+    kinds.push_back({name, FormatOptions()});
+    return &kinds.back().options;
   };
   for (const char *name : {"dia", "ell", "stencil"}) add(name);
-  for (PetscInt width : {0, 1, 2, 4, 8, 16, 32}) add("csr")->csr_width = width;
-  for (PetscInt bytes : {1, 2, 4}) add("sell")->column_bytes = bytes;
-  add("sell")->sell_window = 256;
-  add("sell")->values      = "full";
-  for (PetscInt size = 2; size <= 6; size++) add("bsr")->bsr_block = size;
+  for (PetscInt width : {0, 1, 2, 4, 8, 16, 32}) add("csr")->Set<CsrOptions>().width = width;
+  for (PetscInt bytes : {1, 2, 4}) add("sell")->Set<SellOptions>().column_bytes = bytes;
+  add("sell")->Set<SellOptions>().window   = 256;
+  add("sell")->Set<CommonOptions>().values = "full";
+  for (PetscInt size = 2; size <= 6; size++) add("bsr")->Set<BsrOptions>().block = size;
   return kinds;
 }
 
@@ -241,12 +244,13 @@ PetscErrorCode CheckProblems(const std::vector<conformance::Problem> &problems, 
     for (Values values : {Values::Full, Values::Single, Values::Few}) {
       const System s(p, values);
       for (Kind &kind : kinds) {
-        const std::unique_ptr<Format> format = MakeFormat(kind.name);
-        std::string                   why;
-        bool                          ok;
-        PetscCall(format->Check(s.A, kind.parameters, &ok, &why));
+        Plans                   plans(s.A, kind.options, Space::Device);
+        std::unique_ptr<Format> format;
+        std::string             why;
+        bool                    ok;
+        PetscCall(plans.Check(kind.name, &ok, &why));
         if (!ok) continue;
-        PetscCall(format->Build(s.A, kind.parameters, Space::Device));
+        PetscCall(plans.Build(kind.name, &format));
         if (!SweepsFused(*format)) continue;
         PetscCall(CheckSweeps(s, format.get(), s.name + ", " + kind.name + ", " + format->Details()));
         kind.swept++;

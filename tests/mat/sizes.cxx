@@ -5,8 +5,8 @@ static const char help[] = "Sizes that PetscInt does not hold are refused, by th
 #include <limits>
 
 #include "device/row_of_thread.hpp"
-#include "mat/formats/format.hpp"
-#include "mat/formats/ell/ell.hpp"
+#include "mat/formats/padding.hpp"
+#include "mat/formats/plan.hpp"
 #include "mat/rows/sizes.hpp"
 
 using namespace testing;
@@ -35,14 +35,13 @@ struct RowsOnly {
 PetscErrorCode CheckRefusal(const char name[], const RowsOnly &fits, const RowsOnly &too_many,
                             const std::vector<std::string> &facts)
 {
-  const auto  format = MakeFormat(name);
   bool        ok;
   std::string why;
 
   PetscFunctionBeginUser;
-  PetscCall(format->Check(fits.View(), Parameters(), &ok, &why));
+  PetscCall(Plans(fits.View(), FormatOptions(), Space::Host).Check(name, &ok, &why));
   PetscCheck(ok, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s refuses what PetscInt counts: %s", name, why.c_str());
-  PetscCall(format->Check(too_many.View(), Parameters(), &ok, &why));
+  PetscCall(Plans(too_many.View(), FormatOptions(), Space::Host).Check(name, &ok, &why));
   PetscCheck(ok == !NARROW, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %s", name, ok ? "accepts" : why.c_str());
   if (!ok) PetscCall(CheckText(name, why, facts));
   if (!ok) PetscCall(CheckText(name, why, {std::to_string((long long)PETSC_MAX_INT)}));

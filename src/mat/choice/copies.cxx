@@ -1,7 +1,6 @@
 /// The converted copies of a matrix: built lazily, refreshed when the matrix's version has moved, rebuilt when its
 /// pattern has, in the format that was asked for or that auto chooses.
 #include "mat/choice/local_matrix.hpp"
-#include "mat/formats/baseline.hpp"
 #include "petsc/compat.hpp"
 #include "petsc/may_lack_memory.hpp"
 
@@ -22,17 +21,20 @@ static PetscErrorCode RowsOfBaseline(Mat A, LocalMatrix *matrix, CsrArrays *arra
   PetscFunctionBegin;
   *arrays = CsrArrays();
   PetscCall(matrix->rows.GetVersion(A, &version));
-  if (early.format && early.version == version) *arrays = BaselineArrays(*early.format);
+  if (early.format && early.version == version) *arrays = early.format->RowsOnDevice();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode GetDeviceRows(Mat A, LocalMatrix *matrix, CsrView *view)
 {
   CsrArrays arrays;
+  bool      current;
 
   PetscFunctionBegin;
-  if (view->device.i || view->nonzeros < matrix->settings.parameters.device_conversion)
+  if (view->device.i || view->nonzeros < matrix->settings.options.Get<CommonOptions>().device_conversion)
     PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(matrix->rows.DeviceIsCurrent(A, &current));
+  if (!current) matrix->plans.reset(); // of an earlier failure
   PetscCall(RowsOfBaseline(A, matrix, &arrays));
   PetscCall(matrix->rows.BringToDevice(A, arrays, view));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -40,21 +42,20 @@ PetscErrorCode GetDeviceRows(Mat A, LocalMatrix *matrix, CsrView *view)
 
 /// The format to build: the one asked for; csr for an off-diagonal block or a transpose that it refuses; the rule for
 /// auto, and csr before its time.
-static PetscErrorCode PickFormat(const CsrView &A, const CsrView &view, const PatternKey &key, LocalMatrix *matrix,
-                                 const Parameters &parameters, Operation operation, Space space, bool early,
-                                 std::string *name, std::string *reason)
+static PetscErrorCode PickFormat(const CsrView &A, Plans *plans, const PatternKey &key, LocalMatrix *matrix,
+                                 Operation operation, Space space, bool early, std::string *name, std::string *reason)
 {
   const Settings &settings = matrix->settings;
 
   PetscFunctionBegin;
   if (early) {
-    PetscCallCXX(*name = BASELINE);
+    PetscCallCXX(*name = Baseline());
     PetscCallCXX(*reason = "auto: early");
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (settings.format == "auto") {
     std::shared_ptr<Choice> choice;
-    PetscCall(GetChoice(A, view, key, parameters, settings.trial, space,
+    PetscCall(GetChoice(A, plans, key, settings.trial,
                         &matrix->waiting[static_cast<int>(space)][static_cast<int>(operation)], &choice));
     PetscCallCXX(*name = choice->name);
     PetscCallCXX(*reason = choice->reason);
@@ -65,14 +66,14 @@ static PetscErrorCode PickFormat(const CsrView &A, const CsrView &view, const Pa
   if (!settings.strict || settings.off_diagonal || operation != Operation::Normal) {
     bool        ok;
     std::string why;
-    PetscCall(CheckFormat(*name, view, parameters, &ok, &why));
+    PetscCall(plans->Check(*name, &ok, &why));
     if (!ok) {
       PetscCallCXX(*reason = *name + " refuses this " +
                              (settings.off_diagonal            ? "off-diagonal block: "
                               : operation != Operation::Normal ? "transpose: "
                                                                : "matrix: ") +
                              why);
-      PetscCallCXX(*name = BASELINE);
+      PetscCallCXX(*name = Baseline());
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -82,19 +83,17 @@ static PetscErrorCode PickFormat(const CsrView &A, const CsrView &view, const Pa
 static PetscErrorCode Rebuild(Mat A, LocalMatrix *matrix, const CsrView &csr, const PatternKey &key,
                               Operation operation, Space space, ConvertedMatrix *converted)
 {
-  Parameters parameters = matrix->settings.parameters;
   Conversion conversion;
 
   PetscFunctionBegin;
-  if (space == Space::Device) PetscCall(DeviceFacts(nullptr, &parameters.multiprocessors, nullptr));
-  conversion.operation  = operation;
-  conversion.space      = space;
-  conversion.early      = IsEarlyOne(*matrix, converted, operation, space);
-  conversion.settings   = &matrix->settings;
-  conversion.parameters = &parameters;
+  conversion.operation = operation;
+  conversion.space     = space;
+  conversion.early     = IsEarlyOne(*matrix, converted, operation, space);
+  conversion.settings  = &matrix->settings;
+  conversion.kept      = &matrix->plans;
   if (space == Space::Device) PetscCall(RowsOfBaseline(A, matrix, &conversion.there));
-  conversion.pick = [&](const CsrView &view, std::string *name, std::string *reason) {
-    return PickFormat(csr, view, key, matrix, parameters, operation, space, conversion.early, name, reason);
+  conversion.pick = [&](Plans *plans, std::string *name, std::string *reason) {
+    return PickFormat(csr, plans, key, matrix, operation, space, conversion.early, name, reason);
   };
   PetscCall(BuildConverted(A, &matrix->rows, csr, key, conversion, converted));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -139,7 +138,7 @@ static PetscErrorCode ConvertOrStay(Mat A, LocalMatrix *matrix, Operation operat
   PetscCallCXX(stay = std::make_shared<Choice>());
   if (waiting->choice)
     PetscCallCXX(stay->reason = waiting->choice->reason + "; no memory for " + waiting->choice->name);
-  PetscCallCXX(stay->name = operation == Operation::Normal ? BASELINE : SCATTERED);
+  PetscCallCXX(stay->name = operation == Operation::Normal ? Baseline() : BaselineTransposed());
   stay->same_bits = true;
   waiting->choice = stay;
   **converted     = ConvertedMatrix();
@@ -168,6 +167,7 @@ PetscErrorCode GetConverted(Mat A, LocalMatrix *matrix, Operation operation, Spa
       PetscCall(Refresh(A, matrix, operation, space, version, converted));
     if (converted != early && early->format) *early = ConvertedMatrix();
     matrix->rows.DropFromDevice();
+    matrix->plans.reset();
   }
   if (operation == Operation::Normal) matrix->last = converted;
   *out = converted;
@@ -212,6 +212,7 @@ void ForgetCopies(LocalMatrix *matrix)
     for (Waiting &waiting : space) waiting = Waiting();
   matrix->last = nullptr;
   matrix->rows.DropFromDevice();
+  matrix->plans.reset();
 }
 
 } // namespace sparsegpu

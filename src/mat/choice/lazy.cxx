@@ -3,7 +3,6 @@
 #include <algorithm>
 #include "device/kokkos.hpp"
 #include "mat/choice/local_matrix.hpp"
-#include "mat/formats/baseline.hpp"
 #include "petsc/compat.hpp"
 #include "petsc/may_lack_memory.hpp"
 
@@ -31,16 +30,19 @@ std::uint64_t TakeFingerprint(const CsrView &A, Space space)
   return h ? h : 1;
 }
 
-PetscErrorCode GetChoice(const CsrView &A, const CsrView &view, const PatternKey &key, const Parameters &parameters,
-                         bool trial, Space space, Waiting *waiting, std::shared_ptr<Choice> *choice)
+PetscErrorCode GetChoice(const CsrView &A, Plans *plans, const PatternKey &key, bool trial, Waiting *waiting,
+                         std::shared_ptr<Choice> *choice)
 {
+  const CsrView &view  = plans->look().rows();
+  const Space    space = plans->look().space();
+
   PetscFunctionBegin;
-  if (waiting->choice && waiting->choice->name == SCATTERED) waiting->choice.reset();
+  if (waiting->choice && waiting->choice->name == BaselineTransposed()) waiting->choice.reset();
   if (waiting->choice) {
     bool        ok = waiting->pattern == key;
     std::string why;
     if (waiting->inherited) ok = waiting->choice->fingerprint == TakeFingerprint(A, space);
-    if (ok) PetscCall(CheckFormat(waiting->choice->name, view, parameters, &ok, &why)); // values may matter
+    if (ok) PetscCall(plans->Check(waiting->choice->name, &ok, &why)); // values may matter
     if (!ok) waiting->choice.reset();
   }
   if (!waiting->choice) {
@@ -48,16 +50,16 @@ PetscErrorCode GetChoice(const CsrView &A, const CsrView &view, const PatternKey
     PetscCallCXX(waiting->choice = std::make_shared<Choice>());
     PetscCall(PetscLogEventBegin(ChooseEvent, nullptr, nullptr, nullptr, nullptr));
     const auto choose = trial ? TryFormats : ChooseFormat;
-    PetscCall(MayLackMemory([&] { return choose(view, parameters, space, waiting->choice.get()); }, &lacks));
+    PetscCall(MayLackMemory([&] { return choose(plans, waiting->choice.get()); }, &lacks));
     if (lacks && view.device.i && view.a) { // the host's look needs none of the device's
       CsrView host = view;
       host.device  = CsrArrays();
-      host.found.reset();
-      PetscCall(MayLackMemory([&] { return choose(host, parameters, space, waiting->choice.get()); }, &lacks));
+      Plans others(host, plans->look().options(), space);
+      PetscCall(MayLackMemory([&] { return choose(&others, waiting->choice.get()); }, &lacks));
     }
     PetscCall(PetscLogEventEnd(ChooseEvent, nullptr, nullptr, nullptr, nullptr));
     if (lacks) {
-      PetscCallCXX(*waiting->choice = Choice{BASELINE, "auto: no memory to look at the matrix"});
+      PetscCallCXX(*waiting->choice = Choice{Baseline(), "auto: no memory to look at the matrix"});
       waiting->choice->same_bits = space == Space::Host;
     }
   }
@@ -85,33 +87,36 @@ static PetscErrorCode IsEarlyNormal(Mat A, LocalMatrix *matrix, const CsrView &c
 {
   const int               s = static_cast<int>(space), normal = static_cast<int>(Operation::Normal);
   ConvertedMatrix        *full = &matrix->converted[s][normal], *csr_copy = &matrix->early[s][normal];
-  Waiting                *w          = &matrix->waiting[s][normal];
-  Parameters              parameters = matrix->settings.parameters;
+  Waiting                *w = &matrix->waiting[s][normal];
   std::shared_ptr<Choice> choice;
+  bool                    in_order = true;
 
   PetscFunctionBegin;
   if (space == Space::Device) {
     if (built) PetscFunctionReturn(PETSC_SUCCESS); // new values go straight there
-    PetscCall(DeviceFacts(nullptr, &parameters.multiprocessors, nullptr));
-    if (!(w->pattern == key) && !BaselineInOrder(csr, parameters, space)) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!(w->pattern == key)) PetscCall(BaselineInOrder(csr, matrix->settings.options, space, &in_order));
+    if (!in_order) PetscFunctionReturn(PETSC_SUCCESS);
   }
   Follow(key, version, w, full);
   if (use == Use::Tell || space == Space::Device || w->since_pattern >= Choice::LOOK || built) {
     if (!w->choice || w->inherited) {
-      CsrView view = csr;
+      CsrView                view = csr;
+      std::shared_ptr<Plans> plans;
       if (space == Space::Device) PetscCall(GetDeviceRows(A, matrix, &view));
-      PetscCall(GetChoice(view, view, key, parameters, false, space, w, &choice));
+      PetscCall(GetPlans(view, matrix->settings.options, space, &matrix->plans, &plans));
+      PetscCall(GetChoice(view, plans.get(), key, false, w, &choice));
     }
     choice = w->choice;
     const bool due =
         w->since_values >= choice->ProductsToUpdate() && (built || w->since_pattern >= choice->ProductsToConvert());
-    if (choice->name == BASELINE && csr_copy->format && !full->format) { // it has arrived
+    if (choice->name == Baseline() && csr_copy->format && !full->format) { // it has arrived
       *full     = std::move(*csr_copy);
       *csr_copy = ConvertedMatrix();
       PetscCallCXX(full->reason = choice->reason);
       if (matrix->last == csr_copy) matrix->last = full;
     }
-    if (!choice->same_bits || choice->name == BASELINE || (due && use != Use::Tell)) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!choice->same_bits || choice->name == Baseline() || (due && use != Use::Tell))
+      PetscFunctionReturn(PETSC_SUCCESS);
   }
   *early = true;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -131,11 +136,13 @@ static PetscErrorCode IsEarlyTransposed(LocalMatrix *matrix, const CsrView &csr,
   PetscCall(KokkosConcurrency(&concurrency));
   if (concurrency > 1) PetscFunctionReturn(PETSC_SUCCESS);
   Follow(key, version, w, &matrix->converted[host][static_cast<int>(operation)]);
-  const bool stays = w->choice && w->choice->name == SCATTERED;
+  const bool stays = w->choice && w->choice->name == BaselineTransposed();
   if (!stays && (built || w->since_pattern >= Choice::LOOK)) {
     Follow(key, version, plain, &matrix->converted[host][normal]);
-    if (!plain->choice || plain->inherited)
-      PetscCall(GetChoice(csr, csr, key, matrix->settings.parameters, false, Space::Host, plain, &choice));
+    if (!plain->choice || plain->inherited) {
+      Plans plans(csr, matrix->settings.options, Space::Host);
+      PetscCall(GetChoice(csr, &plans, key, false, plain, &choice));
+    }
     due = w->since_values >= plain->choice->ProductsToUpdateTranspose() &&
           (built || w->since_pattern >= plain->choice->ProductsToTranspose());
   }
@@ -202,9 +209,9 @@ PetscErrorCode TellTransposed(const LocalMatrix &matrix, const Choice *plain, st
         const PetscCount due = plain->ProductsToTranspose();
         PetscCall(PetscSNPrintf(until, sizeof(until), " until %lld products, %lld are done",
                                 static_cast<long long>(due), static_cast<long long>(w.since_pattern)));
-        PetscCallCXX(*text = std::string(SCATTERED) + (w.since_pattern < due ? until : ""));
+        PetscCallCXX(*text = std::string(BaselineTransposed()) + (w.since_pattern < due ? until : ""));
       } else if (early.format) {
-        PetscCallCXX(*text = SCATTERED);
+        PetscCallCXX(*text = BaselineTransposed());
       } else if (full.format) {
         PetscCallCXX(*text = std::string(full.format->Name()) + " on " +
                              BackendNames[static_cast<int>(space == Space::Device ? Backend::Cuda : Backend::Kokkos)] +
@@ -219,7 +226,7 @@ void InheritChoices(LocalMatrix *from, const CsrView &csr, const PatternKey &key
   for (int space = 0; space < 2; space++)
     for (int operation = 0; operation < 3; operation++) {
       Waiting *w = &from->waiting[space][operation];
-      if (!w->choice || w->choice->name == SCATTERED || (!w->inherited && !(w->pattern == key))) continue;
+      if (!w->choice || w->choice->name == BaselineTransposed() || (!w->inherited && !(w->pattern == key))) continue;
       if (!w->choice->fingerprint) w->choice->fingerprint = TakeFingerprint(csr, static_cast<Space>(space));
       to->waiting[space][operation].choice    = w->choice;
       to->waiting[space][operation].inherited = true;

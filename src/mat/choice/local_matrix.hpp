@@ -2,6 +2,7 @@
 /// wait for their conversion to pay.
 #pragma once
 
+#include "mat/choice/select.hpp"
 #include "mat/converted/converted.hpp"
 
 namespace sparsegpu
@@ -27,6 +28,7 @@ enum class Use {
 struct LocalMatrix {
   Rows                   rows;
   Settings               settings;
+  std::shared_ptr<Plans> plans;           ///< of the rows on the device, from the choice of a format to its build
   ConvertedMatrix        converted[2][3]; ///< [space][operation]
   ConvertedMatrix        early[2][3];     ///< [space][operation] csr, or scattered from it, until the conversion pays
   Waiting                waiting[2][3];   ///< [space][operation]
@@ -47,10 +49,10 @@ void ForgetCopies(LocalMatrix *matrix);
 
 /// Under auto: is it csr's turn still? Counts the product.
 PetscErrorCode IsEarly(Mat A, LocalMatrix *matrix, Operation operation, Space space, Use use, bool *early);
-/// auto's choice for `view`, op(A) of key `key`: the one made before, or inherited, if it is of such a matrix; else a
-/// new one, by `trial` or by the model.
-PetscErrorCode GetChoice(const CsrView &A, const CsrView &view, const PatternKey &key, const Parameters &parameters,
-                         bool trial, Space space, Waiting *waiting, std::shared_ptr<Choice> *choice);
+/// auto's choice for the rows of `plans`, op(A) of key `key`: the one made before, or inherited, if it is of such a
+/// matrix; else a new one, by `trial` or by the model.
+PetscErrorCode GetChoice(const CsrView &A, Plans *plans, const PatternKey &key, bool trial, Waiting *waiting,
+                         std::shared_ptr<Choice> *choice);
 /// The choices of A, of rows `csr` and key `key`, are those of a copy with A's pattern, until it is asked to differ.
 void InheritChoices(LocalMatrix *from, const CsrView &csr, const PatternKey &key, LocalMatrix *to);
 /// Why csr, and until when.

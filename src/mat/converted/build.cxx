@@ -3,7 +3,6 @@
 #include <petsctime.h>
 #include "mat/converted/converted.hpp"
 #include "mat/converted/operation_view.hpp"
-#include "mat/formats/baseline.hpp"
 #include "mat/rows/fingerprint.hpp"
 #include "mat/rows/transpose.hpp"
 #include "petsc/compat.hpp"
@@ -34,9 +33,13 @@ public:
     converted_->version = 0;
     converted_->space   = c_.space;
     PetscCall(MakeView());
-    PetscCall(c_.pick(view_, &name_, &converted_->reason));
+    if (of_ == Operation::Normal)
+      PetscCall(GetPlans(view_, Options(), c_.space, c_.kept, &plans_));
+    else
+      PetscCallCXX(plans_ = std::make_shared<Plans>(view_, Options(), c_.space));
+    PetscCall(c_.pick(plans_.get(), &name_, &converted_->reason));
     // The baseline needs the beginnings of rows alone
-    if (!view_.a && name_ != BASELINE && !MakeFormat(name_)->ConvertsOnDevice())
+    if (!view_.a && name_ != Baseline() && !MakeFormat(name_)->ConvertsOnDevice())
       PetscCall(OperationView(csr_, of_, converted_, &view_));
     PetscCall(BuildFormat());
     PetscCallCXX(converted_->details = converted_->format->Details());
@@ -54,7 +57,8 @@ private:
     return c_.space == Space::Device &&
            (c_.settings->format == "auto" || MakeFormat(c_.settings->format)->ConvertsOnDevice());
   }
-  bool Large() const { return csr_.nonzeros >= c_.settings->parameters.device_conversion; }
+  bool                 Large() const { return csr_.nonzeros >= Options().Get<CommonOptions>().device_conversion; }
+  const FormatOptions &Options() const { return c_.settings->options; }
 
   /// The rows of op(A), on the device, too, where they are read there.
   PetscErrorCode MakeView()
@@ -71,11 +75,16 @@ private:
       PetscCall(rows_->BringToDevice(A_, c_.there, &view_));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  std::unique_ptr<Format> Make() const
+  PetscErrorCode Make(std::unique_ptr<Format> *format)
   {
-    if (c_.early && c_.operation != Operation::Normal)
-      return MakeScattered(c_.operation == Operation::ConjugateTranspose);
-    return MakeFormat(name_);
+    PetscFunctionBegin;
+    if (c_.early && c_.operation != Operation::Normal) {
+      PetscCallCXX(*format = MakeBaselineTransposed(c_.operation == Operation::ConjugateTranspose));
+      PetscCall((*format)->Build(view_, Options(), c_.space));
+    } else {
+      PetscCall(plans_->Build(name_, format));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode BuildFormat()
   {
@@ -83,33 +92,46 @@ private:
     bool                    host = !OnDevice();
 
     PetscFunctionBegin;
-    PetscCallCXX(format = Make());
-    if (!host) PetscCall(TryOnDevice([&] { return format->Build(view_, *c_.parameters, c_.space); }, &host));
+    if (!host) PetscCall(TryOnDevice([&] { return Make(&format); }, &host));
     if (host) { // needs no rows on the device
+      format.reset();
       rows_->DropFromDevice();
+      c_.kept->reset();
       transposed_  = DeviceRows();
       view_.device = CsrArrays();
-      view_.found.reset();
       if (!view_.a) PetscCall(OperationView(csr_, of_, converted_, &view_));
-      PetscCallCXX(format = Make());
-      PetscCall(format->Build(view_, *c_.parameters, c_.space));
+      if (!plans_->AreOf(view_, Options(), c_.space))
+        PetscCallCXX(plans_ = std::make_shared<Plans>(view_, Options(), c_.space));
+      PetscCall(Make(&format));
     }
     converted_->format = std::move(format);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  const Mat         A_;
-  Rows *const       rows_;
-  const CsrView    &csr_;
-  const Conversion &c_;
-  ConvertedMatrix  *converted_;
-  const Operation   of_; ///< whose rows are stored: what is early reads the rows of A itself
-  CsrView           view_{};
-  DeviceRows        transposed_;
-  bool              made_ = false; ///< the transpose, on the device
-  std::string       name_;
+  const Mat              A_;
+  Rows *const            rows_;
+  const CsrView         &csr_;
+  const Conversion      &c_;
+  ConvertedMatrix       *converted_;
+  const Operation        of_; ///< whose rows are stored: what is early reads the rows of A itself
+  CsrView                view_{};
+  DeviceRows             transposed_;
+  bool                   made_ = false; ///< the transpose, on the device
+  std::shared_ptr<Plans> plans_;
+  std::string            name_;
 };
 } // namespace
+
+PetscErrorCode GetPlans(const CsrView &view, const FormatOptions &options, Space space, std::shared_ptr<Plans> *kept,
+                        std::shared_ptr<Plans> *plans)
+{
+  PetscFunctionBegin;
+  *plans = *kept;
+  if (*plans && (*plans)->AreOf(view, options, space)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCXX(*plans = std::make_shared<Plans>(view, options, space));
+  if (view.device.i) *kept = *plans;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode BuildConverted(Mat A, Rows *rows, const CsrView &csr, const PatternKey &key,
                               const Conversion &conversion, ConvertedMatrix *converted)

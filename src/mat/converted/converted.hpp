@@ -3,6 +3,7 @@
 
 #include <functional>
 #include "mat/converted/settings.hpp"
+#include "mat/formats/plan.hpp"
 #include "mat/rows/rows.hpp"
 
 namespace sparsegpu
@@ -38,16 +39,20 @@ struct ConvertedMatrix {
 
 /// What to build, and of what.
 struct Conversion {
-  Operation         operation  = Operation::Normal;
-  Space             space      = Space::Host;
-  bool              early      = false; ///< the baseline for now, or sums scattered from the rows for a transpose
-  const Settings   *settings   = nullptr;
-  CsrArrays         there      = {};      ///< the rows on the device where some format has them
-  const Parameters *parameters = nullptr; ///< of the settings, with what the device has
-  /// Names the format for the rows to be stored, op(A), and says why.
-  std::function<PetscErrorCode(const CsrView &view, std::string *name, std::string *reason)> pick = {};
+  Operation               operation = Operation::Normal;
+  Space                   space     = Space::Host;
+  bool                    early     = false; ///< the baseline for now, or sums scattered from the rows for a transpose
+  const Settings         *settings  = nullptr;
+  CsrArrays               there     = {};      ///< the rows on the device where some format has them
+  std::shared_ptr<Plans> *kept      = nullptr; ///< plans of A's rows on the device, from the choice to the build
+  /// Names the format for the rows that the plans are of, op(A), and says why.
+  std::function<PetscErrorCode(Plans *plans, std::string *name, std::string *reason)> pick = {};
 };
 
+/// The plans for products of `view`: those in *kept if they are of it; new ones are kept there where its rows lie on
+/// the device.
+PetscErrorCode GetPlans(const CsrView &view, const FormatOptions &options, Space space, std::shared_ptr<Plans> *kept,
+                        std::shared_ptr<Plans> *plans);
 /// Builds *converted from A's rows `csr` of key `key`.
 PetscErrorCode BuildConverted(Mat A, Rows *rows, const CsrView &csr, const PatternKey &key,
                               const Conversion &conversion, ConvertedMatrix *converted);

@@ -54,7 +54,6 @@ PetscErrorCode TransposeOnDevice(const CsrView &A, Operation operation, Converte
   if (lacks) PetscFunctionReturn(PETSC_SUCCESS);
   *view        = CsrView{A.cols, A.rows, A.nonzeros, converted->ti.data(), nullptr, nullptr, A.block_size};
   view->device = transposed->View();
-  PetscCallCXX(view->found = std::make_shared<RowFindings>());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

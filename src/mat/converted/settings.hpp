@@ -2,7 +2,7 @@
 #pragma once
 
 #include <string>
-#include "mat/formats/format.hpp"
+#include "mat/formats/options.hpp"
 
 namespace sparsegpu
 {
@@ -15,11 +15,11 @@ enum class Backend {
 extern const char *const BackendNames[3];
 
 struct Settings {
-  std::string format  = "auto";
-  Backend     backend = Backend::Auto;
-  Parameters  parameters;
-  bool        decided = false; ///< by the options, a setter or the parent; else the options are read at first use
-  bool        strict =
+  std::string   format  = "auto";
+  Backend       backend = Backend::Auto;
+  FormatOptions options;
+  bool          decided = false; ///< by the options, a setter or the parent; else the options are read at first use
+  bool          strict =
       false; ///< the format was asked for by MatSetFromOptions() or a setter on this very matrix: a refusal
              ///< is an error. Else (sub-matrices, products, coarse operators) what it refuses is stored as csr
   bool bound_to_cpu = false;

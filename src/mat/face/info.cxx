@@ -216,7 +216,7 @@ PetscErrorCode MatSparseGPUCheckFormat(Mat A, const char format[], PetscBool *ac
   if (parsed != "auto") {
     PetscCall(LocalBlock(A, &block));
     PetscCall(GetCsr(block, &csr, nullptr));
-    PetscCall(MakeFormat(parsed)->Check(csr, context->settings.parameters, &ok, &text));
+    PetscCall(Plans(csr, context->settings.options, Space::Host).Check(parsed, &ok, &text));
   }
   *accepts = ok ? PETSC_TRUE : PETSC_FALSE;
   if (why) *why = text.c_str();

@@ -51,14 +51,12 @@ Csr *AsCsr(Format *format)
 
 PetscErrorCode BuildCsrForSolve(Mat A, std::unique_ptr<Format> *format)
 {
-  Parameters parameters;
-  CsrView    view;
+  CsrView view;
 
   PetscFunctionBegin;
   PetscCall(GetCsr(A, &view, nullptr));
-  PetscCall(DeviceFacts(nullptr, &parameters.multiprocessors, nullptr));
   std::unique_ptr<Format> built = MakeFormat("csr");
-  PetscCall(built->Build(view, parameters, Space::Device));
+  PetscCall(built->Build(view, FormatOptions(), Space::Device));
   *format = std::move(built);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -19,10 +19,11 @@ struct Told {
 };
 
 /// The choice that products go by, or will: as GetChoice(), but nothing is kept.
-PetscErrorCode PeekChoice(const CsrView &A, const PatternKey &key, const Parameters &parameters, Space space,
-                          const Waiting *waiting, Choice *choice)
+PetscErrorCode PeekChoice(Plans *plans, const PatternKey &key, const Waiting *waiting, Choice *choice)
 {
-  bool lacks = false;
+  const CsrView &A     = plans->look().rows();
+  const Space    space = plans->look().space();
+  bool           lacks = false;
 
   PetscFunctionBegin;
   if (waiting && waiting->choice &&
@@ -30,17 +31,16 @@ PetscErrorCode PeekChoice(const CsrView &A, const PatternKey &key, const Paramet
     PetscCallCXX(*choice = *waiting->choice);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(MayLackMemory([&] { return ChooseFormat(A, parameters, space, choice); }, &lacks));
-  if (lacks) PetscCallCXX(*choice = Choice{"csr", "auto: no memory to look at the matrix"});
+  PetscCall(MayLackMemory([&] { return ChooseFormat(plans, choice); }, &lacks));
+  if (lacks) PetscCallCXX(*choice = Choice{Baseline(), "auto: no memory to look at the matrix"});
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// `settings`: of the matrix that A is a block of.
 PetscErrorCode TellBlock(Mat A, const Settings &settings, bool off_diagonal, Told *told, Choice *choice)
 {
-  Parameters             parameters = settings.parameters;
-  Context               *context    = nullptr;
-  const ConvertedMatrix *built      = nullptr;
+  Context               *context = nullptr;
+  const ConvertedMatrix *built   = nullptr;
   CsrView                csr;
   PatternKey             key;
   PetscBool              seq, mpi;
@@ -57,7 +57,7 @@ PetscErrorCode TellBlock(Mat A, const Settings &settings, bool off_diagonal, Tol
     built = &context->converted[static_cast<int>(told->space)][static_cast<int>(Operation::Normal)];
     if (!built->format || !(built->pattern == key)) built = nullptr;
   }
-  if (told->space == Space::Device) PetscCall(DeviceFacts(nullptr, &parameters.multiprocessors, nullptr));
+  Plans plans(csr, settings.options, told->space);
   if (settings.format != "auto") {
     PetscCallCXX(told->format = settings.format);
     PetscCallCXX(told->reason = "asked for");
@@ -67,19 +67,19 @@ PetscErrorCode TellBlock(Mat A, const Settings &settings, bool off_diagonal, Tol
       told->refused = told->format != settings.format;
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    PetscCall(CheckFormat(settings.format, csr, parameters, &ok, &why));
+    PetscCall(plans.Check(settings.format, &ok, &why));
     if (ok) PetscFunctionReturn(PETSC_SUCCESS);
     told->refused = true;
     PetscCallCXX(told->reason =
                      settings.format + " refuses this " + (off_diagonal ? "off-diagonal block: " : "matrix: ") + why);
-    if (!settings.strict || off_diagonal) PetscCallCXX(told->format = "csr");
+    if (!settings.strict || off_diagonal) PetscCallCXX(told->format = Baseline());
   } else if (settings.trial) {
     PetscCallCXX(told->format = "auto");
     PetscCallCXX(told->reason = "the fastest of a few that are timed, maybe another one in another run");
   } else {
     const auto *waiting =
         context ? &context->waiting[static_cast<int>(told->space)][static_cast<int>(Operation::Normal)] : nullptr;
-    PetscCall(PeekChoice(csr, key, parameters, told->space, waiting, choice));
+    PetscCall(PeekChoice(&plans, key, waiting, choice));
     PetscCallCXX(told->format = choice->name);
     PetscCallCXX(told->reason = choice->reason);
     told->bytes     = choice->bytes;

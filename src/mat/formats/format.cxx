@@ -1,84 +1,59 @@
+/// How every format is built from its plan, and how its values are put in place, replaced and encoded.
+#include "mat/formats/format.hpp"
 #include <algorithm>
 #include "device/scatter.hpp"
+#include "mat/formats/plan.hpp"
 #include "mat/rows/device_rows.hpp"
-#include "mat/formats/format.hpp"
 #include "petsc/may_lack_memory.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
 {
 
-const std::vector<const char *> &FormatNames()
+std::unique_ptr<Plan> Format::NewPlan(Look *look) const
 {
-  static const std::vector<const char *> names = {
-#define FORMAT(name) #name,
-#include "mat/formats/formats.def"
-#undef FORMAT
-  };
-  return names;
+  return std::make_unique<Plan>(look);
 }
 
-std::unique_ptr<Format> MakeFormat(const std::string &name)
+PetscErrorCode Format::Build(const CsrView &A, const FormatOptions &options, Space space)
 {
-#define FORMAT(f) \
-  if (name == #f) return MakeFormat_##f();
-#include "mat/formats/formats.def"
-#undef FORMAT
-  return nullptr;
-}
-
-PetscErrorCode CheckFormat(const std::string &name, const CsrView &A, const Parameters &parameters, bool *ok,
-                           std::string *why)
-{
-  const std::unique_ptr<Format> format = MakeFormat(name);
-  CsrView                       host   = A;
-  bool                          lacks  = true;
+  Look                  look(A, options, space);
+  std::unique_ptr<Plan> plan;
 
   PetscFunctionBegin;
-  if (A.device.i) PetscCall(MayLackMemory([&] { return format->Check(A, parameters, ok, why); }, &lacks));
-  host.device = CsrArrays();
-  host.found.reset();
-  if (lacks && A.device.i && !A.a) { // nothing but the device's memory has the values
-    *ok  = false;
-    *why = "there is no memory to look at it";
-  } else if (lacks) {
-    PetscCall(format->Check(host, parameters, ok, why));
-  }
+  PetscCallCXX(plan = NewPlan(&look));
+  PetscCall(Build(plan.get()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Format::Check(const CsrView &, const Parameters &, bool *ok, std::string *) const
+PetscErrorCode Format::Build(Plan *plan)
 {
-  PetscFunctionBegin;
-  *ok = true;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode Format::Build(const CsrView &A, const Parameters &parameters, Space space)
-{
-  bool        ok;
-  std::string why;
+  const CsrView &A = plan->rows();
+  bool           fits;
+  std::string    why;
 
   PetscFunctionBegin;
-  PetscCall(Check(A, parameters, &ok, &why));
-  PetscCheck(ok, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Format %s refuses this matrix: %s", Name(), why.c_str());
-  space_    = space;
+  PetscCall(plan->Fits(&fits, &why));
+  PetscCheck(fits, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Format %s refuses this matrix: %s", Name(), why.c_str());
+  space_    = plan->space();
   rows_     = A.rows;
   cols_     = A.cols;
   nonzeros_ = A.nonzeros;
   slot_     = Array<PetscInt>();
   encoded_  = EncodedValues();
-  PetscCallCXX(wanted_ = parameters.values);
+  PetscCallCXX(wanted_ = plan->options<CommonOptions>().values);
   if (FromDevice(A))
-    PetscCall(BuildPatternOnDevice(A, parameters));
+    PetscCall(BuildPatternOnDevice(plan));
   else
-    PetscCall(BuildPattern(A, parameters));
-  PetscCall(BuildValues(A));
+    PetscCall(BuildPattern(plan));
+  PetscCall(BuildValues(plan->look()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Format::BuildValues(const CsrView &A)
+PetscErrorCode Format::BuildValues(const Look &look)
 {
+  const CsrView &A = look.rows();
+
   PetscFunctionBegin;
   if (CsrOrder()) {
     Borrow(A);
@@ -100,7 +75,7 @@ PetscErrorCode Format::BuildValues(const CsrView &A)
     }
     PetscCall(values_.Take(std::move(values), space_));
   }
-  if (!A.found || !A.found->uncoded) PetscCall(Encode());
+  if (!look.NoCodecHolds()) PetscCall(Encode());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -217,7 +192,7 @@ PetscErrorCode Format::Update(const CsrView &A, const Scalar *a, Space where, bo
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (!CsrOrder() && slot_.size() != static_cast<size_t>(nonzeros_)) PetscCall(FindSlots(A, fits));
-  if (!*fits) PetscFunctionReturn(PETSC_SUCCESS); // whoever builds it anew knows other ways
+  if (!*fits) PetscFunctionReturn(PETSC_SUCCESS); // the caller rebuilds, on the host if necessary
   PetscCall(CopyToSlots(a, where));
   PetscCall(Encode());
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -6,7 +6,7 @@
 #pragma once
 
 #include <vector>
-#include "mat/formats/format.hpp"
+#include "mat/formats/plan.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
@@ -41,7 +41,7 @@ inline PetscErrorCode CheckValues(const char what[], const Scalar *array, const 
 }
 
 /// Builds `format` on the host and checks A x, A x + y and a second product after the values were doubled.
-inline PetscErrorCode BuildAndMultiply(Format &format, const Parameters &parameters)
+inline PetscErrorCode BuildAndMultiply(Format &format, const FormatOptions &options)
 {
   const Scalar x[] = {1, 2, 3}, y[] = {10, 20, 30};
   Scalar       z[] = {-5, -5, -5}, twice[6];
@@ -49,7 +49,7 @@ inline PetscErrorCode BuildAndMultiply(Format &format, const Parameters &paramet
   bool         fits;
 
   PetscFunctionBeginUser;
-  PetscCall(format.Build(A, parameters, Space::Host));
+  PetscCall(format.Build(A, options, Space::Host));
   for (int k = 0; k < 6; k++) twice[k] = A.a[k] + A.a[k];
   A.a = twice;
   PetscCall(format.Update(A, twice, Space::Host, &fits));

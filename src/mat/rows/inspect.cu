@@ -54,10 +54,6 @@ PetscErrorCode InspectRows_CUDA(const CsrView &A, RowLengths *lengths)
   PetscFunctionBegin;
   *lengths = RowLengths{0, 0};
   if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  if (A.found && A.found->lengths) {
-    *lengths = *A.found->lengths;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   PetscCall(DeviceStream(&stream));
   PetscCall(found.Allocate(1, Space::Device));
   SparseGPUCallCUDA(cudaMemsetAsync(found.data(), 0, found.bytes(), static_cast<cudaStream_t>(stream)));
@@ -65,7 +61,6 @@ PetscErrorCode InspectRows_CUDA(const CsrView &A, RowLengths *lengths)
                                                                                                     found.data());
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscCall(DeviceCopyOut(lengths, found.data(), sizeof(RowLengths), stream));
-  if (A.found) PetscCallCXX(A.found->lengths = std::make_shared<RowLengths>(*lengths));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

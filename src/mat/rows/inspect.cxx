@@ -7,21 +7,8 @@
 namespace sparsegpu
 {
 
-#if defined(SPARSEGPU_HAVE_CUDA)
-/// Keeps the offsets for FindDiagonals() where they are few.
-static PetscErrorCode CountDiagonals(const CsrView &A, PetscInt *count)
-{
-  std::vector<PetscInt> offsets;
-
-  PetscFunctionBegin;
-  PetscCall(FindDiagonals_CUDA(A, PatternFacts::MANY_DIAGONALS, &offsets, count));
-  if (A.found && *count <= PatternFacts::MANY_DIAGONALS)
-    PetscCallCXX(A.found->diagonals = std::make_shared<std::vector<PetscInt>>(std::move(offsets)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-#endif
-
-static PetscErrorCode InspectOnDevice(const CsrView &A, PatternFacts *facts)
+static PetscErrorCode InspectOnDevice(const CsrView &A, PatternFacts *facts,
+                                      std::optional<std::vector<PetscInt>> *offsets)
 {
   PetscFunctionBegin;
 #if defined(SPARSEGPU_HAVE_CUDA)
@@ -29,7 +16,11 @@ static PetscErrorCode InspectOnDevice(const CsrView &A, PatternFacts *facts)
   PetscCall(InspectRows_CUDA(A, &lengths));
   facts->longest   = lengths.longest;
   facts->diagonals = lengths.longest; // a row alone has so many
-  if (facts->diagonals <= PatternFacts::MANY_DIAGONALS) PetscCall(CountDiagonals(A, &facts->diagonals));
+  if (facts->diagonals <= PatternFacts::MANY_DIAGONALS) {
+    std::vector<PetscInt> found;
+    PetscCall(FindDiagonals_CUDA(A, PatternFacts::MANY_DIAGONALS, &found, &facts->diagonals));
+    if (facts->diagonals <= PatternFacts::MANY_DIAGONALS) *offsets = std::move(found);
+  }
   facts->diagonals = std::min(facts->diagonals, PatternFacts::MANY_DIAGONALS + 1);
   facts->deviation = A.rows ? std::sqrt(std::max<PetscReal>(0, static_cast<PetscReal>(lengths.squares) / A.rows -
                                                                    facts->mean * facts->mean))
@@ -38,7 +29,7 @@ static PetscErrorCode InspectOnDevice(const CsrView &A, PatternFacts *facts)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode InspectPattern(const CsrView &A, PatternFacts *facts)
+PetscErrorCode InspectPattern(const CsrView &A, PatternFacts *facts, std::optional<std::vector<PetscInt>> *offsets)
 {
   std::vector<char> used;
   PetscReal         squares = 0;
@@ -46,7 +37,7 @@ PetscErrorCode InspectPattern(const CsrView &A, PatternFacts *facts)
   PetscFunctionBegin;
   *facts = PatternFacts{A.rows, A.cols, A.nonzeros, 0, 0, A.rows ? static_cast<PetscReal>(A.nonzeros) / A.rows : 0, 0};
   if (A.device.i) {
-    PetscCall(InspectOnDevice(A, facts));
+    PetscCall(InspectOnDevice(A, facts, offsets));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCallCXX(used.assign(static_cast<size_t>(A.rows) + A.cols, 0));
@@ -74,10 +65,7 @@ PetscErrorCode FindDiagonals(const CsrView &A, std::vector<PetscInt> *offsets)
 #if defined(SPARSEGPU_HAVE_CUDA)
   if (A.device.i) {
     PetscInt count;
-    if (A.found && A.found->diagonals)
-      PetscCallCXX(*offsets = *A.found->diagonals);
-    else
-      PetscCall(FindDiagonals_CUDA(A, PETSC_MAX_INT, offsets, &count));
+    PetscCall(FindDiagonals_CUDA(A, PETSC_MAX_INT, offsets, &count));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif

@@ -1,6 +1,7 @@
 /// What a look at a pattern tells, on the host or, where its arrays lie there, on the device.
 #pragma once
 
+#include <optional>
 #include <vector>
 #include "mat/rows/csr_view.hpp"
 
@@ -15,7 +16,8 @@ struct PatternFacts {
   PetscInt  diagonals;       ///< distinct j - i; more than MANY_DIAGONALS are not told apart
   PetscReal mean, deviation; ///< of the row lengths, in entries
 };
-PetscErrorCode InspectPattern(const CsrView &A, PatternFacts *facts);
+/// *offsets: those of FindDiagonals(), where they were found on the way; else as before.
+PetscErrorCode InspectPattern(const CsrView &A, PatternFacts *facts, std::optional<std::vector<PetscInt>> *offsets);
 
 /// The offsets j - i of all diagonals with an entry, ascending. O(nonzeros + rows + cols) time.
 PetscErrorCode FindDiagonals(const CsrView &A, std::vector<PetscInt> *offsets);

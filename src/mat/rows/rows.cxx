@@ -114,6 +114,16 @@ PetscErrorCode Rows::GetKey(Mat A, const CsrView &view, PatternKey *key) const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Rows::DeviceIsCurrent(Mat A, bool *current)
+{
+  Version version = 0;
+
+  PetscFunctionBegin;
+  PetscCall(GetVersion(A, &version));
+  *current = device_version_ == version;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Rows::BringToDevice(Mat A, const CsrArrays &made, CsrView *view)
 {
   Version version = 0;
@@ -133,8 +143,6 @@ PetscErrorCode Rows::BringToDevice(Mat A, const CsrArrays &made, CsrView *view)
     view->device = device_.View();
   }
   device_version_ = version;
-  if (!found_) PetscCallCXX(found_ = std::make_shared<RowFindings>());
-  view->found = found_;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -142,7 +150,6 @@ void Rows::DropFromDevice()
 {
   device_         = DeviceRows();
   device_version_ = 0;
-  found_.reset();
 }
 
 } // namespace sparsegpu

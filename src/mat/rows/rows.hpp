@@ -3,7 +3,6 @@
 #pragma once
 
 #include <petscmat.h>
-#include <memory>
 #include "device/buffer.hpp"
 #include "mat/rows/device_rows.hpp"
 #include "mat/rows/version.hpp"
@@ -57,17 +56,18 @@ public:
   /// same rows where some format has them there already. view->device stays null where memory lacks.
   PetscErrorCode BringToDevice(Mat A, const CsrArrays &made, CsrView *view);
   void           DropFromDevice();
+  /// Is the copy there, if any, of the rows as they are now?
+  PetscErrorCode DeviceIsCurrent(Mat A, bool *current);
 
 private:
   PetscErrorCode GetKey(Mat A, const CsrView &view, PatternKey *key) const;
 
-  Mat                          owner_   = nullptr;
-  PetscObjectId                id_      = 0;
-  PetscObjectState             state_   = -1; ///< of the owner when version_ was given
-  Version                      version_ = 0, epoch_ = 0;
-  DeviceRows                   device_;
-  Version                      device_version_ = 0; ///< of the rows in device_
-  std::shared_ptr<RowFindings> found_;              ///< about them
+  Mat              owner_   = nullptr;
+  PetscObjectId    id_      = 0;
+  PetscObjectState state_   = -1; ///< of the owner when version_ was given
+  Version          version_ = 0, epoch_ = 0;
+  DeviceRows       device_;
+  Version          device_version_ = 0; ///< of the rows in device_
 };
 
 } // namespace sparsegpu

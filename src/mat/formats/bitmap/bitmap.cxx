@@ -1,19 +1,21 @@
+/// bitmap's plan, from its bits alone, and its arrays.
+#include "mat/formats/bitmap/bitmap.hpp"
 #include <algorithm>
 #include "device/backend_call.hpp"
-#include "mat/formats/bitmap/bitmap.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
 {
 
-std::unique_ptr<Format> MakeFormat_bitmap()
+FormatEntry RegisterFormat_bitmap()
 {
-  return std::make_unique<Bitmap>();
+  return EntryOf<Bitmap>();
 }
 
-/// Absurd is a bitmap of more bytes than all of CSR; nobody is harmed by 8 KB.
-PetscErrorCode Bitmap::Check(const CsrView &A, const Parameters &, bool *ok, std::string *why) const
+/// Refuses a bitmap of more bytes than all of CSR; nobody is harmed by 8 KB.
+PetscErrorCode BitmapPlan::Fits(bool *fits, std::string *why)
 {
+  const CsrView           &A     = rows();
   constexpr PetscLogDouble slack = 8 * 8192; // bits
   const int                bits  = BitmapBits(A.cols);
   const PetscLogDouble     map   = static_cast<PetscLogDouble>(A.rows) * BitmapWords(A.cols, bits) * bits;
@@ -22,8 +24,8 @@ PetscErrorCode Bitmap::Check(const CsrView &A, const Parameters &, bool *ok, std
   char text[256];
 
   PetscFunctionBegin;
-  *ok = map <= 8 * csr || map <= slack;
-  if (*ok) PetscFunctionReturn(PETSC_SUCCESS);
+  *fits = map <= 8 * csr || map <= slack;
+  if (*fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscSNPrintf(text, sizeof(text),
                           "its %" PetscInt_FMT " rows and %" PetscInt_FMT
                           " columns make a bitmap of %.0f bits, more than 8 for each of the %.0f bytes that its "
@@ -53,8 +55,10 @@ template <class Word> PetscErrorCode Bitmap::Fill(const CsrView &A, Array<Word> 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Bitmap::BuildPattern(const CsrView &A, const Parameters &)
+PetscErrorCode Bitmap::BuildPattern(Plan *plan)
 {
+  const CsrView &A = plan->rows();
+
   PetscFunctionBegin;
   stored_ = A.nonzeros;
   sorted_ = true;

@@ -6,8 +6,8 @@
 /// copy that transposed products run on is the matrix by columns.
 #pragma once
 
-#include "mat/formats/format.hpp"
 #include "mat/formats/bitmap/storage.hpp"
+#include "mat/formats/plan.hpp"
 
 namespace sparsegpu
 {
@@ -32,18 +32,25 @@ struct BitmapLayout {
 PetscErrorCode BitmapMult_Kokkos(const BitmapLayout &A, const Scalar *x, const Scalar *y, Scalar *z);
 PetscErrorCode BitmapMult_CUDA(const BitmapLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream);
 
+class BitmapPlan : public Plan
+{
+public:
+  using Plan::Plan;
+  PetscErrorCode Fits(bool *fits, std::string *why) override;
+};
+
 class Bitmap : public Format
 {
 public:
-  const char         *Name() const override { return "bitmap"; }
-  PetscErrorCode      Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const override;
-  PetscErrorCode      Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
-  std::string         Details() const override;
-  void                Borrow(const CsrView &A) override;
-  const BitmapLayout &Layout() const { return layout_; }
+  const char           *Name() const override { return "bitmap"; }
+  std::unique_ptr<Plan> NewPlan(Look *look) const override { return std::make_unique<BitmapPlan>(look); }
+  PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
+  std::string           Details() const override;
+  void                  Borrow(const CsrView &A) override;
+  const BitmapLayout   &Layout() const { return layout_; }
 
 protected:
-  PetscErrorCode BuildPattern(const CsrView &A, const Parameters &parameters) override;
+  PetscErrorCode BuildPattern(Plan *plan) override;
   void           Slots(const CsrView &A, PetscInt *slot) const override;
   bool           CsrOrder() const override { return sorted_; }
 

@@ -1,3 +1,5 @@
+/// Bits, places and values of the worked example by rows and by columns, words that end within a row, unsorted columns,
+/// and the order of the sums.
 #include <algorithm>
 #include <cstring>
 #include "mat/formats/bitmap/bitmap.hpp"
@@ -90,7 +92,7 @@ static PetscErrorCode Unsorted()
   Bitmap         bitmap;
 
   PetscFunctionBeginUser;
-  PetscCall(bitmap.Build(CsrView{3, 3, 6, i, j, a}, Parameters(), Space::Host));
+  PetscCall(bitmap.Build(CsrView{3, 3, 6, i, j, a}, FormatOptions(), Space::Host));
   PetscCall(bitmap.Mult(x, nullptr, z, nullptr));
   PetscCall(example::CheckValues("M", bitmap.Layout().values, {1, 2, 3, 4, 5, 6}));
   PetscCall(example::CheckValues("A x, unsorted", z, {7, 6, 32}));
@@ -117,7 +119,7 @@ static PetscErrorCode InOrder()
     i.push_back(static_cast<PetscInt>(j.size()));
     x.push_back(Scalar(1 / (PetscReal)(2 * r + 3)));
   }
-  PetscCall(bitmap.Build(CsrView{n, n, i[n], i.data(), j.data(), a.data()}, Parameters(), Space::Host));
+  PetscCall(bitmap.Build(CsrView{n, n, i[n], i.data(), j.data(), a.data()}, FormatOptions(), Space::Host));
   PetscCall(bitmap.Mult(x.data(), nullptr, z.data(), nullptr));
   for (PetscInt r = 0; r < n; r++) {
     Scalar sum(0);
@@ -133,7 +135,7 @@ static PetscErrorCode Test()
   Bitmap bitmap;
 
   PetscFunctionBeginUser;
-  PetscCall(example::BuildAndMultiply(bitmap, Parameters()));
+  PetscCall(example::BuildAndMultiply(bitmap, FormatOptions()));
   PetscCheck(bitmap.Layout().bits == 32 && bitmap.Layout().words == 1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s",
              bitmap.Details().c_str());
   PetscCall(CheckWords<Word32>("F", static_cast<const Word32 *>(bitmap.Layout().flags), {5, 2, 7}));

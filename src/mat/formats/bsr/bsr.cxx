@@ -1,32 +1,15 @@
+/// bsr's arrays: blocks found and put into slices on the host, or on the device by convert.cu.
+#include "mat/formats/bsr/bsr.hpp"
 #include <algorithm>
 #include "device/backend_call.hpp"
-#include "mat/formats/bsr/bsr.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
 {
 
-std::unique_ptr<Format> MakeFormat_bsr()
+FormatEntry RegisterFormat_bsr()
 {
-  return std::make_unique<Bsr>();
-}
-
-PetscErrorCode Bsr::Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const
-{
-  BsrPlan plan;
-  char    text[256];
-
-  PetscFunctionBegin;
-  PetscCall(PlanBsr(A, parameters, &plan));
-  *ok = plan.size > 0;
-  if (*ok) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscSNPrintf(text, sizeof(text),
-                          "the blocks of its %" PetscInt_FMT " rows, at best %d x %d, would store %.0f entries for "
-                          "%" PetscInt_FMT " nonzeros, more than %.1f times (-mat_sparsegpu_max_padding)",
-                          A.rows, plan.refused_size, plan.refused_size, plan.refused, A.nonzeros,
-                          (double)parameters.max_padding));
-  PetscCallCXX(*why = text);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return EntryOf<Bsr, BsrOptions>();
 }
 
 /// The blocks in CSR, and which entries each has; and whether columns ascend.
@@ -119,47 +102,55 @@ void Bsr::Lay()
       static_cast<PetscLogDouble>(a.begin.bytes()) + a.j.bytes() + a.partial_column.bytes() + a.partial_mask.bytes();
 }
 
-/// The layout's sizes.
-PetscErrorCode Bsr::Begin(const CsrView &A, const Parameters &parameters, BsrPlan *plan)
+/// The blocks of the plan, and the layout's sizes.
+PetscErrorCode Bsr::Begin(Plan *plan, BsrBlocks *blocks)
 {
   PetscFunctionBegin;
-  PetscCall(PlanBsr(A, parameters, plan));
-  PetscCheck(plan->size, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Check() took a matrix that no size of block suits");
+  PetscCall(static_cast<BsrPlan *>(plan)->Take(blocks));
+  PetscCheck(blocks->size, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Fits() took a matrix that no size of block suits");
   layout_        = {};
-  layout_.rows   = A.rows;
-  layout_.size   = plan->size;
+  layout_.rows   = plan->rows().rows;
+  layout_.size   = blocks->size;
   layout_.height = space_ == Space::Host ? 1 : BsrLayout::HEIGHT;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Bsr::BuildPattern(const CsrView &A, const Parameters &parameters)
+PetscErrorCode Bsr::BuildOnHost(const CsrView &A)
 {
   std::vector<unsigned long long> mask;
-  BsrPlan                         plan;
 
   PetscFunctionBegin;
-  PetscCall(Begin(A, parameters, &plan));
   PetscCall(FindBlocks(A, &mask));
   PetscCall(Arrange(mask));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#if defined(SPARSEGPU_HAVE_CUDA)
-PetscErrorCode Bsr::BuildPatternOnDevice(const CsrView &A, const Parameters &parameters)
+PetscErrorCode Bsr::BuildPattern(Plan *plan)
 {
-  BsrPlan plan;
+  BsrBlocks blocks;
 
   PetscFunctionBegin;
-  PetscCall(Begin(A, parameters, &plan));
-  if (!plan.ascending) { // the host's way, as from now on
-    PetscCall(BuildPattern(A, parameters));
+  PetscCall(Begin(plan, &blocks));
+  PetscCall(BuildOnHost(plan->rows()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#if defined(SPARSEGPU_HAVE_CUDA)
+PetscErrorCode Bsr::BuildPatternOnDevice(Plan *plan)
+{
+  const CsrView &A = plan->rows();
+  BsrBlocks      blocks;
+
+  PetscFunctionBegin;
+  PetscCall(Begin(plan, &blocks));
+  if (!blocks.ascending) { // the host's way, as from now on
+    PetscCall(BuildOnHost(A));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (!plan.cut) PetscCall(CountBsr_CUDA(A, plan.size, &plan)); // taken already
-  if (A.found && A.found->blocks) A.found->blocks->cut.reset();
+  if (!blocks.cut) PetscCall(CountBsr_CUDA(A, blocks.size, &blocks)); // taken already
   ascending_     = true;
-  arrays_.blocks = plan.blocks;
-  PetscCall(BuildBsr_CUDA(A, std::move(*plan.cut), &layout_, &arrays_));
+  arrays_.blocks = blocks.blocks;
+  PetscCall(BuildBsr_CUDA(A, std::move(*blocks.cut), &layout_, &arrays_));
   Lay();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

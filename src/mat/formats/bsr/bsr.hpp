@@ -13,7 +13,8 @@
 /// Im, Yelick & Vuduc, Int. J. High Perform. Comput. Appl. 18(1), 2004 (register blocking).
 #pragma once
 
-#include "mat/formats/format.hpp"
+#include <optional>
+#include "mat/formats/plan.hpp"
 
 namespace sparsegpu
 {
@@ -54,17 +55,15 @@ struct BsrSlices {
 };
 
 /// The blocks of one size, counted. size 0: every size that came into question stores too much, refused_size the least.
-struct BsrPlan {
+struct BsrBlocks {
   int                        size   = 0;
   PetscCount                 blocks = 0, partial = 0;
   PetscCount                 steps   = 0; ///< blocks of slices of BsrLayout::HEIGHT, those that are not there included
   PetscInt                   longest = 0; ///< blocks of the longest block row
   int                        refused_size = 0;
-  PetscLogDouble             refused      = 0; ///< entries that it would store
-  PetscInt                   asked        = 0; ///< with max_padding: the parameters that it was made for
-  PetscReal                  max_padding  = 0;
+  PetscLogDouble             refused      = 0;    ///< entries that it would store
   bool                       ascending    = true; ///< columns of each row, where they were counted on the device
-  std::shared_ptr<BsrSlices> cut;                 ///< where they were counted there; taken by who builds them
+  std::shared_ptr<BsrSlices> cut;                 ///< where they were counted there; taken by a build
 
   /// Bytes of the matrix in `space`, with values of `value` bytes.
   PetscLogDouble Bytes(Space space, PetscLogDouble value) const
@@ -75,10 +74,10 @@ struct BsrPlan {
   }
 };
 /// The size that makes the fewest bytes, on the device; but A's own block size if no other saves a twentieth; or
-/// parameters.bsr_block. The same in both spaces, so that what a CPU takes a GPU takes, too. O(nonzeros) time.
-PetscErrorCode PlanBsr(const CsrView &A, const Parameters &parameters, BsrPlan *plan);
+/// `asked` if that is not 0. The same in both spaces, so that what a CPU takes a GPU takes, too. O(nonzeros) time.
+PetscErrorCode FindBsrBlocks(const CsrView &A, PetscInt asked, PetscReal max_padding, BsrBlocks *blocks);
 /// Bytes for each nonzero on average in the best size, from a few dozen places spread over the matrix, with values of
-/// `value` bytes: too few to trust, enough to spare most matrices PlanBsr().
+/// `value` bytes: too few to trust, enough to spare most matrices FindBsrBlocks().
 PetscErrorCode SampleBsr(const CsrView &A, PetscLogDouble value, PetscLogDouble *bytes);
 
 /// The arrays of a layout.
@@ -87,22 +86,45 @@ struct BsrArrays {
   Array<unsigned long long> partial_mask;
   PetscCount                blocks = 0;
 };
-/// Blocks of `size` counted in A.device, and slices cut. Where columns do not ascend, plan->ascending alone holds.
-PetscErrorCode CountBsr_CUDA(const CsrView &A, int size, BsrPlan *plan);
+/// Blocks of `size` counted in A.device, and slices cut. Where columns do not ascend, blocks->ascending alone holds.
+PetscErrorCode CountBsr_CUDA(const CsrView &A, int size, BsrBlocks *blocks);
 /// The arrays from A.device, for rows and size of the layout; sets its slices and begin. `cut` is spent.
 PetscErrorCode BuildBsr_CUDA(const CsrView &A, BsrSlices &&cut, BsrLayout *layout, BsrArrays *out);
 /// Format::SlotsOnDevice() and PlaceOnDevice().
 PetscErrorCode BsrSlots_CUDA(const BsrLayout &layout, const CsrArrays &A, PetscInt *slot, Stream stream);
 PetscErrorCode BsrPlace_CUDA(const BsrLayout &layout, const CsrArrays &A, Scalar *values, Stream stream);
 
+struct BsrOptions : OptionsOf<BsrOptions> {
+  PetscInt block = 0; ///< -mat_sparsegpu_bsr_block: rows of a block, 2 to 6; 0: by bytes
+
+  PetscErrorCode Read(SparseGPUOptionItems PetscOptionsObject) override;
+  PetscErrorCode Check() const override;
+};
+
+/// The blocks are counted once for Fits(), Estimate() and the build, which takes the slices that were cut on the way.
+class BsrPlan : public Plan
+{
+public:
+  using Plan::Plan;
+  PetscErrorCode Fits(bool *fits, std::string *why) override;
+  PetscErrorCode Estimate(PetscLogDouble beat, bool *candidate, Cost *cost) override;
+  PetscErrorCode Take(BsrBlocks *blocks);
+
+private:
+  PetscErrorCode Find();
+  PetscErrorCode MayBeat(PetscLogDouble beat, PetscLogDouble value, bool *may);
+
+  std::optional<BsrBlocks> blocks_;
+};
+
 class Bsr : public Format
 {
 public:
-  const char      *Name() const override { return "bsr"; }
-  PetscErrorCode   Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const override;
-  PetscErrorCode   Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
-  std::string      Details() const override;
-  const BsrLayout &Layout() const { return layout_; }
+  const char           *Name() const override { return "bsr"; }
+  std::unique_ptr<Plan> NewPlan(Look *look) const override { return std::make_unique<BsrPlan>(look); }
+  PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
+  std::string           Details() const override;
+  const BsrLayout      &Layout() const { return layout_; }
 #if defined(SPARSEGPU_HAVE_CUDA)
   bool ConvertsOnDevice() const override
   {
@@ -111,20 +133,21 @@ public:
 #endif
 
 protected:
-  PetscErrorCode BuildPattern(const CsrView &A, const Parameters &parameters) override;
+  PetscErrorCode BuildPattern(Plan *plan) override;
   void           Slots(const CsrView &A, PetscInt *slot) const override;
   bool           EncodesValues() const override
   {
     return true;
   }
 #if defined(SPARSEGPU_HAVE_CUDA)
-  PetscErrorCode BuildPatternOnDevice(const CsrView &A, const Parameters &parameters) override;
+  PetscErrorCode BuildPatternOnDevice(Plan *plan) override;
   PetscErrorCode SlotsOnDevice(const CsrView &A, PetscInt *slot, Stream stream) override;
   PetscErrorCode PlaceOnDevice(const CsrView &A, Scalar *values, Stream stream) override;
 #endif
 
 private:
-  PetscErrorCode Begin(const CsrView &A, const Parameters &parameters, BsrPlan *plan);
+  PetscErrorCode Begin(Plan *plan, BsrBlocks *blocks);
+  PetscErrorCode BuildOnHost(const CsrView &A);
   PetscErrorCode FindBlocks(const CsrView &A, std::vector<unsigned long long> *mask);
   PetscErrorCode Arrange(const std::vector<unsigned long long> &mask);
   void           Lay();

@@ -1,3 +1,5 @@
+/// Blocks of every size, full and partial; the size that is found; conversions on the host and on the device compared
+/// array by array.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -13,23 +15,23 @@ using namespace sparsegpu;
 ///                  | 4 5  6 |
 static PetscErrorCode Places()
 {
-  Parameters parameters;
+  FormatOptions options;
 
   PetscFunctionBeginUser;
   for (PetscInt size : {0, 2, 3, 4, 5, 6}) {
-    parameters.bsr_block = size;
+    options.Set<BsrOptions>().block = size;
     for (const char *codec : ValueCodecNames) {
       Bsr bsr;
-      parameters.values = codec;
-      PetscCall(example::BuildAndMultiply(bsr, parameters));
+      options.Set<CommonOptions>().values = codec;
+      PetscCall(example::BuildAndMultiply(bsr, options));
       PetscCheck(size == 0 || bsr.Layout().size == size, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Blocks of %d",
                  bsr.Layout().size);
     }
   }
   Bsr bsr;
-  parameters.bsr_block = 2;
-  parameters.values    = "full";
-  PetscCall(bsr.Build(example::Matrix(), parameters, Space::Host));
+  options.Set<BsrOptions>().block     = 2;
+  options.Set<CommonOptions>().values = "full";
+  PetscCall(bsr.Build(example::Matrix(), options, Space::Host));
   const BsrLayout &layout = bsr.Layout();
   PetscCall(example::CheckInts("begin", layout.begin, {0, 2, 4}));
   PetscCall(example::CheckInts("j", layout.j, {-2, -3, -4, -5}));
@@ -52,12 +54,12 @@ static PetscErrorCode FullAndPartial()
   const PetscReal       inf = std::numeric_limits<PetscReal>::infinity();
   const Scalar          x[] = {1, 1, 1, 1, 1}, poisoned[] = {1, 1, 1, 1, inf};
   Scalar                z[4];
-  Parameters            parameters;
+  FormatOptions         options;
   Bsr                   bsr;
 
   PetscFunctionBeginUser;
-  parameters.bsr_block = 2;
-  PetscCall(bsr.Build(CsrView{4, 5, 9, i, j, a}, parameters, Space::Host));
+  options.Set<BsrOptions>().block = 2;
+  PetscCall(bsr.Build(CsrView{4, 5, 9, i, j, a}, options, Space::Host));
   PetscCall(example::CheckInts("j", bsr.Layout().j, {0, -2, 1}));
   PetscCheck(bsr.Stored() == 12, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " entries", bsr.Stored());
   PetscCall(bsr.Mult(x, nullptr, z, nullptr));
@@ -76,7 +78,7 @@ static PetscErrorCode Detects(PetscInt size, PetscInt own, PetscInt expected)
   const PetscInt        n     = NODES * size;
   std::vector<PetscInt> i{0}, j;
   std::vector<Scalar>   a;
-  BsrPlan               plan;
+  BsrBlocks             blocks;
 
   PetscFunctionBeginUser;
   for (PetscInt r = 0; r < n; r++) {
@@ -85,11 +87,11 @@ static PetscErrorCode Detects(PetscInt size, PetscInt own, PetscInt expected)
     i.push_back(static_cast<PetscInt>(j.size()));
   }
   a.assign(j.size(), Scalar(1));
-  PetscCall(
-      PlanBsr(CsrView{n, n, static_cast<PetscInt>(j.size()), i.data(), j.data(), a.data(), own}, Parameters(), &plan));
-  PetscCheck(plan.size == expected && plan.partial == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-             "Nodes of %" PetscInt_FMT " unknowns: blocks of %d, %lld of them partial", size, plan.size,
-             (long long)plan.partial);
+  PetscCall(FindBsrBlocks(CsrView{n, n, static_cast<PetscInt>(j.size()), i.data(), j.data(), a.data(), own}, 0,
+                          CommonOptions().max_padding, &blocks));
+  PetscCheck(blocks.size == expected && blocks.partial == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "Nodes of %" PetscInt_FMT " unknowns: blocks of %d, %lld of them partial", size, blocks.size,
+             (long long)blocks.partial);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -194,7 +196,7 @@ static PetscErrorCode Compare(const Rows &rows, PetscInt size, bool ascending)
 {
   CsrView             A = rows.View(), B = A;
   DeviceRows          there;
-  Parameters          parameters;
+  FormatOptions       options;
   Bsr                 host, device;
   bool                fits;
   std::vector<Scalar> twice;
@@ -202,13 +204,13 @@ static PetscErrorCode Compare(const Rows &rows, PetscInt size, bool ascending)
   Stream              stream;
 
   PetscFunctionBeginUser;
-  parameters.bsr_block   = size;
-  parameters.max_padding = 1000;
+  options.Set<BsrOptions>().block          = size;
+  options.Set<CommonOptions>().max_padding = 1000;
   PetscCall(DeviceStream(&stream));
   PetscCall(there.Upload(A, true));
   B.device = there.View();
-  PetscCall(host.Build(A, parameters, Space::Device));
-  PetscCall(device.Build(B, parameters, Space::Device));
+  PetscCall(host.Build(A, options, Space::Device));
+  PetscCall(device.Build(B, options, Space::Device));
   PetscCheck(device.ConvertsOnDevice() == ascending, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "Rows whose columns %s are converted there", ascending ? "ascend are not" : "descend");
   const BsrLayout &h = host.Layout(), &d = device.Layout();

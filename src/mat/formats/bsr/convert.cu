@@ -1,4 +1,4 @@
-/// Blocks counted and put in place from compressed sparse rows on the device, to the arrays that plan.cxx and bsr.cxx
+/// Blocks counted and put in place from compressed sparse rows on the device, to the arrays that blocks.cxx and bsr.cxx
 /// make on the host. They are found by a warp a slice: each of its threads merges the rows of a block row.
 #include "device/cub_call.cuh"
 #include "device/grid.cuh"
@@ -16,7 +16,7 @@ static_assert(HEIGHT == 32, "a slice is a warp's");
 namespace
 {
 struct Counts {
-  unsigned long long blocks, partial, steps; ///< as in BsrPlan
+  unsigned long long blocks, partial, steps; ///< as in BsrBlocks
   PetscInt           longest;
   int                disorder; ///< the columns of some row do not ascend
 };
@@ -209,7 +209,7 @@ static PetscErrorCode Count(const CsrView &A, PetscInt slices, BsrSlices *cut, C
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CountBsr_CUDA(const CsrView &A, int size, BsrPlan *plan)
+PetscErrorCode CountBsr_CUDA(const CsrView &A, int size, BsrBlocks *out)
 {
   const PetscInt slices = Slices(A, size);
   Counts         counts = {};
@@ -217,20 +217,20 @@ PetscErrorCode CountBsr_CUDA(const CsrView &A, int size, BsrPlan *plan)
 
   PetscFunctionBegin;
   PetscCall(DeviceStream(&stream));
-  *plan      = BsrPlan();
-  plan->size = size;
-  PetscCallCXX(plan->cut = std::make_shared<BsrSlices>());
-  for (Array<PetscInt> *array : {&plan->cut->width, &plan->cut->partial}) {
+  *out      = BsrBlocks();
+  out->size = size;
+  PetscCallCXX(out->cut = std::make_shared<BsrSlices>());
+  for (Array<PetscInt> *array : {&out->cut->width, &out->cut->partial}) {
     PetscCall(array->Allocate(static_cast<size_t>(slices) + 1, Space::Device));
     SparseGPUCallCUDA(cudaMemsetAsync(array->data() + slices, 0, sizeof(PetscInt), static_cast<cudaStream_t>(stream)));
   }
-  PetscCall(WithBsrSize(
-      size, [&](auto s) { return Count<decltype(s)::value>(A, slices, plan->cut.get(), &counts, stream); }));
-  plan->blocks    = static_cast<PetscCount>(counts.blocks);
-  plan->partial   = static_cast<PetscCount>(counts.partial);
-  plan->steps     = static_cast<PetscCount>(counts.steps);
-  plan->longest   = counts.longest;
-  plan->ascending = !counts.disorder;
+  PetscCall(
+      WithBsrSize(size, [&](auto s) { return Count<decltype(s)::value>(A, slices, out->cut.get(), &counts, stream); }));
+  out->blocks    = static_cast<PetscCount>(counts.blocks);
+  out->partial   = static_cast<PetscCount>(counts.partial);
+  out->steps     = static_cast<PetscCount>(counts.steps);
+  out->longest   = counts.longest;
+  out->ascending = !counts.disorder;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,13 +1,15 @@
-#include "device/backend_call.hpp"
+/// coo's arrays.
 #include "mat/formats/coo/coo.hpp"
+#include "device/backend_call.hpp"
+#include "mat/formats/plan.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
 {
 
-std::unique_ptr<Format> MakeFormat_coo()
+FormatEntry RegisterFormat_coo()
 {
-  return std::make_unique<Coo>();
+  return EntryOf<Coo>();
 }
 
 PetscErrorCode CooArrays::Build(PetscInt rows, std::vector<PetscInt> &&row, std::vector<PetscInt> &&j, Space space)
@@ -37,8 +39,9 @@ CooLayout CooArrays::Layout(const Scalar *a) const
   return layout;
 }
 
-PetscErrorCode Coo::BuildPattern(const CsrView &A, const Parameters &parameters)
+PetscErrorCode Coo::BuildPattern(Plan *plan)
 {
+  const CsrView        &A = plan->rows();
   std::vector<PetscInt> row, j;
 
   PetscFunctionBegin;

@@ -49,7 +49,7 @@ public:
   const CooLayout &Layout() const { return arrays_.Layout(); }
 
 protected:
-  PetscErrorCode BuildPattern(const CsrView &A, const Parameters &parameters) override;
+  PetscErrorCode BuildPattern(Plan *plan) override;
   bool           CsrOrder() const override { return true; }
 
 private:

@@ -1,14 +1,15 @@
+/// csr's plan and its arrays: it borrows the matrix's on the host, and copies them to the device.
+#include "mat/formats/csr/csr.hpp"
 #include <algorithm>
 #include "device/backend_call.hpp"
-#include "mat/formats/csr/csr.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
 {
 
-std::unique_ptr<Format> MakeFormat_csr()
+FormatEntry RegisterFormat_csr()
 {
-  return std::make_unique<Csr>();
+  return EntryOf<Csr, CsrOptions>();
 }
 
 PetscInt CsrWidth(PetscReal mean)
@@ -19,27 +20,66 @@ PetscInt CsrWidth(PetscReal mean)
   return width;
 }
 
-/// Threads per row on the device, and the longest row that they walk.
-static void DeviceShape(const CsrView &A, const Parameters &parameters, PetscInt *width, PetscInt *longest)
+PetscErrorCode CsrOptions::Read(SparseGPUOptionItems PetscOptionsObject)
 {
-  *width =
-      parameters.csr_width ? parameters.csr_width : CsrWidth(A.rows ? static_cast<PetscReal>(A.nonzeros) / A.rows : 0);
-  const bool small = static_cast<PetscCount>(A.rows) * *width <= 2048 * parameters.multiprocessors;
-  *longest         = (small ? CsrLayout::SMALL_TURNS : CsrLayout::LONG_TURNS) * *width;
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsInt("-mat_sparsegpu_csr_width",
+                            "csr on a GPU: threads per row, a power of two <= 32, 0: by mean row length",
+                            "MatSparseGPUSetFormat", width, &width, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-bool CsrInOrder(const CsrView &A, const Parameters &parameters, Space space)
+PetscErrorCode CsrOptions::Check() const
 {
-  PetscInt width, longest;
+  PetscFunctionBegin;
+  PetscCheck(width == 0 || (PowerOfTwo(width) && width <= 32), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-mat_sparsegpu_csr_width %" PetscInt_FMT " must be a power of two from 1 to 32, or 0 for a width by the "
+             "mean row length",
+             width);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-  if (space == Space::Host) return true;
-#if defined(PETSC_USE_COMPLEX)
-  return false;
+PetscErrorCode CsrPlan::Shape(PetscInt *width, PetscInt *longest)
+{
+  const CsrView &A     = rows();
+  const PetscInt asked = options<CsrOptions>().width;
+  PetscInt       multiprocessors;
+
+  PetscFunctionBegin;
+  PetscCall(look().Multiprocessors(&multiprocessors));
+  *width           = asked ? asked : CsrWidth(A.rows ? static_cast<PetscReal>(A.nonzeros) / A.rows : 0);
+  const bool small = static_cast<PetscCount>(A.rows) * *width <= 2048 * multiprocessors;
+  *longest         = (small ? CsrLayout::SMALL_TURNS : CsrLayout::LONG_TURNS) * *width;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// On a GPU of real numbers alone: compilers contract complex products in more than one way there.
+PetscErrorCode CsrPlan::InOrder(bool *in_order)
+{
+  PetscFunctionBegin;
+  *in_order = space() == Space::Host;
+#if !defined(PETSC_USE_COMPLEX)
+  if (!*in_order) {
+    const CsrView &A = rows();
+    PetscInt       width, longest;
+    PetscCall(Shape(&width, &longest));
+    *in_order = width == 1;
+    for (PetscInt r = 0; *in_order && r < A.rows; r++) *in_order = A.i[r + 1] - A.i[r] <= longest;
+  }
 #endif
-  DeviceShape(A, parameters, &width, &longest);
-  for (PetscInt r = 0; width == 1 && r < A.rows; r++)
-    if (A.i[r + 1] - A.i[r] > longest) return false;
-  return width == 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The baseline. On the device its threads share rows and reach less than those that have one each.
+PetscErrorCode CsrPlan::Estimate(PetscLogDouble, bool *candidate, Cost *cost)
+{
+  PetscFunctionBegin;
+  *candidate  = true;
+  cost->bytes = static_cast<PetscLogDouble>(rows().nonzeros) * (sizeof(Scalar) + sizeof(PetscInt)) +
+                static_cast<PetscLogDouble>(rows().rows) * sizeof(PetscInt);
+  cost->reach = space() == Space::Device ? 0.75 : 1;
+  PetscCall(InOrder(&cost->in_order));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// Are neighbouring rows alike often enough for FindNodes()? A look at one in SAMPLE: a pass over all is as long as a
@@ -79,8 +119,9 @@ PetscErrorCode Csr::FindNodes(const CsrView &A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Csr::BuildPattern(const CsrView &A, const Parameters &parameters)
+PetscErrorCode Csr::BuildPattern(Plan *plan)
 {
+  const CsrView        &A = plan->rows();
   std::vector<PetscInt> row, begin;
 
   PetscFunctionBegin;
@@ -94,10 +135,8 @@ PetscErrorCode Csr::BuildPattern(const CsrView &A, const Parameters &parameters)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  const PetscInt width = parameters.csr_width;
-  PetscCheck(width >= 0 && width <= 32 && (width & (width - 1)) == 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "-mat_sparsegpu_csr_width %" PetscInt_FMT " must be a power of two from 1 to 32, or 0", width);
-  DeviceShape(A, parameters, &layout_.width, &layout_.long_length);
+  PetscCall(plan->options<CsrOptions>().Check());
+  PetscCall(static_cast<CsrPlan *>(plan)->Shape(&layout_.width, &layout_.long_length));
   for (PetscInt r = 0; r < A.rows; r++) {
     if (A.i[r + 1] - A.i[r] <= layout_.long_length) continue;
     for (PetscInt e = A.i[r]; e < A.i[r + 1]; e += CsrLayout::CHUNK) {

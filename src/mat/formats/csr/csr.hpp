@@ -6,7 +6,7 @@
 /// chunk of a row adds its chunks up, in their order. Bell & Garland, NVR-2008-004, sections 3.3 and 4.
 #pragma once
 
-#include "mat/formats/format.hpp"
+#include "mat/formats/plan.hpp"
 
 namespace sparsegpu
 {
@@ -39,18 +39,38 @@ PetscErrorCode CsrMult_CUDA(const CsrLayout &A, const Scalar *x, const Scalar *y
 
 /// Threads per row for a mean row length: about three entries each.
 PetscInt CsrWidth(PetscReal mean);
-/// Does csr in `space` add the entries of every row of A one after the other? On a GPU of real numbers alone: compilers
-/// contract complex products in more than one way there.
-bool CsrInOrder(const CsrView &A, const Parameters &parameters, Space space);
+struct CsrOptions : OptionsOf<CsrOptions> {
+  PetscInt width = 0; ///< -mat_sparsegpu_csr_width: threads per row, a power of two <= 32; 0: by mean length
+
+  PetscErrorCode Read(SparseGPUOptionItems PetscOptionsObject) override;
+  PetscErrorCode Check() const override;
+};
+
+class CsrPlan : public Plan
+{
+public:
+  using Plan::Plan;
+  PetscErrorCode Estimate(PetscLogDouble beat, bool *candidate, Cost *cost) override;
+  /// Threads per row on the device, and the longest row that they walk.
+  PetscErrorCode Shape(PetscInt *width, PetscInt *longest);
+
+private:
+  PetscErrorCode InOrder(bool *in_order);
+};
 
 class Csr : public Format
 {
 public:
-  const char      *Name() const override { return "csr"; }
-  PetscErrorCode   Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
-  void             Borrow(const CsrView &A) override;
-  const CsrLayout &Layout() const { return layout_; }
-  bool             FollowsPattern() const override { return space_ == Space::Host && layout_.nodes == 0; }
+  const char           *Name() const override { return "csr"; }
+  std::unique_ptr<Plan> NewPlan(Look *look) const override { return std::make_unique<CsrPlan>(look); }
+  PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
+  void                  Borrow(const CsrView &A) override;
+  const CsrLayout      &Layout() const { return layout_; }
+  bool                  FollowsPattern() const override { return space_ == Space::Host && layout_.nodes == 0; }
+  CsrArrays             RowsOnDevice() const override
+  {
+    return space_ == Space::Device ? CsrArrays{layout_.i, layout_.j, values()} : CsrArrays();
+  }
   /// With the values where they are now; of a Build() on the device.
   CsrLayout OnDevice() const
   {
@@ -60,7 +80,7 @@ public:
   }
 
 protected:
-  PetscErrorCode BuildPattern(const CsrView &A, const Parameters &parameters) override;
+  PetscErrorCode BuildPattern(Plan *plan) override;
   bool           CsrOrder() const override { return true; }
 
 private:

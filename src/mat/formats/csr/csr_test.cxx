@@ -1,3 +1,4 @@
+/// The arrays of the worked example, which are the matrix's own, and the threads of a row by its mean length.
 #include "mat/formats/csr/csr.hpp"
 #include "mat/formats/worked_example.hpp"
 
@@ -8,7 +9,7 @@ static PetscErrorCode Test()
   Csr csr;
 
   PetscFunctionBeginUser;
-  PetscCall(example::BuildAndMultiply(csr, Parameters()));
+  PetscCall(example::BuildAndMultiply(csr, FormatOptions()));
   PetscCall(example::CheckInts("i", csr.Layout().i, {0, 2, 3, 6}));
   PetscCall(example::CheckInts("j", csr.Layout().j, {0, 2, 1, 0, 1, 2}));
   PetscCall(example::CheckValues("a", csr.Layout().a, {1, 2, 3, 4, 5, 6}));

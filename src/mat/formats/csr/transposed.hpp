@@ -20,7 +20,7 @@ public:
   void           Borrow(const CsrView &A) override;
 
 protected:
-  PetscErrorCode BuildPattern(const CsrView &A, const Parameters &parameters) override;
+  PetscErrorCode BuildPattern(Plan *plan) override;
   bool           CsrOrder() const override { return true; }
 
 private:

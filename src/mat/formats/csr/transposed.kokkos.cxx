@@ -1,14 +1,26 @@
+/// Products of the transpose, scattered from the matrix's rows by one thread.
 #include <algorithm>
 #include "mat/formats/csr/transposed.hpp"
+#include "mat/formats/registry.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
 {
 
-PetscErrorCode CsrTransposed::BuildPattern(const CsrView &A, const Parameters &)
+std::unique_ptr<Format> MakeBaselineTransposed(bool hermitian)
+{
+  return std::make_unique<CsrTransposed>(hermitian);
+}
+
+const char *BaselineTransposed()
+{
+  return CsrTransposed::NAME;
+}
+
+PetscErrorCode CsrTransposed::BuildPattern(Plan *)
 {
   PetscFunctionBegin;
-  stored_ = A.nonzeros;
+  stored_ = nonzeros_;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

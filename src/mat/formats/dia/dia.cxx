@@ -1,33 +1,60 @@
-#include "device/backend_call.hpp"
+/// dia's plan, from the count of diagonals, and its arrays.
 #include "mat/formats/dia/dia.hpp"
-#include "mat/formats/ell/ell.hpp"
-#include "mat/rows/inspect.hpp"
+#include "device/backend_call.hpp"
+#include "mat/formats/padding.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
 {
 
-std::unique_ptr<Format> MakeFormat_dia()
+FormatEntry RegisterFormat_dia()
 {
-  return std::make_unique<Dia>();
+  return EntryOf<Dia>();
 }
 
-PetscErrorCode Dia::Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const
+PetscErrorCode DiaPlan::Fits(bool *fits, std::string *why)
 {
-  std::vector<PetscInt> offsets;
-  char                  what[64];
+  const std::vector<PetscInt> *offsets;
+  char                         what[64];
 
   PetscFunctionBegin;
-  PetscCall(FindDiagonals(A, &offsets));
-  PetscCall(PetscSNPrintf(what, sizeof(what), "it has entries on %zu diagonals", offsets.size()));
-  PetscCall(CheckPadding(A, static_cast<PetscLogDouble>(offsets.size()), what, parameters.max_padding, ok, why));
+  PetscCall(look().Diagonals(&offsets));
+  PetscCall(PetscSNPrintf(what, sizeof(what), "it has entries on %zu diagonals", offsets->size()));
+  PetscCall(CheckPadding(rows(), static_cast<PetscLogDouble>(offsets->size()), what,
+                         options<CommonOptions>().max_padding, fits, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Dia::BuildPattern(const CsrView &A, const Parameters &parameters)
+/// On the device a thread walks a row, along all diagonals. On the CPU caches serve csr's gathers, so dia must save a
+/// quarter of the bytes to win. Measured: docs/performance.md.
+PetscErrorCode DiaPlan::Estimate(PetscLogDouble, bool *candidate, Cost *cost)
 {
+  constexpr PetscInt  LONG_WALK  = 64;            // diagonals
+  constexpr PetscReal CONVERSION = 6, UPDATE = 2; // on one core of a CPU
+  constexpr PetscReal ON_DEVICE = 4;              // a conversion there
+  const bool          device    = space() == Space::Device;
+  const PatternFacts *f;
+
   PetscFunctionBegin;
-  PetscCall(FindDiagonals(A, &offsets_));
+  PetscCall(look().Facts(&f));
+  *candidate = f->diagonals <= PatternFacts::MANY_DIAGONALS && (!device || look().Fills(f->diagonals)) &&
+               !TooMuchPadding(f->rows, f->diagonals, f->nonzeros, options<CommonOptions>().max_padding);
+  if (!*candidate) PetscFunctionReturn(PETSC_SUCCESS);
+  cost->bytes      = static_cast<PetscLogDouble>(f->diagonals) * f->rows * sizeof(Scalar);
+  cost->reach      = !device ? 0.79 : f->diagonals > LONG_WALK ? 0.8 : 1;
+  cost->conversion = look().TimeToConvert(ON_DEVICE, CONVERSION);
+  cost->update     = UPDATE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Dia::BuildPattern(Plan *plan)
+{
+  const CsrView               &A = plan->rows();
+  const std::vector<PetscInt> *offsets;
+
+  PetscFunctionBegin;
+  PetscCall(plan->look().Diagonals(&offsets));
+  PetscCallCXX(offsets_ = *offsets);
   layout_.rows      = A.rows;
   layout_.cols      = A.cols;
   layout_.diagonals = static_cast<PetscInt>(offsets_.size());

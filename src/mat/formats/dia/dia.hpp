@@ -3,7 +3,7 @@
 /// Bell & Garland, NVR-2008-004, sections 2.1 and 3.1.
 #pragma once
 
-#include "mat/formats/format.hpp"
+#include "mat/formats/plan.hpp"
 
 namespace sparsegpu
 {
@@ -23,13 +23,22 @@ PetscErrorCode DiaMult_CUDA(const DiaLayout &A, const Scalar *x, const Scalar *y
 PetscErrorCode DiaSlots_CUDA(const DiaLayout &layout, const CsrArrays &A, PetscInt *slot, Stream stream);
 PetscErrorCode DiaPlace_CUDA(const DiaLayout &layout, const CsrArrays &A, Scalar *values, Stream stream);
 
+class DiaPlan : public Plan
+{
+public:
+  using Plan::Plan;
+  PetscErrorCode Fits(bool *fits, std::string *why) override;
+  PetscErrorCode Estimate(PetscLogDouble beat, bool *candidate, Cost *cost) override;
+  int            TrialPlace() const override { return 1; }
+};
+
 class Dia : public Format
 {
 public:
-  const char      *Name() const override { return "dia"; }
-  PetscErrorCode   Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const override;
-  PetscErrorCode   Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
-  const DiaLayout &Layout() const { return layout_; }
+  const char           *Name() const override { return "dia"; }
+  std::unique_ptr<Plan> NewPlan(Look *look) const override { return std::make_unique<DiaPlan>(look); }
+  PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
+  const DiaLayout      &Layout() const { return layout_; }
   /// With the values where they are now; of a Build() on the device.
   DiaLayout OnDevice() const
   {
@@ -45,7 +54,7 @@ public:
 #endif
 
 protected:
-  PetscErrorCode BuildPattern(const CsrView &A, const Parameters &parameters) override;
+  PetscErrorCode BuildPattern(Plan *plan) override;
   void           Slots(const CsrView &A, PetscInt *slot) const override;
   bool           PlaceValues(const CsrView &A, Scalar *values) const override;
   bool           PadsByValue() const override
@@ -53,9 +62,9 @@ protected:
     return true;
   }
 #if defined(SPARSEGPU_HAVE_CUDA)
-  PetscErrorCode BuildPatternOnDevice(const CsrView &A, const Parameters &parameters) override
+  PetscErrorCode BuildPatternOnDevice(Plan *plan) override
   {
-    return BuildPattern(A, parameters); // looks at A through FindDiagonals() alone
+    return BuildPattern(plan); // looks at the rows through Look::Diagonals() alone
   }
   PetscErrorCode SlotsOnDevice(const CsrView &A, PetscInt *slot, Stream stream) override;
   PetscErrorCode PlaceOnDevice(const CsrView &A, Scalar *values, Stream stream) override;

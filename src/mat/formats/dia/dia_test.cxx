@@ -1,3 +1,4 @@
+/// The diagonals of the worked example, by hand.
 #include "mat/formats/dia/dia.hpp"
 #include "mat/formats/worked_example.hpp"
 
@@ -8,7 +9,7 @@ static PetscErrorCode Test()
   Dia dia;
 
   PetscFunctionBeginUser;
-  PetscCall(example::BuildAndMultiply(dia, Parameters()));
+  PetscCall(example::BuildAndMultiply(dia, FormatOptions()));
   PetscCheck(dia.Layout().diagonals == 4 && dia.Layout().pitch == 32, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "%" PetscInt_FMT " diagonals, pitch %" PetscInt_FMT, dia.Layout().diagonals, dia.Layout().pitch);
   PetscCall(example::CheckInts("offset", dia.Layout().offset, {-2, -1, 0, 2}));

@@ -1,62 +1,27 @@
+/// ell's plan, from the longest row, and its arrays.
+#include "mat/formats/ell/ell.hpp"
 #include <algorithm>
 #include "device/backend_call.hpp"
-#include "mat/formats/ell/ell.hpp"
-#include "mat/rows/sizes.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
 {
 
-std::unique_ptr<Format> MakeFormat_ell()
+FormatEntry RegisterFormat_ell()
 {
-  return std::make_unique<Ell>();
+  return EntryOf<Ell>();
 }
 
-static PetscInt LongestRow(const CsrView &A)
+PetscErrorCode EllPlan::Fits(bool *fits, std::string *why)
 {
-  PetscInt longest = 0;
-  for (PetscInt r = 0; r < A.rows; r++) longest = std::max(longest, A.i[r + 1] - A.i[r]);
-  return longest;
-}
-
-bool TooMuchPadding(PetscInt rows, PetscLogDouble width, PetscInt nonzeros, PetscReal max_padding)
-{
-  constexpr PetscLogDouble slack  = 1024; // entries: nobody is harmed by so little
-  const PetscLogDouble     stored = width * static_cast<PetscLogDouble>(rows);
-  return (stored > max_padding * nonzeros && stored > nonzeros + slack) || !FitsPetscInt(PaddedEntries(rows, width));
-}
-
-PetscErrorCode CheckPadding(const CsrView &A, PetscLogDouble width, const char what[], PetscReal max_padding, bool *ok,
-                            std::string *why)
-{
-  const PetscLogDouble stored = width * static_cast<PetscLogDouble>(A.rows), padded = PaddedEntries(A.rows, width);
-  char                 text[256];
+  PetscInt width;
+  char     what[64];
 
   PetscFunctionBegin;
-  *ok = !TooMuchPadding(A.rows, width, A.nonzeros, max_padding);
-  if (*ok) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!FitsPetscInt(padded))
-    PetscCall(PetscSNPrintf(text, sizeof(text),
-                            "%s, so %" PetscInt_FMT " rows would store %.0f for %" PetscInt_FMT
-                            " nonzeros, more than the %" PetscInt_FMT " that PetscInt counts",
-                            what, A.rows, padded, A.nonzeros, PETSC_MAX_INT));
-  else
-    PetscCall(PetscSNPrintf(text, sizeof(text),
-                            "%s, so %" PetscInt_FMT " rows would store %.0f for %" PetscInt_FMT
-                            " nonzeros, more than %.1f times (-mat_sparsegpu_max_padding)",
-                            what, A.rows, stored, A.nonzeros, (double)max_padding));
-  PetscCallCXX(*why = text);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode Ell::Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const
-{
-  const PetscInt width = LongestRow(A);
-  char           what[64];
-
-  PetscFunctionBegin;
+  PetscCall(look().Longest(&width));
   PetscCall(PetscSNPrintf(what, sizeof(what), "its longest row has %" PetscInt_FMT " entries", width));
-  PetscCall(CheckPadding(A, static_cast<PetscLogDouble>(width), what, parameters.max_padding, ok, why));
+  PetscCall(
+      CheckPadding(rows(), static_cast<PetscLogDouble>(width), what, options<CommonOptions>().max_padding, fits, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -73,13 +38,14 @@ PetscErrorCode EllColumns(const CsrView &A, PetscInt width, std::vector<PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Ell::BuildPattern(const CsrView &A, const Parameters &parameters)
+PetscErrorCode Ell::BuildPattern(Plan *plan)
 {
+  const CsrView        &A = plan->rows();
   std::vector<PetscInt> j;
 
   PetscFunctionBegin;
+  PetscCall(plan->look().Longest(&layout_.width));
   layout_.rows  = A.rows;
-  layout_.width = LongestRow(A);
   layout_.pitch = EllPitch(A.rows);
   stored_       = layout_.width * layout_.pitch;
   PetscCall(EllColumns(A, layout_.width, &j));

@@ -1,3 +1,4 @@
+/// The columns and values of the worked example, padding included, by hand.
 #include "mat/formats/ell/ell.hpp"
 #include "mat/formats/worked_example.hpp"
 
@@ -8,7 +9,7 @@ static PetscErrorCode Test()
   Ell ell;
 
   PetscFunctionBeginUser;
-  PetscCall(example::BuildAndMultiply(ell, Parameters()));
+  PetscCall(example::BuildAndMultiply(ell, FormatOptions()));
   PetscCheck(ell.Layout().width == 3 && ell.Layout().pitch == 32, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "Width %" PetscInt_FMT ", pitch %" PetscInt_FMT, ell.Layout().width, ell.Layout().pitch);
   PetscCall(example::CheckInts("j of entry 0", ell.Layout().j, {0, 1, 0, -1}));

@@ -1,15 +1,33 @@
+/// hyb's plan, the width of its ELL part, and its arrays.
+#include "mat/formats/hyb/hyb.hpp"
 #include <algorithm>
 #include "device/backend_call.hpp"
-#include "mat/formats/hyb/hyb.hpp"
 #include "mat/rows/sizes.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
 {
 
-std::unique_ptr<Format> MakeFormat_hyb()
+FormatEntry RegisterFormat_hyb()
 {
-  return std::make_unique<Hyb>();
+  return EntryOf<Hyb, HybOptions>();
+}
+
+PetscErrorCode HybOptions::Read(SparseGPUOptionItems PetscOptionsObject)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsReal("-mat_sparsegpu_hyb_fraction",
+                             "hyb: part of the rows that must reach the width of its ell part", "MatSparseGPUSetFormat",
+                             fraction, &fraction, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HybOptions::Check() const
+{
+  PetscFunctionBegin;
+  PetscCheck(fraction > 0 && fraction <= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-mat_sparsegpu_hyb_fraction %g must be in (0, 1]", (double)fraction);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HybWidth(const CsrView &A, PetscReal fraction, PetscInt *width)
@@ -29,18 +47,19 @@ PetscErrorCode HybWidth(const CsrView &A, PetscReal fraction, PetscInt *width)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Hyb::Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const
+PetscErrorCode HybPlan::Fits(bool *fits, std::string *why)
 {
+  const CsrView &A = rows();
   PetscInt       width;
   PetscLogDouble rest = 0;
   char           text[256];
 
   PetscFunctionBegin;
-  PetscCall(HybWidth(A, parameters.hyb_fraction, &width));
+  PetscCall(HybWidth(A, options<HybOptions>().fraction, &width));
   for (PetscInt r = 0; r < A.rows; r++) rest += std::max<PetscInt>(0, A.i[r + 1] - A.i[r] - width);
   const PetscLogDouble stored = PaddedEntries(A.rows, static_cast<PetscLogDouble>(width)) + rest;
-  *ok                         = FitsPetscInt(stored);
-  if (*ok) PetscFunctionReturn(PETSC_SUCCESS);
+  *fits                       = FitsPetscInt(stored);
+  if (*fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscSNPrintf(text, sizeof(text),
                           "%" PetscInt_FMT " rows of %" PetscInt_FMT
                           " entries, and %.0f entries beside them, would store %.0f for %" PetscInt_FMT
@@ -50,15 +69,16 @@ PetscErrorCode Hyb::Check(const CsrView &A, const Parameters &parameters, bool *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Hyb::BuildPattern(const CsrView &A, const Parameters &parameters)
+PetscErrorCode Hyb::BuildPattern(Plan *plan)
 {
+  const HybOptions     &options = plan->options<HybOptions>();
+  const CsrView        &A       = plan->rows();
   std::vector<PetscInt> ell_j, row, j;
   PetscInt              width;
 
   PetscFunctionBegin;
-  PetscCheck(parameters.hyb_fraction > 0 && parameters.hyb_fraction <= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "-mat_sparsegpu_hyb_fraction %g must be in (0, 1]", (double)parameters.hyb_fraction);
-  PetscCall(HybWidth(A, parameters.hyb_fraction, &width));
+  PetscCall(options.Check());
+  PetscCall(HybWidth(A, options.fraction, &width));
   ell_.rows  = A.rows;
   ell_.width = width;
   ell_.pitch = EllPitch(A.rows);

@@ -12,17 +12,31 @@ namespace sparsegpu
 /// The largest width that at least `fraction` of the rows reach; 0 if there is none.
 PetscErrorCode HybWidth(const CsrView &A, PetscReal fraction, PetscInt *width);
 
+struct HybOptions : OptionsOf<HybOptions> {
+  PetscReal fraction = 1.0 / 3.0; ///< -mat_sparsegpu_hyb_fraction: of the rows must reach the width of the ELL part
+
+  PetscErrorCode Read(SparseGPUOptionItems PetscOptionsObject) override;
+  PetscErrorCode Check() const override;
+};
+
+class HybPlan : public Plan
+{
+public:
+  using Plan::Plan;
+  PetscErrorCode Fits(bool *fits, std::string *why) override;
+};
+
 class Hyb : public Format
 {
 public:
-  const char      *Name() const override { return "hyb"; }
-  PetscErrorCode   Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const override;
-  PetscErrorCode   Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
-  const EllLayout &Ell() const { return ell_; }
-  const CooLayout &Coo() const { return coo_.Layout(); }
+  const char           *Name() const override { return "hyb"; }
+  std::unique_ptr<Plan> NewPlan(Look *look) const override { return std::make_unique<HybPlan>(look); }
+  PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
+  const EllLayout      &Ell() const { return ell_; }
+  const CooLayout      &Coo() const { return coo_.Layout(); }
 
 protected:
-  PetscErrorCode BuildPattern(const CsrView &A, const Parameters &parameters) override;
+  PetscErrorCode BuildPattern(Plan *plan) override;
   void           Slots(const CsrView &A, PetscInt *slot) const override;
 
 private:

@@ -1,3 +1,4 @@
+/// The width that the fraction of the rows gives, and the arrays of both parts, by hand.
 #include "mat/formats/hyb/hyb.hpp"
 #include "mat/formats/worked_example.hpp"
 
@@ -5,17 +6,17 @@ using namespace sparsegpu;
 
 static PetscErrorCode Test()
 {
-  Parameters parameters;
-  Hyb        hyb;
-  PetscInt   width;
+  FormatOptions options;
+  Hyb           hyb;
+  PetscInt      width;
 
   PetscFunctionBeginUser;
-  PetscCall(HybWidth(example::Matrix(), parameters.hyb_fraction,
-                     &width)); // one row of three reaches 3 entries: exactly a third
+  // one row of three reaches 3 entries: exactly a third
+  PetscCall(HybWidth(example::Matrix(), options.Get<HybOptions>().fraction, &width));
   PetscCheck(width == 3, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Width %" PetscInt_FMT " for a third of the rows, not 3",
              width);
-  parameters.hyb_fraction = 0.5; // two rows of three reach 2 entries
-  PetscCall(example::BuildAndMultiply(hyb, parameters));
+  options.Set<HybOptions>().fraction = 0.5; // two rows of three reach 2 entries
+  PetscCall(example::BuildAndMultiply(hyb, options));
   PetscCheck(hyb.Ell().width == 2 && hyb.Coo().nonzeros == 1, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "Width %" PetscInt_FMT ", %" PetscInt_FMT " left over", hyb.Ell().width, hyb.Coo().nonzeros);
   PetscCall(example::CheckInts("ell j of entry 0", hyb.Ell().j, {0, 1, 0, -1}));

@@ -1,3 +1,4 @@
+/// The merge path, found once for all products.
 #include <algorithm>
 #include <bitset>
 #include "device/kokkos.hpp"
@@ -8,9 +9,9 @@
 namespace sparsegpu
 {
 
-std::unique_ptr<Format> MakeFormat_merge()
+FormatEntry RegisterFormat_merge()
 {
-  return std::make_unique<Merge>();
+  return EntryOf<Merge, MergeOptions>();
 }
 
 #if !defined(SPARSEGPU_HAVE_CUDA)
@@ -20,16 +21,32 @@ PetscInt MergeTile_CUDA()
 }
 #endif
 
-PetscErrorCode Merge::BuildPattern(const CsrView &A, const Parameters &parameters)
+PetscErrorCode MergeOptions::Read(SparseGPUOptionItems PetscOptionsObject)
 {
-  const PetscCount      steps   = static_cast<PetscCount>(A.rows) + A.nonzeros;
-  PetscInt              workers = parameters.merge_workers;
-  std::vector<PetscInt> start;
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsInt("-mat_sparsegpu_merge_workers", "merge: shares of the merge path, 0: what fits the backend",
+                            "MatSparseGPUSetFormat", workers, &workers, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
+PetscErrorCode MergeOptions::Check() const
+{
   PetscFunctionBegin;
   PetscCheck(workers >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-mat_sparsegpu_merge_workers %" PetscInt_FMT " must be positive, or 0 for what fits the backend",
              workers);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Merge::BuildPattern(Plan *plan)
+{
+  const CsrView        &A       = plan->rows();
+  const PetscCount      steps   = static_cast<PetscCount>(A.rows) + A.nonzeros;
+  PetscInt              workers = plan->options<MergeOptions>().workers;
+  std::vector<PetscInt> start;
+
+  PetscFunctionBegin;
+  PetscCall(plan->options<MergeOptions>().Check());
   if (!workers && space_ == Space::Host) PetscCall(KokkosConcurrency(&workers));
   layout_          = {};
   layout_.rows     = A.rows;

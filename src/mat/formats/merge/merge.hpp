@@ -5,7 +5,7 @@
 /// parallel sparse matrix-vector multiplication", SC'16.
 #pragma once
 
-#include "mat/formats/format.hpp"
+#include "mat/formats/plan.hpp"
 
 namespace sparsegpu
 {
@@ -45,16 +45,31 @@ PetscErrorCode MergeMult_CUDA(const MergeLayout &A, const Scalar *x, const Scala
 /// Merge steps that one thread block takes at a time.
 PetscInt MergeTile_CUDA();
 
+struct MergeOptions : OptionsOf<MergeOptions> {
+  PetscInt workers = 0; ///< -mat_sparsegpu_merge_workers: shares of the merge path; 0: what fits the backend
+
+  PetscErrorCode Read(SparseGPUOptionItems PetscOptionsObject) override;
+  PetscErrorCode Check() const override;
+};
+
+class MergePlan : public Plan
+{
+public:
+  using Plan::Plan;
+  int TrialPlace() const override { return 3; }
+};
+
 class Merge : public Format
 {
 public:
-  const char        *Name() const override { return "merge"; }
-  PetscErrorCode     Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
-  void               Borrow(const CsrView &A) override;
-  const MergeLayout &Layout() const { return layout_; }
+  const char           *Name() const override { return "merge"; }
+  std::unique_ptr<Plan> NewPlan(Look *look) const override { return std::make_unique<MergePlan>(look); }
+  PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
+  void                  Borrow(const CsrView &A) override;
+  const MergeLayout    &Layout() const { return layout_; }
 
 protected:
-  PetscErrorCode BuildPattern(const CsrView &A, const Parameters &parameters) override;
+  PetscErrorCode BuildPattern(Plan *plan) override;
   bool           CsrOrder() const override { return true; }
 
 private:

@@ -1,30 +1,39 @@
+/// sccsr's plan, the rows sorted into groups, and its arrays.
+#include "mat/formats/sccsr/sccsr.hpp"
 #include <algorithm>
 #include "device/backend_call.hpp"
-#include "mat/formats/sccsr/sccsr.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
 {
 
-std::unique_ptr<Format> MakeFormat_sccsr()
+FormatEntry RegisterFormat_sccsr()
 {
-  return std::make_unique<Sccsr>();
+  return EntryOf<Sccsr, SccsrOptions>();
 }
 
-namespace
+PetscErrorCode SccsrOptions::Read(SparseGPUOptionItems PetscOptionsObject)
 {
-struct Plan {
-  std::vector<PetscInt> row_index, start;
-  PetscInt              first_group[SccsrLayout::SEGMENTS + 1], first_row[SccsrLayout::SEGMENTS];
-  PetscLogDouble        stored;
-};
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsInt(
+      "-mat_sparsegpu_sccsr_blocks",
+      "sccsr: resident blocks per multiprocessor; fewer groups than fill them join the next segment, 0: never",
+      "MatSparseGPUSetFormat", blocks, &blocks, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-/// Sorts, cuts and groups the rows; O(rows).
-PetscErrorCode MakePlan(const CsrView &A, const Parameters &parameters, Plan *plan)
+PetscErrorCode SccsrOptions::Check() const
 {
-  constexpr int   S = SccsrLayout::SEGMENTS;
-  const PetscReal fill =
-      0.5 * parameters.multiprocessors * parameters.sccsr_blocks * SccsrLayout::WARPS_PER_BLOCK; // N_w
+  PetscFunctionBegin;
+  PetscCheck(blocks >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-mat_sparsegpu_sccsr_blocks %" PetscInt_FMT " must be non-negative", blocks);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Sorts, cuts and groups the rows; groups of a segment that are fewer than `fill` join the next. O(rows).
+static PetscErrorCode FindGroups(const CsrView &A, PetscReal fill, SccsrGroups *plan)
+{
+  constexpr int         S = SccsrLayout::SEGMENTS;
   std::vector<PetscInt> count, order;
   PetscInt              longest = 0, begin = 0;
 
@@ -59,48 +68,69 @@ PetscErrorCode MakePlan(const CsrView &A, const Parameters &parameters, Plan *pl
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-} // namespace
 
-PetscErrorCode Sccsr::Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const
+PetscErrorCode SccsrPlan::Find()
 {
-  Plan plan;
+  PetscInt    multiprocessors;
+  SccsrGroups found;
+
+  PetscFunctionBegin;
+  if (groups_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(look().Multiprocessors(&multiprocessors));
+  const PetscReal fill = 0.5 * multiprocessors * options<SccsrOptions>().blocks * SccsrLayout::WARPS_PER_BLOCK; // N_w
+  PetscCall(FindGroups(rows(), fill, &found));
+  groups_ = std::move(found);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SccsrPlan::Take(SccsrGroups *groups)
+{
+  PetscFunctionBegin;
+  PetscCall(Find());
+  *groups = std::move(*groups_);
+  groups_.reset();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SccsrPlan::Fits(bool *fits, std::string *why)
+{
   char text[256];
 
   PetscFunctionBegin;
-  PetscCall(MakePlan(A, parameters, &plan));
-  *ok = plan.stored <= static_cast<PetscLogDouble>(PETSC_MAX_INT);
-  if (*ok) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Find());
+  *fits = groups_->stored <= static_cast<PetscLogDouble>(PETSC_MAX_INT);
+  if (*fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscSNPrintf(text, sizeof(text),
                           "%.0f entries with padding for %" PetscInt_FMT
                           " nonzeros exceed the largest PetscInt, %" PetscInt_FMT,
-                          plan.stored, A.nonzeros, PETSC_MAX_INT));
+                          groups_->stored, rows().nonzeros, PETSC_MAX_INT));
   PetscCallCXX(*why = text);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Sccsr::BuildPattern(const CsrView &A, const Parameters &parameters)
+PetscErrorCode Sccsr::BuildPattern(Plan *plan)
 {
-  Plan                  plan;
+  const CsrView        &A = plan->rows();
+  SccsrGroups           groups;
   std::vector<PetscInt> j, slot;
 
   PetscFunctionBegin;
-  PetscCheck(parameters.sccsr_blocks >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "-mat_sparsegpu_sccsr_blocks %" PetscInt_FMT " must be non-negative", parameters.sccsr_blocks);
-  PetscCall(MakePlan(A, parameters, &plan));
+  PetscCall(plan->options<SccsrOptions>().Check());
+  PetscCall(static_cast<SccsrPlan *>(plan)->Take(&groups));
   layout_        = {};
   layout_.rows   = A.rows;
-  layout_.groups = static_cast<PetscInt>(plan.start.size()) - 1;
-  stored_        = plan.start.back();
-  std::copy(plan.first_group, plan.first_group + SccsrLayout::SEGMENTS + 1, layout_.first_group);
-  std::copy(plan.first_row, plan.first_row + SccsrLayout::SEGMENTS, layout_.first_row);
-  sorted_     = plan.row_index;
-  host_start_ = plan.start;
+  layout_.groups = static_cast<PetscInt>(groups.start.size()) - 1;
+  stored_        = groups.start.back();
+  std::copy(groups.first_group, groups.first_group + SccsrLayout::SEGMENTS + 1, layout_.first_group);
+  std::copy(groups.first_row, groups.first_row + SccsrLayout::SEGMENTS, layout_.first_row);
+  sorted_     = groups.row_index;
+  host_start_ = groups.start;
   PetscCallCXX(slot.resize(A.nonzeros));
   PetscCallCXX(j.assign(stored_, -1));
   Slots(A, slot.data());
   for (PetscInt e = 0; e < A.nonzeros; e++) j[slot[e]] = A.j[e];
-  PetscCall(start_.Take(std::move(plan.start), space_));
-  PetscCall(row_index_.Take(std::move(plan.row_index), space_));
+  PetscCall(start_.Take(std::move(groups.start), space_));
+  PetscCall(row_index_.Take(std::move(groups.row_index), space_));
   PetscCall(j_.Take(std::move(j), space_));
   layout_.start     = start_.data();
   layout_.row_index = row_index_.data();

@@ -7,7 +7,8 @@
 /// computation based on GPU", HUST 2012, chapter 3.
 #pragma once
 
-#include "mat/formats/format.hpp"
+#include <optional>
+#include "mat/formats/plan.hpp"
 
 namespace sparsegpu
 {
@@ -31,16 +32,44 @@ struct SccsrLayout {
 PetscErrorCode SccsrMult_Kokkos(const SccsrLayout &A, const Scalar *x, const Scalar *y, Scalar *z);
 PetscErrorCode SccsrMult_CUDA(const SccsrLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream);
 
+struct SccsrOptions : OptionsOf<SccsrOptions> {
+  PetscInt blocks = 8; ///< -mat_sparsegpu_sccsr_blocks: N_blocks, resident thread blocks per multiprocessor
+
+  PetscErrorCode Read(SparseGPUOptionItems PetscOptionsObject) override;
+  PetscErrorCode Check() const override;
+};
+
+/// Rows sorted, cut and grouped.
+struct SccsrGroups {
+  std::vector<PetscInt> row_index, start;
+  PetscInt              first_group[SccsrLayout::SEGMENTS + 1], first_row[SccsrLayout::SEGMENTS];
+  PetscLogDouble        stored; ///< entries, padding included
+};
+
+class SccsrPlan : public Plan
+{
+public:
+  using Plan::Plan;
+  PetscErrorCode Fits(bool *fits, std::string *why) override;
+  /// The groups, for a build. O(rows) time.
+  PetscErrorCode Take(SccsrGroups *groups);
+
+private:
+  PetscErrorCode Find();
+
+  std::optional<SccsrGroups> groups_;
+};
+
 class Sccsr : public Format
 {
 public:
-  const char        *Name() const override { return "sccsr"; }
-  PetscErrorCode     Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const override;
-  PetscErrorCode     Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
-  const SccsrLayout &Layout() const { return layout_; }
+  const char           *Name() const override { return "sccsr"; }
+  std::unique_ptr<Plan> NewPlan(Look *look) const override { return std::make_unique<SccsrPlan>(look); }
+  PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
+  const SccsrLayout    &Layout() const { return layout_; }
 
 protected:
-  PetscErrorCode BuildPattern(const CsrView &A, const Parameters &parameters) override;
+  PetscErrorCode BuildPattern(Plan *plan) override;
   void           Slots(const CsrView &A, PetscInt *slot) const override;
 
 private:

@@ -1,3 +1,4 @@
+/// The groups of the worked example, joined into the last segment and not, by hand.
 #include "mat/formats/sccsr/sccsr.hpp"
 #include "mat/formats/worked_example.hpp"
 
@@ -5,19 +6,19 @@ using namespace sparsegpu;
 
 static PetscErrorCode Test()
 {
-  Parameters parameters;
-  Sccsr      sccsr;
+  FormatOptions options;
+  Sccsr         sccsr;
 
   PetscFunctionBeginUser;
   PetscCall(example::BuildAndMultiply(
-      sccsr, parameters)); // one group does not fill the device: joined up to the last segment, c = 4
+      sccsr, options)); // one group does not fill the device: joined up to the last segment, c = 4
   PetscCall(example::CheckInts("first_group", sccsr.Layout().first_group, {0, 0, 0, 0, 1}));
   PetscCall(example::CheckInts("start, joined", sccsr.Layout().start, {0, 12}));
   PetscCall(example::CheckInts("row_index, joined", sccsr.Layout().row_index, {1, 0, 2, -1}));
   PetscCall(example::CheckInts("j, joined", sccsr.Layout().j, {1, 0, 0, -1, -1, 2, 1, -1, -1, -1, 2, -1}));
 
-  parameters.sccsr_blocks = 0; // never joined: rows of less than 8 entries, c = 32
-  PetscCall(example::BuildAndMultiply(sccsr, parameters));
+  options.Set<SccsrOptions>().blocks = 0; // never joined: rows of less than 8 entries, c = 32
+  PetscCall(example::BuildAndMultiply(sccsr, options));
   PetscCall(example::CheckInts("first_group", sccsr.Layout().first_group, {0, 1, 1, 1, 1}));
   PetscCall(example::CheckInts("start", sccsr.Layout().start, {0, 96}));
   PetscCall(example::CheckInts("row_index", sccsr.Layout().row_index, {1, 0, 2, -1}));

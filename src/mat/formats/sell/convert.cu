@@ -13,7 +13,7 @@ static constexpr int HEIGHT = SellLayout::HEIGHT;
 
 namespace
 {
-/// A plan's arrays as kernels take them.
+/// The arrays of a SellArrangement as kernels take them.
 struct Places {
   PetscInt             rows, slices;
   const PetscInt      *order; ///< null: places are rows
@@ -31,10 +31,10 @@ struct Found {
 };
 } // namespace
 
-static Places PlacesOf(const CsrView &A, const SellPlan &plan)
+static Places PlacesOf(const CsrView &A, const SellArrangement &places)
 {
-  return Places{A.rows, plan.slices, plan.window > 1 ? plan.device_order.data() : nullptr, plan.device_begin.data(),
-                plan.device_length.data()};
+  return Places{A.rows, places.slices, places.window > 1 ? places.device_order.data() : nullptr,
+                places.device_begin.data(), places.device_length.data()};
 }
 
 /// A lane's row of slice s.
@@ -48,7 +48,7 @@ __device__ __forceinline__ LaneRow row_of(const Places &P, const PetscInt *i, Pe
 
 using ColumnRoom = BlockRoom<PetscInt>;
 
-/// The entries of slice s of a plan; where its rows are sorted they lie apart.
+/// The entries of slice s; where its rows are sorted they lie apart.
 __device__ __forceinline__ LaneEntries<PetscInt> columns_of(const Places &P, const CsrArrays &A, const LaneRow &row,
                                                             PetscInt s, ColumnRoom &room)
 {
@@ -181,7 +181,7 @@ static __global__ void local_kernel(PetscInt rows, PetscInt window, const PetscI
   if (p < rows) local[p] = static_cast<unsigned short>(order[p] - p / window * window);
 }
 
-PetscErrorCode SampleSellColumns_CUDA(const CsrView &A, const SellPlan &plan, int least, PetscInt step,
+PetscErrorCode SampleSellColumns_CUDA(const CsrView &A, const SellArrangement &places, int least, PetscInt step,
                                       PetscLogDouble *widths, PetscLogDouble *bytes)
 {
   Found        found = {};
@@ -190,13 +190,13 @@ PetscErrorCode SampleSellColumns_CUDA(const CsrView &A, const SellPlan &plan, in
 
   PetscFunctionBegin;
   *widths = *bytes = 0;
-  if (plan.slices == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (places.slices == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DeviceStream(&stream));
   PetscCall(there.Allocate(1, Space::Device));
   SparseGPUCallCUDA(cudaMemsetAsync(there.data(), 0, there.bytes(), static_cast<cudaStream_t>(stream)));
-  const PetscCount sampled = (plan.slices + step - 1) / step;
+  const PetscCount sampled = (places.slices + step - 1) / step;
   sample_kernel<<<Blocks(sampled * HEIGHT), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
-      PlacesOf(A, plan), A.device, least, step, there.data());
+      PlacesOf(A, places), A.device, least, step, there.data());
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscCall(DeviceCopyOut(&found, there.data(), sizeof(Found), stream));
   *widths = static_cast<PetscLogDouble>(found.sampled[0]);
@@ -204,9 +204,10 @@ PetscErrorCode SampleSellColumns_CUDA(const CsrView &A, const SellPlan &plan, in
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode BuildSellColumns_CUDA(const CsrView &A, const SellPlan &plan, int least, SellColumnsOnDevice *out)
+PetscErrorCode BuildSellColumns_CUDA(const CsrView &A, const SellArrangement &places, int least,
+                                     SellColumnsOnDevice *out)
 {
-  const Places         P     = PlacesOf(A, plan);
+  const Places         P     = PlacesOf(A, places);
   Found                found = {};
   Array<Found>         there;
   Array<unsigned char> code;
@@ -218,24 +219,24 @@ PetscErrorCode BuildSellColumns_CUDA(const CsrView &A, const SellPlan &plan, int
   PetscFunctionBegin;
   PetscCall(DeviceStream(&stream));
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
-  if (plan.slices) {
+  if (places.slices) {
     PetscCall(there.Allocate(1, Space::Device));
     SparseGPUCallCUDA(cudaMemsetAsync(there.data(), 0, there.bytes(), s));
-    PetscCall(code.Allocate(plan.slices, Space::Device));
-    PetscCall(out->column.Allocate(static_cast<size_t>(plan.slices) + 1, Space::Device));
-    const unsigned blocks = Blocks(static_cast<PetscCount>(plan.slices) * HEIGHT);
+    PetscCall(code.Allocate(places.slices, Space::Device));
+    PetscCall(out->column.Allocate(static_cast<size_t>(places.slices) + 1, Space::Device));
+    const unsigned blocks = Blocks(static_cast<PetscCount>(places.slices) * HEIGHT);
     bytes_kernel<<<blocks, THREADS, 0, s>>>(P, A.device, least, code.data(), out->column.data(), there.data());
     SparseGPUCallCUDA(cudaPeekAtLastError());
-    PetscCall(RunningSum(plan.slices, &out->column, &units, &scratch, stream));
-    column_kernel<<<Blocks(plan.slices), THREADS, 0, s>>>(P, code.data(), out->column.data(), there.data());
+    PetscCall(RunningSum(places.slices, &out->column, &units, &scratch, stream));
+    column_kernel<<<Blocks(places.slices), THREADS, 0, s>>>(P, code.data(), out->column.data(), there.data());
     SparseGPUCallCUDA(cudaPeekAtLastError());
     PetscCall(out->columns.Allocate(SellLayout::UNIT * static_cast<size_t>(units), Space::Device));
-    out->column.Truncate(plan.slices);
+    out->column.Truncate(places.slices);
     if (units) SparseGPUCallCUDA(cudaMemsetAsync(out->columns.data(), 0, out->columns.bytes(), s));
     fill_kernel<<<blocks, THREADS, 0, s>>>(P, A.device, out->column.data(), out->columns.data());
     SparseGPUCallCUDA(cudaPeekAtLastError());
     PetscCall(DeviceCopyOut(&first_code, code.data(), 1, stream));
-    PetscCall(DeviceCopyOut(begins, plan.device_begin.data(), sizeof(begins), stream));
+    PetscCall(DeviceCopyOut(begins, places.device_begin.data(), sizeof(begins), stream));
     PetscCall(DeviceCopyOut(&found, there.data(), sizeof(Found), stream));
   }
   for (int k = 0; k < 3; k++) out->narrow[k] = static_cast<PetscCount>(found.narrow[k]);
@@ -246,16 +247,16 @@ PetscErrorCode BuildSellColumns_CUDA(const CsrView &A, const SellPlan &plan, int
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SellLocalRows_CUDA(const CsrView &A, const SellPlan &plan, unsigned short *local)
+PetscErrorCode SellLocalRows_CUDA(const CsrView &A, const SellArrangement &places, unsigned short *local)
 {
   Stream stream;
 
   PetscFunctionBegin;
-  if (plan.slices == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (places.slices == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DeviceStream(&stream));
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
-  SparseGPUCallCUDA(cudaMemsetAsync(local, 0, static_cast<size_t>(plan.slices) * HEIGHT * sizeof(*local), s));
-  local_kernel<<<Blocks(A.rows), THREADS, 0, s>>>(A.rows, plan.window, plan.device_order.data(), local);
+  SparseGPUCallCUDA(cudaMemsetAsync(local, 0, static_cast<size_t>(places.slices) * HEIGHT * sizeof(*local), s));
+  local_kernel<<<Blocks(A.rows), THREADS, 0, s>>>(A.rows, places.window, places.device_order.data(), local);
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscCall(DeviceSynchronize(stream)); // the order goes
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,111 +1,98 @@
-/// Which row of a sliced ELLPACK matrix is at which place.
-#include <algorithm>
+/// sell's options and its plan: the rows' places, and a sample of how narrow their columns are.
 #include "mat/formats/sell/sell.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
 {
 
-static constexpr PetscInt HEIGHT = SellLayout::HEIGHT;
-
-static PetscInt Length(const CsrView &A, PetscInt r)
-{
-  return A.i[r + 1] - A.i[r];
-}
-
-PetscInt SellLongestShort(const CsrView &A, PetscInt longest)
-{
-  const PetscReal mean  = A.rows ? static_cast<PetscReal>(A.nonzeros) / A.rows : 0;
-  const PetscInt  limit = std::min(SellLayout::LONGEST, std::max<PetscInt>(32, static_cast<PetscInt>(4 * mean)));
-  return std::min(longest, limit);
-}
-
-/// Rows of the window that begins at `first` by falling length, those of other classes last; a counting sort, so equal
-/// ones stay in order.
-static void SortWindow(const CsrView &A, PetscInt first, PetscInt end, PetscInt longest, PetscInt *order)
-{
-  PetscInt   count[SellLayout::LONGEST + 3] = {};
-  const auto key = [&](PetscInt r) { return Length(A, r) > longest ? longest + 1 : longest - Length(A, r); };
-  for (PetscInt r = first; r < end; r++) count[key(r) + 1]++;
-  for (PetscInt k = 0; k <= longest; k++) count[k + 1] += count[k];
-  for (PetscInt r = first; r < end; r++) order[first + count[key(r)]++] = r;
-}
-
-static PetscErrorCode Sort(const CsrView &A, PetscInt window, SellPlan *plan)
+PetscErrorCode SellOptions::Read(SparseGPUOptionItems PetscOptionsObject)
 {
   PetscFunctionBegin;
-  plan->window = window;
-  plan->order.clear();
-  if (window == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCXX(plan->order.resize(A.rows));
-  for (PetscInt first = 0; first < A.rows; first += window)
-    SortWindow(A, first, std::min(A.rows, first + window), plan->longest, plan->order.data());
+  PetscCall(PetscOptionsInt("-mat_sparsegpu_sell_window",
+                            "sell: rows sorted by length together, a power of two, 1: not sorted, -1: by padding",
+                            "MatSparseGPUSetFormat", window, &window, nullptr));
+  PetscCall(PetscOptionsInt("-mat_sparsegpu_column_bytes", "sell: bytes of a column at least, 1, 2, 4, 0: what fits",
+                            "MatSparseGPUSetFormat", column_bytes, &column_bytes, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Slice(const CsrView &A, SellPlan *plan)
+PetscErrorCode SellOptions::Check() const
 {
-  const PetscInt slices = (A.rows + HEIGHT - 1) / HEIGHT;
-
   PetscFunctionBegin;
-  plan->slices = slices;
-  PetscCallCXX(plan->begin.assign(slices + 1, 0));
-  PetscCallCXX(plan->length.assign(static_cast<size_t>(slices) * HEIGHT, SellLayout::NOT_HERE));
-  plan->stored = 0;
-  for (PetscInt s = 0; s < slices; s++) {
-    PetscInt width = 0;
-    for (PetscInt p = s * HEIGHT; p < std::min(A.rows, (s + 1) * HEIGHT); p++) {
-      const PetscInt length = Length(A, plan->Row(p));
-      if (length > plan->longest) continue;
-      plan->length[p] = static_cast<unsigned char>(length);
-      width           = std::max(width, length);
-    }
-    plan->begin[s + 1] = plan->begin[s] + width;
-    plan->stored += static_cast<PetscCount>(HEIGHT) * width;
-  }
+  PetscCheck(window == -1 || (PowerOfTwo(window) && window <= SellLayout::MAX_WINDOW), PETSC_COMM_SELF,
+             PETSC_ERR_ARG_OUTOFRANGE,
+             "-mat_sparsegpu_sell_window %" PetscInt_FMT " must be a power of two from 1 to %" PetscInt_FMT
+             ", or -1 for a window by padding",
+             window, static_cast<PetscInt>(SellLayout::MAX_WINDOW));
+  PetscCheck(
+      column_bytes == 0 || (PowerOfTwo(column_bytes) && column_bytes <= 4), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+      "-mat_sparsegpu_column_bytes %" PetscInt_FMT " must be 1, 2, 4, or 0 for what each slice needs", column_bytes);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PlanSell(const CsrView &A, PetscInt window, SellPlan *plan)
+PetscErrorCode SellPlan::Fits(bool *fits, std::string *why)
 {
-  PetscCount entries = 0;
-  PetscInt   longest = 0;
+  const CsrView &A = rows();
+  char           text[256];
 
   PetscFunctionBegin;
-  PetscCheck(window == -1 || (window > 0 && window <= SellLayout::MAX_WINDOW && (window & (window - 1)) == 0),
-             PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "-mat_sparsegpu_sell_window %" PetscInt_FMT " must be a power of two up to %" PetscInt_FMT ", or -1",
-             window, SellLayout::MAX_WINDOW);
-  *plan = SellPlan();
-#if defined(SPARSEGPU_HAVE_CUDA)
-  if (A.device.i && A.found && A.found->plan && A.found->window == window) {
-    *plan = std::move(*A.found->plan);
-    A.found->plan.reset();
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (A.device.i) {
-    PetscCall(PlanSell_CUDA(A, window, plan));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-#endif
-  for (PetscInt r = 0; r < A.rows; r++) longest = std::max(longest, Length(A, r));
-  plan->longest = SellLongestShort(A, longest);
-  for (PetscInt r = 0; r < A.rows; r++) {
-    if (Length(A, r) <= plan->longest)
-      entries += Length(A, r);
-    else if (Length(A, r) <= SellLayout::WARP_ROW)
-      PetscCallCXX(plan->long_row.push_back(r));
-  }
-  plan->warp_rows = static_cast<PetscInt>(plan->long_row.size());
-  for (PetscInt r = 0; r < A.rows; r++)
-    if (Length(A, r) > plan->longest && Length(A, r) > SellLayout::WARP_ROW) PetscCallCXX(plan->long_row.push_back(r));
-  for (PetscInt w : SellWindows::TRIED) {
-    if (window != -1) w = window;
-    PetscCall(Sort(A, w, plan));
-    PetscCall(Slice(A, plan));
-    if (window != -1 || plan->stored <= SellWindows::ENOUGH * entries) break;
-  }
-  for (PetscInt r : plan->long_row) plan->stored += Length(A, r);
+  // slices of 32 equal rows at worst double the entries; units of columns are counted in PetscInt, times 4
+  *fits = static_cast<PetscLogDouble>(A.nonzeros) < PETSC_MAX_INT / 4.0 &&
+          static_cast<PetscLogDouble>(A.cols) < 4294967296.0;
+  if (*fits) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSNPrintf(text, sizeof(text),
+                          "its %" PetscInt_FMT " nonzeros and %" PetscInt_FMT " columns are beyond %" PetscInt_FMT
+                          " and 2^32",
+                          A.nonzeros, A.cols, PETSC_MAX_INT / 4));
+  PetscCallCXX(*why = text);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SellPlan::Arrange()
+{
+  SellArrangement found;
+  PetscInt        longest;
+
+  PetscFunctionBegin;
+  if (places_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(options<SellOptions>().Check());
+  PetscCall(look().Longest(&longest));
+  PetscCall(ArrangeSell(rows(), options<SellOptions>().window, longest, &found));
+  places_ = std::move(found);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SellPlan::Take(SellArrangement *places)
+{
+  PetscFunctionBegin;
+  PetscCall(Arrange());
+  *places = std::move(*places_);
+  places_.reset();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// On the CPU its arithmetic takes as long as csr's reading: no candidate there. On the device a thread walks a row.
+/// Measured: docs/performance.md.
+PetscErrorCode SellPlan::Estimate(PetscLogDouble, bool *candidate, Cost *cost)
+{
+  constexpr PetscReal CONVERSION = 12, ON_DEVICE = 8; // the first on one core of a CPU
+  PetscLogDouble      value, column;
+  std::string         why;
+
+  PetscFunctionBegin;
+  *candidate = false;
+  if (space() == Space::Host) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(look().ValueBytes(&value));
+  PetscCall(Fits(candidate, &why));
+  if (!*candidate) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Arrange());
+  *candidate = look().Fills(places_->longest);
+  if (!*candidate) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SampleSellColumns(rows(), *places_, options<SellOptions>().LeastColumnBytes(), &column));
+  cost->bytes      = static_cast<PetscLogDouble>(places_->stored) * (value + column) + 4.0 * rows().rows;
+  cost->reach      = 0.95;
+  cost->conversion = look().TimeToConvert(ON_DEVICE, CONVERSION);
+  cost->in_order   = places_->long_row.empty();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -14,7 +14,8 @@
 /// Kreutzer et al., SIAM J. Sci. Comput. 36(5), 2014 (SELL-C-sigma); Willcock & Lumsdaine, ICS 2006 (narrow columns).
 #pragma once
 
-#include "mat/formats/format.hpp"
+#include <optional>
+#include "mat/formats/plan.hpp"
 
 namespace sparsegpu
 {
@@ -83,7 +84,7 @@ PetscErrorCode SellMult_CUDA(const SellLayout &A, const ValueLayout &a, const Sc
                              Stream stream);
 
 /// Which row is at which place, and in which class; made from the row lengths alone.
-struct SellPlan {
+struct SellArrangement {
   PetscInt                   window = 1, longest = 0; ///< longest short row
   PetscInt                   slices = 0;
   std::vector<PetscInt>      order;    ///< [rows] row at each place; empty if window is 1
@@ -98,8 +99,10 @@ struct SellPlan {
 
   PetscInt Row(PetscInt place) const { return order.empty() ? place : order[place]; }
 };
-/// window: 0 < power of two <= MAX_WINDOW, or -1 for the smallest that leaves little padding. O(rows) time.
-PetscErrorCode PlanSell(const CsrView &A, PetscInt window, SellPlan *plan);
+/// window: 0 < power of two <= MAX_WINDOW, or -1 for the smallest that leaves little padding. longest: entries of A's
+/// longest row. O(rows) time. On the device where the rows lie there, which it then waits for.
+PetscErrorCode ArrangeSell(const CsrView &A, PetscInt window, PetscInt longest, SellArrangement *places);
+PetscErrorCode ArrangeSell_CUDA(const CsrView &A, PetscInt window, PetscInt longest, SellArrangement *places);
 
 /// The window to begin with, the next wider one to try for -1, and when to stop trying.
 struct SellWindows {
@@ -110,10 +113,8 @@ struct SellWindows {
 /// row does not widen 31 others.
 PetscInt SellLongestShort(const CsrView &A, PetscInt longest);
 
-/// PlanSell() from A.device; waits for the device.
-PetscErrorCode PlanSell_CUDA(const CsrView &A, PetscInt window, SellPlan *plan);
 /// Sums over the slices 0, step, 2 step, ...: widths, and widths times bytes of a column.
-PetscErrorCode SampleSellColumns_CUDA(const CsrView &A, const SellPlan &plan, int least, PetscInt step,
+PetscErrorCode SampleSellColumns_CUDA(const CsrView &A, const SellArrangement &places, int least, PetscInt step,
                                       PetscLogDouble *widths, PetscLogDouble *bytes);
 /// The columns of all slices, see SellLayout.
 struct SellColumnsOnDevice {
@@ -125,9 +126,10 @@ struct SellColumnsOnDevice {
   bool                 uniform;   ///< all slices are like the first
   bool                 full;      ///< no row is shorter than its slice is wide, or in another class
 };
-PetscErrorCode BuildSellColumns_CUDA(const CsrView &A, const SellPlan &plan, int least, SellColumnsOnDevice *out);
+PetscErrorCode BuildSellColumns_CUDA(const CsrView &A, const SellArrangement &places, int least,
+                                     SellColumnsOnDevice *out);
 /// local[p] for all places.
-PetscErrorCode SellLocalRows_CUDA(const CsrView &A, const SellPlan &plan, unsigned short *local);
+PetscErrorCode SellLocalRows_CUDA(const CsrView &A, const SellArrangement &places, unsigned short *local);
 /// j of the long rows, one after the other: [long_begin[long_rows]].
 PetscErrorCode SellLongColumns_CUDA(const SellLayout &layout, const CsrArrays &A, PetscInt *j, Stream stream);
 /// For each entry of A: its place among the values; its value there.
@@ -135,16 +137,41 @@ PetscErrorCode SellSlots_CUDA(const SellLayout &layout, const CsrArrays &A, Pets
 PetscErrorCode SellPlace_CUDA(const SellLayout &layout, const CsrArrays &A, Scalar *values, Stream stream);
 
 /// Bytes of a column on average, from a few hundred slices spread over the matrix.
-PetscErrorCode SampleSellColumns(const CsrView &A, const SellPlan &plan, int least, PetscLogDouble *bytes);
+PetscErrorCode SampleSellColumns(const CsrView &A, const SellArrangement &places, int least, PetscLogDouble *bytes);
+
+struct SellOptions : OptionsOf<SellOptions> {
+  PetscInt window       = -1; ///< -mat_sparsegpu_sell_window: rows sorted by length together, 1 none; -1: by padding
+  PetscInt column_bytes = 0;  ///< -mat_sparsegpu_column_bytes: at least so many for a column, 1, 2, 4; 0: what fits
+
+  PetscErrorCode Read(SparseGPUOptionItems PetscOptionsObject) override;
+  PetscErrorCode Check() const override;
+  int            LeastColumnBytes() const { return column_bytes ? static_cast<int>(column_bytes) : 1; }
+};
+
+/// The rows are arranged once for Estimate() and the build, which takes their places.
+class SellPlan : public Plan
+{
+public:
+  using Plan::Plan;
+  PetscErrorCode Fits(bool *fits, std::string *why) override;
+  PetscErrorCode Estimate(PetscLogDouble beat, bool *candidate, Cost *cost) override;
+  int            TrialPlace() const override { return 2; }
+  PetscErrorCode Take(SellArrangement *places);
+
+private:
+  PetscErrorCode Arrange();
+
+  std::optional<SellArrangement> places_;
+};
 
 class Sell : public Format
 {
 public:
-  const char       *Name() const override { return "sell"; }
-  PetscErrorCode    Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const override;
-  PetscErrorCode    Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
-  std::string       Details() const override;
-  const SellLayout &Layout() const { return layout_; }
+  const char           *Name() const override { return "sell"; }
+  std::unique_ptr<Plan> NewPlan(Look *look) const override { return std::make_unique<SellPlan>(look); }
+  PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
+  std::string           Details() const override;
+  const SellLayout     &Layout() const { return layout_; }
 #if defined(SPARSEGPU_HAVE_CUDA)
   bool ConvertsOnDevice() const override
   {
@@ -153,7 +180,7 @@ public:
 #endif
 
 protected:
-  PetscErrorCode BuildPattern(const CsrView &A, const Parameters &parameters) override;
+  PetscErrorCode BuildPattern(Plan *plan) override;
   void           Slots(const CsrView &A, PetscInt *slot) const override;
   bool           PlaceValues(const CsrView &A, Scalar *values) const override;
   bool           EncodesValues() const override
@@ -161,7 +188,7 @@ protected:
     return true;
   }
 #if defined(SPARSEGPU_HAVE_CUDA)
-  PetscErrorCode BuildPatternOnDevice(const CsrView &A, const Parameters &parameters) override;
+  PetscErrorCode BuildPatternOnDevice(Plan *plan) override;
   PetscErrorCode SlotsOnDevice(const CsrView &A, PetscInt *slot, Stream stream) override;
   PetscErrorCode PlaceOnDevice(const CsrView &A, Scalar *values, Stream stream) override;
 #endif
@@ -169,12 +196,12 @@ protected:
 private:
   template <class Place> void EachSlot(const CsrView &A, Place place) const;
 
-  PetscErrorCode Begin(const CsrView &A, const Parameters &parameters, int *least);
+  PetscErrorCode Begin(Plan *plan);
   PetscErrorCode BuildColumns(const CsrView &A, int least);
   PetscErrorCode BuildLongRows(const CsrView &A);
 
   SellLayout            layout_ = {};
-  SellPlan              plan_;
+  SellArrangement       places_;
   PetscLogDouble        narrow_[3] = {0, 0, 0}; ///< entries with columns of 1, 2, 4 bytes
   Array<PetscInt>       begin_, column_, long_row_, long_begin_, long_j_, chunk_row_, chunk_begin_;
   Array<unsigned char>  length_, columns_;

@@ -1,3 +1,4 @@
+/// Places and columns of the worked example for each window, width and codec, and the three classes of rows.
 #include <cstring>
 #include "mat/formats/sell/sell.hpp"
 #include "mat/formats/worked_example.hpp"
@@ -7,17 +8,17 @@ using namespace sparsegpu;
 /// Row lengths 2, 1, 3: one slice of width 3, unsorted; and sorted 3, 2, 1 within a window.
 static PetscErrorCode Places()
 {
-  Parameters parameters;
+  FormatOptions options;
 
   PetscFunctionBeginUser;
   for (PetscInt window : {1, 2, 256}) {
-    parameters.sell_window = window;
+    options.Set<SellOptions>().window = window;
     for (PetscInt bytes : {0, 1, 2, 4}) {
-      parameters.column_bytes = bytes;
+      options.Set<SellOptions>().column_bytes = bytes;
       for (const char *codec : ValueCodecNames) {
         Sell sell;
-        parameters.values = codec;
-        PetscCall(example::BuildAndMultiply(sell, parameters));
+        options.Set<CommonOptions>().values = codec;
+        PetscCall(example::BuildAndMultiply(sell, options));
         PetscCheck(sell.Layout().width == 3 && sell.Layout().bytes == (bytes ? bytes : 1), PETSC_COMM_SELF,
                    PETSC_ERR_PLIB, "Width %" PetscInt_FMT ", columns of %d bytes", sell.Layout().width,
                    sell.Layout().bytes);
@@ -35,9 +36,9 @@ static PetscErrorCode Places()
     std::memcpy(&v, sell.Layout().columns + 4 * (32 * k + lane), 4);
     return static_cast<PetscInt>(v);
   };
-  parameters.sell_window  = 1;
-  parameters.column_bytes = 4;
-  PetscCall(sell.Build(example::Matrix(), parameters, Space::Host));
+  options.Set<SellOptions>().window       = 1;
+  options.Set<SellOptions>().column_bytes = 4;
+  PetscCall(sell.Build(example::Matrix(), options, Space::Host));
   for (int lane = 0; lane < 3; lane++) three[lane] = column(0, lane);
   PetscCall(example::CheckInts("columns of entry 0", three, {0, 1, 0}));
   PetscCheck(column(1, 0) == 2 && column(1, 2) == 1 && column(2, 2) == 2, PETSC_COMM_SELF, PETSC_ERR_PLIB,
@@ -63,8 +64,8 @@ static PetscErrorCode Classes()
     }
     i.push_back(static_cast<PetscInt>(j.size()));
   }
-  PetscCall(sell.Build(CsrView{100, 3000, static_cast<PetscInt>(j.size()), i.data(), j.data(), a.data()}, Parameters(),
-                       Space::Host));
+  PetscCall(sell.Build(CsrView{100, 3000, static_cast<PetscInt>(j.size()), i.data(), j.data(), a.data()},
+                       FormatOptions(), Space::Host));
   PetscCheck(sell.Layout().long_rows == 2 && sell.Layout().warp_rows == 1 && sell.Layout().chunks == 2, PETSC_COMM_SELF,
              PETSC_ERR_PLIB, "%" PetscInt_FMT " long rows, %" PetscInt_FMT " for warps, %" PetscInt_FMT " chunks",
              sell.Layout().long_rows, sell.Layout().warp_rows, sell.Layout().chunks);

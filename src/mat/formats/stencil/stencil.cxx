@@ -1,84 +1,18 @@
+/// stencil's arrays: the table of the different rows, and which one each row is.
+#include "mat/formats/stencil/stencil.hpp"
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include "device/backend_call.hpp"
 #include "mat/rows/device_rows.hpp"
-#include "mat/formats/stencil/classes.hpp"
-#include "mat/formats/stencil/stencil.hpp"
 #include "petsc/may_lack_memory.hpp"
-#include "petsc/compat.hpp"
 
 namespace sparsegpu
 {
 
-std::unique_ptr<Format> MakeFormat_stencil()
+FormatEntry RegisterFormat_stencil()
 {
-  return std::make_unique<Stencil>();
-}
-
-PetscErrorCode FindRowClasses(const CsrView &A, RowClasses *classes, bool *few)
-{
-  constexpr std::size_t SLOTS = ROW_CLASS_SLOTS;
-  const CsrArrays       rows{A.i, A.j, A.a};
-  std::vector<int>      slot(SLOTS, -1);
-  int                   last = -1;
-
-  PetscFunctionBegin;
-  *few     = false;
-  *classes = RowClasses();
-#if defined(SPARSEGPU_HAVE_CUDA)
-  if (A.device.i && A.found && A.found->classes) {
-    *classes = std::move(*A.found->classes);
-    A.found->classes.reset();
-    *few = true;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (A.device.i) {
-    bool collide;
-    PetscCall(FindRowClasses_CUDA(A, classes, few, &collide));
-    if (!collide) PetscFunctionReturn(PETSC_SUCCESS);
-    *few     = false; // different rows of one hash
-    *classes = RowClasses();
-    if (!A.a) PetscFunctionReturn(PETSC_SUCCESS); // the values lie on the device alone
-  }
-#endif
-  PetscCallCXX(classes->row_class.resize(A.rows));
-  for (PetscInt r = 0; r < A.rows; r++) {
-    if (last < 0 || !SameRow(rows, r, classes->first[last])) { // neighbours are mostly alike
-      std::size_t s = HashOfRow(rows, r) >> 54;
-      while (slot[s] >= 0 && !SameRow(rows, r, classes->first[slot[s]])) s = (s + 1) % SLOTS;
-      if (slot[s] < 0) {
-        classes->entries += A.i[r + 1] - A.i[r];
-        if (static_cast<PetscInt>(classes->first.size()) == StencilLayout::CLASSES ||
-            classes->entries > StencilLayout::ENTRIES)
-          PetscFunctionReturn(PETSC_SUCCESS);
-        slot[s] = static_cast<int>(classes->first.size());
-        PetscCallCXX(classes->first.push_back(r));
-      }
-      last = slot[s];
-    }
-    classes->row_class[r] = static_cast<unsigned char>(last);
-  }
-  *few = true;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode Stencil::Check(const CsrView &A, const Parameters &, bool *ok, std::string *why) const
-{
-  RowClasses classes;
-  char       text[256];
-
-  PetscFunctionBegin;
-  PetscCall(FindRowClasses(A, &classes, ok));
-  if (*ok && A.device.i && A.found) // Build() comes next
-    PetscCallCXX(A.found->classes = std::make_shared<RowClasses>(std::move(classes)));
-  if (*ok) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscSNPrintf(text, sizeof(text),
-                          "of its %" PetscInt_FMT " rows with %" PetscInt_FMT " nonzeros more than %" PetscInt_FMT
-                          " are different, or these have more than %" PetscInt_FMT " entries",
-                          A.rows, A.nonzeros, StencilLayout::CLASSES, StencilLayout::ENTRIES));
-  PetscCallCXX(*why = text);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return EntryOf<Stencil>();
 }
 
 /// The values of the first row of each class.
@@ -154,15 +88,14 @@ static PetscErrorCode ColumnsFromDevice(const CsrView &A, PetscInt r, PetscInt *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Stencil::BuildPattern(const CsrView &A, const Parameters &)
+PetscErrorCode Stencil::BuildPattern(Plan *plan)
 {
+  const CsrView        &A = plan->rows();
   RowClasses            classes;
-  bool                  few;
   std::vector<PetscInt> begin{0}, offset, inside, row;
 
   PetscFunctionBegin;
-  PetscCall(FindRowClasses(A, &classes, &few));
-  PetscCheck(few, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Check() took a matrix of too many different rows");
+  PetscCall(static_cast<StencilPlan *>(plan)->Take(&classes));
   for (PetscInt r : classes.first) {
     const PetscInt *columns = A.j ? A.j + A.i[r] : nullptr;
     if (!columns && A.device.j) { // neither has them where there is no entry
@@ -194,7 +127,7 @@ PetscErrorCode Stencil::BuildPattern(const CsrView &A, const Parameters &)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Stencil::BuildValues(const CsrView &)
+PetscErrorCode Stencil::BuildValues(const Look &)
 {
   PetscFunctionBegin; // the table has them
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -215,14 +148,16 @@ PetscErrorCode Stencil::Update(const CsrView &A, const Scalar *a, Space where, b
       B.device = rows.View();
       if (where == Space::Device) B.device.a = a;
     }
-    PetscCall(Check(B, Parameters(), fits, &why));
-    if (*fits) PetscCall(BuildPattern(B, Parameters()));
+    Look        look(B, FormatOptions(), space_);
+    StencilPlan plan(&look);
+    PetscCall(plan.Fits(fits, &why));
+    if (*fits) PetscCall(BuildPattern(&plan));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   PetscFunctionBegin;
   B.a = where == Space::Host ? a : nullptr;
   PetscCall(MayLackMemory(renew, &lacks));
-  if (lacks) *fits = false; // whoever builds it anew knows other ways
+  if (lacks) *fits = false; // the caller rebuilds, on the host if necessary
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

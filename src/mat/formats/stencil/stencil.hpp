@@ -5,7 +5,8 @@
 /// 2006.
 #pragma once
 
-#include "mat/formats/format.hpp"
+#include <optional>
+#include "mat/formats/plan.hpp"
 
 namespace sparsegpu
 {
@@ -41,15 +42,31 @@ PetscErrorCode FindRowClasses_CUDA(const CsrView &A, RowClasses *classes, bool *
 PetscErrorCode RowClassValues_CUDA(const CsrView &A, const std::vector<PetscInt> &first,
                                    const std::vector<PetscInt> &begin, Scalar *value);
 
+/// The different rows are found once for Fits(), Estimate() and the build, which takes them.
+class StencilPlan : public Plan
+{
+public:
+  using Plan::Plan;
+  PetscErrorCode Fits(bool *fits, std::string *why) override;
+  PetscErrorCode Estimate(PetscLogDouble beat, bool *candidate, Cost *cost) override;
+  PetscErrorCode Take(RowClasses *classes);
+
+private:
+  PetscErrorCode Find();
+
+  bool                      looked_ = false;
+  std::optional<RowClasses> classes_; ///< where they are few
+};
+
 class Stencil : public Format
 {
 public:
-  const char          *Name() const override { return "stencil"; }
-  PetscErrorCode       Check(const CsrView &A, const Parameters &parameters, bool *ok, std::string *why) const override;
-  PetscErrorCode       Update(const CsrView &A, const Scalar *a, Space where, bool *fits) override;
-  PetscErrorCode       Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
-  std::string          Details() const override;
-  const StencilLayout &Layout() const { return layout_; }
+  const char           *Name() const override { return "stencil"; }
+  std::unique_ptr<Plan> NewPlan(Look *look) const override { return std::make_unique<StencilPlan>(look); }
+  PetscErrorCode        Update(const CsrView &A, const Scalar *a, Space where, bool *fits) override;
+  PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
+  std::string           Details() const override;
+  const StencilLayout  &Layout() const { return layout_; }
 #if defined(SPARSEGPU_HAVE_CUDA)
   bool ConvertsOnDevice() const override
   {
@@ -58,11 +75,11 @@ public:
 #endif
 
 protected:
-  PetscErrorCode BuildPattern(const CsrView &A, const Parameters &parameters) override;
-  PetscErrorCode BuildValues(const CsrView &A) override;
-  PetscErrorCode BuildPatternOnDevice(const CsrView &A, const Parameters &parameters) override
+  PetscErrorCode BuildPattern(Plan *plan) override;
+  PetscErrorCode BuildValues(const Look &look) override;
+  PetscErrorCode BuildPatternOnDevice(Plan *plan) override
   {
-    return BuildPattern(A, parameters); // looks at A through FindRowClasses() and at a few rows on the host
+    return BuildPattern(plan); // looks at the rows through the plan, and at a few of them on the host
   }
 
 private:

@@ -1,3 +1,4 @@
+/// Classes of rows as values change, one class too many, and the stride of grids.
 #include "mat/formats/stencil/stencil.hpp"
 #include "mat/formats/worked_example.hpp"
 
@@ -15,7 +16,7 @@ static PetscErrorCode Repeats()
   bool                  fits;
 
   PetscFunctionBeginUser;
-  PetscCall(stencil.Build(A, Parameters(), Space::Host));
+  PetscCall(stencil.Build(A, FormatOptions(), Space::Host));
   const StencilLayout &layout = stencil.Layout();
   PetscCheck(stencil.Stored() == 7 && layout.row_class[0] == 0 && layout.row_class[1] == 1 &&
                  layout.row_class[2] == 1 && layout.row_class[3] == 2,
@@ -45,15 +46,15 @@ static PetscErrorCode TooMany()
   PetscFunctionBeginUser;
   for (PetscInt r = 0; r < n; r++) j[r] = r, i[r + 1] = r + 1;
   const CsrView A{n, n, n, i.data(), j.data(), a.data()};
-  PetscCall(stencil.Build(A, Parameters(), Space::Host));
+  PetscCall(stencil.Build(A, FormatOptions(), Space::Host));
   for (PetscInt r = 0; r < n - 1; r++) a[r] = Scalar(static_cast<PetscReal>(r + 1));
   PetscCall(stencil.Update(A, a.data(), Space::Host, &ok));
   PetscCheck(ok, PETSC_COMM_SELF, PETSC_ERR_PLIB, "256 different rows did not fit");
   a[n - 1] = Scalar(-1);
   PetscCall(stencil.Update(A, a.data(), Space::Host, &ok));
   PetscCheck(!ok, PETSC_COMM_SELF, PETSC_ERR_PLIB, "257 different rows fitted");
-  PetscCall(stencil.Check(A, Parameters(), &ok, &why));
-  PetscCheck(!ok && why.find("256") != std::string::npos, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Check() says %s",
+  PetscCall(Plans(A, FormatOptions(), Space::Host).Check("stencil", &ok, &why));
+  PetscCheck(!ok && why.find("256") != std::string::npos, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The refusal says %s",
              why.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -81,7 +82,7 @@ static PetscErrorCode Strides()
     }
     const PetscInt            n = width * lines, nonzeros = i.back();
     const std::vector<Scalar> a(j.size(), Scalar(1));
-    PetscCall(stencil.Build(CsrView{n, n, nonzeros, i.data(), j.data(), a.data()}, Parameters(), Space::Host));
+    PetscCall(stencil.Build(CsrView{n, n, nonzeros, i.data(), j.data(), a.data()}, FormatOptions(), Space::Host));
     PetscCheck(stencil.Layout().stride == expected, PETSC_COMM_SELF, PETSC_ERR_PLIB,
                "%" PetscInt_FMT " x %" PetscInt_FMT ": a stride of %" PetscInt_FMT, width, lines,
                stencil.Layout().stride);
@@ -95,7 +96,7 @@ static PetscErrorCode Test()
 
   PetscFunctionBeginUser;
   PetscCall(Strides());
-  PetscCall(example::BuildAndMultiply(stencil, Parameters()));
+  PetscCall(example::BuildAndMultiply(stencil, FormatOptions()));
   PetscCall(Repeats());
   PetscCall(TooMany());
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,24 +1,41 @@
+/// vab's arrays.
+#include "mat/formats/vab/vab.hpp"
 #include "device/backend_call.hpp"
 #include "mat/formats/csr/csr.hpp"
-#include "mat/formats/vab/vab.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
 {
 
-std::unique_ptr<Format> MakeFormat_vab()
+FormatEntry RegisterFormat_vab()
 {
-  return std::make_unique<Vab>();
+  return EntryOf<Vab, VabOptions>();
 }
 
-PetscErrorCode Vab::BuildPattern(const CsrView &A, const Parameters &parameters)
+PetscErrorCode VabOptions::Read(SparseGPUOptionItems PetscOptionsObject)
 {
-  const PetscInt        size = parameters.vab_block, E = VabLayout::ENTRIES;
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsInt("-mat_sparsegpu_vab_block", "vab: threads per block, a multiple of 64",
+                            "MatSparseGPUSetFormat", block, &block, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VabOptions::Check() const
+{
+  PetscFunctionBegin;
+  PetscCheck(block > 0 && block <= 1024 && block % 64 == 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-mat_sparsegpu_vab_block %" PetscInt_FMT " must be a multiple of 64 from 64 to 1024", block);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Vab::BuildPattern(Plan *plan)
+{
+  const CsrView        &A    = plan->rows();
+  const PetscInt        size = plan->options<VabOptions>().block, E = VabLayout::ENTRIES;
   std::vector<PetscInt> j, slot;
 
   PetscFunctionBegin;
-  PetscCheck(size >= 64 && size <= 1024 && size % 64 == 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "-mat_sparsegpu_vab_block %" PetscInt_FMT " must be a multiple of 64, at most 1024", size);
+  PetscCall(plan->options<VabOptions>().Check());
   PetscCallCXX(host_row_start_.assign(A.rows + 1, 0));
   for (PetscInt r = 0; r < A.rows; r++) host_row_start_[r + 1] = host_row_start_[r] + (A.i[r + 1] - A.i[r] + E - 1) / E;
   layout_                     = {};

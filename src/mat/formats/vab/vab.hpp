@@ -7,6 +7,7 @@
 #pragma once
 
 #include "mat/formats/format.hpp"
+#include "mat/formats/options.hpp"
 
 namespace sparsegpu
 {
@@ -33,6 +34,13 @@ SPARSEGPU_HD PetscInt VabSlot(PetscInt b, PetscInt e, PetscInt size)
 PetscErrorCode VabMult_Kokkos(const VabLayout &A, const Scalar *x, const Scalar *y, Scalar *z);
 PetscErrorCode VabMult_CUDA(const VabLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream);
 
+struct VabOptions : OptionsOf<VabOptions> {
+  PetscInt block = 128; ///< -mat_sparsegpu_vab_block: threads per block, a multiple of 64
+
+  PetscErrorCode Read(SparseGPUOptionItems PetscOptionsObject) override;
+  PetscErrorCode Check() const override;
+};
+
 class Vab : public Format
 {
 public:
@@ -41,7 +49,7 @@ public:
   const VabLayout &Layout() const { return layout_; }
 
 protected:
-  PetscErrorCode BuildPattern(const CsrView &A, const Parameters &parameters) override;
+  PetscErrorCode BuildPattern(Plan *plan) override;
   void           Slots(const CsrView &A, PetscInt *slot) const override;
 
 private:

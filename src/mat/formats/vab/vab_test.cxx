@@ -1,3 +1,4 @@
+/// The blocks of the worked example, by hand.
 #include "mat/formats/vab/vab.hpp"
 #include "mat/formats/worked_example.hpp"
 
@@ -5,12 +6,12 @@ using namespace sparsegpu;
 
 static PetscErrorCode Test()
 {
-  Parameters parameters;
-  Vab        vab;
+  FormatOptions options;
+  Vab           vab;
 
   PetscFunctionBeginUser;
-  parameters.vab_block = 64;
-  PetscCall(example::BuildAndMultiply(vab, parameters));
+  options.Set<VabOptions>().block = 64;
+  PetscCall(example::BuildAndMultiply(vab, options));
   PetscCall(example::CheckInts("row_start", vab.Layout().row_start, {0, 1, 2, 3}));
   PetscCall(example::CheckInts("first entries", vab.Layout().j, {0, 1, 0, -1}));
   PetscCall(example::CheckInts("second entries", vab.Layout().j + 64, {2, -1, 1, -1}));

@@ -1,10 +1,9 @@
-/// PlanSell() on the device.
+/// The places of the rows of a sliced ELLPACK matrix, found on the device.
 #include <thrust/iterator/counting_iterator.h>
 #include "device/cub_call.cuh"
 #include "device/grid.cuh"
 #include "device/sort.hpp"
 #include "mat/formats/sell/sell.hpp"
-#include "mat/rows/inspect.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
@@ -84,8 +83,8 @@ static int Bits(unsigned long long most)
   return bits;
 }
 
-template <class Key>
-static PetscErrorCode Sort(const CsrView &A, PetscInt window, SellPlan *plan, DeviceMemory *scratch, Stream stream)
+template <class Key> static PetscErrorCode Sort(const CsrView &A, PetscInt window, SellArrangement *places,
+                                                DeviceMemory *scratch, Stream stream)
 {
   const int  bits = 8 + Bits(static_cast<unsigned long long>(A.rows / window));
   Array<Key> key;
@@ -93,86 +92,84 @@ static PetscErrorCode Sort(const CsrView &A, PetscInt window, SellPlan *plan, De
   PetscFunctionBegin;
   PetscCall(key.Allocate(A.rows, Space::Device));
   keys_kernel<<<Blocks(A.rows), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(A.rows, A.device.i, window,
-                                                                                 plan->longest, key.data());
+                                                                                 places->longest, key.data());
   SparseGPUCallCUDA(cudaPeekAtLastError());
-  PetscCall(SortKeys(A.rows, bits, &key, &plan->device_order, scratch, stream));
+  PetscCall(SortKeys(A.rows, bits, &key, &places->device_order, scratch, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Orders the rows in windows and cuts slices; *places: sum of the widths.
-static PetscErrorCode Slice(const CsrView &A, PetscInt window, SellPlan *plan, PetscInt *places, DeviceMemory *scratch,
-                            Stream stream)
+/// Orders the rows in windows and cuts slices; *widths: their sum.
+static PetscErrorCode Slice(const CsrView &A, PetscInt window, SellArrangement *places, PetscInt *widths,
+                            DeviceMemory *scratch, Stream stream)
 {
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
 
   PetscFunctionBegin;
-  plan->window = window;
+  places->window = window;
   if (window > 1 && A.rows / window < 1 << 24)
-    PetscCall(Sort<unsigned>(A, window, plan, scratch, stream));
+    PetscCall(Sort<unsigned>(A, window, places, scratch, stream));
   else if (window > 1)
-    PetscCall(Sort<unsigned long long>(A, window, plan, scratch, stream));
-  PetscCall(plan->device_begin.Allocate(static_cast<size_t>(plan->slices) + 1, Space::Device));
-  PetscCall(plan->device_length.Allocate(static_cast<size_t>(plan->slices) * HEIGHT, Space::Device));
-  slices_kernel<<<Blocks(static_cast<PetscCount>(plan->slices) * HEIGHT), THREADS, 0, s>>>(
-      A.rows, plan->slices, A.device.i, window > 1 ? plan->device_order.data() : nullptr, plan->longest,
-      plan->device_length.data(), plan->device_begin.data());
+    PetscCall(Sort<unsigned long long>(A, window, places, scratch, stream));
+  PetscCall(places->device_begin.Allocate(static_cast<size_t>(places->slices) + 1, Space::Device));
+  PetscCall(places->device_length.Allocate(static_cast<size_t>(places->slices) * HEIGHT, Space::Device));
+  slices_kernel<<<Blocks(static_cast<PetscCount>(places->slices) * HEIGHT), THREADS, 0, s>>>(
+      A.rows, places->slices, A.device.i, window > 1 ? places->device_order.data() : nullptr, places->longest,
+      places->device_length.data(), places->device_begin.data());
   SparseGPUCallCUDA(cudaPeekAtLastError());
-  PetscCall(RunningSum(plan->slices, &plan->device_begin, places, scratch, stream));
+  PetscCall(RunningSum(places->slices, &places->device_begin, widths, scratch, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// Appends the rows of lengths in (least, most], `count` of them, to the list.
-static PetscErrorCode ListLongRows(const CsrView &A, PetscInt least, PetscInt most, size_t count, SellPlan *plan,
-                                   DeviceMemory *scratch, Stream stream)
+static PetscErrorCode ListLongRows(const CsrView &A, PetscInt least, PetscInt most, size_t count,
+                                   SellArrangement *places, DeviceMemory *scratch, Stream stream)
 {
   Array<PetscInt> row, found;
 
   PetscFunctionBegin;
   if (count == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  const size_t before = plan->long_row.size();
+  const size_t before = places->long_row.size();
   PetscCall(row.Allocate(count, Space::Device));
   PetscCall(found.Allocate(1, Space::Device));
   CallCUB(scratch, cub::DeviceSelect::If, thrust::counting_iterator<PetscInt>(0), row.data(), found.data(),
           static_cast<int64_t>(A.rows), LongRows{A.device.i, least, most}, static_cast<cudaStream_t>(stream));
-  PetscCallCXX(plan->long_row.resize(before + count));
-  PetscCall(DeviceCopyOut(plan->long_row.data() + before, row.data(), row.bytes(), stream));
+  PetscCallCXX(places->long_row.resize(before + count));
+  PetscCall(DeviceCopyOut(places->long_row.data() + before, row.data(), row.bytes(), stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PlanSell_CUDA(const CsrView &A, PetscInt window, SellPlan *plan)
+PetscErrorCode ArrangeSell_CUDA(const CsrView &A, PetscInt window, PetscInt longest, SellArrangement *places)
 {
   constexpr unsigned MOST = 1024; // blocks
   Counts             counts;
-  RowLengths         lengths;
   Array<Counts>      found;
   DeviceMemory       scratch;
-  PetscInt           places = 0;
+  PetscInt           widths = 0;
   Stream             stream;
 
   PetscFunctionBegin;
   PetscCall(DeviceStream(&stream));
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
-  PetscCall(InspectRows_CUDA(A, &lengths));
-  plan->longest = SellLongestShort(A, lengths.longest);
-  plan->slices  = (A.rows + HEIGHT - 1) / HEIGHT;
-  plan->window  = window == -1 ? 1 : window;
+  places->longest      = SellLongestShort(A, longest);
+  places->slices       = (A.rows + HEIGHT - 1) / HEIGHT;
+  places->window       = window == -1 ? 1 : window;
   if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
   PetscCall(found.Allocate(1, Space::Device));
   SparseGPUCallCUDA(cudaMemsetAsync(found.data(), 0, found.bytes(), s));
-  count_kernel<<<PetscMin(Blocks(A.rows), MOST), THREADS, 0, s>>>(A.rows, A.device.i, plan->longest, found.data());
+  count_kernel<<<PetscMin(Blocks(A.rows), MOST), THREADS, 0, s>>>(A.rows, A.device.i, places->longest, found.data());
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscCall(DeviceCopyOut(&counts, found.data(), sizeof(Counts), stream));
-  PetscCall(ListLongRows(A, plan->longest, SellLayout::WARP_ROW, counts.warp_rows, plan, &scratch, stream));
-  plan->warp_rows = static_cast<PetscInt>(plan->long_row.size());
-  PetscCall(ListLongRows(A, PetscMax(plan->longest, SellLayout::WARP_ROW), PETSC_MAX_INT, counts.block_rows, plan,
+  PetscCall(ListLongRows(A, places->longest, SellLayout::WARP_ROW, counts.warp_rows, places, &scratch, stream));
+  places->warp_rows = static_cast<PetscInt>(places->long_row.size());
+  PetscCall(ListLongRows(A, PetscMax(places->longest, SellLayout::WARP_ROW), PETSC_MAX_INT, counts.block_rows, places,
                          &scratch, stream));
   for (PetscInt w : SellWindows::TRIED) {
     if (window != -1) w = window;
-    PetscCall(Slice(A, w, plan, &places, &scratch, stream));
-    plan->stored = static_cast<PetscCount>(HEIGHT) * places;
-    if (window != -1 || plan->stored <= SellWindows::ENOUGH * static_cast<PetscReal>(counts.entries)) break;
+    PetscCall(Slice(A, w, places, &widths, &scratch, stream));
+    places->stored = static_cast<PetscCount>(HEIGHT) * widths;
+    if (window != -1 || places->stored <= SellWindows::ENOUGH * static_cast<PetscReal>(counts.entries)) break;
   }
-  plan->stored += A.nonzeros - static_cast<PetscCount>(counts.entries);
+  places->stored += A.nonzeros - static_cast<PetscCount>(counts.entries);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,0 +1,63 @@
+/// A look at the rows of one matrix for products in one space: the facts that several formats plan with, each worked
+/// out when it is first asked for, on the device where the rows lie there. Lives no longer than the arrays.
+#pragma once
+
+#include <optional>
+#include <vector>
+#include "device/buffer.hpp"
+#include "mat/formats/options.hpp"
+#include "mat/rows/csr_view.hpp"
+#include "mat/rows/inspect.hpp"
+
+namespace sparsegpu
+{
+
+class Look
+{
+public:
+  Look(const CsrView &A, const FormatOptions &options, Space space) : A_(A), options_(options), space_(space) {}
+  Look(const Look &)            = delete;
+  Look &operator=(const Look &) = delete;
+
+  const CsrView       &rows() const { return A_; }
+  const FormatOptions &options() const { return options_; }
+  Space                space() const { return space_; }
+
+  /// O(nonzeros) time.
+  PetscErrorCode Facts(const PatternFacts **facts);
+  /// Entries of the longest row. O(rows) time.
+  PetscErrorCode Longest(PetscInt *longest);
+  /// FindDiagonals().
+  PetscErrorCode Diagonals(const std::vector<PetscInt> **offsets);
+  /// Bytes of a value under the codec that would hold all of them. O(nonzeros) time, where none does mostly far less.
+  PetscErrorCode ValueBytes(PetscLogDouble *bytes);
+  /// ValueBytes() has found that no codec holds the values.
+  bool NoCodecHolds() const { return no_codec_holds_; }
+  /// Of the device; 1 on the host, and where there is no device to be asked.
+  PetscErrorCode Multiprocessors(PetscInt *count) const;
+
+  /// Threads that walk `steps` entries of a row each: do the rows fill the GPU? Too few for the length leave it idle.
+  bool Fills(PetscLogDouble steps) const { return A_.rows >= 512 * steps; }
+  /// A conversion's time in products as the baseline in this space: where the rows are, and with what the host does
+  /// where that has to do it. `on_host` counts products there.
+  PetscReal TimeToConvert(PetscReal on_device, PetscReal on_host) const
+  {
+    return space_ == Space::Device && A_.device.i ? on_device : TimeOnHost(on_host);
+  }
+  PetscReal TimeOnHost(PetscReal on_host) const { return space_ == Space::Device ? CORE * on_host : on_host; }
+
+private:
+  static constexpr PetscReal CORE = 200; ///< products as csr on a GPU (1.5 TB/s) in the time of one on a core (7 GB/s)
+
+  const CsrView       A_;
+  const FormatOptions options_;
+  const Space         space_;
+
+  std::optional<PatternFacts>          facts_;
+  std::optional<PetscInt>              longest_;
+  std::optional<std::vector<PetscInt>> diagonals_;
+  std::optional<PetscLogDouble>        value_bytes_;
+  bool                                 no_codec_holds_ = false;
+};
+
+} // namespace sparsegpu

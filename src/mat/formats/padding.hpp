@@ -1,0 +1,23 @@
+/// Rows padded to one width: how far apart their entries lie, and how much padding is refused. Shared by the formats
+/// that pad whole rows.
+#pragma once
+
+#include <string>
+#include "mat/rows/csr_view.hpp"
+
+namespace sparsegpu
+{
+
+/// The rows' distance in the arrays: whole cache lines of 32 entries.
+inline PetscInt EllPitch(PetscInt rows)
+{
+  return (rows + 31) / 32 * 32;
+}
+/// `width` entries of each row are more than max_padding * nonzeros, with some slack so that a tiny matrix is never
+/// refused, or more than PetscInt counts.
+bool TooMuchPadding(PetscInt rows, PetscLogDouble width, PetscInt nonzeros, PetscReal max_padding);
+/// May A be padded to `width` columns of each row? If not, *why says so after `what`, why there are so many.
+PetscErrorCode CheckPadding(const CsrView &A, PetscLogDouble width, const char what[], PetscReal max_padding, bool *ok,
+                            std::string *why);
+
+} // namespace sparsegpu

@@ -1,0 +1,74 @@
+/// A format's plan for one matrix: whether it takes the matrix, what a product and a conversion would cost, and what
+/// the look at the rows has found out, from which the format is then built. Each format knows its own; the choice
+/// compares costs alone.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include "mat/formats/look.hpp"
+#include "mat/formats/registry.hpp"
+
+namespace sparsegpu
+{
+
+/// What a product in a format would cost, and what it takes to convert.
+struct Cost {
+  PetscLogDouble bytes = 0;             ///< of the matrix that a product reads
+  PetscLogDouble reach = 1;             ///< part of the bandwidth that its kernel reaches
+  PetscReal conversion = 0, update = 0; ///< time of a conversion, and of new values. Unit: a product in the baseline
+  bool      in_order = true;            ///< a row's entries are added one after the other, as CSR has them
+
+  PetscLogDouble Time() const { return bytes / reach; } ///< of the matrix, in bytes at full bandwidth
+};
+
+/// What is found out is kept from one question to the next; a build may take it, and then it is found out anew.
+class Plan
+{
+public:
+  explicit Plan(Look *look) : look_(*look) {}
+  virtual ~Plan()               = default;
+  Plan(const Plan &)            = delete;
+  Plan &operator=(const Plan &) = delete;
+
+  Look                       &look() { return look_; }
+  const CsrView              &rows() const { return look_.rows(); }
+  Space                       space() const { return look_.space(); }
+  template <class T> const T &options() const { return look_.options().Get<T>(); }
+
+  /// Does the format take the matrix? If not, *why names the sizes. O(nonzeros) time.
+  virtual PetscErrorCode Fits(bool *fits, std::string *why);
+  /// *candidate: the choice may take the format, at *cost. Such a one fits. `beat`: Cost::Time() below which it would
+  /// be chosen; costly looks are spared where a cheap one tells that it stays above.
+  virtual PetscErrorCode Estimate(PetscLogDouble beat, bool *candidate, Cost *cost);
+  /// Place among the formats that a trial adds to the candidates, the least first; 0: none.
+  virtual int TrialPlace() const { return 0; }
+
+private:
+  Look &look_;
+};
+
+/// The plans of all formats for one matrix: made when they are asked for, over one look.
+class Plans
+{
+public:
+  Plans(const CsrView &A, const FormatOptions &options, Space space) : look_(A, options, space) {}
+
+  Look &look() { return look_; }
+  /// Are these the plans of the same arrays, with the same options?
+  bool           AreOf(const CsrView &A, const FormatOptions &options, Space space) const;
+  PetscErrorCode Get(const std::string &name, Plan **plan);
+  /// Does the format of that name take the matrix? Looks on the host where the device lacks memory for it.
+  PetscErrorCode Check(const std::string &name, bool *fits, std::string *why);
+  /// Errors: as Format::Build().
+  PetscErrorCode Build(const std::string &name, std::unique_ptr<Format> *format);
+
+private:
+  Look                                         look_;
+  std::map<std::string, std::unique_ptr<Plan>> plans_;
+};
+
+/// Does the baseline add the entries of every row of A one after the other in `space`?
+PetscErrorCode BaselineInOrder(const CsrView &A, const FormatOptions &options, Space space, bool *in_order);
+
+} // namespace sparsegpu

@@ -1,0 +1,43 @@
+/// The list of formats: formats.def, and what stands for a format before there is one.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+#include "mat/formats/format.hpp"
+#include "mat/formats/options.hpp"
+
+namespace sparsegpu
+{
+
+struct FormatEntry {
+  const char *name = nullptr; ///< as in formats.def
+  std::unique_ptr<Format> (*make)();
+  std::shared_ptr<Options> (*options)(); ///< the defaults; null: it has none of its own
+};
+/// What RegisterFormat_NAME(), which each format defines, returns.
+template <class F> FormatEntry EntryOf()
+{
+  return FormatEntry{nullptr, []() -> std::unique_ptr<Format> { return std::make_unique<F>(); }, nullptr};
+}
+template <class F, class Own> FormatEntry EntryOf()
+{
+  FormatEntry entry = EntryOf<F>();
+  entry.options     = []() -> std::shared_ptr<Options> { return std::make_shared<Own>(); };
+  return entry;
+}
+
+/// In the order of formats.def; the first is the baseline: it takes every matrix, converts in next to no time, and
+/// others are compared with it.
+const std::vector<FormatEntry>  &Formats();
+const std::vector<const char *> &FormatNames();
+const char                      *Baseline();
+/// z = A^T x + y, or A^H, from the rows of A itself on the host, by one thread: no format to ask for, but what stands
+/// in for one until building the transpose pays.
+std::unique_ptr<Format> MakeBaselineTransposed(bool hermitian);
+/// Its Format::Name().
+const char *BaselineTransposed();
+/// Null for an unknown name.
+std::unique_ptr<Format> MakeFormat(const std::string &name);
+
+} // namespace sparsegpu
