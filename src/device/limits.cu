@@ -18,6 +18,7 @@ struct Limits {
   size_t   shared          = 0; ///< bytes of a thread block
   bool     cooperative     = false;
   bool     refuses         = false;    ///< cooperative launches, for tests
+  bool     stuck           = false;    ///< solves say that they got stuck, for tests
   size_t   array           = SIZE_MAX; ///< bytes, for tests
 };
 Limits limits;
@@ -28,7 +29,7 @@ PetscErrorCode Lower()
   constexpr PetscInt LEAST = 48 * 1024; // all devices have that
   PetscInt           bytes;
   char               how[16];
-  PetscBool          set;
+  PetscBool          set, stuck = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-sparsegpu_device_shared_memory", &bytes, &set));
@@ -43,6 +44,8 @@ PetscErrorCode Lower()
                "-sparsegpu_device_largest_array %" PetscInt_FMT " must be non-negative", bytes);
     limits.array = static_cast<size_t>(bytes);
   }
+  PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-sparsegpu_device_stuck", &stuck, nullptr));
+  limits.stuck = stuck == PETSC_TRUE;
   PetscCall(PetscOptionsGetString(nullptr, nullptr, "-sparsegpu_device_cooperative", how, sizeof(how), &set));
   if (!set) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(!strcmp(how, "yes") || !strcmp(how, "no") || !strcmp(how, "refused"), PETSC_COMM_SELF,
@@ -136,6 +139,14 @@ PetscErrorCode LargestArray(size_t *bytes)
   PetscFunctionBegin;
   PetscCall(Ask());
   *bytes = limits.array;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PretendsStuck(bool *stuck)
+{
+  PetscFunctionBegin;
+  PetscCall(Ask());
+  *stuck = limits.stuck;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,7 +1,8 @@
 /// What the device offers: asked for, never assumed. Options for tests take some of that away, so that a large device
 /// runs what small and busy ones do: -sparsegpu_device_shared_memory BYTES, of a thread block;
 /// -sparsegpu_device_cooperative yes, no or refused (by the launch, as where another process has multiprocessors);
-/// -sparsegpu_device_largest_array BYTES, of which more are not to be had at a time.
+/// -sparsegpu_device_largest_array BYTES, of which more are not to be had at a time; -sparsegpu_device_stuck, as a
+/// direct solve on a broken GPU would be.
 #pragma once
 
 #include "device/device.hpp"
@@ -22,6 +23,8 @@ PetscErrorCode LaunchCooperative(const void *kernel, PetscInt blocks, int thread
                                  Stream stream, bool *launched);
 /// Bytes that one array may have.
 PetscErrorCode LargestArray(size_t *bytes);
+/// Is each direct solve to end as one that got stuck?
+PetscErrorCode PretendsStuck(bool *stuck);
 /// At PetscFinalize().
 void ForgetLimits();
 

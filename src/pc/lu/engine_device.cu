@@ -1,5 +1,6 @@
 /// The device engine's factorization and its solves: the launches, and the report that the host reads.
 #include "device/cuda_check.hpp"
+#include "device/limits.hpp"
 #include "pc/lu/engine_device.hpp"
 #include "pc/trisolve/poll.cuh"
 #include "petsc/compat.hpp"
@@ -117,6 +118,9 @@ PetscErrorCode DeviceEngine::ApplyTo(const Scalar *b, bool scale, const Scalar *
   PetscCall(BeginSolve_CUDA(n, (transpose ? column_order_ : row_order_).data(),
                             scale ? (transpose ? column_scale_ : row_scale_).data() : nullptr, b, w,
                             static_cast<PetscCount>(vectors_.size()) - n, y, report_.data(), stream));
+  bool stuck;
+  PetscCall(PretendsStuck(&stuck));
+  if (stuck) SparseGPUCallCUDA(cudaMemsetAsync(&report_.data()->stuck, 1, 1, static_cast<cudaStream_t>(stream)));
   PetscCall(SweepSmallFronts_CUDA(fronts, lists, true, transpose, solution, stream));
   PetscCall(SweepLargeFronts_CUDA(fronts, lists, true, transpose, solution, stream));
   PetscCall(SweepLargeFronts_CUDA(fronts, lists, false, transpose, solution, stream));
