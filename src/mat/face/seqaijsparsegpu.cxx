@@ -24,10 +24,12 @@ PetscErrorCode Multiply(Mat A, Operation operation, Vec x, Vec y, Vec z)
 PetscErrorCode MatAssemblyEnd_SeqAIJSparseGPU(Mat A, MatAssemblyType mode)
 {
   const struct _MatOps *parent;
+  Context              *context;
 
   PetscFunctionBegin;
+  PetscCall(GetContext(A, &context));
   PetscCall(GetParentOps(false, &parent));
-  PetscCall((*parent->assemblyend)(A, mode));
+  if (!context->away) PetscCall((*parent->assemblyend)(A, mode)); // else nothing was set: that brings values home first
   if (mode == MAT_FINAL_ASSEMBLY) PetscCall(NameTypeForDM(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
