@@ -13,6 +13,7 @@ several
    Options Database Keys:
 +  -mat_type sparsegpu         - sets the type during `MatSetFromOptions()` (-dm_mat_type for matrices made by a `DM`)
 .  -mat_sparsegpu_format NAME  - the storage format of the products, see `MatSparseGPUSetFormat()`
+.  -mat_sparsegpu_lazy_host    - values assembled on the GPU come to the host when PETSc asks for them, see below
 .  -mat_sparsegpu_release_csr  - frees the auxiliary CSR-ordered data beside the converted copy, see below
 -  -sparsegpu_backend NAME     - where products are computed, see `MatSparseGPUSetBackend()`
 
@@ -35,6 +36,12 @@ writes into arrays of its own behind PETSc's back, those given to `MatCreateSeqA
 transpose after transposed products, and the values that `MatSetValuesCOO()` took from device arrays, for
 factorizations. With -mat_sparsegpu_release_csr they are freed after each conversion and change of values, and made anew
 from the host's arrays when they are needed again: nothing is lost, as these hold all values by then.
+
+  Values that `MatSetValuesCOO()` takes from device memory are copied to the host at once. With
+-mat_sparsegpu_lazy_host, on one process and with PETSc 3.24 or newer, they are copied when an operation of PETSc on the
+matrix or an accessor such as `MatSeqAIJGetArrayRead()` first asks for them. PETSc's interfaces to MUMPS, SuperLU,
+UMFPACK, KLU, PARDISO and ML read the array without asking: do not combine the option with these. Operands and results
+of `MatProduct`s are not affected.
 
   `MatView()` with `PETSC_VIEWER_ASCII_INFO`, and so `KSPView()`, adds one line: the format and why. It is the same
 before and after products, and in every run. `PETSC_VIEWER_ASCII_INFO_DETAIL` adds bytes, conversions and times of each

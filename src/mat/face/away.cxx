@@ -190,10 +190,10 @@ PetscErrorCode MayGoAway(Mat A, Context *context, bool *may)
   AccessorHooks *hooks = nullptr;
 
   PetscFunctionBegin;
-  *may = !context->stays_home && !context->settings.release_csr && A->assembled;
-#if PETSC_VERSION_LT(3, 24, 0) // whose own factorizations read values without an accessor
-  *may = *may && context->test_away == Context::TestAway::Yes;
-#endif
+  // Older versions' own factorizations read values without an accessor, as interfaces to other packages do in all.
+  const bool asked = context->settings.lazy_host && PETSC_VERSION_GE(3, 24, 0);
+  *may             = (asked || context->test_away == Context::TestAway::Yes) && !context->stays_home &&
+         !context->settings.release_csr && A->assembled;
   if (*may) PetscCall(HooksOf(A, &hooks));
   *may = hooks != nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -17,8 +17,8 @@ struct Away {
   std::vector<Scalar> stowed;     ///< the values, where -sparsegpu_test_away has sent them away without a device
 };
 
-/// Can the values of A be newest on the device alone? Not of blocks of parallel matrices and of operands of products of
-/// matrices, which PETSc reads without an accessor.
+/// Can the values of A be newest on the device alone? Where -mat_sparsegpu_lazy_host asks for that; not of blocks of
+/// parallel matrices and of operands of products of matrices, which PETSc reads without an accessor.
 PetscErrorCode MayGoAway(Mat A, Context *context, bool *may);
 /// The values that `context` has on the device are newer than the host's from now on.
 PetscErrorCode GoAway(Mat A, Context *context);

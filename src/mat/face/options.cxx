@@ -31,9 +31,10 @@ struct OptionNames {
 };
 static PetscErrorCode Options(Settings *settings, SparseGPUOptionItems PetscOptionsObject, OptionNames *names)
 {
-  PetscBool release = settings->release_csr ? PETSC_TRUE : PETSC_FALSE;
-  PetscBool trial   = settings->trial ? PETSC_TRUE : PETSC_FALSE;
-  PetscBool lazy    = settings->lazy ? PETSC_TRUE : PETSC_FALSE;
+  PetscBool release   = settings->release_csr ? PETSC_TRUE : PETSC_FALSE;
+  PetscBool lazy_host = settings->lazy_host ? PETSC_TRUE : PETSC_FALSE;
+  PetscBool trial     = settings->trial ? PETSC_TRUE : PETSC_FALSE;
+  PetscBool lazy      = settings->lazy ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "sparsegpu options");
@@ -47,6 +48,10 @@ static PetscErrorCode Options(Settings *settings, SparseGPUOptionItems PetscOpti
                              "free what lies in CSR's order beside the format for changes of values, at each product",
                              "MatSparseGPUGetInfo", release, &release, nullptr));
   settings->release_csr = release;
+  PetscCall(PetscOptionsBool("-mat_sparsegpu_lazy_host",
+                             "Values assembled on the GPU come to the host when PETSc asks for them", "MatSetValuesCOO",
+                             lazy_host, &lazy_host, nullptr));
+  settings->lazy_host = lazy_host;
   PetscCall(PetscOptionsBool("-mat_sparsegpu_auto_lazy",
                              "auto: convert when the products so far have lost what that costs, where no bit shows it",
                              "MatSparseGPUSetFormat", lazy, &lazy, nullptr));
