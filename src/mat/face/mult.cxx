@@ -53,6 +53,8 @@ PetscErrorCode MultOnDevice(Mat A, Context *context, Operation operation, Vec x,
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(converted->format->Mult(bx.read(), py, bz.write(), stream));
   PetscCall(PetscLogGpuTimeEnd());
+  const bool uploaded = !bx.on_device() || (y && y != z && !by.on_device());
+  if (uploaded && bz.on_device()) PetscCall(DeviceSynchronize(stream)); // may be pinned memory that the caller reuses
   PetscCall(by.Restore());
   PetscCall(bz.Restore());
   PetscCall(bx.Restore());
