@@ -180,7 +180,7 @@ PetscErrorCode ComposeAtHome(Mat A, bool on)
   for (const Composed &c : composed) {
     AnyFunction parent;
     PetscCall(GetParentFunction(false, c.name, &parent));
-    if (parent) PetscCall(PetscObjectComposeFunction((PetscObject)A, c.name, on ? c.function : parent));
+    PetscCall(PetscObjectComposeFunction((PetscObject)A, c.name, on ? c.function : parent));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

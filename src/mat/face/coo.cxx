@@ -85,7 +85,7 @@ PetscErrorCode MatSetPreallocationCOO_SparseGPU(Mat A, PetscCount n, PetscInt co
     PetscCallCXX(i.assign(coo_i, coo_i + n));
     PetscCallCXX(j.assign(coo_j, coo_j + n));
   }
-  if (seq) PetscCall(ComeHome(A, context));
+  PetscCall(BringHome(A));
   PetscCall(GetParentFunction(mpi, "MatSetPreallocationCOO_C", &parent));
   PetscCall((*reinterpret_cast<Preallocate>(parent))(A, n, coo_i, coo_j));
   PetscCall(ComposeCoo(A, mpi, true));
@@ -184,7 +184,7 @@ PetscErrorCode MatSetValuesCOO_SparseGPU(Mat A, const PetscScalar v[], InsertMod
       PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(host.size() * sizeof(PetscScalar))));
       values = host.data();
     }
-    if (seq) PetscCall(ComeHome(A, context));
+    PetscCall(BringHome(A));
     PetscCall(GetParentFunction(mpi, "MatSetValuesCOO_C", &parent));
     PetscCall((*reinterpret_cast<SetValues>(parent))(A, values, mode));
   }

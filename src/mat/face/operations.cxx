@@ -218,11 +218,7 @@ PetscErrorCode MatRetrieveValues_SparseGPU(Mat A)
 
   PetscFunctionBegin;
   PetscCall(IsOurs(A, &seq, &mpi));
-  if (seq) {
-    Context *context;
-    PetscCall(GetContext(A, &context));
-    PetscCall(ComeHome(A, context));
-  }
+  PetscCall(BringHome(A));
   PetscCall(GetParentFunction(mpi, "MatRetrieveValues_C", &parent));
   PetscCall((*reinterpret_cast<PetscErrorCode (*)(Mat)>(parent))(A));
   PetscCall(PetscObjectStateIncrease((PetscObject)A));
