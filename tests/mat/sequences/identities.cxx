@@ -97,6 +97,8 @@ PetscErrorCode ConvertNames(Side &s, const Facts &, Draw d, std::string *words)
 
   PetscFunctionBeginUser;
   *words = std::string("MatConvert between the sequential and the parallel type") + (in_place ? " in place" : "");
+  // PETSc has no way to ask for this option, so that the matrix made does not have it: nor is the plain one to.
+  PetscCall(MatSetOption(s.slot[MAIN], MAT_IGNORE_ZERO_ENTRIES, PETSC_FALSE));
   if (!s.ours) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(IsOurs(s.slot[MAIN], &ours));
   if (!ours) PetscFunctionReturn(PETSC_SUCCESS);
