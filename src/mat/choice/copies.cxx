@@ -109,14 +109,21 @@ static PetscErrorCode Refresh(Mat A, LocalMatrix *matrix, Operation operation, S
   PatternKey      key;
 
   PetscFunctionBegin;
-  PetscCall(matrix->rows.GetHost(A, &csr, &key));
+  if (space == Space::Host)
+    PetscCall(matrix->rows.GetHost(A, &csr, &key));
+  else
+    PetscCall(matrix->rows.GetPattern(A, &csr, &key));
   if (!fits) {
     converted->released = 0;
-    PetscCall(SamePattern(csr, key, of, *converted, &fits));
-    if (fits) PetscCall(UpdateConverted(A, csr, of, space, converted, &fits));
+    PetscCall(SamePattern(matrix->rows, csr, key, of, converted, &fits));
+    if (fits) PetscCall(UpdateConverted(A, &matrix->rows, csr, of, converted, &fits));
   }
   if (!fits) PetscCall(Rebuild(A, matrix, csr, key, operation, space, converted));
-  if (matrix->settings.release_csr) converted->Release();
+  if (matrix->settings.release_csr) {
+    converted->Release();
+    converted->released += matrix->rows.BytesOfValues();
+    matrix->rows.DropValues();
+  }
   if (of == Operation::Normal) converted->format->Borrow(csr); // AIJ may have moved its arrays
   converted->version = version;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -166,39 +173,17 @@ PetscErrorCode GetConverted(Mat A, LocalMatrix *matrix, Operation operation, Spa
     else if (space == Space::Host || !converted->format || converted->version != version)
       PetscCall(Refresh(A, matrix, operation, space, version, converted));
     if (converted != early && early->format) *early = ConvertedMatrix();
-    matrix->rows.DropFromDevice();
     matrix->plans.reset();
+    // Who multiplies with a transpose, as multigrid does, may want the matrix next.
+    const bool soon = space == Space::Device && operation != Operation::Normal &&
+                      !matrix->converted[static_cast<int>(space)][static_cast<int>(Operation::Normal)].format;
+    matrix->idle = 0;
+    if (!soon) matrix->rows.DropFromDevice();
+  } else if (matrix->rows.HasCopy() && ++matrix->idle == 4) {
+    matrix->rows.DropFromDevice();
   }
   if (operation == Operation::Normal) matrix->last = converted;
   *out = converted;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode UpdateConvertedFromDevice(Mat A, LocalMatrix *matrix, const Scalar *a)
-{
-  const int  device = static_cast<int>(Space::Device);
-  CsrView    csr;
-  PatternKey key;
-  Version    before;
-
-  PetscFunctionBegin;
-  PetscCall(matrix->rows.GetPattern(A, &csr, &key));
-  PetscCall(matrix->rows.GetVersion(A, &before));
-  matrix->rows.ValuesWritten(); // MatSetValuesCOO() moves the state once more when it returns
-  for (ConvertedMatrix *converted : {&matrix->converted[device][static_cast<int>(Operation::Normal)],
-                                     &matrix->early[device][static_cast<int>(Operation::Normal)]}) {
-    bool fits = converted->format && converted->pattern == key, lacks;
-    if (fits && converted->version != before) PetscCall(SamePattern(csr, key, Operation::Normal, *converted, &fits));
-    if (!fits) continue;
-    PetscCall(MayLackMemory([&] { return converted->format->Update(csr, a, Space::Device, &fits); }, &lacks));
-    converted->released = 0;
-    if (fits && !lacks)
-      PetscCallCXX(converted->details = converted->format->Details());
-    else
-      converted->format.reset(); // the next product builds another one
-    if (matrix->settings.release_csr) converted->Release();
-    converted->version = matrix->rows.version();
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

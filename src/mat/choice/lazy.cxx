@@ -41,7 +41,8 @@ PetscErrorCode GetChoice(const CsrView &A, Plans *plans, const PatternKey &key, 
   if (waiting->choice) {
     bool        ok = waiting->pattern == key;
     std::string why;
-    if (waiting->inherited) ok = waiting->choice->fingerprint == TakeFingerprint(A, space);
+    if (waiting->inherited) // values that are on the device alone have no fingerprint
+      ok = (space == Space::Host || A.a) && waiting->choice->fingerprint == TakeFingerprint(A, space);
     if (ok) PetscCall(plans->Check(waiting->choice->name, &ok, &why)); // values may matter
     if (!ok) waiting->choice.reset();
   }
@@ -103,6 +104,7 @@ static PetscErrorCode IsEarlyNormal(Mat A, LocalMatrix *matrix, const CsrView &c
       CsrView                view = csr;
       std::shared_ptr<Plans> plans;
       if (space == Space::Device) PetscCall(GetDeviceRows(A, matrix, &view));
+      if (!view.a && !view.device.i) PetscCall(matrix->rows.GetHost(A, &view, nullptr));
       PetscCall(GetPlans(view, matrix->settings.options, space, &matrix->plans, &plans));
       PetscCall(GetChoice(view, plans.get(), key, false, w, &choice));
     }
@@ -164,7 +166,10 @@ PetscErrorCode IsEarly(Mat A, LocalMatrix *matrix, Operation operation, Space sp
   if (settings.format != "auto" || !settings.lazy || settings.trial || use == Use::Solve ||
       (operation != Operation::Normal && space == Space::Device))
     PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(matrix->rows.GetHost(A, &csr, &key));
+  if (space == Space::Host)
+    PetscCall(matrix->rows.GetHost(A, &csr, &key));
+  else
+    PetscCall(matrix->rows.GetPattern(A, &csr, &key));
   PetscCall(matrix->rows.GetVersion(A, &version));
   const bool built = full->format && full->pattern == key;
   if (built && full->version == version) PetscFunctionReturn(PETSC_SUCCESS);
@@ -227,6 +232,7 @@ void InheritChoices(LocalMatrix *from, const CsrView &csr, const PatternKey &key
     for (int operation = 0; operation < 3; operation++) {
       Waiting *w = &from->waiting[space][operation];
       if (!w->choice || w->choice->name == BaselineTransposed() || (!w->inherited && !(w->pattern == key))) continue;
+      if (!csr.a && space == static_cast<int>(Space::Device)) continue; // its values would have to be compared
       if (!w->choice->fingerprint) w->choice->fingerprint = TakeFingerprint(csr, static_cast<Space>(space));
       to->waiting[space][operation].choice    = w->choice;
       to->waiting[space][operation].inherited = true;

@@ -33,6 +33,7 @@ struct LocalMatrix {
   ConvertedMatrix        early[2][3];     ///< [space][operation] csr, or scattered from it, until the conversion pays
   Waiting                waiting[2][3];   ///< [space][operation]
   const ConvertedMatrix *last = nullptr;  ///< used by the last product that was not a transpose's
+  int                    idle = 0;        ///< products since the copy of the rows on the device was last read
 };
 
 /// The converted copy of A for `operation` in `space`, built or refreshed if A has changed.
@@ -41,9 +42,6 @@ PetscErrorCode GetConverted(Mat A, LocalMatrix *matrix, Operation operation, Spa
 /// view->device, where A is large enough and there is memory: the rows that csr multiplies with until the conversion,
 /// or a copy, which GetConverted() drops when it is done.
 PetscErrorCode GetDeviceRows(Mat A, LocalMatrix *matrix, CsrView *view);
-/// Takes values that already lie on the device over into the Normal device copies that are built and of this pattern,
-/// from within MatSetValuesCOO().
-PetscErrorCode UpdateConvertedFromDevice(Mat A, LocalMatrix *matrix, const Scalar *a);
 /// Drops all copies and choices.
 void ForgetCopies(LocalMatrix *matrix);
 

@@ -39,11 +39,11 @@ public:
       PetscCallCXX(plans_ = std::make_shared<Plans>(view_, Options(), c_.space));
     PetscCall(c_.pick(plans_.get(), &name_, &converted_->reason));
     // The baseline needs the beginnings of rows alone
-    if (!view_.a && name_ != Baseline() && !MakeFormat(name_)->ConvertsOnDevice())
-      PetscCall(OperationView(csr_, of_, converted_, &view_));
+    if (!view_.a && name_ != Baseline() && !MakeFormat(name_)->ConvertsOnDevice()) PetscCall(HostView());
     PetscCall(BuildFormat());
     PetscCallCXX(converted_->details = converted_->format->Details());
-    converted_->pattern = key;
+    converted_->pattern         = key;
+    converted_->pattern_version = rows_->pattern_version();
     if (!made_ && (of_ != Operation::Normal || !converted_->format->FollowsPattern()))
       PetscCall(PatternFingerprint(of_ == Operation::Normal ? view_ : csr_, &converted_->fingerprint));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -60,19 +60,32 @@ private:
   bool                 Large() const { return csr_.nonzeros >= Options().Get<CommonOptions>().device_conversion; }
   const FormatOptions &Options() const { return c_.settings->options; }
 
+  /// The rows of op(A) on the host, with values.
+  PetscErrorCode HostView()
+  {
+    const CsrArrays there = view_.device;
+    CsrView         csr   = csr_;
+
+    PetscFunctionBegin;
+    if (!csr.a) PetscCall(rows_->GetHost(A_, &csr, nullptr));
+    PetscCall(OperationView(csr, of_, converted_, &view_));
+    view_.device = there;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   /// The rows of op(A), on the device, too, where they are read there.
   PetscErrorCode MakeView()
   {
     PetscFunctionBegin;
     if (of_ != Operation::Normal && ReadsDeviceRows() && !c_.settings->trial && Large())
-      PetscCall(TransposeOnDevice(csr_, of_, converted_, &transposed_, &view_, &made_));
-    if (!made_) {
-      if (of_ != Operation::Normal)
-        PetscCall(TransposePattern(csr_, &converted_->ti, &converted_->tj, &converted_->tperm));
-      PetscCall(OperationView(csr_, of_, converted_, &view_));
+      PetscCall(TransposeOnDevice(A_, rows_, c_.there, csr_, of_, converted_, &transposed_, &view_, &made_));
+    if (!made_ && of_ != Operation::Normal) {
+      PetscCall(TransposePattern(csr_, &converted_->ti, &converted_->tj, &converted_->tperm));
+      PetscCall(HostView());
     }
-    if (of_ == Operation::Normal && ReadsDeviceRows() && Large() && !view_.device.i)
-      PetscCall(rows_->BringToDevice(A_, c_.there, &view_));
+    if (of_ != Operation::Normal) PetscFunctionReturn(PETSC_SUCCESS);
+    view_ = csr_;
+    if (ReadsDeviceRows() && Large()) PetscCall(rows_->BringToDevice(A_, c_.there, &view_));
+    if (!view_.a && !OnDevice()) PetscCall(HostView());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode Make(std::unique_ptr<Format> *format)
@@ -99,7 +112,7 @@ private:
       c_.kept->reset();
       transposed_  = DeviceRows();
       view_.device = CsrArrays();
-      if (!view_.a) PetscCall(OperationView(csr_, of_, converted_, &view_));
+      if (!view_.a) PetscCall(HostView());
       if (!plans_->AreOf(view_, Options(), c_.space))
         PetscCallCXX(plans_ = std::make_shared<Plans>(view_, Options(), c_.space));
       PetscCall(Make(&format));

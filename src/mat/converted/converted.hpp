@@ -24,11 +24,14 @@ struct ConvertedMatrix {
   PatternKey              pattern;
   std::uint64_t           fingerprint     = 0; ///< of the pattern, where the format has a copy of it
   Version                 version         = 0;
+  Version                 pattern_version = 0; ///< Rows::pattern_version() that the pattern is known to be
   PetscLogDouble          convert_seconds = 0, update_seconds = 0;
   // The transpose of the pattern, where the copy is of a transpose
   std::vector<PetscInt> ti, tj;       ///< [cols + 1], [nonzeros]
   std::vector<PetscInt> tperm;        ///< [nonzeros] entry of A
   std::vector<Scalar>   ta;           ///< [nonzeros] value, conjugated in a conjugate transpose
+  Array<PetscInt>       from;         ///< tperm on the device, once new values have been put in place there
+  DeviceMemory          values;       ///< ta there
   PetscLogDouble        released = 0; ///< bytes that Release() has freed since the last conversion or update
 
   /// Bytes of the auxiliary data in CSR's order that a change of values needs: values, permutation, cached transpose.
@@ -56,12 +59,12 @@ PetscErrorCode GetPlans(const CsrView &view, const FormatOptions &options, Space
 /// Builds *converted from A's rows `csr` of key `key`.
 PetscErrorCode BuildConverted(Mat A, Rows *rows, const CsrView &csr, const PatternKey &key,
                               const Conversion &conversion, ConvertedMatrix *converted);
-/// New values in the old pattern; *fits is false where the format cannot hold them.
-PetscErrorCode UpdateConverted(Mat A, const CsrView &csr, Operation operation, Space space, ConvertedMatrix *converted,
+/// New values in the old pattern `csr`, from where they are newest; *fits is false where the format cannot hold them.
+PetscErrorCode UpdateConverted(Mat A, Rows *rows, const CsrView &csr, Operation operation, ConvertedMatrix *converted,
                                bool *fits);
 /// Is the copy's pattern, of A itself or of its transpose, A's? The key alone cannot tell.
-PetscErrorCode SamePattern(const CsrView &csr, const PatternKey &key, Operation of, const ConvertedMatrix &converted,
-                           bool *same);
+PetscErrorCode SamePattern(const Rows &rows, const CsrView &csr, const PatternKey &key, Operation of,
+                           ConvertedMatrix *converted, bool *same);
 
 extern PetscLogEvent ConvertEvent, UpdateEvent;
 

@@ -1,5 +1,6 @@
 /// Transposes for converted copies: on the host, with a permutation that brings new values in place, or on the device.
 #include "mat/converted/operation_view.hpp"
+#include "device/scatter.hpp"
 #include "mat/rows/fingerprint.hpp"
 #include "mat/rows/transpose.hpp"
 #include "petsc/compat.hpp"
@@ -25,35 +26,65 @@ PetscErrorCode OperationView(const CsrView &A, Operation operation, ConvertedMat
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode TransposeOnDevice(const CsrView &A, Operation operation, ConvertedMatrix *converted,
-                                 DeviceRows *transposed, CsrView *view, bool *made)
+PetscErrorCode TransposeOnDevice(Mat A, Rows *rows, const CsrArrays &there, const CsrView &csr, Operation operation,
+                                 ConvertedMatrix *converted, DeviceRows *transposed, CsrView *view, bool *made)
 {
   bool       lacks = false;
+  CsrView    whole = csr;
   const auto make  = [&]() -> PetscErrorCode {
-    DeviceRows rows;
-    CsrView    there = A;
-
     PetscFunctionBegin;
-    PetscCall(rows.Upload(A, true));
-    there.device = rows.View();
 #if defined(SPARSEGPU_HAVE_CUDA)
-    PetscCall(transposed->Transpose_CUDA(there, operation == Operation::ConjugateTranspose));
+    PetscCall(transposed->Transpose_CUDA(whole, operation == Operation::ConjugateTranspose));
 #endif
-    PetscCall(PatternFingerprint(there, &converted->fingerprint));
-    PetscCall(transposed->Download(&converted->ti)); // waits, too: the rows end here
+    PetscCall(PatternFingerprint(whole, &converted->fingerprint));
+    PetscCall(transposed->Download(&converted->ti)); // waits, too: the rows may go
     PetscFunctionReturn(PETSC_SUCCESS);
   };
 
   PetscFunctionBegin;
-  PetscCall(MayLackMemory(make, &lacks));
+  PetscCall(rows->BringToDevice(A, there, &whole));
+  lacks = !whole.device.i;
+  if (!lacks) PetscCall(MayLackMemory(make, &lacks));
   *made = !lacks;
   if (lacks) *transposed = DeviceRows();
-  converted->tperm.clear(); // OperationView() makes these when values change
+  converted->tperm.clear(); // made when values change
+  converted->from = Array<PetscInt>();
   converted->tj.clear();
   converted->ta.clear();
   if (lacks) PetscFunctionReturn(PETSC_SUCCESS);
-  *view        = CsrView{A.cols, A.rows, A.nonzeros, converted->ti.data(), nullptr, nullptr, A.block_size};
+  *view        = CsrView{csr.cols, csr.rows, csr.nonzeros, converted->ti.data(), nullptr, nullptr, csr.block_size};
   view->device = transposed->View();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TransposedValues(Mat A, Rows *rows, const CsrView &csr, Operation operation, ConvertedMatrix *converted,
+                                DeviceRows *transposed, CsrView *view, const Scalar **values)
+{
+  const bool conjugate = operation == Operation::ConjugateTranspose;
+  CsrView    whole     = csr;
+  Scalar    *a;
+  Stream     stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  *view = CsrView{csr.cols, csr.rows, csr.nonzeros, converted->ti.data(), nullptr, nullptr, csr.block_size};
+#if defined(SPARSEGPU_HAVE_CUDA)
+  if (converted->from.size() != static_cast<size_t>(csr.nonzeros) || converted->ti.empty()) {
+    PetscCall(rows->BringToDevice(A, CsrArrays(), &whole));
+    PetscCheck(whole.device.i, PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for the rows on the device");
+    PetscCall(transposed->Transpose_CUDA(whole, conjugate, &converted->from));
+    PetscCall(transposed->Download(&converted->ti));
+    *view        = CsrView{csr.cols, csr.rows, csr.nonzeros, converted->ti.data(), nullptr, nullptr, csr.block_size};
+    view->device = transposed->View();
+    *values      = view->device.a;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(rows->BringValues(A, Space::Device, &a));
+  PetscCall(converted->values.Reserve(static_cast<size_t>(csr.nonzeros) * sizeof(Scalar)));
+  *values = static_cast<const Scalar *>(converted->values.data());
+  PetscCall(PermuteValues_CUDA(csr.nonzeros, converted->from.data(), a, conjugate,
+                               static_cast<Scalar *>(converted->values.data()), stream));
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,7 +1,6 @@
-/// Leaving and coming home: the accessor hooks, and a wrapper for each of PETSc's operations that may touch values.
+/// Leaving and coming home: the accessor hooks of AIJ, and which values may be newest on the device.
 #include "mat/face/away.hpp"
 #include <limits>
-#include <type_traits>
 #include "mat/face/context.hpp"
 #include "petsc/hooks.hpp"
 
@@ -23,65 +22,6 @@ PetscErrorCode BringHome(Mat A)
 
 namespace
 {
-/// Of an operation's arguments matrices alone have values.
-template <class Other> PetscErrorCode BringHomeAny(Other)
-{
-  return PETSC_SUCCESS;
-}
-PetscErrorCode BringHomeAny(Mat A)
-{
-  PetscFunctionBegin;
-  PetscCall(BringHome(A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// The operation on values that are home.
-template <auto member> struct AtHome;
-template <class... Arguments, PetscErrorCode (*_MatOps::*member)(Mat, Arguments...)> struct AtHome<member> {
-  static PetscErrorCode Call(Mat A, Arguments... arguments)
-  {
-    PetscFunctionBegin;
-    PetscCall(BringHome(A)); // which puts the operation itself back
-    for (const PetscErrorCode code : {PetscErrorCode(PETSC_SUCCESS), BringHomeAny(arguments)...}) PetscCall(code);
-    PetscCall((*(A->ops->*member))(A, arguments...));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  static void Leave(struct _MatOps *operations)
-  {
-    if (operations->*member) operations->*member = Call;
-  }
-  /// Unless it has been set to something else meanwhile.
-  static void Return(struct _MatOps *operations, const struct _MatOps &before)
-  {
-    if (operations->*member == Call) operations->*member = before.*member;
-  }
-};
-
-/// The same for a member that not every version of PETSc has.
-#define OPERATION(name)                                                                                    \
-  template <class Operations, class = void> struct Optional_##name {                                       \
-    static void Leave(Operations *) {}                                                                     \
-    static void Return(Operations *, const Operations &) {}                                                \
-  };                                                                                                       \
-  template <class Operations> struct Optional_##name<Operations, std::void_t<decltype(&Operations::name)>> \
-      : AtHome<&Operations::name> {                                                                        \
-  };
-#include "mat/face/host_operations.def"
-#undef OPERATION
-
-void Leave(struct _MatOps *operations)
-{
-#define OPERATION(name) Optional_##name<struct _MatOps>::Leave(operations);
-#include "mat/face/host_operations.def"
-#undef OPERATION
-}
-void Return(struct _MatOps *operations, const struct _MatOps &before)
-{
-#define OPERATION(name) Optional_##name<struct _MatOps>::Return(operations, before);
-#include "mat/face/host_operations.def"
-#undef OPERATION
-}
-
 // The hooks are null again once the values are home, so that the accessors hand out AIJ's own array.
 PetscErrorCode GetArray(Mat A, PetscScalar **array)
 {
@@ -111,95 +51,42 @@ PetscErrorCode GetCsrAndMemType(Mat A, const PetscInt **i, const PetscInt **j, P
   PetscCall(MatSeqAIJGetCSRAndMemType(A, i, j, a, where));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-/// The parent's composed function on values that are home.
-template <class... Arguments> struct ComposedAtHome {
-  static PetscErrorCode Call(const char name[], Mat A, Arguments... arguments)
-  {
-    AnyFunction parent;
+/// Runs `call` as if AIJ had no hooks.
+template <class Call> PetscErrorCode WithoutHooks(Mat A, Call call)
+{
+  AccessorHooks *hooks, kept = {};
+
+  PetscFunctionBegin;
+  PetscCall(HooksOf(A, &hooks));
+  if (hooks) std::swap(kept, *hooks);
+  PetscCall(call());
+  if (hooks) std::swap(kept, *hooks);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// PETSc is told that the values have been written as if its host array had been: its state moves, and what it knows of
+/// the diagonal is forgotten. With `a` [bytes] on the device the host gets them from there.
+PetscErrorCode TellValuesWritten(Mat A, const Scalar *a, size_t bytes)
+{
+  PetscFunctionBegin;
+  PetscCall(WithoutHooks(A, [&]() -> PetscErrorCode {
+    PetscScalar *host;
 
     PetscFunctionBegin;
-    PetscCall(BringHome(A));
-    for (const PetscErrorCode code : {PetscErrorCode(PETSC_SUCCESS), BringHomeAny(arguments)...}) PetscCall(code);
-    PetscCall(GetParentFunction(false, name, &parent));
-    PetscCall((*reinterpret_cast<PetscErrorCode (*)(Mat, Arguments...)>(parent))(A, arguments...));
+    PetscCall(MatSeqAIJGetArray(A, &host));
+    if (a) {
+      Stream stream;
+      PetscCall(DeviceStream(&stream));
+      PetscCall(DeviceCopyOut(host, a, bytes, stream));
+      PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(bytes)));
+    }
+    PetscCall(MatSeqAIJRestoreArray(A, &host));
     PetscFunctionReturn(PETSC_SUCCESS);
-  }
-};
-PetscErrorCode SetPreallocation(Mat A, PetscInt n, const PetscInt lengths[])
-{
-  return ComposedAtHome<PetscInt, const PetscInt *>::Call("MatSeqAIJSetPreallocation_C", A, n, lengths);
-}
-PetscErrorCode SetPreallocationCsr(Mat A, const PetscInt i[], const PetscInt j[], const PetscScalar a[])
-{
-  return ComposedAtHome<const PetscInt *, const PetscInt *, const PetscScalar *>::Call("MatSeqAIJSetPreallocationCSR_C",
-                                                                                       A, i, j, a);
-}
-PetscErrorCode ResetPreallocation(Mat A)
-{
-  return ComposedAtHome<>::Call("MatResetPreallocation_C", A);
-}
-PetscErrorCode SetColumnIndices(Mat A, PetscInt columns[])
-{
-  return ComposedAtHome<PetscInt *>::Call("MatSeqAIJSetColumnIndices_C", A, columns);
-}
-PetscErrorCode StoreValues(Mat A)
-{
-  return ComposedAtHome<>::Call("MatStoreValues_C", A);
-}
-PetscErrorCode IsTranspose(Mat A, Mat B, PetscReal tolerance, PetscBool *is)
-{
-  return ComposedAtHome<Mat, PetscReal, PetscBool *>::Call("MatIsTranspose_C", A, B, tolerance, is);
-}
-PetscErrorCode IsHermitianTranspose(Mat A, Mat B, PetscReal tolerance, PetscBool *is)
-{
-  return ComposedAtHome<Mat, PetscReal, PetscBool *>::Call("MatIsHermitianTranspose_C", A, B, tolerance, is);
-}
-PetscErrorCode Reorder(Mat A, PetscReal tolerance, IS rows, IS columns)
-{
-  return ComposedAtHome<PetscReal, IS, IS>::Call("MatReorderForNonzeroDiagonal_C", A, tolerance, rows, columns);
-}
-struct Composed {
-  const char *name;
-  AnyFunction function;
-};
-const Composed composed[] = {
-    {"MatSeqAIJSetPreallocation_C", reinterpret_cast<AnyFunction>(SetPreallocation)},
-    {"MatSeqAIJSetPreallocationCSR_C", reinterpret_cast<AnyFunction>(SetPreallocationCsr)},
-    {"MatResetPreallocation_C", reinterpret_cast<AnyFunction>(ResetPreallocation)},
-    {"MatSeqAIJSetColumnIndices_C", reinterpret_cast<AnyFunction>(SetColumnIndices)},
-    {"MatStoreValues_C", reinterpret_cast<AnyFunction>(StoreValues)},
-    {"MatIsTranspose_C", reinterpret_cast<AnyFunction>(IsTranspose)},
-    {"MatIsHermitianTranspose_C", reinterpret_cast<AnyFunction>(IsHermitianTranspose)},
-    {"MatReorderForNonzeroDiagonal_C", reinterpret_cast<AnyFunction>(Reorder)},
-};
-} // namespace
-
-PetscErrorCode ComposeAtHome(Mat A, bool on)
-{
-  PetscFunctionBegin;
-  for (const Composed &c : composed) {
-    AnyFunction parent;
-    PetscCall(GetParentFunction(false, c.name, &parent));
-    PetscCall(PetscObjectComposeFunction((PetscObject)A, c.name, on ? c.function : parent));
-  }
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MayGoAway(Mat A, Context *context, bool *may)
-{
-  AccessorHooks *hooks = nullptr;
-
-  PetscFunctionBegin;
-  // Older versions' own factorizations read values without an accessor, as interfaces to other packages do in all.
-  const bool asked = context->settings.lazy_host && PETSC_VERSION_GE(3, 24, 0);
-  *may             = (asked || context->test_away == Context::TestAway::Yes) && !context->stays_home &&
-         !context->settings.release_csr && A->assembled;
-  if (*may) PetscCall(HooksOf(A, &hooks));
-  *may = hooks != nullptr;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode GoAway(Mat A, Context *context)
+PetscErrorCode Leave(Mat A, Context *context)
 {
   AccessorHooks *hooks;
 
@@ -208,7 +95,7 @@ PetscErrorCode GoAway(Mat A, Context *context)
   PetscCall(HooksOf(A, &hooks));
   PetscCallCXX(context->away = std::make_unique<Away>());
   context->away->operations = *A->ops;
-  Leave(A->ops);
+  OperateAtHome(A->ops);
   hooks->getarray         = GetArray;
   hooks->getarrayread     = GetArrayRead;
   hooks->getarraywrite    = GetArrayWrite;
@@ -216,23 +103,86 @@ PetscErrorCode GoAway(Mat A, Context *context)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode TellValuesWritten(Mat A, const Scalar *a, size_t bytes)
+/// -sparsegpu_test_away, looked up once.
+PetscErrorCode TestsAway(Context *context, bool *tests)
 {
-  AccessorHooks *hooks, kept = {};
-  PetscScalar   *host;
+  PetscBool wanted = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(HooksOf(A, &hooks));
-  if (hooks) std::swap(kept, *hooks);
-  PetscCall(MatSeqAIJGetArray(A, &host));
-  if (a) {
-    Stream stream;
-    PetscCall(DeviceStream(&stream));
-    PetscCall(DeviceCopyOut(host, a, bytes, stream));
-    PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(bytes)));
+  if (context->test_away == Context::TestAway::Unknown) {
+    PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-sparsegpu_test_away", &wanted, nullptr));
+    context->test_away = wanted ? Context::TestAway::Yes : Context::TestAway::No;
   }
-  PetscCall(MatSeqAIJRestoreArray(A, &host)); // moves the state, and forgets the inverse of the diagonal
-  if (hooks) std::swap(kept, *hooks);
+  *tests = context->test_away == Context::TestAway::Yes;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode LivesThere(Context *context, bool *lives)
+{
+  Space space;
+
+  PetscFunctionBegin;
+  PetscCall(TestsAway(context, lives));
+  PetscCall(PlannedSpace(context, &space));
+  *lives = *lives || space == Space::Device;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MayGoAway(Mat A, Context *context, bool *may, Space *space)
+{
+  AccessorHooks *hooks = nullptr;
+  PetscBool      found = PETSC_TRUE;
+  bool           tests;
+
+  PetscFunctionBegin;
+  *may = false;
+  PetscCall(TestsAway(context, &tests));
+  // Older versions' own factorizations read values without an accessor, as interfaces to other packages do in all.
+  const bool asked = context->settings.lazy_host && PETSC_VERSION_GE(3, 24, 0);
+  if (!(asked || tests) || context->stays_home || context->settings.release_csr || !A->assembled)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PlannedSpace(context, space));
+  if (*space == Space::Host && !tests) PetscFunctionReturn(PETSC_SUCCESS);
+  if (*space == Space::Device) PetscCall(DeviceFound(&found)); // a backend may have been asked for in vain
+  if (!found) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HooksOf(A, &hooks));
+  *may = hooks != nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ValuesWrittenThere(Mat A, Context *context)
+{
+  PetscFunctionBegin;
+  PetscCall(TellValuesWritten(A, nullptr, 0));
+  context->rows.WrittenThere();
+  PetscCall(Leave(A, context));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ValuesWrittenInBoth(Mat A, Context *context)
+{
+  Scalar         *a;
+  const PetscInt *i, *j;
+  PetscScalar    *host;
+  PetscMemType    where;
+
+  PetscFunctionBegin;
+  PetscCheck(!context->away, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The values are away from the host");
+  PetscCall(context->rows.RoomForValues(A, Space::Device, &a));
+  PetscCall(MatSeqAIJGetCSRAndMemType(A, &i, &j, &host, &where));
+  PetscCall(TellValuesWritten(A, a, static_cast<size_t>(A->rmap->n ? i[A->rmap->n] : 0) * sizeof(Scalar)));
+  PetscCall(context->rows.WrittenInBoth(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode IsAway(Mat A, bool *away)
+{
+  Context *context;
+
+  PetscFunctionBegin;
+  PetscCall(GetContext(A, &context));
+  *away = context->rows.away();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -240,26 +190,29 @@ PetscErrorCode ComeHome(Mat A, Context *context)
 {
   AccessorHooks  *hooks;
   const PetscInt *i, *j;
-  PetscScalar    *a;
+  PetscScalar    *host;
+  Scalar         *a;
   PetscMemType    where;
 
   PetscFunctionBegin;
   if (!context->away) PetscFunctionReturn(PETSC_SUCCESS);
-  const std::unique_ptr<Away> away = std::move(context->away);
+  const std::unique_ptr<Away> away  = std::move(context->away);
+  const Space                 space = context->rows.values_space();
   PetscCall(HooksOf(A, &hooks));
   *hooks = AccessorHooks{};
-  Return(A->ops, away->operations);
-  PetscCall(MatSeqAIJGetCSRAndMemType(A, &i, &j, &a, &where)); // as it is: neither state nor version move
-  const size_t bytes = static_cast<size_t>(i[A->rmap->n]) * sizeof(Scalar);
-  if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!away->stowed.empty()) {
-    memcpy(a, away->stowed.data(), bytes);
-    PetscFunctionReturn(PETSC_SUCCESS);
+  OperateAsBefore(A->ops, away->operations);
+  PetscCall(context->rows.ValuesIn(A, space, &a));
+  PetscCall(MatSeqAIJGetCSRAndMemType(A, &i, &j, &host, &where)); // as it is: neither state nor version move
+  const size_t bytes = static_cast<size_t>(A->rmap->n ? i[A->rmap->n] : 0) * sizeof(Scalar);
+  if (bytes && space == Space::Host) {
+    memcpy(host, a, bytes);
+  } else if (bytes) {
+    Stream stream;
+    PetscCall(DeviceStream(&stream));
+    PetscCall(DeviceCopyOut(host, a, bytes, stream));
+    PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(bytes)));
   }
-  Stream stream;
-  PetscCall(DeviceStream(&stream));
-  PetscCall(DeviceCopyOut(a, context->coo.values.data(), bytes, stream));
-  PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(bytes)));
+  PetscCall(context->rows.ReturnedHome(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -279,26 +232,24 @@ PetscErrorCode StayHome(Mat A)
 
 PetscErrorCode SendAwayForTests(Mat A, Context *context)
 {
-  PetscBool       wanted = PETSC_FALSE;
-  bool            may;
+  bool            may = false;
+  Space           space;
   const PetscInt *i, *j;
-  PetscScalar    *a;
+  PetscScalar    *host;
+  Scalar         *a;
   PetscMemType    where;
 
   PetscFunctionBegin;
-  if (context->test_away == Context::TestAway::Unknown) { // looked up once: this is called with each product
-    PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-sparsegpu_test_away", &wanted, nullptr));
-    context->test_away = wanted ? Context::TestAway::Yes : Context::TestAway::No;
-  }
   if (context->test_away == Context::TestAway::No || context->away) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MayGoAway(A, context, &may));
-  if (!may) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatSeqAIJGetCSRAndMemType(A, &i, &j, &a, &where));
-  const size_t n = static_cast<size_t>(i[A->rmap->n]);
+  PetscCall(MayGoAway(A, context, &may, &space));
+  if (!may || context->test_away == Context::TestAway::No) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(context->rows.BringValues(A, space, &a));
+  PetscCall(MatSeqAIJGetCSRAndMemType(A, &i, &j, &host, &where));
+  const size_t n = static_cast<size_t>(A->rmap->n ? i[A->rmap->n] : 0);
   if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(GoAway(A, context));
-  PetscCallCXX(context->away->stowed.assign(reinterpret_cast<Scalar *>(a), reinterpret_cast<Scalar *>(a) + n));
-  std::fill(a, a + n, static_cast<PetscScalar>(std::numeric_limits<PetscReal>::quiet_NaN()));
+  std::fill(host, host + n, static_cast<PetscScalar>(std::numeric_limits<PetscReal>::quiet_NaN()));
+  context->rows.SentAway();
+  PetscCall(Leave(A, context));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

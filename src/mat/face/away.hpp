@@ -4,8 +4,7 @@
 #pragma once
 
 #include <petsc/private/matimpl.h>
-#include <vector>
-#include "device/scalar.hpp"
+#include "device/device.hpp"
 
 namespace sparsegpu
 {
@@ -13,24 +12,32 @@ namespace sparsegpu
 struct Context;
 
 struct Away {
-  struct _MatOps      operations; ///< of the matrix, but for the time being
-  std::vector<Scalar> stowed;     ///< the values, where -sparsegpu_test_away has sent them away without a device
+  struct _MatOps operations; ///< of the matrix, but for the time being
 };
 
-/// Can the values of A be newest on the device alone? Where -mat_sparsegpu_lazy_host asks for that; not of blocks of
-/// parallel matrices and of operands of products of matrices, which PETSc reads without an accessor.
-PetscErrorCode MayGoAway(Mat A, Context *context, bool *may);
-/// The values that `context` has on the device are newer than the host's from now on.
-PetscErrorCode GoAway(Mat A, Context *context);
-/// The values have been written on the device: PETSc is told as if the host's array had been, where the host now gets
-/// them from `a` [bytes] there, or null: it stays behind.
-PetscErrorCode TellValuesWritten(Mat A, const Scalar *a, size_t bytes);
+/// Can the values of A be newest in *space alone? Not those of blocks of parallel matrices and of operands of products
+/// of matrices, which PETSc reads without an accessor. *space is the device but in tests without one: in these a second
+/// array on the host stands for it.
+PetscErrorCode MayGoAway(Mat A, Context *context, bool *may, Space *space);
+/// Is that where A's values are wanted, as far as its settings tell?
+PetscErrorCode LivesThere(Context *context, bool *lives);
+/// All values have been written in Rows::RoomForValues(), of a matrix that may go away: the host is behind from now on.
+/// PETSc sees a write to the values.
+PetscErrorCode ValuesWrittenThere(Mat A, Context *context);
+/// The same on the device, of any matrix: the host gets a copy at once.
+PetscErrorCode ValuesWrittenInBoth(Mat A, Context *context);
+/// Are the values of a sequential matrix of ours newer elsewhere than on the host?
+PetscErrorCode IsAway(Mat A, bool *away);
 /// The host has the values again, of this very matrix and version.
 PetscErrorCode ComeHome(Mat A, Context *context);
 /// The same of any matrix, which may be null or of another type.
 PetscErrorCode BringHome(Mat A);
 /// And it stays so.
 PetscErrorCode StayHome(Mat A);
+/// Operations that may touch values on the host: those that bring them home first, in the place of `operations`; and
+/// `before` again, unless one has been set to something else meanwhile.
+void OperateAtHome(struct _MatOps *operations);
+void OperateAsBefore(struct _MatOps *operations, const struct _MatOps &before);
 /// Composed functions of a sequential AIJ matrix that touch the values: ours, which bring them home first, or the
 /// parent's again.
 PetscErrorCode ComposeAtHome(Mat A, bool on);

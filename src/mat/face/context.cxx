@@ -2,6 +2,7 @@
 /// options or the matrix that this one comes from.
 #include <map>
 #include "mat/face/context.hpp"
+#include "mat/face/value_operations.hpp"
 
 namespace sparsegpu
 {
@@ -45,7 +46,6 @@ static PetscErrorCode Adopt(Mat A, Context *context)
   PetscCall(context->rows.Adopt(A));
   ForgetContents(context);
   context->coo.pattern.epoch = context->rows.epoch(); // the map belongs to the rows, which came along
-  context->coo.version       = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -265,9 +265,14 @@ void OnDeviceMatrices(PetscErrorCode (*call)())
 
 PetscErrorCode ChooseVecType(Mat A, Context *context)
 {
-  Space space;
+  PetscBool seq, mpi;
+  Space     space;
+  bool      lives;
 
   PetscFunctionBegin;
+  PetscCall(IsOurs(A, &seq, &mpi));
+  PetscCall(LivesThere(context, &lives));
+  if (seq) PetscCall(SetValueOperations(A, lives));
   PetscCall(PlannedSpace(context, &space));
   if (space == Space::Device && on_device_matrices) PetscCall(on_device_matrices());
 #if defined(PETSC_HAVE_CUDA)

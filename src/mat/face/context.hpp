@@ -60,9 +60,6 @@ PetscErrorCode RequireDevice(const char *asked_by);
 
 /// Host CSR of a seqaijsparsegpu matrix and its key.
 PetscErrorCode GetCsr(Mat A, CsrView *view, PatternKey *key);
-/// A's values on the device in the order of its rows, where device arrays set them and nothing has changed them since;
-/// else null.
-PetscErrorCode DeviceValues(Mat A, Context *context, const Scalar **a);
 /// z = op(A) x + y on local arrays, in `space`; y may be null or z. x, y, z may be parallel: their local parts are
 /// used.
 PetscErrorCode MultLocal(Mat A, Operation operation, Space space, Vec x, Vec y, Vec z);

@@ -1,6 +1,5 @@
 /// MatSetPreallocationCOO() and MatSetValuesCOO(): PETSc's own for host arrays; for device arrays the sums are made on
-/// the device, go into the converted copy there without another transfer, and come back once so that the host stays
-/// right.
+/// the device, in the array of Rows, where the converted copies take them from.
 #include <algorithm>
 #include "device/scatter.hpp"
 #include "mat/face/context.hpp"
@@ -92,7 +91,6 @@ PetscErrorCode MatSetPreallocationCOO_SparseGPU(Mat A, PetscCount n, PetscInt co
   PetscCall(GetContext(A, &context)); // maybe another one than before
   context->rows.PatternWritten();     // the new rows may lie where the old ones did, in the old nonzero state
   context->coo.map.reset();
-  context->coo.version = 0;
   context->coo.entries = n;
   if (map) {
     PetscBool found;
@@ -126,34 +124,24 @@ PetscErrorCode SetValuesOnDevice(Mat A, Context *context, const Scalar *v, Inser
 {
   CsrView csr;
   Stream  stream;
-  bool    may_go;
+  Space   space = Space::Host;
+  bool    may   = false;
+  Scalar *a;
 
   PetscFunctionBegin;
   PetscCall(HasMap(A, context, &csr, mapped));
   if (!*mapped) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MayGoAway(A, context, &may_go));
-  const bool there = context->away && context->away->stowed.empty(); // the values are, and newest
-  if (!there) {
-    PetscCall(ComeHome(A, context));
-    PetscCall(GetHostRows(A, &csr));
-  }
-  const size_t bytes = static_cast<size_t>(csr.nonzeros) * sizeof(Scalar);
+  PetscCall(MayGoAway(A, context, &may, &space));
+  const bool lazy = may && space == Space::Device;
+  if (!lazy) PetscCall(ComeHome(A, context));
+  if (mode == ADD_VALUES)
+    PetscCall(context->rows.BringValues(A, Space::Device, &a));
+  else
+    PetscCall(context->rows.RoomForValues(A, Space::Device, &a));
   PetscCall(DeviceStream(&stream));
-  PetscCall(context->coo.values.Reserve(bytes));
-  Scalar *a = static_cast<Scalar *>(context->coo.values.data());
-  if (mode == ADD_VALUES && !there) PetscCall(DeviceCopyIn(a, csr.a, bytes, stream));
   PetscCall(SumCoordinates_CUDA(csr.nonzeros, context->coo.map->jmap.data(), context->coo.map->perm.data(), v,
                                 mode == ADD_VALUES, a, stream));
-  PetscCall(TellValuesWritten(A, may_go ? nullptr : a, bytes));
-  PetscCall(UpdateConvertedFromDevice(A, context, a));
-  context->coo.version  = context->rows.version();
-  context->coo.released = 0;
-  if (may_go) PetscCall(GoAway(A, context)); // the host has them once it asks
-  if (context->settings.release_csr) {       // the host has them, and the converted copy if there is one
-    context->coo.released = static_cast<PetscLogDouble>(context->coo.values.bytes());
-    context->coo.version  = 0;
-    PetscCall(context->coo.values.Free());
-  }
+  PetscCall(lazy ? ValuesWrittenThere(A, context) : ValuesWrittenInBoth(A, context));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -192,16 +180,6 @@ PetscErrorCode MatSetValuesCOO_SparseGPU(Mat A, const PetscScalar v[], InsertMod
 }
 } // namespace
 
-PetscErrorCode DeviceValues(Mat A, Context *context, const Scalar **a)
-{
-  Version version;
-
-  PetscFunctionBegin;
-  PetscCall(GetVersion(A, context, &version));
-  *a = context->coo.version == version ? static_cast<const Scalar *>(context->coo.values.data()) : nullptr;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode InheritCoo(Mat A, Mat B)
 {
   PetscBool seq, mpi;
@@ -218,7 +196,7 @@ PetscErrorCode InheritCoo(Mat A, Mat B)
   if (seq && A->assembled) PetscCall(HasMap(A, from, &csr, &has));
   if (!has) PetscFunctionReturn(PETSC_SUCCESS);
   to->coo.map = from->coo.map;
-  PetscCall(GetCsr(B, &csr, &to->coo.pattern));
+  PetscCall(to->rows.GetPattern(B, &csr, &to->coo.pattern));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

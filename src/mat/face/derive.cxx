@@ -2,6 +2,7 @@
 #include <petscdm.h>
 #include "mat/face/context.hpp"
 #include "mat/face/operations.hpp"
+#include "mat/face/value_operations.hpp"
 
 namespace sparsegpu
 {
@@ -120,6 +121,7 @@ PetscErrorCode BecomeParent(Mat A, bool parallel)
   RESTORE(multhermitiantranspose);
   RESTORE(multhermitiantransposeadd);
 #undef RESTORE
+  if (!parallel) PetscCall(SetValueOperations(A, false));
   PetscCall(Compose(A, parallel, false));
   for (const char *name : {"MatSetPreallocationCOO_C", "MatSetValuesCOO_C", "MatRetrieveValues_C", "MatSeqAIJKron_C"}) {
     if (parallel && !strcmp(name, "MatSeqAIJKron_C")) continue;

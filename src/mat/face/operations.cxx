@@ -1,6 +1,7 @@
 /// PETSc's operations that both types have alike: copies and parts of a matrix, products by type name, views, the end.
 #include "mat/face/operations.hpp"
 #include "mat/face/context.hpp"
+#include "mat/face/value_operations.hpp"
 
 namespace sparsegpu
 {
@@ -76,7 +77,7 @@ static PetscErrorCode InheritChoices(Mat A, Mat B)
   if (!seq || !b_seq || !A->assembled) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(GetContext(A, &from));
   PetscCall(GetContext(B, &to));
-  PetscCall(from->rows.GetHost(A, &csr, &key));
+  PetscCall(from->rows.GetPattern(A, &csr, &key));
   InheritChoices(from, csr, key, to);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -85,12 +86,16 @@ PetscErrorCode MatDuplicate_SparseGPU(Mat A, MatDuplicateOption option, Mat *B)
 {
   const struct _MatOps *parent;
   PetscBool             seq, mpi;
+  bool                  away = false, done = false;
 
   PetscFunctionBegin;
   PetscCall(IsOurs(A, &seq, &mpi));
   PetscCall(GetParentOps(mpi, &parent));
-  PetscCall((*parent->duplicate)(A, option, B));
+  if (seq && option == MAT_COPY_VALUES) PetscCall(IsAway(A, &away));
+  PetscCall((*parent->duplicate)(A, away ? MAT_DO_NOT_COPY_VALUES : option, B));
   PetscCall(InheritSettings(A, *B));
+  if (away) PetscCall(CopyValuesThere(A, *B, &done));
+  if (away && !done) PetscCall(MatCopy(A, *B, SAME_NONZERO_PATTERN));
   PetscCall(InheritChoices(A, *B));
   PetscCall(InheritCoo(A, *B));
   if (seq) { // blocks are copied one by one, each to its place

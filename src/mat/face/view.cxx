@@ -164,8 +164,8 @@ PetscErrorCode ViewLine(Mat A, const Settings &settings, const Told told[2], con
 /// What lies in CSR's order beside the formats: kept, and released.
 void BytesBeside(const Context &context, MatSparseGPUInfo *info)
 {
-  info->bytes_kept     = static_cast<PetscLogDouble>(context.coo.values.bytes());
-  info->bytes_released = context.coo.released;
+  info->bytes_kept     = context.rows.BytesOfValues();
+  info->bytes_released = 0;
   for (const auto &space : context.converted)
     for (const ConvertedMatrix &converted : space) {
       info->bytes_kept += converted.BytesForUpdates();

@@ -144,6 +144,7 @@ PetscErrorCode Format::CopyToSlots(const Scalar *a, Space where)
 {
   Stream        stream;
   const Scalar *from = a;
+  DeviceMemory  copy;
 
   PetscFunctionBegin;
   // Values that lie encoded come back for as long as it takes; padding holds the value of an entry.
@@ -164,23 +165,22 @@ PetscErrorCode Format::CopyToSlots(const Scalar *a, Space where)
   }
   if (where == Space::Host) {
     const size_t bytes = static_cast<size_t>(nonzeros_) * sizeof(Scalar);
-    PetscCall(staging_.Reserve(bytes));
-    PetscCall(DeviceCopyIn(staging_.data(), a, bytes, stream));
-    from = static_cast<const Scalar *>(staging_.data());
+    PetscCall(copy.Reserve(bytes));
+    PetscCall(DeviceCopyIn(copy.data(), a, bytes, stream));
+    from = static_cast<const Scalar *>(copy.data());
   }
 #if defined(SPARSEGPU_HAVE_CUDA)
   if (EncodesValues() && nonzeros_) PetscCall(FillFrom_CUDA(from, stored_, values_.data()));
 #endif
   PetscCall(
       ScatterValues_CUDA(nonzeros_, CsrOrder() ? nullptr : slot_.data(), from, PadsByValue(), values_.data(), stream));
-  PetscCall(DeviceSynchronize(stream)); // the caller may change `a` as soon as we return
+  if (where == Space::Host) PetscCall(DeviceSynchronize(stream)); // the caller may change `a` as soon as we return
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 void Format::Release()
 {
-  slot_    = Array<PetscInt>();
-  staging_ = DeviceMemory();
+  slot_ = Array<PetscInt>();
 }
 
 PetscErrorCode Format::Update(const CsrView &A, const Scalar *a, Space where, bool *fits)

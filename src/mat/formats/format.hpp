@@ -47,11 +47,12 @@ public:
 
   /// Frees what only a change of values needs; the next Update() makes it anew. No work may be under way.
   void Release();
-  /// Bytes of that: the place of each entry and, on the device, the values last given, in CSR's order.
-  PetscLogDouble BytesForUpdates() const
-  {
-    return static_cast<PetscLogDouble>(slot_.bytes()) + static_cast<PetscLogDouble>(staging_.bytes());
-  }
+  /// Bytes of that: the place of each entry.
+  PetscLogDouble BytesForUpdates() const { return static_cast<PetscLogDouble>(slot_.bytes()); }
+  /// Does Update() read the pattern, on the device from A.device if that is there?
+  virtual bool UpdatesReadPattern() const { return false; }
+  /// Are new values copied from the host straight into place?
+  bool UpdatesFromHost() const { return CsrOrder(); }
   /// Does it multiply with arrays of the CsrView itself, so that these must stay?
   bool Borrows() const { return CsrOrder() && space_ == Space::Host; }
 
@@ -116,7 +117,6 @@ private:
   std::string     wanted_ = "auto"; ///< codec of the values
   EncodedValues   encoded_;
   Array<PetscInt> slot_; ///< [nonzeros_] once values have changed; in space_
-  DeviceMemory    staging_;
 };
 
 } // namespace sparsegpu

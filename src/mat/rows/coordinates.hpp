@@ -16,13 +16,10 @@ struct CooMap {
 
 /// What a matrix knows of the coordinates that it was preallocated with.
 struct Coordinates {
-  std::shared_ptr<CooMap> map;           ///< null: none
-  PatternKey              pattern;       ///< of the rows that it maps to
-  bool                    fresh = false; ///< MatSetValuesCOO() has not been called since the preallocation
-  DeviceMemory            values;        ///< [nonzeros] sums, in the order of the rows
-  PetscCount              entries  = -1; ///< given to MatSetPreallocationCOO()
-  Version                 version  = 0;  ///< for which `values` are the matrix's values
-  PetscLogDouble          released = 0;  ///< bytes of `values` that were freed once the host had them
+  std::shared_ptr<CooMap> map;             ///< null: none
+  PatternKey              pattern;         ///< of the rows that it maps to
+  bool                    fresh   = false; ///< MatSetValuesCOO() has not been called since the preallocation
+  PetscCount              entries = -1;    ///< given to MatSetPreallocationCOO()
 };
 
 } // namespace sparsegpu

@@ -10,9 +10,16 @@ PetscErrorCode DeviceRows::Upload(const CsrView &A, bool values)
   PetscFunctionBegin;
   PetscCall(i_.Copy(A.i, static_cast<size_t>(A.rows) + 1, Space::Device));
   PetscCall(j_.Copy(A.j, A.nonzeros, Space::Device));
-  if (values) PetscCall(a_.Copy(A.a, A.nonzeros, Space::Device));
-  PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(i_.bytes()) + static_cast<PetscLogDouble>(j_.bytes()) +
-                             static_cast<PetscLogDouble>(a_.bytes())));
+  PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(i_.bytes()) + static_cast<PetscLogDouble>(j_.bytes())));
+  if (values) PetscCall(UploadValues(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceRows::UploadValues(const CsrView &A)
+{
+  PetscFunctionBegin;
+  PetscCall(a_.Copy(A.a, A.nonzeros, Space::Device));
+  PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(a_.bytes())));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -12,9 +12,12 @@ class DeviceRows
 public:
   /// Copies pattern and, where `values`, values of A from the host. Errors: PETSC_ERR_MEM.
   PetscErrorCode Upload(const CsrView &A, bool values);
+  PetscErrorCode UploadValues(const CsrView &A);
+  void           DropValues() { a_ = Array<Scalar>(); }
   /// The rows of A^T, or of A^H where `conjugate`, from A.device, which must hold values; columns ascend, as they do
-  /// where TransposePattern() makes it. Asynchronous. Errors: PETSC_ERR_MEM.
-  PetscErrorCode Transpose_CUDA(const CsrView &A, bool conjugate);
+  /// where TransposePattern() makes it. Asynchronous. `from`, if asked for [nonzeros]: the entry of A that each is.
+  /// Errors: PETSC_ERR_MEM.
+  PetscErrorCode Transpose_CUDA(const CsrView &A, bool conjugate, Array<PetscInt> *from = nullptr);
   /// Copies the beginnings of rows to the host.
   PetscErrorCode Download(std::vector<PetscInt> *i) const;
   CsrArrays      View() const { return CsrArrays{i_.data(), j_.data(), a_.data()}; }

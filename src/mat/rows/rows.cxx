@@ -1,4 +1,4 @@
-/// Versions of a matrix's rows, and their copy on the device.
+/// Versions of a matrix's rows, and where their values are newest.
 #include "mat/rows/rows.hpp"
 #include <petsc/private/matimpl.h>
 #include "petsc/compat.hpp"
@@ -60,7 +60,7 @@ PetscErrorCode Rows::Adopt(Mat A)
   owner_ = A;
   PetscCall(PetscObjectGetId((PetscObject)A, &id_));
   state_   = -1;
-  version_ = 0;
+  version_ = values_version_ = 0;
   PatternWritten();
   DropFromDevice();
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -72,18 +72,13 @@ PetscErrorCode Rows::GetVersion(Mat A, Version *version)
 
   PetscFunctionBegin;
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
-  if (!version_ || state_ != state) {
+  // Nothing writes to the host's values while these are away: if the state moves it is for what was written there.
+  if (!version_ || (state_ != state && !away_)) {
     state_   = state;
-    version_ = NextVersion();
+    version_ = pattern_version_ = NextVersion();
   }
   *version = version_;
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-void Rows::ValuesWritten()
-{
-  version_ = NextVersion();
-  state_++;
 }
 
 PetscErrorCode Rows::GetHost(Mat A, CsrView *view, PatternKey *key) const
@@ -114,6 +109,140 @@ PetscErrorCode Rows::GetKey(Mat A, const CsrView &view, PatternKey *key) const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Rows::ValuesIn(Mat A, Space space, Scalar **a)
+{
+  Version version = 0;
+
+  PetscFunctionBegin;
+  PetscCall(GetVersion(A, &version));
+  *a = values_version_ == version && values_space_ == space ? values_.data() : nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Rows::ValuesOnDevice(Mat A, Scalar **a)
+{
+  PetscFunctionBegin;
+  PetscCall(ValuesIn(A, Space::Device, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Rows::RoomForValues(Mat A, Space space, Scalar **a)
+{
+  CsrView csr;
+
+  PetscFunctionBegin;
+  PetscCall(ValuesIn(A, space, a));
+  if (*a) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(!away_, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "The values are away from the host, and not where they are asked for");
+  values_version_ = 0;
+  if (values_space_ != space) values_ = Array<Scalar>();
+  values_space_ = space;
+  PetscCall(GetPattern(A, &csr, nullptr));
+  PetscCall(values_.Allocate(csr.nonzeros, space));
+  *a = values_.data();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Rows::BringValues(Mat A, Space space, Scalar **a)
+{
+  CsrView csr;
+  Version version = 0;
+
+  PetscFunctionBegin;
+  PetscCall(ValuesIn(A, space, a));
+  if (*a) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetHost(A, &csr, nullptr));
+  PetscCall(RoomForValues(A, space, a));
+  PetscCall(values_.Copy(csr.a, csr.nonzeros, space));
+  if (space == Space::Device) PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(values_.bytes())));
+  PetscCall(GetVersion(A, &version));
+  values_version_ = version;
+  *a              = values_.data();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void Rows::WrittenThere()
+{
+  away_    = true;
+  version_ = values_version_ = NextVersion();
+}
+
+PetscErrorCode Rows::WrittenInBoth(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state_));
+  state_++;
+  away_    = false;
+  version_ = values_version_ = NextVersion();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Rows::ReturnedHome(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state_));
+  away_ = false;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void Rows::DropValues()
+{
+  if (away_) return;
+  values_         = Array<Scalar>();
+  values_version_ = 0;
+}
+
+PetscErrorCode Rows::BringPattern(Mat A, Space space, const PetscInt **i, const PetscInt **j)
+{
+  CsrView csr;
+  Version version = 0;
+
+  PetscFunctionBegin;
+  PetscCall(GetPattern(A, &csr, nullptr));
+  *i = csr.i;
+  *j = csr.j;
+  if (space == Space::Host) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetVersion(A, &version));
+  if (device_pattern_ != pattern_version_) {
+    DropFromDevice();
+    device_ = DeviceRows();
+    PetscCall(device_.Upload(csr, false));
+    device_pattern_ = pattern_version_;
+  }
+  pattern_stays_ = true;
+  *i             = device_.View().i;
+  *j             = device_.View().j;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Rows::BringDiagonal(Mat A, Space space, const PetscInt **place, bool *complete)
+{
+  CsrView               csr;
+  Version               version = 0;
+  std::vector<PetscInt> found;
+
+  PetscFunctionBegin;
+  PetscCall(GetVersion(A, &version));
+  if (diagonal_pattern_ != pattern_version_ || diagonal_space_ != space) {
+    PetscCall(GetPattern(A, &csr, nullptr));
+    PetscCallCXX(found.assign(csr.rows, -1));
+    diagonal_complete_ = true;
+    for (PetscInt r = 0; r < csr.rows; r++) {
+      for (PetscInt e = csr.i[r]; e < csr.i[r + 1] && found[r] < 0; e++)
+        if (csr.j[e] == r) found[r] = e;
+      diagonal_complete_ &= found[r] >= 0 || r >= csr.cols;
+    }
+    diagonal_pattern_ = 0;
+    PetscCall(diagonal_.Take(std::move(found), space));
+    diagonal_pattern_ = pattern_version_;
+    diagonal_space_   = space;
+  }
+  *place    = diagonal_.data();
+  *complete = diagonal_complete_;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Rows::DeviceIsCurrent(Mat A, bool *current)
 {
   Version version = 0;
@@ -124,6 +253,26 @@ PetscErrorCode Rows::DeviceIsCurrent(Mat A, bool *current)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Rows::CopyToDevice(Mat A, CsrView *view)
+{
+  Scalar *a;
+
+  PetscFunctionBegin;
+  PetscCall(ValuesOnDevice(A, &a));
+  if (device_pattern_ != pattern_version_) {
+    device_ = DeviceRows();
+    PetscCall(device_.Upload(*view, false));
+    device_pattern_ = pattern_version_;
+  }
+  if (!a && (device_version_ != version_ || !device_.View().a)) {
+    if (!view->a) PetscCall(GetHost(A, view, nullptr)); // newest in an array of a test
+    PetscCall(device_.UploadValues(*view));
+  }
+  view->device = device_.View();
+  if (a) view->device.a = a;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Rows::BringToDevice(Mat A, const CsrArrays &made, CsrView *view)
 {
   Version version = 0;
@@ -131,16 +280,15 @@ PetscErrorCode Rows::BringToDevice(Mat A, const CsrArrays &made, CsrView *view)
 
   PetscFunctionBegin;
   PetscCall(GetVersion(A, &version));
-  if (device_version_ != version) DropFromDevice(); // of an earlier failure
   if (made.i) {
     view->device = made;
   } else {
-    if (!device_.View().a) PetscCall(MayLackMemory([&] { return device_.Upload(*view, true); }, &lacks));
+    PetscCall(MayLackMemory([&] { return CopyToDevice(A, view); }, &lacks));
     if (lacks) {
+      pattern_stays_ = false;
       DropFromDevice();
       PetscFunctionReturn(PETSC_SUCCESS); // the host has the time
     }
-    view->device = device_.View();
   }
   device_version_ = version;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -148,8 +296,12 @@ PetscErrorCode Rows::BringToDevice(Mat A, const CsrArrays &made, CsrView *view)
 
 void Rows::DropFromDevice()
 {
-  device_         = DeviceRows();
+  device_.DropValues();
   device_version_ = 0;
+  if (pattern_stays_ && device_pattern_ == pattern_version_) return;
+  device_         = DeviceRows();
+  device_pattern_ = 0;
+  pattern_stays_  = false;
 }
 
 } // namespace sparsegpu

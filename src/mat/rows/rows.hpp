@@ -1,5 +1,6 @@
-/// The rows of a sequential matrix of ours: whose they are, the version of their pattern and values, and where copies
-/// of them lie on the device. PETSc's arrays on the host are the authority.
+/// The rows of a sequential matrix of ours: whose they are, the versions of their pattern and of their values, and
+/// where these are: in PETSc's arrays on the host, on the device, or in both. Whoever wrote last is newer; the other
+/// one's are copied when they are read, never before. Patterns are always on the host, too.
 #pragma once
 
 #include <petscmat.h>
@@ -37,37 +38,81 @@ public:
   /// They are A's from now on: versions and states of before were another matrix's.
   PetscErrorCode Adopt(Mat A);
 
-  /// The version of A's pattern and values now: it moves with the object state.
+  /// The version of A's pattern and values now: it moves with the object state and, while the values are away from the
+  /// host, with what is written to them there.
   PetscErrorCode GetVersion(Mat A, Version *version);
-  /// The values have been written where the object state does not tell yet: it will have moved once the call is over.
-  void ValuesWritten();
+  /// The version of the pattern alone, as of the last GetVersion(): a write to the host's rows may change it, a write
+  /// to the values on the device does not. Two that are the same prove that the patterns are; others nothing.
+  Version pattern_version() const { return pattern_version_; }
   /// The pattern may be another one from now on, wherever its arrays lie.
   void    PatternWritten() { epoch_ = NextVersion(); }
-  Version version() const { return version_; } ///< of the last GetVersion() or ValuesWritten()
+  Version version() const { return version_; } ///< of the last GetVersion() or write
   /// Moves when the matrix, or all of its pattern, is known to be another one.
   Version epoch() const { return epoch_; }
 
-  /// A's rows on the host and, if asked for, their key.
+  /// A's rows on the host and, if asked for, their key. Values that are away come home first.
   PetscErrorCode GetHost(Mat A, CsrView *view, PatternKey *key) const;
   /// The same by GetHostPattern().
   PetscErrorCode GetPattern(Mat A, CsrView *view, PatternKey *key) const;
 
-  /// A copy of the rows on the device for as long as a format is chosen and built. `made` [may have null arrays]: the
-  /// same rows where some format has them there already. view->device stays null where memory lacks.
+  /// The values of now [nonzeros] on the device, in the order of the rows; null if they are not there.
+  PetscErrorCode ValuesOnDevice(Mat A, Scalar **a);
+  /// The same in `space`, which is the host's in tests alone: a second array that stands for the device's.
+  PetscErrorCode ValuesIn(Mat A, Space space, Scalar **a);
+  /// The same, copied there from the host if need be, to stay. Errors: PETSC_ERR_MEM.
+  PetscErrorCode BringValues(Mat A, Space space, Scalar **a);
+  /// Room for them, to be written anew: all of them, before WrittenThere(). Values of now in the same space stay.
+  PetscErrorCode RoomForValues(Mat A, Space space, Scalar **a);
+  /// The values in that room are those of now and newer than the host's, which is left behind.
+  void WrittenThere();
+  /// The values of now are there, and the host's have been lost: for tests.
+  void SentAway() { away_ = true; }
+  /// They are those of now, the host has them, too, and A's object state will move once more when the call is over.
+  PetscErrorCode WrittenInBoth(Mat A);
+  /// The host has the values of now again.
+  PetscErrorCode ReturnedHome(Mat A);
+  bool           away() const { return away_; }
+  Space          values_space() const { return values_space_; }
+  PetscLogDouble BytesOfValues() const { return static_cast<PetscLogDouble>(values_.bytes()); }
+  /// Frees them, unless the host is behind.
+  void DropValues();
+
+  /// The pattern on the device, to stay until it is another one; from the host's arrays in `space` Host.
+  PetscErrorCode BringPattern(Mat A, Space space, const PetscInt **i, const PetscInt **j);
+  /// Where the diagonal's entries are among the values: [rows], -1 where there is none, in `space`. *complete: every
+  /// row that has a column of its number has that entry.
+  PetscErrorCode BringDiagonal(Mat A, Space space, const PetscInt **place, bool *complete);
+
+  /// The rows on the device for as long as a format is chosen and built. `made` [may have null arrays]: the same rows
+  /// where some format has them there already. view->device stays null where memory lacks.
   PetscErrorCode BringToDevice(Mat A, const CsrArrays &made, CsrView *view);
   void           DropFromDevice();
+  bool           HasCopy() const { return device_.View().i && !pattern_stays_; }
   /// Is the copy there, if any, of the rows as they are now?
   PetscErrorCode DeviceIsCurrent(Mat A, bool *current);
 
 private:
   PetscErrorCode GetKey(Mat A, const CsrView &view, PatternKey *key) const;
+  PetscErrorCode CopyToDevice(Mat A, CsrView *view);
 
   Mat              owner_   = nullptr;
   PetscObjectId    id_      = 0;
   PetscObjectState state_   = -1; ///< of the owner when version_ was given
-  Version          version_ = 0, epoch_ = 0;
-  DeviceRows       device_;
-  Version          device_version_ = 0; ///< of the rows in device_
+  Version          version_ = 0, pattern_version_ = 0, epoch_ = 0;
+  bool             away_ = false; ///< the host's values are behind those in values_
+
+  Array<Scalar> values_; ///< [nonzeros] those of values_version_, in values_space_
+  Space         values_space_   = Space::Device;
+  Version       values_version_ = 0;
+
+  DeviceRows      device_; ///< the pattern of device_pattern_ and, unless values_ are used, values
+  Version         device_pattern_ = 0;
+  Version         device_version_ = 0; ///< of the rows that were last asked for
+  bool            pattern_stays_  = false;
+  Array<PetscInt> diagonal_;              ///< [rows]
+  Version         diagonal_pattern_  = 0; ///< whose diagonal it is
+  Space           diagonal_space_    = Space::Host;
+  bool            diagonal_complete_ = false;
 };
 
 } // namespace sparsegpu

@@ -52,9 +52,9 @@ template <class Key> static PetscErrorCode TransposePattern(const CsrView &A, in
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DeviceRows::Transpose_CUDA(const CsrView &A, bool conjugate)
+PetscErrorCode DeviceRows::Transpose_CUDA(const CsrView &A, bool conjugate, Array<PetscInt> *kept)
 {
-  Array<PetscInt> from;
+  Array<PetscInt> room, &from = kept ? *kept : room;
   Stream          stream;
   int             bits = 1;
 

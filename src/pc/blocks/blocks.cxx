@@ -115,7 +115,9 @@ PetscErrorCode BlockJacobi::SetValues(const MatrixRows &rows, Stream stream)
   PetscFunctionBegin;
   if (space_ == Space::Host) {
     PetscCheck(!rows.on_device, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The matrix has moved to the device");
-    for (size_t e = 0; e < blocks_.Entries(); e++) blocks_.values()[e] = rows.csr.a[source_.data()[e]];
+    const Scalar *host;
+    PetscCall(ValuesOnHost(rows, &host));
+    for (size_t e = 0; e < blocks_.Entries(); e++) blocks_.values()[e] = host[source_.data()[e]];
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #if defined(SPARSEGPU_HAVE_CUDA)

@@ -12,12 +12,15 @@ PetscErrorCode GetMatrixRows(Mat A, MatrixRows *m)
   PetscMemType where;
 
   PetscFunctionBegin;
+  m->matrix = A;
   PetscCall(IsOurs(A, &seq, &mpi));
   if (seq) {
     Context *context;
+    Scalar  *values;
     PetscCall(GetContext(A, &context));
-    PetscCall(GetCsr(A, &m->csr, nullptr));
-    PetscCall(DeviceValues(A, context, &m->device_values));
+    PetscCall(context->rows.GetPattern(A, &m->csr, nullptr));
+    PetscCall(context->rows.ValuesOnDevice(A, &values));
+    m->device_values = values;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatSeqAIJGetCSRAndMemType(A, &m->csr.i, &m->csr.j, &a, &where));
@@ -33,6 +36,16 @@ PetscErrorCode GetMatrixRows(Mat A, MatrixRows *m)
     m->csr.nonzeros = 0;
     if (m->csr.rows) PetscCall(DeviceCopyOut(&m->csr.nonzeros, m->csr.i + m->csr.rows, sizeof(PetscInt), stream));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ValuesOnHost(const MatrixRows &rows, const Scalar **a)
+{
+  CsrView csr = rows.csr;
+
+  PetscFunctionBegin;
+  if (!csr.a) PetscCall(GetHostRows(rows.matrix, &csr));
+  *a = csr.a;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -83,6 +96,7 @@ PetscErrorCode HostRows::Take(const MatrixRows &rows, bool values)
 
   PetscFunctionBegin;
   csr = rows.csr;
+  if (!rows.on_device && values) PetscCall(ValuesOnHost(rows, &csr.a));
   if (!rows.on_device) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DeviceStream(&stream));
   PetscCallCXX(i_.assign(static_cast<size_t>(csr.rows) + 1, 0));

@@ -11,7 +11,8 @@ namespace sparsegpu
 
 /// The rows of a matrix, on the host or on the device, and its values on the device if they are there.
 struct MatrixRows {
-  CsrView       csr;                     ///< csr.a: on the host, unless on_device
+  Mat           matrix = nullptr;        ///< whose they are
+  CsrView       csr;                     ///< csr.a: on the host, unless on_device; null: newer in device_values
   bool          on_device     = false;   ///< all of csr
   const Scalar *device_values = nullptr; ///< [nonzeros] in the order of csr; null: on the host only
 };
@@ -20,6 +21,8 @@ struct MatrixRows {
 PetscErrorCode FactorSpace(Mat A, Space *space);
 /// A's rows where they lie: MATSEQAIJCUSPARSE and MATSEQAIJKOKKOS may keep them on the device.
 PetscErrorCode GetMatrixRows(Mat A, MatrixRows *m);
+/// The matrix's values on the host, of rows that are there.
+PetscErrorCode ValuesOnHost(const MatrixRows &rows, const Scalar **a);
 /// The matrix's values on the device, in `room` if they lie on the host.
 PetscErrorCode ValuesOnDevice(const MatrixRows &rows, DeviceMemory *room, const Scalar **a);
 

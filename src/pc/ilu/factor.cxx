@@ -64,6 +64,8 @@ PetscErrorCode Factor::Attempt(const MatrixRows &A, const Pivots &pivots, PetscI
       PetscCallCXX(copy.resize(A.csr.nonzeros));
       PetscCall(DeviceCopyOut(copy.data(), a, copy.size() * sizeof(Scalar), stream));
       a = copy.data();
+    } else {
+      PetscCall(ValuesOnHost(A, &a));
     }
     for (size_t f = 0; f < source_.size(); f++) values_[f] = source_[f] >= 0 ? a[source_[f]] : Scalar(0);
     PetscCall(Numeric_Host(pattern_, kind, pivots, values_.data(), zero_row, zero_pivot));

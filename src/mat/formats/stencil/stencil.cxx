@@ -144,8 +144,10 @@ PetscErrorCode Stencil::Update(const CsrView &A, const Scalar *a, Space where, b
   const auto renew = [&]() -> PetscErrorCode {
     PetscFunctionBegin;
     if (space_ == Space::Device) {
-      PetscCall(rows.Upload(B, where == Space::Host));
-      B.device = rows.View();
+      if (!B.device.i || where == Space::Host) {
+        PetscCall(rows.Upload(B, where == Space::Host));
+        B.device = rows.View();
+      }
       if (where == Space::Device) B.device.a = a;
     }
     Look        look(B, FormatOptions(), space_);

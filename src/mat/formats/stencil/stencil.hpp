@@ -68,6 +68,10 @@ public:
   std::string           Details() const override;
   const StencilLayout  &Layout() const { return layout_; }
 #if defined(SPARSEGPU_HAVE_CUDA)
+  bool UpdatesReadPattern() const override
+  {
+    return true;
+  }
   bool ConvertsOnDevice() const override
   {
     return true;

@@ -1,0 +1,78 @@
+/// Operations on values on the device: a thread an index, and sums and maxima by CUB, which repeat bit for bit.
+#include <thrust/iterator/transform_iterator.h>
+#include "device/cub_call.cuh"
+#include "device/grid.cuh"
+#include "mat/rows/value_operations.hpp"
+#include "petsc/compat.hpp"
+
+namespace sparsegpu::values
+{
+
+template <class Operation> static __global__ void each_kernel(PetscCount count, const Operation operation)
+{
+  const PetscCount k = thread_index();
+  if (k < count) operation(k);
+}
+
+template <class Operation> PetscErrorCode ForEach_CUDA(PetscCount count, const Operation &operation)
+{
+  Stream stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  each_kernel<<<Blocks(count), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(count, operation);
+  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#define INSTANTIATE(Operation) template PetscErrorCode ForEach_CUDA(PetscCount, const Operation &)
+SPARSEGPU_FOR_VALUE_OPERATIONS(INSTANTIATE);
+#undef INSTANTIATE
+
+namespace
+{
+struct Square {
+  __device__ PetscReal operator()(const Scalar &v) const { return RealPart(Conj(v) * v); }
+};
+struct Real {
+  __device__ PetscReal operator()(const Scalar &v) const { return RealPart(v); }
+};
+struct Plus {
+  __device__ PetscReal operator()(PetscReal a, PetscReal b) const { return a + b; }
+};
+struct Larger {
+  __device__ PetscReal operator()(PetscReal a, PetscReal b) const { return a < b ? b : a; }
+};
+
+template <class Map, class Join>
+PetscErrorCode Reduce(PetscCount count, const Scalar *a, Map map, Join join, PetscReal *result)
+{
+  DeviceMemory     scratch;
+  Array<PetscReal> all;
+  Stream           stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(all.Allocate(1, Space::Device));
+  const auto values = thrust::make_transform_iterator(a, map);
+  CallCUB(&scratch, cub::DeviceReduce::Reduce, values, all.data(), static_cast<int64_t>(count), join, PetscReal(0),
+          static_cast<cudaStream_t>(stream));
+  PetscCall(DeviceCopyOut(result, all.data(), sizeof(*result), stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode SumOfSquares_CUDA(PetscCount count, const Scalar *a, PetscReal *sum)
+{
+  PetscFunctionBegin;
+  PetscCall(Reduce(count, a, Square(), Plus(), sum));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Largest_CUDA(PetscCount count, const Scalar *a, PetscReal *largest)
+{
+  PetscFunctionBegin;
+  PetscCall(Reduce(count, a, Real(), Larger(), largest));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu::values

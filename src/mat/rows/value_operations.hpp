@@ -1,0 +1,138 @@
+/// Operations on the values of rows: of each entry, of each row, of the diagonal. Each is a function object of an index
+/// that both backends run, in any order: no two indices write to the same place.
+#pragma once
+
+#include "device/device.hpp"
+#include "device/scalar.hpp"
+
+namespace sparsegpu::values
+{
+
+// Of each entry e of the values a.
+
+struct Scale {
+  Scalar            alpha, *a;
+  SPARSEGPU_HD void operator()(PetscCount e) const { a[e] = alpha * a[e]; }
+};
+
+/// a += alpha x, of the same pattern.
+struct Add {
+  Scalar            alpha;
+  const Scalar     *x;
+  Scalar           *a;
+  SPARSEGPU_HD void operator()(PetscCount e) const { a[e] = a[e] + alpha * x[e]; }
+};
+
+struct Copy {
+  const Scalar     *from;
+  Scalar           *a;
+  SPARSEGPU_HD void operator()(PetscCount e) const { a[e] = from[e]; }
+};
+
+struct Zero {
+  Scalar           *a;
+  SPARSEGPU_HD void operator()(PetscCount e) const { a[e] = Scalar(0); }
+};
+
+struct Conjugate {
+  Scalar           *a;
+  SPARSEGPU_HD void operator()(PetscCount e) const { a[e] = Conj(a[e]); }
+};
+
+/// What is left is real: the real part, or the imaginary one.
+struct TakePart {
+  bool              imaginary;
+  Scalar           *a;
+  SPARSEGPU_HD void operator()(PetscCount e) const
+  {
+#if defined(PETSC_USE_COMPLEX)
+    a[e] = Scalar(imaginary ? a[e].im : a[e].re);
+#else
+    if (imaginary) a[e] = 0;
+#endif
+  }
+};
+
+// Of each row r; place[r]: the entry on the diagonal, -1: there is none.
+
+/// The entry on the diagonal becomes d[r], or alpha where d is null; `add`: that is added.
+struct SetDiagonal {
+  const PetscInt   *place;
+  const Scalar     *d;
+  Scalar            alpha;
+  bool              add;
+  Scalar           *a;
+  SPARSEGPU_HD void operator()(PetscCount r) const
+  {
+    if (place[r] < 0) return;
+    const Scalar v = d ? d[r] : alpha;
+    a[place[r]]    = add ? a[place[r]] + v : v;
+  }
+};
+
+struct GetDiagonal {
+  const PetscInt   *place;
+  const Scalar     *a;
+  Scalar           *d; ///< 0 where there is none
+  SPARSEGPU_HD void operator()(PetscCount r) const { d[r] = place[r] < 0 ? Scalar(0) : a[place[r]]; }
+};
+
+/// diag(left) A diag(right); either may be null, for ones.
+struct ScaleRowsAndColumns {
+  const PetscInt   *i, *j;
+  const Scalar     *left, *right;
+  Scalar           *a;
+  SPARSEGPU_HD void operator()(PetscCount r) const
+  {
+    for (PetscInt e = i[r]; e < i[r + 1]; e++) {
+      if (left) a[e] = left[r] * a[e];
+      if (right) a[e] = right[j[e]] * a[e];
+    }
+  }
+};
+
+/// The sum of the row's magnitudes, or the largest one, which no NaN is.
+struct RowMagnitude {
+  bool              largest;
+  const PetscInt   *i;
+  const Scalar     *a;
+  Scalar           *magnitude;
+  SPARSEGPU_HD void operator()(PetscCount r) const
+  {
+    PetscReal all = 0;
+    for (PetscInt e = i[r]; e < i[r + 1]; e++) {
+      const PetscReal v = Magnitude(a[e]);
+      if (!largest)
+        all += v;
+      else if (all < v)
+        all = v;
+    }
+    magnitude[r] = Scalar(all);
+  }
+};
+
+/// Runs `operation` of 0 .. count - 1 on arrays that lie in `space`; asynchronous on the device.
+template <class Operation> PetscErrorCode ForEach(Space space, PetscCount count, const Operation &operation);
+/// *sum = |a|^2, and *largest = the largest real part, at least 0, of [count] values in `space`. Waits for the device.
+PetscErrorCode SumOfSquares(Space space, PetscCount count, const Scalar *a, PetscReal *sum);
+PetscErrorCode Largest(Space space, PetscCount count, const Scalar *a, PetscReal *largest);
+
+// The backends.
+template <class Operation> PetscErrorCode ForEach_CUDA(PetscCount count, const Operation &operation);
+template <class Operation> PetscErrorCode ForEach_Kokkos(PetscCount count, const Operation &operation);
+PetscErrorCode                            SumOfSquares_CUDA(PetscCount count, const Scalar *a, PetscReal *sum);
+PetscErrorCode                            Largest_CUDA(PetscCount count, const Scalar *a, PetscReal *largest);
+
+#define SPARSEGPU_FOR_VALUE_OPERATIONS(what) \
+  what(Scale);                               \
+  what(Add);                                 \
+  what(Copy);                                \
+  what(Zero);                                \
+  what(Conjugate);                           \
+  what(TakePart);                            \
+  what(SetDiagonal);                         \
+  what(GetDiagonal);                         \
+  what(ScaleRowsAndColumns);                 \
+  what(RowMagnitude)
+
+} // namespace sparsegpu::values
