@@ -190,10 +190,8 @@ PetscErrorCode MayGoAway(Mat A, Context *context, bool *may)
   AccessorHooks *hooks = nullptr;
 
   PetscFunctionBegin;
-  // Older versions' own factorizations read values without an accessor, as interfaces to other packages do in all.
-  const bool asked = context->settings.lazy_host && PETSC_VERSION_GE(3, 24, 0);
-  *may             = (asked || context->test_away == Context::TestAway::Yes) && !context->stays_home &&
-         !context->settings.release_csr && A->assembled;
+  const bool asked = context->settings.lazy_host || context->test_away == Context::TestAway::Yes;
+  *may             = asked && !context->stays_home && !context->settings.release_csr && A->assembled;
   if (*may) PetscCall(HooksOf(A, &hooks));
   *may = hooks != nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
