@@ -198,18 +198,21 @@ static PetscErrorCode Compare(const std::string &what, const Solutions &ours, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The packages that this PETSc has for factorizations of this kind.
+/// The packages that this PETSc has for factorizations of this kind; with -package that one alone.
 static PetscErrorCode Available(Kind kind, std::vector<const char *> *packages)
 {
-  Matrix trial;
+  Matrix    trial;
+  char      asked[64] = "";
+  PetscBool one;
 
   PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetString(nullptr, nullptr, "-package", asked, sizeof(asked), &one));
   PetscCall(trial.Make(MATSEQAIJ, kind));
   packages->clear();
   for (const char *package : PACKAGES) {
     PetscBool available;
     PetscCall(MatGetFactorAvailable(trial.A, package, kind.factor, &available));
-    if (available) packages->push_back(package);
+    if (available && (!one || !strcmp(package, asked))) packages->push_back(package);
   }
   PetscCall(MatDestroy(&trial.A));
   PetscFunctionReturn(PETSC_SUCCESS);
