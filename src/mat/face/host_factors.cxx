@@ -9,8 +9,8 @@ namespace sparsegpu
 
 namespace
 {
-/// A place of F for a factorization, among F's operations. NAME, in those that derive from this one, is the name under
-/// which the package's own function is composed with F.
+/// A place of F for a factorization, among F's operations. In those that derive from this one, NAME is the name under
+/// which the package's own function is composed with F, and SYMBOLIC tells which factorizations set the numeric one.
 template <auto member> struct InOperations {
   using Function = std::remove_reference_t<decltype(std::declval<struct _MatOps>().*member)>;
   static PetscErrorCode Get(Mat F, Function *function)
@@ -25,22 +25,28 @@ template <auto member> struct InOperations {
   }
 };
 struct LUSymbolic : InOperations<&_MatOps::lufactorsymbolic> {
-  static constexpr char NAME[] = "SparseGPUPackageLUFactorSymbolic_C";
+  static constexpr char NAME[]   = "SparseGPUPackageLUFactorSymbolic_C";
+  static constexpr bool SYMBOLIC = true;
 };
 struct LUNumeric : InOperations<&_MatOps::lufactornumeric> {
-  static constexpr char NAME[] = "SparseGPUPackageLUFactorNumeric_C";
+  static constexpr char NAME[]   = "SparseGPUPackageLUFactorNumeric_C";
+  static constexpr bool SYMBOLIC = false;
 };
 struct CholeskySymbolic : InOperations<&_MatOps::choleskyfactorsymbolic> {
-  static constexpr char NAME[] = "SparseGPUPackageCholeskyFactorSymbolic_C";
+  static constexpr char NAME[]   = "SparseGPUPackageCholeskyFactorSymbolic_C";
+  static constexpr bool SYMBOLIC = true;
 };
 struct CholeskyNumeric : InOperations<&_MatOps::choleskyfactornumeric> {
-  static constexpr char NAME[] = "SparseGPUPackageCholeskyFactorNumeric_C";
+  static constexpr char NAME[]   = "SparseGPUPackageCholeskyFactorNumeric_C";
+  static constexpr bool SYMBOLIC = false;
 };
 struct ILUSymbolic : InOperations<&_MatOps::ilufactorsymbolic> {
-  static constexpr char NAME[] = "SparseGPUPackageILUFactorSymbolic_C";
+  static constexpr char NAME[]   = "SparseGPUPackageILUFactorSymbolic_C";
+  static constexpr bool SYMBOLIC = true;
 };
 struct ICCSymbolic : InOperations<&_MatOps::iccfactorsymbolic> {
-  static constexpr char NAME[] = "SparseGPUPackageICCFactorSymbolic_C";
+  static constexpr char NAME[]   = "SparseGPUPackageICCFactorSymbolic_C";
+  static constexpr bool SYMBOLIC = true;
 };
 
 /// The same for factorizations that PETSc finds by a name, which `Place` has.
@@ -61,9 +67,11 @@ template <class Place, class Type> struct Composed {
 };
 struct QRSymbolic : Composed<QRSymbolic, PetscErrorCode (*)(Mat, Mat, IS, const MatFactorInfo *)> {
   static constexpr char PETSC_NAME[] = "MatQRFactorSymbolic_C", NAME[] = "SparseGPUPackageQRFactorSymbolic_C";
+  static constexpr bool SYMBOLIC = true;
 };
 struct QRNumeric : Composed<QRNumeric, PetscErrorCode (*)(Mat, Mat, const MatFactorInfo *)> {
   static constexpr char PETSC_NAME[] = "MatQRFactorNumeric_C", NAME[] = "SparseGPUPackageQRFactorNumeric_C";
+  static constexpr bool SYMBOLIC = false;
 };
 
 template <bool keeps> PetscErrorCode ExchangeAll(Mat F);
@@ -82,7 +90,7 @@ struct AtHome<keeps, Place, PetscErrorCode (*)(Mat, Mat, Arguments...)> {
     PetscCall(PetscObjectQueryFunction((PetscObject)F, Place::NAME, &of_package));
     PetscCheck(of_package, PETSC_COMM_SELF, PETSC_ERR_PLIB, "This factor has lost %s", Place::NAME);
     PetscCall((*of_package)(F, A, arguments...));
-    PetscCall(ExchangeAll<keeps>(F)); // a symbolic factorization sets the numeric one
+    if (Place::SYMBOLIC) PetscCall(ExchangeAll<keeps>(F)); // it has set the numeric one
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   static PetscErrorCode Exchange(Mat F)
