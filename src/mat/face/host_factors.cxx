@@ -1,6 +1,8 @@
 /// Creators of factors in front of those of the packages, and the operations that they give to a factor.
 #include "mat/face/host_factors.hpp"
 #include <array>
+#include <iterator>
+#include <type_traits>
 #include <utility>
 #include "mat/face/context.hpp"
 
