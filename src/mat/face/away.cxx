@@ -138,9 +138,7 @@ PetscErrorCode MayGoAway(Mat A, Context *context, bool *may, Space *space)
   PetscFunctionBegin;
   *may = false;
   PetscCall(TestsAway(context, &tests));
-  // Older versions' own factorizations read values without an accessor, as interfaces to other packages do in all.
-  const bool asked = context->settings.lazy_host && PETSC_VERSION_GE(3, 24, 0);
-  if (!(asked || tests) || context->stays_home || context->settings.release_csr || !A->assembled)
+  if (!(context->settings.lazy_host || tests) || context->stays_home || context->settings.release_csr || !A->assembled)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PlannedSpace(context, space));
   if (*space == Space::Host && !tests) PetscFunctionReturn(PETSC_SUCCESS);
