@@ -64,6 +64,7 @@ static PetscErrorCode UpdateOnDevice(Mat A, Rows *rows, const CsrView &csr, Oper
 
     PetscFunctionBegin;
     if (!plain) {
+      view.device = CsrArrays();
       PetscCall(TransposedValues(A, rows, csr, operation, converted, &transposed, &view, &values));
     } else if (!a) {
       PetscCall(rows->BringValues(A, Space::Device, &a));

@@ -60,30 +60,33 @@ PetscErrorCode TransposeOnDevice(Mat A, Rows *rows, const CsrArrays &there, cons
 PetscErrorCode TransposedValues(Mat A, Rows *rows, const CsrView &csr, Operation operation, ConvertedMatrix *converted,
                                 DeviceRows *transposed, CsrView *view, const Scalar **values)
 {
+  PetscFunctionBegin;
+#if defined(SPARSEGPU_HAVE_CUDA)
   const bool conjugate = operation == Operation::ConjugateTranspose;
   CsrView    whole     = csr;
   Scalar    *a;
   Stream     stream;
 
-  PetscFunctionBegin;
-  PetscCall(DeviceStream(&stream));
-  *view = CsrView{csr.cols, csr.rows, csr.nonzeros, converted->ti.data(), nullptr, nullptr, csr.block_size};
-#if defined(SPARSEGPU_HAVE_CUDA)
-  if (converted->from.size() != static_cast<size_t>(csr.nonzeros) || converted->ti.empty()) {
+  if (converted->from.size() != static_cast<size_t>(csr.nonzeros)) {
     PetscCall(rows->BringToDevice(A, CsrArrays(), &whole));
     PetscCheck(whole.device.i, PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for the rows on the device");
     PetscCall(transposed->Transpose_CUDA(whole, conjugate, &converted->from));
     PetscCall(transposed->Download(&converted->ti));
-    *view        = CsrView{csr.cols, csr.rows, csr.nonzeros, converted->ti.data(), nullptr, nullptr, csr.block_size};
     view->device = transposed->View();
     *values      = view->device.a;
-    PetscFunctionReturn(PETSC_SUCCESS);
+  } else {
+    PetscCall(rows->BringValues(A, Space::Device, &a));
+    PetscCall(DeviceStream(&stream));
+    PetscCall(converted->values.Reserve(static_cast<size_t>(csr.nonzeros) * sizeof(Scalar)));
+    *values = static_cast<const Scalar *>(converted->values.data());
+    PetscCall(PermuteValues_CUDA(csr.nonzeros, converted->from.data(), a, conjugate,
+                                 static_cast<Scalar *>(converted->values.data()), stream));
   }
-  PetscCall(rows->BringValues(A, Space::Device, &a));
-  PetscCall(converted->values.Reserve(static_cast<size_t>(csr.nonzeros) * sizeof(Scalar)));
-  *values = static_cast<const Scalar *>(converted->values.data());
-  PetscCall(PermuteValues_CUDA(csr.nonzeros, converted->from.data(), a, conjugate,
-                               static_cast<Scalar *>(converted->values.data()), stream));
+  const CsrArrays there = view->device;
+  *view        = CsrView{csr.cols, csr.rows, csr.nonzeros, converted->ti.data(), nullptr, nullptr, csr.block_size};
+  view->device = there;
+#else // nothing lies on a device
+  (void)A, (void)rows, (void)csr, (void)operation, (void)converted, (void)transposed, (void)view, (void)values;
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -25,7 +25,7 @@ struct Settings {
   bool bound_to_cpu = false;
   bool off_diagonal = false; ///< an off-diagonal block, never strict
   bool release_csr  = false; ///< -mat_sparsegpu_release_csr: keep nothing beside the format
-  bool lazy_host    = false; ///< -mat_sparsegpu_lazy_host: the host waits for values assembled on the device
+  bool lazy_host    = true;  ///< -mat_sparsegpu_lazy_host: the host waits for values written on the device
   bool trial        = false; ///< -mat_sparsegpu_auto_trial: choose by timing products
   bool lazy         = true;  ///< -mat_sparsegpu_auto_lazy: convert once it pays, where no bit shows it
 };

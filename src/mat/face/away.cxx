@@ -1,5 +1,6 @@
 /// Leaving and coming home: the accessor hooks of AIJ, and which values may be newest on the device.
 #include "mat/face/away.hpp"
+#include <petscpc.h>
 #include <limits>
 #include "mat/face/context.hpp"
 #include "petsc/hooks.hpp"
@@ -103,6 +104,17 @@ PetscErrorCode Leave(Mat A, Context *context)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Does this PETSc have a preconditioner that reads the values of matrices without asking for them?
+PetscErrorCode OthersRead(bool *others)
+{
+  PetscErrorCode (*ml)(PC) = nullptr;
+
+  PetscFunctionBegin;
+  PetscCall(PetscFunctionListFind(PCList, PCML, &ml));
+  *others = ml != nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// -sparsegpu_test_away, looked up once.
 PetscErrorCode TestsAway(Context *context, bool *tests)
 {
@@ -133,12 +145,15 @@ PetscErrorCode MayGoAway(Mat A, Context *context, bool *may, Space *space)
 {
   AccessorHooks *hooks = nullptr;
   PetscBool      found = PETSC_TRUE;
-  bool           tests;
+  bool           tests = false, others = false;
 
   PetscFunctionBegin;
   *may = false;
   PetscCall(TestsAway(context, &tests));
-  if (!(context->settings.lazy_host || tests) || context->stays_home || context->settings.release_csr || !A->assembled)
+  PetscCall(OthersRead(&others));
+  // Of a matrix that nothing of ours has read it is not known that PETSc's MAIJ does not.
+  if (!(tests || (context->settings.lazy_host && context->read_here && !others)) || context->stays_home ||
+      context->settings.release_csr || !A->assembled)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PlannedSpace(context, space));
   if (*space == Space::Host && !tests) PetscFunctionReturn(PETSC_SUCCESS);

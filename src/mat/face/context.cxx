@@ -94,9 +94,17 @@ PetscErrorCode DestroyContext(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static std::map<Mat, Settings> &Stash()
+namespace
 {
-  static std::map<Mat, Settings> stash;
+struct Stashed {
+  Settings settings;
+  bool     stays_home;
+};
+} // namespace
+
+static std::map<Mat, Stashed> &Stash()
+{
+  static std::map<Mat, Stashed> stash;
   return stash;
 }
 
@@ -107,8 +115,8 @@ PetscErrorCode StashSettings(Mat A)
   PetscFunctionBegin;
   if (((PetscObject)A)->refct <= 0)
     PetscCall(DropStash(A)); // the end of the matrix itself
-  else if (context && context->settings.decided)
-    PetscCallCXX(Stash()[A] = context->settings);
+  else if (context && (context->settings.decided || context->stays_home))
+    PetscCallCXX((Stash()[A] = Stashed{context->settings, context->stays_home}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -180,11 +188,11 @@ PetscErrorCode Decide(Mat A, Context *context)
   if (context->settings.decided) PetscFunctionReturn(PETSC_SUCCESS);
   const auto kept = Stash().find(A);
   if (kept != Stash().end()) {
-    PetscCallCXX(context->settings = kept->second);
+    PetscCallCXX(context->settings = kept->second.settings);
+    context->stays_home |= kept->second.stays_home;
     PetscCall(DropStash(A));
-    PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(ReadOptions(A, context));
+  if (!context->settings.decided) PetscCall(ReadOptions(A, context));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

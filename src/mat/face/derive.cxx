@@ -24,7 +24,10 @@ PetscErrorCode Compose(Mat A, bool parallel, bool on)
                                        on ? MatProductSetFromOptions_SparseGPU : nullptr));
   PetscCall(PetscObjectComposeFunction(o, "MatRetrieveValues_C", on ? MatRetrieveValues_SparseGPU : nullptr));
   PetscCall(ComposeCoo(A, parallel, on));
-  if (!parallel) PetscCall(ComposeAtHome(A, on));
+  if (parallel) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ComposeAtHome(A, on));
+  PetscCall(
+      PetscObjectComposeFunction(o, "MatAXPYGetPreallocation_C", on ? MatAXPYGetPreallocation_SparseGPU : nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

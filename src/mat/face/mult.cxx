@@ -102,6 +102,7 @@ PetscErrorCode MultLocal(Mat A, Operation operation, Space space, Vec x, Vec y, 
 #endif
   PetscCall(GetContext(A, &context));
   PetscCall(Decide(A, context));
+  context->read_here = true;
   if (space == Space::Host) {
     PetscCall(MultOnHost(A, context, operation, x, y, z, &flops));
     PetscCall(PetscLogFlops(flops));

@@ -49,7 +49,7 @@ static PetscErrorCode Options(Settings *settings, SparseGPUOptionItems PetscOpti
                              "MatSparseGPUGetInfo", release, &release, nullptr));
   settings->release_csr = release;
   PetscCall(PetscOptionsBool("-mat_sparsegpu_lazy_host",
-                             "Values assembled on the GPU come to the host when PETSc asks for them", "MatSetValuesCOO",
+                             "values written on the GPU come to the host when PETSc asks for them", "MatSetValuesCOO",
                              lazy_host, &lazy_host, nullptr));
   settings->lazy_host = lazy_host;
   PetscCall(PetscOptionsBool("-mat_sparsegpu_auto_lazy",

@@ -38,6 +38,7 @@ PetscErrorCode FormatForSolve(Mat A, Space vectors, Format **format, PetscInt *n
   PetscCall(Decide(A, context));
   PetscCall(DeviceServes(context->settings, vectors, &serves));
   if (!serves) PetscFunctionReturn(PETSC_SUCCESS);
+  context->read_here = true;
   PetscCall(GetConverted(A, context, Operation::Normal, Space::Device, Use::Solve, &converted));
   *format = converted->format.get();
   if (nonzeros) *nonzeros = converted->pattern.nonzeros;

@@ -255,7 +255,7 @@ PetscErrorCode Rows::DeviceIsCurrent(Mat A, bool *current)
 
 PetscErrorCode Rows::CopyToDevice(Mat A, CsrView *view)
 {
-  Scalar *a;
+  Scalar *a = nullptr;
 
   PetscFunctionBegin;
   PetscCall(ValuesOnDevice(A, &a));

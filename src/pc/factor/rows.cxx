@@ -20,7 +20,8 @@ PetscErrorCode GetMatrixRows(Mat A, MatrixRows *m)
     PetscCall(GetContext(A, &context));
     PetscCall(context->rows.GetPattern(A, &m->csr, nullptr));
     PetscCall(context->rows.ValuesOnDevice(A, &values));
-    m->device_values = values;
+    m->device_values   = values;
+    context->read_here = true;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatSeqAIJGetCSRAndMemType(A, &m->csr.i, &m->csr.j, &a, &where));
