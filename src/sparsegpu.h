@@ -13,15 +13,15 @@ several
    Options Database Keys:
 +  -mat_type sparsegpu         - sets the type during `MatSetFromOptions()` (-dm_mat_type for matrices made by a `DM`)
 .  -mat_sparsegpu_format NAME  - the storage format of the products, see `MatSparseGPUSetFormat()`
-.  -mat_sparsegpu_lazy_host    - values assembled on the GPU come to the host when PETSc asks for them, see below
+.  -mat_sparsegpu_lazy_host    - values written on the GPU come to the host when PETSc asks for them, see below
 .  -mat_sparsegpu_release_csr  - frees the auxiliary CSR-ordered data beside the converted copy, see below
 -  -sparsegpu_backend NAME     - where products are computed, see `MatSparseGPUSetBackend()`
 
   Level: beginner
 
   Notes:
-  The type is derived from `MATAIJ`: the AIJ arrays on the host stay authoritative and AIJ's operations work; the
-matrix-vector products run on a converted copy, made on first use and refreshed when the matrix changes. A few functions
+  The type is derived from `MATAIJ`, and AIJ's operations work; the matrix-vector products run on a converted copy, made
+on first use and refreshed when the matrix changes. A few functions
 of PETSc take no type but `MATAIJ` itself, none derived from it: `MatCreateKAIJ()`, `MatSeqAIJKron()` with one of
 ours as second factor of an AIJ matrix, and `MatMatTransposeSolve()` of `MATSOLVERMUMPS`. Use `MatConvert()` to `MATAIJ`
 before them.
@@ -33,15 +33,17 @@ writes into arrays of its own behind PETSc's back, those given to `MatCreateSeqA
 `MatSeqAIJGetArray()` and `MatSeqAIJRestoreArray()`.
 
   Auxiliary CSR-ordered data lie beside the converted copy: the place of each entry in it once values have changed, the
-transpose after transposed products, and the values that `MatSetValuesCOO()` took from device arrays, for
-factorizations. With -mat_sparsegpu_release_csr they are freed after each conversion and change of values, and made anew
+transpose after transposed products, the values on the GPU once they have been written or changed there, and the
+pattern there for operations that need it. With -mat_sparsegpu_release_csr they are freed after each conversion and change of values, and made anew
 from the host's arrays when they are needed again: nothing is lost, as these hold all values by then.
 
-  Values that `MatSetValuesCOO()` takes from device memory are copied to the host at once. With
--mat_sparsegpu_lazy_host, on one process and with PETSc 3.24 or newer, they are copied when an operation of PETSc on the
-matrix or an accessor such as `MatSeqAIJGetArrayRead()` first asks for them. PETSc's interfaces to MUMPS, SuperLU,
-UMFPACK, KLU, PARDISO and ML read the array without asking: do not combine the option with these. Operands and results
-of `MatProduct`s are not affected.
+  On one process, and where products run on a GPU, `MatSetValuesCOO()` from device memory, `MatZeroEntries()`,
+`MatScale()`, `MatShift()`, `MatAXPY()`, `MatAYPX()` and `MatCopy()` of one pattern, `MatDiagonalSet()`,
+`MatDiagonalScale()`, `MatConjugate()`, `MatRealPart()`, `MatImaginaryPart()` and `MatDuplicate()` write values there, and
+`MatGetDiagonal()`, `MatGetRowMaxAbs()` and `MatNorm()` but for `NORM_1` read them there. The host's array follows when
+another operation on the matrix, a factorization of any package, or an accessor such as `MatSeqAIJGetArrayRead()` first
+asks for the values. -mat_sparsegpu_lazy_host 0 copies them at once and leaves the operations to the host. That is always
+so with a PETSc that has PCML, and for operands and results of `MatProduct`s; `MatCreateMAIJ()` reads without asking.
 
   `MatView()` with `PETSC_VIEWER_ASCII_INFO`, and so `KSPView()`, adds one line: the format and why. It is the same
 before and after products, and in every run. `PETSC_VIEWER_ASCII_INFO_DETAIL` adds bytes, conversions and times of each

@@ -20,7 +20,7 @@ static PetscErrorCode Hidden()
   PetscCall(CreateMatrix(p, MATSPARSEGPU, "csr", &A));
   PetscCall(MatCreateVecs(A, &x, &y));
   PetscCall(VecSet(x, 1));
-  PetscCall(MatNorm(A, NORM_FROBENIUS, &norm));
+  PetscCall(MatNorm(A, NORM_1, &norm));
   PetscCall(MatSeqAIJGetArrayRead(A, &read));
   a     = read;
   first = a[0];
@@ -28,7 +28,7 @@ static PetscErrorCode Hidden()
   for (int round = 0; round < 3; ++round) {
     PetscCall(MatMult(A, x, y));
     PetscCheck(a[0] != a[0], PETSC_COMM_SELF, PETSC_ERR_PLIB, "The host's array has its values: they never went away");
-    PetscCall(MatNorm(A, NORM_FROBENIUS, &again));
+    PetscCall(MatNorm(A, NORM_1, &again)); // of columns: the host's
     PetscCheck(a[0] == first && again == norm, PETSC_COMM_SELF, PETSC_ERR_PLIB, "MatNorm() %g is not %g", (double)again,
                (double)norm);
   }
@@ -92,7 +92,71 @@ static PetscErrorCode Device()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// A time loop: assembled anew, shifted, scaled and added to on the device, multiplied: nothing is copied.
+static PetscErrorCode Loop()
+{
+#if defined(PETSC_HAVE_CUDA)
+  const Problem         p = conformance::Grid("grid", 100, 100, false);
+  std::vector<PetscInt> i, j;
+  PetscBool             device;
+  PetscLogDouble        before = 0;
+  PetscReal             norm, found;
+  Mat                   A, M;
+  Vec                   x, y, d;
+
+  PetscFunctionBeginUser;
+  PetscCall(SparseGPUHasDevice(&device));
+  if (!device) {
+    PetscCall(Skip("there is no GPU"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  std::vector<PetscScalar> ones(p.entries.size(), 1);
+  for (const conformance::Entry &e : p.entries) {
+    i.push_back(e.i);
+    j.push_back(e.j);
+  }
+  PetscCall(MatCreate(PETSC_COMM_SELF, &A));
+  PetscCall(MatSetSizes(A, p.rows, p.cols, p.rows, p.cols));
+  PetscCall(MatSetType(A, MATSPARSEGPU));
+  PetscCall(MatSetPreallocationCOO(A, (PetscCount)i.size(), i.data(), j.data()));
+  ScalarArray values(ones, true);
+  PetscCall(MatSetValuesCOO(A, values.Get(), INSERT_VALUES));
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecDuplicate(x, &d));
+  PetscCall(VecSet(x, 1));
+  for (int round = 0; round < 20; ++round) PetscCall(MatMult(A, x, y)); // past a conversion that waited
+  PetscCall(MatSetValuesCOO(A, values.Get(), INSERT_VALUES));
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &M));
+  PetscCall(PetscLogDefaultBegin());
+  for (int round = 0; round < 4; ++round) {
+    if (round == 1) before = petsc_gtoc_ct + petsc_ctog_ct;     // patterns and diagonals are there
+    PetscCall(MatSetValuesCOO(A, values.Get(), INSERT_VALUES)); // row r: as many ones as it has entries
+    PetscCall(MatScale(A, 2));
+    PetscCall(MatShift(A, 3));
+    PetscCall(MatAXPY(A, 0.5, M, SAME_NONZERO_PATTERN));
+    PetscCall(MatGetDiagonal(A, d)); // 5.5
+    PetscCall(MatDiagonalScale(A, x, nullptr));
+    PetscCall(MatMult(A, x, y));
+    PetscCall(MatMultTranspose(A, x, d));
+  }
+  PetscCheck(petsc_gtoc_ct + petsc_ctog_ct == before, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Three rounds make %g copies",
+             petsc_gtoc_ct + petsc_ctog_ct - before);
+  for (Vec v : {y, d}) {
+    PetscCall(VecNorm(v, NORM_INFINITY, &found));
+    norm = 2.5 * 5 + 3; // inside the grid
+    PetscCheck(PetscAbsReal(found - norm) < 1e-10, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%g, not %g", (double)found,
+               (double)norm);
+  }
+  for (Vec *v : {&x, &y, &d}) PetscCall(VecDestroy(v));
+  for (Mat *m : {&A, &M}) PetscCall(MatDestroy(m));
+#else
+  PetscFunctionBeginUser;
+  PetscCall(Skip("PETSc has no CUDA"));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help, {{"hidden", Hidden}, {"device", Device}});
+  return Main(argc, argv, help, {{"hidden", Hidden}, {"device", Device}, {"loop", Loop}});
 }

@@ -44,8 +44,8 @@ PetscErrorCode Find(Mat A, Need need, There *t)
   if (!may) PetscFunctionReturn(PETSC_SUCCESS);
   Rows *rows = &t->context->rows;
   PetscCall(rows->ValuesIn(A, t->space, &t->a));
-  if (!t->a && (need == Need::Read || t->space == Space::Host || rows->away() || MultipliedOnHost(*t->context)))
-    PetscFunctionReturn(PETSC_SUCCESS);
+  const bool wanted = need == Need::Anew || (need == Need::Write && t->space == Space::Device);
+  if (!t->a && (!wanted || rows->away() || MultipliedOnHost(*t->context))) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(rows->GetPattern(A, &t->pattern, nullptr));
   if (t->pattern.nonzeros == 0) PetscFunctionReturn(PETSC_SUCCESS);
   bool       lacks = false;
@@ -456,10 +456,16 @@ PetscErrorCode MatCopy_SeqAIJSparseGPU(Mat A, Mat B, MatStructure structure)
 
 PetscErrorCode CopyValuesThere(Mat A, Mat B, bool *done)
 {
-  There a, b;
+  PetscBool seq, mpi;
+  There     a, b;
 
   PetscFunctionBegin;
   *done = false;
+  PetscCall(IsOurs(B, &seq, &mpi));
+  if (!seq) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetContext(A, &a.context));
+  PetscCall(GetContext(B, &b.context));
+  b.context->read_here = a.context->read_here; // a copy of what is read here
   PetscCall(FindPair(A, B, Need::Anew, SAME_NONZERO_PATTERN, &a, &b));
   if (!b.is) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Write(B, b, b.pattern.nonzeros, values::Copy{a.a, b.a}, 0));
