@@ -73,6 +73,17 @@ void OperateAsBefore(struct _MatOps *operations, const struct _MatOps &before)
 
 namespace
 {
+/// Of a function that gives A another pattern.
+PetscErrorCode PatternWritten(Mat A)
+{
+  Context *context;
+
+  PetscFunctionBegin;
+  PetscCall(GetContext(A, &context));
+  context->rows.PatternWritten();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The parent's composed function on values that are home.
 template <class... Arguments> struct ComposedAtHome {
   static PetscErrorCode Call(const char name[], Mat A, Arguments... arguments)
@@ -89,20 +100,32 @@ template <class... Arguments> struct ComposedAtHome {
 };
 PetscErrorCode SetPreallocation(Mat A, PetscInt n, const PetscInt lengths[])
 {
-  return ComposedAtHome<PetscInt, const PetscInt *>::Call("MatSeqAIJSetPreallocation_C", A, n, lengths);
+  PetscFunctionBegin;
+  PetscCall(PatternWritten(A));
+  PetscCall(ComposedAtHome<PetscInt, const PetscInt *>::Call("MatSeqAIJSetPreallocation_C", A, n, lengths));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 PetscErrorCode SetPreallocationCsr(Mat A, const PetscInt i[], const PetscInt j[], const PetscScalar a[])
 {
-  return ComposedAtHome<const PetscInt *, const PetscInt *, const PetscScalar *>::Call("MatSeqAIJSetPreallocationCSR_C",
-                                                                                       A, i, j, a);
+  PetscFunctionBegin;
+  PetscCall(PatternWritten(A));
+  PetscCall(ComposedAtHome<const PetscInt *, const PetscInt *, const PetscScalar *>::Call(
+      "MatSeqAIJSetPreallocationCSR_C", A, i, j, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 PetscErrorCode ResetPreallocation(Mat A)
 {
-  return ComposedAtHome<>::Call("MatResetPreallocation_C", A);
+  PetscFunctionBegin;
+  PetscCall(PatternWritten(A));
+  PetscCall(ComposedAtHome<>::Call("MatResetPreallocation_C", A));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 PetscErrorCode SetColumnIndices(Mat A, PetscInt columns[])
 {
-  return ComposedAtHome<PetscInt *>::Call("MatSeqAIJSetColumnIndices_C", A, columns);
+  PetscFunctionBegin;
+  PetscCall(PatternWritten(A));
+  PetscCall(ComposedAtHome<PetscInt *>::Call("MatSeqAIJSetColumnIndices_C", A, columns));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 PetscErrorCode StoreValues(Mat A)
 {

@@ -101,9 +101,6 @@ PetscErrorCode Rows::GetKey(Mat A, const CsrView &view, PatternKey *key) const
 {
   PetscFunctionBegin;
   key->epoch = epoch_;
-  key->data  = A->data;
-  key->i     = view.i;
-  key->j     = view.j;
   PetscCall(MatGetNonzeroState(A, &key->nonzero));
   key->nonzeros = view.nonzeros;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -12,15 +12,14 @@ namespace sparsegpu
 {
 
 /// What tells cheaply that a pattern is another one. It cannot prove that two are the same: PETSc can write other
-/// columns into the old arrays. What multiplies goes by PatternFingerprint().
+/// columns into the old arrays, and its nonzero state may repeat. What multiplies goes by PatternFingerprint().
 struct PatternKey {
-  Version          epoch = 0; ///< Rows::epoch()
-  const void      *data = nullptr, *i = nullptr, *j = nullptr;
+  Version          epoch    = 0; ///< Rows::epoch()
   PetscObjectState nonzero  = -1;
   PetscInt         nonzeros = -1;
   bool             operator==(const PatternKey &b) const
   {
-    return epoch == b.epoch && data == b.data && i == b.i && j == b.j && nonzero == b.nonzero && nonzeros == b.nonzeros;
+    return epoch == b.epoch && nonzero == b.nonzero && nonzeros == b.nonzeros;
   }
 };
 
