@@ -1,6 +1,7 @@
 /// PETSc's operations that both types have alike: copies and parts of a matrix, products by type name, views, the end.
 #include "mat/face/operations.hpp"
 #include "mat/face/context.hpp"
+#include "mat/face/dense.hpp"
 #include "mat/face/value_operations.hpp"
 
 namespace sparsegpu
@@ -46,8 +47,11 @@ PetscErrorCode MatProductSetFromOptions_SparseGPU(Mat D)
   Mat          operand[3] = {product->A, product->B, product->type == MATPRODUCT_ABC ? product->C : nullptr};
   char         name[256];
   PetscErrorCode (*f)(Mat) = nullptr;
+  bool set;
 
   PetscFunctionBegin;
+  PetscCall(MatProductSetFromOptions_SparseGPU_Dense(D, &set));
+  if (set) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscStrncpy(name, "MatProductSetFromOptions", sizeof(name)));
   for (Mat A : operand) {
     if (!A) continue;

@@ -198,4 +198,11 @@ PetscErrorCode Format::Update(const CsrView &A, const Scalar *a, Space where, bo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Format::MultDense(const DenseColumns &d, DeviceMemory *, Stream stream)
+{
+  PetscFunctionBegin;
+  for (PetscInt c = 0; c < d.count; c++) PetscCall(Mult(d.X(c), nullptr, d.Z(c), stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace sparsegpu

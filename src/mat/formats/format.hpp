@@ -6,6 +6,7 @@
 #include <vector>
 #include "device/buffer.hpp"
 #include "mat/formats/codec/values.hpp"
+#include "mat/formats/dense.hpp"
 #include "mat/formats/options.hpp"
 #include "mat/rows/csr_view.hpp"
 
@@ -39,6 +40,9 @@ public:
   virtual PetscErrorCode Update(const CsrView &A, const Scalar *a, Space where, bool *fits);
   /// z = A x + y; y may be null (zero) or z. All arrays in the space of Build(). Asynchronous on the device.
   virtual PetscErrorCode Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) = 0;
+  /// Z = A X. All arrays in the space of Build(); on the device `scratch` grows to what the format needs beside them
+  /// and may serve all products that follow each other on one stream. Asynchronous there. Here: column by column.
+  virtual PetscErrorCode MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream);
 
   /// Can it be built from rows on the device?
   virtual bool ConvertsOnDevice() const { return false; }

@@ -94,6 +94,47 @@ struct Comparison {
     PetscCall(VecDestroy(&z));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  /// op(A) B for a dense B of `cols` columns, twice. On the device on one rank alone.
+  PetscErrorCode Dense(Op op, PetscInt cols)
+  {
+    auto *const              multiply = op == Op::Plain ? MatMatMult : MatTransposeMatMult;
+    const PetscInt           in       = op == Op::Plain ? p.cols : p.rows;
+    const unsigned long long seed     = d->Next() >> 8;
+    PetscInt                 m, n;
+    Mat                      B, C;
+
+    PetscFunctionBeginUser;
+    PetscCall(MatGetLocalSize(A, &m, &n));
+    PetscCall(MatCreateDense(PetscObjectComm((PetscObject)A), op == Op::Plain ? n : m, PETSC_DECIDE, PETSC_DETERMINE,
+                             cols, nullptr, &B));
+    for (PetscInt c = 0; c < cols; ++c) {
+      Vec v;
+      PetscCall(MatDenseGetColumnVecWrite(B, c, &v));
+      PetscCall(testing::SetVector(v, testing::Input(in, seed + 1000 * (unsigned long long)c, testing::Poison::None)));
+      PetscCall(MatDenseRestoreColumnVecWrite(B, c, &v));
+    }
+    PetscCall(MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
+#if defined(PETSC_HAVE_CUDA)
+    if (PetscGlobalSize == 1 && OnDevice(*d)) PetscCall(MatConvert(B, MATDENSECUDA, MAT_INPLACE_MATRIX, &B));
+#endif
+    PetscCall(multiply(A, B, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+    PetscCall(MatZeroEntries(C));
+    PetscCall(multiply(A, B, MAT_REUSE_MATRIX, PETSC_DEFAULT, &C));
+    for (PetscInt c = 0; c < cols; ++c) {
+      const auto expected =
+          Expect(op, testing::Input(in, seed + 1000 * (unsigned long long)c, testing::Poison::None), {});
+      Vec y;
+      PetscCall(MatDenseGetColumnVecRead(C, c, &y));
+      PetscCall(Compare(y, expected,
+                        std::string(op == Op::Plain ? "MatMatMult" : "MatTransposeMatMult") + ", column " +
+                            std::to_string(c)));
+      PetscCall(MatDenseRestoreColumnVecRead(C, c, &y));
+    }
+    PetscCall(MatDestroy(&B));
+    PetscCall(MatDestroy(&C));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscErrorCode Diagonal()
   {
     std::vector<oracle::Expected> expected((size_t)p.rows, oracle::Expected{0, error, false});
@@ -156,6 +197,13 @@ PetscErrorCode Check(Side &plain, Side &ours, int slot, bool all, Draw d, std::s
     if (!drawn && !all) continue;
     *words += " MatMult" + std::string(oracle::Name(op)) + " x" + std::to_string(times);
     PetscCall(c.Products(op, times));
+  }
+  for (Op op : {Op::Plain, Op::Transpose}) {
+    const PetscInt cols  = d.Below(12);
+    const bool     drawn = d.OneIn(4);
+    if (!drawn || !aij) continue;
+    *words += std::string(op == Op::Plain ? " MatMatMult of " : " MatTransposeMatMult of ") + std::to_string(cols);
+    PetscCall(c.Dense(op, cols));
   }
   if (congruent && (d.OneIn(4) || all)) {
     *words += " MatGetDiagonal";

@@ -193,6 +193,15 @@ PetscErrorCode Bsr::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream str
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Bsr::MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream)
+{
+  PetscFunctionBegin;
+  const ValueLayout a = EncodedLayout();
+  PetscCall(SPARSEGPU_LAUNCH(space_, BsrMultDense_CUDA(layout_, a, cols_, d, scratch, stream),
+                             BsrMultDense_Kokkos(layout_, a, d)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 std::string Bsr::Details() const
 {
   char text[256];

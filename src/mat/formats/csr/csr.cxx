@@ -176,4 +176,13 @@ PetscErrorCode Csr::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream str
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Csr::MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream)
+{
+  PetscFunctionBegin;
+  layout_.a = values();
+  PetscCall(
+      SPARSEGPU_LAUNCH(space_, CsrMultDense_CUDA(layout_, cols_, d, scratch, stream), CsrMultDense_Kokkos(layout_, d)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace sparsegpu

@@ -36,6 +36,10 @@ struct CsrLayout {
 /// z = A x + y; y null or z allowed.
 PetscErrorCode CsrMult_Kokkos(const CsrLayout &A, const Scalar *x, const Scalar *y, Scalar *z);
 PetscErrorCode CsrMult_CUDA(const CsrLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream);
+/// Format::MultDense().
+PetscErrorCode CsrMultDense_Kokkos(const CsrLayout &A, const DenseColumns &d);
+PetscErrorCode CsrMultDense_CUDA(const CsrLayout &A, PetscInt cols, const DenseColumns &d, DeviceMemory *scratch,
+                                 Stream stream);
 
 /// Threads per row for a mean row length: about three entries each.
 PetscInt CsrWidth(PetscReal mean);
@@ -64,6 +68,7 @@ public:
   const char           *Name() const override { return "csr"; }
   std::unique_ptr<Plan> NewPlan(Look *look) const override { return std::make_unique<CsrPlan>(look); }
   PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
+  PetscErrorCode        MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream) override;
   void                  Borrow(const CsrView &A) override;
   const CsrLayout      &Layout() const { return layout_; }
   bool                  FollowsPattern() const override { return space_ == Space::Host && layout_.nodes == 0; }

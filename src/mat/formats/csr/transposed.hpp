@@ -17,6 +17,7 @@ public:
   const char    *Name() const override { return NAME; }
   bool           FollowsPattern() const override { return true; }
   PetscErrorCode Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
+  PetscErrorCode MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream) override;
   void           Borrow(const CsrView &A) override;
 
 protected:

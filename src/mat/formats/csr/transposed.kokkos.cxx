@@ -1,5 +1,6 @@
 /// Products of the transpose, scattered from the matrix's rows by one thread.
 #include <algorithm>
+#include <cstddef>
 #include "mat/formats/csr/transposed.hpp"
 #include "mat/formats/registry.hpp"
 #include "petsc/compat.hpp"
@@ -57,6 +58,42 @@ PetscErrorCode CsrTransposed::Mult(const Scalar *x, const Scalar *y, Scalar *z, 
     Scatter<false>(rows_, i_, j_, borrowed_, x, sum);
   if (y)
     for (PetscInt c = 0; c < cols_; c++) z[c] = y[c] + sum[c];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// sum[j] += a x over all entries for n columns.
+template <int n, bool hermitian>
+static void ScatterColumns(PetscInt rows, const PetscInt *i, const PetscInt *j, const Scalar *a, const DenseColumns &d)
+{
+  const std::ptrdiff_t ldx = d.ldx, ldz = d.ldz;
+  for (PetscInt r = 0; r < rows; r++) {
+    Scalar v[n];
+    for (int c = 0; c < n; c++) v[c] = d.x[r + c * ldx];
+    for (PetscInt e = i[r]; e < i[r + 1]; e++) {
+      const Scalar value = hermitian ? Conj(a[e]) : a[e];
+      Scalar      *sum   = d.z + j[e];
+      for (int c = 0; c < n; c++) sum[c * ldz] += value * v[c];
+    }
+  }
+}
+
+PetscErrorCode CsrTransposed::MultDense(const DenseColumns &d, DeviceMemory *, Stream)
+{
+  constexpr PetscInt COLUMNS = 4; // of X and of Z, both in the caches
+
+  PetscFunctionBegin;
+  for (PetscInt c = 0; c < d.count;) {
+    const PetscInt     taken = d.count - c >= COLUMNS ? COLUMNS : 1;
+    const DenseColumns part  = d.Part(c, taken);
+    for (PetscInt k = 0; k < taken; k++) std::fill(part.Z(k), part.Z(k) + cols_, Scalar(0));
+    if (taken == 1)
+      hermitian_ ? ScatterColumns<1, true>(rows_, i_, j_, borrowed_, part)
+                 : ScatterColumns<1, false>(rows_, i_, j_, borrowed_, part);
+    else
+      hermitian_ ? ScatterColumns<COLUMNS, true>(rows_, i_, j_, borrowed_, part)
+                 : ScatterColumns<COLUMNS, false>(rows_, i_, j_, borrowed_, part);
+    c += taken;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -111,4 +111,12 @@ PetscErrorCode Dia::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream str
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Dia::MultDense(const DenseColumns &d, DeviceMemory *, Stream stream)
+{
+  PetscFunctionBegin;
+  layout_.a = values();
+  PetscCall(SPARSEGPU_LAUNCH(space_, DiaMultDense_CUDA(layout_, d, stream), DiaMultDense_Kokkos(layout_, d)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace sparsegpu

@@ -35,26 +35,50 @@ SPARSEGPU_VECTOR_CLONES static void AddDiagonal(PetscInt count, const Scalar *__
 }
 #endif
 
-/// A run of rows per work item, short enough that its part of z stays in the first-level cache while all diagonals
-/// pass. Bitwise reproducible.
-PetscErrorCode DiaMult_Kokkos(const DiaLayout &layout, const Scalar *x, const Scalar *y, Scalar *z)
+static constexpr PetscInt ROWS = 512; ///< of a work item
+
+/// Rows first .. end, at most ROWS.
+static inline void MultRows(const DiaLayout &A, PetscInt first, PetscInt end, const Scalar *x, const Scalar *y,
+                            Scalar *z)
 {
-  using Range             = Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<PetscInt>>;
-  constexpr PetscInt ROWS = 512;
-  const DiaLayout    A    = layout;
+  Scalar sum[ROWS];
+  std::fill(sum, sum + ROWS, Scalar(0));
+  for (PetscInt d = 0; d < A.diagonals; d++) {
+    const PetscInt from = std::max(first, -A.offset[d]), to = std::min(end, A.cols - A.offset[d]);
+    if (from < to) AddDiagonal(to - from, A.a + d * A.pitch + from, x + from + A.offset[d], sum + (from - first));
+  }
+  for (PetscInt r = first; r < end; r++) z[r] = y ? y[r] + sum[r - first] : sum[r - first];
+}
+
+/// A run of rows per work item, short enough that its part of z stays in the first-level cache while all diagonals
+/// pass, and its part of the matrix in the second-level one from one column to the next. y: of the first column, or
+/// null. Bitwise reproducible.
+static PetscErrorCode MultColumns(const DiaLayout &layout, const DenseColumns &columns, const Scalar *y)
+{
+  using Range            = Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<PetscInt>>;
+  const DiaLayout    A   = layout;
+  const DenseColumns all = columns;
 
   PetscFunctionBegin;
   PetscCall(KokkosStart());
   PetscCallCXX(Kokkos::parallel_for("DiaMult", Range(0, (A.rows + ROWS - 1) / ROWS), [=](const PetscInt block) {
     const PetscInt first = block * ROWS, end = std::min(first + ROWS, A.rows);
-    Scalar         sum[ROWS];
-    std::fill(sum, sum + ROWS, Scalar(0));
-    for (PetscInt d = 0; d < A.diagonals; d++) {
-      const PetscInt from = std::max(first, -A.offset[d]), to = std::min(end, A.cols - A.offset[d]);
-      if (from < to) AddDiagonal(to - from, A.a + d * A.pitch + from, x + from + A.offset[d], sum + (from - first));
-    }
-    for (PetscInt r = first; r < end; r++) z[r] = y ? y[r] + sum[r - first] : sum[r - first];
+    for (PetscInt c = 0; c < all.count; c++) MultRows(A, first, end, all.X(c), y, all.Z(c));
   }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DiaMult_Kokkos(const DiaLayout &A, const Scalar *x, const Scalar *y, Scalar *z)
+{
+  PetscFunctionBegin;
+  PetscCall(MultColumns(A, DenseColumns{1, x, 0, z, 0}, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DiaMultDense_Kokkos(const DiaLayout &A, const DenseColumns &d)
+{
+  PetscFunctionBegin;
+  PetscCall(MultColumns(A, d, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

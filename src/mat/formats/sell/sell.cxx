@@ -195,6 +195,15 @@ PetscErrorCode Sell::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream st
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Sell::MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream)
+{
+  PetscFunctionBegin;
+  const ValueLayout a = EncodedLayout();
+  PetscCall(SPARSEGPU_LAUNCH(space_, SellMultDense_CUDA(layout_, a, cols_, d, scratch, stream),
+                             SellMultDense_Kokkos(layout_, a, d)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 std::string Sell::Details() const
 {
   const PetscLogDouble all = std::max(1.0, narrow_[0] + narrow_[1] + narrow_[2]);

@@ -82,6 +82,10 @@ SPARSEGPU_HD SellSlice SellSliceOf(const SellLayout &A, PetscInt s)
 PetscErrorCode SellMult_Kokkos(const SellLayout &A, const ValueLayout &a, const Scalar *x, const Scalar *y, Scalar *z);
 PetscErrorCode SellMult_CUDA(const SellLayout &A, const ValueLayout &a, const Scalar *x, const Scalar *y, Scalar *z,
                              Stream stream);
+/// Format::MultDense().
+PetscErrorCode SellMultDense_Kokkos(const SellLayout &A, const ValueLayout &a, const DenseColumns &d);
+PetscErrorCode SellMultDense_CUDA(const SellLayout &A, const ValueLayout &a, PetscInt cols, const DenseColumns &d,
+                                  DeviceMemory *scratch, Stream stream);
 
 /// Which row is at which place, and in which class; made from the row lengths alone.
 struct SellArrangement {
@@ -170,6 +174,7 @@ public:
   const char           *Name() const override { return "sell"; }
   std::unique_ptr<Plan> NewPlan(Look *look) const override { return std::make_unique<SellPlan>(look); }
   PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
+  PetscErrorCode        MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream) override;
   std::string           Details() const override;
   const SellLayout     &Layout() const { return layout_; }
 #if defined(SPARSEGPU_HAVE_CUDA)

@@ -37,41 +37,52 @@ template <class Column, class Values> static inline void AddSlice(const SellSlic
   }
 }
 
-/// 32 neighbouring places per work item, their sums operation by operation.
+/// Slice s, the sums of its 32 places operation by operation.
+template <class Values> static inline void MultSlice(const SellLayout &A, PetscInt s, const Values &a, const Scalar *x,
+                                                     const Scalar *y, Scalar *z)
+{
+  const SellSlice slice = SellSliceOf(A, s);
+  const PetscInt  first = s * SellLayout::HEIGHT;
+  const PetscInt  count = A.rows - first < SellLayout::HEIGHT ? A.rows - first : SellLayout::HEIGHT;
+  unsigned char   length[SellLayout::HEIGHT];
+  Scalar          sum[SellLayout::HEIGHT];
+  for (int lane = 0; lane < SellLayout::HEIGHT; lane++) {
+    const unsigned char l = A.length ? A.length[first + lane] : static_cast<unsigned char>(A.width);
+    length[lane]          = lane < count && l != SellLayout::NOT_HERE ? l : 0;
+    sum[lane]             = Scalar(0);
+  }
+  if (slice.bytes == 1)
+    AddSlice<std::uint8_t>(slice, length, a, x, sum);
+  else if (slice.bytes == 2)
+    AddSlice<std::uint16_t>(slice, length, a, x, sum);
+  else
+    AddSlice<std::uint32_t>(slice, length, a, x, sum);
+  for (int lane = 0; lane < count; lane++) {
+    if (A.length && A.length[first + lane] == SellLayout::NOT_HERE) continue;
+    const PetscInt row = A.local ? (first + lane) / A.window * A.window + A.local[first + lane] : first + lane;
+    z[row]             = y ? y[row] + sum[lane] : sum[lane];
+  }
+}
+
+/// A slice or a long row per work item: it stays in the first-level cache from one column to the next. y: of the first
+/// column, or null.
 template <class Values>
-static PetscErrorCode MultSlices(const SellLayout &A, const Values &a, const Scalar *x, const Scalar *y, Scalar *z)
+static PetscErrorCode MultSlices(const SellLayout &A, const Values &a, const DenseColumns &d, const Scalar *y)
 {
   using Range = Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<PetscInt>>;
 
   PetscFunctionBegin;
   PetscCallCXX(Kokkos::parallel_for("SellMult", Range(0, A.slices), [=](const PetscInt s) {
-    const SellSlice slice = SellSliceOf(A, s);
-    const PetscInt  first = s * SellLayout::HEIGHT;
-    const PetscInt  count = A.rows - first < SellLayout::HEIGHT ? A.rows - first : SellLayout::HEIGHT;
-    unsigned char   length[SellLayout::HEIGHT];
-    Scalar          sum[SellLayout::HEIGHT];
-    for (int lane = 0; lane < SellLayout::HEIGHT; lane++) {
-      const unsigned char l = A.length ? A.length[first + lane] : static_cast<unsigned char>(A.width);
-      length[lane]          = lane < count && l != SellLayout::NOT_HERE ? l : 0;
-      sum[lane]             = Scalar(0);
-    }
-    if (slice.bytes == 1)
-      AddSlice<std::uint8_t>(slice, length, a, x, sum);
-    else if (slice.bytes == 2)
-      AddSlice<std::uint16_t>(slice, length, a, x, sum);
-    else
-      AddSlice<std::uint32_t>(slice, length, a, x, sum);
-    for (int lane = 0; lane < count; lane++) {
-      if (A.length && A.length[first + lane] == SellLayout::NOT_HERE) continue;
-      const PetscInt row = A.local ? (first + lane) / A.window * A.window + A.local[first + lane] : first + lane;
-      z[row]             = y ? y[row] + sum[lane] : sum[lane];
-    }
+    for (PetscInt c = 0; c < d.count; c++) MultSlice(A, s, a, d.X(c), y, d.Z(c));
   }));
   PetscCallCXX(Kokkos::parallel_for("SellMultLong", Range(0, A.long_rows), [=](const PetscInt l) {
-    Scalar sum(0);
-    for (PetscInt e = A.long_begin[l]; e < A.long_begin[l + 1]; e++) sum += a[A.long_values + e] * x[A.long_j[e]];
     const PetscInt row = A.long_row[l];
-    z[row]             = y ? y[row] + sum : sum;
+    for (PetscInt c = 0; c < d.count; c++) {
+      const Scalar *x = d.X(c);
+      Scalar        sum(0);
+      for (PetscInt e = A.long_begin[l]; e < A.long_begin[l + 1]; e++) sum += a[A.long_values + e] * x[A.long_j[e]];
+      d.Z(c)[row] = y ? y[row] + sum : sum;
+    }
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -81,7 +92,15 @@ PetscErrorCode SellMult_Kokkos(const SellLayout &A, const ValueLayout &a, const 
 {
   PetscFunctionBegin;
   PetscCall(KokkosStart());
-  PetscCall(WithValues(a, [&](const auto &values) { return MultSlices(A, values, x, y, z); }));
+  PetscCall(WithValues(a, [&](const auto &values) { return MultSlices(A, values, DenseColumns{1, x, 0, z, 0}, y); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SellMultDense_Kokkos(const SellLayout &A, const ValueLayout &a, const DenseColumns &d)
+{
+  PetscFunctionBegin;
+  PetscCall(KokkosStart());
+  PetscCall(WithValues(a, [&](const auto &values) { return MultSlices(A, values, d, nullptr); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -170,6 +170,13 @@ PetscErrorCode Stencil::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Stencil::MultDense(const DenseColumns &d, DeviceMemory *, Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(SPARSEGPU_LAUNCH(space_, StencilMultDense_CUDA(layout_, d, stream), StencilMultDense_Kokkos(layout_, d)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 std::string Stencil::Details() const
 {
   return std::to_string(classes_) + " different rows of " + std::to_string(stored_) + " entries";

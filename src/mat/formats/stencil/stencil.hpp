@@ -27,6 +27,9 @@ struct StencilLayout {
 /// z = A x + y; y null or z allowed.
 PetscErrorCode StencilMult_Kokkos(const StencilLayout &A, const Scalar *x, const Scalar *y, Scalar *z);
 PetscErrorCode StencilMult_CUDA(const StencilLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream);
+/// Format::MultDense().
+PetscErrorCode StencilMultDense_Kokkos(const StencilLayout &A, const DenseColumns &d);
+PetscErrorCode StencilMultDense_CUDA(const StencilLayout &A, const DenseColumns &d, Stream stream);
 
 /// The different rows of A, numbered by their first; *few is false if they are more than the layout takes. O(nonzeros).
 struct RowClasses {
@@ -65,6 +68,7 @@ public:
   std::unique_ptr<Plan> NewPlan(Look *look) const override { return std::make_unique<StencilPlan>(look); }
   PetscErrorCode        Update(const CsrView &A, const Scalar *a, Space where, bool *fits) override;
   PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
+  PetscErrorCode        MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream) override;
   std::string           Details() const override;
   const StencilLayout  &Layout() const { return layout_; }
 #if defined(SPARSEGPU_HAVE_CUDA)
