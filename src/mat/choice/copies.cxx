@@ -182,6 +182,7 @@ PetscErrorCode GetConverted(Mat A, LocalMatrix *matrix, Operation operation, Spa
   } else if (matrix->rows.HasCopy() && ++matrix->idle == 4) {
     matrix->rows.DropFromDevice();
   }
+  if (use == Use::Product || use == Use::Solve) PetscCall(converted->format->Expect(use == Use::Solve ? 1000 : 1));
   if (operation == Operation::Normal) matrix->last = converted;
   *out = converted;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -30,6 +30,8 @@ public:
   {
     PetscFunctionBegin;
     converted_->format.reset();
+    converted_->from    = Array<PetscInt>();
+    converted_->values  = DeviceMemory();
     converted_->version = 0;
     converted_->space   = c_.space;
     PetscCall(MakeView());

@@ -67,11 +67,11 @@ PetscErrorCode TransposedValues(Mat A, Rows *rows, const CsrView &csr, Operation
   Scalar    *a;
   Stream     stream;
 
-  if (converted->from.size() != static_cast<size_t>(csr.nonzeros)) {
+  if (converted->from.size() != static_cast<size_t>(csr.nonzeros) || converted->format->UpdatesReadPattern()) {
     PetscCall(rows->BringToDevice(A, CsrArrays(), &whole));
     PetscCheck(whole.device.i, PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for the rows on the device");
     PetscCall(transposed->Transpose_CUDA(whole, conjugate, &converted->from));
-    PetscCall(transposed->Download(&converted->ti));
+    if (converted->ti.empty()) PetscCall(transposed->Download(&converted->ti)); // released
     view->device = transposed->View();
     *values      = view->device.a;
   } else {

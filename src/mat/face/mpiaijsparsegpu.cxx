@@ -150,8 +150,8 @@ PetscErrorCode MultTransposed(Mat A, Operation operation, Vec x, Vec y, Vec z)
 }
 
 /// MatGetOrdering() takes a parallel matrix whose type is not literally MATMPIAIJ for a sequential one, and would read
-/// the local rows, whose columns are the whole matrix's, as a graph. It has an error of its own for matrices without
-/// rows.
+/// the local rows, whose columns are the whole matrix's, as a graph; newer versions do not even ask whether there are
+/// rows to be read.
 PetscErrorCode MatGetRowIJ_MPIAIJSparseGPU(Mat A, PetscInt shift, PetscBool symmetric, PetscBool compressed,
                                            PetscInt *n, const PetscInt *i[], const PetscInt *j[], PetscBool *done)
 {
@@ -160,8 +160,9 @@ PetscErrorCode MatGetRowIJ_MPIAIJSparseGPU(Mat A, PetscInt shift, PetscBool symm
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
-  *done = PETSC_FALSE;
-  if (symmetric && size > 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(!symmetric || size == 1, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "MatGetOrdering() of a matrix on %d processes is for type %s only, not for %s: use MatConvert()",
+             (int)size, MATMPIAIJ, ((PetscObject)A)->type_name);
   *done = PETSC_TRUE; // as MatGetRowIJ() has set it
   PetscCall(GetParentOps(true, &parent));
   PetscCall((*parent->getrowij)(A, shift, symmetric, compressed, n, i, j, done));

@@ -101,6 +101,7 @@ PetscErrorCode Format::BuildValuesOnDevice(const CsrView &A)
 PetscErrorCode Format::Encode()
 {
   PetscFunctionBegin;
+  waits_ = false;
   if (EncodesValues()) PetscCall(encoded_.Encode(&values_, wanted_, space_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -193,8 +194,10 @@ PetscErrorCode Format::Update(const CsrView &A, const Scalar *a, Space where, bo
   }
   if (!CsrOrder() && slot_.size() != static_cast<size_t>(nonzeros_)) PetscCall(FindSlots(A, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS); // the caller rebuilds, on the host if necessary
+  encoded_ = EncodedValues();
   PetscCall(CopyToSlots(a, where));
-  PetscCall(Encode());
+  waits_    = EncodesValues();
+  expected_ = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

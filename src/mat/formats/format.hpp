@@ -44,6 +44,17 @@ public:
   /// and may serve all products that follow each other on one stream. Asynchronous there. Here: column by column.
   virtual PetscErrorCode MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream);
 
+  /// `products` are about to be made since values were last replaced: an encoding that waits for them to pay is done
+  /// where they do. No bit of any product depends on it.
+  PetscErrorCode Expect(PetscCount products)
+  {
+    PetscFunctionBegin;
+    if (!waits_) PetscFunctionReturn(PETSC_SUCCESS);
+    expected_ += products;
+    if (expected_ >= ENCODING_PAYS) PetscCall(Encode());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   /// Can it be built from rows on the device?
   virtual bool ConvertsOnDevice() const { return false; }
   /// The matrix's rows on the device where the format multiplies with these, in CSR's order; else null.
@@ -118,7 +129,11 @@ private:
   PetscErrorCode CopyToSlots(const Scalar *a, Space where);
   PetscErrorCode Encode();
 
-  std::string     wanted_ = "auto"; ///< codec of the values
+  static constexpr PetscCount ENCODING_PAYS = 20; ///< products that gain what the encoding of new values takes
+
+  std::string     wanted_   = "auto"; ///< codec of the values
+  bool            waits_    = false;  ///< new values are not encoded yet
+  PetscCount      expected_ = 0;      ///< products since then
   EncodedValues   encoded_;
   Array<PetscInt> slot_; ///< [nonzeros_] once values have changed; in space_
 };
