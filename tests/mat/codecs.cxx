@@ -66,16 +66,25 @@ static PetscErrorCode Poisoned()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Is the product of A bit for bit that of a new, uncoded matrix of these entries, and A stored as `codec` says?
+/// Is the product of A bit for bit that of a new, uncoded matrix of these entries, and A in the end stored as `codec`
+/// says?
 static PetscErrorCode CheckNow(Mat A, const Problem &p, const char format[], const std::string &backend,
                                const std::string &codec, const std::string &what)
 {
   Run now, plain;
+  Vec x, y;
 
   PetscFunctionBeginUser;
   PetscCall(Products(A, p, &now));
   PetscCall(Multiply(p, Coding{format, "full", 4, 1}, backend, &plain));
   PetscCall(CheckBits(now, plain, true, what));
+  PetscCall(MatCreateVecs(A, &x, &y)); // new values are encoded once that pays
+  PetscCall(VecSet(x, 1));
+  for (int k = 0; k < 20; ++k) PetscCall(MatMult(A, x, y));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(Products(A, p, &now));
+  PetscCall(CheckBits(now, plain, true, what + ", after some products"));
   PetscCall(CheckText(what, now.details, {codec}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

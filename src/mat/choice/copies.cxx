@@ -159,7 +159,7 @@ PetscErrorCode GetConverted(Mat A, LocalMatrix *matrix, Operation operation, Spa
 {
   ConvertedMatrix *converted = &matrix->converted[static_cast<int>(space)][static_cast<int>(operation)];
   ConvertedMatrix *early     = &matrix->early[static_cast<int>(space)][static_cast<int>(operation)];
-  bool             is_early;
+  bool             is_early, encoded = false;
   Version          version;
 
   PetscFunctionBegin;
@@ -182,7 +182,9 @@ PetscErrorCode GetConverted(Mat A, LocalMatrix *matrix, Operation operation, Spa
   } else if (matrix->rows.HasCopy() && ++matrix->idle == 4) {
     matrix->rows.DropFromDevice();
   }
-  if (use == Use::Product || use == Use::Solve) PetscCall(converted->format->Expect(use == Use::Solve ? 1000 : 1));
+  if (use == Use::Product || use == Use::Solve)
+    PetscCall(converted->format->Expect(use == Use::Solve ? 1000 : 1, &encoded));
+  if (encoded) PetscCallCXX(converted->details = converted->format->Details());
   if (operation == Operation::Normal) matrix->last = converted;
   *out = converted;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -45,13 +45,15 @@ public:
   virtual PetscErrorCode MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream);
 
   /// `products` are about to be made since values were last replaced: an encoding that waits for them to pay is done
-  /// where they do. No bit of any product depends on it.
-  PetscErrorCode Expect(PetscCount products)
+  /// where they do, of which *encoded tells. No bit of any product depends on it.
+  PetscErrorCode Expect(PetscCount products, bool *encoded)
   {
     PetscFunctionBegin;
+    *encoded = false;
     if (!waits_) PetscFunctionReturn(PETSC_SUCCESS);
     expected_ += products;
-    if (expected_ >= ENCODING_PAYS) PetscCall(Encode());
+    *encoded = expected_ >= ENCODING_PAYS;
+    if (*encoded) PetscCall(Encode());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
