@@ -73,7 +73,7 @@ void OperateAsBefore(struct _MatOps *operations, const struct _MatOps &before)
 
 namespace
 {
-/// Of a function that gives A another pattern.
+/// A, whose values are at home, has been given another pattern.
 PetscErrorCode PatternWritten(Mat A)
 {
   Context *context;
@@ -101,30 +101,30 @@ template <class... Arguments> struct ComposedAtHome {
 PetscErrorCode SetPreallocation(Mat A, PetscInt n, const PetscInt lengths[])
 {
   PetscFunctionBegin;
-  PetscCall(PatternWritten(A));
   PetscCall(ComposedAtHome<PetscInt, const PetscInt *>::Call("MatSeqAIJSetPreallocation_C", A, n, lengths));
+  PetscCall(PatternWritten(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 PetscErrorCode SetPreallocationCsr(Mat A, const PetscInt i[], const PetscInt j[], const PetscScalar a[])
 {
   PetscFunctionBegin;
-  PetscCall(PatternWritten(A));
   PetscCall(ComposedAtHome<const PetscInt *, const PetscInt *, const PetscScalar *>::Call(
       "MatSeqAIJSetPreallocationCSR_C", A, i, j, a));
+  PetscCall(PatternWritten(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 PetscErrorCode ResetPreallocation(Mat A)
 {
   PetscFunctionBegin;
-  PetscCall(PatternWritten(A));
   PetscCall(ComposedAtHome<>::Call("MatResetPreallocation_C", A));
+  PetscCall(PatternWritten(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 PetscErrorCode SetColumnIndices(Mat A, PetscInt columns[])
 {
   PetscFunctionBegin;
-  PetscCall(PatternWritten(A));
   PetscCall(ComposedAtHome<PetscInt *>::Call("MatSeqAIJSetColumnIndices_C", A, columns));
+  PetscCall(PatternWritten(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 PetscErrorCode StoreValues(Mat A)

@@ -43,8 +43,13 @@ public:
   /// The version of the pattern alone, as of the last GetVersion(): a write to the host's rows may change it, a write
   /// to the values on the device does not. Two that are the same prove that the patterns are; others nothing.
   Version pattern_version() const { return pattern_version_; }
-  /// The pattern may be another one from now on, wherever its arrays lie.
-  void    PatternWritten() { epoch_ = NextVersion(); }
+  /// The pattern may be another one from now on, wherever its arrays lie and whatever the object state is. Not of
+  /// values that are away.
+  void PatternWritten()
+  {
+    epoch_   = NextVersion();
+    version_ = 0;
+  }
   Version version() const { return version_; } ///< of the last GetVersion() or write
   /// Moves when the matrix, or all of its pattern, is known to be another one.
   Version epoch() const { return epoch_; }
