@@ -34,16 +34,18 @@ writes into arrays of its own behind PETSc's back, those given to `MatCreateSeqA
 
   Auxiliary CSR-ordered data lie beside the converted copy: the place of each entry in it once values have changed, the
 transpose after transposed products, the values on the GPU once they have been written or changed there, and the
-pattern there for operations that need it. With -mat_sparsegpu_release_csr they are freed after each conversion and change of values, and made anew
-from the host's arrays when they are needed again: nothing is lost, as these hold all values by then.
+pattern there for operations that need it. With -mat_sparsegpu_release_csr they are freed after each conversion and
+change of values, and made anew from the host's arrays when they are needed again: nothing is lost, as these hold all
+values by then.
 
   On one process, and where products run on a GPU, `MatSetValuesCOO()` from device memory, `MatZeroEntries()`,
 `MatScale()`, `MatShift()`, `MatAXPY()`, `MatAYPX()` and `MatCopy()` of one pattern, `MatDiagonalSet()`,
-`MatDiagonalScale()`, `MatConjugate()`, `MatRealPart()`, `MatImaginaryPart()` and `MatDuplicate()` write values there, and
-`MatGetDiagonal()`, `MatGetRowMaxAbs()` and `MatNorm()` but for `NORM_1` read them there. The host's array follows when
-another operation on the matrix, a factorization of any package, or an accessor such as `MatSeqAIJGetArrayRead()` first
-asks for the values. -mat_sparsegpu_lazy_host 0 copies them at once and leaves the operations to the host. That is always
-so with a PETSc that has PCML, and for operands and results of `MatProduct`s; `MatCreateMAIJ()` reads without asking.
+`MatDiagonalScale()`, `MatConjugate()`, `MatRealPart()`, `MatImaginaryPart()` and `MatDuplicate()` write values there,
+and `MatGetDiagonal()`, `MatGetRowMaxAbs()` and `MatNorm()` but for `NORM_1` read them there. The host's array follows
+when another operation on the matrix, a factorization of any package, or an accessor such as `MatSeqAIJGetArrayRead()`
+first asks for the values. -mat_sparsegpu_lazy_host 0 copies them at once and leaves the operations to the host. That is
+always so with a PETSc that has PCML, and for operands and results of `MatProduct`s but those with a dense matrix;
+`MatCreateMAIJ()` reads without asking.
 
   `MatView()` with `PETSC_VIEWER_ASCII_INFO`, and so `KSPView()`, adds one line: the format and why. It is the same
 before and after products, and in every run. `PETSC_VIEWER_ASCII_INFO_DETAIL` adds bytes, conversions and times of each
