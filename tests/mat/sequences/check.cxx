@@ -2,6 +2,7 @@
 /// bound of tests/oracle.hpp; diagonals and rows exactly, as no rounding takes part.
 #include "model.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace sequences
@@ -149,6 +150,43 @@ struct Comparison {
     PetscCall(VecDestroy(&v));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  /// Norms and the largest magnitude of each row.
+  PetscErrorCode Norms()
+  {
+    std::vector<PetscReal>        rows((size_t)p.rows, 0), cols((size_t)p.cols, 0);
+    std::vector<oracle::Expected> largest((size_t)p.rows, oracle::Expected{0, error, false});
+    const PetscReal               count  = (PetscReal)p.entries.size() + 1;
+    PetscReal                     square = 0, norm;
+    Vec                           v;
+
+    PetscFunctionBeginUser;
+    for (const Entry &e : p.entries) {
+      const PetscReal a = PetscAbsScalar(e.v);
+      if (PetscIsInfOrNanReal(a * a)) PetscFunctionReturn(PETSC_SUCCESS); // which of them is told is nobody's promise
+      rows[(size_t)e.i] += a;
+      cols[(size_t)e.j] += a;
+      square += a * a;
+      if (a > PetscRealPart(largest[(size_t)e.i].value)) largest[(size_t)e.i].value = a;
+    }
+    const struct {
+      NormType    type;
+      PetscReal   expected;
+      const char *name;
+    } norms[] = {{NORM_FROBENIUS, PetscSqrtReal(square), "Frobenius"},
+                 {NORM_INFINITY, rows.empty() ? 0 : *std::max_element(rows.begin(), rows.end()), "infinity"},
+                 {NORM_1, cols.empty() ? 0 : *std::max_element(cols.begin(), cols.end()), "1"}};
+    for (const auto &n : norms) {
+      PetscCall(MatNorm(A, n.type, &norm));
+      if (!(PetscAbsReal(norm - n.expected) <= count * (PETSC_MACHINE_EPSILON * n.expected + error)))
+        Found(std::string("MatNorm ") + n.name + " is " + std::to_string(norm) + ", not " + std::to_string(n.expected));
+    }
+    for (oracle::Expected &e : largest) e.bound += 4 * PETSC_MACHINE_EPSILON * PetscAbsScalar(e.value);
+    PetscCall(Vector(Op::Plain, false, &v));
+    PetscCall(MatGetRowMaxAbs(A, v, nullptr));
+    PetscCall(Compare(v, largest, "MatGetRowMaxAbs"));
+    PetscCall(VecDestroy(&v));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscErrorCode Rows()
   {
     PetscInt           begin, end, n;
@@ -208,6 +246,10 @@ PetscErrorCode Check(Side &plain, Side &ours, int slot, bool all, Draw d, std::s
   if (congruent && (d.OneIn(4) || all)) {
     *words += " MatGetDiagonal";
     PetscCall(c.Diagonal());
+  }
+  if (aij && d.OneIn(4)) {
+    *words += " MatNorm";
+    PetscCall(c.Norms());
   }
   if (aij && (d.OneIn(4) || all)) {
     *words += " MatGetRow";
