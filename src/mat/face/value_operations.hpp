@@ -7,6 +7,21 @@
 namespace sparsegpu
 {
 
+// Those of a sequential matrix, where its values are; PETSc's own on the host where they are not.
+PetscErrorCode MatScale_SeqAIJSparseGPU(Mat A, PetscScalar alpha);
+PetscErrorCode MatZeroEntries_SeqAIJSparseGPU(Mat A);
+PetscErrorCode MatConjugate_SeqAIJSparseGPU(Mat A);
+PetscErrorCode MatRealPart_SeqAIJSparseGPU(Mat A);
+PetscErrorCode MatImaginaryPart_SeqAIJSparseGPU(Mat A);
+PetscErrorCode MatShift_SeqAIJSparseGPU(Mat A, PetscScalar alpha);
+PetscErrorCode MatDiagonalSet_SeqAIJSparseGPU(Mat A, Vec d, InsertMode mode);
+PetscErrorCode MatDiagonalScale_SeqAIJSparseGPU(Mat A, Vec left, Vec right);
+PetscErrorCode MatGetDiagonal_SeqAIJSparseGPU(Mat A, Vec d);
+PetscErrorCode MatNorm_SeqAIJSparseGPU(Mat A, NormType type, PetscReal *norm);
+PetscErrorCode MatGetRowMaxAbs_SeqAIJSparseGPU(Mat A, Vec v, PetscInt indices[]);
+PetscErrorCode MatAXPY_SeqAIJSparseGPU(Mat Y, PetscScalar alpha, Mat X, MatStructure structure);
+PetscErrorCode MatCopy_SeqAIJSparseGPU(Mat A, Mat B, MatStructure structure);
+
 /// The operations of a sequential matrix of ours that work on the device: ours, or the parent's again. Only a matrix
 /// that lives there has them: PETSc compares the addresses of some with those of plain AIJ for its fast ways.
 PetscErrorCode SetValueOperations(Mat A, bool on);

@@ -1,0 +1,93 @@
+/// Where the values of a matrix's rows are, and which are newer.
+#include "mat/rows/rows.hpp"
+#include <petsc/private/matimpl.h>
+#include "petsc/compat.hpp"
+
+namespace sparsegpu
+{
+
+PetscErrorCode Rows::ValuesIn(Mat A, Space space, Scalar **a)
+{
+  Version version = 0;
+
+  PetscFunctionBegin;
+  PetscCall(GetVersion(A, &version));
+  *a = values_version_ == version && values_space_ == space ? values_.data() : nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Rows::ValuesOnDevice(Mat A, Scalar **a)
+{
+  PetscFunctionBegin;
+  PetscCall(ValuesIn(A, Space::Device, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Rows::RoomForValues(Mat A, Space space, Scalar **a)
+{
+  CsrView csr;
+
+  PetscFunctionBegin;
+  PetscCall(ValuesIn(A, space, a));
+  if (*a) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(!away_, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "The values are away from the host, and not where they are asked for");
+  values_version_ = 0;
+  if (values_space_ != space) values_ = Array<Scalar>();
+  values_space_ = space;
+  PetscCall(GetPattern(A, &csr, nullptr));
+  PetscCall(values_.Allocate(csr.nonzeros, space));
+  *a = values_.data();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Rows::BringValues(Mat A, Space space, Scalar **a)
+{
+  CsrView csr;
+  Version version = 0;
+
+  PetscFunctionBegin;
+  PetscCall(ValuesIn(A, space, a));
+  if (*a) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetHost(A, &csr, nullptr));
+  PetscCall(RoomForValues(A, space, a));
+  PetscCall(values_.Copy(csr.a, csr.nonzeros, space));
+  if (space == Space::Device) PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(values_.bytes())));
+  PetscCall(GetVersion(A, &version));
+  values_version_ = version;
+  *a              = values_.data();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void Rows::WrittenThere()
+{
+  away_    = true;
+  version_ = values_version_ = NextVersion();
+}
+
+PetscErrorCode Rows::WrittenInBoth(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state_));
+  state_++;
+  away_    = false;
+  version_ = values_version_ = NextVersion();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Rows::ReturnedHome(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state_));
+  away_ = false;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void Rows::DropValues()
+{
+  if (away_) return;
+  values_         = Array<Scalar>();
+  values_version_ = 0;
+}
+
+} // namespace sparsegpu
