@@ -21,15 +21,34 @@ PetscErrorCode BringHomeAny(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Those of A before its values went away; AIJ's where they are at home, of a program that kept a wrapper's address.
+PetscErrorCode OperationsBefore(Mat A, const struct _MatOps **operations)
+{
+  PetscBool seq, mpi;
+
+  PetscFunctionBegin;
+  PetscCall(GetParentOps(false, operations));
+  PetscCall(IsOurs(A, &seq, &mpi));
+  const Context *context = seq ? static_cast<Context *>(A->spptr) : nullptr; // as it is: it may not be adopted yet
+  if (context && context->away) *operations = &context->away->operations;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The operation on values that are home.
 template <auto member> struct AtHome;
 template <class... Arguments, PetscErrorCode (*_MatOps::*member)(Mat, Arguments...)> struct AtHome<member> {
   static PetscErrorCode Call(Mat A, Arguments... arguments)
   {
+    const struct _MatOps *before;
+
     PetscFunctionBegin;
-    PetscCall(BringHome(A)); // which puts the operation itself back
+    PetscCall(OperationsBefore(A, &before));
+    PetscErrorCode (*const operation)(Mat, Arguments...) = before->*member;
+    PetscCall(BringHome(A));
     for (const PetscErrorCode code : {PetscErrorCode(PETSC_SUCCESS), BringHomeAny(arguments)...}) PetscCall(code);
-    PetscCall((*(A->ops->*member))(A, arguments...));
+    PetscCheck(operation, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix type %s has no such operation",
+               ((PetscObject)A)->type_name);
+    PetscCall((*operation)(A, arguments...));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   static void Leave(struct _MatOps *operations)
@@ -120,6 +139,15 @@ PetscErrorCode ResetPreallocation(Mat A)
   PetscCall(PatternWritten(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+#if PETSC_VERSION_GE(3, 23, 0)
+PetscErrorCode ResetHash(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(ComposedAtHome<>::Call("MatResetHash_C", A));
+  PetscCall(PatternWritten(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
 PetscErrorCode SetColumnIndices(Mat A, PetscInt columns[])
 {
   PetscFunctionBegin;
@@ -151,6 +179,9 @@ const Composed composed[] = {
     {"MatSeqAIJSetPreallocation_C", reinterpret_cast<AnyFunction>(SetPreallocation)},
     {"MatSeqAIJSetPreallocationCSR_C", reinterpret_cast<AnyFunction>(SetPreallocationCsr)},
     {"MatResetPreallocation_C", reinterpret_cast<AnyFunction>(ResetPreallocation)},
+#if PETSC_VERSION_GE(3, 23, 0)
+    {"MatResetHash_C", reinterpret_cast<AnyFunction>(ResetHash)},
+#endif
     {"MatSeqAIJSetColumnIndices_C", reinterpret_cast<AnyFunction>(SetColumnIndices)},
     {"MatStoreValues_C", reinterpret_cast<AnyFunction>(StoreValues)},
     {"MatIsTranspose_C", reinterpret_cast<AnyFunction>(IsTranspose)},

@@ -152,7 +152,7 @@ PetscErrorCode MayGoAway(Mat A, Context *context, bool *may, Space *space)
   PetscCall(TestsAway(context, &tests));
   PetscCall(OthersRead(&others));
   // Of a matrix that nothing of ours has read it is not known that PETSc's MAIJ does not.
-  if (!(tests || (context->settings.lazy_host && context->read_here && !others)) || context->stays_home ||
+  if (!(tests || (context->settings.lazy_host && context->read_here && !others)) || context->stays_home || A->product ||
       context->settings.release_csr || !A->assembled)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PlannedSpace(context, space));

@@ -139,8 +139,10 @@ PetscErrorCode SetValuesOnDevice(Mat A, Context *context, const Scalar *v, Inser
   else
     PetscCall(context->rows.RoomForValues(A, Space::Device, &a));
   PetscCall(DeviceStream(&stream));
+  PetscCall(DeviceAfterVectors()); // v may be a vector's, and be filled again
   PetscCall(SumCoordinates_CUDA(csr.nonzeros, context->coo.map->jmap.data(), context->coo.map->perm.data(), v,
                                 mode == ADD_VALUES, a, stream));
+  PetscCall(DeviceBeforeVectors());
   PetscCall(lazy ? ValuesWrittenThere(A, context) : ValuesWrittenInBoth(A, context));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -91,7 +91,10 @@ PetscErrorCode BecomeOurs(Mat A, bool parallel)
   PetscCall(GetContext(A, &context));
   PetscCall(ReadBackendDefault(A, context));
   PetscCall(ChooseVecType(A, context));
-  if (A->product) PetscCall(InheritFromOperands(A));
+  if (A->product) {
+    context->stays_home = true; // PETSc writes results without an accessor
+    PetscCall(InheritFromOperands(A));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -198,6 +198,7 @@ PetscErrorCode MatView_SparseGPU(Mat A, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(IsOurs(A, &seq, &mpi));
   PetscCall(GetParentOps(mpi, &parent));
+  PetscCall(BringHome(A));
   PetscCall((*parent->view)(A, viewer));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   PetscCall(PetscViewerGetFormat(viewer, &format));

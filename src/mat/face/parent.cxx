@@ -12,6 +12,9 @@ constexpr const char *FUNCTIONS[] = {"MatSetPreallocationCOO_C",
                                      "MatSetValuesCOO_C",
                                      "MatRetrieveValues_C",
                                      "MatSeqAIJKron_C",
+#if PETSC_VERSION_GE(3, 23, 0)
+                                     "MatResetHash_C",
+#endif
                                      "MatSeqAIJSetPreallocation_C",
                                      "MatSeqAIJSetPreallocationCSR_C",
                                      "MatResetPreallocation_C",

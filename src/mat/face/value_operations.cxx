@@ -95,10 +95,13 @@ PetscErrorCode MatShift_SeqAIJSparseGPU(Mat A, PetscScalar alpha)
   PetscFunctionBegin;
   PetscCall(Find(A, Need::Write, &t));
   PetscCall(WholeDiagonal(A, &t, &place));
-  if (t.is)
-    PetscCall(Write(A, t, t.pattern.rows, values::SetDiagonal{place, nullptr, Ours(alpha), true, t.a}, t.pattern.rows));
-  else
+  if (!t.is) {
     PetscCall(OnHost(&_MatOps::shift, A, alpha));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(Write(A, t, t.pattern.rows, values::SetDiagonal{place, nullptr, Ours(alpha), true, t.a}, t.pattern.rows));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY)); // forgets symmetry and the like, as PETSc's does
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -79,11 +79,18 @@ public:
     if (space == Space::Host) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(DeviceStream(&stream));
     PetscCall(array_.Stage(&room_, stream));
+    uploaded_ = !array_.on_device() && access == Access::Read;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode Restore()
   {
+    Stream stream;
+
     PetscFunctionBegin;
+    if (uploaded_) { // may be pinned memory that the caller reuses
+      PetscCall(DeviceStream(&stream));
+      PetscCall(DeviceSynchronize(stream));
+    }
     if (array_.borrowed()) PetscCall(array_.Restore());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -93,6 +100,7 @@ public:
 private:
   LocalArray   array_;
   DeviceMemory room_;
+  bool         uploaded_ = false;
 };
 
 } // namespace sparsegpu::there

@@ -62,20 +62,35 @@ PetscErrorCode Format::BuildValues(const Look &look)
   } else if (FromDevice(A)) {
     PetscCall(BuildValuesOnDevice(A));
   } else {
-    // Values are put in place on the host and uploaded once; the slots are kept only when values change later.
-    std::vector<PetscInt> slot;
-    std::vector<Scalar>   values;
-    const bool            canonical = PadsByValue();
-    const Scalar          padding   = canonical ? PadValue() : EncodesValues() && A.nonzeros ? A.a[0] : Scalar(0);
-    PetscCallCXX(values.assign(stored_, padding));
-    if (!PlaceValues(A, values.data())) {
-      PetscCallCXX(slot.resize(A.nonzeros));
-      Slots(A, slot.data());
-      for (PetscInt e = 0; e < A.nonzeros; e++) values[slot[e]] = canonical ? StoredValue(A.a[e]) : A.a[e];
-    }
-    PetscCall(values_.Take(std::move(values), space_));
+    PetscCall(BuildValuesOnHost(A));
   }
   if (!look.NoCodecHolds()) PetscCall(Encode());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Values are put in place on the host and uploaded once; the slots are kept only when values change later.
+PetscErrorCode Format::BuildValuesOnHost(CsrView A)
+{
+  std::vector<PetscInt> slot;
+  std::vector<Scalar>   values, copy;
+
+  PetscFunctionBegin;
+  if (!A.a && A.device.a) { // newest on the device, of rows that are not converted there after all
+    Stream stream;
+    PetscCallCXX(copy.resize(A.nonzeros));
+    PetscCall(DeviceStream(&stream));
+    PetscCall(DeviceCopyOut(copy.data(), A.device.a, copy.size() * sizeof(Scalar), stream));
+    A.a = copy.data();
+  }
+  const bool   canonical = PadsByValue();
+  const Scalar padding   = canonical ? PadValue() : EncodesValues() && A.nonzeros ? A.a[0] : Scalar(0);
+  PetscCallCXX(values.assign(stored_, padding));
+  if (!PlaceValues(A, values.data())) {
+    PetscCallCXX(slot.resize(A.nonzeros));
+    Slots(A, slot.data());
+    for (PetscInt e = 0; e < A.nonzeros; e++) values[slot[e]] = canonical ? StoredValue(A.a[e]) : A.a[e];
+  }
+  PetscCall(values_.Take(std::move(values), space_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -103,6 +118,20 @@ PetscErrorCode Format::Encode()
   PetscFunctionBegin;
   waits_ = false;
   if (EncodesValues()) PetscCall(encoded_.Encode(&values_, wanted_, space_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Format::Expect(PetscCount products, bool *encoded)
+{
+  bool lacks = false;
+
+  PetscFunctionBegin;
+  *encoded = false;
+  if (!waits_) PetscFunctionReturn(PETSC_SUCCESS);
+  expected_ += products;
+  if (expected_ < ENCODING_PAYS) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MayLackMemory([&] { return Encode(); }, &lacks)); // then they stay as they are
+  *encoded = !lacks;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -46,16 +46,7 @@ public:
 
   /// `products` are about to be made since values were last replaced: an encoding that waits for them to pay is done
   /// where they do, of which *encoded tells. No bit of any product depends on it.
-  PetscErrorCode Expect(PetscCount products, bool *encoded)
-  {
-    PetscFunctionBegin;
-    *encoded = false;
-    if (!waits_) PetscFunctionReturn(PETSC_SUCCESS);
-    expected_ += products;
-    *encoded = expected_ >= ENCODING_PAYS;
-    if (*encoded) PetscCall(Encode());
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  PetscErrorCode Expect(PetscCount products, bool *encoded);
 
   /// Can it be built from rows on the device?
   virtual bool ConvertsOnDevice() const { return false; }
@@ -128,6 +119,7 @@ private:
   bool FromDevice(const CsrView &A) const { return space_ == Space::Device && A.device.i && ConvertsOnDevice(); }
   PetscErrorCode FindSlots(const CsrView &A, bool *found);
   PetscErrorCode BuildValuesOnDevice(const CsrView &A);
+  PetscErrorCode BuildValuesOnHost(CsrView A);
   PetscErrorCode CopyToSlots(const Scalar *a, Space where);
   PetscErrorCode Encode();
 

@@ -181,6 +181,7 @@ PetscErrorCode Rows::CopyToDevice(Mat A, CsrView *view)
     if (!view->a) PetscCall(GetHost(A, view, nullptr)); // newest in an array of a test
     PetscCall(device_.UploadValues(*view));
   }
+  if (a) device_.DropValues(); // they may be older
   view->device = device_.View();
   if (a) view->device.a = a;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -195,6 +196,7 @@ PetscErrorCode Rows::BringToDevice(Mat A, const CsrArrays &made, CsrView *view)
   PetscCall(GetVersion(A, &version));
   if (made.i) {
     view->device = made;
+    device_.DropValues();
   } else {
     PetscCall(MayLackMemory([&] { return CopyToDevice(A, view); }, &lacks));
     if (lacks) {

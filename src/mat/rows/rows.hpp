@@ -91,7 +91,7 @@ public:
   /// where some format has them there already. view->device stays null where memory lacks.
   PetscErrorCode BringToDevice(Mat A, const CsrArrays &made, CsrView *view);
   void           DropFromDevice();
-  bool           HasCopy() const { return device_.View().i && !pattern_stays_; }
+  bool           HasCopy() const { return device_.View().a || (device_.View().i && !pattern_stays_); }
   /// Is the copy there, if any, of the rows as they are now?
   PetscErrorCode DeviceIsCurrent(Mat A, bool *current);
 

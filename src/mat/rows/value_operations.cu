@@ -40,7 +40,7 @@ struct Plus {
   __device__ PetscReal operator()(PetscReal a, PetscReal b) const { return a + b; }
 };
 struct Larger {
-  __device__ PetscReal operator()(PetscReal a, PetscReal b) const { return a < b ? b : a; }
+  __device__ PetscReal operator()(PetscReal a, PetscReal b) const { return a < b || a != a ? b : a; } // no NaN
 };
 
 template <class Map, class Join>
