@@ -46,6 +46,7 @@ template <class... Arguments, PetscErrorCode (*_MatOps::*member)(Mat, Arguments.
     PetscErrorCode (*const operation)(Mat, Arguments...) = before->*member;
     PetscCall(BringHome(A));
     for (const PetscErrorCode code : {PetscErrorCode(PETSC_SUCCESS), BringHomeAny(arguments)...}) PetscCall(code);
+    const AtHomeScope scope;
     PetscCheck(operation, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix type %s has no such operation",
                ((PetscObject)A)->type_name);
     PetscCall((*operation)(A, arguments...));
@@ -98,6 +99,7 @@ PetscErrorCode PatternWritten(Mat A)
   Context *context;
 
   PetscFunctionBegin;
+  PetscCall(BringHome(A));
   PetscCall(GetContext(A, &context));
   context->rows.PatternWritten();
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -113,6 +115,7 @@ template <class... Arguments> struct ComposedAtHome {
     PetscCall(BringHome(A));
     for (const PetscErrorCode code : {PetscErrorCode(PETSC_SUCCESS), BringHomeAny(arguments)...}) PetscCall(code);
     PetscCall(GetParentFunction(false, name, &parent));
+    const AtHomeScope scope;
     PetscCall((*reinterpret_cast<PetscErrorCode (*)(Mat, Arguments...)>(parent))(A, arguments...));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

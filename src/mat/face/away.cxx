@@ -8,6 +8,8 @@
 namespace sparsegpu
 {
 
+int AtHomeScope::depth_ = 0;
+
 PetscErrorCode BringHome(Mat A)
 {
   PetscBool seq = PETSC_FALSE, mpi;
@@ -152,8 +154,8 @@ PetscErrorCode MayGoAway(Mat A, Context *context, bool *may, Space *space)
   PetscCall(TestsAway(context, &tests));
   PetscCall(OthersRead(&others));
   // Of a matrix that nothing of ours has read it is not known that PETSc's MAIJ does not.
-  if (!(tests || (context->settings.lazy_host && context->read_here && !others)) || context->stays_home || A->product ||
-      context->settings.release_csr || !A->assembled)
+  if (!(tests || (context->settings.lazy_host && context->read_here && !others)) || AtHomeScope::Any() ||
+      context->stays_home || A->product || context->settings.release_csr || !A->assembled)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PlannedSpace(context, space));
   if (*space == Space::Host && !tests) PetscFunctionReturn(PETSC_SUCCESS);
@@ -215,6 +217,7 @@ PetscErrorCode ComeHome(Mat A, Context *context)
   *hooks = AccessorHooks{};
   OperateAsBefore(A->ops, away->operations);
   PetscCall(context->rows.ValuesIn(A, space, &a));
+  PetscCheck(a, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The values that are away are not those of now");
   PetscCall(MatSeqAIJGetCSRAndMemType(A, &i, &j, &host, &where)); // as it is: neither state nor version move
   const size_t bytes = static_cast<size_t>(A->rmap->n ? i[A->rmap->n] : 0) * sizeof(Scalar);
   if (bytes && space == Space::Host) {

@@ -15,6 +15,22 @@ struct Away {
   struct _MatOps operations; ///< of the matrix, but for the time being
 };
 
+/// As long as one of these lives no values leave the host: PETSc's operations on a matrix call others, MatZeroEntries()
+/// for one, and go on with the array.
+class AtHomeScope
+{
+public:
+  AtHomeScope() { depth_++; }
+  ~AtHomeScope() { depth_--; }
+  AtHomeScope(const AtHomeScope &)            = delete;
+  AtHomeScope &operator=(const AtHomeScope &) = delete;
+
+  static bool Any() { return depth_ > 0; }
+
+private:
+  static int depth_;
+};
+
 /// Can the values of A be newest in *space alone? Not those of blocks of parallel matrices and of operands of products
 /// of matrices, which PETSc reads without an accessor. *space is the device but in tests without one: in these a second
 /// array on the host stands for it.

@@ -86,6 +86,7 @@ PetscErrorCode MatSetPreallocationCOO_SparseGPU(Mat A, PetscCount n, PetscInt co
   }
   PetscCall(BringHome(A));
   PetscCall(GetParentFunction(mpi, "MatSetPreallocationCOO_C", &parent));
+  const AtHomeScope scope;
   PetscCall((*reinterpret_cast<Preallocate>(parent))(A, n, coo_i, coo_j));
   PetscCall(ComposeCoo(A, mpi, true));
   PetscCall(GetContext(A, &context)); // maybe another one than before
@@ -176,6 +177,7 @@ PetscErrorCode MatSetValuesCOO_SparseGPU(Mat A, const PetscScalar v[], InsertMod
     }
     PetscCall(BringHome(A));
     PetscCall(GetParentFunction(mpi, "MatSetValuesCOO_C", &parent));
+    const AtHomeScope scope;
     PetscCall((*reinterpret_cast<SetValues>(parent))(A, values, mode));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -121,7 +121,10 @@ PetscErrorCode MatTranspose_SparseGPU(Mat A, MatReuse reuse, Mat *B)
   if (reuse == MAT_REUSE_MATRIX) PetscCall(BringHome(*B));
   PetscCall(IsOurs(A, &seq, &mpi));
   PetscCall(GetParentOps(mpi, &parent));
-  PetscCall((*parent->transpose)(A, reuse, B));
+  {
+    const AtHomeScope scope;
+    PetscCall((*parent->transpose)(A, reuse, B));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -134,7 +137,10 @@ PetscErrorCode MatCreateSubMatrix_SparseGPU(Mat A, IS rows, IS cols, MatReuse re
   PetscCall(IsOurs(A, &seq, &mpi));
   PetscCall(GetParentOps(mpi, &parent));
   if (reuse == MAT_REUSE_MATRIX) PetscCall(BringHome(*B));
-  PetscCall((*parent->createsubmatrix)(A, rows, cols, reuse, B));
+  {
+    const AtHomeScope scope;
+    PetscCall((*parent->createsubmatrix)(A, rows, cols, reuse, B));
+  }
   if (reuse == MAT_INITIAL_MATRIX) PetscCall(InheritSettings(A, *B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -149,7 +155,10 @@ PetscErrorCode MatCreateSubMatrices_SparseGPU(Mat A, PetscInt n, const IS rows[]
   PetscCall(IsOurs(A, &seq, &mpi));
   PetscCall(GetParentOps(mpi, &parent));
   for (PetscInt k = 0; k < n && reuse == MAT_REUSE_MATRIX; k++) PetscCall(BringHome((*B)[k]));
-  PetscCall((*parent->createsubmatrices)(A, n, rows, cols, reuse, B));
+  {
+    const AtHomeScope scope;
+    PetscCall((*parent->createsubmatrices)(A, n, rows, cols, reuse, B));
+  }
   for (PetscInt k = 0; k < n && reuse == MAT_INITIAL_MATRIX; k++) PetscCall(InheritSettings(A, (*B)[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -163,7 +172,10 @@ PetscErrorCode MatPermute_SparseGPU(Mat A, IS rows, IS cols, Mat *B)
   PetscFunctionBegin;
   PetscCall(IsOurs(A, &seq, &mpi));
   PetscCall(GetParentOps(mpi, &parent));
-  PetscCall((*parent->permute)(A, rows, cols, B));
+  {
+    const AtHomeScope scope;
+    PetscCall((*parent->permute)(A, rows, cols, B));
+  }
   PetscCall(BecomeOurs(*B, mpi));
   PetscCall(InheritSettings(A, *B));
   PetscCall(PassSettingsOn(*B));
@@ -230,6 +242,7 @@ PetscErrorCode MatRetrieveValues_SparseGPU(Mat A)
   PetscCall(IsOurs(A, &seq, &mpi));
   PetscCall(BringHome(A));
   PetscCall(GetParentFunction(mpi, "MatRetrieveValues_C", &parent));
+  const AtHomeScope scope;
   PetscCall((*reinterpret_cast<PetscErrorCode (*)(Mat)>(parent))(A));
   PetscCall(PetscObjectStateIncrease((PetscObject)A));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -52,6 +52,7 @@ PetscErrorCode CopyOnHost(Mat A, Mat B, MatStructure structure)
   const auto ours = A->ops->copy, theirs = B->ops->copy;
   A->ops->copy = parent->copy;
   if (theirs == ours) B->ops->copy = parent->copy;
+  const AtHomeScope    scope;
   const PetscErrorCode code = (*parent->copy)(A, B, structure);
   A->ops->copy              = ours;
   if (theirs == ours) B->ops->copy = ours;

@@ -47,6 +47,7 @@ template <class Member, class... Arguments> PetscErrorCode OnHost(Member member,
   PetscFunctionBegin;
   PetscCall(BringHome(A));
   PetscCall(GetParentOps(false, &parent));
+  const AtHomeScope scope;
   PetscCall((*(parent->*member))(A, arguments...));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
