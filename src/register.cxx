@@ -3,6 +3,7 @@
 #include "device/local_array.hpp"
 #include "ksp/ksp.hpp"
 #include "mat/face/context.hpp"
+#include "mat/face/away.hpp"
 #include "mat/face/host_factors.hpp"
 #include "pc/factor/matsolver.hpp"
 #include "pc/pc.hpp"
@@ -78,6 +79,7 @@ PetscErrorCode SparseGPUInitializePackage(void)
   PetscCall(MatRegisterRootName(MATAIJSPARSEGPU, MATSEQAIJSPARSEGPU, MATMPIAIJSPARSEGPU));
   PetscCall(MatSeqAIJRegister(MATSEQAIJSPARSEGPU, MatConvert_SeqAIJ_SeqAIJSparseGPU));
   PetscCall(BringHomeForHostFactors());
+  PetscCall(BringHomeForMAIJ());
   PetscCall(RegisterPreconditioners());
   PetscCall(RegisterSolvers());
   PetscCall(PetscClassIdRegister("SparseGPU", &classid));

@@ -44,8 +44,9 @@ values by then.
 and `MatGetDiagonal()`, `MatGetRowMaxAbs()` and `MatNorm()` but for `NORM_1` read them there. The host's array follows
 when another operation on the matrix, a factorization of any package, or an accessor such as `MatSeqAIJGetArrayRead()`
 first asks for the values. -mat_sparsegpu_lazy_host 0 copies them at once and leaves the operations to the host. That is
-always so with a PETSc that has PCML, and for operands and results of `MatProduct`s but those with a dense matrix;
-`MatCreateMAIJ()` reads without asking.
+always so with a PETSc that has PCML, once a program has called `MatCreateMAIJ()`, and for operands and results of
+`MatProduct`s but those with a dense matrix. A pointer of `MatSeqAIJGetArray()` must be given back before the next
+operation on the matrix.
 
   `MatView()` with `PETSC_VIEWER_ASCII_INFO`, and so `KSPView()`, adds one line: the format and why. It is the same
 before and after products, and in every run. `PETSC_VIEWER_ASCII_INFO_DETAIL` adds bytes, conversions and times of each

@@ -292,9 +292,37 @@ PetscErrorCode Again()
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+/// MAIJ reads the array of the matrix that it is made of, before and after that changes.
+PetscErrorCode Maij()
+{
+  const Problem            p = conformance::Grid("grid", 12, 12, false);
+  std::vector<PetscScalar> product[2];
+
+  PetscFunctionBeginUser;
+  for (bool later : {false, true}) {
+    for (int ours = 0; ours < 2; ++ours) {
+      Mat A, M;
+      PetscCall(MakeMatrix(p, ours ? MATSPARSEGPU : MATAIJ, 0, &A));
+      PetscCall(Multiply(A, &product[ours]));
+      PetscCall(MatScale(A, 3));
+      PetscCall(MatCreateMAIJ(A, 2, &M));
+      if (later) {
+        PetscCall(Multiply(A, &product[ours]));
+        PetscCall(MatScale(A, 5));
+      }
+      PetscCall(Multiply(M, &product[ours]));
+      PetscCall(MatDestroy(&M));
+      PetscCall(MatScale(A, 7));
+      PetscCall(MatDestroy(&A));
+    }
+    PetscCall(Compare("MAIJ", product[1], product[0]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace
 
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help, {{"operations", Operations}, {"host", Host}, {"kept", Kept}, {"again", Again}});
+  return Main(argc, argv, help,
+              {{"operations", Operations}, {"host", Host}, {"kept", Kept}, {"again", Again}, {"maij", Maij}});
 }

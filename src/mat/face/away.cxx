@@ -92,11 +92,14 @@ PetscErrorCode TellValuesWritten(Mat A, const Scalar *a, size_t bytes)
 PetscErrorCode Leave(Mat A, Context *context)
 {
   AccessorHooks *hooks;
+  CsrView        csr;
 
   PetscFunctionBegin;
   if (context->away) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HooksOf(A, &hooks));
-  PetscCallCXX(context->away = std::make_unique<Away>());
+  PetscCall(GetHostRows(A, &csr)); // there are no hooks yet
+  PetscCallCXX(context->away = std::make_unique<Away>(&context->rows, const_cast<Scalar *>(csr.a),
+                                                      static_cast<size_t>(csr.nonzeros) * sizeof(Scalar)));
   context->away->operations = *A->ops;
   OperateAtHome(A->ops);
   hooks->getarray         = GetArray;
@@ -153,8 +156,8 @@ PetscErrorCode MayGoAway(Mat A, Context *context, bool *may, Space *space)
   *may = false;
   PetscCall(TestsAway(context, &tests));
   PetscCall(OthersRead(&others));
-  // Of a matrix that nothing of ours has read it is not known that PETSc's MAIJ does not.
-  if (!(tests || (context->settings.lazy_host && context->read_here && !others)) || AtHomeScope::Any() ||
+  // What nothing of ours has read yet may be meant for the host.
+  if (!(tests || (context->settings.lazy_host && context->read_here && !others)) || AtHomeScope::Any() || HasMAIJ() ||
       context->stays_home || A->product || context->settings.release_csr || !A->assembled)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PlannedSpace(context, space));

@@ -5,6 +5,7 @@
 
 #include <petsc/private/matimpl.h>
 #include "device/device.hpp"
+#include "mat/rows/rows.hpp"
 
 namespace sparsegpu
 {
@@ -12,8 +13,22 @@ namespace sparsegpu
 struct Context;
 
 struct Away {
+  Away(Rows *rows, Scalar *host, size_t bytes);
+  ~Away();
+  Away(const Away &)            = delete;
+  Away &operator=(const Away &) = delete;
+
   struct _MatOps operations; ///< of the matrix, but for the time being
+  Rows *const    rows;       ///< whose values they are, and AIJ's array for them
+  Scalar *const  host;
+  const size_t   bytes;
 };
+
+/// PETSc's MAIJ reads the values of the matrix that it is made of without asking. The creator of its type, which is
+/// registered anew for that, first copies all values that are away to the host, and none go away from then on.
+PetscErrorCode BringHomeForMAIJ();
+/// Has there been one?
+bool HasMAIJ();
 
 /// As long as one of these lives no values leave the host: PETSc's operations on a matrix call others, MatZeroEntries()
 /// for one, and go on with the array.

@@ -77,6 +77,7 @@ public:
   PetscErrorCode ReturnedHome(Mat A);
   bool           away() const { return away_; }
   Space          values_space() const { return values_space_; }
+  const Scalar  *values() const { return values_.data(); } ///< in that space, of whatever version
   PetscLogDouble BytesOfValues() const { return static_cast<PetscLogDouble>(values_.bytes()); }
   /// Frees them, unless the host is behind.
   void DropValues();

@@ -1,0 +1,77 @@
+/// Values for PETSc's MAIJ, whose products read the array of the matrix that it is made of, and which asks that matrix
+/// for nothing when it is made.
+#include <cstring>
+#include <set>
+#include "mat/face/away.hpp"
+#include "petsc/compat.hpp"
+
+namespace sparsegpu
+{
+
+namespace
+{
+std::set<const Away *> &AllAway()
+{
+  static std::set<const Away *> all;
+  return all;
+}
+bool has_maij                       = false;
+PetscErrorCode (*maij_creator)(Mat) = nullptr;
+
+/// The host's arrays get the values, which count as away all the same until somebody asks.
+PetscErrorCode CopyAllHome()
+{
+  PetscFunctionBegin;
+  for (const Away *away : AllAway()) {
+    if (!away->bytes) continue;
+    if (away->rows->values_space() == Space::Host) {
+      memcpy(static_cast<void *>(away->host), away->rows->values(), away->bytes);
+      continue;
+    }
+    Stream stream;
+    PetscCall(DeviceStream(&stream));
+    PetscCall(DeviceCopyOut(away->host, away->rows->values(), away->bytes, stream));
+    PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(away->bytes)));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CreateMAIJ(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(CopyAllHome());
+  has_maij = true;
+  PetscCall((*maij_creator)(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+Away::Away(Rows *r, Scalar *h, size_t b) : rows(r), host(h), bytes(b)
+{
+  AllAway().insert(this);
+}
+Away::~Away()
+{
+  AllAway().erase(this);
+}
+
+bool HasMAIJ()
+{
+  return has_maij;
+}
+
+PetscErrorCode BringHomeForMAIJ()
+{
+  PetscErrorCode (*creator)(Mat) = nullptr;
+
+  PetscFunctionBegin;
+  PetscCall(MatInitializePackage());
+  PetscCall(PetscFunctionListFind(MatList, MATSEQMAIJ, &creator));
+  if (!creator || creator == CreateMAIJ) PetscFunctionReturn(PETSC_SUCCESS);
+  maij_creator = creator;
+  has_maij     = false;
+  PetscCall(MatRegister(MATSEQMAIJ, CreateMAIJ));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu
