@@ -38,16 +38,34 @@ static PetscErrorCode Hidden()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#if defined(PETSC_HAVE_CUDA)
+/// A matrix of ours that takes values for the entries of p, in their order.
+static PetscErrorCode CreateByCoordinates(const Problem &p, Mat *A)
+{
+  std::vector<PetscInt> i, j;
+
+  PetscFunctionBeginUser;
+  for (const conformance::Entry &e : p.entries) {
+    i.push_back(e.i);
+    j.push_back(e.j);
+  }
+  PetscCall(MatCreate(PETSC_COMM_SELF, A));
+  PetscCall(MatSetSizes(*A, p.rows, p.cols, p.rows, p.cols));
+  PetscCall(MatSetType(*A, MATSPARSEGPU));
+  PetscCall(MatSetPreallocationCOO(*A, (PetscCount)i.size(), i.data(), j.data()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
 /// MatSetValuesCOO() from device memory and products copy no values; the first reader on the host does, once.
 static PetscErrorCode Device()
 {
 #if defined(PETSC_HAVE_CUDA)
-  const Problem         p = conformance::Grid("grid", 100, 100, false);
-  std::vector<PetscInt> i, j;
-  PetscBool             device;
-  PetscReal             norm;
-  Mat                   A;
-  Vec                   x, y;
+  const Problem p = conformance::Grid("grid", 100, 100, false);
+  PetscBool     device;
+  PetscReal     norm;
+  Mat           A;
+  Vec           x, y;
 
   PetscFunctionBeginUser;
   PetscCall(SparseGPUHasDevice(&device));
@@ -55,16 +73,8 @@ static PetscErrorCode Device()
     PetscCall(Skip("there is no GPU"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  std::vector<PetscScalar> ones(p.entries.size(), 1);
-  for (const conformance::Entry &e : p.entries) {
-    i.push_back(e.i);
-    j.push_back(e.j);
-  }
-  PetscCall(MatCreate(PETSC_COMM_SELF, &A));
-  PetscCall(MatSetSizes(A, p.rows, p.cols, p.rows, p.cols));
-  PetscCall(MatSetType(A, MATSPARSEGPU));
-  PetscCall(MatSetPreallocationCOO(A, (PetscCount)i.size(), i.data(), j.data()));
-  ScalarArray values(ones, true);
+  ScalarArray values(std::vector<PetscScalar>(p.entries.size(), 1), true);
+  PetscCall(CreateByCoordinates(p, &A));
   PetscCall(MatSetValuesCOO(A, values.Get(), INSERT_VALUES));
   PetscCall(MatCreateVecs(A, &x, &y));
   PetscCall(VecSet(x, 1));
@@ -96,13 +106,12 @@ static PetscErrorCode Device()
 static PetscErrorCode Loop()
 {
 #if defined(PETSC_HAVE_CUDA)
-  const Problem         p = conformance::Grid("grid", 100, 100, false);
-  std::vector<PetscInt> i, j;
-  PetscBool             device;
-  PetscLogDouble        before = 0;
-  PetscReal             norm, found;
-  Mat                   A, M;
-  Vec                   x, y, d;
+  const Problem  p = conformance::Grid("grid", 100, 100, false);
+  PetscBool      device;
+  PetscLogDouble before = 0;
+  PetscReal      norm, found;
+  Mat            A, M;
+  Vec            x, y, d;
 
   PetscFunctionBeginUser;
   PetscCall(SparseGPUHasDevice(&device));
@@ -110,16 +119,8 @@ static PetscErrorCode Loop()
     PetscCall(Skip("there is no GPU"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  std::vector<PetscScalar> ones(p.entries.size(), 1);
-  for (const conformance::Entry &e : p.entries) {
-    i.push_back(e.i);
-    j.push_back(e.j);
-  }
-  PetscCall(MatCreate(PETSC_COMM_SELF, &A));
-  PetscCall(MatSetSizes(A, p.rows, p.cols, p.rows, p.cols));
-  PetscCall(MatSetType(A, MATSPARSEGPU));
-  PetscCall(MatSetPreallocationCOO(A, (PetscCount)i.size(), i.data(), j.data()));
-  ScalarArray values(ones, true);
+  ScalarArray values(std::vector<PetscScalar>(p.entries.size(), 1), true);
+  PetscCall(CreateByCoordinates(p, &A));
   PetscCall(MatSetValuesCOO(A, values.Get(), INSERT_VALUES));
   PetscCall(MatCreateVecs(A, &x, &y));
   PetscCall(VecDuplicate(x, &d));

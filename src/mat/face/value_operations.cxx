@@ -8,68 +8,66 @@ namespace sparsegpu
 
 using namespace there;
 
-PetscErrorCode MatScale_SeqAIJSparseGPU(Mat A, PetscScalar alpha)
+namespace
+{
+/// Writes each entry by make(values), or has the host do the same by AIJ's `member`.
+template <class Make, class Member, class... Arguments>
+PetscErrorCode WriteEach(Mat A, Need need, Make make, PetscLogDouble flops_each, Member member, Arguments... arguments)
 {
   There t;
 
   PetscFunctionBegin;
-  PetscCall(Find(A, Need::Write, &t));
+  PetscCall(Find(A, need, &t));
   if (t.is)
-    PetscCall(Write(A, t, t.pattern.nonzeros, values::Scale{Ours(alpha), t.a}, t.pattern.nonzeros));
+    PetscCall(Write(A, t, t.pattern.nonzeros, make(t.a), flops_each * t.pattern.nonzeros));
   else
-    PetscCall(OnHost(&_MatOps::scale, A, alpha));
+    PetscCall(OnHost(member, A, arguments...));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode MatScale_SeqAIJSparseGPU(Mat A, PetscScalar alpha)
+{
+  const auto scale = [alpha](Scalar *a) { return values::Scale{Ours(alpha), a}; };
+
+  PetscFunctionBegin;
+  PetscCall(WriteEach(A, Need::Write, scale, 1, &_MatOps::scale, alpha));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MatZeroEntries_SeqAIJSparseGPU(Mat A)
 {
-  There t;
+  const auto zero = [](Scalar *a) { return values::Zero{a}; };
 
   PetscFunctionBegin;
-  PetscCall(Find(A, Need::Anew, &t));
-  if (t.is)
-    PetscCall(Write(A, t, t.pattern.nonzeros, values::Zero{t.a}, 0));
-  else
-    PetscCall(OnHost(&_MatOps::zeroentries, A));
+  PetscCall(WriteEach(A, Need::Anew, zero, 0, &_MatOps::zeroentries));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MatConjugate_SeqAIJSparseGPU(Mat A)
 {
-  There t;
+  const auto conjugate = [](Scalar *a) { return values::Conjugate{a}; };
 
   PetscFunctionBegin;
-  PetscCall(Find(A, Need::Write, &t));
-  if (t.is && PetscDefined(USE_COMPLEX))
-    PetscCall(Write(A, t, t.pattern.nonzeros, values::Conjugate{t.a}, 0));
-  else
-    PetscCall(OnHost(&_MatOps::conjugate, A));
+  PetscCall(WriteEach(A, Need::Write, conjugate, 0, &_MatOps::conjugate));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MatRealPart_SeqAIJSparseGPU(Mat A)
 {
-  There t;
+  const auto real = [](Scalar *a) { return values::TakePart{false, a}; };
 
   PetscFunctionBegin;
-  PetscCall(Find(A, Need::Write, &t));
-  if (t.is)
-    PetscCall(Write(A, t, t.pattern.nonzeros, values::TakePart{false, t.a}, 0));
-  else
-    PetscCall(OnHost(&_MatOps::realpart, A));
+  PetscCall(WriteEach(A, Need::Write, real, 0, &_MatOps::realpart));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MatImaginaryPart_SeqAIJSparseGPU(Mat A)
 {
-  There t;
+  const auto imaginary = [](Scalar *a) { return values::TakePart{true, a}; };
 
   PetscFunctionBegin;
-  PetscCall(Find(A, Need::Write, &t));
-  if (t.is)
-    PetscCall(Write(A, t, t.pattern.nonzeros, values::TakePart{true, t.a}, 0));
-  else
-    PetscCall(OnHost(&_MatOps::imaginarypart, A));
+  PetscCall(WriteEach(A, Need::Write, imaginary, 0, &_MatOps::imaginarypart));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
