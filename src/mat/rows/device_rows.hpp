@@ -12,6 +12,12 @@ class DeviceRows
 public:
   /// Copies pattern and, where `values`, values of A from the host. Errors: PETSC_ERR_MEM.
   PetscErrorCode Upload(const CsrView &A, bool values);
+  /// The pattern from arrays that lie on the device.
+  void Take(Array<PetscInt> &&i, Array<PetscInt> &&j)
+  {
+    i_ = std::move(i);
+    j_ = std::move(j);
+  }
   PetscErrorCode UploadValues(const CsrView &A);
   void           DropValues() { a_ = Array<Scalar>(); }
   /// The rows of A^T, or of A^H where `conjugate`, from A.device, which must hold values; columns ascend, as they do

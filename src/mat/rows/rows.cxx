@@ -129,6 +129,20 @@ PetscErrorCode Rows::BringPattern(Mat A, Space space, const PetscInt **i, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Rows::TakePattern(Mat A, Array<PetscInt> &&i, Array<PetscInt> &&j)
+{
+  Version version = 0;
+
+  PetscFunctionBegin;
+  PetscCall(GetVersion(A, &version));
+  device_ = DeviceRows();
+  device_.Take(std::move(i), std::move(j));
+  device_version_ = 0; // no values are there
+  device_pattern_ = pattern_version_;
+  pattern_stays_  = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Rows::BringDiagonal(Mat A, Space space, const PetscInt **place, bool *complete)
 {
   CsrView               csr;
