@@ -59,52 +59,180 @@ static Problem Right() // 90 x 31: an aggregation of 3 rows each, with something
   return b;
 }
 
-/// Every sparse product, made and made again with new values; also ours with aij, on either side.
-static PetscErrorCode SparseSparse()
+/// Rows and columns that are full, empty, and of all lengths between, and one entry a row of P but for a few.
+static Problem LeftUneven()
 {
-  Problem absolute[2] = {Left(), Right()};
-  Pair    A, P, C, sizes;
+  const PetscInt       n = 700;
+  conformance::Builder b("uneven", n, n);
+
+  for (PetscInt k = 0; k < n; ++k) {
+    b.Add(n / 2, k);
+    if (k != n / 2 && k % 5) b.Add(k, 3);
+    for (PetscInt d = 0; k % 7 && d < k % 40; ++d)
+      if (k != n / 2) b.Add(k, 4 + (k + 11 * d) % (n - 4));
+  }
+  return b;
+}
+static Problem RightUneven()
+{
+  conformance::Builder b("uneven P", 700, 650);
+
+  for (PetscInt i = 0; i < 700; ++i) {
+    if (i % 13) b.Add(i, (i * i) % 650);
+    for (PetscInt j = 0; i == 17 && j < 650; ++j)
+      if (j != (i * i) % 650) b.Add(i, j);
+  }
+  return b;
+}
+/// Without an entry, and of one.
+static Problem Little(const char *name, PetscInt rows, PetscInt cols, bool entry)
+{
+  conformance::Builder b(name, rows, cols);
+  if (entry) b.Add(rows - 1, 0);
+  return b;
+}
+/// Rows of P of some ten and thirty entries.
+static Problem RightDense(PetscInt rows, PetscInt cols, PetscInt each)
+{
+  conformance::Builder b("dense P", rows, cols);
+  for (PetscInt i = 0; i < rows; ++i)
+    for (PetscInt k = 0; k < each; ++k) b.Add(i, (7 * i + k) % cols);
+  return b;
+}
+
+constexpr int KINDS = 7;
+/// r: the transpose of p.
+static PetscErrorCode Multiply(int kind, Mat a, Mat p, Mat r, MatReuse reuse, Mat *c)
+{
+  PetscFunctionBeginUser;
+  switch (kind) {
+  case 0: PetscCall(MatMatMult(a, p, reuse, PETSC_DEFAULT, c)); break;
+  case 1: PetscCall(MatPtAP(a, p, reuse, PETSC_DEFAULT, c)); break;
+  case 2: PetscCall(MatTransposeMatMult(a, p, reuse, PETSC_DEFAULT, c)); break;
+  case 3: PetscCall(MatTransposeMatMult(p, p, reuse, PETSC_DEFAULT, c)); break;
+  case 4: PetscCall(MatMatMatMult(a, a, p, reuse, PETSC_DEFAULT, c)); break;
+  case 5: PetscCall(MatMatTransposeMult(p, p, reuse, PETSC_DEFAULT, c)); break;
+  default: PetscCall(MatRARt(a, r, reuse, PETSC_DEFAULT, c));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Are products of our matrices ours, on the device or where a test's second array stands for it? Else PETSc's.
+static PetscErrorCode ProductsAreOurs(bool *ours)
+{
+  PetscBool device, away = PETSC_FALSE;
 
   PetscFunctionBeginUser;
+  PetscCall(SparseGPUHasDevice(&device));
+  PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-sparsegpu_test_away", &away, nullptr));
+  *ours = PetscGlobalSize == 1 && (device || away);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Every sparse product of these, made and made again with new values; also ours with aij, on either side.
+static PetscErrorCode SparseSparse(const Problem &left, const Problem &right)
+{
+  Problem absolute[2] = {left, right};
+  Pair    A, P, R, C, sizes;
+  Mat     sizes_r;
+  bool    is_ours;
+
+  PetscFunctionBeginUser;
+  PetscCall(ProductsAreOurs(&is_ours));
   PetscCall(Create(absolute[0], &A));
   PetscCall(Create(absolute[1], &P));
   for (Problem &p : absolute)
     for (conformance::Entry &e : p.entries) e.v = PetscAbsScalar(e.v);
   PetscCall(CreateMatrix(PETSC_COMM_WORLD, absolute[0], MATAIJ, nullptr, Layout::Even, &sizes.ours));
   PetscCall(CreateMatrix(PETSC_COMM_WORLD, absolute[1], MATAIJ, nullptr, Layout::Even, &sizes.aij));
-  for (int kind = 0; kind < 6; ++kind) {
-    const auto multiply = [kind](Mat a, Mat p, MatReuse reuse, Mat *c) {
-      return kind == 0   ? MatMatMult(a, p, reuse, PETSC_DEFAULT, c)
-             : kind == 1 ? MatPtAP(a, p, reuse, PETSC_DEFAULT, c)
-             : kind == 2 ? MatTransposeMatMult(a, p, reuse, PETSC_DEFAULT, c)
-             : kind == 3 ? MatTransposeMatMult(p, p, reuse, PETSC_DEFAULT, c)
-             : kind == 4 ? MatMatMatMult(a, a, p, reuse, PETSC_DEFAULT, c)
-                         : MatMatTransposeMult(p, p, reuse, PETSC_DEFAULT, c);
-    };
-    // At most 90 terms in each of two products. On several ranks they are added as messages come; on one, always alike.
-    const PetscInt    terms = PetscGlobalSize > 1 ? 2 * 92 : 0;
-    const std::string what  = "product " + std::to_string(kind);
+  PetscCall(MatTranspose(P.ours, MAT_INITIAL_MATRIX, &R.ours));
+  PetscCall(MatTranspose(P.aij, MAT_INITIAL_MATRIX, &R.aij));
+  PetscCall(MatTranspose(sizes.aij, MAT_INITIAL_MATRIX, &sizes_r));
+  const std::vector<Mat> factors = {A.ours, A.aij, P.ours, P.aij, R.ours, R.aij, sizes.ours, sizes.aij, sizes_r};
+  for (int kind = 0; kind < KINDS; ++kind) {
+    // At most `rows` terms in each of two products. On several ranks they are added as messages come; on one, always
+    // alike, but by the device.
+    const PetscInt    most = 2 * (left.rows + 2), terms = PetscGlobalSize > 1 || is_ours ? most : 0;
+    const std::string what = left.name + ", product " + std::to_string(kind);
     Mat               mixed[2], size;
-    if (kind == 5 && PetscGlobalSize > 1) continue; // PETSc has it on one rank only
-    PetscCall(multiply(A.ours, P.ours, MAT_INITIAL_MATRIX, &C.ours));
-    PetscCall(multiply(A.aij, P.aij, MAT_INITIAL_MATRIX, &C.aij));
-    PetscCall(multiply(sizes.ours, sizes.aij, MAT_INITIAL_MATRIX, &size));
+    if (kind >= 5 && PetscGlobalSize > 1) continue; // PETSc has them on one rank only
+    PetscCall(Multiply(kind, A.ours, P.ours, R.ours, MAT_INITIAL_MATRIX, &C.ours));
+    PetscCall(Multiply(kind, A.aij, P.aij, R.aij, MAT_INITIAL_MATRIX, &C.aij));
+    PetscCall(Multiply(kind, sizes.ours, sizes.aij, sizes_r, MAT_INITIAL_MATRIX, &size));
     PetscCall(CheckSame(C.ours, C.aij, what, size, terms));
-    PetscCall(multiply(A.ours, P.aij, MAT_INITIAL_MATRIX, &mixed[0]));
-    PetscCall(multiply(A.aij, P.ours, MAT_INITIAL_MATRIX, &mixed[1]));
+    PetscCall(Multiply(kind, A.ours, P.aij, R.aij, MAT_INITIAL_MATRIX, &mixed[0]));
+    PetscCall(Multiply(kind, A.aij, P.ours, R.ours, MAT_INITIAL_MATRIX, &mixed[1]));
     for (Mat &m : mixed) { // for these PETSc may choose another algorithm
-      PetscCall(CheckSame(m, C.aij, what + ", mixed types", size, 2 * 92));
+      PetscCall(CheckSame(m, C.aij, what + ", mixed types", size, most));
       PetscCall(MatDestroy(&m));
     }
-    for (Mat m : {A.ours, A.aij, P.ours, P.aij, sizes.ours, sizes.aij}) PetscCall(MatScale(m, 2));
+    for (Mat m : factors) PetscCall(MatScale(m, 2));
     PetscCall(MatScale(size, 8)); // at least: each product has two or three factors
-    PetscCall(multiply(A.ours, P.ours, MAT_REUSE_MATRIX, &C.ours));
-    PetscCall(multiply(A.aij, P.aij, MAT_REUSE_MATRIX, &C.aij));
+    PetscCall(Multiply(kind, A.ours, P.ours, R.ours, MAT_REUSE_MATRIX, &C.ours));
+    PetscCall(Multiply(kind, A.aij, P.aij, R.aij, MAT_REUSE_MATRIX, &C.aij));
     PetscCall(CheckSame(C.ours, C.aij, what + ", reused", size, terms));
     PetscCall(MatDestroy(&size));
     PetscCall(Destroy(&C));
+    for (Mat m : factors) PetscCall(MatScale(m, 0.5));
   }
-  for (Pair *pair : {&A, &P, &sizes}) PetscCall(Destroy(pair));
+  PetscCall(MatDestroy(&sizes_r));
+  for (Pair *pair : {&A, &P, &R, &sizes}) PetscCall(Destroy(pair));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode SparseSparse()
+{
+  PetscFunctionBeginUser;
+  PetscCall(SparseSparse(Left(), Right()));
+  PetscCall(SparseSparse(Left(), RightDense(90, 40, 10)));
+  PetscCall(SparseSparse(Left(), RightDense(90, 80, 30)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+/// On one rank: in parallel PETSc's own algorithms are what runs.
+static PetscErrorCode SparseUneven()
+{
+  PetscFunctionBeginUser;
+  PetscCall(SparseSparse(LeftUneven(), RightUneven()));
+  PetscCall(SparseSparse(LeftUneven(), RightDense(700, 30, 3)));
+  PetscCall(SparseSparse(Little("empty", 5, 5, false), Little("empty P", 5, 3, false)));
+  PetscCall(SparseSparse(Little("of one entry", 5, 5, true), Little("P of one entry", 5, 3, true)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Entries that an operand gets after the product was set up: those for which the result has a place are counted in,
+/// others are an error where the product is ours.
+static PetscErrorCode SparseChanged()
+{
+  const auto create = [](bool more, MatType type, Mat *A) -> PetscErrorCode {
+    conformance::Builder b("changed", 4, 4);
+    PetscFunctionBeginUser;
+    for (PetscInt k = 0; k < 4; ++k) b.Add(k, k);
+    if (more) b.Add(0, 3);
+    PetscCall(CreateMatrix(PETSC_COMM_SELF, b, type, nullptr, Layout::Even, A));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  bool           ours;
+  Mat            A, fewer, more, C, expected;
+  PetscErrorCode code;
+
+  PetscFunctionBeginUser;
+  PetscCall(ProductsAreOurs(&ours));
+  if (!ours) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(create(true, MATSPARSEGPU, &more));
+  PetscCall(create(false, MATSPARSEGPU, &fewer));
+  PetscCall(create(false, MATSPARSEGPU, &A));
+  PetscCall(MatMatMult(more, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+  PetscCall(MatMatMult(fewer, A, MAT_REUSE_MATRIX, PETSC_DEFAULT, &C));
+  PetscCall(MatMatMult(fewer, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &expected));
+  PetscCall(MatAXPY(C, -1, expected, SUBSET_NONZERO_PATTERN));
+  PetscReal norm;
+  PetscCall(MatNorm(C, NORM_INFINITY, &norm));
+  PetscCheck(norm == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The product with fewer entries is %g away", (double)norm);
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, nullptr));
+  code = MatMatMult(more, A, MAT_REUSE_MATRIX, PETSC_DEFAULT, &expected);
+  PetscCall(PetscPopErrorHandler());
+  PetscCheck(code == PETSC_ERR_ARG_WRONGSTATE, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "An entry without a place in the product: error %d, not %d", (int)code, (int)PETSC_ERR_ARG_WRONGSTATE);
+  for (Mat *M : {&A, &fewer, &more, &C, &expected}) PetscCall(MatDestroy(M));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -231,6 +359,8 @@ int main(int argc, char **argv)
 {
   return Main(argc, argv, help,
               {{"sparse_sparse", SparseSparse},
+               {"sparse_uneven", SparseUneven},
+               {"sparse_changed", SparseChanged},
                {"sparse_dense", SparseDense},
                {"dense_sparse", DenseSparse},
                {"parts", Parts}});

@@ -68,8 +68,8 @@ template <class Call> PetscErrorCode WithoutHooks(Mat A, Call call)
 }
 
 /// PETSc is told that the values have been written as if its host array had been: its state moves, and what it knows of
-/// the diagonal is forgotten. With `a` [bytes] on the device the host gets them from there.
-PetscErrorCode TellValuesWritten(Mat A, const Scalar *a, size_t bytes)
+/// the diagonal is forgotten. With `a` [bytes] in `space` that array gets them from there.
+PetscErrorCode TellValuesWritten(Mat A, const Scalar *a, Space space, size_t bytes)
 {
   PetscFunctionBegin;
   PetscCall(WithoutHooks(A, [&]() -> PetscErrorCode {
@@ -77,7 +77,9 @@ PetscErrorCode TellValuesWritten(Mat A, const Scalar *a, size_t bytes)
 
     PetscFunctionBegin;
     PetscCall(MatSeqAIJGetArray(A, &host));
-    if (a) {
+    if (a && space == Space::Host) {
+      memcpy(static_cast<void *>(host), a, bytes);
+    } else if (a) {
       Stream stream;
       PetscCall(DeviceStream(&stream));
       PetscCall(DeviceCopyOut(host, a, bytes, stream));
@@ -158,7 +160,7 @@ PetscErrorCode MayGoAway(Mat A, Context *context, bool *may, Space *space)
   PetscCall(OthersRead(&others));
   // What nothing of ours has read yet may be meant for the host.
   if (!(tests || (context->settings.lazy_host && context->read_here && !others)) || AtHomeScope::Any() || HasMAIJ() ||
-      context->stays_home || A->product || context->settings.release_csr || !A->assembled)
+      context->stays_home || (A->product && !context->product_here) || context->settings.release_csr || !A->assembled)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PlannedSpace(context, space));
   if (*space == Space::Host && !tests) PetscFunctionReturn(PETSC_SUCCESS);
@@ -172,13 +174,13 @@ PetscErrorCode MayGoAway(Mat A, Context *context, bool *may, Space *space)
 PetscErrorCode ValuesWrittenThere(Mat A, Context *context)
 {
   PetscFunctionBegin;
-  PetscCall(TellValuesWritten(A, nullptr, 0));
+  PetscCall(TellValuesWritten(A, nullptr, Space::Host, 0));
   context->rows.WrittenThere();
   PetscCall(Leave(A, context));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ValuesWrittenInBoth(Mat A, Context *context)
+PetscErrorCode ValuesWrittenInBoth(Mat A, Context *context, Space space)
 {
   Scalar         *a;
   const PetscInt *i, *j;
@@ -187,9 +189,9 @@ PetscErrorCode ValuesWrittenInBoth(Mat A, Context *context)
 
   PetscFunctionBegin;
   PetscCheck(!context->away, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The values are away from the host");
-  PetscCall(context->rows.RoomForValues(A, Space::Device, &a));
+  PetscCall(context->rows.RoomForValues(A, space, &a));
   PetscCall(MatSeqAIJGetCSRAndMemType(A, &i, &j, &host, &where));
-  PetscCall(TellValuesWritten(A, a, static_cast<size_t>(A->rmap->n ? i[A->rmap->n] : 0) * sizeof(Scalar)));
+  PetscCall(TellValuesWritten(A, a, space, static_cast<size_t>(A->rmap->n ? i[A->rmap->n] : 0) * sizeof(Scalar)));
   PetscCall(context->rows.WrittenInBoth(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

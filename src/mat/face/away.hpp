@@ -55,8 +55,8 @@ PetscErrorCode LivesThere(Context *context, bool *lives);
 /// All values have been written in Rows::RoomForValues(), of a matrix that may go away: the host is behind from now on.
 /// PETSc sees a write to the values.
 PetscErrorCode ValuesWrittenThere(Mat A, Context *context);
-/// The same on the device, of any matrix: the host gets a copy at once.
-PetscErrorCode ValuesWrittenInBoth(Mat A, Context *context);
+/// The same in `space`, of any matrix: the host's array gets a copy at once.
+PetscErrorCode ValuesWrittenInBoth(Mat A, Context *context, Space space);
 /// Are the values of a sequential matrix of ours newer elsewhere than on the host?
 PetscErrorCode IsAway(Mat A, bool *away);
 /// The host has the values again, of this very matrix and version.

@@ -20,11 +20,12 @@ struct Context : LocalMatrix {
     Yes
   };
   Coordinates           coo;
-  std::unique_ptr<Away> away;                           ///< while the values are newest on the device alone
-  bool                  stays_home = false;             ///< PETSc may read the values without an accessor
-  bool                  read_here  = false;             ///< a product or a factorization of ours has read them
-  TestAway              test_away  = TestAway::Unknown; ///< -sparsegpu_test_away
-  DeviceMemory          x, z;                           ///< scratch for host vectors in a product on the device
+  std::unique_ptr<Away> away;                             ///< while the values are newest on the device alone
+  bool                  stays_home   = false;             ///< PETSc may read the values without an accessor
+  bool                  product_here = false;             ///< it is the result of a product of matrices of ours
+  bool                  read_here    = false;             ///< a product or a factorization of ours has read them
+  TestAway              test_away    = TestAway::Unknown; ///< -sparsegpu_test_away
+  DeviceMemory          x, z;                             ///< scratch for host vectors in a product on the device
   // mpiaijsparsegpu
   Halo    halo;
   Version agreed[2][3]      = {}; ///< for which all ranks know the blocks ready

@@ -144,7 +144,7 @@ PetscErrorCode SetValuesOnDevice(Mat A, Context *context, const Scalar *v, Inser
   PetscCall(SumCoordinates_CUDA(csr.nonzeros, context->coo.map->jmap.data(), context->coo.map->perm.data(), v,
                                 mode == ADD_VALUES, a, stream));
   PetscCall(DeviceBeforeVectors());
-  PetscCall(lazy ? ValuesWrittenThere(A, context) : ValuesWrittenInBoth(A, context));
+  PetscCall(lazy ? ValuesWrittenThere(A, context) : ValuesWrittenInBoth(A, context, Space::Device));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

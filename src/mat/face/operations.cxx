@@ -2,6 +2,7 @@
 #include "mat/face/operations.hpp"
 #include "mat/face/context.hpp"
 #include "mat/face/dense.hpp"
+#include "mat/face/sparse_products.hpp"
 #include "mat/face/value_operations.hpp"
 
 namespace sparsegpu
@@ -31,8 +32,11 @@ PetscErrorCode MatProductSetFromOptions_SparseGPU_Alike(Mat D)
 {
   const struct _MatOps *parent;
   PetscBool             seq, mpi;
+  bool                  set;
 
   PetscFunctionBegin;
+  PetscCall(MatProductSetFromOptions_SparseGPU_Sparse(D, &set));
+  if (set) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(OperandsStayHome(D));
   PetscCall(IsOurs(D->product->A, &seq, &mpi));
   PetscCall(GetParentOps(mpi, &parent));

@@ -5,6 +5,7 @@
 #include "device/search.cuh"
 #include "device/sort.hpp"
 #include "mat/rows/device_rows.hpp"
+#include "mat/rows/transpose.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
@@ -32,8 +33,8 @@ static __global__ void row_kernel(PetscInt rows, PetscInt count, const PetscInt 
   column[t] = lower_bound(i, PetscInt(0), rows + 1, from[t] + 1) - 1;
 }
 
-template <class Key> static PetscErrorCode TransposePattern(const CsrView &A, int bits, Array<PetscInt> *i,
-                                                            Array<PetscInt> *j, Array<PetscInt> *from, Stream stream)
+template <class Key> static PetscErrorCode Sort(const CsrView &A, int bits, Array<PetscInt> *i, Array<PetscInt> *j,
+                                                Array<PetscInt> *from, Stream stream)
 {
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
   Array<Key>         key;
@@ -52,26 +53,36 @@ template <class Key> static PetscErrorCode TransposePattern(const CsrView &A, in
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DeviceRows::Transpose_CUDA(const CsrView &A, bool conjugate, Array<PetscInt> *kept)
+PetscErrorCode TransposePattern_CUDA(const CsrView &A, Array<PetscInt> *i, Array<PetscInt> *j, Array<PetscInt> *source)
 {
-  Array<PetscInt> room, &from = kept ? *kept : room;
-  Stream          stream;
-  int             bits = 1;
+  Stream stream;
+  int    bits = 1;
 
   PetscFunctionBegin;
   PetscCall(DeviceStream(&stream));
-  PetscCall(i_.Allocate(static_cast<size_t>(A.cols) + 1, Space::Device));
-  PetscCall(j_.Allocate(A.nonzeros, Space::Device));
-  PetscCall(a_.Allocate(A.nonzeros, Space::Device));
+  PetscCall(i->Allocate(static_cast<size_t>(A.cols) + 1, Space::Device));
+  PetscCall(j->Allocate(A.nonzeros, Space::Device));
   if (A.nonzeros == 0) {
-    SparseGPUCallCUDA(cudaMemsetAsync(i_.data(), 0, i_.bytes(), static_cast<cudaStream_t>(stream)));
+    SparseGPUCallCUDA(cudaMemsetAsync(i->data(), 0, i->bytes(), static_cast<cudaStream_t>(stream)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   while (bits < 63 && static_cast<unsigned long long>(A.cols - 1) >> bits) bits++;
   if (bits <= 32)
-    PetscCall(TransposePattern<unsigned>(A, bits, &i_, &j_, &from, stream));
+    PetscCall(Sort<unsigned>(A, bits, i, j, source, stream));
   else
-    PetscCall(TransposePattern<unsigned long long>(A, bits, &i_, &j_, &from, stream));
+    PetscCall(Sort<unsigned long long>(A, bits, i, j, source, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceRows::Transpose_CUDA(const CsrView &A, bool conjugate, Array<PetscInt> *kept)
+{
+  Array<PetscInt> room, &from = kept ? *kept : room;
+  Stream          stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(a_.Allocate(A.nonzeros, Space::Device));
+  PetscCall(TransposePattern_CUDA(A, &i_, &j_, &from));
   PetscCall(PermuteValues_CUDA(A.nonzeros, from.data(), A.device.a, conjugate, a_.data(), stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

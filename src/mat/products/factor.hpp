@@ -1,0 +1,39 @@
+/// A factor of a product of matrices: the rows of a matrix, or of its transpose, in the space of the product.
+#pragma once
+
+#include <cstdint>
+#include "mat/products/multiply.hpp"
+#include "mat/rows/rows.hpp"
+
+namespace sparsegpu::products
+{
+
+class Factor
+{
+public:
+  explicit Factor(bool transposed) : transposed_(transposed) {}
+
+  /// The rows as they are now, their values if asked for, until the next call or change. What a transpose takes stays
+  /// for the next one; the rows themselves stay in the matrix's Rows. Errors: PETSC_ERR_MEM.
+  PetscErrorCode    Bring(Mat M, Rows *rows, Space space, bool values);
+  const SparseRows &rows() const { return view_; }
+  /// Is the pattern another one than at the Bring() before?
+  bool changed() const { return changed_; }
+
+private:
+  PetscErrorCode Look(Mat M, Rows *rows, const CsrView &csr);
+  PetscErrorCode TransposeRows(const CsrView &csr, Space space);
+  PetscErrorCode PermuteRows(const CsrView &csr, Space space, const Scalar *a);
+
+  const bool    transposed_;
+  SparseRows    view_;
+  bool          changed_     = false;
+  Version       pattern_     = 0; ///< for which the fingerprint was taken
+  std::uint64_t fingerprint_ = 0;
+
+  Version         values_ = 0;   ///< whose transpose a_ holds
+  Array<PetscInt> i_, j_, from_; ///< [cols + 1], [nonzeros], [nonzeros] the entry that each is
+  Array<Scalar>   a_;            ///< [nonzeros]
+};
+
+} // namespace sparsegpu::products

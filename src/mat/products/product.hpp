@@ -1,0 +1,46 @@
+/// A product of two or three sparse matrices, each as it is or transposed: F0 F1, or F0 (F1 F2). What depends on the
+/// patterns alone is made once.
+#pragma once
+
+#include <memory>
+#include "mat/products/factor.hpp"
+
+namespace sparsegpu::products
+{
+
+/// A matrix, and its Rows, in the place of a factor.
+struct Operand {
+  Mat   matrix;
+  Rows *rows;
+};
+
+class Product
+{
+public:
+  /// transposed [2 or 3]: which factors are.
+  Product(Space space, const std::vector<bool> &transposed);
+
+  /// The pattern of the product of these operands, one a factor. Errors: those of MultiplyPattern().
+  PetscErrorCode FindPattern(const std::vector<Operand> &operands, Pattern *C);
+  /// Its values c [nonzeros of C], C being the pattern of FindPattern(): operands of other patterns will do as long as
+  /// C has an entry for each of theirs. Asynchronous on the device. Errors: PETSC_ERR_ARG_WRONGSTATE where it has not.
+  PetscErrorCode FindValues(const std::vector<Operand> &operands, const SparseRows &C, Scalar *c);
+  Space          space() const { return space_; }
+  /// Of FindValues().
+  PetscLogDouble flops() const { return 2.0 * static_cast<PetscLogDouble>(terms_ + inner_.terms); }
+
+private:
+  PetscErrorCode Bring(const std::vector<Operand> &operands, bool values);
+  PetscErrorCode FindInnerPattern();
+  /// The last factor, or the product of the last two: without values after FindInnerPattern() alone.
+  SparseRows Right() const;
+
+  const Space         space_;
+  std::vector<Factor> factors_;
+  Pattern             inner_; ///< of F1 F2
+  Array<Scalar>       inner_values_;
+  PetscInt            longest_ = 0;
+  PetscCount          terms_   = 0;
+};
+
+} // namespace sparsegpu::products

@@ -1,0 +1,163 @@
+/// The values of C = A B where C's pattern is known. Sums lie in shared memory where a row of C is short enough, else
+/// in C itself. No two lanes add to one sum, and each sum is made in a fixed order: the bits repeat.
+#include <algorithm>
+#include "device/cuda_check.hpp"
+#include "device/grid.cuh"
+#include "device/search.cuh"
+#include "mat/products/multiply.hpp"
+#include "petsc/compat.hpp"
+
+namespace sparsegpu::products
+{
+
+namespace
+{
+constexpr PetscInt SHARED_SUMS = 32768 / sizeof(Scalar); ///< of a block: leaves room for six on a multiprocessor
+
+struct Arguments {
+  PetscInt        rows;
+  CsrArrays       a, b;
+  const PetscInt *i, *j; ///< of C
+  Scalar         *c;
+  int            *lost; ///< may be null
+};
+
+__device__ __forceinline__ PetscReal from_lane(unsigned mask, PetscReal v, int lane, int width)
+{
+  return __shfl_sync(mask, v, lane, width);
+}
+#if defined(PETSC_USE_COMPLEX)
+__device__ __forceinline__ Scalar from_lane(unsigned mask, Scalar v, int lane, int width)
+{
+  return Scalar(__shfl_sync(mask, v.re, lane, width), __shfl_sync(mask, v.im, lane, width));
+}
+#endif
+
+/// sum[place of the column] += v, of a row of C that begins at `begin`.
+__device__ __forceinline__ void add_term(const Arguments &p, PetscInt begin, PetscInt length, PetscInt column,
+                                         const Scalar &v, Scalar *sum, int stride)
+{
+  const PetscInt at = find_column(p.j, begin, begin + length, column);
+  if (at >= 0)
+    sum[(at - begin) * stride] += v;
+  else if (p.lost)
+    *p.lost = 1;
+}
+
+/// `width` neighbouring lanes make a row of C: they take the entries of A's row in turn, and the entries of B's row,
+/// whose columns differ, side by side. `capacity` sums of a row fit its shared memory.
+template <int width> __global__ void __launch_bounds__(THREADS) rows_kernel(Arguments p, PetscInt capacity)
+{
+  extern __shared__ double2 memory[];
+  const PetscCount          row   = thread_index() / width;
+  const int                 lane  = threadIdx.x % width;
+  const unsigned            group = threadIdx.x / width;
+  const unsigned mask = (width == 32 ? 0xffffffffu : ((1u << width) - 1) << (threadIdx.x % 32 / width * width));
+
+  if (row >= p.rows) return;
+  const PetscInt begin = p.i[row], length = p.i[row + 1] - begin;
+  const bool     local = length <= capacity;
+  Scalar *const  sum   = local ? reinterpret_cast<Scalar *>(memory) + group * capacity : p.c + begin;
+  for (PetscInt k = lane; k < length; k += width) sum[k] = Scalar(0);
+  __syncwarp(mask);
+  for (PetscInt first = p.a.i[row], end = p.a.i[row + 1]; first < end; first += width) {
+    const bool     has   = first + lane < end;
+    const int      count = end - first < width ? static_cast<int>(end - first) : width;
+    const PetscInt j = has ? p.a.j[first + lane] : 0, b = has ? p.b.i[j] : 0, b_end = has ? p.b.i[j + 1] : 0;
+    const Scalar   a = has ? p.a.a[first + lane] : Scalar(0);
+    // the next row of B is read before this one is added
+    PetscInt q = __shfl_sync(mask, b, 0, width) + lane, q_end = __shfl_sync(mask, b_end, 0, width);
+    PetscInt column = q < q_end ? p.b.j[q] : -1;
+    Scalar   v      = q < q_end ? p.b.a[q] : Scalar(0);
+    for (int t = 0; t < count; t++) {
+      const Scalar   factor = from_lane(mask, a, t, width);
+      const int      after  = t + 1 < width ? t + 1 : 0;
+      const PetscInt n = __shfl_sync(mask, b, after, width) + lane, n_end = __shfl_sync(mask, b_end, after, width);
+      const bool     more        = t + 1 < count && n < n_end;
+      const PetscInt next_column = more ? p.b.j[n] : -1;
+      const Scalar   next_v      = more ? p.b.a[n] : Scalar(0);
+      if (column >= 0) add_term(p, begin, length, column, factor * v, sum, 1);
+      for (q += width; q < q_end; q += width) add_term(p, begin, length, p.b.j[q], factor * p.b.a[q], sum, 1);
+      __syncwarp(mask); // the next row of B may add to the same sums
+      q      = n;
+      q_end  = n_end;
+      column = next_column;
+      v      = next_v;
+    }
+  }
+  if (!local) return;
+  for (PetscInt k = lane; k < length; k += width) p.c[begin + k] = sum[k];
+}
+
+/// For rows of B of an entry or two, as of interpolation that is constant on aggregates: `width` neighbouring lanes
+/// make a row of C, each with sums of its own for the entries of A's row that it takes; these are added in the lanes'
+/// order. Rows of C have at most `capacity` entries.
+template <int width> __global__ void __launch_bounds__(THREADS) short_rows_kernel(Arguments p, PetscInt capacity)
+{
+  extern __shared__ double2 memory[];
+  const PetscCount          row   = thread_index() / width;
+  const int                 lane  = threadIdx.x % width;
+  const unsigned            group = threadIdx.x / width;
+  const unsigned            mask  = ((1u << width) - 1) << (threadIdx.x % 32 / width * width);
+
+  if (row >= p.rows) return;
+  const PetscInt begin = p.i[row], length = p.i[row + 1] - begin;
+  Scalar *const sums = reinterpret_cast<Scalar *>(memory) + group * capacity * width, *const mine = sums + lane;
+  for (PetscInt k = 0; k < length; k++) mine[k * width] = Scalar(0);
+  for (PetscInt e = p.a.i[row] + lane; e < p.a.i[row + 1]; e += width) {
+    const PetscInt j = p.a.j[e];
+    const Scalar   a = p.a.a[e];
+    for (PetscInt q = p.b.i[j]; q < p.b.i[j + 1]; q++) add_term(p, begin, length, p.b.j[q], a * p.b.a[q], mine, width);
+  }
+  __syncwarp(mask);
+  for (PetscInt k = lane; k < length; k += width) {
+    Scalar sum(0);
+    for (int l = 0; l < width; l++) sum += sums[k * width + l];
+    p.c[begin + k] = sum;
+  }
+}
+
+template <int width> PetscErrorCode Launch(const Arguments &p, PetscInt longest, cudaStream_t stream)
+{
+  constexpr PetscInt GROUPS   = THREADS / width;
+  const PetscInt     capacity = std::min(longest, SHARED_SUMS / GROUPS);
+
+  PetscFunctionBegin;
+  rows_kernel<width>
+      <<<Blocks(static_cast<PetscCount>(p.rows) * width), THREADS, GROUPS * capacity * sizeof(Scalar), stream>>>(
+          p, capacity);
+  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode MultiplyValues_CUDA(const SparseRows &A, const SparseRows &B, const SparseRows &C, PetscInt longest,
+                                   Scalar *c, int *lost)
+{
+  constexpr int   SHORT = 8; ///< lanes a row
+  const Arguments p{A.rows, A.arrays, B.arrays, C.arrays.i, C.arrays.j, c, lost};
+  const PetscReal mean = B.rows ? static_cast<PetscReal>(B.nonzeros) / static_cast<PetscReal>(B.rows) : 0;
+  Stream          stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  const cudaStream_t s = static_cast<cudaStream_t>(stream);
+  if (A.rows == 0 || longest == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (mean <= 2 && longest <= SHARED_SUMS / THREADS) {
+    short_rows_kernel<SHORT>
+        <<<Blocks(static_cast<PetscCount>(A.rows) * SHORT), THREADS, THREADS * longest * sizeof(Scalar), s>>>(p,
+                                                                                                              longest);
+    SparseGPUCallCUDA(cudaPeekAtLastError());
+  } else if (mean <= 6) {
+    PetscCall(Launch<4>(p, longest, s));
+  } else if (mean <= 12) {
+    PetscCall(Launch<8>(p, longest, s));
+  } else if (mean <= 24) {
+    PetscCall(Launch<16>(p, longest, s));
+  } else {
+    PetscCall(Launch<32>(p, longest, s));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu::products
