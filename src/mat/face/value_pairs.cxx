@@ -40,6 +40,47 @@ PetscErrorCode FindPair(Mat X, Mat Y, Need of_y, MatStructure structure, There *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Y += alpha X where Y, of a larger pattern, is or is brought to where X is. *done is false where the host has to do
+/// it.
+PetscErrorCode AddSubsetThere(Mat Y, PetscScalar alpha, Mat X, bool *done)
+{
+  const int         none = 0;
+  PetscBool         seq, mpi;
+  There             x, y;
+  values::AddSubset add;
+  Array<int>        lost;
+  int               any = 0;
+
+  PetscFunctionBegin;
+  *done = false;
+  PetscCall(IsOurs(X, &seq, &mpi));
+  if (seq) PetscCall(IsOurs(Y, &seq, &mpi));
+  if (!seq || X->rmap->n != Y->rmap->n || X->cmap->n != Y->cmap->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Find(X, Need::Write, &x));
+  if (x.is) PetscCall(Find(Y, Need::Write, &y));
+  if (!x.is || !y.is || x.space != y.space) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Pattern(X, &x, &add.x.i, &add.x.j));
+  PetscCall(Pattern(Y, &y, &add.i, &add.j));
+  if (!x.is || !y.is) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(lost.Copy(&none, 1, y.space));
+  add.alpha = Ours(alpha);
+  add.x.a   = x.a;
+  add.y     = y.a;
+  add.lost  = lost.data();
+  PetscCall(Write(Y, y, y.pattern.rows, add, 2.0 * x.pattern.nonzeros));
+  if (y.space == Space::Device) {
+    Stream stream;
+    PetscCall(DeviceStream(&stream));
+    PetscCall(DeviceCopyOut(&any, lost.data(), sizeof(any), stream));
+  } else {
+    any = *lost.data();
+  }
+  PetscCheck(!any, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "SUBSET_NONZERO_PATTERN: X has an entry where Y has none, which was not added");
+  *done = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// PETSc's takes its fast way where both have the same operation.
 PetscErrorCode CopyOnHost(Mat A, Mat B, MatStructure structure)
 {
@@ -64,6 +105,7 @@ PetscErrorCode CopyOnHost(Mat A, Mat B, MatStructure structure)
 PetscErrorCode MatAXPY_SeqAIJSparseGPU(Mat Y, PetscScalar alpha, Mat X, MatStructure structure)
 {
   There x, y;
+  bool  done = false;
 
   PetscFunctionBegin;
   PetscCall(FindPair(X, Y, Need::Write, structure, &x, &y));
@@ -71,6 +113,8 @@ PetscErrorCode MatAXPY_SeqAIJSparseGPU(Mat Y, PetscScalar alpha, Mat X, MatStruc
     PetscCall(Write(Y, y, y.pattern.nonzeros, values::Add{Ours(alpha), x.a, y.a}, 2.0 * y.pattern.nonzeros));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  if (structure == SUBSET_NONZERO_PATTERN) PetscCall(AddSubsetThere(Y, alpha, X, &done));
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(BringHome(X));
   PetscCall(OnHost(&_MatOps::axpy, Y, alpha, X, structure));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -88,6 +132,7 @@ PetscErrorCode MatCopy_SeqAIJSparseGPU(Mat A, Mat B, MatStructure structure)
     PetscCall(CopyOnHost(A, B, structure));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
 PetscErrorCode CopyValuesThere(Mat A, Mat B, bool *done)
 {
   PetscBool seq, mpi;

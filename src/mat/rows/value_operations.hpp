@@ -4,6 +4,7 @@
 
 #include "device/device.hpp"
 #include "device/scalar.hpp"
+#include "mat/rows/csr_view.hpp"
 
 namespace sparsegpu::values
 {
@@ -91,6 +92,31 @@ struct ScaleRowsAndColumns {
   }
 };
 
+/// y += alpha x, where y has an entry for each of x's; *lost = 1 where it has none. Columns are looked for from the one
+/// found last on, and from the row's first where they do not ascend.
+struct AddSubset {
+  Scalar            alpha;
+  CsrArrays         x;
+  const PetscInt   *i, *j; ///< of y
+  Scalar           *y;
+  int              *lost;
+  SPARSEGPU_HD void operator()(PetscCount r) const
+  {
+    PetscInt k = i[r];
+    for (PetscInt e = x.i[r]; e < x.i[r + 1]; e++) {
+      while (k < i[r + 1] && j[k] < x.j[e]) k++;
+      if (k == i[r + 1] || j[k] != x.j[e])
+        for (k = i[r]; k < i[r + 1] && j[k] != x.j[e];) k++;
+      if (k < i[r + 1]) {
+        y[k] = y[k] + alpha * x.a[e];
+      } else {
+        *lost = 1;
+        k     = i[r];
+      }
+    }
+  }
+};
+
 /// The sum of the row's magnitudes, or the largest one, which no NaN is.
 struct RowMagnitude {
   bool              largest;
@@ -133,6 +159,7 @@ PetscErrorCode                            Largest_CUDA(PetscCount count, const S
   what(SetDiagonal);                         \
   what(GetDiagonal);                         \
   what(ScaleRowsAndColumns);                 \
+  what(AddSubset);                           \
   what(RowMagnitude)
 
 } // namespace sparsegpu::values
