@@ -39,14 +39,21 @@ change of values, and made anew from the host's arrays when they are needed agai
 values by then.
 
   On one process, and where products run on a GPU, `MatSetValuesCOO()` from device memory, `MatZeroEntries()`,
-`MatScale()`, `MatShift()`, `MatAXPY()`, `MatAYPX()` and `MatCopy()` of one pattern, `MatDiagonalSet()`,
-`MatDiagonalScale()`, `MatConjugate()`, `MatRealPart()`, `MatImaginaryPart()` and `MatDuplicate()` write values there,
+`MatScale()`, `MatShift()`, `MatAXPY()` and `MatAYPX()` of one pattern or a subset's, `MatCopy()` of one pattern,
+`MatDiagonalSet()`, `MatDiagonalScale()`, `MatConjugate()`, `MatRealPart()`, `MatImaginaryPart()` and `MatDuplicate()` write values there,
 and `MatGetDiagonal()`, `MatGetRowMaxAbs()` and `MatNorm()` but for `NORM_1` read them there. The host's array follows
 when another operation on the matrix, a factorization of any package, or an accessor such as `MatSeqAIJGetArrayRead()`
 first asks for the values. -mat_sparsegpu_lazy_host 0 copies them at once and leaves the operations to the host. That is
 always so with a PETSc that has PCML, once a program has called `MatCreateMAIJ()`, and for operands and results of
-`MatProduct`s but those with a dense matrix. A pointer of `MatSeqAIJGetArray()` must be given back before the next
+`MatProduct`s that PETSc computes. A pointer of `MatSeqAIJGetArray()` must be given back before the next
 operation on the matrix.
+
+  Products of such matrices with each other, `MatMatMult()`, `MatTransposeMatMult()`, `MatMatTransposeMult()`,
+`MatPtAP()`, `MatRARt()` and `MatMatMatMult()`, are computed on the GPU, too: the pattern is found there, and the host
+gets a copy of it; values, first and again, stay there. They are bitwise reproducible. The rows of the operands stay on
+the GPU beside the converted copies, 12 bytes a nonzero in double precision, and those of a transposed operand once
+more. Parallel products, products with other types, and those that -matmatmult_backend_cpu, -matptap_backend_cpu and
+the like or -mat_product_algorithm_backend_cpu leave to the host, are PETSc's.
 
   `MatView()` with `PETSC_VIEWER_ASCII_INFO`, and so `KSPView()`, adds one line: the format and why. It is the same
 before and after products, and in every run. `PETSC_VIEWER_ASCII_INFO_DETAIL` adds bytes, conversions and times of each

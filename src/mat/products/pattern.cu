@@ -200,7 +200,8 @@ private:
     PetscFunctionBegin;
     end_kernel<<<1, 1, 0, s_>>>(A_.rows, nonzeros_, C_->i.data());
     SparseGPUCallCUDA(cudaPeekAtLastError());
-    key_ = other_ = Array<Key>();
+    key_   = Array<Key>();
+    other_ = Array<Key>();
     if (columns_.size() == 1) {
       C_->j = std::move(columns_[0]);
       PetscFunctionReturn(PETSC_SUCCESS);
