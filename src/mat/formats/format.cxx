@@ -39,8 +39,8 @@ PetscErrorCode Format::Build(Plan *plan)
   rows_     = A.rows;
   cols_     = A.cols;
   nonzeros_ = A.nonzeros;
-  slot_     = Array<PetscInt>();
-  encoded_  = EncodedValues();
+  Release();
+  encoded_ = EncodedValues();
   PetscCallCXX(wanted_ = plan->options<CommonOptions>().values);
   if (FromDevice(A))
     PetscCall(BuildPatternOnDevice(plan));
@@ -103,9 +103,9 @@ PetscErrorCode Format::BuildValuesOnDevice(const CsrView &A)
   PetscCall(DeviceStream(&stream));
   PetscCall(values_.Allocate(stored_, space_));
 #if defined(SPARSEGPU_HAVE_CUDA)
-  if (EncodesValues() && A.nonzeros)
+  if (EncodesValues() && A.nonzeros && !PlacesByRows())
     PetscCall(FillFrom_CUDA(A.device.a, stored_, values_.data()));
-  else
+  else if (!PlacesByRows())
     PetscCall(FillValues_CUDA(stored_, PadsByValue() ? PadValue() : Scalar(0), values_.data(), stream));
 #endif
   PetscCall(PlaceOnDevice(A, values_.data(), stream));
@@ -158,6 +158,12 @@ PetscErrorCode Format::FindSlots(const CsrView &A, bool *found)
   };
   PetscFunctionBegin;
   *found = true;
+  if (NeedsRowsAlone()) {
+    const size_t count = static_cast<size_t>(rows_) + 1;
+    PetscCall(MayLackMemory([&] { return row_begin_.CopyFrom(A.device.i, A.i, count); }, &lacks));
+    *found = !lacks;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (space_ == Space::Device && ConvertsOnDevice()) {
     PetscCall(DeviceStream(&stream));
     PetscCall(MayLackMemory(there, &lacks));
@@ -170,7 +176,7 @@ PetscErrorCode Format::FindSlots(const CsrView &A, bool *found)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Format::CopyToSlots(const Scalar *a, Space where)
+PetscErrorCode Format::CopyToSlots(const CsrView &A, const Scalar *a, Space where)
 {
   Stream        stream;
   const Scalar *from = a;
@@ -199,18 +205,25 @@ PetscErrorCode Format::CopyToSlots(const Scalar *a, Space where)
     PetscCall(DeviceCopyIn(copy.data(), a, bytes, stream));
     from = static_cast<const Scalar *>(copy.data());
   }
+  if (PlacesByRows()) {
+    CsrView rows = A;
+    rows.device  = CsrArrays{row_begin_.data(), nullptr, from};
+    if (nonzeros_) PetscCall(PlaceOnDevice(rows, values_.data(), stream));
+  } else {
 #if defined(SPARSEGPU_HAVE_CUDA)
-  if (EncodesValues() && nonzeros_) PetscCall(FillFrom_CUDA(from, stored_, values_.data()));
+    if (EncodesValues() && nonzeros_) PetscCall(FillFrom_CUDA(from, stored_, values_.data()));
 #endif
-  PetscCall(
-      ScatterValues_CUDA(nonzeros_, CsrOrder() ? nullptr : slot_.data(), from, PadsByValue(), values_.data(), stream));
+    PetscCall(ScatterValues_CUDA(nonzeros_, CsrOrder() ? nullptr : slot_.data(), from, PadsByValue(), values_.data(),
+                                 stream));
+  }
   if (where == Space::Host) PetscCall(DeviceSynchronize(stream)); // the caller may change `a` as soon as we return
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 void Format::Release()
 {
-  slot_ = Array<PetscInt>();
+  slot_      = Array<PetscInt>();
+  row_begin_ = Array<PetscInt>();
 }
 
 PetscErrorCode Format::Update(const CsrView &A, const Scalar *a, Space where, bool *fits)
@@ -221,10 +234,12 @@ PetscErrorCode Format::Update(const CsrView &A, const Scalar *a, Space where, bo
     Borrow(A);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (!CsrOrder() && slot_.size() != static_cast<size_t>(nonzeros_)) PetscCall(FindSlots(A, fits));
+  const bool found = NeedsRowsAlone() ? row_begin_.size() == static_cast<size_t>(rows_) + 1
+                                      : CsrOrder() || slot_.size() == static_cast<size_t>(nonzeros_);
+  if (!found) PetscCall(FindSlots(A, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS); // the caller rebuilds, on the host if necessary
   encoded_ = EncodedValues();
-  PetscCall(CopyToSlots(a, where));
+  PetscCall(CopyToSlots(A, a, where));
   waits_    = EncodesValues();
   expected_ = 0;
   PetscFunctionReturn(PETSC_SUCCESS);

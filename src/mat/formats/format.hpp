@@ -55,8 +55,8 @@ public:
 
   /// Frees what only a change of values needs; the next Update() makes it anew. No work may be under way.
   void Release();
-  /// Bytes of that: the place of each entry.
-  PetscLogDouble BytesForUpdates() const { return static_cast<PetscLogDouble>(slot_.bytes()); }
+  /// Bytes of that: the place of each entry, or the beginnings of rows.
+  PetscLogDouble BytesForUpdates() const { return static_cast<PetscLogDouble>(slot_.bytes() + row_begin_.bytes()); }
   /// Does Update() read the pattern, on the device from A.device if that is there?
   virtual bool UpdatesReadPattern() const { return false; }
   /// Are new values copied from the host straight into place?
@@ -98,7 +98,9 @@ protected:
   virtual PetscErrorCode BuildPatternOnDevice(Plan *plan) { return PETSC_ERR_SUP; }
   virtual PetscErrorCode SlotsOnDevice(const CsrView &A, PetscInt *slot, Stream stream) { return PETSC_ERR_SUP; }
   virtual PetscErrorCode PlaceOnDevice(const CsrView &A, Scalar *values, Stream stream) { return PETSC_ERR_SUP; }
-  virtual bool           CsrOrder() const { return false; }
+  /// PlaceOnDevice() reads no columns, and writes padding, too: new values then need no slots on the device.
+  virtual bool PlacesByRows() const { return false; }
+  virtual bool CsrOrder() const { return false; }
   /// Padding is marked by PadValue() among the values, not by a column.
   virtual bool PadsByValue() const { return false; }
   /// Values may lie encoded: kernels read them by EncodedLayout(). Padding then holds the value of some entry.
@@ -118,9 +120,10 @@ protected:
 private:
   bool FromDevice(const CsrView &A) const { return space_ == Space::Device && A.device.i && ConvertsOnDevice(); }
   PetscErrorCode FindSlots(const CsrView &A, bool *found);
+  bool           NeedsRowsAlone() const { return space_ == Space::Device && PlacesByRows(); }
   PetscErrorCode BuildValuesOnDevice(const CsrView &A);
   PetscErrorCode BuildValuesOnHost(CsrView A);
-  PetscErrorCode CopyToSlots(const Scalar *a, Space where);
+  PetscErrorCode CopyToSlots(const CsrView &A, const Scalar *a, Space where);
   PetscErrorCode Encode();
 
   static constexpr PetscCount ENCODING_PAYS = 20; ///< products that gain what the encoding of new values takes
@@ -129,7 +132,8 @@ private:
   bool            waits_    = false;  ///< new values are not encoded yet
   PetscCount      expected_ = 0;      ///< products since then
   EncodedValues   encoded_;
-  Array<PetscInt> slot_; ///< [nonzeros_] once values have changed; in space_
+  Array<PetscInt> slot_;      ///< [nonzeros_] once values have changed; in space_
+  Array<PetscInt> row_begin_; ///< [rows_ + 1] instead, where NeedsRowsAlone()
 };
 
 } // namespace sparsegpu

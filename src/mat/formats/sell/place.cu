@@ -36,15 +36,7 @@ __device__ __forceinline__ LanePlace place_of(const SellLayout &layout, const Pe
   return at;
 }
 
-static __global__ void slots_kernel(SellLayout layout, const PetscInt *i, PetscInt *slot)
-{
-  const PetscCount s = thread_index() / HEIGHT;
-  if (s >= layout.slices) return;
-  const LanePlace at = place_of(layout, i, static_cast<PetscInt>(s));
-  for (PetscInt k = 0; k < at.length; k++)
-    slot[at.first + k] = at.slice.begin + SellSlot(at.slice.width, k, threadIdx.x % HEIGHT);
-}
-
+/// A warp a slice. Padding gets the first value of A: some entry's, so that it needs no code of its own.
 static __global__ void values_kernel(SellLayout layout, CsrArrays A, Scalar *values)
 {
   __shared__ BlockRoom<Scalar> room;
@@ -54,13 +46,15 @@ static __global__ void values_kernel(SellLayout layout, CsrArrays A, Scalar *val
   const PetscInt      first = static_cast<PetscInt>(s) * HEIGHT, last = PetscMin(first + HEIGHT, layout.rows);
   LaneEntries<Scalar> entries(A.a, LaneRow{at.first, at.length}, layout.local ? 0 : A.i[first],
                               layout.local ? 0 : A.i[last], room.of_warp[threadIdx.x / 32]);
+  const Scalar        padding = at.slice.width ? A.a[0] : Scalar(0);
   for (PetscInt group = 0; group < at.slice.width; group += GROUP) {
     Scalar v[GROUP];
     entries.Load(group, v);
 #pragma unroll
     for (int q = 0; q < GROUP; q++)
-      if (group + q < at.length)
-        values[at.slice.begin + SellSlot(at.slice.width, group + q, threadIdx.x % HEIGHT)] = v[q];
+      if (group + q < at.slice.width)
+        values[at.slice.begin + SellSlot(at.slice.width, group + q, threadIdx.x % HEIGHT)] =
+            group + q < at.length ? v[q] : padding;
   }
 }
 
@@ -87,18 +81,6 @@ PetscErrorCode SellLongColumns_CUDA(const SellLayout &layout, const CsrArrays &A
 {
   PetscFunctionBegin;
   PetscCall(EachLong(layout, A.i, TakeColumn{A.j, j}, stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode SellSlots_CUDA(const SellLayout &layout, const CsrArrays &A, PetscInt *slot, Stream stream)
-{
-  PetscFunctionBegin;
-  if (layout.slices) {
-    slots_kernel<<<Blocks(static_cast<PetscCount>(layout.slices) * HEIGHT), THREADS, 0,
-                   static_cast<cudaStream_t>(stream)>>>(layout, A.i, slot);
-    SparseGPUCallCUDA(cudaPeekAtLastError());
-  }
-  PetscCall(EachLong(layout, A.i, TakeSlot{slot, layout.long_values}, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -147,13 +147,6 @@ PetscErrorCode Sell::BuildPatternOnDevice(Plan *plan)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Sell::SlotsOnDevice(const CsrView &A, PetscInt *slot, Stream stream)
-{
-  PetscFunctionBegin;
-  PetscCall(SellSlots_CUDA(layout_, A.device, slot, stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode Sell::PlaceOnDevice(const CsrView &A, Scalar *values, Stream stream)
 {
   PetscFunctionBegin;

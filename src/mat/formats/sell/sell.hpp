@@ -137,7 +137,6 @@ PetscErrorCode SellLocalRows_CUDA(const CsrView &A, const SellArrangement &place
 /// j of the long rows, one after the other: [long_begin[long_rows]].
 PetscErrorCode SellLongColumns_CUDA(const SellLayout &layout, const CsrArrays &A, PetscInt *j, Stream stream);
 /// For each entry of A: its place among the values; its value there.
-PetscErrorCode SellSlots_CUDA(const SellLayout &layout, const CsrArrays &A, PetscInt *slot, Stream stream);
 PetscErrorCode SellPlace_CUDA(const SellLayout &layout, const CsrArrays &A, Scalar *values, Stream stream);
 
 /// Bytes of a column on average, from a few hundred slices spread over the matrix.
@@ -194,7 +193,10 @@ protected:
   }
 #if defined(SPARSEGPU_HAVE_CUDA)
   PetscErrorCode BuildPatternOnDevice(Plan *plan) override;
-  PetscErrorCode SlotsOnDevice(const CsrView &A, PetscInt *slot, Stream stream) override;
+  bool           PlacesByRows() const override
+  {
+    return true;
+  }
   PetscErrorCode PlaceOnDevice(const CsrView &A, Scalar *values, Stream stream) override;
 #endif
 
