@@ -183,6 +183,7 @@ static PetscErrorCode SparseSparse()
 {
   PetscFunctionBeginUser;
   PetscCall(SparseSparse(Left(), Right()));
+  PetscCall(SparseSparse(Left(), RightDense(90, 11, 1))); // constant on aggregates
   PetscCall(SparseSparse(Left(), RightDense(90, 40, 10)));
   PetscCall(SparseSparse(Left(), RightDense(90, 80, 30)));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -76,12 +76,12 @@ PetscErrorCode MultiplyPattern(Space space, const SparseRows &A, const SparseRow
 }
 
 PetscErrorCode MultiplyValues(Space space, const SparseRows &A, const SparseRows &B, const SparseRows &C,
-                              PetscInt longest, Scalar *c, int *lost)
+                              PetscInt longest, const unsigned char *place, Scalar *c, int *lost)
 {
   PetscFunctionBegin;
 #if defined(SPARSEGPU_HAVE_CUDA)
   if (space == Space::Device) {
-    PetscCall(MultiplyValues_CUDA(A, B, C, longest, c, lost));
+    PetscCall(MultiplyValues_CUDA(A, B, C, longest, place, c, lost));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif

@@ -86,6 +86,16 @@ __global__ void longest_kernel(PetscInt rows, const PetscInt *i, PetscInt *longe
   if (threadIdx.x % 32 == 0) atomic_max(longest, length);
 }
 
+/// place[e] = in which entry of C's row the term of each entry of A is. A warp a row.
+__global__ void places_kernel(PetscInt rows, CsrArrays a, CsrArrays b, const PetscInt *i, const PetscInt *j,
+                              unsigned char *place)
+{
+  const PetscCount row = thread_index() / 32;
+  if (row >= rows) return;
+  for (PetscInt e = a.i[row] + static_cast<PetscInt>(threadIdx.x % 32); e < a.i[row + 1]; e += 32)
+    place[e] = static_cast<unsigned char>(lower_bound(j, i[row], i[row + 1], b.j[a.j[e]]) - i[row]);
+}
+
 int Bits(PetscInt numbers)
 {
   int bits = 1;
@@ -116,7 +126,8 @@ public:
     if (A_.rows && A_.nonzeros) PetscCall(CountTerms());
     PetscCall(AllChunks());
     PetscCall(Join());
-    PetscCall(Longest());
+    PetscCall(Longest(A_.rows, C_->i.data(), &C_->longest));
+    PetscCall(Places());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -213,17 +224,31 @@ private:
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscErrorCode Longest()
+  /// Of rows that begin at i [rows + 1].
+  PetscErrorCode Longest(PetscInt rows, const PetscInt *i, PetscInt *longest)
   {
-    Array<PetscInt> longest;
+    Array<PetscInt> most;
 
     PetscFunctionBegin;
-    PetscCall(longest.Allocate(1, Space::Device));
-    SparseGPUCallCUDA(cudaMemsetAsync(longest.data(), 0, longest.bytes(), s_));
-    longest_kernel<<<Blocks(static_cast<PetscCount>(A_.rows) + 1), THREADS, 0, s_>>>(A_.rows, C_->i.data(),
-                                                                                     longest.data());
+    PetscCall(most.Allocate(1, Space::Device));
+    SparseGPUCallCUDA(cudaMemsetAsync(most.data(), 0, most.bytes(), s_));
+    longest_kernel<<<Blocks(static_cast<PetscCount>(rows) + 1), THREADS, 0, s_>>>(rows, i, most.data());
     SparseGPUCallCUDA(cudaPeekAtLastError());
-    PetscCall(DeviceCopyOut(&C_->longest, longest.data(), sizeof(C_->longest), stream_)); // waits
+    PetscCall(DeviceCopyOut(longest, most.data(), sizeof(*longest), stream_)); // waits
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode Places()
+  {
+    PetscInt longest = 0;
+
+    PetscFunctionBegin;
+    if (!A_.nonzeros || B_.nonzeros != B_.rows || C_->longest > Pattern::PLACES) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(Longest(B_.rows, B_.arrays.i, &longest));
+    if (longest != 1) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(C_->place.Allocate(A_.nonzeros, Space::Device));
+    places_kernel<<<Blocks(static_cast<PetscCount>(A_.rows) * 32), THREADS, 0, s_>>>(
+        A_.rows, A_.arrays, B_.arrays, C_->i.data(), C_->j.data(), C_->place.data());
+    SparseGPUCallCUDA(cudaPeekAtLastError());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

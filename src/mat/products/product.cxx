@@ -26,6 +26,11 @@ SparseRows Product::Right() const
                     CsrArrays{inner_.i.data(), inner_.j.data(), inner_values_.data()}};
 }
 
+static const unsigned char *Places(const Array<unsigned char> &place)
+{
+  return place.size() ? place.data() : nullptr;
+}
+
 PetscErrorCode Product::FindInnerPattern()
 {
   PetscFunctionBegin;
@@ -44,6 +49,7 @@ PetscErrorCode Product::FindPattern(const std::vector<Operand> &operands, Patter
   PetscCall(MultiplyPattern(space_, factors_[0].rows(), Right(), C));
   longest_ = C->longest;
   terms_   = C->terms;
+  place_   = std::move(C->place);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -57,6 +63,7 @@ PetscErrorCode Product::FindValues(const std::vector<Operand> &operands, const S
   for (const Factor &factor : factors_) changed = changed || factor.changed();
   if (changed) { // the inner pattern is found anew, and the outer one is looked at
     const int none = 0;
+    place_         = Array<unsigned char>();
     PetscCall(FindInnerPattern());
     PetscCall(lost.Copy(&none, 1, space_));
   }
@@ -64,9 +71,10 @@ PetscErrorCode Product::FindValues(const std::vector<Operand> &operands, const S
     const SparseRows inner = Right();
     PetscCall(inner_values_.Allocate(inner_.j.size(), space_));
     PetscCall(MultiplyValues(space_, factors_[1].rows(), factors_[2].rows(), inner, inner_.longest,
-                             inner_values_.data(), nullptr));
+                             Places(inner_.place), inner_values_.data(), nullptr));
   }
-  PetscCall(MultiplyValues(space_, factors_[0].rows(), Right(), C, longest_, c, changed ? lost.data() : nullptr));
+  PetscCall(MultiplyValues(space_, factors_[0].rows(), Right(), C, longest_, Places(place_), c,
+                           changed ? lost.data() : nullptr));
   if (!changed) PetscFunctionReturn(PETSC_SUCCESS);
   int any = space_ == Space::Host ? *lost.data() : 0;
   if (space_ == Space::Device) {

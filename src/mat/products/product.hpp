@@ -39,8 +39,10 @@ private:
   std::vector<Factor> factors_;
   Pattern             inner_; ///< of F1 F2
   Array<Scalar>       inner_values_;
-  PetscInt            longest_ = 0;
-  PetscCount          terms_   = 0;
+  // of F0 times the rest
+  Array<unsigned char> place_;
+  PetscInt             longest_ = 0;
+  PetscCount           terms_   = 0;
 };
 
 } // namespace sparsegpu::products

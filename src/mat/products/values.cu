@@ -46,7 +46,7 @@ __device__ __forceinline__ void add_term(const Arguments &p, PetscInt begin, Pet
 
 /// `width` neighbouring lanes make a row of C: they take the entries of A's row in turn, and the entries of B's row,
 /// whose columns differ, side by side. `capacity` sums of a row fit its shared memory.
-template <int width> __global__ void __launch_bounds__(THREADS) rows_kernel(Arguments p, PetscInt capacity)
+template <int width> __global__ void __launch_bounds__(THREADS, 6) rows_kernel(Arguments p, PetscInt capacity)
 {
   extern __shared__ double2 memory[];
   const PetscCount          row   = thread_index() / width;
@@ -89,6 +89,18 @@ template <int width> __global__ void __launch_bounds__(THREADS) rows_kernel(Argu
   for (PetscInt k = lane; k < length; k += width) p.c[begin + k] = sum[k];
 }
 
+/// c[k] = the sums [length][width] of entry k of all lanes of a group, in their order.
+template <int width>
+__device__ __forceinline__ void add_lanes(unsigned mask, PetscInt length, int lane, const Scalar *sums, Scalar *c)
+{
+  __syncwarp(mask);
+  for (PetscInt k = lane; k < length; k += width) {
+    Scalar sum(0);
+    for (int l = 0; l < width; l++) sum += sums[k * width + l];
+    c[k] = sum;
+  }
+}
+
 /// For rows of B of an entry or two, as of interpolation that is constant on aggregates: `width` neighbouring lanes
 /// make a row of C, each with sums of its own for the entries of A's row that it takes; these are added in the lanes'
 /// order. Rows of C have at most `capacity` entries.
@@ -109,12 +121,26 @@ template <int width> __global__ void __launch_bounds__(THREADS) short_rows_kerne
     const Scalar   a = p.a.a[e];
     for (PetscInt q = p.b.i[j]; q < p.b.i[j + 1]; q++) add_term(p, begin, length, p.b.j[q], a * p.b.a[q], mine, width);
   }
-  __syncwarp(mask);
-  for (PetscInt k = lane; k < length; k += width) {
-    Scalar sum(0);
-    for (int l = 0; l < width; l++) sum += sums[k * width + l];
-    p.c[begin + k] = sum;
-  }
+  add_lanes<width>(mask, length, lane, sums, p.c + begin);
+}
+
+/// The same where each row of B has one entry, and the place of its term is known.
+template <int width> __global__ void __launch_bounds__(THREADS)
+    unit_rows_kernel(Arguments p, const unsigned char *place, PetscInt capacity)
+{
+  extern __shared__ double2 memory[];
+  const PetscCount          row   = thread_index() / width;
+  const int                 lane  = threadIdx.x % width;
+  const unsigned            group = threadIdx.x / width;
+  const unsigned            mask  = ((1u << width) - 1) << (threadIdx.x % 32 / width * width);
+
+  if (row >= p.rows) return;
+  const PetscInt begin = p.i[row], length = p.i[row + 1] - begin, end = p.a.i[row + 1];
+  Scalar *const sums = reinterpret_cast<Scalar *>(memory) + group * capacity * width, *const mine = sums + lane;
+  for (PetscInt k = 0; k < length; k++) mine[k * width] = Scalar(0);
+#pragma unroll 4
+  for (PetscInt e = p.a.i[row] + lane; e < end; e += width) mine[place[e] * width] += p.a.a[e] * p.b.a[p.a.j[e]];
+  add_lanes<width>(mask, length, lane, sums, p.c + begin);
 }
 
 template <int width> PetscErrorCode Launch(const Arguments &p, PetscInt longest, cudaStream_t stream)
@@ -132,7 +158,7 @@ template <int width> PetscErrorCode Launch(const Arguments &p, PetscInt longest,
 } // namespace
 
 PetscErrorCode MultiplyValues_CUDA(const SparseRows &A, const SparseRows &B, const SparseRows &C, PetscInt longest,
-                                   Scalar *c, int *lost)
+                                   const unsigned char *place, Scalar *c, int *lost)
 {
   constexpr int   SHORT = 8; ///< lanes a row
   const Arguments p{A.rows, A.arrays, B.arrays, C.arrays.i, C.arrays.j, c, lost};
@@ -143,10 +169,13 @@ PetscErrorCode MultiplyValues_CUDA(const SparseRows &A, const SparseRows &B, con
   PetscCall(DeviceStream(&stream));
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
   if (A.rows == 0 || longest == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  if (mean <= 2 && longest <= SHARED_SUMS / THREADS) {
-    short_rows_kernel<SHORT>
-        <<<Blocks(static_cast<PetscCount>(A.rows) * SHORT), THREADS, THREADS * longest * sizeof(Scalar), s>>>(p,
-                                                                                                              longest);
+  const unsigned blocks = Blocks(static_cast<PetscCount>(A.rows) * SHORT);
+  const size_t   memory = THREADS * longest * sizeof(Scalar);
+  if (place && longest <= SHARED_SUMS / THREADS) {
+    unit_rows_kernel<SHORT><<<blocks, THREADS, memory, s>>>(p, place, longest);
+    SparseGPUCallCUDA(cudaPeekAtLastError());
+  } else if (mean <= 2 && longest <= SHARED_SUMS / THREADS) {
+    short_rows_kernel<SHORT><<<blocks, THREADS, memory, s>>>(p, longest);
     SparseGPUCallCUDA(cudaPeekAtLastError());
   } else if (mean <= 6) {
     PetscCall(Launch<4>(p, longest, s));
