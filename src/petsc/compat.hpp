@@ -7,6 +7,30 @@
   #define PETSC_SUCCESS 0
 #endif
 
+/// Composes `owned` with `object`, in a container that deletes it.
+template <class T> PetscErrorCode ComposeOwned(PetscObject object, const char name[], T *owned)
+{
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
+  PetscCall(PetscContainerSetPointer(container, owned));
+#if PETSC_VERSION_LT(3, 23, 0)
+  PetscCall(PetscContainerSetUserDestroy(container, [](void *p) -> PetscErrorCode {
+    delete static_cast<T *>(p);
+    return PETSC_SUCCESS;
+  }));
+#else
+  PetscCall(PetscContainerSetCtxDestroy(container, [](void **p) -> PetscErrorCode {
+    delete static_cast<T *>(*p);
+    return PETSC_SUCCESS;
+  }));
+#endif
+  PetscCall(PetscObjectCompose(object, name, reinterpret_cast<PetscObject>(container)));
+  PetscCall(PetscContainerDestroy(&container));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The second argument of MatOps::setfromoptions.
 #if PETSC_VERSION_LT(3, 23, 0)
 using SparseGPUOptionItems = PetscOptionItems *;

@@ -106,6 +106,8 @@ PetscErrorCode SetOps_MPI(Mat A);
 /// Composes converters, products by type name and COO assembly; `on` false removes them.
 PetscErrorCode Compose(Mat A, bool parallel, bool on);
 PetscErrorCode ComposeCoo(Mat A, bool parallel, bool on);
+/// A, which becomes plain AIJ, goes on to take values by the coordinates that it was preallocated with.
+PetscErrorCode KeepCoordinates(Mat A);
 /// B, a duplicate of A, takes values by the same coordinates.
 PetscErrorCode InheritCoo(Mat A, Mat B);
 /// Drops the converted copies, after a change of settings; in parallel also those of the blocks.

@@ -135,6 +135,7 @@ PetscErrorCode BecomeParent(Mat A, bool parallel)
     PetscCall(GetParentFunction(parallel, name, &f));
     PetscCall(PetscObjectComposeFunction((PetscObject)A, name, f));
   }
+  if (!parallel) PetscCall(KeepCoordinates(A));
   PetscCall(DestroyContext(A));
 #if defined(PETSC_HAVE_CUDA)
   PetscCall(MatSetVecType(A, VECSTANDARD));

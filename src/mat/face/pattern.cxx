@@ -70,19 +70,20 @@ PetscErrorCode ZeroOnHost(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Does MatAssemblyEnd() of A read values, for what an option or the program has asked for?
-PetscErrorCode AssemblyReadsValues(Mat A, bool *reads)
+/// MatAssemblyEnd() as far as the pattern goes. The program has not assembled its values yet: nothing is viewed or
+/// tested, and what MatSetOption() has said of their symmetry goes on to hold.
+PetscErrorCode AssemblePattern(Mat A)
 {
-  PetscBool view;
-
   PetscFunctionBegin;
-  PetscCall(PetscOptionsHasName(((PetscObject)A)->options, ((PetscObject)A)->prefix, "-mat_view", &view));
-  *reads = view || A->checksymmetryonassembly || (A->nullsp && A->checknullspaceonassembly);
+  PetscCall((*A->ops->assemblyend)(A, MAT_FINAL_ASSEMBLY));
+  A->assembled        = PETSC_TRUE;
+  A->ass_nonzerostate = A->nonzerostate;
+  PetscCall(PetscObjectStateIncrease((PetscObject)A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Values zero of A, assembled, whose host array has them already if `on_host`.
-PetscErrorCode ZeroValues(Mat A, bool on_host)
+/// Values zero of A, assembled.
+PetscErrorCode ZeroValues(Mat A)
 {
   there::There t;
 
@@ -90,7 +91,7 @@ PetscErrorCode ZeroValues(Mat A, bool on_host)
   PetscCall(there::Find(A, there::Need::Anew, &t));
   if (t.is)
     PetscCall(there::Write(A, t, t.pattern.nonzeros, values::Zero{t.a}, 0));
-  else if (!on_host)
+  else
     PetscCall(ZeroOnHost(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -100,7 +101,6 @@ PetscErrorCode TakePattern(Mat A, Array<PetscInt> &&i, Array<PetscInt> &&j, Spac
 {
   PetscBool seq, mpi;
   Context  *context;
-  bool      zeroed = false;
 
   PetscFunctionBegin;
   PetscCall(IsOurs(A, &seq, &mpi));
@@ -114,12 +114,9 @@ PetscErrorCode TakePattern(Mat A, Array<PetscInt> &&i, Array<PetscInt> &&j, Spac
     const AtHomeScope scope; // the host's values are not defined yet
     PetscCall(SetLengths(A, i, space));
     PetscCall(SetColumns(A, j, space));
-    PetscCall(AssemblyReadsValues(A, &zeroed));
-    if (zeroed) PetscCall(ZeroOnHost(A));
-    PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(AssemblePattern(A));
   }
-  PetscCall(ZeroValues(A, zeroed)); // before Rows take the pattern: on the host that moves its version
+  PetscCall(ZeroValues(A)); // before Rows take the pattern: on the host that moves its version
   PetscCall(GetContext(A, &context));
   if (space == Space::Device) PetscCall(context->rows.TakePattern(A, std::move(i), std::move(j)));
   PetscFunctionReturn(PETSC_SUCCESS);
