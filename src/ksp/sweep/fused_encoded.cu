@@ -30,7 +30,7 @@ template <class Values> static __global__ void __launch_bounds__(JACOBI_THREADS)
     const PetscInt s = warp - A.warp_rows, place = s * 32 + lane;
     const int      length = place < A.rows ? place_length(A, place) : SellLayout::NOT_HERE;
     if (length == SellLayout::NOT_HERE) continue;
-    const Scalar sum = slice_row_sum(SellSliceOf(A, s), length, lane, a, sweep.x);
+    const Scalar sum = slice_row_sum(SellSliceOf(A, s), length, lane, a, Gather{sweep.x});
     epilogue(place_row(A, place), sum);
   }
   epilogue.Finish();
@@ -46,8 +46,9 @@ template <int size, class Values> static __global__ void __launch_bounds__(JACOB
 
   if (jacobi_stopped(control)) return;
   const Values a = stage(stored);
-  sweep_rows(A.rows, epilogue,
-             [&](PetscInt row) { return bsr_row_sum<size>(A, row / ROWS, static_cast<int>(row % ROWS), a, sweep.x); });
+  sweep_rows(A.rows, epilogue, [&](PetscInt row) {
+    return bsr_row_sum<size>(A, row / ROWS, static_cast<int>(row % ROWS), a, Gather{sweep.x});
+  });
   epilogue.Finish();
 }
 

@@ -88,9 +88,9 @@ struct JacobiEpilogue {
   const JacobiControl &control;
   PetscReal            norm = 0; ///< of this thread's rows
 
-  __device__ __forceinline__ void operator()(PetscInt row, const Scalar &product)
+  template <class Index> __device__ __forceinline__ void operator()(Index row, Scalar product)
   {
-    norm = joined(sweep.norm, norm, jacobi_row(sweep, row, product));
+    norm = joined(sweep.norm, norm, jacobi_row(sweep, static_cast<PetscInt>(row), product));
   }
   __device__ __forceinline__ void Finish() const { finish_jacobi(sweep, control, norm); }
 };

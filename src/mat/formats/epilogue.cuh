@@ -5,12 +5,13 @@
 /// An epilogue is a struct that a kernel takes by value: each thread has a copy, whose members may be its partial
 /// results. It has
 ///
-///     __device__ void operator()(PetscInt row, const Scalar &sum); // sum: row `row` of A x
+///     template <class Index> __device__ void operator()(Index row, Scalar sum); // sum: row `row` of A x
 ///     __device__ void Finish();
 ///
 /// operator() is called once for each row of A, by one thread. Which thread that is, is fixed, but for rows that
-/// several thread blocks share (chunk.cuh): the last block to arrive has the sum. Finish() is called once by each
-/// thread of each block after its rows, so that it may synchronise the block; blockDim.x is a multiple of 32.
+/// several thread blocks share (chunk.cuh): the last block to arrive has the sum. Index is PetscInt or std::ptrdiff_t,
+/// as the kernel has the row. Finish() is called once by each thread of each block after its rows, so that it may
+/// synchronise the block; blockDim.x is a multiple of 32.
 ///
 /// coo and merge, and so hyb, take no epilogue: their thread blocks share rows wherever one block's part ends, and
 /// AddCarries_CUDA() adds the carried sums in a second kernel.
@@ -26,7 +27,10 @@ struct StoreSum {
   const Scalar *y; ///< [rows]
   Scalar       *z; ///< [rows]
 
-  __device__ __forceinline__ void operator()(PetscInt row, const Scalar &sum) const { z[row] = y ? y[row] + sum : sum; }
+  template <class Index> __device__ __forceinline__ void operator()(Index row, Scalar sum) const
+  {
+    z[row] = y ? y[row] + sum : sum;
+  }
   __device__ __forceinline__ void Finish() const {}
 };
 

@@ -17,8 +17,8 @@ template <int width, class Ready> __device__ __forceinline__ Scalar csr_lane_sum
                                                                                  const Scalar *x, Ready ready)
 {
   return batched_sum<4>( // cached: a line serves several turns
-      begin + lane, end, width, [&](PetscInt e) { return A.a[e]; }, [&](PetscInt e) { return A.j[e]; },
-      [&](PetscInt j) { return x[j]; }, ready);
+      begin + lane, end, width, [&](PetscInt e) { return A.a[e]; }, [&](PetscInt e) { return A.j[e]; }, Gather{x},
+      ready);
 }
 
 /// Chunk `number` of the matrix.
@@ -34,8 +34,8 @@ __device__ __forceinline__ Scalar csr_chunk_sum(const CsrLayout &A, const RowChu
 {
   return batched_sum<CsrLayout::CHUNK / threads>(
       chunk.begin + static_cast<PetscInt>(threadIdx.x), chunk.end, threads,
-      [&](PetscInt e) { return load_stream(A.a + e); }, [&](PetscInt e) { return load_stream(A.j + e); },
-      [&](PetscInt j) { return x[j]; }, ready);
+      [&](PetscInt e) { return load_stream(A.a + e); }, [&](PetscInt e) { return load_stream(A.j + e); }, Gather{x},
+      ready);
 }
 
 } // namespace sparsegpu
