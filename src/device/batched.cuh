@@ -41,8 +41,8 @@ __device__ __forceinline__ auto batched_sum(PetscInt begin, PetscInt end, PetscI
     Sum            u[batch];
 #pragma unroll
     for (int q = 0; q < batch; q++) a[q] = q * step < left ? value(begin + q * step) : Scalar(0);
-#pragma unroll
-    for (int q = 0; q < batch; q++) u[q] = q * step < left ? x(j[q]) : Sum();
+#pragma unroll // not Sum(), with which csr takes 54 registers instead of 48 for complex numbers
+    for (int q = 0; q < batch; q++) u[q] = q * step < left ? x(j[q]) : Sum{Scalar(0)};
 #pragma unroll
     for (int q = 0; q < batch; q++) j[q] = q * step < rest ? column(next + q * step) : 0;
 #pragma unroll

@@ -88,7 +88,7 @@ struct JacobiEpilogue {
   const JacobiControl &control;
   PetscReal            norm = 0; ///< of this thread's rows
 
-  template <class Index> __device__ __forceinline__ void operator()(Index row, Scalar product)
+  template <class Index> __device__ __forceinline__ void operator()(Index row, const Scalar &product)
   {
     norm = joined(sweep.norm, norm, jacobi_row(sweep, static_cast<PetscInt>(row), product));
   }

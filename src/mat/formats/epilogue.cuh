@@ -5,7 +5,7 @@
 /// An epilogue is a struct that a kernel takes by value: each thread has a copy, whose members may be its partial
 /// results. It has
 ///
-///     template <class Index> __device__ void operator()(Index row, Scalar sum); // sum: row `row` of A x
+///     template <class Index> __device__ void operator()(Index row, const Scalar &sum); // sum: row `row` of A x
 ///     __device__ void Finish();
 ///
 /// operator() is called once for each row of A, by one thread. Which thread that is, is fixed, but for rows that
@@ -27,7 +27,7 @@ struct StoreSum {
   const Scalar *y; ///< [rows]
   Scalar       *z; ///< [rows]
 
-  template <class Index> __device__ __forceinline__ void operator()(Index row, Scalar sum) const
+  template <class Index> __device__ __forceinline__ void operator()(Index row, const Scalar &sum) const
   {
     z[row] = y ? y[row] + sum : sum;
   }

@@ -1,5 +1,6 @@
+/// Encodes the values of a matrix on the GPU: whether single precision or a dictionary holds all of them, bit for bit,
+/// and the encoded arrays.
 #include "mat/formats/codec/values.hpp"
-
 #include <algorithm>
 #include "device/cuda_check.hpp"
 #include "device/load.cuh"

@@ -1,3 +1,4 @@
+/// The product of SC-CSR on the GPU: one warp per group of rows of similar length.
 #include "device/cuda_check.hpp"
 #include "device/load.cuh"
 #include "device/segmented.cuh"

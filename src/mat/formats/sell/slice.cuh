@@ -98,7 +98,7 @@ __device__ __forceinline__ auto slice_sum(const SellSlice &slice, int length, in
     const PetscInt j =
         q < left ? static_cast<PetscInt>(load_stream(d + 32 * q)) + (BASES ? static_cast<PetscInt>(base[q]) : 0) : 0;
     v[q] = q < left ? load_one(a, slice.begin + SellSlot(slice.width, k + q, lane)) : Scalar(0);
-    u[q] = q < left ? x(j) : Sum();
+    u[q] = q < left ? x(j) : Sum{Scalar(0)};
   }
 #pragma unroll
   for (int q = 0; q < 3; q++)

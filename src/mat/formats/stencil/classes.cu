@@ -1,3 +1,5 @@
+/// Finds the classes of rows of a matrix on the GPU: a hash table of the rows' offsets and values, then a comparison of
+/// each row with the first of its class.
 #include <algorithm>
 #include "device/cuda_check.hpp"
 #include "device/grid.cuh"

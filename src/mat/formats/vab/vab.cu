@@ -1,3 +1,5 @@
+/// The product of blocks of equally many entries on the GPU, in two kernels: one thread sums each block, then `width`
+/// threads per row add up the sums of its blocks.
 #include "device/launch.cuh"
 #include "device/load.cuh"
 #include "device/row_of_thread.hpp"
