@@ -1,4 +1,4 @@
-/// What a thread adds up of a matrix of blocks, for every kernel that walks its rows.
+/// The row sum of blocks, for every kernel that walks their rows.
 #pragma once
 
 #include "device/batched.cuh"

@@ -1,4 +1,4 @@
-/// What a warp adds up of a sliced ELLPACK matrix, for every kernel that walks its rows.
+/// The row sums of sliced ELLPACK, for every kernel that walks its rows.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-/// What a thread adds up of a row, for every kernel that walks rows of a stencil.
+/// The row sums of a stencil, for every kernel that walks its rows.
 #pragma once
 
 #include "device/batched.cuh"
