@@ -1,25 +1,19 @@
-/// The product on a GPU.
+/// The product on a GPU: one thread per row.
 #include "device/cuda_check.hpp"
-#include "device/load.cuh"
-#include "mat/formats/jds/jds.hpp"
+#include "mat/formats/epilogue.cuh"
+#include "mat/formats/jds/row.cuh"
 
 namespace sparsegpu
 {
 
-/// z = A x + y, one thread per row. Neighbouring threads read neighbouring j and a; x is gathered, z scattered. Bitwise
-/// reproducible.
-static __global__ void jds_kernel(JdsLayout A, const Scalar *x, const Scalar *y, Scalar *z)
+/// epilogue(row, A x), one thread per row. Neighbouring threads read neighbouring j and a; x is gathered, and what the
+/// epilogue writes is scattered. Bitwise reproducible.
+template <class Epilogue> static __global__ void jds_kernel(JdsLayout A, const Scalar *x, Epilogue epilogue)
 {
   const PetscInt p = static_cast<PetscInt>(blockIdx.x) * blockDim.x + threadIdx.x;
-  Scalar         sum(0);
 
-  if (p >= A.rows) return;
-  for (PetscInt k = 0; k < A.diagonals && p < A.start[k + 1] - A.start[k]; k++) {
-    const PetscInt e = A.start[k] + p;
-    sum += load_stream(A.a + e) * x[load_stream(A.j + e)];
-  }
-  const PetscInt r = A.row[p];
-  z[r]             = y ? y[r] + sum : sum;
+  if (p < A.rows) epilogue(A.row[p], jds_row_sum(A, p, x));
+  epilogue.Finish();
 }
 
 PetscErrorCode JdsMult_CUDA(const JdsLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
@@ -29,7 +23,7 @@ PetscErrorCode JdsMult_CUDA(const JdsLayout &A, const Scalar *x, const Scalar *y
   PetscFunctionBegin;
   if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
   jds_kernel<<<static_cast<unsigned>((A.rows + threads - 1) / threads), threads, 0,
-               static_cast<cudaStream_t>(stream)>>>(A, x, y, z);
+               static_cast<cudaStream_t>(stream)>>>(A, x, StoreSum{y, z});
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -16,7 +16,7 @@ template <class Values> static __global__ void __launch_bounds__(JACOBI_THREADS)
 {
   constexpr PetscInt WARPS = JACOBI_THREADS / 32;
   const int          lane  = threadIdx.x % 32;
-  PetscReal          norm  = 0;
+  JacobiEpilogue     epilogue{sweep, control};
 
   if (jacobi_stopped(control)) return;
   const Values a = stage(stored);
@@ -24,16 +24,16 @@ template <class Values> static __global__ void __launch_bounds__(JACOBI_THREADS)
        warp += static_cast<PetscInt>(gridDim.x) * WARPS) {
     if (warp < A.warp_rows) {
       const Scalar sum = warp_row_sum(A, warp, lane, a, sweep.x);
-      if (lane == 0) norm = joined(sweep.norm, norm, jacobi_row(sweep, A.long_row[warp], sum));
+      if (lane == 0) epilogue(A.long_row[warp], sum);
       continue;
     }
     const PetscInt s = warp - A.warp_rows, place = s * 32 + lane;
     const int      length = place < A.rows ? place_length(A, place) : SellLayout::NOT_HERE;
     if (length == SellLayout::NOT_HERE) continue;
-    const Scalar sum = slice_row_sum(SellSliceOf(A, s), length, lane, a, sweep.x);
-    norm             = joined(sweep.norm, norm, jacobi_row(sweep, place_row(A, place), sum));
+    const Scalar sum = slice_row_sum(SellSliceOf(A, s), length, lane, a, Gather{sweep.x});
+    epilogue(place_row(A, place), sum);
   }
-  finish_jacobi(sweep, control, norm);
+  epilogue.Finish();
 }
 
 /// One thread a row in turn. Neighbouring threads read neighbouring values; the threads of a block row read the same
@@ -42,16 +42,14 @@ template <int size, class Values> static __global__ void __launch_bounds__(JACOB
     bsr_jacobi_kernel(BsrLayout A, Values stored, JacobiSweep sweep, JacobiControl control)
 {
   constexpr PetscInt ROWS = BsrLayout::HEIGHT * size; // of a slice: whole warps
-  PetscReal          norm = 0;
+  JacobiEpilogue     epilogue{sweep, control};
 
   if (jacobi_stopped(control)) return;
   const Values a = stage(stored);
-  for (PetscInt row = static_cast<PetscInt>(blockIdx.x) * JACOBI_THREADS + threadIdx.x; row < A.rows;
-       row += static_cast<PetscInt>(gridDim.x) * JACOBI_THREADS) {
-    const Scalar sum = bsr_row_sum<size>(A, row / ROWS, static_cast<int>(row % ROWS), a, sweep.x);
-    norm             = joined(sweep.norm, norm, jacobi_row(sweep, row, sum));
-  }
-  finish_jacobi(sweep, control, norm);
+  sweep_rows(A.rows, epilogue, [&](PetscInt row) {
+    return bsr_row_sum<size>(A, row / ROWS, static_cast<int>(row % ROWS), a, Gather{sweep.x});
+  });
+  epilogue.Finish();
 }
 
 PetscErrorCode SellJacobi_CUDA(const SellLayout &A, const ValueLayout &a, const JacobiSweep &sweep,

@@ -9,13 +9,11 @@ namespace sparsegpu::sweep
 /// next = x + damping D^-1 (b - product), a thread a row in turn; neighbouring threads read neighbouring entries.
 static __global__ void __launch_bounds__(JACOBI_THREADS) jacobi_kernel(JacobiSweep sweep, JacobiControl control)
 {
-  PetscReal norm = 0;
+  JacobiEpilogue epilogue{sweep, control};
 
   if (jacobi_stopped(control)) return;
-  for (PetscInt r = static_cast<PetscInt>(blockIdx.x) * JACOBI_THREADS + threadIdx.x; r < sweep.rows;
-       r += static_cast<PetscInt>(gridDim.x) * JACOBI_THREADS)
-    norm = joined(sweep.norm, norm, jacobi_row(sweep, r, sweep.product[r]));
-  finish_jacobi(sweep, control, norm);
+  sweep_rows(sweep.rows, epilogue, [&](PetscInt row) { return sweep.product[row]; });
+  epilogue.Finish();
 }
 
 PetscErrorCode JacobiSweep_CUDA(const JacobiSweep &sweep, const JacobiControl &control, Stream stream)

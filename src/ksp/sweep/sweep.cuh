@@ -82,6 +82,28 @@ __device__ __forceinline__ void finish_jacobi(const JacobiSweep &sweep, const Ja
   record->ready = control.round;
 }
 
+/// A sweep as an epilogue of a product (mat/formats/epilogue.cuh): what a thread has of it.
+struct JacobiEpilogue {
+  const JacobiSweep   &sweep;
+  const JacobiControl &control;
+  PetscReal            norm = 0; ///< of this thread's rows
+
+  template <class Index> __device__ __forceinline__ void operator()(Index row, const Scalar &product)
+  {
+    norm = joined(sweep.norm, norm, jacobi_row(sweep, static_cast<PetscInt>(row), product));
+  }
+  __device__ __forceinline__ void Finish() const { finish_jacobi(sweep, control, norm); }
+};
+
+/// epilogue(row, row_sum(row)) for all rows, one thread a row in turn.
+template <class RowSum>
+__device__ __forceinline__ void sweep_rows(PetscInt rows, JacobiEpilogue &epilogue, RowSum row_sum)
+{
+  for (PetscInt row = static_cast<PetscInt>(blockIdx.x) * JACOBI_THREADS + threadIdx.x; row < rows;
+       row += static_cast<PetscInt>(gridDim.x) * JACOBI_THREADS)
+    epilogue(row, row_sum(row));
+}
+
 /// Blocks for `rows` rows, `at_once` of them a block; one without rows, for a norm of 0.
 inline unsigned jacobi_blocks(PetscInt rows, PetscInt at_once, PetscInt multiprocessors)
 {

@@ -44,27 +44,27 @@ public:
   /// and may serve all products that follow each other on one stream. Asynchronous there. Here: column by column.
   virtual PetscErrorCode MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream);
 
-  /// `products` are about to be made since values were last replaced: an encoding that waits for them to pay is done
-  /// where they do, of which *encoded tells. No bit of any product depends on it.
+  /// Announces `products` further products with the current values. A postponed encoding is done once the products save
+  /// its cost; *encoded says whether it was. The bits of products do not depend on it.
   PetscErrorCode Expect(PetscCount products, bool *encoded);
 
-  /// Can it be built from rows on the device?
+  /// Whether the format can be built from rows on the device.
   virtual bool ConvertsOnDevice() const { return false; }
   /// The matrix's rows on the device where the format multiplies with these, in CSR's order; else null.
   virtual CsrArrays RowsOnDevice() const { return CsrArrays(); }
 
-  /// Frees what only a change of values needs; the next Update() makes it anew. No work may be under way.
+  /// Frees what only Update() needs; the next Update() rebuilds it. No work may be pending on the device.
   void Release();
-  /// Bytes of that: the place of each entry, or the beginnings of rows.
+  /// Bytes that this frees: the place of each entry, or the beginnings of rows.
   PetscLogDouble BytesForUpdates() const { return static_cast<PetscLogDouble>(slot_.bytes() + row_begin_.bytes()); }
-  /// Does Update() read the pattern, on the device from A.device if that is there?
+  /// Whether Update() reads the pattern: on the device from A.device, if present.
   virtual bool UpdatesReadPattern() const { return false; }
-  /// Are new values copied from the host straight into place?
+  /// Whether new values are copied from the host directly to their final places.
   bool UpdatesFromHost() const { return CsrOrder(); }
-  /// Does it multiply with arrays of the CsrView itself, so that these must stay?
+  /// Whether it multiplies with arrays of the CsrView itself, which must then outlive it.
   bool Borrows() const { return CsrOrder() && space_ == Space::Host; }
 
-  /// Does it multiply with the rows of the CsrView itself and keep nothing that depends on the columns?
+  /// Whether it multiplies with the rows of the CsrView itself and stores nothing that depends on the columns.
   virtual bool FollowsPattern() const { return false; }
 
   /// On the host a format whose values lie as CSR's borrows the matrix's arrays: call before each Mult().
@@ -78,7 +78,7 @@ public:
   }
   /// The stored values as kernels read them, where EncodesValues().
   ValueLayout EncodedLayout() const { return encoded_.Layout(values_.data()); }
-  /// How it is stored beyond its name, for MatView(): widths of columns and values, what was sorted.
+  /// Details of the storage for MatView(): bytes of columns and values, sorting.
   virtual std::string Details() const { return ""; }
   /// Bytes one Mult() must move: every stored array, x and z once. GB/s = BytesPerMult() / seconds / 1e9.
   PetscLogDouble BytesPerMult() const
@@ -126,10 +126,10 @@ private:
   PetscErrorCode CopyToSlots(const CsrView &A, const Scalar *a, Space where);
   PetscErrorCode Encode();
 
-  static constexpr PetscCount ENCODING_PAYS = 20; ///< products that gain what the encoding of new values takes
+  static constexpr PetscCount ENCODING_PAYS = 20; ///< products that save the cost of encoding new values
 
   std::string     wanted_   = "auto"; ///< codec of the values
-  bool            waits_    = false;  ///< new values are not encoded yet
+  bool            waits_    = false;  ///< the encoding of new values is postponed
   PetscCount      expected_ = 0;      ///< products since then
   EncodedValues   encoded_;
   Array<PetscInt> slot_;      ///< [nonzeros_] once values have changed; in space_

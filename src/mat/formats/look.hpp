@@ -38,8 +38,8 @@ public:
 
   /// Threads that walk `steps` entries of a row each: do the rows fill the GPU? Too few for the length leave it idle.
   bool Fills(PetscLogDouble steps) const { return A_.rows >= 512 * steps; }
-  /// A conversion's time in products as the baseline in this space: where the rows are, and with what the host does
-  /// where that has to do it. `on_host` counts products there.
+  /// Conversion time in units of baseline products in this space: `on_device` where the rows lie on the device, else
+  /// that of a conversion on the host, which takes `on_host` products of the host.
   PetscReal TimeToConvert(PetscReal on_device, PetscReal on_host) const
   {
     return space_ == Space::Device && A_.device.i ? on_device : TimeOnHost(on_host);

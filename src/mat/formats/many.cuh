@@ -6,11 +6,13 @@
 #pragma once
 
 #include <type_traits>
+#include "device/batched.cuh"
 #include "device/buffer.hpp"
 #include "device/cuda_check.hpp"
 #include "device/grid.cuh"
 #include "device/load.cuh"
 #include "device/segmented.cuh"
+#include "mat/formats/chunk.cuh"
 #include "mat/formats/dense.hpp"
 
 namespace sparsegpu
@@ -61,11 +63,15 @@ __device__ __forceinline__ void add_piece(DensePiece &sum, const DensePiece &u)
 #pragma unroll
   for (int k = 0; k < many::PER_LANE; k++) sum.v[k] += u.v[k];
 }
-/// A lane's piece of row j; x: that of row 0.
-template <int lanes> __device__ __forceinline__ DensePiece piece_of(const DensePiece *x, PetscInt j)
-{
-  return x[static_cast<std::ptrdiff_t>(j) * lanes];
-}
+/// A lane's piece of row j of X, for row sums.
+template <int lanes> struct GatherRows {
+  const DensePiece *x; ///< the lane's piece of row 0
+
+  __device__ __forceinline__ DensePiece operator()(PetscInt j) const
+  {
+    return x[static_cast<std::ptrdiff_t>(j) * lanes];
+  }
+};
 
 /// Sum over the `ways` groups of `lanes` neighbouring lanes, lane by lane, to all of them. All 32 lanes must call.
 template <int lanes, int ways> __device__ __forceinline__ void sum_ways(DensePiece &sum)
@@ -76,52 +82,16 @@ template <int lanes, int ways> __device__ __forceinline__ void sum_ways(DensePie
     for (int k = 0; k < many::PER_LANE; k++) sum.v[k] += shuffle_xor(sum.v[k], mask, 32);
 }
 
-/// The sums of value(e) times row column(e) for e = begin, begin + step, ... < end, one after the other, as in
-/// batched_sum(). x: a lane's piece of row 0.
-template <int batch, int lanes, class Value, class Column>
-__device__ __forceinline__ DensePiece batched_rows(PetscInt begin, PetscInt end, PetscInt step, const DensePiece *x,
-                                                   Value value, Column column)
-{
-  PetscInt   j[batch], left = end - begin;
-  DensePiece sum = {};
-
-#pragma unroll
-  for (int q = 0; q < batch; q++) j[q] = q * step < left ? column(begin + q * step) : 0;
-  while (left > 0) {
-    const PetscInt next = begin + batch * step, rest = left - batch * step;
-    Scalar         a[batch];
-    DensePiece     u[batch];
-#pragma unroll
-    for (int q = 0; q < batch; q++) a[q] = q * step < left ? value(begin + q * step) : Scalar(0);
-#pragma unroll
-    for (int q = 0; q < batch; q++) u[q] = q * step < left ? piece_of<lanes>(x, j[q]) : DensePiece();
-#pragma unroll
-    for (int q = 0; q < batch; q++) j[q] = q * step < rest ? column(next + q * step) : 0;
-#pragma unroll
-    for (int q = 0; q < batch; q++)
-      if (q * step < left) add_product(sum, a[q], u[q]);
-    begin = next;
-    left  = rest;
-  }
-  return sum;
-}
-
-/// A chunk of a row that is too long for the threads of a row: entries begin .. end.
-struct DenseChunk {
-  PetscInt row, begin, end;
-  PetscInt place, chunks; ///< which one of how many of its row
-};
-
 /// One chunk by one thread block of THREADS, all of which must call. Z gets the sums of a row of one chunk; of others
 /// they go to `partial`, for AddChunks(). Bitwise reproducible.
 template <int lanes, class Value, class Column>
-__device__ __forceinline__ void dense_chunk(const DenseChunk &chunk, PetscInt number, const DenseRows &d, Value value,
+__device__ __forceinline__ void dense_chunk(const RowChunk &chunk, PetscInt number, const DenseRows &d, Value value,
                                             Column column)
 {
   __shared__ DensePiece warps[THREADS / 32 * lanes];
   const int             thread = static_cast<int>(threadIdx.x), q = thread % lanes;
-  DensePiece            sum =
-      batched_rows<4, lanes>(chunk.begin + thread / lanes, chunk.end, THREADS / lanes, d.x + q, value, column);
+  DensePiece            sum = batched_sum<4>(chunk.begin + thread / lanes, chunk.end, THREADS / lanes, value, column,
+                                  GatherRows<lanes>{d.x + q});
 
   sum_ways<lanes, 32 / lanes>(sum);
   if (thread % 32 < lanes) warps[thread / 32 * lanes + q] = sum;
@@ -135,7 +105,7 @@ __device__ __forceinline__ void dense_chunk(const DenseChunk &chunk, PetscInt nu
 }
 
 /// Z of the rows of several chunks, from the sums of these in their order. A warp per chunk, of which those of a row's
-/// first one work. `chunks(number)`: a DenseChunk.
+/// first one work. `chunks(number)`: a RowChunk.
 template <int lanes, class Chunks> static __global__ void __launch_bounds__(THREADS)
     dense_chunks_kernel(Chunks chunks, PetscInt count, DenseRows d)
 {
@@ -143,13 +113,13 @@ template <int lanes, class Chunks> static __global__ void __launch_bounds__(THRE
   const int      lane = static_cast<int>(threadIdx.x % 32), q = lane % lanes;
 
   if (number >= count) return;
-  const DenseChunk first = chunks(number);
-  if (first.place > 0 || first.chunks == 1) return;
+  const RowChunk chunk = chunks(number);
+  if (chunk.first < number || chunk.chunks == 1) return;
   DensePiece sum = {};
-  for (PetscInt c = lane / lanes; c < first.chunks; c += 32 / lanes)
+  for (PetscInt c = lane / lanes; c < chunk.chunks; c += 32 / lanes)
     add_piece(sum, d.partial[static_cast<std::ptrdiff_t>(number + c) * lanes + q]);
   sum_ways<lanes, 32 / lanes>(sum);
-  if (lane < lanes) d.Store(first.row, q, sum);
+  if (lane < lanes) d.Store(chunk.row, q, sum);
 }
 template <int lanes, class Chunks>
 PetscErrorCode AddChunks(const Chunks &chunks, PetscInt count, const DenseRows &d, cudaStream_t stream)

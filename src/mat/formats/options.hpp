@@ -30,12 +30,12 @@ public:
   std::shared_ptr<Options> Clone() const override { return std::make_shared<Own>(static_cast<const Own &>(*this)); }
 };
 
-/// What more than one format goes by.
+/// Options that several formats share.
 struct CommonOptions : OptionsOf<CommonOptions> {
   PetscReal max_padding = 4; ///< -mat_sparsegpu_max_padding: DIA, ELL and BSR refuse more than this times the nonzeros
   std::string values    = "auto"; ///< -mat_sparsegpu_values: a name of ValueCodecNames
-  /// -mat_sparsegpu_device_conversion: a product on the GPU of so many nonzeros or more is prepared there, of fewer on
-  /// the host, which is sooner done with them than a GPU with its launches
+  /// -mat_sparsegpu_device_conversion: matrices of at least this many nonzeros are converted on the GPU where products
+  /// run there; smaller ones on the host, where their conversion takes less time than the launches
   PetscInt device_conversion = 50000;
 
   PetscErrorCode Read(SparseGPUOptionItems PetscOptionsObject) override;
@@ -67,7 +67,8 @@ public:
   }
   PetscErrorCode Read(SparseGPUOptionItems items);
   PetscErrorCode Check() const;
-  /// Is one a copy of the other? Equal values that were read apart are not told.
+  /// Whether both share their structs, being copies that were not changed since. Equal values that were read separately
+  /// count as different.
   bool operator==(const FormatOptions &other) const { return all_ == other.all_; }
 
 private:

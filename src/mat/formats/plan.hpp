@@ -1,6 +1,6 @@
-/// A format's plan for one matrix: whether it takes the matrix, what a product and a conversion would cost, and what
-/// the look at the rows has found out, from which the format is then built. Each format knows its own; the choice
-/// compares costs alone.
+/// A format's plan for one matrix: whether it takes the matrix, the cost of a product and of a conversion, and what was
+/// computed from the rows on the way, which the build reuses. Each format has its own class; the choice compares only
+/// costs.
 #pragma once
 
 #include <map>
@@ -22,7 +22,7 @@ struct Cost {
   PetscLogDouble Time() const { return bytes / reach; } ///< of the matrix, in bytes at full bandwidth
 };
 
-/// What is found out is kept from one question to the next; a build may take it, and then it is found out anew.
+/// Results are kept between calls. A build may take them; they are then computed again if asked for.
 class Plan
 {
 public:
@@ -39,7 +39,7 @@ public:
   /// Does the format take the matrix? If not, *why names the sizes. O(nonzeros) time.
   virtual PetscErrorCode Fits(bool *fits, std::string *why);
   /// *candidate: the choice may take the format, at *cost. Such a one fits. `beat`: Cost::Time() below which it would
-  /// be chosen; costly looks are spared where a cheap one tells that it stays above.
+  /// be chosen; expensive inspections are skipped if a cheap one shows that the time is above it.
   virtual PetscErrorCode Estimate(PetscLogDouble beat, bool *candidate, Cost *cost);
   /// Place among the formats that a trial adds to the candidates, the least first; 0: none.
   virtual int TrialPlace() const { return 0; }
@@ -48,17 +48,17 @@ private:
   Look &look_;
 };
 
-/// The plans of all formats for one matrix: made when they are asked for, over one look.
+/// The plans of all formats for one matrix: created on demand, sharing one Look.
 class Plans
 {
 public:
   Plans(const CsrView &A, const FormatOptions &options, Space space) : look_(A, options, space) {}
 
   Look &look() { return look_; }
-  /// Are these the plans of the same arrays, with the same options?
+  /// Whether these are the plans of the same arrays, with the same options.
   bool           AreOf(const CsrView &A, const FormatOptions &options, Space space) const;
   PetscErrorCode Get(const std::string &name, Plan **plan);
-  /// Does the format of that name take the matrix? Looks on the host where the device lacks memory for it.
+  /// Whether the format of that name takes the matrix. Inspects it on the host if the device lacks memory.
   PetscErrorCode Check(const std::string &name, bool *fits, std::string *why);
   /// Errors: as Format::Build().
   PetscErrorCode Build(const std::string &name, std::unique_ptr<Format> *format);
@@ -68,7 +68,7 @@ private:
   std::map<std::string, std::unique_ptr<Plan>> plans_;
 };
 
-/// Does the baseline add the entries of every row of A one after the other in `space`?
+/// Whether the baseline adds the entries of every row of A one after the other in `space`.
 PetscErrorCode BaselineInOrder(const CsrView &A, const FormatOptions &options, Space space, bool *in_order);
 
 } // namespace sparsegpu

@@ -27,13 +27,13 @@ template <class F, class Own> FormatEntry EntryOf()
   return entry;
 }
 
-/// In the order of formats.def; the first is the baseline: it takes every matrix, converts in next to no time, and
-/// others are compared with it.
+/// In the order of formats.def. The first is the baseline that others are compared with: it takes every matrix, and its
+/// conversion costs next to nothing.
 const std::vector<FormatEntry>  &Formats();
 const std::vector<const char *> &FormatNames();
 const char                      *Baseline();
-/// z = A^T x + y, or A^H, from the rows of A itself on the host, by one thread: no format to ask for, but what stands
-/// in for one until building the transpose pays.
+/// z = A^T x + y, or A^H, from the rows of A itself on the host, by one thread: not a format that can be requested, but
+/// the substitute until building the transpose pays.
 std::unique_ptr<Format> MakeBaselineTransposed(bool hermitian);
 /// Its Format::Name().
 const char *BaselineTransposed();

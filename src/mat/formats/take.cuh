@@ -1,4 +1,4 @@
-/// What a walk over the entries of a matrix, in CSR's order, and their slots does with each.
+/// Function objects for loops over the entries of a matrix, in CSR's order, and their slots.
 #pragma once
 
 #include "device/scalar.hpp"

@@ -1,5 +1,7 @@
+/// The product of blocks of rows on the GPU: one thread per row.
 #include "device/cuda_check.hpp"
 #include "mat/formats/bsr/row.cuh"
+#include "mat/formats/epilogue.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
@@ -12,10 +14,12 @@ template <int size> struct BsrBlock {
   static constexpr int THREADS = SLICES * ROWS;            ///< 256, 192, 256, 160, 192
 };
 
-/// z = A x + y, one thread per row. Neighbouring threads read neighbouring values; the threads of a block row read the
-/// same column and the same x. Bitwise reproducible, whatever the codec.
-template <int size, class Values> static __global__ void __launch_bounds__(BsrBlock<size>::THREADS)
-    bsr_kernel(BsrLayout A, Values stored, const Scalar *x, const Scalar *y, Scalar *z)
+/// epilogue(row, A x), one thread per row. Neighbouring threads read neighbouring values; the threads of a block row
+/// read the same column and the same x. Bitwise reproducible, whatever the codec. A stays in constant memory: as a
+/// copy, it takes registers in the eyes of the compiler, which then computes the places of values once per use instead
+/// of once per block.
+template <int size, class Values, class Epilogue> static __global__ void __launch_bounds__(BsrBlock<size>::THREADS)
+    bsr_kernel(const __grid_constant__ BsrLayout A, Values stored, const Scalar *x, Epilogue epilogue)
 {
   constexpr int  ROWS  = BsrBlock<size>::ROWS;
   const Values   a     = stage(stored);
@@ -23,18 +27,20 @@ template <int size, class Values> static __global__ void __launch_bounds__(BsrBl
   const int      t     = threadIdx.x % ROWS;
   const PetscInt row   = slice * ROWS + t;
 
-  if (slice >= A.slices || row >= A.rows) return;
-  const Scalar sum = bsr_row_sum<size>(A, slice, t, a, x);
-  z[row]           = y ? y[row] + sum : sum;
+  if (slice < A.slices && row < A.rows) {
+    const Scalar sum = bsr_row_sum<size>(A, slice, t, a, Gather{x});
+    epilogue(row, sum);
+  }
+  epilogue.Finish();
 }
 
-template <int size, class Values> static void Launch(const BsrLayout &A, const Values &a, const Scalar *x,
-                                                     const Scalar *y, Scalar *z, cudaStream_t stream)
+template <int size, class Values, class Epilogue>
+static void Launch(const BsrLayout &A, const Values &a, const Scalar *x, const Epilogue &epilogue, cudaStream_t stream)
 {
   using Block = BsrBlock<size>;
   bsr_kernel<size>
-      <<<static_cast<unsigned>((A.slices + Block::SLICES - 1) / Block::SLICES), Block::THREADS, 0, stream>>>(A, a, x, y,
-                                                                                                             z);
+      <<<static_cast<unsigned>((A.slices + Block::SLICES - 1) / Block::SLICES), Block::THREADS, 0, stream>>>(A, a, x,
+                                                                                                             epilogue);
 }
 
 PetscErrorCode BsrMult_CUDA(const BsrLayout &A, const ValueLayout &a, const Scalar *x, const Scalar *y, Scalar *z,
@@ -45,7 +51,7 @@ PetscErrorCode BsrMult_CUDA(const BsrLayout &A, const ValueLayout &a, const Scal
   PetscFunctionBegin;
   if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
   WithValues(a, [&](const auto &values) {
-    WithBsrSize(A.size, [&](auto size) { Launch<decltype(size)::value>(A, values, x, y, z, s); });
+    WithBsrSize(A.size, [&](auto size) { Launch<decltype(size)::value>(A, values, x, StoreSum{y, z}, s); });
   });
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -20,7 +20,7 @@ namespace sparsegpu
 {
 
 struct BsrLayout {
-  static constexpr int      SMALLEST = 2, LARGEST = 6; ///< size: below, it is csr; above, registers run out
+  static constexpr int      SMALLEST = 2, LARGEST = 6; ///< size: 1 would be csr; larger blocks exceed the registers
   static constexpr PetscInt HEIGHT = 32;               ///< on the device
   static constexpr PetscInt NONE   = -1;               ///< column of a block that is not there; no other follows it
 
@@ -58,7 +58,7 @@ struct BsrSlices {
   Array<PetscInt> width, partial; ///< [slices + 1], the last 0
 };
 
-/// The blocks of one size, counted. size 0: every size that came into question stores too much, refused_size the least.
+/// The blocks of one size, counted. size 0: every candidate size stores too much, refused_size the least.
 struct BsrBlocks {
   int                        size   = 0;
   PetscCount                 blocks = 0, partial = 0;

@@ -1,5 +1,6 @@
+/// Encodes the values of a matrix on the GPU: whether single precision or a dictionary holds all of them, bit for bit,
+/// and the encoded arrays.
 #include "mat/formats/codec/values.hpp"
-
 #include <algorithm>
 #include "device/cuda_check.hpp"
 #include "device/load.cuh"
@@ -10,7 +11,7 @@ namespace sparsegpu
 
 static constexpr int THREADS = 256;
 
-/// Enough blocks to fill the device a few times over, each going on in strides.
+/// Enough blocks to fill the device a few times over, with a grid-stride loop each.
 static unsigned Blocks(size_t n)
 {
   return static_cast<unsigned>(std::min<size_t>((n + THREADS - 1) / THREADS, 2048));
@@ -86,13 +87,13 @@ static __device__ void insert(RealBits bits, RealBits *slot, int *count)
         return;
       }
     }
-    if (*static_cast<volatile int *>(count) > DictionaryValues::SIZE) return; // so it never fills up
+    if (*static_cast<volatile int *>(count) > DictionaryValues::SIZE) return; // keeps the table from filling up
     s = (s + 1) % SLOTS;
   }
 }
 
 /// The different bit patterns: each block collects its own in shared memory and joins them to the others' at the end.
-/// More than SIZE anywhere end it everywhere.
+/// All blocks stop once one has more than SIZE.
 static __global__ void __launch_bounds__(THREADS) distinct_kernel(const Scalar *a, size_t n, Table *table)
 {
   RealBits *const     slot  = table->slot;

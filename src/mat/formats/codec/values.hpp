@@ -1,6 +1,6 @@
 /// Values in fewer bytes, never losing a bit: as they are; as single precision where every value converts back bit for
-/// bit; as one-byte codes into a dictionary where there are at most 256 different bit patterns. Which one holds is
-/// found by looking at all values, again whenever they change. Kourtis, Goumas & Koziris, CF 2008 (CSR-VI).
+/// bit; as one-byte codes into a dictionary where there are at most 256 different bit patterns. Which encoding applies
+/// is found from all values, again whenever they change. Kourtis, Goumas & Koziris, CF 2008 (CSR-VI).
 #pragma once
 
 #include <string>
@@ -104,7 +104,7 @@ private:
   Array<Scalar>        dictionary_;
 };
 
-/// Is every value the same after narrowing and widening? On the host; and on the device, synchronised.
+/// Whether every value is the same after narrowing and widening. On the host; and on the device, synchronised.
 PetscErrorCode AllSingle(const Scalar *a, size_t n, bool *all);
 PetscErrorCode AllSingle_CUDA(const Scalar *a, size_t n, bool *all);
 PetscErrorCode NarrowAll_CUDA(const Scalar *a, size_t n, SingleScalar *single);

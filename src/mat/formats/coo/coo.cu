@@ -1,3 +1,5 @@
+/// The product of coordinates on the GPU: thread blocks take equal intervals of entries, sorted by row, and sum them by
+/// segments; the sum of a row that an interval cuts is carried to a second kernel.
 #include "device/carry.hpp"
 #include "device/cuda_check.hpp"
 #include "device/launch.cuh"

@@ -1,10 +1,8 @@
-#include "device/batched.cuh"
-#include "device/cuda_check.hpp"
+/// The product of compressed sparse rows on the GPU: `width` threads per row, a thread block per chunk of a long row.
 #include "device/launch.cuh"
-#include "device/load.cuh"
 #include "device/row_of_thread.hpp"
-#include "device/segmented.cuh"
-#include "mat/formats/csr/csr.hpp"
+#include "mat/formats/csr/row.cuh"
+#include "mat/formats/epilogue.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
@@ -12,47 +10,19 @@ namespace sparsegpu
 
 static constexpr int THREADS = 256;
 
-/// One chunk of a long row by one thread block. Each block leaves its sum and counts itself in; the last one to arrive
-/// adds the sums of all chunks in their order, so the result does not depend on who is last.
-__device__ __forceinline__ void csr_chunk(const CsrLayout &A, PetscInt chunk, const Scalar *x, const Scalar *y,
-                                          Scalar *z)
+/// epilogue(row, A x). The first blocks take a chunk of a long row each; in the others `width` neighbouring threads
+/// share a row and read neighbouring entries; x is gathered. Bitwise reproducible. Starts while the kernel before it
+/// ends, as only values and vectors may come from there.
+template <int width, class Epilogue> static __global__ void __launch_bounds__(THREADS)
+    csr_kernel(CsrLayout A, const Scalar *x, Epilogue epilogue)
 {
-  __shared__ Scalar warps[THREADS / 32];
-  __shared__ bool   last;
-  const PetscInt    row = A.chunk_row[chunk], row_end = A.i[row + 1], begin = A.chunk_begin[chunk];
-  const PetscInt    end    = begin + CsrLayout::CHUNK < row_end ? begin + CsrLayout::CHUNK : row_end;
-  const PetscInt    first  = chunk - (begin - A.i[row]) / CsrLayout::CHUNK;
-  const PetscInt    chunks = (row_end - A.i[row] + CsrLayout::CHUNK - 1) / CsrLayout::CHUNK;
-  Scalar            sum    = batched_sum<CsrLayout::CHUNK / THREADS>(
-      begin + static_cast<PetscInt>(threadIdx.x), end, THREADS, [&](PetscInt e) { return load_stream(A.a + e); },
-      [&](PetscInt e) { return load_stream(A.j + e); }, [&](PetscInt j) { return x[j]; }, [] { begin_in_turn(); });
+  const auto ready = [] { begin_in_turn(); };
 
-  sum = block_sum<THREADS>(sum, warps);
-  if (chunks > 1) {
-    if (threadIdx.x == 0) {
-      A.chunk_sum[chunk] = sum;
-      __threadfence();
-      last = atomicAdd(A.arrived + first, 1) == chunks - 1;
-    }
-    __syncthreads();
-    if (!last) return;
-    __threadfence();
-    sum = Scalar(0);
-    for (PetscInt c = threadIdx.x; c < chunks; c += THREADS) sum += load_shared(A.chunk_sum + first + c);
-    sum = block_sum<THREADS>(sum, warps);
-    if (threadIdx.x == 0) A.arrived[first] = 0;
-  }
-  if (threadIdx.x == 0) z[row] = y ? y[row] + sum : sum;
-}
-
-/// z = A x + y. The first blocks take a chunk of a long row each; in the others `width` neighbouring threads share a
-/// row and read neighbouring entries; x is gathered. Bitwise reproducible. Starts while the kernel before it ends, as
-/// only values and vectors may come from there.
-template <int width> static __global__ void __launch_bounds__(THREADS)
-    csr_kernel(CsrLayout A, const Scalar *x, const Scalar *y, Scalar *z)
-{
   if (blockIdx.x < A.chunks) {
-    csr_chunk(A, blockIdx.x, x, y, z);
+    const RowChunk chunk = csr_chunk(A, blockIdx.x);
+    add_chunks<THREADS>(chunk, blockIdx.x, csr_chunk_sum<THREADS>(A, chunk, x, ready), A.chunk_sum, A.arrived,
+                        [&](const Scalar &sum) { epilogue(chunk.row, sum); });
+    epilogue.Finish();
     return;
   }
   const PetscInt row   = row_of_thread<THREADS, width>(static_cast<PetscInt>(blockIdx.x - A.chunks), threadIdx.x);
@@ -66,40 +36,40 @@ template <int width> static __global__ void __launch_bounds__(THREADS)
     end   = A.i[row + 1];
     mine  = end - begin <= A.long_length;
   }
-  if (mine) // cached: a line serves several turns
-    sum = batched_sum<4>(
-        begin + lane, end, width, [&](PetscInt e) { return A.a[e]; }, [&](PetscInt e) { return A.j[e]; },
-        [&](PetscInt j) { return x[j]; }, [] { begin_in_turn(); });
+  if (mine)
+    sum = csr_lane_sum<width>(A, begin, end, lane, x, ready);
   else
-    begin_in_turn();
+    ready();
   sum = group_sum<width>(sum);
-  if (mine && lane == 0) z[row] = y ? y[row] + sum : sum;
+  if (mine && lane == 0) epilogue(row, sum);
+  epilogue.Finish();
 }
 
-template <int width>
-static PetscErrorCode Launch(const CsrLayout &A, const Scalar *x, const Scalar *y, Scalar *z, cudaStream_t stream)
+template <int width, class Epilogue>
+static PetscErrorCode Launch(const CsrLayout &A, const Scalar *x, const Epilogue &epilogue, cudaStream_t stream)
 {
   constexpr int rows_per_block = THREADS / width;
 
   PetscFunctionBegin;
-  PetscCall(LaunchEarly<csr_kernel<width>>(A.chunks + (A.rows + rows_per_block - 1) / rows_per_block, THREADS, stream,
-                                           A, x, y, z));
+  PetscCall((LaunchEarly<csr_kernel<width, Epilogue>>(A.chunks + (A.rows + rows_per_block - 1) / rows_per_block,
+                                                      THREADS, stream, A, x, epilogue)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode CsrMult_CUDA(const CsrLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
 {
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
+  const StoreSum     epilogue{y, z};
 
   PetscFunctionBegin;
   if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
   switch (A.width) {
-  case 1: PetscCall(Launch<1>(A, x, y, z, s)); break;
-  case 2: PetscCall(Launch<2>(A, x, y, z, s)); break;
-  case 4: PetscCall(Launch<4>(A, x, y, z, s)); break;
-  case 8: PetscCall(Launch<8>(A, x, y, z, s)); break;
-  case 16: PetscCall(Launch<16>(A, x, y, z, s)); break;
-  default: PetscCall(Launch<32>(A, x, y, z, s));
+  case 1: PetscCall(Launch<1>(A, x, epilogue, s)); break;
+  case 2: PetscCall(Launch<2>(A, x, epilogue, s)); break;
+  case 4: PetscCall(Launch<4>(A, x, epilogue, s)); break;
+  case 8: PetscCall(Launch<8>(A, x, epilogue, s)); break;
+  case 16: PetscCall(Launch<16>(A, x, epilogue, s)); break;
+  default: PetscCall(Launch<32>(A, x, epilogue, s));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -12,8 +12,8 @@ namespace sparsegpu
 {
 
 struct CsrLayout {
-  static constexpr PetscInt LONG_TURNS  = 64;   ///< a row may keep its threads for this many turns; measured on R-MAT
-  static constexpr PetscInt SMALL_TURNS = 8;    ///< the same where all rows run at once: the longest is waited for
+  static constexpr PetscInt LONG_TURNS  = 64;   ///< entries per thread of a row outside the bin; measured on R-MAT
+  static constexpr PetscInt SMALL_TURNS = 8;    ///< the same if all rows run at once: the longest bounds the time
   static constexpr PetscInt CHUNK       = 2048; ///< entries of a long row per thread block: 8 to 16 per thread
 
   static constexpr PetscInt NODE_ROWS = 6; ///< at most, as registers hold their sums

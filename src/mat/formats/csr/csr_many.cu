@@ -1,6 +1,6 @@
 /// csr times several columns: the threads of a row are `ways` groups of lanes, each of which walks every ways-th entry.
 #include "device/row_of_thread.hpp"
-#include "mat/formats/csr/csr.hpp"
+#include "mat/formats/csr/row.cuh"
 #include "mat/formats/many.cuh"
 #include "petsc/compat.hpp"
 
@@ -12,12 +12,7 @@ namespace
 struct CsrChunks {
   CsrLayout A;
 
-  __device__ __forceinline__ DenseChunk operator()(PetscInt number) const
-  {
-    const PetscInt row = A.chunk_row[number], begin = A.chunk_begin[number], first = A.i[row], last = A.i[row + 1];
-    return DenseChunk{row, begin, begin + CsrLayout::CHUNK < last ? begin + CsrLayout::CHUNK : last,
-                      (begin - first) / CsrLayout::CHUNK, (last - first + CsrLayout::CHUNK - 1) / CsrLayout::CHUNK};
-  }
+  __device__ __forceinline__ RowChunk operator()(PetscInt number) const { return csr_chunk(A, number); }
 };
 } // namespace
 
@@ -32,7 +27,7 @@ template <int lanes, int ways> static __global__ void __launch_bounds__(THREADS,
   const auto    column = [&](PetscInt e) { return A.j[e]; };
 
   if (blockIdx.x < A.chunks) {
-    dense_chunk<lanes>(CsrChunks{A}(blockIdx.x), blockIdx.x, d, value, column);
+    dense_chunk<lanes>(csr_chunk(A, blockIdx.x), blockIdx.x, d, value, column);
     return;
   }
   const PetscInt row = row_of_thread<THREADS, width>(static_cast<PetscInt>(blockIdx.x - A.chunks), threadIdx.x);
@@ -46,7 +41,7 @@ template <int lanes, int ways> static __global__ void __launch_bounds__(THREADS,
     end   = A.i[row + 1];
     mine  = end - begin <= A.long_length;
   }
-  if (mine) sum = batched_rows<4, lanes>(begin + way, end, ways, d.x + q, value, column);
+  if (mine) sum = batched_sum<4>(begin + way, end, ways, value, column, GatherRows<lanes>{d.x + q});
   sum_ways<lanes, ways>(sum);
   if (mine && way == 0) d.Store(row, q, sum);
 }

@@ -7,7 +7,7 @@
 namespace sparsegpu
 {
 
-/// Not a format to ask for: auto's, for the first transposed products on the CPU. Borrows the matrix's arrays.
+/// Cannot be requested: `auto` uses it for the first transposed products on the CPU. Borrows the matrix's arrays.
 class CsrTransposed : public Format
 {
 public:

@@ -1,3 +1,5 @@
+/// Builds diagonal storage from rows on the GPU: the place of each entry, from a search of its offset among those of
+/// the diagonals.
 #include "device/cuda_check.hpp"
 #include "device/grid.cuh"
 #include "mat/formats/dia/dia.hpp"

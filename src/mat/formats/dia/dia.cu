@@ -1,7 +1,8 @@
+/// The product of diagonal storage on the GPU: one thread per row, the diagonals' offsets in shared memory.
 #include "device/cuda_check.hpp"
 #include "device/launch.cuh"
-#include "device/load.cuh"
-#include "mat/formats/dia/dia.hpp"
+#include "mat/formats/dia/row.cuh"
+#include "mat/formats/epilogue.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
@@ -9,9 +10,10 @@ namespace sparsegpu
 
 static constexpr int THREADS = 256; // any multiple of 32; also the offsets staged at a time
 
-/// z = A x + y, one thread per row; the offsets are read once per block. Neighbouring threads read neighbouring a and
-/// x. Bitwise reproducible. Starts while the kernel before it ends, as only values and vectors may come from there.
-static __global__ void dia_kernel(DiaLayout A, const Scalar *x, const Scalar *y, Scalar *z)
+/// epilogue(row, A x), one thread per row; the offsets are read once per block. Neighbouring threads read neighbouring
+/// a and x. Bitwise reproducible. Starts while the kernel before it ends, as only values and vectors may come from
+/// there.
+template <class Epilogue> static __global__ void dia_kernel(DiaLayout A, const Scalar *x, Epilogue epilogue)
 {
   __shared__ PetscInt offset[THREADS];
   const PetscInt      row = static_cast<PetscInt>(blockIdx.x) * THREADS + threadIdx.x;
@@ -23,27 +25,19 @@ static __global__ void dia_kernel(DiaLayout A, const Scalar *x, const Scalar *y,
     if (threadIdx.x < count) offset[threadIdx.x] = A.offset[first + threadIdx.x];
     __syncthreads();
     if (first == 0) begin_in_turn();
-    if (row < A.rows) {
-#pragma unroll 8
-      for (PetscInt d = 0; d < count; d++) {
-        const PetscInt column = row + offset[d];
-        if (column >= 0 && column < A.cols) {
-          const Scalar a = load_stream(A.a + (first + d) * A.pitch + row), v = x[column];
-          if (!IsPad(a)) sum += a * v;
-        }
-      }
-    }
+    if (row < A.rows) sum = dia_row_sum(A, first, count, offset, row, x, sum);
   }
   if (A.diagonals == 0) begin_in_turn();
-  if (row < A.rows) z[row] = y ? y[row] + sum : sum;
+  if (row < A.rows) epilogue(row, sum);
+  epilogue.Finish();
 }
 
 PetscErrorCode DiaMult_CUDA(const DiaLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
 {
   PetscFunctionBegin;
   if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
-  PetscCall(LaunchEarly<dia_kernel>((A.rows + THREADS - 1) / THREADS, THREADS, static_cast<cudaStream_t>(stream), A, x,
-                                    y, z));
+  PetscCall(LaunchEarly<dia_kernel<StoreSum>>((A.rows + THREADS - 1) / THREADS, THREADS,
+                                              static_cast<cudaStream_t>(stream), A, x, StoreSum{y, z}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

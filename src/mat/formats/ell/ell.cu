@@ -1,25 +1,20 @@
+/// The product of ELLPACK on the GPU: one thread per row.
 #include "device/cuda_check.hpp"
-#include "device/load.cuh"
-#include "mat/formats/ell/ell.hpp"
+#include "mat/formats/ell/row.cuh"
+#include "mat/formats/epilogue.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
 {
 
-/// z = A x + y, one thread per row. Neighbouring threads read neighbouring j and a; x is gathered. Bitwise
+/// epilogue(row, A x), one thread per row. Neighbouring threads read neighbouring j and a; x is gathered. Bitwise
 /// reproducible.
-static __global__ void ell_kernel(EllLayout A, const Scalar *x, const Scalar *y, Scalar *z)
+template <class Epilogue> static __global__ void ell_kernel(EllLayout A, const Scalar *x, Epilogue epilogue)
 {
   const PetscInt row = static_cast<PetscInt>(blockIdx.x) * blockDim.x + threadIdx.x;
-  Scalar         sum(0);
 
-  if (row >= A.rows) return;
-#pragma unroll 4
-  for (PetscInt k = 0; k < A.width; k++) {
-    const PetscInt e = k * A.pitch + row, column = load_stream(A.j + e);
-    if (column >= 0) sum += load_stream(A.a + e) * x[column];
-  }
-  z[row] = y ? y[row] + sum : sum;
+  if (row < A.rows) epilogue(row, ell_row_sum(A, row, x));
+  epilogue.Finish();
 }
 
 PetscErrorCode EllMult_CUDA(const EllLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
@@ -29,7 +24,7 @@ PetscErrorCode EllMult_CUDA(const EllLayout &A, const Scalar *x, const Scalar *y
   PetscFunctionBegin;
   if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
   ell_kernel<<<static_cast<unsigned>((A.rows + threads - 1) / threads), threads, 0,
-               static_cast<cudaStream_t>(stream)>>>(A, x, y, z);
+               static_cast<cudaStream_t>(stream)>>>(A, x, StoreSum{y, z});
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,3 +1,5 @@
+/// The product by merge path on the GPU: thread blocks take equal shares of rows and entries together, and walk the
+/// path that the pattern gives; the sum of a row that a share cuts is carried to a second kernel.
 #include "device/carry.hpp"
 #include "device/launch.cuh"
 #include "device/load.cuh"

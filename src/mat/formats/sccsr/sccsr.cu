@@ -1,6 +1,8 @@
+/// The product of SC-CSR on the GPU: one warp per group of rows of similar length.
 #include "device/cuda_check.hpp"
 #include "device/load.cuh"
 #include "device/segmented.cuh"
+#include "mat/formats/epilogue.cuh"
 #include "mat/formats/sccsr/sccsr.hpp"
 #include "petsc/compat.hpp"
 
@@ -10,8 +12,9 @@ namespace sparsegpu
 /// One group of c rows by one warp: lane l takes entries l, l + 32, ... of the group, all of them of row l % c, and the
 /// 32 / c lanes of a row are summed by shuffles. All reads of j and a are coalesced; x is gathered. Bitwise
 /// reproducible.
-template <int c> __device__ __forceinline__ void sccsr_group(const SccsrLayout &A, int segment, PetscInt group,
-                                                             const Scalar *x, const Scalar *y, Scalar *z)
+template <int c, class Epilogue> __device__ __forceinline__ void sccsr_group(const SccsrLayout &A, int segment,
+                                                                             PetscInt group, const Scalar *x,
+                                                                             Epilogue &epilogue)
 {
   const int      lane = threadIdx.x % 32;
   const PetscInt end  = A.start[group + 1];
@@ -26,25 +29,27 @@ template <int c> __device__ __forceinline__ void sccsr_group(const SccsrLayout &
   for (int mask = 16; mask >= c; mask /= 2) sum += shuffle_xor(sum, mask, 32);
   if (lane < c) {
     const PetscInt row = A.row_index[A.first_row[segment] + (group - A.first_group[segment]) * c + lane];
-    if (row >= 0) z[row] = y ? y[row] + sum : sum;
+    if (row >= 0) epilogue(row, sum);
   }
 }
 
-/// z = A x + y, a warp per group. The thesis launches one kernel per segment; a launch costs what a small product does,
-/// and all lanes of a warp agree on the segment, so one launch serves all four.
-static __global__ void sccsr_kernel(SccsrLayout A, const Scalar *x, const Scalar *y, Scalar *z)
+/// epilogue(row, A x), a warp per group. The thesis launches one kernel per segment; a launch costs what a small
+/// product does, and all lanes of a warp agree on the segment, so one launch serves all four.
+template <class Epilogue> static __global__ void sccsr_kernel(SccsrLayout A, const Scalar *x, Epilogue epilogue)
 {
   const PetscInt group = static_cast<PetscInt>(blockIdx.x) * SccsrLayout::WARPS_PER_BLOCK + threadIdx.x / 32;
 
-  if (group >= A.groups) return;
-  if (group < A.first_group[1])
-    sccsr_group<32>(A, 0, group, x, y, z);
-  else if (group < A.first_group[2])
-    sccsr_group<16>(A, 1, group, x, y, z);
-  else if (group < A.first_group[3])
-    sccsr_group<8>(A, 2, group, x, y, z);
-  else
-    sccsr_group<4>(A, 3, group, x, y, z);
+  if (group < A.groups) {
+    if (group < A.first_group[1])
+      sccsr_group<32>(A, 0, group, x, epilogue);
+    else if (group < A.first_group[2])
+      sccsr_group<16>(A, 1, group, x, epilogue);
+    else if (group < A.first_group[3])
+      sccsr_group<8>(A, 2, group, x, epilogue);
+    else
+      sccsr_group<4>(A, 3, group, x, epilogue);
+  }
+  epilogue.Finish();
 }
 
 PetscErrorCode SccsrMult_CUDA(const SccsrLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
@@ -54,7 +59,7 @@ PetscErrorCode SccsrMult_CUDA(const SccsrLayout &A, const Scalar *x, const Scala
   PetscFunctionBegin;
   if (A.groups == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
   sccsr_kernel<<<static_cast<unsigned>((A.groups + warps - 1) / warps), warps * 32, 0,
-                 static_cast<cudaStream_t>(stream)>>>(A, x, y, z);
+                 static_cast<cudaStream_t>(stream)>>>(A, x, StoreSum{y, z});
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -22,11 +22,11 @@ struct Places {
 
   __device__ PetscInt Row(PetscInt p) const { return order ? order[p] : p; }
 };
-/// What is known of the columns once their widths are.
+/// Statistics of the columns once their widths are known.
 struct Found {
   unsigned long long narrow[3];  ///< entries of slices with columns of 1, 2, 4 bytes
   unsigned long long sampled[2]; ///< sums of widths, and of widths times bytes
-  int                different;  ///< a slice is not like the first
+  int                different;  ///< some slice differs from the first in width or bytes
   int                holes;      ///< a row is shorter than its slice, or elsewhere
 };
 } // namespace
@@ -258,7 +258,7 @@ PetscErrorCode SellLocalRows_CUDA(const CsrView &A, const SellArrangement &place
   SparseGPUCallCUDA(cudaMemsetAsync(local, 0, static_cast<size_t>(places.slices) * HEIGHT * sizeof(*local), s));
   local_kernel<<<Blocks(A.rows), THREADS, 0, s>>>(A.rows, places.window, places.device_order.data(), local);
   SparseGPUCallCUDA(cudaPeekAtLastError());
-  PetscCall(DeviceSynchronize(stream)); // the order goes
+  PetscCall(DeviceSynchronize(stream)); // the order is freed on return
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,4 +1,4 @@
-/// The entries of rows that the lanes of a warp have, read by the warp together.
+/// Rows that the lanes of a warp process one each, loaded by the warp together.
 #pragma once
 
 #include "device/grid.cuh"

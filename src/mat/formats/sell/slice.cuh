@@ -1,10 +1,11 @@
-/// What a warp adds up of a sliced ELLPACK matrix, for every kernel that walks its rows.
+/// The row sums of sliced ELLPACK, for every kernel that walks its rows.
 #pragma once
 
 #include <cstdint>
 #include "device/batched.cuh"
 #include "device/load.cuh"
 #include "device/segmented.cuh"
+#include "mat/formats/chunk.cuh"
 #include "mat/formats/codec/values.cuh"
 #include "mat/formats/sell/sell.hpp"
 
@@ -46,14 +47,14 @@ template <> struct Four<std::uint32_t> {
 
 /// The sum of one lane's row: groups of four entries, all their loads before the first product, then what remains.
 /// Entries beyond the row's length are never added, so that padding cannot let an Inf or NaN of x in.
-template <class Column, class Values> __device__ __forceinline__ Scalar slice_sum(const SellSlice &slice, int length,
-                                                                                  int lane, const Values &a,
-                                                                                  const Scalar *x)
+template <class Column, class Values, class X>
+__device__ __forceinline__ auto slice_sum(const SellSlice &slice, int length, int lane, const Values &a, const X &x)
 {
+  using Sum                  = std::decay_t<decltype(x(PetscInt(0)))>;
   constexpr bool       BASES = sizeof(Column) < 4;
   const unsigned char *at    = slice.columns;
   PetscInt             k = 0, e = slice.begin;
-  Scalar               sum(0);
+  Sum                  sum = {};
 
   PetscInt j[4];
   // the columns of a group, ahead of the products of the one before it
@@ -72,34 +73,36 @@ template <class Column, class Values> __device__ __forceinline__ Scalar slice_su
   };
 
   for (bool more = columns(); more;) {
-    Scalar v[4], u[4];
+    Scalar v[4];
+    Sum    u[4];
     load_pair(a, e + 2 * lane, v);
     load_pair(a, e + 64 + 2 * lane, v + 2);
 #pragma unroll
-    for (int q = 0; q < 4; q++) u[q] = x[j[q]];
+    for (int q = 0; q < 4; q++) u[q] = x(j[q]);
     const PetscInt left = length - k;
     k += 4;
     e += 4 * 32;
     more = columns();
 #pragma unroll
     for (int q = 0; q < 4; q++)
-      if (q < left) sum += v[q] * u[q];
+      if (q < left) add_product(sum, v[q], u[q]);
   }
   const PetscInt       rest = slice.width & 3;
   const std::uint32_t *base = reinterpret_cast<const std::uint32_t *>(at);
   const Column        *d    = reinterpret_cast<const Column *>(at + (BASES ? SellLayout::UNIT : 0)) + lane;
   const PetscInt       left = rest < length - k ? rest : length - k;
-  Scalar               v[3], u[3];
+  Scalar               v[3];
+  Sum                  u[3];
 #pragma unroll
   for (int q = 0; q < 3; q++) {
     const PetscInt j =
         q < left ? static_cast<PetscInt>(load_stream(d + 32 * q)) + (BASES ? static_cast<PetscInt>(base[q]) : 0) : 0;
     v[q] = q < left ? load_one(a, slice.begin + SellSlot(slice.width, k + q, lane)) : Scalar(0);
-    u[q] = q < left ? x[j] : Scalar(0);
+    u[q] = q < left ? x(j) : Sum{Scalar(0)};
   }
 #pragma unroll
   for (int q = 0; q < 3; q++)
-    if (q < left) sum += v[q] * u[q];
+    if (q < left) add_product(sum, v[q], u[q]);
   return sum;
 }
 
@@ -109,7 +112,25 @@ template <class Values> __device__ __forceinline__ Scalar warp_row_sum(const Sel
 {
   return group_sum<32>(batched_sum<4>(
       A.long_begin[l] + lane, A.long_begin[l + 1], 32, [&](PetscInt e) { return load_one(a, A.long_values + e); },
-      [&](PetscInt e) { return load_stream(A.long_j + e); }, [&](PetscInt j) { return x[j]; }));
+      [&](PetscInt e) { return load_stream(A.long_j + e); }, Gather{x}));
+}
+
+/// Chunk `number` of the matrix, of a row of the list.
+__device__ __forceinline__ RowChunk sell_chunk(const SellLayout &A, PetscInt number)
+{
+  const PetscInt l = A.chunk_row[number];
+  return row_chunk<SellLayout::CHUNK>(number, l, A.chunk_begin[number], A.long_begin[l], A.long_begin[l + 1]);
+}
+
+/// What a thread of a block of `threads` adds up of a chunk, for add_chunks().
+template <int threads, class Values> __device__ __forceinline__ Scalar sell_chunk_sum(const SellLayout &A,
+                                                                                      const RowChunk   &chunk,
+                                                                                      const Values &a, const Scalar *x)
+{
+  return batched_sum<4>(
+      chunk.begin + static_cast<PetscInt>(threadIdx.x), chunk.end, threads,
+      [&](PetscInt e) { return load_one(a, A.long_values + e); }, [&](PetscInt e) { return load_stream(A.long_j + e); },
+      Gather{x});
 }
 
 /// Entries and row of a place.
@@ -122,9 +143,10 @@ __device__ __forceinline__ PetscInt place_row(const SellLayout &A, PetscInt plac
   return A.local ? (place & ~(A.window - 1)) + A.local[place] : place;
 }
 
-/// The sum of the row of `length` entries that a lane has in a slice.
-template <class Values> __device__ __forceinline__ Scalar slice_row_sum(const SellSlice &slice, int length, int lane,
-                                                                        const Values &a, const Scalar *x)
+/// The sum of the row of `length` entries in place `lane` of a slice; x(j): what an entry of column j is multiplied
+/// with.
+template <class Values, class X>
+__device__ __forceinline__ auto slice_row_sum(const SellSlice &slice, int length, int lane, const Values &a, const X &x)
 {
   if (slice.bytes == 1) return slice_sum<std::uint8_t>(slice, length, lane, a, x);
   if (slice.bytes == 2) return slice_sum<std::uint16_t>(slice, length, lane, a, x);

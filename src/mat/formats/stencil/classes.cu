@@ -1,3 +1,5 @@
+/// Finds the classes of rows of a matrix on the GPU: a hash table of the rows' offsets and values, then a comparison of
+/// each row with the first of its class.
 #include <algorithm>
 #include "device/cuda_check.hpp"
 #include "device/grid.cuh"
@@ -11,7 +13,7 @@ static constexpr int LANES = 8; ///< threads of a row
 
 namespace
 {
-/// The hashes that were met.
+/// Hash table of the rows.
 struct ClassTable {
   static constexpr int                SLOTS = ROW_CLASS_SLOTS;
   static constexpr unsigned long long NONE  = 0;
@@ -39,8 +41,9 @@ __device__ __forceinline__ unsigned long long hash_of(const CsrArrays &A, PetscI
   return h == ClassTable::NONE ? 1 : h;
 }
 
-/// Finds or puts `h`, the hash of row r, in the table; false where there are too many. What all rows ask for is read
-/// from the multiprocessor's own cache first: a hash stays where it is, and a stale `first` is only too late.
+/// Finds or inserts `h`, the hash of row r; false if the table has too many hashes. Entries are first read through the
+/// L1 cache, which may be stale: a hash never moves, and a stale `first` only leads to an atomicMin() that changes
+/// nothing.
 __device__ __forceinline__ bool enter(ClassTable *table, unsigned long long h, PetscInt r, unsigned short *slot)
 {
   const volatile int                *count = &table->count;
@@ -66,7 +69,7 @@ __device__ __forceinline__ bool enter(ClassTable *table, unsigned long long h, P
   return true;
 }
 
-/// slot[r]: where the hash of row r is in the table. Gives up, with a count above CLASSES, where they are too many.
+/// slot[r]: where the hash of row r is in the table. Stops, with a count above CLASSES, if there are too many classes.
 static __global__ void hash_rows_kernel(PetscInt rows, CsrArrays A, ClassTable *table, unsigned short *slot)
 {
   const PetscCount lane = threadIdx.x % 32, end = static_cast<PetscCount>(rows) * LANES;
@@ -99,7 +102,7 @@ static __global__ void number_rows_kernel(PetscInt rows, CsrArrays A, ClassTable
   if (threadIdx.x % LANES == 0) row_class[r] = number[s];
 }
 
-/// A thread an entry of the table; classes are few.
+/// One thread per entry of the table; the class is searched for linearly, as there are few.
 static __global__ void class_values_kernel(PetscInt classes, CsrArrays A, const PetscInt *first, const PetscInt *begin,
                                            Scalar *value)
 {
