@@ -3,32 +3,12 @@
 #include <algorithm>
 #include "device/kokkos.hpp"
 #include "mat/choice/local_matrix.hpp"
+#include "mat/rows/fingerprint.hpp"
 #include "petsc/compat.hpp"
 #include "petsc/may_lack_memory.hpp"
 
 namespace sparsegpu
 {
-
-std::uint64_t TakeFingerprint(const CsrView &A, Space space)
-{
-  std::uint64_t h   = 0x9e3779b97f4a7c15ull;
-  const auto    mix = [&h](std::uint64_t v) {
-    h = (h ^ v) * 0x9e3779b97f4a7c15ull;
-    h ^= h >> 29;
-  };
-  mix(static_cast<std::uint64_t>(A.rows));
-  mix(static_cast<std::uint64_t>(A.cols));
-  mix(static_cast<std::uint64_t>(A.block_size));
-  for (PetscInt r = 0; r < A.rows; r++) mix(static_cast<std::uint64_t>(A.i[r + 1]));
-  for (PetscInt e = 0; e < A.nonzeros; e++) mix(static_cast<std::uint64_t>(A.j[e]));
-  for (PetscInt e = 0; space == Space::Device && e < A.nonzeros; e++) {
-    mix(BitsOf(RealPart(A.a[e])));
-#if defined(PETSC_USE_COMPLEX)
-    mix(BitsOf(A.a[e].im));
-#endif
-  }
-  return h ? h : 1;
-}
 
 PetscErrorCode GetChoice(const CsrView &A, Plans *plans, const PatternKey &key, bool trial, Waiting *waiting,
                          std::shared_ptr<Choice> *choice)
@@ -42,7 +22,7 @@ PetscErrorCode GetChoice(const CsrView &A, Plans *plans, const PatternKey &key, 
     bool        ok = waiting->pattern == key;
     std::string why;
     if (waiting->inherited) // values that are on the device alone have no fingerprint
-      ok = (space == Space::Host || A.a) && waiting->choice->fingerprint == TakeFingerprint(A, space);
+      ok = (space == Space::Host || A.a) && waiting->choice->fingerprint == HostFingerprint(A, space == Space::Device);
     if (ok) PetscCall(plans->Check(waiting->choice->name, &ok, &why)); // values may matter
     if (!ok) waiting->choice.reset();
   }
@@ -233,7 +213,8 @@ void InheritChoices(LocalMatrix *from, const CsrView &csr, const PatternKey &key
       Waiting *w = &from->waiting[space][operation];
       if (!w->choice || w->choice->name == BaselineTransposed() || (!w->inherited && !(w->pattern == key))) continue;
       if (!csr.a && space == static_cast<int>(Space::Device)) continue; // its values would have to be compared
-      if (!w->choice->fingerprint) w->choice->fingerprint = TakeFingerprint(csr, static_cast<Space>(space));
+      if (!w->choice->fingerprint)
+        w->choice->fingerprint = HostFingerprint(csr, space == static_cast<int>(Space::Device));
       to->waiting[space][operation].choice    = w->choice;
       to->waiting[space][operation].inherited = true;
     }

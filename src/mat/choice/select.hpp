@@ -11,11 +11,13 @@ namespace sparsegpu
 
 /// What auto decided for a matrix. Unit of the times: a product as the baseline, csr.
 struct Choice {
-  std::string    name, reason;
-  bool           same_bits  = false;         ///< csr adds the entries of each row in the same order
-  PetscReal      gain       = 0;             ///< time that a product saves
-  PetscReal      conversion = 0, update = 0; ///< time of a conversion, and of new values in the old pattern
-  std::uint64_t  fingerprint = 0;            ///< TakeFingerprint() of its matrix, 0 before
+  std::string name, reason;
+  bool        same_bits  = false;         ///< csr adds the entries of each row in the same order
+  PetscReal   gain       = 0;             ///< time that a product saves
+  PetscReal   conversion = 0, update = 0; ///< time of a conversion, and of new values in the old pattern
+  /// HostFingerprint() of its matrix, 0 before. By the pattern; on the device by values, too, since there the choice
+  /// may show in the bits.
+  std::uint64_t  fingerprint = 0;
   PetscLogDouble bytes = 0, bytes_csr = 0; ///< that a product reads of the matrix, and that it would as csr; 0: unknown
 
   static constexpr PetscCount LOOK = 5;                  ///< products before it is worth its own analysis
@@ -31,8 +33,5 @@ PetscErrorCode ChooseFormat(Plans *plans, Choice *choice);
 PetscErrorCode RankFormats(Plans *plans, std::vector<std::string> *names);
 /// Times products of A in these formats, and takes the fastest: another run may take another one, with other bits.
 PetscErrorCode TryFormats(Plans *plans, Choice *choice);
-/// Tells matrices apart that auto may decide differently: by their patterns, on the device also by their values, since
-/// there the choice may show in the bits. O(nonzeros) host time, about one product.
-std::uint64_t TakeFingerprint(const CsrView &A, Space space);
 
 } // namespace sparsegpu

@@ -171,11 +171,11 @@ PetscErrorCode MayGoAway(Mat A, Context *context, bool *may, Space *space)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ValuesWrittenThere(Mat A, Context *context)
+PetscErrorCode ValuesWrittenThere(Mat A, Context *context, bool zero)
 {
   PetscFunctionBegin;
   PetscCall(TellValuesWritten(A, nullptr, Space::Host, 0));
-  context->rows.WrittenThere();
+  context->rows.WrittenThere(zero);
   PetscCall(Leave(A, context));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -225,7 +225,9 @@ PetscErrorCode ComeHome(Mat A, Context *context)
   PetscCheck(a, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The values that are away are not those of now");
   PetscCall(MatSeqAIJGetCSRAndMemType(A, &i, &j, &host, &where)); // as it is: neither state nor version move
   const size_t bytes = static_cast<size_t>(A->rmap->n ? i[A->rmap->n] : 0) * sizeof(Scalar);
-  if (bytes && space == Space::Host) {
+  if (context->rows.zero()) {
+    memset(static_cast<void *>(host), 0, bytes); // as MatZeroEntries() would have
+  } else if (bytes && space == Space::Host) {
     memcpy(host, a, bytes);
   } else if (bytes) {
     Stream stream;

@@ -53,8 +53,8 @@ PetscErrorCode MayGoAway(Mat A, Context *context, bool *may, Space *space);
 /// Is that where A's values are wanted, as far as its settings tell?
 PetscErrorCode LivesThere(Context *context, bool *lives);
 /// All values have been written in Rows::RoomForValues(), of a matrix that may go away: the host is behind from now on.
-/// PETSc sees a write to the values.
-PetscErrorCode ValuesWrittenThere(Mat A, Context *context);
+/// PETSc sees a write to the values. `zero`: all are.
+PetscErrorCode ValuesWrittenThere(Mat A, Context *context, bool zero = false);
 /// The same in `space`, of any matrix: the host's array gets a copy at once.
 PetscErrorCode ValuesWrittenInBoth(Mat A, Context *context, Space space);
 /// Are the values of a sequential matrix of ours newer elsewhere than on the host?

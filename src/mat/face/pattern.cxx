@@ -114,6 +114,8 @@ PetscErrorCode TakePattern(Mat A, Array<PetscInt> &&i, Array<PetscInt> &&j, Spac
     const AtHomeScope scope; // the host's values are not defined yet
     PetscCall(SetLengths(A, i, space));
     PetscCall(SetColumns(A, j, space));
+    // Products run on the device; to look for inodes would read the fresh columns of every row.
+    PetscCall(MatSetOption(A, MAT_USE_INODES, PETSC_FALSE));
     PetscCall(AssemblePattern(A));
   }
   PetscCall(ZeroValues(A)); // before Rows take the pattern: on the host that moves its version

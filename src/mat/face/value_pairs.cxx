@@ -22,21 +22,50 @@ PetscErrorCode SameRows(const CsrView &x, const CsrView &y, MatStructure structu
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// X's values, and its pattern if asked for, in `space`, whether they may be newest there or not.
+PetscErrorCode Read(Mat X, Space space, bool pattern, There *x)
+{
+  bool       lacks = false;
+  const auto bring = [&]() -> PetscErrorCode {
+    PetscFunctionBegin;
+    PetscCall(x->context->rows.BringValues(X, space, &x->a));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+
+  PetscFunctionBegin;
+  PetscCall(GetContext(X, &x->context));
+  x->space = space;
+  PetscCall(x->context->rows.GetPattern(X, &x->pattern, nullptr));
+  PetscCall(MayLackMemory(bring, &lacks));
+  x->is = !lacks;
+  if (!lacks && pattern) PetscCall(Pattern(X, x, &x->pattern.device.i, &x->pattern.device.j));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// A pair of matrices of one pattern whose values are, or are brought, to the same space.
 PetscErrorCode FindPair(Mat X, Mat Y, Need of_y, MatStructure structure, There *x, There *y)
 {
   PetscBool seq, mpi;
   bool      same = false;
+  CsrView   x_rows, y_rows;
 
   PetscFunctionBegin;
   PetscCall(IsOurs(X, &seq, &mpi));
   if (seq) PetscCall(IsOurs(Y, &seq, &mpi));
   if (!seq || (structure != SAME_NONZERO_PATTERN && structure != UNKNOWN_NONZERO_PATTERN))
     PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Find(X, of_y == Need::Anew ? Need::Read : Need::Write, x));
-  if (x->is) PetscCall(Find(Y, of_y, y));
-  if (x->is && y->is && x->space == y->space) PetscCall(SameRows(x->pattern, y->pattern, structure, &same));
-  y->is = same;
+  PetscCall(GetHostPattern(X, &x_rows));
+  PetscCall(GetHostPattern(Y, &y_rows));
+  PetscCall(SameRows(x_rows, y_rows, structure, &same));
+  if (!same) PetscFunctionReturn(PETSC_SUCCESS);
+  if (of_y == Need::Anew) { // a copy from the host is as good on the host
+    PetscCall(Find(X, Need::Read, x));
+    if (!x->is) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(Find(Y, of_y, y));
+  if (!y->is) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!x->is || x->space != y->space) PetscCall(Read(X, y->space, false, x));
+  y->is = x->is;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -56,15 +85,13 @@ PetscErrorCode AddSubsetThere(Mat Y, PetscScalar alpha, Mat X, bool *done)
   PetscCall(IsOurs(X, &seq, &mpi));
   if (seq) PetscCall(IsOurs(Y, &seq, &mpi));
   if (!seq || X->rmap->n != Y->rmap->n || X->cmap->n != Y->cmap->n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Find(X, Need::Write, &x));
-  if (x.is) PetscCall(Find(Y, Need::Write, &y));
-  if (!x.is || !y.is || x.space != y.space) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Pattern(X, &x, &add.x.i, &add.x.j));
+  PetscCall(Find(Y, Need::Write, &y));
   PetscCall(Pattern(Y, &y, &add.i, &add.j));
-  if (!x.is || !y.is) PetscFunctionReturn(PETSC_SUCCESS);
+  if (y.is) PetscCall(Read(X, y.space, true, &x));
+  if (!y.is || !x.is) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(lost.Copy(&none, 1, y.space));
   add.alpha = Ours(alpha);
-  add.x.a   = x.a;
+  add.x     = CsrArrays{x.pattern.device.i, x.pattern.device.j, x.a};
   add.y     = y.a;
   add.lost  = lost.data();
   PetscCall(Write(Y, y, y.pattern.rows, add, 2.0 * x.pattern.nonzeros));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <type_traits>
 #include "device/local_array.hpp"
 #include "mat/face/context.hpp"
 #include "mat/rows/value_operations.hpp"
@@ -60,7 +61,7 @@ PetscErrorCode Write(Mat A, const There &t, PetscCount count, const Operation &o
   if (t.space == Space::Device) PetscCall(PetscLogGpuTimeBegin());
   PetscCall(values::ForEach(t.space, count, operation));
   if (t.space == Space::Device) PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(ValuesWrittenThere(A, t.context));
+  PetscCall(ValuesWrittenThere(A, t.context, std::is_same_v<Operation, values::Zero>));
   PetscCall(LogFlops(t, flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

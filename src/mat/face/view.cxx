@@ -4,6 +4,7 @@
 /// and forgotten again.
 #include <algorithm>
 #include "mat/face/context.hpp"
+#include "mat/rows/fingerprint.hpp"
 
 namespace sparsegpu
 {
@@ -27,7 +28,8 @@ PetscErrorCode PeekChoice(Plans *plans, const PatternKey &key, const Waiting *wa
 
   PetscFunctionBegin;
   if (waiting && waiting->choice &&
-      (waiting->inherited ? waiting->choice->fingerprint == TakeFingerprint(A, space) : waiting->pattern == key)) {
+      (waiting->inherited ? waiting->choice->fingerprint == HostFingerprint(A, space == Space::Device)
+                          : waiting->pattern == key)) {
     PetscCallCXX(*choice = *waiting->choice);
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -14,7 +14,8 @@ static std::array<std::uint64_t, FINGERPRINT_BLOCK> Weights()
   return weights;
 }
 
-static std::uint64_t SumOfBlocks(PetscCount size, const PetscInt *entries)
+/// entry(k) of 0 ... size - 1.
+template <class Entry> static std::uint64_t SumOfBlocks(PetscCount size, Entry entry)
 {
   static const auto weights = Weights();
   std::uint64_t     sum     = 0;
@@ -22,10 +23,42 @@ static std::uint64_t SumOfBlocks(PetscCount size, const PetscInt *entries)
   for (PetscCount begin = 0; begin < size; begin += FINGERPRINT_BLOCK) {
     const int     count = static_cast<int>(std::min<PetscCount>(FINGERPRINT_BLOCK, size - begin));
     std::uint64_t block = static_cast<std::uint64_t>(begin);
-    for (int k = 0; k < count; k++) block += (static_cast<std::uint64_t>(entries[begin + k]) + 1) * weights[k];
+    for (int k = 0; k < count; k++) block += (static_cast<std::uint64_t>(entry(begin + k)) + 1) * weights[k];
     sum += FingerprintMix(block);
   }
   return sum;
+}
+
+static std::uint64_t SumOfIntegers(PetscCount size, const PetscInt *entries)
+{
+  return SumOfBlocks(size, [entries](PetscCount k) { return entries[k]; });
+}
+
+static std::uint64_t Join(const CsrView &A, std::uint64_t rows, std::uint64_t columns)
+{
+  std::uint64_t h = FingerprintMix(static_cast<std::uint64_t>(A.rows));
+  for (const std::uint64_t part : {static_cast<std::uint64_t>(A.cols), rows, columns}) h = FingerprintMix(h + part);
+  return h;
+}
+
+static void HostSums(const CsrView &A, std::uint64_t sums[2])
+{
+  sums[0] = A.rows ? SumOfIntegers(static_cast<PetscCount>(A.rows) + 1, A.i) : 0;
+  sums[1] = SumOfIntegers(A.nonzeros, A.j);
+}
+
+std::uint64_t HostFingerprint(const CsrView &A, bool values)
+{
+  constexpr PetscCount parts = sizeof(Scalar) / sizeof(PetscReal);
+  std::uint64_t        sums[2];
+
+  HostSums(A, sums);
+  std::uint64_t h = FingerprintMix(Join(A, sums[0], sums[1]) + static_cast<std::uint64_t>(A.block_size));
+  if (values) {
+    const PetscReal *a = reinterpret_cast<const PetscReal *>(A.a);
+    h = FingerprintMix(h + SumOfBlocks(A.nonzeros * parts, [a](PetscCount k) { return BitsOf(a[k]); }));
+  }
+  return h ? h : 1;
 }
 
 PetscErrorCode PatternFingerprint(const CsrView &A, std::uint64_t *fingerprint)
@@ -38,13 +71,8 @@ PetscErrorCode PatternFingerprint(const CsrView &A, std::uint64_t *fingerprint)
     PetscCall(FingerprintSums_CUDA(A, sums));
   else
 #endif
-  {
-    sums[0] = A.rows ? SumOfBlocks(static_cast<PetscCount>(A.rows) + 1, A.i) : 0;
-    sums[1] = SumOfBlocks(A.nonzeros, A.j);
-  }
-  std::uint64_t h = FingerprintMix(static_cast<std::uint64_t>(A.rows));
-  for (const std::uint64_t part : {static_cast<std::uint64_t>(A.cols), sums[0], sums[1]}) h = FingerprintMix(h + part);
-  *fingerprint = h;
+    HostSums(A, sums);
+  *fingerprint = Join(A, sums[0], sums[1]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

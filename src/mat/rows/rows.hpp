@@ -67,10 +67,16 @@ public:
   PetscErrorCode BringValues(Mat A, Space space, Scalar **a);
   /// Room for them, to be written anew: all of them, before WrittenThere(). Values of now in the same space stay.
   PetscErrorCode RoomForValues(Mat A, Space space, Scalar **a);
-  /// The values in that room are those of now and newer than the host's, which is left behind.
-  void WrittenThere();
+  /// The values in that room are those of now and newer than the host's, which is left behind; `zero`: all are.
+  void WrittenThere(bool zero);
+  /// Are they known to be zero? They need no copy then.
+  bool zero() const { return zero_; }
   /// The values of now are there, and the host's have been lost: for tests.
-  void SentAway() { away_ = true; }
+  void SentAway()
+  {
+    away_ = true;
+    zero_ = false;
+  }
   /// They are those of now, the host has them, too, and A's object state will move once more when the call is over.
   PetscErrorCode WrittenInBoth(Mat A);
   /// The host has the values of now again.
@@ -107,6 +113,7 @@ private:
   PetscObjectState state_   = -1; ///< of the owner when version_ was given
   Version          version_ = 0, pattern_version_ = 0, epoch_ = 0;
   bool             away_ = false; ///< the host's values are behind those in values_
+  bool             zero_ = false; ///< and those are zero
 
   Array<Scalar> values_; ///< [nonzeros] those of values_version_, in values_space_
   Space         values_space_   = Space::Device;

@@ -59,9 +59,10 @@ PetscErrorCode Rows::BringValues(Mat A, Space space, Scalar **a)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-void Rows::WrittenThere()
+void Rows::WrittenThere(bool zero)
 {
   away_    = true;
+  zero_    = zero;
   version_ = values_version_ = NextVersion();
 }
 
