@@ -180,16 +180,14 @@ PetscErrorCode ValuesWrittenThere(Mat A, Context *context, bool zero)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ValuesWrittenInBoth(Mat A, Context *context, Space space)
+PetscErrorCode ValuesWrittenInBoth(Mat A, Context *context, const Scalar *a, Space space)
 {
-  Scalar         *a;
   const PetscInt *i, *j;
   PetscScalar    *host;
   PetscMemType    where;
 
   PetscFunctionBegin;
   PetscCheck(!context->away, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The values are away from the host");
-  PetscCall(context->rows.RoomForValues(A, space, &a));
   PetscCall(MatSeqAIJGetCSRAndMemType(A, &i, &j, &host, &where));
   PetscCall(TellValuesWritten(A, a, space, static_cast<size_t>(A->rmap->n ? i[A->rmap->n] : 0) * sizeof(Scalar)));
   PetscCall(context->rows.WrittenInBoth(A));

@@ -46,17 +46,17 @@ private:
   static int depth_;
 };
 
-/// Can the values of A be newest in *space alone? Not those of blocks of parallel matrices and of operands of products
-/// of matrices, which PETSc reads without an accessor. *space is the device but in tests without one: in these a second
-/// array on the host stands for it.
+/// Can the values of A be newest in *space alone? Not those of blocks of parallel matrices and of operands and
+/// results of PETSc's own products of matrices, which are read and written without an accessor. *space is the device
+/// but in tests without one: in these a second array on the host stands for it.
 PetscErrorCode MayGoAway(Mat A, Context *context, bool *may, Space *space);
 /// Is that where A's values are wanted, as far as its settings tell?
 PetscErrorCode LivesThere(Context *context, bool *lives);
 /// All values have been written in Rows::RoomForValues(), of a matrix that may go away: the host is behind from now on.
 /// PETSc sees a write to the values. `zero`: all are.
 PetscErrorCode ValuesWrittenThere(Mat A, Context *context, bool zero = false);
-/// The same in `space`, of any matrix: the host's array gets a copy at once.
-PetscErrorCode ValuesWrittenInBoth(Mat A, Context *context, Space space);
+/// The same in `space`, of any matrix: the host's array gets a copy of `a`, of Rows::RoomForValues(), at once.
+PetscErrorCode ValuesWrittenInBoth(Mat A, Context *context, const Scalar *a, Space space);
 /// Are the values of a sequential matrix of ours newer elsewhere than on the host?
 PetscErrorCode IsAway(Mat A, bool *away);
 /// The host has the values again, of this very matrix and version.

@@ -20,10 +20,10 @@ struct Context : LocalMatrix {
     Yes
   };
   Coordinates           coo;
-  std::unique_ptr<Away> away;                             ///< while the values are newest on the device alone
-  bool                  stays_home   = false;             ///< PETSc may read the values without an accessor
-  bool                  product_here = false;             ///< it is the result of a product of matrices of ours
-  bool                  read_here    = false;             ///< a product or a factorization of ours has read them
+  std::unique_ptr<Away> away;                 ///< while the values are newest on the device alone
+  bool                  stays_home   = false; ///< PETSc may read the values without an accessor
+  bool                  product_here = false; ///< a product of ours has set it up as its result, at least once
+  bool                  read_here    = false; ///< a product or a factorization of ours has read them
   TestAway              test_away    = TestAway::Unknown; ///< -sparsegpu_test_away
   DeviceMemory          x, z;                             ///< scratch for host vectors in a product on the device
   // mpiaijsparsegpu

@@ -119,7 +119,7 @@ PetscErrorCode SumThere(Mat A, Context *context, PetscInt nonzeros, Scalar *v, I
   else
     SumCoordinates_Host(nonzeros, map.jmap.data(), map.perm.data(), v, mode == ADD_VALUES, a);
   if (device) PetscCall(DeviceBeforeVectors()); // v may be a vector's, and be filled again
-  PetscCall(lazy ? ValuesWrittenThere(A, context) : ValuesWrittenInBoth(A, context, Space::Device));
+  PetscCall(lazy ? ValuesWrittenThere(A, context) : ValuesWrittenInBoth(A, context, a, Space::Device));
   *done = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -2,6 +2,7 @@
 #include "mat/face/operations.hpp"
 #include "mat/face/context.hpp"
 #include "mat/face/dense.hpp"
+#include "mat/face/host_products.hpp"
 #include "mat/face/sparse_products.hpp"
 #include "mat/face/value_operations.hpp"
 
@@ -19,14 +20,6 @@ static const char *ProductName(Mat A)
   return same ? MATMPIAIJ : name;
 }
 
-/// PETSc's products read and write values without an accessor.
-static PetscErrorCode OperandsStayHome(Mat D)
-{
-  PetscFunctionBegin;
-  for (Mat A : {D->product->A, D->product->B, D->product->C, D}) PetscCall(StayHome(A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Of operands that are all of one of our types.
 PetscErrorCode MatProductSetFromOptions_SparseGPU_Alike(Mat D)
 {
@@ -41,6 +34,7 @@ PetscErrorCode MatProductSetFromOptions_SparseGPU_Alike(Mat D)
   PetscCall(IsOurs(D->product->A, &seq, &mpi));
   PetscCall(GetParentOps(mpi, &parent));
   PetscCall((*parent->productsetfromoptions)(D));
+  PetscCall(ComputeAtHome(D));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -67,6 +61,7 @@ PetscErrorCode MatProductSetFromOptions_SparseGPU(Mat D)
     if (A && !f) PetscCall(PetscObjectQueryFunction((PetscObject)A, name, &f));
   PetscCall(OperandsStayHome(D));
   if (f) PetscCall((*f)(D));
+  PetscCall(ComputeAtHome(D));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

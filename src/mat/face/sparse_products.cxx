@@ -2,6 +2,7 @@
 /// found there and the host gets a copy, the values stay there.
 #include "mat/face/sparse_products.hpp"
 #include "mat/face/context.hpp"
+#include "mat/face/host_products.hpp"
 #include "mat/face/pattern.hpp"
 #include "mat/products/product.hpp"
 
@@ -61,78 +62,103 @@ PetscErrorCode Transposed(const Kind &kind, std::vector<bool> *transposed)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The factors from left to right, and what they are multiplied by. All must still be ours.
+PetscErrorCode GetOperand(Mat M, products::Operand *operand)
+{
+  Context *context;
+
+  PetscFunctionBegin;
+  PetscCall(GetContext(M, &context));
+  context->read_here = true;
+  *operand           = products::Operand{M, &context->rows};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The factors from left to right.
 PetscErrorCode GetOperands(Mat C, std::vector<products::Operand> *operands)
 {
   PetscFunctionBegin;
   for (const char *f = KindOf(C->product->type)->factors; *f; f++) {
-    const Mat M = OperandOf(C->product, *f);
-    PetscBool seq, mpi;
-    Context  *context;
-    PetscCall(IsOurs(M, &seq, &mpi));
-    PetscCheck(seq && M->assembled, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
-               "The product was set up for assembled matrices of type %s; an operand is of type %s%s now",
-               MATSEQAIJSPARSEGPU, ((PetscObject)M)->type_name, M->assembled ? "" : ", not assembled");
-    PetscCall(GetContext(M, &context));
-    PetscCallCXX(operands->push_back(products::Operand{M, &context->rows}));
+    products::Operand operand;
+    PetscCall(GetOperand(OperandOf(C->product, *f), &operand));
+    PetscCallCXX(operands->push_back(operand));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Finds the values of C by `product`, where that finds them. *lazy: they stay there.
-PetscErrorCode FindValues(Mat C, products::Product *product, bool *lazy)
+/// Finds the values of C by `product`, and puts them where they are to be.
+PetscErrorCode FindValues(Mat C, products::Product *product)
 {
   const Space                    space = product->space();
   std::vector<products::Operand> operands;
+  products::Operand              result;
   Context                       *context;
   CsrView                        csr;
   Scalar                        *c;
   Space                          where;
+  bool                           lazy = false;
 
   PetscFunctionBegin;
   PetscCall(GetOperands(C, &operands));
+  PetscCall(GetOperand(C, &result));
   PetscCall(GetContext(C, &context));
-  PetscCall(MayGoAway(C, context, lazy, &where));
+  PetscCall(MayGoAway(C, context, &lazy, &where));
   PetscCall(context->rows.GetPattern(C, &csr, nullptr));
-  *lazy = *lazy && where == space && csr.nonzeros; // none are nowhere
-  if (!*lazy) PetscCall(ComeHome(C, context));
-  products::SparseRows rows{csr.rows, csr.cols, csr.nonzeros, {}};
-  PetscCall(context->rows.BringPattern(C, space, &rows.arrays.i, &rows.arrays.j));
+  lazy = lazy && where == space && csr.nonzeros; // none are nowhere
+  if (!lazy) PetscCall(ComeHome(C, context));
   PetscCall(context->rows.RoomForValues(C, space, &c));
   if (space == Space::Device) PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(product->FindValues(operands, rows, c));
+  const PetscErrorCode code = product->FindValues(operands, result, c);
   if (space == Space::Device) PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(code);
+  PetscCall(lazy ? ValuesWrittenThere(C, context) : ValuesWrittenInBoth(C, context, c, space));
+  PetscCall(space == Space::Device ? PetscLogGpuFlops(product->flops()) : PetscLogFlops(product->flops()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Are C and its operands still where the product was set up for? They may have been converted, or bound to the CPU.
+PetscErrorCode StillThere(Mat C, bool *still)
+{
+  const auto *product = static_cast<products::Product *>(C->product->data);
+  PetscBool   seq, mpi;
+
+  PetscFunctionBegin;
+  PetscCall(IsOurs(C, &seq, &mpi));
+  *still = seq;
+  for (const char *f = KindOf(C->product->type)->factors; *still && *f; f++) {
+    const Mat M = OperandOf(C->product, *f);
+    Context  *context;
+    Space     space;
+    PetscCall(IsOurs(M, &seq, &mpi));
+    *still = seq && M->assembled;
+    if (!*still) break;
+    PetscCall(GetContext(M, &context));
+    PetscCall(PlannedSpace(context, &space));
+    *still = product->space() == Space::Host || space == Space::Device;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MatProductNumeric_SparseGPU_Sparse(Mat C)
 {
-  auto     *product = static_cast<products::Product *>(C->product->data);
-  bool      lazy = false, lacks = false;
-  Context  *context;
-  PetscBool seq, mpi;
+  auto *const product = static_cast<products::Product *>(C->product->data);
+  bool        still = false, lacks = false;
 
   PetscFunctionBegin;
-  PetscCall(IsOurs(C, &seq, &mpi));
-  PetscCheck(seq, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
-             "The product was set up for a result of type %s, which is of type %s now", MATSEQAIJSPARSEGPU,
-             ((PetscObject)C)->type_name);
-  PetscCall(MayLackMemory([&] { return FindValues(C, product, &lazy); }, &lacks));
-  if (lacks) { // from now on it is found on the host
-    std::vector<bool> transposed;
+  PetscCall(StillThere(C, &still));
+  if (!still) {
+    PetscCall(SetUpAnew(C));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MayLackMemory([&] { return FindValues(C, product); }, &lacks));
+  if (lacks) { // from now on they are found on the host
     PetscCheck(product->space() == Space::Device, PETSC_COMM_SELF, PETSC_ERR_MEM,
                "No memory for a product of matrices");
     PetscCall(BringHome(C));
-    PetscCall(Transposed(*KindOf(C->product->type), &transposed));
-    delete product;
-    C->product->data = nullptr;
-    PetscCallCXX(product = new products::Product(Space::Host, transposed));
-    C->product->data = product;
-    PetscCall(FindValues(C, product, &lazy));
+    product->MoveTo(Space::Host);
+    PetscCall(FindValues(C, product));
   }
-  PetscCall(GetContext(C, &context));
-  PetscCall(lazy ? ValuesWrittenThere(C, context) : ValuesWrittenInBoth(C, context, product->space()));
-  PetscCall(product->space() == Space::Device ? PetscLogGpuFlops(product->flops()) : PetscLogFlops(product->flops()));
+  PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY)); // forgets symmetry and the like, as PETSc's does
+  PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -142,13 +168,34 @@ PetscErrorCode LeaveToHost(Mat C)
   const struct _MatOps *parent;
 
   PetscFunctionBegin;
-  for (Mat A : {C->product->A, C->product->B, C->product->C, C}) PetscCall(StayHome(A));
+  PetscCall(OperandsStayHome(C));
   PetscCall(GetParentOps(false, &parent));
   C->ops->productsymbolic = nullptr;
   PetscCall((*parent->productsetfromoptions)(C));
   PetscCheck(C->ops->productsymbolic, PETSC_COMM_SELF, PETSC_ERR_SUP, "No product of type %s on the host",
              MatProductTypes[C->product->type]);
+  PetscCall(ComputeAtHome(C));
   PetscCall((*C->ops->productsymbolic)(C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Those of the operands; PETSc sets them itself from 3.23 on.
+PetscErrorCode SetBlockSizes(Mat C)
+{
+  const Mat_Product *const product = C->product;
+  const Mat                A = product->A, B = product->B;
+  PetscInt                 rows = 1, cols = 1;
+
+  PetscFunctionBegin;
+  switch (product->type) {
+  case MATPRODUCT_PtAP: rows = cols = B->cmap->bs; break;
+  case MATPRODUCT_RARt: rows = cols = B->rmap->bs; break;
+  case MATPRODUCT_ABC: rows = A->rmap->bs, cols = product->C->cmap->bs; break;
+  case MATPRODUCT_AtB: rows = A->cmap->bs, cols = B->cmap->bs; break;
+  case MATPRODUCT_ABt: rows = A->rmap->bs, cols = B->rmap->bs; break;
+  default: rows = A->rmap->bs, cols = B->cmap->bs;
+  }
+  if (rows > 1 || cols > 1) PetscCall(MatSetBlockSizes(C, PetscMax(rows, 1), PetscMax(cols, 1)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -185,11 +232,13 @@ PetscErrorCode MatProductSymbolic_SparseGPU_Sparse(Mat C)
   PetscCall(MatSetSizes(C, m, n, m, n));
   PetscCall(IsOurs(C, &seq, &mpi));
   if (!seq) PetscCall(MatSetType(C, MATSEQAIJSPARSEGPU));
+  PetscCall(SetBlockSizes(C));
   PetscCall(GetContext(C, &context));
-  context->stays_home   = false; // no product of PETSc's writes it
+  if (!seq) context->stays_home = false; // it became so for a product, which is not PETSc's
   context->product_here = true;
   context->read_here    = true;
   PetscCall(TakePattern(C, std::move(pattern.i), std::move(pattern.j), space));
+  PetscCall(MatSetOption(C, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE)); // as PETSc's products
   product->data           = data.release();
   product->destroy        = DestroyProduct;
   C->ops->productsymbolic = MatProductSymbolic_SparseGPU_Sparse; // a new type has none
@@ -221,7 +270,7 @@ PetscErrorCode MatProductSetFromOptions_SparseGPU_Sparse(Mat D, bool *set)
 
   PetscFunctionBegin;
   *set = false;
-  if (!kind) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!kind || AtHomeScope::Any()) PetscFunctionReturn(PETSC_SUCCESS);
   for (const char *f = kind->factors; *f; f++) {
     const Mat M = OperandOf(D->product, *f);
     PetscCall(IsOurs(M, &seq, &mpi));

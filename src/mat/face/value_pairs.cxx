@@ -92,9 +92,9 @@ PetscErrorCode AddSubsetThere(Mat Y, PetscScalar alpha, Mat X, bool *done)
   PetscCall(lost.Copy(&none, 1, y.space));
   add.alpha = Ours(alpha);
   add.x     = CsrArrays{x.pattern.device.i, x.pattern.device.j, x.a};
-  add.y     = y.a;
+  add.y     = nullptr;
   add.lost  = lost.data();
-  PetscCall(Write(Y, y, y.pattern.rows, add, 2.0 * x.pattern.nonzeros));
+  PetscCall(values::ForEach(y.space, y.pattern.rows, add));
   if (y.space == Space::Device) {
     Stream stream;
     PetscCall(DeviceStream(&stream));
@@ -102,8 +102,11 @@ PetscErrorCode AddSubsetThere(Mat Y, PetscScalar alpha, Mat X, bool *done)
   } else {
     any = *lost.data();
   }
-  PetscCheck(!any, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "SUBSET_NONZERO_PATTERN: X has an entry where Y has none, which was not added");
+  if (any) PetscFunctionReturn(PETSC_SUCCESS); // no subset: PETSc puts the entries in, if the matrix lets it
+  add.y = y.a;
+  PetscCall(Write(Y, y, y.pattern.rows, add, 2.0 * x.pattern.nonzeros));
+  PetscCall(MatAssemblyBegin(Y, MAT_FINAL_ASSEMBLY)); // forgets symmetry and the like, as PETSc's does
+  PetscCall(MatAssemblyEnd(Y, MAT_FINAL_ASSEMBLY));
   *done = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

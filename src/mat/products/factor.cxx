@@ -8,20 +8,26 @@
 namespace sparsegpu::products
 {
 
-/// Sets changed_. A pattern version that moved need not mean another pattern: its contents decide.
-PetscErrorCode Factor::Look(Mat M, Rows *rows, const CsrView &csr)
+PetscErrorCode PatternWatch::Expect(const CsrView &csr)
 {
-  Version       version;
-  std::uint64_t fingerprint;
+  PetscFunctionBegin;
+  version_ = 0;
+  PetscCall(PatternFingerprint(csr, &fingerprint_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PatternWatch::Look(Mat M, Rows *rows, const CsrView &csr, bool *changed)
+{
+  Version             version;
+  const std::uint64_t before = fingerprint_;
 
   PetscFunctionBegin;
+  *changed = false;
   PetscCall(rows->GetVersion(M, &version));
-  changed_ = false;
-  if (pattern_ == rows->pattern_version()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PatternFingerprint(csr, &fingerprint));
-  changed_     = fingerprint != fingerprint_;
-  fingerprint_ = fingerprint;
-  pattern_     = rows->pattern_version();
+  if (version_ == rows->pattern_version()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Expect(csr));
+  *changed = fingerprint_ != before;
+  version_ = rows->pattern_version();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -72,7 +78,7 @@ PetscErrorCode Factor::Bring(Mat M, Rows *rows, Space space, bool values)
   if (values) PetscCall(rows->BringValues(M, space, &a));
   view_.arrays.a = a;
   if (space == Space::Device) csr.device = view_.arrays;
-  PetscCall(Look(M, rows, csr));
+  PetscCall(watch_.Look(M, rows, csr, &changed_));
   if (!transposed_) PetscFunctionReturn(PETSC_SUCCESS);
   if (changed_) PetscCall(TransposeRows(csr, space));
   if (values && values_ != rows->version()) {

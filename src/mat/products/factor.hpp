@@ -8,6 +8,21 @@
 namespace sparsegpu::products
 {
 
+/// Whether a matrix still has the pattern that it had at the last look. A pattern version that moved need not mean
+/// another pattern: the contents decide.
+class PatternWatch
+{
+public:
+  /// csr: the rows of M, read on the device where csr.device is set. *changed: since the last look, or the first one.
+  PetscErrorCode Look(Mat M, Rows *rows, const CsrView &csr, bool *changed);
+  /// As if that pattern had been looked at, which is not a matrix's yet.
+  PetscErrorCode Expect(const CsrView &csr);
+
+private:
+  Version       version_     = 0; ///< for which the fingerprint was taken
+  std::uint64_t fingerprint_ = 0;
+};
+
 class Factor
 {
 public:
@@ -19,17 +34,16 @@ public:
   const SparseRows &rows() const { return view_; }
   /// Is the pattern another one than at the Bring() before?
   bool changed() const { return changed_; }
+  bool transposed() const { return transposed_; }
 
 private:
-  PetscErrorCode Look(Mat M, Rows *rows, const CsrView &csr);
   PetscErrorCode TransposeRows(const CsrView &csr, Space space);
   PetscErrorCode PermuteRows(const CsrView &csr, Space space, const Scalar *a);
 
-  const bool    transposed_;
-  SparseRows    view_;
-  bool          changed_     = false;
-  Version       pattern_     = 0; ///< for which the fingerprint was taken
-  std::uint64_t fingerprint_ = 0;
+  bool         transposed_;
+  SparseRows   view_;
+  PatternWatch watch_;
+  bool         changed_ = false;
 
   Version         values_ = 0;   ///< whose transpose a_ holds
   Array<PetscInt> i_, j_, from_; ///< [cols + 1], [nonzeros], [nonzeros] the entry that each is

@@ -119,6 +119,11 @@ public:
   PetscErrorCode Build()
   {
     PetscFunctionBegin;
+    // walks step over the ends of rows by a warp's width
+    PetscCheck(A_.nonzeros <= PETSC_MAX_INT - 32 && B_.nonzeros <= PETSC_MAX_INT - 32, PETSC_COMM_SELF,
+               PETSC_ERR_ARG_OUTOFRANGE,
+               "Factors of %" PetscInt_FMT " and %" PetscInt_FMT " nonzeros, of %" PetscInt_FMT, A_.nonzeros,
+               B_.nonzeros, PETSC_MAX_INT - 32);
     PetscCall(DeviceStream(&stream_));
     s_ = static_cast<cudaStream_t>(stream_);
     PetscCall(C_->i.Allocate(static_cast<size_t>(A_.rows) + 1, Space::Device));
@@ -179,6 +184,8 @@ private:
     cub::DoubleBuffer<Key> keys(key_.data(), other_.data());
 
     PetscFunctionBegin;
+    PetscCheck(bits_ + Bits(rows) <= 64, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "%" PetscInt_FMT " rows of %" PetscInt_FMT " columns have no numbers of 64 bits", rows, B_.cols);
     if (terms > 0) {
       expand_kernel<<<Blocks(static_cast<PetscCount>(rows) * 32), THREADS, 0, s_>>>(first, end, A_.arrays, B_.arrays,
                                                                                     bits_, terms_.data(), key_.data());

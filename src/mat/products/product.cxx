@@ -1,9 +1,18 @@
 /// Chains of sparse products; the last two factors are multiplied first, as in P^T (A P).
 #include "mat/products/product.hpp"
+#include <algorithm>
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::products
 {
+
+namespace
+{
+const unsigned char *Places(const Array<unsigned char> &place)
+{
+  return place.size() ? place.data() : nullptr;
+}
+} // namespace
 
 Product::Product(Space space, const std::vector<bool> &transposed) : space_(space)
 {
@@ -26,11 +35,6 @@ SparseRows Product::Right() const
                     CsrArrays{inner_.i.data(), inner_.j.data(), inner_values_.data()}};
 }
 
-static const unsigned char *Places(const Array<unsigned char> &place)
-{
-  return place.size() ? place.data() : nullptr;
-}
-
 PetscErrorCode Product::FindInnerPattern()
 {
   PetscFunctionBegin;
@@ -50,21 +54,58 @@ PetscErrorCode Product::FindPattern(const std::vector<Operand> &operands, Patter
   longest_ = C->longest;
   terms_   = C->terms;
   place_   = std::move(C->place);
+  CsrView csr{
+      factors_[0].rows().rows, Right().cols, static_cast<PetscInt>(C->j.size()), C->i.data(), C->j.data(), nullptr};
+  if (space_ == Space::Device) csr.device = CsrArrays{C->i.data(), C->j.data(), nullptr};
+  PetscCall(result_.Expect(csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Product::FindValues(const std::vector<Operand> &operands, const SparseRows &C, Scalar *c)
+void Product::MoveTo(Space space)
 {
+  space_        = space;
+  place_        = Array<unsigned char>();
+  inner_values_ = Array<Scalar>();
+  for (Factor &factor : factors_) factor = Factor(factor.transposed());
+}
+
+/// The pattern of C as it is now.
+PetscErrorCode Product::BringResult(const Operand &C, SparseRows *rows)
+{
+  CsrView csr;
+  bool    changed;
+
+  PetscFunctionBegin;
+  PetscCall(C.rows->GetPattern(C.matrix, &csr, nullptr));
+  *rows = SparseRows{csr.rows, csr.cols, csr.nonzeros, {}};
+  PetscCall(C.rows->BringPattern(C.matrix, space_, &rows->arrays.i, &rows->arrays.j));
+  PetscCheck(csr.rows == factors_[0].rows().rows && csr.cols == Right().cols, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
+             "The product is %" PetscInt_FMT " x %" PetscInt_FMT ", its matrix %" PetscInt_FMT " x %" PetscInt_FMT,
+             factors_[0].rows().rows, Right().cols, csr.rows, csr.cols);
+  if (space_ == Space::Device) csr.device = rows->arrays;
+  PetscCall(result_.Look(C.matrix, C.rows, csr, &changed));
+  if (!changed) PetscFunctionReturn(PETSC_SUCCESS);
+  suspect_ = true;
+  longest_ = 0;
+  for (PetscInt r = 0; r < csr.rows; r++) longest_ = std::max(longest_, csr.i[r + 1] - csr.i[r]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Product::FindValues(const std::vector<Operand> &operands, const Operand &C, Scalar *c)
+{
+  const int  none    = 0;
   bool       changed = false;
+  SparseRows result;
   Array<int> lost;
 
   PetscFunctionBegin;
   PetscCall(Bring(operands, true));
   for (const Factor &factor : factors_) changed = changed || factor.changed();
-  if (changed) { // the inner pattern is found anew, and the outer one is looked at
-    const int none = 0;
-    place_         = Array<unsigned char>();
-    PetscCall(FindInnerPattern());
+  if (changed) PetscCall(FindInnerPattern());
+  suspect_ = suspect_ || changed;
+  PetscCall(BringResult(C, &result));
+  if (suspect_) {
+    place_ = Array<unsigned char>();
     PetscCall(lost.Copy(&none, 1, space_));
   }
   if (factors_.size() == 3) {
@@ -73,9 +114,9 @@ PetscErrorCode Product::FindValues(const std::vector<Operand> &operands, const S
     PetscCall(MultiplyValues(space_, factors_[1].rows(), factors_[2].rows(), inner, inner_.longest,
                              Places(inner_.place), inner_values_.data(), nullptr));
   }
-  PetscCall(MultiplyValues(space_, factors_[0].rows(), Right(), C, longest_, Places(place_), c,
-                           changed ? lost.data() : nullptr));
-  if (!changed) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MultiplyValues(space_, factors_[0].rows(), Right(), result, longest_, Places(place_), c,
+                           suspect_ ? lost.data() : nullptr));
+  if (!suspect_) PetscFunctionReturn(PETSC_SUCCESS);
   int any = space_ == Space::Host ? *lost.data() : 0;
   if (space_ == Space::Device) {
     Stream stream;
@@ -83,8 +124,9 @@ PetscErrorCode Product::FindValues(const std::vector<Operand> &operands, const S
     PetscCall(DeviceCopyOut(&any, lost.data(), sizeof(any), stream));
   }
   PetscCheck(!any, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
-             "An operand has entries that it had not when the product was set up, and the product has no place for "
-             "theirs: use MAT_INITIAL_MATRIX, or call MatProductSymbolic() again");
+             "A pattern has changed since the product was set up, and the product has no place for some entry: use "
+             "MAT_INITIAL_MATRIX, or call MatProductSymbolic() again");
+  suspect_ = false;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

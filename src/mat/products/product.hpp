@@ -22,23 +22,29 @@ public:
 
   /// The pattern of the product of these operands, one a factor. Errors: those of MultiplyPattern().
   PetscErrorCode FindPattern(const std::vector<Operand> &operands, Pattern *C);
-  /// Its values c [nonzeros of C], C being the pattern of FindPattern(): operands of other patterns will do as long as
-  /// C has an entry for each of theirs. Asynchronous on the device. Errors: PETSC_ERR_ARG_WRONGSTATE where it has not.
-  PetscErrorCode FindValues(const std::vector<Operand> &operands, const SparseRows &C, Scalar *c);
-  Space          space() const { return space_; }
+  /// Its values c [nonzeros of C] in the pattern of C, which once was that of FindPattern(). C and the operands may
+  /// have got other patterns, as long as C has an entry for each term. Asynchronous on the device, unless patterns have
+  /// changed. Errors: PETSC_ERR_ARG_WRONGSTATE, each time, where C lacks an entry; PETSC_ERR_ARG_SIZ.
+  PetscErrorCode FindValues(const std::vector<Operand> &operands, const Operand &C, Scalar *c);
+  /// FindValues() in that space from now on.
+  void  MoveTo(Space space);
+  Space space() const { return space_; }
   /// Of FindValues().
   PetscLogDouble flops() const { return 2.0 * static_cast<PetscLogDouble>(terms_ + inner_.terms); }
 
 private:
   PetscErrorCode Bring(const std::vector<Operand> &operands, bool values);
   PetscErrorCode FindInnerPattern();
+  PetscErrorCode BringResult(const Operand &C, SparseRows *rows);
   /// The last factor, or the product of the last two: without values after FindInnerPattern() alone.
   SparseRows Right() const;
 
-  const Space         space_;
+  Space               space_;
   std::vector<Factor> factors_;
   Pattern             inner_; ///< of F1 F2
   Array<Scalar>       inner_values_;
+  PatternWatch        result_;          ///< C's
+  bool                suspect_ = false; ///< patterns have changed, and C has not been seen to hold all terms since
   // of F0 times the rest
   Array<unsigned char> place_;
   PetscInt             longest_ = 0;

@@ -92,8 +92,8 @@ struct ScaleRowsAndColumns {
   }
 };
 
-/// y += alpha x, where y has an entry for each of x's; *lost = 1 where it has none. Columns are looked for from the one
-/// found last on, and from the row's first where they do not ascend.
+/// y += alpha x, where y has an entry for each of x's; *lost = 1 where it has none. With y null that alone is found
+/// out. Columns are looked for from the one found last on, and from the row's first where they do not ascend.
 struct AddSubset {
   Scalar            alpha;
   CsrArrays         x;
@@ -107,11 +107,11 @@ struct AddSubset {
       while (k < i[r + 1] && j[k] < x.j[e]) k++;
       if (k == i[r + 1] || j[k] != x.j[e])
         for (k = i[r]; k < i[r + 1] && j[k] != x.j[e];) k++;
-      if (k < i[r + 1]) {
-        y[k] = y[k] + alpha * x.a[e];
-      } else {
+      if (k == i[r + 1]) {
         *lost = 1;
         k     = i[r];
+      } else if (y) {
+        y[k] = y[k] + alpha * x.a[e];
       }
     }
   }

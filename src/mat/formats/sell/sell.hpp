@@ -136,7 +136,7 @@ PetscErrorCode BuildSellColumns_CUDA(const CsrView &A, const SellArrangement &pl
 PetscErrorCode SellLocalRows_CUDA(const CsrView &A, const SellArrangement &places, unsigned short *local);
 /// j of the long rows, one after the other: [long_begin[long_rows]].
 PetscErrorCode SellLongColumns_CUDA(const SellLayout &layout, const CsrArrays &A, PetscInt *j, Stream stream);
-/// For each entry of A: its place among the values; its value there.
+/// The values of A, and padding, in their places.
 PetscErrorCode SellPlace_CUDA(const SellLayout &layout, const CsrArrays &A, Scalar *values, Stream stream);
 
 /// Bytes of a column on average, from a few hundred slices spread over the matrix.
