@@ -177,6 +177,8 @@ PetscErrorCode SetValueOperations(Mat A, bool on)
   SET(getrowmaxabs, MatGetRowMaxAbs);
   SET(axpy, MatAXPY);
   SET(copy, MatCopy);
+  SET(zerorows, MatZeroRows);
+  SET(zerorowscolumns, MatZeroRowsColumns);
 #undef SET
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -16,6 +16,10 @@ PetscErrorCode MatImaginaryPart_SeqAIJSparseGPU(Mat A);
 PetscErrorCode MatShift_SeqAIJSparseGPU(Mat A, PetscScalar alpha);
 PetscErrorCode MatDiagonalSet_SeqAIJSparseGPU(Mat A, Vec d, InsertMode mode);
 PetscErrorCode MatDiagonalScale_SeqAIJSparseGPU(Mat A, Vec left, Vec right);
+PetscErrorCode MatZeroRows_SeqAIJSparseGPU(Mat A, PetscInt count, const PetscInt rows[], PetscScalar diagonal, Vec x,
+                                           Vec b);
+PetscErrorCode MatZeroRowsColumns_SeqAIJSparseGPU(Mat A, PetscInt count, const PetscInt rows[], PetscScalar diagonal,
+                                                  Vec x, Vec b);
 PetscErrorCode MatGetDiagonal_SeqAIJSparseGPU(Mat A, Vec d);
 PetscErrorCode MatNorm_SeqAIJSparseGPU(Mat A, NormType type, PetscReal *norm);
 PetscErrorCode MatGetRowMaxAbs_SeqAIJSparseGPU(Mat A, Vec v, PetscInt indices[]);

@@ -98,6 +98,7 @@ public:
   }
   const Scalar *read() const { return array_.borrowed() ? array_.read() : nullptr; }
   Scalar       *write() const { return array_.write(); }
+  bool          borrowed() const { return array_.borrowed(); }
 
 private:
   LocalArray   array_;

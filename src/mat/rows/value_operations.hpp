@@ -9,6 +9,26 @@
 namespace sparsegpu::values
 {
 
+/// How many neighbouring indices share a row where an operation has several: 1 << bits, at most a warp and no more
+/// than the mean row has entries. They take its entries in turn, so that neighbouring threads read neighbouring ones.
+inline int LaneBits(const CsrView &pattern)
+{
+  int bits = 0;
+  while (bits < 5 && pattern.rows && (PetscCount(2) << bits) <= pattern.nonzeros / pattern.rows) bits++;
+  return bits;
+}
+/// The entries of one index of those that share a row.
+struct Lane {
+  PetscCount   row;
+  int          first, step; ///< from the row's beginning
+  SPARSEGPU_HD Lane(PetscCount k, int bits)
+      : row(k >> bits),
+        first(static_cast<int>(k & ((PetscCount(1) << bits) - 1))),
+        step(1 << bits)
+  {
+  }
+};
+
 // Of each entry e of the values a.
 
 struct Scale {
@@ -117,6 +137,56 @@ struct AddSubset {
   }
 };
 
+// Of each of `1 << bits` indices a row.
+
+/// Row rows[k], each once, becomes `diagonal` on the diagonal and 0 elsewhere.
+struct ZeroRows {
+  int               bits;
+  const PetscInt   *rows, *i, *j;
+  Scalar            diagonal, *a;
+  SPARSEGPU_HD void operator()(PetscCount k) const
+  {
+    const Lane     lane(k, bits);
+    const PetscInt r = rows[lane.row];
+    for (PetscInt e = i[r] + lane.first; e < i[r + 1]; e += lane.step) a[e] = j[e] == r ? diagonal : Scalar(0);
+  }
+};
+
+/// In the rows that are not zeroed the columns that are become 0; b, unless it is null, loses what they give of x, in
+/// the order of the row: bits is 0 then.
+struct ZeroColumns {
+  int                  bits;
+  PetscInt             rows;
+  const unsigned char *zeroed; ///< [rows]
+  const PetscInt      *i, *j;
+  const Scalar        *x;
+  Scalar              *b, *a;
+  SPARSEGPU_HD void    operator()(PetscCount k) const
+  {
+    const Lane lane(k, bits);
+    if (zeroed[lane.row]) return;
+    for (PetscInt e = i[lane.row] + lane.first; e < i[lane.row + 1]; e += lane.step) {
+      if (j[e] >= rows || !zeroed[j[e]]) continue;
+      if (b) b[lane.row] = b[lane.row] - a[e] * x[j[e]];
+      a[e] = Scalar(0);
+    }
+  }
+};
+
+/// b = diagonal x in rows[k], each once, unless there is no column of that number.
+struct SetZeroedRows {
+  const PetscInt   *rows;
+  PetscInt          cols;
+  Scalar            diagonal;
+  const Scalar     *x;
+  Scalar           *b;
+  SPARSEGPU_HD void operator()(PetscCount k) const
+  {
+    const PetscInt r = rows[k];
+    if (r < cols) b[r] = diagonal * x[r];
+  }
+};
+
 /// The sum of the row's magnitudes, or the largest one, which no NaN is.
 struct RowMagnitude {
   bool              largest;
@@ -160,6 +230,9 @@ PetscErrorCode                            Largest_CUDA(PetscCount count, const S
   what(GetDiagonal);                         \
   what(ScaleRowsAndColumns);                 \
   what(AddSubset);                           \
+  what(ZeroRows);                            \
+  what(ZeroColumns);                         \
+  what(SetZeroedRows);                       \
   what(RowMagnitude)
 
 } // namespace sparsegpu::values
