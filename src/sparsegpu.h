@@ -38,7 +38,12 @@ pattern there for operations that need it. With -mat_sparsegpu_release_csr they 
 change of values, and made anew from the host's arrays when they are needed again: nothing is lost, as these hold all
 values by then.
 
-  On one process, and where products run on a GPU, `MatSetValuesCOO()` from device memory, `MatZeroEntries()`,
+  On one process, and where products run on a GPU, `MatSetPreallocationCOO()` sorts the coordinates there, wherever they
+lie, and the matrix has values zero afterwards; where the GPU lacks memory PETSc sorts them on the host.
+`MatSetValuesCOO()` then sums there, and raises an error once the matrix has another pattern. After a conversion to
+`MATSEQAIJ` the same coordinates serve on the host, for that matrix but not for its duplicates.
+
+  On one process, and where products run on a GPU, `MatSetValuesCOO()`, `MatZeroEntries()`,
 `MatScale()`, `MatShift()`, `MatAXPY()` and `MatAYPX()` of one pattern or a subset's, `MatCopy()` of one pattern,
 `MatDiagonalSet()`, `MatDiagonalScale()`, `MatConjugate()`, `MatRealPart()`, `MatImaginaryPart()`, `MatDuplicate()`,
 `MatZeroRowsColumns()` and, with `MAT_KEEP_NONZERO_PATTERN`, `MatZeroRows()` write values there, and `MatGetDiagonal()`,

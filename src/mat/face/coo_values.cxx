@@ -113,12 +113,13 @@ PetscErrorCode SumThere(Mat A, Context *context, PetscInt nonzeros, Scalar *v, I
     PetscCall(context->rows.BringValues(A, map.space, &a));
   else
     PetscCall(context->rows.RoomForValues(A, map.space, &a));
-  PetscCall(DeviceStream(&stream));
-  if (device)
+  if (device) {
+    PetscCall(DeviceStream(&stream));
     PetscCall(SumCoordinates_CUDA(nonzeros, map.jmap.data(), map.perm.data(), v, mode == ADD_VALUES, a, stream));
-  else
+    PetscCall(DeviceBeforeVectors()); // v may be a vector's, and be filled again
+  } else {
     SumCoordinates_Host(nonzeros, map.jmap.data(), map.perm.data(), v, mode == ADD_VALUES, a);
-  if (device) PetscCall(DeviceBeforeVectors()); // v may be a vector's, and be filled again
+  }
   PetscCall(lazy ? ValuesWrittenThere(A, context) : ValuesWrittenInBoth(A, context, a, Space::Device));
   *done = true;
   PetscFunctionReturn(PETSC_SUCCESS);

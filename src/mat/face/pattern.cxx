@@ -120,7 +120,8 @@ PetscErrorCode TakePattern(Mat A, Array<PetscInt> &&i, Array<PetscInt> &&j, Spac
   }
   PetscCall(ZeroValues(A)); // before Rows take the pattern: on the host that moves its version
   PetscCall(GetContext(A, &context));
-  if (space == Space::Device) PetscCall(context->rows.TakePattern(A, std::move(i), std::move(j)));
+  if (space == Space::Device)
+    PetscCall(context->rows.TakePattern(A, std::move(i), std::move(j), !context->settings.release_csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

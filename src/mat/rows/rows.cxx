@@ -129,7 +129,7 @@ PetscErrorCode Rows::BringPattern(Mat A, Space space, const PetscInt **i, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Rows::TakePattern(Mat A, Array<PetscInt> &&i, Array<PetscInt> &&j)
+PetscErrorCode Rows::TakePattern(Mat A, Array<PetscInt> &&i, Array<PetscInt> &&j, bool stays)
 {
   Version version = 0;
 
@@ -139,7 +139,7 @@ PetscErrorCode Rows::TakePattern(Mat A, Array<PetscInt> &&i, Array<PetscInt> &&j
   device_.Take(std::move(i), std::move(j));
   device_version_ = 0; // no values are there
   device_pattern_ = pattern_version_;
-  pattern_stays_  = true;
+  pattern_stays_  = stays;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

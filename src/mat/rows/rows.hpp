@@ -90,8 +90,8 @@ public:
 
   /// The pattern on the device, to stay until it is another one; from the host's arrays in `space` Host.
   PetscErrorCode BringPattern(Mat A, Space space, const PetscInt **i, const PetscInt **j);
-  /// A's pattern of now lies in these arrays of the device, too: they stay until it is another one.
-  PetscErrorCode TakePattern(Mat A, Array<PetscInt> &&i, Array<PetscInt> &&j);
+  /// A's pattern of now lies in these arrays of the device, too: until it is another one, or for a conversion only.
+  PetscErrorCode TakePattern(Mat A, Array<PetscInt> &&i, Array<PetscInt> &&j, bool stays);
   /// Where the diagonal's entries are among the values: [rows], -1 where there is none, in `space`. *complete: every
   /// row that has a column of its number has that entry.
   PetscErrorCode BringDiagonal(Mat A, Space space, const PetscInt **place, bool *complete);
