@@ -40,13 +40,15 @@ values by then.
 
   On one process, and where products run on a GPU, `MatSetValuesCOO()` from device memory, `MatZeroEntries()`,
 `MatScale()`, `MatShift()`, `MatAXPY()` and `MatAYPX()` of one pattern or a subset's, `MatCopy()` of one pattern,
-`MatDiagonalSet()`, `MatDiagonalScale()`, `MatConjugate()`, `MatRealPart()`, `MatImaginaryPart()` and `MatDuplicate()` write values there,
-and `MatGetDiagonal()`, `MatGetRowMaxAbs()` and `MatNorm()` but for `NORM_1` read them there. The host's array follows
-when another operation on the matrix, a factorization of any package, or an accessor such as `MatSeqAIJGetArrayRead()`
-first asks for the values. -mat_sparsegpu_lazy_host 0 copies them at once and leaves the operations to the host. That is
-always so with a PETSc that has PCML, once a program has called `MatCreateMAIJ()`, and for operands and results of
-`MatProduct`s that PETSc computes. A pointer of `MatSeqAIJGetArray()` must be given back before the next
-operation on the matrix.
+`MatDiagonalSet()`, `MatDiagonalScale()`, `MatConjugate()`, `MatRealPart()`, `MatImaginaryPart()`, `MatDuplicate()`,
+`MatZeroRowsColumns()` and, with `MAT_KEEP_NONZERO_PATTERN`, `MatZeroRows()` write values there, and `MatGetDiagonal()`,
+`MatGetRowMaxAbs()`, `MatGetRowSumAbs()` and `MatNorm()` but for `NORM_1` read them there. `MatZeroRows()` without that
+option drops entries on the host. Rows that lack the diagonal entry to be set are zeroed there, too. The host's
+array follows when another operation on the matrix, a factorization of any package, or an accessor such as
+`MatSeqAIJGetArrayRead()` first asks for the values. -mat_sparsegpu_lazy_host 0 copies them at once and leaves the
+operations to the host. That is always so with a PETSc that has PCML, once a program has called `MatCreateMAIJ()`, and
+for operands and results of `MatProduct`s that PETSc computes. A pointer of `MatSeqAIJGetArray()` must be given back
+before the next operation on the matrix.
 
   Products of such matrices with each other, `MatMatMult()`, `MatTransposeMatMult()`, `MatMatTransposeMult()`,
 `MatPtAP()`, `MatRARt()` and `MatMatMatMult()`, are computed on the GPU, too: the pattern is found there, and the host

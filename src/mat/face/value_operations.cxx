@@ -146,7 +146,9 @@ PetscErrorCode MatDiagonalScale_SeqAIJSparseGPU(Mat A, Vec left, Vec right)
   PetscCall(l.Get(left, t.space, Access::Read));
   if (right != left) PetscCall(r.Get(right, t.space, Access::Read));
   const Scalar *const right_values = right == left ? l.read() : r.read();
-  PetscCall(Write(A, t, t.pattern.rows, values::ScaleRowsAndColumns{i, j, l.read(), right_values, t.a},
+  const int           bits         = values::LaneBits(t.pattern);
+  PetscCall(Write(A, t, PetscCount(t.pattern.rows) << bits,
+                  values::ScaleRowsAndColumns{bits, i, j, l.read(), right_values, t.a},
                   static_cast<PetscLogDouble>(t.pattern.nonzeros) * ((left ? 1 : 0) + (right ? 1 : 0))));
   PetscCall(l.Restore());
   PetscCall(r.Restore());
@@ -180,6 +182,7 @@ PetscErrorCode SetValueOperations(Mat A, bool on)
   SET(zerorows, MatZeroRows);
   SET(zerorowscolumns, MatZeroRowsColumns);
 #undef SET
+  SetRowSums(A->ops, *parent, on);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

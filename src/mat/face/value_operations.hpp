@@ -29,6 +29,8 @@ PetscErrorCode MatCopy_SeqAIJSparseGPU(Mat A, Mat B, MatStructure structure);
 /// The operations of a sequential matrix of ours that work on the device: ours, or the parent's again. Only a matrix
 /// that lives there has them: PETSc compares the addresses of some with those of plain AIJ for its fast ways.
 PetscErrorCode SetValueOperations(Mat A, bool on);
+/// MatGetRowSumAbs() among them, where PETSc has it.
+void SetRowSums(struct _MatOps *operations, const struct _MatOps &parent, bool on);
 /// *B, of Y's type, layouts and name: room for the sum of Y and of X of any type, whose patterns may differ. Composed
 /// with matrices of ours: their MatAXPY() is not plain AIJ's, and PETSc's general way, which it then takes for a sum of
 /// both, refuses block sizes that do not divide the rows.

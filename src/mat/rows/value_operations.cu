@@ -1,4 +1,5 @@
-/// Operations on values on the device: a thread an index, and sums and maxima by CUB, which repeat bit for bit.
+/// Operations on values on the device: a thread an index, several a row for what is joined over rows, and sums
+/// and maxima by CUB, which repeat bit for bit.
 #include <thrust/iterator/transform_iterator.h>
 #include "device/cub_call.cuh"
 #include "device/grid.cuh"
@@ -14,13 +15,32 @@ template <class Operation> static __global__ void each_kernel(PetscCount count, 
   if (k < count) operation(k);
 }
 
+/// `1 << bits` threads a row, of one warp. Neighbouring threads read neighbouring entries. Bitwise reproducible.
+static __global__ void magnitude_kernel(PetscCount rows, const RowMagnitude operation)
+{
+  const Lane lane(thread_index(), operation.bits);
+  PetscReal  all = lane.row < rows ? operation.Of(lane.row, lane.first, lane.step) : 0;
+  for (int mask = lane.step / 2; mask > 0; mask /= 2)
+    all = operation.Join(all, __shfl_xor_sync(0xffffffffu, all, mask));
+  if (lane.row < rows && lane.first == 0) operation.magnitude[lane.row] = Scalar(all);
+}
+
+template <class Operation> static void Launch(PetscCount count, const Operation &operation, cudaStream_t stream)
+{
+  each_kernel<<<Blocks(count), THREADS, 0, stream>>>(count, operation);
+}
+static void Launch(PetscCount rows, const RowMagnitude &operation, cudaStream_t stream)
+{
+  magnitude_kernel<<<Blocks(rows << operation.bits), THREADS, 0, stream>>>(rows, operation);
+}
+
 template <class Operation> PetscErrorCode ForEach_CUDA(PetscCount count, const Operation &operation)
 {
   Stream stream;
 
   PetscFunctionBegin;
   PetscCall(DeviceStream(&stream));
-  each_kernel<<<Blocks(count), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(count, operation);
+  Launch(count, operation, static_cast<cudaStream_t>(stream));
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

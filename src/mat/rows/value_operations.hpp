@@ -98,20 +98,6 @@ struct GetDiagonal {
   SPARSEGPU_HD void operator()(PetscCount r) const { d[r] = place[r] < 0 ? Scalar(0) : a[place[r]]; }
 };
 
-/// diag(left) A diag(right); either may be null, for ones.
-struct ScaleRowsAndColumns {
-  const PetscInt   *i, *j;
-  const Scalar     *left, *right;
-  Scalar           *a;
-  SPARSEGPU_HD void operator()(PetscCount r) const
-  {
-    for (PetscInt e = i[r]; e < i[r + 1]; e++) {
-      if (left) a[e] = left[r] * a[e];
-      if (right) a[e] = right[j[e]] * a[e];
-    }
-  }
-};
-
 /// y += alpha x, where y has an entry for each of x's; *lost = 1 where it has none. Columns are looked for from the one
 /// found last on, and from the row's first where they do not ascend.
 struct AddSubset {
@@ -139,6 +125,24 @@ struct AddSubset {
 
 // Of each of `1 << bits` indices a row.
 
+/// diag(left) A diag(right); either may be null, for ones.
+struct ScaleRowsAndColumns {
+  int               bits;
+  const PetscInt   *i, *j;
+  const Scalar     *left, *right;
+  Scalar           *a;
+  SPARSEGPU_HD void operator()(PetscCount k) const
+  {
+    const Lane lane(k, bits);
+    for (PetscCount e = i[lane.row] + lane.first; e < i[lane.row + 1]; e += lane.step) {
+      Scalar v = a[e];
+      if (left) v = left[lane.row] * v;
+      if (right) v = right[j[e]] * v;
+      a[e] = v;
+    }
+  }
+};
+
 /// Row rows[k], each once, becomes `diagonal` on the diagonal and 0 elsewhere.
 struct ZeroRows {
   int               bits;
@@ -148,7 +152,7 @@ struct ZeroRows {
   {
     const Lane     lane(k, bits);
     const PetscInt r = rows[lane.row];
-    for (PetscInt e = i[r] + lane.first; e < i[r + 1]; e += lane.step) a[e] = j[e] == r ? diagonal : Scalar(0);
+    for (PetscCount e = i[r] + lane.first; e < i[r + 1]; e += lane.step) a[e] = j[e] == r ? diagonal : Scalar(0);
   }
 };
 
@@ -165,7 +169,7 @@ struct ZeroColumns {
   {
     const Lane lane(k, bits);
     if (zeroed[lane.row]) return;
-    for (PetscInt e = i[lane.row] + lane.first; e < i[lane.row + 1]; e += lane.step) {
+    for (PetscCount e = i[lane.row] + lane.first; e < i[lane.row + 1]; e += lane.step) {
       if (j[e] >= rows || !zeroed[j[e]]) continue;
       if (b) b[lane.row] = b[lane.row] - a[e] * x[j[e]];
       a[e] = Scalar(0);
@@ -187,24 +191,26 @@ struct SetZeroedRows {
   }
 };
 
-/// The sum of the row's magnitudes, or the largest one, which no NaN is.
+/// The sum of row r's magnitudes, or the largest one, which no NaN is. On the device the `1 << bits` threads of a row
+/// join what they have in an order of their own, which is always the same.
 struct RowMagnitude {
-  bool              largest;
-  const PetscInt   *i;
-  const Scalar     *a;
-  Scalar           *magnitude;
-  SPARSEGPU_HD void operator()(PetscCount r) const
+  bool                   largest;
+  int                    bits;
+  const PetscInt        *i;
+  const Scalar          *a;
+  Scalar                *magnitude;
+  SPARSEGPU_HD PetscReal Join(PetscReal all, PetscReal v) const
+  {
+    if (!largest) return all + v;
+    return all < v ? v : all;
+  }
+  SPARSEGPU_HD PetscReal Of(PetscCount r, int first, int step) const
   {
     PetscReal all = 0;
-    for (PetscInt e = i[r]; e < i[r + 1]; e++) {
-      const PetscReal v = Magnitude(a[e]);
-      if (!largest)
-        all += v;
-      else if (all < v)
-        all = v;
-    }
-    magnitude[r] = Scalar(all);
+    for (PetscCount e = i[r] + first; e < i[r + 1]; e += step) all = Join(all, Magnitude(a[e]));
+    return all;
   }
+  SPARSEGPU_HD void operator()(PetscCount r) const { magnitude[r] = Scalar(Of(r, 0, 1)); }
 };
 
 /// Runs `operation` of 0 .. count - 1 on arrays that lie in `space`; asynchronous on the device.

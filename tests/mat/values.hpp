@@ -1,0 +1,48 @@
+/// Matrices whose values a product hides from the host, with -sparsegpu_test_away.
+#pragma once
+
+#include "../family.hpp"
+
+namespace testing
+{
+
+/// Entries that differ from each other, of one's own for `which`.
+inline PetscErrorCode MakeMatrix(const Problem &p, const char type[], int which, Mat *A)
+{
+  Problem q = p;
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < q.entries.size(); ++k) {
+    q.entries[k].v = (PetscScalar)(0.5 + (PetscReal)((37 * k + 11 * (size_t)which) % 101) / 64);
+#if defined(PETSC_USE_COMPLEX)
+    q.entries[k].v += PETSC_i * (PetscReal)((17 * k) % 13) / 8;
+#endif
+  }
+  PetscCall(CreateMatrix(q, type, strcmp(type, MATAIJ) ? "auto" : nullptr, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// What a product with A gives; it hides the values of ours.
+inline PetscErrorCode Multiply(Mat A, std::vector<PetscScalar> *values)
+{
+  Vec                x, y;
+  PetscInt           n;
+  const PetscScalar *array;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecGetLocalSize(x, &n));
+  for (PetscInt k = 0; k < n; ++k) PetscCall(VecSetValue(x, k, (PetscScalar)(1 + k % 7), INSERT_VALUES));
+  PetscCall(VecAssemblyBegin(x));
+  PetscCall(VecAssemblyEnd(x));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(VecGetLocalSize(y, &n));
+  PetscCall(VecGetArrayRead(y, &array));
+  values->assign(array, array + n);
+  PetscCall(VecRestoreArrayRead(y, &array));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace testing
