@@ -82,6 +82,7 @@ PetscErrorCode PreallocateThere(Mat A, PetscCount n, PetscInt *i, PetscInt *j, b
   PetscCall(MayLackMemory([&] { return Sort(A, n, i, j, space, &sorted, map.get()); }, &lacks));
   *done = !lacks;
   if (lacks) PetscFunctionReturn(PETSC_SUCCESS);
+  context->read_here = true; // who sorts there wants its values there, the zeros of now among them
   PetscCall(TakePattern(A, std::move(sorted.i), std::move(sorted.j), space));
   PetscCall(GetParentOps(false, &parent));
   PetscCall((*parent->setoption)(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE)); // as PETSc's leaves it
