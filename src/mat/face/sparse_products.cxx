@@ -266,6 +266,7 @@ PetscErrorCode MatProductSetFromOptions_SparseGPU_Sparse(Mat D, bool *set)
   const Kind *const kind = KindOf(D->product->type);
   PetscBool         seq, mpi, host;
   Context          *context;
+  Space             first = Space::Host;
   bool              lives = true;
 
   PetscFunctionBegin;
@@ -283,7 +284,8 @@ PetscErrorCode MatProductSetFromOptions_SparseGPU_Sparse(Mat D, bool *set)
     PetscCall(LivesThere(context, &this_one));
     PetscCall(PlannedSpace(context, &space));
     if (space == Space::Device) PetscCall(DeviceFound(&found));
-    lives = lives && this_one && found && !context->settings.release_csr;
+    if (f == kind->factors) first = space;
+    lives = lives && this_one && found && space == first && !context->settings.release_csr;
   }
   if (!lives) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AskedForHost(D, *kind, &host));

@@ -141,6 +141,7 @@ private:
   {
     PetscFunctionBegin;
     PetscCall(terms_.Allocate(static_cast<size_t>(A_.rows) + 1, Space::Device));
+    SparseGPUCallCUDA(cudaMemsetAsync(terms_.data() + A_.rows, 0, sizeof(PetscCount), s_)); // the sum's own place
     row_terms_kernel<<<Blocks(static_cast<PetscCount>(A_.rows) * 32), THREADS, 0, s_>>>(A_.rows, A_.arrays, B_.arrays.i,
                                                                                         terms_.data());
     SparseGPUCallCUDA(cudaPeekAtLastError());
