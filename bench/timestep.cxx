@@ -137,6 +137,7 @@ PetscErrorCode Loop::Create()
   Entries        e;
   VecType        type;
   PC             pc;
+  PetscBool      given;
 
   PetscFunctionBegin;
   for (PetscInt z = 0; z < n; z++)
@@ -144,7 +145,8 @@ PetscErrorCode Loop::Create()
       for (PetscInt x = 0; x < n; x++) AddRow(settings, x, y, z, &e);
   PetscCall(MatCreate(PETSC_COMM_SELF, &A));
   PetscCall(MatSetSizes(A, rows, rows, rows, rows));
-  PetscCall(MatSetType(A, MATSPARSEGPU));
+  PetscCall(PetscOptionsHasName(nullptr, nullptr, "-mat_type", &given));
+  if (!given) PetscCall(MatSetType(A, MATSPARSEGPU)); // a second type would keep the vectors of the first
   PetscCall(MatSetFromOptions(A));
   PetscCall(MatSetPreallocationCOO(A, static_cast<PetscCount>(e.i.size()), e.i.data(), e.j.data()));
   PetscCall(MatCreateVecs(A, &u, &b));

@@ -1,6 +1,7 @@
-/// Puts functions of ours before both phases of a product of PETSc's. PETSc's own are composed with the result.
+/// Puts functions of ours before both phases of a product of PETSc's. PETSc's own are kept with the result.
 #include "mat/face/host_products.hpp"
 #include "mat/face/context.hpp"
+#include "petsc/kept_function.hpp"
 
 namespace sparsegpu
 {
@@ -16,7 +17,7 @@ PetscErrorCode NumericAtHome(Mat D)
 
   PetscFunctionBegin;
   PetscCall(OperandsStayHome(D));
-  PetscCall(PetscObjectQueryFunction((PetscObject)D, NUMERIC, &phase));
+  PetscCall(GetKeptFunction((PetscObject)D, NUMERIC, &phase));
   if (!phase) { // D has got the insides of another matrix, and kept its operations
     PetscCall(SetUpAnew(D));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -32,7 +33,7 @@ PetscErrorCode SymbolicAtHome(Mat D)
 
   PetscFunctionBegin;
   PetscCall(OperandsStayHome(D));
-  PetscCall(PetscObjectQueryFunction((PetscObject)D, SYMBOLIC, &phase));
+  PetscCall(GetKeptFunction((PetscObject)D, SYMBOLIC, &phase));
   PetscCheck(phase, PETSC_COMM_SELF, PETSC_ERR_ORDER, "Call MatProductSetFromOptions() first");
   D->ops->productsymbolic = phase;
   {
@@ -41,7 +42,7 @@ PetscErrorCode SymbolicAtHome(Mat D)
   }
   if (!D->product || !D->ops->productnumeric || D->ops->productnumeric == NumericAtHome)
     PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectComposeFunction((PetscObject)D, NUMERIC, D->ops->productnumeric));
+  PetscCall(KeepFunction((PetscObject)D, NUMERIC, D->ops->productnumeric));
   D->ops->productnumeric = NumericAtHome;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -58,7 +59,7 @@ PetscErrorCode ComputeAtHome(Mat D)
 {
   PetscFunctionBegin;
   if (!D->ops->productsymbolic || D->ops->productsymbolic == SymbolicAtHome) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectComposeFunction((PetscObject)D, SYMBOLIC, D->ops->productsymbolic));
+  PetscCall(KeepFunction((PetscObject)D, SYMBOLIC, D->ops->productsymbolic));
   D->ops->productsymbolic = SymbolicAtHome;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
