@@ -174,8 +174,8 @@ PetscErrorCode Loop::NewValues(PetscInt step)
   PetscMemType       where;
 
   PetscFunctionBegin;
-  PetscCall(VecCopy(base[0], values));
-  PetscCall(VecAXPBYPCZ(values, constant, varying, 1, base[1], base[2]));
+  PetscCall(VecWAXPY(values, constant, base[1], base[0])); // VecCopy() would leave what was made on the host there
+  PetscCall(VecAXPY(values, varying, base[2]));
   PetscCall(VecGetArrayReadAndMemType(values, &array, &where));
   PetscCall(MatSetValuesCOO(A, array, INSERT_VALUES));
   PetscCall(VecRestoreArrayReadAndMemType(values, &array));
