@@ -83,9 +83,13 @@ public:
   PetscErrorCode ReturnedHome(Mat A);
   bool           away() const { return away_; }
   Space          values_space() const { return values_space_; }
-  const Scalar  *values() const { return values_.data(); } ///< in that space, of whatever version
-  PetscLogDouble BytesOfValues() const { return static_cast<PetscLogDouble>(values_.bytes()); }
-  /// Frees them, unless the host is behind.
+  const Scalar  *values() const { return values_ ? values_->data() : nullptr; } ///< there, of whatever version
+  /// Of those that no format multiplies with.
+  PetscLogDouble BytesOfValues() const
+  {
+    return values_.use_count() == 1 ? static_cast<PetscLogDouble>(values_->bytes()) : 0;
+  }
+  /// Lets them go, unless the host is behind. They are found again while a format multiplies with them.
   void DropValues();
 
   /// The pattern on the device, to stay until it is another one; from the host's arrays in `space` Host.
@@ -96,17 +100,22 @@ public:
   /// row that has a column of its number has that entry.
   PetscErrorCode BringDiagonal(Mat A, Space space, const PetscInt **place, bool *complete);
 
-  /// The rows on the device for as long as a format is chosen and built. `made` [may have null arrays]: the same rows
-  /// where some format has them there already. view->device stays null where memory lacks.
-  PetscErrorCode BringToDevice(Mat A, const CsrArrays &made, CsrView *view);
-  void           DropFromDevice();
-  bool           HasCopy() const { return device_.View().a || (device_.View().i && !pattern_stays_); }
+  /// The rows on the device for as long as a format is chosen and built, with their owners for a format that multiplies
+  /// with them. view->device stays null where memory lacks.
+  PetscErrorCode BringToDevice(Mat A, CsrView *view);
+  /// What keeps the values alive that ValuesOnDevice() and BringValues() tell.
+  std::shared_ptr<const void> ValuesOwner() const { return values_; }
+  /// Lets go of what is there for BringToDevice() alone; it is found again while a format multiplies with it.
+  void DropFromDevice();
+  bool HasCopy() const { return (values_ && !values_stay_) || (pattern_ && !pattern_stays_); }
   /// Is the copy there, if any, of the rows as they are now?
   PetscErrorCode DeviceIsCurrent(Mat A, bool *current);
 
 private:
   PetscErrorCode GetKey(Mat A, const CsrView &view, PatternKey *key) const;
   PetscErrorCode CopyToDevice(Mat A, CsrView *view);
+  PetscErrorCode UploadPattern(const CsrView &csr);
+  void           FindAgain();
 
   Mat              owner_   = nullptr;
   PetscObjectId    id_      = 0;
@@ -115,18 +124,21 @@ private:
   bool             away_ = false; ///< the host's values are behind those in values_
   bool             zero_ = false; ///< and those are zero
 
-  Array<Scalar> values_; ///< [nonzeros] those of values_version_, in values_space_
-  Space         values_space_   = Space::Device;
-  Version       values_version_ = 0;
+  std::shared_ptr<Array<Scalar>> values_; ///< [nonzeros] those of values_version_, in values_space_
+  std::weak_ptr<Array<Scalar>>   last_values_;
+  Space                          values_space_   = Space::Device;
+  Version                        values_version_ = 0;
+  bool                           values_stay_    = false;
 
-  DeviceRows      device_; ///< the pattern of device_pattern_ and, unless values_ are used, values
-  Version         device_pattern_ = 0;
-  Version         device_version_ = 0; ///< of the rows that were last asked for
-  bool            pattern_stays_  = false;
-  Array<PetscInt> diagonal_;              ///< [rows]
-  Version         diagonal_pattern_  = 0; ///< whose diagonal it is
-  Space           diagonal_space_    = Space::Host;
-  bool            diagonal_complete_ = false;
+  std::shared_ptr<DeviceRows> pattern_; ///< of device_pattern_
+  std::weak_ptr<DeviceRows>   last_pattern_;
+  Version                     device_pattern_ = 0;
+  Version                     device_version_ = 0; ///< of the rows that were last asked for
+  bool                        pattern_stays_  = false;
+  Array<PetscInt>             diagonal_;              ///< [rows]
+  Version                     diagonal_pattern_  = 0; ///< whose diagonal it is
+  Space                       diagonal_space_    = Space::Host;
+  bool                        diagonal_complete_ = false;
 };
 
 } // namespace sparsegpu

@@ -77,7 +77,7 @@ void Bitmap::Slots(const CsrView &, PetscInt *slot) const
 
 void Bitmap::Borrow(const CsrView &A)
 {
-  borrowed_ = space_ == Space::Host && sorted_ ? A.a : nullptr;
+  if (space_ == Space::Host) borrowed_ = sorted_ ? A.a : nullptr;
 }
 
 PetscErrorCode Bitmap::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream)

@@ -76,6 +76,9 @@ PetscErrorCode Sell::Begin(Plan *plan)
   stored_             = static_cast<PetscInt>(places_.stored);
   layout_.long_values = stored_;
   for (PetscInt r : places_.long_row) layout_.long_values -= A.i[r + 1] - A.i[r];
+#if defined(SPARSEGPU_HAVE_CUDA)
+  if (space_ == Space::Device) PetscCall(SellMultipliesUnplaced_CUDA(places_.longest, &unplaced_));
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -183,6 +186,13 @@ bool Sell::PlaceValues(const CsrView &A, Scalar *values) const
 PetscErrorCode Sell::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
 {
   PetscFunctionBegin;
+#if defined(SPARSEGPU_HAVE_CUDA)
+  const UnplacedValues unplaced = Unplaced();
+  if (unplaced.a) {
+    PetscCall(SellMultUnplaced_CUDA(layout_, places_.longest, unplaced.row_begin, unplaced.a, x, y, z, stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
   const ValueLayout a = EncodedLayout();
   PetscCall(SPARSEGPU_LAUNCH(space_, SellMult_CUDA(layout_, a, x, y, z, stream), SellMult_Kokkos(layout_, a, x, y, z)));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -191,6 +201,7 @@ PetscErrorCode Sell::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream st
 PetscErrorCode Sell::MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream)
 {
   PetscFunctionBegin;
+  PetscCall(Settle());
   const ValueLayout a = EncodedLayout();
   PetscCall(SPARSEGPU_LAUNCH(space_, SellMultDense_CUDA(layout_, a, cols_, d, scratch, stream),
                              SellMultDense_Kokkos(layout_, a, d)));
