@@ -4,7 +4,7 @@
 #include <memory>
 #include "device/scalar.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::rows
 {
 
 /// The arrays of compressed sparse rows, in either space.
@@ -31,4 +31,4 @@ struct CsrView {
   CsrOwners       owners = {};    ///< of `device`
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::rows

@@ -2,7 +2,7 @@
 #include "mat/rows/device_rows.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::rows
 {
 
 PetscErrorCode DeviceRows::Upload(const CsrView &A, bool values)
@@ -29,4 +29,4 @@ PetscErrorCode DeviceRows::Download(std::vector<PetscInt> *i) const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::rows

@@ -5,7 +5,7 @@
 #include "petsc/hooks.hpp"
 #include "petsc/may_lack_memory.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::rows
 {
 
 Version NextVersion()
@@ -241,4 +241,4 @@ void Rows::DropFromDevice()
   pattern_.reset();
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::rows

@@ -3,7 +3,7 @@
 #include <petsc/private/matimpl.h>
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::rows
 {
 
 PetscErrorCode Rows::ValuesIn(Mat A, Space space, Scalar **a)
@@ -100,4 +100,4 @@ void Rows::DropValues()
   values_.reset();
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::rows

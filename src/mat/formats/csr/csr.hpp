@@ -8,7 +8,7 @@
 
 #include "mat/formats/plan.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 struct CsrLayout {
@@ -94,4 +94,4 @@ private:
   Array<int>                  arrived_;
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -8,7 +8,7 @@
 #include "mat/formats/sell/slice.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 static constexpr int THREADS = 256; // as sell.cu: the sums of chunks, and so the bits, depend on it
@@ -130,4 +130,4 @@ PetscErrorCode SellMultUnplaced_CUDA(const SellLayout &A, PetscInt longest, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats
