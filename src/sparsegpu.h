@@ -183,7 +183,8 @@ level, it is `MATORDERINGABMC`, whose levels are wider.
 block's, in whose shared memory it must fit: on an H100 up to about 160 rows in double precision, 115 in
 complex; 1024 on the host. A block size that does not divide the rows of a process leaves a shorter block at its
 end. Without pivoting the factorization skips what is zero in the factors' pattern; a pivot of at most
--pc_factor_zeropivot ends the solve with `KSP_DIVERGED_PC_FAILED`, and -info tells its row.
+-pc_factor_zeropivot ends the solve with `KSP_DIVERGED_PC_FAILED`, and -info tells its row. With `MATSPARSEGPU`
+matrices that multiply on a GPU these two types of PETSc's factor and apply their blocks in the same way there.
 
 .seealso: `MATSOLVERSPARSEGPU`, `MATORDERINGABMC`, `PCILU`, `PCICC`, `PCBJACOBI`, `PCPBJACOBI`, `PCVPBJACOBI`
 M*/
