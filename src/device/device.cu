@@ -3,9 +3,10 @@
 #include "device/cublas.hpp"
 #include "device/cuda_check.hpp"
 #include "device/device.hpp"
+#include "device/host_memory.hpp"
 #include "device/limits.hpp"
+#include "device/staging.hpp"
 #include "device/stream.hpp"
-#include "device/upload.hpp"
 #include "petsc/compat.hpp"
 #if defined(PETSC_HAVE_CUDA)
   #include <petscdevice_cuda.h>
@@ -242,20 +243,27 @@ PetscErrorCode DeviceFreePinned(void *p)
 
 PetscErrorCode DeviceCopyIn(void *device, const void *host, size_t bytes, Stream stream)
 {
+  bool staged = false;
+
   PetscFunctionBegin;
-  if (UploadPays(bytes)) {
-    PetscCall(Upload(device, host, bytes, stream));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (bytes)
+  PetscCall(StagingPays(host, bytes, &staged));
+  if (staged) PetscCall(StagedCopyIn(device, host, bytes, CopyThreads(), stream, &staged));
+  if (bytes && !staged)
     SparseGPUCallCUDA(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, static_cast<cudaStream_t>(stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode DeviceCopyOut(void *host, const void *device, size_t bytes, Stream stream)
 {
+  bool staged = false;
+
   PetscFunctionBegin;
-  if (bytes) {
+  PetscCall(StagingPays(host, bytes, &staged));
+  if (staged) {
+    AdviseHugePages(host, bytes);
+    PetscCall(StagedCopyOut(host, device, bytes, CopyThreads(), stream, &staged));
+  }
+  if (bytes && !staged) {
     SparseGPUCallCUDA(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, static_cast<cudaStream_t>(stream)));
     SparseGPUCallCUDA(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)));
   }
@@ -292,7 +300,7 @@ PetscErrorCode DeviceFinalize()
   PetscFunctionBegin;
   PetscCall(StreamFinalize());
   ForgetLimits();
-  PetscCall(UploadFinalize());
+  PetscCall(StagingFinalize());
   PetscCall(CublasFinalize());
   if (free_slots.size() == pages.size() * (PAGE / SLOT)) { // nobody has one
     for (char *page : pages) SparseGPUCallCUDA(cudaFreeHost(page));
