@@ -275,4 +275,18 @@ PetscErrorCode ChooseVecType(Mat A, Context *context)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode OurContext(Mat A, Context **context)
+{
+  PetscBool seq, mpi;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscCall(IsOurs(A, &seq, &mpi));
+  PetscCheck(seq || mpi, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
+             "Matrix of type %s, not " MATSEQAIJSPARSEGPU " or " MATMPIAIJSPARSEGPU,
+             ((PetscObject)A)->type_name ? ((PetscObject)A)->type_name : "not set");
+  PetscCall(GetContext(A, context));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace sparsegpu::face
