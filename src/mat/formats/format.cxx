@@ -75,7 +75,7 @@ PetscErrorCode Format::BuildValuesOnHost(CsrView A)
   std::vector<Scalar>   values, copy;
 
   PetscFunctionBegin;
-  if (!A.a && A.device.a) { // newest on the device, of rows that are not converted there after all
+  if (!A.a && A.device.a) { // the device has the newest values, but the rows are converted on the host
     Stream stream;
     PetscCallCXX(copy.resize(A.nonzeros));
     PetscCall(DeviceStream(&stream));
@@ -109,7 +109,7 @@ PetscErrorCode Format::BuildValuesOnDevice(const CsrView &A)
     PetscCall(FillValues_CUDA(stored_, PadsByValue() ? PadValue() : Scalar(0), values_.data(), stream));
 #endif
   PetscCall(PlaceOnDevice(A, values_.data(), stream));
-  PetscCall(DeviceSynchronize(stream)); // A.device may go
+  PetscCall(DeviceSynchronize(stream)); // the caller may free A.device
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -130,7 +130,7 @@ PetscErrorCode Format::Expect(PetscCount products, bool *encoded)
   if (!waits_) PetscFunctionReturn(PETSC_SUCCESS);
   expected_ += products;
   if (expected_ < ENCODING_PAYS) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MayLackMemory([&] { return Encode(); }, &lacks)); // then they stay as they are
+  PetscCall(MayLackMemory([&] { return Encode(); }, &lacks)); // without memory the values stay unencoded
   *encoded = !lacks;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -152,7 +152,7 @@ PetscErrorCode Format::FindSlots(const CsrView &A, bool *found)
     if (!A.device.i) B.device = rows.View();
     PetscCall(places.Allocate(nonzeros_, space_));
     PetscCall(SlotsOnDevice(B, places.data(), stream));
-    PetscCall(DeviceSynchronize(stream)); // the rows go
+    PetscCall(DeviceSynchronize(stream)); // the rows are freed next
     slot_ = std::move(places);
     PetscFunctionReturn(PETSC_SUCCESS);
   };
@@ -183,7 +183,7 @@ PetscErrorCode Format::CopyToSlots(const CsrView &A, const Scalar *a, Space wher
   DeviceMemory  copy;
 
   PetscFunctionBegin;
-  // Values that lie encoded come back for as long as it takes; padding holds the value of an entry.
+  // Encoded values are decoded for the duration of the update; padding holds the value of an entry.
   if (EncodesValues() && values_.size() != static_cast<size_t>(stored_)) PetscCall(values_.Allocate(stored_, space_));
   if (space_ == Space::Host) {
     const PetscInt *slot      = slot_.data();
