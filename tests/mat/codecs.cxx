@@ -1,4 +1,4 @@
-static const char help[] = "Codecs of values and columns never change a bit of a product, nor what comes later.\n\n";
+static const char help[] = "Codecs of values and columns change no bit of a product, also after new values.\n\n";
 
 #include "codecs.hpp"
 
@@ -90,7 +90,7 @@ static PetscErrorCode CheckNow(Mat A, const Problem &p, const char format[], con
 }
 
 /// 256 different values; the 257th arrives, and leaves again; of those that are exact in single precision one ceases
-/// to be, and is again. The pattern stays, so it is never built anew.
+/// to be, and is again. The pattern stays, so the format is never rebuilt.
 static PetscErrorCode Arrivals()
 {
   std::vector<std::string> backends;

@@ -64,7 +64,7 @@ static PetscErrorCode PickFormat(const CsrView &A, Plans *plans, const PatternKe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Builds the copy anew, in the format that PickFormat() names.
+/// Rebuilds the copy, in the format that PickFormat() names.
 static PetscErrorCode Rebuild(Mat A, LocalMatrix *matrix, const CsrView &csr, const PatternKey &key,
                               Operation operation, Space space, ConvertedMatrix *converted)
 {
@@ -114,7 +114,7 @@ static PetscErrorCode Refresh(Mat A, LocalMatrix *matrix, Operation operation, S
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The conversion that products have waited for. Nobody expects it to fail in their midst, in parallel on one rank
+/// The conversion that products have waited for. It must not fail in the middle of a solve, in parallel on one rank
 /// alone: where there is no memory for it csr stays.
 static PetscErrorCode ConvertOrStay(Mat A, LocalMatrix *matrix, Operation operation, Space space, Version version,
                                     ConvertedMatrix **converted)

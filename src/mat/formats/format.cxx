@@ -87,7 +87,7 @@ PetscErrorCode Format::BuildValuesOnHost(CsrView A)
   std::vector<Scalar>   values, copy;
 
   PetscFunctionBegin;
-  if (!A.a && A.device.a) { // newest on the device, of rows that are not converted there after all
+  if (!A.a && A.device.a) { // the device has the newest values, but the rows are converted on the host
     Stream stream;
     PetscCallCXX(copy.resize(A.nonzeros));
     PetscCall(DeviceStream(&stream));
@@ -121,7 +121,7 @@ PetscErrorCode Format::BuildValuesOnDevice(const CsrView &A)
     PetscCall(FillValues_CUDA(stored_, PadsByValue() ? PadValue() : Scalar(0), values_.data(), stream));
 #endif
   PetscCall(PlaceOnDevice(A, values_.data(), stream));
-  PetscCall(DeviceSynchronize(stream)); // A.device may go
+  PetscCall(DeviceSynchronize(stream)); // the caller may free A.device
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -150,7 +150,7 @@ PetscErrorCode Format::Expect(PetscCount products, bool *encoded)
         PetscCall(Encode());
         PetscFunctionReturn(PETSC_SUCCESS);
       },
-      &lacks)); // then they stay as they are
+      &lacks)); // without memory the values stay where and as they are
   *encoded = !lacks;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -172,7 +172,7 @@ PetscErrorCode Format::FindSlots(const CsrView &A, bool *found)
     if (!A.device.i) B.device = rows.View();
     PetscCall(places.Allocate(nonzeros_, space_));
     PetscCall(SlotsOnDevice(B, places.data(), stream));
-    PetscCall(DeviceSynchronize(stream)); // the rows go
+    PetscCall(DeviceSynchronize(stream)); // the rows are freed next
     slot_ = std::move(places);
     PetscFunctionReturn(PETSC_SUCCESS);
   };
@@ -203,7 +203,8 @@ PetscErrorCode Format::CopyToSlots(const CsrView &A, const Scalar *a, Space wher
   DeviceMemory  copy;
 
   PetscFunctionBegin;
-  // Values that lie encoded, or were the matrix's own, come back; padding holds the value of an entry.
+  // Room for values that are stored encoded, or were read where the matrix has them; padding holds the value of an
+  // entry.
   if (values_.size() != static_cast<size_t>(stored_)) PetscCall(values_.Allocate(stored_, space_));
   if (space_ == Space::Host) {
     const PetscInt *slot      = slot_.data();

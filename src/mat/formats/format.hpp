@@ -26,18 +26,18 @@ public:
   Format &operator=(const Format &) = delete;
 
   virtual const char *Name() const = 0;
-  /// What the format makes of the rows that `look` is at.
+  /// The plan of the format for the rows of `look`.
   virtual std::unique_ptr<Plan> NewPlan(Look *look) const;
 
-  /// Builds pattern and values from a plan of NewPlan(), which it may take things from; O(nonzeros) host time, ends
+  /// Builds pattern and values from a plan of NewPlan(), whose results it may take; O(nonzeros) host time, ends
   /// synchronised. On the device where the rows lie there and the format ConvertsOnDevice(): the same arrays, bit for
   /// bit, and no host time of O(nonzeros).
   /// Errors: PETSC_ERR_ARG_OUTOFRANGE where Plan::Fits() says no; PETSC_ERR_MEM, naming the bytes asked for and free.
   PetscErrorCode Build(Plan *plan);
-  /// Plans and builds in one go.
+  /// NewPlan() and Build() in one call.
   PetscErrorCode Build(const CsrView &A, const FormatOptions &options, Space space);
   /// New values, same pattern. `a` [nonzeros] lies in `where`; on the device all work is ordered on the stream. Where
-  /// the format cannot hold them, *fits is false and it must be built anew or another one taken.
+  /// the format cannot hold them, *fits is false: the caller builds it again or takes another format.
   virtual PetscErrorCode Update(const CsrView &A, const Scalar *a, Space where, bool *fits);
   /// z = A x + y; y may be null (zero) or z. All arrays in the space of Build(). Asynchronous on the device.
   virtual PetscErrorCode Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) = 0;
@@ -57,7 +57,7 @@ public:
   PetscErrorCode Settle();
   /// Frees what only Update() needs; the next Update() rebuilds it. No work may be pending on the device.
   void Release();
-  /// Bytes that this frees: the place of each entry, or the beginnings of rows.
+  /// Bytes that it would free: the slot of each entry, or the row pointers.
   PetscLogDouble BytesForUpdates() const { return static_cast<PetscLogDouble>(slot_.bytes() + row_begin_.bytes()); }
   /// Whether Update() reads the pattern: on the device from A.device, if present.
   virtual bool UpdatesReadPattern() const { return false; }

@@ -1,5 +1,5 @@
 /// The rows of a sequential matrix of ours: whose they are, the versions of their pattern and of their values, and
-/// where these are: in PETSc's arrays on the host, on the device, or in both. Whoever wrote last is newer; the other
+/// where these are: in PETSc's arrays on the host, on the device, or in both. The side written last is newer; the other
 /// one's are copied when they are read, never before. Patterns are always on the host, too.
 #pragma once
 
@@ -31,8 +31,8 @@ PetscErrorCode GetHostPattern(Mat A, CsrView *view);
 class Rows
 {
 public:
-  /// Are these A's? MatHeaderReplace() and MatHeaderMerge() hand what belongs to one matrix to another, whose object
-  /// state may be any; the address and the id of the owner tell.
+  /// Whether these rows are A's. MatHeaderReplace() and MatHeaderMerge() hand what belongs to one matrix to another,
+  /// whose object state may be any; the address and the id of the owner tell.
   PetscErrorCode BelongTo(Mat A, bool *theirs) const;
   /// They are A's from now on: versions and states of before were another matrix's.
   PetscErrorCode Adopt(Mat A);
@@ -65,11 +65,11 @@ public:
   PetscErrorCode ValuesIn(Mat A, Space space, Scalar **a);
   /// The same, copied there from the host if need be, to stay. Errors: PETSC_ERR_MEM.
   PetscErrorCode BringValues(Mat A, Space space, Scalar **a);
-  /// Room for them, to be written anew: all of them, before WrittenThere(). Values of now in the same space stay.
+  /// Memory for all values, to be written before WrittenThere(). Current values in the same space are kept.
   PetscErrorCode RoomForValues(Mat A, Space space, Scalar **a);
   /// The values in that room are those of now and newer than the host's, which is left behind; `zero`: all are.
   void WrittenThere(bool zero);
-  /// Are they known to be zero? They need no copy then.
+  /// Whether the values are known to be zero, so that they need no copy.
   bool zero() const { return zero_; }
   /// The values of now are there, and the host's have been lost: for tests.
   void SentAway()
@@ -108,7 +108,7 @@ public:
   /// Lets go of what is there for BringToDevice() alone; it is found again while a format multiplies with it.
   void DropFromDevice();
   bool HasCopy() const { return (values_ && !values_stay_) || (pattern_ && !pattern_stays_); }
-  /// Is the copy there, if any, of the rows as they are now?
+  /// Whether the copy on the device, if any, is of the current rows.
   PetscErrorCode DeviceIsCurrent(Mat A, bool *current);
 
 private:

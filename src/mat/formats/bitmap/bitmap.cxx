@@ -12,7 +12,7 @@ FormatEntry RegisterFormat_bitmap()
   return EntryOf<Bitmap>();
 }
 
-/// Refuses a bitmap of more bytes than all of CSR; nobody is harmed by 8 KB.
+/// Refuses a bitmap of more bytes than CSR has in all, unless the excess is below 8 KB.
 PetscErrorCode BitmapPlan::Fits(bool *fits, std::string *why)
 {
   const CsrView           &A     = rows();

@@ -70,7 +70,7 @@ PetscErrorCode CsrPlan::InOrder(bool *in_order)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The baseline. On the device its threads share rows and reach less than those that have one each.
+/// The baseline. On the device its threads share rows and reach less bandwidth than one thread per row does.
 PetscErrorCode CsrPlan::Estimate(PetscLogDouble, bool *candidate, Cost *cost)
 {
   PetscFunctionBegin;
@@ -82,8 +82,8 @@ PetscErrorCode CsrPlan::Estimate(PetscLogDouble, bool *candidate, Cost *cost)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Are neighbouring rows alike often enough for FindNodes()? A look at one in SAMPLE: a pass over all is as long as a
-/// product.
+/// Whether enough neighbouring rows are alike for FindNodes(), from one row in SAMPLE: a pass over all rows takes as
+/// long as a product.
 static bool MayHaveNodes(const CsrView &A)
 {
   constexpr PetscInt SAMPLE = 31; // odd, to meet all places in blocks of 2 and 4

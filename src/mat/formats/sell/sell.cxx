@@ -54,7 +54,7 @@ PetscErrorCode Sell::BuildLongRows(const CsrView &A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The places, and of the layout what follows from them.
+/// Arranges the rows, and sets the parts of the layout that follow from their places.
 PetscErrorCode Sell::Begin(Plan *plan)
 {
   const CsrView &A = plan->rows();
@@ -143,7 +143,7 @@ PetscErrorCode Sell::BuildPatternOnDevice(Plan *plan)
   }
   pattern_bytes_ += static_cast<PetscLogDouble>(columns_.bytes()) + column_.bytes() + begin_.bytes() + length_.bytes() +
                     local_.bytes();
-  // what only the conversion needed; rows without a place of their own stay listed
+  // frees what only the conversion needed; the list of long rows stays
   places_.device_order  = Array<PetscInt>();
   places_.device_begin  = Array<PetscInt>();
   places_.device_length = Array<unsigned char>();

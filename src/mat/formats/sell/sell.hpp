@@ -93,7 +93,7 @@ PetscErrorCode SellMultDense_Kokkos(const SellLayout &A, const ValueLayout &a, c
 PetscErrorCode SellMultDense_CUDA(const SellLayout &A, const ValueLayout &a, PetscInt cols, const DenseColumns &d,
                                   DeviceMemory *scratch, Stream stream);
 
-/// Which row is at which place, and in which class; made from the row lengths alone.
+/// The place and the class of each row, from the row lengths alone.
 struct SellArrangement {
   PetscInt                   window = 1, longest = 0; ///< longest short row
   PetscInt                   slices = 0;
