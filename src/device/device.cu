@@ -1,4 +1,5 @@
 /// The device of this process, what it is, and copies to, from and on it, through the CUDA runtime.
+#include "device/copied.hpp"
 #include "device/cublas.hpp"
 #include "device/cuda_check.hpp"
 #include "device/device.hpp"
@@ -120,11 +121,19 @@ PetscErrorCode DeviceFacts(const char **name, PetscInt *multiprocessors, size_t 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static DeviceCopies copies;
+
+DeviceCopies CopiesSoFar()
+{
+  return copies;
+}
+
 PetscErrorCode DeviceCopyIn(void *device, const void *host, size_t bytes, Stream stream)
 {
   bool staged = false;
 
   PetscFunctionBegin;
+  copies.in += static_cast<double>(bytes);
   PetscCall(StagingPays(host, bytes, &staged));
   if (staged) PetscCall(StagedCopyIn(device, host, bytes, CopyThreads(), stream, &staged));
   if (bytes && !staged)
@@ -137,6 +146,7 @@ PetscErrorCode DeviceCopyOut(void *host, const void *device, size_t bytes, Strea
   bool staged = false;
 
   PetscFunctionBegin;
+  copies.out += static_cast<double>(bytes);
   PetscCall(StagingPays(host, bytes, &staged));
   if (staged) {
     AdviseHugePages(host, bytes);

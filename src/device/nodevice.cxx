@@ -1,5 +1,6 @@
 /// DeviceFound() and its companions where the plug-in was built without CUDA: there is no device, ever.
 #include "device/carry.hpp"
+#include "device/copied.hpp"
 #include "device/device.hpp"
 #include "device/scatter.hpp"
 #include "petsc/compat.hpp"
@@ -24,6 +25,10 @@ PetscErrorCode DeviceFound(PetscBool *found, const char **why)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+DeviceCopies CopiesSoFar()
+{
+  return DeviceCopies();
+}
 PetscErrorCode DeviceStream(Stream *stream)
 {
   PetscFunctionBegin;

@@ -7,6 +7,8 @@
 namespace sparsegpu::formats
 {
 
+static constexpr PetscInt UNKNOWN = -2; ///< the rows that are not empty have not been found yet
+
 FormatEntry RegisterFormat_csr()
 {
   return EntryOf<Csr, CsrOptions>();
@@ -126,6 +128,7 @@ PetscErrorCode Csr::BuildPattern(Plan *plan)
 
   PetscFunctionBegin;
   layout_          = {};
+  layout_.filled   = UNKNOWN;
   layout_.rows     = A.rows;
   layout_.nonzeros = A.nonzeros;
   stored_          = A.nonzeros;
@@ -166,15 +169,40 @@ PetscErrorCode Csr::BuildPattern(Plan *plan)
 void Csr::Borrow(const CsrView &A)
 {
   if (space_ != Space::Host) return;
-  layout_.i = A.i;
-  layout_.j = A.j;
-  borrowed_ = A.a;
+  layout_.i      = A.i;
+  layout_.j      = A.j;
+  layout_.filled = UNKNOWN;
+  borrowed_      = A.a;
+}
+
+/// Rows that are not empty, found anew when the beginnings of rows are others than before: the arrays are AIJ's own.
+PetscErrorCode Csr::FindFilled()
+{
+  const size_t count = static_cast<size_t>(layout_.rows) + 1;
+
+  PetscFunctionBegin;
+  if (filled_i_.size() != count || !std::equal(layout_.i, layout_.i + count, filled_i_.begin())) {
+    PetscCallCXX(filled_i_.assign(layout_.i, layout_.i + count));
+    filled_.clear();
+    for (PetscInt r = 0; r < layout_.rows && 2 * filled_.size() < count; r++)
+      if (layout_.i[r] < layout_.i[r + 1]) PetscCallCXX(filled_.push_back(r));
+  }
+  layout_.filled     = 2 * filled_.size() < count ? static_cast<PetscInt>(filled_.size()) : -1;
+  layout_.filled_row = filled_.data();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode Csr::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
 {
   PetscFunctionBegin;
   layout_.a = values();
+  if (adds_ && y && y == z && space_ == Space::Host) {
+    if (layout_.filled == UNKNOWN) PetscCall(FindFilled());
+    if (layout_.filled >= 0) {
+      PetscCall(CsrAddFilled_Kokkos(layout_, x, z));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
   PetscCall(SPARSEGPU_LAUNCH(space_, CsrMult_CUDA(layout_, x, y, z, stream), CsrMult_Kokkos(layout_, x, y, z)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

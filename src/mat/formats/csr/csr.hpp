@@ -21,6 +21,8 @@ struct CsrLayout {
   PetscInt        rows, nonzeros;
   PetscInt        nodes;       ///< 0: every row for itself; host only
   const PetscInt *node;        ///< [nodes + 1] first row of each run of rows of one pattern
+  PetscInt        filled;      ///< with AddsToSums(), where most rows are empty: how many are not; else -1; host only
+  const PetscInt *filled_row;  ///< [filled] these rows
   PetscInt        width;       ///< threads per row
   PetscInt        long_length; ///< longer rows are in the bin
   PetscInt        chunks;
@@ -35,6 +37,8 @@ struct CsrLayout {
 
 /// z = A x + y; y null or z allowed.
 PetscErrorCode CsrMult_Kokkos(const CsrLayout &A, const Scalar *x, const Scalar *y, Scalar *z);
+/// z += A x, by the rows that are not empty.
+PetscErrorCode CsrAddFilled_Kokkos(const CsrLayout &A, const Scalar *x, Scalar *z);
 PetscErrorCode CsrMult_CUDA(const CsrLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream);
 /// Format::MultDense().
 PetscErrorCode CsrMultDense_Kokkos(const CsrLayout &A, const DenseColumns &d);
@@ -69,6 +73,7 @@ public:
   std::unique_ptr<Plan> NewPlan(Look *look) const override { return std::make_unique<CsrPlan>(look); }
   PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
   PetscErrorCode        MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream) override;
+  void                  AddsToSums() override { adds_ = true; }
   void                  Borrow(const CsrView &A) override;
   const CsrLayout      &Layout() const { return layout_; }
   bool                  FollowsPattern() const override { return space_ == Space::Host && layout_.nodes == 0; }
@@ -86,12 +91,15 @@ protected:
 
 private:
   PetscErrorCode FindNodes(const CsrView &A);
+  PetscErrorCode FindFilled();
 
   CsrLayout                   layout_ = {};
   std::shared_ptr<const void> pattern_; ///< the owner of i and j where these are the matrix's on the device
   Array<PetscInt>             node_, i_, j_, chunk_row_, chunk_begin_;
   Array<Scalar>               chunk_sum_;
   Array<int>                  arrived_;
+  bool                        adds_ = false;
+  std::vector<PetscInt>       filled_i_, filled_; ///< [rows + 1] the beginnings of rows that filled_ was found from
 };
 
 } // namespace sparsegpu::formats

@@ -80,6 +80,20 @@ static inline void MultNode(const CsrLayout &A, PetscInt r, const Scalar *x, con
   for (int k = 0; k < n; k++) z[r + k] = y ? y[r + k] + sum[k] : sum[k];
 }
 
+PetscErrorCode CsrAddFilled_Kokkos(const CsrLayout &layout, const Scalar *x, Scalar *z)
+{
+  using Range       = Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<PetscInt>>;
+  const CsrLayout A = layout;
+
+  PetscFunctionBegin;
+  PetscCall(KokkosStart());
+  PetscCallCXX(Kokkos::parallel_for("CsrAddFilled", Range(0, A.filled), [=](const PetscInt k) {
+    const PetscInt r = A.filled_row[k];
+    z[r] += AddEntries(A, A.i[r], A.i[r + 1], x, Scalar(0));
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// A few rows, or one run of rows of one pattern, per work item. Bitwise reproducible.
 PetscErrorCode CsrMult_Kokkos(const CsrLayout &layout, const Scalar *x, const Scalar *y, Scalar *z)
 {
