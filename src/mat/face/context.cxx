@@ -98,7 +98,7 @@ namespace
 {
 struct Stashed {
   Settings settings;
-  bool     stays_home;
+  bool     stays_home, block;
 };
 } // namespace
 
@@ -115,8 +115,8 @@ PetscErrorCode StashSettings(Mat A)
   PetscFunctionBegin;
   if (((PetscObject)A)->refct <= 0)
     PetscCall(DropStash(A)); // the end of the matrix itself
-  else if (context && (context->settings.decided || context->stays_home))
-    PetscCallCXX((Stash()[A] = Stashed{context->settings, context->stays_home}));
+  else if (context && (context->settings.decided || context->stays_home || context->block))
+    PetscCallCXX((Stash()[A] = Stashed{context->settings, context->stays_home, context->block}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -190,6 +190,7 @@ PetscErrorCode Decide(Mat A, Context *context)
   if (kept != Stash().end()) {
     PetscCallCXX(context->settings = kept->second.settings);
     context->stays_home |= kept->second.stays_home;
+    context->block |= kept->second.block;
     PetscCall(DropStash(A));
   }
   if (!context->settings.decided) PetscCall(ReadOptions(A, context));
@@ -281,6 +282,7 @@ PetscErrorCode ChooseVecType(Mat A, Context *context)
   PetscCall(IsOurs(A, &seq, &mpi));
   PetscCall(LivesThere(context, &lives));
   if (seq) PetscCall(SetValueOperations(A, lives));
+  if (mpi) PetscCall(SetParallelValueOperations(A, lives));
   PetscCall(PlannedSpace(context, &space));
   if (space == Space::Device && on_device_matrices) PetscCall(on_device_matrices());
 #if defined(PETSC_HAVE_CUDA)
