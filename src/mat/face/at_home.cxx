@@ -5,7 +5,7 @@
 #include <type_traits>
 #include "mat/face/context.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 namespace
@@ -98,4 +98,4 @@ void BlocksOperateAsBefore(struct _MatOps *operations, const struct _MatOps &bef
 #undef OPERATION
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

@@ -6,7 +6,7 @@
 #include "mat/face/parallel_away.hpp"
 #include "petsc/hooks.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 int AtHomeScope::depth_ = 0;
@@ -277,4 +277,4 @@ PetscErrorCode SendAwayForTests(Mat A, Context *context)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

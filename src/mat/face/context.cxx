@@ -4,30 +4,14 @@
 #include "mat/face/context.hpp"
 #include "mat/face/value_operations.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
-
-const char *const BackendNames[3] = {"auto", "cuda", "kokkos"};
 
 PetscErrorCode IsOurs(Mat A, PetscBool *seq, PetscBool *mpi)
 {
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJSPARSEGPU, seq));
   PetscCall(PetscObjectTypeCompare((PetscObject)A, MATMPIAIJSPARSEGPU, mpi));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatVersion(Mat A, Version *version)
-{
-  PetscBool seq, mpi;
-  Context  *context;
-
-  PetscFunctionBegin;
-  *version = 0;
-  PetscCall(IsOurs(A, &seq, &mpi));
-  if (!seq && !mpi) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(GetContext(A, &context));
-  PetscCall(GetVersion(A, context, version));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -293,4 +277,4 @@ PetscErrorCode ChooseVecType(Mat A, Context *context)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

@@ -10,7 +10,7 @@
 #include "petsc/may_lack_memory.hpp"
 #include "sparsegpu.h"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 struct Context : LocalMatrix {
@@ -127,4 +127,4 @@ PetscErrorCode ChooseVecType(Mat A, Context *context);
 /// `call` is called by ChooseVecType() for each matrix whose products run on the device. One call at a time is known.
 void OnDeviceMatrices(PetscErrorCode (*call)());
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

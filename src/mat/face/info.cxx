@@ -2,6 +2,7 @@
 #include "mat/face/context.hpp"
 
 using namespace sparsegpu;
+using namespace sparsegpu::face;
 
 /*@C
   MatSparseGPUGetFormats - Gets the names of all storage formats of `MATSPARSEGPU`

@@ -7,7 +7,7 @@
 #include "mat/face/multiply.hpp"
 #include "mat/face/parallel_away.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 PetscErrorCode ConvertBlocks(Mat A)
@@ -269,4 +269,4 @@ PETSC_INTERN PetscErrorCode MatCreate_MPIAIJSparseGPU(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

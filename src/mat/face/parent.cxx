@@ -3,7 +3,7 @@
 /// AIJ, and no hidden object is left for -objects_dump and -log_view to show.
 #include "mat/face/context.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 namespace
@@ -93,4 +93,4 @@ PetscErrorCode ForgetParents()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face
