@@ -3,7 +3,7 @@
 #include "mat/face/away.hpp"
 #include "mat/face/context.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 namespace
@@ -165,4 +165,4 @@ PetscErrorCode ComposeAtHome(Mat A, bool parallel, bool on)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

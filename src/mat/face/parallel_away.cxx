@@ -1,7 +1,7 @@
 /// Leaving and coming home of the blocks of a parallel matrix.
 #include "mat/face/parallel_away.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 PetscErrorCode GetBlocks(Mat A, Mat blocks[2])
@@ -164,4 +164,4 @@ PetscErrorCode SendBlocksAwayForTests(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

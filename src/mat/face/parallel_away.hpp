@@ -6,7 +6,7 @@
 #include <petsc/private/matimpl.h>
 #include "mat/face/context.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 /// The blocks of A, of our parallel type; null before A has been preallocated.
@@ -53,4 +53,4 @@ PetscErrorCode BlocksComeHome(Mat A, Context *context);
 /// -sparsegpu_test_away, of the blocks.
 PetscErrorCode SendBlocksAwayForTests(Mat A);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

@@ -1,7 +1,7 @@
 /// PETSc's operations on the values of two parallel matrices of one pattern: those of their blocks.
 #include "mat/face/parallel_values.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 using namespace parallel;
@@ -85,4 +85,4 @@ PetscErrorCode MatCopy_MPIAIJSparseGPU(Mat A, Mat B, MatStructure structure)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

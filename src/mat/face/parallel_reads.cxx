@@ -3,7 +3,7 @@
 #include "mat/face/parallel_values.hpp"
 #include "mat/face/value_operations.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 using namespace parallel;
@@ -110,4 +110,4 @@ void SetParallelRowSums(struct _MatOps *operations, const struct _MatOps &parent
   RowSums<struct _MatOps>::Set(operations, parent, on);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

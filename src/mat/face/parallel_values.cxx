@@ -4,9 +4,9 @@
 #include "device/vectors.hpp"
 #include "mat/face/parallel_values.hpp"
 #include "mat/face/value_operations.hpp"
-#include "petsc/keeps_pattern.hpp"
+#include "petsc/option_flags.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 using namespace parallel;
@@ -233,4 +233,4 @@ PetscErrorCode SetParallelValueOperations(Mat A, bool on)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

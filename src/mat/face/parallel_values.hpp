@@ -4,7 +4,7 @@
 
 #include "mat/face/parallel_away.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 PetscErrorCode MatGetDiagonal_MPIAIJSparseGPU(Mat A, Vec d);
@@ -46,4 +46,4 @@ template <class Member, class... Arguments> PetscErrorCode OnBlocks(Member membe
 }
 
 } // namespace parallel
-} // namespace sparsegpu
+} // namespace sparsegpu::face
