@@ -2,6 +2,7 @@
 /// options or the matrix that this one comes from.
 #include <map>
 #include "mat/face/context.hpp"
+#include "mat/face/parallel_coo.hpp"
 #include "mat/face/value_operations.hpp"
 
 namespace sparsegpu::face

@@ -13,6 +13,8 @@
 namespace sparsegpu::face
 {
 
+struct ParallelCoordinates;
+
 struct Context : LocalMatrix {
   enum class TestAway {
     Unknown,
@@ -31,8 +33,10 @@ struct Context : LocalMatrix {
   // mpiaijsparsegpu
   std::unique_ptr<struct _MatOps> at_home;             ///< its operations, while values of its blocks may be away
   bool                            nothing_set = false; ///< no rank has set values: assembly leaves them where they are
+  bool                            coo_set     = false; ///< the next assembly is MatSetValuesCOO()'s: so does that one
   Halo                            halo;
-  Version                         agreed[2][3] = {}; ///< for which all ranks know the blocks ready
+  std::shared_ptr<ParallelCoordinates> parallel_coo;      ///< null: PETSc has the coordinates, if any
+  Version                              agreed[2][3] = {}; ///< for which all ranks know the blocks ready
   bool agreed_scratch[3] = {}; ///< all ranks know that there is scratch for host vectors in products on the device
 };
 

@@ -2,6 +2,7 @@
 #include <petscdm.h>
 #include "mat/face/context.hpp"
 #include "mat/face/operations.hpp"
+#include "mat/face/parallel_coo.hpp"
 #include "mat/face/value_operations.hpp"
 
 namespace sparsegpu::face
@@ -136,7 +137,7 @@ PetscErrorCode BecomeParent(Mat A, bool parallel)
     PetscCall(GetParentFunction(parallel, name, &f));
     PetscCall(PetscObjectComposeFunction((PetscObject)A, name, f));
   }
-  if (!parallel) PetscCall(KeepCoordinates(A));
+  PetscCall(parallel ? KeepParallelCoordinates(A) : KeepCoordinates(A));
   PetscCall(DestroyContext(A));
 #if defined(PETSC_HAVE_CUDA)
   PetscCall(MatSetVecType(A, VECSTANDARD));

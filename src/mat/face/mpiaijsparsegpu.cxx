@@ -186,7 +186,7 @@ PetscErrorCode HomeForAssembly(Mat A)
 
   PetscFunctionBegin;
   PetscCall(GetContext(A, &context));
-  if (!context->nothing_set) PetscCall(ComeHome(A, context));
+  if (!context->nothing_set && !context->coo_set && !A->nooffprocentries) PetscCall(ComeHome(A, context));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -205,12 +205,15 @@ PetscErrorCode MatAssemblyBegin_MPIAIJSparseGPU(Mat A, MatAssemblyType mode)
 PetscErrorCode MatAssemblyEnd_MPIAIJSparseGPU(Mat A, MatAssemblyType mode)
 {
   const struct _MatOps *parent;
+  Context              *context;
 
   PetscFunctionBegin;
   PetscCall(HomeForAssembly(A));
   PetscCall(GetParentOps(true, &parent));
   PetscCall((*parent->assemblyend)(A, mode));
   if (mode != MAT_FINAL_ASSEMBLY) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetContext(A, &context));
+  context->coo_set = false;
   PetscCall(ConvertBlocks(A));
   PetscCall(NameTypeForDM(A));
   PetscFunctionReturn(PETSC_SUCCESS);
