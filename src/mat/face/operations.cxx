@@ -102,8 +102,8 @@ PetscErrorCode MatDuplicate_SparseGPU(Mat A, MatDuplicateOption option, Mat *B)
     PetscCall((*parent->duplicate)(A, away ? MAT_DO_NOT_COPY_VALUES : option, B));
     PetscCall(scope.End());
   }
-  if (mpi) PetscCall(TakeBlocks(*B));
   PetscCall(InheritSettings(A, *B));
+  if (mpi) PetscCall(TakeBlocks(*B));
   if (away) PetscCall(CopyValuesThere(A, *B, &done));
   if (away && !done) PetscCall(MatCopy(A, *B, SAME_NONZERO_PATTERN));
   PetscCall(InheritChoices(A, *B));

@@ -119,9 +119,18 @@ PetscErrorCode BlocksMayLeave::End()
 PetscErrorCode TakeBlocks(Mat A)
 {
   Context *context;
+  Mat      blocks[2];
   bool     any;
 
   PetscFunctionBegin;
+  PetscCall(GetBlocks(A, blocks));
+  for (Mat block : blocks) {
+    PetscBool seq = PETSC_FALSE, mpi;
+    if (block) PetscCall(IsOurs(block, &seq, &mpi));
+    if (!seq) PetscFunctionReturn(PETSC_SUCCESS); // ConvertBlocks() will see to them
+    PetscCall(GetContext(block, &context));
+    context->block = true;
+  }
   PetscCall(AnyAway(A, &any));
   if (!any) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(GetContext(A, &context));
