@@ -59,6 +59,7 @@ PetscErrorCode MatAXPY_MPIAIJSparseGPU(Mat Y, PetscScalar alpha, Mat X, MatStruc
   PetscCall(GetBlocks(Y, y));
   for (int b = 0; b < 2; b++) PetscCall(MatAXPY(y[b], alpha, x[b], structure));
   PetscCall(scope.End());
+  PetscCall(PetscObjectStateIncrease((PetscObject)Y)); // MatAXPY() leaves that to the type
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -68,6 +68,7 @@ PetscErrorCode MatRealPart_MPIAIJSparseGPU(Mat A)
 {
   PetscFunctionBegin;
   PetscCall(EachBlock(A, [](Mat block) { return MatRealPart(block); }));
+  PetscCall(PetscObjectStateIncrease((PetscObject)A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -75,6 +76,7 @@ PetscErrorCode MatImaginaryPart_MPIAIJSparseGPU(Mat A)
 {
   PetscFunctionBegin;
   PetscCall(EachBlock(A, [](Mat block) { return MatImaginaryPart(block); }));
+  PetscCall(PetscObjectStateIncrease((PetscObject)A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
