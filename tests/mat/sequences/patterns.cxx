@@ -105,6 +105,8 @@ PetscErrorCode Coo(Side &s, const Facts &f, Draw d, std::string *words)
   PetscCall(MatSetOption(s.slot[MAIN], MAT_NO_OFF_PROC_ENTRIES, PETSC_FALSE));
   for (Coordinates &c : all) {
     if (mult && times > 1) PetscCall(Multiply(s.slot[MAIN], 1));
+    // What MatStoreValues() wanted PETSc's parallel blocks keep, and lose entries when they are disassembled later.
+    PetscCall(MatSetOption(s.slot[MAIN], MAT_NEW_NONZERO_LOCATIONS, PETSC_TRUE));
     PetscCall(MatSetPreallocationCOO(s.slot[MAIN], (PetscCount)c.i.size(), c.i.data(), c.j.data()));
     PetscCall(MatSetValuesCOO(s.slot[MAIN], c.v.data(), INSERT_VALUES));
   }
