@@ -1,6 +1,8 @@
 /// Operations that give the matrix another pattern, or the same one anew, and those that combine it with another one.
 #include "model.hpp"
 
+#include <petsc/private/petscimpl.h>
+
 namespace sequences
 {
 
@@ -222,6 +224,7 @@ PetscErrorCode Axpy(Side &s, const Facts &f, Draw d, std::string *words)
   PetscCall(AllowNewNonzeros(s.slot[MAIN]));
   PetscCall(scaled ? MatAYPX(s.slot[MAIN], factor, X, STRUCTURES[flag])
                    : MatAXPY(s.slot[MAIN], factor, X, STRUCTURES[flag]));
+  PetscCall(PetscObjectStateIncrease((PetscObject)s.slot[MAIN])); // PETSc's of parallel blocks leaves it
   PetscCall(MatDestroy(&X));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
