@@ -38,16 +38,18 @@ pattern there for operations that need it. With -mat_sparsegpu_release_csr they 
 change of values, and rebuilt from the host's arrays when they are needed again: nothing is lost, as these hold all
 values by then.
 
-  On one process, and where products run on a GPU, `MatSetPreallocationCOO()` sorts the coordinates there, wherever they
-lie, and the matrix has values zero afterwards; where the GPU lacks memory PETSc sorts them on the host.
-`MatSetValuesCOO()` then sums there, and raises an error once the matrix has another pattern. After a conversion to
-`MATSEQAIJ` the same coordinates serve on the host, for that matrix but not for its duplicates.
+  Where products run on a GPU, `MatSetPreallocationCOO()` sorts the coordinates there, wherever they lie, and the matrix
+has values zero afterwards; where the GPU of a process lacks memory PETSc sorts them on the host. In parallel the host
+first sends those of other processes' rows to their owners. `MatSetValuesCOO()` then sums there, sends values for other
+processes through the host, and raises an error once the matrix has another pattern. After a conversion to `MATAIJ` the
+same coordinates serve on the host, for that matrix but not for its duplicates.
 
-  On one process, and where products run on a GPU, `MatSetValuesCOO()`, `MatZeroEntries()`,
-`MatScale()`, `MatShift()`, `MatAXPY()` and `MatAYPX()` of one pattern or a subset's, `MatCopy()` of one pattern,
-`MatDiagonalSet()`, `MatDiagonalScale()`, `MatConjugate()`, `MatRealPart()`, `MatImaginaryPart()`, `MatDuplicate()`,
-`MatZeroRowsColumns()` and, with `MAT_KEEP_NONZERO_PATTERN`, `MatZeroRows()` write values there, and `MatGetDiagonal()`,
-`MatGetRowMaxAbs()`, `MatGetRowSumAbs()` and `MatNorm()` but for `NORM_1` read them there. `MatZeroRows()` without that
+  Where products run on a GPU, `MatSetValuesCOO()`, `MatZeroEntries()`, `MatScale()`, `MatShift()`, `MatAXPY()` and
+`MatAYPX()` of one pattern, `MatCopy()` of one pattern, `MatDiagonalSet()`, `MatDiagonalScale()`, `MatConjugate()`,
+`MatRealPart()`, `MatImaginaryPart()`, `MatDuplicate()` and, with `MAT_KEEP_NONZERO_PATTERN`, `MatZeroRows()` write
+values there, and `MatGetDiagonal()`, `MatGetRowMaxAbs()`, `MatGetRowSumAbs()` and `MatNorm()` but for `NORM_1` read them
+there; on one process `MatAXPY()` of a subset's pattern and `MatZeroRowsColumns()` do, too. In parallel
+`MatShift()` does so where no process lacks a diagonal entry. `MatZeroRows()` without that
 option drops entries on the host. Rows that lack the diagonal entry to be set are zeroed there, too. The host's
 array follows when another operation on the matrix, a factorization of any package, or an accessor such as
 `MatSeqAIJGetArrayRead()` first asks for the values. -mat_sparsegpu_lazy_host 0 copies them at once and leaves the

@@ -3,6 +3,7 @@
 #include <petscpc.h>
 #include <limits>
 #include "mat/face/context.hpp"
+#include "mat/face/parallel_away.hpp"
 #include "petsc/hooks.hpp"
 
 namespace sparsegpu::face
@@ -12,11 +13,11 @@ int AtHomeScope::depth_ = 0;
 
 PetscErrorCode BringHome(Mat A)
 {
-  PetscBool seq = PETSC_FALSE, mpi;
+  PetscBool seq = PETSC_FALSE, mpi = PETSC_FALSE;
 
   PetscFunctionBegin;
   if (A) PetscCall(IsOurs(A, &seq, &mpi));
-  if (!seq) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!seq && !mpi) PetscFunctionReturn(PETSC_SUCCESS);
   Context *context;
   PetscCall(GetContext(A, &context));
   PetscCall(ComeHome(A, context));
@@ -160,7 +161,8 @@ PetscErrorCode MayGoAway(Mat A, Context *context, bool *may, Space *space)
   PetscCall(OthersRead(&others));
   // What nothing of ours has read yet may be meant for the host.
   if (!(tests || (context->settings.lazy_host && context->read_here && !others)) || AtHomeScope::Any() || HasMAIJ() ||
-      context->stays_home || (A->product && !context->product_here) || context->settings.release_csr || !A->assembled)
+      context->stays_home || (context->block && !context->may_leave) || (A->product && !context->product_here) ||
+      context->settings.release_csr || !A->assembled)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PlannedSpace(context, space));
   if (*space == Space::Host && !tests) PetscFunctionReturn(PETSC_SUCCESS);
@@ -213,6 +215,7 @@ PetscErrorCode ComeHome(Mat A, Context *context)
   PetscMemType    where;
 
   PetscFunctionBegin;
+  if (context->at_home) PetscCall(BlocksComeHome(A, context));
   if (!context->away) PetscFunctionReturn(PETSC_SUCCESS);
   const std::unique_ptr<Away> away  = std::move(context->away);
   const Space                 space = context->rows.values_space();
@@ -239,12 +242,12 @@ PetscErrorCode ComeHome(Mat A, Context *context)
 
 PetscErrorCode StayHome(Mat A)
 {
-  PetscBool seq = PETSC_FALSE, mpi;
+  PetscBool seq = PETSC_FALSE, mpi = PETSC_FALSE;
   Context  *context;
 
   PetscFunctionBegin;
   if (A) PetscCall(IsOurs(A, &seq, &mpi));
-  if (!seq) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!seq && !mpi) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(GetContext(A, &context));
   PetscCall(ComeHome(A, context));
   context->stays_home = true;

@@ -47,9 +47,10 @@ private:
   static int depth_;
 };
 
-/// Whether the values of A can be newest in *space alone. Not those of blocks of parallel matrices and of operands and
-/// results of PETSc's own products of matrices, which are read and written without an accessor. *space is the device
-/// but in tests without one: in these a second array on the host stands for it.
+/// Whether the values of A can be newest in *space alone. Not those of operands and results of PETSc's own products of
+/// matrices, which are read and written without an accessor, and those of blocks only within operations of the parallel
+/// matrix (parallel_away.hpp). *space is the device but in tests without one: in these a second array on the host
+/// stands for it.
 PetscErrorCode MayGoAway(Mat A, Context *context, bool *may, Space *space);
 /// Whether products of A are planned on the device, or a test option hides its values.
 PetscErrorCode LivesThere(Context *context, bool *lives);
@@ -60,19 +61,30 @@ PetscErrorCode ValuesWrittenThere(Mat A, Context *context, bool zero = false);
 PetscErrorCode ValuesWrittenInBoth(Mat A, Context *context, const Scalar *a, Space space);
 /// Are the values of a sequential matrix of ours newer elsewhere than on the host?
 PetscErrorCode IsAway(Mat A, bool *away);
-/// The host has the values again, of this very matrix and version.
+/// The host has the values again, of this very matrix and version, or of its blocks.
 PetscErrorCode ComeHome(Mat A, Context *context);
 /// The same of any matrix, which may be null or of another type.
 PetscErrorCode BringHome(Mat A);
+/// The same of an argument of an operation, of any type: matrices alone have values.
+template <class Other> PetscErrorCode BringArgumentHome(Other)
+{
+  return PETSC_SUCCESS;
+}
+inline PetscErrorCode BringArgumentHome(Mat A)
+{
+  return BringHome(A);
+}
 /// And it stays so.
 PetscErrorCode StayHome(Mat A);
 /// Operations that may touch values on the host: those that bring them home first, in the place of `operations`; and
 /// `before` again, unless one has been set to something else meanwhile.
 void OperateAtHome(struct _MatOps *operations);
 void OperateAsBefore(struct _MatOps *operations, const struct _MatOps &before);
-/// Composed functions of a sequential AIJ matrix that touch the values: ours, which bring them home first, or the
-/// parent's again.
-PetscErrorCode ComposeAtHome(Mat A, bool on);
+/// The same of a parallel matrix, for the values of its blocks.
+void OperateBlocksAtHome(struct _MatOps *operations);
+void BlocksOperateAsBefore(struct _MatOps *operations, const struct _MatOps &before);
+/// Composed functions of an AIJ matrix that touch the values: ours, which bring them home first, or the parent's again.
+PetscErrorCode ComposeAtHome(Mat A, bool parallel, bool on);
 /// -sparsegpu_test_away: hides the values from the host, whose array gets NaN instead.
 PetscErrorCode SendAwayForTests(Mat A, Context *context);
 

@@ -2,6 +2,7 @@
 /// options or the matrix that this one comes from.
 #include <map>
 #include "mat/face/context.hpp"
+#include "mat/face/parallel_coo.hpp"
 #include "mat/face/value_operations.hpp"
 
 namespace sparsegpu::face
@@ -82,7 +83,7 @@ namespace
 {
 struct Stashed {
   Settings settings;
-  bool     stays_home;
+  bool     stays_home, block;
 };
 } // namespace
 
@@ -99,8 +100,8 @@ PetscErrorCode StashSettings(Mat A)
   PetscFunctionBegin;
   if (((PetscObject)A)->refct <= 0)
     PetscCall(DropStash(A)); // the end of the matrix itself
-  else if (context && (context->settings.decided || context->stays_home))
-    PetscCallCXX((Stash()[A] = Stashed{context->settings, context->stays_home}));
+  else if (context && (context->settings.decided || context->stays_home || context->block))
+    PetscCallCXX((Stash()[A] = Stashed{context->settings, context->stays_home, context->block}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -174,6 +175,7 @@ PetscErrorCode Decide(Mat A, Context *context)
   if (kept != Stash().end()) {
     PetscCallCXX(context->settings = kept->second.settings);
     context->stays_home |= kept->second.stays_home;
+    context->block |= kept->second.block;
     PetscCall(DropStash(A));
   }
   if (!context->settings.decided) PetscCall(ReadOptions(A, context));
@@ -265,6 +267,7 @@ PetscErrorCode ChooseVecType(Mat A, Context *context)
   PetscCall(IsOurs(A, &seq, &mpi));
   PetscCall(LivesThere(context, &lives));
   if (seq) PetscCall(SetValueOperations(A, lives));
+  if (mpi) PetscCall(SetParallelValueOperations(A, lives));
   PetscCall(PlannedSpace(context, &space));
   if (space == Space::Device && on_device_matrices) PetscCall(on_device_matrices());
 #if defined(PETSC_HAVE_CUDA)

@@ -13,6 +13,8 @@
 namespace sparsegpu::face
 {
 
+struct ParallelCoordinates;
+
 struct Context : LocalMatrix {
   enum class TestAway {
     Unknown,
@@ -22,14 +24,20 @@ struct Context : LocalMatrix {
   Coordinates           coo;
   std::unique_ptr<Away> away;                 ///< while the values are newest on the device alone
   bool                  stays_home   = false; ///< PETSc may read the values without an accessor
+  bool                  block        = false; ///< of a parallel matrix of ours, in whose operations alone values leave
+  bool                  may_leave    = false; ///< there is such an operation: see BlocksMayLeave
   bool                  product_here = false; ///< a product of ours has set it up as its result, at least once
   bool                  read_here    = false; ///< a product or a factorization of ours has read them
   TestAway              test_away    = TestAway::Unknown; ///< -sparsegpu_test_away
   DeviceMemory          x, z;                             ///< scratch for host vectors in a product on the device
   // mpiaijsparsegpu
-  Halo    halo;
-  Version agreed[2][3]      = {}; ///< for which all ranks know the blocks ready
-  bool    agreed_scratch[3] = {}; ///< all ranks know that there is scratch for host vectors in products on the device
+  std::unique_ptr<struct _MatOps> at_home;             ///< its operations, while values of its blocks may be away
+  bool                            nothing_set = false; ///< no rank has set values: assembly leaves them where they are
+  bool                            coo_set     = false; ///< the next assembly is MatSetValuesCOO()'s: so does that one
+  Halo                            halo;
+  std::shared_ptr<ParallelCoordinates> parallel_coo;      ///< null: PETSc has the coordinates, if any
+  Version                              agreed[2][3] = {}; ///< for which all ranks know the blocks ready
+  bool agreed_scratch[3] = {}; ///< all ranks know that there is scratch for host vectors in products on the device
 };
 
 /// The context of a matrix of ours, made on first use: MatHeaderMerge() and friends may have taken the old one away.

@@ -1,6 +1,7 @@
 /// MatSetPreallocationCOO(): of a sequential matrix that is to live on the device the coordinates are sorted there,
 /// which gives the pattern and a map that MatSetValuesCOO() sums through; of others by PETSc, which keeps them, too.
 #include "mat/face/coo.hpp"
+#include "mat/face/parallel_coo.hpp"
 #include "mat/face/pattern.hpp"
 #include "mat/rows/fingerprint.hpp"
 #include "mat/rows/sort_coordinates.hpp"
@@ -107,7 +108,14 @@ PetscErrorCode MatSetPreallocationCOO_SparseGPU(Mat A, PetscCount n, PetscInt co
   PetscCall(IsOurs(A, &seq, &mpi));
   PetscCall(GetContext(A, &context));
   PetscCall(Decide(A, context));
-  PetscCall(PreallocateThere(A, n, coo_i, coo_j, &done));
+  if (mpi) {
+    PetscCall(BringHome(A));
+    PetscCall(PreallocateParallel(A, n, coo_i, coo_j, &done));
+    if (done) PetscCall(ForgetCoordinates(A));
+    if (!done) PetscCall(PetscInfo(A, "Coordinates are PETSc's: its way is taken to preallocate and to set values\n"));
+  } else {
+    PetscCall(PreallocateThere(A, n, coo_i, coo_j, &done));
+  }
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(InSpace(Space::Host, coo_i, n, &room_i, &coo_i));
   PetscCall(InSpace(Space::Host, coo_j, n, &room_j, &coo_j));
@@ -120,6 +128,7 @@ PetscErrorCode MatSetPreallocationCOO_SparseGPU(Mat A, PetscCount n, PetscInt co
   PetscCall(GetContext(A, &context)); // maybe another one than before
   context->rows.PatternWritten();     // the new rows may lie where the old ones did, in the old nonzero state
   context->coo.map.reset();
+  context->parallel_coo.reset();
   context->coo.entries = n;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -163,7 +172,9 @@ PetscErrorCode MatSetPreallocationCOO_Kept(Mat A, PetscCount n, PetscInt coo_i[]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatSetValuesCOO_Kept(Mat A, const PetscScalar v[], InsertMode mode)
+} // namespace
+
+PetscErrorCode SetValuesKept(Mat A, const PetscScalar v[], InsertMode mode)
 {
   Kept *kept = nullptr;
 
@@ -173,7 +184,6 @@ PetscErrorCode MatSetValuesCOO_Kept(Mat A, const PetscScalar v[], InsertMode mod
   PetscCall(SetValuesOnHost(A, kept, v, mode));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-} // namespace
 
 PetscErrorCode TakeKeptMap(Mat A, std::shared_ptr<CooMap> *map)
 {
@@ -198,7 +208,7 @@ PetscErrorCode KeepCoordinates(Mat A)
   PetscCallCXX(kept = new Kept(context->coo.map));
   PetscCall(ComposeOwned((PetscObject)A, KEPT, kept));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSetPreallocationCOO_C", MatSetPreallocationCOO_Kept));
-  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSetValuesCOO_C", MatSetValuesCOO_Kept));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSetValuesCOO_C", SetValuesKept));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -214,8 +224,9 @@ PetscErrorCode InheritCoo(Mat A, Mat B)
   if (!seq && !mpi) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(GetContext(A, &from));
   PetscCall(GetContext(B, &to));
-  to->coo.entries = from->coo.entries;
-  to->coo.map     = from->coo.map;
+  to->coo.entries  = from->coo.entries;
+  to->coo.map      = from->coo.map;
+  to->parallel_coo = from->parallel_coo;
   if (seq && A->assembled) PetscCall(MapFits(A, from, &csr, &fits));
   if (!fits) PetscFunctionReturn(PETSC_SUCCESS);
   to->coo.fresh = true;

@@ -36,6 +36,10 @@ template <class T> PetscErrorCode InSpace(Space space, T *given, PetscCount coun
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Through the map of A, of our sequential type, which has one.
+PetscErrorCode SetValuesByMap(Mat A, Context *context, Scalar *v, InsertMode mode);
+/// MatSetValuesCOO() of plain AIJ that has kept its map: see below.
+PetscErrorCode SetValuesKept(Mat A, const PetscScalar v[], InsertMode mode);
 /// Does the map of A map to the pattern that A has now?
 PetscErrorCode MapFits(Mat A, Context *context, CsrView *csr, bool *fits);
 /// MatSetValuesCOO() of plain AIJ through a map; *map lies on the host afterwards.

@@ -2,6 +2,7 @@
 /// made in the array of Rows, where the converted copies take them from; the values may come from the host, too.
 #include "device/scatter.hpp"
 #include "mat/face/coo.hpp"
+#include "mat/face/parallel_coo.hpp"
 #include "mat/rows/fingerprint.hpp"
 
 namespace sparsegpu::face
@@ -124,8 +125,8 @@ PetscErrorCode SumThere(Mat A, Context *context, PetscInt nonzeros, Scalar *v, I
   *done = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+} // namespace
 
-/// Through the map of A, which has one.
 PetscErrorCode SetValuesByMap(Mat A, Context *context, Scalar *v, InsertMode mode)
 {
   CsrView       csr = {};
@@ -148,17 +149,23 @@ PetscErrorCode SetValuesByMap(Mat A, Context *context, Scalar *v, InsertMode mod
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+namespace
+{
 /// PETSc's function of A's kind, of values that may lie on the device.
 PetscErrorCode SetValuesOfParent(Mat A, bool parallel, Context *context, Scalar *v, InsertMode mode)
 {
   AnyFunction   parent;
-  Array<Scalar> room;
+  Array<Scalar> room, zeros;
   PetscBool     device;
 
   PetscFunctionBegin;
   PetscCall(DevicePointer(v, &device));
   PetscCheck(!device || context->coo.entries >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER,
              "Call MatSetPreallocationCOO() first");
+  if (!v && parallel && context->coo.entries > 0) { // MatSetValuesCOO() allows that, PETSc's parallel one does not
+    PetscCall(zeros.Allocate(static_cast<size_t>(context->coo.entries), Space::Host));
+    v = zeros.data();
+  }
   PetscCall(InSpace(Space::Host, v, context->coo.entries, &room, &v)); // in parallel PETSc sends them from there
   PetscCall(BringHome(A));
   PetscCall(GetParentFunction(parallel, "MatSetValuesCOO_C", &parent));
@@ -196,8 +203,11 @@ PetscErrorCode MatSetValuesCOO_SparseGPU(Mat A, const PetscScalar v[], InsertMod
     PetscCall(TakeKeptMap(A, &context->coo.map));
     if (context->coo.map) context->coo.entries = context->coo.map->entries;
   }
+  if (mpi && !context->parallel_coo) PetscCall(TakeParallelCoordinates(A, &context->parallel_coo));
   if (seq && context->coo.map)
     PetscCall(SetValuesByMap(A, context, values, mode));
+  else if (mpi && context->parallel_coo)
+    PetscCall(SetValuesParallel(A, context, values, mode));
   else
     PetscCall(SetValuesOfParent(A, mpi, context, values, mode));
   PetscFunctionReturn(PETSC_SUCCESS);

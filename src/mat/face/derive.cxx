@@ -2,6 +2,7 @@
 #include <petscdm.h>
 #include "mat/face/context.hpp"
 #include "mat/face/operations.hpp"
+#include "mat/face/parallel_coo.hpp"
 #include "mat/face/value_operations.hpp"
 
 namespace sparsegpu::face
@@ -24,8 +25,7 @@ PetscErrorCode Compose(Mat A, bool parallel, bool on)
                                        on ? MatProductSetFromOptions_SparseGPU : nullptr));
   PetscCall(PetscObjectComposeFunction(o, "MatRetrieveValues_C", on ? MatRetrieveValues_SparseGPU : nullptr));
   PetscCall(ComposeCoo(A, parallel, on));
-  if (parallel) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(ComposeAtHome(A, on));
+  PetscCall(ComposeAtHome(A, parallel, on));
   PetscCall(
       PetscObjectComposeFunction(o, "MatAXPYGetPreallocation_C", on ? MatAXPYGetPreallocation_SparseGPU : nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -103,6 +103,7 @@ PetscErrorCode BecomeParent(Mat A, bool parallel)
   const struct _MatOps *parent;
 
   PetscFunctionBegin;
+  PetscCall(BringHome(A));
   PetscCall(GetParentOps(parallel, &parent));
   if (parallel) PetscCall(BlocksBecomeParents(A));
 #define RESTORE(op) A->ops->op = parent->op
@@ -118,6 +119,7 @@ PetscErrorCode BecomeParent(Mat A, bool parallel)
   RESTORE(destroy);
   RESTORE(convert);
   RESTORE(convertfrom);
+  RESTORE(assemblybegin);
   RESTORE(assemblyend);
   RESTORE(getrowij);
   RESTORE(mult);
@@ -127,7 +129,7 @@ PetscErrorCode BecomeParent(Mat A, bool parallel)
   RESTORE(multhermitiantranspose);
   RESTORE(multhermitiantransposeadd);
 #undef RESTORE
-  if (!parallel) PetscCall(SetValueOperations(A, false));
+  PetscCall(parallel ? SetParallelValueOperations(A, false) : SetValueOperations(A, false));
   PetscCall(Compose(A, parallel, false));
   for (const char *name : {"MatSetPreallocationCOO_C", "MatSetValuesCOO_C", "MatRetrieveValues_C", "MatSeqAIJKron_C"}) {
     if (parallel && !strcmp(name, "MatSeqAIJKron_C")) continue;
@@ -135,7 +137,7 @@ PetscErrorCode BecomeParent(Mat A, bool parallel)
     PetscCall(GetParentFunction(parallel, name, &f));
     PetscCall(PetscObjectComposeFunction((PetscObject)A, name, f));
   }
-  if (!parallel) PetscCall(KeepCoordinates(A));
+  PetscCall(parallel ? KeepParallelCoordinates(A) : KeepCoordinates(A));
   PetscCall(DestroyContext(A));
 #if defined(PETSC_HAVE_CUDA)
   PetscCall(MatSetVecType(A, VECSTANDARD));

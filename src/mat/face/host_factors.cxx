@@ -132,38 +132,48 @@ constexpr const char *PACKAGES[] = {
     "cusparseband", "cuda",   "hipsparse", "hipsparseband",   "hip",         "kokkos",       "kokkosdevice"};
 constexpr size_t COUNT = std::size(PACKAGES);
 
-Creator of_packages[COUNT][MAT_FACTOR_NUM_TYPES]; ///< [package][MatFactorType] PETSc's creators
+Creator of_packages[2][COUNT][MAT_FACTOR_NUM_TYPES]; ///< [parallel][package][MatFactorType] PETSc's creators
 
-template <size_t package> PetscErrorCode Create(Mat A, MatFactorType kind, Mat *F)
+template <bool parallel, size_t package> PetscErrorCode Create(Mat A, MatFactorType kind, Mat *F)
 {
   Mat made = nullptr;
 
   PetscFunctionBegin;
-  PetscCall((*of_packages[package][kind])(A, kind, &made));
+  PetscCall((*of_packages[parallel][package][kind])(A, kind, &made));
   if (made) PetscCall(ExchangeAll<(package > 0)>(made));
   *F = made;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-template <size_t... packages> constexpr std::array<Creator, COUNT> Creators(std::index_sequence<packages...>)
+template <bool parallel, size_t... packages>
+constexpr std::array<Creator, COUNT> Creators(std::index_sequence<packages...>)
 {
-  return {Create<packages>...};
+  return {Create<parallel, packages>...};
 }
-} // namespace
 
-PetscErrorCode BringHomeForHostFactors()
+template <bool parallel> PetscErrorCode Register()
 {
-  constexpr std::array<Creator, COUNT> ours = Creators(std::make_index_sequence<COUNT>());
+  constexpr std::array<Creator, COUNT> ours = Creators<parallel>(std::make_index_sequence<COUNT>());
+  constexpr MatType                    type = parallel ? MATMPIAIJ : MATSEQAIJ;
 
   PetscFunctionBegin;
   for (size_t p = 0; p < COUNT; p++)
     for (int k = MAT_FACTOR_NONE + 1; k < MAT_FACTOR_NUM_TYPES; k++) {
       const MatFactorType kind  = static_cast<MatFactorType>(k);
       Creator             found = nullptr;
-      PetscCall(MatSolverTypeGet(PACKAGES[p], MATSEQAIJ, kind, nullptr, nullptr, &found));
+      PetscCall(MatSolverTypeGet(PACKAGES[p], type, kind, nullptr, nullptr, &found));
       if (!found || found == ours[p]) continue;
-      of_packages[p][k] = found;
-      PetscCall(MatSolverTypeRegister(PACKAGES[p], MATSEQAIJ, kind, ours[p]));
+      of_packages[parallel][p][k] = found;
+      PetscCall(MatSolverTypeRegister(PACKAGES[p], type, kind, ours[p]));
     }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode BringHomeForHostFactors()
+{
+  PetscFunctionBegin;
+  PetscCall(Register<false>());
+  PetscCall(Register<true>());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -5,6 +5,7 @@
 #include "device/vectors.hpp"
 #include "mat/face/context.hpp"
 #include "mat/face/multiply.hpp"
+#include "mat/face/parallel_away.hpp"
 
 namespace sparsegpu::face
 {
@@ -20,8 +21,9 @@ PetscErrorCode ConvertBlocks(Mat A)
   for (int b = 0; b < 2; b++) {
     if (!blocks[b]) continue;
     PetscCall(MatConvert_SeqAIJ_SeqAIJSparseGPU(blocks[b], MATSEQAIJSPARSEGPU, MAT_INPLACE_MATRIX, &blocks[b]));
-    PetscCall(StayHome(blocks[b])); // PETSc reads the values of blocks without an accessor
     PetscCall(GetContext(blocks[b], &block));
+    block->block = true;
+    if (!context->at_home) PetscCall(ComeHome(blocks[b], block)); // values of a block that has come from elsewhere
     if (context->settings.decided) {
       const bool same = block->settings.decided && block->settings.format == context->settings.format &&
                         block->settings.off_diagonal == (b == 1);
@@ -173,6 +175,29 @@ PetscErrorCode Multiply(Mat A, Operation operation, Vec x, Vec y, Vec z)
 {
   PetscFunctionBegin;
   PetscCall(operation == Operation::Normal ? MultPlain(A, x, y, z) : MultTransposed(A, operation, x, y, z));
+  PetscCall(SendBlocksAwayForTests(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Other ranks may have values for this one, which PETSc puts in without MatSetValues().
+PetscErrorCode HomeForAssembly(Mat A)
+{
+  Context *context;
+
+  PetscFunctionBegin;
+  PetscCall(GetContext(A, &context));
+  if (!context->nothing_set && !context->coo_set && !A->nooffprocentries) PetscCall(ComeHome(A, context));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatAssemblyBegin_MPIAIJSparseGPU(Mat A, MatAssemblyType mode)
+{
+  const struct _MatOps *parent;
+
+  PetscFunctionBegin;
+  PetscCall(HomeForAssembly(A));
+  PetscCall(GetParentOps(true, &parent));
+  PetscCall((*parent->assemblybegin)(A, mode));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
@@ -180,11 +205,15 @@ PetscErrorCode Multiply(Mat A, Operation operation, Vec x, Vec y, Vec z)
 PetscErrorCode MatAssemblyEnd_MPIAIJSparseGPU(Mat A, MatAssemblyType mode)
 {
   const struct _MatOps *parent;
+  Context              *context;
 
   PetscFunctionBegin;
+  PetscCall(HomeForAssembly(A));
   PetscCall(GetParentOps(true, &parent));
   PetscCall((*parent->assemblyend)(A, mode));
   if (mode != MAT_FINAL_ASSEMBLY) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetContext(A, &context));
+  context->coo_set = false;
   PetscCall(ConvertBlocks(A));
   PetscCall(NameTypeForDM(A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -193,8 +222,9 @@ PetscErrorCode MatAssemblyEnd_MPIAIJSparseGPU(Mat A, MatAssemblyType mode)
 PetscErrorCode SetOps_MPI(Mat A)
 {
   PetscFunctionBegin;
-  A->ops->assemblyend = MatAssemblyEnd_MPIAIJSparseGPU;
-  A->ops->getrowij    = MatGetRowIJ_MPIAIJSparseGPU;
+  A->ops->assemblybegin = MatAssemblyBegin_MPIAIJSparseGPU;
+  A->ops->assemblyend   = MatAssemblyEnd_MPIAIJSparseGPU;
+  A->ops->getrowij      = MatGetRowIJ_MPIAIJSparseGPU;
   Products<Multiply>::Set(A->ops);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

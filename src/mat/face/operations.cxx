@@ -3,6 +3,7 @@
 #include "mat/face/context.hpp"
 #include "mat/face/dense.hpp"
 #include "mat/face/host_products.hpp"
+#include "mat/face/parallel_away.hpp"
 #include "mat/face/sparse_products.hpp"
 #include "mat/face/value_operations.hpp"
 
@@ -95,8 +96,14 @@ PetscErrorCode MatDuplicate_SparseGPU(Mat A, MatDuplicateOption option, Mat *B)
   PetscCall(IsOurs(A, &seq, &mpi));
   PetscCall(GetParentOps(mpi, &parent));
   if (seq && option == MAT_COPY_VALUES) PetscCall(IsAway(A, &away));
-  PetscCall((*parent->duplicate)(A, away ? MAT_DO_NOT_COPY_VALUES : option, B));
+  {
+    BlocksMayLeave scope; // PETSc has the blocks duplicated by this function
+    if (mpi) PetscCall(scope.Begin(A));
+    PetscCall((*parent->duplicate)(A, away ? MAT_DO_NOT_COPY_VALUES : option, B));
+    PetscCall(scope.End());
+  }
   PetscCall(InheritSettings(A, *B));
+  if (mpi) PetscCall(TakeBlocks(*B));
   if (away) PetscCall(CopyValuesThere(A, *B, &done));
   if (away && !done) PetscCall(MatCopy(A, *B, SAME_NONZERO_PATTERN));
   PetscCall(InheritChoices(A, *B));

@@ -22,7 +22,10 @@ constexpr const char *FUNCTIONS[] = {"MatSetPreallocationCOO_C",
                                      "MatStoreValues_C",
                                      "MatIsTranspose_C",
                                      "MatIsHermitianTranspose_C",
-                                     "MatReorderForNonzeroDiagonal_C"}; // the last of the sequential type alone
+                                     "MatReorderForNonzeroDiagonal_C", // this one of the sequential type alone
+                                     "MatMPIAIJSetPreallocation_C",    // and these of the parallel one
+                                     "MatMPIAIJSetPreallocationCSR_C",
+                                     "MatDiagonalScaleLocal_C"};
 
 struct Parent {
   bool           known = false;

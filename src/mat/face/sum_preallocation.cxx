@@ -23,18 +23,23 @@ static PetscErrorCode SortedColumns(Mat A, PetscInt r, std::vector<PetscInt> *co
 
 PetscErrorCode MatAXPYGetPreallocation_SparseGPU(Mat Y, Mat X, Mat *B)
 {
-  std::vector<PetscInt> lengths, x, y, both;
+  std::vector<PetscInt> lengths, off, x, y, both;
+  const PetscInt        rows = Y->rmap->n, first = Y->cmap->rstart, end = Y->cmap->rend;
   MatType               type;
 
   PetscFunctionBegin;
-  PetscCallCXX(lengths.resize(Y->rmap->n));
+  PetscCallCXX(lengths.resize(static_cast<size_t>(rows)));
+  PetscCallCXX(off.resize(static_cast<size_t>(rows)));
   PetscCall(MatGetRowUpperTriangular(X));
-  for (PetscInt r = 0; r < Y->rmap->n; r++) {
-    PetscCall(SortedColumns(Y, r, &y));
-    PetscCall(SortedColumns(X, r, &x));
+  for (PetscInt r = 0; r < rows; r++) {
+    PetscCall(SortedColumns(Y, Y->rmap->rstart + r, &y));
+    PetscCall(SortedColumns(X, Y->rmap->rstart + r, &x));
     both.clear();
     PetscCallCXX(std::set_union(x.begin(), x.end(), y.begin(), y.end(), std::back_inserter(both)));
-    lengths[r] = static_cast<PetscInt>(both.size());
+    const auto     from             = std::lower_bound(both.begin(), both.end(), first);
+    const PetscInt here             = static_cast<PetscInt>(std::lower_bound(from, both.end(), end) - from);
+    lengths[static_cast<size_t>(r)] = here;
+    off[static_cast<size_t>(r)]     = static_cast<PetscInt>(both.size()) - here;
   }
   PetscCall(MatRestoreRowUpperTriangular(X));
   PetscCall(MatCreate(PetscObjectComm((PetscObject)Y), B));
@@ -43,6 +48,7 @@ PetscErrorCode MatAXPYGetPreallocation_SparseGPU(Mat Y, Mat X, Mat *B)
   PetscCall(MatGetType(Y, &type));
   PetscCall(MatSetType(*B, type));
   PetscCall(MatSeqAIJSetPreallocation(*B, 0, lengths.data()));
+  PetscCall(MatMPIAIJSetPreallocation(*B, 0, lengths.data(), 0, off.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

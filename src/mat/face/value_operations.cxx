@@ -155,6 +155,20 @@ PetscErrorCode MatDiagonalScale_SeqAIJSparseGPU(Mat A, Vec left, Vec right)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HasDiagonalThere(Mat A, bool *has)
+{
+  const PetscInt *place;
+  There           t;
+
+  PetscFunctionBegin;
+  *has = A->rmap->n == 0;
+  if (*has) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Find(A, Need::Write, &t));
+  PetscCall(WholeDiagonal(A, &t, &place));
+  *has = t.is;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode SetValueOperations(Mat A, bool on)
 {
   const struct _MatOps *parent;

@@ -29,12 +29,20 @@ PetscErrorCode MatCopy_SeqAIJSparseGPU(Mat A, Mat B, MatStructure structure);
 /// The operations of a sequential matrix of ours that work on the device: ours, or the parent's again. Only a matrix
 /// that lives there has them: PETSc compares the addresses of some with those of plain AIJ for its fast ways.
 PetscErrorCode SetValueOperations(Mat A, bool on);
+/// The same of a parallel matrix, whose operations on values are those of its blocks.
+PetscErrorCode SetParallelValueOperations(Mat A, bool on);
 /// MatGetRowSumAbs() among them, where PETSc has it.
 void SetRowSums(struct _MatOps *operations, const struct _MatOps &parent, bool on);
 /// *B, of Y's type, layouts and name: room for the sum of Y and of X of any type, whose patterns may differ. Composed
 /// with matrices of ours: their MatAXPY() is not plain AIJ's, and PETSc's general way, which it then takes for a sum of
 /// both, refuses block sizes that do not divide the rows.
 PetscErrorCode MatAXPYGetPreallocation_SparseGPU(Mat Y, Mat X, Mat *B);
+/// *sum: that of the squared magnitudes; *largest: the largest sum of magnitudes in a row, of all blocks. They have the
+/// same rows.
+PetscErrorCode SumSquares(Mat A, PetscReal *sum);
+PetscErrorCode LargestRowSum(Mat A, Mat B, PetscReal *largest);
+/// Can A's diagonal be written to where the values are? It can where there is none.
+PetscErrorCode HasDiagonalThere(Mat A, bool *has);
 /// B, of A's pattern, gets A's values where these are on the device; *done is false where they are not.
 PetscErrorCode CopyValuesThere(Mat A, Mat B, bool *done);
 

@@ -29,6 +29,91 @@ PetscErrorCode MatGetDiagonal_SeqAIJSparseGPU(Mat A, Vec d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode SumSquares(Mat A, PetscReal *sum)
+{
+  There              t;
+  CsrView            csr;
+  const PetscScalar *a;
+
+  PetscFunctionBegin;
+  PetscCall(Find(A, Need::Read, &t));
+  if (t.is) {
+    PetscCall(values::SumOfSquares(t.space, t.pattern.nonzeros, t.a, sum));
+    PetscCall(LogFlops(t, 2.0 * t.pattern.nonzeros));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(GetHostPattern(A, &csr));
+  PetscCall(MatSeqAIJGetArrayRead(A, &a));
+  PetscCall(values::SumOfSquares(Space::Host, csr.nonzeros, reinterpret_cast<const Scalar *>(a), sum));
+  PetscCall(MatSeqAIJRestoreArrayRead(A, &a));
+  PetscCall(PetscLogFlops(2.0 * csr.nonzeros));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+namespace
+{
+/// The sums of magnitudes of A's rows in `space`.
+PetscErrorCode RowSumsThere(Mat A, There *t, Array<Scalar> *sums)
+{
+  const PetscInt *i, *j;
+
+  PetscFunctionBegin;
+  PetscCall(Pattern(A, t, &i, &j));
+  if (!t->is) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(sums->Allocate(static_cast<size_t>(t->pattern.rows), t->space));
+  PetscCall(values::ForEach(t->space, t->pattern.rows,
+                            values::RowMagnitude{false, values::LaneBits(t->pattern), i, t->a, sums->data()}));
+  PetscCall(LogFlops(*t, t->pattern.nonzeros));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// sums[r] += the magnitudes of row r of A, on the host.
+PetscErrorCode AddRowSumsOnHost(Mat A, std::vector<PetscReal> *sums)
+{
+  CsrView            csr;
+  const PetscScalar *a;
+
+  PetscFunctionBegin;
+  PetscCall(GetHostPattern(A, &csr));
+  PetscCall(MatSeqAIJGetArrayRead(A, &a));
+  for (PetscInt r = 0; r < csr.rows; r++)
+    for (PetscInt e = csr.i[r]; e < csr.i[r + 1]; e++) (*sums)[static_cast<size_t>(r)] += PetscAbsScalar(a[e]);
+  PetscCall(MatSeqAIJRestoreArrayRead(A, &a));
+  PetscCall(PetscLogFlops(csr.nonzeros));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode LargestRowSum(Mat A, Mat B, PetscReal *largest)
+{
+  There                  a, b;
+  CsrView                of_b;
+  Array<Scalar>          sums, others;
+  std::vector<PetscReal> on_host;
+
+  PetscFunctionBegin;
+  *largest = 0;
+  PetscCall(GetHostPattern(B, &of_b));
+  PetscCall(Find(A, Need::Read, &a));
+  if (of_b.nonzeros) PetscCall(Find(B, Need::Read, &b));
+  if (a.is && (b.is || !of_b.nonzeros)) {
+    PetscCall(RowSumsThere(A, &a, &sums));
+    if (of_b.nonzeros) PetscCall(RowSumsThere(B, &b, &others));
+  }
+  if (a.is && (!of_b.nonzeros || (b.is && b.space == a.space))) {
+    if (of_b.nonzeros)
+      PetscCall(values::ForEach(a.space, a.pattern.rows, values::Add{Scalar(1), others.data(), sums.data()}));
+    PetscCall(values::Largest(a.space, a.pattern.rows, sums.data(), largest));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCallCXX(on_host.assign(static_cast<size_t>(A->rmap->n), 0));
+  PetscCall(AddRowSumsOnHost(A, &on_host));
+  PetscCall(AddRowSumsOnHost(B, &on_host));
+  for (PetscReal sum : on_host)
+    if (sum > *largest) *largest = sum;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatNorm_SeqAIJSparseGPU(Mat A, NormType type, PetscReal *norm)
 {
   const PetscInt *i, *j;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include "mat/face/value_operations.hpp"
 #include "mat/face/value_place.hpp"
-#include "petsc/keeps_pattern.hpp"
+#include "petsc/option_flags.hpp"
 
 namespace sparsegpu::face
 {

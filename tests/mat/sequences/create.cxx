@@ -2,6 +2,7 @@
 #include "model.hpp"
 
 #include <cmath>
+#include <set>
 
 namespace sequences
 {
@@ -40,6 +41,28 @@ PetscErrorCode LeftOut(const char name[], bool *out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Has the off-diagonal block of any rank a column that none of its entries is in? Rows may have lost them.
+static PetscErrorCode OldGhosts(Mat plain, bool *old)
+{
+  Mat             blocks[2];
+  const PetscInt *i, *j;
+  PetscInt        n;
+  PetscBool       done;
+
+  PetscFunctionBeginUser;
+  *old = false;
+  PetscCall(Blocks(plain, blocks));
+  if (!blocks[1]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetRowIJ(blocks[1], 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  const std::set<PetscInt> used(j, j + i[n]);
+  PetscCall(MatRestoreRowIJ(blocks[1], 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscCall(MatGetSize(blocks[1], nullptr, &n));
+  PetscMPIInt mine = (PetscInt)used.size() < n, any;
+  PetscCallMPI(MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, PETSC_COMM_WORLD));
+  *old = any;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode GetFacts(Mat plain, Facts *f)
 {
   const PetscInt *rows, *cols;
@@ -66,6 +89,7 @@ PetscErrorCode GetFacts(Mat plain, Facts *f)
     finite &= oracle::Finite(e.v);
     largest = std::max(largest, PetscAbsScalar(e.v));
   }
+  PetscCall(OldGhosts(plain, &f->old_ghosts));
   f->congruent     = f->row_of == f->col_of;
   f->full_diagonal = f->congruent && diagonal == f->p.rows;
   // Beyond these a product of three matrices could overflow in single precision, and sequences would crawl.

@@ -99,6 +99,7 @@ struct Facts {
   bool                               congruent;       ///< square, rows and columns laid out alike
   bool                               full_diagonal;   ///< congruent, and every diagonal entry is stored
   bool                               tame;            ///< finite, neither huge nor large
+  bool                               old_ghosts;      ///< a rank's off-diagonal block has a column without an entry
 
   PetscMPIInt Owner(PetscInt i) const
   {

@@ -1,6 +1,8 @@
 /// Operations that give the matrix another pattern, or the same one again, and those that combine it with another one.
 #include "model.hpp"
 
+#include <petsc/private/petscimpl.h>
+
 namespace sequences
 {
 
@@ -105,6 +107,8 @@ PetscErrorCode Coo(Side &s, const Facts &f, Draw d, std::string *words)
   PetscCall(MatSetOption(s.slot[MAIN], MAT_NO_OFF_PROC_ENTRIES, PETSC_FALSE));
   for (Coordinates &c : all) {
     if (mult && times > 1) PetscCall(Multiply(s.slot[MAIN], 1));
+    // What MatStoreValues() wanted PETSc's parallel blocks keep, and lose entries when they are disassembled later.
+    PetscCall(MatSetOption(s.slot[MAIN], MAT_NEW_NONZERO_LOCATIONS, PETSC_TRUE));
     PetscCall(MatSetPreallocationCOO(s.slot[MAIN], (PetscCount)c.i.size(), c.i.data(), c.j.data()));
     PetscCall(MatSetValuesCOO(s.slot[MAIN], c.v.data(), INSERT_VALUES));
   }
@@ -201,12 +205,14 @@ PetscErrorCode Operand(Side &s, const Facts &f, Draw &d, PetscInt flag, Mat *X, 
 
 PetscErrorCode Axpy(Side &s, const Facts &f, Draw d, std::string *words)
 {
-  const PetscInt    flag   = d.Below(4);
+  PetscInt          flag   = d.Below(4);
   const PetscScalar factor = d.Power();
   const bool        into = d.OneIn(5), scaled = d.OneIn(3);
   Mat               X;
 
   PetscFunctionBeginUser;
+  // PETSc's MatAXPY() refuses other blocks, where ours has another way with a plain matrix.
+  if (flag == 2 && f.old_ghosts) flag = 3;
   *words = into ? "MatAXPY of the matrix to another one" : scaled ? "MatAYPX" : "MatAXPY";
   PetscCall(Operand(s, f, d, into ? 0 : flag, &X, words));
   if (into) {
@@ -218,13 +224,14 @@ PetscErrorCode Axpy(Side &s, const Facts &f, Draw d, std::string *words)
   PetscCall(AllowNewNonzeros(s.slot[MAIN]));
   PetscCall(scaled ? MatAYPX(s.slot[MAIN], factor, X, STRUCTURES[flag])
                    : MatAXPY(s.slot[MAIN], factor, X, STRUCTURES[flag]));
+  PetscCall(PetscObjectStateIncrease((PetscObject)s.slot[MAIN])); // PETSc's of parallel blocks leaves it
   PetscCall(MatDestroy(&X));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode Copy(Side &s, const Facts &f, Draw d, std::string *words)
 {
-  const PetscInt flag = d.OneIn(2) ? 2 : 0;
+  const PetscInt flag = d.OneIn(2) && !f.old_ghosts ? 2 : 0; // as in Axpy()
   const bool     from = d.OneIn(3);
   Mat            X;
 

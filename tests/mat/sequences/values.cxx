@@ -120,6 +120,7 @@ PetscErrorCode Parts(Side &s, const Facts &, Draw d, std::string *words)
   *words = which <= 2 ? "MatConjugate" : which == 3 ? "MatRealPart" : "MatImaginaryPart";
   PetscCall(which <= 2 ? MatConjugate(s.slot[MAIN])
                        : (which == 3 ? MatRealPart(s.slot[MAIN]) : MatImaginaryPart(s.slot[MAIN])));
+  PetscCall(PetscObjectStateIncrease((PetscObject)s.slot[MAIN])); // PETSc's parallel parts leave it: see Retrieve()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,0 +1,38 @@
+/// The pattern of a parallel matrix of ours, from those of its blocks.
+#pragma once
+
+#include <cstring>
+#include "mat/face/context.hpp"
+
+namespace sparsegpu::face
+{
+
+/// Rows of one block, columns ascending.
+struct HostPattern {
+  std::vector<PetscInt> i, j; ///< [local rows + 1], [nonzeros]
+};
+
+/// The patterns of A's blocks are these from now on: local columns in the diagonal one, global ones in the off-diagonal
+/// one. The values are anything. To PETSc no values have been assembled yet, so that MAT_SYMMETRIC and its like hold
+/// for the first that are. A's blocks are new ones, of ours. Collective.
+PetscErrorCode TakePattern(Mat A, const HostPattern patterns[2]);
+
+/// A copy on the host of what lies in `space`.
+template <class T> PetscErrorCode CopyToHost(const Array<T> &from, Space space, std::vector<T> *host)
+{
+  Stream stream;
+
+  PetscFunctionBegin;
+  PetscCallCXX(host->resize(from.size()));
+  if (from.size() == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (space == Space::Host) {
+    memcpy(static_cast<void *>(host->data()), from.data(), from.bytes());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(DeviceStream(&stream));
+  PetscCall(DeviceCopyOut(host->data(), from.data(), from.bytes(), stream));
+  PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(from.bytes())));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu::face
