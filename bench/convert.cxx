@@ -22,6 +22,7 @@ static char help[] =
 #include "sparsegpu.h"
 
 using namespace sparsegpu;
+using namespace sparsegpu::choice;
 
 #if !defined(PETSC_USE_COMPLEX) && !defined(PETSC_USE_64BIT_INDICES) && defined(PETSC_USE_REAL_DOUBLE)
 namespace

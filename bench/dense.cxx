@@ -19,6 +19,7 @@ static char help[] =
 #include "spmm_baseline.hpp"
 
 using namespace sparsegpu;
+using namespace sparsegpu::formats;
 
 #if !defined(PETSC_USE_COMPLEX) && !defined(PETSC_USE_64BIT_INDICES) && defined(PETSC_USE_REAL_DOUBLE)
 namespace

@@ -15,6 +15,7 @@ static char help[] =
 #include "sparsegpu.h"
 
 using namespace sparsegpu;
+using namespace sparsegpu::tile;
 
 #if !defined(PETSC_USE_COMPLEX) && defined(PETSC_USE_REAL_DOUBLE)
 

@@ -4,6 +4,7 @@
 
 #if !defined(PETSC_USE_COMPLEX) && !defined(PETSC_USE_64BIT_INDICES) && defined(PETSC_USE_REAL_DOUBLE)
 using namespace sparsegpu;
+using namespace sparsegpu::ilu;
 
 /// Wall seconds of a call, and everything that it started.
 template <class F> static double Wall(F call)

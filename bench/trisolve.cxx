@@ -21,6 +21,7 @@ static char help[] =
 
 #if !defined(PETSC_USE_COMPLEX) && !defined(PETSC_USE_64BIT_INDICES) && defined(PETSC_USE_REAL_DOUBLE)
 using namespace sparsegpu;
+using namespace sparsegpu::trisolve;
 
 namespace
 {

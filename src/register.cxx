@@ -10,15 +10,15 @@
 
 namespace sparsegpu
 {
-PetscLogEvent ChooseEvent, ConvertEvent, UpdateEvent;
+PetscLogEvent choice::ChooseEvent, converted::ConvertEvent, converted::UpdateEvent;
 
 static bool registered = false;
 
 static PetscErrorCode Finalize()
 {
   PetscFunctionBegin;
-  PetscCall(ForgetParents());
-  PetscCall(DropAllStashes());
+  PetscCall(face::ForgetParents());
+  PetscCall(face::DropAllStashes());
   PetscCall(DeviceFinalize());
   registered = false; // PetscInitialize() may come again, and this library may stay loaded until then
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -73,22 +73,22 @@ PetscErrorCode SparseGPUInitializePackage(void)
   PetscCall(CheckPetsc());
   registered = true;
   PetscCall(MatInitializePackage());
-  PetscCall(MatRegister(MATSEQAIJSPARSEGPU, MatCreate_SeqAIJSparseGPU));
-  PetscCall(MatRegister(MATMPIAIJSPARSEGPU, MatCreate_MPIAIJSparseGPU));
+  PetscCall(MatRegister(MATSEQAIJSPARSEGPU, face::MatCreate_SeqAIJSparseGPU));
+  PetscCall(MatRegister(MATMPIAIJSPARSEGPU, face::MatCreate_MPIAIJSparseGPU));
   PetscCall(MatRegisterRootName(MATSPARSEGPU, MATSEQAIJSPARSEGPU, MATMPIAIJSPARSEGPU));
   PetscCall(MatRegisterRootName(MATAIJSPARSEGPU, MATSEQAIJSPARSEGPU, MATMPIAIJSPARSEGPU));
-  PetscCall(MatSeqAIJRegister(MATSEQAIJSPARSEGPU, MatConvert_SeqAIJ_SeqAIJSparseGPU));
-  PetscCall(BringHomeForHostFactors());
-  PetscCall(BringHomeForMAIJ());
-  PetscCall(RegisterPreconditioners());
-  PetscCall(RegisterSolvers());
+  PetscCall(MatSeqAIJRegister(MATSEQAIJSPARSEGPU, face::MatConvert_SeqAIJ_SeqAIJSparseGPU));
+  PetscCall(face::BringHomeForHostFactors());
+  PetscCall(face::BringHomeForMAIJ());
+  PetscCall(pc::RegisterPreconditioners());
+  PetscCall(ksp::RegisterSolvers());
   PetscCall(PetscClassIdRegister("SparseGPU", &classid));
-  PetscCall(PetscLogEventRegister("SparseGPUChoose", classid, &ChooseEvent));
-  PetscCall(PetscLogEventRegister("SparseGPUConv", classid, &ConvertEvent));
-  PetscCall(PetscLogEventRegister("SparseGPUUpdate", classid, &UpdateEvent));
+  PetscCall(PetscLogEventRegister("SparseGPUChoose", classid, &choice::ChooseEvent));
+  PetscCall(PetscLogEventRegister("SparseGPUConv", classid, &converted::ConvertEvent));
+  PetscCall(PetscLogEventRegister("SparseGPUUpdate", classid, &converted::UpdateEvent));
   PetscCall(PetscLogEventRegister("SparseGPUCopy", classid, &CopyEvent));
-  PetscCall(PetscLogEventRegister("SparseGPUAnalys", classid, &AnalysisEvent));
-  PetscCall(PetscLogEventRegister("SparseGPUTriSlv", classid, &TrisolveEvent));
+  PetscCall(PetscLogEventRegister("SparseGPUAnalys", classid, &factor::AnalysisEvent));
+  PetscCall(PetscLogEventRegister("SparseGPUTriSlv", classid, &factor::TrisolveEvent));
   PetscCall(PetscRegisterFinalize(Finalize));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

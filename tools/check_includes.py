@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Checks that includes go one way: a folder of src includes its own and lower ones only.
+"""Checks that includes go one way: a folder of src includes its own and lower ones only, and is a namespace.
 
-  tools/check_includes.py            lists upward includes; exit status 1 if there is one
+  tools/check_includes.py            lists upward includes and files outside their folder's namespace; exit status 1
+                                     if there is one
   tools/check_includes.py --list     what each folder includes, with counts
 """
 
@@ -44,6 +45,9 @@ LAYERS = [
 FORMATS = "mat/formats/"
 KNOWS_NO_FORMAT = ("mat/choice", "mat/converted")
 
+# A folder's namespace is sparsegpu:: and the last part of its name, but for these. Folders in a layer share it.
+NAMESPACES = {"petsc": "", "device": "", "register.cxx": "", "ksp/common": "ksp"}
+
 INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)"')
 
 
@@ -71,6 +75,48 @@ def includes(root):
                         yield path, number, match.group(1)
 
 
+def namespace(layer):
+    """The namespace of a layer."""
+    name = NAMESPACES.get(layer, layer.split("/")[-1])
+    return f"sparsegpu::{name}" if name else "sparsegpu"
+
+
+OPENED = re.compile(r"^namespace (sparsegpu[\w:]*)\n\{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+DECLARED = re.compile(r"(?:(?:class|struct) \w+;\s*)+")
+DIRECTIVE = re.compile(r"^ *using namespace (?:sparsegpu::)?(\w+);", re.MULTILINE)
+NO_CODE = re.compile(r"//[^\n]*|/\*.*?\*/|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE | re.DOTALL)
+
+
+def misplaced(root):
+    """Files that do not open their folder's namespace, or define things in another one, or use a higher one's names."""
+    of_layer = {}
+    for layer in LAYERS:  # the lowest of those that share one
+        of_layer.setdefault(namespace(layer), LAYERS.index(layer))
+    for where, _, names in os.walk(root):
+        for name in sorted(names):
+            path = os.path.relpath(os.path.join(where, name), root)
+            if not path.endswith((".hpp", ".cxx", ".cu", ".cuh")) or path.endswith("_test.cxx"):
+                continue
+            with open(os.path.join(where, name), encoding="utf-8") as file:
+                text = file.read()
+            mine = namespace(folder(path))
+            for used in DIRECTIVE.findall(text):
+                if of_layer.get(f"sparsegpu::{used}", 0) > LAYERS.index(folder(path)):
+                    yield f"src/{path}: uses the names of sparsegpu::{used}, which is above it"
+            if name == "names.hpp":  # declares the namespaces of lower folders
+                continue
+            opened = OPENED.findall(text)
+            for other, body in opened:
+                inside = other == mine or (mine != "sparsegpu" and other.startswith(mine + "::"))
+                if not inside and not DECLARED.fullmatch(body):
+                    yield f"src/{path}: defines things in {other}; its folder's namespace is {mine}"
+            # Public functions are global: a file of these uses the namespace.
+            code = NO_CODE.sub("", text).strip()
+            if code and mine != "sparsegpu" and not any(o == mine or o.startswith(mine + "::") for o, _ in opened):
+                if f"\nusing namespace {mine};\n" not in text:
+                    yield f"src/{path}: does not open {mine}, its folder's namespace"
+
+
 def faults(root):
     for path, number, other in includes(root):
         mine, theirs = folder(path), folder(other)
@@ -88,10 +134,10 @@ def main():
             below = [f"{o} ({n})" for (p, o), n in sorted(counts.items()) if p == mine and o != mine]
             print(f"{mine}: {', '.join(below)}")
         return 0
-    found = list(faults(root))
-    print("\n".join(found))
-    print(f"{len(found)} upward includes")
-    return 1 if found else 0
+    upward, outside = list(faults(root)), list(misplaced(root))
+    print("\n".join(upward + outside))
+    print(f"{len(upward)} upward includes, {len(outside)} files outside their folder's namespace")
+    return 1 if upward or outside else 0
 
 
 if __name__ == "__main__":

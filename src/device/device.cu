@@ -1,10 +1,10 @@
-/// DeviceFound() and its companions through the CUDA runtime.
-#include <vector>
+/// The device of this process, what it is, and copies to, from and on it, through the CUDA runtime.
 #include "device/cublas.hpp"
 #include "device/cuda_check.hpp"
 #include "device/device.hpp"
 #include "device/host_memory.hpp"
 #include "device/limits.hpp"
+#include "device/memory.hpp"
 #include "device/staging.hpp"
 #include "device/stream.hpp"
 #include "petsc/compat.hpp"
@@ -22,17 +22,11 @@ enum class State {
   Absent,
   Present
 };
-State         state = State::Unknown;
-char          absent_why[256];
-char          device_name[256];
-PetscInt      device_multiprocessors;
-size_t        device_l2;
-cudaMemPool_t pool        = nullptr; // none where the device has no pools
-PetscCount    allocations = 0;
-/// Small pieces of pinned memory, flags mostly, come from pages: to pin one alone takes longer than many a solve.
-constexpr size_t    SLOT = 64, PAGE = 4096;
-std::vector<char *> pages;
-std::vector<void *> free_slots;
+State    state = State::Unknown;
+char     absent_why[256];
+char     device_name[256];
+PetscInt device_multiprocessors;
+size_t   device_l2;
 
 #if !defined(PETSC_HAVE_CUDA)
 /// -sparsegpu_device N, else the rank within the node modulo the devices.
@@ -65,25 +59,6 @@ PetscErrorCode ChooseDevice(int count, int *device)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif
-
-/// Device memory from a pool of ours: an allocation takes microseconds and no release waits for the device. What is
-/// free beyond a few hundred megabytes goes back to the driver at the next synchronisation.
-PetscErrorCode CreatePool(int device)
-{
-  cudaMemPoolProps props     = {};
-  int              supported = 0;
-  uint64_t         keep      = 256ull << 20;
-
-  PetscFunctionBegin;
-  SparseGPUCallCUDA(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device));
-  if (!supported) PetscFunctionReturn(PETSC_SUCCESS);
-  props.allocType     = cudaMemAllocationTypePinned;
-  props.location.type = cudaMemLocationTypeDevice;
-  props.location.id   = device;
-  SparseGPUCallCUDA(cudaMemPoolCreate(&pool, &props));
-  SparseGPUCallCUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 PetscErrorCode Find()
 {
@@ -142,102 +117,6 @@ PetscErrorCode DeviceFacts(const char **name, PetscInt *multiprocessors, size_t 
   if (name) *name = device_name;
   if (multiprocessors) *multiprocessors = device_multiprocessors;
   if (l2) *l2 = device_l2;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscCount DeviceAllocations()
-{
-  return allocations;
-}
-
-PetscErrorCode DeviceAllocate(size_t bytes, void **p)
-{
-  PetscFunctionBegin;
-  *p = nullptr;
-  if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
-  allocations++;
-  cudaError_t err;
-  Stream      stream;
-  size_t      most;
-  PetscCall(DeviceStream(&stream));
-  PetscCall(LargestArray(&most));
-  if (bytes > most)
-    err = cudaErrorMemoryAllocation;
-  else if (pool)
-    err = cudaMallocFromPoolAsync(p, bytes, pool, static_cast<cudaStream_t>(stream));
-  else
-    err = cudaMalloc(p, bytes);
-  if (err == cudaErrorMemoryAllocation) {
-    size_t free_bytes = 0, total = 0;
-    (void)cudaGetLastError();
-    (void)cudaMemGetInfo(&free_bytes, &total);
-    *p = nullptr;
-    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "Out of GPU memory: %zu bytes asked for, %zu of %zu bytes free", bytes,
-            free_bytes, total);
-  }
-  SparseGPUCallCUDA(err);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DeviceFree(void *p)
-{
-  PetscFunctionBegin;
-  if (!p) PetscFunctionReturn(PETSC_SUCCESS);
-  Stream stream;
-  PetscCall(DeviceStream(&stream));
-  if (pool)
-    SparseGPUCallCUDA(cudaFreeAsync(p, static_cast<cudaStream_t>(stream)));
-  else
-    SparseGPUCallCUDA(cudaFree(p));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DeviceMemoryLeft(double *bytes)
-{
-  unsigned long long reserved = 0, used = 0; // cuuint64_t
-  size_t             free_bytes, total;
-  Stream             stream;
-
-  PetscFunctionBegin;
-  PetscCall(DeviceStream(&stream));
-  PetscCall(DeviceSynchronize(stream)); // what has been freed on it is free then
-  SparseGPUCallCUDA(cudaMemGetInfo(&free_bytes, &total));
-  if (pool) {
-    SparseGPUCallCUDA(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &reserved));
-    SparseGPUCallCUDA(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used));
-  }
-  *bytes = static_cast<double>(free_bytes) + static_cast<double>(reserved - used);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DeviceAllocatePinned(size_t bytes, void **p)
-{
-  PetscFunctionBegin;
-  if (bytes > SLOT) {
-    SparseGPUCallCUDA(cudaMallocHost(p, bytes));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (free_slots.empty()) {
-    void *page;
-    SparseGPUCallCUDA(cudaMallocHost(&page, PAGE));
-    PetscCallCXX(pages.push_back(static_cast<char *>(page)));
-    for (size_t at = 0; at < PAGE; at += SLOT) PetscCallCXX(free_slots.push_back(pages.back() + at));
-  }
-  *p = free_slots.back();
-  free_slots.pop_back();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DeviceFreePinned(void *p)
-{
-  PetscFunctionBegin;
-  if (!p) PetscFunctionReturn(PETSC_SUCCESS);
-  for (char *page : pages)
-    if (p >= page && p < page + PAGE) {
-      PetscCallCXX(free_slots.push_back(p));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-  SparseGPUCallCUDA(cudaFreeHost(p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -302,13 +181,7 @@ PetscErrorCode DeviceFinalize()
   ForgetLimits();
   PetscCall(StagingFinalize());
   PetscCall(CublasFinalize());
-  if (free_slots.size() == pages.size() * (PAGE / SLOT)) { // nobody has one
-    for (char *page : pages) SparseGPUCallCUDA(cudaFreeHost(page));
-    pages.clear();
-    free_slots.clear();
-  }
-  if (pool) SparseGPUCallCUDA(cudaMemPoolDestroy(pool)); // what is still in use lives on
-  pool  = nullptr;
+  PetscCall(MemoryFinalize());
   state = State::Unknown;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -5,7 +5,7 @@
 #include "ksp/jacobi/jacobi.hpp"
 #include "sparsegpu.h"
 
-namespace sparsegpu
+namespace sparsegpu::ksp
 {
 
 PetscErrorCode RegisterSolvers()
@@ -17,4 +17,4 @@ PetscErrorCode RegisterSolvers()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::ksp

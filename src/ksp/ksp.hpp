@@ -3,10 +3,10 @@
 
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::ksp
 {
 
 /// KSPRegister() of KSPSPARSEGPUGMRES and KSPSPARSEGPUJACOBI.
 PetscErrorCode RegisterSolvers();
 
-} // namespace sparsegpu
+} // namespace sparsegpu::ksp

@@ -1,4 +1,5 @@
 /// One call per registration; the order of those of factors is the one that PETSc searches them in.
+#include "pc/names.hpp"
 #include "pc/pc.hpp"
 #include "mat/face/context.hpp"
 #include "pc/factor/matsolver.hpp"
@@ -8,7 +9,7 @@
 #include "pc/ordering/leastfill.hpp"
 #include "pc/pcsparsegpu.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::pc
 {
 
 PetscErrorCode RegisterPreconditioners()
@@ -24,4 +25,4 @@ PetscErrorCode RegisterPreconditioners()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::pc

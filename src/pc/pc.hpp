@@ -3,10 +3,10 @@
 
 #include <petscsys.h>
 
-namespace sparsegpu
+namespace sparsegpu::pc
 {
 
 /// MATSOLVERSPARSEGPU, MATORDERINGABMC, MATORDERINGLEASTFILL and PCSPARSEGPU.
 PetscErrorCode RegisterPreconditioners();
 
-} // namespace sparsegpu
+} // namespace sparsegpu::pc

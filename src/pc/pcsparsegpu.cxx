@@ -1,12 +1,13 @@
 /// PCSPARSEGPU: each process's diagonal block, factored by MATSOLVERSPARSEGPU; or small blocks of it, in one batch. The
 /// operations of PETSc's PC go to the strategy of the kind that -pc_sparsegpu_factor names.
+#include "pc/names.hpp"
 #include "pc/pcsparsegpu.hpp"
 #include <petsc/private/pcimpl.h>
 #include "pc/ilu/factor.hpp"
 #include "pc/strategy/strategy.hpp"
 #include "sparsegpu.h"
 
-namespace sparsegpu
+namespace sparsegpu::pc
 {
 
 namespace
@@ -169,4 +170,4 @@ PetscErrorCode RegisterPreconditioner()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::pc

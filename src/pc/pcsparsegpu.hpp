@@ -3,15 +3,19 @@
 
 #include <petscpc.h>
 
-namespace sparsegpu
+namespace sparsegpu::ilu
+{
+class Factor;
+}
+
+namespace sparsegpu::pc
 {
 
 /// PCRegister() of PCSPARSEGPU.
 PetscErrorCode RegisterPreconditioner();
 
-class Factor;
 /// The incomplete factor of ours that the preconditioner is, once it is set up and if it lies on the device: of
 /// PCSPARSEGPU, PCILU and PCICC. Else null.
-PetscErrorCode DeviceFactorOf(PC pc, Factor **factor);
+PetscErrorCode DeviceFactorOf(PC pc, ilu::Factor **factor);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::pc

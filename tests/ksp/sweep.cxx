@@ -15,6 +15,7 @@ static const char help[] = "Sweeps of the Jacobi method that multiply as they go
 #include <limits>
 
 using namespace sparsegpu;
+using namespace sparsegpu::formats;
 using namespace sparsegpu::jacobi;
 using namespace sparsegpu::sweep;
 

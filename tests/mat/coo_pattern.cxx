@@ -30,7 +30,7 @@ PetscErrorCode Take(Mat A, const Problem &p, sparsegpu::Space space)
   Rows(p, &i, &j);
   PetscCall(begin.Take(std::move(i), space));
   PetscCall(columns.Take(std::move(j), space));
-  PetscCall(sparsegpu::TakePattern(A, std::move(begin), std::move(columns), space));
+  PetscCall(sparsegpu::face::TakePattern(A, std::move(begin), std::move(columns), space));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -112,21 +112,21 @@ PetscErrorCode Host()
 /// With -sparsegpu_test_away the zeros are not the host's.
 PetscErrorCode Away()
 {
-  const Problem       p = conformance::Grid("grid", 9, 9, false);
-  Mat                 A;
-  sparsegpu::Context *context;
+  const Problem             p = conformance::Grid("grid", 9, 9, false);
+  Mat                       A;
+  sparsegpu::face::Context *context;
 
   PetscFunctionBeginUser;
   PetscCall(MatCreate(PETSC_COMM_SELF, &A));
   PetscCall(MatSetSizes(A, p.rows, p.cols, p.rows, p.cols));
   PetscCall(MatSetType(A, MATSPARSEGPU));
   PetscCall(Take(A, p, sparsegpu::Space::Host));
-  PetscCall(sparsegpu::GetContext(A, &context));
+  PetscCall(sparsegpu::face::GetContext(A, &context));
   PetscCheck(context->rows.away(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "The zeros are on the host");
   PetscCall(CheckZeros(A, p, "away"));
   PetscCheck(!context->rows.away(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "A reader left the values away");
   {
-    const sparsegpu::AtHomeScope scope; // as within an operation of PETSc
+    const sparsegpu::face::AtHomeScope scope; // as within an operation of PETSc
     PetscCall(Take(A, p, sparsegpu::Space::Host));
     PetscCheck(!context->rows.away(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Values left within PETSc's operation");
   }
@@ -162,7 +162,7 @@ PetscErrorCode Kept()
   const Problem              p = conformance::Grid("grid", 50, 50, false);
   std::vector<PetscInt>      i, j;
   sparsegpu::Array<PetscInt> begin, columns;
-  sparsegpu::Context        *context;
+  sparsegpu::face::Context  *context;
   const PetscInt            *there_i, *there_j;
   Mat                        A;
   bool                       none = false;
@@ -178,8 +178,8 @@ PetscErrorCode Kept()
   PetscCall(begin.Take(std::move(i), sparsegpu::Space::Device));
   PetscCall(columns.Take(std::move(j), sparsegpu::Space::Device));
   const PetscInt *const given_i = begin.data(), *const given_j = columns.data();
-  PetscCall(sparsegpu::TakePattern(A, std::move(begin), std::move(columns), sparsegpu::Space::Device));
-  PetscCall(sparsegpu::GetContext(A, &context));
+  PetscCall(sparsegpu::face::TakePattern(A, std::move(begin), std::move(columns), sparsegpu::Space::Device));
+  PetscCall(sparsegpu::face::GetContext(A, &context));
   PetscCall(context->rows.BringPattern(A, sparsegpu::Space::Device, &there_i, &there_j));
   PetscCheck(there_i == given_i && there_j == given_j, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Rows uploaded the pattern");
   PetscCall(SetAll(A, p)); // a write on the host: the pattern may be another one

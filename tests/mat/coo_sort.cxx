@@ -73,14 +73,15 @@ std::vector<Case> Cases()
   return cases;
 }
 
-PetscErrorCode Sort(const Case &c, Space space, sparsegpu::SortedCoordinates *sorted)
+PetscErrorCode Sort(const Case &c, Space space, sparsegpu::rows::SortedCoordinates *sorted)
 {
   Array<PetscInt> i, j;
 
   PetscFunctionBeginUser;
   PetscCall(i.Copy(c.i.data(), c.i.size(), space));
   PetscCall(j.Copy(c.j.data(), c.j.size(), space));
-  PetscCall(sparsegpu::SortCoordinates(c.rows, c.cols, (PetscCount)c.i.size(), i.data(), j.data(), space, sorted));
+  PetscCall(
+      sparsegpu::rows::SortCoordinates(c.rows, c.cols, (PetscCount)c.i.size(), i.data(), j.data(), space, sorted));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -110,7 +111,7 @@ PetscErrorCode SortAll(Space space)
   PetscFunctionBeginUser;
   for (const Case &c : Cases()) {
     std::map<std::pair<PetscInt, PetscInt>, std::vector<PetscCount>> places; // by row, then by column
-    sparsegpu::SortedCoordinates                                     sorted;
+    sparsegpu::rows::SortedCoordinates                               sorted;
     std::vector<PetscInt>                                            i((size_t)c.rows + 1, 0), j;
     std::vector<PetscCount>                                          jmap(1, 0), perm;
 
@@ -137,8 +138,8 @@ PetscErrorCode Beyond(Space space)
 {
   const Case row = {"row", 4, 3, {0, 4, 1}, {0, 0, 1}}, col = {"column", 4, 3, {0, 3, 1}, {0, 0, 17}},
              neither = {"neither", 4, 3, {0, 400, -1}, {0, -1, 300}};
-  sparsegpu::SortedCoordinates sorted;
-  std::string                  message;
+  sparsegpu::rows::SortedCoordinates sorted;
+  std::string                        message;
 
   PetscFunctionBeginUser;
   const auto expect = [&](const Case &c, const char *words) -> PetscErrorCode {
@@ -185,11 +186,12 @@ PetscErrorCode Limits()
   const PetscInt most = PETSC_MAX_INT;
 
   PetscFunctionBeginUser;
-  PetscCheck(sparsegpu::CanSortCoordinates(1000, 1000, 1000), PETSC_COMM_SELF, PETSC_ERR_PLIB, "1000 are refused");
-  PetscCheck(!sparsegpu::CanSortCoordinates(1000, 1000, most), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+  PetscCheck(sparsegpu::rows::CanSortCoordinates(1000, 1000, 1000), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "1000 are refused");
+  PetscCheck(!sparsegpu::rows::CanSortCoordinates(1000, 1000, most), PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "%" PetscInt_FMT " are not refused", most);
-  PetscCheck(sparsegpu::CanSortCoordinates(most, most, 1) == (sizeof(PetscInt) == 4), PETSC_COMM_SELF, PETSC_ERR_PLIB,
-             "Keys of %d bits", 2 * sparsegpu::BitsUpTo(most));
+  PetscCheck(sparsegpu::rows::CanSortCoordinates(most, most, 1) == (sizeof(PetscInt) == 4), PETSC_COMM_SELF,
+             PETSC_ERR_PLIB, "Keys of %d bits", 2 * sparsegpu::rows::BitsUpTo(most));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace

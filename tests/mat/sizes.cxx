@@ -11,6 +11,8 @@ static const char help[] = "Sizes that PetscInt does not hold are refused, by th
 
 using namespace testing;
 using namespace sparsegpu;
+using namespace sparsegpu::rows;
+using namespace sparsegpu::formats;
 
 namespace
 {

@@ -45,4 +45,21 @@ inline PetscErrorCode Multiply(Mat A, std::vector<PetscScalar> *values)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Two sums of products in different orders: each entry to within 100 roundings of the largest.
+inline PetscErrorCode Compare(const char name[], const std::vector<PetscScalar> &ours,
+                              const std::vector<PetscScalar> &theirs)
+{
+  PetscReal largest = 0, off = 0;
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < theirs.size(); ++k) {
+    largest = PetscMax(largest, PetscAbsScalar(theirs[k]));
+    off     = PetscMax(off, PetscAbsScalar(ours[k] - theirs[k]));
+    PetscCheck(ours[k] == ours[k], PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: entry %zu is no number", name, k);
+  }
+  PetscCheck(off <= 100 * PETSC_MACHINE_EPSILON * largest, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s is off by %g of %g",
+             name, (double)off, (double)largest);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace testing

@@ -5,6 +5,7 @@
 #include "petsc/compat.hpp"
 
 using namespace sparsegpu;
+using namespace sparsegpu::trisolve;
 
 static constexpr PetscInt ROWS  = 128;
 static constexpr int      SPINS = 10000; ///< polls: far more than eight rows in a chain need

@@ -4,7 +4,7 @@ static const char help[] = "Patterns of ILU(k) and ICC(k): against their definit
 #include "pc/ilu/ilu.hpp"
 
 using namespace testing;
-using sparsegpu::Incomplete;
+using sparsegpu::ilu::Incomplete;
 
 namespace
 {
@@ -60,9 +60,9 @@ Ordered Make(const Problem &p, Order order, bool sorted)
   return o;
 }
 
-sparsegpu::CsrView View(const Ordered &o)
+sparsegpu::rows::CsrView View(const Ordered &o)
 {
-  return sparsegpu::CsrView{o.rows, o.rows, o.i.back(), o.i.data(), o.j.data(), nullptr};
+  return sparsegpu::rows::CsrView{o.rows, o.rows, o.i.back(), o.i.data(), o.j.data(), nullptr};
 }
 
 /// By the definition, entry after entry of a dense matrix of levels.
@@ -105,13 +105,13 @@ Pattern Defined(const Ordered &o, Incomplete kind, PetscInt levels)
 
 PetscErrorCode OnHost(const Ordered &o, Incomplete kind, PetscInt levels, Pattern *p)
 {
-  sparsegpu::FactorPattern pattern;
+  sparsegpu::trisolve::FactorPattern pattern;
 
   PetscFunctionBeginUser;
   pattern.rows   = o.rows;
   pattern.row    = o.row;
   pattern.column = o.column;
-  PetscCall(sparsegpu::Symbolic_Host(View(o), kind, levels, false, &pattern, &p->source));
+  PetscCall(sparsegpu::ilu::Symbolic_Host(View(o), kind, levels, false, &pattern, &p->source));
   p->i        = pattern.i;
   p->j        = pattern.j;
   p->diagonal = pattern.diagonal;
@@ -132,22 +132,22 @@ PetscErrorCode Fetch(const sparsegpu::Array<PetscInt> &array, size_t size, std::
 
 PetscErrorCode OnDevice(const Ordered &o, Order order, Incomplete kind, PetscInt levels, PetscCount limit, Pattern *p)
 {
-  sparsegpu::Array<PetscInt> i, j;
-  sparsegpu::DevicePattern   pattern;
-  sparsegpu::Stream          stream;
-  const PetscInt            *row    = order == Order::Natural ? nullptr : o.row.data();
-  const PetscInt            *column = order == Order::Natural ? nullptr : o.column.data();
-  PetscInt                   missing;
+  sparsegpu::Array<PetscInt>    i, j;
+  sparsegpu::ilu::DevicePattern pattern;
+  sparsegpu::Stream             stream;
+  const PetscInt               *row    = order == Order::Natural ? nullptr : o.row.data();
+  const PetscInt               *column = order == Order::Natural ? nullptr : o.column.data();
+  PetscInt                      missing;
 
   PetscFunctionBeginUser;
   PetscCall(sparsegpu::DeviceStream(&stream));
   PetscCall(i.Copy(o.i.data(), o.i.size(), sparsegpu::Space::Device));
   PetscCall(j.Copy(o.j.data(), o.j.size(), sparsegpu::Space::Device));
-  PetscCall(
-      sparsegpu::Symbolic_CUDA(o.rows, o.i.back(), i.data(), j.data(), kind, row, column, &pattern, &missing, stream));
+  PetscCall(sparsegpu::ilu::Symbolic_CUDA(o.rows, o.i.back(), i.data(), j.data(), kind, row, column, &pattern, &missing,
+                                          stream));
   PetscCheck(missing < 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: no diagonal entry in row %d", o.name.c_str(),
              (int)missing);
-  PetscCall(sparsegpu::AddFill_CUDA(levels, limit, &pattern, stream));
+  PetscCall(sparsegpu::ilu::AddFill_CUDA(levels, limit, &pattern, stream));
   const size_t entries = (size_t)pattern.nonzeros;
   PetscCall(Fetch(pattern.i, o.rows ? (size_t)o.rows + 1 : 0, &p->i));
   if (o.rows == 0) p->i.assign(1, 0);

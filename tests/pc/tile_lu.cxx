@@ -4,7 +4,7 @@ static const char help[] = "LU of batches of bitmap tiles, and solves with it, a
 
 using namespace testing;
 using sparsegpu::Stream;
-using sparsegpu::TileBatch;
+using sparsegpu::products::TileBatch;
 using sparsegpu::tile::TileLU;
 
 /// x of A x = b or A^T x = b for all tiles, b = Input(., 5).

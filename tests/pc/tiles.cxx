@@ -4,8 +4,8 @@ static const char help[] = "Batches of bitmap tiles: sums and products against d
 
 using namespace testing;
 using sparsegpu::Stream;
-using sparsegpu::TileBatch;
-using sparsegpu::TilePattern;
+using sparsegpu::products::TileBatch;
+using sparsegpu::products::TilePattern;
 
 /// Sums and differences are rounded once: exact. Products: sums of n products in the same order but for fused
 /// operations, so (n + 2) eps sum |a| |b| bounds them, as in oracle.hpp.

@@ -66,9 +66,9 @@ inline Dense RandomDominant(PetscInt n, int percent, unsigned long long seed)
   return d;
 }
 
-inline sparsegpu::TilePattern PatternOf(const Batch &batch, bool by_columns)
+inline sparsegpu::products::TilePattern PatternOf(const Batch &batch, bool by_columns)
 {
-  sparsegpu::TilePattern p(by_columns);
+  sparsegpu::products::TilePattern p(by_columns);
   for (const Dense &d : batch) {
     PetscCallAbort(PETSC_COMM_SELF, p.Add(d.rows, d.cols));
     for (PetscInt i = 0; i < d.rows; ++i)
@@ -78,7 +78,7 @@ inline sparsegpu::TilePattern PatternOf(const Batch &batch, bool by_columns)
   return p;
 }
 /// The values where `p` has entries, in its order.
-inline std::vector<Scalar> ValuesOf(const Batch &batch, const sparsegpu::TilePattern &p)
+inline std::vector<Scalar> ValuesOf(const Batch &batch, const sparsegpu::products::TilePattern &p)
 {
   std::vector<Scalar> values;
   for (PetscInt t = 0; t < p.Count(); ++t)
@@ -89,18 +89,19 @@ inline std::vector<Scalar> ValuesOf(const Batch &batch, const sparsegpu::TilePat
       }
   return values;
 }
-inline PetscErrorCode MakeBatch(const Batch &batch, bool by_columns, Space space, int bits, sparsegpu::TileBatch *tiles)
+inline PetscErrorCode MakeBatch(const Batch &batch, bool by_columns, Space space, int bits,
+                                sparsegpu::products::TileBatch *tiles)
 {
   PetscFunctionBeginUser;
   PetscCall(tiles->Build(PatternOf(batch, by_columns), space, bits));
   PetscCall(tiles->SetValues(ValuesOf(batch, tiles->Pattern())));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-inline PetscErrorCode ToDense(const sparsegpu::TileBatch &tiles, Batch *batch)
+inline PetscErrorCode ToDense(const sparsegpu::products::TileBatch &tiles, Batch *batch)
 {
-  const sparsegpu::TilePattern &p = tiles.Pattern();
-  std::vector<Scalar>           values;
-  size_t                        e = 0;
+  const sparsegpu::products::TilePattern &p = tiles.Pattern();
+  std::vector<Scalar>                     values;
+  size_t                                  e = 0;
 
   PetscFunctionBeginUser;
   PetscCall(tiles.GetValues(&values));

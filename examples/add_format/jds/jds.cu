@@ -3,7 +3,7 @@
 #include "mat/formats/epilogue.cuh"
 #include "mat/formats/jds/row.cuh"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 /// epilogue(row, A x), one thread per row. Neighbouring threads read neighbouring j and a; x is gathered, and what the
@@ -28,4 +28,4 @@ PetscErrorCode JdsMult_CUDA(const JdsLayout &A, const Scalar *x, const Scalar *y
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

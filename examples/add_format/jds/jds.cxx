@@ -4,7 +4,7 @@
 #include <numeric>
 #include "device/backend_call.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 FormatEntry RegisterFormat_jds()
@@ -92,4 +92,4 @@ PetscErrorCode Jds::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream str
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -6,7 +6,7 @@
 
 #include "mat/formats/plan.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 struct JdsLayout {
@@ -53,4 +53,4 @@ private:
   Array<PetscInt>       row_, start_, j_;
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

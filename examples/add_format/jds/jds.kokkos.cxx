@@ -3,7 +3,7 @@
 #include "device/kokkos.hpp"
 #include "mat/formats/jds/jds.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 /// A row per work item, its entries one after the other. Bitwise reproducible.
@@ -24,4 +24,4 @@ PetscErrorCode JdsMult_Kokkos(const JdsLayout &layout, const Scalar *x, const Sc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -4,7 +4,7 @@
 #include "device/load.cuh"
 #include "mat/formats/jds/jds.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 /// The row at place p of A x, by one thread. Neighbouring threads with neighbouring places read neighbouring j and a.
@@ -19,4 +19,4 @@ __device__ __forceinline__ Scalar jds_row_sum(const JdsLayout &A, PetscInt p, co
   return sum;
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

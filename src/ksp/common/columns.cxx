@@ -5,7 +5,7 @@
 #include "device/local_array.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::ksp
 {
 
 Columns::~Columns()
@@ -126,4 +126,4 @@ PetscErrorCode Columns::Changed(PetscInt c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::ksp

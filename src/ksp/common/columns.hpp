@@ -7,7 +7,7 @@
 #include "device/scalar.hpp"
 #include "device/vectors.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::ksp
 {
 
 /// The view for kernels. Entry r of column c is at v[c * stride + r].
@@ -57,4 +57,4 @@ private:
   std::vector<Vec> vectors_; ///< [count_] laid over the columns; or [2], copies to read and to write
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::ksp

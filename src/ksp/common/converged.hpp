@@ -4,7 +4,7 @@
 #include <petsc/private/kspimpl.h>
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::ksp
 {
 
 /// KSPSetMinimumIterations(), where this PETSc has it.
@@ -44,4 +44,4 @@ inline PetscErrorCode EndWithNorm(KSP ksp, PetscReal norm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::ksp

@@ -3,7 +3,7 @@
 #include "ksp/common/device_system.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::ksp
 {
 
 /// One thread a row in turn; neighbouring threads read neighbouring entries.
@@ -32,4 +32,4 @@ PetscErrorCode ScaleSystem_CUDA(PetscInt rows, const Scalar *scale, const Scalar
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::ksp

@@ -9,7 +9,7 @@
 #include "pc/pcsparsegpu.hpp"
 #include "sparsegpu.h"
 
-namespace sparsegpu
+namespace sparsegpu::ksp
 {
 
 namespace
@@ -296,4 +296,4 @@ PetscErrorCode DeviceSystem::Residual(bool zero_guess, Scalar *out)
 #endif
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::ksp

@@ -7,12 +7,16 @@
 #include <petsc/private/kspimpl.h>
 #include <petsc/private/pcimpl.h>
 #include "device/buffer.hpp"
+#include "ksp/common/names.hpp"
 #include "mat/formats/format.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::ilu
 {
-
 class Factor;
+}
+
+namespace sparsegpu::ksp
+{
 
 class DeviceSystem
 {
@@ -60,7 +64,7 @@ private:
   Format       *format_ = nullptr;
   PetscInt      rows_ = 0, nonzeros_ = 0;
   const Scalar *inverse_ = nullptr;
-  Factor       *factor_  = nullptr;  ///< the preconditioner's
+  ilu::Factor  *factor_  = nullptr;  ///< the preconditioner's
   DeviceMemory  diagonal_, between_; ///< [rows_] each, where needed
   DeviceMemory  b_, x_;              ///< [rows_] each, if the vectors are on the host
 };
@@ -69,4 +73,4 @@ private:
 PetscErrorCode ScaleSystem_CUDA(PetscInt rows, const Scalar *scale, const Scalar *b, const Scalar *product, Scalar *out,
                                 Stream stream);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::ksp

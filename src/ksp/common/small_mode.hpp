@@ -4,7 +4,7 @@
 
 #include <petscsys.h>
 
-namespace sparsegpu
+namespace sparsegpu::ksp
 {
 
 enum class SmallMode {
@@ -23,4 +23,4 @@ inline bool IsSmall(SmallMode mode, PetscInt rows, PetscInt nonzeros, PetscInt m
   return mode == SmallMode::On || (mode == SmallMode::Auto && rows <= ROWS && nonzeros <= most);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::ksp

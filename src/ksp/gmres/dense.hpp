@@ -4,6 +4,7 @@
 
 #include "device/device.hpp"
 #include "ksp/common/columns.hpp"
+#include "ksp/gmres/names.hpp"
 
 namespace sparsegpu::gmres
 {

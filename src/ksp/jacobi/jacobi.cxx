@@ -2,6 +2,7 @@
 #include "ksp/jacobi/jacobi.hpp"
 #include <petsc/private/pcimpl.h>
 #include "device/local_array.hpp"
+#include "mat/face/solver_access.hpp"
 
 namespace sparsegpu::jacobi
 {

@@ -6,6 +6,7 @@
 #include "ksp/common/device_system.hpp"
 #include "device/pinned.hpp"
 #include "ksp/common/small_mode.hpp"
+#include "ksp/jacobi/names.hpp"
 #include "mat/rows/version.hpp"
 
 namespace sparsegpu::jacobi

@@ -3,6 +3,7 @@
 /// decides by itself whether the sweep was the last. Norms and iterates have the bits of single sweeps.
 #pragma once
 
+#include "ksp/jacobi/names.hpp"
 #include "ksp/sweep/sweep.hpp"
 #include "mat/formats/csr/csr.hpp"
 

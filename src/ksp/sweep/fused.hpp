@@ -1,6 +1,7 @@
 /// Fused sweeps: one kernel computes the product A x and the sweep, for the formats that have such a kernel.
 #pragma once
 
+#include "ksp/sweep/names.hpp"
 #include "ksp/sweep/sweep.hpp"
 #include "mat/formats/format.hpp"
 

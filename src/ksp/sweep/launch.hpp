@@ -1,6 +1,7 @@
 /// The launchers of fused sweeps, one a format; see FusedSweep().
 #pragma once
 
+#include "ksp/sweep/names.hpp"
 #include "ksp/sweep/sweep.hpp"
 #include "mat/formats/bsr/bsr.hpp"
 #include "mat/formats/csr/csr.hpp"

@@ -4,7 +4,7 @@
 #include "petsc/compat.hpp"
 #include "petsc/may_lack_memory.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::choice
 {
 
 static bool IsEarlyOne(const LocalMatrix &matrix, const ConvertedMatrix *converted, Operation operation, Space space)
@@ -203,4 +203,4 @@ void ForgetCopies(LocalMatrix *matrix)
   matrix->plans.reset();
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::choice

@@ -7,7 +7,7 @@
 #include "petsc/compat.hpp"
 #include "petsc/may_lack_memory.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::choice
 {
 
 PetscErrorCode GetChoice(const CsrView &A, Plans *plans, const PatternKey &key, bool trial, Waiting *waiting,
@@ -220,4 +220,4 @@ void InheritChoices(LocalMatrix *from, const CsrView &csr, const PatternKey &key
     }
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::choice

@@ -5,7 +5,7 @@
 #include "mat/choice/select.hpp"
 #include "mat/converted/converted.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::choice
 {
 
 /// What auto decided for one operation in one space, and the products that wait for its conversion to pay: lazy.cxx.
@@ -61,4 +61,4 @@ PetscErrorCode TellTransposed(const LocalMatrix &matrix, const Choice *plain, st
 
 extern PetscLogEvent ChooseEvent;
 
-} // namespace sparsegpu
+} // namespace sparsegpu::choice

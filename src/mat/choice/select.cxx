@@ -13,7 +13,7 @@
 #include <cmath>
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::choice
 {
 
 namespace
@@ -156,4 +156,4 @@ PetscCount Choice::ProductsToUpdateTranspose() const
   return Ratio(TRANSPOSED_UPDATE + update, SCATTER_LOSS + gain);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::choice

@@ -4,9 +4,10 @@
 #include <cstdint>
 #include <string>
 #include <vector>
+#include "mat/choice/names.hpp"
 #include "mat/formats/plan.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::choice
 {
 
 /// What auto decided for a matrix. Unit of the times: a product as the baseline, csr.
@@ -34,4 +35,4 @@ PetscErrorCode RankFormats(Plans *plans, std::vector<std::string> *names);
 /// Times products of A in these formats, and takes the fastest: another run may take another one, with other bits.
 PetscErrorCode TryFormats(Plans *plans, Choice *choice);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::choice

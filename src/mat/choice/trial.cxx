@@ -5,7 +5,7 @@
 #include <petsctime.h>
 #include "petsc/may_lack_memory.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::choice
 {
 
 namespace
@@ -82,4 +82,4 @@ PetscErrorCode TryFormats(Plans *plans, Choice *choice)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::choice

@@ -8,7 +8,7 @@
 #include "petsc/compat.hpp"
 #include "petsc/may_lack_memory.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::converted
 {
 
 namespace
@@ -167,4 +167,4 @@ PetscErrorCode BuildConverted(Mat A, Rows *rows, const CsrView &csr, const Patte
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::converted

@@ -7,8 +7,10 @@
 #include "petsc/compat.hpp"
 #include "petsc/may_lack_memory.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::converted
 {
+
+const char *const BackendNames[3] = {"auto", "cuda", "kokkos"};
 
 PetscLogDouble ConvertedMatrix::BytesForUpdates() const
 {
@@ -117,4 +119,4 @@ PetscErrorCode SamePattern(const Rows &rows, const CsrView &csr, const PatternKe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::converted

@@ -6,7 +6,7 @@
 #include "mat/formats/plan.hpp"
 #include "mat/rows/rows.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::converted
 {
 
 /// The operator that a converted copy holds. ConjugateTranspose differs from Transpose only when scalars are complex.
@@ -68,4 +68,4 @@ PetscErrorCode SamePattern(const Rows &rows, const CsrView &csr, const PatternKe
 
 extern PetscLogEvent ConvertEvent, UpdateEvent;
 
-} // namespace sparsegpu
+} // namespace sparsegpu::converted

@@ -6,7 +6,7 @@
 #include "petsc/compat.hpp"
 #include "petsc/may_lack_memory.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::converted
 {
 
 PetscErrorCode OperationView(const CsrView &A, Operation operation, ConvertedMatrix *converted, CsrView *view)
@@ -91,4 +91,4 @@ PetscErrorCode TransposedValues(Mat A, Rows *rows, const CsrView &csr, Operation
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::converted

@@ -3,7 +3,7 @@
 
 #include "mat/converted/converted.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::converted
 {
 
 /// A itself, or its transpose in the arrays of *converted, with values refreshed.
@@ -17,4 +17,4 @@ PetscErrorCode TransposeOnDevice(Mat A, Rows *rows, const CsrArrays &there, cons
 PetscErrorCode TransposedValues(Mat A, Rows *rows, const CsrView &csr, Operation operation, ConvertedMatrix *converted,
                                 DeviceRows *transposed, CsrView *view, const Scalar **values);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::converted

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <string>
+#include "mat/converted/names.hpp"
 #include "mat/formats/options.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::converted
 {
 
 enum class Backend {
@@ -30,4 +31,4 @@ struct Settings {
   bool lazy         = true;  ///< -mat_sparsegpu_auto_lazy: convert once it pays, where no bit shows it
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::converted

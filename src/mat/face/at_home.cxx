@@ -4,7 +4,7 @@
 #include <type_traits>
 #include "mat/face/context.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 namespace
@@ -204,4 +204,4 @@ PetscErrorCode ComposeAtHome(Mat A, bool on)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

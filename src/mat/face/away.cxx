@@ -5,7 +5,7 @@
 #include "mat/face/context.hpp"
 #include "petsc/hooks.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 int AtHomeScope::depth_ = 0;
@@ -274,4 +274,4 @@ PetscErrorCode SendAwayForTests(Mat A, Context *context)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

@@ -5,9 +5,10 @@
 
 #include <petsc/private/matimpl.h>
 #include "device/device.hpp"
+#include "mat/face/names.hpp"
 #include "mat/rows/rows.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 struct Context;
@@ -75,4 +76,4 @@ PetscErrorCode ComposeAtHome(Mat A, bool on);
 /// -sparsegpu_test_away: hides the values from the host, whose array gets NaN instead.
 PetscErrorCode SendAwayForTests(Mat A, Context *context);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

@@ -4,30 +4,14 @@
 #include "mat/face/context.hpp"
 #include "mat/face/value_operations.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
-
-const char *const BackendNames[3] = {"auto", "cuda", "kokkos"};
 
 PetscErrorCode IsOurs(Mat A, PetscBool *seq, PetscBool *mpi)
 {
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJSPARSEGPU, seq));
   PetscCall(PetscObjectTypeCompare((PetscObject)A, MATMPIAIJSPARSEGPU, mpi));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatVersion(Mat A, Version *version)
-{
-  PetscBool seq, mpi;
-  Context  *context;
-
-  PetscFunctionBegin;
-  *version = 0;
-  PetscCall(IsOurs(A, &seq, &mpi));
-  if (!seq && !mpi) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(GetContext(A, &context));
-  PetscCall(GetVersion(A, context, version));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -291,4 +275,18 @@ PetscErrorCode ChooseVecType(Mat A, Context *context)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+PetscErrorCode OurContext(Mat A, Context **context)
+{
+  PetscBool seq, mpi;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscCall(IsOurs(A, &seq, &mpi));
+  PetscCheck(seq || mpi, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
+             "Matrix of type %s, not " MATSEQAIJSPARSEGPU " or " MATMPIAIJSPARSEGPU,
+             ((PetscObject)A)->type_name ? ((PetscObject)A)->type_name : "not set");
+  PetscCall(GetContext(A, context));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu::face

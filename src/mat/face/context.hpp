@@ -10,7 +10,7 @@
 #include "petsc/may_lack_memory.hpp"
 #include "sparsegpu.h"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 struct Context : LocalMatrix {
@@ -35,6 +35,8 @@ struct Context : LocalMatrix {
 /// The context of a matrix of ours, made on first use: MatHeaderMerge() and friends may have taken the old one away.
 /// One that came from another matrix keeps its settings and loses all copies of values and patterns.
 PetscErrorCode GetContext(Mat A, Context **context);
+/// The same for the public functions. Errors: PETSC_ERR_ARG_WRONG if A is not of our types, naming its type.
+PetscErrorCode OurContext(Mat A, Context **context);
 /// The version of A now. It moves with the object state, and when the matrix gets the insides of another one.
 PetscErrorCode GetVersion(Mat A, Context *context, Version *version);
 PetscErrorCode DestroyContext(Mat A);
@@ -123,4 +125,4 @@ PetscErrorCode ChooseVecType(Mat A, Context *context);
 /// `call` is called by ChooseVecType() for each matrix whose products run on the device. One call at a time is known.
 void OnDeviceMatrices(PetscErrorCode (*call)());
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

@@ -1,7 +1,7 @@
 /// MatConvert() between ours and every other type, by way of plain AIJ.
 #include "mat/face/context.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 static PetscErrorCode PlainCopy(Mat A, Mat *B)
@@ -184,4 +184,4 @@ PetscErrorCode MatConvert_Any_SparseGPU(Mat A, MatType type, MatReuse reuse, Mat
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

@@ -5,7 +5,7 @@
 #include "mat/rows/fingerprint.hpp"
 #include "mat/rows/sort_coordinates.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 namespace
@@ -232,4 +232,4 @@ PetscErrorCode ComposeCoo(Mat A, bool parallel, bool on)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

@@ -3,7 +3,7 @@
 
 #include "mat/face/context.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 using PreallocateCoo = PetscErrorCode (*)(Mat, PetscCount, PetscInt[], PetscInt[]);
@@ -46,4 +46,4 @@ PetscErrorCode MatSetValuesCOO_SparseGPU(Mat A, const PetscScalar v[], InsertMod
 /// A has kept, which is A's context's now; null if there is none.
 PetscErrorCode TakeKeptMap(Mat A, std::shared_ptr<CooMap> *map);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

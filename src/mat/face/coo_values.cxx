@@ -4,7 +4,7 @@
 #include "mat/face/coo.hpp"
 #include "mat/rows/fingerprint.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 PetscErrorCode MapFits(Mat A, Context *context, CsrView *csr, bool *fits)
@@ -203,4 +203,4 @@ PetscErrorCode MatSetValuesCOO_SparseGPU(Mat A, const PetscScalar v[], InsertMod
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

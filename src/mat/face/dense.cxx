@@ -5,7 +5,7 @@
 #include "mat/face/context.hpp"
 #include "mat/face/dense_array.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 namespace
@@ -171,4 +171,4 @@ PetscErrorCode MatProductSetFromOptions_SparseGPU_Dense(Mat D, bool *set)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

@@ -4,11 +4,11 @@
 #include <petsc/private/matimpl.h>
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 /// Where D's product is such a one, A B or A^T B with B of MATSEQDENSE or MATSEQDENSECUDA, sets its operations to ours.
 /// *set is false for all others.
 PetscErrorCode MatProductSetFromOptions_SparseGPU_Dense(Mat D, bool *set);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

@@ -3,7 +3,7 @@
 #include "mat/face/dense_array.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 PetscErrorCode LiesOnDevice(Mat M, bool *there)
@@ -112,4 +112,4 @@ PetscErrorCode DenseArray::GiveBack()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

@@ -4,7 +4,7 @@
 #include <petsc/private/matimpl.h>
 #include "device/local_array.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 /// Do kernels find the entries of a dense matrix on the device?
@@ -46,4 +46,4 @@ private:
   Stream       stream_ = nullptr;
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

@@ -4,7 +4,7 @@
 #include "mat/face/operations.hpp"
 #include "mat/face/value_operations.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 PetscErrorCode Compose(Mat A, bool parallel, bool on)
@@ -145,4 +145,4 @@ PetscErrorCode BecomeParent(Mat A, bool parallel)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 PetscErrorCode Halo::Free()
@@ -59,4 +59,4 @@ PetscErrorCode Halo::Prepare(Mat A, Space space)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

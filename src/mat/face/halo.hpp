@@ -7,7 +7,7 @@
 #include <vector>
 #include "device/device.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 class Halo
@@ -33,4 +33,4 @@ private:
   std::vector<PetscInt> columns_;        ///< the ghosts' columns in the matrix, for which the forest was made
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

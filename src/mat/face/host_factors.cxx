@@ -6,7 +6,7 @@
 #include <utility>
 #include "mat/face/context.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 namespace
@@ -167,4 +167,4 @@ PetscErrorCode BringHomeForHostFactors()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

@@ -11,11 +11,11 @@
 
 #include <petscmat.h>
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 /// For all packages that PETSc knows. The order in which PETSc searches them stays as it is. Later calls do nothing;
 /// MatFinalizePackage(), before PETSc closes libraries, empties the table that the creators are in.
 PetscErrorCode BringHomeForHostFactors();
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

@@ -3,7 +3,7 @@
 #include "mat/face/context.hpp"
 #include "petsc/kept_function.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 namespace
@@ -80,4 +80,4 @@ PetscErrorCode SetUpAnew(Mat D)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

@@ -4,7 +4,7 @@
 #include <petsc/private/matimpl.h>
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 /// The values of D's operands, and of D, stay on the host from now on.
@@ -15,4 +15,4 @@ PetscErrorCode ComputeAtHome(Mat D);
 /// D's product is set up and computed as for a new result, by whomever its operands now ask for.
 PetscErrorCode SetUpAnew(Mat D);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

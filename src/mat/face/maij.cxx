@@ -5,7 +5,7 @@
 #include "mat/face/away.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 namespace
@@ -74,4 +74,4 @@ PetscErrorCode BringHomeForMAIJ()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

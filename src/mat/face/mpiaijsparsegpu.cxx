@@ -6,7 +6,7 @@
 #include "mat/face/context.hpp"
 #include "mat/face/multiply.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 PetscErrorCode ConvertBlocks(Mat A)
@@ -242,4 +242,4 @@ PETSC_INTERN PetscErrorCode MatCreate_MPIAIJSparseGPU(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

@@ -3,7 +3,7 @@
 #include "device/vectors.hpp"
 #include "mat/face/context.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 namespace
@@ -113,4 +113,4 @@ PetscErrorCode MultLocal(Mat A, Operation operation, Space space, Vec x, Vec y, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

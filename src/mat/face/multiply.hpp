@@ -3,8 +3,9 @@
 
 #include <petsc/private/matimpl.h>
 #include "mat/converted/converted.hpp"
+#include "mat/face/names.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 template <PetscErrorCode (*multiply)(Mat, Operation, Vec, Vec, Vec)> struct Products {
@@ -31,4 +32,4 @@ template <PetscErrorCode (*multiply)(Mat, Operation, Vec, Vec, Vec)> struct Prod
   }
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

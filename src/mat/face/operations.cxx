@@ -6,7 +6,7 @@
 #include "mat/face/sparse_products.hpp"
 #include "mat/face/value_operations.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 /// The type name that PETSc's products know.
@@ -265,4 +265,4 @@ PetscErrorCode MatDestroy_SparseGPU(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

@@ -4,7 +4,7 @@
 #include <petsc/private/matimpl.h>
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 PetscErrorCode MatProductSetFromOptions_SparseGPU(Mat D);
@@ -21,4 +21,4 @@ PetscErrorCode MatBindToCPU_SparseGPU(Mat A, PetscBool flag);
 PetscErrorCode MatRetrieveValues_SparseGPU(Mat A);
 PetscErrorCode MatDestroy_SparseGPU(Mat A);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

@@ -2,7 +2,7 @@
 /// one that is allowed. Those of formats are the formats' own: mat/formats/options.hpp.
 #include "mat/face/context.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 /// The unprefixed -sparsegpu_backend.
@@ -115,4 +115,4 @@ PetscErrorCode ReadOptions(Mat A, Context *context)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

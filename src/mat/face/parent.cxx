@@ -3,7 +3,7 @@
 /// AIJ, and no hidden object is left for -objects_dump and -log_view to show.
 #include "mat/face/context.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 namespace
@@ -90,4 +90,4 @@ PetscErrorCode ForgetParents()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

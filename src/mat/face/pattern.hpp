@@ -4,7 +4,7 @@
 #include <petscmat.h>
 #include "device/buffer.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 /// The pattern of A, of a sequential type of ours and of sizes that are set, is i [rows + 1], j [nonzeros] from now on,
@@ -16,4 +16,4 @@ namespace sparsegpu
 /// is undefined then.
 PetscErrorCode TakePattern(Mat A, Array<PetscInt> &&i, Array<PetscInt> &&j, Space space);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

@@ -2,7 +2,7 @@
 #include "mat/face/context.hpp"
 #include "mat/face/multiply.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 namespace
@@ -90,4 +90,4 @@ PETSC_INTERN PetscErrorCode MatCreate_SeqAIJSparseGPU(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

@@ -3,8 +3,22 @@
 #include <cstring>
 #include "mat/face/context.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
+
+PetscErrorCode MatVersion(Mat A, Version *version)
+{
+  PetscBool seq, mpi;
+  Context  *context;
+
+  PetscFunctionBegin;
+  *version = 0;
+  PetscCall(IsOurs(A, &seq, &mpi));
+  if (!seq && !mpi) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetContext(A, &context));
+  PetscCall(GetVersion(A, context, version));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /// Whether there is a device, and products of A with these vectors run on it, or would, were the vectors there.
 static PetscErrorCode DeviceServes(const Settings &settings, Space vectors, bool *serves)
@@ -62,4 +76,4 @@ PetscErrorCode BuildCsrForSolve(Mat A, std::unique_ptr<Format> *format)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

@@ -4,10 +4,15 @@
 #include <petscmat.h>
 #include <memory>
 #include "device/device.hpp"
+#include "mat/face/names.hpp"
 #include "mat/formats/csr/csr.hpp"
+#include "mat/rows/version.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
+
+/// The version of A's values and pattern now; 0 for a matrix that is not of our types.
+PetscErrorCode MatVersion(Mat A, Version *version);
 
 /// The format that the many products of a solve on arrays of the device run in, converted or updated if A has changed.
 /// Null if A is not a MATSEQAIJSPARSEGPU, or if its products with vectors in `vectors` do not run on the device.
@@ -20,4 +25,4 @@ Csr *AsCsr(Format *format);
 /// time. Of the values that A has now.
 PetscErrorCode BuildCsrForSolve(Mat A, std::unique_ptr<Format> *format);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

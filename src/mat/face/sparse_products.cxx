@@ -6,7 +6,7 @@
 #include "mat/face/pattern.hpp"
 #include "mat/products/product.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 namespace
@@ -295,4 +295,4 @@ PetscErrorCode MatProductSetFromOptions_SparseGPU_Sparse(Mat D, bool *set)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

@@ -4,11 +4,11 @@
 #include <petsc/private/matimpl.h>
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 /// Where D is a product of sparse matrices that are all of our sequential type and live on the device, sets its
 /// operations to ours. *set is false for all others, which are PETSc's.
 PetscErrorCode MatProductSetFromOptions_SparseGPU_Sparse(Mat D, bool *set);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

@@ -4,7 +4,7 @@
 #include <vector>
 #include "mat/face/value_operations.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 /// The columns of row r of A, in ascending order.
@@ -46,4 +46,4 @@ PetscErrorCode MatAXPYGetPreallocation_SparseGPU(Mat Y, Mat X, Mat *B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

@@ -3,7 +3,7 @@
 #include "mat/face/value_operations.hpp"
 #include "mat/face/value_place.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 using namespace there;
@@ -186,4 +186,4 @@ PetscErrorCode SetValueOperations(Mat A, bool on)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

@@ -4,7 +4,7 @@
 #include <petsc/private/matimpl.h>
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 // Those of a sequential matrix, where its values are; PETSc's own on the host where they are not.
@@ -38,4 +38,4 @@ PetscErrorCode MatAXPYGetPreallocation_SparseGPU(Mat Y, Mat X, Mat *B);
 /// B, of A's pattern, gets A's values where these are on the device; *done is false where they are not.
 PetscErrorCode CopyValuesThere(Mat A, Mat B, bool *done);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

@@ -3,7 +3,7 @@
 #include <cstring>
 #include "mat/face/value_place.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 using namespace there;
@@ -182,4 +182,4 @@ PetscErrorCode CopyValuesThere(Mat A, Mat B, bool *done)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

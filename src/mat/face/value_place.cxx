@@ -2,7 +2,7 @@
 #include "mat/face/value_place.hpp"
 #include "petsc/may_lack_memory.hpp"
 
-namespace sparsegpu::there
+namespace sparsegpu::face::there
 {
 
 /// Products of the matrix run on the host as far as is known: that is where its values are wanted.
@@ -82,4 +82,4 @@ PetscErrorCode Pattern(Mat A, There *t, const PetscInt **i, const PetscInt **j)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu::there
+} // namespace sparsegpu::face::there

@@ -7,7 +7,7 @@
 #include "mat/face/context.hpp"
 #include "mat/rows/value_operations.hpp"
 
-namespace sparsegpu::there
+namespace sparsegpu::face::there
 {
 
 /// A matrix whose values an operation reads or writes where they are newest.
@@ -106,4 +106,4 @@ private:
   bool         uploaded_ = false;
 };
 
-} // namespace sparsegpu::there
+} // namespace sparsegpu::face::there

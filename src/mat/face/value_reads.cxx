@@ -3,7 +3,7 @@
 #include <type_traits>
 #include "mat/face/value_place.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 using namespace there;
@@ -114,4 +114,4 @@ PetscErrorCode MatGetRowMaxAbs_SeqAIJSparseGPU(Mat A, Vec v, PetscInt indices[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

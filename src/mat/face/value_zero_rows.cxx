@@ -6,7 +6,7 @@
 #include "mat/face/value_place.hpp"
 #include "petsc/keeps_pattern.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 using namespace there;
@@ -144,4 +144,4 @@ PetscErrorCode MatZeroRowsColumns_SeqAIJSparseGPU(Mat A, PetscInt count, const P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

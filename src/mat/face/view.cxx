@@ -6,7 +6,7 @@
 #include "mat/face/context.hpp"
 #include "mat/rows/fingerprint.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::face
 {
 
 namespace
@@ -286,4 +286,4 @@ PetscErrorCode ViewInfo(Mat A, PetscViewer viewer, bool detail)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::face

@@ -4,7 +4,7 @@
 #include "device/load.cuh"
 #include "device/segmented.cuh"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 struct RowChunk {
@@ -51,4 +51,4 @@ template <int threads, class Done> __device__ __forceinline__ void add_chunks(co
   if (threadIdx.x == 0) done(sum);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include "device/scalar.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 struct DenseColumns {
@@ -20,4 +20,4 @@ struct DenseColumns {
   DenseColumns Part(PetscInt first, PetscInt n) const { return DenseColumns{n, X(first), ldx, Z(first), ldz}; }
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -19,7 +19,7 @@
 
 #include "device/scalar.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 /// z = A x + y; y null or z allowed.
@@ -34,4 +34,4 @@ struct StoreSum {
   __device__ __forceinline__ void Finish() const {}
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -7,7 +7,7 @@
 #include "petsc/may_lack_memory.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 std::unique_ptr<Plan> Format::NewPlan(Look *look) const
@@ -252,4 +252,4 @@ PetscErrorCode Format::MultDense(const DenseColumns &d, DeviceMemory *, Stream s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

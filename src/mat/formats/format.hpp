@@ -7,10 +7,11 @@
 #include "device/buffer.hpp"
 #include "mat/formats/codec/values.hpp"
 #include "mat/formats/dense.hpp"
+#include "mat/formats/names.hpp"
 #include "mat/formats/options.hpp"
 #include "mat/rows/csr_view.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 class Look; // mat/formats/look.hpp
@@ -136,4 +137,4 @@ private:
   Array<PetscInt> row_begin_; ///< [rows_ + 1] instead, where NeedsRowsAlone()
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -4,7 +4,7 @@
 #include "device/backend_call.hpp"
 #include "mat/formats/codec/values.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 PetscErrorCode Look::Facts(const PatternFacts **facts)
@@ -90,4 +90,4 @@ PetscErrorCode Look::Multiprocessors(PetscInt *count) const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

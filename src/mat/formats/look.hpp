@@ -5,11 +5,12 @@
 #include <optional>
 #include <vector>
 #include "device/buffer.hpp"
+#include "mat/formats/names.hpp"
 #include "mat/formats/options.hpp"
 #include "mat/rows/csr_view.hpp"
 #include "mat/rows/inspect.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 class Look
@@ -60,4 +61,4 @@ private:
   bool                                 no_codec_holds_ = false;
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

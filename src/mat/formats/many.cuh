@@ -15,7 +15,7 @@
 #include "mat/formats/chunk.cuh"
 #include "mat/formats/dense.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 namespace many
@@ -186,4 +186,4 @@ template <class Multiply, class One> PetscErrorCode MultGroups(PetscInt cols, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

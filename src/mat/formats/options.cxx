@@ -4,7 +4,7 @@
 #include "mat/formats/codec/values.hpp"
 #include "mat/formats/registry.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 PetscErrorCode CommonOptions::Read(SparseGPUOptionItems PetscOptionsObject)
@@ -71,4 +71,4 @@ PetscErrorCode FormatOptions::Check() const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -9,7 +9,7 @@
 #include <petscsys.h>
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 /// The options of one format, or those that formats share.
@@ -80,4 +80,4 @@ inline bool PowerOfTwo(PetscInt n)
   return n > 0 && (n & (n - 1)) == 0;
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

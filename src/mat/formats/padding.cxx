@@ -3,7 +3,7 @@
 #include "mat/rows/sizes.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 bool TooMuchPadding(PetscInt rows, PetscLogDouble width, PetscInt nonzeros, PetscReal max_padding)
@@ -36,4 +36,4 @@ PetscErrorCode CheckPadding(const CsrView &A, PetscLogDouble width, const char w
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

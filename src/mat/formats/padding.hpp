@@ -3,9 +3,10 @@
 #pragma once
 
 #include <string>
+#include "mat/formats/names.hpp"
 #include "mat/rows/csr_view.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 /// The rows' distance in the arrays: whole cache lines of 32 entries.
@@ -20,4 +21,4 @@ bool TooMuchPadding(PetscInt rows, PetscLogDouble width, PetscInt nonzeros, Pets
 PetscErrorCode CheckPadding(const CsrView &A, PetscLogDouble width, const char what[], PetscReal max_padding, bool *ok,
                             std::string *why);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -2,7 +2,7 @@
 #include "mat/formats/plan.hpp"
 #include "petsc/may_lack_memory.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 PetscErrorCode Plan::Fits(bool *fits, std::string *)
@@ -90,4 +90,4 @@ PetscErrorCode BaselineInOrder(const CsrView &A, const FormatOptions &options, S
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

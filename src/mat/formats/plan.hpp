@@ -9,7 +9,7 @@
 #include "mat/formats/look.hpp"
 #include "mat/formats/registry.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 /// What a product in a format would cost, and what it takes to convert.
@@ -71,4 +71,4 @@ private:
 /// Whether the baseline adds the entries of every row of A one after the other in `space`.
 PetscErrorCode BaselineInOrder(const CsrView &A, const FormatOptions &options, Space space, bool *in_order);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

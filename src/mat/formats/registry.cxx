@@ -1,7 +1,7 @@
 /// The one place where formats.def is expanded.
 #include "mat/formats/registry.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 #define FORMAT(name) FormatEntry RegisterFormat_##name();
@@ -46,4 +46,4 @@ std::unique_ptr<Format> MakeFormat(const std::string &name)
   return nullptr;
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -7,7 +7,7 @@
 #include "mat/formats/format.hpp"
 #include "mat/formats/options.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 struct FormatEntry {
@@ -40,4 +40,4 @@ const char *BaselineTransposed();
 /// Null for an unknown name.
 std::unique_ptr<Format> MakeFormat(const std::string &name);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -3,7 +3,7 @@
 
 #include "device/scalar.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 struct TakeSlot {
@@ -19,4 +19,4 @@ template <bool canonical> struct TakeValue {
   __device__ void operator()(PetscInt e, PetscInt s) const { values[s] = canonical ? StoredValue(a[e]) : a[e]; }
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -9,7 +9,7 @@
 #include "mat/formats/plan.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 namespace example
 {
@@ -77,4 +77,4 @@ inline int Main(int argc, char **argv, PetscErrorCode (*test)())
 }
 
 } // namespace example
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

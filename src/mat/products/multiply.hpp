@@ -3,6 +3,7 @@
 #pragma once
 
 #include "device/buffer.hpp"
+#include "mat/products/names.hpp"
 #include "mat/rows/csr_view.hpp"
 
 namespace sparsegpu::products

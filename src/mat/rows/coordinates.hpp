@@ -7,7 +7,7 @@
 #include "device/buffer.hpp"
 #include "mat/rows/rows.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::rows
 {
 
 /// Which given entries make up each nonzero; duplicates of a matrix share it.
@@ -26,4 +26,4 @@ struct Coordinates {
   PetscCount              entries = -1;    ///< given to MatSetPreallocationCOO()
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::rows

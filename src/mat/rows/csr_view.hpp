@@ -3,7 +3,7 @@
 
 #include "device/scalar.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::rows
 {
 
 /// The arrays of compressed sparse rows, in either space.
@@ -23,4 +23,4 @@ struct CsrView {
   CsrArrays       device = {};    ///< the same on the device where they lie there, too, for an analysis or a conversion
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::rows

@@ -2,7 +2,7 @@
 #include "mat/rows/device_rows.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::rows
 {
 
 PetscErrorCode DeviceRows::Upload(const CsrView &A, bool values)
@@ -35,4 +35,4 @@ PetscErrorCode DeviceRows::Download(std::vector<PetscInt> *i) const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::rows

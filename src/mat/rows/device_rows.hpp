@@ -4,7 +4,7 @@
 #include "device/buffer.hpp"
 #include "mat/rows/csr_view.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::rows
 {
 
 class DeviceRows
@@ -33,4 +33,4 @@ private:
   Array<Scalar>   a_;
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::rows

@@ -5,7 +5,7 @@
 #include "mat/rows/fingerprint.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::rows
 {
 
 /// *sum += the mixed sums of all blocks of `entries`, a warp a block. Addition of integers: any order gives the same.
@@ -49,4 +49,4 @@ PetscErrorCode FingerprintSums_CUDA(const CsrView &A, std::uint64_t sums[2])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::rows

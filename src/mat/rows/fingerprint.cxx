@@ -4,7 +4,7 @@
 #include <array>
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::rows
 {
 
 static std::array<std::uint64_t, FINGERPRINT_BLOCK> Weights()
@@ -76,4 +76,4 @@ PetscErrorCode PatternFingerprint(const CsrView &A, std::uint64_t *fingerprint)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::rows

@@ -10,7 +10,7 @@
 #include "device/scalar.hpp"
 #include "mat/rows/csr_view.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::rows
 {
 
 constexpr int FINGERPRINT_BLOCK = 64;
@@ -38,4 +38,4 @@ std::uint64_t HostFingerprint(const CsrView &A, bool values);
 /// The sums over the blocks of i [rows + 1] and of j [nonzeros] on the device.
 PetscErrorCode FingerprintSums_CUDA(const CsrView &A, std::uint64_t sums[2]);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::rows

@@ -5,7 +5,7 @@
 #include "device/grid.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::rows
 {
 
 static constexpr int LANES = 8; ///< threads of a row
@@ -102,4 +102,4 @@ PetscErrorCode FindDiagonals_CUDA(const CsrView &A, PetscInt most, std::vector<P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::rows

@@ -4,7 +4,7 @@
 #include <cmath>
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::rows
 {
 
 static PetscErrorCode InspectOnDevice(const CsrView &A, PatternFacts *facts,
@@ -78,4 +78,4 @@ PetscErrorCode FindDiagonals(const CsrView &A, std::vector<PetscInt> *offsets)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::rows

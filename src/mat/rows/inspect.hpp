@@ -5,7 +5,7 @@
 #include <vector>
 #include "mat/rows/csr_view.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::rows
 {
 
 /// What choosing a format needs, from one pass over the pattern.
@@ -31,4 +31,4 @@ PetscErrorCode InspectRows_CUDA(const CsrView &A, RowLengths *lengths);
 /// None where they are more than `most`; *count is then more than that, too.
 PetscErrorCode FindDiagonals_CUDA(const CsrView &A, PetscInt most, std::vector<PetscInt> *offsets, PetscInt *count);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::rows

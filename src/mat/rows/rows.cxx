@@ -5,7 +5,7 @@
 #include "petsc/hooks.hpp"
 #include "petsc/may_lack_memory.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::rows
 {
 
 Version NextVersion()
@@ -233,4 +233,4 @@ void Rows::DropFromDevice()
   pattern_stays_  = false;
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::rows

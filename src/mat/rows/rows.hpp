@@ -8,7 +8,7 @@
 #include "mat/rows/device_rows.hpp"
 #include "mat/rows/version.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::rows
 {
 
 /// What tells cheaply that a pattern is another one. It cannot prove that two are the same: PETSc can write other
@@ -129,4 +129,4 @@ private:
   bool            diagonal_complete_ = false;
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::rows

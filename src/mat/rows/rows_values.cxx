@@ -3,7 +3,7 @@
 #include <petsc/private/matimpl.h>
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::rows
 {
 
 PetscErrorCode Rows::ValuesIn(Mat A, Space space, Scalar **a)
@@ -91,4 +91,4 @@ void Rows::DropValues()
   values_version_ = 0;
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::rows

@@ -5,7 +5,7 @@
 #include <petscsys.h>
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::rows
 {
 
 /// Entries of `width` columns of `rows` rows, padded to whole warps: width * EllPitch(rows). Exact up to 2^53.
@@ -33,4 +33,4 @@ inline PetscErrorCode CheckedOffsets(const char what[], std::vector<PetscInt> *o
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::rows

@@ -12,7 +12,7 @@
 #include "device/sort.hpp"
 #include "mat/rows/sort_coordinates.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::rows
 {
 
 namespace
@@ -170,4 +170,4 @@ PetscErrorCode SortCoordinates_CUDA(PetscInt rows, PetscInt cols, PetscCount cou
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::rows

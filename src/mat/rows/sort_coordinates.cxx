@@ -5,7 +5,7 @@
 #include "device/backend_call.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::rows
 {
 
 int BitsUpTo(PetscInt most)
@@ -73,4 +73,4 @@ PetscErrorCode SortCoordinates(PetscInt rows, PetscInt cols, PetscCount count, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::rows

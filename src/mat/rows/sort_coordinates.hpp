@@ -4,7 +4,7 @@
 
 #include "device/buffer.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::rows
 {
 
 struct SortedCoordinates {
@@ -29,4 +29,4 @@ PetscErrorCode CheckLargest(PetscInt rows, PetscInt cols, PetscInt row, PetscInt
 PetscErrorCode SortCoordinates_CUDA(PetscInt rows, PetscInt cols, PetscCount count, const PetscInt *i,
                                     const PetscInt *j, SortedCoordinates *sorted);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::rows

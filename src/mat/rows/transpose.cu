@@ -8,7 +8,7 @@
 #include "mat/rows/transpose.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::rows
 {
 
 template <class Key> static __global__ void column_key_kernel(PetscInt count, const PetscInt *j, Key *key)
@@ -87,4 +87,4 @@ PetscErrorCode DeviceRows::Transpose_CUDA(const CsrView &A, bool conjugate, Arra
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::rows

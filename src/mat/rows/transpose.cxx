@@ -2,7 +2,7 @@
 #include "mat/rows/transpose.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::rows
 {
 
 PetscErrorCode TransposePattern(const CsrView &A, std::vector<PetscInt> *i, std::vector<PetscInt> *j,
@@ -26,4 +26,4 @@ PetscErrorCode TransposePattern(const CsrView &A, std::vector<PetscInt> *i, std:
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::rows

@@ -5,7 +5,7 @@
 #include "device/buffer.hpp"
 #include "mat/rows/csr_view.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::rows
 {
 
 /// A counting sort by column, so rows stay in order: i [A.cols + 1], j [A.nonzeros], and of each entry the one of A
@@ -15,4 +15,4 @@ PetscErrorCode TransposePattern(const CsrView &A, std::vector<PetscInt> *i, std:
 /// The same on the device from A.device, which needs no values; the same arrays. Asynchronous. Errors: PETSC_ERR_MEM.
 PetscErrorCode TransposePattern_CUDA(const CsrView &A, Array<PetscInt> *i, Array<PetscInt> *j, Array<PetscInt> *source);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::rows

@@ -6,7 +6,7 @@
 #include "mat/rows/value_operations.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu::values
+namespace sparsegpu::rows::values
 {
 
 template <class Operation> static __global__ void each_kernel(PetscCount count, const Operation operation)
@@ -95,4 +95,4 @@ PetscErrorCode Largest_CUDA(PetscCount count, const Scalar *a, PetscReal *larges
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu::values
+} // namespace sparsegpu::rows::values

@@ -3,7 +3,7 @@
 #include "device/backend_call.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu::values
+namespace sparsegpu::rows::values
 {
 
 template <class Operation> PetscErrorCode ForEach(Space space, PetscCount count, const Operation &operation)
@@ -45,4 +45,4 @@ PetscErrorCode Largest(Space space, PetscCount count, const Scalar *a, PetscReal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu::values
+} // namespace sparsegpu::rows::values

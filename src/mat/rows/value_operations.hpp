@@ -6,7 +6,7 @@
 #include "device/scalar.hpp"
 #include "mat/rows/csr_view.hpp"
 
-namespace sparsegpu::values
+namespace sparsegpu::rows::values
 {
 
 /// How many neighbouring indices share a row where an operation has several: 1 << bits, at most a warp and no more
@@ -241,4 +241,4 @@ PetscErrorCode                            Largest_CUDA(PetscCount count, const S
   what(SetZeroedRows);                       \
   what(RowMagnitude)
 
-} // namespace sparsegpu::values
+} // namespace sparsegpu::rows::values

@@ -4,7 +4,7 @@
 #include "mat/rows/value_operations.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu::values
+namespace sparsegpu::rows::values
 {
 
 template <class Operation> PetscErrorCode ForEach_Kokkos(PetscCount count, const Operation &operation)
@@ -21,4 +21,4 @@ template <class Operation> PetscErrorCode ForEach_Kokkos(PetscCount count, const
 SPARSEGPU_FOR_VALUE_OPERATIONS(INSTANTIATE);
 #undef INSTANTIATE
 
-} // namespace sparsegpu::values
+} // namespace sparsegpu::rows::values

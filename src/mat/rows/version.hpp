@@ -2,10 +2,9 @@
 /// not: MatHeaderReplace() and MatHeaderMerge() give a matrix other insides, and a state that the insides had before.
 #pragma once
 
-#include <petscmat.h>
 #include <cstdint>
 
-namespace sparsegpu
+namespace sparsegpu::rows
 {
 
 /// A number for the values and the pattern that a matrix has now: of no other matrix, and of no other time, of this
@@ -13,7 +12,5 @@ namespace sparsegpu
 using Version = std::uint64_t;
 
 Version NextVersion();
-/// That of A now; 0 for a matrix that is not of our types.
-PetscErrorCode MatVersion(Mat A, Version *version);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::rows

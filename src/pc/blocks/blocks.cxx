@@ -8,7 +8,7 @@
 #include "device/scatter.hpp"
 #include "pc/factor/matsolver.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::blocks
 {
 
 PetscErrorCode BlockOptions::Read(SparseGPUOptionItems PetscOptionsObject)
@@ -210,4 +210,4 @@ PetscErrorCode BlockJacobi::View(PetscViewer viewer) const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::blocks

@@ -3,10 +3,11 @@
 #pragma once
 
 #include <petscpc.h>
+#include "pc/blocks/names.hpp"
 #include "pc/factor/rows.hpp"
 #include "pc/tile/lu.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::blocks
 {
 
 struct BlockOptions {
@@ -48,4 +49,4 @@ private:
   DeviceMemory    matrix_, b_, x_; ///< values and vectors that are on the host
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::blocks

@@ -3,7 +3,7 @@
 #include "device/local_array.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::factor
 {
 
 namespace
@@ -107,4 +107,4 @@ PetscErrorCode SolveColumns(Mat B, Mat X, Space space, Staging *staging, const S
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::factor

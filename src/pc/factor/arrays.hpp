@@ -6,7 +6,7 @@
 #include "device/buffer.hpp"
 #include "device/scalar.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::factor
 {
 
 /// Device memory for right-hand sides and solutions that are on the host.
@@ -22,4 +22,4 @@ PetscErrorCode SolveVector(Vec b, Vec x, Space space, Staging *staging, const So
 /// For the columns of dense matrices. Errors: PETSC_ERR_ARG_IDN if they are the same.
 PetscErrorCode SolveColumns(Mat B, Mat X, Space space, Staging *staging, const SolveFunction &solve);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::factor

@@ -4,7 +4,7 @@
 #include "petsc/compat.hpp"
 #include "sparsegpu.h"
 
-namespace sparsegpu
+namespace sparsegpu::factor
 {
 
 PetscLogEvent AnalysisEvent, TrisolveEvent;
@@ -105,4 +105,4 @@ PetscErrorCode ReleaseFactor(Mat F)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::factor

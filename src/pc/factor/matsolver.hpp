@@ -3,7 +3,7 @@
 
 #include <petscmat.h>
 
-namespace sparsegpu
+namespace sparsegpu::factor
 {
 
 /// How a kind of factorization makes a new matrix one of its factors.
@@ -25,4 +25,4 @@ PetscErrorCode ReleaseFactor(Mat F);
 
 extern PetscLogEvent AnalysisEvent, TrisolveEvent;
 
-} // namespace sparsegpu
+} // namespace sparsegpu::factor

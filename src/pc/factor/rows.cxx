@@ -2,7 +2,7 @@
 #include "pc/factor/rows.hpp"
 #include "mat/face/context.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::factor
 {
 
 PetscErrorCode GetMatrixRows(Mat A, MatrixRows *m)
@@ -110,4 +110,4 @@ PetscErrorCode HostRows::Take(const MatrixRows &rows, bool values)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::factor

@@ -5,8 +5,9 @@
 #include <vector>
 #include "device/buffer.hpp"
 #include "mat/rows/csr_view.hpp"
+#include "pc/factor/names.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::factor
 {
 
 /// The rows of a matrix, on the host or on the device, and its values on the device if they are there.
@@ -38,4 +39,4 @@ private:
   std::vector<Scalar>   a_;
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::factor

@@ -5,7 +5,7 @@
 #include "pc/ilu/ilu.hpp"
 #include "pc/trisolve/poll.cuh"
 
-namespace sparsegpu
+namespace sparsegpu::ilu
 {
 
 static constexpr unsigned ALL = 0xffffffffu;
@@ -218,4 +218,4 @@ template <int LANES> __device__ __forceinline__ void EliminateNear(const FactorV
   FinishRow<LANES>(F, pivots, r, row, out);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::ilu

@@ -3,7 +3,7 @@
 
 #include "pc/ilu/eliminate.cuh"
 
-namespace sparsegpu
+namespace sparsegpu::ilu
 {
 
 static constexpr int BLOCK = 256; ///< threads that share a long row
@@ -195,4 +195,4 @@ static __device__ void EliminateByBlock(const FactorView &F, const Pivots &pivot
   FinishLongRow(F, pivots, r, values, row, out);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::ilu

@@ -5,7 +5,7 @@
 #include "pc/factor/matsolver.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::ilu
 {
 
 PetscErrorCode Factor::Symbolic(Mat F, const MatrixRows &A, IS row, IS column, const MatFactorInfo &info, Space space)
@@ -232,4 +232,4 @@ PetscErrorCode Factor::View(PetscViewer viewer) const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::ilu

@@ -9,7 +9,7 @@
 #include "pc/trisolve/host.hpp"
 #include "pc/trisolve/transpose.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::ilu
 {
 
 class Factor
@@ -83,15 +83,15 @@ private:
   std::vector<Scalar>   values_, unknowns_;
   HostTransposed        host_transposed_;
   // on the device
-  DevicePattern      device_pattern_;
-  Array<Scalar>      device_values_;
-  sparsegpu::Numeric numeric_;
-  TransposedFactors  transposed_;
-  DeviceMemory       matrix_; ///< values of a matrix that is on the host
-  Staging            staging_;
+  DevicePattern     device_pattern_;
+  Array<Scalar>     device_values_;
+  ilu::Numeric      numeric_;
+  TransposedFactors transposed_;
+  DeviceMemory      matrix_; ///< values of a matrix that is on the host
+  Staging           staging_;
 };
 
 /// The factor of a matrix of MATSOLVERSPARSEGPU.
 Factor *FactorOf(Mat F);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::ilu

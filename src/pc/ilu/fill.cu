@@ -10,7 +10,7 @@
 #include "pc/ilu/keys.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::ilu
 {
 
 static constexpr unsigned ALL = 0xffffffffu;
@@ -264,4 +264,4 @@ PetscErrorCode AddFill_CUDA(PetscInt levels, PetscCount limit, DevicePattern *p,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::ilu

@@ -5,7 +5,7 @@
 #include "pc/ilu/eliminate_block.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::ilu
 {
 
 static constexpr int                THREADS = 128;
@@ -263,4 +263,4 @@ PetscErrorCode Numeric::Factor(const Scalar *matrix, const PetscInt *source, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::ilu

@@ -5,7 +5,7 @@
 #include "mat/rows/sizes.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::ilu
 {
 
 namespace
@@ -199,4 +199,4 @@ PetscErrorCode Numeric_Host(const FactorPattern &p, Incomplete kind, const Pivot
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::ilu

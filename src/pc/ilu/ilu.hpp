@@ -5,10 +5,11 @@
 #pragma once
 
 #include "mat/rows/csr_view.hpp"
+#include "pc/ilu/names.hpp"
 #include "pc/trisolve/sweep.hpp"
 #include "pc/trisolve/trisolve.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::ilu
 {
 
 enum class Incomplete {
@@ -103,4 +104,4 @@ private:
   Array<unsigned long long> report_; ///< [3] first zero pivot, its magnitude's bits are in pivot_; ticket; stuck
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::ilu

@@ -5,7 +5,7 @@
 #include "device/grid.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::ilu
 {
 
 using Key = unsigned long long; ///< row << bits | column
@@ -21,4 +21,4 @@ static inline PetscErrorCode ColumnBits(PetscInt rows, int *bits)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::ilu

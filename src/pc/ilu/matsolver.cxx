@@ -4,7 +4,7 @@
 #include "pc/ilu/factor.hpp"
 #include "sparsegpu.h"
 
-namespace sparsegpu
+namespace sparsegpu::ilu
 {
 
 Factor *FactorOf(Mat F)
@@ -190,4 +190,4 @@ PetscErrorCode RegisterIncompleteFactors()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::ilu

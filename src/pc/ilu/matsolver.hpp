@@ -3,10 +3,10 @@
 
 #include <petscmat.h>
 
-namespace sparsegpu
+namespace sparsegpu::ilu
 {
 
 /// RegisterFactor() of ILU and ICC.
 PetscErrorCode RegisterIncompleteFactors();
 
-} // namespace sparsegpu
+} // namespace sparsegpu::ilu

@@ -3,7 +3,7 @@
 #include "pc/ilu/factor.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::ilu
 {
 
 PetscErrorCode Factor::SymbolicOnHost(const MatrixRows &A, IS row, IS column, const MatFactorInfo &info)
@@ -120,4 +120,4 @@ PetscErrorCode Factor::SymbolicOnDevice(const MatrixRows &A, IS row, IS column, 
 }
 #endif
 
-} // namespace sparsegpu
+} // namespace sparsegpu::ilu

@@ -3,7 +3,7 @@
 #include "pc/factor/matsolver.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::ilu
 {
 
 PetscErrorCode Factor::SolveOnHost(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
@@ -181,4 +181,4 @@ PetscErrorCode Factor::SolveMany(Mat B, Mat X, bool transpose)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::ilu

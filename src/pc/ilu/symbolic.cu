@@ -5,7 +5,7 @@
 #include "pc/ilu/keys.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::ilu
 {
 
 static constexpr Key NO_KEY = ~0ull; // sorts last
@@ -184,4 +184,4 @@ PetscErrorCode Symbolic_CUDA(PetscInt rows, PetscInt nonzeros, const PetscInt *i
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::ilu

@@ -4,6 +4,7 @@
 
 #include <petscmat.h>
 #include "mat/rows/csr_view.hpp"
+#include "pc/lu/names.hpp"
 
 namespace sparsegpu::lu
 {

@@ -5,6 +5,7 @@
 
 #include <vector>
 #include "mat/rows/csr_view.hpp"
+#include "pc/lu/names.hpp"
 
 namespace sparsegpu::lu
 {

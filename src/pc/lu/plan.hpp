@@ -9,6 +9,7 @@
 #pragma once
 
 #include "mat/rows/csr_view.hpp"
+#include "pc/lu/names.hpp"
 #include "pc/symbolic/tree.hpp"
 
 namespace sparsegpu::lu

@@ -25,7 +25,7 @@ bool Known(const char name[])
   return found != nullptr;
 }
 
-PetscErrorCode FlopsInOrder(const CsrView &A, IS row, IS column, PetscLogDouble *flops)
+PetscErrorCode FlopsInOrder(const rows::CsrView &A, IS row, IS column, PetscLogDouble *flops)
 {
   std::vector<PetscInt>      row_place(A.rows), column_place(A.rows);
   const PetscInt            *r, *c;
@@ -48,7 +48,7 @@ PetscErrorCode FlopsInOrder(const CsrView &A, IS row, IS column, PetscLogDouble 
 PetscErrorCode MatGetOrdering_LeastFill(Mat A, MatOrderingType, IS *row, IS *column)
 {
   std::vector<const char *> names;
-  CsrView                   csr{};
+  rows::CsrView             csr{};
   PetscLogDouble            least = 0;
   PetscBool                 done;
 

@@ -2,7 +2,7 @@
 #include <petsc/private/pcimpl.h>
 #include "pc/strategy/strategy.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::strategy
 {
 
 namespace
@@ -54,4 +54,4 @@ std::unique_ptr<Strategy> MakeBlocksStrategy(PcOptions *options, EliminationOrde
   return std::make_unique<BlocksStrategy>(options, order);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::strategy

@@ -6,7 +6,7 @@
 #include "pc/strategy/factored.hpp"
 #include "sparsegpu.h"
 
-namespace sparsegpu
+namespace sparsegpu::strategy
 {
 
 namespace
@@ -56,4 +56,4 @@ std::unique_ptr<Strategy> MakeDirectStrategy(PcOptions *options, EliminationOrde
   return std::make_unique<DirectStrategy>(options, order);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::strategy

@@ -5,7 +5,7 @@
 #include <petsc/private/pcimpl.h>
 #include "pc/factor/rows.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::strategy
 {
 
 PetscErrorCode FactoredStrategy::Reset()
@@ -90,4 +90,4 @@ PetscErrorCode FactoredStrategy::View(PC pc, PetscViewer viewer) const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::strategy

@@ -4,7 +4,7 @@
 #include "device/device.hpp"
 #include "pc/strategy/strategy.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::strategy
 {
 
 class FactoredStrategy : public Strategy
@@ -35,4 +35,4 @@ private:
   PetscErrorCode NewPattern(PC pc, Mat A);
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::strategy

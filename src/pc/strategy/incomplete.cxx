@@ -5,7 +5,7 @@
 #include "pc/strategy/factored.hpp"
 #include "sparsegpu.h"
 
-namespace sparsegpu
+namespace sparsegpu::strategy
 {
 
 namespace
@@ -111,4 +111,4 @@ std::unique_ptr<Strategy> MakeIncompleteStrategy(PcOptions *options, Elimination
   return std::make_unique<IncompleteStrategy>(options, order);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::strategy

@@ -2,7 +2,7 @@
 #include "pc/strategy/options.hpp"
 #include "sparsegpu.h"
 
-namespace sparsegpu
+namespace sparsegpu::strategy
 {
 
 const char *const FactorNames[9] = {"ilu", "icc", "none", "blocks", "lu", "cholesky", "PCSparseGPUFactor", "", nullptr};
@@ -100,4 +100,4 @@ bool PcOptions::NeedSetUpAfter(const PcOptions &before) const
          !(blocks == before.blocks);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::strategy

@@ -4,9 +4,10 @@
 #include <petscpc.h>
 #include <string>
 #include "pc/blocks/blocks.hpp"
+#include "pc/strategy/names.hpp"
 #include "pc/trisolve/trisolve.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::strategy
 {
 
 /// -pc_sparsegpu_factor, in the order of FactorNames.
@@ -43,4 +44,4 @@ private:
   PetscErrorCode ReadFactorInfo(PC pc, SparseGPUOptionItems PetscOptionsObject);
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::strategy

@@ -2,7 +2,7 @@
 #include "pc/strategy/strategy.hpp"
 #include <petsc/private/matimpl.h>
 
-namespace sparsegpu
+namespace sparsegpu::strategy
 {
 
 namespace
@@ -53,4 +53,4 @@ PetscErrorCode MakeStrategy(PcOptions *options, EliminationOrder *order, std::un
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::strategy

@@ -6,7 +6,7 @@
 #include <memory>
 #include "pc/strategy/options.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::strategy
 {
 
 /// The order of elimination in use; -pc_factor_reuse_ordering keeps it when the pattern changes.
@@ -58,4 +58,4 @@ bool SameStrategy(FactorChoice a, FactorChoice b);
 /// The strategy of options->factor.
 PetscErrorCode MakeStrategy(PcOptions *options, EliminationOrder *order, std::unique_ptr<Strategy> *strategy);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::strategy

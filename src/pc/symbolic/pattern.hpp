@@ -4,6 +4,7 @@
 
 #include <vector>
 #include "mat/rows/csr_view.hpp"
+#include "pc/symbolic/names.hpp"
 
 namespace sparsegpu::symbolic
 {

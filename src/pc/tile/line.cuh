@@ -3,6 +3,7 @@
 #pragma once
 
 #include "mat/formats/bitmap/storage.hpp"
+#include "pc/tile/names.hpp"
 
 namespace sparsegpu::tile
 {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "mat/products/tile/tile.hpp"
+#include "pc/tile/names.hpp"
 
 namespace sparsegpu::tile
 {

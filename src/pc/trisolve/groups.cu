@@ -5,7 +5,7 @@
 #include "pc/trisolve/schedule.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::trisolve
 {
 
 static constexpr int THREADS = 256;
@@ -74,4 +74,4 @@ PetscErrorCode CutGroups(const unsigned *sorted, PetscInt count, unsigned mask, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::trisolve

@@ -4,7 +4,7 @@
 #include "pc/trisolve/halves.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::trisolve
 {
 
 static constexpr int THREADS = 256, LANES = 8; ///< lanes of a row
@@ -104,4 +104,4 @@ PetscErrorCode DeviceHalf::SetValues(const Scalar *values, Stream stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::trisolve

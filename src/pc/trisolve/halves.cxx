@@ -3,7 +3,7 @@
 #include <numeric>
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::trisolve
 {
 
 PetscErrorCode NoRoot(PetscInt step)
@@ -58,4 +58,4 @@ PetscErrorCode HostHalf::SetValues(const Scalar *values)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::trisolve

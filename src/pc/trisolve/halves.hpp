@@ -7,7 +7,7 @@
 #include <math.h>
 #include "pc/trisolve/trisolve.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::trisolve
 {
 
 /// The root of a pivot's inverse; false if that is not real and non-negative.
@@ -69,4 +69,4 @@ private:
 /// PETSC_ERR_SUP for a step whose pivot has no root.
 PetscErrorCode NoRoot(PetscInt step);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::trisolve

@@ -4,7 +4,7 @@
 
 #include "pc/trisolve/trisolve.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::trisolve
 {
 
 /// All rows of a level at a time; every row is summed up as Solve_Host() does, so the solution has the same bits.
@@ -57,4 +57,4 @@ private:
   std::vector<Scalar>   values_;
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::trisolve

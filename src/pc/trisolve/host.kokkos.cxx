@@ -5,7 +5,7 @@
 #include "device/kokkos.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::trisolve
 {
 
 using Range = Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<PetscInt>>;
@@ -195,4 +195,4 @@ PetscErrorCode HostTransposed::SetValues(const Scalar *values)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::trisolve

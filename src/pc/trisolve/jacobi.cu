@@ -4,7 +4,7 @@
 #include "device/segmented.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::trisolve
 {
 
 static constexpr int THREADS = 256;
@@ -79,4 +79,4 @@ PetscErrorCode JacobiSweeps::Solve(PetscInt count, const Scalar *b, PetscInt ldb
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::trisolve

@@ -6,7 +6,7 @@
 
 #include "pc/trisolve/trisolve.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::trisolve
 {
 
 class JacobiSweeps : public Trisolve
@@ -23,4 +23,4 @@ private:
   Array<Scalar> a_, b_, c_; ///< [rows]
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::trisolve

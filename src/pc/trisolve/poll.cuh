@@ -4,7 +4,7 @@
 
 #include "device/scalar.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::trisolve
 {
 
 #if defined(PETSC_USE_REAL_SINGLE)
@@ -156,4 +156,4 @@ __device__ __forceinline__ Scalar GivenUp()
   return Scalar(RealOf(~RealBits(0) >> 1));
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::trisolve

@@ -5,7 +5,7 @@
 #include "pc/trisolve/system.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::trisolve
 {
 
 static constexpr int      THREADS = 256;
@@ -230,4 +230,4 @@ PetscErrorCode Schedule::Build(const FactorView &F, long long spins, int *stuck,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::trisolve

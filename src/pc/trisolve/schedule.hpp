@@ -3,7 +3,7 @@
 
 #include "pc/trisolve/trisolve.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::trisolve
 {
 
 /// L and U as one triangular system of 2 n rows, numbered so that a row needs only rows before it: u < n is row u of L,
@@ -50,4 +50,4 @@ private:
   Array<LevelReport> report_;
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::trisolve

@@ -6,7 +6,7 @@
 #include "pc/trisolve/sweep.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::trisolve
 {
 
 static constexpr int      THREADS = 256;
@@ -285,4 +285,4 @@ PetscErrorCode Sweep::Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scala
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::trisolve

@@ -6,7 +6,7 @@
 
 #include "pc/trisolve/schedule.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::trisolve
 {
 
 /// The pieces of a SystemView by level, which is also the order of their unknowns in memory: what a warp needs lies
@@ -67,4 +67,4 @@ private:
   Array<unsigned>      ticket_;
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::trisolve

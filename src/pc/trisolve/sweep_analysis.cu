@@ -6,7 +6,7 @@
 #include "pc/trisolve/system.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::trisolve
 {
 
 static constexpr int      THREADS    = 256;
@@ -264,4 +264,4 @@ size_t Sweep::Bytes() const
          unknowns_.bytes() + slice_of_.bytes();
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::trisolve

@@ -4,7 +4,7 @@
 #include "pc/trisolve/sweep.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::trisolve
 {
 
 static constexpr int      THREADS = 256, SWEEP_THREADS = 64;
@@ -122,4 +122,4 @@ PetscErrorCode Sweep::SolveMany(PetscInt count, const Scalar *b, PetscInt ldb, S
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::trisolve

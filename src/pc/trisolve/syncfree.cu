@@ -7,7 +7,7 @@
 #include "pc/trisolve/syncfree.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::trisolve
 {
 
 static constexpr int      THREADS = 128, WARPS = THREADS / 32;
@@ -242,4 +242,4 @@ size_t Syncfree::Bytes() const
   return bytes;
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::trisolve

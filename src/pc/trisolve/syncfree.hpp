@@ -10,7 +10,7 @@
 
 #include "pc/trisolve/schedule.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::trisolve
 {
 
 /// Scratch of a sweep over one factor.
@@ -45,4 +45,4 @@ private:
   DeviceMemory          scratch_;
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::trisolve

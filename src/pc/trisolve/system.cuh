@@ -3,7 +3,7 @@
 
 #include "pc/trisolve/schedule.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::trisolve
 {
 
 /// Entries of row u.
@@ -67,4 +67,4 @@ __device__ __forceinline__ PetscInt EntryAt(const SystemView &S, const Piece &p,
   return UnknownOf(S, 2 * F.rows - 1 - F.j[*from]);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::trisolve

@@ -5,7 +5,7 @@
 #include "device/scatter.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::trisolve
 {
 
 static constexpr int THREADS = 256;
@@ -76,4 +76,4 @@ PetscErrorCode TransposedFactors::SetValues(const Scalar *values, Stream stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::trisolve

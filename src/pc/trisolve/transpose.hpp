@@ -3,7 +3,7 @@
 
 #include "pc/trisolve/schedule.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::trisolve
 {
 
 class TransposedFactors
@@ -24,4 +24,4 @@ private:
   Array<Scalar>   values_;
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::trisolve

@@ -9,7 +9,7 @@
   #include "pc/trisolve/syncfree.hpp"
 #endif
 
-namespace sparsegpu
+namespace sparsegpu::trisolve
 {
 
 const char *const EngineNames[4] = {"auto", "syncfree", "level", "jacobi"};
@@ -135,4 +135,4 @@ PetscErrorCode Solve_Host(const FactorPattern &p, const Scalar *a, const Scalar 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::trisolve

@@ -7,7 +7,7 @@
 #include "device/buffer.hpp"
 #include "device/scalar.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::trisolve
 {
 
 /// Incomplete factors, both in one CSR, on the device or on the host; rows and columns in the order of elimination,
@@ -107,4 +107,4 @@ PetscErrorCode CountLevels(const FactorPattern &pattern, PetscInt *lower_levels,
 PetscErrorCode Solve_Host(const FactorPattern &pattern, const Scalar *values, const Scalar *b, Scalar *x, Scalar *w,
                           bool transpose);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::trisolve

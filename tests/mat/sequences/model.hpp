@@ -127,6 +127,11 @@ const std::vector<Operation> &PatternOperations();  ///< patterns.cxx
 const std::vector<Operation> &IdentityOperations(); ///< identities.cxx
 const std::vector<Operation> &DerivedOperations();  ///< derived.cxx
 
+// zeroed.cxx: operations of ValueOperations()
+PetscErrorCode ZeroRows(Side &s, const Facts &f, Draw d, std::string *words);
+PetscErrorCode ZeroRowsColumns(Side &s, const Facts &f, Draw d, std::string *words);
+PetscErrorCode ZeroEntries(Side &s, const Facts &, Draw, std::string *words);
+
 // create.cxx
 PetscErrorCode GetFacts(Mat plain, Facts *f);
 /// A matrix of m x n local entries. Collective on PETSC_COMM_WORLD.

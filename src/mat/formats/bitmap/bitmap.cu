@@ -4,7 +4,7 @@
 #include "mat/formats/epilogue.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 static constexpr int THREADS = 256; // any multiple of 32
@@ -47,4 +47,4 @@ PetscErrorCode BitmapMult_CUDA(const BitmapLayout &A, const Scalar *x, const Sca
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

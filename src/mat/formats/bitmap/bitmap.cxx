@@ -4,7 +4,7 @@
 #include "device/backend_call.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 FormatEntry RegisterFormat_bitmap()
@@ -93,4 +93,4 @@ std::string Bitmap::Details() const
   return "words of " + std::to_string(layout_.bits) + " bits, " + std::to_string(layout_.words) + " a row";
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -9,7 +9,7 @@
 #include "mat/formats/bitmap/storage.hpp"
 #include "mat/formats/plan.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 /// The words are of 32 or of 64 bits.
@@ -65,4 +65,4 @@ private:
   Array<Word64>         flags64_;
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

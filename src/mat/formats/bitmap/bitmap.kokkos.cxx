@@ -3,7 +3,7 @@
 #include "mat/formats/bitmap/bitmap.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 /// One row per work item, word after word. Bitwise reproducible.
@@ -30,4 +30,4 @@ PetscErrorCode BitmapMult_Kokkos(const BitmapLayout &A, const Scalar *x, const S
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

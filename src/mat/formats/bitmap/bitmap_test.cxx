@@ -6,6 +6,7 @@
 #include "mat/formats/worked_example.hpp"
 
 using namespace sparsegpu;
+using namespace sparsegpu::formats;
 
 template <class Word>
 static PetscErrorCode CheckWords(const char what[], const Word *words, const std::vector<Word> &expected)

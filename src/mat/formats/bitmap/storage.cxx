@@ -1,7 +1,7 @@
 #include "mat/formats/bitmap/storage.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 template <class Word> PetscErrorCode BitmapArrays<Word>::Fill(const CsrView &A, bool by_columns)
@@ -43,4 +43,4 @@ template <class Word> PetscErrorCode BitmapArrays<Word>::Fill(const CsrView &A, 
 template struct BitmapArrays<Word32>;
 template struct BitmapArrays<Word64>;
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

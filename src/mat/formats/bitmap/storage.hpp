@@ -11,9 +11,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+#include "mat/formats/names.hpp"
 #include "mat/rows/csr_view.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 using Word32 = std::uint32_t;
@@ -114,4 +115,4 @@ template <class Word> struct BitmapArrays {
   PetscErrorCode Fill(const CsrView &A, bool by_columns);
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

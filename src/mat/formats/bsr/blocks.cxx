@@ -3,7 +3,7 @@
 #include "mat/formats/bsr/bsr.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 namespace
@@ -208,4 +208,4 @@ PetscErrorCode SampleBsr(const CsrView &A, PetscLogDouble value, PetscLogDouble 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

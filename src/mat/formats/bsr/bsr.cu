@@ -4,7 +4,7 @@
 #include "mat/formats/epilogue.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 /// Slices of a thread block: about as many threads for every size.
@@ -57,4 +57,4 @@ PetscErrorCode BsrMult_CUDA(const BsrLayout &A, const ValueLayout &a, const Scal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

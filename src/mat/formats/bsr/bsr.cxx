@@ -4,7 +4,7 @@
 #include "device/backend_call.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 FormatEntry RegisterFormat_bsr()
@@ -214,4 +214,4 @@ std::string Bsr::Details() const
   return text;
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

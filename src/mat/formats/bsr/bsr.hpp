@@ -16,7 +16,7 @@
 #include <optional>
 #include "mat/formats/plan.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 struct BsrLayout {
@@ -166,4 +166,4 @@ private:
   BsrArrays             arrays_;       ///< in space_
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -4,7 +4,7 @@
 #include "mat/formats/bsr/bsr.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 /// Fetches the values `AHEAD` bytes after value e, of one block: the hardware's own prefetching ends with every page. A
@@ -110,4 +110,4 @@ PetscErrorCode BsrMultDense_Kokkos(const BsrLayout &A, const ValueLayout &a, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -3,7 +3,7 @@
 #include "mat/formats/many.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 /// Neighbouring rows read neighbouring values; the rows of a block row read the same column and the same row of X.
@@ -45,4 +45,4 @@ PetscErrorCode BsrMultDense_CUDA(const BsrLayout &A, const ValueLayout &a, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -9,6 +9,7 @@
 #include "mat/formats/worked_example.hpp"
 
 using namespace sparsegpu;
+using namespace sparsegpu::formats;
 
 /// Blocks of 2 x 2: | 1 .  2 | has a partial block of entries (0, 0), (1, 1) and one of (0, 0), at the edge, above
 ///                  | . 3  . | partial ones of row 2.

@@ -7,7 +7,7 @@
 #include "mat/formats/bsr/bsr.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 static constexpr int HEIGHT = BsrLayout::HEIGHT;
@@ -285,4 +285,4 @@ PetscErrorCode BsrPlace_CUDA(const BsrLayout &layout, const CsrArrays &A, Scalar
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

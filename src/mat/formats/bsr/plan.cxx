@@ -3,7 +3,7 @@
 #include "mat/formats/bsr/bsr.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 PetscErrorCode BsrOptions::Read(SparseGPUOptionItems PetscOptionsObject)
@@ -114,4 +114,4 @@ PetscErrorCode BsrPlan::Estimate(PetscLogDouble beat, bool *candidate, Cost *cos
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -6,7 +6,7 @@
 #include "mat/formats/codec/values.cuh"
 #include "mat/formats/bsr/bsr.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 /// The sum of row t of a slice that has it; x(j): what an entry of column j is multiplied with. All loads of a full
@@ -47,4 +47,4 @@ __device__ __forceinline__ auto bsr_row_sum(const BsrLayout &A, PetscInt slice, 
   return sum;
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -6,7 +6,7 @@
 #include "device/load.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 static constexpr int THREADS = 256;
@@ -213,4 +213,4 @@ PetscErrorCode FindDictionary_CUDA(const Scalar *a, size_t n, bool *found, std::
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

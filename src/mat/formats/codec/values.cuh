@@ -5,7 +5,7 @@
 #include "device/load.cuh"
 #include "mat/formats/codec/values.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 /// Once at the beginning of a kernel, by all threads: the dictionary goes to shared memory.
@@ -79,4 +79,4 @@ __device__ __forceinline__ void load_pair(const SingleValues &a, PetscInt e, Sca
 }
 #endif
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

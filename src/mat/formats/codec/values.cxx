@@ -4,7 +4,7 @@
 #include "device/backend_call.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 const char *const ValueCodecNames[4] = {"auto", "full", "single", "dictionary"};
@@ -107,4 +107,4 @@ PetscErrorCode EncodedValues::Encode(Array<Scalar> *values, const std::string &w
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

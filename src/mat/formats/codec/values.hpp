@@ -7,7 +7,7 @@
 #include "device/buffer.hpp"
 #include "device/scalar.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 enum class ValueCodec {
@@ -131,4 +131,4 @@ SPARSEGPU_HD int PlaceOf(const Scalar *dictionary, int size, const Scalar &v)
   return low;
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

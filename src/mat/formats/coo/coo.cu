@@ -9,7 +9,7 @@
 #include "mat/formats/coo/coo.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 static constexpr int THREADS  = 256;
@@ -100,4 +100,4 @@ PetscErrorCode CooMult_CUDA(const CooLayout &A, const Scalar *x, const Scalar *y
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

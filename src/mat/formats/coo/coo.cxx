@@ -4,7 +4,7 @@
 #include "mat/formats/plan.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 FormatEntry RegisterFormat_coo()
@@ -69,4 +69,4 @@ PetscErrorCode Coo::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream str
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

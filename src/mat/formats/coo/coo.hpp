@@ -5,7 +5,7 @@
 
 #include "mat/formats/format.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 struct CooLayout {
@@ -56,4 +56,4 @@ private:
   CooArrays arrays_;
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -5,7 +5,7 @@
 #include "mat/formats/coo/coo.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 /// An interval of entries per thread of the execution space; the first and the last row of an interval may be shared
@@ -53,4 +53,4 @@ PetscErrorCode CooMult_Kokkos(const CooLayout &layout, const Scalar *x, const Sc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -5,7 +5,7 @@
 #include "mat/formats/epilogue.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 static constexpr int THREADS = 256;
@@ -74,4 +74,4 @@ PetscErrorCode CsrMult_CUDA(const CsrLayout &A, const Scalar *x, const Scalar *y
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -4,7 +4,7 @@
 #include "device/backend_call.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 FormatEntry RegisterFormat_csr()
@@ -185,4 +185,4 @@ PetscErrorCode Csr::MultDense(const DenseColumns &d, DeviceMemory *scratch, Stre
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -8,7 +8,7 @@
 
 #include "mat/formats/plan.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 struct CsrLayout {
@@ -97,4 +97,4 @@ private:
   Array<int>      arrived_;
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

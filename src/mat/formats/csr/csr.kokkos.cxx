@@ -4,7 +4,7 @@
 #include "mat/formats/csr/csr.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 /// Fetches what comes AHEAD entries after begin .. end: the hardware's own prefetching ends with every page. A fetch
@@ -116,4 +116,4 @@ PetscErrorCode CsrMult_Kokkos(const CsrLayout &layout, const Scalar *x, const Sc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -4,7 +4,7 @@
 #include "mat/formats/many.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 namespace
@@ -83,4 +83,4 @@ PetscErrorCode CsrMultDense_CUDA(const CsrLayout &A, PetscInt cols, const DenseC
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

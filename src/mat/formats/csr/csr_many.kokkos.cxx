@@ -5,7 +5,7 @@
 #include "mat/formats/csr/csr.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 static constexpr PetscInt COLUMNS = 8; ///< at a time: what the registers hold
@@ -61,4 +61,4 @@ PetscErrorCode CsrMultDense_Kokkos(const CsrLayout &layout, const DenseColumns &
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -6,7 +6,7 @@
 #include "mat/formats/chunk.cuh"
 #include "mat/formats/csr/csr.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 /// What thread `lane` of the `width` neighbouring ones that share a row adds up of its entries begin .. end - 1: every
@@ -38,4 +38,4 @@ __device__ __forceinline__ Scalar csr_chunk_sum(const CsrLayout &A, const RowChu
       ready);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

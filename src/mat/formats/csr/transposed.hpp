@@ -4,7 +4,7 @@
 
 #include "mat/formats/format.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 /// Cannot be requested: `auto` uses it for the first transposed products on the CPU. Borrows the matrix's arrays.
@@ -31,4 +31,4 @@ private:
   std::vector<Scalar> sums_;        ///< [cols] where z has to be read, too
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -5,7 +5,7 @@
 #include "mat/formats/registry.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 std::unique_ptr<Format> MakeBaselineTransposed(bool hermitian)
@@ -97,4 +97,4 @@ PetscErrorCode CsrTransposed::MultDense(const DenseColumns &d, DeviceMemory *, S
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

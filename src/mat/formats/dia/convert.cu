@@ -6,7 +6,7 @@
 #include "mat/formats/take.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 static constexpr int LANES = 8, SHARED = 1024; ///< threads of a row; offsets searched in shared memory
@@ -64,4 +64,4 @@ PetscErrorCode DiaPlace_CUDA(const DiaLayout &layout, const CsrArrays &A, Scalar
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -5,7 +5,7 @@
 #include "mat/formats/epilogue.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 static constexpr int THREADS = 256; // any multiple of 32; also the offsets staged at a time
@@ -41,4 +41,4 @@ PetscErrorCode DiaMult_CUDA(const DiaLayout &A, const Scalar *x, const Scalar *y
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

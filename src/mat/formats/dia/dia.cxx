@@ -4,7 +4,7 @@
 #include "mat/formats/padding.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 FormatEntry RegisterFormat_dia()
@@ -119,4 +119,4 @@ PetscErrorCode Dia::MultDense(const DenseColumns &d, DeviceMemory *, Stream stre
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -5,7 +5,7 @@
 
 #include "mat/formats/plan.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 struct DiaLayout {
@@ -82,4 +82,4 @@ private:
   Array<PetscInt>       offset_;
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

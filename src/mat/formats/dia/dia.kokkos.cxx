@@ -4,7 +4,7 @@
 #include "mat/formats/dia/dia.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 // The comparison of bit patterns needs more than the SSE2 that every x86-64 has to be vectorised.
@@ -82,4 +82,4 @@ PetscErrorCode DiaMultDense_Kokkos(const DiaLayout &A, const DenseColumns &d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -5,7 +5,7 @@
 #include "mat/formats/dia/dia.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 static constexpr int COLUMNS = 64 / sizeof(Scalar) < 8 ? 64 / sizeof(Scalar) : 8; ///< at a time: what registers hold
@@ -81,4 +81,4 @@ PetscErrorCode DiaMultDense_CUDA(const DiaLayout &A, const DenseColumns &d, Stre
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -4,7 +4,7 @@
 #include "device/load.cuh"
 #include "mat/formats/dia/dia.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 /// `sum` and what diagonals first .. first + count - 1 have in row `row` of A x, by one thread. offset [count]: those
@@ -24,4 +24,4 @@ __device__ __forceinline__ Scalar dia_row_sum(const DiaLayout &A, PetscInt first
   return sum;
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -4,7 +4,7 @@
 #include "mat/formats/epilogue.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 /// epilogue(row, A x), one thread per row. Neighbouring threads read neighbouring j and a; x is gathered. Bitwise
@@ -29,4 +29,4 @@ PetscErrorCode EllMult_CUDA(const EllLayout &A, const Scalar *x, const Scalar *y
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

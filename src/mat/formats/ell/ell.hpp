@@ -6,7 +6,7 @@
 #include "mat/formats/padding.hpp"
 #include "mat/formats/plan.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 struct EllLayout {
@@ -53,4 +53,4 @@ private:
   Array<PetscInt> j_;
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -4,7 +4,7 @@
 #include "mat/formats/ell/ell.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 /// 32 neighbouring rows per work item, their sums operation by operation. Bitwise reproducible.
@@ -31,4 +31,4 @@ PetscErrorCode EllMult_Kokkos(const EllLayout &layout, const Scalar *x, const Sc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

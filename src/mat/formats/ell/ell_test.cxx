@@ -3,6 +3,7 @@
 #include "mat/formats/worked_example.hpp"
 
 using namespace sparsegpu;
+using namespace sparsegpu::formats;
 
 static PetscErrorCode Test()
 {

@@ -4,7 +4,7 @@
 #include "device/load.cuh"
 #include "mat/formats/ell/ell.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 /// Row `row` of A x, by one thread. Neighbouring threads with neighbouring rows read neighbouring j and a; x is
@@ -21,4 +21,4 @@ __device__ __forceinline__ Scalar ell_row_sum(const EllLayout &A, PetscInt row, 
   return sum;
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

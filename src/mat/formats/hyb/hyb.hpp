@@ -6,7 +6,7 @@
 #include "mat/formats/coo/coo.hpp"
 #include "mat/formats/ell/ell.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 /// The largest width that at least `fraction` of the rows reach; 0 if there is none.
@@ -45,4 +45,4 @@ private:
   Array<PetscInt> ell_j_;
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -7,7 +7,7 @@
 #include "mat/formats/merge/merge.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 static constexpr int THREADS = 256;
@@ -117,4 +117,4 @@ PetscErrorCode MergeMult_CUDA(const MergeLayout &A, const Scalar *x, const Scala
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -6,7 +6,7 @@
 #include "mat/formats/merge/merge.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 FormatEntry RegisterFormat_merge()
@@ -115,4 +115,4 @@ PetscErrorCode Merge::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -7,7 +7,7 @@
 
 #include "mat/formats/plan.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 struct MergeLayout {
@@ -81,4 +81,4 @@ private:
   Array<Scalar>   carry_value_;
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -4,7 +4,7 @@
 #include "mat/formats/merge/merge.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 /// One share of the merge path per work item, then the carries in order. Reproducible for a given number of workers.
@@ -36,4 +36,4 @@ PetscErrorCode MergeMult_Kokkos(const MergeLayout &layout, const Scalar *x, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -6,7 +6,7 @@
 #include "mat/formats/sccsr/sccsr.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 /// One group of c rows by one warp: lane l takes entries l, l + 32, ... of the group, all of them of row l % c, and the
@@ -64,4 +64,4 @@ PetscErrorCode SccsrMult_CUDA(const SccsrLayout &A, const Scalar *x, const Scala
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

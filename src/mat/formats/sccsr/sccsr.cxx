@@ -4,7 +4,7 @@
 #include "device/backend_call.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 FormatEntry RegisterFormat_sccsr()
@@ -161,4 +161,4 @@ PetscErrorCode Sccsr::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

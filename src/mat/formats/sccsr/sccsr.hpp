@@ -10,7 +10,7 @@
 #include <optional>
 #include "mat/formats/plan.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 struct SccsrLayout {
@@ -78,4 +78,4 @@ private:
   Array<PetscInt>       start_, row_index_, j_;
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

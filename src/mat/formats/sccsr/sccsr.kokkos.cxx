@@ -3,7 +3,7 @@
 #include "mat/formats/sccsr/sccsr.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 /// One group per work item, its rows' sums operation by operation. Bitwise reproducible.
@@ -31,4 +31,4 @@ PetscErrorCode SccsrMult_Kokkos(const SccsrLayout &layout, const Scalar *x, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

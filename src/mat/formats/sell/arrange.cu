@@ -6,7 +6,7 @@
 #include "mat/formats/sell/sell.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 static constexpr int HEIGHT = SellLayout::HEIGHT;
@@ -173,4 +173,4 @@ PetscErrorCode ArrangeSell_CUDA(const CsrView &A, PetscInt window, PetscInt long
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

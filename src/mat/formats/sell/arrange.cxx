@@ -3,7 +3,7 @@
 #include "mat/formats/sell/sell.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 static constexpr PetscInt HEIGHT = SellLayout::HEIGHT;
@@ -99,4 +99,4 @@ PetscErrorCode ArrangeSell(const CsrView &A, PetscInt window, PetscInt longest, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -5,7 +5,7 @@
 #include "mat/formats/sell/sell.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 static constexpr PetscInt HEIGHT = SellLayout::HEIGHT;
@@ -145,4 +145,4 @@ PetscErrorCode Sell::BuildColumns(const CsrView &A, int least)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

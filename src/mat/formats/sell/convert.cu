@@ -6,7 +6,7 @@
 #include "mat/formats/sell/sell.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 static constexpr int HEIGHT = SellLayout::HEIGHT;
@@ -262,4 +262,4 @@ PetscErrorCode SellLocalRows_CUDA(const CsrView &A, const SellArrangement &place
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

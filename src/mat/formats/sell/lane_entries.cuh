@@ -4,7 +4,7 @@
 #include "device/grid.cuh"
 #include "device/row_windows.cuh"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 constexpr int GROUP = 4; ///< entries of a row that are loaded together, before any of them is stored
@@ -62,4 +62,4 @@ template <class T> struct alignas(16) BlockRoom {
   unsigned char of_warp[THREADS / 32][LaneEntries<T>::ROOM];
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -5,7 +5,7 @@
 #include "mat/formats/take.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 static constexpr int HEIGHT = SellLayout::HEIGHT;
@@ -96,4 +96,4 @@ PetscErrorCode SellPlace_CUDA(const SellLayout &layout, const CsrArrays &A, Scal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

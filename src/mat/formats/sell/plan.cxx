@@ -2,7 +2,7 @@
 #include "mat/formats/sell/sell.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 PetscErrorCode SellOptions::Read(SparseGPUOptionItems PetscOptionsObject)
@@ -96,4 +96,4 @@ PetscErrorCode SellPlan::Estimate(PetscLogDouble, bool *candidate, Cost *cost)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -6,7 +6,7 @@
 #include "mat/formats/sell/slice.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 static constexpr int THREADS = 256;
@@ -60,4 +60,4 @@ PetscErrorCode SellMult_CUDA(const SellLayout &A, const ValueLayout &a, const Sc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

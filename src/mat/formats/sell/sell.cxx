@@ -4,7 +4,7 @@
 #include "device/backend_call.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 static constexpr PetscInt HEIGHT = SellLayout::HEIGHT;
@@ -210,4 +210,4 @@ std::string Sell::Details() const
   return text;
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

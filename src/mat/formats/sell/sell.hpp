@@ -17,7 +17,7 @@
 #include <optional>
 #include "mat/formats/plan.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 struct SellLayout {
@@ -217,4 +217,4 @@ private:
   Array<int>            arrived_;
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

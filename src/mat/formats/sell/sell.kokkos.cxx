@@ -4,7 +4,7 @@
 #include "mat/formats/sell/sell.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 /// Entry k of every lane that has one: sum[lane] += a * x. `base` is null where columns are not differences.
@@ -104,4 +104,4 @@ PetscErrorCode SellMultDense_Kokkos(const SellLayout &A, const ValueLayout &a, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

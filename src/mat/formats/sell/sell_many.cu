@@ -3,7 +3,7 @@
 #include "mat/formats/sell/slice.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 namespace
@@ -81,4 +81,4 @@ PetscErrorCode SellMultDense_CUDA(const SellLayout &A, const ValueLayout &a, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

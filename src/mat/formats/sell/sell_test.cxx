@@ -4,6 +4,7 @@
 #include "mat/formats/worked_example.hpp"
 
 using namespace sparsegpu;
+using namespace sparsegpu::formats;
 
 /// Row lengths 2, 1, 3: one slice of width 3, unsorted; and sorted 3, 2, 1 within a window.
 static PetscErrorCode Places()

@@ -9,7 +9,7 @@
 #include "mat/formats/codec/values.cuh"
 #include "mat/formats/sell/sell.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 /// Four differences of a lane: one load.
@@ -153,4 +153,4 @@ __device__ __forceinline__ auto slice_row_sum(const SellSlice &slice, int length
   return slice_sum<std::uint32_t>(slice, length, lane, a, x);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -6,7 +6,7 @@
 #include "mat/formats/stencil/classes.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 static constexpr int LANES = 8; ///< threads of a row
@@ -181,4 +181,4 @@ PetscErrorCode RowClassValues_CUDA(const CsrView &A, const std::vector<PetscInt>
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include "mat/formats/stencil/stencil.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 /// Of a table with open addressing, a quarter full at most.
@@ -43,4 +43,4 @@ SPARSEGPU_HD bool SameRow(const CsrArrays &A, PetscInt r, PetscInt q)
   return true;
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

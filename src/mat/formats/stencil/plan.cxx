@@ -3,7 +3,7 @@
 #include "mat/formats/stencil/stencil.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 PetscErrorCode FindRowClasses(const CsrView &A, RowClasses *classes, bool *few)
@@ -127,4 +127,4 @@ PetscErrorCode StencilPlan::Estimate(PetscLogDouble, bool *candidate, Cost *cost
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

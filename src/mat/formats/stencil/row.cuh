@@ -5,7 +5,7 @@
 #include "device/load.cuh"
 #include "mat/formats/stencil/stencil.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 /// The sum of a row of class c, `batch` entries at a time; at: x at the row's own column. ready() is called before x is
@@ -44,4 +44,4 @@ template <int steps, int batch> __device__ __forceinline__ void stencil_rows_sum
   }
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

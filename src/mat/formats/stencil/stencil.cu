@@ -5,7 +5,7 @@
 #include "mat/formats/stencil/row.cuh"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 static constexpr int THREADS = 256; // any multiple of 32
@@ -105,4 +105,4 @@ PetscErrorCode StencilMult_CUDA(const StencilLayout &A, const Scalar *x, const S
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

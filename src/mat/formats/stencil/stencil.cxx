@@ -7,7 +7,7 @@
 #include "mat/rows/device_rows.hpp"
 #include "petsc/may_lack_memory.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 FormatEntry RegisterFormat_stencil()
@@ -182,4 +182,4 @@ std::string Stencil::Details() const
   return std::to_string(classes_) + " different rows of " + std::to_string(stored_) + " entries";
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

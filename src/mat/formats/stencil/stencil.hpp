@@ -8,7 +8,7 @@
 #include <optional>
 #include "mat/formats/plan.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 struct StencilLayout {
@@ -100,4 +100,4 @@ private:
   Array<Scalar>        value_;
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

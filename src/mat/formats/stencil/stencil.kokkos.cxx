@@ -3,7 +3,7 @@
 #include "mat/formats/stencil/stencil.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 static constexpr PetscInt ROWS = 16; ///< operation by operation: what the registers hold
@@ -78,4 +78,4 @@ PetscErrorCode StencilMultDense_Kokkos(const StencilLayout &A, const DenseColumn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

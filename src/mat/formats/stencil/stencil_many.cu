@@ -7,7 +7,7 @@
 #include "mat/formats/stencil/stencil.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 namespace
@@ -141,4 +141,4 @@ PetscErrorCode StencilMultDense_CUDA(const StencilLayout &A, const DenseColumns 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

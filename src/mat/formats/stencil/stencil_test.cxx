@@ -3,6 +3,7 @@
 #include "mat/formats/worked_example.hpp"
 
 using namespace sparsegpu;
+using namespace sparsegpu::formats;
 
 /// Rows of [2 -1; -1 2 -1; -1 2 -1; -1 2]: three classes, until a value of a row inside changes.
 static PetscErrorCode Repeats()

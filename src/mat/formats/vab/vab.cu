@@ -8,7 +8,7 @@
 #include "mat/formats/vab/vab.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 /// Step 1: intermediate[b] = sum of the products of block b, one thread per block. All reads of j and a are coalesced.
@@ -84,4 +84,4 @@ PetscErrorCode VabMult_CUDA(const VabLayout &A, const Scalar *x, const Scalar *y
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -4,7 +4,7 @@
 #include "mat/formats/csr/csr.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 FormatEntry RegisterFormat_vab()
@@ -81,4 +81,4 @@ PetscErrorCode Vab::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream str
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

@@ -9,7 +9,7 @@
 #include "mat/formats/format.hpp"
 #include "mat/formats/options.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 struct VabLayout {
@@ -59,4 +59,4 @@ private:
   Array<Scalar>         intermediate_;
 };
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

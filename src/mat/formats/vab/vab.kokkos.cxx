@@ -3,7 +3,7 @@
 #include "mat/formats/vab/vab.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::formats
 {
 
 /// The two steps: blocks to intermediates, intermediates to rows. Bitwise reproducible.
@@ -30,4 +30,4 @@ PetscErrorCode VabMult_Kokkos(const VabLayout &layout, const Scalar *x, const Sc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::formats

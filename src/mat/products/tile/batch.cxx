@@ -4,7 +4,7 @@
 #include "mat/products/tile/tile.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::products
 {
 
 static PetscInt SizeOf(const TileShape &s)
@@ -140,4 +140,4 @@ PetscErrorCode TileMultiply(TileBatch &A, TileBatch &B, TileBatch *C, Stream str
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::products

@@ -2,8 +2,9 @@
 #pragma once
 
 #include "mat/formats/bitmap/storage.hpp"
+#include "mat/products/names.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::products
 {
 
 /// Those who work on a tile together: the threads of a block on the device, one on the host. `lanes` neighbours (a
@@ -51,4 +52,4 @@ template <class Word> SPARSEGPU_HD void MultiplyTile(const Team &team, const Bit
     }
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::products

@@ -3,7 +3,7 @@
 #include "mat/products/tile/tile.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::products
 {
 
 static bool Bit(const Word64 *line, PetscInt k)
@@ -146,4 +146,4 @@ PetscErrorCode TileFactorPattern(const TilePattern &A, TilePattern *LU)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::products

@@ -5,7 +5,7 @@
 #include "mat/products/tile/tile.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::products
 {
 
 static constexpr int THREADS = 128;
@@ -66,4 +66,4 @@ PetscErrorCode TileMultiply_CUDA(const TileLayout &A, const TileLayout &B, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::products

@@ -10,8 +10,9 @@
 
 #include "device/buffer.hpp"
 #include "mat/formats/bitmap/storage.hpp"
+#include "mat/products/names.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::products
 {
 
 /// A tile, and where its part of the batch's arrays begins.
@@ -132,4 +133,4 @@ PetscErrorCode TileAdd_CUDA(const TileLayout &A, const TileLayout &B, bool subtr
 PetscErrorCode TileMultiply_Kokkos(const TileLayout &A, const TileLayout &B, const TileLayout &C);
 PetscErrorCode TileMultiply_CUDA(const TileLayout &A, const TileLayout &B, const TileLayout &C, Stream stream);
 
-} // namespace sparsegpu
+} // namespace sparsegpu::products

@@ -5,7 +5,7 @@
 #include "mat/products/tile/tile.hpp"
 #include "petsc/compat.hpp"
 
-namespace sparsegpu
+namespace sparsegpu::products
 {
 
 using Range = Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<PetscInt>>;
@@ -40,4 +40,4 @@ PetscErrorCode TileMultiply_Kokkos(const TileLayout &A, const TileLayout &B, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace sparsegpu
+} // namespace sparsegpu::products

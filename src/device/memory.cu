@@ -1,0 +1,148 @@
+/// Memory of the device and pinned memory of the host, through the CUDA runtime: a pool of device memory, and pages of
+/// pinned memory that small pieces share.
+#include "device/memory.hpp"
+#include <vector>
+#include "device/cuda_check.hpp"
+#include "device/device.hpp"
+#include "device/limits.hpp"
+
+namespace sparsegpu
+{
+
+namespace
+{
+cudaMemPool_t pool        = nullptr; // none where the device has no pools
+PetscCount    allocations = 0;
+/// Small pieces of pinned memory, flags mostly, come from pages: to pin one alone takes longer than many a solve.
+constexpr size_t    SLOT = 64, PAGE = 4096;
+std::vector<char *> pages;
+std::vector<void *> free_slots;
+} // namespace
+
+PetscErrorCode CreatePool(int device)
+{
+  cudaMemPoolProps props     = {};
+  int              supported = 0;
+  uint64_t         keep      = 256ull << 20;
+
+  PetscFunctionBegin;
+  SparseGPUCallCUDA(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device));
+  if (!supported) PetscFunctionReturn(PETSC_SUCCESS);
+  props.allocType     = cudaMemAllocationTypePinned;
+  props.location.type = cudaMemLocationTypeDevice;
+  props.location.id   = device;
+  SparseGPUCallCUDA(cudaMemPoolCreate(&pool, &props));
+  SparseGPUCallCUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscCount DeviceAllocations()
+{
+  return allocations;
+}
+
+PetscErrorCode DeviceAllocate(size_t bytes, void **p)
+{
+  PetscFunctionBegin;
+  *p = nullptr;
+  if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
+  allocations++;
+  cudaError_t err;
+  Stream      stream;
+  size_t      most;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(LargestArray(&most));
+  if (bytes > most)
+    err = cudaErrorMemoryAllocation;
+  else if (pool)
+    err = cudaMallocFromPoolAsync(p, bytes, pool, static_cast<cudaStream_t>(stream));
+  else
+    err = cudaMalloc(p, bytes);
+  if (err == cudaErrorMemoryAllocation) {
+    size_t free_bytes = 0, total = 0;
+    (void)cudaGetLastError();
+    (void)cudaMemGetInfo(&free_bytes, &total);
+    *p = nullptr;
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "Out of GPU memory: %zu bytes asked for, %zu of %zu bytes free", bytes,
+            free_bytes, total);
+  }
+  SparseGPUCallCUDA(err);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceFree(void *p)
+{
+  PetscFunctionBegin;
+  if (!p) PetscFunctionReturn(PETSC_SUCCESS);
+  Stream stream;
+  PetscCall(DeviceStream(&stream));
+  if (pool)
+    SparseGPUCallCUDA(cudaFreeAsync(p, static_cast<cudaStream_t>(stream)));
+  else
+    SparseGPUCallCUDA(cudaFree(p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceMemoryLeft(double *bytes)
+{
+  unsigned long long reserved = 0, used = 0; // cuuint64_t
+  size_t             free_bytes, total;
+  Stream             stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(DeviceSynchronize(stream)); // what has been freed on it is free then
+  SparseGPUCallCUDA(cudaMemGetInfo(&free_bytes, &total));
+  if (pool) {
+    SparseGPUCallCUDA(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &reserved));
+    SparseGPUCallCUDA(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used));
+  }
+  *bytes = static_cast<double>(free_bytes) + static_cast<double>(reserved - used);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceAllocatePinned(size_t bytes, void **p)
+{
+  PetscFunctionBegin;
+  if (bytes > SLOT) {
+    SparseGPUCallCUDA(cudaMallocHost(p, bytes));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (free_slots.empty()) {
+    void *page;
+    SparseGPUCallCUDA(cudaMallocHost(&page, PAGE));
+    PetscCallCXX(pages.push_back(static_cast<char *>(page)));
+    for (size_t at = 0; at < PAGE; at += SLOT) PetscCallCXX(free_slots.push_back(pages.back() + at));
+  }
+  *p = free_slots.back();
+  free_slots.pop_back();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceFreePinned(void *p)
+{
+  PetscFunctionBegin;
+  if (!p) PetscFunctionReturn(PETSC_SUCCESS);
+  for (char *page : pages)
+    if (p >= page && p < page + PAGE) {
+      PetscCallCXX(free_slots.push_back(p));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  SparseGPUCallCUDA(cudaFreeHost(p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MemoryFinalize()
+{
+  PetscFunctionBegin;
+  if (free_slots.size() == pages.size() * (PAGE / SLOT)) { // nobody has one
+    for (char *page : pages) SparseGPUCallCUDA(cudaFreeHost(page));
+    pages.clear();
+    free_slots.clear();
+  }
+  if (pool) SparseGPUCallCUDA(cudaMemPoolDestroy(pool)); // what is still in use lives on
+  pool = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu

@@ -1,0 +1,22 @@
+/// Names of lower folders that this one uses without their namespaces.
+#pragma once
+
+namespace sparsegpu
+{
+namespace rows
+{
+}
+namespace trisolve
+{
+}
+namespace factor
+{
+}
+
+namespace ilu
+{
+using namespace rows;
+using namespace trisolve;
+using namespace factor;
+} // namespace ilu
+} // namespace sparsegpu
