@@ -35,7 +35,7 @@ writes into arrays of its own behind PETSc's back, those given to `MatCreateSeqA
   Auxiliary CSR-ordered data lie beside the converted copy: the place of each entry in it once values have changed, the
 transpose after transposed products, the values on the GPU once they have been written or changed there, and the
 pattern there for operations that need it. With -mat_sparsegpu_release_csr they are freed after each conversion and
-change of values, and made anew from the host's arrays when they are needed again: nothing is lost, as these hold all
+change of values, and rebuilt from the host's arrays when they are needed again: nothing is lost, as these hold all
 values by then.
 
   On one process, and where products run on a GPU, `MatSetPreallocationCOO()` sorts the coordinates there, wherever they
@@ -183,7 +183,8 @@ level, it is `MATORDERINGABMC`, whose levels are wider.
 block's, in whose shared memory it must fit: on an H100 up to about 160 rows in double precision, 115 in
 complex; 1024 on the host. A block size that does not divide the rows of a process leaves a shorter block at its
 end. Without pivoting the factorization skips what is zero in the factors' pattern; a pivot of at most
--pc_factor_zeropivot ends the solve with `KSP_DIVERGED_PC_FAILED`, and -info tells its row.
+-pc_factor_zeropivot ends the solve with `KSP_DIVERGED_PC_FAILED`, and -info tells its row. With `MATSPARSEGPU`
+matrices that multiply on a GPU these two types of PETSc's factor and apply their blocks in the same way there.
 
 .seealso: `MATSOLVERSPARSEGPU`, `MATORDERINGABMC`, `PCILU`, `PCICC`, `PCBJACOBI`, `PCPBJACOBI`, `PCVPBJACOBI`
 M*/
@@ -249,7 +250,7 @@ M*/
   PETSc's vectors in between. Where these lie on the host, in a PETSc without CUDA and with -sparsegpu_backend cuda, b
   and x are copied once a solve, also with an incomplete factorization of `MATSOLVERSPARSEGPU` from the left;
   -sparsegpu_backend kokkos keeps it on the host. Small systems, up to 100,000 unknowns and 2,000,000 entries, run
-  whole cycles in one launch, unless somebody looks at each iterate.
+  whole cycles in one launch, unless a monitor reads each iterate.
 
   On the GPU of one process, without monitors and with the default convergence test, the host does not wait for an
   iteration: it reads residual norms a few iterations late, and the device stops by itself at the first one that
@@ -286,7 +287,7 @@ M*/
   null space attached to the matrix is not removed.
 
   Up to 1,024 sweeps are one launch, with the same bits, where a `MATSPARSEGPU` matrix on one process has the format csr
-  and is small, nobody monitors the solve, and the test is `KSPConvergedDefault()` or none; `KSPView()` says so.
+  and is small, no monitor is set, and the test is `KSPConvergedDefault()` or none; `KSPView()` says so.
 
   With a `MATSPARSEGPU` matrix on one process and vectors on the host, in a PETSc without CUDA and with
   -sparsegpu_backend cuda, the sweeps run on the GPU, and b and x are copied once a solve.

@@ -1,5 +1,5 @@
 static const char help[] =
-    "What our type inherits from aij: products, sub-matrices, factorizations, orderings, solves.\n\n";
+    "Operations that our type inherits from aij: products, sub-matrices, factorizations, orderings, solves.\n\n";
 
 #include "family.hpp"
 

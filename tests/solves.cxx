@@ -1,4 +1,5 @@
-static const char help[] = "PETSc's preconditioners and solvers on our type: they must do what they do on aij.\n\n";
+static const char help[] =
+    "PETSc's preconditioners and solvers on our type give the results that they give on aij.\n\n";
 
 #include "family.hpp"
 

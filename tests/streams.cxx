@@ -1,4 +1,4 @@
-static const char help[] = "One object, used on two streams in turn, computes what it computes on one.\n\n";
+static const char help[] = "One object used on two streams in turn gives the results that it gives on one.\n\n";
 
 #include <cstring>
 #include "family.hpp"
@@ -13,7 +13,7 @@ using namespace testing;
 #if defined(TWO_STREAMS)
 namespace
 {
-/// Two contexts whose streams wait for nobody. PETSc's own is back when this ends.
+/// Two contexts whose streams do not wait for others. PETSc's own is back when this ends.
 class Contexts
 {
 public:
@@ -312,7 +312,7 @@ PetscErrorCode Behind()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// What one stream still reads is freed, and the memory used anew, on the other.
+/// What one stream still reads is freed, and the memory reused, on the other.
 PetscErrorCode Frees()
 {
   const Problem p = conformance::Grid("grid", SIDE, SIDE, false);

@@ -1,5 +1,5 @@
 static const char help[] =
-    "Makes, uses and destroys our matrices in all ways, a few times over, for valgrind to look at.\n\n";
+    "Makes, uses and destroys our matrices in all ways, several times, for valgrind to check.\n\n";
 
 #include "family.hpp"
 

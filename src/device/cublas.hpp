@@ -7,7 +7,7 @@
 namespace sparsegpu
 {
 
-/// Is it there? The first call opens it.
+/// Whether cuBLAS can be loaded. The first call loads it.
 PetscErrorCode CublasFound(bool *found);
 /// C [m x n] -= A [m x k] B [k x n], column-major; only where CublasFound(). Asynchronous.
 PetscErrorCode CublasSubtractProduct(PetscInt m, PetscInt n, PetscInt k, const Scalar *A, PetscInt lda, const Scalar *B,

@@ -16,8 +16,9 @@ enum class Space {
 /// A cudaStream_t, where there is CUDA.
 using Stream = void *;
 
-/// Is there a GPU that this process can use? The first call selects it: PETSc's, or, where PETSc has no CUDA,
-/// -sparsegpu_device N, by default the rank within the node modulo the visible devices. *why tells why not (static).
+/// Whether this process can use a GPU. The first call selects it: PETSc's, or, where PETSc has no CUDA,
+/// -sparsegpu_device N, by default the rank within the node modulo the visible devices. *why is the reason if not
+/// (static).
 PetscErrorCode DeviceFound(PetscBool *found, const char **why = nullptr);
 /// The stream that all work goes to: PETSc's current one, or our own where PETSc has no CUDA.
 /// One that differs from the last call's is made to wait for all that has been given to that: our work is one chain.
@@ -40,7 +41,7 @@ PetscErrorCode DeviceAllocate(size_t bytes, void **p);
 PetscErrorCode DeviceFree(void *p);
 /// Calls of DeviceAllocate() for memory so far, for those who promise to make none.
 PetscCount DeviceAllocations();
-/// Bytes that DeviceAllocate() could have: free ones, and those of our pool that nobody uses. Waits.
+/// Bytes that DeviceAllocate() could have: free ones, and unused ones of our pool. Synchronises.
 PetscErrorCode DeviceMemoryLeft(double *bytes);
 /// Host memory that the device may write; null where there is no device.
 PetscErrorCode DeviceAllocatePinned(size_t bytes, void **p);
@@ -50,7 +51,7 @@ PetscErrorCode DeviceCopyIn(void *device, const void *host, size_t bytes, Stream
 PetscErrorCode DeviceCopyOut(void *host, const void *device, size_t bytes, Stream stream);
 /// Both on the device.
 PetscErrorCode DeviceCopyWithin(void *to, const void *from, size_t bytes, Stream stream);
-/// Is this pointer to device memory? False for anything CUDA does not know.
+/// Whether p points to device memory. False for pointers that CUDA does not know.
 PetscErrorCode DevicePointer(const void *p, PetscBool *device);
 /// Forgets the device and frees the stream, at PetscFinalize().
 PetscErrorCode DeviceFinalize();

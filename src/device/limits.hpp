@@ -23,7 +23,7 @@ PetscErrorCode LaunchCooperative(const void *kernel, PetscInt blocks, int thread
                                  Stream stream, bool *launched);
 /// Bytes that one array may have.
 PetscErrorCode LargestArray(size_t *bytes);
-/// Is each direct solve to end as one that got stuck?
+/// Whether each direct solve is to end as a stuck one, for tests.
 PetscErrorCode PretendsStuck(bool *stuck);
 /// At PetscFinalize().
 void ForgetLimits();

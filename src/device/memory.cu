@@ -135,7 +135,7 @@ PetscErrorCode DeviceFreePinned(void *p)
 PetscErrorCode MemoryFinalize()
 {
   PetscFunctionBegin;
-  if (free_slots.size() == pages.size() * (PAGE / SLOT)) { // nobody has one
+  if (free_slots.size() == pages.size() * (PAGE / SLOT)) { // none is in use
     for (char *page : pages) SparseGPUCallCUDA(cudaFreeHost(page));
     pages.clear();
     free_slots.clear();

@@ -102,7 +102,7 @@ PetscErrorCode DeviceOrder()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Are vector operations given to another stream than the current one? Since they came to have asynchronous variants.
+/// Whether PETSc gives vector operations to another stream than the current one: since they have asynchronous variants.
 static constexpr bool APART = PETSC_VERSION_GE(3, 20, 0);
 
 /// `late` waits for what `early` has been given.

@@ -2,6 +2,7 @@
 #include "pc/names.hpp"
 #include "pc/pc.hpp"
 #include "mat/face/context.hpp"
+#include "pc/blocks/point_block.hpp"
 #include "pc/factor/matsolver.hpp"
 #include "pc/ilu/matsolver.hpp"
 #include "pc/lu/matsolver.hpp"
@@ -22,6 +23,7 @@ PetscErrorCode RegisterPreconditioners()
   PetscCall(ordering::RegisterOrderings());
   PetscCall(ordering::RegisterLeastFill());
   PetscCall(RegisterPreconditioner());
+  PetscCall(blocks::RegisterPointBlocks());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

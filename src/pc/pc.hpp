@@ -6,7 +6,8 @@
 namespace sparsegpu::pc
 {
 
-/// MATSOLVERSPARSEGPU, MATORDERINGABMC, MATORDERINGLEASTFILL and PCSPARSEGPU.
+/// MATSOLVERSPARSEGPU, MATORDERINGABMC, MATORDERINGLEASTFILL and PCSPARSEGPU; what stands in front of PCPBJACOBI and
+/// PCVPBJACOBI.
 PetscErrorCode RegisterPreconditioners();
 
 } // namespace sparsegpu::pc

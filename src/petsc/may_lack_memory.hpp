@@ -33,8 +33,8 @@ template <class Call> PetscErrorCode Quietly(Call call, PetscErrorCode *code, Me
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Is that a lack of memory? On the host it is an exception that PetscCallCXX has met: std::bad_alloc, or Kokkos'
-/// "failed to allocate".
+/// Whether the error is a lack of memory. On the host it is an exception that PetscCallCXX has met: std::bad_alloc, or
+/// Kokkos' "failed to allocate".
 inline bool LacksMemory(PetscErrorCode code, const Message &message)
 {
   return code == PETSC_ERR_MEM || (code == PETSC_ERR_LIB && strstr(message.text, "alloc"));

@@ -424,7 +424,7 @@ static PetscErrorCode Ends()
     PetscCheck(reason > 0 && norm <= 2e-4 * first, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Round %d: reason %d, residual %g",
                round, (int)reason, (double)norm);
     PetscCall(VecDestroy(&r));
-    PetscCall(MatScale(A, 3)); // the diagonal must be inverted anew
+    PetscCall(MatScale(A, 3)); // the diagonal must be inverted again
   }
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&x));
@@ -433,7 +433,7 @@ static PetscErrorCode Ends()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Vectors on the host, products on the GPU, with and without somebody who looks at each iterate.
+/// Vectors on the host, products on the GPU, with and without a monitor that reads each iterate.
 static PetscErrorCode HostVectors()
 {
   const Options backend("-sparsegpu_backend cuda");

@@ -1,5 +1,5 @@
 static const char help[] =
-    "Values that are newest on the device come to the host when somebody reads them, and only then.\n\n";
+    "Values that are newest on the device are copied to the host when they are read, and only then.\n\n";
 
 #include "../family.hpp"
 #include "../device_array.hpp"
@@ -102,7 +102,7 @@ static PetscErrorCode Device()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A time loop: assembled anew, shifted, scaled and added to on the device, multiplied: nothing is copied.
+/// A time loop: assembled again, shifted, scaled and added to on the device, multiplied: nothing is copied.
 static PetscErrorCode Loop()
 {
 #if defined(PETSC_HAVE_CUDA)

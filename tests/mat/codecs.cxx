@@ -1,4 +1,4 @@
-static const char help[] = "Codecs of values and columns never change a bit of a product, nor what comes later.\n\n";
+static const char help[] = "Codecs of values and columns change no bit of a product, also after new values.\n\n";
 
 #include "codecs.hpp"
 
@@ -90,7 +90,7 @@ static PetscErrorCode CheckNow(Mat A, const Problem &p, const char format[], con
 }
 
 /// 256 different values; the 257th arrives, and leaves again; of those that are exact in single precision one ceases
-/// to be, and is again. The pattern stays, so it is never built anew.
+/// to be, and is again. The pattern stays, so the format is never rebuilt.
 static PetscErrorCode Arrivals()
 {
   std::vector<std::string> backends;
@@ -169,6 +169,41 @@ static PetscErrorCode Coordinates()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// All values of matrices with rows of every class are replaced, by few and by many values in turn. On a GPU the first
+/// products after that read them in the order of the rows, later ones in their places.
+static PetscErrorCode NewValues()
+{
+  std::vector<std::string> backends;
+  const auto               palettes = Palettes();
+  Mat                      A;
+
+  PetscFunctionBeginUser;
+  PetscCall(Backends(&backends));
+  for (const std::string &backend : backends)
+    for (const char *format : CODED)
+      for (const char *window : {"1", "-1"})
+        for (const Shape &shape : SHAPES) {
+          const Option      option("-mat_sparsegpu_sell_window", window);
+          const std::string what =
+              std::string(shape.name) + " in " + format + " on " + backend + ", new values, window " + window;
+          Problem   p = Make(shape, palettes.back());
+          PetscBool accepts;
+          PetscCall(CreateMatrix(p, MATSPARSEGPU, format, &A));
+          PetscCall(MatSparseGPUSetBackend(A, backend.c_str()));
+          PetscCall(MatSparseGPUCheckFormat(A, format, &accepts, nullptr));
+          for (const Palette &palette : {palettes.front(), palettes.back(), palettes.back(), palettes.front()}) {
+            if (!accepts) break;
+            p = Make(shape, palette);
+            for (const conformance::Entry &e : p.entries) PetscCall(MatSetValue(A, e.i, e.j, e.v, INSERT_VALUES));
+            PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+            PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+            PetscCall(CheckNow(A, p, format, backend, Codec("auto", palette.few, palette.narrow), what));
+          }
+          PetscCall(MatDestroy(&A));
+        }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Columns of one slice that reach over 255, 256, 65535 and 65536 columns after a change of the pattern.
 static PetscErrorCode Ranges()
 {
@@ -209,5 +244,6 @@ int main(int argc, char **argv)
                {"poisoned", Poisoned},
                {"arrivals", Arrivals},
                {"coordinates", Coordinates},
+               {"new_values", NewValues},
                {"ranges", Ranges}});
 }

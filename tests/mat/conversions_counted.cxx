@@ -1,4 +1,4 @@
-static const char help[] = "What a change costs: counted in the log events of conversions and refreshes.\n\n";
+static const char help[] = "Conversions and refreshes after a change, counted by their log events.\n\n";
 
 #include "changes.hpp"
 

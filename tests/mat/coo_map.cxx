@@ -1,5 +1,5 @@
 static const char help[] =
-    "Values by coordinates go on to work, whatever becomes of the matrix that was preallocated.\n\n";
+    "MatSetValuesCOO() keeps working after the preallocated matrix is duplicated, converted or replaced.\n\n";
 
 #include "coo.hpp"
 
@@ -129,7 +129,7 @@ PetscErrorCode Again(Mat *A, Mat aij)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// There and back: plain aij, preallocated anew or not, and one of ours again.
+/// There and back: plain aij, preallocated again or not, and one of ours again.
 PetscErrorCode Plain(Mat *A, Mat aij)
 {
   PetscFunctionBeginUser;
@@ -267,7 +267,7 @@ PetscErrorCode WriteRows(Mat A, Mat B, bool other)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Of a pattern that has changed, a clear error and not a wrong sum; one that was written anew as it was is the same.
+/// Of a pattern that has changed, a clear error and not a wrong sum; the same pattern, written again, is no change.
 PetscErrorCode Changed(Mat *A, Mat aij)
 {
   bool by_map = false;

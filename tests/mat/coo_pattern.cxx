@@ -156,7 +156,7 @@ PetscErrorCode Device()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The pattern is on the device afterwards: nobody uploads it.
+/// The pattern is on the device afterwards: it is not uploaded.
 PetscErrorCode Kept()
 {
   const Problem              p = conformance::Grid("grid", 50, 50, false);

@@ -1,4 +1,4 @@
-static const char help[] = "All that reads a matrix sees the values of MatSetValuesCOO().\n\
+static const char help[] = "All operations that read a matrix see the values of MatSetValuesCOO().\n\
   -device : they are in device memory\n\n";
 
 #include "coo.hpp"

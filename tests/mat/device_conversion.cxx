@@ -1,5 +1,4 @@
-static const char help[] =
-    "Formats that are chosen and built on the GPU are those that the host chooses and builds.\n\n";
+static const char help[] = "Formats chosen and built on the GPU equal those that the host chooses and builds.\n\n";
 
 #include "codecs.hpp"
 

@@ -1,5 +1,5 @@
 static const char help[] =
-    "Matrices that look like what they were before, and are not: in addresses, sizes and states.\n\n";
+    "New matrices with the addresses, sizes and object states of earlier ones are recognised as new.\n\n";
 
 #include <petsc/private/petscimpl.h> // object states, in older PETSc
 #include "../device_array.hpp"

@@ -1,4 +1,4 @@
-static const char help[] = "auto converts when that pays, and no product shows it.\n\n";
+static const char help[] = "auto converts once that pays; the bits of products stay the same.\n\n";
 
 #include "memory_limit.hpp"
 #include "lazy_pair.hpp"
@@ -113,7 +113,7 @@ static PetscErrorCode Few()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A new pattern starts anew.
+/// A new pattern starts the wait again.
 static PetscErrorCode Pattern()
 {
   LazyPair pair;

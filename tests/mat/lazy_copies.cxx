@@ -1,4 +1,5 @@
-static const char help[] = "Copies of a matrix wait as it did, and do not choose again.\n\n";
+static const char help[] =
+    "Copies of a matrix inherit the count of products before a conversion, and the choice of the format.\n\n";
 
 #include "lazy_pair.hpp"
 

@@ -1,4 +1,4 @@
-static const char help[] = "Matrices made from others live, and multiply, where these do.\n\n";
+static const char help[] = "Matrices made from others are stored, and multiply, in the space of these.\n\n";
 
 #include "../family.hpp"
 

@@ -1,4 +1,4 @@
-static const char help[] = "Of the errors of work that a run can do without, only a lack of memory is passed over.\n\n";
+static const char help[] = "Optional work is skipped for lack of memory; all its other errors are reported.\n\n";
 
 #include "../testing.hpp"
 

@@ -44,7 +44,7 @@ static PetscErrorCode Multiply(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 /// Values are sums of a few small integers, so exact. Stored zeros do not count: a product of PETSc's that has to be
-/// set up anew drops what others have put in.
+/// set up again drops what others have put in.
 static PetscErrorCode CheckSame(Mat ours, Mat aij, const char *what)
 {
   Problem a, b;
@@ -134,7 +134,7 @@ static PetscErrorCode Operands()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The result of a product of ours is an operand of one of PETSc's, and is made anew.
+/// The result of a product of ours is an operand of one of PETSc's, and is computed again.
 static PetscErrorCode Chain()
 {
   PetscFunctionBeginUser;

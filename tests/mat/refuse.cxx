@@ -1,5 +1,5 @@
 static const char help[] =
-    "Formats that a matrix makes absurd refuse it and name the sizes; the others, and auto, do not.\n\n";
+    "Formats unsuitable for a matrix refuse it and name the sizes; the others, and auto, take it.\n\n";
 
 #include "../family.hpp"
 
@@ -113,8 +113,8 @@ static Problem Wide()
   return b.Refusing({"dia"});
 }
 
-/// All formats but those that must refuse take the absurd matrix, in little more than csr's memory; auto picks one of
-/// them.
+/// All formats but those that must refuse take the unsuitable matrix, in little more than csr's memory; auto picks one
+/// of them.
 static PetscErrorCode Others()
 {
   std::vector<std::string> formats, backends;
@@ -172,7 +172,7 @@ static PetscErrorCode Limit()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A change of values and pattern that makes the format absurd after products that were right.
+/// A change of values and pattern that makes the format unsuitable after correct products.
 static PetscErrorCode Later()
 {
   Problem     p = conformance::Banded("diagonal", 3000, 3000, {0});

@@ -1,4 +1,4 @@
-static const char help[] = "-mat_sparsegpu_release_csr: less is kept, and nothing is lost by it.\n\n";
+static const char help[] = "-mat_sparsegpu_release_csr: auxiliary data is freed, and rebuilt when it is needed.\n\n";
 
 #include "codecs.hpp"
 
@@ -32,7 +32,7 @@ static PetscErrorCode Live(const Problem &p, const std::string &format, const st
   PetscCall(CreateMatrix(p, MATSPARSEGPU, format.c_str(), &A));
   PetscCall(MatSparseGPUSetBackend(A, backend.c_str()));
   PetscCall(Tell(A, p, story));
-  for (PetscReal factor : {3.0, 0.7}) { // twice, as what is released is made anew each time
+  for (PetscReal factor : {3.0, 0.7}) { // twice, as released data is rebuilt each time
     PetscCall(MatScale(A, (PetscScalar)factor));
     PetscCall(Tell(A, p, story));
   }

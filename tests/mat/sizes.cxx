@@ -1,4 +1,4 @@
-static const char help[] = "Sizes that PetscInt does not hold are refused, by their numbers.\n\n";
+static const char help[] = "Sizes beyond PetscInt are refused by a message that names them.\n\n";
 
 #include "../testing.hpp"
 

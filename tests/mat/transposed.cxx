@@ -74,7 +74,7 @@ static PetscErrorCode Bits()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// New values wait for their turn, a new pattern starts anew.
+/// New values wait for the conversion; a new pattern starts the wait again.
 static PetscErrorCode Changes()
 {
   LazyPair pair;

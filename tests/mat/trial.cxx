@@ -77,7 +77,7 @@ static PetscErrorCode Parallel()
   return TimedOn(PETSC_COMM_WORLD);
 }
 
-/// Nobody is timed who has not asked.
+/// No format is timed unless the trial is on.
 static PetscErrorCode Default()
 {
   PetscFunctionBeginUser;

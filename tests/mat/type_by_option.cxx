@@ -1,5 +1,5 @@
 static const char help[] =
-    "The ways in which a program comes to our type: options, MatSetType(), MatConvert(), MatLoad(), arrays.\n\n";
+    "The ways to create a matrix of our type: options, MatSetType(), MatConvert(), MatLoad(), arrays.\n\n";
 
 #include "../family.hpp"
 #include <petsc/private/petscimpl.h>

@@ -83,7 +83,7 @@ static PetscErrorCode Test()
     Factors f;
     PetscCall(Build(cycle, &f));
     for (const Engine engine : {Engine::Auto, Engine::Syncfree, Engine::Level, Engine::Jacobi}) {
-      // Jacobi's sweeps wait for nobody
+      // Jacobi's sweeps do not wait
       const bool     ends     = cycle == Cycle::None || engine == Engine::Jacobi;
       const int      expected = ends ? 0 : static_cast<int>(PETSC_ERR_GPU);
       PetscErrorCode error;

@@ -276,7 +276,7 @@ static PetscErrorCode Progress()
   PetscCall(FactorOf(A, MATSOLVERSPARSEGPU, MAT_FACTOR_ILU, Info(0), MATORDERINGNATURAL, &F));
   PetscCall(SolveWith(A, F, VECSTANDARD, false, &patient));
   PetscCall(MatDestroy(&F));
-  // A crowd of warps, of which the last waits for a hundred thousand rows, each longer than a poll takes: far longer
+  // Many warps, of which the last waits for a hundred thousand rows, each longer than a poll takes: far longer
   // than the limit. A task ends every 32 rows, of a few polls each: far more often.
   for (const char *tile : {"1", "4", "8"}) {
     const Options options(std::string("-mat_sparsegpu_trisolve_spins 10000 -mat_sparsegpu_trisolve_warps 8000 "

@@ -1,5 +1,5 @@
 static const char help[] =
-    "What a direct factorization makes of hard, of poor and of singular values, and of the next ones.\n\n";
+    "Direct factorizations of ill-conditioned and singular matrices, and of good ones after them.\n\n";
 
 #include "direct.hpp"
 

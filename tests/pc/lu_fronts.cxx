@@ -132,7 +132,7 @@ static PetscErrorCode Memory()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A solve that nobody waits for gives up: the next call on the factor says so, and the one after that begins anew.
+/// An asynchronous solve gives up: the next call on the factor reports it, and the one after that starts afresh.
 /// With -sparsegpu_device_stuck.
 static PetscErrorCode Stuck()
 {

@@ -4,7 +4,7 @@ static const char help[] = "New values in a factored matrix, a new pattern, NaN.
 
 using namespace testing;
 
-/// F, factored anew, must have the factors of a factor that never saw other values, bit for bit.
+/// F, factored again, must have the factors of a factor that never saw other values, bit for bit.
 static PetscErrorCode CheckRefactored(Mat A, Mat F, MatFactorType kind, const MatFactorInfo &info,
                                       const char ordering[], const std::string &what)
 {

@@ -12,31 +12,16 @@ static bool IsEarlyOne(const LocalMatrix &matrix, const ConvertedMatrix *convert
   return converted == &matrix.early[static_cast<int>(space)][static_cast<int>(operation)];
 }
 
-/// The rows on the device that csr multiplies with there until the conversion; null pointers where it does not.
-static PetscErrorCode RowsOfBaseline(Mat A, LocalMatrix *matrix, CsrArrays *arrays)
-{
-  const ConvertedMatrix &early = matrix->early[static_cast<int>(Space::Device)][static_cast<int>(Operation::Normal)];
-  Version                version;
-
-  PetscFunctionBegin;
-  *arrays = CsrArrays();
-  PetscCall(matrix->rows.GetVersion(A, &version));
-  if (early.format && early.version == version) *arrays = early.format->RowsOnDevice();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode GetDeviceRows(Mat A, LocalMatrix *matrix, CsrView *view)
 {
-  CsrArrays arrays;
-  bool      current;
+  bool current;
 
   PetscFunctionBegin;
   if (view->device.i || view->nonzeros < matrix->settings.options.Get<CommonOptions>().device_conversion)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(matrix->rows.DeviceIsCurrent(A, &current));
   if (!current) matrix->plans.reset(); // of an earlier failure
-  PetscCall(RowsOfBaseline(A, matrix, &arrays));
-  PetscCall(matrix->rows.BringToDevice(A, arrays, view));
+  PetscCall(matrix->rows.BringToDevice(A, view));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -79,7 +64,7 @@ static PetscErrorCode PickFormat(Mat owner, const CsrView &A, Plans *plans, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Builds the copy anew, in the format that PickFormat() names.
+/// Rebuilds the copy, in the format that PickFormat() names.
 static PetscErrorCode Rebuild(Mat A, LocalMatrix *matrix, const CsrView &csr, const PatternKey &key,
                               Operation operation, Space space, ConvertedMatrix *converted)
 {
@@ -91,8 +76,7 @@ static PetscErrorCode Rebuild(Mat A, LocalMatrix *matrix, const CsrView &csr, co
   conversion.early     = IsEarlyOne(*matrix, converted, operation, space);
   conversion.settings  = &matrix->settings;
   conversion.kept      = &matrix->plans;
-  if (space == Space::Device) PetscCall(RowsOfBaseline(A, matrix, &conversion.there));
-  conversion.pick = [&](Plans *plans, std::string *name, std::string *reason) {
+  conversion.pick      = [&](Plans *plans, std::string *name, std::string *reason) {
     return PickFormat(A, csr, plans, key, matrix, operation, space, conversion.early, name, reason);
   };
   PetscCall(BuildConverted(A, &matrix->rows, csr, key, conversion, converted));
@@ -120,6 +104,7 @@ static PetscErrorCode Refresh(Mat A, LocalMatrix *matrix, Operation operation, S
   }
   if (!fits) PetscCall(Rebuild(A, matrix, csr, key, operation, space, converted));
   if (matrix->settings.release_csr) {
+    PetscCall(converted->format->Settle());
     converted->Release();
     converted->released += matrix->rows.BytesOfValues();
     matrix->rows.DropValues();
@@ -129,7 +114,7 @@ static PetscErrorCode Refresh(Mat A, LocalMatrix *matrix, Operation operation, S
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The conversion that products have waited for. Nobody expects it to fail in their midst, in parallel on one rank
+/// The conversion that products have waited for. It must not fail in the middle of a solve, in parallel on one rank
 /// alone: where there is no memory for it csr stays.
 static PetscErrorCode ConvertOrStay(Mat A, LocalMatrix *matrix, Operation operation, Space space, Version version,
                                     ConvertedMatrix **converted)

@@ -46,7 +46,7 @@ PetscErrorCode GetDeviceRows(Mat A, LocalMatrix *matrix, CsrView *view);
 /// Drops all copies and choices.
 void ForgetCopies(LocalMatrix *matrix);
 
-/// Under auto: is it csr's turn still? Counts the product.
+/// Whether auto still multiplies with csr, before the conversion pays. Counts the product.
 PetscErrorCode IsEarly(Mat A, LocalMatrix *matrix, Operation operation, Space space, Use use, bool *early);
 /// auto's choice for the rows of `plans`, op(A) of key `key`: the one made before, or inherited, if it is of such a
 /// matrix; else a new one, by `trial` or by the model.

@@ -40,6 +40,10 @@ public:
     else
       PetscCallCXX(plans_ = std::make_shared<Plans>(view_, Options(), c_.space));
     PetscCall(c_.pick(plans_.get(), &name_, &converted_->reason));
+    if (name_ == Baseline() && of_ == Operation::Normal && c_.space == Space::Device && !OnDevice()) {
+      PetscCall(rows_->BringToDevice(A_, &view_)); // which it multiplies with
+      PetscCallCXX(plans_ = std::make_shared<Plans>(view_, Options(), c_.space));
+    }
     // The baseline needs the beginnings of rows alone
     if (!view_.a && name_ != Baseline() && !MakeFormat(name_)->ConvertsOnDevice()) PetscCall(HostView());
     PetscCall(BuildFormat());
@@ -65,13 +69,15 @@ private:
   /// The rows of op(A) on the host, with values.
   PetscErrorCode HostView()
   {
-    const CsrArrays there = view_.device;
-    CsrView         csr   = csr_;
+    const CsrArrays there  = view_.device;
+    const CsrOwners owners = view_.owners;
+    CsrView         csr    = csr_;
 
     PetscFunctionBegin;
     if (!csr.a) PetscCall(rows_->GetHost(A_, &csr, nullptr));
     PetscCall(OperationView(csr, of_, converted_, &view_));
     view_.device = there;
+    view_.owners = owners;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   /// The rows of op(A), on the device, too, where they are read there.
@@ -79,14 +85,14 @@ private:
   {
     PetscFunctionBegin;
     if (of_ != Operation::Normal && ReadsDeviceRows() && !c_.settings->trial && Large())
-      PetscCall(TransposeOnDevice(A_, rows_, c_.there, csr_, of_, converted_, &transposed_, &view_, &made_));
+      PetscCall(TransposeOnDevice(A_, rows_, csr_, of_, converted_, &transposed_, &view_, &made_));
     if (!made_ && of_ != Operation::Normal) {
       PetscCall(TransposePattern(csr_, &converted_->ti, &converted_->tj, &converted_->tperm));
       PetscCall(HostView());
     }
     if (of_ != Operation::Normal) PetscFunctionReturn(PETSC_SUCCESS);
     view_ = csr_;
-    if (ReadsDeviceRows() && Large()) PetscCall(rows_->BringToDevice(A_, c_.there, &view_));
+    if (ReadsDeviceRows() && Large()) PetscCall(rows_->BringToDevice(A_, &view_));
     if (!view_.a && !OnDevice()) PetscCall(HostView());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -112,8 +118,9 @@ private:
       format.reset();
       rows_->DropFromDevice();
       c_.kept->reset();
-      transposed_  = DeviceRows();
+      transposed_.reset();
       view_.device = CsrArrays();
+      view_.owners = CsrOwners();
       if (!view_.a) PetscCall(HostView());
       if (!plans_->AreOf(view_, Options(), c_.space))
         PetscCallCXX(plans_ = std::make_shared<Plans>(view_, Options(), c_.space));
@@ -123,17 +130,17 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  const Mat              A_;
-  Rows *const            rows_;
-  const CsrView         &csr_;
-  const Conversion      &c_;
-  ConvertedMatrix       *converted_;
-  const Operation        of_; ///< whose rows are stored: what is early reads the rows of A itself
-  CsrView                view_{};
-  DeviceRows             transposed_;
-  bool                   made_ = false; ///< the transpose, on the device
-  std::shared_ptr<Plans> plans_;
-  std::string            name_;
+  const Mat                   A_;
+  Rows *const                 rows_;
+  const CsrView              &csr_;
+  const Conversion           &c_;
+  ConvertedMatrix            *converted_;
+  const Operation             of_; ///< whose rows are stored: what is early reads the rows of A itself
+  CsrView                     view_{};
+  std::shared_ptr<DeviceRows> transposed_;
+  bool                        made_ = false; ///< the transpose, on the device
+  std::shared_ptr<Plans>      plans_;
+  std::string                 name_;
 };
 } // namespace
 

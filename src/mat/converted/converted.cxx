@@ -61,16 +61,18 @@ static PetscErrorCode UpdateOnDevice(Mat A, Rows *rows, const CsrView &csr, Oper
   PetscCall(rows->ValuesOnDevice(A, &a));
   const auto update = [&]() -> PetscErrorCode {
     CsrView       view = csr;
-    DeviceRows    transposed;
+    DeviceRows    transposed; // its values go to their places before it ends
     const Scalar *values = a;
 
     PetscFunctionBegin;
     if (!plain) {
       view.device = CsrArrays();
+      view.owners = CsrOwners();
       PetscCall(TransposedValues(A, rows, csr, operation, converted, &transposed, &view, &values));
-    } else if (!a) {
-      PetscCall(rows->BringValues(A, Space::Device, &a));
-      values = a;
+    } else {
+      if (!a) PetscCall(rows->BringValues(A, Space::Device, &a));
+      values             = a;
+      view.owners.values = rows->ValuesOwner();
     }
     if (plain && format.UpdatesReadPattern())
       PetscCall(rows->BringPattern(A, Space::Device, &view.device.i, &view.device.j));
@@ -78,7 +80,7 @@ static PetscErrorCode UpdateOnDevice(Mat A, Rows *rows, const CsrView &csr, Oper
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   // What is not made on the device finds the places of a transpose's entries on the host.
-  if (plain ? !a && format.UpdatesFromHost() : !format.ConvertsOnDevice() && !format.UpdatesFromHost())
+  if (!plain && !format.ConvertsOnDevice() && !format.InOrderOfRows())
     PetscCall(UpdateFromHost(A, rows, csr, operation, converted, fits));
   else
     PetscCall(MayLackMemory(update, lacks));

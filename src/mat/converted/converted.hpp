@@ -46,7 +46,6 @@ struct Conversion {
   Space                   space     = Space::Host;
   bool                    early     = false; ///< the baseline for now, or sums scattered from the rows for a transpose
   const Settings         *settings  = nullptr;
-  CsrArrays               there     = {};      ///< the rows on the device where some format has them
   std::shared_ptr<Plans> *kept      = nullptr; ///< plans of A's rows on the device, from the choice to the build
   /// Names the format for the rows that the plans are of, op(A), and says why.
   std::function<PetscErrorCode(Plans *plans, std::string *name, std::string *reason)> pick = {};

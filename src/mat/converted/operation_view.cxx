@@ -26,34 +26,39 @@ PetscErrorCode OperationView(const CsrView &A, Operation operation, ConvertedMat
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode TransposeOnDevice(Mat A, Rows *rows, const CsrArrays &there, const CsrView &csr, Operation operation,
-                                 ConvertedMatrix *converted, DeviceRows *transposed, CsrView *view, bool *made)
+PetscErrorCode TransposeOnDevice(Mat A, Rows *rows, const CsrView &csr, Operation operation, ConvertedMatrix *converted,
+                                 std::shared_ptr<DeviceRows> *transposed, CsrView *view, bool *made)
 {
+  std::shared_ptr<Array<Scalar>> values;
+
   bool       lacks = false;
   CsrView    whole = csr;
   const auto make  = [&]() -> PetscErrorCode {
     PetscFunctionBegin;
 #if defined(SPARSEGPU_HAVE_CUDA)
-    PetscCall(transposed->Transpose_CUDA(whole, operation == Operation::ConjugateTranspose));
+    PetscCall((*transposed)->Transpose_CUDA(whole, operation == Operation::ConjugateTranspose));
 #endif
     PetscCall(PatternFingerprint(whole, &converted->fingerprint));
-    PetscCall(transposed->Download(&converted->ti)); // waits, too: the rows may go
+    PetscCall((*transposed)->Download(&converted->ti)); // waits, too: the rows may go
     PetscFunctionReturn(PETSC_SUCCESS);
   };
 
   PetscFunctionBegin;
-  PetscCall(rows->BringToDevice(A, there, &whole));
+  PetscCallCXX(*transposed = std::make_shared<DeviceRows>());
+  PetscCall(rows->BringToDevice(A, &whole));
   lacks = !whole.device.i;
   if (!lacks) PetscCall(MayLackMemory(make, &lacks));
   *made = !lacks;
-  if (lacks) *transposed = DeviceRows();
+  if (lacks) transposed->reset();
   converted->tperm.clear(); // made when values change
   converted->from = Array<PetscInt>();
   converted->tj.clear();
   converted->ta.clear();
   if (lacks) PetscFunctionReturn(PETSC_SUCCESS);
   *view        = CsrView{csr.cols, csr.rows, csr.nonzeros, converted->ti.data(), nullptr, nullptr, csr.block_size};
-  view->device = transposed->View();
+  view->device = (*transposed)->View();
+  PetscCall((*transposed)->TakeValues(&values));
+  view->owners = CsrOwners{*transposed, values};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -68,7 +73,7 @@ PetscErrorCode TransposedValues(Mat A, Rows *rows, const CsrView &csr, Operation
   Stream     stream;
 
   if (converted->from.size() != static_cast<size_t>(csr.nonzeros) || converted->format->UpdatesReadPattern()) {
-    PetscCall(rows->BringToDevice(A, CsrArrays(), &whole));
+    PetscCall(rows->BringToDevice(A, &whole));
     PetscCheck(whole.device.i, PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for the rows on the device");
     PetscCall(transposed->Transpose_CUDA(whole, conjugate, &converted->from));
     if (converted->ti.empty()) PetscCall(transposed->Download(&converted->ti)); // released

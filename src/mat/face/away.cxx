@@ -165,7 +165,7 @@ PetscErrorCode MayGoAway(Mat A, Context *context, bool *may, Space *space)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PlannedSpace(context, space));
   if (*space == Space::Host && !tests) PetscFunctionReturn(PETSC_SUCCESS);
-  if (*space == Space::Device) PetscCall(DeviceFound(&found)); // a backend may have been asked for in vain
+  if (*space == Space::Device) PetscCall(DeviceFound(&found)); // the backend asked for may lack a device
   if (!found) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HooksOf(A, &hooks));
   *may = hooks != nullptr;

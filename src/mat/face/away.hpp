@@ -1,4 +1,4 @@
-/// Values that are newest on the device alone. The host's array is behind until somebody reads it: PETSc's accessors
+/// Values that are newest on the device alone. The host's array is out of date until it is read: PETSc's accessors
 /// (MatSeqAIJGetArray() and its family) and all of PETSc's operations on the matrix first bring the values home. That
 /// costs nothing while the host has them: the operations are exchanged only as long as they are away.
 #pragma once
@@ -25,10 +25,10 @@ struct Away {
   const size_t   bytes;
 };
 
-/// PETSc's MAIJ reads the values of the matrix that it is made of without asking. The creator of its type, which is
-/// registered anew for that, first copies all values that are away to the host, and none go away from then on.
+/// PETSc's MAIJ reads the values of the matrix that it is made of without asking. The creator of its type, which
+/// ours replaces, first copies all values that are away to the host, and none go away from then on.
 PetscErrorCode BringHomeForMAIJ();
-/// Has there been one?
+/// Whether a MAIJ matrix has been created.
 bool HasMAIJ();
 
 /// As long as one of these lives no values leave the host: PETSc's operations on a matrix call others, MatZeroEntries()
@@ -47,11 +47,11 @@ private:
   static int depth_;
 };
 
-/// Can the values of A be newest in *space alone? Not those of blocks of parallel matrices and of operands and
+/// Whether the values of A can be newest in *space alone. Not those of blocks of parallel matrices and of operands and
 /// results of PETSc's own products of matrices, which are read and written without an accessor. *space is the device
 /// but in tests without one: in these a second array on the host stands for it.
 PetscErrorCode MayGoAway(Mat A, Context *context, bool *may, Space *space);
-/// Is that where A's values are wanted, as far as its settings tell?
+/// Whether products of A are planned on the device, or a test option hides its values.
 PetscErrorCode LivesThere(Context *context, bool *lives);
 /// All values have been written in Rows::RoomForValues(), of a matrix that may go away: the host is behind from now on.
 /// PETSc sees a write to the values. `zero`: all are.

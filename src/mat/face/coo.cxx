@@ -24,7 +24,7 @@ PetscErrorCode SortsThere(Mat A, Context *context, PetscCount n, bool *sorts, Sp
   if (!*sorts) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(LivesThere(context, sorts));
   PetscCall(PlannedSpace(context, space));
-  if (*space == Space::Device) PetscCall(DeviceFound(&found)); // a backend may have been asked for in vain
+  if (*space == Space::Device) PetscCall(DeviceFound(&found)); // the backend asked for may lack a device
   *sorts = *sorts && found;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

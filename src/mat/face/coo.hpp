@@ -42,7 +42,7 @@ PetscErrorCode MapFits(Mat A, Context *context, CsrView *csr, bool *fits);
 PetscErrorCode SetValuesOnHost(Mat A, std::shared_ptr<CooMap> *map, const PetscScalar v[], InsertMode mode);
 PetscErrorCode MatSetValuesCOO_SparseGPU(Mat A, const PetscScalar v[], InsertMode mode);
 
-/// A matrix that becomes plain AIJ keeps its map, and takes values by it until it is preallocated anew. *map: one that
+/// A matrix that becomes plain AIJ keeps its map, and takes values by it until it is preallocated again. *map: one that
 /// A has kept, which is A's context's now; null if there is none.
 PetscErrorCode TakeKeptMap(Mat A, std::shared_ptr<CooMap> *map);
 

@@ -18,7 +18,7 @@ std::set<const Away *> &AllAway()
 bool has_maij                       = false;
 PetscErrorCode (*maij_creator)(Mat) = nullptr;
 
-/// The host's arrays get the values, which count as away all the same until somebody asks.
+/// Copies the values to the host's arrays; they still count as away until they are asked for.
 PetscErrorCode CopyAllHome()
 {
   PetscFunctionBegin;

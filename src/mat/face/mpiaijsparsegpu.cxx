@@ -62,7 +62,7 @@ PetscErrorCode BuildBlocks(Mat A, Operation operation, Space space, bool copies)
 }
 
 /// Everything a product needs, once per change of the matrix: collective, so that an error on one rank (a format that
-/// refuses its block, no memory) is an error on all of them and nobody waits in the exchange.
+/// refuses its block, no memory) is an error on all of them, and none waits in the exchange.
 PetscErrorCode Prepare(Mat A, Operation operation, Vec x, Vec z, Context **out, Space *where)
 {
   Context *context;

@@ -47,8 +47,8 @@ very many diagonals, makes that product fail with `PETSC_ERR_ARG_OUTOFRANGE`; `M
 beforehand.
 
   "auto" takes the format that moves the fewest bytes. Where "csr" has the same bits, products run as that until the
-time lost to it exceeds the conversion cost; a change of the pattern starts anew, copies by `MatDuplicate()` do not
-choose again.
+time lost to it exceeds the conversion cost; a change of the pattern starts the wait again, copies by `MatDuplicate()`
+do not choose again.
 
   In parallel the format governs the diagonal block; an off-diagonal block that it refuses is stored as "csr".
 

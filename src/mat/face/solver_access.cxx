@@ -29,7 +29,7 @@ static PetscErrorCode DeviceServes(const Settings &settings, Space vectors, bool
   PetscFunctionBegin;
   *serves = false;
   if (backend == Backend::Kokkos) PetscFunctionReturn(PETSC_SUCCESS);
-#if defined(PETSC_HAVE_CUDA) // vectors on the host are where somebody wants them
+#if defined(PETSC_HAVE_CUDA) // vectors on the host are there on purpose
   if (vectors == Space::Host && backend == Backend::Auto) PetscFunctionReturn(PETSC_SUCCESS);
 #endif
   PetscCall(DeviceFound(&found));

@@ -115,7 +115,8 @@ PetscErrorCode FindValues(Mat C, products::Product *product)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Are C and its operands still where the product was set up for? They may have been converted, or bound to the CPU.
+/// Whether C and its operands are still in the space that the product was set up for. They may have been converted, or
+/// bound to the CPU.
 PetscErrorCode StillThere(Mat C, bool *still)
 {
   const auto *product = static_cast<products::Product *>(C->product->data);

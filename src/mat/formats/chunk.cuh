@@ -22,10 +22,11 @@ template <PetscInt LENGTH> __device__ __forceinline__ RowChunk row_chunk(PetscIn
                   number - (begin - row_begin) / LENGTH, (row_end - row_begin + LENGTH - 1) / LENGTH};
 }
 
-/// done(the row's sum) by one thread, of the last block to arrive of those that share the row. sum: what this thread
-/// has added up of chunk `number`, which is its block's. Each block stores its sum and counts itself in; the last one
-/// adds the sums of all chunks in their order, so the result does not depend on which is last. All `threads` threads of
-/// the block must call. chunk_sum [chunks of the matrix] is scratch, and so is arrived [chunks], zero before and after.
+/// done(the row's sum) by one thread, of the last block to arrive of those that share the row. sum: this
+/// thread's part of chunk `number`, the chunk of its block. Each block stores its sum and counts itself in; the last
+/// one adds the sums of all chunks in their order, so the result does not depend on which is last. All `threads`
+/// threads of the block must call. chunk_sum [chunks of the matrix] is scratch, and so is arrived [chunks], zero before
+/// and after.
 template <int threads, class Done> __device__ __forceinline__ void add_chunks(const RowChunk &chunk, PetscInt number,
                                                                               Scalar sum, Scalar *chunk_sum,
                                                                               int *arrived, Done done)

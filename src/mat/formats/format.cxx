@@ -39,6 +39,8 @@ PetscErrorCode Format::Build(Plan *plan)
   rows_     = A.rows;
   cols_     = A.cols;
   nonzeros_ = A.nonzeros;
+  borrowed_ = nullptr;
+  owner_.reset();
   Release();
   encoded_ = EncodedValues();
   PetscCallCXX(wanted_ = plan->options<CommonOptions>().values);
@@ -58,7 +60,10 @@ PetscErrorCode Format::BuildValues(const Look &look)
   if (CsrOrder()) {
     Borrow(A);
     if (space_ == Space::Host) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(values_.CopyFrom(A.device.a, A.a, A.nonzeros));
+    bool shared;
+    ShareValues(A, &shared);
+    if (shared) values_ = Array<Scalar>();
+    if (!shared) PetscCall(values_.CopyFrom(A.device.a, A.a, A.nonzeros));
   } else if (FromDevice(A)) {
     PetscCall(BuildValuesOnDevice(A));
   } else {
@@ -68,6 +73,13 @@ PetscErrorCode Format::BuildValues(const Look &look)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+void Format::ShareValues(const CsrView &A, bool *shared)
+{
+  *shared   = space_ == Space::Device && A.device.a && A.owners.values;
+  borrowed_ = *shared ? A.device.a : nullptr;
+  owner_    = *shared ? A.owners.values : nullptr;
+}
+
 /// Values are put in place on the host and uploaded once; the slots are kept only when values change later.
 PetscErrorCode Format::BuildValuesOnHost(CsrView A)
 {
@@ -75,7 +87,7 @@ PetscErrorCode Format::BuildValuesOnHost(CsrView A)
   std::vector<Scalar>   values, copy;
 
   PetscFunctionBegin;
-  if (!A.a && A.device.a) { // newest on the device, of rows that are not converted there after all
+  if (!A.a && A.device.a) { // the device has the newest values, but the rows are converted on the host
     Stream stream;
     PetscCallCXX(copy.resize(A.nonzeros));
     PetscCall(DeviceStream(&stream));
@@ -109,7 +121,7 @@ PetscErrorCode Format::BuildValuesOnDevice(const CsrView &A)
     PetscCall(FillValues_CUDA(stored_, PadsByValue() ? PadValue() : Scalar(0), values_.data(), stream));
 #endif
   PetscCall(PlaceOnDevice(A, values_.data(), stream));
-  PetscCall(DeviceSynchronize(stream)); // A.device may go
+  PetscCall(DeviceSynchronize(stream)); // the caller may free A.device
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -130,7 +142,15 @@ PetscErrorCode Format::Expect(PetscCount products, bool *encoded)
   if (!waits_) PetscFunctionReturn(PETSC_SUCCESS);
   expected_ += products;
   if (expected_ < ENCODING_PAYS) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MayLackMemory([&] { return Encode(); }, &lacks)); // then they stay as they are
+  if (products >= ENCODING_PAYS) PetscCall(Settle()); // a solver, whose kernels read them there
+  PetscCall(MayLackMemory(
+      [&]() -> PetscErrorCode {
+        PetscFunctionBegin;
+        PetscCall(Settle());
+        PetscCall(Encode());
+        PetscFunctionReturn(PETSC_SUCCESS);
+      },
+      &lacks)); // without memory the values stay where and as they are
   *encoded = !lacks;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -152,7 +172,7 @@ PetscErrorCode Format::FindSlots(const CsrView &A, bool *found)
     if (!A.device.i) B.device = rows.View();
     PetscCall(places.Allocate(nonzeros_, space_));
     PetscCall(SlotsOnDevice(B, places.data(), stream));
-    PetscCall(DeviceSynchronize(stream)); // the rows go
+    PetscCall(DeviceSynchronize(stream)); // the rows are freed next
     slot_ = std::move(places);
     PetscFunctionReturn(PETSC_SUCCESS);
   };
@@ -183,8 +203,9 @@ PetscErrorCode Format::CopyToSlots(const CsrView &A, const Scalar *a, Space wher
   DeviceMemory  copy;
 
   PetscFunctionBegin;
-  // Values that lie encoded come back for as long as it takes; padding holds the value of an entry.
-  if (EncodesValues() && values_.size() != static_cast<size_t>(stored_)) PetscCall(values_.Allocate(stored_, space_));
+  // Room for values that are stored encoded, or were read where the matrix has them; padding holds the value of an
+  // entry.
+  if (values_.size() != static_cast<size_t>(stored_)) PetscCall(values_.Allocate(stored_, space_));
   if (space_ == Space::Host) {
     const PetscInt *slot      = slot_.data();
     Scalar         *values    = values_.data();
@@ -220,10 +241,26 @@ PetscErrorCode Format::CopyToSlots(const CsrView &A, const Scalar *a, Space wher
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Format::Settle()
+{
+  CsrView rows = {};
+  Stream  stream;
+
+  PetscFunctionBegin;
+  rows.device = CsrArrays{Unplaced().row_begin, nullptr, Unplaced().a};
+  if (!rows.device.a) PetscFunctionReturn(PETSC_SUCCESS);
+  if (values_.size() != static_cast<size_t>(stored_)) PetscCall(values_.Allocate(stored_, space_));
+  PetscCall(DeviceStream(&stream));
+  if (nonzeros_) PetscCall(PlaceOnDevice(rows, values_.data(), stream));
+  borrowed_ = nullptr;
+  owner_.reset();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 void Format::Release()
 {
-  slot_      = Array<PetscInt>();
-  row_begin_ = Array<PetscInt>();
+  slot_ = Array<PetscInt>();
+  if (!Unplaced().a) row_begin_ = Array<PetscInt>();
 }
 
 PetscErrorCode Format::Update(const CsrView &A, const Scalar *a, Space where, bool *fits)
@@ -238,10 +275,18 @@ PetscErrorCode Format::Update(const CsrView &A, const Scalar *a, Space where, bo
                                       : CsrOrder() || slot_.size() == static_cast<size_t>(nonzeros_);
   if (!found) PetscCall(FindSlots(A, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS); // the caller rebuilds, on the host if necessary
-  encoded_ = EncodedValues();
-  PetscCall(CopyToSlots(A, a, where));
+  encoded_  = EncodedValues();
   waits_    = EncodesValues();
   expected_ = 0;
+  if (MultipliesUnplaced() || CsrOrder()) {
+    CsrView view = A;
+    bool    shared;
+    view.device.a = where == Space::Device ? a : nullptr;
+    ShareValues(view, &shared);
+    if (shared && CsrOrder()) values_ = Array<Scalar>(); // else the room for Settle()
+    if (shared) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(CopyToSlots(A, a, where));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -26,18 +26,18 @@ public:
   Format &operator=(const Format &) = delete;
 
   virtual const char *Name() const = 0;
-  /// What the format makes of the rows that `look` is at.
+  /// The plan of the format for the rows of `look`.
   virtual std::unique_ptr<Plan> NewPlan(Look *look) const;
 
-  /// Builds pattern and values from a plan of NewPlan(), which it may take things from; O(nonzeros) host time, ends
+  /// Builds pattern and values from a plan of NewPlan(), whose results it may take; O(nonzeros) host time, ends
   /// synchronised. On the device where the rows lie there and the format ConvertsOnDevice(): the same arrays, bit for
   /// bit, and no host time of O(nonzeros).
   /// Errors: PETSC_ERR_ARG_OUTOFRANGE where Plan::Fits() says no; PETSC_ERR_MEM, naming the bytes asked for and free.
   PetscErrorCode Build(Plan *plan);
-  /// Plans and builds in one go.
+  /// NewPlan() and Build() in one call.
   PetscErrorCode Build(const CsrView &A, const FormatOptions &options, Space space);
   /// New values, same pattern. `a` [nonzeros] lies in `where`; on the device all work is ordered on the stream. Where
-  /// the format cannot hold them, *fits is false and it must be built anew or another one taken.
+  /// the format cannot hold them, *fits is false: the caller builds it again or takes another format.
   virtual PetscErrorCode Update(const CsrView &A, const Scalar *a, Space where, bool *fits);
   /// z = A x + y; y may be null (zero) or z. All arrays in the space of Build(). Asynchronous on the device.
   virtual PetscErrorCode Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) = 0;
@@ -45,23 +45,24 @@ public:
   /// and may serve all products that follow each other on one stream. Asynchronous there. Here: column by column.
   virtual PetscErrorCode MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream);
 
-  /// Announces `products` further products with the current values. A postponed encoding is done once the products save
-  /// its cost; *encoded says whether it was. The bits of products do not depend on it.
+  /// Announces `products` further products with the current values. What Update() postponed, putting the values in
+  /// place and encoding them, is done once the products save its cost; *encoded says whether it was. The bits of
+  /// products do not depend on it.
   PetscErrorCode Expect(PetscCount products, bool *encoded);
 
   /// Whether the format can be built from rows on the device.
   virtual bool ConvertsOnDevice() const { return false; }
-  /// The matrix's rows on the device where the format multiplies with these, in CSR's order; else null.
-  virtual CsrArrays RowsOnDevice() const { return CsrArrays(); }
 
+  /// Puts values there that are not in their places. Errors: PETSC_ERR_MEM.
+  PetscErrorCode Settle();
   /// Frees what only Update() needs; the next Update() rebuilds it. No work may be pending on the device.
   void Release();
-  /// Bytes that this frees: the place of each entry, or the beginnings of rows.
+  /// Bytes that it would free: the slot of each entry, or the row pointers.
   PetscLogDouble BytesForUpdates() const { return static_cast<PetscLogDouble>(slot_.bytes() + row_begin_.bytes()); }
   /// Whether Update() reads the pattern: on the device from A.device, if present.
   virtual bool UpdatesReadPattern() const { return false; }
-  /// Whether new values are copied from the host directly to their final places.
-  bool UpdatesFromHost() const { return CsrOrder(); }
+  /// Whether the values lie as those of the rows do. On the device these serve as they are where A.owners keeps them.
+  bool InOrderOfRows() const { return CsrOrder(); }
   /// Whether it multiplies with arrays of the CsrView itself, which must then outlive it.
   bool Borrows() const { return CsrOrder() && space_ == Space::Host; }
 
@@ -99,6 +100,8 @@ protected:
   virtual PetscErrorCode BuildPatternOnDevice(Plan *plan) { return PETSC_ERR_SUP; }
   virtual PetscErrorCode SlotsOnDevice(const CsrView &A, PetscInt *slot, Stream stream) { return PETSC_ERR_SUP; }
   virtual PetscErrorCode PlaceOnDevice(const CsrView &A, Scalar *values, Stream stream) { return PETSC_ERR_SUP; }
+  /// Mult() can read values on the device that still lie in the order of the rows: Unplaced(). Of PlacesByRows().
+  virtual bool MultipliesUnplaced() const { return false; }
   /// PlaceOnDevice() reads no columns, and writes padding, too: new values then need no slots on the device.
   virtual bool PlacesByRows() const { return false; }
   virtual bool CsrOrder() const { return false; }
@@ -109,14 +112,25 @@ protected:
   /// Puts the values of the rows in place after BuildPattern().
   virtual PetscErrorCode BuildValues(const Look &look);
 
+  /// The matrix's own values on the device, in the order of its rows, and where each row begins.
+  struct UnplacedValues {
+    const PetscInt *row_begin;
+    const Scalar   *a; ///< null where the values are in their places
+  };
+  UnplacedValues Unplaced() const
+  {
+    return UnplacedValues{row_begin_.data(), MultipliesUnplaced() ? borrowed_ : nullptr};
+  }
   const Scalar *values() const { return borrowed_ ? borrowed_ : values_.data(); }
-  ValueCodec    codec() const { return encoded_.codec(); }
+  /// Multiplies with A's own values on the device, where these may be kept: *shared. Else with values_ again.
+  void       ShareValues(const CsrView &A, bool *shared);
+  ValueCodec codec() const { return encoded_.codec(); }
 
   PetscInt       rows_ = 0, cols_ = 0, nonzeros_ = 0, stored_ = 0;
   PetscLogDouble pattern_bytes_ = 0;
   Space          space_         = Space::Host;
-  const Scalar  *borrowed_      = nullptr;
-  Array<Scalar>  values_; ///< [stored_]
+  const Scalar  *borrowed_      = nullptr; ///< the matrix's values where the format multiplies with these
+  Array<Scalar>  values_;                  ///< [stored_]
 
 private:
   bool FromDevice(const CsrView &A) const { return space_ == Space::Device && A.device.i && ConvertsOnDevice(); }
@@ -128,6 +142,8 @@ private:
   PetscErrorCode Encode();
 
   static constexpr PetscCount ENCODING_PAYS = 20; ///< products that save the cost of encoding new values
+
+  std::shared_ptr<const void> owner_; ///< of borrowed_ on the device
 
   std::string     wanted_   = "auto"; ///< codec of the values
   bool            waits_    = false;  ///< the encoding of new values is postponed

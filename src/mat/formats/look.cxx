@@ -1,4 +1,4 @@
-/// The facts of a look, each found once.
+/// Computes the facts of a Look, each once.
 #include "mat/formats/look.hpp"
 #include <algorithm>
 #include "device/backend_call.hpp"

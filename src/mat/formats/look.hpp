@@ -1,5 +1,5 @@
-/// A look at the rows of one matrix for products in one space: the facts that several formats plan with, each worked
-/// out when it is first asked for, on the device where the rows lie there. Lives no longer than the arrays.
+/// Facts about the rows of one matrix that several formats plan with, for products in one space. Each is computed when
+/// first asked for, on the device if the rows are there. A Look must not outlive the arrays.
 #pragma once
 
 #include <optional>
@@ -37,7 +37,7 @@ public:
   /// Of the device; 1 on the host, and where there is no device to be asked.
   PetscErrorCode Multiprocessors(PetscInt *count) const;
 
-  /// Threads that walk `steps` entries of a row each: do the rows fill the GPU? Too few for the length leave it idle.
+  /// Whether the rows fill the GPU with threads that walk `steps` entries of a row each. Few long rows leave it idle.
   bool Fills(PetscLogDouble steps) const { return A_.rows >= 512 * steps; }
   /// Conversion time in units of baseline products in this space: `on_device` where the rows lie on the device, else
   /// that of a conversion on the host, which takes `on_host` products of the host.

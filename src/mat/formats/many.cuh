@@ -1,8 +1,8 @@
 /// Products with several columns on the device, for formats whose entries may be in any column. X is first copied to
-/// rows, so that an entry finds what it multiplies in one piece (64 bytes for 8 columns of doubles) instead of in as
-/// many sectors of 32 bytes as there are columns; the lanes of a row have neighbouring columns of it, 16 bytes each.
-/// Columns are taken in groups of GROUP: with more, the rows of X of a matrix of the size that is worth a GPU leave its
-/// level-2 cache.
+/// row-major order: an entry's factors are then one piece (64 bytes for 8 columns of doubles) instead of one sector of
+/// 32 bytes per column. The lanes of a row read neighbouring columns of the piece, 16 bytes each.
+/// Columns are taken in groups of GROUP: larger groups would drive X out of the level-2 cache for matrices large enough
+/// to be worth a GPU.
 #pragma once
 
 #include <type_traits>
@@ -82,8 +82,8 @@ template <int lanes, int ways> __device__ __forceinline__ void sum_ways(DensePie
     for (int k = 0; k < many::PER_LANE; k++) sum.v[k] += shuffle_xor(sum.v[k], mask, 32);
 }
 
-/// One chunk by one thread block of THREADS, all of which must call. Z gets the sums of a row of one chunk; of others
-/// they go to `partial`, for AddChunks(). Bitwise reproducible.
+/// One chunk by one thread block of THREADS; all threads must call. The sums of a row with a single chunk go to Z,
+/// those of others to `partial`, for AddChunks(). Bitwise reproducible.
 template <int lanes, class Value, class Column>
 __device__ __forceinline__ void dense_chunk(const RowChunk &chunk, PetscInt number, const DenseRows &d, Value value,
                                             Column column)
@@ -104,8 +104,8 @@ __device__ __forceinline__ void dense_chunk(const RowChunk &chunk, PetscInt numb
     d.Store(chunk.row, q, sum);
 }
 
-/// Z of the rows of several chunks, from the sums of these in their order. A warp per chunk, of which those of a row's
-/// first one work. `chunks(number)`: a RowChunk.
+/// Z of the rows with several chunks, from the chunks' sums in order. One warp per chunk; only the warps of first
+/// chunks work. `chunks(number)`: a RowChunk.
 template <int lanes, class Chunks> static __global__ void __launch_bounds__(THREADS)
     dense_chunks_kernel(Chunks chunks, PetscInt count, DenseRows d)
 {

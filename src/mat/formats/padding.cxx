@@ -1,4 +1,4 @@
-/// When padding is too much: by the option, and by what PetscInt counts.
+/// Refuses excessive padding: more than the option allows, or more entries than PetscInt counts.
 #include "mat/formats/padding.hpp"
 #include "mat/rows/sizes.hpp"
 #include "petsc/compat.hpp"
@@ -8,7 +8,7 @@ namespace sparsegpu::formats
 
 bool TooMuchPadding(PetscInt rows, PetscLogDouble width, PetscInt nonzeros, PetscReal max_padding)
 {
-  constexpr PetscLogDouble slack  = 1024; // entries: nobody is harmed by so little
+  constexpr PetscLogDouble slack  = 1024; // entries: less padding than this is always allowed
   const PetscLogDouble     stored = width * static_cast<PetscLogDouble>(rows);
   return (stored > max_padding * nonzeros && stored > nonzeros + slack) || !FitsPetscInt(PaddedEntries(rows, width));
 }

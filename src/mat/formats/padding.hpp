@@ -17,7 +17,8 @@ inline PetscInt EllPitch(PetscInt rows)
 /// `width` entries of each row are more than max_padding * nonzeros, with some slack so that a tiny matrix is never
 /// refused, or more than PetscInt counts.
 bool TooMuchPadding(PetscInt rows, PetscLogDouble width, PetscInt nonzeros, PetscReal max_padding);
-/// May A be padded to `width` columns of each row? If not, *why says so after `what`, why there are so many.
+/// Whether A may be padded to `width` columns in each row. If not, *why is the reason, followed by `what`, the cause of
+/// that width.
 PetscErrorCode CheckPadding(const CsrView &A, PetscLogDouble width, const char what[], PetscReal max_padding, bool *ok,
                             std::string *why);
 

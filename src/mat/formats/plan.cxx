@@ -1,4 +1,4 @@
-/// Plans by name, and what a format that says nothing of itself plans: it takes every matrix, and is never chosen.
+/// Plans by name, and the default plan: the format takes every matrix, and `auto` never chooses it.
 #include "mat/formats/plan.hpp"
 #include "petsc/may_lack_memory.hpp"
 

@@ -36,10 +36,10 @@ public:
   Space                       space() const { return look_.space(); }
   template <class T> const T &options() const { return look_.options().Get<T>(); }
 
-  /// Does the format take the matrix? If not, *why names the sizes. O(nonzeros) time.
+  /// Whether the format takes the matrix. If not, *why names the sizes. O(nonzeros) time.
   virtual PetscErrorCode Fits(bool *fits, std::string *why);
-  /// *candidate: the choice may take the format, at *cost. Such a one fits. `beat`: Cost::Time() below which it would
-  /// be chosen; expensive inspections are skipped if a cheap one shows that the time is above it.
+  /// *candidate: whether the choice may take the format, at *cost; a candidate fits. `beat`: Cost::Time() below which
+  /// it would be chosen; expensive inspections are skipped if a cheap one shows that the time is above it.
   virtual PetscErrorCode Estimate(PetscLogDouble beat, bool *candidate, Cost *cost);
   /// Place among the formats that a trial adds to the candidates, the least first; 0: none.
   virtual int TrialPlace() const { return 0; }

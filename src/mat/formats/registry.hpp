@@ -1,4 +1,4 @@
-/// The list of formats: formats.def, and what stands for a format before there is one.
+/// The list of formats, from formats.def, and the entry by which each registers.
 #pragma once
 
 #include <memory>
@@ -28,7 +28,7 @@ template <class F, class Own> FormatEntry EntryOf()
 }
 
 /// In the order of formats.def. The first is the baseline that others are compared with: it takes every matrix, and its
-/// conversion costs next to nothing.
+/// conversion is almost free.
 const std::vector<FormatEntry>  &Formats();
 const std::vector<const char *> &FormatNames();
 const char                      *Baseline();

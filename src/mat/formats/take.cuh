@@ -11,7 +11,7 @@ struct TakeSlot {
 
   __device__ void operator()(PetscInt e, PetscInt s) const { slot[e] = first + s; }
 };
-/// `canonical` where PadValue() marks padding.
+/// Values are made `canonical` where PadValue() marks padding.
 template <bool canonical> struct TakeValue {
   const Scalar *a;
   Scalar       *values;

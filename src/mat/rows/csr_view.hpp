@@ -1,6 +1,7 @@
 /// All that a format may know of a matrix.
 #pragma once
 
+#include <memory>
 #include "device/scalar.hpp"
 
 namespace sparsegpu::rows
@@ -12,6 +13,12 @@ struct CsrArrays {
   const Scalar   *a = nullptr;
 };
 
+/// What keeps such arrays of the device alive, for a format that multiplies with these very arrays; null where they may
+/// go when a call is over.
+struct CsrOwners {
+  std::shared_ptr<const void> pattern, values;
+};
+
 /// Compressed sparse rows on the host; columns of a row in any order, none twice. Those of a transpose that was made on
 /// the device have neither columns nor values here: j and a are null.
 struct CsrView {
@@ -21,6 +28,7 @@ struct CsrView {
   const Scalar   *a;              ///< [nonzeros] value
   PetscInt        block_size = 1; ///< unknowns of a node, as far as MatGetBlockSize() knows
   CsrArrays       device = {};    ///< the same on the device where they lie there, too, for an analysis or a conversion
+  CsrOwners       owners = {};    ///< of `device`
 };
 
 } // namespace sparsegpu::rows

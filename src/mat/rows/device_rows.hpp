@@ -1,4 +1,4 @@
-/// The rows of a matrix on the device, for as long as an analysis or a conversion reads them.
+/// The rows of a matrix on the device, or their pattern alone.
 #pragma once
 
 #include "device/buffer.hpp"
@@ -18,15 +18,20 @@ public:
     i_ = std::move(i);
     j_ = std::move(j);
   }
-  PetscErrorCode UploadValues(const CsrView &A);
-  void           DropValues() { a_ = Array<Scalar>(); }
   /// The rows of A^T, or of A^H where `conjugate`, from A.device, which must hold values; columns ascend, as they do
   /// where TransposePattern() makes it. Asynchronous. `from`, if asked for [nonzeros]: the entry of A that each is.
   /// Errors: PETSC_ERR_MEM.
   PetscErrorCode Transpose_CUDA(const CsrView &A, bool conjugate, Array<PetscInt> *from = nullptr);
   /// Copies the beginnings of rows to the host.
   PetscErrorCode Download(std::vector<PetscInt> *i) const;
-  CsrArrays      View() const { return CsrArrays{i_.data(), j_.data(), a_.data()}; }
+  /// Gives the values away; View() has none from then on.
+  PetscErrorCode TakeValues(std::shared_ptr<Array<Scalar>> *a)
+  {
+    PetscFunctionBegin;
+    PetscCallCXX(*a = std::make_shared<Array<Scalar>>(std::move(a_)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  CsrArrays View() const { return CsrArrays{i_.data(), j_.data(), a_.data()}; }
 
 private:
   Array<PetscInt> i_, j_;

@@ -106,6 +106,28 @@ PetscErrorCode Rows::GetKey(Mat A, const CsrView &view, PatternKey *key) const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+void Rows::FindAgain()
+{
+  if (!pattern_ && device_pattern_) pattern_ = last_pattern_.lock();
+  if (!pattern_) device_pattern_ = 0;
+  if (!values_ && values_version_) values_ = last_values_.lock();
+  if (!values_) values_version_ = 0;
+}
+
+PetscErrorCode Rows::UploadPattern(const CsrView &csr)
+{
+  PetscFunctionBegin;
+  FindAgain();
+  if (device_pattern_ == pattern_version_) PetscFunctionReturn(PETSC_SUCCESS);
+  pattern_.reset();
+  device_pattern_ = 0;
+  pattern_stays_  = false;
+  PetscCallCXX(pattern_ = std::make_shared<DeviceRows>());
+  PetscCall(pattern_->Upload(csr, false));
+  device_pattern_ = pattern_version_;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Rows::BringPattern(Mat A, Space space, const PetscInt **i, const PetscInt **j)
 {
   CsrView csr;
@@ -117,15 +139,10 @@ PetscErrorCode Rows::BringPattern(Mat A, Space space, const PetscInt **i, const 
   *j = csr.j;
   if (space == Space::Host) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(GetVersion(A, &version));
-  if (device_pattern_ != pattern_version_) {
-    DropFromDevice();
-    device_ = DeviceRows();
-    PetscCall(device_.Upload(csr, false));
-    device_pattern_ = pattern_version_;
-  }
+  PetscCall(UploadPattern(csr));
   pattern_stays_ = true;
-  *i             = device_.View().i;
-  *j             = device_.View().j;
+  *i             = pattern_->View().i;
+  *j             = pattern_->View().j;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -135,8 +152,8 @@ PetscErrorCode Rows::TakePattern(Mat A, Array<PetscInt> &&i, Array<PetscInt> &&j
 
   PetscFunctionBegin;
   PetscCall(GetVersion(A, &version));
-  device_ = DeviceRows();
-  device_.Take(std::move(i), std::move(j));
+  PetscCallCXX(pattern_ = std::make_shared<DeviceRows>());
+  pattern_->Take(std::move(i), std::move(j));
   device_version_ = 0; // no values are there
   device_pattern_ = pattern_version_;
   pattern_stays_  = stays;
@@ -185,39 +202,30 @@ PetscErrorCode Rows::CopyToDevice(Mat A, CsrView *view)
   Scalar *a = nullptr;
 
   PetscFunctionBegin;
+  PetscCall(UploadPattern(*view));
   PetscCall(ValuesOnDevice(A, &a));
-  if (device_pattern_ != pattern_version_) {
-    device_ = DeviceRows();
-    PetscCall(device_.Upload(*view, false));
-    device_pattern_ = pattern_version_;
+  if (!a) {
+    const bool stay = values_ && values_stay_;
+    PetscCall(BringValues(A, Space::Device, &a));
+    values_stay_ = stay;
   }
-  if (!a && (device_version_ != version_ || !device_.View().a)) {
-    if (!view->a) PetscCall(GetHost(A, view, nullptr)); // newest in an array of a test
-    PetscCall(device_.UploadValues(*view));
-  }
-  if (a) device_.DropValues(); // they may be older
-  view->device = device_.View();
-  if (a) view->device.a = a;
+  view->device = CsrArrays{pattern_->View().i, pattern_->View().j, a};
+  view->owners = CsrOwners{pattern_, values_};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Rows::BringToDevice(Mat A, const CsrArrays &made, CsrView *view)
+PetscErrorCode Rows::BringToDevice(Mat A, CsrView *view)
 {
   Version version = 0;
   bool    lacks   = false;
 
   PetscFunctionBegin;
   PetscCall(GetVersion(A, &version));
-  if (made.i) {
-    view->device = made;
-    device_.DropValues();
-  } else {
-    PetscCall(MayLackMemory([&] { return CopyToDevice(A, view); }, &lacks));
-    if (lacks) {
-      pattern_stays_ = false;
-      DropFromDevice();
-      PetscFunctionReturn(PETSC_SUCCESS); // the host has the time
-    }
+  PetscCall(MayLackMemory([&] { return CopyToDevice(A, view); }, &lacks));
+  if (lacks) {
+    pattern_stays_ = false;
+    DropFromDevice();
+    PetscFunctionReturn(PETSC_SUCCESS); // the host has the time
   }
   device_version_ = version;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -225,12 +233,12 @@ PetscErrorCode Rows::BringToDevice(Mat A, const CsrArrays &made, CsrView *view)
 
 void Rows::DropFromDevice()
 {
-  device_.DropValues();
   device_version_ = 0;
-  if (pattern_stays_ && device_pattern_ == pattern_version_) return;
-  device_         = DeviceRows();
-  device_pattern_ = 0;
-  pattern_stays_  = false;
+  if (!values_stay_) DropValues();
+  if (!pattern_ || (pattern_stays_ && device_pattern_ == pattern_version_)) return;
+  last_pattern_  = pattern_;
+  pattern_stays_ = false;
+  pattern_.reset();
 }
 
 } // namespace sparsegpu::rows

@@ -1,5 +1,5 @@
 /// The rows of a sequential matrix of ours: whose they are, the versions of their pattern and of their values, and
-/// where these are: in PETSc's arrays on the host, on the device, or in both. Whoever wrote last is newer; the other
+/// where these are: in PETSc's arrays on the host, on the device, or in both. The side written last is newer; the other
 /// one's are copied when they are read, never before. Patterns are always on the host, too.
 #pragma once
 
@@ -31,8 +31,8 @@ PetscErrorCode GetHostPattern(Mat A, CsrView *view);
 class Rows
 {
 public:
-  /// Are these A's? MatHeaderReplace() and MatHeaderMerge() hand what belongs to one matrix to another, whose object
-  /// state may be any; the address and the id of the owner tell.
+  /// Whether these rows are A's. MatHeaderReplace() and MatHeaderMerge() hand what belongs to one matrix to another,
+  /// whose object state may be any; the address and the id of the owner tell.
   PetscErrorCode BelongTo(Mat A, bool *theirs) const;
   /// They are A's from now on: versions and states of before were another matrix's.
   PetscErrorCode Adopt(Mat A);
@@ -65,11 +65,11 @@ public:
   PetscErrorCode ValuesIn(Mat A, Space space, Scalar **a);
   /// The same, copied there from the host if need be, to stay. Errors: PETSC_ERR_MEM.
   PetscErrorCode BringValues(Mat A, Space space, Scalar **a);
-  /// Room for them, to be written anew: all of them, before WrittenThere(). Values of now in the same space stay.
+  /// Memory for all values, to be written before WrittenThere(). Current values in the same space are kept.
   PetscErrorCode RoomForValues(Mat A, Space space, Scalar **a);
   /// The values in that room are those of now and newer than the host's, which is left behind; `zero`: all are.
   void WrittenThere(bool zero);
-  /// Are they known to be zero? They need no copy then.
+  /// Whether the values are known to be zero, so that they need no copy.
   bool zero() const { return zero_; }
   /// The values of now are there, and the host's have been lost: for tests.
   void SentAway()
@@ -83,9 +83,13 @@ public:
   PetscErrorCode ReturnedHome(Mat A);
   bool           away() const { return away_; }
   Space          values_space() const { return values_space_; }
-  const Scalar  *values() const { return values_.data(); } ///< in that space, of whatever version
-  PetscLogDouble BytesOfValues() const { return static_cast<PetscLogDouble>(values_.bytes()); }
-  /// Frees them, unless the host is behind.
+  const Scalar  *values() const { return values_ ? values_->data() : nullptr; } ///< there, of whatever version
+  /// Of those that no format multiplies with.
+  PetscLogDouble BytesOfValues() const
+  {
+    return values_.use_count() == 1 ? static_cast<PetscLogDouble>(values_->bytes()) : 0;
+  }
+  /// Lets them go, unless the host is behind. They are found again while a format multiplies with them.
   void DropValues();
 
   /// The pattern on the device, to stay until it is another one; from the host's arrays in `space` Host.
@@ -96,17 +100,22 @@ public:
   /// row that has a column of its number has that entry.
   PetscErrorCode BringDiagonal(Mat A, Space space, const PetscInt **place, bool *complete);
 
-  /// The rows on the device for as long as a format is chosen and built. `made` [may have null arrays]: the same rows
-  /// where some format has them there already. view->device stays null where memory lacks.
-  PetscErrorCode BringToDevice(Mat A, const CsrArrays &made, CsrView *view);
-  void           DropFromDevice();
-  bool           HasCopy() const { return device_.View().a || (device_.View().i && !pattern_stays_); }
-  /// Is the copy there, if any, of the rows as they are now?
+  /// The rows on the device for as long as a format is chosen and built, with their owners for a format that multiplies
+  /// with them. view->device stays null where memory lacks.
+  PetscErrorCode BringToDevice(Mat A, CsrView *view);
+  /// What keeps the values alive that ValuesOnDevice() and BringValues() tell.
+  std::shared_ptr<const void> ValuesOwner() const { return values_; }
+  /// Lets go of what is there for BringToDevice() alone; it is found again while a format multiplies with it.
+  void DropFromDevice();
+  bool HasCopy() const { return (values_ && !values_stay_) || (pattern_ && !pattern_stays_); }
+  /// Whether the copy on the device, if any, is of the current rows.
   PetscErrorCode DeviceIsCurrent(Mat A, bool *current);
 
 private:
   PetscErrorCode GetKey(Mat A, const CsrView &view, PatternKey *key) const;
   PetscErrorCode CopyToDevice(Mat A, CsrView *view);
+  PetscErrorCode UploadPattern(const CsrView &csr);
+  void           FindAgain();
 
   Mat              owner_   = nullptr;
   PetscObjectId    id_      = 0;
@@ -115,18 +124,21 @@ private:
   bool             away_ = false; ///< the host's values are behind those in values_
   bool             zero_ = false; ///< and those are zero
 
-  Array<Scalar> values_; ///< [nonzeros] those of values_version_, in values_space_
-  Space         values_space_   = Space::Device;
-  Version       values_version_ = 0;
+  std::shared_ptr<Array<Scalar>> values_; ///< [nonzeros] those of values_version_, in values_space_
+  std::weak_ptr<Array<Scalar>>   last_values_;
+  Space                          values_space_   = Space::Device;
+  Version                        values_version_ = 0;
+  bool                           values_stay_    = false;
 
-  DeviceRows      device_; ///< the pattern of device_pattern_ and, unless values_ are used, values
-  Version         device_pattern_ = 0;
-  Version         device_version_ = 0; ///< of the rows that were last asked for
-  bool            pattern_stays_  = false;
-  Array<PetscInt> diagonal_;              ///< [rows]
-  Version         diagonal_pattern_  = 0; ///< whose diagonal it is
-  Space           diagonal_space_    = Space::Host;
-  bool            diagonal_complete_ = false;
+  std::shared_ptr<DeviceRows> pattern_; ///< of device_pattern_
+  std::weak_ptr<DeviceRows>   last_pattern_;
+  Version                     device_pattern_ = 0;
+  Version                     device_version_ = 0; ///< of the rows that were last asked for
+  bool                        pattern_stays_  = false;
+  Array<PetscInt>             diagonal_;              ///< [rows]
+  Version                     diagonal_pattern_  = 0; ///< whose diagonal it is
+  Space                       diagonal_space_    = Space::Host;
+  bool                        diagonal_complete_ = false;
 };
 
 } // namespace sparsegpu::rows

@@ -12,7 +12,8 @@ PetscErrorCode Rows::ValuesIn(Mat A, Space space, Scalar **a)
 
   PetscFunctionBegin;
   PetscCall(GetVersion(A, &version));
-  *a = values_version_ == version && values_space_ == space ? values_.data() : nullptr;
+  FindAgain();
+  *a = values_ && values_version_ == version && values_space_ == space ? values_->data() : nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -28,16 +29,22 @@ PetscErrorCode Rows::RoomForValues(Mat A, Space space, Scalar **a)
   CsrView csr;
 
   PetscFunctionBegin;
+  values_stay_ = true;
   PetscCall(ValuesIn(A, space, a));
   if (*a) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(!away_, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "The values are away from the host, and not where they are asked for");
-  values_version_ = 0;
-  if (values_space_ != space) values_ = Array<Scalar>();
-  values_space_ = space;
   PetscCall(GetPattern(A, &csr, nullptr));
-  PetscCall(values_.Allocate(csr.nonzeros, space));
-  *a = values_.data();
+  values_version_ = 0;
+  if (values_ && (values_space_ != space || values_->size() != static_cast<size_t>(csr.nonzeros))) values_.reset();
+  values_space_ = space;
+  if (!values_) {
+    std::shared_ptr<Array<Scalar>> room;
+    PetscCallCXX(room = std::make_shared<Array<Scalar>>());
+    PetscCall(room->Allocate(csr.nonzeros, space));
+    values_ = std::move(room);
+  }
+  *a = values_->data();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -47,15 +54,16 @@ PetscErrorCode Rows::BringValues(Mat A, Space space, Scalar **a)
   Version version = 0;
 
   PetscFunctionBegin;
+  values_stay_ = true;
   PetscCall(ValuesIn(A, space, a));
   if (*a) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(GetHost(A, &csr, nullptr));
   PetscCall(RoomForValues(A, space, a));
-  PetscCall(values_.Copy(csr.a, csr.nonzeros, space));
-  if (space == Space::Device) PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(values_.bytes())));
+  PetscCall(values_->Copy(csr.a, csr.nonzeros, space));
+  if (space == Space::Device) PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(values_->bytes())));
   PetscCall(GetVersion(A, &version));
   values_version_ = version;
-  *a              = values_.data();
+  *a              = values_->data();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -86,9 +94,10 @@ PetscErrorCode Rows::ReturnedHome(Mat A)
 
 void Rows::DropValues()
 {
-  if (away_) return;
-  values_         = Array<Scalar>();
-  values_version_ = 0;
+  if (away_ || !values_) return;
+  last_values_ = values_;
+  values_stay_ = false;
+  values_.reset();
 }
 
 } // namespace sparsegpu::rows

@@ -162,7 +162,7 @@ struct Comparison {
     PetscFunctionBeginUser;
     for (const Entry &e : p.entries) {
       const PetscReal a = PetscAbsScalar(e.v);
-      if (PetscIsInfOrNanReal(a * a)) PetscFunctionReturn(PETSC_SUCCESS); // which of them is told is nobody's promise
+      if (PetscIsInfOrNanReal(a * a)) PetscFunctionReturn(PETSC_SUCCESS); // which of them is reported is not specified
       rows[(size_t)e.i] += a;
       cols[(size_t)e.j] += a;
       square += a * a;

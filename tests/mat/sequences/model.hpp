@@ -138,7 +138,7 @@ PetscErrorCode GetFacts(Mat plain, Facts *f);
 PetscErrorCode Create(const char type[], PetscInt m, PetscInt n, PetscInt block, const Problem &p, Mat *A);
 /// Entries of a drawn kind (stencil, bands, random, a dense row, empty rows, blocks), each place once; `of` names it.
 Problem DrawProblem(Draw &d, PetscInt rows, PetscInt cols, PetscInt block);
-/// MAIN anew, of a drawn size and layout; everything else of the side is destroyed.
+/// A new MAIN, of a drawn size and layout; everything else of the side is destroyed.
 PetscErrorCode Start(Side &s, Draw d, std::string *words);
 PetscErrorCode DestroyAll(Side &s);
 PetscErrorCode Replace(Side &s, Slot slot, Mat by); ///< destroys what was there
@@ -148,7 +148,7 @@ PetscErrorCode AllowNewNonzeros(Mat A);
 PetscErrorCode IsOurs(Mat A, PetscBool *ours);
 /// The blocks of A, or A itself; blocks[1] null where there is one only.
 PetscErrorCode Blocks(Mat A, Mat blocks[2]);
-PetscErrorCode Multiply(Mat A, PetscInt times); ///< products that nobody looks at, then a transposed one
+PetscErrorCode Multiply(Mat A, PetscInt times); ///< products with unused results, then a transposed one
 /// The type of a second operand: MAIN's, or plain AIJ.
 inline const char *OtherType(const Side &s, Draw &d)
 {

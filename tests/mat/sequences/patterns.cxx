@@ -1,4 +1,4 @@
-/// Operations that give the matrix another pattern, or the same one anew, and those that combine it with another one.
+/// Operations that give the matrix another pattern, or the same one again, and those that combine it with another one.
 #include "model.hpp"
 
 namespace sequences

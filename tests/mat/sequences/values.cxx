@@ -69,7 +69,7 @@ PetscErrorCode Scale(Side &s, const Facts &, Draw d, std::string *words)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Where the diagonal lacks entries AIJ makes its rows anew, without the zeros under MAT_IGNORE_ZERO_ENTRIES.
+/// Where the diagonal lacks entries AIJ rebuilds its rows, without the zeros under MAT_IGNORE_ZERO_ENTRIES.
 /// Before 3.21 PETSc does so only until its own first MatShift() of the matrix, which notes a full diagonal for good,
 /// whatever pattern comes later; a shift where the values are away is not AIJ's and notes nothing.
 PetscErrorCode Shift(Side &s, const Facts &f, Draw d, std::string *words)
@@ -123,7 +123,7 @@ PetscErrorCode Parts(Side &s, const Facts &, Draw d, std::string *words)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The arrays of the blocks, changed or written anew.
+/// The arrays of the blocks, changed or overwritten.
 PetscErrorCode Arrays(Side &s, const Facts &f, Draw d, std::string *words)
 {
   const bool               write  = d.OneIn(2);

@@ -12,7 +12,7 @@ FormatEntry RegisterFormat_bitmap()
   return EntryOf<Bitmap>();
 }
 
-/// Refuses a bitmap of more bytes than all of CSR; nobody is harmed by 8 KB.
+/// Refuses a bitmap of more bytes than CSR has in all, unless the excess is below 8 KB.
 PetscErrorCode BitmapPlan::Fits(bool *fits, std::string *why)
 {
   const CsrView           &A     = rows();
@@ -77,7 +77,7 @@ void Bitmap::Slots(const CsrView &, PetscInt *slot) const
 
 void Bitmap::Borrow(const CsrView &A)
 {
-  borrowed_ = space_ == Space::Host && sorted_ ? A.a : nullptr;
+  if (space_ == Space::Host) borrowed_ = sorted_ ? A.a : nullptr;
 }
 
 PetscErrorCode Bitmap::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream)

@@ -1,3 +1,4 @@
+/// The product of rows of bits and values on the host, through Kokkos: one row per work item.
 #include <Kokkos_Core.hpp>
 #include "device/kokkos.hpp"
 #include "mat/formats/bitmap/bitmap.hpp"

@@ -1,3 +1,4 @@
+/// Fills the bits and the row starts of a bitmap from compressed sparse rows; shared by the format and by the tiles.
 #include "mat/formats/bitmap/storage.hpp"
 #include "petsc/compat.hpp"
 

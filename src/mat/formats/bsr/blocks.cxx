@@ -1,4 +1,4 @@
-/// Which size of block suits a pattern.
+/// Chooses the block size of a pattern: counts the blocks of each candidate size, or samples them.
 #include <algorithm>
 #include "mat/formats/bsr/bsr.hpp"
 #include "petsc/compat.hpp"
@@ -68,12 +68,13 @@ template <int size> PetscErrorCode CountBlocks(const CsrView &A, BsrBlocks *bloc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Blocks of the rows [first, first + size), which are alike: of equal length, in the same block column first.
+/// Blocks of the rows [first, first + size), where they are alike: of equal length and with the same first block
+/// column.
 template <int size>
 PetscErrorCode SampleBlockRow(const CsrView &A, PetscInt first, std::vector<PetscInt> *column, BsrBlocks *blocks)
 {
   const PetscInt *begin = A.j + A.i[first], *end = A.j + A.i[first + 1];
-  bool            same = true; // then a row tells of all
+  bool            same = true; // then one row gives the columns of all
 
   PetscFunctionBegin;
   for (PetscInt r = first + 1; same && r < first + size; r++) same = std::equal(begin, end, A.j + A.i[r]);
@@ -108,7 +109,7 @@ template <int size> PetscErrorCode SampleSize(const CsrView &A, PetscLogDouble v
     entries += all;
     if (alike) {
       PetscCall(SampleBlockRow<size>(A, I * size, &column, &blocks));
-    } else { // no full blocks, or too long to look at: as if each entry had its own
+    } else { // no full blocks, or too long to inspect: one block per entry
       blocks.blocks += all;
       blocks.partial += all;
     }
@@ -152,7 +153,7 @@ static PetscErrorCode TrySize(const CsrView &A, PetscReal max_padding, int size,
   PetscCall(CountSize(A, size, &other));
   const PetscLogDouble stored = static_cast<PetscLogDouble>(other.steps) * size * size;
   if (TooMuchFill(stored, A, max_padding)) other.size = 0;
-  if (!other.size && (!best->refused_size || stored < best->refused)) { // to tell of the one that stores the least
+  if (!other.size && (!best->refused_size || stored < best->refused)) { // the message names the smallest
     best->refused_size = size;
     best->refused      = stored;
   } else if (other.size && bytes(other) < bytes(*best)) {
@@ -178,7 +179,7 @@ static PetscErrorCode ChooseSize(const CsrView &A, PetscReal max_padding, BsrBlo
     least = std::min(least, sampled[size]);
   }
   for (bool near : {true, false}) {
-    if (best->size) break; // the others only where none of the near ones will do
+    if (best->size) break; // the other sizes are counted only if no near one fits
     for (int size = BsrLayout::SMALLEST; size < SIZES; size++)
       if (near == (sampled[size] <= NEAR * least)) PetscCall(TrySize(A, max_padding, size, best));
   }

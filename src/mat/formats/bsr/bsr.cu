@@ -15,9 +15,9 @@ template <int size> struct BsrBlock {
 };
 
 /// epilogue(row, A x), one thread per row. Neighbouring threads read neighbouring values; the threads of a block row
-/// read the same column and the same x. Bitwise reproducible, whatever the codec. A stays in constant memory: as a
-/// copy, it takes registers in the eyes of the compiler, which then computes the places of values once per use instead
-/// of once per block.
+/// read the same column and the same x. Bitwise reproducible, whatever the codec. A is passed in
+/// constant memory: with a copy in registers the compiler computes the places of values once per use instead of once
+/// per block.
 template <int size, class Values, class Epilogue> static __global__ void __launch_bounds__(BsrBlock<size>::THREADS)
     bsr_kernel(const __grid_constant__ BsrLayout A, Values stored, const Scalar *x, Epilogue epilogue)
 {

@@ -89,7 +89,7 @@ PetscErrorCode Bsr::Arrange(const std::vector<unsigned long long> &mask)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// What follows from the arrays.
+/// Sets the layout and the sizes that follow from the arrays.
 void Bsr::Lay()
 {
   const BsrArrays &a     = arrays_;
@@ -143,7 +143,7 @@ PetscErrorCode Bsr::BuildPatternOnDevice(Plan *plan)
 
   PetscFunctionBegin;
   PetscCall(Begin(plan, &blocks));
-  if (!blocks.ascending) { // the host's way, as from now on
+  if (!blocks.ascending) { // converted on the host, now and from now on
     PetscCall(BuildOnHost(A));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

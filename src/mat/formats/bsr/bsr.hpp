@@ -7,9 +7,9 @@
 /// and its block's column at (begin[s] + k) * height + i. A row's entries are summed one after the other, by column, so
 /// that the product is bit for bit that of dia, ell, sell, stencil and csr with one thread per row.
 ///
-/// Full blocks take no test at all. One that lacks entries (at a boundary, at the matrix's edge) has a mask of those it
-/// has, in a list of its own: what fills it never meets x, so an Inf or NaN there cannot leak in, matrices need not be
-/// all full blocks, and the fill may be whatever suits the codec of the values.
+/// Full blocks take no test at all. Partial blocks (at a boundary, at the matrix's edge) are listed separately, with a
+/// mask of the entries they have. Their padding is never multiplied with x, so that no Inf or NaN leaks in and padding
+/// may have any value that suits the codec.
 /// Im, Yelick & Vuduc, Int. J. High Perform. Comput. Appl. 18(1), 2004 (register blocking).
 #pragma once
 
@@ -22,7 +22,7 @@ namespace sparsegpu::formats
 struct BsrLayout {
   static constexpr int      SMALLEST = 2, LARGEST = 6; ///< size: 1 would be csr; larger blocks exceed the registers
   static constexpr PetscInt HEIGHT = 32;               ///< on the device
-  static constexpr PetscInt NONE   = -1;               ///< column of a block that is not there; no other follows it
+  static constexpr PetscInt NONE   = -1;               ///< column of an absent block; no block follows in the row
 
   PetscInt                  rows, slices, height;
   int                       size;           ///< rows, and columns, of a block
@@ -41,7 +41,7 @@ PetscErrorCode BsrMultDense_Kokkos(const BsrLayout &A, const ValueLayout &a, con
 PetscErrorCode BsrMultDense_CUDA(const BsrLayout &A, const ValueLayout &a, PetscInt cols, const DenseColumns &d,
                                  DeviceMemory *scratch, Stream stream);
 
-/// function(std::integral_constant<int, size>) for a size that is known only now.
+/// Calls function(std::integral_constant<int, size>) for a size known at run time.
 template <class Function> auto WithBsrSize(int size, Function &&function)
 {
   switch (size) {
@@ -62,8 +62,8 @@ struct BsrSlices {
 struct BsrBlocks {
   int                        size   = 0;
   PetscCount                 blocks = 0, partial = 0;
-  PetscCount                 steps   = 0; ///< blocks of slices of BsrLayout::HEIGHT, those that are not there included
-  PetscInt                   longest = 0; ///< blocks of the longest block row
+  PetscCount                 steps        = 0; ///< blocks of slices of BsrLayout::HEIGHT, absent ones included
+  PetscInt                   longest      = 0; ///< blocks of the longest block row
   int                        refused_size = 0;
   PetscLogDouble             refused      = 0;    ///< entries that it would store
   bool                       ascending    = true; ///< columns of each row, where they were counted on the device
@@ -77,11 +77,11 @@ struct BsrBlocks {
            static_cast<PetscLogDouble>(partial) * (sizeof(PetscInt) + sizeof(unsigned long long));
   }
 };
-/// The size that makes the fewest bytes, on the device; but A's own block size if no other saves a twentieth; or
-/// `asked` if that is not 0. The same in both spaces, so that what a CPU takes a GPU takes, too. O(nonzeros) time.
+/// The size of the fewest bytes on the device, or A's own block size if no other saves 5 %; `asked` if not 0. The same
+/// in both spaces, so that CPU and GPU accept the same matrices. O(nonzeros) time.
 PetscErrorCode FindBsrBlocks(const CsrView &A, PetscInt asked, PetscReal max_padding, BsrBlocks *blocks);
-/// Bytes for each nonzero on average in the best size, from a few dozen places spread over the matrix, with values of
-/// `value` bytes: too few to trust, enough to spare most matrices FindBsrBlocks().
+/// Average bytes per nonzero in the best size, with values of `value` bytes, sampled at a few dozen places: an estimate
+/// that spares most matrices FindBsrBlocks().
 PetscErrorCode SampleBsr(const CsrView &A, PetscLogDouble value, PetscLogDouble *bytes);
 
 /// The arrays of a layout.
@@ -92,7 +92,7 @@ struct BsrArrays {
 };
 /// Blocks of `size` counted in A.device, and slices cut. Where columns do not ascend, blocks->ascending alone holds.
 PetscErrorCode CountBsr_CUDA(const CsrView &A, int size, BsrBlocks *blocks);
-/// The arrays from A.device, for rows and size of the layout; sets its slices and begin. `cut` is spent.
+/// The arrays from A.device, for rows and size of the layout; sets its slices and begin. Consumes `cut`.
 PetscErrorCode BuildBsr_CUDA(const CsrView &A, BsrSlices &&cut, BsrLayout *layout, BsrArrays *out);
 /// Format::SlotsOnDevice() and PlaceOnDevice().
 PetscErrorCode BsrSlots_CUDA(const BsrLayout &layout, const CsrArrays &A, PetscInt *slot, Stream stream);

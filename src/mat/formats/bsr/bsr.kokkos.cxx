@@ -1,3 +1,4 @@
+/// The product of blocks of rows on the host, through Kokkos: one block row per work item, values fetched ahead.
 #include <cstddef>
 #include <Kokkos_Core.hpp>
 #include "device/kokkos.hpp"
@@ -16,7 +17,7 @@ template <int entries, class Value> static inline void Fetch(const Value *a, std
 #pragma GCC unroll 5
   for (int byte = 0; byte < entries * static_cast<int>(sizeof(Value)); byte += LINE) __builtin_prefetch(at + byte);
 }
-/// The values from e on, what follows them being fetched. Codes are too few bytes to wait for.
+/// The values from e on, prefetching those after them. Codes are too small to need it.
 template <int entries> static inline FullValues From(const FullValues &a, std::ptrdiff_t e)
 {
   Fetch<entries>(a.a, e);
@@ -32,7 +33,7 @@ template <int entries> static inline DictionaryValues From(const DictionaryValue
   return DictionaryValues{a.code + e, a.value};
 }
 
-/// The rows of one block row operation by operation, block after block, for n columns. A slice is one block row: height
+/// The rows of one block row side by side, block after block, for n columns. A slice is one block row: height
 /// is 1. y: of the first column, or null.
 template <int size, int n, class Values>
 static inline void MultBlockRow(const BsrLayout &A, PetscInt I, const Values &a, const DenseColumns &d, const Scalar *y)

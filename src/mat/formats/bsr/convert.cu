@@ -53,7 +53,7 @@ public:
     }
     return least == PETSC_MAX_INT ? BsrLayout::NONE : least / size;
   }
-  /// Goes by the block of column J, Next()'s; returns its mask. By a lane alone.
+  /// Advances past the block of column J, which Next() gave, and returns its mask. Lanes may call it separately.
   __device__ unsigned long long Take(PetscInt J)
   {
     unsigned long long mask = 0;

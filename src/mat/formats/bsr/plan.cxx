@@ -36,7 +36,7 @@ PetscErrorCode BsrPlan::Find()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The counts stay, for another build: it needs no more than the size counted anew.
+/// The counts are kept for later builds, which then count one size only.
 PetscErrorCode BsrPlan::Take(BsrBlocks *blocks)
 {
   PetscFunctionBegin;

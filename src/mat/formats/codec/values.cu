@@ -54,7 +54,7 @@ static __global__ void code_kernel(const Scalar *a, size_t n, const Scalar *dict
 
 #if !defined(PETSC_USE_COMPLEX)
 static constexpr int      SLOTS = 4 * DictionaryValues::SIZE;
-static constexpr RealBits EMPTY = PAD_BITS; ///< a matrix that has these very bits among its values gets no dictionary
+static constexpr RealBits EMPTY = PAD_BITS; ///< a matrix with this bit pattern among its values gets no dictionary
 
 namespace
 {

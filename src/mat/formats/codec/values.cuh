@@ -1,5 +1,5 @@
-/// Reading stored values in a kernel: they are used once, so that x stays in the caches. Two at a load where they lie
-/// operation by operation, at an even place.
+/// Reads stored values in a kernel, by streaming loads that leave the caches to x. Two neighbouring values at an even
+/// place are one load.
 #pragma once
 
 #include "device/load.cuh"

@@ -1,3 +1,4 @@
+/// Chooses the encoding of an array of values, and encodes on the host.
 #include "mat/formats/codec/values.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 /// Values in fewer bytes, never losing a bit: as they are; as single precision where every value converts back bit for
 /// bit; as one-byte codes into a dictionary where there are at most 256 different bit patterns. Which encoding applies
-/// is found from all values, again whenever they change. Kourtis, Goumas & Koziris, CF 2008 (CSR-VI).
+/// is decided from all values, after each change. Kourtis, Goumas & Koziris, CF 2008 (CSR-VI).
 #pragma once
 
 #include <string>
@@ -114,7 +114,7 @@ PetscErrorCode FindDictionary(const Scalar *a, size_t n, bool *found, std::vecto
 PetscErrorCode FindDictionary_CUDA(const Scalar *a, size_t n, bool *found, std::vector<Scalar> *dictionary);
 /// code[e] = place of a[e] in the dictionary of `size` ascending bit patterns.
 PetscErrorCode CodeAll_CUDA(const Scalar *a, size_t n, const Scalar *dictionary, int size, unsigned char *code);
-/// Every value is *from: padding that brings no bit pattern of its own.
+/// Sets every value to *from: padding that adds no bit pattern to the dictionary.
 PetscErrorCode FillFrom_CUDA(const Scalar *from, size_t n, Scalar *values);
 
 /// Place of the bit pattern of v in `size` ascending ones that hold it.

@@ -1,4 +1,4 @@
-/// coo's arrays.
+/// Builds coo's arrays: the row of each entry beside CSR's columns and values.
 #include "mat/formats/coo/coo.hpp"
 #include "device/backend_call.hpp"
 #include "mat/formats/plan.hpp"

@@ -24,7 +24,7 @@ PetscErrorCode CooMult_CUDA(const CooLayout &A, const Scalar *x, const Scalar *y
 /// Entries that one thread block sums.
 PetscInt CooInterval_CUDA();
 
-/// Owns what a CooLayout points to, but for the values: also the remainder of HYB is one.
+/// Owns the arrays of a CooLayout except the values; HYB's remainder is one, too.
 class CooArrays
 {
 public:

@@ -1,3 +1,4 @@
+/// The product of coordinates on the host, through Kokkos: equal intervals of entries, their shared rows added last.
 #include <algorithm>
 #include <vector>
 #include <Kokkos_Core.hpp>

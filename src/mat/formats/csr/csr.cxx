@@ -1,4 +1,4 @@
-/// csr's plan and its arrays: it borrows the matrix's on the host, and copies them to the device.
+/// csr's plan and its arrays: the matrix's own, on the host and, where these may be kept, on the device.
 #include "mat/formats/csr/csr.hpp"
 #include <algorithm>
 #include "device/backend_call.hpp"
@@ -70,7 +70,7 @@ PetscErrorCode CsrPlan::InOrder(bool *in_order)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The baseline. On the device its threads share rows and reach less than those that have one each.
+/// The baseline. On the device its threads share rows and reach less bandwidth than one thread per row does.
 PetscErrorCode CsrPlan::Estimate(PetscLogDouble, bool *candidate, Cost *cost)
 {
   PetscFunctionBegin;
@@ -82,8 +82,8 @@ PetscErrorCode CsrPlan::Estimate(PetscLogDouble, bool *candidate, Cost *cost)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Are neighbouring rows alike often enough for FindNodes()? A look at one in SAMPLE: a pass over all is as long as a
-/// product.
+/// Whether enough neighbouring rows are alike for FindNodes(), from one row in SAMPLE: a pass over all rows takes as
+/// long as a product.
 static bool MayHaveNodes(const CsrView &A)
 {
   constexpr PetscInt SAMPLE = 31; // odd, to meet all places in blocks of 2 and 4
@@ -149,10 +149,13 @@ PetscErrorCode Csr::BuildPattern(Plan *plan)
   PetscCall(chunk_begin_.Take(std::move(begin), space_));
   PetscCall(chunk_sum_.Allocate(layout_.chunks, space_));
   PetscCall(arrived_.Take(std::vector<int>(layout_.chunks, 0), space_));
-  PetscCall(i_.CopyFrom(A.device.i, A.i, static_cast<size_t>(A.rows) + 1));
-  PetscCall(j_.CopyFrom(A.device.j, A.j, A.nonzeros));
-  layout_.i           = i_.data();
-  layout_.j           = j_.data();
+  pattern_ = A.device.i ? A.owners.pattern : nullptr;
+  if (!pattern_) {
+    PetscCall(i_.CopyFrom(A.device.i, A.i, static_cast<size_t>(A.rows) + 1));
+    PetscCall(j_.CopyFrom(A.device.j, A.j, A.nonzeros));
+  }
+  layout_.i           = pattern_ ? A.device.i : i_.data();
+  layout_.j           = pattern_ ? A.device.j : j_.data();
   layout_.chunk_row   = chunk_row_.data();
   layout_.chunk_begin = chunk_begin_.data();
   layout_.chunk_sum   = chunk_sum_.data();

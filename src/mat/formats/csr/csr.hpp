@@ -72,10 +72,6 @@ public:
   void                  Borrow(const CsrView &A) override;
   const CsrLayout      &Layout() const { return layout_; }
   bool                  FollowsPattern() const override { return space_ == Space::Host && layout_.nodes == 0; }
-  CsrArrays             RowsOnDevice() const override
-  {
-    return space_ == Space::Device ? CsrArrays{layout_.i, layout_.j, values()} : CsrArrays();
-  }
   /// With the values where they are now; of a Build() on the device.
   CsrLayout OnDevice() const
   {
@@ -91,10 +87,11 @@ protected:
 private:
   PetscErrorCode FindNodes(const CsrView &A);
 
-  CsrLayout       layout_ = {};
-  Array<PetscInt> node_, i_, j_, chunk_row_, chunk_begin_;
-  Array<Scalar>   chunk_sum_;
-  Array<int>      arrived_;
+  CsrLayout                   layout_ = {};
+  std::shared_ptr<const void> pattern_; ///< the owner of i and j where these are the matrix's on the device
+  Array<PetscInt>             node_, i_, j_, chunk_row_, chunk_begin_;
+  Array<Scalar>               chunk_sum_;
+  Array<int>                  arrived_;
 };
 
 } // namespace sparsegpu::formats

@@ -1,3 +1,4 @@
+/// The product of compressed sparse rows on the host, through Kokkos: runs of rows of one pattern are walked together.
 #include <cstddef>
 #include <Kokkos_Core.hpp>
 #include "device/kokkos.hpp"

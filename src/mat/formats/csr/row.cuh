@@ -9,8 +9,8 @@
 namespace sparsegpu::formats
 {
 
-/// What thread `lane` of the `width` neighbouring ones that share a row adds up of its entries begin .. end - 1: every
-/// width-th one. Neighbouring threads read neighbouring entries; x is gathered. ready() is called between the first
+/// The partial sum of thread `lane`, of `width` neighbouring threads that share a row, over every width-th entry of
+/// begin .. end - 1. Neighbouring threads read neighbouring entries; x is gathered. ready() is called between the first
 /// columns and all else. group_sum() then has the row's sum.
 template <int width, class Ready> __device__ __forceinline__ Scalar csr_lane_sum(const CsrLayout &A, PetscInt begin,
                                                                                  PetscInt end, int lane,

@@ -25,8 +25,8 @@ PetscErrorCode DiaPlan::Fits(bool *fits, std::string *why)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// On the device a thread walks a row, along all diagonals. On the CPU caches serve csr's gathers, so dia must save a
-/// quarter of the bytes to win. Measured: docs/performance.md.
+/// On the device a thread walks a row, along all diagonals. On the CPU caches serve csr's gathers, so dia is
+/// chosen only if it saves a quarter of the bytes. Measured: docs/performance.md.
 PetscErrorCode DiaPlan::Estimate(PetscLogDouble, bool *candidate, Cost *cost)
 {
   constexpr PetscInt  LONG_WALK  = 64;            // diagonals

@@ -1,3 +1,4 @@
+/// The product of diagonal storage on the host, through Kokkos: a run of rows per work item, diagonal after diagonal.
 #include <algorithm>
 #include <Kokkos_Core.hpp>
 #include "device/kokkos.hpp"

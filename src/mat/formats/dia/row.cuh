@@ -7,9 +7,9 @@
 namespace sparsegpu::formats
 {
 
-/// `sum` and what diagonals first .. first + count - 1 have in row `row` of A x, by one thread. offset [count]: those
-/// of these diagonals, in shared memory. Neighbouring threads with neighbouring rows read neighbouring a and x. `sum`
-/// is no reference: the compiler would then load x only after it has looked at a.
+/// `sum` plus the part of diagonals first .. first + count - 1 in row `row` of A x, by one thread. offset [count]: the
+/// offsets of these diagonals, in shared memory. Neighbouring threads with neighbouring rows read neighbouring a and x.
+/// `sum` is passed by value: with a reference the compiler loads x only after a is known.
 __device__ __forceinline__ Scalar dia_row_sum(const DiaLayout &A, PetscInt first, PetscInt count,
                                               const PetscInt *offset, PetscInt row, const Scalar *x, Scalar sum)
 {

@@ -1,3 +1,4 @@
+/// The product of ELLPACK on the host, through Kokkos: 32 neighbouring rows per work item.
 #include <algorithm>
 #include <Kokkos_Core.hpp>
 #include "device/kokkos.hpp"
@@ -7,7 +8,7 @@
 namespace sparsegpu::formats
 {
 
-/// 32 neighbouring rows per work item, their sums operation by operation. Bitwise reproducible.
+/// 32 neighbouring rows per work item, summed side by side. Bitwise reproducible.
 PetscErrorCode EllMult_Kokkos(const EllLayout &layout, const Scalar *x, const Scalar *y, Scalar *z)
 {
   using Range             = Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<PetscInt>>;

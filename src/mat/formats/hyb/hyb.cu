@@ -1,2 +1,2 @@
-/// HYB has no kernel of its own: EllMult_CUDA() and then CooMult_CUDA() on what it left.
+/// HYB has no kernel of its own: EllMult_CUDA() and then CooMult_CUDA() on the remainder.
 #include "mat/formats/hyb/hyb.hpp"

@@ -1,4 +1,4 @@
-/// The merge path, found once for all products.
+/// Builds the merge path of a pattern, once for all products.
 #include <algorithm>
 #include <bitset>
 #include "device/kokkos.hpp"

@@ -1,3 +1,4 @@
+/// The product by merge path on the host, through Kokkos: one share of rows and entries per work item.
 #include <algorithm>
 #include <Kokkos_Core.hpp>
 #include "device/kokkos.hpp"

@@ -1,3 +1,4 @@
+/// The product of SC-CSR on the host, through Kokkos: one group of rows per work item.
 #include <Kokkos_Core.hpp>
 #include "device/kokkos.hpp"
 #include "mat/formats/sccsr/sccsr.hpp"
@@ -6,7 +7,7 @@
 namespace sparsegpu::formats
 {
 
-/// One group per work item, its rows' sums operation by operation. Bitwise reproducible.
+/// One group per work item, its rows summed side by side. Bitwise reproducible.
 PetscErrorCode SccsrMult_Kokkos(const SccsrLayout &layout, const Scalar *x, const Scalar *y, Scalar *z)
 {
   using Range         = Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<PetscInt>>;

@@ -1,4 +1,4 @@
-/// Which row of a sliced ELLPACK matrix is at which place.
+/// Arranges the rows of a sliced ELLPACK matrix: sorts them by length within windows and lists the long ones.
 #include <algorithm>
 #include "mat/formats/sell/sell.hpp"
 #include "petsc/compat.hpp"

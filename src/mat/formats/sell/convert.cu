@@ -48,7 +48,7 @@ __device__ __forceinline__ LaneRow row_of(const Places &P, const PetscInt *i, Pe
 
 using ColumnRoom = BlockRoom<PetscInt>;
 
-/// The entries of slice s; where its rows are sorted they lie apart.
+/// The entries of slice s; those of sorted rows are not contiguous.
 __device__ __forceinline__ LaneEntries<PetscInt> columns_of(const Places &P, const CsrArrays &A, const LaneRow &row,
                                                             PetscInt s, ColumnRoom &room)
 {
@@ -68,7 +68,7 @@ __device__ __forceinline__ int bytes_of(const LaneRow &row, PetscInt width, Lane
     for (int q = 0; q < GROUP; q++) {
       const bool     has = group + q < row.length;
       const PetscInt low = warp_min(has ? c[q] : PETSC_MAX_INT), high = warp_max(has ? c[q] : -1);
-      if (high - low > 65535) // where none has one, the difference is negative
+      if (high - low > 65535) // without any entry the difference is negative
         bytes = 4;
       else if (high - low > 255 && bytes < 2)
         bytes = 2;

@@ -1,4 +1,4 @@
-/// Where the values of a sliced ELLPACK matrix go, from compressed sparse rows; and its long rows.
+/// Puts values from compressed sparse rows into the slots of a sliced ELLPACK matrix, its long rows included.
 #include "device/cuda_check.hpp"
 #include "mat/formats/sell/lane_entries.cuh"
 #include "mat/formats/sell/sell.hpp"
@@ -36,7 +36,7 @@ __device__ __forceinline__ LanePlace place_of(const SellLayout &layout, const Pe
   return at;
 }
 
-/// A warp a slice. Padding gets the first value of A: some entry's, so that it needs no code of its own.
+/// A warp a slice. Padding gets the first value of A, so that it needs no code of its own.
 static __global__ void values_kernel(SellLayout layout, CsrArrays A, Scalar *values)
 {
   __shared__ BlockRoom<Scalar> room;

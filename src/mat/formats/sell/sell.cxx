@@ -54,7 +54,7 @@ PetscErrorCode Sell::BuildLongRows(const CsrView &A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The places, and of the layout what follows from them.
+/// Arranges the rows, and sets the parts of the layout that follow from their places.
 PetscErrorCode Sell::Begin(Plan *plan)
 {
   const CsrView &A = plan->rows();
@@ -76,6 +76,9 @@ PetscErrorCode Sell::Begin(Plan *plan)
   stored_             = static_cast<PetscInt>(places_.stored);
   layout_.long_values = stored_;
   for (PetscInt r : places_.long_row) layout_.long_values -= A.i[r + 1] - A.i[r];
+#if defined(SPARSEGPU_HAVE_CUDA)
+  if (space_ == Space::Device) PetscCall(SellMultipliesUnplaced_CUDA(places_.longest, &unplaced_));
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -140,7 +143,7 @@ PetscErrorCode Sell::BuildPatternOnDevice(Plan *plan)
   }
   pattern_bytes_ += static_cast<PetscLogDouble>(columns_.bytes()) + column_.bytes() + begin_.bytes() + length_.bytes() +
                     local_.bytes();
-  // what only the conversion needed; rows without a place of their own stay listed
+  // frees what only the conversion needed; the list of long rows stays
   places_.device_order  = Array<PetscInt>();
   places_.device_begin  = Array<PetscInt>();
   places_.device_length = Array<unsigned char>();
@@ -183,6 +186,13 @@ bool Sell::PlaceValues(const CsrView &A, Scalar *values) const
 PetscErrorCode Sell::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
 {
   PetscFunctionBegin;
+#if defined(SPARSEGPU_HAVE_CUDA)
+  const UnplacedValues unplaced = Unplaced();
+  if (unplaced.a) {
+    PetscCall(SellMultUnplaced_CUDA(layout_, places_.longest, unplaced.row_begin, unplaced.a, x, y, z, stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
   const ValueLayout a = EncodedLayout();
   PetscCall(SPARSEGPU_LAUNCH(space_, SellMult_CUDA(layout_, a, x, y, z, stream), SellMult_Kokkos(layout_, a, x, y, z)));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -191,6 +201,7 @@ PetscErrorCode Sell::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream st
 PetscErrorCode Sell::MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream)
 {
   PetscFunctionBegin;
+  PetscCall(Settle());
   const ValueLayout a = EncodedLayout();
   PetscCall(SPARSEGPU_LAUNCH(space_, SellMultDense_CUDA(layout_, a, cols_, d, scratch, stream),
                              SellMultDense_Kokkos(layout_, a, d)));

@@ -28,6 +28,7 @@ struct SellLayout {
   static constexpr PetscInt      CHUNK      = 2048; ///< entries that a thread block takes of a longer row
   static constexpr size_t        UNIT       = 16;   ///< bytes: a group's bases, and what columns are aligned to
   static constexpr PetscInt      MAX_WINDOW = 65536;
+  static constexpr PetscInt      STAGED     = 64; ///< entries of a row that go through shared memory
 
   PetscInt              rows, slices;
   PetscInt              width;  ///< of all slices if that is the same, and their columns' bytes too; else -1
@@ -82,12 +83,17 @@ SPARSEGPU_HD SellSlice SellSliceOf(const SellLayout &A, PetscInt s)
 PetscErrorCode SellMult_Kokkos(const SellLayout &A, const ValueLayout &a, const Scalar *x, const Scalar *y, Scalar *z);
 PetscErrorCode SellMult_CUDA(const SellLayout &A, const ValueLayout &a, const Scalar *x, const Scalar *y, Scalar *z,
                              Stream stream);
+/// The same, with `values` in the order of the rows, which begin at begin[row]. longest: of the short rows.
+PetscErrorCode SellMultUnplaced_CUDA(const SellLayout &A, PetscInt longest, const PetscInt *begin, const Scalar *values,
+                                     const Scalar *x, const Scalar *y, Scalar *z, Stream stream);
+/// Whether the device has the shared memory for that.
+PetscErrorCode SellMultipliesUnplaced_CUDA(PetscInt longest, bool *can);
 /// Format::MultDense().
 PetscErrorCode SellMultDense_Kokkos(const SellLayout &A, const ValueLayout &a, const DenseColumns &d);
 PetscErrorCode SellMultDense_CUDA(const SellLayout &A, const ValueLayout &a, PetscInt cols, const DenseColumns &d,
                                   DeviceMemory *scratch, Stream stream);
 
-/// Which row is at which place, and in which class; made from the row lengths alone.
+/// The place and the class of each row, from the row lengths alone.
 struct SellArrangement {
   PetscInt                   window = 1, longest = 0; ///< longest short row
   PetscInt                   slices = 0;
@@ -197,6 +203,10 @@ protected:
   {
     return true;
   }
+  bool MultipliesUnplaced() const override
+  {
+    return unplaced_;
+  }
   PetscErrorCode PlaceOnDevice(const CsrView &A, Scalar *values, Stream stream) override;
 #endif
 
@@ -209,6 +219,7 @@ private:
 
   SellLayout            layout_ = {};
   SellArrangement       places_;
+  bool                  unplaced_  = false;     ///< MultipliesUnplaced()
   PetscLogDouble        narrow_[3] = {0, 0, 0}; ///< entries with columns of 1, 2, 4 bytes
   Array<PetscInt>       begin_, column_, long_row_, long_begin_, long_j_, chunk_row_, chunk_begin_;
   Array<unsigned char>  length_, columns_;

@@ -1,3 +1,4 @@
+/// The product of sliced ELLPACK on the host, through Kokkos: one slice or one long row per work item.
 #include <cstdint>
 #include <Kokkos_Core.hpp>
 #include "device/kokkos.hpp"
@@ -37,7 +38,7 @@ template <class Column, class Values> static inline void AddSlice(const SellSlic
   }
 }
 
-/// Slice s, the sums of its 32 places operation by operation.
+/// Slice s, the rows of its 32 places summed side by side.
 template <class Values> static inline void MultSlice(const SellLayout &A, PetscInt s, const Values &a, const Scalar *x,
                                                      const Scalar *y, Scalar *z)
 {

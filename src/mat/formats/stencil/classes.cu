@@ -52,7 +52,7 @@ __device__ __forceinline__ bool enter(ClassTable *table, unsigned long long h, P
   int                                s   = static_cast<int>(h >> 54);
 
   while (__ldca(table->hash + s) != h) {
-    if (*count > StencilLayout::CLASSES) return false; // a full table has no end
+    if (*count > StencilLayout::CLASSES) return false; // the search in a full table does not end
     unsigned long long there = known[s];
     if (there == ClassTable::NONE) {
       there = atomicCAS(&table->hash[s], ClassTable::NONE, h);
@@ -115,7 +115,7 @@ static __global__ void class_values_kernel(PetscInt classes, CsrArrays A, const 
 
 PetscErrorCode FindRowClasses_CUDA(const CsrView &A, RowClasses *classes, bool *few, bool *collide)
 {
-  constexpr unsigned         MOST = 1056; // blocks: more would start only to see that it is over
+  constexpr unsigned         MOST = 1056; // blocks: more would start after the search has ended
   std::vector<ClassTable>    host(1);
   std::vector<int>           used;
   std::vector<unsigned char> number(ClassTable::SLOTS, 0);

@@ -9,7 +9,7 @@ namespace sparsegpu::formats
 {
 
 /// The sum of a row of class c, `batch` entries at a time; at: x at the row's own column. ready() is called before x is
-/// looked at.
+/// read.
 template <int batch, class Ready>
 __device__ __forceinline__ Scalar stencil_row_sum(const StencilLayout &A, int c, const Scalar *at, Ready ready)
 {

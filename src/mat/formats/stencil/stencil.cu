@@ -27,9 +27,9 @@ template <int batch, class Epilogue> static __global__ void __launch_bounds__(TH
 
 namespace
 {
-/// Which rows a thread of a large matrix takes: STEPS of them, `stride` rows apart. Where that is the way from a line
-/// or a plane of a grid to the next, a block meets most of x again in its L1 cache, and a thread mostly one class, so
-/// that it looks at the table once. What is best was measured: docs/performance.md.
+/// Which rows a thread of a large matrix takes: STEPS of them, `stride` rows apart. Where that is the step from a line
+/// or a plane of a grid to the next, most of a block's x stays in its L1 cache, and a thread has mostly one class, so
+/// that it reads the table once. The constants were measured: docs/performance.md.
 struct Walk {
   static constexpr int STEPS = 3, BATCH = 3, BLOCKS = 6; ///< BLOCKS at a time on a multiprocessor
 

@@ -1,4 +1,4 @@
-/// stencil's arrays: the table of the different rows, and which one each row is.
+/// stencil's arrays: the table of the different rows, and the class of each row.
 #include "mat/formats/stencil/stencil.hpp"
 #include <algorithm>
 #include <cmath>
@@ -33,8 +33,8 @@ PetscErrorCode Stencil::TakeValues(const CsrView &A, const std::vector<PetscInt>
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The offsets of the longest kind of row, of those of one length the one whose columns lie closest to the diagonal: a
-/// row inside, where others reach around a periodic grid.
+/// The offsets of the longest class of rows, and among those of one length of the class closest to the diagonal: an
+/// interior row, where others reach around a periodic grid.
 static PetscErrorCode RowInside(const std::vector<PetscInt> &begin, const std::vector<PetscInt> &offset,
                                 std::vector<PetscInt> *inside)
 {
@@ -53,9 +53,8 @@ static PetscErrorCode RowInside(const std::vector<PetscInt> &begin, const std::v
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// By how many rows one must go on from a row with these offsets for the most of its columns to be columns again, where
-/// that is one of the offsets: from a line or a plane of a grid to the next. 0: no offset that leads out of the rows of
-/// a thread block has two such columns.
+/// The offset by which a row must be shifted so that most of its columns are columns of the shifted row, too: the step
+/// from a line or a plane of a grid to the next. 0 if no offset beyond the rows of a thread block shares two columns.
 static PetscInt FindStride(std::vector<PetscInt> offsets)
 {
   constexpr PetscInt LEAST = 256, LONGEST = 256; // all pairs of offsets are looked at
@@ -76,7 +75,7 @@ static PetscInt FindStride(std::vector<PetscInt> offsets)
   return stride;
 }
 
-/// Columns of row r where the device alone has them; of the few rows that stand for their classes.
+/// Columns of row r if only the device has them, for the few rows that represent classes.
 static PetscErrorCode ColumnsFromDevice(const CsrView &A, PetscInt r, PetscInt *columns)
 {
   Stream stream;
@@ -98,7 +97,7 @@ PetscErrorCode Stencil::BuildPattern(Plan *plan)
   PetscCall(static_cast<StencilPlan *>(plan)->Take(&classes));
   for (PetscInt r : classes.first) {
     const PetscInt *columns = A.j ? A.j + A.i[r] : nullptr;
-    if (!columns && A.device.j) { // neither has them where there is no entry
+    if (!columns && A.device.j) { // a matrix without entries has no columns in either
       PetscCallCXX(row.resize(A.i[r + 1] - A.i[r]));
       PetscCall(ColumnsFromDevice(A, r, row.data()));
       columns = row.data();
@@ -133,7 +132,7 @@ PetscErrorCode Stencil::BuildValues(const Look &)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Which rows are alike is a matter of the values.
+/// New values may change the classes.
 PetscErrorCode Stencil::Update(const CsrView &A, const Scalar *a, Space where, bool *fits)
 {
   DeviceRows  rows;

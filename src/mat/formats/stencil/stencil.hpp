@@ -1,5 +1,5 @@
 /// Rows that repeat: a matrix whose rows, seen from the diagonal, are few different ones (a stencil of constant
-/// coefficients: one row inside, one for each operation, edge and corner) is one byte per row and a table of the
+/// coefficients: one row inside, one for each side, edge and corner) is one byte per row and a table of the
 /// different rows. Entry k of row r is value[e] at column r + offset[e], e = begin[row_class[r]] + k. A row's entries
 /// are summed one after the other, in CSR's order. The idea of code books for row patterns: Willcock & Lumsdaine, ICS
 /// 2006.
@@ -21,7 +21,7 @@ struct StencilLayout {
   const PetscInt      *offset;    ///< [begin[classes]] column - row
   const Scalar        *value;     ///< [begin[classes]]
   PetscInt             longest;   ///< entries of a row
-  PetscInt             stride;    ///< by so many rows on, most columns are the same again; 0: no such number
+  PetscInt             stride;    ///< rows to the next row with mostly the same columns, FindStride(); 0: none
 };
 
 /// z = A x + y; y null or z allowed.

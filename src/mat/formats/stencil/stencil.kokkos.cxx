@@ -1,3 +1,4 @@
+/// The product of classes of rows on the host, through Kokkos: runs of rows of one class are walked together.
 #include <Kokkos_Core.hpp>
 #include "device/kokkos.hpp"
 #include "mat/formats/stencil/stencil.hpp"
@@ -6,7 +7,7 @@
 namespace sparsegpu::formats
 {
 
-static constexpr PetscInt ROWS = 16; ///< operation by operation: what the registers hold
+static constexpr PetscInt ROWS = 16; ///< summed side by side: as many as registers hold
 
 /// The sums of rows r .. r + ROWS of class c, of which the last `store` are wanted.
 static inline void MultRows(const StencilLayout &A, PetscInt c, PetscInt r, PetscInt store, const Scalar *x,

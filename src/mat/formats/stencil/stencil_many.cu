@@ -1,6 +1,6 @@
-/// stencil times several columns. There is next to no matrix to read: what counts is that X comes through the caches
-/// once, and that a look at the table serves many products. X is read as it lies, by columns: neighbouring rows have
-/// neighbouring ones.
+/// stencil times several columns. The matrix is almost no traffic: X should come through the caches once, and each read
+/// of the table should serve many products. X is read by columns, as it is stored: neighbouring rows have neighbouring
+/// columns.
 #include "device/cuda_check.hpp"
 #include "device/grid.cuh"
 #include "device/load.cuh"

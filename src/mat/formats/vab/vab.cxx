@@ -1,4 +1,4 @@
-/// vab's arrays.
+/// Builds vab's arrays: rows cut into padded blocks of 4 entries.
 #include "mat/formats/vab/vab.hpp"
 #include "device/backend_call.hpp"
 #include "mat/formats/csr/csr.hpp"

@@ -1,3 +1,4 @@
+/// The product of blocks of equally many entries on the host, through Kokkos: blocks first, then rows.
 #include <Kokkos_Core.hpp>
 #include "device/kokkos.hpp"
 #include "mat/formats/vab/vab.hpp"
