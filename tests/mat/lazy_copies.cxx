@@ -70,7 +70,39 @@ static PetscErrorCode BothBlocks()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// On the device a copy does not look again as long as nothing has been written to it.
+static PetscErrorCode OnDevice()
+{
+  const Problem p = conformance::Banded("five diagonals", 300000, 300000, {-9, -1, 0, 1, 9});
+  PetscBool     device;
+  LazyPair      pair;
+  Counts        counts;
+
+  PetscFunctionBeginUser;
+  PetscCall(SparseGPUHasDevice(&device));
+  if (!device) {
+    PetscCall(Skip("there is no device"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscLogDefaultBegin());
+  for (bool written : {false, true}) {
+    Mat B;
+    PetscCall(pair.Create(PETSC_COMM_SELF, p, "cuda"));
+    PetscCall(pair.Multiply(1, "five diagonals"));
+    PetscCall(MatDuplicate(pair.lazy(), MAT_COPY_VALUES, &B));
+    PetscCall(pair.Replace(B));
+    if (written) PetscCall(pair.Both([](Mat A) { return MatScale(A, (PetscReal)0.7); }));
+    PetscCall(Count(&counts));
+    PetscCall(pair.Multiply(1, "a copy of five diagonals"));
+    PetscCall(Count(&counts));
+    PetscCheck((counts.choices > 0) == written, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%" PetscInt_FMT " choices of a copy%s", counts.choices, written ? " that has been written to" : "");
+    PetscCall(pair.Destroy());
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help, {{"duplicate", Duplicate}, {"blocks", BothBlocks}});
+  return Main(argc, argv, help, {{"duplicate", Duplicate}, {"blocks", BothBlocks}, {"copy_on_device", OnDevice}});
 }

@@ -27,7 +27,7 @@ PetscErrorCode GetDeviceRows(Mat A, LocalMatrix *matrix, CsrView *view)
 
 /// The format to build: the one asked for; csr for an off-diagonal block or a transpose that it refuses; the rule for
 /// auto, and csr before its time.
-static PetscErrorCode PickFormat(const CsrView &A, Plans *plans, const PatternKey &key, LocalMatrix *matrix,
+static PetscErrorCode PickFormat(Mat owner, const CsrView &A, Plans *plans, const PatternKey &key, LocalMatrix *matrix,
                                  Operation operation, Space space, bool early, std::string *name, std::string *reason)
 {
   const Settings &settings = matrix->settings;
@@ -40,7 +40,7 @@ static PetscErrorCode PickFormat(const CsrView &A, Plans *plans, const PatternKe
   }
   if (settings.format == "auto") {
     std::shared_ptr<Choice> choice;
-    PetscCall(GetChoice(A, plans, key, settings.trial,
+    PetscCall(GetChoice(owner, A, plans, key, settings.trial,
                         &matrix->waiting[static_cast<int>(space)][static_cast<int>(operation)], &choice));
     PetscCallCXX(*name = choice->name);
     PetscCallCXX(*reason = choice->reason);
@@ -77,7 +77,7 @@ static PetscErrorCode Rebuild(Mat A, LocalMatrix *matrix, const CsrView &csr, co
   conversion.settings  = &matrix->settings;
   conversion.kept      = &matrix->plans;
   conversion.pick      = [&](Plans *plans, std::string *name, std::string *reason) {
-    return PickFormat(csr, plans, key, matrix, operation, space, conversion.early, name, reason);
+    return PickFormat(A, csr, plans, key, matrix, operation, space, conversion.early, name, reason);
   };
   PetscCall(BuildConverted(A, &matrix->rows, csr, key, conversion, converted));
   if (matrix->settings.off_diagonal && operation == Operation::Normal) converted->format->AddsToSums();

@@ -1,5 +1,6 @@
 /// auto's choices: made once a pattern, handed on to copies, and carried out when select.cxx says that it pays. Until
 /// then products run as csr, which adds in the same order, so that the conversion changes no bit.
+#include <petsc/private/petscimpl.h>
 #include <algorithm>
 #include "device/kokkos.hpp"
 #include "mat/choice/local_matrix.hpp"
@@ -10,8 +11,8 @@
 namespace sparsegpu::choice
 {
 
-PetscErrorCode GetChoice(const CsrView &A, Plans *plans, const PatternKey &key, bool trial, Waiting *waiting,
-                         std::shared_ptr<Choice> *choice)
+PetscErrorCode GetChoice(Mat matrix, const CsrView &A, Plans *plans, const PatternKey &key, bool trial,
+                         Waiting *waiting, std::shared_ptr<Choice> *choice)
 {
   const CsrView &view  = plans->look().rows();
   const Space    space = plans->look().space();
@@ -21,8 +22,7 @@ PetscErrorCode GetChoice(const CsrView &A, Plans *plans, const PatternKey &key, 
   if (waiting->choice) {
     bool        ok = waiting->pattern == key;
     std::string why;
-    if (waiting->inherited) // values that are on the device alone have no fingerprint
-      ok = (space == Space::Host || A.a) && waiting->choice->fingerprint == HostFingerprint(A, space == Space::Device);
+    if (waiting->inherited) PetscCall(StillInherits(matrix, A, space, *waiting, &ok));
     if (ok) PetscCall(plans->Check(waiting->choice->name, &ok, &why)); // values may matter
     if (!ok) waiting->choice.reset();
   }
@@ -86,7 +86,7 @@ static PetscErrorCode IsEarlyNormal(Mat A, LocalMatrix *matrix, const CsrView &c
       if (space == Space::Device) PetscCall(GetDeviceRows(A, matrix, &view));
       if (!view.a && !view.device.i) PetscCall(matrix->rows.GetHost(A, &view, nullptr));
       PetscCall(GetPlans(view, matrix->settings.options, space, &matrix->plans, &plans));
-      PetscCall(GetChoice(view, plans.get(), key, false, w, &choice));
+      PetscCall(GetChoice(A, view, plans.get(), key, false, w, &choice));
     }
     choice = w->choice;
     const bool due =
@@ -105,8 +105,8 @@ static PetscErrorCode IsEarlyNormal(Mat A, LocalMatrix *matrix, const CsrView &c
 }
 
 /// On the CPU, of one thread: on a GPU, and where threads share the work, scattered sums would have no fixed order.
-static PetscErrorCode IsEarlyTransposed(LocalMatrix *matrix, const CsrView &csr, const PatternKey &key, Version version,
-                                        Operation operation, bool built, bool *early)
+static PetscErrorCode IsEarlyTransposed(Mat A, LocalMatrix *matrix, const CsrView &csr, const PatternKey &key,
+                                        Version version, Operation operation, bool built, bool *early)
 {
   const int host = static_cast<int>(Space::Host), normal = static_cast<int>(Operation::Normal);
   Waiting  *w = &matrix->waiting[host][static_cast<int>(operation)], *plain = &matrix->waiting[host][normal];
@@ -123,7 +123,7 @@ static PetscErrorCode IsEarlyTransposed(LocalMatrix *matrix, const CsrView &csr,
     Follow(key, version, plain, &matrix->converted[host][normal]);
     if (!plain->choice || plain->inherited) {
       Plans plans(csr, matrix->settings.options, Space::Host);
-      PetscCall(GetChoice(csr, &plans, key, false, plain, &choice));
+      PetscCall(GetChoice(A, csr, &plans, key, false, plain, &choice));
     }
     due = w->since_values >= plain->choice->ProductsToUpdateTranspose() &&
           (built || w->since_pattern >= plain->choice->ProductsToTranspose());
@@ -156,7 +156,7 @@ PetscErrorCode IsEarly(Mat A, LocalMatrix *matrix, Operation operation, Space sp
   if (operation == Operation::Normal)
     PetscCall(IsEarlyNormal(A, matrix, csr, key, version, space, use, built, early));
   else
-    PetscCall(IsEarlyTransposed(matrix, csr, key, version, operation, built, early));
+    PetscCall(IsEarlyTransposed(A, matrix, csr, key, version, operation, built, early));
   if (*early && use == Use::Product) {
     w->since_pattern++;
     w->since_values++;
@@ -206,18 +206,35 @@ PetscErrorCode TellTransposed(const LocalMatrix &matrix, const Choice *plain, st
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-void InheritChoices(LocalMatrix *from, const CsrView &csr, const PatternKey &key, LocalMatrix *to)
+PetscErrorCode StillInherits(Mat A, const CsrView &csr, Space space, const Waiting &waiting, bool *still)
 {
+  PetscObjectState state;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  *still = state == waiting.copied || (space == Space::Host && waiting.choice->fingerprint == HostFingerprint(csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode InheritChoices(Mat A, LocalMatrix *from, const CsrView &csr, const PatternKey &key, bool values,
+                              PetscObjectState state, LocalMatrix *to)
+{
+  PetscObjectState now;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectStateGet((PetscObject)A, &now));
   for (int space = 0; space < 2; space++)
     for (int operation = 0; operation < 3; operation++) {
       Waiting *w = &from->waiting[space][operation];
       if (!w->choice || w->choice->name == BaselineTransposed() || (!w->inherited && !(w->pattern == key))) continue;
-      if (!csr.a && space == static_cast<int>(Space::Device)) continue; // its values would have to be compared
-      if (!w->choice->fingerprint)
-        w->choice->fingerprint = HostFingerprint(csr, space == static_cast<int>(Space::Device));
+      const bool device = space == static_cast<int>(Space::Device), its = !w->inherited || w->copied == now;
+      if (device && !(values && its)) continue; // they matter there
+      if (!device && !w->choice->fingerprint) w->choice->fingerprint = HostFingerprint(csr);
       to->waiting[space][operation].choice    = w->choice;
       to->waiting[space][operation].inherited = true;
+      to->waiting[space][operation].copied    = its ? state : -1;
     }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 } // namespace sparsegpu::choice

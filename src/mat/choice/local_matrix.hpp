@@ -14,6 +14,7 @@ struct Waiting {
   PatternKey              pattern;
   Version                 version       = 0;
   bool                    inherited     = false; ///< choice of a matrix that this one is a copy of, not compared
+  PetscObjectState        copied        = -1;    ///< the state of the copy, while nothing has been written to it
   PetscCount              since_pattern = 0, since_values = 0; ///< products as csr since these have changed
 };
 
@@ -49,10 +50,16 @@ void ForgetCopies(LocalMatrix *matrix);
 PetscErrorCode IsEarly(Mat A, LocalMatrix *matrix, Operation operation, Space space, Use use, bool *early);
 /// auto's choice for the rows of `plans`, op(A) of key `key`: the one made before, or inherited, if it is of such a
 /// matrix; else a new one, by `trial` or by the model.
-PetscErrorCode GetChoice(const CsrView &A, Plans *plans, const PatternKey &key, bool trial, Waiting *waiting,
-                         std::shared_ptr<Choice> *choice);
-/// The choices of A, of rows `csr` and key `key`, are those of a copy with A's pattern, until it is asked to differ.
-void InheritChoices(LocalMatrix *from, const CsrView &csr, const PatternKey &key, LocalMatrix *to);
+PetscErrorCode GetChoice(Mat matrix, const CsrView &A, Plans *plans, const PatternKey &key, bool trial,
+                         Waiting *waiting, std::shared_ptr<Choice> *choice);
+/// The choices of A, of rows `csr` and key `key`, are those of a copy with A's pattern and, if `values`, A's values,
+/// until it is asked to differ. `state`: the copy's object state as long as nothing is written to it. For choices on
+/// the host O(nonzeros) once: these outlive new values in the copy's pattern. Those on the device go by the state
+/// alone.
+PetscErrorCode InheritChoices(Mat A, LocalMatrix *from, const CsrView &csr, const PatternKey &key, bool values,
+                              PetscObjectState state, LocalMatrix *to);
+/// Is the choice that A has inherited one for its rows as they are? `csr`: on the host, of A.
+PetscErrorCode StillInherits(Mat A, const CsrView &csr, Space space, const Waiting &waiting, bool *still);
 /// Why csr, and until when.
 PetscErrorCode TellEarly(const Waiting &waiting, std::string *reason);
 /// What the transposed products run on; empty if there was none. `plain`: auto's choice for the matrix itself on the

@@ -16,8 +16,8 @@ struct Choice {
   bool        same_bits  = false;         ///< csr adds the entries of each row in the same order
   PetscReal   gain       = 0;             ///< time that a product saves
   PetscReal   conversion = 0, update = 0; ///< time of a conversion, and of new values in the old pattern
-  /// HostFingerprint() of its matrix, 0 before. By the pattern; on the device by values, too, since there the choice
-  /// may show in the bits.
+  /// HostFingerprint() of its matrix, of a choice on the host; 0 before. On the device, where the choice may show in
+  /// the bits, only a copy that nothing has been written to has the same.
   std::uint64_t  fingerprint = 0;
   PetscLogDouble bytes = 0, bytes_csr = 0; ///< that a product reads of the matrix, and that it would as csr; 0: unknown
 

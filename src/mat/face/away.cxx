@@ -2,6 +2,7 @@
 #include "mat/face/away.hpp"
 #include <petscpc.h>
 #include <limits>
+#include "device/host_memory.hpp"
 #include "mat/face/context.hpp"
 #include "mat/face/parallel_away.hpp"
 #include "petsc/hooks.hpp"
@@ -227,6 +228,7 @@ PetscErrorCode ComeHome(Mat A, Context *context)
   PetscCall(MatSeqAIJGetCSRAndMemType(A, &i, &j, &host, &where)); // as it is: neither state nor version move
   const size_t bytes = static_cast<size_t>(A->rmap->n ? i[A->rmap->n] : 0) * sizeof(Scalar);
   if (context->rows.zero()) {
+    AdviseHugePages(host, bytes);
     memset(static_cast<void *>(host), 0, bytes); // as MatZeroEntries() would have
   } else if (bytes && space == Space::Host) {
     memcpy(host, a, bytes);

@@ -66,10 +66,12 @@ PetscErrorCode MatProductSetFromOptions_SparseGPU(Mat D)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The choices of A are B's, a copy with A's pattern, until it is asked to differ. In parallel the blocks are copied
-/// one by one.
-static PetscErrorCode InheritChoices(Mat A, Mat B)
+/// The choices of A are B's, a copy with A's pattern and, if `values`, its values, until it is asked to differ. In
+/// parallel the blocks are copied one by one.
+static PetscErrorCode InheritChoices(Mat A, Mat B, bool values)
 {
+  PetscObjectState state;
+
   PetscBool  seq, mpi, b_seq;
   Context   *from, *to;
   CsrView    csr;
@@ -82,7 +84,8 @@ static PetscErrorCode InheritChoices(Mat A, Mat B)
   PetscCall(GetContext(A, &from));
   PetscCall(GetContext(B, &to));
   PetscCall(from->rows.GetPattern(A, &csr, &key));
-  InheritChoices(from, csr, key, to);
+  PetscCall(PetscObjectStateGet((PetscObject)B, &state));
+  PetscCall(choice::InheritChoices(A, from, csr, key, values, state + 1, to)); // MatDuplicate() moves it once more
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -106,7 +109,7 @@ PetscErrorCode MatDuplicate_SparseGPU(Mat A, MatDuplicateOption option, Mat *B)
   if (mpi) PetscCall(TakeBlocks(*B));
   if (away) PetscCall(CopyValuesThere(A, *B, &done));
   if (away && !done) PetscCall(MatCopy(A, *B, SAME_NONZERO_PATTERN));
-  PetscCall(InheritChoices(A, *B));
+  PetscCall(InheritChoices(A, *B, option == MAT_COPY_VALUES));
   PetscCall(InheritCoo(A, *B));
   if (seq) { // blocks are copied one by one, each to its place
     Context *from, *to;

@@ -3,6 +3,7 @@
 /// behind those of the device anyway.
 #include "mat/face/pattern.hpp"
 #include <cstring>
+#include "device/host_memory.hpp"
 #include "mat/face/value_place.hpp"
 
 namespace sparsegpu::face
@@ -65,6 +66,7 @@ PetscErrorCode ZeroOnHost(Mat A)
   PetscCall(GetHostPattern(A, &csr));
   if (csr.nonzeros == 0 || A->structure_only) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatSeqAIJGetArrayWrite(A, &a));
+  AdviseHugePages(a, static_cast<size_t>(csr.nonzeros) * sizeof(PetscScalar));
   memset(static_cast<void *>(a), 0, static_cast<size_t>(csr.nonzeros) * sizeof(PetscScalar));
   PetscCall(MatSeqAIJRestoreArrayWrite(A, &a));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -22,26 +22,6 @@ PetscErrorCode SameRows(const CsrView &x, const CsrView &y, MatStructure structu
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// X's values, and its pattern if asked for, in `space`, whether they may be newest there or not.
-PetscErrorCode Read(Mat X, Space space, bool pattern, There *x)
-{
-  bool       lacks = false;
-  const auto bring = [&]() -> PetscErrorCode {
-    PetscFunctionBegin;
-    PetscCall(x->context->rows.BringValues(X, space, &x->a));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  };
-
-  PetscFunctionBegin;
-  PetscCall(GetContext(X, &x->context));
-  x->space = space;
-  PetscCall(x->context->rows.GetPattern(X, &x->pattern, nullptr));
-  PetscCall(MayLackMemory(bring, &lacks));
-  x->is = !lacks;
-  if (!lacks && pattern) PetscCall(Pattern(X, x, &x->pattern.device.i, &x->pattern.device.j));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// A pair of matrices of one pattern whose values are, or are brought, to the same space.
 PetscErrorCode FindPair(Mat X, Mat Y, Need of_y, MatStructure structure, There *x, There *y)
 {
@@ -64,7 +44,7 @@ PetscErrorCode FindPair(Mat X, Mat Y, Need of_y, MatStructure structure, There *
   }
   PetscCall(Find(Y, of_y, y));
   if (!y->is) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!x->is || x->space != y->space) PetscCall(Read(X, y->space, false, x));
+  if (!x->is || x->space != y->space) PetscCall(Bring(X, y->space, false, x));
   y->is = x->is;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -87,7 +67,7 @@ PetscErrorCode AddSubsetThere(Mat Y, PetscScalar alpha, Mat X, bool *done)
   if (!seq || X->rmap->n != Y->rmap->n || X->cmap->n != Y->cmap->n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Find(Y, Need::Write, &y));
   PetscCall(Pattern(Y, &y, &add.i, &add.j));
-  if (y.is) PetscCall(Read(X, y.space, true, &x));
+  if (y.is) PetscCall(Bring(X, y.space, true, &x));
   if (!y.is || !x.is) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(lost.Copy(&none, 1, y.space));
   add.alpha = Ours(alpha);

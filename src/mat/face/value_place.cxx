@@ -82,4 +82,23 @@ PetscErrorCode Pattern(Mat A, There *t, const PetscInt **i, const PetscInt **j)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Bring(Mat X, Space space, bool pattern, There *x)
+{
+  bool       lacks = false;
+  const auto bring = [&]() -> PetscErrorCode {
+    PetscFunctionBegin;
+    PetscCall(x->context->rows.BringValues(X, space, &x->a));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+
+  PetscFunctionBegin;
+  PetscCall(GetContext(X, &x->context));
+  x->space = space;
+  PetscCall(x->context->rows.GetPattern(X, &x->pattern, nullptr));
+  PetscCall(MayLackMemory(bring, &lacks));
+  x->is = !lacks;
+  if (!lacks && pattern) PetscCall(Pattern(X, x, &x->pattern.device.i, &x->pattern.device.j));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace sparsegpu::face::there

@@ -30,6 +30,8 @@ PetscErrorCode Find(Mat A, Need need, There *t);
 PetscErrorCode Diagonal(Mat A, There *t, const PetscInt **place, bool *complete);
 /// The pattern where the values are.
 PetscErrorCode Pattern(Mat A, There *t, const PetscInt **i, const PetscInt **j);
+/// X's values, and its pattern if asked for, in `space`, whether they may be newest there or not.
+PetscErrorCode Bring(Mat X, Space space, bool pattern, There *x);
 PetscErrorCode HasLength(Vec v, PetscInt length, bool *has);
 PetscErrorCode LogFlops(const There &t, PetscLogDouble flops);
 

@@ -20,16 +20,18 @@ struct Told {
 };
 
 /// The choice that products go by, or will: as GetChoice(), but nothing is kept.
-PetscErrorCode PeekChoice(Plans *plans, const PatternKey &key, const Waiting *waiting, Choice *choice)
+PetscErrorCode PeekChoice(Mat matrix, Plans *plans, const PatternKey &key, const Waiting *waiting, Choice *choice)
 {
   const CsrView &A     = plans->look().rows();
   const Space    space = plans->look().space();
-  bool           lacks = false;
+  bool           lacks = false, known = waiting && waiting->choice;
 
   PetscFunctionBegin;
-  if (waiting && waiting->choice &&
-      (waiting->inherited ? waiting->choice->fingerprint == HostFingerprint(A, space == Space::Device)
-                          : waiting->pattern == key)) {
+  if (known && waiting->inherited)
+    PetscCall(choice::StillInherits(matrix, A, space, *waiting, &known));
+  else if (known)
+    known = waiting->pattern == key;
+  if (known) {
     PetscCallCXX(*choice = *waiting->choice);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -81,7 +83,7 @@ PetscErrorCode TellBlock(Mat A, const Settings &settings, bool off_diagonal, Tol
   } else {
     const auto *waiting =
         context ? &context->waiting[static_cast<int>(told->space)][static_cast<int>(Operation::Normal)] : nullptr;
-    PetscCall(PeekChoice(&plans, key, waiting, choice));
+    PetscCall(PeekChoice(A, &plans, key, waiting, choice));
     PetscCallCXX(told->format = choice->name);
     PetscCallCXX(told->reason = choice->reason);
     told->bytes     = choice->bytes;

@@ -47,17 +47,12 @@ static void HostSums(const CsrView &A, std::uint64_t sums[2])
   sums[1] = SumOfIntegers(A.nonzeros, A.j);
 }
 
-std::uint64_t HostFingerprint(const CsrView &A, bool values)
+std::uint64_t HostFingerprint(const CsrView &A)
 {
-  constexpr PetscCount parts = sizeof(Scalar) / sizeof(PetscReal);
-  std::uint64_t        sums[2];
+  std::uint64_t sums[2];
 
   HostSums(A, sums);
-  std::uint64_t h = FingerprintMix(Join(A, sums[0], sums[1]) + static_cast<std::uint64_t>(A.block_size));
-  if (values) {
-    const PetscReal *a = reinterpret_cast<const PetscReal *>(A.a);
-    h = FingerprintMix(h + SumOfBlocks(A.nonzeros * parts, [a](PetscCount k) { return BitsOf(a[k]); }));
-  }
+  const std::uint64_t h = FingerprintMix(Join(A, sums[0], sums[1]) + static_cast<std::uint64_t>(A.block_size));
   return h ? h : 1;
 }
 

@@ -31,9 +31,8 @@ SPARSEGPU_HD std::uint64_t FingerprintWeight(int k)
 
 /// Of rows and columns of A, from A.device where they lie there. O(nonzeros): on the host half the time of a product.
 PetscErrorCode PatternFingerprint(const CsrView &A, std::uint64_t *fingerprint);
-/// Of all that a choice of a format may depend on, on the host alone: pattern, block size and, if asked for, values.
-/// Never 0. O(nonzeros).
-std::uint64_t HostFingerprint(const CsrView &A, bool values);
+/// Of all that a choice of a format for the host may depend on: pattern and block size. Never 0. O(nonzeros).
+std::uint64_t HostFingerprint(const CsrView &A);
 
 /// The sums over the blocks of i [rows + 1] and of j [nonzeros] on the device.
 PetscErrorCode FingerprintSums_CUDA(const CsrView &A, std::uint64_t sums[2]);

@@ -5,6 +5,7 @@
 #include "device/device.hpp"
 #include "device/scalar.hpp"
 #include "mat/rows/csr_view.hpp"
+#include "mat/rows/graph_operations.hpp"
 
 namespace sparsegpu::rows::values
 {
@@ -239,6 +240,12 @@ PetscErrorCode                            Largest_CUDA(PetscCount count, const S
   what(ZeroRows);                            \
   what(ZeroColumns);                         \
   what(SetZeroedRows);                       \
-  what(RowMagnitude)
+  what(RowMagnitude);                        \
+  what(Magnitudes);                          \
+  what(SumMagnitudes);                       \
+  what(BlocksOfEntries);                     \
+  what(CountFiltered);                       \
+  what(TakeFiltered);                        \
+  what(CheckBlocks)
 
 } // namespace sparsegpu::rows::values

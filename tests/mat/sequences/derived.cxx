@@ -165,18 +165,38 @@ PetscErrorCode ProductNumeric(Side &s, const Facts &f, Draw, std::string *words)
   PetscCall(MatProductNumeric(s.slot[PRODUCT]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+#if PETSC_VERSION_GE(3, 24, 0)
+/// Without scaling, so that the values have no rounding errors.
+PetscErrorCode Graph(Side &s, const Facts &, Draw d, std::string *words)
+{
+  const bool      symmetrize = d.OneIn(2);
+  const PetscReal filters[] = {0, 0.5, -1}, filter = filters[d.Below(symmetrize ? 3 : 2)]; // else it is MAIN itself
+  Mat             G;
+
+  PetscFunctionBeginUser;
+  *words = std::string("MatCreateGraph") + (symmetrize ? ", symmetrized" : "") + ", filter " + std::to_string(filter);
+  PetscCall(MatCreateGraph(s.slot[MAIN], symmetrize ? PETSC_TRUE : PETSC_FALSE, PETSC_FALSE, filter, 0, nullptr, &G));
+  PetscCall(Replace(s, SECOND, G));
+  s.shared = false;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
 } // namespace
 
 const std::vector<Operation> &DerivedOperations()
 {
   static const std::vector<Operation> operations = {
-      {"submatrix", 3, false, Always, SubMatrix},
-      {"submatrix_reuse", 4, false,
-       [](const Side &s, const Facts &) { return s.slot[SUB] && s.link[SUB] == s.version; }, SubMatrixReuse},
-      {"submatrices", 1, false, Always, SubMatrices},
-      {"product", 3, false, Always, Product},
-      {"product_numeric", 4, false,
-       [](const Side &s, const Facts &) { return s.slot[PRODUCT] && s.link[PRODUCT] == s.version; }, ProductNumeric},
+    {"submatrix", 3, false, Always, SubMatrix},
+    {"submatrix_reuse", 4, false, [](const Side &s, const Facts &) { return s.slot[SUB] && s.link[SUB] == s.version; },
+     SubMatrixReuse},
+    {"submatrices", 1, false, Always, SubMatrices},
+    {"product", 3, false, Always, Product},
+#if PETSC_VERSION_GE(3, 24, 0)
+    {"graph", 1, false, [](const Side &, const Facts &f) { return f.size == 1 && f.congruent && f.tame; }, Graph},
+#endif
+    {"product_numeric", 4, false,
+     [](const Side &s, const Facts &) { return s.slot[PRODUCT] && s.link[PRODUCT] == s.version; }, ProductNumeric},
   };
   return operations;
 }
