@@ -66,7 +66,7 @@ public:
     PetscCall(VecDuplicate(x_, &d_));
     PetscCall(VecSet(x_, 1));
     PetscCall(VecSet(d_, (PetscScalar)1.5));
-    PetscCall(MatCreateDense(PETSC_COMM_SELF, A_->rmap->n, 4, A_->rmap->n, 4, nullptr, &dense_));
+    PetscCall(MatCreateDense(PETSC_COMM_SELF, N * N * N, 4, N * N * N, 4, nullptr, &dense_));
     PetscCall(MatConvert(dense_, MATDENSECUDA, MAT_INPLACE_MATRIX, &dense_));
     PetscCall(MatAssemblyBegin(dense_, MAT_FINAL_ASSEMBLY));
     PetscCall(MatAssemblyEnd(dense_, MAT_FINAL_ASSEMBLY));

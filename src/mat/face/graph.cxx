@@ -2,15 +2,13 @@
 /// does it on the host, and to the same result. The pattern of the graph stays there for products with it. Its values
 /// come home at the end: PETSc's coarsening by heavy edges reads the array without asking.
 #include "mat/face/graph.hpp"
-#include <numeric>
-#include "device/sort.hpp"
 #include "mat/face/pattern.hpp"
 #include "mat/face/value_place.hpp"
+#include "mat/rows/running_sum.hpp"
 #include "mat/rows/sort_coordinates.hpp"
 
 namespace sparsegpu::face
 {
-
 #if PETSC_VERSION_GE(3, 24, 0)
 using namespace there;
 
@@ -173,24 +171,6 @@ PetscErrorCode CreateOfBlocks(Mat A, const There &a, PetscInt size, const Wanted
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// count[k] = count[0] + ... + count[k - 1], k <= n.
-PetscErrorCode AddUp(Space space, PetscInt n, Array<PetscInt> *count, PetscInt *total)
-{
-  PetscFunctionBegin;
-  #if defined(SPARSEGPU_HAVE_CUDA)
-  if (space == Space::Device) {
-    DeviceMemory scratch;
-    Stream       stream;
-    PetscCall(DeviceStream(&stream));
-    PetscCall(RunningSum(n, count, total, &scratch, stream));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  #endif
-  std::exclusive_scan(count->data(), count->data() + n + 1, count->data(), PetscInt(0));
-  *total = count->data()[n];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// *F = G without its small entries: MatFilter() with what is dropped compressed and the diagonal kept.
 PetscErrorCode CreateFiltered(Mat G, const There &g, PetscReal limit, Mat *F)
 {
@@ -203,7 +183,7 @@ PetscErrorCode CreateFiltered(Mat G, const There &g, PetscReal limit, Mat *F)
   PetscFunctionBegin;
   PetscCall(i.Allocate(static_cast<size_t>(rows.rows) + 1, g.space));
   PetscCall(values::ForEach(g.space, rows.rows, values::CountFiltered{filter, i.data()}));
-  PetscCall(AddUp(g.space, rows.rows, &i, &total));
+  PetscCall(RunningSumIn(g.space, rows.rows, &i, &total));
   PetscCall(j.Allocate(static_cast<size_t>(total), g.space));
   PetscCall(a.Allocate(static_cast<size_t>(total), g.space));
   PetscCall(values::ForEach(g.space, rows.rows, values::TakeFiltered{filter, i.data(), j.data(), a.data()}));
