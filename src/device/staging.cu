@@ -99,16 +99,17 @@ PetscErrorCode MakeBuffers()
 {
   PetscFunctionBegin;
   if (pinned || refused) PetscFunctionReturn(PETSC_SUCCESS);
-  const cudaError_t err = cudaMallocHost(reinterpret_cast<void **>(&pinned), BUFFERS * STAGED_CHUNK);
+  char             *room = nullptr;
+  const cudaError_t err  = cudaMallocHost(reinterpret_cast<void **>(&room), BUFFERS * STAGED_CHUNK);
   if (err != cudaSuccess) {
     (void)cudaGetLastError();
-    pinned  = nullptr;
     refused = true;
     PetscCall(PetscInfo(nullptr, "No pinned memory of %zu bytes: %s. Large copies are the driver's\n",
                         BUFFERS * STAGED_CHUNK, cudaGetErrorString(err)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   for (cudaEvent_t &event : copied) SparseGPUCallCUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  pinned = room;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -193,7 +194,10 @@ PetscErrorCode StagingFinalize()
   PetscFunctionBegin;
   refused = false;
   if (!pinned) PetscFunctionReturn(PETSC_SUCCESS);
-  for (const cudaEvent_t event : copied) SparseGPUCallCUDA(cudaEventDestroy(event));
+  for (const cudaEvent_t event : copied) {
+    SparseGPUCallCUDA(cudaEventSynchronize(event)); // the last copy from the buffer
+    SparseGPUCallCUDA(cudaEventDestroy(event));
+  }
   SparseGPUCallCUDA(cudaFreeHost(pinned));
   pinned = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -79,6 +79,7 @@ PetscErrorCode Viewed(Mat A, PetscViewerFormat format, Numbers *numbers)
   std::string text;
 
   PetscFunctionBeginUser;
+  PetscCall(PetscObjectSetName((PetscObject)A, "A")); // PETSc numbers those without a name
   PetscCall(ViewText(A, format, "parallel_readers", &text));
   for (char c : text)
     if (c >= '0' && c <= '9') numbers->push_back(c - '0');
@@ -508,8 +509,11 @@ PetscErrorCode Solvers()
       {"bjacobi", [](Mat A, Mat, Numbers *n) { return Solve(A, PCBJACOBI, nullptr, n); }},
       {"asm", [](Mat A, Mat, Numbers *n) { return Solve(A, PCASM, nullptr, n); }},
       {"sor", [](Mat A, Mat, Numbers *n) { return Solve(A, PCSOR, nullptr, n); }},
-      {"redundant", [](Mat A, Mat, Numbers *n) { return Solve(A, PCREDUNDANT, nullptr, n); }},
   }));
+  PetscMPIInt size;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  if (size > 1) // else the matrix of the redundant solve is parallel, too, and PETSc has no LU of its own for that
+    PetscCall(CheckAll({{"redundant", [](Mat A, Mat, Numbers *n) { return Solve(A, PCREDUNDANT, nullptr, n); }}}));
 #if defined(PETSC_HAVE_MUMPS)
   PetscCall(CheckPair("mumps", Layout::Even, false,
                       [](Mat A, Mat, Numbers *n) { return Solve(A, PCLU, MATSOLVERMUMPS, n); }));

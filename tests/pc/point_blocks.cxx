@@ -112,6 +112,42 @@ PetscErrorCode Same()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Against a plain matrix again, when the pattern or the sizes of the blocks change while PETSc's nonzero state does
+/// not: after a sum with another pattern, an exchange of the matrix's insides, and other sizes.
+PetscErrorCode Changed()
+{
+  std::vector<std::string> backends;
+  const Nodes              first = CASES.back(), nodes = {10, {3, 1, 9, 4, 2}};
+
+  PetscFunctionBeginUser;
+  PetscCall(Backends(&backends));
+  for (const std::string &backend : backends)
+    for (const std::string change : {"other sizes", "MatAXPY", "MatHeaderReplace"}) {
+      std::vector<PetscScalar> entries[2];
+      for (int ours = 0; ours < 2; ++ours) {
+        Mat             A, B;
+        PC              pc;
+        PetscInt        count;
+        const PetscInt *sizes;
+        PetscCall(CreateNodes(first, ours ? MATSPARSEGPU : MATAIJ, backend, false, &A));
+        PetscCall(CreateNodes(nodes, ours ? MATSPARSEGPU : MATAIJ, backend, false, &B));
+        PetscCall(MakePC(A, PCVPBJACOBI, &pc));
+        PetscCall(MatGetVariableBlockSizes(B, &count, &sizes));
+        if (change == "MatAXPY") PetscCall(MatAXPY(A, 4, B, DIFFERENT_NONZERO_PATTERN));
+        if (change == "MatHeaderReplace") PetscCall(MatHeaderReplace(A, &B));
+        if (change != "MatHeaderReplace") PetscCall(MatSetVariableBlockSizes(A, count, const_cast<PetscInt *>(sizes)));
+        PetscCall(MatScale(A, 2));
+        PetscCall(PCSetUp(pc));
+        PetscCall(Applied(pc, A, false, &entries[ours]));
+        PetscCall(PCDestroy(&pc));
+        PetscCall(MatDestroy(&A));
+        PetscCall(MatDestroy(&B));
+      }
+      PetscCall(CheckClose(entries[1], entries[0], change + " on " + backend));
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The view says where the blocks are, and is PETSc's where PETSc does the work.
 PetscErrorCode Told()
 {
@@ -180,5 +216,5 @@ PetscErrorCode Singular()
 
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help, {{"same", Same}, {"told", Told}, {"singular", Singular}});
+  return Main(argc, argv, help, {{"same", Same}, {"changed", Changed}, {"told", Told}, {"singular", Singular}});
 }

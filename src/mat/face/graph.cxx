@@ -11,7 +11,6 @@ namespace sparsegpu::face
 {
 #if PETSC_VERSION_GE(3, 24, 0)
 using namespace there;
-
 namespace
 {
 /// What MatCreateGraph() is asked for.
@@ -74,6 +73,7 @@ template <class Operation> PetscErrorCode Create(Mat A, PetscInt rows, Array<Pet
   PetscCall(values::ForEach(space, nonzeros, operation(a)));
   if (space == Space::Device) PetscCall(PetscLogGpuTimeEnd());
   PetscCall(lazy ? ValuesWrittenThere(*G, context, false) : ValuesWrittenInBoth(*G, context, a, space));
+  if (!lazy) PetscCall(PetscObjectStateIncrease((PetscObject)*G)); // which the former expects of an operation's end
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

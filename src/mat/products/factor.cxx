@@ -8,29 +8,6 @@
 namespace sparsegpu::products
 {
 
-PetscErrorCode PatternWatch::Expect(const CsrView &csr)
-{
-  PetscFunctionBegin;
-  version_ = 0;
-  PetscCall(PatternFingerprint(csr, &fingerprint_));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PatternWatch::Look(Mat M, Rows *rows, const CsrView &csr, bool *changed)
-{
-  Version             version;
-  const std::uint64_t before = fingerprint_;
-
-  PetscFunctionBegin;
-  *changed = false;
-  PetscCall(rows->GetVersion(M, &version));
-  if (version_ == rows->pattern_version()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Expect(csr));
-  *changed = fingerprint_ != before;
-  version_ = rows->pattern_version();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode Factor::TransposeRows(const CsrView &csr, Space space)
 {
   PetscFunctionBegin;

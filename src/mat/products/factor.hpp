@@ -1,27 +1,11 @@
 /// A factor of a product of matrices: the rows of a matrix, or of its transpose, in the space of the product.
 #pragma once
 
-#include <cstdint>
 #include "mat/products/multiply.hpp"
-#include "mat/rows/rows.hpp"
+#include "mat/products/pattern_watch.hpp"
 
 namespace sparsegpu::products
 {
-
-/// Whether a matrix still has the pattern that it had at the last look. A pattern version that moved need not mean
-/// another pattern: the contents decide.
-class PatternWatch
-{
-public:
-  /// csr: the rows of M, read on the device where csr.device is set. *changed: since the last look, or the first one.
-  PetscErrorCode Look(Mat M, Rows *rows, const CsrView &csr, bool *changed);
-  /// As if that pattern had been looked at, which is not a matrix's yet.
-  PetscErrorCode Expect(const CsrView &csr);
-
-private:
-  Version       version_     = 0; ///< for which the fingerprint was taken
-  std::uint64_t fingerprint_ = 0;
-};
 
 class Factor
 {

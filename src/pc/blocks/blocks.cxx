@@ -6,6 +6,7 @@
 #include <petsc/private/pcimpl.h>
 #include "device/local_array.hpp"
 #include "device/scatter.hpp"
+#include "mat/face/context.hpp"
 #include "pc/factor/matsolver.hpp"
 
 namespace sparsegpu::blocks
@@ -65,7 +66,7 @@ PetscErrorCode BlockJacobi::Sizes(Mat P, std::vector<PetscInt> *sizes) const
 
 PetscErrorCode BlockJacobi::Symbolic(PC pc, Mat A, const MatrixRows &rows)
 {
-  std::vector<PetscInt>                      sizes, source;
+  std::vector<PetscInt>                      source;
   std::vector<std::pair<PetscInt, PetscInt>> row; // column within the block and entry, by column
   TilePattern                                pattern;
   PetscInt                                   first = 0, most;
@@ -74,10 +75,11 @@ PetscErrorCode BlockJacobi::Symbolic(PC pc, Mat A, const MatrixRows &rows)
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(AnalysisEvent, pc, nullptr, nullptr, nullptr));
   PetscCall(FactorSpace(A, &space_));
-  PetscCall(Sizes(pc->pmat, &sizes));
-  rows_     = rows.csr.rows;
-  nonzeros_ = rows.csr.nonzeros;
-  count_    = static_cast<PetscInt>(sizes.size());
+  PetscCall(Sizes(pc->pmat, &sizes_));
+  const std::vector<PetscInt> &sizes = sizes_;
+  rows_                              = rows.csr.rows;
+  nonzeros_                          = rows.csr.nonzeros;
+  count_                             = static_cast<PetscInt>(sizes.size());
   if (count_) smallest_ = *std::min_element(sizes.begin(), sizes.end());
   if (count_) largest_ = *std::max_element(sizes.begin(), sizes.end());
   PetscCall(tile::TileLargest(space_, &most));
@@ -129,6 +131,29 @@ PetscErrorCode BlockJacobi::SetValues(const MatrixRows &rows, Stream stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The next set-up finds the blocks anew unless pattern and sizes are those of the last one. PETSc's nonzero state,
+/// which PC::flag goes by, does not tell of each other pattern.
+PetscErrorCode BlockJacobi::Forget(Mat P, Mat A, const MatrixRows &rows)
+{
+  std::vector<PetscInt> sizes;
+  PetscBool             seq, mpi;
+  bool                  changed = false;
+
+  PetscFunctionBegin;
+  PetscCall(face::IsOurs(A, &seq, &mpi));
+  if (seq) {
+    face::Context *context;
+    PetscCall(face::GetContext(A, &context));
+    PetscCall(watch_.Look(A, &context->rows, rows.csr, &changed));
+  }
+  PetscCall(Sizes(P, &sizes));
+  if (!built_ || (!changed && sizes == sizes_)) PetscFunctionReturn(PETSC_SUCCESS);
+  built_  = false;
+  blocks_ = TileBatch();
+  lu_     = tile::TileLU();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode BlockJacobi::SetUp(PC pc, Mat A, PetscReal zero_pivot)
 {
   MatrixRows rows;
@@ -143,6 +168,7 @@ PetscErrorCode BlockJacobi::SetUp(PC pc, Mat A, PetscReal zero_pivot)
   PetscCheck(A->rmap->n == A->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
              "Block Jacobi needs a square matrix, not %" PetscInt_FMT " x %" PetscInt_FMT, A->rmap->n, A->cmap->n);
   PetscCall(GetMatrixRows(A, &rows));
+  PetscCall(Forget(pc->pmat, A, rows));
   if (!built_) PetscCall(Symbolic(pc, A, rows));
   PetscCheck(rows.csr.nonzeros == nonzeros_, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
              "The matrix has %" PetscInt_FMT " nonzeros, its blocks were found when it had %" PetscInt_FMT,

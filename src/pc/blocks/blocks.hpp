@@ -4,6 +4,7 @@
 
 #include <petscpc.h>
 #include "pc/blocks/names.hpp"
+#include "mat/products/pattern_watch.hpp"
 #include "pc/factor/rows.hpp"
 #include "pc/tile/lu.hpp"
 
@@ -20,7 +21,7 @@ struct BlockOptions {
   PetscErrorCode View(PetscViewer viewer) const;
 };
 
-/// The blocks of one matrix pattern.
+/// The blocks of a matrix, found anew where its pattern or their sizes have changed.
 class BlockJacobi
 {
 public:
@@ -35,18 +36,21 @@ public:
 
 private:
   PetscErrorCode Sizes(Mat P, std::vector<PetscInt> *sizes) const;
+  PetscErrorCode Forget(Mat P, Mat A, const MatrixRows &rows);
   PetscErrorCode Symbolic(PC pc, Mat A, const MatrixRows &rows);
   PetscErrorCode SetValues(const MatrixRows &rows, Stream stream);
 
-  BlockOptions    options_;
-  bool            built_ = false;
-  Space           space_ = Space::Host;
-  PetscInt        rows_ = 0, nonzeros_ = 0, smallest_ = 0, largest_ = 0, count_ = 0;
-  PetscInt        failed_ = -1; ///< global row without a pivot
-  TileBatch       blocks_;
-  tile::TileLU    lu_;
-  Array<PetscInt> source_;         ///< [entries of the blocks] entry of A
-  DeviceMemory    matrix_, b_, x_; ///< values and vectors that are on the host
+  BlockOptions           options_;
+  bool                   built_ = false;
+  Space                  space_ = Space::Host;
+  PetscInt               rows_ = 0, nonzeros_ = 0, smallest_ = 0, largest_ = 0, count_ = 0;
+  PetscInt               failed_ = -1; ///< global row without a pivot
+  std::vector<PetscInt>  sizes_;       ///< rows of each block
+  products::PatternWatch watch_;
+  TileBatch              blocks_;
+  tile::TileLU           lu_;
+  Array<PetscInt>        source_;         ///< [entries of the blocks] entry of A
+  DeviceMemory           matrix_, b_, x_; ///< values and vectors that are on the host
 };
 
 } // namespace sparsegpu::blocks

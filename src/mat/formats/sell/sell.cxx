@@ -76,7 +76,7 @@ PetscErrorCode Sell::Begin(Plan *plan)
   stored_             = static_cast<PetscInt>(places_.stored);
   layout_.long_values = stored_;
   for (PetscInt r : places_.long_row) layout_.long_values -= A.i[r + 1] - A.i[r];
-#if defined(SPARSEGPU_HAVE_CUDA)
+#if defined(SPARSEGPU_HAVE_CUDA) && !defined(PETSC_USE_COMPLEX) // compilers may contract complex products otherwise
   if (space_ == Space::Device) PetscCall(SellMultipliesUnplaced_CUDA(places_.longest, &unplaced_));
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
