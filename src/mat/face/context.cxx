@@ -267,6 +267,10 @@ PetscErrorCode ChooseVecType(Mat A, Context *context)
   PetscCall(IsOurs(A, &seq, &mpi));
   PetscCall(LivesThere(context, &lives));
   if (seq) PetscCall(SetValueOperations(A, lives));
+#if defined(PETSC_HAVE_CUDA) && defined(SPARSEGPU_HAVE_CUDA)
+  // Some of them communicate: a rank without a GPU takes part in what the others do.
+  lives = lives || (context->settings.backend == Backend::Auto && !context->settings.bound_to_cpu);
+#endif
   if (mpi) PetscCall(SetParallelValueOperations(A, lives));
   PetscCall(PlannedSpace(context, &space));
   if (space == Space::Device && on_device_matrices) PetscCall(on_device_matrices());

@@ -60,6 +60,7 @@ PetscErrorCode ForgetCoordinates(Mat A)
 {
   PetscFunctionBegin;
   PetscCall(PetscObjectCompose((PetscObject)A, KEPT, nullptr));
+  PetscCall(ForgetParallelCoordinates(A));
   PetscCall(PetscObjectCompose((PetscObject)A, "__PETSc_MatCOOStruct_Host", nullptr)); // PETSc's, from 3.20 on
   PetscFunctionReturn(PETSC_SUCCESS);
 }

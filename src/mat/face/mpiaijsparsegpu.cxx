@@ -4,6 +4,7 @@
 #include "device/local_array.hpp"
 #include "device/vectors.hpp"
 #include "mat/face/context.hpp"
+#include "mat/face/kept_arrays.hpp"
 #include "mat/face/multiply.hpp"
 #include "mat/face/parallel_away.hpp"
 
@@ -225,6 +226,7 @@ PetscErrorCode SetOps_MPI(Mat A)
   A->ops->assemblybegin = MatAssemblyBegin_MPIAIJSparseGPU;
   A->ops->assemblyend   = MatAssemblyEnd_MPIAIJSparseGPU;
   A->ops->getrowij      = MatGetRowIJ_MPIAIJSparseGPU;
+  SetKeepersOfArrays(A->ops);
   Products<Multiply>::Set(A->ops);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

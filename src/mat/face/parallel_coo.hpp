@@ -36,5 +36,6 @@ PetscErrorCode Exchange(ParallelCoordinates *coo, Scalar *v, Space space, Array<
 /// A parallel matrix that becomes plain AIJ keeps its coordinates as a sequential one does: coo.hpp.
 PetscErrorCode KeepParallelCoordinates(Mat A);
 PetscErrorCode TakeParallelCoordinates(Mat A, std::shared_ptr<ParallelCoordinates> *coo);
+PetscErrorCode ForgetParallelCoordinates(Mat A);
 
 } // namespace sparsegpu::face

@@ -216,4 +216,11 @@ PetscErrorCode TakeParallelCoordinates(Mat A, std::shared_ptr<ParallelCoordinate
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode ForgetParallelCoordinates(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectCompose((PetscObject)A, KEPT, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace sparsegpu::face

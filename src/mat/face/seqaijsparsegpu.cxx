@@ -1,5 +1,6 @@
 /// MATSEQAIJSPARSEGPU: the PETSc face of the sequential type.
 #include "mat/face/context.hpp"
+#include "mat/face/kept_arrays.hpp"
 #include "mat/face/multiply.hpp"
 
 namespace sparsegpu::face
@@ -61,6 +62,7 @@ PetscErrorCode SetOps_Seq(Mat A)
   PetscFunctionBegin;
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSeqAIJKron_C", MatSeqAIJKron_SeqAIJSparseGPU));
   A->ops->assemblyend = MatAssemblyEnd_SeqAIJSparseGPU;
+  SetKeepersOfArrays(A->ops);
   Products<Multiply>::Set(A->ops);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
