@@ -47,8 +47,8 @@ same coordinates serve on the host, for that matrix but not for its duplicates.
   Where products run on a GPU, `MatSetValuesCOO()`, `MatZeroEntries()`, `MatScale()`, `MatShift()`, `MatAXPY()` and
 `MatAYPX()` of one pattern, `MatCopy()` of one pattern, `MatDiagonalSet()`, `MatDiagonalScale()`, `MatConjugate()`,
 `MatRealPart()`, `MatImaginaryPart()`, `MatDuplicate()` and, with `MAT_KEEP_NONZERO_PATTERN`, `MatZeroRows()` write
-values there, and `MatGetDiagonal()`, `MatGetRowMaxAbs()`, `MatGetRowSumAbs()` and `MatNorm()` but for `NORM_1` read them
-there; on one process `MatAXPY()` of a subset's pattern and `MatZeroRowsColumns()` do, too. In parallel
+values there, and `MatGetDiagonal()`, `MatGetRowMaxAbs()`, `MatGetRowSumAbs()` and `MatNorm()` but for `NORM_1` read
+them there; on one process `MatAXPY()` of a subset's pattern and `MatZeroRowsColumns()` do, too. In parallel
 `MatShift()` does so where no process lacks a diagonal entry. `MatZeroRows()` without that
 option drops entries on the host. Rows that lack the diagonal entry to be set are zeroed there, too. The host's
 array follows when another operation on the matrix, a factorization of any package, or an accessor such as
