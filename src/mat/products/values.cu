@@ -12,6 +12,7 @@ namespace sparsegpu::products
 
 namespace
 {
+constexpr int      BATCH       = 4;                      ///< entries of A that a lane has in flight
 constexpr PetscInt SHARED_SUMS = 32768 / sizeof(Scalar); ///< of a block: leaves room for six on a multiprocessor
 
 struct Arguments {
@@ -124,7 +125,8 @@ template <int width> __global__ void __launch_bounds__(THREADS) short_rows_kerne
   add_lanes<width>(mask, length, lane, sums, p.c + begin);
 }
 
-/// The same where each row of B has one entry, and the place of its term is known.
+/// The same where each row of B has one entry, and the place of its term is known. The loads of a batch of entries are
+/// in flight together, also at the end of a row.
 template <int width> __global__ void __launch_bounds__(THREADS)
     unit_rows_kernel(Arguments p, const unsigned char *place, PetscInt capacity)
 {
@@ -138,8 +140,25 @@ template <int width> __global__ void __launch_bounds__(THREADS)
   const PetscInt begin = p.i[row], length = p.i[row + 1] - begin, end = p.a.i[row + 1];
   Scalar *const sums = reinterpret_cast<Scalar *>(memory) + group * capacity * width, *const mine = sums + lane;
   for (PetscInt k = 0; k < length; k++) mine[k * width] = Scalar(0);
-#pragma unroll 4
-  for (PetscInt e = p.a.i[row] + lane; e < end; e += width) mine[place[e] * width] += p.a.a[e] * p.b.a[p.a.j[e]];
+  for (PetscInt first = p.a.i[row] + lane; first < end; first += BATCH * width) {
+    PetscInt j[BATCH];
+    unsigned at[BATCH];
+    Scalar   term[BATCH];
+#pragma unroll
+    for (int k = 0; k < BATCH; k++) {
+      const PetscInt e   = first + k * width;
+      const bool     has = e < end;
+      j[k]               = has ? p.a.j[e] : -1;
+      at[k]              = has ? place[e] : 0;
+      term[k]            = has ? p.a.a[e] : Scalar(0);
+    }
+#pragma unroll
+    for (int k = 0; k < BATCH; k++)
+      if (j[k] >= 0) term[k] = term[k] * p.b.a[j[k]];
+#pragma unroll
+    for (int k = 0; k < BATCH; k++)
+      if (j[k] >= 0) mine[at[k] * width] += term[k];
+  }
   add_lanes<width>(mask, length, lane, sums, p.c + begin);
 }
 
