@@ -319,6 +319,7 @@ typedef struct {
   PetscLogDouble bytes_csr;       /* bytes of the same matrix in CSR */
   PetscLogDouble bytes_kept;      /* bytes beside them that a change of values needs, transposes' included */
   PetscLogDouble bytes_released;  /* bytes of these that -mat_sparsegpu_release_csr has freed */
+  PetscLogDouble bytes_device;    /* bytes of all that the matrix has on the GPU: formats, rows, coordinates */
   PetscLogDouble bytes_mult;      /* bytes one product must move: the format, x and y once */
   PetscLogDouble convert_seconds; /* wall time of the last conversion, analysis and upload included */
   PetscLogDouble update_seconds;  /* wall time of the last refresh of values alone, 0 if none */

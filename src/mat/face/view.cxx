@@ -4,6 +4,7 @@
 /// and forgotten again.
 #include <algorithm>
 #include "mat/face/context.hpp"
+#include "mat/face/device_bytes.hpp"
 #include "mat/rows/fingerprint.hpp"
 
 namespace sparsegpu::face
@@ -216,6 +217,14 @@ PetscErrorCode ViewBlock(Mat A, const Told &told, const Choice &choice, const ch
                      info.bytes_stored, info.bytes_csr, info.bytes_stored / info.bytes_csr));
   PetscCall((*print)(viewer, "%skept for changes of values: %.0f bytes, released: %.0f bytes\n", what, info.bytes_kept,
                      info.bytes_released));
+  if (info.bytes_device > 0) {
+    const BytesThere there = BytesOnDevice(*context);
+    PetscCall((*print)(viewer,
+                       "%smemory on the device: %.0f bytes, %.1f per nonzero (formats %.0f, pattern of the rows %.0f, "
+                       "their values %.0f, coordinates %.0f)\n",
+                       what, there.all(), there.all() / PetscMax(info.nonzeros, 1), there.formats, there.rows.pattern,
+                       there.rows.values, there.coordinates));
+  }
   if (*info.details) PetscCall((*print)(viewer, "%sdetails: %s\n", what, info.details));
   if (!transposed.empty()) PetscCall((*print)(viewer, "%stransposed products: %s\n", what, transposed.c_str()));
   PetscCall((*print)(viewer, "%sconversion: %g s, last update of values: %g s\n", what, info.convert_seconds,
@@ -242,6 +251,7 @@ PetscErrorCode FillInfo(Mat A, const ConvertedMatrix &converted, MatSparseGPUInf
   info->bytes_csr    = static_cast<PetscLogDouble>(csr.nonzeros) * (sizeof(Scalar) + sizeof(PetscInt)) +
                     (csr.rows + 1.0) * sizeof(PetscInt);
   BytesBeside(*context, info);
+  info->bytes_device    = BytesOnDevice(*context).all();
   info->bytes_mult      = converted.format->BytesPerMult();
   info->convert_seconds = converted.convert_seconds;
   info->update_seconds  = converted.update_seconds;

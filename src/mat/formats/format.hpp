@@ -81,6 +81,12 @@ public:
   {
     return pattern_bytes_ + encoded_.BytesEach() * static_cast<PetscLogDouble>(stored_);
   }
+  /// Those of them that are arrays of the matrix's rows on the device.
+  PetscLogDouble BytesShared() const
+  {
+    return shared_pattern_bytes_ +
+           (owner_ && !values_.size() ? sizeof(Scalar) * static_cast<PetscLogDouble>(stored_) : 0);
+  }
   /// The stored values as kernels read them, where EncodesValues().
   ValueLayout EncodedLayout() const { return encoded_.Layout(values_.data()); }
   /// Details of the storage for MatView(): bytes of columns and values, sorting.
@@ -130,10 +136,10 @@ protected:
   ValueCodec codec() const { return encoded_.codec(); }
 
   PetscInt       rows_ = 0, cols_ = 0, nonzeros_ = 0, stored_ = 0;
-  PetscLogDouble pattern_bytes_ = 0;
-  Space          space_         = Space::Host;
-  const Scalar  *borrowed_      = nullptr; ///< the matrix's values where the format multiplies with these
-  Array<Scalar>  values_;                  ///< [stored_]
+  PetscLogDouble pattern_bytes_ = 0, shared_pattern_bytes_ = 0;
+  Space          space_    = Space::Host;
+  const Scalar  *borrowed_ = nullptr; ///< the matrix's values where the format multiplies with these
+  Array<Scalar>  values_;             ///< [stored_]
 
 private:
   bool FromDevice(const CsrView &A) const { return space_ == Space::Device && A.device.i && ConvertsOnDevice(); }

@@ -31,6 +31,7 @@ public:
     PetscCallCXX(*a = std::make_shared<Array<Scalar>>(std::move(a_)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  size_t    bytes() const { return i_.bytes() + j_.bytes() + a_.bytes(); }
   CsrArrays View() const { return CsrArrays{i_.data(), j_.data(), a_.data()}; }
 
 private:

@@ -231,6 +231,17 @@ PetscErrorCode Rows::BringToDevice(Mat A, CsrView *view)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+Rows::DeviceBytes Rows::BytesOnDevice() const
+{
+  const std::shared_ptr<DeviceRows>    pattern  = pattern_ ? pattern_ : last_pattern_.lock();
+  const std::shared_ptr<Array<Scalar>> values   = values_ ? values_ : last_values_.lock();
+  const size_t                         diagonal = diagonal_space_ == Space::Device ? diagonal_.bytes() : 0,
+               there                            = pattern ? pattern->bytes() : 0;
+
+  return DeviceBytes{static_cast<PetscLogDouble>(there + diagonal),
+                     values && values_space_ == Space::Device ? static_cast<PetscLogDouble>(values->bytes()) : 0};
+}
+
 void Rows::DropFromDevice()
 {
   device_version_ = 0;

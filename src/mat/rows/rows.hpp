@@ -89,6 +89,11 @@ public:
   {
     return values_.use_count() == 1 ? static_cast<PetscLogDouble>(values_->bytes()) : 0;
   }
+  /// Of pattern and values on the device, also of those that are there only because a format multiplies with them.
+  struct DeviceBytes {
+    PetscLogDouble pattern, values;
+  };
+  DeviceBytes BytesOnDevice() const;
   /// Lets them go, unless the host is behind. They are found again while a format multiplies with them.
   void DropValues();
 

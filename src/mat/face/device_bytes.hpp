@@ -1,0 +1,18 @@
+/// What a matrix takes of the device's memory.
+#pragma once
+
+#include "mat/face/context.hpp"
+
+namespace sparsegpu::face
+{
+
+/// In bytes; arrays that a format and the rows share count as the rows'.
+struct BytesThere {
+  PetscLogDouble    formats = 0, coordinates = 0;
+  Rows::DeviceBytes rows = {};
+  PetscLogDouble    all() const { return formats + coordinates + rows.pattern + rows.values; }
+};
+
+BytesThere BytesOnDevice(const Context &context);
+
+} // namespace sparsegpu::face
