@@ -27,13 +27,13 @@ static __global__ void fill_kernel(PetscInt count, Scalar v, Scalar *value)
   if (e < count) value[e] = v;
 }
 
-static __global__ void coordinates_kernel(PetscInt count, const PetscCount *jmap, const PetscCount *perm,
-                                          const Scalar *v, bool add, Scalar *a)
+static __global__ void coordinates_kernel(PetscInt count, const PetscInt *jmap, const PetscInt *perm, const Scalar *v,
+                                          bool add, Scalar *a)
 {
-  const PetscCount e = thread_index();
+  const PetscInt e = static_cast<PetscInt>(thread_index());
   if (e >= count) return;
   Scalar sum(0);
-  for (PetscCount k = jmap[e]; k < jmap[e + 1]; k++) sum += v[perm[k]];
+  for (PetscInt k = jmap ? jmap[e] : e, end = jmap ? jmap[e + 1] : e + 1; k < end; k++) sum += v[perm[k]];
   a[e] = add ? a[e] + sum : sum;
 }
 
@@ -66,7 +66,7 @@ PetscErrorCode FillValues_CUDA(PetscInt count, Scalar v, Scalar *value, Stream s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SumCoordinates_CUDA(PetscInt count, const PetscCount *jmap, const PetscCount *perm, const Scalar *v,
+PetscErrorCode SumCoordinates_CUDA(PetscInt count, const PetscInt *jmap, const PetscInt *perm, const Scalar *v,
                                    bool add, Scalar *a, Stream stream)
 {
   PetscFunctionBegin;

@@ -16,7 +16,8 @@ PetscErrorCode PermuteValues_CUDA(PetscInt count, const PetscInt *perm, const Sc
 /// value[0 .. count) = v.
 PetscErrorCode FillValues_CUDA(PetscInt count, Scalar v, Scalar *value, Stream stream);
 /// a[e] = (add ? a[e] : 0) + sum of v[perm[k]], jmap[e] <= k < jmap[e + 1], in that order: assembly from coordinates.
-PetscErrorCode SumCoordinates_CUDA(PetscInt count, const PetscCount *jmap, const PetscCount *perm, const Scalar *v,
+/// Without jmap: v[perm[e]].
+PetscErrorCode SumCoordinates_CUDA(PetscInt count, const PetscInt *jmap, const PetscInt *perm, const Scalar *v,
                                    bool add, Scalar *a, Stream stream);
 
 } // namespace sparsegpu

@@ -110,20 +110,21 @@ PetscErrorCode SortAll(Space space)
 {
   PetscFunctionBeginUser;
   for (const Case &c : Cases()) {
-    std::map<std::pair<PetscInt, PetscInt>, std::vector<PetscCount>> places; // by row, then by column
-    sparsegpu::rows::SortedCoordinates                               sorted;
-    std::vector<PetscInt>                                            i((size_t)c.rows + 1, 0), j;
-    std::vector<PetscCount>                                          jmap(1, 0), perm;
+    std::map<std::pair<PetscInt, PetscInt>, std::vector<PetscInt>> places; // by row, then by column
+    sparsegpu::rows::SortedCoordinates                             sorted;
+    std::vector<PetscInt>                                          i((size_t)c.rows + 1, 0), j;
+    std::vector<PetscInt>                                          jmap(1, 0), perm;
 
     for (size_t k = 0; k < c.i.size(); ++k)
-      if (c.i[k] >= 0 && c.j[k] >= 0) places[{c.i[k], c.j[k]}].push_back((PetscCount)k);
+      if (c.i[k] >= 0 && c.j[k] >= 0) places[{c.i[k], c.j[k]}].push_back((PetscInt)k);
     for (const auto &place : places) {
       i[(size_t)place.first.first + 1]++;
       j.push_back(place.first.second);
       perm.insert(perm.end(), place.second.begin(), place.second.end());
-      jmap.push_back((PetscCount)perm.size());
+      jmap.push_back((PetscInt)perm.size());
     }
     for (size_t r = 0; r < (size_t)c.rows; ++r) i[r + 1] += i[r];
+    if (j.size() == perm.size()) jmap.clear(); // none is given twice
     PetscCall(Sort(c, space, &sorted));
     PetscCall(Compare(c, "i", i, sorted.i, space));
     PetscCall(Compare(c, "j", j, sorted.j, space));

@@ -48,10 +48,11 @@ PetscErrorCode Sort(Mat A, PetscCount n, PetscInt *i, PetscInt *j, Space space, 
   else
     csr.i = sorted->i.data(), csr.j = sorted->j.data();
   PetscCall(PatternFingerprint(csr, &map->fingerprint));
-  map->jmap    = std::move(sorted->jmap);
-  map->perm    = std::move(sorted->perm);
-  map->space   = space;
-  map->entries = n;
+  map->nonzeros = csr.nonzeros;
+  map->jmap     = std::move(sorted->jmap);
+  map->perm     = std::move(sorted->perm);
+  map->space    = space;
+  map->entries  = n;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

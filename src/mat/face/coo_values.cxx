@@ -25,7 +25,7 @@ PetscErrorCode MapFits(Mat A, Context *context, CsrView *csr, bool *fits)
     coo->fresh = false;
   }
   *fits = key == coo->pattern;
-  if (*fits || static_cast<size_t>(csr->nonzeros) + 1 != coo->map->jmap.size()) PetscFunctionReturn(PETSC_SUCCESS);
+  if (*fits || csr->nonzeros != coo->map->nonzeros) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PatternFingerprint(*csr, &fingerprint)); // the key may have moved for nothing
   *fits = fingerprint == coo->map->fingerprint;
   if (*fits) coo->pattern = key;
@@ -35,12 +35,12 @@ PetscErrorCode MapFits(Mat A, Context *context, CsrView *csr, bool *fits)
 namespace
 {
 /// SumCoordinates_CUDA() on the host.
-void SumCoordinates_Host(PetscInt count, const PetscCount *jmap, const PetscCount *perm, const Scalar *v, bool add,
+void SumCoordinates_Host(PetscInt count, const PetscInt *jmap, const PetscInt *perm, const Scalar *v, bool add,
                          Scalar *a)
 {
   for (PetscInt e = 0; e < count; e++) {
     Scalar sum(0);
-    for (PetscCount k = jmap[e]; k < jmap[e + 1]; k++) sum += v[perm[k]];
+    for (PetscInt k = jmap ? jmap[e] : e, end = jmap ? jmap[e + 1] : e + 1; k < end; k++) sum += v[perm[k]];
     a[e] = add ? a[e] + sum : sum;
   }
 }
@@ -64,12 +64,14 @@ PetscErrorCode MapOnHost(std::shared_ptr<CooMap> *map)
   if ((*map)->space == Space::Host) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCXX(host = std::make_shared<CooMap>());
   host->space       = Space::Host;
+  host->nonzeros    = (*map)->nonzeros;
   host->entries     = (*map)->entries;
   host->fingerprint = (*map)->fingerprint;
   PetscCall(DeviceStream(&stream));
   for (auto part : {&CooMap::jmap, &CooMap::perm}) {
-    const Array<PetscCount> &from = (*map).get()->*part;
-    Array<PetscCount>       *to   = &(host.get()->*part);
+    const Array<PetscInt> &from = (*map).get()->*part;
+    Array<PetscInt>       *to   = &(host.get()->*part);
+    if (from.size() == 0) continue;
     PetscCall(to->Allocate(from.size(), Space::Host));
     PetscCall(DeviceCopyOut(to->data(), from.data(), from.bytes(), stream));
     PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(from.bytes())));
@@ -87,7 +89,8 @@ PetscErrorCode SumOnHost(Mat A, PetscInt nonzeros, const CooMap &map, Scalar *v,
   PetscFunctionBegin;
   PetscCall(InSpace(Space::Host, v, map.entries, &room, &v));
   PetscCall(MatSeqAIJGetArray(A, &a));
-  SumCoordinates_Host(nonzeros, map.jmap.data(), map.perm.data(), v, mode == ADD_VALUES, reinterpret_cast<Scalar *>(a));
+  SumCoordinates_Host(nonzeros, map.jmap.data_or_null(), map.perm.data(), v, mode == ADD_VALUES,
+                      reinterpret_cast<Scalar *>(a));
   PetscCall(MatSeqAIJRestoreArray(A, &a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -116,10 +119,11 @@ PetscErrorCode SumThere(Mat A, Context *context, PetscInt nonzeros, Scalar *v, I
     PetscCall(context->rows.RoomForValues(A, map.space, &a));
   if (device) {
     PetscCall(DeviceStream(&stream));
-    PetscCall(SumCoordinates_CUDA(nonzeros, map.jmap.data(), map.perm.data(), v, mode == ADD_VALUES, a, stream));
+    PetscCall(
+        SumCoordinates_CUDA(nonzeros, map.jmap.data_or_null(), map.perm.data(), v, mode == ADD_VALUES, a, stream));
     PetscCall(DeviceBeforeVectors()); // v may be a vector's, and be filled again
   } else {
-    SumCoordinates_Host(nonzeros, map.jmap.data(), map.perm.data(), v, mode == ADD_VALUES, a);
+    SumCoordinates_Host(nonzeros, map.jmap.data_or_null(), map.perm.data(), v, mode == ADD_VALUES, a);
   }
   PetscCall(lazy ? ValuesWrittenThere(A, context) : ValuesWrittenInBoth(A, context, a, Space::Device));
   *done = true;

@@ -196,10 +196,11 @@ PetscErrorCode SortBlock(Mat A, bool diagonal, BlockCoordinates &&given, Space s
   PetscCall(SortCoordinates(A->rmap->n, diagonal ? A->cmap->n : A->cmap->N, count, i.data(), j.data(), space, &sorted));
   PetscCall(CopyToHost(sorted.i, space, &pattern->i));
   PetscCall(CopyToHost(sorted.j, space, &pattern->j));
-  map->jmap    = std::move(sorted.jmap);
-  map->perm    = std::move(sorted.perm);
-  map->space   = space;
-  map->entries = count;
+  map->nonzeros = static_cast<PetscInt>(pattern->j.size());
+  map->jmap     = std::move(sorted.jmap);
+  map->perm     = std::move(sorted.perm);
+  map->space    = space;
+  map->entries  = count;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -216,8 +217,8 @@ PetscErrorCode Attach(Mat block, const std::shared_ptr<CooMap> &map)
   context->coo.entries = map->entries;
   context->coo.fresh   = false;
   PetscCall(context->rows.GetPattern(block, &csr, &context->coo.pattern));
-  PetscCheck(static_cast<size_t>(csr.nonzeros) + 1 == map->jmap.size(), PETSC_COMM_SELF, PETSC_ERR_PLIB,
-             "A block of %" PetscInt_FMT " nonzeros for a map to %zu", csr.nonzeros, map->jmap.size() - 1);
+  PetscCheck(csr.nonzeros == map->nonzeros, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "A block of %" PetscInt_FMT " nonzeros for a map to %" PetscInt_FMT, csr.nonzeros, map->nonzeros);
   PetscCall(PatternFingerprint(csr, &map->fingerprint));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -6,14 +6,6 @@
 namespace sparsegpu::products
 {
 
-namespace
-{
-const unsigned char *Places(const Array<unsigned char> &place)
-{
-  return place.size() ? place.data() : nullptr;
-}
-} // namespace
-
 Product::Product(Space space, const std::vector<bool> &transposed) : space_(space)
 {
   factors_.reserve(transposed.size());
@@ -112,9 +104,9 @@ PetscErrorCode Product::FindValues(const std::vector<Operand> &operands, const O
     const SparseRows inner = Right();
     PetscCall(inner_values_.Allocate(inner_.j.size(), space_));
     PetscCall(MultiplyValues(space_, factors_[1].rows(), factors_[2].rows(), inner, inner_.longest,
-                             Places(inner_.place), inner_values_.data(), nullptr));
+                             inner_.place.data_or_null(), inner_values_.data(), nullptr));
   }
-  PetscCall(MultiplyValues(space_, factors_[0].rows(), Right(), result, longest_, Places(place_), c,
+  PetscCall(MultiplyValues(space_, factors_[0].rows(), Right(), result, longest_, place_.data_or_null(), c,
                            suspect_ ? lost.data() : nullptr));
   if (!suspect_) PetscFunctionReturn(PETSC_SUCCESS);
   int any = space_ == Space::Host ? *lost.data() : 0;

@@ -12,10 +12,11 @@ namespace sparsegpu::rows
 
 /// Which given entries make up each nonzero; duplicates of a matrix share it.
 struct CooMap {
-  Array<PetscCount> jmap, perm;      ///< [nonzeros + 1], [entries kept]: see SumCoordinates_CUDA()
-  Space             space;           ///< where they lie; the host in tests and for plain AIJ matrices
-  PetscCount        entries     = 0; ///< given to MatSetPreallocationCOO()
-  std::uint64_t     fingerprint = 0; ///< of the pattern that it maps to
+  Array<PetscInt> jmap, perm;      ///< [nonzeros + 1] or empty, [entries kept]: see SortedCoordinates
+  Space           space;           ///< where they lie; the host in tests and for plain AIJ matrices
+  PetscInt        nonzeros    = 0; ///< that it maps to
+  PetscCount      entries     = 0; ///< given to MatSetPreallocationCOO()
+  std::uint64_t   fingerprint = 0; ///< of the pattern that it maps to
 };
 
 /// What a matrix knows of the coordinates that it was preallocated with.

@@ -15,15 +15,15 @@ struct Magnitudes {
   SPARSEGPU_HD void operator()(PetscCount e) const { a[e] = Scalar(Magnitude(from[e])); }
 };
 
-/// a[e] = the sum of |Re from[perm[k]]|, jmap[e] <= k < jmap[e + 1], in that order.
+/// a[e] = the sum of |Re from[perm[k]]|, jmap[e] <= k < jmap[e + 1], in that order; without jmap, of from[perm[e]].
 struct SumMagnitudes {
-  const PetscCount *jmap, *perm;
+  const PetscInt   *jmap, *perm;
   const Scalar     *from;
   Scalar           *a;
   SPARSEGPU_HD void operator()(PetscCount e) const
   {
     PetscReal sum = 0;
-    for (PetscCount k = jmap[e]; k < jmap[e + 1]; k++) {
+    for (PetscInt k = jmap ? jmap[e] : e, end = jmap ? jmap[e + 1] : e + 1; k < end; k++) {
       const PetscReal v = RealPart(from[perm[k]]);
       sum += v < 0 ? -v : v;
     }

@@ -69,22 +69,22 @@ template <class Key> static __global__ void first_kernel(PetscInt kept, const Ke
   if (k <= kept) first[k] = k < kept && (k == 0 || key[k] != key[k - 1]);
 }
 
-/// The nonzeros from the sorted keys; nonzero[k]: those that begin before entry k <= kept.
+/// The nonzeros from the sorted keys; nonzero[k]: those that begin before entry k <= kept. jmap may be null.
 template <class Key> static __global__ void nonzeros_kernel(PetscInt kept, const Key *key, const PetscInt *nonzero,
                                                             const PetscInt *order, int col_bits, PetscInt *j,
-                                                            PetscCount *jmap, PetscCount *perm)
+                                                            PetscInt *jmap, PetscInt *perm)
 {
   const PetscCount k = thread_index();
   if (k > kept) return;
   const PetscInt e = nonzero[k];
   if (k == kept) {
-    jmap[e] = kept;
+    if (jmap) jmap[e] = kept;
     return;
   }
   perm[k] = order[k];
   if (nonzero[k + 1] == e) return;
-  jmap[e] = k;
-  j[e]    = static_cast<PetscInt>(key[k] & ((Key(1) << col_bits) - 1));
+  if (jmap) jmap[e] = static_cast<PetscInt>(k);
+  j[e] = static_cast<PetscInt>(key[k] & ((Key(1) << col_bits) - 1));
 }
 
 /// i[r], r <= rows: the nonzeros before the first entry of row r.
@@ -118,10 +118,11 @@ template <class Key> static PetscErrorCode Sort(PetscInt rows, int row_bits, int
   PetscCall(RunningSum(kept, &nonzero, &nonzeros, scratch, stream));
   PetscCall(sorted->i.Allocate(r, Space::Device));
   PetscCall(sorted->j.Allocate(nonzeros, Space::Device));
-  PetscCall(sorted->jmap.Allocate(static_cast<size_t>(nonzeros) + 1, Space::Device));
+  if (nonzeros < kept) PetscCall(sorted->jmap.Allocate(static_cast<size_t>(nonzeros) + 1, Space::Device));
   PetscCall(sorted->perm.Allocate(kept, Space::Device));
   nonzeros_kernel<<<Blocks(k), THREADS, 0, s>>>(kept, key.data(), nonzero.data(), order.data(), col_bits,
-                                                sorted->j.data(), sorted->jmap.data(), sorted->perm.data());
+                                                sorted->j.data(), nonzeros < kept ? sorted->jmap.data() : nullptr,
+                                                sorted->perm.data());
   SparseGPUCallCUDA(cudaPeekAtLastError());
   beginnings_kernel<<<Blocks(r), THREADS, 0, s>>>(rows, kept, key.data(), nonzero.data(), col_bits, sorted->i.data());
   SparseGPUCallCUDA(cudaPeekAtLastError());
@@ -136,10 +137,8 @@ static PetscErrorCode NoEntries(PetscInt rows, Stream stream, SortedCoordinates 
   PetscFunctionBegin;
   PetscCall(sorted->i.Allocate(static_cast<size_t>(rows) + 1, Space::Device));
   PetscCall(sorted->j.Allocate(0, Space::Device));
-  PetscCall(sorted->jmap.Allocate(1, Space::Device));
   PetscCall(sorted->perm.Allocate(0, Space::Device));
   SparseGPUCallCUDA(cudaMemsetAsync(sorted->i.data(), 0, sorted->i.bytes(), s));
-  SparseGPUCallCUDA(cudaMemsetAsync(sorted->jmap.data(), 0, sorted->jmap.bytes(), s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

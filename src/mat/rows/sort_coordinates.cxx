@@ -33,30 +33,32 @@ PetscErrorCode CheckLargest(PetscInt rows, PetscInt cols, PetscInt row, PetscInt
 static PetscErrorCode SortCoordinates_Host(PetscInt rows, PetscInt cols, PetscCount count, const PetscInt *i,
                                            const PetscInt *j, SortedCoordinates *sorted)
 {
-  std::vector<PetscInt>   begin, columns;
-  std::vector<PetscCount> perm, jmap;
-  PetscInt                row = -1, col = -1;
+  std::vector<PetscInt> begin, columns, perm, jmap;
+  PetscInt              row = -1, col = -1;
 
   PetscFunctionBegin;
   for (PetscCount k = 0; k < count; k++) {
     if (i[k] < 0 || j[k] < 0) continue;
     row = std::max(row, i[k]);
     col = std::max(col, j[k]);
-    PetscCallCXX(perm.push_back(k));
+    PetscCallCXX(perm.push_back(static_cast<PetscInt>(k)));
   }
   PetscCall(CheckLargest(rows, cols, row, col));
   PetscCallCXX(std::stable_sort(perm.begin(), perm.end(),
-                                [&](PetscCount a, PetscCount b) { return i[a] != i[b] ? i[a] < i[b] : j[a] < j[b]; }));
+                                [&](PetscInt a, PetscInt b) { return i[a] != i[b] ? i[a] < i[b] : j[a] < j[b]; }));
   PetscCallCXX(begin.assign(static_cast<size_t>(rows) + 1, 0));
   for (size_t k = 0; k < perm.size(); k++) {
-    const PetscCount now = perm[k], before = k ? perm[k - 1] : -1;
+    const PetscInt now = perm[k], before = k ? perm[k - 1] : -1;
     if (k && i[now] == i[before] && j[now] == j[before]) continue;
     PetscCallCXX(columns.push_back(j[now]));
-    PetscCallCXX(jmap.push_back(static_cast<PetscCount>(k)));
+    PetscCallCXX(jmap.push_back(static_cast<PetscInt>(k)));
     begin[static_cast<size_t>(i[now]) + 1]++;
   }
   for (size_t r = 0; r < static_cast<size_t>(rows); r++) begin[r + 1] += begin[r];
-  PetscCallCXX(jmap.push_back(static_cast<PetscCount>(perm.size())));
+  if (jmap.size() == perm.size())
+    jmap.clear();
+  else
+    PetscCallCXX(jmap.push_back(static_cast<PetscInt>(perm.size())));
   PetscCall(sorted->i.Take(std::move(begin), Space::Host));
   PetscCall(sorted->j.Take(std::move(columns), Space::Host));
   PetscCall(sorted->jmap.Take(std::move(jmap), Space::Host));

@@ -1,5 +1,5 @@
 /// The rows that coordinates in any order make, and which of the given entries make up each nonzero: a stable sort by
-/// row and column. Entry perm[k], jmap[e] <= k < jmap[e + 1], belongs to nonzero e.
+/// row and column. Entry perm[k], jmap[e] <= k < jmap[e + 1], belongs to nonzero e; without jmap, entry perm[e].
 #pragma once
 
 #include "device/buffer.hpp"
@@ -8,9 +8,9 @@ namespace sparsegpu::rows
 {
 
 struct SortedCoordinates {
-  Array<PetscInt>   i, j; ///< [rows + 1], [nonzeros], columns ascending
-  Array<PetscCount> jmap; ///< [nonzeros + 1]
-  Array<PetscCount> perm; ///< [entries kept], of one nonzero ascending
+  Array<PetscInt> i, j; ///< [rows + 1], [nonzeros], columns ascending
+  Array<PetscInt> jmap; ///< [nonzeros + 1]; empty where no coordinate is given twice
+  Array<PetscInt> perm; ///< [entries kept], of one nonzero ascending
 };
 
 /// Have `count` coordinates of a matrix of these sizes keys and numbers that the device can sort?
