@@ -123,8 +123,7 @@ PetscErrorCode FillValues_CUDA(PetscInt, Scalar, Scalar *, Stream)
 {
   return Missing("A conversion");
 }
-PetscErrorCode SumCoordinates_CUDA(PetscInt, const PetscInt *, const PetscInt *, const Scalar *, bool, Scalar *,
-                                   Stream)
+PetscErrorCode SumCoordinates_CUDA(PetscInt, const PetscInt *, const PetscInt *, const Scalar *, bool, Scalar *, Stream)
 {
   return Missing("Assembly from device arrays");
 }

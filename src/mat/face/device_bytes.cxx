@@ -1,6 +1,7 @@
 /// A sum over the converted copies, the rows and the map of coordinates. Scratch memory for host vectors, which lasts
 /// for products only, is left out.
 #include "mat/face/device_bytes.hpp"
+#include <cstdio>
 
 namespace sparsegpu::face
 {
@@ -21,6 +22,20 @@ BytesThere BytesOnDevice(const Context &context)
         bytes.formats += copy->format->BytesStored() + copy->BytesForUpdates() -
                          (operation == static_cast<int>(Operation::Normal) ? copy->format->BytesShared() : 0);
   return bytes;
+}
+
+std::string TellBytesOnDevice(const Context &context, PetscLogDouble nonzeros)
+{
+  const BytesThere bytes = BytesOnDevice(context);
+  char             text[256];
+
+  if (bytes.all() <= 0) return "";
+  std::snprintf(text, sizeof(text),
+                "%.0f bytes, %.1f per nonzero (formats %.0f, pattern of the rows %.0f, their values %.0f, coordinates "
+                "%.0f)",
+                bytes.all(), bytes.all() / PetscMax(nonzeros, 1), bytes.formats, bytes.rows.pattern, bytes.rows.values,
+                bytes.coordinates);
+  return text;
 }
 
 } // namespace sparsegpu::face

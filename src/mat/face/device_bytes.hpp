@@ -14,5 +14,7 @@ struct BytesThere {
 };
 
 BytesThere BytesOnDevice(const Context &context);
+/// The same in words; empty if there are none.
+std::string TellBytesOnDevice(const Context &context, PetscLogDouble nonzeros);
 
 } // namespace sparsegpu::face

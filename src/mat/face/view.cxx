@@ -184,7 +184,7 @@ PetscErrorCode ViewBlock(Mat A, const Told &told, const Choice &choice, const ch
 {
   MatSparseGPUInfo info;
   Context         *context;
-  std::string      transposed, reason;
+  std::string      transposed, reason, memory;
   PetscBool        seq, mpi;
 
   PetscFunctionBegin;
@@ -217,14 +217,8 @@ PetscErrorCode ViewBlock(Mat A, const Told &told, const Choice &choice, const ch
                      info.bytes_stored, info.bytes_csr, info.bytes_stored / info.bytes_csr));
   PetscCall((*print)(viewer, "%skept for changes of values: %.0f bytes, released: %.0f bytes\n", what, info.bytes_kept,
                      info.bytes_released));
-  if (info.bytes_device > 0) {
-    const BytesThere there = BytesOnDevice(*context);
-    PetscCall((*print)(viewer,
-                       "%smemory on the device: %.0f bytes, %.1f per nonzero (formats %.0f, pattern of the rows %.0f, "
-                       "their values %.0f, coordinates %.0f)\n",
-                       what, there.all(), there.all() / PetscMax(info.nonzeros, 1), there.formats, there.rows.pattern,
-                       there.rows.values, there.coordinates));
-  }
+  PetscCallCXX(memory = TellBytesOnDevice(*context, info.nonzeros));
+  if (!memory.empty()) PetscCall((*print)(viewer, "%smemory on the device: %s\n", what, memory.c_str()));
   if (*info.details) PetscCall((*print)(viewer, "%sdetails: %s\n", what, info.details));
   if (!transposed.empty()) PetscCall((*print)(viewer, "%stransposed products: %s\n", what, transposed.c_str()));
   PetscCall((*print)(viewer, "%sconversion: %g s, last update of values: %g s\n", what, info.convert_seconds,

@@ -152,7 +152,7 @@ PetscErrorCode Csr::BuildPattern(Plan *plan)
   PetscCall(chunk_begin_.Take(std::move(begin), space_));
   PetscCall(chunk_sum_.Allocate(layout_.chunks, space_));
   PetscCall(arrived_.Take(std::vector<int>(layout_.chunks, 0), space_));
-  pattern_ = A.device.i ? A.owners.pattern : nullptr;
+  pattern_              = A.device.i ? A.owners.pattern : nullptr;
   shared_pattern_bytes_ = pattern_ ? pattern_bytes_ : 0;
   if (!pattern_) {
     PetscCall(i_.CopyFrom(A.device.i, A.i, static_cast<size_t>(A.rows) + 1));
