@@ -31,7 +31,8 @@ struct Context : LocalMatrix {
   TestAway              test_away    = TestAway::Unknown; ///< -sparsegpu_test_away
   DeviceMemory          x, z;                             ///< scratch for host vectors in a product on the device
   // mpiaijsparsegpu
-  std::unique_ptr<struct _MatOps> at_home;             ///< its operations, while values of its blocks may be away
+  bool product_elsewhere = false;          ///< a product of ours lacked memory for it on some rank: it is PETSc's
+  std::unique_ptr<struct _MatOps> at_home; ///< its operations, while values of its blocks may be away
   bool                            nothing_set = false; ///< no rank has set values: assembly leaves them where they are
   bool                            coo_set     = false; ///< the next assembly is MatSetValuesCOO()'s: so does that one
   Halo                            halo;

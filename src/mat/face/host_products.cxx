@@ -64,6 +64,22 @@ PetscErrorCode ComputeAtHome(Mat D)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode LeaveProductToHost(Mat D, bool parallel)
+{
+  const struct _MatOps *parent;
+
+  PetscFunctionBegin;
+  PetscCall(OperandsStayHome(D));
+  PetscCall(GetParentOps(parallel, &parent));
+  D->ops->productsymbolic = nullptr;
+  PetscCall((*parent->productsetfromoptions)(D));
+  PetscCheck(D->ops->productsymbolic, PetscObjectComm((PetscObject)D), PETSC_ERR_SUP,
+             "No product of type %s on the host", MatProductTypes[D->product->type]);
+  PetscCall(ComputeAtHome(D));
+  PetscCall((*D->ops->productsymbolic)(D));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode SetUpAnew(Mat D)
 {
   PetscFunctionBegin;

@@ -14,5 +14,7 @@ PetscErrorCode OperandsStayHome(Mat D);
 PetscErrorCode ComputeAtHome(Mat D);
 /// D's product is set up and computed as for a new result, by whomever its operands now ask for.
 PetscErrorCode SetUpAnew(Mat D);
+/// The symbolic phase of D's product is PETSc's, for one that the device has no room for. Operands are of our type.
+PetscErrorCode LeaveProductToHost(Mat D, bool parallel);
 
 } // namespace sparsegpu::face

@@ -4,6 +4,7 @@
 #include "mat/face/dense.hpp"
 #include "mat/face/host_products.hpp"
 #include "mat/face/parallel_away.hpp"
+#include "mat/face/parallel_products.hpp"
 #include "mat/face/sparse_products.hpp"
 #include "mat/face/value_operations.hpp"
 
@@ -30,6 +31,7 @@ PetscErrorCode MatProductSetFromOptions_SparseGPU_Alike(Mat D)
 
   PetscFunctionBegin;
   PetscCall(MatProductSetFromOptions_SparseGPU_Sparse(D, &set));
+  if (!set) PetscCall(MatProductSetFromOptions_SparseGPU_Parallel(D, &set));
   if (set) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(OperandsStayHome(D));
   PetscCall(IsOurs(D->product->A, &seq, &mpi));

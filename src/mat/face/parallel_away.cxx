@@ -89,7 +89,8 @@ PetscErrorCode BlocksMayLeave::Begin(Mat A)
   PetscCall(GetContext(A, &context));
   PetscCall(Decide(A, context));
   PetscCall(LivesThere(context, &lives));
-  if (!lives || context->stays_home || A->product || !A->assembled || AtHomeScope::Any() || HasMAIJ())
+  if (!lives || context->stays_home || (A->product && !context->product_here) || !A->assembled || AtHomeScope::Any() ||
+      HasMAIJ())
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KnowBlocks(A, blocks));
   PetscCall(GetContext(blocks[0], &block));

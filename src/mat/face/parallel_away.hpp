@@ -46,6 +46,23 @@ template <class Call> PetscErrorCode EachBlock(Mat A, Call call)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// While one of these lives assembly finds nothing to put in.
+class NothingSet
+{
+public:
+  explicit NothingSet(Context *context) : context_(context), before_(context->nothing_set)
+  {
+    context_->nothing_set = true;
+  }
+  ~NothingSet() { context_->nothing_set = before_; }
+  NothingSet(const NothingSet &)            = delete;
+  NothingSet &operator=(const NothingSet &) = delete;
+
+private:
+  Context *const context_;
+  const bool     before_;
+};
+
 /// A has got blocks whose values may be away already: those of a duplicate.
 PetscErrorCode TakeBlocks(Mat A);
 /// The values of both blocks are home.

@@ -23,23 +23,6 @@ PetscErrorCode AllAgree(Mat A, bool mine, bool *all)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// While one of these lives assembly finds nothing to put in.
-class NothingSet
-{
-public:
-  explicit NothingSet(Context *context) : context_(context), before_(context->nothing_set)
-  {
-    context_->nothing_set = true;
-  }
-  ~NothingSet() { context_->nothing_set = before_; }
-  NothingSet(const NothingSet &)            = delete;
-  NothingSet &operator=(const NothingSet &) = delete;
-
-private:
-  Context *const context_;
-  const bool     before_;
-};
-
 PetscErrorCode MatScale_MPIAIJSparseGPU(Mat A, PetscScalar alpha)
 {
   PetscFunctionBegin;

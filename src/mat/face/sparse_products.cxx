@@ -37,23 +37,6 @@ Mat OperandOf(const Mat_Product *product, char factor)
   return factor == 'A' || factor == 'a' ? product->A : factor == 'B' || factor == 'b' ? product->B : product->C;
 }
 
-#if PETSC_VERSION_GE(3, 25, 0)
-PetscErrorCode DestroyProduct(void **data)
-{
-  PetscFunctionBegin;
-  delete static_cast<products::Product *>(*data);
-  *data = nullptr;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-#else
-PetscErrorCode DestroyProduct(void *data)
-{
-  PetscFunctionBegin;
-  delete static_cast<products::Product *>(data);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-#endif
-
 /// Which factors are transposed.
 PetscErrorCode Transposed(const Kind &kind, std::vector<bool> *transposed)
 {
@@ -163,43 +146,6 @@ PetscErrorCode MatProductNumeric_SparseGPU_Sparse(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// PETSc's way, for a product that the device has no room for.
-PetscErrorCode LeaveToHost(Mat C)
-{
-  const struct _MatOps *parent;
-
-  PetscFunctionBegin;
-  PetscCall(OperandsStayHome(C));
-  PetscCall(GetParentOps(false, &parent));
-  C->ops->productsymbolic = nullptr;
-  PetscCall((*parent->productsetfromoptions)(C));
-  PetscCheck(C->ops->productsymbolic, PETSC_COMM_SELF, PETSC_ERR_SUP, "No product of type %s on the host",
-             MatProductTypes[C->product->type]);
-  PetscCall(ComputeAtHome(C));
-  PetscCall((*C->ops->productsymbolic)(C));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Those of the operands; PETSc sets them itself from 3.23 on.
-PetscErrorCode SetBlockSizes(Mat C)
-{
-  const Mat_Product *const product = C->product;
-  const Mat                A = product->A, B = product->B;
-  PetscInt                 rows = 1, cols = 1;
-
-  PetscFunctionBegin;
-  switch (product->type) {
-  case MATPRODUCT_PtAP: rows = cols = B->cmap->bs; break;
-  case MATPRODUCT_RARt: rows = cols = B->rmap->bs; break;
-  case MATPRODUCT_ABC: rows = A->rmap->bs, cols = product->C->cmap->bs; break;
-  case MATPRODUCT_AtB: rows = A->cmap->bs, cols = B->cmap->bs; break;
-  case MATPRODUCT_ABt: rows = A->rmap->bs, cols = B->rmap->bs; break;
-  default: rows = A->rmap->bs, cols = B->cmap->bs;
-  }
-  if (rows > 1 || cols > 1) PetscCall(MatSetBlockSizes(C, PetscMax(rows, 1), PetscMax(cols, 1)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode MatProductSymbolic_SparseGPU_Sparse(Mat C)
 {
   Mat_Product *const                 product = C->product;
@@ -222,7 +168,7 @@ PetscErrorCode MatProductSymbolic_SparseGPU_Sparse(Mat C)
   if (host) {
     data.reset();
     pattern = products::Pattern();
-    PetscCall(LeaveToHost(C));
+    PetscCall(LeaveProductToHost(C, false));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscInfo(C, "%s of %s: %zu nonzeros, longest row %" PetscInt_FMT "\n", MatProductTypes[product->type],
@@ -233,7 +179,7 @@ PetscErrorCode MatProductSymbolic_SparseGPU_Sparse(Mat C)
   PetscCall(MatSetSizes(C, m, n, m, n));
   PetscCall(IsOurs(C, &seq, &mpi));
   if (!seq) PetscCall(MatSetType(C, MATSEQAIJSPARSEGPU));
-  PetscCall(SetBlockSizes(C));
+  PetscCall(SetProductBlockSizes(C));
   PetscCall(GetContext(C, &context));
   if (!seq) context->stays_home = false; // it became so for a product, which is not PETSc's
   context->product_here = true;
@@ -241,27 +187,46 @@ PetscErrorCode MatProductSymbolic_SparseGPU_Sparse(Mat C)
   PetscCall(TakePattern(C, std::move(pattern.i), std::move(pattern.j), space));
   PetscCall(MatSetOption(C, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE)); // as PETSc's products
   product->data           = data.release();
-  product->destroy        = DestroyProduct;
+  product->destroy        = DestroyProductData<products::Product>;
   C->ops->productsymbolic = MatProductSymbolic_SparseGPU_Sparse; // a new type has none
   C->ops->productnumeric  = MatProductNumeric_SparseGPU_Sparse;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// As PETSc's GPU types do: -matmatmult_backend_cpu and the like, or -mat_product_algorithm_backend_cpu.
-PetscErrorCode AskedForHost(Mat D, const Kind &kind, PetscBool *host)
+} // namespace
+
+PetscErrorCode SetProductBlockSizes(Mat C)
 {
+  const Mat_Product *const product = C->product;
+  const Mat                A = product->A, B = product->B;
+  PetscInt                 rows = 1, cols = 1;
+
+  PetscFunctionBegin;
+  switch (product->type) {
+  case MATPRODUCT_PtAP: rows = cols = B->cmap->bs; break;
+  case MATPRODUCT_RARt: rows = cols = B->rmap->bs; break;
+  case MATPRODUCT_ABC: rows = A->rmap->bs, cols = product->C->cmap->bs; break;
+  case MATPRODUCT_AtB: rows = A->cmap->bs, cols = B->cmap->bs; break;
+  case MATPRODUCT_ABt: rows = A->rmap->bs, cols = B->rmap->bs; break;
+  default: rows = A->rmap->bs, cols = B->cmap->bs;
+  }
+  if (rows > 1 || cols > 1) PetscCall(MatSetBlockSizes(C, PetscMax(rows, 1), PetscMax(cols, 1)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AskedForHost(Mat D, PetscBool *host)
+{
+  const Kind       &kind   = *KindOf(D->product->type);
   const char *const prefix = ((PetscObject)D)->prefix;
   const char *const name   = D->product->api_user ? kind.on_cpu : "-mat_product_algorithm_backend_cpu";
 
   PetscFunctionBegin;
   *host = PETSC_FALSE;
-  PetscOptionsBegin(PETSC_COMM_SELF, prefix, kind.title, "Mat");
+  PetscOptionsBegin(PetscObjectComm((PetscObject)D), prefix, kind.title, "Mat");
   PetscCall(PetscOptionsBool(name, "Use CPU code", kind.title, *host, host, nullptr));
   PetscOptionsEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-} // namespace
-
 PetscErrorCode MatProductSetFromOptions_SparseGPU_Sparse(Mat D, bool *set)
 {
   const Kind *const kind = KindOf(D->product->type);
@@ -289,7 +254,7 @@ PetscErrorCode MatProductSetFromOptions_SparseGPU_Sparse(Mat D, bool *set)
     lives = lives && this_one && found && space == first && !context->settings.release_csr;
   }
   if (!lives) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AskedForHost(D, *kind, &host));
+  PetscCall(AskedForHost(D, &host));
   if (host) PetscFunctionReturn(PETSC_SUCCESS);
   D->ops->productsymbolic = MatProductSymbolic_SparseGPU_Sparse;
   *set                    = true;

@@ -1,8 +1,8 @@
 /// A factor of a product of matrices: the rows of a matrix, or of its transpose, in the space of the product.
 #pragma once
 
-#include "mat/products/multiply.hpp"
 #include "mat/products/pattern_watch.hpp"
+#include "mat/products/transposed_rows.hpp"
 
 namespace sparsegpu::products
 {
@@ -21,17 +21,13 @@ public:
   bool transposed() const { return transposed_; }
 
 private:
-  PetscErrorCode TransposeRows(const CsrView &csr, Space space);
-  PetscErrorCode PermuteRows(const CsrView &csr, Space space, const Scalar *a);
-
   bool         transposed_;
   SparseRows   view_;
   PatternWatch watch_;
   bool         changed_ = false;
 
-  Version         values_ = 0;   ///< whose transpose a_ holds
-  Array<PetscInt> i_, j_, from_; ///< [cols + 1], [nonzeros], [nonzeros] the entry that each is
-  Array<Scalar>   a_;            ///< [nonzeros]
+  Version        values_ = 0; ///< whose transpose is there
+  TransposedRows transpose_;
 };
 
 } // namespace sparsegpu::products

@@ -5,6 +5,7 @@
 #include "device/device.hpp"
 #include "device/scalar.hpp"
 #include "mat/rows/csr_view.hpp"
+#include "mat/rows/gather_operations.hpp"
 #include "mat/rows/graph_operations.hpp"
 
 namespace sparsegpu::rows::values
@@ -246,6 +247,8 @@ PetscErrorCode                            Largest_CUDA(PetscCount count, const S
   what(BlocksOfEntries);                     \
   what(CountFiltered);                       \
   what(TakeFiltered);                        \
-  what(CheckBlocks)
+  what(CheckBlocks);                         \
+  what(GatherPair);                          \
+  what(AddMore)
 
 } // namespace sparsegpu::rows::values

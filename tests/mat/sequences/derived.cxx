@@ -123,7 +123,7 @@ PetscReal OtherOrder(const Facts &f, MatProductType type)
 
   PetscCallAbort(PETSC_COMM_SELF, SparseGPUHasDevice(&device));
   PetscCallAbort(PETSC_COMM_SELF, PetscOptionsGetBool(nullptr, nullptr, "-sparsegpu_test_away", &away, nullptr));
-  if (f.size == 1 ? !device && !away : type == MATPRODUCT_AB) return 0;
+  if (!device && !away && (f.size == 1 || type == MATPRODUCT_AB)) return 0;
   for (const Entry &e : f.p.entries) largest = std::max(largest, PetscAbsScalar(e.v));
   return 2 * (n + 2) * PETSC_MACHINE_EPSILON * n * largest * 36;
 }

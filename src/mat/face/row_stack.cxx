@@ -1,0 +1,201 @@
+/// Own rows are joined from the blocks. Rows of other ranks come by two star forests: lengths by that of the rows,
+/// columns and values by one of entries, which is made of the lengths.
+#include "mat/face/row_stack.hpp"
+#include <algorithm>
+#include "mat/face/parallel_away.hpp"
+#include "mat/face/pieces.hpp"
+#include "mat/rows/value_operations.hpp"
+
+namespace sparsegpu::face
+{
+
+PetscInt Numbering::Local(PetscInt global) const
+{
+  if (global >= begin && global < begin + own) return global - begin;
+  return own + static_cast<PetscInt>(std::lower_bound(others.begin(), others.end(), global) - others.begin());
+}
+
+namespace
+{
+/// The patterns of M's blocks on the host; nothing is copied.
+PetscErrorCode GetPatterns(Mat M, Mat blocks[2], Context *of_block[2], CsrView csr[2], const PetscInt **ghosts)
+{
+  PetscFunctionBegin;
+  PetscCall(MatMPIAIJGetSeqAIJ(M, &blocks[0], &blocks[1], ghosts));
+  for (int b = 0; b < 2; b++) {
+    PetscCall(GetContext(blocks[b], &of_block[b]));
+    PetscCall(of_block[b]->rows.GetPattern(blocks[b], &csr[b], nullptr));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode ParallelPatternWatch::Look(Mat M, bool *changed)
+{
+  Mat             blocks[2];
+  Context        *of_block[2];
+  CsrView         csr[2];
+  const PetscInt *ghosts;
+
+  PetscFunctionBegin;
+  PetscCall(GetPatterns(M, blocks, of_block, csr, &ghosts));
+  *changed =
+      ghosts_.size() != static_cast<size_t>(csr[1].cols) || !std::equal(ghosts, ghosts + csr[1].cols, ghosts_.begin());
+  if (*changed) PetscCallCXX(ghosts_.assign(ghosts, ghosts + csr[1].cols));
+  for (int b = 0; b < 2; b++) {
+    bool other;
+    PetscCall(blocks_[b].Look(blocks[b], &of_block[b]->rows, csr[b], &other));
+    *changed = *changed || other;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode RowStack::Join(Mat M, bool *fits)
+{
+  Mat             blocks[2];
+  Context        *of_block[2];
+  CsrView         csr[2];
+  const PetscInt *ghosts;
+  bool            changed;
+
+  PetscFunctionBegin;
+  PetscCall(GetPatterns(M, blocks, of_block, csr, &ghosts));
+  PetscCall(watch_.Look(M, &changed));
+  const PetscCount entries = PetscCount(csr[0].nonzeros) + csr[1].nonzeros;
+  *fits                    = entries < PETSC_MAX_INT && PetscCount(csr[0].cols) + csr[1].cols < PETSC_MAX_INT;
+  if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
+  nonzeros_      = static_cast<PetscInt>(entries);
+  split_         = csr[0].nonzeros;
+  own_rows_      = csr[0].rows;
+  columns_.begin = M->cmap->rstart;
+  columns_.own   = M->cmap->n;
+  PetscCallCXX(columns_.others.assign(ghosts, ghosts + csr[1].cols));
+  PetscCallCXX(host_i_.reserve(static_cast<size_t>(own_rows_) + 1));
+  PetscCallCXX(host_j_.reserve(static_cast<size_t>(nonzeros_)));
+  PetscCallCXX(host_place_.reserve(static_cast<size_t>(nonzeros_)));
+  PetscCallCXX(host_i_.assign(1, 0));
+  for (PetscInt r = 0; r < own_rows_; r++) {
+    for (int b = 0; b < 2; b++)
+      for (PetscInt e = csr[b].i[r]; e < csr[b].i[r + 1]; e++) {
+        host_j_.push_back(csr[b].j[e] + (b ? columns_.own : 0));
+        host_place_.push_back(e + (b ? split_ : 0));
+      }
+    host_i_.push_back(static_cast<PetscInt>(host_j_.size()));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Columns get the numbers that they have once those of the fetched entries, `global`, are among them.
+PetscErrorCode RowStack::NumberAnew(const std::vector<PetscInt> &global)
+{
+  const Numbering       before = columns_;
+  std::vector<PetscInt> number, &others = columns_.others;
+
+  PetscFunctionBegin;
+  for (PetscInt c : global)
+    if (c < columns_.begin || c >= columns_.begin + columns_.own) PetscCallCXX(others.push_back(c));
+  std::sort(others.begin(), others.end());
+  others.erase(std::unique(others.begin(), others.end()), others.end());
+  for (PetscInt c : before.others) PetscCallCXX(number.push_back(columns_.Local(c)));
+  for (PetscInt &c : host_j_)
+    if (c >= before.own) c = number[static_cast<size_t>(c - before.own)];
+  for (PetscInt c : global) PetscCallCXX(host_j_.push_back(columns_.Local(c)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode RowStack::Fetch(PetscSF rows, bool *fits)
+{
+  const MPI_Comm        comm = PetscObjectComm((PetscObject)rows);
+  const PetscSFNode    *owners;
+  PetscSFNode          *remote;
+  PetscInt              roots, leaves, at = 0;
+  std::vector<PetscInt> lengths, begin, length, sent, global;
+  PetscCount            entries = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSFGetGraph(rows, &roots, &leaves, nullptr, &owners));
+  PetscCheck(roots == own_rows_, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%" PetscInt_FMT " rows, and a star forest for %" PetscInt_FMT, own_rows_, roots);
+  for (PetscInt r = 0; r < own_rows_; r++) PetscCallCXX(lengths.push_back(host_i_[r + 1] - host_i_[r]));
+  PetscCallCXX(begin.resize(static_cast<size_t>(leaves)));
+  PetscCallCXX(length.resize(static_cast<size_t>(leaves)));
+  PetscCall(Broadcast(rows, host_i_.data(), begin.data()));
+  PetscCall(Broadcast(rows, lengths.data(), length.data()));
+  for (PetscInt n : length) entries += n;
+  // each entry may bring a column
+  PetscCall(AllAgree(comm, nonzeros_ + entries + columns_.size() < PETSC_MAX_INT, fits));
+  if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
+  fetched_ = static_cast<PetscInt>(entries);
+  PetscCall(PetscMalloc1(fetched_, &remote));
+  for (PetscInt l = 0; l < leaves; l++) {
+    for (PetscInt k = 0; k < length[l]; k++, at++) {
+      remote[at].rank  = owners[l].rank;
+      remote[at].index = begin[l] + k;
+    }
+    PetscCallCXX(host_i_.push_back(nonzeros_ + at));
+  }
+  PetscCall(PetscSFCreate(comm, &entries_));
+  PetscCall(PetscSFSetGraph(entries_, nonzeros_, fetched_, nullptr, PETSC_OWN_POINTER, remote, PETSC_OWN_POINTER));
+  PetscCall(PetscSFSetUp(entries_));
+  for (PetscInt c : host_j_) PetscCallCXX(sent.push_back(columns_.Global(c)));
+  PetscCallCXX(global.resize(static_cast<size_t>(fetched_)));
+  PetscCall(Broadcast(entries_, sent.data(), global.data()));
+  PetscCall(NumberAnew(global));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode RowStack::BringPattern(Space space)
+{
+  PetscFunctionBegin;
+  space_ = space;
+  PetscCall(i_.Take(std::move(host_i_), space));
+  PetscCall(j_.Take(std::move(host_j_), space));
+  PetscCall(place_.Take(std::move(host_place_), space));
+  for (std::vector<PetscInt> *host : {&host_i_, &host_j_, &host_place_}) *host = std::vector<PetscInt>();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+CsrView RowStack::OwnView() const
+{
+  CsrView csr{own_rows_, columns_.size(), nonzeros_, i_.data(), j_.data(), nullptr};
+
+  if (space_ == Space::Device) csr.device = CsrArrays{i_.data(), j_.data(), nullptr};
+  return csr;
+}
+
+PetscErrorCode RowStack::Fits(Mat M, bool *fits)
+{
+  bool changed;
+
+  PetscFunctionBegin;
+  PetscCall(watch_.Look(M, &changed));
+  *fits = !changed;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode RowStack::GatherValues(Mat M)
+{
+  Mat     blocks[2];
+  Scalar *a[2];
+
+  PetscFunctionBegin;
+  if (a_.size() != j_.size()) PetscCall(a_.Allocate(j_.size(), space_));
+  PetscCall(GetBlocks(M, blocks));
+  for (int b = 0; b < 2; b++) {
+    Context *context;
+    PetscCall(GetContext(blocks[b], &context));
+    context->read_here = true;
+    PetscCall(context->rows.BringValues(blocks[b], space_, &a[b]));
+  }
+  PetscCall(values::ForEach(space_, nonzeros_, values::GatherPair{place_.data(), split_, a[0], a[1], a_.data()}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode RowStack::FetchValues()
+{
+  PetscFunctionBegin;
+  if (entries_) PetscCall(Broadcast(entries_, space_, a_.data(), a_.data() + nonzeros_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu::face

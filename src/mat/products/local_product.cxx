@@ -1,0 +1,62 @@
+/// L R is multiplied first, then T^T with that.
+#include "mat/products/local_product.hpp"
+#include "petsc/compat.hpp"
+
+namespace sparsegpu::products
+{
+
+namespace
+{
+const unsigned char *Places(const Pattern &pattern)
+{
+  return pattern.place.size() ? pattern.place.data() : nullptr;
+}
+} // namespace
+
+SparseRows LocalProduct::Inner(const LocalFactors &factors) const
+{
+  return SparseRows{factors.left->rows, factors.right->cols, static_cast<PetscInt>(inner_.j.size()),
+                    CsrArrays{inner_.i.data(), inner_.j.data(), inner_values_.data()}};
+}
+
+PetscErrorCode LocalProduct::FindPattern(Space space, const LocalFactors &factors, const CsrView *transposed)
+{
+  PetscFunctionBegin;
+  space_ = space;
+  if (!transposed) {
+    PetscCall(MultiplyPattern(space, *factors.left, *factors.right, &result_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(transpose_.Find(*transposed, space));
+  if (factors.left) PetscCall(MultiplyPattern(space, *factors.left, *factors.right, &inner_));
+  PetscCall(MultiplyPattern(space, transpose_.rows(), factors.left ? Inner(factors) : *factors.right, &result_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode LocalProduct::Reserve()
+{
+  PetscFunctionBegin;
+  PetscCall(transpose_.Reserve());
+  if (inner_values_.size() != inner_.j.size()) PetscCall(inner_values_.Allocate(inner_.j.size(), space_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode LocalProduct::FindValues(const LocalFactors &factors, Scalar *c)
+{
+  const bool triple = factors.transposed && factors.left;
+
+  PetscFunctionBegin;
+  PetscCall(Reserve());
+  if (factors.transposed) PetscCall(transpose_.TakeValues(factors.transposed->arrays.a));
+  if (triple)
+    PetscCall(MultiplyValues(space_, *factors.left, *factors.right, Inner(factors), inner_.longest, Places(inner_),
+                             inner_values_.data(), nullptr));
+  const SparseRows left   = factors.transposed ? transpose_.rows() : *factors.left;
+  const SparseRows right  = triple ? Inner(factors) : *factors.right;
+  const SparseRows result = {left.rows, right.cols, static_cast<PetscInt>(result_.j.size()),
+                             CsrArrays{result_.i.data(), result_.j.data(), nullptr}};
+  PetscCall(MultiplyValues(space_, left, right, result, result_.longest, Places(result_), c, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu::products
