@@ -5,14 +5,6 @@
 namespace sparsegpu::products
 {
 
-namespace
-{
-const unsigned char *Places(const Pattern &pattern)
-{
-  return pattern.place.size() ? pattern.place.data() : nullptr;
-}
-} // namespace
-
 SparseRows LocalProduct::Inner(const LocalFactors &factors) const
 {
   return SparseRows{factors.left->rows, factors.right->cols, static_cast<PetscInt>(inner_.j.size()),
@@ -49,13 +41,13 @@ PetscErrorCode LocalProduct::FindValues(const LocalFactors &factors, Scalar *c)
   PetscCall(Reserve());
   if (factors.transposed) PetscCall(transpose_.TakeValues(factors.transposed->arrays.a));
   if (triple)
-    PetscCall(MultiplyValues(space_, *factors.left, *factors.right, Inner(factors), inner_.longest, Places(inner_),
-                             inner_values_.data(), nullptr));
+    PetscCall(MultiplyValues(space_, *factors.left, *factors.right, Inner(factors), inner_.longest,
+                             inner_.place.data_or_null(), inner_values_.data(), nullptr));
   const SparseRows left   = factors.transposed ? transpose_.rows() : *factors.left;
   const SparseRows right  = triple ? Inner(factors) : *factors.right;
   const SparseRows result = {left.rows, right.cols, static_cast<PetscInt>(result_.j.size()),
                              CsrArrays{result_.i.data(), result_.j.data(), nullptr}};
-  PetscCall(MultiplyValues(space_, left, right, result, result_.longest, Places(result_), c, nullptr));
+  PetscCall(MultiplyValues(space_, left, right, result, result_.longest, result_.place.data_or_null(), c, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
