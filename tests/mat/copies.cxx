@@ -140,20 +140,83 @@ private:
   Vec         x_ = nullptr, y_ = nullptr, d_ = nullptr;
   PC          pc_ = nullptr;
 };
+
+constexpr PetscInt ROWS = 1 << 15, FAR = 8; ///< of a parallel matrix, whose rank has at most 2 FAR ghosts
+
+/// Five diagonals, on all ranks.
+PetscErrorCode CreateBand(PetscScalar v, Mat *A)
+{
+  PetscInt begin, end;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
+  PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, ROWS, ROWS));
+  PetscCall(MatSetType(*A, MATMPIAIJSPARSEGPU));
+  PetscCall(MatMPIAIJSetPreallocation(*A, 5, nullptr, 4, nullptr));
+  PetscCall(MatGetOwnershipRange(*A, &begin, &end));
+  for (PetscInt r = begin; r < end; ++r)
+    for (const PetscInt c : {r - FAR, r - 1, r, r + 1, r + FAR})
+      if (c >= 0 && c < ROWS) PetscCall(MatSetValue(*A, r, c, v, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Products of parallel matrices, again with other values: what crosses is what ranks send each other.
+PetscErrorCode ParallelProducts()
+{
+  Mat                 A, B, products[3];
+  Vec                 x, y;
+  PetscMPIInt         size;
+  constexpr PetscReal MOST = 12.0 * FAR * 25 * sizeof(PetscScalar); ///< rows of ghosts, of the widest product
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(CreateBand(1, &A));
+  PetscCall(CreateBand((PetscScalar)0.25, &B));
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecSet(x, 1));
+  PetscCheck(MOST < ROWS / size * sizeof(PetscScalar), PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ, "Too many ranks: %d", size);
+  for (int round = 0; round < 4; ++round) {
+    const MatReuse reuse  = round ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX;
+    const double   before = Crossed();
+    PetscCall(MatScale(A, 2));
+    PetscCall(MatMatMult(A, B, reuse, PETSC_DEFAULT, &products[0]));
+    PetscCall(MatTransposeMatMult(A, B, reuse, PETSC_DEFAULT, &products[1]));
+    PetscCall(MatPtAP(A, B, reuse, PETSC_DEFAULT, &products[2]));
+    const double bytes = Crossed() - before;
+    PetscCheck(round < 2 || bytes < 2 * 3 * MOST, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Products: %.0f bytes, %.0f allowed",
+               bytes, 2 * 3 * MOST);
+    for (Mat C : products) PetscCall(MatMult(C, x, y));
+  }
+  for (Mat *M : {&A, &B, &products[0], &products[1], &products[2]}) PetscCall(MatDestroy(M));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 #endif
 
-/// The first round brings to the device what it needs; in later ones a call may move some numbers, as norms and words
-/// of what happened, but no array with an entry for each row.
-PetscErrorCode None()
+/// Whether there is what these tests need; why not, where they are skipped.
+PetscErrorCode CanRun(bool *can)
 {
   std::vector<std::string> types;
 
   PetscFunctionBeginUser;
   PetscCall(VectorTypes(&types));
-  if (std::find(types.begin(), types.end(), "cuda") == types.end()) {
-    SkipReason() = "needs a GPU and a PETSc with CUDA";
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  *can = std::find(types.begin(), types.end(), "cuda") != types.end();
+  if (!*can) SkipReason() = "needs a GPU and a PETSc with CUDA";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The first round brings to the device what it needs; in later ones a call may move some numbers, as norms and words
+/// of what happened, but no array with an entry for each row.
+PetscErrorCode None()
+{
+  bool can = false;
+
+  PetscFunctionBeginUser;
+  PetscCall(CanRun(&can));
+  if (!can) PetscFunctionReturn(PETSC_SUCCESS);
 #if defined(PETSC_HAVE_CUDA) && defined(PETSC_USE_LOG)
   PetscCall(PetscLogDefaultBegin());
   Loop loop(7 * N * N * N);
@@ -163,9 +226,23 @@ PetscErrorCode None()
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode Parallel()
+{
+  bool can = false;
+
+  PetscFunctionBeginUser;
+  PetscCall(CanRun(&can));
+  if (!can) PetscFunctionReturn(PETSC_SUCCESS);
+#if defined(PETSC_HAVE_CUDA) && defined(PETSC_USE_LOG)
+  PetscCall(PetscLogDefaultBegin());
+  PetscCall(ParallelProducts());
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace
 
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help, {{"none", None}});
+  return Main(argc, argv, help, {{"none", None}, {"parallel", Parallel}});
 }

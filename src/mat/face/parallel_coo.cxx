@@ -3,10 +3,10 @@
 #include "mat/face/parallel_coo.hpp"
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include "mat/face/coo.hpp"
 #include "mat/face/parallel_away.hpp"
 #include "mat/face/parallel_pattern.hpp"
+#include "mat/face/pieces.hpp"
 #include "mat/rows/fingerprint.hpp"
 #include "mat/rows/sort_coordinates.hpp"
 #include "petsc/option_flags.hpp"
@@ -45,16 +45,6 @@ PetscErrorCode AgreeOnFault(MPI_Comm comm, const Fault &fault)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode AllAgree(Mat A, bool mine, bool *all)
-{
-  PetscMPIInt yes = mine, every;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Allreduce(&yes, &every, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
-  *all = every != 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Are the blocks of A to live in *space, which is the host in tests alone, and can their coordinates be sorted there?
 PetscErrorCode SortsThere(Mat A, Context *context, PetscCount n, bool *sorts, Space *space)
 {
@@ -68,7 +58,7 @@ PetscErrorCode SortsThere(Mat A, Context *context, PetscCount n, bool *sorts, Sp
   if (*space == Space::Device) PetscCall(DeviceFound(&found)); // a backend may have been asked for in vain
   PetscCall(IgnoresOthersRows(A, &ignores, &known));
   *sorts = lives && found && !hypre && known && !A->product && CanSortCoordinates(A->rmap->n, A->cmap->N, n);
-  PetscCall(AllAgree(A, *sorts, sorts));
+  PetscCall(AllAgree(PetscObjectComm((PetscObject)A), *sorts, sorts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -108,44 +98,18 @@ PetscErrorCode FindOthers(Mat A, PetscCount n, const PetscInt *i, const PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The star forest by which the entries of `others` are received, by rank.
-PetscErrorCode BuildForest(MPI_Comm comm, const ByRank &others, ParallelCoordinates *coo)
+/// The star forest by which the entries of `others` are received, by rank. *fits: see BuildForest().
+PetscErrorCode SendOthers(MPI_Comm comm, const ByRank &others, ParallelCoordinates *coo, bool *fits)
 {
-  std::vector<PetscMPIInt> to, order;
-  std::vector<PetscInt>    chunks; // the number of entries for a rank, and the first one's place among those sent
-  PetscMPIInt              sources, *from;
-  PetscInt                *received, leaf = 0;
-  PetscSFNode             *remote;
-  PetscCount               receives = 0;
+  std::vector<Piece> pieces;
 
   PetscFunctionBegin;
   for (const auto &[rank, entries] : others) {
-    PetscCallCXX(to.push_back(rank));
-    PetscCallCXX(chunks.push_back(static_cast<PetscInt>(entries.size())));
-    PetscCallCXX(chunks.push_back(static_cast<PetscInt>(coo->sent.size())));
+    PetscCallCXX(
+        pieces.push_back(Piece{rank, static_cast<PetscInt>(coo->sent.size()), static_cast<PetscInt>(entries.size())}));
     PetscCallCXX(coo->sent.insert(coo->sent.end(), entries.begin(), entries.end()));
   }
-  PetscCall(PetscCommBuildTwoSided(comm, 2, MPIU_INT, static_cast<PetscMPIInt>(to.size()), to.data(), chunks.data(),
-                                   &sources, &from, static_cast<void *>(&received)));
-  PetscCallCXX(order.resize(static_cast<size_t>(sources)));
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [from](PetscMPIInt a, PetscMPIInt b) { return from[a] < from[b]; });
-  for (PetscMPIInt s = 0; s < sources; s++) receives += received[2 * s];
-  PetscCheck(receives < PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "%lld entries from other ranks are more than PetscInt counts", static_cast<long long>(receives));
-  coo->receives = static_cast<PetscInt>(receives);
-  PetscCall(PetscMalloc1(coo->receives, &remote));
-  for (PetscMPIInt s : order)
-    for (PetscInt k = 0; k < received[2 * s]; k++, leaf++) {
-      remote[leaf].rank  = from[s];
-      remote[leaf].index = received[2 * s + 1] + k;
-    }
-  PetscCall(PetscFree(from));
-  PetscCall(PetscFree(received));
-  PetscCall(PetscSFCreate(comm, &coo->forest));
-  PetscCall(PetscSFSetGraph(coo->forest, static_cast<PetscInt>(coo->sent.size()), coo->receives, nullptr,
-                            PETSC_OWN_POINTER, remote, PETSC_OWN_POINTER));
-  PetscCall(PetscSFSetUp(coo->forest));
+  PetscCall(BuildForest(comm, static_cast<PetscInt>(coo->sent.size()), pieces, &coo->forest, &coo->receives, fits));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -157,8 +121,7 @@ PetscErrorCode Receive(const ParallelCoordinates &coo, const PetscInt *given, st
   PetscFunctionBegin;
   for (PetscInt k : coo.sent) PetscCallCXX(sent.push_back(given[k]));
   PetscCallCXX(received->resize(static_cast<size_t>(coo.receives)));
-  PetscCall(PetscSFBcastBegin(coo.forest, MPIU_INT, sent.data(), received->data(), MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(coo.forest, MPIU_INT, sent.data(), received->data(), MPI_REPLACE));
+  PetscCall(Broadcast(coo.forest, sent.data(), received->data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -243,6 +206,7 @@ PetscErrorCode SortBlocks(Mat A, const ParallelCoordinates &coo, const PetscInt 
 
 PetscErrorCode PreallocateParallel(Mat A, PetscCount n, PetscInt *i, PetscInt *j, bool *done)
 {
+  const MPI_Comm                       comm = PetscObjectComm((PetscObject)A);
   Context                             *context;
   Space                                space = Space::Host;
   std::shared_ptr<ParallelCoordinates> coo;
@@ -262,16 +226,18 @@ PetscErrorCode PreallocateParallel(Mat A, PetscCount n, PetscInt *i, PetscInt *j
   PetscCall(InSpace(Space::Host, i, n, &room[0], &i));
   PetscCall(InSpace(Space::Host, j, n, &room[1], &j));
   PetscCall(FindOthers(A, n, i, j, &others, &fault));
-  PetscCall(AgreeOnFault(PetscObjectComm((PetscObject)A), fault));
+  PetscCall(AgreeOnFault(comm, fault));
   PetscCallCXX(coo = std::make_shared<ParallelCoordinates>());
   coo->entries = n;
-  PetscCall(BuildForest(PetscObjectComm((PetscObject)A), others, coo.get()));
+  PetscCall(SendOthers(comm, others, coo.get(), done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AllAgree(comm, coo->sent.empty(), &coo->none));
   PetscCall(Receive(*coo, i, &received[0]));
   PetscCall(Receive(*coo, j, &received[1]));
   const bool fits = CanSortCoordinates(A->rmap->n, A->cmap->N, n + coo->receives);
   if (fits)
     PetscCall(MayLackMemory([&] { return SortBlocks(A, *coo, i, j, received, space, patterns, maps); }, &lacks));
-  PetscCall(AllAgree(A, fits && !lacks, done));
+  PetscCall(AllAgree(comm, fits && !lacks, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(TakePattern(A, patterns));
   PetscCall(GetBlocks(A, blocks));

@@ -20,8 +20,9 @@ struct ParallelCoordinates {
   PetscSF               forest   = nullptr; ///< entries that are sent -> entries that are received
   PetscCount            entries  = 0;       ///< given to MatSetPreallocationCOO() on this rank
   PetscInt              receives = 0;
-  std::vector<PetscInt> sent;       ///< those of the entries that go to other ranks, by rank
-  Array<PetscInt>       sent_there; ///< the same on the device, once values have come from there
+  bool                  none     = false; ///< no rank sends any
+  std::vector<PetscInt> sent;             ///< those of the entries that go to other ranks, by rank
+  Array<PetscInt>       sent_there;       ///< the same on the device, once values have come from there
 };
 
 /// MatSetPreallocationCOO() where the blocks are to live; `done` is false, on all ranks, where that is not to be or

@@ -1,10 +1,12 @@
-/// MatSetValuesCOO() of a parallel matrix: values for other ranks are sent, and each block sums its own through its
-/// map.
+/// MatSetValuesCOO() of a parallel matrix: values for other ranks are sent, from the device where they lie there, and
+/// each block sums its own through its map.
 #include <cstring>
 #include "device/scatter.hpp"
 #include "mat/face/coo.hpp"
 #include "mat/face/parallel_away.hpp"
 #include "mat/face/parallel_coo.hpp"
+#include "mat/face/parallel_pattern.hpp"
+#include "mat/face/pieces.hpp"
 
 namespace sparsegpu::face
 {
@@ -13,43 +15,40 @@ namespace
 {
 constexpr char KEPT[] = "__sparsegpu_parallel_coordinates"; ///< a plain AIJ matrix's
 
-/// sent[k] = v[coo->sent[k]], of values on the device.
-PetscErrorCode GatherThere(ParallelCoordinates *coo, const Scalar *v, std::vector<Scalar> *sent)
+/// packed[k] = v[coo->sent[k]], of values on the device.
+PetscErrorCode PackThere(ParallelCoordinates *coo, const Scalar *v, Array<Scalar> *packed)
 {
-  const size_t  count = coo->sent.size();
-  Array<Scalar> there;
-  Stream        stream;
+  const size_t count = coo->sent.size();
+  Stream       stream;
 
   PetscFunctionBegin;
   if (coo->sent_there.size() != count) PetscCall(coo->sent_there.Copy(coo->sent.data(), count, Space::Device));
-  PetscCall(there.Allocate(count, Space::Device));
+  PetscCall(packed->Allocate(count, Space::Device));
   PetscCall(DeviceStream(&stream));
   PetscCall(DeviceAfterVectors()); // they may be a vector's
-  PetscCall(PermuteValues_CUDA(static_cast<PetscInt>(count), coo->sent_there.data(), v, false, there.data(), stream));
-  PetscCall(DeviceCopyOut(sent->data(), there.data(), there.bytes(), stream));
-  PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(there.bytes())));
+  PetscCall(PermuteValues_CUDA(static_cast<PetscInt>(count), coo->sent_there.data(), v, false, packed->data(), stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The values that other ranks have for this one. They travel through the host, where MPI is sure to find them.
+/// The values that other ranks have for this one, through the host, where any MPI finds them.
 PetscErrorCode Receive(ParallelCoordinates *coo, Scalar *v, bool device, std::vector<Scalar> *received)
 {
   std::vector<Scalar> sent;
-  Array<Scalar>       room;
+  Array<Scalar>       room, packed;
 
   PetscFunctionBegin;
-  PetscCallCXX(sent.resize(coo->sent.size()));
   PetscCallCXX(received->resize(static_cast<size_t>(coo->receives)));
-  if (device && !sent.empty()) {
+  if (device && !coo->sent.empty()) {
     bool lacks = false;
-    PetscCall(MayLackMemory([&] { return GatherThere(coo, v, &sent); }, &lacks));
+    PetscCall(MayLackMemory([&] { return PackThere(coo, v, &packed); }, &lacks));
     device = !lacks;
     if (lacks) PetscCall(InSpace(Space::Host, v, coo->entries, &room, &v));
   }
-  if (!device)
-    for (size_t k = 0; k < sent.size(); k++) sent[k] = v[coo->sent[k]];
-  PetscCall(PetscSFBcastBegin(coo->forest, MPIU_SCALAR, sent.data(), received->data(), MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(coo->forest, MPIU_SCALAR, sent.data(), received->data(), MPI_REPLACE));
+  if (device)
+    PetscCall(CopyToHost(packed, Space::Device, &sent));
+  else
+    for (PetscInt k : coo->sent) PetscCallCXX(sent.push_back(v[k]));
+  PetscCall(Broadcast(coo->forest, Space::Host, sent.data(), received->data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -67,22 +66,64 @@ PetscErrorCode JoinOnHost(const ParallelCoordinates &coo, Scalar *v, const std::
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode JoinThere(const ParallelCoordinates &coo, const Scalar *v, bool device,
-                         const std::vector<Scalar> &received, Array<Scalar> *room)
+/// The given values on the device, with room for those received behind them.
+PetscErrorCode MakeRoomThere(const ParallelCoordinates &coo, const Scalar *v, bool device, Array<Scalar> *room)
 {
   const size_t given = static_cast<size_t>(coo.entries), bytes = given * sizeof(Scalar);
   Stream       stream;
 
   PetscFunctionBegin;
-  PetscCall(room->Allocate(given + received.size(), Space::Device));
+  PetscCall(room->Allocate(given + static_cast<size_t>(coo.receives), Space::Device));
   PetscCall(DeviceStream(&stream));
   PetscCall(DeviceAfterVectors()); // the given ones may be a vector's
   if (bytes && device) PetscCall(DeviceCopyWithin(room->data(), v, bytes, stream));
-  if (bytes && !device) PetscCall(DeviceCopyIn(room->data(), v, bytes, stream));
-  PetscCall(DeviceCopyIn(room->data() + given, received.data(), received.size() * sizeof(Scalar), stream));
-  PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>((device ? 0 : bytes) + received.size() * sizeof(Scalar))));
-  PetscCall(DeviceBeforeVectors());     // and be filled again
+  if (bytes && !device) {
+    PetscCall(DeviceCopyIn(room->data(), v, bytes, stream));
+    PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(bytes)));
+  }
+  PetscCall(DeviceBeforeVectors()); // and be filled again
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode JoinThere(const ParallelCoordinates &coo, const Scalar *v, bool device,
+                         const std::vector<Scalar> &received, Array<Scalar> *room)
+{
+  const size_t bytes = received.size() * sizeof(Scalar);
+  Stream       stream;
+
+  PetscFunctionBegin;
+  PetscCall(MakeRoomThere(coo, v, device, room));
+  PetscCall(DeviceStream(&stream));
+  PetscCall(DeviceCopyIn(room->data() + coo.entries, received.data(), bytes, stream));
+  PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(bytes)));
   PetscCall(DeviceSynchronize(stream)); // copies from pageable memory may still be under way when that ends
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Values that lie on the device on all ranks go from there to there, as far as MPI can. *done is false, on all ranks,
+/// where PETSc cannot send from there or one lacks memory: PetscSF tells messages apart by the kind of memory, too.
+PetscErrorCode ExchangeThere(ParallelCoordinates *coo, const Scalar *v, bool device, Array<Scalar> *room, Scalar **all,
+                             bool *done)
+{
+  PetscFunctionBegin;
+  *done = false;
+#if defined(PETSC_HAVE_CUDA)
+  Array<Scalar> packed;
+  bool          lacks   = false;
+  const auto    reserve = [&]() -> PetscErrorCode {
+    PetscFunctionBegin;
+    PetscCall(PackThere(coo, v, &packed));
+    if (coo->receives) PetscCall(MakeRoomThere(*coo, v, true, room));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  if (device) PetscCall(MayLackMemory(reserve, &lacks));
+  PetscCall(AllAgree(PetscObjectComm((PetscObject)coo->forest), device && !lacks, done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  if (coo->receives) *all = room->data();
+  PetscCall(Broadcast(coo->forest, Space::Device, packed.data(), coo->receives ? *all + coo->entries : nullptr));
+#else
+  (void)coo, (void)v, (void)device, (void)room, (void)all;
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
@@ -92,7 +133,7 @@ PetscErrorCode Exchange(ParallelCoordinates *coo, Scalar *v, Space space, Array<
   std::vector<Scalar> received;
   Array<Scalar>       zeros;
   PetscBool           device = PETSC_FALSE;
-  bool                lacks  = space == Space::Host;
+  bool                lacks = space == Space::Host, done = false;
 
   PetscFunctionBegin;
   if (!v) { // MatSetValuesCOO() allows that
@@ -106,6 +147,9 @@ PetscErrorCode Exchange(ParallelCoordinates *coo, Scalar *v, Space space, Array<
     PetscCall(DevicePointer(v, &device));
   }
   *all = v;
+  if (coo->none) PetscFunctionReturn(PETSC_SUCCESS);
+  if (space == Space::Device) PetscCall(ExchangeThere(coo, v, device || coo->entries == 0, room, all, &done));
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Receive(coo, v, device, &received));
   if (received.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   if (!lacks) PetscCall(MayLackMemory([&] { return JoinThere(*coo, v, device, received, room); }, &lacks));
