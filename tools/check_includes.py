@@ -32,6 +32,7 @@ LAYERS = [
     "pc/lu",
     "pc/tile",
     "pc/blocks",
+    "pc/aggregate",
     "pc/strategy",
     "pc",
     "ksp/sweep",

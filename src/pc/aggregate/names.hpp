@@ -1,0 +1,22 @@
+/// Names of lower folders that this one uses without their namespaces.
+#pragma once
+
+namespace sparsegpu
+{
+namespace rows
+{
+}
+namespace products
+{
+}
+namespace face
+{
+}
+
+namespace aggregate
+{
+using namespace rows;
+using namespace products;
+using namespace face;
+} // namespace aggregate
+} // namespace sparsegpu
