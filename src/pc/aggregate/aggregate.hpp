@@ -4,9 +4,9 @@
 /// 2012. All of it runs in one space, host or device. Aggregates are the same bit for bit in both, values within
 /// rounding; in one space everything repeats bit for bit.
 ///
-/// The usual order: WorkSpace(), FindNearNullSpace(), FindAggregates(), FindTentative(), Prolongator::Create(), and
-/// after the Galerkin product ActivateCoarse(); Tentative::coarse is the near null space of the coarse matrix, whose
-/// nodes have Tentative::vectors unknowns. For new values in the same pattern: Prolongator::Refresh().
+/// The usual order: WorkSpace(), FindNearNullSpace(), FindAggregates(), FindTentative(), CreateProlongator(), and after
+/// the Galerkin product ActivateCoarse(); Tentative::coarse is the near null space of the coarse matrix, whose nodes
+/// have Tentative::vectors unknowns. For new values in the same pattern: RefreshProlongator().
 #pragma once
 
 #include <petscmat.h>
@@ -88,26 +88,14 @@ PetscErrorCode BoundLargestEigenvalue(Mat A, Space space, PetscReal *largest);
 /// be parallel. Collective.
 PetscErrorCode EstimateLargestEigenvalue(Mat A, PetscInt iterations, PetscReal *largest);
 
-/// What Prolongator keeps of the pattern.
-struct ProlongatorPattern {
-  Array<PetscInt> i, j;        ///< [nodes + 1], [entries] aggregates of each node's row of blocks, ascending
-  PetscInt        longest = 0; ///< row, in blocks
-};
-
-/// The smoothed prolongator [rows x aggregates * vectors] as a matrix.
-class Prolongator
-{
-public:
-  /// *P, a new matrix of type seqaijsparsegpu that lives where A does. Rows of nodes in no aggregate are empty.
-  /// `tentative` is of these aggregates, and these of A. Errors: PETSC_ERR_MEM, PETSC_ERR_ARG_OUTOFRANGE.
-  PetscErrorCode Create(Mat A, const Aggregates &aggregates, const Tentative &tentative, const Smoothing &smoothing,
-                        Mat *P);
-  /// The same for new values of A in the same pattern, into P of Create(). Allocates nothing that stays.
-  PetscErrorCode Refresh(Mat A, const Aggregates &aggregates, const Tentative &tentative, const Smoothing &smoothing,
-                         Mat P);
-
-private:
-  ProlongatorPattern pattern_;
-};
+/// The smoothed prolongator: *P [rows x columns of P0], a new matrix of type seqaijsparsegpu that lives where A does.
+/// Rows of nodes in no aggregate are empty. `tentative` is of these aggregates, and these are A's. Errors:
+/// PETSC_ERR_MEM; PETSC_ERR_ARG_OUTOFRANGE where P has more entries than PetscInt counts.
+PetscErrorCode CreateProlongator(Mat A, const Aggregates &aggregates, const Tentative &tentative,
+                                 const Smoothing &smoothing, Mat *P);
+/// The same for new values of A in the same pattern, into P of CreateProlongator(); `smoothing.filtered` as then, its
+/// damping 0 as then or not. Allocates nothing that stays.
+PetscErrorCode RefreshProlongator(Mat A, const Aggregates &aggregates, const Tentative &tentative,
+                                  const Smoothing &smoothing, Mat P);
 
 } // namespace sparsegpu::aggregate

@@ -1,0 +1,70 @@
+/// The graph of strong connections, in one space.
+#pragma once
+
+#include "device/buffer.hpp"
+#include "mat/products/multiply.hpp"
+#include "pc/aggregate/names.hpp"
+
+namespace sparsegpu::aggregate
+{
+
+struct Options;
+
+/// Rows of nodes; columns in any order, none twice; a node may be its own neighbour.
+struct Graph {
+  PetscInt        nodes = 0, entries = 0;
+  const PetscInt *i = nullptr, *j = nullptr;
+};
+
+/// The pattern of the nodes of a matrix, and how large their blocks are.
+struct NodePattern {
+  Graph            graph;
+  Array<PetscInt>  i, j;    ///< of blocks; those of the matrix for single unknowns
+  Array<PetscReal> largest; ///< [entries] magnitude of the largest entry of each block; empty for single unknowns
+  const Scalar    *a = nullptr;
+};
+/// Errors: PETSC_ERR_MEM; PETSC_ERR_ARG_OUTOFRANGE.
+PetscErrorCode FindNodePattern(Space space, const SparseRows &A, PetscInt block_size, NodePattern *pattern);
+
+/// Strong connections in both directions.
+struct StrongGraph {
+  Graph                graph;
+  Array<PetscInt>      i, j;  ///< where the graph is not the node pattern itself
+  Array<unsigned char> alone; ///< [nodes] 1: no strong connection in the row
+  /// [nonzeros of A] 1: of a block that is strong or on the diagonal; empty where all are.
+  Array<unsigned char> strong;
+};
+PetscErrorCode FindStrongGraph(Space space, const SparseRows &A, const Options &options, const NodePattern &pattern,
+                               StrongGraph *graph);
+
+/// State of nodes in the search for independent ones: ROOT, OUT or, as yet undecided, a priority between the two.
+using State          = unsigned;
+constexpr State ROOT = 0;
+constexpr State OUT  = 0xffffffffu;
+/// Nodes that State can number.
+constexpr PetscCount MOST_NODES = 0xfffffff0;
+
+/// *roots [nodes]: ROOT for a maximal set of nodes which are more than `distance` connections apart, OUT for all
+/// others.
+PetscErrorCode FindRoots(Space space, const StrongGraph &graph, PetscInt distance, Array<State> *roots,
+                         PetscInt *rounds);
+
+// What the two backends do in different ways.
+
+/// *sum = value[0] + ... modulo 2^64. Waits for the device.
+PetscErrorCode Sum(Space space, PetscInt count, const unsigned long long *value, unsigned long long *sum);
+/// Keeps of list [*count] those nodes whose state is neither ROOT nor OUT, in their order. Waits for the device.
+PetscErrorCode KeepUndecided(Space space, const State *state, PetscInt *count, Array<PetscInt> *list);
+/// The nodes by aggregate: members [of aggregated nodes], begin [count + 1].
+PetscErrorCode SortMembers(Space space, PetscInt nodes, PetscInt count, const PetscInt *of, Array<PetscInt> *begin,
+                           Array<PetscInt> *members);
+/// The pattern and blocks for block sizes above 1.
+PetscErrorCode FindBlocks(Space space, const SparseRows &A, PetscInt block_size, NodePattern *pattern);
+
+PetscErrorCode Sum_CUDA(PetscInt count, const unsigned long long *value, unsigned long long *sum);
+PetscErrorCode KeepUndecided_CUDA(const State *state, PetscInt *count, Array<PetscInt> *list);
+PetscErrorCode SortMembers_CUDA(PetscInt nodes, PetscInt count, const PetscInt *of, Array<PetscInt> *begin,
+                                Array<PetscInt> *members);
+PetscErrorCode FindBlocks_CUDA(const SparseRows &A, PetscInt block_size, NodePattern *pattern);
+
+} // namespace sparsegpu::aggregate

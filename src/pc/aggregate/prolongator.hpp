@@ -1,0 +1,36 @@
+/// The smoothed prolongator's pattern and values, in one space. Its rows are blocks: each row of a node has the columns
+/// of the same aggregates, `vectors` neighbouring ones of each.
+#pragma once
+
+#include "device/buffer.hpp"
+#include "mat/products/multiply.hpp"
+#include "pc/aggregate/names.hpp"
+
+namespace sparsegpu::aggregate
+{
+
+struct ProlongatorInput {
+  SparseRows           A;
+  PetscInt             nodes, block_size, aggregates, vectors;
+  const PetscInt      *of;      ///< [nodes]
+  const Scalar        *P0;      ///< [rows * vectors] by rows
+  const unsigned char *strong;  ///< [nonzeros of A] entries that are kept; null: all are
+  PetscReal            damping; ///< 0: nothing is smoothed
+};
+
+/// Aggregates of the row of each node, ascending; none where the node is in no aggregate.
+struct ProlongatorPattern {
+  Array<PetscInt> i, j;        ///< [nodes + 1], [entries]
+  PetscInt        longest = 0; ///< row, in aggregates; on the host 0
+};
+/// Errors: PETSC_ERR_MEM; PETSC_ERR_ARG_OUTOFRANGE.
+PetscErrorCode FindProlongatorPattern(Space space, const ProlongatorInput &input, ProlongatorPattern *pattern);
+/// p [nonzeros] of P, whose pattern is i, j. Asynchronous on the device.
+PetscErrorCode FindProlongatorValues(Space space, const ProlongatorInput &input, const PetscInt *i, const PetscInt *j,
+                                     Scalar *p);
+
+PetscErrorCode FindProlongatorPattern_CUDA(const ProlongatorInput &input, ProlongatorPattern *pattern);
+PetscErrorCode FindProlongatorValues_CUDA(const ProlongatorInput &input, const PetscInt *i, const PetscInt *j,
+                                          Scalar *p);
+
+} // namespace sparsegpu::aggregate
