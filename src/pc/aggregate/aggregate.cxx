@@ -126,7 +126,11 @@ PetscErrorCode FindAggregates(Mat A, const Options &options, Space space, Aggreg
   PetscCall(FindRoots(space, strong, options.distance, &state, &all->rounds));
   PetscCall(Attach(space, strong, options.distance, state.data(), all));
   PetscCall(SortNodes(all));
-  if (options.smallest > 1 && all->count > 1) PetscCall(Merge(strong.graph, options.smallest, all));
+  if (options.smallest > 1) // until no small one has a large neighbour
+    for (PetscInt before = all->count + 1; before > all->count;) {
+      before = all->count;
+      PetscCall(Merge(strong.graph, options.smallest, all));
+    }
   all->strong = std::move(strong.strong);
   PetscCall(PetscInfo(A,
                       "%" PetscInt_FMT " aggregates of %" PetscInt_FMT " nodes, %" PetscInt_FMT
