@@ -1,0 +1,118 @@
+/// The operations of coarsening on the device, a thread an index, and what CUB does there: sums, selections, sorts. All
+/// repeat bit for bit.
+#include "device/cub_call.cuh"
+#include "device/grid.cuh"
+#include "device/search.cuh"
+#include "device/sort.hpp"
+#include "mat/rows/sort_coordinates.hpp"
+#include "pc/aggregate/operations.hpp"
+#include "petsc/compat.hpp"
+
+namespace sparsegpu::aggregate
+{
+
+template <class Operation> static __global__ void each_kernel(PetscCount count, const Operation operation)
+{
+  const PetscCount k = thread_index();
+  if (k < count) operation(k);
+}
+
+template <class Operation> PetscErrorCode ForEach_CUDA(PetscCount count, const Operation &operation)
+{
+  Stream stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  each_kernel<<<Blocks(count), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(count, operation);
+  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#define INSTANTIATE(Operation) template PetscErrorCode ForEach_CUDA(PetscCount, const Operation &)
+SPARSEGPU_FOR_AGGREGATE_OPERATIONS(INSTANTIATE);
+#undef INSTANTIATE
+
+PetscErrorCode Sum_CUDA(PetscInt count, const unsigned long long *value, unsigned long long *sum)
+{
+  DeviceMemory              scratch;
+  Array<unsigned long long> all;
+  Stream                    stream;
+
+  PetscFunctionBegin;
+  *sum = 0;
+  if (count == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DeviceStream(&stream));
+  PetscCall(all.Allocate(1, Space::Device));
+  CallCUB(&scratch, cub::DeviceReduce::Sum, value, all.data(), static_cast<int64_t>(count),
+          static_cast<cudaStream_t>(stream));
+  PetscCall(DeviceCopyOut(sum, all.data(), sizeof(*sum), stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+namespace
+{
+struct Undecided {
+  const State    *state;
+  __device__ bool operator()(PetscInt node) const { return state[node] != ROOT && state[node] != OUT; }
+};
+
+/// The aggregate of a node; of those in none the number after the last.
+__global__ void member_key_kernel(PetscInt nodes, unsigned count, const PetscInt *of, unsigned *key)
+{
+  const PetscCount i = thread_index();
+  if (i < nodes) key[i] = of[i] < 0 ? count : static_cast<unsigned>(of[i]);
+}
+
+/// begin[a] = the first of the ascending keys [nodes] that is a or more.
+__global__ void first_member_kernel(PetscInt nodes, PetscInt count, const unsigned *key, PetscInt *begin)
+{
+  const PetscCount a = thread_index();
+  if (a <= count) begin[a] = lower_bound(key, PetscInt(0), nodes, static_cast<unsigned>(a));
+}
+} // namespace
+
+PetscErrorCode KeepUndecided_CUDA(const State *state, PetscInt *count, Array<PetscInt> *list)
+{
+  DeviceMemory    scratch;
+  Array<PetscInt> kept, number;
+  Stream          stream;
+
+  PetscFunctionBegin;
+  if (*count == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DeviceStream(&stream));
+  PetscCall(kept.Allocate(static_cast<size_t>(*count), Space::Device));
+  PetscCall(number.Allocate(1, Space::Device));
+  CallCUB(&scratch, cub::DeviceSelect::If, list->data(), kept.data(), number.data(), static_cast<int64_t>(*count),
+          Undecided{state}, static_cast<cudaStream_t>(stream));
+  PetscCall(DeviceCopyOut(count, number.data(), sizeof(*count), stream));
+  std::swap(*list, kept);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SortMembers_CUDA(PetscInt nodes, PetscInt count, const PetscInt *of, Array<PetscInt> *begin,
+                                Array<PetscInt> *members)
+{
+  DeviceMemory    scratch;
+  Array<unsigned> key;
+  Stream          stream;
+  PetscInt        placed = 0;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  const cudaStream_t s = static_cast<cudaStream_t>(stream);
+  PetscCall(begin->Allocate(static_cast<size_t>(count) + 1, Space::Device));
+  PetscCall(key.Allocate(static_cast<size_t>(nodes), Space::Device));
+  PetscCall(members->Allocate(0, Space::Device));
+  if (nodes) {
+    member_key_kernel<<<Blocks(nodes), THREADS, 0, s>>>(nodes, static_cast<unsigned>(count), of, key.data());
+    SparseGPUCallCUDA(cudaPeekAtLastError());
+    PetscCall(SortKeys(nodes, PetscMax(1, BitsUpTo(count)), &key, members, &scratch, stream));
+  }
+  first_member_kernel<<<Blocks(static_cast<PetscCount>(count) + 1), THREADS, 0, s>>>(nodes, count, key.data(),
+                                                                                     begin->data());
+  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscCall(DeviceCopyOut(&placed, begin->data() + count, sizeof(placed), stream));
+  members->Truncate(static_cast<size_t>(placed));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu::aggregate

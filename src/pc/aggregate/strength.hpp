@@ -1,0 +1,149 @@
+/// Which connections of nodes are strong: function objects for ForEach() (operations.hpp).
+#pragma once
+
+#include "device/scalar.hpp"
+#include "pc/aggregate/graph.hpp"
+
+namespace sparsegpu::aggregate
+{
+
+/// The magnitude, alike on all backends.
+SPARSEGPU_HD PetscReal Size(const Scalar &v)
+{
+#if defined(PETSC_USE_COMPLEX)
+  const PetscReal re = v.re < 0 ? -v.re : v.re, im = v.im < 0 ? -v.im : v.im;
+  const PetscReal large = re < im ? im : re, small = re < im ? re : im;
+  if (!(large > 0)) return large + small; // 0, or NaN
+  const PetscReal q = small / large;
+  return large * static_cast<PetscReal>(sqrt(fma(q, q, PetscReal(1))));
+#else
+  return v < 0 ? -v : v;
+#endif
+}
+
+/// A number of 64 random bits for a pair of nodes.
+SPARSEGPU_HD unsigned long long Mix(PetscCount i, PetscCount j)
+{
+  unsigned long long h =
+      static_cast<unsigned long long>(i) * 0x9e3779b97f4a7c15ull + static_cast<unsigned long long>(j);
+  h = (h ^ (h >> 32)) * 0xd6e8feb86659fd93ull;
+  return h ^ (h >> 32);
+}
+
+/// How large entry e of the node pattern is.
+struct Measure {
+  const PetscReal       *largest; ///< of blocks, or null
+  const Scalar          *a;       ///< of single unknowns
+  SPARSEGPU_HD PetscReal operator()(PetscCount e) const { return largest ? largest[e] : Size(a[e]); }
+};
+
+/// Which entries connect strongly.
+struct Strength {
+  Graph             graph;
+  Measure           measure;
+  PetscReal         threshold;
+  const PetscReal  *scale; ///< [nodes] root of the size of the diagonal entry; read where threshold > 0
+  SPARSEGPU_HD bool operator()(PetscCount i, PetscCount e) const
+  {
+    const PetscReal size = measure(e);
+    return threshold > 0 ? size > threshold * (scale[i] * scale[graph.j[e]]) : !(size == 0);
+  }
+};
+
+// Of each node.
+
+struct FindScale {
+  Graph             graph;
+  Measure           measure;
+  PetscReal        *scale;
+  SPARSEGPU_HD void operator()(PetscCount i) const
+  {
+    PetscReal size = 0;
+    for (PetscInt e = graph.i[i]; e < graph.i[i + 1]; e++)
+      if (graph.j[e] == i) size = measure(e);
+    scale[i] = static_cast<PetscReal>(sqrt(size));
+  }
+};
+
+struct CountStrong {
+  Strength            strength;
+  PetscInt           *kept;  ///< strong entries, and the one on the diagonal
+  unsigned char      *alone; ///< no strong entry off the diagonal
+  unsigned long long *hash;  ///< of all nodes together 0 where each connection has one back
+  SPARSEGPU_HD void   operator()(PetscCount i) const
+  {
+    const Graph       &graph = strength.graph;
+    PetscInt           count = 0, diagonal = 0;
+    unsigned long long sum = 0;
+    for (PetscInt e = graph.i[i]; e < graph.i[i + 1]; e++) {
+      const PetscInt j = graph.j[e];
+      if (j == i) {
+        diagonal = 1;
+      } else if (strength(i, e)) {
+        count++;
+        sum += Mix(i, j) - Mix(j, i);
+      }
+    }
+    kept[i]  = count + diagonal;
+    alone[i] = count == 0;
+    hash[i]  = sum;
+  }
+};
+
+struct KeepStrong {
+  Strength          strength;
+  const PetscInt   *begin;
+  PetscInt         *j;
+  SPARSEGPU_HD void operator()(PetscCount i) const
+  {
+    PetscInt to = begin[i];
+    for (PetscInt e = strength.graph.i[i]; e < strength.graph.i[i + 1]; e++)
+      if (strength.graph.j[e] == i || strength(i, e)) j[to++] = strength.graph.j[e];
+  }
+};
+
+/// strong[e] = 1 of an entry e of A whose block is; the columns of a block row of the pattern ascend.
+struct MarkStrong {
+  Strength          strength;
+  PetscInt          block_size;
+  const PetscInt   *i, *j; ///< of A
+  unsigned char    *strong;
+  SPARSEGPU_HD void operator()(PetscCount row) const
+  {
+    const PetscCount node = row / block_size;
+    const Graph     &g    = strength.graph;
+    for (PetscInt e = i[row]; e < i[row + 1]; e++) {
+      const PetscInt to = j[e] / block_size;
+      PetscInt       at = e;
+      if (block_size > 1) {
+        PetscInt end = g.i[node + 1];
+        for (at = g.i[node]; at < end;) {
+          const PetscInt middle = at + (end - at) / 2;
+          if (g.j[middle] < to)
+            at = middle + 1;
+          else
+            end = middle;
+        }
+      }
+      strong[e] = to == node || strength(node, at);
+    }
+  }
+};
+
+/// Each connection between nodes that are not alone, in both directions: row, column [2 * entries], -1 for the rest.
+struct BothDirections {
+  Graph                graph;
+  const unsigned char *alone;
+  PetscInt            *row, *column;
+  SPARSEGPU_HD void    operator()(PetscCount i) const
+  {
+    for (PetscInt e = graph.i[i]; e < graph.i[i + 1]; e++) {
+      const PetscInt j = graph.j[e], back = graph.entries + e;
+      const bool     is = j != i && !alone[i] && !alone[j];
+      row[e] = column[back] = is ? static_cast<PetscInt>(i) : -1;
+      column[e] = row[back] = is ? j : -1;
+    }
+  }
+};
+
+} // namespace sparsegpu::aggregate
