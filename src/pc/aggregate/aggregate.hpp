@@ -83,9 +83,9 @@ PetscErrorCode ActivateCoarse(const Tentative &tentative, Mat coarse);
 /// *largest = max_i sum_j |a_ij| / |a_ii|, over rows with a diagonal entry other than 0: a bound of the eigenvalues of
 /// D^-1 A by Gershgorin's discs. Waits for the device.
 PetscErrorCode BoundLargestEigenvalue(Mat A, Space space, PetscReal *largest);
-/// *largest: an estimate from below of the largest eigenvalue of D^-1 A in magnitude, by `iterations` steps of the
-/// power method (10 give 5 to 10 %; Rayleigh quotients in the norm of D) from a vector that is always the same. A may
-/// be parallel. Collective.
+/// *largest: an estimate of the largest eigenvalue of D^-1 A in magnitude by so many steps of Lanczos (10 give 2 to 5
+/// %), from a vector that is always the same; never more than the eigenvalue where A is symmetric and D positive. No
+/// product where A's diagonal is 0 in all rows: 0. Vectors are made where A makes them; A may be parallel. Collective.
 PetscErrorCode EstimateLargestEigenvalue(Mat A, PetscInt iterations, PetscReal *largest);
 
 /// The smoothed prolongator: *P [rows x columns of P0], a new matrix of type seqaijsparsegpu that lives where A does.

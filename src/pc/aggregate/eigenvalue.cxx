@@ -1,5 +1,9 @@
 /// The largest eigenvalue of D^-1 A, which damping and smoothers are chosen by.
 #include <petsc/private/matimpl.h>
+#include <petscblaslapack.h>
+#include <cmath>
+#include "device/local_array.hpp"
+#include "device/vectors.hpp"
 #include "mat/rows/value_operations.hpp"
 #include "pc/aggregate/aggregate.hpp"
 #include "pc/aggregate/operations.hpp"
@@ -25,46 +29,141 @@ PetscErrorCode BoundLargestEigenvalue(Mat A, Space space, PetscReal *largest)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Entry i of the vector depends on its global number alone: no rank count or backend gives another one.
-static PetscErrorCode SetStart(Vec v)
+namespace
 {
-  PetscInt     begin, end;
-  PetscScalar *entries;
+/// Runs `operation`(array) for the local entries of v, which it writes, where these are.
+template <class Operation> PetscErrorCode Write(Vec v, const Operation &operation)
+{
+  LocalArray array;
+  Space      space;
+  PetscInt   rows;
 
   PetscFunctionBegin;
-  PetscCall(VecGetOwnershipRange(v, &begin, &end));
-  PetscCall(VecGetArrayWrite(v, &entries));
-  for (PetscInt i = begin; i < end; i++)
-    entries[i - begin] =
-        0.5 + static_cast<PetscReal>(Mix(i, 1) >> 40) / static_cast<PetscReal>(1 << 24) * (Mix(i, 2) & 1 ? 1 : -1);
-  PetscCall(VecRestoreArrayWrite(v, &entries));
+  PetscCall(VecGetLocalSize(v, &rows));
+  PetscCall(SpaceOf(v, &space));
+  PetscCall(array.Get(v, space, Access::ReadWrite));
+  if (!array.on_device()) space = Space::Host;
+  PetscCall(ForEach(space, rows, operation(array.write())));
+  PetscCall(array.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode EstimateLargestEigenvalue(Mat A, PetscInt iterations, PetscReal *largest)
+/// left A right, of diagonal matrices, has the eigenvalues of D^-1 A, and is symmetric where A is.
+struct Scaled {
+  Mat A;
+  Vec left = nullptr, right = nullptr, work = nullptr;
+
+  PetscErrorCode SetUp(Vec like)
+  {
+    PetscFunctionBegin;
+    for (Vec *v : {&left, &right, &work}) PetscCall(VecDuplicate(like, v));
+    PetscCall(MatGetDiagonal(A, left));
+    PetscCall(VecCopy(left, right));
+    PetscCall(Write(left, [](Scalar *d) { return ScaleOfDiagonal{true, d}; }));
+    PetscCall(Write(right, [](Scalar *d) { return ScaleOfDiagonal{false, d}; }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode Mult(Vec x, Vec y)
+  {
+    PetscFunctionBegin;
+    PetscCall(VecPointwiseMult(y, right, x));
+    PetscCall(MatMult(A, y, work));
+    PetscCall(VecPointwiseMult(y, left, work));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode Destroy()
+  {
+    PetscFunctionBegin;
+    for (Vec *v : {&left, &right, &work}) PetscCall(VecDestroy(v));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+/// The largest magnitude of the eigenvalues of h [n * n], by columns; h is lost.
+PetscErrorCode SpectralRadius(PetscInt n, std::vector<PetscScalar> *h, PetscReal *radius)
 {
-  Vec       x, y, inverse;
-  PetscReal before, after;
+  PetscBLASInt             size, most, info, one = 1;
+  std::vector<PetscScalar> work, values;
+  std::vector<PetscReal>   real;
 
   PetscFunctionBegin;
-  *largest = 0;
-  PetscCall(MatCreateVecs(A, &x, &y));
-  PetscCall(VecDuplicate(y, &inverse));
-  PetscCall(MatGetDiagonal(A, inverse));
-  PetscCall(VecReciprocal(inverse)); // leaves zeros alone
-  PetscCall(SetStart(x));
-  PetscCall(VecNorm(x, NORM_2, &before));
-  for (PetscInt k = 0; k < iterations && before > 0; k++) {
-    PetscCall(VecScale(x, 1 / before));
-    PetscCall(MatMult(A, x, y));
-    PetscCall(VecPointwiseMult(x, inverse, y));
-    PetscCall(VecNorm(x, NORM_2, &after));
-    *largest = after;
-    before   = after;
+  *radius = 0;
+  PetscCall(PetscBLASIntCast(n, &size));
+  most = 8 * size + 8;
+  PetscCallCXX(work.resize(static_cast<size_t>(most)));
+  PetscCallCXX(values.resize(static_cast<size_t>(2 * n)));
+  PetscCallCXX(real.resize(static_cast<size_t>(2 * n)));
+#if defined(PETSC_USE_COMPLEX)
+  LAPACKgeev_("N", "N", &size, h->data(), &size, values.data(), nullptr, &one, nullptr, &one, work.data(), &most,
+              real.data(), &info);
+  for (PetscInt k = 0; k < n; k++) *radius = PetscMax(*radius, PetscAbsScalar(values[static_cast<size_t>(k)]));
+#else
+  LAPACKgeev_("N", "N", &size, h->data(), &size, values.data(), values.data() + n, nullptr, &one, nullptr, &one,
+              work.data(), &most, &info);
+  for (size_t k = 0; k < static_cast<size_t>(n); k++)
+    *radius = PetscMax(*radius, std::hypot(values[k], values[k + static_cast<size_t>(n)]));
+#endif
+  PetscCheck(info == 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "Error %d of LAPACK's geev", static_cast<int>(info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// h [most * most] by columns and its size *n: the matrix of `scaled` in a basis of that many vectors, each orthogonal
+/// to the two before it, as Lanczos makes it; basis [3].
+PetscErrorCode Project(Scaled *scaled, PetscInt most, Vec *basis, std::vector<PetscScalar> *h, PetscInt *n)
+{
+  PetscReal norm, scale = 0;
+
+  PetscFunctionBegin;
+  *n = 0;
+  PetscCall(VecNorm(basis[0], NORM_2, &norm));
+  for (PetscInt k = 0; k < most; k++) {
+    const Vec   now = basis[k % 3], next = basis[(k + 1) % 3], before = basis[(k + 2) % 3];
+    PetscScalar part;
+    // an invariant subspace has been found where nothing but rounding is left
+    if (!(norm > 100 * PETSC_MACHINE_EPSILON * scale) || PetscIsInfOrNanReal(norm)) break;
+    PetscCall(VecScale(now, 1 / norm));
+    PetscCall(scaled->Mult(now, next));
+    if (k > 0) {
+      (*h)[static_cast<size_t>((k - 1) * most + k)] = norm;
+      PetscCall(VecDot(next, before, &part));
+      PetscCall(VecAXPY(next, -part, before));
+      (*h)[static_cast<size_t>(k * most + k - 1)] = part;
+    }
+    PetscCall(VecDot(next, now, &part));
+    PetscCall(VecAXPY(next, -part, now));
+    (*h)[static_cast<size_t>(k * most + k)] = part;
+    PetscCall(VecNorm(next, NORM_2, &norm));
+    scale = PetscMax(scale, PetscAbsScalar(part) + norm);
+    ++*n;
   }
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&inverse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode EstimateLargestEigenvalue(Mat A, PetscInt iterations, PetscReal *largest)
+{
+  const size_t             most = static_cast<size_t>(iterations);
+  Scaled                   scaled{A};
+  Vec                      basis[3];
+  PetscInt                 first, n;
+  std::vector<PetscScalar> h, square;
+
+  PetscFunctionBegin;
+  PetscCheck(iterations > 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
+             "%" PetscInt_FMT " iterations for an eigenvalue: must be positive", iterations);
+  PetscCall(MatCreateVecs(A, nullptr, &basis[0]));
+  for (int k : {1, 2}) PetscCall(VecDuplicate(basis[0], &basis[k]));
+  PetscCall(scaled.SetUp(basis[0]));
+  PetscCall(VecGetOwnershipRange(basis[0], &first, nullptr));
+  PetscCall(Write(basis[0], [&](Scalar *x) { return StartOfSearch{first, x}; }));
+  PetscCallCXX(h.assign(most * most, 0));
+  PetscCall(Project(&scaled, iterations, basis, &h, &n));
+  for (PetscInt c = 0; c < n; c++)
+    for (PetscInt r = 0; r < n; r++) PetscCallCXX(square.push_back(h[static_cast<size_t>(c * iterations + r)]));
+  *largest = 0;
+  if (n > 0) PetscCall(SpectralRadius(n, &square, largest));
+  PetscCall(scaled.Destroy());
+  for (Vec &v : basis) PetscCall(VecDestroy(&v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -179,6 +179,32 @@ struct BoundRow {
   }
 };
 
+/// The root of D^-1: its magnitude, or that and its phase, so that the product of the two is 1/d; 0 where d is 0.
+struct ScaleOfDiagonal {
+  bool              phase;
+  Scalar           *d;
+  SPARSEGPU_HD void operator()(PetscCount r) const
+  {
+    const PetscReal size = Size(d[r]), root = static_cast<PetscReal>(sqrt(size));
+    if (!(size > 0))
+      d[r] = Scalar(0);
+    else
+      d[r] = phase ? Scalar(root) * Inverse(d[r]) : Scalar(1 / root);
+  }
+};
+
+/// Numbers of magnitude 1/2 to 3/2 and of both signs, which depend on the number of the row alone.
+struct StartOfSearch {
+  PetscInt          first;
+  Scalar           *x;
+  SPARSEGPU_HD void operator()(PetscCount r) const
+  {
+    const unsigned long long random = Mix(first + r, 1);
+    const PetscReal size = PetscReal(0.5) + static_cast<PetscReal>(random >> 41) / static_cast<PetscReal>(1 << 23);
+    x[r]                 = Scalar(random & 1 ? size : -size);
+  }
+};
+
 // Of each aggregate.
 
 /// An aggregate of fewer than `smallest` nodes joins the first neighbouring one that has as many: into[a], a itself
@@ -228,6 +254,8 @@ template <class Operation> PetscErrorCode ForEach(Space space, PetscCount count,
   what(AttachFar);                               \
   what(ExpandRows);                              \
   what(BoundRow);                                \
+  what(ScaleOfDiagonal);                         \
+  what(StartOfSearch);                           \
   what(JoinSmall);                               \
   what(Renumber)
 

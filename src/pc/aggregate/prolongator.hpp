@@ -3,11 +3,18 @@
 #pragma once
 
 #include "device/buffer.hpp"
+#include "device/scalar.hpp"
 #include "mat/products/multiply.hpp"
 #include "pc/aggregate/names.hpp"
 
 namespace sparsegpu::aggregate
 {
+
+/// The node of an unknown. A division takes longer than all else that is done to an entry.
+SPARSEGPU_HD PetscInt NodeOf(PetscInt unknown, PetscInt block_size)
+{
+  return block_size == 1 ? unknown : unknown / block_size;
+}
 
 struct ProlongatorInput {
   SparseRows           A;

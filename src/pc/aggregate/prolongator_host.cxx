@@ -30,7 +30,7 @@ PetscErrorCode FindPattern_Host(const ProlongatorInput &in, ProlongatorPattern *
       PetscCallCXX(meet(in.of[node]));
       if (in.damping != 0)
         for (PetscInt e = a.i[node * in.block_size]; e < a.i[(node + 1) * in.block_size]; e++)
-          if (!in.strong || in.strong[e]) PetscCallCXX(meet(in.of[a.j[e] / in.block_size]));
+          if (!in.strong || in.strong[e]) PetscCallCXX(meet(in.of[NodeOf(a.j[e], in.block_size)]));
       std::sort(columns.begin() + static_cast<std::ptrdiff_t>(first), columns.end());
     }
     begin[static_cast<size_t>(node) + 1] = static_cast<PetscInt>(columns.size());
@@ -65,14 +65,14 @@ RowOfA LookAtRow(const ProlongatorInput &in, PetscInt row)
 void MultiplyRow(const ProlongatorInput &in, const RowOfA &row, const PetscInt *place, Scalar *p)
 {
   const CsrArrays &a  = in.A.arrays;
-  const PetscInt   bs = in.block_size, k = in.vectors, node = row.row / bs;
+  const PetscInt   bs = in.block_size, k = in.vectors, node = NodeOf(row.row, bs);
   for (PetscInt e = a.i[row.row]; e < a.i[row.row + 1]; e++) {
     PetscInt column = a.j[e];
     if (in.strong && !in.strong[e]) {
       if (!row.lumped) continue;
       column = node * bs + column % bs;
     }
-    const PetscInt aggregate = in.of[column / bs];
+    const PetscInt aggregate = in.of[NodeOf(column, bs)];
     if (aggregate < 0) continue;
     const Scalar *const from = in.P0 + static_cast<PetscCount>(column) * k;
     Scalar *const       to   = p + place[aggregate] * k;
@@ -88,7 +88,7 @@ PetscErrorCode FindValues_Host(const ProlongatorInput &in, const PetscInt *i, co
   PetscFunctionBegin;
   PetscCallCXX(place.assign(static_cast<size_t>(in.aggregates), 0));
   for (PetscInt row = 0; row < in.A.rows; row++) {
-    const PetscInt node = row / in.block_size, own = in.of[node], begin = i[row], length = i[row + 1] - begin;
+    const PetscInt node = NodeOf(row, in.block_size), own = in.of[node], begin = i[row], length = i[row + 1] - begin;
     if (own < 0) continue;
     std::fill(p + begin, p + begin + length, Scalar(0));
     for (PetscInt q = 0; q < length; q += k) place[static_cast<size_t>(j[begin + q] / k)] = q / k;

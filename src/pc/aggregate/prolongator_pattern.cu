@@ -26,7 +26,7 @@ struct Neighbours {
   const unsigned char *strong;
   bool                 smoothed;
   /// The aggregate that entry e leads to, -1: none.
-  __device__ PetscInt To(PetscInt e) const { return strong && !strong[e] ? -1 : of[j[e] / block_size]; }
+  __device__ PetscInt To(PetscInt e) const { return strong && !strong[e] ? -1 : of[NodeOf(j[e], block_size)]; }
 };
 
 /// Different aggregates, in the order in which they were met: number t in held[t / 32] of lane t % 32.

@@ -74,7 +74,7 @@ template <int parts> __global__ void __launch_bounds__(THREADS) values_kernel(Ar
   const PetscCount          index   = thread_index() / WIDTH;
   const int                 lane = threadIdx.x % WIDTH, part = lane % parts, worker = lane / parts;
   const bool                valid = index < in.A.rows;
-  const PetscInt            row = valid ? static_cast<PetscInt>(index) : 0, node = row / in.block_size;
+  const PetscInt            row = valid ? static_cast<PetscInt>(index) : 0, node = NodeOf(row, in.block_size);
   const PetscInt            own = valid ? in.of[node] : -1, k = in.vectors;
   const PetscInt            first = own < 0 ? 0 : p.i[row], length = own < 0 ? 0 : p.i[row + 1] - first;
   const PetscInt            begin = own < 0 ? 0 : in.A.arrays.i[row], end = own < 0 ? 0 : in.A.arrays.i[row + 1];
@@ -92,7 +92,7 @@ template <int parts> __global__ void __launch_bounds__(THREADS) values_kernel(Ar
         if (!scale.lumped) continue;
         column = node * in.block_size + column % in.block_size;
       }
-      const PetscInt to = in.of[column / in.block_size];
+      const PetscInt to = in.of[NodeOf(column, in.block_size)];
       if (to < 0) continue;
       const PetscInt      place = place_of(p.j + first, length, k, to) * k;
       const Scalar        a     = in.A.arrays.a[e];
@@ -116,7 +116,7 @@ template <int parts> __global__ void __launch_bounds__(THREADS) values_kernel(Ar
 __global__ void tentative_kernel(Arguments p)
 {
   const PetscCount row = thread_index();
-  if (row >= p.in.A.rows || p.in.of[row / p.in.block_size] < 0) return;
+  if (row >= p.in.A.rows || p.in.of[NodeOf(static_cast<PetscInt>(row), p.in.block_size)] < 0) return;
   for (PetscInt c = 0; c < p.in.vectors; c++) p.p[p.i[row] + c] = p.in.P0[row * p.in.vectors + c];
 }
 
