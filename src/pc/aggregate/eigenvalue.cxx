@@ -24,7 +24,9 @@ PetscErrorCode BoundLargestEigenvalue(Mat A, Space space, PetscReal *largest)
   const SparseRows &rows = source.rows;
   if (rows.rows == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(sums.Allocate(static_cast<size_t>(rows.rows), space));
-  PetscCall(ForEach(space, rows.rows, BoundRow{rows.arrays, sums.data()}));
+  PetscCall(
+      ForEach(space, rows.rows,
+              BoundRow(Graph{rows.rows, rows.nonzeros, rows.arrays.i, rows.arrays.j}, rows.arrays.a, sums.data())));
   PetscCall(values::Largest(space, rows.rows, sums.data(), largest));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

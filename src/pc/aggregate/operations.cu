@@ -1,5 +1,6 @@
 /// The operations of coarsening on the device, a thread an index, and what CUB does there: sums, selections, sorts. All
 /// repeat bit for bit.
+#include <type_traits>
 #include "device/cub_call.cuh"
 #include "device/grid.cuh"
 #include "device/search.cuh"
@@ -17,13 +18,57 @@ template <class Operation> static __global__ void each_kernel(PetscCount count, 
   if (k < count) operation(k);
 }
 
+/// Of a lane at a distance of `mask`, word by word.
+template <class Part> __device__ __forceinline__ Part from_lane(const Part &part, int mask)
+{
+  static_assert(sizeof(Part) % sizeof(unsigned) == 0, "Parts of rows are whole words");
+  constexpr int WORDS = sizeof(Part) / sizeof(unsigned);
+  unsigned      word[WORDS];
+  Part          other;
+  memcpy(word, &part, sizeof(Part));
+#pragma unroll
+  for (int w = 0; w < WORDS; w++) word[w] = __shfl_xor_sync(0xffffffffu, word[w], mask);
+  memcpy(&other, word, sizeof(Part));
+  return other;
+}
+
+/// `1 << bits` neighbouring threads an index: they take the entries of its row in turn, so that they read neighbouring
+/// ones. Parts are joined in a fixed order.
+template <class Operation> static __global__ void rows_kernel(PetscCount count, int bits, const Operation operation)
+{
+  const PetscCount k    = thread_index() >> bits;
+  const int        step = 1 << bits, lane = static_cast<int>(threadIdx.x) & (step - 1);
+  auto             part = operation.Of(k < count ? k : count - 1, lane, step);
+  for (int mask = step / 2; mask > 0; mask /= 2) part = operation.Join(part, from_lane(part, mask));
+  if (k < count && lane == 0) operation.Finish(k, part);
+}
+
+template <class Operation, class = void> struct JoinsRows : std::false_type {
+};
+template <class Operation> struct JoinsRows<Operation, typename Operation::JoinsRows> : std::true_type {
+};
+
+/// Neighbouring threads of a row: at most 8, which read a sector of columns at a time, and no more than it has entries.
+static int LaneBits(const Graph &graph)
+{
+  int bits = 0;
+  while (bits < 3 && graph.nodes && (PetscCount(2) << bits) <= graph.entries / graph.nodes) bits++;
+  return bits;
+}
+
 template <class Operation> PetscErrorCode ForEach_CUDA(PetscCount count, const Operation &operation)
 {
   Stream stream;
 
   PetscFunctionBegin;
   PetscCall(DeviceStream(&stream));
-  each_kernel<<<Blocks(count), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(count, operation);
+  const cudaStream_t s = static_cast<cudaStream_t>(stream);
+  if constexpr (JoinsRows<Operation>::value) {
+    const int bits = LaneBits(operation.graph);
+    rows_kernel<<<Blocks(count << bits), THREADS, 0, s>>>(count, bits, operation);
+  } else {
+    each_kernel<<<Blocks(count), THREADS, 0, s>>>(count, operation);
+  }
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -5,6 +5,7 @@
 
 #include "device/device.hpp"
 #include "device/scalar.hpp"
+#include "pc/aggregate/spectrum.hpp"
 #include "pc/aggregate/strength.hpp"
 
 namespace sparsegpu::aggregate
@@ -38,42 +39,54 @@ struct BeginSearch {
   }
 };
 
-/// least[node] = the smallest state of a node and its neighbours: ROOT where one of these is.
-struct FindLeast {
-  Graph             graph;
-  const State      *state;
-  const PetscInt   *list;
-  State            *least;
-  SPARSEGPU_HD void operator()(PetscCount k) const
+/// The lowest of the states of a node and its neighbours, of the nodes list[k].
+template <class Operation> struct OfLowest : OfRows<Operation> {
+  Graph           graph;
+  const State    *state;
+  const PetscInt *list;
+  OfLowest(const Graph &g, const State *s, const PetscInt *l) : graph(g), state(s), list(l) {}
+  SPARSEGPU_HD State Of(PetscCount k, int first, int step) const
   {
     const PetscInt node = list[k];
     State          low  = state[node];
-    for (PetscInt e = graph.i[node]; e < graph.i[node + 1]; e++) {
+    for (PetscInt e = graph.i[node] + first; e < graph.i[node + 1]; e += step) {
       const State other = state[graph.j[e]];
       low               = other < low ? other : low;
     }
-    least[node] = low;
+    return low;
   }
+  SPARSEGPU_HD State Join(State a, State b) const { return a < b ? a : b; }
 };
 
-/// Undecided nodes: OUT next to a `least` that is a root's; ROOT where no `least` of a neighbour is below its own
-/// priority; else a new priority.
-struct Decide {
-  Graph             graph;
-  const State      *least;
-  const PetscInt   *list;
-  unsigned          round;
-  State            *state;
-  SPARSEGPU_HD void operator()(PetscCount k) const
+/// least[node] = that: ROOT where one of these is.
+struct FindLeast : OfLowest<FindLeast> {
+  State *least;
+  FindLeast(const Graph &g, const State *s, const PetscInt *l, State *to) : OfLowest(g, s, l), least(to) {}
+  SPARSEGPU_HD void Finish(PetscCount k, State low) const { least[list[k]] = low; }
+};
+
+/// The same for roots that are but one connection apart: of the node alone.
+struct CopyState {
+  const State      *state;
+  State            *least;
+  SPARSEGPU_HD void operator()(PetscCount i) const { least[i] = state[i]; }
+};
+
+/// Undecided nodes, of whose neighbours the states are what FindLeast found: OUT next to a root's; ROOT where none is
+/// below its own priority; else a new priority.
+struct Decide : OfLowest<Decide> {
+  unsigned round;
+  State   *decided;
+  Decide(const Graph &g, const State *least, const PetscInt *l, unsigned number, State *to)
+      : OfLowest(g, least, l),
+        round(number),
+        decided(to)
+  {
+  }
+  SPARSEGPU_HD void Finish(PetscCount k, State low) const
   {
     const PetscInt node = list[k];
-    const State    mine = state[node];
-    State          low  = least[node];
-    for (PetscInt e = graph.i[node]; e < graph.i[node + 1] && low != ROOT; e++) {
-      const State other = least[graph.j[e]];
-      low               = other < low ? other : low;
-    }
-    state[node] = low == ROOT ? OUT : low >= mine ? ROOT : Priority(node, round + 1);
+    decided[node]       = low == ROOT ? OUT : low >= decided[node] ? ROOT : Priority(node, round + 1);
   }
 };
 
@@ -85,22 +98,36 @@ struct FlagRoots {
 
 /// Roots and their neighbours; -1 for others. Of several roots that a node is next to, which are at a distance of 2,
 /// the one with the lowest priority.
-struct AttachNear {
-  Graph             graph;
-  const State      *state;
-  const PetscInt   *number; ///< roots before each node
-  PetscInt         *of, *root;
-  SPARSEGPU_HD void operator()(PetscCount i) const
+struct AttachNear : OfRows<AttachNear> {
+  Graph           graph;
+  const State    *state;
+  const PetscInt *number; ///< roots before each node
+  PetscInt       *of, *root;
+  AttachNear(const Graph &g, const State *s, const PetscInt *n, PetscInt *o, PetscInt *r)
+      : graph(g),
+        state(s),
+        number(n),
+        of(o),
+        root(r)
+  {
+  }
+  SPARSEGPU_HD PetscInt Of(PetscCount i, int first, int step) const
   {
     PetscInt found = -1;
+    for (PetscInt e = graph.i[i] + first; e < graph.i[i + 1]; e += step)
+      if (state[graph.j[e]] == ROOT) found = Join(found, graph.j[e]);
+    return found;
+  }
+  SPARSEGPU_HD PetscInt Join(PetscInt a, PetscInt b) const
+  {
+    if (a < 0 || b < 0 || a == b) return a < 0 ? b : a;
+    return Priority(a, 0) < Priority(b, 0) ? a : b;
+  }
+  SPARSEGPU_HD void Finish(PetscCount i, PetscInt found) const
+  {
     if (state[i] == ROOT) {
       found           = static_cast<PetscInt>(i);
       root[number[i]] = found;
-    } else {
-      for (PetscInt e = graph.i[i]; e < graph.i[i + 1]; e++) {
-        const PetscInt j = graph.j[e];
-        if (state[j] == ROOT && (found < 0 || Priority(j, 0) < Priority(found, 0))) found = j;
-      }
     }
     of[i] = found < 0 ? -1 : number[found];
   }
@@ -163,48 +190,6 @@ struct ExpandRows {
   }
 };
 
-/// sum[r] = the sum of the magnitudes of row r over that of its diagonal entry; 0 where that is 0 or missing.
-struct BoundRow {
-  CsrArrays         a;
-  Scalar           *sum;
-  SPARSEGPU_HD void operator()(PetscCount r) const
-  {
-    PetscReal all = 0, diagonal = 0;
-    for (PetscInt e = a.i[r]; e < a.i[r + 1]; e++) {
-      const PetscReal size = Size(a.a[e]);
-      all += size;
-      if (a.j[e] == r) diagonal = size;
-    }
-    sum[r] = Scalar(diagonal > 0 ? all / diagonal : 0);
-  }
-};
-
-/// The root of D^-1: its magnitude, or that and its phase, so that the product of the two is 1/d; 0 where d is 0.
-struct ScaleOfDiagonal {
-  bool              phase;
-  Scalar           *d;
-  SPARSEGPU_HD void operator()(PetscCount r) const
-  {
-    const PetscReal size = Size(d[r]), root = static_cast<PetscReal>(sqrt(size));
-    if (!(size > 0))
-      d[r] = Scalar(0);
-    else
-      d[r] = phase ? Scalar(root) * Inverse(d[r]) : Scalar(1 / root);
-  }
-};
-
-/// Numbers of magnitude 1/2 to 3/2 and of both signs, which depend on the number of the row alone.
-struct StartOfSearch {
-  PetscInt          first;
-  Scalar           *x;
-  SPARSEGPU_HD void operator()(PetscCount r) const
-  {
-    const unsigned long long random = Mix(first + r, 1);
-    const PetscReal size = PetscReal(0.5) + static_cast<PetscReal>(random >> 41) / static_cast<PetscReal>(1 << 23);
-    x[r]                 = Scalar(random & 1 ? size : -size);
-  }
-};
-
 // Of each aggregate.
 
 /// An aggregate of fewer than `smallest` nodes joins the first neighbouring one that has as many: into[a], a itself
@@ -249,6 +234,7 @@ template <class Operation> PetscErrorCode ForEach(Space space, PetscCount count,
   what(BeginSearch);                             \
   what(FindLeast);                               \
   what(Decide);                                  \
+  what(CopyState);                               \
   what(FlagRoots);                               \
   what(AttachNear);                              \
   what(AttachFar);                               \

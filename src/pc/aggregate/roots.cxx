@@ -47,12 +47,11 @@ PetscErrorCode FindRoots(Space space, const StrongGraph &strong, PetscInt distan
   PetscCall(ForEach(space, graph.nodes, BeginSearch{strong.alone.data(), state, list.data(), near.data()}));
   PetscCall(KeepUndecided(space, state, &undecided, &list));
   for (unsigned round = 0; undecided > 0; round++, (*rounds)++) {
-    const State *lowest = state; // of the node alone: roots are more than one connection apart
-    if (distance > 1) {
-      PetscCall(ForEach(space, open, FindLeast{graph, state, near.data(), least.data()}));
-      lowest = least.data();
-    }
-    PetscCall(ForEach(space, undecided, Decide{graph, lowest, list.data(), round, state}));
+    if (distance > 1)
+      PetscCall(ForEach(space, open, FindLeast(graph, state, near.data(), least.data())));
+    else
+      PetscCall(ForEach(space, graph.nodes, CopyState{state, least.data()}));
+    PetscCall(ForEach(space, undecided, Decide(graph, least.data(), list.data(), round, state)));
     PetscCall(KeepUndecided(space, state, &undecided, &list));
     if (distance > 1 && undecided > 0) PetscCall(KeepUndecided(space, least.data(), &open, &near));
   }

@@ -52,41 +52,74 @@ struct Strength {
 
 // Of each node.
 
-struct FindScale {
-  Graph             graph;
-  Measure           measure;
-  PetscReal        *scale;
-  SPARSEGPU_HD void operator()(PetscCount i) const
+/// An operation that joins the entries of a row has three steps, so that neighbouring threads can share the row: Of()
+/// joins those from `first` on in steps of `step`, Join() two such parts, and Finish() ends the row.
+template <class Operation> struct OfRows {
+  using JoinsRows = void;
+  SPARSEGPU_HD void operator()(PetscCount k) const
   {
-    PetscReal size = 0;
-    for (PetscInt e = graph.i[i]; e < graph.i[i + 1]; e++)
-      if (graph.j[e] == i) size = measure(e);
-    scale[i] = static_cast<PetscReal>(sqrt(size));
+    const Operation &own = static_cast<const Operation &>(*this);
+    own.Finish(k, own.Of(k, 0, 1));
   }
 };
 
-struct CountStrong {
+struct FindScale : OfRows<FindScale> {
+  Graph      graph;
+  Measure    measure;
+  PetscReal *scale;
+  FindScale(const Graph &g, const Measure &m, PetscReal *s) : graph(g), measure(m), scale(s) {}
+  SPARSEGPU_HD PetscReal Of(PetscCount i, int first, int step) const
+  {
+    PetscReal size = 0;
+    for (PetscInt e = graph.i[i] + first; e < graph.i[i + 1]; e += step)
+      if (graph.j[e] == i) size = measure(e);
+    return size;
+  }
+  SPARSEGPU_HD PetscReal Join(PetscReal a, PetscReal b) const { return a > b ? a : b; }
+  SPARSEGPU_HD void      Finish(PetscCount i, PetscReal size) const { scale[i] = static_cast<PetscReal>(sqrt(size)); }
+};
+
+struct CountStrong : OfRows<CountStrong> {
+  struct Part {
+    unsigned long long hash;
+    PetscInt           count, diagonal;
+  };
   Strength            strength;
+  Graph               graph;
   PetscInt           *kept;  ///< strong entries, and the one on the diagonal
   unsigned char      *alone; ///< no strong entry off the diagonal
   unsigned long long *hash;  ///< of all nodes together 0 where each connection has one back
-  SPARSEGPU_HD void   operator()(PetscCount i) const
+  CountStrong(const Strength &s, PetscInt *k, unsigned char *a, unsigned long long *h)
+      : strength(s),
+        graph(s.graph),
+        kept(k),
+        alone(a),
+        hash(h)
   {
-    const Graph       &graph = strength.graph;
-    PetscInt           count = 0, diagonal = 0;
-    unsigned long long sum = 0;
-    for (PetscInt e = graph.i[i]; e < graph.i[i + 1]; e++) {
+  }
+  SPARSEGPU_HD Part Of(PetscCount i, int first, int step) const
+  {
+    Part part{0, 0, 0};
+    for (PetscInt e = graph.i[i] + first; e < graph.i[i + 1]; e += step) {
       const PetscInt j = graph.j[e];
       if (j == i) {
-        diagonal = 1;
+        part.diagonal = 1;
       } else if (strength(i, e)) {
-        count++;
-        sum += Mix(i, j) - Mix(j, i);
+        part.count++;
+        part.hash += Mix(i, j) - Mix(j, i);
       }
     }
-    kept[i]  = count + diagonal;
-    alone[i] = count == 0;
-    hash[i]  = sum;
+    return part;
+  }
+  SPARSEGPU_HD Part Join(const Part &a, const Part &b) const
+  {
+    return Part{a.hash + b.hash, a.count + b.count, a.diagonal | b.diagonal};
+  }
+  SPARSEGPU_HD void Finish(PetscCount i, const Part &all) const
+  {
+    kept[i]  = all.count + all.diagonal;
+    alone[i] = all.count == 0;
+    hash[i]  = all.hash;
   }
 };
 
