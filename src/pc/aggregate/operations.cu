@@ -48,6 +48,48 @@ template <class Operation, class = void> struct JoinsRows : std::false_type {
 template <class Operation> struct JoinsRows<Operation, typename Operation::JoinsRows> : std::true_type {
 };
 
+/// AttachFar, a warp a node: lane t holds the label that was met as number t, and its connections.
+static __global__ void attach_far_kernel(PetscCount nodes, const AttachFar p)
+{
+  constexpr unsigned ALL   = 0xffffffffu;
+  const PetscCount   node  = thread_index() / 32;
+  const int          lane  = threadIdx.x % 32;
+  PetscInt           label = -1, connections = 0;
+  int                labels = 0;
+
+  if (node >= nodes) return;
+  if (p.near[node] >= 0) {
+    if (lane == 0) p.of[node] = p.near[node];
+    return;
+  }
+  for (PetscInt first = p.graph.i[node], end = p.graph.i[node + 1]; first < end; first += 32) {
+    const PetscInt mine = first + lane < end ? p.near[p.graph.j[first + lane]] : -1;
+    unsigned       left = __ballot_sync(ALL, mine >= 0);
+    while (left) {
+      const PetscInt next = __shfl_sync(ALL, mine, __ffs(left) - 1);
+      const unsigned same = __ballot_sync(ALL, mine == next), known = __ballot_sync(ALL, label == next);
+      left &= ~same;
+      if (!known && labels == AttachFar::COMPARED) continue;
+      if (lane == (known ? __ffs(known) - 1 : labels)) {
+        label = next;
+        connections += __popc(same);
+      }
+      labels += !known;
+    }
+  }
+  PetscInt members = label < 0 ? 0 : p.Members(label);
+  for (int mask = 16; mask > 0; mask /= 2) {
+    const PetscInt other = __shfl_xor_sync(ALL, label, mask), more = __shfl_xor_sync(ALL, connections, mask);
+    const PetscInt size   = __shfl_xor_sync(ALL, members, mask);
+    const bool     better = more != connections ? more > connections : size != members ? size < members : other < label;
+    if (!better) continue;
+    label       = other;
+    connections = more;
+    members     = size;
+  }
+  if (lane == 0) p.of[node] = label;
+}
+
 /// Neighbouring threads of a row: at most 8, which read a sector of columns at a time, and no more than it has entries.
 static int LaneBits(const Graph &graph)
 {
@@ -66,6 +108,8 @@ template <class Operation> PetscErrorCode ForEach_CUDA(PetscCount count, const O
   if constexpr (JoinsRows<Operation>::value) {
     const int bits = LaneBits(operation.graph);
     rows_kernel<<<Blocks(count << bits), THREADS, 0, s>>>(count, bits, operation);
+  } else if constexpr (std::is_same_v<Operation, AttachFar>) {
+    attach_far_kernel<<<Blocks(count * 32), THREADS, 0, s>>>(count, operation);
   } else {
     each_kernel<<<Blocks(count), THREADS, 0, s>>>(count, operation);
   }
