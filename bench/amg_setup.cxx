@@ -137,6 +137,8 @@ PetscErrorCode TimeParts(const Settings &s, Space space, Mat A, const aggregate:
                                           all.count,
                                           tentative.vectors,
                                           all.of.data(),
+                                          all.begin.data(),
+                                          all.members.data(),
                                           tentative.values.data(),
                                           s.filtered && all.strong.size() ? all.strong.data() : nullptr,
                                           damping};

@@ -25,10 +25,17 @@ PetscErrorCode Input(const Source &source, const Aggregates &all, const Tentativ
   PetscCheck(!filtered || all.strong.size() == static_cast<size_t>(source.rows.nonzeros), PETSC_COMM_SELF,
              PETSC_ERR_ARG_WRONGSTATE, "A matrix of %" PetscInt_FMT " nonzeros whose aggregates are of %zu",
              source.rows.nonzeros, all.strong.size());
-  *input = ProlongatorInput{
-      source.rows,       all.nodes,     all.block_size,          all.count,
-      tentative.vectors, all.of.data(), tentative.values.data(), filtered ? all.strong.data() : nullptr,
-      smoothing.damping};
+  *input = ProlongatorInput{source.rows,
+                            all.nodes,
+                            all.block_size,
+                            all.count,
+                            tentative.vectors,
+                            all.of.data(),
+                            all.begin.data(),
+                            all.members.data(),
+                            tentative.values.data(),
+                            filtered ? all.strong.data() : nullptr,
+                            smoothing.damping};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -19,10 +19,11 @@ SPARSEGPU_HD PetscInt NodeOf(PetscInt unknown, PetscInt block_size)
 struct ProlongatorInput {
   SparseRows           A;
   PetscInt             nodes, block_size, aggregates, vectors;
-  const PetscInt      *of;      ///< [nodes]
-  const Scalar        *P0;      ///< [rows * vectors] by rows
-  const unsigned char *strong;  ///< [nonzeros of A] entries that are kept; null: all are
-  PetscReal            damping; ///< 0: nothing is smoothed
+  const PetscInt      *of;              ///< [nodes]
+  const PetscInt      *begin, *members; ///< of the aggregates
+  const Scalar        *P0;              ///< [rows * vectors] by rows
+  const unsigned char *strong;          ///< [nonzeros of A] entries that are kept; null: all are
+  PetscReal            damping;         ///< 0: nothing is smoothed
 };
 
 /// Aggregates of the row of each node, ascending; none where the node is in no aggregate.

@@ -29,23 +29,18 @@ struct RowScale {
   bool   lumped;
 };
 
-__device__ __forceinline__ Scalar row_sum(Scalar v)
-{
-  return group_sum<WIDTH>(v);
-}
-
-/// All lanes of a warp call; those of a row without entries, too.
-__device__ __forceinline__ RowScale look_at_row(const ProlongatorInput &in, PetscInt row, PetscInt begin, PetscInt end,
-                                                int lane)
+/// By `width` lanes. All lanes of a warp call; those of a row without entries, too.
+template <int width> __device__ __forceinline__ RowScale look_at_row(const ProlongatorInput &in, PetscInt row,
+                                                                     PetscInt begin, PetscInt end, int lane)
 {
   Scalar diagonal(0), weak(0);
-  for (PetscInt e = begin + lane; e < end; e += WIDTH) {
+  for (PetscInt e = begin + lane; e < end; e += width) {
     const PetscInt column = in.A.arrays.j[e];
     if (column == row) diagonal = in.A.arrays.a[e];
     if (in.strong && !in.strong[e] && column % in.block_size == row % in.block_size) weak += in.A.arrays.a[e];
   }
-  diagonal           = row_sum(diagonal);
-  const Scalar whole = diagonal + row_sum(weak);
+  diagonal           = group_sum<width>(diagonal);
+  const Scalar whole = diagonal + group_sum<width>(weak);
   const bool   lump  = Magnitude(whole) > Magnitude(diagonal) / 4;
   return RowScale{lump ? whole : diagonal, lump};
 }
@@ -64,8 +59,14 @@ __device__ __forceinline__ PetscInt place_of(const PetscInt *j, PetscInt length,
   return low;
 }
 
+/// What D^-1 A is multiplied with.
+__device__ __forceinline__ Scalar factor_of(const ProlongatorInput &in, const RowScale &scale)
+{
+  return Magnitude(scale.diagonal) > 0 ? Scalar(-in.damping) * Inverse(scale.diagonal) : Scalar(0);
+}
+
 /// `parts` lanes of a group belong to one entry of A, for the columns of P0; WIDTH / parts entries are taken at a time.
-/// A row whose sums exceed `capacity` has them in P itself, by the lanes of one entry.
+/// Rows whose sums exceed `capacity` are left to long_rows_kernel().
 template <int parts> __global__ void __launch_bounds__(THREADS) values_kernel(Arguments p, PetscInt capacity)
 {
   extern __shared__ double2 memory[];
@@ -73,43 +74,100 @@ template <int parts> __global__ void __launch_bounds__(THREADS) values_kernel(Ar
   const ProlongatorInput   &in      = p.in;
   const PetscCount          index   = thread_index() / WIDTH;
   const int                 lane = threadIdx.x % WIDTH, part = lane % parts, worker = lane / parts;
-  const bool                valid = index < in.A.rows;
-  const PetscInt            row = valid ? static_cast<PetscInt>(index) : 0, node = NodeOf(row, in.block_size);
-  const PetscInt            own = valid ? in.of[node] : -1, k = in.vectors;
-  const PetscInt            first = own < 0 ? 0 : p.i[row], length = own < 0 ? 0 : p.i[row + 1] - first;
-  const PetscInt            begin = own < 0 ? 0 : in.A.arrays.i[row], end = own < 0 ? 0 : in.A.arrays.i[row + 1];
-  const bool                local  = length <= capacity / ENTRIES;
-  const int                 stride = local ? ENTRIES : 1;
-  Scalar *const sum = local ? reinterpret_cast<Scalar *>(memory) + threadIdx.x / WIDTH * capacity : p.p + first;
+  const PetscInt            row  = index < in.A.rows ? static_cast<PetscInt>(index) : 0;
+  const PetscInt            node = NodeOf(row, in.block_size), k = in.vectors, first = p.i[row];
+  const PetscInt            own    = index < in.A.rows ? in.of[node] : -1;
+  const PetscInt            length = own < 0 ? 0 : p.i[row + 1] - first;
+  const bool                mine   = own >= 0 && length <= capacity / ENTRIES;
+  const PetscInt            begin = mine ? in.A.arrays.i[row] : 0, end = mine ? in.A.arrays.i[row + 1] : 0;
+  Scalar *const             sum = reinterpret_cast<Scalar *>(memory) + threadIdx.x / WIDTH * capacity;
 
-  for (PetscInt q = lane; q < length * stride; q += WIDTH) sum[q] = Scalar(0);
-  const RowScale scale = look_at_row(in, row, begin, end, lane);
+  for (PetscInt q = lane; mine && q < length * ENTRIES; q += WIDTH) sum[q] = Scalar(0);
+  const RowScale scale = look_at_row<WIDTH>(in, row, begin, end, lane);
   __syncwarp();
-  if (local || worker == 0)
-    for (PetscInt e = begin + (local ? worker : 0); e < end; e += stride) {
-      PetscInt column = in.A.arrays.j[e];
-      if (in.strong && !in.strong[e]) {
-        if (!scale.lumped) continue;
-        column = node * in.block_size + column % in.block_size;
-      }
-      const PetscInt to = in.of[NodeOf(column, in.block_size)];
-      if (to < 0) continue;
-      const PetscInt      place = place_of(p.j + first, length, k, to) * k;
-      const Scalar        a     = in.A.arrays.a[e];
-      const Scalar *const from  = in.P0 + static_cast<PetscCount>(column) * k;
-      for (PetscInt c = part; c < k; c += parts) sum[(place + c) * stride + (local ? worker : 0)] += a * from[c];
+  for (PetscInt e = begin + worker; e < end; e += ENTRIES) {
+    PetscInt column = in.A.arrays.j[e];
+    if (in.strong && !in.strong[e]) {
+      if (!scale.lumped) continue;
+      column = node * in.block_size + column % in.block_size;
     }
+    const PetscInt to = in.of[NodeOf(column, in.block_size)];
+    if (to < 0) continue;
+    const PetscInt      place = place_of(p.j + first, length, k, to) * k;
+    const Scalar        a     = in.A.arrays.a[e];
+    const Scalar *const from  = in.P0 + static_cast<PetscCount>(column) * k;
+    for (PetscInt c = part; c < k; c += parts) sum[(place + c) * ENTRIES + worker] += a * from[c];
+  }
   __syncwarp();
-  if (own < 0) return;
-  const Scalar   factor = Magnitude(scale.diagonal) > 0 ? Scalar(-in.damping) * Inverse(scale.diagonal) : Scalar(0);
-  const PetscInt mine   = place_of(p.j + first, length, k, own) * k;
+  if (!mine) return;
+  const Scalar   factor = factor_of(in, scale);
+  const PetscInt at     = place_of(p.j + first, length, k, own) * k;
   for (PetscInt q = lane; q < length; q += WIDTH) {
     Scalar all(0);
-    for (int w = 0; w < stride; w++) all += sum[q * stride + w];
+    for (int w = 0; w < ENTRIES; w++) all += sum[q * ENTRIES + w];
     all = factor * all;
-    if (q >= mine && q < mine + k) all += in.P0[static_cast<PetscCount>(row) * k + q - mine];
+    if (q >= at && q < at + k) all += in.P0[static_cast<PetscCount>(row) * k + q - at];
     p.p[first + q] = all;
   }
+}
+
+/// The sum over the members of aggregate `to` for column c of its part of a row, whose entries are begin .. end - 1 of
+/// A; where their columns do not ascend each lane looks at all of them.
+__device__ __forceinline__ Scalar gather(const ProlongatorInput &in, PetscInt begin, PetscInt end, bool ascending,
+                                         PetscInt to, PetscInt c)
+{
+  const CsrArrays &a = in.A.arrays;
+  Scalar           sum(0);
+  if (!ascending) {
+    for (PetscInt e = begin; e < end; e++)
+      if (in.of[NodeOf(a.j[e], in.block_size)] == to && !(in.strong && !in.strong[e]))
+        sum += a.a[e] * in.P0[static_cast<PetscCount>(a.j[e]) * in.vectors + c];
+    return sum;
+  }
+  for (PetscInt m = in.begin[to]; m < in.begin[to + 1]; m++) {
+    const PetscInt unknown = in.members[m] * in.block_size;
+    for (PetscInt e = lower_bound(a.j, begin, end, unknown); e < end && a.j[e] < unknown + in.block_size; e++)
+      if (!(in.strong && !in.strong[e])) sum += a.a[e] * in.P0[static_cast<PetscCount>(a.j[e]) * in.vectors + c];
+  }
+  return sum;
+}
+
+/// One of the rows that values_kernel() leaves, by a warp.
+__device__ void long_row(const Arguments &p, PetscInt row, int lane)
+{
+  const ProlongatorInput &in = p.in;
+  const PetscInt *const   j  = in.A.arrays.j;
+  const PetscInt          k = in.vectors, node = NodeOf(row, in.block_size);
+  const PetscInt          first = p.i[row], length = p.i[row + 1] - first;
+  const PetscInt          begin = in.A.arrays.i[row], end = in.A.arrays.i[row + 1];
+  bool                    ascending = true;
+
+  for (PetscInt e = begin + 1 + lane; e < end; e += 32) ascending = ascending && j[e - 1] < j[e];
+  ascending             = __all_sync(0xffffffffu, ascending);
+  const RowScale scale  = look_at_row<32>(in, row, begin, end, lane);
+  const Scalar   factor = factor_of(in, scale);
+  const PetscInt at     = place_of(p.j + first, length, k, in.of[node]) * k;
+  for (PetscInt q = lane; q < length; q += 32)
+    p.p[first + q] = factor * gather(in, begin, end, ascending, p.j[first + q] / k, q % k);
+  __syncwarp();
+  for (PetscInt c = 0; c < k; c++) {
+    Scalar weak(0);
+    for (PetscInt e = begin + lane; in.strong && scale.lumped && e < end; e += 32)
+      if (!in.strong[e])
+        weak += in.A.arrays.a[e] * in.P0[static_cast<PetscCount>(node * in.block_size + j[e] % in.block_size) * k + c];
+    weak = group_sum<32>(weak);
+    if (lane == 0) p.p[first + at + c] += factor * weak + in.P0[static_cast<PetscCount>(row) * k + c];
+  }
+}
+
+/// A warp for the rows of more than `most` entries among 32.
+__global__ void long_rows_kernel(Arguments p, PetscInt most)
+{
+  const PetscCount row    = thread_index();
+  const int        lane   = threadIdx.x % 32;
+  const bool       inside = row < p.in.A.rows;
+  unsigned left = __ballot_sync(0xffffffffu, inside && p.i[inside ? row + 1 : 0] - p.i[inside ? row : 0] > most);
+  for (; left; left &= left - 1) long_row(p, static_cast<PetscInt>(row - lane) + __ffs(left) - 1, lane);
 }
 
 /// P = P0.
@@ -127,6 +185,8 @@ template <int parts> PetscErrorCode Launch(const Arguments &p, cudaStream_t stre
 
   PetscFunctionBegin;
   values_kernel<parts><<<Blocks(static_cast<PetscCount>(p.in.A.rows) * WIDTH), THREADS, SHARED, stream>>>(p, CAPACITY);
+  SparseGPUCallCUDA(cudaPeekAtLastError());
+  long_rows_kernel<<<Blocks(p.in.A.rows), THREADS, 0, stream>>>(p, CAPACITY / (WIDTH / parts));
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
