@@ -193,6 +193,55 @@ M*/
 #define PCSPARSEGPU "sparsegpu"
 
 /*MC
+  PCSPARSEGPUAMG = "sparsegpuamg" - Algebraic multigrid by smoothed aggregation, set up where the matrix's products run
+
+  Options Database Keys:
++ -pc_sparsegpuamg_levels n                - levels at most, the finest one included; also -pc_mg_levels
+. -pc_sparsegpuamg_coarse_eq_limit n       - a level of at most so many unknowns is the coarsest (default 50)
+. -pc_sparsegpuamg_threshold t,...         - couplings |a_ij| <= t sqrt(|a_ii| |a_jj|) do not count for aggregates, for
+                                             each level from the finest on (default -1: all count)
+. -pc_sparsegpuamg_threshold_scale s       - of the threshold, from one level to the next coarser one, where the list
+                                             ends (default 1)
+. -pc_sparsegpuamg_aggressive_coarsening n - finest levels whose aggregates reach two couplings from their root; one on
+                                             the others (default 1)
+. -pc_sparsegpuamg_agg_nsmooths n          - steps of damped Jacobi that smooth the prolongator (default 1)
+. -pc_sparsegpuamg_reuse_interpolation     - new values in the old pattern keep the prolongators (default true)
+. -pc_sparsegpuamg_use_sa_esteig           - smoothers take the eigenvalue estimates of the prolongators (default true)
+. -pc_sparsegpuamg_esteig_ksp_type type    - the estimates by a Krylov method (default cg or gmres)
+. -pc_sparsegpuamg_esteig_ksp_max_it n     - and its steps (default 10)
+. -mg_levels_ksp_type, -mg_levels_pc_type  - and so on: the smoothers, by default two steps of Chebyshev with Jacobi
+. -mg_coarse_pc_type                       - and so on: the coarsest solve, by default PETSc's LU
+- -pc_mg_cycle_type, -pc_mg_type           - and the other options of `PCMG`
+
+  Level: intermediate
+
+  Notes:
+  This is a `PCMG` whose levels are made of the matrix: all functions and options of `PCMG` work once it is set up. Its
+own options are named as those of `PCGAMG`, and mean the same. The matrix is of type `MATAIJ` or derived from it, and
+stays of its type; with `MATSPARSEGPU` matrices on a GPU aggregates, prolongators and coarse operators are made there.
+
+  `MatSetNearNullSpace()` or, for elasticity, `PCSetCoordinates()` and `MatSetBlockSize()` tell what interpolation has
+to reproduce; without them that is a constant for each unknown of a block. The null space of a singular matrix,
+`MatSetNullSpace()`, is kept out of the coarsest solve where it is a constant or the near null space.
+
+  Aggregates are the neighbourhoods of nodes that are at least three couplings apart on the first level, which is what
+`PCGAMG` calls aggressive coarsening, and two on the others. They do not reach over processes. Unknowns that are coupled
+to none, as those of Dirichlet rows, stay on their level, where the smoother solves for them. Where coarsening leaves
+more than 20,000 unknowns the coarsest level is smoothed, not solved directly; `KSPView()` tells why coarsening ended.
+
+  New values in the old pattern, a set-up after `KSPSetOperators()` with the same matrix, keep aggregates and
+prolongators and compute coarse operators and eigenvalues again; with -pc_sparsegpuamg_reuse_interpolation 0
+prolongators, too, and with a threshold of 0 or more aggregates as well. Another pattern or another near null space
+makes all anew.
+
+  A matrix on a single level, which has at most -pc_sparsegpuamg_coarse_eq_limit unknowns, is factored; the options of
+that solve have the prefix mg_levels_0_, as those of any `PCMG` of one level.
+
+.seealso: `PCMG`, `PCGAMG`, `MATSPARSEGPU`, `MatSetNearNullSpace()`, `PCSetCoordinates()`, `MatSetBlockSize()`
+M*/
+#define PCSPARSEGPUAMG "sparsegpuamg"
+
+/*MC
   MATORDERINGABMC = "abmc" - Algebraic block multi-colouring: an ordering for incomplete factorizations whose triangular
   solves run in parallel, at a small price in iterations
 

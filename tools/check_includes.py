@@ -33,6 +33,7 @@ LAYERS = [
     "pc/tile",
     "pc/blocks",
     "pc/aggregate",
+    "pc/amg",
     "pc/strategy",
     "pc",
     "ksp/sweep",

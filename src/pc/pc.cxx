@@ -2,6 +2,7 @@
 #include "pc/names.hpp"
 #include "pc/pc.hpp"
 #include "mat/face/context.hpp"
+#include "pc/amg/amg.hpp"
 #include "pc/blocks/point_block.hpp"
 #include "pc/factor/matsolver.hpp"
 #include "pc/ilu/matsolver.hpp"
@@ -24,6 +25,7 @@ PetscErrorCode RegisterPreconditioners()
   PetscCall(ordering::RegisterLeastFill());
   PetscCall(RegisterPreconditioner());
   PetscCall(blocks::RegisterPointBlocks());
+  PetscCall(amg::RegisterMultigrid());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

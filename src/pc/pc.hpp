@@ -6,8 +6,8 @@
 namespace sparsegpu::pc
 {
 
-/// MATSOLVERSPARSEGPU, MATORDERINGABMC, MATORDERINGLEASTFILL and PCSPARSEGPU; what stands in front of PCPBJACOBI and
-/// PCVPBJACOBI.
+/// MATSOLVERSPARSEGPU, MATORDERINGABMC, MATORDERINGLEASTFILL, PCSPARSEGPU and PCSPARSEGPUAMG; what stands in front of
+/// PCPBJACOBI and PCVPBJACOBI.
 PetscErrorCode RegisterPreconditioners();
 
 } // namespace sparsegpu::pc

@@ -1,0 +1,211 @@
+/// PCSPARSEGPUAMG is created as PCMG and renamed. Set-up, options, view, reset and destruction are ours, and call those
+/// of PCMG; all else is PCMG's, and all PCMG functions and options work. What is ours lies in a composed container.
+#include "pc/amg/amg.hpp"
+#include "pc/amg/hierarchy.hpp"
+#include "pc/amg/solvers.hpp"
+#include "pc/amg/view.hpp"
+#include "sparsegpu.h"
+
+namespace sparsegpu::amg
+{
+
+namespace
+{
+constexpr const char DATA[] = "SparseGPUAMG";
+
+struct Multigrid {
+  struct _PCOps mg; ///< the operations of PCMG
+  Settings      settings;
+  Coordinates   coordinates;
+  Hierarchy     hierarchy;
+};
+
+PetscErrorCode DataOf(PC pc, Multigrid **data)
+{
+  PetscContainer container;
+  void          *pointer;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQuery((PetscObject)pc, DATA, (PetscObject *)&container));
+  PetscCheck(container, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB, "A PC of type %s without its data",
+             PCSPARSEGPUAMG);
+  PetscCall(PetscContainerGetPointer(container, &pointer));
+  *data = static_cast<Multigrid *>(pointer);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CheckMatrix(PC pc)
+{
+  PetscBool seq, mpi;
+  MatType   type;
+  PetscInt  rows, columns;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)pc->pmat, MATSEQAIJ, &seq));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)pc->pmat, MATMPIAIJ, &mpi));
+  PetscCall(MatGetType(pc->pmat, &type));
+  PetscCheck(seq || mpi, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_type %s takes matrices of type aij or derived from it, not %s: see MatConvert()", PCSPARSEGPUAMG,
+             type);
+  PetscCall(MatGetSize(pc->pmat, &rows, &columns));
+  PetscCheck(rows == columns, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ,
+             "-pc_type %s takes square matrices, not %" PetscInt_FMT " x %" PetscInt_FMT, PCSPARSEGPUAMG, rows,
+             columns);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The options of PCMG, which it reads as soon as it has levels. An own number of levels would be made of nothing.
+PetscErrorCode ReadMultigridOptions(PC pc, Multigrid *m, PetscInt levels)
+{
+  PetscInt  now;
+  PetscBool distinct = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscObjectOptionsBegin((PetscObject)pc);
+  PetscCall(m->mg.setfromoptions(pc, PetscOptionsObject));
+  PetscOptionsEnd();
+  PetscCall(PCMGGetLevels(pc, &now));
+  if (now != levels) { // -pc_mg_levels is only the most that there may be
+    PetscCall(PCMGSetLevels(pc, levels, nullptr));
+    PetscCall(PetscOptionsGetBool(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_distinct_smoothup",
+                                  &distinct, nullptr));
+    if (distinct) PetscCall(PCMGSetDistinctSmoothUp(pc));
+  }
+  PetscCall(PCMGSetGalerkin(pc, PC_MG_GALERKIN_EXTERNAL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Build(PC pc, Multigrid *m)
+{
+  PetscFunctionBegin;
+  if (!m->hierarchy.Levels().empty()) PetscCall(m->mg.reset(pc));
+  pc->setupcalled = static_cast<decltype(pc->setupcalled)>(0); // PCMG has to set up its levels anew, too
+  PetscCall(m->hierarchy.Build(pc, pc->pmat, m->settings, m->coordinates));
+  const PetscInt levels = (PetscInt)m->hierarchy.Levels().size();
+  PetscCall(PCMGSetLevels(pc, levels, nullptr));
+  PetscCall(ReadMultigridOptions(pc, m, levels));
+  PetscCall(ConfigureLevels(pc, m->hierarchy, m->settings));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCSetUp_SparseGPUAMG(PC pc)
+{
+  Multigrid *m;
+  bool       refresh = false;
+
+  PetscFunctionBegin;
+  PetscCall(DataOf(pc, &m));
+  PetscCall(CheckMatrix(pc));
+  if (pc->setupcalled && pc->flag != DIFFERENT_NONZERO_PATTERN)
+    PetscCall(m->hierarchy.FitsPattern(pc->pmat, m->settings, &refresh));
+  if (refresh) {
+    PetscCall(m->hierarchy.Refresh(pc, pc->pmat, m->settings));
+    PetscCall(RefreshLevels(pc, m->hierarchy, m->settings));
+  } else {
+    PetscCall(Build(pc, m));
+  }
+  PetscCall(m->mg.setup(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCSetFromOptions_SparseGPUAMG(PC pc, SparseGPUOptionItems PetscOptionsObject)
+{
+  Multigrid *m;
+
+  PetscFunctionBegin;
+  PetscCall(DataOf(pc, &m));
+  const Settings before = m->settings;
+  PetscOptionsHeadBegin(PetscOptionsObject, "sparsegpuamg options");
+  PetscCall(m->settings.Read(pc, PetscOptionsObject));
+  PetscOptionsHeadEnd();
+  if (!m->settings.SameHierarchy(before)) pc->setupcalled = static_cast<decltype(pc->setupcalled)>(0);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCSetCoordinates_SparseGPUAMG(PC pc, PetscInt dimension, PetscInt points, PetscReal *values)
+{
+  Multigrid *m;
+
+  PetscFunctionBegin;
+  PetscCall(DataOf(pc, &m));
+  PetscCheck(dimension >= 0 && points >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "%" PetscInt_FMT " points in %" PetscInt_FMT " dimensions: both must be non-negative", points, dimension);
+  m->coordinates.dimension = dimension;
+  m->coordinates.points    = points;
+  PetscCallCXX(m->coordinates.values.assign(values, values + points * dimension));
+  pc->setupcalled = static_cast<decltype(pc->setupcalled)>(0);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCView_SparseGPUAMG(PC pc, PetscViewer viewer)
+{
+  Multigrid *m;
+  PetscBool  ascii;
+
+  PetscFunctionBegin;
+  PetscCall(DataOf(pc, &m));
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (ascii) PetscCall(ViewHierarchy(pc, m->hierarchy, m->settings, viewer));
+  PetscCall(m->mg.view(pc, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCReset_SparseGPUAMG(PC pc)
+{
+  Multigrid *m;
+
+  PetscFunctionBegin;
+  PetscCall(DataOf(pc, &m));
+  PetscCall(m->hierarchy.Clear());
+  PetscCall(m->mg.reset(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCDestroy_SparseGPUAMG(PC pc)
+{
+  Multigrid *m;
+
+  PetscFunctionBegin;
+  PetscCall(DataOf(pc, &m));
+  PetscCall(m->hierarchy.Clear());
+  const auto destroy = m->mg.destroy;
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSetCoordinates_C", nullptr));
+  PetscCall(PetscObjectCompose((PetscObject)pc, DATA, nullptr)); // deletes it
+  PetscCall(destroy(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCCreate_SparseGPUAMG(PC pc)
+{
+  Multigrid *m;
+
+  PetscFunctionBegin;
+  PetscCall(PCSetType(pc, PCMG));
+  PetscCall(PetscObjectChangeTypeName((PetscObject)pc, PCSPARSEGPUAMG));
+  PetscCall(PCMGSetGalerkin(pc, PC_MG_GALERKIN_EXTERNAL));
+  PetscCallCXX(m = new Multigrid);
+  m->mg = *pc->ops;
+  PetscCall(ComposeOwned((PetscObject)pc, DATA, m));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSetCoordinates_C", PCSetCoordinates_SparseGPUAMG));
+  pc->ops->setup          = PCSetUp_SparseGPUAMG;
+  pc->ops->setfromoptions = PCSetFromOptions_SparseGPUAMG;
+  pc->ops->view           = PCView_SparseGPUAMG;
+  pc->ops->reset          = PCReset_SparseGPUAMG;
+  pc->ops->destroy        = PCDestroy_SparseGPUAMG;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode RegisterMultigrid()
+{
+  PetscFunctionBegin;
+  PetscCall(PCInitializePackage());
+  PetscCall(PCRegister(PCSPARSEGPUAMG, PCCreate_SparseGPUAMG));
+  PetscCall(PetscLogEventRegister("SparseGPUAggreg", PC_CLASSID, &AggregateEvent));
+  PetscCall(PetscLogEventRegister("SparseGPUProlong", PC_CLASSID, &ProlongatorEvent));
+  PetscCall(PetscLogEventRegister("SparseGPUGalerk", PC_CLASSID, &GalerkinEvent));
+  PetscCall(PetscLogEventRegister("SparseGPUSpectr", PC_CLASSID, &SpectrumEvent));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu::amg

@@ -1,0 +1,215 @@
+/// Aggregates and prolongators, of each process and of all together.
+#include "pc/amg/coarsening.hpp"
+#include "petsc/compat.hpp"
+#include "sparsegpu.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace sparsegpu::amg
+{
+
+namespace
+{
+/// Damping of Jacobi's method over the largest eigenvalue: 4/3 minimises the energy of smoothed constants (Vanek et
+/// al.); PCGAMG's, a little more, is as good there and serves estimates from below.
+constexpr PetscReal DAMPING = 1.4;
+
+/// Whether all rows have a diagonal entry, and so the pattern of A P holds that of P.
+PetscErrorCode HasDiagonal(Mat A, bool *has)
+{
+  PetscFunctionBegin;
+#if PETSC_VERSION_LT(3, 25, 0)
+  Mat       block;
+  PetscBool missing;
+  PetscInt  row;
+
+  PetscCall(DiagonalBlock(A, &block));
+  PetscCall(MatMissingDiagonal(block, &missing, &row));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &missing, 1, MPIU_BOOL, MPI_LOR, PetscObjectComm((PetscObject)A)));
+  *has = !missing;
+#else
+  (void)A;
+  *has = false;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// *P of P0, which it takes: `steps` products with A.
+PetscErrorCode SmoothByProducts(Mat A, PetscReal damping, PetscInt steps, Mat *P)
+{
+  Vec  inverse;
+  Mat  AP;
+  bool subset;
+
+  PetscFunctionBegin;
+  if (steps == 0 || damping == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HasDiagonal(A, &subset));
+  PetscCall(MatCreateVecs(A, nullptr, &inverse));
+  PetscCall(MatGetDiagonal(A, inverse));
+  PetscCall(VecReciprocal(inverse)); // leaves zeros: rows without a diagonal are not smoothed
+  for (PetscInt s = 0; s < steps; s++) {
+    PetscCall(MatMatMult(A, *P, MAT_INITIAL_MATRIX, 2, &AP));
+    PetscCall(MatProductClear(AP));
+    PetscCall(MatDiagonalScale(AP, inverse, nullptr));
+    PetscCall(MatAYPX(AP, -damping, *P, subset ? SUBSET_NONZERO_PATTERN : DIFFERENT_NONZERO_PATTERN));
+    PetscCall(MatDestroy(P));
+    *P = AP;
+  }
+  PetscCall(VecDestroy(&inverse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// *P becomes of the type of A.
+PetscErrorCode OfTypeOf(Mat A, Mat *P)
+{
+  MatType wanted, type;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetType(A, &wanted));
+  PetscCall(MatGetType(*P, &type));
+  if (strcmp(wanted, type)) PetscCall(MatConvert(*P, wanted, MAT_INPLACE_MATRIX, P));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The parallel matrix of the types of A that has the columns of `mine`, and no others, in this process's rows.
+PetscErrorCode OfDiagonalBlocks(Mat A, Mat mine, Mat *P)
+{
+  const MPI_Comm     comm = PetscObjectComm((PetscObject)A);
+  PetscInt           rows, columns, block, vectors, n, first = 0;
+  const PetscInt    *i, *j;
+  const PetscScalar *values;
+  PetscBool          done;
+  MatType            type;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetLocalSize(mine, &rows, &columns));
+  PetscCall(MatGetBlockSizes(mine, &block, &vectors));
+  PetscCallMPI(MPI_Scan(&columns, &first, 1, MPIU_INT, MPI_SUM, comm));
+  first -= columns;
+  PetscCall(MatGetType(A, &type));
+  PetscCall(MatCreate(comm, P));
+  PetscCall(MatSetSizes(*P, rows, columns, PETSC_DETERMINE, PETSC_DETERMINE));
+  PetscCall(MatSetBlockSizes(*P, block, vectors));
+  PetscCall(MatSetType(*P, type));
+  PetscCall(MatGetRowIJ(mine, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "No rows of a prolongator");
+  PetscCall(MatSeqAIJGetArrayRead(mine, &values));
+  std::vector<PetscInt> global;
+  PetscCallCXX(global.assign(j, j + i[n]));
+  for (PetscInt &column : global) column += first;
+  PetscCall(MatMPIAIJSetPreallocationCSR(*P, i, global.data(), values));
+  PetscCall(MatSeqAIJRestoreArrayRead(mine, &values));
+  PetscCall(MatRestoreRowIJ(mine, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The entries of a device's or a host's array.
+PetscErrorCode OnHost(const Array<Scalar> &from, Space space, std::vector<PetscScalar> *to)
+{
+  PetscFunctionBegin;
+  PetscCallCXX(to->resize(from.size()));
+  if (space == Space::Host) {
+    PetscCall(PetscMemcpy(to->data(), from.data(), from.bytes()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  Stream stream;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(DeviceCopyOut(to->data(), from.data(), from.bytes(), stream));
+  PetscCall(DeviceSynchronize(stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode NearNullSpace::ToHost(std::vector<PetscScalar> *to) const
+{
+  PetscFunctionBegin;
+  PetscCall(OnHost(values, space, to));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void Coarsening::Release()
+{
+  aggregates_ = Aggregates();
+  tentative_  = Tentative();
+}
+
+PetscErrorCode Coarsening::Aggregate(Mat A, PetscReal threshold, PetscInt distance, const NearNullSpace &fine)
+{
+  Options  options;
+  Mat      D;
+  PetscInt mine[3], all[3];
+
+  PetscFunctionBegin;
+  PetscCall(DiagonalBlock(A, &D));
+  PetscCall(MatGetBlockSize(A, &options.block_size));
+  options.threshold = threshold;
+  options.distance  = distance;
+  PetscCall(FindAggregates(D, options, fine.space, &aggregates_));
+  PetscCall(FindTentative(aggregates_, fine.columns, fine.values, &tentative_));
+  mine[0] = aggregates_.count * fine.columns;
+  mine[1] = tentative_.inactive_count;
+  mine[2] = aggregates_.isolated;
+  PetscCallMPI(MPI_Allreduce(mine, all, 3, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)A)));
+  columns_  = all[0];
+  inactive_ = all[1] > 0;
+  isolated_ = all[2];
+  if (inactive_) PetscCall(OnHost(tentative_.inactive, tentative_.space, &ones_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void Coarsening::Take(NearNullSpace *coarse)
+{
+  coarse->space   = tentative_.space;
+  coarse->rows    = aggregates_.count * tentative_.vectors;
+  coarse->columns = tentative_.vectors;
+  std::swap(coarse->values, tentative_.coarse);
+}
+
+PetscErrorCode Coarsening::Prolong(Mat A, PetscReal emax, PetscInt steps, Mat *P, bool *replaced)
+{
+  const PetscReal damping = emax > 0 && steps > 0 ? DAMPING / emax : 0;
+  Smoothing       smoothing;
+  Mat             D, made;
+  PetscBool       ours = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(DiagonalBlock(A, &D));
+  const bool fused = D == A && steps <= 1;
+  if (fused) smoothing.damping = damping;
+  if (fused && *P) PetscCall(PetscObjectTypeCompare((PetscObject)*P, MATSEQAIJSPARSEGPU, &ours));
+  *replaced = !ours;
+  if (ours) {
+    PetscCall(RefreshProlongator(A, aggregates_, tentative_, smoothing, *P));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatDestroy(P));
+  PetscCall(CreateProlongator(D, aggregates_, tentative_, smoothing, &made));
+  PetscCall(OfTypeOf(D, &made));
+  if (D == A) {
+    *P = made;
+  } else {
+    PetscCall(OfDiagonalBlocks(A, made, P));
+    PetscCall(MatDestroy(&made));
+  }
+  if (!fused) PetscCall(SmoothByProducts(A, damping, steps, P));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Coarsening::Activate(Mat coarse) const
+{
+  Vec          ones;
+  PetscScalar *x;
+
+  PetscFunctionBegin;
+  if (!inactive_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatCreateVecs(coarse, &ones, nullptr));
+  PetscCall(VecGetArrayWrite(ones, &x));
+  std::copy(ones_.begin(), ones_.end(), x);
+  PetscCall(VecRestoreArrayWrite(ones, &x));
+  PetscCall(MatDiagonalSet(coarse, ones, ADD_VALUES));
+  PetscCall(VecDestroy(&ones));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu::amg

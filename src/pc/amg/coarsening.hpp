@@ -1,0 +1,40 @@
+/// One step of smoothed aggregation: from a matrix to the prolongator of the next coarser level. Aggregates do not
+/// reach over processes. In parallel the prolongator is smoothed by products of parallel matrices.
+#pragma once
+
+#include "pc/aggregate/aggregate.hpp"
+#include "pc/amg/near_null_space.hpp"
+
+namespace sparsegpu::amg
+{
+
+class Coarsening
+{
+public:
+  /// Aggregates of the nodes of `A`, coupled above `threshold`, and the near null space on them. Roots of aggregates
+  /// are more than `distance` couplings apart, 1 or 2. Collective.
+  PetscErrorCode Aggregate(Mat A, PetscReal threshold, PetscInt distance, const NearNullSpace &fine);
+  /// Unknowns of the coarse level, of all processes; 0: no node is coupled to another.
+  PetscInt Columns() const { return columns_; }
+  /// Nodes of all processes that are coupled to none: they stay on the fine level.
+  PetscInt Isolated() const { return isolated_; }
+  /// The near null space of the coarse level, once.
+  void Take(NearNullSpace *coarse);
+
+  /// *P = (I - damping D^-1 A)^steps P0, damping 1.4 / emax as in PCGAMG. A matrix made before gets new values where
+  /// these are computed by one pass, on one process and with one step at most; else it is *replaced. Collective.
+  PetscErrorCode Prolong(Mat A, PetscReal emax, PetscInt steps, Mat *P, bool *replaced);
+  /// Makes the coarse operator regular in columns that the near null space leaves empty. Collective.
+  PetscErrorCode Activate(Mat coarse) const;
+  /// Drops what Prolong() needs; Activate() goes on to work.
+  void Release();
+
+private:
+  Aggregates               aggregates_;
+  Tentative                tentative_;
+  PetscInt                 columns_ = 0, isolated_ = 0;
+  bool                     inactive_ = false; ///< a column of a process is empty
+  std::vector<PetscScalar> ones_;             ///< [columns of this process] 1 where a column is empty, if one is
+};
+
+} // namespace sparsegpu::amg

@@ -1,0 +1,281 @@
+/// The loop over levels, when it ends, and what new values change.
+#include "pc/amg/hierarchy.hpp"
+
+namespace sparsegpu::amg
+{
+
+PetscLogEvent AggregateEvent, ProlongatorEvent, GalerkinEvent, SpectrumEvent;
+
+namespace
+{
+/// Coarsening that leaves more than this part of the unknowns costs more in cycles than another level saves.
+constexpr PetscReal STAGNATION = 0.8;
+
+PetscErrorCode NearNullSpaceId(Mat A, PetscObjectId *id)
+{
+  MatNullSpace near;
+
+  PetscFunctionBegin;
+  *id = 0;
+  PetscCall(MatGetNearNullSpace(A, &near));
+  if (near) PetscCall(PetscObjectGetId((PetscObject)near, id));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Nonzeros(Mat A, PetscLogDouble *nonzeros)
+{
+  MatInfo info;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
+  *nonzeros = info.nz_used;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// P^T A P, without empty rows.
+PetscErrorCode CoarseOperator(const Coarsening &coarsening, Mat A, Mat P, MatReuse reuse, Mat *coarse)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(GalerkinEvent, 0, 0, 0, 0));
+  PetscCall(MatPtAP(A, P, reuse, 2, coarse));
+  PetscCall(coarsening.Activate(*coarse));
+  PetscCall(PetscLogEventEnd(GalerkinEvent, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// v = sum of columns c of `basis` [rows * columns, by columns] times weights[c].
+PetscErrorCode Combine(const std::vector<PetscScalar> &basis, const PetscScalar *weights, PetscInt rows,
+                       PetscInt columns, Vec v)
+{
+  PetscScalar *x;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayWrite(v, &x));
+  for (PetscInt r = 0; r < rows; r++) {
+    x[r] = 0;
+    for (PetscInt c = 0; c < columns; c++) x[r] += weights[c] * basis[(size_t)c * rows + r];
+  }
+  PetscCall(VecRestoreArrayWrite(v, &x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Adds v to `vectors`, orthogonal to those there and normalised, unless it depends on them.
+PetscErrorCode Orthonormalize(Vec v, std::vector<Vec> *vectors)
+{
+  PetscReal norm;
+
+  PetscFunctionBegin;
+  PetscCall(VecNormalize(v, &norm));
+  for (int twice = 0; twice < 2; twice++)
+    for (Vec before : *vectors) {
+      PetscScalar dot;
+      PetscCall(VecDot(v, before, &dot));
+      PetscCall(VecAXPY(v, -dot, before));
+    }
+  PetscCall(VecNormalize(v, &norm));
+  if (!(norm > PETSC_SQRT_MACHINE_EPSILON)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCXX(vectors->push_back(v));
+  PetscCall(PetscObjectReference((PetscObject)v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode Hierarchy::Clear()
+{
+  PetscFunctionBegin;
+  for (Level &l : levels_)
+    for (Mat *M : {&l.A, &l.P}) PetscCall(MatDestroy(M));
+  levels_.clear();
+  stopped_.clear();
+  near_null_space_ = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Hierarchy::AddLevel(Mat A)
+{
+  Level level;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(A, &level.rows, nullptr));
+  PetscCall(MatGetBlockSize(A, &level.block));
+  PetscCall(Nonzeros(A, &level.nonzeros));
+  level.A = A;
+  PetscCallCXX(levels_.push_back(std::move(level)));
+  PetscCall(PetscObjectReference((PetscObject)A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void Hierarchy::StopReason(const Settings &settings, PetscInt vectors, bool *stop)
+{
+  const Level &last = levels_.back();
+
+  *stop = true;
+  if (last.rows <= settings.coarse_eq_limit)
+    stopped_ = "not more unknowns than -pc_sparsegpuamg_coarse_eq_limit " + std::to_string(settings.coarse_eq_limit);
+  else if ((PetscInt)levels_.size() == settings.levels)
+    stopped_ = "-pc_sparsegpuamg_levels " + std::to_string(settings.levels) + " reached";
+  else if (last.rows <= vectors)
+    stopped_ = "one aggregate is left";
+  else
+    *stop = false;
+}
+
+/// Makes the next level, or says why there is none.
+PetscErrorCode Hierarchy::Coarsen(PC pc, const Settings &settings, NearNullSpace *space, bool *more)
+{
+  Level                      *fine = &levels_.back();
+  std::unique_ptr<Coarsening> coarsening;
+  Mat                         coarse;
+  PetscInt                    block;
+  bool                        replaced;
+
+  PetscFunctionBegin;
+  *more = false;
+  PetscCallCXX(coarsening = std::make_unique<Coarsening>());
+  PetscCall(PetscLogEventBegin(AggregateEvent, 0, 0, 0, 0));
+  const PetscInt level = (PetscInt)levels_.size() - 1;
+  PetscCall(coarsening->Aggregate(fine->A, settings.threshold[level], level < settings.aggressive ? 2 : 1, *space));
+  PetscCall(PetscLogEventEnd(AggregateEvent, 0, 0, 0, 0));
+  const PetscInt columns = coarsening->Columns();
+  if (columns == 0 || (PetscReal)columns > STAGNATION * (PetscReal)fine->rows) {
+    stopped_ = columns == 0
+                   ? "no unknown is coupled to another"
+                   : "coarsening stagnates: the next level would have " + std::to_string(columns) + " unknowns";
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  coarsening->Take(space);
+  PetscCall(LargestEigenvalue(pc, fine->A, &fine->emax));
+  PetscCall(PetscLogEventBegin(ProlongatorEvent, 0, 0, 0, 0));
+  PetscCall(coarsening->Prolong(fine->A, fine->emax, settings.nsmooths, &fine->P, &replaced));
+  PetscCall(PetscLogEventEnd(ProlongatorEvent, 0, 0, 0, 0));
+  PetscCall(CoarseOperator(*coarsening, fine->A, fine->P, MAT_INITIAL_MATRIX, &coarse));
+  if (!keeps_aggregates_) coarsening->Release();
+  fine->coarsening = std::move(coarsening);
+  PetscCall(MatGetBlockSize(coarse, &block));
+  if (block != space->columns) PetscCall(MatSetBlockSize(coarse, space->columns));
+  PetscCall(AddLevel(coarse));
+  PetscCall(MatDestroy(&coarse));
+  *more = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The coarsest operator of a singular one is singular, too: solutions on it are kept free of its null space, which
+/// an LU factorization with shifted pivots would let in.
+PetscErrorCode Hierarchy::KeepNullSpace(Mat A, PetscInt columns, const NearNullSpace &coarsest)
+{
+  std::vector<PetscScalar> combinations, basis;
+  std::vector<Vec>         vectors;
+  MatNullSpace             space;
+  Mat                      coarse = levels_.back().A;
+
+  PetscFunctionBegin;
+  if (levels_.size() == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(NullSpaceCombinations(A, columns, &combinations));
+  if (combinations.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(coarsest.ToHost(&basis));
+  for (size_t first = 0; first < combinations.size(); first += columns) {
+    Vec v;
+
+    PetscCall(MatCreateVecs(coarse, &v, nullptr));
+    PetscCall(Combine(basis, &combinations[first], coarsest.rows, columns, v));
+    PetscCall(Orthonormalize(v, &vectors));
+    PetscCall(VecDestroy(&v));
+  }
+  PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)coarse), PETSC_FALSE, (PetscInt)vectors.size(),
+                               vectors.data(), &space));
+  PetscCall(MatSetNullSpace(coarse, space));
+  PetscCall(MatNullSpaceDestroy(&space));
+  for (Vec &v : vectors) PetscCall(VecDestroy(&v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Hierarchy::Build(PC pc, Mat A, const Settings &settings, const Coordinates &coordinates)
+{
+  NearNullSpace space;
+  bool          stop, more = true;
+
+  PetscFunctionBegin;
+  PetscCall(Clear());
+  PetscCall(GetNearNullSpace(A, coordinates, &space));
+  PetscCall(NearNullSpaceId(A, &near_null_space_));
+  keeps_aggregates_      = !settings.reuse_interpolation;
+  const PetscInt columns = space.columns;
+  PetscCall(AddLevel(A));
+  while (more) {
+    StopReason(settings, space.columns, &stop);
+    if (stop) break;
+    PetscCall(Coarsen(pc, settings, &space, &more));
+  }
+  PetscCall(KeepNullSpace(A, columns, space));
+  PetscCall(PetscInfo(pc, "%d levels, operator complexity %g; coarsening ended: %s\n", (int)levels_.size(),
+                      (double)OperatorComplexity(), stopped_.c_str()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Hierarchy::FitsPattern(Mat A, const Settings &settings, bool *fits) const
+{
+  PetscObjectId  near;
+  PetscInt       rows;
+  PetscLogDouble nonzeros;
+
+  PetscFunctionBegin;
+  *fits = false;
+  if (levels_.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetSize(A, &rows, nullptr));
+  PetscCall(Nonzeros(A, &nonzeros));
+  PetscCall(NearNullSpaceId(A, &near));
+  *fits = rows == levels_[0].rows && nonzeros == levels_[0].nonzeros && near == near_null_space_;
+  if (settings.reuse_interpolation) PetscFunctionReturn(PETSC_SUCCESS);
+  *fits = *fits && keeps_aggregates_;
+  for (size_t l = 0; l + 1 < levels_.size(); l++)
+    *fits = *fits && settings.threshold[l] < 0; // else new values have other aggregates
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Hierarchy::Refresh(PC pc, Mat A, const Settings &settings)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectReference((PetscObject)A));
+  PetscCall(MatDestroy(&levels_[0].A));
+  levels_[0].A = A;
+  for (size_t l = 0; l + 1 < levels_.size(); l++) {
+    Level *fine     = &levels_[l];
+    Mat   *coarse   = &levels_[l + 1].A;
+    bool   replaced = false;
+
+    PetscCall(LargestEigenvalue(pc, fine->A, &fine->emax));
+    if (!settings.reuse_interpolation) {
+      PetscCall(PetscLogEventBegin(ProlongatorEvent, 0, 0, 0, 0));
+      PetscCall(fine->coarsening->Prolong(fine->A, fine->emax, settings.nsmooths, &fine->P, &replaced));
+      PetscCall(PetscLogEventEnd(ProlongatorEvent, 0, 0, 0, 0));
+    }
+    if (!replaced) {
+      PetscCall(CoarseOperator(*fine->coarsening, fine->A, fine->P, MAT_REUSE_MATRIX, coarse));
+      continue;
+    }
+    Mat          made;
+    MatNullSpace null;
+    PetscCall(CoarseOperator(*fine->coarsening, fine->A, fine->P, MAT_INITIAL_MATRIX, &made));
+    PetscCall(MatGetNullSpace(*coarse, &null));
+    if (null) PetscCall(MatSetNullSpace(made, null));
+    PetscCall(MatDestroy(coarse));
+    *coarse = made;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscReal Hierarchy::OperatorComplexity() const
+{
+  PetscLogDouble sum = 0;
+  for (const Level &l : levels_) sum += l.nonzeros;
+  return levels_.empty() || levels_[0].nonzeros == 0 ? 1 : (PetscReal)(sum / levels_[0].nonzeros);
+}
+
+PetscReal Hierarchy::GridComplexity() const
+{
+  PetscReal sum = 0;
+  for (const Level &l : levels_) sum += (PetscReal)l.rows;
+  return levels_.empty() || levels_[0].rows == 0 ? 1 : sum / (PetscReal)levels_[0].rows;
+}
+
+} // namespace sparsegpu::amg

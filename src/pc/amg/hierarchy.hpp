@@ -1,0 +1,66 @@
+/// The levels of smoothed aggregation: operators, prolongators, largest eigenvalues. Finest level first.
+/// Vanek, Mandel, Brezina, Computing 56, 1996. P = (I - omega / lambda_max D^-1 A) P0, coarse operator P^T A P.
+#pragma once
+
+#include "pc/amg/coarsening.hpp"
+#include "pc/amg/settings.hpp"
+
+#include <memory>
+#include <string>
+
+namespace sparsegpu::amg
+{
+
+/// What each part of a set-up takes, in -log_view.
+extern PetscLogEvent AggregateEvent, ProlongatorEvent, GalerkinEvent, SpectrumEvent;
+
+struct Level {
+  Mat                         A    = nullptr; ///< its operator, referenced
+  Mat                         P    = nullptr; ///< prolongator from the next coarser level; null on the coarsest
+  PetscReal                   emax = 0;       ///< estimate of the largest eigenvalue of D^-1 A; 0: none
+  PetscInt                    rows = 0, block = 1;
+  PetscLogDouble              nonzeros = 0;
+  std::unique_ptr<Coarsening> coarsening; ///< null on the coarsest
+};
+
+class Hierarchy
+{
+public:
+  Hierarchy()                             = default;
+  Hierarchy(const Hierarchy &)            = delete;
+  Hierarchy &operator=(const Hierarchy &) = delete;
+  ~Hierarchy() { PetscCallAbort(PETSC_COMM_SELF, Clear()); }
+
+  /// Anew for the operator `A` of the finest level. Collective.
+  PetscErrorCode Build(PC pc, Mat A, const Settings &settings, const Coordinates &coordinates);
+  /// New values of `A`, pattern as in Build(): coarse operators and eigenvalues; prolongators, too, from the same
+  /// aggregates, unless settings.reuse_interpolation. Collective.
+  PetscErrorCode Refresh(PC pc, Mat A, const Settings &settings);
+  PetscErrorCode Clear();
+
+  /// Whether Refresh() serves for the matrix: sizes and the number of nonzeros are as they were, and so is the near
+  /// null space attached to it. Collective.
+  PetscErrorCode FitsPattern(Mat A, const Settings &settings, bool *fits) const;
+
+  const std::vector<Level> &Levels() const { return levels_; }
+  const std::string        &WhyStopped() const { return stopped_; }
+  /// Nonzeros of all levels over those of the finest one; the same of unknowns.
+  PetscReal OperatorComplexity() const;
+  PetscReal GridComplexity() const;
+
+private:
+  PetscErrorCode AddLevel(Mat A);
+  PetscErrorCode Coarsen(PC pc, const Settings &settings, NearNullSpace *space, bool *more);
+  void           StopReason(const Settings &settings, PetscInt vectors, bool *stop);
+  PetscErrorCode KeepNullSpace(Mat A, PetscInt columns, const NearNullSpace &coarsest);
+
+  std::vector<Level> levels_;
+  std::string        stopped_;              ///< why the coarsest level is the coarsest
+  PetscObjectId      near_null_space_  = 0; ///< of the MatNullSpace that was attached; 0: none
+  bool               keeps_aggregates_ = false;
+};
+
+/// The largest eigenvalue of D^-1 A, from below, by a few Krylov steps under the prefix
+/// "pc_sparsegpuamg_esteig_"; 0 if there is none to be found (A = 0). Collective.
+PetscErrorCode LargestEigenvalue(PC pc, Mat A, PetscReal *emax);
+} // namespace sparsegpu::amg

@@ -1,0 +1,86 @@
+/// Options are read into a copy, so that a bad one changes nothing.
+#include "pc/amg/settings.hpp"
+
+namespace sparsegpu::amg
+{
+
+namespace
+{
+/// Given values take the places of the first levels; the others follow from the last one by the scale.
+PetscErrorCode ReadThresholds(Settings *s, SparseGPUOptionItems PetscOptionsObject)
+{
+  PetscInt  given = MAX_LEVELS;
+  PetscBool found;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsReal("-pc_sparsegpuamg_threshold_scale",
+                             "Scale of the threshold from a level to the next coarser", "PCSPARSEGPUAMG",
+                             s->threshold_scale, &s->threshold_scale, nullptr));
+  PetscCall(PetscOptionsRealArray("-pc_sparsegpuamg_threshold",
+                                  "Couplings below this, relative, are dropped, for each level", "PCSPARSEGPUAMG",
+                                  s->threshold.data(), &given, &found));
+  if (!found || given == 0) given = 1;
+  for (PetscInt l = given; l < MAX_LEVELS; l++) s->threshold[l] = s->threshold[l - 1] * s->threshold_scale;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Check(PC pc, const Settings &s)
+{
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+
+  PetscFunctionBegin;
+  PetscCheck(s.levels >= 1 && s.levels <= MAX_LEVELS, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_sparsegpuamg_levels %" PetscInt_FMT " must be between 1 and %" PetscInt_FMT, s.levels, MAX_LEVELS);
+  PetscCheck(s.coarse_eq_limit >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_sparsegpuamg_coarse_eq_limit %" PetscInt_FMT " must be non-negative", s.coarse_eq_limit);
+  PetscCheck(s.nsmooths >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_sparsegpuamg_agg_nsmooths %" PetscInt_FMT " must be non-negative", s.nsmooths);
+  PetscCheck(s.aggressive >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_sparsegpuamg_aggressive_coarsening %" PetscInt_FMT " must be non-negative", s.aggressive);
+  PetscCheck(s.threshold_scale > 0, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_sparsegpuamg_threshold_scale %g must be positive", (double)s.threshold_scale);
+  for (PetscInt l = 0; l < MAX_LEVELS; l++)
+    PetscCheck(s.threshold[l] < 1, comm, PETSC_ERR_ARG_OUTOFRANGE,
+               "-pc_sparsegpuamg_threshold %g of level %" PetscInt_FMT
+               " must be below 1; negative: no coupling is dropped",
+               (double)s.threshold[l], l);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode Settings::Read(PC pc, SparseGPUOptionItems PetscOptionsObject)
+{
+  Settings  next  = *this;
+  PetscBool reuse = reuse_interpolation ? PETSC_TRUE : PETSC_FALSE, spectrum = use_sa_esteig ? PETSC_TRUE : PETSC_FALSE;
+  PetscBool given;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsInt("-pc_mg_levels", "Levels at most", "PCMGSetLevels", next.levels, &next.levels, nullptr));
+  PetscCall(PetscOptionsInt("-pc_sparsegpuamg_levels", "Levels at most", "PCSPARSEGPUAMG", next.levels, &next.levels,
+                            nullptr));
+  PetscCall(PetscOptionsInt("-pc_sparsegpuamg_coarse_eq_limit", "Unknowns of the coarsest level at most, to aim for",
+                            "PCSPARSEGPUAMG", next.coarse_eq_limit, &next.coarse_eq_limit, nullptr));
+  PetscCall(PetscOptionsInt("-pc_sparsegpuamg_agg_nsmooths", "Steps that smooth the prolongator", "PCSPARSEGPUAMG",
+                            next.nsmooths, &next.nsmooths, nullptr));
+  PetscCall(PetscOptionsInt("-pc_sparsegpuamg_aggressive_coarsening", "Finest levels with roots three couplings apart",
+                            "PCSPARSEGPUAMG", next.aggressive, &next.aggressive, nullptr));
+  PetscCall(PetscOptionsBool("-pc_sparsegpuamg_reuse_interpolation", "For new values in the old pattern",
+                             "PCSPARSEGPUAMG", reuse, &reuse, &given));
+  PetscCall(PetscOptionsBool("-pc_sparsegpuamg_use_sa_esteig",
+                             "Smoothers take the eigenvalues found for the prolongator", "PCSPARSEGPUAMG", spectrum,
+                             &spectrum, nullptr));
+  PetscCall(ReadThresholds(&next, PetscOptionsObject));
+  PetscCall(Check(pc, next));
+  next.reuse_interpolation = reuse;
+  next.use_sa_esteig       = spectrum;
+  *this                    = next;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+bool Settings::SameHierarchy(const Settings &other) const
+{
+  return levels == other.levels && coarse_eq_limit == other.coarse_eq_limit && nsmooths == other.nsmooths &&
+         aggressive == other.aggressive && threshold == other.threshold;
+}
+
+} // namespace sparsegpu::amg

@@ -1,0 +1,32 @@
+/// The options of PCSPARSEGPUAMG, named as PCGAMG's.
+#pragma once
+
+#include <petsc/private/pcmgimpl.h>
+#include <array>
+#include "petsc/compat.hpp"
+
+namespace sparsegpu::amg
+{
+
+constexpr PetscInt MAX_LEVELS = PETSC_MG_MAXLEVELS;
+
+struct Settings {
+  PetscInt  levels              = MAX_LEVELS;  ///< at most, the finest one included
+  PetscInt  coarse_eq_limit     = 50;          ///< a level of at most so many unknowns is the coarsest
+  PetscInt  nsmooths            = 1;           ///< steps of damped Jacobi that smooth the prolongator
+  PetscInt  aggressive          = 1;           ///< finest levels whose aggregates reach two couplings from their roots
+  PetscReal threshold_scale     = 1;           ///< of the threshold, from a level to the next coarser one
+  bool      reuse_interpolation = true;        ///< for new values in the old pattern
+  bool      use_sa_esteig       = true;        ///< the smoothers take the bounds of the prolongator's smoothing
+  std::array<PetscReal, MAX_LEVELS> threshold; ///< [level, finest first] weaker couplings are dropped; < 0: none
+
+  Settings() { threshold.fill(-1); }
+
+  /// Within PetscOptionsHeadBegin(). Errors: PETSC_ERR_ARG_OUTOFRANGE naming the value met and those allowed; the
+  /// settings then stay as they were.
+  PetscErrorCode Read(PC pc, SparseGPUOptionItems PetscOptionsObject);
+  /// Whether a hierarchy made with `other` differs from one made with these.
+  bool SameHierarchy(const Settings &other) const;
+};
+
+} // namespace sparsegpu::amg

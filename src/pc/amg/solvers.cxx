@@ -1,0 +1,196 @@
+/// Default solvers of levels, and what of them the hierarchy knows better than they do.
+#include "pc/amg/solvers.hpp"
+#include <petscksp.h>
+
+#include <cstring>
+
+namespace sparsegpu::amg
+{
+
+namespace
+{
+/// A coarsest level that coarsening left larger than this is smoothed, not factored: LU of 3-D problems takes some
+/// rows^2 operations.
+constexpr PetscInt DIRECT_LIMIT = 20000;
+/// Steps of Chebyshev's method where that is the coarsest solve.
+constexpr PetscInt COARSE_STEPS = 8;
+/// The part of the spectrum that smoothers reduce, over the estimate of its end: as KSPCHEBYSHEV's defaults.
+constexpr PetscReal SPECTRUM_BEGIN = 0.1, SPECTRUM_END = 1.1;
+
+/// Whether an option of this prefix is given, and is not `standard`.
+PetscErrorCode Overridden(KSP ksp, const char name[], const char standard[], bool *overridden)
+{
+  char        value[128];
+  const char *prefix;
+  PetscBool   given;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetOptionsPrefix(ksp, &prefix));
+  PetscCall(PetscOptionsGetString(((PetscObject)ksp)->options, prefix, name, value, sizeof(value), &given));
+  *overridden = given && (!standard || strcmp(value, standard));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Whether the options leave it to the hierarchy to say what spectrum the smoother sees: that of D^-1 A.
+PetscErrorCode TakesSpectrum(KSP ksp, bool *takes)
+{
+  const char *const options[][2] = {{"-ksp_type", KSPCHEBYSHEV},
+                                    {"-pc_type", PCJACOBI},
+                                    {"-pc_jacobi_type", "diagonal"},
+                                    {"-ksp_chebyshev_eigenvalues", nullptr},
+                                    {"-ksp_chebyshev_esteig", nullptr}};
+
+  PetscFunctionBegin;
+  *takes = true;
+  for (const auto &option : options) {
+    bool overridden;
+    PetscCall(Overridden(ksp, option[0], option[1], &overridden));
+    *takes = *takes && !overridden;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Chebyshev's method on the upper part of the spectrum, unless options, or now a program, have another idea.
+PetscErrorCode SetSpectrum(KSP ksp, PetscReal emax, bool use)
+{
+  PC        pc;
+  PetscBool chebyshev, jacobi;
+  bool      takes;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPCHEBYSHEV, &chebyshev));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCJACOBI, &jacobi));
+  PetscCall(TakesSpectrum(ksp, &takes));
+  if (!use || !chebyshev || !jacobi || !takes) PetscFunctionReturn(PETSC_SUCCESS);
+  if (emax == 0) emax = 1; // A = 0: any bound serves
+  PetscCall(KSPChebyshevSetEigenvalues(ksp, SPECTRUM_END * emax, SPECTRUM_BEGIN * emax));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// visit(ksp) for the smoother before, and for that after the coarse correction where it is another.
+template <class Visit> PetscErrorCode EachSmoother(PC pc, PetscInt level, Visit visit)
+{
+  const PC_MG_Levels *l = static_cast<PC_MG *>(pc->data)->levels[level];
+
+  PetscFunctionBegin;
+  PetscCall(visit(l->smoothd));
+  if (l->smoothu != l->smoothd) PetscCall(visit(l->smoothu));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ConfigureSmoother(KSP ksp, const Level &level, const Settings &settings)
+{
+  PC jacobi;
+
+  PetscFunctionBegin;
+  PetscCall(KSPSetNormType(ksp, KSP_NORM_NONE));
+  PetscCall(KSPSetType(ksp, KSPCHEBYSHEV));
+  PetscCall(KSPGetPC(ksp, &jacobi));
+  PetscCall(PCSetType(jacobi, PCJACOBI));
+  PetscCall(KSPSetOperators(ksp, level.A, level.A));
+  PetscCall(SetSpectrum(ksp, level.emax, settings.use_sa_esteig));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The one place that says what solves the coarsest level: PETSc's LU, on the host, which for some dozens of unknowns
+/// is faster than any factorization on a device; on several processes each solves the whole of it.
+PetscErrorCode ConfigureDirect(KSP ksp)
+{
+  PC          pc;
+  KSP         inner = nullptr;
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
+  PetscCall(KSPSetType(ksp, KSPPREONLY));
+  PetscCall(KSPSetNormType(ksp, KSP_NORM_NONE));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, size > 1 ? PCREDUNDANT : PCLU));
+  if (size > 1) {
+    PetscCall(PCRedundantGetKSP(pc, &inner));
+    PetscCall(KSPGetPC(inner, &pc));
+    PetscCall(KSPSetType(inner, KSPPREONLY));
+    PetscCall(PCSetType(pc, PCLU));
+  }
+  PetscCall(PCFactorSetShiftType(pc, MAT_SHIFT_INBLOCKS)); // the pivot of a singular one is zero
+  PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERPETSC));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A large coarsest level, which could not be made coarser: a diagonal matrix, or one whose couplings are all weak.
+PetscErrorCode ConfigureLargeCoarsest(PC mg, KSP ksp, const Level &level, const Settings &settings)
+{
+  PC        jacobi;
+  PetscReal emax;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetPC(ksp, &jacobi));
+  PetscCall(PCSetType(jacobi, PCJACOBI));
+  PetscCall(KSPSetNormType(ksp, KSP_NORM_NONE));
+  PetscCall(KSPSetType(ksp, level.nonzeros > level.rows ? KSPCHEBYSHEV : KSPPREONLY));
+  PetscCall(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, COARSE_STEPS));
+  if (level.nonzeros <= level.rows) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(LargestEigenvalue(mg, level.A, &emax));
+  PetscCall(SetSpectrum(ksp, emax, settings.use_sa_esteig));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ConfigureCoarsest(PC pc, KSP ksp, const Level &level, const Settings &settings)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPSetOperators(ksp, level.A, level.A));
+  if (level.rows <= PetscMax(DIRECT_LIMIT, settings.coarse_eq_limit))
+    PetscCall(ConfigureDirect(ksp));
+  else
+    PetscCall(ConfigureLargeCoarsest(pc, ksp, level, settings));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode ConfigureLevels(PC pc, const Hierarchy &hierarchy, const Settings &settings)
+{
+  const std::vector<Level> &levels = hierarchy.Levels();
+  const PetscInt            finest = (PetscInt)levels.size() - 1; // PCMG numbers from the coarsest level on
+  KSP                       coarsest;
+
+  PetscFunctionBegin;
+  PetscCall(PCMGGetSmoother(pc, 0, &coarsest));
+  PetscCall(ConfigureCoarsest(pc, coarsest, levels[finest], settings));
+  for (PetscInt l = 1; l <= finest; l++) {
+    const Level &level = levels[finest - l];
+
+    PetscCall(PCMGSetInterpolation(pc, l, level.P));
+    PetscCall(EachSmoother(pc, l, [&](KSP ksp) { return ConfigureSmoother(ksp, level, settings); }));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode RefreshLevels(PC pc, const Hierarchy &hierarchy, const Settings &settings)
+{
+  const std::vector<Level> &levels = hierarchy.Levels();
+  const PetscInt            finest = (PetscInt)levels.size() - 1;
+
+  PetscFunctionBegin;
+  for (PetscInt l = 0; l <= finest; l++) {
+    const Level &level = levels[finest - l];
+    Mat          P;
+
+    PetscCall(EachSmoother(pc, l, [&](KSP ksp) {
+      PetscFunctionBegin;
+      // On the finest level PCMG goes on with the operators that the program gave.
+      if (l < finest) PetscCall(KSPSetOperators(ksp, level.A, level.A));
+      if (l > 0) PetscCall(SetSpectrum(ksp, level.emax, settings.use_sa_esteig));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }));
+    if (l < finest) PetscCall(PCMGSetResidual(pc, l, nullptr, level.A)); // PCMG keeps the first one
+    if (l == 0) continue;
+    PetscCall(PCMGGetInterpolation(pc, l, &P));
+    if (P == level.P) continue;
+    PetscCall(PCMGSetInterpolation(pc, l, level.P));
+    PetscCall(PCMGSetRestriction(pc, l, level.P));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu::amg

@@ -1,0 +1,15 @@
+/// The solvers of the levels of a PCMG: Chebyshev with Jacobi as smoother, a direct coarsest solve; options under
+/// -mg_levels_ and -mg_coarse_ go before.
+#pragma once
+
+#include "pc/amg/hierarchy.hpp"
+
+namespace sparsegpu::amg
+{
+
+/// Gives the levels of `pc`, as many as `hierarchy` has, operators, interpolation and default solvers.
+PetscErrorCode ConfigureLevels(PC pc, const Hierarchy &hierarchy, const Settings &settings);
+/// The same for new values: operators and the bounds of the smoothers.
+PetscErrorCode RefreshLevels(PC pc, const Hierarchy &hierarchy, const Settings &settings);
+
+} // namespace sparsegpu::amg

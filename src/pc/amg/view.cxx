@@ -1,0 +1,75 @@
+/// A table of the levels, finest first.
+#include "pc/amg/view.hpp"
+
+namespace sparsegpu::amg
+{
+
+namespace
+{
+PetscErrorCode ViewSettings(const Settings &s, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "    levels at most %" PetscInt_FMT ", coarse_eq_limit %" PetscInt_FMT
+                                   ", agg_nsmooths %" PetscInt_FMT ", %s interpolation for new values\n",
+                                   s.levels, s.coarse_eq_limit, s.nsmooths, s.reuse_interpolation ? "reuses" : "new"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Where the sequential parts of the set-up run: on the device on all processes, on none or on some.
+PetscErrorCode SetUpPlace(MPI_Comm comm, const Hierarchy &hierarchy, const char **place)
+{
+  Space    space = Space::Host;
+  PetscInt mine[2], all[2];
+  Mat      D;
+
+  PetscFunctionBegin;
+  PetscCall(DiagonalBlock(hierarchy.Levels()[0].A, &D));
+  PetscCall(WorkSpace(D, &space));
+  mine[0] = space == Space::Device;
+  mine[1] = space == Space::Host;
+  PetscCallMPI(MPI_Allreduce(mine, all, 2, MPIU_INT, MPI_SUM, comm));
+  *place = !all[0] ? "host" : (!all[1] ? "device" : "device, and on the host of some processes");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode ViewHierarchy(PC pc, const Hierarchy &hierarchy, const Settings &settings, PetscViewer viewer)
+{
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  const char    *place;
+  PetscMPIInt    size;
+
+  PetscFunctionBegin;
+  PetscCall(ViewSettings(settings, viewer));
+  if (hierarchy.Levels().empty()) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "    not yet set up\n"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(SetUpPlace(comm, hierarchy, &place));
+  PetscCall(PetscViewerASCIIPrintf(
+      viewer, "    smoothed aggregation, %d levels: operator complexity %.3f, grid complexity %.3f\n",
+      (int)hierarchy.Levels().size(), (double)hierarchy.OperatorComplexity(), (double)hierarchy.GridComplexity()));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "    level    unknowns  block     nonzeros  a row  threshold  isolated\n"));
+  PetscInt number = (PetscInt)hierarchy.Levels().size();
+  for (const Level &l : hierarchy.Levels()) {
+    const PetscInt depth = (PetscInt)hierarchy.Levels().size() - number;
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "    %5" PetscInt_FMT " %11" PetscInt_FMT " %6" PetscInt_FMT " %12.0f %6.1f",
+                                     --number, l.rows, l.block, l.nonzeros, l.rows ? l.nonzeros / (double)l.rows : 0));
+    if (l.coarsening)
+      PetscCall(PetscViewerASCIIPrintf(viewer, " %10g %9" PetscInt_FMT "\n", (double)settings.threshold[depth],
+                                       l.coarsening->Isolated()));
+    else
+      PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
+  }
+  PetscCall(PetscViewerASCIIPrintf(viewer, "    coarsening ended: %s\n", hierarchy.WhyStopped().c_str()));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "    aggregates and tentative prolongators on the %s\n", place));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "    smoothed prolongators %s\n",
+                                   size > 1 ? "and coarse operators by PETSc's parallel products"
+                                            : "and coarse operators where products run"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu::amg
