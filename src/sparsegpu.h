@@ -199,9 +199,11 @@ M*/
 + -pc_sparsegpuamg_levels n                - levels at most, the finest one included; also -pc_mg_levels
 . -pc_sparsegpuamg_coarse_eq_limit n       - a level of at most so many unknowns is the coarsest (default 50)
 . -pc_sparsegpuamg_threshold t,...         - couplings |a_ij| <= t sqrt(|a_ii| |a_jj|) do not count for aggregates, for
-                                             each level from the finest on (default -1: all count)
+                                             each level from the finest on (default 0.01; -1: all count)
 . -pc_sparsegpuamg_threshold_scale s       - of the threshold, from one level to the next coarser one, where the list
                                              ends (default 1)
+. -pc_sparsegpuamg_filter                  - nor do they for the smoothing of prolongators, which has them on the
+                                             diagonal (default true; on several processes they do)
 . -pc_sparsegpuamg_aggressive_coarsening n - finest levels whose aggregates reach two couplings from their root; one on
                                              the others (default 1)
 . -pc_sparsegpuamg_agg_nsmooths n          - steps of damped Jacobi that smooth the prolongator (default 1)
@@ -217,8 +219,9 @@ M*/
 
   Notes:
   This is a `PCMG` whose levels are made of the matrix: all functions and options of `PCMG` work once it is set up. Its
-own options are named as those of `PCGAMG`, and mean the same. The matrix is of type `MATAIJ` or derived from it, and
-stays of its type; with `MATSPARSEGPU` matrices on a GPU aggregates, prolongators and coarse operators are made there.
+own options are named as those of `PCGAMG` where they mean the same. The matrix is of type `MATAIJ` or derived from it,
+and stays of its type; with `MATSPARSEGPU` matrices on a GPU aggregates, prolongators and coarse operators are made
+there.
 
   `MatSetNearNullSpace()` or, for elasticity, `PCSetCoordinates()` and `MatSetBlockSize()` tell what interpolation has
 to reproduce; without them that is a constant for each unknown of a block. The null space of a singular matrix,
@@ -231,8 +234,8 @@ more than 20,000 unknowns the coarsest level is smoothed, not solved directly; `
 
   New values in the old pattern, a set-up after `KSPSetOperators()` with the same matrix, keep aggregates and
 prolongators and compute coarse operators and eigenvalues again; with -pc_sparsegpuamg_reuse_interpolation 0
-prolongators, too, and with a threshold of 0 or more aggregates as well. Another pattern or another near null space
-makes all anew.
+prolongators, too, and with a threshold of 0 or more, which is the default, aggregates as well. Another pattern or
+another near null space makes all anew.
 
   A matrix on a single level, which has at most -pc_sparsegpuamg_coarse_eq_limit unknowns, is factored; the options of
 that solve have the prefix mg_levels_0_, as those of any `PCMG` of one level.

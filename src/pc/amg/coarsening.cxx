@@ -166,7 +166,7 @@ void Coarsening::Take(NearNullSpace *coarse)
   std::swap(coarse->values, tentative_.coarse);
 }
 
-PetscErrorCode Coarsening::Prolong(Mat A, PetscReal emax, PetscInt steps, Mat *P, bool *replaced)
+PetscErrorCode Coarsening::Prolong(Mat A, PetscReal emax, PetscInt steps, bool filtered, Mat *P, bool *replaced)
 {
   const PetscReal damping = emax > 0 && steps > 0 ? DAMPING / emax : 0;
   Smoothing       smoothing;
@@ -177,6 +177,7 @@ PetscErrorCode Coarsening::Prolong(Mat A, PetscReal emax, PetscInt steps, Mat *P
   PetscCall(DiagonalBlock(A, &D));
   const bool fused = D == A && steps <= 1;
   if (fused) smoothing.damping = damping;
+  smoothing.filtered = filtered;
   if (fused && *P) PetscCall(PetscObjectTypeCompare((PetscObject)*P, MATSEQAIJSPARSEGPU, &ours));
   *replaced = !ours;
   if (ours) {

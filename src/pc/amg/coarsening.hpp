@@ -21,9 +21,10 @@ public:
   /// The near null space of the coarse level, once.
   void Take(NearNullSpace *coarse);
 
-  /// *P = (I - damping D^-1 A)^steps P0, damping 1.4 / emax as in PCGAMG. A matrix made before gets new values where
+  /// *P = (I - damping D^-1 A)^steps P0, damping 1.4 / emax as in PCGAMG; `filtered`: without weak couplings, which go
+  /// to the diagonal, where it is computed by one pass. A matrix made before gets new values where
   /// these are computed by one pass, on one process and with one step at most; else it is *replaced. Collective.
-  PetscErrorCode Prolong(Mat A, PetscReal emax, PetscInt steps, Mat *P, bool *replaced);
+  PetscErrorCode Prolong(Mat A, PetscReal emax, PetscInt steps, bool filtered, Mat *P, bool *replaced);
   /// Makes the coarse operator regular in columns that the near null space leaves empty. Collective.
   PetscErrorCode Activate(Mat coarse) const;
   /// Drops what Prolong() needs; Activate() goes on to work.

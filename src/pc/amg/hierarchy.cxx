@@ -146,7 +146,7 @@ PetscErrorCode Hierarchy::Coarsen(PC pc, const Settings &settings, NearNullSpace
   coarsening->Take(space);
   PetscCall(LargestEigenvalue(pc, fine->A, &fine->emax));
   PetscCall(PetscLogEventBegin(ProlongatorEvent, 0, 0, 0, 0));
-  PetscCall(coarsening->Prolong(fine->A, fine->emax, settings.nsmooths, &fine->P, &replaced));
+  PetscCall(coarsening->Prolong(fine->A, fine->emax, settings.nsmooths, settings.filter, &fine->P, &replaced));
   PetscCall(PetscLogEventEnd(ProlongatorEvent, 0, 0, 0, 0));
   PetscCall(CoarseOperator(*coarsening, fine->A, fine->P, MAT_INITIAL_MATRIX, &coarse));
   if (!keeps_aggregates_) coarsening->Release();
@@ -246,7 +246,8 @@ PetscErrorCode Hierarchy::Refresh(PC pc, Mat A, const Settings &settings)
     PetscCall(LargestEigenvalue(pc, fine->A, &fine->emax));
     if (!settings.reuse_interpolation) {
       PetscCall(PetscLogEventBegin(ProlongatorEvent, 0, 0, 0, 0));
-      PetscCall(fine->coarsening->Prolong(fine->A, fine->emax, settings.nsmooths, &fine->P, &replaced));
+      PetscCall(
+          fine->coarsening->Prolong(fine->A, fine->emax, settings.nsmooths, settings.filter, &fine->P, &replaced));
       PetscCall(PetscLogEventEnd(ProlongatorEvent, 0, 0, 0, 0));
     }
     if (!replaced) {

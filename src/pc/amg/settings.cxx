@@ -50,37 +50,45 @@ PetscErrorCode Check(PC pc, const Settings &s)
 
 PetscErrorCode Settings::Read(PC pc, SparseGPUOptionItems PetscOptionsObject)
 {
-  Settings  next  = *this;
-  PetscBool reuse = reuse_interpolation ? PETSC_TRUE : PETSC_FALSE, spectrum = use_sa_esteig ? PETSC_TRUE : PETSC_FALSE;
-  PetscBool given;
+  struct IntOption {
+    const char *name, *text;
+    PetscInt Settings::*value;
+  };
+  struct BoolOption {
+    const char *name, *text;
+    bool Settings::*value;
+  };
+  const IntOption ints[] = {
+      {"-pc_mg_levels", "Levels at most", &Settings::levels},
+      {"-pc_sparsegpuamg_levels", "Levels at most", &Settings::levels},
+      {"-pc_sparsegpuamg_coarse_eq_limit", "A level of so many unknowns is the coarsest", &Settings::coarse_eq_limit},
+      {"-pc_sparsegpuamg_agg_nsmooths", "Steps that smooth the prolongator", &Settings::nsmooths},
+      {"-pc_sparsegpuamg_aggressive_coarsening", "Finest levels with roots three couplings apart",
+       &Settings::aggressive}};
+  const BoolOption bools[] = {
+      {"-pc_sparsegpuamg_reuse_interpolation", "For new values in the old pattern", &Settings::reuse_interpolation},
+      {"-pc_sparsegpuamg_filter", "Weak couplings do not smooth the prolongator", &Settings::filter},
+      {"-pc_sparsegpuamg_use_sa_esteig", "Smoothers take the prolongator's eigenvalues", &Settings::use_sa_esteig}};
+  Settings next = *this;
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsInt("-pc_mg_levels", "Levels at most", "PCMGSetLevels", next.levels, &next.levels, nullptr));
-  PetscCall(PetscOptionsInt("-pc_sparsegpuamg_levels", "Levels at most", "PCSPARSEGPUAMG", next.levels, &next.levels,
-                            nullptr));
-  PetscCall(PetscOptionsInt("-pc_sparsegpuamg_coarse_eq_limit", "Unknowns of the coarsest level at most, to aim for",
-                            "PCSPARSEGPUAMG", next.coarse_eq_limit, &next.coarse_eq_limit, nullptr));
-  PetscCall(PetscOptionsInt("-pc_sparsegpuamg_agg_nsmooths", "Steps that smooth the prolongator", "PCSPARSEGPUAMG",
-                            next.nsmooths, &next.nsmooths, nullptr));
-  PetscCall(PetscOptionsInt("-pc_sparsegpuamg_aggressive_coarsening", "Finest levels with roots three couplings apart",
-                            "PCSPARSEGPUAMG", next.aggressive, &next.aggressive, nullptr));
-  PetscCall(PetscOptionsBool("-pc_sparsegpuamg_reuse_interpolation", "For new values in the old pattern",
-                             "PCSPARSEGPUAMG", reuse, &reuse, &given));
-  PetscCall(PetscOptionsBool("-pc_sparsegpuamg_use_sa_esteig",
-                             "Smoothers take the eigenvalues found for the prolongator", "PCSPARSEGPUAMG", spectrum,
-                             &spectrum, nullptr));
+  for (const IntOption &o : ints)
+    PetscCall(PetscOptionsInt(o.name, o.text, "PCSPARSEGPUAMG", next.*o.value, &(next.*o.value), nullptr));
+  for (const BoolOption &o : bools) {
+    PetscBool value = next.*o.value ? PETSC_TRUE : PETSC_FALSE;
+    PetscCall(PetscOptionsBool(o.name, o.text, "PCSPARSEGPUAMG", value, &value, nullptr));
+    next.*o.value = value;
+  }
   PetscCall(ReadThresholds(&next, PetscOptionsObject));
   PetscCall(Check(pc, next));
-  next.reuse_interpolation = reuse;
-  next.use_sa_esteig       = spectrum;
-  *this                    = next;
+  *this = next;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 bool Settings::SameHierarchy(const Settings &other) const
 {
   return levels == other.levels && coarse_eq_limit == other.coarse_eq_limit && nsmooths == other.nsmooths &&
-         aggressive == other.aggressive && threshold == other.threshold;
+         aggressive == other.aggressive && filter == other.filter && threshold == other.threshold;
 }
 
 } // namespace sparsegpu::amg

@@ -17,10 +17,13 @@ struct Settings {
   PetscInt  aggressive          = 1;           ///< finest levels whose aggregates reach two couplings from their roots
   PetscReal threshold_scale     = 1;           ///< of the threshold, from a level to the next coarser one
   bool      reuse_interpolation = true;        ///< for new values in the old pattern
+  bool      filter              = true;        ///< weak couplings do not smooth the prolongator either
   bool      use_sa_esteig       = true;        ///< the smoothers take the bounds of the prolongator's smoothing
   std::array<PetscReal, MAX_LEVELS> threshold; ///< [level, finest first] weaker couplings are dropped; < 0: none
 
-  Settings() { threshold.fill(-1); }
+  /// 0.01 leaves all couplings of isotropic problems of second order strong, and makes aggregates follow those that are
+  /// a hundred times stronger than others.
+  Settings() { threshold.fill(0.01); }
 
   /// Within PetscOptionsHeadBegin(). Errors: PETSC_ERR_ARG_OUTOFRANGE naming the value met and those allowed; the
   /// settings then stay as they were.
