@@ -1,4 +1,5 @@
 /// Registration: one line per type that PETSc is to know.
+#include "comm/peers.hpp"
 #include "device/device.hpp"
 #include "device/local_array.hpp"
 #include "ksp/ksp.hpp"
@@ -19,6 +20,7 @@ static PetscErrorCode Finalize()
   PetscFunctionBegin;
   PetscCall(face::ForgetParents());
   PetscCall(face::DropAllStashes());
+  PetscCall(comm::Finalize());
   PetscCall(DeviceFinalize());
   registered = false; // PetscInitialize() may come again, and this library may stay loaded until then
   PetscFunctionReturn(PETSC_SUCCESS);

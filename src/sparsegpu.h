@@ -15,7 +15,9 @@ several
 .  -mat_sparsegpu_format NAME  - the storage format of the products, see `MatSparseGPUSetFormat()`
 .  -mat_sparsegpu_lazy_host    - values written on the GPU come to the host when PETSc asks for them, see below
 .  -mat_sparsegpu_release_csr  - frees the auxiliary CSR-ordered data beside the converted copy, see below
--  -sparsegpu_backend NAME     - where products are computed, see `MatSparseGPUSetBackend()`
+.  -sparsegpu_backend NAME     - where products are computed, see `MatSparseGPUSetBackend()`
+.  -sparsegpu_peer NAME        - whether ghosts travel through memory of other processes: auto, yes or no, see below
+-  -sparsegpu_peer_timeout SECONDS - how long a product waits for another process then; default 300
 
   Level: beginner
 
@@ -63,6 +65,11 @@ gets a copy of it; values, first and again, stay there. They are bitwise reprodu
 the GPU beside the converted copies, 12 bytes a nonzero in double precision, and those of a transposed operand once
 more. Parallel products, products with other types, and those that -matmatmult_backend_cpu, -matptap_backend_cpu and
 the like or -mat_product_algorithm_backend_cpu leave to the host, are PETSc's.
+
+  In parallel, where all processes share a host and each has a GPU of its own, products write ghosts straight into the
+memory of the other GPUs, whatever the MPI. -sparsegpu_peer no leaves them to `PetscSF`, yes asks for shared memory on
+the CPU and for processes on one GPU, too. A process that does not come within the time of -sparsegpu_peer_timeout
+makes the product, or on a GPU the next one, an error. `PETSC_VIEWER_ASCII_INFO_DETAIL` tells which way ghosts go.
 
   `MatView()` with `PETSC_VIEWER_ASCII_INFO`, and so `KSPView()`, adds one line: the format and why. It is the same
 before and after products, and in every run. `PETSC_VIEWER_ASCII_INFO_DETAIL` adds bytes, conversions and times of each

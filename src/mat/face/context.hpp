@@ -76,6 +76,8 @@ PetscErrorCode GetCsr(Mat A, CsrView *view, PatternKey *key);
 /// z = op(A) x + y on local arrays, in `space`; y may be null or z. x, y, z may be parallel: their local parts are
 /// used.
 PetscErrorCode MultLocal(Mat A, Operation operation, Space space, Vec x, Vec y, Vec z);
+/// z += A x on local arrays; x [columns of A] lies in `space`.
+PetscErrorCode AddProduct(Mat A, Space space, const Scalar *x, Vec z);
 /// Where the product of these vectors runs: where the backend asked for is, else where one of them lies. x and z null:
 /// PlannedSpace(). *copies, if asked for: on the device, where one of the vectors is not. Errors: PETSC_ERR_GPU where a
 /// backend was asked for that has no device.

@@ -1,8 +1,5 @@
-/// MATMPIAIJSPARSEGPU: diagonal and off-diagonal block each a MATSEQAIJSPARSEGPU, the halo exchange overlapped with the
-/// diagonal block's product.
-#include <algorithm>
-#include "device/local_array.hpp"
-#include "device/vectors.hpp"
+/// MATMPIAIJSPARSEGPU: diagonal and off-diagonal block each a MATSEQAIJSPARSEGPU; assembly and the operations of the
+/// type.
 #include "mat/face/context.hpp"
 #include "mat/face/kept_arrays.hpp"
 #include "mat/face/multiply.hpp"
@@ -40,118 +37,6 @@ PetscErrorCode ConvertBlocks(Mat A)
 
 namespace
 {
-/// All that products of this rank take memory for.
-PetscErrorCode BuildBlocks(Mat A, Operation operation, Space space, bool copies)
-{
-  Mat              blocks[2];
-  Context         *context;
-  ConvertedMatrix *converted;
-  LocalArray       ghosts;
-
-  PetscFunctionBegin;
-  if (space == Space::Device) PetscCall(RequireDevice("-sparsegpu_backend cuda"));
-  PetscCall(MatMPIAIJGetSeqAIJ(A, &blocks[0], &blocks[1], nullptr));
-  PetscCall(GetContext(A, &context));
-  if (space == Space::Device) { // takes memory there when it is first written to
-    PetscCall(ghosts.Get(context->halo.ghosts(space), Space::Device, Access::Write));
-    PetscCall(ghosts.Restore());
-  }
-  for (Mat block : blocks) {
-    PetscCall(GetContext(block, &context));
-    PetscCall(GetConverted(block, context, operation, space, Use::Prepare, &converted));
-    if (copies) PetscCall(ReserveScratch(block, context, operation));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Everything a product needs, once per change of the matrix: collective, so that an error on one rank (a format that
-/// refuses its block, no memory) is an error on all of them, and none waits in the exchange.
-PetscErrorCode Prepare(Mat A, Operation operation, Vec x, Vec z, Context **out, Space *where)
-{
-  Context *context;
-  Version  version;
-  Space    space;
-  bool     copies = false;
-
-  PetscFunctionBegin;
-#if !defined(PETSC_USE_COMPLEX)
-  if (operation == Operation::ConjugateTranspose) operation = Operation::Transpose;
-#endif
-  PetscCall(GetContext(A, &context));
-  *out = context;
-  PetscCall(GetVersion(A, context, &version));
-  PetscCall(Decide(A, context));
-  PetscCall(ProductSpace(context, x, z, &space, &copies));
-  *where           = space;
-  Version *agreed  = &context->agreed[static_cast<int>(space)][static_cast<int>(operation)];
-  bool    *scratch = &context->agreed_scratch[static_cast<int>(operation)];
-  if (*agreed == version && (!copies || *scratch)) PetscFunctionReturn(PETSC_SUCCESS);
-
-  struct {
-    int code, rank;
-  } mine, worst;
-  PetscMPIInt rank;
-  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)A), &rank));
-  PetscCall(ConvertBlocks(A));
-  PetscCall(context->halo.Prepare(A, space));
-  mine.code = static_cast<int>(BuildBlocks(A, operation, space, copies));
-  mine.rank = rank;
-  PetscCallMPI(MPI_Allreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, PetscObjectComm((PetscObject)A)));
-  PetscCheck(!mine.code, PETSC_COMM_SELF, static_cast<PetscErrorCode>(mine.code), "Rank %d cannot convert its block",
-             (int)rank);
-  PetscCheck(!worst.code, PETSC_COMM_SELF, static_cast<PetscErrorCode>(worst.code),
-             "Rank %d cannot convert its block: see its message", worst.rank);
-  *agreed  = version;
-  *scratch = *scratch || copies;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// z = A x + y
-PetscErrorCode MultPlain(Mat A, Vec x, Vec y, Vec z)
-{
-  Context   *context;
-  Mat        diagonal, off;
-  Space      space;
-  LocalArray owned, ghosts;
-
-  PetscFunctionBegin;
-  PetscCall(Prepare(A, Operation::Normal, x, z, &context, &space));
-  PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &off, nullptr));
-  PetscCall(owned.Get(x, space, Access::Read));
-  PetscCall(ghosts.Get(context->halo.ghosts(space), space, Access::Write));
-  PetscCall(PetscSFBcastWithMemTypeBegin(context->halo.forest(), MPIU_SCALAR, owned.where(), owned.read(),
-                                         ghosts.where(), ghosts.write(), MPI_REPLACE));
-  PetscCall(MultLocal(diagonal, Operation::Normal, space, x, y, z));
-  PetscCall(PetscSFBcastEnd(context->halo.forest(), MPIU_SCALAR, owned.read(), ghosts.write(), MPI_REPLACE));
-  PetscCall(owned.Restore());
-  PetscCall(ghosts.Restore());
-  PetscCall(MultLocal(off, Operation::Normal, space, context->halo.ghosts(space), z, z));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// z = A^T x + y, or A^H
-PetscErrorCode MultTransposed(Mat A, Operation operation, Vec x, Vec y, Vec z)
-{
-  Context   *context;
-  Mat        diagonal, off;
-  Space      space;
-  LocalArray ghosts, owned;
-
-  PetscFunctionBegin;
-  PetscCall(Prepare(A, operation, x, z, &context, &space));
-  PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &off, nullptr));
-  PetscCall(MultLocal(off, operation, space, x, nullptr, context->halo.ghosts(space)));
-  PetscCall(MultLocal(diagonal, operation, space, x, y, z));
-  PetscCall(ghosts.Get(context->halo.ghosts(space), space, Access::Read));
-  PetscCall(owned.Get(z, space, Access::ReadWrite));
-  PetscCall(PetscSFReduceWithMemTypeBegin(context->halo.forest(), MPIU_SCALAR, ghosts.where(), ghosts.read(),
-                                          owned.where(), owned.write(), MPIU_SUM));
-  PetscCall(PetscSFReduceEnd(context->halo.forest(), MPIU_SCALAR, ghosts.read(), owned.write(), MPIU_SUM));
-  PetscCall(ghosts.Restore());
-  PetscCall(owned.Restore());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// MatGetOrdering() takes a parallel matrix whose type is not literally MATMPIAIJ for a sequential one, and would read
 /// the local rows, whose columns are the whole matrix's, as a graph; newer versions do not even ask whether there are
 /// rows to be read.
@@ -169,14 +54,6 @@ PetscErrorCode MatGetRowIJ_MPIAIJSparseGPU(Mat A, PetscInt shift, PetscBool symm
   *done = PETSC_TRUE; // as MatGetRowIJ() has set it
   PetscCall(GetParentOps(true, &parent));
   PetscCall((*parent->getrowij)(A, shift, symmetric, compressed, n, i, j, done));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode Multiply(Mat A, Operation operation, Vec x, Vec y, Vec z)
-{
-  PetscFunctionBegin;
-  PetscCall(operation == Operation::Normal ? MultPlain(A, x, y, z) : MultTransposed(A, operation, x, y, z));
-  PetscCall(SendBlocksAwayForTests(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -227,7 +104,7 @@ PetscErrorCode SetOps_MPI(Mat A)
   A->ops->assemblyend   = MatAssemblyEnd_MPIAIJSparseGPU;
   A->ops->getrowij      = MatGetRowIJ_MPIAIJSparseGPU;
   SetKeepersOfArrays(A->ops);
-  Products<Multiply>::Set(A->ops);
+  Products<MultiplyParallel>::Set(A->ops);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -253,16 +130,6 @@ PetscErrorCode BlocksBecomeParents(Mat A)
     PetscCall(IsOurs(block, &seq, &mpi));
     if (seq) PetscCall(BecomeParent(block, false));
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PrepareToTell(Mat A)
-{
-  Context *context;
-  Space    space;
-
-  PetscFunctionBegin;
-  PetscCall(Prepare(A, Operation::Normal, nullptr, nullptr, &context, &space));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -8,7 +8,9 @@ namespace sparsegpu::face
 
 namespace
 {
-PetscErrorCode MultOnHost(Mat A, Context *context, Operation operation, Vec x, Vec y, Vec z, PetscLogDouble *flops)
+/// x null: `array` is its entries.
+PetscErrorCode MultOnHost(Mat A, Context *context, Operation operation, Vec x, const Scalar *array, Vec y, Vec z,
+                          PetscLogDouble *flops)
 {
   ConvertedMatrix *converted;
   LocalArray       bx, by, bz;
@@ -16,10 +18,10 @@ PetscErrorCode MultOnHost(Mat A, Context *context, Operation operation, Vec x, V
   PetscFunctionBegin;
   PetscCall(GetConverted(A, context, operation, Space::Host, Use::Product, &converted));
   *flops = 2.0 * converted->pattern.nonzeros;
-  PetscCall(bx.Get(x, Space::Host, Access::Read));
+  if (x) PetscCall(bx.Get(x, Space::Host, Access::Read));
   if (y && y != z) PetscCall(by.Get(y, Space::Host, Access::Read));
   PetscCall(bz.Get(z, Space::Host, y == z ? Access::ReadWrite : Access::Write));
-  PetscCall(converted->format->Mult(bx.read(), y == z ? bz.read() : by.read(), bz.write(), nullptr));
+  PetscCall(converted->format->Mult(x ? bx.read() : array, y == z ? bz.read() : by.read(), bz.write(), nullptr));
   PetscCall(bx.Restore());
   PetscCall(by.Restore());
   PetscCall(bz.Restore());
@@ -27,7 +29,8 @@ PetscErrorCode MultOnHost(Mat A, Context *context, Operation operation, Vec x, V
 }
 
 /// Asynchronous where x, y and z are on the device; ends synchronised where z is on the host.
-PetscErrorCode MultOnDevice(Mat A, Context *context, Operation operation, Vec x, Vec y, Vec z, PetscLogDouble *flops)
+PetscErrorCode MultOnDevice(Mat A, Context *context, Operation operation, Vec x, const Scalar *array, Vec y, Vec z,
+                            PetscLogDouble *flops)
 {
   const PetscObject logged = reinterpret_cast<PetscObject>(A);
   ConvertedMatrix  *converted;
@@ -36,12 +39,12 @@ PetscErrorCode MultOnDevice(Mat A, Context *context, Operation operation, Vec x,
   Stream            stream;
 
   PetscFunctionBegin;
-  PetscCall(bx.Get(x, Space::Device, Access::Read));
+  if (x) PetscCall(bx.Get(x, Space::Device, Access::Read));
   PetscCall(bz.Get(z, Space::Device, y == z ? Access::ReadWrite : Access::Write));
   PetscCall(GetConverted(A, context, operation, Space::Device, Use::Product, &converted));
   *flops = 2.0 * converted->pattern.nonzeros;
   PetscCall(DeviceStream(&stream));
-  PetscCall(bx.Stage(&context->x, stream, logged));
+  if (x) PetscCall(bx.Stage(&context->x, stream, logged));
   PetscCall(bz.Stage(&context->z, stream, logged));
   if (y == z)
     py = bz.read();
@@ -51,9 +54,9 @@ PetscErrorCode MultOnDevice(Mat A, Context *context, Operation operation, Vec x,
     py = by.read();
   }
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(converted->format->Mult(bx.read(), py, bz.write(), stream));
+  PetscCall(converted->format->Mult(x ? bx.read() : array, py, bz.write(), stream));
   PetscCall(PetscLogGpuTimeEnd());
-  const bool uploaded = !bx.on_device() || (y && y != z && !by.on_device());
+  const bool uploaded = (x && !bx.on_device()) || (y && y != z && !by.on_device());
   if (uploaded && bz.on_device()) PetscCall(DeviceSynchronize(stream)); // may be pinned memory that the caller reuses
   PetscCall(by.Restore());
   PetscCall(bz.Restore());
@@ -91,7 +94,7 @@ PetscErrorCode ReserveScratch(Mat A, Context *context, Operation operation)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MultLocal(Mat A, Operation operation, Space space, Vec x, Vec y, Vec z)
+static PetscErrorCode MultEither(Mat A, Operation operation, Space space, Vec x, const Scalar *array, Vec y, Vec z)
 {
   Context       *context;
   PetscLogDouble flops = 0;
@@ -104,12 +107,26 @@ PetscErrorCode MultLocal(Mat A, Operation operation, Space space, Vec x, Vec y, 
   PetscCall(Decide(A, context));
   context->read_here = true;
   if (space == Space::Host) {
-    PetscCall(MultOnHost(A, context, operation, x, y, z, &flops));
+    PetscCall(MultOnHost(A, context, operation, x, array, y, z, &flops));
     PetscCall(PetscLogFlops(flops));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(MultOnDevice(A, context, operation, x, y, z, &flops));
+  PetscCall(MultOnDevice(A, context, operation, x, array, y, z, &flops));
   PetscCall(PetscLogGpuFlops(flops));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MultLocal(Mat A, Operation operation, Space space, Vec x, Vec y, Vec z)
+{
+  PetscFunctionBegin;
+  PetscCall(MultEither(A, operation, space, x, nullptr, y, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AddProduct(Mat A, Space space, const Scalar *x, Vec z)
+{
+  PetscFunctionBegin;
+  PetscCall(MultEither(A, Operation::Normal, space, nullptr, x, z, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -8,6 +8,9 @@
 namespace sparsegpu::face
 {
 
+/// z = op(A) x + y of a parallel matrix. Collective.
+PetscErrorCode MultiplyParallel(Mat A, Operation operation, Vec x, Vec y, Vec z);
+
 template <PetscErrorCode (*multiply)(Mat, Operation, Vec, Vec, Vec)> struct Products {
   template <Operation operation> static PetscErrorCode Mult(Mat A, Vec x, Vec z)
   {

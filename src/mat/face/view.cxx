@@ -280,6 +280,9 @@ PetscErrorCode ViewInfo(Mat A, PetscViewer viewer, bool detail)
     PetscCall(ViewBlock(A, told[0], choice[0], "sparsegpu ", viewer, PetscViewerASCIIPrintf));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  const std::string &ghosts = context->halo.told(told[0].space);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "sparsegpu ghosts: %s\n",
+                                   ghosts.empty() ? "not exchanged yet" : ("by " + ghosts).c_str()));
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)A), &rank));
   PetscCall(PetscViewerASCIIPushSynchronized(viewer));
   for (int b = 0; b < 2; b++) {
