@@ -37,6 +37,7 @@ void Channel::Free()
 {
   if (peers_) peers_->GiveBack(piece_);
   peers_.reset();
+  side_ = {};
 }
 
 /// *neighbours: those of the graph, with addresses of this process.
@@ -91,7 +92,7 @@ PetscErrorCode Channel::Place(const Graph &graph, std::vector<Neighbour> &&neigh
   char *const here  = peers_->at(piece_, rank);
   const auto  count = neighbours.size();
   PetscCall(neighbours_.Take(std::move(neighbours), space));
-  if (graph.gathers()) PetscCall(send_.Copy(graph.send.data(), graph.send.size(), space));
+  PetscCall(send_.Copy(graph.send.data(), graph.send.size(), space)); // none, where entries are sent as they lie
   side_.neighbours = neighbours_.data();
   side_.send       = graph.gathers() ? send_.data() : nullptr;
   side_.flags      = reinterpret_cast<Exchange *>(here);

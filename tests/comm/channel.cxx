@@ -97,62 +97,73 @@ PetscErrorCode TestLost()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// What ghosts hold is added to the owners' entries, in the order of the ranks.
-PetscErrorCode TestBack()
+/// What ghosts hold is added to the owners' entries, in the order of the ranks, where rank r sends lists[r].
+PetscErrorCode AddGhosts(const std::shared_ptr<Peers> &peers, const Lists &lists, Channel *there, Channel *back)
 {
-  std::shared_ptr<Peers> peers;
-  Channel                there, back;
-  std::string            why;
-  Arrays                 arrays;
-  Stream                 stream = nullptr;
-  const Scalar          *received;
-  DeviceMemory           device;
-  constexpr int          ENTRIES = 50;
+  constexpr size_t ENTRIES = 50;
+  const Graph      graph   = GraphOf(lists, PetscGlobalRank);
+  const auto       value   = [](size_t s, PetscInt g, int k) { // of ghost g of rank s in exchange k
+    return Scalar(1 / (static_cast<PetscReal>(s) + static_cast<PetscReal>(g) + static_cast<PetscReal>(k)));
+  };
+  std::string   why;
+  DeviceMemory  device, ghosts;
+  const Scalar *received;
+  Stream        stream = nullptr;
 
   PetscFunctionBeginUser;
-  PetscCall(FindPeers(&peers));
-  if (!peers) PetscFunctionReturn(PETSC_SUCCESS);
-  const Lists lists = RandomLists(PetscGlobalSize, ENTRIES, 0.8, 9);
-  const Graph graph = GraphOf(lists, PetscGlobalRank);
-  PetscCall(there.Create(peers, graph, 60, &why));
-  PetscCall(back.Create(peers, comm::Reversed(graph), 60, &why));
+  PetscCall(there->Create(peers, graph, 60, &why));
+  PetscCall(back->Create(peers, comm::Reversed(graph), 60, &why));
   PetscCheck(why.empty(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "No channel: %s", why.c_str());
   for (int k = 1; k <= 5; k++) {
-    std::vector<Scalar> sums(ENTRIES, Scalar(PetscReal(1) / 3)), expected(sums);
-    for (size_t s = 0; s < lists.size(); s++) { // ghost g of rank s has the value 1 / (s + g + k)
-      PetscReal g = 0;
+    std::vector<Scalar> sums(ENTRIES, Scalar(PetscReal(1) / 3)), expected(sums), mine;
+    for (size_t s = 0; s < lists.size(); s++) {
+      PetscInt g = 0;
       for (size_t r = 0; r < lists.size(); r++)
         for (int e : lists[r][s]) {
-          if (static_cast<int>(r) == PetscGlobalRank)
-            expected[static_cast<size_t>(e)] += Scalar(1 / (static_cast<PetscReal>(s) + g + static_cast<PetscReal>(k)));
+          if (static_cast<int>(r) == PetscGlobalRank) expected[static_cast<size_t>(e)] += value(s, g, k);
           g++;
         }
     }
-    arrays.host.resize(static_cast<size_t>(graph.receives()));
-    for (size_t g = 0; g < arrays.host.size(); g++)
-      arrays.host[g] =
-          Scalar(1 / (static_cast<PetscReal>(PetscGlobalRank) + static_cast<PetscReal>(g) + static_cast<PetscReal>(k)));
-    const Scalar *from = arrays.host.data();
+    for (PetscInt g = 0; g < graph.receives(); g++) mine.push_back(value(static_cast<size_t>(PetscGlobalRank), g, k));
+    const Scalar *from = mine.data();
     Scalar       *to   = sums.data();
     if (peers->space() == Space::Device) {
       PetscCall(DeviceStream(&stream));
-      PetscCall(arrays.device.Reserve(arrays.host.size() * sizeof(Scalar) + sizeof(Scalar)));
-      PetscCall(device.Reserve(sums.size() * sizeof(Scalar)));
-      PetscCall(DeviceCopyIn(arrays.device.data(), from, arrays.host.size() * sizeof(Scalar), stream));
-      PetscCall(DeviceCopyIn(device.data(), to, sums.size() * sizeof(Scalar), stream));
-      from = static_cast<const Scalar *>(arrays.device.data());
+      PetscCall(ghosts.Reserve((mine.size() + 1) * sizeof(Scalar)));
+      PetscCall(device.Reserve(ENTRIES * sizeof(Scalar)));
+      PetscCall(DeviceCopyIn(ghosts.data(), from, mine.size() * sizeof(Scalar), stream));
+      PetscCall(DeviceCopyIn(device.data(), to, ENTRIES * sizeof(Scalar), stream));
+      from = static_cast<const Scalar *>(ghosts.data());
       to   = static_cast<Scalar *>(device.data());
     }
-    PetscCall(back.Begin(from, stream));
-    PetscCall(back.End(stream, &received));
-    PetscCall(there.AddReceived(received, to, stream));
-    if (peers->space() == Space::Device)
-      PetscCall(DeviceCopyOut(sums.data(), to, sums.size() * sizeof(Scalar), stream));
-    for (size_t e = 0; e < sums.size(); e++)
+    PetscCall(back->Begin(from, stream));
+    PetscCall(back->End(stream, &received));
+    PetscCall(there->AddReceived(received, to, stream));
+    if (peers->space() == Space::Device) PetscCall(DeviceCopyOut(sums.data(), to, ENTRIES * sizeof(Scalar), stream));
+    for (size_t e = 0; e < ENTRIES; e++)
       PetscCheck(BitsOf(RealPart(sums[e])) == BitsOf(RealPart(expected[e])), PETSC_COMM_SELF, PETSC_ERR_PLIB,
                  "Exchange %d, entry %zu: %.17g, not %.17g", k, e, (double)RealPart(sums[e]),
                  (double)RealPart(expected[e]));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Graphs in turn on the same channels: all ranks send, one of them none, none at all.
+PetscErrorCode TestBack()
+{
+  std::shared_ptr<Peers> peers;
+  Channel                there, back;
+
+  PetscFunctionBeginUser;
+  PetscCall(FindPeers(&peers));
+  if (!peers) PetscFunctionReturn(PETSC_SUCCESS);
+  for (size_t silent = 0; silent <= static_cast<size_t>(PetscGlobalSize); silent++)
+    for (double probability : {1., 0.5, 0.}) {
+      Lists lists = RandomLists(PetscGlobalSize, 50, probability, 9);
+      if (silent < lists.size())
+        for (std::vector<int> &list : lists[silent]) list.clear();
+      PetscCall(AddGhosts(peers, lists, &there, &back));
+    }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
