@@ -11,13 +11,6 @@ namespace sparsegpu::face
 
 namespace
 {
-PetscErrorCode Stay(Mat *result)
-{
-  PetscFunctionBegin;
-  PetscCall(StayHome(*result));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// AIJ's operation; `of_result`: it is the result, the last argument, whose values stay at home, else the matrix's own.
 template <auto member, bool of_result> struct Keeper;
 template <class... Arguments, PetscErrorCode (*_MatOps::*member)(Mat, Arguments...), bool of_result>
@@ -32,7 +25,7 @@ struct Keeper<member, of_result> {
     PetscCall(GetParentOps(mpi, &parent));
     PetscCall(of_result ? BringHome(A) : StayHome(A));
     PetscCall((*(parent->*member))(A, arguments...));
-    if constexpr (of_result) PetscCall(Stay(std::get<sizeof...(Arguments) - 1>(std::tie(arguments...))));
+    if constexpr (of_result) PetscCall(StayHome(*std::get<sizeof...(Arguments) - 1>(std::tie(arguments...))));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   static void Set(struct _MatOps *operations)
