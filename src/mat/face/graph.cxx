@@ -163,8 +163,7 @@ PetscErrorCode CreateOfBlocks(Mat A, const There &a, PetscInt size, const Wanted
   PetscCall(values::ForEach(a.space, rows.rows,
                             values::BlocksOfEntries{size, rows.device.i, rows.device.j, i.data(), j.data()}));
   PetscCall(SortCoordinates(blocks, blocks, rows.nonzeros, i.data(), j.data(), a.space, &sorted));
-  i                          = Array<PetscInt>();
-  j                          = Array<PetscInt>();
+  for (Array<PetscInt> *done : {&i, &j}) *done = Array<PetscInt>();
   const PetscInt *const jmap = sorted.jmap.data_or_null(), *const perm = sorted.perm.data();
   const auto sum = [&](Scalar *to) { return values::SumMagnitudes{jmap, perm, a.a, to}; };
   PetscCall(Create(A, blocks, std::move(sorted.i), std::move(sorted.j), a.space, sum, G));
