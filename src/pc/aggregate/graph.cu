@@ -47,13 +47,13 @@ __global__ void even_blocks_kernel(PetscInt nodes, PetscInt size, CsrArrays a, P
 }
 
 /// largest[e] = the largest magnitude of the entries that block e is made of.
-__global__ void largest_kernel(PetscInt blocks, const PetscCount *jmap, const PetscCount *perm, const Scalar *a,
+__global__ void largest_kernel(PetscInt blocks, const PetscInt *jmap, const PetscInt *perm, const Scalar *a,
                                PetscReal *largest)
 {
   const PetscCount e    = thread_index();
   PetscReal        most = 0;
   if (e >= blocks) return;
-  for (PetscCount k = jmap[e]; k < jmap[e + 1]; k++) {
+  for (PetscInt k = jmap ? jmap[e] : e, end = jmap ? jmap[e + 1] : e + 1; k < end; k++) {
     const PetscReal v = Size(a[perm[k]]);
     if (v > most) most = v;
   }
@@ -99,7 +99,7 @@ PetscErrorCode FindUneven(const SparseRows &A, PetscInt size, NodePattern *patte
   const PetscInt blocks = static_cast<PetscInt>(pattern->j.size());
   PetscCall(pattern->largest.Allocate(static_cast<size_t>(blocks), Space::Device));
   largest_kernel<<<Blocks(blocks), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
-      blocks, sorted.jmap.data(), sorted.perm.data(), A.arrays.a, pattern->largest.data());
+      blocks, sorted.jmap.data_or_null(), sorted.perm.data(), A.arrays.a, pattern->largest.data());
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
