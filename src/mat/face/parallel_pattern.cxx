@@ -1,7 +1,6 @@
-/// A pattern becomes that of a parallel matrix through PETSc's own operations: exact preallocation, a row at a time,
-/// assembly, in which PETSc numbers the ghosts. The entries are ones, as a matrix may leave out zeros.
+/// A pattern becomes that of a parallel matrix through PETSc's own operations: exact preallocation, the columns of each
+/// block, assembly, in which PETSc numbers the ghosts.
 #include "mat/face/parallel_pattern.hpp"
-#include <algorithm>
 
 namespace sparsegpu::face
 {
@@ -15,27 +14,16 @@ PetscErrorCode Lengths(const HostPattern &pattern, std::vector<PetscInt> *length
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Each row with global columns, ascending: those of the off-diagonal block lie on both sides of the diagonal one's.
-PetscErrorCode SetRows(Mat A, const HostPattern patterns[2])
+/// Of blocks that are preallocated exactly.
+PetscErrorCode SetColumns(Mat A, const HostPattern patterns[2])
 {
-  const HostPattern       &d = patterns[0], &o = patterns[1];
-  std::vector<PetscInt>    columns;
-  std::vector<PetscScalar> ones;
+  Mat blocks[2];
 
   PetscFunctionBegin;
-  for (PetscInt r = 0; r < A->rmap->n; r++) {
-    const PetscInt *const        off    = o.j.data() + o.i[static_cast<size_t>(r)],
-                          *const end    = o.j.data() + o.i[static_cast<size_t>(r) + 1],
-                          *const behind = std::lower_bound(off, end, A->cmap->rend);
-    const PetscInt               row    = A->rmap->rstart + r;
-    PetscCallCXX(columns.assign(off, behind));
-    for (PetscInt e = d.i[static_cast<size_t>(r)]; e < d.i[static_cast<size_t>(r) + 1]; e++)
-      PetscCallCXX(columns.push_back(A->cmap->rstart + d.j[static_cast<size_t>(e)]));
-    PetscCallCXX(columns.insert(columns.end(), behind, end));
-    PetscCallCXX(ones.assign(columns.size(), 1));
-    PetscCall((*A->ops->setvalues)(A, 1, &row, static_cast<PetscInt>(columns.size()), columns.data(), ones.data(),
-                                   INSERT_VALUES));
-  }
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &blocks[0], &blocks[1], nullptr));
+  for (int b = 0; b < 2; b++)
+    if (!patterns[b].j.empty()) // else all rows are as they were preallocated: empty
+      PetscCall(MatSeqAIJSetColumnIndices(blocks[b], const_cast<PetscInt *>(patterns[b].j.data())));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -68,7 +56,7 @@ PetscErrorCode TakePattern(Mat A, const HostPattern patterns[2])
   PetscCall(MatMPIAIJSetPreallocation(A, 0, d.data(), 0, o.data()));
   {
     const AtHomeScope scope;
-    PetscCall(SetRows(A, patterns));
+    PetscCall(SetColumns(A, patterns));
     PetscCall(AssemblePattern(A)); // and the blocks become ours
   }
   PetscCall(GetParentOps(true, &parent));

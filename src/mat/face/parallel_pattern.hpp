@@ -13,7 +13,7 @@ struct HostPattern {
 };
 
 /// The patterns of A's blocks are these from now on: local columns in the diagonal one, global ones in the off-diagonal
-/// one. The values are anything. To PETSc no values have been assembled yet, so that MAT_SYMMETRIC and its like hold
+/// one. The values are not defined. To PETSc no values have been assembled yet, so that MAT_SYMMETRIC and its like hold
 /// for the first that are. A's blocks are new ones, of ours. Collective.
 PetscErrorCode TakePattern(Mat A, const HostPattern patterns[2]);
 

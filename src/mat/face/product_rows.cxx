@@ -101,10 +101,12 @@ PetscErrorCode ProductRows::AddOwnRow(const Numbering &columns, const PetscInt *
                                       HostPattern patterns[2])
 {
   PetscFunctionBegin;
-  for (PetscInt e = begin; e < end; e++) {
-    const int b = j[e] < columns.own ? 0 : 1;
-    PetscCallCXX(patterns[b].j.push_back(b ? columns.Global(j[e]) : j[e]));
-    PetscCallCXX(maps_[b].host_from.push_back(e));
+  const PetscInt other = static_cast<PetscInt>(std::lower_bound(j + begin, j + end, columns.own) - j);
+  PetscCallCXX(patterns[0].j.insert(patterns[0].j.end(), j + begin, j + other));
+  for (PetscInt e = begin; e < other; e++) PetscCallCXX(maps_[0].host_from.push_back(e));
+  for (PetscInt e = other; e < end; e++) {
+    PetscCallCXX(patterns[1].j.push_back(columns.Global(j[e])));
+    PetscCallCXX(maps_[1].host_from.push_back(e));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -129,6 +131,8 @@ PetscErrorCode ProductRows::Find(PetscLayout layout, const Numbering &rows, cons
   if (any) PetscCall(Receive(layout, rows, columns, i, j, &received, fits));
   PetscCall(AllAgree(layout->comm, *fits && PetscCount(computed_) + received_ < PETSC_MAX_INT, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCXX(patterns[0].j.reserve(j.size())); // about as many; what is too much is never touched
+  PetscCallCXX(maps_[0].host_from.reserve(j.size()));
   for (PetscInt r = 0; r < rows.own; r++) {
     const PetscInt first = any ? received.first[r] : 0, last = any ? received.first[r + 1] : 0;
     if (first == last) {
