@@ -1,4 +1,6 @@
-static const char help[] = "One rank lacks memory of the GPU: every rank must get the error, and none may hang.\n\n";
+static const char help[] =
+    "One rank lacks memory of the GPU: every rank must get the error, or do the work in another way, and none may hang.\n"
+    "\n";
 
 #include "../family.hpp"
 
@@ -37,7 +39,53 @@ static PetscErrorCode Scratch()
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/// The last rank has memory for its operands, and none for the columns of the terms of their product: the product is
+/// the host's on all ranks, and right.
+static PetscErrorCode Products()
+{
+  const PetscInt       rows = 4000, all = rows * PetscGlobalSize;
+  conformance::Builder b("spread", all, all);
+  PetscBool            device;
+  Mat                  A, C;
+  Vec                  x, y, z, w;
+  PetscReal            off, size;
+
+  PetscFunctionBeginUser;
+  if (PetscGlobalRank == PetscGlobalSize - 1)
+    PetscCall(PetscOptionsSetValue(nullptr, "-sparsegpu_device_largest_array", "1000000"));
+  PetscCall(SparseGPUHasDevice(&device));
+  if (!device) {
+    PetscCall(Skip("there is no GPU"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (PetscInt i = 0; i < all; ++i)
+    for (PetscInt k = 0; k < 8; ++k) b.Add(i, (i * 997 + k * 1501) % all);
+  PetscCall(CreateMatrix(PETSC_COMM_WORLD, b, MATSPARSEGPU, "csr", Layout::Even, &A));
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecDuplicate(y, &z));
+  PetscCall(VecDuplicate(y, &w));
+  PetscCall(VecSetRandom(x, nullptr));
+  PetscCall(MatMatMult(A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+  for (PetscReal factor : {1.0, 2.0}) { // again with new values
+    PetscCall(MatMult(A, x, y));
+    PetscCall(MatMult(A, y, z));
+    PetscCall(MatMult(C, x, w));
+    PetscCall(VecNorm(z, NORM_2, &size));
+    PetscCall(VecAXPY(w, -1, z));
+    PetscCall(VecNorm(w, NORM_2, &off));
+    PetscCheck(off <= 100 * 64 * PETSC_MACHINE_EPSILON * size, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Off by %g of %g",
+               (double)off, (double)size);
+    PetscCall(MatScale(A, factor * 2));
+    PetscCall(MatMatMult(A, A, MAT_REUSE_MATRIX, PETSC_DEFAULT, &C));
+  }
+  for (Vec *v : {&x, &y, &z, &w}) PetscCall(VecDestroy(v));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help, {{"scratch", Scratch}});
+  return Main(argc, argv, help, {{"scratch", Scratch}, {"products", Products}});
 }
