@@ -11,6 +11,7 @@ PetscErrorCode TransposedRows::Find(const CsrView &csr, Space space)
 {
   PetscFunctionBegin;
   space_ = space;
+  from_  = Array<PetscInt>(); // no entries: it stays empty
   rows_  = csr.cols;
   cols_  = csr.rows;
   a_     = Array<Scalar>();
