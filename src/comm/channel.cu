@@ -3,7 +3,7 @@
 /// flags, so that those after it find the ghosts. Both wait only for kernels of other GPUs that were launched before
 /// anything that depends on what comes later in this stream, and give up after a time.
 #include "comm/channel.hpp"
-#include "device/cuda_check.hpp"
+#include "device/launch.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::comm
@@ -60,6 +60,7 @@ __global__ void begin_kernel(Side side, const Scalar *from, Exchange k, unsigned
 {
   __shared__ int last;
 
+  begin_in_turn();
   int ready = *static_cast<volatile std::uint64_t *>(&state->lost) == 0;
   for (int n = static_cast<int>(threadIdx.x); n < side.count && ready; n += static_cast<int>(blockDim.x)) {
     if (side.neighbours[n].send_begin == side.neighbours[n].send_end) continue;
@@ -89,16 +90,21 @@ __global__ void begin_kernel(Side side, const Scalar *from, Exchange k, unsigned
     store_release(side.neighbours[n].flag, k);
 }
 
-/// Ends exchange k: one block, a thread for each neighbour. Where one is lost, the entries become NaN.
+/// Ends exchange k: one block, a thread for each neighbour. Where one is lost, the entries become NaN. The block polls
+/// while the kernel before it, a product that has nothing to do with it, still runs, and ends after that one has, so
+/// that the kernel after it may count on both.
 __global__ void end_kernel(Side side, Exchange k, unsigned long long timeout, State *state, std::uint64_t *report)
 {
   int missing = 0;
+  let_next_kernel_start();
   for (int n = static_cast<int>(threadIdx.x); n < side.count; n += static_cast<int>(blockDim.x)) {
     if (!side.neighbours[n].receives || await(side, n, BeforeReading(k), timeout, state)) continue;
     tell_lost(n, k, state, report);
     missing = 1;
   }
-  if (!__syncthreads_or(missing)) return;
+  missing = __syncthreads_or(missing);
+  wait_for_previous_kernel();
+  if (!missing) return;
   Scalar *const received = HalfOf(k) ? side.received[1] : side.received[0];
   for (std::int64_t e = threadIdx.x; e < side.receives; e += blockDim.x)
     received[e] = Scalar(RealOf(~RealBits(0) >> 1));
@@ -130,9 +136,9 @@ PetscErrorCode Begin_CUDA(const Side &side, const Scalar *from, Exchange k, doub
   PetscFunctionBegin;
   if (!side.count) PetscFunctionReturn(PETSC_SUCCESS);
   const std::int64_t blocks = (side.sends + threads * EACH - 1) / (threads * EACH);
-  begin_kernel<<<static_cast<unsigned>(blocks < 1 ? 1 : (blocks > MOST ? MOST : blocks)), threads, 0,
-                 static_cast<cudaStream_t>(stream)>>>(side, from, k, Nanoseconds(timeout), state, report);
-  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscCall((LaunchEarly<begin_kernel>(static_cast<PetscInt>(blocks < 1 ? 1 : (blocks > MOST ? MOST : blocks)), threads,
+                                       static_cast<cudaStream_t>(stream), side, from, k, Nanoseconds(timeout), state,
+                                       report)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -143,8 +149,8 @@ PetscErrorCode End_CUDA(const Side &side, Exchange k, double timeout, State *sta
 
   PetscFunctionBegin;
   if (!side.receives) PetscFunctionReturn(PETSC_SUCCESS);
-  end_kernel<<<1, threads, 0, static_cast<cudaStream_t>(stream)>>>(side, k, Nanoseconds(timeout), state, report);
-  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscCall((LaunchEarly<end_kernel>(PetscInt(1), threads, static_cast<cudaStream_t>(stream), side, k,
+                                     Nanoseconds(timeout), state, report)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

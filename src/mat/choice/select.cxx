@@ -26,6 +26,19 @@ struct Candidate {
 
 constexpr PetscReal GAIN = 0.95; ///< a later candidate must save a twentieth of the time
 
+/// Whether most rows on the device are empty, as those of an off-diagonal block are: the baseline adds the others to a
+/// sum and leaves the rest of it alone, while the other formats pass over all of it.
+static bool MostlyEmpty(const Look &look, const PatternFacts &facts)
+{
+  constexpr PetscReal MANY   = 8; // entries of a mean row, with which hardly any are empty
+  const CsrView      &A      = look.rows();
+  PetscInt            filled = 0;
+
+  if (look.space() == Space::Host || facts.mean > MANY) return false;
+  for (PetscInt r = 0; r < A.rows && 2 * filled <= A.rows; r++) filled += A.i[r] < A.i[r + 1];
+  return 2 * filled <= A.rows;
+}
+
 /// All candidates in the order of formats.def, the baseline first. On the GPU a product of fewer than SMALL nonzeros
 /// takes one launch and a memory latency or two whatever it reads: the baseline has the fewest.
 static PetscErrorCode Candidates(Plans *plans, std::vector<Candidate> *candidates)
@@ -37,11 +50,12 @@ static PetscErrorCode Candidates(Plans *plans, std::vector<Candidate> *candidate
   PetscFunctionBegin;
   PetscCall(plans->look().Facts(&facts));
   const PetscInt enough = plans->look().space() == Space::Device ? SMALL : 1; // nonzeros for more than the baseline
+  const bool     alone  = facts->nonzeros < enough || MostlyEmpty(plans->look(), *facts);
   for (const char *name : FormatNames()) {
     Plan *plan;
     Cost  cost;
     bool  candidate;
-    if (!candidates->empty() && facts->nonzeros < enough) break;
+    if (!candidates->empty() && alone) break;
     PetscCall(plans->Get(name, &plan));
     PetscCall(plan->Estimate(GAIN * least, &candidate, &cost));
     if (!candidate) continue;

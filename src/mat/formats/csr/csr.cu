@@ -10,10 +10,10 @@ namespace sparsegpu::formats
 
 static constexpr int THREADS = 256;
 
-/// epilogue(row, A x). The first blocks take a chunk of a long row each; in the others `width` neighbouring threads
-/// share a row and read neighbouring entries; x is gathered. Bitwise reproducible. Starts while the kernel before it
-/// ends, as only values and vectors may come from there.
-template <int width, class Epilogue> static __global__ void __launch_bounds__(THREADS)
+/// epilogue(row, A x), of the rows that are not empty alone where `filled`. The first blocks take a chunk of a long row
+/// each; in the others `width` neighbouring threads share a row and read neighbouring entries; x is gathered. Bitwise
+/// reproducible. Starts while the kernel before it ends, as only values and vectors may come from there.
+template <int width, bool filled, class Epilogue> static __global__ void __launch_bounds__(THREADS)
     csr_kernel(CsrLayout A, const Scalar *x, Epilogue epilogue)
 {
   const auto ready = [] { begin_in_turn(); };
@@ -25,13 +25,14 @@ template <int width, class Epilogue> static __global__ void __launch_bounds__(TH
     epilogue.Finish();
     return;
   }
-  const PetscInt row   = row_of_thread<THREADS, width>(static_cast<PetscInt>(blockIdx.x - A.chunks), threadIdx.x);
-  const int      lane  = threadIdx.x % width;
-  PetscInt       begin = 0, end = 0;
-  bool           mine = row < A.rows;
-  Scalar         sum(0);
+  PetscInt  row   = row_of_thread<THREADS, width>(static_cast<PetscInt>(blockIdx.x - A.chunks), threadIdx.x);
+  const int lane  = threadIdx.x % width;
+  PetscInt  begin = 0, end = 0;
+  bool      mine = row < (filled ? A.filled : A.rows);
+  Scalar    sum(0);
 
   if (mine) {
+    if (filled) row = A.filled_row[row];
     begin = A.i[row];
     end   = A.i[row + 1];
     mine  = end - begin <= A.long_length;
@@ -45,32 +46,44 @@ template <int width, class Epilogue> static __global__ void __launch_bounds__(TH
   epilogue.Finish();
 }
 
-template <int width, class Epilogue>
-static PetscErrorCode Launch(const CsrLayout &A, const Scalar *x, const Epilogue &epilogue, cudaStream_t stream)
+template <int width, bool filled>
+static PetscErrorCode Launch(const CsrLayout &A, const Scalar *x, const StoreSum &epilogue, cudaStream_t stream)
 {
-  constexpr int rows_per_block = THREADS / width;
+  constexpr int  rows_per_block = THREADS / width;
+  const PetscInt rows = filled ? A.filled : A.rows, blocks = (rows + rows_per_block - 1) / rows_per_block;
 
   PetscFunctionBegin;
-  PetscCall((LaunchEarly<csr_kernel<width, Epilogue>>(A.chunks + (A.rows + rows_per_block - 1) / rows_per_block,
-                                                      THREADS, stream, A, x, epilogue)));
+  if (rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
+  PetscCall((LaunchEarly<csr_kernel<width, filled, StoreSum>>(A.chunks + blocks, THREADS, stream, A, x, epilogue)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <bool filled>
+static PetscErrorCode LaunchWidth(const CsrLayout &A, const Scalar *x, const StoreSum &epilogue, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  switch (A.width) {
+  case 1: PetscCall((Launch<1, filled>(A, x, epilogue, stream))); break;
+  case 2: PetscCall((Launch<2, filled>(A, x, epilogue, stream))); break;
+  case 4: PetscCall((Launch<4, filled>(A, x, epilogue, stream))); break;
+  case 8: PetscCall((Launch<8, filled>(A, x, epilogue, stream))); break;
+  case 16: PetscCall((Launch<16, filled>(A, x, epilogue, stream))); break;
+  default: PetscCall((Launch<32, filled>(A, x, epilogue, stream)));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode CsrMult_CUDA(const CsrLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
 {
-  const cudaStream_t s = static_cast<cudaStream_t>(stream);
-  const StoreSum     epilogue{y, z};
-
   PetscFunctionBegin;
-  if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
-  switch (A.width) {
-  case 1: PetscCall(Launch<1>(A, x, epilogue, s)); break;
-  case 2: PetscCall(Launch<2>(A, x, epilogue, s)); break;
-  case 4: PetscCall(Launch<4>(A, x, epilogue, s)); break;
-  case 8: PetscCall(Launch<8>(A, x, epilogue, s)); break;
-  case 16: PetscCall(Launch<16>(A, x, epilogue, s)); break;
-  default: PetscCall(Launch<32>(A, x, epilogue, s));
-  }
+  PetscCall(LaunchWidth<false>(A, x, StoreSum{y, z}, static_cast<cudaStream_t>(stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CsrAddFilled_CUDA(const CsrLayout &A, const Scalar *x, Scalar *z, Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(LaunchWidth<true>(A, x, StoreSum{z, z}, static_cast<cudaStream_t>(stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

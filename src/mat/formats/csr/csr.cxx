@@ -158,8 +158,9 @@ PetscErrorCode Csr::BuildPattern(Plan *plan)
     PetscCall(i_.CopyFrom(A.device.i, A.i, static_cast<size_t>(A.rows) + 1));
     PetscCall(j_.CopyFrom(A.device.j, A.j, A.nonzeros));
   }
-  layout_.i           = pattern_ ? A.device.i : i_.data();
-  layout_.j           = pattern_ ? A.device.j : j_.data();
+  layout_.i = pattern_ ? A.device.i : i_.data();
+  layout_.j = pattern_ ? A.device.j : j_.data();
+  PetscCall(PlaceFilled(A));
   layout_.chunk_row   = chunk_row_.data();
   layout_.chunk_begin = chunk_begin_.data();
   layout_.chunk_sum   = chunk_sum_.data();
@@ -176,6 +177,31 @@ void Csr::Borrow(const CsrView &A)
   borrowed_      = A.a;
 }
 
+/// Appends to *filled the rows that are not empty, until these are half of them.
+static PetscErrorCode FilledRows(PetscInt rows, const PetscInt *i, std::vector<PetscInt> *filled)
+{
+  PetscFunctionBegin;
+  for (PetscInt r = 0; r < rows && 2 * filled->size() <= static_cast<size_t>(rows); r++)
+    if (i[r] < i[r + 1]) PetscCallCXX(filled->push_back(r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The same for the device, once: the arrays there are the format's own.
+PetscErrorCode Csr::PlaceFilled(const CsrView &A)
+{
+  std::vector<PetscInt> filled;
+
+  PetscFunctionBegin;
+  PetscCall(FilledRows(A.rows, A.i, &filled));
+  layout_.filled = -1;
+  if (2 * filled.size() > static_cast<size_t>(A.rows)) PetscFunctionReturn(PETSC_SUCCESS);
+  layout_.filled = static_cast<PetscInt>(filled.size());
+  pattern_bytes_ += sizeof(PetscInt) * static_cast<PetscLogDouble>(filled.size());
+  PetscCall(filled_row_.Take(std::move(filled), Space::Device));
+  layout_.filled_row = filled_row_.data();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Rows that are not empty, found anew when the beginnings of rows are others than before: the arrays are AIJ's own.
 PetscErrorCode Csr::FindFilled()
 {
@@ -185,8 +211,7 @@ PetscErrorCode Csr::FindFilled()
   if (filled_i_.size() != count || !std::equal(layout_.i, layout_.i + count, filled_i_.begin())) {
     PetscCallCXX(filled_i_.assign(layout_.i, layout_.i + count));
     filled_.clear();
-    for (PetscInt r = 0; r < layout_.rows && 2 * filled_.size() < count; r++)
-      if (layout_.i[r] < layout_.i[r + 1]) PetscCallCXX(filled_.push_back(r));
+    PetscCall(FilledRows(layout_.rows, layout_.i, &filled_));
   }
   layout_.filled     = 2 * filled_.size() < count ? static_cast<PetscInt>(filled_.size()) : -1;
   layout_.filled_row = filled_.data();
@@ -197,10 +222,10 @@ PetscErrorCode Csr::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream str
 {
   PetscFunctionBegin;
   layout_.a = values();
-  if (adds_ && y && y == z && space_ == Space::Host) {
+  if (adds_ && y && y == z) {
     if (layout_.filled == UNKNOWN) PetscCall(FindFilled());
     if (layout_.filled >= 0) {
-      PetscCall(CsrAddFilled_Kokkos(layout_, x, z));
+      PetscCall(SPARSEGPU_LAUNCH(space_, CsrAddFilled_CUDA(layout_, x, z, stream), CsrAddFilled_Kokkos(layout_, x, z)));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }

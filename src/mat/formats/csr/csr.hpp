@@ -21,7 +21,7 @@ struct CsrLayout {
   PetscInt        rows, nonzeros;
   PetscInt        nodes;       ///< 0: every row for itself; host only
   const PetscInt *node;        ///< [nodes + 1] first row of each run of rows of one pattern
-  PetscInt        filled;      ///< with AddsToSums(), where most rows are empty: how many are not; else -1; host only
+  PetscInt        filled;      ///< where most rows are empty, for AddsToSums(): how many are not; else -1
   const PetscInt *filled_row;  ///< [filled] these rows
   PetscInt        width;       ///< threads per row
   PetscInt        long_length; ///< longer rows are in the bin
@@ -40,6 +40,7 @@ PetscErrorCode CsrMult_Kokkos(const CsrLayout &A, const Scalar *x, const Scalar 
 /// z += A x, by the rows that are not empty.
 PetscErrorCode CsrAddFilled_Kokkos(const CsrLayout &A, const Scalar *x, Scalar *z);
 PetscErrorCode CsrMult_CUDA(const CsrLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream);
+PetscErrorCode CsrAddFilled_CUDA(const CsrLayout &A, const Scalar *x, Scalar *z, Stream stream);
 /// Format::MultDense().
 PetscErrorCode CsrMultDense_Kokkos(const CsrLayout &A, const DenseColumns &d);
 PetscErrorCode CsrMultDense_CUDA(const CsrLayout &A, PetscInt cols, const DenseColumns &d, DeviceMemory *scratch,
@@ -92,10 +93,11 @@ protected:
 private:
   PetscErrorCode FindNodes(const CsrView &A);
   PetscErrorCode FindFilled();
+  PetscErrorCode PlaceFilled(const CsrView &A);
 
   CsrLayout                   layout_ = {};
   std::shared_ptr<const void> pattern_; ///< the owner of i and j where these are the matrix's on the device
-  Array<PetscInt>             node_, i_, j_, chunk_row_, chunk_begin_;
+  Array<PetscInt>             node_, i_, j_, chunk_row_, chunk_begin_, filled_row_;
   Array<Scalar>               chunk_sum_;
   Array<int>                  arrived_;
   bool                        adds_ = false;
