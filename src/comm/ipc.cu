@@ -103,6 +103,13 @@ PetscErrorCode DeviceIdentity(char identity[16])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode SettleDevice()
+{
+  PetscFunctionBegin;
+  SparseGPUCallCUDA(cudaDeviceSynchronize());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode ClearDevice(void *p, size_t bytes)
 {
   Stream stream;

@@ -211,11 +211,7 @@ PetscErrorCode Peers::Close()
 
   PetscFunctionBegin;
   if (comm_ == MPI_COMM_NULL) PetscFunctionReturn(PETSC_SUCCESS);
-  if (space_ == Space::Device) {
-    Stream stream;
-    PetscCall(DeviceStream(&stream));
-    PetscCall(DeviceSynchronize(stream));
-  }
+  if (space_ == Space::Device) PetscCall(SettleDevice());
   for (Part &part : parts_) PetscCall(part.segment->Close());
   PetscCall(Gather(comm_, PATIENCE, &all));
   for (Part &part : parts_)

@@ -39,6 +39,8 @@ PetscErrorCode NewDeviceSegment(MPI_Comm comm, size_t bytes, std::unique_ptr<Seg
 PetscErrorCode DeviceIdentity(char identity[16]);
 /// Sets `bytes` bytes of this rank's part to zero; returns when that is done.
 PetscErrorCode ClearDevice(void *p, size_t bytes);
+/// Returns when this process's work on its device is done, whatever stream it is on; PETSc may have ended.
+PetscErrorCode SettleDevice();
 
 /// The first reason of any rank, on all of them; empty if none has one. Collective.
 PetscErrorCode AgreeOnReason(MPI_Comm comm, std::string *why);

@@ -97,6 +97,12 @@ PetscErrorCode DeviceIdentity(char identity[16])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode SettleDevice()
+{
+  PetscFunctionBegin;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode ClearDevice(void *, size_t)
 {
   PetscFunctionBegin;
