@@ -376,6 +376,56 @@ PetscErrorCode TestCoarse()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// What is taken from a matrix as its near null space: by itself, and from MatSetNearNullSpace().
+PetscErrorCode TestModes()
+{
+  std::vector<std::string> backends;
+
+  PetscFunctionBeginUser;
+  PetscCall(Backends(&backends));
+  for (const std::string &backend : backends)
+    for (int kind = 0; kind < 4; ++kind) { // nothing attached; constant alone; vectors alone; both
+      const PetscInt           rows = 60, bs = 3, given = kind >= 2 ? 2 : 0;
+      Mat                      A;
+      Vec                      v[2];
+      MatNullSpace             attached;
+      Space                    space;
+      PetscInt                 vectors;
+      Array<Scalar>            B;
+      std::vector<Scalar>      found;
+      std::vector<PetscScalar> expected;
+      PetscCall(CreateMatrix(Lattice("blocks", 5, 4, 1, true, bs), backend, &A));
+      PetscCall(agg::WorkSpace(A, &space));
+      if (kind % 2 == 1) expected.assign((size_t)rows, 1);
+      for (PetscInt c = 0; c < given; ++c) {
+        PetscCall(MatCreateVecs(A, nullptr, &v[c]));
+        for (PetscInt r = 0; r < rows; ++r) {
+          expected.push_back(conformance::Value((unsigned long long)(c * rows + r)));
+          PetscCall(VecSetValue(v[c], r, expected.back(), INSERT_VALUES));
+        }
+        PetscCall(VecAssemblyBegin(v[c]));
+        PetscCall(VecAssemblyEnd(v[c]));
+      }
+      for (PetscInt c = 0; kind == 0 && c < bs; ++c)
+        for (PetscInt r = 0; r < rows; ++r) expected.push_back(r % bs == c ? 1 : 0);
+      if (kind > 0) {
+        PetscCall(MatNullSpaceCreate(PETSC_COMM_SELF, kind % 2 ? PETSC_TRUE : PETSC_FALSE, given, v, &attached));
+        PetscCall(MatSetNearNullSpace(A, attached));
+        PetscCall(MatNullSpaceDestroy(&attached));
+      }
+      PetscCall(agg::FindNearNullSpace(A, bs, space, &vectors, &B));
+      PetscCall(ToHost(B, space, &found));
+      PetscCheck((size_t)(vectors * rows) == expected.size() && found.size() == expected.size(), PETSC_COMM_SELF,
+                 PETSC_ERR_PLIB, "%s, kind %d: %" PetscInt_FMT " vectors", backend.c_str(), kind, vectors);
+      for (size_t k = 0; k < found.size(); ++k)
+        PetscCheck(Theirs(found[k]) == expected[k], PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, kind %d: entry %zu",
+                   backend.c_str(), kind, k);
+      for (PetscInt c = 0; c < given; ++c) PetscCall(VecDestroy(&v[c]));
+      PetscCall(MatDestroy(&A));
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Laplacians, whose eigenvalues are known.
 PetscErrorCode TestEigenvalues()
 {
@@ -419,5 +469,6 @@ int main(int argc, char **argv)
                {"smoothed", TestSmoothed},
                {"refreshed", TestRefreshed},
                {"coarse", TestCoarse},
+               {"modes", TestModes},
                {"eigenvalues", TestEigenvalues}});
 }

@@ -242,6 +242,8 @@ template <class Operation> PetscErrorCode ForEach(Space space, PetscCount count,
   what(BoundRow);                                \
   what(ScaleOfDiagonal);                         \
   what(StartOfSearch);                           \
+  what(FillUnits);                               \
+  what(FillOnes);                                \
   what(JoinSmall);                               \
   what(Renumber)
 

@@ -1,4 +1,5 @@
-/// What bounds and estimates of eigenvalues do to each row: function objects for ForEach() (operations.hpp).
+/// What bounds and estimates of eigenvalues, and near null spaces, do to each row: function objects for ForEach()
+/// (operations.hpp).
 #pragma once
 
 #include "pc/aggregate/strength.hpp"
@@ -56,6 +57,21 @@ struct StartOfSearch {
     const PetscReal size = PetscReal(0.5) + static_cast<PetscReal>(random >> 41) / static_cast<PetscReal>(1 << 23);
     x[r]                 = Scalar(random & 1 ? size : -size);
   }
+};
+
+/// The vectors that are 1 in one unknown of each node and 0 elsewhere, by columns.
+struct FillUnits {
+  PetscInt          block_size, rows;
+  Scalar           *B;
+  SPARSEGPU_HD void operator()(PetscCount r) const
+  {
+    for (PetscInt c = 0; c < block_size; c++)
+      B[static_cast<PetscCount>(c) * rows + r] = Scalar(r % block_size == c ? 1 : 0);
+  }
+};
+struct FillOnes {
+  Scalar           *B;
+  SPARSEGPU_HD void operator()(PetscCount r) const { B[r] = Scalar(1); }
 };
 
 } // namespace sparsegpu::aggregate

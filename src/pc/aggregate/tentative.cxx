@@ -5,6 +5,7 @@
 #include "device/local_array.hpp"
 #include "mat/rows/value_operations.hpp"
 #include "pc/aggregate/aggregate.hpp"
+#include "pc/aggregate/operations.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::aggregate
@@ -30,14 +31,6 @@ PetscErrorCode CopyIn(Space space, const Scalar *from, size_t count, Scalar *to)
 {
   PetscFunctionBegin;
   PetscCall(values::ForEach(space, static_cast<PetscCount>(count), values::Copy{from, to}));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// `count` entries on the host to an array in `space`.
-PetscErrorCode Fill(const std::vector<Scalar> &entries, Space space, Array<Scalar> *to)
-{
-  PetscFunctionBegin;
-  PetscCall(to->Copy(entries.data(), entries.size(), space));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -69,35 +62,24 @@ PetscErrorCode CopyVector(Vec v, Space space, PetscInt rows, Scalar *to)
 
 PetscErrorCode FindNearNullSpace(Mat A, PetscInt block_size, Space space, PetscInt *vectors, Array<Scalar> *B)
 {
-  const PetscInt      rows  = A->rmap->n;
-  MatNullSpace        known = nullptr;
-  PetscBool           constant;
-  PetscInt            count = 0;
-  const Vec          *vecs;
-  Array<Scalar>       ones;
-  std::vector<Scalar> entries;
+  const PetscInt rows     = A->rmap->n;
+  MatNullSpace   known    = nullptr;
+  PetscBool      constant = PETSC_FALSE;
+  PetscInt       count    = 0;
+  const Vec     *vecs;
 
   PetscFunctionBegin;
   PetscCall(MatGetNearNullSpace(A, &known));
   if (known) PetscCall(MatNullSpaceGetVecs(known, &constant, &count, &vecs));
-  if (!known || count + (constant ? 1 : 0) == 0) {
-    *vectors = block_size;
-    PetscCallCXX(entries.assign(static_cast<size_t>(rows) * static_cast<size_t>(block_size), Scalar(0)));
-    for (PetscInt r = 0; r < rows; r++)
-      entries[static_cast<size_t>(r % block_size) * static_cast<size_t>(rows) + static_cast<size_t>(r)] = Scalar(1);
-    PetscCall(Fill(entries, space, B));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  *vectors = count + (constant ? 1 : 0);
+  const PetscInt ones  = known && constant ? 1 : 0;
+  const bool     units = ones + count == 0;
+  *vectors             = units ? block_size : ones + count;
   PetscCall(B->Allocate(static_cast<size_t>(*vectors) * static_cast<size_t>(rows), space));
   if (rows == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  if (constant) {
-    PetscCallCXX(entries.assign(static_cast<size_t>(rows), Scalar(1)));
-    PetscCall(Fill(entries, space, &ones));
-    PetscCall(CopyIn(space, ones.data(), static_cast<size_t>(rows), B->data()));
-  }
+  if (units) PetscCall(ForEach(space, rows, FillUnits{block_size, rows, B->data()}));
+  if (ones) PetscCall(ForEach(space, rows, FillOnes{B->data()}));
   for (PetscInt c = 0; c < count; c++)
-    PetscCall(CopyVector(vecs[c], space, rows, B->data() + (c + (constant ? 1 : 0)) * static_cast<PetscCount>(rows)));
+    PetscCall(CopyVector(vecs[c], space, rows, B->data() + (c + ones) * static_cast<PetscCount>(rows)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
