@@ -141,7 +141,8 @@ PetscErrorCode TimeParts(const Settings &s, Space space, Mat A, const aggregate:
                                           all.members.data(),
                                           tentative.values.data(),
                                           s.filtered && all.strong.size() ? all.strong.data() : nullptr,
-                                          damping};
+                                          damping,
+                                          false};
   PetscCall(
       Time(s, space, "  pattern of P", [&] { return aggregate::FindProlongatorPattern(space, input, &pattern); }));
   PetscFunctionReturn(PETSC_SUCCESS);

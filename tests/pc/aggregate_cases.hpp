@@ -106,6 +106,20 @@ inline Problem Dirichlet(bool columns)
   return p;
 }
 
+/// Diagonal blocks that no elimination without row exchanges inverts well, and every fifth one singular.
+inline Problem HardBlocks(PetscInt bs)
+{
+  Problem p = Lattice("hard_blocks_of_" + std::to_string(bs), 6, 5, 2, false, bs);
+  for (Entry &e : p.entries) {
+    if (e.i / bs != e.j / bs) continue;
+    if (e.i / bs % 5 == 4)
+      e.v = 8; // and so is each of its minors
+    else
+      e.v *= e.i == e.j ? (PetscReal)0.01 : (PetscReal)(20 * (1 + e.i % bs));
+  }
+  return p;
+}
+
 inline std::vector<Case> Cases()
 {
   std::vector<Case> all;
@@ -140,6 +154,7 @@ inline std::vector<Case> Cases()
   add(Hub(3000, 1e-3), 1, 0.1);
   for (PetscInt bs = 2; bs <= 6; ++bs) {
     add(Lattice("blocks_of_" + std::to_string(bs), 5, 4, 3, true, bs), bs, bs % 2 ? 0 : 0.04);
+    add(HardBlocks(bs), bs);
     add(Lattice("holes_in_" + std::to_string(bs), 7, 6, 1, false, bs, true), bs, bs % 2 ? 0.04 : 0);
   }
   return all;

@@ -199,6 +199,65 @@ Filtered FilterRow(const Case &c, const Made &m, const Row &row, PetscInt r, siz
   return f;
 }
 
+using Dense = std::vector<std::vector<PetscScalar>>;
+
+/// By Gaussian elimination with row exchanges; empty where D is singular.
+Dense Inverse(Dense D)
+{
+  const size_t n = D.size();
+  for (size_t r = 0; r < n; ++r) {
+    D[r].resize(2 * n, 0);
+    D[r][n + r] = 1;
+  }
+  for (size_t c = 0; c < n; ++c) {
+    size_t from = c;
+    for (size_t r = c; r < n; ++r)
+      if (PetscAbsScalar(D[r][c]) > PetscAbsScalar(D[from][c])) from = r;
+    if (D[from][c] == (PetscScalar)0) return {};
+    std::swap(D[c], D[from]);
+    for (size_t r = 0; r < n; ++r) {
+      const PetscScalar factor = r == c ? 0 : D[r][c] / D[c][c];
+      for (size_t s = 0; s < 2 * n; ++s) D[r][s] -= factor * D[c][s];
+    }
+  }
+  Dense inverse(n, std::vector<PetscScalar>(n));
+  for (size_t r = 0; r < n; ++r)
+    for (size_t s = 0; s < n; ++s) inverse[r][s] = D[r][n + s] / D[r][r];
+  return inverse;
+}
+
+/// D^-1 of the rows of a node, and the condition of D.
+struct NodeInverse {
+  Dense     W;
+  PetscReal condition = 1;
+
+  NodeInverse(const std::vector<Filtered> &rows, PetscInt node, bool blocks)
+  {
+    const size_t n = rows.size();
+    Dense        D(n, std::vector<PetscScalar>(n, 0));
+    for (size_t r = 0; r < n; ++r)
+      for (const auto &e : rows[r].row)
+        if (e.first / (PetscInt)n == node) D[r][(size_t)(e.first % (PetscInt)n)] += e.second;
+    if (blocks && n > 1) W = Inverse(D);
+    const bool whole = !W.empty();
+    if (!whole) {
+      W.assign(n, std::vector<PetscScalar>(n, 0));
+      for (size_t r = 0; r < n; ++r) W[r][r] = rows[r].diagonal == (PetscScalar)0 ? 0 : 1 / rows[r].diagonal;
+    }
+    PetscReal norm = 0, inverse = 0;
+    for (size_t r = 0; r < n; ++r) {
+      PetscReal a = 0, b = 0;
+      for (size_t s = 0; s < n; ++s) {
+        a += PetscAbsScalar(D[r][s]);
+        b += PetscAbsScalar(W[r][s]);
+      }
+      norm    = std::max(norm, a);
+      inverse = std::max(inverse, b);
+    }
+    if (whole) condition = std::max((PetscReal)1, norm * inverse);
+  }
+};
+
 /// P against (I - damping D^-1 A) P0: every column that it must have, no other, and values.
 PetscErrorCode CheckSmoothed(const Case &c, const Made &m, const HostMatrix &host, const agg::Smoothing &s, Mat P)
 {
@@ -223,20 +282,33 @@ PetscErrorCode CheckSmoothed(const Case &c, const Made &m, const HostMatrix &hos
       for (const auto &e : filtered.back().row)
         if (s.damping != 0 && m.of[(size_t)(e.first / bs)] >= 0) aggregates.insert(m.of[(size_t)(e.first / bs)]);
     }
+    const NodeInverse                     D(filtered, node, s.blocks);
+    std::vector<std::vector<PetscScalar>> product((size_t)bs);
+    std::vector<std::vector<PetscReal>>   terms((size_t)bs);
+    size_t                                longest = 0;
+    for (size_t r = 0; r < (size_t)bs; ++r) { // A P0
+      product[r].assign((size_t)m.columns, 0);
+      terms[r].assign((size_t)m.columns, 0);
+      longest = std::max(longest, filtered[r].row.size());
+      for (const auto &e : filtered[r].row) {
+        const PetscInt a = m.of[(size_t)(e.first / bs)];
+        for (PetscInt d = 0; d < k && a >= 0; ++d) {
+          const PetscScalar term = e.second * Entry0(m, e.first, d);
+          product[r][(size_t)(a * k + d)] += term;
+          terms[r][(size_t)(a * k + d)] += PetscAbsScalar(term);
+        }
+      }
+    }
     for (PetscInt r = node * bs; r < (node + 1) * bs; ++r) {
-      const Filtered          &f = filtered[(size_t)(r - node * bs)];
       std::vector<PetscScalar> sum((size_t)m.columns, 0);
       std::vector<PetscReal>   size((size_t)m.columns, 0);
-      const PetscScalar        scale = f.diagonal != (PetscScalar)0 ? -s.damping / f.diagonal : 0;
-      for (PetscInt d = 0; d < k && own >= 0; ++d) {
-        sum[(size_t)(own * k + d)] += Entry0(m, r, d);
-        size[(size_t)(own * k + d)] += PetscAbsScalar(Entry0(m, r, d));
-        for (const auto &e : f.row) {
-          const PetscInt a = m.of[(size_t)(e.first / bs)];
-          if (a < 0) continue;
-          const PetscScalar term = scale * e.second * Entry0(m, e.first, d);
-          sum[(size_t)(a * k + d)] += term;
-          size[(size_t)(a * k + d)] += PetscAbsScalar(term);
+      for (size_t q = 0; q < (size_t)m.columns && own >= 0; ++q) {
+        if ((PetscInt)q / k == own) sum[q] = Entry0(m, r, (PetscInt)q % k);
+        size[q] = PetscAbsScalar(sum[q]);
+        for (size_t t = 0; t < (size_t)bs; ++t) {
+          const PetscScalar w = s.damping * D.W[(size_t)(r - node * bs)][t];
+          sum[q] -= w * product[t][q];
+          size[q] += PetscAbsScalar(w) * terms[t][q];
         }
       }
       PetscInt           count;
@@ -252,8 +324,9 @@ PetscErrorCode CheckSmoothed(const Case &c, const Made &m, const HostMatrix &hos
           PetscCheck(j[q] == a * k + d, PETSC_COMM_SELF, PETSC_ERR_PLIB,
                      "%s: row %" PetscInt_FMT " has column %" PetscInt_FMT ", not %" PetscInt_FMT,
                      c.problem.name.c_str(), r, j[q], a * k + d);
-          // two orders of the terms; the diagonal is a sum of as many where it is filtered
-          const PetscReal bound = (4 * (PetscReal)f.row.size() + 16) * PETSC_MACHINE_EPSILON * size[(size_t)j[q]];
+          // two orders of the terms, two inverses of D, whose entries are sums of as many where they are filtered
+          const PetscReal bound = (4 * (PetscReal)longest + 16 * (PetscReal)bs) * D.condition * PETSC_MACHINE_EPSILON *
+                                  (s.blocks ? *std::max_element(size.begin(), size.end()) : size[(size_t)j[q]]);
           const PetscReal error = PetscAbsScalar(v[q] - sum[(size_t)j[q]]);
           PetscCheck(error <= bound, PETSC_COMM_SELF, PETSC_ERR_PLIB,
                      "%s: entry %" PetscInt_FMT ", %" PetscInt_FMT " of P: error %g > %g", c.problem.name.c_str(), r,
@@ -268,10 +341,14 @@ PetscErrorCode CheckSmoothed(const Case &c, const Made &m, const HostMatrix &hos
 /// Damping and filter of the test's prolongators.
 std::vector<agg::Smoothing> Smoothings()
 {
-  std::vector<agg::Smoothing> all(3);
+  std::vector<agg::Smoothing> all(5);
   all[1].damping  = (PetscReal)0.66;
   all[2].damping  = (PetscReal)0.4;
   all[2].filtered = true;
+  all[3].damping  = (PetscReal)0.5;
+  all[3].blocks   = true;
+  all[4]          = all[3];
+  all[4].filtered = true;
   return all;
 }
 

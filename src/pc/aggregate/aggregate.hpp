@@ -64,6 +64,10 @@ struct Smoothing {
   /// A without its weak connections, which are added to the diagonal (to the diagonal block), unless that loses more
   /// than three quarters of the magnitude; then they are dropped.
   bool filtered = false;
+  /// D is the diagonal of A in blocks of a node's unknowns, at most MOST_UNKNOWNS, instead of its diagonal; that of
+  /// single unknowns in nodes whose block is singular.
+  bool                      blocks        = false;
+  static constexpr PetscInt MOST_UNKNOWNS = 8;
 };
 
 /// Where functions of this folder work for A, of any sequential AIJ type: where A's products run.

@@ -5,6 +5,7 @@
 
 #include "device/device.hpp"
 #include "device/scalar.hpp"
+#include "pc/aggregate/node_blocks.hpp"
 #include "pc/aggregate/spectrum.hpp"
 #include "pc/aggregate/strength.hpp"
 
@@ -239,6 +240,7 @@ template <class Operation> PetscErrorCode ForEach(Space space, PetscCount count,
   what(AttachNear);                              \
   what(AttachFar);                               \
   what(ExpandRows);                              \
+  what(ApplyNodeBlocks);                         \
   what(BoundRow);                                \
   what(ScaleOfDiagonal);                         \
   what(StartOfSearch);                           \

@@ -21,6 +21,9 @@ PetscErrorCode Input(const Source &source, const Aggregates &all, const Tentativ
   PetscCheck(source.rows.rows == all.nodes * all.block_size, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
              "A matrix of %" PetscInt_FMT " rows with aggregates of %" PetscInt_FMT " nodes of %" PetscInt_FMT,
              source.rows.rows, all.nodes, all.block_size);
+  PetscCheck(!smoothing.blocks || all.block_size <= Smoothing::MOST_UNKNOWNS, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "Smoothing with the diagonal blocks of nodes of %" PetscInt_FMT " unknowns: at most %" PetscInt_FMT,
+             all.block_size, Smoothing::MOST_UNKNOWNS);
   const bool filtered = smoothing.filtered && all.strong.size();
   PetscCheck(!filtered || all.strong.size() == static_cast<size_t>(source.rows.nonzeros), PETSC_COMM_SELF,
              PETSC_ERR_ARG_WRONGSTATE, "A matrix of %" PetscInt_FMT " nonzeros whose aggregates are of %zu",
@@ -35,7 +38,8 @@ PetscErrorCode Input(const Source &source, const Aggregates &all, const Tentativ
                             all.members.data(),
                             tentative.values.data(),
                             filtered ? all.strong.data() : nullptr,
-                            smoothing.damping};
+                            smoothing.damping,
+                            smoothing.blocks && all.block_size > 1};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -76,6 +80,7 @@ PetscErrorCode SetValues(Space space, const ProlongatorInput &in, Mat P)
   PetscCall(GetContext(P, &context));
   context->read_here = true;
   PetscCall(context->rows.GetPattern(P, &csr, nullptr));
+  if (csr.nonzeros == 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (space == Space::Host) {
     PetscScalar *array;
     PetscCall(MatSeqAIJGetArrayWrite(P, &array));
@@ -86,7 +91,7 @@ PetscErrorCode SetValues(Space space, const ProlongatorInput &in, Mat P)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MayGoAway(P, context, &lazy, &where));
-  lazy = lazy && where == space && csr.nonzeros;
+  lazy = lazy && where == space;
   if (!lazy) PetscCall(ComeHome(P, context));
   PetscCall(context->rows.BringPattern(P, space, &i, &j));
   PetscCall(context->rows.RoomForValues(P, space, &p));

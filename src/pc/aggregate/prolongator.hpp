@@ -24,6 +24,7 @@ struct ProlongatorInput {
   const Scalar        *P0;              ///< [rows * vectors] by rows
   const unsigned char *strong;          ///< [nonzeros of A] entries that are kept; null: all are
   PetscReal            damping;         ///< 0: nothing is smoothed
+  bool                 blocks;          ///< D has the blocks of nodes; else single unknowns
 };
 
 /// Aggregates of the row of each node, ascending; none where the node is in no aggregate.

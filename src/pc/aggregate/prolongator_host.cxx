@@ -3,6 +3,7 @@
 #include <algorithm>
 #include "device/backend_call.hpp"
 #include "device/scalar.hpp"
+#include "pc/aggregate/operations.hpp"
 #include "pc/aggregate/prolongator.hpp"
 #include "petsc/compat.hpp"
 
@@ -94,10 +95,11 @@ PetscErrorCode FindValues_Host(const ProlongatorInput &in, const PetscInt *i, co
     for (PetscInt q = 0; q < length; q += k) place[static_cast<size_t>(j[begin + q] / k)] = q / k;
     if (in.damping != 0) {
       const RowOfA a     = LookAtRow(in, row);
-      const Scalar scale = Scalar(-in.damping) * a.inverse;
+      const Scalar scale = in.blocks ? Scalar(1) : Scalar(-in.damping) * a.inverse;
       MultiplyRow(in, a, place.data(), p + begin);
       for (PetscInt q = 0; q < length; q++) p[begin + q] = scale * p[begin + q];
     }
+    if (in.blocks && in.damping != 0) continue;
     for (PetscInt c = 0; c < k; c++)
       p[begin + place[static_cast<size_t>(own)] * k + c] += in.P0[static_cast<PetscCount>(row) * k + c];
   }
@@ -117,6 +119,7 @@ PetscErrorCode FindProlongatorValues(Space space, const ProlongatorInput &in, co
 {
   PetscFunctionBegin;
   PetscCall(SPARSEGPU_LAUNCH(space, FindProlongatorValues_CUDA(in, i, j, p), FindValues_Host(in, i, j, p)));
+  if (in.blocks && in.damping != 0) PetscCall(ForEach(space, in.nodes, ApplyNodeBlocks{in, i, j, p}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

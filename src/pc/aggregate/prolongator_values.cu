@@ -59,9 +59,10 @@ __device__ __forceinline__ PetscInt place_of(const PetscInt *j, PetscInt length,
   return low;
 }
 
-/// What D^-1 A is multiplied with.
+/// What a row of A is multiplied with: 1 where D^-1 follows for the whole node.
 __device__ __forceinline__ Scalar factor_of(const ProlongatorInput &in, const RowScale &scale)
 {
+  if (in.blocks) return Scalar(1);
   return Magnitude(scale.diagonal) > 0 ? Scalar(-in.damping) * Inverse(scale.diagonal) : Scalar(0);
 }
 
@@ -106,7 +107,7 @@ template <int parts> __global__ void __launch_bounds__(THREADS) values_kernel(Ar
     Scalar all(0);
     for (int w = 0; w < ENTRIES; w++) all += sum[q * ENTRIES + w];
     all = factor * all;
-    if (q >= at && q < at + k) all += in.P0[static_cast<PetscCount>(row) * k + q - at];
+    if (!in.blocks && q >= at && q < at + k) all += in.P0[static_cast<PetscCount>(row) * k + q - at];
     p.p[first + q] = all;
   }
 }
@@ -156,7 +157,8 @@ __device__ void long_row(const Arguments &p, PetscInt row, int lane)
       if (!in.strong[e])
         weak += in.A.arrays.a[e] * in.P0[static_cast<PetscCount>(node * in.block_size + j[e] % in.block_size) * k + c];
     weak = group_sum<32>(weak);
-    if (lane == 0) p.p[first + at + c] += factor * weak + in.P0[static_cast<PetscCount>(row) * k + c];
+    if (lane == 0)
+      p.p[first + at + c] += factor * weak + (in.blocks ? Scalar(0) : in.P0[static_cast<PetscCount>(row) * k + c]);
   }
 }
 
