@@ -244,6 +244,9 @@ prolongators and compute coarse operators and eigenvalues again; with -pc_sparse
 prolongators, too, and with a threshold of 0 or more, which is the default, aggregates as well. Another pattern or
 another near null space makes all anew.
 
+  Where convection is strong, or a smoother of another kind is wanted, -mg_levels_ksp_type richardson
+-mg_levels_pc_type sor smooths by Gauss-Seidel sweeps, on the host.
+
   A matrix on a single level, which has at most -pc_sparsegpuamg_coarse_eq_limit unknowns, is factored; the options of
 that solve have the prefix mg_levels_0_, as those of any `PCMG` of one level.
 

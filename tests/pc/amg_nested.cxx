@@ -1,0 +1,115 @@
+static const char help[] = "Multigrid inside other preconditioners and Newton's method.\n\n";
+
+#include "amg.hpp"
+
+#include <petscsnes.h>
+
+using namespace amg_tests;
+using namespace testing;
+
+static const char *const TYPES[] = {MATAIJ, MATSPARSEGPU};
+
+/// Inside block Jacobi, additive Schwarz, fieldsplit and redundant solves: options of the inner one under its prefix.
+static PetscErrorCode TestNested()
+{
+  const char *const cases[] = {
+      "-n_pc_type bjacobi -n_sub_pc_type sparsegpuamg -n_sub_mg_levels_ksp_max_it 3",
+      "-n_pc_type asm -n_sub_pc_type sparsegpuamg",
+      "-n_pc_type redundant -n_redundant_ksp_type preonly -n_redundant_pc_type sparsegpuamg",
+      "-n_pc_type fieldsplit -n_pc_fieldsplit_block_size 2 -n_pc_fieldsplit_0_fields 0 -n_pc_fieldsplit_1_fields 1 "
+      "-n_fieldsplit_0_pc_type sparsegpuamg -n_fieldsplit_1_pc_type sparsegpuamg -n_fieldsplit_0_ksp_type preonly "
+      "-n_fieldsplit_1_ksp_type preonly",
+      "-n_pc_type ksp -n_ksp_ksp_type cg -n_ksp_ksp_max_it 3 -n_ksp_pc_type sparsegpuamg",
+      "-n_pc_type composite -n_pc_composite_pcs jacobi,sparsegpuamg -n_pc_composite_type multiplicative"};
+
+  PetscFunctionBeginUser;
+  for (const char *type : TYPES)
+    for (const char *options : cases) {
+      const Options set(options);
+      Mat           A;
+      Result        result;
+
+      PetscCall(CreateGrid(PETSC_COMM_WORLD, type, {30, 32, 1, 2, false, Faces}, &A));
+      PetscCall(SolveOnce(A, KSPFGMRES, PCNONE, &result, "n_"));
+      PetscCall(CheckConverged(std::string(type) + " " + options, result, 60));
+      PetscCall(MatDestroy(&A));
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Function(SNES, Vec x, Vec f, void *context)
+{
+  Mat A = static_cast<Mat>(context);
+  Vec cube;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatMult(A, x, f)); // A x + x^3 - 1
+  PetscCall(VecDuplicate(x, &cube));
+  PetscCall(VecPointwiseMult(cube, x, x));
+  PetscCall(VecPointwiseMult(cube, cube, x));
+  PetscCall(VecAXPY(f, 1, cube));
+  PetscCall(VecShift(f, -1));
+  PetscCall(VecDestroy(&cube));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Jacobian(SNES, Vec x, Mat, Mat J, void *context)
+{
+  Mat A = static_cast<Mat>(context);
+  Vec d;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCopy(A, J, SAME_NONZERO_PATTERN));
+  PetscCall(VecDuplicate(x, &d));
+  PetscCall(VecPointwiseMult(d, x, x));
+  PetscCall(VecScale(d, 3));
+  PetscCall(MatDiagonalSet(J, d, ADD_VALUES));
+  PetscCall(VecDestroy(&d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Newton's method: a set-up for new values in each step.
+static PetscErrorCode TestSnes()
+{
+  PetscFunctionBeginUser;
+  for (const char *type : TYPES) {
+    Mat                 A, J;
+    Vec                 x, f;
+    SNES                snes;
+    KSP                 ksp;
+    PC                  pc;
+    PetscInt            steps, linear;
+    SNESConvergedReason reason;
+
+    PetscCall(CreateGrid(PETSC_COMM_WORLD, type, {40, 42, 1, 1, false, Faces}, &A));
+    PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &J));
+    PetscCall(MatCreateVecs(A, &x, &f));
+    PetscCall(SNESCreate(PETSC_COMM_WORLD, &snes));
+    PetscCall(SNESSetFunction(snes, f, Function, A));
+    PetscCall(SNESSetJacobian(snes, J, J, Jacobian, A));
+    PetscCall(SNESGetKSP(snes, &ksp));
+    PetscCall(KSPSetType(ksp, KSPCG));
+    PetscCall(KSPGetPC(ksp, &pc));
+    PetscCall(PCSetType(pc, PCSPARSEGPUAMG));
+    PetscCall(SNESSetFromOptions(snes));
+    PetscCall(VecSet(x, 0));
+    PetscCall(SNESSolve(snes, nullptr, x));
+    PetscCall(SNESGetConvergedReason(snes, &reason));
+    PetscCall(SNESGetIterationNumber(snes, &steps));
+    PetscCall(SNESGetLinearSolveIterations(snes, &linear));
+    PetscCheck(reason > 0 && steps > 1 && linear <= 12 * steps, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+               "%s: %s after %" PetscInt_FMT " steps, %" PetscInt_FMT " iterations", type, SNESConvergedReasons[reason],
+               steps, linear);
+    PetscCall(SNESDestroy(&snes));
+    PetscCall(VecDestroy(&x));
+    PetscCall(VecDestroy(&f));
+    PetscCall(MatDestroy(&A));
+    PetscCall(MatDestroy(&J));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  return Main(argc, argv, help, {{"nested", TestNested}, {"snes", TestSnes}});
+}
