@@ -216,8 +216,8 @@ M*/
 . -pc_sparsegpuamg_agg_nsmooths n          - steps of damped Jacobi that smooth the prolongator (default 1)
 . -pc_sparsegpuamg_reuse_interpolation     - new values in the old pattern keep the prolongators (default true)
 . -pc_sparsegpuamg_use_sa_esteig           - smoothers take the eigenvalue estimates of the prolongators (default true)
-. -pc_sparsegpuamg_esteig_ksp_type type    - the estimates by a Krylov method (default cg or gmres)
-. -pc_sparsegpuamg_esteig_ksp_max_it n     - and its steps (default 10)
+. -pc_sparsegpuamg_esteig_ksp_type type    - those estimates by a Krylov method of PETSc, with
+. -pc_sparsegpuamg_esteig_ksp_max_it n     - so many steps, rather than 10 of Lanczos' method
 . -mg_levels_ksp_type, -mg_levels_pc_type  - and so on: the smoothers, by default two steps of Chebyshev with Jacobi
 . -mg_coarse_pc_type                       - and so on: the coarsest solve, by default PETSc's LU
 - -pc_mg_cycle_type, -pc_mg_type           - and the other options of `PCMG`

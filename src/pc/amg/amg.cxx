@@ -90,7 +90,7 @@ PetscErrorCode Build(PC pc, Multigrid *m)
 
 PetscErrorCode PCSetUp_SparseGPUAMG(PC pc)
 {
-  Multigrid *m;
+  Multigrid *m       = nullptr;
   bool       refresh = false;
 
   PetscFunctionBegin;
@@ -110,7 +110,7 @@ PetscErrorCode PCSetUp_SparseGPUAMG(PC pc)
 
 PetscErrorCode PCSetFromOptions_SparseGPUAMG(PC pc, SparseGPUOptionItems PetscOptionsObject)
 {
-  Multigrid *m;
+  Multigrid *m = nullptr;
 
   PetscFunctionBegin;
   PetscCall(DataOf(pc, &m));
@@ -124,7 +124,7 @@ PetscErrorCode PCSetFromOptions_SparseGPUAMG(PC pc, SparseGPUOptionItems PetscOp
 
 PetscErrorCode PCSetCoordinates_SparseGPUAMG(PC pc, PetscInt dimension, PetscInt points, PetscReal *values)
 {
-  Multigrid *m;
+  Multigrid *m = nullptr;
 
   PetscFunctionBegin;
   PetscCall(DataOf(pc, &m));
@@ -139,7 +139,7 @@ PetscErrorCode PCSetCoordinates_SparseGPUAMG(PC pc, PetscInt dimension, PetscInt
 
 PetscErrorCode PCView_SparseGPUAMG(PC pc, PetscViewer viewer)
 {
-  Multigrid *m;
+  Multigrid *m = nullptr;
   PetscBool  ascii;
 
   PetscFunctionBegin;
@@ -152,7 +152,7 @@ PetscErrorCode PCView_SparseGPUAMG(PC pc, PetscViewer viewer)
 
 PetscErrorCode PCReset_SparseGPUAMG(PC pc)
 {
-  Multigrid *m;
+  Multigrid *m = nullptr;
 
   PetscFunctionBegin;
   PetscCall(DataOf(pc, &m));
@@ -163,7 +163,7 @@ PetscErrorCode PCReset_SparseGPUAMG(PC pc)
 
 PetscErrorCode PCDestroy_SparseGPUAMG(PC pc)
 {
-  Multigrid *m;
+  Multigrid *m = nullptr;
 
   PetscFunctionBegin;
   PetscCall(DataOf(pc, &m));
@@ -177,7 +177,7 @@ PetscErrorCode PCDestroy_SparseGPUAMG(PC pc)
 
 PetscErrorCode PCCreate_SparseGPUAMG(PC pc)
 {
-  Multigrid *m;
+  Multigrid *m = nullptr;
 
   PetscFunctionBegin;
   PetscCall(PCSetType(pc, PCMG));

@@ -22,12 +22,13 @@ PetscErrorCode HasDiagonal(Mat A, bool *has)
 #if PETSC_VERSION_LT(3, 25, 0)
   Mat       block;
   PetscBool missing;
-  PetscInt  row;
+  PetscInt  row, mine, any;
 
   PetscCall(DiagonalBlock(A, &block));
   PetscCall(MatMissingDiagonal(block, &missing, &row));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &missing, 1, MPIU_BOOL, MPI_LOR, PetscObjectComm((PetscObject)A)));
-  *has = !missing;
+  mine = missing;
+  PetscCallMPI(MPI_Allreduce(&mine, &any, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)A)));
+  *has = !any;
 #else
   (void)A;
   *has = false;

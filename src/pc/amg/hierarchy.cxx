@@ -216,7 +216,7 @@ PetscErrorCode Hierarchy::FitsPattern(Mat A, const Settings &settings, bool *fit
 {
   PetscObjectId  near;
   PetscInt       rows;
-  PetscLogDouble nonzeros;
+  PetscLogDouble nonzeros = 0;
 
   PetscFunctionBegin;
   *fits = false;

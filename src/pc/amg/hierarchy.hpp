@@ -60,7 +60,7 @@ private:
   bool               keeps_aggregates_ = false;
 };
 
-/// The largest eigenvalue of D^-1 A, from below, by a few Krylov steps under the prefix
-/// "pc_sparsegpuamg_esteig_"; 0 if there is none to be found (A = 0). Collective.
+/// The largest eigenvalue of D^-1 A by a few steps of Lanczos' method, or of the solver with the prefix
+/// "pc_sparsegpuamg_esteig_" if an option asks for one; 0 if there is none to be found (A = 0). Collective.
 PetscErrorCode LargestEigenvalue(PC pc, Mat A, PetscReal *emax);
 } // namespace sparsegpu::amg

@@ -43,7 +43,7 @@ PetscErrorCode TakesSpectrum(KSP ksp, bool *takes)
   PetscFunctionBegin;
   *takes = true;
   for (const auto &option : options) {
-    bool overridden;
+    bool overridden = false;
     PetscCall(Overridden(ksp, option[0], option[1], &overridden));
     *takes = *takes && !overridden;
   }

@@ -36,8 +36,8 @@ PetscErrorCode SetUpPlace(MPI_Comm comm, const Hierarchy &hierarchy, const char 
 
 PetscErrorCode ViewHierarchy(PC pc, const Hierarchy &hierarchy, const Settings &settings, PetscViewer viewer)
 {
-  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-  const char    *place;
+  const MPI_Comm comm  = PetscObjectComm((PetscObject)pc);
+  const char    *place = "";
   PetscMPIInt    size;
 
   PetscFunctionBegin;
