@@ -2,7 +2,7 @@
 #pragma once
 
 #include <memory>
-#include <mpi.h>
+#include <petscsys.h>
 #include <string>
 #include <vector>
 #include "device/device.hpp"
