@@ -7,6 +7,7 @@ static char help[] =
     "  -again n   : how often\n"
     "  -linear    : P has up to 8 entries a row\n";
 
+#include <petscdevice.h>
 #include <petscmat.h>
 #include <petsctime.h>
 #include <algorithm>
