@@ -92,8 +92,12 @@ PetscErrorCode Now(PetscLogDouble *time, PetscLogDouble *bytes)
   *bytes = 0;
 #if defined(PETSC_HAVE_DEVICE) && PETSC_VERSION_GE(3, 20, 0)
   PetscDeviceContext context;
-  PetscCall(PetscDeviceContextGetCurrentContext(&context));
-  PetscCall(PetscDeviceContextSynchronize(context));
+  PetscBool          found;
+  PetscCall(SparseGPUHasDevice(&found));
+  if (found) {
+    PetscCall(PetscDeviceContextGetCurrentContext(&context));
+    PetscCall(PetscDeviceContextSynchronize(context));
+  }
   #if defined(PETSC_USE_LOG)
   *bytes = petsc_ctog_sz + petsc_gtoc_sz;
   #endif
