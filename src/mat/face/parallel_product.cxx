@@ -1,4 +1,5 @@
-/// Patterns: rows are joined and fetched on the host, multiplied in the space of the product, and joined on the host.
+/// Patterns: rows of other ranks are fetched on the host, all are multiplied in the space of the product, and those of
+/// the result are joined on the host.
 /// Values: gathered, fetched, multiplied, sent and summed in that space.
 #include "mat/face/parallel_product.hpp"
 #include "mat/face/pieces.hpp"
@@ -28,17 +29,17 @@ PetscErrorCode ParallelProduct::JoinRows(const Mat_Product *product, bool *fits)
   if (!*fits || !Fetches()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(GetContext(product->A, &context));
   PetscCall(context->halo.Prepare(product->A, Space::Host));
-  PetscCall(right_.Fetch(context->halo.forest(), fits));
+  PetscCall(right_.Fetch(product->B, context->halo.forest(), fits));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ParallelProduct::FindLocalPattern()
+PetscErrorCode ParallelProduct::FindLocalPattern(const Mat_Product *product)
 {
   Factors factors;
 
   PetscFunctionBegin;
-  PetscCall(left_.BringPattern(space_));
-  PetscCall(right_.BringPattern(space_));
+  PetscCall(left_.BringPattern(product->A, space_));
+  PetscCall(right_.BringPattern(product->B, space_));
   GetFactors(&factors);
   const CsrView transposed = type_ == MATPRODUCT_PtAP ? right_.OwnView() : left_.OwnView();
   PetscCall(local_.FindPattern(space_, factors.all, type_ == MATPRODUCT_AB ? nullptr : &transposed));
@@ -56,7 +57,7 @@ PetscErrorCode ParallelProduct::FindPattern(const Mat_Product *product, HostPatt
   PetscFunctionBegin;
   PetscCall(JoinRows(product, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(TryOnDevice([&] { return FindLocalPattern(); }, &lacks));
+  PetscCall(TryOnDevice([&] { return FindLocalPattern(product); }, &lacks));
   PetscCall(AllAgree(comm, !lacks, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CopyToHost(local_.result().i, space_, &i));

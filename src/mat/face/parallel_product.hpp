@@ -33,7 +33,7 @@ public:
 private:
   bool           Fetches() const { return type_ != MATPRODUCT_AtB; }
   PetscErrorCode JoinRows(const Mat_Product *product, bool *fits);
-  PetscErrorCode FindLocalPattern();
+  PetscErrorCode FindLocalPattern(const Mat_Product *product);
   /// Views of the rows, for as long as the result lives.
   struct Factors {
     products::SparseRows   left, transposed, right;

@@ -1,7 +1,8 @@
-/// Own rows are joined from the blocks. Rows of other ranks come by two star forests: lengths by that of the rows,
-/// columns and values by one of entries, which is made of the lengths.
+/// Own rows are joined from the blocks where these are. Rows of other ranks come by two star forests: lengths by that
+/// of the rows, columns and values by one of entries, which is made of the lengths.
 #include "mat/face/row_stack.hpp"
 #include <algorithm>
+#include <cstring>
 #include "mat/face/parallel_away.hpp"
 #include "mat/face/pieces.hpp"
 #include "mat/rows/value_operations.hpp"
@@ -70,46 +71,61 @@ PetscErrorCode RowStack::Join(Mat M, bool *fits)
   columns_.begin = M->cmap->rstart;
   columns_.own   = M->cmap->n;
   PetscCallCXX(columns_.others.assign(ghosts, ghosts + csr[1].cols));
-  PetscCallCXX(host_i_.reserve(static_cast<size_t>(own_rows_) + 1));
-  PetscCallCXX(host_j_.reserve(static_cast<size_t>(nonzeros_)));
-  PetscCallCXX(host_place_.reserve(static_cast<size_t>(nonzeros_)));
+  for (PetscInt k = 0; k < csr[1].cols; k++) PetscCallCXX(ghosts_.push_back(columns_.own + k));
   PetscCallCXX(host_i_.assign(1, 0));
-  for (PetscInt r = 0; r < own_rows_; r++) {
-    for (int b = 0; b < 2; b++)
-      for (PetscInt e = csr[b].i[r]; e < csr[b].i[r + 1]; e++) {
-        host_j_.push_back(csr[b].j[e] + (b ? columns_.own : 0));
-        host_place_.push_back(e + (b ? split_ : 0));
-      }
-    host_i_.push_back(static_cast<PetscInt>(host_j_.size()));
-  }
+  for (PetscInt r = 1; r <= own_rows_; r++) PetscCallCXX(host_i_.push_back(csr[0].i[r] + csr[1].i[r]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// Columns get the numbers that they have once those of the fetched entries, `global`, are among them.
 PetscErrorCode RowStack::NumberAnew(const std::vector<PetscInt> &global)
 {
-  const Numbering       before = columns_;
-  std::vector<PetscInt> number, &others = columns_.others;
+  const std::vector<PetscInt> ghosts = columns_.others;
+  std::vector<PetscInt>      &others = columns_.others;
 
   PetscFunctionBegin;
   for (PetscInt c : global)
     if (c < columns_.begin || c >= columns_.begin + columns_.own) PetscCallCXX(others.push_back(c));
   std::sort(others.begin(), others.end());
   others.erase(std::unique(others.begin(), others.end()), others.end());
-  for (PetscInt c : before.others) PetscCallCXX(number.push_back(columns_.Local(c)));
-  for (PetscInt &c : host_j_)
-    if (c >= before.own) c = number[static_cast<size_t>(c - before.own)];
-  for (PetscInt c : global) PetscCallCXX(host_j_.push_back(columns_.Local(c)));
+  for (size_t k = 0; k < ghosts.size(); k++) ghosts_[k] = columns_.Local(ghosts[k]);
+  for (PetscInt c : global) PetscCallCXX(host_fetched_.push_back(columns_.Local(c)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode RowStack::Fetch(PetscSF rows, bool *fits)
+/// The columns, in the matrix, of the fetched entries. Owners look up those alone that somebody asks for.
+PetscErrorCode RowStack::FetchColumns(Mat M, PetscSF rows, std::vector<PetscInt> *global)
+{
+  Mat             blocks[2];
+  Context        *of_block[2];
+  CsrView         csr[2];
+  const PetscInt *ghosts, *asked;
+  PetscInt       *sent; // most of it is never touched
+
+  PetscFunctionBegin;
+  PetscCall(GetPatterns(M, blocks, of_block, csr, &ghosts));
+  PetscCall(PetscSFComputeDegreeBegin(rows, &asked));
+  PetscCall(PetscSFComputeDegreeEnd(rows, &asked));
+  PetscCall(PetscMalloc1(nonzeros_, &sent));
+  for (PetscInt r = 0; r < own_rows_; r++) {
+    if (!asked[r]) continue;
+    PetscInt at = host_i_[r];
+    for (PetscInt e = csr[0].i[r]; e < csr[0].i[r + 1]; e++) sent[at++] = columns_.begin + csr[0].j[e];
+    for (PetscInt e = csr[1].i[r]; e < csr[1].i[r + 1]; e++) sent[at++] = ghosts[csr[1].j[e]];
+  }
+  PetscCallCXX(global->resize(static_cast<size_t>(fetched_)));
+  PetscCall(Broadcast(entries_, sent, global->data()));
+  PetscCall(PetscFree(sent));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode RowStack::Fetch(Mat M, PetscSF rows, bool *fits)
 {
   const MPI_Comm        comm = PetscObjectComm((PetscObject)rows);
   const PetscSFNode    *owners;
   PetscSFNode          *remote;
   PetscInt              roots, leaves, at = 0;
-  std::vector<PetscInt> lengths, begin, length, sent, global;
+  std::vector<PetscInt> lengths, begin, length, global;
   PetscCount            entries = 0;
 
   PetscFunctionBegin;
@@ -137,21 +153,50 @@ PetscErrorCode RowStack::Fetch(PetscSF rows, bool *fits)
   PetscCall(PetscSFCreate(comm, &entries_));
   PetscCall(PetscSFSetGraph(entries_, nonzeros_, fetched_, nullptr, PETSC_OWN_POINTER, remote, PETSC_OWN_POINTER));
   PetscCall(PetscSFSetUp(entries_));
-  for (PetscInt c : host_j_) PetscCallCXX(sent.push_back(columns_.Global(c)));
-  PetscCallCXX(global.resize(static_cast<size_t>(fetched_)));
-  PetscCall(Broadcast(entries_, sent.data(), global.data()));
+  PetscCall(FetchColumns(M, rows, &global));
   PetscCall(NumberAnew(global));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode RowStack::BringPattern(Space space)
+/// The own rows in j_ and place_, from the blocks' patterns where these are.
+PetscErrorCode RowStack::JoinRows(Mat M)
 {
+  Mat             blocks[2];
+  Context        *of_block[2];
+  CsrView         csr[2];
+  const PetscInt *unused, *i[2], *j[2];
+  Array<PetscInt> number;
+
+  PetscFunctionBegin;
+  PetscCall(GetPatterns(M, blocks, of_block, csr, &unused));
+  for (int b = 0; b < 2; b++) PetscCall(of_block[b]->rows.BringPattern(blocks[b], space_, &i[b], &j[b]));
+  PetscCall(number.Take(std::move(ghosts_), space_));
+  const CsrView joined{own_rows_, columns_.size(), nonzeros_, nullptr, nullptr, nullptr};
+  const int     bits = values::LaneBits(joined);
+  PetscCall(
+      values::ForEach(space_, static_cast<PetscCount>(own_rows_) << bits,
+                      values::JoinRows{bits, split_, i[0], j[0], i[1], j[1], number.data(), j_.data(), place_.data()}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode RowStack::BringPattern(Mat M, Space space)
+{
+  const size_t bytes = host_fetched_.size() * sizeof(PetscInt);
+
   PetscFunctionBegin;
   space_ = space;
   PetscCall(i_.Take(std::move(host_i_), space));
-  PetscCall(j_.Take(std::move(host_j_), space));
-  PetscCall(place_.Take(std::move(host_place_), space));
-  for (std::vector<PetscInt> *host : {&host_i_, &host_j_, &host_place_}) *host = std::vector<PetscInt>();
+  PetscCall(j_.Allocate(static_cast<size_t>(nonzeros_) + host_fetched_.size(), space));
+  PetscCall(place_.Allocate(static_cast<size_t>(nonzeros_), space));
+  PetscCall(JoinRows(M));
+  if (bytes && space == Space::Host) memcpy(j_.data() + nonzeros_, host_fetched_.data(), bytes);
+  if (bytes && space == Space::Device) {
+    Stream stream;
+    PetscCall(DeviceStream(&stream));
+    PetscCall(DeviceCopyIn(j_.data() + nonzeros_, host_fetched_.data(), bytes, stream));
+    PetscCall(DeviceSynchronize(stream)); // the copy from pageable memory may still be under way when that ends
+  }
+  for (std::vector<PetscInt> *host : {&host_i_, &host_fetched_, &ghosts_}) *host = std::vector<PetscInt>();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

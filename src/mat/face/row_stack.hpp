@@ -1,6 +1,6 @@
 /// The rows of a parallel matrix that one rank multiplies with: its own, the entries of both blocks in one row, and
-/// behind them rows of other ranks. The pattern is made on the host, once; values are gathered from the blocks where
-/// these have them, and those of other ranks are fetched, each time.
+/// behind them rows of other ranks. The pattern is made once, that of other ranks' rows on the host; values are
+/// gathered from the blocks where these have them, and those of other ranks are fetched, each time.
 #pragma once
 
 #include <petscsf.h>
@@ -41,13 +41,13 @@ public:
   RowStack(const RowStack &)            = delete;
   RowStack &operator=(const RowStack &) = delete;
 
-  /// The pattern of M's own rows, M of our type, assembled. *fits is false where they have more entries than PetscInt
-  /// counts. Not collective.
+  /// The numbers of M's own rows and columns, M of our type, assembled. *fits is false where they have more entries
+  /// than PetscInt counts. Not collective.
   PetscErrorCode Join(Mat M, bool *fits);
   /// After Join(): and of rows of other ranks, to which `rows` leads from their owners. *fits is agreed. Collective.
-  PetscErrorCode Fetch(PetscSF rows, bool *fits);
-  /// The patterns in `space`, for good. Errors: PETSC_ERR_MEM.
-  PetscErrorCode BringPattern(Space space);
+  PetscErrorCode Fetch(Mat M, PetscSF rows, bool *fits);
+  /// The patterns in `space`, for good. Errors: PETSC_ERR_MEM. Not collective.
+  PetscErrorCode BringPattern(Mat M, Space space);
   /// Has M, which may be another matrix than at Join(), that one's pattern? Not collective.
   PetscErrorCode Fits(Mat M, bool *fits);
   /// Memory for the values, and M's own. Errors: PETSC_ERR_MEM. Not collective.
@@ -67,15 +67,18 @@ private:
     return products::SparseRows{rows, columns_.size(), nonzeros, CsrArrays{i_.data(), j_.data(), a_.data()}};
   }
   PetscErrorCode NumberAnew(const std::vector<PetscInt> &global);
+  PetscErrorCode FetchColumns(Mat M, PetscSF rows, std::vector<PetscInt> *global);
+  PetscErrorCode JoinRows(Mat M);
 
   PetscInt              own_rows_ = 0, nonzeros_ = 0, fetched_ = 0; ///< entries of own rows, and of others
   PetscInt              split_ = 0;                                 ///< entries of the diagonal block
   Numbering             columns_;
   ParallelPatternWatch  watch_;
-  PetscSF               entries_ = nullptr;            ///< own entries -> fetched ones
-  Space                 space_   = Space::Host;        ///< of the arrays
-  std::vector<PetscInt> host_i_, host_j_, host_place_; ///< before BringPattern()
-  Array<PetscInt>       i_, j_; ///< [rows + 1], [nonzeros_ + fetched_] columns as columns_ numbers them
+  PetscSF               entries_ = nullptr;     ///< own entries -> fetched ones
+  Space                 space_   = Space::Host; ///< of the arrays
+  std::vector<PetscInt> host_i_, host_fetched_; ///< before BringPattern(): i_, and j_ behind nonzeros_
+  std::vector<PetscInt> ghosts_;                ///< the numbers of the off-diagonal block's columns
+  Array<PetscInt>       i_, j_;                 ///< [rows + 1], [nonzeros_ + fetched_] columns as columns_ numbers them
   Array<PetscInt>       place_; ///< [nonzeros_] the entry among those of the diagonal block, and the other behind it
   Array<Scalar>         a_;     ///< [nonzeros_ + fetched_]
 };

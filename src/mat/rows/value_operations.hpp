@@ -76,6 +76,30 @@ struct TakePart {
   }
 };
 
+// Of each row, by 1 << bits indices.
+
+/// Rows [rows + 1 beginnings di] and [oi], joined: a row of the first, then that of the second. Entry e of the first
+/// has the column dj[e] and is value e, one of the second number[oj[e]], and is value split + e.
+struct JoinRows {
+  int               bits;
+  PetscInt          split;
+  const PetscInt   *di, *dj, *oi, *oj, *number;
+  PetscInt         *j, *place;
+  SPARSEGPU_HD void operator()(PetscCount k) const
+  {
+    const Lane     lane(k, bits);
+    const PetscInt off = oi[lane.row], behind = di[lane.row + 1]; // where a row of the one begins behind the other's
+    for (PetscInt e = di[lane.row] + lane.first; e < di[lane.row + 1]; e += lane.step) {
+      j[off + e]     = dj[e];
+      place[off + e] = e;
+    }
+    for (PetscInt e = off + lane.first; e < oi[lane.row + 1]; e += lane.step) {
+      j[behind + e]     = number[oj[e]];
+      place[behind + e] = split + e;
+    }
+  }
+};
+
 // Of each row r; place[r]: the entry on the diagonal, -1: there is none.
 
 /// The entry on the diagonal becomes d[r], or alpha where d is null; `add`: that is added.
@@ -248,6 +272,7 @@ PetscErrorCode                            Largest_CUDA(PetscCount count, const S
   what(CountFiltered);                       \
   what(TakeFiltered);                        \
   what(CheckBlocks);                         \
+  what(JoinRows);                            \
   what(GatherPair);                          \
   what(AddMore)
 
