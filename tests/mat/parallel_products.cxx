@@ -357,11 +357,12 @@ PetscErrorCode Asked()
 /// an operand of the next product.
 PetscErrorCode Results()
 {
-  Pair        pair, next;
-  Mat         C, D;
-  const char *format;
-  PetscReal   norm;
-  PetscInt    rows, cols;
+  const PetscScalar *arrays[2];
+  Pair               pair, next;
+  Mat                C, D;
+  const char        *format;
+  PetscReal          norm;
+  PetscInt           rows, cols;
 
   PetscFunctionBeginUser;
   PetscCall(CreatePair(MATMPIAIJSPARSEGPU, MATPRODUCT_PtAP, Layout::Even, 30, 5, 3, &pair));
@@ -372,7 +373,10 @@ PetscErrorCode Results()
   PetscCall(MatProductSymbolic(C));
   PetscCall(MatNorm(C, NORM_FROBENIUS, &norm));
   PetscCheck(norm == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A product without values has the norm %g", (double)norm);
+  PetscCall(HostArrays(C, arrays));
   PetscCall(MatProductNumeric(C));
+  for (const PetscScalar *array : arrays)
+    PetscCheck(!array || array[0] == 0.0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The values of the product are on the host");
   PetscCall(CheckProduct("C", MATPRODUCT_AB, pair, C));
   PetscCall(MatSparseGPUGetFormat(C, &format));
   PetscCheck(!strcmp(format, "sell"), PETSC_COMM_SELF, PETSC_ERR_PLIB, "The format of the product is %s", format);
