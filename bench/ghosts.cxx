@@ -6,6 +6,7 @@ static char help[] =
     "  -what pairs   : -ghosts entries a rank, each with its own column and the same one of the next rank; -local: of\n"
     "                  this rank, which is the same product without ghosts\n"
     "  -what channel : the exchange of -ghosts entries between neighbouring ranks alone\n"
+    "  -what sum     : sums of 32 values over all ranks alone\n"
     "  -batches, -products : batches, products of a batch\n";
 
 #include <petscmat.h>
@@ -15,6 +16,7 @@ static char help[] =
 #include <functional>
 #include <numeric>
 #include "comm/channel.hpp"
+#include "comm/reduce.hpp"
 #include "sparsegpu.h"
 
 using namespace sparsegpu;
@@ -154,29 +156,75 @@ PetscErrorCode Pairs(PetscInt ghosts)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Where exchanges alone are timed: on GPUs where there are any.
+PetscErrorCode FindPeers(std::shared_ptr<comm::Peers> *peers, double *timeout)
+{
+  comm::Use   use;
+  std::string why;
+  PetscBool   device;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceFound(&device));
+  PetscCall(comm::ReadUse(nullptr, &use, timeout));
+  PetscCall(comm::Peers::Find(PETSC_COMM_WORLD, device ? Space::Device : Space::Host, use, peers, &why));
+  if (!*peers) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "no peers: %s\n", why.c_str()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// `n` ones in the peers' space, for as long as `host` or `memory` lives.
+PetscErrorCode Ones(Space space, size_t n, std::vector<Scalar> *host, DeviceMemory *memory, Stream *stream,
+                    Scalar **ones)
+{
+  PetscFunctionBegin;
+  host->resize(n, Scalar(1));
+  *ones   = host->data();
+  *stream = nullptr;
+  if (space == Space::Host) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DeviceStream(stream));
+  PetscCall(memory->Reserve(n * sizeof(Scalar)));
+  PetscCall(DeviceCopyIn(memory->data(), host->data(), n * sizeof(Scalar), *stream));
+  *ones = static_cast<Scalar *>(memory->data());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Sums()
+{
+  std::shared_ptr<comm::Peers> peers;
+  comm::Reducer                reducer;
+  std::vector<Scalar>          host;
+  DeviceMemory                 memory;
+  Stream                       stream;
+  Scalar                      *values;
+  std::string                  why;
+  double                       timeout;
+
+  PetscFunctionBegin;
+  PetscCall(FindPeers(&peers, &timeout));
+  if (!peers) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(reducer.Create(peers, timeout, &why));
+  PetscCall(Ones(peers->space(), 32, &host, &memory, &stream, &values));
+  PetscCall(Time("sums of 32 values", [&](PetscInt) { return reducer.Sum(32, values, stream); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Each rank sends to the one before and the one after, half of the entries each.
 PetscErrorCode Exchanges(PetscInt ghosts)
 {
   std::shared_ptr<comm::Peers> peers;
   comm::Channel                channel;
-  comm::Use                    use;
   DeviceMemory                 memory;
   std::vector<Scalar>          host;
   std::vector<PetscInt>        columns;
   std::string                  why;
   double                       timeout;
-  PetscBool                    device;
   PetscLayout                  layout;
-  Stream                       stream = nullptr;
+  Stream                       stream;
+  Scalar                      *from;
+  const Scalar                *received;
 
   PetscFunctionBegin;
-  PetscCall(DeviceFound(&device));
-  PetscCall(comm::ReadUse(nullptr, &use, &timeout));
-  PetscCall(comm::Peers::Find(PETSC_COMM_WORLD, device ? Space::Device : Space::Host, use, &peers, &why));
-  if (!peers) {
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "no channel: %s\n", why.c_str()));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  PetscCall(FindPeers(&peers, &timeout));
+  if (!peers) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLayoutCreateFromSizes(PETSC_COMM_WORLD, ghosts, PETSC_DETERMINE, 1, &layout));
   const PetscInt all = ghosts * PetscGlobalSize, first = ghosts * PetscGlobalRank;
   for (PetscInt g = 0; g < ghosts / 2; g++) {
@@ -187,14 +235,7 @@ PetscErrorCode Exchanges(PetscInt ghosts)
   comm::Graph graph;
   PetscCall(comm::GraphOfGhosts(layout, static_cast<PetscInt>(columns.size()), columns.data(), &graph, &why));
   PetscCall(channel.Create(peers, graph, timeout, &why));
-  host.resize(static_cast<size_t>(ghosts), Scalar(1));
-  const Scalar *from = host.data(), *received;
-  if (device) {
-    PetscCall(DeviceStream(&stream));
-    PetscCall(memory.Reserve(host.size() * sizeof(Scalar)));
-    PetscCall(DeviceCopyIn(memory.data(), host.data(), host.size() * sizeof(Scalar), stream));
-    from = static_cast<const Scalar *>(memory.data());
-  }
+  PetscCall(Ones(peers->space(), static_cast<size_t>(ghosts), &host, &memory, &stream, &from));
   PetscCall(Time("exchanges", [&](PetscInt) -> PetscErrorCode {
     PetscFunctionBegin;
     PetscCall(channel.Begin(from, stream));
@@ -214,9 +255,17 @@ PetscErrorCode Run()
   PetscCall(PetscOptionsGetString(nullptr, nullptr, "-what", what, sizeof(what), nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-ghosts", &ghosts, nullptr));
   const std::string name = what;
-  PetscCheck(name == "stencil" || name == "pairs" || name == "channel", PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE,
-             "Unknown -what \"%s\": stencil, pairs and channel are known", what);
-  PetscCall(name == "stencil" ? Stencil() : name == "pairs" ? Pairs(ghosts) : Exchanges(ghosts));
+  if (name == "stencil")
+    PetscCall(Stencil());
+  else if (name == "pairs")
+    PetscCall(Pairs(ghosts));
+  else if (name == "channel")
+    PetscCall(Exchanges(ghosts));
+  else if (name == "sum")
+    PetscCall(Sums());
+  else
+    SETERRQ(PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE,
+            "Unknown -what \"%s\": stencil, pairs, channel and sum are known", what);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace

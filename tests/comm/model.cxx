@@ -1,6 +1,6 @@
 static const char help[] =
     "The protocol of src/comm/protocol.hpp, in all interleavings of its steps: every directed graph of 2 and of 3 ranks,\n"
-    "4 exchanges. Rules that are wrong must be found wrong.\n\n";
+    "4 exchanges. The same for reductions (src/comm/reduce.hpp). Rules that are wrong must be found wrong.\n\n";
 
 #include "../testing.hpp"
 #include "comm/protocol.hpp"
@@ -29,7 +29,8 @@ struct Step {
     Await, ///< the flag that `other` writes here has reached `value`
     Write, ///< entry `word` of the part of `other`'s half `half` that this rank fills
     Tell,  ///< the flag in `other`'s memory
-    Read   ///< entry `word` of the part of this rank's half `half` that `other` fills
+    Read,  ///< entry `word` of the part of this rank's half `half` that `other` fills
+    Match  ///< the same, once it is of exchange `value`
   } kind;
   int      other, half, word;
   Exchange value;
@@ -62,6 +63,17 @@ std::vector<Step> Program(const Rules &rules, unsigned graph, int ranks, int r, 
   return steps;
 }
 
+/// All steps of rank r in reductions: to all others, then from all others.
+std::vector<Step> Reductions(const Rules &rules, int ranks, int r, Exchange reductions)
+{
+  std::vector<Step> steps;
+  for (Exchange k = 1; k <= reductions; k++)
+    for (Step::Kind kind : {Step::Kind::Write, Step::Kind::Match})
+      for (int s = 0; s < ranks; s++)
+        for (int w = 0; w < WORDS && s != r; w++) steps.push_back({kind, s, rules.half(k), w, k});
+  return steps;
+}
+
 struct Word {
   Exchange value = 0;
   bool     read  = true;
@@ -86,13 +98,14 @@ struct Explorer {
     const size_t other = static_cast<size_t>(step.other), half = static_cast<size_t>(step.half),
                  word = static_cast<size_t>(step.word);
     if (step.kind == Step::Kind::Await && state->flag[r][other] < step.value) return false;
+    if (step.kind == Step::Kind::Match && state->buffer[r][other][half][word].value != step.value) return false;
     if (step.kind == Step::Kind::Tell) state->flag[other][r] = step.value;
     if (step.kind == Step::Kind::Write) {
       Word &there = state->buffer[other][r][half][word];
       if (!there.read) fault = "unread entries are overwritten";
       there = Word{step.value, false};
     }
-    if (step.kind == Step::Kind::Read) {
+    if (step.kind == Step::Kind::Read || step.kind == Step::Kind::Match) {
       Word &here = state->buffer[r][other][half][word];
       if (here.value != step.value) fault = "entries of another exchange are read";
       here.read = true;
@@ -156,10 +169,25 @@ PetscErrorCode Expect(const char what[], const Rules &rules, const std::string &
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode ExpectReductions(const char what[], const Rules &rules, const std::string &expected)
+{
+  PetscFunctionBeginUser;
+  for (int ranks = 2; ranks <= MOST; ranks++) {
+    Explorer explorer;
+    for (int r = 0; r < ranks; r++) explorer.programs.push_back(Reductions(rules, ranks, r, 5));
+    explorer.Explore();
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %d ranks: %zu states\n", what, ranks, explorer.seen.size()));
+    PetscCheck(explorer.fault == expected, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: found \"%s\", expected \"%s\"", what,
+               explorer.fault.c_str(), expected.c_str());
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode TestRight()
 {
   PetscFunctionBeginUser;
   PetscCall(Expect("the protocol", Rules(), ""));
+  PetscCall(ExpectReductions("reductions", Rules(), ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -173,6 +201,7 @@ PetscErrorCode TestWrong()
   rules      = Rules();
   rules.half = [](Exchange) { return 0; };
   PetscCall(Expect("one buffer", rules, "unread entries are overwritten"));
+  PetscCall(ExpectReductions("reductions in one buffer", rules, "unread entries are overwritten"));
   rules                = Rules();
   rules.before_reading = [](Exchange k) { return k - 1; };
   PetscCall(Expect("a reader one exchange ahead", rules, "entries of another exchange are read"));

@@ -1,0 +1,63 @@
+/// Sums over ranks inside a kernel.
+#pragma once
+
+#include "comm/reduce.hpp"
+
+namespace sparsegpu::comm
+{
+
+/// Reduction k of values[v], v < n, 0 < n <= ReduceSide::VALUES, into sums[v], by all threads of one thread block; both
+/// are in memory that the block shares and may be the same, `words` is room in its shared memory for ReduceSide::WORDS
+/// words of 4 bytes. Other blocks and launches of this rank's that reduce must be ordered with this one. False, on all
+/// threads, where a rank has not come within `timeout` nanoseconds: *report is its rank + 1 then, and the sums are NaN;
+/// reductions after it fail at once. About 3 microseconds over NVLink.
+__device__ inline bool all_reduce(const ReduceSide &side, Exchange k, int n, const Scalar *values, Scalar *sums,
+                                  std::uint32_t *words, unsigned long long timeout)
+{
+  constexpr int POLLS = 64; // between two looks at the clock
+  const int     each = n * ReduceSide::PARTS, all = side.ranks * each;
+  int           came = 1;
+
+  __syncthreads();
+  for (int w = static_cast<int>(threadIdx.x); w < all; w += static_cast<int>(blockDim.x)) {
+    const int           to = w / each, v = w % each / ReduceSide::PARTS, part = w % ReduceSide::PARTS;
+    const std::uint32_t data = reinterpret_cast<const std::uint32_t *>(values + v)[part];
+    asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(side.there[to] + WordOf(k, side.rank, v, part)),
+                 "l"(Packed(k, data))
+                 : "memory");
+  }
+  for (int w = static_cast<int>(threadIdx.x); w < all; w += static_cast<int>(blockDim.x)) {
+    const int            from = w / each, v = w % each / ReduceSide::PARTS, part = w % ReduceSide::PARTS;
+    const std::uint64_t *at = side.here + WordOf(k, from, v, part);
+    std::uint64_t        word;
+    unsigned long long   begin = 0, now = 0;
+    bool                 mine = false;
+    while (!mine && came) {
+      for (int poll = 0; poll < POLLS && !mine; poll++) {
+        asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(word) : "l"(at) : "memory");
+        mine = IsOf(k, word);
+      }
+      asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+      if (!begin) begin = now;
+      if (!mine && (now - begin > timeout || *static_cast<volatile std::uint64_t *>(side.lost))) came = 0;
+    }
+    if (!mine && !atomicExch(reinterpret_cast<unsigned long long *>(side.lost), from + 1ull))
+      *static_cast<volatile std::uint64_t *>(side.report) = static_cast<std::uint64_t>(from) + 1;
+    words[w] = static_cast<std::uint32_t>(word);
+  }
+  came = __syncthreads_and(came);
+  for (int v = static_cast<int>(threadIdx.x); v < n; v += static_cast<int>(blockDim.x)) {
+    Scalar sum(0);
+    for (int r = 0; r < side.ranks; r++) {
+      Scalar value(0);
+      for (int p = 0; p < ReduceSide::PARTS; p++)
+        reinterpret_cast<std::uint32_t *>(&value)[p] = words[r * each + v * ReduceSide::PARTS + p];
+      sum = r ? sum + value : value;
+    }
+    sums[v] = came ? sum : Scalar(RealOf(~RealBits(0) >> 1));
+  }
+  __syncthreads();
+  return came;
+}
+
+} // namespace sparsegpu::comm
