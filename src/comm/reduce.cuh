@@ -6,10 +6,21 @@
 namespace sparsegpu::comm
 {
 
+/// Part `part` of a value's bits.
+__device__ __forceinline__ std::uint32_t part_of(Scalar value, int part)
+{
+  std::uint32_t parts[ReduceSide::PARTS], data = 0;
+  memcpy(parts, &value, sizeof(parts));
+#pragma unroll
+  for (int p = 0; p < ReduceSide::PARTS; p++)
+    if (p == part) data = parts[p];
+  return data;
+}
+
 /// Reduction k of values[v], v < n, 0 < n <= ReduceSide::VALUES, into sums[v], by all threads of one thread block; both
 /// are in memory that the block shares and may be the same, `words` is room in its shared memory for ReduceSide::WORDS
 /// words of 4 bytes. Other blocks and launches of this rank's that reduce must be ordered with this one. False, on all
-/// threads, where a rank has not come within `timeout` nanoseconds: *report is its rank + 1 then, and the sums are NaN;
+/// threads, where a rank has not come within `timeout` nanoseconds: the host is told, the sums are NaN, and
 /// reductions after it fail at once. About 3 microseconds over NVLink.
 __device__ inline bool all_reduce(const ReduceSide &side, Exchange k, int n, const Scalar *values, Scalar *sums,
                                   std::uint32_t *words, unsigned long long timeout)
@@ -20,16 +31,15 @@ __device__ inline bool all_reduce(const ReduceSide &side, Exchange k, int n, con
 
   __syncthreads();
   for (int w = static_cast<int>(threadIdx.x); w < all; w += static_cast<int>(blockDim.x)) {
-    const int           to = w / each, v = w % each / ReduceSide::PARTS, part = w % ReduceSide::PARTS;
-    const std::uint32_t data = reinterpret_cast<const std::uint32_t *>(values + v)[part];
+    const int to = w / each, v = w % each / ReduceSide::PARTS, part = w % ReduceSide::PARTS;
     asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(side.there[to] + WordOf(k, side.rank, v, part)),
-                 "l"(Packed(k, data))
+                 "l"(Packed(k, part_of(values[v], part)))
                  : "memory");
   }
   for (int w = static_cast<int>(threadIdx.x); w < all; w += static_cast<int>(blockDim.x)) {
     const int            from = w / each, v = w % each / ReduceSide::PARTS, part = w % ReduceSide::PARTS;
-    const std::uint64_t *at = side.here + WordOf(k, from, v, part);
-    std::uint64_t        word;
+    const std::uint64_t *at    = side.here + WordOf(k, from, v, part);
+    std::uint64_t        word  = 0;
     unsigned long long   begin = 0, now = 0;
     bool                 mine = false;
     while (!mine && came) {
@@ -50,8 +60,7 @@ __device__ inline bool all_reduce(const ReduceSide &side, Exchange k, int n, con
     Scalar sum(0);
     for (int r = 0; r < side.ranks; r++) {
       Scalar value(0);
-      for (int p = 0; p < ReduceSide::PARTS; p++)
-        reinterpret_cast<std::uint32_t *>(&value)[p] = words[r * each + v * ReduceSide::PARTS + p];
+      memcpy(&value, words + r * each + v * ReduceSide::PARTS, sizeof(value));
       sum = r ? sum + value : value;
     }
     sums[v] = came ? sum : Scalar(RealOf(~RealBits(0) >> 1));
