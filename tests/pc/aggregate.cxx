@@ -214,6 +214,37 @@ PetscErrorCode TestAggregates()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Rows whose columns do not ascend have the same roots.
+PetscErrorCode TestUnordered()
+{
+  std::vector<std::string> backends;
+
+  PetscFunctionBeginUser;
+  PetscCall(Backends(&backends));
+  for (const Problem &p : {Directed(400, 3), Lattice("5_point", 20, 20, 1, false), Dirichlet(false)}) {
+    std::vector<agg::State> expected;
+    for (const std::string &backend : backends)
+      for (bool descending : {false, true}) {
+        const Space             space = backend == "cuda" ? Space::Device : Space::Host;
+        PlacedRows              placed;
+        agg::NodePattern        pattern;
+        agg::StrongGraph        graph;
+        Array<agg::State>       roots;
+        std::vector<agg::State> found;
+        PetscInt                rounds;
+        PetscCall(placed.Make(p, descending, space));
+        PetscCall(agg::FindNodePattern(space, placed.rows, 1, &pattern));
+        PetscCall(agg::FindStrongGraph(space, placed.rows, {}, pattern, &graph));
+        PetscCall(agg::FindRoots(space, graph, 2, &roots, &rounds));
+        PetscCall(ToHost(roots, space, &found));
+        if (expected.empty()) expected = found;
+        PetscCheck(found == expected, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, %s: other roots", p.name.c_str(),
+                   backend.c_str());
+      }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// How much smaller the graph gets on regular grids: 2 and 3 dimensions.
 PetscErrorCode TestCoarsening()
 {
@@ -266,5 +297,8 @@ PetscErrorCode TestErrors()
 int main(int argc, char **argv)
 {
   return Main(argc, argv, help,
-              {{"aggregates", TestAggregates}, {"coarsening", TestCoarsening}, {"errors", TestErrors}});
+              {{"aggregates", TestAggregates},
+               {"unordered", TestUnordered},
+               {"coarsening", TestCoarsening},
+               {"errors", TestErrors}});
 }

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "device/device.hpp"
+#include "mat/products/multiply.hpp"
 #include "pc/aggregate/aggregate.hpp"
 
 namespace testing
@@ -135,6 +136,8 @@ inline std::vector<Case> Cases()
   add(Builder("empty", 0, 0));
   add(Builder("zero_rows", 5, 5));
   add(Builder("one", 1, 1).Add(0, 0));
+  add(Builder("to_alone", 4, 4).Add(0, 0).Add(0, 1).Add(2, 1).Add(2, 2).Add(3, 3));
+  add(Builder("one_way", 3, 3).Add(0, 1).Add(1, 2).Add(2, 2).Add(1, 1));
   add(Lattice("diagonal", 1, 1, 1, false, 1));
   for (PetscInt distance : {1, 2}) {
     add(Lattice("path", 100, 1, 1, false), 1, 0, distance);
@@ -169,6 +172,36 @@ struct HostMatrix {
   {
     for (const Entry &e : p.entries) row[(size_t)e.i].push_back({e.j, e.v});
     for (auto &r : row) std::sort(r.begin(), r.end(), [](const auto &a, const auto &b) { return a.first < b.first; });
+  }
+};
+
+/// The rows of a problem in `space`, columns descending if asked for.
+struct PlacedRows {
+  Array<PetscInt>                 i, j;
+  Array<Scalar>                   a;
+  sparsegpu::products::SparseRows rows;
+
+  PetscErrorCode Make(const Problem &p, bool descending, Space space)
+  {
+    const HostMatrix      host(p);
+    std::vector<PetscInt> begin{0}, columns;
+    std::vector<Scalar>   values;
+    PetscFunctionBeginUser;
+    for (auto row : host.row) {
+      if (descending) std::reverse(row.begin(), row.end());
+      for (const auto &e : row) {
+        Scalar v;
+        memcpy(static_cast<void *>(&v), &e.second, sizeof(v));
+        columns.push_back(e.first);
+        values.push_back(v);
+      }
+      begin.push_back((PetscInt)columns.size());
+    }
+    PetscCall(i.Copy(begin.data(), begin.size(), space));
+    PetscCall(j.Copy(columns.data(), columns.size(), space));
+    PetscCall(a.Copy(values.data(), values.size(), space));
+    rows = {p.rows, p.cols, (PetscInt)columns.size(), {i.data(), j.data(), a.data()}};
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include "device/backend_call.hpp"
 #include "mat/rows/running_sum.hpp"
-#include "mat/rows/sort_coordinates.hpp"
 #include "pc/aggregate/aggregate.hpp"
 #include "pc/aggregate/operations.hpp"
 #include "petsc/compat.hpp"
@@ -57,28 +56,6 @@ PetscErrorCode FindBlocks_Host(const SparseRows &A, PetscInt size, NodePattern *
   PetscCall(pattern->largest.Take(std::move(blocks), Space::Host));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-/// Each connection in both directions, once.
-PetscErrorCode Symmetrize(Space space, StrongGraph *strong)
-{
-  const Graph       graph = strong->graph;
-  const PetscCount  count = 2 * static_cast<PetscCount>(graph.entries);
-  Array<PetscInt>   row, column;
-  SortedCoordinates sorted;
-
-  PetscFunctionBegin;
-  PetscCheck(CanSortCoordinates(graph.nodes, graph.nodes, count), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "%" PetscInt_FMT " connections of %" PetscInt_FMT " nodes, with no symmetric pattern, have no numbers",
-             graph.entries, graph.nodes);
-  PetscCall(row.Allocate(static_cast<size_t>(count), space));
-  PetscCall(column.Allocate(static_cast<size_t>(count), space));
-  PetscCall(ForEach(space, graph.nodes, BothDirections{graph, strong->alone.data(), row.data(), column.data()}));
-  PetscCall(SortCoordinates(graph.nodes, graph.nodes, count, row.data(), column.data(), space, &sorted));
-  strong->i     = std::move(sorted.i);
-  strong->j     = std::move(sorted.j);
-  strong->graph = Graph{graph.nodes, static_cast<PetscInt>(strong->j.size()), strong->i.data(), strong->j.data()};
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 } // namespace
 
 PetscErrorCode Sum(Space space, PetscInt count, const unsigned long long *value, unsigned long long *sum)
@@ -114,19 +91,23 @@ PetscErrorCode FindStrongGraph(Space space, const SparseRows &A, const Options &
   const Measure             measure{pattern.largest.size() ? pattern.largest.data() : nullptr, pattern.a};
   Array<PetscReal>          scale;
   Array<unsigned long long> hash;
+  Array<int>                unordered;
+  const int                 none   = 0;
   unsigned long long        unlike = 0;
   PetscInt                  kept   = 0;
 
   PetscFunctionBegin;
   if (options.threshold > 0) {
     PetscCall(scale.Allocate(static_cast<size_t>(graph.nodes), space));
-    PetscCall(ForEach(space, graph.nodes, FindScale{graph, measure, scale.data()}));
+    PetscCall(ForEach(space, graph.nodes, FindScale(graph, measure, scale.data())));
   }
   const Strength strength{graph, measure, options.threshold, scale.data()};
   PetscCall(strong->i.Allocate(static_cast<size_t>(graph.nodes) + 1, space));
   PetscCall(strong->alone.Allocate(static_cast<size_t>(graph.nodes), space));
   PetscCall(hash.Allocate(static_cast<size_t>(graph.nodes), space));
-  PetscCall(ForEach(space, graph.nodes, CountStrong{strength, strong->i.data(), strong->alone.data(), hash.data()}));
+  PetscCall(unordered.Copy(&none, 1, space));
+  PetscCall(ForEach(space, graph.nodes,
+                    CountStrong(strength, strong->i.data(), strong->alone.data(), hash.data(), unordered.data())));
   PetscCall(RunningSumIn(space, graph.nodes, &strong->i, &kept));
   PetscCall(Sum(space, graph.nodes, hash.data(), &unlike));
   strong->graph = graph;
@@ -138,7 +119,7 @@ PetscErrorCode FindStrongGraph(Space space, const SparseRows &A, const Options &
                       MarkStrong{strength, options.block_size, A.arrays.i, A.arrays.j, strong->strong.data()}));
     strong->graph = Graph{graph.nodes, kept, strong->i.data(), strong->j.data()};
   }
-  if (unlike) PetscCall(Symmetrize(space, strong));
+  if (unlike) PetscCall(Symmetrize(space, unordered, strong));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -36,6 +36,9 @@ struct StrongGraph {
 };
 PetscErrorCode FindStrongGraph(Space space, const SparseRows &A, const Options &options, const NodePattern &pattern,
                                StrongGraph *graph);
+/// Adds to each connection between nodes that are not alone the one back, where there is none. *unordered [1] in
+/// `space`: 1 where columns do not ascend. Errors: PETSC_ERR_MEM; PETSC_ERR_ARG_OUTOFRANGE.
+PetscErrorCode Symmetrize(Space space, const Array<int> &unordered, StrongGraph *graph);
 
 /// State of nodes in the search for independent ones: ROOT, OUT or, as yet undecided, a priority between the two.
 using State          = unsigned;

@@ -8,6 +8,7 @@
 #include "pc/aggregate/node_blocks.hpp"
 #include "pc/aggregate/spectrum.hpp"
 #include "pc/aggregate/strength.hpp"
+#include "pc/aggregate/symmetric.hpp"
 
 namespace sparsegpu::aggregate
 {
@@ -232,6 +233,9 @@ template <class Operation> PetscErrorCode ForEach(Space space, PetscCount count,
   what(KeepStrong);                              \
   what(MarkStrong);                              \
   what(BothDirections);                          \
+  what(CountMissing);                            \
+  what(ListMissing);                             \
+  what(JoinGraphs);                              \
   what(BeginSearch);                             \
   what(FindLeast);                               \
   what(Decide);                                  \

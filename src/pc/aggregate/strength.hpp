@@ -86,15 +86,17 @@ struct CountStrong : OfRows<CountStrong> {
   };
   Strength            strength;
   Graph               graph;
-  PetscInt           *kept;  ///< strong entries, and the one on the diagonal
-  unsigned char      *alone; ///< no strong entry off the diagonal
-  unsigned long long *hash;  ///< of all nodes together 0 where each connection has one back
-  CountStrong(const Strength &s, PetscInt *k, unsigned char *a, unsigned long long *h)
+  PetscInt           *kept;      ///< strong entries, and the one on the diagonal
+  unsigned char      *alone;     ///< no strong entry off the diagonal
+  unsigned long long *hash;      ///< of all nodes together 0 where each connection has one back
+  int                *unordered; ///< = 1 where columns do not ascend; else left alone
+  CountStrong(const Strength &s, PetscInt *k, unsigned char *a, unsigned long long *h, int *u)
       : strength(s),
         graph(s.graph),
         kept(k),
         alone(a),
-        hash(h)
+        hash(h),
+        unordered(u)
   {
   }
   SPARSEGPU_HD Part Of(PetscCount i, int first, int step) const
@@ -102,6 +104,7 @@ struct CountStrong : OfRows<CountStrong> {
     Part part{0, 0, 0};
     for (PetscInt e = graph.i[i] + first; e < graph.i[i + 1]; e += step) {
       const PetscInt j = graph.j[e];
+      if (e > graph.i[i] && graph.j[e - 1] > j) *unordered = 1;
       if (j == i) {
         part.diagonal = 1;
       } else if (strength(i, e)) {
@@ -159,22 +162,6 @@ struct MarkStrong {
         }
       }
       strong[e] = to == node || strength(node, at);
-    }
-  }
-};
-
-/// Each connection between nodes that are not alone, in both directions: row, column [2 * entries], -1 for the rest.
-struct BothDirections {
-  Graph                graph;
-  const unsigned char *alone;
-  PetscInt            *row, *column;
-  SPARSEGPU_HD void    operator()(PetscCount i) const
-  {
-    for (PetscInt e = graph.i[i]; e < graph.i[i + 1]; e++) {
-      const PetscInt j = graph.j[e], back = graph.entries + e;
-      const bool     is = j != i && !alone[i] && !alone[j];
-      row[e] = column[back] = is ? static_cast<PetscInt>(i) : -1;
-      column[e] = row[back] = is ? j : -1;
     }
   }
 };
