@@ -56,8 +56,14 @@ PetscErrorCode FindRoots(Space space, const StrongGraph &graph, PetscInt distanc
 
 /// *sum = value[0] + ... modulo 2^64. Waits for the device.
 PetscErrorCode Sum(Space space, PetscInt count, const unsigned long long *value, unsigned long long *sum);
-/// Keeps of list [*count] those nodes whose state is neither ROOT nor OUT, in their order. Waits for the device.
-PetscErrorCode KeepUndecided(Space space, const State *state, PetscInt *count, Array<PetscInt> *list);
+/// Nodes by the state that they have somewhere.
+struct NodeList {
+  const State    *state = nullptr; ///< [nodes]
+  PetscInt        count = 0;
+  Array<PetscInt> nodes, spare; ///< [count]; as long
+};
+/// Keeps of both lists those nodes whose state is neither ROOT nor OUT, in their order. Waits for the device.
+PetscErrorCode KeepUndecided(Space space, NodeList *a, NodeList *b);
 /// The nodes by aggregate: members [of aggregated nodes], begin [count + 1].
 PetscErrorCode SortMembers(Space space, PetscInt nodes, PetscInt count, const PetscInt *of, Array<PetscInt> *begin,
                            Array<PetscInt> *members);
@@ -65,7 +71,7 @@ PetscErrorCode SortMembers(Space space, PetscInt nodes, PetscInt count, const Pe
 PetscErrorCode FindBlocks(Space space, const SparseRows &A, PetscInt block_size, NodePattern *pattern);
 
 PetscErrorCode Sum_CUDA(PetscInt count, const unsigned long long *value, unsigned long long *sum);
-PetscErrorCode KeepUndecided_CUDA(const State *state, PetscInt *count, Array<PetscInt> *list);
+PetscErrorCode KeepUndecided_CUDA(NodeList *a, NodeList *b);
 PetscErrorCode SortMembers_CUDA(PetscInt nodes, PetscInt count, const PetscInt *of, Array<PetscInt> *begin,
                                 Array<PetscInt> *members);
 PetscErrorCode FindBlocks_CUDA(const SparseRows &A, PetscInt block_size, NodePattern *pattern);

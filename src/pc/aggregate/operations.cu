@@ -159,21 +159,26 @@ __global__ void first_member_kernel(PetscInt nodes, PetscInt count, const unsign
 }
 } // namespace
 
-PetscErrorCode KeepUndecided_CUDA(const State *state, PetscInt *count, Array<PetscInt> *list)
+PetscErrorCode KeepUndecided_CUDA(NodeList *a, NodeList *b)
 {
+  NodeList *const lists[]  = {a, b};
+  PetscInt        count[2] = {0, 0};
   DeviceMemory    scratch;
-  Array<PetscInt> kept, number;
+  Array<PetscInt> kept;
   Stream          stream;
 
   PetscFunctionBegin;
-  if (*count == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DeviceStream(&stream));
-  PetscCall(kept.Allocate(static_cast<size_t>(*count), Space::Device));
-  PetscCall(number.Allocate(1, Space::Device));
-  CallCUB(&scratch, cub::DeviceSelect::If, list->data(), kept.data(), number.data(), static_cast<int64_t>(*count),
-          Undecided{state}, static_cast<cudaStream_t>(stream));
-  PetscCall(DeviceCopyOut(count, number.data(), sizeof(*count), stream));
-  std::swap(*list, kept);
+  PetscCall(kept.Allocate(2, Space::Device));
+  SparseGPUCallCUDA(cudaMemsetAsync(kept.data(), 0, kept.bytes(), static_cast<cudaStream_t>(stream)));
+  for (int k = 0; k < 2; k++) {
+    if (lists[k]->count == 0) continue;
+    CallCUB(&scratch, cub::DeviceSelect::If, lists[k]->nodes.data(), lists[k]->spare.data(), kept.data() + k,
+            static_cast<int64_t>(lists[k]->count), Undecided{lists[k]->state}, static_cast<cudaStream_t>(stream));
+    std::swap(lists[k]->nodes, lists[k]->spare);
+  }
+  PetscCall(DeviceCopyOut(count, kept.data(), sizeof(count), stream));
+  for (int k = 0; k < 2; k++) lists[k]->count = count[k];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

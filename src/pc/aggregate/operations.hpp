@@ -88,7 +88,8 @@ struct Decide : OfLowest<Decide> {
   SPARSEGPU_HD void Finish(PetscCount k, State low) const
   {
     const PetscInt node = list[k];
-    decided[node]       = low == ROOT ? OUT : low >= decided[node] ? ROOT : Priority(node, round + 1);
+    if (decided[node] == OUT) return; // alone
+    decided[node] = low == ROOT ? OUT : low >= decided[node] ? ROOT : Priority(node, round + 1);
   }
 };
 

@@ -10,50 +10,53 @@
 namespace sparsegpu::aggregate
 {
 
-static PetscErrorCode KeepUndecided_Host(const State *state, PetscInt *count, Array<PetscInt> *list)
+static PetscErrorCode KeepUndecided_Host(NodeList *a, NodeList *b)
 {
-  PetscInt *const begin = list->data();
-
   PetscFunctionBegin;
-  *count = static_cast<PetscInt>(
-      std::remove_if(begin, begin + *count, [&](PetscInt node) { return state[node] == ROOT || state[node] == OUT; }) -
-      begin);
+  for (NodeList *list : {a, b}) {
+    PetscInt *const begin = list->nodes.data(), *const end = begin + list->count;
+    const auto decided = [&](PetscInt node) { return list->state[node] == ROOT || list->state[node] == OUT; };
+    list->count        = static_cast<PetscInt>(std::remove_if(begin, end, decided) - begin);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KeepUndecided(Space space, const State *state, PetscInt *count, Array<PetscInt> *list)
+PetscErrorCode KeepUndecided(Space space, NodeList *a, NodeList *b)
 {
   PetscFunctionBegin;
-  PetscCall(SPARSEGPU_LAUNCH(space, KeepUndecided_CUDA(state, count, list), KeepUndecided_Host(state, count, list)));
+  PetscCall(SPARSEGPU_LAUNCH(space, KeepUndecided_CUDA(a, b), KeepUndecided_Host(a, b)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode FindRoots(Space space, const StrongGraph &strong, PetscInt distance, Array<State> *roots,
                          PetscInt *rounds)
 {
-  const Graph     graph     = strong.graph;
-  const size_t    nodes     = static_cast<size_t>(graph.nodes);
-  PetscInt        undecided = graph.nodes, open = graph.nodes;
-  Array<PetscInt> list, near;
-  Array<State>    least;
+  const Graph  graph = strong.graph;
+  const size_t nodes = static_cast<size_t>(graph.nodes);
+  Array<State> least;
+  NodeList     undecided, open; // nodes; those next to which there is no root as yet
 
   PetscFunctionBegin;
   *rounds = 0;
   PetscCall(roots->Allocate(nodes, space));
-  PetscCall(list.Allocate(nodes, space));
-  PetscCall(near.Allocate(nodes, space)); // nodes next to which there is no root as yet
   PetscCall(least.Allocate(nodes, space));
   State *const state = roots->data();
-  PetscCall(ForEach(space, graph.nodes, BeginSearch{strong.alone.data(), state, list.data(), near.data()}));
-  PetscCall(KeepUndecided(space, state, &undecided, &list));
-  for (unsigned round = 0; undecided > 0; round++, (*rounds)++) {
+  undecided.state    = state;
+  open.state         = distance > 1 ? least.data() : state;
+  for (NodeList *list : {&undecided, &open}) {
+    list->count = graph.nodes;
+    PetscCall(list->nodes.Allocate(nodes, space));
+    if (space == Space::Device) PetscCall(list->spare.Allocate(nodes, space));
+  }
+  PetscCall(
+      ForEach(space, graph.nodes, BeginSearch{strong.alone.data(), state, undecided.nodes.data(), open.nodes.data()}));
+  for (unsigned round = 0; undecided.count > 0; round++, (*rounds)++) {
     if (distance > 1)
-      PetscCall(ForEach(space, open, FindLeast(graph, state, near.data(), least.data())));
+      PetscCall(ForEach(space, open.count, FindLeast(graph, state, open.nodes.data(), least.data())));
     else
       PetscCall(ForEach(space, graph.nodes, CopyState{state, least.data()}));
-    PetscCall(ForEach(space, undecided, Decide(graph, least.data(), list.data(), round, state)));
-    PetscCall(KeepUndecided(space, state, &undecided, &list));
-    if (distance > 1 && undecided > 0) PetscCall(KeepUndecided(space, least.data(), &open, &near));
+    PetscCall(ForEach(space, undecided.count, Decide(graph, least.data(), undecided.nodes.data(), round, state)));
+    PetscCall(KeepUndecided(space, &undecided, &open));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
