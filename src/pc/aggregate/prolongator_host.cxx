@@ -54,6 +54,7 @@ RowOfA LookAtRow(const ProlongatorInput &in, PetscInt row)
   Scalar           diagonal(0), weak(0);
   for (PetscInt e = a.i[row]; e < a.i[row + 1]; e++) {
     if (a.j[e] == row) diagonal = a.a[e];
+    if (a.j[e] == row && !in.strong) break;
     if (in.strong && !in.strong[e] && a.j[e] % in.block_size == r) weak += a.a[e];
   }
   const Scalar whole = diagonal + weak;
