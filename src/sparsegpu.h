@@ -215,6 +215,7 @@ M*/
                                              the others (default 1)
 . -pc_sparsegpuamg_agg_nsmooths n          - steps of damped Jacobi that smooth the prolongator (default 1)
 . -pc_sparsegpuamg_reuse_interpolation     - new values in the old pattern keep the prolongators (default true)
+. -pc_sparsegpuamg_fused_cycle             - default smoothers in few passes over vectors, see below (default true)
 . -pc_sparsegpuamg_use_sa_esteig           - smoothers take the eigenvalue estimates of the prolongators (default true)
 . -pc_sparsegpuamg_esteig_ksp_type type    - those estimates by a Krylov method of PETSc, with
 . -pc_sparsegpuamg_esteig_ksp_max_it n     - so many steps, rather than 10 of Lanczos' method
@@ -243,6 +244,11 @@ more than 20,000 unknowns the coarsest level is smoothed, not solved directly; `
 prolongators and compute coarse operators and eigenvalues again; with -pc_sparsegpuamg_reuse_interpolation 0
 prolongators, too, and with a threshold of 0 or more, which is the default, aggregates as well. Another pattern or
 another near null space makes all anew.
+
+  Where the smoothers are the default ones, with any number of steps, and nothing monitors them, the cycle joins their
+updates of vectors and leaves out what is known to be zero. It gives what the cycle of `PCMG` gives but for rounding;
+`KSPView()` tells which one it is. A program that gives a smoother other eigenvalues by `KSPChebyshevSetEigenvalues()`
+after the set-up needs -pc_sparsegpuamg_fused_cycle 0 for them to be used.
 
   Where convection is strong, or a smoother of another kind is wanted, -mg_levels_ksp_type richardson
 -mg_levels_pc_type sor smooths by Gauss-Seidel sweeps, on the host.

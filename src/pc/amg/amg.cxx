@@ -1,6 +1,7 @@
 /// PCSPARSEGPUAMG is created as PCMG and renamed. Set-up, options, view, reset and destruction are ours, and call those
 /// of PCMG; all else is PCMG's, and all PCMG functions and options work. What is ours lies in a composed container.
 #include "pc/amg/amg.hpp"
+#include "pc/amg/cycle.hpp"
 #include "pc/amg/hierarchy.hpp"
 #include "pc/amg/solvers.hpp"
 #include "pc/amg/view.hpp"
@@ -18,6 +19,7 @@ struct Multigrid {
   Settings      settings;
   Coordinates   coordinates;
   Hierarchy     hierarchy;
+  Cycle         cycle;
 };
 
 PetscErrorCode DataOf(PC pc, Multigrid **data)
@@ -105,6 +107,25 @@ PetscErrorCode PCSetUp_SparseGPUAMG(PC pc)
     PetscCall(Build(pc, m));
   }
   PetscCall(m->mg.setup(pc));
+  PetscCall(m->cycle.SetUp(pc, m->hierarchy, m->settings));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCApply_SparseGPUAMG(PC pc, Vec b, Vec x)
+{
+  Multigrid  *m = nullptr;
+  const char *reason;
+  bool        fused;
+
+  PetscFunctionBegin;
+  PetscCall(DataOf(pc, &m));
+  PetscCall(m->cycle.WhyNot(pc, &reason));
+  fused = m->settings.fused_cycle && !reason;
+  if (fused) PetscCall(m->cycle.Takes(b, x, &fused));
+  if (fused)
+    PetscCall(m->cycle.Apply(pc, b, x));
+  else
+    PetscCall(m->mg.apply(pc, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -145,7 +166,7 @@ PetscErrorCode PCView_SparseGPUAMG(PC pc, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(DataOf(pc, &m));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
-  if (ascii) PetscCall(ViewHierarchy(pc, m->hierarchy, m->settings, viewer));
+  if (ascii) PetscCall(ViewHierarchy(pc, m->hierarchy, m->cycle, m->settings, viewer));
   PetscCall(m->mg.view(pc, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -156,6 +177,7 @@ PetscErrorCode PCReset_SparseGPUAMG(PC pc)
 
   PetscFunctionBegin;
   PetscCall(DataOf(pc, &m));
+  PetscCall(m->cycle.Clear());
   PetscCall(m->hierarchy.Clear());
   PetscCall(m->mg.reset(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -188,6 +210,7 @@ PetscErrorCode PCCreate_SparseGPUAMG(PC pc)
   PetscCall(ComposeOwned((PetscObject)pc, DATA, m));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSetCoordinates_C", PCSetCoordinates_SparseGPUAMG));
   pc->ops->setup          = PCSetUp_SparseGPUAMG;
+  pc->ops->apply          = PCApply_SparseGPUAMG;
   pc->ops->setfromoptions = PCSetFromOptions_SparseGPUAMG;
   pc->ops->view           = PCView_SparseGPUAMG;
   pc->ops->reset          = PCReset_SparseGPUAMG;
@@ -205,6 +228,7 @@ PetscErrorCode RegisterMultigrid()
   PetscCall(PetscLogEventRegister("SparseGPUProlong", PC_CLASSID, &ProlongatorEvent));
   PetscCall(PetscLogEventRegister("SparseGPUGalerk", PC_CLASSID, &GalerkinEvent));
   PetscCall(PetscLogEventRegister("SparseGPUSpectr", PC_CLASSID, &SpectrumEvent));
+  PetscCall(PetscLogEventRegister("SparseGPUCycle", PC_CLASSID, &CycleEvent));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -68,6 +68,7 @@ PetscErrorCode Settings::Read(PC pc, SparseGPUOptionItems PetscOptionsObject)
   const BoolOption bools[] = {
       {"-pc_sparsegpuamg_reuse_interpolation", "For new values in the old pattern", &Settings::reuse_interpolation},
       {"-pc_sparsegpuamg_filter", "Weak couplings do not smooth the prolongator", &Settings::filter},
+      {"-pc_sparsegpuamg_fused_cycle", "Smoothers in few passes, where they are the default", &Settings::fused_cycle},
       {"-pc_sparsegpuamg_use_sa_esteig", "Smoothers take the prolongator's eigenvalues", &Settings::use_sa_esteig}};
   Settings next = *this;
 

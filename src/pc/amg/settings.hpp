@@ -18,6 +18,7 @@ struct Settings {
   PetscReal threshold_scale     = 1;           ///< of the threshold, from a level to the next coarser one
   bool      reuse_interpolation = true;        ///< for new values in the old pattern
   bool      filter              = true;        ///< weak couplings do not smooth the prolongator either
+  bool      fused_cycle         = true;        ///< Cycle where it can be
   bool      use_sa_esteig       = true;        ///< the smoothers take the bounds of the prolongator's smoothing
   std::array<PetscReal, MAX_LEVELS> threshold; ///< [level, finest first] weaker couplings are dropped; < 0: none
 

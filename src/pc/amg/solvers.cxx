@@ -1,6 +1,5 @@
 /// Default solvers of levels, and what of them the hierarchy knows better than they do.
 #include "pc/amg/solvers.hpp"
-#include <petscksp.h>
 
 #include <cstring>
 
@@ -14,8 +13,6 @@ namespace
 constexpr PetscInt DIRECT_LIMIT = 20000;
 /// Steps of Chebyshev's method where that is the coarsest solve.
 constexpr PetscInt COARSE_STEPS = 8;
-/// The part of the spectrum that smoothers reduce, over the estimate of its end: as KSPCHEBYSHEV's defaults.
-constexpr PetscReal SPECTRUM_BEGIN = 0.1, SPECTRUM_END = 1.1;
 
 /// Whether an option of this prefix is given, and is not `standard`.
 PetscErrorCode Overridden(KSP ksp, const char name[], const char standard[], bool *overridden)
@@ -31,7 +28,8 @@ PetscErrorCode Overridden(KSP ksp, const char name[], const char standard[], boo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether the options leave it to the hierarchy to say what spectrum the smoother sees: that of D^-1 A.
+} // namespace
+
 PetscErrorCode TakesSpectrum(KSP ksp, bool *takes)
 {
   const char *const options[][2] = {{"-ksp_type", KSPCHEBYSHEV},
@@ -50,6 +48,8 @@ PetscErrorCode TakesSpectrum(KSP ksp, bool *takes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+namespace
+{
 /// Chebyshev's method on the upper part of the spectrum, unless options, or now a program, have another idea.
 PetscErrorCode SetSpectrum(KSP ksp, PetscReal emax, bool use)
 {

@@ -11,8 +11,10 @@ PetscErrorCode ViewSettings(const Settings &s, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(viewer,
                                    "    levels at most %" PetscInt_FMT ", coarse_eq_limit %" PetscInt_FMT
-                                   ", agg_nsmooths %" PetscInt_FMT ", %s interpolation for new values\n",
-                                   s.levels, s.coarse_eq_limit, s.nsmooths, s.reuse_interpolation ? "reuses" : "new"));
+                                   ", agg_nsmooths %" PetscInt_FMT ", aggressive_coarsening %" PetscInt_FMT
+                                   ", %sfilter, %s interpolation for new values\n",
+                                   s.levels, s.coarse_eq_limit, s.nsmooths, s.aggressive, s.filter ? "" : "no ",
+                                   s.reuse_interpolation ? "reuses" : "new"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -34,10 +36,11 @@ PetscErrorCode SetUpPlace(MPI_Comm comm, const Hierarchy &hierarchy, const char 
 }
 } // namespace
 
-PetscErrorCode ViewHierarchy(PC pc, const Hierarchy &hierarchy, const Settings &settings, PetscViewer viewer)
+PetscErrorCode ViewHierarchy(PC pc, const Hierarchy &hierarchy, const Cycle &cycle, const Settings &settings,
+                             PetscViewer viewer)
 {
   const MPI_Comm comm  = PetscObjectComm((PetscObject)pc);
-  const char    *place = "";
+  const char    *place = "", *reason;
   PetscMPIInt    size;
 
   PetscFunctionBegin;
@@ -69,6 +72,10 @@ PetscErrorCode ViewHierarchy(PC pc, const Hierarchy &hierarchy, const Settings &
   PetscCall(PetscViewerASCIIPrintf(viewer, "    smoothed prolongators %s\n",
                                    size > 1 ? "and coarse operators by PETSc's parallel products"
                                             : "and coarse operators where products run"));
+  PetscCall(cycle.WhyNot(pc, &reason));
+  if (!settings.fused_cycle) reason = "-pc_sparsegpuamg_fused_cycle 0";
+  PetscCall(
+      PetscViewerASCIIPrintf(viewer, "    cycle: %s%s\n", reason ? "PCMG's, as " : "fused", reason ? reason : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

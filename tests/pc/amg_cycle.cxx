@@ -1,0 +1,242 @@
+static const char help[] = "The fused cycle gives what PCMG's gives, and is PCMG's where it has to be.\n\n";
+
+#include "amg.hpp"
+
+using namespace amg_tests;
+using namespace testing;
+
+static const char *const TYPES[] = {MATAIJ, MATSPARSEGPU};
+
+/// z = B noise with the fused cycle or PCMG's, with vectors of this type, and how often the fused one ran.
+static PetscErrorCode Apply(Mat A, VecType type, bool fused, Vec *z, PetscInt *runs)
+{
+  const Option option("-pc_sparsegpuamg_fused_cycle", fused ? "1" : "0");
+  KSP          ksp;
+  PC           pc;
+  Vec          r;
+  PetscInt     before = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateSolver(A, KSPCG, PCSPARSEGPUAMG, nullptr, &ksp));
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(MatCreateVecs(A, z, &r));
+  if (type) {
+    for (Vec v : {*z, r}) PetscCall(VecSetType(v, type));
+  }
+  PetscCall(SetNoise(r));
+  PetscCall(EventCount("SparseGPUCycle", &before));
+  for (int twice = 0; twice < 2; ++twice) PetscCall(PCApply(pc, r, *z)); // nothing is left over from the first
+  PetscCall(EventCount("SparseGPUCycle", runs));
+  *runs -= before;
+  PetscCall(VecDestroy(&r));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Both cycles, within some roundings of each of a few dozen products and updates.
+static PetscErrorCode Compare(const std::string &what, Mat A, VecType type, bool fuses)
+{
+  Vec       fused, plain;
+  PetscReal norm, difference;
+  PetscInt  runs;
+
+  PetscFunctionBeginUser;
+  PetscCall(Apply(A, type, true, &fused, &runs));
+  PetscCheck(runs == (fuses ? 2 : 0), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %" PetscInt_FMT " fused cycles",
+             what.c_str(), runs);
+  PetscCall(Apply(A, type, false, &plain, &runs));
+  PetscCheck(runs == 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: a fused cycle that was not asked for", what.c_str());
+  PetscCall(VecNorm(plain, NORM_2, &norm));
+  PetscCall(VecAXPY(fused, -1, plain));
+  PetscCall(VecNorm(fused, NORM_2, &difference));
+  PetscCheck(norm > 0 && difference <= 1000 * PETSC_MACHINE_EPSILON * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+             "%s: the fused cycle differs by %g of %g", what.c_str(), (double)difference, (double)norm);
+  PetscCall(VecDestroy(&fused));
+  PetscCall(VecDestroy(&plain));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestSame()
+{
+  const char *const options[] = {"-mg_levels_ksp_max_it 2",
+                                 "-mg_levels_ksp_max_it 1",
+                                 "-mg_levels_ksp_max_it 3 -mg_levels_1_ksp_max_it 4",
+                                 "-pc_mg_cycle_type w",
+                                 "-pc_mg_cycle_type w -mg_levels_ksp_max_it 3",
+                                 "-pc_mg_multiplicative_cycles 2",
+                                 "-pc_sparsegpuamg_agg_nsmooths 0",
+                                 "-pc_sparsegpuamg_levels 2 -mg_coarse_pc_type jacobi"};
+
+  PetscFunctionBeginUser;
+  for (const char *type : TYPES)
+    for (const char *option : options) {
+      const Options set(option);
+      Mat           A;
+
+      PetscCall(CreateGrid(PETSC_COMM_WORLD, type, {70, 72, 1, 1, false, Faces}, &A));
+      PetscCall(Compare(std::string(type) + " " + option, A, nullptr, true));
+      PetscCall(MatDestroy(&A));
+      PetscCall(CreateGrid(PETSC_COMM_WORLD, type, {20, 22, 1, 3, true, Faces, 0.5}, &A));
+      PetscCall(Compare(std::string(type) + ", three unknowns, " + option, A, nullptr, true));
+      PetscCall(MatDestroy(&A));
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Where a smoother, the kind of cycle or an operator is another, and where vectors are of another type than those of
+/// the levels, the cycle is PCMG's.
+static PetscErrorCode TestFallsBack()
+{
+  const char *const options[] = {"-mg_levels_pc_type sor",
+                                 "-mg_levels_1_pc_type sor",
+                                 "-mg_levels_ksp_type richardson",
+                                 "-mg_levels_pc_jacobi_type rowmax",
+                                 "-mg_levels_ksp_chebyshev_eigenvalues 0.2,2",
+                                 "-pc_sparsegpuamg_use_sa_esteig 0",
+                                 "-pc_mg_distinct_smoothup",
+                                 "-pc_mg_type full",
+                                 "-pc_mg_type additive",
+                                 "-pc_sparsegpuamg_levels 1"};
+
+  PetscFunctionBeginUser;
+  for (const char *type : TYPES)
+    for (const char *option : options) {
+      const Options set(option);
+      Mat           A;
+
+      PetscCall(CreateGrid(PETSC_COMM_WORLD, type, {70, 72, 1, 1, false, Faces}, &A));
+      PetscCall(Compare(std::string(type) + " " + option, A, nullptr, false));
+      PetscCall(MatDestroy(&A));
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Vectors on the host and on the device.
+static PetscErrorCode TestVectors()
+{
+  std::vector<std::string> types;
+  Mat                      A;
+  Vec                      like;
+  VecType                  mine;
+
+  PetscFunctionBeginUser;
+  PetscCall(VectorTypes(&types));
+  PetscCall(CreateGrid(PETSC_COMM_WORLD, MATSPARSEGPU, {70, 72, 1, 1, false, Faces}, &A));
+  PetscCall(MatCreateVecs(A, &like, nullptr));
+  PetscCall(VecGetType(like, &mine));
+  for (const std::string &type : types) {
+    Vec     v;
+    VecType full;
+
+    PetscCall(VecDuplicate(like, &v));
+    PetscCall(VecSetType(v, type.c_str()));
+    PetscCall(VecGetType(v, &full));
+    PetscCall(Compare(type, A, type.c_str(), !strcmp(full, mine)));
+    PetscCall(VecDestroy(&v));
+  }
+  PetscCall(VecDestroy(&like));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Monitor(KSP, PetscInt, PetscReal, void *calls)
+{
+  ++*static_cast<PetscInt *>(calls);
+  return PETSC_SUCCESS;
+}
+
+/// A program that takes a smoother and changes or monitors it after the set-up sees PCMG's cycle from then on.
+static PetscErrorCode TestChangedSmoother()
+{
+  PetscFunctionBeginUser;
+  for (const char *type : TYPES) {
+    Mat      A;
+    KSP      ksp, smoother;
+    PC       pc;
+    Result   first, second;
+    PetscInt before, after, calls = 0;
+
+    PetscCall(CreateGrid(PETSC_COMM_WORLD, type, {70, 72, 1, 1, false, Faces}, &A));
+    PetscCall(CreateSolver(A, KSPCG, PCSPARSEGPUAMG, nullptr, &ksp));
+    PetscCall(Solve(ksp, A, &first));
+    PetscCall(KSPGetPC(ksp, &pc));
+    PetscCall(PCMGGetSmoother(pc, 1, &smoother));
+    PetscCall(KSPMonitorSet(smoother, Monitor, &calls, nullptr));
+    PetscCall(EventCount("SparseGPUCycle", &before));
+    PetscCall(Solve(ksp, A, &second));
+    PetscCall(EventCount("SparseGPUCycle", &after));
+    PetscCheck(after == before, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %" PetscInt_FMT " fused cycles", type,
+               after - before);
+    PetscCheck(first.iterations == second.iterations, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+               "%s: %" PetscInt_FMT " iterations, %" PetscInt_FMT " with PCMG's cycle", type, first.iterations,
+               second.iterations);
+    PetscCall(KSPMonitorCancel(smoother));
+    PetscCall(KSPSetType(smoother, KSPRICHARDSON));
+    PetscCall(Solve(ksp, A, &second));
+    PetscCall(CheckConverged(type, second, 30));
+    PetscCall(KSPDestroy(&ksp));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The transpose is PCMG's, and is one: (B x, y) = (x, B^T y).
+static PetscErrorCode TestTranspose()
+{
+  PetscFunctionBeginUser;
+  for (const char *type : TYPES) {
+    const Grid  g{40, 42, 1, 1, false, [](PetscInt, PetscInt, PetscInt, int dx, int dy, int) -> PetscScalar {
+                   return std::abs(dx) + std::abs(dy) == 1 ? (dx > 0 ? 2 : 1) : 0;
+                 }};
+    Mat         A;
+    KSP         ksp;
+    PC          pc;
+    Vec         x, y, Bx, By;
+    PetscScalar one, other;
+    PetscReal   norms[2];
+
+    PetscCall(CreateGrid(PETSC_COMM_WORLD, type, g, &A));
+    PetscCall(CreateSolver(A, KSPGMRES, PCSPARSEGPUAMG, nullptr, &ksp));
+    PetscCall(KSPSetUp(ksp));
+    PetscCall(KSPGetPC(ksp, &pc));
+    PetscCall(MatCreateVecs(A, &x, &y));
+    PetscCall(VecDuplicate(x, &Bx));
+    PetscCall(VecDuplicate(x, &By));
+    PetscCall(SetNoise(x));
+    PetscCall(VecCopy(x, y));
+    PetscCall(VecShift(y, 0.5));
+    PetscCall(PCApply(pc, x, Bx));
+    PetscCall(PCApplyTranspose(pc, y, By));
+    PetscCall(VecTDot(Bx, y, &one));
+    PetscCall(VecTDot(x, By, &other));
+    PetscCall(VecNorm(Bx, NORM_2, &norms[0]));
+    PetscCall(VecNorm(y, NORM_2, &norms[1]));
+    PetscCheck(PetscAbsScalar(one - other) <= 1e4 * PETSC_MACHINE_EPSILON * norms[0] * norms[1], PETSC_COMM_WORLD,
+               PETSC_ERR_PLIB, "%s: (B x, y) %g, (x, B^T y) %g", type, (double)PetscRealPart(one),
+               (double)PetscRealPart(other));
+    for (Vec *v : {&x, &y, &Bx, &By}) PetscCall(VecDestroy(v));
+    PetscCall(KSPDestroy(&ksp));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Events are counted from the start.
+template <PetscErrorCode (*Run)()> static PetscErrorCode Logged()
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscLogDefaultBegin());
+  PetscCall(Run());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  return Main(argc, argv, help,
+              {{"same", Logged<TestSame>},
+               {"falls_back", Logged<TestFallsBack>},
+               {"vectors", Logged<TestVectors>},
+               {"changed_smoother", Logged<TestChangedSmoother>},
+               {"transpose", Logged<TestTranspose>}});
+}
