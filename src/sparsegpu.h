@@ -210,7 +210,7 @@ M*/
 . -pc_sparsegpuamg_threshold_scale s       - of the threshold, from one level to the next coarser one, where the list
                                              ends (default 1)
 . -pc_sparsegpuamg_filter                  - nor do they for the smoothing of prolongators, which has them on the
-                                             diagonal (default true; on several processes they do)
+                                             diagonal (default true)
 . -pc_sparsegpuamg_aggressive_coarsening n - finest levels whose aggregates reach two couplings from their root; one on
                                              the others (default 1)
 . -pc_sparsegpuamg_agg_nsmooths n          - steps of damped Jacobi that smooth the prolongator (default 1)

@@ -1,5 +1,6 @@
 /// Aggregates and prolongators, of each process and of all together.
 #include "pc/amg/coarsening.hpp"
+#include "pc/amg/filter.hpp"
 #include "petsc/compat.hpp"
 #include "sparsegpu.h"
 
@@ -145,6 +146,7 @@ PetscErrorCode Coarsening::Aggregate(Mat A, PetscReal threshold, PetscInt distan
   PetscCall(DiagonalBlock(A, &D));
   PetscCall(MatGetBlockSize(A, &options.block_size));
   options.threshold = threshold;
+  threshold_        = threshold;
   options.distance  = distance;
   PetscCall(FindAggregates(D, options, fine.space, &aggregates_));
   PetscCall(FindTentative(aggregates_, fine.columns, fine.values, &tentative_));
@@ -194,7 +196,11 @@ PetscErrorCode Coarsening::Prolong(Mat A, PetscReal emax, PetscInt steps, bool f
     PetscCall(OfDiagonalBlocks(A, made, P));
     PetscCall(MatDestroy(&made));
   }
-  if (!fused) PetscCall(SmoothByProducts(A, damping, steps, P));
+  if (fused) PetscFunctionReturn(PETSC_SUCCESS);
+  Mat F = A;
+  if (filtered && threshold_ > 0) PetscCall(WithoutWeak(A, threshold_, &F));
+  PetscCall(SmoothByProducts(F, damping, steps, P));
+  if (F != A) PetscCall(MatDestroy(&F));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -22,7 +22,7 @@ public:
   void Take(NearNullSpace *coarse);
 
   /// *P = (I - damping D^-1 A)^steps P0, damping 1.4 / emax as in PCGAMG; `filtered`: without weak couplings, which go
-  /// to the diagonal, where it is computed by one pass. A matrix made before gets new values where
+  /// to the diagonal. A matrix made before gets new values where
   /// these are computed by one pass, on one process and with one step at most; else it is *replaced. Collective.
   PetscErrorCode Prolong(Mat A, PetscReal emax, PetscInt steps, bool filtered, Mat *P, bool *replaced);
   /// Makes the coarse operator regular in columns that the near null space leaves empty. Collective.
@@ -33,6 +33,7 @@ public:
 private:
   Aggregates               aggregates_;
   Tentative                tentative_;
+  PetscReal                threshold_ = -1; ///< of Aggregate()
   PetscInt                 columns_ = 0, isolated_ = 0;
   bool                     inactive_ = false; ///< a column of a process is empty
   std::vector<PetscScalar> ones_;             ///< [columns of this process] 1 where a column is empty, if one is
