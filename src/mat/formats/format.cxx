@@ -5,6 +5,7 @@
 #include "mat/rows/device_rows.hpp"
 #include "petsc/may_lack_memory.hpp"
 #include "petsc/compat.hpp"
+#include "mat/formats/dots.hpp"
 
 namespace sparsegpu::formats
 {
@@ -137,6 +138,18 @@ PetscErrorCode Format::MultDense(const DenseColumns &d, DeviceMemory *, Stream s
   PetscFunctionBegin;
   for (PetscInt c = 0; c < d.count; c++) PetscCall(Mult(d.X(c), nullptr, d.Z(c), stream));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Format::MultDots(const ProductDots &dots, Stream stream)
+{
+  PetscFunctionBegin;
+#if defined(SPARSEGPU_HAVE_CUDA)
+  PetscCall(Mult(dots.x, nullptr, dots.z, stream));
+  PetscCall(DotsOfProduct_CUDA(rows_, dots, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+#else
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "This build has no CUDA, and %s no inner products on the host", Name());
+#endif
 }
 
 } // namespace sparsegpu::formats

@@ -14,8 +14,9 @@
 namespace sparsegpu::formats
 {
 
-class Look; // mat/formats/look.hpp
-class Plan; // mat/formats/plan.hpp
+class Look;         // mat/formats/look.hpp
+class Plan;         // mat/formats/plan.hpp
+struct ProductDots; // mat/formats/dots.hpp
 
 class Format
 {
@@ -44,6 +45,10 @@ public:
   /// Z = A X. All arrays in the space of Build(); on the device `scratch` grows to what the format needs beside them
   /// and may serve all products that follow each other on one stream. Asynchronous there. Here: column by column.
   virtual PetscErrorCode MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream);
+
+  /// z = A x and its inner products with x, y and itself, on the device alone; asynchronous, bitwise reproducible.
+  /// Here: Mult(), and a pass over the vectors.
+  virtual PetscErrorCode MultDots(const ProductDots &dots, Stream stream);
 
   /// Announces `products` further products with the current values. What Update() postponed, putting the values in
   /// place and encoding them, is done once the products save its cost; *encoded says whether it was. The bits of

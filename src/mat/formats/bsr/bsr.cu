@@ -1,7 +1,7 @@
 /// The product of blocks of rows on the GPU: one thread per row.
 #include "device/cuda_check.hpp"
 #include "mat/formats/bsr/row.cuh"
-#include "mat/formats/epilogue.cuh"
+#include "mat/formats/dots.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::formats
@@ -27,6 +27,7 @@ template <int size, class Values, class Epilogue> static __global__ void __launc
   const int      t     = threadIdx.x % ROWS;
   const PetscInt row   = slice * ROWS + t;
 
+  if (epilogue.Skip()) return;
   if (slice < A.slices && row < A.rows) {
     const Scalar sum = bsr_row_sum<size>(A, slice, t, a, Gather{x});
     epilogue(row, sum);
@@ -43,17 +44,32 @@ static void Launch(const BsrLayout &A, const Values &a, const Scalar *x, const E
                                                                                                              epilogue);
 }
 
-PetscErrorCode BsrMult_CUDA(const BsrLayout &A, const ValueLayout &a, const Scalar *x, const Scalar *y, Scalar *z,
-                            Stream stream)
+template <class Epilogue> static PetscErrorCode Multiply(const BsrLayout &A, const ValueLayout &a, const Scalar *x,
+                                                         const Epilogue &epilogue, Stream stream)
 {
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
 
   PetscFunctionBegin;
   if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
   WithValues(a, [&](const auto &values) {
-    WithBsrSize(A.size, [&](auto size) { Launch<decltype(size)::value>(A, values, x, StoreSum{y, z}, s); });
+    WithBsrSize(A.size, [&](auto size) { Launch<decltype(size)::value>(A, values, x, epilogue, s); });
   });
   SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode BsrMult_CUDA(const BsrLayout &A, const ValueLayout &a, const Scalar *x, const Scalar *y, Scalar *z,
+                            Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(Multiply(A, a, x, StoreSum{y, z}, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode BsrMultDots_CUDA(const BsrLayout &A, const ValueLayout &a, const ProductDots &dots, Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(Multiply(A, a, dots.x, StoreAndDot{dots}, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -193,6 +193,14 @@ PetscErrorCode Bsr::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream str
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Bsr::MultDots(const ProductDots &dots, Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(SPARSEGPU_LAUNCH(space_, BsrMultDots_CUDA(layout_, EncodedLayout(), dots, stream),
+                             Format::MultDots(dots, stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Bsr::MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream)
 {
   PetscFunctionBegin;

@@ -36,6 +36,8 @@ struct BsrLayout {
 PetscErrorCode BsrMult_Kokkos(const BsrLayout &A, const ValueLayout &a, const Scalar *x, const Scalar *y, Scalar *z);
 PetscErrorCode BsrMult_CUDA(const BsrLayout &A, const ValueLayout &a, const Scalar *x, const Scalar *y, Scalar *z,
                             Stream stream);
+/// Format::MultDots().
+PetscErrorCode BsrMultDots_CUDA(const BsrLayout &A, const ValueLayout &a, const ProductDots &dots, Stream stream);
 /// Format::MultDense().
 PetscErrorCode BsrMultDense_Kokkos(const BsrLayout &A, const ValueLayout &a, const DenseColumns &d);
 PetscErrorCode BsrMultDense_CUDA(const BsrLayout &A, const ValueLayout &a, PetscInt cols, const DenseColumns &d,
@@ -127,6 +129,7 @@ public:
   const char           *Name() const override { return "bsr"; }
   std::unique_ptr<Plan> NewPlan(Look *look) const override { return std::make_unique<BsrPlan>(look); }
   PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
+  PetscErrorCode        MultDots(const ProductDots &dots, Stream stream) override;
   PetscErrorCode        MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream) override;
   std::string           Details() const override;
   const BsrLayout      &Layout() const { return layout_; }

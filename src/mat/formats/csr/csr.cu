@@ -2,7 +2,7 @@
 #include "device/launch.cuh"
 #include "device/row_of_thread.hpp"
 #include "mat/formats/csr/row.cuh"
-#include "mat/formats/epilogue.cuh"
+#include "mat/formats/dots.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::formats
@@ -18,6 +18,7 @@ template <int width, bool filled, class Epilogue> static __global__ void __launc
 {
   const auto ready = [] { begin_in_turn(); };
 
+  if (epilogue.Skip()) return;
   if (blockIdx.x < A.chunks) {
     const RowChunk chunk = csr_chunk(A, blockIdx.x);
     add_chunks<THREADS>(chunk, blockIdx.x, csr_chunk_sum<THREADS>(A, chunk, x, ready), A.chunk_sum, A.arrived,
@@ -73,7 +74,8 @@ static PetscErrorCode LaunchWidth(const CsrLayout &A, const Scalar *x, const Sto
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CsrMult_CUDA(const CsrLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
+template <class Epilogue>
+static PetscErrorCode Multiply(const CsrLayout &A, const Scalar *x, const Epilogue &epilogue, cudaStream_t s)
 {
   PetscFunctionBegin;
   PetscCall(LaunchWidth<false>(A, x, StoreSum{y, z}, static_cast<cudaStream_t>(stream)));
@@ -84,6 +86,20 @@ PetscErrorCode CsrAddFilled_CUDA(const CsrLayout &A, const Scalar *x, Scalar *z,
 {
   PetscFunctionBegin;
   PetscCall(LaunchWidth<true>(A, x, StoreSum{z, z}, static_cast<cudaStream_t>(stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CsrMult_CUDA(const CsrLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(Multiply(A, x, StoreSum{y, z}, static_cast<cudaStream_t>(stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CsrMultDots_CUDA(const CsrLayout &A, const ProductDots &dots, Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(Multiply(A, dots.x, StoreAndDot{dots}, static_cast<cudaStream_t>(stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -233,6 +233,18 @@ PetscErrorCode Csr::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream str
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Csr::MultDots(const ProductDots &dots, Stream stream)
+{
+  PetscFunctionBegin;
+  if (layout_.chunks > 0) { // the last of several blocks to arrive would have a row's sum
+    PetscCall(Format::MultDots(dots, stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  layout_.a = values();
+  PetscCall(SPARSEGPU_LAUNCH(space_, CsrMultDots_CUDA(layout_, dots, stream), Format::MultDots(dots, stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Csr::MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream)
 {
   PetscFunctionBegin;

@@ -41,6 +41,8 @@ PetscErrorCode CsrMult_Kokkos(const CsrLayout &A, const Scalar *x, const Scalar 
 PetscErrorCode CsrAddFilled_Kokkos(const CsrLayout &A, const Scalar *x, Scalar *z);
 PetscErrorCode CsrMult_CUDA(const CsrLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream);
 PetscErrorCode CsrAddFilled_CUDA(const CsrLayout &A, const Scalar *x, Scalar *z, Stream stream);
+/// Format::MultDots().
+PetscErrorCode CsrMultDots_CUDA(const CsrLayout &A, const ProductDots &dots, Stream stream);
 /// Format::MultDense().
 PetscErrorCode CsrMultDense_Kokkos(const CsrLayout &A, const DenseColumns &d);
 PetscErrorCode CsrMultDense_CUDA(const CsrLayout &A, PetscInt cols, const DenseColumns &d, DeviceMemory *scratch,
@@ -73,6 +75,7 @@ public:
   const char           *Name() const override { return "csr"; }
   std::unique_ptr<Plan> NewPlan(Look *look) const override { return std::make_unique<CsrPlan>(look); }
   PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
+  PetscErrorCode        MultDots(const ProductDots &dots, Stream stream) override;
   PetscErrorCode        MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream) override;
   void                  AddsToSums() override { adds_ = true; }
   void                  Borrow(const CsrView &A) override;

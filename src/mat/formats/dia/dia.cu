@@ -2,7 +2,7 @@
 #include "device/cuda_check.hpp"
 #include "device/launch.cuh"
 #include "mat/formats/dia/row.cuh"
-#include "mat/formats/epilogue.cuh"
+#include "mat/formats/dots.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::formats
@@ -19,6 +19,7 @@ template <class Epilogue> static __global__ void dia_kernel(DiaLayout A, const S
   const PetscInt      row = static_cast<PetscInt>(blockIdx.x) * THREADS + threadIdx.x;
   Scalar              sum(0);
 
+  if (epilogue.Skip()) return;
   for (PetscInt first = 0; first < A.diagonals; first += THREADS) {
     const PetscInt count = A.diagonals - first < THREADS ? A.diagonals - first : THREADS;
     __syncthreads();
@@ -32,12 +33,27 @@ template <class Epilogue> static __global__ void dia_kernel(DiaLayout A, const S
   epilogue.Finish();
 }
 
-PetscErrorCode DiaMult_CUDA(const DiaLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
+template <class Epilogue>
+static PetscErrorCode Multiply(const DiaLayout &A, const Scalar *x, const Epilogue &epilogue, Stream stream)
 {
   PetscFunctionBegin;
   if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
-  PetscCall(LaunchEarly<dia_kernel<StoreSum>>((A.rows + THREADS - 1) / THREADS, THREADS,
-                                              static_cast<cudaStream_t>(stream), A, x, StoreSum{y, z}));
+  PetscCall(LaunchEarly<dia_kernel<Epilogue>>((A.rows + THREADS - 1) / THREADS, THREADS,
+                                              static_cast<cudaStream_t>(stream), A, x, epilogue));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DiaMult_CUDA(const DiaLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(Multiply(A, x, StoreSum{y, z}, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DiaMultDots_CUDA(const DiaLayout &A, const ProductDots &dots, Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(Multiply(A, dots.x, StoreAndDot{dots}, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -111,6 +111,14 @@ PetscErrorCode Dia::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream str
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Dia::MultDots(const ProductDots &dots, Stream stream)
+{
+  PetscFunctionBegin;
+  layout_.a = values();
+  PetscCall(SPARSEGPU_LAUNCH(space_, DiaMultDots_CUDA(layout_, dots, stream), Format::MultDots(dots, stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Dia::MultDense(const DenseColumns &d, DeviceMemory *, Stream stream)
 {
   PetscFunctionBegin;

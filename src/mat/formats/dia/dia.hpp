@@ -18,6 +18,8 @@ struct DiaLayout {
 /// z = A x + y; y null or z allowed.
 PetscErrorCode DiaMult_Kokkos(const DiaLayout &A, const Scalar *x, const Scalar *y, Scalar *z);
 PetscErrorCode DiaMult_CUDA(const DiaLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream);
+/// Format::MultDots().
+PetscErrorCode DiaMultDots_CUDA(const DiaLayout &A, const ProductDots &dots, Stream stream);
 /// Format::MultDense().
 PetscErrorCode DiaMultDense_Kokkos(const DiaLayout &A, const DenseColumns &d);
 PetscErrorCode DiaMultDense_CUDA(const DiaLayout &A, const DenseColumns &d, Stream stream);
@@ -41,6 +43,7 @@ public:
   const char           *Name() const override { return "dia"; }
   std::unique_ptr<Plan> NewPlan(Look *look) const override { return std::make_unique<DiaPlan>(look); }
   PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
+  PetscErrorCode        MultDots(const ProductDots &dots, Stream stream) override;
   PetscErrorCode        MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream) override;
   const DiaLayout      &Layout() const { return layout_; }
   /// With the values where they are now; of a Build() on the device.

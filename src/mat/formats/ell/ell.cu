@@ -1,7 +1,7 @@
 /// The product of ELLPACK on the GPU: one thread per row.
 #include "device/cuda_check.hpp"
+#include "mat/formats/dots.cuh"
 #include "mat/formats/ell/row.cuh"
-#include "mat/formats/epilogue.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::formats
@@ -13,19 +13,35 @@ template <class Epilogue> static __global__ void ell_kernel(EllLayout A, const S
 {
   const PetscInt row = static_cast<PetscInt>(blockIdx.x) * blockDim.x + threadIdx.x;
 
+  if (epilogue.Skip()) return;
   if (row < A.rows) epilogue(row, ell_row_sum(A, row, x));
   epilogue.Finish();
 }
 
-PetscErrorCode EllMult_CUDA(const EllLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
+template <class Epilogue>
+static PetscErrorCode Multiply(const EllLayout &A, const Scalar *x, const Epilogue &epilogue, Stream stream)
 {
   constexpr int threads = 256; // any multiple of 32
 
   PetscFunctionBegin;
   if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
   ell_kernel<<<static_cast<unsigned>((A.rows + threads - 1) / threads), threads, 0,
-               static_cast<cudaStream_t>(stream)>>>(A, x, StoreSum{y, z});
+               static_cast<cudaStream_t>(stream)>>>(A, x, epilogue);
   SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode EllMult_CUDA(const EllLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(Multiply(A, x, StoreSum{y, z}, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode EllMultDots_CUDA(const EllLayout &A, const ProductDots &dots, Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(Multiply(A, dots.x, StoreAndDot{dots}, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -69,4 +69,12 @@ PetscErrorCode Ell::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream str
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Ell::MultDots(const ProductDots &dots, Stream stream)
+{
+  PetscFunctionBegin;
+  layout_.a = values();
+  PetscCall(SPARSEGPU_LAUNCH(space_, EllMultDots_CUDA(layout_, dots, stream), Format::MultDots(dots, stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace sparsegpu::formats

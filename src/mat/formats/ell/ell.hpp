@@ -19,6 +19,8 @@ struct EllLayout {
 /// z = A x + y; y null or z allowed.
 PetscErrorCode EllMult_Kokkos(const EllLayout &A, const Scalar *x, const Scalar *y, Scalar *z);
 PetscErrorCode EllMult_CUDA(const EllLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream);
+/// Format::MultDots().
+PetscErrorCode EllMultDots_CUDA(const EllLayout &A, const ProductDots &dots, Stream stream);
 
 /// Columns of the first `width` entries of each row, [width * EllPitch(rows)].
 PetscErrorCode EllColumns(const CsrView &A, PetscInt width, std::vector<PetscInt> *j);
@@ -35,6 +37,7 @@ public:
   const char           *Name() const override { return "ell"; }
   std::unique_ptr<Plan> NewPlan(Look *look) const override { return std::make_unique<EllPlan>(look); }
   PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
+  PetscErrorCode        MultDots(const ProductDots &dots, Stream stream) override;
   const EllLayout      &Layout() const { return layout_; }
   /// With the values where they are now; of a Build() on the device.
   EllLayout OnDevice() const

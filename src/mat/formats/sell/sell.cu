@@ -2,7 +2,7 @@
 /// longest.
 #include "device/cuda_check.hpp"
 #include "device/launch.cuh"
-#include "mat/formats/epilogue.cuh"
+#include "mat/formats/dots.cuh"
 #include "mat/formats/sell/slice.cuh"
 #include "petsc/compat.hpp"
 
@@ -24,6 +24,7 @@ template <class Values, class Epilogue> static __global__ void __launch_bounds__
   int            length = SellLayout::NOT_HERE;
   std::ptrdiff_t row    = 0; // the width of an address: fewer registers are moved before the epilogue
   SellSlice      slice  = {};
+  if (epilogue.Skip()) return;
   if (s >= 0 && s < A.slices && s * 32 + lane < A.rows) {
     slice  = SellSliceOf(A, s);
     length = place_length(A, s * 32 + lane);
@@ -45,8 +46,8 @@ template <class Values, class Epilogue> static __global__ void __launch_bounds__
   epilogue.Finish();
 }
 
-PetscErrorCode SellMult_CUDA(const SellLayout &A, const ValueLayout &a, const Scalar *x, const Scalar *y, Scalar *z,
-                             Stream stream)
+template <class Epilogue> static PetscErrorCode Multiply(const SellLayout &A, const ValueLayout &a, const Scalar *x,
+                                                         const Epilogue &epilogue, Stream stream)
 {
   constexpr PetscInt WARPS = THREADS / 32;
 
@@ -54,9 +55,24 @@ PetscErrorCode SellMult_CUDA(const SellLayout &A, const ValueLayout &a, const Sc
   if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
   const PetscInt blocks = A.chunks + (A.warp_rows + A.slices + WARPS - 1) / WARPS;
   PetscCall(WithValues(a, [&](const auto &values) {
-    return LaunchEarly<sell_kernel<std::decay_t<decltype(values)>, StoreSum>>(
-        blocks, THREADS, static_cast<cudaStream_t>(stream), A, values, x, StoreSum{y, z});
+    return LaunchEarly<sell_kernel<std::decay_t<decltype(values)>, Epilogue>>(
+        blocks, THREADS, static_cast<cudaStream_t>(stream), A, values, x, epilogue);
   }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SellMult_CUDA(const SellLayout &A, const ValueLayout &a, const Scalar *x, const Scalar *y, Scalar *z,
+                             Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(Multiply(A, a, x, StoreSum{y, z}, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SellMultDots_CUDA(const SellLayout &A, const ValueLayout &a, const ProductDots &dots, Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(Multiply(A, a, dots.x, StoreAndDot{dots}, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -198,6 +198,18 @@ PetscErrorCode Sell::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream st
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Sell::MultDots(const ProductDots &dots, Stream stream)
+{
+  PetscFunctionBegin;
+  if (layout_.chunks > 0 || Unplaced().a) { // as csr; values that lie by rows have a kernel of their own
+    PetscCall(Format::MultDots(dots, stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(SPARSEGPU_LAUNCH(space_, SellMultDots_CUDA(layout_, EncodedLayout(), dots, stream),
+                             Format::MultDots(dots, stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Sell::MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream)
 {
   PetscFunctionBegin;

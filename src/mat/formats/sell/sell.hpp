@@ -83,6 +83,8 @@ SPARSEGPU_HD SellSlice SellSliceOf(const SellLayout &A, PetscInt s)
 PetscErrorCode SellMult_Kokkos(const SellLayout &A, const ValueLayout &a, const Scalar *x, const Scalar *y, Scalar *z);
 PetscErrorCode SellMult_CUDA(const SellLayout &A, const ValueLayout &a, const Scalar *x, const Scalar *y, Scalar *z,
                              Stream stream);
+/// Format::MultDots().
+PetscErrorCode SellMultDots_CUDA(const SellLayout &A, const ValueLayout &a, const ProductDots &dots, Stream stream);
 /// The same, with `values` in the order of the rows, which begin at begin[row]. longest: of the short rows.
 PetscErrorCode SellMultUnplaced_CUDA(const SellLayout &A, PetscInt longest, const PetscInt *begin, const Scalar *values,
                                      const Scalar *x, const Scalar *y, Scalar *z, Stream stream);
@@ -179,6 +181,7 @@ public:
   const char           *Name() const override { return "sell"; }
   std::unique_ptr<Plan> NewPlan(Look *look) const override { return std::make_unique<SellPlan>(look); }
   PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
+  PetscErrorCode        MultDots(const ProductDots &dots, Stream stream) override;
   PetscErrorCode        MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream) override;
   std::string           Details() const override;
   const SellLayout     &Layout() const { return layout_; }

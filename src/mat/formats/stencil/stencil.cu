@@ -1,7 +1,7 @@
 /// The product of classes of rows on the GPU: one thread per row, or for several rows of a large grid.
 #include "device/cuda_check.hpp"
 #include "device/launch.cuh"
-#include "mat/formats/epilogue.cuh"
+#include "mat/formats/dots.cuh"
 #include "mat/formats/stencil/row.cuh"
 #include "petsc/compat.hpp"
 
@@ -18,6 +18,7 @@ template <int batch, class Epilogue> static __global__ void __launch_bounds__(TH
 {
   const PetscInt row = static_cast<PetscInt>(blockIdx.x) * THREADS + threadIdx.x;
 
+  if (epilogue.Skip()) return;
   if (row < A.rows) {
     const Scalar sum = stencil_row_sum<batch>(A, load_stream(A.row_class + row), x + row, [] { begin_in_turn(); });
     epilogue(row, sum);
@@ -49,6 +50,7 @@ template <class Epilogue> static __global__ void __launch_bounds__(THREADS, Walk
   int            c[STEPS];
   bool           alike = true;
 
+  if (epilogue.Skip()) return;
 #pragma unroll
   for (int k = 0; k < STEPS; k++) {
     c[k]  = first < stride && A.rows - row > k * stride ? load_stream(A.row_class + row + k * stride) : -1;
@@ -77,11 +79,10 @@ static PetscErrorCode Launch(const StencilLayout &A, const Scalar *x, const Epil
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode StencilMult_CUDA(const StencilLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
+template <class Epilogue>
+static PetscErrorCode Multiply(const StencilLayout &A, const Scalar *x, const Epilogue &epilogue, cudaStream_t s)
 {
-  const cudaStream_t s = static_cast<cudaStream_t>(stream);
-  const StoreSum     epilogue{y, z};
-  PetscInt           multiprocessors;
+  PetscInt multiprocessors;
 
   PetscFunctionBegin;
   if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
@@ -92,7 +93,7 @@ PetscErrorCode StencilMult_CUDA(const StencilLayout &A, const Scalar *x, const S
       A.rows / (2 * Walk::STEPS) >= A.stride && A.rows <= PETSC_MAX_INT / 2) {
     const PetscInt chunks = (A.stride - 1) / THREADS + 1, slabs = (A.rows - 1) / (Walk::STEPS * A.stride) + 1;
     PetscCall(
-        LaunchEarly<stencil_walk_kernel<StoreSum>>(slabs * chunks, THREADS, s, A, Walk{A.stride, chunks}, x, epilogue));
+        LaunchEarly<stencil_walk_kernel<Epilogue>>(slabs * chunks, THREADS, s, A, Walk{A.stride, chunks}, x, epilogue));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   // a row in one batch where it is short: five points, seven; nine, and 27 and 81 as three and nine times nine
@@ -102,6 +103,20 @@ PetscErrorCode StencilMult_CUDA(const StencilLayout &A, const Scalar *x, const S
     PetscCall(Launch<7>(A, x, epilogue, s));
   else
     PetscCall(Launch<9>(A, x, epilogue, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode StencilMult_CUDA(const StencilLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(Multiply(A, x, StoreSum{y, z}, static_cast<cudaStream_t>(stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode StencilMultDots_CUDA(const StencilLayout &A, const ProductDots &dots, Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(Multiply(A, dots.x, StoreAndDot{dots}, static_cast<cudaStream_t>(stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -169,6 +169,13 @@ PetscErrorCode Stencil::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Stencil::MultDots(const ProductDots &dots, Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(SPARSEGPU_LAUNCH(space_, StencilMultDots_CUDA(layout_, dots, stream), Format::MultDots(dots, stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Stencil::MultDense(const DenseColumns &d, DeviceMemory *, Stream stream)
 {
   PetscFunctionBegin;

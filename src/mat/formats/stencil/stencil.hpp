@@ -27,6 +27,8 @@ struct StencilLayout {
 /// z = A x + y; y null or z allowed.
 PetscErrorCode StencilMult_Kokkos(const StencilLayout &A, const Scalar *x, const Scalar *y, Scalar *z);
 PetscErrorCode StencilMult_CUDA(const StencilLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream);
+/// Format::MultDots().
+PetscErrorCode StencilMultDots_CUDA(const StencilLayout &A, const ProductDots &dots, Stream stream);
 /// Format::MultDense().
 PetscErrorCode StencilMultDense_Kokkos(const StencilLayout &A, const DenseColumns &d);
 PetscErrorCode StencilMultDense_CUDA(const StencilLayout &A, const DenseColumns &d, Stream stream);
@@ -68,6 +70,7 @@ public:
   std::unique_ptr<Plan> NewPlan(Look *look) const override { return std::make_unique<StencilPlan>(look); }
   PetscErrorCode        Update(const CsrView &A, const Scalar *a, Space where, bool *fits) override;
   PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
+  PetscErrorCode        MultDots(const ProductDots &dots, Stream stream) override;
   PetscErrorCode        MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream) override;
   std::string           Details() const override;
   const StencilLayout  &Layout() const { return layout_; }

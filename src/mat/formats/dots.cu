@@ -1,0 +1,32 @@
+/// The inner products of a product of a format that does not compute them along with it: one pass over both vectors.
+#include "mat/formats/dots.cuh"
+#include "device/cuda_check.hpp"
+#include "petsc/compat.hpp"
+
+namespace sparsegpu::formats
+{
+
+static constexpr int THREADS = 256;
+
+/// One thread a row in turn; neighbouring threads read neighbouring entries.
+static __global__ void __launch_bounds__(THREADS) dots_kernel(PetscInt rows, StoreAndDot epilogue)
+{
+  if (epilogue.Skip()) return;
+  let_next_kernel_start();
+  for (PetscInt row = static_cast<PetscInt>(blockIdx.x) * THREADS + threadIdx.x; row < rows;
+       row += static_cast<PetscInt>(gridDim.x) * THREADS)
+    epilogue(row, epilogue.d.z[row]);
+  epilogue.Finish();
+}
+
+PetscErrorCode DotsOfProduct_CUDA(PetscInt rows, const ProductDots &dots, Stream stream)
+{
+  PetscFunctionBegin;
+  if (rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid; the sums stay zero
+  const PetscInt blocks = (rows - 1) / THREADS + 1;
+  PetscCall(LaunchEarly<dots_kernel>(blocks < DOT_GROUPS ? blocks : DOT_GROUPS, THREADS,
+                                     static_cast<cudaStream_t>(stream), rows, StoreAndDot{dots}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu::formats

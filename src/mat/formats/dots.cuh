@@ -1,0 +1,96 @@
+/// A product with inner products as an epilogue of the formats' kernels; see dots.hpp.
+#pragma once
+
+#include "device/launch.cuh"
+#include "device/load.cuh"
+#include "device/segmented.cuh"
+#include "mat/formats/dots.hpp"
+#include "mat/formats/epilogue.cuh"
+
+namespace sparsegpu::formats
+{
+
+/// Sums over the block, in a fixed order, to all threads of its first warp. blockDim.x is a multiple of 32. All threads
+/// must call.
+template <int count> __device__ __forceinline__ void block_sums(PetscReal (&v)[count])
+{
+  __shared__ PetscReal warps[32][count];
+  const int            lane = threadIdx.x % 32;
+
+#pragma unroll
+  for (int k = 0; k < count; k++)
+#pragma unroll
+    for (int mask = 16; mask > 0; mask /= 2) v[k] += shuffle_xor(v[k], mask, 32);
+  __syncthreads(); // the scratch may still be read
+#pragma unroll
+  for (int k = 0; k < count; k++)
+    if (lane == 0) warps[threadIdx.x / 32][k] = v[k];
+  __syncthreads();
+  if (threadIdx.x >= 32) return;
+#pragma unroll
+  for (int k = 0; k < count; k++) {
+    v[k] = lane < blockDim.x / 32 ? warps[lane][k] : 0;
+#pragma unroll
+    for (int mask = 16; mask > 0; mask /= 2) v[k] += shuffle_xor(v[k], mask, 32);
+  }
+}
+
+/// z = A x and its sums. A grid of few blocks has a group a block, whose sum is a plain store: no fence, no counter. In
+/// a larger one the last block of a group to arrive sums the group, in the order of its blocks.
+struct StoreAndDot {
+  ProductDots d;
+  PetscReal   part[DOTS] = {};
+  bool        uniform    = false;
+
+  __device__ __forceinline__ bool Skip()
+  {
+    wait_for_previous_kernel();
+    if (*d.stopped_at < d.number) return true;
+    uniform = d.varies && *d.varies == 0;
+    return false;
+  }
+  template <class Index> __device__ __forceinline__ void operator()(Index row, const Scalar &sum)
+  {
+    const PetscReal weight = d.weight ? RealPart(d.weight[uniform ? Index(0) : row]) : 1;
+
+    d.z[row] = sum;
+    part[0] += RealPart(Conj(d.x[row]) * sum);
+    part[1] += weight * RealPart(Conj(d.y[row]) * sum);
+    part[2] += weight * RealPart(Conj(sum) * sum);
+  }
+  __device__ __forceinline__ void Finish()
+  {
+    const unsigned size = (gridDim.x + DOT_GROUPS - 1) / DOT_GROUPS, group = blockIdx.x / size, begin = group * size;
+    const unsigned members = gridDim.x - begin < size ? gridDim.x - begin : size;
+    const int      lane    = threadIdx.x % 32;
+    PetscReal     *sum     = d.sums + DOTS * group;
+
+    block_sums(part);
+    if (threadIdx.x >= 32) return;
+    if (size > 1) {
+      unsigned before = 0;
+      if (lane == 0) {
+#pragma unroll
+        for (int k = 0; k < DOTS; k++) d.partial[DOTS * static_cast<size_t>(blockIdx.x) + k] = part[k];
+        __threadfence();
+        before = atomicAdd(d.arrived + group, 1u);
+      }
+      if (__shfl_sync(0xffffffffu, before, 0) != members - 1) return;
+      __threadfence();
+#pragma unroll
+      for (int k = 0; k < DOTS; k++) {
+        part[k] = 0;
+        for (unsigned b = begin + lane; b < begin + members; b += 32)
+          part[k] += load_shared(d.partial + DOTS * static_cast<size_t>(b) + k);
+#pragma unroll
+        for (int mask = 16; mask > 0; mask /= 2) part[k] += shuffle_xor(part[k], mask, 32);
+      }
+      if (lane == 0) d.arrived[group] = 0;
+    }
+#pragma unroll
+    for (int k = 0; k < DOTS; k++)
+      if (lane == 0) sum[k] = part[k];
+  }
+};
+
+} // namespace sparsegpu::formats
