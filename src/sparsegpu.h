@@ -292,6 +292,40 @@ M*/
 #define MATORDERINGLEASTFILL "leastfill"
 
 /*MC
+  KSPSPARSEGPUCG = "sparsegpucg" - Preconditioned conjugate gradients in two kernels an iteration
+
+  Options Database Key:
+. -ksp_cg_type hermitian - or symmetric, of complex matrices, `KSPCGSetType()`
+
+  Level: beginner
+
+  Notes:
+  The iterations, norms, histories, tests and reasons of `KSPCG`: symmetric (Hermitian) definite matrices and
+  preconditioners, from the left, with the norms preconditioned (default), unpreconditioned, natural and none.
+
+  With a `MATSPARSEGPU` matrix on one process and `PCJACOBI` or `PCNONE` the solve runs on arrays of the GPU. One kernel
+  multiplies and computes (p, A p), (r, D A p) and (A p, D A p), another updates x, r and p and computes (r, D r) and
+  the norm; the formats csr, dia, ell, sell, stencil and bsr have such a product, of others the inner products are a
+  kernel of their own. The factor of the next direction is predicted from these sums, so that no third pass is needed
+  (Chen and Carson, 2020); the residual is updated with the product itself, so that the accuracy that can be attained is
+  that of `KSPCG`.
+
+  Without monitors and with the default convergence test the host does not wait for an iteration: it reads residual
+  norms a few iterations late, and the device stops by itself at the first one that converged. Iteration numbers and
+  solutions are the same as with a monitor. Where vectors lie on the host, in a PETSc without CUDA and with
+  -sparsegpu_backend cuda, b and x are copied once a solve; -sparsegpu_backend kokkos keeps it on the host.
+
+  Host vectors on any number of processes take the same two passes, with one reduction each. Other preconditioners,
+  vectors and null spaces take the classical recurrence on PETSc's vectors. The view tells which way was taken.
+
+  `KSPComputeEigenvalues()` and `KSPComputeExtremeSingularValues()` give the estimates of the last solve, without a wait
+  for an iteration. There is no trust region (`KSPCGSetRadius()`) and no objective.
+
+.seealso: `KSPCG`, `KSPSPARSEGPUGMRES`, `KSPSPARSEGPUJACOBI`, `MATSPARSEGPU`, `KSPCGSetType()`
+M*/
+#define KSPSPARSEGPUCG "sparsegpucg"
+
+/*MC
   KSPSPARSEGPUGMRES = "sparsegpugmres" - Restarted GMRES whose vectors stay on the GPU, with one reduction an iteration
 
   Options Database Keys:

@@ -11,6 +11,11 @@ template <class T> __device__ __forceinline__ T load_stream(const T *p)
 {
   return __ldcs(p);
 }
+/// Not read again soon: the caches are for others.
+template <class T> __device__ __forceinline__ void store_stream(T *p, const T &v)
+{
+  __stcs(p, v);
+}
 /// Written by another thread block of the same launch: from L2, not from a stale L1 line.
 template <class T> __device__ __forceinline__ T load_shared(const T *p)
 {
@@ -20,6 +25,11 @@ template <class T> __device__ __forceinline__ T load_shared(const T *p)
 __device__ __forceinline__ Scalar load_stream(const Scalar *p)
 {
   return Scalar(__ldcs(&p->re), __ldcs(&p->im));
+}
+__device__ __forceinline__ void store_stream(Scalar *p, const Scalar &v)
+{
+  __stcs(&p->re, v.re);
+  __stcs(&p->im, v.im);
 }
 __device__ __forceinline__ Scalar load_shared(const Scalar *p)
 {

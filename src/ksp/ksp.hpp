@@ -6,7 +6,7 @@
 namespace sparsegpu::ksp
 {
 
-/// KSPRegister() of KSPSPARSEGPUGMRES and KSPSPARSEGPUJACOBI.
+/// KSPRegister() of KSPSPARSEGPUCG, KSPSPARSEGPUGMRES and KSPSPARSEGPUJACOBI.
 PetscErrorCode RegisterSolvers();
 
 } // namespace sparsegpu::ksp

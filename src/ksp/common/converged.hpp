@@ -28,12 +28,17 @@ inline NormTest DefaultNormTest(KSP ksp)
     return NormTest{-1, PETSC_MAX_REAL, PETSC_MAX_INT};
   return NormTest{ksp->ttol, ksp->divtol * ksp->rnorm0, PetscMax(ksp->chknorm + 1, MinimumIterations(ksp, 0))};
 }
-/// Whether the host may read norms late. Not with a monitor, an error history or a user's convergence test; nor if the
-/// spectrum is to be estimated, which needs the Hessenberg matrix on the host.
+/// Whether nobody asks for the iterates: no monitor, no error history and no convergence test of a user's.
+inline bool IteratesAreUnseen(KSP ksp)
+{
+  return !ksp->numbermonitors && !ksp->err_hist &&
+         (ksp->converged == KSPConvergedDefault || ksp->converged == KSPConvergedSkip);
+}
+/// Whether the host may read norms late. Not if iterates are seen; nor if the spectrum is to be estimated, which needs
+/// the Hessenberg matrix on the host.
 inline bool MayReadNormsLate(KSP ksp)
 {
-  return !ksp->numbermonitors && !ksp->err_hist && !ksp->calc_sings &&
-         (ksp->converged == KSPConvergedDefault || ksp->converged == KSPConvergedSkip);
+  return IteratesAreUnseen(ksp) && !ksp->calc_sings;
 }
 
 /// The reason of a solve whose norm is Inf or NaN: the preconditioner's failure, if it reported one.

@@ -205,21 +205,6 @@ PetscErrorCode DeviceSystem::Solution(Scalar **x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DeviceSystem::Product(const Scalar *v, Scalar *out)
-{
-  Stream stream;
-
-  PetscFunctionBegin;
-  PetscCall(DeviceStream(&stream));
-  PetscCall(PetscLogEventBegin(MAT_Mult, A_, nullptr, nullptr, nullptr));
-  PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(format_->Mult(v, nullptr, out, stream));
-  PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(PetscLogGpuFlops(2.0 * nonzeros_));
-  PetscCall(PetscLogEventEnd(MAT_Mult, A_, nullptr, nullptr, nullptr));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode DeviceSystem::Precondition(const Scalar *from, Scalar *to)
 {
   PetscFunctionBegin;

@@ -48,6 +48,8 @@ public:
   PetscErrorCode Apply(const Scalar *v, Scalar *out);
   /// out = A v.
   PetscErrorCode Product(const Scalar *v, Scalar *out);
+  /// dots.z = A dots.x and what else `dots` asks for.
+  PetscErrorCode Product(const ProductDots &dots);
   /// out = the residual of the solution, from the left the preconditioned one.
   PetscErrorCode Residual(bool zero_guess, Scalar *out);
   /// v, a vector like the solution, = the entries of `from`.

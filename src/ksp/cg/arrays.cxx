@@ -1,0 +1,236 @@
+/// Which solves run on arrays, their memory, and the passes of an iteration: launched on the device, done at once on
+/// the host.
+#include "ksp/cg/arrays.hpp"
+#include <algorithm>
+#include "device/local_array.hpp"
+
+namespace sparsegpu::cg
+{
+
+namespace
+{
+Norm NormOf(KSPNormType type)
+{
+  switch (type) {
+  case KSP_NORM_PRECONDITIONED: return Norm::Preconditioned;
+  case KSP_NORM_UNPRECONDITIONED: return Norm::Unpreconditioned;
+  case KSP_NORM_NATURAL: return Norm::Natural;
+  default: return Norm::None;
+  }
+}
+} // namespace
+
+PetscErrorCode ArraySolve::Begin(KSP ksp)
+{
+  PetscFunctionBegin;
+  ksp_    = ksp;
+  active_ = false;
+  norm_   = NormOf(ksp->normtype);
+  test_   = NormTest{-1, PETSC_MAX_REAL, PETSC_MAX_INT};
+  if (!ksp->reason) PetscCall(system_.Begin(ksp)); // else the preconditioner has failed
+  if (system_.active() && system_.factored()) PetscCall(system_.End());
+  if (system_.active()) {
+    space_ = Space::Device;
+    PetscCall(ReserveOnDevice());
+    active_ = true;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  space_ = Space::Host;
+  PetscCall(BeginOnHost(&active_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Decided by types: all processes decide alike.
+PetscErrorCode ArraySolve::BeginOnHost(bool *admitted)
+{
+  PetscBool    diagonal, scales;
+  MatNullSpace null;
+  Mat          A;
+  Space        space;
+  bool         wraps;
+
+  PetscFunctionBegin;
+  *admitted = false;
+  PetscCall(PCGetOperators(ksp_->pc, &A, nullptr));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp_->pc, &diagonal, PCNONE, PCJACOBI, ""));
+  PetscCall(PCGetDiagonalScale(ksp_->pc, &scales));
+  PetscCall(MatGetNullSpace(A, &null));
+  PetscCall(SpaceOf(ksp_->vec_sol, &space, &wraps));
+  if (!diagonal || scales || null || space != Space::Host || !wraps) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(columns_.Allocate(ksp_->vec_sol, COLUMNS));
+  const Dense columns = columns_.view();
+  v_                  = Arrays{};
+  v_.rows             = columns.rows;
+  v_.r                = columns.Column(COLUMN_R);
+  v_.p                = columns.Column(COLUMN_P);
+  v_.w                = columns.Column(COLUMN_W);
+  PetscCall(TakeDiagonal());
+  *admitted = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The diagonal that PCJACOBI of any kind multiplies with: the preconditioner applied to ones.
+PetscErrorCode ArraySolve::TakeDiagonal()
+{
+  const Vec  ones = ksp_->work[0], d = ksp_->work[1];
+  PetscBool  none;
+  LocalArray entries;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp_->pc, PCNONE, &none));
+  if (none) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecSet(ones, 1));
+  PetscCall(PCApply(ksp_->pc, ones, d));
+  PetscCall(entries.Get(d, Space::Host, Access::Read));
+  PetscCallCXX(inverse_.assign(entries.read(), entries.read() + v_.rows));
+  PetscCall(entries.Restore());
+  v_.inverse = inverse_.data();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ArraySolve::End()
+{
+  PetscFunctionBegin;
+  if (active_ && space_ == Space::Device) PetscCall(system_.End());
+  active_ = false;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ArraySolve::Free()
+{
+  PetscFunctionBegin;
+  active_ = false;
+  PetscCall(columns_.Free());
+  PetscCall(system_.Free());
+  PetscCall(scratch_.Free());
+  PetscCall(records_.Free());
+  std::vector<Scalar>().swap(inverse_);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ArraySolve::SumOverProcesses(PetscReal *sums, PetscMPIInt count)
+{
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, count, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)ksp_)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ArraySolve::SumOverProcesses(Sums *sums)
+{
+  PetscReal both[2] = {sums->rho, sums->square};
+
+  PetscFunctionBegin;
+  PetscCall(SumOverProcesses(both, 2));
+  *sums = Sums{both[0], both[1]};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ArraySolve::Start(PetscReal *norm)
+{
+  PetscFunctionBegin;
+  PetscCall(space_ == Space::Device ? StartOnDevice(norm) : StartOnHost(norm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ArraySolve::StartOnHost(PetscReal *norm)
+{
+  Mat        A;
+  Vec        w;
+  LocalArray b;
+  Sums       sums;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetOperators(ksp_->pc, &A, nullptr));
+  if (!ksp_->guess_zero) {
+    PetscCall(columns_.Write(COLUMN_W, &w));
+    PetscCall(KSP_MatMult(ksp_, A, ksp_->vec_sol, w));
+    PetscCall(columns_.WriteEnd(COLUMN_W));
+  }
+  PetscCall(b.Get(ksp_->vec_rhs, Space::Host, Access::Read));
+  StartRows_Host(v_, b.read(), ksp_->guess_zero ? nullptr : v_.w, norm_, &sums);
+  PetscCall(b.Restore());
+  PetscCall(columns_.Changed(COLUMN_P));
+  // on some processes alone: the norm tells the others
+  if (ksp_->reason == KSP_DIVERGED_PC_FAILED) sums.square = sums.rho = PETSC_INFINITY;
+  PetscCall(SumOverProcesses(&sums));
+  PetscCall(PetscLogFlops(6.0 * v_.rows));
+  state_     = State{};
+  state_.rho = sums.rho;
+  *norm      = PetscSqrtReal(norm_ == Norm::Natural ? PetscAbsReal(sums.rho) : sums.square);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ArraySolve::Launch(PetscInt k)
+{
+  PetscFunctionBegin;
+  PetscCall(space_ == Space::Device ? LaunchOnDevice(k) : LaunchOnHost(k));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ArraySolve::LaunchOnHost(PetscInt k)
+{
+  Mat        A;
+  Vec        p, w;
+  LocalArray x;
+  PetscReal  dots[DOTS];
+  Sums       sums;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetOperators(ksp_->pc, &A, nullptr));
+  PetscCall(columns_.Read(COLUMN_P, &p));
+  PetscCall(columns_.Write(COLUMN_W, &w));
+  PetscCall(KSP_MatMult(ksp_, A, p, w));
+  PetscCall(columns_.WriteEnd(COLUMN_W));
+  ProductDots_Host(v_, dots);
+  PetscCall(SumOverProcesses(dots, DOTS));
+  const Step step = TakeStep(state_, static_cast<int>(std::min<PetscInt>(k, 1)), dots);
+  told_           = Told{0, step.outcome, step.alpha, state_.rho};
+  if (step.outcome != GOES_ON) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(x.Get(ksp_->vec_sol, Space::Host, Access::ReadWrite));
+  v_.x = x.write();
+  UpdateRows_Host(v_, step, norm_, &sums);
+  PetscCall(x.Restore());
+  PetscCall(columns_.Changed(COLUMN_P));
+  PetscCall(SumOverProcesses(&sums));
+  PetscCall(PetscLogFlops(19.0 * v_.rows));
+  state_     = State{sums.rho, state_.rho, dots[0], 0, 0, 0};
+  told_.norm = PetscSqrtReal(norm_ == Norm::Natural ? PetscAbsReal(sums.rho) : sums.square);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ArraySolve::Await(PetscInt k, Told *told)
+{
+  PetscFunctionBegin;
+  *told = told_;
+#if defined(SPARSEGPU_HAVE_CUDA)
+  if (space_ == Space::Device) {
+    const CgRecord *record = static_cast<const CgRecord *>(records_.data()) + (k + RECORDS) % RECORDS;
+    Record          copy;
+    Stream          stream;
+    PetscCall(DeviceStream(&stream));
+    PetscCall(AwaitRecord(&record->told, first_round_ + static_cast<int>(k), stream, &copy));
+    *told = Told{copy.norm, static_cast<Outcome>(copy.outcome), record->alpha, record->rho};
+  }
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+bool ArraySolve::Idle(PetscInt k) const
+{
+  return space_ == Space::Host || RecordReady(&(static_cast<const CgRecord *>(records_.data()) + k % RECORDS)->told,
+                                              first_round_ + static_cast<int>(k));
+}
+
+PetscErrorCode ArraySolve::Store(Vec v, bool *stored)
+{
+  Scalar *x;
+
+  PetscFunctionBegin;
+  *stored = active_ && space_ == Space::Device && system_.copies();
+  if (!*stored) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(system_.Solution(&x));
+  PetscCall(system_.Store(x, v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu::cg

@@ -1,0 +1,103 @@
+/// The memory of a solve on the device of one process, and the launches of its passes.
+#include <cstring>
+#include "ksp/cg/arrays.hpp"
+
+namespace sparsegpu::cg
+{
+
+PetscErrorCode ArraySolve::ReserveOnDevice()
+{
+  const PetscInt rows = system_.rows();
+  char          *base = nullptr;
+
+  PetscFunctionBegin;
+  PetscCall(columns_.Allocate(ksp_->vec_sol, COLUMNS, true));
+  const Dense columns = columns_.view();
+  v_                  = Arrays{};
+  v_.rows             = rows;
+  v_.r                = columns.Column(COLUMN_R);
+  v_.p                = columns.Column(COLUMN_P);
+  v_.w                = columns.Column(COLUMN_W);
+  v_.inverse          = system_.inverse();
+  for (int pass = 0; pass < 2; pass++) { // how much, then where
+    size_t used      = 0;
+    control_.state   = Take<State>(base, &used, 1);
+    control_.partial = Take<PetscReal>(base, &used, 2 * UPDATE_BLOCKS);
+    dots_.sums       = Take<PetscReal>(base, &used, DOTS * DOT_GROUPS);
+    dots_.arrived    = Take<unsigned>(base, &used, DOT_GROUPS);
+    dots_.partial    = Take<PetscReal>(base, &used, DOTS * DotBlocks(rows));
+    if (pass == 0) PetscCall(scratch_.Reserve(used));
+    base = static_cast<char *>(scratch_.data());
+  }
+  dots_.x          = v_.p;
+  dots_.z          = v_.w;
+  dots_.y          = v_.r;
+  dots_.weight     = v_.inverse;
+  dots_.varies     = &control_.state->varies;
+  dots_.stopped_at = &control_.state->stopped_at;
+  control_.sums    = dots_.sums;
+  control_.norm    = norm_;
+  if (!records_.data()) {
+    PetscCall(records_.Reserve(RECORDS * sizeof(CgRecord)));
+    memset(records_.data(), 0, RECORDS * sizeof(CgRecord)); // rounds begin at 1
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ArraySolve::StartOnDevice(PetscReal *norm)
+{
+#if defined(SPARSEGPU_HAVE_CUDA)
+  const Scalar *b;
+  Scalar       *x;
+  Stream        stream;
+  Told          told;
+
+  PetscFunctionBegin;
+  if (!ksp_->guess_zero) {
+    PetscCall(system_.Solution(&x));
+    PetscCall(system_.Product(x, v_.w));
+  }
+  PetscCall(system_.Rhs(&b));
+  first_round_    = ++round_ + 1;
+  control_.round  = round_;
+  control_.record = static_cast<CgRecord *>(records_.data()) + RECORDS - 1; // as of an iteration -1
+  PetscCall(DeviceStream(&stream));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(Start_CUDA(v_, b, !ksp_->guess_zero, control_, dots_, stream));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(PetscLogGpuFlops(6.0 * v_.rows));
+  PetscCall(Await(-1, &told));
+  *norm = told.norm;
+  PetscFunctionReturn(PETSC_SUCCESS);
+#else
+  return PETSC_ERR_SUP;
+#endif
+}
+
+PetscErrorCode ArraySolve::LaunchOnDevice(PetscInt k)
+{
+#if defined(SPARSEGPU_HAVE_CUDA)
+  Stream stream;
+
+  PetscFunctionBegin;
+  PetscCall(system_.Solution(&v_.x));
+  control_.number    = static_cast<int>(k);
+  control_.round     = ++round_;
+  control_.record    = static_cast<CgRecord *>(records_.data()) + k % RECORDS;
+  control_.tested    = k + 1 >= test_.from;
+  control_.converged = test_.converged;
+  control_.diverged  = test_.diverged;
+  dots_.number       = control_.number;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(system_.Product(dots_));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(Update_CUDA(v_, control_, stream));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(PetscLogGpuFlops(12.0 * v_.rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+#else
+  return PETSC_ERR_SUP;
+#endif
+}
+
+} // namespace sparsegpu::cg

@@ -1,0 +1,34 @@
+/// KSPSPARSEGPUCG: settings and state.
+#pragma once
+
+#include <petsc/private/kspimpl.h>
+#include <vector>
+#include "ksp/cg/arrays.hpp"
+
+namespace sparsegpu::cg
+{
+
+struct Cg {
+  bool                   hermitian = true; ///< else inner products without conjugation, of complex symmetric matrices
+  const char            *way       = "not solved yet"; ///< of the last solve, for KSPView()
+  ArraySolve             arrays;
+  RecordLag              lag;
+  std::vector<PetscReal> alpha, rho; ///< [iterations] of the last solve, where the spectrum was asked for
+};
+inline Cg *CgOf(KSP ksp)
+{
+  return static_cast<Cg *>(ksp->data);
+}
+
+PetscErrorCode KSPCreate_SparseGPUCG(KSP ksp);
+PetscErrorCode KSPSolve_SparseGPUCG(KSP ksp);
+/// The classical recurrence on PETSc's vectors, for every matrix, preconditioner, vector and number of processes.
+PetscErrorCode SolveOnVectors(KSP ksp);
+/// Takes the norm of an iteration in: history, monitors, convergence test.
+PetscErrorCode TakeNorm(KSP ksp, PetscInt iteration, PetscReal norm);
+/// The solve ends with a curvature (p, A p) that is zero or of another sign than before.
+PetscErrorCode EndWithCurvature(KSP ksp);
+PetscErrorCode KSPComputeEigenvalues_SparseGPUCG(KSP ksp, PetscInt room, PetscReal *re, PetscReal *im, PetscInt *count);
+PetscErrorCode KSPComputeExtremeSingularValues_SparseGPUCG(KSP ksp, PetscReal *most, PetscReal *least);
+
+} // namespace sparsegpu::cg

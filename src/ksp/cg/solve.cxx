@@ -1,0 +1,143 @@
+/// The iteration on arrays, and what all solves tell of their iterations. On the device of one process the host
+/// launches iterations ahead and reads their norms later; the device stops by itself at the last one. Not if a monitor
+/// or a user's convergence test needs every iterate.
+#include <algorithm>
+#include "ksp/cg/cg.hpp"
+
+namespace sparsegpu::cg
+{
+
+PetscErrorCode TakeNorm(KSP ksp, PetscInt iteration, PetscReal norm)
+{
+  PetscFunctionBegin;
+  ksp->rnorm = norm;
+  PetscCall(KSPLogResidualHistory(ksp, norm));
+  PetscCall(KSPMonitor(ksp, iteration, norm));
+  PetscCall((*ksp->converged)(ksp, iteration, norm, &ksp->reason, ksp->cnvP));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+namespace
+{
+/// KSPSetConvergedNegativeCurvature(), where this PETSc has it.
+template <class Solver> auto NegativeCurvatureConverges(const Solver *ksp, int)
+    -> decltype(static_cast<bool>(ksp->converged_neg_curve))
+{
+  return static_cast<bool>(ksp->converged_neg_curve);
+}
+template <class Solver> bool NegativeCurvatureConverges(const Solver *, long)
+{
+  return false;
+}
+} // namespace
+
+PetscErrorCode EndWithCurvature(KSP ksp)
+{
+  PetscFunctionBegin;
+  ksp->reason = KSP_DIVERGED_INDEFINITE_MAT;
+#if PETSC_VERSION_GE(3, 19, 0)
+  if (NegativeCurvatureConverges(ksp, 0)) ksp->reason = KSP_CONVERGED_NEG_CURVE;
+#endif
+  PetscCall(PetscInfo(ksp, "The matrix is indefinite: (p, A p) is zero or has changed its sign\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+namespace
+{
+/// Takes the outcome of iteration k in, whose number is k + 1 for the user.
+PetscErrorCode TakeOutcome(KSP ksp, PetscInt k, const Told &told)
+{
+  Cg *cg = CgOf(ksp);
+
+  PetscFunctionBegin;
+  if (told.outcome != RHO_NOT_FINITE) ksp->its = k + 1;
+  switch (told.outcome) {
+  case GOES_ON:
+  case STOPS: break;
+  case RHO_NOT_FINITE:
+  case CURVATURE_NOT_FINITE:
+    PetscCall(EndWithNorm(ksp, std::numeric_limits<PetscReal>::quiet_NaN()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  case RHO_ZERO:
+    ksp->reason = KSP_CONVERGED_ATOL;
+    PetscCall(PetscInfo(ksp, "The preconditioned residual is zero\n"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  case INDEFINITE_PC:
+    ksp->reason = KSP_DIVERGED_INDEFINITE_PC;
+    PetscCall(PetscInfo(ksp, "The preconditioner is indefinite: (r, z) has changed its sign\n"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  case INDEFINITE_MAT: PetscCall(EndWithCurvature(ksp)); PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (ksp->calc_sings) {
+    PetscCallCXX(cg->alpha.push_back(told.alpha));
+    PetscCallCXX(cg->rho.push_back(told.rho));
+  }
+  if (PetscIsInfOrNanReal(told.norm)) {
+    PetscCall(EndWithNorm(ksp, told.norm));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  const bool seen = ksp->normtype == KSP_NORM_NATURAL || ksp->chknorm <= ksp->its; // else PETSc's knows no norm
+  PetscCall(TakeNorm(ksp, ksp->its, seen ? told.norm : 0));
+  PetscCheck(ksp->reason || told.outcome == GOES_ON, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "The GPU has stopped at the residual norm %g, which is not the end", (double)told.norm);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SolveOnArrays(KSP ksp)
+{
+  Cg            *cg       = CgOf(ksp);
+  ArraySolve    *arrays   = &cg->arrays;
+  const PetscInt last     = std::max<PetscInt>(1, ksp->max_it); // PETSc's cg takes a step before it looks at the limit
+  const bool     late     = arrays->space() == Space::Device && IteratesAreUnseen(ksp);
+  PetscInt       launched = 0, finished = 0;
+  PetscReal      norm;
+  Told           told;
+
+  PetscFunctionBegin;
+  PetscCall(arrays->Start(&norm));
+  if (PetscIsInfOrNanReal(norm)) {
+    PetscCall(EndWithNorm(ksp, norm));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(TakeNorm(ksp, 0, norm));
+  if (late) arrays->Test(DefaultNormTest(ksp));
+  while (!ksp->reason && finished < last) {
+    const PetscInt end = std::min(last, finished + (late ? cg->lag.ahead() : 1));
+    for (; launched < end; launched++) PetscCall(arrays->Launch(launched));
+    PetscCall(arrays->Await(finished, &told));
+    if (late) cg->lag.RecordRead(launched < last && arrays->Idle(launched - 1));
+    PetscCall(TakeOutcome(ksp, finished++, told));
+  }
+  if (!ksp->reason) ksp->reason = KSP_DIVERGED_ITS;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode KSPSolve_SparseGPUCG(KSP ksp)
+{
+  Cg       *cg = CgOf(ksp);
+  PetscBool scales;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetDiagonalScale(ksp->pc, &scales));
+  PetscCheck(!scales, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP, "%s does not support diagonal scaling",
+             ((PetscObject)ksp)->type_name);
+  PetscCall(DeviceOrder()); // the work vectors may be in use on another stream
+  ksp->its = 0;
+  cg->lag  = RecordLag();
+  cg->alpha.clear();
+  cg->rho.clear();
+  if (cg->hermitian) PetscCall(cg->arrays.Begin(ksp));
+  cg->way = !cg->hermitian || !cg->arrays.active() ? "on vectors of PETSc"
+            : cg->arrays.space() == Space::Device  ? "two kernels an iteration on the GPU"
+                                                   : "two passes an iteration on the host";
+  if (cg->hermitian && cg->arrays.active()) {
+    PetscCall(SolveOnArrays(ksp));
+    PetscCall(cg->arrays.End());
+  } else {
+    PetscCall(SolveOnVectors(ksp));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu::cg
