@@ -315,8 +315,10 @@ M*/
   solutions are the same as with a monitor. Where vectors lie on the host, in a PETSc without CUDA and with
   -sparsegpu_backend cuda, b and x are copied once a solve; -sparsegpu_backend kokkos keeps it on the host.
 
-  Host vectors on any number of processes take the same two passes, with one reduction each. Other preconditioners,
-  vectors and null spaces take the classical recurrence on PETSc's vectors. The view tells which way was taken.
+  Host vectors on any number of processes take the same two passes, with one reduction each. Another preconditioner is
+  applied by `PCApply()`, as often as in `KSPCG`, between four kernels or passes; on the GPU the next product is computed
+  while the host waits for a norm. Other vectors, GPU vectors on several processes and matrices with a null space take
+  the classical recurrence on PETSc's vectors. The view tells which way was taken.
 
   `KSPComputeEigenvalues()` and `KSPComputeExtremeSingularValues()` give the estimates of the last solve, without a wait
   for an iteration. There is no trust region (`KSPCGSetRadius()`) and no objective.

@@ -550,15 +550,72 @@ static PetscErrorCode Ways()
   PetscCall(s.Create(spd::Diffusion(5, 12, 11, 1, true)));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)s.b, &cuda, VECSEQCUDA, VECMPICUDA, ""));
   for (const char *pc : {"none", "jacobi", "bjacobi"}) {
-    const char *const way = !strcmp(pc, "bjacobi") || (cuda && PetscGlobalSize > 1) ? "on vectors of PETSc"
-                            : cuda ? "two kernels an iteration on the GPU"
-                                   : "two passes an iteration on the host";
+    const bool        diagonal = strcmp(pc, "bjacobi") != 0;
+    const char *const way      = cuda && PetscGlobalSize > 1 ? "on vectors of PETSc"
+                                 : cuda && diagonal          ? "two kernels an iteration on the GPU"
+                                 : cuda                      ? "four kernels an iteration on the GPU"
+                                 : diagonal                  ? "two passes an iteration on the host"
+                                                             : "four passes an iteration on the host";
     const Option      option("-pc_type", pc);
     bool              tells;
     PetscCall(ViewTells(s.A, s.b, "cg_view", way, &tells));
     PetscCheck(tells || PetscGlobalRank > 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "-pc_type %s: no \"%s\" in the view", pc,
                way);
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CountApplication(PC pc, Vec r, Vec z)
+{
+  void *count;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCShellGetContext(pc, &count));
+  ++*static_cast<PetscInt *>(count);
+  PetscCall(VecCopy(r, z));
+  PetscCall(VecScale(z, (PetscReal)0.25));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode SetShell(KSP ksp, void *count)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCSHELL));
+  PetscCall(PCShellSetContext(pc, count));
+  PetscCall(PCShellSetApply(pc, CountApplication));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A preconditioner of the user's is applied as often as in PETSc's cg, or once less: not after the last iteration.
+static PetscErrorCode Applications()
+{
+  System s;
+
+  PetscFunctionBeginUser;
+  PetscCall(s.Create(spd::Diffusion(5, 25, 24, 1, true)));
+  for (const char *norm : {"preconditioned", "unpreconditioned", "natural", "none"})
+    for (const char *limit : {"1000", "7"}) {
+      const bool    none = !strcmp(norm, "none");
+      const Options options(std::string("-ksp_rtol 1e-5 -ksp_norm_type ") + norm + " -ksp_max_it " +
+                            (none ? "7" : limit));
+      Outcome       ours, petsc;
+      PetscInt      count[2] = {0, 0};
+      {
+        const Option type("-ksp_type", KSPSPARSEGPUCG);
+        PetscCall(SolveWith(s.A, s.b, nullptr, &ours, SetShell, &count[0]));
+      }
+      {
+        const Option type("-ksp_type", KSPCG);
+        PetscCall(SolveWith(s.A, s.b, nullptr, &petsc, SetShell, &count[1]));
+      }
+      PetscCall(CheckSame(norm, ours, petsc));
+      const PetscInt more = count[0] - ours.iterations, theirs = count[1] - petsc.iterations;
+      PetscCheck(theirs - 1 <= more && more <= theirs, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+                 "%s: %d applications in %d iterations, PETSc's %d in %d", norm, (int)count[0], (int)ours.iterations,
+                 (int)count[1], (int)petsc.iterations);
+    }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -578,5 +635,6 @@ int main(int argc, char **argv)
                {"other_types", OtherTypes},
                {"symmetric", Symmetric},
                {"host_vectors", HostVectors},
-               {"ways", Ways}});
+               {"ways", Ways},
+               {"applications", Applications}});
 }

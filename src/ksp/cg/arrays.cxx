@@ -27,10 +27,10 @@ PetscErrorCode ArraySolve::Begin(KSP ksp)
   active_ = false;
   norm_   = NormOf(ksp->normtype);
   test_   = NormTest{-1, PETSC_MAX_REAL, PETSC_MAX_INT};
-  if (!ksp->reason) PetscCall(system_.Begin(ksp)); // else the preconditioner has failed
-  if (system_.active() && system_.factored()) PetscCall(system_.End());
+  if (!ksp->reason) PetscCall(system_.Begin(ksp, Preconditioners::Any)); // else the preconditioner has failed
   if (system_.active()) {
-    space_ = Space::Device;
+    space_   = Space::Device;
+    outside_ = system_.outside();
     PetscCall(ReserveOnDevice());
     active_ = true;
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -56,15 +56,18 @@ PetscErrorCode ArraySolve::BeginOnHost(bool *admitted)
   PetscCall(PCGetDiagonalScale(ksp_->pc, &scales));
   PetscCall(MatGetNullSpace(A, &null));
   PetscCall(SpaceOf(ksp_->vec_sol, &space, &wraps));
-  if (!diagonal || scales || null || space != Space::Host || !wraps) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(columns_.Allocate(ksp_->vec_sol, COLUMNS));
+  outside_ = !diagonal;
+  if (scales || null || space != Space::Host || !wraps) PetscFunctionReturn(PETSC_SUCCESS);
+  if (columns_.space() != Space::Host) PetscCall(columns_.Free()); // of vectors of another type
+  PetscCall(columns_.Allocate(ksp_->vec_sol, outside_ ? COLUMNS : COLUMN_Z));
   const Dense columns = columns_.view();
   v_                  = Arrays{};
   v_.rows             = columns.rows;
   v_.r                = columns.Column(COLUMN_R);
   v_.p                = columns.Column(COLUMN_P);
   v_.w                = columns.Column(COLUMN_W);
-  PetscCall(TakeDiagonal());
+  if (outside_) v_.z = columns.Column(COLUMN_Z);
+  if (!outside_) PetscCall(TakeDiagonal());
   *admitted = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -147,8 +150,9 @@ PetscErrorCode ArraySolve::StartOnHost(PetscReal *norm)
     PetscCall(columns_.WriteEnd(COLUMN_W));
   }
   PetscCall(b.Get(ksp_->vec_rhs, Space::Host, Access::Read));
-  StartRows_Host(v_, b.read(), ksp_->guess_zero ? nullptr : v_.w, norm_, &sums);
+  StartRows_Host(v_, b.read(), ksp_->guess_zero ? nullptr : v_.w, StartNorm(), &sums);
   PetscCall(b.Restore());
+  PetscCall(columns_.Changed(COLUMN_R));
   PetscCall(columns_.Changed(COLUMN_P));
   // on some processes alone: the norm tells the others
   if (ksp_->reason == KSP_DIVERGED_PC_FAILED) sums.square = sums.rho = PETSC_INFINITY;
@@ -156,7 +160,7 @@ PetscErrorCode ArraySolve::StartOnHost(PetscReal *norm)
   PetscCall(PetscLogFlops(6.0 * v_.rows));
   state_     = State{};
   state_.rho = sums.rho;
-  *norm      = PetscSqrtReal(norm_ == Norm::Natural ? PetscAbsReal(sums.rho) : sums.square);
+  *norm      = PetscSqrtReal(StartNorm() == Norm::Natural ? PetscAbsReal(sums.rho) : sums.square);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -193,7 +197,7 @@ PetscErrorCode ArraySolve::LaunchOnHost(PetscInt k)
   PetscCall(columns_.Changed(COLUMN_P));
   PetscCall(SumOverProcesses(&sums));
   PetscCall(PetscLogFlops(19.0 * v_.rows));
-  state_     = State{sums.rho, state_.rho, dots[0], 0, 0, 0};
+  state_     = State{sums.rho, state_.rho, dots[0], 0, 0, 0, 0};
   told_.norm = PetscSqrtReal(norm_ == Norm::Natural ? PetscAbsReal(sums.rho) : sums.square);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -23,6 +23,7 @@ enum Column {
   COLUMN_R,
   COLUMN_P,
   COLUMN_W,
+  COLUMN_Z, ///< where the preconditioner is applied from outside
   COLUMNS
 };
 
@@ -35,7 +36,9 @@ public:
   PetscErrorCode End();
   PetscErrorCode Free();
 
-  bool  active() const { return active_; }
+  bool active() const { return active_; }
+  /// The preconditioner is no diagonal: the passes from Multiply() on are the iteration.
+  bool  outside() const { return outside_; }
   Space space() const { return space_; }
   /// Residual, first direction and first norm.
   PetscErrorCode Start(PetscReal *norm);
@@ -47,13 +50,32 @@ public:
   PetscErrorCode Await(PetscInt k, Told *told);
   /// Whether iteration k, the last launched, is over.
   bool Idle(PetscInt k) const;
+  /// Pass 1 of iteration k, pass 2, and the preconditioner with passes 3 and 4; of k = -1 the last one gives the first
+  /// direction. On the device asynchronous, but for the preconditioner.
+  PetscErrorCode Multiply(PetscInt k);
+  PetscErrorCode UpdateResidual(PetscInt k);
+  PetscErrorCode Precondition(PetscInt k);
+  /// Waits for the outcome of the last UpdateResidual(), with the norm if it is that of r.
+  PetscErrorCode AwaitResidual(Told *told);
+  /// Waits for the norm that the last Precondition() gave, if it is not that of r.
+  PetscErrorCode AwaitPreconditioned(PetscReal *norm);
   /// The iterate where it is not in the solution vector; null if it is.
   PetscErrorCode Store(Vec v, bool *stored);
 
 private:
+  /// A record that the device is to write.
+  struct Pending {
+    CgRecord *record = nullptr;
+    int       round  = 0;
+  };
+
+  void           NextRecord(Pending *pending);
+  PetscErrorCode AwaitPending(const Pending &pending, Told *told);
   PetscErrorCode BeginOnHost(bool *admitted);
   PetscErrorCode TakeDiagonal();
   PetscErrorCode ReserveOnDevice();
+  /// Which norm the first residual gives before it is preconditioned from outside.
+  Norm           StartNorm() const { return outside_ && norm_ != Norm::Unpreconditioned ? Norm::None : norm_; }
   PetscErrorCode StartOnHost(PetscReal *norm);
   PetscErrorCode StartOnDevice(PetscReal *norm);
   PetscErrorCode LaunchOnHost(PetscInt k);
@@ -62,16 +84,18 @@ private:
   PetscErrorCode SumOverProcesses(Sums *sums);
 
   KSP                 ksp_    = nullptr;
-  bool                active_ = false;
-  Space               space_  = Space::Host;
-  Norm                norm_   = Norm::None;
-  NormTest            test_   = {};
+  bool                active_ = false, outside_ = false;
+  Space               space_ = Space::Host;
+  Norm                norm_  = Norm::None;
+  NormTest            test_  = {};
   DeviceSystem        system_;
   Columns             columns_; ///< r, p and w
   Arrays              v_ = {};
   std::vector<Scalar> inverse_; ///< [rows] of the diagonal on the host
-  State               state_ = {};
-  Told                told_  = {}; ///< of the last iteration on the host
+  State               state_               = {};
+  Told                told_                = {}; ///< of the last iteration on the host
+  PetscReal           preconditioned_norm_ = 0;
+  Pending             residual_, preconditioned_;
   DeviceMemory        scratch_;
   PinnedMemory        records_; ///< [RECORDS] record k % RECORDS is of iteration k
   ProductDots         dots_    = {};

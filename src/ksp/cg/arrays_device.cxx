@@ -11,7 +11,8 @@ PetscErrorCode ArraySolve::ReserveOnDevice()
   char          *base = nullptr;
 
   PetscFunctionBegin;
-  PetscCall(columns_.Allocate(ksp_->vec_sol, COLUMNS, true));
+  if (columns_.space() != Space::Device) PetscCall(columns_.Free()); // of vectors of another type
+  PetscCall(columns_.Allocate(ksp_->vec_sol, outside_ ? COLUMNS : COLUMN_Z, !outside_));
   const Dense columns = columns_.view();
   v_                  = Arrays{};
   v_.rows             = rows;
@@ -19,6 +20,7 @@ PetscErrorCode ArraySolve::ReserveOnDevice()
   v_.p                = columns.Column(COLUMN_P);
   v_.w                = columns.Column(COLUMN_W);
   v_.inverse          = system_.inverse();
+  if (outside_) v_.z = columns.Column(COLUMN_Z);
   for (int pass = 0; pass < 2; pass++) { // how much, then where
     size_t used      = 0;
     control_.state   = Take<State>(base, &used, 1);
@@ -31,12 +33,12 @@ PetscErrorCode ArraySolve::ReserveOnDevice()
   }
   dots_.x          = v_.p;
   dots_.z          = v_.w;
-  dots_.y          = v_.r;
+  dots_.y          = outside_ ? v_.p : v_.r; // p: nothing more to be read
   dots_.weight     = v_.inverse;
   dots_.varies     = &control_.state->varies;
   dots_.stopped_at = &control_.state->stopped_at;
   control_.sums    = dots_.sums;
-  control_.norm    = norm_;
+  control_.norm    = StartNorm();
   if (!records_.data()) {
     PetscCall(records_.Reserve(RECORDS * sizeof(CgRecord)));
     memset(records_.data(), 0, RECORDS * sizeof(CgRecord)); // rounds begin at 1
@@ -66,6 +68,7 @@ PetscErrorCode ArraySolve::StartOnDevice(PetscReal *norm)
   PetscCall(Start_CUDA(v_, b, !ksp_->guess_zero, control_, dots_, stream));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PetscLogGpuFlops(6.0 * v_.rows));
+  if (outside_) PetscCall(columns_.Changed(COLUMN_R));
   PetscCall(Await(-1, &told));
   *norm = told.norm;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -80,7 +83,7 @@ PetscErrorCode ArraySolve::LaunchOnDevice(PetscInt k)
   Stream stream;
 
   PetscFunctionBegin;
-  PetscCall(system_.Solution(&v_.x));
+  if (k == 0 || !IteratesAreUnseen(ksp_)) PetscCall(system_.Solution(&v_.x)); // which says that it changes
   control_.number    = static_cast<int>(k);
   control_.round     = ++round_;
   control_.record    = static_cast<CgRecord *>(records_.data()) + k % RECORDS;

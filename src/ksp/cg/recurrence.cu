@@ -65,7 +65,7 @@ static __global__ void clear_kernel(State *state, PetscReal *sums, unsigned *arr
     for (int k = 0; k < DOTS; k++) sums[DOTS * g + k] = 0;
     arrived[g] = 0;
   }
-  if (threadIdx.x == 0) *state = State{0, 0, 0, INT_MAX, 0, 0};
+  if (threadIdx.x == 0) *state = State{0, 0, 0, 0, INT_MAX, 0, 0};
 }
 
 /// One thread a row in turn; neighbouring threads read neighbouring entries, here and below.
@@ -111,6 +111,28 @@ __device__ __forceinline__ Sums update_rows(const Arrays &v, const Step &step, N
   return sums;
 }
 
+/// One thread of the grid: the iteration ends before it has changed anything.
+__device__ __forceinline__ void stop_before_update(const Control &c, const Step &step, PetscReal rho)
+{
+  c.state->stopped_at = c.number;
+  write_record(c, 0, step.outcome, step, rho);
+}
+
+/// The sums of the product's groups, in their order, to all threads of the block, which must all call.
+__device__ __forceinline__ void product_sums(const Control &c, PetscReal (&whole)[DOTS])
+{
+  PetscReal dots[DOTS] = {};
+
+  for (int g = static_cast<int>(threadIdx.x); g < DOT_GROUPS; g += THREADS)
+#pragma unroll
+    for (int k = 0; k < DOTS; k++) dots[k] += c.sums[DOTS * g + k];
+  block_sums(dots);
+#pragma unroll
+  for (int k = 0; k < DOTS; k++)
+    if (threadIdx.x == 0) whole[k] = dots[k];
+  __syncthreads();
+}
+
 static __global__ void __launch_bounds__(THREADS) update_kernel(Arrays v, Control c)
 {
   __shared__ PetscReal whole[DOTS];
@@ -118,21 +140,10 @@ static __global__ void __launch_bounds__(THREADS) update_kernel(Arrays v, Contro
   begin_in_turn();
   const State before = *c.state; // changed by the last block alone, when all others have read it
   if (before.stopped_at < c.number) return;
-  PetscReal dots[DOTS] = {};
-  for (int g = static_cast<int>(threadIdx.x); g < DOT_GROUPS; g += THREADS) {
-#pragma unroll
-    for (int k = 0; k < DOTS; k++) dots[k] += c.sums[DOTS * g + k];
-  }
-  block_sums(dots);
-#pragma unroll
-  for (int k = 0; k < DOTS; k++)
-    if (threadIdx.x == 0) whole[k] = dots[k];
-  __syncthreads();
+  product_sums(c, whole);
   const Step step = TakeStep(before, c.number, whole);
   if (step.outcome != GOES_ON) { // all blocks find the same
-    if (blockIdx.x > 0 || threadIdx.x > 0) return;
-    c.state->stopped_at = c.number;
-    write_record(c, 0, step.outcome, step, before.rho);
+    if (blockIdx.x == 0 && threadIdx.x == 0) stop_before_update(c, step, before.rho);
     return;
   }
   const Sums sums =
@@ -146,6 +157,64 @@ static __global__ void __launch_bounds__(THREADS) update_kernel(Arrays v, Contro
     if (stops) c.state->stopped_at = c.number;
     write_record(c, norm, stops ? STOPS : GOES_ON, step, before.rho);
   });
+}
+
+/// Pass 2 before a preconditioner that is applied from outside.
+static __global__ void __launch_bounds__(THREADS) residual_kernel(Arrays v, Control c)
+{
+  __shared__ PetscReal whole[DOTS];
+  Sums                 sums{0, 0};
+
+  begin_in_turn();
+  const State before = *c.state;
+  if (before.stopped_at < c.number) return;
+  product_sums(c, whole);
+  const Step step = TakeStep(before, c.number, whole);
+  if (step.outcome != GOES_ON) {
+    if (blockIdx.x == 0 && threadIdx.x == 0) stop_before_update(c, step, before.rho);
+    return;
+  }
+  const Scalar alpha(step.alpha);
+  for (PetscInt r = static_cast<PetscInt>(blockIdx.x) * THREADS + threadIdx.x; r < v.rows;
+       r += static_cast<PetscInt>(gridDim.x) * THREADS) {
+    const Scalar residual = v.r[r] - alpha * v.w[r];
+    store_stream(v.x + r, load_stream(v.x + r) + alpha * v.p[r]);
+    v.r[r] = residual;
+    AddShares(c.norm, residual, residual, &sums);
+  }
+  close_pass(c, sums, [&](PetscReal, PetscReal square) {
+    c.state->curvature = whole[0];
+    write_record(c, root(square), GOES_ON, step, before.rho);
+  });
+}
+
+/// Pass 3.
+static __global__ void __launch_bounds__(THREADS) preconditioned_kernel(Arrays v, Control c)
+{
+  Sums sums{0, 0};
+
+  begin_in_turn();
+  const State before = *c.state;
+  for (PetscInt r = static_cast<PetscInt>(blockIdx.x) * THREADS + threadIdx.x; r < v.rows;
+       r += static_cast<PetscInt>(gridDim.x) * THREADS)
+    AddShares(c.norm, v.r[r], v.z[r], &sums);
+  close_pass(c, sums, [&](PetscReal rho, PetscReal square) {
+    c.state->beta   = c.number < 0 ? 0 : rho / before.rho;
+    c.state->before = before.rho;
+    c.state->rho    = rho;
+    write_record(c, root(square), GOES_ON, Step{}, rho);
+  });
+}
+
+/// Pass 4. Where beta is zero, as at the beginning, p is not read.
+static __global__ void __launch_bounds__(THREADS) direction_kernel(Arrays v, Control c)
+{
+  begin_in_turn();
+  const Scalar beta(c.state->beta);
+  const bool   keeps = c.state->beta != 0;
+  for (PetscInt r = static_cast<PetscInt>(blockIdx.x) * THREADS + threadIdx.x; r < v.rows;
+       r += static_cast<PetscInt>(gridDim.x) * THREADS)
+    v.p[r] = keeps ? v.z[r] + beta * v.p[r] : v.z[r];
 }
 
 /// Blocks for all rows, and one for none: the record is written in any case.
@@ -182,6 +251,36 @@ PetscErrorCode Update_CUDA(const Arrays &v, const Control &control, Stream strea
   PetscFunctionBegin;
   PetscCall(BlocksFor(v.rows, &blocks));
   PetscCall(LaunchEarly<update_kernel>(blocks, THREADS, static_cast<cudaStream_t>(stream), v, control));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode UpdateResidual_CUDA(const Arrays &v, const Control &control, Stream stream)
+{
+  PetscInt blocks;
+
+  PetscFunctionBegin;
+  PetscCall(BlocksFor(v.rows, &blocks));
+  PetscCall(LaunchEarly<residual_kernel>(blocks, THREADS, static_cast<cudaStream_t>(stream), v, control));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PreconditionedDots_CUDA(const Arrays &v, const Control &control, Stream stream)
+{
+  PetscInt blocks;
+
+  PetscFunctionBegin;
+  PetscCall(BlocksFor(v.rows, &blocks));
+  PetscCall(LaunchEarly<preconditioned_kernel>(blocks, THREADS, static_cast<cudaStream_t>(stream), v, control));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode UpdateDirection_CUDA(const Arrays &v, const Control &control, Stream stream)
+{
+  PetscInt blocks;
+
+  PetscFunctionBegin;
+  PetscCall(BlocksFor(v.rows, &blocks));
+  PetscCall(LaunchEarly<direction_kernel>(blocks, THREADS, static_cast<cudaStream_t>(stream), v, control));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -95,4 +95,38 @@ void UpdateRows_Host(const Arrays &v, const Step &step, Norm norm, Sums *sums)
   *sums = total;
 }
 
+void UpdateResidual_Host(const Arrays &v, const Step &step, PetscReal *square)
+{
+  const Scalar alpha(step.alpha);
+  Pair         total;
+
+  for (PetscInt begin = 0; begin < v.rows; begin += PIECE) {
+    const PetscInt count = std::min(PIECE, v.rows - begin);
+    Scalar *const x = v.x + begin, *const r = v.r + begin;
+    const Scalar *const p = v.p + begin, *const w = v.w + begin;
+    for (PetscInt k = 0; k < count; k++) {
+      x[k] += alpha * p[k];
+      r[k] = r[k] - alpha * w[k];
+    }
+    total += SumsOf(r, r, count, Norm::None); // (r, r)
+  }
+  *square = total.rho;
+}
+
+void PreconditionedDots_Host(const Arrays &v, Sums *sums)
+{
+  *sums = SumsOf(v.r, v.z, v.rows, Norm::Preconditioned);
+}
+
+void UpdateDirection_Host(const Arrays &v, PetscReal beta)
+{
+  Scalar *const       p = v.p;
+  const Scalar *const z = v.z;
+
+  if (beta == 0) // at the beginning p is not initialised
+    std::copy_n(z, v.rows, p);
+  else
+    for (PetscInt k = 0; k < v.rows; k++) p[k] = z[k] + Scalar(beta) * p[k];
+}
+
 } // namespace sparsegpu::cg

@@ -30,6 +30,14 @@
 /// many, within a few percent. The rounding error of beta is a few epsilon, relative to 1 and not to beta: it perturbs
 /// p by epsilon / sqrt(beta), measured in the norm of A. Below 8 epsilon beta is not known and taken as zero, a
 /// perturbation of sqrt(beta): never more than 1e-7, in a step by which the residual has fallen by seven digits.
+///
+/// A preconditioner that is not a diagonal is applied from outside, between passes of the classical recurrence:
+///
+///     1  w = A p              with the sum (p, w)
+///     2  alpha = rho / (p, w), x += alpha p, r -= alpha w     with the norm of r
+///        z = M^-1 r
+///     3  rho' = (r, z), beta = rho' / rho                    with the norm of z
+///     4  p = z + beta p
 #pragma once
 
 #include <limits>
@@ -65,6 +73,7 @@ struct State {
   PetscReal rho;        ///< (r, D r)
   PetscReal before;     ///< an iteration ago
   PetscReal curvature;  ///< (p, A p) an iteration ago
+  PetscReal beta;       ///< of pass 4, where the preconditioner is applied from outside
   int       stopped_at; ///< the iteration after which nothing is to change
   int       varies;     ///< the diagonal is not the same in all rows
   unsigned  arrived;    ///< thread blocks of the pass under way
@@ -105,6 +114,7 @@ SPARSEGPU_HD Step TakeStep(const State &state, int k, const PetscReal (&dots)[DO
 struct Arrays {
   PetscInt      rows;
   Scalar       *x, *r, *p, *w;
+  Scalar       *z;       ///< [rows] the preconditioned residual, if it is computed outside
   const Scalar *inverse; ///< [rows] D; null: 1
 };
 
@@ -127,6 +137,11 @@ void StartRows_Host(const Arrays &v, const Scalar *b, const Scalar *product, Nor
 void ProductDots_Host(const Arrays &v, PetscReal (&dots)[DOTS]);
 /// Pass 2.
 void UpdateRows_Host(const Arrays &v, const Step &step, Norm norm, Sums *sums);
+
+/// Passes 2 to 4 around a preconditioner that is applied from outside; UpdateResidual_Host() gives |r|^2.
+void UpdateResidual_Host(const Arrays &v, const Step &step, PetscReal *square);
+void PreconditionedDots_Host(const Arrays &v, Sums *sums);
+void UpdateDirection_Host(const Arrays &v, PetscReal beta);
 
 /// The record of an iteration, and what the spectrum is estimated from.
 struct CgRecord {
@@ -154,5 +169,10 @@ PetscErrorCode Start_CUDA(const Arrays &v, const Scalar *b, bool has_product, co
                           const ProductDots &dots, Stream stream);
 /// Pass 2 of an iteration, its decision, its record.
 PetscErrorCode Update_CUDA(const Arrays &v, const Control &control, Stream stream);
+/// The passes around a preconditioner. Control::norm of the first is None or Unpreconditioned, of the second None,
+/// Preconditioned or Natural; both write a record.
+PetscErrorCode UpdateResidual_CUDA(const Arrays &v, const Control &control, Stream stream);
+PetscErrorCode PreconditionedDots_CUDA(const Arrays &v, const Control &control, Stream stream);
+PetscErrorCode UpdateDirection_CUDA(const Arrays &v, const Control &control, Stream stream);
 
 } // namespace sparsegpu::cg

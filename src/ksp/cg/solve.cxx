@@ -111,6 +111,47 @@ PetscErrorCode SolveOnArrays(KSP ksp)
   if (!ksp->reason) ksp->reason = KSP_DIVERGED_ITS;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/// The same around a preconditioner that is applied from outside. While the host waits for the norm of a preconditioned
+/// residual, the device computes the next product.
+PetscErrorCode SolveAroundPreconditioner(KSP ksp)
+{
+  ArraySolve    *arrays     = &CgOf(ksp)->arrays;
+  const PetscInt last       = std::max<PetscInt>(1, ksp->max_it);
+  const bool     late       = arrays->space() == Space::Device;
+  const bool     of_z       = ksp->normtype == KSP_NORM_PRECONDITIONED || ksp->normtype == KSP_NORM_NATURAL;
+  bool           multiplied = false;
+  PetscReal      norm;
+  Told           told;
+
+  PetscFunctionBegin;
+  PetscCall(arrays->Start(&norm));
+  if (!PetscIsInfOrNanReal(norm) && of_z) {
+    PetscCall(arrays->Precondition(-1));
+    PetscCall(arrays->AwaitPreconditioned(&norm));
+  }
+  if (PetscIsInfOrNanReal(norm)) {
+    PetscCall(EndWithNorm(ksp, norm));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(TakeNorm(ksp, 0, norm));
+  for (PetscInt k = 0; !ksp->reason && k < last; k++) {
+    if (!of_z) PetscCall(arrays->Precondition(k - 1));
+    if (!multiplied) PetscCall(arrays->Multiply(k));
+    multiplied = late && of_z && k + 1 < last;
+    PetscCall(arrays->UpdateResidual(k));
+    if (late && of_z) PetscCall(arrays->Precondition(k));
+    if (multiplied) PetscCall(arrays->Multiply(k + 1));
+    PetscCall(arrays->AwaitResidual(&told));
+    if (told.outcome == GOES_ON && of_z) {
+      if (!late) PetscCall(arrays->Precondition(k));
+      PetscCall(arrays->AwaitPreconditioned(&told.norm));
+    }
+    PetscCall(TakeOutcome(ksp, k, told));
+  }
+  if (!ksp->reason) ksp->reason = KSP_DIVERGED_ITS;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace
 
 PetscErrorCode KSPSolve_SparseGPUCG(KSP ksp)
@@ -128,11 +169,15 @@ PetscErrorCode KSPSolve_SparseGPUCG(KSP ksp)
   cg->alpha.clear();
   cg->rho.clear();
   if (cg->hermitian) PetscCall(cg->arrays.Begin(ksp));
-  cg->way = !cg->hermitian || !cg->arrays.active() ? "on vectors of PETSc"
-            : cg->arrays.space() == Space::Device  ? "two kernels an iteration on the GPU"
-                                                   : "two passes an iteration on the host";
-  if (cg->hermitian && cg->arrays.active()) {
-    PetscCall(SolveOnArrays(ksp));
+  const bool arrays = cg->hermitian && cg->arrays.active(), outside = arrays && cg->arrays.outside();
+  cg->way = !arrays ? "on vectors of PETSc"
+            : cg->arrays.space() == Space::Device
+                ? (outside ? "four kernels an iteration on the GPU, and the preconditioner"
+                           : "two kernels an iteration on the GPU")
+            : outside ? "four passes an iteration on the host, and the preconditioner"
+                      : "two passes an iteration on the host";
+  if (arrays) {
+    PetscCall(cg->arrays.outside() ? SolveAroundPreconditioner(ksp) : SolveOnArrays(ksp));
     PetscCall(cg->arrays.End());
   } else {
     PetscCall(SolveOnVectors(ksp));

@@ -33,7 +33,7 @@ PetscErrorCode InformOfCopies(KSP ksp)
 } // namespace
 
 /// Sets A_, format_, factor_, right_ and copies_ if the answer is yes.
-PetscErrorCode DeviceSystem::Admit(KSP ksp, bool preconditioned, bool *admitted)
+PetscErrorCode DeviceSystem::Admit(KSP ksp, Preconditioners taken, bool *admitted)
 {
   PetscMPIInt  size;
   PetscBool    ours, plain, scales;
@@ -53,9 +53,10 @@ PetscErrorCode DeviceSystem::Admit(KSP ksp, bool preconditioned, bool *admitted)
   PetscCall(MatGetNullSpace(A_, &null));
   PetscCall(SpaceOf(ksp->vec_sol, &space, &wraps));
   factor_ = nullptr; // PETSc's vectors on the device serve as well
-  if (!plain && preconditioned && ksp->pc_side == PC_LEFT && space == Space::Host)
+  if (!plain && taken == Preconditioners::OnArrays && ksp->pc_side == PC_LEFT && space == Space::Host)
     PetscCall(DeviceFactorOf(ksp->pc, &factor_));
-  if ((!plain && !factor_) || scales || null || !wraps) PetscFunctionReturn(PETSC_SUCCESS);
+  outside_ = !plain && !factor_;
+  if ((outside_ && (taken != Preconditioners::Any || space == Space::Host)) || scales || null || !wraps) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(FormatForSolve(A_, space, &format_, &nonzeros_));
   if (!format_) PetscFunctionReturn(PETSC_SUCCESS);
   right_    = ksp->pc_side == PC_RIGHT;
@@ -95,7 +96,7 @@ PetscErrorCode DeviceSystem::TakeDiagonal(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DeviceSystem::Begin(KSP ksp, bool diagonal)
+PetscErrorCode DeviceSystem::Begin(KSP ksp, Preconditioners taken)
 {
   LocalArray b, x;
   Stream     stream;
@@ -103,12 +104,12 @@ PetscErrorCode DeviceSystem::Begin(KSP ksp, bool diagonal)
   PetscFunctionBegin;
   ksp_       = ksp;
   published_ = false;
-  PetscCall(Admit(ksp, diagonal, &active_));
+  PetscCall(Admit(ksp, taken, &active_));
   if (!active_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetLocalSize(ksp->vec_sol, &rows_));
   inverse_ = nullptr;
   if (factor_) PetscCall(between_.Reserve(static_cast<size_t>(rows_) * sizeof(Scalar)));
-  if (diagonal && !factor_) PetscCall(TakeDiagonal(ksp));
+  if (taken != Preconditioners::Ignored && !factor_ && !outside_) PetscCall(TakeDiagonal(ksp));
   if (!copies_) PetscFunctionReturn(PETSC_SUCCESS);
   const size_t bytes = static_cast<size_t>(rows_) * sizeof(Scalar);
   PetscCall(InformOfCopies(ksp));

@@ -18,12 +18,18 @@ class Factor;
 namespace sparsegpu::ksp
 {
 
+/// Which preconditioners a solver takes.
+enum class Preconditioners {
+  OnArrays, ///< those of arrays: a diagonal, an incomplete factorization
+  Ignored,  ///< as OnArrays, but it is left out: inverse() is null
+  Any       ///< with vectors on the host a diagonal; else any, and the solver applies one that is not: outside()
+};
+
 class DeviceSystem
 {
 public:
   /// Takes the system of the solve that begins, if it is of this kind: see active(). Uses two work vectors of the KSP.
-  /// Without `diagonal` the preconditioner is left out: inverse() is null.
-  PetscErrorCode Begin(KSP ksp, bool diagonal = true);
+  PetscErrorCode Begin(KSP ksp, Preconditioners taken = Preconditioners::OnArrays);
   /// Hands the solution back where it was copied.
   PetscErrorCode End();
   /// The solution to its vector before the end: there KSPBuildSolution() finds it once there is a reason.
@@ -36,6 +42,7 @@ public:
   Mat           matrix() const { return A_; }
   Format       *format() const { return format_; }
   const Scalar *inverse() const { return inverse_; } ///< [rows] of the diagonal; null where it is none
+  bool          outside() const { return outside_; }
   bool          factored() const { return factor_ != nullptr; }
   PetscInt      rows() const { return rows_; }
   PetscInt      nonzeros() const { return nonzeros_; }
@@ -56,11 +63,11 @@ public:
   PetscErrorCode Store(const Scalar *from, Vec v);
 
 private:
-  PetscErrorCode Admit(KSP ksp, bool diagonal, bool *admitted);
+  PetscErrorCode Admit(KSP ksp, Preconditioners taken, bool *admitted);
   PetscErrorCode Precondition(const Scalar *from, Scalar *to);
   PetscErrorCode TakeDiagonal(KSP ksp);
 
-  bool          active_ = false, copies_ = false, right_ = false, published_ = false;
+  bool          active_ = false, copies_ = false, right_ = false, published_ = false, outside_ = false;
   KSP           ksp_    = nullptr;
   Mat           A_      = nullptr;
   Format       *format_ = nullptr;

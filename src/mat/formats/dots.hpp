@@ -19,17 +19,17 @@ struct ProductDots {
   const Scalar *y;          ///< [rows]
   const Scalar *weight;     ///< [rows] W; null: 1
   const int    *varies;     ///< [1] zero if all weights are the first one; null: they may differ
-  PetscReal    *sums;       ///< [DOTS * DOT_GROUPS] of group g from DOTS g on; zero before the first product
+  PetscReal    *sums;       ///< [DOTS * DOT_GROUPS] of group g from DOTS g on; zero before the first of products in one format
   PetscReal    *partial;    ///< [DOTS * DotBlocks(rows)] scratch
   unsigned     *arrived;    ///< [DOT_GROUPS] zero before and after
   const int    *stopped_at; ///< [1] nothing is done if it is below `number`
   int           number;
 };
 
-/// As many thread blocks as any format's product has, at most: a block has four rows or more, but for the last ones.
+/// As many thread blocks as any format's product has, at most: a block has three rows or more, but for the last one.
 inline PetscInt DotBlocks(PetscInt rows)
 {
-  return rows / 4 + 2;
+  return rows / 3 + 2;
 }
 
 /// The sums of a product z that has been computed before. Asynchronous, bitwise reproducible.
