@@ -316,9 +316,9 @@ M*/
   -sparsegpu_backend cuda, b and x are copied once a solve; -sparsegpu_backend kokkos keeps it on the host.
 
   Host vectors on any number of processes take the same two passes, with one reduction each. Another preconditioner is
-  applied by `PCApply()`, as often as in `KSPCG`, between four kernels or passes; on the GPU the next product is computed
-  while the host waits for a norm. Other vectors, GPU vectors on several processes and matrices with a null space take
-  the classical recurrence on PETSc's vectors. The view tells which way was taken.
+  applied by `PCApply()`, as often as in `KSPCG`, between four kernels or passes; on the GPU the next product is
+  computed while the host waits for a norm. Other vectors, GPU vectors on several processes and matrices with a null
+  space take the classical recurrence on PETSc's vectors. The view tells which way was taken.
 
   `KSPComputeEigenvalues()` and `KSPComputeExtremeSingularValues()` give the estimates of the last solve, without a wait
   for an iteration. There is no trust region (`KSPCGSetRadius()`) and no objective.

@@ -214,7 +214,8 @@ static PetscErrorCode Hard()
     PetscCall(MatNullSpaceDestroy(&constant));
     PetscCall(Compare(c.A, c.b, nullptr, options + " -pc_type jacobi -ksp_max_it 20"));
   }
-  { // the preconditioner of a matrix whose sign changes while the operator is definite
+#if !defined(PETSC_USE_COMPLEX) // with complex numbers PETSc's does not look
+  {                             // the preconditioner of a matrix whose sign changes while the operator is definite
     const Options      options("-pc_type jacobi -ksp_type cg");
     Mat                definite;
     System             s;
@@ -244,6 +245,7 @@ static PetscErrorCode Hard()
                (int)reasons[0]);
     PetscCall(MatDestroy(&definite));
   }
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -492,6 +494,7 @@ static PetscErrorCode Symmetric()
   }
   System s;
   PetscCall(s.Create(b));
+  PetscCall(MatMult(s.A, s.guess, s.b)); // nearly real: (p, A p) keeps the sign of its real part
   PetscCall(Compare(s.A, s.b, nullptr, "-ksp_cg_type symmetric -pc_type jacobi -ksp_rtol 1e-4"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

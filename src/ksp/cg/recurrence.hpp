@@ -107,7 +107,7 @@ SPARSEGPU_HD Step TakeStep(const State &state, int k, const PetscReal (&dots)[DO
   if (!Finite(curvature)) return Step{0, 0, CURVATURE_NOT_FINITE};
   if (curvature == 0 || (k > 0 && (curvature < 0) != (state.curvature < 0))) return Step{0, 0, INDEFINITE_MAT};
   const PetscReal alpha = rho / curvature, beta = 1 + (alpha * dots[2] - 2 * dots[1]) / curvature;
-  return Step{alpha, beta > LEAST ? beta : 0, GOES_ON};
+  return Step{alpha, beta > LEAST || beta < -LEAST ? beta : 0, GOES_ON};
 }
 
 /// The arrays of a solve, of this process, in one space.

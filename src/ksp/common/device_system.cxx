@@ -56,7 +56,8 @@ PetscErrorCode DeviceSystem::Admit(KSP ksp, Preconditioners taken, bool *admitte
   if (!plain && taken == Preconditioners::OnArrays && ksp->pc_side == PC_LEFT && space == Space::Host)
     PetscCall(DeviceFactorOf(ksp->pc, &factor_));
   outside_ = !plain && !factor_;
-  if ((outside_ && (taken != Preconditioners::Any || space == Space::Host)) || scales || null || !wraps) PetscFunctionReturn(PETSC_SUCCESS);
+  if ((outside_ && (taken != Preconditioners::Any || space == Space::Host)) || scales || null || !wraps)
+    PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(FormatForSolve(A_, space, &format_, &nonzeros_));
   if (!format_) PetscFunctionReturn(PETSC_SUCCESS);
   right_    = ksp->pc_side == PC_RIGHT;
