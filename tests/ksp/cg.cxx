@@ -494,8 +494,9 @@ static PetscErrorCode Symmetric()
   }
   System s;
   PetscCall(s.Create(b));
-  PetscCall(MatMult(s.A, s.guess, s.b)); // nearly real: (p, A p) keeps the sign of its real part
-  PetscCall(Compare(s.A, s.b, nullptr, "-ksp_cg_type symmetric -pc_type jacobi -ksp_rtol 1e-4"));
+  PetscCall(MatMult(s.A, s.guess, s.b)); // nearly real: the first (p, A p) have the same sign of their real parts
+  PetscCall(Compare(s.A, s.b, nullptr, "-ksp_cg_type symmetric -pc_type jacobi -ksp_rtol 1e-2"));
+  PetscCall(CompareEnd("symmetric", s.A, s.b, nullptr, "-ksp_cg_type symmetric -pc_type jacobi -ksp_rtol 1e-5"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #else

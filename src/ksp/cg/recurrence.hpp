@@ -40,7 +40,6 @@
 ///     4  p = z + beta p
 #pragma once
 
-#include <limits>
 #include "device/record.hpp"
 #include "device/scalar.hpp"
 #include "ksp/cg/names.hpp"
@@ -93,7 +92,7 @@ SPARSEGPU_HD bool Finite(PetscReal v)
 /// PETSc's cg, in their order.
 SPARSEGPU_HD Step TakeStep(const State &state, int k, const PetscReal (&dots)[DOTS])
 {
-  constexpr PetscReal LEAST = 8 * std::numeric_limits<PetscReal>::epsilon();
+  constexpr PetscReal LEAST = 8 * PETSC_MACHINE_EPSILON;
   const PetscReal     rho = state.rho, curvature = dots[0];
 #if defined(PETSC_USE_COMPLEX)
   constexpr bool OF_REAL_NUMBERS = false; // PETSc's looks at this only with real numbers

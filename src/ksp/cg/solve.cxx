@@ -2,6 +2,7 @@
 /// launches iterations ahead and reads their norms later; the device stops by itself at the last one. Not if a monitor
 /// or a user's convergence test needs every iterate.
 #include <algorithm>
+#include <limits>
 #include "ksp/cg/cg.hpp"
 
 namespace sparsegpu::cg

@@ -1,5 +1,6 @@
 /// The classical recurrence on PETSc's vectors. As many applications of the preconditioner and reductions as PETSc's cg
 /// has; an iteration reports and ends as there.
+#include <limits>
 #include "device/local_array.hpp"
 #include "ksp/cg/cg.hpp"
 #include "ksp/cg/recurrence.hpp"
