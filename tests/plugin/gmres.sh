@@ -1,48 +1,8 @@
 #!/bin/sh
-# PETSc's own programs that its tests run with gmres, compiled as they are, with gmres and with sparsegpugmres: the same
-# reasons, iterations within one, true residuals within a factor of two. Arguments: those of PETSc's tests.
-# SPARSEGPU_KSP_PROGRAMS: where they lie compiled, as tutorials_ex2; SPARSEGPU_KSP_OPTIONS: more for sparsegpugmres.
-set -u
-SPARSEGPU_KSP_PROGRAMS=${SPARSEGPU_KSP_PROGRAMS:-} SPARSEGPU_KSP_OPTIONS=${SPARSEGPU_KSP_OPTIONS:-}
-examples=$(ls -d "$PETSC_LIB"/../share/petsc/examples/src/ksp/ksp /usr/share/petsc/*/share/petsc/examples/src/ksp/ksp \
-  2>/dev/null | head -1)
-data=$(ls -d /usr/share/petsc/*/share/petsc/datafiles/matrices 2>/dev/null | tail -1)
-[ -n "$examples$SPARSEGPU_KSP_PROGRAMS" ] || { echo "PETSc's examples are not installed"; exit 25; }
-case $SPARSEGPU_KSP_OPTIONS in *cuda*) nvidia-smi -L > /dev/null 2>&1 || { echo "skipped: no GPU"; exit 25; } ;; esac
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failed=0 compared=0
-
-# Lines "reason iterations" and "residual" of all solves, in their order.
-solves() {
-  sed -n -e 's/.*Linear.* solve converged due to \([A-Z_]*\) iterations \([0-9]*\).*/solve \1 \2/p' \
-    -e 's/.*Linear.* solve did not converge due to \([A-Z_]*\) iterations \([0-9]*\).*/solve \1 \2/p' \
-    -e 's/.*KSP final norm of residual \([^ ]*\).*/residual \1/p' "$1"
-}
-same() { # ranks, folder/program, its arguments
-  ranks=$1 name=$2
-  shift 2
-  program=${SPARSEGPU_KSP_PROGRAMS:-$work}/$(echo "$name" | tr / _)
-  [ -x "$program" ] || mpicc -I"$PETSC_INCLUDE" "$examples/$name.c" -o "$program" -L"$PETSC_LIB" \
-    -Wl,-rpath,"$PETSC_LIB" $PETSC_LINK -lm 2> "$work/log" || { cat "$work/log"; exit 1; }
-  for type in gmres sparsegpugmres; do
-    more=""
-    [ $type = gmres ] || more=$SPARSEGPU_KSP_OPTIONS
-    (cd "$work" && "$SPARSEGPU_MPIEXEC" -n "$ranks" "$program" "$@" -ksp_type $type -redundant_ksp_type $type \
-      -ksp_converged_reason -ksp_view_final_residual -dll_append "$SPARSEGPU_LIBRARY" $more) > "$work/$type.out" 2>&1 ||
-      { echo "failed: $name $* -ksp_type $type"; tail -n 20 "$work/$type.out"; failed=1; return; }
-    solves "$work/$type.out" > "$work/$type"
-  done
-  compared=$((compared + 1))
-  paste -d ' ' "$work/gmres" "$work/sparsegpugmres" | awk '
-    function small(r) { return r == "CONVERGED_RTOL" || r == "CONVERGED_ATOL" } # of an invariant space: either
-    $1 == "solve" && NF == 6 {
-      n++; d = $3 - $6; if (d > 1 || d < -1 || ($2 != $5 && !(small($2) && small($5)))) bad = 1; next }
-    $1 == "residual" && NF == 4 { if ($4 > 2 * $2 + 1e-13) bad = 1; next }
-    { bad = 1 }
-    END { exit bad || !n }' ||
-    { echo "differs: $name $*"; paste "$work/gmres" "$work/sparsegpugmres"; failed=1; }
-}
+# PETSc's own programs that its tests run with gmres, with gmres and with sparsegpugmres. Arguments: those of PETSc's
+# tests.
+native=gmres ours=sparsegpugmres
+. "$(dirname "$0")/same_solves.sh"
 same 1 tutorials/ex1 -pc_type none -ksp_rtol 1e-8
 same 2 tutorials/ex2 -m 5 -n 5 -ksp_gmres_cgs_refinement_type refine_always
 same 1 tutorials/ex2 -m 9 -n 9 -ksp_gmres_cgs_refinement_type refine_ifneeded
@@ -69,5 +29,4 @@ same 1 tests/ex3 -pc_type jacobi -ksp_rtol 1e-6 -m 6
 case $PETSC_LIB in *petsc64*) int=int64 ;; *) int=int32 ;; esac
 case $PETSC_LIB in *complex*) matrix=nh-complex-$int-float64 ;; *) matrix=ns-real-$int-float64 ;; esac
 [ -z "$data" ] || same 1 tutorials/ex10 -f "$data/$matrix" -pc_type jacobi
-echo "$compared runs compared"
-exit $failed
+compared
