@@ -8,6 +8,20 @@ using namespace testing;
 
 static const char *const TYPES[] = {MATAIJ, MATSPARSEGPU};
 
+/// The same, and PETSc's own type of matrices on a device where there is one.
+static PetscErrorCode AllTypes(std::vector<const char *> *types)
+{
+  PetscBool device;
+
+  PetscFunctionBeginUser;
+  types->assign(std::begin(TYPES), std::end(TYPES));
+  PetscCall(SparseGPUHasDevice(&device));
+#if defined(PETSC_HAVE_CUDA)
+  if (device) types->push_back(MATAIJCUSPARSE);
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Conjugate gradients with ours need few iterations, and at most 15 % more than with PCGAMG.
 static PetscErrorCode CompareWithGamg(const std::string &what, Mat A, PetscInt at_most,
                                       const std::vector<PetscReal> *coordinates = nullptr, PetscReal contrast = 1)
@@ -39,9 +53,12 @@ static PetscErrorCode TestPoisson()
                         {"27-point 24 x 25 x 26", {24, 25, 26, 1, false, All}, 12},
                         {"two unknowns a point, 40 x 41", {40, 41, 1, 2, false, Faces}, 13}};
 
+  std::vector<const char *> types;
+
   PetscFunctionBeginUser;
+  PetscCall(AllTypes(&types));
   for (const Case &c : cases)
-    for (const char *type : TYPES) {
+    for (const char *type : types) {
       Mat A;
 
       PetscCall(CreateGrid(PETSC_COMM_WORLD, type, c.grid, &A));

@@ -56,8 +56,8 @@ static PetscErrorCode TestOptions()
 {
   PetscFunctionBeginUser;
   PetscCall(Expect("-a_x", {"type: sparsegpuamg", "4 levels: operator complexity", "type: chebyshev", "type: jacobi",
-                            "eigenvalue targets used", "coarsening ended: not more unknowns", "type: lu", "cycles=v",
-                            "maximum iterations=2"}));
+                            "cycle: fused", "eigenvalue targets used", "coarsening ended: not more unknowns",
+                            "type: lu", "cycles=v", "maximum iterations=2"}));
   PetscCall(
       Expect("-a_pc_sparsegpuamg_levels 2", {"2 levels:", "coarsening ended: -pc_sparsegpuamg_levels 2 reached"}));
   PetscCall(Expect("-a_pc_mg_levels 2", {"2 levels:"}));
@@ -137,6 +137,30 @@ static PetscErrorCode TestBad()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// A shifted operator whose smooth eigenvectors have negative eigenvalues is told from a definite one.
+static PetscErrorCode TestIndefinite()
+{
+  PetscFunctionBeginUser;
+  for (const PetscScalar shift : {(PetscScalar)0, (PetscScalar)-1}) {
+    Grid        g{70, 72, 1, 1, false, Faces};
+    Mat         A;
+    KSP         ksp;
+    std::string text;
+
+    g.shift = shift;
+    PetscCall(CreateGrid(PETSC_COMM_WORLD, MATSPARSEGPU, g, &A));
+    PetscCall(CreateSolver(A, KSPGMRES, PCSPARSEGPUAMG, "a_", &ksp));
+    PetscCall(KSPSetUp(ksp));
+    PetscCall(View(ksp, &text));
+    const bool told = text.find("looks indefinite") != std::string::npos;
+    PetscCheck(PetscGlobalRank || told == (shift != (PetscScalar)0), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Shift %g: %s",
+               (double)PetscRealPart(shift), text.c_str());
+    PetscCall(KSPDestroy(&ksp));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Options that are set after a set-up hold from the next one on, which comes without new values.
 static PetscErrorCode TestLater()
 {
@@ -166,5 +190,6 @@ static PetscErrorCode TestLater()
 
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help, {{"options", TestOptions}, {"bad", TestBad}, {"later", TestLater}});
+  return Main(argc, argv, help,
+              {{"options", TestOptions}, {"bad", TestBad}, {"later", TestLater}, {"indefinite", TestIndefinite}});
 }

@@ -2,6 +2,7 @@
 #include "pc/amg/coarsening.hpp"
 #include "pc/amg/filter.hpp"
 #include "petsc/compat.hpp"
+#include "petsc/may_lack_memory.hpp"
 #include "sparsegpu.h"
 
 #include <algorithm>
@@ -15,6 +16,28 @@ namespace
 /// Damping of Jacobi's method over the largest eigenvalue: 4/3 minimises the energy of smoothed constants (Vanek et
 /// al.); PCGAMG's, a little more, is as good there and serves estimates from below.
 constexpr PetscReal DAMPING = 1.4;
+
+/// `call`, which each process makes alone: an error on one is an error on all, so that none waits for it.
+template <class Call> PetscErrorCode OnAll(MPI_Comm comm, Call call)
+{
+  PetscMPIInt    size;
+  PetscErrorCode code = PETSC_SUCCESS;
+  Message        message;
+  PetscInt       mine, worst;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  if (size == 1) {
+    PetscCall(call());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(Quietly(call, &code, &message));
+  mine = static_cast<PetscInt>(code);
+  PetscCallMPI(MPI_Allreduce(&mine, &worst, 1, MPIU_INT, MPI_MAX, comm));
+  PetscCheck(!worst, PETSC_COMM_SELF, static_cast<PetscErrorCode>(worst), "%s",
+             mine ? message.text : "Another process could not coarsen its rows: see its message");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /// Whether all rows have a diagonal entry, and so the pattern of A P holds that of P.
 PetscErrorCode HasDiagonal(Mat A, bool *has)
@@ -42,7 +65,7 @@ PetscErrorCode SmoothByProducts(Mat A, PetscReal damping, PetscInt steps, Mat *P
 {
   Vec  inverse;
   Mat  AP;
-  bool subset;
+  bool subset = false;
 
   PetscFunctionBegin;
   if (steps == 0 || damping == 0) PetscFunctionReturn(PETSC_SUCCESS);
@@ -148,8 +171,12 @@ PetscErrorCode Coarsening::Aggregate(Mat A, PetscReal threshold, PetscInt distan
   options.threshold = threshold;
   threshold_        = threshold;
   options.distance  = distance;
-  PetscCall(FindAggregates(D, options, fine.space, &aggregates_));
-  PetscCall(FindTentative(aggregates_, fine.columns, fine.values, &tentative_));
+  PetscCall(OnAll(PetscObjectComm((PetscObject)A), [&] {
+    PetscFunctionBegin;
+    PetscCall(FindAggregates(D, options, fine.space, &aggregates_));
+    PetscCall(FindTentative(aggregates_, fine.columns, fine.values, &tentative_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   mine[0] = aggregates_.count * fine.columns;
   mine[1] = tentative_.inactive_count;
   mine[2] = aggregates_.isolated;
@@ -188,8 +215,12 @@ PetscErrorCode Coarsening::Prolong(Mat A, PetscReal emax, PetscInt steps, bool f
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatDestroy(P));
-  PetscCall(CreateProlongator(D, aggregates_, tentative_, smoothing, &made));
-  PetscCall(OfTypeOf(D, &made));
+  PetscCall(OnAll(PetscObjectComm((PetscObject)A), [&] {
+    PetscFunctionBegin;
+    PetscCall(CreateProlongator(D, aggregates_, tentative_, smoothing, &made));
+    PetscCall(OfTypeOf(D, &made));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   if (D == A) {
     *P = made;
   } else {

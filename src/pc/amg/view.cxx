@@ -18,6 +18,37 @@ PetscErrorCode ViewSettings(const Settings &s, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The range of the real parts of A's diagonal.
+PetscErrorCode DiagonalRange(Mat A, PetscReal *least, PetscReal *most)
+{
+  Vec d;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(A, &d, nullptr));
+  PetscCall(MatGetDiagonal(A, d));
+  PetscCall(VecMin(d, nullptr, least));
+  PetscCall(VecMax(d, nullptr, most));
+  PetscCall(VecDestroy(&d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Definite operators have diagonals of one sign, on all levels: smoothers and the damping of prolongators rely on it.
+PetscErrorCode ViewIndefinite(const Hierarchy &hierarchy, PetscViewer viewer)
+{
+  PetscReal least[2], most[2];
+
+  PetscFunctionBegin;
+  PetscCall(DiagonalRange(hierarchy.Levels().front().A, &least[0], &most[0]));
+  PetscCall(DiagonalRange(hierarchy.Levels().back().A, &least[1], &most[1]));
+  if (PetscMin(least[0], least[1]) >= 0 || PetscMax(most[0], most[1]) <= 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(
+      PetscViewerASCIIPrintf(viewer,
+                             "    the operator looks indefinite, for which this multigrid is not made: diagonal from "
+                             "%g to %g on the finest level, from %g to %g on the coarsest\n",
+                             (double)least[0], (double)most[0], (double)least[1], (double)most[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Where the sequential parts of the set-up run: on the device on all processes, on none or on some.
 PetscErrorCode SetUpPlace(MPI_Comm comm, const Hierarchy &hierarchy, const char **place)
 {
@@ -72,6 +103,7 @@ PetscErrorCode ViewHierarchy(PC pc, const Hierarchy &hierarchy, const Cycle &cyc
   PetscCall(PetscViewerASCIIPrintf(viewer, "    smoothed prolongators %s\n",
                                    size > 1 ? "and coarse operators by PETSc's parallel products"
                                             : "and coarse operators where products run"));
+  PetscCall(ViewIndefinite(hierarchy, viewer));
   PetscCall(cycle.WhyNot(pc, &reason));
   if (!settings.fused_cycle) reason = "-pc_sparsegpuamg_fused_cycle 0";
   PetscCall(
