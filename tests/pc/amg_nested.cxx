@@ -1,7 +1,9 @@
-static const char help[] = "Multigrid inside other preconditioners and Newton's method.\n\n";
+static const char help[] =
+    "Multigrid inside other preconditioners and Newton's method, with a shell and with a DM.\n\n";
 
 #include "amg.hpp"
 
+#include <petscdmda.h>
 #include <petscsnes.h>
 
 using namespace amg_tests;
@@ -109,7 +111,101 @@ static PetscErrorCode TestSnes()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode MultOfContext(Mat S, Vec x, Vec y)
+{
+  Mat A;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatShellGetContext(S, &A));
+  PetscCall(MatMult(A, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// An operator without entries, and a matrix for the preconditioner: the finest smoother works with the operator, as in
+/// PCMG, before and after new values.
+static PetscErrorCode TestShell()
+{
+  PetscFunctionBeginUser;
+  for (const char *type : TYPES) {
+    Mat      A, S;
+    KSP      ksp;
+    PetscInt rows, all;
+    Result   plain, shell;
+
+    PetscCall(CreateGrid(PETSC_COMM_WORLD, type, {70, 72, 1, 1, false, Faces}, &A));
+    PetscCall(MatGetLocalSize(A, &rows, nullptr));
+    PetscCall(MatGetSize(A, &all, nullptr));
+    PetscCall(MatCreateShell(PETSC_COMM_WORLD, rows, rows, all, all, A, &S));
+    PetscCall(MatShellSetOperation(S, MATOP_MULT, reinterpret_cast<void (*)(void)>(MultOfContext)));
+    PetscCall(SolveOnce(A, KSPCG, PCSPARSEGPUAMG, &plain));
+    PetscCall(CreateSolver(A, KSPCG, PCSPARSEGPUAMG, nullptr, &ksp));
+    for (int round = 0; round < 3; ++round) {
+      PetscCall(KSPSetOperators(ksp, S, A));
+      PetscCall(Solve(ksp, A, &shell));
+      PetscCall(CheckConverged(std::string("shell, ") + type, shell, 15));
+      PetscCheck(std::abs(shell.iterations - plain.iterations) <= 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+                 "%s: %" PetscInt_FMT " iterations with a shell, %" PetscInt_FMT " without", type, shell.iterations,
+                 plain.iterations);
+      PetscCall(MatScale(A, 2));
+    }
+    PetscCall(KSPDestroy(&ksp));
+    PetscCall(MatDestroy(&S));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OperatorOfGrid(KSP, Mat, Mat A, void *)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatZeroEntries(A));
+  PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  PetscCall(SetGrid(A, {33, 34, 1, 1, false, Faces}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode OnesOfGrid(KSP, Vec b, void *)
+{
+  PetscFunctionBeginUser;
+  PetscCall(VecSet(b, 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A solver with a DM, which PCMG would coarsen: here levels come from the matrix. The grid is set in the natural
+/// order, which is the DM's on one process.
+static PetscErrorCode TestDM()
+{
+  DM                 da;
+  KSP                ksp;
+  PC                 pc;
+  PetscInt           levels, iterations;
+  KSPConvergedReason reason;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 33, 34, 1,
+                         PETSC_DECIDE, 1, 1, nullptr, nullptr, &da));
+  PetscCall(DMSetFromOptions(da));
+  PetscCall(DMSetUp(da));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetDM(ksp, da));
+  PetscCall(KSPSetComputeOperators(ksp, OperatorOfGrid, nullptr));
+  PetscCall(KSPSetComputeRHS(ksp, OnesOfGrid, nullptr));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCSPARSEGPUAMG));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, nullptr, nullptr));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(KSPGetIterationNumber(ksp, &iterations));
+  PetscCall(PCMGGetLevels(pc, &levels));
+  PetscCheck(reason > 0 && iterations <= 12 && levels > 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+             "%s after %" PetscInt_FMT " iterations, %" PetscInt_FMT " levels", KSPConvergedReasons[reason], iterations,
+             levels);
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help, {{"nested", TestNested}, {"snes", TestSnes}});
+  return Main(argc, argv, help, {{"nested", TestNested}, {"snes", TestSnes}, {"shell", TestShell}, {"dm", TestDM}});
 }
