@@ -165,6 +165,8 @@ PetscErrorCode Cycle::WhyNot(PC pc, const char **reason) const
   *reason = nullptr;
   if (works_.size() < 2)
     *reason = "there is one level";
+  else if (mg->nlevels != (PetscInt)works_.size())
+    *reason = "PCMGSetLevels() was called";
   else if (mg->am != PC_MG_MULTIPLICATIVE)
     *reason = "-pc_mg_type is not multiplicative";
   else if (pc->mat != pc->pmat && pc->useAmat)
