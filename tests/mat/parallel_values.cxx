@@ -40,6 +40,37 @@ PetscErrorCode Duplicate(Mat A, Mat, Vec, PetscReal *norm)
   PetscCall(MatDestroy(&B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+/// Three of A's diagonals, with other ghosts than A's, are added twice: to their own pattern and to A's.
+PetscErrorCode Subset(Mat A, Mat, Vec, PetscReal *)
+{
+  Mat      few, same;
+  MatType  type;
+  PetscInt m, n, begin, end;
+  Numbers  product;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetType(A, &type));
+  PetscCall(MatGetLocalSize(A, &m, &n));
+  PetscCall(MatCreate(PETSC_COMM_WORLD, &few));
+  PetscCall(MatSetSizes(few, m, n, PETSC_DETERMINE, PETSC_DETERMINE));
+  PetscCall(MatSetType(few, type));
+  PetscCall(MatMPIAIJSetPreallocation(few, 3, nullptr, 3, nullptr));
+  PetscCall(MatGetOwnershipRange(few, &begin, &end));
+  for (PetscInt i = begin; i < end; ++i)
+    for (PetscInt j : {i - 20, i, i + 1})
+      if (j >= 0 && j < 60) PetscCall(MatSetValue(few, i, j, (PetscReal)(i + 2 * j + 1) / 8, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(few, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(few, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatDuplicate(few, MAT_COPY_VALUES, &same));
+  PetscCall(Multiply(few, &product)); // hides the values of ours
+  PetscCall(Multiply(same, &product));
+  PetscCall(MatAXPY(few, 0.5, same, SUBSET_NONZERO_PATTERN));
+  PetscCall(MatAXPY(A, -3, few, SUBSET_NONZERO_PATTERN));
+  PetscCall(MatAYPX(A, 2, same, SUBSET_NONZERO_PATTERN));
+  PetscCall(MatDestroy(&few));
+  PetscCall(MatDestroy(&same));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 PetscErrorCode Diagonal(Mat A, Mat, Vec v, PetscReal *norm)
 {
   PetscFunctionBeginUser;
@@ -81,6 +112,7 @@ const Operation operations[] = {
     {"imaginary_part", [](Mat A, Mat, Vec, PetscReal *) { return MatImaginaryPart(A); }},
     {"zero_rows", [](Mat A, Mat, Vec v, PetscReal *norm) { return ZeroSome(A, v, 0, norm); }},
     {"zero_rows_diagonal", [](Mat A, Mat, Vec v, PetscReal *norm) { return ZeroSome(A, v, 3, norm); }},
+    {"subset", Subset},
     {"duplicate", Duplicate},
     {"frobenius", [](Mat A, Mat, Vec, PetscReal *norm) { return MatNorm(A, NORM_FROBENIUS, norm); }},
     {"infinity", [](Mat A, Mat, Vec, PetscReal *norm) { return MatNorm(A, NORM_INFINITY, norm); }},

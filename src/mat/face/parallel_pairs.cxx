@@ -1,5 +1,6 @@
-/// PETSc's operations on the values of two parallel matrices of one pattern: those of their blocks.
+/// PETSc's operations on the values of two parallel matrices of one pattern, or of a subset's: those of their blocks.
 #include "mat/face/parallel_values.hpp"
+#include "mat/face/subset_sum.hpp"
 
 namespace sparsegpu::face
 {
@@ -45,10 +46,12 @@ PetscErrorCode MatAXPY_MPIAIJSparseGPU(Mat Y, PetscScalar alpha, Mat X, MatStruc
 {
   BlocksMayLeave scope;
   Mat            x[2], y[2];
-  bool           alike;
+  bool           alike, done = false;
 
   PetscFunctionBegin;
   PetscCall(AreAlike(X, Y, &alike));
+  if (alike && structure == SUBSET_NONZERO_PATTERN && X != Y) PetscCall(AddSubsetParallel(Y, alpha, X, &done));
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
   if (!alike || structure != SAME_NONZERO_PATTERN) {
     PetscCall(BringHome(X));
     PetscCall(OnHost(&_MatOps::axpy, Y, alpha, X, structure));

@@ -1,6 +1,7 @@
 /// PETSc's operations on the values of two matrices of one pattern, where these are, or will be, on the device.
 #include "mat/face/value_operations.hpp"
 #include <cstring>
+#include "mat/face/subset_sum.hpp"
 #include "mat/face/value_place.hpp"
 
 namespace sparsegpu::face
@@ -53,41 +54,14 @@ PetscErrorCode FindPair(Mat X, Mat Y, Need of_y, MatStructure structure, There *
 /// it.
 PetscErrorCode AddSubsetThere(Mat Y, PetscScalar alpha, Mat X, bool *done)
 {
-  const int         none = 0;
-  PetscBool         seq, mpi;
-  There             x, y;
-  values::AddSubset add;
-  Array<int>        lost;
-  int               any = 0;
+  SubsetSum sum;
 
   PetscFunctionBegin;
-  *done = false;
-  PetscCall(IsOurs(X, &seq, &mpi));
-  if (seq) PetscCall(IsOurs(Y, &seq, &mpi));
-  if (!seq || X->rmap->n != Y->rmap->n || X->cmap->n != Y->cmap->n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Find(Y, Need::Write, &y));
-  PetscCall(Pattern(Y, &y, &add.i, &add.j));
-  if (y.is) PetscCall(Bring(X, y.space, true, &x));
-  if (!y.is || !x.is) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(lost.Copy(&none, 1, y.space));
-  add.alpha = Ours(alpha);
-  add.x     = CsrArrays{x.pattern.device.i, x.pattern.device.j, x.a};
-  add.y     = nullptr;
-  add.lost  = lost.data();
-  PetscCall(values::ForEach(y.space, y.pattern.rows, add));
-  if (y.space == Space::Device) {
-    Stream stream;
-    PetscCall(DeviceStream(&stream));
-    PetscCall(DeviceCopyOut(&any, lost.data(), sizeof(any), stream));
-  } else {
-    any = *lost.data();
-  }
-  if (any) PetscFunctionReturn(PETSC_SUCCESS); // no subset: PETSc puts the entries in, if the matrix lets it
-  add.y = y.a;
-  PetscCall(Write(Y, y, y.pattern.rows, add, 2.0 * x.pattern.nonzeros));
+  PetscCall(sum.Prepare(Y, alpha, X, nullptr, done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(sum.Add());
   PetscCall(MatAssemblyBegin(Y, MAT_FINAL_ASSEMBLY)); // forgets symmetry and the like, as PETSc's does
   PetscCall(MatAssemblyEnd(Y, MAT_FINAL_ASSEMBLY));
-  *done = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

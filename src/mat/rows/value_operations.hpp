@@ -129,16 +129,18 @@ struct GetDiagonal {
 struct AddSubset {
   Scalar            alpha;
   CsrArrays         x;
-  const PetscInt   *i, *j; ///< of y
+  const PetscInt   *number; ///< the columns of x as those of y, ascending; null where they are
+  const PetscInt   *i, *j;  ///< of y
   Scalar           *y;
   int              *lost;
   SPARSEGPU_HD void operator()(PetscCount r) const
   {
     PetscInt k = i[r];
     for (PetscInt e = x.i[r]; e < x.i[r + 1]; e++) {
-      while (k < i[r + 1] && j[k] < x.j[e]) k++;
-      if (k == i[r + 1] || j[k] != x.j[e])
-        for (k = i[r]; k < i[r + 1] && j[k] != x.j[e];) k++;
+      const PetscInt column = number ? number[x.j[e]] : x.j[e];
+      while (k < i[r + 1] && j[k] < column) k++;
+      if (k == i[r + 1] || j[k] != column)
+        for (k = i[r]; k < i[r + 1] && j[k] != column;) k++;
       if (k == i[r + 1]) {
         *lost = 1;
         k     = i[r];
