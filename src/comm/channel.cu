@@ -17,9 +17,10 @@ __device__ __forceinline__ Exchange load_acquire(const Exchange *p)
   asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
   return v;
 }
-__device__ __forceinline__ void store_release(Exchange *p, Exchange v)
+/// After a fence of the same thread.
+__device__ __forceinline__ void store_flag(Exchange *p, Exchange v)
 {
-  asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
+  asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
 }
 __device__ __forceinline__ unsigned long long nanoseconds()
 {
@@ -58,8 +59,6 @@ __device__ void tell_lost(int n, Exchange k, State *state, std::uint64_t *report
 __global__ void begin_kernel(Side side, const Scalar *from, Exchange k, unsigned long long timeout, State *state,
                              std::uint64_t *report)
 {
-  __shared__ int last;
-
   begin_in_turn();
   int ready = *static_cast<volatile std::uint64_t *>(&state->lost) == 0;
   for (int n = static_cast<int>(threadIdx.x); n < side.count && ready; n += static_cast<int>(blockDim.x)) {
@@ -67,27 +66,20 @@ __global__ void begin_kernel(Side side, const Scalar *from, Exchange k, unsigned
     ready = await(side, n, BeforeWriting(k), timeout, state);
     if (!ready) tell_lost(n, k, state, report);
   }
-  ready = __syncthreads_and(ready);
-  if (ready) {
-    int                n      = 0;
-    const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-    for (std::int64_t e = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; e < side.sends;
-         e += stride) {
-      while (e >= side.neighbours[n].send_end) n++;
-      side.neighbours[n].buffer[HalfOf(k)][e - side.neighbours[n].send_begin] = from[side.send ? side.send[e] : e];
-    }
+  if (!__syncthreads_and(ready)) return; // so that no block is the last: nobody is told of this exchange or a later one
+  int                n      = 0;
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  for (std::int64_t e = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; e < side.sends; e += stride) {
+    while (e >= side.neighbours[n].send_end) n++;
+    side.neighbours[n].buffer[HalfOf(k)][e - side.neighbours[n].send_begin] = from[side.send ? side.send[e] : e];
   }
   __syncthreads();
-  if (threadIdx.x == 0) {
-    __threadfence_system(); // the block's stores before the count
-    last = atomicAdd(&state->done, 1u) + 1 == gridDim.x;
-    __threadfence_system(); // the count before the flags
-    if (last) state->done = 0;
-  }
-  __syncthreads();
-  if (!last || *static_cast<volatile std::uint64_t *>(&state->lost)) return;
-  for (int n = static_cast<int>(threadIdx.x); n < side.count; n += static_cast<int>(blockDim.x))
-    store_release(side.neighbours[n].flag, k);
+  if (threadIdx.x) return;
+  __threadfence_system(); // the block's stores before the count
+  if (atomicAdd(&state->done, 1u) + 1 < gridDim.x) return;
+  state->done = 0;
+  __threadfence_system(); // the count before the flags: a release, with the stores to them
+  for (n = 0; n < side.count; n++) store_flag(side.neighbours[n].flag, k);
 }
 
 /// Ends exchange k: one block, a thread for each neighbour. Where one is lost, the entries become NaN. The block polls

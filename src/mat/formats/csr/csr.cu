@@ -63,7 +63,7 @@ template <bool filled>
 static PetscErrorCode LaunchWidth(const CsrLayout &A, const Scalar *x, const StoreSum &epilogue, cudaStream_t stream)
 {
   PetscFunctionBegin;
-  switch (A.width) {
+  switch (filled ? A.filled_width : A.width) {
   case 1: PetscCall((Launch<1, filled>(A, x, epilogue, stream))); break;
   case 2: PetscCall((Launch<2, filled>(A, x, epilogue, stream))); break;
   case 4: PetscCall((Launch<4, filled>(A, x, epilogue, stream))); break;

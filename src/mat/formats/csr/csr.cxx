@@ -160,7 +160,7 @@ PetscErrorCode Csr::BuildPattern(Plan *plan)
   }
   layout_.i = pattern_ ? A.device.i : i_.data();
   layout_.j = pattern_ ? A.device.j : j_.data();
-  PetscCall(PlaceFilled(A));
+  PetscCall(PlaceFilled(A, plan->options<CsrOptions>().width));
   layout_.chunk_row   = chunk_row_.data();
   layout_.chunk_begin = chunk_begin_.data();
   layout_.chunk_sum   = chunk_sum_.data();
@@ -186,8 +186,8 @@ static PetscErrorCode FilledRows(PetscInt rows, const PetscInt *i, std::vector<P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The same for the device, once: the arrays there are the format's own.
-PetscErrorCode Csr::PlaceFilled(const CsrView &A)
+/// The same for the device, once: the arrays there are the format's own. `width`: threads for a row; 0: by its length.
+PetscErrorCode Csr::PlaceFilled(const CsrView &A, PetscInt width)
 {
   std::vector<PetscInt> filled;
 
@@ -195,7 +195,9 @@ PetscErrorCode Csr::PlaceFilled(const CsrView &A)
   PetscCall(FilledRows(A.rows, A.i, &filled));
   layout_.filled = -1;
   if (2 * filled.size() > static_cast<size_t>(A.rows)) PetscFunctionReturn(PETSC_SUCCESS);
-  layout_.filled = static_cast<PetscInt>(filled.size());
+  layout_.filled       = static_cast<PetscInt>(filled.size());
+  layout_.filled_width = width;
+  if (!width && layout_.filled) layout_.filled_width = CsrWidth(static_cast<PetscReal>(A.nonzeros) / layout_.filled);
   pattern_bytes_ += sizeof(PetscInt) * static_cast<PetscLogDouble>(filled.size());
   PetscCall(filled_row_.Take(std::move(filled), Space::Device));
   layout_.filled_row = filled_row_.data();

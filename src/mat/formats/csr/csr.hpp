@@ -19,12 +19,13 @@ struct CsrLayout {
   static constexpr PetscInt NODE_ROWS = 6; ///< at most, as registers hold their sums
 
   PetscInt        rows, nonzeros;
-  PetscInt        nodes;       ///< 0: every row for itself; host only
-  const PetscInt *node;        ///< [nodes + 1] first row of each run of rows of one pattern
-  PetscInt        filled;      ///< where most rows are empty, for AddsToSums(): how many are not; else -1
-  const PetscInt *filled_row;  ///< [filled] these rows
-  PetscInt        width;       ///< threads per row
-  PetscInt        long_length; ///< longer rows are in the bin
+  PetscInt        nodes;        ///< 0: every row for itself; host only
+  const PetscInt *node;         ///< [nodes + 1] first row of each run of rows of one pattern
+  PetscInt        filled;       ///< where most rows are empty, for AddsToSums(): how many are not; else -1
+  const PetscInt *filled_row;   ///< [filled] these rows
+  PetscInt        filled_width; ///< threads for each of them; device only
+  PetscInt        width;        ///< threads per row
+  PetscInt        long_length;  ///< longer rows are in the bin
   PetscInt        chunks;
   const PetscInt *i;           ///< [rows + 1]
   const PetscInt *j;           ///< [nonzeros] column
@@ -96,7 +97,7 @@ protected:
 private:
   PetscErrorCode FindNodes(const CsrView &A);
   PetscErrorCode FindFilled();
-  PetscErrorCode PlaceFilled(const CsrView &A);
+  PetscErrorCode PlaceFilled(const CsrView &A, PetscInt width);
 
   CsrLayout                   layout_ = {};
   std::shared_ptr<const void> pattern_; ///< the owner of i and j where these are the matrix's on the device
