@@ -47,20 +47,20 @@ template <int width, bool filled, class Epilogue> static __global__ void __launc
   epilogue.Finish();
 }
 
-template <int width, bool filled>
-static PetscErrorCode Launch(const CsrLayout &A, const Scalar *x, const StoreSum &epilogue, cudaStream_t stream)
+template <int width, bool filled, class Epilogue>
+static PetscErrorCode Launch(const CsrLayout &A, const Scalar *x, const Epilogue &epilogue, cudaStream_t stream)
 {
   constexpr int  rows_per_block = THREADS / width;
   const PetscInt rows = filled ? A.filled : A.rows, blocks = (rows + rows_per_block - 1) / rows_per_block;
 
   PetscFunctionBegin;
   if (rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
-  PetscCall((LaunchEarly<csr_kernel<width, filled, StoreSum>>(A.chunks + blocks, THREADS, stream, A, x, epilogue)));
+  PetscCall((LaunchEarly<csr_kernel<width, filled, Epilogue>>(A.chunks + blocks, THREADS, stream, A, x, epilogue)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <bool filled>
-static PetscErrorCode LaunchWidth(const CsrLayout &A, const Scalar *x, const StoreSum &epilogue, cudaStream_t stream)
+template <bool filled, class Epilogue>
+static PetscErrorCode Multiply(const CsrLayout &A, const Scalar *x, const Epilogue &epilogue, cudaStream_t stream)
 {
   PetscFunctionBegin;
   switch (filled ? A.filled_width : A.width) {
@@ -74,32 +74,24 @@ static PetscErrorCode LaunchWidth(const CsrLayout &A, const Scalar *x, const Sto
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Epilogue>
-static PetscErrorCode Multiply(const CsrLayout &A, const Scalar *x, const Epilogue &epilogue, cudaStream_t s)
-{
-  PetscFunctionBegin;
-  PetscCall(LaunchWidth<false>(A, x, StoreSum{y, z}, static_cast<cudaStream_t>(stream)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode CsrAddFilled_CUDA(const CsrLayout &A, const Scalar *x, Scalar *z, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(LaunchWidth<true>(A, x, StoreSum{z, z}, static_cast<cudaStream_t>(stream)));
+  PetscCall(Multiply<true>(A, x, StoreSum{z, z}, static_cast<cudaStream_t>(stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode CsrMult_CUDA(const CsrLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(Multiply(A, x, StoreSum{y, z}, static_cast<cudaStream_t>(stream)));
+  PetscCall(Multiply<false>(A, x, StoreSum{y, z}, static_cast<cudaStream_t>(stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode CsrMultDots_CUDA(const CsrLayout &A, const ProductDots &dots, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(Multiply(A, dots.x, StoreAndDot{dots}, static_cast<cudaStream_t>(stream)));
+  PetscCall(Multiply<false>(A, dots.x, StoreAndDot{dots}, static_cast<cudaStream_t>(stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
