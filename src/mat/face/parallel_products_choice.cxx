@@ -92,7 +92,7 @@ PetscErrorCode MatProductSetFromOptions_SparseGPU_Parallel(Mat D, bool *set)
 
   PetscFunctionBegin;
   *set = false;
-  if (!AlgorithmOption(product)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!AlgorithmOption(product) || EndsTripleProduct(product)) PetscFunctionReturn(PETSC_SUCCESS);
   for (Mat M : {product->A, product->B}) {
     PetscCall(IsOurs(M, &seq, &mpi));
     if (!mpi || !M->assembled) PetscFunctionReturn(PETSC_SUCCESS);

@@ -237,7 +237,7 @@ PetscErrorCode MatProductSetFromOptions_SparseGPU_Sparse(Mat D, bool *set)
 
   PetscFunctionBegin;
   *set = false;
-  if (!kind || AtHomeScope::Any()) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!kind || AtHomeScope::Any() || EndsTripleProduct(D->product)) PetscFunctionReturn(PETSC_SUCCESS);
   for (const char *f = kind->factors; *f; f++) {
     const Mat M = OperandOf(D->product, *f);
     PetscCall(IsOurs(M, &seq, &mpi));

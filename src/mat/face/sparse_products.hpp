@@ -11,6 +11,12 @@ namespace sparsegpu::face
 /// operations to ours. *set is false for all others, which are PETSc's.
 PetscErrorCode MatProductSetFromOptions_SparseGPU_Sparse(Mat D, bool *set);
 
+/// PETSc has taken a product of three matrices apart, and this is its second half, whose numbers it computes by the
+/// operation of plain AIJ.
+inline bool EndsTripleProduct(const Mat_Product *product)
+{
+  return product->type == MATPRODUCT_AB && product->C;
+}
 /// Those of the operands; PETSc sets them itself from 3.23 on.
 PetscErrorCode SetProductBlockSizes(Mat C);
 /// As PETSc's GPU types do: -matmatmult_backend_cpu and the like, or -mat_product_algorithm_backend_cpu. Collective.
