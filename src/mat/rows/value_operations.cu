@@ -2,18 +2,12 @@
 /// and maxima by CUB, which repeat bit for bit.
 #include <thrust/iterator/transform_iterator.h>
 #include "device/cub_call.cuh"
-#include "device/grid.cuh"
+#include "device/each.cuh"
 #include "mat/rows/value_operations.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::rows::values
 {
-
-template <class Operation> static __global__ void each_kernel(PetscCount count, const Operation operation)
-{
-  const PetscCount k = thread_index();
-  if (k < count) operation(k);
-}
 
 /// `1 << bits` threads a row, of one warp. Neighbouring threads read neighbouring entries. Bitwise reproducible.
 static __global__ void magnitude_kernel(PetscCount rows, const RowMagnitude operation)

@@ -2,7 +2,7 @@
 /// repeat bit for bit.
 #include <type_traits>
 #include "device/cub_call.cuh"
-#include "device/grid.cuh"
+#include "device/each.cuh"
 #include "device/search.cuh"
 #include "device/sort.hpp"
 #include "mat/rows/sort_coordinates.hpp"
@@ -11,12 +11,6 @@
 
 namespace sparsegpu::aggregate
 {
-
-template <class Operation> static __global__ void each_kernel(PetscCount count, const Operation operation)
-{
-  const PetscCount k = thread_index();
-  if (k < count) operation(k);
-}
 
 /// Of a lane at a distance of `mask`, word by word.
 template <class Part> __device__ __forceinline__ Part from_lane(const Part &part, int mask)

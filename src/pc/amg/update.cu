@@ -1,18 +1,11 @@
 /// Updates of vectors on the device, a thread an entry.
 #include "device/cuda_check.hpp"
-#include "device/grid.cuh"
+#include "device/each.cuh"
 #include "pc/amg/update.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::amg
 {
-
-/// Neighbouring threads read and write neighbouring entries.
-template <class Operation> static __global__ void each_kernel(PetscCount count, const Operation operation)
-{
-  const PetscCount k = thread_index();
-  if (k < count) operation(k);
-}
 
 template <class Operation> PetscErrorCode ForEach_CUDA(PetscCount count, const Operation &operation)
 {
