@@ -244,43 +244,43 @@ PetscErrorCode Start_CUDA(const Arrays &v, const Scalar *b, bool has_product, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Update_CUDA(const Arrays &v, const Control &control, Stream stream)
+/// A pass over the rows.
+template <void (*kernel)(Arrays, Control)>
+static PetscErrorCode LaunchPass(const Arrays &v, const Control &control, Stream stream)
 {
   PetscInt blocks;
 
   PetscFunctionBegin;
   PetscCall(BlocksFor(v.rows, &blocks));
-  PetscCall(LaunchEarly<update_kernel>(blocks, THREADS, static_cast<cudaStream_t>(stream), v, control));
+  PetscCall(LaunchEarly<kernel>(blocks, THREADS, static_cast<cudaStream_t>(stream), v, control));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Update_CUDA(const Arrays &v, const Control &control, Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(LaunchPass<update_kernel>(v, control, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode UpdateResidual_CUDA(const Arrays &v, const Control &control, Stream stream)
 {
-  PetscInt blocks;
-
   PetscFunctionBegin;
-  PetscCall(BlocksFor(v.rows, &blocks));
-  PetscCall(LaunchEarly<residual_kernel>(blocks, THREADS, static_cast<cudaStream_t>(stream), v, control));
+  PetscCall(LaunchPass<residual_kernel>(v, control, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PreconditionedDots_CUDA(const Arrays &v, const Control &control, Stream stream)
 {
-  PetscInt blocks;
-
   PetscFunctionBegin;
-  PetscCall(BlocksFor(v.rows, &blocks));
-  PetscCall(LaunchEarly<preconditioned_kernel>(blocks, THREADS, static_cast<cudaStream_t>(stream), v, control));
+  PetscCall(LaunchPass<preconditioned_kernel>(v, control, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode UpdateDirection_CUDA(const Arrays &v, const Control &control, Stream stream)
 {
-  PetscInt blocks;
-
   PetscFunctionBegin;
-  PetscCall(BlocksFor(v.rows, &blocks));
-  PetscCall(LaunchEarly<direction_kernel>(blocks, THREADS, static_cast<cudaStream_t>(stream), v, control));
+  PetscCall(LaunchPass<direction_kernel>(v, control, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
