@@ -1,7 +1,7 @@
 static const char help[] = "KSPSPARSEGPUCG: PETSc's iterations, norms, options and reasons.\n\n";
 
+#include "residual_monitor.hpp"
 #include "spd.hpp"
-#include "systems.hpp"
 
 using namespace testing;
 
@@ -330,38 +330,6 @@ static PetscErrorCode Reproducible()
     PetscCheck(same && one.history == two.history && one.reason > 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
                "%s: the second solve has other bits", p.name.c_str());
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-struct Seen {
-  PetscInt  calls = 0;
-  PetscReal worst = 0; ///< |norm told - true norm| / first norm
-  PetscReal first = 0;
-};
-static PetscErrorCode Monitor(KSP ksp, PetscInt iteration, PetscReal norm, void *context)
-{
-  Seen     *seen = static_cast<Seen *>(context);
-  Vec       b, r, t, v;
-  PetscReal exact;
-
-  PetscFunctionBeginUser;
-  PetscCheck(iteration == seen->calls, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Call %" PetscInt_FMT " is of %" PetscInt_FMT,
-             seen->calls, iteration);
-  PetscCall(KSPGetRhs(ksp, &b));
-  PetscCall(VecDuplicate(b, &t));
-  PetscCall(VecDuplicate(b, &v));
-  PetscCall(KSPBuildResidual(ksp, t, v, &r));
-  PetscCall(VecNorm(r, NORM_2, &exact));
-  if (!seen->calls++) seen->first = norm;
-  seen->worst = std::max(seen->worst, std::abs(norm - exact) / seen->first);
-  PetscCall(VecDestroy(&t));
-  PetscCall(VecDestroy(&v));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-static PetscErrorCode SetMonitor(KSP ksp, void *context)
-{
-  PetscFunctionBeginUser;
-  PetscCall(KSPMonitorSet(ksp, Monitor, context, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

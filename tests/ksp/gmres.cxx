@@ -1,6 +1,6 @@
 static const char help[] = "KSPSPARSEGPUGMRES: PETSc's iterations, options and reasons.\n\n";
 
-#include "systems.hpp"
+#include "residual_monitor.hpp"
 
 using namespace testing;
 
@@ -93,38 +93,6 @@ static PetscErrorCode Restarts()
     PetscCall(Compare(A, b, nullptr, "-pc_type jacobi -ksp_rtol 1e-4 -ksp_gmres_restart " + std::to_string(restart)));
   PetscCall(VecDestroy(&b));
   PetscCall(MatDestroy(&A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-struct Seen {
-  PetscInt  calls = 0;
-  PetscReal worst = 0; ///< |norm told - true norm| / first norm
-  PetscReal first = 0;
-};
-static PetscErrorCode Monitor(KSP ksp, PetscInt iteration, PetscReal norm, void *context)
-{
-  Seen     *seen = static_cast<Seen *>(context);
-  Vec       b, r, t, v;
-  PetscReal exact;
-
-  PetscFunctionBeginUser;
-  PetscCheck(iteration == seen->calls, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Call %" PetscInt_FMT " is of %" PetscInt_FMT,
-             seen->calls, iteration);
-  PetscCall(KSPGetRhs(ksp, &b)); // vectors of its kind: of b they are subtracted
-  PetscCall(VecDuplicate(b, &t));
-  PetscCall(VecDuplicate(b, &v));
-  PetscCall(KSPBuildResidual(ksp, t, v, &r));
-  PetscCall(VecNorm(r, NORM_2, &exact));
-  if (!seen->calls++) seen->first = norm;
-  seen->worst = std::max(seen->worst, std::abs(norm - exact) / seen->first);
-  PetscCall(VecDestroy(&t));
-  PetscCall(VecDestroy(&v));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-static PetscErrorCode SetMonitor(KSP ksp, void *context)
-{
-  PetscFunctionBeginUser;
-  PetscCall(KSPMonitorSet(ksp, Monitor, context, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
