@@ -3,6 +3,7 @@
 #include "device/local_array.hpp"
 #include "device/vectors.hpp"
 #include "mat/face/parallel_values.hpp"
+#include "mat/face/pieces.hpp"
 #include "mat/face/value_operations.hpp"
 #include "petsc/option_flags.hpp"
 
@@ -13,16 +14,6 @@ using namespace parallel;
 
 namespace
 {
-PetscErrorCode AllAgree(Mat A, bool mine, bool *all)
-{
-  PetscMPIInt yes = mine, every;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Allreduce(&yes, &every, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
-  *all = every != 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode MatScale_MPIAIJSparseGPU(Mat A, PetscScalar alpha)
 {
   PetscFunctionBegin;
@@ -77,7 +68,7 @@ PetscErrorCode MatShift_MPIAIJSparseGPU(Mat A, PetscScalar alpha)
   PetscCall(GetBlocks(A, blocks));
   if (congruent) {
     PetscCall(HasDiagonalThere(blocks[0], &has));
-    PetscCall(AllAgree(A, has, &has));
+    PetscCall(AllAgree(PetscObjectComm((PetscObject)A), has, &has));
   }
   if (has && blocks[0]->rmap->n) PetscCall(MatShift(blocks[0], alpha));
   PetscCall(scope.End());
@@ -176,7 +167,7 @@ PetscErrorCode MatZeroRows_MPIAIJSparseGPU(Mat A, PetscInt count, const PetscInt
     PetscCall(KeepsPattern(block, &keeps));
     keep = keep && keeps;
   }
-  PetscCall(AllAgree(A, keep, &keep));
+  PetscCall(AllAgree(PetscObjectComm((PetscObject)A), keep, &keep));
   if (!keep || (!congruent && diagonal != PetscScalar(0))) {
     PetscCall(OnHost(&_MatOps::zerorows, A, count, rows, diagonal, x, b));
     PetscFunctionReturn(PETSC_SUCCESS);
