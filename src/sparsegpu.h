@@ -50,14 +50,14 @@ same coordinates serve on the host, for that matrix but not for its duplicates.
 `MatAYPX()` of one pattern, `MatCopy()` of one pattern, `MatDiagonalSet()`, `MatDiagonalScale()`, `MatConjugate()`,
 `MatRealPart()`, `MatImaginaryPart()`, `MatDuplicate()` and, with `MAT_KEEP_NONZERO_PATTERN`, `MatZeroRows()` write
 values there, and `MatGetDiagonal()`, `MatGetRowMaxAbs()`, `MatGetRowSumAbs()` and `MatNorm()` but for `NORM_1` read
-them there; on one process `MatAXPY()` of a subset's pattern and `MatZeroRowsColumns()` do, too. In parallel
-`MatShift()` does so where no process lacks a diagonal entry. `MatZeroRows()` without that
-option drops entries on the host. Rows that lack the diagonal entry to be set are zeroed there, too. The host's
-array follows when another operation on the matrix, a factorization of any package, or an accessor such as
-`MatSeqAIJGetArrayRead()` first asks for the values. -mat_sparsegpu_lazy_host 0 copies them at once and leaves the
-operations to the host. That is always so with a PETSc that has PCML, once a program has called `MatCreateMAIJ()`, and
-for operands and results of `MatProduct`s that PETSc computes. A pointer of `MatSeqAIJGetArray()` must be given back
-before the next operation on the matrix.
+them there; on one process `MatAXPY()` of a subset's pattern and `MatZeroRowsColumns()` do, too. `MatEliminateZeros()`
+drops entries there, and the host learns which; `MatSparseGPUFilter()` is `MatFilter()` there. In parallel `MatShift()`
+does so where no process lacks a diagonal entry. `MatZeroRows()` without that option drops entries on the host. Rows
+that lack the diagonal entry to be set are zeroed there, too. The host's array follows when another operation on the
+matrix, a factorization of any package, or an accessor such as `MatSeqAIJGetArrayRead()` first asks for the values.
+-mat_sparsegpu_lazy_host 0 copies them at once and leaves the operations to the host. That is always so with a PETSc
+that has PCML, once a program has called `MatCreateMAIJ()`, and for operands and results of `MatProduct`s that PETSc
+computes. A pointer of `MatSeqAIJGetArray()` must be given back before the next operation on the matrix.
 
   Products of such matrices with each other, `MatMatMult()`, `MatTransposeMatMult()`, `MatMatTransposeMult()`,
 `MatPtAP()`, `MatRARt()` and `MatMatMatMult()`, are computed on the GPU, too: the pattern is found there, and the host
@@ -439,3 +439,4 @@ PETSC_EXTERN PetscErrorCode MatSparseGPUSetBackend(Mat, const char[]);
 PETSC_EXTERN PetscErrorCode MatSparseGPUGetBackend(Mat, const char *[]);
 PETSC_EXTERN PetscErrorCode MatSparseGPUCheckFormat(Mat, const char[], PetscBool *, const char *[]);
 PETSC_EXTERN PetscErrorCode MatSparseGPUGetInfo(Mat, MatSparseGPUInfo *);
+PETSC_EXTERN PetscErrorCode MatSparseGPUFilter(Mat, PetscReal, PetscBool, PetscBool);

@@ -113,6 +113,19 @@ PetscErrorCode Leave(Mat A, Context *context)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// AIJ's own accessors and operations from now on.
+PetscErrorCode Return(Mat A, Context *context)
+{
+  const std::unique_ptr<Away> away = std::move(context->away);
+  AccessorHooks              *hooks;
+
+  PetscFunctionBegin;
+  PetscCall(HooksOf(A, &hooks));
+  *hooks = AccessorHooks{};
+  OperateAsBefore(A->ops, away->operations);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Does this PETSc have a preconditioner that reads the values of matrices without asking for them?
 PetscErrorCode OthersRead(bool *others)
 {
@@ -207,9 +220,17 @@ PetscErrorCode IsAway(Mat A, bool *away)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode ComeHomeUnread(Mat A, Context *context)
+{
+  PetscFunctionBegin;
+  if (!context->away) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Return(A, context));
+  PetscCall(context->rows.ReturnedHome(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode ComeHome(Mat A, Context *context)
 {
-  AccessorHooks  *hooks;
   const PetscInt *i, *j;
   PetscScalar    *host;
   Scalar         *a;
@@ -218,11 +239,8 @@ PetscErrorCode ComeHome(Mat A, Context *context)
   PetscFunctionBegin;
   if (context->at_home) PetscCall(BlocksComeHome(A, context));
   if (!context->away) PetscFunctionReturn(PETSC_SUCCESS);
-  const std::unique_ptr<Away> away  = std::move(context->away);
-  const Space                 space = context->rows.values_space();
-  PetscCall(HooksOf(A, &hooks));
-  *hooks = AccessorHooks{};
-  OperateAsBefore(A->ops, away->operations);
+  const Space space = context->rows.values_space();
+  PetscCall(Return(A, context));
   PetscCall(context->rows.ValuesIn(A, space, &a));
   PetscCheck(a, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The values that are away are not those of now");
   PetscCall(MatSeqAIJGetCSRAndMemType(A, &i, &j, &host, &where)); // as it is: neither state nor version move

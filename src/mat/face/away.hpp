@@ -63,7 +63,9 @@ PetscErrorCode ValuesWrittenInBoth(Mat A, Context *context, const Scalar *a, Spa
 PetscErrorCode IsAway(Mat A, bool *away);
 /// The host has the values again, of this very matrix and version, or of its blocks.
 PetscErrorCode ComeHome(Mat A, Context *context);
-/// The same of any matrix, which may be null or of another type.
+/// The host's array counts again, whatever is in it: for who writes all of it.
+PetscErrorCode ComeHomeUnread(Mat A, Context *context);
+/// ComeHome() of any matrix, which may be null or of another type.
 PetscErrorCode BringHome(Mat A);
 /// The same of an argument of an operation, of any type: matrices alone have values.
 template <class Other> PetscErrorCode BringArgumentHome(Other)

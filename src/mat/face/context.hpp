@@ -2,6 +2,7 @@
 #pragma once
 
 #include <petsc/private/matimpl.h>
+#include <functional>
 #include "mat/choice/local_matrix.hpp"
 #include "mat/face/away.hpp"
 #include "mat/face/halo.hpp"
@@ -28,8 +29,10 @@ struct Context : LocalMatrix {
   bool                  may_leave    = false; ///< there is such an operation: see BlocksMayLeave
   bool                  product_here = false; ///< a product of ours has set it up as its result, at least once
   bool                  read_here    = false; ///< a product or a factorization of ours has read them
-  TestAway              test_away    = TestAway::Unknown; ///< -sparsegpu_test_away
-  DeviceMemory          x, z;                             ///< scratch for host vectors in a product on the device
+  /// What the next assembly is for, which is called in it, as PETSc views and tests no matrix in an assembly. seqaij
+  std::function<PetscErrorCode()> in_assembly;
+  TestAway                        test_away = TestAway::Unknown; ///< -sparsegpu_test_away
+  DeviceMemory                    x, z; ///< scratch for host vectors in a product on the device
   // mpiaijsparsegpu
   bool product_elsewhere = false;          ///< a product of ours lacked memory for it on some rank: it is PETSc's
   std::unique_ptr<struct _MatOps> at_home; ///< its operations, while values of its blocks may be away

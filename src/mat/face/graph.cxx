@@ -175,7 +175,7 @@ PetscErrorCode CreateOfBlocks(Mat A, const There &a, PetscInt size, const Wanted
 PetscErrorCode CreateFiltered(Mat G, const There &g, PetscReal limit, Mat *F)
 {
   const CsrView       &rows = g.pattern;
-  const values::Filter filter{limit, rows.device.i, rows.device.j, g.a};
+  const values::Filter filter{limit, true, rows.device.i, rows.device.j, g.a};
   Array<PetscInt>      i, j;
   Array<Scalar>        a;
   PetscInt             total = 0;

@@ -2,6 +2,7 @@
 /// done where these are, and what the ranks have to tell each other. The host does what is left.
 #include "device/local_array.hpp"
 #include "device/vectors.hpp"
+#include "mat/face/filter.hpp"
 #include "mat/face/parallel_values.hpp"
 #include "mat/face/pieces.hpp"
 #include "mat/face/value_operations.hpp"
@@ -206,6 +207,7 @@ PetscErrorCode SetParallelValueOperations(Mat A, bool on)
   SET(zerorows, MatZeroRows);
 #undef SET
   SetParallelRowSums(A->ops, *parent, on);
+  SetEliminateZeros(A->ops, *parent, true, on);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

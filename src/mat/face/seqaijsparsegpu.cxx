@@ -1,4 +1,5 @@
 /// MATSEQAIJSPARSEGPU: the PETSc face of the sequential type.
+#include <utility>
 #include "mat/face/context.hpp"
 #include "mat/face/kept_arrays.hpp"
 #include "mat/face/multiply.hpp"
@@ -29,6 +30,7 @@ PetscErrorCode MatAssemblyEnd_SeqAIJSparseGPU(Mat A, MatAssemblyType mode)
 
   PetscFunctionBegin;
   PetscCall(GetContext(A, &context));
+  if (const auto call = std::exchange(context->in_assembly, nullptr)) PetscCall(call());
   PetscCall(GetParentOps(false, &parent));
   if (!context->away) PetscCall((*parent->assemblyend)(A, mode)); // else nothing was set: that brings values home first
   if (mode == MAT_FINAL_ASSEMBLY) PetscCall(NameTypeForDM(A));

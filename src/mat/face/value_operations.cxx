@@ -1,6 +1,7 @@
 /// PETSc's operations that write the values of one matrix, where these are, or will be, on the device: they are done
 /// there, and the host is left behind until it is asked. Everything else is PETSc's own.
 #include "mat/face/value_operations.hpp"
+#include "mat/face/filter.hpp"
 #include "mat/face/graph.hpp"
 #include "mat/face/value_place.hpp"
 
@@ -199,6 +200,7 @@ PetscErrorCode SetValueOperations(Mat A, bool on)
 #undef SET
   SetRowSums(A->ops, *parent, on);
   SetCreateGraph(A->ops, *parent, on);
+  SetEliminateZeros(A->ops, *parent, false, on);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

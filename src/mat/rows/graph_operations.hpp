@@ -15,6 +15,16 @@ struct Magnitudes {
   SPARSEGPU_HD void operator()(PetscCount e) const { a[e] = Scalar(Magnitude(from[e])); }
 };
 
+/// Values of at most `limit` in magnitude become zero.
+struct DropSmall {
+  PetscReal         limit;
+  Scalar           *a;
+  SPARSEGPU_HD void operator()(PetscCount e) const
+  {
+    if (Magnitude(a[e]) <= limit) a[e] = Scalar(0);
+  }
+};
+
 /// a[e] = the sum of |Re from[perm[k]]|, jmap[e] <= k < jmap[e + 1], in that order; without jmap, of from[perm[e]].
 struct SumMagnitudes {
   const PetscInt   *jmap, *perm;
@@ -47,13 +57,14 @@ struct BlocksOfEntries {
   }
 };
 
-/// Entries of at most `limit` in magnitude are dropped; one on the diagonal becomes zero instead.
+/// Entries of at most `limit` in magnitude are dropped; with `diagonal` one on the diagonal becomes zero instead.
 struct Filter {
   PetscReal         limit;
+  bool              diagonal;
   const PetscInt   *i, *j;
   const Scalar     *a;
   SPARSEGPU_HD bool Small(PetscInt e) const { return Magnitude(a[e]) <= limit; }
-  SPARSEGPU_HD bool Keeps(PetscCount r, PetscInt e) const { return !Small(e) || j[e] == r; }
+  SPARSEGPU_HD bool Keeps(PetscCount r, PetscInt e) const { return !Small(e) || (diagonal && j[e] == r); }
 };
 /// kept[r]: how many stay.
 struct CountFiltered {
@@ -80,6 +91,16 @@ struct TakeFiltered {
       j[to]   = filter.j[e];
       a[to++] = filter.Small(e) ? Scalar(0) : filter.a[e];
     }
+  }
+};
+
+/// stays[e]: whether entry e of row r does.
+struct MarkFiltered {
+  Filter            filter;
+  unsigned char    *stays;
+  SPARSEGPU_HD void operator()(PetscCount r) const
+  {
+    for (PetscInt e = filter.i[r]; e < filter.i[r + 1]; e++) stays[e] = filter.Keeps(r, e);
   }
 };
 

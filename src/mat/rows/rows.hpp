@@ -67,6 +67,8 @@ public:
   PetscErrorCode BringValues(Mat A, Space space, Scalar **a);
   /// Memory for all values, to be written before WrittenThere(). Current values in the same space are kept.
   PetscErrorCode RoomForValues(Mat A, Space space, Scalar **a);
+  /// The same with what is in `a` [nonzeros], which lies in `space`. Not of values that are away.
+  PetscErrorCode TakeValues(Mat A, Array<Scalar> &&a, Space space);
   /// The values in that room are those of now and newer than the host's, which is left behind; `zero`: all are.
   void WrittenThere(bool zero);
   /// Whether the values are known to be zero, so that they need no copy.

@@ -48,6 +48,19 @@ PetscErrorCode Rows::RoomForValues(Mat A, Space space, Scalar **a)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Rows::TakeValues(Mat A, Array<Scalar> &&a, Space space)
+{
+  Version version = 0;
+
+  PetscFunctionBegin;
+  PetscCall(GetVersion(A, &version)); // the pattern's moves with it
+  PetscCallCXX(values_ = std::make_shared<Array<Scalar>>(std::move(a)));
+  values_space_   = space;
+  values_version_ = 0;
+  values_stay_    = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Rows::BringValues(Mat A, Space space, Scalar **a)
 {
   CsrView csr;

@@ -273,6 +273,8 @@ PetscErrorCode                            Largest_CUDA(PetscCount count, const S
   what(BlocksOfEntries);                     \
   what(CountFiltered);                       \
   what(TakeFiltered);                        \
+  what(MarkFiltered);                        \
+  what(DropSmall);                           \
   what(CheckBlocks);                         \
   what(JoinRows);                            \
   what(GatherPair);                          \

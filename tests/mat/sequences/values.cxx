@@ -212,22 +212,30 @@ PetscErrorCode SetOptions(Side &s, const Facts &, Draw d, std::string *words)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Ours have a function of their own for what MatFilter() does on the host.
 PetscErrorCode Filter(Side &s, const Facts &, Draw d, std::string *words)
 {
-  PetscFunctionBeginUser;
-#if PETSC_VERSION_LT(3, 20, 0)
-  (void)d;
-  *words = "MatChop";
-  PetscCall(MatChop(s.slot[MAIN], (PetscReal)0.75));
-#else
   const PetscBool keep = d.OneIn(2) ? PETSC_TRUE : PETSC_FALSE, compress = d.OneIn(2) ? PETSC_TRUE : PETSC_FALSE;
-  if (d.OneIn(2)) {
+  const bool      zeros = d.OneIn(2), own = d.OneIn(2);
+  const PetscReal tolerance = (PetscReal)0.7501; // no value: MatChop() asks for less, the others for at most
+  PetscBool       ours;
+
+  PetscFunctionBeginUser;
+  PetscCall(IsOurs(s.slot[MAIN], &ours));
+#if PETSC_VERSION_LT(3, 20, 0)
+  (void)keep, (void)compress, (void)zeros;
+  *words = own ? "MatChop or MatSparseGPUFilter" : "MatChop";
+  PetscCall(own && ours ? MatSparseGPUFilter(s.slot[MAIN], tolerance, PETSC_FALSE, PETSC_FALSE)
+                        : MatChop(s.slot[MAIN], tolerance));
+#else
+  if (zeros) {
     *words = "MatEliminateZeros";
     PetscCall(MatEliminateZeros(s.slot[MAIN], keep));
-  } else {
-    *words = compress ? "MatFilter, compressing" : "MatFilter";
-    PetscCall(MatFilter(s.slot[MAIN], (PetscReal)0.75, compress, keep));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
+  *words = std::string(own ? "MatFilter or MatSparseGPUFilter" : "MatFilter") + (compress ? ", compressing" : "");
+  PetscCall(own && ours ? MatSparseGPUFilter(s.slot[MAIN], tolerance, compress, keep)
+                        : MatFilter(s.slot[MAIN], tolerance, compress, keep));
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -253,7 +261,7 @@ const std::vector<Operation> &ValueOperations()
       {"retrieve", 4, false, [](const Side &s, const Facts &) { return s.stored == s.version; }, Retrieve},
       {"assembly", 1, false, Always, Assembly},
       {"options", 1, false, Always, SetOptions},
-      {"filter", 1, true, Always, Filter},
+      {"filter", 2, true, Always, Filter},
   };
   return operations;
 }
