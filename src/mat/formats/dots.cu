@@ -9,7 +9,8 @@ namespace sparsegpu::formats
 static constexpr int THREADS = 256;
 
 /// One thread a row in turn; neighbouring threads read neighbouring entries.
-static __global__ void __launch_bounds__(THREADS) dots_kernel(PetscInt rows, StoreAndDot epilogue)
+template <class Epilogue> static __global__ void __launch_bounds__(THREADS)
+    dots_kernel(PetscInt rows, Epilogue epilogue)
 {
   if (epilogue.Skip()) return;
   let_next_kernel_start();
@@ -23,9 +24,11 @@ PetscErrorCode DotsOfProduct_CUDA(PetscInt rows, const ProductDots &dots, Stream
 {
   PetscFunctionBegin;
   if (rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid; the sums stay zero
-  const PetscInt blocks = (rows - 1) / THREADS + 1;
-  PetscCall(LaunchEarly<dots_kernel>(blocks < DOT_GROUPS ? blocks : DOT_GROUPS, THREADS,
-                                     static_cast<cudaStream_t>(stream), rows, StoreAndDot{dots}));
+  const PetscInt needed = (rows - 1) / THREADS + 1, blocks = needed < DOT_GROUPS ? needed : DOT_GROUPS;
+  PetscCall(MultiplyAndDot(rows, dots, stream, [&](auto epilogue) {
+    return LaunchEarly<dots_kernel<decltype(epilogue)>>(blocks, THREADS, static_cast<cudaStream_t>(stream), rows,
+                                                        epilogue);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -35,8 +35,44 @@ template <int count> __device__ __forceinline__ void block_sums(PetscReal (&v)[c
   }
 }
 
-/// z = A x and its sums. A grid of few blocks has a group a block, whose sum is a plain store: no fence, no counter. In
-/// a larger one the last block of a group to arrive sums the group, in the order of its blocks.
+/// Ends a product: the sums `part` of this thread's rows become those of its group. A grid of few blocks has a group a
+/// block, whose sum is a plain store: no fence, no counter. In a larger one the last block of a group to arrive sums
+/// the group, in the order of its blocks. All threads must call.
+template <int count> __device__ __forceinline__ void close_product(const ProductDots &d, PetscReal (&part)[count])
+{
+  const unsigned size = (gridDim.x + DOT_GROUPS - 1) / DOT_GROUPS, group = blockIdx.x / size, begin = group * size;
+  const unsigned members = gridDim.x - begin < size ? gridDim.x - begin : size;
+  const int      lane    = threadIdx.x % 32;
+  PetscReal     *sum     = d.sums + count * group;
+
+  block_sums(part);
+  if (threadIdx.x >= 32) return;
+  if (size > 1) {
+    unsigned before = 0;
+    if (lane == 0) {
+#pragma unroll
+      for (int k = 0; k < count; k++) d.partial[count * static_cast<size_t>(blockIdx.x) + k] = part[k];
+      __threadfence();
+      before = atomicAdd(d.arrived + group, 1u);
+    }
+    if (__shfl_sync(0xffffffffu, before, 0) != members - 1) return;
+    __threadfence();
+#pragma unroll
+    for (int k = 0; k < count; k++) {
+      part[k] = 0;
+      for (unsigned b = begin + lane; b < begin + members; b += 32)
+        part[k] += load_shared(d.partial + count * static_cast<size_t>(b) + k);
+#pragma unroll
+      for (int mask = 16; mask > 0; mask /= 2) part[k] += shuffle_xor(part[k], mask, 32);
+    }
+    if (lane == 0) d.arrived[group] = 0;
+  }
+#pragma unroll
+  for (int k = 0; k < count; k++)
+    if (lane == 0) sum[k] = part[k];
+}
+
+/// The product of Conjugate.
 struct StoreAndDot {
   ProductDots d;
   PetscReal   part[DOTS] = {};
@@ -58,39 +94,65 @@ struct StoreAndDot {
     part[1] += weight * RealPart(Conj(d.y[row]) * sum);
     part[2] += weight * RealPart(Conj(sum) * sum);
   }
+  __device__ __forceinline__ void Finish() { close_product(d, part); }
+};
+
+__device__ __forceinline__ void add_parts(const Scalar &v, PetscReal *part)
+{
+  part[0] += RealPart(v);
+#if defined(PETSC_USE_COMPLEX)
+  part[1] += v.im;
+#endif
+}
+
+/// The products of Shadow and Minimise, whose first sums are alike.
+struct ScaleAndDot {
+  ProductDots d;
+  PetscReal   part[SHADOW_DOTS] = {}, more[MINIMISE_DOTS - SHADOW_DOTS] = {};
+  bool        uniform = false;
+
+  __device__ __forceinline__ bool Skip()
+  {
+    wait_for_previous_kernel();
+    if (*d.stopped_at < d.number) return true;
+    uniform = d.varies && *d.varies == 0;
+    return false;
+  }
+  template <class Index> __device__ __forceinline__ void operator()(Index row, const Scalar &sum)
+  {
+    const Scalar z = d.weight ? d.weight[uniform ? Index(0) : row] * sum : sum;
+
+    d.z[row] = z;
+    add_parts(Conj(d.y[row]) * z, part);
+    part[PARTS] += RealPart(Conj(z) * z);
+    if (d.kind != ProductSums::Minimise) return;
+    const Scalar s = d.s[row];
+    add_parts(Conj(s) * z, more);
+    more[PARTS] += RealPart(Conj(s) * s);
+  }
   __device__ __forceinline__ void Finish()
   {
-    const unsigned size = (gridDim.x + DOT_GROUPS - 1) / DOT_GROUPS, group = blockIdx.x / size, begin = group * size;
-    const unsigned members = gridDim.x - begin < size ? gridDim.x - begin : size;
-    const int      lane    = threadIdx.x % 32;
-    PetscReal     *sum     = d.sums + DOTS * group;
+    PetscReal all[MINIMISE_DOTS];
 
-    block_sums(part);
-    if (threadIdx.x >= 32) return;
-    if (size > 1) {
-      unsigned before = 0;
-      if (lane == 0) {
-#pragma unroll
-        for (int k = 0; k < DOTS; k++) d.partial[DOTS * static_cast<size_t>(blockIdx.x) + k] = part[k];
-        __threadfence();
-        before = atomicAdd(d.arrived + group, 1u);
-      }
-      if (__shfl_sync(0xffffffffu, before, 0) != members - 1) return;
-      __threadfence();
-#pragma unroll
-      for (int k = 0; k < DOTS; k++) {
-        part[k] = 0;
-        for (unsigned b = begin + lane; b < begin + members; b += 32)
-          part[k] += load_shared(d.partial + DOTS * static_cast<size_t>(b) + k);
-#pragma unroll
-        for (int mask = 16; mask > 0; mask /= 2) part[k] += shuffle_xor(part[k], mask, 32);
-      }
-      if (lane == 0) d.arrived[group] = 0;
+    if (d.kind != ProductSums::Minimise) {
+      close_product(d, part);
+      return;
     }
 #pragma unroll
-    for (int k = 0; k < DOTS; k++)
-      if (lane == 0) sum[k] = part[k];
+    for (int k = 0; k < MINIMISE_DOTS; k++) all[k] = k < SHADOW_DOTS ? part[k] : more[k - SHADOW_DOTS];
+    close_product(d, all);
   }
 };
+
+/// launch(epilogue) with the one that `dots` asks for.
+template <class Launch> PetscErrorCode MultiplyAndDot(PetscInt, const ProductDots &dots, Stream, Launch launch)
+{
+  PetscFunctionBegin;
+  if (dots.kind != ProductSums::Conjugate)
+    PetscCall(launch(ScaleAndDot{dots}));
+  else
+    PetscCall(launch(StoreAndDot{dots}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 } // namespace sparsegpu::formats

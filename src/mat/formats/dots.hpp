@@ -10,20 +10,34 @@ namespace sparsegpu::formats
 constexpr int DOT_GROUPS = 512; ///< of thread blocks: what the blocks of the next kernel can sum once each
 
 constexpr int DOTS = 3;
+/// Reals that a product of each kind of sums leaves; a complex sum is two.
+constexpr int PARTS         = sizeof(Scalar) / sizeof(PetscReal);
+constexpr int SHADOW_DOTS   = PARTS + 1;
+constexpr int MINIMISE_DOTS = 2 * PARTS + 2;
+constexpr int MOST_DOTS     = MINIMISE_DOTS > DOTS ? MINIMISE_DOTS : DOTS;
 
-/// z = A x, and the real parts of (x, z), (y, W z) and (z, W z) with a diagonal W, as sums of at most DOT_GROUPS groups
-/// of thread blocks: whoever needs them adds these up in their order. All arrays are on the device.
+/// What a product leaves, with a diagonal W; (a, b) is the sum of conj(a) b.
+enum class ProductSums {
+  Conjugate, ///< z = A x, and DOTS sums: the real parts of (x, z), (y, W z) and (z, W z)
+  Shadow,    ///< z = W A x, and SHADOW_DOTS sums: (y, z), (z, z)
+  Minimise   ///< z = W A x, and MINIMISE_DOTS sums: (y, z), (z, z), (s, z), (s, s)
+};
+
+/// z and its inner products, as sums of at most DOT_GROUPS groups of thread blocks: whoever needs them adds these up in
+/// their order. All arrays are on the device. `count`: of the sums of the kind.
 struct ProductDots {
-  const Scalar *x;      ///< [rows]
-  Scalar       *z;      ///< [rows]
-  const Scalar *y;      ///< [rows]
-  const Scalar *weight; ///< [rows] W; null: 1
-  const int    *varies; ///< [1] zero if all weights are the first one; null: they may differ
-  PetscReal *sums; ///< [DOTS * DOT_GROUPS] of group g from DOTS g on; zero before the first of products in one format
-  PetscReal *partial;    ///< [DOTS * DotBlocks(rows)] scratch
-  unsigned  *arrived;    ///< [DOT_GROUPS] zero before and after
-  const int *stopped_at; ///< [1] nothing is done if it is below `number`
-  int        number;
+  const Scalar *x;       ///< [rows]
+  Scalar       *z;       ///< [rows]
+  const Scalar *y;       ///< [rows]
+  const Scalar *weight;  ///< [rows] W; null: 1
+  const int    *varies;  ///< [1] zero if all weights are the first one; null: they may differ
+  PetscReal    *sums;    ///< [count * DOT_GROUPS] of group g from count g on; zero before the first product in a format
+  PetscReal    *partial; ///< [count * DotBlocks(rows)] scratch
+  unsigned     *arrived; ///< [DOT_GROUPS] zero before and after
+  const int    *stopped_at; ///< [1] nothing is done if it is below `number`
+  int           number;
+  ProductSums   kind;
+  const Scalar *s; ///< [rows] of Minimise
 };
 
 /// As many thread blocks as any format's product has, at most: a block has three rows or more, but for the last one.

@@ -69,7 +69,8 @@ PetscErrorCode BsrMult_CUDA(const BsrLayout &A, const ValueLayout &a, const Scal
 PetscErrorCode BsrMultDots_CUDA(const BsrLayout &A, const ValueLayout &a, const ProductDots &dots, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(Multiply(A, a, dots.x, StoreAndDot{dots}, stream));
+  PetscCall(MultiplyAndDot(A.rows, dots, stream,
+                           [&](const auto &epilogue) { return Multiply(A, a, dots.x, epilogue, stream); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

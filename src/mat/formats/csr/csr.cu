@@ -91,7 +91,9 @@ PetscErrorCode CsrMult_CUDA(const CsrLayout &A, const Scalar *x, const Scalar *y
 PetscErrorCode CsrMultDots_CUDA(const CsrLayout &A, const ProductDots &dots, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(Multiply<false>(A, dots.x, StoreAndDot{dots}, static_cast<cudaStream_t>(stream)));
+  PetscCall(MultiplyAndDot(A.rows, dots, stream, [&](const auto &epilogue) {
+    return Multiply<false>(A, dots.x, epilogue, static_cast<cudaStream_t>(stream));
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

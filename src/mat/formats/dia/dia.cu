@@ -53,7 +53,8 @@ PetscErrorCode DiaMult_CUDA(const DiaLayout &A, const Scalar *x, const Scalar *y
 PetscErrorCode DiaMultDots_CUDA(const DiaLayout &A, const ProductDots &dots, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(Multiply(A, dots.x, StoreAndDot{dots}, stream));
+  PetscCall(MultiplyAndDot(A.rows, dots, stream,
+                           [&](const auto &epilogue) { return Multiply(A, dots.x, epilogue, stream); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

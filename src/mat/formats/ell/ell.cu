@@ -41,7 +41,8 @@ PetscErrorCode EllMult_CUDA(const EllLayout &A, const Scalar *x, const Scalar *y
 PetscErrorCode EllMultDots_CUDA(const EllLayout &A, const ProductDots &dots, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(Multiply(A, dots.x, StoreAndDot{dots}, stream));
+  PetscCall(MultiplyAndDot(A.rows, dots, stream,
+                           [&](const auto &epilogue) { return Multiply(A, dots.x, epilogue, stream); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

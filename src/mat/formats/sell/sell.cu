@@ -72,7 +72,8 @@ PetscErrorCode SellMult_CUDA(const SellLayout &A, const ValueLayout &a, const Sc
 PetscErrorCode SellMultDots_CUDA(const SellLayout &A, const ValueLayout &a, const ProductDots &dots, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(Multiply(A, a, dots.x, StoreAndDot{dots}, stream));
+  PetscCall(MultiplyAndDot(A.rows, dots, stream,
+                           [&](const auto &epilogue) { return Multiply(A, a, dots.x, epilogue, stream); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -116,7 +116,9 @@ PetscErrorCode StencilMult_CUDA(const StencilLayout &A, const Scalar *x, const S
 PetscErrorCode StencilMultDots_CUDA(const StencilLayout &A, const ProductDots &dots, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(Multiply(A, dots.x, StoreAndDot{dots}, static_cast<cudaStream_t>(stream)));
+  PetscCall(MultiplyAndDot(A.rows, dots, stream, [&](const auto &epilogue) {
+    return Multiply(A, dots.x, epilogue, static_cast<cudaStream_t>(stream));
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
