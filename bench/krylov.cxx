@@ -1,11 +1,13 @@
 static char help[] =
-    "Seconds of one iteration of conjugate gradients: PETSc's cg on PETSc's matrix type, PETSc's cg on ours, and\n"
-    "sparsegpucg on ours. An iteration is the difference of two solves with different limits divided by the difference\n"
-    "of the limits, so that set-up, first norms and copies drop out; medians of repeated measurements, the solvers\n"
-    "taking turns. PETSc's type is aijcusparse where there is a GPU, else aij.\n"
+    "Seconds of one iteration of a Krylov method: PETSc's on PETSc's matrix type, PETSc's on ours, and ours on ours.\n"
+    "An iteration is the difference of two solves with different limits divided by the difference of the limits, so\n"
+    "that set-up, first norms and copies drop out; medians of repeated measurements, the solvers taking turns. PETSc's\n"
+    "type is aijcusparse where there is a GPU, else aij.\n"
+    "  -method m       : cg (default) or bcgs\n"
     "  -points 5|7|27  : of the stencil, on a grid of n x n or n x n x n nodes\n"
     "  -n n            : nodes in each direction; several, separated by commas\n"
     "  -vary           : coefficients of full mantissa instead of constant ones\n"
+    "  -flow c         : convection along all axes: couplings 1 + c and 1 - c times as large; default 0, for bcgs 0.2\n"
     "  -few f -many m  : the two limits\n"
     "  -repeat k       : measurements\n"
     "  -pc_type t      : default jacobi; options of the preconditioner are read, too\n";
@@ -22,7 +24,8 @@ namespace
 struct Settings {
   PetscInt  points = 27, few = 30, many = 130, repeat = 5;
   PetscInt  n[16] = {32}, sizes = 16;
-  PetscBool vary = PETSC_FALSE;
+  PetscBool vary = PETSC_FALSE, stabilised = PETSC_FALSE;
+  PetscReal flow = 0;
 };
 
 /// Rows in compressed storage.
@@ -41,7 +44,7 @@ PetscReal Weight(PetscInt r, PetscInt c)
   return static_cast<PetscReal>(0.5) + static_cast<PetscReal>(v >> 11) / static_cast<PetscReal>(1ull << 53);
 }
 
-/// Diffusion with values prescribed beyond the sides.
+/// Diffusion and convection with values prescribed beyond the sides.
 PetscErrorCode Build(const Settings &s, PetscInt n, Rows *rows)
 {
   const PetscInt depth = s.points == 5 ? 1 : n, plane = n * n, count = plane * depth;
@@ -60,7 +63,7 @@ PetscErrorCode Build(const Settings &s, PetscInt n, Rows *rows)
       if (s.points < 27 && std::abs(dx) + std::abs(dy) + std::abs(dz) > 1) continue;
       if (s.points == 5 && dz != 0) continue;
       const PetscInt  c = r + dx + n * dy + plane * dz;
-      const PetscReal w = d == 13 ? 0 : s.vary ? Weight(r, c) : 1;
+      const PetscReal w = d == 13 ? 0 : (d < 13 ? 1 + s.flow : 1 - s.flow) * (s.vary ? Weight(r, c) : 1);
       sum += w;
       if (x + dx < 0 || x + dx >= n || y + dy < 0 || y + dy >= n || z + dz < 0 || z + dz >= depth) continue;
       if (d == 13) diagonal = rows->j.size();
@@ -177,11 +180,11 @@ PetscErrorCode Measure(const Settings &s, PetscInt n)
   if (device) native = MATSEQAIJCUSPARSE;
 #endif
   solvers[0].matrix = native;
-  solvers[0].type   = KSPCG;
+  solvers[0].type   = s.stabilised ? KSPBCGS : KSPCG;
   solvers[1].matrix = MATSEQAIJSPARSEGPU;
-  solvers[1].type   = KSPCG;
+  solvers[1].type   = solvers[0].type;
   solvers[2].matrix = MATSEQAIJSPARSEGPU;
-  solvers[2].type   = KSPSPARSEGPUCG;
+  solvers[2].type   = s.stabilised ? KSPSPARSEGPUBCGS : KSPSPARSEGPUCG;
   for (Solver &solver : solvers) {
     double time;
     PetscCall(solver.Create(plain));
@@ -202,9 +205,15 @@ PetscErrorCode Measure(const Settings &s, PetscInt n)
 
 PetscErrorCode ReadSettings(Settings *s)
 {
-  PetscBool given;
+  const char *const methods[] = {"cg", "bcgs"};
+  PetscInt          method    = 0;
+  PetscBool         given;
 
   PetscFunctionBegin;
+  PetscCall(PetscOptionsGetEList(nullptr, nullptr, "-method", methods, 2, &method, nullptr));
+  s->stabilised = method == 1 ? PETSC_TRUE : PETSC_FALSE;
+  s->flow       = s->stabilised ? static_cast<PetscReal>(0.2) : 0;
+  PetscCall(PetscOptionsGetReal(nullptr, nullptr, "-flow", &s->flow, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-points", &s->points, nullptr));
   PetscCall(PetscOptionsGetIntArray(nullptr, nullptr, "-n", s->n, &s->sizes, &given));
   if (!given) s->sizes = 1;
@@ -214,6 +223,8 @@ PetscErrorCode ReadSettings(Settings *s)
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-repeat", &s->repeat, nullptr));
   PetscCheck(s->points == 5 || s->points == 7 || s->points == 27, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-points %" PetscInt_FMT " must be 5, 7 or 27", s->points);
+  PetscCheck(PetscAbsReal(s->flow) <= 1 && (s->stabilised || s->flow == 0), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-flow %g must be from -1 to 1, and 0 for -method cg", (double)s->flow);
   PetscCheck(s->few > 0 && s->many > s->few, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-many %" PetscInt_FMT " must be more than -few %" PetscInt_FMT ", which must be positive", s->many,
              s->few);

@@ -328,6 +328,38 @@ M*/
 #define KSPSPARSEGPUCG "sparsegpucg"
 
 /*MC
+  KSPSPARSEGPUBCGS = "sparsegpubcgs" - Preconditioned BiCGStab in four kernels an iteration
+
+  Level: beginner
+
+  Notes:
+  The iterations, norms, histories, tests and reasons of `KSPBCGS`: any matrix and preconditioner, from the left
+  (default, preconditioned norm) or the right (unpreconditioned norm). With preconditioning from the right, too, the
+  solution vector holds the iterate at any time.
+
+  With a `MATSPARSEGPU` matrix on one process and `PCJACOBI` or `PCNONE` the solve runs on arrays of the GPU, in two
+  products that compute inner products along with them and two updates of vectors. The formats csr, dia, ell, sell,
+  stencil and bsr have such a product, of others the inner products are a kernel of their own. The host does not wait
+  for an iteration without monitors and with the default convergence test: it reads residual norms a few iterations
+  late, and the device stops by itself at the first one that converged. Iteration numbers and solutions are the same as
+  with a monitor. Where vectors lie on the host, in a PETSc without CUDA and with -sparsegpu_backend cuda, b and x are
+  copied once a solve; -sparsegpu_backend kokkos keeps it on the host.
+
+  Host vectors on any number of processes take the same four passes, with three reductions. Another preconditioner is
+  applied by `PCApply()`, as often as in `KSPBCGS`; on the GPU the host then waits once an iteration. Other vectors, GPU
+  vectors on several processes, transposed solves and matrices with a null space take the same recurrence on PETSc's
+  vectors. The view tells which way was taken.
+
+  Where `KSPBCGS` breaks down with an inner product that is zero, or goes on with one that consists of rounding errors,
+  the solve restarts from its residual, with another shadow residual; -info tells. It ends with
+  `KSP_DIVERGED_BREAKDOWN` if the preconditioned operator makes a residual zero, and after eight restarts one after the
+  other that have not halved the residual.
+
+.seealso: `KSPBCGS`, `KSPSPARSEGPUCG`, `KSPSPARSEGPUGMRES`, `MATSPARSEGPU`
+M*/
+#define KSPSPARSEGPUBCGS "sparsegpubcgs"
+
+/*MC
   KSPSPARSEGPUGMRES = "sparsegpugmres" - Restarted GMRES whose vectors stay on the GPU, with one reduction an iteration
 
   Options Database Keys:

@@ -38,6 +38,7 @@ LAYERS = [
     "pc",
     "ksp/sweep",
     "ksp/common",
+    "ksp/bcgs",
     "ksp/cg",
     "ksp/gmres",
     "ksp/jacobi",

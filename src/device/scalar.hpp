@@ -84,6 +84,11 @@ SPARSEGPU_HD void SetRealPart(Scalar &a, PetscReal re)
   a = re;
 }
 #endif
+SPARSEGPU_HD PetscReal SquareRoot(PetscReal a)
+{
+  return sizeof(PetscReal) == sizeof(float) ? static_cast<PetscReal>(sqrtf(static_cast<float>(a)))
+                                            : static_cast<PetscReal>(sqrt(static_cast<double>(a)));
+}
 /// The larger magnitude of real and imaginary part: within sqrt(2) of Magnitude(), without a root. NaN may be lost.
 SPARSEGPU_HD PetscReal LargestPart(const Scalar &a)
 {

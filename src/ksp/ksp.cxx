@@ -1,6 +1,7 @@
 /// The types of KSP that PETSc is told of.
 #include "ksp/ksp.hpp"
 #include <petscksp.h>
+#include "ksp/bcgs/bcgs.hpp"
 #include "ksp/cg/cg.hpp"
 #include "ksp/gmres/gmres.hpp"
 #include "ksp/jacobi/jacobi.hpp"
@@ -13,6 +14,7 @@ PetscErrorCode RegisterSolvers()
 {
   PetscFunctionBegin;
   PetscCall(KSPInitializePackage());
+  PetscCall(KSPRegister(KSPSPARSEGPUBCGS, bcgs::KSPCreate_SparseGPUBCGS));
   PetscCall(KSPRegister(KSPSPARSEGPUCG, cg::KSPCreate_SparseGPUCG));
   PetscCall(KSPRegister(KSPSPARSEGPUGMRES, gmres::KSPCreate_SparseGPUGMRES));
   PetscCall(KSPRegister(KSPSPARSEGPUJACOBI, jacobi::KSPCreate_SparseGPUJacobi));

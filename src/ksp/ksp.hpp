@@ -6,7 +6,7 @@
 namespace sparsegpu::ksp
 {
 
-/// KSPRegister() of KSPSPARSEGPUCG, KSPSPARSEGPUGMRES and KSPSPARSEGPUJACOBI.
+/// KSPRegister() of KSPSPARSEGPUBCGS, KSPSPARSEGPUCG, KSPSPARSEGPUGMRES and KSPSPARSEGPUJACOBI.
 PetscErrorCode RegisterSolvers();
 
 } // namespace sparsegpu::ksp

@@ -24,8 +24,6 @@ PetscErrorCode KSPCreate_SparseGPUCG(KSP ksp);
 PetscErrorCode KSPSolve_SparseGPUCG(KSP ksp);
 /// The classical recurrence on PETSc's vectors, for every matrix, preconditioner, vector and number of processes.
 PetscErrorCode SolveOnVectors(KSP ksp);
-/// Takes the norm of an iteration in: history, monitors, convergence test.
-PetscErrorCode TakeNorm(KSP ksp, PetscInt iteration, PetscReal norm);
 /// The solve ends with a curvature (p, A p) that is zero or of another sign than before.
 PetscErrorCode EndWithCurvature(KSP ksp);
 PetscErrorCode KSPComputeEigenvalues_SparseGPUCG(KSP ksp, PetscInt room, PetscReal *re, PetscReal *im, PetscInt *count);

@@ -8,16 +8,6 @@
 namespace sparsegpu::cg
 {
 
-PetscErrorCode TakeNorm(KSP ksp, PetscInt iteration, PetscReal norm)
-{
-  PetscFunctionBegin;
-  ksp->rnorm = norm;
-  PetscCall(KSPLogResidualHistory(ksp, norm));
-  PetscCall(KSPMonitor(ksp, iteration, norm));
-  PetscCall((*ksp->converged)(ksp, iteration, norm, &ksp->reason, ksp->cnvP));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 namespace
 {
 /// KSPSetConvergedNegativeCurvature(), where this PETSc has it.

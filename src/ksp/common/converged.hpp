@@ -41,6 +41,17 @@ inline bool MayReadNormsLate(KSP ksp)
   return IteratesAreUnseen(ksp) && !ksp->calc_sings;
 }
 
+/// Takes the norm of an iteration in: history, monitors, convergence test.
+inline PetscErrorCode TakeNorm(KSP ksp, PetscInt iteration, PetscReal norm)
+{
+  PetscFunctionBegin;
+  ksp->rnorm = norm;
+  PetscCall(KSPLogResidualHistory(ksp, norm));
+  PetscCall(KSPMonitor(ksp, iteration, norm));
+  PetscCall((*ksp->converged)(ksp, iteration, norm, &ksp->reason, ksp->cnvP));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The reason of a solve whose norm is Inf or NaN: the preconditioner's failure, if it reported one.
 inline PetscErrorCode EndWithNorm(KSP ksp, PetscReal norm)
 {

@@ -56,11 +56,6 @@ struct Projection {
   PetscReal norm;  ///< of what is left of the direction; 0 if that is nothing
 };
 
-SPARSEGPU_HD PetscReal SquareRoot(PetscReal a)
-{
-  return sizeof(PetscReal) == sizeof(float) ? static_cast<PetscReal>(sqrtf(static_cast<float>(a)))
-                                            : static_cast<PetscReal>(sqrt(static_cast<double>(a)));
-}
 /// The direction had the square norm `square`, the squares of its inner products with the basis sum to `inside`;
 /// `fallen` is |r_k| / |r_0|, and `second` says that this was the second time, `whole` being its square norm before the
 /// first. What the second time takes most of has been a rounding error, unless it was no small part of the direction:

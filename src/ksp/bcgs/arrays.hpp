@@ -1,0 +1,106 @@
+/// A solve on arrays: on the device of one process, or on the host of any number of processes.
+#pragma once
+
+#include <petsc/private/kspimpl.h>
+#include "ksp/bcgs/recurrence.hpp"
+#include "ksp/common/columns.hpp"
+#include "ksp/common/converged.hpp"
+#include "ksp/common/device_system.hpp"
+#include "ksp/common/record_ring.hpp"
+
+namespace sparsegpu::bcgs
+{
+
+/// What the host hears of an iteration.
+struct Told {
+  PetscReal norm;
+  Outcome   outcome;
+};
+
+/// Columns of the arrays of a solve.
+enum Column {
+  COLUMN_R,
+  COLUMN_P,
+  COLUMN_V,
+  COLUMN_T,
+  COLUMN_SHADOW,
+  COLUMN_S_HAT, ///< with a preconditioner from the right
+  COLUMN_P_HAT, ///< if it is applied from outside
+  COLUMNS,
+  COLUMN_PRODUCT = COLUMN_S_HAT ///< of A, with a preconditioner from the left that is applied from outside
+};
+
+/// The two products of an iteration.
+enum Half {
+  HALF_P, ///< v of p
+  HALF_S  ///< t of s
+};
+
+class ArraySolve
+{
+public:
+  /// Takes the solve that begins if its matrix, preconditioner and vectors allow it: see active(). Collective.
+  PetscErrorCode Begin(KSP ksp);
+  /// The solution to its vector.
+  PetscErrorCode End();
+  PetscErrorCode Free();
+
+  bool active() const { return active_; }
+  /// The preconditioner is no diagonal: PCApply() is part of an iteration.
+  bool  outside() const { return outside_; }
+  Space space() const { return space_; }
+  /// Residual, first direction and first norm.
+  PetscErrorCode Start(PetscReal *norm);
+  /// What ends the solve on the device by itself.
+  void Test(const NormTest &test) { test_ = test; }
+  /// Iteration k, the one after the last launched. On the device asynchronous, but for the preconditioner.
+  PetscErrorCode Launch(PetscInt k);
+  /// What of iteration k can be done before it is known whether there is one.
+  PetscErrorCode LaunchAhead(PetscInt k);
+  /// Waits for the outcome of iteration k; -1: for the first norm.
+  PetscErrorCode Await(PetscInt k, Told *told);
+  /// Whether iteration k, the last launched, is over.
+  bool Idle(PetscInt k) const { return space_ == Space::Host || records_.Ready(k); }
+  /// The iterate where it is not in the solution vector.
+  PetscErrorCode Store(Vec v, bool *stored);
+
+private:
+  PetscErrorCode BeginOnHost(bool *admitted);
+  PetscErrorCode TakeDiagonal();
+  PetscErrorCode TakeColumns(bool device_only);
+  PetscErrorCode ReserveOnDevice();
+  PetscErrorCode StartOnDevice();
+  PetscErrorCode StartOnHost();
+  /// v or t = the preconditioned operator applied to p or s, with its sums.
+  PetscErrorCode                      Apply(Half half, PetscInt k);
+  PetscErrorCode                      Multiply(Half half, Column from, Column to);
+  PetscErrorCode                      Precondition(Column from, Column to);
+  PetscErrorCode                      PreconditionResidual(const Scalar *b);
+  PetscErrorCode                      LaunchOnDevice(PetscInt k);
+  PetscErrorCode                      LaunchOnHost(PetscInt k);
+  template <int count> PetscErrorCode SumOverProcesses(PetscReal (&sums)[count])
+  {
+    PetscFunctionBegin;
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, count, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)ksp_)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  KSP                 ksp_    = nullptr;
+  bool                active_ = false, outside_ = false, right_ = false;
+  bool                ahead_ = false; ///< the first product of the next iteration has been launched
+  Space               space_ = Space::Host;
+  NormTest            test_  = {};
+  DeviceSystem        system_;
+  Columns             columns_;
+  Arrays              v_ = {};
+  std::vector<Scalar> inverse_;                                  ///< [rows] of the diagonal on the host
+  State               state_ = {};                               ///< on the host
+  PetscReal           half_[SHADOW_DOTS], whole_[MINIMISE_DOTS]; ///< sums of the products on the host
+  Told                told_ = {};                                ///< of the last iteration on the host
+  DeviceMemory        scratch_;
+  RecordRing          records_;
+  ProductDots         dots_[2] = {};
+  Control             control_ = {};
+};
+
+} // namespace sparsegpu::bcgs

@@ -1,0 +1,108 @@
+/// The iteration on arrays, and what all solves tell of their iterations. On the device of one process the host
+/// launches iterations ahead and reads their norms later; the device stops by itself at the last one. Not if a monitor
+/// or a user's convergence test needs every iterate, nor around a preconditioner that PCApply() applies.
+#include <algorithm>
+#include <limits>
+#include "ksp/bcgs/bcgs.hpp"
+
+namespace sparsegpu::bcgs
+{
+
+PetscErrorCode TakeOutcome(KSP ksp, PetscInt k, const Told &told)
+{
+  PetscFunctionBegin;
+  if (told.outcome == NOT_FINITE || PetscIsInfOrNanReal(told.norm)) {
+    PetscCall(EndWithNorm(ksp, told.outcome == NOT_FINITE ? std::numeric_limits<PetscReal>::quiet_NaN() : told.norm));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (told.outcome == BREAKS_DOWN) {
+    ksp->reason = KSP_DIVERGED_BREAKDOWN;
+    PetscCall(PetscInfo(ksp, "The preconditioned operator makes a vector zero: it is singular\n"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  ksp->its = k + 1;
+  if (told.outcome == EXACT) { // without a convergence test, as PETSc's bcgs
+    ksp->rnorm  = 0;
+    ksp->reason = KSP_CONVERGED_RTOL;
+    PetscCall(KSPLogResidualHistory(ksp, 0));
+    PetscCall(KSPMonitor(ksp, ksp->its, 0));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (told.outcome == RESTARTED)
+    PetscCall(
+        PetscInfo(ksp, "Breakdown in iteration %" PetscInt_FMT ": restarted with another shadow residual\n", ksp->its));
+  const bool seen = ksp->normtype != KSP_NORM_NONE && ksp->chknorm <= ksp->its; // else PETSc's tells the last one
+  PetscCall(TakeNorm(ksp, ksp->its, seen ? told.norm : ksp->rnorm));
+  if (!ksp->reason && told.outcome == EXHAUSTED) {
+    ksp->reason = KSP_DIVERGED_BREAKDOWN;
+    PetscCall(PetscInfo(ksp, "Breakdown, and other shadow residuals do not help\n"));
+  }
+  PetscCheck(ksp->reason || told.outcome != STOPS, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "The GPU has stopped at the residual norm %g, which is not the end", (double)told.norm);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+namespace
+{
+PetscErrorCode SolveOnArrays(KSP ksp)
+{
+  Bcgs          *bcgs     = BcgsOf(ksp);
+  ArraySolve    *arrays   = &bcgs->arrays;
+  const PetscInt last     = std::max<PetscInt>(1, ksp->max_it); // PETSc's takes a step before it looks at the limit
+  const bool     late     = arrays->space() == Space::Device && !arrays->outside() && IteratesAreUnseen(ksp);
+  PetscInt       launched = 0, finished = 0;
+  PetscReal      norm;
+  Told           told;
+
+  PetscFunctionBegin;
+  PetscCall(arrays->Start(&norm));
+  if (ksp->normtype == KSP_NORM_NONE) norm = 0;
+  if (PetscIsInfOrNanReal(norm)) {
+    PetscCall(EndWithNorm(ksp, norm));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(TakeNorm(ksp, 0, norm));
+  if (late) arrays->Test(DefaultNormTest(ksp));
+  while (!ksp->reason && finished < last) {
+    const PetscInt end = std::min(last, finished + (late ? bcgs->lag.ahead() : 1));
+    for (; launched < end; launched++) PetscCall(arrays->Launch(launched));
+    if (launched < last) PetscCall(arrays->LaunchAhead(launched));
+    PetscCall(arrays->Await(finished, &told));
+    if (late) bcgs->lag.RecordRead(launched < last && arrays->Idle(launched - 1));
+    PetscCall(TakeOutcome(ksp, finished++, told));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode KSPSolve_SparseGPUBCGS(KSP ksp)
+{
+  Bcgs     *bcgs = BcgsOf(ksp);
+  PetscBool scales;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetDiagonalScale(ksp->pc, &scales));
+  PetscCheck(!scales, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP, "%s does not support diagonal scaling",
+             ((PetscObject)ksp)->type_name);
+  PetscCall(DeviceOrder()); // the work vectors may be in use on another stream
+  ksp->its  = 0;
+  bcgs->lag = RecordLag();
+  PetscCall(bcgs->arrays.Begin(ksp));
+  const bool arrays = bcgs->arrays.active(), outside = arrays && bcgs->arrays.outside();
+  bcgs->way = !arrays ? "on vectors of PETSc"
+              : bcgs->arrays.space() == Space::Device
+                  ? (outside ? "four kernels an iteration on the GPU, and the preconditioner"
+                             : "four kernels an iteration on the GPU")
+              : outside ? "four passes an iteration on the host, and the preconditioner"
+                        : "four passes an iteration on the host";
+  if (arrays) {
+    PetscCall(SolveOnArrays(ksp));
+    PetscCall(bcgs->arrays.End());
+  } else {
+    PetscCall(SolveOnVectors(ksp));
+  }
+  if (!ksp->reason || (ksp->reason > 0 && ksp->its > ksp->max_it)) ksp->reason = KSP_DIVERGED_ITS; // a limit of 0
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu::bcgs
