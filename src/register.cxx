@@ -6,6 +6,7 @@
 #include "mat/face/context.hpp"
 #include "mat/face/away.hpp"
 #include "mat/face/host_factors.hpp"
+#include "mat/face/pattern.hpp"
 #include "pc/factor/matsolver.hpp"
 #include "pc/pc.hpp"
 
@@ -82,6 +83,7 @@ PetscErrorCode SparseGPUInitializePackage(void)
   PetscCall(MatSeqAIJRegister(MATSEQAIJSPARSEGPU, face::MatConvert_SeqAIJ_SeqAIJSparseGPU));
   PetscCall(face::BringHomeForHostFactors());
   PetscCall(face::BringHomeForMAIJ());
+  rows::OnPatternAway(face::BringPatternHome);
   PetscCall(pc::RegisterPreconditioners());
   PetscCall(ksp::RegisterSolvers());
   PetscCall(PetscClassIdRegister("SparseGPU", &classid));

@@ -1,6 +1,7 @@
 /// Arrays that a format owns, on the host or on the device; move-only.
 #pragma once
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 #include "device/device.hpp"
@@ -102,6 +103,20 @@ public:
     else
       PetscCall(device_.Reserve(size * sizeof(T)));
     size_ = size;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /// Copies all entries to `to` [size()] on the host. Waits for the device.
+  PetscErrorCode ToHost(T *to) const
+  {
+    Stream stream;
+
+    PetscFunctionBegin;
+    if (space_ == Space::Host) {
+      std::copy(host_.begin(), host_.end(), to);
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    PetscCall(DeviceStream(&stream));
+    PetscCall(DeviceCopyOut(to, data(), bytes(), stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   /// Keeps the first `size` entries.

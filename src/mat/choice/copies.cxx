@@ -17,8 +17,8 @@ PetscErrorCode GetDeviceRows(Mat A, LocalMatrix *matrix, CsrView *view)
   bool current;
 
   PetscFunctionBegin;
-  if (view->device.i || view->nonzeros < matrix->settings.options.Get<CommonOptions>().device_conversion)
-    PetscFunctionReturn(PETSC_SUCCESS);
+  const bool small = view->nonzeros < matrix->settings.options.Get<CommonOptions>().device_conversion;
+  if (view->device.i || (small && !matrix->rows.pattern_away())) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(matrix->rows.DeviceIsCurrent(A, &current));
   if (!current) matrix->plans.reset(); // of an earlier failure
   PetscCall(matrix->rows.BringToDevice(A, view));
@@ -97,7 +97,7 @@ static PetscErrorCode Refresh(Mat A, LocalMatrix *matrix, Operation operation, S
   if (space == Space::Host)
     PetscCall(matrix->rows.GetHost(A, &csr, &key));
   else
-    PetscCall(matrix->rows.GetPattern(A, &csr, &key));
+    PetscCall(matrix->rows.GetBeginnings(A, &csr, &key));
   if (!fits) {
     converted->released = 0;
     PetscCall(SamePattern(matrix->rows, csr, key, of, converted, &fits));

@@ -149,7 +149,7 @@ PetscErrorCode IsEarly(Mat A, LocalMatrix *matrix, Operation operation, Space sp
   if (space == Space::Host)
     PetscCall(matrix->rows.GetHost(A, &csr, &key));
   else
-    PetscCall(matrix->rows.GetPattern(A, &csr, &key));
+    PetscCall(matrix->rows.GetBeginnings(A, &csr, &key));
   PetscCall(matrix->rows.GetVersion(A, &version));
   const bool built = full->format && full->pattern == key;
   if (built && full->version == version) PetscFunctionReturn(PETSC_SUCCESS);

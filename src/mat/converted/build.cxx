@@ -45,7 +45,11 @@ public:
       PetscCallCXX(plans_ = std::make_shared<Plans>(view_, Options(), c_.space));
     }
     // The baseline needs the beginnings of rows alone
-    if (!view_.a && name_ != Baseline() && !MakeFormat(name_)->ConvertsOnDevice()) PetscCall(HostView());
+    if (!view_.a && name_ != Baseline() && !MakeFormat(name_)->ConvertsOnDevice()) {
+      const bool away = OnlyThere() && of_ == Operation::Normal;
+      PetscCall(HostView());
+      if (away) PetscCallCXX(plans_ = std::make_shared<Plans>(view_, Options(), c_.space)); // with columns
+    }
     PetscCall(BuildFormat());
     PetscCallCXX(converted_->details = converted_->format->Details());
     converted_->pattern         = key;
@@ -63,7 +67,9 @@ private:
     return c_.space == Space::Device &&
            (c_.settings->format == "auto" || MakeFormat(c_.settings->format)->ConvertsOnDevice());
   }
-  bool                 Large() const { return csr_.nonzeros >= Options().Get<CommonOptions>().device_conversion; }
+  /// A pattern that is away from the host stays there: small matrices, too, are converted on the device.
+  bool OnlyThere() const { return rows_->pattern_away(); }
+  bool Large() const { return OnlyThere() || csr_.nonzeros >= Options().Get<CommonOptions>().device_conversion; }
   const FormatOptions &Options() const { return c_.settings->options; }
 
   /// The rows of op(A) on the host, with values.
@@ -87,6 +93,7 @@ private:
     if (of_ != Operation::Normal && ReadsDeviceRows() && !c_.settings->trial && Large())
       PetscCall(TransposeOnDevice(A_, rows_, csr_, of_, converted_, &transposed_, &view_, &made_));
     if (!made_ && of_ != Operation::Normal) {
+      if (!csr_.j) PetscCall(rows_->GetPattern(A_, &csr_, nullptr));
       PetscCall(TransposePattern(csr_, &converted_->ti, &converted_->tj, &converted_->tperm));
       PetscCall(HostView());
     }
@@ -132,7 +139,7 @@ private:
 
   const Mat                   A_;
   Rows *const                 rows_;
-  const CsrView              &csr_;
+  CsrView                     csr_;
   const Conversion           &c_;
   ConvertedMatrix            *converted_;
   const Operation             of_; ///< whose rows are stored: what is early reads the rows of A itself

@@ -114,7 +114,9 @@ PetscErrorCode SamePattern(const Rows &rows, const CsrView &csr, const PatternKe
   *same = converted->format && converted->pattern == key;
   if (!*same || converted->pattern_version == rows.pattern_version()) PetscFunctionReturn(PETSC_SUCCESS);
   if (of != Operation::Normal || !converted->format->FollowsPattern()) {
-    PetscCall(PatternFingerprint(csr, &fingerprint));
+    CsrView whole = csr;
+    if (rows.pattern_away()) whole.device = rows.pattern_there();
+    PetscCall(PatternFingerprint(whole, &fingerprint));
     *same = converted->fingerprint == fingerprint;
   }
   if (*same) converted->pattern_version = rows.pattern_version();

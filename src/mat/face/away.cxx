@@ -5,6 +5,7 @@
 #include "device/host_memory.hpp"
 #include "mat/face/context.hpp"
 #include "mat/face/parallel_away.hpp"
+#include "mat/face/pattern.hpp"
 #include "petsc/hooks.hpp"
 
 namespace sparsegpu::face
@@ -102,10 +103,11 @@ PetscErrorCode Leave(Mat A, Context *context)
   if (context->away) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HooksOf(A, &hooks));
   PetscCall(GetHostRows(A, &csr)); // there are no hooks yet
-  PetscCallCXX(context->away = std::make_unique<Away>(&context->rows, const_cast<Scalar *>(csr.a),
+  PetscCallCXX(context->away = std::make_unique<Away>(A, &context->rows, const_cast<Scalar *>(csr.a),
                                                       static_cast<size_t>(csr.nonzeros) * sizeof(Scalar)));
   context->away->operations = *A->ops;
   OperateAtHome(A->ops);
+  if (context->rows.pattern_away()) OperateWithPattern(A->ops);
   hooks->getarray         = GetArray;
   hooks->getarrayread     = GetArrayRead;
   hooks->getarraywrite    = GetArrayWrite;
@@ -123,6 +125,8 @@ PetscErrorCode Return(Mat A, Context *context)
   PetscCall(HooksOf(A, &hooks));
   *hooks = AccessorHooks{};
   OperateAsBefore(A->ops, away->operations);
+  OperatePatternAsBefore(A->ops, away->operations);
+  PetscCall(PatternComesHome(A, context, *away));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

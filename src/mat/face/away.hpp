@@ -1,6 +1,7 @@
 /// Values that are newest on the device alone. The host's array is out of date until it is read: PETSc's accessors
 /// (MatSeqAIJGetArray() and its family) and all of PETSc's operations on the matrix first bring the values home. That
-/// costs nothing while the host has them: the operations are exchanged only as long as they are away.
+/// costs nothing while the host has them: the operations are exchanged only as long as they are away. The pattern may
+/// be away with them: see pattern.hpp.
 #pragma once
 
 #include <petsc/private/matimpl.h>
@@ -14,15 +15,17 @@ namespace sparsegpu::face
 struct Context;
 
 struct Away {
-  Away(Rows *rows, Scalar *host, size_t bytes);
+  Away(Mat matrix, Rows *rows, Scalar *host, size_t bytes);
   ~Away();
   Away(const Away &)            = delete;
   Away &operator=(const Away &) = delete;
 
+  const Mat      matrix;
   struct _MatOps operations; ///< of the matrix, but for the time being
-  Rows *const    rows;       ///< whose values they are, and AIJ's array for them
-  Scalar *const  host;
-  const size_t   bytes;
+  Rows *const    rows;       ///< whose values they are, and AIJ's array for them; null while the pattern is away, too
+  Scalar        *host;
+  size_t         bytes;
+  std::vector<std::pair<MatOption, PetscBool>> options; ///< set while the pattern was away: its way home resets some
 };
 
 /// PETSc's MAIJ reads the values of the matrix that it is made of without asking. The creator of its type, which
@@ -82,6 +85,9 @@ PetscErrorCode StayHome(Mat A);
 /// `before` again, unless one has been set to something else meanwhile.
 void OperateAtHome(struct _MatOps *operations);
 void OperateAsBefore(struct _MatOps *operations, const struct _MatOps &before);
+/// The same of operations that read the pattern, but not the values, for a matrix whose pattern is away, too.
+void OperateWithPattern(struct _MatOps *operations);
+void OperatePatternAsBefore(struct _MatOps *operations, const struct _MatOps &before);
 /// The same of a parallel matrix, for the values of its blocks.
 void OperateBlocksAtHome(struct _MatOps *operations);
 void BlocksOperateAsBefore(struct _MatOps *operations, const struct _MatOps &before);

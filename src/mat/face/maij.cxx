@@ -3,6 +3,7 @@
 #include <cstring>
 #include <set>
 #include "mat/face/away.hpp"
+#include "mat/face/pattern.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::face
@@ -10,9 +11,9 @@ namespace sparsegpu::face
 
 namespace
 {
-std::set<const Away *> &AllAway()
+std::set<Away *> &AllAway()
 {
-  static std::set<const Away *> all;
+  static std::set<Away *> all;
   return all;
 }
 bool has_maij                       = false;
@@ -22,7 +23,8 @@ PetscErrorCode (*maij_creator)(Mat) = nullptr;
 PetscErrorCode CopyAllHome()
 {
   PetscFunctionBegin;
-  for (const Away *away : AllAway()) {
+  for (Away *away : AllAway()) {
+    PetscCall(BringPatternHome(away->matrix));
     if (!away->bytes) continue;
     if (away->rows->values_space() == Space::Host) {
       memcpy(static_cast<void *>(away->host), away->rows->values(), away->bytes);
@@ -46,7 +48,7 @@ PetscErrorCode CreateMAIJ(Mat A)
 }
 } // namespace
 
-Away::Away(Rows *r, Scalar *h, size_t b) : rows(r), host(h), bytes(b)
+Away::Away(Mat m, Rows *r, Scalar *h, size_t b) : matrix(m), rows(r), host(h), bytes(b)
 {
   AllAway().insert(this);
 }

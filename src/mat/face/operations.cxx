@@ -5,6 +5,7 @@
 #include "mat/face/host_products.hpp"
 #include "mat/face/parallel_away.hpp"
 #include "mat/face/parallel_products.hpp"
+#include "mat/face/pattern.hpp"
 #include "mat/face/sparse_products.hpp"
 #include "mat/face/value_operations.hpp"
 
@@ -101,6 +102,7 @@ PetscErrorCode MatDuplicate_SparseGPU(Mat A, MatDuplicateOption option, Mat *B)
   PetscCall(IsOurs(A, &seq, &mpi));
   PetscCall(GetParentOps(mpi, &parent));
   if (seq && option == MAT_COPY_VALUES) PetscCall(IsAway(A, &away));
+  PetscCall(BringPatternHome(A));
   {
     BlocksMayLeave scope; // PETSc has the blocks duplicated by this function
     if (mpi) PetscCall(scope.Begin(A));

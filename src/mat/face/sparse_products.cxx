@@ -85,7 +85,7 @@ PetscErrorCode FindValues(Mat C, products::Product *product)
   PetscCall(GetOperand(C, &result));
   PetscCall(GetContext(C, &context));
   PetscCall(MayGoAway(C, context, &lazy, &where));
-  PetscCall(context->rows.GetPattern(C, &csr, nullptr));
+  PetscCall(context->rows.GetShape(C, &csr));
   lazy = lazy && where == space && csr.nonzeros; // none are nowhere
   if (!lazy) PetscCall(ComeHome(C, context));
   PetscCall(context->rows.RoomForValues(C, space, &c));

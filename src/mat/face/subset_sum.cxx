@@ -24,7 +24,7 @@ PetscErrorCode SubsetSum::Prepare(Mat Y, PetscScalar alpha, Mat X, const std::ve
   if (seq) PetscCall(IsOurs(Y, &seq, &mpi));
   if (!seq || X->rmap->n != Y->rmap->n || (!number && X->cmap->n != Y->cmap->n)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(GetContext(X, &context));
-  PetscCall(context->rows.GetPattern(X, &csr, nullptr));
+  PetscCall(context->rows.GetShape(X, &csr));
   *fits = csr.nonzeros == 0;
   if (*fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Find(Y, Need::Write, &y_));

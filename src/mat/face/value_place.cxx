@@ -24,7 +24,7 @@ PetscErrorCode Find(Mat A, Need need, There *t)
   PetscCall(rows->ValuesIn(A, t->space, &t->a));
   const bool wanted = need == Need::Anew || (need == Need::Write && t->space == Space::Device);
   if (!t->a && (!wanted || rows->away() || MultipliedOnHost(*t->context))) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(rows->GetPattern(A, &t->pattern, nullptr));
+  PetscCall(rows->GetShape(A, &t->pattern));
   if (t->pattern.nonzeros == 0) PetscFunctionReturn(PETSC_SUCCESS);
   bool       lacks = false;
   const auto bring = [&]() -> PetscErrorCode {
@@ -94,7 +94,7 @@ PetscErrorCode Bring(Mat X, Space space, bool pattern, There *x)
   PetscFunctionBegin;
   PetscCall(GetContext(X, &x->context));
   x->space = space;
-  PetscCall(x->context->rows.GetPattern(X, &x->pattern, nullptr));
+  PetscCall(x->context->rows.GetShape(X, &x->pattern));
   PetscCall(MayLackMemory(bring, &lacks));
   x->is = !lacks;
   if (!lacks && pattern) PetscCall(Pattern(X, x, &x->pattern.device.i, &x->pattern.device.j));

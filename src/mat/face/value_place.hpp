@@ -15,7 +15,7 @@ struct There {
   bool     is      = false; ///< else the operation is the host's
   Space    space   = Space::Host;
   Context *context = nullptr;
-  CsrView  pattern{};
+  CsrView  pattern{};   ///< Rows::GetShape()
   Scalar  *a = nullptr; ///< [nonzeros] in `space`
 };
 

@@ -81,6 +81,7 @@ PetscErrorCode MatZeroRows_SeqAIJSparseGPU(Mat A, PetscInt count, const PetscInt
                                            Vec b)
 {
   bool                  keeps, fit = false;
+  CsrView               csr;
   std::vector<PetscInt> list;
   Array<PetscInt>       list_there;
   CsrArrays             pattern;
@@ -92,7 +93,10 @@ PetscErrorCode MatZeroRows_SeqAIJSparseGPU(Mat A, PetscInt count, const PetscInt
   if (keeps) PetscCall(TakeRows(A, count, rows, x, b, &list, &fit));
   if (fit && list.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   if (fit) PetscCall(Find(A, Need::Write, &t));
-  if (t.is && diagonal != PetscScalar(0)) t.is = HaveDiagonal(t.pattern, list);
+  if (t.is && diagonal != PetscScalar(0)) {
+    PetscCall(GetHostPattern(A, &csr));
+    t.is = HaveDiagonal(csr, list);
+  }
   PetscCall(Pattern(A, &t, &pattern.i, &pattern.j));
   if (!t.is) {
     PetscCall(OnHost(&_MatOps::zerorows, A, count, rows, diagonal, x, b));

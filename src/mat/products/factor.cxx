@@ -11,12 +11,15 @@ PetscErrorCode Factor::Bring(Mat M, Rows *rows, Space space, bool values)
   Scalar *a = nullptr;
 
   PetscFunctionBegin;
-  PetscCall(rows->GetPattern(M, &csr, nullptr));
+  PetscCall(rows->GetShape(M, &csr));
   view_ = SparseRows{csr.rows, csr.cols, csr.nonzeros, {}};
   PetscCall(rows->BringPattern(M, space, &view_.arrays.i, &view_.arrays.j));
   if (values) PetscCall(rows->BringValues(M, space, &a));
   view_.arrays.a = a;
-  if (space == Space::Device) csr.device = view_.arrays;
+  if (space == Space::Device)
+    csr.device = view_.arrays;
+  else
+    csr.i = view_.arrays.i, csr.j = view_.arrays.j;
   PetscCall(watch_.Look(M, rows, csr, &changed_));
   if (!transposed_) PetscFunctionReturn(PETSC_SUCCESS);
   if (changed_) {

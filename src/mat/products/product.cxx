@@ -68,17 +68,21 @@ PetscErrorCode Product::BringResult(const Operand &C, SparseRows *rows)
   bool    changed;
 
   PetscFunctionBegin;
-  PetscCall(C.rows->GetPattern(C.matrix, &csr, nullptr));
+  PetscCall(C.rows->GetShape(C.matrix, &csr));
   *rows = SparseRows{csr.rows, csr.cols, csr.nonzeros, {}};
   PetscCall(C.rows->BringPattern(C.matrix, space_, &rows->arrays.i, &rows->arrays.j));
   PetscCheck(csr.rows == factors_[0].rows().rows && csr.cols == Right().cols, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
              "The product is %" PetscInt_FMT " x %" PetscInt_FMT ", its matrix %" PetscInt_FMT " x %" PetscInt_FMT,
              factors_[0].rows().rows, Right().cols, csr.rows, csr.cols);
-  if (space_ == Space::Device) csr.device = rows->arrays;
+  if (space_ == Space::Device)
+    csr.device = rows->arrays;
+  else
+    csr.i = rows->arrays.i, csr.j = rows->arrays.j;
   PetscCall(result_.Look(C.matrix, C.rows, csr, &changed));
   if (!changed) PetscFunctionReturn(PETSC_SUCCESS);
   suspect_ = true;
   longest_ = 0;
+  PetscCall(C.rows->GetBeginnings(C.matrix, &csr, nullptr));
   for (PetscInt r = 0; r < csr.rows; r++) longest_ = std::max(longest_, csr.i[r + 1] - csr.i[r]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -18,6 +18,12 @@ public:
     i_ = std::move(i);
     j_ = std::move(j);
   }
+  /// And back.
+  void GiveBack(Array<PetscInt> *i, Array<PetscInt> *j)
+  {
+    *i = std::move(i_);
+    *j = std::move(j_);
+  }
   /// The rows of A^T, or of A^H where `conjugate`, from A.device, which must hold values; columns ascend, as they do
   /// where TransposePattern() makes it. Asynchronous. `from`, if asked for [nonzeros]: the entry of A that each is.
   /// Errors: PETSC_ERR_MEM.
@@ -31,6 +37,7 @@ public:
     PetscCallCXX(*a = std::make_shared<Array<Scalar>>(std::move(a_)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscInt  nonzeros() const { return static_cast<PetscInt>(j_.size()); }
   size_t    bytes() const { return i_.bytes() + j_.bytes() + a_.bytes(); }
   CsrArrays View() const { return CsrArrays{i_.data(), j_.data(), a_.data()}; }
 

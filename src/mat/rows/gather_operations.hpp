@@ -20,6 +20,13 @@ struct GatherPair {
   }
 };
 
+/// to[k] = from[place[k]].
+struct GatherIndices {
+  const PetscInt   *place, *from;
+  PetscInt         *to;
+  SPARSEGPU_HD void operator()(PetscCount k) const { to[k] = from[place[k]]; }
+};
+
 /// a[at[k]] += the sum of v[place[q]], begin[k] <= q < begin[k + 1], in that order; at[] has no entry twice.
 struct AddMore {
   const PetscInt   *at, *begin, *place;

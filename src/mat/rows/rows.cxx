@@ -14,6 +14,13 @@ Version NextVersion()
   return ++last;
 }
 
+static PetscErrorCode (*bring_pattern)(Mat) = nullptr;
+
+void OnPatternAway(PetscErrorCode (*bring)(Mat))
+{
+  bring_pattern = bring;
+}
+
 PetscErrorCode GetHostRows(Mat A, CsrView *view)
 {
   PetscScalar *a;
@@ -24,12 +31,13 @@ PetscErrorCode GetHostRows(Mat A, CsrView *view)
   view->a          = reinterpret_cast<const Scalar *>(a);
   view->rows       = A->rmap->n;
   view->cols       = A->cmap->n;
-  view->nonzeros   = view->rows ? view->i[view->rows] : 0;
+  view->nonzeros   = view->rows && view->i ? view->i[view->rows] : 0;
   view->block_size = A->rmap->bs == A->cmap->bs ? A->rmap->bs : 1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode GetHostPattern(Mat A, CsrView *view)
+/// As GetHostPattern() finds it: i is null where PETSc has no arrays.
+static PetscErrorCode LookAtHost(Mat A, CsrView *view)
 {
   AccessorHooks *hooks;
 
@@ -41,6 +49,16 @@ PetscErrorCode GetHostPattern(Mat A, CsrView *view)
   if (!hook) PetscFunctionReturn(PETSC_SUCCESS);
   hooks->getcsrandmemtype = hook;
   view->a                 = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GetHostPattern(Mat A, CsrView *view)
+{
+  PetscFunctionBegin;
+  PetscCall(LookAtHost(A, view));
+  if (!view->rows || view->i || !bring_pattern) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall((*bring_pattern)(A));
+  PetscCall(LookAtHost(A, view));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -106,87 +124,6 @@ PetscErrorCode Rows::GetKey(Mat A, const CsrView &view, PatternKey *key) const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-void Rows::FindAgain()
-{
-  if (!pattern_ && device_pattern_) pattern_ = last_pattern_.lock();
-  if (!pattern_) device_pattern_ = 0;
-  if (!values_ && values_version_) values_ = last_values_.lock();
-  if (!values_) values_version_ = 0;
-}
-
-PetscErrorCode Rows::UploadPattern(const CsrView &csr)
-{
-  PetscFunctionBegin;
-  FindAgain();
-  if (device_pattern_ == pattern_version_) PetscFunctionReturn(PETSC_SUCCESS);
-  pattern_.reset();
-  device_pattern_ = 0;
-  pattern_stays_  = false;
-  PetscCallCXX(pattern_ = std::make_shared<DeviceRows>());
-  PetscCall(pattern_->Upload(csr, false));
-  device_pattern_ = pattern_version_;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode Rows::BringPattern(Mat A, Space space, const PetscInt **i, const PetscInt **j)
-{
-  CsrView csr;
-  Version version = 0;
-
-  PetscFunctionBegin;
-  PetscCall(GetPattern(A, &csr, nullptr));
-  *i = csr.i;
-  *j = csr.j;
-  if (space == Space::Host) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(GetVersion(A, &version));
-  PetscCall(UploadPattern(csr));
-  pattern_stays_ = true;
-  *i             = pattern_->View().i;
-  *j             = pattern_->View().j;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode Rows::TakePattern(Mat A, Array<PetscInt> &&i, Array<PetscInt> &&j, bool stays)
-{
-  Version version = 0;
-
-  PetscFunctionBegin;
-  PetscCall(GetVersion(A, &version));
-  PetscCallCXX(pattern_ = std::make_shared<DeviceRows>());
-  pattern_->Take(std::move(i), std::move(j));
-  device_version_ = 0; // no values are there
-  device_pattern_ = pattern_version_;
-  pattern_stays_  = stays;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode Rows::BringDiagonal(Mat A, Space space, const PetscInt **place, bool *complete)
-{
-  CsrView               csr;
-  Version               version = 0;
-  std::vector<PetscInt> found;
-
-  PetscFunctionBegin;
-  PetscCall(GetVersion(A, &version));
-  if (diagonal_pattern_ != pattern_version_ || diagonal_space_ != space) {
-    PetscCall(GetPattern(A, &csr, nullptr));
-    PetscCallCXX(found.assign(csr.rows, -1));
-    diagonal_complete_ = true;
-    for (PetscInt r = 0; r < csr.rows; r++) {
-      for (PetscInt e = csr.i[r]; e < csr.i[r + 1] && found[r] < 0; e++)
-        if (csr.j[e] == r) found[r] = e;
-      diagonal_complete_ &= found[r] >= 0 || r >= csr.cols;
-    }
-    diagonal_pattern_ = 0;
-    PetscCall(diagonal_.Take(std::move(found), space));
-    diagonal_pattern_ = pattern_version_;
-    diagonal_space_   = space;
-  }
-  *place    = diagonal_.data();
-  *complete = diagonal_complete_;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode Rows::DeviceIsCurrent(Mat A, bool *current)
 {
   Version version = 0;
@@ -202,7 +139,7 @@ PetscErrorCode Rows::CopyToDevice(Mat A, CsrView *view)
   Scalar *a = nullptr;
 
   PetscFunctionBegin;
-  PetscCall(UploadPattern(*view));
+  PetscCall(UploadPattern(A, *view));
   PetscCall(ValuesOnDevice(A, &a));
   if (!a) {
     const bool stay = values_ && values_stay_;
@@ -223,7 +160,7 @@ PetscErrorCode Rows::BringToDevice(Mat A, CsrView *view)
   PetscCall(GetVersion(A, &version));
   PetscCall(MayLackMemory([&] { return CopyToDevice(A, view); }, &lacks));
   if (lacks) {
-    pattern_stays_ = false;
+    pattern_stays_ = pattern_away_;
     DropFromDevice();
     PetscFunctionReturn(PETSC_SUCCESS); // the host has the time
   }
@@ -246,7 +183,7 @@ void Rows::DropFromDevice()
 {
   device_version_ = 0;
   if (!values_stay_) DropValues();
-  if (!pattern_ || (pattern_stays_ && device_pattern_ == pattern_version_)) return;
+  if (!pattern_ || pattern_away_ || (pattern_stays_ && device_pattern_ == pattern_version_)) return;
   last_pattern_  = pattern_;
   pattern_stays_ = false;
   pattern_.reset();

@@ -1,6 +1,7 @@
 /// The rows of a sequential matrix of ours: whose they are, the versions of their pattern and of their values, and
 /// where these are: in PETSc's arrays on the host, on the device, or in both. The side written last is newer; the other
-/// one's are copied when they are read, never before. Patterns are always on the host, too.
+/// one's are copied when they are read, never before. A pattern is on the host, too, unless it is away: then its values
+/// are, too, and PETSc's arrays are made when something asks for them.
 #pragma once
 
 #include <petscmat.h>
@@ -22,6 +23,9 @@ struct PatternKey {
     return epoch == b.epoch && nonzero == b.nonzero && nonzeros == b.nonzeros;
   }
 };
+
+/// `bring` makes PETSc's arrays for the pattern of a matrix, which is away, from those that its Rows have.
+void OnPatternAway(PetscErrorCode (*bring)(Mat));
 
 /// The rows of any sequential AIJ matrix, on the host.
 PetscErrorCode GetHostRows(Mat A, CsrView *view);
@@ -58,6 +62,11 @@ public:
   PetscErrorCode GetHost(Mat A, CsrView *view, PatternKey *key) const;
   /// The same by GetHostPattern().
   PetscErrorCode GetPattern(Mat A, CsrView *view, PatternKey *key) const;
+  /// The same for who needs no columns on the host, and no beginnings of rows either: i and j are null while the
+  /// pattern is away.
+  PetscErrorCode GetShape(Mat A, CsrView *view, PatternKey *key = nullptr) const;
+  /// The same with the beginnings of rows: while the pattern is away i is a copy of ours, and j is null.
+  PetscErrorCode GetBeginnings(Mat A, CsrView *view, PatternKey *key);
 
   /// The values of now [nonzeros] on the device, in the order of the rows; null if they are not there.
   PetscErrorCode ValuesOnDevice(Mat A, Scalar **a);
@@ -103,6 +112,17 @@ public:
   PetscErrorCode BringPattern(Mat A, Space space, const PetscInt **i, const PetscInt **j);
   /// A's pattern of now lies in these arrays of the device, too: until it is another one, or for a conversion only.
   PetscErrorCode TakePattern(Mat A, Array<PetscInt> &&i, Array<PetscInt> &&j, bool stays);
+  /// It lies in these arrays of `space` alone: it is away.
+  PetscErrorCode TakePatternAway(Mat A, Array<PetscInt> &&i, Array<PetscInt> &&j, Space space);
+  bool           pattern_away() const { return pattern_away_; }
+  Space          pattern_space() const { return pattern_space_; }
+  /// The arrays of the pattern that is away, and how many columns it has.
+  CsrArrays pattern_there() const { return pattern_ ? pattern_->View() : CsrArrays(); }
+  PetscInt  pattern_nonzeros() const { return pattern_ ? pattern_->nonzeros() : 0; }
+  /// PETSc has arrays for it from now on.
+  void PatternCameHome();
+  /// The arrays of a pattern that was to be away.
+  void GiveBackPattern(Array<PetscInt> *i, Array<PetscInt> *j);
   /// Where the diagonal's entries are among the values: [rows], -1 where there is none, in `space`. *complete: every
   /// row that has a column of its number has that entry.
   PetscErrorCode BringDiagonal(Mat A, Space space, const PetscInt **place, bool *complete);
@@ -121,7 +141,8 @@ public:
 private:
   PetscErrorCode GetKey(Mat A, const CsrView &view, PatternKey *key) const;
   PetscErrorCode CopyToDevice(Mat A, CsrView *view);
-  PetscErrorCode UploadPattern(const CsrView &csr);
+  PetscErrorCode UploadPattern(Mat A, CsrView csr);
+  PetscErrorCode FindDiagonal(Mat A, Space space);
   void           FindAgain();
 
   Mat              owner_   = nullptr;
@@ -142,7 +163,10 @@ private:
   Version                     device_pattern_ = 0;
   Version                     device_version_ = 0; ///< of the rows that were last asked for
   bool                        pattern_stays_  = false;
-  Array<PetscInt>             diagonal_;              ///< [rows]
+  bool                        pattern_away_   = false; ///< pattern_ is all there is
+  Space                       pattern_space_  = Space::Device;
+  std::vector<PetscInt>       beginnings_; ///< [rows + 1] of the pattern that is away, once they were asked for
+  Array<PetscInt>             diagonal_;   ///< [rows]
   Version                     diagonal_pattern_  = 0; ///< whose diagonal it is
   Space                       diagonal_space_    = Space::Host;
   bool                        diagonal_complete_ = false;

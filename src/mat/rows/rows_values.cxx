@@ -34,7 +34,7 @@ PetscErrorCode Rows::RoomForValues(Mat A, Space space, Scalar **a)
   if (*a) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(!away_, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "The values are away from the host, and not where they are asked for");
-  PetscCall(GetPattern(A, &csr, nullptr));
+  PetscCall(GetShape(A, &csr));
   values_version_ = 0;
   if (values_ && (values_space_ != space || values_->size() != static_cast<size_t>(csr.nonzeros))) values_.reset();
   values_space_ = space;

@@ -102,6 +102,21 @@ struct JoinRows {
 
 // Of each row r; place[r]: the entry on the diagonal, -1: there is none.
 
+/// Finds it; *missing = 1 where a row that has a column of its number has none.
+struct FindDiagonal {
+  PetscInt          cols;
+  const PetscInt   *i, *j;
+  PetscInt         *place;
+  int              *missing;
+  SPARSEGPU_HD void operator()(PetscCount r) const
+  {
+    PetscInt e = i[r];
+    while (e < i[r + 1] && j[e] != r) e++;
+    place[r] = e < i[r + 1] ? e : -1;
+    if (place[r] < 0 && r < cols) *missing = 1;
+  }
+};
+
 /// The entry on the diagonal becomes d[r], or alpha where d is null; `add`: that is added.
 struct SetDiagonal {
   const PetscInt   *place;
@@ -260,6 +275,7 @@ PetscErrorCode                            Largest_CUDA(PetscCount count, const S
   what(Zero);                                \
   what(Conjugate);                           \
   what(TakePart);                            \
+  what(FindDiagonal);                        \
   what(SetDiagonal);                         \
   what(GetDiagonal);                         \
   what(ScaleRowsAndColumns);                 \
@@ -278,6 +294,7 @@ PetscErrorCode                            Largest_CUDA(PetscCount count, const S
   what(CheckBlocks);                         \
   what(JoinRows);                            \
   what(GatherPair);                          \
+  what(GatherIndices);                       \
   what(AddMore)
 
 } // namespace sparsegpu::rows::values

@@ -79,11 +79,12 @@ PetscErrorCode SetValues(Space space, const ProlongatorInput &in, Mat P)
   PetscFunctionBegin;
   PetscCall(GetContext(P, &context));
   context->read_here = true;
-  PetscCall(context->rows.GetPattern(P, &csr, nullptr));
+  PetscCall(context->rows.GetShape(P, &csr));
   if (csr.nonzeros == 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (space == Space::Host) {
     PetscScalar *array;
     PetscCall(MatSeqAIJGetArrayWrite(P, &array));
+    PetscCall(context->rows.GetPattern(P, &csr, nullptr));
     const PetscErrorCode code = FindProlongatorValues(space, in, csr.i, csr.j, reinterpret_cast<Scalar *>(array));
     PetscCall(MatSeqAIJRestoreArrayWrite(P, &array));
     PetscCall(code);
@@ -114,6 +115,7 @@ PetscErrorCode CreateProlongator(Mat A, const Aggregates &all, const Tentative &
   ProlongatorPattern blocks;
   Array<PetscInt>    i, j;
   PetscBool          seq, mpi;
+  Context           *context;
   Mat                M;
 
   PetscFunctionBegin;
@@ -129,6 +131,8 @@ PetscErrorCode CreateProlongator(Mat A, const Aggregates &all, const Tentative &
   PetscCall(MatSetBlockSizes(M, all.block_size, tentative.vectors));
   PetscCall(IsOurs(A, &seq, &mpi));
   if (seq) PetscCall(InheritSettings(A, M));
+  PetscCall(GetContext(M, &context));
+  context->read_here = true;
   PetscCall(TakePattern(M, std::move(i), std::move(j), space));
   PetscCall(SetValues(space, in, M));
   PetscFunctionReturn(PETSC_SUCCESS);

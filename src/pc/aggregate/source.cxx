@@ -25,7 +25,7 @@ PetscErrorCode Source::Take(Mat A, Space space)
     Scalar         *a;
     PetscCall(GetContext(A, &context));
     context->read_here = true;
-    PetscCall(context->rows.GetPattern(A, &csr, nullptr));
+    PetscCall(context->rows.GetShape(A, &csr));
     PetscCall(context->rows.BringPattern(A, space, &i, &j));
     PetscCall(context->rows.BringValues(A, space, &a));
     rows = SparseRows{csr.rows, csr.cols, csr.nonzeros, CsrArrays{i, j, a}};

@@ -1,5 +1,6 @@
 /// The loop over levels, when it ends, and what new values change.
 #include "pc/amg/hierarchy.hpp"
+#include "mat/face/pattern.hpp"
 
 namespace sparsegpu::amg
 {
@@ -123,11 +124,12 @@ void Hierarchy::StopReason(const Settings &settings, PetscInt vectors, bool *sto
 /// Makes the next level, or says why there is none.
 PetscErrorCode Hierarchy::Coarsen(PC pc, const Settings &settings, NearNullSpace *space, bool *more)
 {
-  Level                      *fine = &levels_.back();
-  std::unique_ptr<Coarsening> coarsening;
-  Mat                         coarse;
-  PetscInt                    block;
-  bool                        replaced;
+  const face::PatternsStayAway stay;
+  Level                       *fine = &levels_.back();
+  std::unique_ptr<Coarsening>  coarsening;
+  Mat                          coarse;
+  PetscInt                     block;
+  bool                         replaced;
 
   PetscFunctionBegin;
   *more = false;
