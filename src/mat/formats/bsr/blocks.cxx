@@ -1,6 +1,8 @@
 /// Chooses the block size of a pattern: counts the blocks of each candidate size, or samples them.
 #include <algorithm>
+#include <memory>
 #include "mat/formats/bsr/bsr.hpp"
+#include "mat/rows/value_operations.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::formats
@@ -90,10 +92,11 @@ PetscErrorCode SampleBlockRow(const CsrView &A, PetscInt first, std::vector<Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+constexpr PetscInt SAMPLES = 32, LONG_SAMPLE = 1024; ///< block rows that are looked at, entries of a row of them
+
 template <int size> PetscErrorCode SampleSize(const CsrView &A, PetscLogDouble value, PetscLogDouble *bytes)
 {
-  constexpr PetscInt    LONG = 1024; // entries of a row
-  const PetscInt        rows = A.rows / size, step = rows / 32 + 1;
+  const PetscInt        rows = A.rows / size, step = rows / SAMPLES + 1;
   PetscCount            entries = 0;
   std::vector<PetscInt> column; // of the blocks of a block row, one for each entry: few, where counting would clear
                                 // an array of all columns
@@ -103,7 +106,7 @@ template <int size> PetscErrorCode SampleSize(const CsrView &A, PetscLogDouble v
   blocks.size = size;
   for (PetscInt I = 0; I < rows; I += step) {
     const PetscInt first = A.i[I * size], length = A.i[I * size + 1] - first, all = A.i[(I + 1) * size] - first;
-    bool           alike = length <= LONG;
+    bool           alike = length <= LONG_SAMPLE;
     for (PetscInt r = I * size + 1; alike && r < (I + 1) * size; r++)
       alike = A.i[r + 1] - A.i[r] == length && (length == 0 || A.j[A.i[r]] / size == A.j[first] / size);
     entries += all;
@@ -162,20 +165,53 @@ static PetscErrorCode TrySize(const CsrView &A, PetscReal max_padding, int size,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The columns of the rows that are sampled, for a matrix whose columns are on the device alone.
+class SampledColumns
+{
+public:
+  /// view->j: an array of all columns, of which those of the samples alone are set; A's own where it has them.
+  PetscErrorCode Bring(const CsrView &A, CsrView *view)
+  {
+    std::vector<PetscInt> place, column;
+    Array<PetscInt>       place_there, column_there;
+
+    PetscFunctionBegin;
+    *view = A;
+    if (A.j || !A.device.j) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCallCXX(room_.reset(new PetscInt[static_cast<size_t>(A.nonzeros)])); // pages that nobody touches cost nothing
+    for (PetscInt size = BsrLayout::SMALLEST; size <= BsrLayout::LARGEST; size++)
+      for (PetscInt I = 0, rows = A.rows / size; I < rows; I += rows / SAMPLES + 1)
+        for (PetscInt e = A.i[I * size]; e < std::min(A.i[(I + 1) * size], A.i[I * size] + MOST); e++)
+          PetscCallCXX(place.push_back(e));
+    PetscCall(place_there.Copy(place.data(), place.size(), Space::Device));
+    PetscCall(column_there.Allocate(place.size(), Space::Device));
+    PetscCall(values::ForEach(Space::Device, static_cast<PetscCount>(place.size()),
+                              values::GatherIndices{place_there.data(), A.device.j, column_there.data()}));
+    PetscCallCXX(column.resize(place.size()));
+    PetscCall(column_there.ToHost(column.data()));
+    for (size_t k = 0; k < place.size(); k++) room_[static_cast<size_t>(place[k])] = column[k];
+    view->j = room_.get();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+private:
+  static constexpr PetscInt   MOST = LONG_SAMPLE * BsrLayout::LARGEST; ///< entries: no sample reads more
+  std::unique_ptr<PetscInt[]> room_;
+};
+
 static PetscErrorCode ChooseSize(const CsrView &A, PetscReal max_padding, BsrBlocks *best)
 {
   constexpr PetscLogDouble NEAR  = 1.15; // a sample does not err by more
   constexpr int            SIZES = BsrLayout::LARGEST + 1;
   PetscLogDouble           sampled[SIZES], least = 1e300;
+  SampledColumns           columns;
+  CsrView                  view;
 
   PetscFunctionBegin;
+  PetscCall(columns.Bring(A, &view));
   for (int size = BsrLayout::SMALLEST; size < SIZES; size++) {
-    if (!A.j) { // no columns to sample: the device counts all sizes
-      sampled[size] = least = 0;
-      continue;
-    }
-    PetscCall(
-        WithBsrSize(size, [&](auto s) { return SampleSize<decltype(s)::value>(A, sizeof(Scalar), sampled + size); }));
+    PetscCall(WithBsrSize(
+        size, [&](auto s) { return SampleSize<decltype(s)::value>(view, sizeof(Scalar), sampled + size); }));
     least = std::min(least, sampled[size]);
   }
   for (bool near : {true, false}) {
@@ -199,11 +235,15 @@ PetscErrorCode FindBsrBlocks(const CsrView &A, PetscInt asked, PetscReal max_pad
 
 PetscErrorCode SampleBsr(const CsrView &A, PetscLogDouble value, PetscLogDouble *bytes)
 {
+  SampledColumns columns;
+  CsrView        view;
+
   PetscFunctionBegin;
-  *bytes = A.j ? 1e300 : 0; // no columns to sample: it may be worth a count
-  for (int size = BsrLayout::SMALLEST; A.j && size <= BsrLayout::LARGEST; size++) {
+  *bytes = 1e300;
+  PetscCall(columns.Bring(A, &view));
+  for (int size = BsrLayout::SMALLEST; size <= BsrLayout::LARGEST; size++) {
     PetscLogDouble sampled;
-    PetscCall(WithBsrSize(size, [&](auto s) { return SampleSize<decltype(s)::value>(A, value, &sampled); }));
+    PetscCall(WithBsrSize(size, [&](auto s) { return SampleSize<decltype(s)::value>(view, value, &sampled); }));
     *bytes = std::min(*bytes, sampled);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
