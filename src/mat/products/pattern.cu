@@ -1,11 +1,12 @@
-/// The pattern of A B: the columns of all terms, keyed by their rows, are sorted and each is kept once ("expand, sort,
-/// compress": Bell, Dalton & Olson, SIAM J. Sci. Comput. 34(4), 2012), chunk of rows after chunk, so that the memory
-/// for terms is bounded. Radix sort and selection are CUB's.
+/// The pattern of A B: by hash tables (hashed.cu) or, where a row has too many columns for these, the columns of all
+/// terms, keyed by their rows, are sorted and each is kept once ("expand, sort, compress": Bell, Dalton & Olson, SIAM
+/// J. Sci. Comput. 34(4), 2012), chunk of rows after chunk, so that the memory for terms is bounded. Radix sort and
+/// selection are CUB's.
 #include "device/cub_call.cuh"
 #include "device/grid.cuh"
 #include "device/search.cuh"
 #include "device/sort.hpp"
-#include "mat/products/multiply.hpp"
+#include "mat/products/hashed.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::products
@@ -125,18 +126,27 @@ public:
                "Factors of %" PetscInt_FMT " and %" PetscInt_FMT " nonzeros, of %" PetscInt_FMT, A_.nonzeros,
                B_.nonzeros, PETSC_MAX_INT - 32);
     PetscCall(DeviceStream(&stream_));
-    s_ = static_cast<cudaStream_t>(stream_);
-    PetscCall(C_->i.Allocate(static_cast<size_t>(A_.rows) + 1, Space::Device));
-    SparseGPUCallCUDA(cudaMemsetAsync(C_->i.data(), 0, C_->i.bytes(), s_));
-    if (A_.rows && A_.nonzeros) PetscCall(CountTerms());
-    PetscCall(AllChunks());
-    PetscCall(Join());
+    s_          = static_cast<cudaStream_t>(stream_);
+    bool hashed = false;
+    PetscCall(MultiplyPatternHashed_CUDA(A_, B_, C_, &hashed));
+    if (!hashed) PetscCall(Sort());
     PetscCall(Longest(A_.rows, C_->i.data(), &C_->longest));
     PetscCall(Places());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
 private:
+  PetscErrorCode Sort()
+  {
+    PetscFunctionBegin;
+    C_->terms = 0;
+    PetscCall(C_->i.Allocate(static_cast<size_t>(A_.rows) + 1, Space::Device));
+    SparseGPUCallCUDA(cudaMemsetAsync(C_->i.data(), 0, C_->i.bytes(), s_));
+    if (A_.rows && A_.nonzeros) PetscCall(CountTerms());
+    PetscCall(AllChunks());
+    PetscCall(Join());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscErrorCode CountTerms()
   {
     PetscFunctionBegin;
