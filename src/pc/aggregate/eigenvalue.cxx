@@ -6,6 +6,7 @@
 #include "device/vectors.hpp"
 #include "mat/rows/value_operations.hpp"
 #include "pc/aggregate/aggregate.hpp"
+#include "pc/aggregate/lanczos.hpp"
 #include "pc/aggregate/operations.hpp"
 #include "pc/aggregate/source.hpp"
 #include "petsc/compat.hpp"
@@ -140,36 +141,111 @@ PetscErrorCode Project(Scaled *scaled, PetscInt most, Vec *basis, std::vector<Pe
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+#if defined(SPARSEGPU_HAVE_CUDA)
+/// Project() of a matrix of one process, where y and z, of its rows, are on the device: the host does not wait in
+/// between, and what comes after the last vector is not used.
+PetscErrorCode ProjectThere(Mat A, PetscInt most, Vec y, Vec z, std::vector<PetscScalar> *h, PetscInt *n)
+{
+  LanczosVectors           v;
+  LocalArray               array;
+  PetscInt                 rows;
+  PetscReal                norm, scale = 0;
+  std::vector<LanczosSums> sums;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(y, &rows));
+  PetscCall(v.SetUp(rows, most));
+  PetscCall(MatGetDiagonal(A, z));
+  PetscCall(array.Get(z, Space::Device, Access::Read));
+  Stream stream;
+  PetscCall(DeviceStream(&stream));
+  for (Scalar *copy : {v.left(), v.right()})
+    PetscCall(DeviceCopyWithin(copy, array.read(), static_cast<size_t>(rows) * sizeof(Scalar), stream));
+  PetscCall(array.Restore());
+  PetscCall(ForEach(Space::Device, rows, ScaleOfDiagonal{true, v.left()}));
+  PetscCall(ForEach(Space::Device, rows, ScaleOfDiagonal{false, v.right()}));
+  PetscCall(ForEach(Space::Device, rows, StartOfSearch{0, v.first()}));
+  PetscCall(v.Begin());
+  for (PetscInt k = 0; k < most; k++) {
+    PetscCall(array.Get(y, Space::Device, Access::Write));
+    PetscCall(v.Scale(k, array.write()));
+    PetscCall(array.Restore());
+    PetscCall(MatMult(A, y, z));
+    PetscCall(array.Get(z, Space::Device, Access::Read));
+    PetscCall(v.Advance(k, array.read()));
+    PetscCall(array.Restore());
+  }
+  PetscCall(v.Get(&sums));
+  const auto number = [](const Scalar &s) { return *reinterpret_cast<const PetscScalar *>(&s); };
+  norm              = PetscSqrtReal(PetscRealPart(number(sums[0].square)));
+  for (*n = 0; *n < most; ++*n) { // as Project() ends
+    const size_t       k = static_cast<size_t>(*n), size = static_cast<size_t>(most);
+    const LanczosSums &step = sums[k + 1];
+    if (!(norm > 100 * PETSC_MACHINE_EPSILON * scale) || PetscIsInfOrNanReal(norm)) break;
+    if (k > 0) {
+      (*h)[(k - 1) * size + k] = norm;
+      (*h)[k * size + k - 1]   = number(step.before);
+    }
+    (*h)[k * size + k] = number(step.now);
+    norm               = PetscSqrtReal(PetscRealPart(number(step.square)));
+    scale              = PetscMax(scale, PetscAbsScalar(number(step.now)) + norm);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
+/// By PETSc's vectors.
+PetscErrorCode ProjectByVectors(Mat A, PetscInt most, Vec like, std::vector<PetscScalar> *h, PetscInt *n)
+{
+  Scaled   scaled{A};
+  Vec      basis[3];
+  PetscInt first;
+
+  PetscFunctionBegin;
+  for (Vec &v : basis) PetscCall(VecDuplicate(like, &v));
+  PetscCall(scaled.SetUp(basis[0]));
+  PetscCall(VecGetOwnershipRange(basis[0], &first, nullptr));
+  PetscCall(Write(basis[0], [&](Scalar *x) { return StartOfSearch{first, x}; }));
+  PetscCall(Project(&scaled, most, basis, h, n));
+  PetscCall(scaled.Destroy());
+  for (Vec &v : basis) PetscCall(VecDestroy(&v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace
 
 PetscErrorCode EstimateLargestEigenvalue(Mat A, PetscInt iterations, PetscReal *largest)
 {
   const size_t             most = static_cast<size_t>(iterations);
-  Scaled                   scaled{A};
-  Vec                      basis[3];
-  Space                    space;
-  PetscInt                 first, n;
+  Vec                      y, z;
+  Space                    space, of_y;
+  PetscInt                 n = 0;
+  PetscMPIInt              size;
   std::vector<PetscScalar> h, square;
+  bool                     there = false;
 
   PetscFunctionBegin;
   PetscCheck(iterations > 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
              "%" PetscInt_FMT " iterations for an eigenvalue: must be positive", iterations);
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
   // without values on the device A's diagonal would be taken on the host, and then copied
   PetscCall(WorkSpace(A, &space));
   if (space == Space::Device) PetscCall(Source().Take(A, space));
-  PetscCall(MatCreateVecs(A, nullptr, &basis[0]));
-  for (int k : {1, 2}) PetscCall(VecDuplicate(basis[0], &basis[k]));
-  PetscCall(scaled.SetUp(basis[0]));
-  PetscCall(VecGetOwnershipRange(basis[0], &first, nullptr));
-  PetscCall(Write(basis[0], [&](Scalar *x) { return StartOfSearch{first, x}; }));
+  PetscCall(MatCreateVecs(A, &y, &z));
+  PetscCall(SpaceOf(z, &of_y));
   PetscCallCXX(h.assign(most * most, 0));
-  PetscCall(Project(&scaled, iterations, basis, &h, &n));
+#if defined(SPARSEGPU_HAVE_CUDA)
+  there = size == 1 && space == Space::Device && of_y == Space::Device && A->rmap->n > 0;
+  if (there) PetscCall(ProjectThere(A, iterations, y, z, &h, &n));
+#endif
+  if (!there) PetscCall(ProjectByVectors(A, iterations, z, &h, &n));
   for (PetscInt c = 0; c < n; c++)
     for (PetscInt r = 0; r < n; r++) PetscCallCXX(square.push_back(h[static_cast<size_t>(c * iterations + r)]));
   *largest = 0;
   if (n > 0) PetscCall(SpectralRadius(n, &square, largest));
-  PetscCall(scaled.Destroy());
-  for (Vec &v : basis) PetscCall(VecDestroy(&v));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

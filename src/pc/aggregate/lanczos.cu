@@ -1,0 +1,158 @@
+/// Each step is three passes over vectors, one of which scales for the product with A: the others end with sums, which
+/// the last block to arrive adds up in the blocks' order.
+#include <algorithm>
+#include "device/cuda_check.hpp"
+#include "device/grid.cuh"
+#include "device/segmented.cuh"
+#include "pc/aggregate/lanczos.hpp"
+#include "petsc/compat.hpp"
+
+namespace sparsegpu::aggregate
+{
+
+namespace
+{
+constexpr unsigned MOST = 512; ///< blocks: two for each multiprocessor of a large device, and few sums left to add
+
+unsigned BlocksOf(PetscInt rows)
+{
+  return std::min(MOST, Blocks(rows));
+}
+
+/// result[c] = the sums over all threads of sum[c]. All threads of all blocks must call.
+template <int count>
+__device__ void add_up(const Scalar (&sum)[count], Scalar *partial, unsigned *arrived, Scalar *const (&result)[count])
+{
+  __shared__ Scalar warps[THREADS / 32];
+  __shared__ bool   last;
+
+  for (int c = 0; c < count; c++) {
+    const Scalar v = block_sum<THREADS>(sum[c], warps);
+    if (threadIdx.x == 0) partial[c * gridDim.x + blockIdx.x] = v;
+  }
+  if (threadIdx.x == 0) {
+    __threadfence();
+    last = atomicAdd(arrived, 1u) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!last) return;
+  __threadfence();
+  for (int c = 0; c < count; c++) {
+    Scalar v(0);
+    for (unsigned b = threadIdx.x; b < gridDim.x; b += THREADS) v += partial[c * gridDim.x + b];
+    v = block_sum<THREADS>(v, warps);
+    if (threadIdx.x == 0) *result[c] = v;
+  }
+  if (threadIdx.x == 0) *arrived = 0;
+}
+
+/// now /= its norm, y = right * now.
+__global__ void scale_kernel(PetscInt rows, const LanczosSums *sums, const Scalar *right, Scalar *now, Scalar *y)
+{
+  const PetscCount k = thread_index();
+  if (k >= rows) return;
+  const Scalar v = Scalar(1 / static_cast<PetscReal>(sqrt(RealPart(sums->square)))) * now[k];
+  now[k]         = v;
+  y[k]           = right[k] * v;
+}
+
+/// next = left * z; sums->before, ->now: its products with these.
+__global__ void __launch_bounds__(THREADS)
+    project_kernel(PetscInt rows, const Scalar *left, const Scalar *z, const Scalar *before, const Scalar *now,
+                   Scalar *next, Scalar *partial, unsigned *arrived, LanczosSums *sums)
+{
+  Scalar sum[2] = {Scalar(0), Scalar(0)};
+  for (PetscCount k = thread_index(); k < rows; k += static_cast<PetscCount>(gridDim.x) * THREADS) {
+    const Scalar v = left[k] * z[k];
+    next[k]        = v;
+    if (before) sum[0] += Conj(before[k]) * v;
+    sum[1] += Conj(now[k]) * v;
+  }
+  add_up<2>(sum, partial, arrived, {&sums->before, &sums->now});
+}
+
+/// next -= its parts in `before` and `now`, where there are these; sums->square = the square of what is left.
+__global__ void __launch_bounds__(THREADS)
+    subtract_kernel(PetscInt rows, const Scalar *before, const Scalar *now, Scalar *next, Scalar *partial,
+                    unsigned *arrived, LanczosSums *sums)
+{
+  Scalar sum[1] = {Scalar(0)};
+  for (PetscCount k = thread_index(); k < rows; k += static_cast<PetscCount>(gridDim.x) * THREADS) {
+    Scalar v = next[k];
+    if (before) v += Scalar(-1) * sums->before * before[k];
+    if (now) v += Scalar(-1) * sums->now * now[k];
+    next[k] = v;
+    sum[0] += Conj(v) * v;
+  }
+  add_up<1>(sum, partial, arrived, {&sums->square});
+}
+} // namespace
+
+PetscErrorCode LanczosVectors::SetUp(PetscInt rows, PetscInt steps)
+{
+  Stream stream;
+
+  PetscFunctionBegin;
+  rows_ = rows;
+  for (Array<Scalar> *v : {&left_, &right_, basis_, basis_ + 1, basis_ + 2})
+    PetscCall(v->Allocate(static_cast<size_t>(rows), Space::Device));
+  PetscCall(partial_.Allocate(2 * MOST, Space::Device));
+  PetscCall(arrived_.Allocate(1, Space::Device));
+  PetscCall(sums_.Allocate(static_cast<size_t>(steps) + 1, Space::Device));
+  PetscCall(DeviceStream(&stream));
+  SparseGPUCallCUDA(cudaMemsetAsync(arrived_.data(), 0, arrived_.bytes(), static_cast<cudaStream_t>(stream)));
+  SparseGPUCallCUDA(cudaMemsetAsync(sums_.data(), 0, sums_.bytes(), static_cast<cudaStream_t>(stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode LanczosVectors::Begin()
+{
+  Stream stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  subtract_kernel<<<BlocksOf(rows_), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
+      rows_, nullptr, nullptr, basis_[0].data(), partial_.data(), arrived_.data(), sums_.data());
+  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode LanczosVectors::Scale(PetscInt k, Scalar *y)
+{
+  Stream stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  scale_kernel<<<Blocks(rows_), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(rows_, sums_.data() + k, right_.data(),
+                                                                                 basis_[k % 3].data(), y);
+  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode LanczosVectors::Advance(PetscInt k, const Scalar *z)
+{
+  const Scalar *const before = k ? basis_[(k + 2) % 3].data() : nullptr, *const now = basis_[k % 3].data();
+  Scalar *const      next = basis_[(k + 1) % 3].data();
+  LanczosSums *const sums = sums_.data() + k + 1;
+  Stream             stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  const cudaStream_t s = static_cast<cudaStream_t>(stream);
+  project_kernel<<<BlocksOf(rows_), THREADS, 0, s>>>(rows_, left_.data(), z, before, now, next, partial_.data(),
+                                                     arrived_.data(), sums);
+  SparseGPUCallCUDA(cudaPeekAtLastError());
+  subtract_kernel<<<BlocksOf(rows_), THREADS, 0, s>>>(rows_, before, now, next, partial_.data(), arrived_.data(), sums);
+  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode LanczosVectors::Get(std::vector<LanczosSums> *sums) const
+{
+  PetscFunctionBegin;
+  PetscCallCXX(sums->resize(sums_.size()));
+  PetscCall(sums_.ToHost(sums->data()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu::aggregate
