@@ -84,6 +84,22 @@ static Problem RightUneven()
   }
   return b;
 }
+/// A full row and a diagonal, and rows of P without a column in common: a row of the product has more columns than a
+/// hash table of the device takes.
+static Problem LeftRow(PetscInt n)
+{
+  conformance::Builder b("full row", n, n);
+  for (PetscInt k = 0; k < n; ++k) b.Add(0, k);
+  for (PetscInt k = 1; k < n; ++k) b.Add(k, k);
+  return b;
+}
+static Problem RightApart(PetscInt rows, PetscInt each)
+{
+  conformance::Builder b("P apart", rows, rows * each + 7);
+  for (PetscInt i = 0; i < rows; ++i)
+    for (PetscInt k = 0; k < each; ++k) b.Add(i, i * each + k);
+  return b;
+}
 /// Without an entry, and of one.
 static Problem Little(const char *name, PetscInt rows, PetscInt cols, bool entry)
 {
@@ -194,6 +210,7 @@ static PetscErrorCode SparseUneven()
   PetscFunctionBeginUser;
   PetscCall(SparseSparse(LeftUneven(), RightUneven()));
   PetscCall(SparseSparse(LeftUneven(), RightDense(700, 30, 3)));
+  PetscCall(SparseSparse(LeftRow(19), RightApart(19, 180)));
   PetscCall(SparseSparse(Little("empty", 5, 5, false), Little("empty P", 5, 3, false)));
   PetscCall(SparseSparse(Little("of one entry", 5, 5, true), Little("P of one entry", 5, 3, true)));
   PetscFunctionReturn(PETSC_SUCCESS);
