@@ -163,38 +163,61 @@ PetscErrorCode Channel::Lost(std::uint64_t lost)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Channel::Begin(const Scalar *from, Stream stream)
+PetscErrorCode Channel::Check()
 {
   PetscFunctionBegin;
+  if (report_.data()) PetscCall(Lost(*static_cast<const volatile std::uint64_t *>(report_.data())));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+DeviceExchange Channel::Current() const
+{
+  return DeviceExchange{side_, exchange_, static_cast<unsigned long long>(timeout_ * 1e9),
+                        static_cast<State *>(state_.data()), static_cast<std::uint64_t *>(report_.data())};
+}
+
+PetscErrorCode Channel::Next(DeviceExchange *exchange)
+{
+  PetscFunctionBegin;
+  PetscCall(Check());
   exchange_++;
-  if (peers_->space() == Space::Host) {
-    std::uint64_t lost = 0;
-    PetscCall(Begin_Host(side_, from, exchange_, timeout_, peers_->comm(), &lost));
-    PetscCall(Lost(lost));
+  *exchange = Current();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Channel::Begin(const Scalar *from, Stream stream)
+{
+  std::uint64_t lost = 0;
+
+  PetscFunctionBegin;
+#if defined(SPARSEGPU_HAVE_CUDA)
+  if (peers_->space() == Space::Device) {
+    DeviceExchange exchange;
+    PetscCall(Next(&exchange));
+    PetscCall(BeginExchange_CUDA(exchange, from, stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-#if defined(SPARSEGPU_HAVE_CUDA)
-  auto *const report = static_cast<std::uint64_t *>(report_.data());
-  PetscCall(Lost(*const_cast<volatile std::uint64_t *>(report)));
-  PetscCall(Begin_CUDA(side_, from, exchange_, timeout_, static_cast<State *>(state_.data()), report, stream));
 #endif
+  exchange_++;
+  PetscCall(Begin_Host(side_, from, exchange_, timeout_, peers_->comm(), &lost));
+  PetscCall(Lost(lost));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode Channel::End(Stream stream, const Scalar **received)
 {
+  std::uint64_t lost = 0;
+
   PetscFunctionBegin;
   *received = side_.received[HalfOf(exchange_)];
-  if (peers_->space() == Space::Host) {
-    std::uint64_t lost = 0;
-    PetscCall(End_Host(side_, exchange_, timeout_, peers_->comm(), &lost));
-    PetscCall(Lost(lost));
+#if defined(SPARSEGPU_HAVE_CUDA)
+  if (peers_->space() == Space::Device) {
+    PetscCall(EndExchange_CUDA(Current(), stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-#if defined(SPARSEGPU_HAVE_CUDA)
-  PetscCall(End_CUDA(side_, exchange_, timeout_, static_cast<State *>(state_.data()),
-                     static_cast<std::uint64_t *>(report_.data()), stream));
 #endif
+  PetscCall(End_Host(side_, exchange_, timeout_, peers_->comm(), &lost));
+  PetscCall(Lost(lost));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

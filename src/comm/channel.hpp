@@ -2,8 +2,8 @@
 #pragma once
 
 #include <petscis.h>
+#include "comm/exchange.hpp"
 #include "comm/peers.hpp"
-#include "comm/protocol.hpp"
 #include "device/buffer.hpp"
 #include "device/pinned.hpp"
 
@@ -52,6 +52,10 @@ public:
   /// device the host does not wait; where a rank has not come in time, the entries are NaN and the next call returns
   /// the error.
   PetscErrorCode End(Stream stream, const Scalar **received);
+  /// The next exchange, on a device, for kernels that begin and end it. Errors: as Begin().
+  PetscErrorCode Next(DeviceExchange *exchange);
+  /// Errors: PETSC_ERR_SYS, as Begin(), if a rank has been lost on the device so far.
+  PetscErrorCode Check();
   /// to[send[e]] += received[e] for all entries e of `received`, which came through the Reversed() graph of this
   /// channel's. By sender: bitwise reproducible.
   PetscErrorCode AddReceived(const Scalar *received, Scalar *to, Stream stream) const;
@@ -63,6 +67,7 @@ private:
   PetscErrorCode Place(const Graph &graph, std::vector<Neighbour> &&neighbours);
   PetscErrorCode OrderSums(const Graph &graph);
   PetscErrorCode Lost(std::uint64_t lost);
+  DeviceExchange Current() const;
 
   std::shared_ptr<Peers> peers_;
   Piece                  piece_;
@@ -80,31 +85,10 @@ private:
   DeviceMemory state_;  ///< one State
 };
 
-/// The word that tells of a lost rank: never 0.
-SPARSEGPU_HD std::uint64_t Report(int neighbour, Exchange exchange)
-{
-  return (exchange << 20) + static_cast<std::uint64_t>(neighbour) + 1;
-}
-SPARSEGPU_HD int NeighbourOf(std::uint64_t report)
-{
-  return static_cast<int>(report & 0xfffff) - 1;
-}
-
-/// What a channel's kernels keep between and within launches.
-struct State {
-  std::uint64_t lost; ///< Report(); 0: none
-  unsigned      done; ///< blocks that have sent their entries
-};
-
 // One function a backend for each step. *lost: Report() of the rank that did not come in time, or 0.
 PetscErrorCode Begin_Host(const Side &side, const Scalar *from, Exchange k, double timeout, MPI_Comm comm,
                           std::uint64_t *lost);
 PetscErrorCode End_Host(const Side &side, Exchange k, double timeout, MPI_Comm comm, std::uint64_t *lost);
-/// `state` and `report` [1] hold what was lost so far.
-PetscErrorCode Begin_CUDA(const Side &side, const Scalar *from, Exchange k, double timeout, State *state,
-                          std::uint64_t *report, Stream stream);
-PetscErrorCode End_CUDA(const Side &side, Exchange k, double timeout, State *state, std::uint64_t *report,
-                        Stream stream);
 PetscErrorCode AddReceived_CUDA(int places, const int *target, const int *start, const int *source,
                                 const Scalar *received, Scalar *to, Stream stream);
 

@@ -17,17 +17,26 @@ __device__ __forceinline__ std::uint32_t part_of(Scalar value, int part)
   return data;
 }
 
-/// Reduction k of values[v], v < n, 0 < n <= ReduceSide::VALUES, into sums[v], by all threads of one thread block; both
-/// are in memory that the block shares and may be the same, `words` is room in its shared memory for ReduceSide::WORDS
-/// words of 4 bytes. Other blocks and launches of this rank's that reduce must be ordered with this one. False, on all
-/// threads, where a rank has not come within `timeout` nanoseconds: the host is told, the sums are NaN, and
-/// reductions after it fail at once. About 3 microseconds over NVLink.
-__device__ inline bool all_reduce(const ReduceSide &side, Exchange k, int n, const Scalar *values, Scalar *sums,
-                                  std::uint32_t *words, unsigned long long timeout)
+/// Rank `rank` has not come: tells the host, once, and the reductions that follow, which fail.
+__device__ __forceinline__ void lose(const ReduceSide &side, int rank)
 {
-  constexpr int POLLS = 64; // between two looks at the clock
-  const int     each = n * ReduceSide::PARTS, all = side.ranks * each;
-  int           came = 1;
+  const unsigned long long word = static_cast<unsigned long long>(rank) + 1;
+  if (atomicCAS(reinterpret_cast<unsigned long long *>(side.lost), 0ull, word) == 0)
+    *static_cast<volatile std::uint64_t *>(side.report) = word;
+}
+
+/// The next reduction, of values[v], v < n, 0 < n <= ReduceSide::VALUES, into sums[v], by all threads of one thread
+/// block; both are in memory that the block shares and may be the same, `words` is room in its shared memory for
+/// ReduceSide::WORDS words of 4 bytes. Other blocks and launches of this rank's that reduce must be ordered with this
+/// one. False, on all threads, where a rank has not come in time: the host is told, the sums are NaN, and reductions
+/// after it fail at once. About 3 microseconds over NVLink.
+__device__ inline bool all_reduce(const ReduceSide &side, int n, const Scalar *values, Scalar *sums,
+                                  std::uint32_t *words)
+{
+  constexpr int  POLLS = 64; // between two looks at the clock
+  const int      each = n * ReduceSide::PARTS, all = side.ranks * each;
+  const Exchange k    = *static_cast<volatile Exchange *>(side.done) + 1;
+  int            came = 1;
 
   __syncthreads();
   for (int w = static_cast<int>(threadIdx.x); w < all; w += static_cast<int>(blockDim.x)) {
@@ -49,10 +58,9 @@ __device__ inline bool all_reduce(const ReduceSide &side, Exchange k, int n, con
       }
       asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
       if (!begin) begin = now;
-      if (!mine && (now - begin > timeout || *static_cast<volatile std::uint64_t *>(side.lost))) came = 0;
+      if (!mine && (now - begin > side.timeout || *static_cast<volatile std::uint64_t *>(side.lost))) came = 0;
     }
-    if (!mine && !atomicExch(reinterpret_cast<unsigned long long *>(side.lost), from + 1ull))
-      *static_cast<volatile std::uint64_t *>(side.report) = static_cast<std::uint64_t>(from) + 1;
+    if (!mine) lose(side, from);
     words[w] = static_cast<std::uint32_t>(word);
   }
   came = __syncthreads_and(came);
@@ -65,6 +73,7 @@ __device__ inline bool all_reduce(const ReduceSide &side, Exchange k, int n, con
     }
     sums[v] = came ? sum : Scalar(RealOf(~RealBits(0) >> 1));
   }
+  if (threadIdx.x == 0) *static_cast<volatile Exchange *>(side.done) = k;
   __syncthreads();
   return came;
 }

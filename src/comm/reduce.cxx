@@ -32,31 +32,32 @@ PetscErrorCode Reducer::Create(std::shared_ptr<Peers> peers, double timeout, std
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(
-      peers->Take((2 * ReduceSide::WORDS + 1) * sizeof(std::uint64_t), &piece_, why)); // all zero: of no reduction
+      peers->Take((2 * ReduceSide::WORDS + 2) * sizeof(std::uint64_t), &piece_, why)); // all zero: of no reduction
   if (!why->empty()) PetscFunctionReturn(PETSC_SUCCESS);
   peers_   = std::move(peers);
   timeout_ = timeout;
-  next_    = 1;
   lost_    = 0;
   PetscCallCXX(pieces.resize(static_cast<size_t>(ranks)));
   PetscCallMPI(MPI_Allgather(&piece_, sizeof(Piece), MPI_BYTE, pieces.data(), sizeof(Piece), MPI_BYTE, comm));
   for (int r = 0; r < ranks; r++)
     PetscCallCXX(there.push_back(reinterpret_cast<std::uint64_t *>(peers_->at(pieces[static_cast<size_t>(r)], r))));
-  side_.here  = there[static_cast<size_t>(rank)];
-  side_.rank  = rank;
-  side_.ranks = ranks;
+  side_.here    = there[static_cast<size_t>(rank)];
+  side_.done    = side_.here + 2 * ReduceSide::WORDS;
+  side_.timeout = static_cast<unsigned long long>(timeout * 1e9);
+  side_.rank    = rank;
+  side_.ranks   = ranks;
   if (peers_->space() == Space::Device) {
     PetscCall(report_.Reserve(sizeof(std::uint64_t)));
     side_.report  = static_cast<std::uint64_t *>(report_.data());
     *side_.report = 0;
-    side_.lost    = side_.here + 2 * ReduceSide::WORDS;
+    side_.lost    = side_.here + 2 * ReduceSide::WORDS + 1;
   }
   PetscCall(there_.Take(std::move(there), peers_->space()));
   side_.there = there_.data();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Reducer::Lost() const
+PetscErrorCode Reducer::Check() const
 {
   PetscFunctionBegin;
   const std::uint64_t lost = side_.report ? *static_cast<volatile std::uint64_t *>(side_.report) : lost_;
@@ -67,31 +68,20 @@ PetscErrorCode Reducer::Lost() const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Reducer::Reserve(int count, Exchange *first)
-{
-  PetscFunctionBegin;
-  PetscCall(Lost());
-  *first = next_;
-  next_ += static_cast<Exchange>(count);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode Reducer::Sum(int n, Scalar *values, Stream stream)
 {
-  Exchange k = 0;
-
   PetscFunctionBegin;
   PetscCheck(n >= 0 && n <= ReduceSide::VALUES, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "A reduction of %d values: 0 to %d are allowed", n, ReduceSide::VALUES);
   if (!n) PetscFunctionReturn(PETSC_SUCCESS); // a number without a message would let a rank run ahead
-  PetscCall(Reserve(1, &k));
+  PetscCall(Check());
   if (peers_->space() == Space::Host) {
-    PetscCall(Reduce_Host(side_, k, n, values, timeout_, peers_->comm(), &lost_));
-    PetscCall(Lost());
+    PetscCall(Reduce_Host(side_, n, values, peers_->comm(), &lost_));
+    PetscCall(Check());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #if defined(SPARSEGPU_HAVE_CUDA)
-  PetscCall(Reduce_CUDA(side_, k, n, values, timeout_, stream));
+  PetscCall(Reduce_CUDA(side_, n, values, stream));
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -106,7 +96,7 @@ std::atomic<std::uint64_t> &Word(std::uint64_t *word)
 }
 
 /// Waits until *word is of reduction k; MPI goes on meanwhile, as in exchanges.
-PetscErrorCode Await(std::uint64_t *word, Exchange k, double timeout, MPI_Comm comm, bool *came)
+PetscErrorCode Await(std::uint64_t *word, Exchange k, unsigned long long timeout, MPI_Comm comm, bool *came)
 {
   constexpr int SPINS = 256; // of a few nanoseconds, before the processor is offered to others
   const auto    begin = std::chrono::steady_clock::now();
@@ -118,7 +108,7 @@ PetscErrorCode Await(std::uint64_t *word, Exchange k, double timeout, MPI_Comm c
     for (int spin = 0; spin < SPINS; spin++)
       if (IsOf(k, Word(word).load(std::memory_order_acquire))) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCallMPI(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &there, MPI_STATUS_IGNORE));
-    if (std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() > timeout) break;
+    if (std::chrono::steady_clock::now() - begin > std::chrono::nanoseconds(timeout)) break;
     std::this_thread::yield();
   }
   *came = false;
@@ -126,10 +116,10 @@ PetscErrorCode Await(std::uint64_t *word, Exchange k, double timeout, MPI_Comm c
 }
 } // namespace
 
-PetscErrorCode Reduce_Host(const ReduceSide &side, Exchange k, int n, Scalar *values, double timeout, MPI_Comm comm,
-                           std::uint64_t *lost)
+PetscErrorCode Reduce_Host(const ReduceSide &side, int n, Scalar *values, MPI_Comm comm, std::uint64_t *lost)
 {
-  std::uint32_t parts[ReduceSide::PARTS];
+  std::uint32_t  parts[ReduceSide::PARTS];
+  const Exchange k = ++*side.done;
 
   PetscFunctionBegin;
   for (int r = 0; r < side.ranks; r++)
@@ -144,7 +134,7 @@ PetscErrorCode Reduce_Host(const ReduceSide &side, Exchange k, int n, Scalar *va
       for (int p = 0; p < ReduceSide::PARTS; p++) {
         std::uint64_t *const word = side.here + WordOf(k, r, v, p);
         bool                 came;
-        PetscCall(Await(word, k, timeout, comm, &came));
+        PetscCall(Await(word, k, side.timeout, comm, &came));
         if (!came) {
           *lost = static_cast<std::uint64_t>(r) + 1;
           PetscFunctionReturn(PETSC_SUCCESS);

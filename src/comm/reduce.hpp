@@ -2,7 +2,8 @@
 /// bits on all of them, and in every run. A rank writes its values to all others; each word has half of it for data and
 /// half for the number of the reduction, so that no flag and no fence is needed ("LL" of NCCL). Reductions k and k + 1
 /// use different halves of the memory: who writes those of k + 1 has got those of k from all others, each of which had
-/// read what came in k - 1 before it sent them. So what k + 1 overwrites has been read. This needs a value in each.
+/// read what came in k - 1 before it sent them. So what k + 1 overwrites has been read. This needs a value in each. The
+/// number is counted where reductions run: solvers launch some that are skipped in the end, by all ranks alike.
 #pragma once
 
 #include "comm/peers.hpp"
@@ -19,10 +20,12 @@ struct ReduceSide {
   static constexpr int PARTS = sizeof(Scalar) / 4;     ///< words of a value
   static constexpr int WORDS = RANKS * VALUES * PARTS; ///< of a half
 
-  std::uint64_t *const *there;  ///< [ranks] the memory of each rank, at addresses of this process: 2 * WORDS words
-  std::uint64_t        *here;   ///< this rank's
-  std::uint64_t        *lost;   ///< on a device: rank + 1 of a rank that is lost, or 0; for kernels
-  std::uint64_t        *report; ///< on a device: the same for the host, in pinned memory
+  std::uint64_t *const *there;   ///< [ranks] the memory of each rank, at addresses of this process: 2 * WORDS words
+  std::uint64_t        *here;    ///< this rank's
+  Exchange             *done;    ///< [1] the last reduction of this rank
+  std::uint64_t        *lost;    ///< on a device: rank + 1 of a rank that is lost, or 0; for kernels
+  std::uint64_t        *report;  ///< on a device: the same for the host, in pinned memory
+  unsigned long long    timeout; ///< nanoseconds
   int                   rank, ranks;
 };
 
@@ -54,20 +57,17 @@ public:
   /// waiting. Errors: PETSC_ERR_ARG_OUTOFRANGE, naming n; PETSC_ERR_SYS if a rank did not come in time, on a device in
   /// a reduction before: its sums are NaN. Collective.
   PetscErrorCode Sum(int n, Scalar *values, Stream stream);
-  /// For kernels that call all_reduce() of reduce.cuh `count` times: the number of the first. Collective.
-  PetscErrorCode Reserve(int count, Exchange *first);
-  /// What they need.
+  /// What kernels need that call all_reduce() of reduce.cuh, as often on all ranks.
   const ReduceSide &side() const { return side_; }
-  double            timeout() const { return timeout_; }
-  void              Free();
+  bool              made() const { return peers_ != nullptr; }
+  /// Errors: as Sum(), if a rank has been lost so far.
+  PetscErrorCode Check() const;
+  void           Free();
 
 private:
-  PetscErrorCode Lost() const;
-
   std::shared_ptr<Peers> peers_;
   Piece                  piece_;
   ReduceSide             side_    = {};
-  Exchange               next_    = 1;
   double                 timeout_ = 0; ///< seconds
   std::uint64_t          lost_    = 0; ///< on the host: rank + 1
   Array<std::uint64_t *> there_;
@@ -75,8 +75,7 @@ private:
 };
 
 /// The steps of one reduction. *lost: rank + 1 of the rank that did not come in time.
-PetscErrorCode Reduce_Host(const ReduceSide &side, Exchange k, int n, Scalar *values, double timeout, MPI_Comm comm,
-                           std::uint64_t *lost);
-PetscErrorCode Reduce_CUDA(const ReduceSide &side, Exchange k, int n, Scalar *values, double timeout, Stream stream);
+PetscErrorCode Reduce_Host(const ReduceSide &side, int n, Scalar *values, MPI_Comm comm, std::uint64_t *lost);
+PetscErrorCode Reduce_CUDA(const ReduceSide &side, int n, Scalar *values, Stream stream);
 
 } // namespace sparsegpu::comm

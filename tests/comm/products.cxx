@@ -91,7 +91,7 @@ PetscErrorCode TestDevice()
 }
 
 /// The entries of A x or A^T x on this rank after some products, with `options`.
-PetscErrorCode Result(const Problem &p, Layout layout, bool transposed, const std::string &options,
+PetscErrorCode Result(const Problem &p, const char format[], Layout layout, bool transposed, const std::string &options,
                       std::vector<PetscScalar> *entries)
 {
   const Options      set(options);
@@ -101,7 +101,7 @@ PetscErrorCode Result(const Problem &p, Layout layout, bool transposed, const st
   PetscInt           n, first;
 
   PetscFunctionBeginUser;
-  PetscCall(CreateMatrix(PETSC_COMM_WORLD, p, MATSPARSEGPU, nullptr, layout, &A));
+  PetscCall(CreateMatrix(PETSC_COMM_WORLD, p, MATSPARSEGPU, format, layout, &A));
   PetscCall(MatCreateVecs(A, transposed ? &y : &x, transposed ? &x : &y));
   PetscCall(VecGetOwnershipRange(x, &first, nullptr));
   PetscCall(VecGetLocalSize(x, &n));
@@ -134,14 +134,38 @@ PetscErrorCode TestBits()
     for (Layout layout : {Layout::Even, Layout::FirstEmpty, Layout::Opposite})
       for (bool transposed : {false, true}) {
         std::vector<PetscScalar> by_forest, by_peers, again;
-        PetscCall(Result(p, layout, transposed, "-sparsegpu_peer no", &by_forest));
-        PetscCall(Result(p, layout, transposed, "-sparsegpu_peer yes", &by_peers));
-        PetscCall(Result(p, layout, transposed, "-sparsegpu_peer yes", &again));
+        PetscCall(Result(p, nullptr, layout, transposed, "-sparsegpu_peer no", &by_forest));
+        PetscCall(Result(p, nullptr, layout, transposed, "-sparsegpu_peer yes", &by_peers));
+        PetscCall(Result(p, nullptr, layout, transposed, "-sparsegpu_peer yes", &again));
         const size_t bytes = by_peers.size() * sizeof(PetscScalar);
         PetscCheck(!memcmp(by_peers.data(), again.data(), bytes), PETSC_COMM_SELF, PETSC_ERR_PLIB,
                    "%s, %s: other bits the second time", p.name.c_str(), Name(layout));
         PetscCheck(transposed || !memcmp(by_peers.data(), by_forest.data(), bytes), PETSC_COMM_SELF, PETSC_ERR_PLIB,
                    "%s, %s: other bits than with PetscSF", p.name.c_str(), Name(layout));
+      }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The same bits in every format, of blocks that send along with their product and of those that do not; of rows with
+/// many ghosts and with few.
+PetscErrorCode TestFormats()
+{
+  const Problem            problems[] = {conformance::Grid("grid_14x9", 14, 9, false),
+                                         conformance::Banded("bands_70", 70, 70, {-69, -35, -1, 0, 1, 35, 69})};
+  std::vector<std::string> formats;
+
+  PetscFunctionBeginUser;
+  PetscCall(Formats(&formats));
+  for (const Problem &p : problems)
+    for (const std::string &format : formats)
+      for (Layout layout : {Layout::Even, Layout::FirstEmpty}) {
+        std::vector<PetscScalar> by_forest, by_peers;
+        if (conformance::Refuses(p, format)) continue;
+        PetscCall(Result(p, format.c_str(), layout, false, "-sparsegpu_peer no", &by_forest));
+        PetscCall(Result(p, format.c_str(), layout, false, "-sparsegpu_peer yes", &by_peers));
+        PetscCheck(!memcmp(by_peers.data(), by_forest.data(), by_peers.size() * sizeof(PetscScalar)), PETSC_COMM_SELF,
+                   PETSC_ERR_PLIB, "%s as %s, %s: other bits than with PetscSF", p.name.c_str(), format.c_str(),
+                   Name(layout));
       }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -182,5 +206,7 @@ PetscErrorCode TestLost()
 
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help, {{"view", TestView}, {"device", TestDevice}, {"bits", TestBits}, {"lost", TestLost}});
+  return Main(
+      argc, argv, help,
+      {{"view", TestView}, {"device", TestDevice}, {"bits", TestBits}, {"formats", TestFormats}, {"lost", TestLost}});
 }

@@ -39,9 +39,10 @@ struct Context : LocalMatrix {
   bool                            nothing_set = false; ///< no rank has set values: assembly leaves them where they are
   bool                            coo_set     = false; ///< the next assembly is MatSetValuesCOO()'s: so does that one
   Halo                            halo;
-  std::shared_ptr<ParallelCoordinates> parallel_coo;      ///< null: PETSc has the coordinates, if any
-  Version                              agreed[2][3] = {}; ///< for which all ranks know the blocks ready
-  bool agreed_scratch[3] = {}; ///< all ranks know that there is scratch for host vectors in products on the device
+  std::shared_ptr<ParallelCoordinates> parallel_coo; ///< null: PETSc has the coordinates, if any
+  static constexpr int                 SOLVE = 3;
+  Version agreed[2][4]                       = {}; ///< [space][operation or SOLVE] all ranks know the blocks ready
+  bool    agreed_scratch[3] = {}; ///< all ranks know that there is scratch for host vectors in products on the device
 };
 
 /// The context of a matrix of ours, made on first use: MatHeaderMerge() and friends may have taken the old one away.
@@ -77,10 +78,13 @@ PetscErrorCode RequireDevice(const char *asked_by);
 /// Host CSR of a seqaijsparsegpu matrix and its key.
 PetscErrorCode GetCsr(Mat A, CsrView *view, PatternKey *key);
 /// z = op(A) x + y on local arrays, in `space`; y may be null or z. x, y, z may be parallel: their local parts are
-/// used.
-PetscErrorCode MultLocal(Mat A, Operation operation, Space space, Vec x, Vec y, Vec z);
-/// z += A x on local arrays; x [columns of A] lies in `space`.
-PetscErrorCode AddProduct(Mat A, Space space, const Scalar *x, Vec z);
+/// used. On the device the product begins `exchange`, if there is one, with entries of x.
+PetscErrorCode MultLocal(Mat A, Operation operation, Space space, Vec x, Vec y, Vec z,
+                         const comm::DeviceExchange *exchange = nullptr);
+/// z += A x on local arrays of the host; x [columns of A].
+PetscErrorCode AddProduct(Mat A, const Scalar *x, Vec z);
+/// The same on the device, where x are the entries that the exchange brings.
+PetscErrorCode AddArriving(Mat A, const comm::DeviceExchange &exchange, Vec z);
 /// Where the product of these vectors runs: where the backend asked for is, else where one of them lies. x and z null:
 /// PlannedSpace(). *copies, if asked for: on the device, where one of the vectors is not. Errors: PETSC_ERR_GPU where a
 /// backend was asked for that has no device.

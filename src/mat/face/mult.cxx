@@ -28,9 +28,10 @@ PetscErrorCode MultOnHost(Mat A, Context *context, Operation operation, Vec x, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Asynchronous where x, y and z are on the device; ends synchronised where z is on the host.
-PetscErrorCode MultOnDevice(Mat A, Context *context, Operation operation, Vec x, const Scalar *array, Vec y, Vec z,
-                            PetscLogDouble *flops)
+/// Asynchronous where x, y and z are on the device; ends synchronised where z is on the host. With an exchange, which
+/// the product begins with entries of x; x null: which brings the entries that z += A x takes.
+PetscErrorCode MultOnDevice(Mat A, Context *context, Operation operation, Vec x, const comm::DeviceExchange *exchange,
+                            Vec y, Vec z, PetscLogDouble *flops)
 {
   const PetscObject logged = reinterpret_cast<PetscObject>(A);
   ConvertedMatrix  *converted;
@@ -54,7 +55,12 @@ PetscErrorCode MultOnDevice(Mat A, Context *context, Operation operation, Vec x,
     py = by.read();
   }
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(converted->format->Mult(x ? bx.read() : array, py, bz.write(), stream));
+  if (!exchange)
+    PetscCall(converted->format->Mult(bx.read(), py, bz.write(), stream));
+  else if (x)
+    PetscCall(converted->format->MultSending(bx.read(), py, bz.write(), *exchange, stream));
+  else
+    PetscCall(converted->format->AddArriving(*exchange, bz.write(), stream));
   PetscCall(PetscLogGpuTimeEnd());
   const bool uploaded = (x && !bx.on_device()) || (y && y != z && !by.on_device());
   if (uploaded && bz.on_device()) PetscCall(DeviceSynchronize(stream)); // may be pinned memory that the caller reuses
@@ -94,7 +100,8 @@ PetscErrorCode ReserveScratch(Mat A, Context *context, Operation operation)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MultEither(Mat A, Operation operation, Space space, Vec x, const Scalar *array, Vec y, Vec z)
+static PetscErrorCode MultEither(Mat A, Operation operation, Space space, Vec x, const Scalar *array,
+                                 const comm::DeviceExchange *exchange, Vec y, Vec z)
 {
   Context       *context;
   PetscLogDouble flops = 0;
@@ -111,22 +118,30 @@ static PetscErrorCode MultEither(Mat A, Operation operation, Space space, Vec x,
     PetscCall(PetscLogFlops(flops));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(MultOnDevice(A, context, operation, x, array, y, z, &flops));
+  PetscCall(MultOnDevice(A, context, operation, x, exchange, y, z, &flops));
   PetscCall(PetscLogGpuFlops(flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MultLocal(Mat A, Operation operation, Space space, Vec x, Vec y, Vec z)
+PetscErrorCode MultLocal(Mat A, Operation operation, Space space, Vec x, Vec y, Vec z,
+                         const comm::DeviceExchange *exchange)
 {
   PetscFunctionBegin;
-  PetscCall(MultEither(A, operation, space, x, nullptr, y, z));
+  PetscCall(MultEither(A, operation, space, x, nullptr, exchange, y, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode AddProduct(Mat A, Space space, const Scalar *x, Vec z)
+PetscErrorCode AddProduct(Mat A, const Scalar *x, Vec z)
 {
   PetscFunctionBegin;
-  PetscCall(MultEither(A, Operation::Normal, space, nullptr, x, z, z));
+  PetscCall(MultEither(A, Operation::Normal, Space::Host, nullptr, x, nullptr, z, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AddArriving(Mat A, const comm::DeviceExchange &exchange, Vec z)
+{
+  PetscFunctionBegin;
+  PetscCall(MultEither(A, Operation::Normal, Space::Device, nullptr, nullptr, &exchange, z, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,6 +4,7 @@
 #include "mat/face/context.hpp"
 #include "mat/face/multiply.hpp"
 #include "mat/face/parallel_away.hpp"
+#include "mat/face/solver_access.hpp"
 
 namespace sparsegpu::face
 {
@@ -34,82 +35,106 @@ PetscErrorCode BuildBlocks(Mat A, Operation operation, Space space, bool copies)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Everything a product needs, once per change of the matrix: collective, so that an error on one rank (a format that
-/// refuses its block, no memory) is an error on all of them, and none waits in the exchange.
-PetscErrorCode Prepare(Mat A, Operation operation, Vec x, Vec z, Context **out, Space *where)
+/// The error of converting a block on any rank, on all of them. Collective.
+PetscErrorCode AgreeOnBlocks(Mat A, PetscErrorCode code)
 {
-  Context *context;
-  Version  version;
-  Space    space;
-  bool     copies = false;
-
-  PetscFunctionBegin;
-#if !defined(PETSC_USE_COMPLEX)
-  if (operation == Operation::ConjugateTranspose) operation = Operation::Transpose;
-#endif
-  PetscCall(GetContext(A, &context));
-  *out = context;
-  PetscCall(GetVersion(A, context, &version));
-  PetscCall(Decide(A, context));
-  PetscCall(ProductSpace(context, x, z, &space, &copies));
-  *where           = space;
-  Version *agreed  = &context->agreed[static_cast<int>(space)][static_cast<int>(operation)];
-  bool    *scratch = &context->agreed_scratch[static_cast<int>(operation)];
-  if (*agreed == version && (!copies || *scratch)) PetscFunctionReturn(PETSC_SUCCESS);
-
   struct {
     int code, rank;
   } mine, worst;
   PetscMPIInt rank;
+
+  PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)A), &rank));
-  PetscCall(ConvertBlocks(A));
-  PetscCall(context->halo.Prepare(A, space, operation != Operation::Normal));
-  mine.code = static_cast<int>(BuildBlocks(A, operation, space, copies));
+  mine.code = static_cast<int>(code);
   mine.rank = rank;
   PetscCallMPI(MPI_Allreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, PetscObjectComm((PetscObject)A)));
   PetscCheck(!mine.code, PETSC_COMM_SELF, static_cast<PetscErrorCode>(mine.code), "Rank %d cannot convert its block",
              (int)rank);
   PetscCheck(!worst.code, PETSC_COMM_SELF, static_cast<PetscErrorCode>(worst.code),
              "Rank %d cannot convert its block: see its message", worst.rank);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Everything a product in `space` needs, once per change of the matrix: collective, so that an error on one rank (a
+/// format that refuses its block, no memory) is an error on all of them, and none waits in the exchange. `copies`: of
+/// vectors on the host in products on the device.
+PetscErrorCode PrepareIn(Mat A, Context *context, Operation operation, Space space, bool copies)
+{
+  Version  version;
+  Version *agreed  = &context->agreed[static_cast<int>(space)][static_cast<int>(operation)];
+  bool    *scratch = &context->agreed_scratch[static_cast<int>(operation)];
+
+  PetscFunctionBegin;
+  PetscCall(GetVersion(A, context, &version));
+  if (*agreed == version && (!copies || *scratch)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ConvertBlocks(A));
+  PetscCall(context->halo.Prepare(A, space, operation != Operation::Normal));
+  PetscCall(AgreeOnBlocks(A, BuildBlocks(A, operation, space, copies)));
   *agreed  = version;
   *scratch = *scratch || copies;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The entries of `owned` where exchanges of products in `space` take them from: at most copied to the scratch memory
-/// of the diagonal block, whose product makes the same copy.
-PetscErrorCode StageOwned(Mat A, Space space, LocalArray *owned, Stream *stream)
+PetscErrorCode Prepare(Mat A, Operation operation, Vec x, Vec z, Context **context, Space *space)
 {
-  Mat      diagonal;
-  Context *block;
+  bool copies = false;
 
   PetscFunctionBegin;
-  *stream = nullptr;
-  if (space == Space::Host) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DeviceStream(stream));
-  PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, nullptr, nullptr));
-  PetscCall(GetContext(diagonal, &block));
-  PetscCall(owned->Stage(&block->x, *stream, (PetscObject)A));
+#if !defined(PETSC_USE_COMPLEX)
+  if (operation == Operation::ConjugateTranspose) operation = Operation::Transpose;
+#endif
+  PetscCall(GetContext(A, context));
+  PetscCall(Decide(A, *context));
+  PetscCall(ProductSpace(*context, x, z, space, &copies));
+  PetscCall(PrepareIn(A, *context, operation, *space, copies));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// z = A x + y, ghosts by a channel.
+/// The formats of both blocks for the products of a solve on the device.
+PetscErrorCode FormatsOfBlocks(Mat A, BlocksForSolve *blocks)
+{
+  Format **const   formats[] = {&blocks->diagonal, &blocks->off};
+  Mat              of[2];
+  Context         *context;
+  ConvertedMatrix *converted;
+
+  PetscFunctionBegin;
+  blocks->nonzeros = 0;
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &of[0], &of[1], nullptr));
+  for (int b = 0; b < 2; b++) {
+    PetscCall(GetContext(of[b], &context));
+    PetscCall(Decide(of[b], context));
+    context->read_here = true;
+    PetscCall(GetConverted(of[b], context, Operation::Normal, Space::Device, Use::Solve, &converted));
+    *formats[b] = converted->format.get();
+    blocks->nonzeros += static_cast<PetscLogDouble>(converted->pattern.nonzeros);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// z = A x + y, ghosts by a channel: on the device two launches, one of which sends entries of x along with the
+/// diagonal block's product, the other awaits the ghosts and multiplies with them.
 PetscErrorCode MultByPeers(Mat A, comm::Channel *channel, Space space, Vec x, Vec y, Vec z)
 {
-  Mat           diagonal, off;
-  LocalArray    owned;
-  Stream        stream;
-  const Scalar *ghosts;
+  Mat                  diagonal, off;
+  LocalArray           owned;
+  comm::DeviceExchange exchange;
+  const Scalar        *ghosts;
 
   PetscFunctionBegin;
   PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &off, nullptr));
+  if (space == Space::Device) {
+    PetscCall(channel->Next(&exchange));
+    PetscCall(MultLocal(diagonal, Operation::Normal, space, x, y, z, &exchange));
+    if (channel->receives()) PetscCall(AddArriving(off, exchange, z));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(owned.Get(x, space, Access::Read));
-  PetscCall(StageOwned(A, space, &owned, &stream));
-  PetscCall(channel->Begin(owned.read(), stream));
+  PetscCall(channel->Begin(owned.read(), nullptr));
   PetscCall(MultLocal(diagonal, Operation::Normal, space, x, y, z));
-  PetscCall(channel->End(stream, &ghosts));
+  PetscCall(channel->End(nullptr, &ghosts));
   PetscCall(owned.Restore());
-  PetscCall(AddProduct(off, space, ghosts, z));
+  PetscCall(AddProduct(off, ghosts, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -208,6 +233,43 @@ PetscErrorCode MultiplyParallel(Mat A, Operation operation, Vec x, Vec y, Vec z)
   PetscFunctionBegin;
   PetscCall(operation == Operation::Normal ? MultPlain(A, x, y, z) : MultTransposed(A, operation, x, y, z));
   PetscCall(SendBlocksAwayForTests(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GetBlocksForSolve(Mat A, Space vectors, BlocksForSolve *blocks)
+{
+  constexpr int HOST = 1, DEVICE = 2;
+  PetscBool     seq, mpi;
+  Context      *context;
+  Version       version;
+  bool          serves;
+  int           mine, any;
+
+  PetscFunctionBegin;
+  *blocks = BlocksForSolve();
+  PetscCall(IsOurs(A, &seq, &mpi));
+  if (!mpi) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetContext(A, &context));
+  PetscCall(Decide(A, context));
+  PetscCall(DeviceServes(context->settings, vectors, &serves));
+  blocks->space = serves ? Space::Device : Space::Host;
+  PetscCall(GetVersion(A, context, &version));
+  Version *const agreed = &context->agreed[static_cast<int>(blocks->space)][Context::SOLVE];
+  const bool     known  = *agreed == version;
+  if (!known) {
+    mine = serves ? DEVICE : HOST;
+    PetscCallMPI(MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_BOR, PetscObjectComm((PetscObject)A)));
+    if (any != mine) PetscFunctionReturn(PETSC_SUCCESS); // some ranks have no device
+  }
+  PetscCall(PrepareIn(A, context, Operation::Normal, blocks->space, false));
+  comm::Channel *const channel = context->halo.channel(blocks->space);
+  if (!channel->made()) PetscFunctionReturn(PETSC_SUCCESS);
+  if (serves) {
+    const PetscErrorCode code = FormatsOfBlocks(A, blocks);
+    PetscCall(known ? code : AgreeOnBlocks(A, code));
+  }
+  blocks->channel = channel;
+  *agreed         = version;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -20,8 +20,7 @@ PetscErrorCode MatVersion(Mat A, Version *version)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether there is a device, and products of A with these vectors run on it, or would, were the vectors there.
-static PetscErrorCode DeviceServes(const Settings &settings, Space vectors, bool *serves)
+PetscErrorCode DeviceServes(const Settings &settings, Space vectors, bool *serves)
 {
   const Backend backend = settings.bound_to_cpu ? Backend::Kokkos : settings.backend;
   PetscBool     found;

@@ -3,8 +3,10 @@
 
 #include <petscmat.h>
 #include <memory>
+#include "comm/channel.hpp"
 #include "device/device.hpp"
 #include "mat/face/names.hpp"
+#include "mat/converted/settings.hpp"
 #include "mat/formats/csr/csr.hpp"
 #include "mat/rows/version.hpp"
 
@@ -18,6 +20,19 @@ PetscErrorCode MatVersion(Mat A, Version *version);
 /// Null if A is not a MATSEQAIJSPARSEGPU, or if its products with vectors in `vectors` do not run on the device.
 /// *nonzeros, if asked for: of A, where there is a format.
 PetscErrorCode FormatForSolve(Mat A, Space vectors, Format **format, PetscInt *nonzeros = nullptr);
+
+/// A parallel matrix whose ranks reach each other's memory.
+struct BlocksForSolve {
+  Space          space    = Space::Host;             ///< where products run
+  comm::Channel *channel  = nullptr;                 ///< of the ghosts; null: there are no such peers
+  Format        *diagonal = nullptr, *off = nullptr; ///< on the device
+  PetscLogDouble nonzeros = 0;                       ///< of this rank, on the device
+};
+/// The same for a MATMPIAIJSPARSEGPU and vectors in `vectors`; without a channel for any other matrix. The answer and
+/// errors are the same on all ranks. Collective.
+PetscErrorCode GetBlocksForSolve(Mat A, Space vectors, BlocksForSolve *blocks);
+/// Whether there is a device, and products of A with these vectors run on it, or would, were the vectors there.
+PetscErrorCode DeviceServes(const Settings &settings, Space vectors, bool *serves);
 
 /// The format as csr; null if it is another one.
 Csr *AsCsr(Format *format);

@@ -25,10 +25,16 @@ PetscErrorCode DotsOfProduct_CUDA(PetscInt rows, const ProductDots &dots, Stream
   PetscFunctionBegin;
   if (rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid; the sums stay zero
   const PetscInt needed = (rows - 1) / THREADS + 1, blocks = needed < DOT_GROUPS ? needed : DOT_GROUPS;
-  PetscCall(MultiplyAndDot(rows, dots, stream, [&](auto epilogue) {
+  const auto     launch = [&](auto epilogue) {
     return LaunchEarly<dots_kernel<decltype(epilogue)>>(blocks, THREADS, static_cast<cudaStream_t>(stream), rows,
                                                         epilogue);
-  }));
+  };
+  if (dots.kind != ProductSums::Conjugate)
+    PetscCall(launch(ScaleAndDot{dots}));
+  else if (dots.left_out)
+    PetscCall(launch(StoreAndDotInside{{dots}}));
+  else
+    PetscCall(launch(StoreAndDot{dots}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

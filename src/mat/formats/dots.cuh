@@ -6,6 +6,7 @@
 #include "device/segmented.cuh"
 #include "mat/formats/dots.hpp"
 #include "mat/formats/epilogue.cuh"
+#include "mat/formats/sending.cuh"
 
 namespace sparsegpu::formats
 {
@@ -144,12 +145,26 @@ struct ScaleAndDot {
   }
 };
 
-/// launch(epilogue) with the one that `dots` asks for.
-template <class Launch> PetscErrorCode MultiplyAndDot(PetscInt, const ProductDots &dots, Stream, Launch launch)
+/// StoreAndDot with d.left_out.
+struct StoreAndDotInside : StoreAndDot {
+  template <class Index> __device__ __forceinline__ void operator()(Index row, const Scalar &sum)
+  {
+    if (d.left_out[row / 32] >> (row % 32) & 1)
+      d.z[row] = sum;
+    else
+      StoreAndDot::operator()(row, sum);
+  }
+};
+
+/// launch(epilogue) with the one that `dots` asks for; a product that begins an exchange has rows that are left out.
+template <class Launch>
+PetscErrorCode MultiplyAndDot(PetscInt rows, const ProductDots &dots, Stream stream, Launch launch)
 {
   PetscFunctionBegin;
   if (dots.kind != ProductSums::Conjugate)
     PetscCall(launch(ScaleAndDot{dots}));
+  else if (dots.exchange)
+    PetscCall(SendAlong(rows, dots.exchange, dots.x, StoreAndDotInside{{dots}}, stream, launch));
   else
     PetscCall(launch(StoreAndDot{dots}));
   PetscFunctionReturn(PETSC_SUCCESS);

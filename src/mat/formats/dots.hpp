@@ -1,6 +1,8 @@
 /// A product that leaves inner products with its factor behind, for Krylov methods on the device.
 #pragma once
 
+#include <cstdint>
+#include "comm/exchange.hpp"
 #include "device/device.hpp"
 #include "device/scalar.hpp"
 
@@ -37,7 +39,9 @@ struct ProductDots {
   const int    *stopped_at; ///< [1] nothing is done if it is below `number`
   int           number;
   ProductSums   kind;
-  const Scalar *s; ///< [rows] of Minimise
+  const Scalar *s;                      ///< [rows] of Minimise
+  const comm::DeviceExchange *exchange; ///< begun by the product; null: none
+  const std::uint32_t *left_out; ///< [rows / 32 + 1] bit r % 32 of word r / 32: row r is in no sum; null: all are
 };
 
 /// As many thread blocks as any format's product has, at most: a block has three rows or more, but for the last one.

@@ -140,11 +140,39 @@ PetscErrorCode Format::MultDense(const DenseColumns &d, DeviceMemory *, Stream s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Format::MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
+                                   Stream stream)
+{
+  PetscFunctionBegin;
+#if defined(SPARSEGPU_HAVE_CUDA)
+  PetscCall(comm::BeginExchange_CUDA(exchange, x, stream));
+  PetscCall(Mult(x, y, z, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+#else
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "This build has no CUDA");
+#endif
+}
+
+PetscErrorCode Format::AddArriving(const comm::DeviceExchange &exchange, Scalar *z, Stream stream)
+{
+  PetscFunctionBegin;
+#if defined(SPARSEGPU_HAVE_CUDA)
+  PetscCall(comm::EndExchange_CUDA(exchange, stream));
+  PetscCall(Mult(exchange.side.received[comm::HalfOf(exchange.k)], z, z, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+#else
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "This build has no CUDA");
+#endif
+}
+
 PetscErrorCode Format::MultDots(const ProductDots &dots, Stream stream)
 {
   PetscFunctionBegin;
 #if defined(SPARSEGPU_HAVE_CUDA)
-  PetscCall(Mult(dots.x, nullptr, dots.z, stream));
+  if (dots.exchange)
+    PetscCall(MultSending(dots.x, nullptr, dots.z, *dots.exchange, stream));
+  else
+    PetscCall(Mult(dots.x, nullptr, dots.z, stream));
   PetscCall(DotsOfProduct_CUDA(rows_, dots, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 #else

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <vector>
+#include "comm/exchange.hpp"
 #include "device/buffer.hpp"
 #include "mat/formats/codec/values.hpp"
 #include "mat/formats/dense.hpp"
@@ -42,6 +43,12 @@ public:
   virtual PetscErrorCode Update(const CsrView &A, const Scalar *a, Space where, bool *fits);
   /// z = A x + y; y may be null (zero) or z. All arrays in the space of Build(). Asynchronous on the device.
   virtual PetscErrorCode Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) = 0;
+  /// The same on the device, and begins the exchange with entries of x: here before the product.
+  virtual PetscErrorCode MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
+                                     Stream stream);
+  /// z += A x on the device, where x are the entries of the exchange, which ends here. What is added is of no use where
+  /// no entries are wanted, and NaN where a rank is lost.
+  virtual PetscErrorCode AddArriving(const comm::DeviceExchange &exchange, Scalar *z, Stream stream);
   /// Z = A X. All arrays in the space of Build(); on the device `scratch` grows to what the format needs beside them
   /// and may serve all products that follow each other on one stream. Asynchronous there. Here: column by column.
   virtual PetscErrorCode MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream);

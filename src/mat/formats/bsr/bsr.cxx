@@ -193,6 +193,15 @@ PetscErrorCode Bsr::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream str
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Bsr::MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
+                                Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(SPARSEGPU_LAUNCH(space_, BsrMult_CUDA(layout_, EncodedLayout(), x, y, z, stream, &exchange),
+                             Format::MultSending(x, y, z, exchange, stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Bsr::MultDots(const ProductDots &dots, Stream stream)
 {
   PetscFunctionBegin;

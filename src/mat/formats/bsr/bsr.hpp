@@ -35,7 +35,7 @@ struct BsrLayout {
 /// z = A x + y; y null or z allowed.
 PetscErrorCode BsrMult_Kokkos(const BsrLayout &A, const ValueLayout &a, const Scalar *x, const Scalar *y, Scalar *z);
 PetscErrorCode BsrMult_CUDA(const BsrLayout &A, const ValueLayout &a, const Scalar *x, const Scalar *y, Scalar *z,
-                            Stream stream);
+                            Stream stream, const comm::DeviceExchange *exchange = nullptr);
 /// Format::MultDots().
 PetscErrorCode BsrMultDots_CUDA(const BsrLayout &A, const ValueLayout &a, const ProductDots &dots, Stream stream);
 /// Format::MultDense().
@@ -130,6 +130,8 @@ public:
   std::unique_ptr<Plan> NewPlan(Look *look) const override { return std::make_unique<BsrPlan>(look); }
   PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
   PetscErrorCode        MultDots(const ProductDots &dots, Stream stream) override;
+  PetscErrorCode        MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
+                                    Stream stream) override;
   PetscErrorCode        MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream) override;
   std::string           Details() const override;
   const BsrLayout      &Layout() const { return layout_; }

@@ -81,10 +81,13 @@ PetscErrorCode CsrAddFilled_CUDA(const CsrLayout &A, const Scalar *x, Scalar *z,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CsrMult_CUDA(const CsrLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
+PetscErrorCode CsrMult_CUDA(const CsrLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream,
+                            const comm::DeviceExchange *exchange)
 {
   PetscFunctionBegin;
-  PetscCall(Multiply<false>(A, x, StoreSum{y, z}, static_cast<cudaStream_t>(stream)));
+  PetscCall(SendAlong(A.rows, exchange, x, StoreSum{y, z}, stream, [&](const auto &epilogue) {
+    return Multiply<false>(A, x, epilogue, static_cast<cudaStream_t>(stream));
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

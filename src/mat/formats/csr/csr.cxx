@@ -235,6 +235,16 @@ PetscErrorCode Csr::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream str
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Csr::MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
+                                Stream stream)
+{
+  PetscFunctionBegin;
+  layout_.a = values();
+  PetscCall(SPARSEGPU_LAUNCH(space_, CsrMult_CUDA(layout_, x, y, z, stream, &exchange),
+                             Format::MultSending(x, y, z, exchange, stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Csr::MultDots(const ProductDots &dots, Stream stream)
 {
   PetscFunctionBegin;
@@ -244,6 +254,18 @@ PetscErrorCode Csr::MultDots(const ProductDots &dots, Stream stream)
   }
   layout_.a = values();
   PetscCall(SPARSEGPU_LAUNCH(space_, CsrMultDots_CUDA(layout_, dots, stream), Format::MultDots(dots, stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Csr::AddArriving(const comm::DeviceExchange &exchange, Scalar *z, Stream stream)
+{
+  PetscFunctionBegin;
+  if (layout_.chunks > 0) { // rows that thread blocks share
+    PetscCall(Format::AddArriving(exchange, z, stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(SPARSEGPU_LAUNCH(space_, CsrAddArriving_CUDA(OnDevice(), exchange, nullptr, z, stream),
+                             Format::AddArriving(exchange, z, stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -43,10 +43,12 @@ static PetscErrorCode Multiply(const DiaLayout &A, const Scalar *x, const Epilog
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DiaMult_CUDA(const DiaLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
+PetscErrorCode DiaMult_CUDA(const DiaLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream,
+                            const comm::DeviceExchange *exchange)
 {
   PetscFunctionBegin;
-  PetscCall(Multiply(A, x, StoreSum{y, z}, stream));
+  PetscCall(SendAlong(A.rows, exchange, x, StoreSum{y, z}, stream,
+                      [&](const auto &epilogue) { return Multiply(A, x, epilogue, stream); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -111,6 +111,16 @@ PetscErrorCode Dia::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream str
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Dia::MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
+                                Stream stream)
+{
+  PetscFunctionBegin;
+  layout_.a = values();
+  PetscCall(SPARSEGPU_LAUNCH(space_, DiaMult_CUDA(layout_, x, y, z, stream, &exchange),
+                             Format::MultSending(x, y, z, exchange, stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Dia::MultDots(const ProductDots &dots, Stream stream)
 {
   PetscFunctionBegin;

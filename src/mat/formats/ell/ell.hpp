@@ -18,7 +18,8 @@ struct EllLayout {
 
 /// z = A x + y; y null or z allowed.
 PetscErrorCode EllMult_Kokkos(const EllLayout &A, const Scalar *x, const Scalar *y, Scalar *z);
-PetscErrorCode EllMult_CUDA(const EllLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream);
+PetscErrorCode EllMult_CUDA(const EllLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream,
+                            const comm::DeviceExchange *exchange = nullptr);
 /// Format::MultDots().
 PetscErrorCode EllMultDots_CUDA(const EllLayout &A, const ProductDots &dots, Stream stream);
 
@@ -38,6 +39,8 @@ public:
   std::unique_ptr<Plan> NewPlan(Look *look) const override { return std::make_unique<EllPlan>(look); }
   PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
   PetscErrorCode        MultDots(const ProductDots &dots, Stream stream) override;
+  PetscErrorCode        MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
+                                    Stream stream) override;
   const EllLayout      &Layout() const { return layout_; }
   /// With the values where they are now; of a Build() on the device.
   EllLayout OnDevice() const

@@ -62,10 +62,11 @@ template <class Epilogue> static PetscErrorCode Multiply(const SellLayout &A, co
 }
 
 PetscErrorCode SellMult_CUDA(const SellLayout &A, const ValueLayout &a, const Scalar *x, const Scalar *y, Scalar *z,
-                             Stream stream)
+                             Stream stream, const comm::DeviceExchange *exchange)
 {
   PetscFunctionBegin;
-  PetscCall(Multiply(A, a, x, StoreSum{y, z}, stream));
+  PetscCall(SendAlong(A.rows, exchange, x, StoreSum{y, z}, stream,
+                      [&](const auto &epilogue) { return Multiply(A, a, x, epilogue, stream); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

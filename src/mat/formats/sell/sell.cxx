@@ -198,6 +198,19 @@ PetscErrorCode Sell::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream st
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Sell::MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
+                                 Stream stream)
+{
+  PetscFunctionBegin;
+  if (Unplaced().a) { // which has a kernel of its own
+    PetscCall(Format::MultSending(x, y, z, exchange, stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(SPARSEGPU_LAUNCH(space_, SellMult_CUDA(layout_, EncodedLayout(), x, y, z, stream, &exchange),
+                             Format::MultSending(x, y, z, exchange, stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Sell::MultDots(const ProductDots &dots, Stream stream)
 {
   PetscFunctionBegin;

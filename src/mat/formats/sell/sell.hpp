@@ -82,7 +82,7 @@ SPARSEGPU_HD SellSlice SellSliceOf(const SellLayout &A, PetscInt s)
 /// z = A x + y; y null or z allowed.
 PetscErrorCode SellMult_Kokkos(const SellLayout &A, const ValueLayout &a, const Scalar *x, const Scalar *y, Scalar *z);
 PetscErrorCode SellMult_CUDA(const SellLayout &A, const ValueLayout &a, const Scalar *x, const Scalar *y, Scalar *z,
-                             Stream stream);
+                             Stream stream, const comm::DeviceExchange *exchange = nullptr);
 /// Format::MultDots().
 PetscErrorCode SellMultDots_CUDA(const SellLayout &A, const ValueLayout &a, const ProductDots &dots, Stream stream);
 /// The same, with `values` in the order of the rows, which begin at begin[row]. longest: of the short rows.
@@ -182,6 +182,8 @@ public:
   std::unique_ptr<Plan> NewPlan(Look *look) const override { return std::make_unique<SellPlan>(look); }
   PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
   PetscErrorCode        MultDots(const ProductDots &dots, Stream stream) override;
+  PetscErrorCode        MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
+                                    Stream stream) override;
   PetscErrorCode        MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream) override;
   std::string           Details() const override;
   const SellLayout     &Layout() const { return layout_; }

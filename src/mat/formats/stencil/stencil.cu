@@ -106,10 +106,13 @@ static PetscErrorCode Multiply(const StencilLayout &A, const Scalar *x, const Ep
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode StencilMult_CUDA(const StencilLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
+PetscErrorCode StencilMult_CUDA(const StencilLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream,
+                                const comm::DeviceExchange *exchange)
 {
   PetscFunctionBegin;
-  PetscCall(Multiply(A, x, StoreSum{y, z}, static_cast<cudaStream_t>(stream)));
+  PetscCall(SendAlong(A.rows, exchange, x, StoreSum{y, z}, stream, [&](const auto &epilogue) {
+    return Multiply(A, x, epilogue, static_cast<cudaStream_t>(stream));
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -169,6 +169,15 @@ PetscErrorCode Stencil::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Stencil::MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
+                                    Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(SPARSEGPU_LAUNCH(space_, StencilMult_CUDA(layout_, x, y, z, stream, &exchange),
+                             Format::MultSending(x, y, z, exchange, stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Stencil::MultDots(const ProductDots &dots, Stream stream)
 {
   PetscFunctionBegin;

@@ -26,7 +26,8 @@ struct StencilLayout {
 
 /// z = A x + y; y null or z allowed.
 PetscErrorCode StencilMult_Kokkos(const StencilLayout &A, const Scalar *x, const Scalar *y, Scalar *z);
-PetscErrorCode StencilMult_CUDA(const StencilLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream);
+PetscErrorCode StencilMult_CUDA(const StencilLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream,
+                                const comm::DeviceExchange *exchange = nullptr);
 /// Format::MultDots().
 PetscErrorCode StencilMultDots_CUDA(const StencilLayout &A, const ProductDots &dots, Stream stream);
 /// Format::MultDense().
@@ -71,6 +72,8 @@ public:
   PetscErrorCode        Update(const CsrView &A, const Scalar *a, Space where, bool *fits) override;
   PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
   PetscErrorCode        MultDots(const ProductDots &dots, Stream stream) override;
+  PetscErrorCode        MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
+                                    Stream stream) override;
   PetscErrorCode        MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream) override;
   std::string           Details() const override;
   const StencilLayout  &Layout() const { return layout_; }

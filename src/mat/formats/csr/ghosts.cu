@@ -1,0 +1,34 @@
+/// The product of an off-diagonal block on the GPU: one launch awaits the ghosts, multiplies and adds.
+#include "mat/formats/csr/ghosts.cuh"
+#include "petsc/compat.hpp"
+
+namespace sparsegpu::formats
+{
+
+static constexpr int THREADS = 256;
+
+/// z += scale .* (A x), see csr_ghost_rows().
+template <int width> static __global__ void __launch_bounds__(THREADS, 5)
+    csr_ghosts_kernel(CsrLayout A, comm::DeviceExchange exchange, const Scalar *scale, Scalar *z)
+{
+  let_next_kernel_start();
+  csr_ghost_rows<width>(A, exchange,
+                        [&](PetscInt r, const Scalar &sum) { z[r] = z[r] + (scale ? scale[r] * sum : sum); });
+}
+
+PetscErrorCode CsrAddArriving_CUDA(const CsrLayout &A, const comm::DeviceExchange &exchange, const Scalar *scale,
+                                   Scalar *z, Stream stream)
+{
+  PetscInt multiprocessors;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
+  PetscCall(WithGhostWidth(A, [&](auto width) {
+    constexpr int WIDTH = decltype(width)::value;
+    return LaunchEarly<csr_ghosts_kernel<WIDTH>>(csr_ghost_blocks(A, WIDTH, THREADS, multiprocessors), THREADS,
+                                                 static_cast<cudaStream_t>(stream), A, exchange, scale, z);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu::formats

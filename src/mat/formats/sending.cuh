@@ -1,0 +1,36 @@
+/// A product that sends entries of its factor to other GPUs: an epilogue of the formats' kernels around another one.
+#pragma once
+
+#include "comm/exchange.cuh"
+
+namespace sparsegpu::formats
+{
+
+/// The first blocks of the grid begin the exchange before they turn to their rows.
+template <class Epilogue> struct Sending : Epilogue {
+  comm::DeviceExchange exchange;
+  const Scalar        *x;
+
+  __device__ __forceinline__ bool Skip()
+  {
+    comm::begin_exchange(exchange, x);
+    return Epilogue::Skip();
+  }
+};
+
+/// launch(epilogue), which multiplies `rows` rows with x, and begins the exchange, if there is one.
+template <class Epilogue, class Launch> PetscErrorCode SendAlong(PetscInt rows, const comm::DeviceExchange *exchange,
+                                                                 const Scalar *x, const Epilogue &epilogue,
+                                                                 Stream stream, Launch launch)
+{
+  PetscFunctionBegin;
+  if (!exchange)
+    PetscCall(launch(epilogue));
+  else if (rows == 0)
+    PetscCall(comm::BeginExchange_CUDA(*exchange, x, stream));
+  else
+    PetscCall(launch(Sending<Epilogue>{epilogue, *exchange, x}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu::formats
