@@ -28,26 +28,13 @@ PetscErrorCode BringHome(Mat A)
 
 namespace
 {
-// The hooks are null again once the values are home, so that the accessors hand out AIJ's own array.
-PetscErrorCode GetArray(Mat A, PetscScalar **array)
+// The hooks are null again once the values are home, so that the accessors hand out AIJ's own array. Who writes may
+// leave some of it as it is.
+template <class Pointer, PetscErrorCode (*accessor)(Mat, Pointer *)> PetscErrorCode AccessAtHome(Mat A, Pointer *array)
 {
   PetscFunctionBegin;
   PetscCall(BringHome(A));
-  PetscCall(MatSeqAIJGetArray(A, array));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-PetscErrorCode GetArrayRead(Mat A, const PetscScalar **array)
-{
-  PetscFunctionBegin;
-  PetscCall(BringHome(A));
-  PetscCall(MatSeqAIJGetArrayRead(A, array));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-PetscErrorCode GetArrayWrite(Mat A, PetscScalar **array)
-{
-  PetscFunctionBegin;
-  PetscCall(BringHome(A)); // who writes may leave some of it as it is
-  PetscCall(MatSeqAIJGetArrayWrite(A, array));
+  PetscCall(accessor(A, array));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 PetscErrorCode GetCsrAndMemType(Mat A, const PetscInt **i, const PetscInt **j, PetscScalar **a, PetscMemType *where)
@@ -108,9 +95,9 @@ PetscErrorCode Leave(Mat A, Context *context)
   context->away->operations = *A->ops;
   OperateAtHome(A->ops);
   if (context->rows.pattern_away()) OperateWithPattern(A->ops);
-  hooks->getarray         = GetArray;
-  hooks->getarrayread     = GetArrayRead;
-  hooks->getarraywrite    = GetArrayWrite;
+  hooks->getarray         = AccessAtHome<PetscScalar *, MatSeqAIJGetArray>;
+  hooks->getarrayread     = AccessAtHome<const PetscScalar *, MatSeqAIJGetArrayRead>;
+  hooks->getarraywrite    = AccessAtHome<PetscScalar *, MatSeqAIJGetArrayWrite>;
   hooks->getcsrandmemtype = GetCsrAndMemType;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
