@@ -63,8 +63,9 @@ computes. A pointer of `MatSeqAIJGetArray()` must be given back before the next 
 `MatPtAP()`, `MatRARt()` and `MatMatMatMult()`, are computed on the GPU, too: the pattern is found there, and the host
 gets a copy of it; values, first and again, stay there. They are bitwise reproducible. The rows of the operands stay on
 the GPU beside the converted copies, 12 bytes a nonzero in double precision, and those of a transposed operand once
-more. Parallel products, products with other types, and those that -matmatmult_backend_cpu, -matptap_backend_cpu and
-the like or -mat_product_algorithm_backend_cpu leave to the host, are PETSc's.
+more. In parallel the same holds where PETSc has CUDA; B^T, R^T or, of three factors, B C is a matrix of its own then.
+Products with other types, and those that -matmatmult_backend_cpu, -matptap_backend_cpu and the like or
+-mat_product_algorithm_backend_cpu leave to the host, are PETSc's.
 
   In parallel, where all processes share a host and each has a GPU of its own, products write ghosts straight into the
 memory of the other GPUs, whatever the MPI. -sparsegpu_peer no leaves them to `PetscSF`, yes asks for shared memory on

@@ -73,16 +73,24 @@ Sums Times(const Sums &a, const Sums &b)
   return c;
 }
 
-PetscErrorCode Expected(MatProductType type, Mat A, Mat B, Sums *sums)
+/// The operands of a product, of ours with hidden values or plain.
+struct Operands {
+  Mat A = nullptr, B = nullptr, C = nullptr; ///< C of a product of three alone
+};
+
+PetscErrorCode Expected(MatProductType type, const Operands &of, Sums *sums)
 {
-  Sums a, b, transposed;
+  Sums a, b, b_transposed, c;
 
   PetscFunctionBeginUser;
-  PetscCall(SumsOf(A, type == MATPRODUCT_AtB, &a));
-  PetscCall(SumsOf(B, false, &b));
-  PetscCall(SumsOf(B, true, &transposed));
-  *sums = Times(a, b);
-  if (type == MATPRODUCT_PtAP) *sums = Times(transposed, *sums);
+  PetscCall(SumsOf(of.A, type == MATPRODUCT_AtB, &a));
+  PetscCall(SumsOf(of.B, false, &b));
+  PetscCall(SumsOf(of.B, true, &b_transposed));
+  if (of.C) PetscCall(SumsOf(of.C, false, &c));
+  const bool bt = type == MATPRODUCT_ABt || type == MATPRODUCT_RARt;
+  *sums         = type == MATPRODUCT_ABC ? Times(a, Times(b, c)) : Times(a, bt ? b_transposed : b);
+  if (type == MATPRODUCT_PtAP) *sums = Times(b_transposed, *sums);
+  if (type == MATPRODUCT_RARt) *sums = Times(b, *sums);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -109,50 +117,69 @@ PetscErrorCode Check(const std::string &what, Mat C, const Sums &sums)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The operands of a product, of ours with hidden values or plain.
-struct Pair {
-  Mat A = nullptr, B = nullptr;
-};
-constexpr MatProductType TYPES[]  = {MATPRODUCT_AB, MATPRODUCT_AtB, MATPRODUCT_PtAP};
+constexpr MatProductType TYPES[]  = {MATPRODUCT_AB,   MATPRODUCT_AtB,  MATPRODUCT_ABt,
+                                     MATPRODUCT_PtAP, MATPRODUCT_RARt, MATPRODUCT_ABC};
 constexpr Layout         PLACES[] = {Layout::Even, Layout::FirstEmpty, Layout::AllOnLast};
-constexpr PetscInt       OTHERS[] = {7, 40, 61}; ///< columns of B, or of P
+constexpr PetscInt       OTHERS[] = {7, 40, 61}; ///< what is free of the sizes
 
-PetscErrorCode CreatePair(const char *type, MatProductType product, Layout layout, PetscInt cols, PetscInt width,
-                          unsigned seed, Pair *pair)
+/// A has 60 columns, or rows where it is transposed; the result has `others` columns.
+PetscErrorCode Create(const char *type, MatProductType product, Layout layout, PetscInt others, PetscInt width,
+                      unsigned seed, Operands *of)
 {
-  const PetscInt n = 60, other = product == MATPRODUCT_PtAP ? n : 45;
-  const bool     at = product == MATPRODUCT_AtB;
+  const PetscInt n      = 60;
+  const bool     square = product == MATPRODUCT_PtAP || product == MATPRODUCT_RARt, at = product == MATPRODUCT_AtB,
+             bt    = product == MATPRODUCT_ABt || product == MATPRODUCT_RARt;
+  const PetscInt m = square ? n : 45, k = product == MATPRODUCT_ABC ? 33 : others;
   Numbers        none;
 
   PetscFunctionBeginUser;
-  PetscCall(CreateMatrix(PETSC_COMM_WORLD, Random(at ? n : other, at ? other : n, width, seed), type, nullptr, layout,
-                         &pair->A));
-  PetscCall(CreateMatrix(PETSC_COMM_WORLD, Random(n, cols, width, seed + 1), type, nullptr, layout, &pair->B));
-  PetscCall(Multiply(pair->A, &none)); // hides the values of ours
-  PetscCall(Multiply(pair->B, &none));
+  PetscCall(CreateMatrix(PETSC_COMM_WORLD, Random(at ? n : m, at ? m : n, width, seed), type, nullptr, layout, &of->A));
+  PetscCall(
+      CreateMatrix(PETSC_COMM_WORLD, Random(bt ? k : n, bt ? n : k, width, seed + 1), type, nullptr, layout, &of->B));
+  if (product == MATPRODUCT_ABC)
+    PetscCall(CreateMatrix(PETSC_COMM_WORLD, Random(k, others, width, seed + 2), type, nullptr, layout, &of->C));
+  for (Mat M : {of->A, of->B, of->C})
+    if (M) PetscCall(Multiply(M, &none)); // hides the values of ours
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-PetscErrorCode Destroy(Pair *pair)
+PetscErrorCode Destroy(Operands *of)
 {
   PetscFunctionBeginUser;
-  PetscCall(MatDestroy(&pair->A));
-  PetscCall(MatDestroy(&pair->B));
+  for (Mat *M : {&of->A, &of->B, &of->C}) PetscCall(MatDestroy(M));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Product(MatProductType type, const Pair &pair, MatReuse reuse, Mat *C)
+PetscErrorCode Product(MatProductType type, const Operands &of, MatReuse reuse, Mat *D)
 {
   PetscFunctionBeginUser;
   switch (type) {
-  case MATPRODUCT_AB: PetscCall(MatMatMult(pair.A, pair.B, reuse, PETSC_DEFAULT, C)); break;
-  case MATPRODUCT_AtB: PetscCall(MatTransposeMatMult(pair.A, pair.B, reuse, PETSC_DEFAULT, C)); break;
-  default: PetscCall(MatPtAP(pair.A, pair.B, reuse, PETSC_DEFAULT, C));
+  case MATPRODUCT_AB: PetscCall(MatMatMult(of.A, of.B, reuse, PETSC_DEFAULT, D)); break;
+  case MATPRODUCT_AtB: PetscCall(MatTransposeMatMult(of.A, of.B, reuse, PETSC_DEFAULT, D)); break;
+  case MATPRODUCT_ABt: PetscCall(MatMatTransposeMult(of.A, of.B, reuse, PETSC_DEFAULT, D)); break;
+  case MATPRODUCT_RARt: PetscCall(MatRARt(of.A, of.B, reuse, PETSC_DEFAULT, D)); break;
+  case MATPRODUCT_ABC: PetscCall(MatMatMatMult(of.A, of.B, of.C, reuse, PETSC_DEFAULT, D)); break;
+  default: PetscCall(MatPtAP(of.A, of.B, reuse, PETSC_DEFAULT, D));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+/// The product of plain matrices. Of A B^T PETSc has none before 3.24.
+PetscErrorCode PlainProduct(MatProductType type, const Operands &of, Mat *D)
+{
+  Operands transposed = of;
+
+  PetscFunctionBeginUser;
+  if (type != MATPRODUCT_ABt) {
+    PetscCall(Product(type, of, MAT_INITIAL_MATRIX, D));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatTranspose(of.B, MAT_INITIAL_MATRIX, &transposed.B));
+  PetscCall(Product(MATPRODUCT_AB, transposed, MAT_INITIAL_MATRIX, D));
+  PetscCall(MatDestroy(&transposed.B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// Ours has the type and the pattern of plain AIJ's product, and the right values.
-PetscErrorCode CheckProduct(const std::string &what, MatProductType type, const Pair &pair, Mat C)
+PetscErrorCode CheckProduct(const std::string &what, MatProductType type, const Operands &of, Mat C)
 {
   Sums    sums;
   MatType kind;
@@ -160,7 +187,7 @@ PetscErrorCode CheckProduct(const std::string &what, MatProductType type, const 
   PetscFunctionBeginUser;
   PetscCall(MatGetType(C, &kind));
   PetscCall(CheckText(what, kind, {MATMPIAIJSPARSEGPU}));
-  PetscCall(Expected(type, pair.A, pair.B, &sums));
+  PetscCall(Expected(type, of, &sums));
   PetscCall(Check(what, C, sums));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -177,18 +204,21 @@ PetscErrorCode Kinds()
         for (PetscInt width : {0, 1, 5}) {
           const std::string what = std::string(MatProductTypes[type]) + ", " + Name(layout) + ", " +
                                    std::to_string(cols) + " columns, width " + std::to_string(width);
-          const PetscScalar *arrays[2];
-          Pair               ours, plain;
+          const PetscScalar *a[2], *b[2];
+          Operands           ours, plain;
           Mat                C, D;
-          PetscCall(CreatePair(MATMPIAIJSPARSEGPU, type, layout, cols, width, ++seed, &ours));
-          PetscCall(HostArrays(ours.A, arrays)); // which brings them home
+          PetscCall(Create(MATMPIAIJSPARSEGPU, type, layout, cols, width, ++seed, &ours));
+          PetscCall(HostArrays(ours.A, a)); // which brings them home
+          PetscCall(HostArrays(ours.B, b));
           Numbers none;
           PetscCall(Multiply(ours.A, &none));
-          PetscCall(CheckHidden(arrays, what + ", before"));
+          PetscCall(Multiply(ours.B, &none));
+          PetscCall(CheckHidden(a, what + ", before"));
           PetscCall(Product(type, ours, MAT_INITIAL_MATRIX, &C));
-          PetscCall(CheckHidden(arrays, what));
-          PetscCall(CreatePair(MATMPIAIJ, type, layout, cols, width, seed, &plain));
-          PetscCall(Product(type, plain, MAT_INITIAL_MATRIX, &D));
+          PetscCall(CheckHidden(a, what + ", A"));
+          PetscCall(CheckHidden(b, what + ", B"));
+          PetscCall(Create(MATMPIAIJ, type, layout, cols, width, seed, &plain));
+          PetscCall(PlainProduct(type, plain, &D));
           Sums sums;
           PetscCall(SumsOf(D, false, &sums));
           Problem p;
@@ -210,39 +240,43 @@ PetscErrorCode Again()
   PetscFunctionBeginUser;
   for (MatProductType type : TYPES) {
     const std::string what = MatProductTypes[type];
-    Pair              pair;
+    Operands          of;
     Mat               C;
     Problem           first, second;
     Numbers           none;
     PetscReal         norm;
-    PetscCall(CreatePair(MATMPIAIJSPARSEGPU, type, Layout::Even, 25, 6, 99, &pair));
-    PetscCall(Product(type, pair, MAT_INITIAL_MATRIX, &C));
+    PetscCall(Create(MATMPIAIJSPARSEGPU, type, Layout::Even, 25, 6, 99, &of));
+    PetscCall(Product(type, of, MAT_INITIAL_MATRIX, &C));
     PetscCall(Multiply(C, &none));
     PetscCall(MatScale(C, 3));
-    PetscCall(Product(type, pair, MAT_REUSE_MATRIX, &C));
+    PetscCall(Product(type, of, MAT_REUSE_MATRIX, &C));
     PetscCall(Gather(C, &first));
-    PetscCall(CheckProduct(what + " again", type, pair, C));
-    PetscCall(MatScale(pair.A, -2)); // there
-    PetscCall(Product(type, pair, MAT_REUSE_MATRIX, &C));
-    PetscCall(CheckProduct(what + " of another A", type, pair, C));
-    PetscCall(MatNorm(pair.B, NORM_1, &norm));
-    PetscCall(MatScale(pair.A, -0.5));
-    PetscCall(Product(type, pair, MAT_REUSE_MATRIX, &C));
+    PetscCall(CheckProduct(what + " again", type, of, C));
+    PetscCall(MatScale(of.A, -2)); // there
+    PetscCall(Product(type, of, MAT_REUSE_MATRIX, &C));
+    PetscCall(CheckProduct(what + " of another A", type, of, C));
+    PetscCall(MatNorm(of.B, NORM_1, &norm));
+    PetscCall(MatScale(of.A, -0.5));
+    PetscCall(Product(type, of, MAT_REUSE_MATRIX, &C));
     PetscCall(Gather(C, &second));
     for (size_t k = 0; k < first.entries.size(); ++k)
       PetscCheck(first.entries[k].v == second.entries[k].v, PETSC_COMM_SELF, PETSC_ERR_PLIB,
                  "%s: entry %zu has other bits", what.c_str(), k);
-    PetscInt row, end;
-    PetscCall(MatGetOwnershipRange(pair.B, &row, &end));
-    while (row % 7 == 3) ++row;                                                     // these have no entry
-    if (row < end) PetscCall(MatSetValue(pair.B, row, row % 25, 7, INSERT_VALUES)); // on the host
-    PetscCall(MatAssemblyBegin(pair.B, MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(pair.B, MAT_FINAL_ASSEMBLY));
-    PetscCall(MatZeroEntries(C));
-    PetscCall(Product(type, pair, MAT_REUSE_MATRIX, &C));
-    PetscCall(CheckProduct(what + " of another B", type, pair, C));
+    for (Mat M : {of.B, of.C}) {
+      PetscInt row, end, cols;
+      if (!M) continue;
+      PetscCall(MatGetSize(M, nullptr, &cols));
+      PetscCall(MatGetOwnershipRange(M, &row, &end));
+      while (row % 7 == 3) ++row;                                                  // these have no entry
+      if (row < end) PetscCall(MatSetValue(M, row, row % cols, 7, INSERT_VALUES)); // on the host
+      PetscCall(MatAssemblyBegin(M, MAT_FINAL_ASSEMBLY));
+      PetscCall(MatAssemblyEnd(M, MAT_FINAL_ASSEMBLY));
+      PetscCall(MatZeroEntries(C));
+      PetscCall(Product(type, of, MAT_REUSE_MATRIX, &C));
+      PetscCall(CheckProduct(what + " of another B or C", type, of, C));
+    }
     PetscCall(MatDestroy(&C));
-    PetscCall(Destroy(&pair));
+    PetscCall(Destroy(&of));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -254,38 +288,44 @@ PetscErrorCode Changed()
   PetscFunctionBeginUser;
   for (MatProductType type : TYPES) {
     const std::string what = MatProductTypes[type];
-    Pair              pair, wider;
+    Operands          of, wider;
     Mat               C, first;
     PetscInt          row, end;
-    PetscCall(CreatePair(MATMPIAIJSPARSEGPU, type, Layout::Even, 25, 4, 7, &pair));
-    PetscCall(CreatePair(MATMPIAIJSPARSEGPU, type, Layout::Even, 25, 7, 17, &wider));
-    PetscCall(Product(type, pair, MAT_INITIAL_MATRIX, &C));
-    first = pair.A;
-    for (Mat A : {wider.A, first}) { // of another pattern, and of that of before
-      pair.A = A;
-      PetscCall(Product(type, pair, MAT_REUSE_MATRIX, &C));
-      PetscCall(CheckProduct(what + " of another pattern", type, pair, C));
-    }
+    PetscCall(Create(MATMPIAIJSPARSEGPU, type, Layout::Even, 25, 4, 7, &of));
+    PetscCall(Create(MATMPIAIJSPARSEGPU, type, Layout::Even, 25, 7, 17, &wider));
+    PetscCall(Product(type, of, MAT_INITIAL_MATRIX, &C));
+    first = of.A;
+    for (Mat Operands::*M : {&Operands::A, &Operands::B, &Operands::C})
+      if (of.*M) {
+        const Mat own = of.*M;
+        for (Mat other : {wider.*M, own}) { // of another pattern, and of that of before
+          of.*M = other;
+          PetscCall(Product(type, of, MAT_REUSE_MATRIX, &C));
+          PetscCall(CheckProduct(what + " of another pattern", type, of, C));
+        }
+      }
     PetscCall(MatGetOwnershipRange(C, &row, &end));
     if (row < end) PetscCall(MatSetValue(C, row, 24, 5, ADD_VALUES)); // products take new entries
     PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
     PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
-    PetscCall(Product(type, pair, MAT_REUSE_MATRIX, &C));
-    PetscCall(CheckProduct(what + " to a result with another entry", type, pair, C));
+    PetscCall(Product(type, of, MAT_REUSE_MATRIX, &C));
+    PetscCall(CheckProduct(what + " to a result with another entry", type, of, C));
     PetscCall(MatConvert(first, MATMPIAIJ, MAT_INPLACE_MATRIX, &first));
     PetscCall(MatScale(first, 3));
     Sums sums;
-    PetscCall(Product(type, pair, MAT_REUSE_MATRIX, &C)); // PETSc's
-    PetscCall(Expected(type, pair.A, pair.B, &sums));
-    PetscCall(Check(what + " of a plain operand", C, sums));
+    if (type != MATPRODUCT_ABt) { // PETSc's
+      PetscCall(Product(type, of, MAT_REUSE_MATRIX, &C));
+      PetscCall(Expected(type, of, &sums));
+      PetscCall(Check(what + " of a plain operand", C, sums));
+    }
     PetscCall(MatConvert(first, MATMPIAIJSPARSEGPU, MAT_INPLACE_MATRIX, &first));
     PetscCall(MatScale(first, -3));
-    PetscCall(Product(type, pair, MAT_REUSE_MATRIX, &C));
+    PetscCall(Product(type, of, MAT_REUSE_MATRIX, &C));
     sums.clear();
-    PetscCall(Expected(type, pair.A, pair.B, &sums));
+    PetscCall(Expected(type, of, &sums));
     PetscCall(Check(what + " of ours again", C, sums));
     PetscCall(MatDestroy(&C));
-    PetscCall(Destroy(&pair));
+    PetscCall(Destroy(&of));
     PetscCall(Destroy(&wider));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -296,18 +336,18 @@ PetscErrorCode IsOurs(MatProductType type, const char *algorithm, bool api, bool
 {
   const PetscScalar *arrays[2];
   Numbers            none;
-  Pair               pair;
+  Operands           of;
   Mat                C;
   int                away = 0;
 
   PetscFunctionBeginUser;
-  PetscCall(CreatePair(MATMPIAIJSPARSEGPU, type, Layout::Even, 25, 4, 5, &pair));
-  PetscCall(HostArrays(pair.A, arrays));
-  PetscCall(Multiply(pair.A, &none));
+  PetscCall(Create(MATMPIAIJSPARSEGPU, type, Layout::Even, 25, 4, 5, &of));
+  PetscCall(HostArrays(of.A, arrays));
+  PetscCall(Multiply(of.A, &none));
   if (api) {
-    PetscCall(Product(type, pair, MAT_INITIAL_MATRIX, &C));
+    PetscCall(Product(type, of, MAT_INITIAL_MATRIX, &C));
   } else {
-    PetscCall(MatProductCreate(pair.A, pair.B, nullptr, &C));
+    PetscCall(MatProductCreate(of.A, of.B, of.C, &C));
     PetscCall(MatProductSetType(C, type));
     if (algorithm) PetscCall(MatProductSetAlgorithm(C, algorithm));
     PetscCall(MatProductSetFromOptions(C));
@@ -318,37 +358,53 @@ PetscErrorCode IsOurs(MatProductType type, const char *algorithm, bool api, bool
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &away, 1, MPI_INT, MPI_MAX, PETSC_COMM_WORLD));
   *ours = away != 0;
   Sums sums;
-  PetscCall(Expected(type, pair.A, pair.B, &sums));
+  PetscCall(Expected(type, of, &sums));
   PetscCall(Check(std::string(MatProductTypes[type]) + " as asked", C, sums));
   PetscCall(MatDestroy(&C));
-  PetscCall(Destroy(&pair));
+  PetscCall(Destroy(&of));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// An algorithm by name, and the host by option, are PETSc's.
 PetscErrorCode Asked()
 {
-  const char *const via[] = {"-matmatmult_via", "-mattransposematmult_via", "-matptap_via"};
-  const char *const cpu[] = {"-matmatmult_backend_cpu", "-mattransposematmult_backend_cpu", "-matptap_backend_cpu"};
+  struct {
+    MatProductType type;
+    const char    *via, *cpu; ///< via null: PETSc has one algorithm
+  } const kinds[] = {
+    {MATPRODUCT_AB, "-matmatmult_via", "-matmatmult_backend_cpu"},
+    {MATPRODUCT_AtB, "-mattransposematmult_via", "-mattransposematmult_backend_cpu"},
+#if PETSC_VERSION_GE(3, 24, 0) // that has such a product
+    {MATPRODUCT_ABt, "-matmatmult_via", "-matmattransposemult_backend_cpu"},
+#endif
+    {MATPRODUCT_PtAP, "-matptap_via", "-matptap_backend_cpu"},
+    {MATPRODUCT_RARt, nullptr, "-matrart_backend_cpu"},
+    {MATPRODUCT_ABC, "-matmatmatmult_via", "-matmatmatmult_backend_cpu"}
+  };
 
   PetscFunctionBeginUser;
-  for (int t = 0; t < 3; ++t) {
+  for (const auto &kind : kinds) {
     bool ours[6];
-    PetscCall(IsOurs(TYPES[t], nullptr, true, &ours[0]));
-    PetscCall(IsOurs(TYPES[t], nullptr, false, &ours[1]));
-    PetscCall(IsOurs(TYPES[t], "nonscalable", false, &ours[2]));
-    PetscCall(PetscOptionsSetValue(nullptr, via[t], "nonscalable"));
-    PetscCall(IsOurs(TYPES[t], nullptr, true, &ours[3]));
-    PetscCall(PetscOptionsClearValue(nullptr, via[t]));
-    PetscCall(PetscOptionsSetValue(nullptr, cpu[t], nullptr));
-    PetscCall(IsOurs(TYPES[t], nullptr, true, &ours[4]));
-    PetscCall(PetscOptionsClearValue(nullptr, cpu[t]));
-    PetscCall(PetscOptionsSetValue(nullptr, "-mat_product_algorithm", "nonscalable"));
-    PetscCall(IsOurs(TYPES[t], nullptr, false, &ours[5]));
-    PetscCall(PetscOptionsClearValue(nullptr, "-mat_product_algorithm"));
+    PetscCall(IsOurs(kind.type, nullptr, true, &ours[0]));
+    PetscCall(IsOurs(kind.type, nullptr, false, &ours[1]));
+    PetscCall(IsOurs(kind.type, "nonscalable", false, &ours[2]));
+    ours[3] = false;
+    if (kind.via) {
+      const Option via(kind.via, "nonscalable");
+      PetscCall(IsOurs(kind.type, nullptr, true, &ours[3]));
+    }
+    {
+      const Option cpu(kind.cpu, "1");
+      PetscCall(IsOurs(kind.type, nullptr, true, &ours[4]));
+    }
+    ours[5] = false;
+    if (kind.via) {
+      const Option algorithm("-mat_product_algorithm", "nonscalable");
+      PetscCall(IsOurs(kind.type, nullptr, false, &ours[5]));
+    }
     for (int k = 0; k < 6; ++k)
       PetscCheck(ours[k] == (k < 2), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, way %d: the product is %s",
-                 MatProductTypes[TYPES[t]], k, ours[k] ? "ours" : "PETSc's");
+                 MatProductTypes[kind.type], k, ours[k] ? "ours" : "PETSc's");
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -358,16 +414,16 @@ PetscErrorCode Asked()
 PetscErrorCode Results()
 {
   const PetscScalar *arrays[2];
-  Pair               pair, next;
+  Operands           of, next;
   Mat                C, D;
   const char        *format;
   PetscReal          norm;
   PetscInt           rows, cols;
 
   PetscFunctionBeginUser;
-  PetscCall(CreatePair(MATMPIAIJSPARSEGPU, MATPRODUCT_PtAP, Layout::Even, 30, 5, 3, &pair));
-  PetscCall(MatSparseGPUSetFormat(pair.A, "sell"));
-  PetscCall(MatProductCreate(pair.A, pair.B, nullptr, &C));
+  PetscCall(Create(MATMPIAIJSPARSEGPU, MATPRODUCT_PtAP, Layout::Even, 30, 5, 3, &of));
+  PetscCall(MatSparseGPUSetFormat(of.A, "sell"));
+  PetscCall(MatProductCreate(of.A, of.B, nullptr, &C));
   PetscCall(MatProductSetType(C, MATPRODUCT_AB));
   PetscCall(MatProductSetFromOptions(C));
   PetscCall(MatProductSymbolic(C));
@@ -377,17 +433,17 @@ PetscErrorCode Results()
   PetscCall(MatProductNumeric(C));
   for (const PetscScalar *array : arrays)
     PetscCheck(!array || array[0] == 0.0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The values of the product are on the host");
-  PetscCall(CheckProduct("C", MATPRODUCT_AB, pair, C));
+  PetscCall(CheckProduct("C", MATPRODUCT_AB, of, C));
   PetscCall(MatSparseGPUGetFormat(C, &format));
   PetscCheck(!strcmp(format, "sell"), PETSC_COMM_SELF, PETSC_ERR_PLIB, "The format of the product is %s", format);
   PetscCall(MatGetBlockSizes(C, &rows, &cols));
   PetscCheck(rows == 1 && cols == 1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Block sizes %" PetscInt_FMT ", %" PetscInt_FMT,
              rows, cols);
-  next.A = pair.A;
+  next.A = of.A;
   next.B = C;
   PetscCall(Product(MATPRODUCT_AB, next, MAT_INITIAL_MATRIX, &D));
   PetscCall(CheckProduct("A C", MATPRODUCT_AB, next, D));
-  PetscCall(MatScale(pair.B, 2));
+  PetscCall(MatScale(of.B, 2));
   PetscCall(MatProductNumeric(C));
   PetscCall(MatProductNumeric(D));
   PetscCall(CheckProduct("A C again", MATPRODUCT_AB, next, D));
@@ -397,7 +453,7 @@ PetscErrorCode Results()
   PetscCall(CheckProduct("A C of another C", MATPRODUCT_AB, next, D));
   PetscCall(MatDestroy(&D));
   PetscCall(MatDestroy(&C));
-  PetscCall(Destroy(&pair));
+  PetscCall(Destroy(&of));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace

@@ -9,64 +9,70 @@ namespace sparsegpu::face
 
 void ParallelProduct::GetFactors(Factors *f) const
 {
+  const bool left = step_ == Step::AB || step_ == Step::PtAP;
+
   f->left       = left_.own();
-  f->right      = right_.all();
-  f->transposed = type_ == MATPRODUCT_PtAP ? right_.own() : left_.own();
-  f->all        = products::LocalFactors{type_ == MATPRODUCT_AB ? nullptr : &f->transposed,
-                                  type_ == MATPRODUCT_AtB ? nullptr : &f->left, &f->right};
+  f->transposed = step_ == Step::PtAP ? right_.own() : left_.own();
+  f->all.left   = left ? &f->left : nullptr;
+  f->all.right  = nullptr;
+  if (step_ != Step::At) {
+    f->right     = right_.all();
+    f->all.right = &f->right;
+  }
+  f->all.transposed = Transposes() ? &f->transposed : nullptr;
 }
 
-PetscErrorCode ParallelProduct::JoinRows(const Mat_Product *product, bool *fits)
+PetscErrorCode ParallelProduct::JoinRows(const StepOperands &operands, bool *fits)
 {
-  const MPI_Comm comm = PetscObjectComm((PetscObject)product->A);
+  const MPI_Comm comm = PetscObjectComm((PetscObject)operands.left);
   Context       *context;
-  bool           left, right;
+  bool           left, right = true;
 
   PetscFunctionBegin;
-  PetscCall(left_.Join(product->A, &left));
-  PetscCall(right_.Join(product->B, &right));
+  PetscCall(left_.Join(operands.left, &left));
+  if (operands.right) PetscCall(right_.Join(operands.right, &right));
   PetscCall(AllAgree(comm, left && right, fits));
   if (!*fits || !Fetches()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(GetContext(product->A, &context));
-  PetscCall(context->halo.Prepare(product->A, Space::Host));
-  PetscCall(right_.Fetch(product->B, context->halo.forest(), fits));
+  PetscCall(GetContext(operands.left, &context));
+  PetscCall(context->halo.Prepare(operands.left, Space::Host));
+  PetscCall(right_.Fetch(operands.right, context->halo.forest(), fits));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ParallelProduct::FindLocalPattern(const Mat_Product *product)
+PetscErrorCode ParallelProduct::FindLocalPattern(const StepOperands &operands)
 {
   Factors factors;
 
   PetscFunctionBegin;
-  PetscCall(left_.BringPattern(product->A, space_));
-  PetscCall(right_.BringPattern(product->B, space_));
+  PetscCall(left_.BringPattern(operands.left, space_));
+  if (operands.right) PetscCall(right_.BringPattern(operands.right, space_));
   GetFactors(&factors);
-  const CsrView transposed = type_ == MATPRODUCT_PtAP ? right_.OwnView() : left_.OwnView();
-  PetscCall(local_.FindPattern(space_, factors.all, type_ == MATPRODUCT_AB ? nullptr : &transposed));
+  const CsrView transposed = step_ == Step::PtAP ? right_.OwnView() : left_.OwnView();
+  PetscCall(local_.FindPattern(space_, factors.all, Transposes() ? &transposed : nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ParallelProduct::FindPattern(const Mat_Product *product, HostPattern patterns[2], bool *fits)
+PetscErrorCode ParallelProduct::FindPattern(const StepOperands &operands, HostPattern patterns[2], bool *fits)
 {
-  const MPI_Comm        comm   = PetscObjectComm((PetscObject)product->A);
-  const bool            triple = type_ == MATPRODUCT_PtAP;
-  bool                  lacks  = false;
+  const Mat             left  = operands.left;
+  const MPI_Comm        comm  = PetscObjectComm((PetscObject)left);
+  bool                  lacks = false;
   Numbering             own;
   std::vector<PetscInt> i, j;
 
   PetscFunctionBegin;
-  PetscCall(JoinRows(product, fits));
+  PetscCall(JoinRows(operands, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(TryOnDevice([&] { return FindLocalPattern(product); }, &lacks));
+  PetscCall(TryOnDevice([&] { return FindLocalPattern(operands); }, &lacks));
   PetscCall(AllAgree(comm, !lacks, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(CopyToHost(local_.result().i, space_, &i));
-  PetscCall(CopyToHost(local_.result().j, space_, &j));
-  own.begin                = product->A->rmap->rstart;
-  own.own                  = product->A->rmap->n;
-  const Numbering  &rows   = triple ? right_.columns() : type_ == MATPRODUCT_AtB ? left_.columns() : own;
-  const PetscLayout layout = (triple ? product->B : product->A)->cmap; // A B has no rows of others
-  PetscCall(rows_.Find(layout, rows, right_.columns(), i, j, patterns, fits));
+  PetscCall(local_.GetPattern(&i, &j));
+  own.begin                = left->rmap->rstart;
+  own.own                  = left->rmap->n;
+  const Numbering  &rows   = !Transposes() ? own : step_ == Step::PtAP ? right_.columns() : left_.columns();
+  const Numbering  &cols   = step_ == Step::At ? own : right_.columns();
+  const PetscLayout layout = !Transposes() ? left->rmap : step_ == Step::PtAP ? operands.right->cmap : left->cmap;
+  PetscCall(rows_.Find(layout, rows, cols, i, j, patterns, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(TryOnDevice([&] { return rows_.BringMaps(space_); }, &lacks));
   PetscCall(AllAgree(comm, !lacks, fits));
@@ -82,25 +88,25 @@ PetscErrorCode ParallelProduct::Expect(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ParallelProduct::Fits(const Mat_Product *product, Mat C, bool *fits)
+PetscErrorCode ParallelProduct::Fits(const StepOperands &operands, Mat C, bool *fits)
 {
-  bool left, right, changed;
+  bool left, right = true, changed;
 
   PetscFunctionBegin;
-  PetscCall(left_.Fits(product->A, &left));
-  PetscCall(right_.Fits(product->B, &right));
+  PetscCall(left_.Fits(operands.left, &left));
+  if (operands.right) PetscCall(right_.Fits(operands.right, &right));
   PetscCall(watch_.Look(C, &changed));
   *fits = left && right && !changed;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ParallelProduct::GatherValues(const Mat_Product *product)
+PetscErrorCode ParallelProduct::GatherValues(const StepOperands &operands)
 {
   PetscFunctionBegin;
   PetscCall(local_.Reserve());
   PetscCall(rows_.Reserve(&computed_));
-  PetscCall(left_.GatherValues(product->A));
-  PetscCall(right_.GatherValues(product->B));
+  PetscCall(left_.GatherValues(operands.left));
+  if (operands.right) PetscCall(right_.GatherValues(operands.right));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

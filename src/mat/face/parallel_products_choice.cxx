@@ -10,14 +10,40 @@ namespace sparsegpu::face
 
 namespace
 {
-/// The option by which the user names an algorithm of PETSc's; null for products that are not ours.
+/// The option by which the user names an algorithm of PETSc's; null where it has one alone.
 const char *AlgorithmOption(const Mat_Product *product)
 {
+  const char *const general = "-mat_product_algorithm";
+
   switch (product->type) {
-  case MATPRODUCT_AB: return product->api_user ? "-matmatmult_via" : "-mat_product_algorithm";
-  case MATPRODUCT_AtB: return product->api_user ? "-mattransposematmult_via" : "-mat_product_algorithm";
-  case MATPRODUCT_PtAP: return product->api_user ? "-matptap_via" : "-mat_product_algorithm";
+  case MATPRODUCT_AB:
+  case MATPRODUCT_ABt: return product->api_user ? "-matmatmult_via" : general;
+  case MATPRODUCT_AtB: return product->api_user ? "-mattransposematmult_via" : general;
+  case MATPRODUCT_PtAP: return product->api_user ? "-matptap_via" : general;
+  case MATPRODUCT_ABC: return product->api_user ? "-matmatmatmult_via" : general;
   default: return nullptr;
+  }
+}
+
+std::vector<Mat> OperandsOf(const Mat_Product *product)
+{
+  if (product->type == MATPRODUCT_ABC) return {product->A, product->B, product->C};
+  return {product->A, product->B};
+}
+
+/// Do the operands lie alike where they meet? PETSc's own products refuse others.
+bool LieAlike(const Mat_Product *product)
+{
+  const Mat  A = product->A, B = product->B;
+  const auto alike = [](PetscLayout a, PetscLayout b) { return a->rstart == b->rstart && a->rend == b->rend; };
+
+  switch (product->type) {
+  case MATPRODUCT_AtB: return alike(A->rmap, B->rmap);
+  case MATPRODUCT_ABt: return alike(A->cmap, B->cmap);
+  case MATPRODUCT_PtAP: return alike(A->cmap, B->rmap) && alike(A->rmap, A->cmap);
+  case MATPRODUCT_RARt: return alike(A->cmap, B->cmap) && alike(A->rmap, A->cmap);
+  case MATPRODUCT_ABC: return alike(A->cmap, B->rmap) && alike(B->cmap, product->C->rmap);
+  default: return alike(A->cmap, B->rmap);
   }
 }
 
@@ -28,9 +54,11 @@ PetscErrorCode NamesAlgorithm(Mat D, bool *names)
   PetscBool set;
 
   PetscFunctionBegin;
-  *names = false;
-  PetscCall(PetscOptionsGetString(((PetscObject)D)->options, ((PetscObject)D)->prefix, AlgorithmOption(D->product),
-                                  algorithm, sizeof(algorithm), &set));
+  *names                   = false;
+  const char *const option = AlgorithmOption(D->product);
+  if (option)
+    PetscCall(PetscOptionsGetString(((PetscObject)D)->options, ((PetscObject)D)->prefix, option, algorithm,
+                                    sizeof(algorithm), &set));
   for (const char *name : {static_cast<const char *>(D->product->alg), static_cast<const char *>(algorithm)}) {
     PetscBool ours, backend;
     if (!name || !*name) continue;
@@ -57,14 +85,8 @@ PetscErrorCode Lives(Mat D, bool *lives)
     PetscCall(GetContext(D, &context));
     if (context->product_elsewhere) PetscFunctionReturn(PETSC_SUCCESS);
   }
-  // PETSc's own refuses other layouts
-  const PetscLayout inner = product->type == MATPRODUCT_AtB ? product->A->rmap : product->A->cmap;
-  if (inner->rstart != product->B->rmap->rstart || inner->rend != product->B->rmap->rend)
-    PetscFunctionReturn(PETSC_SUCCESS);
-  if (product->type == MATPRODUCT_PtAP &&
-      (product->A->rmap->rstart != inner->rstart || product->A->rmap->rend != inner->rend))
-    PetscFunctionReturn(PETSC_SUCCESS);
-  for (Mat M : {product->A, product->B}) {
+  if (!LieAlike(product)) PetscFunctionReturn(PETSC_SUCCESS);
+  for (Mat M : OperandsOf(product)) {
     PetscBool found = PETSC_TRUE;
     Space     space;
     bool      there;
@@ -92,8 +114,8 @@ PetscErrorCode MatProductSetFromOptions_SparseGPU_Parallel(Mat D, bool *set)
 
   PetscFunctionBegin;
   *set = false;
-  if (!AlgorithmOption(product) || EndsTripleProduct(product)) PetscFunctionReturn(PETSC_SUCCESS);
-  for (Mat M : {product->A, product->B}) {
+  if (product->type == MATPRODUCT_UNSPECIFIED || EndsTripleProduct(product)) PetscFunctionReturn(PETSC_SUCCESS);
+  for (Mat M : OperandsOf(product)) {
     PetscCall(IsOurs(M, &seq, &mpi));
     if (!mpi || !M->assembled) PetscFunctionReturn(PETSC_SUCCESS);
   }

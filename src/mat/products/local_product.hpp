@@ -1,5 +1,5 @@
-/// The part of a product of parallel matrices that one rank computes: L R, T^T R or T^T (L R) of rows that it has. What
-/// depends on the patterns alone is made once.
+/// The part of a product of parallel matrices that one rank computes: L R, T^T R, T^T (L R) or T^T of rows that it has.
+/// What depends on the patterns alone is made once.
 #pragma once
 
 #include "mat/products/transposed_rows.hpp"
@@ -7,7 +7,7 @@
 namespace sparsegpu::products
 {
 
-/// All in one space; left or transposed may be null.
+/// All in one space; null where there is none.
 struct LocalFactors {
   const SparseRows *transposed, *left, *right;
 };
@@ -15,14 +15,15 @@ struct LocalFactors {
 class LocalProduct
 {
 public:
-  /// The pattern, which result() has from then on. `transposed`: T as TransposedRows::Find() takes it, null for none.
+  /// Finds the pattern. `transposed`: T as TransposedRows::Find() takes it, null for none.
   /// Waits for the device. Errors: those of MultiplyPattern().
   PetscErrorCode FindPattern(Space space, const LocalFactors &factors, const CsrView *transposed);
   /// Takes the memory that FindValues() writes to. Errors: PETSC_ERR_MEM.
   PetscErrorCode Reserve();
   /// c [nonzeros of the result] = its values. Bitwise reproducible. Asynchronous on the device.
   PetscErrorCode FindValues(const LocalFactors &factors, Scalar *c);
-  const Pattern &result() const { return result_; }
+  /// The pattern, on the host: beginnings of rows, columns.
+  PetscErrorCode GetPattern(std::vector<PetscInt> *i, std::vector<PetscInt> *j) const;
   /// Of FindValues().
   PetscLogDouble flops() const { return 2.0 * static_cast<PetscLogDouble>(inner_.terms + result_.terms); }
 
@@ -30,10 +31,11 @@ private:
   SparseRows Inner(const LocalFactors &factors) const;
 
   Space          space_ = Space::Host;
+  bool           alone_ = false; ///< T^T is the result
   TransposedRows transpose_;
   Pattern        inner_; ///< of L R where there is T, too
   Array<Scalar>  inner_values_;
-  Pattern        result_;
+  Pattern        result_; ///< unless it is T^T
 };
 
 } // namespace sparsegpu::products

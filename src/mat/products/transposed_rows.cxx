@@ -35,21 +35,28 @@ PetscErrorCode TransposedRows::Reserve()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode TransposedRows::TakeValues(const Scalar *a)
+PetscErrorCode TransposedRows::PermuteValues(const Scalar *a, Scalar *transposed) const
 {
   const PetscInt *from = from_.data();
 
   PetscFunctionBegin;
-  PetscCall(Reserve());
   if (space_ == Space::Host)
-    for (size_t e = 0; e < a_.size(); e++) a_.data()[e] = a[from[e]];
+    for (size_t e = 0; e < from_.size(); e++) transposed[e] = a[from[e]];
 #if defined(SPARSEGPU_HAVE_CUDA)
   Stream stream;
   if (space_ == Space::Device) {
     PetscCall(DeviceStream(&stream));
-    PetscCall(PermuteValues_CUDA(static_cast<PetscInt>(a_.size()), from, a, false, a_.data(), stream));
+    PetscCall(PermuteValues_CUDA(static_cast<PetscInt>(from_.size()), from, a, false, transposed, stream));
   }
 #endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TransposedRows::TakeValues(const Scalar *a)
+{
+  PetscFunctionBegin;
+  PetscCall(Reserve());
+  PetscCall(PermuteValues(a, a_.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

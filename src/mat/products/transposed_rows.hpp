@@ -15,6 +15,8 @@ public:
   PetscErrorCode Reserve();
   /// a [nonzeros]: the values of the rows now. Asynchronous on the device.
   PetscErrorCode TakeValues(const Scalar *a);
+  /// transposed [nonzeros] = a in the order of the transpose, which does not keep them. Asynchronous on the device.
+  PetscErrorCode PermuteValues(const Scalar *a, Scalar *transposed) const;
   /// The transpose; its values are those of the last TakeValues().
   SparseRows rows() const;
 

@@ -128,27 +128,33 @@ PetscReal OtherOrder(const Facts &f, MatProductType type)
   return 2 * (n + 2) * PETSC_MACHINE_EPSILON * n * largest * 36;
 }
 
-/// A few columns; the rows (or columns) as MAIN's columns or rows lie.
+/// MAIN times a matrix of few columns (or, transposed, rows), or between two, which lie as MAIN's columns and rows.
 PetscErrorCode Product(Side &s, const Facts &f, Draw d, std::string *words)
 {
-  static const MatProductType types[] = {MATPRODUCT_AB, MATPRODUCT_AtB, MATPRODUCT_PtAP, MATPRODUCT_ABt};
-  const PetscInt              kind    = d.Below(f.size == 1 ? 4 : 3); // PETSc has no A B^T of parallel matrices
-  const MatProductType        type    = kind == 2 && !f.congruent ? MATPRODUCT_AB : types[kind];
+  static const MatProductType types[] = {MATPRODUCT_AB,   MATPRODUCT_AtB, MATPRODUCT_PtAP,
+                                         MATPRODUCT_RARt, MATPRODUCT_ABC, MATPRODUCT_ABt};
+  const PetscInt              kind    = d.Below(f.size == 1 ? 6 : 5); // not every PETSc has A B^T of parallel matrices
+  const MatProductType        type    = (kind == 2 || kind == 3) && !f.congruent ? MATPRODUCT_AB : types[kind];
   const char *const           other   = OtherType(s, d);
   const PetscInt              few = 2 + d.Below(6), local = f.rank == 0 ? few : 2, all = few + 2 * (f.size - 1);
-  const bool                  at = type == MATPRODUCT_AtB, bt = type == MATPRODUCT_ABt;
-  Mat                         B, C;
+  const bool                  at = type == MATPRODUCT_AtB, bt = type == MATPRODUCT_ABt || type == MATPRODUCT_RARt;
+  Mat                         B, L                            = nullptr, C;
 
   PetscFunctionBeginUser;
   *words = std::string("MatProduct ") + MatProductTypes[type] + (strcmp(other, MATAIJ) ? "" : ", the other one aij");
   const Problem p = DrawProblem(d, bt ? all : at ? f.p.rows : f.p.cols, bt ? f.p.cols : all, 1);
   PetscCall(Create(other, bt ? local : at ? f.LocalRows() : f.LocalCols(), bt ? f.LocalCols() : local, 1, p, &B));
-  PetscCall(MatProductCreate(s.slot[MAIN], B, nullptr, &C));
+  if (type == MATPRODUCT_ABC) PetscCall(Create(other, local, f.LocalRows(), 1, DrawProblem(d, all, f.p.rows, 1), &L));
+  if (L)
+    PetscCall(MatProductCreate(L, s.slot[MAIN], B, &C));
+  else
+    PetscCall(MatProductCreate(s.slot[MAIN], B, nullptr, &C));
   PetscCall(MatProductSetType(C, type));
   PetscCall(MatProductSetFromOptions(C));
   PetscCall(MatProductSymbolic(C));
   PetscCall(MatProductNumeric(C));
   PetscCall(MatDestroy(&B));
+  PetscCall(MatDestroy(&L));
   PetscCall(Replace(s, PRODUCT, C));
   s.product_error = OtherOrder(f, type);
   PetscFunctionReturn(PETSC_SUCCESS);
