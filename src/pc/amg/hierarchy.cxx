@@ -1,6 +1,8 @@
 /// The loop over levels, when it ends, and what new values change.
 #include "pc/amg/hierarchy.hpp"
+#include <petsc/private/matimpl.h>
 #include "mat/face/pattern.hpp"
+#include "pc/amg/galerkin.hpp"
 
 namespace sparsegpu::amg
 {
@@ -36,9 +38,15 @@ PetscErrorCode Nonzeros(Mat A, PetscLogDouble *nonzeros)
 /// P^T A P, without empty rows.
 PetscErrorCode CoarseOperator(const Coarsening &coarsening, Mat A, Mat P, MatReuse reuse, Mat *coarse)
 {
+  bool host;
+
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(GalerkinEvent, 0, 0, 0, 0));
-  PetscCall(MatPtAP(A, P, reuse, 2, coarse));
+  PetscCall(TakesGalerkinOnHost(A, P, &host));
+  if (host)
+    PetscCall(GalerkinOnHost(A, P, reuse, coarse));
+  else
+    PetscCall(MatPtAP(A, P, reuse, 2, coarse));
   PetscCall(coarsening.Activate(*coarse));
   PetscCall(PetscLogEventEnd(GalerkinEvent, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -252,6 +260,9 @@ PetscErrorCode Hierarchy::Refresh(PC pc, Mat A, const Settings &settings)
           fine->coarsening->Prolong(fine->A, fine->emax, settings.nsmooths, settings.filter, &fine->P, &replaced));
       PetscCall(PetscLogEventEnd(ProlongatorEvent, 0, 0, 0, 0));
     }
+    bool host;
+    PetscCall(TakesGalerkinOnHost(fine->A, fine->P, &host));
+    replaced = replaced || (!host && !(*coarse)->product); // the matrix has been moved to the device
     if (!replaced) {
       PetscCall(CoarseOperator(*fine->coarsening, fine->A, fine->P, MAT_REUSE_MATRIX, coarse));
       continue;

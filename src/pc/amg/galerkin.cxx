@@ -1,0 +1,261 @@
+/// P's entries are taken in runs of `width` columns, the unknowns of a coarse node: sums are looked for once a run, and
+/// the innermost loops have a length that the compiler knows. Gustavson, ACM Trans. Math. Software 4(3), 1978.
+#include "pc/amg/galerkin.hpp"
+#include <petsc/private/matimpl.h>
+#include <algorithm>
+#include <numeric>
+#include "mat/face/context.hpp"
+#include "pc/aggregate/aggregate.hpp"
+
+namespace sparsegpu::amg
+{
+
+namespace
+{
+/// Are all entries of P in such runs?
+bool InRuns(const rows::CsrView &P, PetscInt width)
+{
+  if (P.cols % width) return false;
+  for (PetscInt r = 0; r < P.rows; r++) {
+    if ((P.i[r + 1] - P.i[r]) % width) return false;
+    for (PetscInt e = P.i[r]; e < P.i[r + 1]; e += width) {
+      if (P.j[e] % width) return false;
+      for (PetscInt c = 1; c < width; c++)
+        if (P.j[e + c] != P.j[e] + c) return false;
+    }
+  }
+  return true;
+}
+
+template <int WIDTH> class Product
+{
+public:
+  Product(const rows::CsrView &A, const rows::CsrView &P) : rows_(A.rows), nodes_(P.cols / WIDTH), a_(A), p_(P) {}
+
+  /// All of P^T A P: row(runs, count, value) for each node of C, ascending, with its runs [count], ascending, and its
+  /// values [WIDTH rows][count][WIDTH].
+  template <class Row> PetscErrorCode Run(const Row &row)
+  {
+    const size_t nodes = static_cast<size_t>(nodes_);
+    size_t       count = 0;
+
+    PetscFunctionBegin;
+    PetscCallCXX(seen_.assign(nodes, -1));
+    PetscCallCXX(found_.resize(nodes));
+    PetscCallCXX(sum_.resize(nodes * WIDTH * WIDTH));
+    PetscCallCXX(ap_begin_.assign(static_cast<size_t>(rows_) + 1, 0));
+    PetscCallCXX(ap_run_.reserve(static_cast<size_t>(p_.nonzeros / WIDTH) * 2));
+    PetscCallCXX(ap_.reserve(static_cast<size_t>(p_.nonzeros) * 2));
+    PetscCallCXX(TransposeRuns());
+    PetscCallCXX(MultiplyRight());
+    std::fill(seen_.begin(), seen_.end(), -1);
+    for (PetscInt node = 0; node < nodes_; node++) {
+      PetscCallCXX(count = AddRows(node));
+      PetscCall(row(found_.data(), count, value_.data()));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+private:
+  const PetscScalar *Values(const rows::CsrView &csr) const { return reinterpret_cast<const PetscScalar *>(csr.a); }
+
+  /// Which rows of P have each node, and where: rows ascend.
+  void TransposeRuns()
+  {
+    const size_t runs = static_cast<size_t>(p_.nonzeros / WIDTH);
+    begin_.assign(static_cast<size_t>(nodes_) + 1, 0);
+    for (size_t q = 0; q < runs; q++) begin_[static_cast<size_t>(p_.j[q * WIDTH] / WIDTH) + 1]++;
+    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+    std::vector<PetscInt> next(begin_.begin(), begin_.end() - 1);
+    of_row_.resize(runs);
+    of_run_.resize(runs);
+    for (PetscInt r = 0; r < rows_; r++)
+      for (PetscInt q = p_.i[r] / WIDTH; q < p_.i[r + 1] / WIDTH; q++) {
+        const PetscInt at                = next[static_cast<size_t>(p_.j[q * WIDTH] / WIDTH)]++;
+        of_row_[static_cast<size_t>(at)] = r;
+        of_run_[static_cast<size_t>(at)] = q;
+      }
+  }
+  /// A P. A row's runs are in the order in which they are met.
+  void MultiplyRight()
+  {
+    const PetscScalar *const a = Values(a_), *const p = Values(p_);
+    PetscInt *const seen = seen_.data(), *const found = found_.data();
+    PetscScalar *const sum = sum_.data();
+    for (PetscInt r = 0; r < rows_; r++) {
+      size_t count = 0;
+      for (PetscInt e = a_.i[r]; e < a_.i[r + 1]; e++) {
+        const PetscScalar factor = a[e];
+        for (PetscInt q = p_.i[a_.j[e]], end = p_.i[a_.j[e] + 1]; q < end; q += WIDTH) {
+          const PetscInt     node = p_.j[q] / WIDTH;
+          PetscScalar *const to   = sum + static_cast<size_t>(node) * WIDTH;
+          if (seen[node] == r) {
+            for (int c = 0; c < WIDTH; c++) to[c] += factor * p[q + c];
+            continue;
+          }
+          seen[node]     = r;
+          found[count++] = node;
+          for (int c = 0; c < WIDTH; c++) to[c] = factor * p[q + c];
+        }
+      }
+      ap_run_.insert(ap_run_.end(), found, found + count);
+      for (size_t k = 0; k < count; k++) {
+        const PetscScalar *const from = sum + static_cast<size_t>(found[k]) * WIDTH;
+        ap_.insert(ap_.end(), from, from + WIDTH);
+      }
+      ap_begin_[static_cast<size_t>(r) + 1] = ap_run_.size();
+    }
+  }
+  /// The rows of C of one node: in sum_ all runs of its rows are neighbours.
+  size_t AddRows(PetscInt node)
+  {
+    constexpr size_t         BLOCK = WIDTH * WIDTH;
+    const PetscScalar *const p     = Values(p_);
+    PetscInt *const seen = seen_.data(), *const found = found_.data();
+    PetscScalar *const sum   = sum_.data();
+    size_t             count = 0;
+    for (PetscInt t = begin_[static_cast<size_t>(node)]; t < begin_[static_cast<size_t>(node) + 1]; t++) {
+      const size_t             r    = static_cast<size_t>(of_row_[static_cast<size_t>(t)]);
+      const PetscScalar *const left = p + static_cast<size_t>(of_run_[static_cast<size_t>(t)]) * WIDTH;
+      for (size_t q = ap_begin_[r]; q < ap_begin_[r + 1]; q++) {
+        const PetscInt           other = ap_run_[q];
+        const PetscScalar *const right = ap_.data() + q * WIDTH;
+        PetscScalar *const       to    = sum + static_cast<size_t>(other) * BLOCK;
+        if (seen[other] != node) {
+          seen[other]    = node;
+          found[count++] = other;
+          std::fill(to, to + BLOCK, PetscScalar(0));
+        }
+        for (int s = 0; s < WIDTH; s++)
+          for (int c = 0; c < WIDTH; c++) to[s * WIDTH + c] += left[s] * right[c];
+      }
+    }
+    std::sort(found, found + count);
+    value_.resize(count * BLOCK);
+    for (size_t k = 0; k < count; k++) {
+      const PetscScalar *const from = sum + static_cast<size_t>(found[k]) * BLOCK;
+      for (size_t s = 0; s < WIDTH; s++)
+        for (size_t c = 0; c < WIDTH; c++) value_[(s * count + k) * WIDTH + c] = from[s * WIDTH + c];
+    }
+    return count;
+  }
+
+  const PetscInt           rows_, nodes_;
+  const rows::CsrView      a_, p_;
+  std::vector<PetscInt>    seen_, found_, begin_, of_row_, of_run_, ap_run_;
+  std::vector<size_t>      ap_begin_;
+  std::vector<PetscScalar> ap_, sum_, value_;
+};
+
+/// C, empty, with A's settings.
+PetscErrorCode Create(Mat A, Mat P, Mat *C)
+{
+  PetscBool seq, mpi;
+  MatType   type;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetType(A, &type));
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)A), C));
+  PetscCall(MatSetSizes(*C, P->cmap->n, P->cmap->n, P->cmap->n, P->cmap->n));
+  PetscCall(MatSetType(*C, type));
+  PetscCall(MatSetBlockSizes(*C, P->cmap->bs, P->cmap->bs));
+  PetscCall(face::IsOurs(A, &seq, &mpi));
+  if (seq) PetscCall(face::InheritSettings(A, *C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The values [count] of all rows become C's.
+PetscErrorCode SetValues(Mat C, const PetscScalar *value, size_t count)
+{
+  PetscScalar *c;
+
+  PetscFunctionBegin;
+  PetscCall(MatSeqAIJGetArrayWrite(C, &c));
+  std::copy(value, value + count, c);
+  PetscCall(MatSeqAIJRestoreArrayWrite(C, &c));
+  PetscCall(PetscObjectStateIncrease((PetscObject)C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Of rows [lengths] with the columns j.
+PetscErrorCode SetPattern(Mat C, const std::vector<PetscInt> &lengths, std::vector<PetscInt> *j)
+{
+  PetscFunctionBegin;
+  PetscCheck(j->size() <= static_cast<size_t>(PETSC_MAX_INT), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "P^T A P has %zu nonzeros, more than PetscInt counts; configure PETSc with 64-bit indices", j->size());
+  PetscCall(MatSeqAIJSetPreallocation(C, 0, lengths.data()));
+  if (!j->empty()) PetscCall(MatSeqAIJSetColumnIndices(C, j->data()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <int WIDTH> PetscErrorCode Find(const rows::CsrView &a, const rows::CsrView &p, MatReuse reuse, Mat C)
+{
+  std::vector<PetscInt>    lengths, j;
+  std::vector<PetscScalar> v;
+  rows::CsrView            csr;
+
+  PetscFunctionBegin;
+  const auto row = [&](const PetscInt *runs, size_t count, const PetscScalar *value) -> PetscErrorCode {
+    PetscFunctionBegin;
+    PetscCallCXX(v.insert(v.end(), value, value + count * WIDTH * WIDTH));
+    if (reuse == MAT_REUSE_MATRIX) PetscFunctionReturn(PETSC_SUCCESS);
+    for (int s = 0; s < WIDTH; s++) {
+      for (size_t k = 0; k < count; k++)
+        for (int c = 0; c < WIDTH; c++) PetscCallCXX(j.push_back(runs[k] * WIDTH + c));
+      PetscCallCXX(lengths.push_back(static_cast<PetscInt>(count) * WIDTH));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  PetscCall(Product<WIDTH>(a, p).Run(row));
+  if (reuse != MAT_REUSE_MATRIX) {
+    PetscCall(SetPattern(C, lengths, &j));
+  } else {
+    PetscCall(rows::GetHostPattern(C, &csr));
+    PetscCheck(v.size() == static_cast<size_t>(csr.nonzeros), PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+               "The coarse operator has %" PetscInt_FMT " nonzeros; these patterns give %zu", csr.nonzeros, v.size());
+  }
+  PetscCall(SetValues(C, v.data(), v.size()));
+  PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode TakesGalerkinOnHost(Mat A, Mat P, bool *takes)
+{
+  Space     space;
+  PetscBool a, p;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &a));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)P, MATSEQAIJ, &p));
+  *takes = a && p;
+  if (!*takes) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(WorkSpace(A, &space));
+  *takes = space == Space::Host;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GalerkinOnHost(Mat A, Mat P, MatReuse reuse, Mat *C)
+{
+  rows::CsrView a, p;
+
+  PetscFunctionBegin;
+  PetscCall(rows::GetHostRows(A, &a));
+  PetscCall(rows::GetHostRows(P, &p));
+  if (reuse == MAT_INITIAL_MATRIX) PetscCall(Create(A, P, C));
+  const PetscInt width = P->cmap->bs;
+  if (width == 6 && InRuns(p, width))
+    PetscCall(Find<6>(a, p, reuse, *C));
+  else if (width == 3 && InRuns(p, width))
+    PetscCall(Find<3>(a, p, reuse, *C));
+  else if (width == 2 && InRuns(p, width))
+    PetscCall(Find<2>(a, p, reuse, *C));
+  else
+    PetscCall(Find<1>(a, p, reuse, *C));
+  (*C)->symmetric = A->symmetric; // as MatPtAP()
+  (*C)->spd       = A->spd;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu::amg
