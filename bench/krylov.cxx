@@ -3,12 +3,13 @@ static char help[] =
     "An iteration is the difference of two solves with different limits divided by the difference of the limits, so\n"
     "that set-up, first norms and copies drop out; medians of repeated measurements, the solvers taking turns. PETSc's\n"
     "type is aijcusparse where there is a GPU, else aij.\n"
-    "  -method m       : cg (default) or bcgs\n"
+    "  -method m       : cg (default), bcgs, or gmres, of ours with a basis in double and in single precision\n"
     "  -points 5|7|27  : of the stencil, on a grid of n x n or n x n x n nodes\n"
     "  -n n            : nodes in each direction; several, separated by commas\n"
     "  -vary           : coefficients of full mantissa instead of constant ones\n"
-    "  -flow c         : convection along all axes: couplings 1 + c and 1 - c times as large; default 0, for bcgs 0.2\n"
-    "  -few f -many m  : the two limits\n"
+    "  -flow c         : convection along all axes: couplings 1 + c and 1 - c times as large; default 0, for cg only\n"
+    "                    that, for the others 0.2\n"
+    "  -few f -many m  : the two limits; of gmres multiples of the restart\n"
     "  -repeat k       : measurements\n"
     "  -pc_type t      : default jacobi; options of the preconditioner are read, too\n";
 
@@ -21,11 +22,25 @@ static char help[] =
 
 namespace
 {
+struct Method {
+  const char *name;
+  KSPType     petsc, ours;
+};
+const Method METHODS[] = {
+    {"cg", KSPCG, KSPSPARSEGPUCG}, {"bcgs", KSPBCGS, KSPSPARSEGPUBCGS}, {"gmres", KSPGMRES, KSPSPARSEGPUGMRES}};
+enum {
+  CG,
+  BCGS,
+  GMRES,
+  COUNT
+};
+
 struct Settings {
   PetscInt  points = 27, few = 30, many = 130, repeat = 5;
   PetscInt  n[16] = {32}, sizes = 16;
-  PetscBool vary = PETSC_FALSE, stabilised = PETSC_FALSE;
-  PetscReal flow = 0;
+  PetscInt  method = 0; ///< of METHODS
+  PetscBool vary   = PETSC_FALSE;
+  PetscReal flow   = 0;
 };
 
 /// Rows in compressed storage.
@@ -80,8 +95,9 @@ PetscErrorCode Build(const Settings &s, PetscInt n, Rows *rows)
 struct Solver {
   MatType             matrix;
   KSPType             type;
-  Mat                 A   = nullptr;
-  KSP                 ksp = nullptr;
+  const char         *basis = nullptr; ///< of GMRES
+  Mat                 A     = nullptr;
+  KSP                 ksp   = nullptr;
   Vec                 x = nullptr, b = nullptr;
   std::vector<double> seconds; ///< of an iteration
 
@@ -102,8 +118,10 @@ PetscErrorCode Solver::Create(Mat plain)
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetType(pc, PCJACOBI));
-  PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSetType(ksp, type));
+  if (basis) PetscCall(PetscOptionsSetValue(nullptr, "-ksp_sparsegpugmres_basis", basis));
+  PetscCall(KSPSetFromOptions(ksp));
+  if (basis) PetscCall(PetscOptionsClearValue(nullptr, "-ksp_sparsegpugmres_basis"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -149,15 +167,16 @@ PetscErrorCode Report(const Settings &s, PetscInt n, PetscInt rows, PetscInt non
                         "%" PetscInt_FMT " points, n = %" PetscInt_FMT ", %s coefficients: %" PetscInt_FMT
                         " rows, %" PetscInt_FMT " nonzeros\n",
                         s.points, n, s.vary ? "full-mantissa" : "constant", rows, nonzeros));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-20s %-12s %12s %12s %12s %8s\n", "matrix", "solver", "us/iteration",
-                        "shortest", "longest", "ratio"));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-20s %-14s %-7s %12s %12s %12s %8s\n", "matrix", "solver",
+                        s.method == GMRES ? "basis" : "", "us/iteration", "shortest", "longest", "ratio"));
   for (Solver &solver : *solvers) {
     std::vector<double> &t = solver.seconds;
     std::sort(t.begin(), t.end());
     const double median = t[t.size() / 2];
     if (first == 0) first = median;
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-20s %-12s %12.2f %12.2f %12.2f %8.2f\n", solver.matrix, solver.type,
-                          1e6 * median, 1e6 * t.front(), 1e6 * t.back(), first / median));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-20s %-14s %-7s %12.2f %12.2f %12.2f %8.2f\n", solver.matrix,
+                          solver.type, solver.basis ? solver.basis : "", 1e6 * median, 1e6 * t.front(), 1e6 * t.back(),
+                          first / median));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -179,12 +198,16 @@ PetscErrorCode Measure(const Settings &s, PetscInt n)
 #if defined(PETSC_HAVE_CUDA)
   if (device) native = MATSEQAIJCUSPARSE;
 #endif
-  solvers[0].matrix = native;
-  solvers[0].type   = s.stabilised ? KSPBCGS : KSPCG;
-  solvers[1].matrix = MATSEQAIJSPARSEGPU;
-  solvers[1].type   = solvers[0].type;
-  solvers[2].matrix = MATSEQAIJSPARSEGPU;
-  solvers[2].type   = s.stabilised ? KSPSPARSEGPUBCGS : KSPSPARSEGPUCG;
+  const Method &method = METHODS[s.method];
+  solvers[0].matrix    = native;
+  solvers[0].type = solvers[1].type = method.petsc;
+  solvers[1].matrix = solvers[2].matrix = MATSEQAIJSPARSEGPU;
+  solvers[2].type                       = method.ours;
+  if (s.method == GMRES) {
+    solvers.push_back(solvers[2]);
+    solvers[2].basis = "double";
+    solvers[3].basis = "single";
+  }
   for (Solver &solver : solvers) {
     double time;
     PetscCall(solver.Create(plain));
@@ -205,14 +228,14 @@ PetscErrorCode Measure(const Settings &s, PetscInt n)
 
 PetscErrorCode ReadSettings(Settings *s)
 {
-  const char *const methods[] = {"cg", "bcgs"};
-  PetscInt          method    = 0;
-  PetscBool         given;
+  const char *names[COUNT];
+  PetscBool   given;
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsGetEList(nullptr, nullptr, "-method", methods, 2, &method, nullptr));
-  s->stabilised = method == 1 ? PETSC_TRUE : PETSC_FALSE;
-  s->flow       = s->stabilised ? static_cast<PetscReal>(0.2) : 0;
+  for (int k = 0; k < COUNT; k++) names[k] = METHODS[k].name;
+  PetscCall(PetscOptionsGetEList(nullptr, nullptr, "-method", names, COUNT, &s->method, nullptr));
+  s->flow = s->method == CG ? 0 : static_cast<PetscReal>(0.2);
+  if (s->method == GMRES) s->many = 150;
   PetscCall(PetscOptionsGetReal(nullptr, nullptr, "-flow", &s->flow, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-points", &s->points, nullptr));
   PetscCall(PetscOptionsGetIntArray(nullptr, nullptr, "-n", s->n, &s->sizes, &given));
@@ -223,7 +246,7 @@ PetscErrorCode ReadSettings(Settings *s)
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-repeat", &s->repeat, nullptr));
   PetscCheck(s->points == 5 || s->points == 7 || s->points == 27, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-points %" PetscInt_FMT " must be 5, 7 or 27", s->points);
-  PetscCheck(PetscAbsReal(s->flow) <= 1 && (s->stabilised || s->flow == 0), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCheck(PetscAbsReal(s->flow) <= 1 && (s->method != CG || s->flow == 0), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-flow %g must be from -1 to 1, and 0 for -method cg", (double)s->flow);
   PetscCheck(s->few > 0 && s->many > s->few, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-many %" PetscInt_FMT " must be more than -few %" PetscInt_FMT ", which must be positive", s->many,

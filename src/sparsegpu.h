@@ -369,6 +369,7 @@ M*/
 . -ksp_sparsegpugmres_flexible              - the preconditioner may change from step to step; right preconditioning
 . -ksp_sparsegpugmres_persistent auto       - whole cycles in one launch: auto, up to 100,000 unknowns and 2,000,000
                                               entries; on, wherever that is possible; off
+. -ksp_sparsegpugmres_basis double          - how the basis is stored: double, in full; single, rounded
 . -ksp_gmres_cgs_refinement_type type       - refine_never, refine_ifneeded or refine_always,
                                               `KSPGMRESSetCGSRefinementType()`
 . -ksp_gmres_modifiedgramschmidt            - the same as refine_always
@@ -394,6 +395,14 @@ M*/
   On the GPU of one process, without monitors and with the default convergence test, the host does not wait for an
   iteration: it reads residual norms a few iterations late, and the device stops by itself at the first one that
   converged. Iteration numbers and solutions are the same as with a monitor.
+
+  With -ksp_sparsegpugmres_basis single the basis is stored in single precision, half the memory, and computed with in
+  double: passes over the basis, most of the time of an iteration, take half as long. A cycle reduces the residual by
+  six digits at most, whatever its recurrence says. So convergence is decided by the true residual at the end of a
+  cycle, and the solve goes on from there if it is not small enough: the accuracy is that of the full basis. More
+  iterations are taken where one cycle would have reduced the residual further, or more than a thousandfold with
+  refine_never, which then makes directions orthogonal twice. Cycles of small systems in one launch keep the full basis.
+  The same holds on the host and for any preconditioner; Aliaga, Anzt, Gruetzmacher, Quintana-Orti and Tomas, 2023.
 
   `KSPComputeEigenvalues()` and `KSPComputeExtremeSingularValues()` give the estimates of the last cycle; the host waits
   for every iteration then.

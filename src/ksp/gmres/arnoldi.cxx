@@ -15,14 +15,23 @@ PetscErrorCode Arnoldi::Free()
   steps_ = 0;
   host_.clear();
   sines_.clear();
+  PetscCall(entries_.Allocate(0, Space::Host));
+  entries_ = Array<Narrow>();
   PetscCall(device_.Free());
   PetscCall(pinned_.Free());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Arnoldi::Allocate(MPI_Comm comm, Columns *V, PetscInt steps)
+PetscErrorCode Arnoldi::Allocate(MPI_Comm comm, Columns *V, PetscInt steps, bool narrow)
 {
   PetscFunctionBegin;
+  const size_t entries = narrow ? static_cast<size_t>(V->view().stride) * (static_cast<size_t>(steps) + 1) : 0;
+  if (entries != entries_.size() || V->space() != space_) {
+    PetscCall(entries_.Allocate(0, Space::Host)); // frees what is on the device
+    entries_ = Array<Narrow>();
+    if (entries) PetscCall(entries_.Allocate(entries, V->space()));
+  }
+  narrow_ = narrow;
   if (steps <= steps_ && V == V_ && V->space() == space_) PetscFunctionReturn(PETSC_SUCCESS);
   comm_  = comm;
   V_     = V;
@@ -45,14 +54,16 @@ PetscErrorCode Arnoldi::Dots(PetscInt columns, Scalar *dots)
 {
   PetscFunctionBegin;
   if (space_ == Space::Host)
-    PetscCall(ColumnDots_Host(V_->view(), columns, dots));
+    PetscCall(WithBasis(columns, [&](const auto &V) { return ColumnDots_Host(V, columns, dots); }));
   else {
 #if defined(SPARSEGPU_HAVE_CUDA)
     const size_t bytes = static_cast<size_t>(columns) * sizeof(Scalar);
     Stream       stream;
     PetscCall(DeviceStream(&stream));
     PetscCall(PetscLogGpuTimeBegin());
-    PetscCall(ColumnDots_CUDA(V_->view(), columns, pipeline_.scratch, pipeline_.dots[0], stream));
+    PetscCall(WithBasis(columns, [&](const auto &V) {
+      return ColumnDots_CUDA(V, columns, pipeline_.scratch, pipeline_.dots[0], stream);
+    }));
     PetscCall(PetscLogGpuTimeEnd());
     PetscCall(DeviceCopyOut(dots, pipeline_.dots[0], bytes, stream));
     PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(bytes)));
@@ -65,11 +76,11 @@ PetscErrorCode Arnoldi::Dots(PetscInt columns, Scalar *dots)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Arnoldi::Update(PetscInt columns, const Scalar *h, PetscReal scale)
+PetscErrorCode Arnoldi::Update(PetscInt columns, const Scalar *h, PetscReal scale, bool ends)
 {
   PetscFunctionBegin;
   if (space_ == Space::Host)
-    PetscCall(ColumnUpdate_Host(V_->view(), columns, h, scale));
+    PetscCall(WithBasis(columns, [&](const auto &V) { return ColumnUpdate_Host(V, columns, h, scale, ends); }));
   else {
 #if defined(SPARSEGPU_HAVE_CUDA)
     const size_t bytes = static_cast<size_t>(columns - 1) * sizeof(Scalar);
@@ -79,7 +90,8 @@ PetscErrorCode Arnoldi::Update(PetscInt columns, const Scalar *h, PetscReal scal
     PetscCall(DeviceCopyIn(pipeline_.dots[1], coefficients_, bytes, stream));
     PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(bytes)));
     PetscCall(PetscLogGpuTimeBegin());
-    PetscCall(ColumnUpdate_CUDA(V_->view(), columns, pipeline_.dots[1], scale, stream));
+    PetscCall(WithBasis(
+        columns, [&](const auto &V) { return ColumnUpdate_CUDA(V, columns, pipeline_.dots[1], scale, ends, stream); }));
     PetscCall(PetscLogGpuTimeEnd());
 #endif
   }
@@ -116,7 +128,7 @@ PetscErrorCode Arnoldi::Step(PetscInt k, Outcome *outcome, PetscReal *residual)
     }
     if (!second) whole = RealPart(dots_[k + 1]);
     projection = JudgeProjection(RealPart(dots_[k + 1]), inside, criterion, fallen_, second, whole);
-    PetscCall(Update(columns, dots_, ScaleOf(projection)));
+    PetscCall(Update(columns, dots_, ScaleOf(projection), !projection.again));
   }
   if (projection.lost) {
     *outcome  = STEP_RESTART;
@@ -152,7 +164,14 @@ PetscErrorCode Arnoldi::Normalize(PetscReal *norm)
   PetscFunctionBegin;
   PetscCall(Dots(1, &square));
   *norm = SquareRoot(RealPart(square));
-  PetscCall(Update(1, nullptr, *norm > 0 ? 1 / *norm : 1));
+  PetscCall(Update(1, nullptr, *norm > 0 ? 1 / *norm : 1, true));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Arnoldi::TakeFirst()
+{
+  PetscFunctionBegin;
+  PetscCall(Update(1, nullptr, 1, true));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -169,7 +188,9 @@ PetscErrorCode Arnoldi::Combine(PetscInt steps, Columns *B, const Scalar *scale,
     PetscCall(DeviceCopyIn(pipeline_.dots[1], coefficients_, static_cast<size_t>(steps) * sizeof(Scalar), stream));
   }
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(ColumnCombine_CUDA(B->view(), steps, pipeline_.dots[1], scale, base, out, stream));
+  PetscCall(WithColumnsOf(B, steps, [&](const auto &V) {
+    return ColumnCombine_CUDA(V, steps, pipeline_.dots[1], scale, base, out, stream);
+  }));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PetscLogGpuFlops(2.0 * B->view().rows * steps));
   // the next use of the coefficients must not overtake the copy
@@ -186,7 +207,8 @@ PetscErrorCode Arnoldi::Combine(PetscInt steps, Columns *B, Vec out)
   if (space_ == Space::Host) {
     PetscCall(Solve(steps, coefficients_));
     PetscCall(array.Get(out, space_, Access::Write));
-    PetscCall(ColumnCombine_Host(B->view(), steps, coefficients_, array.write()));
+    PetscCall(WithColumnsOf(B, steps,
+                            [&](const auto &V) { return ColumnCombine_Host(V, steps, coefficients_, array.write()); }));
     PetscCall(array.Restore());
     PetscCall(PetscLogFlops(2.0 * B->view().rows * steps));
     PetscFunctionReturn(PETSC_SUCCESS);

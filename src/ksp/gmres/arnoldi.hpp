@@ -2,6 +2,7 @@
 #pragma once
 
 #include <petscvec.h>
+#include "device/buffer.hpp"
 #include "device/pinned.hpp"
 #include "ksp/gmres/pipeline.hpp"
 
@@ -14,17 +15,21 @@ namespace sparsegpu::gmres
 class Arnoldi
 {
 public:
-  /// For cycles of at most `steps` steps with the basis V [steps + 1 columns].
-  PetscErrorCode Allocate(MPI_Comm comm, Columns *V, PetscInt steps);
+  /// For cycles of at most `steps` steps with the basis V [steps + 1 columns]. `narrow`: V [2 columns] has directions
+  /// by turns, and a copy of the basis in single precision is here; PETSc's numbers must be of double precision.
+  PetscErrorCode Allocate(MPI_Comm comm, Columns *V, PetscInt steps, bool narrow = false);
   PetscErrorCode Free();
   PetscInt       steps() const { return steps_; }
-  bool           CanPipeline() const { return space_ == Space::Device && size_ == 1; }
+  bool           narrow() const { return narrow_; }
+  /// The column of V that direction c is in.
+  PetscInt Slot(PetscInt c) const { return narrow_ ? c % 2 : c; }
+  bool     CanPipeline() const { return space_ == Space::Device && size_ == 1; }
 
   Criterion criterion;
   bool      keeps_operator = false; ///< for the estimates of the spectrum
 
   PetscErrorCode Begin(PetscReal residual);
-  /// Column k + 1 of the basis holds a new direction: makes it the next basis vector.
+  /// Column Slot(k + 1) of V holds a new direction: makes it the next basis vector.
   PetscErrorCode Step(PetscInt k, Outcome *outcome, PetscReal *residual);
 
   /// Steps from `tested_from` stop the cycle where the residual norm is <= converged or >= diverged.
@@ -33,11 +38,16 @@ public:
   /// STEP_AGAIN: StepAgain() gives the outcome; steps launched after this one have done nothing, and must be again.
   PetscErrorCode AwaitStep(PetscInt k, Outcome *outcome, PetscReal *residual);
   PetscErrorCode StepAgain(PetscInt k, Outcome *outcome, PetscReal *residual);
+  /// Instead, for a narrow basis, whose steps after step k have overwritten its direction: the operator is to be
+  /// applied to direction k, and step k launched, again.
+  PetscErrorCode Rewind(PetscInt k);
   /// Whether step k has ended.
   bool Ended(PetscInt k) const { return RecordReady(pipeline_.records + k, pipeline_.round); }
 
   /// Column 0 of a basis on the device becomes one of norm 1.
   PetscErrorCode Normalize(PetscReal *norm);
+  /// A narrow basis takes over column 0, of norm 1.
+  PetscErrorCode TakeFirst();
   /// out = the combination of the first `steps` columns of B that minimises the residual; B is V, or what the
   /// preconditioner made of it.
   PetscErrorCode Combine(PetscInt steps, Columns *B, Vec out);
@@ -51,21 +61,45 @@ public:
 
 private:
   PetscErrorCode AllocateOnDevice();
+  /// run(the basis with its first `columns` columns).
+  template <class Run> PetscErrorCode WithBasis(PetscInt columns, Run run)
+  {
+    const Dense V = V_->view();
+
+    PetscFunctionBegin;
+    if (narrow_)
+      PetscCall(run(Basis<Narrow>{V.rows, V.stride, entries_.data(), V.Column(Slot(columns - 1))}));
+    else
+      PetscCall(run(FullBasis(V, columns)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /// The same with B, which is V or all in full.
+  template <class Run> PetscErrorCode WithColumnsOf(Columns *B, PetscInt columns, Run run)
+  {
+    PetscFunctionBegin;
+    if (B == V_)
+      PetscCall(WithBasis(columns, run));
+    else
+      PetscCall(run(FullBasis(B->view(), columns)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscErrorCode Dots(PetscInt columns, Scalar *dots);
-  PetscErrorCode Update(PetscInt columns, const Scalar *h, PetscReal scale);
+  PetscErrorCode Update(PetscInt columns, const Scalar *h, PetscReal scale, bool ends);
   PetscErrorCode Solve(PetscInt steps, Scalar *y) const;
   PetscErrorCode AwaitRecordOf(PetscInt number, Outcome *outcome, PetscReal *residual);
 
-  MPI_Comm    comm_  = MPI_COMM_NULL;
-  PetscMPIInt size_  = 1;
-  Columns    *V_     = nullptr;
-  PetscInt    steps_ = 0;
-  Space       space_ = Space::Host;
-  PetscReal   first_ = 0, fallen_ = 1;                   ///< |r_0| and |r_k| / |r_0| of the cycle
-  bool        pipelined_ = false;                        ///< the cycle under way
-  Hessenberg  H_         = {};                           ///< in host memory: host_
-  Pipeline    pipeline_  = {};                           ///< in device_, pinned_
-  Scalar     *dots_ = nullptr, *coefficients_ = nullptr; ///< [steps_ + 2] each, on the host, pinned where V is not
+  MPI_Comm      comm_   = MPI_COMM_NULL;
+  PetscMPIInt   size_   = 1;
+  Columns      *V_      = nullptr;
+  PetscInt      steps_  = 0;
+  bool          narrow_ = false;
+  Space         space_  = Space::Host;
+  PetscReal     first_ = 0, fallen_ = 1;                   ///< |r_0| and |r_k| / |r_0| of the cycle
+  bool          pipelined_ = false;                        ///< the cycle under way
+  Hessenberg    H_         = {};                           ///< in host memory: host_
+  Pipeline      pipeline_  = {};                           ///< in device_, pinned_
+  Scalar       *dots_ = nullptr, *coefficients_ = nullptr; ///< [steps_ + 2] each, on the host, pinned where V is not
+  Array<Narrow> entries_; ///< [stride of V_ * (steps_ + 1)] of a narrow basis, in space_
   std::vector<Scalar>    host_, operator_;
   std::vector<PetscReal> sines_;
   DeviceMemory           device_;

@@ -76,7 +76,7 @@ PetscErrorCode Arnoldi::LaunchStep(PetscInt k)
   Stream stream;
   PetscCall(DeviceStream(&stream));
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(PipelineStep_CUDA(pipeline_, V_->view(), k, stream));
+  PetscCall(WithBasis(k + 2, [&](const auto &V) { return PipelineStep_CUDA(pipeline_, V, k, stream); }));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PetscLogGpuFlops(4.0 * V_->view().rows * (k + 2)));
 #endif
@@ -110,11 +110,25 @@ PetscErrorCode Arnoldi::StepAgain(PetscInt k, Outcome *outcome, PetscReal *resid
 #if defined(SPARSEGPU_HAVE_CUDA)
   Stream stream;
   PetscCall(DeviceStream(&stream));
-  PetscCall(PipelineAgain_CUDA(pipeline_, V_->view(), k, stream));
+  PetscCall(PipelineAgain_CUDA(pipeline_, FullBasis(V_->view(), k + 2), k, stream));
   PetscCall(PetscLogGpuFlops(4.0 * V_->view().rows * (k + 2)));
 #endif
   PetscCall(AwaitRecordOf(pipeline_.H.stride + k, outcome, residual));
   pipeline_.twice = true; // what made it necessary, a residual that has fallen far, stays until the end of the cycle
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Arnoldi::Rewind(PetscInt k)
+{
+  PetscFunctionBegin;
+#if defined(SPARSEGPU_HAVE_CUDA)
+  const Dense V = V_->view();
+  Stream      stream;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(ColumnWiden_CUDA(Basis<Narrow>{V.rows, V.stride, entries_.data(), V.Column(Slot(k))}, k, stream));
+#endif
+  pipeline_.twice            = true;
+  pipeline_.records[k].ready = 0; // the host has read it, and no kernel under way writes it
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

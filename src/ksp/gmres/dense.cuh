@@ -11,13 +11,17 @@ namespace sparsegpu::gmres
 constexpr int DENSE_THREADS = 256;
 constexpr int DENSE_BLOCKS  = 3; ///< on a multiprocessor: what the registers of DENSE_GROUP packs allow
 constexpr int DENSE_GROUP   = 8; ///< columns that are read at once: loads in flight for every entry of w
-/// Neighbouring rows that a thread reads with one load of 16 bytes. Columns begin on full lines.
-constexpr int DENSE_PACK = sizeof(Scalar) < 16 ? 16 / sizeof(Scalar) : 1;
-constexpr int DENSE_TILE = DENSE_THREADS * DENSE_PACK; ///< rows
 
-struct alignas(sizeof(Scalar) * DENSE_PACK) DensePack {
-  Scalar s[DENSE_PACK];
+/// Neighbouring rows that a thread reads with one load of 16 bytes. Columns begin on full lines.
+template <class Entry> constexpr int dense_pack = sizeof(Entry) < 16 ? 16 / sizeof(Entry) : 1;
+template <class Entry> constexpr int dense_tile = DENSE_THREADS *dense_pack<Entry>; ///< rows
+
+/// Entries of neighbouring rows: of the basis one load, of w in a compressed one two.
+template <class T, int count> struct alignas(sizeof(T) * count < 16 ? sizeof(T) * count : 16) DensePack {
+  T s[count];
 };
+template <class Entry> using BasisPack  = DensePack<Entry, dense_pack<Entry>>;
+template <class Entry> using VectorPack = DensePack<Scalar, dense_pack<Entry>>;
 
 /// How blocks share the work of both passes: x counts groups of columns, y shares of the rows, all at once on the
 /// device. The first pass takes the tiles of a share from the first to the last, the second from the last to the first,
@@ -25,10 +29,11 @@ struct alignas(sizeof(Scalar) * DENSE_PACK) DensePack {
 struct DenseBlocks {
   unsigned groups, shares;
 };
-inline DenseBlocks dense_blocks(PetscInt rows, PetscInt columns, PetscInt multiprocessors)
+template <class Entry> DenseBlocks dense_blocks(PetscInt rows, PetscInt columns, PetscInt multiprocessors)
 {
-  const PetscInt groups = (columns + DENSE_GROUP - 1) / DENSE_GROUP, tiles = (rows + DENSE_TILE - 1) / DENSE_TILE;
-  PetscInt       shares = DENSE_BLOCKS * multiprocessors / groups - 1; // the pipeline adds one
+  const PetscInt groups = (columns + DENSE_GROUP - 1) / DENSE_GROUP,
+                 tiles  = (rows + dense_tile<Entry> - 1) / dense_tile<Entry>;
+  PetscInt shares       = DENSE_BLOCKS * multiprocessors / groups - 1; // the pipeline adds one
   if (shares > tiles) shares = tiles;
   if (shares < 1) shares = 1;
   return DenseBlocks{static_cast<unsigned>(groups), static_cast<unsigned>(shares)};
@@ -37,46 +42,55 @@ inline DenseBlocks dense_blocks(PetscInt rows, PetscInt columns, PetscInt multip
 struct DenseShare {
   PetscInt begin, end;
 };
-__device__ __forceinline__ DenseShare dense_share(PetscInt rows, PetscInt share, PetscInt shares)
+template <class Entry> __device__ __forceinline__ DenseShare dense_share(PetscInt rows, PetscInt share, PetscInt shares)
 {
-  const long long tiles = (rows + DENSE_TILE - 1) / DENSE_TILE;
+  const long long tiles = (rows + dense_tile<Entry> - 1) / dense_tile<Entry>;
   return DenseShare{static_cast<PetscInt>(share * tiles / shares), static_cast<PetscInt>((share + 1) * tiles / shares)};
 }
-__device__ __forceinline__ DensePack load_pack(const Scalar *p)
+template <class Pack, class T> __device__ __forceinline__ Pack load_pack(const T *p)
 {
-  return *reinterpret_cast<const DensePack *>(p);
+  return *reinterpret_cast<const Pack *>(p);
 }
 
-/// sum[k] += V_(first + k)^H V_last over a pack of rows from r, or over what is left of the rows.
-__device__ __forceinline__ void dots_pack(const Dense &V, PetscInt first, int count, const Scalar *w, PetscInt r,
-                                          Scalar (&sum)[DENSE_GROUP])
+/// sum[k] += V_(first + k)^H w over a pack of rows from r, or over what is left of the rows. `self`: the last of the
+/// `count` columns is w itself, which is not stored.
+template <class Entry> __device__ __forceinline__ void dots_pack(const Basis<Entry> &V, PetscInt first, int count,
+                                                                 bool self, PetscInt r, Scalar (&sum)[DENSE_GROUP])
 {
-  const Scalar *v = V.v + static_cast<size_t>(first) * V.stride;
+  constexpr int PACK   = dense_pack<Entry>;
+  const Entry  *v      = V.v + static_cast<size_t>(first) * V.stride;
+  const int     stored = self ? count - 1 : count;
 
-  if (r + DENSE_PACK <= V.rows) {
-    const DensePack wr = load_pack(w + r);
-    DensePack       entry[DENSE_GROUP];
+  if (r + PACK <= V.rows) {
+    const VectorPack<Entry> wr = load_pack<VectorPack<Entry>>(V.w + r);
+    BasisPack<Entry>        entry[DENSE_GROUP];
 #pragma unroll
     for (int k = 0; k < DENSE_GROUP; k++)
-      if (k < count) entry[k] = load_pack(v + static_cast<size_t>(k) * V.stride + r);
+      if (k < stored) entry[k] = load_pack<BasisPack<Entry>>(v + static_cast<size_t>(k) * V.stride + r);
 #pragma unroll
-    for (int k = 0; k < DENSE_GROUP; k++)
-      if (k < count)
+    for (int k = 0; k < DENSE_GROUP; k++) {
 #pragma unroll
-        for (int p = 0; p < DENSE_PACK; p++) sum[k] += Conj(entry[k].s[p]) * wr.s[p];
+      for (int p = 0; p < PACK; p++) {
+        if (k < stored) sum[k] += Conj(Widen(entry[k].s[p])) * wr.s[p];
+        if (self && k == stored) sum[k] += Conj(wr.s[p]) * wr.s[p];
+      }
+    }
     return;
   }
   for (; r < V.rows; r++) {
 #pragma unroll
-    for (int k = 0; k < DENSE_GROUP; k++)
-      if (k < count) sum[k] += Conj(v[static_cast<size_t>(k) * V.stride + r]) * w[r];
+    for (int k = 0; k < DENSE_GROUP; k++) {
+      if (k < stored) sum[k] += Conj(Widen(v[static_cast<size_t>(k) * V.stride + r])) * V.w[r];
+      if (self && k == stored) sum[k] += Conj(V.w[r]) * V.w[r];
+    }
   }
 }
 
 /// dots[c] = V_c^H V_last for all columns. A block sums a group of columns over its share of the rows; neighbouring
 /// threads read neighbouring rows. The last block to arrive adds the shares of every column in their order, so the
 /// result does not depend on who is last.
-__device__ __forceinline__ void dots_body(const Dense &V, PetscInt columns, const DotScratch &scratch, Scalar *dots)
+template <class Entry> __device__ __forceinline__ void dots_body(const Basis<Entry> &V, PetscInt columns,
+                                                                 const DotScratch &scratch, Scalar *dots)
 {
   constexpr int     WARPS = DENSE_THREADS / 32;
   __shared__ Scalar warps[DENSE_GROUP][WARPS];
@@ -85,14 +99,15 @@ __device__ __forceinline__ void dots_body(const Dense &V, PetscInt columns, cons
   const PetscInt    groups = gridDim.x, shares = gridDim.y;
   const PetscInt    first = static_cast<PetscInt>(blockIdx.x) * columns / groups;
   const int         count = static_cast<int>((static_cast<PetscInt>(blockIdx.x) + 1) * columns / groups - first);
-  const DenseShare  share = dense_share(V.rows, blockIdx.y, shares);
-  const Scalar     *w     = V.v + static_cast<size_t>(columns - 1) * V.stride;
+  const DenseShare  share = dense_share<Entry>(V.rows, blockIdx.y, shares);
+  const bool        self  = Basis<Entry>::NARROW && first + count == columns;
   Scalar            sum[DENSE_GROUP];
 
 #pragma unroll
   for (int k = 0; k < DENSE_GROUP; k++) sum[k] = Scalar(0);
   for (PetscInt t = share.begin; t < share.end; t++)
-    dots_pack(V, first, count, w, t * DENSE_TILE + static_cast<PetscInt>(threadIdx.x) * DENSE_PACK, sum);
+    dots_pack(V, first, count, self, t * dense_tile<Entry> + static_cast<PetscInt>(threadIdx.x) * dense_pack<Entry>,
+              sum);
 #pragma unroll
   for (int k = 0; k < DENSE_GROUP; k++) {
     sum[k] = group_sum<32>(sum[k]);
@@ -121,48 +136,69 @@ __device__ __forceinline__ void dots_body(const Dense &V, PetscInt columns, cons
 }
 
 /// The sum of h[c] V_c over `columns` columns, in their order, for a pack of rows from r. h is in shared memory.
-__device__ __forceinline__ DensePack combined_pack(const Dense &V, PetscInt columns, const Scalar *h, PetscInt r)
+template <class Entry> __device__ __forceinline__ VectorPack<Entry> combined_pack(const Basis<Entry> &V,
+                                                                                  PetscInt columns, const Scalar *h,
+                                                                                  PetscInt r)
 {
-  DensePack sum, entry[DENSE_GROUP];
+  VectorPack<Entry> sum;
+  BasisPack<Entry>  entry[DENSE_GROUP];
 
 #pragma unroll
-  for (int p = 0; p < DENSE_PACK; p++) sum.s[p] = Scalar(0);
+  for (int p = 0; p < dense_pack<Entry>; p++) sum.s[p] = Scalar(0);
   for (PetscInt c = 0; c < columns; c += DENSE_GROUP) {
 #pragma unroll
     for (int k = 0; k < DENSE_GROUP; k++)
-      if (c + k < columns) entry[k] = load_pack(V.v + static_cast<size_t>(c + k) * V.stride + r);
+      if (c + k < columns) entry[k] = load_pack<BasisPack<Entry>>(V.v + static_cast<size_t>(c + k) * V.stride + r);
 #pragma unroll
     for (int k = 0; k < DENSE_GROUP; k++)
       if (c + k < columns)
 #pragma unroll
-        for (int p = 0; p < DENSE_PACK; p++) sum.s[p] += h[c + k] * entry[k].s[p];
+        for (int p = 0; p < dense_pack<Entry>; p++) sum.s[p] += h[c + k] * Widen(entry[k].s[p]);
   }
   return sum;
 }
-__device__ __forceinline__ Scalar combined_row(const Dense &V, PetscInt columns, const Scalar *h, PetscInt r)
+template <class Entry>
+__device__ __forceinline__ Scalar combined_row(const Basis<Entry> &V, PetscInt columns, const Scalar *h, PetscInt r)
 {
   Scalar sum(0);
-  for (PetscInt c = 0; c < columns; c++) sum += h[c] * V.v[static_cast<size_t>(c) * V.stride + r];
+  for (PetscInt c = 0; c < columns; c++) sum += h[c] * Widen(V.v[static_cast<size_t>(c) * V.stride + r]);
   return sum;
 }
 
-/// V_last = scale (V_last - sum of h[c] V_c), one thread a pack of rows in turn, by block `group` of `groups` of a
-/// share.
-__device__ __forceinline__ void update_body(const Dense &V, PetscInt columns, const Scalar *h, PetscReal scale,
-                                            PetscInt group, PetscInt groups, const DenseShare &share)
+/// w = scale (w - sum of h[c] V_c), one thread a pack of rows in turn, by block `group` of `groups` of a share. `ends`:
+/// w is orthogonal, and a compressed basis stores it.
+template <class Entry>
+__device__ __forceinline__ void update_body(const Basis<Entry> &V, PetscInt columns, const Scalar *h, PetscReal scale,
+                                            bool ends, PetscInt group, PetscInt groups, const DenseShare &share)
 {
-  Scalar *w = V.v + static_cast<size_t>(columns - 1) * V.stride;
+  constexpr int PACK   = dense_pack<Entry>;
+  const bool    stores = Basis<Entry>::NARROW && ends;
+  Entry        *column = V.v + static_cast<size_t>(columns - 1) * V.stride;
 
   for (PetscInt t = share.end - 1 - group; t >= share.begin; t -= groups) {
-    PetscInt r = t * DENSE_TILE + static_cast<PetscInt>(threadIdx.x) * DENSE_PACK;
-    if (r + DENSE_PACK <= V.rows) {
-      DensePack       wr  = load_pack(w + r);
-      const DensePack sum = combined_pack(V, columns - 1, h, r);
+    PetscInt r = t * dense_tile<Entry> + static_cast<PetscInt>(threadIdx.x) * PACK;
+    if (r + PACK <= V.rows) {
+      VectorPack<Entry>       wr  = load_pack<VectorPack<Entry>>(V.w + r);
+      const VectorPack<Entry> sum = combined_pack(V, columns - 1, h, r);
+      BasisPack<Entry>        narrow;
 #pragma unroll
-      for (int p = 0; p < DENSE_PACK; p++) wr.s[p] = Scalar(scale) * (wr.s[p] - sum.s[p]);
-      *reinterpret_cast<DensePack *>(w + r) = wr;
+      for (int p = 0; p < PACK; p++) {
+        wr.s[p] = Scalar(scale) * (wr.s[p] - sum.s[p]);
+        if (!stores) continue;
+        Store(wr.s[p], &narrow.s[p]);
+        wr.s[p] = Widen(narrow.s[p]);
+      }
+      *reinterpret_cast<VectorPack<Entry> *>(V.w + r) = wr;
+      if (stores) *reinterpret_cast<BasisPack<Entry> *>(column + r) = narrow;
     } else {
-      for (; r < V.rows; r++) w[r] = Scalar(scale) * (w[r] - combined_row(V, columns - 1, h, r));
+      for (; r < V.rows; r++) {
+        Scalar w = Scalar(scale) * (V.w[r] - combined_row(V, columns - 1, h, r));
+        if (stores) {
+          Store(w, column + r);
+          w = Widen(column[r]);
+        }
+        V.w[r] = w;
+      }
     }
   }
 }

@@ -117,6 +117,8 @@ PetscErrorCode SupportNorms(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+const char *const Bases[] = {"double", "single"};
+
 PetscErrorCode KSPSetFromOptions_SparseGPUGMRES(KSP ksp, SparseGPUOptionItems PetscOptionsObject)
 {
   Gmres    *gmres   = GmresOf(ksp);
@@ -126,6 +128,7 @@ PetscErrorCode KSPSetFromOptions_SparseGPUGMRES(KSP ksp, SparseGPUOptionItems Pe
   PetscBool flexible  = gmres->flexible ? PETSC_TRUE : PETSC_FALSE;
   PetscEnum small     = static_cast<PetscEnum>(gmres->small_mode);
   auto      cgs       = static_cast<PetscEnum>(gmres->refinement);
+  PetscInt  basis     = gmres->single_basis ? 1 : 0;
   PetscBool classical = PETSC_FALSE, modified = PETSC_FALSE, preallocate = PETSC_FALSE;
 
   PetscFunctionBegin;
@@ -138,6 +141,8 @@ PetscErrorCode KSPSetFromOptions_SparseGPUGMRES(KSP ksp, SparseGPUOptionItems Pe
                              "KSPSPARSEGPUGMRES", flexible, &flexible, nullptr));
   PetscCall(PetscOptionsEnum("-ksp_sparsegpugmres_persistent", "Whole cycles in one launch, of systems that are small",
                              "KSPSPARSEGPUGMRES", SmallModes, small, &small, nullptr));
+  PetscCall(PetscOptionsEList("-ksp_sparsegpugmres_basis", "How the basis is stored", "KSPSPARSEGPUGMRES", Bases, 2,
+                              Bases[basis], &basis, nullptr));
   PetscCall(PetscOptionsReal("-ksp_gmres_haptol", "Tolerance for exact convergence (happy ending)", "KSPGMRESSetHapTol",
                              happy, &happy, nullptr));
   PetscCall(PetscOptionsReal("-ksp_gmres_breakdown_tolerance", "Divergence breakdown tolerance during GMRES restart",
@@ -157,6 +162,7 @@ PetscErrorCode KSPSetFromOptions_SparseGPUGMRES(KSP ksp, SparseGPUOptionItems Pe
   gmres->refinement = static_cast<KSPGMRESCGSRefinementType>(cgs);
   if (modified) gmres->refinement = KSP_GMRES_CGS_REFINE_ALWAYS;
   gmres->small_mode   = static_cast<SmallMode>(small);
+  gmres->single_basis = basis == 1;
   gmres->restart_auto = automatic;
   gmres->flexible     = flexible;
   PetscCall(SetRestart(ksp, restart));
@@ -178,8 +184,10 @@ PetscErrorCode KSPView_SparseGPUGMRES(KSP ksp, PetscViewer viewer)
                                    gmres->restart, gmres->restart_auto ? ", then as one cycle suggests" : "",
                                    gmres->flexible ? ", flexible" : "", KSPGMRESCGSRefinementTypes[gmres->refinement]));
   if (gmres->basis.count())
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  basis of %" PetscInt_FMT " vectors on the %s\n", gmres->basis.count(),
-                                     gmres->basis.space() == Space::Device ? "GPU" : "host"));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  basis of %" PetscInt_FMT " vectors on the %s%s\n",
+                                     gmres->arnoldi.narrow() ? gmres->arnoldi.steps() + 1 : gmres->basis.count(),
+                                     gmres->basis.space() == Space::Device ? "GPU" : "host",
+                                     gmres->arnoldi.narrow() ? ", in single precision" : ""));
   if (gmres->small.active()) PetscCall(PetscViewerASCIIPrintf(viewer, "  whole cycles in one launch\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

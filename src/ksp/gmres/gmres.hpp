@@ -11,6 +11,7 @@ namespace sparsegpu::gmres
 struct Gmres {
   PetscInt                  restart      = 30;
   bool                      restart_auto = false, flexible = false;
+  bool                      single_basis    = false; ///< asked for
   KSPGMRESCGSRefinementType refinement      = KSP_GMRES_CGS_REFINE_NEVER;
   PetscReal                 happy_tolerance = 1e-30, breakdown_tolerance = 0.1;
   PetscInt                  steps    = 0; ///< of the cycles; from the restart
@@ -40,6 +41,16 @@ PetscErrorCode ComputeResidual(KSP ksp, PetscReal *norm);
 PetscErrorCode ApplyOperator(KSP ksp, PetscInt k);
 /// The solution += what `steps` steps of this cycle add to it.
 PetscErrorCode AddCorrection(KSP ksp, PetscInt steps);
+/// Histories and monitors of the iteration that has ended.
+PetscErrorCode Report(KSP ksp);
+/// A cycle begins with a residual of this norm, which is tested.
+PetscErrorCode TakeResidual(KSP ksp, PetscReal norm);
+/// Takes the outcome of the next step in. *steps: those that the solution is built from. An invariant space does not
+/// end the solve by itself: the true residual decides at the restart, if iterations are left.
+PetscErrorCode TakeStep(KSP ksp, Outcome outcome, PetscReal norm, PetscInt *steps);
+/// Cycles that the device runs by itself, from column 0: until the end, or until it has no more room for records. None
+/// if they are not active any more.
+PetscErrorCode RunSmallCycles(KSP ksp);
 PetscErrorCode KSPBuildSolution_SparseGPUGMRES(KSP ksp, Vec v, Vec *V);
 PetscErrorCode KSPComputeEigenvalues_SparseGPUGMRES(KSP ksp, PetscInt room, PetscReal *re, PetscReal *im,
                                                     PetscInt *count);

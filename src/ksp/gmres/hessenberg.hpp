@@ -45,9 +45,14 @@ constexpr PetscReal KEPT_PART = 0.1;
 constexpr PetscReal ORTHOGONALITY = 1e-3;
 constexpr PetscReal LOSS          = 100 * PETSC_MACHINE_EPSILON;
 
+/// The same for a basis whose entries are rounded to single precision: the roundings of two columns are independent, so
+/// that there is no multiple of their size.
+constexpr PetscReal NARROW_LOSS = static_cast<PetscReal>(1.2e-7);
+
 struct Criterion {
-  PetscReal kept  = KEPT_PART * KEPT_PART; ///< square of the part that must be left the first time
-  PetscReal happy = 0;                     ///< happy-breakdown tolerance: a smaller norm counts as 0
+  PetscReal kept   = KEPT_PART * KEPT_PART; ///< square of the part that must be left the first time
+  PetscReal happy  = 0;                     ///< happy-breakdown tolerance: a smaller norm counts as 0
+  PetscReal fallen = LOSS / ORTHOGONALITY;  ///< square of |r_k| / |r_0| down to which the first time may be enough
 };
 
 struct Projection {
@@ -66,7 +71,7 @@ SPARSEGPU_HD Projection JudgeProjection(PetscReal square, PetscReal inside, cons
   const PetscReal left = square - inside;
 
   if (!second) { // a NaN is tried again, too, and goes on below
-    const bool enough = left >= criterion.kept * square && fallen * fallen >= LOSS / ORTHOGONALITY;
+    const bool enough = left >= criterion.kept * square && fallen * fallen >= criterion.fallen;
     if (!enough && square != 0) return Projection{true, false, 1};
   } else if (left <= KEPT_PART * KEPT_PART * square) {
     return Projection{false, square > SquareRoot(PETSC_MACHINE_EPSILON) * whole, 0};

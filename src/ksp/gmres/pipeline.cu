@@ -25,8 +25,8 @@ __device__ __forceinline__ bool skipped(const Progress &progress, int step, bool
 }
 
 /// See dots_body().
-static __global__ void __launch_bounds__(DENSE_THREADS, DENSE_BLOCKS)
-    pipeline_dots_kernel(Pipeline p, Dense V, PetscInt columns, int step, bool second)
+template <class Entry> static __global__ void __launch_bounds__(DENSE_THREADS, DENSE_BLOCKS)
+    pipeline_dots_kernel(Pipeline p, Basis<Entry> V, PetscInt columns, int step, bool second)
 {
   begin_in_turn();
   if (skipped(*p.progress, step, second)) return;
@@ -89,8 +89,8 @@ __device__ __forceinline__ void close_step(const Pipeline &p, int step, bool sec
 
 /// See update_body(). Every warp finds for itself, from the same numbers in the same order, what is left of the
 /// direction; the first block of the grid does the scalar work meanwhile.
-static __global__ void __launch_bounds__(DENSE_THREADS, DENSE_BLOCKS)
-    pipeline_update_kernel(Pipeline p, Dense V, PetscInt columns, int step, bool second)
+template <class Entry> static __global__ void __launch_bounds__(DENSE_THREADS, DENSE_BLOCKS)
+    pipeline_update_kernel(Pipeline p, Basis<Entry> V, PetscInt columns, int step, bool second)
 {
   extern __shared__ __align__(16) unsigned char shared[];
   Scalar *const                                 h    = reinterpret_cast<Scalar *>(shared);
@@ -111,8 +111,9 @@ static __global__ void __launch_bounds__(DENSE_THREADS, DENSE_BLOCKS)
   if (blockIdx.y == 0)
     close_step(p, step, second, projection, h);
   else
-    update_body(V, columns, h, ScaleOf(projection), blockIdx.x, gridDim.x,
-                dense_share(V.rows, static_cast<PetscInt>(blockIdx.y) - 1, static_cast<PetscInt>(gridDim.y) - 1));
+    update_body(
+        V, columns, h, ScaleOf(projection), !projection.again, blockIdx.x, gridDim.x,
+        dense_share<Entry>(V.rows, static_cast<PetscInt>(blockIdx.y) - 1, static_cast<PetscInt>(gridDim.y) - 1));
 }
 
 /// R y = rhs by columns, last first; one block, a thread an entry in turn.
@@ -139,21 +140,23 @@ PetscErrorCode PipelineBegin_CUDA(const Pipeline &p, PetscReal residual, Stream 
 }
 
 /// One pass of a step: the inner products, then the update.
-static PetscErrorCode LaunchPass(const Pipeline &p, const Dense &V, PetscInt step, bool second, cudaStream_t stream)
+template <class Entry> static PetscErrorCode LaunchPass(const Pipeline &p, const Basis<Entry> &V, PetscInt step,
+                                                        bool second, cudaStream_t stream)
 {
   const PetscInt    columns = step + 2;
-  const DenseBlocks blocks  = dense_blocks(V.rows, columns, p.scratch.multiprocessors);
+  const DenseBlocks blocks  = dense_blocks<Entry>(V.rows, columns, p.scratch.multiprocessors);
 
   PetscFunctionBegin;
-  PetscCall(LaunchEarly<pipeline_dots_kernel>(dim3(blocks.groups, blocks.shares), DENSE_THREADS, size_t(0), stream, p,
-                                              V, columns, static_cast<int>(step), second));
-  PetscCall(LaunchEarly<pipeline_update_kernel>(dim3(blocks.groups, blocks.shares + 1), DENSE_THREADS,
-                                                coefficient_bytes(columns), stream, p, V, columns,
-                                                static_cast<int>(step), second));
+  PetscCall(LaunchEarly<pipeline_dots_kernel<Entry>>(dim3(blocks.groups, blocks.shares), DENSE_THREADS, size_t(0),
+                                                     stream, p, V, columns, static_cast<int>(step), second));
+  PetscCall(LaunchEarly<pipeline_update_kernel<Entry>>(dim3(blocks.groups, blocks.shares + 1), DENSE_THREADS,
+                                                       coefficient_bytes(columns), stream, p, V, columns,
+                                                       static_cast<int>(step), second));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PipelineStep_CUDA(const Pipeline &p, const Dense &V, PetscInt step, Stream stream)
+template <class Entry>
+PetscErrorCode PipelineStep_CUDA(const Pipeline &p, const Basis<Entry> &V, PetscInt step, Stream stream)
 {
   PetscFunctionBegin;
   PetscCall(LaunchPass(p, V, step, false, static_cast<cudaStream_t>(stream)));
@@ -162,7 +165,8 @@ PetscErrorCode PipelineStep_CUDA(const Pipeline &p, const Dense &V, PetscInt ste
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PipelineAgain_CUDA(const Pipeline &p, const Dense &V, PetscInt step, Stream stream)
+template <class Entry>
+PetscErrorCode PipelineAgain_CUDA(const Pipeline &p, const Basis<Entry> &V, PetscInt step, Stream stream)
 {
   PetscFunctionBegin;
   PetscCall(LaunchPass(p, V, step, true, static_cast<cudaStream_t>(stream)));
@@ -176,5 +180,9 @@ PetscErrorCode PipelineSolve_CUDA(const Pipeline &p, PetscInt columns, Scalar *y
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+template PetscErrorCode PipelineStep_CUDA(const Pipeline &, const Basis<Scalar> &, PetscInt, Stream);
+template PetscErrorCode PipelineStep_CUDA(const Pipeline &, const Basis<Narrow> &, PetscInt, Stream);
+template PetscErrorCode PipelineAgain_CUDA(const Pipeline &, const Basis<Scalar> &, PetscInt, Stream);
 
 } // namespace sparsegpu::gmres

@@ -33,9 +33,11 @@ struct Pipeline {
 /// Starts a cycle with the residual norm `residual`. Asynchronous, as are all of these.
 PetscErrorCode PipelineBegin_CUDA(const Pipeline &p, PetscReal residual, Stream stream);
 /// Makes column step + 1 of V orthogonal to those before it, adds the column to H and writes the record of the step.
-PetscErrorCode PipelineStep_CUDA(const Pipeline &p, const Dense &V, PetscInt step, Stream stream);
+template <class Entry>
+PetscErrorCode PipelineStep_CUDA(const Pipeline &p, const Basis<Entry> &V, PetscInt step, Stream stream);
 /// The second pass of a step that ended with STEP_AGAIN: the cycle goes on after it.
-PetscErrorCode PipelineAgain_CUDA(const Pipeline &p, const Dense &V, PetscInt step, Stream stream);
+template <class Entry>
+PetscErrorCode PipelineAgain_CUDA(const Pipeline &p, const Basis<Entry> &V, PetscInt step, Stream stream);
 /// y [columns] = the minimiser in the space of the first `columns` steps.
 PetscErrorCode PipelineSolve_CUDA(const Pipeline &p, PetscInt columns, Scalar *y, Stream stream);
 

@@ -9,7 +9,7 @@
 namespace sparsegpu::gmres
 {
 
-static PetscErrorCode Report(KSP ksp)
+PetscErrorCode Report(KSP ksp)
 {
   PetscFunctionBegin;
   if (ksp->reason) PetscCall(GmresOf(ksp)->system.Publish());
@@ -19,8 +19,7 @@ static PetscErrorCode Report(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A cycle begins with a residual of this norm, which is tested.
-static PetscErrorCode TakeResidual(KSP ksp, PetscReal norm)
+PetscErrorCode TakeResidual(KSP ksp, PetscReal norm)
 {
   Gmres *gmres = GmresOf(ksp);
 
@@ -55,9 +54,7 @@ static PetscErrorCode BeginCycle(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Takes the outcome of the next step in. *steps: those that the solution is built from. An invariant space
-/// does not end the solve by itself: the true residual decides at the restart, if iterations are left.
-static PetscErrorCode TakeStep(KSP ksp, Outcome outcome, PetscReal norm, PetscInt *steps)
+PetscErrorCode TakeStep(KSP ksp, Outcome outcome, PetscReal norm, PetscInt *steps)
 {
   PetscFunctionBegin;
   if (PetscIsInfOrNanReal(norm)) {
@@ -67,7 +64,7 @@ static PetscErrorCode TakeStep(KSP ksp, Outcome outcome, PetscReal norm, PetscIn
   if (AddsColumn(outcome)) ++*steps;
   ksp->its++;
   ksp->rnorm = norm;
-  if (outcome == STEP_HAPPY && ksp->normtype == KSP_NORM_NONE) {
+  if (outcome == STEP_HAPPY && ksp->normtype == KSP_NORM_NONE && !GmresOf(ksp)->arnoldi.narrow()) {
     ksp->reason = KSP_CONVERGED_HAPPY_BREAKDOWN;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -95,7 +92,7 @@ static PetscErrorCode LaunchSteps(KSP ksp, bool pipelined, PetscInt *launched, P
     else
       PetscCall(gmres->arnoldi.Step(*launched, outcome, norm));
     PetscCall(PetscLogEventEnd(KSP_GMRESOrthogonalization, ksp, nullptr, nullptr, nullptr));
-    PetscCall(gmres->basis.Changed(*launched + 1));
+    PetscCall(gmres->basis.Changed(gmres->arnoldi.Slot(*launched + 1)));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -124,6 +121,12 @@ static PetscErrorCode RunCycle(KSP ksp, PetscInt limit)
     if (pipelined) {
       PetscCall(arnoldi->AwaitStep(finished, &outcome, &norm));
       gmres->lag.RecordRead(launched < limit && arnoldi->Ended(launched - 1));
+      if (outcome == STEP_AGAIN && arnoldi->narrow()) {
+        PetscCall(arnoldi->Rewind(finished));
+        outcome  = STEP_GOES_ON;
+        launched = finished;
+        continue;
+      }
       if (outcome == STEP_AGAIN) {
         PetscCall(arnoldi->StepAgain(finished, &outcome, &norm));
         launched = finished + 1;
@@ -135,65 +138,13 @@ static PetscErrorCode RunCycle(KSP ksp, PetscInt limit)
     if (!ksp->reason && finished < limit && outcome == STEP_GOES_ON) PetscCall(Report(ksp));
   }
   if (PetscIsInfOrNanReal(ksp->rnorm)) PetscFunctionReturn(PETSC_SUCCESS); // the last good iterate stays
-  if (!ksp->reason && ksp->its >= ksp->max_it) ksp->reason = KSP_DIVERGED_ITS;
+  if (ksp->reason > 0 && arnoldi->narrow() && ksp->normtype != KSP_NORM_NONE)
+    ksp->reason = KSP_CONVERGED_ITERATING; // the true residual is to decide
+  else if (!ksp->reason && ksp->its >= ksp->max_it)
+    ksp->reason = KSP_DIVERGED_ITS;
   PetscCall(AddCorrection(ksp, gmres->built));
   gmres->built = 0;
   if (finished > 0 && ksp->reason) PetscCall(Report(ksp)); // else the next cycle tells of the true residual
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Cycles that the device runs by itself, from column 0: until the end, or until it has no more room for records. None
-/// if they are not active any more.
-static PetscErrorCode RunSmallCycles(KSP ksp)
-{
-  Gmres         *gmres = GmresOf(ksp);
-  const NormTest test  = DefaultNormTest(ksp);
-  SmallControl   control{};
-  PetscInt       used = 0;
-
-  PetscFunctionBegin;
-  control.criterion   = gmres->arnoldi.criterion;
-  control.residual    = ksp->rnorm;
-  control.converged   = test.converged;
-  control.diverged    = test.diverged;
-  control.breakdown   = gmres->breakdown_tolerance;
-  control.tested_from = test.from;
-  control.iteration   = ksp->its;
-  control.last        = ksp->max_it;
-  control.steps       = gmres->steps;
-  control.happy_ends  = ksp->normtype == KSP_NORM_NONE;
-  PetscCall(PetscLogEventBegin(KSP_GMRESOrthogonalization, ksp, nullptr, nullptr, nullptr));
-  PetscCall(gmres->small.Launch(&gmres->system, &gmres->basis, control));
-  while (gmres->small.active()) {
-    const PetscInt limit   = std::min(gmres->steps, ksp->max_it - ksp->its);
-    Outcome        outcome = STEP_GOES_ON;
-    PetscReal      norm;
-    PetscInt       finished = 0;
-    while (!ksp->reason && finished < limit && outcome == STEP_GOES_ON) {
-      PetscCall(gmres->small.NextRecord(&outcome, &norm));
-      PetscCall(TakeStep(ksp, outcome, norm, &gmres->built));
-      finished++;
-      if (!ksp->reason && finished < limit && outcome == STEP_GOES_ON) PetscCall(Report(ksp));
-    }
-    used += finished + 1;
-    if (!ksp->reason && ksp->its >= ksp->max_it) ksp->reason = KSP_DIVERGED_ITS;
-    if (ksp->reason) {
-      if (!PetscIsInfOrNanReal(ksp->rnorm)) PetscCall(Report(ksp));
-      break;
-    }
-    if (used + gmres->steps + 1 > SMALL_RECORDS) break;
-    PetscCall(gmres->small.NextRecord(&outcome, &norm));
-    PetscCall(TakeResidual(ksp, norm));
-    PetscCheck(!ksp->reason == (outcome == STEP_GOES_ON), PETSC_COMM_SELF, PETSC_ERR_PLIB,
-               "The GPU has %s at a restart with the residual norm %g", ksp->reason ? "gone on" : "stopped",
-               (double)norm);
-    if (ksp->reason) break;
-  }
-  gmres->built = 0;
-  // a step has steps / 2 + 3 / 2 columns on the average, of two passes
-  PetscCall(PetscLogGpuFlops((ksp->its - control.iteration) *
-                             (2.0 * gmres->system.nonzeros() + (2.0 * gmres->steps + 6.0) * gmres->system.rows())));
-  PetscCall(PetscLogEventEnd(KSP_GMRESOrthogonalization, ksp, nullptr, nullptr, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -227,10 +178,11 @@ static PetscErrorCode Reserve(KSP ksp, PetscInt steps)
 
   PetscFunctionBegin;
   gmres->steps = std::max<PetscInt>(1, std::min(steps, ksp->max_it));
-  PetscCall(gmres->basis.Allocate(ksp->work[0], gmres->steps + 1, device_only));
-  if (gmres->flexible && !gmres->system.active()) PetscCall(gmres->preconditioned.Allocate(ksp->work[0], gmres->steps));
-  PetscCall(gmres->arnoldi.Allocate(PetscObjectComm((PetscObject)ksp), &gmres->basis, gmres->steps));
   PetscCall(gmres->small.Begin(ksp, gmres->system, gmres->steps, gmres->small_mode));
+  const bool narrow = gmres->single_basis && !gmres->small.active() && sizeof(PetscReal) > sizeof(float);
+  PetscCall(gmres->basis.Allocate(ksp->work[0], narrow ? 2 : gmres->steps + 1, device_only));
+  if (gmres->flexible && !gmres->system.active()) PetscCall(gmres->preconditioned.Allocate(ksp->work[0], gmres->steps));
+  PetscCall(gmres->arnoldi.Allocate(PetscObjectComm((PetscObject)ksp), &gmres->basis, gmres->steps, narrow));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -278,9 +230,11 @@ PetscErrorCode KSPSolve_SparseGPUGMRES(KSP ksp)
   gmres->lag = RecordLag();
   if (!ksp->reason) PetscCall(gmres->system.Begin(ksp)); // else the preconditioner has failed
   PetscCall(Reserve(ksp, gmres->restart));
+  gmres->arnoldi.criterion       = Criterion{};
   gmres->arnoldi.criterion.kept  = KEPT[gmres->refinement];
   gmres->arnoldi.criterion.happy = gmres->happy_tolerance;
-  gmres->arnoldi.keeps_operator  = ksp->calc_sings;
+  if (gmres->arnoldi.narrow()) gmres->arnoldi.criterion.fallen = NARROW_LOSS / ORTHOGONALITY;
+  gmres->arnoldi.keeps_operator = ksp->calc_sings;
   PetscCall(RunCycles(ksp));
   PetscCall(gmres->system.End());
   ksp->guess_zero = guess_zero;

@@ -19,6 +19,10 @@ PetscErrorCode ComputeResidual(KSP ksp, PetscReal *norm)
   PetscCall(KSPInitialResidual(ksp, ksp->vec_sol, ksp->work[0], ksp->work[1], r, ksp->vec_rhs));
   PetscCall(VecNormalize(r, norm));
   PetscCall(gmres->basis.WriteEnd(0));
+  if (gmres->arnoldi.narrow()) {
+    PetscCall(gmres->arnoldi.TakeFirst());
+    PetscCall(gmres->basis.Changed(0));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -85,17 +89,18 @@ PetscErrorCode KSPBuildSolution_SparseGPUGMRES(KSP ksp, Vec v, Vec *V)
 
 PetscErrorCode ApplyOperator(KSP ksp, PetscInt k)
 {
-  Gmres *gmres = GmresOf(ksp);
-  Vec    from, to, between;
+  Gmres         *gmres = GmresOf(ksp);
+  const PetscInt last = gmres->arnoldi.Slot(k), next = gmres->arnoldi.Slot(k + 1);
+  Vec            from, to, between;
 
   PetscFunctionBegin;
   if (gmres->system.active()) {
     const Dense V = gmres->basis.view();
-    PetscCall(gmres->system.Apply(V.Column(k), V.Column(k + 1)));
+    PetscCall(gmres->system.Apply(V.Column(last), V.Column(next)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(gmres->basis.Read(k, &from));
-  PetscCall(gmres->basis.Write(k + 1, &to));
+  PetscCall(gmres->basis.Read(last, &from));
+  PetscCall(gmres->basis.Write(next, &to));
   if (gmres->flexible) {
     Mat A;
     PetscCall(PCGetOperators(ksp->pc, &A, nullptr));
@@ -106,7 +111,7 @@ PetscErrorCode ApplyOperator(KSP ksp, PetscInt k)
   } else {
     PetscCall(KSP_PCApplyBAorAB(ksp, from, to, ksp->work[0]));
   }
-  PetscCall(gmres->basis.WriteEnd(k + 1));
+  PetscCall(gmres->basis.WriteEnd(next));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
