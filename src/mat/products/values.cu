@@ -45,8 +45,43 @@ __device__ __forceinline__ void add_term(const Arguments &p, PetscInt begin, Pet
     *p.lost = 1;
 }
 
-/// `width` neighbouring lanes make a row of C: they take the entries of A's row in turn, and the entries of B's row,
-/// whose columns differ, side by side. `capacity` sums of a row fit its shared memory.
+/// The terms of entries of A are added to `sum` [length] of a row of C, whose columns are j [length]: of `width` of
+/// every `step` entries from `first` to end - 1, by `width` neighbouring lanes. Those entries are taken in turn, and
+/// the entries of B's row, whose columns differ, side by side.
+template <int width> __device__ __forceinline__ void add_terms(const Arguments &p, unsigned mask, int lane,
+                                                               PetscInt first, PetscInt end, PetscInt step,
+                                                               const PetscInt *j, PetscInt length, Scalar *sum)
+{
+  Arguments of_row = p;
+  of_row.j         = j;
+  for (; first < end; first += step) {
+    const bool     has   = first + lane < end;
+    const int      count = end - first < width ? static_cast<int>(end - first) : width;
+    const PetscInt k = has ? p.a.j[first + lane] : 0, b = has ? p.b.i[k] : 0, b_end = has ? p.b.i[k + 1] : 0;
+    const Scalar   a = has ? p.a.a[first + lane] : Scalar(0);
+    // the next row of B is read before this one is added
+    PetscInt q = __shfl_sync(mask, b, 0, width) + lane, q_end = __shfl_sync(mask, b_end, 0, width);
+    PetscInt column = q < q_end ? p.b.j[q] : -1;
+    Scalar   v      = q < q_end ? p.b.a[q] : Scalar(0);
+    for (int t = 0; t < count; t++) {
+      const Scalar   factor = from_lane(mask, a, t, width);
+      const int      after  = t + 1 < width ? t + 1 : 0;
+      const PetscInt n = __shfl_sync(mask, b, after, width) + lane, n_end = __shfl_sync(mask, b_end, after, width);
+      const bool     more        = t + 1 < count && n < n_end;
+      const PetscInt next_column = more ? p.b.j[n] : -1;
+      const Scalar   next_v      = more ? p.b.a[n] : Scalar(0);
+      if (column >= 0) add_term(of_row, 0, length, column, factor * v, sum, 1);
+      for (q += width; q < q_end; q += width) add_term(of_row, 0, length, p.b.j[q], factor * p.b.a[q], sum, 1);
+      __syncwarp(mask); // the next row of B may add to the same sums
+      q      = n;
+      q_end  = n_end;
+      column = next_column;
+      v      = next_v;
+    }
+  }
+}
+
+/// `width` neighbouring lanes make a row of C. `capacity` sums of a row fit its shared memory.
 template <int width> __global__ void __launch_bounds__(THREADS, 6) rows_kernel(Arguments p, PetscInt capacity)
 {
   extern __shared__ double2 memory[];
@@ -61,33 +96,36 @@ template <int width> __global__ void __launch_bounds__(THREADS, 6) rows_kernel(A
   Scalar *const  sum   = local ? reinterpret_cast<Scalar *>(memory) + group * capacity : p.c + begin;
   for (PetscInt k = lane; k < length; k += width) sum[k] = Scalar(0);
   __syncwarp(mask);
-  for (PetscInt first = p.a.i[row], end = p.a.i[row + 1]; first < end; first += width) {
-    const bool     has   = first + lane < end;
-    const int      count = end - first < width ? static_cast<int>(end - first) : width;
-    const PetscInt j = has ? p.a.j[first + lane] : 0, b = has ? p.b.i[j] : 0, b_end = has ? p.b.i[j + 1] : 0;
-    const Scalar   a = has ? p.a.a[first + lane] : Scalar(0);
-    // the next row of B is read before this one is added
-    PetscInt q = __shfl_sync(mask, b, 0, width) + lane, q_end = __shfl_sync(mask, b_end, 0, width);
-    PetscInt column = q < q_end ? p.b.j[q] : -1;
-    Scalar   v      = q < q_end ? p.b.a[q] : Scalar(0);
-    for (int t = 0; t < count; t++) {
-      const Scalar   factor = from_lane(mask, a, t, width);
-      const int      after  = t + 1 < width ? t + 1 : 0;
-      const PetscInt n = __shfl_sync(mask, b, after, width) + lane, n_end = __shfl_sync(mask, b_end, after, width);
-      const bool     more        = t + 1 < count && n < n_end;
-      const PetscInt next_column = more ? p.b.j[n] : -1;
-      const Scalar   next_v      = more ? p.b.a[n] : Scalar(0);
-      if (column >= 0) add_term(p, begin, length, column, factor * v, sum, 1);
-      for (q += width; q < q_end; q += width) add_term(p, begin, length, p.b.j[q], factor * p.b.a[q], sum, 1);
-      __syncwarp(mask); // the next row of B may add to the same sums
-      q      = n;
-      q_end  = n_end;
-      column = next_column;
-      v      = next_v;
-    }
-  }
+  add_terms<width>(p, mask, lane, p.a.i[row], p.a.i[row + 1], width, p.j + begin, length, sum);
   if (!local) return;
   for (PetscInt k = lane; k < length; k += width) p.c[begin + k] = sum[k];
+}
+
+/// A block makes a row of C, for long rows of A, as those of a transposed prolongator: each group of `width` lanes has
+/// sums of its own for every so many entries, and these are added in the groups' order. Columns and sums of all groups
+/// lie in shared memory: rows of C have at most `capacity` entries.
+template <int width> __global__ void __launch_bounds__(THREADS) long_rows_kernel(Arguments p, PetscInt capacity)
+{
+  extern __shared__ double2 memory[];
+  constexpr int             GROUPS = THREADS / width;
+  const PetscInt            row    = static_cast<PetscInt>(blockIdx.x);
+  const int                 lane   = threadIdx.x % width;
+  const PetscInt            group  = static_cast<PetscInt>(threadIdx.x / width);
+  const unsigned mask  = (width == 32 ? 0xffffffffu : ((1u << width) - 1) << (threadIdx.x % 32 / width * width));
+  const PetscInt begin = p.i[row], length = p.i[row + 1] - begin;
+  Scalar *const sums = reinterpret_cast<Scalar *>(memory), *const sum = sums + group * length;
+  PetscInt *const column = reinterpret_cast<PetscInt *>(sums + GROUPS * capacity);
+
+  for (PetscInt k = static_cast<PetscInt>(threadIdx.x); k < GROUPS * length; k += THREADS) sums[k] = Scalar(0);
+  for (PetscInt k = static_cast<PetscInt>(threadIdx.x); k < length; k += THREADS) column[k] = p.j[begin + k];
+  __syncthreads();
+  add_terms<width>(p, mask, lane, p.a.i[row] + group * width, p.a.i[row + 1], GROUPS * width, column, length, sum);
+  __syncthreads();
+  for (PetscInt k = static_cast<PetscInt>(threadIdx.x); k < length; k += THREADS) {
+    Scalar all(0);
+    for (int g = 0; g < GROUPS; g++) all += sums[g * length + k];
+    p.c[begin + k] = all;
+  }
 }
 
 /// c[k] = the sums [length][width] of entry k of all lanes of a group, in their order.
@@ -162,12 +200,29 @@ template <int width> __global__ void __launch_bounds__(THREADS)
   add_lanes<width>(mask, length, lane, sums, p.c + begin);
 }
 
-template <int width> PetscErrorCode Launch(const Arguments &p, PetscInt longest, cudaStream_t stream)
+/// Bytes of shared memory that a block of long_rows_kernel() needs for rows of C of that length.
+template <int width> constexpr size_t LongRoom(PetscInt length)
+{
+  return static_cast<size_t>(length) * (THREADS / width * sizeof(Scalar) + sizeof(PetscInt));
+}
+
+template <int width> PetscErrorCode Launch(const Arguments &p, PetscInt longest, bool long_rows, cudaStream_t stream)
 {
   constexpr PetscInt GROUPS   = THREADS / width;
+  constexpr size_t   ROOM     = 49152; ///< what a block may have without being asked for
   const PetscInt     capacity = std::min(longest, SHARED_SUMS / GROUPS);
 
   PetscFunctionBegin;
+  if (long_rows && LongRoom<width>(longest) <= ROOM) {
+    long_rows_kernel<width><<<static_cast<unsigned>(p.rows), THREADS, LongRoom<width>(longest), stream>>>(p, longest);
+    SparseGPUCallCUDA(cudaPeekAtLastError());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if constexpr (width < 32) // fewer groups
+    if (long_rows && LongRoom<32>(longest) <= ROOM) {
+      PetscCall(Launch<2 * width>(p, longest, long_rows, stream));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
   rows_kernel<width>
       <<<Blocks(static_cast<PetscCount>(p.rows) * width), THREADS, GROUPS * capacity * sizeof(Scalar), stream>>>(
           p, capacity);
@@ -179,9 +234,11 @@ template <int width> PetscErrorCode Launch(const Arguments &p, PetscInt longest,
 PetscErrorCode MultiplyValues_CUDA(const SparseRows &A, const SparseRows &B, const SparseRows &C, PetscInt longest,
                                    const unsigned char *place, Scalar *c, int *lost)
 {
-  constexpr int   SHORT = 8; ///< lanes a row
+  constexpr int   SHORT = 8;   ///< lanes a row
+  constexpr int   LONG  = 128; ///< mean entries of A's rows from which on a block has enough to do
   const Arguments p{A.rows, A.arrays, B.arrays, C.arrays.i, C.arrays.j, c, lost};
-  const PetscReal mean = B.rows ? static_cast<PetscReal>(B.nonzeros) / static_cast<PetscReal>(B.rows) : 0;
+  const bool      long_rows = A.rows && A.nonzeros / A.rows >= LONG;
+  const PetscReal mean      = B.rows ? static_cast<PetscReal>(B.nonzeros) / static_cast<PetscReal>(B.rows) : 0;
   Stream          stream;
 
   PetscFunctionBegin;
@@ -197,13 +254,13 @@ PetscErrorCode MultiplyValues_CUDA(const SparseRows &A, const SparseRows &B, con
     short_rows_kernel<SHORT><<<blocks, THREADS, memory, s>>>(p, longest);
     SparseGPUCallCUDA(cudaPeekAtLastError());
   } else if (mean <= 6) {
-    PetscCall(Launch<4>(p, longest, s));
+    PetscCall(Launch<4>(p, longest, long_rows, s));
   } else if (mean <= 12) {
-    PetscCall(Launch<8>(p, longest, s));
+    PetscCall(Launch<8>(p, longest, long_rows, s));
   } else if (mean <= 24) {
-    PetscCall(Launch<16>(p, longest, s));
+    PetscCall(Launch<16>(p, longest, long_rows, s));
   } else {
-    PetscCall(Launch<32>(p, longest, s));
+    PetscCall(Launch<32>(p, longest, long_rows, s));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

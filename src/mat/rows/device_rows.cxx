@@ -17,14 +17,10 @@ PetscErrorCode DeviceRows::Upload(const CsrView &A, bool values)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DeviceRows::Download(std::vector<PetscInt> *i) const
+PetscErrorCode DeviceRows::Download(PetscInt *i) const
 {
-  Stream stream;
-
   PetscFunctionBegin;
-  PetscCall(DeviceStream(&stream));
-  PetscCallCXX(i->resize(i_.size()));
-  PetscCall(DeviceCopyOut(i->data(), i_.data(), i_.bytes(), stream));
+  PetscCall(i_.ToHost(i));
   PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(i_.bytes())));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -165,7 +165,7 @@ private:
   bool                        pattern_stays_  = false;
   bool                        pattern_away_   = false; ///< pattern_ is all there is
   Space                       pattern_space_  = Space::Device;
-  std::vector<PetscInt>       beginnings_; ///< [rows + 1] of the pattern that is away, once they were asked for
+  std::unique_ptr<PetscInt[]> beginnings_; ///< [rows + 1] of the pattern that is away, once they were asked for
   Array<PetscInt>             diagonal_;   ///< [rows]
   Version                     diagonal_pattern_  = 0; ///< whose diagonal it is
   Space                       diagonal_space_    = Space::Host;

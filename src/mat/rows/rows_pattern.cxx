@@ -36,8 +36,11 @@ PetscErrorCode Rows::GetBeginnings(Mat A, CsrView *view, PatternKey *key)
   PetscFunctionBegin;
   PetscCall(GetShape(A, view, key));
   if (!pattern_away_) PetscFunctionReturn(PETSC_SUCCESS);
-  if (beginnings_.empty() && pattern_space_ == Space::Device) PetscCall(pattern_->Download(&beginnings_));
-  view->i = pattern_space_ == Space::Device ? beginnings_.data() : pattern_->View().i;
+  if (!beginnings_ && pattern_space_ == Space::Device) {
+    PetscCallCXX(beginnings_.reset(new PetscInt[static_cast<size_t>(view->rows) + 1])); // fresh: the copy touches it
+    PetscCall(pattern_->Download(beginnings_.get()));
+  }
+  view->i = pattern_space_ == Space::Device ? beginnings_.get() : pattern_->View().i;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -103,7 +106,7 @@ PetscErrorCode Rows::TakePatternAway(Mat A, Array<PetscInt> &&i, Array<PetscInt>
 void Rows::PatternCameHome()
 {
   pattern_away_ = false;
-  beginnings_   = std::vector<PetscInt>();
+  beginnings_.reset();
   if (pattern_space_ == Space::Host) pattern_.reset();
 }
 
