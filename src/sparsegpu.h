@@ -295,8 +295,10 @@ M*/
 /*MC
   KSPSPARSEGPUCG = "sparsegpucg" - Preconditioned conjugate gradients in two kernels an iteration
 
-  Options Database Key:
-. -ksp_cg_type hermitian - or symmetric, of complex matrices, `KSPCGSetType()`
+  Options Database Keys:
++ -ksp_cg_type hermitian          - or symmetric, of complex matrices, `KSPCGSetType()`
+- -ksp_sparsegpucg_persistent auto - many iterations in one launch: auto, up to 100,000 unknowns and 2,000,000 entries;
+                                    on, wherever that is possible; off
 
   Level: beginner
 
@@ -313,8 +315,10 @@ M*/
 
   Without monitors and with the default convergence test the host does not wait for an iteration: it reads residual
   norms a few iterations late, and the device stops by itself at the first one that converged. Iteration numbers and
-  solutions are the same as with a monitor. Where vectors lie on the host, in a PETSc without CUDA and with
-  -sparsegpu_backend cuda, b and x are copied once a solve; -sparsegpu_backend kokkos keeps it on the host.
+  solutions are the same as with a monitor. Small systems run up to 4,096 iterations in one launch then, with their rows
+  and vectors in shared memory; sums in another order, so that last bits differ. Where vectors lie on the host, in a
+  PETSc without CUDA and with -sparsegpu_backend cuda, b and x are copied once a solve; -sparsegpu_backend kokkos keeps
+  it on the host.
 
   Host vectors on any number of processes take the same two passes, with one reduction each. Another preconditioner is
   applied by `PCApply()`, as often as in `KSPCG`, between four kernels or passes; on the GPU the next product is

@@ -337,7 +337,8 @@ static PetscErrorCode Reproducible()
 /// solution and the history have the same bits.
 static PetscErrorCode Monitored()
 {
-  const Options options(std::string("-pc_type jacobi -ksp_norm_type unpreconditioned -ksp_rtol 1e-5 -ksp_type ") +
+  const Options options(std::string("-ksp_sparsegpucg_persistent off -pc_type jacobi -ksp_norm_type unpreconditioned "
+                                    "-ksp_rtol 1e-5 -ksp_type ") +
                         KSPSPARSEGPUCG);
   System        s;
   Outcome       watched, alone;
@@ -515,7 +516,7 @@ static PetscErrorCode HostVectors()
 /// Which way a solve takes: the view tells.
 static PetscErrorCode Ways()
 {
-  const Option type("-ksp_type", KSPSPARSEGPUCG);
+  const Option type("-ksp_type", KSPSPARSEGPUCG), by_step("-ksp_sparsegpucg_persistent", "off");
   System       s;
   PetscBool    cuda;
 

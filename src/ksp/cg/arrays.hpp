@@ -59,6 +59,10 @@ public:
   PetscErrorCode AwaitResidual(Told *told);
   /// Waits for the norm that the last Precondition() gave, if it is not that of r.
   PetscErrorCode AwaitPreconditioned(PetscReal *norm);
+  /// What a launch of many iterations from iteration k on works on, which changes the solution.
+  PetscErrorCode      Lend(PetscInt k, Arrays *v, State **state, Norm *norm);
+  PetscLogDouble      FlopsEach() const { return 2.0 * system_.nonzeros() + 19.0 * system_.rows(); } ///< on the device
+  const DeviceSystem &system() const { return system_; }
   /// The iterate where it is not in the solution vector; null if it is.
   PetscErrorCode Store(Vec v, bool *stored);
 

@@ -3,7 +3,7 @@
 
 #include <petsc/private/kspimpl.h>
 #include <vector>
-#include "ksp/cg/arrays.hpp"
+#include "ksp/cg/small.hpp"
 
 namespace sparsegpu::cg
 {
@@ -12,6 +12,8 @@ struct Cg {
   bool                   hermitian = true; ///< else inner products without conjugation, of complex symmetric matrices
   const char            *way       = "not solved yet"; ///< of the last solve, for KSPView()
   ArraySolve             arrays;
+  SmallMode              small_mode = SmallMode::Auto;
+  SmallSolve             small;
   RecordLag              lag;
   std::vector<PetscReal> alpha, rho; ///< [iterations] of the last solve, where the spectrum was asked for
 };

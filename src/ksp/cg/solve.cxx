@@ -74,6 +74,26 @@ PetscErrorCode TakeOutcome(KSP ksp, PetscInt k, const Told &told)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Iterations from the first on that the device runs by itself; ends early where it cannot.
+PetscErrorCode RunSmall(KSP ksp, PetscInt last, PetscInt *finished)
+{
+  SmallSolve *small = &CgOf(ksp)->small;
+  PetscInt    end;
+  Told        told;
+
+  PetscFunctionBegin;
+  while (!ksp->reason && *finished < last) {
+    PetscCall(small->Launch(*finished, last, DefaultNormTest(ksp), &end));
+    if (!small->active()) break;
+    while (!ksp->reason && *finished < end) {
+      PetscCall(small->Next(&told));
+      PetscCall(TakeOutcome(ksp, (*finished)++, told));
+    }
+  }
+  PetscCall(PetscLogGpuFlops(*finished * CgOf(ksp)->arrays.FlopsEach()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode SolveOnArrays(KSP ksp)
 {
   Cg            *cg       = CgOf(ksp);
@@ -92,6 +112,8 @@ PetscErrorCode SolveOnArrays(KSP ksp)
   }
   PetscCall(TakeNorm(ksp, 0, norm));
   if (late) arrays->Test(DefaultNormTest(ksp));
+  if (cg->small.active()) PetscCall(RunSmall(ksp, last, &finished));
+  launched = finished;
   while (!ksp->reason && finished < last) {
     const PetscInt end = std::min(last, finished + (late ? cg->lag.ahead() : 1));
     for (; launched < end; launched++) PetscCall(arrays->Launch(launched));
@@ -160,8 +182,10 @@ PetscErrorCode KSPSolve_SparseGPUCG(KSP ksp)
   cg->alpha.clear();
   cg->rho.clear();
   if (cg->hermitian) PetscCall(cg->arrays.Begin(ksp));
+  PetscCall(cg->small.Begin(ksp, &cg->arrays, cg->hermitian ? cg->small_mode : SmallMode::Off));
   const bool arrays = cg->hermitian && cg->arrays.active(), outside = arrays && cg->arrays.outside();
-  cg->way = !arrays ? "on vectors of PETSc"
+  cg->way = cg->small.active() ? "many iterations in one launch on the GPU"
+            : !arrays          ? "on vectors of PETSc"
             : cg->arrays.space() == Space::Device
                 ? (outside ? "four kernels an iteration on the GPU, and the preconditioner"
                            : "two kernels an iteration on the GPU")

@@ -84,7 +84,7 @@ static __global__ void __launch_bounds__(SMALL_THREADS, 1)
     for (; k < limit; k++) {
       const PetscInt columns = k + 2;
       Scalar        *w       = rows.v + static_cast<size_t>(k + 1) * rows.stride;
-      small_product(rows, shape.lanes, work.gather,
+      small_product(rows.A, rows.count, shape.lanes, work.gather,
                     [&](PetscInt r, const Scalar &sum) { w[r] = left ? left[rows.first + r] * sum : sum; });
       small_dots(rows, columns, shape.blocks, work.partial[0]);
       grid.sync();
@@ -130,7 +130,7 @@ static __global__ void __launch_bounds__(SMALL_THREADS, 1)
     if (ends || iteration >= control.last || used + control.steps + 1 > SMALL_RECORDS) return;
 
     grid.sync(); // x is there
-    small_product(rows, shape.lanes, system.x, [&](PetscInt r, const Scalar &sum) {
+    small_product(rows.A, rows.count, shape.lanes, system.x, [&](PetscInt r, const Scalar &sum) {
       const Scalar v = system.b[rows.first + r] - sum;
       rows.v[r]      = left ? left[rows.first + r] * v : v;
     });
@@ -168,9 +168,7 @@ PetscErrorCode SmallPlan_CUDA(PetscInt rows, PetscReal mean, PetscInt steps, Sma
   const PetscInt blocks = std::min(multiprocessors - 1, (rows + LEAST - 1) / LEAST);
   shape->rows           = (rows + blocks - 1) / blocks;
   shape->blocks         = (rows + shape->rows - 1) / shape->rows;
-  shape->lanes          = 1;
-  while (shape->lanes < 32 && 2 * shape->lanes * shape->rows <= SMALL_THREADS && 4 * shape->lanes <= mean)
-    shape->lanes *= 2;
+  shape->lanes          = SmallLanes(shape->rows, mean);
   const size_t scalars = small_scalars(steps) * sizeof(Scalar), offsets = (shape->rows + 1) * sizeof(PetscInt);
   const size_t basis = (static_cast<size_t>(steps) + 1) * shape->rows * sizeof(Scalar);
   shape->shared      = small_aligned(scalars + basis) + offsets <= most;

@@ -1,25 +1,20 @@
 /// The parts of the kernel of small.cu. All threads of a block call them.
 #pragma once
 
-#include "device/batched.cuh"
-#include "device/load.cuh"
-#include "device/segmented.cuh"
+#include "ksp/common/small_rows.cuh"
 #include "ksp/gmres/small.hpp"
 
 namespace sparsegpu::gmres
 {
 
-constexpr int SMALL_THREADS = 512;
-constexpr int SMALL_WARPS   = SMALL_THREADS / 32;
+constexpr int SMALL_WARPS = SMALL_THREADS / 32;
 
 /// A block's own rows and where their data is.
 struct SmallRows {
-  PetscInt        first, count; ///< of the whole matrix; none in the scalar block
-  Scalar         *v;            ///< entry r of column c of the basis is at v[c * stride + r]
-  size_t          stride;
-  const PetscInt *i; ///< [count + 1] from 0
-  const PetscInt *j; ///< [i[count]]
-  const Scalar   *a; ///< [i[count]]
+  PetscInt    first, count; ///< of the whole matrix; none in the scalar block
+  Scalar     *v;            ///< entry r of column c of the basis is at v[c * stride + r]
+  size_t      stride;
+  SmallMatrix A;
 };
 
 /// The beginning of the shared memory, for `steps` steps; the basis follows.
@@ -27,11 +22,6 @@ struct SmallScalars {
   Scalar *h, *again, *cosine, *rhs; ///< [steps + 2] each: the sums of the first and of the second pass, see Hessenberg
   PetscReal *sine;                  ///< [steps + 2]
 };
-/// Rounds up to the alignment of every part of the shared memory.
-inline __host__ __device__ size_t small_aligned(size_t bytes)
-{
-  return (bytes + 15) / 16 * 16;
-}
 /// In units of Scalar.
 inline __host__ __device__ size_t small_scalars(PetscInt steps)
 {
@@ -60,47 +50,8 @@ __device__ __forceinline__ SmallRows take_rows(const CsrLayout &A, const SmallSh
     rows.v      = reinterpret_cast<Scalar *>(shared) + small_scalars(steps);
     rows.stride = static_cast<size_t>(shape.rows);
   }
-  const PetscInt  begin   = rows.count ? A.i[first] : 0;
-  const PetscInt  entries = rows.count ? A.i[first + rows.count] - begin : 0;
-  PetscInt *const i = reinterpret_cast<PetscInt *>(shared + shape.for_basis), *const j = i + shape.rows + 1;
-  const size_t for_pattern =
-      small_aligned((static_cast<size_t>(shape.rows) + 1 + static_cast<size_t>(entries)) * sizeof(PetscInt));
-
-  rows.j = A.j + begin;
-  rows.a = A.a + begin;
-  if (shape.for_basis + for_pattern + static_cast<size_t>(entries) * sizeof(Scalar) <= shape.bytes) {
-    Scalar *const a = reinterpret_cast<Scalar *>(shared + shape.for_basis + for_pattern);
-    for (PetscInt e = threadIdx.x; e < entries; e += SMALL_THREADS) {
-      a[e] = A.a[begin + e];
-      j[e] = A.j[begin + e];
-    }
-    rows.j = j;
-    rows.a = a;
-  }
-  for (PetscInt r = threadIdx.x; r <= rows.count; r += SMALL_THREADS) i[r] = rows.count ? A.i[first + r] - begin : 0;
-  rows.i = i;
-  __syncthreads();
+  rows.A = take_matrix(A, first, rows.count, shape.rows, shared + shape.for_basis, shape.bytes - shape.for_basis);
   return rows;
-}
-
-/// done(r, the product of row r with x) for all rows of the block; `lanes` neighbouring threads share a row. x has been
-/// written by other blocks.
-template <class Done>
-__device__ __forceinline__ void small_product(const SmallRows &rows, int lanes, const Scalar *x, Done done)
-{
-  const PetscInt at_once = SMALL_THREADS / lanes;
-  const int      lane    = static_cast<int>(threadIdx.x) % lanes;
-
-  for (PetscInt begin = 0; begin < rows.count; begin += at_once) { // together, as lanes exchange sums
-    const PetscInt r = begin + static_cast<PetscInt>(threadIdx.x) / lanes;
-    Scalar         sum(0);
-    if (r < rows.count)
-      sum = batched_sum<4>(
-          rows.i[r] + lane, rows.i[r + 1], lanes, [&](PetscInt e) { return rows.a[e]; },
-          [&](PetscInt e) { return rows.j[e]; }, [&](PetscInt j) { return load_shared(x + j); });
-    for (int mask = lanes / 2; mask > 0; mask /= 2) sum += shuffle_xor(sum, mask, 32);
-    if (r < rows.count && lane == 0) done(r, sum);
-  }
 }
 
 /// partial[c * blocks + this block] = V_c^H V_last over the block's rows, a warp a column in turn.

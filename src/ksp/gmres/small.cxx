@@ -2,7 +2,6 @@
 #include <cstring>
 #include "ksp/common/converged.hpp"
 #include "ksp/gmres/gmres.hpp"
-#include "mat/face/solver_access.hpp"
 
 namespace sparsegpu::gmres
 {
@@ -12,28 +11,7 @@ PetscErrorCode SmallCycles::Free()
   PetscFunctionBegin;
   PetscCall(device_.Free());
   PetscCall(pinned_.Free());
-  own_.reset();
-  version_ = 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// The matrix in csr: as its products have it, or a copy of our own, refreshed when its values change.
-PetscErrorCode SmallCycles::TakeMatrix(const DeviceSystem &system, CsrLayout *layout)
-{
-  const Mat A = system.matrix();
-  Version   version;
-
-  PetscFunctionBegin;
-  if (const Csr *csr = AsCsr(system.format())) {
-    *layout = csr->OnDevice();
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(MatVersion(A, &version));
-  if (!own_ || version != version_) {
-    PetscCall(BuildCsrForSolve(A, &own_));
-    version_ = version;
-  }
-  *layout = AsCsr(own_.get())->OnDevice();
+  matrix_.Free();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -48,7 +26,7 @@ PetscErrorCode SmallCycles::Begin(KSP ksp, const DeviceSystem &system, PetscInt 
   if (!system.active() || system.factored() || !MayReadNormsLate(ksp) || steps + 1 >= SMALL_RECORDS)
     PetscFunctionReturn(PETSC_SUCCESS);
   if (rows == 0 || !IsSmall(mode, rows, system.nonzeros(), MOST)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(TakeMatrix(system, &system_.A));
+  PetscCall(matrix_.Take(system, &system_.A));
   if (system_.A.chunks > 0) PetscFunctionReturn(PETSC_SUCCESS); // a row that is too long for the threads of one
   PetscCall(SmallPlan_CUDA(rows, static_cast<PetscReal>(system.nonzeros()) / rows, steps, &shape_, &fits));
   if (!fits) PetscFunctionReturn(PETSC_SUCCESS);

@@ -5,15 +5,13 @@
 /// scalar work at the same time.
 #pragma once
 
-#include <memory>
 #include "ksp/common/device_system.hpp"
 #include "device/pinned.hpp"
 #include "device/record.hpp"
+#include "ksp/common/small_matrix.hpp"
 #include "ksp/common/small_mode.hpp"
 #include "ksp/gmres/dense.hpp"
 #include "ksp/gmres/hessenberg.hpp"
-#include "mat/formats/csr/csr.hpp"
-#include "mat/rows/version.hpp"
 
 namespace sparsegpu::gmres
 {
@@ -94,18 +92,15 @@ public:
   PetscErrorCode NextRecord(Outcome *outcome, PetscReal *norm);
 
 private:
-  PetscErrorCode TakeMatrix(const DeviceSystem &system, CsrLayout *layout);
-
-  bool                    active_  = false;
-  SmallSystem             system_  = {};
-  SmallShape              shape_   = {};
-  SmallWork               work_    = {};
-  SmallControl            control_ = {};
-  int                     round_ = 0, records_read_ = 0;
-  std::unique_ptr<Format> own_;         ///< of a matrix that its products have in another format
-  Version                 version_ = 0; ///< of the matrix that own_ is a copy of
-  DeviceMemory            device_;
-  PinnedMemory            pinned_;
+  bool            active_  = false;
+  SmallSystem     system_  = {};
+  SmallShape      shape_   = {};
+  SmallWork       work_    = {};
+  SmallControl    control_ = {};
+  int             round_ = 0, records_read_ = 0;
+  SmallMatrixCopy matrix_;
+  DeviceMemory    device_;
+  PinnedMemory    pinned_;
 };
 
 } // namespace sparsegpu::gmres
