@@ -322,8 +322,11 @@ M*/
 
   Host vectors on any number of processes take the same two passes, with one reduction each. Another preconditioner is
   applied by `PCApply()`, as often as in `KSPCG`, between four kernels or passes; on the GPU the next product is
-  computed while the host waits for a norm. Other vectors, GPU vectors on several processes and matrices with a null
-  space take the classical recurrence on PETSc's vectors. The view tells which way was taken.
+  computed while the host waits for a norm. So do several processes on GPUs that exchange ghosts through peer memory
+  (see `MATSPARSEGPU`), with a third (fifth) kernel: it ends the product with the ghosts, and all processes add up the
+  sums in it, in the order of their ranks, those of the iteration before included. Nothing waits for MPI or the host
+  then. Other vectors, GPU vectors on several processes without peers and matrices with a null space take the classical
+  recurrence on PETSc's vectors. The view tells which way was taken.
 
   `KSPComputeEigenvalues()` and `KSPComputeExtremeSingularValues()` give the estimates of the last solve, without a wait
   for an iteration. There is no trust region (`KSPCGSetRadius()`) and no objective.
@@ -398,7 +401,9 @@ M*/
 
   On the GPU of one process, without monitors and with the default convergence test, the host does not wait for an
   iteration: it reads residual norms a few iterations late, and the device stops by itself at the first one that
-  converged. Iteration numbers and solutions are the same as with a monitor.
+  converged. Iteration numbers and solutions are the same as with a monitor. All of this but the whole cycles in one
+  launch holds on several processes, too, whose GPUs exchange ghosts through peer memory (see `MATSPARSEGPU`): these add
+  up inner products in the order of the ranks, inside the kernels.
 
   With -ksp_sparsegpugmres_basis single the basis is stored in single precision, half the memory, and computed with in
   double: passes over the basis, most of the time of an iteration, take half as long. A cycle reduces the residual by

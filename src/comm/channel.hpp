@@ -41,9 +41,11 @@ public:
   /// than `timeout` seconds counts as lost. Collective.
   PetscErrorCode Create(std::shared_ptr<Peers> peers, const Graph &graph, double timeout, std::string *why);
   bool           made() const { return peers_ != nullptr; }
-  PetscInt       receives() const { return static_cast<PetscInt>(side_.receives); }
-  PetscInt       sends() const { return static_cast<PetscInt>(side_.sends); }
-  int            neighbours() const { return side_.count; }
+  const std::shared_ptr<Peers> &peers() const { return peers_; }
+  double                        timeout() const { return timeout_; } ///< seconds
+  PetscInt                      receives() const { return static_cast<PetscInt>(side_.receives); }
+  PetscInt                      sends() const { return static_cast<PetscInt>(side_.sends); }
+  int                           neighbours() const { return side_.count; }
 
   /// Sends entries of `from`, which has been written and must stay so until the work on `stream` is done. Errors:
   /// PETSC_ERR_SYS, naming the rank that did not come in time, in this exchange or, on a device, in one before.

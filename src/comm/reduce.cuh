@@ -27,19 +27,19 @@ __device__ __forceinline__ void lose(const ReduceSide &side, int rank)
 
 /// The next reduction, of values[v], v < n, 0 < n <= ReduceSide::VALUES, into sums[v], by all threads of one thread
 /// block; both are in memory that the block shares and may be the same, `words` is room in its shared memory for
-/// ReduceSide::WORDS words of 4 bytes. Other blocks and launches of this rank's that reduce must be ordered with this
-/// one. False, on all threads, where a rank has not come in time: the host is told, the sums are NaN, and reductions
-/// after it fail at once. About 3 microseconds over NVLink.
+/// side.ranks * n * ReduceSide::PARTS words of 4 bytes. Other blocks and launches of this rank's that reduce must be
+/// ordered with this one. False, on all threads, where a rank has not come in time: the host is told, the sums are NaN,
+/// and reductions after it fail at once. About 3 microseconds over NVLink.
 __device__ inline bool all_reduce(const ReduceSide &side, int n, const Scalar *values, Scalar *sums,
                                   std::uint32_t *words)
 {
   constexpr int  POLLS = 64; // between two looks at the clock
   const int      each = n * ReduceSide::PARTS, all = side.ranks * each;
-  const Exchange k    = *static_cast<volatile Exchange *>(side.done) + 1;
-  int            came = 1;
+  const Exchange k = *static_cast<volatile Exchange *>(side.done) + 1;
 
   __syncthreads();
-  for (int w = static_cast<int>(threadIdx.x); w < all; w += static_cast<int>(blockDim.x)) {
+  int came = *static_cast<volatile std::uint64_t *>(side.lost) == 0;
+  for (int w = static_cast<int>(threadIdx.x); w < all && came; w += static_cast<int>(blockDim.x)) {
     const int to = w / each, v = w % each / ReduceSide::PARTS, part = w % ReduceSide::PARTS;
     asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(side.there[to] + WordOf(k, side.rank, v, part)),
                  "l"(Packed(k, part_of(values[v], part)))

@@ -1,5 +1,6 @@
 static const char help[] = "KSPSPARSEGPUCG: PETSc's iterations, norms, options and reasons.\n\n";
 
+#include "lost.hpp"
 #include "residual_monitor.hpp"
 #include "spd.hpp"
 
@@ -519,13 +520,19 @@ static PetscErrorCode Ways()
   const Option type("-ksp_type", KSPSPARSEGPUCG), by_step("-ksp_sparsegpucg_persistent", "off");
   System       s;
   PetscBool    cuda;
+  std::string  text;
 
   PetscFunctionBeginUser;
   PetscCall(s.Create(spd::Diffusion(5, 12, 11, 1, true)));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)s.b, &cuda, VECSEQCUDA, VECMPICUDA, ""));
+  PetscCall(ViewText(s.A, PETSC_VIEWER_ASCII_INFO_DETAIL, "cg_matrix", &text));
+  const bool peers = text.find("by peer memory") != std::string::npos;
   for (const char *pc : {"none", "jacobi", "bjacobi"}) {
     const bool        diagonal = strcmp(pc, "bjacobi") != 0;
-    const char *const way      = cuda && PetscGlobalSize > 1 ? "on vectors of PETSc"
+    const char *const together = !peers     ? "on vectors of PETSc"
+                                 : diagonal ? "three kernels an iteration on each GPU"
+                                            : "five kernels";
+    const char *const way      = cuda && PetscGlobalSize > 1 ? together
                                  : cuda && diagonal          ? "two kernels an iteration on the GPU"
                                  : cuda                      ? "four kernels an iteration on the GPU"
                                  : diagonal                  ? "two passes an iteration on the host"
@@ -593,6 +600,16 @@ static PetscErrorCode Applications()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// A rank that never comes.
+static PetscErrorCode Lost()
+{
+  PetscFunctionBeginUser;
+  PetscCall(CheckLost(KSPSPARSEGPUCG, spd::Diffusion(5, 19, 21, 1, true),
+                      {"-pc_type jacobi", "-pc_type jacobi -ksp_monitor_true_residual :/dev/null",
+                       "-pc_type none -ksp_norm_type none -ksp_max_it 5"}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   return Main(argc, argv, help,
@@ -610,5 +627,6 @@ int main(int argc, char **argv)
                {"symmetric", Symmetric},
                {"host_vectors", HostVectors},
                {"ways", Ways},
-               {"applications", Applications}});
+               {"applications", Applications},
+               {"lost", Lost}});
 }

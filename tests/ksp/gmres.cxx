@@ -1,5 +1,6 @@
 static const char help[] = "KSPSPARSEGPUGMRES: PETSc's iterations, options and reasons.\n\n";
 
+#include "lost.hpp"
 #include "residual_monitor.hpp"
 
 using namespace testing;
@@ -584,6 +585,15 @@ static PetscErrorCode OtherTypes()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// A rank that never comes.
+static PetscErrorCode Lost()
+{
+  PetscFunctionBeginUser;
+  PetscCall(CheckLost(KSPSPARSEGPUGMRES, Convection(19, 17),
+                      {"-pc_type jacobi", "-pc_type jacobi -ksp_gmres_restart 7", "-pc_type none -ksp_pc_side right"}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   return Main(argc, argv, help,
@@ -600,5 +610,6 @@ int main(int argc, char **argv)
                {"spectrum", CheckSpectrum},
                {"host_vectors", HostVectors},
                {"host_factors", HostFactors},
-               {"other_types", OtherTypes}});
+               {"other_types", OtherTypes},
+               {"lost", Lost}});
 }

@@ -27,7 +27,11 @@ PetscErrorCode ArraySolve::Begin(KSP ksp)
   active_ = false;
   norm_   = NormOf(ksp->normtype);
   test_   = NormTest{-1, PETSC_MAX_REAL, PETSC_MAX_INT};
-  if (!ksp->reason) PetscCall(system_.Begin(ksp, Preconditioners::Any)); // else the preconditioner has failed
+  PetscMPIInt size;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
+  ahead_until_ = 0;
+  if (!ksp->reason || size > 1) // else the preconditioner has failed; on several ranks not on all
+    PetscCall(system_.Begin(ksp, Preconditioners::Any));
   if (system_.active()) {
     space_   = Space::Device;
     outside_ = system_.outside();
@@ -113,7 +117,16 @@ PetscErrorCode ArraySolve::Free()
 
 PetscErrorCode ArraySolve::SumOverProcesses(PetscReal *sums, PetscMPIInt count)
 {
+  Ranks *const ranks = system_.ranks();
+  Scalar       values[DOTS];
+
   PetscFunctionBegin;
+  if (ranks && ranks->active()) {
+    std::copy_n(sums, count, values);
+    PetscCall(ranks->reducer().Sum(count, values, nullptr));
+    for (PetscMPIInt k = 0; k < count; k++) sums[k] = RealPart(values[k]);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, count, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)ksp_)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -197,8 +210,10 @@ PetscErrorCode ArraySolve::LaunchOnHost(PetscInt k)
   PetscCall(columns_.Changed(COLUMN_P));
   PetscCall(SumOverProcesses(&sums));
   PetscCall(PetscLogFlops(19.0 * v_.rows));
-  state_     = State{sums.rho, state_.rho, dots[0], 0, 0, 0, 0};
-  told_.norm = PetscSqrtReal(norm_ == Norm::Natural ? PetscAbsReal(sums.rho) : sums.square);
+  state_.before    = state_.rho;
+  state_.rho       = sums.rho;
+  state_.curvature = dots[0];
+  told_.norm       = PetscSqrtReal(norm_ == Norm::Natural ? PetscAbsReal(sums.rho) : sums.square);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -213,6 +228,7 @@ PetscErrorCode ArraySolve::Await(PetscInt k, Told *told)
     Stream          stream;
     PetscCall(DeviceStream(&stream));
     PetscCall(AwaitRecord(&record->told, first_round_ + static_cast<int>(k), stream, &copy));
+    if (system_.ranks()) PetscCall(system_.ranks()->Check());
     *told = Told{copy.norm, static_cast<Outcome>(copy.outcome), record->alpha, record->rho};
   }
 #endif

@@ -1,4 +1,5 @@
-/// A solve on arrays: on the device of one process, or on the host of any number of processes.
+/// A solve on arrays: on the device of one process, or of each of several that reach each other's memory, or on the
+/// host of any number of processes.
 #pragma once
 
 #include <petsc/private/kspimpl.h>
@@ -40,6 +41,11 @@ public:
   /// The preconditioner is no diagonal: the passes from Multiply() on are the iteration.
   bool  outside() const { return outside_; }
   Space space() const { return space_; }
+  /// Several ranks, on devices: these launch iterations ahead of what they have heard by the same number.
+  bool together() { return space_ == Space::Device && system_.ranks(); }
+  /// The iterations 0 ... `end` - 1 are launched ahead. On several ranks their sums are then those of all ranks with
+  /// the product of the next one, and the outcome of the last but one launched, or of number `end` - 1, can be awaited.
+  void LaunchAheadUntil(PetscInt end) { ahead_until_ = end; }
   /// Residual, first direction and first norm.
   PetscErrorCode Start(PetscReal *norm);
   /// What ends the solve on the device by itself.
@@ -84,6 +90,7 @@ private:
   PetscErrorCode StartOnDevice(PetscReal *norm);
   PetscErrorCode LaunchOnHost(PetscInt k);
   PetscErrorCode LaunchOnDevice(PetscInt k);
+  PetscErrorCode ProductOnDevice(PetscInt k);
   PetscErrorCode SumOverProcesses(PetscReal *sums, PetscMPIInt count);
   PetscErrorCode SumOverProcesses(Sums *sums);
 
@@ -102,8 +109,10 @@ private:
   Pending             residual_, preconditioned_;
   DeviceMemory        scratch_;
   PinnedMemory        records_; ///< [RECORDS] record k % RECORDS is of iteration k
-  ProductDots         dots_    = {};
-  Control             control_ = {};
+  ProductDots         dots_        = {};
+  Control             control_     = {};
+  Closing             closing_     = {};
+  PetscInt            ahead_until_ = 0;
   int                 round_ = 0, first_round_ = 0; ///< Record::ready of the last launch, and of iteration 0
 };
 

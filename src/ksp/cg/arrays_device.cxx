@@ -1,4 +1,4 @@
-/// The memory of a solve on the device of one process, and the launches of its passes.
+/// The memory of a solve on the device of one process or of each of several, and the launches of its passes.
 #include <cstring>
 #include "ksp/cg/arrays.hpp"
 
@@ -28,17 +28,23 @@ PetscErrorCode ArraySolve::ReserveOnDevice()
     dots_.sums       = Take<PetscReal>(base, &used, DOTS * DOT_GROUPS);
     dots_.arrived    = Take<unsigned>(base, &used, DOT_GROUPS);
     dots_.partial    = Take<PetscReal>(base, &used, DOTS * DotBlocks(rows));
+    closing_.sums    = Take<PetscReal>(base, &used, DOTS);
+    closing_.partial = Take<PetscReal>(base, &used, DOTS * UPDATE_BLOCKS);
     if (pass == 0) PetscCall(scratch_.Reserve(used));
     base = static_cast<char *>(scratch_.data());
   }
-  dots_.x          = v_.p;
-  dots_.z          = v_.w;
-  dots_.y          = outside_ ? v_.p : v_.r; // p: nothing more to be read
-  dots_.weight     = v_.inverse;
-  dots_.varies     = &control_.state->varies;
-  dots_.stopped_at = &control_.state->stopped_at;
-  control_.sums    = dots_.sums;
-  control_.norm    = StartNorm();
+  dots_.x            = v_.p;
+  dots_.z            = v_.w;
+  dots_.y            = outside_ ? v_.p : v_.r; // p: nothing more to be read
+  dots_.weight       = v_.inverse;
+  dots_.varies       = &control_.state->varies;
+  dots_.stopped_at   = &control_.state->stopped_at;
+  Ranks *const ranks = system_.ranks();
+  control_.sums      = ranks ? closing_.sums : dots_.sums;
+  control_.groups    = ranks ? 1 : DOT_GROUPS;
+  control_.reduce    = ranks ? ranks->reducer().side() : comm::ReduceSide{};
+  control_.later     = false;
+  control_.norm      = StartNorm();
   if (!records_.data()) {
     PetscCall(records_.Reserve(RECORDS * sizeof(CgRecord)));
     memset(records_.data(), 0, RECORDS * sizeof(CgRecord)); // rounds begin at 1
@@ -57,12 +63,14 @@ PetscErrorCode ArraySolve::StartOnDevice(PetscReal *norm)
   PetscFunctionBegin;
   if (!ksp_->guess_zero) {
     PetscCall(system_.Solution(&x));
+    if (system_.ranks()) system_.ranks()->Gate(nullptr, 0);
     PetscCall(system_.Product(x, v_.w));
   }
   PetscCall(system_.Rhs(&b));
   first_round_    = ++round_ + 1;
   control_.round  = round_;
   control_.record = static_cast<CgRecord *>(records_.data()) + RECORDS - 1; // as of an iteration -1
+  control_.failed = ksp_->reason == KSP_DIVERGED_PC_FAILED;
   PetscCall(DeviceStream(&stream));
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(Start_CUDA(v_, b, !ksp_->guess_zero, control_, dots_, stream));
@@ -77,6 +85,29 @@ PetscErrorCode ArraySolve::StartOnDevice(PetscReal *norm)
 #endif
 }
 
+/// The product of iteration k with its sums, on several ranks those of all.
+PetscErrorCode ArraySolve::ProductOnDevice(PetscInt k)
+{
+  Ranks *const ranks = system_.ranks();
+
+  PetscFunctionBegin;
+  dots_.number = static_cast<int>(k);
+  if (ranks) ranks->Gate(dots_.stopped_at, dots_.number);
+  PetscCall(system_.Product(dots_));
+  if (!ranks) PetscFunctionReturn(PETSC_SUCCESS);
+#if defined(SPARSEGPU_HAVE_CUDA)
+  Stream stream;
+  PetscCall(DeviceStream(&stream));
+  closing_.off      = ranks->has_ghosts() ? ranks->off() : nullptr;
+  closing_.exchange = ranks->exchange();
+  closing_.dots     = dots_;
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(CloseProduct_CUDA(closing_, stream));
+  PetscCall(PetscLogGpuTimeEnd());
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode ArraySolve::LaunchOnDevice(PetscInt k)
 {
 #if defined(SPARSEGPU_HAVE_CUDA)
@@ -84,15 +115,17 @@ PetscErrorCode ArraySolve::LaunchOnDevice(PetscInt k)
 
   PetscFunctionBegin;
   if (k == 0 || !IteratesAreUnseen(ksp_)) PetscCall(system_.Solution(&v_.x)); // which says that it changes
+  closing_.before    = control_;
+  closing_.both      = control_.later;
   control_.number    = static_cast<int>(k);
   control_.round     = ++round_;
   control_.record    = static_cast<CgRecord *>(records_.data()) + k % RECORDS;
   control_.tested    = k + 1 >= test_.from;
   control_.converged = test_.converged;
   control_.diverged  = test_.diverged;
-  dots_.number       = control_.number;
+  control_.later     = system_.ranks() && k + 1 < ahead_until_;
   PetscCall(DeviceStream(&stream));
-  PetscCall(system_.Product(dots_));
+  PetscCall(ProductOnDevice(k));
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(Update_CUDA(v_, control_, stream));
   PetscCall(PetscLogGpuTimeEnd());

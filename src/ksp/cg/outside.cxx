@@ -24,6 +24,7 @@ PetscErrorCode ArraySolve::AwaitPending(const Pending &pending, Told *told)
   Stream stream;
   PetscCall(DeviceStream(&stream));
   PetscCall(AwaitRecord(&pending.record->told, pending.round, stream, &copy));
+  if (system_.ranks()) PetscCall(system_.ranks()->Check());
   *told = Told{copy.norm, static_cast<Outcome>(copy.outcome), pending.record->alpha, pending.record->rho};
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -36,8 +37,9 @@ PetscErrorCode ArraySolve::Multiply(PetscInt k)
 
   PetscFunctionBegin;
   if (space_ == Space::Device) {
-    dots_.number = static_cast<int>(k);
-    PetscCall(system_.Product(dots_));
+    closing_.before = control_;
+    closing_.both   = false;
+    PetscCall(ProductOnDevice(k));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PCGetOperators(ksp_->pc, &A, nullptr));
@@ -60,6 +62,7 @@ PetscErrorCode ArraySolve::UpdateResidual(PetscInt k)
     NextRecord(&residual_);
     control_.number = static_cast<int>(k);
     control_.norm   = norm_ == Norm::Unpreconditioned ? norm_ : Norm::None;
+    control_.later  = norm_ != Norm::Unpreconditioned; // nobody needs these sums
     PetscCall(DeviceStream(&stream));
     PetscCall(PetscLogGpuTimeBegin());
     PetscCall(UpdateResidual_CUDA(v_, control_, stream));
@@ -114,6 +117,7 @@ PetscErrorCode ArraySolve::Precondition(PetscInt k)
     NextRecord(&preconditioned_);
     control_.number = static_cast<int>(k);
     control_.norm   = norm_ == Norm::Unpreconditioned ? Norm::None : norm_;
+    control_.later  = false;
     PetscCall(DeviceStream(&stream));
     PetscCall(PetscLogGpuTimeBegin());
     PetscCall(PreconditionedDots_CUDA(v_, control_, stream));

@@ -40,9 +40,11 @@
 ///     4  p = z + beta p
 #pragma once
 
+#include "comm/reduce.hpp"
 #include "device/record.hpp"
 #include "device/scalar.hpp"
 #include "ksp/cg/names.hpp"
+#include "mat/formats/csr/csr.hpp"
 #include "mat/formats/dots.hpp"
 
 namespace sparsegpu::cg
@@ -73,6 +75,8 @@ struct State {
   PetscReal before;     ///< an iteration ago
   PetscReal curvature;  ///< (p, A p) an iteration ago
   PetscReal beta;       ///< of pass 4, where the preconditioner is applied from outside
+  PetscReal alpha;      ///< of the last step, for its record, and this rank's sums after it:
+  PetscReal sums[2];    ///< (r, D r) and the square of the norm, where all ranks' are summed later
   int       stopped_at; ///< the iteration after which nothing is to change
   int       varies;     ///< the diagonal is not the same in all rows
   unsigned  arrived;    ///< thread blocks of the pass under way
@@ -152,16 +156,34 @@ constexpr PetscInt RECORDS = 2 * RecordLag::MOST; ///< used in turn: more of the
 /// Control of one iteration on the device, which does nothing if an earlier one has stopped the solve.
 struct Control {
   State           *state;   ///< [1]
-  const PetscReal *sums;    ///< [DOTS * DOT_GROUPS] of the product
+  const PetscReal *sums;    ///< [DOTS * groups] of the product
+  int              groups;  ///< DOT_GROUPS; 1 once all ranks' are summed
   PetscReal       *partial; ///< [2 * UPDATE_BLOCKS] sums of the thread blocks of pass 2
   CgRecord        *record;  ///< pinned: of this iteration
   int              number, round;
   Norm             norm;
   bool             tested; ///< stop at a norm <= converged or >= diverged
   PetscReal        converged, diverged;
+  bool             failed; ///< the preconditioner has, on this rank: the first norm is infinite
+  bool             later;  ///< ClosePass_CUDA() of the next product sums over all ranks what this pass sums
+  comm::ReduceSide reduce; ///< sums over all ranks; of no ranks: there is one process
 };
 constexpr int UPDATE_BLOCKS = 2048; ///< at most: 8 for each multiprocessor fill a device
 
+/// What ends a product of several ranks.
+struct Closing {
+  const CsrLayout     *off;      ///< null: the product is complete
+  comm::DeviceExchange exchange; ///< which brings its ghosts
+  ProductDots          dots;     ///< of the product so far
+  PetscReal           *partial;  ///< [DOTS * UPDATE_BLOCKS] scratch
+  PetscReal           *sums;     ///< [DOTS] of the product, of all rows of all ranks
+  Control              before;   ///< of the iteration before, whose sums are still this rank's where `both`
+  bool                 both;
+};
+
+/// The rest of a product, its sums over all ranks, and the decision and record of the iteration before where its sums
+/// were left for later. Asynchronous, bitwise reproducible, the same bits on all ranks.
+PetscErrorCode CloseProduct_CUDA(const Closing &closing, Stream stream);
 /// StartRows_Host() on the device, with product in w; clears the state and what `dots` sums into, and finds out whether
 /// the diagonal varies. The record is of the first norm. Asynchronous and bitwise reproducible, as is the next.
 PetscErrorCode Start_CUDA(const Arrays &v, const Scalar *b, bool has_product, const Control &control,

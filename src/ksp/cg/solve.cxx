@@ -1,4 +1,4 @@
-/// The iteration on arrays, and what all solves tell of their iterations. On the device of one process the host
+/// The iteration on arrays, and what all solves tell of their iterations. On devices the host
 /// launches iterations ahead and reads their norms later; the device stops by itself at the last one. Not if a monitor
 /// or a user's convergence test needs every iterate.
 #include <algorithm>
@@ -100,6 +100,7 @@ PetscErrorCode SolveOnArrays(KSP ksp)
   ArraySolve    *arrays   = &cg->arrays;
   const PetscInt last     = std::max<PetscInt>(1, ksp->max_it); // PETSc's cg takes a step before it looks at the limit
   const bool     late     = arrays->space() == Space::Device && IteratesAreUnseen(ksp);
+  const bool     together = arrays->together();
   PetscInt       launched = 0, finished = 0;
   PetscReal      norm;
   Told           told;
@@ -111,14 +112,18 @@ PetscErrorCode SolveOnArrays(KSP ksp)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(TakeNorm(ksp, 0, norm));
-  if (late) arrays->Test(DefaultNormTest(ksp));
+  if (late) {
+    arrays->Test(DefaultNormTest(ksp));
+    arrays->LaunchAheadUntil(last);
+  }
   if (cg->small.active()) PetscCall(RunSmall(ksp, last, &finished));
   launched = finished;
   while (!ksp->reason && finished < last) {
-    const PetscInt end = std::min(last, finished + (late ? cg->lag.ahead() : 1));
+    const PetscInt ahead = !late ? 1 : together ? Ranks::AHEAD : cg->lag.ahead();
+    const PetscInt end   = std::min(last, finished + ahead);
     for (; launched < end; launched++) PetscCall(arrays->Launch(launched));
     PetscCall(arrays->Await(finished, &told));
-    if (late) cg->lag.RecordRead(launched < last && arrays->Idle(launched - 1));
+    if (late && !together) cg->lag.RecordRead(launched < last && arrays->Idle(launched - 1));
     PetscCall(TakeOutcome(ksp, finished++, told));
   }
   if (!ksp->reason) ksp->reason = KSP_DIVERGED_ITS;
@@ -187,8 +192,10 @@ PetscErrorCode KSPSolve_SparseGPUCG(KSP ksp)
   cg->way = cg->small.active() ? "many iterations in one launch on the GPU"
             : !arrays          ? "on vectors of PETSc"
             : cg->arrays.space() == Space::Device
-                ? (outside ? "four kernels an iteration on the GPU, and the preconditioner"
-                           : "two kernels an iteration on the GPU")
+                ? (cg->arrays.together() ? (outside ? "five kernels an iteration on each GPU, and the preconditioner"
+                                                    : "three kernels an iteration on each GPU")
+                                         : (outside ? "four kernels an iteration on the GPU, and the preconditioner"
+                                                    : "two kernels an iteration on the GPU"))
             : outside ? "four passes an iteration on the host, and the preconditioner"
                       : "two passes an iteration on the host";
   if (arrays) {

@@ -17,6 +17,22 @@ static __global__ void __launch_bounds__(256)
   }
 }
 
+static __global__ void __launch_bounds__(256) fill_kernel(PetscInt rows, Scalar value, Scalar *out)
+{
+  for (PetscInt r = static_cast<PetscInt>(blockIdx.x) * 256 + threadIdx.x; r < rows;
+       r += static_cast<PetscInt>(gridDim.x) * 256)
+    out[r] = value;
+}
+
+PetscErrorCode FillInfinite_CUDA(PetscInt rows, Scalar *out, Stream stream)
+{
+  PetscFunctionBegin;
+  if (rows == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  fill_kernel<<<1, 256, 0, static_cast<cudaStream_t>(stream)>>>(rows, Scalar(PETSC_INFINITY), out);
+  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode ScaleSystem_CUDA(PetscInt rows, const Scalar *scale, const Scalar *b, const Scalar *product, Scalar *out,
                                 Stream stream)
 {

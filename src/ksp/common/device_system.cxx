@@ -1,11 +1,10 @@
 /// Begin() decides whether a solve can run on arrays of the device. If vectors are on the host, b and x are uploaded
 /// once and x is copied back once; else the arrays are those of the vectors.
 #include "ksp/common/device_system.hpp"
+#include <algorithm>
 #include "device/local_array.hpp"
 #include "device/vectors.hpp"
-#include "ksp/sweep/fused.hpp"
 #include "mat/face/solver_access.hpp"
-#include "pc/ilu/factor.hpp"
 #include "pc/pcsparsegpu.hpp"
 #include "sparsegpu.h"
 
@@ -35,34 +34,51 @@ PetscErrorCode InformOfCopies(KSP ksp)
 /// Sets A_, format_, factor_, right_ and copies_ if the answer is yes.
 PetscErrorCode DeviceSystem::Admit(KSP ksp, Preconditioners taken, bool *admitted)
 {
-  PetscMPIInt  size;
-  PetscBool    ours, plain, scales;
+  PetscBool    plain, scales;
   Space        space;
   MatNullSpace null;
+  PetscBool    ours, parallel;
   bool         wraps;
 
   PetscFunctionBegin;
   *admitted = false;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
   PetscCall(KSPGetOperators(ksp, &A_, nullptr));
+  PetscCall(PetscObjectTypeCompare((PetscObject)A_, MATMPIAIJSPARSEGPU, &parallel));
   PetscCall(PetscObjectTypeCompare((PetscObject)A_, MATSEQAIJSPARSEGPU, &ours));
-  if (size > 1 || !ours || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
+  parallel_ = parallel;
+  ranks_.Leave();
+  if (!(ours || parallel) || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
   if (ksp->pc_side != PC_LEFT && ksp->pc_side != PC_RIGHT) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp->pc, &plain, PCNONE, PCJACOBI, ""));
   PetscCall(PCGetDiagonalScale(ksp->pc, &scales));
   PetscCall(MatGetNullSpace(A_, &null));
   PetscCall(SpaceOf(ksp->vec_sol, &space, &wraps));
   factor_ = nullptr; // PETSc's vectors on the device serve as well
-  if (!plain && taken == Preconditioners::OnArrays && ksp->pc_side == PC_LEFT && space == Space::Host)
+  if (!plain && !parallel && taken == Preconditioners::OnArrays && ksp->pc_side == PC_LEFT && space == Space::Host)
     PetscCall(DeviceFactorOf(ksp->pc, &factor_));
   outside_ = !plain && !factor_;
   if ((outside_ && (taken != Preconditioners::Any || space == Space::Host)) || scales || null || !wraps)
     PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(FormatForSolve(A_, space, &format_, &nonzeros_));
-  if (!format_) PetscFunctionReturn(PETSC_SUCCESS);
-  right_    = ksp->pc_side == PC_RIGHT;
-  copies_   = space == Space::Host;
-  *admitted = true;
+  PetscCall(TakeMatrix(ksp, space, admitted));
+  if (!*admitted) PetscFunctionReturn(PETSC_SUCCESS);
+  right_  = ksp->pc_side == PC_RIGHT;
+  copies_ = space == Space::Host;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Sets format_, nonzeros_ and ranks_.
+PetscErrorCode DeviceSystem::TakeMatrix(KSP ksp, Space vectors, bool *taken)
+{
+  PetscFunctionBegin;
+  if (!parallel_) {
+    PetscCall(FormatForSolve(A_, vectors, &format_, &nonzeros_));
+    *taken = format_ != nullptr;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(ranks_.Begin(A_, vectors));
+  *taken    = ranks_.active() && ranks_.blocks().space == Space::Device;
+  format_   = ranks_.blocks().diagonal;
+  nonzeros_ = static_cast<PetscInt>(std::min<PetscLogDouble>(ranks_.blocks().nonzeros, PETSC_MAX_INT)); // for flops
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -178,6 +194,7 @@ PetscErrorCode DeviceSystem::Free()
   PetscCall(between_.Free());
   PetscCall(b_.Free());
   PetscCall(x_.Free());
+  PetscCall(ranks_.Free());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -205,82 +222,6 @@ PetscErrorCode DeviceSystem::Solution(Scalar **x)
   *x = entries.write();
   PetscCall(entries.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DeviceSystem::Precondition(const Scalar *from, Scalar *to)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(PC_Apply, ksp_->pc, nullptr, nullptr, nullptr));
-  PetscCall(factor_->SolveArrays(from, to));
-  PetscCall(PetscLogEventEnd(PC_Apply, ksp_->pc, nullptr, nullptr, nullptr));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DeviceSystem::Apply(const Scalar *v, Scalar *out)
-{
-#if defined(SPARSEGPU_HAVE_CUDA)
-  Stream stream;
-
-  PetscFunctionBegin;
-  PetscCall(DeviceStream(&stream));
-  if (factor_) {
-    Scalar *between = static_cast<Scalar *>(between_.data());
-    PetscCall(Product(v, between));
-    PetscCall(Precondition(between, out));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (inverse_ && !right_ && sweep::SweepsFused(*format_)) { // scaled as it is written
-    sweep::JacobiSweep         fused   = {};
-    const sweep::JacobiControl control = {};
-    fused.rows                         = rows_;
-    fused.inverse                      = inverse_;
-    fused.x                            = v;
-    fused.next                         = out;
-    fused.norm                         = sweep::JacobiNorm::None;
-    PetscCall(PetscLogEventBegin(MAT_Mult, A_, nullptr, nullptr, nullptr));
-    PetscCall(PetscLogGpuTimeBegin());
-    PetscCall(sweep::FusedSweep(*format_, fused, control, stream));
-    PetscCall(PetscLogGpuTimeEnd());
-    PetscCall(PetscLogGpuFlops(2.0 * nonzeros_ + rows_));
-    PetscCall(PetscLogEventEnd(MAT_Mult, A_, nullptr, nullptr, nullptr));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (inverse_ && right_) {
-    PetscCall(between_.Reserve(static_cast<size_t>(rows_) * sizeof(Scalar)));
-    PetscCall(ScaleSystem_CUDA(rows_, inverse_, v, nullptr, static_cast<Scalar *>(between_.data()), stream));
-    v = static_cast<const Scalar *>(between_.data());
-  }
-  PetscCall(Product(v, out));
-  if (inverse_ && !right_) PetscCall(ScaleSystem_CUDA(rows_, inverse_, nullptr, out, out, stream));
-  if (inverse_) PetscCall(PetscLogGpuFlops(rows_));
-  PetscFunctionReturn(PETSC_SUCCESS);
-#else
-  return PETSC_ERR_SUP;
-#endif
-}
-
-PetscErrorCode DeviceSystem::Residual(bool zero_guess, Scalar *out)
-{
-#if defined(SPARSEGPU_HAVE_CUDA)
-  const Scalar *b;
-  Scalar       *x;
-  Stream        stream;
-
-  PetscFunctionBegin;
-  PetscCall(DeviceStream(&stream));
-  PetscCall(Rhs(&b));
-  if (!zero_guess) {
-    PetscCall(Solution(&x));
-    PetscCall(Product(x, out));
-  }
-  Scalar *residual = factor_ ? static_cast<Scalar *>(between_.data()) : out;
-  PetscCall(ScaleSystem_CUDA(rows_, right_ ? nullptr : inverse_, b, zero_guess ? nullptr : out, residual, stream));
-  if (factor_) PetscCall(Precondition(residual, out));
-  PetscCall(PetscLogGpuFlops(2.0 * rows_));
-  PetscFunctionReturn(PETSC_SUCCESS);
-#else
-  return PETSC_ERR_SUP;
-#endif
 }
 
 } // namespace sparsegpu::ksp

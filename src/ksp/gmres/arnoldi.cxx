@@ -50,6 +50,17 @@ PetscErrorCode Arnoldi::Allocate(MPI_Comm comm, Columns *V, PetscInt steps, bool
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// By memory that the ranks reach.
+PetscErrorCode Arnoldi::SumOverRanks(PetscInt columns, Scalar *dots, Stream stream)
+{
+  constexpr PetscInt MOST = comm::ReduceSide::VALUES;
+
+  PetscFunctionBegin;
+  for (PetscInt c = 0; c < columns; c += MOST)
+    PetscCall(ranks_->reducer().Sum(static_cast<int>(std::min(MOST, columns - c)), dots + c, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Arnoldi::Dots(PetscInt columns, Scalar *dots)
 {
   PetscFunctionBegin;
@@ -65,13 +76,16 @@ PetscErrorCode Arnoldi::Dots(PetscInt columns, Scalar *dots)
       return ColumnDots_CUDA(V, columns, pipeline_.scratch, pipeline_.dots[0], stream);
     }));
     PetscCall(PetscLogGpuTimeEnd());
+    if (ranks_) PetscCall(SumOverRanks(columns, pipeline_.dots[0], stream));
     PetscCall(DeviceCopyOut(dots, pipeline_.dots[0], bytes, stream));
+    if (ranks_) PetscCall(ranks_->Check());
     PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(bytes)));
 #endif
   }
   const PetscLogDouble flops = 2.0 * V_->view().rows * columns;
   PetscCall(space_ == Space::Host ? PetscLogFlops(flops) : PetscLogGpuFlops(flops));
-  if (size_ > 1)
+  if (ranks_ && space_ == Space::Host) PetscCall(SumOverRanks(columns, dots, nullptr));
+  if (size_ > 1 && !ranks_)
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, dots, static_cast<PetscMPIInt>(columns), MPIU_SCALAR, MPIU_SUM, comm_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

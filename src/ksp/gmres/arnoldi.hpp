@@ -4,6 +4,7 @@
 #include <petscvec.h>
 #include "device/buffer.hpp"
 #include "device/pinned.hpp"
+#include "ksp/common/ranks.hpp"
 #include "ksp/gmres/pipeline.hpp"
 
 namespace sparsegpu::gmres
@@ -11,7 +12,7 @@ namespace sparsegpu::gmres
 
 /// Two ways through a cycle. Begin(), Step(): the outcome of every step is known when it ends; the sums of all
 /// processes in one reduction, two where a direction must be made orthogonal again. BeginPipeline(), LaunchStep(),
-/// AwaitStep(): on the device of one process; the host reads outcomes later.
+/// AwaitStep(): on devices of one process or of several that reach each other's memory; the host reads outcomes later.
 class Arnoldi
 {
 public:
@@ -23,7 +24,10 @@ public:
   bool           narrow() const { return narrow_; }
   /// The column of V that direction c is in.
   PetscInt Slot(PetscInt c) const { return narrow_ ? c % 2 : c; }
-  bool     CanPipeline() const { return space_ == Space::Device && size_ == 1; }
+  bool     CanPipeline() const { return space_ == Space::Device && (size_ == 1 || ranks_); }
+  /// The ranks that reach each other's memory where the basis is; null: one process, or sums by MPI.
+  void   SumOver(Ranks *ranks) { ranks_ = ranks; }
+  Ranks *ranks() const { return ranks_; }
 
   Criterion criterion;
   bool      keeps_operator = false; ///< for the estimates of the spectrum
@@ -34,6 +38,8 @@ public:
 
   /// Steps from `tested_from` stop the cycle where the residual norm is <= converged or >= diverged.
   PetscErrorCode BeginPipeline(PetscReal residual, PetscReal converged, PetscReal diverged, PetscInt tested_from);
+  /// Products from now on are those of step k.
+  void           GateProducts(PetscInt k) { ranks_->Gate(&pipeline_.progress->stopped_at, static_cast<int>(k)); }
   PetscErrorCode LaunchStep(PetscInt k);
   /// STEP_AGAIN: StepAgain() gives the outcome; steps launched after this one have done nothing, and must be again.
   PetscErrorCode AwaitStep(PetscInt k, Outcome *outcome, PetscReal *residual);
@@ -44,7 +50,7 @@ public:
   /// Whether step k has ended.
   bool Ended(PetscInt k) const { return RecordReady(pipeline_.records + k, pipeline_.round); }
 
-  /// Column 0 of a basis on the device becomes one of norm 1.
+  /// Column 0 of the basis becomes one of norm 1.
   PetscErrorCode Normalize(PetscReal *norm);
   /// A narrow basis takes over column 0, of norm 1.
   PetscErrorCode TakeFirst();
@@ -83,6 +89,7 @@ private:
       PetscCall(run(FullBasis(B->view(), columns)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscErrorCode SumOverRanks(PetscInt columns, Scalar *dots, Stream stream);
   PetscErrorCode Dots(PetscInt columns, Scalar *dots);
   PetscErrorCode Update(PetscInt columns, const Scalar *h, PetscReal scale, bool ends);
   PetscErrorCode Solve(PetscInt steps, Scalar *y) const;
@@ -91,6 +98,7 @@ private:
   MPI_Comm      comm_   = MPI_COMM_NULL;
   PetscMPIInt   size_   = 1;
   Columns      *V_      = nullptr;
+  Ranks        *ranks_  = nullptr;
   PetscInt      steps_  = 0;
   bool          narrow_ = false;
   Space         space_  = Space::Host;

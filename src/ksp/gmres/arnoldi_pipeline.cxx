@@ -59,6 +59,7 @@ PetscErrorCode Arnoldi::BeginPipeline(PetscReal residual, PetscReal converged, P
   pipeline_.converged   = converged;
   pipeline_.diverged    = diverged;
   pipeline_.tested_from = tested_from;
+  pipeline_.reduce      = ranks_ ? ranks_->reducer().side() : comm::ReduceSide{};
   pipeline_.twice       = criterion.kept > KEPT_PART * KEPT_PART; // else it is the exception
   pipeline_.round++;
 #if defined(SPARSEGPU_HAVE_CUDA)
@@ -91,6 +92,7 @@ PetscErrorCode Arnoldi::AwaitRecordOf(PetscInt number, Outcome *outcome, PetscRe
   Stream stream;
   PetscCall(DeviceStream(&stream));
   PetscCall(AwaitRecord(pipeline_.records + number, pipeline_.round, stream, &record));
+  if (ranks_) PetscCall(ranks_->Check());
   *outcome  = static_cast<Outcome>(record.outcome);
   *residual = record.norm;
 #endif

@@ -88,8 +88,8 @@ template <class Entry> __device__ __forceinline__ void dots_pack(const Basis<Ent
 
 /// dots[c] = V_c^H V_last for all columns. A block sums a group of columns over its share of the rows; neighbouring
 /// threads read neighbouring rows. The last block to arrive adds the shares of every column in their order, so the
-/// result does not depend on who is last.
-template <class Entry> __device__ __forceinline__ void dots_body(const Basis<Entry> &V, PetscInt columns,
+/// result does not depend on who is last; true for it.
+template <class Entry> __device__ __forceinline__ bool dots_body(const Basis<Entry> &V, PetscInt columns,
                                                                  const DotScratch &scratch, Scalar *dots)
 {
   constexpr int     WARPS = DENSE_THREADS / 32;
@@ -123,7 +123,7 @@ template <class Entry> __device__ __forceinline__ void dots_body(const Basis<Ent
   __syncthreads();
   if (threadIdx.x == 0) last = atomicAdd(scratch.arrived, 1u) == gridDim.x * gridDim.y - 1;
   __syncthreads();
-  if (!last) return;
+  if (!last) return false;
   __threadfence();
   for (PetscInt c = warp; c < columns; c += WARPS) {
     Scalar total(0);
@@ -133,6 +133,7 @@ template <class Entry> __device__ __forceinline__ void dots_body(const Basis<Ent
     if (lane == 0) dots[c] = total;
   }
   if (threadIdx.x == 0) *scratch.arrived = 0;
+  return true;
 }
 
 /// The sum of h[c] V_c over `columns` columns, in their order, for a pack of rows from r. h is in shared memory.

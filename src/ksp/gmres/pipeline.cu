@@ -1,6 +1,7 @@
 /// A step is two kernels, inner products and update. The first block of the update does the scalar work: the column of
 /// H, the residual norm, the decision to stop, the record. Kernels after the last step return at once.
 #include <climits>
+#include "comm/reduce.cuh"
 #include "device/cuda_check.hpp"
 #include "device/launch.cuh"
 #include "ksp/gmres/dense.cuh"
@@ -24,13 +25,32 @@ __device__ __forceinline__ bool skipped(const Progress &progress, int step, bool
   return progress.stopped_at < step || (second && !progress.again);
 }
 
+/// dots [columns] of this rank become those of all ranks, by one block. All threads must call.
+__device__ __forceinline__ void dots_over_ranks(const comm::ReduceSide &side, PetscInt columns, Scalar *dots)
+{
+  constexpr int     MOST = comm::ReduceSide::VALUES;
+  __shared__ Scalar values[MOST];
+  __shared__ std::uint32_t words[comm::ReduceSide::RANKS * MOST * comm::ReduceSide::PARTS];
+  const int                t = static_cast<int>(threadIdx.x);
+
+  for (PetscInt first = 0; first < columns; first += MOST) {
+    const int count = columns - first < MOST ? static_cast<int>(columns - first) : MOST;
+    __syncthreads(); // all of dots is written
+    if (t < count) values[t] = dots[first + t];
+    comm::all_reduce(side, count, values, values, words);
+    if (t < count) dots[first + t] = values[t];
+  }
+}
+
 /// See dots_body().
-template <class Entry> static __global__ void __launch_bounds__(DENSE_THREADS, DENSE_BLOCKS)
+template <class Entry, bool ranks> static __global__ void __launch_bounds__(DENSE_THREADS, DENSE_BLOCKS)
     pipeline_dots_kernel(Pipeline p, Basis<Entry> V, PetscInt columns, int step, bool second)
 {
   begin_in_turn();
   if (skipped(*p.progress, step, second)) return;
-  dots_body(V, columns, p.scratch, p.dots[second]);
+  const bool last = dots_body(V, columns, p.scratch, p.dots[second]);
+  if constexpr (ranks)
+    if (last) dots_over_ranks(p.reduce, columns, p.dots[second]);
 }
 
 /// The scalar block of the update: the new column of H, the residual norm, the decision to stop, the record. h [step +
@@ -147,8 +167,13 @@ template <class Entry> static PetscErrorCode LaunchPass(const Pipeline &p, const
   const DenseBlocks blocks  = dense_blocks<Entry>(V.rows, columns, p.scratch.multiprocessors);
 
   PetscFunctionBegin;
-  PetscCall(LaunchEarly<pipeline_dots_kernel<Entry>>(dim3(blocks.groups, blocks.shares), DENSE_THREADS, size_t(0),
-                                                     stream, p, V, columns, static_cast<int>(step), second));
+  const dim3 grid(blocks.groups, blocks.shares);
+  if (p.reduce.ranks > 1)
+    PetscCall(LaunchEarly<pipeline_dots_kernel<Entry, true>>(grid, DENSE_THREADS, size_t(0), stream, p, V, columns,
+                                                             static_cast<int>(step), second));
+  else
+    PetscCall(LaunchEarly<pipeline_dots_kernel<Entry, false>>(grid, DENSE_THREADS, size_t(0), stream, p, V, columns,
+                                                              static_cast<int>(step), second));
   PetscCall(LaunchEarly<pipeline_update_kernel<Entry>>(dim3(blocks.groups, blocks.shares + 1), DENSE_THREADS,
                                                        coefficient_bytes(columns), stream, p, V, columns,
                                                        static_cast<int>(step), second));

@@ -2,6 +2,7 @@
 /// Two kernels a step and no CUDA graph: the host is ahead by more than launches take (docs/performance.md).
 #pragma once
 
+#include "comm/reduce.hpp"
 #include "device/record.hpp"
 #include "ksp/gmres/dense.hpp"
 #include "ksp/gmres/hessenberg.hpp"
@@ -27,7 +28,8 @@ struct Pipeline {
   PetscReal  converged, diverged; ///< the cycle stops at a residual norm not above the one or not below the other
   PetscInt   tested_from;         ///< steps before this one do not stop at these
   int        round;               ///< Record::ready of this cycle
-  bool       twice; ///< a second pass follows every first one; else the cycle stops with STEP_AGAIN where one is needed
+  comm::ReduceSide reduce;        ///< inner products are those of all ranks; of no ranks: there is one process
+  bool twice; ///< a second pass follows every first one; else the cycle stops with STEP_AGAIN where one is needed
 };
 
 /// Starts a cycle with the residual norm `residual`. Asynchronous, as are all of these.

@@ -23,7 +23,8 @@ PetscErrorCode SmallCycles::Begin(KSP ksp, const DeviceSystem &system, PetscInt 
   constexpr PetscInt MOST = 2000000; // nonzeros
   const PetscInt     rows = system.rows();
   bool               fits;
-  if (!system.active() || system.factored() || !MayReadNormsLate(ksp) || steps + 1 >= SMALL_RECORDS)
+  if (!system.active() || system.parallel() || system.factored() || !MayReadNormsLate(ksp) ||
+      steps + 1 >= SMALL_RECORDS)
     PetscFunctionReturn(PETSC_SUCCESS);
   if (rows == 0 || !IsSmall(mode, rows, system.nonzeros(), MOST)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(matrix_.Take(system, &system_.A));

@@ -1,6 +1,6 @@
-/// The cycles. On the device of one process the host launches steps ahead and reads residual norms later; the device
-/// stops by itself at the last step. Not if a monitor or a user's convergence test needs every iterate. For small
-/// systems one launch runs many cycles.
+/// The cycles. On the device of one process, or of each of several that reach each other's memory, the host launches
+/// steps ahead and reads residual norms later; the device stops by itself at the last step. Not if a monitor or a
+/// user's convergence test needs every iterate. For small systems one launch runs many cycles.
 #include <algorithm>
 #include <petsc/private/matimpl.h>
 #include "ksp/common/converged.hpp"
@@ -85,6 +85,7 @@ static PetscErrorCode LaunchSteps(KSP ksp, bool pipelined, PetscInt *launched, P
 
   PetscFunctionBegin;
   for (; *launched < end; ++*launched) {
+    if (pipelined && gmres->arnoldi.ranks()) gmres->arnoldi.GateProducts(*launched);
     PetscCall(ApplyOperator(ksp, *launched));
     PetscCall(PetscLogEventBegin(KSP_GMRESOrthogonalization, ksp, nullptr, nullptr, nullptr));
     if (pipelined)
@@ -116,7 +117,7 @@ static PetscErrorCode RunCycle(KSP ksp, PetscInt limit)
     PetscCall(arnoldi->Begin(ksp->rnorm));
   }
   while (!ksp->reason && finished < limit && outcome == STEP_GOES_ON) {
-    const PetscInt ahead = pipelined ? gmres->lag.ahead() : 1;
+    const PetscInt ahead = !pipelined ? 1 : arnoldi->ranks() ? Ranks::AHEAD : gmres->lag.ahead();
     PetscCall(LaunchSteps(ksp, pipelined, &launched, std::min(limit, finished + ahead), &outcome, &norm));
     if (pipelined) {
       PetscCall(arnoldi->AwaitStep(finished, &outcome, &norm));
@@ -137,6 +138,7 @@ static PetscErrorCode RunCycle(KSP ksp, PetscInt limit)
     finished++;
     if (!ksp->reason && finished < limit && outcome == STEP_GOES_ON) PetscCall(Report(ksp));
   }
+  if (arnoldi->ranks()) arnoldi->ranks()->Gate(nullptr, 0);
   if (PetscIsInfOrNanReal(ksp->rnorm)) PetscFunctionReturn(PETSC_SUCCESS); // the last good iterate stays
   if (ksp->reason > 0 && arnoldi->narrow() && ksp->normtype != KSP_NORM_NONE)
     ksp->reason = KSP_CONVERGED_ITERATING; // the true residual is to decide
@@ -183,6 +185,9 @@ static PetscErrorCode Reserve(KSP ksp, PetscInt steps)
   PetscCall(gmres->basis.Allocate(ksp->work[0], narrow ? 2 : gmres->steps + 1, device_only));
   if (gmres->flexible && !gmres->system.active()) PetscCall(gmres->preconditioned.Allocate(ksp->work[0], gmres->steps));
   PetscCall(gmres->arnoldi.Allocate(PetscObjectComm((PetscObject)ksp), &gmres->basis, gmres->steps, narrow));
+  Ranks *const ranks = gmres->system.ranks();
+  const bool   there = ranks && ranks->active() && ranks->blocks().space == gmres->basis.space();
+  gmres->arnoldi.SumOver(there ? ranks : nullptr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -216,6 +221,7 @@ PetscErrorCode KSPSolve_SparseGPUGMRES(KSP ksp)
   constexpr PetscReal KEPT[]     = {KEPT_PART * KEPT_PART, 0.5, PETSC_MAX_REAL}; // by KSPGMRESCGSRefinementType
   Gmres              *gmres      = GmresOf(ksp);
   const PetscBool     guess_zero = ksp->guess_zero;
+  PetscMPIInt         size;
 
   PetscFunctionBegin;
   if (gmres->flexible) {
@@ -228,7 +234,8 @@ PetscErrorCode KSPSolve_SparseGPUGMRES(KSP ksp)
   ksp->its   = 0;
   ksp->rnorm = -1; // no cycle before
   gmres->lag = RecordLag();
-  if (!ksp->reason) PetscCall(gmres->system.Begin(ksp)); // else the preconditioner has failed
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
+  if (!ksp->reason || size > 1) PetscCall(gmres->system.Begin(ksp)); // else the preconditioner has failed
   PetscCall(Reserve(ksp, gmres->restart));
   gmres->arnoldi.criterion       = Criterion{};
   gmres->arnoldi.criterion.kept  = KEPT[gmres->refinement];

@@ -17,8 +17,9 @@ PetscErrorCode ComputeResidual(KSP ksp, PetscReal *norm)
   }
   PetscCall(gmres->basis.Write(0, &r));
   PetscCall(KSPInitialResidual(ksp, ksp->vec_sol, ksp->work[0], ksp->work[1], r, ksp->vec_rhs));
-  PetscCall(VecNormalize(r, norm));
+  if (!gmres->arnoldi.ranks()) PetscCall(VecNormalize(r, norm));
   PetscCall(gmres->basis.WriteEnd(0));
+  if (gmres->arnoldi.ranks()) PetscCall(gmres->arnoldi.Normalize(norm));
   if (gmres->arnoldi.narrow()) {
     PetscCall(gmres->arnoldi.TakeFirst());
     PetscCall(gmres->basis.Changed(0));

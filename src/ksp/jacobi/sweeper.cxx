@@ -18,7 +18,7 @@ PetscErrorCode Sweeper::Begin()
   PetscCall(KSPGetOperators(ksp, &A, nullptr));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
   PetscCall(SpaceOf(ksp->work[JACOBI_X], &space));
-  if (space == Space::Host) PetscCall(jacobi->system.Begin(ksp, Preconditioners::Ignored));
+  if (space == Space::Host && size == 1) PetscCall(jacobi->system.Begin(ksp, Preconditioners::Ignored));
   if (jacobi->system.active())
     PetscCall(BeginOnArrays());
   else

@@ -263,13 +263,12 @@ PetscErrorCode GetBlocksForSolve(Mat A, Space vectors, BlocksForSolve *blocks)
   }
   PetscCall(PrepareIn(A, context, Operation::Normal, blocks->space, false));
   comm::Channel *const channel = context->halo.channel(blocks->space);
-  if (!channel->made()) PetscFunctionReturn(PETSC_SUCCESS);
-  if (serves) {
+  if (channel->made() && serves) {
     const PetscErrorCode code = FormatsOfBlocks(A, blocks);
     PetscCall(known ? code : AgreeOnBlocks(A, code));
   }
-  blocks->channel = channel;
-  *agreed         = version;
+  if (channel->made()) blocks->channel = channel;
+  *agreed = version;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
