@@ -8,12 +8,16 @@ namespace sparsegpu::bcgs
 
 PetscErrorCode ArraySolve::Begin(KSP ksp)
 {
+  PetscMPIInt size;
+
   PetscFunctionBegin;
   ksp_    = ksp;
   active_ = false;
   right_  = ksp->pc_side == PC_RIGHT;
   test_   = NormTest{-1, PETSC_MAX_REAL, PETSC_MAX_INT};
-  if (!ksp->reason) PetscCall(system_.Begin(ksp, Preconditioners::Any)); // else the preconditioner has failed
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
+  if (size == 1 && !ksp->reason) // else the preconditioner has failed
+    PetscCall(system_.Begin(ksp, Preconditioners::Any));
   if (system_.active() && system_.outside() && ksp->pc->ops->applyBA) PetscCall(system_.End()); // not in two steps
   if (system_.active()) {
     space_   = Space::Device;
