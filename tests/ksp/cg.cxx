@@ -289,8 +289,8 @@ static PetscErrorCode Changed()
 
   PetscFunctionBeginUser;
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSetType(ksp, KSPSPARSEGPUCG));
+  PetscCall(KSPSetFromOptions(ksp));
   for (int k = 0; k < 4; ++k) {
     System  s;
     Outcome alone;

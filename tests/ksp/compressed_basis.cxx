@@ -56,13 +56,16 @@ static PetscErrorCode Accuracy()
 }
 
 /// A monitor sees norms that are those of the iterates, but for the rounding errors of the basis; the solution and the
-/// history have the same bits without it, where the host may hear late, and in a second solve.
+/// history have the same bits without it, but on a GPU, where the host then hears late and adds squares in another
+/// order, and in a second solve.
 static PetscErrorCode Monitored()
 {
-  System s;
+  System    s;
+  PetscBool device;
 
   PetscFunctionBeginUser;
   if (sizeof(PetscReal) != sizeof(double)) return Skip("PETSc's numbers are of single precision");
+  PetscCall(SparseGPUHasDevice(&device));
   PetscCall(s.Create(nonsymmetric::Convection(5, 37, 30, 1, 0.3, true)));
   for (const char *pc : {"none", "jacobi", "bjacobi"})
     for (const char *refinement : {"never", "ifneeded", "always"})
@@ -85,7 +88,9 @@ static PetscErrorCode Monitored()
                    (double)seen.worst, (double)bound);
         PetscCall(VecEqual(watched.x, alone.x, &same));
         PetscCall(VecEqual(again.x, alone.x, &repeated));
-        PetscCheck(same && repeated && watched.history == alone.history && again.history == alone.history,
+        PetscCheck(repeated && again.history == alone.history &&
+                       (device ? watched.iterations <= alone.iterations + alone.iterations / 10 + 1
+                               : same && watched.history == alone.history),
                    PETSC_COMM_WORLD, PETSC_ERR_PLIB,
                    "%s: other bits with a monitor or in the second solve: %d iterations, %d without, %d again", pc,
                    (int)watched.iterations, (int)alone.iterations, (int)again.iterations);

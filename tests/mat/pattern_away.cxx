@@ -55,7 +55,7 @@ PetscErrorCode CreateAway(const Problem &p, Mat *A)
   PetscCall(MatCreate(PETSC_COMM_SELF, A));
   PetscCall(MatSetSizes(*A, p.rows, p.cols, p.rows, p.cols));
   PetscCall(MatSetType(*A, MATSEQAIJSPARSEGPU));
-  if (space == Space::Device) PetscCall(MatSparseGPUSetBackend(*A, "cuda"));
+  PetscCall(MatSparseGPUSetBackend(*A, space == Space::Device ? "cuda" : "kokkos"));
   PetscCall(face::GetContext(*A, &context));
   context->read_here = true;
   PetscCall(face::TakePattern(*A, std::move(begin), std::move(columns), space));
