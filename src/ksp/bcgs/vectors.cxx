@@ -49,8 +49,9 @@ struct VectorSolve {
 
 PetscErrorCode VectorSolve::Begin(PetscReal *norm)
 {
-  LocalArray entries;
-  PetscInt   rows;
+  LocalArray  entries;
+  PetscScalar square;
+  PetscInt    rows;
 
   PetscFunctionBegin;
   PetscCall(KSPInitialResidual(ksp, x, v, t, r, ksp->vec_rhs));
@@ -63,8 +64,9 @@ PetscErrorCode VectorSolve::Begin(PetscReal *norm)
   PetscCall(VecNorm(r, NORM_2, norm));
   PetscCall(VecCopy(r, shadow));
   PetscCall(VecCopy(r, p));
-  state.rho    = Scalar(*norm * *norm);
-  state.shadow = state.square = state.low = *norm * *norm;
+  PetscCall(VecDot(r, shadow, &square)); // the square of the norm has other bits than inner products that come
+  state.rho    = ToScalar(square);
+  state.shadow = state.square = state.low = PetscRealPart(square);
   state.first                             = 1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
