@@ -101,7 +101,8 @@ static PetscErrorCode Refresh(Mat A, LocalMatrix *matrix, Operation operation, S
   if (!fits) {
     converted->released = 0;
     PetscCall(SamePattern(matrix->rows, csr, key, of, converted, &fits));
-    if (fits) PetscCall(UpdateConverted(A, &matrix->rows, csr, of, converted, &fits));
+    const bool borrows = fits && of == Operation::Normal && converted->format->Borrows(); // see below
+    if (fits && !borrows) PetscCall(UpdateConverted(A, &matrix->rows, csr, of, converted, &fits));
   }
   if (!fits) PetscCall(Rebuild(A, matrix, csr, key, operation, space, converted));
   if (matrix->settings.release_csr) {
@@ -113,6 +114,14 @@ static PetscErrorCode Refresh(Mat A, LocalMatrix *matrix, Operation operation, S
   if (of == Operation::Normal) converted->format->Borrow(csr); // AIJ may have moved its arrays
   converted->version = version;
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Whether csr may multiply in the place of what auto has chosen, on the host, where it takes no memory that it cannot
+/// do without: a change of values must not fail on one rank alone either.
+static bool CanStay(const Settings &settings, Operation operation, Space space)
+{
+  return space == Space::Host && operation == Operation::Normal && settings.format == "auto" && settings.lazy &&
+         !settings.trial;
 }
 
 /// The conversion that products have waited for. It must not fail in the middle of a solve, in parallel on one rank
@@ -154,9 +163,10 @@ PetscErrorCode GetConverted(Mat A, LocalMatrix *matrix, Operation operation, Spa
       converted->version != version) { // else the hot path: nothing of the host is looked at
     PetscCall(IsEarly(A, matrix, operation, space, use, &is_early));
     if (is_early) converted = early;
-    if (use == Use::Product && !is_early && early->format)
+    const bool stale = !converted->format || converted->version != version;
+    if (use == Use::Product && !is_early && (early->format || (stale && CanStay(matrix->settings, operation, space))))
       PetscCall(ConvertOrStay(A, matrix, operation, space, version, &converted));
-    else if (space == Space::Host || !converted->format || converted->version != version)
+    else if (space == Space::Host || stale)
       PetscCall(Refresh(A, matrix, operation, space, version, converted));
     if (converted != early && early->format) *early = ConvertedMatrix();
     matrix->plans.reset();

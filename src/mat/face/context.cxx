@@ -20,7 +20,7 @@ static void ForgetContents(Context *context)
 {
   ForgetCopies(context);
   for (auto &space : context->agreed)
-    for (Version &version : space) version = 0;
+    for (Agreement &agreement : space) agreement = Agreement();
 }
 
 /// The context becomes A's. Versions and object states in it were another matrix's.
@@ -189,7 +189,7 @@ PetscErrorCode ForgetAgreement(Mat A)
   PetscFunctionBegin;
   PetscCall(GetContext(A, &context));
   for (auto &space : context->agreed)
-    for (Version &version : space) version = 0;
+    for (Agreement &agreement : space) agreement = Agreement();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -16,6 +16,14 @@ namespace sparsegpu::face
 
 struct ParallelCoordinates;
 
+/// That all ranks are ready for products of one kind: see Prepare() of parallel_ready.hpp.
+struct Agreement {
+  Version          version   = 0;     ///< of the matrix; 0: of none
+  bool             of_values = false; ///< it holds for all values that the blocks may get
+  PetscObjectState nonzero   = -1;    ///< PETSc's nonzero state of the matrix then
+  PetscObjectId    blocks[2] = {-1, -1};
+};
+
 struct Context : LocalMatrix {
   enum class TestAway {
     Unknown,
@@ -41,8 +49,8 @@ struct Context : LocalMatrix {
   Halo                            halo;
   std::shared_ptr<ParallelCoordinates> parallel_coo; ///< null: PETSc has the coordinates, if any
   static constexpr int                 SOLVE = 3;
-  Version agreed[2][4]                       = {}; ///< [space][operation or SOLVE] all ranks know the blocks ready
-  bool    agreed_scratch[3] = {}; ///< all ranks know that there is scratch for host vectors in products on the device
+  Agreement                            agreed[2][4]; ///< [space][operation or SOLVE]
+  bool agreed_scratch[3] = {}; ///< all ranks know that there is scratch for host vectors in products on the device
 };
 
 /// The context of a matrix of ours, made on first use: MatHeaderMerge() and friends may have taken the old one away.

@@ -88,21 +88,33 @@ PetscErrorCode Halo::PrepareChannels(Mat A, Space space, bool back)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Halo::Fits(Mat A, bool *fits) const
+{
+  Mat             diagonal, off;
+  const PetscInt *columns;
+
+  PetscFunctionBegin;
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &off, &columns));
+  *fits = forest_ && columns_.size() == static_cast<size_t>(off->cmap->n) &&
+          std::equal(columns_.begin(), columns_.end(), columns);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Halo::Prepare(Mat A, Space space, bool back)
 {
   constexpr int   STALE = 1, UNDECIDED = 2, HOST = 4, DEVICE = 8;
   Mat             diagonal, off;
   const PetscInt *columns;
   PetscMPIInt     mine, any;
+  bool            fits;
 
   PetscFunctionBegin;
   PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &off, &columns));
   const PetscInt count = off->cmap->n;
   PetscCall(PrepareGhosts(count, space));
   mine = space == Space::Host ? HOST : DEVICE;
-  if (!forest_ || columns_.size() != static_cast<size_t>(count) ||
-      !std::equal(columns, columns + count, columns_.begin()))
-    mine |= STALE;
+  PetscCall(Fits(A, &fits));
+  if (!fits) mine |= STALE;
   if (!way(space)->decided[back]) mine |= UNDECIDED;
   PetscCallMPI(MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_BOR, PetscObjectComm((PetscObject)A)));
   if (any & STALE) {

@@ -24,6 +24,8 @@ public:
   /// where any rank's ghosts have changed; channels for products in `space`, where -sparsegpu_peer and the machine
   /// allow them. `back`: also for what transposed products send to the owners. Collective.
   PetscErrorCode Prepare(Mat A, Space space, bool back = false);
+  /// Whether A's ghosts on this rank are those of the star forest.
+  PetscErrorCode Fits(Mat A, bool *fits) const;
   /// From owners to ghosts, or `back`; made() says whether there is one. The same on all ranks.
   comm::Channel *channel(Space space, bool back = false) { return &way(space)->channel[back]; }
   /// How ghosts of products in `space` travel, and why; empty before the first product.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include "device/backend_call.hpp"
 #include "petsc/compat.hpp"
+#include "petsc/may_lack_memory.hpp"
 
 namespace sparsegpu::formats
 {
@@ -85,14 +86,15 @@ PetscErrorCode CsrPlan::Estimate(PetscLogDouble, bool *candidate, Cost *cost)
 }
 
 /// Whether enough neighbouring rows are alike for FindNodes(), from one row in SAMPLE: a pass over all rows takes as
-/// long as a product.
+/// long as a product. Empty rows, as off-diagonal blocks have, are no gain.
 static bool MayHaveNodes(const CsrView &A)
 {
   constexpr PetscInt SAMPLE = 31; // odd, to meet all places in blocks of 2 and 4
   PetscInt           alike = 0, seen = 0;
   for (PetscInt r = 1; r < A.rows; r += SAMPLE, seen++) {
     const PetscInt length = A.i[r + 1] - A.i[r];
-    alike += length == A.i[r] - A.i[r - 1] && std::equal(A.j + A.i[r], A.j + A.i[r] + length, A.j + A.i[r - 1]);
+    alike += length > 0 && length == A.i[r] - A.i[r - 1] &&
+             std::equal(A.j + A.i[r], A.j + A.i[r] + length, A.j + A.i[r - 1]);
   }
   return 5 * alike >= 2 * seen; // half of all rows, less what the sample may be off
 }
@@ -134,7 +136,9 @@ PetscErrorCode Csr::BuildPattern(Plan *plan)
   stored_          = A.nonzeros;
   pattern_bytes_   = sizeof(PetscInt) * (static_cast<PetscLogDouble>(A.rows) + 1 + A.nonzeros);
   if (space_ == Space::Host) {
-    PetscCall(FindNodes(A));
+    bool lacks;
+    PetscCall(MayLackMemory([&] { return FindNodes(A); }, &lacks));
+    if (lacks) layout_.nodes = 0;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -205,17 +209,25 @@ PetscErrorCode Csr::PlaceFilled(const CsrView &A, PetscInt width)
 }
 
 /// Rows that are not empty, found anew when the beginnings of rows are others than before: the arrays are AIJ's own.
+/// Without memory for them all rows are walked.
 PetscErrorCode Csr::FindFilled()
 {
   const size_t count = static_cast<size_t>(layout_.rows) + 1;
+  bool         lacks = false;
 
   PetscFunctionBegin;
   if (filled_i_.size() != count || !std::equal(layout_.i, layout_.i + count, filled_i_.begin())) {
-    PetscCallCXX(filled_i_.assign(layout_.i, layout_.i + count));
-    filled_.clear();
-    PetscCall(FilledRows(layout_.rows, layout_.i, &filled_));
+    const auto find = [&]() -> PetscErrorCode {
+      PetscFunctionBegin;
+      filled_.clear();
+      PetscCall(FilledRows(layout_.rows, layout_.i, &filled_));
+      PetscCallCXX(filled_i_.assign(layout_.i, layout_.i + count));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    };
+    PetscCall(MayLackMemory(find, &lacks));
+    if (lacks) filled_i_.clear();
   }
-  layout_.filled     = 2 * filled_.size() < count ? static_cast<PetscInt>(filled_.size()) : -1;
+  layout_.filled     = !lacks && 2 * filled_.size() < count ? static_cast<PetscInt>(filled_.size()) : -1;
   layout_.filled_row = filled_.data();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,9 +1,10 @@
 /// Compressed sparse rows, as PETSc's AIJ: entries of row r are i[r] .. i[r + 1).
 /// CPU: neighbouring rows of one pattern (the unknowns of a node) are walked together, so that j and x are read once
-/// for all. CUDA: `width` threads per row, 1 (the "scalar" kernel) to 32 (the "vector" kernel), chosen from the mean
-/// row length; rows of more than LONG_TURNS * width entries (SMALL_TURNS if the matrix does not fill the GPU) go to a
-/// bin of their own, cut into chunks, one thread block per chunk. All in one launch: the block that finishes the last
-/// chunk of a row adds its chunks up, in their order. Bell & Garland, NVR-2008-004, sections 3.3 and 4.
+/// for all; without memory to note them each row is walked by itself. CUDA: `width` threads per row, 1 (the "scalar"
+/// kernel) to 32 (the "vector" kernel), chosen from the mean row length; rows of more than LONG_TURNS * width entries
+/// (SMALL_TURNS if the matrix does not fill the GPU) go to a bin of their own, cut into chunks, one thread block per
+/// chunk. All in one launch: the block that finishes the last chunk of a row adds its chunks up, in their order. Bell &
+/// Garland, NVR-2008-004, sections 3.3 and 4.
 #pragma once
 
 #include "mat/formats/plan.hpp"
