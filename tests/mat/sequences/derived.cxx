@@ -156,17 +156,15 @@ PetscErrorCode Product(Side &s, const Facts &f, Draw d, std::string *words)
   PetscCall(MatDestroy(&B));
   PetscCall(MatDestroy(&L));
   PetscCall(Replace(s, PRODUCT, C));
+  s.product_type  = type;
   s.product_error = OtherOrder(f, type);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode ProductNumeric(Side &s, const Facts &f, Draw, std::string *words)
 {
-  MatProductType type;
-
   PetscFunctionBeginUser;
-  PetscCall(MatProductGetType(s.slot[PRODUCT], &type));
-  s.product_error = OtherOrder(f, type);
+  s.product_error = OtherOrder(f, s.product_type);
   *words          = "MatProductNumeric again";
   PetscCall(MatProductNumeric(s.slot[PRODUCT]));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -72,20 +72,21 @@ inline const char *Name(int slot)
 
 /// One of the two worlds. Both go through the same values of all but `ours` and the matrices.
 struct Side {
-  bool        ours;
-  std::string type;                  ///< of its matrices
-  Mat         slot[SLOTS] = {};      ///< null where there is none
-  Mat        *serial      = nullptr; ///< the array whose first matrix is in slot SERIAL
-  IS          sub_rows = nullptr, sub_cols = nullptr;
-  long        version           = 0;                        ///< of MAIN's pattern and identity
-  long        link[SLOTS]       = {-1, -1, -1, -1, -1, -1}; ///< the version that the slot was made of
-  long        stored            = -1; ///< the version that MatStoreValues() saw; -1: there was none, -2: unknown
-  long        coo               = -1; ///< the version that MatSetPreallocationCOO() saw
-  long        preallocated      = -1; ///< the version whose rows were preallocated exactly
-  size_t      coo_entries       = 0;
-  PetscReal   product_error     = 0;     ///< by which entries of PRODUCT may differ
-  bool        coo_arrays[SLOTS] = {};    ///< a matrix whose arrays were made by MatSetPreallocationCOO()
-  bool        shared            = false; ///< SECOND has MAIN's pattern arrays
+  bool           ours;
+  std::string    type;                  ///< of its matrices
+  Mat            slot[SLOTS] = {};      ///< null where there is none
+  Mat           *serial      = nullptr; ///< the array whose first matrix is in slot SERIAL
+  IS             sub_rows = nullptr, sub_cols = nullptr;
+  long           version           = 0;                        ///< of MAIN's pattern and identity
+  long           link[SLOTS]       = {-1, -1, -1, -1, -1, -1}; ///< the version that the slot was made of
+  long           stored            = -1; ///< the version that MatStoreValues() saw; -1: there was none, -2: unknown
+  long           coo               = -1; ///< the version that MatSetPreallocationCOO() saw
+  long           preallocated      = -1; ///< the version whose rows were preallocated exactly
+  size_t         coo_entries       = 0;
+  PetscReal      product_error     = 0;                      ///< by which entries of PRODUCT may differ
+  MatProductType product_type      = MATPRODUCT_UNSPECIFIED; ///< asked for: PETSc renames what it does in two steps
+  bool           coo_arrays[SLOTS] = {};    ///< a matrix whose arrays were made by MatSetPreallocationCOO()
+  bool           shared            = false; ///< SECOND has MAIN's pattern arrays
 };
 
 /// What the plain MAIN is like: the same on every rank.

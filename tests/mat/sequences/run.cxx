@@ -112,6 +112,8 @@ struct Runner {
       PetscCall(Agree(message[code[0] ? 0 : 1], &text, &any));
       Fail(std::string(code[0] ? "error of AIJ alone" : "error of ours alone") + " in " + o.name + ", " + text);
       leave = true;
+    } else if (words[0].empty() != words[1].empty()) {
+      Fail(std::string("a fault of the test: only one side has done ") + o.name);
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -42,13 +42,16 @@ static void Tell(int signal)
   _exit(1);
 }
 
+/// -seed, or SPARSEGPU_TEST_SEED of the environment, by which a run can be repeated, or else another one each time.
 static PetscErrorCode FirstSeed(unsigned long long *seed)
 {
-  char      text[64];
-  PetscBool set;
+  const char *const fixed = getenv("SPARSEGPU_TEST_SEED");
+  char              text[64];
+  PetscBool         set;
 
   PetscFunctionBeginUser;
   *seed = (unsigned long long)time(nullptr) * 1000 + (unsigned long long)getpid() % 1000;
+  if (fixed) *seed = strtoull(fixed, nullptr, 10);
   PetscCall(PetscOptionsGetString(nullptr, nullptr, "-seed", text, sizeof(text), &set));
   if (set) *seed = strtoull(text, nullptr, 10);
   PetscCallMPI(MPI_Bcast(seed, 1, MPI_UNSIGNED_LONG_LONG, 0, PETSC_COMM_WORLD));
