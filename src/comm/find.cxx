@@ -140,11 +140,17 @@ PetscErrorCode ReadUse(PetscOptions options, Use *use, double *timeout)
   PetscBool         same;
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsGetReal(options, nullptr, "-sparsegpu_peer_timeout", &seconds, nullptr));
+  PetscOptionsBegin(PETSC_COMM_SELF, nullptr, "Peer memory of sparsegpu", "Mat");
+  PetscOptionsObject->options = options;
+  PetscCall(PetscOptionsString("-sparsegpu_peer",
+                               "Ghosts travel through memory of other ranks: auto (GPUs of one host), yes or no",
+                               "MATSPARSEGPU", name, name, sizeof(name), nullptr));
+  PetscCall(PetscOptionsReal("-sparsegpu_peer_timeout", "Seconds after which a rank that does not come is an error",
+                             "MATSPARSEGPU", seconds, &seconds, nullptr));
+  PetscOptionsEnd();
   PetscCheck(seconds > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-sparsegpu_peer_timeout %g: the seconds must be positive", (double)seconds);
   *timeout = static_cast<double>(seconds);
-  PetscCall(PetscOptionsGetString(options, nullptr, "-sparsegpu_peer", name, sizeof(name), nullptr));
   for (int u = 0; u < 3; u++) {
     PetscCall(PetscStrcasecmp(name, names[u], &same));
     if (!same) continue;

@@ -45,19 +45,20 @@ static PetscErrorCode Options(Settings *settings, SparseGPUOptionItems PetscOpti
                                "MatSparseGPUSetBackend", names->backend, names->backend, 64, nullptr));
   PetscCall(settings->options.Read(PetscOptionsObject));
   PetscCall(PetscOptionsBool("-mat_sparsegpu_release_csr",
-                             "free what lies in CSR's order beside the format for changes of values, at each product",
+                             "free auxiliary CSR-ordered data after each conversion and change of values",
                              "MatSparseGPUGetInfo", release, &release, nullptr));
   settings->release_csr = release;
   PetscCall(PetscOptionsBool("-mat_sparsegpu_lazy_host",
                              "values written on the GPU come to the host when PETSc asks for them", "MatSetValuesCOO",
                              lazy_host, &lazy_host, nullptr));
   settings->lazy_host = lazy_host;
-  PetscCall(PetscOptionsBool("-mat_sparsegpu_auto_lazy",
-                             "auto: convert when the products so far have lost what that costs, where no bit shows it",
-                             "MatSparseGPUSetFormat", lazy, &lazy, nullptr));
+  PetscCall(
+      PetscOptionsBool("-mat_sparsegpu_auto_lazy",
+                       "auto: convert once the time lost to CSR exceeds the conversion cost, where bits are the same",
+                       "MatSparseGPUSetFormat", lazy, &lazy, nullptr));
   settings->lazy = lazy;
   PetscCall(PetscOptionsBool("-mat_sparsegpu_auto_trial",
-                             "auto: take the format whose products are fastest, maybe another one in another run",
+                             "auto: time products in a few formats and take the fastest, which another run may not",
                              "MatSparseGPUSetFormat", trial, &trial, nullptr));
   settings->trial = trial;
   PetscOptionsHeadEnd();

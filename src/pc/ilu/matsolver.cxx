@@ -2,6 +2,7 @@
 #include "pc/ilu/matsolver.hpp"
 #include "pc/factor/matsolver.hpp"
 #include "pc/ilu/factor.hpp"
+#include "petsc/compat.hpp"
 #include "sparsegpu.h"
 
 namespace sparsegpu::ilu
@@ -65,38 +66,67 @@ PetscErrorCode MatMatSolveTranspose_SparseGPU(Mat F, Mat B, Mat X)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// What the options of a factor say. It is checked later: an error between PetscOptionsBegin() and its end would lose
+/// what the former allocates.
+struct FactorOptions {
+  char            engine[64];
+  PetscBool       engine_set, spins_set, check;
+  PetscInt        spins;
+  TrisolveOptions trisolve;
+};
+PetscErrorCode OfferFactorOptions(SparseGPUOptionItems PetscOptionsObject, FactorOptions *o)
+{
+  const char *const page = "MATSOLVERSPARSEGPU";
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsString("-mat_sparsegpu_trisolve", "Triangular solves: auto, syncfree, level or jacobi", page,
+                               o->engine, o->engine, sizeof(o->engine), &o->engine_set));
+  PetscCall(PetscOptionsInt("-mat_sparsegpu_trisolve_sweeps", "jacobi: sweeps for each factor", page,
+                            o->trisolve.sweeps, &o->trisolve.sweeps, nullptr));
+  PetscCall(PetscOptionsInt("-mat_sparsegpu_trisolve_warps", "On a GPU: warps at work at a time, 0: by the levels",
+                            page, o->trisolve.warps, &o->trisolve.warps, nullptr));
+  PetscCall(PetscOptionsInt("-mat_sparsegpu_trisolve_tile",
+                            "On a GPU: warps that pass values through shared memory, 1, 4 or 8, 0: by the levels", page,
+                            o->trisolve.tile, &o->trisolve.tile, nullptr));
+  PetscCall(PetscOptionsInt("-mat_sparsegpu_trisolve_spins",
+                            "On a GPU: polls without any progress after which a solve gives up", page, o->spins,
+                            &o->spins, &o->spins_set));
+  PetscCall(PetscOptionsBool("-mat_sparsegpu_trisolve_check", "Wait for the end of each solve and tell how it went",
+                             page, o->check, &o->check, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The options of the factor, or of its matrix where the factor has no prefix: all are checked before any is taken.
 PetscErrorCode ReadFactorOptions(Mat F, Mat A)
 {
-  Factor         *factor = FactorOf(F);
-  TrisolveOptions wanted = factor->options;
-  const char     *prefix = ((PetscObject)F)->prefix ? ((PetscObject)F)->prefix : ((PetscObject)A)->prefix;
-  PetscOptions    db     = ((PetscObject)A)->options;
-  char            name[64];
-  PetscInt        spins = 1;
-  PetscBool       set, check = factor->check ? PETSC_TRUE : PETSC_FALSE;
+  Factor          *factor = FactorOf(F);
+  const char      *prefix = ((PetscObject)F)->prefix ? ((PetscObject)F)->prefix : ((PetscObject)A)->prefix;
+  FactorOptions    o{};
+  TrisolveOptions &wanted = o.trisolve;
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsGetString(db, prefix, "-mat_sparsegpu_trisolve", name, sizeof(name), &set));
-  if (set && !factor->engine_is_set) PetscCall(ParseEngine(name, &wanted.engine));
-  PetscCall(PetscOptionsGetInt(db, prefix, "-mat_sparsegpu_trisolve_spins", &spins, &set));
-  PetscCheck(spins > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "-mat_sparsegpu_trisolve_spins %" PetscInt_FMT " must be positive", spins);
-  if (set) wanted.spins = spins;
-  PetscCall(PetscOptionsGetInt(db, prefix, "-mat_sparsegpu_trisolve_warps", &wanted.warps, nullptr));
+  wanted  = factor->options;
+  o.spins = static_cast<PetscInt>(wanted.spins);
+  o.check = factor->check ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(PetscStrncpy(o.engine, EngineNames[static_cast<int>(wanted.engine)], sizeof(o.engine)));
+  PetscOptionsBegin(PetscObjectComm((PetscObject)F), prefix, "Factors of sparsegpu", "Mat");
+  PetscOptionsObject->options = ((PetscObject)A)->options;
+  PetscCall(OfferFactorOptions(PetscOptionsObject, &o));
+  PetscOptionsEnd();
+  if (o.engine_set && !factor->engine_is_set) PetscCall(ParseEngine(o.engine, &wanted.engine));
+  PetscCheck(o.spins > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-mat_sparsegpu_trisolve_spins %" PetscInt_FMT " must be positive", o.spins);
+  if (o.spins_set) wanted.spins = o.spins;
   PetscCheck(wanted.warps >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-mat_sparsegpu_trisolve_warps %" PetscInt_FMT " must be positive, or 0 for the default", wanted.warps);
-  PetscCall(PetscOptionsGetInt(db, prefix, "-mat_sparsegpu_trisolve_tile", &wanted.tile, nullptr));
   PetscCheck(wanted.tile == 0 || wanted.tile == 1 || wanted.tile == 4 || wanted.tile == 8, PETSC_COMM_SELF,
              PETSC_ERR_ARG_OUTOFRANGE,
              "-mat_sparsegpu_trisolve_tile %" PetscInt_FMT " must be 1, 4 or 8 warps, or 0 for the default",
              wanted.tile);
-  PetscCall(PetscOptionsGetInt(db, prefix, "-mat_sparsegpu_trisolve_sweeps", &wanted.sweeps, nullptr));
   PetscCheck(wanted.sweeps >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-mat_sparsegpu_trisolve_sweeps %" PetscInt_FMT " must be non-negative", wanted.sweeps);
-  PetscCall(PetscOptionsGetBool(db, prefix, "-mat_sparsegpu_trisolve_check", &check, nullptr));
   factor->options = wanted;
-  factor->check   = check == PETSC_TRUE;
+  factor->check   = o.check == PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

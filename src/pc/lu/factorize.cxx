@@ -13,36 +13,58 @@ namespace sparsegpu::lu
 
 namespace
 {
-PetscErrorCode ReadOptions(Mat F, Mat A)
+/// Between PetscOptionsBegin() and its end, where an error would lose what the former allocates: checked later.
+static PetscErrorCode OfferOptions(SparseGPUOptionItems PetscOptionsObject, LuOptions *o, PetscInt *spins,
+                                   char matching[64])
 {
-  LuOptions   *options = &DirectOf(F)->options;
-  const char  *prefix  = ((PetscObject)F)->prefix ? ((PetscObject)F)->prefix : ((PetscObject)A)->prefix;
-  PetscOptions db      = ((PetscObject)A)->options;
-  char         name[64];
-  PetscInt     spins;
-  PetscBool    set, known = PETSC_FALSE;
+  const char *const page = "MATSOLVERSPARSEGPU";
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsGetInt(db, prefix, "-mat_sparsegpu_lu_spins", &spins, &set));
-  if (set) {
-    PetscCheck(spins > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-               "-mat_sparsegpu_lu_spins %" PetscInt_FMT " must be positive", spins);
-    options->spins = spins;
-  }
-  PetscCall(PetscOptionsGetInt(db, prefix, "-mat_sparsegpu_lu_refine", &options->refine, &set));
-  PetscCheck(options->refine >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "-mat_sparsegpu_lu_refine %" PetscInt_FMT " must not be negative", options->refine);
-  PetscCall(PetscOptionsGetReal(db, prefix, "-mat_sparsegpu_lu_exchange", &options->exchange, &set));
-  PetscCheck(options->exchange >= 0 && options->exchange <= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "-mat_sparsegpu_lu_exchange %g must be between 0 and 1", (double)options->exchange);
-  PetscCall(PetscOptionsGetString(db, prefix, "-mat_sparsegpu_lu_matching", name, sizeof(name), &set));
-  for (PetscInt k = 0; set && k < 3; k++)
-    if (!strcmp(name, LuMatchingNames[k])) {
-      options->matching = k;
-      known             = PETSC_TRUE;
+  PetscCall(PetscOptionsInt("-mat_sparsegpu_lu_refine",
+                            "Steps of iterative refinement at most, before GMRES; 0: neither", page, o->refine,
+                            &o->refine, nullptr));
+  PetscCall(PetscOptionsString(
+      "-mat_sparsegpu_lu_matching",
+      "Rows moved and scaled for a strong diagonal: auto (where it is weak or pivots are poor), on, off", page,
+      matching, matching, 64, nullptr));
+  PetscCall(PetscOptionsReal("-mat_sparsegpu_lu_exchange",
+                             "Rows of a tile change places where a pivot is smaller than this part of its column", page,
+                             o->exchange, &o->exchange, nullptr));
+  PetscCall(PetscOptionsInt("-mat_sparsegpu_lu_spins",
+                            "On a GPU: polls without any progress after which a factorization or solve gives up", page,
+                            *spins, spins, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ReadOptions(Mat F, Mat A)
+{
+  LuOptions   wanted = DirectOf(F)->options;
+  const char *prefix = ((PetscObject)F)->prefix ? ((PetscObject)F)->prefix : ((PetscObject)A)->prefix;
+  PetscInt    spins  = static_cast<PetscInt>(wanted.spins);
+  PetscBool   known  = PETSC_FALSE;
+  char        matching[64];
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrncpy(matching, LuMatchingNames[wanted.matching], sizeof(matching)));
+  PetscOptionsBegin(PetscObjectComm((PetscObject)F), prefix, "Direct factorizations of sparsegpu", "Mat");
+  PetscOptionsObject->options = ((PetscObject)A)->options;
+  PetscCall(OfferOptions(PetscOptionsObject, &wanted, &spins, matching));
+  PetscOptionsEnd();
+  PetscCheck(spins > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-mat_sparsegpu_lu_spins %" PetscInt_FMT " must be positive", spins);
+  PetscCheck(wanted.refine >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-mat_sparsegpu_lu_refine %" PetscInt_FMT " must not be negative", wanted.refine);
+  PetscCheck(wanted.exchange >= 0 && wanted.exchange <= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-mat_sparsegpu_lu_exchange %g must be between 0 and 1", (double)wanted.exchange);
+  for (PetscInt k = 0; k < 3; k++)
+    if (!strcmp(matching, LuMatchingNames[k])) {
+      wanted.matching = k;
+      known           = PETSC_TRUE;
     }
-  PetscCheck(!set || known, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "-mat_sparsegpu_lu_matching %s must be auto, on or off", name);
+  PetscCheck(known, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-mat_sparsegpu_lu_matching %s must be auto, on or off",
+             matching);
+  wanted.spins         = spins;
+  DirectOf(F)->options = wanted;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -110,7 +110,7 @@ static PetscErrorCode MatGetOrdering_ABMC(Mat A, MatOrderingType, IS *row, IS *c
 {
   const PetscInt       *i, *j;
   PetscInt              n, block, colours;
-  PetscBool             done, set;
+  PetscBool             done;
   std::vector<PetscInt> order;
 
   PetscFunctionBegin;
@@ -119,8 +119,11 @@ static PetscErrorCode MatGetOrdering_ABMC(Mat A, MatOrderingType, IS *row, IS *c
              MATORDERINGABMC, ((PetscObject)A)->type_name);
   // the best total times on five-point and on 27-point grids (docs/performance.md)
   block = n > 0 && i[n] / n >= 16 ? 512 : 256;
-  PetscCall(PetscOptionsGetInt(((PetscObject)A)->options, ((PetscObject)A)->prefix, "-mat_ordering_abmc_block", &block,
-                               &set));
+  PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "Ordering abmc", "Mat");
+  PetscOptionsObject->options = ((PetscObject)A)->options;
+  PetscCall(PetscOptionsInt("-mat_ordering_abmc_block", "Rows of a block at most", "MATORDERINGABMC", block, &block,
+                            nullptr));
+  PetscOptionsEnd();
   PetscCheck(block > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-mat_ordering_abmc_block %" PetscInt_FMT " must be positive", block);
   PetscCall(BlockMulticolour(n, i, j, block, &order, &colours));
