@@ -18,12 +18,15 @@ std::vector<Method> AllMethods(bool device)
   for (const char *type : {"aij", "aijcusparse"}) {
     const bool on_device = type[3] != 0;
     if (on_device && !native_device) continue;
-    for (const char *ksp : {"richardson", "gmres", "fgmres", "cg"})
+    for (const char *ksp : {"richardson", "gmres", "fgmres", "cg", "bcgs"})
       for (const char *pc : {"jacobi", "ilu", "none"}) methods.push_back({type, ksp, pc, false, on_device});
+    methods.push_back({type, "cg", "gamg", false, on_device});
   }
   methods.push_back({MATSPARSEGPU, KSPSPARSEGPUJACOBI, "none", true, native_device});
-  for (const char *pc : {"jacobi", PCSPARSEGPU, "none"})
-    methods.push_back({MATSPARSEGPU, KSPSPARSEGPUGMRES, pc, true, native_device});
+  for (const char *ksp : {KSPSPARSEGPUGMRES, KSPSPARSEGPUCG, KSPSPARSEGPUBCGS})
+    for (const char *pc : {"jacobi", PCSPARSEGPU, "none"})
+      methods.push_back({MATSPARSEGPU, ksp, pc, true, native_device});
+  methods.push_back({MATSPARSEGPU, KSPSPARSEGPUCG, PCSPARSEGPUAMG, true, native_device});
   return methods;
 }
 
@@ -173,11 +176,13 @@ PetscErrorCode KeepMessage(MPI_Comm, int, const char *, const char *, PetscError
 char Kind(const Method &m)
 {
   if (m.ksp == "richardson" || m.ksp == KSPSPARSEGPUJACOBI) return 's';
-  return m.ksp == "cg" ? 'c' : 'g';
+  if (m.ksp == "bcgs" || m.ksp == KSPSPARSEGPUBCGS) return 'b';
+  return m.ksp == "cg" || m.ksp == KSPSPARSEGPUCG ? 'c' : 'g';
 }
 std::string Pc(const Method &m)
 {
   if (m.ksp == KSPSPARSEGPUJACOBI) return "jacobi";
+  if (m.pc == PCSPARSEGPUAMG) return "gamg";
   return m.pc == PCSPARSEGPU ? "ilu" : m.pc;
 }
 } // namespace

@@ -36,8 +36,8 @@ PetscErrorCode ReadOptions(Options *o)
       {"-f", "files to read", &o->files},
       {"-gen", "matrices to generate", &o->generated},
       {"-thesis", "matrices of the thesis: all, or names", &o->thesis},
-      {"-solvers", "run only these: gmres, sparsegpugmres, ... (all)", &o->solvers},
-      {"-pcs", "run only these preconditioners: jacobi, ilu, sparsegpu, none (all)", &o->pcs},
+      {"-solvers", "run only these: gmres, sparsegpugmres, cg, sparsegpucg, ... (all)", &o->solvers},
+      {"-pcs", "run only these preconditioners: jacobi, ilu, gamg, sparsegpu, sparsegpuamg, none (all)", &o->pcs},
       {"-types", "run only these matrix types: aij, aijcusparse, sparsegpu (all)", &o->types},
   };
   char      values[64] = "random", rhs[PETSC_MAX_PATH_LEN] = "", json[PETSC_MAX_PATH_LEN] = "";

@@ -47,7 +47,8 @@ struct System {
 /// Runs one method with the -ksp_... options that are set, `repeat` times. Errors of the method are told in run->error.
 PetscErrorCode RunMethod(const System &system, const Method &method, PetscInt repeat, Run *run);
 /// Fills in over_cpu and over_native: stationary methods are compared with stationary ones, gmres and fgmres with each
-/// other, and both only where all of them converged or all were stopped after as many iterations.
+/// other, multigrid with multigrid, and all of them only where all of them converged or all were stopped after as many
+/// iterations.
 void CompareRuns(std::vector<Run> *runs);
 
 PetscErrorCode PrintRuns(const System &system, const std::vector<Run> &runs);
