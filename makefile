@@ -2,6 +2,7 @@
 BUILD ?= build
 JOBS  ?= $(shell nproc)
 FILE  ?=
+PREFIX ?=
 
 all: build
 
@@ -27,7 +28,7 @@ bench: build
 	sh tools/demo.sh $(BUILD) $(FILE)
 
 install: build
-	cmake --install $(BUILD)
+	cmake --install $(BUILD) $(if $(PREFIX),--prefix $(PREFIX))
 
 format:
 	clang-format -i $$(git ls-files '*.cxx' '*.hpp' '*.cu' '*.cuh' '*.h' '*.c')

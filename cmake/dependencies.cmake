@@ -40,7 +40,9 @@ petsc_has(PETSC_USE_64BIT_INDICES SPARSEGPU_PETSC_64BIT)
 
 add_library(sparsegpu_petsc INTERFACE)
 target_link_libraries(sparsegpu_petsc INTERFACE PkgConfig::PETSC MPI::MPI_C)
-target_link_options(sparsegpu_petsc INTERFACE "LINKER:-rpath,${PETSC_LIBDIR}")
+if(NOT CMAKE_SKIP_RPATH) # packagers set it where PETSc lies in a folder of the system
+  target_link_options(sparsegpu_petsc INTERFACE "LINKER:-rpath,${PETSC_LIBDIR}")
+endif()
 
 find_package(Kokkos REQUIRED)
 add_library(sparsegpu_kokkos INTERFACE)

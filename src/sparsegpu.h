@@ -482,6 +482,7 @@ typedef struct {
 
 PETSC_EXTERN PetscErrorCode SparseGPUInitializePackage(void);
 PETSC_EXTERN PetscErrorCode SparseGPUHasDevice(PetscBool *);
+PETSC_EXTERN PetscErrorCode SparseGPUGetVersion(int *, int *, int *, char[], size_t);
 
 PETSC_EXTERN PetscErrorCode MatSparseGPUGetFormats(PetscInt *, const char *const *[]);
 PETSC_EXTERN PetscErrorCode MatSparseGPUSetFormat(Mat, const char[]);

@@ -43,6 +43,7 @@ LAYERS = [
     "ksp/gmres",
     "ksp/jacobi",
     "ksp",
+    "version.cxx",
     "register.cxx",
 ]
 # The choice of a format compares plans: it must not know any format. Nor may a format's base class.
@@ -50,7 +51,7 @@ FORMATS = "mat/formats/"
 KNOWS_NO_FORMAT = ("mat/choice", "mat/converted")
 
 # A folder's namespace is sparsegpu:: and the last part of its name, but for these. Folders in a layer share it.
-NAMESPACES = {"petsc": "", "device": "", "register.cxx": "", "ksp/common": "ksp"}
+NAMESPACES = {"petsc": "", "device": "", "version.cxx": "", "register.cxx": "", "ksp/common": "ksp"}
 
 INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)"')
 
