@@ -13,7 +13,7 @@ namespace sparsegpu::ksp
 
 namespace
 {
-/// Reports once a process that vectors are copied: what users look for when a solve is slow.
+/// Tells -info once a process that vectors are copied: what users look for when a solve is slow.
 PetscErrorCode InformOfCopies(KSP ksp)
 {
   static bool informed = false;
@@ -21,12 +21,10 @@ PetscErrorCode InformOfCopies(KSP ksp)
   PetscFunctionBegin;
   if (informed) PetscFunctionReturn(PETSC_SUCCESS);
   informed = true;
-  PetscCall(PetscInfo(ksp, "Vectors lie on the host: the solve runs on the GPU, b and x are copied\n"));
-#if !defined(PETSC_HAVE_CUDA)
-  PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR,
-                         "sparsegpu: this PETSc has no CUDA: solves run on the GPU, copying b and x once each "
-                         "(-sparsegpu_backend kokkos: on the CPU)\n"));
-#endif
+  PetscCall(PetscInfo(ksp,
+                      "Vectors lie on the host%s: solves run on the GPU, copying b and x once each "
+                      "(-sparsegpu_backend kokkos: on the CPU)\n",
+                      PetscDefined(HAVE_CUDA) ? "" : ", as this PETSc has no CUDA"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
