@@ -4,6 +4,9 @@
 
 find_package(PkgConfig REQUIRED)
 find_package(MPI REQUIRED COMPONENTS C CXX)
+if(MPI_C_VERSION VERSION_LESS 3.0) # shared memory, MPI_Ibarrier()
+  message(FATAL_ERROR "MPI ${MPI_C_VERSION} is too old: 3.0 or newer is needed")
+endif()
 
 # PETSC_DIR and PETSC_ARCH, where set, come before the system's PETSc.
 set(SPARSEGPU_PETSC_DIR "$ENV{PETSC_DIR}" CACHE PATH "PETSC_DIR of the PETSc to build against; empty: the system's")

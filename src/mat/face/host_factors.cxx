@@ -17,12 +17,12 @@ template <auto member> struct InOperations {
   using Function = std::remove_reference_t<decltype(std::declval<struct _MatOps>().*member)>;
   static PetscErrorCode Get(Mat F, Function *function)
   {
-    *function = F->ops->*member;
+    *function = F->ops[0].*member;
     return PETSC_SUCCESS;
   }
   static PetscErrorCode Set(Mat F, Function function)
   {
-    F->ops->*member = function;
+    F->ops[0].*member = function;
     return PETSC_SUCCESS;
   }
 };

@@ -93,7 +93,7 @@ template <class Operations> struct RowSums<Operations, std::void_t<decltype(&Ope
   {
     PetscFunctionBegin;
     PetscCall(JoinBlocks(
-        A, v, [](Mat block, Vec w) { return (*(block->ops->*(&Operations::getrowsumabs)))(block, w); },
+        A, v, [](Mat block, Vec w) { return (*(block->ops[0].*(&Operations::getrowsumabs)))(block, w); },
         [](Vec x, Vec y) { return VecAXPY(x, 1, y); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
