@@ -13,7 +13,7 @@ python=${PYTHON:-/usr/bin/python3}
 rm -rf "$out"/*.tar.gz "$out/venv"
 (cd "$here/packaging/python" && "$python" setup.py -q egg_info --egg-base "$out" sdist -d "$out")
 "$python" -m venv --system-site-packages "$out/venv"
-"$out/venv/bin/pip" install --no-build-isolation --no-index "$out"/sparsegpu-*.tar.gz
+"$out/venv/bin/pip" install --no-build-isolation --no-index --no-cache-dir "$out"/sparsegpu-*.tar.gz
 cd "$out" # no file of the checkout is in the way
 env -u SPARSEGPU_LIBRARY -u SPARSEGPU_PYTHON "$out/venv/bin/python" "$here/tests/plugin/python_module.py" \
   "$(sed -n 's/^project(sparsegpu VERSION \([0-9.]*\).*/\1/p' "$here/CMakeLists.txt")"
