@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs PETSc's own tests, as its example package ships them, with every AIJ matrix turned into one of ours.
+# Runs PETSc's own tests, or SLEPc's, as the example packages ship them, with every AIJ matrix turned into one of ours.
 #
 #   petsc_suite.sh [-m MODE] [-w WAY] [-l LIBRARY] [-p PETSC_DIR] [-d FOLDER] [-j JOBS] [-t SECONDS] [-x EXCUSED]
-#                  PATTERN...
+#                  [-s SLEPC_DIR] PATTERN...
 #
 #   MODE     sparsegpu (default): our type, from LIBRARY; aijperm: PETSc's own derived type, the yardstick of what a
 #            derived type may fail; aij: no option at all
@@ -12,6 +12,7 @@
 #   LIBRARY  libsparsegpu.so
 #   FOLDER   where test programs are built and run (default ./.petsc-tests); kept, so a second run builds nothing
 #   SECONDS  time limit of one test program (default 120)
+#   SLEPC_DIR  where SLEPc is: its tests, in place of PETSc's
 #   EXCUSED  tests that may fail, one a line: name, blanks, the reason (default petsc_suite_excused.txt, here)
 #   PATTERN  names of tests with at most one *, e.g. 'mat_tests-*' 'ksp_ksp_tutorials-ex2_*'
 #
@@ -21,10 +22,10 @@ set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 mode=sparsegpu way=seqaij_type library='' folder=$PWD/.petsc-tests jobs=2 limit=120
 excused=$here/petsc_suite_excused.txt
-petsc_dir=${PETSC_DIR:-}
+petsc_dir=${PETSC_DIR:-} slepc_dir=''
 
 fail() { echo "petsc_suite.sh: $*" >&2; exit 2; }
-while getopts m:w:l:p:d:j:t:x: option; do
+while getopts m:w:l:p:d:j:t:x:s: option; do
   case $option in
     m) mode=$OPTARG ;;
     w) way=$OPTARG ;;
@@ -34,6 +35,7 @@ while getopts m:w:l:p:d:j:t:x: option; do
     j) jobs=$OPTARG ;;
     t) limit=$OPTARG ;;
     x) excused=$OPTARG ;;
+    s) slepc_dir=$OPTARG ;;
     *) fail "see the top of this file" ;;
   esac
 done
@@ -42,6 +44,14 @@ shift $((OPTIND - 1))
 # shellcheck disable=SC2012 # the newest of Debian's installed versions
 [ -n "$petsc_dir" ] || petsc_dir=$(ls -d /usr/lib/petscdir/petsc3.*/*-real 2>/dev/null | tail -n 1)
 makefile=$petsc_dir/share/petsc/examples/gmakefile.test
+of_slepc=''
+if [ -n "$slepc_dir" ]; then
+  # shellcheck disable=SC2012
+  makefile=$(ls /usr/share/slepc/3.*/share/slepc/examples/gmakefile.test 2>/dev/null | tail -n 1)
+  [ -d "$slepc_dir/include" ] || { echo "skipped: no SLEPc in $slepc_dir: it is in libslepc-real3.18-dev"; exit 25; }
+  [ -f "$makefile" ] || { echo "skipped: SLEPc's tests are in libslepc3.18-dev-examples"; exit 25; }
+  of_slepc=SLEPC_DIR=$slepc_dir
+fi
 [ -f "$makefile" ] || { echo "SKIP: no $makefile: PETSc's tests are in libpetsc3.18-dev-examples"; exit 25; }
 
 case $mode in
@@ -84,7 +94,7 @@ chmod +x "$folder/petscdiff"
 export PETSCDIFF=$folder/petscdiff
 pattern=${*//\*/%} # make's own wild card
 suite() { # make's arguments
-  cd "$folder" && PETSC_OPTIONS="$options" nice make -f "$makefile" PETSC_DIR="$petsc_dir" PETSC_ARCH= \
+  cd "$folder" && PETSC_OPTIONS="$options" nice make -f "$makefile" PETSC_DIR="$petsc_dir" PETSC_ARCH= $of_slepc \
     TESTDIR="$tests" TIMEOUT="$limit" "$@" test
 }
 tests=$folder/tests suffix=''
