@@ -19,7 +19,12 @@ demo: deps build
 	sh tools/demo.sh $(BUILD) $(FILE)
 
 check: deps build
-	ctest --test-dir $(BUILD) --output-on-failure -j 2 -LE sanitizer
+	ctest --test-dir $(BUILD) --output-on-failure -j 2 -LE 'sanitizer|clients'
+
+# Programs of others with the plug-in: installs them, some minutes.
+clients: build
+	sh tools/install_clients.sh
+	ctest --test-dir $(BUILD) --output-on-failure -L clients
 
 add-format:
 	sh tests/plugin/add_format.sh . $(BUILD)/add_format
@@ -36,4 +41,4 @@ format:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all build deps demo check add-format bench install format clean
+.PHONY: all build deps demo check clients add-format bench install format clean
