@@ -1,6 +1,6 @@
-"""Poisson's equation by finite elements through dolfinx: -div grad u = f in the unit square, u = 0 on its boundary, linear
-triangles. f belongs to u = sin(pi x) sin(pi y), so the error in L2 is known. dolfinx asks PETSc's options for the type of
-its matrices.
+"""Poisson's equation by finite elements through dolfinx: -div grad u = f in the unit square, u = 0 on its boundary,
+linear triangles. f belongs to u = sin(pi x) sin(pi y), so the error in L2 is known. dolfinx asks PETSc's options for the
+type of its matrices.
 
 On the CPU:
   $ python3 dolfinx_poisson.py -n 32 -dll_append libsparsegpu.so -mat_type sparsegpu
@@ -32,7 +32,8 @@ exact = ufl.sin(ufl.pi * x[0]) * ufl.sin(ufl.pi * x[1])
 u, v = ufl.TrialFunction(V), ufl.TestFunction(V)
 a = ufl.inner(ufl.grad(u), ufl.grad(v)) * ufl.dx
 L = ufl.inner(2 * ufl.pi**2 * exact, v) * ufl.dx
-problem = fem.petsc.LinearProblem(a, L, bcs=[zero], petsc_options={"ksp_type": "cg", "pc_type": "gamg", "ksp_rtol": 1e-8})
+options = {"ksp_type": "cg", "pc_type": "gamg", "ksp_rtol": 1e-8}
+problem = fem.petsc.LinearProblem(a, L, bcs=[zero], petsc_options=options)
 solution = problem.solve()
 
 square_error = fem.assemble_scalar(fem.form((solution - exact) ** 2 * ufl.dx))

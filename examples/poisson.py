@@ -1,13 +1,12 @@
-"""Poisson's equation in Python: -div grad u = f in the unit square, u = 0 on its boundary, five-point differences on n^2
-inner points, through petsc4py. f belongs to u = sin(pi x) sin(pi y), so the error of the differences is known.
+"""Poisson's equation in Python: -div grad u = f in the unit square, u = 0 on its boundary, five-point differences on
+n^2 inner points, through petsc4py. f belongs to u = sin(pi x) sin(pi y), so the error of the differences is known.
 
 On the CPU:
   $ mpiexec -n 2 python3 poisson.py -n 63 -ksp_type cg -pc_type gamg -dll_append libsparsegpu.so -mat_type sparsegpu
   3969 unknowns, 6 iterations, error 2.10e-04
   $ python3 poisson.py -n 63 -pc_type lu -dll_append libsparsegpu.so -mat_type sparsegpu
   3969 unknowns, 1 iterations, error 2.01e-04
-On a GPU, with a PETSc that has CUDA:
-  $ python3 poisson.py -n 1000 -ksp_type sparsegpucg -pc_type sparsegpuamg -dll_append libsparsegpu.so -mat_type sparsegpu
+On a GPU, with a PETSc that has CUDA: with -n 1000 -ksp_type sparsegpucg -pc_type sparsegpuamg.
 """
 import sys
 

@@ -7,7 +7,10 @@ set -eu
 packages="python3-dolfinx-real dolfinx-doc python3-dolfin dolfin-doc python3-matplotlib libslepc-real3.18-dev
   libslepc3.18-dev-examples python3-slepc4py-real python-slepc4py-doc libsundials-dev getdp"
 [ "${1:-}" = -small ] || packages="$packages libdeal.ii-dev libdeal.ii-doc"
-command -v apt-get > /dev/null 2>&1 || { echo "No apt-get here; the tests look for Debian's packages:" $packages >&2; exit 1; }
+if ! command -v apt-get > /dev/null 2>&1; then
+  echo "No apt-get here; the tests look for Debian's packages:" $packages >&2
+  exit 1
+fi
 run=""
 [ "$(id -u)" = 0 ] || run=sudo
 $run apt-get update -qq

@@ -1,6 +1,6 @@
-# To be read by the test of one client: a program of Debian's packages, as it is, gives the results that it gives without
-# the plug-in. The script calls need() for what it runs, sets how results are compared, and calls same() for each run;
-# compared() ends it.
+# To be read by the test of one client: a program of Debian's packages, as it is, gives the results that it gives
+# without the plug-in. The script calls need() for what it runs, sets how results are compared, and calls same() for
+# each run; compared() ends it.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 python=/usr/bin/python3

@@ -2,8 +2,8 @@
 
   compare_results.py PLAIN OURS PATTERN TOLERANCE ZERO SLACK
 
-Of both files the lines that match the regular expression PATTERN are read, word by word. Numbers written with a point or
-an exponent may differ by TOLERANCE, relative to the larger one, and are alike if both are below ZERO in size; other
+Of both files the lines that match the regular expression PATTERN are read, word by word. Numbers written with a point
+or an exponent may differ by TOLERANCE, relative to the larger one, and are alike if both are below ZERO in size; other
 numbers (iterations, sizes) may differ by SLACK; all else must be the same. No line at all is a failure.
 """
 import re

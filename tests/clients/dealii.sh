@@ -1,7 +1,8 @@
 #!/bin/sh
 # The tutorial programs of deal.II that use PETSc, compiled as they are: step 17 (elasticity, CG with block Jacobi), 18
-# (quasi-static elasticity, time steps), 40 (Poisson, CG with BoomerAMG, adaptive). deal.II sets the type of its matrices, so
-# each AIJ matrix is made ours by -mat_seqaij_type. Programs are built once, in the build folder: 15 s each.
+# (quasi-static elasticity, time steps), 40 (Poisson, CG with BoomerAMG, adaptive). deal.II sets the type of its
+# matrices, so each AIJ matrix is made ours by -mat_seqaij_type. Programs are built once, in the build folder: 15 s
+# each.
 . "$(dirname "$0")/clients.sh"
 examples=/usr/share/doc/libdeal.ii-doc/examples
 need "test -d /usr/include/deal.II" libdeal.ii-dev

@@ -1,6 +1,6 @@
 #!/bin/sh
-# GetDP's demo: a magnet, linear and with a nonlinear material, by MUMPS as GetDP does by itself and by GMRES with ILU. GetDP
-# crashes with any -mat_type but aij, PETSc's own included, so each AIJ matrix is made ours by -mat_seqaij_type.
+# GetDP's demo: a magnet, linear and with a nonlinear material, by MUMPS as GetDP does by itself and by GMRES with ILU.
+# GetDP crashes with any -mat_type but aij, PETSc's own included, so each AIJ matrix is made ours by -mat_seqaij_type.
 . "$(dirname "$0")/clients.sh"
 demos=/usr/share/doc/getdp/examples
 need 'command -v getdp' getdp

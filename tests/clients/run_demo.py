@@ -2,9 +2,9 @@
 
   run_demo.py PROGRAM EXPRESSION ...
 
-Random numbers have a fixed seed, and pictures go nowhere. Rank 0 prints; all ranks evaluate, since norms are collective.
-An expression may call more_than_with_aij(ksp): the partition of a mesh may differ from run to run, and iterations with
-it, so the same system is solved again in the same process with its matrices converted to AIJ.
+Random numbers have a fixed seed, and pictures go nowhere. Rank 0 prints; all ranks evaluate, since norms are
+collective. An expression may call more_than_with_aij(ksp): the partition of a mesh may differ from run to run, and
+iterations with it, so the same system is solved again in the same process with its matrices converted to AIJ.
 """
 import os
 import random

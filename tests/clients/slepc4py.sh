@@ -1,6 +1,6 @@
 #!/bin/sh
-# The demos of slepc4py: standard, generalized, quadratic and nonlinear eigenproblems, a singular value decomposition, the
-# exponential of a matrix, LOBPCG.
+# The demos of slepc4py: standard, generalized, quadratic and nonlinear eigenproblems, a singular value decomposition,
+# the exponential of a matrix, LOBPCG.
 . "$(dirname "$0")/clients.sh"
 demos=/usr/share/doc/python-slepc4py-doc/examples/demo
 need "$python -c 'import slepc4py'" python3-slepc4py-real

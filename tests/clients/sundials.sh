@@ -1,6 +1,7 @@
 #!/bin/sh
-# SUNDIALS' examples with PETSc vectors whose Jacobians are AIJ matrices: ARKODE on a Brusselator in one dimension, IDA on
-# the heat equation with SNES. Both ask their DM for type aij by name, so each AIJ matrix is made ours by -mat_seqaij_type.
+# SUNDIALS' examples with PETSc vectors whose Jacobians are AIJ matrices: ARKODE on a Brusselator in one dimension, IDA
+# on the heat equation with SNES. Both ask their DM for type aij by name, so each AIJ matrix is made ours by
+# -mat_seqaij_type.
 . "$(dirname "$0")/clients.sh"
 examples=/usr/share/doc/libsundials-dev/examples
 need "test -f /usr/include/sundials/sundials_config.h" libsundials-dev
@@ -8,7 +9,8 @@ need "test -f $examples/arkode/C_petsc/ark_petsc_ex25.c" libsundials-dev
 type='-mat_seqaij_type seqaijsparsegpu'
 compile() { # program, source without suffix, libraries
   mpicc -O1 -w -I"$PETSC_INCLUDE" -I"$examples" "$examples/$2.c" -o "$1" $3 -lsundials_nvecpetsc \
-    -lsundials_sunnonlinsolpetscsnes -L"$PETSC_LIB" -Wl,-rpath,"$PETSC_LIB" $PETSC_LINK -lm 2> log || { cat log; exit 1; }
+    -lsundials_sunnonlinsolpetscsnes -L"$PETSC_LIB" -Wl,-rpath,"$PETSC_LIB" $PETSC_LINK -lm 2> log ||
+    { cat log; exit 1; }
 }
 compile brusselator arkode/C_petsc/ark_petsc_ex25 -lsundials_arkode
 compile heat ida/petsc/idaHeat2D_petsc_snes -lsundials_ida

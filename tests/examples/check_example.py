@@ -2,9 +2,9 @@
 
   check_example.py SOURCE FOLDER [-update]
 
-FOLDER has the compiled programs. A command is a line that begins with "$ ", continued after a backslash; lines below it,
-up to the next command or other text, are its output. Commands without output, those for a GPU, are not run. Environment:
-SPARSEGPU_LIBRARY, SPARSEGPU_MPIEXEC. Exit status 25: a Python module that the example imports is missing.
+FOLDER has the compiled programs. A command is a line that begins with "$ ", continued after a backslash; lines below
+it, up to the next command or other text, are its output. Commands without output, those for a GPU, are not run.
+Environment: SPARSEGPU_LIBRARY, SPARSEGPU_MPIEXEC. Exit status 25: a Python module that the example imports is missing.
 """
 import os
 import re
@@ -57,8 +57,8 @@ def same(expected, got):
     for line, other in zip(expected, got):
         if NUMBER.sub("#", line) != NUMBER.sub("#", other):
             return False
-        if not all(alike(one, two, TOLERANCE, 0, SLACK) for one, two in zip(NUMBER.findall(line), NUMBER.findall(other))):
-            return False
+        if not all(alike(one, two, TOLERANCE, 0, SLACK) for one, two in zip(NUMBER.findall(line),
+        NUMBER.findall(other))):     return False
     return True
 
 
