@@ -96,6 +96,41 @@ if(SPARSEGPU_HAVE_CUDA)
   endif()
 endif()
 
+# Libraries of fill-reducing orderings, each optional: -DSPARSEGPU_METIS=OFF and so on leaves one out. PETSc's own come
+# first, so that a process has one METIS. Only the sources of src/pc/ordering see their headers.
+set(SPARSEGPU_ORDERINGS "")
+set(SPARSEGPU_ORDERING_DEFINITIONS "")
+set(SPARSEGPU_ORDERING_INCLUDES "")
+macro(sparsegpu_ordering name header suffix) # name header suffix library...
+  option(SPARSEGPU_${name} "Order with ${name} where it is found" ON)
+  find_path(SPARSEGPU_${name}_INCLUDE ${header} HINTS ${PETSC_INCLUDE_DIRS} ${PETSC_INCLUDEDIR}
+    PATH_SUFFIXES ${suffix})
+  set(libraries "")
+  foreach(library ${ARGN})
+    find_library(SPARSEGPU_${name}_LIBRARY_${library} ${library} HINTS ${PETSC_LIBDIR})
+    mark_as_advanced(SPARSEGPU_${name}_LIBRARY_${library})
+    list(APPEND libraries ${SPARSEGPU_${name}_LIBRARY_${library}})
+  endforeach()
+  if(SPARSEGPU_${name} AND SPARSEGPU_${name}_INCLUDE AND NOT "${libraries}" MATCHES "NOTFOUND")
+    list(APPEND SPARSEGPU_ORDERINGS ${name})
+    list(APPEND SPARSEGPU_ORDERING_DEFINITIONS SPARSEGPU_HAVE_${name})
+    if(NOT SPARSEGPU_${name}_INCLUDE IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
+      list(APPEND SPARSEGPU_ORDERING_INCLUDES ${SPARSEGPU_${name}_INCLUDE})
+    endif()
+    target_link_libraries(sparsegpu_dependencies INTERFACE ${libraries})
+  endif()
+endmacro()
+sparsegpu_ordering(AMD amd.h suitesparse amd suitesparseconfig)
+sparsegpu_ordering(METIS metis.h metis metis)
+sparsegpu_ordering(SCOTCH scotch.h scotch scotch scotcherr)
+find_package(Threads REQUIRED) # orderings are tried in threads
+target_link_libraries(sparsegpu_dependencies INTERFACE Threads::Threads)
+list(JOIN SPARSEGPU_ORDERINGS ", " ordering_names)
+message(STATUS "Libraries of orderings (of AMD, METIS, SCOTCH): ${ordering_names}")
+if(NOT SPARSEGPU_ORDERINGS)
+  message(STATUS "Direct factorizations will fill more than with these: see tools/install_dependencies.sh")
+endif()
+
 message(STATUS
   "PETSc ${PETSC_VERSION} (${PETSC_LIBDIR}; CUDA ${SPARSEGPU_PETSC_HAS_CUDA}, complex ${SPARSEGPU_PETSC_COMPLEX}, "
                "64-bit integers ${SPARSEGPU_PETSC_64BIT}); CUDA backend ${SPARSEGPU_HAVE_CUDA}")

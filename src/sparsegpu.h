@@ -276,17 +276,28 @@ M*/
 #define MATORDERINGABMC "abmc"
 
 /*MC
-  MATORDERINGLEASTFILL = "leastfill" - The best of PETSc's orderings for a direct factorization of this matrix: nested
-  dissection (metisnd where PETSc has METIS, else nd) or minimum degree (amd where PETSc has SuiteSparse, else qmd, of
-  matrices of at most 100,000 rows), whichever takes fewer operations
+  MATORDERINGLEASTFILL = "leastfill" - Of several orderings for a direct factorization of this matrix the one that takes
+  the fewest operations, for each component of its graph: minimum degree, PETSc's nested dissection, METIS's
 
   Options Database Keys:
-. -pc_factor_mat_ordering_type leastfill - uses it, with any solver type whose factorization takes orderings
++ -pc_factor_mat_ordering_type leastfill     - uses it, with any solver type whose factorization takes orderings
+- -mat_ordering_leastfill_factorizations 100 - factorizations that the ordering is to serve: the more, the slower
+                                               candidates are tried; 0: minimum degree alone
 
   Level: intermediate
 
-  Note:
-  The ordering that LU and Cholesky factorizations by `MATSOLVERSPARSEGPU` prefer. `-info` tells the operations.
+  Notes:
+  The ordering that LU and Cholesky factorizations by `MATSOLVERSPARSEGPU` prefer. `-info` tells the candidates, their
+  operations and what was taken.
+
+  Unknowns with the same neighbours are ordered as one, dense rows come last. What is tried depends on predicted
+  operations, never on time: a matrix has the same order on every run, whatever PETSc was configured with. The order
+  does depend on the libraries that this one was built with: SuiteSparse's AMD, and METIS, or SCOTCH where METIS is
+  absent. Each is an ordering type, too, where PETSc lacks it: amd, metisnd, scotchnd. Without AMD, PETSc's qmd is
+  tried where it is cheap.
+
+  Matrices without a symmetric pattern that lack diagonal entries get minimum degree alone: an LU factorization moves
+  their rows first, and then asks for an ordering again.
 
 .seealso: `MATSOLVERSPARSEGPU`, `MatGetOrdering()`, `PCFactorSetMatOrderingType()`
 M*/

@@ -15,6 +15,9 @@ need 'test -n "${PETSC_DIR:-}" || pkg-config --exists PETSc || pkg-config --exis
 need 'find /usr/include /usr/local/include ${Kokkos_ROOT:-} -name Kokkos_Core.hpp | grep -q .' KOKKOS
 need 'pkg-config --exists zlib' zlib1g-dev
 need 'pkg-config --exists liblzma' liblzma-dev
+need 'find /usr/include /usr/local/include -name metis.h | grep -q .' libmetis-dev
+need 'find /usr/include /usr/local/include -name scotch.h | grep -q .' libscotch-dev
+need 'find /usr/include /usr/local/include -name amd.h | grep -q .' libsuitesparse-dev
 need 'command -v valgrind' valgrind
 need '/usr/bin/python3 -c "import matplotlib"' python3-matplotlib
 need '/usr/bin/python3 -c "import petsc4py"' python3-petsc4py

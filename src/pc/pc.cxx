@@ -9,6 +9,7 @@
 #include "pc/lu/matsolver.hpp"
 #include "pc/ordering/abmc.hpp"
 #include "pc/ordering/leastfill.hpp"
+#include "pc/ordering/libraries.hpp"
 #include "pc/pcsparsegpu.hpp"
 
 namespace sparsegpu::pc
@@ -23,6 +24,7 @@ PetscErrorCode RegisterPreconditioners()
   OnDeviceMatrices(RegisterDefaultFactors);
   PetscCall(ordering::RegisterOrderings());
   PetscCall(ordering::RegisterLeastFill());
+  PetscCall(ordering::RegisterLibraries());
   PetscCall(RegisterPreconditioner());
   PetscCall(blocks::RegisterPointBlocks());
   PetscCall(amg::RegisterMultigrid());

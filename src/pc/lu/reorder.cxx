@@ -30,6 +30,8 @@ PetscErrorCode Reorder(const CsrView &B, void *context, std::vector<PetscInt> *o
   for (PetscInt r = 0; r < B.rows; r++) std::sort(j.begin() + i[r], j.begin() + i[r + 1]);
   PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, B.rows, B.cols, i.data(), j.data(),
                                       reinterpret_cast<PetscScalar *>(a.data()), &M));
+  PetscCall(PetscObjectSetOptions((PetscObject)M, ((PetscObject)c->A)->options));
+  PetscCall(MatSetOptionsPrefix(M, ((PetscObject)c->A)->prefix));
   PetscCall(MatGetOrdering(M, type, &rows, &columns));
   PetscCall(ISGetIndices(columns, &indices));
   PetscCallCXX(order->assign(indices, indices + B.rows));

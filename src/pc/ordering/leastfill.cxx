@@ -1,11 +1,11 @@
-/// The best of PETSc's orderings for a direct factorization, by the operations that its fronts take: nested dissection
-/// is the best for meshes, minimum degree for circuits and networks, and the analysis costs a fraction of a
-/// factorization.
-#include <petsc/private/matimpl.h>
-#include <numeric>
-#include "petsc/compat.hpp"
+/// The graph is compressed, its dense nodes come last, and candidates compete for each of its components.
 #include "pc/ordering/leastfill.hpp"
-#include "pc/symbolic/elimination.hpp"
+#include <numeric>
+#include <petsc/private/matimpl.h>
+#include "pc/ordering/graph.hpp"
+#include "pc/ordering/matrix.hpp"
+#include "pc/ordering/search.hpp"
+#include "petsc/compat.hpp"
 #include "sparsegpu.h"
 
 namespace sparsegpu::ordering
@@ -13,81 +13,102 @@ namespace sparsegpu::ordering
 
 namespace
 {
-/// Rows of a matrix that PETSc's own minimum degree is tried on at most: its time grows fast.
-constexpr PetscInt FEW_ROWS = 100000;
-/// Operations of a factorization below which no second ordering is tried.
-constexpr PetscLogDouble FEW_FLOPS = 1e6;
-
-bool Known(const char name[])
+/// Nodes that are not dense, as one graph.
+Part WithoutDense(const WeightedGraph &G, const Indices &dense)
 {
-  PetscErrorCode (*found)(Mat, MatOrderingType, IS *, IS *) = nullptr;
-  PetscCallAbort(PETSC_COMM_SELF, PetscFunctionListFind(MatOrderingList, name, &found));
-  return found != nullptr;
+  Indices part(G.pattern.n, 0);
+  for (const PetscInt k : dense) part[k] = -1;
+  return std::move(Split(G, part, 1).front());
 }
 
-PetscErrorCode FlopsInOrder(const rows::CsrView &A, IS row, IS column, PetscLogDouble *flops)
+/// A compressed graph where that is much smaller; else the graph itself, whose nodes AMD knows how to merge.
+CompressedGraph CompressIfSmaller(const SymmetricPattern &A)
 {
-  std::vector<PetscInt>      row_place(A.rows), column_place(A.rows);
-  const PetscInt            *r, *c;
-  symbolic::SymmetricPattern pattern;
+  constexpr PetscReal SMALLER = static_cast<PetscReal>(0.8); // of the nodes
+  CompressedGraph     C       = Compress(A);
+  if (C.graph.pattern.n <= SMALLER * A.n) return C;
+  C.graph.pattern = A;
+  C.graph.weight.assign(A.n, 1);
+  C.begin.resize(static_cast<size_t>(A.n) + 1);
+  C.member.resize(A.n);
+  std::iota(C.begin.begin(), C.begin.end(), 0);
+  std::iota(C.member.begin(), C.member.end(), 0);
+  return C;
+}
 
+PetscErrorCode Tell(Mat A, const LeastFillReport &report)
+{
   PetscFunctionBegin;
-  PetscCall(ISGetIndices(row, &r));
-  PetscCall(ISGetIndices(column, &c));
-  for (PetscInt k = 0; k < A.rows; k++) {
-    row_place[r[k]]    = k;
-    column_place[c[k]] = k;
-  }
-  PetscCall(ISRestoreIndices(row, &r));
-  PetscCall(ISRestoreIndices(column, &c));
-  PetscCall(symbolic::SymmetricPatternOf(A, row_place, column_place, &pattern));
-  PetscCall(symbolic::CountFlops(pattern, flops));
+  PetscCall(PetscInfo(A,
+                      "Ordering %" PetscInt_FMT " unknowns: %" PetscInt_FMT " nodes, %" PetscInt_FMT
+                      " of them dense, %" PetscInt_FMT " components\n",
+                      A->rmap->n, report.nodes, report.dense, report.components));
+  for (const Candidate &c : report.candidates)
+    PetscCall(PetscInfo(A,
+                        "Ordering %s: %g flops of a direct factorization; taken for %" PetscInt_FMT " of %" PetscInt_FMT
+                        " components%s%s\n",
+                        c.name, c.flops, c.taken, c.tried, *c.why ? "; no order: " : "", c.why));
+  PetscCall(PetscInfo(A, "Ordering taken: %g flops of a direct factorization\n", report.flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MatGetOrdering_LeastFill(Mat A, MatOrderingType, IS *row, IS *column)
 {
-  std::vector<const char *> names;
-  rows::CsrView             csr{};
-  PetscLogDouble            least = 0;
-  PetscBool                 done;
+  SymmetricPattern pattern;
+  LeastFillReport  report;
+  Indices          order;
+  PetscReal        factorizations = 100;
+  bool             moves;
 
   PetscFunctionBegin;
-  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &csr.rows, &csr.i, &csr.j, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "%s needs the rows of the matrix, which type %s does not give",
-             MATORDERINGLEASTFILL, ((PetscObject)A)->type_name);
-  csr.cols     = csr.rows;
-  csr.nonzeros = csr.rows > 0 ? csr.i[csr.rows] : 0;
-  names.push_back(Known("metisnd") ? "metisnd" : MATORDERINGND);
-  if (Known("amd"))
-    names.push_back("amd");
-  else if (csr.rows <= FEW_ROWS)
-    names.push_back(MATORDERINGQMD);
-  *row = nullptr;
-  for (const char *name : names) {
-    IS             r, c;
-    PetscLogDouble flops;
-    if (*row && least <= FEW_FLOPS) break;
-    PetscCall(MatGetOrdering(A, name, &r, &c));
-    PetscCall(FlopsInOrder(csr, r, c, &flops));
-    PetscCall(PetscInfo(A, "Ordering %s: %g flops of a direct factorization\n", name, flops));
-    if (!*row || flops < least) {
-      if (*row) {
-        PetscCall(ISDestroy(row));
-        PetscCall(ISDestroy(column));
-      }
-      *row    = r;
-      *column = c;
-      least   = flops;
-    } else {
-      PetscCall(ISDestroy(&r));
-      PetscCall(ISDestroy(&c));
-    }
-  }
-  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, nullptr, &csr.i, &csr.j, &done));
+  PetscCall(PetscOptionsGetReal(((PetscObject)A)->options, ((PetscObject)A)->prefix,
+                                "-mat_ordering_leastfill_factorizations", &factorizations, nullptr));
+  PetscCheck(factorizations >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-mat_ordering_leastfill_factorizations %g must be non-negative", (double)factorizations);
+  PetscCall(GraphOf(A, &pattern, &moves));
+  if (moves) PetscCall(PetscInfo(A, "Diagonal entries are missing: rows will move, and be ordered again\n"));
+  PetscCall(LeastFill(pattern, moves ? 0 : factorizations, &order, &report));
+  PetscCall(Tell(A, report));
+  PetscCall(CreateOrder(order, row, column));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
+
+PetscErrorCode LeastFill(const SymmetricPattern &A, PetscReal factorizations, Indices *order, LeastFillReport *report)
+{
+  CompressedGraph C;
+  Indices         dense, component;
+  Part            rest;
+
+  PetscFunctionBegin;
+  PetscCallCXX(C = CompressIfSmaller(A));
+  PetscCallCXX(dense = DenseNodes(C.graph));
+  if (dense.empty()) {
+    PetscCallCXX(rest.node.resize(C.graph.pattern.n));
+    std::iota(rest.node.begin(), rest.node.end(), 0);
+    std::swap(rest.graph, C.graph);
+  } else {
+    PetscCallCXX(rest = WithoutDense(C.graph, dense));
+  }
+  *report       = LeastFillReport();
+  report->dense = static_cast<PetscInt>(dense.size());
+  report->nodes = rest.graph.pattern.n + report->dense;
+  PetscCallCXX(report->components = FindComponents(rest.graph.pattern, &component));
+  Search search(rest.graph, component, report->components, factorizations);
+  PetscCall(search.Run());
+  order->clear();
+  PetscCallCXX(order->reserve(A.n));
+  const auto eliminate = [&](PetscInt k) {
+    order->insert(order->end(), C.member.begin() + C.begin[k], C.member.begin() + C.begin[k + 1]);
+  };
+  Indices nodes;
+  PetscCallCXX(nodes = search.Order());
+  for (const PetscInt k : nodes) eliminate(rest.node[k]);
+  for (const PetscInt k : dense) eliminate(k);
+  PetscCallCXX(report->candidates = search.Candidates());
+  report->flops = search.Flops();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode RegisterLeastFill()
 {

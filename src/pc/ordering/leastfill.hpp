@@ -1,10 +1,29 @@
-/// An ordering for direct factorizations: the one of PETSc's that takes the fewest operations.
+/// An ordering for direct factorizations: of several candidates the one that takes the fewest operations, component by
+/// component of the graph. The result depends on neither PETSc's configuration nor time nor threads.
 #pragma once
 
-#include <petscsys.h>
+#include "pc/ordering/libraries.hpp"
 
 namespace sparsegpu::ordering
 {
+
+/// What became of a candidate, over the components that it was tried on.
+struct Candidate {
+  const char    *name  = "";
+  const char    *why   = ""; ///< no order was found
+  PetscLogDouble flops = 0;
+  PetscInt       tried = 0, taken = 0; ///< components
+};
+
+struct LeastFillReport {
+  PetscInt               nodes = 0, dense = 0, components = 0; ///< of the compressed graph
+  PetscLogDouble         flops = 0;                            ///< without the dense nodes
+  std::vector<Candidate> candidates;
+};
+
+/// *order [A.n]: the unknown that is eliminated k-th. `factorizations`: how many the order is to serve; the more,
+/// the slower candidates are tried; 0: the fastest alone. Errors: PETSC_ERR_MEM.
+PetscErrorCode LeastFill(const SymmetricPattern &A, PetscReal factorizations, Indices *order, LeastFillReport *report);
 
 /// MatOrderingRegister() of MATORDERINGLEASTFILL.
 PetscErrorCode RegisterLeastFill();

@@ -23,24 +23,28 @@ Indices FindParents(const SymmetricPattern &A)
   return parent;
 }
 
-/// Entries of each column of the factor, the diagonal included; unknowns in postorder.
-Indices ColumnCounts(const SymmetricPattern &A, const Indices &parent)
+/// Entries of each column of the factor, the diagonal included, in unknowns: node k stands for weight(k) of them.
+/// `post`: a postorder of the tree.
+template <class Weight> std::vector<PetscCount> ColumnCounts(const SymmetricPattern &A, const Indices &parent,
+                                                             const Indices &post, Weight weight)
 {
-  Indices count(A.n), first(A.n, -1), latest_first(A.n, -1), leaf(A.n, -1), ancestor(A.n);
+  std::vector<PetscCount> count(A.n);
+  Indices                 first(A.n, -1), latest_first(A.n, -1), leaf(A.n, -1), ancestor(A.n);
   for (PetscInt k = 0; k < A.n; k++) {
-    count[k] = first[k] < 0; // a leaf of the tree
-    for (PetscInt j = k; j >= 0 && first[j] < 0; j = parent[j]) first[j] = k;
+    const PetscInt s = post[k];
+    count[s]         = first[s] < 0 ? weight(s) : 0; // a leaf of the tree
+    for (PetscInt j = s; j >= 0 && first[j] < 0; j = parent[j]) first[j] = k;
   }
   std::iota(ancestor.begin(), ancestor.end(), 0);
-  for (PetscInt k = 0; k < A.n; k++) {
-    if (parent[k] >= 0) --count[parent[k]];
+  for (const PetscInt k : post) {
+    if (parent[k] >= 0) count[parent[k]] -= weight(k);
     for (PetscCount e = A.i[k]; e < A.i[k + 1]; e++) {
       const PetscInt i = A.j[e];
       if (i <= k || first[k] <= latest_first[i]) continue;
       latest_first[i]         = first[k];
       const PetscInt previous = leaf[i]; // k is a new leaf of the subtree of row i
       leaf[i]                 = k;
-      ++count[k];
+      count[k] += weight(i);
       if (previous < 0) continue;
       PetscInt q = previous; // where the paths from the two leaves meet
       while (q != ancestor[q]) q = ancestor[q];
@@ -49,7 +53,7 @@ Indices ColumnCounts(const SymmetricPattern &A, const Indices &parent)
         ancestor[s]       = q;
         s                 = up;
       }
-      --count[q];
+      count[q] -= weight(i);
     }
     if (parent[k] >= 0) ancestor[k] = parent[k];
   }
@@ -116,31 +120,34 @@ EliminationTree FindEliminationTree(const SymmetricPattern &pattern)
   EliminationTree e;
   Indices         natural(pattern.n);
   std::iota(natural.begin(), natural.end(), 0);
-  const Indices parent = FindParents(pattern);
-  e.post               = Postorder(parent, natural);
-  const Indices place  = Inverted(e.post);
-  e.A                  = Permuted(pattern, e.post);
-  for (PetscInt k = 0; k < pattern.n; k++) {
-    const PetscInt p = parent[e.post[k]];
-    e.parent.push_back(p >= 0 ? place[p] : -1);
+  const Indices parent                = FindParents(pattern);
+  e.post                              = Postorder(parent, natural);
+  const std::vector<PetscCount> count = ColumnCounts(pattern, parent, e.post, [](PetscInt) { return PetscCount(1); });
+  const Indices                 place = Inverted(e.post);
+  e.parent.reserve(pattern.n);
+  e.count.reserve(pattern.n);
+  for (const PetscInt k : e.post) {
+    e.parent.push_back(parent[k] >= 0 ? place[parent[k]] : -1);
+    e.count.push_back(static_cast<PetscInt>(count[k]));
   }
-  e.count = ColumnCounts(e.A, e.parent);
   return e;
 }
 
-PetscErrorCode CountFlops(const SymmetricPattern &pattern, PetscLogDouble *flops)
+std::vector<PetscLogDouble> NodeFlops(const SymmetricPattern &A, const Indices &weight, const Indices &order)
 {
-  PetscFunctionBegin;
-  *flops = 0;
-  try {
-    for (const PetscInt count : FindEliminationTree(pattern).count) {
-      const PetscLogDouble others = count - 1;
-      *flops += others + 2 * others * others;
+  const SymmetricPattern P      = Permuted(A, order);
+  const Indices          parent = FindParents(P);
+  Indices                natural(A.n);
+  std::iota(natural.begin(), natural.end(), 0);
+  const std::vector<PetscCount> count =
+      ColumnCounts(P, parent, Postorder(parent, natural), [&](PetscInt k) { return PetscCount(weight[order[k]]); });
+  std::vector<PetscLogDouble> flops(A.n, 0);
+  for (PetscInt k = 0; k < A.n; k++)
+    for (PetscInt w = 1; w <= weight[order[k]]; w++) {
+      const PetscLogDouble others = static_cast<PetscLogDouble>(count[k] - w);
+      flops[order[k]] += others + 2 * others * others;
     }
-  } catch (const std::exception &e) {
-    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for the elimination tree: %s", e.what());
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return flops;
 }
 
 } // namespace sparsegpu::symbolic

@@ -10,12 +10,11 @@ namespace sparsegpu::symbolic
 
 using Indices = std::vector<PetscInt>;
 
-/// The elimination tree of the pattern in a postorder of it, and the counts of its columns.
+/// The elimination tree of the pattern, numbered in a postorder of it, and the counts of its columns.
 struct EliminationTree {
-  Indices          post;   ///< [n] the pattern's unknown
-  SymmetricPattern A;      ///< in that order
-  Indices          parent; ///< [n] the first unknown after k that the elimination of k reaches, -1: none
-  Indices          count;  ///< [n] entries of each column of the factor, the diagonal included
+  Indices post;   ///< [n] the pattern's unknown
+  Indices parent; ///< [n] the first unknown after k that the elimination of k reaches, -1: none
+  Indices count;  ///< [n] entries of each column of the factor, the diagonal included
 };
 /// Near O(pattern). Throws std::bad_alloc.
 EliminationTree FindEliminationTree(const SymmetricPattern &pattern);
@@ -26,7 +25,8 @@ Indices Inverted(const Indices &order);
 /// The pattern with unknown order[k] as its k-th.
 SymmetricPattern Permuted(const SymmetricPattern &A, const Indices &order);
 
-/// Operations of an LU factorization in the order of the pattern. Near O(pattern).
-PetscErrorCode CountFlops(const SymmetricPattern &pattern, PetscLogDouble *flops);
+/// Operations of an LU factorization that each node takes [A.n], where node k stands for weight[k] unknowns that are
+/// eliminated one after the other, and node order[k] comes k-th. Near O(pattern). Throws std::bad_alloc.
+std::vector<PetscLogDouble> NodeFlops(const SymmetricPattern &A, const Indices &weight, const Indices &order);
 
 } // namespace sparsegpu::symbolic

@@ -9,10 +9,11 @@ namespace sparsegpu::symbolic
 
 namespace
 {
-/// The rows of all fronts, and where their parents have them.
+/// The rows of all fronts, and where their parents have them. `A` is numbered as given, the tree's rows as eliminated.
 void FindRows(const SymmetricPattern &A, FrontTree *tree)
 {
   const PetscInt       fronts = tree->Fronts();
+  const Indices        place  = Inverted(tree->order);
   Indices              seen(A.n, -1);
   std::vector<Indices> children(fronts);
 
@@ -25,7 +26,7 @@ void FindRows(const SymmetricPattern &A, FrontTree *tree)
       tree->row.push_back(i);
     };
     for (PetscInt k = tree->first[f]; k < tree->first[f + 1]; k++)
-      for (PetscCount e = A.i[k]; e < A.i[k + 1]; e++) take(A.j[e]);
+      for (PetscCount e = A.i[tree->order[k]]; e < A.i[tree->order[k] + 1]; e++) take(place[A.j[e]]);
     for (const PetscInt c : children[f])
       for (PetscCount e = tree->row_begin[c]; e < tree->row_begin[c + 1]; e++) take(tree->row[e]);
     std::sort(tree->row.begin() + static_cast<std::ptrdiff_t>(begin), tree->row.end());
@@ -63,11 +64,11 @@ void Build(const SymmetricPattern &pattern, FrontTree *tree)
     tree->parent.push_back(nodes.parent[s] >= 0 ? number[nodes.parent[s]] : -1);
     tree->zeros += nodes.zeros[s];
   }
-  Indices at(tree->first.begin(), tree->first.end() - 1), final_order(pattern.n);
-  for (PetscInt k = 0; k < pattern.n; k++) final_order[at[number[nodes.of[k]]]++] = k; // order within a front unchanged
-  FindRows(Permuted(e.A, final_order), tree);
+  Indices at(tree->first.begin(), tree->first.end() - 1);
   tree->order.resize(pattern.n);
-  for (PetscInt k = 0; k < pattern.n; k++) tree->order[k] = e.post[final_order[k]];
+  for (PetscInt k = 0; k < pattern.n; k++) // order within a front unchanged
+    tree->order[at[number[nodes.of[k]]]++] = e.post[k];
+  FindRows(pattern, tree);
 }
 } // namespace
 

@@ -1,0 +1,48 @@
+/// The rows of any type that gives them, made symmetric.
+#include "pc/ordering/matrix.hpp"
+#include <numeric>
+#include <petsc/private/matimpl.h>
+#include "petsc/compat.hpp"
+
+namespace sparsegpu::ordering
+{
+
+PetscErrorCode GraphOf(Mat A, SymmetricPattern *pattern, bool *moves)
+{
+  rows::CsrView csr{};
+  Indices       natural;
+  PetscBool     done;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &csr.rows, &csr.i, &csr.j, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "An ordering needs the rows of the matrix, which type %s does not give", ((PetscObject)A)->type_name);
+  PetscCheck(csr.rows == A->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
+             "An ordering needs a square matrix, not %" PetscInt_FMT " x %" PetscInt_FMT, csr.rows, A->cmap->n);
+  csr.cols     = csr.rows;
+  csr.nonzeros = csr.rows > 0 ? csr.i[csr.rows] : 0;
+  PetscCallCXX(natural.resize(csr.rows));
+  std::iota(natural.begin(), natural.end(), 0);
+  PetscCall(symbolic::SymmetricPatternOf(csr, natural, natural, pattern));
+  if (moves) {
+    PetscCount diagonal = 0;
+    for (PetscInt r = 0; r < csr.rows; r++)
+      for (PetscInt e = csr.i[r]; e < csr.i[r + 1]; e++) diagonal += csr.j[e] == r;
+    *moves = diagonal < csr.rows && csr.nonzeros - diagonal != static_cast<PetscCount>(pattern->j.size());
+  }
+  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, nullptr, &csr.i, &csr.j, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CreateOrder(const Indices &order, IS *row, IS *column)
+{
+  PetscFunctionBegin;
+  for (IS *is : {row, column}) {
+    PetscCall(
+        ISCreateGeneral(PETSC_COMM_SELF, static_cast<PetscInt>(order.size()), order.data(), PETSC_COPY_VALUES, is));
+    PetscCall(ISSetPermutation(*is));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu::ordering

@@ -1,0 +1,18 @@
+/// What orderings read of a Mat, and what they return.
+#pragma once
+
+#include <petscmat.h>
+#include "pc/ordering/names.hpp"
+#include "pc/symbolic/elimination.hpp"
+
+namespace sparsegpu::ordering
+{
+
+/// The pattern of A + A^T without its diagonal. *moves, unless null: A has no symmetric pattern and lacks diagonal
+/// entries, so that a factorization with pivots on the diagonal has to move rows first. Errors: PETSC_ERR_SUP where the
+/// type of A gives no rows; PETSC_ERR_ARG_SIZ if it is not square.
+PetscErrorCode GraphOf(Mat A, SymmetricPattern *pattern, bool *moves = nullptr);
+/// Row order[k] is eliminated k-th, and so is that column.
+PetscErrorCode CreateOrder(const Indices &order, IS *row, IS *column);
+
+} // namespace sparsegpu::ordering

@@ -1,0 +1,51 @@
+/// The candidates of leastfill on a compressed graph without dense nodes.
+#pragma once
+
+#include "pc/ordering/graph.hpp"
+#include "pc/ordering/leastfill.hpp"
+
+namespace sparsegpu::ordering
+{
+
+/// Fast candidates order the whole graph, and each component keeps the one that is best there; nested dissection by a
+/// library then orders those components where it can be expected to pay.
+class Search
+{
+public:
+  /// component [graph.pattern.n], 0 .. components - 1.
+  Search(const WeightedGraph &graph, const Indices &component, PetscInt components, PetscReal factorizations);
+  PetscErrorCode Run();
+  /// The best order that was found, and what it takes.
+  Indices        Order() const;
+  PetscLogDouble Flops() const;
+
+  const std::vector<Candidate> &Candidates() const { return candidates_; }
+
+private:
+  struct Found {
+    Outcome                     outcome;
+    Indices                     order;
+    std::vector<PetscLogDouble> flops; ///< [components]
+  };
+  PetscErrorCode RunFast();
+  PetscErrorCode RunPetsc(const char type[]);
+  PetscErrorCode RunDissection();
+  Found          Evaluate(Outcome outcome, Indices &&order) const;
+  void           Take(const char name[], Found &&found);
+  bool           WorthMore() const;
+  bool           DissectionPays(PetscInt component) const;
+  void           Dissect(const Library &library, const Indices &number, PetscInt parts);
+
+  const WeightedGraph        &graph_;
+  const Indices              &component_;
+  PetscInt                    components_;
+  PetscReal                   factorizations_;
+  std::vector<Candidate>      candidates_;
+  std::vector<Indices>        orders_;  ///< of each candidate, of all nodes that it was tried on
+  Indices                     winner_;  ///< [components] candidate, -1: none yet
+  std::vector<PetscLogDouble> least_;   ///< [components] flops of the winner
+  std::vector<PetscLogDouble> degree_;  ///< [components] flops of minimum degree, 0: not known
+  std::vector<double>         entries_; ///< [components] nodes and edges, in both directions
+};
+
+} // namespace sparsegpu::ordering
