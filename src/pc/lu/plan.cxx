@@ -137,32 +137,64 @@ void Plan(const FrontTree &tree, Steps steps, PetscInt largest_small, FrontPlan 
   plan->work = arena.end();
 }
 
+/// Entries below the diagonal of the permuted matrix, column by column as eliminated.
+struct LowerEntries {
+  std::vector<PetscInt> begin, entry, row; ///< [n + 1]; of the matrix; as eliminated
+};
+
+LowerEntries FindLowerEntries(const CsrView &A, const std::vector<PetscInt> &row_place,
+                              const std::vector<PetscInt> &column_place)
+{
+  LowerEntries lower;
+  const auto   each = [&](auto take) {
+    for (PetscInt r = 0; r < A.rows; r++)
+      for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++)
+        if (column_place[A.j[e]] < row_place[r]) take(e, row_place[r], column_place[A.j[e]]);
+  };
+  lower.begin.assign(static_cast<size_t>(A.rows) + 1, 0);
+  each([&](PetscInt, PetscInt, PetscInt j) { ++lower.begin[j + 1]; });
+  std::partial_sum(lower.begin.begin(), lower.begin.end(), lower.begin.begin());
+  lower.entry.resize(lower.begin.back());
+  lower.row.resize(lower.begin.back());
+  std::vector<PetscInt> at(lower.begin.begin(), lower.begin.end() - 1);
+  each([&](PetscInt e, PetscInt i, PetscInt j) {
+    lower.row[at[j]]     = i;
+    lower.entry[at[j]++] = e;
+  });
+  return lower;
+}
+
+/// Front by front: where it has its rows is noted once, and looked up for the entries in its pivots' rows and columns.
 void Place(const CsrView &A, const FrontTree &tree, const std::vector<PetscInt> &row_place,
            const std::vector<PetscInt> &column_place, bool symmetric, FrontPlan *plan)
 {
-  std::vector<PetscInt> front(A.rows);
-  for (PetscInt f = 0; f < tree.Fronts(); f++)
-    std::fill(front.begin() + tree.first[f], front.begin() + tree.first[f + 1], f);
-  const auto at = [&](PetscInt i, PetscInt j) {
-    const PetscInt f = front[std::min(i, j)], p = tree.Pivots(f), r = tree.Others(f);
-    const auto     local = [&](PetscInt k) {
-      if (k < tree.first[f + 1]) return k - tree.first[f];
-      const auto begin = tree.row.begin() + tree.row_begin[f], end = tree.row.begin() + tree.row_begin[f + 1];
-      return p + static_cast<PetscInt>(std::lower_bound(begin, end, k) - begin);
-    };
-    const PetscCount a = local(i), b = local(j);
-    return b < p ? plan->lower[f] + a + b * (p + r) : plan->upper[f] + a + (b - p) * p;
-  };
+  std::vector<PetscInt> local(A.rows), matrix_row(A.rows);
+  LowerEntries          lower;
+  for (PetscInt r = 0; r < A.rows; r++) matrix_row[row_place[r]] = r;
+  if (!symmetric) lower = FindLowerEntries(A, row_place, column_place);
   plan->place.assign(A.nonzeros, -1);
   plan->mirror.clear();
   if (symmetric) plan->mirror.assign(A.nonzeros, -1);
-  for (PetscInt r = 0; r < A.rows; r++)
-    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) {
-      const PetscInt i = row_place[r], j = column_place[A.j[e]];
-      if (symmetric && i > j) continue;
-      plan->place[e] = at(i, j);
-      if (symmetric && i < j) plan->mirror[e] = at(j, i);
+  for (PetscInt f = 0; f < tree.Fronts(); f++) {
+    const PetscCount p = tree.Pivots(f), rows = p + tree.Others(f);
+    const auto       at = [&](PetscInt i, PetscInt j) {
+      const PetscCount a = local[i], b = local[j];
+      return b < p ? plan->lower[f] + a + b * rows : plan->upper[f] + a + (b - p) * p;
+    };
+    for (PetscInt k = tree.first[f]; k < tree.first[f + 1]; k++) local[k] = k - tree.first[f];
+    for (PetscCount e = tree.row_begin[f]; e < tree.row_begin[f + 1]; e++)
+      local[tree.row[e]] = static_cast<PetscInt>(p + e - tree.row_begin[f]);
+    for (PetscInt k = tree.first[f]; k < tree.first[f + 1]; k++) {
+      for (PetscInt e = A.i[matrix_row[k]]; e < A.i[matrix_row[k] + 1]; e++) {
+        const PetscInt j = column_place[A.j[e]];
+        if (j < k) continue;
+        plan->place[e] = at(k, j);
+        if (symmetric && j > k) plan->mirror[e] = at(j, k);
+      }
+      if (symmetric) continue;
+      for (PetscInt e = lower.begin[k]; e < lower.begin[k + 1]; e++) plan->place[lower.entry[e]] = at(lower.row[e], k);
     }
+  }
 }
 } // namespace
 

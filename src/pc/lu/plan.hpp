@@ -50,7 +50,7 @@ PetscErrorCode PlanFronts(const FrontTree &tree, Steps steps, PetscInt largest_s
 
 /// place [A.nonzeros]: where in `values` each entry of A goes, if row i is eliminated row_place[i]-th and column j
 /// column_place[j]-th. `symmetric`: entries of the lower triangle (of the permuted matrix) go nowhere, -1, and those
-/// of the upper one also to mirror, -1 on the diagonal. O(A.nonzeros log).
+/// of the upper one also to mirror, -1 on the diagonal. O(A.nonzeros + rows of the fronts).
 PetscErrorCode PlaceEntries(const CsrView &A, const FrontTree &tree, const std::vector<PetscInt> &row_place,
                             const std::vector<PetscInt> &column_place, bool symmetric, FrontPlan *plan);
 

@@ -1,5 +1,6 @@
 /// The graph is compressed, its dense nodes come last, and candidates compete for each of its components.
 #include "pc/ordering/leastfill.hpp"
+#include <memory>
 #include <numeric>
 #include <petsc/private/matimpl.h>
 #include "pc/ordering/graph.hpp"
@@ -22,15 +23,15 @@ Part WithoutDense(const WeightedGraph &G, const Indices &dense)
 }
 
 /// A compressed graph where that is much smaller; else the graph itself, whose nodes AMD knows how to merge.
-CompressedGraph CompressIfSmaller(const SymmetricPattern &A)
+CompressedGraph CompressIfSmaller(SymmetricPattern &&A)
 {
   constexpr PetscReal SMALLER = static_cast<PetscReal>(0.8); // of the nodes
   CompressedGraph     C       = Compress(A);
   if (C.graph.pattern.n <= SMALLER * A.n) return C;
-  C.graph.pattern = A;
   C.graph.weight.assign(A.n, 1);
   C.begin.resize(static_cast<size_t>(A.n) + 1);
   C.member.resize(A.n);
+  C.graph.pattern = std::move(A);
   std::iota(C.begin.begin(), C.begin.end(), 0);
   std::iota(C.member.begin(), C.member.end(), 0);
   return C;
@@ -67,21 +68,23 @@ PetscErrorCode MatGetOrdering_LeastFill(Mat A, MatOrderingType, IS *row, IS *col
              "-mat_ordering_leastfill_factorizations %g must be non-negative", (double)factorizations);
   PetscCall(GraphOf(A, &pattern, &moves));
   if (moves) PetscCall(PetscInfo(A, "Diagonal entries are missing: rows will move, and be ordered again\n"));
-  PetscCall(LeastFill(pattern, moves ? 0 : factorizations, &order, &report));
+  PetscCall(LeastFill(std::move(pattern), moves ? 0 : factorizations, &order, &report));
   PetscCall(Tell(A, report));
   PetscCall(CreateOrder(order, row, column));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
 
-PetscErrorCode LeastFill(const SymmetricPattern &A, PetscReal factorizations, Indices *order, LeastFillReport *report)
+PetscErrorCode LeastFill(SymmetricPattern A, PetscReal factorizations, Indices *order, LeastFillReport *report)
 {
-  CompressedGraph C;
-  Indices         dense, component;
-  Part            rest;
+  const PetscInt          n = A.n;
+  CompressedGraph         C;
+  Indices                 dense, component;
+  Part                    rest;
+  std::unique_ptr<Search> search;
 
   PetscFunctionBegin;
-  PetscCallCXX(C = CompressIfSmaller(A));
+  PetscCallCXX(C = CompressIfSmaller(std::move(A)));
   PetscCallCXX(dense = DenseNodes(C.graph));
   if (dense.empty()) {
     PetscCallCXX(rest.node.resize(C.graph.pattern.n));
@@ -94,19 +97,19 @@ PetscErrorCode LeastFill(const SymmetricPattern &A, PetscReal factorizations, In
   report->dense = static_cast<PetscInt>(dense.size());
   report->nodes = rest.graph.pattern.n + report->dense;
   PetscCallCXX(report->components = FindComponents(rest.graph.pattern, &component));
-  Search search(rest.graph, component, report->components, factorizations);
-  PetscCall(search.Run());
+  PetscCallCXX(search = std::make_unique<Search>(rest.graph, component, report->components, factorizations));
+  PetscCall(search->Run());
   order->clear();
-  PetscCallCXX(order->reserve(A.n));
+  PetscCallCXX(order->reserve(n));
   const auto eliminate = [&](PetscInt k) {
     order->insert(order->end(), C.member.begin() + C.begin[k], C.member.begin() + C.begin[k + 1]);
   };
   Indices nodes;
-  PetscCallCXX(nodes = search.Order());
+  PetscCallCXX(nodes = search->Order());
   for (const PetscInt k : nodes) eliminate(rest.node[k]);
   for (const PetscInt k : dense) eliminate(k);
-  PetscCallCXX(report->candidates = search.Candidates());
-  report->flops = search.Flops();
+  PetscCallCXX(report->candidates = search->Candidates());
+  report->flops = search->Flops();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -23,7 +23,7 @@ struct LeastFillReport {
 
 /// *order [A.n]: the unknown that is eliminated k-th. `factorizations`: how many the order is to serve; the more,
 /// the slower candidates are tried; 0: the fastest alone. Errors: PETSC_ERR_MEM.
-PetscErrorCode LeastFill(const SymmetricPattern &A, PetscReal factorizations, Indices *order, LeastFillReport *report);
+PetscErrorCode LeastFill(SymmetricPattern A, PetscReal factorizations, Indices *order, LeastFillReport *report);
 
 /// MatOrderingRegister() of MATORDERINGLEASTFILL.
 PetscErrorCode RegisterLeastFill();
