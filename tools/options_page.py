@@ -47,7 +47,7 @@ Read once, when the library first looks for a GPU; `-help` has nothing of them.
 | `-sparsegpu_device_stuck` | for tests: direct solves that say that they made no progress |
 | `-sparsegpu_test_away` | for tests: each product hides values from the host, as if a GPU had them |
 """
-LINE = re.compile(r"^ +(-[a-z0-9_]*(?:sparsegpu|abmc)[a-z0-9_]*):? *<([^>]*)>:? *(.*)$")
+LINE = re.compile(r"^ +(-[a-z0-9_]*(?:sparsegpu|abmc|leastfill)[a-z0-9_]*):? *<([^>]*)>:? *(.*)$")
 
 
 def offered(build, arguments, ranks=1):

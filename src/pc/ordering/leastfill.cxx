@@ -62,8 +62,12 @@ PetscErrorCode MatGetOrdering_LeastFill(Mat A, MatOrderingType, IS *row, IS *col
   bool             moves;
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsGetReal(((PetscObject)A)->options, ((PetscObject)A)->prefix,
-                                "-mat_ordering_leastfill_factorizations", &factorizations, nullptr));
+  PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "Ordering leastfill", "Mat");
+  PetscOptionsObject->options = ((PetscObject)A)->options;
+  PetscCall(PetscOptionsReal("-mat_ordering_leastfill_factorizations",
+                             "Factorizations that the ordering is to serve: the more, the slower candidates are tried",
+                             "MATORDERINGLEASTFILL", factorizations, &factorizations, nullptr));
+  PetscOptionsEnd();
   PetscCheck(factorizations >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-mat_ordering_leastfill_factorizations %g must be non-negative", (double)factorizations);
   PetscCall(GraphOf(A, &pattern, &moves));
