@@ -176,22 +176,33 @@ PetscInt Assignment::Solve()
   return -1;
 }
 
-/// 2^round(log2 e^exponent), within what neither overflows nor is denormal.
-PetscReal PowerOfTwo(double exponent)
+/// 2^power, within what neither overflows nor is denormal.
+PetscReal PowerOfTwo(double power)
 {
   constexpr double LIMIT = sizeof(PetscReal) == sizeof(float) ? 60 : 500;
-  const double     power = std::round(exponent / std::log(2.0));
   return static_cast<PetscReal>(std::ldexp(1.0, static_cast<int>(std::min(LIMIT, std::max(-LIMIT, power)))));
 }
 
+/// The scales are those of the duals. What all rows are multiplied and all columns divided by is free: it makes the
+/// largest and the smallest scales as moderate as they can be.
 void Assignment::Take(Matching *matching) const
 {
-  matching->row = row_of_;
+  std::vector<double> row(n_), column(n_);
+  double              high = -HUGE_VAL, low = HUGE_VAL;
+
+  for (PetscInt k = 0; k < n_; k++) {
+    row[k]    = std::round(u_[k] / std::log(2.0));
+    column[k] = std::round((v_[k] - std::log(largest_[k])) / std::log(2.0));
+    high      = std::max(high, std::max(row[k], -column[k]));
+    low       = std::min(low, std::min(row[k], -column[k]));
+  }
+  const double middle = n_ > 0 ? std::round((high + low) / 2) : 0;
+  matching->row       = row_of_;
   matching->row_scale.resize(n_);
   matching->column_scale.resize(n_);
   for (PetscInt k = 0; k < n_; k++) {
-    matching->row_scale[k]    = PowerOfTwo(u_[k]);
-    matching->column_scale[k] = PowerOfTwo(v_[k] - std::log(largest_[k]));
+    matching->row_scale[k]    = PowerOfTwo(row[k] - middle);
+    matching->column_scale[k] = PowerOfTwo(column[k] + middle);
   }
 }
 } // namespace
