@@ -113,8 +113,10 @@ LU and Cholesky factorizations
 . -mat_sparsegpu_lu_spins n             - the same of a direct factorization, and of its solves (default 2^28, minutes)
 . -mat_sparsegpu_lu_matching auto       - rows are moved and scaled for a strong diagonal: auto, where it is weak, or
                                           where pivots turn out poor; on; off
-- -mat_sparsegpu_lu_exchange t          - rows change places within a tile of 32 pivots where a pivot is smaller than
+. -mat_sparsegpu_lu_exchange t          - rows change places within a tile of 32 pivots where a pivot is smaller than
                                           this times its column there (default 0.1; 0: never)
+- -mat_sparsegpu_lu_pivoted auto        - partial pivoting, on the host: auto, where nothing else reaches the bound; on,
+                                          at once; off
 
   Level: beginner
 
@@ -139,11 +141,15 @@ largest entry of the scaled matrix are replaced by that, and counted. Solves are
 GMRES with the factors where plain refinement stagnates, until the backward error
 ||b - A x|| / (||A|| ||x|| + ||b||), in the largest norm, is at most 32 eps, or eps times the longest row.
 
-  A factorization that replaced pivots, or whose entries grew, tries a solve at once. If that fails, other thresholds
+  A factorization that replaced pivots, or whose entries grew, tries solves at once. If these fail, other thresholds
 are tried and rows are matched for the values at hand; where Cholesky, L D L^T without exchanges, fails, LU with matched
-rows takes over, which -info and `MatView()` tell. If all fails, the matrix is singular to rounding. That is told as a
-zero pivot, `MatFactorGetError()`, by `KSP_DIVERGED_PC_FAILED`, or by an error after `KSPSetErrorIfNotConverged()`; the
-next values are tried again.
+rows takes over, which -info and `MatView()` tell. Where that is not enough, or a later solve misses the bound, the host
+factors the matched matrix by columns with partial pivoting, its irreducible diagonal blocks one after the other, and
+solves run there; `MatView()` says why, -info tells the errors of each attempt. That is given up after 10^10
+multiplications, half a minute (5 10^10 up to 5,000 rows), or where the factors take a quarter of the memory. The next
+values try the fronts again. If all fails, the matrix is singular to rounding. That is told as a zero pivot,
+`MatFactorGetError()`, by `KSP_DIVERGED_PC_FAILED`, or by an error after `KSPSetErrorIfNotConverged()`; the next values
+are tried again.
 
   A solve that does not reach the bound leaves the best solution there is, and -info tells its backward error;
 `KSPPREONLY` with `PCSPARSEGPU` reports `KSP_DIVERGED_PC_FAILED` then, with `PCLU` it cannot. If the backward error is

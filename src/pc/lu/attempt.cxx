@@ -11,7 +11,7 @@ namespace
 {
 const char *const QualityNames[] = {"bad", "usable", "slow", "good"};
 
-/// A solve is tried where pivots were replaced or entries have grown; else the factorization is as good as one with
+/// Solves are tried where pivots were replaced or entries have grown; else the factorization is as good as one with
 /// partial pivoting.
 PetscErrorCode Judge(Mat F, Quality *quality)
 {
@@ -30,12 +30,13 @@ PetscErrorCode Judge(Mat F, Quality *quality)
   if (report.perturbed > 0 && !(size.relative <= SOLVED)) good = false;
   const bool digits = size.error <= PetscSqrtReal(PETSC_MACHINE_EPSILON) && size.relative <= SOLVED;
   // with entries grown beyond all digits, another right-hand side may fail
-  const bool grown = !(report.growth * PETSC_MACHINE_EPSILON <= static_cast<PetscReal>(1e-2));
+  const PetscReal lost  = report.growth * PETSC_MACHINE_EPSILON;
+  const bool      grown = !(lost <= static_cast<PetscReal>(1e-2));
   if (good && !grown)
-    *quality = factor->Steps() <= FEW ? Quality::Good : Quality::Slow;
+    *quality = factor->Steps() <= FEW && lost <= static_cast<PetscReal>(1e-4) ? Quality::Good : Quality::Slow;
   else
     *quality = good || digits ? Quality::Usable : Quality::Bad;
-  PetscCall(PetscInfo(F, "Backward error after %" PetscInt_FMT " steps of refinement %g, relative residual %g: %s\n",
+  PetscCall(PetscInfo(F, "Backward errors after %" PetscInt_FMT " steps of refinement %g, relative residual %g: %s\n",
                       factor->Steps(), (double)size.error, (double)size.relative,
                       QualityNames[static_cast<int>(*quality)]));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -48,7 +49,7 @@ PetscErrorCode Judge(Mat F, Quality *quality)
 /// has let entries grow. The last threshold leaves few correct digits in the factors, whose entries then hardly grow,
 /// and the rest to GMRES. The thresholds do not depend on values that came before. Where there is an alternative, more
 /// replaced pivots than a cycle of GMRES can correct end the attempts.
-PetscErrorCode Attempt(Mat F, const Scalar *a, bool alternative, Quality *quality)
+PetscErrorCode Attempt(Mat F, const Scalar *a, bool alternative, bool brief, Quality *quality)
 {
   const PetscReal small[] = {PetscSqrtReal(PETSC_MACHINE_EPSILON), 10 * PETSC_MACHINE_EPSILON,
                              static_cast<PetscReal>(1e-2)};
@@ -72,11 +73,66 @@ PetscErrorCode Attempt(Mat F, const Scalar *a, bool alternative, Quality *qualit
       *quality = now;
       best     = k;
     }
-    if (*quality == Quality::Good) PetscFunctionReturn(PETSC_SUCCESS);
+    if (*quality == Quality::Good || brief) PetscFunctionReturn(PETSC_SUCCESS);
     if (alternative && factor->Report().perturbed > LU_BASIS) PetscFunctionReturn(PETSC_SUCCESS);
     if (k == 0 && factor->Report().perturbed == 0) PetscFunctionReturn(PETSC_SUCCESS); // nor with lower thresholds
   }
   if (best < 2 && *quality != Quality::Bad) PetscCall(factor->Numeric(a, small[best]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The matched row is the pivot if it is a tenth of the largest, for less fill; then the largest of each column is.
+PetscErrorCode AttemptPivoted(Mat F, const CsrView &A, const char why[], Quality *quality)
+{
+  constexpr PetscReal thresholds[] = {static_cast<PetscReal>(0.1), 1};
+  DirectFactor       *factor       = DirectOf(F);
+
+  PetscFunctionBegin;
+  *quality = Quality::Bad;
+  for (const PetscReal threshold : thresholds) {
+    ResidualSize size;
+    bool         done, good = false;
+    PetscCall(factor->Pivot(A.a, threshold, why, &done));
+    const PivotedEngine &engine = *factor->Pivoted();
+    if (!done || engine.Singular()) {
+      PetscCall(PetscInfo(F, "Partial pivoting on the host, threshold %g: %s after %g multiplications\n",
+                          (double)threshold,
+                          engine.Outcome() == PivotedOutcome::NotFinite ? "not finite"
+                          : engine.Outcome() == PivotedOutcome::Costly  ? "given up, too much work"
+                                                                        : "singular",
+                          engine.Multiplications()));
+      PetscFunctionReturn(PETSC_SUCCESS); // with other thresholds, too
+    }
+    if (factor->options.refine > 0) PetscCall(factor->Probe(&good, &size));
+    good = good || factor->options.refine == 0;
+    PetscCall(PetscInfo(F,
+                        "Partial pivoting on the host, threshold %g: %g entries, %g multiplications, %" PetscInt_FMT
+                        " blocks, growth %g; backward errors after %" PetscInt_FMT " steps of refinement %g\n",
+                        (double)threshold, (double)engine.Entries(), engine.Multiplications(), engine.Blocks(),
+                        (double)factor->Report().growth, factor->Steps(), (double)size.error));
+    *quality = good                                                 ? Quality::Good
+               : size.error <= PetscSqrtReal(PETSC_MACHINE_EPSILON) ? Quality::Usable
+                                                                    : Quality::Bad;
+    if (good) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Escalate(Mat F, bool *better)
+{
+  DirectFactor       *factor = DirectOf(F);
+  std::vector<Scalar> a;
+  Quality             quality;
+
+  PetscFunctionBegin;
+  *better = false;
+  if (factor->tried_pivoting || factor->options.pivoted == 2) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(factor->Values(&a));
+  PetscCall(PetscInfo(F, "The backward error of a solve is %g after %" PetscInt_FMT " steps of refinement\n",
+                      (double)factor->Reached(), factor->Steps()));
+  PetscCall(AttemptPivoted(F, factor->Pattern(a.data()), "a solve with fronts did not reach the bound", &quality));
+  *better = quality == Quality::Good;
+  if (!*better) factor->Unpivot();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,4 +1,5 @@
-/// Attempts at the numeric phase of a direct factorization with several thresholds of small pivots.
+/// Attempts at the numeric phase of a direct factorization with several thresholds of small pivots, then with partial
+/// pivoting.
 #pragma once
 
 #include "pc/lu/direct.hpp"
@@ -14,7 +15,12 @@ enum class Quality {
   Good
 };
 /// Factors the values a [nonzeros], in the factor's space, with the thresholds in turn until the quality is Good, and
-/// leaves the best factors. alternative: rows can be matched instead.
-PetscErrorCode Attempt(Mat F, const Scalar *a, bool alternative, Quality *quality);
+/// leaves the best factors. alternative: rows can be matched instead. brief: with the first threshold only.
+PetscErrorCode Attempt(Mat F, const Scalar *a, bool alternative, bool brief, Quality *quality);
+/// Factors A, with values on the host, there with partial pivoting, with the thresholds in turn until the quality is
+/// Good. Bad factors stay in use, too: Unpivot(). `why`: for the view.
+PetscErrorCode AttemptPivoted(Mat F, const CsrView &A, const char why[], Quality *quality);
+/// After a solve that did not meet its bound: *better if partial pivoting is good, for this and later solves.
+PetscErrorCode Escalate(Mat F, bool *better);
 
 } // namespace sparsegpu::lu

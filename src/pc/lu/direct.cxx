@@ -12,6 +12,7 @@ namespace sparsegpu::lu
 using symbolic::Inverted;
 
 const char *const LuMatchingNames[3] = {"auto", "on", "off"};
+const char *const LuPivotedNames[3]  = {"auto", "on", "off"};
 
 namespace
 {
@@ -111,6 +112,25 @@ PetscErrorCode DirectFactor::MatchAgain(const CsrView &A, Orderer reorder, void 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode DirectFactor::GetArrangement(LuArrangement *arrangement) const
+{
+  PetscFunctionBegin;
+  PetscCallCXX(*arrangement = (LuArrangement{kind, analysis_.matched, analysis_.row_order, analysis_.column_order,
+                                             analysis_.row_scale, analysis_.column_scale}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DirectFactor::Restore(const CsrView &A, const LuArrangement &arrangement)
+{
+  PetscFunctionBegin;
+  kind              = arrangement.kind;
+  analysis_.matched = arrangement.matched;
+  PetscCallCXX(analysis_.row_scale = arrangement.row_scale);
+  PetscCallCXX(analysis_.column_scale = arrangement.column_scale);
+  PetscCall(Analyse(A, arrangement.row_order, arrangement.column_order));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Fronts and places for the order that rows and columns have now.
 PetscErrorCode DirectFactor::Analyse(const CsrView &A, const std::vector<PetscInt> &row,
                                      const std::vector<PetscInt> &column)
@@ -126,7 +146,8 @@ PetscErrorCode DirectFactor::Analyse(const CsrView &A, const std::vector<PetscIn
   F.hermitian = hermitian;
   F.refine    = options.refine > 0;
   F.spins     = options.spins;
-  engine_.reset(); // frees what it holds of the last pattern
+  pivoted_.reset(); // frees what these hold of the last pattern
+  engine_.reset();
   PetscCall(symbolic::SymmetricPatternOf(A, Inverted(row), Inverted(column), &pattern));
   PetscCall(symbolic::BuildFrontTree(pattern, &F.tree));
   pattern = SymmetricPattern();
@@ -168,6 +189,8 @@ PetscErrorCode DirectFactor::Numeric(const Scalar *a, PetscReal small)
   policy.small    = small;
   policy.replace  = replace;
   policy.all      = options.refine > 0 || replace > 0;
+  small_          = small;
+  pivoted_.reset();
   PetscCall(engine_->Numeric(a, policy, &report_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -184,19 +207,19 @@ PetscErrorCode DirectFactor::Refine(const Scalar *b, Scalar *x, bool transpose, 
   const PetscReal goal = Goal(transpose);
 
   PetscFunctionBegin;
-  PetscCall(engine_->Residual(b, x, transpose, size));
+  PetscCall(Engine()->Residual(b, x, transpose, size));
   refined_ = 0;
   if (!(size->relative <= 1) && size->error > goal) { // worse than zero: refinement begins with zero
-    PetscCall(engine_->Combine(0, nullptr, nullptr, 0, x));
-    PetscCall(engine_->Residual(b, x, transpose, size));
+    PetscCall(Engine()->Combine(0, nullptr, nullptr, 0, x));
+    PetscCall(Engine()->Residual(b, x, transpose, size));
   }
   while (size->error > 2 * PETSC_MACHINE_EPSILON && refined_ < options.refine) {
     ResidualSize next;
-    PetscCall(engine_->Correct(x, transpose));
-    PetscCall(engine_->Residual(b, x, transpose, &next));
+    PetscCall(Engine()->Correct(x, transpose));
+    PetscCall(Engine()->Residual(b, x, transpose, &next));
     refined_++;
     if (!(next.error < size->error)) {
-      PetscCall(engine_->Undo(x));
+      PetscCall(Engine()->Undo(x));
       break;
     }
     const bool slow = next.error > size->error / 2;
@@ -204,8 +227,7 @@ PetscErrorCode DirectFactor::Refine(const Scalar *b, Scalar *x, bool transpose, 
     if (slow) break; // at rounding level, or a case for GMRES
   }
   const auto unsolved = [&] { return size->error > goal || (thorough && size->relative > SOLVED); };
-  if (unsolved())
-    PetscCall(RefineByGmres(engine_.get(), Rows(), b, x, transpose, thorough ? 0 : goal, &refined_, size));
+  if (unsolved()) PetscCall(RefineByGmres(Engine(), Rows(), b, x, transpose, thorough ? 0 : goal, &refined_, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -213,7 +235,7 @@ PetscErrorCode DirectFactor::Solve(PetscInt count, const Scalar *b, PetscInt ldb
                                    bool transpose)
 {
   PetscFunctionBegin;
-  PetscCall(engine_->Apply(count, b, ldb, x, ldx, transpose));
+  PetscCall(Engine()->Apply(count, b, ldb, x, ldx, transpose));
   solved_  = true;
   reached_ = 0;
   for (PetscInt c = 0; c < count && options.refine > 0; c++) {
@@ -225,53 +247,39 @@ PetscErrorCode DirectFactor::Solve(PetscInt count, const Scalar *b, PetscInt ldb
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode DirectFactor::ProbeWith(const Scalar *b, Scalar *x, bool transpose, bool thorough, bool *good,
+                                       ResidualSize *size)
+{
+  const PetscInt before = refined_;
+
+  PetscFunctionBegin;
+  PetscCall(Engine()->Apply(1, b, Rows(), x, Rows(), transpose));
+  PetscCall(Refine(b, x, transpose, thorough, size));
+  refined_ = std::max(refined_, before);
+  *good    = *good && size->error <= Goal(transpose);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DirectFactor::Probe(bool *good, ResidualSize *size)
 {
+  ResidualSize  other;
   const Scalar *b;
-  Scalar       *x;
+  Scalar       *product, *x;
 
   PetscFunctionBegin;
   *good = false;
   *size = ResidualSize();
   if (!report_.finite) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(engine_->Sample(&b, &x));
-  PetscCall(engine_->Apply(1, b, Rows(), x, Rows(), false));
-  PetscCall(Refine(b, x, false, true, size));
-  *good = size->error <= Goal(false);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DirectFactor::View(PetscViewer viewer) const
-{
-  constexpr PetscInt limits[]  = {16, 64, 160, 512, PETSC_MAX_INT};
-  PetscInt           counts[5] = {0};
-  PetscViewerFormat  format;
-
-  PetscFunctionBegin;
-  PetscCall(
-      PetscViewerASCIIPrintf(viewer, "sparsegpu %s on %s%s\n", kind == DirectKind::LU ? "LU" : "Cholesky",
-                             Where() == Space::Host ? "the host" : "cuda",
-                             kind == wanted ? "" : ", instead of Cholesky, for which the diagonal had no pivots"));
-  PetscCall(PetscViewerGetFormat(viewer, &format));
-  if (format != PETSC_VIEWER_ASCII_INFO_DETAIL) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt f = 0; f < analysis_.tree.Fronts(); f++)
-    ++counts[std::lower_bound(limits, limits + 4, analysis_.tree.Pivots(f) + analysis_.tree.Others(f)) - limits];
-  PetscCall(PetscViewerASCIIPrintf(viewer,
-                                   "%" PetscInt_FMT " fronts, the largest of order %" PetscInt_FMT
-                                   "; of order up to 16, 64, 160, 512, above: %" PetscInt_FMT " %" PetscInt_FMT
-                                   " %" PetscInt_FMT " %" PetscInt_FMT " %" PetscInt_FMT "\n",
-                                   analysis_.tree.Fronts(), analysis_.plan.largest, counts[0], counts[1], counts[2],
-                                   counts[3], counts[4]));
-  PetscCall(PetscViewerASCIIPrintf(
-      viewer, "%.4g entries of the factors, %.3g times the matrix's, %.2g %% of them zeros; %.4g flops; %.3g MB\n",
-      (double)analysis_.plan.values, (double)analysis_.plan.values / PetscMax(1.0, (double)analysis_.j.size()),
-      100 * 2.0 * (double)analysis_.tree.zeros / PetscMax(1.0, (double)analysis_.plan.values), analysis_.plan.flops,
-      Bytes() / 1e6));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "rows %s\n", analysis_.matched ? "matched and scaled" : "as they were"));
-  PetscCall(PetscViewerASCIIPrintf(viewer,
-                                   "%" PetscInt_FMT " pivots replaced; the last solve took %" PetscInt_FMT
-                                   " steps of refinement to the backward error %.2g\n",
-                                   report_.perturbed, refined_, (double)reached_));
+  *good    = true;
+  refined_ = 0;
+  PetscCall(Engine()->Sample(&b, &product, &x));
+  PetscCall(ProbeWith(b, x, false, !pivoted_, good, size));
+  for (const bool transpose : {false, true}) {
+    if (transpose && !pivoted_) break; // the device would need the transpose
+    PetscCall(Engine()->Multiply(b, product, false, transpose));
+    PetscCall(ProbeWith(product, x, transpose, false, good, &other));
+    size->error = std::max(size->error, other.error);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,12 +1,12 @@
 /// A sparse direct factorization: row matching and scaling, order, fronts, numbers, solves and their refinement. The
 /// pivots are chosen before the values are known (static pivoting); small ones are replaced and counted, and iterative
 /// refinement with a copy of the matrix corrects the effect on solutions (Li & Demmel, ACM Trans. Math.
-/// Softw. 29(2), 2003).
+/// Softw. 29(2), 2003). Where that is not enough, the host factors the matrix with partial pivoting.
 #pragma once
 
 #include <petscmat.h>
 #include "pc/factor/arrays.hpp"
-#include "pc/lu/engine.hpp"
+#include "pc/lu/engine_pivoted.hpp"
 #include "pc/lu/matching.hpp"
 
 namespace sparsegpu::lu
@@ -15,10 +15,13 @@ namespace sparsegpu::lu
 struct LuOptions {
   PetscInt  matching = 0;                           ///< LuMatchingNames
   PetscInt  refine   = 10;                          ///< refinement steps at most; 0: none, and no copy of the matrix
+  PetscInt  pivoted  = 0;                           ///< LuPivotedNames
   PetscReal exchange = static_cast<PetscReal>(0.1); ///< LuPivoting::exchange
   long long spins = 1ll << 28; ///< on the GPU a thread gives up after this many polls, minutes, in which no task ends
 };
 extern const char *const LuMatchingNames[3];
+/// Partial pivoting on the host: where nothing else meets the bound, at once, never.
+extern const char *const LuPivotedNames[3];
 
 /// A residual of at most this part of the right-hand side is that of a solved system. A singular one may have small
 /// backward errors, by solutions as large as 1 / eps; its residuals are as large as the right-hand side.
@@ -27,6 +30,14 @@ constexpr PetscReal SOLVED = static_cast<PetscReal>(1e-2);
 enum class DirectKind {
   LU,
   Cholesky ///< L D L^T of the upper triangle and its mirror image, without exchanges
+};
+
+/// What values decide of an analysis.
+struct LuArrangement {
+  DirectKind             kind    = DirectKind::LU;
+  bool                   matched = false;
+  std::vector<PetscInt>  row_order, column_order; ///< LuAnalysis
+  std::vector<PetscReal> row_scale, column_scale;
 };
 
 class DirectFactor
@@ -56,17 +67,48 @@ public:
   bool Matched() const { return analysis_.matched; }
   /// Rows are matched for these values, and the analysis is repeated if that matching differs from the one in use.
   PetscErrorCode MatchAgain(const CsrView &A, Orderer reorder, void *context, bool *changed);
+  /// The arrangement in use, and the way back to it; A has the pattern that was analysed.
+  PetscErrorCode GetArrangement(LuArrangement *arrangement) const;
+  PetscErrorCode Restore(const CsrView &A, const LuArrangement &arrangement);
   /// The factors of the matrix with the pattern that Symbolic() saw and these values [nonzeros], which lie in its
   /// space. Pivots below `small` times the largest entry are replaced. No allocation after the first.
   PetscErrorCode Numeric(const Scalar *a, PetscReal small);
   /// x = A^-1 b or A^-T b, `count` columns in the same space, refined: by GMRES where that is not enough. Solved()
   /// and Reached() tell the outcome; x is the best that was found.
   PetscErrorCode Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose);
-  /// Tries a solve. *good: it met the bound.
+  /// Tries solves, with a right-hand side that is hardly in the range of a singular matrix, and with one whose solution
+  /// is of its size; with partial pivoting transposed ones, too. *good: they met the bound. *size: the largest error,
+  /// and the first one's relative residual.
   PetscErrorCode Probe(bool *good, ResidualSize *size);
-  PetscInt       SingularColumn() const { return singular_column_; } ///< a column that no row is left for; -1: none
+
+  /// Factors these values [nonzeros], on the host, with partial pivoting there; `threshold` as PivotedLu::Factor() has
+  /// it, `why` for View(). *done: solves are those of these factors from now on. Errors: PETSC_ERR_MEM.
+  PetscErrorCode Pivot(const Scalar *a, PetscReal threshold, const char *why, bool *done);
+  /// Solves are those of the fronts again.
+  void Unpivot()
+  {
+    if (pivoted_) report_ = report_of_fronts_;
+    pivoted_.reset();
+  }
+  /// The engine with partial pivoting, if solves are its own.
+  const PivotedEngine *Pivoted() const { return pivoted_.get(); }
+  /// The values that were factored, on the host; none without refinement.
+  PetscErrorCode Values(std::vector<Scalar> *a)
+  {
+    PetscFunctionBegin;
+    PetscCall(engine_->Values(a));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /// The pattern that was analysed, with these values [nonzeros].
+  CsrView Pattern(const Scalar *a) const
+  {
+    return CsrView{analysis_.rows, analysis_.rows, MatrixNonzeros(), analysis_.i.data(), analysis_.j.data(), a};
+  }
+  PetscInt SingularColumn() const { return singular_column_; } ///< a column that no row is left for; -1: none
   /// One line; fronts, memory and the last solve where the format is PETSC_VIEWER_ASCII_INFO_DETAIL.
   PetscErrorCode View(PetscViewer viewer) const;
+  bool           tried_pivoting  = false; ///< with these values
+  bool           needed_pivoting = false; ///< the last factorization did, and was good with it
 
   /// Whether each column of the last solve met the bound, or was not a number.
   bool      Solved() const { return solved_; }
@@ -74,12 +116,13 @@ public:
   PetscReal Goal(bool transpose) const;
   PetscInt  Steps() const { return refined_; } ///< of refinement, of its last column
 
-  PetscInt        Rows() const { return analysis_.rows; }
-  PetscInt        MatrixNonzeros() const { return static_cast<PetscInt>(analysis_.j.size()); }
-  PetscCount      Nonzeros() const { return analysis_.plan.values; }
-  PetscLogDouble  Flops() const { return analysis_.plan.flops; }
-  PetscLogDouble  Bytes() const { return engine_ ? engine_->Bytes() : 0; }
-  Space           Where() const { return engine_ ? engine_->Where() : Space::Host; }
+  PetscInt       Rows() const { return analysis_.rows; }
+  PetscInt       MatrixNonzeros() const { return static_cast<PetscInt>(analysis_.j.size()); }
+  PetscCount     Nonzeros() const { return analysis_.plan.values; }
+  PetscLogDouble Flops() const { return analysis_.plan.flops; }
+  PetscLogDouble Bytes() const { return (engine_ ? engine_->Bytes() : 0) + (pivoted_ ? pivoted_->Bytes() : 0); }
+  /// Where solves run.
+  Space           Where() const { return pivoted_ || !engine_ ? Space::Host : engine_->Where(); }
   const LuReport &Report() const { return report_; }
   /// The row of the matrix that is eliminated k-th.
   PetscInt MatrixRow(PetscInt k) const { return analysis_.row_order[k]; }
@@ -89,15 +132,21 @@ private:
                          std::vector<PetscInt> *column, Orderer reorder, void *context);
   PetscErrorCode Analyse(const CsrView &A, const std::vector<PetscInt> &row, const std::vector<PetscInt> &column);
   PetscErrorCode Refine(const Scalar *b, Scalar *x, bool transpose, bool thorough, ResidualSize *size);
+  PetscErrorCode ProbeWith(const Scalar *b, Scalar *x, bool transpose, bool thorough, bool *good, ResidualSize *size);
+  PetscErrorCode ViewDetail(PetscViewer viewer) const;
+  LuEngine      *Engine() { return pivoted_ ? pivoted_.get() : engine_.get(); } ///< whose solves are taken
 
-  LuAnalysis                analysis_;
-  std::unique_ptr<LuEngine> engine_;
-  Space                     space_ = Space::Host;
-  LuReport                  report_;
-  PetscInt                  singular_column_ = -1;
-  PetscInt                  refined_         = 0;
-  PetscReal                 reached_         = 0;
-  bool                      solved_          = true;
+  LuAnalysis                     analysis_;
+  std::unique_ptr<LuEngine>      engine_;
+  std::unique_ptr<PivotedEngine> pivoted_;
+  const char                    *why_pivoted_ = "";
+  Space                          space_       = Space::Host;
+  LuReport                       report_, report_of_fronts_;
+  PetscReal                      small_           = 0; ///< Numeric()
+  PetscInt                       singular_column_ = -1;
+  PetscInt                       refined_         = 0;
+  PetscReal                      reached_         = 0;
+  bool                           solved_          = true;
 };
 
 } // namespace sparsegpu::lu

@@ -90,10 +90,13 @@ public:
   /// x += d.
   virtual PetscErrorCode AddTo(Scalar *x, const Scalar *d) = 0;
 
-  /// A right-hand side that is hardly in the range of a singular matrix, and room for a solution; kept here.
-  virtual PetscErrorCode Sample(const Scalar **b, Scalar **x) = 0;
-  virtual Space          Where() const                        = 0;
-  virtual PetscLogDouble Bytes() const                        = 0;
+  /// A right-hand side that is hardly in the range of a singular matrix, room for one more, and for a solution; kept
+  /// here.
+  virtual PetscErrorCode Sample(const Scalar **b, Scalar **product, Scalar **x) = 0;
+  /// *a: the matrix's values as they were factored, on the host; none without refinement.
+  virtual PetscErrorCode Values(std::vector<Scalar> *a) = 0;
+  virtual Space          Where() const                  = 0;
+  virtual PetscLogDouble Bytes() const                  = 0;
 };
 
 std::unique_ptr<LuEngine> MakeLuEngine_Host();

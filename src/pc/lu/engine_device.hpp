@@ -30,7 +30,8 @@ public:
   PetscErrorCode Dots(PetscInt count, const Scalar *v, const Scalar *w, Scalar *result) override;
   PetscErrorCode Combine(PetscInt count, const Scalar *c, const Scalar *v, PetscReal beta, Scalar *y) override;
   PetscErrorCode AddTo(Scalar *x, const Scalar *d) override;
-  PetscErrorCode Sample(const Scalar **b, Scalar **x) override;
+  PetscErrorCode Sample(const Scalar **b, Scalar **product, Scalar **x) override;
+  PetscErrorCode Values(std::vector<Scalar> *a) override;
   Space          Where() const override { return Space::Device; }
   PetscLogDouble Bytes() const override;
 
@@ -66,7 +67,7 @@ private:
   Array<Scalar>       values_, work_;
   Array<PetscInt>     local_row_;
   Array<Scalar>       vectors_; ///< [rows] right-hand side; flags: [rows] y, [rows] x, [others] parts
-  Array<Scalar>       residual_, before_, sample_; ///< [rows], [rows], [2 * rows]
+  Array<Scalar>       residual_, before_, sample_; ///< [rows], [rows], [3 * rows]
   Array<Scalar>       basis_, dots_;               ///< as GMRES wants them, [LU_BASIS]
   Array<DeviceReport> report_;
   DeviceReport       *heard_ = nullptr; ///< pinned

@@ -42,25 +42,29 @@ public:
   PetscErrorCode Dots(PetscInt count, const Scalar *v, const Scalar *w, Scalar *result) override;
   PetscErrorCode Combine(PetscInt count, const Scalar *c, const Scalar *v, PetscReal beta, Scalar *y) override;
   PetscErrorCode AddTo(Scalar *x, const Scalar *d) override;
-  PetscErrorCode Sample(const Scalar **b, Scalar **x) override;
+  PetscErrorCode Sample(const Scalar **b, Scalar **product, Scalar **x) override;
+  PetscErrorCode Values(std::vector<Scalar> *a) override;
   Space          Where() const override { return Space::Host; }
   PetscLogDouble Bytes() const override;
 
-private:
-  void           ScaleByDiagonal(const Scalar *a);
-  void           Equilibrate(const Scalar *a);
-  PetscErrorCode ApplyTo(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose,
-                         bool scale, bool add);
+protected:
+  virtual PetscErrorCode ApplyTo(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose,
+                                 bool scale, bool add);
 
   const LuAnalysis      *analysis_ = nullptr;
   std::vector<PetscReal> row_scale_, column_scale_;
-  std::vector<Scalar>    values_, work_;
-  std::vector<PetscInt>  local_row_;
-  std::vector<Scalar>    w_, scratch_;
+  std::vector<Scalar>    w_; ///< [rows x columns of a solve] a right-hand side in the order of elimination
   std::vector<Scalar>    a_; ///< the values as they were factored; none without refinement
   std::vector<Scalar>    residual_, before_, sample_, basis_;
   std::vector<PetscReal> column_sums_;                    ///< [rows] scratch
   PetscReal              row_norm_ = 0, column_norm_ = 0; ///< largest sums of magnitudes
+
+private:
+  void ScaleByDiagonal(const Scalar *a);
+  void Equilibrate(const Scalar *a);
+
+  std::vector<Scalar>   values_, work_, scratch_;
+  std::vector<PetscInt> local_row_;
 };
 
 } // namespace sparsegpu::lu

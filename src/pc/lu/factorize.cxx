@@ -4,6 +4,7 @@
 #include "pc/factor/rows.hpp"
 #include "pc/lu/attempt.hpp"
 #include "pc/lu/failure.hpp"
+#include "pc/lu/options.hpp"
 #include "pc/lu/reorder.hpp"
 #include "petsc/compat.hpp"
 #include "sparsegpu.h"
@@ -13,61 +14,6 @@ namespace sparsegpu::lu
 
 namespace
 {
-/// Between PetscOptionsBegin() and its end, where an error would lose what the former allocates: checked later.
-static PetscErrorCode OfferOptions(SparseGPUOptionItems PetscOptionsObject, LuOptions *o, PetscInt *spins,
-                                   char matching[64])
-{
-  const char *const page = "MATSOLVERSPARSEGPU";
-
-  PetscFunctionBegin;
-  PetscCall(PetscOptionsInt("-mat_sparsegpu_lu_refine",
-                            "Steps of iterative refinement at most, before GMRES; 0: neither", page, o->refine,
-                            &o->refine, nullptr));
-  PetscCall(PetscOptionsString(
-      "-mat_sparsegpu_lu_matching",
-      "Rows moved and scaled for a strong diagonal: auto (where it is weak or pivots are poor), on, off", page,
-      matching, matching, 64, nullptr));
-  PetscCall(PetscOptionsReal("-mat_sparsegpu_lu_exchange",
-                             "Rows of a tile change places where a pivot is smaller than this part of its column", page,
-                             o->exchange, &o->exchange, nullptr));
-  PetscCall(PetscOptionsInt("-mat_sparsegpu_lu_spins",
-                            "On a GPU: polls without any progress after which a factorization or solve gives up", page,
-                            *spins, spins, nullptr));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode ReadOptions(Mat F, Mat A)
-{
-  LuOptions   wanted = DirectOf(F)->options;
-  const char *prefix = ((PetscObject)F)->prefix ? ((PetscObject)F)->prefix : ((PetscObject)A)->prefix;
-  PetscInt    spins  = static_cast<PetscInt>(wanted.spins);
-  PetscBool   known  = PETSC_FALSE;
-  char        matching[64];
-
-  PetscFunctionBegin;
-  PetscCall(PetscStrncpy(matching, LuMatchingNames[wanted.matching], sizeof(matching)));
-  PetscOptionsBegin(PetscObjectComm((PetscObject)F), prefix, "Direct factorizations of sparsegpu", "Mat");
-  PetscOptionsObject->options = ((PetscObject)A)->options;
-  PetscCall(OfferOptions(PetscOptionsObject, &wanted, &spins, matching));
-  PetscOptionsEnd();
-  PetscCheck(spins > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "-mat_sparsegpu_lu_spins %" PetscInt_FMT " must be positive", spins);
-  PetscCheck(wanted.refine >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "-mat_sparsegpu_lu_refine %" PetscInt_FMT " must not be negative", wanted.refine);
-  PetscCheck(wanted.exchange >= 0 && wanted.exchange <= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "-mat_sparsegpu_lu_exchange %g must be between 0 and 1", (double)wanted.exchange);
-  for (PetscInt k = 0; k < 3; k++)
-    if (!strcmp(matching, LuMatchingNames[k])) {
-      wanted.matching = k;
-      known           = PETSC_TRUE;
-    }
-  PetscCheck(known, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-mat_sparsegpu_lu_matching %s must be auto, on or off",
-             matching);
-  wanted.spins         = spins;
-  DirectOf(F)->options = wanted;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 void TakeInfo(Mat F)
 {
   const DirectFactor *factor = DirectOf(F);
@@ -97,6 +43,111 @@ PetscErrorCode Replace(Mat F, const CsrView &A, Reordering *reordering, bool *ch
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The numeric phase of one matrix, by the ways that there are.
+class Trial
+{
+public:
+  Trial(Mat F, const MatrixRows &rows, HostRows *matrix, Reordering *reordering, const Scalar *a)
+      : F_(F),
+        factor_(DirectOf(F)),
+        rows_(rows),
+        matrix_(matrix),
+        reordering_(reordering),
+        a_(a)
+  {
+  }
+  PetscErrorCode Run(Quality *quality);
+
+private:
+  PetscErrorCode Fronts(Quality *quality);
+  PetscErrorCode Pivoted(const char why[], Quality *quality);
+  PetscErrorCode TakeRows()
+  {
+    PetscFunctionBegin;
+    if (!matrix_->csr.i) PetscCall(matrix_->Take(rows_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  Mat               F_;
+  DirectFactor     *factor_;
+  const MatrixRows &rows_;
+  HostRows         *matrix_;
+  Reordering       *reordering_;
+  const Scalar     *a_;
+  bool              left_ = false; ///< a better arrangement than the present one
+  LuArrangement     before_;
+};
+
+/// Static pivoting within fronts, with the rows as they are, then matched for these values.
+PetscErrorCode Trial::Fronts(Quality *quality)
+{
+  Quality matched;
+  bool    changed;
+
+  PetscFunctionBegin;
+  left_ = false;
+  PetscCall(Attempt(F_, a_, factor_->options.matching != 2 && !factor_->Matched(), false, quality));
+  if (*quality == Quality::Good || factor_->options.matching == 2) {
+    factor_->gave_way = 0;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(TakeRows());
+  PetscCall(factor_->GetArrangement(&before_));
+  PetscCall(Replace(F_, matrix_->csr, reordering_, &changed));
+  if (!changed) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Attempt(F_, a_, false, false, &matched));
+  left_ = matched < *quality;
+  if (!left_) *quality = matched;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Partial pivoting; its factors stay in use if they are better.
+PetscErrorCode Trial::Pivoted(const char why[], Quality *quality)
+{
+  Quality pivoted;
+
+  PetscFunctionBegin;
+  PetscCall(TakeRows());
+  PetscCall(AttemptPivoted(F_, matrix_->csr, why, &pivoted));
+  factor_->needed_pivoting = pivoted == Quality::Good;
+  if (pivoted > *quality)
+    *quality = pivoted;
+  else
+    factor_->Unpivot();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Where the last values needed partial pivoting, fronts are tried once, before all other ways.
+PetscErrorCode Trial::Run(Quality *quality)
+{
+  const LuOptions  &options = factor_->options;
+  const char *const WHY     = "static pivoting within fronts did not reach the bound";
+
+  PetscFunctionBegin;
+  *quality = Quality::Bad;
+  if (options.pivoted == 1) {
+    PetscCall(Pivoted("asked for", quality));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (factor_->needed_pivoting && options.pivoted == 0) {
+    PetscCall(Attempt(F_, a_, false, true, quality));
+    factor_->needed_pivoting = *quality != Quality::Good;
+    if (*quality == Quality::Good) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(Pivoted(WHY, quality));
+    if (*quality == Quality::Good) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(Fronts(quality));
+  // slow factors reach the bound, if they are still there; where no row is left for a column, there is no pivot either
+  const bool more = *quality < Quality::Slow || left_;
+  if (more && options.pivoted == 0 && factor_->SingularColumn() < 0) PetscCall(Pivoted(WHY, quality));
+  if (!left_ || factor_->Pivoted()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscInfo(F_, "Matched rows are no better: back to rows as they were\n"));
+  PetscCall(factor_->Restore(matrix_->csr, before_));
+  factor_->gave_way = 0;
+  PetscCall(Attempt(F_, a_, false, false, quality));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace
 
 PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
@@ -108,7 +159,6 @@ PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
   MatrixRows    rows;
   const Scalar *a;
   Quality       quality;
-  bool          changed;
 
   PetscFunctionBegin;
   if (F->factorerrortype == MAT_FACTOR_STRUCT_ZEROPIVOT) PetscFunctionReturn(PETSC_SUCCESS); // singular for all values
@@ -117,6 +167,8 @@ PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
              MATSOLVERSPARSEGPU, MatFactorShiftTypes[type]);
   factor->replace = type == MAT_SHIFT_INBLOCKS ? info->shiftamount : 0;
   factor->strict  = A->erroriffailure == PETSC_TRUE;
+  factor->Unpivot(); // the fronts' space again
+  factor->tried_pivoting = false;
   PetscCall(GetMatrixRows(A, &rows));
   PetscCheck(rows.csr.nonzeros == factor->MatrixNonzeros(), PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
              "The matrix has %" PetscInt_FMT " nonzeros, the symbolic factorization was made for %" PetscInt_FMT,
@@ -132,14 +184,7 @@ PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
     factor->kind = DirectKind::Cholesky;
     PetscCall(factor->Symbolic(matrix.csr, factor->order, factor->order, Reorder, &reordering, factor->Where()));
   }
-  PetscCall(Attempt(F, a, factor->options.matching != 2 && !factor->Matched(), &quality));
-  if (quality != Quality::Good && factor->options.matching != 2) {
-    if (!matrix.csr.i) PetscCall(matrix.Take(rows));
-    PetscCall(Replace(F, matrix.csr, &reordering, &changed));
-    if (changed) PetscCall(Attempt(F, a, false, &quality));
-  } else {
-    factor->gave_way = 0;
-  }
+  PetscCall(Trial(F, rows, &matrix, &reordering, a).Run(&quality));
   TakeInfo(F);
   F->factorerrortype = MAT_FACTOR_NOERROR;
   if (quality == Quality::Usable)
@@ -178,6 +223,7 @@ PetscErrorCode MatFactorSymbolic_Direct(Mat F, Mat A, IS row, IS column, const M
   PetscCall(FactorSpace(A, &space));
   factor->kind = factor->wanted = kind;
   factor->gave_way              = 0;
+  factor->needed_pivoting       = false;
   if (kind == DirectKind::Cholesky) PetscCallCXX(factor->order = r);
   PetscCall(factor->Symbolic(matrix.csr, std::move(r), std::move(c), Reorder, &reordering, space));
   F->info.fill_ratio_given = info->fill;

@@ -1,6 +1,7 @@
 /// MATSOLVERSPARSEGPU of LU and Cholesky factorizations: the factor as PETSc sees it.
 #include <petsc/private/matimpl.h>
 #include "pc/factor/matsolver.hpp"
+#include "pc/lu/attempt.hpp"
 #include "pc/lu/factorize.hpp"
 #include "pc/lu/matsolver.hpp"
 #include "petsc/compat.hpp"
@@ -38,13 +39,18 @@ PetscErrorCode TellUnsolved(Mat F, Vec x, bool transpose)
 PetscErrorCode Solve(Mat F, Vec b, Vec x, bool transpose)
 {
   DirectFactor *factor = DirectOf(F);
+  bool          again  = true;
+  const auto    solve  = [&](PetscInt count, const Scalar *from, PetscInt ldb, Scalar *to, PetscInt ldx) {
+    return factor->Solve(count, from, ldb, to, ldx, transpose);
+  };
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(TrisolveEvent, F, b, x, nullptr));
-  PetscCall(SolveVector(b, x, factor->Where(), &factor->staging,
-                        [&](PetscInt count, const Scalar *from, PetscInt ldb, Scalar *to, PetscInt ldx) {
-                          return factor->Solve(count, from, ldb, to, ldx, transpose);
-                        }));
+  while (again) {
+    PetscCall(SolveVector(b, x, factor->Where(), &factor->staging, solve));
+    again = !factor->Solved();
+    if (again) PetscCall(Escalate(F, &again));
+  }
   PetscCall(PetscLogEventEnd(TrisolveEvent, F, b, x, nullptr));
   if (!factor->Solved()) PetscCall(TellUnsolved(F, x, transpose));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -65,13 +71,18 @@ PetscErrorCode MatSolveTranspose_Direct(Mat F, Vec b, Vec x)
 PetscErrorCode SolveMany(Mat F, Mat B, Mat X, bool transpose)
 {
   DirectFactor *factor = DirectOf(F);
+  bool          again  = true;
+  const auto    solve  = [&](PetscInt count, const Scalar *from, PetscInt ldb, Scalar *to, PetscInt ldx) {
+    return factor->Solve(count, from, ldb, to, ldx, transpose);
+  };
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(TrisolveEvent, F, B, X, nullptr));
-  PetscCall(SolveColumns(B, X, factor->Where(), &factor->staging,
-                         [&](PetscInt count, const Scalar *from, PetscInt ldb, Scalar *to, PetscInt ldx) {
-                           return factor->Solve(count, from, ldb, to, ldx, transpose);
-                         }));
+  while (again) {
+    PetscCall(SolveColumns(B, X, factor->Where(), &factor->staging, solve));
+    again = !factor->Solved();
+    if (again) PetscCall(Escalate(F, &again));
+  }
   PetscCall(PetscLogEventEnd(TrisolveEvent, F, B, X, nullptr));
   if (!factor->Solved()) PetscCall(TellUnsolved(F, nullptr, transpose));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -95,7 +106,7 @@ PetscErrorCode MatGetInertia_Direct(Mat F, PetscInt *negative, PetscInt *zero, P
   const LuReport &report = DirectOf(F)->Report();
 
   PetscFunctionBegin;
-  PetscCheck(DirectOf(F)->kind == DirectKind::Cholesky, PETSC_COMM_SELF, PETSC_ERR_SUP,
+  PetscCheck(DirectOf(F)->kind == DirectKind::Cholesky && !DirectOf(F)->Pivoted(), PETSC_COMM_SELF, PETSC_ERR_SUP,
              "The inertia is not known: the diagonal had no pivots for L D L^T, and LU with matched rows took over");
   PetscCheck(report.perturbed == 0, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "The inertia is not known: %" PetscInt_FMT " pivots, the smallest %g, were replaced", report.perturbed,

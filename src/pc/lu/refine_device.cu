@@ -155,17 +155,32 @@ PetscErrorCode DeviceEngine::Undo(Scalar *x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DeviceEngine::Sample(const Scalar **b, Scalar **x)
+PetscErrorCode DeviceEngine::Values(std::vector<Scalar> *a)
+{
+  Stream stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  PetscCallCXX(a->resize(a_.size()));
+  if (!a->empty())
+    SparseGPUCallCUDA(
+        cudaMemcpyAsync(a->data(), a_.data(), a_.bytes(), cudaMemcpyDeviceToHost, static_cast<cudaStream_t>(stream)));
+  PetscCall(DeviceSynchronize(stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceEngine::Sample(const Scalar **b, Scalar **product, Scalar **x)
 {
   const size_t n = static_cast<size_t>(analysis_->rows);
   Stream       stream;
 
   PetscFunctionBegin;
   PetscCall(DeviceStream(&stream));
-  if (sample_.size() != 2 * n) PetscCall(sample_.Allocate(2 * n, Space::Device));
+  if (sample_.size() != 3 * n) PetscCall(sample_.Allocate(3 * n, Space::Device));
   PetscCall(Sample_CUDA(analysis_->rows, sample_.data(), stream));
-  *b = sample_.data();
-  *x = sample_.data() + n;
+  *b       = sample_.data();
+  *product = sample_.data() + n;
+  *x       = *product + n;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

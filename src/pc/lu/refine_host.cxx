@@ -111,15 +111,23 @@ PetscErrorCode HostEngine::AddTo(Scalar *x, const Scalar *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HostEngine::Sample(const Scalar **b, Scalar **x)
+PetscErrorCode HostEngine::Values(std::vector<Scalar> *a)
+{
+  PetscFunctionBegin;
+  PetscCallCXX(*a = a_);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HostEngine::Sample(const Scalar **b, Scalar **product, Scalar **x)
 {
   const PetscInt n = analysis_->rows;
 
   PetscFunctionBegin;
-  PetscCallCXX(sample_.resize(2 * static_cast<size_t>(n)));
+  PetscCallCXX(sample_.resize(3 * static_cast<size_t>(n)));
   for (PetscInt r = 0; r < n; r++) sample_[r] = Scalar(SampleEntry(r));
-  *b = sample_.data();
-  *x = sample_.data() + n;
+  *b       = sample_.data();
+  *product = sample_.data() + n;
+  *x       = *product + n;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
