@@ -2,7 +2,7 @@
 /// PetscOptionsBegin() and its end would lose what the former allocates.
 #include "pc/lu/options.hpp"
 #include <petsc/private/matimpl.h>
-#include "pc/factor/matsolver.hpp"
+#include "pc/lu/factorize.hpp"
 #include "petsc/compat.hpp"
 #include "sparsegpu.h"
 
