@@ -1,6 +1,6 @@
 /* A saddle point problem: Stokes' equations in a square cavity with a moving lid, on n^2 cells, velocities on their
- * sides and pressures in their middles (MAC grid):  [ K  B^T ] [ velocity ]   [ f ] [ B   0  ] [ pressure ] = [ 0 ] The
- * preconditioner is block diagonal: multigrid for K, and the mass of a cell, h^2, for the Schur complement B K^-1 B^T.
+ * sides and pressures in their middles (MAC grid): K u + B^T p = f, B u = 0. The preconditioner is block diagonal:
+ * multigrid for K, and the mass of a cell, h^2, for the Schur complement B K^-1 B^T.
  *
  * On the CPU:
  *   $ ./stokes -n 32 -ksp_type minres -pc_type fieldsplit -fieldsplit_velocity_pc_type sparsegpuamg \

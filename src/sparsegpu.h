@@ -43,7 +43,8 @@ values by then.
   Where products run on a GPU, `MatSetPreallocationCOO()` sorts the coordinates there, wherever they lie, and the matrix
 has values zero afterwards; where the GPU of a process lacks memory PETSc sorts them on the host. In parallel the host
 first sends those of other processes' rows to their owners. `MatSetValuesCOO()` then sums there, sends values for other
-processes through the host, and raises an error once the matrix has another pattern. After a conversion to `MATAIJ` the
+processes from the GPU where PETSc has CUDA and all processes have theirs there, else through the host, and raises an
+error once the matrix has another pattern. After a conversion to `MATAIJ` the
 same coordinates serve on the host, for that matrix but not for its duplicates.
 
   Where products run on a GPU, `MatSetValuesCOO()`, `MatZeroEntries()`, `MatScale()`, `MatShift()`, `MatAXPY()` and
@@ -94,7 +95,8 @@ LU and Cholesky factorizations
 + -pc_factor_mat_solver_type sparsegpu  - uses it, with `PCILU`, `PCICC`, `PCLU`, `PCCHOLESKY` and the preconditioners
                                           built on them
 . -pc_factor_levels k                   - levels of fill
-. -pc_factor_mat_ordering_type type     - any ordering of PETSc; natural by default
+. -pc_factor_mat_ordering_type type     - any ordering of PETSc; by default natural for ILU and ICC, leastfill for LU
+                                          and Cholesky
 . -pc_factor_shift_type type            - none, nonzero, positive_definite or inblocks
 . -pc_factor_zeropivot z                - a smaller pivot is zero
 . -pc_factor_diagonal_fill              - puts missing diagonal entries in
@@ -136,9 +138,10 @@ ILU has no symmetric application, as in PETSc.
   On the host auto and syncfree take row after row, level and jacobi run in parallel by Kokkos.
 
   Direct factorizations are multifrontal, in the order of `MATORDERINGLEASTFILL` if no other is asked for; their numeric
-part runs where products do. Pivots are chosen before the values are known; those smaller than sqrt(eps) times the
-largest entry of the scaled matrix are replaced by that, and counted. Solves are refined with a copy of the matrix, by
-GMRES with the factors where plain refinement stagnates, until the backward error
+part runs where products do. The order is chosen before the values are known; rows change places only within a tile of
+32 pivots. Pivots smaller than sqrt(eps) times the largest entry of the scaled matrix are replaced by that, and counted.
+Solves are refined with a copy of the matrix, by GMRES with the factors where plain refinement stagnates, until the
+backward error
 ||b - A x|| / (||A|| ||x|| + ||b||), in the largest norm, is at most 32 eps, or eps times the longest row.
 
   A factorization that replaced pivots, or whose entries grew, tries solves at once. If these fail, other thresholds
@@ -185,7 +188,8 @@ M*/
   Level: beginner
 
   Notes:
-  The block of a matrix of type `MATSPARSEGPU` is factored and solved with where its products run.
+  The block of a matrix of type `MATSPARSEGPU` is factored, and its factors are applied, where the matrix's products
+run.
 
   A triangular solve on the GPU that makes no progress (-mat_sparsegpu_trisolve_spins) gives up and leaves NaN. That is
 told as an error at the next solve, at the end of `KSPSolve()` or when the preconditioner is destroyed.
@@ -333,9 +337,9 @@ M*/
   Without monitors and with the default convergence test the host does not wait for an iteration: it reads residual
   norms a few iterations late, and the device stops by itself at the first one that converged. Iteration numbers and
   solutions are the same as with a monitor. Small systems run up to 4,096 iterations in one launch then, with their rows
-  and vectors in shared memory; sums in another order, so that last bits differ. Where vectors lie on the host, in a
-  PETSc without CUDA and with -sparsegpu_backend cuda, b and x are copied once a solve; -sparsegpu_backend kokkos keeps
-  it on the host.
+  and vectors in shared memory; sums in another order, so that last bits differ. Where vectors lie on the host,
+  the solve runs on the GPU if PETSc has no CUDA or -sparsegpu_backend cuda was given, and b and x are copied once a
+  solve; -sparsegpu_backend kokkos keeps the solve on the host.
 
   Host vectors on any number of processes take the same two passes, with one reduction each. Another preconditioner is
   applied by `PCApply()`, as often as in `KSPCG`, between four kernels or passes; on the GPU the next product is
@@ -367,8 +371,8 @@ M*/
   stencil and bsr have such a product, of others the inner products are a kernel of their own. The host does not wait
   for an iteration without monitors and with the default convergence test: it reads residual norms a few iterations
   late, and the device stops by itself at the first one that converged. Iteration numbers and solutions are the same as
-  with a monitor. Where vectors lie on the host, in a PETSc without CUDA and with -sparsegpu_backend cuda, b and x are
-  copied once a solve; -sparsegpu_backend kokkos keeps it on the host.
+  with a monitor. Where vectors lie on the host, the solve runs on the GPU if PETSc has no CUDA or -sparsegpu_backend
+  cuda was given, and b and x are copied once a solve; -sparsegpu_backend kokkos keeps the solve on the host.
 
   Host vectors on any number of processes take the same four passes, with three reductions. Another preconditioner is
   applied by `PCApply()`, as often as in `KSPBCGS`; on the GPU the host then waits once an iteration. Other vectors, GPU
@@ -411,10 +415,10 @@ M*/
   ends before it, and an invariant space ends the solve only if the true residual agrees.
 
   With a `MATSPARSEGPU` matrix on one process and `PCJACOBI` or `PCNONE` the solve runs on arrays of the GPU, without
-  PETSc's vectors in between. Where these lie on the host, in a PETSc without CUDA and with -sparsegpu_backend cuda, b
-  and x are copied once a solve, also with an incomplete factorization of `MATSOLVERSPARSEGPU` from the left;
-  -sparsegpu_backend kokkos keeps it on the host. Small systems, up to 100,000 unknowns and 2,000,000 entries, run
-  whole cycles in one launch, unless a monitor reads each iterate.
+  PETSc's vectors in between. Where these lie on the host, it does so if PETSc has no CUDA or -sparsegpu_backend cuda
+  was given, also with an incomplete factorization of `MATSOLVERSPARSEGPU` from the left, and b and x are copied once a
+  solve; -sparsegpu_backend kokkos keeps the solve on the host. Small systems, up to 100,000 unknowns and 2,000,000
+entries, run whole cycles in one launch, unless a monitor reads each iterate.
 
   On the GPU of one process, without monitors and with the default convergence test, the host does not wait for an
   iteration: it reads residual norms a few iterations late, and the device stops by itself at the first one that
@@ -463,8 +467,8 @@ M*/
   Up to 1,024 sweeps are one launch, with the same bits, where a `MATSPARSEGPU` matrix on one process has the format csr
   and is small, no monitor is set, and the test is `KSPConvergedDefault()` or none; `KSPView()` says so.
 
-  With a `MATSPARSEGPU` matrix on one process and vectors on the host, in a PETSc without CUDA and with
-  -sparsegpu_backend cuda, the sweeps run on the GPU, and b and x are copied once a solve.
+  With a `MATSPARSEGPU` matrix on one process and vectors on the host, the sweeps run on the GPU if PETSc has no CUDA or
+  -sparsegpu_backend cuda was given, and b and x are copied once a solve.
 
 .seealso: `KSPRICHARDSON`, `PCJACOBI`, `KSPSPARSEGPUGMRES`, `MATSPARSEGPU`
 M*/

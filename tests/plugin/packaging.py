@@ -109,7 +109,8 @@ def check_spack():
     found = {"c": "LANGUAGES C CXX", "cxx": "LANGUAGES C CXX", "cmake": "cmake_minimum_required"}
     found.update(pkgconfig="find_package(PkgConfig", mpi="find_package(MPI", petsc="pkg_search_module(PETSC")
     found.update(kokkos="find_package(Kokkos", cuda="find_package(CUDAToolkit")
-    names = {re.match(r"[a-z0-9]+", spec).group() for spec in depends}
+    found.update({"metis": "METIS", "suite-sparse": "AMD"})
+    names = {re.match(r"[a-z0-9-]+", spec).group() for spec in depends}
     assert names == set(found), f"The recipe depends on {names}, CMake looks for {set(found)}"
     for name, call in found.items():
         assert call in cmake, f"CMakeLists.txt has no {call}, {name} is for nothing"

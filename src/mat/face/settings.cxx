@@ -37,14 +37,17 @@ PetscErrorCode MatSparseGPUGetFormats(PetscInt *n, const char *const *names[])
   Options Database Keys:
 + -mat_sparsegpu_format format - the same, under the prefix of the matrix
 . -mat_sparsegpu_auto_lazy     - whether "auto" converts only once that pays (default true)
-- -mat_sparsegpu_auto_trial    - "auto" times products in a few formats: not reproducible (default false)
+. -mat_sparsegpu_auto_trial    - "auto" times products in a few formats: not reproducible (default false)
+. -mat_sparsegpu_max_padding p - dia, ell and bsr refuse more stored entries than p times the nonzeros (default 4)
+. -mat_sparsegpu_values type   - sell, bsr: values in full, single or dictionary where nothing is lost, or auto
+- -mat_sparsegpu_device_conversion n - on a GPU: from n nonzeros on formats are chosen and built there (50000)
 
   Level: intermediate
 
   Notes:
-  The matrix is converted at the next product. A format unsuitable for the matrix, such as "dia" for one with entries on
-very many diagonals, makes that product fail with `PETSC_ERR_ARG_OUTOFRANGE`; `MatSparseGPUCheckFormat()` tells
-beforehand.
+  docs/options.md lists the options of single formats. The matrix is converted at the next product. A format unsuitable
+for the matrix, such as "dia" for one with entries on very many diagonals, makes that product fail with
+`PETSC_ERR_ARG_OUTOFRANGE`; `MatSparseGPUCheckFormat()` tells beforehand.
 
   "auto" takes the format that moves the fewest bytes. Where "csr" has the same bits, products run as that until the
 time lost to it exceeds the conversion cost; a change of the pattern starts the wait again, copies by `MatDuplicate()`

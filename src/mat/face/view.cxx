@@ -166,7 +166,7 @@ PetscErrorCode ViewLine(Mat A, const Settings &settings, const Told told[2], con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// What lies in CSR's order beside the formats: kept, and released.
+/// Auxiliary CSR-ordered data: kept, and released.
 void BytesBeside(const Context &context, MatSparseGPUInfo *info)
 {
   info->bytes_kept     = context.rows.BytesOfValues();

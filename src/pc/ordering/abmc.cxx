@@ -121,8 +121,9 @@ static PetscErrorCode MatGetOrdering_ABMC(Mat A, MatOrderingType, IS *row, IS *c
   block = n > 0 && i[n] / n >= 16 ? 512 : 256;
   PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "Ordering abmc", "Mat");
   PetscOptionsObject->options = ((PetscObject)A)->options;
-  PetscCall(PetscOptionsInt("-mat_ordering_abmc_block", "Rows of a block at most", "MATORDERINGABMC", block, &block,
-                            nullptr));
+  PetscCall(PetscOptionsInt("-mat_ordering_abmc_block",
+                            "Rows of a block at most; by default 256, 512 where rows have 16 entries or more",
+                            "MATORDERINGABMC", block, &block, nullptr));
   PetscOptionsEnd();
   PetscCheck(block > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-mat_ordering_abmc_block %" PetscInt_FMT " must be positive", block);

@@ -33,6 +33,8 @@ class Sparsegpu(CMakePackage, CudaPackage):
     depends_on("mpi")
     depends_on("petsc@3.18:+mpi+shared")
     depends_on("kokkos@3.4:+serial")
+    depends_on("metis")  # orderings of direct factorizations
+    depends_on("suite-sparse")
     depends_on("kokkos+openmp", when="+openmp")
     depends_on("kokkos~openmp", when="~openmp")
     for switch in ("complex", "int64"):
