@@ -200,6 +200,7 @@ inline PetscErrorCode OurErrorOf(const std::string &on, const Problem &p, Backwa
   PetscCall(MatFactorGetError(F, failed));
   error->norm = error->component = PETSC_INFINITY;
   if (!*failed) PetscCall(SolveAll(p, A, F, error));
+  PetscCall(MatFactorGetError(F, failed)); // a solve may have found out
   PetscCall(ViewText(F, PETSC_VIEWER_ASCII_INFO, "lu_hard_view", view));
   PetscCall(MatDestroy(&F));
   PetscCall(MatDestroy(&A));

@@ -8,6 +8,7 @@ static const char help[] =
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <numeric>
 
 using namespace testing;
@@ -222,6 +223,26 @@ static PetscErrorCode Types()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The numbers of rand() are the program's: an ordering in between changes none.
+static PetscErrorCode Random()
+{
+  const Graph         g = Grid("grid", 60);
+  const WeightedGraph graph{g.pattern, Indices((size_t)g.pattern.n, 1)};
+  int                 expected[6];
+  Indices             order;
+
+  PetscFunctionBeginUser;
+  srand(12345);
+  for (int &e : expected) e = rand();
+  srand(12345);
+  for (const int e : expected) {
+    const int drawn = rand();
+    PetscCheck(drawn == e, PETSC_COMM_SELF, PETSC_ERR_PLIB, "rand() gives %d, not %d", drawn, e);
+    for (int k = 0; k < LIBRARIES; ++k) (void)GetLibrary((LibraryId)k).order(graph, &order);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode BadOption()
 {
   const Option option("-mat_ordering_leastfill_factorizations", "-1");
@@ -250,5 +271,6 @@ int main(int argc, char **argv)
                {"least", Least},
                {"bounds", Bounds},
                {"types", Types},
+               {"random", Random},
                {"bad_option", BadOption}});
 }

@@ -95,6 +95,60 @@ static PetscErrorCode Columns()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// A factorization that failed gives neither columns nor an inertia: infinities, and an error.
+static PetscErrorCode Failed()
+{
+  Problem ones{"ones", 3, 3, {}, {}}, hole{"hole", 3, 3, {}, {}}; // singular by values; by pattern: column 2 is empty
+
+  PetscFunctionBeginUser;
+  for (PetscInt i = 0; i < 3; ++i)
+    for (PetscInt j = 0; j < 3; ++j) {
+      ones.entries.push_back({i, j, 1});
+      if (j != 2) hole.entries.push_back({i, j, (PetscScalar)(1 + i * j)});
+    }
+  for (const Problem *p : {&ones, &hole})
+    for (const MatFactorType kind : {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY})
+      for (const char *pivoted : {"auto", "on", "off"}) {
+        const Option       option("-mat_sparsegpu_lu_pivoted", pivoted);
+        const std::string  what = p->name + ", " + MatFactorTypes[kind] + ", pivoted " + pivoted;
+        const PetscScalar *x;
+        MatFactorError     error;
+        Mat                A, F, B, X;
+        if (kind == MAT_FACTOR_CHOLESKY && p == &hole) continue; // not symmetric
+        PetscCall(CreateOn(on, *p, &A));
+        PetscCall(MatSetOption(A, MAT_SYMMETRIC, p == &ones ? PETSC_TRUE : PETSC_FALSE));
+        PetscCall(FactorDirect(A, kind, MATORDERINGNATURAL, &F));
+        PetscCall(MatFactorGetError(F, &error));
+        PetscCheck(error, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: no error", what.c_str());
+        PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, 3, 2, nullptr, &B));
+        PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, 3, 2, nullptr, &X));
+        PetscCall(MatShift(B, 1));
+        for (const bool transpose : {false, true}) {
+          PetscCall(MatZeroEntries(X));
+          PetscCall(transpose ? MatMatSolveTranspose(F, B, X) : MatMatSolve(F, B, X));
+          PetscCall(MatDenseGetArrayRead(X, &x));
+          for (int k = 0; k < 6; ++k)
+            PetscCheck(PetscRealPart(x[k]) >= PETSC_INFINITY, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: entry %d is %g",
+                       what.c_str(), k, (double)PetscRealPart(x[k]));
+          PetscCall(MatDenseRestoreArrayRead(X, &x));
+        }
+#if !defined(PETSC_USE_COMPLEX)
+        if (kind == MAT_FACTOR_CHOLESKY) {
+          std::string message;
+          PetscInt    negative, zero, positive;
+          PetscCall(ExpectError(
+              what.c_str(), [&] { return MatGetInertia(F, &negative, &zero, &positive); }, &message, PETSC_ERR_SUP));
+          PetscCall(CheckText(what.c_str(), message, {"inertia is not known"}));
+        }
+#endif
+        PetscCall(MatDestroy(&X));
+        PetscCall(MatDestroy(&B));
+        PetscCall(MatDestroy(&F));
+        PetscCall(MatDestroy(&A));
+      }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Values of one pattern, that of a saddle point with a whole diagonal.
 enum class Values {
   Easy,
@@ -199,5 +253,8 @@ static PetscErrorCode Sequence()
 int main(int argc, char **argv)
 {
   return Main(argc, argv, help,
-              {{"needed", OnEach<Needed>}, {"columns", OnEach<Columns>}, {"sequence", OnEach<Sequence>}});
+              {{"needed", OnEach<Needed>},
+               {"columns", OnEach<Columns>},
+               {"failed", OnEach<Failed>},
+               {"sequence", OnEach<Sequence>}});
 }

@@ -30,10 +30,11 @@ PetscErrorCode Judge(Mat F, Quality *quality)
   if (report.perturbed > 0 && !(size.relative <= SOLVED)) good = false;
   const bool digits = size.error <= PetscSqrtReal(PETSC_MACHINE_EPSILON) && size.relative <= SOLVED;
   // with entries grown beyond all digits, another right-hand side may fail
-  const PetscReal lost  = report.growth * PETSC_MACHINE_EPSILON;
-  const bool      grown = !(lost <= static_cast<PetscReal>(1e-2));
+  const PetscReal lost   = report.growth * PETSC_MACHINE_EPSILON;
+  const PetscReal little = PetscMax(static_cast<PetscReal>(1e-4), 4 * GROWTH * PETSC_MACHINE_EPSILON); // of all digits
+  const bool      grown  = !(lost <= static_cast<PetscReal>(1e-2));
   if (good && !grown)
-    *quality = factor->Steps() <= FEW && lost <= static_cast<PetscReal>(1e-4) ? Quality::Good : Quality::Slow;
+    *quality = factor->Steps() <= FEW && lost <= little ? Quality::Good : Quality::Slow;
   else
     *quality = good || digits ? Quality::Usable : Quality::Bad;
   PetscCall(PetscInfo(F, "Backward errors after %" PetscInt_FMT " steps of refinement %g, relative residual %g: %s\n",
@@ -101,6 +102,7 @@ PetscErrorCode AttemptPivoted(Mat F, const CsrView &A, const char why[], Quality
                           : engine.Outcome() == PivotedOutcome::Costly  ? "given up, too much work"
                                                                         : "singular",
                           engine.Multiplications()));
+      *quality = Quality::Bad;            // the factors of an earlier threshold are gone
       PetscFunctionReturn(PETSC_SUCCESS); // with other thresholds, too
     }
     if (factor->options.refine > 0) PetscCall(factor->Probe(&good, &size));

@@ -124,6 +124,8 @@ public:
   /// Where solves run.
   Space           Where() const { return pivoted_ || !engine_ ? Space::Host : engine_->Where(); }
   const LuReport &Report() const { return report_; }
+  /// Of the fronts, where partial pivoting serves the solves, too.
+  const LuReport &FrontsReport() const { return pivoted_ ? report_of_fronts_ : report_; }
   /// The row of the matrix that is eliminated k-th.
   PetscInt MatrixRow(PetscInt k) const { return analysis_.row_order[k]; }
 

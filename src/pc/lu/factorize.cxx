@@ -127,7 +127,7 @@ PetscErrorCode Trial::Run(Quality *quality)
   *quality = Quality::Bad;
   if (options.pivoted == 1) {
     PetscCall(Pivoted("asked for", quality));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    if (*quality != Quality::Bad) PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (factor_->needed_pivoting && options.pivoted == 0) {
     PetscCall(Attempt(F_, a_, false, true, quality));

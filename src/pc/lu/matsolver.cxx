@@ -68,6 +68,22 @@ PetscErrorCode MatSolveTranspose_Direct(Mat F, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// As MatSolve() leaves a vector: no solution.
+PetscErrorCode FillInfinite(Mat X)
+{
+  PetscInt columns;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(X, nullptr, &columns));
+  for (PetscInt c = 0; c < columns; c++) {
+    Vec x;
+    PetscCall(MatDenseGetColumnVecWrite(X, c, &x));
+    PetscCall(VecSet(x, PETSC_INFINITY));
+    PetscCall(MatDenseRestoreColumnVecWrite(X, c, &x));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode SolveMany(Mat F, Mat B, Mat X, bool transpose)
 {
   DirectFactor *factor = DirectOf(F);
@@ -77,6 +93,11 @@ PetscErrorCode SolveMany(Mat F, Mat B, Mat X, bool transpose)
   };
 
   PetscFunctionBegin;
+  if (F->factorerrortype) { // MatSolve() asks before it calls, MatMatSolve() does not
+    PetscCall(PetscInfo(F, "MatFactorError %d\n", (int)F->factorerrortype));
+    PetscCall(FillInfinite(X));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscLogEventBegin(TrisolveEvent, F, B, X, nullptr));
   while (again) {
     PetscCall(SolveColumns(B, X, factor->Where(), &factor->staging, solve));
@@ -85,6 +106,7 @@ PetscErrorCode SolveMany(Mat F, Mat B, Mat X, bool transpose)
   }
   PetscCall(PetscLogEventEnd(TrisolveEvent, F, B, X, nullptr));
   if (!factor->Solved()) PetscCall(TellUnsolved(F, nullptr, transpose));
+  if (F->factorerrortype) PetscCall(FillInfinite(X));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 PetscErrorCode MatMatSolve_Direct(Mat F, Mat B, Mat X)
@@ -103,10 +125,14 @@ PetscErrorCode MatMatSolveTranspose_Direct(Mat F, Mat B, Mat X)
 #if !defined(PETSC_USE_COMPLEX)
 PetscErrorCode MatGetInertia_Direct(Mat F, PetscInt *negative, PetscInt *zero, PetscInt *positive)
 {
-  const LuReport &report = DirectOf(F)->Report();
+  const LuReport &report = DirectOf(F)->FrontsReport();
 
   PetscFunctionBegin;
-  PetscCheck(DirectOf(F)->kind == DirectKind::Cholesky && !DirectOf(F)->Pivoted(), PETSC_COMM_SELF, PETSC_ERR_SUP,
+  PetscCheck(!F->factorerrortype, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "The inertia is not known: the factorization failed (MatFactorError %d)", (int)F->factorerrortype);
+  PetscCheck(DirectOf(F)->options.pivoted != 1 || !DirectOf(F)->Pivoted(), PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "The inertia is not known with partial pivoting (-mat_sparsegpu_lu_pivoted on)");
+  PetscCheck(DirectOf(F)->kind == DirectKind::Cholesky, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "The inertia is not known: the diagonal had no pivots for L D L^T, and LU with matched rows took over");
   PetscCheck(report.perturbed == 0, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "The inertia is not known: %" PetscInt_FMT " pivots, the smallest %g, were replaced", report.perturbed,

@@ -8,7 +8,8 @@ namespace sparsegpu::lu
 
 PetscErrorCode DirectFactor::Pivot(const Scalar *a, PetscReal threshold, const char *why, bool *done)
 {
-  LuPolicy policy;
+  LuPolicy       policy;
+  PetscErrorCode error = PETSC_SUCCESS;
 
   PetscFunctionBegin;
   tried_pivoting  = true;
@@ -17,9 +18,11 @@ PetscErrorCode DirectFactor::Pivot(const Scalar *a, PetscReal threshold, const c
   if (!pivoted_) {
     report_of_fronts_ = report_;
     PetscCallCXX(pivoted_ = std::make_unique<PivotedEngine>());
-    PetscCall(pivoted_->Symbolic(analysis_));
+    error = pivoted_->Symbolic(analysis_);
   }
-  PetscCall(pivoted_->Numeric(a, policy, &report_));
+  if (!error) error = pivoted_->Numeric(a, policy, &report_);
+  if (error) Unpivot(); // half a factorization: no solve may take it
+  PetscCall(error);
   *done = pivoted_->Outcome() == PivotedOutcome::Done;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -5,6 +5,7 @@
   #include <metis.h>
   #include <limits>
   #include <mutex>
+  #include <stdlib.h>
 #endif
 
 namespace sparsegpu::ordering
@@ -13,6 +14,23 @@ namespace sparsegpu::ordering
 #if defined(SPARSEGPU_HAVE_METIS)
 namespace
 {
+/// The numbers of rand() that METIS begins anew and draws are not the program's, whose own go on afterwards.
+class RandomNumbers
+{
+public:
+  RandomNumbers() : theirs_(initstate(1, ours_, sizeof(ours_))) {}
+  ~RandomNumbers()
+  {
+    if (theirs_) (void)setstate(theirs_);
+  }
+  RandomNumbers(const RandomNumbers &)            = delete;
+  RandomNumbers &operator=(const RandomNumbers &) = delete;
+
+private:
+  char        ours_[256] = {0};
+  char *const theirs_;
+};
+
 /// Whether the METIS that answers has the integers that this was compiled for. Another library of the process may have
 /// brought one with integers of another size, and METIS does not tell. Three nodes without an edge are all zeros in
 /// either size; how far the permutation is written tells the size.
@@ -41,6 +59,7 @@ Outcome OrderByMetis(const WeightedGraph &graph, Indices *order)
   if (A.j.empty()) return KeepOrder(A.n, order);
   if (A.i[A.n] > std::numeric_limits<idx_t>::max() / 2) return {false, "the graph is too large for METIS's integers"};
   std::lock_guard<std::mutex> lock(one_at_a_time);
+  const RandomNumbers         numbers;
   static const bool           same = SameIntegers();
   if (!same) return {false, "another METIS, with integers of another size, is loaded"};
   std::vector<idx_t> i(A.i.begin(), A.i.end()), j(A.j.begin(), A.j.end()),

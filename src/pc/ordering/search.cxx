@@ -1,6 +1,7 @@
 /// What is tried is decided by predicted operations, never by a clock: the same order on every run.
 #include "pc/ordering/search.hpp"
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <numeric>
 #include <petscmat.h>
@@ -39,7 +40,7 @@ constexpr double DISSECTION_GAIN = 0.4;
 PetscErrorCode OrderByPetsc(const WeightedGraph &graph, const char type[], Indices *order)
 {
   const SymmetricPattern &A = graph.pattern;
-  std::vector<PetscInt>   i{0}, j;
+  std::vector<PetscInt>   i, j;
   std::vector<Scalar>     a;
   const PetscInt         *indices;
   IS                      rows, columns;
@@ -48,6 +49,7 @@ PetscErrorCode OrderByPetsc(const WeightedGraph &graph, const char type[], Indic
   PetscFunctionBegin;
   PetscCheck(A.i[A.n] <= PETSC_MAX_INT - A.n, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "%" PetscInt_FMT " nodes and %.0f edges are too many for PetscInt", A.n, (double)A.i[A.n]);
+  PetscCallCXX(i.assign(1, 0));
   PetscCallCXX(j.reserve(A.j.size() + A.n));
   for (PetscInt k = 0; k < A.n; k++) { // columns ascend, and the diagonal is there
     const size_t begin = j.size();
@@ -146,10 +148,10 @@ PetscErrorCode Search::RunFast()
   const Library &amd  = GetLibrary(LibraryId::Amd);
   const PetscInt n    = graph_.pattern.n;
   const bool     both = amd.built && factorizations_ > 0 && n >= MANY_NODES && std::thread::hardware_concurrency() > 1;
-  bool           lacks_memory = false;
-  Found          degree, dissected;
-  Indices        order;
-  std::thread    other;
+  std::atomic<bool> lacks_memory{false};
+  Found             degree, dissected;
+  Indices           order;
+  std::thread       other;
 
   PetscFunctionBegin;
   const auto find_degree = [&] {
