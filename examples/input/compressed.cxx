@@ -5,13 +5,14 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <vector>
 
 #include <lzma.h>
 #include <zlib.h>
 
 namespace
 {
-constexpr size_t Piece = 1 << 20; // bytes decompressed at once
+constexpr size_t Piece = 1 << 16; // bytes read or decompressed at once: they stay in the cache
 
 PetscErrorCode ReadRaw(const char file[], std::string *bytes)
 {
@@ -36,23 +37,24 @@ struct Inflater {
 /// Appends the decompressed content of the gzip members in `packed`.
 PetscErrorCode Gunzip(const char file[], const std::string &packed, std::string *bytes)
 {
-  Inflater  inflater;
-  z_stream &z    = inflater.state;
-  size_t    used = 0;
+  Inflater          inflater;
+  z_stream         &z    = inflater.state;
+  size_t            used = 0;
+  std::vector<char> piece;
 
   PetscFunctionBeginUser;
+  PetscCallCXX(piece.resize(Piece)); // reused: there may be a million members of no content
   PetscCheck(inflateInit2(&z, 16 + MAX_WBITS) == Z_OK, PETSC_COMM_SELF, PETSC_ERR_LIB, "%s: zlib does not start",
              file); // 16: gzip
   while (used < packed.size()) {
-    const size_t offered = std::min(packed.size() - used, size_t{1} << 30), size = bytes->size();
-    z.next_in  = reinterpret_cast<Bytef *>(const_cast<char *>(packed.data() + used));
-    z.avail_in = static_cast<uInt>(offered);
-    PetscCallCXX(bytes->resize(size + Piece));
-    z.next_out     = reinterpret_cast<Bytef *>(&(*bytes)[size]);
-    z.avail_out    = Piece;
-    const int code = inflate(&z, Z_NO_FLUSH);
+    const size_t offered = std::min(packed.size() - used, size_t{1} << 30);
+    z.next_in            = reinterpret_cast<Bytef *>(const_cast<char *>(packed.data() + used));
+    z.avail_in           = static_cast<uInt>(offered);
+    z.next_out           = reinterpret_cast<Bytef *>(piece.data());
+    z.avail_out          = Piece;
+    const int code       = inflate(&z, Z_NO_FLUSH);
     used += offered - z.avail_in;
-    bytes->resize(size + Piece - z.avail_out);
+    PetscCallCXX(bytes->append(piece.data(), Piece - z.avail_out));
     if (code == Z_STREAM_END && used == packed.size()) PetscFunctionReturn(PETSC_SUCCESS);
     if (code == Z_STREAM_END)
       inflateReset(&z); // another member follows
@@ -70,12 +72,14 @@ struct Decoder {
 
 PetscErrorCode Unxz(const char file[], const std::string &packed, std::string *bytes)
 {
-  Decoder      decoder;
-  lzma_stream &z    = decoder.state;
-  lzma_ret     code = LZMA_OK;
+  Decoder        decoder;
+  lzma_stream   &z    = decoder.state;
+  lzma_ret       code = LZMA_OK;
+  const uint64_t limit =
+      (uint64_t{256} << 20) + 1000 * uint64_t{packed.size()}; // xz -9 needs 65 MiB, whatever it packs
 
   PetscFunctionBeginUser;
-  PetscCheck(lzma_stream_decoder(&z, UINT64_MAX, LZMA_CONCATENATED) == LZMA_OK, PETSC_COMM_SELF, PETSC_ERR_LIB,
+  PetscCheck(lzma_stream_decoder(&z, limit, LZMA_CONCATENATED) == LZMA_OK, PETSC_COMM_SELF, PETSC_ERR_LIB,
              "%s: liblzma does not start", file);
   z.next_in  = reinterpret_cast<const uint8_t *>(packed.data());
   z.avail_in = packed.size();
@@ -87,6 +91,12 @@ PetscErrorCode Unxz(const char file[], const std::string &packed, std::string *b
     code        = lzma_code(&z, LZMA_FINISH);
     bytes->resize(size + Piece - z.avail_out);
   }
+  PetscCheck(
+      code != LZMA_MEMLIMIT_ERROR, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED,
+      "%s, byte %zu: %zu bytes of xz data announce a dictionary for which %llu MiB are needed; allowed are %llu: "
+      "unpack the file yourself if it is right",
+      file, static_cast<size_t>(z.total_in), packed.size(), static_cast<unsigned long long>(lzma_memusage(&z) >> 20),
+      static_cast<unsigned long long>(limit >> 20));
   PetscCheck(code == LZMA_STREAM_END, PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "%s, byte %zu: the xz data are %s", file,
              static_cast<size_t>(z.total_in), code == LZMA_BUF_ERROR ? "cut short" : "damaged");
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -92,7 +92,8 @@ PetscErrorCode ReadSizes(Cursor *c, const Header &header, Sizes *size)
   c->NextLine();
   PetscCheck(c->at < c->end, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED,
              "%s, line %lld: the file ends before its sizes", c->file, c->line);
-  PetscCall(c->ReadInteger("number of rows", 0, PETSC_MAX_INT, &size->rows));
+  // one row less than a PetscInt can count: compressed rows have as many beginnings, and an end
+  PetscCall(c->ReadInteger("number of rows", 0, PETSC_MAX_INT - 1, &size->rows));
   PetscCall(c->ReadInteger("number of columns", 0, PETSC_MAX_INT, &size->cols));
   PetscCheck(general || size->rows == size->cols, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED,
              "%s, line %lld: a symmetric matrix cannot be %lld x %lld", c->file, c->line, size->rows, size->cols);
