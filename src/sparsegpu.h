@@ -224,7 +224,7 @@ M*/
                                              diagonal (default true)
 . -pc_sparsegpuamg_aggressive_coarsening n - finest levels whose aggregates reach two couplings from their root; one on
                                              the others (default 1)
-. -pc_sparsegpuamg_agg_nsmooths n          - steps of damped Jacobi that smooth the prolongator (default 1)
+. -pc_sparsegpuamg_agg_nsmooths n          - steps of damped Jacobi that smooth the prolongator (default 1, at most 100)
 . -pc_sparsegpuamg_reuse_interpolation     - new values in the old pattern keep the prolongators (default true)
 . -pc_sparsegpuamg_fused_cycle             - default smoothers in few passes over vectors, see below (default true)
 . -pc_sparsegpuamg_use_sa_esteig           - smoothers take the eigenvalue estimates of the prolongators (default true)

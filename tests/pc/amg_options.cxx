@@ -92,6 +92,7 @@ static PetscErrorCode TestBad()
                                   {"-pc_sparsegpuamg_levels", "99", "99 must be between 1 and"},
                                   {"-pc_sparsegpuamg_coarse_eq_limit", "-3", "-3 must be non-negative"},
                                   {"-pc_sparsegpuamg_agg_nsmooths", "-1", "-1 must be non-negative"},
+                                  {"-pc_sparsegpuamg_agg_nsmooths", "101", "at most 100"},
                                   {"-pc_sparsegpuamg_aggressive_coarsening", "-1", "-1 must be non-negative"},
                                   {"-pc_sparsegpuamg_threshold", "1.5", "1.5 of level 0 must be below 1"},
                                   {"-pc_sparsegpuamg_threshold_scale", "0", "must be positive"}};

@@ -33,8 +33,9 @@ PetscErrorCode Check(PC pc, const Settings &s)
              "-pc_sparsegpuamg_levels %" PetscInt_FMT " must be between 1 and %" PetscInt_FMT, s.levels, MAX_LEVELS);
   PetscCheck(s.coarse_eq_limit >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_sparsegpuamg_coarse_eq_limit %" PetscInt_FMT " must be non-negative", s.coarse_eq_limit);
-  PetscCheck(s.nsmooths >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "-pc_sparsegpuamg_agg_nsmooths %" PetscInt_FMT " must be non-negative", s.nsmooths);
+  PetscCheck(s.nsmooths >= 0 && s.nsmooths <= MAX_SMOOTHS, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_sparsegpuamg_agg_nsmooths %" PetscInt_FMT " must be non-negative, and at most %" PetscInt_FMT,
+             s.nsmooths, MAX_SMOOTHS);
   PetscCheck(s.aggressive >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_sparsegpuamg_aggressive_coarsening %" PetscInt_FMT " must be non-negative", s.aggressive);
   PetscCheck(s.threshold_scale > 0, comm, PETSC_ERR_ARG_OUTOFRANGE,

@@ -8,7 +8,8 @@
 namespace sparsegpu::amg
 {
 
-constexpr PetscInt MAX_LEVELS = PETSC_MG_MAXLEVELS;
+constexpr PetscInt MAX_LEVELS  = PETSC_MG_MAXLEVELS;
+constexpr PetscInt MAX_SMOOTHS = 100; ///< by far more than are of use: each makes the prolongator denser
 
 struct Settings {
   PetscInt  levels              = MAX_LEVELS;  ///< at most, the finest one included

@@ -125,6 +125,8 @@ PetscErrorCode ReadFactorOptions(Mat F, Mat A)
              wanted.tile);
   PetscCheck(wanted.sweeps >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-mat_sparsegpu_trisolve_sweeps %" PetscInt_FMT " must be non-negative", wanted.sweeps);
+  // Row r of the lower factor is exact after r sweeps, and stays so: more sweeps than rows change no bit.
+  wanted.sweeps   = PetscMin(wanted.sweeps, A->rmap->n);
   factor->options = wanted;
   factor->check   = o.check == PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);

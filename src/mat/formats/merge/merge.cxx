@@ -42,6 +42,7 @@ PetscErrorCode Merge::BuildPattern(Plan *plan)
 {
   const CsrView        &A       = plan->rows();
   const PetscCount      steps   = static_cast<PetscCount>(A.rows) + A.nonzeros;
+  const PetscInt        useful  = static_cast<PetscInt>(std::clamp<PetscCount>(steps, 1, PETSC_MAX_INT - 1));
   PetscInt              workers = plan->options<MergeOptions>().workers;
   std::vector<PetscInt> start;
 
@@ -53,9 +54,10 @@ PetscErrorCode Merge::BuildPattern(Plan *plan)
   layout_.nonzeros = A.nonzeros;
   layout_.share    = workers ? (steps + workers - 1) / workers : MergeTile_CUDA();
   layout_.share    = std::max<PetscCount>(layout_.share, 1);
-  layout_.workers  = workers ? workers : static_cast<PetscInt>((steps + layout_.share - 1) / layout_.share);
-  stored_          = A.nonzeros;
-  pattern_bytes_   = sizeof(PetscInt) * (static_cast<PetscLogDouble>(A.rows) + 1 + A.nonzeros);
+  layout_.workers =
+      workers ? std::min(workers, useful) : static_cast<PetscInt>((steps + layout_.share - 1) / layout_.share);
+  stored_        = A.nonzeros;
+  pattern_bytes_ = sizeof(PetscInt) * (static_cast<PetscLogDouble>(A.rows) + 1 + A.nonzeros);
   // The paper searches in every product. The path depends on the pattern alone, so one search serves all of them.
   PetscCallCXX(start.resize(layout_.workers + 1));
   for (PetscInt w = 0; w <= layout_.workers; w++)
