@@ -14,7 +14,7 @@ PetscErrorCode Factor::Symbolic(Mat F, const MatrixRows &A, IS row, IS column, c
   space_           = space;
   rows_            = A.csr.rows;
   matrix_nonzeros_ = A.csr.nonzeros;
-  levels_of_fill   = static_cast<PetscInt>(info.levels);
+  levels_of_fill   = info.levels < MOST_LEVELS ? static_cast<PetscInt>(info.levels) : MOST_LEVELS;
   for (Half &half : halves_) half = Half();
   if (space == Space::Host) {
     PetscCall(SymbolicOnHost(A, row, column, info));

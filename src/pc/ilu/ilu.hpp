@@ -18,6 +18,8 @@ enum class Incomplete {
   None      ///< the triangles of the matrix themselves: (D + L) D^-1 (D + U), symmetric Gauss-Seidel
 };
 
+constexpr PetscInt MOST_LEVELS = 1 << 30; ///< of fill that are told apart, exact in single precision
+
 /// The pattern of ILU(`levels`) of A with rows and columns taken in the order of pattern->row and ->column (filled by
 /// the caller), and source[f], the entry of A that entry f of the factors begins with, -1: none. Of a Cholesky
 /// factorization only the upper triangle of the permuted matrix is looked at. `add_diagonal`: missing diagonal entries

@@ -42,7 +42,7 @@ PetscErrorCode PcOptions::ReadFactorInfo(PC pc, SparseGPUOptionItems PetscOption
   PetscCall(PetscOptionsInt("-pc_sparsegpu_levels", "Levels of fill", "PCSPARSEGPU", levels, &levels, nullptr));
   PetscCheck(levels >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "Levels of fill must be non-negative, not %" PetscInt_FMT, levels);
-  info.levels = static_cast<PetscReal>(levels);
+  info.levels = static_cast<PetscReal>(PetscMin(levels, 1 << 30)); // single precision rounds the largest integer up
   PetscCall(PetscOptionsEnum("-pc_factor_shift_type", "What becomes of zero pivots", "PCFactorSetShiftType",
                              MatFactorShiftTypes, shift, &shift, &set));
   if (set) {
