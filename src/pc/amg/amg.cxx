@@ -122,10 +122,14 @@ PetscErrorCode PCApply_SparseGPUAMG(PC pc, Vec b, Vec x)
   PetscCall(m->cycle.WhyNot(pc, &reason));
   fused = m->settings.fused_cycle && !reason;
   if (fused) PetscCall(m->cycle.Takes(b, x, &fused));
-  if (fused)
+  if (fused) {
     PetscCall(m->cycle.Apply(pc, b, x));
-  else
-    PetscCall(m->mg.apply(pc, b, x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  // PCMG borrows b without a reference; after an error it keeps b and later destroys it. That one is then this one's.
+  PetscCall(PetscObjectReference((PetscObject)b));
+  PetscCall(m->mg.apply(pc, b, x));
+  PetscCall(PetscObjectDereference((PetscObject)b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
