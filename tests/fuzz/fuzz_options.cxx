@@ -118,6 +118,9 @@ extern "C" int LLVMFuzzerInitialize(int *, char ***)
 {
   fuzz::Require(fuzz::Initialize() == PETSC_SUCCESS, "PETSc does not start");
   fuzz::Require(SparseGPUInitializePackage() == PETSC_SUCCESS, "the library does not start");
+  // PETSc's own factorizations allocate what -pc_factor_fill says
+  fuzz::Require(PetscOptionsSetValue(nullptr, "-pc_factor_mat_solver_type", MATSOLVERSPARSEGPU) == PETSC_SUCCESS,
+                "an option cannot be set");
   fuzz::Require(PetscViewerASCIIOpen(PETSC_COMM_SELF, "/dev/null", &nowhere) == PETSC_SUCCESS, "no viewer");
   return 0;
 }

@@ -45,7 +45,7 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t cap
   fuzz::OptionLines lines = fuzz::ParseOptionLines(std::string(reinterpret_cast<const char *>(data), size));
   const auto       &known = fuzz::KnownOptions();
   // the first ones say what is solved and by what: each has a share of its own
-  const auto &option = known[Below(3, &random) ? Below(known.size(), &random) : Below(7, &random)];
+  const auto &option = known[Below(3, &random) ? Below(known.size(), &random) : Below(6, &random)];
   const auto  same   = std::find_if(lines.begin(), lines.end(), [&](const auto &l) { return l.first == option.name; });
 
   switch (lines.empty() ? 0 : Below(4, &random)) {

@@ -16,7 +16,6 @@ const std::vector<KnownOption> &KnownOptions()
         {"-mat_type", "sparsegpu seqaijsparsegpu mpiaijsparsegpu aijsparsegpu nosuchtype", true},
         {"-pc_type", "none jacobi ilu icc lu cholesky sparsegpu sparsegpuamg bjacobi", true},
         {"-ksp_type", "preonly sparsegpucg sparsegpubcgs sparsegpugmres sparsegpujacobi", true},
-        {"-pc_factor_mat_solver_type", "sparsegpu", true},
         {"-mg_levels_ksp_type", "chebyshev richardson sparsegpujacobi sparsegpucg", true},
         {"-mg_levels_pc_type", "jacobi sparsegpu none", true},
         {"-mat_sparsegpu_format", "auto csr merge dia ell coo hyb sccsr vab sell stencil bsr bitmap", false},
