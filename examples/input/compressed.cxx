@@ -72,11 +72,12 @@ struct Decoder {
 
 PetscErrorCode Unxz(const char file[], const std::string &packed, std::string *bytes)
 {
-  Decoder        decoder;
-  lzma_stream   &z    = decoder.state;
-  lzma_ret       code = LZMA_OK;
-  const uint64_t limit =
-      (uint64_t{256} << 20) + 1000 * uint64_t{packed.size()}; // xz -9 needs 65 MiB, whatever it packs
+  Decoder      decoder;
+  lzma_stream &z    = decoder.state;
+  lzma_ret     code = LZMA_OK;
+  // xz -9 needs 65 MiB, whatever it packs; gzip packs 1000 bytes into one at best, xz 7000
+  const uint64_t limit = (uint64_t{256} << 20) + 1000 * uint64_t{packed.size()};
+  const size_t   most  = (size_t{1} << 30) + 1000 * packed.size();
 
   PetscFunctionBeginUser;
   PetscCheck(lzma_stream_decoder(&z, limit, LZMA_CONCATENATED) == LZMA_OK, PETSC_COMM_SELF, PETSC_ERR_LIB,
@@ -90,6 +91,11 @@ PetscErrorCode Unxz(const char file[], const std::string &packed, std::string *b
     z.avail_out = Piece;
     code        = lzma_code(&z, LZMA_FINISH);
     bytes->resize(size + Piece - z.avail_out);
+    PetscCheck(
+        bytes->size() <= most, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED,
+        "%s, byte %zu: %zu bytes of xz data become more than %zu, which matrices do not: unpack the file yourself "
+        "if it is right",
+        file, static_cast<size_t>(z.total_in), packed.size(), most);
   }
   PetscCheck(
       code != LZMA_MEMLIMIT_ERROR, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED,
