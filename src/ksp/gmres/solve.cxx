@@ -179,7 +179,7 @@ static PetscErrorCode Reserve(KSP ksp, PetscInt steps)
   const bool device_only = gmres->system.active() && gmres->system.copies();
 
   PetscFunctionBegin;
-  gmres->steps = std::max<PetscInt>(1, std::min(steps, ksp->max_it));
+  gmres->steps = std::max<PetscInt>(1, std::min({steps, ksp->max_it, PETSC_MAX_INT - 1})); // one vector more
   PetscCall(gmres->small.Begin(ksp, gmres->system, gmres->steps, gmres->small_mode));
   const bool narrow = gmres->single_basis && !gmres->small.active() && sizeof(PetscReal) > sizeof(float);
   PetscCall(gmres->basis.Allocate(ksp->work[0], narrow ? 2 : gmres->steps + 1, device_only));
