@@ -90,6 +90,7 @@ static PetscErrorCode TestBad()
 {
   const char *const cases[][3] = {{"-pc_sparsegpuamg_levels", "0", "0 must be between 1 and"},
                                   {"-pc_sparsegpuamg_levels", "99", "99 must be between 1 and"},
+                                  {"-pc_mg_levels", "-5", "-pc_mg_levels -5 must be between 1 and"},
                                   {"-pc_sparsegpuamg_coarse_eq_limit", "-3", "-3 must be non-negative"},
                                   {"-pc_sparsegpuamg_agg_nsmooths", "-1", "-1 must be non-negative"},
                                   {"-pc_sparsegpuamg_agg_nsmooths", "101", "at most 100"},

@@ -59,10 +59,14 @@ PetscErrorCode CheckMatrix(PC pc)
 /// The options of PCMG, which it reads as soon as it has levels. An own number of levels would be made of nothing.
 PetscErrorCode ReadMultigridOptions(PC pc, Multigrid *m, PetscInt levels)
 {
-  PetscInt  now;
+  PetscInt  now, asked = 1;
   PetscBool distinct = PETSC_FALSE;
 
   PetscFunctionBegin;
+  // PCMG makes as many levels without a look at their number
+  PetscCall(
+      PetscOptionsGetInt(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_levels", &asked, nullptr));
+  PetscCall(CheckLevels(pc, "-pc_mg_levels", asked));
   PetscObjectOptionsBegin((PetscObject)pc);
   PetscCall(m->mg.setfromoptions(pc, PetscOptionsObject));
   PetscOptionsEnd();

@@ -29,8 +29,6 @@ PetscErrorCode Check(PC pc, const Settings &s)
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
 
   PetscFunctionBegin;
-  PetscCheck(s.levels >= 1 && s.levels <= MAX_LEVELS, comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "-pc_sparsegpuamg_levels %" PetscInt_FMT " must be between 1 and %" PetscInt_FMT, s.levels, MAX_LEVELS);
   PetscCheck(s.coarse_eq_limit >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_sparsegpuamg_coarse_eq_limit %" PetscInt_FMT " must be non-negative", s.coarse_eq_limit);
   PetscCheck(s.nsmooths >= 0 && s.nsmooths <= MAX_SMOOTHS, comm, PETSC_ERR_ARG_OUTOFRANGE,
@@ -48,6 +46,14 @@ PetscErrorCode Check(PC pc, const Settings &s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
+
+PetscErrorCode CheckLevels(PC pc, const char option[], PetscInt levels)
+{
+  PetscFunctionBegin;
+  PetscCheck(levels >= 1 && levels <= MAX_LEVELS, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "%s %" PetscInt_FMT " must be between 1 and %" PetscInt_FMT, option, levels, MAX_LEVELS);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode Settings::Read(PC pc, SparseGPUOptionItems PetscOptionsObject)
 {
@@ -74,8 +80,10 @@ PetscErrorCode Settings::Read(PC pc, SparseGPUOptionItems PetscOptionsObject)
   Settings next = *this;
 
   PetscFunctionBegin;
-  for (const IntOption &o : ints)
+  for (const IntOption &o : ints) {
     PetscCall(PetscOptionsInt(o.name, o.text, "PCSPARSEGPUAMG", next.*o.value, &(next.*o.value), nullptr));
+    if (o.value == &Settings::levels) PetscCall(CheckLevels(pc, o.name, next.levels)); // PCMG reads one of them, too
+  }
   for (const BoolOption &o : bools) {
     PetscBool value = next.*o.value ? PETSC_TRUE : PETSC_FALSE;
     PetscCall(PetscOptionsBool(o.name, o.text, "PCSPARSEGPUAMG", value, &value, nullptr));

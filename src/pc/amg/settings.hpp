@@ -34,4 +34,7 @@ struct Settings {
   bool SameHierarchy(const Settings &other) const;
 };
 
+/// Errors: PETSC_ERR_ARG_OUTOFRANGE naming the option where there cannot be so many levels.
+PetscErrorCode CheckLevels(PC pc, const char option[], PetscInt levels);
+
 } // namespace sparsegpu::amg
