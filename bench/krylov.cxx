@@ -160,7 +160,7 @@ PetscErrorCode Solver::Destroy()
 
 PetscErrorCode Report(const Settings &s, PetscInt n, PetscInt rows, PetscInt nonzeros, std::vector<Solver> *solvers)
 {
-  double first = 0;
+  double first = 0, shortest = PETSC_INFINITY;
 
   PetscFunctionBegin;
   PetscCall(PetscPrintf(PETSC_COMM_SELF,
@@ -174,10 +174,13 @@ PetscErrorCode Report(const Settings &s, PetscInt n, PetscInt rows, PetscInt non
     std::sort(t.begin(), t.end());
     const double median = t[t.size() / 2];
     if (first == 0) first = median;
+    shortest = std::min(shortest, t.front());
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-20s %-14s %-7s %12.2f %12.2f %12.2f %8.2f\n", solver.matrix,
                           solver.type, solver.basis ? solver.basis : "", 1e6 * median, 1e6 * t.front(), 1e6 * t.back(),
                           first / median));
   }
+  if (shortest <= 0)
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "  a time that is not positive is noise: take a larger -many\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

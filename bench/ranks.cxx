@@ -128,6 +128,8 @@ PetscErrorCode Measure(const Settings &s, Mat A, const char type[])
                         "%" PetscInt_FMT "^3 %s, %d ranks, %s, %s: %.2f us an iteration (%.2f to %.2f)\n", s.n,
                         s.vary ? "full" : "constant", (int)PetscGlobalSize, matrix, type, times[times.size() / 2],
                         times.front(), times.back()));
+  if (times.front() <= 0)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "a time that is not positive is noise: take a larger -many\n"));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
   PetscCall(KSPDestroy(&ksp));
