@@ -23,5 +23,5 @@ if ! cmake --build "$work/build" -j "${JOBS:-$(nproc)}" --target sparsegpu forma
   exit 1
 fi
 ctest --test-dir "$work/build" --output-on-failure -R '^(format|conformance)_jds' -E 'cuda|device'
-"$work/build/tests/bin/type_by_option" -test prefix_mat_type -help | grep -q mat_sparsegpu_jds_longest ||
+"$work/build/tests/bin/type_by_option" -test prefix_mat_type -help | grep mat_sparsegpu_jds_longest > /dev/null ||
   { echo "-help does not list the option of the new format"; exit 1; }
