@@ -8,6 +8,7 @@ static const char help[] = "A pattern that is on the device alone: whoever asks 
 #include "device/device.hpp"
 #include "mat/face/context.hpp"
 #include "mat/face/pattern.hpp"
+#include "mat/face/value_place.hpp"
 #include "mat/rows/value_operations.hpp"
 #include "sparsegpu.h"
 
@@ -46,7 +47,7 @@ PetscErrorCode CreateAway(const Problem &p, Mat *A)
   for (const conformance::Entry &e : p.entries) {
     i[(size_t)e.i + 1]++;
     j.push_back(e.j);
-    v.push_back(*reinterpret_cast<const Scalar *>(&e.v));
+    v.push_back(face::there::Ours(e.v));
   }
   for (size_t r = 0; r < (size_t)p.rows; r++) i[r + 1] += i[r];
   PetscCall(begin.Take(std::move(i), space));

@@ -240,7 +240,7 @@ PetscErrorCode ComeHome(Mat A, Context *context)
     AdviseHugePages(host, bytes);
     memset(static_cast<void *>(host), 0, bytes); // as MatZeroEntries() would have
   } else if (bytes && space == Space::Host) {
-    memcpy(host, a, bytes);
+    memcpy(static_cast<void *>(host), a, bytes);
   } else if (bytes) {
     Stream stream;
     PetscCall(DeviceStream(&stream));
