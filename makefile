@@ -4,7 +4,11 @@ JOBS  ?= $(shell nproc)
 FILE  ?=
 PREFIX ?=
 
-all: build
+all: programs
+
+# The plug-in and the drivers in build/examples; `build` adds the tests and the benchmarks.
+programs: $(BUILD)/CMakeCache.txt
+	cmake --build $(BUILD) -j $(JOBS) --target programs
 
 build: $(BUILD)/CMakeCache.txt
 	cmake --build $(BUILD) -j $(JOBS)
@@ -15,7 +19,7 @@ $(BUILD)/CMakeCache.txt:
 deps:
 	sh tools/install_dependencies.sh
 
-demo: deps build
+demo: deps programs
 	sh tools/demo.sh $(BUILD) $(FILE)
 
 check: deps build
@@ -29,10 +33,10 @@ clients: build
 add-format:
 	sh tests/plugin/add_format.sh . $(BUILD)/add_format
 
-bench: build
+bench: programs
 	sh tools/demo.sh $(BUILD) $(FILE)
 
-install: build
+install: programs
 	cmake --install $(BUILD) $(if $(PREFIX),--prefix $(PREFIX))
 
 format:
@@ -41,4 +45,4 @@ format:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all build deps demo check clients add-format bench install format clean
+.PHONY: all programs build deps demo check clients add-format bench install format clean

@@ -31,7 +31,7 @@ foreach(file README.md CHANGELOG.md LICENSE) # an unpacked part of the tree may 
     install(FILES ${file} DESTINATION ${CMAKE_INSTALL_DOCDIR})
   endif()
 endforeach()
-install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.tsv" PATTERN
   "*.png")
 install(FILES examples/solve_poisson.c DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples OPTIONAL)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL) # where they have been made

@@ -145,7 +145,8 @@ PetscErrorCode Run(int *wrong)
   }
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n%d of %d checks of sparsegpu passed on %zu matrices", checked - *wrong,
                         checked, all));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, native_wrong ? "; %d of PETSc's own types failed\n" : "\n", native_wrong));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, native_wrong ? "; PETSc's own types failed %d (lines with !)\n" : "\n",
+                        native_wrong));
   if (!o.json.empty()) PetscCall(WriteJson(o.json.c_str(), o.settings.device, cases));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
