@@ -88,8 +88,10 @@ PetscErrorCode ActivateCoarse(const Tentative &tentative, Mat coarse);
 /// D^-1 A by Gershgorin's discs. Waits for the device.
 PetscErrorCode BoundLargestEigenvalue(Mat A, Space space, PetscReal *largest);
 /// *largest: an estimate of the largest eigenvalue of D^-1 A in magnitude by so many steps of Lanczos (10 give 2 to 5
-/// %), from a vector that is always the same; never more than the eigenvalue where A is symmetric and D positive. No
-/// product where A's diagonal is 0 in all rows: 0. Vectors are made where A makes them; A may be parallel. Collective.
+/// %), from a vector that is always the same; never more than the eigenvalue where A is Hermitian and D positive. Where
+/// the steps find A not Hermitian: as many of Arnoldi's, and what keeps smoothers stable for complex eigenvalues
+/// (BoundForChebyshev() in arnoldi.hpp), which is more than the largest magnitude. 0 where A's diagonal is 0 in all
+/// rows, 0 or NaN where values are not finite. Vectors are made where A makes them; A may be parallel. Collective.
 PetscErrorCode EstimateLargestEigenvalue(Mat A, PetscInt iterations, PetscReal *largest);
 
 /// The smoothed prolongator: *P [rows x columns of P0], a new matrix of type seqaijsparsegpu that lives where A does.

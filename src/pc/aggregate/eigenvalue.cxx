@@ -1,11 +1,10 @@
 /// The largest eigenvalue of D^-1 A, which damping and smoothers are chosen by.
 #include <petsc/private/matimpl.h>
-#include <petscblaslapack.h>
-#include <cmath>
 #include "device/local_array.hpp"
 #include "device/vectors.hpp"
 #include "mat/rows/value_operations.hpp"
 #include "pc/aggregate/aggregate.hpp"
+#include "pc/aggregate/arnoldi.hpp"
 #include "pc/aggregate/lanczos.hpp"
 #include "pc/aggregate/operations.hpp"
 #include "pc/aggregate/source.hpp"
@@ -82,62 +81,69 @@ struct Scaled {
   }
 };
 
-/// The largest magnitude of the eigenvalues of h [n * n], by columns; h is lost.
-PetscErrorCode SpectralRadius(PetscInt n, std::vector<PetscScalar> *h, PetscReal *radius)
+/// The vector to start from, which is always the same.
+PetscErrorCode SetStart(Vec x)
 {
-  PetscBLASInt             size, most, info, one = 1;
-  std::vector<PetscScalar> work, values;
-  std::vector<PetscReal>   real;
+  PetscInt first;
 
   PetscFunctionBegin;
-  *radius = 0;
-  PetscCall(PetscBLASIntCast(n, &size));
-  most = 8 * size + 8;
-  PetscCallCXX(work.resize(static_cast<size_t>(most)));
-  PetscCallCXX(values.resize(static_cast<size_t>(2 * n)));
-  PetscCallCXX(real.resize(static_cast<size_t>(2 * n)));
-#if defined(PETSC_USE_COMPLEX)
-  LAPACKgeev_("N", "N", &size, h->data(), &size, values.data(), nullptr, &one, nullptr, &one, work.data(), &most,
-              real.data(), &info);
-  for (PetscInt k = 0; k < n; k++) *radius = PetscMax(*radius, PetscAbsScalar(values[static_cast<size_t>(k)]));
-#else
-  LAPACKgeev_("N", "N", &size, h->data(), &size, values.data(), values.data() + n, nullptr, &one, nullptr, &one,
-              work.data(), &most, &info);
-  for (size_t k = 0; k < static_cast<size_t>(n); k++)
-    *radius = PetscMax(*radius, std::hypot(values[k], values[k + static_cast<size_t>(n)]));
-#endif
-  PetscCheck(info == 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "Error %d of LAPACK's geev", static_cast<int>(info));
+  PetscCall(VecGetOwnershipRange(x, &first, nullptr));
+  PetscCall(Write(x, [&](Scalar *entries) { return StartOfSearch{first, entries}; }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// h [most * most] by columns and its size *n: the matrix of `scaled` in a basis of that many vectors, each orthogonal
-/// to the two before it, as Lanczos makes it; basis [3].
-PetscErrorCode Project(Scaled *scaled, PetscInt most, Vec *basis, std::vector<PetscScalar> *h, PetscInt *n)
+/// What steps of Lanczos' method have found: the matrix in their basis.
+struct Projection {
+  PetscInt                 most, n = 0;      ///< steps allowed and made
+  std::vector<PetscScalar> h;                ///< [most * most] by columns, n rows and columns of which are used
+  bool                     hermitian = true; ///< if not, the steps ended there and `h` is of no use
+
+  PetscScalar &At(PetscInt r, PetscInt c) { return h[static_cast<size_t>(c * most + r)]; }
+  /// Step n: the products of its vector's image with the vector before (unless n = 0) and with itself; `norm` is that
+  /// of what the step before has left, and `scale` the largest column so far.
+  void Add(PetscScalar before, PetscScalar now, PetscReal norm, PetscReal scale)
+  {
+    // Of a Hermitian matrix M both sides of the diagonal are `norm`, but for rounding errors of some epsilon scale^2 /
+    // norm; in the first step of another one they differ by (|M v|^2 - v^H M^2 v) / norm, v the first vector.
+    const PetscReal slack = scale * PetscMax(PETSC_SQRT_MACHINE_EPSILON, 1000 * PETSC_MACHINE_EPSILON * scale / norm);
+    if (n > 0) {
+      At(n, n - 1) = norm;
+      At(n - 1, n) = before;
+      hermitian    = hermitian && !(PetscAbsScalar(before - norm) > slack); // NaN ends the steps without another try
+    }
+    At(n, n) = now;
+    n++;
+  }
+};
+
+/// Whether the steps end: nothing but rounding is left, so that an invariant subspace has been found, or no number is.
+bool Ends(PetscReal norm, PetscReal scale)
+{
+  return !(norm > 100 * PETSC_MACHINE_EPSILON * scale) || PetscIsInfOrNanReal(norm);
+}
+
+/// The matrix of `scaled` in a basis of `most` vectors, each orthogonal to the two before it, as Lanczos makes it;
+/// basis [3].
+PetscErrorCode Project(Scaled *scaled, Vec *basis, Projection *found)
 {
   PetscReal norm, scale = 0;
 
   PetscFunctionBegin;
-  *n = 0;
   PetscCall(VecNorm(basis[0], NORM_2, &norm));
-  for (PetscInt k = 0; k < most; k++) {
+  for (PetscInt k = 0; k < found->most && found->hermitian && !Ends(norm, scale); k++) {
     const Vec   now = basis[k % 3], next = basis[(k + 1) % 3], before = basis[(k + 2) % 3];
-    PetscScalar part;
-    // an invariant subspace has been found where nothing but rounding is left
-    if (!(norm > 100 * PETSC_MACHINE_EPSILON * scale) || PetscIsInfOrNanReal(norm)) break;
+    PetscScalar part = 0, diagonal;
     PetscCall(VecScale(now, 1 / norm));
     PetscCall(scaled->Mult(now, next));
     if (k > 0) {
-      (*h)[static_cast<size_t>((k - 1) * most + k)] = norm;
       PetscCall(VecDot(next, before, &part));
       PetscCall(VecAXPY(next, -part, before));
-      (*h)[static_cast<size_t>(k * most + k - 1)] = part;
     }
-    PetscCall(VecDot(next, now, &part));
-    PetscCall(VecAXPY(next, -part, now));
-    (*h)[static_cast<size_t>(k * most + k)] = part;
+    PetscCall(VecDot(next, now, &diagonal));
+    PetscCall(VecAXPY(next, -diagonal, now));
+    found->Add(part, diagonal, norm, scale);
     PetscCall(VecNorm(next, NORM_2, &norm));
-    scale = PetscMax(scale, PetscAbsScalar(part) + norm);
-    ++*n;
+    scale = PetscMax(scale, PetscAbsScalar(diagonal) + norm);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -145,7 +151,7 @@ PetscErrorCode Project(Scaled *scaled, PetscInt most, Vec *basis, std::vector<Pe
 #if defined(SPARSEGPU_HAVE_CUDA)
 /// Project() of a matrix of one process, where y and z, of its rows, are on the device: the host does not wait in
 /// between, and what comes after the last vector is not used.
-PetscErrorCode ProjectThere(Mat A, PetscInt most, Vec y, Vec z, std::vector<PetscScalar> *h, PetscInt *n)
+PetscErrorCode ProjectThere(Mat A, Vec y, Vec z, Projection *found)
 {
   LanczosVectors           v;
   LocalArray               array;
@@ -155,7 +161,7 @@ PetscErrorCode ProjectThere(Mat A, PetscInt most, Vec y, Vec z, std::vector<Pets
 
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(y, &rows));
-  PetscCall(v.SetUp(rows, most));
+  PetscCall(v.SetUp(rows, found->most));
   PetscCall(MatGetDiagonal(A, z));
   PetscCall(array.Get(z, Space::Device, Access::Read));
   Stream stream;
@@ -167,7 +173,7 @@ PetscErrorCode ProjectThere(Mat A, PetscInt most, Vec y, Vec z, std::vector<Pets
   PetscCall(ForEach(Space::Device, rows, ScaleOfDiagonal{false, v.right()}));
   PetscCall(ForEach(Space::Device, rows, StartOfSearch{0, v.first()}));
   PetscCall(v.Begin());
-  for (PetscInt k = 0; k < most; k++) {
+  for (PetscInt k = 0; k < found->most; k++) {
     PetscCall(array.Get(y, Space::Device, Access::Write));
     PetscCall(v.Scale(k, array.write()));
     PetscCall(array.Restore());
@@ -179,51 +185,41 @@ PetscErrorCode ProjectThere(Mat A, PetscInt most, Vec y, Vec z, std::vector<Pets
   PetscCall(v.Get(&sums));
   const auto number = [](const Scalar &s) { return *reinterpret_cast<const PetscScalar *>(&s); };
   norm              = PetscSqrtReal(PetscRealPart(number(sums[0].square)));
-  for (*n = 0; *n < most; ++*n) { // as Project() ends
-    const size_t       k = static_cast<size_t>(*n), size = static_cast<size_t>(most);
-    const LanczosSums &step = sums[k + 1];
-    if (!(norm > 100 * PETSC_MACHINE_EPSILON * scale) || PetscIsInfOrNanReal(norm)) break;
-    if (k > 0) {
-      (*h)[(k - 1) * size + k] = norm;
-      (*h)[k * size + k - 1]   = number(step.before);
-    }
-    (*h)[k * size + k] = number(step.now);
-    norm               = PetscSqrtReal(PetscRealPart(number(step.square)));
-    scale              = PetscMax(scale, PetscAbsScalar(number(step.now)) + norm);
+  while (found->n < found->most && found->hermitian && !Ends(norm, scale)) { // as in Project()
+    const LanczosSums &step = sums[static_cast<size_t>(found->n) + 1];
+    const PetscScalar  now  = number(step.now);
+    found->Add(number(step.before), now, norm, scale);
+    norm  = PetscSqrtReal(PetscRealPart(number(step.square)));
+    scale = PetscMax(scale, PetscAbsScalar(now) + norm);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif
 
 /// By PETSc's vectors.
-PetscErrorCode ProjectByVectors(Mat A, PetscInt most, Vec like, std::vector<PetscScalar> *h, PetscInt *n)
+PetscErrorCode ProjectByVectors(Mat A, Vec like, Projection *found)
 {
-  Scaled   scaled{A};
-  Vec      basis[3];
-  PetscInt first;
+  Scaled scaled{A};
+  Vec    basis[3];
 
   PetscFunctionBegin;
   for (Vec &v : basis) PetscCall(VecDuplicate(like, &v));
   PetscCall(scaled.SetUp(basis[0]));
-  PetscCall(VecGetOwnershipRange(basis[0], &first, nullptr));
-  PetscCall(Write(basis[0], [&](Scalar *x) { return StartOfSearch{first, x}; }));
-  PetscCall(Project(&scaled, most, basis, h, n));
+  PetscCall(SetStart(basis[0]));
+  PetscCall(Project(&scaled, basis, found));
   PetscCall(scaled.Destroy());
   for (Vec &v : basis) PetscCall(VecDestroy(&v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
 } // namespace
 
 PetscErrorCode EstimateLargestEigenvalue(Mat A, PetscInt iterations, PetscReal *largest)
 {
-  const size_t             most = static_cast<size_t>(iterations);
-  Vec                      y, z;
-  Space                    space, of_y;
-  PetscInt                 n = 0;
-  PetscMPIInt              size;
-  std::vector<PetscScalar> h, square;
-  bool                     there = false;
+  Vec         y, z;
+  Space       space, of_y;
+  PetscMPIInt size;
+  Projection  found{iterations, 0, {}, true};
+  bool        there = false;
 
   PetscFunctionBegin;
   PetscCheck(iterations > 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
@@ -234,16 +230,18 @@ PetscErrorCode EstimateLargestEigenvalue(Mat A, PetscInt iterations, PetscReal *
   if (space == Space::Device) PetscCall(Source().Take(A, space));
   PetscCall(MatCreateVecs(A, &y, &z));
   PetscCall(SpaceOf(z, &of_y));
-  PetscCallCXX(h.assign(most * most, 0));
+  PetscCallCXX(found.h.assign(static_cast<size_t>(iterations * iterations), 0));
 #if defined(SPARSEGPU_HAVE_CUDA)
   there = size == 1 && space == Space::Device && of_y == Space::Device && A->rmap->n > 0;
-  if (there) PetscCall(ProjectThere(A, iterations, y, z, &h, &n));
+  if (there) PetscCall(ProjectThere(A, y, z, &found));
 #endif
-  if (!there) PetscCall(ProjectByVectors(A, iterations, z, &h, &n));
-  for (PetscInt c = 0; c < n; c++)
-    for (PetscInt r = 0; r < n; r++) PetscCallCXX(square.push_back(h[static_cast<size_t>(c * iterations + r)]));
-  *largest = 0;
-  if (n > 0) PetscCall(SpectralRadius(n, &square, largest));
+  if (!there) PetscCall(ProjectByVectors(A, z, &found));
+  if (found.hermitian) {
+    PetscCall(SpectralRadius(iterations, found.n, found.h, largest));
+  } else {
+    PetscCall(SetStart(z));
+    PetscCall(BoundForChebyshev(A, iterations, z, largest));
+  }
   PetscCall(VecDestroy(&y));
   PetscCall(VecDestroy(&z));
   PetscFunctionReturn(PETSC_SUCCESS);

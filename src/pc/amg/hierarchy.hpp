@@ -60,7 +60,7 @@ private:
   bool               keeps_aggregates_ = false;
 };
 
-/// The largest eigenvalue of D^-1 A by a few steps of Lanczos' method, or of the solver with the prefix
+/// The largest eigenvalue of D^-1 A, as EstimateLargestEigenvalue() has it, or that of the solver with the prefix
 /// "pc_sparsegpuamg_esteig_" if an option asks for one; 0 if there is none to be found (A = 0). Collective.
 PetscErrorCode LargestEigenvalue(PC pc, Mat A, PetscReal *emax);
 } // namespace sparsegpu::amg
