@@ -1,12 +1,13 @@
 static char help[] =
     "Direct factorizations as a PC of type lu sets them up: MATSOLVERSPARSEGPU against every solver that PETSc has there.\n"
-    "Prints one JSON line per matrix and solver; ratios are to the fastest of PETSc's, and to cusolverRf.\n"
+    "Prints one JSON line per matrix and solver; ratios are to the fastest of PETSc's, and to cusolverRf and cuDSS.\n"
     "  -grid2 n,... -grid3 n,...        : five-point stencils n x n, seven-point stencils n x n x n\n"
     "  -gen name,... -gen_size nonzeros : generated matrices, see examples/compare\n"
     "  -f FILE,...                      : files\n"
     "  -solvers name,...                : of petsc, umfpack, klu, superlu, mumps, superlu_dist, cusparse,\n"
-    "                                     cusolverrf, sparsegpu\n"
+    "                                     cusolverrf, cudss, sparsegpu\n"
     "  -pc_type lu|cholesky -runs n     : medians of n refactorizations and solves\n"
+    "  -columns n                       : also a solve with so many right-hand sides at once\n"
     "  -most seconds                    : a solver whose first factorization took so long has no more larger matrices\n";
 
 #include <petscksp.h>
@@ -16,24 +17,14 @@ static char help[] =
 #include <map>
 #include <string>
 #include <vector>
+#include "direct_times.hpp"
 #include "generate.hpp"
 #include "load.hpp"
 #include "petsc/compat.hpp"
-#include "refactor_baseline.hpp"
 #include "sparsegpu.h"
 
 namespace
 {
-struct Settings {
-  PetscInt                 runs = 5;
-  PetscReal                most = 60;
-  std::vector<std::string> solvers;
-};
-struct Times { ///< seconds
-  double first = -1, refactor = -1, solve = -1, error = -1, mb = -1;
-  double Again() const { return refactor + solve; }
-};
-
 double Median(std::vector<double> v)
 {
   std::sort(v.begin(), v.end());
@@ -51,84 +42,39 @@ template <class F> PetscErrorCode Seconds(F call, double *seconds)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// ||b - A x|| / (||A|| ||x|| + ||b||), maximum norms, on the host.
-PetscErrorCode BackwardError(Mat A, Vec b, Vec x, double *error)
+/// Solves with b in all columns, where b is.
+PetscErrorCode TimeColumns(Mat F, Vec b, const Settings &settings, double *many)
 {
-  const PetscScalar *array;
-  PetscScalar       *to;
-  Vec                hx, hb, r;
-  PetscReal          nr, na, nx, nb;
-  PetscInt           n;
+  std::vector<double> all;
+  double              seconds;
+  PetscInt            n;
+  PetscBool           device = PETSC_FALSE;
+  const PetscScalar  *from;
+  PetscScalar        *to;
+  Mat                 B, X;
 
   PetscFunctionBegin;
-  PetscCall(VecGetLocalSize(x, &n));
-  PetscCall(VecCreateSeq(PETSC_COMM_SELF, n, &hx));
-  PetscCall(VecDuplicate(hx, &hb));
-  PetscCall(VecDuplicate(hx, &r));
-  for (const auto &pair : {std::make_pair(x, hx), std::make_pair(b, hb)}) {
-    PetscCall(VecGetArrayRead(pair.first, &array));
-    PetscCall(VecGetArray(pair.second, &to));
-    std::copy_n(array, n, to);
-    PetscCall(VecRestoreArray(pair.second, &to));
-    PetscCall(VecRestoreArrayRead(pair.first, &array));
-  }
-  PetscCall(MatMult(A, hx, r));
-  PetscCall(VecAXPY(r, -1, hb));
-  PetscCall(VecNorm(r, NORM_INFINITY, &nr));
-  PetscCall(VecNorm(hx, NORM_INFINITY, &nx));
-  PetscCall(VecNorm(hb, NORM_INFINITY, &nb));
-  PetscCall(MatNorm(A, NORM_INFINITY, &na));
-  *error = static_cast<double>(nr / (na * nx + nb));
-  PetscCall(VecDestroy(&hx));
-  PetscCall(VecDestroy(&hb));
-  PetscCall(VecDestroy(&r));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-#if defined(SPARSEGPU_HAVE_CUDA) && !defined(PETSC_USE_COMPLEX) && !defined(PETSC_USE_64BIT_INDICES) && \
-    defined(PETSC_USE_REAL_DOUBLE)
-constexpr bool HAVE_CUSOLVER = true;
-
-/// cusolverRf, which is not one of PETSc's.
-PetscErrorCode TimeCusolver(Mat A, const Settings &settings, Times *times)
-{
-  const PetscInt    *i, *j;
-  const PetscScalar *a, *b;
-  PetscScalar       *x;
-  PetscInt           n;
-  PetscBool          done;
-  Vec                rhs, solution;
-
-  PetscFunctionBegin;
-  PetscCall(MatCreateVecs(A, &solution, &rhs));
-  PetscCall(VecSet(solution, 1));
-  PetscCall(MatMult(A, solution, rhs));
-  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
-  PetscCall(MatSeqAIJGetArrayRead(A, &a));
-  PetscCall(VecGetArrayRead(rhs, &b));
-  PetscCall(VecGetArray(solution, &x));
-  const BaselineRefactor baseline = CusolverRefactor(n, i[n], i, j, a, b, x, static_cast<int>(settings.runs));
-  PetscCall(VecRestoreArray(solution, &x));
-  PetscCall(VecRestoreArrayRead(rhs, &b));
-  PetscCall(MatSeqAIJRestoreArrayRead(A, &a));
-  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
-  times->first    = baseline.first;
-  times->refactor = baseline.refactor;
-  times->solve    = baseline.solve;
-  PetscCall(BackwardError(A, rhs, solution, &times->error));
-  PetscCall(VecDestroy(&rhs));
-  PetscCall(VecDestroy(&solution));
-  PetscCheck(baseline.first >= 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "cuSOLVER: %s failed", baseline.why);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-#else
-constexpr bool HAVE_CUSOLVER = false;
-
-PetscErrorCode TimeCusolver(Mat, const Settings &, Times *)
-{
-  return PETSC_ERR_SUP;
-}
+  PetscCall(VecGetSize(b, &n));
+  PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, n, settings.columns, nullptr, &B));
+  PetscCall(VecGetArrayRead(b, &from));
+  PetscCall(MatDenseGetArrayWrite(B, &to));
+  for (PetscInt c = 0; c < settings.columns; c++) std::copy_n(from, n, to + c * n);
+  PetscCall(MatDenseRestoreArrayWrite(B, &to));
+  PetscCall(VecRestoreArrayRead(b, &from));
+#if defined(PETSC_HAVE_CUDA)
+  PetscCall(PetscObjectTypeCompare((PetscObject)b, VECSEQCUDA, &device));
+  if (device) PetscCall(MatConvert(B, MATSEQDENSECUDA, MAT_INPLACE_MATRIX, &B));
 #endif
+  PetscCall(MatDuplicate(B, MAT_COPY_VALUES, &X));
+  for (PetscInt k = 0; k < settings.runs; k++) {
+    PetscCall(Seconds([&] { return MatMatSolve(F, B, X); }, &seconds));
+    all.push_back(seconds);
+  }
+  *many = Median(all);
+  PetscCall(MatDestroy(&B));
+  PetscCall(MatDestroy(&X));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode Time(Mat host, const std::string &solver, const Settings &settings, Times *times)
 {
@@ -173,7 +119,8 @@ PetscErrorCode Time(Mat host, const std::string &solver, const Settings &setting
   info.memory = 0;
   if (F) PetscCall(MatHasOperation(F, MATOP_GETINFO, &has));
   if (has) PetscCall(MatGetInfo(F, MAT_LOCAL, &info));
-  times->mb       = info.memory / 1e6;
+  times->mb = info.memory / 1e6;
+  if (settings.columns > 0) PetscCall(TimeColumns(F, b, settings, &times->many));
   times->refactor = Median(refactor);
   times->solve    = Median(solve);
   PetscCall(KSPDestroy(&ksp));
@@ -183,12 +130,27 @@ PetscErrorCode Time(Mat host, const std::string &solver, const Settings &setting
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// How many times as fast sparsegpu is: against the fastest of PETSc's, `best`, and those that are not PETSc's.
+void PrintRatios(const std::map<std::string, Times> &all, const std::string &best)
+{
+  const Times &ours = all.at(MATSOLVERSPARSEGPU);
+
+  if (!best.empty())
+    printf(",\"again_vs\":\"%s\",\"again_ratio\":%.2f", best.c_str(), all.at(best).Again() / ours.Again());
+  if (all.count("cusolverrf")) printf(",\"again_vs_cusolverrf\":%.2f", all.at("cusolverrf").Again() / ours.Again());
+  if (all.count(MATSOLVERPETSC)) printf(",\"first_vs_petsc\":%.2f", all.at(MATSOLVERPETSC).first / ours.first);
+  if (!all.count("cudss")) return;
+  const Times &cudss = all.at("cudss");
+  printf(",\"again_vs_cudss\":%.2f,\"first_vs_cudss\":%.2f,\"mb_of_cudss\":%.2f", cudss.Again() / ours.Again(),
+         cudss.first / ours.first, ours.mb / cudss.mb);
+  if (ours.many > 0 && cudss.many > 0) printf(",\"columns_vs_cudss\":%.2f", cudss.many / ours.many);
+}
+
 /// Solvers that fail tell so, and lose.
 PetscErrorCode Bench(Mat A, const std::string &name, const Settings &settings, std::map<std::string, double> *slow)
 {
   std::map<std::string, Times> all;
   std::string                  best;
-  Times                        first;
   MatInfo                      info;
   PetscInt                     n;
 
@@ -199,11 +161,12 @@ PetscErrorCode Bench(Mat A, const std::string &name, const Settings &settings, s
     PetscBool there;
     Times     t;
     PetscCall(MatGetFactorAvailable(A, solver.c_str(), MAT_FACTOR_LU, &there));
-    if (solver == "cusolverrf") there = HAVE_CUSOLVER ? PETSC_TRUE : PETSC_FALSE;
+    const bool outside = solver == "cusolverrf" || solver == "cudss";
+    if (outside) there = HasOutside(solver) ? PETSC_TRUE : PETSC_FALSE;
     if (solver == "cusparse") there = PetscDefined(HAVE_CUDA) ? PETSC_TRUE : PETSC_FALSE;
     if (!there || ((*slow)[solver] > 0 && info.nz_used > (*slow)[solver])) continue;
     PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, nullptr));
-    const PetscErrorCode error = solver == "cusolverrf" ? TimeCusolver(A, settings, &t) : Time(A, solver, settings, &t);
+    const PetscErrorCode error = outside ? TimeOutside(A, solver, settings, &t) : Time(A, solver, settings, &t);
     PetscCall(PetscPopErrorHandler());
     if (error) {
       printf("{\"matrix\":\"%s\",\"rows\":%d,\"solver\":\"%s\",\"failed\":%d}\n", name.c_str(), (int)n, solver.c_str(),
@@ -218,9 +181,8 @@ PetscErrorCode Bench(Mat A, const std::string &name, const Settings &settings, s
       continue;
     }
     all[solver] = t;
-    if (solver == MATSOLVERPETSC) first = t;
-    const bool on_host = solver != MATSOLVERSPARSEGPU && solver != "cusolverrf";
-    if (on_host && t.error < 1e-6 && (best.empty() || t.Again() < all[best].Again())) best = solver;
+    if (!outside && solver != MATSOLVERSPARSEGPU && t.error < 1e-6 && (best.empty() || t.Again() < all[best].Again()))
+      best = solver;
   }
   for (const auto &entry : all) {
     const Times &t = entry.second;
@@ -228,11 +190,8 @@ PetscErrorCode Bench(Mat A, const std::string &name, const Settings &settings, s
            "\"solve_ms\":%.3f,\"error\":%.1e,\"mb\":%.1f",
            name.c_str(), (int)n, info.nz_used, entry.first.c_str(), 1e3 * t.first, 1e3 * t.refactor, 1e3 * t.solve,
            t.error, t.mb);
-    if (entry.first == MATSOLVERSPARSEGPU && !best.empty())
-      printf(",\"again_vs\":\"%s\",\"again_ratio\":%.2f", best.c_str(), all[best].Again() / t.Again());
-    if (entry.first == MATSOLVERSPARSEGPU && all.count("cusolverrf"))
-      printf(",\"again_vs_cusolverrf\":%.2f", all["cusolverrf"].Again() / t.Again());
-    if (entry.first == MATSOLVERSPARSEGPU && first.first > 0) printf(",\"first_vs_petsc\":%.2f", first.first / t.first);
+    if (t.many > 0) printf(",\"columns\":%d,\"columns_ms\":%.3f", (int)settings.columns, 1e3 * t.many);
+    if (entry.first == MATSOLVERSPARSEGPU) PrintRatios(all, best);
     printf("}\n");
   }
   fflush(stdout);
@@ -264,9 +223,10 @@ PetscErrorCode Run()
   Mat                           A;
 
   PetscFunctionBegin;
-  settings.solvers = {"petsc",        "umfpack",  "klu",        "superlu",  "mumps",
-                      "superlu_dist", "cusparse", "cusolverrf", "sparsegpu"};
+  settings.solvers = {"petsc",        "umfpack",  "klu",        "superlu", "mumps",
+                      "superlu_dist", "cusparse", "cusolverrf", "cudss",   "sparsegpu"};
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-runs", &settings.runs, nullptr));
+  PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-columns", &settings.columns, nullptr));
   PetscCall(PetscOptionsGetReal(nullptr, nullptr, "-most", &settings.most, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-gen_size", &size, nullptr));
   PetscCall(Names("-solvers", &settings.solvers));
