@@ -51,9 +51,24 @@ namespace
 /// More than so many times a, b is not believed: such a matrix is no discretisation of anything that diffuses.
 constexpr PetscReal SKEWEST = 8;
 
-/// h [most * most] by columns and its size *n: the Hessenberg matrix of D^-1 A in an orthonormal basis of *n vectors,
-/// the first start / |start|. *n < most where they span an invariant space, or values are not finite.
-PetscErrorCode Project(Mat A, Vec inverse, PetscInt most, Vec start, std::vector<PetscScalar> *h, PetscInt *n)
+/// left A right, of diagonal matrices: a matrix similar to D^-1 A.
+struct Similar {
+  Mat A;
+  Vec left, right, work; ///< right null: 1
+
+  PetscErrorCode Mult(Vec x, Vec y) const
+  {
+    PetscFunctionBegin;
+    if (right) PetscCall(VecPointwiseMult(work, right, x));
+    PetscCall(MatMult(A, right ? work : x, y));
+    PetscCall(VecPointwiseMult(y, left, y));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+/// h [most * most] by columns and its size *n: the Hessenberg matrix of M in an orthonormal basis of *n vectors, the
+/// first start / |start|. *n < most where they span an invariant space, or values are not finite.
+PetscErrorCode Project(const Similar &M, PetscInt most, Vec start, std::vector<PetscScalar> *h, PetscInt *n)
 {
   Vec                     *v;
   PetscReal                norm, scale = 0;
@@ -72,8 +87,7 @@ PetscErrorCode Project(Mat A, Vec inverse, PetscInt most, Vec start, std::vector
     PetscScalar   *column = h->data() + k * most;
     PetscCall(VecScale(v[k], 1 / norm));
     if (k > 0) column[k - most] = norm; // below the diagonal of the column before
-    PetscCall(MatMult(A, v[k], v[k + 1]));
-    PetscCall(VecPointwiseMult(v[k + 1], inverse, v[k + 1]));
+    PetscCall(M.Mult(v[k], v[k + 1]));
     for (int twice = 0; twice < 2; twice++) {
       PetscCall(VecMDot(v[k + 1], k + 1, v, parts.data()));
       for (PetscInt r = 0; r <= k; r++) {
@@ -89,21 +103,16 @@ PetscErrorCode Project(Mat A, Vec inverse, PetscInt most, Vec start, std::vector
   PetscCall(VecDestroyVecs(most + 1, &v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-} // namespace
 
-PetscErrorCode BoundForChebyshev(Mat A, PetscInt steps, Vec start, PetscReal *bound)
+/// a + 4 b^2 / a for the field of values of M.
+PetscErrorCode Bound(const Similar &M, PetscInt steps, Vec start, PetscReal *bound)
 {
-  Vec                      inverse;
   PetscInt                 n;
   PetscReal                a, b;
   std::vector<PetscScalar> h, hermitian, skew;
 
   PetscFunctionBegin;
-  PetscCall(VecDuplicate(start, &inverse));
-  PetscCall(MatGetDiagonal(A, inverse));
-  PetscCall(VecReciprocal(inverse)); // leaves zeros
-  PetscCall(Project(A, inverse, steps, start, &h, &n));
-  PetscCall(VecDestroy(&inverse));
+  PetscCall(Project(M, steps, start, &h, &n));
   PetscCallCXX(hermitian = h);
   PetscCallCXX(skew = h);
   for (PetscInt c = 0; c < n; c++)
@@ -117,6 +126,28 @@ PetscErrorCode BoundForChebyshev(Mat A, PetscInt steps, Vec start, PetscReal *bo
   PetscCall(SpectralRadius(steps, n, skew, &b));
   a      = PetscMax(a, b / SKEWEST); // NaN stays
   *bound = a > 0 ? a + 4 * b * b / a : a;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode BoundForChebyshev(Mat A, PetscInt steps, Vec start, PetscReal *bound)
+{
+  Vec       inverse, left, right, work;
+  PetscReal other;
+
+  PetscFunctionBegin;
+  for (Vec *v : {&inverse, &left, &right, &work}) PetscCall(VecDuplicate(start, v));
+  PetscCall(MatGetDiagonal(A, inverse));
+  PetscCall(VecCopy(inverse, left));
+  PetscCall(VecSqrtAbs(left));
+  PetscCall(VecReciprocal(inverse)); // leaves zeros
+  PetscCall(VecPointwiseMult(left, inverse, left));
+  PetscCall(VecCopy(inverse, right));
+  PetscCall(VecSqrtAbs(right));
+  PetscCall(Bound(Similar{A, inverse, nullptr, nullptr}, steps, start, bound));
+  PetscCall(Bound(Similar{A, left, right, work}, steps, start, &other));
+  if (other < *bound) *bound = other;
+  for (Vec *v : {&inverse, &left, &right, &work}) PetscCall(VecDestroy(v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
