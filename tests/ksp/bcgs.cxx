@@ -30,7 +30,7 @@ static PetscErrorCode Same()
       PetscCall(s.Create(p, nullptr, layout));
       for (const char *pc : {"none", "jacobi", "bjacobi"})
         for (const char *side : {"left", "right"}) {
-          const std::string common = std::string("-pc_type ") + pc + " -ksp_rtol 1e-4 -ksp_pc_side " + side;
+          const std::string common = std::string("-pc_type ") + pc + SameSteps() + " -ksp_pc_side " + side;
           PetscCall(CompareBoth(s, nullptr, common));
           PetscCall(CompareBoth(s, s.guess, common));
           if (p.rows == 1) continue; // solved by a step

@@ -117,6 +117,13 @@ inline Problem Convection(PetscInt nx, PetscInt ny)
   return p;
 }
 
+/// For solves that are compared step by step: in single precision those of two orders of summation part before 1e-4,
+/// when rounding errors have grown by 10^5.
+inline std::string SameSteps()
+{
+  return PetscDefined(USE_REAL_SINGLE) ? " -ksp_rtol 1e-2" : " -ksp_rtol 1e-4";
+}
+
 /// As many iterations, but for one that rounding errors decide, for the same reason; the residual norm that ours tells
 /// of is the true one, up to what is lost in `iterations` steps.
 inline PetscErrorCode CheckSame(const std::string &what, const Outcome &ours, const Outcome &petsc)

@@ -116,7 +116,7 @@ PetscErrorCode PrepareIn(Mat A, Context *context, Operation operation, Space spa
   Version          version;
   Agreement *const agreed  = &context->agreed[static_cast<int>(space)][static_cast<int>(operation)];
   bool *const      scratch = &context->agreed_scratch[static_cast<int>(operation)];
-  bool             alone, takes;
+  bool             alone, takes = false;
 
   PetscFunctionBegin;
   PetscCall(GetVersion(A, context, &version));
