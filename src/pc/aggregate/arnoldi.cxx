@@ -1,5 +1,4 @@
-/// Arnoldi's method by classical Gram-Schmidt, twice, which keeps the basis orthogonal to rounding; and the eigenvalues
-/// of small matrices.
+/// Arnoldi's method by classical Gram-Schmidt, twice where much cancels; and the eigenvalues of small matrices.
 #include "pc/aggregate/arnoldi.hpp"
 #include <petscblaslapack.h>
 #include <cmath>
@@ -50,6 +49,10 @@ namespace
 {
 /// More than so many times a, b is not believed: such a matrix is no discretisation of anything that diffuses.
 constexpr PetscReal SKEWEST = 8;
+/// What is left of a vector below this part of the largest has lost too many digits to be orthogonal to the others.
+constexpr PetscReal CANCELLED = 1e-2;
+/// Diagonals that differ by less than this make no two scalings that differ by much.
+constexpr PetscReal ALIKE = 4;
 
 /// left A right, of diagonal matrices: a matrix similar to D^-1 A.
 struct Similar {
@@ -88,15 +91,16 @@ PetscErrorCode Project(const Similar &M, PetscInt most, Vec start, std::vector<P
     PetscCall(VecScale(v[k], 1 / norm));
     if (k > 0) column[k - most] = norm; // below the diagonal of the column before
     PetscCall(M.Mult(v[k], v[k + 1]));
-    for (int twice = 0; twice < 2; twice++) {
+    for (int pass = 0; pass == 0 || (pass == 1 && norm < CANCELLED * PetscMax(scale, PetscAbsScalar(column[k])));
+         pass++) {
       PetscCall(VecMDot(v[k + 1], k + 1, v, parts.data()));
       for (PetscInt r = 0; r <= k; r++) {
         column[r] += parts[static_cast<size_t>(r)];
         parts[static_cast<size_t>(r)] *= -1;
       }
       PetscCall(VecMAXPY(v[k + 1], k + 1, parts.data(), v));
+      PetscCall(VecNorm(v[k + 1], NORM_2, &norm));
     }
-    PetscCall(VecNorm(v[k + 1], NORM_2, &norm));
     scale = PetscMax(scale, PetscAbsScalar(column[k]) + norm);
     ++*n;
   }
@@ -133,20 +137,24 @@ PetscErrorCode Bound(const Similar &M, PetscInt steps, Vec start, PetscReal *bou
 PetscErrorCode BoundForChebyshev(Mat A, PetscInt steps, Vec start, PetscReal *bound)
 {
   Vec       inverse, left, right, work;
-  PetscReal other;
+  PetscReal least, most, other;
 
   PetscFunctionBegin;
   for (Vec *v : {&inverse, &left, &right, &work}) PetscCall(VecDuplicate(start, v));
   PetscCall(MatGetDiagonal(A, inverse));
   PetscCall(VecCopy(inverse, left));
   PetscCall(VecSqrtAbs(left));
+  PetscCall(VecMin(left, nullptr, &least));
+  PetscCall(VecMax(left, nullptr, &most));
   PetscCall(VecReciprocal(inverse)); // leaves zeros
-  PetscCall(VecPointwiseMult(left, inverse, left));
-  PetscCall(VecCopy(inverse, right));
-  PetscCall(VecSqrtAbs(right));
   PetscCall(Bound(Similar{A, inverse, nullptr, nullptr}, steps, start, bound));
-  PetscCall(Bound(Similar{A, left, right, work}, steps, start, &other));
-  if (other < *bound) *bound = other;
+  if (most * most > ALIKE * least * least) {
+    PetscCall(VecPointwiseMult(left, inverse, left));
+    PetscCall(VecCopy(inverse, right));
+    PetscCall(VecSqrtAbs(right));
+    PetscCall(Bound(Similar{A, left, right, work}, steps, start, &other));
+    if (other < *bound) *bound = other;
+  }
   for (Vec *v : {&inverse, &left, &right, &work}) PetscCall(VecDestroy(v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

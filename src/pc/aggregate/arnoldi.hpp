@@ -16,8 +16,9 @@ namespace sparsegpu::aggregate
 ///
 /// It is the smaller one of M = D^-1 A and of M = |D|^1/2 D^-1 A |D|^-1/2, which have the same eigenvalues: the former
 /// does not see the scales of rows, as of boundary conditions, the latter sees no asymmetry where coefficients jump.
-/// Rows without a diagonal entry count as zero; 0 or NaN where there is nothing to be found. `steps` + 5 vectors, 2
-/// `steps` products with A. Collective.
+/// Where the diagonal varies by a factor of 4 at most it is that of the former. Rows without a diagonal entry count as
+/// zero; 0 or NaN where there is nothing to be found. `steps` + 5 vectors, at most 2 `steps` products with A.
+/// Collective.
 PetscErrorCode BoundForChebyshev(Mat A, PetscInt steps, Vec start, PetscReal *bound);
 /// The largest magnitude of the eigenvalues of the first n rows and columns of h [most * most], by columns. NaN if an
 /// entry is not finite.
