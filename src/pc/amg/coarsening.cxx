@@ -2,7 +2,7 @@
 #include "pc/amg/coarsening.hpp"
 #include "pc/amg/filter.hpp"
 #include "petsc/compat.hpp"
-#include "petsc/may_lack_memory.hpp"
+#include "petsc/on_all.hpp"
 #include "sparsegpu.h"
 
 #include <algorithm>
@@ -16,28 +16,6 @@ namespace
 /// Damping of Jacobi's method over the largest eigenvalue: 4/3 minimises the energy of smoothed constants (Vanek et
 /// al.); PCGAMG's, a little more, is as good there and serves estimates from below.
 constexpr PetscReal DAMPING = 1.4;
-
-/// `call`, which each process makes alone: an error on one is an error on all, so that none waits for it.
-template <class Call> PetscErrorCode OnAll(MPI_Comm comm, Call call)
-{
-  PetscMPIInt    size;
-  PetscErrorCode code = PETSC_SUCCESS;
-  Message        message;
-  PetscInt       mine, worst;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(comm, &size));
-  if (size == 1) {
-    PetscCall(call());
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(Quietly(call, &code, &message));
-  mine = static_cast<PetscInt>(code);
-  PetscCallMPI(MPI_Allreduce(&mine, &worst, 1, MPIU_INT, MPI_MAX, comm));
-  PetscCheck(!worst, PETSC_COMM_SELF, static_cast<PetscErrorCode>(worst), "%s",
-             mine ? message.text : "Another process could not coarsen its rows: see its message");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /// Whether all rows have a diagonal entry, and so the pattern of A P holds that of P.
 PetscErrorCode HasDiagonal(Mat A, bool *has)
