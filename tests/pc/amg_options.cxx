@@ -6,31 +6,6 @@ static const char help[] =
 using namespace amg_tests;
 using namespace testing;
 
-/// What KSPView() says.
-static PetscErrorCode View(KSP ksp, std::string *text)
-{
-  PetscViewer viewer;
-
-  PetscFunctionBeginUser;
-  char file[] = "/tmp/amg_view_XXXXXX";
-  int  handle = -1;
-  if (!PetscGlobalRank) handle = mkstemp(file);
-  PetscCallMPI(MPI_Bcast(file, sizeof(file), MPI_CHAR, 0, PETSC_COMM_WORLD));
-  PetscCall(PetscViewerASCIIOpen(PETSC_COMM_WORLD, file, &viewer));
-  PetscCall(KSPView(ksp, viewer));
-  PetscCall(PetscViewerDestroy(&viewer));
-  text->clear();
-  if (handle >= 0) {
-    char   part[4096];
-    FILE  *f = fdopen(handle, "r");
-    size_t got;
-    while ((got = fread(part, 1, sizeof(part), f)) > 0) text->append(part, got);
-    fclose(f);
-    remove(file);
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Sets `options`, sets up for a grid and checks that the view has these facts, on the first process.
 static PetscErrorCode Expect(const std::string &options, const std::vector<std::string> &facts, PetscInt at_most = 30)
 {
