@@ -147,8 +147,9 @@ PetscErrorCode Cycle::SetUp(PC pc, const Hierarchy &hierarchy, const Settings &s
     bool         takes = false;
 
     PetscCall(TakesSpectrum(Multigrid(pc)->levels[l]->smoothd, &takes));
-    takes          = takes && settings.use_sa_esteig && settings.fused_cycle && level.emax > 0;
-    works_[l].emax = takes ? level.emax : 0;
+    works_[l].begin = level.begin;
+    takes           = takes && settings.use_sa_esteig && settings.fused_cycle && level.emax > 0;
+    works_[l].emax  = takes ? level.emax : 0;
     if (takes)
       PetscCall(SetUpLevel(&works_[l], level.A));
     else
@@ -194,7 +195,7 @@ PetscErrorCode Cycle::Takes(Vec b, Vec x, bool *takes) const
 /// As KSPCHEBYSHEV of the first kind; level.r holds products.
 PetscErrorCode Cycle::Smooth(const PC_MG_Levels &level, const Work &work, Vec b, Vec x, bool zero)
 {
-  const PetscReal begin = SPECTRUM_BEGIN * work.emax, end = SPECTRUM_END * work.emax;
+  const PetscReal begin = work.begin * work.emax, end = SPECTRUM_END * work.emax;
   const PetscReal scale = 2 / (end + begin), mu = 1 / (1 - scale * begin);
   const PetscInt  steps = level.smoothd->max_it;
   PetscReal       c[2]  = {1, mu};

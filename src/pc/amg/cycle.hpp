@@ -34,6 +34,7 @@ private:
     Vec       inverse = nullptr; ///< of the diagonal of A
     Vec       other   = nullptr; ///< the iterate that x is not
     PetscReal emax    = 0;       ///< 0: the bounds of the smoother are not those of the hierarchy
+    PetscReal begin   = 0;       ///< of the part of the spectrum that the smoother reduces, over emax
   };
 
   static PetscErrorCode DestroyWork(Work *work);

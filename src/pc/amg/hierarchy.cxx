@@ -34,9 +34,9 @@ PetscErrorCode Nonzeros(Mat A, PetscLogDouble *nonzeros)
   *nonzeros = info.nz_used;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+} // namespace
 
-/// P^T A P, without empty rows.
-PetscErrorCode CoarseOperator(const Coarsening &coarsening, Mat A, Mat P, MatReuse reuse, Mat *coarse)
+PetscErrorCode CoarseOperator(const Coarsening *coarsening, Mat A, Mat P, MatReuse reuse, Mat *coarse)
 {
   bool host;
 
@@ -47,47 +47,10 @@ PetscErrorCode CoarseOperator(const Coarsening &coarsening, Mat A, Mat P, MatReu
     PetscCall(GalerkinOnHost(A, P, reuse, coarse));
   else
     PetscCall(MatPtAP(A, P, reuse, 2, coarse));
-  PetscCall(coarsening.Activate(*coarse));
+  if (coarsening) PetscCall(coarsening->Activate(*coarse));
   PetscCall(PetscLogEventEnd(GalerkinEvent, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-/// v = sum of columns c of `basis` [rows * columns, by columns] times weights[c].
-PetscErrorCode Combine(const std::vector<PetscScalar> &basis, const PetscScalar *weights, PetscInt rows,
-                       PetscInt columns, Vec v)
-{
-  PetscScalar *x;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetArrayWrite(v, &x));
-  for (PetscInt r = 0; r < rows; r++) {
-    x[r] = 0;
-    for (PetscInt c = 0; c < columns; c++) x[r] += weights[c] * basis[(size_t)c * rows + r];
-  }
-  PetscCall(VecRestoreArrayWrite(v, &x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Adds v to `vectors`, orthogonal to those there and normalised, unless it depends on them.
-PetscErrorCode Orthonormalize(Vec v, std::vector<Vec> *vectors)
-{
-  PetscReal norm;
-
-  PetscFunctionBegin;
-  PetscCall(VecNormalize(v, &norm));
-  for (int twice = 0; twice < 2; twice++)
-    for (Vec before : *vectors) {
-      PetscScalar dot;
-      PetscCall(VecDot(v, before, &dot));
-      PetscCall(VecAXPY(v, -dot, before));
-    }
-  PetscCall(VecNormalize(v, &norm));
-  if (!(norm > PETSC_SQRT_MACHINE_EPSILON)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCXX(vectors->push_back(v));
-  PetscCall(PetscObjectReference((PetscObject)v));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-} // namespace
 
 PetscErrorCode Hierarchy::Clear()
 {
@@ -158,7 +121,8 @@ PetscErrorCode Hierarchy::Coarsen(PC pc, const Settings &settings, NearNullSpace
   PetscCall(PetscLogEventBegin(ProlongatorEvent, 0, 0, 0, 0));
   PetscCall(coarsening->Prolong(fine->A, fine->emax, settings.nsmooths, settings.filter, &fine->P, &replaced));
   PetscCall(PetscLogEventEnd(ProlongatorEvent, 0, 0, 0, 0));
-  PetscCall(CoarseOperator(*coarsening, fine->A, fine->P, MAT_INITIAL_MATRIX, &coarse));
+  PetscCall(CoarseOperator(coarsening.get(), fine->A, fine->P, MAT_INITIAL_MATRIX, &coarse));
+  fine->isolated = coarsening->Isolated();
   if (!keeps_aggregates_) coarsening->Release();
   fine->coarsening = std::move(coarsening);
   PetscCall(MatGetBlockSize(coarse, &block));
@@ -166,36 +130,6 @@ PetscErrorCode Hierarchy::Coarsen(PC pc, const Settings &settings, NearNullSpace
   PetscCall(AddLevel(coarse));
   PetscCall(MatDestroy(&coarse));
   *more = true;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// The coarsest operator of a singular one is singular, too: solutions on it are kept free of its null space, which
-/// an LU factorization with shifted pivots would let in.
-PetscErrorCode Hierarchy::KeepNullSpace(Mat A, PetscInt columns, const NearNullSpace &coarsest)
-{
-  std::vector<PetscScalar> combinations, basis;
-  std::vector<Vec>         vectors;
-  MatNullSpace             space;
-  Mat                      coarse = levels_.back().A;
-
-  PetscFunctionBegin;
-  if (levels_.size() == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(NullSpaceCombinations(A, columns, &combinations));
-  if (combinations.empty()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(coarsest.ToHost(&basis));
-  for (size_t first = 0; first < combinations.size(); first += columns) {
-    Vec v;
-
-    PetscCall(MatCreateVecs(coarse, &v, nullptr));
-    PetscCall(Combine(basis, &combinations[first], coarsest.rows, columns, v));
-    PetscCall(Orthonormalize(v, &vectors));
-    PetscCall(VecDestroy(&v));
-  }
-  PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)coarse), PETSC_FALSE, (PetscInt)vectors.size(),
-                               vectors.data(), &space));
-  PetscCall(MatSetNullSpace(coarse, space));
-  PetscCall(MatNullSpaceDestroy(&space));
-  for (Vec &v : vectors) PetscCall(VecDestroy(&v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -264,12 +198,12 @@ PetscErrorCode Hierarchy::Refresh(PC pc, Mat A, const Settings &settings)
     PetscCall(TakesGalerkinOnHost(fine->A, fine->P, &host));
     replaced = replaced || (!host && !(*coarse)->product); // the matrix has been moved to the device
     if (!replaced) {
-      PetscCall(CoarseOperator(*fine->coarsening, fine->A, fine->P, MAT_REUSE_MATRIX, coarse));
+      PetscCall(CoarseOperator(fine->coarsening.get(), fine->A, fine->P, MAT_REUSE_MATRIX, coarse));
       continue;
     }
     Mat          made;
     MatNullSpace null;
-    PetscCall(CoarseOperator(*fine->coarsening, fine->A, fine->P, MAT_INITIAL_MATRIX, &made));
+    PetscCall(CoarseOperator(fine->coarsening.get(), fine->A, fine->P, MAT_INITIAL_MATRIX, &made));
     PetscCall(MatGetNullSpace(*coarse, &null));
     if (null) PetscCall(MatSetNullSpace(made, null));
     PetscCall(MatDestroy(coarse));

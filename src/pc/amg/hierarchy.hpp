@@ -14,10 +14,15 @@ namespace sparsegpu::amg
 /// What each part of a set-up takes, in -log_view.
 extern PetscLogEvent AggregateEvent, ProlongatorEvent, GalerkinEvent, SpectrumEvent;
 
+/// The part of the spectrum that smoothers reduce, over the estimate of its end: as KSPCHEBYSHEV's defaults.
+constexpr PetscReal SPECTRUM_BEGIN = 0.1, SPECTRUM_END = 1.1;
+
 struct Level {
-  Mat                         A    = nullptr; ///< its operator, referenced
-  Mat                         P    = nullptr; ///< prolongator from the next coarser level; null on the coarsest
-  PetscReal                   emax = 0;       ///< estimate of the largest eigenvalue of D^-1 A; 0: none
+  Mat                         A        = nullptr; ///< its operator, referenced
+  Mat                         P        = nullptr; ///< prolongator from the next coarser level; null on the coarsest
+  PetscReal                   emax     = 0;       ///< estimate of the largest eigenvalue of D^-1 A; 0: none
+  PetscReal                   begin    = SPECTRUM_BEGIN; ///< of what the smoother reduces, over emax
+  PetscInt                    isolated = 0;              ///< nodes of all processes that stay on this level
   PetscInt                    rows = 0, block = 1;
   PetscLogDouble              nonzeros = 0;
   std::unique_ptr<Coarsening> coarsening; ///< null on the coarsest
@@ -53,6 +58,7 @@ private:
   PetscErrorCode Coarsen(PC pc, const Settings &settings, NearNullSpace *space, bool *more);
   void           StopReason(const Settings &settings, PetscInt vectors, bool *stop);
   PetscErrorCode KeepNullSpace(Mat A, PetscInt columns, const NearNullSpace &coarsest);
+  PetscErrorCode SetCoarsestNullSpace(std::vector<Vec> *vectors);
 
   std::vector<Level> levels_;
   std::string        stopped_;              ///< why the coarsest level is the coarsest
@@ -60,6 +66,9 @@ private:
   bool               keeps_aggregates_ = false;
 };
 
+/// *coarse = P^T A P, where products of A run; without empty rows, which `coarsening` knows; null: there are
+/// none. Collective.
+PetscErrorCode CoarseOperator(const Coarsening *coarsening, Mat A, Mat P, MatReuse reuse, Mat *coarse);
 /// The largest eigenvalue of D^-1 A, as EstimateLargestEigenvalue() has it, or that of the solver with the prefix
 /// "pc_sparsegpuamg_esteig_" if an option asks for one; 0 if there is none to be found (A = 0). Collective.
 PetscErrorCode LargestEigenvalue(PC pc, Mat A, PetscReal *emax);

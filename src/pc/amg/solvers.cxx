@@ -51,7 +51,7 @@ PetscErrorCode TakesSpectrum(KSP ksp, bool *takes)
 namespace
 {
 /// Chebyshev's method on the upper part of the spectrum, unless options, or now a program, have another idea.
-PetscErrorCode SetSpectrum(KSP ksp, PetscReal emax, bool use)
+PetscErrorCode SetSpectrum(KSP ksp, PetscReal begin, PetscReal emax, bool use)
 {
   PC        pc;
   PetscBool chebyshev, jacobi;
@@ -64,7 +64,7 @@ PetscErrorCode SetSpectrum(KSP ksp, PetscReal emax, bool use)
   PetscCall(TakesSpectrum(ksp, &takes));
   if (!use || !chebyshev || !jacobi || !takes) PetscFunctionReturn(PETSC_SUCCESS);
   if (emax == 0) emax = 1; // A = 0: any bound serves
-  PetscCall(KSPChebyshevSetEigenvalues(ksp, SPECTRUM_END * emax, SPECTRUM_BEGIN * emax));
+  PetscCall(KSPChebyshevSetEigenvalues(ksp, SPECTRUM_END * emax, begin * emax));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -89,7 +89,7 @@ PetscErrorCode ConfigureSmoother(KSP ksp, const Level &level, const Settings &se
   PetscCall(KSPGetPC(ksp, &jacobi));
   PetscCall(PCSetType(jacobi, PCJACOBI));
   PetscCall(KSPSetOperators(ksp, level.A, level.A));
-  PetscCall(SetSpectrum(ksp, level.emax, settings.use_sa_esteig));
+  PetscCall(SetSpectrum(ksp, level.begin, level.emax, settings.use_sa_esteig));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -132,7 +132,7 @@ PetscErrorCode ConfigureLargeCoarsest(PC mg, KSP ksp, const Level &level, const 
   PetscCall(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, COARSE_STEPS));
   if (level.nonzeros <= level.rows) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(LargestEigenvalue(mg, level.A, &emax));
-  PetscCall(SetSpectrum(ksp, emax, settings.use_sa_esteig));
+  PetscCall(SetSpectrum(ksp, level.begin, emax, settings.use_sa_esteig));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -180,7 +180,7 @@ PetscErrorCode RefreshLevels(PC pc, const Hierarchy &hierarchy, const Settings &
       PetscFunctionBegin;
       // On the finest level PCMG goes on with the operators that the program gave.
       if (l < finest) PetscCall(KSPSetOperators(ksp, level.A, level.A));
-      if (l > 0) PetscCall(SetSpectrum(ksp, level.emax, settings.use_sa_esteig));
+      if (l > 0) PetscCall(SetSpectrum(ksp, level.begin, level.emax, settings.use_sa_esteig));
       PetscFunctionReturn(PETSC_SUCCESS);
     }));
     if (l < finest) PetscCall(PCMGSetResidual(pc, l, nullptr, level.A)); // PCMG keeps the first one

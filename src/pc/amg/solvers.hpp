@@ -8,9 +8,6 @@
 namespace sparsegpu::amg
 {
 
-/// The part of the spectrum that smoothers reduce, over the estimate of its end: as KSPCHEBYSHEV's defaults.
-constexpr PetscReal SPECTRUM_BEGIN = 0.1, SPECTRUM_END = 1.1;
-
 /// Whether the options of a smoother leave it to the hierarchy to say what spectrum it sees: that of D^-1 A.
 PetscErrorCode TakesSpectrum(KSP ksp, bool *takes);
 /// Gives the levels of `pc`, as many as `hierarchy` has, operators, interpolation and default solvers.

@@ -92,9 +92,9 @@ PetscErrorCode ViewHierarchy(PC pc, const Hierarchy &hierarchy, const Cycle &cyc
     PetscCall(PetscViewerASCIIPrintf(viewer,
                                      "    %5" PetscInt_FMT " %11" PetscInt_FMT " %6" PetscInt_FMT " %12.0f %6.1f",
                                      --number, l.rows, l.block, l.nonzeros, l.rows ? l.nonzeros / (double)l.rows : 0));
-    if (l.coarsening)
-      PetscCall(PetscViewerASCIIPrintf(viewer, " %10g %9" PetscInt_FMT "\n", (double)settings.threshold[depth],
-                                       l.coarsening->Isolated()));
+    if (l.P)
+      PetscCall(
+          PetscViewerASCIIPrintf(viewer, " %10g %9" PetscInt_FMT "\n", (double)settings.threshold[depth], l.isolated));
     else
       PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
   }
