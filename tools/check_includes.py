@@ -33,6 +33,7 @@ LAYERS = [
     "pc/tile",
     "pc/blocks",
     "pc/aggregate",
+    "pc/classical",
     "pc/amg",
     "pc/strategy",
     "pc",
