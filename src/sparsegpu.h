@@ -211,10 +211,12 @@ M*/
 #define PCSPARSEGPU "sparsegpu"
 
 /*MC
-  PCSPARSEGPUAMG = "sparsegpuamg" - Algebraic multigrid by smoothed aggregation, set up where the matrix's products run
+  PCSPARSEGPUAMG = "sparsegpuamg" - Algebraic multigrid by smoothed aggregation, set up where the matrix's products run,
+  or by classical coarsening, set up on the host
 
   Options Database Keys:
-+ -pc_sparsegpuamg_levels n                - levels at most, the finest one included; also -pc_mg_levels
++ -pc_sparsegpuamg_type type               - aggregation (default) or classical
+. -pc_sparsegpuamg_levels n                - levels at most, the finest one included; also -pc_mg_levels
 . -pc_sparsegpuamg_coarse_eq_limit n       - a level of at most so many unknowns is the coarsest (default 50)
 . -pc_sparsegpuamg_threshold t,...         - couplings |a_ij| <= t sqrt(|a_ii| |a_jj|) do not count for aggregates, for
                                              each level from the finest on (default 0.01; -1: all count)
@@ -223,8 +225,21 @@ M*/
 . -pc_sparsegpuamg_filter                  - nor do they for the smoothing of prolongators, which has them on the
                                              diagonal (default true)
 . -pc_sparsegpuamg_aggressive_coarsening n - finest levels whose aggregates reach two couplings from their root; one on
-                                             the others (default 1)
+                                             the others (default 1). Classical: finest levels whose next one is
+                                             coarsened once more and left out (default 0 or 1, by the complexity)
 . -pc_sparsegpuamg_agg_nsmooths n          - steps of damped Jacobi that smooth the prolongator (default 1, at most 100)
+. -pc_sparsegpuamg_strong_threshold t      - classical: i depends strongly on j if -a_ij s >= t max_k(-a_ik s), s the
+                                             sign of a_ii (default 0.25)
+. -pc_sparsegpuamg_max_row_sum s           - classical: rows that sum up to more than this part of their diagonal depend
+                                             on nothing (default 0.9; 1: no row is looked at)
+. -pc_sparsegpuamg_max_elements n          - classical: entries in a row of interpolation at most (default 4; 0: all)
+. -pc_sparsegpuamg_truncation t            - classical: entries below this part of a row's largest are dropped (default
+                                             0.2)
+. -pc_sparsegpuamg_complexity c            - classical: the level below the finest is left out where the operator
+                                             complexity of three levels is above c, or that of all is foreseen to be
+                                             above 1.05 c (default 2.5; 0: never)
+. -pc_sparsegpuamg_classical_device        - classical: splitting and interpolation where products run, for example on
+                                             a GPU, not on the host; no GPU has run this yet (default false)
 . -pc_sparsegpuamg_reuse_interpolation     - new values in the old pattern keep the prolongators (default true)
 . -pc_sparsegpuamg_fused_cycle             - default smoothers in few passes over vectors, see below (default true)
 . -pc_sparsegpuamg_use_sa_esteig           - smoothers take the eigenvalue estimates of the prolongators (default true)
@@ -261,7 +276,17 @@ updates of vectors and leaves out what is known to be zero. It gives what the cy
 `KSPView()` tells which one it is. A program that gives a smoother other eigenvalues by `KSPChebyshevSetEigenvalues()`
 after the set-up needs -pc_sparsegpuamg_fused_cycle 0 for them to be used.
 
-  Where convection is strong, or a smoother of another kind is wanted, -mg_levels_ksp_type richardson
+  Classical coarsening, -pc_sparsegpuamg_type classical, is for anisotropy in any direction, coefficients that jump, and
+convection. Unknowns are split into coarse and fine ones by PMIS (De Sterck, Yang and Heys, 2006), and fine ones are
+interpolated from coarse ones at most two strong couplings away by MM-ext+i (Li, Sjogreen and Yang, 2021). Both reach
+over processes: the splitting is that of one process. Ties of PMIS are broken by the reversed bits of row numbers, which
+makes regular patterns on grids that are numbered line by line, or, where couplings are not symmetric, by random numbers
+that depend on the row alone. Unknowns of a block, `MatSetBlockSize()`, are interpolated each from its like. A near null
+space and coordinates are ignored, and the view says so. Unknowns that depend on none stay on their level. Smoothers are
+Chebyshev's method on the part of the spectrum above 0.3. With new values and -pc_sparsegpuamg_reuse_interpolation 0
+all is made again.
+
+  Where convection is strong with aggregation, or a smoother of another kind is wanted, -mg_levels_ksp_type richardson
 -mg_levels_pc_type sor smooths by Gauss-Seidel sweeps, on the host.
 
   A matrix on a single level, which has at most -pc_sparsegpuamg_coarse_eq_limit unknowns, is factored; the options of

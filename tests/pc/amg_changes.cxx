@@ -167,6 +167,7 @@ static PetscErrorCode TestPatterns()
     PetscCall(CheckConverged("another size", result, 13));
     PetscCall(PCSetType(pc, PCJACOBI));
     PetscCall(PCSetType(pc, PCSPARSEGPUAMG));
+    PetscCall(PCSetFromOptions(pc));
     PetscCall(CompareWithFresh("another type and back", ksp, C));
     PetscCall(KSPDestroy(&ksp));
     for (Mat *M : {&A, &B, &C}) PetscCall(MatDestroy(M));

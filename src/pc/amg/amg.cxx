@@ -233,6 +233,7 @@ PetscErrorCode RegisterMultigrid()
   PetscCall(PCInitializePackage());
   PetscCall(PCRegister(PCSPARSEGPUAMG, PCCreate_SparseGPUAMG));
   PetscCall(PetscLogEventRegister("SparseGPUAggreg", PC_CLASSID, &AggregateEvent));
+  PetscCall(PetscLogEventRegister("SparseGPUClassic", PC_CLASSID, &ClassicalEvent));
   PetscCall(PetscLogEventRegister("SparseGPUProlong", PC_CLASSID, &ProlongatorEvent));
   PetscCall(PetscLogEventRegister("SparseGPUGalerk", PC_CLASSID, &GalerkinEvent));
   PetscCall(PetscLogEventRegister("SparseGPUSpectr", PC_CLASSID, &SpectrumEvent));

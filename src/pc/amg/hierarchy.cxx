@@ -7,7 +7,7 @@
 namespace sparsegpu::amg
 {
 
-PetscLogEvent AggregateEvent, ProlongatorEvent, GalerkinEvent, SpectrumEvent;
+PetscLogEvent AggregateEvent, ProlongatorEvent, GalerkinEvent, SpectrumEvent, ClassicalEvent;
 
 namespace
 {
@@ -60,6 +60,7 @@ PetscErrorCode Hierarchy::Clear()
   levels_.clear();
   stopped_.clear();
   near_null_space_ = 0;
+  avoided_         = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -87,7 +88,7 @@ void Hierarchy::StopReason(const Settings &settings, PetscInt vectors, bool *sto
   else if ((PetscInt)levels_.size() == settings.levels)
     stopped_ = "-pc_sparsegpuamg_levels " + std::to_string(settings.levels) + " reached";
   else if (last.rows <= vectors)
-    stopped_ = "one aggregate is left";
+    stopped_ = classical_ ? "one unknown is left" : "one aggregate is left";
   else
     *stop = false;
 }
@@ -140,8 +141,13 @@ PetscErrorCode Hierarchy::Build(PC pc, Mat A, const Settings &settings, const Co
 
   PetscFunctionBegin;
   PetscCall(Clear());
-  PetscCall(GetNearNullSpace(A, coordinates, &space));
   PetscCall(NearNullSpaceId(A, &near_null_space_));
+  classical_ = settings.type == Settings::Type::Classical;
+  if (classical_) {
+    PetscCall(BuildClassical(pc, A, settings));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(GetNearNullSpace(A, coordinates, &space));
   keeps_aggregates_      = !settings.reuse_interpolation;
   const PetscInt columns = space.columns;
   PetscCall(AddLevel(A));
@@ -170,7 +176,7 @@ PetscErrorCode Hierarchy::FitsPattern(Mat A, const Settings &settings, bool *fit
   PetscCall(NearNullSpaceId(A, &near));
   *fits = rows == levels_[0].rows && nonzeros == levels_[0].nonzeros && near == near_null_space_;
   if (settings.reuse_interpolation) PetscFunctionReturn(PETSC_SUCCESS);
-  *fits = *fits && keeps_aggregates_;
+  *fits = *fits && keeps_aggregates_ && !classical_;
   for (size_t l = 0; l + 1 < levels_.size(); l++)
     *fits = *fits && settings.threshold[l] < 0; // else new values have other aggregates
   PetscFunctionReturn(PETSC_SUCCESS);

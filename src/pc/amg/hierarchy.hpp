@@ -1,9 +1,11 @@
-/// The levels of smoothed aggregation: operators, prolongators, largest eigenvalues. Finest level first.
-/// Vanek, Mandel, Brezina, Computing 56, 1996. P = (I - omega / lambda_max D^-1 A) P0, coarse operator P^T A P.
+/// The levels of smoothed aggregation or of classical multigrid: operators, prolongators, largest eigenvalues. Finest
+/// level first. Aggregation: Vanek, Mandel, Brezina, Computing 56, 1996. P = (I - omega / lambda_max D^-1 A) P0.
+/// Classical: src/pc/classical. The coarse operator is P^T A P.
 #pragma once
 
 #include "pc/amg/coarsening.hpp"
 #include "pc/amg/settings.hpp"
+#include "pc/classical/classical.hpp"
 
 #include <memory>
 #include <string>
@@ -12,7 +14,7 @@ namespace sparsegpu::amg
 {
 
 /// What each part of a set-up takes, in -log_view.
-extern PetscLogEvent AggregateEvent, ProlongatorEvent, GalerkinEvent, SpectrumEvent;
+extern PetscLogEvent AggregateEvent, ProlongatorEvent, GalerkinEvent, SpectrumEvent, ClassicalEvent;
 
 /// The part of the spectrum that smoothers reduce, over the estimate of its end: as KSPCHEBYSHEV's defaults.
 constexpr PetscReal SPECTRUM_BEGIN = 0.1, SPECTRUM_END = 1.1;
@@ -49,6 +51,9 @@ public:
 
   const std::vector<Level> &Levels() const { return levels_; }
   const std::string        &WhyStopped() const { return stopped_; }
+  bool                      IsClassical() const { return classical_; }
+  /// Of classical multigrid: the complexity that was foreseen with a level that was left out for it; 0: none was.
+  PetscReal ComplexityAvoided() const { return avoided_; }
   /// Nonzeros of all levels over those of the finest one; the same of unknowns.
   PetscReal OperatorComplexity() const;
   PetscReal GridComplexity() const;
@@ -59,15 +64,22 @@ private:
   void           StopReason(const Settings &settings, PetscInt vectors, bool *stop);
   PetscErrorCode KeepNullSpace(Mat A, PetscInt columns, const NearNullSpace &coarsest);
   PetscErrorCode SetCoarsestNullSpace(std::vector<Vec> *vectors);
+  PetscErrorCode BuildClassical(PC pc, Mat A, const Settings &settings);
+  PetscErrorCode CoarsenClassical(PC pc, const Settings &settings, classical::Options *options,
+                                  classical::Fields *fields, bool *more);
+  PetscErrorCode LeaveOut(const Settings &settings, const classical::Options &options);
+  PetscErrorCode RestrictNullSpace(Mat A);
 
   std::vector<Level> levels_;
   std::string        stopped_;              ///< why the coarsest level is the coarsest
   PetscObjectId      near_null_space_  = 0; ///< of the MatNullSpace that was attached; 0: none
   bool               keeps_aggregates_ = false;
+  bool               classical_        = false;
+  PetscReal          avoided_          = 0;
 };
 
-/// *coarse = P^T A P, where products of A run; without empty rows, which `coarsening` knows; null: there are
-/// none. Collective.
+/// *coarse = P^T A P, where products of A run; without empty rows, which `coarsening` knows and classical
+/// interpolation, of which that is null, does not make. Collective.
 PetscErrorCode CoarseOperator(const Coarsening *coarsening, Mat A, Mat P, MatReuse reuse, Mat *coarse);
 /// The largest eigenvalue of D^-1 A, as EstimateLargestEigenvalue() has it, or that of the solver with the prefix
 /// "pc_sparsegpuamg_esteig_" if an option asks for one; 0 if there is none to be found (A = 0). Collective.

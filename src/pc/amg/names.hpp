@@ -6,6 +6,9 @@ namespace sparsegpu
 namespace aggregate
 {
 }
+namespace classical
+{
+}
 
 namespace amg
 {

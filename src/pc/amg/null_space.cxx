@@ -84,4 +84,45 @@ PetscErrorCode Hierarchy::SetCoarsestNullSpace(std::vector<Vec> *vectors)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The null space of A on each level, for the coarsest solve: vectors that are constant where interpolation reaches, in
+/// each field, are found as they are by weighted means.
+PetscErrorCode Hierarchy::RestrictNullSpace(Mat A)
+{
+  MatNullSpace     null;
+  PetscBool        constant;
+  PetscInt         count;
+  const Vec       *given;
+  std::vector<Vec> vectors;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetNullSpace(A, &null));
+  if (!null || levels_.size() == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatNullSpaceGetVecs(null, &constant, &count, &given));
+  for (PetscInt k = constant ? -1 : 0; k < count; k++) {
+    Vec v;
+    PetscCall(MatCreateVecs(A, &v, nullptr));
+    PetscCall(k < 0 ? VecSet(v, 1) : VecCopy(given[k], v));
+    PetscCallCXX(vectors.push_back(v));
+  }
+  for (const Level &l : levels_) {
+    Vec ones, weights, v;
+
+    if (!l.P) break;
+    PetscCall(MatCreateVecs(l.P, &weights, &ones));
+    PetscCall(VecSet(ones, 1));
+    PetscCall(MatMultTranspose(l.P, ones, weights));
+    for (Vec &fine : vectors) {
+      PetscCall(VecDuplicate(weights, &v));
+      PetscCall(MatMultTranspose(l.P, fine, v));
+      PetscCall(VecPointwiseDivide(v, v, weights));
+      PetscCall(VecDestroy(&fine));
+      fine = v;
+    }
+    PetscCall(VecDestroy(&ones));
+    PetscCall(VecDestroy(&weights));
+  }
+  PetscCall(SetCoarsestNullSpace(&vectors));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace sparsegpu::amg

@@ -1,5 +1,6 @@
 /// Options are read into a copy, so that a bad one changes nothing.
 #include "pc/amg/settings.hpp"
+#include "pc/classical/classical.hpp"
 
 namespace sparsegpu::amg
 {
@@ -45,6 +46,45 @@ PetscErrorCode Check(PC pc, const Settings &s)
                (double)s.threshold[l], l);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode CheckClassical(PC pc, const Settings &s)
+{
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+
+  PetscFunctionBegin;
+  PetscCheck(s.strong_threshold >= 0 && s.strong_threshold < 1, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_sparsegpuamg_strong_threshold %g must be at least 0 and below 1", (double)s.strong_threshold);
+  PetscCheck(s.max_row_sum > 0, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_sparsegpuamg_max_row_sum %g must be positive; 1 or more: no row is looked at", (double)s.max_row_sum);
+  PetscCheck(s.truncation >= 0 && s.truncation < 1, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_sparsegpuamg_truncation %g must be at least 0 and below 1", (double)s.truncation);
+  PetscCheck(s.complexity == 0 || s.complexity >= 1, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_sparsegpuamg_complexity %g must be at least 1, or 0 for no limit", (double)s.complexity);
+  PetscCheck(s.max_elements >= 0 && s.max_elements <= classical::Options::MOST_ELEMENTS, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_sparsegpuamg_max_elements %" PetscInt_FMT " must be between 1 and %" PetscInt_FMT ", or 0 for all",
+             s.max_elements, classical::Options::MOST_ELEMENTS);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ReadType(PC pc, Settings *s, SparseGPUOptionItems PetscOptionsObject)
+{
+  const char *const names[] = {"aggregation", "classical"};
+  char              name[64];
+  PetscBool         given, same;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsString("-pc_sparsegpuamg_type", "Coarsening: aggregation or classical", "PCSPARSEGPUAMG",
+                               names[static_cast<int>(s->type)], name, sizeof(name), &given));
+  for (int t = 0; t < 2 && given; t++) {
+    PetscCall(PetscStrcasecmp(name, names[t], &same));
+    if (!same) continue;
+    s->type = static_cast<Settings::Type>(t);
+    given   = PETSC_FALSE;
+  }
+  PetscCheck(!given, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_UNKNOWN_TYPE,
+             "-pc_sparsegpuamg_type %s must be aggregation or classical", name);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace
 
 PetscErrorCode CheckLevels(PC pc, const char option[], PetscInt levels)
@@ -61,6 +101,10 @@ PetscErrorCode Settings::Read(PC pc, SparseGPUOptionItems PetscOptionsObject)
     const char *name, *text;
     PetscInt Settings::*value;
   };
+  struct RealOption {
+    const char *name, *text;
+    PetscReal Settings::*value;
+  };
   struct BoolOption {
     const char *name, *text;
     bool Settings::*value;
@@ -70,16 +114,28 @@ PetscErrorCode Settings::Read(PC pc, SparseGPUOptionItems PetscOptionsObject)
       {"-pc_sparsegpuamg_levels", "Levels at most", &Settings::levels},
       {"-pc_sparsegpuamg_coarse_eq_limit", "A level of so many unknowns is the coarsest", &Settings::coarse_eq_limit},
       {"-pc_sparsegpuamg_agg_nsmooths", "Steps that smooth the prolongator", &Settings::nsmooths},
-      {"-pc_sparsegpuamg_aggressive_coarsening", "Finest levels with roots three couplings apart",
-       &Settings::aggressive}};
+      {"-pc_sparsegpuamg_max_elements", "Entries in a row of classical interpolation", &Settings::max_elements}};
+  const RealOption reals[] = {
+      {"-pc_sparsegpuamg_strong_threshold", "Of strong couplings, over the largest", &Settings::strong_threshold},
+      {"-pc_sparsegpuamg_max_row_sum", "Of rows with couplings, over the diagonal", &Settings::max_row_sum},
+      {"-pc_sparsegpuamg_truncation", "Least entry of interpolation, over the largest", &Settings::truncation},
+      {"-pc_sparsegpuamg_complexity", "A level is left out of a hierarchy that has more", &Settings::complexity}};
   const BoolOption bools[] = {
       {"-pc_sparsegpuamg_reuse_interpolation", "For new values in the old pattern", &Settings::reuse_interpolation},
+      {"-pc_sparsegpuamg_classical_device", "Classical splittings where products run", &Settings::classical_device},
       {"-pc_sparsegpuamg_filter", "Weak couplings do not smooth the prolongator", &Settings::filter},
       {"-pc_sparsegpuamg_fused_cycle", "Smoothers in few passes, where they are the default", &Settings::fused_cycle},
       {"-pc_sparsegpuamg_use_sa_esteig", "Smoothers take the prolongator's eigenvalues", &Settings::use_sa_esteig}};
-  Settings next = *this;
+  Settings  next  = *this;
+  PetscBool asked = PETSC_FALSE;
 
   PetscFunctionBegin;
+  PetscCall(ReadType(pc, &next, PetscOptionsObject));
+  PetscCall(PetscOptionsInt("-pc_sparsegpuamg_aggressive_coarsening", "Finest levels whose next one is much smaller",
+                            "PCSPARSEGPUAMG", next.aggressive, &next.aggressive, &asked));
+  if (asked) next.aggressive_asked = true;
+  for (const RealOption &o : reals)
+    PetscCall(PetscOptionsReal(o.name, o.text, "PCSPARSEGPUAMG", next.*o.value, &(next.*o.value), nullptr));
   for (const IntOption &o : ints) {
     PetscCall(PetscOptionsInt(o.name, o.text, "PCSPARSEGPUAMG", next.*o.value, &(next.*o.value), nullptr));
     if (o.value == &Settings::levels) PetscCall(CheckLevels(pc, o.name, next.levels)); // PCMG reads one of them, too
@@ -91,14 +147,18 @@ PetscErrorCode Settings::Read(PC pc, SparseGPUOptionItems PetscOptionsObject)
   }
   PetscCall(ReadThresholds(&next, PetscOptionsObject));
   PetscCall(Check(pc, next));
+  PetscCall(CheckClassical(pc, next));
   *this = next;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 bool Settings::SameHierarchy(const Settings &other) const
 {
-  return levels == other.levels && coarse_eq_limit == other.coarse_eq_limit && nsmooths == other.nsmooths &&
-         aggressive == other.aggressive && filter == other.filter && threshold == other.threshold;
+  return type == other.type && levels == other.levels && coarse_eq_limit == other.coarse_eq_limit &&
+         nsmooths == other.nsmooths && aggressive == other.aggressive && aggressive_asked == other.aggressive_asked &&
+         filter == other.filter && threshold == other.threshold && strong_threshold == other.strong_threshold &&
+         max_row_sum == other.max_row_sum && truncation == other.truncation && complexity == other.complexity &&
+         max_elements == other.max_elements && classical_device == other.classical_device;
 }
 
 } // namespace sparsegpu::amg

@@ -1,4 +1,4 @@
-/// The options of PCSPARSEGPUAMG, named as PCGAMG's.
+/// The options of PCSPARSEGPUAMG, named as PCGAMG's where they mean the same.
 #pragma once
 
 #include <petsc/private/pcmgimpl.h>
@@ -12,16 +12,29 @@ constexpr PetscInt MAX_LEVELS  = PETSC_MG_MAXLEVELS;
 constexpr PetscInt MAX_SMOOTHS = 100; ///< by far more than are of use: each makes the prolongator denser
 
 struct Settings {
+  enum class Type {
+    Aggregation,
+    Classical
+  };
+  Type      type                = Type::Aggregation;
   PetscInt  levels              = MAX_LEVELS;  ///< at most, the finest one included
   PetscInt  coarse_eq_limit     = 50;          ///< a level of at most so many unknowns is the coarsest
   PetscInt  nsmooths            = 1;           ///< steps of damped Jacobi that smooth the prolongator
-  PetscInt  aggressive          = 1;           ///< finest levels whose aggregates reach two couplings from their roots
+  PetscInt  aggressive          = 1;           ///< finest levels whose next one is much smaller, see the manual page
+  bool      aggressive_asked    = false;       ///< by an option; else classical multigrid decides
   PetscReal threshold_scale     = 1;           ///< of the threshold, from a level to the next coarser one
   bool      reuse_interpolation = true;        ///< for new values in the old pattern
   bool      filter              = true;        ///< weak couplings do not smooth the prolongator either
   bool      fused_cycle         = true;        ///< Cycle where it can be
   bool      use_sa_esteig       = true;        ///< the smoothers take the bounds of the prolongator's smoothing
   std::array<PetscReal, MAX_LEVELS> threshold; ///< [level, finest first] weaker couplings are dropped; < 0: none
+  // of classical multigrid, see classical::Options
+  PetscReal strong_threshold = 0.25;
+  PetscReal max_row_sum      = 0.9;
+  PetscReal truncation       = 0.2;
+  PetscReal complexity       = 2.5; ///< a level that would raise the operator complexity far above is left out; 0: none
+  PetscInt  max_elements     = 4;
+  bool      classical_device = false; ///< splitting and interpolation where products run, else on the host
 
   /// 0.01 leaves all couplings of isotropic problems of second order strong, and makes aggregates follow those that are
   /// a hundred times stronger than others.

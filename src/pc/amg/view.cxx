@@ -6,9 +6,30 @@ namespace sparsegpu::amg
 
 namespace
 {
+PetscErrorCode ViewClassicalSettings(const Settings &s, PetscViewer viewer)
+{
+  char aggressive[64] = "as needed";
+
+  PetscFunctionBegin;
+  if (s.aggressive_asked) PetscCall(PetscSNPrintf(aggressive, sizeof(aggressive), "%" PetscInt_FMT, s.aggressive));
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "    levels at most %" PetscInt_FMT ", coarse_eq_limit %" PetscInt_FMT
+                                   ", aggressive_coarsening %s, complexity %g, %s interpolation for new values\n",
+                                   s.levels, s.coarse_eq_limit, aggressive, (double)s.complexity,
+                                   s.reuse_interpolation ? "reuses" : "new"));
+  PetscCall(PetscViewerASCIIPrintf(
+      viewer, "    strong_threshold %g, max_row_sum %g, max_elements %" PetscInt_FMT ", truncation %g\n",
+      (double)s.strong_threshold, (double)s.max_row_sum, s.max_elements, (double)s.truncation));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode ViewSettings(const Settings &s, PetscViewer viewer)
 {
   PetscFunctionBegin;
+  if (s.type == Settings::Type::Classical) {
+    PetscCall(ViewClassicalSettings(s, viewer));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscViewerASCIIPrintf(viewer,
                                    "    levels at most %" PetscInt_FMT ", coarse_eq_limit %" PetscInt_FMT
                                    ", agg_nsmooths %" PetscInt_FMT ", aggressive_coarsening %" PetscInt_FMT
@@ -65,6 +86,60 @@ PetscErrorCode SetUpPlace(MPI_Comm comm, const Hierarchy &hierarchy, const char 
   *place = !all[0] ? "host" : (!all[1] ? "device" : "device, and on the host of some processes");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode ViewLevels(const Hierarchy &hierarchy, const Settings &settings, PetscViewer viewer)
+{
+  PetscInt number = (PetscInt)hierarchy.Levels().size();
+
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "    %s, %d levels: operator complexity %.3f, grid complexity %.3f\n",
+                                   hierarchy.IsClassical() ? "classical" : "smoothed aggregation",
+                                   (int)hierarchy.Levels().size(), (double)hierarchy.OperatorComplexity(),
+                                   (double)hierarchy.GridComplexity()));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "    level    unknowns  block     nonzeros  a row  threshold  isolated\n"));
+  for (const Level &l : hierarchy.Levels()) {
+    const PetscInt  depth     = (PetscInt)hierarchy.Levels().size() - number;
+    const PetscReal threshold = hierarchy.IsClassical() ? settings.strong_threshold : settings.threshold[depth];
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "    %5" PetscInt_FMT " %11" PetscInt_FMT " %6" PetscInt_FMT " %12.0f %6.1f",
+                                     --number, l.rows, l.block, l.nonzeros, l.rows ? l.nonzeros / (double)l.rows : 0));
+    if (l.P)
+      PetscCall(PetscViewerASCIIPrintf(viewer, " %10g %9" PetscInt_FMT "\n", (double)threshold, l.isolated));
+    else
+      PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
+  }
+  PetscCall(PetscViewerASCIIPrintf(viewer, "    coarsening ended: %s\n", hierarchy.WhyStopped().c_str()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ViewPlaces(const Hierarchy &hierarchy, const Settings &settings, const char place[], bool parallel,
+                          PetscViewer viewer)
+{
+  const Level &finest = hierarchy.Levels().front();
+  MatNullSpace near;
+
+  PetscFunctionBegin;
+  if (!hierarchy.IsClassical()) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "    aggregates and tentative prolongators on the %s\n", place));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "    smoothed prolongators %s\n",
+                                     parallel ? "and coarse operators by PETSc's parallel products"
+                                              : "and coarse operators where products run"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscViewerASCIIPrintf(viewer, "    splitting and interpolation on the %s\n",
+                                   settings.classical_device ? place : "host"));
+  if (hierarchy.ComplexityAvoided() > 0)
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "    the level below the finest was left out: operator complexity about %.1f with it\n",
+        (double)hierarchy.ComplexityAvoided()));
+  PetscCall(MatGetNearNullSpace(finest.A, &near));
+  if (near)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "    the near null space is ignored: see -pc_sparsegpuamg_type\n"));
+  if (finest.block > 1)
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "    the %" PetscInt_FMT " unknowns of a block interpolate each for itself\n", finest.block));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace
 
 PetscErrorCode ViewHierarchy(PC pc, const Hierarchy &hierarchy, const Cycle &cycle, const Settings &settings,
@@ -82,27 +157,8 @@ PetscErrorCode ViewHierarchy(PC pc, const Hierarchy &hierarchy, const Cycle &cyc
   }
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCall(SetUpPlace(comm, hierarchy, &place));
-  PetscCall(PetscViewerASCIIPrintf(
-      viewer, "    smoothed aggregation, %d levels: operator complexity %.3f, grid complexity %.3f\n",
-      (int)hierarchy.Levels().size(), (double)hierarchy.OperatorComplexity(), (double)hierarchy.GridComplexity()));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "    level    unknowns  block     nonzeros  a row  threshold  isolated\n"));
-  PetscInt number = (PetscInt)hierarchy.Levels().size();
-  for (const Level &l : hierarchy.Levels()) {
-    const PetscInt depth = (PetscInt)hierarchy.Levels().size() - number;
-    PetscCall(PetscViewerASCIIPrintf(viewer,
-                                     "    %5" PetscInt_FMT " %11" PetscInt_FMT " %6" PetscInt_FMT " %12.0f %6.1f",
-                                     --number, l.rows, l.block, l.nonzeros, l.rows ? l.nonzeros / (double)l.rows : 0));
-    if (l.P)
-      PetscCall(
-          PetscViewerASCIIPrintf(viewer, " %10g %9" PetscInt_FMT "\n", (double)settings.threshold[depth], l.isolated));
-    else
-      PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
-  }
-  PetscCall(PetscViewerASCIIPrintf(viewer, "    coarsening ended: %s\n", hierarchy.WhyStopped().c_str()));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "    aggregates and tentative prolongators on the %s\n", place));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "    smoothed prolongators %s\n",
-                                   size > 1 ? "and coarse operators by PETSc's parallel products"
-                                            : "and coarse operators where products run"));
+  PetscCall(ViewLevels(hierarchy, settings, viewer));
+  PetscCall(ViewPlaces(hierarchy, settings, place, size > 1, viewer));
   PetscCall(ViewIndefinite(hierarchy, viewer));
   PetscCall(cycle.WhyNot(pc, &reason));
   if (!settings.fused_cycle) reason = "-pc_sparsegpuamg_fused_cycle 0";

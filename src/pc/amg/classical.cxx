@@ -1,0 +1,142 @@
+/// The loop over levels of classical multigrid.
+#include "mat/face/pattern.hpp"
+#include "pc/amg/hierarchy.hpp"
+
+namespace sparsegpu::amg
+{
+
+namespace
+{
+/// As for aggregation; PMIS leaves at most half of the unknowns of most problems.
+constexpr PetscReal STAGNATION = 0.8;
+/// The smoother leaves what coarse levels represent, which are larger than those of aggregation: Chebyshev's method
+/// takes what is above this part of the spectrum, as hypre's does.
+constexpr PetscReal SMOOTHED_FROM = 0.3;
+/// In lines of strong couplings a regular pattern has every second unknown, and operators more entries than convergence
+/// is better. Where the next level is left out it is better by more, and these entries are none.
+constexpr PetscReal MOST_REGULAR = 0.48;
+/// A geometric series of the levels foresees more than there will be.
+constexpr PetscReal FORESEEN = 1.05;
+
+PetscErrorCode KnownSymmetry(Mat A, classical::Symmetry *symmetry)
+{
+  PetscBool set, is;
+
+  PetscFunctionBegin;
+  *symmetry = classical::Symmetry::Unknown;
+  PetscCall(MatIsHermitianKnown(A, &set, &is));
+  if (set && is) *symmetry = classical::Symmetry::Hermitian;
+  PetscCall(MatIsSymmetricKnown(A, &set, &is));
+  if (set && is) *symmetry = classical::Symmetry::Symmetric;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Interpolate(Mat A, const classical::Options &options, const classical::Fields &fields,
+                           classical::CoarseLevel *coarse)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(ClassicalEvent, 0, 0, 0, 0));
+  PetscCall(classical::Coarsen(A, options, fields, coarse));
+  PetscCall(PetscLogEventEnd(ClassicalEvent, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// first = first second, and the coarse operator of that. `second` and the old operator are destroyed.
+PetscErrorCode Join(Mat A, const classical::Options &options, Mat *first, Mat *second, Mat *coarse)
+{
+  Mat P;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(ClassicalEvent, 0, 0, 0, 0));
+  PetscCall(classical::Skip(*first, *second, options, &P));
+  PetscCall(PetscLogEventEnd(ClassicalEvent, 0, 0, 0, 0));
+  for (Mat *M : {first, second, coarse}) PetscCall(MatDestroy(M));
+  *first = P;
+  PetscCall(CoarseOperator(nullptr, A, P, MAT_INITIAL_MATRIX, coarse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+/// The finest level's next one is left out where the operator complexity would be far above the limit.
+PetscErrorCode Hierarchy::LeaveOut(const Settings &settings, const classical::Options &options)
+{
+  PetscFunctionBegin;
+  if (settings.complexity == 0 || settings.aggressive_asked || levels_.size() != 3) PetscFunctionReturn(PETSC_SUCCESS);
+  const PetscReal second   = (PetscReal)(levels_[1].nonzeros / levels_[0].nonzeros);
+  const PetscReal third    = (PetscReal)(levels_[2].nonzeros / levels_[0].nonzeros);
+  const PetscReal foreseen = 1 + second + third / (1 - PetscMin(third / second, (PetscReal)0.9));
+  if (1 + second + third <= settings.complexity && foreseen <= FORESEEN * settings.complexity)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  avoided_   = foreseen;
+  Mat coarse = levels_[2].A;
+  PetscCall(MatDestroy(&levels_[1].A));
+  PetscCall(Join(levels_[0].A, options, &levels_[0].P, &levels_[1].P, &coarse));
+  levels_.resize(1);
+  PetscCall(AddLevel(coarse));
+  PetscCall(MatDestroy(&coarse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Hierarchy::CoarsenClassical(PC pc, const Settings &settings, classical::Options *options,
+                                           classical::Fields *fields, bool *more)
+{
+  const face::PatternsStayAway stay;
+  Level                       *fine = &levels_.back();
+  classical::CoarseLevel       first, second;
+  Mat                          coarse;
+
+  PetscFunctionBegin;
+  *more                 = false;
+  const bool twice      = settings.aggressive_asked && (PetscInt)levels_.size() <= settings.aggressive;
+  options->most_regular = twice ? 1 : MOST_REGULAR;
+  PetscCall(Interpolate(fine->A, *options, *fields, &first));
+  if (!first.P) {
+    stopped_ = first.unknowns == 0
+                   ? "no unknown depends strongly on another"
+                   : "coarsening stagnates: the next level would have " + std::to_string(first.unknowns) + " unknowns";
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!PetscDefined(USE_COMPLEX) && first.asymmetry == 0) options->symmetry = classical::Symmetry::Symmetric;
+  PetscCall(CoarseOperator(nullptr, fine->A, first.P, MAT_INITIAL_MATRIX, &coarse));
+  if (twice) PetscCall(Interpolate(coarse, *options, first.fields, &second));
+  *fields = std::move(second.P ? second.fields : first.fields);
+  if (second.P) PetscCall(Join(fine->A, *options, &first.P, &second.P, &coarse));
+  fine->P        = first.P;
+  fine->isolated = first.isolated;
+  fine->begin    = SMOOTHED_FROM;
+  PetscCall(LargestEigenvalue(pc, fine->A, &fine->emax));
+  PetscCall(AddLevel(coarse));
+  PetscCall(MatDestroy(&coarse));
+  PetscCall(LeaveOut(settings, *options));
+  *more = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Hierarchy::BuildClassical(PC pc, Mat A, const Settings &settings)
+{
+  classical::Options options;
+  classical::Fields  fields;
+  bool               stop, more = true;
+
+  PetscFunctionBegin;
+  options.threshold    = settings.strong_threshold;
+  options.max_row_sum  = settings.max_row_sum;
+  options.max_elements = settings.max_elements;
+  options.truncation   = settings.truncation;
+  options.on_device    = settings.classical_device;
+  options.stagnation   = STAGNATION;
+  PetscCall(KnownSymmetry(A, &options.symmetry));
+  PetscCall(MatGetBlockSize(A, &fields.count));
+  PetscCall(AddLevel(A));
+  while (more) {
+    StopReason(settings, 1, &stop);
+    if (stop) break;
+    PetscCall(CoarsenClassical(pc, settings, &options, &fields, &more));
+  }
+  PetscCall(RestrictNullSpace(A));
+  PetscCall(PetscInfo(pc, "%d levels, operator complexity %g; coarsening ended: %s\n", (int)levels_.size(),
+                      (double)OperatorComplexity(), stopped_.c_str()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu::amg

@@ -1,0 +1,134 @@
+static const char help[] = "Options and views of classical multigrid.\n\n";
+
+#include "amg.hpp"
+#include "amg_list.hpp"
+
+using namespace amg_tests;
+using namespace testing;
+
+static const char *const CLASSICAL = "-pc_sparsegpuamg_type";
+
+/// Sets `options` for a solver with the prefix a_, and checks that its view has these facts, on the first process.
+static PetscErrorCode Expect(const char problem[], const std::string &options, const std::vector<std::string> &facts,
+                             PetscInt at_most, PetscInt unknowns = 1)
+{
+  const Options set(options + " -a_pc_sparsegpuamg_type classical");
+  NamedGrid     grid;
+  Mat           A;
+  KSP           ksp;
+  Result        result;
+  std::string   text;
+
+  PetscFunctionBeginUser;
+  PetscCall(FindGrid(problem, 64, &grid));
+  grid.grid.unknowns = unknowns;
+  PetscCall(CreateGrid(PETSC_COMM_WORLD, MATSPARSEGPU, grid.grid, &A));
+  if (unknowns > 1) {
+    MatNullSpace near;
+    PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, nullptr, &near));
+    PetscCall(MatSetNearNullSpace(A, near));
+    PetscCall(MatNullSpaceDestroy(&near));
+  }
+  PetscCall(CreateSolver(A, KSPFGMRES, PCSPARSEGPUAMG, "a_", &ksp));
+  PetscCall(Solve(ksp, A, &result));
+  PetscCall(CheckConverged(options, result, at_most, 1000));
+  PetscCall(View(ksp, &text));
+  if (!PetscGlobalRank) PetscCall(CheckText(options, text, facts));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestOptions()
+{
+  PetscFunctionBeginUser;
+  PetscCall(Expect("stretched", "",
+                   {"classical, 6 levels: operator complexity 2.", "strong_threshold 0.25, max_row_sum 0.9",
+                    "max_elements 4, truncation 0.2", "aggressive_coarsening as needed", "complexity 2.5",
+                    "splitting and interpolation on the host", "cycle: fused", "coarsening ended: not more unknowns"},
+                   8));
+  PetscCall(Expect("shear:1000", "", {"the level below the finest was left out: operator complexity about"}, 28));
+  PetscCall(Expect("stretched", "-a_pc_sparsegpuamg_aggressive_coarsening 1",
+                   {"aggressive_coarsening 1,", "operator complexity 1."}, 12));
+  PetscCall(Expect("stretched", "-a_pc_sparsegpuamg_aggressive_coarsening 0 -a_pc_sparsegpuamg_max_elements 0",
+                   {"aggressive_coarsening 0,", "max_elements 0"}, 8));
+  PetscCall(Expect("shear:1000", "-a_pc_sparsegpuamg_complexity 0 -a_pc_sparsegpuamg_truncation 0",
+                   {"operator complexity 3.", "truncation 0"}, 16));
+  PetscCall(Expect("stretched", "-a_pc_sparsegpuamg_strong_threshold 0.0001",
+                   {"strong_threshold 0.0001", "      0.0001 "}, 60));
+  PetscCall(Expect("jumps", "-a_pc_sparsegpuamg_max_row_sum 1 -a_pc_sparsegpuamg_levels 3",
+                   {"max_row_sum 1", "classical, 3 levels", "-pc_sparsegpuamg_levels 3 reached"}, 10));
+  PetscCall(Expect("jumps", "-a_mg_levels_ksp_type richardson -a_mg_levels_pc_type sor",
+                   {"type: richardson", "type: sor", "cycle: PCMG's"}, 10));
+  PetscCall(Expect("jumps", "-a_pc_mg_cycle_type w", {"cycles=w"}, 10));
+  PetscCall(Expect("stretched", "", {"the near null space is ignored", "the 2 unknowns of a block"}, 9, 2));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Options that cannot be are errors that name the value and what is allowed.
+static PetscErrorCode TestBad()
+{
+  const char *const cases[][3] = {{"-pc_sparsegpuamg_type", "geometric", "geometric must be aggregation or classical"},
+                                  {"-pc_sparsegpuamg_strong_threshold", "1.5", "1.5 must be at least 0 and below 1"},
+                                  {"-pc_sparsegpuamg_strong_threshold", "-0.5", "-0.5 must be at least 0 and below 1"},
+                                  {"-pc_sparsegpuamg_max_row_sum", "-0.5", "-0.5 must be positive"},
+                                  {"-pc_sparsegpuamg_truncation", "1.5", "1.5 must be at least 0 and below 1"},
+                                  {"-pc_sparsegpuamg_complexity", "0.5", "0.5 must be at least 1, or 0"},
+                                  {"-pc_sparsegpuamg_max_elements", "33", "33 must be between 1 and 32, or 0"},
+                                  {"-pc_sparsegpuamg_max_elements", "-1", "-1 must be between 1 and 32, or 0"}};
+  Mat               A;
+  std::string       message;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateGrid(PETSC_COMM_SELF, MATAIJ, {10, 10, 1, 1, false, Faces}, &A));
+  for (const auto &c : cases) {
+    const Option option(c[0], c[1]);
+    PetscCall(ExpectError(
+        c[0],
+        [&] {
+          PC pc; // lost, as after any error
+          PetscFunctionBeginUser;
+          PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+          PetscCall(PCSetOperators(pc, A, A));
+          PetscCall(PCSetType(pc, PCSPARSEGPUAMG));
+          PetscCall(PCSetFromOptions(pc));
+          PetscFunctionReturn(PETSC_SUCCESS);
+        },
+        &message, strcmp(c[0], CLASSICAL) ? PETSC_ERR_ARG_OUTOFRANGE : PETSC_ERR_ARG_UNKNOWN_TYPE));
+    PetscCall(CheckText(c[0], message, {c[0], c[2]}));
+  }
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The type is changed after a set-up, and back.
+static PetscErrorCode TestLater()
+{
+  NamedGrid   problem;
+  Mat         A;
+  KSP         ksp;
+  Result      result;
+  std::string text;
+
+  PetscFunctionBeginUser;
+  PetscCall(FindGrid("jumps", 64, &problem));
+  PetscCall(CreateGrid(PETSC_COMM_WORLD, MATSPARSEGPU, problem.grid, &A));
+  PetscCall(CreateSolver(A, KSPCG, PCSPARSEGPUAMG, "a_", &ksp));
+  for (const char *type : {"classical", "aggregation", "Classical"}) {
+    const Option option("-a_pc_sparsegpuamg_type", type);
+    PetscCall(KSPSetFromOptions(ksp));
+    PetscCall(Solve(ksp, A, &result));
+    PetscCall(CheckConverged(type, result, strcmp(type, "aggregation") ? 9 : 90, 1000));
+    PetscCall(View(ksp, &text));
+    if (!PetscGlobalRank)
+      PetscCall(CheckText(type, text, {strcmp(type, "aggregation") ? "classical, " : "smoothed aggregation, "}));
+  }
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  return Main(argc, argv, help, {{"options", TestOptions}, {"bad", TestBad}, {"later", TestLater}});
+}
