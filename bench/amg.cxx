@@ -1,16 +1,19 @@
 /// Algebraic multigrid: ours against PETSc's, set-up, set-up for new values and solve, interleaved in one process.
 ///
 ///   amg [-problems stencil27,stencil7,elasticity] [-n 64] [-elements 20] [-coefficients constant|varying]
-///       [-solvers sparsegpuamg:sparsegpu,gamg:aijcusparse,gamg:aij] [-repeat 3] [-rtol 1e-8]
+///       [-solvers sparsegpuamg:sparsegpu,gamg:aijcusparse,gamg:aij] [-repeat 3] [-rtol 1e-8] [-noise]
 ///
-/// Each solver is preconditioner:type of matrix, with conjugate gradients, and Chebyshev with Jacobi as smoother. Other
-/// options go to all. Times are medians over the repeats but the first, which loads kernels; each begins with a new
-/// solver.
+/// Problems are elasticity and those of tests/pc/amg_list.hpp, -n points a side. Each solver is preconditioner:type of
+/// matrix, and of sparsegpuamg :type of coarsening (sparsegpuamg:sparsegpu:classical), with conjugate gradients, or
+/// GMRES for problems that are not symmetric, and Chebyshev with Jacobi as smoother. Other options go to all. Times are
+/// medians over the repeats but the first, which loads kernels; each begins with a new solver. The right-hand side is
+/// A 1 or, with -noise, random numbers.
 static const char help[] = "Times of algebraic multigrid.\n\n";
 
 #include <petscksp.h>
 #include <petsctime.h>
-#include "../tests/pc/amg_problems.hpp"
+#include "../tests/pc/amg.hpp"
+#include "../tests/pc/amg_list.hpp"
 #include "sparsegpu.h"
 
 #include <sstream>
@@ -24,6 +27,7 @@ struct Settings {
   PetscInt                 n = 64, elements = 20, repeat = 3;
   PetscReal                rtol    = 1e-8;
   bool                     varying = false;
+  PetscBool                noise   = PETSC_FALSE;
   std::vector<std::string> problems, solvers;
 };
 
@@ -33,6 +37,7 @@ struct Solver {
   Vec                         x = nullptr, b = nullptr;
   std::vector<PetscLogDouble> setup, refresh, solve;
   PetscInt                    iterations = 0;
+  bool                        symmetric  = true;
   PetscReal                   residual = 0, complexity = 0;
 };
 
@@ -64,6 +69,7 @@ PetscErrorCode ReadSettings(Settings *s)
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-n", &s->n, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-elements", &s->elements, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-repeat", &s->repeat, nullptr));
+  PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-noise", &s->noise, nullptr));
   PetscCall(PetscOptionsGetReal(nullptr, nullptr, "-rtol", &s->rtol, nullptr));
   PetscCall(PetscOptionsGetString(nullptr, nullptr, "-coefficients", coefficients, sizeof(coefficients), nullptr));
   s->varying = std::string(coefficients) == "varying";
@@ -90,26 +96,26 @@ PetscScalar VaryingWeight(PetscInt x, PetscInt y, PetscInt z, int dx, int dy, in
   return (PetscReal)(0.5 + s - std::floor(s));
 }
 
-PetscErrorCode CreateProblem(const Settings &s, const std::string &name, Mat *A, std::vector<PetscReal> *coordinates)
+PetscErrorCode CreateProblem(const Settings &s, const std::string &name, Mat *A, std::vector<PetscReal> *coordinates,
+                             bool *symmetric)
 {
-  Grid grid;
-
   PetscFunctionBeginUser;
   coordinates->clear();
+  *symmetric = true;
   if (name == "elasticity") {
     PetscCall(CreateElasticity(PETSC_COMM_WORLD, MATAIJ, s.elements, s.elements, s.elements, A, coordinates));
   } else {
-    PetscCheck(name == "stencil27" || name == "stencil7", PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE,
-               "-problems %s must be stencil27, stencil7 or elasticity", name.c_str());
-    const bool all = name == "stencil27", varying = s.varying;
-    grid.nx = grid.ny = grid.nz = s.n;
-    grid.weight = [all, varying](PetscInt x, PetscInt y, PetscInt z, int dx, int dy, int dz) -> PetscScalar {
-      if (!all && std::abs(dx) + std::abs(dy) + std::abs(dz) != 1) return 0;
-      return varying ? VaryingWeight(x, y, z, dx, dy, dz) : (PetscScalar)1;
-    };
-    PetscCall(CreateGrid(PETSC_COMM_WORLD, MATAIJ, grid, A));
+    NamedGrid found;
+    PetscCall(FindGrid(name, s.n, &found));
+    *symmetric          = found.symmetric;
+    const auto constant = found.grid.weight;
+    if (s.varying)
+      found.grid.weight = [constant](PetscInt x, PetscInt y, PetscInt z, int dx, int dy, int dz) {
+        return constant(x, y, z, dx, dy, dz) * VaryingWeight(x, y, z, dx, dy, dz);
+      };
+    PetscCall(CreateGrid(PETSC_COMM_WORLD, MATAIJ, found.grid, A));
   }
-  PetscCall(MatSetOption(*A, MAT_SPD, PETSC_TRUE));
+  if (*symmetric) PetscCall(MatSetOption(*A, MAT_SPD, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -128,18 +134,21 @@ PetscErrorCode Wait(Vec v, PetscLogDouble *now)
 PetscErrorCode CreateSolver(const Settings &s, const Solver &solver, const std::vector<PetscReal> &coordinates,
                             KSP *ksp)
 {
-  const std::string name = Split(solver.name, ':')[0];
-  PetscInt          rows;
-  PC                pc;
+  const std::vector<std::string> parts = Split(solver.name, ':');
+  const std::string              name = parts[0], type = "-pc_sparsegpuamg_type";
+  PetscInt                       rows;
+  PC                             pc;
 
   PetscFunctionBeginUser;
+  if (parts.size() > 2) PetscCall(PetscOptionsSetValue(nullptr, type.c_str(), parts[2].c_str()));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
-  PetscCall(KSPSetType(*ksp, KSPCG));
+  PetscCall(KSPSetType(*ksp, solver.symmetric ? KSPCG : KSPGMRES));
   PetscCall(KSPSetTolerances(*ksp, s.rtol, 0, PETSC_DEFAULT, PETSC_DEFAULT));
   PetscCall(KSPSetOperators(*ksp, solver.A, solver.A));
   PetscCall(KSPGetPC(*ksp, &pc));
   PetscCall(PCSetType(pc, name.c_str()));
   PetscCall(KSPSetFromOptions(*ksp));
+  if (parts.size() > 2) PetscCall(PetscOptionsClearValue(nullptr, type.c_str()));
   PetscCall(MatGetLocalSize(solver.A, &rows, nullptr));
   if (!coordinates.empty()) PetscCall(PCSetCoordinates(pc, 3, rows / 3, const_cast<PetscReal *>(coordinates.data())));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -207,21 +216,27 @@ PetscErrorCode RunProblem(const Settings &s, const std::string &problem)
   Mat                    A;
   PetscInt               rows;
   MatInfo                info;
+  bool                   symmetric;
 
   PetscFunctionBeginUser;
-  PetscCall(CreateProblem(s, problem, &A, &coordinates));
+  PetscCall(CreateProblem(s, problem, &A, &coordinates, &symmetric));
   PetscCall(MatGetSize(A, &rows, nullptr));
   PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
   for (size_t k = 0; k < solvers.size(); k++) {
     solvers[k].name                      = s.solvers[k];
     const std::vector<std::string> parts = Split(s.solvers[k], ':');
-    PetscCheck(parts.size() == 2, PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG, "-solvers %s must be preconditioner:type",
-               s.solvers[k].c_str());
+    PetscCheck(parts.size() == 2 || parts.size() == 3, PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG,
+               "-solvers %s must be preconditioner:type or preconditioner:type:coarsening", s.solvers[k].c_str());
+    solvers[k].symmetric = symmetric;
     PetscCall(MatConvert(A, parts[1].c_str(), MAT_INITIAL_MATRIX, &solvers[k].A));
-    PetscCall(MatSetOption(solvers[k].A, MAT_SPD, PETSC_TRUE));
+    if (symmetric) PetscCall(MatSetOption(solvers[k].A, MAT_SPD, PETSC_TRUE));
     PetscCall(MatCreateVecs(solvers[k].A, &solvers[k].x, &solvers[k].b));
-    PetscCall(VecSet(solvers[k].x, 1));
-    PetscCall(MatMult(solvers[k].A, solvers[k].x, solvers[k].b));
+    if (s.noise) {
+      PetscCall(SetNoise(solvers[k].b));
+    } else {
+      PetscCall(VecSet(solvers[k].x, 1));
+      PetscCall(MatMult(solvers[k].A, solvers[k].x, solvers[k].b));
+    }
   }
   PetscCall(MatDestroy(&A));
   for (PetscInt r = 0; r <= s.repeat; r++)
