@@ -48,7 +48,7 @@ static PetscErrorCode Live(const Problem &p, const std::string &format, const st
 /// The same bits with and without; nothing kept with, where something was without.
 static PetscErrorCode SameBits()
 {
-  const Problem            p = conformance::Banded("bands_400", 400, 400, {-20, -1, 0, 1, 20});
+  const Problem            p = conformance::Banded("bands_400", 400, 400, {-20, -2, -1, 0, 1, 2, 20});
   std::vector<std::string> formats, backends;
 
   PetscFunctionBeginUser;
