@@ -9,12 +9,8 @@ namespace sparsegpu::classical
 
 template <class Operation> PetscErrorCode ForEach_CUDA(PetscCount count, const Operation &operation)
 {
-  Stream stream;
-
   PetscFunctionBegin;
-  PetscCall(DeviceStream(&stream));
-  each_kernel<<<Blocks(count), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(count, operation);
-  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscCall(LaunchEach(count, operation));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #define INSTANTIATE(Operation) template PetscErrorCode ForEach_CUDA(PetscCount, const Operation &)
