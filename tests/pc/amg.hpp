@@ -108,6 +108,30 @@ inline PetscErrorCode CheckConverged(const std::string &what, const Result &r, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// An option that cannot be is an error of this kind, which names it and has `text`.
+inline PetscErrorCode ExpectBadOption(Mat A, const char name[], const char value[], const char text[],
+                                      PetscErrorCode kind = PETSC_ERR_ARG_OUTOFRANGE)
+{
+  const testing::Option option(name, value);
+  std::string           message;
+
+  PetscFunctionBeginUser;
+  PetscCall(testing::ExpectError(
+      name,
+      [&] {
+        PC pc; // lost, as after any error
+        PetscFunctionBeginUser;
+        PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+        PetscCall(PCSetOperators(pc, A, A));
+        PetscCall(PCSetType(pc, PCSPARSEGPUAMG));
+        PetscCall(PCSetFromOptions(pc));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      },
+      &message, kind));
+  PetscCall(testing::CheckText(name, message, {name, text}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// What KSPView() says.
 inline PetscErrorCode View(KSP ksp, std::string *text)
 {

@@ -77,26 +77,12 @@ static PetscErrorCode TestBad()
                                   {"-pc_sparsegpuamg_max_elements", "33", "33 must be between 1 and 32, or 0"},
                                   {"-pc_sparsegpuamg_max_elements", "-1", "-1 must be between 1 and 32, or 0"}};
   Mat               A;
-  std::string       message;
 
   PetscFunctionBeginUser;
   PetscCall(CreateGrid(PETSC_COMM_SELF, MATAIJ, {10, 10, 1, 1, false, Faces}, &A));
-  for (const auto &c : cases) {
-    const Option option(c[0], c[1]);
-    PetscCall(ExpectError(
-        c[0],
-        [&] {
-          PC pc; // lost, as after any error
-          PetscFunctionBeginUser;
-          PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
-          PetscCall(PCSetOperators(pc, A, A));
-          PetscCall(PCSetType(pc, PCSPARSEGPUAMG));
-          PetscCall(PCSetFromOptions(pc));
-          PetscFunctionReturn(PETSC_SUCCESS);
-        },
-        &message, strcmp(c[0], CLASSICAL) ? PETSC_ERR_ARG_OUTOFRANGE : PETSC_ERR_ARG_UNKNOWN_TYPE));
-    PetscCall(CheckText(c[0], message, {c[0], c[2]}));
-  }
+  for (const auto &c : cases)
+    PetscCall(ExpectBadOption(A, c[0], c[1], c[2],
+                              strcmp(c[0], CLASSICAL) ? PETSC_ERR_ARG_OUTOFRANGE : PETSC_ERR_ARG_UNKNOWN_TYPE));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -77,22 +77,7 @@ static PetscErrorCode TestBad()
 
   PetscFunctionBeginUser;
   PetscCall(CreateGrid(PETSC_COMM_SELF, MATAIJ, {10, 10, 1, 1, false, Faces}, &A));
-  for (const auto &c : cases) {
-    const Option option(c[0], c[1]);
-    PetscCall(ExpectError(
-        c[0],
-        [&] {
-          PC pc; // lost, as after any error
-          PetscFunctionBeginUser;
-          PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
-          PetscCall(PCSetOperators(pc, A, A));
-          PetscCall(PCSetType(pc, PCSPARSEGPUAMG));
-          PetscCall(PCSetFromOptions(pc));
-          PetscFunctionReturn(PETSC_SUCCESS);
-        },
-        &message, PETSC_ERR_ARG_OUTOFRANGE));
-    PetscCall(CheckText(c[0], message, {c[0], c[2]}));
-  }
+  for (const auto &c : cases) PetscCall(ExpectBadOption(A, c[0], c[1], c[2]));
   for (const char *type : {MATBAIJ, MATDENSE}) {
     PetscCall(MatConvert(A, type, MAT_INITIAL_MATRIX, &B));
     PetscCall(ExpectError(
