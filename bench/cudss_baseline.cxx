@@ -1,37 +1,12 @@
 #include "cudss_baseline.hpp"
-#include <cuda_runtime.h>
 #include <cudss.h>
-#include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <vector>
+#include "baseline.hpp"
 
 namespace
 {
-/// A device array, freed with it; p is null where there was no memory.
-template <class T> struct OnDevice {
-  T *p = nullptr;
-  OnDevice(const T *host, size_t n)
-  {
-    if (cudaMalloc(&p, std::max<size_t>(1, n) * sizeof(T)) != cudaSuccess) p = nullptr;
-    if (p && host) cudaMemcpy(p, host, n * sizeof(T), cudaMemcpyHostToDevice);
-  }
-  OnDevice(const OnDevice &)            = delete;
-  OnDevice &operator=(const OnDevice &) = delete;
-  ~OnDevice() { cudaFree(p); }
-};
-
-double Now()
-{
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-double Median(std::vector<double> v)
-{
-  std::sort(v.begin(), v.end());
-  return v[v.size() / 2];
-}
-
 /// cuDSS's objects for one matrix, destroyed in order. All that Set() took stays the caller's.
 class Solver
 {

@@ -20,16 +20,45 @@ static char help[] =
 #include "direct_times.hpp"
 #include "generate.hpp"
 #include "load.hpp"
+#include "median.hpp"
 #include "petsc/compat.hpp"
 #include "sparsegpu.h"
 
+PetscErrorCode BackwardError(Mat A, Vec b, Vec x, double *error)
+{
+  const PetscScalar *array;
+  PetscScalar       *to;
+  Vec                hx, hb, r;
+  PetscReal          nr, na, nx, nb;
+  PetscInt           n;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(x, &n));
+  PetscCall(VecCreateSeq(PETSC_COMM_SELF, n, &hx));
+  PetscCall(VecDuplicate(hx, &hb));
+  PetscCall(VecDuplicate(hx, &r));
+  for (const auto &pair : {std::make_pair(x, hx), std::make_pair(b, hb)}) {
+    PetscCall(VecGetArrayRead(pair.first, &array));
+    PetscCall(VecGetArray(pair.second, &to));
+    std::copy_n(array, n, to);
+    PetscCall(VecRestoreArray(pair.second, &to));
+    PetscCall(VecRestoreArrayRead(pair.first, &array));
+  }
+  PetscCall(MatMult(A, hx, r));
+  PetscCall(VecAXPY(r, -1, hb));
+  PetscCall(VecNorm(r, NORM_INFINITY, &nr));
+  PetscCall(VecNorm(hx, NORM_INFINITY, &nx));
+  PetscCall(VecNorm(hb, NORM_INFINITY, &nb));
+  PetscCall(MatNorm(A, NORM_INFINITY, &na));
+  *error = static_cast<double>(nr / (na * nx + nb));
+  PetscCall(VecDestroy(&hx));
+  PetscCall(VecDestroy(&hb));
+  PetscCall(VecDestroy(&r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 namespace
 {
-double Median(std::vector<double> v)
-{
-  std::sort(v.begin(), v.end());
-  return v.empty() ? -1 : v[v.size() / 2];
-}
 template <class F> PetscErrorCode Seconds(F call, double *seconds)
 {
   PetscLogDouble begin, end;

@@ -1,43 +1,8 @@
 /// Direct solvers that are not PETSc's.
-#include <algorithm>
 #include "cudss_baseline.hpp"
 #include "direct_times.hpp"
 #include "petsc/compat.hpp"
 #include "refactor_baseline.hpp"
-
-/// ||b - A x|| / (||A|| ||x|| + ||b||), maximum norms, on the host.
-PetscErrorCode BackwardError(Mat A, Vec b, Vec x, double *error)
-{
-  const PetscScalar *array;
-  PetscScalar       *to;
-  Vec                hx, hb, r;
-  PetscReal          nr, na, nx, nb;
-  PetscInt           n;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetLocalSize(x, &n));
-  PetscCall(VecCreateSeq(PETSC_COMM_SELF, n, &hx));
-  PetscCall(VecDuplicate(hx, &hb));
-  PetscCall(VecDuplicate(hx, &r));
-  for (const auto &pair : {std::make_pair(x, hx), std::make_pair(b, hb)}) {
-    PetscCall(VecGetArrayRead(pair.first, &array));
-    PetscCall(VecGetArray(pair.second, &to));
-    std::copy_n(array, n, to);
-    PetscCall(VecRestoreArray(pair.second, &to));
-    PetscCall(VecRestoreArrayRead(pair.first, &array));
-  }
-  PetscCall(MatMult(A, hx, r));
-  PetscCall(VecAXPY(r, -1, hb));
-  PetscCall(VecNorm(r, NORM_INFINITY, &nr));
-  PetscCall(VecNorm(hx, NORM_INFINITY, &nx));
-  PetscCall(VecNorm(hb, NORM_INFINITY, &nb));
-  PetscCall(MatNorm(A, NORM_INFINITY, &na));
-  *error = static_cast<double>(nr / (na * nx + nb));
-  PetscCall(VecDestroy(&hx));
-  PetscCall(VecDestroy(&hb));
-  PetscCall(VecDestroy(&r));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 #if defined(SPARSEGPU_HAVE_CUDA) && !defined(PETSC_USE_COMPLEX) && !defined(PETSC_USE_64BIT_INDICES) && \
     defined(PETSC_USE_REAL_DOUBLE)

@@ -1,39 +1,14 @@
 #include "refactor_baseline.hpp"
-#include <cuda_runtime.h>
 #include <cusolverRf.h>
 #include <cusolverSp.h>
 #include <cusolverSp_LOWLEVEL_PREVIEW.h>
-#include <algorithm>
-#include <chrono>
 #include <memory>
 #include <numeric>
 #include <vector>
+#include "baseline.hpp"
 
 namespace
 {
-/// A device array, freed with it.
-template <class T> struct OnDevice {
-  T *p = nullptr;
-  explicit OnDevice(const std::vector<T> &host)
-  {
-    cudaMalloc(&p, std::max<size_t>(1, host.size()) * sizeof(T));
-    cudaMemcpy(p, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice);
-  }
-  OnDevice(const OnDevice &)            = delete;
-  OnDevice &operator=(const OnDevice &) = delete;
-  ~OnDevice() { cudaFree(p); }
-};
-
-double Now()
-{
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-double Median(std::vector<double> v)
-{
-  std::sort(v.begin(), v.end());
-  return v[v.size() / 2];
-}
-
 /// The factors of Q A Q^T with rows P and columns Q of A, on the host.
 struct HostFactors {
   std::vector<int>    P, Q, li, lj, ui, uj;

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <vector>
+#include "median.hpp"
 
 /// Compressed sparse rows on the host, square, columns ascending, every diagonal entry there.
 struct HostRows {
@@ -72,6 +73,5 @@ BaselineSolve CusparseSolve(int rows, int nonzeros, const int *i, const int *j, 
 double CopyBandwidth();
 double HopSeconds();
 
-double Median(std::vector<double> v);
 /// Seconds of wall time until the device is done.
 double WallSeconds(void (*call)(void *), void *argument);

@@ -224,12 +224,6 @@ void JsonLine::Print()
 }
 #endif
 
-double Median(std::vector<double> v)
-{
-  std::sort(v.begin(), v.end());
-  return v.empty() ? -1 : v[v.size() / 2];
-}
-
 #if !defined(SPARSEGPU_HAVE_CUDA)
 double WallSeconds(void (*call)(void *), void *argument)
 {
