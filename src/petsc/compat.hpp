@@ -7,6 +7,13 @@
   #define PETSC_SUCCESS 0
 #endif
 
+/// What functions get that destroy a context: its address, whose type PETSc has changed.
+#if PETSC_VERSION_LT(3, 26, 0)
+using ContextToDestroy = void **;
+#else
+using ContextToDestroy = PetscCtxRt;
+#endif
+
 /// Composes `owned` with `object`, in a container that deletes it.
 template <class T> PetscErrorCode ComposeOwned(PetscObject object, const char name[], T *owned)
 {
@@ -21,8 +28,8 @@ template <class T> PetscErrorCode ComposeOwned(PetscObject object, const char na
     return PETSC_SUCCESS;
   }));
 #else
-  PetscCall(PetscContainerSetCtxDestroy(container, [](void **p) -> PetscErrorCode {
-    delete static_cast<T *>(*p);
+  PetscCall(PetscContainerSetCtxDestroy(container, [](ContextToDestroy p) -> PetscErrorCode {
+    delete *static_cast<T **>(static_cast<void *>(p));
     return PETSC_SUCCESS;
   }));
 #endif

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include "ksp/bcgs/bcgs.hpp"
+#include "ksp/common/versions.hpp"
 
 namespace sparsegpu::bcgs
 {
@@ -81,7 +82,7 @@ PetscErrorCode KSPSolve_SparseGPUBCGS(KSP ksp)
   PetscBool scales;
 
   PetscFunctionBegin;
-  PetscCall(PCGetDiagonalScale(ksp->pc, &scales));
+  PetscCall(ScalesDiagonal(ksp, &scales));
   PetscCheck(!scales, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP, "%s does not support diagonal scaling",
              ((PetscObject)ksp)->type_name);
   PetscCall(DeviceOrder()); // the work vectors may be in use on another stream

@@ -3,6 +3,7 @@
 #include "ksp/cg/arrays.hpp"
 #include <algorithm>
 #include "device/local_array.hpp"
+#include "ksp/common/versions.hpp"
 
 namespace sparsegpu::cg
 {
@@ -57,7 +58,7 @@ PetscErrorCode ArraySolve::BeginOnHost(bool *admitted)
   *admitted = false;
   PetscCall(PCGetOperators(ksp_->pc, &A, nullptr));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp_->pc, &diagonal, PCNONE, PCJACOBI, ""));
-  PetscCall(PCGetDiagonalScale(ksp_->pc, &scales));
+  PetscCall(ScalesDiagonal(ksp_, &scales));
   PetscCall(MatGetNullSpace(A, &null));
   PetscCall(SpaceOf(ksp_->vec_sol, &space, &wraps));
   outside_ = !diagonal;

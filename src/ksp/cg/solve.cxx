@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include "ksp/cg/cg.hpp"
+#include "ksp/common/versions.hpp"
 
 namespace sparsegpu::cg
 {
@@ -178,7 +179,7 @@ PetscErrorCode KSPSolve_SparseGPUCG(KSP ksp)
   PetscBool scales;
 
   PetscFunctionBegin;
-  PetscCall(PCGetDiagonalScale(ksp->pc, &scales));
+  PetscCall(ScalesDiagonal(ksp, &scales));
   PetscCheck(!scales, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP, "%s does not support diagonal scaling",
              ((PetscObject)ksp)->type_name);
   PetscCall(DeviceOrder()); // the work vectors may be in use on another stream

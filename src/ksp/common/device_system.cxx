@@ -4,6 +4,7 @@
 #include <algorithm>
 #include "device/local_array.hpp"
 #include "device/vectors.hpp"
+#include "ksp/common/versions.hpp"
 #include "mat/face/solver_access.hpp"
 #include "pc/pcsparsegpu.hpp"
 #include "sparsegpu.h"
@@ -48,7 +49,7 @@ PetscErrorCode DeviceSystem::Admit(KSP ksp, Preconditioners taken, bool *admitte
   if (!(ours || parallel) || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
   if (ksp->pc_side != PC_LEFT && ksp->pc_side != PC_RIGHT) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp->pc, &plain, PCNONE, PCJACOBI, ""));
-  PetscCall(PCGetDiagonalScale(ksp->pc, &scales));
+  PetscCall(ScalesDiagonal(ksp, &scales));
   PetscCall(MatGetNullSpace(A_, &null));
   PetscCall(SpaceOf(ksp->vec_sol, &space, &wraps));
   factor_ = nullptr; // PETSc's vectors on the device serve as well

@@ -57,18 +57,6 @@ PetscErrorCode GetRestart(KSP ksp, PetscInt *restart)
   *restart = GmresOf(ksp)->restart;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-PetscErrorCode SetRefinement(KSP ksp, KSPGMRESCGSRefinementType type)
-{
-  PetscFunctionBegin;
-  GmresOf(ksp)->refinement = type;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-PetscErrorCode GetRefinement(KSP ksp, KSPGMRESCGSRefinementType *type)
-{
-  PetscFunctionBegin;
-  *type = GmresOf(ksp)->refinement;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 PetscErrorCode SetHappyTolerance(KSP ksp, PetscReal tolerance)
 {
   PetscFunctionBegin;
@@ -90,19 +78,6 @@ PetscErrorCode PreAllocate(KSP)
   PetscFunctionBegin;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-using Orthogonalization = PetscErrorCode (*)(KSP, PetscInt);
-PetscErrorCode SetOrthogonalization(KSP ksp, Orthogonalization function)
-{
-  PetscFunctionBegin;
-  if (function == KSPGMRESModifiedGramSchmidtOrthogonalization)
-    GmresOf(ksp)->refinement = KSP_GMRES_CGS_REFINE_ALWAYS; // as stable, without a reduction for each basis vector
-  else
-    PetscCheck(function == KSPGMRESClassicalGramSchmidtOrthogonalization, PetscObjectComm((PetscObject)ksp),
-               PETSC_ERR_SUP, "%s knows the classical and the modified Gram-Schmidt orthogonalization, no user's",
-               ((PetscObject)ksp)->type_name);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// What can be asked for: the norm that a side computes anyway; a flexible one knows only the right side.
 PetscErrorCode SupportNorms(KSP ksp)
 {
@@ -121,15 +96,15 @@ const char *const Bases[] = {"double", "single"};
 
 PetscErrorCode KSPSetFromOptions_SparseGPUGMRES(KSP ksp, SparseGPUOptionItems PetscOptionsObject)
 {
-  Gmres    *gmres   = GmresOf(ksp);
-  PetscInt  restart = gmres->restart;
-  PetscReal happy = gmres->happy_tolerance, breakdown = gmres->breakdown_tolerance;
-  PetscBool automatic = gmres->restart_auto ? PETSC_TRUE : PETSC_FALSE;
-  PetscBool flexible  = gmres->flexible ? PETSC_TRUE : PETSC_FALSE;
-  PetscEnum small     = static_cast<PetscEnum>(gmres->small_mode);
-  auto      cgs       = static_cast<PetscEnum>(gmres->refinement);
-  PetscInt  basis     = gmres->single_basis ? 1 : 0;
-  PetscBool classical = PETSC_FALSE, modified = PETSC_FALSE, preallocate = PETSC_FALSE;
+  Gmres     *gmres   = GmresOf(ksp);
+  PetscInt   restart = gmres->restart;
+  PetscReal  happy = gmres->happy_tolerance, breakdown = gmres->breakdown_tolerance;
+  PetscBool  automatic   = gmres->restart_auto ? PETSC_TRUE : PETSC_FALSE;
+  PetscBool  flexible    = gmres->flexible ? PETSC_TRUE : PETSC_FALSE;
+  PetscEnum  small       = static_cast<PetscEnum>(gmres->small_mode);
+  PetscInt   basis       = gmres->single_basis ? 1 : 0;
+  PetscBool  preallocate = PETSC_FALSE;
+  Refinement refinement  = gmres->refinement;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "KSP sparsegpugmres options");
@@ -149,18 +124,12 @@ PetscErrorCode KSPSetFromOptions_SparseGPUGMRES(KSP ksp, SparseGPUOptionItems Pe
                              "KSPGMRESSetBreakdownTolerance", breakdown, &breakdown, nullptr));
   PetscCall(PetscOptionsBool("-ksp_gmres_preallocate", "The basis is always allocated in one piece",
                              "KSPGMRESSetPreAllocateVectors", preallocate, &preallocate, nullptr));
-  PetscCall(PetscOptionsBool("-ksp_gmres_classicalgramschmidt", "Classical Gram-Schmidt",
-                             "KSPGMRESSetOrthogonalization", classical, &classical, nullptr));
-  PetscCall(PetscOptionsBool("-ksp_gmres_modifiedgramschmidt", "Classical Gram-Schmidt twice, which is as stable",
-                             "KSPGMRESSetOrthogonalization", modified, &modified, nullptr));
-  PetscCall(PetscOptionsEnum("-ksp_gmres_cgs_refinement_type", "When a direction is made orthogonal twice",
-                             "KSPGMRESSetCGSRefinementType", KSPGMRESCGSRefinementTypes, cgs, &cgs, nullptr));
+  PetscCall(RefinementFromOptions(PetscOptionsObject, &refinement));
   PetscOptionsHeadEnd();
   PetscCall(CheckRestart(ksp, restart)); // bad values leave all as it was
   PetscCall(CheckTolerance(ksp, happy));
   if (breakdown != static_cast<PetscReal>(PETSC_DEFAULT)) PetscCall(CheckTolerance(ksp, breakdown));
-  gmres->refinement = static_cast<KSPGMRESCGSRefinementType>(cgs);
-  if (modified) gmres->refinement = KSP_GMRES_CGS_REFINE_ALWAYS;
+  gmres->refinement   = refinement;
   gmres->small_mode   = static_cast<SmallMode>(small);
   gmres->single_basis = basis == 1;
   gmres->restart_auto = automatic;
@@ -174,15 +143,17 @@ PetscErrorCode KSPSetFromOptions_SparseGPUGMRES(KSP ksp, SparseGPUOptionItems Pe
 
 PetscErrorCode KSPView_SparseGPUGMRES(KSP ksp, PetscViewer viewer)
 {
-  Gmres    *gmres = GmresOf(ksp);
-  PetscBool ascii;
+  Gmres     *gmres = GmresOf(ksp);
+  Refinement refinement;
+  PetscBool  ascii;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetRefinement(ksp, &refinement));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  restart=%" PetscInt_FMT "%s%s, classical Gram-Schmidt, %s\n",
                                    gmres->restart, gmres->restart_auto ? ", then as one cycle suggests" : "",
-                                   gmres->flexible ? ", flexible" : "", KSPGMRESCGSRefinementTypes[gmres->refinement]));
+                                   gmres->flexible ? ", flexible" : "", NameOf(refinement)));
   if (gmres->basis.count())
     PetscCall(PetscViewerASCIIPrintf(viewer, "  basis of %" PetscInt_FMT " vectors on the %s%s\n",
                                      gmres->arnoldi.narrow() ? gmres->arnoldi.steps() + 1 : gmres->basis.count(),
@@ -199,12 +170,9 @@ struct Composed {
 const Composed COMPOSED[] = {
     {"KSPGMRESSetRestart_C", (void (*)(void))SetRestart},
     {"KSPGMRESGetRestart_C", (void (*)(void))GetRestart},
-    {"KSPGMRESSetCGSRefinementType_C", (void (*)(void))SetRefinement},
-    {"KSPGMRESGetCGSRefinementType_C", (void (*)(void))GetRefinement},
     {"KSPGMRESSetHapTol_C", (void (*)(void))SetHappyTolerance},
     {"KSPGMRESSetBreakdownTolerance_C", (void (*)(void))SetBreakdownTolerance},
     {"KSPGMRESSetPreAllocateVectors_C", (void (*)(void))PreAllocate},
-    {"KSPGMRESSetOrthogonalization_C", (void (*)(void))SetOrthogonalization},
 };
 
 PetscErrorCode KSPDestroy_SparseGPUGMRES(KSP ksp)
@@ -214,6 +182,7 @@ PetscErrorCode KSPDestroy_SparseGPUGMRES(KSP ksp)
   delete GmresOf(ksp);
   ksp->data = nullptr;
   for (const Composed &c : COMPOSED) PetscCall(PetscObjectComposeFunction((PetscObject)ksp, c.name, nullptr));
+  PetscCall(ComposeRefinement(ksp, false));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
@@ -235,6 +204,7 @@ PetscErrorCode KSPCreate_SparseGPUGMRES(KSP ksp)
   ksp->ops->computeeigenvalues           = KSPComputeEigenvalues_SparseGPUGMRES;
   ksp->ops->computeextremesingularvalues = KSPComputeExtremeSingularValues_SparseGPUGMRES;
   for (const Composed &c : COMPOSED) PetscCall(PetscObjectComposeFunction((PetscObject)ksp, c.name, c.function));
+  PetscCall(ComposeRefinement(ksp, true));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

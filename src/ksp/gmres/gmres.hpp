@@ -3,30 +3,31 @@
 
 #include <petsc/private/kspimpl.h>
 #include "ksp/gmres/arnoldi.hpp"
+#include "ksp/gmres/orthogonalization.hpp"
 #include "ksp/gmres/small.hpp"
 
 namespace sparsegpu::gmres
 {
 
 struct Gmres {
-  PetscInt                  restart      = 30;
-  bool                      restart_auto = false, flexible = false;
-  bool                      single_basis    = false; ///< asked for
-  KSPGMRESCGSRefinementType refinement      = KSP_GMRES_CGS_REFINE_NEVER;
-  PetscReal                 happy_tolerance = 1e-30, breakdown_tolerance = 0.1;
-  PetscInt                  steps    = 0; ///< of the cycles; from the restart
-  PetscInt                  built    = 0; ///< steps of the cycle under way that KSPBuildSolution() adds
-  PetscInt                  known    = 0; ///< steps of the last cycle that the estimates of the spectrum are made of
-  PetscReal                 residual = 0; ///< norm at the beginning of the cycle
-  Columns                   basis;
-  Columns                   preconditioned; ///< [steps] of a flexible one: what the preconditioner made of the basis
-  Arnoldi                   arnoldi;
-  DeviceSystem              system;
-  RecordLag                 lag;
-  SmallMode                 small_mode = SmallMode::Auto;
-  SmallCycles               small;
-  DeviceMemory              iterate;            ///< of KSPBuildSolution() where `system` is active
-  Vec                       solution = nullptr; ///< of KSPBuildSolution()
+  PetscInt     restart      = 30;
+  bool         restart_auto = false, flexible = false;
+  bool         single_basis    = false;             ///< asked for
+  Refinement   refinement      = Refinement::Never; ///< not used from PETSc 3.26 on
+  PetscReal    happy_tolerance = 1e-30, breakdown_tolerance = 0.1;
+  PetscInt     steps    = 0; ///< of the cycles; from the restart
+  PetscInt     built    = 0; ///< steps of the cycle under way that KSPBuildSolution() adds
+  PetscInt     known    = 0; ///< steps of the last cycle that the estimates of the spectrum are made of
+  PetscReal    residual = 0; ///< norm at the beginning of the cycle
+  Columns      basis;
+  Columns      preconditioned; ///< [steps] of a flexible one: what the preconditioner made of the basis
+  Arnoldi      arnoldi;
+  DeviceSystem system;
+  RecordLag    lag;
+  SmallMode    small_mode = SmallMode::Auto;
+  SmallCycles  small;
+  DeviceMemory iterate;            ///< of KSPBuildSolution() where `system` is active
+  Vec          solution = nullptr; ///< of KSPBuildSolution()
 };
 inline Gmres *GmresOf(KSP ksp)
 {

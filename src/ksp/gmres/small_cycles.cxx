@@ -1,6 +1,7 @@
 /// The host's side of cycles that the device runs by itself: it reads their records.
 #include <algorithm>
 #include "ksp/common/converged.hpp"
+#include "ksp/common/versions.hpp"
 #include "ksp/gmres/gmres.hpp"
 
 namespace sparsegpu::gmres
@@ -24,7 +25,7 @@ PetscErrorCode RunSmallCycles(KSP ksp)
   control.last        = ksp->max_it;
   control.steps       = gmres->steps;
   control.happy_ends  = ksp->normtype == KSP_NORM_NONE;
-  PetscCall(PetscLogEventBegin(KSP_GMRESOrthogonalization, ksp, nullptr, nullptr, nullptr));
+  PetscCall(PetscLogEventBegin(OrthogonalizationEvent(), ksp, nullptr, nullptr, nullptr));
   PetscCall(gmres->small.Launch(&gmres->system, &gmres->basis, control));
   while (gmres->small.active()) {
     const PetscInt limit   = std::min(gmres->steps, ksp->max_it - ksp->its);
@@ -55,7 +56,7 @@ PetscErrorCode RunSmallCycles(KSP ksp)
   // a step has steps / 2 + 3 / 2 columns on the average, of two passes
   PetscCall(PetscLogGpuFlops((ksp->its - control.iteration) *
                              (2.0 * gmres->system.nonzeros() + (2.0 * gmres->steps + 6.0) * gmres->system.rows())));
-  PetscCall(PetscLogEventEnd(KSP_GMRESOrthogonalization, ksp, nullptr, nullptr, nullptr));
+  PetscCall(PetscLogEventEnd(OrthogonalizationEvent(), ksp, nullptr, nullptr, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

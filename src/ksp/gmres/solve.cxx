@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <petsc/private/matimpl.h>
 #include "ksp/common/converged.hpp"
+#include "ksp/common/versions.hpp"
 #include "ksp/gmres/gmres.hpp"
 
 namespace sparsegpu::gmres
@@ -87,12 +88,12 @@ static PetscErrorCode LaunchSteps(KSP ksp, bool pipelined, PetscInt *launched, P
   for (; *launched < end; ++*launched) {
     if (pipelined && gmres->arnoldi.ranks()) gmres->arnoldi.GateProducts(*launched);
     PetscCall(ApplyOperator(ksp, *launched));
-    PetscCall(PetscLogEventBegin(KSP_GMRESOrthogonalization, ksp, nullptr, nullptr, nullptr));
+    PetscCall(PetscLogEventBegin(OrthogonalizationEvent(), ksp, nullptr, nullptr, nullptr));
     if (pipelined)
       PetscCall(gmres->arnoldi.LaunchStep(*launched));
     else
       PetscCall(gmres->arnoldi.Step(*launched, outcome, norm));
-    PetscCall(PetscLogEventEnd(KSP_GMRESOrthogonalization, ksp, nullptr, nullptr, nullptr));
+    PetscCall(PetscLogEventEnd(OrthogonalizationEvent(), ksp, nullptr, nullptr, nullptr));
     PetscCall(gmres->basis.Changed(gmres->arnoldi.Slot(*launched + 1)));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -218,15 +219,17 @@ static PetscErrorCode RunCycles(KSP ksp)
 
 PetscErrorCode KSPSolve_SparseGPUGMRES(KSP ksp)
 {
-  constexpr PetscReal KEPT[]     = {KEPT_PART * KEPT_PART, 0.5, PETSC_MAX_REAL}; // by KSPGMRESCGSRefinementType
+  constexpr PetscReal KEPT[]     = {KEPT_PART * KEPT_PART, 0.5, PETSC_MAX_REAL}; // by Refinement
   Gmres              *gmres      = GmresOf(ksp);
   const PetscBool     guess_zero = ksp->guess_zero;
   PetscMPIInt         size;
+  Refinement          refinement;
 
   PetscFunctionBegin;
+  PetscCall(GetRefinement(ksp, &refinement));
   if (gmres->flexible) {
     PetscBool scales;
-    PetscCall(PCGetDiagonalScale(ksp->pc, &scales));
+    PetscCall(ScalesDiagonal(ksp, &scales));
     PetscCheck(!scales, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
                "The flexible variant of %s does not support diagonal scaling", ((PetscObject)ksp)->type_name);
   }
@@ -238,7 +241,7 @@ PetscErrorCode KSPSolve_SparseGPUGMRES(KSP ksp)
   if (!ksp->reason || size > 1) PetscCall(gmres->system.Begin(ksp)); // else the preconditioner has failed
   PetscCall(Reserve(ksp, gmres->restart));
   gmres->arnoldi.criterion       = Criterion{};
-  gmres->arnoldi.criterion.kept  = KEPT[gmres->refinement];
+  gmres->arnoldi.criterion.kept  = KEPT[static_cast<int>(refinement)];
   gmres->arnoldi.criterion.happy = gmres->happy_tolerance;
   if (gmres->arnoldi.narrow()) gmres->arnoldi.criterion.fallen = NARROW_LOSS / ORTHOGONALITY;
   gmres->arnoldi.keeps_operator = ksp->calc_sings;

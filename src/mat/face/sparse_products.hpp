@@ -24,11 +24,13 @@ PetscErrorCode AskedForHost(Mat D, PetscBool *host);
 
 /// Mat_Product::destroy for data that is a T.
 #if PETSC_VERSION_GE(3, 25, 0)
-template <class T> PetscErrorCode DestroyProductData(void **data)
+template <class T> PetscErrorCode DestroyProductData(ContextToDestroy data)
 {
+  T **const owned = static_cast<T **>(static_cast<void *>(data));
+
   PetscFunctionBegin;
-  delete static_cast<T *>(*data);
-  *data = nullptr;
+  delete *owned;
+  *owned = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #else

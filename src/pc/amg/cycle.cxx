@@ -82,7 +82,10 @@ PetscErrorCode IsDefault(const PC_MG_Levels &l, bool *is)
   if (!chebyshev || !jacobi || l.smoothu != ksp || l.cr) PetscFunctionReturn(PETSC_SUCCESS);
   if (ksp->numbermonitors || ksp->normtype != KSP_NORM_NONE || ksp->max_it < 1 || ksp->pc_side == PC_SYMMETRIC)
     PetscFunctionReturn(PETSC_SUCCESS);
-  if (ksp->presolve || ksp->postsolve || ksp->dscale) PetscFunctionReturn(PETSC_SUCCESS);
+  if (ksp->presolve || ksp->postsolve) PetscFunctionReturn(PETSC_SUCCESS);
+#if PETSC_VERSION_LT(3, 26, 0)
+  if (ksp->dscale) PetscFunctionReturn(PETSC_SUCCESS);
+#endif
   if (l.restrct != l.interpolate || l.residual != PCMGResidualDefault) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCJacobiGetType(pc, &kind));
   PetscCall(PCJacobiGetUseAbs(pc, &absolute));
