@@ -13,7 +13,7 @@ constexpr int DOT_GROUPS = 512; ///< of thread blocks: what the blocks of the ne
 
 constexpr int DOTS = 3;
 /// Reals that a product of each kind of sums leaves; a complex sum is two.
-constexpr int PARTS         = sizeof(Scalar) / sizeof(PetscReal);
+constexpr int PARTS         = PetscDefined(USE_COMPLEX) ? 2 : 1;
 constexpr int SHADOW_DOTS   = PARTS + 1;
 constexpr int MINIMISE_DOTS = 2 * PARTS + 2;
 constexpr int MOST_DOTS     = MINIMISE_DOTS > DOTS ? MINIMISE_DOTS : DOTS;

@@ -100,8 +100,10 @@ PetscErrorCode Symbolic_Host(const CsrView &matrix, Incomplete kind, PetscInt le
   if (levels == 0 && A.rows > 0) {
     bool done;
     PetscCall(OwnPattern(A, p, source, &done));
-    if (done && !mirror_entry.empty()) *source = std::move(mirror_entry);
-    if (done) PetscFunctionReturn(PETSC_SUCCESS);
+    if (done) {
+      if (!mirror_entry.empty()) *source = std::move(mirror_entry);
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
   }
   PetscCallCXX(step.resize(n)); // the elimination step of each column of A
   for (PetscInt c = 0; c < n; c++) step[p->column[c]] = c;
