@@ -490,7 +490,9 @@ M*/
   null space attached to the matrix is not removed.
 
   Up to 1,024 sweeps are one launch, with the same bits, where a `MATSPARSEGPU` matrix on one process has the format csr
-  and is small, no monitor is set, and the test is `KSPConvergedDefault()` or none; `KSPView()` says so.
+  and is small, no monitor is set, and the test is `KSPConvergedDefault()` or none; `KSPView()` says so. On several
+  processes whose GPUs exchange ghosts through peer memory (see `MATSPARSEGPU`) a sweep is one kernel for the rows
+  without ghosts and one for the others, which also joins the norms, and the host does not wait for a sweep either.
 
   With a `MATSPARSEGPU` matrix on one process and vectors on the host, the sweeps run on the GPU if PETSc has no CUDA or
   -sparsegpu_backend cuda was given, and b and x are copied once a solve.

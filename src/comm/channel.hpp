@@ -56,6 +56,8 @@ public:
   PetscErrorCode End(Stream stream, const Scalar **received);
   /// The next exchange, on a device, for kernels that begin and end it. Errors: as Begin().
   PetscErrorCode Next(DeviceExchange *exchange);
+  /// The same once more.
+  DeviceExchange Current() const;
   /// Errors: PETSC_ERR_SYS, as Begin(), if a rank has been lost on the device so far.
   PetscErrorCode Check();
   /// to[send[e]] += received[e] for all entries e of `received`, which came through the Reversed() graph of this
@@ -69,7 +71,6 @@ private:
   PetscErrorCode Place(const Graph &graph, std::vector<Neighbour> &&neighbours);
   PetscErrorCode OrderSums(const Graph &graph);
   PetscErrorCode Lost(std::uint64_t lost);
-  DeviceExchange Current() const;
 
   std::shared_ptr<Peers> peers_;
   Piece                  piece_;

@@ -1,6 +1,6 @@
 static const char help[] = "KSPSPARSEGPUJACOBI: the iterates of Richardson's method with PCJACOBI.\n\n";
 
-#include "systems.hpp"
+#include "lost.hpp"
 
 using namespace testing;
 
@@ -460,6 +460,15 @@ static PetscErrorCode HostVectors()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// A rank that never comes.
+static PetscErrorCode Lost()
+{
+  PetscFunctionBeginUser;
+  PetscCall(CheckLost(KSPSPARSEGPUJACOBI, Convection(19, 17),
+                      {"-pc_type none", "-ksp_sparsegpujacobi_test difference", "-ksp_norm_type unpreconditioned"}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   return Main(argc, argv, help,
@@ -471,5 +480,6 @@ int main(int argc, char **argv)
                {"runs", Runs},
                {"errors", Errors},
                {"ends", Ends},
-               {"host_vectors", HostVectors}});
+               {"host_vectors", HostVectors},
+               {"lost", Lost}});
 }

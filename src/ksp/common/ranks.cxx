@@ -59,9 +59,15 @@ PetscErrorCode Ranks::Next()
 {
   PetscFunctionBegin;
   PetscCall(blocks_.channel->Next(&exchange_));
+  Last();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void Ranks::Last()
+{
+  exchange_            = blocks_.channel->Current();
   exchange_.stopped_at = stopped_at_;
   exchange_.number     = number_;
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode Ranks::Check()

@@ -34,7 +34,9 @@ public:
     number_     = number;
   }
   /// The exchange of the next product, on the device.
-  PetscErrorCode              Next();
+  PetscErrorCode Next();
+  /// exchange() is that of the product before, by MatMult().
+  void                        Last();
   const comm::DeviceExchange &exchange() const { return exchange_; }
   bool                        has_ghosts() const { return blocks_.channel->receives() > 0; }
   /// The off-diagonal block in csr, of rows that no thread blocks need to share; null if it is not stored so.

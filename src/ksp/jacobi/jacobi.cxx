@@ -87,6 +87,7 @@ PetscErrorCode KSPReset_SparseGPUJacobi(KSP ksp)
   PetscCall(jacobi->scratch.Free());
   PetscCall(jacobi->records.Free());
   PetscCall(jacobi->system.Free());
+  PetscCall(jacobi->ranks.Free());
   PetscCall(jacobi->arrays.Free());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

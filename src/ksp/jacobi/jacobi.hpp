@@ -37,6 +37,7 @@ struct Jacobi {
   Version          version    = 0;       ///< 0: the matrix is not one of ours
   Vec              current    = nullptr; ///< the iterate that a monitor may ask for; not owned
   DeviceSystem     system;               ///< active if the vectors are on the host and the solve runs on the device
+  Ranks            ranks;                ///< active if several ranks reach each other's memory where the vectors are
   DeviceMemory     arrays;               ///< then [3 * rows]: an iterate, the product, the inverse of the diagonal
   const Scalar    *iterate = nullptr;    ///< and the iterate that a monitor may ask for
   DeviceMemory     scratch;              ///< of the sweeps on a device

@@ -18,7 +18,7 @@ PetscErrorCode Sweeper::PlanRuns()
   constexpr PetscInt MOST    = 524288;  // nonzeros: with more, sweeps with all of the GPU at work are faster, measured
   Jacobi            *jacobi  = JacobiOf(ksp);
   Format            *format  = nullptr;
-  if (jacobi->small_mode == SmallMode::Off) PetscFunctionReturn(PETSC_SUCCESS);
+  if (jacobi->small_mode == SmallMode::Off || size > 1) PetscFunctionReturn(PETSC_SUCCESS);
   if (jacobi->system.active())
     format = jacobi->system.format();
   else

@@ -1,6 +1,7 @@
-/// The iteration. On the device of one process the host launches sweeps ahead and reads their norms later; the device
-/// stops by itself at the last sweep. Not if a monitor or a user's convergence test needs every iterate. RecordLag and
-/// Forecast limit how far ahead. For small systems one launch runs many sweeps: run.hpp.
+/// The iteration. On the device of one process, or of each of several that reach each other's memory, the host launches
+/// sweeps ahead and reads their norms later; the device stops by itself at the last sweep. Not if a monitor or a user's
+/// convergence test needs every iterate. RecordLag and Forecast limit how far ahead. For small systems one launch runs
+/// many sweeps: run.hpp.
 #include <algorithm>
 #include "ksp/jacobi/forecast.hpp"
 #include "ksp/jacobi/sweeper.hpp"
@@ -81,18 +82,19 @@ PetscErrorCode KSPSolve_SparseGPUJacobi(KSP ksp)
   // a residual is tested after the last sweep, too: by a sweep of which only the norm is used
   const bool     residual = sweeper.norm == JacobiNorm::Preconditioned || sweeper.norm == JacobiNorm::Unpreconditioned;
   const PetscInt last     = ksp->max_it + residual;
-  const bool     late     = sweeper.space == Space::Device && sweeper.size == 1 && MayReadNormsLate(ksp);
+  const bool     together = sweeper.Together();
+  const bool     late     = sweeper.space == Space::Device && (sweeper.size == 1 || together) && MayReadNormsLate(ksp);
   if (late) PetscCall(sweeper.PlanRuns());
   JacobiOf(ksp)->runs = sweeper.runs;
   while (!ksp->reason && finished < last) {
     PetscInt  ahead = 1; // the first norm sets what the others are tested with
     PetscReal norm;
-    if (late && finished > 0) ahead = std::min(lag.ahead(), std::max(LEAST, forecast.Left()));
+    if (late && finished > 0) ahead = std::min(together ? Ranks::AHEAD : lag.ahead(), std::max(LEAST, forecast.Left()));
     if (finished > 0) PetscCall(sweeper.LaunchRuns(finished, last, forecast.Left(), &launched));
     if (sweeper.runs && finished > 0) ahead = 0;
     for (; launched < std::min(last, finished + ahead); launched++) PetscCall(sweeper.Launch(launched));
     PetscCall(sweeper.AwaitNorm(finished, &norm));
-    if (late && !sweeper.runs) lag.RecordRead(launched < last && sweeper.Idle());
+    if (late && !sweeper.runs && !together) lag.RecordRead(launched < last && sweeper.Idle());
     if (late) forecast.Add(norm, sweeper.test.converged);
     ksp->its   = sweeper.Counted(finished);
     ksp->rnorm = norm;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include "device/local_array.hpp"
 #include "device/vectors.hpp"
+#include "ksp/sweep/closing.hpp"
 #include "ksp/sweep/fused.hpp"
 #include "mat/face/solver_access.hpp"
 
@@ -19,6 +20,9 @@ PetscErrorCode Sweeper::Begin()
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
   PetscCall(SpaceOf(ksp->work[JACOBI_X], &space));
   if (space == Space::Host && size == 1) PetscCall(jacobi->system.Begin(ksp, Preconditioners::Ignored));
+  jacobi->ranks.Leave();
+  if (size > 1 && !ksp->transpose_solve) PetscCall(jacobi->ranks.Begin(A, space));
+  if (jacobi->ranks.active() && jacobi->ranks.blocks().space != space) jacobi->ranks.Leave();
   if (jacobi->system.active())
     PetscCall(BeginOnArrays());
   else
@@ -34,7 +38,7 @@ PetscErrorCode Sweeper::Begin()
   } const start;
   static_assert(sizeof(start) <= sizeof(double) * 2, "The two counters come before the norms");
   Stream stream;
-  PetscCall(jacobi->scratch.Reserve(sizeof(double) * 2 + 2 * JACOBI_BLOCKS * sizeof(PetscReal)));
+  PetscCall(jacobi->scratch.Reserve(sizeof(double) * 2 + (2 * JACOBI_BLOCKS + 1) * sizeof(PetscReal)));
   if (!jacobi->records.data()) {
     PetscCall(jacobi->records.Reserve(RECORDS * sizeof(Record)));
     memset(jacobi->records.data(), 0, RECORDS * sizeof(Record)); // rounds begin at 1
@@ -43,7 +47,8 @@ PetscErrorCode Sweeper::Begin()
   control.arrived    = static_cast<unsigned *>(jacobi->scratch.data());
   control.stopped_at = reinterpret_cast<int *>(control.arrived + 1);
   control.partial    = reinterpret_cast<PetscReal *>(static_cast<char *>(jacobi->scratch.data()) + sizeof(double) * 2);
-  control.root       = size == 1 && norm != JacobiNorm::Difference;
+  control.root       = (size == 1 || Together()) && norm != JacobiNorm::Difference;
+  control.local      = Together() ? control.partial + 2 * JACOBI_BLOCKS : nullptr;
   PetscCall(DeviceStream(&stream));
   PetscCall(DeviceCopyIn(jacobi->scratch.data(), &start, sizeof(start), stream));
   PetscCall(DeviceSynchronize(stream)); // `start` ends here
@@ -122,7 +127,11 @@ PetscErrorCode Sweeper::FindFused(Format **format)
   PetscFunctionBegin;
   *format = nullptr;
   if (space == Space::Host || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(FormatForSolve(A, space, &products));
+  const Ranks &ranks = JacobiOf(ksp)->ranks;
+  if (Together())
+    products = ranks.off() ? ranks.blocks().diagonal : nullptr;
+  else
+    PetscCall(FormatForSolve(A, space, &products));
   if (products && sweep::SweepsFused(*products)) *format = products;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -144,8 +153,10 @@ PetscErrorCode Sweeper::LaunchSweep(PetscInt k, const JacobiSweep &sweep, Format
     control.diverged  = test.diverged;
     PetscCall(DeviceStream(&stream));
     PetscCall(PetscLogGpuTimeBegin());
+    if (fused && Together()) PetscCall(comm::BeginExchange_CUDA(JacobiOf(ksp)->ranks.exchange(), sweep.x, stream));
     PetscCall(fused ? sweep::FusedSweep(*fused, sweep, control, stream)
                     : sweep::JacobiSweep_CUDA(sweep, control, stream));
+    if (Together()) PetscCall(CloseSweep(sweep));
     PetscCall(PetscLogGpuTimeEnd());
 #endif
   }
@@ -190,6 +201,15 @@ PetscErrorCode Sweeper::Launch(PetscInt k)
   }
   PetscCall(FindFused(&fused));
   if (!fused) PetscCall(KSP_MatMult(ksp, A, from, ksp->work[JACOBI_PRODUCT]));
+  if (Together()) {
+    Ranks *ranks = &JacobiOf(ksp)->ranks;
+    ranks->Gate(control.stopped_at, static_cast<int>(k));
+    if (!fused)
+      ranks->Last();
+    else
+      PetscCall(ranks->Next());
+    if (fused) sweep.left_out = ranks->with_ghosts();
+  }
   PetscCall(VecGetLocalSize(from, &sweep.rows));
   sweep.damping = JacobiOf(ksp)->damping;
   sweep.norm    = norm;
@@ -203,6 +223,39 @@ PetscErrorCode Sweeper::Launch(PetscInt k)
   PetscCall(LaunchSweep(k, sweep, fused));
   PetscCall(out.Restore());
   for (LocalArray &array : in) PetscCall(array.Restore());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// *total of this rank becomes that of all ranks.
+PetscErrorCode Sweeper::JoinOnHost(PetscReal *total)
+{
+  comm::Reducer &reducer                        = JacobiOf(ksp)->ranks.reducer();
+  Scalar         norms[comm::ReduceSide::RANKS] = {};
+
+  PetscFunctionBegin;
+  norms[reducer.side().rank] = Scalar(*total);
+  PetscCall(reducer.Sum(reducer.side().ranks, norms, nullptr));
+  *total = sweep::JoinNorms(norm, reducer.side().ranks, norms);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The rest of a sweep of several ranks.
+PetscErrorCode Sweeper::CloseSweep(const JacobiSweep &sweep)
+{
+  PetscFunctionBegin;
+#if defined(SPARSEGPU_HAVE_CUDA)
+  Ranks              *ranks = &JacobiOf(ksp)->ranks;
+  sweep::SweepClosing closing;
+  Stream              stream;
+  closing.off      = sweep.left_out && ranks->has_ghosts() ? ranks->off() : nullptr;
+  closing.exchange = ranks->exchange();
+  closing.sweep    = sweep;
+  closing.control  = control;
+  closing.reduce   = ranks->reducer().side();
+  closing.partial  = control.partial;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(sweep::CloseSweep_CUDA(closing, stream));
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -221,11 +274,14 @@ PetscErrorCode Sweeper::AwaitNorm(PetscInt k, PetscReal *result)
     const int ahead = control.number - static_cast<int>(k);
     PetscCall(DeviceStream(&stream));
     PetscCall(AwaitRecord(records + k % RECORDS, control.round - ahead, stream, &record));
+    if (Together()) PetscCall(JacobiOf(ksp)->ranks.Check());
     value = record.norm;
   }
 #endif
   PetscReal total = value;
-  if (size > 1) {
+  if (size > 1 && JacobiOf(ksp)->ranks.active()) {
+    if (space == Space::Host) PetscCall(JoinOnHost(&total));
+  } else if (size > 1) {
     if (norm == JacobiNorm::Difference && total != total) total = PETSC_INFINITY; // MPI's maximum may lose a NaN
     PetscCallMPI(
         MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPIU_REAL, norm == JacobiNorm::Difference ? MPIU_MAX : MPIU_SUM, comm));

@@ -30,6 +30,8 @@ struct Sweeper {
   PetscErrorCode FindFused(Format **format);
   PetscErrorCode Launch(PetscInt k);
   PetscErrorCode LaunchOnArrays(PetscInt k);
+  PetscErrorCode JoinOnHost(PetscReal *total);
+  PetscErrorCode CloseSweep(const JacobiSweep &sweep);
   PetscErrorCode LaunchSweep(PetscInt k, const JacobiSweep &sweep, Format *fused);
   PetscErrorCode PlanRuns();
   PetscErrorCode LaunchRuns(PetscInt finished, PetscInt last, PetscInt left, PetscInt *launched);
@@ -42,6 +44,8 @@ struct Sweeper {
   {
     return norm != JacobiNorm::None && RecordReady(records + control.number % RECORDS, control.round);
   }
+  /// Several ranks that reach each other's memory, on devices: all launch as many sweeps.
+  bool Together() const { return space == Space::Device && JacobiOf(ksp)->ranks.active(); }
   /// The iteration that the norm of sweep k belongs to: a residual is that of the iterate before the sweep.
   PetscInt Counted(PetscInt k) const { return norm == JacobiNorm::Difference ? k + 1 : k; }
 };

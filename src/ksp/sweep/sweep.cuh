@@ -53,6 +53,20 @@ __device__ __forceinline__ bool norm_stops(const JacobiControl &control, bool te
   return !finite || (tested && (norm <= control.converged || norm >= control.diverged));
 }
 
+/// By one thread: the sweep has led to this norm, or its square.
+__device__ __forceinline__ void close_sweep(const JacobiControl &control, PetscReal whole)
+{
+  const PetscReal  norm   = recorded_norm(control, whole);
+  const bool       stops  = norm_stops(control, control.tested, norm);
+  volatile Record *record = control.record;
+
+  if (stops) *control.stopped_at = control.number;
+  record->norm    = norm;
+  record->outcome = stops;
+  __threadfence_system(); // the host reads these once it sees the next
+  record->ready = control.round;
+}
+
 /// Reduces the norms of all threads' rows. Each block stores its norm; the last block to arrive reduces them in their
 /// order, decides whether to stop, and writes the record. All threads must call.
 __device__ __forceinline__ void finish_jacobi(const JacobiSweep &sweep, const JacobiControl &control, PetscReal norm)
@@ -71,15 +85,11 @@ __device__ __forceinline__ void finish_jacobi(const JacobiSweep &sweep, const Ja
   __threadfence();
   norm = blocks_joined(sweep.norm, control.partial, gridDim.x);
   if (threadIdx.x > 0) return;
-  *control.arrived        = 0;
-  norm                    = recorded_norm(control, norm);
-  const bool       stops  = norm_stops(control, control.tested, norm);
-  volatile Record *record = control.record;
-  if (stops) *control.stopped_at = control.number;
-  record->norm    = norm;
-  record->outcome = stops;
-  __threadfence_system(); // the host reads these once it sees the next
-  record->ready = control.round;
+  *control.arrived = 0;
+  if (control.local)
+    *control.local = norm;
+  else
+    close_sweep(control, norm);
 }
 
 /// A sweep as an epilogue of a product (mat/formats/epilogue.cuh): what a thread has of it.
@@ -90,7 +100,10 @@ struct JacobiEpilogue {
 
   template <class Index> __device__ __forceinline__ void operator()(Index row, const Scalar &product)
   {
-    norm = joined(sweep.norm, norm, jacobi_row(sweep, static_cast<PetscInt>(row), product));
+    if (sweep.left_out && (sweep.left_out[row / 32] >> (row % 32) & 1))
+      sweep.next[row] = product;
+    else
+      norm = joined(sweep.norm, norm, jacobi_row(sweep, static_cast<PetscInt>(row), product));
   }
   __device__ __forceinline__ void Finish() const { finish_jacobi(sweep, control, norm); }
 };

@@ -1,6 +1,7 @@
 /// One sweep of the Jacobi method, next = x + damping D^-1 (b - A x), and its norm, in one pass over the vectors.
 #pragma once
 
+#include <cstdint>
 #include "device/device.hpp"
 #include "device/scalar.hpp"
 #include "device/record.hpp"
@@ -22,6 +23,8 @@ struct JacobiSweep {
   Scalar       *next;                      ///< [rows]
   PetscReal     damping;
   JacobiNorm    norm;
+  /// [rows / 32 + 1] bit r % 32 of word r / 32: next[r] = (A x)_r alone, of a row that is not complete; null: all are.
+  const std::uint32_t *left_out;
 };
 
 /// *norm of this process's rows: the square of a 2-norm.
@@ -32,6 +35,7 @@ struct JacobiControl {
   PetscReal *partial;    ///< [JACOBI_BLOCKS] norms of the blocks; of a run twice as many
   unsigned  *arrived;    ///< [1] zero before and after
   int       *stopped_at; ///< [1] the sweep after which nothing more is to change; null: never
+  PetscReal *local;      ///< [1] this rank's norm, or its square, and no record and no decision; null on one process
   Record    *record;     ///< pinned: of this sweep; null without a norm
   int        number, round;
   bool       root;   ///< the record holds the root of the sum of squares
