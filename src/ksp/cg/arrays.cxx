@@ -8,19 +8,6 @@
 namespace sparsegpu::cg
 {
 
-namespace
-{
-Norm NormOf(KSPNormType type)
-{
-  switch (type) {
-  case KSP_NORM_PRECONDITIONED: return Norm::Preconditioned;
-  case KSP_NORM_UNPRECONDITIONED: return Norm::Unpreconditioned;
-  case KSP_NORM_NATURAL: return Norm::Natural;
-  default: return Norm::None;
-  }
-}
-} // namespace
-
 PetscErrorCode ArraySolve::Begin(KSP ksp)
 {
   PetscFunctionBegin;

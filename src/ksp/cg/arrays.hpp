@@ -19,6 +19,16 @@ struct Told {
   PetscReal alpha, rho;
 };
 
+inline Norm NormOf(KSPNormType type)
+{
+  switch (type) {
+  case KSP_NORM_PRECONDITIONED: return Norm::Preconditioned;
+  case KSP_NORM_UNPRECONDITIONED: return Norm::Unpreconditioned;
+  case KSP_NORM_NATURAL: return Norm::Natural;
+  default: return Norm::None;
+  }
+}
+
 /// Columns of the arrays of a solve.
 enum Column {
   COLUMN_R,

@@ -23,6 +23,7 @@ PetscErrorCode KSPReset_SparseGPUCG(KSP ksp)
   PetscCall(DeviceOrder()); // for PETSc, which frees the work vectors
   PetscCall(CgOf(ksp)->arrays.Free());
   PetscCall(CgOf(ksp)->small.Free());
+  PetscCall(CgOf(ksp)->many.Free());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -106,6 +107,7 @@ PetscErrorCode KSPCreate_SparseGPUCG(KSP ksp)
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NONE, PC_LEFT, 1));
   ksp->ops->setup          = KSPSetUp_SparseGPUCG;
   ksp->ops->solve          = KSPSolve_SparseGPUCG;
+  ksp->ops->matsolve       = KSPMatSolve_SparseGPUCG;
   ksp->ops->setfromoptions = KSPSetFromOptions_SparseGPUCG;
   ksp->ops->view           = KSPView_SparseGPUCG;
   ksp->ops->reset          = KSPReset_SparseGPUCG;

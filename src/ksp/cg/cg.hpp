@@ -3,6 +3,7 @@
 
 #include <petsc/private/kspimpl.h>
 #include <vector>
+#include "ksp/cg/many.hpp"
 #include "ksp/cg/small.hpp"
 
 namespace sparsegpu::cg
@@ -14,6 +15,7 @@ struct Cg {
   ArraySolve             arrays;
   SmallMode              small_mode = SmallMode::Auto;
   SmallSolve             small;
+  ManySolve              many;
   RecordLag              lag;
   std::vector<PetscReal> alpha, rho; ///< [iterations] of the last solve, where the spectrum was asked for
 };

@@ -6,6 +6,9 @@ namespace sparsegpu
 namespace formats
 {
 }
+namespace face
+{
+}
 namespace ksp
 {
 }
@@ -13,6 +16,7 @@ namespace ksp
 namespace cg
 {
 using namespace formats;
+using namespace face;
 using namespace ksp;
 } // namespace cg
 } // namespace sparsegpu

@@ -1,0 +1,287 @@
+/// KSPMatSolve(): the iteration for several right-hand sides at a time, and the judgement of each of them, by the tests
+/// that KSPSolve() makes for it alone.
+#include "ksp/cg/many.hpp"
+#include <algorithm>
+#include <limits>
+#include "ksp/cg/cg.hpp"
+
+namespace sparsegpu::cg
+{
+
+/// The first norm of a column has come. With a guess KSPConvergedDefault() takes the norm of the right-hand side that
+/// the KSP has.
+PetscErrorCode ManySolve::TestFirst(PetscInt c)
+{
+  const bool read = !ksp_->guess_zero;
+  const Vec  rhs  = ksp_->vec_rhs;
+  Vec        b    = nullptr;
+
+  PetscFunctionBegin;
+  if (read) {
+    PetscCall(MatDenseGetColumnVecRead(B_, first_ + c, &b));
+    ksp_->vec_rhs = b;
+  }
+  const PetscErrorCode error = (*ksp_->converged)(ksp_, 0, ksp_->rnorm, &ksp_->reason, ksp_->cnvP);
+  ksp_->vec_rhs              = rhs; // whatever comes of it: the KSP does not own b
+  PetscCall(error);
+  if (read) PetscCall(MatDenseRestoreColumnVecRead(B_, first_ + c, &b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A norm is Inf or NaN: PETSc finds out whether the preconditioner has failed, and marks the solution if so.
+PetscErrorCode ManySolve::EndNotFinite(PetscInt c, PetscReal norm)
+{
+  const Vec       solution = ksp_->vec_sol;
+  const PetscBool raises   = ksp_->errorifnotconverged;
+  Vec             x        = nullptr;
+
+  PetscFunctionBegin;
+  PetscCall(MatDenseGetColumnVec(X_, first_ + c, &x));
+  ksp_->vec_sol              = x;
+  ksp_->errorifnotconverged  = PETSC_FALSE; // until the other columns are solved
+  const PetscErrorCode error = EndWithNorm(ksp_, norm);
+  ksp_->vec_sol              = solution;
+  ksp_->errorifnotconverged  = raises;
+  PetscCall(error);
+  PetscCall(MatDenseRestoreColumnVec(X_, first_ + c, &x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Takes the outcome of iteration k of column c in; k = -1: its first norm.
+PetscErrorCode ManySolve::TakeTold(PetscInt k, const Told &told, PetscInt c)
+{
+  ManyColumn *column = columns_ + c;
+
+  PetscFunctionBegin;
+  ksp_->reason = KSP_CONVERGED_ITERATING;
+  ksp_->rnorm  = column->norm;
+  ksp_->rnorm0 = column->first;
+  ksp_->ttol   = column->tolerance;
+  ksp_->its    = told.outcome == RHO_NOT_FINITE ? std::max<PetscInt>(k, 0) : k + 1;
+  if (told.outcome == RHO_NOT_FINITE || told.outcome == CURVATURE_NOT_FINITE) {
+    PetscCall(EndNotFinite(c, std::numeric_limits<PetscReal>::quiet_NaN()));
+  } else if (told.outcome == RHO_ZERO) {
+    ksp_->reason = KSP_CONVERGED_ATOL;
+  } else if (told.outcome == INDEFINITE_PC) {
+    ksp_->reason = KSP_DIVERGED_INDEFINITE_PC;
+  } else if (told.outcome == INDEFINITE_MAT) {
+    PetscCall(EndWithCurvature(ksp_));
+  } else if (PetscIsInfOrNanReal(told.norm)) {
+    PetscCall(EndNotFinite(c, told.norm));
+  } else if (k < 0) {
+    ksp_->rnorm = told.norm;
+    PetscCall(TestFirst(c));
+    column->first     = ksp_->rnorm0;
+    column->tolerance = ksp_->ttol;
+    column->test      = DefaultNormTest(ksp_);
+  } else {
+    const bool seen = ksp_->normtype == KSP_NORM_NATURAL || ksp_->chknorm <= ksp_->its; // else PETSc's knows no norm
+    ksp_->rnorm     = seen ? told.norm : 0;
+    PetscCall((*ksp_->converged)(ksp_, ksp_->its, ksp_->rnorm, &ksp_->reason, ksp_->cnvP));
+    PetscCheck(ksp_->reason || told.outcome == GOES_ON, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "The GPU has stopped at the residual norm %g, which is not the end", (double)told.norm);
+  }
+  column->reason     = ksp_->reason;
+  column->norm       = ksp_->rnorm;
+  column->iterations = ksp_->its;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The outcomes of iteration k, -1: the first norms.
+PetscErrorCode ManySolve::TakeNorms(PetscInt k)
+{
+  const PetscInt *slots = SlotsOf(k);
+
+  PetscFunctionBegin;
+  for (PetscInt s = 0; s < slots[MANY]; s++) {
+    ManyColumn *column = columns_ + slots[s];
+    Told        told   = told_[s];
+    if (column->reason) continue;
+    if (space_ == Space::Device) {
+      Record record = {};
+      PetscCall(records_.Await(k, &record, s));
+      told = Told{record.norm, static_cast<Outcome>(record.outcome), 0, 0};
+    }
+    PetscCall(TakeTold(k, told, slots[s]));
+    if (!column->reason && k + 1 >= last_) column->reason = KSP_DIVERGED_ITS;
+    if (column->reason) left_--;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Slots of columns that are solved take over from the last ones.
+PetscErrorCode ManySolve::LeaveSlots()
+{
+  PetscFunctionBegin;
+  for (int c = v_.count - 1; c >= 0; c--) { // those behind c are not solved
+    const int last = v_.count - 1;
+    if (!columns_[v_.column[c]].reason) continue;
+    if (c < last && space_ == Space::Device) PetscCall(MoveOnDevice(last, c));
+    if (c < last && space_ == Space::Host) MoveOnHost(last, c);
+    v_.column[c] = v_.column[last];
+    v_.count--;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// What iteration k has in its slots.
+void ManySolve::Remember(PetscInt k)
+{
+  PetscInt *slots = SlotsOf(k);
+
+  std::copy_n(v_.column, v_.count, slots);
+  slots[MANY] = v_.count;
+}
+
+PetscErrorCode ManySolve::Start()
+{
+  PetscFunctionBegin;
+  PetscCall(Reserve());
+  v_.count = begun_;
+  v_.ldx   = x_->ld();
+  v_.x     = x_->data() + static_cast<size_t>(first_) * x_->ld();
+  for (int c = 0; c < begun_; c++) v_.column[c] = c;
+  Remember(-1);
+  PetscCall(space_ == Space::Device ? StartOnDevice() : StartOnHost());
+  if (outside_ && OfZ()) PetscCall(PreconditionFirst());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ManySolve::Solve(PetscInt first, int count, ManyColumn *columns)
+{
+  const bool late = space_ == Space::Device;
+  RecordLag  lag;
+  PetscInt   launched = 0, finished = 0;
+
+  PetscFunctionBegin;
+  columns_ = columns + first;
+  first_   = first;
+  begun_ = left_ = count;
+  last_          = std::max<PetscInt>(1, ksp_->max_it); // PETSc's cg takes a step before it looks at the limit
+  PetscCall(Start());
+  PetscCall(TakeNorms(-1));
+  while (left_ > 0) {
+    PetscCall(LeaveSlots());
+    const PetscInt end = std::min(last_, finished + (late ? lag.ahead() : 1));
+    for (; launched < end; launched++) {
+      Remember(launched);
+      PetscCall(late ? LaunchOnDevice(launched) : outside_ ? LaunchAround(launched) : LaunchOnHost(launched));
+    }
+    PetscCall(TakeNorms(finished++));
+    if (late) lag.RecordRead(launched < last_ && records_.Ready(launched - 1));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+namespace
+{
+/// What KSPMatSolve() shows after the solves, of all right-hand sides, is not shown after each of them.
+class ShownOnce
+{
+public:
+  explicit ShownOnce(KSP ksp)
+      : flags_{&ksp->view, &ksp->viewMat, &ksp->viewPMat, &ksp->viewRhs, &ksp->viewSol, &ksp->viewFinalRes}
+  {
+    for (int k = 0; k < COUNT; k++) {
+      before_[k] = *flags_[k];
+      *flags_[k] = PETSC_FALSE;
+    }
+  }
+  ShownOnce(const ShownOnce &)            = delete;
+  ShownOnce &operator=(const ShownOnce &) = delete;
+  ~ShownOnce()
+  {
+    for (int k = 0; k < COUNT; k++) *flags_[k] = before_[k];
+  }
+
+private:
+  static constexpr int COUNT = 6;
+  PetscBool           *flags_[COUNT], before_[COUNT];
+};
+
+/// Each by KSPSolve(), as PETSc does it for solvers that know nothing of several right-hand sides.
+PetscErrorCode SolveByColumn(KSP ksp, Mat B, Mat X, std::vector<ManyColumn> *columns)
+{
+  const ShownOnce once(ksp);
+  const bool      transposed = ksp->transpose_solve && PETSC_VERSION_GE(3, 22, 0); // before, it is of another solve
+
+  PetscFunctionBegin;
+  for (size_t c = 0; c < columns->size(); c++) {
+    Vec b, x;
+    PetscCall(MatDenseGetColumnVecRead(B, static_cast<PetscInt>(c), &b));
+    PetscCall(MatDenseGetColumnVec(X, static_cast<PetscInt>(c), &x));
+    PetscCall(transposed ? KSPSolveTranspose(ksp, b, x) : KSPSolve(ksp, b, x));
+    PetscCall(MatDenseRestoreColumnVec(X, static_cast<PetscInt>(c), &x));
+    PetscCall(MatDenseRestoreColumnVecRead(B, static_cast<PetscInt>(c), &b));
+    ManyColumn *column = columns->data() + c;
+    column->iterations = ksp->its;
+    column->reason     = ksp->reason;
+    column->norm       = ksp->rnorm;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// What the KSP tells of all columns, those of batches before included: the most iterations, the largest norm, and the
+/// first failure if there is one.
+PetscErrorCode Summarise(KSP ksp, const std::vector<ManyColumn> &columns, const ManyColumn &before)
+{
+  size_t failed = columns.size();
+
+  PetscFunctionBegin;
+  ksp->its   = before.iterations;
+  ksp->rnorm = before.norm;
+  for (size_t c = 0; c < columns.size(); c++) {
+    const ManyColumn &column = columns[c];
+    PetscCall(PetscInfo(ksp, "Right-hand side %d: %s after %" PetscInt_FMT " iterations, residual norm %g\n", (int)c,
+                        KSPConvergedReasons[column.reason], column.iterations, (double)column.norm));
+    ksp->its = std::max(ksp->its, column.iterations);
+    if (!(column.norm <= ksp->rnorm)) ksp->rnorm = column.norm; // NaN, too
+    if (column.reason < 0 && failed == columns.size()) failed = c;
+  }
+  if (failed < columns.size())
+    ksp->reason = columns[failed].reason;
+  else
+    ksp->reason = columns.empty() ? KSP_CONVERGED_ATOL : columns[0].reason;
+  if (before.reason < 0) ksp->reason = before.reason;
+  // newer ones raise the error themselves, where an inner solver has reached its limit or not
+  PetscCheck(PETSC_VERSION_GE(3, 22, 0) || !ksp->errorifnotconverged || ksp->reason >= 0,
+             PetscObjectComm((PetscObject)ksp), PETSC_ERR_NOT_CONVERGED, "KSPMatSolve() has not converged, reason %s",
+             KSPConvergedReasons[ksp->reason]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode KSPMatSolve_SparseGPUCG(KSP ksp, Mat B, Mat X)
+{
+  ManySolve              *many = &CgOf(ksp)->many;
+  std::vector<ManyColumn> columns;
+  ManyColumn              before; // batches; KSPMatSolve() begins without a reason
+  PetscInt                count;
+  DenseArray              b, x;
+  bool                    admitted;
+
+  PetscFunctionBegin;
+  if (ksp->reason && ksp->reason != KSP_DIVERGED_PC_FAILED) { // which may be that of the set-up
+    before.iterations = ksp->its;
+    before.norm       = ksp->rnorm;
+    before.reason     = ksp->reason;
+  }
+  PetscCall(MatGetSize(B, nullptr, &count));
+  PetscCallCXX(columns.resize(static_cast<size_t>(count)));
+  PetscCall(many->Begin(ksp, B, X, &b, &x, &admitted));
+  if (!admitted) {
+    PetscCall(SolveByColumn(ksp, B, X, &columns));
+    PetscCall(Summarise(ksp, columns, before));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (PetscInt first = 0; first < count; first += MANY)
+    PetscCall(many->Solve(first, static_cast<int>(std::min<PetscInt>(MANY, count - first)), columns.data()));
+  PetscCall(many->End());
+  CgOf(ksp)->way = many->space() == Space::Device ? "several right-hand sides at a time, on the GPU"
+                                                  : "several right-hand sides at a time, on the host";
+  for (const ManyColumn &column : columns) ksp->totalits += column.iterations;
+  PetscCall(Summarise(ksp, columns, before));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu::cg

@@ -1,0 +1,122 @@
+/// The passes for several right-hand sides, launched on the device of one process.
+#include <algorithm>
+#include "ksp/cg/cg.hpp"
+#include "ksp/common/passes.hpp"
+
+namespace sparsegpu::cg
+{
+
+/// The first columns stand for all where the system is judged.
+PetscErrorCode ManySolve::BeginOnDevice(bool *admitted)
+{
+  const Vec rhs = ksp_->vec_rhs, solution = ksp_->vec_sol;
+  Vec       b, x;
+
+  PetscFunctionBegin;
+  PetscCall(MatDenseGetColumnVecRead(B_, 0, &b));
+  PetscCall(MatDenseGetColumnVec(X_, 0, &x));
+  ksp_->vec_rhs              = b;
+  ksp_->vec_sol              = x;
+  const PetscErrorCode error = system_.Begin(ksp_, Preconditioners::Any);
+  ksp_->vec_rhs              = rhs; // whatever comes of it: the KSP does not own b and x
+  ksp_->vec_sol              = solution;
+  PetscCall(error);
+  PetscCall(MatDenseRestoreColumnVec(X_, 0, &x));
+  PetscCall(MatDenseRestoreColumnVecRead(B_, 0, &b));
+  *admitted  = system_.active() && !system_.outside() && !system_.copies();
+  v_.inverse = system_.inverse();
+  if (!*admitted) PetscCall(system_.End());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ManySolve::ReserveOnDevice()
+{
+  char *base = nullptr;
+
+  PetscFunctionBegin;
+  for (int pass = 0; pass < 2; pass++) { // how much, then where
+    size_t used      = 0;
+    control_.state   = Take<ManyState>(base, &used, MANY);
+    control_.varies  = Take<int>(base, &used, 1);
+    control_.partial = Take<PetscReal>(base, &used, DOTS * PASS_BLOCKS);
+    if (pass == 0) PetscCall(scratch_.Reserve(used));
+    base = static_cast<char *>(scratch_.data());
+  }
+  control_.norm = norm_;
+  PetscCall(records_.Reserve(MANY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// W = A of `from`, whose columns begin at `ld` entries from each other.
+PetscErrorCode ManySolve::MultiplyOnDevice(const Scalar *from, PetscInt ld)
+{
+  Stream stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(PetscLogEventBegin(MAT_MatMultNumeric, A_, nullptr, nullptr, nullptr));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(system_.format()->MultDense(DenseColumns{v_.count, from, ld, v_.w, v_.ldw}, &gather_, stream));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(PetscLogGpuFlops(2.0 * system_.nonzeros() * v_.count));
+  PetscCall(PetscLogEventEnd(MAT_MatMultNumeric, A_, nullptr, nullptr, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ManySolve::StartOnDevice()
+{
+  const bool product = !ksp_->guess_zero;
+
+  PetscFunctionBegin;
+  if (product) PetscCall(MultiplyOnDevice(v_.x, v_.ldx));
+#if defined(SPARSEGPU_HAVE_CUDA)
+  const Scalar *const b = b_->data() + static_cast<size_t>(first_) * b_->ld();
+  Stream              stream;
+  records_.Begin();
+  control_.round   = records_.Round(-1);
+  control_.records = records_.Of(-1);
+  PetscCall(DeviceStream(&stream));
+  PetscCall(StartMany_CUDA(v_, b, b_->ld(), product, control_, stream));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ManySolve::LaunchOnDevice(PetscInt k)
+{
+  PetscFunctionBegin;
+  control_.number      = static_cast<int>(k);
+  control_.round       = records_.Round(k);
+  control_.records     = records_.Of(k);
+  control_.tested_from = static_cast<int>(std::min<PetscInt>(columns_[v_.column[0]].test.from, PETSC_MAX_INT / 2));
+  for (int c = 0; c < v_.count; c++) {
+    control_.converged[c] = columns_[v_.column[c]].test.converged;
+    control_.diverged[c]  = columns_[v_.column[c]].test.diverged;
+  }
+  PetscCall(MultiplyOnDevice(v_.p, v_.ld));
+#if defined(SPARSEGPU_HAVE_CUDA)
+  Stream stream;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(DotsMany_CUDA(v_, control_, stream));
+  PetscCall(UpdateMany_CUDA(v_, control_, stream));
+  PetscCall(PetscLogGpuTimeEnd());
+#endif
+  PetscCall(PetscLogGpuFlops(20.0 * v_.rows * v_.count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ManySolve::MoveOnDevice(int from, int to)
+{
+  PetscFunctionBegin;
+#if defined(SPARSEGPU_HAVE_CUDA)
+  Stream stream;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(MoveSlot_CUDA(v_, control_, from, to, stream));
+#else
+  (void)from;
+  (void)to;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu::cg

@@ -1,0 +1,201 @@
+static const char help[] =
+    "KSPMatSolve() of KSPSPARSEGPUCG: what is solved column by column, failures of some, and KSPs used again.\n\n";
+
+#include "columns.hpp"
+#include "spd.hpp"
+
+using namespace testing;
+
+namespace
+{
+PetscErrorCode Count(KSP, PetscInt, PetscReal, void *calls)
+{
+  ++*static_cast<PetscInt *>(calls);
+  return PETSC_SUCCESS;
+}
+PetscErrorCode Watch(KSP ksp, void *calls)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPMonitorSet(ksp, Count, calls, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+/// A test of the program's own: ends each solve after three iterations.
+PetscErrorCode EndAtThree(KSP, PetscInt k, PetscReal, KSPConvergedReason *reason, void *)
+{
+  *reason = k == 3 ? KSP_CONVERGED_HAPPY_BREAKDOWN : KSP_CONVERGED_ITERATING;
+  return PETSC_SUCCESS;
+}
+PetscErrorCode SetTest(KSP ksp, void *)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPSetConvergenceTest(ksp, EndAtThree, nullptr, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode KeepHistory(KSP ksp, void *)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPSetResidualHistory(ksp, nullptr, 10000, PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// What is to be seen of each solve, or differs from column to column, is done column by column.
+PetscErrorCode OneByOne()
+{
+  const Options options("-ksp_rtol 1e-5 -pc_type jacobi");
+  System        matrix;
+  MatNullSpace  constant;
+  PetscInt      calls = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(matrix.Create(spd::Diffusion(5, 17, 16, 1, true)));
+  for (const std::string &type : DenseTypes()) {
+    Columns  s, none, one;
+    Together seen, tested, kept, empty;
+    PetscCall(s.Create(matrix.A, 4, type));
+    PetscCall(s.Fill());
+    calls = 0;
+    PetscCall(SolveTogether(s, &seen, Watch, &calls));
+    PetscCheck(calls == seen.total + s.count, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+               "%d calls of the monitor in %d iterations of %d columns", (int)calls, (int)seen.total, (int)s.count);
+    PetscCall(SolveTogether(s, &tested, SetTest));
+    PetscCheck(tested.reason == KSP_CONVERGED_HAPPY_BREAKDOWN && tested.total == 3 * s.count, PETSC_COMM_WORLD,
+               PETSC_ERR_PLIB, "Reason %d after %d iterations of all columns", (int)tested.reason, (int)tested.total);
+    PetscCall(SolveTogether(s, &kept, KeepHistory));
+    for (const Together *t : {&seen, &tested, &kept})
+      PetscCheck(t->view.find(TOGETHER) == std::string::npos, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Not one by one");
+    PetscCall(none.Create(matrix.A, 0, type));
+    PetscCall(SolveTogether(none, &empty));
+    PetscCheck(empty.iterations == 0 && empty.reason > 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+               "No column: reason %d after %d iterations", (int)empty.reason, (int)empty.iterations);
+    for (const char *more : {"-ksp_initial_guess_nonzero -ksp_guess_type fischer -ksp_guess_fischer_model 1,5",
+                             "-ksp_knoll", "-ksp_diagonal_scale -ksp_diagonal_scale_fix"}) {
+      const Options set(more);
+      Together      all;
+      PetscCall(SolveTogether(s, &all));
+      PetscCheck(all.reason > 0 && all.view.find(TOGETHER) == std::string::npos, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+                 "%s: reason %d\n%s", more, (int)all.reason, all.view.c_str());
+    }
+    // a matrix of another type, and a singular one whose null space is known
+    Mat aij, singular;
+    PetscCall(MatConvert(matrix.A, MATAIJ, MAT_INITIAL_MATRIX, &aij));
+    PetscCall(one.Create(aij, 3, MATDENSE));
+    PetscCall(one.Fill());
+    PetscCall(Compare(one, "", false));
+    PetscCall(MatDestroy(&aij));
+    PetscCall(MatDuplicate(matrix.A, MAT_COPY_VALUES, &singular));
+    {
+      Vec       ones, sums;
+      PetscReal most;
+      PetscCall(MatCreateVecs(singular, &ones, &sums));
+      PetscCall(VecSet(ones, 1));
+      PetscCall(MatMult(singular, ones, sums));
+      PetscCall(VecNorm(sums, NORM_INFINITY, &most));
+      PetscCheck(most > 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The matrix is singular already");
+      PetscCall(VecScale(sums, -1));
+      PetscCall(MatDiagonalSet(singular, sums, ADD_VALUES));
+      PetscCall(VecDestroy(&ones));
+      PetscCall(VecDestroy(&sums));
+    }
+    PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, nullptr, &constant));
+    PetscCall(MatSetNullSpace(singular, constant));
+    PetscCall(MatSetTransposeNullSpace(singular, constant));
+    PetscCall(MatNullSpaceDestroy(&constant));
+    Columns  flat;
+    Together all;
+    PetscCall(flat.Create(singular, 3, type));
+    PetscCall(flat.Fill()); // not in the range: KSPSolve() takes the rest away
+    PetscCall(SolveTogether(flat, &all));
+    PetscCheck(all.reason > 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Singular: reason %d", (int)all.reason);
+    PetscCall(MatDestroy(&singular));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A failure of one column is the KSP's reason, of any batch, and an error where that is asked for.
+PetscErrorCode Failures()
+{
+  constexpr PetscInt   n = 40;
+  conformance::Builder mixed("definite but for one", n, n);
+  System               matrix;
+  std::string          message;
+
+  PetscFunctionBeginUser;
+  for (PetscInt r = 0; r < n; ++r) mixed.Add(r, r, r == 5 ? -1 : (PetscReal)(1 + r % 7));
+  PetscCall(matrix.Create(mixed));
+  for (const std::string &type : DenseTypes())
+    for (PetscInt bad = 0; bad < 4; ++bad) {
+      Columns s;
+      PetscCall(s.Create(matrix.A, 4, type));
+      for (PetscInt c = 0; c < 4; ++c) {
+        std::vector<PetscScalar> b = Input(n, (unsigned long long)(40 + c), Poison::None);
+        if (c != bad) b[5] = 0; // never sees the negative eigenvalue
+        PetscCall(s.Set(c, b));
+      }
+      for (const char *batch : {"4", "2", "1"}) {
+        const Options options(std::string("-ksp_rtol 1e-8 -pc_type none -ksp_matsolve_batch_size ") + batch);
+        Together      all;
+        PetscCall(SolveTogether(s, &all));
+        PetscCheck(all.reason == KSP_DIVERGED_INDEFINITE_MAT, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+                   "Column %d is indefinite, batches of %s: reason %d", (int)bad, batch, (int)all.reason);
+        if (PetscGlobalSize > 1 || strcmp(batch, "4")) continue; // an error leaves a batch borrowed
+        const Options raise("-ksp_error_if_not_converged");
+        PetscCall(ExpectError(
+            "error if not converged", [&] { return SolveTogether(s, &all); }, &message, PETSC_ERR_NOT_CONVERGED));
+      }
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+/// A KSP that is used again: new right-hand sides, more and fewer, new values, another matrix, single solves between.
+PetscErrorCode Again()
+{
+  System   one, two;
+  KSP      ksp;
+  PetscInt before, after;
+
+  PetscFunctionBeginUser;
+  PetscCall(one.Create(spd::Diffusion(5, 21, 20, 1, true)));
+  PetscCall(two.Create(spd::Diffusion(5, 20, 21, 1, false)));
+  for (const char *pc : {"jacobi", "bjacobi"}) {
+    const Options options(std::string("-ksp_rtol 1e-7 -ksp_type sparsegpucg -pc_type ") + pc);
+    PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+    PetscCall(KSPSetFromOptions(ksp));
+    for (int turn = 0; turn < 6; ++turn) {
+      const Mat A = turn == 4 ? two.A : one.A;
+      Columns   s;
+      Outcome   single;
+      Together  fresh;
+      if (turn == 2) PetscCall(MatScale(A, 3));
+      if (turn == 3) PetscCall(MatShift(A, (PetscReal)0.25));
+      PetscCall(KSPSetOperators(ksp, A, A));
+      PetscCall(s.Create(A, 3 + 5 * (turn % 3), turn % 2 ? DenseTypes().front() : DenseTypes().back()));
+      PetscCall(s.Fill(turn));
+      PetscCall(KSPGetTotalIterations(ksp, &before));
+      PetscCall(KSPMatSolve(ksp, s.B, s.X));
+      PetscCall(KSPGetTotalIterations(ksp, &after));
+      PetscCall(SolveTogether(s, &fresh)); // by a KSP of its own
+      PetscCheck(after - before == fresh.total, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+                 "%s, turn %d: %" PetscInt_FMT " iterations, by a new KSP %" PetscInt_FMT, pc, turn, after - before,
+                 fresh.total);
+      PetscCall(CheckEqual(s.X, fresh.X, std::string(pc) + ", turn " + std::to_string(turn)));
+      PetscCall(Compare(s, "", false));
+      Vec b, x;
+      PetscCall(MatCreateVecs(A, &x, &b));
+      PetscCall(KnownRhs(A, b));
+      PetscCall(KSPSolve(ksp, b, x));
+      PetscCall(SolveAs(KSPSPARSEGPUCG, A, b, nullptr, &single));
+      PetscBool same;
+      PetscCall(VecEqual(x, single.x, &same));
+      PetscCheck(same, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s, turn %d: another solution of a single solve", pc, turn);
+      PetscCall(VecDestroy(&b));
+      PetscCall(VecDestroy(&x));
+    }
+    PetscCall(KSPDestroy(&ksp));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+int main(int argc, char **argv)
+{
+  return Main(argc, argv, help, {{"again", Again}, {"one_by_one", OneByOne}, {"failures", Failures}});
+}

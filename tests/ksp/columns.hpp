@@ -1,0 +1,282 @@
+/// Several right-hand sides in a dense matrix, solved together by KSPMatSolve() and one by one.
+#pragma once
+
+#include "against_petsc.hpp"
+
+namespace testing
+{
+
+/// The types of dense matrices that can be used here: on the host always.
+inline std::vector<std::string> DenseTypes()
+{
+  std::vector<std::string> types(1, MATDENSE);
+#if defined(PETSC_HAVE_CUDA)
+  PetscBool device;
+  PetscCallAbort(PETSC_COMM_SELF, SparseGPUHasDevice(&device));
+  if (device) types.push_back(MATDENSECUDA);
+#endif
+  return types;
+}
+
+/// Right-hand sides of a matrix that others own, and guesses.
+struct Columns {
+  Mat         A = nullptr, B = nullptr, X = nullptr; ///< X: the guesses, and the solutions
+  PetscInt    count = 0;
+  std::string type;
+  bool        guessed  = false;
+  bool        on_host  = true;
+  bool        expected = true; ///< columns of such a type are solved together where the preconditioner is a diagonal
+
+  Columns()                           = default;
+  Columns(const Columns &)            = delete;
+  Columns &operator=(const Columns &) = delete;
+  ~Columns()
+  {
+    PetscCallAbort(PETSC_COMM_SELF, MatDestroy(&B));
+    PetscCallAbort(PETSC_COMM_SELF, MatDestroy(&X));
+  }
+
+  /// Whether such columns are solved together with this preconditioner.
+  bool Serves(const std::string &pc) const
+  {
+    return expected && (on_host || pc == "none" || pc.rfind("jacobi", 0) == 0);
+  }
+  /// Whether columns of every type here are.
+  static bool Everywhere(const std::string &pc)
+  {
+    return DenseTypes().size() == 1 || (PetscGlobalSize == 1 && (pc == "none" || pc == "jacobi"));
+  }
+  PetscErrorCode Create(Mat matrix, PetscInt columns, const std::string &dense)
+  {
+    PetscInt rows, all;
+
+    PetscFunctionBeginUser;
+    A       = matrix;
+    count   = columns;
+    type    = dense;
+    on_host = dense == MATDENSE;
+    if (!on_host && PetscGlobalSize > 1) expected = false;
+    PetscCall(MatGetLocalSize(A, &rows, nullptr));
+    PetscCall(MatGetSize(A, &all, nullptr));
+    for (Mat *M : {&B, &X}) {
+      PetscCall(MatCreate(PETSC_COMM_WORLD, M));
+      PetscCall(MatSetSizes(*M, rows, PETSC_DECIDE, all, count));
+      PetscCall(MatSetType(*M, type.c_str()));
+      PetscCall(MatSetUp(*M));
+      PetscCall(MatZeroEntries(*M));
+      PetscCall(MatAssemblyBegin(*M, MAT_FINAL_ASSEMBLY));
+      PetscCall(MatAssemblyEnd(*M, MAT_FINAL_ASSEMBLY));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /// Right-hand side c from `values` [all rows].
+  PetscErrorCode Set(PetscInt c, const std::vector<PetscScalar> &values)
+  {
+    Vec b;
+
+    PetscFunctionBeginUser;
+    PetscCall(MatDenseGetColumnVecWrite(B, c, &b));
+    PetscCall(SetVector(b, values));
+    PetscCall(MatDenseRestoreColumnVecWrite(B, c, &b));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /// All of full mantissa.
+  PetscErrorCode Fill(int seed = 0)
+  {
+    PetscInt rows;
+
+    PetscFunctionBeginUser;
+    PetscCall(MatGetSize(A, &rows, nullptr));
+    for (PetscInt c = 0; c < count; ++c)
+      PetscCall(Set(c, Input(rows, (unsigned long long)(7919 * (c + 1) + 31 * seed), Poison::None)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode Scale(PetscInt c, PetscReal factor)
+  {
+    Vec b;
+
+    PetscFunctionBeginUser;
+    PetscCall(MatDenseGetColumnVec(B, c, &b));
+    PetscCall(VecScale(b, factor));
+    PetscCall(MatDenseRestoreColumnVec(B, c, &b));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /// Solves begin with vectors of `value` from now on.
+  PetscErrorCode Guess(PetscScalar value)
+  {
+    PetscFunctionBeginUser;
+    guessed = true;
+    for (PetscInt c = 0; c < count; ++c) {
+      Vec x;
+      PetscCall(MatDenseGetColumnVecWrite(X, c, &x));
+      PetscCall(VecSet(x, value));
+      PetscCall(MatDenseRestoreColumnVecWrite(X, c, &x));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode NoGuess()
+  {
+    PetscFunctionBeginUser;
+    guessed = false;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+/// What KSPMatSolve() ended with.
+struct Together {
+  PetscInt           iterations = 0, total = 0;
+  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+  PetscReal          told   = 0;
+  Mat                X      = nullptr;
+  std::string        view; ///< on rank 0
+
+  Together()                            = default;
+  Together(const Together &)            = delete;
+  Together &operator=(const Together &) = delete;
+  ~Together() { PetscCallAbort(PETSC_COMM_SELF, MatDestroy(&X)); }
+};
+
+/// All columns by KSPMatSolve() of sparsegpucg with the options that are set. Before the solve `prepare`, if given,
+/// sees the KSP.
+inline PetscErrorCode SolveTogether(const Columns &s, Together *out, PetscErrorCode (*prepare)(KSP, void *) = nullptr,
+                                    void *context = nullptr)
+{
+  const Option option("-ksp_type", KSPSPARSEGPUCG);
+  KSP          ksp;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatDestroy(&out->X));
+  PetscCall(MatDuplicate(s.X, MAT_COPY_VALUES, &out->X));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, s.A, s.A));
+  PetscCall(KSPSetFromOptions(ksp));
+  if (s.guessed) PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_TRUE));
+  if (prepare) PetscCall(prepare(ksp, context));
+  PetscCall(KSPMatSolve(ksp, s.B, out->X));
+  PetscCall(KSPGetIterationNumber(ksp, &out->iterations));
+  PetscCall(KSPGetTotalIterations(ksp, &out->total));
+  PetscCall(KSPGetConvergedReason(ksp, &out->reason));
+  PetscCall(KSPGetResidualNorm(ksp, &out->told));
+  PetscCall(TextOf(PETSC_COMM_WORLD, "columns", &out->view, [&](PetscViewer viewer) { return KSPView(ksp, viewer); }));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Column c alone, by KSPSolve() of `type` with the options that are set.
+inline PetscErrorCode SolveColumn(const char type[], const Columns &s, PetscInt c, Outcome *out)
+{
+  Vec b, guess, column;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(s.A, &guess, &b));
+  PetscCall(MatDenseGetColumnVecRead(s.B, c, &column));
+  PetscCall(VecCopy(column, b));
+  PetscCall(MatDenseRestoreColumnVecRead(s.B, c, &column));
+  PetscCall(MatDenseGetColumnVecRead(s.X, c, &column));
+  PetscCall(VecCopy(column, guess));
+  PetscCall(MatDenseRestoreColumnVecRead(s.X, c, &column));
+  PetscCall(SolveAs(type, s.A, b, s.guessed ? guess : nullptr, out));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&guess));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Norms of column c of the solutions: of its residual, of the difference to x, and of itself.
+inline PetscErrorCode ResidualOf(const Columns &s, const Together &all, PetscInt c, Vec x, PetscReal *residual,
+                                 PetscReal *apart, PetscReal *size)
+{
+  Vec r, y, column;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(x, &r));
+  PetscCall(VecDuplicate(x, &y));
+  PetscCall(MatDenseGetColumnVecRead(all.X, c, &column));
+  PetscCall(VecCopy(column, y));
+  PetscCall(MatDenseRestoreColumnVecRead(all.X, c, &column));
+  PetscCall(VecNorm(y, NORM_2, size));
+  PetscCall(MatMult(s.A, y, r));
+  PetscCall(MatDenseGetColumnVecRead(s.B, c, &column));
+  PetscCall(VecAYPX(r, -1, column));
+  PetscCall(MatDenseRestoreColumnVecRead(s.B, c, &column));
+  PetscCall(VecNorm(r, NORM_2, residual));
+  PetscCall(VecAXPY(y, -1, x));
+  PetscCall(VecNorm(y, NORM_2, apart));
+  PetscCall(VecDestroy(&r));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Two dense matrices with the same bits.
+inline PetscErrorCode CheckEqual(Mat X, Mat Y, const std::string &what)
+{
+  PetscBool same;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatEqual(X, Y, &same));
+  PetscCheck(same, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: other bits", what.c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// What KSPView() says after such a solve.
+const std::string TOGETHER = "several right-hand sides at a time";
+
+/// Sums of iterations that rounding errors may change by one a column.
+inline PetscErrorCode CheckIterations(const std::string &what, const Together &all, PetscInt sum, PetscInt most,
+                                      size_t count)
+{
+  PetscFunctionBeginUser;
+  PetscCheck(std::abs(all.total - sum) <= (PetscInt)count && std::abs(all.iterations - most) <= 1, PETSC_COMM_WORLD,
+             PETSC_ERR_PLIB,
+             "%s: %" PetscInt_FMT " iterations, at most %" PetscInt_FMT "; singly %" PetscInt_FMT ", %" PetscInt_FMT,
+             what.c_str(), all.total, all.iterations, sum, most);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// All columns together against solves for each with `type`, under the options that are set. `together`: they must
+/// have been.
+inline PetscErrorCode Against(const char type[], const std::string &what, const Columns &s, bool together)
+{
+  Together    all;
+  PetscInt    sum = 0, most = 0;
+  std::string reasons;
+
+  PetscFunctionBeginUser;
+  PetscCall(SolveTogether(s, &all));
+  PetscCheck(PetscGlobalRank > 0 || !together || all.view.find(TOGETHER) != std::string::npos, PETSC_COMM_SELF,
+             PETSC_ERR_PLIB, "%s: one by one:\n%s", what.c_str(), all.view.c_str());
+  bool failed = false;
+  for (PetscInt c = 0; c < s.count; ++c) {
+    Outcome one;
+    PetscCall(SolveColumn(type, s, c, &one));
+    sum += one.iterations;
+    most   = std::max(most, one.iterations);
+    failed = failed || one.reason < 0;
+    PetscReal residual, apart, size;
+    PetscCall(ResidualOf(s, all, c, one.x, &residual, &apart, &size));
+    // one iteration more or less changes the residual by at most the factor between the last two of a single solve
+    const size_t    last  = one.history.size();
+    const PetscReal slack = last > 1 && one.history[last - 1] > 0 ? one.history[last - 2] / one.history[last - 1] : 1;
+    const PetscReal bound =
+        2 * std::max<PetscReal>(slack, 1) * one.residual + 100 * PETSC_MACHINE_EPSILON * std::max(one.rhs, size);
+    PetscCheck(one.reason == KSP_DIVERGED_NANORINF || residual <= bound, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+               "%s, %s, column %" PetscInt_FMT ": residual %g, singly %g", what.c_str(), type, c, (double)residual,
+               (double)one.residual);
+  }
+  PetscCheck(failed == (all.reason < 0), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: reason %d, singly a column %s",
+             what.c_str(), (int)all.reason, failed ? "fails" : "does not fail");
+  PetscCall(CheckIterations(what + " against " + type, all, sum, most, (size_t)s.count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+inline PetscErrorCode Compare(const Columns &s, const std::string &options, bool together = true)
+{
+  const Options     set(options);
+  const std::string what = std::to_string(s.count) + " columns of " + s.type + " " + options;
+
+  PetscFunctionBeginUser;
+  PetscCall(Against(KSPSPARSEGPUCG, what, s, together && s.count > 1));
+  PetscCall(Against(KSPCG, what, s, false));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace testing
