@@ -11,6 +11,8 @@ static char help[] =
     "                    that, for the others 0.2\n"
     "  -few f -many m  : the two limits; of gmres multiples of the restart\n"
     "  -repeat k       : measurements\n"
+    "  -columns k      : so many right-hand sides, an iteration being one of all: by KSPMatSolve(), and ours one after\n"
+    "                    the other, too; for cg\n"
     "  -pc_type t      : default jacobi; options of the preconditioner are read, too\n";
 
 #include <petscksp.h>
@@ -18,6 +20,7 @@ static char help[] =
 #include <algorithm>
 #include <vector>
 #include "petsc/compat.hpp"
+#include "krylov_systems.hpp"
 #include "sparsegpu.h"
 
 namespace
@@ -35,62 +38,6 @@ enum {
   COUNT
 };
 
-struct Settings {
-  PetscInt  points = 27, few = 30, many = 130, repeat = 5;
-  PetscInt  n[16] = {32}, sizes = 16;
-  PetscInt  method = 0; ///< of METHODS
-  PetscBool vary   = PETSC_FALSE;
-  PetscReal flow   = 0;
-};
-
-/// Rows in compressed storage.
-struct Rows {
-  std::vector<PetscInt>    i, j;
-  std::vector<PetscScalar> a;
-};
-
-/// From 0.5 to 1.5, of full mantissa, the same for (r, c) and (c, r).
-PetscReal Weight(PetscInt r, PetscInt c)
-{
-  unsigned long long v = static_cast<unsigned long long>(std::min(r, c)) * 0x9e3779b97f4a7c15ull +
-                         static_cast<unsigned long long>(std::max(r, c));
-  v = (v ^ (v >> 31)) * 0xbf58476d1ce4e5b9ull;
-  v ^= v >> 29;
-  return static_cast<PetscReal>(0.5) + static_cast<PetscReal>(v >> 11) / static_cast<PetscReal>(1ull << 53);
-}
-
-/// Diffusion and convection with values prescribed beyond the sides.
-PetscErrorCode Build(const Settings &s, PetscInt n, Rows *rows)
-{
-  const PetscInt depth = s.points == 5 ? 1 : n, plane = n * n, count = plane * depth;
-
-  PetscFunctionBegin;
-  PetscCallCXX(rows->i.reserve(static_cast<size_t>(count) + 1));
-  PetscCallCXX(rows->j.reserve(static_cast<size_t>(count) * s.points));
-  PetscCallCXX(rows->a.reserve(static_cast<size_t>(count) * s.points));
-  rows->i.push_back(0);
-  for (PetscInt r = 0; r < count; r++) {
-    const PetscInt x = r % n, y = r / n % n, z = r / plane;
-    PetscReal      sum      = 0;
-    size_t         diagonal = 0;
-    for (PetscInt d = 0; d < 27; d++) {
-      const PetscInt dx = d % 3 - 1, dy = d / 3 % 3 - 1, dz = d / 9 - 1;
-      if (s.points < 27 && std::abs(dx) + std::abs(dy) + std::abs(dz) > 1) continue;
-      if (s.points == 5 && dz != 0) continue;
-      const PetscInt  c = r + dx + n * dy + plane * dz;
-      const PetscReal w = d == 13 ? 0 : (d < 13 ? 1 + s.flow : 1 - s.flow) * (s.vary ? Weight(r, c) : 1);
-      sum += w;
-      if (x + dx < 0 || x + dx >= n || y + dy < 0 || y + dy >= n || z + dz < 0 || z + dz >= depth) continue;
-      if (d == 13) diagonal = rows->j.size();
-      rows->j.push_back(c);
-      rows->a.push_back(-w);
-    }
-    rows->a[diagonal] = sum;
-    rows->i.push_back(static_cast<PetscInt>(rows->j.size()));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// A matrix type with a solver, and what was measured.
 struct Solver {
   MatType             matrix;
@@ -99,14 +46,65 @@ struct Solver {
   Mat                 A     = nullptr;
   KSP                 ksp   = nullptr;
   Vec                 x = nullptr, b = nullptr;
-  std::vector<double> seconds; ///< of an iteration
+  Mat                 X = nullptr, B = nullptr; ///< of several columns
+  bool                singly = false;           ///< these one after the other
+  std::vector<double> seconds;                  ///< of an iteration
 
-  PetscErrorCode Create(Mat plain);
+  PetscErrorCode Create(Mat plain, PetscInt columns);
+  PetscErrorCode CreateColumns(PetscInt columns);
+  PetscErrorCode SolveAll();
   PetscErrorCode Solve(PetscInt limit, double *time);
   PetscErrorCode Destroy();
 };
 
-PetscErrorCode Solver::Create(Mat plain)
+/// Right-hand sides of full mantissa, where the matrix's vectors lie.
+PetscErrorCode Solver::CreateColumns(PetscInt columns)
+{
+  PetscInt  rows;
+  PetscBool device = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetSize(b, &rows));
+#if defined(PETSC_HAVE_CUDA)
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)b, &device, VECSEQCUDA, VECCUDA, ""));
+#endif
+  for (Mat *M : {&B, &X}) {
+    PetscScalar *entries;
+    PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, rows, columns, nullptr, M));
+    PetscCall(MatDenseGetArrayWrite(*M, &entries));
+    for (PetscInt c = 0; c < columns; c++)
+      for (PetscInt r = 0; r < rows; r++) entries[c * rows + r] = Weight(r, rows + c);
+    PetscCall(MatDenseRestoreArrayWrite(*M, &entries));
+    PetscCall(MatAssemblyBegin(*M, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(*M, MAT_FINAL_ASSEMBLY));
+#if defined(PETSC_HAVE_CUDA)
+    if (device) PetscCall(MatConvert(*M, MATDENSECUDA, MAT_INPLACE_MATRIX, M));
+#endif
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Solver::SolveAll()
+{
+  PetscInt columns = 0;
+
+  PetscFunctionBegin;
+  if (!B) PetscCall(KSPSolve(ksp, b, x));
+  if (B && !singly) PetscCall(KSPMatSolve(ksp, B, X));
+  if (B && singly) PetscCall(MatGetSize(B, nullptr, &columns));
+  for (PetscInt c = 0; c < columns; c++) {
+    Vec rhs, solution;
+    PetscCall(MatDenseGetColumnVecRead(B, c, &rhs));
+    PetscCall(MatDenseGetColumnVecWrite(X, c, &solution));
+    PetscCall(KSPSolve(ksp, rhs, solution));
+    PetscCall(MatDenseRestoreColumnVecWrite(X, c, &solution));
+    PetscCall(MatDenseRestoreColumnVecRead(B, c, &rhs));
+  }
+  if (B) PetscCall(MatGetColumnVector(X, x, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Solver::Create(Mat plain, PetscInt columns)
 {
   PC pc;
 
@@ -114,6 +112,7 @@ PetscErrorCode Solver::Create(Mat plain)
   PetscCall(MatConvert(plain, matrix, MAT_INITIAL_MATRIX, &A));
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(VecSet(b, 1));
+  if (columns) PetscCall(CreateColumns(columns));
   PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPGetPC(ksp, &pc));
@@ -137,7 +136,7 @@ PetscErrorCode Solver::Solve(PetscInt limit, double *time)
                              PETSC_MAX_REAL, limit));
   PetscCall(VecNorm(x, NORM_2, &norm));
   PetscCall(PetscTime(&begin));
-  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(SolveAll());
   PetscCall(VecNorm(x, NORM_2, &norm));
   PetscCall(PetscTime(&end));
   PetscCall(KSPGetIterationNumber(ksp, &iterations));
@@ -153,9 +152,17 @@ PetscErrorCode Solver::Destroy()
   PetscFunctionBegin;
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&X));
+  PetscCall(MatDestroy(&B));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const char *Remark(const Settings &s, const Solver &solver)
+{
+  if (s.columns) return solver.singly ? "singly" : "all";
+  return solver.basis ? solver.basis : "";
 }
 
 PetscErrorCode Report(const Settings &s, PetscInt n, PetscInt rows, PetscInt nonzeros, std::vector<Solver> *solvers)
@@ -168,7 +175,10 @@ PetscErrorCode Report(const Settings &s, PetscInt n, PetscInt rows, PetscInt non
                         " rows, %" PetscInt_FMT " nonzeros\n",
                         s.points, n, s.vary ? "full-mantissa" : "constant", rows, nonzeros));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-20s %-14s %-7s %12s %12s %12s %8s\n", "matrix", "solver",
-                        s.method == GMRES ? "basis" : "", "us/iteration", "shortest", "longest", "ratio"));
+                        s.columns           ? "columns"
+                        : s.method == GMRES ? "basis"
+                                            : "",
+                        "us/iteration", "shortest", "longest", "ratio"));
   for (Solver &solver : *solvers) {
     std::vector<double> &t = solver.seconds;
     std::sort(t.begin(), t.end());
@@ -176,7 +186,7 @@ PetscErrorCode Report(const Settings &s, PetscInt n, PetscInt rows, PetscInt non
     if (first == 0) first = median;
     shortest = std::min(shortest, t.front());
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-20s %-14s %-7s %12.2f %12.2f %12.2f %8.2f\n", solver.matrix,
-                          solver.type, solver.basis ? solver.basis : "", 1e6 * median, 1e6 * t.front(), 1e6 * t.back(),
+                          solver.type, Remark(s, solver), 1e6 * median, 1e6 * t.front(), 1e6 * t.back(),
                           first / median));
   }
   if (shortest <= 0)
@@ -211,9 +221,13 @@ PetscErrorCode Measure(const Settings &s, PetscInt n)
     solvers[2].basis = "double";
     solvers[3].basis = "single";
   }
+  if (s.columns) {
+    solvers.push_back(solvers[2]);
+    solvers[2].singly = true;
+  }
   for (Solver &solver : solvers) {
     double time;
-    PetscCall(solver.Create(plain));
+    PetscCall(solver.Create(plain, s.columns));
     PetscCall(solver.Solve(s.many, &time)); // set-ups, conversions
   }
   for (PetscInt k = 0; k < s.repeat; k++)
@@ -247,6 +261,9 @@ PetscErrorCode ReadSettings(Settings *s)
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-few", &s->few, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-many", &s->many, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-repeat", &s->repeat, nullptr));
+  PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-columns", &s->columns, nullptr));
+  PetscCheck(s->columns >= 0 && (s->columns == 0 || s->method == CG), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-columns %" PetscInt_FMT " must be non-negative, and 0 but for -method cg", s->columns);
   PetscCheck(s->points == 5 || s->points == 7 || s->points == 27, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-points %" PetscInt_FMT " must be 5, 7 or 27", s->points);
   PetscCheck(PetscAbsReal(s->flow) <= 1 && (s->method != CG || s->flow == 0), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,

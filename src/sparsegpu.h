@@ -343,8 +343,10 @@ M*/
 
   Options Database Keys:
 + -ksp_cg_type hermitian          - or symmetric, of complex matrices, `KSPCGSetType()`
-- -ksp_sparsegpucg_persistent auto - many iterations in one launch: auto, up to 100,000 unknowns and 2,000,000 entries;
+. -ksp_sparsegpucg_persistent auto - many iterations in one launch: auto, up to 100,000 unknowns and 2,000,000 entries;
                                     on, wherever that is possible; off
+- -ksp_sparsegpucg_together auto  - the right-hand sides of `KSPMatSolve()` at a time: auto, where that is faster; on,
+                                    wherever that is possible; off
 
   Level: beginner
 
@@ -374,10 +376,23 @@ M*/
   then. Other vectors, GPU vectors on several processes without peers and matrices with a null space take the classical
   recurrence on PETSc's vectors. The view tells which way was taken.
 
+  `KSPMatSolve()` solves for up to 32 right-hand sides at a time (`KSPSetMatSolveBatchSize()`: fewer): the matrix is read
+  once for all of them by `MatMatMult()`, the preconditioner is applied by `PCMatApply()`, and the sums of all are one
+  reduction. Each has the recurrence, the tests and the end of its own, as by `KSPSolve()`; those that are solved leave.
+  Afterwards the KSP tells the most iterations, the largest residual norm and, if there is one, the first failure of
+  them all; `-info` tells those of each. So are solved matrices of `MATSPARSEGPU` with right-hand sides and solutions of
+  type dense on the host of any number of processes, and of type densecuda on the GPU of one process, there with
+  `PCJACOBI` or `PCNONE`. On the host of one process with auto only where the vectors of all columns stay in a core's
+  cache or the matrix has at least 8 times the bytes of a vector: else the time of a pass is that of the vectors, and
+  those of one column may stay in a cache. One after the other, by `KSPSolve()`, are solved those of a KSP with monitors,
+  a residual history, another convergence test, estimates of the spectrum, `KSPSetInitialGuessKnoll()`, a `KSPGuess`,
+  `KSPSetDiagonalScale()`, functions before or after a solve, a transposed or complex symmetric matrix, a null space,
+  `PCKSP`, or one right-hand side.
+
   `KSPComputeEigenvalues()` and `KSPComputeExtremeSingularValues()` give the estimates of the last solve, without a wait
   for an iteration. There is no trust region (`KSPCGSetRadius()`) and no objective.
 
-.seealso: `KSPCG`, `KSPSPARSEGPUGMRES`, `KSPSPARSEGPUJACOBI`, `MATSPARSEGPU`, `KSPCGSetType()`
+.seealso: `KSPCG`, `KSPMatSolve()`, `KSPSPARSEGPUGMRES`, `KSPSPARSEGPUJACOBI`, `MATSPARSEGPU`, `KSPCGSetType()`
 M*/
 #define KSPSPARSEGPUCG "sparsegpucg"
 

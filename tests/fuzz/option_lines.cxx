@@ -86,6 +86,7 @@ const std::vector<KnownOption> &KnownOptions()
         {"-pc_sparsegpuamg_threshold_scale", "0.5 1", false},
         {"-pc_sparsegpuamg_threshold", "-1 0 0.01 0.1,0.2", false},
         {"-ksp_sparsegpucg_persistent", mode, false},
+        {"-ksp_sparsegpucg_together", mode, false},
         {"-ksp_cg_type", "hermitian symmetric", false},
         {"-ksp_sparsegpugmres_restart_auto", flag, false},
         {"-ksp_sparsegpugmres_flexible", flag, false},

@@ -145,6 +145,38 @@ PetscErrorCode Failures()
     }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+/// Where vectors do not stay in a cache, columns are solved together for a matrix of many bytes alone, unless the
+/// option says otherwise; on one process on the host.
+PetscErrorCode Choice()
+{
+  conformance::Builder constant("constant", 9000, 9000);
+  System               light, heavy;
+
+  PetscFunctionBeginUser;
+  for (PetscInt r = 0; r < 9000; ++r) {
+    constant.Add(r, r, 2);
+    if (r > 0) constant.Add(r, r - 1, (PetscReal)-0.5);
+    if (r + 1 < 9000) constant.Add(r, r + 1, (PetscReal)-0.5);
+  }
+  PetscCall(light.Create(constant));
+  PetscCall(heavy.Create(spd::Diffusion(27, 20, 20, 22, true)));
+  for (const System *matrix : {&light, &heavy})
+    for (const char *mode : {"auto", "on", "off"}) {
+      const Options options(std::string("-pc_type jacobi -ksp_rtol 1e-6 -ksp_sparsegpucg_together ") + mode);
+      const bool    chosen = PetscGlobalSize > 1 || matrix == &heavy;
+      const bool    wanted = !strcmp(mode, "auto") ? chosen : !strcmp(mode, "on");
+      Columns       s;
+      Together      all;
+      PetscCall(s.Create(matrix->A, 8, MATDENSE));
+      PetscCall(s.Fill());
+      PetscCall(SolveTogether(s, &all));
+      PetscCheck(PetscGlobalRank > 0 || (all.view.find(TOGETHER) != std::string::npos) == wanted, PETSC_COMM_SELF,
+                 PETSC_ERR_PLIB, "%s, %s matrix:\n%s", mode, matrix == &heavy ? "heavy" : "light", all.view.c_str());
+      PetscCall(Compare(s, "", wanted));
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// A KSP that is used again: new right-hand sides, more and fewer, new values, another matrix, single solves between.
 PetscErrorCode Again()
 {
@@ -197,5 +229,6 @@ PetscErrorCode Again()
 
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help, {{"again", Again}, {"one_by_one", OneByOne}, {"failures", Failures}});
+  return Main(argc, argv, help,
+              {{"again", Again}, {"choice", Choice}, {"one_by_one", OneByOne}, {"failures", Failures}});
 }

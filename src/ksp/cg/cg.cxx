@@ -43,18 +43,22 @@ PetscErrorCode KSPSetFromOptions_SparseGPUCG(KSP ksp, SparseGPUOptionItems Petsc
   PetscEnum type =
       CgOf(ksp)->hermitian ? static_cast<PetscEnum>(KSP_CG_HERMITIAN) : static_cast<PetscEnum>(KSP_CG_SYMMETRIC);
   PetscEnum small = static_cast<PetscEnum>(CgOf(ksp)->small_mode);
+  PetscEnum many  = static_cast<PetscEnum>(CgOf(ksp)->many_mode);
   PetscBool given = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "KSP sparsegpucg options");
   PetscCall(PetscOptionsEnum("-ksp_sparsegpucg_persistent", "Many iterations in one launch, of systems that are small",
                              "KSPSPARSEGPUCG", SmallModes, small, &small, nullptr));
+  PetscCall(PetscOptionsEnum("-ksp_sparsegpucg_together", "The right-hand sides of KSPMatSolve() at a time",
+                             "KSPSPARSEGPUCG", SmallModes, many, &many, nullptr));
 #if defined(PETSC_USE_COMPLEX)
   PetscCall(PetscOptionsEnum("-ksp_cg_type", "Matrix is Hermitian or complex symmetric", "KSPCGSetType", KSPCGTypes,
                              type, &type, &given));
 #endif
   PetscOptionsHeadEnd();
   CgOf(ksp)->small_mode = static_cast<SmallMode>(small);
+  CgOf(ksp)->many_mode  = static_cast<SmallMode>(many);
   if (given) PetscCall(SetType(ksp, static_cast<KSPCGType>(type)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

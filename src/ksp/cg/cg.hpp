@@ -15,6 +15,7 @@ struct Cg {
   ArraySolve             arrays;
   SmallMode              small_mode = SmallMode::Auto;
   SmallSolve             small;
+  SmallMode              many_mode = SmallMode::Auto; ///< right-hand sides of KSPMatSolve() together
   ManySolve              many;
   RecordLag              lag;
   std::vector<PetscReal> alpha, rho; ///< [iterations] of the last solve, where the spectrum was asked for

@@ -93,7 +93,8 @@ public:
 
 private:
   PetscErrorCode Admit(bool *admitted);
-  PetscErrorCode AdmitMatrix(bool *admitted);
+  PetscErrorCode AdmitMatrix(PetscInt rows, PetscInt columns, bool *admitted);
+  PetscErrorCode PaysOnHost(PetscInt rows, PetscInt columns, bool *pays);
   PetscErrorCode BeginOnDevice(bool *admitted);
   PetscErrorCode TakeDiagonal();
   PetscErrorCode Reserve();

@@ -58,6 +58,20 @@ PetscErrorCode FormatForSolve(Mat A, Space vectors, Format **format, PetscInt *n
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HostBytesForSolve(Mat A, PetscLogDouble *bytes)
+{
+  Context         *context;
+  ConvertedMatrix *converted;
+
+  PetscFunctionBegin;
+  PetscCall(GetContext(A, &context));
+  PetscCall(Decide(A, context));
+  context->read_here = true;
+  PetscCall(GetConverted(A, context, Operation::Normal, Space::Host, Use::Prepare, &converted));
+  *bytes = converted->format->BytesStored();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 Csr *AsCsr(Format *format)
 {
   return strcmp(format->Name(), "csr") ? nullptr : static_cast<Csr *>(format);

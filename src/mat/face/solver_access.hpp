@@ -21,6 +21,10 @@ PetscErrorCode MatVersion(Mat A, Version *version);
 /// *nonzeros, if asked for: of A, where there is a format.
 PetscErrorCode FormatForSolve(Mat A, Space vectors, Format **format, PetscInt *nonzeros = nullptr);
 
+/// Bytes of A's format that a product on the host reads, besides vectors, as the next one runs; A is a
+/// MATSEQAIJSPARSEGPU with rows, which is converted if that is due.
+PetscErrorCode HostBytesForSolve(Mat A, PetscLogDouble *bytes);
+
 /// A parallel matrix whose ranks reach each other's memory.
 struct BlocksForSolve {
   Space          space    = Space::Host;             ///< where products run

@@ -1,0 +1,64 @@
+/// The systems of the benchmark of Krylov methods: diffusion and convection on a grid.
+#pragma once
+
+#include <petscsys.h>
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+#include "petsc/compat.hpp"
+
+struct Settings {
+  PetscInt  points = 27, few = 30, many = 130, repeat = 5;
+  PetscInt  n[16] = {32}, sizes = 16;
+  PetscInt  method = 0, columns = 0; ///< method: of METHODS; columns 0: a right-hand side without KSPMatSolve()
+  PetscBool vary = PETSC_FALSE;
+  PetscReal flow = 0;
+};
+
+/// Rows in compressed storage.
+struct Rows {
+  std::vector<PetscInt>    i, j;
+  std::vector<PetscScalar> a;
+};
+
+/// From 0.5 to 1.5, of full mantissa, the same for (r, c) and (c, r).
+inline PetscReal Weight(PetscInt r, PetscInt c)
+{
+  unsigned long long v = static_cast<unsigned long long>(std::min(r, c)) * 0x9e3779b97f4a7c15ull +
+                         static_cast<unsigned long long>(std::max(r, c));
+  v = (v ^ (v >> 31)) * 0xbf58476d1ce4e5b9ull;
+  v ^= v >> 29;
+  return static_cast<PetscReal>(0.5) + static_cast<PetscReal>(v >> 11) / static_cast<PetscReal>(1ull << 53);
+}
+
+/// Diffusion and convection with values prescribed beyond the sides.
+inline PetscErrorCode Build(const Settings &s, PetscInt n, Rows *rows)
+{
+  const PetscInt depth = s.points == 5 ? 1 : n, plane = n * n, count = plane * depth;
+
+  PetscFunctionBegin;
+  PetscCallCXX(rows->i.reserve(static_cast<size_t>(count) + 1));
+  PetscCallCXX(rows->j.reserve(static_cast<size_t>(count) * s.points));
+  PetscCallCXX(rows->a.reserve(static_cast<size_t>(count) * s.points));
+  rows->i.push_back(0);
+  for (PetscInt r = 0; r < count; r++) {
+    const PetscInt x = r % n, y = r / n % n, z = r / plane;
+    PetscReal      sum      = 0;
+    size_t         diagonal = 0;
+    for (PetscInt d = 0; d < 27; d++) {
+      const PetscInt dx = d % 3 - 1, dy = d / 3 % 3 - 1, dz = d / 9 - 1;
+      if (s.points < 27 && std::abs(dx) + std::abs(dy) + std::abs(dz) > 1) continue;
+      if (s.points == 5 && dz != 0) continue;
+      const PetscInt  c = r + dx + n * dy + plane * dz;
+      const PetscReal w = d == 13 ? 0 : (d < 13 ? 1 + s.flow : 1 - s.flow) * (s.vary ? Weight(r, c) : 1);
+      sum += w;
+      if (x + dx < 0 || x + dx >= n || y + dy < 0 || y + dy >= n || z + dz < 0 || z + dz >= depth) continue;
+      if (d == 13) diagonal = rows->j.size();
+      rows->j.push_back(c);
+      rows->a.push_back(-w);
+    }
+    rows->a[diagonal] = sum;
+    rows->i.push_back(static_cast<PetscInt>(rows->j.size()));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
