@@ -90,9 +90,11 @@ PetscErrorCode Counts()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Every format, on one rank the bits of single solves.
+/// Every format; on the host of one rank with the bits of single solves, as products with several columns have those of
+/// products with one.
 PetscErrorCode InFormats()
 {
+  const char *const        jacobi = "-ksp_rtol 1e-5 -pc_type jacobi";
   std::vector<std::string> formats;
 
   PetscFunctionBeginUser;
@@ -106,7 +108,23 @@ PetscErrorCode InFormats()
         Columns s;
         PetscCall(s.Create(matrix.A, 9, type));
         PetscCall(s.Fill());
-        PetscCall(Compare(s, "-ksp_rtol 1e-5 -pc_type jacobi", s.Serves("jacobi")));
+        PetscCall(Compare(s, jacobi, s.Serves("jacobi")));
+        if (PetscGlobalSize > 1 || DenseTypes().size() > 1) continue;
+        const Options set(jacobi);
+        Together      all;
+        PetscCall(SolveTogether(s, &all));
+        for (PetscInt c = 0; c < s.count; ++c) {
+          Outcome   one;
+          Vec       x;
+          PetscBool same;
+          PetscCall(SolveColumn(KSPSPARSEGPUCG, s, c, &one));
+          PetscCall(VecDuplicate(one.x, &x));
+          PetscCall(CopyColumn(all.X, c, x));
+          PetscCall(VecEqual(x, one.x, &same));
+          PetscCheck(same, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s in %s: column %d has other bits", p.name.c_str(),
+                     format.c_str(), (int)c);
+          PetscCall(VecDestroy(&x));
+        }
       }
     }
   PetscFunctionReturn(PETSC_SUCCESS);
