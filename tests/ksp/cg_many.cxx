@@ -265,11 +265,12 @@ PetscErrorCode Preconditioners()
     PetscCall(s.Fill());
     for (PetscInt c = 0; c < s.count; ++c) PetscCall(s.Scale(c, PetscPowReal(10, -(PetscReal)(c * 3 % 5))));
     for (const char *pc :
-         {"jacobi -pc_jacobi_type rowmax", "pbjacobi", "sor -pc_sor_symmetric", "asm", "gamg", "sparsegpuamg",
-          "bjacobi -sub_pc_type icc", "ksp -ksp_ksp_type preonly -ksp_pc_type jacobi"}) {
+         {"jacobi -pc_jacobi_type rowmax", "pbjacobi", "sor -pc_sor_symmetric", "asm -pc_asm_type basic", "gamg",
+          "sparsegpuamg", "bjacobi -sub_pc_type icc", "ksp -ksp_ksp_type preonly -ksp_pc_type jacobi"}) {
       if (!strcmp(pc, "sor -pc_sor_symmetric") && PetscGlobalSize > 1) pc = "sor -pc_sor_local_symmetric";
       const bool inner = !strncmp(pc, "ksp", 3);
-      PetscCall(Compare(s, std::string("-ksp_rtol 1e-30 -ksp_atol 1e-6 -pc_type ") + pc, !inner && s.Serves(pc)));
+      PetscCall(Compare(s, std::string("-ksp_rtol 1e-30 -ksp_atol 1e-6 -ksp_max_it 1000 -pc_type ") + pc,
+                        !inner && s.Serves(pc)));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);

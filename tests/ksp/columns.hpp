@@ -136,15 +136,22 @@ struct Together {
   ~Together() { PetscCallAbort(PETSC_COMM_SELF, MatDestroy(&X)); }
 };
 
-/// All columns by KSPMatSolve() of sparsegpucg with the options that are set. Before the solve `prepare`, if given,
-/// sees the KSP.
+/// All columns by KSPMatSolve() of sparsegpucg with the options that are set, together where that is possible unless
+/// one of them says otherwise. Before the solve `prepare`, if given, sees the KSP.
 inline PetscErrorCode SolveTogether(const Columns &s, Together *out, PetscErrorCode (*prepare)(KSP, void *) = nullptr,
                                     void *context = nullptr)
 {
   const Option option("-ksp_type", KSPSPARSEGPUCG);
+  PetscBool    set;
   KSP          ksp;
 
   PetscFunctionBeginUser;
+  PetscCall(PetscOptionsHasName(nullptr, nullptr, "-ksp_sparsegpucg_together", &set));
+  if (!set) {
+    const Option together("-ksp_sparsegpucg_together", "on");
+    PetscCall(SolveTogether(s, out, prepare, context));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(MatDestroy(&out->X));
   PetscCall(MatDuplicate(s.X, MAT_COPY_VALUES, &out->X));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));

@@ -143,7 +143,7 @@ PetscErrorCode ManySolve::Start()
   for (int c = 0; c < begun_; c++) v_.column[c] = c;
   Remember(-1);
   PetscCall(space_ == Space::Device ? StartOnDevice() : StartOnHost());
-  if (outside_ && OfZ()) PetscCall(PreconditionFirst());
+  if (outside_ && OfZ()) PetscCall(Precondition(-1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -110,7 +110,6 @@ private:
   PetscErrorCode StartOnHost();
   PetscErrorCode LaunchOnHost(PetscInt k);
   PetscErrorCode LaunchAround(PetscInt k);
-  PetscErrorCode PreconditionFirst();
   PetscErrorCode Precondition(PetscInt k);
   PetscErrorCode SumOverRanks(int count);
   PetscErrorCode Wrap();

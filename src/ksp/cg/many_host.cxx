@@ -84,23 +84,6 @@ void ManySolve::MoveOnHost(int from, int to)
   std::copy_n(source.r, v_.rows, target.r);
   std::copy_n(source.p, v_.rows, target.p);
   states_[to] = states_[from];
-  told_[to]   = told_[from];
-}
-
-/// First residuals that are not finite leave before the preconditioner sees them: an inner solver's failure would be
-/// that of all columns.
-PetscErrorCode ManySolve::PreconditionFirst()
-{
-  PetscFunctionBegin;
-  for (int c = 0; c < v_.count; c++) {
-    if (!PetscIsInfOrNanReal(told_[c].norm)) continue;
-    PetscCall(TakeTold(-1, told_[c], v_.column[c]));
-    left_--;
-  }
-  PetscCall(LeaveSlots());
-  Remember(-1);
-  if (v_.count > 0) PetscCall(Precondition(-1));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// Z = M^-1 R after iteration k, -1: before the first; the next rho and the next directions, and the norms where they
