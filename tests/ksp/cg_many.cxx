@@ -264,9 +264,10 @@ PetscErrorCode Preconditioners()
     PetscCall(s.Create(matrix.A, 5, type));
     PetscCall(s.Fill());
     for (PetscInt c = 0; c < s.count; ++c) PetscCall(s.Scale(c, PetscPowReal(10, -(PetscReal)(c * 3 % 5))));
-    for (const char *pc :
-         {"jacobi -pc_jacobi_type rowmax", "pbjacobi", "sor -pc_sor_symmetric", "asm -pc_asm_type basic", "gamg",
-          "sparsegpuamg", "bjacobi -sub_pc_type icc", "ksp -ksp_ksp_type preonly -ksp_pc_type jacobi"}) {
+    for (const char *pc : {"jacobi -pc_jacobi_type rowmax", "pbjacobi", "sor -pc_sor_symmetric",
+                           "asm -pc_asm_type basic", "gamg", "sparsegpuamg", "bjacobi -sub_pc_type icc",
+                           "bjacobi -sub_ksp_type sparsegpucg -sub_ksp_rtol 1e-12 -sub_pc_type jacobi",
+                           "ksp -ksp_ksp_type preonly -ksp_pc_type jacobi"}) {
       if (!strcmp(pc, "sor -pc_sor_symmetric") && PetscGlobalSize > 1) pc = "sor -pc_sor_local_symmetric";
       const bool inner = !strncmp(pc, "ksp", 3);
       PetscCall(Compare(s, std::string("-ksp_rtol 1e-30 -ksp_atol 1e-6 -ksp_max_it 1000 -pc_type ") + pc,

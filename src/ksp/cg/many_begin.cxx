@@ -86,7 +86,7 @@ PetscErrorCode ManySolve::Admit(bool *admitted)
   alone_ = size == 1;
   PetscCall(PCGetOperators(ksp_->pc, &A_, nullptr));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp_->pc, &diagonal, PCNONE, PCJACOBI, ""));
-  PetscCall(PetscObjectTypeCompare((PetscObject)ksp_->pc, PCKSP, &inner)); // one failure would be that of all columns
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp_->pc, PCKSP, &inner)); // fails for all columns, or for none
   PetscCall(PCGetDiagonalScale(ksp_->pc, &scales));
   PetscCall(MatGetNullSpace(A_, &null));
   PetscCall(MatGetTransposeNullSpace(A_, &left));
