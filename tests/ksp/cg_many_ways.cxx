@@ -38,6 +38,60 @@ PetscErrorCode KeepHistory(KSP ksp, void *)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#if PETSC_VERSION_GE(3, 22, 0)
+/// Systems with the transpose, one by one, and again with the matrix, together.
+PetscErrorCode Transposed()
+{
+  const Options options("-ksp_type sparsegpucg -ksp_rtol 1e-8 -pc_type jacobi -ksp_norm_type unpreconditioned");
+  System        matrix;
+  KSP           ksp;
+
+  PetscFunctionBeginUser;
+  PetscCall(matrix.Create(spd::Diffusion(5, 17, 16, 1, true)));
+  for (const std::string &type : DenseTypes()) {
+    Columns s;
+    PetscCall(s.Create(matrix.A, 4, type));
+    PetscCall(s.Fill());
+    PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+    PetscCall(KSPSetOperators(ksp, matrix.A, matrix.A));
+    PetscCall(KSPSetFromOptions(ksp));
+    for (bool transposed : {true, false, true}) {
+      std::string view;
+      PetscCall(transposed ? KSPMatSolveTranspose(ksp, s.B, s.X) : KSPMatSolve(ksp, s.B, s.X));
+      PetscCall(
+          TextOf(PETSC_COMM_WORLD, "transposed", &view, [&](PetscViewer viewer) { return KSPView(ksp, viewer); }));
+      PetscCheck(PetscGlobalRank > 0 || (view.find(TOGETHER) != std::string::npos) == (!transposed && s.expected),
+                 PETSC_COMM_SELF, PETSC_ERR_PLIB, "transposed %d:\n%s", (int)transposed, view.c_str());
+      for (PetscInt c = 0; c < s.count; ++c) {
+        Vec       b, x, r;
+        PetscReal residual, whole;
+        PetscCall(MatCreateVecs(matrix.A, &x, &b));
+        PetscCall(VecDuplicate(b, &r));
+        PetscCall(CopyColumn(s.B, c, b));
+        PetscCall(CopyColumn(s.X, c, x));
+        PetscCall(transposed ? MatMultTranspose(matrix.A, x, r) : MatMult(matrix.A, x, r));
+        PetscCall(VecAXPY(r, -1, b));
+        PetscCall(VecNorm(r, NORM_2, &residual));
+        PetscCall(VecNorm(b, NORM_2, &whole));
+        PetscCheck(residual <= (PetscReal)2e-8 * whole, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+                   "transposed %d, column %d: residual %g of %g", (int)transposed, (int)c, (double)residual,
+                   (double)whole);
+        PetscCall(VecDestroy(&b));
+        PetscCall(VecDestroy(&x));
+        PetscCall(VecDestroy(&r));
+      }
+    }
+    PetscCall(KSPDestroy(&ksp));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#else
+PetscErrorCode Transposed()
+{
+  return Skip("PETSc has no KSPMatSolveTranspose()");
+}
+#endif
+
 /// What is to be seen of each solve, or differs from column to column, is done column by column.
 PetscErrorCode OneByOne()
 {
@@ -223,5 +277,9 @@ PetscErrorCode Again()
 int main(int argc, char **argv)
 {
   return Main(argc, argv, help,
-              {{"again", Again}, {"choice", Choice}, {"one_by_one", OneByOne}, {"failures", Failures}});
+              {{"again", Again},
+               {"choice", Choice},
+               {"transposed", Transposed},
+               {"one_by_one", OneByOne},
+               {"failures", Failures}});
 }
