@@ -376,18 +376,18 @@ M*/
   then. Other vectors, GPU vectors on several processes without peers and matrices with a null space take the classical
   recurrence on PETSc's vectors. The view tells which way was taken.
 
-  `KSPMatSolve()` solves for up to 32 right-hand sides at a time (`KSPSetMatSolveBatchSize()`: fewer): the matrix is read
-  once for all of them by `MatMatMult()`, the preconditioner is applied by `PCMatApply()`, and the sums of all are one
-  reduction. Each has the recurrence, the tests and the end of its own, as by `KSPSolve()`; those that are solved leave.
-  Afterwards the KSP tells the most iterations, the largest residual norm and, if there is one, the first failure of
-  them all; `-info` tells those of each. So are solved matrices of `MATSPARSEGPU` with right-hand sides and solutions of
-  type dense on the host of any number of processes, and of type densecuda on the GPU of one process, there with
-  `PCJACOBI` or `PCNONE`. On the host of one process with auto only where the vectors of all columns stay in a core's
-  cache or the matrix has at least 8 times the bytes of a vector: else the time of a pass is that of the vectors, and
-  those of one column may stay in a cache. One after the other, by `KSPSolve()`, are solved those of a KSP with monitors,
-  a residual history, another convergence test, estimates of the spectrum, `KSPSetInitialGuessKnoll()`, a `KSPGuess`,
-  `KSPSetDiagonalScale()`, functions before or after a solve, a transposed or complex symmetric matrix, a null space,
-  `PCKSP`, or one right-hand side.
+  `KSPMatSolve()` solves for up to 32 right-hand sides at a time (`KSPSetMatSolveBatchSize()`: fewer). `MatMatMult()`
+  reads the matrix once for all of them, `PCMatApply()` applies the preconditioner, and the sums of all are one
+  reduction. Each right-hand side has a recurrence, tests and an end of its own, as in `KSPSolve()`, and leaves when it
+  is solved. Afterwards the KSP tells the most iterations, the largest residual norm and the first failure, if there is
+  one, of all right-hand sides; `-info` tells those of each. This needs a `MATSPARSEGPU` matrix, and dense matrices on
+  the host of any number of processes, or on the GPU of one process with `PCJACOBI` or `PCNONE`. On the host of one
+  process -ksp_sparsegpucg_together auto takes right-hand sides one by one unless all their vectors fit a core's cache
+  or the matrix has at least 8 times the bytes of a vector: otherwise vectors decide the time of a pass, and those of a
+  single solve may stay in a cache. `KSPSolve()` takes right-hand sides one by one, too, if there is only one, for a
+  transposed or complex symmetric matrix or one with a null space, with `PCKSP`, and for a KSP with monitors, a residual
+  history, a convergence test of the program's own, estimates of the spectrum, `KSPSetInitialGuessKnoll()`, a
+  `KSPGuess`, `KSPSetDiagonalScale()` or functions before or after a solve.
 
   `KSPComputeEigenvalues()` and `KSPComputeExtremeSingularValues()` give the estimates of the last solve, without a wait
   for an iteration. There is no trust region (`KSPCGSetRadius()`) and no objective.
