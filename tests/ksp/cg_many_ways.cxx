@@ -158,6 +158,39 @@ PetscErrorCode OneByOne()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// A preconditioner that has failed is one in each solve, as long as it is not set up anew.
+PetscErrorCode FailedSetUp()
+{
+  const Options        options("-ksp_type sparsegpucg -pc_type bjacobi -sub_pc_type lu "
+                                      "-sub_pc_factor_mat_solver_type petsc -ksp_sparsegpucg_together on");
+  constexpr PetscInt   n = 40;
+  conformance::Builder ones("blocks of ones", n, n);
+  System               matrix;
+  KSP                  ksp;
+  KSPConvergedReason   reason;
+  Columns              s;
+
+  PetscFunctionBeginUser;
+  for (PetscInt r = 0; r < n; ++r) {
+    ones.Add(r, r, r < 8 ? 1 : 2); // of several ranks the first one's factor alone is singular
+    ones.Add(r, r ^ 1, 1);
+  }
+  PetscCall(matrix.Create(ones));
+  PetscCall(s.Create(matrix.A, 3, MATDENSE));
+  PetscCall(s.Fill());
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, matrix.A, matrix.A));
+  PetscCall(KSPSetFromOptions(ksp));
+  for (int turn = 0; turn < 2; ++turn) {
+    PetscCall(KSPMatSolve(ksp, s.B, s.X));
+    PetscCall(KSPGetConvergedReason(ksp, &reason));
+    PetscCheck(reason == KSP_DIVERGED_PC_FAILED, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Turn %d: reason %d", turn,
+               (int)reason);
+  }
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// A failure of one column is the KSP's reason, of any batch, and an error where that is asked for.
 PetscErrorCode Failures()
 {
@@ -281,5 +314,6 @@ int main(int argc, char **argv)
                {"choice", Choice},
                {"transposed", Transposed},
                {"one_by_one", OneByOne},
-               {"failures", Failures}});
+               {"failures", Failures},
+               {"failed_set_up", FailedSetUp}});
 }

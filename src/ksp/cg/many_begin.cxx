@@ -78,6 +78,7 @@ PetscErrorCode ManySolve::Admit(bool *admitted)
   PetscBool      diagonal, inner, scales;
   PetscMPIInt    size;
   MatNullSpace   null, left;
+  PCFailedReason failed;
   PetscInt       rows, columns;
 
   PetscFunctionBegin;
@@ -88,6 +89,7 @@ PetscErrorCode ManySolve::Admit(bool *admitted)
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp_->pc, &diagonal, PCNONE, PCJACOBI, ""));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp_->pc, PCKSP, &inner)); // fails for all columns, or for none
   PetscCall(PCGetDiagonalScale(ksp_->pc, &scales));
+  PetscCall(PCGetFailedReason(ksp_->pc, &failed)); // MatSolve() heeds a failed factor, MatMatSolve() does not
   PetscCall(MatGetNullSpace(A_, &null));
   PetscCall(MatGetTransposeNullSpace(A_, &left));
   PetscCall(MatGetSize(B_, &rows, &columns));
@@ -95,7 +97,7 @@ PetscErrorCode ManySolve::Admit(bool *admitted)
   if (rows == 0 || columns < 2) PetscFunctionReturn(PETSC_SUCCESS);
   int serves = CgOf(ksp_)->many_mode != SmallMode::Off && !inner && !scales && !null && !left &&
                CgOf(ksp_)->hermitian && NothingElseIsAsked(ksp_);
-  serves = serves && ksp_->reason != KSP_DIVERGED_PC_FAILED; // on some ranks alone
+  serves = serves && !failed && ksp_->reason != KSP_DIVERGED_PC_FAILED; // on some ranks alone
   if (!alone_) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &serves, 1, MPI_INT, MPI_MIN, comm));
   if (serves) PetscCall(AdmitMatrix(rows, columns, admitted));
   PetscFunctionReturn(PETSC_SUCCESS);
