@@ -129,8 +129,8 @@ PetscErrorCode OneByOne()
     PetscCall(SolveTogether(none, &empty));
     PetscCheck(empty.iterations == 0 && empty.reason > 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
                "No column: reason %d after %d iterations", (int)empty.reason, (int)empty.iterations);
-    for (const char *more : {"-ksp_initial_guess_nonzero -ksp_guess_type fischer -ksp_guess_fischer_model 1,5",
-                             "-ksp_knoll", "-ksp_diagonal_scale -ksp_diagonal_scale_fix"}) {
+    for (const char *more :
+         {"-ksp_initial_guess_nonzero -ksp_guess_type fischer -ksp_guess_fischer_model 1,5", "-ksp_knoll"}) {
       const Options set(more);
       Together      all;
       PetscCall(SolveTogether(s, &all));
