@@ -238,8 +238,6 @@ M*/
 . -pc_sparsegpuamg_complexity c            - classical: the level below the finest is left out where the operator
                                              complexity of three levels is above c, or that of all is foreseen to be
                                              above 1.05 c (default 2.5; 0: never)
-. -pc_sparsegpuamg_classical_device        - classical: splitting and interpolation where products run, for example on
-                                             a GPU, not on the host; no GPU has run this yet (default false)
 . -pc_sparsegpuamg_reuse_interpolation     - new values in the old pattern keep the prolongators (default true)
 . -pc_sparsegpuamg_fused_cycle             - default smoothers in few passes over vectors, see below (default true)
 . -pc_sparsegpuamg_use_sa_esteig           - smoothers take the eigenvalue estimates of the prolongators (default true)

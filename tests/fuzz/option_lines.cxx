@@ -80,7 +80,6 @@ const std::vector<KnownOption> &KnownOptions()
         {"-pc_sparsegpuamg_max_elements", "0 1 4 32", false},
         {"-pc_sparsegpuamg_truncation", "0 0.2 0.99", false},
         {"-pc_sparsegpuamg_complexity", "0 1 2.5", false},
-        {"-pc_sparsegpuamg_classical_device", flag, false},
         {"-pc_sparsegpuamg_fused_cycle", flag, false},
         {"-pc_sparsegpuamg_use_sa_esteig", flag, false},
         {"-pc_sparsegpuamg_threshold_scale", "0.5 1", false},

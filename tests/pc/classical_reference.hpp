@@ -170,19 +170,17 @@ inline PetscErrorCode Find(Mat A, const ClassicalCase &c, Coarsened *found)
   classic::System      system;
   classic::StrongGraph graph;
   classic::Splitting   splitting;
-  classic::Options     options = c.options;
 
   PetscFunctionBeginUser;
-  options.on_device = true; // where there is one
-  *found            = Coarsened();
-  fields.count      = c.fields;
-  PetscCall(system.Take(A, options.on_device));
+  *found       = Coarsened();
+  fields.count = c.fields;
+  PetscCall(system.Take(A));
   PetscCall(system.TakeFields(fields));
   PetscCall(classic::FindStrong(system, c.options.threshold, c.options.max_row_sum, &graph));
   PetscCall(classic::Split(system, graph, c.options.most_regular, &splitting));
   PetscCall(ToHost(splitting.number, system.space(), &found->number));
   found->number.resize((size_t)system.own());
-  PetscCall(classic::Coarsen(A, options, fields, &coarse));
+  PetscCall(classic::Coarsen(A, c.options, fields, &coarse));
   found->unknowns  = coarse.unknowns;
   found->isolated  = coarse.isolated;
   found->rounds    = coarse.rounds;

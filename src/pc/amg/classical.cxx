@@ -123,7 +123,6 @@ PetscErrorCode Hierarchy::BuildClassical(PC pc, Mat A, const Settings &settings)
   options.max_row_sum  = settings.max_row_sum;
   options.max_elements = settings.max_elements;
   options.truncation   = settings.truncation;
-  options.on_device    = settings.classical_device;
   options.stagnation   = STAGNATION;
   PetscCall(KnownSymmetry(A, &options.symmetry));
   PetscCall(MatGetBlockSize(A, &fields.count));

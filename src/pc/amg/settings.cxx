@@ -122,7 +122,6 @@ PetscErrorCode Settings::Read(PC pc, SparseGPUOptionItems PetscOptionsObject)
       {"-pc_sparsegpuamg_complexity", "A level is left out of a hierarchy that has more", &Settings::complexity}};
   const BoolOption bools[] = {
       {"-pc_sparsegpuamg_reuse_interpolation", "For new values in the old pattern", &Settings::reuse_interpolation},
-      {"-pc_sparsegpuamg_classical_device", "Classical splittings where products run", &Settings::classical_device},
       {"-pc_sparsegpuamg_filter", "Weak couplings do not smooth the prolongator", &Settings::filter},
       {"-pc_sparsegpuamg_fused_cycle", "Smoothers in few passes, where they are the default", &Settings::fused_cycle},
       {"-pc_sparsegpuamg_use_sa_esteig", "Smoothers take the prolongator's eigenvalues", &Settings::use_sa_esteig}};
@@ -158,7 +157,7 @@ bool Settings::SameHierarchy(const Settings &other) const
          nsmooths == other.nsmooths && aggressive == other.aggressive && aggressive_asked == other.aggressive_asked &&
          filter == other.filter && threshold == other.threshold && strong_threshold == other.strong_threshold &&
          max_row_sum == other.max_row_sum && truncation == other.truncation && complexity == other.complexity &&
-         max_elements == other.max_elements && classical_device == other.classical_device;
+         max_elements == other.max_elements;
 }
 
 } // namespace sparsegpu::amg

@@ -34,7 +34,6 @@ struct Settings {
   PetscReal truncation       = 0.2;
   PetscReal complexity       = 2.5; ///< a level that would raise the operator complexity far above is left out; 0: none
   PetscInt  max_elements     = 4;
-  bool      classical_device = false; ///< splitting and interpolation where products run, else on the host
 
   /// 0.01 leaves all couplings of isotropic problems of second order strong, and makes aggregates follow those that are
   /// a hundred times stronger than others.

@@ -112,8 +112,7 @@ PetscErrorCode ViewLevels(const Hierarchy &hierarchy, const Settings &settings, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ViewPlaces(const Hierarchy &hierarchy, const Settings &settings, const char place[], bool parallel,
-                          PetscViewer viewer)
+PetscErrorCode ViewPlaces(const Hierarchy &hierarchy, const char place[], bool parallel, PetscViewer viewer)
 {
   const Level &finest = hierarchy.Levels().front();
   MatNullSpace near;
@@ -126,8 +125,7 @@ PetscErrorCode ViewPlaces(const Hierarchy &hierarchy, const Settings &settings, 
                                               : "and coarse operators where products run"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PetscViewerASCIIPrintf(viewer, "    splitting and interpolation on the %s\n",
-                                   settings.classical_device ? place : "host"));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "    splitting and interpolation on the %s\n", place));
   if (hierarchy.ComplexityAvoided() > 0)
     PetscCall(PetscViewerASCIIPrintf(
         viewer, "    the level below the finest was left out: operator complexity about %.1f with it\n",
@@ -158,7 +156,7 @@ PetscErrorCode ViewHierarchy(PC pc, const Hierarchy &hierarchy, const Cycle &cyc
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCall(SetUpPlace(comm, hierarchy, &place));
   PetscCall(ViewLevels(hierarchy, settings, viewer));
-  PetscCall(ViewPlaces(hierarchy, settings, place, size > 1, viewer));
+  PetscCall(ViewPlaces(hierarchy, place, size > 1, viewer));
   PetscCall(ViewIndefinite(hierarchy, viewer));
   PetscCall(cycle.WhyNot(pc, &reason));
   if (!settings.fused_cycle) reason = "-pc_sparsegpuamg_fused_cycle 0";

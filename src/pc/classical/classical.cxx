@@ -94,7 +94,7 @@ PetscErrorCode Coarsen(Mat A, const Options &options, const Fields &fields, Coar
   PetscFunctionBegin;
   *coarse = CoarseLevel();
   PetscCall(Check(A, options));
-  PetscCall(system.Take(A, options.on_device));
+  PetscCall(system.Take(A));
   PetscCall(system.TakeFields(fields));
   PetscCall(FindStrong(system, options.threshold, options.max_row_sum, &graph));
   PetscCall(Split(system, graph, options.most_regular, &splitting));
@@ -175,7 +175,7 @@ PetscErrorCode Skip(Mat first, Mat second, const Options &options, Mat *P)
 
     PetscFunctionBegin;
     if (size == 1) {
-      if (options.on_device) PetscCall(aggregate::WorkSpace(W, &space));
+      PetscCall(aggregate::WorkSpace(W, &space));
       PetscCall(source.Take(W, space));
       product.i = source.rows.arrays.i;
       product.j = source.rows.arrays.j;

@@ -38,8 +38,6 @@ struct Options {
   PetscReal most_regular = 0.48;
   /// Coarsening that leaves more than this part of the unknowns is not made.
   PetscReal stagnation = 1;
-  /// Rows are worked on where products of A run, a GPU, say; else on the host.
-  bool on_device = false;
 };
 
 /// Which field each unknown is of: those of different fields do not interpolate each other. Fields of a finest level

@@ -93,7 +93,7 @@ PetscErrorCode System::TakeParallel(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode System::Take(Mat A, bool on_device)
+PetscErrorCode System::Take(Mat A)
 {
   PetscMPIInt size;
   Mat         D = A;
@@ -104,7 +104,7 @@ PetscErrorCode System::Take(Mat A, bool on_device)
   first_ = A->rmap->rstart;
   PetscCallMPI(MPI_Comm_size(comm_, &size));
   if (size > 1) PetscCall(MatGetDiagonalBlock(A, &D));
-  if (on_device) PetscCall(aggregate::WorkSpace(D, &space_));
+  PetscCall(aggregate::WorkSpace(D, &space_));
   if (size > 1) {
     PetscCall(TakeParallel(A));
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -18,10 +18,9 @@ public:
   System &operator=(const System &) = delete;
   ~System();
 
-  /// A's rows as they are now, which must stay as long as this is used; on the host unless `on_device` and A's products
-  /// run elsewhere. Collective. Errors: PETSC_ERR_MEM;
-  /// PETSC_ERR_ARG_OUTOFRANGE.
-  PetscErrorCode Take(Mat A, bool on_device);
+  /// A's rows as they are now, which must stay as long as this is used, where A's products run. Collective. Errors:
+  /// PETSC_ERR_MEM; PETSC_ERR_ARG_OUTOFRANGE.
+  PetscErrorCode Take(Mat A);
   /// Of A's unknowns.
   PetscErrorCode TakeFields(const Fields &fields);
 
