@@ -2,6 +2,7 @@
 #include <algorithm>
 #include "device/local_array.hpp"
 #include "ksp/cg/cg.hpp"
+#include "ksp/common/versions.hpp"
 #include "mat/face/solver_access.hpp"
 #include "sparsegpu.h"
 
@@ -13,11 +14,11 @@ namespace
 /// Whether KSPMatSolve() may keep what KSPSolve() would tell or do of each column to itself.
 bool NothingElseIsAsked(KSP ksp)
 {
-  const bool told   = !IteratesAreUnseen(ksp) || ksp->res_hist || ksp->calc_sings || ksp->calc_ritz || ksp->viewRate;
-  const bool viewed = ksp->viewPre || ksp->viewMatExp || ksp->viewEV || ksp->viewSV || ksp->viewEVExp ||
-                      ksp->viewPOpExp || ksp->viewDScale;
-  const bool changed = ksp->guess || ksp->guess_knoll || ksp->dscale || ksp->dmActive || ksp->presolve ||
-                       ksp->postsolve || ksp->pc->ops->presolve || ksp->pc->ops->postsolve;
+  const bool told = !IteratesAreUnseen(ksp) || ksp->res_hist || ksp->calc_sings || ksp->calc_ritz || ksp->viewRate;
+  const bool viewed =
+      ksp->viewPre || ksp->viewMatExp || ksp->viewEV || ksp->viewSV || ksp->viewEVExp || ksp->viewPOpExp;
+  const bool changed = ksp->guess || ksp->guess_knoll || ksp->dmActive || ksp->presolve || ksp->postsolve ||
+                       ksp->pc->ops->presolve || ksp->pc->ops->postsolve;
   return !told && !viewed && !changed && !(ksp->transpose_solve && PETSC_VERSION_GE(3, 22, 0));
 }
 } // namespace
@@ -88,7 +89,7 @@ PetscErrorCode ManySolve::Admit(bool *admitted)
   PetscCall(PCGetOperators(ksp_->pc, &A_, nullptr));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp_->pc, &diagonal, PCNONE, PCJACOBI, ""));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp_->pc, PCKSP, &inner)); // fails for all columns, or for none
-  PetscCall(PCGetDiagonalScale(ksp_->pc, &scales));
+  PetscCall(ksp::ScalesDiagonal(ksp_, &scales));
   PetscCall(PCGetFailedReason(ksp_->pc, &failed)); // MatSolve() heeds a failed factor, MatMatSolve() does not
   PetscCall(MatGetNullSpace(A_, &null));
   PetscCall(MatGetTransposeNullSpace(A_, &left));
