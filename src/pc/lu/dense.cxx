@@ -1,5 +1,6 @@
 /// Dense products and triangular solves: BLAS for large operands, plain loops for small ones.
 #include "pc/lu/dense.hpp"
+#include <algorithm>
 #include <petscblaslapack.h>
 #include "petsc/compat.hpp"
 
@@ -76,19 +77,34 @@ PetscErrorCode SubtractProduct(PetscInt m, PetscInt n, PetscInt k, const Scalar 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SubtractTransposedProduct(PetscInt m, PetscInt n, PetscInt k, const Scalar *A, PetscInt lda,
-                                         const Scalar *B, PetscInt ldb, Scalar *C, PetscInt ldc)
+PetscErrorCode SubtractLowerProduct(PetscInt n, PetscInt k, const Scalar *A, PetscInt lda, const Scalar *B,
+                                    PetscInt ldb, Scalar *C, PetscInt ldc)
+{
+  constexpr PetscInt WIDTH = 64; // of a product: half its square on the diagonal is lost work
+
+  PetscFunctionBegin;
+  for (PetscInt j = 0; j < n; j += WIDTH)
+    PetscCall(
+        SubtractProduct(n - j, std::min(WIDTH, n - j), k, A + j, lda, B + At(0, j, ldb), ldb, C + At(j, j, ldc), ldc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SubtractTransposedProduct(bool conjugate, PetscInt m, PetscInt n, PetscInt k, const Scalar *A,
+                                         PetscInt lda, const Scalar *B, PetscInt ldb, Scalar *C, PetscInt ldc)
 {
   PetscFunctionBegin;
   if (m <= 0 || n <= 0 || k <= 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (static_cast<PetscCount>(m) * n * k >= FEW) {
-    PetscCall(Multiply("T", m, n, k, A, lda, B, ldb, C, ldc));
+    PetscCall(Multiply(conjugate ? "C" : "T", m, n, k, A, lda, B, ldb, C, ldc));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   for (PetscInt j = 0; j < n; j++)
     for (PetscInt i = 0; i < m; i++) {
       Scalar sum(0);
-      for (PetscInt q = 0; q < k; q++) sum = sum + A[At(q, i, lda)] * B[At(q, j, ldb)];
+      for (PetscInt q = 0; q < k; q++) {
+        const Scalar &a = A[At(q, i, lda)];
+        sum             = sum + (conjugate ? Conj(a) : a) * B[At(q, j, ldb)];
+      }
       C[At(i, j, ldc)] = C[At(i, j, ldc)] - sum;
     }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -143,18 +159,22 @@ PetscErrorCode SolveUpper(PetscInt m, PetscInt n, const Scalar *T, PetscInt ldt,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SolveUnitLowerTransposed(PetscInt m, PetscInt n, const Scalar *T, PetscInt ldt, Scalar *X, PetscInt ldx)
+PetscErrorCode SolveUnitLowerTransposed(bool conjugate, PetscInt m, PetscInt n, const Scalar *T, PetscInt ldt,
+                                        Scalar *X, PetscInt ldx)
 {
   PetscFunctionBegin;
   if (m <= 0 || n <= 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (static_cast<PetscCount>(m) * m * n >= FEW) {
-    PetscCall(Triangular("L", "L", "T", "U", m, n, T, ldt, X, ldx));
+    PetscCall(Triangular("L", "L", conjugate ? "C" : "T", "U", m, n, T, ldt, X, ldx));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   for (PetscInt j = 0; j < n; j++)
     for (PetscInt i = m - 1; i >= 0; i--) {
       Scalar sum = X[At(i, j, ldx)];
-      for (PetscInt q = i + 1; q < m; q++) sum = sum - T[At(q, i, ldt)] * X[At(q, j, ldx)];
+      for (PetscInt q = i + 1; q < m; q++) {
+        const Scalar &t = T[At(q, i, ldt)];
+        sum             = sum - (conjugate ? Conj(t) : t) * X[At(q, j, ldx)];
+      }
       X[At(i, j, ldx)] = sum;
     }
   PetscFunctionReturn(PETSC_SUCCESS);

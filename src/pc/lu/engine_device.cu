@@ -129,7 +129,7 @@ PetscErrorCode DeviceEngine::ApplyTo(const Scalar *b, bool scale, const Scalar *
                          (transpose ? row_scale_ : column_scale_).data(), unknowns, before, x, report_.data(), stuck_,
                          stream));
   PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(PetscLogGpuFlops(2.0 * static_cast<PetscLogDouble>(A.plan.values)));
+  PetscCall(PetscLogGpuFlops(A.plan.solve_flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -115,7 +115,8 @@ PetscErrorCode HostEngine::Numeric(const Scalar *a, const LuPolicy &policy, LuRe
     for (PetscInt e = i[r]; e < i[r + 1]; e++) {
       const PetscReal scale     = row_scale_[r] * column_scale_[j[e]];
       const PetscReal magnitude = Magnitude(a[e]);
-      const Scalar    value     = Scalar(scale) * a[e];
+      const Scalar    own       = Scalar(scale) * a[e];
+      const Scalar    value     = plan.shape == Shape::Hermitian && j[e] != r ? Conj(own) : own;
       sum += magnitude;
       sums[j[e]] += magnitude;
       largest = std::max(largest, scale * magnitude);
@@ -160,7 +161,7 @@ PetscErrorCode HostEngine::ApplyTo(PetscInt count, const Scalar *b, PetscInt ldb
       Scalar      &at = x[static_cast<size_t>(c) * ldx + to[k]];
       at              = add ? at + v : v;
     }
-  PetscCall(PetscLogFlops(2.0 * static_cast<PetscLogDouble>(plan.values) * count));
+  PetscCall(PetscLogFlops(plan.solve_flops * count));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

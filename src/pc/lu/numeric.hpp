@@ -8,11 +8,6 @@
 namespace sparsegpu::lu
 {
 
-/// Pivots are eliminated by tiles of this many; rows change places within a tile only, so that the structure, which was
-/// fixed before the values were known, stays as it is (static pivoting: Li & Demmel, ACM Trans. Math. Softw. 29(2),
-/// 2003).
-constexpr PetscInt LU_TILE = 32;
-
 struct LuPivoting {
   PetscReal exchange = 0; ///< rows change places where a pivot is smaller than this times its column in the tile; 0:
                           ///< never

@@ -9,36 +9,45 @@ namespace sparsegpu::lu
 
 namespace
 {
-/// One front in its place: columns of L with ld rows, rows of U with ld pivots, the update with ld others.
+/// One front in its place, see FrontPlan.
 struct Front {
   PetscInt pivots, others, rows;
-  Scalar  *lower, *upper, *update;
+  Scalar  *lower, *upper, *update, *scaled;
+  Shape    shape;
+
+  bool    Half() const { return shape != Shape::General; }
+  Scalar *Column(PetscInt k) const
+  {
+    return lower + (Half() ? TileColumn(pivots, k) : static_cast<PetscCount>(k) * rows);
+  }
+  /// Below the pivots.
+  Scalar *Rest(PetscInt k) const { return Half() ? upper + static_cast<size_t>(k) * others : Column(k) + pivots; }
+  /// An entry of U, or of L^T or L^H.
+  Scalar Mirrored(const Scalar &v) const { return shape == Shape::Hermitian ? Conj(v) : v; }
 };
 
 Front TakeFront(const FrontTree &tree, const FrontPlan &plan, PetscInt f, Scalar *values, Scalar *work)
 {
   const PetscInt p = tree.Pivots(f), r = tree.Others(f);
-  return Front{p, r, p + r, values + plan.lower[f], values + plan.upper[f], work + plan.update[f]};
+  return Front{
+      p,         r, p + r, values + plan.lower[f], values + plan.upper[f], work + plan.update[f], work + plan.scaled,
+      plan.shape};
 }
 
-/// The update of child c is added where the parent has its rows and columns.
+/// The update of child c is added where the parent has its rows and columns, of symmetric fronts its lower triangle.
 void Extend(const PetscInt *at, const Front &child, const Front &parent)
 {
-  const size_t m = static_cast<size_t>(parent.rows), p = static_cast<size_t>(parent.pivots),
-               r = static_cast<size_t>(parent.others);
+  const size_t p = static_cast<size_t>(parent.pivots), r = static_cast<size_t>(parent.others);
   // rows ascend: those of the parent's pivots come first
   const PetscInt split = static_cast<PetscInt>(std::lower_bound(at, at + child.others, parent.pivots) - at);
   for (PetscInt b = 0; b < child.others; b++) {
     const Scalar *from = child.update + static_cast<size_t>(b) * static_cast<size_t>(child.others);
     const size_t  j    = static_cast<size_t>(at[b]);
-    if (b < split) {
-      Scalar *to = parent.lower + j * m;
-      for (PetscInt a = 0; a < child.others; a++) to[at[a]] += from[a];
-    } else {
-      Scalar *top = parent.upper + (j - p) * p, *rest = parent.update + (j - p) * r;
-      for (PetscInt a = 0; a < split; a++) top[at[a]] += from[a];
-      for (PetscInt a = split; a < child.others; a++) rest[at[a] - parent.pivots] += from[a];
-    }
+    Scalar *const top  = b < split ? parent.Column(at[b]) : parent.upper + (j - p) * p;
+    Scalar *const rest = b < split ? parent.Rest(at[b]) : parent.update + (j - p) * r;
+    PetscInt      a    = parent.Half() ? b : 0;
+    for (; a < split; a++) top[at[a]] += from[a];
+    for (; a < child.others; a++) rest[at[a] - parent.pivots] += from[a];
   }
 }
 
@@ -59,12 +68,23 @@ public:
         report_(report)
   {
   }
-  PetscErrorCode Run();
+  PetscErrorCode Run()
+  {
+    PetscFunctionBegin;
+    for (PetscInt k = 0; k < f_.pivots; k++) local_row_[k] = k;
+    PetscCall(f_.Half() ? Symmetric() : General());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
 
 private:
-  void    Tile(PetscInt begin, PetscInt size);
-  void    Exchange(PetscInt begin, PetscInt k, PetscInt end);
-  Scalar  Pivot(PetscInt k);
+  PetscErrorCode General();
+  PetscErrorCode Symmetric();
+
+  void    Mirror(Scalar *T, PetscInt ld, PetscInt size);
+  void    Scale(const Scalar *from, PetscInt ld, PetscInt rows, PetscInt begin, PetscInt size);
+  void    Tile(Scalar *T, PetscInt ld, PetscInt begin, PetscInt size);
+  void    Exchange(PetscInt k, PetscInt end);
+  Scalar  Pivot(Scalar &pivot, PetscInt k);
   Scalar &L(PetscInt i, PetscInt k) { return f_.lower[static_cast<size_t>(k) * f_.rows + i]; }
 
   const Front      &f_;
@@ -75,7 +95,7 @@ private:
 };
 
 /// Of the rows of the tile the one with the largest entry of column k becomes row k, if row k's own is too small.
-void Elimination::Exchange(PetscInt begin, PetscInt k, PetscInt end)
+void Elimination::Exchange(PetscInt k, PetscInt end)
 {
   PetscInt  best = k;
   PetscReal most = Magnitude(L(k, k));
@@ -93,9 +113,10 @@ void Elimination::Exchange(PetscInt begin, PetscInt k, PetscInt end)
   std::swap(local_row_[k], local_row_[best]);
 }
 
-Scalar Elimination::Pivot(PetscInt k)
+/// In place, see LuPivoting; its inverse.
+Scalar Elimination::Pivot(Scalar &pivot, PetscInt k)
 {
-  Scalar         &pivot     = L(k, k);
+  if (f_.shape == Shape::Hermitian) pivot = Scalar(RealPart(pivot)); // as it is but for rounding
   const PetscReal magnitude = Magnitude(pivot);
   if (!(magnitude - magnitude == 0)) report_->finite = false;
   report_->smallest = std::min(report_->smallest, magnitude);
@@ -108,30 +129,30 @@ Scalar Elimination::Pivot(PetscInt k)
   return Inverse(pivot);
 }
 
-/// Rows begin .. begin + size - 1 of L11 and U11, unblocked.
-void Elimination::Tile(PetscInt begin, PetscInt size)
+/// Pivots begin .. begin + size - 1 in T [size x size], unblocked.
+void Elimination::Tile(Scalar *T, PetscInt ld, PetscInt begin, PetscInt size)
 {
-  const PetscInt end = begin + size;
-  for (PetscInt k = begin; k < end; k++) {
-    Exchange(begin, k, end);
-    const Scalar inverse = Pivot(k);
-    for (PetscInt i = k + 1; i < end; i++) L(i, k) = L(i, k) * inverse;
-    for (PetscInt j = k + 1; j < end; j++) {
-      const Scalar u = L(k, j);
-      for (PetscInt i = k + 1; i < end; i++) L(i, j) = L(i, j) - L(i, k) * u;
+  const auto column = [&](PetscInt j) { return T + static_cast<size_t>(j) * static_cast<size_t>(ld); };
+  for (PetscInt k = 0; k < size; k++) {
+    Scalar *const own = column(k);
+    if (!f_.Half()) Exchange(begin + k, begin + size);
+    const Scalar inverse = Pivot(own[k], begin + k);
+    for (PetscInt i = k + 1; i < size; i++) own[i] = own[i] * inverse;
+    for (PetscInt j = k + 1; j < size; j++) {
+      Scalar *const other = column(j), u = other[k];
+      for (PetscInt i = k + 1; i < size; i++) other[i] = other[i] - own[i] * u;
     }
   }
 }
 
-PetscErrorCode Elimination::Run()
+PetscErrorCode Elimination::General()
 {
   const PetscInt m = f_.rows, p = f_.pivots, r = f_.others;
 
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < p; k++) local_row_[k] = k;
   for (PetscInt k = 0; k < p; k += LU_TILE) {
     const PetscInt size = std::min(LU_TILE, p - k), next = k + size;
-    Tile(k, size);
+    Tile(&L(k, k), m, k, size);
     PetscCall(SolveUpperRight(m - next, size, &L(k, k), m, &L(next, k), m));
     if (next < p) {
       PetscCall(SolveUnitLower(size, p - next, &L(k, k), m, &L(k, next), m));
@@ -145,14 +166,70 @@ PetscErrorCode Elimination::Run()
   if (r > 0) PetscCall(SubtractProduct(r, r, p, f_.lower + p, m, f_.upper, p, f_.update, r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-/// The larger of `growth` and the largest part of the factored front's entries, which are still in the caches.
+
+/// A tile of pivots is factored with both triangles.
+void Elimination::Mirror(Scalar *T, PetscInt ld, PetscInt size)
+{
+  for (PetscInt k = 0; k < size; k++)
+    for (PetscInt j = k + 1; j < size; j++)
+      T[k + static_cast<size_t>(j) * ld] = f_.Mirrored(T[j + static_cast<size_t>(k) * ld]);
+}
+
+/// scaled [size x rows]: columns of U, D L^T or D L^H, from rows of L's columns `begin` ...
+void Elimination::Scale(const Scalar *from, PetscInt ld, PetscInt rows, PetscInt begin, PetscInt size)
+{
+  for (PetscInt k = 0; k < size; k++) {
+    const Scalar  pivot  = f_.Column(begin + k)[begin + k];
+    const Scalar *column = from + static_cast<size_t>(k) * static_cast<size_t>(ld);
+    for (PetscInt i = 0; i < rows; i++) f_.scaled[static_cast<size_t>(i) * size + k] = pivot * f_.Mirrored(column[i]);
+  }
+}
+
+PetscErrorCode Elimination::Symmetric()
+{
+  const PetscInt p = f_.pivots, r = f_.others;
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < p; k += LU_TILE) {
+    const PetscInt size = std::min(LU_TILE, p - k), next = k + size, ld = p - k;
+    Scalar *const  T = f_.lower + TileBegin(p, k);
+    Mirror(T, ld, size);
+    Tile(T, ld, k, size);
+    PetscCall(SolveUpperRight(p - next, size, T, ld, T + size, ld));
+    PetscCall(SolveUpperRight(r, size, T, ld, f_.Rest(k), r));
+    if (next == p) break;
+    Scale(T + size, ld, p - next, k, size);
+    for (PetscInt j = next; j < p; j += LU_TILE)
+      PetscCall(SubtractProduct(p - j, std::min(LU_TILE, p - j), size, T + (j - k), ld,
+                                f_.scaled + static_cast<size_t>(j - next) * size, size, f_.lower + TileBegin(p, j),
+                                p - j));
+    PetscCall(SubtractProduct(r, p - next, size, f_.Rest(k), r, f_.scaled, size, f_.Rest(next), r));
+  }
+  for (PetscInt k = 0; k < p && r > 0; k += SCALED_PIVOTS) {
+    const PetscInt size = std::min(SCALED_PIVOTS, p - k);
+    Scale(f_.Rest(k), r, r, k, size);
+    PetscCall(SubtractLowerProduct(r, size, f_.Rest(k), r, f_.scaled, size, f_.update, r));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The larger of `growth` and the largest part of the factored front's entries, which are still in the caches. Of a
+/// symmetric factorization these are D, L and U, which is not stored.
 PetscReal RaiseGrowth(const Front &front, PetscReal growth)
 {
-  const size_t p = static_cast<size_t>(front.pivots);
-  for (size_t k = 0; k < p * static_cast<size_t>(front.rows); k++)
-    growth = std::max(growth, LargestPart(front.lower[k]));
-  for (size_t k = 0; k < p * static_cast<size_t>(front.others); k++)
-    growth = std::max(growth, LargestPart(front.upper[k]));
+  const PetscInt p = front.pivots, m = front.rows;
+  const auto     raise = [&](const Scalar *entry, PetscInt begin, PetscInt end, const Scalar &pivot) {
+    for (PetscInt i = begin; i < end; i++) {
+      growth = std::max(growth, LargestPart(entry[i]));
+      if (front.Half()) growth = std::max(growth, LargestPart(pivot * entry[i]));
+    }
+  };
+  for (PetscInt k = 0; k < p; k++) {
+    const Scalar *column = front.Column(k), pivot = column[k];
+    growth = std::max(growth, LargestPart(pivot));
+    raise(column, front.Half() ? k + 1 : 0, front.Half() ? p : m, pivot);
+    raise(front.upper + static_cast<size_t>(k) * front.others, 0, front.others, pivot);
+  }
   return growth;
 }
 } // namespace

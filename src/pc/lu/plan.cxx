@@ -96,32 +96,54 @@ void FindDeviceSteps(const FrontTree &tree, PetscInt largest_small, FrontPlan *p
   });
 }
 
-void Plan(const FrontTree &tree, Steps steps, PetscInt largest_small, FrontPlan *plan)
+/// Factors one after the other.
+void PlaceFactors(const FrontTree &tree, FrontPlan *plan)
 {
-  const PetscInt                     fronts = tree.Fronts();
-  std::vector<std::vector<PetscInt>> children(fronts);
-  Arena                              arena;
+  const PetscInt fronts = tree.Fronts();
 
-  *plan = FrontPlan();
-  if (steps == Steps::Postorder)
-    FindPostorder(tree, plan);
-  else
-    FindDeviceSteps(tree, largest_small, plan);
   plan->lower.resize(fronts);
   plan->upper.resize(fronts);
-  plan->update.resize(fronts);
   for (PetscInt f = 0; f < fronts; f++) {
     const PetscCount p = tree.Pivots(f), r = tree.Others(f), m = p + r;
     plan->lower[f]         = plan->values;
-    plan->upper[f]         = plan->values + m * p;
+    plan->upper[f]         = plan->values + (plan->Half() ? TileEntries(p) : m * p);
     plan->values           = plan->upper[f] + p * r;
     plan->largest          = std::max(plan->largest, static_cast<PetscInt>(m));
     plan->most_pivots      = std::max(plan->most_pivots, static_cast<PetscInt>(p));
     plan->widest           = std::max(plan->widest, static_cast<PetscInt>(r));
     const PetscLogDouble P = static_cast<PetscLogDouble>(p), R = static_cast<PetscLogDouble>(r);
-    plan->flops += P * P * P * 2 / 3 + 2 * P * P * R + 2 * P * R * R;
-    if (tree.parent[f] >= 0) children[tree.parent[f]].push_back(f);
+    plan->flops += (P * P * P * 2 / 3 + 2 * P * P * R + 2 * P * R * R) / (plan->Half() ? 2 : 1);
+    plan->solve_flops += 2 * P * P + 4 * P * R;
   }
+}
+
+/// Entries of scratch for columns of L times D: a slab of the others', a tile of the pivots'.
+PetscCount ScaledEntries(const FrontTree &tree)
+{
+  PetscCount most = 0;
+  for (PetscInt f = 0; f < tree.Fronts(); f++) {
+    const PetscCount p = tree.Pivots(f), r = tree.Others(f);
+    most = std::max({most, std::min<PetscCount>(p, SCALED_PIVOTS) * r, std::min<PetscCount>(p, LU_TILE) * p});
+  }
+  return most;
+}
+
+void Plan(const FrontTree &tree, Steps steps, PetscInt largest_small, Shape shape, FrontPlan *plan)
+{
+  const PetscInt                     fronts = tree.Fronts();
+  std::vector<std::vector<PetscInt>> children(fronts);
+  Arena                              arena;
+
+  *plan       = FrontPlan();
+  plan->shape = shape;
+  if (steps == Steps::Postorder)
+    FindPostorder(tree, plan);
+  else
+    FindDeviceSteps(tree, largest_small, plan);
+  PlaceFactors(tree, plan);
+  plan->update.resize(fronts);
+  for (PetscInt f = 0; f < fronts; f++)
+    if (tree.parent[f] >= 0) children[tree.parent[f]].push_back(f);
   for (PetscInt s = 0; s < plan->Steps(); s++) {
     for (PetscInt k = plan->step_begin[s]; k < plan->step_begin[s + 1]; k++) {
       const PetscInt   f = plan->step[k];
@@ -134,7 +156,8 @@ void Plan(const FrontTree &tree, Steps steps, PetscInt largest_small, FrontPlan 
         arena.Give(plan->update[c], r * r);
       }
   }
-  plan->work = arena.end();
+  plan->scaled = arena.end();
+  plan->work   = arena.end() + (plan->Half() ? ScaledEntries(tree) : 0);
 }
 
 /// Entries below the diagonal of the permuted matrix, column by column as eliminated.
@@ -174,11 +197,13 @@ void Place(const CsrView &A, const FrontTree &tree, const std::vector<PetscInt> 
   if (!symmetric) lower = FindLowerEntries(A, row_place, column_place);
   plan->place.assign(A.nonzeros, -1);
   plan->mirror.clear();
-  if (symmetric) plan->mirror.assign(A.nonzeros, -1);
+  const bool both = symmetric && !plan->Half();
+  if (both) plan->mirror.assign(A.nonzeros, -1);
   for (PetscInt f = 0; f < tree.Fronts(); f++) {
     const PetscCount p = tree.Pivots(f), rows = p + tree.Others(f);
     const auto       at = [&](PetscInt i, PetscInt j) {
       const PetscCount a = local[i], b = local[j];
+      if (plan->Half()) return a < p ? plan->lower[f] + TileColumn(p, b) + a : plan->upper[f] + a - p + b * (rows - p);
       return b < p ? plan->lower[f] + a + b * rows : plan->upper[f] + a + (b - p) * p;
     };
     for (PetscInt k = tree.first[f]; k < tree.first[f + 1]; k++) local[k] = k - tree.first[f];
@@ -188,8 +213,8 @@ void Place(const CsrView &A, const FrontTree &tree, const std::vector<PetscInt> 
       for (PetscInt e = A.i[matrix_row[k]]; e < A.i[matrix_row[k] + 1]; e++) {
         const PetscInt j = column_place[A.j[e]];
         if (j < k) continue;
-        plan->place[e] = at(k, j);
-        if (symmetric && j > k) plan->mirror[e] = at(j, k);
+        plan->place[e] = plan->Half() ? at(j, k) : at(k, j);
+        if (both && j > k) plan->mirror[e] = at(j, k);
       }
       if (symmetric) continue;
       for (PetscInt e = lower.begin[k]; e < lower.begin[k + 1]; e++) plan->place[lower.entry[e]] = at(lower.row[e], k);
@@ -198,10 +223,10 @@ void Place(const CsrView &A, const FrontTree &tree, const std::vector<PetscInt> 
 }
 } // namespace
 
-PetscErrorCode PlanFronts(const FrontTree &tree, Steps steps, PetscInt largest_small, FrontPlan *plan)
+PetscErrorCode PlanFronts(const FrontTree &tree, Steps steps, PetscInt largest_small, Shape shape, FrontPlan *plan)
 {
   PetscFunctionBegin;
-  PetscCallCXX(Plan(tree, steps, largest_small, plan));
+  PetscCallCXX(Plan(tree, steps, largest_small, shape, plan));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

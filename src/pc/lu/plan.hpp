@@ -6,8 +6,15 @@
 ///                 U11 lies in the upper triangle;
 ///   rows of U:    entry (k, j), k < p, j < r, at values[upper[f] + k + j * p];
 ///   the update that it leaves to its parent: entry (i, j), i, j < r, at work[update[f] + i + j * r].
+/// A symmetric factorization L D L^T, or L D L^H, keeps one triangle:
+///   the pivots' columns of L by tiles of LU_TILE columns, each from its diagonal down: entry (i, k), i < p, at
+///                 values[lower[f] + TileColumn(p, k) + i]; D on the diagonal. What a tile has above its diagonal is
+///                 that of U = D L^T while the tile is factored, and not used later;
+///   rows of L below: entry (p + i, k), i < r, k < p, at values[upper[f] + i + k * r];
+///   the update: its lower triangle; what is above is not used.
 #pragma once
 
+#include "device/scalar.hpp"
 #include "mat/rows/csr_view.hpp"
 #include "pc/lu/names.hpp"
 #include "pc/symbolic/tree.hpp"
@@ -17,6 +24,30 @@ namespace sparsegpu::lu
 
 using symbolic::FrontTree;
 using symbolic::SymmetricPattern;
+
+/// Pivots are eliminated by tiles of this many; rows change places within a tile only, so that the structure, which was
+/// fixed before the values were known, stays as it is (static pivoting: Li & Demmel, ACM Trans. Math. Softw. 29(2),
+/// 2003).
+constexpr PetscInt LU_TILE = 32;
+
+/// In a symmetric factorization with p pivots: the first entry of the tile of columns that begins with k0, which is its
+/// diagonal; its columns are p - k0 apart.
+SPARSEGPU_HD PetscCount TileBegin(PetscCount p, PetscCount k0)
+{
+  return k0 * p - k0 * (k0 - LU_TILE) / 2;
+}
+/// Where row 0 of column k would be, were it kept.
+SPARSEGPU_HD PetscCount TileColumn(PetscCount p, PetscCount k)
+{
+  const PetscCount k0 = k / LU_TILE * LU_TILE;
+  return TileBegin(p, k0) + (k - k0) * (p - k0) - k0;
+}
+/// Entries of all p columns.
+SPARSEGPU_HD PetscCount TileEntries(PetscCount p)
+{
+  const PetscCount k0 = p / LU_TILE * LU_TILE;
+  return TileBegin(p, k0) + (p - k0) * (p - k0);
+}
 
 /// Fronts of at most so many rows are small: a thread block of a device keeps one in its shared memory, if that
 /// suffices.
@@ -32,25 +63,41 @@ enum class Steps {
              ///< each other, with the most pivots first
 };
 
+/// What the fronts are, and so what is stored of them.
+enum class Shape {
+  General,   ///< L and U
+  Symmetric, ///< L and D, U = D L^T
+  Hermitian  ///< L and D, U = D L^H
+};
+
+/// Pivots whose columns of L are scaled by D at a time, for the update of the others in a symmetric factorization: few
+/// against the pivots of the largest fronts, many for a product.
+constexpr PetscInt SCALED_PIVOTS = 1024;
+
 struct FrontPlan {
+  Shape                   shape = Shape::General;
   std::vector<PetscCount> lower, upper, update;        ///< [fronts]
   std::vector<PetscInt>   step_begin, step;            ///< [steps + 1], [fronts] the fronts of each step
   std::vector<PetscCount> place, mirror;               ///< [matrix entries] in values; mirror: symmetric factorizations
   PetscCount              values = 0, work = 0;        ///< entries
+  PetscCount              scaled      = 0;             ///< in work: columns of L times D, of a symmetric factorization
   PetscLogDouble          flops       = 0;             ///< real operations of a factorization, as of real numbers
+  PetscLogDouble          solve_flops = 0;             ///< the same of a solve with one right-hand side
   PetscInt                largest     = 0;             ///< rows of the largest front
   PetscInt                most_pivots = 0, widest = 0; ///< pivots and other rows of any front at most
 
+  bool     Half() const { return shape != Shape::General; } ///< one triangle is stored
   PetscInt Steps() const { return static_cast<PetscInt>(step_begin.size()) - 1; }
 };
 
 /// Offsets of the fronts' factors and updates. Fronts of more than `largest_small` rows are large. O(rows of the
 /// fronts).
-PetscErrorCode PlanFronts(const FrontTree &tree, Steps steps, PetscInt largest_small, FrontPlan *plan);
+PetscErrorCode PlanFronts(const FrontTree &tree, Steps steps, PetscInt largest_small, Shape shape, FrontPlan *plan);
 
 /// place [A.nonzeros]: where in `values` each entry of A goes, if row i is eliminated row_place[i]-th and column j
 /// column_place[j]-th. `symmetric`: entries of the lower triangle (of the permuted matrix) go nowhere, -1, and those
-/// of the upper one also to mirror, -1 on the diagonal. O(A.nonzeros + rows of the fronts).
+/// of the upper one where their mirror image belongs; in general fronts they go to their own place, and to that of
+/// their mirror image, which is -1 on the diagonal, too. O(A.nonzeros + rows of the fronts).
 PetscErrorCode PlaceEntries(const CsrView &A, const FrontTree &tree, const std::vector<PetscInt> &row_place,
                             const std::vector<PetscInt> &column_place, bool symmetric, FrontPlan *plan);
 

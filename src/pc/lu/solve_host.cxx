@@ -1,4 +1,5 @@
 /// Solves with the fronts on the host: up the tree with L, down the tree with U, for several right-hand sides at once.
+/// In symmetric factorizations U is D L^T, or D L^H.
 #include <algorithm>
 #include "pc/lu/dense.hpp"
 #include "pc/lu/numeric.hpp"
@@ -30,8 +31,10 @@ public:
   PetscErrorCode Backward(PetscInt f, bool transpose);
 
 private:
-  void Gather(PetscInt f, bool exchanged);
-  void Scatter(PetscInt f, bool exchanged);
+  PetscErrorCode ForwardHalf(PetscInt p, PetscInt r, const Scalar *lower, const Scalar *below);
+  PetscErrorCode BackwardHalf(PetscInt p, PetscInt r, const Scalar *lower, const Scalar *below);
+  void           Gather(PetscInt f, bool exchanged);
+  void           Scatter(PetscInt f, bool exchanged);
 
   const FrontTree &tree_;
   const FrontPlan &plan_;
@@ -62,6 +65,43 @@ void Sweep::Scatter(PetscInt f, bool exchanged)
           own_[static_cast<size_t>(c) * p + k];
 }
 
+/// With L.
+PetscErrorCode Sweep::ForwardHalf(PetscInt p, PetscInt r, const Scalar *lower, const Scalar *below)
+{
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < p; k += LU_TILE) {
+    const PetscInt size = std::min(LU_TILE, p - k), next = k + size, ld = p - k;
+    const Scalar  *T = lower + TileBegin(p, k);
+    PetscCall(SolveUnitLower(size, count_, T, ld, own_ + k, p));
+    PetscCall(SubtractProduct(p - next, count_, size, T + size, ld, own_ + k, p, own_ + next, p));
+  }
+  PetscCall(SubtractProduct(r, count_, p, below, r, own_, p, others_, r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// With D, then L^T or L^H.
+PetscErrorCode Sweep::BackwardHalf(PetscInt p, PetscInt r, const Scalar *lower, const Scalar *below)
+{
+  const bool conjugate = plan_.shape == Shape::Hermitian;
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < p; k++) {
+    const Scalar inverse = Inverse(lower[TileColumn(p, k) + k]);
+    for (PetscInt c = 0; c < count_; c++) {
+      Scalar &v = own_[static_cast<size_t>(c) * p + k];
+      v         = v * inverse;
+    }
+  }
+  PetscCall(SubtractTransposedProduct(conjugate, p, count_, r, below, r, others_, r, own_, p));
+  for (PetscInt k = (p - 1) / LU_TILE * LU_TILE; k >= 0; k -= LU_TILE) {
+    const PetscInt size = std::min(LU_TILE, p - k), next = k + size, ld = p - k;
+    const Scalar  *T = lower + TileBegin(p, k);
+    PetscCall(SubtractTransposedProduct(conjugate, size, count_, p - next, T + size, ld, own_ + next, p, own_ + k, p));
+    PetscCall(SolveUnitLowerTransposed(conjugate, size, count_, T, ld, own_ + k, p));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Sweep::Forward(PetscInt f, bool transpose)
 {
   const PetscInt  p = tree_.Pivots(f), r = tree_.Others(f), m = p + r;
@@ -71,9 +111,11 @@ PetscErrorCode Sweep::Forward(PetscInt f, bool transpose)
   PetscFunctionBegin;
   Gather(f, !transpose);
   std::fill_n(others_, static_cast<size_t>(r) * count_, Scalar(0));
-  if (transpose) {
+  if (plan_.Half()) {
+    PetscCall(ForwardHalf(p, r, lower, upper));
+  } else if (transpose) {
     PetscCall(SolveUpperTransposed(p, count_, lower, m, own_, p));
-    PetscCall(SubtractTransposedProduct(r, count_, p, upper, p, own_, p, others_, r));
+    PetscCall(SubtractTransposedProduct(false, r, count_, p, upper, p, own_, p, others_, r));
   } else {
     PetscCall(SolveUnitLower(p, count_, lower, m, own_, p));
     PetscCall(SubtractProduct(r, count_, p, lower + p, m, own_, p, others_, r));
@@ -96,9 +138,11 @@ PetscErrorCode Sweep::Backward(PetscInt f, bool transpose)
   for (PetscInt c = 0; c < count_; c++)
     for (PetscInt k = 0; k < r; k++)
       others_[static_cast<size_t>(c) * r + k] = w_[static_cast<size_t>(c) * ldw_ + row[k]];
-  if (transpose) {
-    PetscCall(SubtractTransposedProduct(p, count_, r, lower + p, m, others_, r, own_, p));
-    PetscCall(SolveUnitLowerTransposed(p, count_, lower, m, own_, p));
+  if (plan_.Half()) {
+    PetscCall(BackwardHalf(p, r, lower, upper));
+  } else if (transpose) {
+    PetscCall(SubtractTransposedProduct(false, p, count_, r, lower + p, m, others_, r, own_, p));
+    PetscCall(SolveUnitLowerTransposed(false, p, count_, lower, m, own_, p));
   } else {
     PetscCall(SubtractProduct(p, count_, r, upper, p, others_, r, own_, p));
     PetscCall(SolveUpper(p, count_, lower, m, own_, p));
@@ -112,11 +156,20 @@ PetscErrorCode LuSolve_Host(const FrontTree &tree, const FrontPlan &plan, const 
                             const PetscInt *local_row, bool transpose, PetscInt count, Scalar *w, PetscInt ldw,
                             Scalar *scratch)
 {
-  Sweep sweep(tree, plan, values, local_row, count, w, ldw, scratch);
+  Sweep      sweep(tree, plan, values, local_row, count, w, ldw, scratch);
+  const auto conjugate = [&] { // A^T is the conjugate of a Hermitian A
+    for (PetscInt c = 0; c < count && transpose && plan.shape == Shape::Hermitian; c++)
+      for (PetscInt k = 0; k < tree.first.back(); k++) {
+        Scalar &v = w[static_cast<size_t>(c) * ldw + k];
+        v         = Conj(v);
+      }
+  };
 
   PetscFunctionBegin;
-  for (PetscInt f = 0; f < tree.Fronts(); f++) PetscCall(sweep.Forward(f, transpose));
-  for (PetscInt f = tree.Fronts() - 1; f >= 0; f--) PetscCall(sweep.Backward(f, transpose));
+  conjugate();
+  for (PetscInt f = 0; f < tree.Fronts(); f++) PetscCall(sweep.Forward(f, transpose && !plan.Half()));
+  for (PetscInt f = tree.Fronts() - 1; f >= 0; f--) PetscCall(sweep.Backward(f, transpose && !plan.Half()));
+  conjugate();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

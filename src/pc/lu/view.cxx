@@ -59,8 +59,9 @@ PetscErrorCode DirectFactor::ViewDetail(PetscViewer viewer) const
   PetscCall(PetscViewerASCIIPrintf(
       viewer, "%.4g entries of the factors, %.3g times the matrix's, %.2g %% of them zeros; %.4g flops; %.3g MB\n",
       (double)analysis_.plan.values, (double)analysis_.plan.values / PetscMax(1.0, (double)analysis_.j.size()),
-      100 * 2.0 * (double)analysis_.tree.zeros / PetscMax(1.0, (double)analysis_.plan.values), analysis_.plan.flops,
-      Bytes() / 1e6));
+      100 * (analysis_.plan.Half() ? 1.0 : 2.0) * (double)analysis_.tree.zeros /
+          PetscMax(1.0, (double)analysis_.plan.values),
+      analysis_.plan.flops, Bytes() / 1e6));
   PetscCall(PetscViewerASCIIPrintf(viewer, "rows %s; pivots below %.2g of the largest entry are replaced\n",
                                    analysis_.matched ? "matched and scaled" : "as they were", (double)small_));
   if (pivoted_)
