@@ -127,7 +127,6 @@ PetscErrorCode DeviceEngine::TakeMatrix()
   PetscCall(TakeCopy(&i_, A.i));
   PetscCall(TakeCopy(&j_, A.j));
   PetscCall(TakeCopy(&place_, A.plan.place));
-  PetscCall(TakeCopy(&mirror_, A.plan.mirror));
   PetscCall(TakeCopy(&row_order_, A.row_order));
   PetscCall(TakeCopy(&column_order_, A.column_order));
   PetscCall(TakeCopy(&row_scale_, A.row_scale));
@@ -180,7 +179,7 @@ PetscLogDouble DeviceEngine::Bytes() const
        {&first_, &parent_, &row_, &relative_, &owner_, &child_begin_, &child_, &source_begin_, &source_, &list_, &i_,
         &j_, &transposed_i_, &transposed_j_, &transposed_source_, &row_order_, &column_order_, &local_row_})
     bytes += array->bytes();
-  for (const auto *array : {&row_begin_, &lower_, &upper_, &update_, &place_, &mirror_}) bytes += array->bytes();
+  for (const auto *array : {&row_begin_, &lower_, &upper_, &update_, &place_}) bytes += array->bytes();
   for (const auto *array : {&a_, &residual_, &before_, &sample_, &basis_, &dots_}) bytes += array->bytes();
   bytes += children_.bytes() + pending_.bytes() + forward_.bytes() + backward_.bytes() + row_scale_.bytes() +
            column_scale_.bytes() + Vectors() * sizeof(Scalar) +

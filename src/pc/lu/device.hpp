@@ -11,6 +11,7 @@ namespace sparsegpu::lu
 /// The fronts, on the device; see FrontTree and FrontPlan. Row a of front f, its pivots first, has the number
 /// first[f] + row_begin[f] + a among the rows of all fronts.
 struct FrontsView {
+  Shape             shape;
   const PetscInt   *first;                  ///< [fronts + 1]
   const PetscInt   *parent;                 ///< [fronts]
   const PetscCount *row_begin;              ///< [fronts + 1]
@@ -66,6 +67,9 @@ struct LargeStep {
 /// Fronts list[0 .. step.count) on the device, whose children are done.
 PetscErrorCode LargeFronts_CUDA(const FrontsView &fronts, const FrontPlan &plan, const LargeStep &step,
                                 const PetscInt *list, const LuWorkspace &work, Stream stream);
+/// The same fronts' updates, where all else of them is done.
+PetscErrorCode LargeUpdates_CUDA(const FrontsView &fronts, const FrontPlan &plan, const LargeStep &step,
+                                 const PetscInt *list, const LuWorkspace &work, Stream stream);
 
 /// A part of a large front in a solve: the rows of a tile of pivots, or LU_TILE of its others.
 struct SolveItem {

@@ -161,11 +161,11 @@ PetscErrorCode DirectFactor::Analyse(const CsrView &A, const std::vector<PetscIn
   if (space_ == Space::Device) PetscCall(LargestSmallFront_CUDA(&largest_small));
 #endif
   PetscCall(PlanFronts(F.tree, space_ == Space::Host ? lu::Steps::Postorder : lu::Steps::Device, largest_small,
-                       !F.symmetric || space_ == Space::Device ? Shape::General
-                       : F.hermitian                           ? Shape::Hermitian
-                                                               : Shape::Symmetric,
+                       !F.symmetric  ? Shape::General
+                       : F.hermitian ? Shape::Hermitian
+                                     : Shape::Symmetric,
                        &F.plan));
-  PetscCall(PlaceEntries(A, F.tree, Inverted(F.row_order), Inverted(F.column_order), F.symmetric, &F.plan));
+  PetscCall(PlaceEntries(A, F.tree, Inverted(F.row_order), Inverted(F.column_order), &F.plan));
   PetscCallCXX(F.i.assign(A.i, A.i + A.rows + 1));
   PetscCallCXX(F.j.assign(A.j, A.j + A.nonzeros));
   PetscCallCXX(columns.assign(A.cols, 0));

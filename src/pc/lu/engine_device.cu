@@ -10,9 +10,9 @@ namespace sparsegpu::lu
 
 FrontsView DeviceEngine::Fronts() const
 {
-  return FrontsView{first_.data(), parent_.data(),       row_begin_.data(), row_.data(),    relative_.data(),
-                    owner_.data(), lower_.data(),        upper_.data(),     update_.data(), child_begin_.data(),
-                    child_.data(), source_begin_.data(), source_.data()};
+  return FrontsView{analysis_->plan.shape, first_.data(), parent_.data(),       row_begin_.data(), row_.data(),
+                    relative_.data(),      owner_.data(), lower_.data(),        upper_.data(),     update_.data(),
+                    child_begin_.data(),   child_.data(), source_begin_.data(), source_.data()};
 }
 
 /// Does not wait: a solve that gave up is reported by its own call or by the next one.
@@ -68,7 +68,7 @@ PetscErrorCode DeviceEngine::Numeric(const Scalar *a, const LuPolicy &policy, Lu
   PetscCall(MeasureSystem_CUDA(system, row_scale_.data(), column_scale_.data(), policy, report_.data(), stream));
   if (plan.values > 0) SparseGPUCallCUDA(cudaMemsetAsync(values_.data(), 0, values_.bytes(), s));
   PetscCall(PlaceValues_CUDA(system, row_scale_.data(), column_scale_.data(), place_.data(),
-                             mirror_.size() ? mirror_.data() : nullptr, A.hermitian, values_.data(), stream));
+                             plan.shape == Shape::Hermitian, values_.data(), stream));
   if (A.tree.Fronts() > 0)
     SparseGPUCallCUDA(
         cudaMemcpyAsync(pending_.data(), children_.data(), children_.bytes(), cudaMemcpyDeviceToDevice, s));
@@ -82,7 +82,10 @@ PetscErrorCode DeviceEngine::Numeric(const Scalar *a, const LuPolicy &policy, Lu
       PetscCall(LargeFronts_CUDA(Fronts(), plan, large_[k],
                                  list_.data() + plan.step_begin[SMALL_CLASSES + static_cast<PetscInt>(k)], work,
                                  stream));
-  PetscCall(MeasureGrowth_CUDA(plan.values, values_.data(), report_.data(), stream));
+  if (plan.Half())
+    PetscCall(MeasureHalfGrowth_CUDA(Fronts(), A.tree.Fronts(), A.rows, values_.data(), report_.data(), stream));
+  else
+    PetscCall(MeasureGrowth_CUDA(plan.values, values_.data(), report_.data(), stream));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PetscLogGpuFlops(plan.flops));
   PetscCall(Hear(stream));
@@ -102,7 +105,8 @@ PetscErrorCode DeviceEngine::ApplyTo(const Scalar *b, bool scale, const Scalar *
   const PetscInt    n     = A.rows;
   const PetscInt    small = A.plan.Steps() > 0 ? A.plan.step_begin[SMALL_CLASSES] : 0;
   Scalar *const w = vectors_.data(), *const y = w + n, *const unknowns = y + n, *const parts = unknowns + n;
-  const FrontsView fronts = Fronts();
+  const FrontsView fronts    = Fronts();
+  const bool       conjugate = transpose && A.plan.shape == Shape::Hermitian; // A^T is its conjugate
   const SolveLists lists{list_.data(),
                          small,
                          forward_.data(),
@@ -116,7 +120,7 @@ PetscErrorCode DeviceEngine::ApplyTo(const Scalar *b, bool scale, const Scalar *
   PetscCall(DeviceStream(&stream));
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(BeginSolve_CUDA(n, (transpose ? column_order_ : row_order_).data(),
-                            scale ? (transpose ? column_scale_ : row_scale_).data() : nullptr, b, w,
+                            scale ? (transpose ? column_scale_ : row_scale_).data() : nullptr, conjugate, b, w,
                             static_cast<PetscCount>(vectors_.size()) - n, y, report_.data(), stream));
   bool stuck;
   PetscCall(PretendsStuck(&stuck));
@@ -126,8 +130,8 @@ PetscErrorCode DeviceEngine::ApplyTo(const Scalar *b, bool scale, const Scalar *
   PetscCall(SweepLargeFronts_CUDA(fronts, lists, false, transpose, solution, stream));
   PetscCall(SweepSmallFronts_CUDA(fronts, lists, false, transpose, solution, stream));
   PetscCall(GiveOut_CUDA(n, (transpose ? row_order_ : column_order_).data(),
-                         (transpose ? row_scale_ : column_scale_).data(), unknowns, before, x, report_.data(), stuck_,
-                         stream));
+                         (transpose ? row_scale_ : column_scale_).data(), conjugate, unknowns, before, x,
+                         report_.data(), stuck_, stream));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PetscLogGpuFlops(A.plan.solve_flops));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -59,7 +59,7 @@ private:
   std::vector<LargeStep> large_;
   // the system
   Array<PetscInt>   i_, j_, transposed_i_, transposed_j_, transposed_source_, row_order_, column_order_;
-  Array<PetscCount> place_, mirror_;
+  Array<PetscCount> place_;
   Array<PetscReal>  row_scale_, column_scale_;
   Array<Scalar>     a_; ///< as it was factored; none without refinement
   bool              columns_measured_ = false;

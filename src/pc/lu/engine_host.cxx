@@ -121,7 +121,6 @@ PetscErrorCode HostEngine::Numeric(const Scalar *a, const LuPolicy &policy, LuRe
       sums[j[e]] += magnitude;
       largest = std::max(largest, scale * magnitude);
       if (plan.place[e] >= 0) values_[plan.place[e]] = value;
-      if (!plan.mirror.empty() && plan.mirror[e] >= 0) values_[plan.mirror[e]] = A.hermitian ? Conj(value) : value;
     }
     row_norm_ = std::max(row_norm_, sum);
   }
@@ -170,8 +169,8 @@ PetscLogDouble HostEngine::Bytes() const
   const auto        bytes = [](const auto &v) { return static_cast<PetscLogDouble>(v.size() * sizeof(v[0])); };
   const LuAnalysis &A     = *analysis_;
   return static_cast<PetscLogDouble>(A.plan.values + A.plan.work) * sizeof(Scalar) + bytes(A.plan.place) +
-         bytes(A.plan.mirror) + bytes(A.tree.row) + bytes(A.tree.relative) + bytes(A.i) + bytes(A.j) + bytes(a_) +
-         bytes(w_) + bytes(residual_) + bytes(before_) + bytes(sample_) + bytes(basis_);
+         bytes(A.tree.row) + bytes(A.tree.relative) + bytes(A.i) + bytes(A.j) + bytes(a_) + bytes(w_) +
+         bytes(residual_) + bytes(before_) + bytes(sample_) + bytes(basis_);
 }
 std::unique_ptr<LuEngine> MakeLuEngine_Host()
 {

@@ -36,14 +36,27 @@ __device__ __forceinline__ Scalar held(const Scalar &v)
 }
 #endif
 
-/// One front in its place, see FrontPlan.
+constexpr PetscInt LISTED_FRONTS = 65535; ///< of a launch: the grid's second extent
+
+static __host__ __device__ PetscInt Parts(PetscInt length, PetscInt part)
+{
+  return (length + part - 1) / part;
+}
+inline dim3 Grid(PetscCount x, PetscInt y)
+{
+  return dim3(static_cast<unsigned>(x), static_cast<unsigned>(y));
+}
+
+/// One front in its place, see FrontPlan. `half`: of a symmetric factorization.
 struct DeviceFront {
+  Shape      shape;
   PetscInt   pivots, others, rows, first;
   PetscCount row_begin;
   Scalar    *lower, *upper, *update;
 
   __device__ DeviceFront(const FrontsView &V, PetscInt f, Scalar *values, Scalar *work)
   {
+    shape     = V.shape;
     first     = V.first[f];
     row_begin = V.row_begin[f];
     pivots    = V.first[f + 1] - first;
@@ -53,6 +66,21 @@ struct DeviceFront {
     upper     = values + V.upper[f];
     update    = work + V.update[f];
   }
+  /// Column k of the pivots' square: where its row 0 is, or would be.
+  template <bool half> __device__ Scalar *Column(PetscCount k) const
+  {
+    return lower + (half ? TileColumn(pivots, k) : k * rows);
+  }
+  /// Column k of L: where the first row below the pivots is.
+  template <bool half> __device__ Scalar *Rest(PetscCount k) const
+  {
+    return half ? upper + k * others : lower + k * rows + pivots;
+  }
+  __device__ Scalar Pivot(PetscCount k) const { return lower[TileColumn(pivots, k) + k]; } ///< of a half
+  /// An entry of U, or of L^T or L^H.
+  __device__ Scalar Mirrored(const Scalar &v) const { return shape == Shape::Hermitian ? Conj(v) : v; }
+  /// Of a Hermitian matrix pivots are real but for rounding.
+  __device__ Scalar PivotMet(const Scalar &v) const { return shape == Shape::Hermitian ? Scalar(RealPart(v)) : v; }
 };
 
 __device__ __forceinline__ bool is_finite(PetscReal v)

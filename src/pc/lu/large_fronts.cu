@@ -1,7 +1,6 @@
 /// Fronts in global memory, many at a time: their children's updates, then tile of pivots after tile of pivots its own
-/// factorization, the panels beside it and what they take from the rest of the pivots' rows and columns, at last the
-/// update of the others, of large fronts by cuBLAS.
-#include "device/cublas.hpp"
+/// factorization, the panels beside it and what they take from the rest of the pivots' rows and columns; at last the
+/// update of the others. `half`: those of symmetric factorizations, one triangle.
 #include "pc/lu/fronts.cuh"
 #include "pc/lu/panel.cuh"
 #include "pc/lu/product.cuh"
@@ -15,7 +14,7 @@ static constexpr int TILE_WARPS = 8, TILE_COLUMNS = LU_TILE / TILE_WARPS;
 static_assert(LU_TILE == 32, "a warp has a lane for each row of a tile");
 
 /// A warp per column of the front: adds the children's updates there, in their order; no other warp writes it.
-static __global__ void __launch_bounds__(ASSEMBLE_THREADS)
+template <bool half> static __global__ void __launch_bounds__(ASSEMBLE_THREADS)
     assemble_kernel(FrontsView V, const PetscInt *list, LuWorkspace W)
 {
   const PetscInt    f = list[blockIdx.y];
@@ -26,9 +25,10 @@ static __global__ void __launch_bounds__(ASSEMBLE_THREADS)
   for (PetscCount j = (static_cast<PetscCount>(blockIdx.x) * ASSEMBLE_THREADS + threadIdx.x) / 32; j < m;
        j += static_cast<PetscCount>(gridDim.x) * ASSEMBLE_THREADS / 32) {
     // rows of pivots at top + row, others at rest + row
-    Scalar *top = j < p ? F.lower + j * m : F.upper + (j - p) * p, *rest = j < p ? top : F.update + (j - p) * r - p;
+    Scalar *top  = j < p ? F.Column<half>(j) : F.upper + (j - p) * p;
+    Scalar *rest = j < p ? F.Rest<half>(j) - p : F.update + (j - p) * r - p;
     if (j >= p)
-      for (PetscCount i = lane; i < r; i += 32) F.update[i + (j - p) * r] = Scalar(0);
+      for (PetscCount i = (half ? j - p : 0) + lane; i < r; i += 32) F.update[i + (j - p) * r] = Scalar(0);
     __syncwarp();
     const PetscCount number = F.first + F.row_begin + j;
     for (PetscInt s = V.source_begin[number]; s < V.source_begin[number + 1]; s++) {
@@ -36,7 +36,7 @@ static __global__ void __launch_bounds__(ASSEMBLE_THREADS)
       const PetscCount begin = V.row_begin[child], n = V.row_begin[child + 1] - begin;
       const Scalar    *from = W.work + V.update[child] + (column - begin) * n;
       const PetscInt  *at   = V.relative + begin;
-      for (PetscCount a = lane; a < n; a += 32) {
+      for (PetscCount a = (half ? column - begin : 0) + lane; a < n; a += 32) {
         const PetscInt i = at[a];
         (i < p ? top : rest)[i] += from[a];
       }
@@ -46,16 +46,16 @@ static __global__ void __launch_bounds__(ASSEMBLE_THREADS)
 }
 
 /// The tile of pivots k0 ... of each front: a lane has a row, a warp every TILE_WARPS-th column in registers. Columns
-/// go through shared memory when it is their turn.
-static __global__ void __launch_bounds__(32 * TILE_WARPS)
+/// go through shared memory when it is their turn. Of a half the upper triangle is that of U while the tile is needed.
+template <bool half> static __global__ void __launch_bounds__(32 * TILE_WARPS)
     tile_kernel(FrontsView V, const PetscInt *list, PetscInt k0, LuWorkspace W)
 {
   const DeviceFront F(V, list[blockIdx.x], W.values, W.work);
   const LuPivoting  P    = W.report->pivoting;
   const int         lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int         size = static_cast<int>(F.pivots - k0 < LU_TILE ? F.pivots - k0 : LU_TILE);
-  const PetscCount  m    = F.rows;
-  Scalar           *tile = F.lower + k0 + k0 * m;
+  const PetscCount  m    = half ? F.pivots - k0 : F.rows; // between columns
+  Scalar           *tile = F.Column<half>(k0) + k0;
   __shared__ Scalar shared_column[2][LU_TILE];
   Scalar            x[TILE_COLUMNS];
   int               row = lane;
@@ -64,7 +64,10 @@ static __global__ void __launch_bounds__(32 * TILE_WARPS)
 #pragma unroll
   for (int q = 0; q < TILE_COLUMNS; q++) {
     const int j = q * TILE_WARPS + warp;
-    x[q]        = lane < size && j < size ? tile[lane + j * m] : Scalar(0);
+    if (half && lane < j)
+      x[q] = j < size ? F.Mirrored(tile[j + lane * m]) : Scalar(0);
+    else
+      x[q] = lane < size && j < size ? tile[lane + j * m] : Scalar(0);
   }
 #pragma unroll
   for (int q = 0; q < TILE_COLUMNS; q++) {
@@ -73,9 +76,9 @@ static __global__ void __launch_bounds__(32 * TILE_WARPS)
       if (k >= size) break;
       if (warp == w) shared_column[k % 2][lane] = x[q];
       __syncthreads();
-      Scalar    v = shared_column[k % 2][lane];
-      const int best =
-          k + ChoosePivot(__shfl_sync(ALL_LANES, Magnitude(v), (k + lane) % 32), lane, size - k, P.exchange);
+      Scalar v    = shared_column[k % 2][lane];
+      int    best = k;
+      if (!half) best += ChoosePivot(__shfl_sync(ALL_LANES, Magnitude(v), (k + lane) % 32), lane, size - k, P.exchange);
       if (best != k) { // the same in all warps: they have read the same entries
         const int from = lane == k ? best : lane == best ? k : lane;
         v              = shuffle(v, from);
@@ -83,7 +86,8 @@ static __global__ void __launch_bounds__(32 * TILE_WARPS)
 #pragma unroll
         for (int other = 0; other < TILE_COLUMNS; other++) x[other] = shuffle(x[other], from);
       }
-      const Scalar met = shuffle(v, k), used = UsedPivot(met, P), factor = v * Inverse(used);
+      const Scalar met = half ? F.PivotMet(shuffle(v, k)) : shuffle(v, k), used = UsedPivot(met, P),
+                   factor = v * Inverse(used);
       if (threadIdx.x == 0) tally.Count(met, used, P, F.first + k0 + k);
 #pragma unroll
       for (int other = 0; other < TILE_COLUMNS; other++) {
@@ -102,31 +106,29 @@ static __global__ void __launch_bounds__(32 * TILE_WARPS)
   if (threadIdx.x == 0) tally.Tell(W.report);
 }
 
-static __host__ __device__ PetscInt Parts(PetscInt length, PetscInt part)
-{
-  return (length + part - 1) / part;
-}
-
-/// What is below, right and left of the tile of pivots k0 ..., PANEL rows or columns a block.
-static __global__ void __launch_bounds__(PANEL)
+/// What is below, right and left of the tile of pivots k0 ..., PANEL rows or columns a block; of a half what is below.
+template <bool half> static __global__ void __launch_bounds__(PANEL)
     panel_kernel(FrontsView V, const PetscInt *list, PetscInt k0, LuWorkspace W)
 {
-  const DeviceFront     F(V, list[blockIdx.y], W.values, W.work);
-  const PetscCount      m = F.rows, p = F.pivots;
-  const int             size  = static_cast<int>(p - k0 < LU_TILE ? p - k0 : LU_TILE);
-  const PetscInt        next  = k0 + size;
-  const PetscInt        below = Parts(F.rows - next, PANEL), right = Parts(F.rows - next, PANEL);
-  PetscInt              part = static_cast<PetscInt>(blockIdx.x);
+  const DeviceFront F(V, list[blockIdx.y], W.values, W.work);
+  const PetscCount  m = F.rows, p = F.pivots;
+  const int         size  = static_cast<int>(p - k0 < LU_TILE ? p - k0 : LU_TILE);
+  const PetscInt    next  = k0 + size;
+  const PetscInt    below = Parts(F.rows - next, PANEL), right = half ? 0 : below, left = half ? 0 : Parts(k0, PANEL);
+  const PetscCount  ld   = half ? p - k0 : m;
+  PetscInt          part = static_cast<PetscInt>(blockIdx.x);
   __shared__ SharedTile tile;
   __shared__ Scalar     stage[LU_TILE][PANEL + 1];
 
-  if (part >= below + right + Parts(k0, PANEL)) return;
-  tile.Load(F, k0, size, W.local_row);
+  if (part >= below + right + left) return;
+  tile.Load(F, F.Column<half>(k0) + k0, ld, k0, size, W.local_row);
   if (part < below) {
-    const PetscInt i = next + part * PANEL + static_cast<PetscInt>(threadIdx.x);
-    if (i < F.rows) SolveRows(F, k0, size, i, tile);
+    const PetscInt i    = next + part * PANEL + static_cast<PetscInt>(threadIdx.x);
+    const bool     rest = half && i >= p;
+    if (i < m) SolveRow(rest ? F.Rest<half>(k0) + (i - p) : F.Column<half>(k0) + i, rest ? F.others : ld, size, tile);
     return;
   }
+  if (half) return;
   part -= below;
   if (part < right) {
     SolveColumns(next + static_cast<PetscCount>(part) * PANEL, m, size, true, tile, stage,
@@ -151,40 +153,75 @@ static __global__ void __launch_bounds__(PRODUCT_THREADS)
   if (next >= p) return; // a last tile leaves nothing
   const PetscCount high = Parts(F.rows - next, BLOCK), wide = Parts(F.pivots - next, BLOCK), first = high * wide;
   const PetscCount part = blockIdx.x;
+  const Scalar    *A    = F.lower + next + k0 * m;
   if (part < first) {
-    SubtractBlock(m - next, p - next, LU_TILE, F.lower + next + k0 * m, m, F.lower + k0 + next * m, m,
-                  F.lower + next + next * m, m, part % high * BLOCK, part / high * BLOCK, &shared);
+    SubtractBlock<false>(
+        m - next, p - next, LU_TILE, A, m, PlainOperand{F.lower + k0 + next * m, m},
+        [&](PetscCount j) { return F.lower + next + (next + j) * m; }, part % high * BLOCK, part / high * BLOCK,
+        &shared);
   } else if (part < first + wide * Parts(F.others, BLOCK)) {
-    SubtractBlock(p - next, F.others, LU_TILE, F.lower + next + k0 * m, m, F.upper + k0, p, F.upper + next, p,
-                  (part - first) % wide * BLOCK, (part - first) / wide * BLOCK, &shared);
+    SubtractBlock<false>(
+        p - next, F.others, LU_TILE, A, m, PlainOperand{F.upper + k0, p},
+        [&](PetscCount j) { return F.upper + next + j * p; }, (part - first) % wide * BLOCK,
+        (part - first) / wide * BLOCK, &shared);
   }
 }
 
-/// The update of the others.
+/// The same for a half: the pivots' columns from the diagonal down, then the rows below them.
 static __global__ void __launch_bounds__(PRODUCT_THREADS)
-    update_kernel(FrontsView V, const PetscInt *list, PetscInt most, LuWorkspace W)
+    trailing_half_kernel(FrontsView V, const PetscInt *list, PetscInt k0, LuWorkspace W)
 {
   const DeviceFront        F(V, list[blockIdx.y], W.values, W.work);
+  const PetscCount         p = F.pivots, r = F.others, ld = p - k0;
+  const PetscInt           next = k0 + LU_TILE;
   __shared__ ProductShared shared;
-  const PetscCount         high = Parts(F.others, BLOCK), part = blockIdx.x;
 
-  if (F.others > most || part >= high * high) return;
-  SubtractBlock(F.others, F.others, F.pivots, F.lower + F.pivots, F.rows, F.upper, F.pivots, F.update, F.others,
-                part % high * BLOCK, part / high * BLOCK, &shared);
+  if (next >= p) return; // a last tile leaves nothing
+  const PetscCount    wide = Parts(F.pivots - next, BLOCK), low = Parts(F.others, BLOCK);
+  const PetscCount    column = blockIdx.x % wide, row = blockIdx.x / wide;
+  const Scalar *const tile = F.lower + TileBegin(p, k0) + LU_TILE;
+  const ScaledOperand B{F, k0, tile, ld};
+  if (row < wide) {
+    if (row < column) return;
+    SubtractBlock<true>(
+        p - next, p - next, LU_TILE, tile, ld, B, [&](PetscCount j) { return F.Column<true>(next + j) + next; },
+        row * BLOCK, column * BLOCK, &shared);
+  } else if (row < wide + low) {
+    SubtractBlock<false>(
+        r, p - next, LU_TILE, F.Rest<true>(k0), r, B, [&](PetscCount j) { return F.Rest<true>(next + j); },
+        (row - wide) * BLOCK, column * BLOCK, &shared);
+  }
 }
 
-/// Updates of fronts with more other rows than this are done by cuBLAS, one after the other, if it was found.
-static constexpr PetscInt MOST_OTHERS = 768;
-
-static PetscErrorCode SubtractLargest(const FrontPlan &plan, const LargeStep &step, PetscInt most,
-                                      const LuWorkspace &work, Stream stream)
+/// Fronts begin .. begin + count - 1 of the step, but for their updates.
+template <bool half> static PetscErrorCode Chunk(const FrontsView &fronts, const LargeStep &step, PetscInt begin,
+                                                 PetscInt count, const PetscInt *list, const LuWorkspace &work,
+                                                 cudaStream_t s)
 {
+  const PetscInt *chunk = list + begin, *pivots = step.pivots.data() + begin, *others = step.others.data() + begin;
+  PetscInt        rows = 0, active = count;
+
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < step.count; k++) {
-    const PetscInt f = step.front[k], p = step.pivots[k], r = step.others[k];
-    if (r <= most) continue;
-    PetscCall(CublasSubtractProduct(r, r, p, work.values + plan.lower[f] + p, p + r, work.values + plan.upper[f], p,
-                                    work.work + plan.update[f], r, stream));
+  for (PetscInt k = 0; k < count; k++) rows = PetscMax(rows, pivots[k] + others[k]);
+  assemble_kernel<half>
+      <<<Grid(Parts(rows, ASSEMBLE_THREADS / 32), count), ASSEMBLE_THREADS, 0, s>>>(fronts, chunk, work);
+  SparseGPUCallCUDA(cudaPeekAtLastError());
+  for (PetscInt k0 = 0; k0 < pivots[0]; k0 += LU_TILE) {
+    PetscCount panels = 0, blocks = 0;
+    while (active > 0 && pivots[active - 1] <= k0) active--;
+    for (PetscInt k = 0; k < active; k++) {
+      const PetscInt   p = pivots[k], m = p + others[k], next = PetscMin(k0 + LU_TILE, p);
+      const PetscCount wide = Parts(p - next, BLOCK), low = Parts(others[k], BLOCK), below = Parts(m - next, PANEL);
+      panels = PetscMax(panels, half ? below : 2 * below + Parts(k0, PANEL));
+      blocks = PetscMax(blocks, wide * ((half ? wide : Parts(m - next, BLOCK)) + low));
+    }
+    tile_kernel<half><<<static_cast<unsigned>(active), 32 * TILE_WARPS, 0, s>>>(fronts, chunk, k0, work);
+    SparseGPUCallCUDA(cudaPeekAtLastError());
+    if (panels > 0) panel_kernel<half><<<Grid(panels, active), PANEL, 0, s>>>(fronts, chunk, k0, work);
+    SparseGPUCallCUDA(cudaPeekAtLastError());
+    const auto trailing = half ? trailing_half_kernel : trailing_kernel;
+    if (blocks > 0) trailing<<<Grid(blocks, active), PRODUCT_THREADS, 0, s>>>(fronts, chunk, k0, work);
+    SparseGPUCallCUDA(cudaPeekAtLastError());
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -192,48 +229,15 @@ static PetscErrorCode SubtractLargest(const FrontPlan &plan, const LargeStep &st
 PetscErrorCode LargeFronts_CUDA(const FrontsView &fronts, const FrontPlan &plan, const LargeStep &step,
                                 const PetscInt *list, const LuWorkspace &work, Stream stream)
 {
-  constexpr PetscInt LISTED = 65535; // fronts of a launch: the grid's second extent
-  const cudaStream_t s      = static_cast<cudaStream_t>(stream);
-  bool               blas;
+  const cudaStream_t s = static_cast<cudaStream_t>(stream);
 
   PetscFunctionBegin;
-  PetscCall(CublasFound(&blas));
-  const PetscInt most = blas ? MOST_OTHERS : PETSC_MAX_INT;
-  for (PetscInt begin = 0; begin < step.count; begin += LISTED) {
-    const PetscInt  count = PetscMin(LISTED, step.count - begin);
-    const PetscInt *chunk = list + begin, *pivots = step.pivots.data() + begin, *others = step.others.data() + begin;
-    PetscInt        rows = 0, widest = 0;
-    for (PetscInt k = 0; k < count; k++) {
-      rows = PetscMax(rows, pivots[k] + others[k]);
-      if (others[k] <= most) widest = PetscMax(widest, others[k]);
-    }
-    const auto grid = [](PetscCount x, PetscInt y) { return dim3(static_cast<unsigned>(x), static_cast<unsigned>(y)); };
-    assemble_kernel<<<grid(Parts(rows, ASSEMBLE_THREADS / 32), count), ASSEMBLE_THREADS, 0, s>>>(fronts, chunk, work);
-    SparseGPUCallCUDA(cudaPeekAtLastError());
-    PetscInt active = count;
-    for (PetscInt k0 = 0; k0 < pivots[0]; k0 += LU_TILE) {
-      PetscCount panels = 0, blocks = 0;
-      while (active > 0 && pivots[active - 1] <= k0) active--;
-      for (PetscInt k = 0; k < active; k++) {
-        const PetscInt   p = pivots[k], m = p + others[k], next = PetscMin(k0 + LU_TILE, p);
-        const PetscCount high = Parts(m - next, BLOCK), wide = Parts(p - next, BLOCK);
-        panels = PetscMax(panels, static_cast<PetscCount>(2 * Parts(m - next, PANEL) + Parts(k0, PANEL)));
-        if (next < p) blocks = PetscMax(blocks, high * wide + wide * Parts(others[k], BLOCK));
-      }
-      tile_kernel<<<static_cast<unsigned>(active), 32 * TILE_WARPS, 0, s>>>(fronts, chunk, k0, work);
-      SparseGPUCallCUDA(cudaPeekAtLastError());
-      if (panels > 0) panel_kernel<<<grid(panels, active), PANEL, 0, s>>>(fronts, chunk, k0, work);
-      SparseGPUCallCUDA(cudaPeekAtLastError());
-      if (blocks > 0) trailing_kernel<<<grid(blocks, active), PRODUCT_THREADS, 0, s>>>(fronts, chunk, k0, work);
-      SparseGPUCallCUDA(cudaPeekAtLastError());
-    }
-    if (widest > 0) {
-      const PetscCount high = Parts(widest, BLOCK);
-      update_kernel<<<grid(high * high, count), PRODUCT_THREADS, 0, s>>>(fronts, chunk, most, work);
-      SparseGPUCallCUDA(cudaPeekAtLastError());
-    }
+  for (PetscInt begin = 0; begin < step.count; begin += LISTED_FRONTS) {
+    const PetscInt count = PetscMin(LISTED_FRONTS, step.count - begin);
+    PetscCall(plan.Half() ? Chunk<true>(fronts, step, begin, count, list, work, s)
+                          : Chunk<false>(fronts, step, begin, count, list, work, s));
   }
-  PetscCall(SubtractLargest(plan, step, most, work, stream));
+  PetscCall(LargeUpdates_CUDA(fronts, plan, step, list, work, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

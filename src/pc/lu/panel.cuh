@@ -18,13 +18,14 @@ struct SharedTile {
   int    row[LU_TILE];
   int    exchanged;
 
-  /// All threads of the block must call.
-  __device__ void Load(const DeviceFront &F, PetscInt k0, int size, const PetscInt *local_row)
+  /// All threads of the block must call. tile: its first entry, columns `ld` apart.
+  __device__ void Load(const DeviceFront &F, const Scalar *tile, PetscCount ld, PetscInt k0, int size,
+                       const PetscInt *local_row)
   {
     if (threadIdx.x == 0) exchanged = 0;
     for (int e = threadIdx.x; e < LU_TILE * LU_TILE; e += blockDim.x) {
       const int i = e % LU_TILE, j = e / LU_TILE;
-      entry[j][i] = i < size && j < size ? F.lower[k0 + i + static_cast<PetscCount>(k0 + j) * F.rows] : Scalar(i == j);
+      entry[j][i] = i < size && j < size ? tile[i + j * ld] : Scalar(i == j);
     }
     __syncthreads();
     for (int k = threadIdx.x; k < LU_TILE; k += blockDim.x) {
@@ -37,11 +38,10 @@ struct SharedTile {
 };
 } // namespace
 
-/// Rows of L below a tile: a row a thread, times U^-1. Neighbouring threads have neighbouring rows.
-static __device__ void SolveRows(const DeviceFront &F, PetscInt k0, int size, PetscInt i, const SharedTile &T)
+/// Rows of L below a tile: a row a thread, entries m apart, times U^-1. Neighbouring threads have neighbouring rows.
+static __device__ void SolveRow(Scalar *at, PetscCount m, int size, const SharedTile &T)
 {
-  const PetscCount m  = F.rows;
-  Scalar          *at = F.lower + i + k0 * m, x[LU_TILE];
+  Scalar x[LU_TILE];
 
 #pragma unroll
   for (int k = 0; k < LU_TILE; k++) x[k] = k < size ? at[k * m] : Scalar(0);

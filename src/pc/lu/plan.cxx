@@ -189,16 +189,13 @@ LowerEntries FindLowerEntries(const CsrView &A, const std::vector<PetscInt> &row
 
 /// Front by front: where it has its rows is noted once, and looked up for the entries in its pivots' rows and columns.
 void Place(const CsrView &A, const FrontTree &tree, const std::vector<PetscInt> &row_place,
-           const std::vector<PetscInt> &column_place, bool symmetric, FrontPlan *plan)
+           const std::vector<PetscInt> &column_place, FrontPlan *plan)
 {
   std::vector<PetscInt> local(A.rows), matrix_row(A.rows);
   LowerEntries          lower;
   for (PetscInt r = 0; r < A.rows; r++) matrix_row[row_place[r]] = r;
-  if (!symmetric) lower = FindLowerEntries(A, row_place, column_place);
+  if (!plan->Half()) lower = FindLowerEntries(A, row_place, column_place);
   plan->place.assign(A.nonzeros, -1);
-  plan->mirror.clear();
-  const bool both = symmetric && !plan->Half();
-  if (both) plan->mirror.assign(A.nonzeros, -1);
   for (PetscInt f = 0; f < tree.Fronts(); f++) {
     const PetscCount p = tree.Pivots(f), rows = p + tree.Others(f);
     const auto       at = [&](PetscInt i, PetscInt j) {
@@ -214,9 +211,8 @@ void Place(const CsrView &A, const FrontTree &tree, const std::vector<PetscInt> 
         const PetscInt j = column_place[A.j[e]];
         if (j < k) continue;
         plan->place[e] = plan->Half() ? at(j, k) : at(k, j);
-        if (both && j > k) plan->mirror[e] = at(j, k);
       }
-      if (symmetric) continue;
+      if (plan->Half()) continue;
       for (PetscInt e = lower.begin[k]; e < lower.begin[k + 1]; e++) plan->place[lower.entry[e]] = at(lower.row[e], k);
     }
   }
@@ -231,10 +227,10 @@ PetscErrorCode PlanFronts(const FrontTree &tree, Steps steps, PetscInt largest_s
 }
 
 PetscErrorCode PlaceEntries(const CsrView &A, const FrontTree &tree, const std::vector<PetscInt> &row_place,
-                            const std::vector<PetscInt> &column_place, bool symmetric, FrontPlan *plan)
+                            const std::vector<PetscInt> &column_place, FrontPlan *plan)
 {
   PetscFunctionBegin;
-  PetscCallCXX(Place(A, tree, row_place, column_place, symmetric, plan));
+  PetscCallCXX(Place(A, tree, row_place, column_place, plan));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

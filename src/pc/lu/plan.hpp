@@ -78,7 +78,7 @@ struct FrontPlan {
   Shape                   shape = Shape::General;
   std::vector<PetscCount> lower, upper, update;        ///< [fronts]
   std::vector<PetscInt>   step_begin, step;            ///< [steps + 1], [fronts] the fronts of each step
-  std::vector<PetscCount> place, mirror;               ///< [matrix entries] in values; mirror: symmetric factorizations
+  std::vector<PetscCount> place;                       ///< [matrix entries] in values
   PetscCount              values = 0, work = 0;        ///< entries
   PetscCount              scaled      = 0;             ///< in work: columns of L times D, of a symmetric factorization
   PetscLogDouble          flops       = 0;             ///< real operations of a factorization, as of real numbers
@@ -95,10 +95,9 @@ struct FrontPlan {
 PetscErrorCode PlanFronts(const FrontTree &tree, Steps steps, PetscInt largest_small, Shape shape, FrontPlan *plan);
 
 /// place [A.nonzeros]: where in `values` each entry of A goes, if row i is eliminated row_place[i]-th and column j
-/// column_place[j]-th. `symmetric`: entries of the lower triangle (of the permuted matrix) go nowhere, -1, and those
-/// of the upper one where their mirror image belongs; in general fronts they go to their own place, and to that of
-/// their mirror image, which is -1 on the diagonal, too. O(A.nonzeros + rows of the fronts).
+/// column_place[j]-th. In a symmetric factorization entries of the lower triangle (of the permuted matrix) go nowhere,
+/// -1, and those of the upper one where their mirror image belongs. O(A.nonzeros + rows of the fronts).
 PetscErrorCode PlaceEntries(const CsrView &A, const FrontTree &tree, const std::vector<PetscInt> &row_place,
-                            const std::vector<PetscInt> &column_place, bool symmetric, FrontPlan *plan);
+                            const std::vector<PetscInt> &column_place, FrontPlan *plan);
 
 } // namespace sparsegpu::lu

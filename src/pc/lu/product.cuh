@@ -15,13 +15,36 @@ namespace
 struct ProductShared {
   Scalar A[DEPTH][BLOCK], B[DEPTH][BLOCK + 1];
 };
+/// Entry (k, j) of B, columns ld apart: neighbouring threads read neighbouring k.
+struct PlainOperand {
+  static constexpr bool by_rows = false;
+  const Scalar         *at;
+  PetscCount            ld;
+
+  __device__ Scalar operator()(PetscCount k, PetscCount j) const { return at[k + j * ld]; }
+};
+/// Entry (k, j) of B = D L^T, or D L^H: columns `first` ... of L, ld apart; neighbouring threads read neighbouring j.
+struct ScaledOperand {
+  static constexpr bool by_rows = true;
+  const DeviceFront    &F;
+  PetscCount            first;
+  const Scalar         *at;
+  PetscCount            ld;
+
+  __device__ Scalar operator()(PetscCount k, PetscCount j) const
+  {
+    return F.Pivot(first + k) * F.Mirrored(at[j + k * ld]);
+  }
+};
 } // namespace
 
-/// C [rows x columns] -= A [rows x depth] B [depth x columns], the block that begins at (i0, j0). Neighbouring threads
-/// have neighbouring rows of C and A, and neighbouring entries of a column of B.
+/// C [rows x columns] -= A [rows x depth] B [depth x columns], the block that begins at (i0, j0), or of that what is
+/// not above the diagonal of C, if `lower`. column(j): where row 0 of column j of C is. Neighbouring threads have
+/// neighbouring rows of C and A.
+template <bool lower, class Operand, class Column>
 static __device__ void SubtractBlock(PetscCount rows, PetscCount columns, PetscCount depth, const Scalar *A,
-                                     PetscCount lda, const Scalar *B, PetscCount ldb, Scalar *C, PetscCount ldc,
-                                     PetscCount i0, PetscCount j0, ProductShared *S)
+                                     PetscCount lda, const Operand &B, Column column, PetscCount i0, PetscCount j0,
+                                     ProductShared *S)
 {
   constexpr int SIDE = BLOCK / SHARE;
   const int     ti = threadIdx.x % SIDE, tj = threadIdx.x / SIDE;
@@ -34,10 +57,11 @@ static __device__ void SubtractBlock(PetscCount rows, PetscCount columns, PetscC
   for (PetscCount k0 = 0; k0 < depth; k0 += DEPTH) {
 #pragma unroll
     for (int e = threadIdx.x; e < DEPTH * BLOCK; e += PRODUCT_THREADS) {
-      const int        i = e % BLOCK, k = e / BLOCK, l = e % DEPTH, j = e / DEPTH;
-      const PetscCount row = i0 + i, column = j0 + j;
-      S->A[k][i] = row < rows && k0 + k < depth ? A[row + (k0 + k) * lda] : Scalar(0);
-      S->B[l][j] = column < columns && k0 + l < depth ? B[k0 + l + column * ldb] : Scalar(0);
+      const int        i = e % BLOCK, k = e / BLOCK;
+      const int        l = Operand::by_rows ? k : e % DEPTH, j = Operand::by_rows ? i : e / DEPTH;
+      const PetscCount row = i0 + i;
+      S->A[k][i]           = row < rows && k0 + k < depth ? A[row + (k0 + k) * lda] : Scalar(0);
+      S->B[l][j]           = j0 + j < columns && k0 + l < depth ? B(k0 + l, j0 + j) : Scalar(0);
     }
     __syncthreads();
 #pragma unroll
@@ -56,12 +80,16 @@ static __device__ void SubtractBlock(PetscCount rows, PetscCount columns, PetscC
     __syncthreads();
   }
 #pragma unroll
-  for (int v = 0; v < SHARE; v++)
+  for (int v = 0; v < SHARE; v++) {
+    const PetscCount j = j0 + tj + v * SIDE;
+    if (j >= columns) break;
+    Scalar *const to = column(j);
 #pragma unroll
     for (int u = 0; u < SHARE; u++) {
-      const PetscCount i = i0 + ti + u * SIDE, j = j0 + tj + v * SIDE;
-      if (i < rows && j < columns) C[i + j * ldc] = C[i + j * ldc] - sum[u][v];
+      const PetscCount i = i0 + ti + u * SIDE;
+      if (i < rows && (!lower || i >= j)) to[i] = to[i] - sum[u][v];
     }
+  }
 }
 
 } // namespace sparsegpu::lu

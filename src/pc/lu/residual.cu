@@ -4,23 +4,28 @@
 namespace sparsegpu::lu
 {
 
-static __global__ void begin_solve_kernel(PetscInt rows, const PetscInt *from, const PetscReal *scale, const Scalar *b,
-                                          Scalar *w, PetscCount flags, Scalar *flag, DeviceReport *report)
+static __global__ void begin_solve_kernel(PetscInt rows, const PetscInt *from, const PetscReal *scale, bool conjugate,
+                                          const Scalar *b, Scalar *w, PetscCount flags, Scalar *flag,
+                                          DeviceReport *report)
 {
   const PetscCount k = static_cast<PetscCount>(blockIdx.x) * THREADS + threadIdx.x;
-  if (k < rows) w[k] = scale ? Scalar(scale[from[k]]) * b[from[k]] : b[from[k]];
+  if (k < rows) {
+    const Scalar v = scale ? Scalar(scale[from[k]]) * b[from[k]] : b[from[k]];
+    w[k]           = conjugate ? Conj(v) : v;
+  }
   if (k < flags) flag[k] = NotYet();
   if (k > 0) return;
   for (unsigned long long &ticket : report->ticket) ticket = 0;
   report->stuck = 0;
 }
-static __global__ void give_out_kernel(PetscInt rows, const PetscInt *to, const PetscReal *scale, const Scalar *w,
-                                       const Scalar *before, Scalar *x, const DeviceReport *report, int *stuck)
+static __global__ void give_out_kernel(PetscInt rows, const PetscInt *to, const PetscReal *scale, bool conjugate,
+                                       const Scalar *w, const Scalar *before, Scalar *x, const DeviceReport *report,
+                                       int *stuck)
 {
   const PetscCount k = static_cast<PetscCount>(blockIdx.x) * THREADS + threadIdx.x;
   if (k >= rows) return;
   if (k == 0 && report->stuck) *static_cast<volatile int *>(stuck) = 1;
-  const Scalar v = Scalar(scale[to[k]]) * w[k];
+  const Scalar v = Scalar(scale[to[k]]) * (conjugate ? Conj(w[k]) : w[k]);
   x[to[k]]       = before ? before[to[k]] + v : v;
 }
 
@@ -66,20 +71,21 @@ static __global__ void sample_kernel(PetscInt rows, Scalar *b)
   if (r < rows) b[r] = Scalar(SampleEntry(static_cast<PetscInt>(r)));
 }
 
-PetscErrorCode BeginSolve_CUDA(PetscInt rows, const PetscInt *from, const PetscReal *scale, const Scalar *b, Scalar *w,
-                               PetscCount flags, Scalar *flag, DeviceReport *report, Stream stream)
+PetscErrorCode BeginSolve_CUDA(PetscInt rows, const PetscInt *from, const PetscReal *scale, bool conjugate,
+                               const Scalar *b, Scalar *w, PetscCount flags, Scalar *flag, DeviceReport *report,
+                               Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(LaunchOver<begin_solve_kernel>(PetscMax(PetscCount(rows), flags), stream, rows, from, scale, b, w, flags,
-                                           flag, report));
+  PetscCall(LaunchOver<begin_solve_kernel>(PetscMax(PetscCount(rows), flags), stream, rows, from, scale, conjugate, b,
+                                           w, flags, flag, report));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode GiveOut_CUDA(PetscInt rows, const PetscInt *to, const PetscReal *scale, const Scalar *w,
+PetscErrorCode GiveOut_CUDA(PetscInt rows, const PetscInt *to, const PetscReal *scale, bool conjugate, const Scalar *w,
                             const Scalar *before, Scalar *x, const DeviceReport *report, int *stuck, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(LaunchOver<give_out_kernel>(rows, stream, rows, to, scale, w, before, x, report, stuck));
+  PetscCall(LaunchOver<give_out_kernel>(rows, stream, rows, to, scale, conjugate, w, before, x, report, stuck));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -18,15 +18,20 @@ struct Dense {
 };
 } // namespace
 
-/// A's entries and zeros; then what the children leave. Neighbouring threads read neighbouring entries.
+/// A's entries and zeros; then what the children leave. Neighbouring threads read neighbouring entries. Of a half what
+/// is above the diagonal is not set.
+template <bool half>
 static __device__ void Assemble(const FrontsView &V, PetscInt f, const DeviceFront &F, const Scalar *work, Dense D)
 {
   const int p = static_cast<int>(F.pivots), r = static_cast<int>(F.others), m = p + r;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
 
   for (int j = warp; j < m; j += warps)
-    for (int i = lane; i < m; i += 32)
-      D(i, j) = j < p ? F.lower[i + j * m] : i < p ? F.upper[i + (j - p) * p] : Scalar(0);
+    for (int i = (half ? j : 0) + lane; i < m; i += 32)
+      if (j < p)
+        D(i, j) = half && i >= p ? F.Rest<half>(j)[i - p] : F.Column<half>(j)[i];
+      else
+        D(i, j) = !half && i < p ? F.upper[i + (j - p) * p] : Scalar(0);
   for (PetscInt c = V.child_begin[f]; c < V.child_begin[f + 1]; c++) {
     const PetscInt   child = V.child[c];
     const PetscCount begin = V.row_begin[child];
@@ -36,14 +41,16 @@ static __device__ void Assemble(const FrontsView &V, PetscInt f, const DeviceFro
     __syncthreads(); // the children's parts overlap
     for (int b = warp; b < n; b += warps) {
       const int j = static_cast<int>(at[b]);
-      for (int a = lane; a < n; a += 32) D(static_cast<int>(at[a]), j) += load_shared(from + a + b * n);
+      for (int a = (half ? b : 0) + lane; a < n; a += 32)
+        D(static_cast<int>(at[a]), j) += load_shared(from + a + b * n);
     }
   }
   __syncthreads();
 }
 
 /// Pivots by pivots; rows change places within a tile of LU_TILE. order [pivots] is shared. All but the update of the
-/// others with each other.
+/// others with each other. Of a half U = D L^T becomes the upper triangle, without having been computed.
+template <bool half>
 static __device__ void Eliminate(const DeviceFront &F, Dense D, int *order, const LuPivoting &P, PivotTally *tally)
 {
   const int     p = static_cast<int>(F.pivots), m = static_cast<int>(F.rows);
@@ -53,7 +60,8 @@ static __device__ void Eliminate(const DeviceFront &F, Dense D, int *order, cons
   for (int k = threadIdx.x; k < p; k += blockDim.x) order[k] = k;
   for (int k = 0; k < p; k++) {
     const int end  = min((k / TILE + 1) * TILE, p);
-    const int best = k + ChoosePivot(k + lane < end ? Magnitude(D(k + lane, k)) : 0, lane, end - k, P.exchange);
+    int       best = k;
+    if (!half) best += ChoosePivot(k + lane < end ? Magnitude(D(k + lane, k)) : 0, lane, end - k, P.exchange);
     if (best != k) { // the same in all warps: they have read the same entries
       __syncthreads();
       for (int j = threadIdx.x; j < m; j += blockDim.x) {
@@ -68,60 +76,80 @@ static __device__ void Eliminate(const DeviceFront &F, Dense D, int *order, cons
       }
       __syncthreads();
     }
-    const Scalar met = D(k, k), used = UsedPivot(met, P), inverse = Inverse(used);
+    const Scalar met = half ? F.PivotMet(D(k, k)) : D(k, k), used = UsedPivot(met, P), inverse = Inverse(used);
     if (threadIdx.x == 0) tally->Count(met, used, P, F.first + k);
-    for (int j = k + 1 + warp; j < m; j += warps) {
-      const Scalar u = D(k, j);
-      for (int i = k + 1 + lane; i < (j < p ? m : p); i += 32) D(i, j) = D(i, j) - D(i, k) * inverse * u;
+    for (int j = k + 1 + warp; j < (half ? p : m); j += warps) {
+      const Scalar u = half ? F.Mirrored(D(j, k)) : D(k, j);
+      for (int i = (half ? j : k + 1) + lane; i < (j < p ? m : p); i += 32) D(i, j) = D(i, j) - D(i, k) * inverse * u;
     }
     __syncthreads();
     // column k is read no more before the next barrier
-    for (int i = k + 1 + threadIdx.x; i < m; i += blockDim.x) D(i, k) = D(i, k) * inverse;
+    for (int i = k + 1 + threadIdx.x; i < m; i += blockDim.x) {
+      const Scalar v = D(i, k);
+      if (half) D(k, i) = F.Mirrored(v);
+      D(i, k) = v * inverse;
+    }
     if (threadIdx.x == 0) D(k, k) = used;
   }
   __syncthreads();
 }
 
-/// The update that the others leave: 4 x 4 entries a thread at a time, TI threads along the rows.
-template <int TI, int TJ> static __device__ void LeaveUpdate(const DeviceFront &F, Dense D)
+/// Entries (i0 + u TI, j0 + v TJ) of the update, u, v < 4. `half`: those of the lower triangle; `diagonal`: in a block
+/// of the thread block's that has the diagonal in its corner, where many are above it for all threads.
+template <bool half, bool diagonal, int TI, int TJ>
+static __device__ void LeaveEntries(const DeviceFront &F, Dense D, int i0, int j0)
 {
-  const int p = static_cast<int>(F.pivots), r = static_cast<int>(F.others);
-  const int ti = threadIdx.x % TI, tj = threadIdx.x / TI;
+  const int      p = static_cast<int>(F.pivots), r = static_cast<int>(F.others);
+  constexpr auto above = [](int u, int v) { return diagonal && TI - 1 + TI * u < TJ * v; };
+  Scalar         sum[4][4];
+  int            row[4], column[4];
 
-  for (int j0 = tj; j0 < r; j0 += 4 * TJ)
-    for (int i0 = ti; i0 < r; i0 += 4 * TI) {
-      Scalar sum[4][4];
-      int    row[4], column[4];
-      for (int u = 0; u < 4; u++) {
-        row[u]    = p + min(i0 + u * TI, r - 1);
-        column[u] = p + min(j0 + u * TJ, r - 1);
-        for (int v = 0; v < 4; v++) sum[u][v] = Scalar(0);
-      }
-      for (int k = 0; k < p; k++) {
-        Scalar l[4], w[4];
+  for (int u = 0; u < 4; u++) {
+    row[u]    = p + min(i0 + u * TI, r - 1);
+    column[u] = p + min(j0 + u * TJ, r - 1);
+    for (int v = 0; v < 4; v++) sum[u][v] = Scalar(0);
+  }
+  for (int k = 0; k < p; k++) {
+    Scalar l[4], w[4];
 #pragma unroll
-        for (int u = 0; u < 4; u++) {
-          l[u] = D(row[u], k);
-          w[u] = D(k, column[u]);
-        }
+    for (int u = 0; u < 4; u++) {
+      l[u] = D(row[u], k);
+      w[u] = D(k, column[u]);
+    }
 #pragma unroll
-        for (int u = 0; u < 4; u++)
-#pragma unroll
-          for (int v = 0; v < 4; v++) sum[u][v] = sum[u][v] + l[u] * w[v];
-      }
+    for (int u = 0; u < 4; u++)
 #pragma unroll
       for (int v = 0; v < 4; v++)
+        if (!above(u, v)) sum[u][v] = sum[u][v] + l[u] * w[v];
+  }
 #pragma unroll
-        for (int u = 0; u < 4; u++) {
-          const int i = i0 + u * TI, j = j0 + v * TJ;
-          if (i < r && j < r) F.update[i + j * r] = D(p + i, p + j) - sum[u][v];
-        }
+  for (int v = 0; v < 4; v++)
+#pragma unroll
+    for (int u = 0; u < 4; u++) {
+      const int i = i0 + u * TI, j = j0 + v * TJ;
+      if (i < r && j < r && (!half || i >= j)) F.update[i + j * r] = D(p + i, p + j) - sum[u][v];
+    }
+}
+
+/// The update that the others leave: 4 x 4 entries a thread at a time, TI threads along the rows.
+template <bool half, int TI, int TJ> static __device__ void LeaveUpdate(const DeviceFront &F, Dense D)
+{
+  const int r  = static_cast<int>(F.others);
+  const int ti = threadIdx.x % TI, tj = threadIdx.x / TI;
+
+  for (int j0 = 0; j0 + tj < r; j0 += 4 * TJ)
+    for (int i0 = 0; i0 + ti < r; i0 += 4 * TI) {
+      if (half && i0 + 4 * TI <= j0) continue;
+      if (half && i0 == j0)
+        LeaveEntries<half, half, TI, TJ>(F, D, i0 + ti, j0 + tj);
+      else
+        LeaveEntries<half, false, TI, TJ>(F, D, i0 + ti, j0 + tj);
     }
 }
 
 /// A thread block takes fronts by ticket, in the order of the list, so that the oldest can always go on. Bitwise
 /// reproducible.
-template <int THREADS, int TI> static __global__ void __launch_bounds__(THREADS)
+template <bool half, int THREADS, int TI> static __global__ void __launch_bounds__(THREADS)
     small_fronts_kernel(FrontsView V, const PetscInt *list, PetscInt count, int launch, LuWorkspace W)
 {
   extern __shared__ double2     front_memory[]; // 16 bytes: for complex scalars, too
@@ -151,12 +179,15 @@ template <int THREADS, int TI> static __global__ void __launch_bounds__(THREADS)
     const DeviceFront F(V, f, W.values, W.work);
     const int         p = static_cast<int>(F.pivots), m = static_cast<int>(F.rows);
     const Dense       D{reinterpret_cast<Scalar *>(front_memory), m | 1};
-    Assemble(V, f, F, W.work, D);
-    Eliminate(F, D, order, P, &tally);
-    if (F.others > 0) LeaveUpdate<TI, THREADS / TI>(F, D);
-    for (int j = threadIdx.x / 32; j < m; j += THREADS / 32)
-      for (int i = threadIdx.x % 32; i < (j < p ? m : p); i += 32)
-        (j < p ? F.lower[i + j * m] : F.upper[i + (j - p) * p]) = D(i, j);
+    Assemble<half>(V, f, F, W.work, D);
+    Eliminate<half>(F, D, order, P, &tally);
+    if (F.others > 0) LeaveUpdate<half, TI, THREADS / TI>(F, D);
+    for (int j = threadIdx.x / 32; j < (half ? p : m); j += THREADS / 32)
+      for (int i = (half ? j : 0) + threadIdx.x % 32; i < (j < p ? m : p); i += 32)
+        if (j < p)
+          (half && i >= p ? F.Rest<half>(j)[i - p] : F.Column<half>(j)[i]) = D(i, j);
+        else
+          F.upper[i + (j - p) * p] = D(i, j);
     for (int k = threadIdx.x; k < p; k += THREADS) W.local_row[F.first + k] = order[k];
     __syncthreads(); // the front is the next one's
     if (threadIdx.x == 0 && parent >= 0) {
@@ -172,11 +203,11 @@ static size_t FrontBytes(PetscInt size)
   return static_cast<size_t>(size) * (size | 1) * sizeof(Scalar);
 }
 
-template <int THREADS, int TI> static PetscErrorCode Launch(const FrontsView &fronts, PetscInt size,
-                                                            const PetscInt *list, PetscInt count, int launch,
-                                                            const LuWorkspace &work, cudaStream_t stream)
+template <bool half, int THREADS, int TI> static PetscErrorCode Launch(const FrontsView &fronts, PetscInt size,
+                                                                       const PetscInt *list, PetscInt count, int launch,
+                                                                       const LuWorkspace &work, cudaStream_t stream)
 {
-  static auto *const kernel = small_fronts_kernel<THREADS, TI>;
+  static auto *const kernel = small_fronts_kernel<half, THREADS, TI>;
   PetscInt           resident;
 
   PetscFunctionBegin;
@@ -193,9 +224,23 @@ PetscErrorCode LargestSmallFront_CUDA(PetscInt *rows)
 
   PetscFunctionBegin;
   *rows = 0;
-  PetscCall(SharedMemoryFor(reinterpret_cast<const void *>(small_fronts_kernel<256, 16>), &most)); // as of the others
+  PetscCall(
+      SharedMemoryFor(reinterpret_cast<const void *>(small_fronts_kernel<false, 256, 16>), &most)); // as of the others
   for (const PetscInt size : SMALL_FRONTS)
     if (FrontBytes(size) <= most) *rows = size;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <bool half> static PetscErrorCode OfSize(const FrontsView &fronts, PetscInt size, const PetscInt *list,
+                                                  PetscInt count, int launch, const LuWorkspace &work, cudaStream_t s)
+{
+  PetscFunctionBegin;
+  if (size <= 32)
+    PetscCall(Launch<half, 64, 8>(fronts, size, list, count, launch, work, s));
+  else if (size <= 64)
+    PetscCall(Launch<half, 128, 16>(fronts, size, list, count, launch, work, s));
+  else
+    PetscCall(Launch<half, 256, 16>(fronts, size, list, count, launch, work, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -206,12 +251,8 @@ PetscErrorCode SmallFronts_CUDA(const FrontsView &fronts, PetscInt size, const P
 
   PetscFunctionBegin;
   if (count == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
-  if (size <= 32)
-    PetscCall(Launch<64, 8>(fronts, size, list, count, launch, work, s));
-  else if (size <= 64)
-    PetscCall(Launch<128, 16>(fronts, size, list, count, launch, work, s));
-  else
-    PetscCall(Launch<256, 16>(fronts, size, list, count, launch, work, s));
+  PetscCall(fronts.shape == Shape::General ? OfSize<false>(fronts, size, list, count, launch, work, s)
+                                           : OfSize<true>(fronts, size, list, count, launch, work, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

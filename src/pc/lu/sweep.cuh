@@ -15,23 +15,47 @@ static constexpr int WARPS = 4, THREADS = 32 * WARPS; ///< of a block
 
 namespace
 {
-/// What the two sweeps multiply with. Forward: x_k is taken from row i > k; backward: from row i < k.
-template <bool transpose> struct Factors {
-  const Scalar *lower, *upper;
-  PetscCount    p, m;
+/// Which factors a solve takes.
+enum class Way {
+  Plain,      ///< L, then U
+  Transposed, ///< U^T, then L^T
+  Half        ///< L, then L^T or L^H with what D leaves: a symmetric factorization
+};
+
+/// What the two sweeps multiply with. Forward: x_k is taken from row i > k; backward: from row i < k. Backward, the
+/// triangle of a half has a unit diagonal.
+template <Way way> struct Factors {
+  static constexpr bool half = way == Way::Half;
+  const Scalar         *lower, *upper;
+  PetscCount            p, m;
+  bool                  conjugate; ///< L^H
 
   __device__ const Scalar *U(PetscCount i, PetscCount k) const
   {
     return k < p ? lower + i + k * m : upper + i + (k - p) * p;
   }
-  __device__ Scalar Forward(PetscCount i, PetscCount k) const { return transpose ? *U(k, i) : lower[i + k * m]; }
-  __device__ Scalar Backward(PetscCount i, PetscCount k) const { return transpose ? lower[k + i * m] : *U(i, k); }
-  __device__ Scalar Pivot(PetscCount k) const { return lower[k + k * m]; }
+  /// Of a half; `tile`: the first column of column k's tile.
+  __device__ const Scalar *L(PetscCount i, PetscCount k, PetscCount tile) const
+  {
+    return i < p ? lower + TileBegin(p, tile) + (k - tile) * (p - tile) + i - tile : upper + (i - p) + k * (m - p);
+  }
+  /// `tile`: the tile of column k.
+  __device__ Scalar Forward(PetscCount i, PetscCount k, PetscCount tile) const
+  {
+    return half ? *L(i, k, tile) : way == Way::Transposed ? *U(k, i) : lower[i + k * m];
+  }
+  /// `tile`: the tile of column i.
+  __device__ Scalar Backward(PetscCount i, PetscCount k, PetscCount tile) const
+  {
+    if (half) return conjugate ? Conj(*L(k, i, tile)) : *L(k, i, tile);
+    return way == Way::Transposed ? lower[k + i * m] : *U(i, k);
+  }
+  __device__ Scalar Pivot(PetscCount k) const { return lower[half ? TileColumn(p, k) + k : k + k * m]; }
 };
-template <bool transpose> __device__ Factors<transpose> FactorsOf(const FrontsView &V, PetscInt f, const LuSolution &W)
+template <Way way> __device__ Factors<way> FactorsOf(const FrontsView &V, PetscInt f, const LuSolution &W)
 {
   const PetscInt p = V.first[f + 1] - V.first[f], r = static_cast<PetscInt>(V.row_begin[f + 1] - V.row_begin[f]);
-  return Factors<transpose>{W.values + V.lower[f], W.values + V.upper[f], p, p + r};
+  return Factors<way>{W.values + V.lower[f], W.values + V.upper[f], p, p + r, V.shape == Shape::Hermitian};
 }
 } // namespace
 
@@ -44,11 +68,11 @@ static __device__ __forceinline__ unsigned long long TakeTicket(unsigned long lo
 }
 
 /// Row a of a front before its own elimination: its right-hand side, if it is a pivot's, and what the children leave.
-/// Without `transpose` rows have changed places within their tiles.
-template <bool transpose> static __device__ Scalar Gather(const FrontsView &V, PetscInt first, PetscCount row_begin,
-                                                          PetscInt p, PetscInt a, int launch, const LuSolution &W)
+/// In the plain way rows have changed places within their tiles.
+template <Way way> static __device__ Scalar Gather(const FrontsView &V, PetscInt first, PetscCount row_begin,
+                                                   PetscInt p, PetscInt a, int launch, const LuSolution &W)
 {
-  const PetscInt   from   = a < p && !transpose ? W.local_row[first + a] : a;
+  const PetscInt   from   = a < p && way == Way::Plain ? W.local_row[first + a] : a;
   const PetscCount number = first + row_begin + from;
   Scalar           v      = a < p ? W.b[first + from] : Scalar(0);
   for (PetscInt s = V.source_begin[number]; s < V.source_begin[number + 1]; s++)

@@ -18,43 +18,45 @@ static __device__ Scalar SumWarps(const Scalar &own, Scalar (*part)[32])
   return sum;
 }
 
-template <bool transpose> static __global__ void __launch_bounds__(THREADS)
+template <Way way> static __global__ void __launch_bounds__(THREADS)
     forward_large_kernel(FrontsView V, const SolveItem *items, PetscInt count, int launch, LuSolution W)
 {
   __shared__ Scalar             part[WARPS][32];
   __shared__ unsigned long long claimed;
+  constexpr bool                transpose = way == Way::Transposed;
   const int                     lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 
   for (;;) {
     if (threadIdx.x == 0) claimed = atomicAdd(W.report->ticket + launch, 1ull);
     __syncthreads();
     if (claimed >= static_cast<unsigned long long>(count)) return;
-    const SolveItem          item = items[claimed];
-    const PetscInt           f = item.front, first = V.first[f];
-    const PetscCount         row_begin = V.row_begin[f];
-    const Factors<transpose> F         = FactorsOf<transpose>(V, f, W);
-    const PetscInt           p = static_cast<PetscInt>(F.p), m = static_cast<PetscInt>(F.m);
-    const PetscInt           tiles = (p + LU_TILE - 1) / LU_TILE;
-    const bool               own   = item.tile < tiles; // a tile of pivots
-    const PetscInt           begin = own ? item.tile * LU_TILE : p + (item.tile - tiles) * LU_TILE;
-    const PetscInt           i = begin + lane, limit = own ? p : m, before = own ? item.tile : tiles;
-    const bool               active = i < limit;
-    Scalar                   sum(0), v(0), inverse(1), triangle[LU_TILE];
+    const SolveItem    item = items[claimed];
+    const PetscInt     f = item.front, first = V.first[f];
+    const PetscCount   row_begin = V.row_begin[f];
+    const Factors<way> F         = FactorsOf<way>(V, f, W);
+    const PetscInt     p = static_cast<PetscInt>(F.p), m = static_cast<PetscInt>(F.m);
+    const PetscInt     tiles = (p + LU_TILE - 1) / LU_TILE;
+    const bool         own   = item.tile < tiles; // a tile of pivots
+    const PetscInt     begin = own ? item.tile * LU_TILE : p + (item.tile - tiles) * LU_TILE;
+    const PetscInt     i = begin + lane, limit = own ? p : m, before = own ? item.tile : tiles;
+    const bool         active = i < limit;
+    Scalar             sum(0), v(0), inverse(1), triangle[LU_TILE];
 
     if (warp == 0) {
       if (own) {
 #pragma unroll
-        for (int k = 0; k < LU_TILE; k++) triangle[k] = active && k < lane ? F.Forward(i, begin + k) : Scalar(0);
+        for (int k = 0; k < LU_TILE; k++) triangle[k] = active && k < lane ? F.Forward(i, begin + k, begin) : Scalar(0);
         if (transpose && active) inverse = Inverse(F.Pivot(i));
       }
-      if (active) v = Gather<transpose>(V, first, row_begin, p, i, launch, W);
+      if (active) v = Gather<way>(V, first, row_begin, p, i, launch, W);
       __syncwarp();
     }
     for (PetscInt tile = 0; tile < before; tile++) {
       const PetscInt k0 = tile * LU_TILE + warp * SHARE;
       Scalar         entry[SHARE], x(0);
 #pragma unroll
-      for (int u = 0; u < SHARE; u++) entry[u] = active && k0 + u < p ? F.Forward(i, k0 + u) : Scalar(0);
+      for (int u = 0; u < SHARE; u++)
+        entry[u] = active && k0 + u < p ? F.Forward(i, k0 + u, tile * LU_TILE) : Scalar(0);
       if (lane < SHARE && k0 + lane < p)
         x = Await(W.y + first + k0 + lane, W.spins, W.report->ticket + launch, W.report);
       __syncwarp();
@@ -80,36 +82,42 @@ template <bool transpose> static __global__ void __launch_bounds__(THREADS)
   }
 }
 
-template <bool transpose> static __global__ void __launch_bounds__(THREADS)
+template <Way way> static __global__ void __launch_bounds__(THREADS)
     backward_large_kernel(FrontsView V, const SolveItem *items, PetscInt count, int launch, LuSolution W)
 {
   __shared__ Scalar             part[WARPS][32];
   __shared__ unsigned long long claimed;
+  constexpr bool                transpose = way == Way::Transposed, half = way == Way::Half;
   const int                     lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 
   for (;;) {
     if (threadIdx.x == 0) claimed = atomicAdd(W.report->ticket + launch, 1ull);
     __syncthreads();
     if (claimed >= static_cast<unsigned long long>(count)) return;
-    const SolveItem          item = items[claimed];
-    const PetscInt           f = item.front, first = V.first[f];
-    const PetscInt          *row = V.row + V.row_begin[f];
-    const Factors<transpose> F   = FactorsOf<transpose>(V, f, W);
-    const PetscInt           p = static_cast<PetscInt>(F.p), m = static_cast<PetscInt>(F.m);
-    const PetscInt           begin = item.tile * LU_TILE, i = begin + lane;
-    const bool               active = i < p;
-    Scalar                   sum(0), v(0), inverse(1), triangle[LU_TILE];
+    const SolveItem    item = items[claimed];
+    const PetscInt     f = item.front, first = V.first[f];
+    const PetscInt    *row = V.row + V.row_begin[f];
+    const Factors<way> F   = FactorsOf<way>(V, f, W);
+    const PetscInt     p = static_cast<PetscInt>(F.p), m = static_cast<PetscInt>(F.m);
+    const PetscInt     begin = item.tile * LU_TILE, i = begin + lane;
+    const bool         active = i < p;
+    Scalar             sum(0), v(0), inverse(1), triangle[LU_TILE];
 
     if (warp == 0) {
 #pragma unroll
-      for (int k = 0; k < LU_TILE; k++) triangle[k] = k > lane && begin + k < p ? F.Backward(i, begin + k) : Scalar(0);
+      for (int k = 0; k < LU_TILE; k++)
+        triangle[k] = k > lane && begin + k < p ? F.Backward(i, begin + k, begin) : Scalar(0);
       if (!transpose && active) inverse = Inverse(F.Pivot(i));
       if (active) v = W.y[first + i];
+      if (half) {
+        v       = v * inverse;
+        inverse = Scalar(1);
+      }
     }
     for (PetscInt k0 = p + warp * SHARE; k0 < m; k0 += LU_TILE) { // the others' unknowns have long been there
       Scalar entry[SHARE], x(0);
 #pragma unroll
-      for (int u = 0; u < SHARE; u++) entry[u] = active && k0 + u < m ? F.Backward(i, k0 + u) : Scalar(0);
+      for (int u = 0; u < SHARE; u++) entry[u] = active && k0 + u < m ? F.Backward(i, k0 + u, begin) : Scalar(0);
       if (lane < SHARE && k0 + lane < m)
         x = Await(W.x + row[k0 + lane - p], W.spins, W.report->ticket + launch, W.report);
       __syncwarp();
@@ -120,7 +128,7 @@ template <bool transpose> static __global__ void __launch_bounds__(THREADS)
       const PetscInt k0 = tile * LU_TILE + warp * SHARE;
       Scalar         entry[SHARE], x(0);
 #pragma unroll
-      for (int u = 0; u < SHARE; u++) entry[u] = k0 + u < p ? F.Backward(i, k0 + u) : Scalar(0);
+      for (int u = 0; u < SHARE; u++) entry[u] = k0 + u < p ? F.Backward(i, k0 + u, begin) : Scalar(0);
       if (lane < SHARE && k0 + lane < p) {
         const PetscInt k = k0 + lane;
         x = Await(W.x + first + (transpose ? W.local_row[first + k] : k), W.spins, W.report->ticket + launch, W.report);
@@ -144,18 +152,18 @@ template <bool transpose> static __global__ void __launch_bounds__(THREADS)
   }
 }
 
-template <bool transpose>
+template <Way way>
 static PetscErrorCode Sweep(const FrontsView &V, const SolveLists &L, bool forward, const LuSolution &W, cudaStream_t s)
 {
   unsigned blocks;
 
   PetscFunctionBegin;
   if (forward) {
-    PetscCall(Blocks(forward_large_kernel<transpose>, L.forward_count, &blocks));
-    forward_large_kernel<transpose><<<blocks, THREADS, 0, s>>>(V, L.forward, L.forward_count, 1, W);
+    PetscCall(Blocks(forward_large_kernel<way>, L.forward_count, &blocks));
+    forward_large_kernel<way><<<blocks, THREADS, 0, s>>>(V, L.forward, L.forward_count, 1, W);
   } else {
-    PetscCall(Blocks(backward_large_kernel<transpose>, L.backward_count, &blocks));
-    backward_large_kernel<transpose><<<blocks, THREADS, 0, s>>>(V, L.backward, L.backward_count, 2, W);
+    PetscCall(Blocks(backward_large_kernel<way>, L.backward_count, &blocks));
+    backward_large_kernel<way><<<blocks, THREADS, 0, s>>>(V, L.backward, L.backward_count, 2, W);
   }
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -168,7 +176,11 @@ PetscErrorCode SweepLargeFronts_CUDA(const FrontsView &fronts, const SolveLists 
 
   PetscFunctionBegin;
   if (lists.forward_count == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
-  PetscCall(transpose ? Sweep<true>(fronts, lists, forward, work, s) : Sweep<false>(fronts, lists, forward, work, s));
+  if (fronts.shape != Shape::General)
+    PetscCall(Sweep<Way::Half>(fronts, lists, forward, work, s));
+  else
+    PetscCall(transpose ? Sweep<Way::Transposed>(fronts, lists, forward, work, s)
+                        : Sweep<Way::Plain>(fronts, lists, forward, work, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

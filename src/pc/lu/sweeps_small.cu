@@ -4,27 +4,29 @@
 namespace sparsegpu::lu
 {
 
+static_assert(LU_TILE == 32, "the rows that lanes have are a tile");
 static constexpr int ROWS  = (LARGEST_SMALL + 31) / 32; ///< of a small front that a lane has
 static constexpr int AHEAD = 8;                         ///< columns whose entries are loaded before they are used
 
-template <bool transpose> static __global__ void __launch_bounds__(THREADS)
+template <Way way> static __global__ void __launch_bounds__(THREADS)
     forward_small_kernel(FrontsView V, const PetscInt *list, PetscInt count, int launch, LuSolution W)
 {
-  const int lane = threadIdx.x % 32;
+  constexpr bool transpose = way == Way::Transposed;
+  const int      lane      = threadIdx.x % 32;
 
   for (;;) {
     const unsigned long long t = TakeTicket(W.report->ticket + launch);
     if (t >= static_cast<unsigned long long>(count)) return;
-    const PetscInt           f = list[t], first = V.first[f];
-    const PetscCount         row_begin = V.row_begin[f];
-    const Factors<transpose> F         = FactorsOf<transpose>(V, f, W);
-    const int                p = static_cast<int>(F.p), m = static_cast<int>(F.m);
-    Scalar                   v[ROWS], inverse[ROWS];
+    const PetscInt     f = list[t], first = V.first[f];
+    const PetscCount   row_begin = V.row_begin[f];
+    const Factors<way> F         = FactorsOf<way>(V, f, W);
+    const int          p = static_cast<int>(F.p), m = static_cast<int>(F.m);
+    Scalar             v[ROWS], inverse[ROWS];
 #pragma unroll
     for (int q = 0; q < ROWS; q++) {
       const int a = lane + 32 * q;
       inverse[q]  = transpose && a < p ? Inverse(F.Pivot(a)) : Scalar(1);
-      v[q]        = a < m ? Gather<transpose>(V, first, row_begin, p, a, launch, W) : Scalar(0);
+      v[q]        = a < m ? Gather<way>(V, first, row_begin, p, a, launch, W) : Scalar(0);
     }
     __syncwarp();
     for (int k0 = 0; k0 < p; k0 += AHEAD) {
@@ -34,7 +36,7 @@ template <bool transpose> static __global__ void __launch_bounds__(THREADS)
 #pragma unroll
         for (int q = 0; q < ROWS; q++) {
           const int a = lane + 32 * q, k = k0 + u;
-          entry[u][q] = a > k && k < p && a < m ? F.Forward(a, k) : Scalar(0);
+          entry[u][q] = a > k && k < p && a < m ? F.Forward(a, k, k0 / LU_TILE * LU_TILE) : Scalar(0);
         }
 #pragma unroll
       for (int u = 0; u < AHEAD; u++) {
@@ -66,26 +68,28 @@ template <bool transpose> static __global__ void __launch_bounds__(THREADS)
   }
 }
 
-template <bool transpose> static __global__ void __launch_bounds__(THREADS)
+template <Way way> static __global__ void __launch_bounds__(THREADS)
     backward_small_kernel(FrontsView V, const PetscInt *list, PetscInt count, int launch, LuSolution W)
 {
-  const int lane = threadIdx.x % 32;
+  constexpr bool transpose = way == Way::Transposed, half = way == Way::Half;
+  const int      lane = threadIdx.x % 32;
 
   for (;;) {
     const unsigned long long t = TakeTicket(W.report->ticket + launch);
     if (t >= static_cast<unsigned long long>(count)) return;
-    const PetscInt           f = list[count - 1 - static_cast<PetscInt>(t)], first = V.first[f];
-    const PetscInt          *row = V.row + V.row_begin[f];
-    const Factors<transpose> F   = FactorsOf<transpose>(V, f, W);
-    const int                p = static_cast<int>(F.p), m = static_cast<int>(F.m);
-    Scalar                   v[ROWS], inverse[ROWS];
+    const PetscInt     f = list[count - 1 - static_cast<PetscInt>(t)], first = V.first[f];
+    const PetscInt    *row = V.row + V.row_begin[f];
+    const Factors<way> F   = FactorsOf<way>(V, f, W);
+    const int          p = static_cast<int>(F.p), m = static_cast<int>(F.m);
+    Scalar             v[ROWS], inverse[ROWS];
 #pragma unroll
     for (int q = 0; q < ROWS; q++) { // pivots' unknowns so far, and the others', as lanes have them
-      const int a = lane + 32 * q;
-      inverse[q]  = !transpose && a < p ? Inverse(F.Pivot(a)) : Scalar(1);
-      v[q]        = a < p   ? W.y[first + a]
-                    : a < m ? Await(W.x + row[a - p], W.spins, W.report->ticket + launch, W.report)
-                            : Scalar(0);
+      const int    a     = lane + 32 * q;
+      const Scalar pivot = !transpose && a < p ? Inverse(F.Pivot(a)) : Scalar(1);
+      inverse[q]         = half ? Scalar(1) : pivot;
+      v[q]               = a < p   ? (half ? W.y[first + a] * pivot : W.y[first + a])
+                           : a < m ? Await(W.x + row[a - p], W.spins, W.report->ticket + launch, W.report)
+                                   : Scalar(0);
     }
     __syncwarp();
     for (int k0 = (m - 1) / AHEAD * AHEAD; k0 >= 0; k0 -= AHEAD) {
@@ -95,7 +99,7 @@ template <bool transpose> static __global__ void __launch_bounds__(THREADS)
 #pragma unroll
         for (int q = 0; q < ROWS; q++) {
           const int a = lane + 32 * q, k = k0 + u;
-          entry[u][q] = a < k && k < m && a < p ? F.Backward(a, k) : Scalar(0);
+          entry[u][q] = a < k && k < m && a < p ? F.Backward(a, k, 32 * q) : Scalar(0);
         }
 #pragma unroll
       for (int u = AHEAD - 1; u >= 0; u--) {
@@ -124,7 +128,7 @@ template <bool transpose> static __global__ void __launch_bounds__(THREADS)
   }
 }
 
-template <bool transpose>
+template <Way way>
 static PetscErrorCode Sweep(const FrontsView &V, const SolveLists &L, bool forward, const LuSolution &W, cudaStream_t s)
 {
   const PetscInt warps = (L.small_count + WARPS - 1) / WARPS;
@@ -132,11 +136,11 @@ static PetscErrorCode Sweep(const FrontsView &V, const SolveLists &L, bool forwa
 
   PetscFunctionBegin;
   if (forward) {
-    PetscCall(Blocks(forward_small_kernel<transpose>, warps, &blocks));
-    forward_small_kernel<transpose><<<blocks, THREADS, 0, s>>>(V, L.small, L.small_count, 0, W);
+    PetscCall(Blocks(forward_small_kernel<way>, warps, &blocks));
+    forward_small_kernel<way><<<blocks, THREADS, 0, s>>>(V, L.small, L.small_count, 0, W);
   } else {
-    PetscCall(Blocks(backward_small_kernel<transpose>, warps, &blocks));
-    backward_small_kernel<transpose><<<blocks, THREADS, 0, s>>>(V, L.small, L.small_count, 3, W);
+    PetscCall(Blocks(backward_small_kernel<way>, warps, &blocks));
+    backward_small_kernel<way><<<blocks, THREADS, 0, s>>>(V, L.small, L.small_count, 3, W);
   }
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -149,7 +153,11 @@ PetscErrorCode SweepSmallFronts_CUDA(const FrontsView &fronts, const SolveLists 
 
   PetscFunctionBegin;
   if (lists.small_count == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
-  PetscCall(transpose ? Sweep<true>(fronts, lists, forward, work, s) : Sweep<false>(fronts, lists, forward, work, s));
+  if (fronts.shape != Shape::General)
+    PetscCall(Sweep<Way::Half>(fronts, lists, forward, work, s));
+  else
+    PetscCall(transpose ? Sweep<Way::Transposed>(fronts, lists, forward, work, s)
+                        : Sweep<Way::Plain>(fronts, lists, forward, work, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -62,6 +62,34 @@ static __global__ void growth_kernel(PetscCount count, const Scalar *values, Dev
   Raise(&report->growth, most);
 }
 
+/// A warp per column of L: neighbouring lanes read neighbouring rows. The column's front is looked up in V.first.
+static __global__ void half_growth_kernel(FrontsView V, PetscInt count, PetscInt pivots, Scalar *values,
+                                          DeviceReport *report)
+{
+  const PetscCount column = (static_cast<PetscCount>(blockIdx.x) * THREADS + threadIdx.x) / 32;
+  const int        lane   = threadIdx.x % 32;
+  PetscReal        most   = 0;
+  if (column < pivots) {
+    PetscInt f = 0;
+    for (PetscInt end = count; end - f > 1;) { // V.first[f] <= column < V.first[end]
+      const PetscInt middle                 = f + (end - f) / 2;
+      (V.first[middle] <= column ? f : end) = middle;
+    }
+    const DeviceFront F(V, f, values, nullptr);
+    const PetscCount  k = column - F.first;
+    const Scalar pivot = F.Pivot(k), *const own = F.Column<true>(k), *const rest = F.Rest<true>(k);
+    const auto raise = [&](const Scalar &v) {
+      const PetscReal l = LargestPart(v), u = LargestPart(pivot * v); // an overflow is growth, too
+      most = l > most ? l : most;
+      most = u > most ? u : most;
+    };
+    if (LargestPart(pivot) > most) most = LargestPart(pivot);
+    for (PetscCount i = k + 1 + lane; i < F.pivots; i += 32) raise(own[i]);
+    for (PetscCount i = lane; i < F.others; i += 32) raise(rest[i]);
+  }
+  Raise(&report->growth, most);
+}
+
 static __global__ void measure_kernel(SystemView A, const PetscReal *row_scale, const PetscReal *column_scale,
                                       DeviceReport *report)
 {
@@ -91,14 +119,13 @@ static __global__ void measure_columns_kernel(SystemView A, DeviceReport *report
 }
 
 static __global__ void place_kernel(SystemView A, const PetscReal *row_scale, const PetscReal *column_scale,
-                                    const PetscCount *place, const PetscCount *mirror, bool hermitian, Scalar *values)
+                                    const PetscCount *place, bool hermitian, Scalar *values)
 {
   const PetscCount r = RowOf();
   if (r >= A.rows) return;
   for (PetscInt e = A.i[r] + threadIdx.x % LANES; e < A.i[r + 1]; e += LANES) {
     const Scalar value = Scalar(row_scale[r] * column_scale[A.j[e]]) * A.a[e];
-    if (place[e] >= 0) values[place[e]] = value;
-    if (mirror && mirror[e] >= 0) values[mirror[e]] = hermitian ? Conj(value) : value;
+    if (place[e] >= 0) values[place[e]] = hermitian && A.j[e] != r ? Conj(value) : value;
   }
 }
 
@@ -140,6 +167,14 @@ PetscErrorCode MeasureGrowth_CUDA(PetscCount count, const Scalar *values, Device
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode MeasureHalfGrowth_CUDA(const FrontsView &fronts, PetscInt count, PetscInt pivots, Scalar *values,
+                                      DeviceReport *report, Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(LaunchOver<half_growth_kernel>(32 * PetscCount(pivots), stream, fronts, count, pivots, values, report));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MeasureSystem_CUDA(const SystemView &A, const PetscReal *row_scale, const PetscReal *column_scale,
                                   const LuPolicy &policy, DeviceReport *report, Stream stream)
 {
@@ -157,12 +192,11 @@ PetscErrorCode MeasureColumns_CUDA(const SystemView &transposed, DeviceReport *r
 }
 
 PetscErrorCode PlaceValues_CUDA(const SystemView &A, const PetscReal *row_scale, const PetscReal *column_scale,
-                                const PetscCount *place, const PetscCount *mirror, bool hermitian, Scalar *values,
-                                Stream stream)
+                                const PetscCount *place, bool hermitian, Scalar *values, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(LaunchOver<place_kernel>(PetscCount(LANES) * A.rows, stream, A, row_scale, column_scale, place, mirror,
-                                     hermitian, values));
+  PetscCall(LaunchOver<place_kernel>(PetscCount(LANES) * A.rows, stream, A, row_scale, column_scale, place, hermitian,
+                                     values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

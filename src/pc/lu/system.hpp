@@ -21,23 +21,25 @@ PetscErrorCode ScaleByDiagonal_CUDA(const SystemView &A, PetscReal *row_scale, P
 PetscErrorCode Equilibrate_CUDA(const SystemView &A, PetscReal *row_scale, PetscReal *column_scale, Stream stream);
 /// The largest part of `count` entries of the factors to the report; one read of them.
 PetscErrorCode MeasureGrowth_CUDA(PetscCount count, const Scalar *values, DeviceReport *report, Stream stream);
+/// The same of D, L and U = D L^T of a symmetric factorization with these pivots, of all fronts.
+PetscErrorCode MeasureHalfGrowth_CUDA(const FrontsView &fronts, PetscInt count, PetscInt pivots, Scalar *values,
+                                      DeviceReport *report, Stream stream);
 /// Norms and the largest scaled entry to the report, then the thresholds of pivots.
 PetscErrorCode MeasureSystem_CUDA(const SystemView &A, const PetscReal *row_scale, const PetscReal *column_scale,
                                   const LuPolicy &policy, DeviceReport *report, Stream stream);
 /// The column norm, of a transposed view.
 PetscErrorCode MeasureColumns_CUDA(const SystemView &transposed, DeviceReport *report, Stream stream);
-/// values[place[e]] = a[e], scaled; mirror: null, or where its mirror image goes, conjugated if `hermitian`. Places of
-/// -1 are none.
+/// values[place[e]] = a[e], scaled, and, off the diagonal, conjugated if `hermitian`. Places of -1 are none.
 PetscErrorCode PlaceValues_CUDA(const SystemView &A, const PetscReal *row_scale, const PetscReal *column_scale,
-                                const PetscCount *place, const PetscCount *mirror, bool hermitian, Scalar *values,
-                                Stream stream);
-/// w[k] = scale[from[k]] * b[from[k]], or b[from[k]] if scale is null; flag [flags], what a solve will publish, is
-/// marked as unknown. Resets the tickets and the mark of stuck solves.
-PetscErrorCode BeginSolve_CUDA(PetscInt rows, const PetscInt *from, const PetscReal *scale, const Scalar *b, Scalar *w,
-                               PetscCount flags, Scalar *flag, DeviceReport *report, Stream stream);
-/// x[to[k]] = scale[to[k]] * w[k], added to before[to[k]] unless that is null. *stuck, in pinned memory: set if the
-/// report says so.
-PetscErrorCode GiveOut_CUDA(PetscInt rows, const PetscInt *to, const PetscReal *scale, const Scalar *w,
+                                const PetscCount *place, bool hermitian, Scalar *values, Stream stream);
+/// w[k] = scale[from[k]] * b[from[k]], or b[from[k]] if scale is null, conjugated if `conjugate`; flag [flags], what a
+/// solve will publish, is marked as unknown. Resets the tickets and the mark of stuck solves.
+PetscErrorCode BeginSolve_CUDA(PetscInt rows, const PetscInt *from, const PetscReal *scale, bool conjugate,
+                               const Scalar *b, Scalar *w, PetscCount flags, Scalar *flag, DeviceReport *report,
+                               Stream stream);
+/// x[to[k]] = scale[to[k]] * w[k], or conj(w[k]), added to before[to[k]] unless that is null. *stuck, in pinned memory:
+/// set if the report says so.
+PetscErrorCode GiveOut_CUDA(PetscInt rows, const PetscInt *to, const PetscReal *scale, bool conjugate, const Scalar *w,
                             const Scalar *before, Scalar *x, const DeviceReport *report, int *stuck, Stream stream);
 /// r = b - A x; its maximum norm, those of x and b, and what is not finite, to the report.
 PetscErrorCode Residual_CUDA(const SystemView &A, const Scalar *b, const Scalar *x, Scalar *r, DeviceReport *report,
