@@ -17,30 +17,6 @@ static Problem Exchanged(Problem p)
   return p;
 }
 
-/// A first front of `head` pivots with all other rows, which then are dense.
-static Problem Bordered(PetscInt head, PetscInt rows)
-{
-  conformance::Builder b("bordered_" + std::to_string(rows), rows, rows);
-  for (PetscInt r = 0; r < rows; ++r)
-    for (PetscInt c = 0; c < rows; ++c)
-      if (r < head || c < head || r == c) b.Add(r, c);
-  return Dominant(b);
-}
-
-static Problem Cube(PetscInt n)
-{
-  conformance::Builder b("cube_" + std::to_string(n), n * n * n, n * n * n);
-  for (PetscInt r = 0; r < n * n * n; ++r) {
-    b.Add(r, r);
-    for (const PetscInt step : {(PetscInt)1, n, n * n}) {
-      if (r / step % n == n - 1) continue;
-      b.Add(r, r + step);
-      b.Add(r + step, r);
-    }
-  }
-  return Dominant(b);
-}
-
 /// Solves are right, and a factorization of the same values gives the same bits.
 static PetscErrorCode Check(const Problem &p, const char ordering[], bool exchanges)
 {

@@ -1,0 +1,277 @@
+static const char help[] =
+    "Symmetric direct factorizations by MATSOLVERSPARSEGPU: one triangle of the fronts, definite or not.\n\n";
+
+#include "direct.hpp"
+
+using namespace testing;
+
+/// p's upper triangle with its mirror image, conjugated if `hermitian`, and a diagonal that dominates; its signs are
+/// mixed unless `definite`.
+static Problem Mirrored(const Problem &p, bool hermitian, bool definite)
+{
+  Problem q = p;
+  q.name += hermitian ? "_hermitian" : definite ? "_definite" : "_indefinite";
+  q.entries.clear();
+  for (const Entry &e : p.entries)
+    if (e.j > e.i) {
+      q.entries.push_back(e);
+      q.entries.push_back({e.j, e.i, hermitian ? PetscConj(e.v) : e.v});
+    }
+  return Dominant(q, definite);
+}
+
+/// Dense blocks of these orders that know only a dense border, the last rows: fronts of one step with other rows.
+static Problem Arrow(const std::vector<PetscInt> &orders, PetscInt border)
+{
+  std::vector<PetscInt> block;
+  for (size_t b = 0; b < orders.size(); ++b) block.insert(block.end(), (size_t)orders[b], (PetscInt)b);
+  block.insert(block.end(), (size_t)border, -1);
+  const PetscInt       n = (PetscInt)block.size();
+  conformance::Builder b("arrow_" + std::to_string(n), n, n);
+  for (PetscInt r = 0; r < n; ++r)
+    for (PetscInt c = 0; c < n; ++c)
+      if (block[r] == block[c] || block[r] < 0 || block[c] < 0) b.Add(r, c);
+  return b;
+}
+
+/// It is L D L^T, and not the LU that takes over where the diagonal has no pivots.
+static PetscErrorCode CheckKind(Mat F, const std::string &what)
+{
+  std::string text;
+
+  PetscFunctionBeginUser;
+  PetscCall(ViewText(F, PETSC_VIEWER_ASCII_INFO, "cholesky_view", &text));
+  PetscCheck(text.find("sparsegpu Cholesky on ") != std::string::npos, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %s",
+             what.c_str(), text.c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Three columns, b times powers of two, whose solutions are checked one by one.
+static PetscErrorCode CheckColumns(Mat F, const Problem &p, bool transpose, PetscReal slack, const std::string &what)
+{
+  constexpr PetscInt             COLUMNS = 3;
+  const std::vector<PetscScalar> b       = Input(p.rows, 7, Poison::None);
+  const PetscScalar             *xs;
+  PetscScalar                   *bs;
+  Mat                            B, X;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, p.rows, COLUMNS, nullptr, &B));
+  PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, p.rows, COLUMNS, nullptr, &X));
+  PetscCall(MatDenseGetArrayWrite(B, &bs));
+  for (PetscInt c = 0; c < COLUMNS; ++c)
+    for (PetscInt r = 0; r < p.rows; ++r) bs[c * p.rows + r] = b[(size_t)r] * (PetscReal)(1 << c);
+  PetscCall(MatDenseRestoreArrayWrite(B, &bs));
+  for (Mat M : {B, X}) {
+    PetscCall(MatAssemblyBegin(M, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(M, MAT_FINAL_ASSEMBLY));
+  }
+  PetscCall(transpose ? MatMatSolveTranspose(F, B, X) : MatMatSolve(F, B, X));
+  PetscCall(MatDenseGetArrayRead(X, &xs));
+  for (PetscInt c = 0; c < COLUMNS; ++c) {
+    std::vector<PetscScalar> x(xs + c * p.rows, xs + (c + 1) * p.rows);
+    for (PetscScalar &v : x) v /= (PetscReal)(1 << c);
+    PetscCall(CheckBackward(p, x, transpose, what + ", column " + std::to_string(c), slack));
+  }
+  PetscCall(MatDenseRestoreArrayRead(X, &xs));
+  PetscCall(MatDestroy(&B));
+  PetscCall(MatDestroy(&X));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Solves, plain and transposed, of one column and several; the same bits from the same values; new values as a new
+/// factor has them.
+static PetscErrorCode Check(const Problem &p, bool hermitian, const char ordering[])
+{
+  const MatFactorInfo      info = Info(0);
+  std::vector<std::string> backends;
+
+  PetscFunctionBeginUser;
+  PetscCall(Backends(&backends));
+  for (const std::string &backend : backends)
+    for (const char *refine : {"0", "10"}) {
+      const Option             option("-mat_sparsegpu_lu_refine", refine);
+      const std::string        what = p.name + ", " + ordering + " on " + backend + ", refine " + refine;
+      std::vector<PetscScalar> x, again;
+      Mat                      A, F, G;
+      // without refinement: the diagonal dominates, so that factors and inverses are bounded, but for the sums' length
+      const PetscReal slack = refine[0] == '0' ? 8 * PetscMax((PetscReal)p.rows, 1) : 1;
+      PetscCall(CreateOn(backend, p, &A));
+      PetscCall(MatSetOption(A, hermitian ? MAT_HERMITIAN : MAT_SYMMETRIC, PETSC_TRUE));
+      PetscCall(FactorDirect(A, MAT_FACTOR_CHOLESKY, ordering, &F));
+      PetscCall(CheckKind(F, what));
+      for (const bool transpose : {false, true}) {
+        PetscCall(SolveWith(A, F, VECSTANDARD, transpose, &x));
+        PetscCall(CheckBackward(p, x, transpose, what, slack));
+        PetscCall(MatCholeskyFactorNumeric(F, A, &info));
+        PetscCall(SolveWith(A, F, VECSTANDARD, transpose, &again));
+        PetscCall(CheckSameBits(x, again, what));
+        PetscCall(CheckColumns(F, p, transpose, slack, what));
+      }
+      PetscCall(MatScale(A, (PetscReal)-0.75));
+      PetscCall(MatCholeskyFactorNumeric(F, A, &info));
+      PetscCall(FactorDirect(A, MAT_FACTOR_CHOLESKY, ordering, &G));
+      PetscCall(SolveWith(A, F, VECSTANDARD, false, &x));
+      PetscCall(SolveWith(A, G, VECSTANDARD, false, &again));
+      PetscCall(CheckSameBits(x, again, what + ", new values"));
+      PetscCall(MatDestroy(&G));
+      PetscCall(MatDestroy(&F));
+      PetscCall(MatDestroy(&A));
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Patterns of all kinds: empty, of one row, chains, arrows, hubs, grids.
+static PetscErrorCode Patterns()
+{
+  PetscFunctionBeginUser;
+  for (const Problem &p : Problems())
+    for (const bool definite : {false, true})
+      for (const char *ordering : {MATORDERINGNATURAL, MATORDERINGND})
+        PetscCall(Check(Mirrored(p, false, definite), false, ordering));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Tiles of pivots, complete and not; others by products of our own and, on a device, by those of cuBLAS, in blocks
+/// that divide them and that do not; trees of small and large fronts.
+static PetscErrorCode Fronts()
+{
+  PetscFunctionBeginUser;
+  for (const PetscInt n : {31, 32, 33, 64, 70, 97, 300}) // one dense front
+    PetscCall(Check(Mirrored(Arrow({}, n), false, false), false, MATORDERINGNATURAL));
+  for (const PetscInt border : {20, 130, 785})
+    PetscCall(Check(Mirrored(Arrow({40, 70, 130, 5, 33, 64}, border), false, false), false, MATORDERINGNATURAL));
+  PetscCall(Check(Mirrored(Arrow({50, 20}, 1029), false, true), false, MATORDERINGNATURAL));
+  for (const char *ordering : {MATORDERINGND, MATORDERINGRCM})
+    PetscCall(Check(Mirrored(Cube(12), false, true), false, ordering));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// L D L^H.
+static PetscErrorCode Hermitian()
+{
+  if (!PetscDefined(USE_COMPLEX)) return Skip("skipped: real scalars");
+  PetscFunctionBeginUser;
+  for (const Problem &p : Problems())
+    for (const bool definite : {false, true}) PetscCall(Check(Mirrored(p, true, definite), true, MATORDERINGND));
+  for (const PetscInt border : {20, 130, 785})
+    PetscCall(Check(Mirrored(Arrow({40, 70, 130, 5, 33}, border), true, false), true, MATORDERINGNATURAL));
+  PetscCall(Check(Mirrored(Cube(12), true, true), true, MATORDERINGND));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The shifted Laplacian of an n x n grid.
+static Problem Shifted(PetscInt n, PetscReal shift)
+{
+  conformance::Builder b("shifted_" + std::to_string(n), n * n, n * n);
+  for (PetscInt r = 0; r < n * n; ++r) {
+    b.Add(r, r, 4 - shift);
+    for (const PetscInt step : {(PetscInt)1, n}) {
+      if (r / step % n == n - 1) continue;
+      b.Add(r, r + step, -1);
+      b.Add(r + step, r, -1);
+    }
+  }
+  return b;
+}
+
+#if !defined(PETSC_USE_COMPLEX)
+/// Of a dense symmetric matrix [n x n], by cyclic Jacobi rotations: Golub & Van Loan, Matrix Computations, 8.5.
+static std::vector<PetscReal> Eigenvalues(std::vector<PetscReal> a, size_t n)
+{
+  constexpr int SWEEPS = 12; // convergence is quadratic at last
+  for (int sweep = 0; sweep < SWEEPS; ++sweep)
+    for (size_t p = 0; p < n; ++p)
+      for (size_t q = p + 1; q < n; ++q) {
+        if (a[p + q * n] == 0) continue;
+        const PetscReal tau = (a[q + q * n] - a[p + p * n]) / (2 * a[p + q * n]);
+        const PetscReal t   = (tau < 0 ? -1 : 1) / (PetscAbsReal(tau) + PetscSqrtReal(1 + tau * tau));
+        const PetscReal c = 1 / PetscSqrtReal(1 + t * t), s = t * c;
+        for (size_t k = 0; k < n; ++k) {
+          const PetscReal u = a[k + p * n], v = a[k + q * n];
+          a[k + p * n] = c * u - s * v;
+          a[k + q * n] = s * u + c * v;
+        }
+        for (size_t k = 0; k < n; ++k) {
+          const PetscReal u = a[p + k * n], v = a[q + k * n];
+          a[p + k * n] = c * u - s * v;
+          a[q + k * n] = s * u + c * v;
+        }
+      }
+  std::vector<PetscReal> value(n);
+  for (size_t k = 0; k < n; ++k) value[k] = a[k + k * n];
+  return value;
+}
+#endif
+
+/// The signs of the dense matrix's eigenvalues.
+static PetscErrorCode Inertia()
+{
+#if defined(PETSC_USE_COMPLEX)
+  return Skip("skipped: complex scalars");
+#else
+  constexpr PetscInt       N = 11;
+  std::vector<std::string> backends;
+
+  PetscFunctionBeginUser;
+  PetscCall(Backends(&backends));
+  for (const PetscReal shift : {(PetscReal)0.93, (PetscReal)3.1, (PetscReal)6.7}) {
+    const Problem          p = Shifted(N, shift);
+    std::vector<PetscReal> dense((size_t)(p.rows * p.rows), 0);
+    PetscInt               expected = 0;
+    for (const Entry &e : p.entries) dense[(size_t)(e.i + e.j * p.rows)] = e.v;
+    for (const PetscReal v : Eigenvalues(dense, (size_t)p.rows)) {
+      PetscCheck(PetscAbsReal(v) > 1e-4, PETSC_COMM_SELF, PETSC_ERR_PLIB, "eigenvalue %g has no sign", (double)v);
+      expected += v < 0;
+    }
+    for (const std::string &backend : backends)
+      for (const char *ordering : {MATORDERINGNATURAL, MATORDERINGND, MATORDERINGRCM}) {
+        PetscInt negative, zero, positive;
+        Mat      A, F;
+        PetscCall(CreateOn(backend, p, &A));
+        PetscCall(FactorDirect(A, MAT_FACTOR_CHOLESKY, ordering, &F));
+        PetscCall(MatGetInertia(F, &negative, &zero, &positive));
+        PetscCheck(negative == expected && zero == 0 && positive == p.rows - expected, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                   "%s on %s, shift %g: inertia %d %d %d, %d are negative", ordering, backend.c_str(), (double)shift,
+                   (int)negative, (int)zero, (int)positive, (int)expected);
+        PetscCall(MatDestroy(&F));
+        PetscCall(MatDestroy(&A));
+      }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+#endif
+}
+
+/// Factors take at most 0.6 times the entries of LU's, and less memory with all that goes with them.
+static PetscErrorCode Memory()
+{
+  std::vector<std::string> backends;
+
+  PetscFunctionBeginUser;
+  PetscCall(Backends(&backends));
+  for (const std::string &backend : backends)
+    for (const Problem &plain : std::vector<Problem>{Cube(16), Arrow({}, 300), Arrow({60, 60}, 400)}) {
+      const Problem p = Mirrored(plain, false, true);
+      MatInfo       lu, cholesky;
+      Mat           A, F, G;
+      PetscCall(CreateOn(backend, p, &A));
+      PetscCall(FactorDirect(A, MAT_FACTOR_LU, MATORDERINGND, &F));
+      PetscCall(FactorDirect(A, MAT_FACTOR_CHOLESKY, MATORDERINGND, &G));
+      PetscCall(MatGetInfo(F, MAT_LOCAL, &lu));
+      PetscCall(MatGetInfo(G, MAT_LOCAL, &cholesky));
+      PetscCheck(cholesky.nz_used <= 0.6 * lu.nz_used && cholesky.memory < lu.memory, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                 "%s on %s: %g entries, %g bytes; LU has %g, %g", p.name.c_str(), backend.c_str(), cholesky.nz_used,
+                 cholesky.memory, lu.nz_used, lu.memory);
+      PetscCall(MatDestroy(&F));
+      PetscCall(MatDestroy(&G));
+      PetscCall(MatDestroy(&A));
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  return Main(
+      argc, argv, help,
+      {{"patterns", Patterns}, {"fronts", Fronts}, {"hermitian", Hermitian}, {"inertia", Inertia}, {"memory", Memory}});
+}
