@@ -153,44 +153,76 @@ static __global__ void __launch_bounds__(PRODUCT_THREADS)
   if (next >= p) return; // a last tile leaves nothing
   const PetscCount high = Parts(F.rows - next, BLOCK), wide = Parts(F.pivots - next, BLOCK), first = high * wide;
   const PetscCount part = blockIdx.x;
-  const Scalar    *A    = F.lower + next + k0 * m;
+  const PlainRows  A{F.lower + next + k0 * m, m};
   if (part < first) {
     SubtractBlock<false>(
-        m - next, p - next, LU_TILE, A, m, PlainOperand{F.lower + k0 + next * m, m},
+        m - next, p - next, LU_TILE, A, PlainFactor{F.lower + k0 + next * m, m},
         [&](PetscCount j) { return F.lower + next + (next + j) * m; }, part % high * BLOCK, part / high * BLOCK,
         &shared);
   } else if (part < first + wide * Parts(F.others, BLOCK)) {
     SubtractBlock<false>(
-        p - next, F.others, LU_TILE, A, m, PlainOperand{F.upper + k0, p},
+        p - next, F.others, LU_TILE, A, PlainFactor{F.upper + k0, p},
         [&](PetscCount j) { return F.upper + next + j * p; }, (part - first) % wide * BLOCK,
         (part - first) / wide * BLOCK, &shared);
   }
 }
 
-/// The same for a half: the pivots' columns from the diagonal down, then the rows below them.
+/// Pivots of a half whose products are subtracted beyond them at once: many, as each pass reads and writes what is left
+/// of the front's columns; until then tile after tile from each other's columns only.
+static constexpr PetscInt WIDE = 256;
+static_assert(WIDE % LU_TILE == 0, "of whole tiles");
+
+/// Columns begin .. end - 1 of a half with p pivots that get the product of `depth` columns, k0 ...
+static __host__ __device__ void TrailingColumns(PetscInt p, PetscInt k0, PetscInt depth, PetscInt *begin, PetscInt *end)
+{
+  *begin = k0 + depth;
+  *end   = depth == WIDE ? p : PetscMin(p, (k0 / WIDE + 1) * WIDE);
+}
+
+/// The same for a half, from the diagonal down: rows of pivots, then those below them.
 static __global__ void __launch_bounds__(PRODUCT_THREADS)
-    trailing_half_kernel(FrontsView V, const PetscInt *list, PetscInt k0, LuWorkspace W)
+    trailing_half_kernel(FrontsView V, const PetscInt *list, PetscInt k0, PetscInt depth, LuWorkspace W)
 {
   const DeviceFront        F(V, list[blockIdx.y], W.values, W.work);
-  const PetscCount         p = F.pivots, r = F.others, ld = p - k0;
-  const PetscInt           next = k0 + LU_TILE;
+  PetscInt                 begin, end;
   __shared__ ProductShared shared;
 
-  if (next >= p) return; // a last tile leaves nothing
-  const PetscCount    wide = Parts(F.pivots - next, BLOCK), low = Parts(F.others, BLOCK);
-  const PetscCount    column = blockIdx.x % wide, row = blockIdx.x / wide;
-  const Scalar *const tile = F.lower + TileBegin(p, k0) + LU_TILE;
-  const ScaledOperand B{F, k0, tile, ld};
-  if (row < wide) {
+  TrailingColumns(F.pivots, k0, depth, &begin, &end);
+  if (begin >= end) return;
+  const PetscInt wide = Parts(end - begin, BLOCK), high = Parts(F.pivots - begin, BLOCK), low = Parts(F.others, BLOCK);
+  const PetscInt part = static_cast<PetscInt>(blockIdx.x), column = part % wide, row = part / wide;
+  const TileRows L{F, k0, begin};
+  const ScaledFactor<TileRows> B{F, k0, L};
+  if (row < high) {
     if (row < column) return;
     SubtractBlock<true>(
-        p - next, p - next, LU_TILE, tile, ld, B, [&](PetscCount j) { return F.Column<true>(next + j) + next; },
+        F.pivots - begin, end - begin, depth, L, B, [&](PetscCount j) { return F.Column<true>(begin + j) + begin; },
         row * BLOCK, column * BLOCK, &shared);
-  } else if (row < wide + low) {
+  } else if (row < high + low) {
     SubtractBlock<false>(
-        r, p - next, LU_TILE, F.Rest<true>(k0), r, B, [&](PetscCount j) { return F.Rest<true>(next + j); },
-        (row - wide) * BLOCK, column * BLOCK, &shared);
+        F.others, end - begin, depth, PlainRows{F.Rest<true>(k0), F.others}, B,
+        [&](PetscCount j) { return F.Rest<true>(begin + j); }, (row - high) * BLOCK, column * BLOCK, &shared);
   }
+}
+
+/// Of fronts chunk[0 .. count), for TrailingColumns().
+static PetscErrorCode SubtractHalf(const FrontsView &fronts, const PetscInt *chunk, PetscInt count,
+                                   const PetscInt *pivots, const PetscInt *others, PetscInt k0, PetscInt depth,
+                                   const LuWorkspace &work, cudaStream_t s)
+{
+  PetscCount blocks = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < count; k++) {
+    PetscInt begin, end;
+    TrailingColumns(pivots[k], k0, depth, &begin, &end);
+    if (begin >= end) continue;
+    const PetscCount high = Parts(pivots[k] - begin, BLOCK), low = Parts(others[k], BLOCK);
+    blocks = PetscMax(blocks, Parts(end - begin, BLOCK) * (high + low));
+  }
+  if (blocks > 0) trailing_half_kernel<<<Grid(blocks, count), PRODUCT_THREADS, 0, s>>>(fronts, chunk, k0, depth, work);
+  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// Fronts begin .. begin + count - 1 of the step, but for their updates.
@@ -213,14 +245,20 @@ template <bool half> static PetscErrorCode Chunk(const FrontsView &fronts, const
       const PetscInt   p = pivots[k], m = p + others[k], next = PetscMin(k0 + LU_TILE, p);
       const PetscCount wide = Parts(p - next, BLOCK), low = Parts(others[k], BLOCK), below = Parts(m - next, PANEL);
       panels = PetscMax(panels, half ? below : 2 * below + Parts(k0, PANEL));
-      blocks = PetscMax(blocks, wide * ((half ? wide : Parts(m - next, BLOCK)) + low));
+      blocks = PetscMax(blocks, wide * (Parts(m - next, BLOCK) + low));
     }
     tile_kernel<half><<<static_cast<unsigned>(active), 32 * TILE_WARPS, 0, s>>>(fronts, chunk, k0, work);
     SparseGPUCallCUDA(cudaPeekAtLastError());
     if (panels > 0) panel_kernel<half><<<Grid(panels, active), PANEL, 0, s>>>(fronts, chunk, k0, work);
     SparseGPUCallCUDA(cudaPeekAtLastError());
-    const auto trailing = half ? trailing_half_kernel : trailing_kernel;
-    if (blocks > 0) trailing<<<Grid(blocks, active), PRODUCT_THREADS, 0, s>>>(fronts, chunk, k0, work);
+    if (half) {
+      const PetscInt begin = k0 / WIDE * WIDE;
+      PetscCall(SubtractHalf(fronts, chunk, active, pivots, others, k0, LU_TILE, work, s));
+      if (k0 + LU_TILE == begin + WIDE)
+        PetscCall(SubtractHalf(fronts, chunk, active, pivots, others, begin, WIDE, work, s));
+      continue;
+    }
+    if (blocks > 0) trailing_kernel<<<Grid(blocks, active), PRODUCT_THREADS, 0, s>>>(fronts, chunk, k0, work);
     SparseGPUCallCUDA(cudaPeekAtLastError());
   }
   PetscFunctionReturn(PETSC_SUCCESS);

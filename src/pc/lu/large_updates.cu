@@ -16,14 +16,15 @@ template <bool half> static __global__ void __launch_bounds__(PRODUCT_THREADS)
   __shared__ ProductShared shared;
   const PetscCount         r = F.others, high = Parts(F.others, BLOCK), part = blockIdx.x;
   const PetscCount         i0 = part % high * BLOCK, j0 = part / high * BLOCK;
+  const PlainRows          L{F.upper, r}; // of a half
   const auto               column = [&](PetscCount j) { return F.update + j * r; };
 
   if (r > most || part >= high * high || (half && i0 < j0)) return;
   if (half)
-    SubtractBlock<true>(r, r, F.pivots, F.upper, r, ScaledOperand{F, 0, F.upper, r}, column, i0, j0, &shared);
+    SubtractBlock<true>(r, r, F.pivots, L, ScaledFactor<PlainRows>{F, 0, L}, column, i0, j0, &shared);
   else
-    SubtractBlock<false>(r, r, F.pivots, F.lower + F.pivots, F.rows, PlainOperand{F.upper, F.pivots}, column, i0, j0,
-                         &shared);
+    SubtractBlock<false>(r, r, F.pivots, PlainRows{F.lower + F.pivots, F.rows}, PlainFactor{F.upper, F.pivots}, column,
+                         i0, j0, &shared);
 }
 
 /// scaled [others x size]: columns k0 ... of L below the pivots, conjugated if Hermitian, times D. A column has
