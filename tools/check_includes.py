@@ -27,6 +27,7 @@ LAYERS = [
     "pc/symbolic",
     "pc/ordering",
     "pc/trisolve",
+    "pc/subdomains",
     "pc/factor",
     "pc/ilu",
     "pc/lu",

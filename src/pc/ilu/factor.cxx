@@ -10,24 +10,35 @@ namespace sparsegpu::ilu
 
 PetscErrorCode Factor::Symbolic(Mat F, const MatrixRows &A, IS row, IS column, const MatFactorInfo &info, Space space)
 {
+  IS cut_row = row, cut_column = column;
+
   PetscFunctionBegin;
   space_           = space;
   rows_            = A.csr.rows;
   matrix_nonzeros_ = A.csr.nonzeros;
   levels_of_fill   = info.levels < MOST_LEVELS ? static_cast<PetscInt>(info.levels) : MOST_LEVELS;
   for (Half &half : halves_) half = Half();
-  if (space == Space::Host) {
+  PetscCall(MakeSubdomains(A, &cut_row, &cut_column, space));
+  PetscCall(SymbolicAndAnalysis(F, A, cut_row, cut_column, info));
+  if (cut_row != row) {
+    PetscCall(ISDestroy(&cut_row));
+    PetscCall(ISDestroy(&cut_column));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Factor::SymbolicAndAnalysis(Mat F, const MatrixRows &A, IS row, IS column, const MatFactorInfo &info)
+{
+  PetscFunctionBegin;
+  transposed_solver_.reset();
+  if (space_ == Space::Host) {
     PetscCall(SymbolicOnHost(A, row, column, info));
     PetscCall(PetscLogEventBegin(AnalysisEvent, F, nullptr, nullptr, nullptr));
     PetscCallCXX(values_.resize(pattern_.j.size()));
     PetscCallCXX(unknowns_.resize(rows_));
     PetscCall(CountLevels(pattern_, &lower_levels_, &upper_levels_));
-    transposed_solver_.reset();
-    PetscCallCXX(solver_ = MakeTrisolve_Host(options.engine));
-    if (solver_) {
-      solver_->options = options;
-      PetscCall(solver_->Analyse(pattern_.View(), Stream()));
-    }
+    PetscCall(NewSolver(&solver_));
+    if (solver_) PetscCall(solver_->Analyse(pattern_.View(), Stream()));
     PetscCall(PetscLogEventEnd(AnalysisEvent, F, nullptr, nullptr, nullptr));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -36,16 +47,14 @@ PetscErrorCode Factor::Symbolic(Mat F, const MatrixRows &A, IS row, IS column, c
   PetscCall(DeviceStream(&stream));
   PetscCall(SymbolicOnDevice(A, row, column, info));
   PetscCall(PetscLogEventBegin(AnalysisEvent, F, nullptr, nullptr, nullptr));
-  transposed_solver_.reset();
-  PetscCallCXX(solver_ = MakeTrisolve(options.engine));
-  solver_->options      = options;
+  PetscCall(NewSolver(&solver_));
   const FactorView view = device_pattern_.View();
   PetscCall(solver_->Analyse(view, stream));
   lower_levels_ = solver_->lower_levels;
   upper_levels_ = solver_->upper_levels;
   PetscCall(device_values_.Allocate(nonzeros_, Space::Device));
-  PetscCall(numeric_.Build(view, kind, options.engine == Engine::Auto ? static_cast<Sweep *>(solver_.get()) : nullptr,
-                           stream));
+  PetscCall(numeric_.Build(view, kind,
+                           options.engine == Engine::Auto ? static_cast<Scheduled *>(solver_.get()) : nullptr, stream));
   PetscCall(PetscLogEventEnd(AnalysisEvent, F, nullptr, nullptr, nullptr));
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -87,7 +96,7 @@ PetscErrorCode Factor::Attempt(const MatrixRows &A, const Pivots &pivots, PetscI
 }
 
 /// The largest shift that a positive definite matrix can need: the worst lack of diagonal dominance, plus a tenth.
-static PetscErrorCode TopShift(const MatrixRows &A, PetscReal *top)
+static PetscErrorCode TopShift(const MatrixRows &A, const Cut &cut, PetscReal *top)
 {
   HostRows host;
 
@@ -98,7 +107,8 @@ static PetscErrorCode TopShift(const MatrixRows &A, PetscReal *top)
   for (PetscInt r = 0; r < csr.rows; r++) {
     PetscReal lack = 0;
     for (PetscInt e = csr.i[r]; e < csr.i[r + 1]; e++)
-      lack += csr.j[e] == r ? -RealPart(csr.a[e]) : Magnitude(csr.a[e]);
+      if (cut.count == 1 || cut.of_row[r] == cut.of_column[csr.j[e]])
+        lack += csr.j[e] == r ? -RealPart(csr.a[e]) : Magnitude(csr.a[e]);
     *top = std::max(*top, lack);
   }
   *top *= static_cast<PetscReal>(1.1);
@@ -141,7 +151,7 @@ PetscErrorCode Factor::Numeric(Mat F, Mat A, const MatrixRows &rows, const MatFa
       pivots.shift = tries == 0 ? info.shiftamount : 2 * pivots.shift;
     } else if (type == MAT_SHIFT_POSITIVE_DEFINITE && zero_row >= 0) {
       if (tries == 0) {
-        PetscCall(TopShift(rows, &top));
+        PetscCall(TopShift(rows, cut_, &top));
         top = std::max(static_cast<PetscReal>(info.zeropivot), top);
       }
       if (tries != 5) low = fraction;
@@ -221,6 +231,13 @@ PetscErrorCode Factor::View(PetscViewer viewer) const
   PetscCall(PetscViewerASCIIPrintf(
       viewer, "sparsegpu: %s%s on %s, triangular solves: %s\n", names[static_cast<int>(kind)], fill.c_str(),
       space_ == Space::Device ? "cuda" : "the host", EngineNames[static_cast<int>(options.engine)]));
+  if (cut_.count > 1)
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "%" PetscInt_FMT " subdomains (%s), the largest of %" PetscInt_FMT
+                                     " rows, %" PetscInt_FMT " and %" PetscInt_FMT
+                                     " levels; %.3g%% of the entries dropped\n",
+                                     cut_.count, CutNames[static_cast<int>(cut_.kind)], cut_.largest, lower, upper,
+                                     matrix_nonzeros_ ? 100.0 * (matrix_nonzeros_ - kept_) / matrix_nonzeros_ : 0.0));
   PetscCall(PetscViewerGetFormat(viewer, &format));
   if (format != PETSC_VIEWER_ASCII_INFO_DETAIL) PetscFunctionReturn(PETSC_SUCCESS);
   if (lower)

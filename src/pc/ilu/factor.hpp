@@ -5,6 +5,7 @@
 #include "pc/factor/arrays.hpp"
 #include "pc/factor/rows.hpp"
 #include "pc/ilu/ilu.hpp"
+#include "pc/subdomains/couplings.hpp"
 #include "pc/trisolve/halves.hpp"
 #include "pc/trisolve/host.hpp"
 #include "pc/trisolve/transpose.hpp"
@@ -15,8 +16,9 @@ namespace sparsegpu::ilu
 class Factor
 {
 public:
-  /// Pattern and analysis for one matrix pattern; `space` is where factorization and solves run. Errors:
-  /// PETSC_ERR_ARG_WRONGSTATE naming the row of a missing diagonal entry.
+  /// Pattern and analysis for one matrix pattern; `space` is where factorization and solves run. With subdomains the
+  /// order of elimination is row, column within each of them. Errors: PETSC_ERR_ARG_WRONGSTATE naming the row of a
+  /// missing diagonal entry; PETSC_ERR_ARG_OUTOFRANGE naming more subdomains than rows.
   PetscErrorCode Symbolic(Mat F, const MatrixRows &A, IS row, IS column, const MatFactorInfo &info, Space space);
   /// Values of the matrix whose pattern Symbolic() saw. Zero pivots set F's factor error, or are an error where
   /// `A` asks for that.
@@ -40,18 +42,24 @@ public:
   Incomplete      kind           = Incomplete::LU;
   PetscInt        levels_of_fill = 0;
   TrisolveOptions options;
-  bool            engine_is_set = false; ///< by the preconditioner: overrides the options
-  bool            check         = false; ///< wait for the end of each solve and report its errors
+  Request         subdomains;                                        ///< what was asked for
+  bool            engine_is_set = false, subdomains_are_set = false; ///< by the preconditioner: overrides the options
+  bool            check = false; ///< wait for the end of each solve and report its errors
 
   Space          Where() const { return space_; }
   PetscInt       Nonzeros() const { return nonzeros_; }
+  PetscInt       Subdomains() const { return cut_.count; }
   PetscInt       Levels() const { return lower_levels_ + upper_levels_; } ///< 0: not known
   PetscInt       MatrixNonzeros() const { return matrix_nonzeros_; }
   PetscLogDouble Bytes() const;
 
 private:
+  PetscErrorCode MakeSubdomains(const MatrixRows &A, IS *row, IS *column, Space space);
+  PetscErrorCode SymbolicAndAnalysis(Mat F, const MatrixRows &A, IS row, IS column, const MatFactorInfo &info);
+  PetscErrorCode NewSolver(std::unique_ptr<Trisolve> *solver) const;
   PetscErrorCode SymbolicOnDevice(const MatrixRows &A, IS row, IS column, const MatFactorInfo &info);
-  PetscErrorCode WithoutFill(const MatrixRows &A, const PetscInt *row, const PetscInt *column, PetscInt *missing);
+  PetscErrorCode WithoutFill(const MatrixRows &A, const PetscInt *row, const PetscInt *column,
+                             UncoupledOnDevice *uncoupled, PetscInt *missing);
   PetscErrorCode SymbolicFromHost(const MatrixRows &A, IS row, IS column, const MatFactorInfo &info);
   PetscErrorCode SymbolicOnHost(const MatrixRows &A, IS row, IS column, const MatFactorInfo &info);
   PetscErrorCode Attempt(const MatrixRows &A, const Pivots &pivots, PetscInt *zero_row, PetscReal *zero_pivot);
@@ -73,6 +81,8 @@ private:
   Space    space_ = Space::Host;
   PetscInt rows_ = 0, nonzeros_ = 0, matrix_nonzeros_ = 0;
   PetscInt lower_levels_ = 0, upper_levels_ = 0;
+  Cut      cut_;      ///< its arrays are empty if there is one subdomain
+  PetscInt kept_ = 0; ///< entries of the matrix within subdomains
   // where the solves run; null on the host: row after row
   std::unique_ptr<Trisolve> solver_, transposed_solver_;
   bool                      transposed_current_ = false;

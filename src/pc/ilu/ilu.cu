@@ -174,7 +174,7 @@ static __global__ void __launch_bounds__(THREADS)
     out.values[F.diagonal[r]] = CheckPivot(work[F.diagonal[r]] + Scalar(pivots.shift), others, pivots, r, out);
 }
 
-PetscErrorCode Numeric::Build(const FactorView &F, Incomplete kind, Sweep *schedule, Stream stream)
+PetscErrorCode Numeric::Build(const FactorView &F, Incomplete kind, Scheduled *schedule, Stream stream)
 {
   PetscFunctionBegin;
   factors_ = F;

@@ -6,7 +6,7 @@
 
 #include "mat/rows/csr_view.hpp"
 #include "pc/ilu/names.hpp"
-#include "pc/trisolve/sweep.hpp"
+#include "pc/trisolve/schedule.hpp"
 #include "pc/trisolve/trisolve.hpp"
 
 namespace sparsegpu::ilu
@@ -82,7 +82,7 @@ class Numeric
 {
 public:
   /// The tasks, from the schedule of a solve; without one, rows are taken as they come.
-  PetscErrorCode Build(const FactorView &factors, Incomplete kind, Sweep *schedule, Stream stream);
+  PetscErrorCode Build(const FactorView &factors, Incomplete kind, Scheduled *schedule, Stream stream);
   /// matrix [entries of the matrix] on the device, source as in DevicePattern, null: entry f of the matrix ->
   /// values [entries of the factors], on the device. *zero_row, *zero_pivot as above. Waits. Errors: PETSC_ERR_GPU if
   /// the factorization got stuck.

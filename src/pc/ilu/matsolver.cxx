@@ -69,8 +69,9 @@ PetscErrorCode MatMatSolveTranspose_SparseGPU(Mat F, Mat B, Mat X)
 /// What the options of a factor say. It is checked later: an error between PetscOptionsBegin() and its end would lose
 /// what the former allocates.
 struct FactorOptions {
-  char            engine[64];
-  PetscBool       engine_set, spins_set, check;
+  char            engine[64], subdomains[64];
+  PetscBool       engine_set, spins_set, check, subdomains_set;
+  PetscEnum       cut;
   PetscInt        spins;
   TrisolveOptions trisolve;
 };
@@ -91,6 +92,11 @@ PetscErrorCode OfferFactorOptions(SparseGPUOptionItems PetscOptionsObject, Facto
   PetscCall(PetscOptionsInt("-mat_sparsegpu_trisolve_spins",
                             "On a GPU: polls without any progress after which a solve gives up", page, o->spins,
                             &o->spins, &o->spins_set));
+  PetscCall(PetscOptionsString("-mat_sparsegpu_subdomains",
+                               "Incomplete factors without couplings between so many parts of the rows, or auto", page,
+                               o->subdomains, o->subdomains, sizeof(o->subdomains), &o->subdomains_set));
+  PetscCall(PetscOptionsEnum("-mat_sparsegpu_subdomains_cut", "How subdomains are cut", page, CutNames, o->cut, &o->cut,
+                             nullptr));
   PetscCall(PetscOptionsBool("-mat_sparsegpu_trisolve_check", "Wait for the end of each solve and tell how it went",
                              page, o->check, &o->check, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -108,12 +114,18 @@ PetscErrorCode ReadFactorOptions(Mat F, Mat A)
   wanted  = factor->options;
   o.spins = static_cast<PetscInt>(wanted.spins);
   o.check = factor->check ? PETSC_TRUE : PETSC_FALSE;
+  o.cut   = static_cast<PetscEnum>(static_cast<int>(factor->subdomains.kind));
+  PetscCall(PetscStrncpy(o.subdomains, factor->subdomains.Name().c_str(), sizeof(o.subdomains)));
   PetscCall(PetscStrncpy(o.engine, EngineNames[static_cast<int>(wanted.engine)], sizeof(o.engine)));
   PetscOptionsBegin(PetscObjectComm((PetscObject)F), prefix, "Factors of sparsegpu", "Mat");
   PetscOptionsObject->options = ((PetscObject)A)->options;
   PetscCall(OfferFactorOptions(PetscOptionsObject, &o));
   PetscOptionsEnd();
   if (o.engine_set && !factor->engine_is_set) PetscCall(ParseEngine(o.engine, &wanted.engine));
+  if (!factor->subdomains_are_set) {
+    if (o.subdomains_set) PetscCall(factor->subdomains.Parse(o.subdomains));
+    factor->subdomains.kind = static_cast<CutKind>(static_cast<int>(o.cut));
+  }
   PetscCheck(o.spins > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-mat_sparsegpu_trisolve_spins %" PetscInt_FMT " must be positive", o.spins);
   if (o.spins_set) wanted.spins = o.spins;

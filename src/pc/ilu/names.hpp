@@ -12,11 +12,15 @@ namespace trisolve
 namespace factor
 {
 }
+namespace subdomains
+{
+}
 
 namespace ilu
 {
 using namespace rows;
 using namespace trisolve;
 using namespace factor;
+using namespace subdomains;
 } // namespace ilu
 } // namespace sparsegpu

@@ -11,10 +11,18 @@ PetscErrorCode Factor::SymbolicOnHost(const MatrixRows &A, IS row, IS column, co
   const PetscInt *r, *c;
   const PetscInt  n = A.csr.rows;
   HostRows        host;
+  Uncoupled       uncoupled;
+  CsrView         csr;
   PetscBool       identity[2];
 
   PetscFunctionBegin;
   PetscCall(host.Take(A, false));
+  csr = host.csr;
+  if (cut_.count > 1) {
+    PetscCall(uncoupled.Drop(host.csr, cut_));
+    csr   = uncoupled.View(host.csr);
+    kept_ = csr.nonzeros;
+  }
   pattern_.rows = n;
   PetscCall(ISGetIndices(row, &r));
   PetscCall(ISGetIndices(column, &c));
@@ -25,7 +33,9 @@ PetscErrorCode Factor::SymbolicOnHost(const MatrixRows &A, IS row, IS column, co
   pattern_.natural = identity[0] && identity[1];
   PetscCall(ISRestoreIndices(row, &r));
   PetscCall(ISRestoreIndices(column, &c));
-  PetscCall(Symbolic_Host(host.csr, kind, levels_of_fill, info.diagonal_fill != 0, &pattern_, &source_));
+  PetscCall(Symbolic_Host(csr, kind, levels_of_fill, info.diagonal_fill != 0, &pattern_, &source_));
+  for (PetscInt &source : source_)
+    if (source >= 0 && cut_.count > 1) source = uncoupled.entry[source];
   nonzeros_ = static_cast<PetscInt>(pattern_.j.size());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -54,7 +64,8 @@ PetscErrorCode Factor::SymbolicFromHost(const MatrixRows &A, IS row, IS column, 
 }
 
 /// The pattern without fill; row and column null: the matrix's own order.
-PetscErrorCode Factor::WithoutFill(const MatrixRows &A, const PetscInt *row, const PetscInt *column, PetscInt *missing)
+PetscErrorCode Factor::WithoutFill(const MatrixRows &A, const PetscInt *row, const PetscInt *column,
+                                   UncoupledOnDevice *uncoupled, PetscInt *missing)
 {
   const PetscInt *device_i = A.csr.i, *device_j = A.csr.j;
   Array<PetscInt> i, j;
@@ -71,8 +82,14 @@ PetscErrorCode Factor::WithoutFill(const MatrixRows &A, const PetscInt *row, con
     device_i = i.data();
     device_j = j.data();
   }
-  PetscCall(
-      Symbolic_CUDA(rows_, A.csr.nonzeros, device_i, device_j, kind, row, column, &device_pattern_, missing, stream));
+  kept_ = A.csr.nonzeros;
+  if (cut_.count > 1) {
+    PetscCall(uncoupled->Drop(rows_, device_i, device_j, cut_, stream));
+    device_i = uncoupled->i.data();
+    device_j = uncoupled->j.data();
+    kept_    = uncoupled->nonzeros;
+  }
+  PetscCall(Symbolic_CUDA(rows_, kept_, device_i, device_j, kind, row, column, &device_pattern_, missing, stream));
   PetscCall(DeviceSynchronize(stream)); // i and j end here
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -95,9 +112,17 @@ PetscErrorCode Factor::SymbolicOnDevice(const MatrixRows &A, IS row, IS column, 
     PetscCall(ISGetIndices(column, &c));
   }
   const auto find = [&]() -> PetscErrorCode {
+    UncoupledOnDevice uncoupled;
     PetscFunctionBegin;
-    PetscCall(WithoutFill(A, r, c, &missing));
+    PetscCall(WithoutFill(A, r, c, &uncoupled, &missing));
     if (missing < 0 && levels_of_fill > 0) PetscCall(AddFill_CUDA(levels_of_fill, 0, &device_pattern_, stream));
+    if (cut_.count == 1) PetscFunctionReturn(PETSC_SUCCESS);
+    if (device_pattern_.identical) // to the matrix without couplings
+      device_pattern_.source = std::move(uncoupled.entry);
+    else
+      PetscCall(uncoupled.Compose(device_pattern_.nonzeros, device_pattern_.source.data(), stream));
+    device_pattern_.identical = false;
+    PetscCall(DeviceSynchronize(stream)); // the other pattern ends here
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   PetscCall(TryOnDevice(find, &host));

@@ -18,8 +18,7 @@ PetscErrorCode Factor::SolveOnHost(PetscInt count, const Scalar *b, PetscInt ldb
   if (transpose && !transposed_solver_) {
     std::unique_ptr<Trisolve> solver;
     PetscCall(host_transposed_.Build(pattern_.View()));
-    PetscCallCXX(solver = MakeTrisolve_Host(options.engine));
-    solver->options = options;
+    PetscCall(NewSolver(&solver));
     PetscCall(solver->Analyse(host_transposed_.view, Stream()));
     transposed_solver_  = std::move(solver);
     transposed_current_ = false;
@@ -41,8 +40,7 @@ PetscErrorCode Factor::SolveOnDevice(PetscInt count, const Scalar *b, PetscInt l
   if (transpose && !transposed_solver_) {
     PetscCall(transposed_.Build(device_pattern_.View(), stream));
     std::unique_ptr<Trisolve> solver;
-    PetscCallCXX(solver = MakeTrisolve(options.engine));
-    solver->options = options;
+    PetscCall(NewSolver(&solver));
     PetscCall(solver->Analyse(transposed_.view, stream));
     transposed_solver_  = std::move(solver);
     transposed_current_ = false;
@@ -103,11 +101,8 @@ PetscErrorCode Factor::SolveHalfThere(const Scalar *b, Scalar *x, bool upper)
   if (space_ == Space::Host) {
     if (!half->built) {
       PetscCall(half->host.Build(pattern_, upper));
-      PetscCallCXX(half->solver = MakeTrisolve_Host(options.engine));
-      if (half->solver) {
-        half->solver->options = options;
-        PetscCall(half->solver->Analyse(half->host.pattern.View(), Stream()));
-      }
+      PetscCall(NewSolver(&half->solver));
+      if (half->solver) PetscCall(half->solver->Analyse(half->host.pattern.View(), Stream()));
       half->built = true;
     }
     if (!half->current) {
@@ -127,8 +122,7 @@ PetscErrorCode Factor::SolveHalfThere(const Scalar *b, Scalar *x, bool upper)
   PetscCall(DeviceStream(&stream));
   if (!half->built) {
     PetscCall(half->device.Build(device_pattern_.View(), upper, stream));
-    PetscCallCXX(half->solver = MakeTrisolve(options.engine));
-    half->solver->options = options;
+    PetscCall(NewSolver(&half->solver));
     PetscCall(half->solver->Analyse(half->device.view, stream));
     half->built = true;
   }

@@ -24,6 +24,7 @@ PetscErrorCode FactoredStrategy::NewPattern(PC pc, Mat A)
 
   PetscFunctionBegin;
   PetscCall(Reset());
+  PetscCall(Agree(pc, A));
   if (!options_->keep_order) PetscCall(order_->Free());
   PetscCall(FactorSpace(A, &space));
   PetscCall(Symbolic(A, space, order_->row != nullptr));

@@ -20,6 +20,8 @@ public:
 protected:
   /// What becomes of zero pivots if no option says so.
   virtual MatFactorShiftType DefaultShift() const = 0;
+  /// Collective, before the pattern of any process is analysed: errors of one process are those of all.
+  virtual PetscErrorCode Agree(PC, Mat) const { return PETSC_SUCCESS; }
   /// Creates factor_ and finds its pattern; the factorization will run in `space`. kept: the order of elimination is
   /// one of an earlier matrix.
   virtual PetscErrorCode Symbolic(Mat A, Space space, bool kept) = 0;

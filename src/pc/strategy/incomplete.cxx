@@ -1,5 +1,5 @@
 /// PCSPARSEGPU with incomplete factors. If no ordering was requested: the matrix's own, unless the solves are exact,
-/// run on a GPU and find its levels too narrow; then abmc.
+/// run on a GPU and find its levels too narrow; then abmc. Subdomains have narrow levels of their own side by side.
 #include <petsc/private/matimpl.h>
 #include "pc/ilu/factor.hpp"
 #include "pc/strategy/factored.hpp"
@@ -35,6 +35,7 @@ protected:
   {
     return options_->Symmetric() ? MAT_SHIFT_POSITIVE_DEFINITE : MAT_SHIFT_NONE;
   }
+  PetscErrorCode Agree(PC pc, Mat A) const override;
   PetscErrorCode Symbolic(Mat A, Space space, bool kept) override;
   PetscErrorCode NameFill(std::string *fill) const override
   {
@@ -66,12 +67,30 @@ PetscErrorCode IncompleteStrategy::SymbolicIn(Mat A, const char ordering[], bool
   factor->check         = options_->check;
   factor->engine_is_set = options_->engine_is_set;
   if (options_->engine_is_set) factor->options.engine = options_->engine;
+  factor->subdomains_are_set = options_->subdomains_are_set;
+  if (options_->subdomains_are_set) factor->subdomains = options_->subdomains;
   PetscCall(order_->Find(A, ordering));
   if (icc)
     PetscCall(MatICCFactorSymbolic(factor_, A, order_->row, &options_->info));
   else
     PetscCall(MatILUFactorSymbolic(factor_, A, order_->row, order_->column, &options_->info));
   *narrow = factor->Nonzeros() / PetscMax(factor->Levels(), 1) < NARROW;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Processes without rows need no subdomains.
+PetscErrorCode IncompleteStrategy::Agree(PC pc, Mat A) const
+{
+  PetscInt rows;
+
+  PetscFunctionBegin;
+  if (options_->subdomains.automatic || options_->subdomains.count == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  rows = A->rmap->n > 0 ? A->rmap->n : PETSC_MAX_INT;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &rows, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)pc)));
+  PetscCheck(options_->subdomains.count <= rows, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_sparsegpu_subdomains %" PetscInt_FMT
+             " must be at most the rows of each process, of which one has %" PetscInt_FMT,
+             options_->subdomains.count, rows);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -83,7 +102,8 @@ PetscErrorCode IncompleteStrategy::Symbolic(Mat A, Space space, bool kept)
   PetscFunctionBegin;
   PetscCall(SymbolicIn(A, wanted.empty() ? MATORDERINGNATURAL : wanted.c_str(), &narrow));
   if (!kept && wanted.empty() && space == Space::Device && narrow && order_->name == MATORDERINGNATURAL &&
-      options_->factor != FactorChoice::None && FactorOf(factor_)->options.engine != Engine::Jacobi) {
+      options_->factor != FactorChoice::None && FactorOf(factor_)->Subdomains() == 1 &&
+      FactorOf(factor_)->options.engine != Engine::Jacobi) {
     PetscCall(order_->Free());
     PetscCall(SymbolicIn(A, MATORDERINGABMC, &narrow));
   }

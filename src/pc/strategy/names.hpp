@@ -6,6 +6,9 @@ namespace sparsegpu
 namespace trisolve
 {
 }
+namespace subdomains
+{
+}
 namespace factor
 {
 }
@@ -19,6 +22,7 @@ namespace blocks
 namespace strategy
 {
 using namespace trisolve;
+using namespace subdomains;
 using namespace factor;
 using namespace ilu;
 using namespace blocks;

@@ -31,6 +31,28 @@ PetscErrorCode PcOptions::ReadOrdering(SparseGPUOptionItems PetscOptionsObject)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PcOptions::ReadSubdomains(PC pc, SparseGPUOptionItems PetscOptionsObject)
+{
+  char      text[64];
+  PetscEnum kind = static_cast<PetscEnum>(static_cast<int>(subdomains.kind));
+  PetscBool count_set, kind_set;
+
+  PetscFunctionBegin;
+  PetscCall(
+      PetscOptionsString("-pc_sparsegpu_subdomains",
+                         "Incomplete factors without couplings between so many parts of a process's rows, or auto",
+                         "PCSPARSEGPU", subdomains.Name().c_str(), text, sizeof(text), &count_set));
+  if (count_set) PetscCall(subdomains.Parse(text));
+  PetscCall(PetscOptionsEnum("-pc_sparsegpu_subdomains_cut", "How subdomains are cut", "PCSPARSEGPU", CutNames, kind,
+                             &kind, &kind_set));
+  subdomains.kind = static_cast<CutKind>(static_cast<int>(kind));
+  if (count_set || kind_set) subdomains_are_set = true;
+  PetscCheck(Incomplete() || !(subdomains.automatic || subdomains.count > 1), PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_SUP, "-pc_sparsegpu_subdomains %s needs the factors ilu, icc or none, not %s",
+             subdomains.Name().c_str(), FactorNames[static_cast<int>(factor)]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PcOptions::ReadFactorInfo(PC pc, SparseGPUOptionItems PetscOptionsObject)
 {
   PetscInt  levels = static_cast<PetscInt>(info.levels);
@@ -86,6 +108,7 @@ PetscErrorCode PcOptions::Read(PC pc, SparseGPUOptionItems PetscOptionsObject)
   if (set) engine_is_set = true;
   engine = static_cast<Engine>(solves);
   PetscCall(ReadOrdering(PetscOptionsObject));
+  PetscCall(ReadSubdomains(pc, PetscOptionsObject));
   PetscCall(ReadFactorInfo(pc, PetscOptionsObject));
   PetscCall(PetscOptionsBool("-pc_sparsegpu_check", "Wait for the end of each solve and tell how it went",
                              "PCSPARSEGPU", flag, &flag, nullptr));
@@ -97,7 +120,7 @@ bool PcOptions::NeedSetUpAfter(const PcOptions &before) const
 {
   return factor != before.factor || engine != before.engine || ordering != before.ordering || check != before.check ||
          info.levels != before.info.levels || info.diagonal_fill != before.info.diagonal_fill ||
-         !(blocks == before.blocks);
+         !(blocks == before.blocks) || !(subdomains == before.subdomains);
 }
 
 } // namespace sparsegpu::strategy

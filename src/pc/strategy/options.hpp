@@ -5,6 +5,7 @@
 #include <string>
 #include "pc/blocks/blocks.hpp"
 #include "pc/strategy/names.hpp"
+#include "pc/subdomains/cut.hpp"
 #include "pc/trisolve/trisolve.hpp"
 
 namespace sparsegpu::strategy
@@ -24,22 +25,26 @@ extern const char *const FactorNames[9]; ///< as PetscOptionsEnum() takes them
 struct PcOptions {
   FactorChoice  factor = FactorChoice::ILU;
   MatFactorInfo info; ///< zeros of diagonal_fill, levels, shifts and zero pivots for the factorization
-  bool          shift_is_set = false, engine_is_set = false;
+  bool          shift_is_set = false, engine_is_set = false, subdomains_are_set = false;
   bool          check      = false; ///< wait for the end of each solve and tell how it went
   bool          keep_order = false; ///< -pc_factor_reuse_ordering
   Engine        engine     = Engine::Auto;
+  Request       subdomains;
   std::string   ordering; ///< empty: by the strategy's rule
   BlockOptions  blocks;
 
   PcOptions();
   /// Complete or incomplete, with one triangle the mirror image of the other.
   bool Symmetric() const { return factor == FactorChoice::ICC || factor == FactorChoice::Cholesky; }
-  /// Between PetscOptionsHeadBegin() and its end. Errors: PETSC_ERR_ARG_OUTOFRANGE naming negative levels.
+  bool Incomplete() const { return factor <= FactorChoice::None; }
+  /// Between PetscOptionsHeadBegin() and its end. Errors: PETSC_ERR_ARG_OUTOFRANGE naming negative levels, or
+  /// subdomains that are no positive number; PETSC_ERR_SUP for subdomains of other than incomplete factors.
   PetscErrorCode Read(PC pc, SparseGPUOptionItems PetscOptionsObject);
   /// Whether a preconditioner that was set up with `before` must be set up again with these.
   bool NeedSetUpAfter(const PcOptions &before) const;
 
 private:
+  PetscErrorCode ReadSubdomains(PC pc, SparseGPUOptionItems PetscOptionsObject);
   PetscErrorCode ReadOrdering(SparseGPUOptionItems PetscOptionsObject);
   PetscErrorCode ReadFactorInfo(PC pc, SparseGPUOptionItems PetscOptionsObject);
 };

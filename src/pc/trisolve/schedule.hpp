@@ -44,10 +44,25 @@ public:
   int       *levels       = nullptr; ///< [pieces] on the device
   PetscInt   lower_levels = 0, upper_levels = 0;
 
+  /// The rows of L by level, rows of more than `longest` entries in both factors alone, others `together` at most:
+  /// rows order[first[t]] ... order[first[t + 1] - 1] form task t. For the factorization. by_level, unless null:
+  /// begins with the rows of L by level already.
+  PetscErrorCode LowerTasks(const PetscInt *by_level, PetscInt longest, PetscInt together, Array<PetscInt> *order,
+                            Array<PetscInt> *first, PetscInt *tasks, DeviceMemory *scratch, Stream stream) const;
+
 private:
   Array<PetscInt>    first_, owner_;
   Array<int>         level_;
   Array<LevelReport> report_;
+};
+
+/// A solver on the device that knows the levels, and so in which order the factorization best takes the rows.
+class Scheduled : public Trisolve
+{
+public:
+  /// As Schedule::LowerTasks().
+  virtual PetscErrorCode LowerTasks(PetscInt longest, PetscInt together, Array<PetscInt> *order, Array<PetscInt> *first,
+                                    PetscInt *tasks, Stream stream) = 0;
 };
 
 } // namespace sparsegpu::trisolve

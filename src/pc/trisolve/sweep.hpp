@@ -38,18 +38,15 @@ struct SweepWork {
 /// Marks all unknowns as unknown and sets the counters to 0; asynchronous.
 PetscErrorCode PresetSweep(PetscCount unknowns, const SweepWork &work, Stream stream);
 
-class Sweep : public Trisolve
+class Sweep : public Scheduled
 {
 public:
   PetscErrorCode Analyse(const FactorView &factors, Stream stream) override;
   PetscErrorCode SetValues(const Scalar *values, Stream stream) override;
   PetscErrorCode Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, Stream stream) override;
   size_t         Bytes() const override;
-
-  /// The rows of L by level, rows of more than `longest` entries in both factors alone, others `together` at most:
-  /// rows order[first[t]] ... order[first[t + 1] - 1] form task t. For the factorization.
   PetscErrorCode LowerTasks(PetscInt longest, PetscInt together, Array<PetscInt> *order, Array<PetscInt> *first,
-                            PetscInt *tasks, Stream stream);
+                            PetscInt *tasks, Stream stream) override;
 
 private:
   PetscErrorCode Fill(Stream stream);

@@ -232,28 +232,38 @@ static __global__ void row_key_kernel(SystemView S, const int *level, const Pets
   key[k]                 = static_cast<unsigned>(level[UnknownOf(S, r)]) << 3 | (is_long ? 7u : 0u);
 }
 
-PetscErrorCode Sweep::LowerTasks(PetscInt longest, PetscInt together, Array<PetscInt> *order, Array<PetscInt> *first,
-                                 PetscInt *tasks, Stream stream)
+PetscErrorCode Schedule::LowerTasks(const PetscInt *by_level, PetscInt longest, PetscInt together,
+                                    Array<PetscInt> *order, Array<PetscInt> *first, PetscInt *tasks,
+                                    DeviceMemory *scratch, Stream stream) const
 {
-  const cudaStream_t s      = static_cast<cudaStream_t>(stream);
-  const PetscInt     rows   = schedule_.view.factors.rows;
-  const bool         sorted = schedule_.view.first == nullptr; // no pieces: the order of the solves will do
+  const cudaStream_t s    = static_cast<cudaStream_t>(stream);
+  const PetscInt     rows = view.factors.rows;
   Array<unsigned>    key;
 
   PetscFunctionBegin;
   *tasks = 0;
   if (rows == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(key.Allocate(rows, Space::Device));
-  row_key_kernel<<<Blocks(rows), THREADS, 0, s>>>(schedule_.view, schedule_.levels, sorted ? order_.data() : nullptr,
-                                                  longest, key.data());
+  row_key_kernel<<<Blocks(rows), THREADS, 0, s>>>(view, levels, by_level, longest, key.data());
   SparseGPUCallCUDA(cudaPeekAtLastError());
-  if (sorted) {
+  if (by_level) {
     PetscCall(order->Allocate(rows, Space::Device));
-    SparseGPUCallCUDA(cudaMemcpyAsync(order->data(), order_.data(), order->bytes(), cudaMemcpyDeviceToDevice, s));
+    SparseGPUCallCUDA(cudaMemcpyAsync(order->data(), by_level, order->bytes(), cudaMemcpyDeviceToDevice, s));
   } else {
-    PetscCall(SortKeys(rows, 3 + Bits(lower_levels), &key, order, &scratch_, stream));
+    PetscCall(SortKeys(rows, 3 + Bits(lower_levels), &key, order, scratch, stream));
   }
-  PetscCall(CutGroups(key.data(), rows, ~0u, static_cast<unsigned>(together), first, tasks, &scratch_, stream));
+  PetscCall(CutGroups(key.data(), rows, ~0u, static_cast<unsigned>(together), first, tasks, scratch, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Sweep::LowerTasks(PetscInt longest, PetscInt together, Array<PetscInt> *order, Array<PetscInt> *first,
+                                 PetscInt *tasks, Stream stream)
+{
+  const bool whole = schedule_.view.first == nullptr; // no pieces: the order of the solves will do
+
+  PetscFunctionBegin;
+  PetscCall(
+      schedule_.LowerTasks(whole ? order_.data() : nullptr, longest, together, order, first, tasks, &scratch_, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,0 +1,62 @@
+/// Subdomains: the rows of a matrix in disjoint sets. Entries that couple two subdomains are dropped before an
+/// incomplete factorization, which thus becomes block Jacobi with an incomplete factorization of each diagonal block.
+/// Solves with such factors have one short chain of levels a subdomain instead of one long chain for all rows.
+///   ranges  neighbouring rows in the given order, of as many entries each as can be
+///   boxes   of a regular grid that is read off the distances of columns from the diagonal, by recursive coordinate
+///           bisection: Berger & Bokhari, IEEE Trans. Comput. 36(5), 1987. Rows of a node stay together.
+///   graph   halves of halves of breadth-first searches from a node far out: Simon, Comput. Syst. Eng. 2, 1991
+/// Any cut is a valid one: a wrong guess of the grid costs iterations alone.
+#pragma once
+
+#include <string>
+#include <vector>
+#include "mat/rows/csr_view.hpp"
+#include "pc/subdomains/names.hpp"
+
+namespace sparsegpu::subdomains
+{
+
+enum class CutKind {
+  Auto, ///< boxes where a grid is found, else graph
+  Ranges,
+  Boxes,
+  Graph
+};
+extern const char *const CutNames[7]; ///< as PetscOptionsEnum() takes them
+
+/// What was asked for.
+struct Request {
+  PetscInt count     = 1;
+  bool     automatic = false; ///< the count is AutomaticCount()'s on the device, 1 on the host
+  CutKind  kind      = CutKind::Auto;
+
+  bool        operator==(const Request &other) const;
+  std::string Name() const; ///< as the option has it
+  /// A number, or auto. Errors: PETSC_ERR_ARG_OUTOFRANGE naming the value.
+  PetscErrorCode Parse(const char text[]);
+};
+/// Subdomains of 2048 rows; of fewer, down to 512, where there would be fewer than 1024 of them. Measured on an H100:
+/// docs/solvers.md.
+PetscInt AutomaticCount(PetscInt rows);
+
+/// A cut, with the order of elimination that it takes: subdomain after subdomain, each in the order that was given.
+struct Cut {
+  PetscInt              count   = 1;
+  CutKind               kind    = CutKind::Ranges; ///< never Auto
+  PetscInt              largest = 0;               ///< rows
+  std::vector<PetscInt> begin;                     ///< [count + 1] first elimination step of each subdomain
+  std::vector<PetscInt> row, column;               ///< [rows] of the matrix, by elimination step; empty: as given
+  std::vector<PetscInt> of_row, of_column;         ///< [rows] subdomain of a row and of a column of the matrix
+};
+
+/// Cuts A, on the host, into `count` subdomains. row, column [rows]: the order of elimination; null: the matrix's own.
+/// The same rows and count give the same cut. Errors: PETSC_ERR_ARG_OUTOFRANGE naming a count above the rows;
+/// PETSC_ERR_SUP where boxes were asked for and no grid is found. O(rows), graph O(entries log(count)).
+PetscErrorCode MakeCut(const CsrView &A, PetscInt count, CutKind kind, const PetscInt *row, const PetscInt *column,
+                       Cut *cut);
+
+/// *of [A.rows] = the subdomain of each row, none empty. *found: whether there is a grid.
+PetscErrorCode CutBoxes(const CsrView &A, PetscInt count, std::vector<PetscInt> *of, bool *found);
+PetscErrorCode CutGraph(const CsrView &A, PetscInt count, std::vector<PetscInt> *of);
+
+} // namespace sparsegpu::subdomains
