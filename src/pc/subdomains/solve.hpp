@@ -62,8 +62,7 @@ public:
                             PetscInt *tasks, Stream stream) override;
 
 private:
-  PetscErrorCode Order(Array<PetscInt> *order, Stream stream);
-  PetscErrorCode Fill(const PetscInt *order, Stream stream);
+  PetscErrorCode FinishLayout(const FactorView &factors);
   PetscErrorCode ChooseLaunch();
 
   std::vector<PetscInt> host_begin_;
