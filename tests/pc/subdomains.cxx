@@ -101,6 +101,15 @@ static PetscErrorCode Cuts()
   std::vector<Problem> problems = Problems();
 
   PetscFunctionBeginUser;
+  for (const auto &[rows, count] : std::vector<std::pair<PetscInt, PetscInt>>{{0, 1},
+                                                                              {1023, 1},
+                                                                              {1024, 2},
+                                                                              {64 * 64 * 64, 512},
+                                                                              {1000000, 1024},
+                                                                              {128 * 128 * 128, 1024},
+                                                                              {1 << 24, 8192}})
+    PetscCheck(AutomaticCount(rows) == count, PETSC_COMM_SELF, PETSC_ERR_PLIB, "auto: %d subdomains of %d rows, not %d",
+               (int)AutomaticCount(rows), (int)rows, (int)count);
   for (const PetscInt points : {7, 27}) problems.push_back(Grid3(11, 9, 13, points));
   for (const Problem &p : problems) {
     Rows rows;
