@@ -63,7 +63,7 @@ Problem Without(const Problem &p, const Cut &cut)
   Problem q = p;
   q.entries.clear();
   for (const Entry &e : p.entries)
-    if (cut.of_row[(size_t)e.i] == cut.of_column[(size_t)e.j]) q.entries.push_back(e);
+    if (cut.of_row[(size_t)e.i] == cut.OfColumn()[(size_t)e.j]) q.entries.push_back(e);
   return q;
 }
 } // namespace
@@ -85,7 +85,7 @@ static PetscErrorCode CheckCut(const Rows &rows, const Cut &cut, const std::stri
     largest = PetscMax(largest, cut.begin[(size_t)s + 1] - cut.begin[(size_t)s]);
     for (PetscInt k = cut.begin[(size_t)s]; k < cut.begin[(size_t)s + 1]; ++k) {
       const PetscInt r = cut.row.empty() ? k : cut.row[(size_t)k];
-      PetscCheck(cut.of_row[(size_t)r] == s && cut.of_column[(size_t)r] == s && !seen[(size_t)r]++, PETSC_COMM_SELF,
+      PetscCheck(cut.of_row[(size_t)r] == s && cut.OfColumn()[(size_t)r] == s && !seen[(size_t)r]++, PETSC_COMM_SELF,
                  PETSC_ERR_PLIB, "%s: row %d", what.c_str(), (int)r);
       PetscCheck(cut.row.empty() || k == cut.begin[(size_t)s] || cut.row[(size_t)k - 1] < r, PETSC_COMM_SELF,
                  PETSC_ERR_PLIB, "%s: the order within subdomain %d", what.c_str(), (int)s);

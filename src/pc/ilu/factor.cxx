@@ -107,7 +107,7 @@ static PetscErrorCode TopShift(const MatrixRows &A, const Cut &cut, PetscReal *t
   for (PetscInt r = 0; r < csr.rows; r++) {
     PetscReal lack = 0;
     for (PetscInt e = csr.i[r]; e < csr.i[r + 1]; e++)
-      if (cut.count == 1 || cut.of_row[r] == cut.of_column[csr.j[e]])
+      if (cut.count == 1 || cut.of_row[r] == cut.OfColumn()[csr.j[e]])
         lack += csr.j[e] == r ? -RealPart(csr.a[e]) : Magnitude(csr.a[e]);
     *top = std::max(*top, lack);
   }

@@ -12,7 +12,7 @@ PetscErrorCode Factor::MakeSubdomains(const MatrixRows &A, IS *row, IS *column, 
   const PetscInt  n      = A.csr.rows;
   const PetscInt  wanted = !subdomains.automatic ? subdomains.count : space == Space::Device ? AutomaticCount(n) : 1;
   const PetscInt *r, *c;
-  PetscBool       natural[2];
+  PetscBool       natural[2], same;
   HostRows        host;
 
   PetscFunctionBegin;
@@ -23,15 +23,21 @@ PetscErrorCode Factor::MakeSubdomains(const MatrixRows &A, IS *row, IS *column, 
   PetscCall(MatGetBlockSize(A.matrix, &host.csr.block_size));
   PetscCall(ISIdentity(*row, &natural[0]));
   PetscCall(ISIdentity(*column, &natural[1]));
+  PetscCall(ISEqual(*row, *column, &same));
   PetscCall(ISGetIndices(*row, &r));
   PetscCall(ISGetIndices(*column, &c));
-  PetscCall(MakeCut(host.csr, wanted, subdomains.kind, natural[0] && natural[1] ? nullptr : r,
-                    natural[0] && natural[1] ? nullptr : c, &cut_));
+  const PetscInt *given = natural[0] && natural[1] ? nullptr : r;
+  PetscCall(MakeCut(host.csr, wanted, subdomains.kind, given, same ? given : c, &cut_));
   PetscCall(ISRestoreIndices(*row, &r));
   PetscCall(ISRestoreIndices(*column, &c));
   if (cut_.row.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ISCreateGeneral(PETSC_COMM_SELF, n, cut_.row.data(), PETSC_COPY_VALUES, row));
-  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, n, cut_.column.data(), PETSC_COPY_VALUES, column));
+  if (cut_.column.empty()) {
+    PetscCall(PetscObjectReference((PetscObject)*row));
+    *column = *row;
+  } else {
+    PetscCall(ISCreateGeneral(PETSC_COMM_SELF, n, cut_.column.data(), PETSC_COPY_VALUES, column));
+  }
   cut_.row = cut_.column = std::vector<PetscInt>();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

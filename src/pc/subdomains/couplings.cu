@@ -67,9 +67,9 @@ PetscErrorCode UncoupledOnDevice::Drop(PetscInt rows, const PetscInt *matrix_i, 
   PetscFunctionBegin;
   nonzeros = 0;
   PetscCall(of_row.Copy(cut.of_row.data(), cut.of_row.size(), Space::Device));
-  PetscCall(of_column.Copy(cut.of_column.data(), cut.of_column.size(), Space::Device));
+  if (!cut.of_column.empty()) PetscCall(of_column.Copy(cut.of_column.data(), cut.of_column.size(), Space::Device));
   PetscCall(i.Allocate(static_cast<size_t>(rows) + 1, Space::Device));
-  const Coupled A{rows, matrix_i, matrix_j, of_row.data(), of_column.data()};
+  const Coupled A{rows, matrix_i, matrix_j, of_row.data(), of_column.size() ? of_column.data() : of_row.data()};
   count_kernel<<<Blocks((static_cast<PetscCount>(rows) + 1) * 32), THREADS, 0, s>>>(A, i.data());
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscCall(RunningSum(rows, &i, &nonzeros, &scratch, stream));

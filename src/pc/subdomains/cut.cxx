@@ -82,11 +82,11 @@ static PetscErrorCode SortSteps(PetscInt rows, const PetscInt *row, const PetscI
   for (PetscInt s = 0; s < cut->count; s++) cut->begin[s + 1] += cut->begin[s];
   PetscCallCXX(next.assign(cut->begin.begin(), cut->begin.end() - 1));
   PetscCallCXX(cut->row.resize(rows));
-  PetscCallCXX(cut->column.resize(rows));
+  if (column != row) PetscCallCXX(cut->column.resize(rows));
   for (PetscInt k = 0; k < rows; k++) {
     const PetscInt r = row ? row[k] : k, step = next[cut->of_row[r]]++;
-    cut->row[step]    = r;
-    cut->column[step] = column ? column[k] : k;
+    cut->row[step] = r;
+    if (column != row) cut->column[step] = column[k];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -95,6 +95,7 @@ PetscErrorCode MakeCut(const CsrView &A, PetscInt count, CutKind kind, const Pet
                        Cut *cut)
 {
   PetscFunctionBegin;
+  PetscAssert(!row == !column, PETSC_COMM_SELF, PETSC_ERR_PLIB, "One order without the other");
   PetscCheck(count >= 1 && count <= A.rows, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "%" PetscInt_FMT " subdomains of %" PetscInt_FMT " rows; there must be 1 to as many as rows", count,
              A.rows);
@@ -118,10 +119,11 @@ PetscErrorCode MakeCut(const CsrView &A, PetscInt count, CutKind kind, const Pet
     PetscCall(SortSteps(A.rows, row, column, cut));
   }
   for (PetscInt s = 0; s < count; s++) cut->largest = std::max(cut->largest, cut->begin[s + 1] - cut->begin[s]);
+  if (column == row) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCXX(cut->of_column.resize(A.rows));
   for (PetscInt s = 0; s < count; s++)
     for (PetscInt k = cut->begin[s]; k < cut->begin[s + 1]; k++)
-      cut->of_column[!cut->column.empty() ? cut->column[k] : column ? column[k] : k] = s;
+      cut->of_column[cut->column.empty() ? column[k] : cut->column[k]] = s;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -45,11 +45,16 @@ struct Cut {
   CutKind               kind    = CutKind::Ranges; ///< never Auto
   PetscInt              largest = 0;               ///< rows
   std::vector<PetscInt> begin;                     ///< [count + 1] first elimination step of each subdomain
-  std::vector<PetscInt> row, column;               ///< [rows] of the matrix, by elimination step; empty: as given
-  std::vector<PetscInt> of_row, of_column;         ///< [rows] subdomain of a row and of a column of the matrix
+  std::vector<PetscInt> row;                       ///< [rows] of the matrix, by elimination step; empty: as given
+  std::vector<PetscInt> column;                    ///< [rows] the same of columns; empty: as rows
+  std::vector<PetscInt> of_row;                    ///< [rows] subdomain of a row of the matrix
+  std::vector<PetscInt> of_column;                 ///< [rows] the same of columns; empty: as rows
+
+  const PetscInt *OfColumn() const { return of_column.empty() ? of_row.data() : of_column.data(); }
 };
 
 /// Cuts A, on the host, into `count` subdomains. row, column [rows]: the order of elimination; null: the matrix's own.
+/// Where they are the same array, columns are as rows.
 /// The same rows and count give the same cut. Errors: PETSC_ERR_ARG_OUTOFRANGE naming a count above the rows;
 /// PETSC_ERR_SUP where boxes were asked for and no grid is found. O(rows), graph O(entries log(count)).
 PetscErrorCode MakeCut(const CsrView &A, PetscInt count, CutKind kind, const PetscInt *row, const PetscInt *column,
