@@ -1,4 +1,5 @@
-/// Recursive bisection of the graph of A + A^T by breadth-first searches.
+/// Recursive bisection of the graph of A by breadth-first searches. Entries lead from rows to columns: where the
+/// pattern is not symmetric some rows are found late, which costs entries between subdomains and nothing else.
 #include <algorithm>
 #include <numeric>
 #include "pc/subdomains/cut.hpp"
@@ -9,34 +10,6 @@ namespace sparsegpu::subdomains
 
 namespace
 {
-/// Neighbours of each row in the rows and the columns of A, some of them twice.
-struct Neighbours {
-  std::vector<PetscCount> i;
-  std::vector<PetscInt>   j;
-};
-
-Neighbours Make(const CsrView &A)
-{
-  Neighbours n;
-  n.i.assign(static_cast<size_t>(A.rows) + 1, 0);
-  for (PetscInt r = 0; r < A.rows; r++)
-    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) {
-      if (A.j[e] == r) continue;
-      n.i[r + 1]++;
-      n.i[A.j[e] + 1]++;
-    }
-  for (PetscInt r = 0; r < A.rows; r++) n.i[r + 1] += n.i[r];
-  n.j.resize(n.i.back());
-  std::vector<PetscCount> next(n.i.begin(), n.i.end() - 1);
-  for (PetscInt r = 0; r < A.rows; r++)
-    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) {
-      if (A.j[e] == r) continue;
-      n.j[next[r]++]      = A.j[e];
-      n.j[next[A.j[e]]++] = r;
-    }
-  return n;
-}
-
 /// Rows `begin` to `end` of the order, which become `count` subdomains from number `first` on.
 struct Piece {
   PetscInt begin, end, first, count;
@@ -45,13 +18,7 @@ struct Piece {
 class Bisection
 {
 public:
-  explicit Bisection(const CsrView &A)
-      : A_(A),
-        neighbours_(Make(A)),
-        order_(A.rows),
-        of_(A.rows, 0),
-        seen_(A.rows, 0),
-        found_(A.rows)
+  explicit Bisection(const CsrView &A) : A_(A), order_(A.rows), of_(A.rows, 0), seen_(A.rows, 0), found_(A.rows)
   {
     std::iota(order_.begin(), order_.end(), 0);
   }
@@ -62,8 +29,8 @@ public:
       const Piece p = pieces.back();
       pieces.pop_back();
       if (p.count == 1) continue;
-      Search(p, order_[p.begin]);
-      Search(p, order_[p.end - 1]); // from far out
+      if (p.end - p.begin == A_.rows) Search(p, order_[p.begin]);
+      Search(p, order_[p.end - 1]); // found last, far out
       const PetscInt left = p.count / 2, at = Middle(p, left);
       for (PetscInt k = at; k < p.end; k++) of_[order_[k]] = p.first + left;
       pieces.push_back(Piece{p.begin, at, p.first, left});
@@ -89,8 +56,8 @@ private:
         visit(order_[next]);
       }
       const PetscInt r = found_[head];
-      for (PetscCount e = neighbours_.i[r]; e < neighbours_.i[r + 1]; e++) {
-        const PetscInt other = neighbours_.j[e];
+      for (PetscInt e = A_.i[r]; e < A_.i[r + 1]; e++) {
+        const PetscInt other = A_.j[e];
         if (of_[other] == of_[r] && seen_[other] != search_) visit(other);
       }
     }
@@ -108,7 +75,6 @@ private:
   }
 
   const CsrView        &A_;
-  const Neighbours      neighbours_;
   std::vector<PetscInt> order_; ///< [rows] piece after piece
   std::vector<PetscInt> of_;    ///< [rows] first subdomain of the piece
   std::vector<PetscInt> seen_;  ///< [rows] the last search that met the row
