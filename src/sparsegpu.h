@@ -110,6 +110,9 @@ LU and Cholesky factorizations
                                           ends gives up with an error, which the next call on the factor tells; the
                                           solution holds NaN (default 2^24, seconds)
 . -mat_sparsegpu_trisolve_check         - waits for the end of each solve on the GPU, and tells at once
+. -mat_sparsegpu_subdomains n           - of incomplete factors; a number or auto, as -pc_sparsegpu_subdomains of
+                                          `PCSPARSEGPU`
+. -mat_sparsegpu_subdomains_cut auto    - auto, ranges, boxes or graph, as -pc_sparsegpu_subdomains_cut
 . -mat_sparsegpu_lu_refine n            - steps of iterative refinement of a direct solve at most (default 10), before
                                           GMRES; 0: neither, and no copy of the matrix
 . -mat_sparsegpu_lu_spins n             - the same of a direct factorization, and of its solves (default 2^28, minutes)
@@ -178,6 +181,11 @@ M*/
 . -pc_sparsegpu_levels k            - levels of fill (default 0); also -pc_factor_levels
 . -pc_sparsegpu_ordering type       - any ordering of PETSc; also -pc_factor_mat_ordering_type
 . -pc_sparsegpu_solve auto          - the triangular solves: auto, syncfree, level or jacobi
+. -pc_sparsegpu_subdomains n        - parts of each process's rows between which couplings are dropped before an
+                                      incomplete factorization (default 1), or auto
+. -pc_sparsegpu_subdomains_cut auto - how rows are cut into subdomains: ranges of neighbouring rows with equal numbers
+                                      of entries; boxes of a regular grid, found from the pattern; graph: bisections
+                                      of the graph; auto: boxes where there is a grid, else graph
 . -pc_sparsegpu_check               - waits for the end of each solve on the GPU, and tells at once what went wrong
 . -pc_sparsegpu_block_size n        - rows of a small block; by default those of `MatSetVariableBlockSizes()`, or of
                                       `MatSetBlockSize()`
@@ -198,6 +206,17 @@ told as an error at the next solve, at the end of `KSPSolve()` or when the preco
 
   If no ordering was requested, it is natural; where the factors lie on a GPU and have fewer than 20,000 entries a
 level, it is `MATORDERINGABMC`, whose levels are wider.
+
+  With n subdomains the preconditioner is that of `PCBJACOBI` with n blocks a process and an incomplete factorization of
+each, for any n from 1 to the rows of a process; a process without rows has none. Each subdomain's solve on a GPU is one
+thread block's, whose shared memory holds the unknowns (up to about 29,000 in double precision on an H100; larger ones
+are solved with as without subdomains), so that a level costs a barrier of the block and not the way to other
+multiprocessors. Iterations increase, a solve takes a fraction of the time. The order within a subdomain is that of
+-pc_sparsegpu_ordering; the rule that chooses `MATORDERINGABMC` is not applied. A shift of the diagonal is one for all
+subdomains. `KSPView()` tells the subdomains, the rows of the largest one and the share of entries dropped.
+
+  auto makes subdomains where factors lie on a GPU and -pc_sparsegpu_solve is auto: of rows / 1024 rows, but at least
+512 and at most 2048; elsewhere 1.
 
   -ksp_pc_side symmetric works with icc; the others have no symmetric application.
 

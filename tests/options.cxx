@@ -117,6 +117,7 @@ static PetscErrorCode Preconditioner()
   PetscCall(CreateMatrix(p, MATSPARSEGPU, nullptr, &A));
   for (const Value &v : std::vector<Value>{{"-pc_sparsegpu_levels", "-1", "non-negative"},
                                            {"-pc_factor_levels", "-2", "non-negative"},
+                                           {"-pc_sparsegpu_subdomains", "0", "positive number or auto"},
                                            {"-pc_sparsegpu_block_size", "0", "positive"},
                                            {"-pc_sparsegpu_block_size", "-5", "positive"}}) {
     std::string text;

@@ -10,7 +10,8 @@ namespace sparsegpu::ilu
 PetscErrorCode Factor::MakeSubdomains(const MatrixRows &A, IS *row, IS *column, Space space)
 {
   const PetscInt  n      = A.csr.rows;
-  const PetscInt  wanted = !subdomains.automatic ? subdomains.count : space == Space::Device ? AutomaticCount(n) : 1;
+  const bool      pays   = space == Space::Device && options.engine == Engine::Auto;
+  const PetscInt  wanted = !subdomains.automatic ? subdomains.count : pays ? AutomaticCount(n) : 1;
   const PetscInt *r, *c;
   PetscBool       natural[2], same;
   HostRows        host;

@@ -35,8 +35,8 @@ struct Request {
   /// A number, or auto. Errors: PETSC_ERR_ARG_OUTOFRANGE naming the value.
   PetscErrorCode Parse(const char text[]);
 };
-/// Subdomains of 2048 rows; of fewer, down to 512, where there would be fewer than 1024 of them. Measured on an H100:
-/// docs/solvers.md.
+/// Subdomains of 2048 rows; of fewer, down to 512, where there would be fewer than 1024 of them: enough for several
+/// thread blocks on each multiprocessor.
 PetscInt AutomaticCount(PetscInt rows);
 
 /// A cut, with the order of elimination that it takes: subdomain after subdomain, each in the order that was given.
