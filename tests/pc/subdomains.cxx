@@ -170,6 +170,29 @@ static PetscErrorCode Boxes()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// One half after the other is the whole solve.
+static PetscErrorCode CheckHalves(Mat A, Mat F, PetscInt length, const std::string &what)
+{
+  std::vector<PetscScalar> whole, parts;
+  const PetscScalar       *array;
+  Vec                      b, between, x;
+
+  PetscFunctionBeginUser;
+  PetscCall(SolveWith(A, F, VECSTANDARD, false, &whole));
+  PetscCall(CreateVector(A, Op::Plain, false, VECSTANDARD, &b));
+  PetscCall(VecDuplicate(b, &between));
+  PetscCall(VecDuplicate(b, &x));
+  PetscCall(SetVector(b, Input((PetscInt)whole.size(), 7, Poison::None)));
+  PetscCall(MatForwardSolve(F, b, between));
+  PetscCall(MatBackwardSolve(F, between, x));
+  PetscCall(VecGetArrayRead(x, &array));
+  parts.assign(array, array + whole.size());
+  PetscCall(VecRestoreArrayRead(x, &array));
+  PetscCall(CheckClose(parts, whole, length, what + ", halves"));
+  for (Vec *v : {&b, &between, &x}) PetscCall(VecDestroy(v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// One factor of ours against PETSc's of the matrix without couplings, in the same order; a second time with new
 /// values.
 static PetscErrorCode Compare(const Problem &p, MatFactorType kind, const MatFactorInfo &info, const char ordering[],
@@ -223,6 +246,8 @@ static PetscErrorCode Compare(const Problem &p, MatFactorType kind, const MatFac
         PetscCall(CheckClose(ours, petsc, 40 + p.rows / 4, what + (transpose ? ", transposed" : "")));
         PetscCall(CheckSameBits(ours, again, what));
       }
+    if (kind == MAT_FACTOR_ICC && !PetscDefined(USE_COMPLEX)) // whose pivots need not be real
+      PetscCall(CheckHalves(A, F, 40 + p.rows / 4, what));
     PetscCall(MatShift(A, shift));
     PetscCall(MatShift(B, shift));
   }
@@ -250,6 +275,22 @@ static PetscErrorCode Same()
             PetscCall(Compare(Symmetric(p), MAT_FACTOR_ICC, Info((PetscReal)levels), MATORDERINGNATURAL, count, backend,
                               cut, 3));
           }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A little of everything, for tools that make a program slow.
+static PetscErrorCode Few()
+{
+  std::vector<std::string> backends;
+  const Problem            grid = Grid3(7, 6, 5, 27), lengths = Problems()[1];
+
+  PetscFunctionBeginUser;
+  PetscCall(Backends(&backends));
+  for (const Problem &p : {grid, lengths}) {
+    PetscCall(Compare(p, MAT_FACTOR_ILU, Info(0), MATORDERINGNATURAL, 4, backends.back(), "auto", 3));
+    PetscCall(Compare(p, MAT_FACTOR_ILU, Info(1), MATORDERINGRCM, 7, backends.back(), "ranges", 3));
+    PetscCall(Compare(Symmetric(p), MAT_FACTOR_ICC, Info(0), MATORDERINGNATURAL, 7, backends.back(), "auto", 3));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -310,5 +351,5 @@ static PetscErrorCode Large()
 int main(int argc, char **argv)
 {
   return Main(argc, argv, help,
-              {{"cuts", Cuts}, {"boxes", Boxes}, {"same", Same}, {"pivots", Pivots}, {"large", Large}});
+              {{"cuts", Cuts}, {"boxes", Boxes}, {"same", Same}, {"few", Few}, {"pivots", Pivots}, {"large", Large}});
 }
