@@ -112,7 +112,7 @@ LU and Cholesky factorizations
 . -mat_sparsegpu_trisolve_check         - waits for the end of each solve on the GPU, and tells at once
 . -mat_sparsegpu_subdomains n           - of incomplete factors; a number or auto, as -pc_sparsegpu_subdomains of
                                           `PCSPARSEGPU`
-. -mat_sparsegpu_subdomains_cut auto    - auto, ranges, boxes or graph, as -pc_sparsegpu_subdomains_cut
+. -mat_sparsegpu_subdomains_cut auto    - auto, ranges or graph, as -pc_sparsegpu_subdomains_cut
 . -mat_sparsegpu_lu_refine n            - steps of iterative refinement of a direct solve at most (default 10), before
                                           GMRES; 0: neither, and no copy of the matrix
 . -mat_sparsegpu_lu_spins n             - the same of a direct factorization, and of its solves (default 2^28, minutes)
@@ -184,8 +184,8 @@ M*/
 . -pc_sparsegpu_subdomains n        - parts of each process's rows between which couplings are dropped before an
                                       incomplete factorization (default 1), or auto
 . -pc_sparsegpu_subdomains_cut auto - how rows are cut into subdomains: ranges of neighbouring rows with equal numbers
-                                      of entries; boxes of a regular grid, found from the pattern; graph: bisections
-                                      of the graph; auto: boxes where there is a grid, else graph
+                                      of entries; graph: bisections of the graph; auto: boxes of a regular grid where
+                                      the pattern is one's, else graph
 . -pc_sparsegpu_check               - waits for the end of each solve on the GPU, and tells at once what went wrong
 . -pc_sparsegpu_block_size n        - rows of a small block; by default those of `MatSetVariableBlockSizes()`, or of
                                       `MatSetBlockSize()`

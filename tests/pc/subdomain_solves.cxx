@@ -189,25 +189,30 @@ static PetscErrorCode Told()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The view says what was made.
+/// The view says what was made, also after the options have changed.
 static PetscErrorCode View()
 {
-  const Option subdomains("-pc_sparsegpu_subdomains", "16");
-  std::string  text;
-  Mat          A;
-  PC           pc;
+  std::string text;
+  Mat         A;
+  PC          pc;
 
   PetscFunctionBeginUser;
   PetscCall(CreateMatrix(conformance::Grid("grid_32x32", 32, 32, false), MATSPARSEGPU, nullptr, &A));
   PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
   PetscCall(PCSetType(pc, PCSPARSEGPU));
   PetscCall(PCSetOperators(pc, A, A));
-  PetscCall(PCSetFromOptions(pc));
-  PetscCall(PCSetUp(pc));
-  PetscCall(TextOf(PETSC_COMM_SELF, "subdomains_view", &text, [pc](PetscViewer viewer) { return PCView(pc, viewer); }));
-  // 8 x 8 boxes: 15 levels; 3 cuts across and 3 along, of 32 couplings in both directions each, of 4992 entries
-  PetscCall(CheckText(
-      "view", text, {"16 subdomains (boxes), the largest of 64 rows, 15 and 15 levels; 7.69% of the entries dropped"}));
+  // 8 x 8 boxes: 15 levels; 3 cuts across and 3 along, of 32 couplings in both directions each, of 4992 entries;
+  // 16 x 16: a third of the cuts
+  for (const auto &[count, line] : std::vector<std::pair<const char *, const char *>>{
+           {"16", "16 subdomains (boxes), the largest of 64 rows, 15 and 15 levels; 7.69% of the entries dropped"},
+           {"4", "4 subdomains (boxes), the largest of 256 rows, 31 and 31 levels; 2.56% of the entries dropped"}}) {
+    const Option subdomains("-pc_sparsegpu_subdomains", count);
+    PetscCall(PCSetFromOptions(pc));
+    PetscCall(PCSetUp(pc));
+    PetscCall(
+        TextOf(PETSC_COMM_SELF, "subdomains_view", &text, [pc](PetscViewer viewer) { return PCView(pc, viewer); }));
+    PetscCall(CheckText("view", text, {line}));
+  }
   PetscCall(PCDestroy(&pc));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -236,7 +236,7 @@ PetscErrorCode Factor::View(PetscViewer viewer) const
                                      "%" PetscInt_FMT " subdomains (%s), the largest of %" PetscInt_FMT
                                      " rows, %" PetscInt_FMT " and %" PetscInt_FMT
                                      " levels; %.3g%% of the entries dropped\n",
-                                     cut_.count, CutNames[static_cast<int>(cut_.kind)], cut_.largest, lower, upper,
+                                     cut_.count, NameOf(cut_.kind), cut_.largest, lower, upper,
                                      matrix_nonzeros_ ? 100.0 * (matrix_nonzeros_ - kept_) / matrix_nonzeros_ : 0.0));
   PetscCall(PetscViewerGetFormat(viewer, &format));
   if (format != PETSC_VIEWER_ASCII_INFO_DETAIL) PetscFunctionReturn(PETSC_SUCCESS);

@@ -8,7 +8,12 @@
 namespace sparsegpu::subdomains
 {
 
-const char *const CutNames[7] = {"auto", "ranges", "boxes", "graph", "SparseGPUCut", "", nullptr};
+const char *const CutNames[6] = {"auto", "ranges", "graph", "SparseGPUCut", "", nullptr};
+
+const char *NameOf(CutKind kind)
+{
+  return kind == CutKind::Boxes ? "boxes" : CutNames[static_cast<int>(kind)];
+}
 
 bool Request::operator==(const Request &other) const
 {
@@ -102,11 +107,9 @@ PetscErrorCode MakeCut(const CsrView &A, PetscInt count, CutKind kind, const Pet
   *cut       = Cut();
   cut->count = count;
   cut->kind  = kind;
-  if (kind == CutKind::Auto || kind == CutKind::Boxes) {
+  if (kind == CutKind::Auto) {
     bool found;
     PetscCall(CutBoxes(A, count, &cut->of_row, &found));
-    PetscCheck(found || kind == CutKind::Auto, PETSC_COMM_SELF, PETSC_ERR_SUP,
-               "No regular grid is found in the matrix's rows, which boxes need; there are ranges and graph");
     cut->kind = found ? CutKind::Boxes : CutKind::Graph;
   }
   if (cut->kind == CutKind::Graph) PetscCall(CutGraph(A, count, &cut->of_row));

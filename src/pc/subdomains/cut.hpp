@@ -19,10 +19,11 @@ namespace sparsegpu::subdomains
 enum class CutKind {
   Auto, ///< boxes where a grid is found, else graph
   Ranges,
-  Boxes,
-  Graph
+  Graph,
+  Boxes ///< a result of Auto, not asked for: whether there is a grid may differ from process to process
 };
-extern const char *const CutNames[7]; ///< as PetscOptionsEnum() takes them
+extern const char *const CutNames[6]; ///< as PetscOptionsEnum() takes them
+const char              *NameOf(CutKind kind);
 
 /// What was asked for.
 struct Request {
@@ -55,8 +56,8 @@ struct Cut {
 
 /// Cuts A, on the host, into `count` subdomains. row, column [rows]: the order of elimination; null: the matrix's own.
 /// Where they are the same array, columns are as rows.
-/// The same rows and count give the same cut. Errors: PETSC_ERR_ARG_OUTOFRANGE naming a count above the rows;
-/// PETSC_ERR_SUP where boxes were asked for and no grid is found. O(rows), graph O(entries log(count)).
+/// The same rows and count give the same cut. Errors: PETSC_ERR_ARG_OUTOFRANGE naming a count above the rows. O(rows),
+/// graph O(entries log(count)).
 PetscErrorCode MakeCut(const CsrView &A, PetscInt count, CutKind kind, const PetscInt *row, const PetscInt *column,
                        Cut *cut);
 
