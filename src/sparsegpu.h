@@ -239,6 +239,8 @@ M*/
 + -pc_sparsegpuamg_type type               - aggregation (default) or classical
 . -pc_sparsegpuamg_levels n                - levels at most, the finest one included; also -pc_mg_levels
 . -pc_sparsegpuamg_coarse_eq_limit n       - a level of at most so many unknowns is the coarsest (default 50)
+. -pc_sparsegpuamg_process_eq_limit n      - where a coarse level has less unknowns for each process that has some, they
+                                             go to fewer processes (default 1000; 0: they stay)
 . -pc_sparsegpuamg_threshold t,...         - couplings |a_ij| <= t sqrt(|a_ii| |a_jj|) do not count for aggregates, for
                                              each level from the finest on (default 0.01; -1: all count)
 . -pc_sparsegpuamg_threshold_scale s       - of the threshold, from one level to the next coarser one, where the list
@@ -266,6 +268,7 @@ M*/
 . -pc_sparsegpuamg_esteig_ksp_max_it n     - so many steps, rather than 10 of Lanczos' method
 . -mg_levels_ksp_type, -mg_levels_pc_type  - and so on: the smoothers, by default two steps of Chebyshev with Jacobi
 . -mg_coarse_pc_type                       - and so on: the coarsest solve, by default PETSc's LU
+. -mg_coarse_sub_pc_type                   - and so on: the same where one of several processes has the coarsest level
 - -pc_mg_cycle_type, -pc_mg_type           - and the other options of `PCMG`
 
   Level: intermediate
@@ -284,6 +287,12 @@ to reproduce; without them that is a constant for each unknown of a block. The n
 `PCGAMG` calls aggressive coarsening, and two on the others. They do not reach over processes. Unknowns that are coupled
 to none, as those of Dirichlet rows, stay on their level, where the smoother solves for them. Where coarsening leaves
 more than 20,000 unknowns the coarsest level is smoothed, not solved directly; `KSPView()` tells why coarsening ended.
+
+  In parallel a coarse level with less than -pc_sparsegpuamg_process_eq_limit unknowns a process goes to fewer of them,
+at most half, each of which has that many on average; neighbours give theirs to the first of them. The coarsest level is
+on one process, which solves it alone, if it has at most 20,000 unknowns. Where coarsening ended earlier than expected,
+or with the limit 0, rows may be left on several processes, and each solves the whole of it, `PCREDUNDANT`. `KSPView()`
+tells how many processes have rows of each level.
 
   New values in the old pattern, a set-up after `KSPSetOperators()` with the same matrix, keep aggregates and
 prolongators and compute coarse operators and eigenvalues again; with -pc_sparsegpuamg_reuse_interpolation 0

@@ -128,6 +128,7 @@ public:
   T       *data() { return space_ == Space::Host ? host_.data() : static_cast<T *>(device_.data()); }
   const T *data() const { return space_ == Space::Host ? host_.data() : static_cast<const T *>(device_.data()); }
   size_t   size() const { return size_; }
+  Space    space() const { return space_; }
   /// For arrays that are absent when they are empty.
   const T *data_or_null() const { return size_ ? data() : nullptr; }
   size_t   bytes() const { return size_ * sizeof(T); }

@@ -74,6 +74,7 @@ const std::vector<KnownOption> &KnownOptions()
         {"-pc_mg_levels", "1 2 10", false},
         {"-pc_sparsegpuamg_levels", "1 2 10", false},
         {"-pc_sparsegpuamg_coarse_eq_limit", "0 1 2 50", false},
+        {"-pc_sparsegpuamg_process_eq_limit", "0 1 50", false},
         {"-pc_sparsegpuamg_agg_nsmooths", "0 1 2", false},
         {"-pc_sparsegpuamg_aggressive_coarsening", "0 1 2", false},
         {"-pc_sparsegpuamg_reuse_interpolation", flag, false},

@@ -41,6 +41,26 @@ PetscErrorCode Interpolate(Mat A, const classical::Options &options, const class
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The interpolated unknowns, and what is known of them, go to the processes that are to have them.
+PetscErrorCode Gather(const Settings &settings, bool one, classical::CoarseLevel *coarse)
+{
+  Gathering             gathering;
+  PetscInt              mine;
+  std::vector<PetscInt> fields;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetLocalSize(coarse->P, nullptr, &mine));
+  PetscCall(gathering.Plan(PetscObjectComm((PetscObject)coarse->P), mine, settings.process_eq_limit, one));
+  PetscCall(gathering.MoveColumns(&coarse->P));
+  if (!gathering.moves() || coarse->fields.count == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCXX(fields.resize(coarse->fields.of.size()));
+  PetscCall(coarse->fields.of.ToHost(fields.data()));
+  PetscCall(gathering.Move(1, &fields));
+  const Space space = coarse->fields.of.space();
+  PetscCall(coarse->fields.of.Take(std::move(fields), space));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// first = first second, and the coarse operator of that. `second` and the old operator are destroyed.
 PetscErrorCode Join(Mat A, const classical::Options &options, Mat *first, Mat *second, Mat *coarse)
 {
@@ -97,8 +117,10 @@ PetscErrorCode Hierarchy::CoarsenClassical(PC pc, const Settings &settings, clas
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (!PetscDefined(USE_COMPLEX) && first.asymmetry == 0) options->symmetry = classical::Symmetry::Symmetric;
+  PetscCall(Gather(settings, IsCoarsest(settings, first.unknowns), &first));
   PetscCall(CoarseOperator(nullptr, fine->A, first.P, MAT_INITIAL_MATRIX, &coarse));
   if (twice) PetscCall(Interpolate(coarse, *options, first.fields, &second));
+  if (second.P) PetscCall(Gather(settings, IsCoarsest(settings, second.unknowns), &second));
   *fields = std::move(second.P ? second.fields : first.fields);
   if (second.P) PetscCall(Join(fine->A, *options, &first.P, &second.P, &coarse));
   fine->P        = first.P;

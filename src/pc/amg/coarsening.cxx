@@ -76,7 +76,8 @@ PetscErrorCode OfTypeOf(Mat A, Mat *P)
 }
 
 /// The parallel matrix of the types of A that has the columns of `mine`, and no others, in this process's rows.
-PetscErrorCode OfDiagonalBlocks(Mat A, Mat mine, Mat *P)
+/// `owned`: how many columns are this process's.
+PetscErrorCode OfDiagonalBlocks(Mat A, Mat mine, PetscInt owned, Mat *P)
 {
   const MPI_Comm     comm = PetscObjectComm((PetscObject)A);
   PetscInt           rows, columns, block, vectors, n, first = 0;
@@ -92,7 +93,7 @@ PetscErrorCode OfDiagonalBlocks(Mat A, Mat mine, Mat *P)
   first -= columns;
   PetscCall(MatGetType(A, &type));
   PetscCall(MatCreate(comm, P));
-  PetscCall(MatSetSizes(*P, rows, columns, PETSC_DETERMINE, PETSC_DETERMINE));
+  PetscCall(MatSetSizes(*P, rows, owned, PETSC_DETERMINE, PETSC_DETERMINE));
   PetscCall(MatSetBlockSizes(*P, block, vectors));
   PetscCall(MatSetType(*P, type));
   PetscCall(MatGetRowIJ(mine, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
@@ -166,12 +167,30 @@ PetscErrorCode Coarsening::Aggregate(Mat A, PetscReal threshold, PetscInt distan
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-void Coarsening::Take(NearNullSpace *coarse)
+PetscErrorCode Coarsening::Gather(MPI_Comm comm, PetscInt limit, bool one)
 {
+  PetscFunctionBegin;
+  PetscCall(gathering_.Plan(comm, aggregates_.count * tentative_.vectors, limit, one));
+  if (inactive_) PetscCall(gathering_.Move(1, &ones_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Coarsening::Take(NearNullSpace *coarse)
+{
+  std::vector<PetscScalar> values;
+
+  PetscFunctionBegin;
   coarse->space   = tentative_.space;
-  coarse->rows    = aggregates_.count * tentative_.vectors;
+  coarse->rows    = gathering_.rows();
   coarse->columns = tentative_.vectors;
-  std::swap(coarse->values, tentative_.coarse);
+  if (!gathering_.moves()) {
+    std::swap(coarse->values, tentative_.coarse);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(OnHost(tentative_.coarse, coarse->space, &values));
+  PetscCall(gathering_.Move(coarse->columns, &values));
+  PetscCall(coarse->values.Copy(reinterpret_cast<const Scalar *>(values.data()), values.size(), coarse->space));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode Coarsening::Prolong(Mat A, PetscReal emax, PetscInt steps, bool filtered, Mat *P, bool *replaced)
@@ -202,7 +221,7 @@ PetscErrorCode Coarsening::Prolong(Mat A, PetscReal emax, PetscInt steps, bool f
   if (D == A) {
     *P = made;
   } else {
-    PetscCall(OfDiagonalBlocks(A, made, P));
+    PetscCall(OfDiagonalBlocks(A, made, gathering_.rows(), P));
     PetscCall(MatDestroy(&made));
   }
   if (fused) PetscFunctionReturn(PETSC_SUCCESS);

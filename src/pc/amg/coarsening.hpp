@@ -3,6 +3,7 @@
 #pragma once
 
 #include "pc/aggregate/aggregate.hpp"
+#include "pc/amg/gathering.hpp"
 #include "pc/amg/near_null_space.hpp"
 
 namespace sparsegpu::amg
@@ -18,8 +19,10 @@ public:
   PetscInt Columns() const { return columns_; }
   /// Nodes of all processes that are coupled to none: they stay on the fine level.
   PetscInt Isolated() const { return isolated_; }
-  /// The near null space of the coarse level, once.
-  void Take(NearNullSpace *coarse);
+  /// Which processes have the unknowns of the coarse level, see Gathering::Plan(). Collective.
+  PetscErrorCode Gather(MPI_Comm comm, PetscInt limit, bool one);
+  /// The near null space of the coarse level, once. Collective.
+  PetscErrorCode Take(NearNullSpace *coarse);
 
   /// *P = (I - damping D^-1 A)^steps P0, damping 1.4 / emax as in PCGAMG; `filtered`: without weak couplings, which go
   /// to the diagonal. A matrix made before gets new values where
@@ -33,6 +36,7 @@ public:
 private:
   Aggregates               aggregates_;
   Tentative                tentative_;
+  Gathering                gathering_;
   PetscReal                threshold_ = -1; ///< of Aggregate()
   PetscInt                 columns_ = 0, isolated_ = 0;
   bool                     inactive_ = false; ///< a column of a process is empty

@@ -66,16 +66,27 @@ PetscErrorCode Hierarchy::Clear()
 
 PetscErrorCode Hierarchy::AddLevel(Mat A)
 {
-  Level level;
+  Level    level;
+  PetscInt mine;
 
   PetscFunctionBegin;
   PetscCall(MatGetSize(A, &level.rows, nullptr));
+  PetscCall(MatGetLocalSize(A, &mine, nullptr));
+  mine = mine > 0;
+  PetscCallMPI(MPI_Allreduce(&mine, &level.processes, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)A)));
   PetscCall(MatGetBlockSize(A, &level.block));
   PetscCall(Nonzeros(A, &level.nonzeros));
   level.A = A;
   PetscCallCXX(levels_.push_back(std::move(level)));
   PetscCall(PetscObjectReference((PetscObject)A));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Whether the level after the last one, of so many unknowns, will be the coarsest, and is solved directly.
+bool Hierarchy::IsCoarsest(const Settings &settings, PetscInt unknowns) const
+{
+  const bool last = unknowns <= settings.coarse_eq_limit || (PetscInt)levels_.size() + 1 == settings.levels;
+  return last && unknowns <= settings.DirectLimit();
 }
 
 void Hierarchy::StopReason(const Settings &settings, PetscInt vectors, bool *stop)
@@ -117,7 +128,9 @@ PetscErrorCode Hierarchy::Coarsen(PC pc, const Settings &settings, NearNullSpace
                    : "coarsening stagnates: the next level would have " + std::to_string(columns) + " unknowns";
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  coarsening->Take(space);
+  PetscCall(coarsening->Gather(PetscObjectComm((PetscObject)fine->A), settings.process_eq_limit,
+                               IsCoarsest(settings, columns)));
+  PetscCall(coarsening->Take(space));
   PetscCall(LargestEigenvalue(pc, fine->A, &fine->emax));
   PetscCall(PetscLogEventBegin(ProlongatorEvent, 0, 0, 0, 0));
   PetscCall(coarsening->Prolong(fine->A, fine->emax, settings.nsmooths, settings.filter, &fine->P, &replaced));

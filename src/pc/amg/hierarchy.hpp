@@ -26,7 +26,8 @@ struct Level {
   PetscReal                   begin    = SPECTRUM_BEGIN; ///< of what the smoother reduces, over emax
   PetscInt                    isolated = 0;              ///< nodes of all processes that stay on this level
   PetscInt                    rows = 0, block = 1;
-  PetscLogDouble              nonzeros = 0;
+  PetscInt                    processes = 1; ///< that have rows
+  PetscLogDouble              nonzeros  = 0;
   std::unique_ptr<Coarsening> coarsening; ///< null on the coarsest
 };
 
@@ -60,6 +61,7 @@ public:
 
 private:
   PetscErrorCode AddLevel(Mat A);
+  bool           IsCoarsest(const Settings &settings, PetscInt unknowns) const;
   PetscErrorCode Coarsen(PC pc, const Settings &settings, NearNullSpace *space, bool *more);
   void           StopReason(const Settings &settings, PetscInt vectors, bool *stop);
   PetscErrorCode KeepNullSpace(Mat A, PetscInt columns, const NearNullSpace &coarsest);

@@ -32,6 +32,9 @@ PetscErrorCode Check(PC pc, const Settings &s)
   PetscFunctionBegin;
   PetscCheck(s.coarse_eq_limit >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_sparsegpuamg_coarse_eq_limit %" PetscInt_FMT " must be non-negative", s.coarse_eq_limit);
+  PetscCheck(s.process_eq_limit >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_sparsegpuamg_process_eq_limit %" PetscInt_FMT " must be positive, or 0 for no gathering",
+             s.process_eq_limit);
   PetscCheck(s.nsmooths >= 0 && s.nsmooths <= MAX_SMOOTHS, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_sparsegpuamg_agg_nsmooths %" PetscInt_FMT " must be non-negative, and at most %" PetscInt_FMT,
              s.nsmooths, MAX_SMOOTHS);
@@ -113,6 +116,7 @@ PetscErrorCode Settings::Read(PC pc, SparseGPUOptionItems PetscOptionsObject)
       {"-pc_mg_levels", "Levels at most", &Settings::levels},
       {"-pc_sparsegpuamg_levels", "Levels at most", &Settings::levels},
       {"-pc_sparsegpuamg_coarse_eq_limit", "A level of so many unknowns is the coarsest", &Settings::coarse_eq_limit},
+      {"-pc_sparsegpuamg_process_eq_limit", "Unknowns of coarse levels for each process", &Settings::process_eq_limit},
       {"-pc_sparsegpuamg_agg_nsmooths", "Steps that smooth the prolongator", &Settings::nsmooths},
       {"-pc_sparsegpuamg_max_elements", "Entries in a row of classical interpolation", &Settings::max_elements}};
   const RealOption reals[] = {
@@ -154,10 +158,10 @@ PetscErrorCode Settings::Read(PC pc, SparseGPUOptionItems PetscOptionsObject)
 bool Settings::SameHierarchy(const Settings &other) const
 {
   return type == other.type && levels == other.levels && coarse_eq_limit == other.coarse_eq_limit &&
-         nsmooths == other.nsmooths && aggressive == other.aggressive && aggressive_asked == other.aggressive_asked &&
-         filter == other.filter && threshold == other.threshold && strong_threshold == other.strong_threshold &&
-         max_row_sum == other.max_row_sum && truncation == other.truncation && complexity == other.complexity &&
-         max_elements == other.max_elements;
+         process_eq_limit == other.process_eq_limit && nsmooths == other.nsmooths && aggressive == other.aggressive &&
+         aggressive_asked == other.aggressive_asked && filter == other.filter && threshold == other.threshold &&
+         strong_threshold == other.strong_threshold && max_row_sum == other.max_row_sum &&
+         truncation == other.truncation && complexity == other.complexity && max_elements == other.max_elements;
 }
 
 } // namespace sparsegpu::amg

@@ -8,8 +8,11 @@
 namespace sparsegpu::amg
 {
 
-constexpr PetscInt MAX_LEVELS  = PETSC_MG_MAXLEVELS;
-constexpr PetscInt MAX_SMOOTHS = 100; ///< by far more than are of use: each makes the prolongator denser
+constexpr PetscInt MAX_LEVELS = PETSC_MG_MAXLEVELS;
+/// A coarsest level that coarsening left larger than this is smoothed, not factored: LU of 3-D problems takes some
+/// rows^2 operations.
+constexpr PetscInt DIRECT_LIMIT = 20000;
+constexpr PetscInt MAX_SMOOTHS  = 100; ///< by far more than are of use: each makes the prolongator denser
 
 struct Settings {
   enum class Type {
@@ -19,6 +22,7 @@ struct Settings {
   Type      type                = Type::Aggregation;
   PetscInt  levels              = MAX_LEVELS;  ///< at most, the finest one included
   PetscInt  coarse_eq_limit     = 50;          ///< a level of at most so many unknowns is the coarsest
+  PetscInt  process_eq_limit    = 1000;        ///< unknowns of a coarse level for each process at least; 0: no matter
   PetscInt  nsmooths            = 1;           ///< steps of damped Jacobi that smooth the prolongator
   PetscInt  aggressive          = 1;           ///< finest levels whose next one is much smaller, see the manual page
   bool      aggressive_asked    = false;       ///< by an option; else classical multigrid decides
@@ -42,6 +46,8 @@ struct Settings {
   /// Within PetscOptionsHeadBegin(). Errors: PETSC_ERR_ARG_OUTOFRANGE naming the value met and those allowed; the
   /// settings then stay as they were.
   PetscErrorCode Read(PC pc, SparseGPUOptionItems PetscOptionsObject);
+  /// A coarsest level of at most so many unknowns is solved directly.
+  PetscInt DirectLimit() const { return PetscMax(DIRECT_LIMIT, coarse_eq_limit); }
   /// Whether a hierarchy made with `other` differs from one made with these.
   bool SameHierarchy(const Settings &other) const;
 };

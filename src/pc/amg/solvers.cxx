@@ -8,9 +8,6 @@ namespace sparsegpu::amg
 
 namespace
 {
-/// A coarsest level that coarsening left larger than this is smoothed, not factored: LU of 3-D problems takes some
-/// rows^2 operations.
-constexpr PetscInt DIRECT_LIMIT = 20000;
 /// Steps of Chebyshev's method where that is the coarsest solve.
 constexpr PetscInt COARSE_STEPS = 8;
 
@@ -93,12 +90,23 @@ PetscErrorCode ConfigureSmoother(KSP ksp, const Level &level, const Settings &se
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode ConfigureFactorization(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(PCSetType(pc, PCLU));
+  PetscCall(PCFactorSetShiftType(pc, MAT_SHIFT_INBLOCKS)); // the pivot of a singular one is zero
+  PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERPETSC));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The one place that says what solves the coarsest level: PETSc's LU, on the host, which for some dozens of unknowns
-/// is faster than any factorization on a device; on several processes each solves the whole of it.
-PetscErrorCode ConfigureDirect(KSP ksp)
+/// is faster than any factorization on a device. Of several processes the one that has all rows solves, without a
+/// message; where rows were left on more than one each solves the whole of it.
+PetscErrorCode ConfigureDirect(PC mg, KSP ksp, const Level &level)
 {
   PC          pc;
-  KSP         inner = nullptr;
+  KSP         inner = nullptr, *blocks;
+  PetscInt    count;
   PetscMPIInt size;
 
   PetscFunctionBegin;
@@ -106,15 +114,24 @@ PetscErrorCode ConfigureDirect(KSP ksp)
   PetscCall(KSPSetType(ksp, KSPPREONLY));
   PetscCall(KSPSetNormType(ksp, KSP_NORM_NONE));
   PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, size > 1 ? PCREDUNDANT : PCLU));
-  if (size > 1) {
-    PetscCall(PCRedundantGetKSP(pc, &inner));
-    PetscCall(KSPGetPC(inner, &pc));
-    PetscCall(KSPSetType(inner, KSPPREONLY));
-    PetscCall(PCSetType(pc, PCLU));
+  if (size == 1) {
+    PetscCall(ConfigureFactorization(pc));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PCFactorSetShiftType(pc, MAT_SHIFT_INBLOCKS)); // the pivot of a singular one is zero
-  PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERPETSC));
+  if (level.processes > 1) {
+    PetscCall(PCSetType(pc, PCREDUNDANT));
+    PetscCall(PCRedundantGetKSP(pc, &inner));
+  } else {
+    PetscCall(PCSetType(pc, PCBJACOBI)); // the blocks of the others are empty
+    PetscCall(PCSetUp(pc));              // makes the block's solver, and factors nothing
+    PetscCall(PCBJacobiGetSubKSP(pc, &count, nullptr, &blocks));
+    inner = blocks[0];
+  }
+  PetscCall(KSPSetType(inner, KSPPREONLY));
+  PetscCall(KSPGetPC(inner, &pc));
+  PetscCall(ConfigureFactorization(pc));
+  if (level.processes == 1 && mg->setfromoptionscalled)
+    PetscCall(KSPSetFromOptions(inner)); // PCBJACOBI has been set up
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -140,8 +157,8 @@ PetscErrorCode ConfigureCoarsest(PC pc, KSP ksp, const Level &level, const Setti
 {
   PetscFunctionBegin;
   PetscCall(KSPSetOperators(ksp, level.A, level.A));
-  if (level.rows <= PetscMax(DIRECT_LIMIT, settings.coarse_eq_limit))
-    PetscCall(ConfigureDirect(ksp));
+  if (level.rows <= settings.DirectLimit())
+    PetscCall(ConfigureDirect(pc, ksp, level));
   else
     PetscCall(ConfigureLargeCoarsest(pc, ksp, level, settings));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -14,8 +14,9 @@ PetscErrorCode ViewClassicalSettings(const Settings &s, PetscViewer viewer)
   if (s.aggressive_asked) PetscCall(PetscSNPrintf(aggressive, sizeof(aggressive), "%" PetscInt_FMT, s.aggressive));
   PetscCall(PetscViewerASCIIPrintf(viewer,
                                    "    levels at most %" PetscInt_FMT ", coarse_eq_limit %" PetscInt_FMT
+                                   ", process_eq_limit %" PetscInt_FMT
                                    ", aggressive_coarsening %s, complexity %g, %s interpolation for new values\n",
-                                   s.levels, s.coarse_eq_limit, aggressive, (double)s.complexity,
+                                   s.levels, s.coarse_eq_limit, s.process_eq_limit, aggressive, (double)s.complexity,
                                    s.reuse_interpolation ? "reuses" : "new"));
   PetscCall(PetscViewerASCIIPrintf(
       viewer, "    strong_threshold %g, max_row_sum %g, max_elements %" PetscInt_FMT ", truncation %g\n",
@@ -32,10 +33,11 @@ PetscErrorCode ViewSettings(const Settings &s, PetscViewer viewer)
   }
   PetscCall(PetscViewerASCIIPrintf(viewer,
                                    "    levels at most %" PetscInt_FMT ", coarse_eq_limit %" PetscInt_FMT
-                                   ", agg_nsmooths %" PetscInt_FMT ", aggressive_coarsening %" PetscInt_FMT
+                                   ", process_eq_limit %" PetscInt_FMT ", agg_nsmooths %" PetscInt_FMT
+                                   ", aggressive_coarsening %" PetscInt_FMT
                                    ", %sfilter, %s interpolation for new values\n",
-                                   s.levels, s.coarse_eq_limit, s.nsmooths, s.aggressive, s.filter ? "" : "no ",
-                                   s.reuse_interpolation ? "reuses" : "new"));
+                                   s.levels, s.coarse_eq_limit, s.process_eq_limit, s.nsmooths, s.aggressive,
+                                   s.filter ? "" : "no ", s.reuse_interpolation ? "reuses" : "new"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -96,13 +98,14 @@ PetscErrorCode ViewLevels(const Hierarchy &hierarchy, const Settings &settings, 
                                    hierarchy.IsClassical() ? "classical" : "smoothed aggregation",
                                    (int)hierarchy.Levels().size(), (double)hierarchy.OperatorComplexity(),
                                    (double)hierarchy.GridComplexity()));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "    level    unknowns  block     nonzeros  a row  threshold  isolated\n"));
+  PetscCall(PetscViewerASCIIPrintf(
+      viewer, "    level    unknowns  block     nonzeros  a row  processes  threshold  isolated\n"));
   for (const Level &l : hierarchy.Levels()) {
     const PetscInt  depth     = (PetscInt)hierarchy.Levels().size() - number;
     const PetscReal threshold = hierarchy.IsClassical() ? settings.strong_threshold : settings.threshold[depth];
-    PetscCall(PetscViewerASCIIPrintf(viewer,
-                                     "    %5" PetscInt_FMT " %11" PetscInt_FMT " %6" PetscInt_FMT " %12.0f %6.1f",
-                                     --number, l.rows, l.block, l.nonzeros, l.rows ? l.nonzeros / (double)l.rows : 0));
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "    %5" PetscInt_FMT " %11" PetscInt_FMT " %6" PetscInt_FMT " %12.0f %6.1f %10" PetscInt_FMT, --number,
+        l.rows, l.block, l.nonzeros, l.rows ? l.nonzeros / (double)l.rows : 0, l.processes));
     if (l.P)
       PetscCall(PetscViewerASCIIPrintf(viewer, " %10g %9" PetscInt_FMT "\n", (double)threshold, l.isolated));
     else
