@@ -237,6 +237,7 @@ M*/
 
   Options Database Keys:
 + -pc_sparsegpuamg_type type               - aggregation (default) or classical
+. -pc_sparsegpuamg_cycle_type type         - v, w or k, see below; mg (default): as -pc_mg_cycle_type says
 . -pc_sparsegpuamg_levels n                - levels at most, the finest one included; also -pc_mg_levels
 . -pc_sparsegpuamg_coarse_eq_limit n       - a level of at most so many unknowns is the coarsest (default 50)
 . -pc_sparsegpuamg_process_eq_limit n      - where a coarse level has less unknowns for each process that has some, they
@@ -303,6 +304,14 @@ another near null space makes all anew.
 updates of vectors and leaves out what is known to be zero. It gives what the cycle of `PCMG` gives but for rounding;
 `KSPView()` tells which one it is. A program that gives a smoother other eigenvalues by `KSPChebyshevSetEigenvalues()`
 after the set-up needs -pc_sparsegpuamg_fused_cycle 0 for them to be used.
+
+  K-cycles, -pc_sparsegpuamg_cycle_type k, solve on each level between the finest and the coarsest by two steps of
+flexible conjugate gradients, preconditioned by the cycle below (Notay and Vassilevski, 2008), or of generalized
+conjugate residuals where the matrix is neither known to be Hermitian nor found to be so for random vectors. They visit
+levels as often as W-cycles. The preconditioner is then not linear: `KSPFCG`, `KSPFGMRES`, or `KSPSPARSEGPUGMRES` with
+-ksp_sparsegpugmres_flexible, not `KSPCG`. On a GPU the host does not wait for the sums of a level of which one process
+has all rows; where several have, MPI adds them up. Where the cycle has to be that of `PCMG` it is the W-cycle, as are
+transposes.
 
   Classical coarsening, -pc_sparsegpuamg_type classical, is for anisotropy in any direction, coefficients that jump, and
 convection. Unknowns are split into coarse and fine ones by PMIS (De Sterck, Yang and Heys, 2006), and fine ones are

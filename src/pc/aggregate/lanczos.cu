@@ -1,9 +1,7 @@
 /// Each step is three passes over vectors, one of which scales for the product with A: the others end with sums, which
 /// the last block to arrive adds up in the blocks' order.
-#include <algorithm>
 #include "device/cuda_check.hpp"
-#include "device/grid.cuh"
-#include "device/segmented.cuh"
+#include "pc/aggregate/add_up.cuh"
 #include "pc/aggregate/lanczos.hpp"
 #include "petsc/compat.hpp"
 
@@ -12,40 +10,6 @@ namespace sparsegpu::aggregate
 
 namespace
 {
-constexpr unsigned MOST = 512; ///< blocks: two for each multiprocessor of a large device, and few sums left to add
-
-unsigned BlocksOf(PetscInt rows)
-{
-  return std::min(MOST, Blocks(rows));
-}
-
-/// result[c] = the sums over all threads of sum[c]. All threads of all blocks must call.
-template <int count>
-__device__ void add_up(const Scalar (&sum)[count], Scalar *partial, unsigned *arrived, Scalar *const (&result)[count])
-{
-  __shared__ Scalar warps[THREADS / 32];
-  __shared__ bool   last;
-
-  for (int c = 0; c < count; c++) {
-    const Scalar v = block_sum<THREADS>(sum[c], warps);
-    if (threadIdx.x == 0) partial[c * gridDim.x + blockIdx.x] = v;
-  }
-  if (threadIdx.x == 0) {
-    __threadfence();
-    last = atomicAdd(arrived, 1u) == gridDim.x - 1;
-  }
-  __syncthreads();
-  if (!last) return;
-  __threadfence();
-  for (int c = 0; c < count; c++) {
-    Scalar v(0);
-    for (unsigned b = threadIdx.x; b < gridDim.x; b += THREADS) v += partial[c * gridDim.x + b];
-    v = block_sum<THREADS>(v, warps);
-    if (threadIdx.x == 0) *result[c] = v;
-  }
-  if (threadIdx.x == 0) *arrived = 0;
-}
-
 /// now /= its norm, y = right * now.
 __global__ void scale_kernel(PetscInt rows, const LanczosSums *sums, const Scalar *right, Scalar *now, Scalar *y)
 {
@@ -96,7 +60,7 @@ PetscErrorCode LanczosVectors::SetUp(PetscInt rows, PetscInt steps)
   rows_ = rows;
   for (Array<Scalar> *v : {&left_, &right_, basis_, basis_ + 1, basis_ + 2})
     PetscCall(v->Allocate(static_cast<size_t>(rows), Space::Device));
-  PetscCall(partial_.Allocate(2 * MOST, Space::Device));
+  PetscCall(partial_.Allocate(2 * MOST_BLOCKS, Space::Device));
   PetscCall(arrived_.Allocate(1, Space::Device));
   PetscCall(sums_.Allocate(static_cast<size_t>(steps) + 1, Space::Device));
   PetscCall(DeviceStream(&stream));

@@ -94,6 +94,20 @@ PetscErrorCode Build(PC pc, Multigrid *m)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// What of -pc_sparsegpuamg_cycle_type PCMG can have: where its cycle or its transpose takes the place of a K-cycle,
+/// that is the W-cycle, which visits levels as often. Blocks of vectors are PCMG's, but with K-cycles one vector at a
+/// time.
+PetscErrorCode SetCycleType(PC pc, Multigrid *m)
+{
+  const Settings::CycleType type = m->settings.cycle;
+
+  PetscFunctionBegin;
+  pc->ops->matapply = type == Settings::CycleType::K ? nullptr : m->mg.matapply;
+  if (type == Settings::CycleType::Multigrid) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCMGSetCycleType(pc, type == Settings::CycleType::V ? PC_MG_CYCLE_V : PC_MG_CYCLE_W));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCSetUp_SparseGPUAMG(PC pc)
 {
   Multigrid *m       = nullptr;
@@ -110,6 +124,7 @@ PetscErrorCode PCSetUp_SparseGPUAMG(PC pc)
   } else {
     PetscCall(Build(pc, m));
   }
+  PetscCall(SetCycleType(pc, m));
   PetscCall(m->mg.setup(pc));
   PetscCall(m->cycle.SetUp(pc, m->hierarchy, m->settings));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -147,7 +162,8 @@ PetscErrorCode PCSetFromOptions_SparseGPUAMG(PC pc, SparseGPUOptionItems PetscOp
   PetscOptionsHeadBegin(PetscOptionsObject, "sparsegpuamg options");
   PetscCall(m->settings.Read(pc, PetscOptionsObject));
   PetscOptionsHeadEnd();
-  if (!m->settings.SameHierarchy(before)) pc->setupcalled = static_cast<decltype(pc->setupcalled)>(0);
+  if (!m->settings.SameHierarchy(before) || m->settings.cycle != before.cycle)
+    pc->setupcalled = static_cast<decltype(pc->setupcalled)>(0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

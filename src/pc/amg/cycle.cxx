@@ -1,9 +1,8 @@
 /// One recursion over the levels of a PCMG.
 #include "pc/amg/cycle.hpp"
 #include <petsc/private/kspimpl.h>
-#include "device/local_array.hpp"
+#include "pc/amg/arrays.hpp"
 #include "pc/amg/solvers.hpp"
-#include "pc/amg/update.hpp"
 
 #include <cstring>
 
@@ -17,40 +16,6 @@ namespace
 PC_MG *Multigrid(PC pc)
 {
   return static_cast<PC_MG *>(pc->data);
-}
-
-/// Runs make(arrays, array) for the local entries of `read`, where a null has a null array, and `write`, where these
-/// vectors are: on the device if all of them are there, else on the host.
-template <int COUNT, class Make>
-PetscErrorCode Update(const Vec (&read)[COUNT], Vec write, Access access, const Make &make)
-{
-  PetscInt rows;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetLocalSize(write, &rows));
-  for (Space space : {Space::Device, Space::Host}) {
-    LocalArray    from[COUNT], to;
-    const Scalar *arrays[COUNT];
-    int           there = 0, all = 1;
-
-    for (int v = 0; v < COUNT; v++) {
-      arrays[v] = nullptr;
-      if (!read[v]) continue;
-      PetscCall(from[v].Get(read[v], space, Access::Read));
-      arrays[v] = from[v].read();
-      there += from[v].on_device();
-      all++;
-    }
-    PetscCall(to.Get(write, space, access));
-    there += to.on_device();
-    const bool here = there == all || there == 0;
-    if (here) PetscCall(ForEach(there == all ? Space::Device : Space::Host, rows, make(arrays, to.write())));
-    for (LocalArray &array : from)
-      if (array.borrowed()) PetscCall(array.Restore());
-    PetscCall(to.Restore());
-    if (here) break;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode ChebyshevUpdate(PetscReal before, PetscReal now, PetscReal residual, Vec d, Vec f, Vec q, Vec x,
@@ -105,6 +70,7 @@ PetscErrorCode Cycle::DestroyWork(Work *w)
   PetscCall(MatDestroy(&w->A));
   PetscCall(VecDestroy(&w->inverse));
   PetscCall(VecDestroy(&w->other));
+  w->steps.reset();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -135,6 +101,26 @@ PetscErrorCode Cycle::SetUpLevel(Work *w, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Room for the steps of a K-cycle on levels between the finest and the coarsest.
+PetscErrorCode Cycle::SetUpSteps(const std::vector<Level> &levels, const Settings &settings)
+{
+  const size_t finest    = levels.size() - 1;
+  const bool   k         = settings.cycle == Settings::CycleType::K && finest > 1;
+  bool         hermitian = false;
+
+  PetscFunctionBegin;
+  if (k) PetscCall(IsHermitian(levels[0].A, levels[1].A, &hermitian));
+  for (size_t l = 1; l < finest; l++) {
+    if (!k || !works_[l].A) {
+      works_[l].steps.reset();
+      continue;
+    }
+    if (!works_[l].steps) PetscCallCXX(works_[l].steps = std::make_unique<FlexibleSteps>());
+    PetscCall(works_[l].steps->SetUp(works_[l].other, levels[finest - l].processes, hermitian));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Cycle::SetUp(PC pc, const Hierarchy &hierarchy, const Settings &settings)
 {
   const std::vector<Level> &levels = hierarchy.Levels();
@@ -158,6 +144,7 @@ PetscErrorCode Cycle::SetUp(PC pc, const Hierarchy &hierarchy, const Settings &s
     else
       PetscCall(DestroyWork(&works_[l]));
   }
+  PetscCall(SetUpSteps(levels, settings));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -220,6 +207,22 @@ PetscErrorCode Cycle::Smooth(const PC_MG_Levels &level, const Work &work, Vec b,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// x ~ A^-1 b on the level below l, once or twice.
+PetscErrorCode Cycle::Correct(PC pc, PetscInt l)
+{
+  const PC_MG_Levels &coarse = *Multigrid(pc)->levels[l - 1];
+  const PetscInt      cycles = l == 1 ? 1 : Multigrid(pc)->levels[l]->cycles; // the coarsest is solved
+
+  PetscFunctionBegin;
+  if (works_[l - 1].steps) {
+    PetscCall(works_[l - 1].steps->Run(works_[l - 1].A, coarse.b, coarse.r, coarse.x,
+                                       [&](Vec r, Vec z) { return Visit(pc, l - 1, r, z, true); }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (PetscInt c = 0; c < cycles; c++) PetscCall(Visit(pc, l - 1, coarse.b, coarse.x, c == 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Cycle::Visit(PC pc, PetscInt l, Vec b, Vec x, bool zero)
 {
   const PC_MG_Levels &level = *Multigrid(pc)->levels[l];
@@ -238,8 +241,7 @@ PetscErrorCode Cycle::Visit(PC pc, PetscInt l, Vec b, Vec x, bool zero)
     return SubtractFrom{f[0], r};
   }));
   PetscCall(MatRestrict(level.interpolate, level.r, coarse.b));
-  const PetscInt cycles = l == 1 ? 1 : level.cycles; // the coarsest is solved
-  for (PetscInt c = 0; c < cycles; c++) PetscCall(Visit(pc, l - 1, coarse.b, coarse.x, c == 0));
+  PetscCall(Correct(pc, l));
   PetscCall(MatInterpolateAdd(level.interpolate, coarse.x, x, x));
   PetscCall(Smooth(level, works_[l], b, x, false));
   PetscFunctionReturn(PETSC_SUCCESS);

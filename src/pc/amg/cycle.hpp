@@ -4,6 +4,7 @@
 #pragma once
 
 #include "pc/amg/hierarchy.hpp"
+#include "pc/amg/krylov.hpp"
 
 namespace sparsegpu::amg
 {
@@ -29,19 +30,22 @@ public:
   PetscErrorCode Apply(PC pc, Vec b, Vec x);
 
 private:
-  struct Work {                  // of PCMG's level l, from the coarsest on
-    Mat       A       = nullptr; ///< referenced; null where the cycle is PCMG's
-    Vec       inverse = nullptr; ///< of the diagonal of A
-    Vec       other   = nullptr; ///< the iterate that x is not
-    PetscReal emax    = 0;       ///< 0: the bounds of the smoother are not those of the hierarchy
-    PetscReal begin   = 0;       ///< of the part of the spectrum that the smoother reduces, over emax
+  struct Work {                                       // of PCMG's level l, from the coarsest on
+    Mat                            A       = nullptr; ///< referenced; null where the cycle is PCMG's
+    Vec                            inverse = nullptr; ///< of the diagonal of A
+    Vec                            other   = nullptr; ///< the iterate that x is not
+    PetscReal                      emax    = 0;       ///< 0: the bounds of the smoother are not those of the hierarchy
+    PetscReal                      begin   = 0; ///< of the part of the spectrum that the smoother reduces, over emax
+    std::unique_ptr<FlexibleSteps> steps;       ///< of a K-cycle; null on the finest level and the coarsest
   };
 
   static PetscErrorCode DestroyWork(Work *work);
 
   PetscErrorCode SetUpLevel(Work *work, Mat A);
+  PetscErrorCode SetUpSteps(const std::vector<Level> &levels, const Settings &settings);
   PetscErrorCode Smooth(const PC_MG_Levels &level, const Work &work, Vec b, Vec x, bool zero);
   PetscErrorCode Visit(PC pc, PetscInt l, Vec b, Vec x, bool zero);
+  PetscErrorCode Correct(PC pc, PetscInt l);
 
   std::vector<Work> works_;
 };

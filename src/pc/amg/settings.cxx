@@ -69,23 +69,37 @@ PetscErrorCode CheckClassical(PC pc, const Settings &s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ReadType(PC pc, Settings *s, SparseGPUOptionItems PetscOptionsObject)
+/// An option whose values are names, which `allowed` lists for people.
+template <class Value, size_t COUNT> PetscErrorCode ReadName(PC pc, const char option[], const char text[],
+                                                             const char *const (&names)[COUNT], const char allowed[],
+                                                             Value *value, SparseGPUOptionItems PetscOptionsObject)
 {
-  const char *const names[] = {"aggregation", "classical"};
-  char              name[64];
-  PetscBool         given, same;
+  char      name[64];
+  PetscBool given, same;
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsString("-pc_sparsegpuamg_type", "Coarsening: aggregation or classical", "PCSPARSEGPUAMG",
-                               names[static_cast<int>(s->type)], name, sizeof(name), &given));
-  for (int t = 0; t < 2 && given; t++) {
+  PetscCall(PetscOptionsString(option, text, "PCSPARSEGPUAMG", names[static_cast<size_t>(*value)], name, sizeof(name),
+                               &given));
+  for (size_t t = 0; t < COUNT && given; t++) {
     PetscCall(PetscStrcasecmp(name, names[t], &same));
     if (!same) continue;
-    s->type = static_cast<Settings::Type>(t);
-    given   = PETSC_FALSE;
+    *value = static_cast<Value>(t);
+    given  = PETSC_FALSE;
   }
-  PetscCheck(!given, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_UNKNOWN_TYPE,
-             "-pc_sparsegpuamg_type %s must be aggregation or classical", name);
+  PetscCheck(!given, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_UNKNOWN_TYPE, "%s %s must be %s", option, name,
+             allowed);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ReadNames(PC pc, Settings *s, SparseGPUOptionItems PetscOptionsObject)
+{
+  const char *const types[] = {"aggregation", "classical"}, *const cycles[] = {"mg", "v", "w", "k"};
+
+  PetscFunctionBegin;
+  PetscCall(ReadName(pc, "-pc_sparsegpuamg_type", "Coarsening: aggregation or classical", types,
+                     "aggregation or classical", &s->type, PetscOptionsObject));
+  PetscCall(ReadName(pc, "-pc_sparsegpuamg_cycle_type", "v, w or k; mg: as -pc_mg_cycle_type", cycles,
+                     "v, w, k, or mg for that of -pc_mg_cycle_type", &s->cycle, PetscOptionsObject));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
@@ -133,7 +147,7 @@ PetscErrorCode Settings::Read(PC pc, SparseGPUOptionItems PetscOptionsObject)
   PetscBool asked = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(ReadType(pc, &next, PetscOptionsObject));
+  PetscCall(ReadNames(pc, &next, PetscOptionsObject));
   PetscCall(PetscOptionsInt("-pc_sparsegpuamg_aggressive_coarsening", "Finest levels whose next one is much smaller",
                             "PCSPARSEGPUAMG", next.aggressive, &next.aggressive, &asked));
   if (asked) next.aggressive_asked = true;

@@ -19,7 +19,14 @@ struct Settings {
     Aggregation,
     Classical
   };
+  enum class CycleType {
+    Multigrid, ///< as -pc_mg_cycle_type says
+    V,
+    W,
+    K
+  };
   Type      type                = Type::Aggregation;
+  CycleType cycle               = CycleType::Multigrid;
   PetscInt  levels              = MAX_LEVELS;  ///< at most, the finest one included
   PetscInt  coarse_eq_limit     = 50;          ///< a level of at most so many unknowns is the coarsest
   PetscInt  process_eq_limit    = 1000;        ///< unknowns of a coarse level for each process at least; 0: no matter

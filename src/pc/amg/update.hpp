@@ -37,6 +37,50 @@ struct InvertDiagonal {
   SPARSEGPU_HD void operator()(PetscCount k) const { d[k] = Magnitude(d[k]) == 0 ? Scalar(1) : Inverse(d[k]); }
 };
 
+/// What the two steps of a K-cycle (krylov.hpp) add up, c and d their directions, v and w the images of these, t the
+/// direction (conjugate gradients) or its image (conjugate residuals), b the right-hand side, r the residual after the
+/// first step: t^H v and t^H b of c; v^H t, t^H w and t^H r of d.
+enum StepSums {
+  FIRST_SQUARE,
+  FIRST_RESIDUAL,
+  BOTH,
+  SECOND_SQUARE,
+  SECOND_RESIDUAL,
+  STEP_SUMS
+};
+
+/// a / b, or 0 where b is: a direction of no use.
+SPARSEGPU_HD Scalar Quotient(const Scalar &a, const Scalar &b)
+{
+  return Magnitude(b) == 0 ? Scalar(0) : a * Inverse(b);
+}
+
+/// r = b - alpha v, alpha the length of the first step.
+struct FirstResidual {
+  const Scalar     *sums, *b, *v;
+  Scalar           *r;
+  SPARSEGPU_HD void operator()(PetscCount k) const
+  {
+    r[k] = b[k] + Scalar(-1) * Quotient(sums[FIRST_RESIDUAL], sums[FIRST_SQUARE]) * v[k];
+  }
+};
+
+/// x, the second direction, becomes the solution of both steps: d is made conjugate to c, and the length of that step
+/// is 0 where nothing but rounding is left of it.
+struct CombineSteps {
+  const Scalar     *sums, *c;
+  Scalar           *x;
+  SPARSEGPU_HD void operator()(PetscCount k) const
+  {
+    const Scalar part   = Quotient(sums[BOTH], sums[FIRST_SQUARE]);
+    const Scalar square = sums[SECOND_SQUARE] + Scalar(-1) * Conj(sums[BOTH]) * part;
+    const bool   none   = Magnitude(square) <= 100 * PETSC_MACHINE_EPSILON * Magnitude(sums[SECOND_SQUARE]);
+    const Scalar first  = Quotient(sums[FIRST_RESIDUAL], sums[FIRST_SQUARE]);
+    const Scalar second = none ? Scalar(0) : Quotient(sums[SECOND_RESIDUAL], square);
+    x[k]                = (first + Scalar(-1) * second * part) * c[k] + second * x[k];
+  }
+};
+
 /// Runs `operation` for indices below `count`; asynchronous on the device.
 template <class Operation> PetscErrorCode ForEach(Space space, PetscCount count, const Operation &operation);
 template <class Operation> PetscErrorCode ForEach_CUDA(PetscCount count, const Operation &operation);
@@ -44,6 +88,8 @@ template <class Operation> PetscErrorCode ForEach_CUDA(PetscCount count, const O
 #define SPARSEGPU_FOR_CYCLE_OPERATIONS(DO) \
   DO(ChebyshevStep);                       \
   DO(SubtractFrom);                        \
+  DO(FirstResidual);                       \
+  DO(CombineSteps);                        \
   DO(InvertDiagonal)
 
 } // namespace sparsegpu::amg

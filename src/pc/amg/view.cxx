@@ -163,8 +163,9 @@ PetscErrorCode ViewHierarchy(PC pc, const Hierarchy &hierarchy, const Cycle &cyc
   PetscCall(ViewIndefinite(hierarchy, viewer));
   PetscCall(cycle.WhyNot(pc, &reason));
   if (!settings.fused_cycle) reason = "-pc_sparsegpuamg_fused_cycle 0";
-  PetscCall(
-      PetscViewerASCIIPrintf(viewer, "    cycle: %s%s\n", reason ? "PCMG's, as " : "fused", reason ? reason : ""));
+  const bool k = settings.cycle == Settings::CycleType::K;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "    cycle: %s%s%s\n", reason ? "PCMG's, as " : "fused",
+                                   reason ? reason : (k ? ", K" : ""), reason && k ? "; not K" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
