@@ -157,4 +157,38 @@ inline PetscErrorCode View(KSP ksp, std::string *text)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Sets up, applies and solves for noise; *view: what KSPView() says then, on the first process. What the
+/// preconditioner gives is finite.
+inline PetscErrorCode SolveAndView(const std::string &what, Mat A, const char solver[], Result *result,
+                                   std::string *view, PetscReal *complexity = nullptr)
+{
+  KSP       ksp;
+  PC        pc;
+  Vec       b, z;
+  PetscReal norm, grid, operators;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateSolver(A, solver, PCSPARSEGPUAMG, nullptr, &ksp));
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(MatCreateVecs(A, &b, &z));
+  PetscCall(SetNoise(b));
+  PetscCall(PCApply(pc, b, z));
+  PetscCall(VecNorm(z, NORM_2, &norm));
+  PetscCheck(!PetscIsInfOrNanReal(norm), PETSC_COMM_WORLD, PETSC_ERR_FP, "%s: the preconditioner gives %g",
+             what.c_str(), (double)norm);
+  PetscCall(Solve(ksp, A, result));
+  PetscCheck(!PetscIsInfOrNanReal(result->residual), PETSC_COMM_WORLD, PETSC_ERR_FP, "%s: residual %g", what.c_str(),
+             (double)result->residual);
+  PetscCall(View(ksp, view));
+  PetscCall(PCMGGetGridComplexity(pc, &grid, &operators));
+  if (complexity) *complexity = operators;
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s, %" PetscInt_FMT " iterations, complexity %.2f\n", what.c_str(),
+                        KSPConvergedReasons[result->reason], result->iterations, (double)operators));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&z));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace amg_tests

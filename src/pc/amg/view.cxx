@@ -55,12 +55,45 @@ PetscErrorCode DiagonalRange(Mat A, PetscReal *least, PetscReal *most)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Definite operators have diagonals of one sign, on all levels: smoothers and the damping of prolongators rely on it.
+/// Rows of A, of all processes, with couplings but a diagonal of zero: those of a saddle point, for example.
+PetscErrorCode RowsWithoutDiagonal(Mat A, PetscInt *rows)
+{
+  Vec                d, largest;
+  PetscInt           n, mine = 0;
+  const PetscScalar *at, *most;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(A, nullptr, &d));
+  PetscCall(VecDuplicate(d, &largest));
+  PetscCall(MatGetDiagonal(A, d));
+  PetscCall(MatGetRowMaxAbs(A, largest, nullptr));
+  PetscCall(VecGetLocalSize(d, &n));
+  PetscCall(VecGetArrayRead(d, &at));
+  PetscCall(VecGetArrayRead(largest, &most));
+  for (PetscInt r = 0; r < n; r++) mine += PetscAbsScalar(at[r]) == 0 && PetscAbsScalar(most[r]) > 0;
+  PetscCall(VecRestoreArrayRead(d, &at));
+  PetscCall(VecRestoreArrayRead(largest, &most));
+  PetscCallMPI(MPI_Allreduce(&mine, rows, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)A)));
+  PetscCall(VecDestroy(&d));
+  PetscCall(VecDestroy(&largest));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Definite operators have diagonals of one sign, on all levels, and none of zero in a row with couplings: smoothers
+/// and the damping of prolongators rely on it.
 PetscErrorCode ViewIndefinite(const Hierarchy &hierarchy, PetscViewer viewer)
 {
   PetscReal least[2], most[2];
+  PetscInt  rows;
 
   PetscFunctionBegin;
+  PetscCall(RowsWithoutDiagonal(hierarchy.Levels().front().A, &rows));
+  if (rows > 0)
+    PetscCall(
+        PetscViewerASCIIPrintf(viewer,
+                               "    the operator looks indefinite, for which this multigrid is not made: %" PetscInt_FMT
+                               " rows have couplings, but a diagonal of zero\n",
+                               rows));
   PetscCall(DiagonalRange(hierarchy.Levels().front().A, &least[0], &most[0]));
   PetscCall(DiagonalRange(hierarchy.Levels().back().A, &least[1], &most[1]));
   if (PetscMin(least[0], least[1]) >= 0 || PetscMax(most[0], most[1]) <= 0) PetscFunctionReturn(PETSC_SUCCESS);
