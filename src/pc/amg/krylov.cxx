@@ -1,6 +1,7 @@
 /// On one process, or where one has all rows of the level, sums are read by the next update where they were made; of
 /// several they are added up by MPI, on the host.
 #include "pc/amg/krylov.hpp"
+#include <petsc/private/petscimpl.h>
 #include "device/backend_call.hpp"
 #include "device/vectors.hpp"
 #include "pc/amg/arrays.hpp"
@@ -135,7 +136,7 @@ template <int COUNT> PetscErrorCode FlexibleSteps::Dots(const Vec (&left)[COUNT]
     read[c]         = left[c];
     read[COUNT + c] = right[c];
   }
-  PetscCall(WithArrays(read, nullptr, Access::Read, [&](Space space, const Scalar *const *from, Scalar *) {
+  const auto add = [&](Space space, const Scalar *const *from, Scalar *) {
     DotPairs pairs = {};
 
     PetscFunctionBegin;
@@ -149,7 +150,8 @@ template <int COUNT> PetscErrorCode FlexibleSteps::Dots(const Vec (&left)[COUNT]
                                Dots_CUDA(rows, pairs, COUNT, partial_.data(), arrived_.data(), device_.data() + at),
                                Dots_Host(rows, pairs, COUNT, host_ + at)));
     PetscFunctionReturn(PETSC_SUCCESS);
-  }));
+  };
+  if (rows > 0) PetscCall(WithArrays(read, nullptr, Access::Read, add));
   PetscCall(AddUp(space_, at, COUNT));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -172,6 +174,8 @@ PetscErrorCode FlexibleSteps::EndFirst(Vec b)
   PetscFunctionBegin;
   PetscCall(Dots(left, right, FIRST_SQUARE));
   PetscCall(VecGetLocalSize(b, &rows));
+  PetscCall(PetscObjectStateIncrease((PetscObject)residual_)); // on all processes
+  if (rows == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(WithArrays(read, residual_, Access::Write, [&](Space space, const Scalar *const *from, Scalar *to) {
     const Scalar *sums = nullptr;
 
@@ -193,6 +197,8 @@ PetscErrorCode FlexibleSteps::EndSecond(Vec product, Vec x)
   PetscFunctionBegin;
   PetscCall(Dots(left, right, BOTH));
   PetscCall(VecGetLocalSize(x, &rows));
+  PetscCall(PetscObjectStateIncrease((PetscObject)x));
+  if (rows == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(WithArrays(read, x, Access::ReadWrite, [&](Space space, const Scalar *const *from, Scalar *to) {
     const Scalar *sums = nullptr;
 
