@@ -17,6 +17,8 @@
 namespace sparsegpu::aggregate
 {
 
+class LanczosVectors; // lanczos.hpp
+
 struct Options {
   PetscInt block_size = 1; ///< unknowns of a node, which are neighbours; divides the number of rows
   /// Nodes i and j are strongly connected if |a_ij| > threshold sqrt(|a_ii| |a_jj|), where |.| of a block is its
@@ -91,8 +93,10 @@ PetscErrorCode BoundLargestEigenvalue(Mat A, Space space, PetscReal *largest);
 /// %), from a vector that is always the same; never more than the eigenvalue where A is Hermitian and D positive. Where
 /// the steps find A not Hermitian: as many of Arnoldi's, and what keeps smoothers stable for complex eigenvalues
 /// (BoundForChebyshev() in arnoldi.hpp), which is more than the largest magnitude. 0 where A's diagonal is 0 in all
-/// rows, 0 or NaN where values are not finite. Vectors are made where A makes them; A may be parallel. Collective.
-PetscErrorCode EstimateLargestEigenvalue(Mat A, PetscInt iterations, PetscReal *largest);
+/// rows, 0 or NaN where values are not finite. Vectors are made where A makes them; A may be parallel. `room`, where
+/// given, is what Lanczos' method works in on a device, for matrices of any size in turn. Collective.
+PetscErrorCode EstimateLargestEigenvalue(Mat A, PetscInt iterations, PetscReal *largest,
+                                         LanczosVectors *room = nullptr);
 
 /// The smoothed prolongator: *P [rows x columns of P0], a new matrix of type seqaijsparsegpu that lives where A does.
 /// Rows of nodes in no aggregate are empty. `tentative` is of these aggregates, and these are A's. Errors:

@@ -151,9 +151,8 @@ PetscErrorCode Project(Scaled *scaled, Vec *basis, Projection *found)
 #if defined(SPARSEGPU_HAVE_CUDA)
 /// Project() of a matrix of one process, where y and z, of its rows, are on the device: the host does not wait in
 /// between, and what comes after the last vector is not used.
-PetscErrorCode ProjectThere(Mat A, Vec y, Vec z, Projection *found)
+PetscErrorCode ProjectThere(Mat A, Vec y, Vec z, LanczosVectors &v, Projection *found)
 {
-  LanczosVectors           v;
   LocalArray               array;
   PetscInt                 rows;
   PetscReal                norm, scale = 0;
@@ -213,7 +212,7 @@ PetscErrorCode ProjectByVectors(Mat A, Vec like, Projection *found)
 }
 } // namespace
 
-PetscErrorCode EstimateLargestEigenvalue(Mat A, PetscInt iterations, PetscReal *largest)
+PetscErrorCode EstimateLargestEigenvalue(Mat A, PetscInt iterations, PetscReal *largest, LanczosVectors *room)
 {
   Vec         y, z;
   Space       space, of_y;
@@ -232,8 +231,9 @@ PetscErrorCode EstimateLargestEigenvalue(Mat A, PetscInt iterations, PetscReal *
   PetscCall(SpaceOf(z, &of_y));
   PetscCallCXX(found.h.assign(static_cast<size_t>(iterations * iterations), 0));
 #if defined(SPARSEGPU_HAVE_CUDA)
+  LanczosVectors own;
   there = size == 1 && space == Space::Device && of_y == Space::Device && A->rmap->n > 0;
-  if (there) PetscCall(ProjectThere(A, y, z, &found));
+  if (there) PetscCall(ProjectThere(A, y, z, room ? *room : own, &found));
 #endif
   if (!there) PetscCall(ProjectByVectors(A, z, &found));
   if (found.hermitian) {

@@ -61,6 +61,7 @@ PetscErrorCode Hierarchy::Clear()
   stopped_.clear();
   near_null_space_ = 0;
   avoided_         = 0;
+  room_.reset();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -201,12 +202,13 @@ PetscErrorCode Hierarchy::Refresh(PC pc, Mat A, const Settings &settings)
   PetscCall(PetscObjectReference((PetscObject)A));
   PetscCall(MatDestroy(&levels_[0].A));
   levels_[0].A = A;
+  if (!room_) PetscCallCXX(room_ = std::make_unique<LanczosVectors>());
   for (size_t l = 0; l + 1 < levels_.size(); l++) {
     Level *fine     = &levels_[l];
     Mat   *coarse   = &levels_[l + 1].A;
     bool   replaced = false;
 
-    PetscCall(LargestEigenvalue(pc, fine->A, &fine->emax));
+    PetscCall(LargestEigenvalue(pc, fine->A, &fine->emax, room_.get()));
     if (!settings.reuse_interpolation) {
       PetscCall(PetscLogEventBegin(ProlongatorEvent, 0, 0, 0, 0));
       PetscCall(

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "pc/amg/coarsening.hpp"
+#include "pc/aggregate/lanczos.hpp"
 #include "pc/amg/settings.hpp"
 #include "pc/classical/classical.hpp"
 
@@ -78,6 +79,8 @@ private:
   bool               keeps_aggregates_ = false;
   bool               classical_        = false;
   PetscReal          avoided_          = 0;
+  /// From the first set-up for new values on, so that the next ones ask for no memory of the device.
+  std::unique_ptr<LanczosVectors> room_;
 };
 
 /// *coarse = P^T A P, where products of A run; without empty rows, which `coarsening` knows and classical
@@ -85,5 +88,5 @@ private:
 PetscErrorCode CoarseOperator(const Coarsening *coarsening, Mat A, Mat P, MatReuse reuse, Mat *coarse);
 /// The largest eigenvalue of D^-1 A, as EstimateLargestEigenvalue() has it, or that of the solver with the prefix
 /// "pc_sparsegpuamg_esteig_" if an option asks for one; 0 if there is none to be found (A = 0). Collective.
-PetscErrorCode LargestEigenvalue(PC pc, Mat A, PetscReal *emax);
+PetscErrorCode LargestEigenvalue(PC pc, Mat A, PetscReal *emax, LanczosVectors *room = nullptr);
 } // namespace sparsegpu::amg

@@ -72,7 +72,7 @@ PetscErrorCode BySolver(PC pc, Mat A, PetscReal *emax)
 }
 } // namespace
 
-PetscErrorCode LargestEigenvalue(PC pc, Mat A, PetscReal *emax)
+PetscErrorCode LargestEigenvalue(PC pc, Mat A, PetscReal *emax, LanczosVectors *room)
 {
   bool asks;
 
@@ -82,7 +82,7 @@ PetscErrorCode LargestEigenvalue(PC pc, Mat A, PetscReal *emax)
   if (asks)
     PetscCall(BySolver(pc, A, emax));
   else
-    PetscCall(EstimateLargestEigenvalue(A, STEPS, emax));
+    PetscCall(EstimateLargestEigenvalue(A, STEPS, emax, room));
   if (!PetscIsNormalReal(*emax) || *emax < 0) *emax = 0;
   PetscCall(PetscInfo(pc, "Largest eigenvalue of D^-1 A: about %g\n", (double)*emax));
   PetscCall(PetscLogEventEnd(SpectrumEvent, 0, 0, 0, 0));
