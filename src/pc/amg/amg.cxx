@@ -20,6 +20,7 @@ struct Multigrid {
   Coordinates   coordinates;
   Hierarchy     hierarchy;
   Cycle         cycle;
+  bool          cycle_type_set = false; ///< of PCMG, by ours
 };
 
 PetscErrorCode DataOf(PC pc, Multigrid **data)
@@ -89,6 +90,8 @@ PetscErrorCode Build(PC pc, Multigrid *m)
   PetscCall(m->hierarchy.Build(pc, pc->pmat, m->settings, m->coordinates));
   const PetscInt levels = (PetscInt)m->hierarchy.Levels().size();
   PetscCall(PCMGSetLevels(pc, levels, nullptr));
+  if (m->cycle_type_set) PetscCall(PCMGSetCycleType(pc, PC_MG_CYCLE_V));
+  m->cycle_type_set = false;
   PetscCall(ReadMultigridOptions(pc, m, levels));
   PetscCall(ConfigureLevels(pc, m->hierarchy, m->settings));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -105,6 +108,7 @@ PetscErrorCode SetCycleType(PC pc, Multigrid *m)
   pc->ops->matapply = type == Settings::CycleType::K ? nullptr : m->mg.matapply;
   if (type == Settings::CycleType::Multigrid) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCMGSetCycleType(pc, type == Settings::CycleType::V ? PC_MG_CYCLE_V : PC_MG_CYCLE_W));
+  m->cycle_type_set = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
