@@ -142,7 +142,7 @@ template <bool half> static __global__ void __launch_bounds__(PANEL)
 }
 
 /// Subtracts the product of the tile's panels from the pivots' rows and columns beyond the tile of pivots k0 ...
-static __global__ void __launch_bounds__(PRODUCT_THREADS)
+static __global__ void __launch_bounds__(PRODUCT_THREADS, 2)
     trailing_kernel(FrontsView V, const PetscInt *list, PetscInt k0, LuWorkspace W)
 {
   const DeviceFront        F(V, list[blockIdx.y], W.values, W.work);
@@ -180,7 +180,7 @@ static __host__ __device__ void TrailingColumns(PetscInt p, PetscInt k0, PetscIn
 }
 
 /// The same for a half, from the diagonal down: rows of pivots, then those below them.
-static __global__ void __launch_bounds__(PRODUCT_THREADS)
+static __global__ void __launch_bounds__(PRODUCT_THREADS, 2)
     trailing_half_kernel(FrontsView V, const PetscInt *list, PetscInt k0, PetscInt depth, LuWorkspace W)
 {
   const DeviceFront        F(V, list[blockIdx.y], W.values, W.work);

@@ -9,7 +9,7 @@ namespace sparsegpu::lu
 {
 
 /// The update of the others.
-template <bool half> static __global__ void __launch_bounds__(PRODUCT_THREADS)
+template <bool half> static __global__ void __launch_bounds__(PRODUCT_THREADS, 2)
     update_kernel(FrontsView V, const PetscInt *list, PetscInt most, LuWorkspace W)
 {
   const DeviceFront        F(V, list[blockIdx.y], W.values, W.work);

@@ -12,9 +12,93 @@ static constexpr int PRODUCT_THREADS = (BLOCK / SHARE) * (BLOCK / SHARE);
 
 namespace
 {
+// From compute capability 9 on, real doubles are multiplied by the tensor cores.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && defined(PETSC_USE_REAL_DOUBLE) && !defined(PETSC_USE_COMPLEX)
+constexpr bool TENSOR = true;
+/// C [16 x 8] += A [16 x 8] B [8 x 8], of a warp. With g = lane / 4 and t = lane % 4 a lane has of C the entries
+/// (g, 2 t), (g, 2 t + 1), (g + 8, 2 t), (g + 8, 2 t + 1), of A (g, t), (g + 8, t), (g, t + 4), (g + 8, t + 4), of B
+/// (t, g), (t + 4, g).
+__device__ __forceinline__ void TensorMultiply(Scalar &c0, Scalar &c1, Scalar &c2, Scalar &c3, const Scalar *a,
+                                               const Scalar *b)
+{
+  asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+d"(c0), "+d"(c1), "+d"(c2), "+d"(c3)
+      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
+}
+#else
+constexpr bool                  TENSOR = false;
+__device__ __forceinline__ void TensorMultiply(Scalar &, Scalar &, Scalar &, Scalar &, const Scalar *, const Scalar *)
+{
+}
+#endif
+
+/// Slices of A and B. Four rows, or columns, are apart from each other by as many banks, for the lanes of a
+/// TensorMultiply(); B has its rows or its columns together, as threads load it.
 struct ProductShared {
-  Scalar A[DEPTH][BLOCK], B[DEPTH][BLOCK + 1];
+  static constexpr int PITCH = BLOCK + 4, DEEP = DEPTH + 4;
+  Scalar               A[DEPTH * PITCH], B[BLOCK * DEEP];
+  static_assert(BLOCK * DEEP >= DEPTH * PITCH, "B in either order");
+
+  template <bool by_rows> __device__ Scalar &InB(int k, int j) { return B[by_rows ? k * PITCH + j : j * DEEP + k]; }
 };
+
+/// Which entries of a block a thread has, SHARE x SHARE of them.
+struct ProductPlace {
+  static constexpr int SIDE = BLOCK / SHARE;
+  const int            lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+
+  __device__ int Row(int u) const
+  {
+    return TENSOR ? warp % 2 * 32 + 8 * u + lane / 4 : static_cast<int>(threadIdx.x) % SIDE + u * SIDE;
+  }
+  __device__ int Column(int v) const
+  {
+    return TENSOR ? warp / 2 * 16 + v / 2 * 8 + lane % 4 * 2 + v % 2 : static_cast<int>(threadIdx.x) / SIDE + v * SIDE;
+  }
+};
+static_assert(BLOCK == 64 && SHARE == 4 && PRODUCT_THREADS == 256, "a warp's part of a block is 32 x 16");
+
+/// sum += the product of the slices in shared memory.
+template <bool by_rows> static __device__ void MultiplySlices(ProductShared *S, Scalar (&sum)[SHARE][SHARE])
+{
+  const ProductPlace P;
+  const int          g = P.lane / 4, t = P.lane % 4;
+  if constexpr (TENSOR) {
+#pragma unroll
+    for (int k = 0; k < DEPTH; k += 8) {
+      Scalar a[2][4], b[2][2];
+#pragma unroll
+      for (int q = 0; q < 4; q++)
+#pragma unroll
+        for (int u = 0; u < 2; u++)
+          a[u][q] = S->A[(k + t + q / 2 * 4) * ProductShared::PITCH + P.warp % 2 * 32 + 16 * u + q % 2 * 8 + g];
+#pragma unroll
+      for (int q = 0; q < 2; q++)
+#pragma unroll
+        for (int v = 0; v < 2; v++) b[v][q] = S->InB<by_rows>(k + t + 4 * q, P.warp / 2 * 16 + 8 * v + g);
+#pragma unroll
+      for (int u = 0; u < 2; u++)
+#pragma unroll
+        for (int v = 0; v < 2; v++)
+          TensorMultiply(sum[2 * u][2 * v], sum[2 * u][2 * v + 1], sum[2 * u + 1][2 * v], sum[2 * u + 1][2 * v + 1],
+                         a[u], b[v]);
+    }
+  } else {
+#pragma unroll
+    for (int k = 0; k < DEPTH; k++) {
+      Scalar a[SHARE], b[SHARE];
+#pragma unroll
+      for (int u = 0; u < SHARE; u++) {
+        a[u] = S->A[k * ProductShared::PITCH + P.Row(u)];
+        b[u] = S->InB<by_rows>(k, P.Column(u));
+      }
+#pragma unroll
+      for (int u = 0; u < SHARE; u++)
+#pragma unroll
+        for (int v = 0; v < SHARE; v++) sum[u][v] = sum[u][v] + a[u] * b[v];
+    }
+  }
+}
 /// Columns of A or B from k0 on, of which DEPTH are read: entry (i, k) of A is at at[i + k * ld].
 struct Slice {
   const Scalar *at;
@@ -80,52 +164,49 @@ template <class Rows> struct ScaledFactor {
 /// not above the diagonal of C, if `lower`. column(j): where row 0 of column j of C is. Neighbouring threads have
 /// neighbouring rows of C and A.
 template <bool lower, class Rows, class Factor, class Column>
-static __device__ void SubtractBlock(PetscCount rows, PetscCount columns, PetscCount depth, const Rows &A,
-                                     const Factor &B, Column column, PetscCount i0, PetscCount j0, ProductShared *S)
+static __device__ void SubtractBlock(PetscInt rows, PetscInt columns, PetscInt depth, const Rows &A, const Factor &B,
+                                     Column column, PetscInt i0, PetscInt j0, ProductShared *S)
 {
-  constexpr int SIDE = BLOCK / SHARE;
-  const int     ti = threadIdx.x % SIDE, tj = threadIdx.x / SIDE;
-  Scalar        sum[SHARE][SHARE];
+  constexpr int      LOADS = DEPTH * BLOCK / PRODUCT_THREADS; // of a slice, by a thread
+  const ProductPlace P;
+  Scalar             sum[SHARE][SHARE], a[LOADS], b[LOADS];
 
+  const auto load = [&](PetscInt k0) {
+    const auto a0 = A.From(k0);
+    const auto b0 = B.From(k0);
+#pragma unroll
+    for (int q = 0; q < LOADS; q++) {
+      const int      e = static_cast<int>(threadIdx.x) + q * PRODUCT_THREADS, i = e % BLOCK, k = e / BLOCK;
+      const int      l = Factor::by_rows ? k : e % DEPTH, j = Factor::by_rows ? i : e / DEPTH;
+      const PetscInt row = i0 + i;
+      a[q]               = row < rows && k0 + k < depth ? a0.at[row + k * a0.ld] : Scalar(0);
+      b[q]               = j0 + j < columns && k0 + l < depth ? b0(l, j0 + j) : Scalar(0);
+    }
+  };
 #pragma unroll
   for (int u = 0; u < SHARE; u++)
 #pragma unroll
     for (int v = 0; v < SHARE; v++) sum[u][v] = Scalar(0);
-  for (PetscCount k0 = 0; k0 < depth; k0 += DEPTH) {
-    const auto a0 = A.From(k0);
-    const auto b0 = B.From(k0);
+  for (PetscInt k0 = 0; k0 < depth; k0 += DEPTH) {
+    load(k0); // all of them, before the first is stored
 #pragma unroll
-    for (int e = threadIdx.x; e < DEPTH * BLOCK; e += PRODUCT_THREADS) {
-      const int        i = e % BLOCK, k = e / BLOCK;
-      const int        l = Factor::by_rows ? k : e % DEPTH, j = Factor::by_rows ? i : e / DEPTH;
-      const PetscCount row = i0 + i;
-      S->A[k][i]           = row < rows && k0 + k < depth ? a0.at[row + k * a0.ld] : Scalar(0);
-      S->B[l][j]           = j0 + j < columns && k0 + l < depth ? b0(l, j0 + j) : Scalar(0);
+    for (int q = 0; q < LOADS; q++) {
+      const int e = static_cast<int>(threadIdx.x) + q * PRODUCT_THREADS, i = e % BLOCK, k = e / BLOCK;
+      S->A[k * ProductShared::PITCH + i] = a[q];
+      S->InB<Factor::by_rows>(Factor::by_rows ? k : e % DEPTH, Factor::by_rows ? i : e / DEPTH) = b[q];
     }
     __syncthreads();
-#pragma unroll
-    for (int k = 0; k < DEPTH; k++) {
-      Scalar a[SHARE], b[SHARE];
-#pragma unroll
-      for (int u = 0; u < SHARE; u++) {
-        a[u] = S->A[k][ti + u * SIDE];
-        b[u] = S->B[k][tj + u * SIDE];
-      }
-#pragma unroll
-      for (int u = 0; u < SHARE; u++)
-#pragma unroll
-        for (int v = 0; v < SHARE; v++) sum[u][v] = sum[u][v] + a[u] * b[v];
-    }
+    MultiplySlices<Factor::by_rows>(S, sum);
     __syncthreads();
   }
 #pragma unroll
   for (int v = 0; v < SHARE; v++) {
-    const PetscCount j = j0 + tj + v * SIDE;
-    if (j >= columns) break;
+    const PetscInt j = j0 + P.Column(v);
+    if (j >= columns) continue;
     Scalar *const to = column(j);
 #pragma unroll
     for (int u = 0; u < SHARE; u++) {
-      const PetscCount i = i0 + ti + u * SIDE;
+      const PetscInt i = i0 + P.Row(u);
       if (i < rows && (!lower || i >= j)) to[i] = to[i] - sum[u][v];
     }
   }
