@@ -16,7 +16,7 @@ namespace
 /// Bytes of this process.
 struct InUse {
   double         allocator = 0, device = 0;
-  PetscLogDouble resident = 0, petsc = 0; ///< pages; PetscMalloc(), with -malloc_debug
+  PetscLogDouble resident = 0, petsc = 0; ///< pages; PetscMalloc(), with -malloc_dump
   PetscCount     allocations = 0;         ///< calls for device memory so far
 
   PetscErrorCode Now()
