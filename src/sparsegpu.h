@@ -163,9 +163,9 @@ more than sqrt(eps), the solution is infinite and the factor has failed.
 
   Cholesky keeps and computes one triangle, of the matrix its upper one: half the operations of LU and about half the
 memory of the factors. It is L D L^T, or L D L^H of a matrix that is known to be Hermitian (`MatSetOption()`), and need
-not be definite. `MatGetInertia()` gives the inertia of a Cholesky factorization where no pivot was replaced. There is no parallel
-factorization: use `PCBJACOBI`, `PCASM`, `PCREDUNDANT` or `PCTELESCOPE`. Shift types other than none and inblocks are
-refused.
+not be definite. `MatGetInertia()` gives the inertia of a Cholesky factorization where no pivot was replaced. There is
+no parallel factorization: use `PCBJACOBI`, `PCASM`, `PCREDUNDANT` or `PCTELESCOPE`. Shift types other than none and
+inblocks are refused.
 
 .seealso: `MATSPARSEGPU`, `PCILU`, `PCICC`, `PCBJACOBI`, `PCFactorSetMatSolverType()`, `PCFactorSetLevels()`
 M*/

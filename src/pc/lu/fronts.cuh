@@ -38,7 +38,7 @@ __device__ __forceinline__ Scalar held(const Scalar &v)
 
 constexpr PetscInt LISTED_FRONTS = 65535; ///< of a launch: the grid's second extent
 
-static __host__ __device__ PetscInt Parts(PetscInt length, PetscInt part)
+SPARSEGPU_HD PetscInt Parts(PetscInt length, PetscInt part)
 {
   return (length + part - 1) / part;
 }
