@@ -129,8 +129,8 @@ PetscErrorCode Time(Mat host, const std::string &solver, const Settings &setting
   PetscCall(KSPSetType(ksp, KSPPREONLY));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetType(pc, PCLU));
-  PetscCall(PCFactorSetMatSolverType(pc, solver.c_str()));
   PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(PCFactorSetMatSolverType(pc, solver.c_str())); // after -pc_type, which forgets it
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(Seconds([&] { return PCSetUp(pc); }, &times->first));
   for (PetscInt k = 0; k < settings.runs && (k == 0 || times->first < settings.most / 4); k++) {
