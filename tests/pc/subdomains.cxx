@@ -200,6 +200,7 @@ static PetscErrorCode Compare(const Problem &p, MatFactorType kind, const MatFac
 {
   const Option      subdomains("-mat_sparsegpu_subdomains", std::to_string(count));
   const Option      how("-mat_sparsegpu_subdomains_cut", cut_name);
+  const Option      plain("-mat_no_inode", "true"); // PETSc's blocks of rows of one pattern lose digits in other orders
   const std::string what = p.name + ", " + std::to_string(count) + " " + cut_name + ", " + ordering + ", " + backend +
                            ", levels " + std::to_string((int)info.levels) + ", kind " + std::to_string((int)kind) +
                            ", shift " + std::to_string((int)info.shifttype);
