@@ -161,7 +161,7 @@ static PetscErrorCode Hermitian()
 }
 
 /// The shifted Laplacian of an n x n grid.
-static Problem Shifted(PetscInt n, PetscReal shift)
+[[maybe_unused]] static Problem Shifted(PetscInt n, PetscReal shift)
 {
   conformance::Builder b("shifted_" + std::to_string(n), n * n, n * n);
   for (PetscInt r = 0; r < n * n; ++r) {
