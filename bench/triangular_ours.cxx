@@ -66,7 +66,7 @@ PetscErrorCode Ours::Factor(const HostRows &A, PetscInt fill)
     solver_          = MakeTrisolve(options.engine);
     solver_->options = options;
     analyses.push_back(Wall([&] { return solver_->Analyse(pattern_.View(), stream); }));
-    Sweep *schedule = options.engine == Engine::Auto ? static_cast<Sweep *>(solver_.get()) : nullptr;
+    auto *schedule = options.engine == Engine::Auto ? static_cast<Scheduled *>(solver_.get()) : nullptr;
     tasks.push_back(Wall([&] { return factorization_->Build(pattern_.View(), Incomplete::LU, schedule, stream); }));
     for (int again = 0; again < 2; again++)
       numerics.push_back(Wall([&] {
