@@ -12,11 +12,13 @@ namespace
 const char *const QualityNames[] = {"bad", "usable", "slow", "good"};
 
 /// Solves are tried where pivots were replaced or entries have grown; else the factorization is as good as one with
-/// partial pivoting.
+/// partial pivoting. Where entries grow as fast as those of values that solves were good for, each solve tells for
+/// itself: it is refined, and one that misses the bound has the matrix factored with partial pivoting (Escalate()).
 PetscErrorCode Judge(Mat F, Quality *quality)
 {
-  constexpr PetscReal GROWTH = static_cast<PetscReal>(1e4); // partial pivoting rarely has more
-  constexpr PetscInt  FEW    = 20;                          // steps: a factorization costs more solves than that
+  constexpr PetscReal GROWTH = static_cast<PetscReal>(1e4);  // partial pivoting rarely has more
+  constexpr PetscReal KEPT   = static_cast<PetscReal>(1e-7); // lost digits: seven a step of refinement are left
+  constexpr PetscInt  FEW    = 20;                           // steps: a factorization costs more solves than that
   DirectFactor       *factor = DirectOf(F);
   const LuReport     &report = factor->Report();
   ResidualSize        size;
@@ -25,7 +27,8 @@ PetscErrorCode Judge(Mat F, Quality *quality)
   PetscFunctionBegin;
   *quality = report.finite ? Quality::Good : Quality::Bad;
   if (!report.finite || factor->options.refine == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  if (report.perturbed == 0 && report.growth <= GROWTH) PetscFunctionReturn(PETSC_SUCCESS);
+  const PetscReal few = factor->proven ? PetscMax(GROWTH, KEPT / PETSC_MACHINE_EPSILON) : GROWTH;
+  if (report.perturbed == 0 && report.growth <= few) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(factor->Probe(&good, &size));
   if (report.perturbed > 0 && !(size.relative <= SOLVED)) good = false;
   const bool digits = size.error <= PetscSqrtReal(PETSC_MACHINE_EPSILON) && size.relative <= SOLVED;
@@ -37,6 +40,7 @@ PetscErrorCode Judge(Mat F, Quality *quality)
     *quality = factor->Steps() <= FEW && lost <= little ? Quality::Good : Quality::Slow;
   else
     *quality = good || digits ? Quality::Usable : Quality::Bad;
+  factor->proven = *quality == Quality::Good;
   PetscCall(PetscInfo(F, "Backward errors after %" PetscInt_FMT " steps of refinement %g, relative residual %g: %s\n",
                       factor->Steps(), (double)size.error, (double)size.relative,
                       QualityNames[static_cast<int>(*quality)]));

@@ -146,6 +146,7 @@ PetscErrorCode DirectFactor::Analyse(const CsrView &A, const std::vector<PetscIn
   F.hermitian = hermitian;
   F.refine    = options.refine > 0;
   F.spins     = options.spins;
+  proven      = false;
   pivoted_.reset(); // frees what these hold of the last pattern
   engine_.reset();
   PetscCall(symbolic::SymmetricPatternOf(A, Inverted(row), Inverted(column), &pattern));

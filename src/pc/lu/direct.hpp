@@ -109,6 +109,7 @@ public:
   PetscErrorCode View(PetscViewer viewer) const;
   bool           tried_pivoting  = false; ///< with these values
   bool           needed_pivoting = false; ///< the last factorization did, and was good with it
+  bool           proven          = false; ///< solves were tried with factors of this analysis last, and were good
 
   /// Whether each column of the last solve met the bound, or was not a number.
   bool      Solved() const { return solved_; }
