@@ -349,7 +349,7 @@ M*/
 
 /*MC
   MATORDERINGLEASTFILL = "leastfill" - Of several orderings for a direct factorization of this matrix the one that takes
-  the fewest operations, for each component of its graph: minimum degree, PETSc's nested dissection, METIS's
+  the fewest operations, for each component of its graph: minimum degree, nested dissection by level structures, METIS's
 
   Options Database Keys:
 + -pc_factor_mat_ordering_type leastfill     - uses it, with any solver type whose factorization takes orderings

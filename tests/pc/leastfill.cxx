@@ -3,6 +3,7 @@ static const char help[] =
 
 #include "graphs.hpp"
 #include "../family.hpp"
+#include "pc/ordering/dissection.hpp"
 #include "pc/ordering/graph.hpp"
 #include "pc/ordering/leastfill.hpp"
 
@@ -12,6 +13,7 @@ static const char help[] =
 #include <numeric>
 
 using namespace testing;
+using sparsegpu::ordering::ByLevels;
 using sparsegpu::ordering::Candidate;
 using sparsegpu::ordering::GetLibrary;
 using sparsegpu::ordering::LeastFill;
@@ -191,6 +193,29 @@ static PetscErrorCode Bounds()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// By level structures: the same order with any number of threads, and on grids George's bound.
+static PetscErrorCode Levels()
+{
+  std::vector<Graph> graphs = Graphs();
+
+  PetscFunctionBeginUser;
+  for (const PetscInt k : {40, 100, 160, 300}) graphs.push_back(Grid("grid", k));
+  graphs.push_back(Grid("grids", 90, 1, 5));
+  for (const Graph &g : graphs) {
+    const Indices order = ByLevels(g.pattern, 1);
+    PetscCall(CheckPermutation("levels of " + g.name, g.pattern.n, order));
+    for (const int threads : {2, 3, 16, 0})
+      PetscCheck(ByLevels(g.pattern, threads) == order, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                 "levels of %s: another order with %d threads", g.name.c_str(), threads);
+    const PetscInt k = static_cast<PetscInt>(std::sqrt((double)g.pattern.n));
+    if (g.name != "grid" || k * k != g.pattern.n) continue;
+    const double flops = Sum(NodeFlops(g.pattern, Indices((size_t)g.pattern.n, 1), order));
+    PetscCheck(flops <= 4 * 829.0 / 84 * std::pow((double)k, 3), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%d x %d grid: %g operations", (int)k, (int)k, flops);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// As ordering types of PETSc, but those that PETSc has itself: of every square matrix of the conformance suite.
 static PetscErrorCode Types()
 {
@@ -270,6 +295,7 @@ int main(int argc, char **argv)
                {"predictions", Predictions},
                {"least", Least},
                {"bounds", Bounds},
+               {"levels", Levels},
                {"types", Types},
                {"random", Random},
                {"bad_option", BadOption}});

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <thread>
 #include "device/scalar.hpp"
+#include "pc/ordering/dissection.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::ordering
@@ -142,7 +143,7 @@ PetscErrorCode Search::RunPetsc(const char type[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Minimum degree and PETSc's nested dissection, which is good for grids, the former in a thread.
+/// Minimum degree and nested dissection by level structures, which is good for grids, the former in a thread.
 PetscErrorCode Search::RunFast()
 {
   const Library &amd  = GetLibrary(LibraryId::Amd);
@@ -150,44 +151,41 @@ PetscErrorCode Search::RunFast()
   const bool     both = amd.built && factorizations_ > 0 && n >= MANY_NODES && std::thread::hardware_concurrency() > 1;
   std::atomic<bool> lacks_memory{false};
   Found             degree, dissected;
-  Indices           order;
   std::thread       other;
 
   PetscFunctionBegin;
-  const auto find_degree = [&] {
+  const auto guarded = [&](auto call) {
     try {
-      Indices       mine;
-      const Outcome outcome = amd.order(graph_, &mine);
-      degree                = Evaluate(outcome, std::move(mine));
+      call();
     } catch (const std::exception &) {
       lacks_memory = true;
     }
   };
+  const auto find_degree = [&] {
+    guarded([&] {
+      Indices       mine;
+      const Outcome outcome = amd.order(graph_, &mine);
+      degree                = Evaluate(outcome, std::move(mine));
+    });
+  };
+  const auto dissect = [&] { guarded([&] { dissected = Evaluate({true, ""}, ByLevels(graph_.pattern, 0)); }); };
   if (both) {
     PetscCallCXX(other = Start(find_degree));
-    PetscErrorCode ierr = OrderByPetsc(graph_, MATORDERINGND, &order);
-    try {
-      if (!ierr) dissected = Evaluate({true, ""}, std::move(order));
-    } catch (const std::exception &) {
-      lacks_memory = true;
-    }
+    dissect();
     if (other.joinable()) other.join();
-    PetscCall(ierr);
   } else if (amd.built) {
     find_degree();
   }
-  PetscCheck(!lacks_memory, PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for the orderings of %" PetscInt_FMT " nodes",
-             n);
-  if (amd.built) {
+  if (amd.built && !lacks_memory) {
     degree_ = degree.flops;
     PetscCallCXX(Take(amd.type, std::move(degree)));
   }
-  if (WorthMore()) {
-    if (both)
-      PetscCallCXX(Take(MATORDERINGND, std::move(dissected)));
-    else
-      PetscCall(RunPetsc(MATORDERINGND));
+  if (!lacks_memory && WorthMore()) {
+    if (!both) dissect();
+    if (!lacks_memory) PetscCallCXX(Take(MATORDERINGND, std::move(dissected)));
   }
+  PetscCheck(!lacks_memory, PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for the orderings of %" PetscInt_FMT " nodes",
+             n);
   const PetscReal neighbours = static_cast<PetscReal>(graph_.pattern.j.size()) / PetscMax(1, n);
   if (!amd.built && (n <= QMD_ANY || (n <= QMD_NODES && neighbours <= QMD_NEIGHBOURS)) && WorthMore())
     PetscCall(RunPetsc(MATORDERINGQMD));
