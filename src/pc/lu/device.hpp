@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device/device.hpp"
+#include "pc/lu/columns.hpp"
 #include "pc/lu/plan.hpp"
 #include "pc/lu/numeric.hpp"
 
@@ -22,6 +23,12 @@ struct FrontsView {
   const PetscInt   *source; ///< [others of fronts with a parent] the others that a row gets a child's part of
 };
 
+/// Of one right-hand side: maximum norms as bits, and whether there is what has none.
+struct ColumnReport {
+  RealBits residual, x, b;
+  int      residual_not_finite, b_not_finite;
+};
+
 /// What kernels report; the reals as bits, which compare as the magnitudes do.
 struct DeviceReport {
   unsigned long long ticket[8]; ///< of the launches of a factorization or of a solve
@@ -29,8 +36,7 @@ struct DeviceReport {
   int                perturbed, negative, not_finite, stuck;
   RealBits           smallest, largest, row_norm, column_norm; ///< magnitudes of pivots, of scaled entries; norms
   RealBits           growth;                                   ///< largest part of an entry of the factors
-  RealBits           residual, x, b;                           ///< maximum norms
-  int                residual_not_finite, b_not_finite;
+  ColumnReport       column[LU_COLUMNS];                       ///< of the last residuals
   LuPivoting         pivoting;
 };
 
@@ -43,14 +49,27 @@ struct LuWorkspace {
   unsigned      spins; ///< see Patience
 };
 
-/// What the kernels of a solve work on.
+/// Columns that one warp takes through a triangle: a quarter of a block's.
+constexpr int WARP_COLUMNS = LU_COLUMNS / 4;
+/// Columns that the sweeps are made for, `count` and empty ones: 1, or a number of which each warp of a group of 1, 2
+/// or 4 takes as many.
+inline PetscInt SweptColumns(PetscInt count)
+{
+  PetscInt columns = 4;
+  while (columns < count) columns *= 2;
+  return count == 1 ? 1 : columns;
+}
+
+/// What the kernels of a solve work on. Column c of each array lies c * stride entries on.
 struct LuSolution {
   const Scalar   *values;
   const PetscInt *local_row;
-  const Scalar   *b;     ///< [rows] in the order of elimination
-  Scalar         *y;     ///< [rows] after L, or U^T
-  Scalar         *parts; ///< [others of all fronts] what they get from their front
-  Scalar         *x;     ///< [rows] after U, or L^T
+  const Scalar   *b;       ///< [rows] in the order of elimination
+  Scalar         *y;       ///< [rows] after L, or U^T
+  Scalar         *parts;   ///< [others of all fronts] what they get from their front
+  Scalar         *x;       ///< [rows] after U, or L^T
+  PetscInt        columns; ///< SweptColumns()
+  PetscCount      stride;
   DeviceReport   *report;
   unsigned        spins; ///< see Patience
 };
@@ -83,12 +102,15 @@ struct SolveLists {
   const SolveItem *forward, *backward;
   PetscInt         forward_count, backward_count;
 };
-/// y and parts from b if `forward`, else x from y; small fronts by warps, large ones by blocks, tile after tile. Values
-/// are their own flags. A solve sweeps forward over the small and the large fronts, then back over the large and the
-/// small ones.
+/// y and parts from b if `forward`, else x from y; small fronts by warps, large ones by blocks, tile after tile; one
+/// column, or LU_COLUMNS at most. Values are their own flags. A solve sweeps forward over the small and the large
+/// fronts, then back over the large and the small ones.
 PetscErrorCode SweepSmallFronts_CUDA(const FrontsView &fronts, const SolveLists &lists, bool forward, bool transpose,
                                      const LuSolution &work, Stream stream);
 PetscErrorCode SweepLargeFronts_CUDA(const FrontsView &fronts, const SolveLists &lists, bool forward, bool transpose,
                                      const LuSolution &work, Stream stream);
+/// The same with several columns, which a block takes through large fronts together.
+PetscErrorCode SweepLargeColumns_CUDA(const FrontsView &fronts, const SolveLists &lists, bool forward, bool transpose,
+                                      const LuSolution &work, Stream stream);
 
 } // namespace sparsegpu::lu

@@ -2,7 +2,7 @@
 #include "pc/lu/direct.hpp"
 #include <algorithm>
 #include <numeric>
-#include "pc/lu/refine.hpp"
+#include "pc/lu/refine_columns.hpp"
 #include "pc/symbolic/elimination.hpp"
 #include "petsc/compat.hpp"
 
@@ -206,47 +206,31 @@ PetscReal DirectFactor::Goal(bool transpose) const
   return std::max(static_cast<PetscReal>(32), longest + 1) * PETSC_MACHINE_EPSILON;
 }
 
-PetscErrorCode DirectFactor::Refine(const Scalar *b, Scalar *x, bool transpose, bool thorough, ResidualSize *size)
-{
-  const PetscReal goal = Goal(transpose);
-
-  PetscFunctionBegin;
-  PetscCall(Engine()->Residual(b, x, transpose, size));
-  refined_ = 0;
-  if (!(size->relative <= 1) && size->error > goal) { // worse than zero: refinement begins with zero
-    PetscCall(Engine()->Combine(0, nullptr, nullptr, 0, x));
-    PetscCall(Engine()->Residual(b, x, transpose, size));
-  }
-  while (size->error > 2 * PETSC_MACHINE_EPSILON && refined_ < options.refine) {
-    ResidualSize next;
-    PetscCall(Engine()->Correct(x, transpose));
-    PetscCall(Engine()->Residual(b, x, transpose, &next));
-    refined_++;
-    if (!(next.error < size->error)) {
-      PetscCall(Engine()->Undo(x));
-      break;
-    }
-    const bool slow = next.error > size->error / 2;
-    *size           = next;
-    if (slow) break; // at rounding level, or a case for GMRES
-  }
-  const auto unsolved = [&] { return size->error > goal || (thorough && size->relative > SOLVED); };
-  if (unsolved()) PetscCall(RefineByGmres(Engine(), Rows(), b, x, transpose, thorough ? 0 : goal, &refined_, size));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode DirectFactor::Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
                                    bool transpose)
 {
+  PetscInt     width = count;
+  ResidualSize size[LU_COLUMNS];
+
   PetscFunctionBegin;
-  PetscCall(Engine()->Apply(count, b, ldb, x, ldx, transpose));
   solved_  = true;
   reached_ = 0;
-  for (PetscInt c = 0; c < count && options.refine > 0; c++) {
-    ResidualSize size;
-    PetscCall(Refine(b + static_cast<size_t>(c) * ldb, x + static_cast<size_t>(c) * ldx, transpose, false, &size));
-    solved_  = solved_ && !(size.error > Goal(transpose)); // NaN stays NaN
-    reached_ = PetscMax(reached_, size.error);
+  refined_ = 0;
+  if (count > 0) PetscCall(Engine()->Room(&width));
+  for (PetscInt first = 0; first < count; first += width) {
+    const PetscInt columns = PetscMin(width, count - first);
+    const Scalar  *from    = b + static_cast<size_t>(first) * ldb;
+    Scalar        *to      = x + static_cast<size_t>(first) * ldx;
+    PetscInt       steps;
+    PetscCall(Engine()->Apply(FirstColumns(columns), from, ldb, to, ldx, transpose));
+    if (options.refine == 0) continue;
+    PetscCall(RefineColumns(Engine(), Rows(), LuBlock{columns, from, ldb, to, ldx, transpose},
+                            RefineLimits{Goal(transpose), options.refine, false}, &steps, size));
+    refined_ = std::max(refined_, steps);
+    for (PetscInt c = 0; c < columns; c++) {
+      solved_  = solved_ && !(size[c].error > Goal(transpose)); // NaN stays NaN
+      reached_ = PetscMax(reached_, size[c].error);
+    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -254,12 +238,14 @@ PetscErrorCode DirectFactor::Solve(PetscInt count, const Scalar *b, PetscInt ldb
 PetscErrorCode DirectFactor::ProbeWith(const Scalar *b, Scalar *x, bool transpose, bool thorough, bool *good,
                                        ResidualSize *size)
 {
-  const PetscInt before = refined_;
+  PetscInt steps, width = 1;
 
   PetscFunctionBegin;
-  PetscCall(Engine()->Apply(1, b, Rows(), x, Rows(), transpose));
-  PetscCall(Refine(b, x, transpose, thorough, size));
-  refined_ = std::max(refined_, before);
+  PetscCall(Engine()->Room(&width));
+  PetscCall(Engine()->Apply(FirstColumns(1), b, Rows(), x, Rows(), transpose));
+  PetscCall(RefineColumns(Engine(), Rows(), LuBlock{1, b, Rows(), x, Rows(), transpose},
+                          RefineLimits{Goal(transpose), options.refine, thorough}, &steps, size));
+  refined_ = std::max(refined_, steps);
   *good    = *good && size->error <= Goal(transpose);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

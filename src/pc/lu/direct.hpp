@@ -73,8 +73,8 @@ public:
   /// The factors of the matrix with the pattern that Symbolic() saw and these values [nonzeros], which lie in its
   /// space. Pivots below `small` times the largest entry are replaced. No allocation after the first.
   PetscErrorCode Numeric(const Scalar *a, PetscReal small);
-  /// x = A^-1 b or A^-T b, `count` columns in the same space, refined: by GMRES where that is not enough. Solved()
-  /// and Reached() tell the outcome; x is the best that was found.
+  /// x = A^-1 b or A^-T b, `count` columns in the same space, LU_COLUMNS of them together, refined: by GMRES, one by
+  /// one, where that is not enough. Solved() and Reached() tell the outcome; x is the best that was found.
   PetscErrorCode Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose);
   /// Tries solves, with a right-hand side that is hardly in the range of a singular matrix, and with one whose solution
   /// is of its size; with partial pivoting transposed ones, too. *good: they met the bound. *size: the largest error,
@@ -115,7 +115,7 @@ public:
   bool      Solved() const { return solved_; }
   PetscReal Reached() const { return reached_; } ///< the largest backward error of its columns
   PetscReal Goal(bool transpose) const;
-  PetscInt  Steps() const { return refined_; } ///< of refinement, of its last column
+  PetscInt  Steps() const { return refined_; } ///< of refinement, the most of any column
 
   PetscInt       Rows() const { return analysis_.rows; }
   PetscInt       MatrixNonzeros() const { return static_cast<PetscInt>(analysis_.j.size()); }
@@ -134,7 +134,6 @@ private:
   PetscErrorCode Arrange(const CsrView &A, Matching &&matching, std::vector<PetscInt> *row,
                          std::vector<PetscInt> *column, Orderer reorder, void *context);
   PetscErrorCode Analyse(const CsrView &A, const std::vector<PetscInt> &row, const std::vector<PetscInt> &column);
-  PetscErrorCode Refine(const Scalar *b, Scalar *x, bool transpose, bool thorough, ResidualSize *size);
   PetscErrorCode ProbeWith(const Scalar *b, Scalar *x, bool transpose, bool thorough, bool *good, ResidualSize *size);
   PetscErrorCode ViewDetail(PetscViewer viewer) const;
   LuEngine      *Engine() { return pivoted_ ? pivoted_.get() : engine_.get(); } ///< whose solves are taken

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include "device/device.hpp"
+#include "pc/lu/columns.hpp"
 #include "pc/lu/numeric.hpp"
 
 namespace sparsegpu::lu
@@ -62,19 +63,27 @@ public:
   virtual PetscErrorCode Symbolic(const LuAnalysis &analysis) = 0;
   /// a [nonzeros of the matrix]: its values, where this engine works.
   virtual PetscErrorCode Numeric(const Scalar *a, const LuPolicy &policy, LuReport *report) = 0;
-  /// x = A^-1 b or A^-T b with the factors as they are; `count` columns, on the host or the device as the engine is;
-  /// asynchronous on the device. Errors: PETSC_ERR_GPU if an earlier solve got stuck.
-  virtual PetscErrorCode Apply(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
-                               bool transpose) = 0;
-  /// The residual b - A x or b - A^T x, which is kept, and how large it is.
-  virtual PetscErrorCode Residual(const Scalar *b, const Scalar *x, bool transpose, ResidualSize *size) = 0;
-  /// x += A^-1 times the residual that was kept.
-  virtual PetscErrorCode Correct(Scalar *x, bool transpose) = 0;
-  /// x as it was before Correct() or AddTo().
-  virtual PetscErrorCode Undo(Scalar *x) = 0;
+  /// Makes room for blocks of *width columns; *width in: those that there are to solve, out: 1 .. LU_COLUMNS of them,
+  /// fewer where there is not the memory for more.
+  virtual PetscErrorCode Room(PetscInt *width) = 0;
 
-  // For GMRES (refine.hpp), which measures residuals in the factors' scaling D, of rows, or of columns if `transpose`;
-  // or as they are, D = I, unless `scaled`.
+  // Columns of a block, ldb and ldx entries apart, on the host or the device as the engine is; columns[k] of it are
+  // taken. What becomes of one does not depend on the others' values.
+  /// x = A^-1 b or A^-T b with the factors as they are; asynchronous on the device. Errors: PETSC_ERR_GPU if an earlier
+  /// solve got stuck.
+  virtual PetscErrorCode Apply(const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
+                               bool transpose) = 0;
+  /// The residuals b - A x or b - A^T x, which are kept by column, and size [columns.count]: how large they are. One
+  /// wait for the device.
+  virtual PetscErrorCode Residual(const LuColumns &columns, const Scalar *b, PetscInt ldb, const Scalar *x,
+                                  PetscInt ldx, bool transpose, ResidualSize *size) = 0;
+  /// x += A^-1 times the residuals that were kept.
+  virtual PetscErrorCode Correct(const LuColumns &columns, Scalar *x, PetscInt ldx, bool transpose) = 0;
+  /// Column `column` of a block, which is x, as it was before Correct().
+  virtual PetscErrorCode Undo(PetscInt column, Scalar *x) = 0;
+
+  // For GMRES (refine.hpp) with a block of one column, which measures residuals in the factors' scaling D, of rows, or
+  // of columns if `transpose`; or as they are, D = I, unless `scaled`.
   /// Room for `count` vectors [rows], one after the other, until there is another analysis.
   virtual PetscErrorCode Basis(PetscInt count, Scalar **v) = 0;
   /// v = D times the residual that was kept.
@@ -87,7 +96,7 @@ public:
   virtual PetscErrorCode Dots(PetscInt count, const Scalar *v, const Scalar *w, Scalar *result) = 0;
   /// y = beta y + sum of c_k v_k, where y is not read if beta is 0; c on the host. 0 <= count <= LU_BASIS.
   virtual PetscErrorCode Combine(PetscInt count, const Scalar *c, const Scalar *v, PetscReal beta, Scalar *y) = 0;
-  /// x += d.
+  /// x += d; Undo() of column 0 takes it back.
   virtual PetscErrorCode AddTo(Scalar *x, const Scalar *d) = 0;
 
   /// A right-hand side that is hardly in the range of a singular matrix, room for one more, and for a solution; kept

@@ -51,9 +51,7 @@ PetscErrorCode DeviceEngine::Numeric(const Scalar *a, const LuPolicy &policy, Lu
   if (values_.size() != static_cast<size_t>(plan.values)) {
     PetscCall(values_.Allocate(static_cast<size_t>(plan.values), Space::Device));
     PetscCall(work_.Allocate(static_cast<size_t>(plan.work), Space::Device));
-    PetscCall(vectors_.Allocate(Vectors(), Space::Device));
-    PetscCall(residual_.Allocate(A.refine ? A.rows : 0, Space::Device));
-    PetscCall(before_.Allocate(A.refine ? A.rows : 0, Space::Device));
+    PetscCall(Reserve(1));
     PetscCall(a_.Allocate(A.refine ? A.j.size() : 0, Space::Device));
   }
   const SystemView system{A.rows, i_.data(), j_.data(), nullptr, a};
@@ -98,52 +96,96 @@ PetscErrorCode DeviceEngine::Numeric(const Scalar *a, const LuPolicy &policy, Lu
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Without `scale`, b is scaled already.
-PetscErrorCode DeviceEngine::ApplyTo(const Scalar *b, bool scale, const Scalar *before, Scalar *x, bool transpose)
+/// Memory for blocks of so many columns.
+PetscErrorCode DeviceEngine::Reserve(PetscInt columns)
 {
-  const LuAnalysis &A     = *analysis_;
-  const PetscInt    n     = A.rows;
-  const PetscInt    small = A.plan.Steps() > 0 ? A.plan.step_begin[SMALL_CLASSES] : 0;
-  Scalar *const w = vectors_.data(), *const y = w + n, *const unknowns = y + n, *const parts = unknowns + n;
-  const FrontsView fronts    = Fronts();
-  const bool       conjugate = transpose && A.plan.shape == Shape::Hermitian; // A^T is its conjugate
-  const SolveLists lists{list_.data(),
+  PetscFunctionBegin;
+  PetscCall(vectors_.Allocate(Vectors() * static_cast<size_t>(SweptColumns(columns)), Space::Device));
+  PetscCall(residual_.Allocate(Kept() * static_cast<size_t>(columns), Space::Device));
+  PetscCall(before_.Allocate(Kept() * static_cast<size_t>(columns), Space::Device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A block is all columns or, where the memory is not there, one: few columns gain little, and what is free may change.
+PetscErrorCode DeviceEngine::Room(PetscInt *width)
+{
+  const PetscInt columns = PetscMin(*width, LU_COLUMNS), swept = SweptColumns(columns);
+  const size_t   entries = Vectors() * static_cast<size_t>(swept) + 2 * Kept() * static_cast<size_t>(columns);
+  const size_t   there   = vectors_.size() + residual_.size() + before_.size();
+  double         left;
+
+  PetscFunctionBegin;
+  *width = columns;
+  if (vectors_.size() >= Vectors() * static_cast<size_t>(swept) &&
+      residual_.size() >= Kept() * static_cast<size_t>(columns))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DeviceMemoryLeft(&left));
+  *width = 1;
+  if (static_cast<double>((entries - there) * sizeof(Scalar)) > left) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Reserve(columns));
+  *width = columns;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceEngine::Sweep(const LuSolution &solution, bool transpose, Stream stream)
+{
+  const LuAnalysis &A      = *analysis_;
+  const PetscInt    small  = A.plan.Steps() > 0 ? A.plan.step_begin[SMALL_CLASSES] : 0;
+  const FrontsView  fronts = Fronts();
+  const SolveLists  lists{list_.data(),
                          small,
                          forward_.data(),
                          backward_.data(),
                          static_cast<PetscInt>(forward_.size()),
                          static_cast<PetscInt>(backward_.size())};
-  const LuSolution solution{values_.data(), local_row_.data(), w, y, parts, unknowns, report_.data(), Spins(A.spins)};
+  const auto        large = solution.columns == 1 ? SweepLargeFronts_CUDA : SweepLargeColumns_CUDA;
+
+  PetscFunctionBegin;
+  PetscCall(SweepSmallFronts_CUDA(fronts, lists, true, transpose, solution, stream));
+  PetscCall((*large)(fronts, lists, true, transpose, solution, stream));
+  PetscCall((*large)(fronts, lists, false, transpose, solution, stream));
+  PetscCall(SweepSmallFronts_CUDA(fronts, lists, false, transpose, solution, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Without `scale`, b is scaled already. Unless `kept` is null, x goes there and is added to.
+PetscErrorCode DeviceEngine::ApplyTo(const LuColumns &columns, const Scalar *b, PetscInt ldb, bool scale, Scalar *kept,
+                                     Scalar *x, PetscInt ldx, bool transpose)
+{
+  const LuAnalysis &A      = *analysis_;
+  const PetscInt    n      = A.rows;
+  const PetscInt    swept  = SweptColumns(columns.count);
+  const PetscCount  stride = static_cast<PetscCount>(Vectors());
+  Scalar *const w = vectors_.data(), *const y = w + n, *const unknowns = y + n, *const parts = unknowns + n;
+  const bool       conjugate = transpose && A.plan.shape == Shape::Hermitian; // A^T is its conjugate
+  const SweepOrder in{n, (transpose ? column_order_ : row_order_).data(),
+                      scale ? (transpose ? column_scale_ : row_scale_).data() : nullptr, conjugate};
+  const SweepOrder out{n, (transpose ? row_order_ : column_order_).data(),
+                       (transpose ? row_scale_ : column_scale_).data(), conjugate};
+  const LuSolution solution{values_.data(), local_row_.data(), w, y, parts, unknowns, swept, stride,
+                            report_.data(), Spins(A.spins)};
   Stream           stream;
+  bool             stuck;
 
   PetscFunctionBegin;
   PetscCall(DeviceStream(&stream));
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(BeginSolve_CUDA(n, (transpose ? column_order_ : row_order_).data(),
-                            scale ? (transpose ? column_scale_ : row_scale_).data() : nullptr, conjugate, b, w,
-                            static_cast<PetscCount>(vectors_.size()) - n, y, report_.data(), stream));
-  bool stuck;
+  PetscCall(BeginSolve_CUDA(in, columns, b, ldb, swept, w, stride, stride - n, y, report_.data(), stream));
   PetscCall(PretendsStuck(&stuck));
   if (stuck) SparseGPUCallCUDA(cudaMemsetAsync(&report_.data()->stuck, 1, 1, static_cast<cudaStream_t>(stream)));
-  PetscCall(SweepSmallFronts_CUDA(fronts, lists, true, transpose, solution, stream));
-  PetscCall(SweepLargeFronts_CUDA(fronts, lists, true, transpose, solution, stream));
-  PetscCall(SweepLargeFronts_CUDA(fronts, lists, false, transpose, solution, stream));
-  PetscCall(SweepSmallFronts_CUDA(fronts, lists, false, transpose, solution, stream));
-  PetscCall(GiveOut_CUDA(n, (transpose ? row_order_ : column_order_).data(),
-                         (transpose ? row_scale_ : column_scale_).data(), conjugate, unknowns, before, x,
-                         report_.data(), stuck_, stream));
+  PetscCall(Sweep(solution, transpose, stream));
+  PetscCall(GiveOut_CUDA(out, columns, unknowns, stride, kept, x, ldx, report_.data(), stuck_, stream));
   PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(PetscLogGpuFlops(A.plan.solve_flops));
+  PetscCall(PetscLogGpuFlops(A.plan.solve_flops * columns.count));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DeviceEngine::Apply(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
+PetscErrorCode DeviceEngine::Apply(const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
                                    bool transpose)
 {
   PetscFunctionBegin;
   PetscCall(CheckStuck());
-  for (PetscInt c = 0; c < count; c++)
-    PetscCall(ApplyTo(b + static_cast<size_t>(c) * ldb, true, nullptr, x + static_cast<size_t>(c) * ldx, transpose));
+  PetscCall(ApplyTo(columns, b, ldb, true, nullptr, x, ldx, transpose));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -19,10 +19,13 @@ public:
   }
   PetscErrorCode Symbolic(const LuAnalysis &analysis) override;
   PetscErrorCode Numeric(const Scalar *a, const LuPolicy &policy, LuReport *report) override;
-  PetscErrorCode Apply(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose) override;
-  PetscErrorCode Residual(const Scalar *b, const Scalar *x, bool transpose, ResidualSize *size) override;
-  PetscErrorCode Correct(Scalar *x, bool transpose) override;
-  PetscErrorCode Undo(Scalar *x) override;
+  PetscErrorCode Room(PetscInt *width) override;
+  PetscErrorCode Apply(const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
+                       bool transpose) override;
+  PetscErrorCode Residual(const LuColumns &columns, const Scalar *b, PetscInt ldb, const Scalar *x, PetscInt ldx,
+                          bool transpose, ResidualSize *size) override;
+  PetscErrorCode Correct(const LuColumns &columns, Scalar *x, PetscInt ldx, bool transpose) override;
+  PetscErrorCode Undo(PetscInt column, Scalar *x) override;
   PetscErrorCode Basis(PetscInt count, Scalar **v) override;
   PetscErrorCode KeptResidual(Scalar *v, bool scaled, bool transpose) override;
   PetscErrorCode Precondition(const Scalar *v, Scalar *z, bool scaled, bool transpose) override;
@@ -44,9 +47,14 @@ private:
   PetscErrorCode Hear(Stream stream);
   PetscErrorCode CheckStuck();
   PetscErrorCode SystemOf(bool transpose, SystemView *system);
-  PetscErrorCode ApplyTo(const Scalar *b, bool scale, const Scalar *before, Scalar *x, bool transpose);
+  PetscErrorCode ApplyTo(const LuColumns &columns, const Scalar *b, PetscInt ldb, bool scale, Scalar *kept, Scalar *x,
+                         PetscInt ldx, bool transpose);
+  PetscErrorCode Reserve(PetscInt columns);
+  PetscErrorCode Sweep(const LuSolution &solution, bool transpose, Stream stream);
   FrontsView     Fronts() const;
-  size_t         Vectors() const { return static_cast<size_t>(3 * analysis_->rows) + analysis_->tree.row.size(); }
+  /// Entries of the sweeps' vectors, and of those of refinement, for one column.
+  size_t Vectors() const { return 3 * static_cast<size_t>(analysis_->rows) + analysis_->tree.row.size(); }
+  size_t Kept() const { return analysis_->refine ? static_cast<size_t>(analysis_->rows) : 0; }
 
   const LuAnalysis *analysis_ = nullptr;
   // the fronts
@@ -66,9 +74,10 @@ private:
   // the numbers
   Array<Scalar>       values_, work_;
   Array<PetscInt>     local_row_;
-  Array<Scalar>       vectors_; ///< [rows] right-hand side; flags: [rows] y, [rows] x, [others] parts
-  Array<Scalar>       residual_, before_, sample_; ///< [rows], [rows], [3 * rows]
-  Array<Scalar>       basis_, dots_;               ///< as GMRES wants them, [LU_BASIS]
+  Array<Scalar>       vectors_; ///< a column: [rows] right-hand side; flags: [rows] y, [rows] x, [others] parts
+  Array<Scalar>       residual_, before_; ///< [rows x columns of a block]
+  Array<Scalar>       sample_;            ///< [3 * rows]
+  Array<Scalar>       basis_, dots_;      ///< as GMRES wants them, [LU_BASIS]
   Array<DeviceReport> report_;
   DeviceReport       *heard_ = nullptr; ///< pinned
   int                *stuck_ = nullptr; ///< pinned: a solve has given up, possibly one the host did not wait for

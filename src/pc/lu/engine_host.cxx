@@ -132,8 +132,19 @@ PetscErrorCode HostEngine::Numeric(const Scalar *a, const LuPolicy &policy, LuRe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HostEngine::Room(PetscInt *width)
+{
+  PetscFunctionBegin;
+  *width = std::min(*width, LU_COLUMNS);
+  if (!analysis_->refine) PetscFunctionReturn(PETSC_SUCCESS);
+  const size_t entries = static_cast<size_t>(*width) * static_cast<size_t>(analysis_->rows);
+  if (residual_.size() < entries) PetscCallCXX(residual_.resize(entries));
+  if (before_.size() < entries) PetscCallCXX(before_.resize(entries));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// x = or += the factors' inverse times b, or, without `scale`, times what b becomes once it is scaled.
-PetscErrorCode HostEngine::ApplyTo(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
+PetscErrorCode HostEngine::ApplyTo(const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
                                    bool transpose, bool scale, bool add)
 {
   const LuAnalysis            &A       = *analysis_;
@@ -142,14 +153,15 @@ PetscErrorCode HostEngine::ApplyTo(PetscInt count, const Scalar *b, PetscInt ldb
                               &to      = transpose ? A.row_order : A.column_order;
   const std::vector<PetscReal> &before = transpose ? column_scale_ : row_scale_,
                                &after  = transpose ? row_scale_ : column_scale_;
-  const size_t n = static_cast<size_t>(A.rows), m = static_cast<size_t>(plan.most_pivots + plan.widest);
+  const size_t   n = static_cast<size_t>(A.rows), m = static_cast<size_t>(plan.most_pivots + plan.widest);
+  const PetscInt count = columns.count;
 
   PetscFunctionBegin;
   if (w_.size() < n * count) PetscCallCXX(w_.resize(n * count));
   if (scratch_.size() < m * count) PetscCallCXX(scratch_.resize(m * count));
   for (PetscInt c = 0; c < count; c++)
     for (size_t k = 0; k < n; k++) {
-      const Scalar &entry = b[static_cast<size_t>(c) * ldb + from[k]];
+      const Scalar &entry = b[static_cast<size_t>(columns.at[c]) * ldb + from[k]];
       w_[c * n + k]       = scale ? Scalar(before[from[k]]) * entry : entry;
     }
   PetscCall(LuSolve_Host(A.tree, plan, values_.data(), local_row_.data(), transpose, count, w_.data(), A.rows,
@@ -157,7 +169,7 @@ PetscErrorCode HostEngine::ApplyTo(PetscInt count, const Scalar *b, PetscInt ldb
   for (PetscInt c = 0; c < count; c++)
     for (size_t k = 0; k < n; k++) {
       const Scalar v  = Scalar(after[to[k]]) * w_[c * n + k];
-      Scalar      &at = x[static_cast<size_t>(c) * ldx + to[k]];
+      Scalar      &at = x[static_cast<size_t>(columns.at[c]) * ldx + to[k]];
       at              = add ? at + v : v;
     }
   PetscCall(PetscLogFlops(plan.solve_flops * count));

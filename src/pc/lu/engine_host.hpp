@@ -17,26 +17,25 @@ class HostEngine : public LuEngine
 public:
   PetscErrorCode Symbolic(const LuAnalysis &analysis) override;
   PetscErrorCode Numeric(const Scalar *a, const LuPolicy &policy, LuReport *report) override;
-  PetscErrorCode Apply(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose) override
+  PetscErrorCode Room(PetscInt *width) override;
+  PetscErrorCode Apply(const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
+                       bool transpose) override
   {
-    return ApplyTo(count, b, ldb, x, ldx, transpose, true, false);
+    return ApplyTo(columns, b, ldb, x, ldx, transpose, true, false);
   }
-  PetscErrorCode Residual(const Scalar *b, const Scalar *x, bool transpose, ResidualSize *size) override;
-  PetscErrorCode Correct(Scalar *x, bool transpose) override
+  PetscErrorCode Residual(const LuColumns &columns, const Scalar *b, PetscInt ldb, const Scalar *x, PetscInt ldx,
+                          bool transpose, ResidualSize *size) override;
+  PetscErrorCode Correct(const LuColumns &columns, Scalar *x, PetscInt ldx, bool transpose) override;
+  PetscErrorCode Undo(PetscInt column, Scalar *x) override
   {
-    std::copy_n(x, analysis_->rows, before_.data());
-    return ApplyTo(1, residual_.data(), analysis_->rows, x, analysis_->rows, transpose, true, true);
-  }
-  PetscErrorCode Undo(Scalar *x) override
-  {
-    std::copy_n(before_.data(), analysis_->rows, x);
+    std::copy_n(Kept(before_, column), analysis_->rows, x);
     return PETSC_SUCCESS;
   }
   PetscErrorCode Basis(PetscInt count, Scalar **v) override;
   PetscErrorCode KeptResidual(Scalar *v, bool scaled, bool transpose) override;
   PetscErrorCode Precondition(const Scalar *v, Scalar *z, bool scaled, bool transpose) override
   {
-    return ApplyTo(1, v, analysis_->rows, z, analysis_->rows, transpose, !scaled, false);
+    return ApplyTo(FirstColumns(1), v, analysis_->rows, z, analysis_->rows, transpose, !scaled, false);
   }
   PetscErrorCode Multiply(const Scalar *z, Scalar *v, bool scaled, bool transpose) override;
   PetscErrorCode Dots(PetscInt count, const Scalar *v, const Scalar *w, Scalar *result) override;
@@ -48,18 +47,25 @@ public:
   PetscLogDouble Bytes() const override;
 
 protected:
-  virtual PetscErrorCode ApplyTo(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose,
-                                 bool scale, bool add);
+  virtual PetscErrorCode ApplyTo(const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
+                                 bool transpose, bool scale, bool add);
+  /// Column `column` of what is kept for a block.
+  Scalar *Kept(std::vector<Scalar> &block, PetscInt column) const
+  {
+    return block.data() + static_cast<size_t>(column) * static_cast<size_t>(analysis_->rows);
+  }
 
   const LuAnalysis      *analysis_ = nullptr;
   std::vector<PetscReal> row_scale_, column_scale_;
   std::vector<Scalar>    w_; ///< [rows x columns of a solve] a right-hand side in the order of elimination
   std::vector<Scalar>    a_; ///< the values as they were factored; none without refinement
-  std::vector<Scalar>    residual_, before_, sample_, basis_;
+  std::vector<Scalar>    residual_, before_; ///< [rows x columns of a block]
+  std::vector<Scalar>    sample_, basis_;
   std::vector<PetscReal> column_sums_;                    ///< [rows] scratch
   PetscReal              row_norm_ = 0, column_norm_ = 0; ///< largest sums of magnitudes
 
 private:
+  void ResidualOf(PetscInt column, const Scalar *b, const Scalar *x, bool transpose, ResidualSize *size);
   void ScaleByDiagonal(const Scalar *a);
   void Equilibrate(const Scalar *a);
 

@@ -127,7 +127,8 @@ PetscErrorCode PivotedEngine::Numeric(const Scalar *a, const LuPolicy &policy, L
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PivotedEngine::ApplyTo(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
+/// One column after the other.
+PetscErrorCode PivotedEngine::ApplyTo(const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
                                       bool transpose, bool scale, bool add)
 {
   const std::vector<PetscInt>  &from = transpose ? columns_ : lu_.Rows(), &to = transpose ? lu_.Rows() : columns_;
@@ -135,9 +136,9 @@ PetscErrorCode PivotedEngine::ApplyTo(PetscInt count, const Scalar *b, PetscInt 
                                &after  = transpose ? row_scale_ : column_scale_;
 
   PetscFunctionBegin;
-  for (PetscInt c = 0; c < count; ++c) {
-    const Scalar *in  = b + static_cast<size_t>(c) * static_cast<size_t>(ldb);
-    Scalar       *out = x + static_cast<size_t>(c) * static_cast<size_t>(ldx);
+  for (PetscInt c = 0; c < columns.count; ++c) {
+    const Scalar *in  = b + static_cast<size_t>(columns.at[c]) * static_cast<size_t>(ldb);
+    Scalar       *out = x + static_cast<size_t>(columns.at[c]) * static_cast<size_t>(ldx);
     for (PetscInt k = 0; k < analysis_->rows; ++k) w_[k] = scale ? Scalar(before[from[k]]) * in[from[k]] : in[from[k]];
     lu_.Solve(transpose, w_.data());
     for (PetscInt k = 0; k < analysis_->rows; ++k) {
@@ -145,7 +146,7 @@ PetscErrorCode PivotedEngine::ApplyTo(PetscInt count, const Scalar *b, PetscInt 
       out[to[k]]     = add ? out[to[k]] + v : v;
     }
   }
-  PetscCall(PetscLogFlops(2.0 * static_cast<PetscLogDouble>(lu_.Entries()) * count));
+  PetscCall(PetscLogFlops(2.0 * static_cast<PetscLogDouble>(lu_.Entries()) * columns.count));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

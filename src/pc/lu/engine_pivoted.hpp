@@ -26,8 +26,8 @@ public:
   double     Multiplications() const { return lu_.Multiplications(); }
 
 protected:
-  PetscErrorCode ApplyTo(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose,
-                         bool scale, bool add) override;
+  PetscErrorCode ApplyTo(const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
+                         bool transpose, bool scale, bool add) override;
 
 private:
   PivotedColumns TakeColumns(const Scalar *a, const std::vector<PetscInt> &row_of) const;

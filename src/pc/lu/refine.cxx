@@ -158,9 +158,10 @@ PetscErrorCode Gmres::Cycle(bool scaled, PetscInt *steps)
 PetscErrorCode RefineByGmres(LuEngine *engine, PetscInt rows, const Scalar *b, Scalar *x, bool transpose,
                              PetscReal goal, PetscInt *steps, ResidualSize *size)
 {
-  constexpr int CYCLES = 8; // bounds the cost of a solve that cannot succeed
-  Gmres         gmres(engine, rows, transpose);
-  bool          scaled = true, again = true;
+  constexpr int   CYCLES = 8; // bounds the cost of a solve that cannot succeed
+  const LuColumns one    = FirstColumns(1);
+  Gmres           gmres(engine, rows, transpose);
+  bool            scaled = true, again = true;
 
   PetscFunctionBegin;
   if (!(size->error < PETSC_INFINITY)) PetscFunctionReturn(PETSC_SUCCESS);
@@ -168,17 +169,18 @@ PetscErrorCode RefineByGmres(LuEngine *engine, PetscInt rows, const Scalar *b, S
   for (int cycle = 0; cycle < CYCLES && size->error > goal; cycle++) {
     ResidualSize next;
     PetscInt     taken;
-    PetscCall(engine->Residual(b, x, transpose, &next)); // the kept residual may belong to an x that was undone
+    PetscCall(engine->Residual(one, b, rows, x, rows, transpose,
+                               &next)); // the kept residual may belong to an x that was undone
     PetscCall(gmres.Cycle(scaled, &taken));
     *steps += taken;
     if (taken == 0) break;
     PetscCall(engine->AddTo(x, gmres.correction()));
-    PetscCall(engine->Residual(b, x, transpose, &next));
+    PetscCall(engine->Residual(one, b, rows, x, rows, transpose, &next));
     const bool slow = !(next.error <= static_cast<PetscReal>(0.9) * size->error);
     if (next.error < size->error)
       *size = next;
     else
-      PetscCall(engine->Undo(x));
+      PetscCall(engine->Undo(0, x));
     if (slow && !again) break;
     again = !slow; // where one scaling of the residual stagnates, try the other
     if (slow) scaled = !scaled;

@@ -35,7 +35,8 @@ PetscErrorCode DeviceEngine::SystemOf(bool transpose, SystemView *system)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DeviceEngine::Residual(const Scalar *b, const Scalar *x, bool transpose, ResidualSize *size)
+PetscErrorCode DeviceEngine::Residual(const LuColumns &columns, const Scalar *b, PetscInt ldb, const Scalar *x,
+                                      PetscInt ldx, bool transpose, ResidualSize *size)
 {
   SystemView system;
   Stream     stream;
@@ -45,13 +46,15 @@ PetscErrorCode DeviceEngine::Residual(const Scalar *b, const Scalar *x, bool tra
   PetscCall(SystemOf(transpose, &system));
   if (transpose && !columns_measured_) PetscCall(MeasureColumns_CUDA(system, report_.data(), stream));
   columns_measured_ = columns_measured_ || transpose;
-  PetscCall(Residual_CUDA(system, b, x, residual_.data(), report_.data(), stream));
+  PetscCall(Residual_CUDA(system, columns, b, ldb, x, ldx, residual_.data(), report_.data(), stream));
   PetscCall(Hear(stream));
-  const DeviceReport &r = *heard_;
-  *size                 = ResidualSize();
-  if (!r.residual_not_finite)
-    *size = SizeOf(RealOf(r.residual), RealOf(transpose ? r.column_norm : r.row_norm), RealOf(r.x), RealOf(r.b));
-  if (r.b_not_finite) size->error = RealOf(~RealBits(0) >> 1);
+  const PetscReal matrix = RealOf(transpose ? heard_->column_norm : heard_->row_norm);
+  for (PetscInt k = 0; k < columns.count; k++) {
+    const ColumnReport &r = heard_->column[k];
+    size[k]               = ResidualSize();
+    if (!r.residual_not_finite) size[k] = SizeOf(RealOf(r.residual), matrix, RealOf(r.x), RealOf(r.b));
+    if (r.b_not_finite) size[k].error = RealOf(~RealBits(0) >> 1);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -80,7 +83,7 @@ PetscErrorCode DeviceEngine::KeptResidual(Scalar *v, bool scaled, bool transpose
 PetscErrorCode DeviceEngine::Precondition(const Scalar *v, Scalar *z, bool scaled, bool transpose)
 {
   PetscFunctionBegin;
-  PetscCall(ApplyTo(v, !scaled, nullptr, z, transpose));
+  PetscCall(ApplyTo(FirstColumns(1), v, analysis_->rows, !scaled, nullptr, z, analysis_->rows, transpose));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -127,31 +130,26 @@ PetscErrorCode DeviceEngine::AddTo(Scalar *x, const Scalar *d)
 
   PetscFunctionBegin;
   PetscCall(DeviceStream(&stream));
-  PetscCall(DeviceCopyWithin(before_.data(), x, before_.bytes(), stream));
+  PetscCall(DeviceCopyWithin(before_.data(), x, Kept() * sizeof(Scalar), stream));
   PetscCall(Combine(1, &one, d, 1, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DeviceEngine::Correct(Scalar *x, bool transpose)
+PetscErrorCode DeviceEngine::Correct(const LuColumns &columns, Scalar *x, PetscInt ldx, bool transpose)
 {
-  Stream stream;
-
   PetscFunctionBegin;
-  PetscCall(DeviceStream(&stream));
-  SparseGPUCallCUDA(
-      cudaMemcpyAsync(before_.data(), x, before_.bytes(), cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(stream)));
-  PetscCall(ApplyTo(residual_.data(), true, x, x, transpose));
+  PetscCall(ApplyTo(columns, residual_.data(), analysis_->rows, true, before_.data(), x, ldx, transpose));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DeviceEngine::Undo(Scalar *x)
+PetscErrorCode DeviceEngine::Undo(PetscInt column, Scalar *x)
 {
   Stream stream;
 
   PetscFunctionBegin;
   PetscCall(DeviceStream(&stream));
-  SparseGPUCallCUDA(
-      cudaMemcpyAsync(x, before_.data(), before_.bytes(), cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(stream)));
+  PetscCall(
+      DeviceCopyWithin(x, before_.data() + static_cast<size_t>(column) * Kept(), Kept() * sizeof(Scalar), stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -8,15 +8,14 @@ namespace sparsegpu::lu
 
 /// b is added last: with x of order 1 / eps, sums that began with b would lose it, and a singular system would look
 /// solved.
-PetscErrorCode HostEngine::Residual(const Scalar *b, const Scalar *x, bool transpose, ResidualSize *size)
+void HostEngine::ResidualOf(PetscInt column, const Scalar *b, const Scalar *x, bool transpose, ResidualSize *size)
 {
   const LuAnalysis            &A = *analysis_;
   const std::vector<PetscInt> &i = A.i, &j = A.j;
   PetscReal                    most = 0, largest_x = 0, largest_b = 0;
-  Scalar                      *r      = residual_.data();
+  Scalar                      *r      = Kept(residual_, column);
   bool                         finite = true, finite_b = true;
 
-  PetscFunctionBegin;
   std::fill_n(r, A.rows, Scalar(0));
   for (PetscInt k = 0; k < A.rows; k++) {
     for (PetscInt e = i[k]; e < i[k + 1]; e++) {
@@ -37,6 +36,23 @@ PetscErrorCode HostEngine::Residual(const Scalar *b, const Scalar *x, bool trans
   }
   *size = finite ? SizeOf(most, transpose ? column_norm_ : row_norm_, largest_x, largest_b) : ResidualSize();
   if (!finite_b) size->error = std::numeric_limits<PetscReal>::quiet_NaN();
+}
+PetscErrorCode HostEngine::Residual(const LuColumns &columns, const Scalar *b, PetscInt ldb, const Scalar *x,
+                                    PetscInt ldx, bool transpose, ResidualSize *size)
+{
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < columns.count; k++)
+    ResidualOf(columns.at[k], b + static_cast<size_t>(columns.at[k]) * ldb,
+               x + static_cast<size_t>(columns.at[k]) * ldx, transpose, &size[k]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HostEngine::Correct(const LuColumns &columns, Scalar *x, PetscInt ldx, bool transpose)
+{
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < columns.count; k++)
+    std::copy_n(x + static_cast<size_t>(columns.at[k]) * ldx, analysis_->rows, Kept(before_, columns.at[k]));
+  PetscCall(ApplyTo(columns, residual_.data(), analysis_->rows, x, ldx, transpose, true, true));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

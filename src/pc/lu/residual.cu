@@ -4,65 +4,153 @@
 namespace sparsegpu::lu
 {
 
-static __global__ void begin_solve_kernel(PetscInt rows, const PetscInt *from, const PetscReal *scale, bool conjugate,
-                                          const Scalar *b, Scalar *w, PetscCount flags, Scalar *flag,
+static constexpr PetscCount GRID = 2048; ///< blocks at most of a residual, so that each raises the norms once
+
+/// A column of the grid is one of the block.
+static __global__ void begin_solve_kernel(SweepOrder order, const __grid_constant__ LuColumns columns, const Scalar *b,
+                                          PetscInt ldb, Scalar *w, PetscCount stride, PetscCount flags, Scalar *flag,
                                           DeviceReport *report)
 {
-  const PetscCount k = static_cast<PetscCount>(blockIdx.x) * THREADS + threadIdx.x;
-  if (k < rows) {
-    const Scalar v = scale ? Scalar(scale[from[k]]) * b[from[k]] : b[from[k]];
-    w[k]           = conjugate ? Conj(v) : v;
+  const PetscCount k = static_cast<PetscCount>(blockIdx.x) * THREADS + threadIdx.x, to = blockIdx.y * stride;
+  if (k < order.rows) {
+    Scalar v(0);
+    if (static_cast<PetscInt>(blockIdx.y) < columns.count) {
+      const PetscInt from = order.place[k];
+      v                   = b[static_cast<PetscCount>(columns.at[blockIdx.y]) * ldb + from];
+      if (order.scale) v = Scalar(order.scale[from]) * v;
+    }
+    w[to + k] = order.conjugate ? Conj(v) : v;
   }
-  if (k < flags) flag[k] = NotYet();
-  if (k > 0) return;
+  if (k < flags) flag[to + k] = NotYet();
+  if (k > 0 || blockIdx.y > 0) return;
   for (unsigned long long &ticket : report->ticket) ticket = 0;
   report->stuck = 0;
 }
-static __global__ void give_out_kernel(PetscInt rows, const PetscInt *to, const PetscReal *scale, bool conjugate,
-                                       const Scalar *w, const Scalar *before, Scalar *x, const DeviceReport *report,
-                                       int *stuck)
+static __global__ void give_out_kernel(SweepOrder order, const __grid_constant__ LuColumns columns, const Scalar *w,
+                                       PetscCount stride, Scalar *kept, Scalar *x, PetscInt ldx,
+                                       const DeviceReport *report, int *stuck)
 {
-  const PetscCount k = static_cast<PetscCount>(blockIdx.x) * THREADS + threadIdx.x;
-  if (k >= rows) return;
-  if (k == 0 && report->stuck) *static_cast<volatile int *>(stuck) = 1;
-  const Scalar v = Scalar(scale[to[k]]) * (conjugate ? Conj(w[k]) : w[k]);
-  x[to[k]]       = before ? before[to[k]] + v : v;
+  const PetscCount k      = static_cast<PetscCount>(blockIdx.x) * THREADS + threadIdx.x;
+  const PetscCount column = columns.at[blockIdx.y];
+  if (k >= order.rows) return;
+  if (k == 0 && blockIdx.y == 0 && report->stuck) *static_cast<volatile int *>(stuck) = 1;
+  const PetscInt to   = order.place[k];
+  const Scalar   from = w[blockIdx.y * stride + k];
+  Scalar         v    = Scalar(order.scale[to]) * (order.conjugate ? Conj(from) : from);
+  Scalar        &at   = x[column * ldx + to];
+  if (kept) {
+    const Scalar before            = at;
+    kept[column * order.rows + to] = before;
+    v                              = before + v;
+  }
+  at = v;
 }
 
-static __global__ void residual_kernel(SystemView A, const Scalar *b, const Scalar *x, Scalar *r, DeviceReport *report)
+static __device__ __forceinline__ Scalar From(const Scalar &v, int step)
 {
-  const PetscCount row  = RowOf();
-  const int        lane = threadIdx.x % LANES;
-  const bool       mine = row < A.rows;
-  Scalar           sum(0);
-  if (mine)
-    for (PetscInt e = A.i[row] + lane; e < A.i[row + 1]; e += LANES)
-      sum = sum + A.a[A.source ? A.source[e] : e] * x[A.j[e]];
 #if defined(PETSC_USE_COMPLEX)
-  sum = Scalar(LanesSum(sum.re), LanesSum(sum.im));
+  return Scalar(__shfl_xor_sync(ALL_LANES, v.re, step, LANES), __shfl_xor_sync(ALL_LANES, v.im, step, LANES));
 #else
-  sum = LanesSum(sum);
+  return __shfl_xor_sync(ALL_LANES, v, step, LANES);
 #endif
-  PetscReal size = 0, size_x = 0, size_b = 0;
-  if (mine && lane == 0) {
-    const Scalar v = b[row] - sum;
-    r[row]         = v;
-    size           = Magnitude(v);
-    size_x         = Magnitude(x[row]);
-    size_b         = Magnitude(b[row]);
+}
+/// The sums over the row's lanes, each lane's own columns to it: with each step a lane gives away half of its columns
+/// and gets the other half of another lane. With one column all lanes have it. Both sum in one order.
+template <int columns> static __device__ __forceinline__ void SumLanes(Scalar (&sum)[columns], int lane)
+{
+#pragma unroll
+  for (int step = LANES / 2, half = columns / 2; step > 0; step /= 2, half /= 2) {
+    if (columns == 1) sum[0] = sum[0] + From(sum[0], step);
+#pragma unroll
+    for (int u = 0; u < columns / 2; u++) {
+      if (u >= half) continue;
+      const bool   upper = (lane & step) != 0;
+      const Scalar given = upper ? sum[u] : sum[u + half], own = upper ? sum[u + half] : sum[u];
+      sum[u] = own + From(given, step);
+    }
+  }
+}
+
+/// Maximum norms that a thread has seen of a column.
+struct ColumnNorms {
+  PetscReal residual = 0, x = 0, b = 0;
+
+  __device__ void See(const Scalar &r, const Scalar &x_entry, const Scalar &b_entry, ColumnReport *report)
+  {
+    const PetscReal size = Magnitude(r), size_x = Magnitude(x_entry), size_b = Magnitude(b_entry);
     if (!is_finite(size)) report->residual_not_finite = 1;
     if (!is_finite(size_b)) report->b_not_finite = 1;
+    if (is_finite(size) && size > residual) residual = size;
+    if (is_finite(size_x) && size_x > x) x = size_x;
+    if (is_finite(size_b) && size_b > b) b = size_b;
   }
-  Raise(&report->residual, Finite(size));
-  Raise(&report->x, Finite(size_x));
-  Raise(&report->b, Finite(size_b));
+};
+
+/// Of the block's threads with this lane of their rows. All threads must call.
+static __device__ void RaiseFromBlock(PetscReal v, bool wanted, RealBits *to)
+{
+  __shared__ RealBits most[LANES];
+  if (threadIdx.x < LANES) most[threadIdx.x] = 0;
+  __syncthreads();
+  for (int step = LANES; step < 32; step *= 2) {
+    const PetscReal other = __shfl_xor_sync(ALL_LANES, v, step);
+    if (other > v) v = other;
+  }
+  if (wanted && threadIdx.x % 32 < LANES && v > 0) atomicMax(most + threadIdx.x % 32, BitsOf(v));
+  __syncthreads();
+  if (wanted && threadIdx.x < LANES && most[threadIdx.x] > 0) atomicMax(to, most[threadIdx.x]);
+  __syncthreads();
+}
+
+/// LANES lanes take a row with all columns, blocks stride over the rows. A lane finishes columns / LANES of them, or
+/// the first lane the only one.
+template <int columns> static __global__ void __launch_bounds__(THREADS)
+    residual_kernel(SystemView A, const __grid_constant__ LuColumns which, const Scalar *b, PetscInt ldb,
+                    const Scalar *x, PetscInt ldx, Scalar *r, DeviceReport *report)
+{
+  constexpr int    OWN  = columns < LANES ? 1 : columns / LANES;
+  const int        lane = threadIdx.x % LANES;
+  const PetscCount step = static_cast<PetscCount>(gridDim.x) * (THREADS / LANES);
+  ColumnNorms      norms[OWN];
+
+  for (PetscCount begin = static_cast<PetscCount>(blockIdx.x) * (THREADS / LANES); begin < A.rows; begin += step) {
+    const PetscCount row = begin + threadIdx.x / LANES;
+    Scalar           sum[columns];
+#pragma unroll
+    for (int c = 0; c < columns; c++) sum[c] = Scalar(0);
+    if (row < A.rows)
+      for (PetscInt e = A.i[row] + lane; e < A.i[row + 1]; e += LANES) {
+        const Scalar   a = A.a[A.source ? A.source[e] : e];
+        const PetscInt j = A.j[e];
+#pragma unroll
+        for (int c = 0; c < columns; c++)
+          if (c < which.count) sum[c] = sum[c] + a * x[static_cast<PetscCount>(which.at[c]) * ldx + j];
+      }
+    SumLanes(sum, lane);
+#pragma unroll
+    for (int u = 0; u < OWN; u++) {
+      const int k = OWN * lane + u;
+      if (row >= A.rows || k >= which.count) continue;
+      const PetscCount c     = which.at[k];
+      const Scalar     known = b[c * ldb + row], v = known - sum[u];
+      r[c * A.rows + row] = v;
+      norms[u].See(v, x[c * ldx + row], known, report->column + k);
+    }
+  }
+#pragma unroll
+  for (int u = 0; u < OWN; u++) {
+    const int           k      = OWN * lane + u;
+    const bool          wanted = k < which.count;
+    ColumnReport *const to     = report->column + (wanted ? k : 0);
+    RaiseFromBlock(norms[u].residual, wanted, &to->residual);
+    RaiseFromBlock(norms[u].x, wanted, &to->x);
+    RaiseFromBlock(norms[u].b, wanted, &to->b);
+  }
 }
 
 static __global__ void clear_norms_kernel(DeviceReport *report)
 {
-  if (threadIdx.x > 0) return;
-  report->residual = report->x = report->b = 0;
-  report->residual_not_finite = report->b_not_finite = 0;
+  if (threadIdx.x < LU_COLUMNS) report->column[threadIdx.x] = ColumnReport{};
 }
 
 static __global__ void sample_kernel(PetscInt rows, Scalar *b)
@@ -71,30 +159,47 @@ static __global__ void sample_kernel(PetscInt rows, Scalar *b)
   if (r < rows) b[r] = Scalar(SampleEntry(static_cast<PetscInt>(r)));
 }
 
-PetscErrorCode BeginSolve_CUDA(PetscInt rows, const PetscInt *from, const PetscReal *scale, bool conjugate,
-                               const Scalar *b, Scalar *w, PetscCount flags, Scalar *flag, DeviceReport *report,
-                               Stream stream)
+PetscErrorCode BeginSolve_CUDA(const SweepOrder &order, const LuColumns &columns, const Scalar *b, PetscInt ldb,
+                               PetscInt swept, Scalar *w, PetscCount stride, PetscCount flags, Scalar *flag,
+                               DeviceReport *report, Stream stream)
 {
+  const PetscCount threads = PetscMax(PetscCount(order.rows), flags);
+
   PetscFunctionBegin;
-  PetscCall(LaunchOver<begin_solve_kernel>(PetscMax(PetscCount(rows), flags), stream, rows, from, scale, conjugate, b,
-                                           w, flags, flag, report));
+  if (threads == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
+  begin_solve_kernel<<<Grid(Blocks(threads), swept), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
+      order, columns, b, ldb, w, stride, flags, flag, report);
+  SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode GiveOut_CUDA(PetscInt rows, const PetscInt *to, const PetscReal *scale, bool conjugate, const Scalar *w,
-                            const Scalar *before, Scalar *x, const DeviceReport *report, int *stuck, Stream stream)
+PetscErrorCode GiveOut_CUDA(const SweepOrder &order, const LuColumns &columns, const Scalar *w, PetscCount stride,
+                            Scalar *kept, Scalar *x, PetscInt ldx, const DeviceReport *report, int *stuck,
+                            Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(LaunchOver<give_out_kernel>(rows, stream, rows, to, scale, conjugate, w, before, x, report, stuck));
+  if (order.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
+  give_out_kernel<<<Grid(Blocks(order.rows), columns.count), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
+      order, columns, w, stride, kept, x, ldx, report, stuck);
+  SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Residual_CUDA(const SystemView &A, const Scalar *b, const Scalar *x, Scalar *r, DeviceReport *report,
-                             Stream stream)
+PetscErrorCode Residual_CUDA(const SystemView &A, const LuColumns &columns, const Scalar *b, PetscInt ldb,
+                             const Scalar *x, PetscInt ldx, Scalar *r, DeviceReport *report, Stream stream)
 {
+  const unsigned blocks = static_cast<unsigned>(PetscMin(PetscCount(Blocks(PetscCount(LANES) * A.rows)), GRID));
+
   PetscFunctionBegin;
   PetscCall(LaunchOver<clear_norms_kernel>(1, stream, report));
-  PetscCall(LaunchOver<residual_kernel>(PetscCount(LANES) * A.rows, stream, A, b, x, r, report));
+  if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
+  if (columns.count == 1)
+    residual_kernel<1>
+        <<<blocks, THREADS, 0, static_cast<cudaStream_t>(stream)>>>(A, columns, b, ldb, x, ldx, r, report);
+  else
+    residual_kernel<LU_COLUMNS>
+        <<<blocks, THREADS, 0, static_cast<cudaStream_t>(stream)>>>(A, columns, b, ldb, x, ldx, r, report);
+  SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -67,27 +67,62 @@ static __device__ __forceinline__ unsigned long long TakeTicket(unsigned long lo
   return __shfl_sync(ALL_LANES, t, 0);
 }
 
-/// Row a of a front before its own elimination: its right-hand side, if it is a pivot's, and what the children leave.
-/// In the plain way rows have changed places within their tiles.
-template <Way way> static __device__ Scalar Gather(const FrontsView &V, PetscInt first, PetscCount row_begin,
-                                                   PetscInt p, PetscInt a, int launch, const LuSolution &W)
+template <int columns> static __device__ __forceinline__ void Clear(Scalar (&v)[columns])
+{
+#pragma unroll
+  for (int c = 0; c < columns; c++) v[c] = Scalar(0);
+}
+
+/// v[c]: the value at p[c * stride], once it is there, for c < count, otherwise zero. All are polled for at a time.
+template <int columns> static __device__ __forceinline__ void AwaitColumns(const Scalar *p, PetscCount stride,
+                                                                           int count, int launch, const LuSolution &W,
+                                                                           Scalar (&v)[columns])
+{
+  Patience patience;
+  bool     missing = false;
+#pragma unroll
+  for (int c = 0; c < columns; c++) v[c] = c < count ? poll(p + c * stride) : Scalar(0);
+#pragma unroll
+  for (int c = 0; c < columns; c++) missing = missing || (c < count && IsMissing(v[c]));
+  while (missing) {
+    const bool ends = patience.Ends(W.spins, W.report->ticket + launch, &W.report->stuck);
+    if (ends) W.report->stuck = 1;
+    missing = false;
+#pragma unroll
+    for (int c = 0; c < columns; c++) {
+      if (c >= count || !IsMissing(v[c])) continue;
+      v[c]    = ends ? GivenUp() : poll(p + c * stride);
+      missing = missing || IsMissing(v[c]);
+    }
+  }
+}
+
+/// Row a of a front before its own elimination, in columns that begin `shift` entries on: their right-hand sides, if it
+/// is a pivot's, and what the children leave. In the plain way rows have changed places within their tiles.
+template <Way way, int columns> static __device__ void Gather(const FrontsView &V, PetscInt first, PetscCount row_begin,
+                                                              PetscInt p, PetscInt a, int launch, const LuSolution &W,
+                                                              PetscCount shift, Scalar (&v)[columns])
 {
   const PetscInt   from   = a < p && way == Way::Plain ? W.local_row[first + a] : a;
   const PetscCount number = first + row_begin + from;
-  Scalar           v      = a < p ? W.b[first + from] : Scalar(0);
-  for (PetscInt s = V.source_begin[number]; s < V.source_begin[number + 1]; s++)
-    v += Await(W.parts + V.source[s], W.spins, W.report->ticket + launch, W.report);
-  return v;
+  Scalar           part[columns];
+#pragma unroll
+  for (int c = 0; c < columns; c++) v[c] = a < p ? W.b[shift + c * W.stride + first + from] : Scalar(0);
+  for (PetscInt s = V.source_begin[number]; s < V.source_begin[number + 1]; s++) {
+    AwaitColumns(W.parts + shift + V.source[s], W.stride, columns, launch, W, part);
+#pragma unroll
+    for (int c = 0; c < columns; c++) v[c] += part[c];
+  }
 }
 
-/// As many blocks as run at a time, or as there is work for.
-template <class Kernel> static PetscErrorCode Blocks(Kernel *kernel, PetscInt wanted, unsigned *blocks)
+/// As many blocks as run at a time, or as there is work for, which is done for `groups` of columns.
+template <class Kernel> static PetscErrorCode Blocks(Kernel *kernel, PetscInt wanted, int groups, unsigned *blocks)
 {
   PetscInt resident;
 
   PetscFunctionBegin;
   PetscCall(ResidentBlocks(reinterpret_cast<const void *>(kernel), THREADS, 0, &resident));
-  *blocks = static_cast<unsigned>(PetscMax(1, PetscMin(wanted, resident)));
+  *blocks = static_cast<unsigned>(PetscMax(PetscCount(1), PetscMin(PetscCount(wanted) * groups, PetscCount(resident))));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,4 +1,5 @@
-/// The sweeps over large fronts: a block takes the next tile of rows by ticket; its warps share the columns before it.
+/// The sweeps over large fronts with one column: a block takes the next tile of rows by ticket; its warps share the
+/// columns before it.
 #include "pc/lu/sweep.cuh"
 
 namespace sparsegpu::lu
@@ -40,7 +41,7 @@ template <Way way> static __global__ void __launch_bounds__(THREADS)
     const PetscInt     begin = own ? item.tile * LU_TILE : p + (item.tile - tiles) * LU_TILE;
     const PetscInt     i = begin + lane, limit = own ? p : m, before = own ? item.tile : tiles;
     const bool         active = i < limit;
-    Scalar             sum(0), v(0), inverse(1), triangle[LU_TILE];
+    Scalar             sum(0), v(0), inverse(1), triangle[LU_TILE], gathered[1] = {Scalar(0)};
 
     if (warp == 0) {
       if (own) {
@@ -48,7 +49,8 @@ template <Way way> static __global__ void __launch_bounds__(THREADS)
         for (int k = 0; k < LU_TILE; k++) triangle[k] = active && k < lane ? F.Forward(i, begin + k, begin) : Scalar(0);
         if (transpose && active) inverse = Inverse(F.Pivot(i));
       }
-      if (active) v = Gather<way>(V, first, row_begin, p, i, launch, W);
+      if (active) Gather<way>(V, first, row_begin, p, i, launch, W, 0, gathered);
+      v = gathered[0];
       __syncwarp();
     }
     for (PetscInt tile = 0; tile < before; tile++) {
@@ -159,10 +161,10 @@ static PetscErrorCode Sweep(const FrontsView &V, const SolveLists &L, bool forwa
 
   PetscFunctionBegin;
   if (forward) {
-    PetscCall(Blocks(forward_large_kernel<way>, L.forward_count, &blocks));
+    PetscCall(Blocks(forward_large_kernel<way>, L.forward_count, 1, &blocks));
     forward_large_kernel<way><<<blocks, THREADS, 0, s>>>(V, L.forward, L.forward_count, 1, W);
   } else {
-    PetscCall(Blocks(backward_large_kernel<way>, L.backward_count, &blocks));
+    PetscCall(Blocks(backward_large_kernel<way>, L.backward_count, 1, &blocks));
     backward_large_kernel<way><<<blocks, THREADS, 0, s>>>(V, L.backward, L.backward_count, 2, W);
   }
   SparseGPUCallCUDA(cudaPeekAtLastError());

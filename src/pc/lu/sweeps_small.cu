@@ -1,4 +1,5 @@
-/// The sweeps over small fronts: a warp takes the next one by ticket and keeps its rows in registers.
+/// The sweeps over small fronts: a warp takes the next one by ticket and keeps its rows in registers. Of a block of
+/// columns it takes WARP_COLUMNS, and the next warps the others: the steps of a front take one as long as all.
 #include "pc/lu/sweep.cuh"
 
 namespace sparsegpu::lu
@@ -8,25 +9,54 @@ static_assert(LU_TILE == 32, "the rows that lanes have are a tile");
 static constexpr int ROWS  = (LARGEST_SMALL + 31) / 32; ///< of a small front that a lane has
 static constexpr int AHEAD = 8;                         ///< columns whose entries are loaded before they are used
 
-template <Way way> static __global__ void __launch_bounds__(THREADS)
-    forward_small_kernel(FrontsView V, const PetscInt *list, PetscInt count, int launch, LuSolution W)
+/// Which front and which columns a ticket is for; there are 2^spread groups of columns.
+template <int columns> struct SmallTask {
+  PetscInt   place; ///< in the list
+  PetscCount shift; ///< of the columns' entries
+
+  __device__ SmallTask(unsigned long long ticket, int spread, PetscCount stride)
+      : place(static_cast<PetscInt>(columns == 1 ? ticket : ticket >> spread)),
+        shift(columns == 1 ? 0 : static_cast<PetscCount>(ticket & ((1u << spread) - 1)) * columns * stride)
+  {
+  }
+};
+
+/// Unknown k of a column, to all lanes.
+template <int columns> static __device__ __forceinline__ Scalar Unknown(const Scalar (&v)[ROWS][columns],
+                                                                        const Scalar (&inverse)[ROWS], int c, int k)
+{
+  Scalar own = held(v[0][c] * inverse[0]);
+#pragma unroll
+  for (int q = 1; q < ROWS; q++) {
+    const Scalar other = held(v[q][c] * inverse[q]);
+    own                = k / 32 == q ? other : own;
+  }
+  return shuffle(own, k % 32);
+}
+
+template <Way way, int columns> static __global__ void __launch_bounds__(THREADS)
+    forward_small_kernel(FrontsView V, const PetscInt *list, PetscInt count, int spread, int launch, LuSolution W)
 {
   constexpr bool transpose = way == Way::Transposed;
   const int      lane      = threadIdx.x % 32;
 
   for (;;) {
     const unsigned long long t = TakeTicket(W.report->ticket + launch);
-    if (t >= static_cast<unsigned long long>(count)) return;
-    const PetscInt     f = list[t], first = V.first[f];
-    const PetscCount   row_begin = V.row_begin[f];
-    const Factors<way> F         = FactorsOf<way>(V, f, W);
-    const int          p = static_cast<int>(F.p), m = static_cast<int>(F.m);
-    Scalar             v[ROWS], inverse[ROWS];
+    if (t >= static_cast<unsigned long long>(count) << spread) return;
+    const SmallTask<columns> task(t, spread, W.stride);
+    const PetscInt           f = list[task.place], first = V.first[f];
+    const PetscCount         row_begin = V.row_begin[f];
+    const Factors<way>       F         = FactorsOf<way>(V, f, W);
+    const int                p = static_cast<int>(F.p), m = static_cast<int>(F.m);
+    Scalar                   v[ROWS][columns], inverse[ROWS];
 #pragma unroll
     for (int q = 0; q < ROWS; q++) {
       const int a = lane + 32 * q;
       inverse[q]  = transpose && a < p ? Inverse(F.Pivot(a)) : Scalar(1);
-      v[q]        = a < m ? Gather<way>(V, first, row_begin, p, a, launch, W) : Scalar(0);
+      if (a < m)
+        Gather<way>(V, first, row_begin, p, a, launch, W, task.shift, v[q]);
+      else
+        Clear(v[q]);
     }
     __syncwarp();
     for (int k0 = 0; k0 < p; k0 += AHEAD) {
@@ -42,55 +72,70 @@ template <Way way> static __global__ void __launch_bounds__(THREADS)
       for (int u = 0; u < AHEAD; u++) {
         const int k = k0 + u;
         if (k >= p) break;
-        Scalar own = held(v[0] * inverse[0]);
 #pragma unroll
-        for (int q = 1; q < ROWS; q++) {
-          const Scalar other = held(v[q] * inverse[q]);
-          own                = k / 32 == q ? other : own;
-        }
-        const Scalar x = shuffle(own, k % 32);
+        for (int c = 0; c < columns; c++) {
+          const Scalar x = Unknown(v, inverse, c, k);
 #pragma unroll
-        for (int q = 0; q < ROWS; q++) {
-          const int a = lane + 32 * q;
-          if (a > k) v[q] = v[q] - entry[u][q] * x; // other rows must not become NaN
-          if (transpose && a == k) v[q] = x;
+          for (int q = 0; q < ROWS; q++) {
+            const int a = lane + 32 * q;
+            if (a > k) v[q][c] = v[q][c] - entry[u][q] * x; // other rows must not become NaN
+            if (transpose && a == k) v[q][c] = x;
+          }
         }
       }
     }
 #pragma unroll
     for (int q = 0; q < ROWS; q++) {
-      const int a = lane + 32 * q;
-      if (a < p)
-        publish(W.y + first + a, v[q]);
-      else if (a < m)
-        publish(W.parts + row_begin + a - p, v[q]);
+      const int     a  = lane + 32 * q;
+      Scalar *const to = task.shift + (a < p ? W.y + first + a : W.parts + row_begin + a - p);
+#pragma unroll
+      for (int c = 0; c < columns; c++)
+        if (a < m) publish(to + c * W.stride, v[q][c]);
     }
   }
 }
 
-template <Way way> static __global__ void __launch_bounds__(THREADS)
-    backward_small_kernel(FrontsView V, const PetscInt *list, PetscInt count, int launch, LuSolution W)
+/// Backward, as lanes have them: the pivots' unknowns so far with the inverses that they are multiplied with last, and
+/// the others' unknowns.
+template <Way way, int columns>
+static __device__ __forceinline__ void TakeUnknowns(const Factors<way> &F, PetscInt first, const PetscInt *row,
+                                                    int launch, const LuSolution &W, PetscCount shift,
+                                                    Scalar (&v)[ROWS][columns], Scalar (&inverse)[ROWS])
 {
-  constexpr bool transpose = way == Way::Transposed, half = way == Way::Half;
-  const int      lane = threadIdx.x % 32;
+  constexpr bool half = way == Way::Half;
+  const int      p = static_cast<int>(F.p), m = static_cast<int>(F.m);
+#pragma unroll
+  for (int q = 0; q < ROWS; q++) {
+    const int    a     = static_cast<int>(threadIdx.x) % 32 + 32 * q;
+    const Scalar pivot = way != Way::Transposed && a < p ? Inverse(F.Pivot(a)) : Scalar(1);
+    inverse[q]         = half ? Scalar(1) : pivot;
+    Clear(v[q]);
+    if (a >= p && a < m) AwaitColumns(W.x + shift + row[a - p], W.stride, columns, launch, W, v[q]);
+    if (a >= p) continue;
+#pragma unroll
+    for (int c = 0; c < columns; c++) {
+      v[q][c] = W.y[shift + c * W.stride + first + a];
+      if (half) v[q][c] = v[q][c] * pivot;
+    }
+  }
+}
+
+template <Way way, int columns> static __global__ void __launch_bounds__(THREADS)
+    backward_small_kernel(FrontsView V, const PetscInt *list, PetscInt count, int spread, int launch, LuSolution W)
+{
+  constexpr bool transpose = way == Way::Transposed;
+  const int      lane      = threadIdx.x % 32;
 
   for (;;) {
     const unsigned long long t = TakeTicket(W.report->ticket + launch);
-    if (t >= static_cast<unsigned long long>(count)) return;
-    const PetscInt     f = list[count - 1 - static_cast<PetscInt>(t)], first = V.first[f];
-    const PetscInt    *row = V.row + V.row_begin[f];
-    const Factors<way> F   = FactorsOf<way>(V, f, W);
-    const int          p = static_cast<int>(F.p), m = static_cast<int>(F.m);
-    Scalar             v[ROWS], inverse[ROWS];
-#pragma unroll
-    for (int q = 0; q < ROWS; q++) { // pivots' unknowns so far, and the others', as lanes have them
-      const int    a     = lane + 32 * q;
-      const Scalar pivot = !transpose && a < p ? Inverse(F.Pivot(a)) : Scalar(1);
-      inverse[q]         = half ? Scalar(1) : pivot;
-      v[q]               = a < p   ? (half ? W.y[first + a] * pivot : W.y[first + a])
-                           : a < m ? Await(W.x + row[a - p], W.spins, W.report->ticket + launch, W.report)
-                                   : Scalar(0);
-    }
+    if (t >= static_cast<unsigned long long>(count) << spread) return;
+    const SmallTask<columns> task(t, spread, W.stride);
+    const PetscInt           f = list[count - 1 - task.place], first = V.first[f];
+    const PetscInt          *row = V.row + V.row_begin[f];
+    const Factors<way>       F   = FactorsOf<way>(V, f, W);
+    const int                p = static_cast<int>(F.p), m = static_cast<int>(F.m);
+    Scalar                   v[ROWS][columns], inverse[ROWS];
+    TakeUnknowns(F, first, row, launch, W, task.shift, v, inverse);
     __syncwarp();
     for (int k0 = (m - 1) / AHEAD * AHEAD; k0 >= 0; k0 -= AHEAD) {
       Scalar entry[AHEAD][ROWS];
@@ -105,44 +150,52 @@ template <Way way> static __global__ void __launch_bounds__(THREADS)
       for (int u = AHEAD - 1; u >= 0; u--) {
         const int k = k0 + u;
         if (k >= m) continue;
-        Scalar own = held(v[0] * inverse[0]);
 #pragma unroll
-        for (int q = 1; q < ROWS; q++) {
-          const Scalar other = held(v[q] * inverse[q]);
-          own                = k / 32 == q ? other : own;
-        }
-        const Scalar x = shuffle(own, k % 32);
+        for (int c = 0; c < columns; c++) {
+          const Scalar x = Unknown(v, inverse, c, k);
 #pragma unroll
-        for (int q = 0; q < ROWS; q++) {
-          const int a = lane + 32 * q;
-          if (a < k && a < p) v[q] = v[q] - entry[u][q] * x;
-          if (a == k) v[q] = x;
+          for (int q = 0; q < ROWS; q++) {
+            const int a = lane + 32 * q;
+            if (a < k && a < p) v[q][c] = v[q][c] - entry[u][q] * x;
+            if (a == k) v[q][c] = x;
+          }
         }
       }
     }
 #pragma unroll
     for (int q = 0; q < ROWS; q++) {
       const int a = lane + 32 * q;
-      if (a < p) publish(W.x + first + (transpose ? W.local_row[first + a] : a), v[q]);
+      if (a >= p) continue;
+      Scalar *const to = W.x + task.shift + first + (transpose ? W.local_row[first + a] : a);
+#pragma unroll
+      for (int c = 0; c < columns; c++) publish(to + c * W.stride, v[q][c]);
     }
   }
 }
 
-template <Way way>
+template <Way way, int columns>
 static PetscErrorCode Sweep(const FrontsView &V, const SolveLists &L, bool forward, const LuSolution &W, cudaStream_t s)
 {
-  const PetscInt warps = (L.small_count + WARPS - 1) / WARPS;
+  const int      groups = static_cast<int>(W.columns) / columns, spread = groups / 2; // 0, 1, 2 for 1, 2, 4
+  const PetscInt wanted = (L.small_count + WARPS - 1) / WARPS;
   unsigned       blocks;
 
   PetscFunctionBegin;
   if (forward) {
-    PetscCall(Blocks(forward_small_kernel<way>, warps, &blocks));
-    forward_small_kernel<way><<<blocks, THREADS, 0, s>>>(V, L.small, L.small_count, 0, W);
+    PetscCall(Blocks(forward_small_kernel<way, columns>, wanted, groups, &blocks));
+    forward_small_kernel<way, columns><<<blocks, THREADS, 0, s>>>(V, L.small, L.small_count, spread, 0, W);
   } else {
-    PetscCall(Blocks(backward_small_kernel<way>, warps, &blocks));
-    backward_small_kernel<way><<<blocks, THREADS, 0, s>>>(V, L.small, L.small_count, 3, W);
+    PetscCall(Blocks(backward_small_kernel<way, columns>, wanted, groups, &blocks));
+    backward_small_kernel<way, columns><<<blocks, THREADS, 0, s>>>(V, L.small, L.small_count, spread, 3, W);
   }
   SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+template <Way way>
+static PetscErrorCode Sweep(const FrontsView &V, const SolveLists &L, bool forward, const LuSolution &W, cudaStream_t s)
+{
+  PetscFunctionBegin;
+  PetscCall(W.columns == 1 ? Sweep<way, 1>(V, L, forward, W, s) : Sweep<way, WARP_COLUMNS>(V, L, forward, W, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

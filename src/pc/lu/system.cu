@@ -137,8 +137,7 @@ static __global__ void clear_report_kernel(DeviceReport *report)
   report->perturbed = report->negative = report->not_finite = report->stuck = 0;
   report->smallest                                                          = BitsOf(PETSC_MAX_REAL);
   report->largest = report->row_norm = report->column_norm = report->growth = 0;
-  report->residual = report->x = report->b = 0;
-  report->residual_not_finite = report->b_not_finite = 0;
+  for (ColumnReport &column : report->column) column = ColumnReport{};
 }
 PetscErrorCode ScaleByDiagonal_CUDA(const SystemView &A, PetscReal *row_scale, PetscReal *column_scale, Stream stream)
 {

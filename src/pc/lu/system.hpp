@@ -32,18 +32,28 @@ PetscErrorCode MeasureColumns_CUDA(const SystemView &transposed, DeviceReport *r
 /// values[place[e]] = a[e], scaled, and, off the diagonal, conjugated if `hermitian`. Places of -1 are none.
 PetscErrorCode PlaceValues_CUDA(const SystemView &A, const PetscReal *row_scale, const PetscReal *column_scale,
                                 const PetscCount *place, bool hermitian, Scalar *values, Stream stream);
-/// w[k] = scale[from[k]] * b[from[k]], or b[from[k]] if scale is null, conjugated if `conjugate`; flag [flags], what a
-/// solve will publish, is marked as unknown. Resets the tickets and the mark of stuck solves.
-PetscErrorCode BeginSolve_CUDA(PetscInt rows, const PetscInt *from, const PetscReal *scale, bool conjugate,
-                               const Scalar *b, Scalar *w, PetscCount flags, Scalar *flag, DeviceReport *report,
-                               Stream stream);
-/// x[to[k]] = scale[to[k]] * w[k], or conj(w[k]), added to before[to[k]] unless that is null. *stuck, in pinned memory:
-/// set if the report says so.
-PetscErrorCode GiveOut_CUDA(PetscInt rows, const PetscInt *to, const PetscReal *scale, bool conjugate, const Scalar *w,
-                            const Scalar *before, Scalar *x, const DeviceReport *report, int *stuck, Stream stream);
-/// r = b - A x; its maximum norm, those of x and b, and what is not finite, to the report.
-PetscErrorCode Residual_CUDA(const SystemView &A, const Scalar *b, const Scalar *x, Scalar *r, DeviceReport *report,
-                             Stream stream);
+/// Between the columns of a block, as the matrix orders them, and those of the sweeps. An entry k is at place[k].
+struct SweepOrder {
+  PetscInt         rows;
+  const PetscInt  *place; ///< [rows]
+  const PetscReal *scale; ///< [rows] by place; null: none
+  bool             conjugate;
+};
+/// Of each of the columns, the k-th of which becomes the sweeps' k-th, `stride` entries on: w = scale * b, conjugated
+/// if wanted; those of `swept` that are left over are zero. flag [flags] of each, what a solve will publish, is marked
+/// as unknown. Resets the tickets and the mark of stuck solves.
+PetscErrorCode BeginSolve_CUDA(const SweepOrder &order, const LuColumns &columns, const Scalar *b, PetscInt ldb,
+                               PetscInt swept, Scalar *w, PetscCount stride, PetscCount flags, Scalar *flag,
+                               DeviceReport *report, Stream stream);
+/// Back: x = scale * w, or conj(w). Unless `kept` [rows x columns of a block] is null, what x was goes there and is
+/// added. *stuck, in pinned memory: set if the report says so.
+PetscErrorCode GiveOut_CUDA(const SweepOrder &order, const LuColumns &columns, const Scalar *w, PetscCount stride,
+                            Scalar *kept, Scalar *x, PetscInt ldx, const DeviceReport *report, int *stuck,
+                            Stream stream);
+/// r [A.rows x columns of a block] = b - A x of these columns; the maximum norms of column columns.at[k], those of x
+/// and b, and what is not finite, to report->column[k]. Every entry of the matrix is read once.
+PetscErrorCode Residual_CUDA(const SystemView &A, const LuColumns &columns, const Scalar *b, PetscInt ldb,
+                             const Scalar *x, PetscInt ldx, Scalar *r, DeviceReport *report, Stream stream);
 /// b[r] = SampleEntry(r).
 PetscErrorCode Sample_CUDA(PetscInt rows, Scalar *b, Stream stream);
 /// The empty report that a factorization begins with.
