@@ -26,12 +26,13 @@ inline PetscErrorCode FactorDirect(Mat A, MatFactorType kind, const char orderin
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The residual of x against the problem's own entries, b = Input(n, 7): at most what rounding leaves of a refined
+/// The residual of x against the problem's own entries and b: at most what rounding leaves of a refined
 /// solution, 32 eps or the longest sum's, and this check's own sums; `slack` times that.
-inline PetscErrorCode CheckBackward(const Problem &p, const std::vector<PetscScalar> &x, bool transpose,
-                                    const std::string &what, PetscReal slack = 1)
+inline PetscErrorCode CheckBackwardOf(const Problem &p, const std::vector<PetscScalar> &rhs,
+                                      const std::vector<PetscScalar> &x, bool transpose, const std::string &what,
+                                      PetscReal slack)
 {
-  std::vector<PetscScalar> r = Input(p.rows, 7, Poison::None);
+  std::vector<PetscScalar> r = rhs;
   std::vector<PetscReal>   sum(p.rows, 0);
   std::vector<PetscInt>    length(p.rows, 0);
   PetscReal                b = 0, norm = 0, most = 0, largest = 0;
@@ -55,6 +56,14 @@ inline PetscErrorCode CheckBackward(const Problem &p, const std::vector<PetscSca
                          PETSC_MACHINE_EPSILON * (norm * largest + b) * slack;
   PetscCheck(most <= goal, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: residual %g, %g allowed", what.c_str(), (double)most,
              (double)goal);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+inline PetscErrorCode CheckBackward(const Problem &p, const std::vector<PetscScalar> &x, bool transpose,
+                                    const std::string &what, PetscReal slack = 1)
+{
+  PetscFunctionBeginUser;
+  PetscCall(CheckBackwardOf(p, Input(p.rows, 7, Poison::None), x, transpose, what, slack));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
