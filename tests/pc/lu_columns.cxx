@@ -1,63 +1,9 @@
 static const char help[] = "Direct solves with several right-hand sides, which are taken and refined in blocks.\n\n";
 
+#include "columns.hpp"
 #include "direct.hpp"
 
 using namespace testing;
-
-using Columns = std::vector<std::vector<PetscScalar>>;
-
-/// Where dense matrices may be.
-static PetscErrorCode DenseTypes(std::vector<const char *> *dense)
-{
-  std::vector<std::string> types;
-
-  PetscFunctionBeginUser;
-  *dense = {MATSEQDENSE};
-  PetscCall(VectorTypes(&types));
-#if defined(PETSC_HAVE_CUDA)
-  if (std::find(types.begin(), types.end(), VECCUDA) != types.end()) dense->push_back(MATSEQDENSECUDA);
-#endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-/// Columns that lie `gap` entries apart from each other.
-static PetscErrorCode CreateDense(PetscInt rows, PetscInt columns, PetscInt gap, const char type[], Mat *M)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MatCreate(PETSC_COMM_SELF, M));
-  PetscCall(MatSetSizes(*M, rows, columns, rows, columns));
-  PetscCall(MatSetType(*M, type));
-  PetscCall(MatDenseSetLDA(*M, rows + gap));
-  PetscCall(MatSetUp(*M));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-static PetscErrorCode DenseOf(const Columns &columns, PetscInt rows, const char type[], Mat *B)
-{
-  PetscScalar *to;
-
-  PetscFunctionBeginUser;
-  PetscCall(CreateDense(rows, (PetscInt)columns.size(), 3, type, B));
-  PetscCall(MatDenseGetArrayWrite(*B, &to));
-  for (size_t c = 0; c < columns.size(); ++c)
-    std::copy(columns[c].begin(), columns[c].end(), to + c * (size_t)(rows + 3));
-  PetscCall(MatDenseRestoreArrayWrite(*B, &to));
-  PetscCall(MatAssemblyBegin(*B, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*B, MAT_FINAL_ASSEMBLY));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-static PetscErrorCode ColumnsOf(Mat X, Columns *columns)
-{
-  const PetscScalar *from;
-  PetscInt           rows, count, ld;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatGetSize(X, &rows, &count));
-  PetscCall(MatDenseGetLDA(X, &ld));
-  PetscCall(MatDenseGetArrayRead(X, &from));
-  columns->clear();
-  for (PetscInt c = 0; c < count; ++c) columns->emplace_back(from + c * ld, from + c * ld + rows);
-  PetscCall(MatDenseRestoreArrayRead(X, &from));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /// MatMatSolve(), twice: the same bits.
 static PetscErrorCode SolveTogether(Mat F, PetscInt rows, const Columns &b, bool transpose, const char type[],

@@ -10,8 +10,9 @@ namespace sparsegpu::lu
 
 namespace
 {
-/// Backward errors up to this are those of rounding, below 1e-15 in double precision: another step would cost as much as
-/// the solve. Direct solves of grids begin with 3e-16 to 1e-15, those with lost digits are left with 2e-16 by a step.
+/// Backward errors up to this are those of rounding, below 1e-15 in double precision: another step would cost as much
+/// as the solve. Direct solves of grids begin with 3e-16 to 1e-15, those with lost digits are left with 2e-16 by a
+/// step.
 constexpr PetscReal ROUNDING = 4 * PETSC_MACHINE_EPSILON;
 
 class Refinement
