@@ -61,4 +61,24 @@ inline PetscErrorCode ColumnsOf(Mat X, Columns *columns)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// What a right-hand side has of Input(), and at one place NaN or an infinity.
+enum class Kind {
+  Plain,
+  Zero,
+  Large,
+  Small,
+  NaN,
+  Infinite
+};
+inline std::vector<PetscScalar> Column(PetscInt rows, PetscInt seed, Kind kind)
+{
+  const PetscReal large = std::sqrt(PETSC_MAX_REAL);
+  const PetscReal scale = kind == Kind::Zero ? 0 : kind == Kind::Large ? large : kind == Kind::Small ? 1 / large : 1;
+  std::vector<PetscScalar> b = Input(rows, seed, Poison::None);
+  for (PetscScalar &v : b) v *= scale;
+  if (rows > 0 && kind == Kind::NaN) b[(size_t)rows / 2] = std::numeric_limits<PetscReal>::quiet_NaN();
+  if (rows > 0 && kind == Kind::Infinite) b[(size_t)rows / 3] = std::numeric_limits<PetscReal>::infinity();
+  return b;
+}
+
 } // namespace testing

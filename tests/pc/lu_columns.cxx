@@ -87,25 +87,6 @@ static PetscErrorCode CheckNear(const Problem &p, const std::vector<PetscScalar>
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-enum class Kind {
-  Plain,
-  Zero,
-  Large,
-  Small,
-  NaN,
-  Infinite
-};
-static std::vector<PetscScalar> Column(PetscInt rows, PetscInt seed, Kind kind)
-{
-  const PetscReal large = std::sqrt(PETSC_MAX_REAL);
-  const PetscReal scale = kind == Kind::Zero ? 0 : kind == Kind::Large ? large : kind == Kind::Small ? 1 / large : 1;
-  std::vector<PetscScalar> b = Input(rows, seed, Poison::None);
-  for (PetscScalar &v : b) v *= scale;
-  if (rows > 0 && kind == Kind::NaN) b[(size_t)rows / 2] = std::numeric_limits<PetscReal>::quiet_NaN();
-  if (rows > 0 && kind == Kind::Infinite) b[(size_t)rows / 3] = std::numeric_limits<PetscReal>::infinity();
-  return b;
-}
-
 /// Columns of these kinds against the same ones alone.
 static PetscErrorCode CheckColumns(const Problem &p, Mat A, Mat F, const std::vector<Kind> &kinds, bool transpose,
                                    const char type[], const std::string &what, PetscReal slack)

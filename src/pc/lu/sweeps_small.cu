@@ -21,6 +21,74 @@ template <int columns> struct SmallTask {
   }
 };
 
+/// v[q]: the values at at[q], in all columns, once they are there; zero where that is null. The rows' values are polled
+/// for at a time: waiting for one after the other would make a chain of fronts as many times as long.
+template <int columns> static __device__ __forceinline__ void AwaitRows(const Scalar *const (&at)[ROWS], int launch,
+                                                                        const LuSolution &W, Scalar (&v)[ROWS][columns])
+{
+  Patience patience;
+  bool     missing = false;
+#pragma unroll
+  for (int q = 0; q < ROWS; q++)
+#pragma unroll
+    for (int c = 0; c < columns; c++) v[q][c] = at[q] ? poll(at[q] + c * W.stride) : Scalar(0);
+#pragma unroll
+  for (int q = 0; q < ROWS; q++)
+#pragma unroll
+    for (int c = 0; c < columns; c++) missing = missing || IsMissing(v[q][c]);
+  while (missing) {
+    const bool ends = patience.Ends(W.spins, W.report->ticket + launch, &W.report->stuck);
+    if (ends) W.report->stuck = 1;
+#pragma unroll
+    for (int q = 0; q < ROWS; q++)
+#pragma unroll
+      for (int c = 0; c < columns; c++)
+        if (IsMissing(v[q][c])) v[q][c] = ends ? GivenUp() : poll(at[q] + c * W.stride);
+    missing = false;
+#pragma unroll
+    for (int q = 0; q < ROWS; q++)
+#pragma unroll
+      for (int c = 0; c < columns; c++) missing = missing || IsMissing(v[q][c]);
+  }
+}
+
+/// Rows lane + 32 q of a front before its own elimination, as Gather() has them one by one.
+template <Way way, int columns>
+static __device__ __forceinline__ void GatherRows(const FrontsView &V, PetscInt first, PetscCount row_begin, int p,
+                                                  int m, int launch, const LuSolution &W, PetscCount shift,
+                                                  Scalar (&v)[ROWS][columns])
+{
+  PetscInt next[ROWS], end[ROWS], source[ROWS];
+  Scalar   part[ROWS][columns];
+#pragma unroll
+  for (int q = 0; q < ROWS; q++) {
+    const int        a      = static_cast<int>(threadIdx.x) % 32 + 32 * q;
+    const PetscInt   from   = a < p && way == Way::Plain ? W.local_row[first + a] : a;
+    const PetscCount number = first + row_begin + from;
+    next[q]                 = a < m ? V.source_begin[number] : 0;
+    end[q]                  = a < m ? V.source_begin[number + 1] : 0;
+#pragma unroll
+    for (int c = 0; c < columns; c++) v[q][c] = a < p ? W.b[shift + c * W.stride + first + from] : Scalar(0);
+  }
+#pragma unroll
+  for (int q = 0; q < ROWS; q++) source[q] = next[q] < end[q] ? V.source[next[q]] : 0;
+  for (bool more = true; more;) {
+    const Scalar *at[ROWS];
+#pragma unroll
+    for (int q = 0; q < ROWS; q++) at[q] = next[q] < end[q] ? W.parts + shift + source[q] : nullptr;
+    AwaitRows(at, launch, W, part);
+    more = false;
+#pragma unroll
+    for (int q = 0; q < ROWS; q++) {
+      if (!at[q]) continue;
+#pragma unroll
+      for (int c = 0; c < columns; c++) v[q][c] += part[q][c];
+      if (++next[q] < end[q]) source[q] = V.source[next[q]];
+      more = more || next[q] < end[q];
+    }
+  }
+}
+
 /// Unknown k of a column, to all lanes.
 template <int columns> static __device__ __forceinline__ Scalar Unknown(const Scalar (&v)[ROWS][columns],
                                                                         const Scalar (&inverse)[ROWS], int c, int k)
@@ -48,19 +116,8 @@ template <Way way, int columns> static __global__ void __launch_bounds__(THREADS
     const PetscCount         row_begin = V.row_begin[f];
     const Factors<way>       F         = FactorsOf<way>(V, f, W);
     const int                p = static_cast<int>(F.p), m = static_cast<int>(F.m);
-    Scalar                   v[ROWS][columns], inverse[ROWS];
-#pragma unroll
-    for (int q = 0; q < ROWS; q++) {
-      const int a = lane + 32 * q;
-      inverse[q]  = transpose && a < p ? Inverse(F.Pivot(a)) : Scalar(1);
-      if (a < m)
-        Gather<way>(V, first, row_begin, p, a, launch, W, task.shift, v[q]);
-      else
-        Clear(v[q]);
-    }
-    __syncwarp();
-    for (int k0 = 0; k0 < p; k0 += AHEAD) {
-      Scalar entry[AHEAD][ROWS];
+    Scalar                   v[ROWS][columns], inverse[ROWS], entry[AHEAD][ROWS];
+    const auto               load = [&](int k0) {
 #pragma unroll
       for (int u = 0; u < AHEAD; u++)
 #pragma unroll
@@ -68,6 +125,17 @@ template <Way way, int columns> static __global__ void __launch_bounds__(THREADS
           const int a = lane + 32 * q, k = k0 + u;
           entry[u][q] = a > k && k < p && a < m ? F.Forward(a, k, k0 / LU_TILE * LU_TILE) : Scalar(0);
         }
+    };
+    load(0); // before the children are waited for
+#pragma unroll
+    for (int q = 0; q < ROWS; q++) {
+      const int a = lane + 32 * q;
+      inverse[q]  = transpose && a < p ? Inverse(F.Pivot(a)) : Scalar(1);
+    }
+    GatherRows<way>(V, first, row_begin, p, m, launch, W, task.shift, v);
+    __syncwarp();
+    for (int k0 = 0; k0 < p; k0 += AHEAD) {
+      if (k0 > 0) load(k0);
 #pragma unroll
       for (int u = 0; u < AHEAD; u++) {
         const int k = k0 + u;
@@ -103,14 +171,19 @@ static __device__ __forceinline__ void TakeUnknowns(const Factors<way> &F, Petsc
                                                     Scalar (&v)[ROWS][columns], Scalar (&inverse)[ROWS])
 {
   constexpr bool half = way == Way::Half;
-  const int      p = static_cast<int>(F.p), m = static_cast<int>(F.m);
+  const int      p = static_cast<int>(F.p), m = static_cast<int>(F.m), lane = static_cast<int>(threadIdx.x) % 32;
+  const Scalar  *at[ROWS];
 #pragma unroll
   for (int q = 0; q < ROWS; q++) {
-    const int    a     = static_cast<int>(threadIdx.x) % 32 + 32 * q;
+    const int a = lane + 32 * q;
+    at[q]       = a >= p && a < m ? W.x + shift + row[a - p] : nullptr;
+  }
+  AwaitRows(at, launch, W, v);
+#pragma unroll
+  for (int q = 0; q < ROWS; q++) {
+    const int    a     = lane + 32 * q;
     const Scalar pivot = way != Way::Transposed && a < p ? Inverse(F.Pivot(a)) : Scalar(1);
     inverse[q]         = half ? Scalar(1) : pivot;
-    Clear(v[q]);
-    if (a >= p && a < m) AwaitColumns(W.x + shift + row[a - p], W.stride, columns, launch, W, v[q]);
     if (a >= p) continue;
 #pragma unroll
     for (int c = 0; c < columns; c++) {
@@ -134,11 +207,9 @@ template <Way way, int columns> static __global__ void __launch_bounds__(THREADS
     const PetscInt          *row = V.row + V.row_begin[f];
     const Factors<way>       F   = FactorsOf<way>(V, f, W);
     const int                p = static_cast<int>(F.p), m = static_cast<int>(F.m);
-    Scalar                   v[ROWS][columns], inverse[ROWS];
-    TakeUnknowns(F, first, row, launch, W, task.shift, v, inverse);
-    __syncwarp();
-    for (int k0 = (m - 1) / AHEAD * AHEAD; k0 >= 0; k0 -= AHEAD) {
-      Scalar entry[AHEAD][ROWS];
+    const int                last = (m - 1) / AHEAD * AHEAD;
+    Scalar                   v[ROWS][columns], inverse[ROWS], entry[AHEAD][ROWS];
+    const auto               load = [&](int k0) {
 #pragma unroll
       for (int u = 0; u < AHEAD; u++)
 #pragma unroll
@@ -146,6 +217,12 @@ template <Way way, int columns> static __global__ void __launch_bounds__(THREADS
           const int a = lane + 32 * q, k = k0 + u;
           entry[u][q] = a < k && k < m && a < p ? F.Backward(a, k, 32 * q) : Scalar(0);
         }
+    };
+    load(last); // before the parents are waited for
+    TakeUnknowns(F, first, row, launch, W, task.shift, v, inverse);
+    __syncwarp();
+    for (int k0 = last; k0 >= 0; k0 -= AHEAD) {
+      if (k0 < last) load(k0);
 #pragma unroll
       for (int u = AHEAD - 1; u >= 0; u--) {
         const int k = k0 + u;
