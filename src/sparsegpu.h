@@ -232,11 +232,11 @@ M*/
 #define PCSPARSEGPU "sparsegpu"
 
 /*MC
-  PCSPARSEGPUAMG = "sparsegpuamg" - Algebraic multigrid by smoothed aggregation, set up where the matrix's products run,
-  or by classical coarsening, set up on the host
+  PCSPARSEGPUAMG = "sparsegpuamg" - Algebraic multigrid by smoothed aggregation or classical coarsening, set up where the
+  matrix's products run
 
   Options Database Keys:
-+ -pc_sparsegpuamg_type type               - aggregation (default) or classical
++ -pc_sparsegpuamg_type type               - aggregation, classical, or auto (default): one of them, chosen by the matrix
 . -pc_sparsegpuamg_cycle_type type         - v, w or k, see below; mg (default): as -pc_mg_cycle_type says
 . -pc_sparsegpuamg_levels n                - levels at most, the finest one included; also -pc_mg_levels
 . -pc_sparsegpuamg_coarse_eq_limit n       - a level of at most so many unknowns is the coarsest (default 50)
@@ -312,6 +312,12 @@ levels as often as W-cycles. The preconditioner is then not linear: `KSPFCG`, `K
 -ksp_sparsegpugmres_flexible, not `KSPCG`. On a GPU the host does not wait for the sums of a level of which one process
 has all rows; where several have, MPI adds them up. Where the cycle has to be that of `PCMG` it is the W-cycle, as are
 transposes.
+
+  The type auto is aggregation for blocks of several unknowns and for matrices with a near null space of more than the
+constant. Else rows are counted by kinds, a sample of them where there are many, and the type is classical where more
+than 1 % have couplings that jump, or more than 2/3 jump, are anisotropic or belong to convection, and at most 25 % have
+signs that classical interpolation is not made for. New values in the old pattern keep the type. `KSPView()` and -info
+tell which one was chosen and why.
 
   Classical coarsening, -pc_sparsegpuamg_type classical, is for anisotropy in any direction, coefficients that jump, and
 convection. Unknowns are split into coarse and fine ones by PMIS (De Sterck, Yang and Heys, 2006), and fine ones are

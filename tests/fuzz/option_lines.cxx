@@ -80,7 +80,7 @@ const std::vector<KnownOption> &KnownOptions()
         {"-pc_sparsegpuamg_aggressive_coarsening", "0 1 2", false},
         {"-pc_sparsegpuamg_reuse_interpolation", flag, false},
         {"-pc_sparsegpuamg_filter", flag, false},
-        {"-pc_sparsegpuamg_type", "aggregation classical", false},
+        {"-pc_sparsegpuamg_type", "auto aggregation classical", false},
         {"-pc_sparsegpuamg_strong_threshold", "0 0.25 0.99", false},
         {"-pc_sparsegpuamg_max_row_sum", "0.1 0.9 1", false},
         {"-pc_sparsegpuamg_max_elements", "0 1 4 32", false},

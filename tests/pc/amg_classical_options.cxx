@@ -68,15 +68,16 @@ static PetscErrorCode TestOptions()
 /// Options that cannot be are errors that name the value and what is allowed.
 static PetscErrorCode TestBad()
 {
-  const char *const cases[][3] = {{"-pc_sparsegpuamg_type", "geometric", "geometric must be aggregation or classical"},
-                                  {"-pc_sparsegpuamg_strong_threshold", "1.5", "1.5 must be at least 0 and below 1"},
-                                  {"-pc_sparsegpuamg_strong_threshold", "-0.5", "-0.5 must be at least 0 and below 1"},
-                                  {"-pc_sparsegpuamg_max_row_sum", "-0.5", "-0.5 must be positive"},
-                                  {"-pc_sparsegpuamg_truncation", "1.5", "1.5 must be at least 0 and below 1"},
-                                  {"-pc_sparsegpuamg_complexity", "0.5", "0.5 must be at least 1, or 0"},
-                                  {"-pc_sparsegpuamg_max_elements", "33", "33 must be between 1 and 32, or 0"},
-                                  {"-pc_sparsegpuamg_max_elements", "-1", "-1 must be between 1 and 32, or 0"}};
-  Mat               A;
+  const char *const cases[][3] = {
+      {"-pc_sparsegpuamg_type", "geometric", "geometric must be auto, aggregation or classical"},
+      {"-pc_sparsegpuamg_strong_threshold", "1.5", "1.5 must be at least 0 and below 1"},
+      {"-pc_sparsegpuamg_strong_threshold", "-0.5", "-0.5 must be at least 0 and below 1"},
+      {"-pc_sparsegpuamg_max_row_sum", "-0.5", "-0.5 must be positive"},
+      {"-pc_sparsegpuamg_truncation", "1.5", "1.5 must be at least 0 and below 1"},
+      {"-pc_sparsegpuamg_complexity", "0.5", "0.5 must be at least 1, or 0"},
+      {"-pc_sparsegpuamg_max_elements", "33", "33 must be between 1 and 32, or 0"},
+      {"-pc_sparsegpuamg_max_elements", "-1", "-1 must be between 1 and 32, or 0"}};
+  Mat A;
 
   PetscFunctionBeginUser;
   PetscCall(CreateGrid(PETSC_COMM_SELF, MATAIJ, {10, 10, 1, 1, false, Faces}, &A));

@@ -254,6 +254,7 @@ PetscErrorCode RegisterMultigrid()
   PetscCall(PCRegister(PCSPARSEGPUAMG, PCCreate_SparseGPUAMG));
   PetscCall(PetscLogEventRegister("SparseGPUAggreg", PC_CLASSID, &AggregateEvent));
   PetscCall(PetscLogEventRegister("SparseGPUClassic", PC_CLASSID, &ClassicalEvent));
+  PetscCall(PetscLogEventRegister("SparseGPUChoice", PC_CLASSID, &ChoiceEvent));
   PetscCall(PetscLogEventRegister("SparseGPUProlong", PC_CLASSID, &ProlongatorEvent));
   PetscCall(PetscLogEventRegister("SparseGPUGalerk", PC_CLASSID, &GalerkinEvent));
   PetscCall(PetscLogEventRegister("SparseGPUSpectr", PC_CLASSID, &SpectrumEvent));

@@ -2,12 +2,13 @@
 #include "pc/amg/hierarchy.hpp"
 #include <petsc/private/matimpl.h>
 #include "mat/face/pattern.hpp"
+#include "pc/amg/choice.hpp"
 #include "pc/amg/galerkin.hpp"
 
 namespace sparsegpu::amg
 {
 
-PetscLogEvent AggregateEvent, ProlongatorEvent, GalerkinEvent, SpectrumEvent, ClassicalEvent;
+PetscLogEvent AggregateEvent, ProlongatorEvent, GalerkinEvent, SpectrumEvent, ClassicalEvent, ChoiceEvent;
 
 namespace
 {
@@ -59,6 +60,7 @@ PetscErrorCode Hierarchy::Clear()
     for (Mat *M : {&l.A, &l.P}) PetscCall(MatDestroy(M));
   levels_.clear();
   stopped_.clear();
+  why_type_.clear();
   near_null_space_ = 0;
   avoided_         = 0;
   room_.reset();
@@ -148,6 +150,22 @@ PetscErrorCode Hierarchy::Coarsen(PC pc, const Settings &settings, NearNullSpace
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Hierarchy::Choose(PC pc, Mat A, const Settings &settings)
+{
+  TypeChoice choice;
+
+  PetscFunctionBegin;
+  classical_ = settings.type == Settings::Type::Classical;
+  if (settings.type != Settings::Type::Auto) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLogEventBegin(ChoiceEvent, 0, 0, 0, 0));
+  PetscCall(ChooseType(A, settings, &choice));
+  PetscCall(PetscLogEventEnd(ChoiceEvent, 0, 0, 0, 0));
+  classical_ = choice.classical;
+  why_type_  = std::move(choice.reason);
+  PetscCall(PetscInfo(pc, "type: %s (chosen: %s)\n", classical_ ? "classical" : "aggregation", why_type_.c_str()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Hierarchy::Build(PC pc, Mat A, const Settings &settings, const Coordinates &coordinates)
 {
   NearNullSpace space;
@@ -156,7 +174,7 @@ PetscErrorCode Hierarchy::Build(PC pc, Mat A, const Settings &settings, const Co
   PetscFunctionBegin;
   PetscCall(Clear());
   PetscCall(NearNullSpaceId(A, &near_null_space_));
-  classical_ = settings.type == Settings::Type::Classical;
+  PetscCall(Choose(pc, A, settings));
   if (classical_) {
     PetscCall(BuildClassical(pc, A, settings));
     PetscFunctionReturn(PETSC_SUCCESS);

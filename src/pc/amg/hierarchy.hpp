@@ -15,7 +15,7 @@ namespace sparsegpu::amg
 {
 
 /// What each part of a set-up takes, in -log_view.
-extern PetscLogEvent AggregateEvent, ProlongatorEvent, GalerkinEvent, SpectrumEvent, ClassicalEvent;
+extern PetscLogEvent AggregateEvent, ProlongatorEvent, GalerkinEvent, SpectrumEvent, ClassicalEvent, ChoiceEvent;
 
 /// The part of the spectrum that smoothers reduce, over the estimate of its end: as KSPCHEBYSHEV's defaults.
 constexpr PetscReal SPECTRUM_BEGIN = 0.1, SPECTRUM_END = 1.1;
@@ -54,6 +54,8 @@ public:
   const std::vector<Level> &Levels() const { return levels_; }
   const std::string        &WhyStopped() const { return stopped_; }
   bool                      IsClassical() const { return classical_; }
+  /// Why `auto` took this type; empty: it was set.
+  const std::string &WhyType() const { return why_type_; }
   /// Of classical multigrid: the complexity that was foreseen with a level that was left out for it; 0: none was.
   PetscReal ComplexityAvoided() const { return avoided_; }
   /// Nonzeros of all levels over those of the finest one; the same of unknowns.
@@ -61,6 +63,7 @@ public:
   PetscReal GridComplexity() const;
 
 private:
+  PetscErrorCode Choose(PC pc, Mat A, const Settings &settings);
   PetscErrorCode AddLevel(Mat A);
   bool           IsCoarsest(const Settings &settings, PetscInt unknowns) const;
   PetscErrorCode Coarsen(PC pc, const Settings &settings, NearNullSpace *space, bool *more);
@@ -74,7 +77,8 @@ private:
   PetscErrorCode RestrictNullSpace(Mat A);
 
   std::vector<Level> levels_;
-  std::string        stopped_;              ///< why the coarsest level is the coarsest
+  std::string        stopped_; ///< why the coarsest level is the coarsest
+  std::string        why_type_;
   PetscObjectId      near_null_space_  = 0; ///< of the MatNullSpace that was attached; 0: none
   bool               keeps_aggregates_ = false;
   bool               classical_        = false;

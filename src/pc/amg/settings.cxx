@@ -93,11 +93,11 @@ template <class Value, size_t COUNT> PetscErrorCode ReadName(PC pc, const char o
 
 PetscErrorCode ReadNames(PC pc, Settings *s, SparseGPUOptionItems PetscOptionsObject)
 {
-  const char *const types[] = {"aggregation", "classical"}, *const cycles[] = {"mg", "v", "w", "k"};
+  const char *const types[] = {"auto", "aggregation", "classical"}, *const cycles[] = {"mg", "v", "w", "k"};
 
   PetscFunctionBegin;
-  PetscCall(ReadName(pc, "-pc_sparsegpuamg_type", "Coarsening: aggregation or classical", types,
-                     "aggregation or classical", &s->type, PetscOptionsObject));
+  PetscCall(ReadName(pc, "-pc_sparsegpuamg_type", "Coarsening: auto, aggregation or classical", types,
+                     "auto, aggregation or classical", &s->type, PetscOptionsObject));
   PetscCall(ReadName(pc, "-pc_sparsegpuamg_cycle_type", "v, w or k; mg: as -pc_mg_cycle_type", cycles,
                      "v, w, k, or mg for that of -pc_mg_cycle_type", &s->cycle, PetscOptionsObject));
   PetscFunctionReturn(PETSC_SUCCESS);

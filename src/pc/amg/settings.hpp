@@ -16,6 +16,7 @@ constexpr PetscInt MAX_SMOOTHS  = 100; ///< by far more than are of use: each ma
 
 struct Settings {
   enum class Type {
+    Auto, ///< ChooseType()
     Aggregation,
     Classical
   };
@@ -25,7 +26,7 @@ struct Settings {
     W,
     K
   };
-  Type      type                = Type::Aggregation;
+  Type      type                = Type::Auto;
   CycleType cycle               = CycleType::Multigrid;
   PetscInt  levels              = MAX_LEVELS;  ///< at most, the finest one included
   PetscInt  coarse_eq_limit     = 50;          ///< a level of at most so many unknowns is the coarsest

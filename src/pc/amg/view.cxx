@@ -24,10 +24,15 @@ PetscErrorCode ViewClassicalSettings(const Settings &s, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ViewSettings(const Settings &s, PetscViewer viewer)
+PetscErrorCode ViewSettings(const Settings &s, const Hierarchy &hierarchy, PetscViewer viewer)
 {
   PetscFunctionBegin;
-  if (s.type == Settings::Type::Classical) {
+  const bool chosen    = s.type == Settings::Type::Auto && !hierarchy.Levels().empty();
+  const bool classical = chosen ? hierarchy.IsClassical() : s.type == Settings::Type::Classical;
+  if (chosen)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "    type: %s (chosen: %s)\n", classical ? "classical" : "aggregation",
+                                     hierarchy.WhyType().c_str()));
+  if (classical) {
     PetscCall(ViewClassicalSettings(s, viewer));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -184,7 +189,7 @@ PetscErrorCode ViewHierarchy(PC pc, const Hierarchy &hierarchy, const Cycle &cyc
   PetscMPIInt    size;
 
   PetscFunctionBegin;
-  PetscCall(ViewSettings(settings, viewer));
+  PetscCall(ViewSettings(settings, hierarchy, viewer));
   if (hierarchy.Levels().empty()) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "    not yet set up\n"));
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "pc/classical/interpolation.hpp"
+#include "pc/classical/kinds.hpp"
 #include "pc/classical/splitting.hpp"
 #include "pc/classical/strength.hpp"
 
@@ -29,6 +30,7 @@ template <class Operation> PetscErrorCode ForEach(Space space, PetscCount count,
   what(FillGiven);                               \
   what(CountFactor);                             \
   what(FillFactor);                              \
+  what(ClassifyRow);                             \
   what(CountKept);                               \
   what(KeepLargest)
 
