@@ -103,7 +103,7 @@ static __device__ void RaiseFromBlock(PetscReal v, bool wanted, RealBits *to)
 }
 
 /// LANES lanes take a row with all columns, blocks stride over the rows. A lane finishes columns / LANES of them, or
-/// the first lane the only one.
+/// the first lane the only one. Columns from which.count on repeat one: without branches all loads are on their way.
 template <int columns> static __global__ void __launch_bounds__(THREADS)
     residual_kernel(SystemView A, const __grid_constant__ LuColumns which, const Scalar *b, PetscInt ldb,
                     const Scalar *x, PetscInt ldx, Scalar *r, DeviceReport *report)
@@ -123,8 +123,7 @@ template <int columns> static __global__ void __launch_bounds__(THREADS)
         const Scalar   a = A.a[A.source ? A.source[e] : e];
         const PetscInt j = A.j[e];
 #pragma unroll
-        for (int c = 0; c < columns; c++)
-          if (c < which.count) sum[c] = sum[c] + a * x[static_cast<PetscCount>(which.at[c]) * ldx + j];
+        for (int c = 0; c < columns; c++) sum[c] = sum[c] + a * x[static_cast<PetscCount>(which.at[c]) * ldx + j];
       }
     SumLanes(sum, lane);
 #pragma unroll
@@ -189,16 +188,17 @@ PetscErrorCode Residual_CUDA(const SystemView &A, const LuColumns &columns, cons
                              const Scalar *x, PetscInt ldx, Scalar *r, DeviceReport *report, Stream stream)
 {
   const unsigned blocks = static_cast<unsigned>(PetscMin(PetscCount(Blocks(PetscCount(LANES) * A.rows)), GRID));
+  LuColumns      which  = columns;
 
   PetscFunctionBegin;
+  for (PetscInt k = columns.count; k < LU_COLUMNS; k++) which.at[k] = which.at[0];
   PetscCall(LaunchOver<clear_norms_kernel>(1, stream, report));
   if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
   if (columns.count == 1)
-    residual_kernel<1>
-        <<<blocks, THREADS, 0, static_cast<cudaStream_t>(stream)>>>(A, columns, b, ldb, x, ldx, r, report);
+    residual_kernel<1><<<blocks, THREADS, 0, static_cast<cudaStream_t>(stream)>>>(A, which, b, ldb, x, ldx, r, report);
   else
     residual_kernel<LU_COLUMNS>
-        <<<blocks, THREADS, 0, static_cast<cudaStream_t>(stream)>>>(A, columns, b, ldb, x, ldx, r, report);
+        <<<blocks, THREADS, 0, static_cast<cudaStream_t>(stream)>>>(A, which, b, ldb, x, ldx, r, report);
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
