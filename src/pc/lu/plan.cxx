@@ -1,8 +1,11 @@
 /// Offsets of the fronts: factors one after the other, updates by first fit over the steps in which they live.
 #include "pc/lu/plan.hpp"
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <map>
 #include <numeric>
+#include <set>
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::lu
@@ -10,53 +13,92 @@ namespace sparsegpu::lu
 
 namespace
 {
-/// First fit, lowest place first; neighbouring gaps are joined.
+/// First fit, lowest place first; neighbouring gaps are joined. Gaps of one size class are kept by their places, and
+/// the classes are fine: a search looks at the lowest gap of each larger class, and walks through one.
 class Arena
 {
 public:
+  Arena() { lowest_.fill(NONE); }
   PetscCount Take(PetscCount size)
   {
     if (size == 0) return 0;
-    for (auto gap = gaps_.begin(); gap != gaps_.end(); ++gap) {
-      if (gap->second < size) continue;
-      const PetscCount at = gap->first, rest = gap->second - size;
-      gaps_.erase(gap);
-      if (rest > 0) gaps_[at + size] = rest;
-      return at;
+    const int  mine  = ClassOf(size);
+    PetscCount place = *std::min_element(lowest_.begin() + mine + 1, lowest_.end());
+    for (const PetscCount at : by_size_[mine]) {
+      if (at > place) break;
+      if (gaps_.at(at) < size) continue;
+      place = at;
+      break;
     }
-    PetscCount at = end_;
+    if (place < NONE) {
+      const PetscCount rest = Remove(gaps_.find(place)) - size;
+      if (rest > 0) Add(place + size, rest);
+      return place;
+    }
+    place = end_;
     if (!gaps_.empty()) { // the last gap may touch the end
-      auto last = std::prev(gaps_.end());
+      const auto last = std::prev(gaps_.end());
       if (last->first + last->second == end_) {
-        at = last->first;
-        gaps_.erase(last);
+        place = last->first;
+        Remove(last);
       }
     }
-    end_ = at + size;
-    return at;
+    end_ = place + size;
+    return place;
   }
   void Give(PetscCount at, PetscCount size)
   {
     if (size == 0) return;
     auto next = gaps_.lower_bound(at);
     if (next != gaps_.end() && at + size == next->first) {
-      size += next->second;
-      next = gaps_.erase(next);
+      const auto after = std::next(next);
+      size += Remove(next);
+      next = after;
     }
     if (next != gaps_.begin()) {
-      auto before = std::prev(next);
+      const auto before = std::prev(next);
       if (before->first + before->second == at) {
-        before->second += size;
-        return;
+        at = before->first;
+        size += Remove(before);
       }
     }
-    gaps_[at] = size;
+    Add(at, size);
   }
   PetscCount end() const { return end_; }
 
 private:
-  std::map<PetscCount, PetscCount> gaps_; ///< begin -> size
-  PetscCount                       end_ = 0;
+  using Gaps                        = std::map<PetscCount, PetscCount>; ///< begin -> size
+  static constexpr int        PARTS = 16, CLASSES = 64 * PARTS;         ///< classes of an octave; all
+  static constexpr PetscCount NONE = std::numeric_limits<PetscCount>::max();
+  /// Sizes of a class are smaller than those of the next.
+  static int ClassOf(PetscCount size)
+  {
+    int        octave = 0;
+    PetscCount top    = size;
+    for (; top >= 2 * PARTS; octave++) top /= 2;
+    return octave * PARTS + static_cast<int>(top);
+  }
+  void Add(PetscCount at, PetscCount size)
+  {
+    const int c = ClassOf(size);
+    gaps_[at]   = size;
+    by_size_[c].insert(at);
+    lowest_[c] = std::min(lowest_[c], at);
+  }
+  PetscCount Remove(Gaps::iterator gap) ///< and returns its size
+  {
+    const PetscCount size = gap->second;
+    const int        c    = ClassOf(size);
+    by_size_[c].erase(gap->first);
+    lowest_[c] = by_size_[c].empty() ? NONE : *by_size_[c].begin();
+    gaps_.erase(gap);
+    return size;
+  }
+
+  Gaps                                      gaps_;
+  std::array<std::set<PetscCount>, CLASSES> by_size_; ///< places
+  std::array<PetscCount, CLASSES>           lowest_;  ///< of those, NONE where there are none
+  PetscCount                                end_ = 0;
 };
 
 void FindPostorder(const FrontTree &tree, FrontPlan *plan)
