@@ -2,23 +2,9 @@ static const char help[] =
     "Symmetric direct factorizations by MATSOLVERSPARSEGPU: one triangle of the fronts, definite or not.\n\n";
 
 #include "direct.hpp"
+#include "mirrored.hpp"
 
 using namespace testing;
-
-/// p's upper triangle with its mirror image, conjugated if `hermitian`, and a diagonal that dominates; its signs are
-/// mixed unless `definite`.
-static Problem Mirrored(const Problem &p, bool hermitian, bool definite)
-{
-  Problem q = p;
-  q.name += hermitian ? "_hermitian" : definite ? "_definite" : "_indefinite";
-  q.entries.clear();
-  for (const Entry &e : p.entries)
-    if (e.j > e.i) {
-      q.entries.push_back(e);
-      q.entries.push_back({e.j, e.i, hermitian ? PetscConj(e.v) : e.v});
-    }
-  return Dominant(q, definite);
-}
 
 /// Dense blocks of these orders that know only a dense border, the last rows: fronts of one step with other rows.
 static Problem Arrow(const std::vector<PetscInt> &orders, PetscInt border)

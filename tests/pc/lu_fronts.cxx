@@ -1,6 +1,7 @@
 static const char help[] = "Direct factorizations with large fronts: tiles, exchanges, updates of many rows.\n\n";
 
 #include "direct.hpp"
+#include "mirrored.hpp"
 
 #if defined(SPARSEGPU_HAVE_CUDA)
   #include <cuda_runtime.h>
@@ -153,8 +154,61 @@ static PetscErrorCode Stuck()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Solves for ones with factors in the order of leastfill, asked for or, without any, the solver's own.
+static PetscErrorCode SolveWith(Mat A, MatFactorType kind, bool order, std::vector<PetscScalar> *values)
+{
+  const MatFactorInfo info = Info(0);
+  const PetscScalar  *array;
+  PetscInt            n;
+  Mat                 F;
+  Vec                 b, x;
+
+  PetscFunctionBeginUser;
+  if (order) {
+    PetscCall(FactorDirect(A, kind, MATORDERINGLEASTFILL, &F));
+  } else {
+    PetscCall(MatGetFactor(A, MATSOLVERSPARSEGPU, kind, &F));
+    if (kind == MAT_FACTOR_CHOLESKY) PetscCall(MatCholeskyFactorSymbolic(F, A, nullptr, &info));
+    if (kind == MAT_FACTOR_LU) PetscCall(MatLUFactorSymbolic(F, A, nullptr, nullptr, &info));
+    if (kind == MAT_FACTOR_CHOLESKY) PetscCall(MatCholeskyFactorNumeric(F, A, &info));
+    if (kind == MAT_FACTOR_LU) PetscCall(MatLUFactorNumeric(F, A, &info));
+  }
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecSet(b, 1));
+  PetscCall(MatSolve(F, b, x));
+  PetscCall(VecGetLocalSize(x, &n));
+  PetscCall(VecGetArrayRead(x, &array));
+  values->assign(array, array + n);
+  PetscCall(VecRestoreArrayRead(x, &array));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&F));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OwnOrder()
+{
+  PetscFunctionBeginUser;
+  for (const MatFactorType kind : {MAT_FACTOR_CHOLESKY, MAT_FACTOR_LU}) {
+    std::vector<PetscScalar> asked, own;
+    Mat                      A;
+    PetscCall(CreateMatrix(PETSC_COMM_SELF, Mirrored(Cube(9), true, true), MATSPARSEGPU, nullptr, Layout::Even, &A));
+    PetscCall(SolveWith(A, kind, true, &asked));
+    PetscCall(SolveWith(A, kind, false, &own));
+    PetscCheck(asked == own, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s without an order is not that with %s",
+               MatFactorTypes[kind], MATORDERINGLEASTFILL);
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   return Main(argc, argv, help,
-              {{"wide", Wide}, {"exchanges", Exchanges}, {"tree", Tree}, {"memory", Memory}, {"stuck", Stuck}});
+              {{"wide", Wide},
+               {"exchanges", Exchanges},
+               {"tree", Tree},
+               {"memory", Memory},
+               {"stuck", Stuck},
+               {"own_order", OwnOrder}});
 }

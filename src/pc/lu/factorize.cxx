@@ -6,6 +6,7 @@
 #include "pc/lu/failure.hpp"
 #include "pc/lu/options.hpp"
 #include "pc/lu/reorder.hpp"
+#include "pc/ordering/leastfill.hpp"
 #include "petsc/compat.hpp"
 #include "sparsegpu.h"
 
@@ -148,6 +149,19 @@ PetscErrorCode Trial::Run(Quality *quality)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode TakeIndices(IS is, std::vector<PetscInt> *all)
+{
+  const PetscInt *indices;
+  PetscInt        n;
+
+  PetscFunctionBegin;
+  PetscCall(ISGetLocalSize(is, &n));
+  PetscCall(ISGetIndices(is, &indices));
+  PetscCallCXX(all->assign(indices, indices + n));
+  PetscCall(ISRestoreIndices(is, &indices));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace
 
 PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
@@ -200,7 +214,6 @@ PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
 PetscErrorCode MatFactorSymbolic_Direct(Mat F, Mat A, IS row, IS column, const MatFactorInfo *info, DirectKind kind)
 {
   DirectFactor         *factor = DirectOf(F);
-  const PetscInt       *indices;
   std::vector<PetscInt> r, c;
   HostRows              matrix;
   MatrixRows            rows;
@@ -214,12 +227,13 @@ PetscErrorCode MatFactorSymbolic_Direct(Mat F, Mat A, IS row, IS column, const M
   PetscCall(ReadOptions(F, A));
   PetscCall(GetMatrixRows(A, &rows));
   PetscCall(matrix.Take(rows));
-  PetscCall(ISGetIndices(row, &indices));
-  PetscCallCXX(r.assign(indices, indices + A->rmap->n));
-  PetscCall(ISRestoreIndices(row, &indices));
-  PetscCall(ISGetIndices(column, &indices));
-  PetscCallCXX(c.assign(indices, indices + A->rmap->n));
-  PetscCall(ISRestoreIndices(column, &indices));
+  if (row && column) {
+    PetscCall(TakeIndices(row, &r));
+    PetscCall(TakeIndices(column, &c));
+  } else { // MATORDERINGEXTERNAL
+    PetscCall(ordering::LeastFillOf(A, &r));
+    PetscCallCXX(c = r);
+  }
   PetscCall(FactorSpace(A, &space));
   factor->kind = factor->wanted = kind;
   factor->gave_way              = 0;

@@ -199,8 +199,9 @@ PetscErrorCode FillFactor(Mat F)
   F->ops->choleskyfactorsymbolic = MatCholeskyFactorSymbolic_Direct;
   F->ops->view                   = MatView_Direct;
   F->ops->destroy                = MatDestroy_Direct;
-  for (const MatFactorType f : {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY})
-    PetscCall(PetscStrallocpy(MATORDERINGLEASTFILL, const_cast<char **>(&F->preferredordering[f])));
+  PetscCall(PetscStrallocpy(MATORDERINGLEASTFILL, const_cast<char **>(&F->preferredordering[MAT_FACTOR_LU])));
+  // leastfill, too, without PCCHOLESKY's comparison of rows and columns, which takes as long as the ordering
+  PetscCall(PetscStrallocpy(MATORDERINGEXTERNAL, const_cast<char **>(&F->preferredordering[MAT_FACTOR_CHOLESKY])));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace

@@ -55,9 +55,19 @@ PetscErrorCode Tell(Mat A, const LeastFillReport &report)
 
 PetscErrorCode MatGetOrdering_LeastFill(Mat A, MatOrderingType, IS *row, IS *column)
 {
+  Indices order;
+
+  PetscFunctionBegin;
+  PetscCall(LeastFillOf(A, &order));
+  PetscCall(CreateOrder(order, row, column));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode LeastFillOf(Mat A, Indices *order)
+{
   SymmetricPattern pattern;
   LeastFillReport  report;
-  Indices          order;
   PetscReal        factorizations = 100;
   bool             moves;
 
@@ -72,12 +82,10 @@ PetscErrorCode MatGetOrdering_LeastFill(Mat A, MatOrderingType, IS *row, IS *col
              "-mat_ordering_leastfill_factorizations %g must be non-negative", (double)factorizations);
   PetscCall(GraphOf(A, &pattern, &moves));
   if (moves) PetscCall(PetscInfo(A, "Diagonal entries are missing: rows will move, and be ordered again\n"));
-  PetscCall(LeastFill(std::move(pattern), moves ? 0 : factorizations, &order, &report));
+  PetscCall(LeastFill(std::move(pattern), moves ? 0 : factorizations, order, &report));
   PetscCall(Tell(A, report));
-  PetscCall(CreateOrder(order, row, column));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-} // namespace
 
 PetscErrorCode LeastFill(SymmetricPattern A, PetscReal factorizations, Indices *order, LeastFillReport *report)
 {

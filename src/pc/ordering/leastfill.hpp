@@ -2,6 +2,7 @@
 /// component of the graph. The result depends on neither PETSc's configuration nor time nor threads.
 #pragma once
 
+#include <petscmat.h>
 #include "pc/ordering/libraries.hpp"
 
 namespace sparsegpu::ordering
@@ -24,6 +25,9 @@ struct LeastFillReport {
 /// *order [A.n]: the unknown that is eliminated k-th. `factorizations`: how many the order is to serve; the more,
 /// the slower candidates are tried; 0: the fastest alone. Errors: PETSC_ERR_MEM.
 PetscErrorCode LeastFill(SymmetricPattern A, PetscReal factorizations, Indices *order, LeastFillReport *report);
+
+/// The same for a square matrix, with its options; -info tells what was tried.
+PetscErrorCode LeastFillOf(Mat A, Indices *order);
 
 /// MatOrderingRegister() of MATORDERINGLEASTFILL.
 PetscErrorCode RegisterLeastFill();
