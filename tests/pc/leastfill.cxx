@@ -155,7 +155,7 @@ static PetscErrorCode Bounds()
   Indices         order;
 
   PetscFunctionBeginUser;
-  for (const PetscInt k : {40, 100, 160}) {
+  for (const PetscInt k : {40, 100, 160, 330}) {
     const Graph   g     = Grid("grid", k);
     const double  bound = 4 * 829.0 / 84 * std::pow((double)k, 3);
     const Indices ones((size_t)g.pattern.n, 1);

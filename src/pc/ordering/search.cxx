@@ -10,6 +10,7 @@
 #include <thread>
 #include "device/scalar.hpp"
 #include "pc/ordering/dissection.hpp"
+#include "pc/ordering/sample.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::ordering
@@ -22,6 +23,10 @@ namespace
 constexpr PetscLogDouble FEW_FLOPS = 2e5;
 /// Nodes from which on a thread of its own pays.
 constexpr PetscInt MANY_NODES = 20000;
+/// Nodes from which on a part of the graph tells first whether minimum degree, the slower one, may be the better, and
+/// the share of the operations of dissection by levels from which on it is not: on grids the share grows with the grid.
+constexpr PetscInt       TOLD_BY_A_PART = 100000;
+constexpr PetscLogDouble MORE           = 1.1;
 /// PETSc's minimum degree takes long where nodes have many neighbours, or are many.
 constexpr PetscInt  QMD_NODES = 100000, QMD_ANY = 5000;
 constexpr PetscReal QMD_NEIGHBOURS = 5;
@@ -146,9 +151,10 @@ PetscErrorCode Search::RunPetsc(const char type[])
 /// Minimum degree and nested dissection by level structures, which is good for grids, the former in a thread.
 PetscErrorCode Search::RunFast()
 {
-  const Library &amd  = GetLibrary(LibraryId::Amd);
-  const PetscInt n    = graph_.pattern.n;
-  const bool     both = amd.built && factorizations_ > 0 && n >= MANY_NODES && std::thread::hardware_concurrency() > 1;
+  const Library    &amd  = GetLibrary(LibraryId::Amd);
+  const PetscInt    n    = graph_.pattern.n;
+  const bool        wide = amd.built && factorizations_ > 0 && n >= MANY_NODES;
+  PetscLogDouble    part = 1; // DegreeAgainstLevels()
   std::atomic<bool> lacks_memory{false};
   Found             degree, dissected;
   std::thread       other;
@@ -169,19 +175,26 @@ PetscErrorCode Search::RunFast()
     });
   };
   const auto dissect = [&] { guarded([&] { dissected = Evaluate({true, ""}, ByLevels(graph_.pattern, 0)); }); };
+  if (wide && n >= TOLD_BY_A_PART) guarded([&] { part = DegreeAgainstLevels(graph_); });
+  const bool levels_alone = part > MORE;
+  const bool both         = wide && !levels_alone && std::thread::hardware_concurrency() > 1;
   if (both) {
     PetscCallCXX(other = Start(find_degree));
     dissect();
     if (other.joinable()) other.join();
-  } else if (amd.built) {
+  } else if (amd.built && !levels_alone) {
     find_degree();
   }
-  if (amd.built && !lacks_memory) {
+  if (amd.built && !levels_alone && !lacks_memory) {
     degree_ = degree.flops;
     PetscCallCXX(Take(amd.type, std::move(degree)));
   }
   if (!lacks_memory && WorthMore()) {
     if (!both) dissect();
+    if (levels_alone) {
+      degree_ = dissected.flops;
+      for (PetscLogDouble &flops : degree_) flops *= part;
+    }
     if (!lacks_memory) PetscCallCXX(Take(MATORDERINGND, std::move(dissected)));
   }
   PetscCheck(!lacks_memory, PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for the orderings of %" PetscInt_FMT " nodes",
