@@ -14,7 +14,7 @@ const char *const QualityNames[] = {"bad", "usable", "slow", "good"};
 /// Solves are tried where pivots were replaced or entries have grown; else the factorization is as good as one with
 /// partial pivoting. Where entries grow as fast as those of values that solves were good for, each solve tells for
 /// itself: it is refined, and one that misses the bound has the matrix factored with partial pivoting (Escalate()).
-PetscErrorCode Judge(Mat F, Quality *quality)
+PetscErrorCode Judge(Mat F, bool alternative, Quality *quality)
 {
   constexpr PetscReal GROWTH = static_cast<PetscReal>(1e4);  // partial pivoting rarely has more
   constexpr PetscReal KEPT   = static_cast<PetscReal>(1e-7); // lost digits: seven a step of refinement are left
@@ -29,6 +29,11 @@ PetscErrorCode Judge(Mat F, Quality *quality)
   if (!report.finite || factor->options.refine == 0) PetscFunctionReturn(PETSC_SUCCESS);
   const PetscReal few = factor->proven ? PetscMax(GROWTH, KEPT / PETSC_MACHINE_EPSILON) : GROWTH;
   if (report.perturbed == 0 && report.growth <= few) PetscFunctionReturn(PETSC_SUCCESS);
+  // with an alternative, what a cycle of GMRES cannot correct and what has grown, too, is not worth many solves
+  if (alternative && report.perturbed > LU_BASIS && report.growth * PETSC_MACHINE_EPSILON > KEPT) {
+    *quality = Quality::Bad;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(factor->Probe(&good, &size));
   if (report.perturbed > 0 && !(size.relative <= SOLVED)) good = false;
   const bool digits = size.error <= PetscSqrtReal(PETSC_MACHINE_EPSILON) && size.relative <= SOLVED;
@@ -72,7 +77,7 @@ PetscErrorCode Attempt(Mat F, const Scalar *a, bool alternative, bool brief, Qua
         factor->kind == DirectKind::LU ? "LU" : "Cholesky", factor->Where() == Space::Host ? "the host" : "cuda",
         (double)small[k], report.perturbed, (double)report.smallest, (double)report.growth,
         static_cast<int>(report.finite)));
-    PetscCall(Judge(F, &now));
+    PetscCall(Judge(F, alternative, &now));
     if (k == 1 && factor->Report().perturbed > 0) now = Quality::Bad;
     if (now > *quality) {
       *quality = now;

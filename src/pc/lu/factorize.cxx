@@ -95,6 +95,8 @@ PetscErrorCode Trial::Fronts(Quality *quality)
   PetscCall(TakeRows());
   PetscCall(factor_->GetArrangement(&before_));
   PetscCall(Replace(F_, matrix_->csr, reordering_, &changed));
+  if (!changed && *quality == Quality::Bad)
+    PetscCall(Attempt(F_, a_, false, false, quality)); // it may not have been tried
   if (!changed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Attempt(F_, a_, false, false, &matched));
   left_ = matched < *quality;

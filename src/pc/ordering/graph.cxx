@@ -46,12 +46,16 @@ Indices EqualNodes(const SymmetricPattern &A)
 }
 } // namespace
 
-CompressedGraph Compress(const SymmetricPattern &A)
+bool CompressTo(const SymmetricPattern &A, PetscInt most, CompressedGraph *compressed)
 {
-  const Indices   of = EqualNodes(A);
-  Indices         number(A.n, -1);
-  CompressedGraph C;
-  WeightedGraph  &G = C.graph;
+  const Indices    of = EqualNodes(A);
+  Indices          number(A.n, -1);
+  CompressedGraph &C     = *compressed;
+  WeightedGraph   &G     = C.graph;
+  PetscInt         nodes = 0;
+  for (PetscInt k = 0; k < A.n; k++) nodes += of[k] == k;
+  if (nodes > most) return false;
+  C = CompressedGraph();
   for (PetscInt k = 0; k < A.n; k++) {
     if (of[k] == k) {
       number[k] = G.pattern.n++;
@@ -71,7 +75,7 @@ CompressedGraph Compress(const SymmetricPattern &A)
       if (number[A.j[e]] >= 0) G.pattern.j.push_back(number[A.j[e]]);
     G.pattern.i.push_back(static_cast<PetscCount>(G.pattern.j.size()));
   }
-  return C;
+  return true;
 }
 
 std::vector<Part> Split(const WeightedGraph &G, const Indices &part, PetscInt parts)

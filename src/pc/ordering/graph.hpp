@@ -13,8 +13,9 @@ struct CompressedGraph {
   Indices       begin; ///< [graph.pattern.n + 1]
   Indices member; ///< [unknowns] those of compressed node c: member[begin[c]] .. member[begin[c + 1] - 1], ascending
 };
-/// Near O(pattern). Throws std::bad_alloc, as all here do.
-CompressedGraph Compress(const SymmetricPattern &A);
+/// Whether `most` nodes are enough; else *compressed is left alone. Near O(pattern). Throws std::bad_alloc, as all here
+/// do.
+bool CompressTo(const SymmetricPattern &A, PetscInt most, CompressedGraph *compressed);
 
 /// The graph of some nodes of another.
 struct Part {

@@ -26,8 +26,8 @@ Part WithoutDense(const WeightedGraph &G, const Indices &dense)
 CompressedGraph CompressIfSmaller(SymmetricPattern &&A)
 {
   constexpr PetscReal SMALLER = static_cast<PetscReal>(0.8); // of the nodes
-  CompressedGraph     C       = Compress(A);
-  if (C.graph.pattern.n <= SMALLER * A.n) return C;
+  CompressedGraph     C;
+  if (CompressTo(A, static_cast<PetscInt>(SMALLER * A.n), &C)) return C;
   C.graph.weight.assign(A.n, 1);
   C.begin.resize(static_cast<size_t>(A.n) + 1);
   C.member.resize(A.n);

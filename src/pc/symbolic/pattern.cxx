@@ -1,5 +1,6 @@
 /// Both triangles are gathered row by row; a marker per column drops duplicates and the diagonal.
 #include "pc/symbolic/pattern.hpp"
+#include <utility>
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::symbolic
@@ -32,17 +33,22 @@ void Symmetrize(const CsrView &A, const std::vector<PetscInt> &row_place, const 
       both[at[i]++] = j;
       both[at[j]++] = i;
     }
-  pattern->n = n;
-  pattern->i.assign(1, 0);
-  pattern->j.clear();
+  PetscCount kept = 0; // duplicates leave, and the rest moves up
+  pattern->n      = n;
+  pattern->i.resize(static_cast<size_t>(n) + 1);
+  pattern->i[0] = 0;
   for (PetscInt k = 0; k < n; k++) {
     for (PetscCount e = begin[k]; e < begin[k + 1]; e++) {
-      if (both[e] == k || seen[both[e]] == k) continue;
-      seen[both[e]] = k;
-      pattern->j.push_back(both[e]);
+      const PetscInt other = both[e];
+      if (other == k || seen[other] == k) continue;
+      seen[other]  = k;
+      both[kept++] = other;
     }
-    pattern->i.push_back(static_cast<PetscCount>(pattern->j.size()));
+    pattern->i[k + 1] = kept;
   }
+  both.resize(kept);
+  both.shrink_to_fit();
+  pattern->j = std::move(both);
 }
 } // namespace
 
