@@ -366,15 +366,14 @@ M*/
 
   Notes:
   The ordering that LU and Cholesky factorizations by `MATSOLVERSPARSEGPU` prefer; `PCCHOLESKY` leaves it to the solver,
-  and is shown with `MATORDERINGEXTERNAL`. `-info` tells the candidates, their
-  operations and what was taken.
+  and is shown with `MATORDERINGEXTERNAL`. `-info` tells the candidates, their operations and what was taken.
 
   Unknowns with the same neighbours are ordered as one, dense rows come last. What is tried depends on predicted
-  operations, never on time: a matrix has the same order on every run, whatever PETSc was configured with; from 100,000
-  nodes on, those of a part of the graph tell whether minimum degree is tried. The order
-  does depend on the libraries that this one was built with: SuiteSparse's AMD, and METIS, or SCOTCH where METIS is
-  absent. Each is an ordering type, too, where PETSc lacks it: amd, metisnd, scotchnd. Without AMD, PETSc's qmd is
-  tried where it is cheap.
+  operations, never on time: a matrix has the same order on every run, whatever PETSc was configured with. From 100,000
+  nodes on, if the graph is connected, those of a part of it tell first; where dissection by level structures takes
+  less than minimum degree there, as on grids, nothing else is tried. The order does depend on the libraries that this
+  one was built with: SuiteSparse's AMD, and METIS, or SCOTCH where METIS is absent. Each is an ordering type, too,
+  where PETSc lacks it: amd, metisnd, scotchnd. Without AMD, PETSc's qmd is tried where it is cheap.
 
   Matrices without a symmetric pattern that lack diagonal entries get minimum degree alone: an LU factorization moves
   their rows first, and then asks for an ordering again.

@@ -1,7 +1,9 @@
 /// The rows of any type that gives them, made symmetric.
 #include "pc/ordering/matrix.hpp"
+#include <algorithm>
 #include <numeric>
 #include <petsc/private/matimpl.h>
+#include "device/scalar.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::ordering
@@ -42,6 +44,39 @@ PetscErrorCode CreateOrder(const Indices &order, IS *row, IS *column)
         ISCreateGeneral(PETSC_COMM_SELF, static_cast<PetscInt>(order.size()), order.data(), PETSC_COPY_VALUES, is));
     PetscCall(ISSetPermutation(*is));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode OrderByPetsc(const SymmetricPattern &A, const char type[], Indices *order)
+{
+  std::vector<PetscInt> i, j;
+  std::vector<Scalar>   a;
+  const PetscInt       *indices;
+  IS                    rows, columns;
+  Mat                   M;
+
+  PetscFunctionBegin;
+  PetscCheck(A.i[A.n] <= PETSC_MAX_INT - A.n, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "%" PetscInt_FMT " nodes and %.0f edges are too many for PetscInt", A.n, (double)A.i[A.n]);
+  PetscCallCXX(i.assign(1, 0));
+  PetscCallCXX(j.reserve(A.j.size() + A.n));
+  for (PetscInt k = 0; k < A.n; k++) { // columns ascend, and the diagonal is there
+    const size_t begin = j.size();
+    PetscCallCXX(j.insert(j.end(), A.j.begin() + A.i[k], A.j.begin() + A.i[k + 1]));
+    PetscCallCXX(j.push_back(k));
+    std::sort(j.begin() + static_cast<std::ptrdiff_t>(begin), j.end());
+    PetscCallCXX(i.push_back(static_cast<PetscInt>(j.size())));
+  }
+  PetscCallCXX(a.assign(j.size(), Scalar(1)));
+  PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, A.n, A.n, i.data(), j.data(),
+                                      reinterpret_cast<PetscScalar *>(a.data()), &M));
+  PetscCall(MatGetOrdering(M, type, &rows, &columns));
+  PetscCall(ISGetIndices(rows, &indices));
+  PetscCallCXX(order->assign(indices, indices + A.n));
+  PetscCall(ISRestoreIndices(rows, &indices));
+  PetscCall(ISDestroy(&rows));
+  PetscCall(ISDestroy(&columns));
+  PetscCall(MatDestroy(&M));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

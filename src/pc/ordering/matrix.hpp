@@ -14,5 +14,7 @@ namespace sparsegpu::ordering
 PetscErrorCode GraphOf(Mat A, SymmetricPattern *pattern, bool *moves = nullptr);
 /// Row order[k] is eliminated k-th, and so is that column.
 PetscErrorCode CreateOrder(const Indices &order, IS *row, IS *column);
+/// The order of one of PETSc's types, which know no weights, of a symmetric pattern.
+PetscErrorCode OrderByPetsc(const SymmetricPattern &A, const char type[], Indices *order);
 
 } // namespace sparsegpu::ordering

@@ -1,15 +1,13 @@
 /// What is tried is decided by predicted operations, never by a clock: the same order on every run.
 #include "pc/ordering/search.hpp"
-#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <numeric>
-#include <petscmat.h>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
-#include "device/scalar.hpp"
 #include "pc/ordering/dissection.hpp"
+#include "pc/ordering/matrix.hpp"
 #include "pc/ordering/sample.hpp"
 #include "petsc/compat.hpp"
 
@@ -23,8 +21,9 @@ namespace
 constexpr PetscLogDouble FEW_FLOPS = 2e5;
 /// Nodes from which on a thread of its own pays.
 constexpr PetscInt MANY_NODES = 20000;
-/// Nodes from which on a part of the graph tells first whether minimum degree, the slower one, may be the better, and
-/// the share of the operations of dissection by levels from which on it is not: on grids the share grows with the grid.
+/// Nodes of a connected graph from which on a part of it tells first whether minimum degree, the slower one, may be the
+/// better, and the share of the operations of dissection by levels from which on it is not: on grids the share grows
+/// with the grid.
 constexpr PetscInt       TOLD_BY_A_PART = 100000;
 constexpr PetscLogDouble MORE           = 1.1;
 /// PETSc's minimum degree takes long where nodes have many neighbours, or are many.
@@ -41,41 +40,6 @@ double FactorSeconds(PetscLogDouble flops)
 constexpr double DISSECTION_SECONDS = 0.8e-6;
 /// Operations in METIS's order as a part of those of minimum degree, typical of graphs with large fronts.
 constexpr double DISSECTION_GAIN = 0.4;
-
-/// The order of one of PETSc's types, which know no weights.
-PetscErrorCode OrderByPetsc(const WeightedGraph &graph, const char type[], Indices *order)
-{
-  const SymmetricPattern &A = graph.pattern;
-  std::vector<PetscInt>   i, j;
-  std::vector<Scalar>     a;
-  const PetscInt         *indices;
-  IS                      rows, columns;
-  Mat                     M;
-
-  PetscFunctionBegin;
-  PetscCheck(A.i[A.n] <= PETSC_MAX_INT - A.n, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "%" PetscInt_FMT " nodes and %.0f edges are too many for PetscInt", A.n, (double)A.i[A.n]);
-  PetscCallCXX(i.assign(1, 0));
-  PetscCallCXX(j.reserve(A.j.size() + A.n));
-  for (PetscInt k = 0; k < A.n; k++) { // columns ascend, and the diagonal is there
-    const size_t begin = j.size();
-    PetscCallCXX(j.insert(j.end(), A.j.begin() + A.i[k], A.j.begin() + A.i[k + 1]));
-    PetscCallCXX(j.push_back(k));
-    std::sort(j.begin() + static_cast<std::ptrdiff_t>(begin), j.end());
-    PetscCallCXX(i.push_back(static_cast<PetscInt>(j.size())));
-  }
-  PetscCallCXX(a.assign(j.size(), Scalar(1)));
-  PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, A.n, A.n, i.data(), j.data(),
-                                      reinterpret_cast<PetscScalar *>(a.data()), &M));
-  PetscCall(MatGetOrdering(M, type, &rows, &columns));
-  PetscCall(ISGetIndices(rows, &indices));
-  PetscCallCXX(order->assign(indices, indices + A.n));
-  PetscCall(ISRestoreIndices(rows, &indices));
-  PetscCall(ISDestroy(&rows));
-  PetscCall(ISDestroy(&columns));
-  PetscCall(MatDestroy(&M));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /// Runs `call`, in a thread where one can be had, and returns what joins it.
 template <class F> std::thread Start(F call)
@@ -143,7 +107,7 @@ PetscErrorCode Search::RunPetsc(const char type[])
   Indices order;
 
   PetscFunctionBegin;
-  PetscCall(OrderByPetsc(graph_, type, &order));
+  PetscCall(OrderByPetsc(graph_.pattern, type, &order));
   PetscCallCXX(Take(type, Evaluate({true, ""}, std::move(order))));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -175,26 +139,22 @@ PetscErrorCode Search::RunFast()
     });
   };
   const auto dissect = [&] { guarded([&] { dissected = Evaluate({true, ""}, ByLevels(graph_.pattern, 0)); }); };
-  if (wide && n >= TOLD_BY_A_PART) guarded([&] { part = DegreeAgainstLevels(graph_); });
-  const bool levels_alone = part > MORE;
-  const bool both         = wide && !levels_alone && std::thread::hardware_concurrency() > 1;
+  if (wide && components_ == 1 && n >= TOLD_BY_A_PART) guarded([&] { part = DegreeAgainstLevels(graph_); });
+  levels_alone_   = part > MORE;
+  const bool both = wide && !levels_alone_ && std::thread::hardware_concurrency() > 1;
   if (both) {
     PetscCallCXX(other = Start(find_degree));
     dissect();
     if (other.joinable()) other.join();
-  } else if (amd.built && !levels_alone) {
+  } else if (amd.built && !levels_alone_) {
     find_degree();
   }
-  if (amd.built && !levels_alone && !lacks_memory) {
+  if (amd.built && !levels_alone_ && !lacks_memory) {
     degree_ = degree.flops;
     PetscCallCXX(Take(amd.type, std::move(degree)));
   }
   if (!lacks_memory && WorthMore()) {
     if (!both) dissect();
-    if (levels_alone) {
-      degree_ = dissected.flops;
-      for (PetscLogDouble &flops : degree_) flops *= part;
-    }
     if (!lacks_memory) PetscCallCXX(Take(MATORDERINGND, std::move(dissected)));
   }
   PetscCheck(!lacks_memory, PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for the orderings of %" PetscInt_FMT " nodes",
@@ -246,14 +206,15 @@ void Search::Dissect(const Library &library, const Indices &number, PetscInt par
   orders_.push_back(std::move(all));
 }
 
-/// METIS, or SCOTCH where there is no METIS: its orders are similar, and take longer to find.
+/// METIS, or SCOTCH where there is no METIS: its orders are similar, and take longer to find. Not where levels are
+/// good enough to leave minimum degree out: such graphs are grids, whose levels are the better separators.
 PetscErrorCode Search::RunDissection()
 {
   Indices  number(components_, -1);
   PetscInt parts = 0;
 
   PetscFunctionBegin;
-  for (PetscInt c = 0; c < components_; c++)
+  for (PetscInt c = 0; c < components_ && !levels_alone_; c++)
     if (DissectionPays(c)) number[c] = parts++;
   if (parts == 0) PetscFunctionReturn(PETSC_SUCCESS);
   for (const LibraryId id : {LibraryId::Metis, LibraryId::Scotch}) {

@@ -41,12 +41,12 @@ private:
   PetscInt                    components_;
   PetscReal                   factorizations_;
   std::vector<Candidate>      candidates_;
-  std::vector<Indices>        orders_; ///< of each candidate, of all nodes that it was tried on
-  Indices                     winner_; ///< [components] candidate, -1: none yet
-  std::vector<PetscLogDouble> least_;  ///< [components] flops of the winner
-  std::vector<PetscLogDouble>
-      degree_; ///< [components] flops of minimum degree, or what a part of the graph lets expect; 0: not known
-  std::vector<double> entries_; ///< [components] nodes and edges, in both directions
+  std::vector<Indices>        orders_;               ///< of each candidate, of all nodes that it was tried on
+  bool                        levels_alone_ = false; ///< a part of the graph told against minimum degree
+  Indices                     winner_;               ///< [components] candidate, -1: none yet
+  std::vector<PetscLogDouble> least_;                ///< [components] flops of the winner
+  std::vector<PetscLogDouble> degree_;               ///< [components] flops of minimum degree; 0: not known
+  std::vector<double>         entries_;              ///< [components] nodes and edges, in both directions
 };
 
 } // namespace sparsegpu::ordering
