@@ -40,8 +40,11 @@ void Amalgamate(Supernodes *nodes)
     PetscInt  pivots;
     PetscReal zeros;
   };
-  // those of CHOLMOD: Chen, Davis, Hager & Rajamanickam, ACM Trans. Math. Softw. 35(3), 2008
+  // those of CHOLMOD: Chen, Davis, Hager & Rajamanickam, ACM Trans. Math. Softw. 35(3), 2008; but with many rows the
+  // zeros that a few pivots may have are many, and leave none for the chain of fronts above
   constexpr Rule       rules[] = {{4, 1.0}, {16, 0.8}, {48, 0.1}, {PETSC_MAX_INT, 0.05}};
+  constexpr int        STRICT  = 2; // the first rule for more rows than
+  constexpr PetscInt   SHORT   = 96;
   const PetscInt       count   = static_cast<PetscInt>(nodes->parent.size());
   Indices              into(count, -1);
   std::vector<Indices> children(count);
@@ -58,7 +61,7 @@ void Amalgamate(Supernodes *nodes)
       const PetscCount stored = Trapezoid(pivots, rows);
       const PetscCount zeros  = stored - (Trapezoid(nodes->pivots[c], nodes->rows[c]) - nodes->zeros[c]) -
                                (Trapezoid(nodes->pivots[s], nodes->rows[s]) - nodes->zeros[s]);
-      const Rule *rule = rules;
+      const Rule *rule = rows > SHORT ? rules + STRICT : rules;
       while (pivots > rule->pivots) ++rule;
       if (static_cast<PetscReal>(zeros) > rule->zeros * static_cast<PetscReal>(stored)) continue;
       into[c]          = s;
