@@ -66,7 +66,7 @@ result=\${!#}
 sed -E -e '/^ *(sparsegpu:? .*|[0-9]+ levels of L .*|triangular solves: .*)$/d' \
   -e '/^\[[0-9]+\] function name: MatConvert_seqaij_(seqaij)?sparsegpu_C$/d' \
   -e '/^\[[0-9]+\] function name: MatProductSetFromOptions_anytype_C$/d' \
-  -e 's/sparsegpu/cusparse/g' "\$result" > "\$result.names"
+  -e 's/sparsegpu/cusparse/g' -e 's/SPARSEGPU/CUSPARSE/g' "\$result" > "\$result.names"
 exec "$suite/petsc/lib/petsc/bin/petscdiff" "\${@:1:\$#-1}" "\$result.names"
 EOF
 chmod +x "$suite/petscdiff-ours"

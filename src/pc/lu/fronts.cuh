@@ -3,6 +3,7 @@
 
 #include "device/cuda_check.hpp"
 #include "device/load.cuh"
+#include "device/warp.cuh"
 #include "pc/lu/device.hpp"
 #include "pc/trisolve/poll.cuh"
 
@@ -123,23 +124,18 @@ struct PivotTally {
   }
 };
 
-/// Which of the rows k .. end - 1, at most 32, becomes row k: `v` is lane l's entry of column k in row k + l. The same
-/// in all lanes.
+/// Which of the rows k .. k + count - 1, at most 32, becomes row k, counted from there: `magnitude` is lane l's of
+/// column k in row k + l. The same in all lanes; the first of several of the largest.
 __device__ __forceinline__ int ChoosePivot(PetscReal magnitude, int lane, int count, PetscReal exchange)
 {
   if (exchange <= 0 || count <= 1) return 0;
-  PetscReal most = lane < count && magnitude >= 0 ? magnitude : PetscReal(-1); // what is not a number never wins
-  int       best = lane;
-  for (int step = 16; step > 0; step /= 2) {
-    const PetscReal other_most = __shfl_xor_sync(ALL_LANES, most, step);
-    const int       other_best = __shfl_xor_sync(ALL_LANES, best, step);
-    if (other_most > most || (other_most == most && other_best < best)) {
-      most = other_most;
-      best = other_best;
-    }
-  }
-  const PetscReal own = __shfl_sync(ALL_LANES, magnitude, 0);
-  return best == 0 || own >= exchange * most ? 0 : best;
+  const bool      counts = lane < count && magnitude >= 0; // what is not a number never wins
+  const RealBits  bits = counts ? BitsOf(magnitude) : 0, most = LargestOfWarp(bits);
+  const unsigned  best = __ballot_sync(ALL_LANES, counts && bits == most);
+  const PetscReal own  = __shfl_sync(ALL_LANES, magnitude, 0);
+  if (best == 0 || (best & 1) != 0) return 0;
+  const PetscReal largest = __shfl_sync(ALL_LANES, magnitude, __ffs(static_cast<int>(best)) - 1);
+  return own >= exchange * largest ? 0 : __ffs(static_cast<int>(best)) - 1;
 }
 
 /// Polls until the value is there; see Patience.

@@ -1,22 +1,11 @@
 /// Fronts that fit the shared memory of a thread block, from A's entries and the children's updates to the factors and
 /// the update, without a barrier between fronts: each waits for its children, and the list has them before it.
 #include "device/limits.hpp"
-#include "pc/lu/fronts.cuh"
+#include "pc/lu/small_eliminate.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::lu
 {
-
-namespace
-{
-/// The dense front: entry (i, j) at [i + j * pitch]; an odd pitch, so that rows and columns are free of bank conflicts.
-struct Dense {
-  Scalar *entry;
-  int     pitch;
-
-  __device__ Scalar &operator()(int i, int j) const { return entry[i + j * pitch]; }
-};
-} // namespace
 
 /// A's entries and zeros; then what the children leave. Neighbouring threads read neighbouring entries. Of a half what
 /// is above the diagonal is not set.
@@ -44,52 +33,6 @@ static __device__ void Assemble(const FrontsView &V, PetscInt f, const DeviceFro
       for (int a = (half ? b : 0) + lane; a < n; a += 32)
         D(static_cast<int>(at[a]), j) += load_shared(from + a + b * n);
     }
-  }
-  __syncthreads();
-}
-
-/// Pivots by pivots; rows change places within a tile of LU_TILE. order [pivots] is shared. All but the update of the
-/// others with each other. Of a half U = D L^T becomes the upper triangle, without having been computed.
-template <bool half>
-static __device__ void Eliminate(const DeviceFront &F, Dense D, int *order, const LuPivoting &P, PivotTally *tally)
-{
-  const int     p = static_cast<int>(F.pivots), m = static_cast<int>(F.rows);
-  const int     lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
-  constexpr int TILE = static_cast<int>(LU_TILE);
-
-  for (int k = threadIdx.x; k < p; k += blockDim.x) order[k] = k;
-  for (int k = 0; k < p; k++) {
-    const int end  = min((k / TILE + 1) * TILE, p);
-    int       best = k;
-    if (!half) best += ChoosePivot(k + lane < end ? Magnitude(D(k + lane, k)) : 0, lane, end - k, P.exchange);
-    if (best != k) { // the same in all warps: they have read the same entries
-      __syncthreads();
-      for (int j = threadIdx.x; j < m; j += blockDim.x) {
-        const Scalar v = D(k, j);
-        D(k, j)        = D(best, j);
-        D(best, j)     = v;
-      }
-      if (threadIdx.x == 0) {
-        const int row = order[k];
-        order[k]      = order[best];
-        order[best]   = row;
-      }
-      __syncthreads();
-    }
-    const Scalar met = half ? F.PivotMet(D(k, k)) : D(k, k), used = UsedPivot(met, P), inverse = Inverse(used);
-    if (threadIdx.x == 0) tally->Count(met, used, P, F.first + k);
-    for (int j = k + 1 + warp; j < (half ? p : m); j += warps) {
-      const Scalar u = half ? F.Mirrored(D(j, k)) : D(k, j);
-      for (int i = (half ? j : k + 1) + lane; i < (j < p ? m : p); i += 32) D(i, j) = D(i, j) - D(i, k) * inverse * u;
-    }
-    __syncthreads();
-    // column k is read no more before the next barrier
-    for (int i = k + 1 + threadIdx.x; i < m; i += blockDim.x) {
-      const Scalar v = D(i, k);
-      if (half) D(k, i) = F.Mirrored(v);
-      D(i, k) = v * inverse;
-    }
-    if (threadIdx.x == 0) D(k, k) = used;
   }
   __syncthreads();
 }
@@ -147,9 +90,9 @@ template <bool half, int TI, int TJ> static __device__ void LeaveUpdate(const De
     }
 }
 
-/// A thread block takes fronts by ticket, in the order of the list, so that the oldest can always go on. Bitwise
-/// reproducible.
-template <bool half, int THREADS, int TI> static __global__ void __launch_bounds__(THREADS)
+/// Fronts of at most 32 ROWS rows. A thread block takes them by ticket, in the order of the list, so that the oldest
+/// can always go on. Bitwise reproducible.
+template <bool half, int ROWS, int THREADS, int TI> static __global__ void __launch_bounds__(THREADS, 512 / THREADS)
     small_fronts_kernel(FrontsView V, const PetscInt *list, PetscInt count, int launch, LuWorkspace W)
 {
   extern __shared__ double2     front_memory[]; // 16 bytes: for complex scalars, too
@@ -180,7 +123,7 @@ template <bool half, int THREADS, int TI> static __global__ void __launch_bounds
     const int         p = static_cast<int>(F.pivots), m = static_cast<int>(F.rows);
     const Dense       D{reinterpret_cast<Scalar *>(front_memory), m | 1};
     Assemble<half>(V, f, F, W.work, D);
-    Eliminate<half>(F, D, order, P, &tally);
+    Eliminate<half, ROWS>(F, D, order, P, &tally);
     if (F.others > 0) LeaveUpdate<half, TI, THREADS / TI>(F, D);
     for (int j = threadIdx.x / 32; j < (half ? p : m); j += THREADS / 32)
       for (int i = (half ? j : 0) + threadIdx.x % 32; i < (j < p ? m : p); i += 32)
@@ -203,11 +146,11 @@ static size_t FrontBytes(PetscInt size)
   return static_cast<size_t>(size) * (size | 1) * sizeof(Scalar);
 }
 
-template <bool half, int THREADS, int TI> static PetscErrorCode Launch(const FrontsView &fronts, PetscInt size,
-                                                                       const PetscInt *list, PetscInt count, int launch,
-                                                                       const LuWorkspace &work, cudaStream_t stream)
+template <bool half, int ROWS, int THREADS, int TI>
+static PetscErrorCode Launch(const FrontsView &fronts, PetscInt size, const PetscInt *list, PetscInt count, int launch,
+                             const LuWorkspace &work, cudaStream_t stream)
 {
-  static auto *const kernel = small_fronts_kernel<half, THREADS, TI>;
+  static auto *const kernel = small_fronts_kernel<half, ROWS, THREADS, TI>;
   PetscInt           resident;
 
   PetscFunctionBegin;
@@ -224,8 +167,8 @@ PetscErrorCode LargestSmallFront_CUDA(PetscInt *rows)
 
   PetscFunctionBegin;
   *rows = 0;
-  PetscCall(
-      SharedMemoryFor(reinterpret_cast<const void *>(small_fronts_kernel<false, 256, 16>), &most)); // as of the others
+  PetscCall(SharedMemoryFor(reinterpret_cast<const void *>(small_fronts_kernel<false, 3, 256, 16>),
+                            &most)); // as of the others
   for (const PetscInt size : SMALL_FRONTS)
     if (FrontBytes(size) <= most) *rows = size;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -236,11 +179,11 @@ template <bool half> static PetscErrorCode OfSize(const FrontsView &fronts, Pets
 {
   PetscFunctionBegin;
   if (size <= 32)
-    PetscCall(Launch<half, 64, 8>(fronts, size, list, count, launch, work, s));
+    PetscCall(Launch<half, 1, 64, 8>(fronts, size, list, count, launch, work, s));
   else if (size <= 64)
-    PetscCall(Launch<half, 128, 16>(fronts, size, list, count, launch, work, s));
+    PetscCall(Launch<half, 2, 128, 16>(fronts, size, list, count, launch, work, s));
   else
-    PetscCall(Launch<half, 256, 16>(fronts, size, list, count, launch, work, s));
+    PetscCall(Launch<half, 3, 256, 16>(fronts, size, list, count, launch, work, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

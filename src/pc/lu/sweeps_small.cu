@@ -1,13 +1,9 @@
 /// The sweeps over small fronts: a warp takes the next one by ticket and keeps its rows in registers. Of a block of
 /// columns it takes WARP_COLUMNS, and the next warps the others: the steps of a front take one as long as all.
-#include "pc/lu/sweep.cuh"
+#include "pc/lu/small_sweep.cuh"
 
 namespace sparsegpu::lu
 {
-
-static_assert(LU_TILE == 32, "the rows that lanes have are a tile");
-static constexpr int ROWS  = (LARGEST_SMALL + 31) / 32; ///< of a small front that a lane has
-static constexpr int AHEAD = 8;                         ///< columns whose entries are loaded before they are used
 
 /// Which front and which columns a ticket is for; there are 2^spread groups of columns.
 template <int columns> struct SmallTask {
@@ -89,19 +85,6 @@ static __device__ __forceinline__ void GatherRows(const FrontsView &V, PetscInt 
   }
 }
 
-/// Unknown k of a column, to all lanes.
-template <int columns> static __device__ __forceinline__ Scalar Unknown(const Scalar (&v)[ROWS][columns],
-                                                                        const Scalar (&inverse)[ROWS], int c, int k)
-{
-  Scalar own = held(v[0][c] * inverse[0]);
-#pragma unroll
-  for (int q = 1; q < ROWS; q++) {
-    const Scalar other = held(v[q][c] * inverse[q]);
-    own                = k / 32 == q ? other : own;
-  }
-  return shuffle(own, k % 32);
-}
-
 template <Way way, int columns> static __global__ void __launch_bounds__(THREADS)
     forward_small_kernel(FrontsView V, const PetscInt *list, PetscInt count, int spread, int launch, LuSolution W)
 {
@@ -116,42 +99,17 @@ template <Way way, int columns> static __global__ void __launch_bounds__(THREADS
     const PetscCount         row_begin = V.row_begin[f];
     const Factors<way>       F         = FactorsOf<way>(V, f, W);
     const int                p = static_cast<int>(F.p), m = static_cast<int>(F.m);
-    Scalar                   v[ROWS][columns], inverse[ROWS], entry[AHEAD][ROWS];
-    const auto               load = [&](int k0) {
-#pragma unroll
-      for (int u = 0; u < AHEAD; u++)
-#pragma unroll
-        for (int q = 0; q < ROWS; q++) {
-          const int a = lane + 32 * q, k = k0 + u;
-          entry[u][q] = a > k && k < p && a < m ? F.Forward(a, k, k0 / LU_TILE * LU_TILE) : Scalar(0);
-        }
-    };
-    load(0); // before the children are waited for
+    Scalar                   v[ROWS][columns], inverse[ROWS];
+    const auto               gather = [&] { GatherRows<way>(V, first, row_begin, p, m, launch, W, task.shift, v); };
 #pragma unroll
     for (int q = 0; q < ROWS; q++) {
       const int a = lane + 32 * q;
       inverse[q]  = transpose && a < p ? Inverse(F.Pivot(a)) : Scalar(1);
     }
-    GatherRows<way>(V, first, row_begin, p, m, launch, W, task.shift, v);
-    __syncwarp();
-    for (int k0 = 0; k0 < p; k0 += AHEAD) {
-      if (k0 > 0) load(k0);
-#pragma unroll
-      for (int u = 0; u < AHEAD; u++) {
-        const int k = k0 + u;
-        if (k >= p) break;
-#pragma unroll
-        for (int c = 0; c < columns; c++) {
-          const Scalar x = Unknown(v, inverse, c, k);
-#pragma unroll
-          for (int q = 0; q < ROWS; q++) {
-            const int a = lane + 32 * q;
-            if (a > k) v[q][c] = v[q][c] - entry[u][q] * x; // other rows must not become NaN
-            if (transpose && a == k) v[q][c] = x;
-          }
-        }
-      }
-    }
+    if (m <= 32)
+      ForwardFront<1>(F, inverse, v, gather);
+    else
+      ForwardFront<ROWS>(F, inverse, v, gather);
 #pragma unroll
     for (int q = 0; q < ROWS; q++) {
       const int     a  = lane + 32 * q;
@@ -164,7 +122,7 @@ template <Way way, int columns> static __global__ void __launch_bounds__(THREADS
 }
 
 /// Backward, as lanes have them: the pivots' unknowns so far with the inverses that they are multiplied with last, and
-/// the others' unknowns.
+/// the others' unknowns, which are waited for after all else has been loaded.
 template <Way way, int columns>
 static __device__ __forceinline__ void TakeUnknowns(const Factors<way> &F, PetscInt first, const PetscInt *row,
                                                     int launch, const LuSolution &W, PetscCount shift,
@@ -173,24 +131,25 @@ static __device__ __forceinline__ void TakeUnknowns(const Factors<way> &F, Petsc
   constexpr bool half = way == Way::Half;
   const int      p = static_cast<int>(F.p), m = static_cast<int>(F.m), lane = static_cast<int>(threadIdx.x) % 32;
   const Scalar  *at[ROWS];
-#pragma unroll
-  for (int q = 0; q < ROWS; q++) {
-    const int a = lane + 32 * q;
-    at[q]       = a >= p && a < m ? W.x + shift + row[a - p] : nullptr;
-  }
-  AwaitRows(at, launch, W, v);
+  Scalar         own[ROWS][columns];
 #pragma unroll
   for (int q = 0; q < ROWS; q++) {
     const int    a     = lane + 32 * q;
     const Scalar pivot = way != Way::Transposed && a < p ? Inverse(F.Pivot(a)) : Scalar(1);
+    at[q]              = a >= p && a < m ? W.x + shift + row[a - p] : nullptr;
     inverse[q]         = half ? Scalar(1) : pivot;
-    if (a >= p) continue;
 #pragma unroll
     for (int c = 0; c < columns; c++) {
-      v[q][c] = W.y[shift + c * W.stride + first + a];
-      if (half) v[q][c] = v[q][c] * pivot;
+      own[q][c] = a < p ? W.y[shift + c * W.stride + first + a] : Scalar(0);
+      if (half && a < p) own[q][c] = own[q][c] * pivot;
     }
   }
+  AwaitRows(at, launch, W, v);
+#pragma unroll
+  for (int q = 0; q < ROWS; q++)
+    if (lane + 32 * q < p)
+#pragma unroll
+      for (int c = 0; c < columns; c++) v[q][c] = own[q][c];
 }
 
 template <Way way, int columns> static __global__ void __launch_bounds__(THREADS)
@@ -206,39 +165,13 @@ template <Way way, int columns> static __global__ void __launch_bounds__(THREADS
     const PetscInt           f = list[count - 1 - task.place], first = V.first[f];
     const PetscInt          *row = V.row + V.row_begin[f];
     const Factors<way>       F   = FactorsOf<way>(V, f, W);
-    const int                p = static_cast<int>(F.p), m = static_cast<int>(F.m);
-    const int                last = (m - 1) / AHEAD * AHEAD;
-    Scalar                   v[ROWS][columns], inverse[ROWS], entry[AHEAD][ROWS];
-    const auto               load = [&](int k0) {
-#pragma unroll
-      for (int u = 0; u < AHEAD; u++)
-#pragma unroll
-        for (int q = 0; q < ROWS; q++) {
-          const int a = lane + 32 * q, k = k0 + u;
-          entry[u][q] = a < k && k < m && a < p ? F.Backward(a, k, 32 * q) : Scalar(0);
-        }
-    };
-    load(last); // before the parents are waited for
-    TakeUnknowns(F, first, row, launch, W, task.shift, v, inverse);
-    __syncwarp();
-    for (int k0 = last; k0 >= 0; k0 -= AHEAD) {
-      if (k0 < last) load(k0);
-#pragma unroll
-      for (int u = AHEAD - 1; u >= 0; u--) {
-        const int k = k0 + u;
-        if (k >= m) continue;
-#pragma unroll
-        for (int c = 0; c < columns; c++) {
-          const Scalar x = Unknown(v, inverse, c, k);
-#pragma unroll
-          for (int q = 0; q < ROWS; q++) {
-            const int a = lane + 32 * q;
-            if (a < k && a < p) v[q][c] = v[q][c] - entry[u][q] * x;
-            if (a == k) v[q][c] = x;
-          }
-        }
-      }
-    }
+    const int                p   = static_cast<int>(F.p);
+    Scalar                   v[ROWS][columns], inverse[ROWS];
+    const auto               take = [&] { TakeUnknowns(F, first, row, launch, W, task.shift, v, inverse); };
+    if (p <= 32)
+      BackwardFront<1>(F, inverse, v, take);
+    else
+      BackwardFront<ROWS>(F, inverse, v, take);
 #pragma unroll
     for (int q = 0; q < ROWS; q++) {
       const int a = lane + 32 * q;

@@ -3,6 +3,7 @@
 /// loop has no branch, so that the products of one step fill the waits of the next.
 #pragma once
 
+#include "device/warp.cuh"
 #include "pc/tile/core.hpp"
 
 namespace sparsegpu::tile
@@ -67,17 +68,6 @@ static __device__ __forceinline__ RealBits SizeBits(const Scalar &v)
 #else
   return BitsOf(v) & (~static_cast<RealBits>(0) >> 1);
 #endif
-}
-/// The largest of the warp, to all its lanes.
-static __device__ __forceinline__ unsigned LargestOfWarp(unsigned bits)
-{
-  return __reduce_max_sync(0xffffffffu, bits);
-}
-static __device__ __forceinline__ unsigned long long LargestOfWarp(unsigned long long bits)
-{
-  const unsigned high = static_cast<unsigned>(bits >> 32), most = __reduce_max_sync(0xffffffffu, high);
-  const unsigned low = __reduce_max_sync(0xffffffffu, high == most ? static_cast<unsigned>(bits) : 0);
-  return static_cast<unsigned long long>(most) << 32 | low;
 }
 
 /// x = L U, the first `width` columns of it. Rows stay where they are: place[b] is where they belong. With pivoting the

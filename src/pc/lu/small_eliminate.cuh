@@ -1,0 +1,161 @@
+/// The elimination of a small front's pivots in shared memory: a warp takes STRIP columns in registers, without
+/// barriers between pivots, then the block their effect on the other columns.
+#pragma once
+
+#include "pc/lu/fronts.cuh"
+
+namespace sparsegpu::lu
+{
+
+static constexpr int STRIP = 8; ///< columns; a tile of rows that may change places is several strips
+
+namespace
+{
+/// The dense front: entry (i, j) at [i + j * pitch]; an odd pitch, so that rows and columns are free of bank conflicts.
+struct Dense {
+  Scalar *entry;
+  int     pitch;
+
+  __device__ Scalar &operator()(int i, int j) const { return entry[i + j * pitch]; }
+};
+} // namespace
+
+/// Pivots k0 .. k0 + width - 1 in their own columns, by the first warp, whose lanes have at most `rows` rows each. Rows
+/// before `end` change places: moved[k] is how far below pivot k0 + k the row was. Of a half, row k of U = D L^H is
+/// set, to its end.
+template <bool half, int rows> static __device__ void EliminateStrip(const DeviceFront &F, Dense D, int k0, int width,
+                                                                     int end, int *order, int *moved,
+                                                                     const LuPivoting &P, PivotTally *tally)
+{
+  const int m = static_cast<int>(F.rows), lane = static_cast<int>(threadIdx.x) % 32;
+  Scalar    r[rows][STRIP]; // rows k0 + lane + 32 q
+
+#pragma unroll
+  for (int q = 0; q < rows; q++)
+#pragma unroll
+    for (int c = 0; c < STRIP; c++) {
+      const int i = k0 + lane + 32 * q;
+      r[q][c]     = i < m && c < width && (!half || i >= k0 + c) ? D(i, k0 + c) : Scalar(0);
+    }
+#pragma unroll
+  for (int k = 0; k < STRIP; k++) {
+    if (k >= width) break;
+    if (!half) {
+      const PetscReal below = __shfl_down_sync(ALL_LANES, Magnitude(r[0][k]), k);
+      const int       best  = ChoosePivot(below, lane, end - k0 - k, P.exchange);
+      if (best > 0) {
+        const int from = lane == k ? k + best : lane == k + best ? k : lane;
+#pragma unroll
+        for (int c = 0; c < STRIP; c++) r[0][c] = shuffle(r[0][c], from);
+      }
+      if (lane == 0) {
+        const int row        = order[k0 + k];
+        order[k0 + k]        = order[k0 + k + best];
+        order[k0 + k + best] = row;
+        moved[k]             = best;
+      }
+    }
+    const Scalar top = shuffle(r[0][k], k), met = half ? F.PivotMet(top) : top, used = UsedPivot(met, P),
+                 inverse = Inverse(used);
+    if (lane == 0) tally->Count(met, used, P, F.first + k0 + k);
+#pragma unroll
+    for (int c = k + 1; c < STRIP; c++) {
+      const Scalar u = half ? F.Mirrored(shuffle(r[0][k], c)) : shuffle(r[0][c], k);
+#pragma unroll
+      for (int q = 0; q < rows; q++)
+        if (lane + 32 * q > k) r[q][c] = r[q][c] - r[q][k] * inverse * u;
+    }
+#pragma unroll
+    for (int q = 0; q < rows; q++) {
+      const int i = k0 + lane + 32 * q;
+      if (half && i > k0 + k && i < m) D(k0 + k, i) = F.Mirrored(r[q][k]);
+      if (i > k0 + k) r[q][k] = r[q][k] * inverse;
+      if (i == k0 + k) r[q][k] = used;
+    }
+  }
+#pragma unroll
+  for (int q = 0; q < rows; q++)
+#pragma unroll
+    for (int c = 0; c < STRIP; c++) {
+      const int i = k0 + lane + 32 * q;
+      if (i < m && c < width && (!half || i >= k0 + c)) D(i, k0 + c) = r[q][c];
+    }
+}
+
+/// The other columns: their rows change places as the strip's have, and later columns are taken times L^-1; a column a
+/// thread.
+static __device__ void SolveBesideStrip(const DeviceFront &F, Dense D, int k0, int width, const int *moved)
+{
+  const int m = static_cast<int>(F.rows);
+
+  for (int j = threadIdx.x; j < m; j += blockDim.x) {
+    if (j >= k0 && j < k0 + width) continue;
+    for (int k = 0; k < width; k++) {
+      if (moved[k] == 0) continue;
+      const Scalar v          = D(k0 + k, j);
+      D(k0 + k, j)            = D(k0 + k + moved[k], j);
+      D(k0 + k + moved[k], j) = v;
+    }
+    if (j < k0) continue;
+    Scalar u[STRIP];
+#pragma unroll
+    for (int k = 0; k < STRIP; k++) u[k] = k < width ? D(k0 + k, j) : Scalar(0);
+#pragma unroll
+    for (int t = 0; t < STRIP; t++)
+#pragma unroll
+      for (int k = t + 1; k < STRIP; k++)
+        if (k < width) u[k] = u[k] - D(k0 + k, k0 + t) * u[t];
+#pragma unroll
+    for (int k = 1; k < STRIP; k++)
+      if (k < width) D(k0 + k, j) = u[k];
+  }
+}
+
+/// What a strip changes in later columns and rows, but for the others' with each other. A row a lane.
+template <bool half> static __device__ void UpdateByStrip(const DeviceFront &F, Dense D, int k0)
+{
+  const int p = static_cast<int>(F.pivots), m = static_cast<int>(F.rows), next = k0 + STRIP;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+
+  for (int i0 = next; i0 < m; i0 += 32) {
+    const int i = i0 + lane;
+    Scalar    l[STRIP];
+#pragma unroll
+    for (int t = 0; t < STRIP; t++) l[t] = i < m ? D(i, k0 + t) : Scalar(0);
+    for (int j = next + warp; j < (half || i0 >= p ? p : m); j += warps) {
+      if (i >= (j < p ? m : p) || (half && i < j)) continue;
+      Scalar sum = D(i, j);
+#pragma unroll
+      for (int t = 0; t < STRIP; t++) sum = sum - l[t] * D(k0 + t, j);
+      D(i, j) = sum;
+    }
+  }
+}
+
+/// Pivots by pivots; rows change places within a tile of LU_TILE. order [pivots] is shared. All but the update of the
+/// others with each other. Of a half U = D L^T becomes the upper triangle, without having been computed.
+template <bool half, int rows>
+static __device__ void Eliminate(const DeviceFront &F, Dense D, int *order, const LuPivoting &P, PivotTally *tally)
+{
+  __shared__ int moved[STRIP];
+  constexpr int  TILE = static_cast<int>(LU_TILE);
+  const int      p    = static_cast<int>(F.pivots);
+  static_assert(TILE % STRIP == 0, "a strip lies in one tile");
+
+  for (int k = threadIdx.x; k < p; k += blockDim.x) order[k] = k;
+  __syncthreads();
+  for (int k0 = 0; k0 < p; k0 += STRIP) {
+    const int width = min(STRIP, p - k0), end = min((k0 / TILE + 1) * TILE, p);
+    if (threadIdx.x < 32) EliminateStrip<half, rows>(F, D, k0, width, end, order, moved, P, tally);
+    __syncthreads();
+    if (!half) {
+      SolveBesideStrip(F, D, k0, width, moved);
+      __syncthreads();
+    }
+    if (k0 + STRIP >= p) break;
+    UpdateByStrip<half>(F, D, k0);
+    __syncthreads();
+  }
+}
+
+} // namespace sparsegpu::lu

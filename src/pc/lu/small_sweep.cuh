@@ -1,0 +1,123 @@
+/// A small front in the sweeps: a warp, whose lanes have its rows in registers, one of each tile.
+#pragma once
+
+#include "pc/lu/sweep.cuh"
+
+namespace sparsegpu::lu
+{
+
+static_assert(LU_TILE == 32, "the rows that lanes have are a tile");
+static constexpr int ROWS = (LARGEST_SMALL + 31) / 32; ///< of a small front that a lane has
+
+/// Columns whose entries are loaded at a time, two such groups before they are used: what a lane has of its rows fills
+/// about 100 registers.
+template <int rows> constexpr int AHEAD = (rows == 1 ? 128 : 64) / sizeof(Scalar);
+
+/// Unknown k of a column, to all lanes, which have it in one of `rows` rows.
+template <int rows, int columns> static __device__ __forceinline__ Scalar Unknown(const Scalar (&v)[ROWS][columns],
+                                                                                  const Scalar (&inverse)[ROWS], int c,
+                                                                                  int k)
+{
+  Scalar own = held(v[0][c] * inverse[0]);
+#pragma unroll
+  for (int q = 1; q < rows; q++) {
+    const Scalar other = held(v[q][c] * inverse[q]);
+    own                = k / 32 == q ? other : own;
+  }
+  return shuffle(own, k % 32);
+}
+
+/// Forward through a front of at most 32 `rows`; gather() waits for its values before their elimination, v.
+template <int rows, Way way, int columns, class Gather>
+static __device__ __forceinline__ void ForwardFront(const Factors<way> &F, const Scalar (&inverse)[ROWS],
+                                                    Scalar (&v)[ROWS][columns], const Gather &gather)
+{
+  constexpr int GROUP = AHEAD<rows>;
+  const int     p = static_cast<int>(F.p), m = static_cast<int>(F.m), lane = static_cast<int>(threadIdx.x) % 32;
+  Scalar        now[GROUP][rows], next[GROUP][rows];
+  const auto    load = [&](int k0, Scalar(&entry)[GROUP][rows]) {
+#pragma unroll
+    for (int u = 0; u < GROUP; u++)
+#pragma unroll
+      for (int q = 0; q < rows; q++) {
+        const int a = lane + 32 * q, k = k0 + u;
+        entry[u][q] = a > k && k < p && a < m ? F.Forward(a, k, k0 / LU_TILE * LU_TILE) : Scalar(0);
+      }
+  };
+  const auto use = [&](int k0, const Scalar(&entry)[GROUP][rows]) {
+#pragma unroll
+    for (int u = 0; u < GROUP; u++) {
+      const int k = k0 + u;
+      if (k >= p) break;
+#pragma unroll
+      for (int c = 0; c < columns; c++) {
+        const Scalar x = Unknown<rows>(v, inverse, c, k);
+#pragma unroll
+        for (int q = 0; q < rows; q++) {
+          const int a = lane + 32 * q;
+          if (a > k) v[q][c] = v[q][c] - entry[u][q] * x; // other rows must not become NaN
+          if (way == Way::Transposed && a == k) v[q][c] = x;
+        }
+      }
+    }
+  };
+  load(0, now); // before the children are waited for
+  load(GROUP, next);
+  gather();
+  __syncwarp();
+  for (int k0 = 0; k0 < p; k0 += 2 * GROUP) {
+    use(k0, now);
+    load(k0 + 2 * GROUP, now);
+    use(k0 + GROUP, next);
+    load(k0 + 3 * GROUP, next);
+  }
+}
+
+/// Backward through a front of at most 32 `rows` pivots; take() waits for the unknowns of its others.
+template <int rows, Way way, int columns, class Take>
+static __device__ __forceinline__ void BackwardFront(const Factors<way> &F, const Scalar (&inverse)[ROWS],
+                                                     Scalar (&v)[ROWS][columns], const Take &take)
+{
+  constexpr int GROUP = AHEAD<rows>;
+  const int     p = static_cast<int>(F.p), m = static_cast<int>(F.m), lane = static_cast<int>(threadIdx.x) % 32;
+  const int     last = (m - 1) / GROUP * GROUP;
+  Scalar        now[GROUP][rows], next[GROUP][rows];
+  const auto    load = [&](int k0, Scalar(&entry)[GROUP][rows]) {
+#pragma unroll
+    for (int u = 0; u < GROUP; u++)
+#pragma unroll
+      for (int q = 0; q < rows; q++) {
+        const int a = lane + 32 * q, k = k0 + u;
+        entry[u][q] = a < k && k < m && a < p ? F.Backward(a, k, 32 * q) : Scalar(0);
+      }
+  };
+  const auto use = [&](int k0, const Scalar(&entry)[GROUP][rows]) {
+#pragma unroll
+    for (int u = GROUP - 1; u >= 0; u--) {
+      const int k = k0 + u;
+      if (k >= m || k < 0) continue;
+#pragma unroll
+      for (int c = 0; c < columns; c++) {
+        const Scalar x = Unknown<ROWS>(v, inverse, c, k);
+#pragma unroll
+        for (int q = 0; q < rows; q++) {
+          const int a = lane + 32 * q;
+          if (a < k && a < p) v[q][c] = v[q][c] - entry[u][q] * x;
+          if (a == k) v[q][c] = x;
+        }
+      }
+    }
+  };
+  load(last, now); // before the parents are waited for
+  load(last - GROUP, next);
+  take();
+  __syncwarp();
+  for (int k0 = last; k0 >= 0; k0 -= 2 * GROUP) {
+    use(k0, now);
+    load(k0 - 2 * GROUP, now);
+    use(k0 - GROUP, next);
+    load(k0 - 3 * GROUP, next);
+  }
+}
+
+} // namespace sparsegpu::lu
