@@ -114,6 +114,19 @@ struct PivotTally {
     }
     if (RealPart(used) < 0) negative++;
   }
+  /// What all lanes of the warp have seen; each must call.
+  __device__ void OfWarp()
+  {
+    perturbed  = __reduce_add_sync(ALL_LANES, perturbed);
+    negative   = __reduce_add_sync(ALL_LANES, negative);
+    not_finite = __reduce_or_sync(ALL_LANES, static_cast<unsigned>(not_finite)) != 0;
+    for (int step = 16; step > 0; step /= 2) {
+      const unsigned long long other = __shfl_xor_sync(ALL_LANES, first, step);
+      const PetscReal          size  = __shfl_xor_sync(ALL_LANES, smallest, step);
+      first                          = other < first ? other : first;
+      smallest                       = size < smallest ? size : smallest;
+    }
+  }
   __device__ void Tell(DeviceReport *report) const
   {
     if (perturbed) atomicAdd(&report->perturbed, perturbed);

@@ -2,23 +2,12 @@
 /// barriers between pivots, then the block their effect on the other columns.
 #pragma once
 
-#include "pc/lu/fronts.cuh"
+#include "pc/lu/small_dense.cuh"
 
 namespace sparsegpu::lu
 {
 
 static constexpr int STRIP = 8; ///< columns; a tile of rows that may change places is several strips
-
-namespace
-{
-/// The dense front: entry (i, j) at [i + j * pitch]; an odd pitch, so that rows and columns are free of bank conflicts.
-struct Dense {
-  Scalar *entry;
-  int     pitch;
-
-  __device__ Scalar &operator()(int i, int j) const { return entry[i + j * pitch]; }
-};
-} // namespace
 
 /// Pivots k0 .. k0 + width - 1 in their own columns, by the first warp, whose lanes have at most `rows` rows each. Rows
 /// before `end` change places: moved[k] is how far below pivot k0 + k the row was. Of a half, row k of U = D L^H is
@@ -29,6 +18,8 @@ template <bool half, int rows> static __device__ void EliminateStrip(const Devic
 {
   const int m = static_cast<int>(F.rows), lane = static_cast<int>(threadIdx.x) % 32;
   Scalar    r[rows][STRIP]; // rows k0 + lane + 32 q
+  Scalar    own_met(0), own_used(0);
+  int       row = !half && k0 + lane < end ? order[k0 + lane] : 0, far = 0;
 
 #pragma unroll
   for (int q = 0; q < rows; q++)
@@ -47,17 +38,16 @@ template <bool half, int rows> static __device__ void EliminateStrip(const Devic
         const int from = lane == k ? k + best : lane == k + best ? k : lane;
 #pragma unroll
         for (int c = 0; c < STRIP; c++) r[0][c] = shuffle(r[0][c], from);
+        row = __shfl_sync(ALL_LANES, row, from);
       }
-      if (lane == 0) {
-        const int row        = order[k0 + k];
-        order[k0 + k]        = order[k0 + k + best];
-        order[k0 + k + best] = row;
-        moved[k]             = best;
-      }
+      if (lane == k) far = best;
     }
     const Scalar top = shuffle(r[0][k], k), met = half ? F.PivotMet(top) : top, used = UsedPivot(met, P),
                  inverse = Inverse(used);
-    if (lane == 0) tally->Count(met, used, P, F.first + k0 + k);
+    if (lane == k) {
+      own_met  = met;
+      own_used = used;
+    }
 #pragma unroll
     for (int c = k + 1; c < STRIP; c++) {
       const Scalar u = half ? F.Mirrored(shuffle(r[0][k], c)) : shuffle(r[0][c], k);
@@ -80,13 +70,17 @@ template <bool half, int rows> static __device__ void EliminateStrip(const Devic
       const int i = k0 + lane + 32 * q;
       if (i < m && c < width && (!half || i >= k0 + c)) D(i, k0 + c) = r[q][c];
     }
+  if (lane < width) tally->Count(own_met, own_used, P, F.first + k0 + lane);
+  if (half) return;
+  if (k0 + lane < end) order[k0 + lane] = row;
+  if (lane < STRIP) moved[lane] = far;
 }
 
-/// The other columns: their rows change places as the strip's have, and later columns are taken times L^-1; a column a
-/// thread.
+/// The other columns, a thread each: their rows change places as the strip's have, later ones are taken times L^-1, and
+/// those of the others to the end of the pivots' rows.
 static __device__ void SolveBesideStrip(const DeviceFront &F, Dense D, int k0, int width, const int *moved)
 {
-  const int m = static_cast<int>(F.rows);
+  const int p = static_cast<int>(F.pivots), m = static_cast<int>(F.rows);
 
   for (int j = threadIdx.x; j < m; j += blockDim.x) {
     if (j >= k0 && j < k0 + width) continue;
@@ -108,10 +102,18 @@ static __device__ void SolveBesideStrip(const DeviceFront &F, Dense D, int k0, i
 #pragma unroll
     for (int k = 1; k < STRIP; k++)
       if (k < width) D(k0 + k, j) = u[k];
+    if (j < p) continue;
+#pragma unroll 4
+    for (int i = k0 + STRIP; i < p; i++) {
+      Scalar sum = D(i, j);
+#pragma unroll
+      for (int t = 0; t < STRIP; t++) sum = sum - D(i, k0 + t) * u[t];
+      D(i, j) = sum;
+    }
   }
 }
 
-/// What a strip changes in later columns and rows, but for the others' with each other. A row a lane.
+/// What a strip changes in the pivots' later columns, a row a lane.
 template <bool half> static __device__ void UpdateByStrip(const DeviceFront &F, Dense D, int k0)
 {
   const int p = static_cast<int>(F.pivots), m = static_cast<int>(F.rows), next = k0 + STRIP;
@@ -119,11 +121,13 @@ template <bool half> static __device__ void UpdateByStrip(const DeviceFront &F, 
 
   for (int i0 = next; i0 < m; i0 += 32) {
     const int i = i0 + lane;
-    Scalar    l[STRIP];
+    if (i >= m) continue;
+    Scalar l[STRIP];
 #pragma unroll
-    for (int t = 0; t < STRIP; t++) l[t] = i < m ? D(i, k0 + t) : Scalar(0);
-    for (int j = next + warp; j < (half || i0 >= p ? p : m); j += warps) {
-      if (i >= (j < p ? m : p) || (half && i < j)) continue;
+    for (int t = 0; t < STRIP; t++) l[t] = D(i, k0 + t);
+#pragma unroll 2
+    for (int j = next + warp; j < p; j += warps) {
+      if (half && i < j) break;
       Scalar sum = D(i, j);
 #pragma unroll
       for (int t = 0; t < STRIP; t++) sum = sum - l[t] * D(k0 + t, j);

@@ -1,41 +1,12 @@
 /// Fronts that fit the shared memory of a thread block, from A's entries and the children's updates to the factors and
 /// the update, without a barrier between fronts: each waits for its children, and the list has them before it.
 #include "device/limits.hpp"
+#include "pc/lu/small_assemble.cuh"
 #include "pc/lu/small_eliminate.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::lu
 {
-
-/// A's entries and zeros; then what the children leave. Neighbouring threads read neighbouring entries. Of a half what
-/// is above the diagonal is not set.
-template <bool half>
-static __device__ void Assemble(const FrontsView &V, PetscInt f, const DeviceFront &F, const Scalar *work, Dense D)
-{
-  const int p = static_cast<int>(F.pivots), r = static_cast<int>(F.others), m = p + r;
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
-
-  for (int j = warp; j < m; j += warps)
-    for (int i = (half ? j : 0) + lane; i < m; i += 32)
-      if (j < p)
-        D(i, j) = half && i >= p ? F.Rest<half>(j)[i - p] : F.Column<half>(j)[i];
-      else
-        D(i, j) = !half && i < p ? F.upper[i + (j - p) * p] : Scalar(0);
-  for (PetscInt c = V.child_begin[f]; c < V.child_begin[f + 1]; c++) {
-    const PetscInt   child = V.child[c];
-    const PetscCount begin = V.row_begin[child];
-    const int        n     = static_cast<int>(V.row_begin[child + 1] - begin);
-    const PetscInt  *at    = V.relative + begin;
-    const Scalar    *from  = work + V.update[child];
-    __syncthreads(); // the children's parts overlap
-    for (int b = warp; b < n; b += warps) {
-      const int j = static_cast<int>(at[b]);
-      for (int a = (half ? b : 0) + lane; a < n; a += 32)
-        D(static_cast<int>(at[a]), j) += load_shared(from + a + b * n);
-    }
-  }
-  __syncthreads();
-}
 
 /// Entries (i0 + u TI, j0 + v TJ) of the update, u, v < 4. `half`: those of the lower triangle; `diagonal`: in a block
 /// of the thread block's that has the diagonal in its corner, where many are above it for all threads.
@@ -98,33 +69,30 @@ template <bool half, int ROWS, int THREADS, int TI> static __global__ void __lau
   extern __shared__ double2     front_memory[]; // 16 bytes: for complex scalars, too
   __shared__ int                order[LARGEST_SMALL];
   __shared__ unsigned long long claimed;
+  __shared__ ChildUpdate        child[CHILDREN];
   const LuPivoting              P = W.report->pivoting;
   PivotTally                    tally;
 
   for (;;) {
-    if (threadIdx.x == 0) {
-      claimed = atomicAdd(W.report->ticket + launch, 1ull);
-      if (claimed < static_cast<unsigned long long>(count)) {
-        const int *pending = W.pending + list[claimed];
-        Patience   patience;
-        while (poll(pending) > 0) {
-          if (patience.Ends(W.spins, W.report->ticket + launch, &W.report->stuck)) {
-            W.report->stuck = 1;
-            break;
-          }
-        }
-        __threadfence();
-      }
-    }
+    if (threadIdx.x == 0) claimed = atomicAdd(W.report->ticket + launch, 1ull);
     __syncthreads();
     if (claimed >= static_cast<unsigned long long>(count)) break;
     const PetscInt    f = list[claimed], parent = V.parent[f];
     const DeviceFront F(V, f, W.values, W.work);
     const int         p = static_cast<int>(F.pivots), m = static_cast<int>(F.rows);
     const Dense       D{reinterpret_cast<Scalar *>(front_memory), m | 1};
-    Assemble<half>(V, f, F, W.work, D);
+    FindChildren(V, f, 0, W.work, child);
+    AssembleOwn<half>(F, D);
+    if (threadIdx.x == 0) AwaitChildren(W, f, launch);
+    __syncthreads();
+    AssembleChildren<half>(V, f, W.work, child, D);
     Eliminate<half, ROWS>(F, D, order, P, &tally);
     if (F.others > 0) LeaveUpdate<half, TI, THREADS / TI>(F, D);
+    __syncthreads();
+    if (threadIdx.x == 0 && parent >= 0) { // waits for no factors
+      __threadfence();
+      atomicSub(W.pending + parent, 1);
+    }
     for (int j = threadIdx.x / 32; j < (half ? p : m); j += THREADS / 32)
       for (int i = (half ? j : 0) + threadIdx.x % 32; i < (j < p ? m : p); i += 32)
         if (j < p)
@@ -133,11 +101,9 @@ template <bool half, int ROWS, int THREADS, int TI> static __global__ void __lau
           F.upper[i + (j - p) * p] = D(i, j);
     for (int k = threadIdx.x; k < p; k += THREADS) W.local_row[F.first + k] = order[k];
     __syncthreads(); // the front is the next one's
-    if (threadIdx.x == 0 && parent >= 0) {
-      __threadfence();
-      atomicSub(W.pending + parent, 1);
-    }
   }
+  if (threadIdx.x >= 32) return; // the first warp has seen the pivots
+  tally.OfWarp();
   if (threadIdx.x == 0) tally.Tell(W.report);
 }
 

@@ -9,9 +9,9 @@ namespace sparsegpu::lu
 static_assert(LU_TILE == 32, "the rows that lanes have are a tile");
 static constexpr int ROWS = (LARGEST_SMALL + 31) / 32; ///< of a small front that a lane has
 
-/// Columns whose entries are loaded at a time, two such groups before they are used: what a lane has of its rows fills
-/// about 100 registers.
-template <int rows> constexpr int AHEAD = (rows == 1 ? 128 : 64) / sizeof(Scalar);
+/// Columns whose entries are loaded at a time, two such groups before they are used. More would fit, but fewer warps
+/// then.
+template <int rows> constexpr int AHEAD = (rows == 1 ? 64 : 32) / sizeof(Scalar);
 
 /// Unknown k of a column, to all lanes, which have it in one of `rows` rows.
 template <int rows, int columns> static __device__ __forceinline__ Scalar Unknown(const Scalar (&v)[ROWS][columns],
@@ -73,50 +73,80 @@ static __device__ __forceinline__ void ForwardFront(const Factors<way> &F, const
   }
 }
 
-/// Backward through a front of at most 32 `rows` pivots; take() waits for the unknowns of its others.
+/// Backward through a front of at most 32 `rows` pivots; take() waits for the unknowns of its others. Their columns
+/// come first, in which no step waits for another.
 template <int rows, Way way, int columns, class Take>
 static __device__ __forceinline__ void BackwardFront(const Factors<way> &F, const Scalar (&inverse)[ROWS],
                                                      Scalar (&v)[ROWS][columns], const Take &take)
 {
   constexpr int GROUP = AHEAD<rows>;
   const int     p = static_cast<int>(F.p), m = static_cast<int>(F.m), lane = static_cast<int>(threadIdx.x) % 32;
-  const int     last = (m - 1) / GROUP * GROUP;
+  const int     others = (m - p + GROUP - 1) / GROUP, groups = others + (p + GROUP - 1) / GROUP;
   Scalar        now[GROUP][rows], next[GROUP][rows];
-  const auto    load = [&](int k0, Scalar(&entry)[GROUP][rows]) {
+  const auto    column = [&](int g, int u) { // -1: none
+    const int k = g < others ? m - 1 - g * GROUP - u : p - 1 - (g - others) * GROUP - u;
+    return k >= (g < others ? p : 0) ? k : -1;
+  };
+  const auto load = [&](int g, Scalar(&entry)[GROUP][rows]) {
 #pragma unroll
     for (int u = 0; u < GROUP; u++)
 #pragma unroll
       for (int q = 0; q < rows; q++) {
-        const int a = lane + 32 * q, k = k0 + u;
-        entry[u][q] = a < k && k < m && a < p ? F.Backward(a, k, 32 * q) : Scalar(0);
+        const int a = lane + 32 * q, k = column(g, u);
+        entry[u][q] = a < k && a < p ? F.Backward(a, k, 32 * q) : Scalar(0);
       }
   };
-  const auto use = [&](int k0, const Scalar(&entry)[GROUP][rows]) {
+  const auto use_others = [&](int g, const Scalar(&entry)[GROUP][rows]) {
 #pragma unroll
-    for (int u = GROUP - 1; u >= 0; u--) {
-      const int k = k0 + u;
-      if (k >= m || k < 0) continue;
+    for (int u = 0; u < GROUP; u++) {
+      const int k = column(g, u);
 #pragma unroll
       for (int c = 0; c < columns; c++) {
-        const Scalar x = Unknown<ROWS>(v, inverse, c, k);
+        Scalar own = held(v[0][c]);
+#pragma unroll
+        for (int q = 1; q < ROWS; q++) {
+          const Scalar other = held(v[q][c]);
+          own                = k / 32 == q ? other : own;
+        }
+        const Scalar x = shuffle(own, k & 31);
+#pragma unroll
+        for (int q = 0; q < rows; q++)
+          if (k >= 0 && lane + 32 * q < p) v[q][c] = v[q][c] - entry[u][q] * x;
+      }
+    }
+  };
+  const auto use_pivots = [&](int g, const Scalar(&entry)[GROUP][rows]) {
+#pragma unroll
+    for (int u = 0; u < GROUP; u++) {
+      const int k = column(g, u);
+      if (k < 0) break;
+#pragma unroll
+      for (int c = 0; c < columns; c++) {
+        const Scalar x = Unknown<rows>(v, inverse, c, k);
 #pragma unroll
         for (int q = 0; q < rows; q++) {
           const int a = lane + 32 * q;
-          if (a < k && a < p) v[q][c] = v[q][c] - entry[u][q] * x;
+          if (a < k) v[q][c] = v[q][c] - entry[u][q] * x;
           if (a == k) v[q][c] = x;
         }
       }
     }
   };
-  load(last, now); // before the parents are waited for
-  load(last - GROUP, next);
+  const auto use = [&](int g, const Scalar(&entry)[GROUP][rows]) {
+    if (g < others)
+      use_others(g, entry);
+    else
+      use_pivots(g, entry);
+  };
+  load(0, now); // before the parents are waited for
+  load(1, next);
   take();
   __syncwarp();
-  for (int k0 = last; k0 >= 0; k0 -= 2 * GROUP) {
-    use(k0, now);
-    load(k0 - 2 * GROUP, now);
-    use(k0 - GROUP, next);
-    load(k0 - 3 * GROUP, next);
+  for (int g = 0; g < groups; g += 2) {
+    use(g, now);
+    load(g + 2, now);
+    use(g + 1, next);
+    load(g + 3, next);
   }
 }
 

@@ -85,7 +85,7 @@ static __device__ __forceinline__ void GatherRows(const FrontsView &V, PetscInt 
   }
 }
 
-template <Way way, int columns> static __global__ void __launch_bounds__(THREADS)
+template <Way way, int columns> static __global__ void __launch_bounds__(THREADS, columns == 1 ? 4 : 3)
     forward_small_kernel(FrontsView V, const PetscInt *list, PetscInt count, int spread, int launch, LuSolution W)
 {
   constexpr bool transpose = way == Way::Transposed;
@@ -152,7 +152,7 @@ static __device__ __forceinline__ void TakeUnknowns(const Factors<way> &F, Petsc
       for (int c = 0; c < columns; c++) v[q][c] = own[q][c];
 }
 
-template <Way way, int columns> static __global__ void __launch_bounds__(THREADS)
+template <Way way, int columns> static __global__ void __launch_bounds__(THREADS, columns == 1 ? 4 : 3)
     backward_small_kernel(FrontsView V, const PetscInt *list, PetscInt count, int spread, int launch, LuSolution W)
 {
   constexpr bool transpose = way == Way::Transposed;
