@@ -5,7 +5,6 @@
 #include <type_traits>
 #include <utility>
 #include "mat/face/context.hpp"
-#include "petsc/kept_function.hpp"
 
 namespace sparsegpu::face
 {
@@ -13,7 +12,7 @@ namespace sparsegpu::face
 namespace
 {
 /// A place of F for a factorization, among F's operations. In those that derive from this one, NAME is the name under
-/// which the package's own function is kept with F, and SYMBOLIC tells which factorizations set the numeric one.
+/// which the package's own function is composed with F, and SYMBOLIC tells which factorizations set the numeric one.
 template <auto member> struct InOperations {
   using Function = std::remove_reference_t<decltype(std::declval<struct _MatOps>().*member)>;
   static PetscErrorCode Get(Mat F, Function *function)
@@ -28,27 +27,27 @@ template <auto member> struct InOperations {
   }
 };
 struct LUSymbolic : InOperations<&_MatOps::lufactorsymbolic> {
-  static constexpr char NAME[]   = "SparseGPUPackageLUFactorSymbolic";
+  static constexpr char NAME[]   = "SparseGPUPackageLUFactorSymbolic_C";
   static constexpr bool SYMBOLIC = true;
 };
 struct LUNumeric : InOperations<&_MatOps::lufactornumeric> {
-  static constexpr char NAME[]   = "SparseGPUPackageLUFactorNumeric";
+  static constexpr char NAME[]   = "SparseGPUPackageLUFactorNumeric_C";
   static constexpr bool SYMBOLIC = false;
 };
 struct CholeskySymbolic : InOperations<&_MatOps::choleskyfactorsymbolic> {
-  static constexpr char NAME[]   = "SparseGPUPackageCholeskyFactorSymbolic";
+  static constexpr char NAME[]   = "SparseGPUPackageCholeskyFactorSymbolic_C";
   static constexpr bool SYMBOLIC = true;
 };
 struct CholeskyNumeric : InOperations<&_MatOps::choleskyfactornumeric> {
-  static constexpr char NAME[]   = "SparseGPUPackageCholeskyFactorNumeric";
+  static constexpr char NAME[]   = "SparseGPUPackageCholeskyFactorNumeric_C";
   static constexpr bool SYMBOLIC = false;
 };
 struct ILUSymbolic : InOperations<&_MatOps::ilufactorsymbolic> {
-  static constexpr char NAME[]   = "SparseGPUPackageILUFactorSymbolic";
+  static constexpr char NAME[]   = "SparseGPUPackageILUFactorSymbolic_C";
   static constexpr bool SYMBOLIC = true;
 };
 struct ICCSymbolic : InOperations<&_MatOps::iccfactorsymbolic> {
-  static constexpr char NAME[]   = "SparseGPUPackageICCFactorSymbolic";
+  static constexpr char NAME[]   = "SparseGPUPackageICCFactorSymbolic_C";
   static constexpr bool SYMBOLIC = true;
 };
 
@@ -69,13 +68,15 @@ template <class Place, class Type> struct Composed {
   }
 };
 struct QRSymbolic : Composed<QRSymbolic, PetscErrorCode (*)(Mat, Mat, IS, const MatFactorInfo *)> {
-  static constexpr char PETSC_NAME[] = "MatQRFactorSymbolic_C", NAME[] = "SparseGPUPackageQRFactorSymbolic";
+  static constexpr char PETSC_NAME[] = "MatQRFactorSymbolic_C", NAME[] = "SparseGPUPackageQRFactorSymbolic_C";
   static constexpr bool SYMBOLIC = true;
 };
 struct QRNumeric : Composed<QRNumeric, PetscErrorCode (*)(Mat, Mat, const MatFactorInfo *)> {
-  static constexpr char PETSC_NAME[] = "MatQRFactorNumeric_C", NAME[] = "SparseGPUPackageQRFactorNumeric";
+  static constexpr char PETSC_NAME[] = "MatQRFactorNumeric_C", NAME[] = "SparseGPUPackageQRFactorNumeric_C";
   static constexpr bool SYMBOLIC = false;
 };
+
+constexpr char DESTROY[] = "SparseGPUPackageDestroy_C";
 
 template <bool keeps> PetscErrorCode ExchangeAll(Mat F);
 
@@ -90,7 +91,7 @@ struct AtHome<keeps, Place, PetscErrorCode (*)(Mat, Mat, Arguments...)> {
 
     PetscFunctionBegin;
     PetscCall(keeps ? StayHome(A) : BringHome(A));
-    PetscCall(GetKeptFunction((PetscObject)F, Place::NAME, &of_package));
+    PetscCall(PetscObjectQueryFunction((PetscObject)F, Place::NAME, &of_package));
     PetscCheck(of_package, PETSC_COMM_SELF, PETSC_ERR_PLIB, "This factor has lost %s", Place::NAME);
     PetscCall((*of_package)(F, A, arguments...));
     if (Place::SYMBOLIC) PetscCall(ExchangeAll<keeps>(F)); // it has set the numeric one
@@ -103,17 +104,34 @@ struct AtHome<keeps, Place, PetscErrorCode (*)(Mat, Mat, Arguments...)> {
     PetscFunctionBegin;
     PetscCall(Place::Get(F, &found));
     if (!found || found == Call) PetscFunctionReturn(PETSC_SUCCESS);
-    // A creator may have had F made by another creator, also exchanged: the kept function is the package's already.
-    if (found != AtHome<!keeps, Place>::Call) PetscCall(KeepFunction((PetscObject)F, Place::NAME, found));
+    // A creator may have had F made by another creator, also exchanged: the composed function is the package's already.
+    if (found != AtHome<!keeps, Place>::Call) PetscCall(PetscObjectComposeFunction((PetscObject)F, Place::NAME, found));
     PetscCall(Place::Set(F, Call));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
 
+/// The package's destroy(), after the functions kept with F are gone: -checkfunctionlist expects none at its end.
+template <class... Places> PetscErrorCode Destroy(Mat F)
+{
+  PetscErrorCode (*of_package)(Mat) = nullptr;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQueryFunction((PetscObject)F, DESTROY, &of_package));
+  for (const char *name : {DESTROY, static_cast<const char *>(Places::NAME)...})
+    PetscCall(PetscObjectComposeFunction((PetscObject)F, name, nullptr));
+  F->ops->destroy = of_package;
+  if (of_package) PetscCall((*of_package)(F));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <bool keeps, class... Places> PetscErrorCode Exchange(Mat F)
 {
   PetscFunctionBegin;
   for (const PetscErrorCode code : {AtHome<keeps, Places>::Exchange(F)...}) PetscCall(code);
+  if (F->ops->destroy == Destroy<Places...>) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectComposeFunction((PetscObject)F, DESTROY, F->ops->destroy));
+  F->ops->destroy = Destroy<Places...>;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 template <bool keeps> PetscErrorCode ExchangeAll(Mat F)

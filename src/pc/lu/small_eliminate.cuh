@@ -9,6 +9,46 @@ namespace sparsegpu::lu
 
 static constexpr int STRIP = 8; ///< columns; a tile of rows that may change places is several strips
 
+/// r[q][c] is entry (k0 + lane + 32 q, k0 + c); of a half those above the diagonal are not.
+template <bool half, int rows>
+static __device__ __forceinline__ void LoadStrip(Dense D, int m, int k0, int width, Scalar (&r)[rows][STRIP])
+{
+#pragma unroll
+  for (int q = 0; q < rows; q++)
+#pragma unroll
+    for (int c = 0; c < STRIP; c++) {
+      const int i = k0 + static_cast<int>(threadIdx.x) % 32 + 32 * q;
+      r[q][c]     = i < m && c < width && (!half || i >= k0 + c) ? D(i, k0 + c) : Scalar(0);
+    }
+}
+template <bool half, int rows>
+static __device__ __forceinline__ void StoreStrip(Dense D, int m, int k0, int width, const Scalar (&r)[rows][STRIP])
+{
+#pragma unroll
+  for (int q = 0; q < rows; q++)
+#pragma unroll
+    for (int c = 0; c < STRIP; c++) {
+      const int i = k0 + static_cast<int>(threadIdx.x) % 32 + 32 * q;
+      if (i < m && c < width && (!half || i >= k0 + c)) D(i, k0 + c) = r[q][c];
+    }
+}
+
+/// The best of `count` rows from row k on changes places with it; the lanes' numbers of rows do, too. How far below it
+/// was.
+template <int rows> static __device__ __forceinline__ int BringPivot(Scalar (&r)[rows][STRIP], int *row, int k,
+                                                                     int count, const LuPivoting &P)
+{
+  const int       lane  = static_cast<int>(threadIdx.x) % 32;
+  const PetscReal below = __shfl_down_sync(ALL_LANES, Magnitude(r[0][k]), k);
+  const int       best  = ChoosePivot(below, lane, count, P.exchange);
+  if (best == 0) return 0;
+  const int from = lane == k ? k + best : lane == k + best ? k : lane;
+#pragma unroll
+  for (int c = 0; c < STRIP; c++) r[0][c] = shuffle(r[0][c], from);
+  *row = __shfl_sync(ALL_LANES, *row, from);
+  return best;
+}
+
 /// Pivots k0 .. k0 + width - 1 in their own columns, by the first warp, whose lanes have at most `rows` rows each. Rows
 /// before `end` change places: moved[k] is how far below pivot k0 + k the row was. Of a half, row k of U = D L^H is
 /// set, to its end.
@@ -17,29 +57,15 @@ template <bool half, int rows> static __device__ void EliminateStrip(const Devic
                                                                      const LuPivoting &P, PivotTally *tally)
 {
   const int m = static_cast<int>(F.rows), lane = static_cast<int>(threadIdx.x) % 32;
-  Scalar    r[rows][STRIP]; // rows k0 + lane + 32 q
-  Scalar    own_met(0), own_used(0);
+  Scalar    r[rows][STRIP], own_met(0), own_used(0);
   int       row = !half && k0 + lane < end ? order[k0 + lane] : 0, far = 0;
 
-#pragma unroll
-  for (int q = 0; q < rows; q++)
-#pragma unroll
-    for (int c = 0; c < STRIP; c++) {
-      const int i = k0 + lane + 32 * q;
-      r[q][c]     = i < m && c < width && (!half || i >= k0 + c) ? D(i, k0 + c) : Scalar(0);
-    }
+  LoadStrip<half>(D, m, k0, width, r);
 #pragma unroll
   for (int k = 0; k < STRIP; k++) {
     if (k >= width) break;
     if (!half) {
-      const PetscReal below = __shfl_down_sync(ALL_LANES, Magnitude(r[0][k]), k);
-      const int       best  = ChoosePivot(below, lane, end - k0 - k, P.exchange);
-      if (best > 0) {
-        const int from = lane == k ? k + best : lane == k + best ? k : lane;
-#pragma unroll
-        for (int c = 0; c < STRIP; c++) r[0][c] = shuffle(r[0][c], from);
-        row = __shfl_sync(ALL_LANES, row, from);
-      }
+      const int best = BringPivot(r, &row, k, end - k0 - k, P);
       if (lane == k) far = best;
     }
     const Scalar top = shuffle(r[0][k], k), met = half ? F.PivotMet(top) : top, used = UsedPivot(met, P),
@@ -63,13 +89,7 @@ template <bool half, int rows> static __device__ void EliminateStrip(const Devic
       if (i == k0 + k) r[q][k] = used;
     }
   }
-#pragma unroll
-  for (int q = 0; q < rows; q++)
-#pragma unroll
-    for (int c = 0; c < STRIP; c++) {
-      const int i = k0 + lane + 32 * q;
-      if (i < m && c < width && (!half || i >= k0 + c)) D(i, k0 + c) = r[q][c];
-    }
+  StoreStrip<half>(D, m, k0, width, r);
   if (lane < width) tally->Count(own_met, own_used, P, F.first + k0 + lane);
   if (half) return;
   if (k0 + lane < end) order[k0 + lane] = row;

@@ -73,8 +73,53 @@ static __device__ __forceinline__ void ForwardFront(const Factors<way> &F, const
   }
 }
 
-/// Backward through a front of at most 32 `rows` pivots; take() waits for the unknowns of its others. Their columns
-/// come first, in which no step waits for another.
+/// Backward: columns of a front's others, whose unknowns lanes have, so that no step waits for another. column(u) is
+/// the u-th of the group, or -1.
+template <int rows, int columns, int group, class Column>
+static __device__ __forceinline__ void TakeOthers(const Scalar (&entry)[group][rows], int p, const Column &column,
+                                                  Scalar (&v)[ROWS][columns])
+{
+#pragma unroll
+  for (int u = 0; u < group; u++) {
+    const int k = column(u);
+#pragma unroll
+    for (int c = 0; c < columns; c++) {
+      Scalar own = held(v[0][c]);
+#pragma unroll
+      for (int q = 1; q < ROWS; q++) {
+        const Scalar other = held(v[q][c]);
+        own                = k / 32 == q ? other : own;
+      }
+      const Scalar x = shuffle(own, k & 31);
+#pragma unroll
+      for (int q = 0; q < rows; q++)
+        if (k >= 0 && static_cast<int>(threadIdx.x) % 32 + 32 * q < p) v[q][c] = v[q][c] - entry[u][q] * x;
+    }
+  }
+}
+/// Columns of its pivots, from the last one.
+template <int rows, int columns, int group, class Column>
+static __device__ __forceinline__ void TakePivots(const Scalar (&entry)[group][rows], const Scalar (&inverse)[ROWS],
+                                                  const Column &column, Scalar (&v)[ROWS][columns])
+{
+#pragma unroll
+  for (int u = 0; u < group; u++) {
+    const int k = column(u);
+    if (k < 0) break;
+#pragma unroll
+    for (int c = 0; c < columns; c++) {
+      const Scalar x = Unknown<rows>(v, inverse, c, k);
+#pragma unroll
+      for (int q = 0; q < rows; q++) {
+        const int a = static_cast<int>(threadIdx.x) % 32 + 32 * q;
+        if (a < k) v[q][c] = v[q][c] - entry[u][q] * x;
+        if (a == k) v[q][c] = x;
+      }
+    }
+  }
+}
+
+/// Backward through a front of at most 32 `rows` pivots; take() waits for the unknowns of its others.
 template <int rows, Way way, int columns, class Take>
 static __device__ __forceinline__ void BackwardFront(const Factors<way> &F, const Scalar (&inverse)[ROWS],
                                                      Scalar (&v)[ROWS][columns], const Take &take)
@@ -96,47 +141,12 @@ static __device__ __forceinline__ void BackwardFront(const Factors<way> &F, cons
         entry[u][q] = a < k && a < p ? F.Backward(a, k, 32 * q) : Scalar(0);
       }
   };
-  const auto use_others = [&](int g, const Scalar(&entry)[GROUP][rows]) {
-#pragma unroll
-    for (int u = 0; u < GROUP; u++) {
-      const int k = column(g, u);
-#pragma unroll
-      for (int c = 0; c < columns; c++) {
-        Scalar own = held(v[0][c]);
-#pragma unroll
-        for (int q = 1; q < ROWS; q++) {
-          const Scalar other = held(v[q][c]);
-          own                = k / 32 == q ? other : own;
-        }
-        const Scalar x = shuffle(own, k & 31);
-#pragma unroll
-        for (int q = 0; q < rows; q++)
-          if (k >= 0 && lane + 32 * q < p) v[q][c] = v[q][c] - entry[u][q] * x;
-      }
-    }
-  };
-  const auto use_pivots = [&](int g, const Scalar(&entry)[GROUP][rows]) {
-#pragma unroll
-    for (int u = 0; u < GROUP; u++) {
-      const int k = column(g, u);
-      if (k < 0) break;
-#pragma unroll
-      for (int c = 0; c < columns; c++) {
-        const Scalar x = Unknown<rows>(v, inverse, c, k);
-#pragma unroll
-        for (int q = 0; q < rows; q++) {
-          const int a = lane + 32 * q;
-          if (a < k) v[q][c] = v[q][c] - entry[u][q] * x;
-          if (a == k) v[q][c] = x;
-        }
-      }
-    }
-  };
   const auto use = [&](int g, const Scalar(&entry)[GROUP][rows]) {
+    const auto of_group = [&](int u) { return column(g, u); };
     if (g < others)
-      use_others(g, entry);
+      TakeOthers<rows>(entry, p, of_group, v);
     else
-      use_pivots(g, entry);
+      TakePivots<rows>(entry, inverse, of_group, v);
   };
   load(0, now); // before the parents are waited for
   load(1, next);
