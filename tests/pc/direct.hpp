@@ -6,14 +6,15 @@
 namespace testing
 {
 
+/// ordering: null for none, which leaves it to the solver.
 inline PetscErrorCode FactorDirect(Mat A, MatFactorType kind, const char ordering[], Mat *F)
 {
   const MatFactorInfo info = Info(0);
-  IS                  rows, columns;
+  IS                  rows = nullptr, columns = nullptr;
 
   PetscFunctionBeginUser;
   PetscCall(MatGetFactor(A, MATSOLVERSPARSEGPU, kind, F));
-  PetscCall(MatGetOrdering(A, ordering, &rows, &columns));
+  if (ordering) PetscCall(MatGetOrdering(A, ordering, &rows, &columns));
   if (kind == MAT_FACTOR_CHOLESKY) {
     PetscCall(MatCholeskyFactorSymbolic(*F, A, rows, &info));
     PetscCall(MatCholeskyFactorNumeric(*F, A, &info));

@@ -154,25 +154,16 @@ static PetscErrorCode Stuck()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Solves for ones with factors in the order of leastfill, asked for or, without any, the solver's own.
-static PetscErrorCode SolveWith(Mat A, MatFactorType kind, bool order, std::vector<PetscScalar> *values)
+/// Solves for ones with factors in an order, see FactorDirect().
+static PetscErrorCode SolveWith(Mat A, MatFactorType kind, const char ordering[], std::vector<PetscScalar> *values)
 {
-  const MatFactorInfo info = Info(0);
-  const PetscScalar  *array;
-  PetscInt            n;
-  Mat                 F;
-  Vec                 b, x;
+  const PetscScalar *array;
+  PetscInt           n;
+  Mat                F;
+  Vec                b, x;
 
   PetscFunctionBeginUser;
-  if (order) {
-    PetscCall(FactorDirect(A, kind, MATORDERINGLEASTFILL, &F));
-  } else {
-    PetscCall(MatGetFactor(A, MATSOLVERSPARSEGPU, kind, &F));
-    if (kind == MAT_FACTOR_CHOLESKY) PetscCall(MatCholeskyFactorSymbolic(F, A, nullptr, &info));
-    if (kind == MAT_FACTOR_LU) PetscCall(MatLUFactorSymbolic(F, A, nullptr, nullptr, &info));
-    if (kind == MAT_FACTOR_CHOLESKY) PetscCall(MatCholeskyFactorNumeric(F, A, &info));
-    if (kind == MAT_FACTOR_LU) PetscCall(MatLUFactorNumeric(F, A, &info));
-  }
+  PetscCall(FactorDirect(A, kind, ordering, &F));
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(VecSet(b, 1));
   PetscCall(MatSolve(F, b, x));
@@ -193,8 +184,8 @@ static PetscErrorCode OwnOrder()
     std::vector<PetscScalar> asked, own;
     Mat                      A;
     PetscCall(CreateMatrix(PETSC_COMM_SELF, Mirrored(Cube(9), true, true), MATSPARSEGPU, nullptr, Layout::Even, &A));
-    PetscCall(SolveWith(A, kind, true, &asked));
-    PetscCall(SolveWith(A, kind, false, &own));
+    PetscCall(SolveWith(A, kind, MATORDERINGLEASTFILL, &asked));
+    PetscCall(SolveWith(A, kind, nullptr, &own));
     PetscCheck(asked == own, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s without an order is not that with %s",
                MatFactorTypes[kind], MATORDERINGLEASTFILL);
     PetscCall(MatDestroy(&A));

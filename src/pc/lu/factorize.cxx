@@ -7,6 +7,7 @@
 #include "pc/lu/options.hpp"
 #include "pc/lu/reorder.hpp"
 #include "pc/ordering/leastfill.hpp"
+#include "pc/ordering/matrix.hpp"
 #include "petsc/compat.hpp"
 #include "sparsegpu.h"
 
@@ -151,19 +152,6 @@ PetscErrorCode Trial::Run(Quality *quality)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode TakeIndices(IS is, std::vector<PetscInt> *all)
-{
-  const PetscInt *indices;
-  PetscInt        n;
-
-  PetscFunctionBegin;
-  PetscCall(ISGetLocalSize(is, &n));
-  PetscCall(ISGetIndices(is, &indices));
-  PetscCallCXX(all->assign(indices, indices + n));
-  PetscCall(ISRestoreIndices(is, &indices));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 } // namespace
 
 PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
@@ -230,8 +218,8 @@ PetscErrorCode MatFactorSymbolic_Direct(Mat F, Mat A, IS row, IS column, const M
   PetscCall(GetMatrixRows(A, &rows));
   PetscCall(matrix.Take(rows));
   if (row && column) {
-    PetscCall(TakeIndices(row, &r));
-    PetscCall(TakeIndices(column, &c));
+    PetscCall(ordering::TakeIndices(row, &r));
+    PetscCall(ordering::TakeIndices(column, &c));
   } else { // MATORDERINGEXTERNAL
     PetscCall(ordering::LeastFillOf(A, &r));
     PetscCallCXX(c = r);

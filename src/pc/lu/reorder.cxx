@@ -2,6 +2,7 @@
 #include "pc/lu/reorder.hpp"
 #include <algorithm>
 #include <petsc/private/petscimpl.h>
+#include "pc/ordering/matrix.hpp"
 #include "petsc/compat.hpp"
 #include "sparsegpu.h"
 
@@ -15,9 +16,7 @@ PetscErrorCode Reorder(const CsrView &B, void *context, std::vector<PetscInt> *o
   char              type[64];
   std::vector<PetscInt> i, j;
   std::vector<Scalar>   a;
-  const PetscInt       *indices;
   PetscBool             set;
-  IS                    rows, columns;
   Mat                   M;
 
   PetscFunctionBegin;
@@ -32,12 +31,7 @@ PetscErrorCode Reorder(const CsrView &B, void *context, std::vector<PetscInt> *o
                                       reinterpret_cast<PetscScalar *>(a.data()), &M));
   PetscCall(PetscObjectSetOptions((PetscObject)M, ((PetscObject)c->A)->options));
   PetscCall(MatSetOptionsPrefix(M, ((PetscObject)c->A)->prefix));
-  PetscCall(MatGetOrdering(M, type, &rows, &columns));
-  PetscCall(ISGetIndices(columns, &indices));
-  PetscCallCXX(order->assign(indices, indices + B.rows));
-  PetscCall(ISRestoreIndices(columns, &indices));
-  PetscCall(ISDestroy(&rows));
-  PetscCall(ISDestroy(&columns));
+  PetscCall(ordering::OrderOf(M, type, order));
   PetscCall(MatDestroy(&M));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

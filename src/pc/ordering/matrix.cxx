@@ -47,12 +47,35 @@ PetscErrorCode CreateOrder(const Indices &order, IS *row, IS *column)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode TakeIndices(IS is, Indices *all)
+{
+  const PetscInt *indices;
+  PetscInt        n;
+
+  PetscFunctionBegin;
+  PetscCall(ISGetLocalSize(is, &n));
+  PetscCall(ISGetIndices(is, &indices));
+  PetscCallCXX(all->assign(indices, indices + n));
+  PetscCall(ISRestoreIndices(is, &indices));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode OrderOf(Mat A, const char type[], Indices *order)
+{
+  IS rows, columns;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetOrdering(A, type, &rows, &columns));
+  PetscCall(TakeIndices(columns, order));
+  PetscCall(ISDestroy(&rows));
+  PetscCall(ISDestroy(&columns));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode OrderByPetsc(const SymmetricPattern &A, const char type[], Indices *order)
 {
   std::vector<PetscInt> i, j;
   std::vector<Scalar>   a;
-  const PetscInt       *indices;
-  IS                    rows, columns;
   Mat                   M;
 
   PetscFunctionBegin;
@@ -70,12 +93,7 @@ PetscErrorCode OrderByPetsc(const SymmetricPattern &A, const char type[], Indice
   PetscCallCXX(a.assign(j.size(), Scalar(1)));
   PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, A.n, A.n, i.data(), j.data(),
                                       reinterpret_cast<PetscScalar *>(a.data()), &M));
-  PetscCall(MatGetOrdering(M, type, &rows, &columns));
-  PetscCall(ISGetIndices(rows, &indices));
-  PetscCallCXX(order->assign(indices, indices + A.n));
-  PetscCall(ISRestoreIndices(rows, &indices));
-  PetscCall(ISDestroy(&rows));
-  PetscCall(ISDestroy(&columns));
+  PetscCall(OrderOf(M, type, order));
   PetscCall(MatDestroy(&M));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -14,7 +14,11 @@ namespace sparsegpu::ordering
 PetscErrorCode GraphOf(Mat A, SymmetricPattern *pattern, bool *moves = nullptr);
 /// Row order[k] is eliminated k-th, and so is that column.
 PetscErrorCode CreateOrder(const Indices &order, IS *row, IS *column);
-/// The order of one of PETSc's types, which know no weights, of a symmetric pattern.
+/// The indices of the process.
+PetscErrorCode TakeIndices(IS is, Indices *all);
+/// MatGetOrdering(), of the columns.
+PetscErrorCode OrderOf(Mat A, const char type[], Indices *order);
+/// The same of a symmetric pattern, whose weights PETSc's types do not know.
 PetscErrorCode OrderByPetsc(const SymmetricPattern &A, const char type[], Indices *order);
 
 } // namespace sparsegpu::ordering
