@@ -236,7 +236,7 @@ M*/
   the matrix's products run
 
   Options Database Keys:
-+ -pc_sparsegpuamg_type type               - aggregation, classical, or auto (default): one of them, as the matrix asks
++ -pc_sparsegpuamg_type type               - aggregation, classical, or auto (default), which looks at its rows
 . -pc_sparsegpuamg_cycle_type type         - v, w or k, see below; mg (default): as -pc_mg_cycle_type says
 . -pc_sparsegpuamg_levels n                - levels at most, the finest one included; also -pc_mg_levels
 . -pc_sparsegpuamg_coarse_eq_limit n       - a level of at most so many unknowns is the coarsest (default 50)

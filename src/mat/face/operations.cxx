@@ -272,7 +272,7 @@ PetscErrorCode MatDestroy_SparseGPU(Mat A)
   if (!((PetscObject)A)->type_name)
     mpi = A->ops->assemblyend == MatAssemblyEnd_MPIAIJSparseGPU ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(GetParentOps(mpi, &parent));
-  // it keeps the list of functions for A's new insides, and a list that began here would have no owner
+  // MatHeaderMerge() keeps the list of functions for A's new insides, and a list that began here would have no owner
   if (((PetscObject)A)->qlist) PetscCall(Compose(A, mpi, false));
   PetscCall(StashSettings(A));
   PetscCall(DestroyContext(A));
