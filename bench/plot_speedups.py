@@ -2,12 +2,14 @@
 """Draws docs/speedups.tsv for a slide: how many times as fast as the best baseline, by kind of task, losses included.
 
     plot_speedups.py [TABLE] -o chart.png     or chart.svg, chart.pdf
-    plot_speedups.py [TABLE] --check          only looks whether the pages still have the figures of the table
+    plot_speedups.py [TABLE] --check          only looks whether the pages still have the figures of the table, and
+                                              whether the .svg beside the table, which the README shows, is drawn from it
 
 Each line of the table names a page beside it and words that stand there and have the figure; a line that does not is an error, with
 and without --check. The axis is logarithmic: bars begin at 1, the baseline's speed, right of it is faster, left is slower.
 """
 import argparse
+import hashlib
 import os
 import re
 import sys
@@ -52,10 +54,27 @@ def check(rows, path):
     return wrong
 
 
-def draw(rows, out):
+def mark(path):
+    """What the drawing of a table says of it."""
+    with open(path, "rb") as file:
+        return "table " + hashlib.sha256(file.read()).hexdigest()[:16]
+
+
+def drawn(path):
+    """Whether the .svg beside the table, if there is one, is of this table."""
+    picture = os.path.splitext(path)[0] + ".svg"
+    if not os.path.exists(picture):
+        return True
+    with open(picture, encoding="utf-8") as file:
+        return mark(path) in file.read()
+
+
+def draw(rows, out, source):
     import matplotlib
 
     matplotlib.use("Agg")  # no display needed
+    matplotlib.rcParams["svg.hashsalt"] = "sparsegpu"  # the same file each time
+    matplotlib.rcParams["svg.fonttype"] = "none"
     import matplotlib.pyplot as plt
 
     kinds = list(dict.fromkeys(row["kind"] for row in rows))
@@ -88,7 +107,8 @@ def draw(rows, out):
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     figure.tight_layout()
-    figure.savefig(out, dpi=150)
+    metadata = {"Date": None, "Description": source} if out.endswith(".svg") else None
+    figure.savefig(out, dpi=150, metadata=metadata)
     print(f"{len(rows)} figures in {out}")
 
 
@@ -105,7 +125,9 @@ def main():
     if wrong:
         sys.exit(f"{wrong} lines that the pages do not bear out")
     if arguments.out:
-        draw(rows, arguments.out)
+        draw(rows, arguments.out, mark(arguments.table))
+    elif not drawn(arguments.table):
+        sys.exit(f"{arguments.table} has changed since its .svg was drawn: plot_speedups.py -o docs/speedups.svg")
 
 
 if __name__ == "__main__":

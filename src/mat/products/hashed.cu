@@ -14,8 +14,7 @@ namespace sparsegpu::products
 
 namespace
 {
-constexpr unsigned ALL   = 0xffffffffu;
-constexpr int      WARPS = THREADS / 32;
+constexpr int WARPS = THREADS / 32;
 
 using Word           = std::conditional_t<sizeof(PetscInt) == 8, unsigned long long, unsigned>;
 constexpr Word EMPTY = ~Word(0);
