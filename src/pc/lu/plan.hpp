@@ -86,6 +86,8 @@ struct FrontPlan {
   PetscLogDouble          solve_flops = 0;             ///< the same of a solve with one right-hand side
   PetscInt                largest     = 0;             ///< rows of the largest front
   PetscInt                most_pivots = 0, widest = 0; ///< pivots and other rows of any front at most
+  PetscInt                depth     = 0;               ///< fronts of the longest chain
+  double                  predicted = 0; ///< of Steps::Device: a factorization's microseconds on an H100, roughly
 
   bool     Half() const { return shape != Shape::General; } ///< one triangle is stored
   PetscInt Steps() const { return static_cast<PetscInt>(step_begin.size()) - 1; }

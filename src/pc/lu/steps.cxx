@@ -114,9 +114,11 @@ void FindDeviceSteps(const FrontTree &tree, PetscInt largest_small, FrontPlan *p
       if (step[f] >= SMALL_CLASSES) step[parent] = std::max(step[parent], step[f] + 1);
       height[parent] = std::max(height[parent], height[f] + 1);
     }
+    plan->depth = std::max(plan->depth, height[f] + 1);
     if (step[f] + 2 > static_cast<PetscInt>(plan->step_begin.size())) plan->step_begin.resize(step[f] + 2, 0);
     ++plan->step_begin[step[f] + 1];
   }
+  plan->predicted = launches.Time() + LARGE_TIME * (static_cast<double>(plan->step_begin.size()) - 1 - SMALL_CLASSES);
   std::partial_sum(plan->step_begin.begin(), plan->step_begin.end(), plan->step_begin.begin());
   plan->step.resize(fronts);
   std::iota(plan->step.begin(), plan->step.end(), 0);
