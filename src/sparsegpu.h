@@ -120,8 +120,10 @@ LU and Cholesky factorizations
                                           where pivots turn out poor; on; off
 . -mat_sparsegpu_lu_exchange t          - rows change places within a tile of 32 pivots where a pivot is smaller than
                                           this times its column there (default 0.1; 0: never)
-- -mat_sparsegpu_lu_pivoted auto        - partial pivoting, on the host: auto, where nothing else reaches the bound; on,
+. -mat_sparsegpu_lu_pivoted auto        - partial pivoting, on the host: auto, where nothing else reaches the bound; on,
                                           at once; off
+- -mat_sparsegpu_lu_host auto           - a system on a GPU is factored and solved by the host: auto, where that is
+                                          predicted to be faster and no backend was asked for; on; off
 
   Level: beginner
 

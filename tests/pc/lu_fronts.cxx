@@ -73,6 +73,45 @@ static PetscErrorCode Tree()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// A system on the device that the host factors: as it is told, or where that is predicted to be faster.
+static PetscErrorCode Host()
+{
+  PetscBool device;
+
+  PetscFunctionBeginUser;
+  PetscCall(SparseGPUHasDevice(&device));
+  for (const Problem &p : {Cube(3), Cube(8)})
+    for (const char *backend : {"kokkos", "cuda", "auto"})
+      for (const char *host : {"auto", "on", "off"})
+        for (const MatFactorType kind : {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY}) {
+          const Option             option("-mat_sparsegpu_lu_host", host);
+          const Problem            q    = kind == MAT_FACTOR_LU ? p : Mirrored(p, false, true);
+          const std::string        what = p.name + " on " + backend + ", host " + host;
+          const MatFactorInfo      info = Info(0);
+          std::vector<PetscScalar> x;
+          std::string              text;
+          Mat                      A, F;
+          if (!device && backend == std::string("cuda")) continue;
+          PetscCall(CreateOn(backend, q, &A));
+          PetscCall(FactorDirect(A, kind, MATORDERINGND, &F));
+          PetscCall(ViewText(F, PETSC_VIEWER_ASCII_INFO, "lu_fronts_view", &text));
+          if (backend == std::string("cuda") || (backend == std::string("auto") && host == std::string("off"))) {
+            const bool there = host == std::string("on") || (!device && backend == std::string("auto")) ||
+                               (backend == std::string("auto") && !PetscDefined(HAVE_CUDA));
+            PetscCheck((text.find("on the host") != std::string::npos) == there, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                       "%s: %s", what.c_str(), text.c_str());
+          }
+          for (const bool transpose : {false, true}) {
+            PetscCall(kind == MAT_FACTOR_LU ? MatLUFactorNumeric(F, A, &info) : MatCholeskyFactorNumeric(F, A, &info));
+            PetscCall(SolveWith(A, F, VECSTANDARD, transpose, &x));
+            PetscCall(CheckBackward(q, x, transpose, what));
+          }
+          PetscCall(MatDestroy(&F));
+          PetscCall(MatDestroy(&A));
+        }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Where the device's memory does not suffice the symbolic factorization says so, with the bytes, and nothing is lost.
 static PetscErrorCode Memory()
 {
@@ -199,6 +238,7 @@ int main(int argc, char **argv)
               {{"wide", Wide},
                {"exchanges", Exchanges},
                {"tree", Tree},
+               {"host", Host},
                {"memory", Memory},
                {"stuck", Stuck},
                {"own_order", OwnOrder}});

@@ -66,13 +66,14 @@ PetscErrorCode ValuesOnDevice(const MatrixRows &rows, DeviceMemory *room, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode FactorSpace(Mat A, Space *space)
+PetscErrorCode FactorSpace(Mat A, Space *space, bool *asked)
 {
   PetscBool seq, mpi, cusparse, kokkos;
   Context  *context;
 
   PetscFunctionBegin;
   *space = Space::Host;
+  if (asked) *asked = false;
   PetscCall(IsOurs(A, &seq, &mpi));
   PetscCall(PetscObjectTypeCompare((PetscObject)A, "seqaijcusparse", &cusparse));
   PetscCall(PetscObjectTypeCompare((PetscObject)A, "seqaijkokkos", &kokkos));
@@ -80,6 +81,7 @@ PetscErrorCode FactorSpace(Mat A, Space *space)
     PetscCall(GetContext(A, &context));
     PetscCall(Decide(A, context));
     PetscCall(PlannedSpace(context, space));
+    if (asked) *asked = context->settings.backend != Backend::Auto;
   } else if (cusparse || kokkos) {
     PetscBool found;
     PetscCall(DeviceFound(&found));

@@ -18,8 +18,9 @@ struct MatrixRows {
   const Scalar *device_values = nullptr; ///< [nonzeros] in the order of csr; null: on the host only
 };
 
-/// Where the factorization of A runs: in the space of its products.
-PetscErrorCode FactorSpace(Mat A, Space *space);
+/// Where the factorization of A runs: in the space of its products. Unless it is null, *asked: whether a backend was
+/// asked for by name.
+PetscErrorCode FactorSpace(Mat A, Space *space, bool *asked = nullptr);
 /// A's rows where they lie: MATSEQAIJCUSPARSE and MATSEQAIJKOKKOS may keep them on the device.
 PetscErrorCode GetMatrixRows(Mat A, MatrixRows *m);
 /// The matrix's values on the host, of rows that are there.

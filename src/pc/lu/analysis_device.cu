@@ -96,6 +96,9 @@ PetscErrorCode DeviceEngine::TakeLists()
 
   PetscFunctionBegin;
   large_.clear();
+  small_rows_ = 0;
+  for (PetscInt k = 0; plan.Steps() > 0 && k < plan.step_begin[SMALL_CLASSES]; k++)
+    small_rows_ = PetscMax(small_rows_, tree.Pivots(plan.step[k]) + tree.Others(plan.step[k]));
   for (PetscInt s = SMALL_CLASSES; s < plan.Steps(); s++) {
     LargeStep step;
     for (PetscInt k = plan.step_begin[s]; k < plan.step_begin[s + 1]; k++) {

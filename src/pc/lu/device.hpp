@@ -98,7 +98,7 @@ struct SolveItem {
 /// the first.
 struct SolveLists {
   const PetscInt  *small;
-  PetscInt         small_count;
+  PetscInt         small_count, small_rows; ///< rows: of the largest of them
   const SolveItem *forward, *backward;
   PetscInt         forward_count, backward_count;
 };

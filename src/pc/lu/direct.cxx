@@ -2,6 +2,7 @@
 #include "pc/lu/direct.hpp"
 #include <algorithm>
 #include <numeric>
+#include "pc/lu/placement.hpp"
 #include "pc/lu/refine_columns.hpp"
 #include "pc/symbolic/elimination.hpp"
 #include "petsc/compat.hpp"
@@ -13,6 +14,7 @@ using symbolic::Inverted;
 
 const char *const LuMatchingNames[3] = {"auto", "on", "off"};
 const char *const LuPivotedNames[3]  = {"auto", "on", "off"};
+const char *const LuHostNames[3]     = {"auto", "on", "off"};
 
 namespace
 {
@@ -131,6 +133,23 @@ PetscErrorCode DirectFactor::Restore(const CsrView &A, const LuArrangement &arra
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode DirectFactor::PlanIn(Space space)
+{
+  LuAnalysis &F             = analysis_;
+  PetscInt    largest_small = LARGEST_SMALL;
+
+  PetscFunctionBegin;
+#if defined(SPARSEGPU_HAVE_CUDA)
+  if (space == Space::Device) PetscCall(LargestSmallFront_CUDA(&largest_small));
+#endif
+  PetscCall(PlanFronts(F.tree, space == Space::Host ? lu::Steps::Postorder : lu::Steps::Device, largest_small,
+                       !F.symmetric  ? Shape::General
+                       : F.hermitian ? Shape::Hermitian
+                                     : Shape::Symmetric,
+                       &F.plan));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Fronts and places for the order that rows and columns have now.
 PetscErrorCode DirectFactor::Analyse(const CsrView &A, const std::vector<PetscInt> &row,
                                      const std::vector<PetscInt> &column)
@@ -138,7 +157,6 @@ PetscErrorCode DirectFactor::Analyse(const CsrView &A, const std::vector<PetscIn
   LuAnalysis           &F = analysis_;
   SymmetricPattern      pattern;
   std::vector<PetscInt> columns;
-  PetscInt              largest_small = LARGEST_SMALL;
 
   PetscFunctionBegin;
   F.rows      = A.rows;
@@ -158,14 +176,15 @@ PetscErrorCode DirectFactor::Analyse(const CsrView &A, const std::vector<PetscIn
     F.row_order[k]    = row[F.tree.order[k]];
     F.column_order[k] = column[F.tree.order[k]];
   }
-#if defined(SPARSEGPU_HAVE_CUDA)
-  if (space_ == Space::Device) PetscCall(LargestSmallFront_CUDA(&largest_small));
-#endif
-  PetscCall(PlanFronts(F.tree, space_ == Space::Host ? lu::Steps::Postorder : lu::Steps::Device, largest_small,
-                       !F.symmetric  ? Shape::General
-                       : F.hermitian ? Shape::Hermitian
-                                     : Shape::Symmetric,
-                       &F.plan));
+  PetscCall(PlanIn(space_));
+  const bool moves =
+      space_ == Space::Device && may_move && (options.host == 1 || HostIsFaster(F.tree, F.plan, A.nonzeros));
+  moved_ = moves || (moved_ && space_ == Space::Host);
+  if (moves) {
+    space_ = Space::Host;
+    PetscCall(PlanIn(space_));
+  }
+  may_move = false; // numeric factorizations have the values in one place
   PetscCall(PlaceEntries(A, F.tree, Inverted(F.row_order), Inverted(F.column_order), &F.plan));
   PetscCallCXX(F.i.assign(A.i, A.i + A.rows + 1));
   PetscCallCXX(F.j.assign(A.j, A.j + A.nonzeros));

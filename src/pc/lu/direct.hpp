@@ -16,12 +16,15 @@ struct LuOptions {
   PetscInt  matching = 0;                           ///< LuMatchingNames
   PetscInt  refine   = 10;                          ///< refinement steps at most; 0: none, and no copy of the matrix
   PetscInt  pivoted  = 0;                           ///< LuPivotedNames
+  PetscInt  host     = 0;                           ///< LuHostNames
   PetscReal exchange = static_cast<PetscReal>(0.1); ///< LuPivoting::exchange
   long long spins = 1ll << 28; ///< on the GPU a thread gives up after this many polls, minutes, in which no task ends
 };
 extern const char *const LuMatchingNames[3];
 /// Partial pivoting on the host: where nothing else meets the bound, at once, never.
 extern const char *const LuPivotedNames[3];
+/// A system on the device is factored by the host: where that is predicted to be faster, always, never.
+extern const char *const LuHostNames[3];
 
 /// A residual of at most this part of the right-hand side is that of a solved system. A singular one may have small
 /// backward errors, by solutions as large as 1 / eps; its residuals are as large as the right-hand side.
@@ -48,6 +51,7 @@ public:
   std::vector<PetscInt> order;             ///< [rows] that was asked for, if Cholesky is wanted
   bool                  strict    = false; ///< failures are errors (MatSetErrorIfFailure())
   bool                  hermitian = false; ///< the mirror image is conjugated
+  bool                  may_move  = false; ///< the next analysis may choose the host instead of the device
   LuOptions             options;
   PetscReal             replace = 0; ///< pivots that are too small become this large; 0: by the norm of the matrix
   Staging               staging;
@@ -135,6 +139,7 @@ private:
                          std::vector<PetscInt> *column, Orderer reorder, void *context);
   PetscErrorCode Analyse(const CsrView &A, const std::vector<PetscInt> &row, const std::vector<PetscInt> &column);
   PetscErrorCode ProbeWith(const Scalar *b, Scalar *x, bool transpose, bool thorough, bool *good, ResidualSize *size);
+  PetscErrorCode PlanIn(Space space);
   PetscErrorCode ViewDetail(PetscViewer viewer) const;
   LuEngine      *Engine() { return pivoted_ ? pivoted_.get() : engine_.get(); } ///< whose solves are taken
 
@@ -143,6 +148,7 @@ private:
   std::unique_ptr<PivotedEngine> pivoted_;
   const char                    *why_pivoted_ = "";
   Space                          space_       = Space::Host;
+  bool                           moved_       = false; ///< to the host
   LuReport                       report_, report_of_fronts_;
   PetscReal                      small_           = 0; ///< Numeric()
   PetscInt                       singular_column_ = -1;

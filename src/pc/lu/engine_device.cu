@@ -134,6 +134,7 @@ PetscErrorCode DeviceEngine::Sweep(const LuSolution &solution, bool transpose, S
   const FrontsView  fronts = Fronts();
   const SolveLists  lists{list_.data(),
                          small,
+                         small_rows_,
                          forward_.data(),
                          backward_.data(),
                          static_cast<PetscInt>(forward_.size()),

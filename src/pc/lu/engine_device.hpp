@@ -65,6 +65,7 @@ private:
   Array<PetscInt>        list_; ///< [fronts] FrontPlan::step
   Array<SolveItem>       forward_, backward_;
   std::vector<LargeStep> large_;
+  PetscInt               small_rows_ = 0; ///< of the largest small front
   // the system
   Array<PetscInt>   i_, j_, transposed_i_, transposed_j_, transposed_source_, row_order_, column_order_;
   Array<PetscCount> place_;

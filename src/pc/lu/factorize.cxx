@@ -209,6 +209,7 @@ PetscErrorCode MatFactorSymbolic_Direct(Mat F, Mat A, IS row, IS column, const M
   MatrixRows            rows;
   Reordering            reordering{F, A};
   Space                 space;
+  bool                  asked;
 
   PetscFunctionBegin;
   PetscCheck(A->rmap->n == A->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
@@ -224,7 +225,8 @@ PetscErrorCode MatFactorSymbolic_Direct(Mat F, Mat A, IS row, IS column, const M
     PetscCall(ordering::LeastFillOf(A, &r));
     PetscCallCXX(c = r);
   }
-  PetscCall(FactorSpace(A, &space));
+  PetscCall(FactorSpace(A, &space, &asked));
+  factor->may_move = factor->options.host == 1 || (factor->options.host == 0 && !asked);
   factor->kind = factor->wanted = kind;
   factor->gave_way              = 0;
   factor->needed_pivoting       = false;

@@ -137,18 +137,32 @@ struct PivotTally {
   }
 };
 
-/// Which of the rows k .. k + count - 1, at most 32, becomes row k, counted from there: `magnitude` is lane l's of
-/// column k in row k + l. The same in all lanes; the first of several of the largest.
-__device__ __forceinline__ int ChoosePivot(PetscReal magnitude, int lane, int count, PetscReal exchange)
+/// Which of the rows k .. end - 1, of which lanes have an entry of column k each, becomes row k: the first of several
+/// of the largest, if row k's own is too small against it. The same in all lanes.
+__device__ __forceinline__ int ChoosePivot(PetscReal magnitude, int lane, int k, int end, PetscReal exchange)
 {
-  if (exchange <= 0 || count <= 1) return 0;
-  const bool      counts = lane < count && magnitude >= 0; // what is not a number never wins
-  const RealBits  bits = counts ? BitsOf(magnitude) : 0, most = LargestOfWarp(bits);
-  const unsigned  best = __ballot_sync(ALL_LANES, counts && bits == most);
-  const PetscReal own  = __shfl_sync(ALL_LANES, magnitude, 0);
-  if (best == 0 || (best & 1) != 0) return 0;
-  const PetscReal largest = __shfl_sync(ALL_LANES, magnitude, __ffs(static_cast<int>(best)) - 1);
-  return own >= exchange * largest ? 0 : __ffs(static_cast<int>(best)) - 1;
+  const PetscReal own    = __shfl_sync(ALL_LANES, magnitude, k);
+  const bool      counts = lane >= k && lane < end && magnitude >= 0; // what is not a number never wins
+  // most rows stay, and a vote says so before the largest is known
+  if (exchange <= 0 || !__any_sync(ALL_LANES, counts && !(own >= exchange * magnitude))) return k;
+  const RealBits bits = counts ? BitsOf(magnitude) : 0, most = LargestOfWarp(bits);
+  return __ffs(static_cast<int>(__ballot_sync(ALL_LANES, counts && bits == most))) - 1;
+}
+
+/// A pivot: the row that it is found in, and what becomes of it.
+struct TakenPivot {
+  int    row;
+  Scalar met, used, inverse;
+};
+/// Pivot k from the lanes' entries v of column k, rows k .. end - 1. Every lane treats its entry as if it were the
+/// pivot while the choice is made: a division takes as long as that.
+template <bool half> static __device__ __forceinline__ TakenPivot TakePivot(const DeviceFront &F, const Scalar &v,
+                                                                            int lane, int k, int end,
+                                                                            const LuPivoting &P)
+{
+  const Scalar met = half ? F.PivotMet(v) : v, used = UsedPivot(met, P), inverse = Inverse(used);
+  const int    row = half ? k : ChoosePivot(Magnitude(v), lane, k, end, P.exchange);
+  return TakenPivot{row, shuffle(met, row), shuffle(used, row), shuffle(inverse, row)};
 }
 
 /// Polls until the value is there; see Patience.

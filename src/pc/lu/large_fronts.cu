@@ -76,25 +76,23 @@ template <bool half> static __global__ void __launch_bounds__(32 * TILE_WARPS)
       if (k >= size) break;
       if (warp == w) shared_column[k % 2][lane] = x[q];
       __syncthreads();
-      Scalar v    = shared_column[k % 2][lane];
-      int    best = k;
-      if (!half) best += ChoosePivot(__shfl_sync(ALL_LANES, Magnitude(v), (k + lane) % 32), lane, size - k, P.exchange);
-      if (best != k) { // the same in all warps: they have read the same entries
-        const int from = lane == k ? best : lane == best ? k : lane;
+      Scalar           v     = shared_column[k % 2][lane];
+      const TakenPivot pivot = TakePivot<half>(F, v, lane, k, size, P);
+      if (pivot.row != k) { // the same in all warps: they have read the same entries
+        const int from = lane == k ? pivot.row : lane == pivot.row ? k : lane;
         v              = shuffle(v, from);
         row            = __shfl_sync(ALL_LANES, row, from);
 #pragma unroll
         for (int other = 0; other < TILE_COLUMNS; other++) x[other] = shuffle(x[other], from);
       }
-      const Scalar met = half ? F.PivotMet(shuffle(v, k)) : shuffle(v, k), used = UsedPivot(met, P),
-                   factor = v * Inverse(used);
-      if (threadIdx.x == 0) tally.Count(met, used, P, F.first + k0 + k);
+      const Scalar factor = v * pivot.inverse;
+      if (threadIdx.x == 0) tally.Count(pivot.met, pivot.used, P, F.first + k0 + k);
 #pragma unroll
       for (int other = 0; other < TILE_COLUMNS; other++) {
         const Scalar u = shuffle(x[other], k);
         if (other * TILE_WARPS + warp > k && lane > k) x[other] = x[other] - factor * u;
       }
-      if (warp == w && lane >= k) x[q] = lane > k ? factor : used;
+      if (warp == w && lane >= k) x[q] = lane > k ? factor : pivot.used;
     }
   }
 #pragma unroll

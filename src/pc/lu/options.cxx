@@ -14,7 +14,7 @@ namespace
 struct Given {
   LuOptions options;
   PetscInt  spins;
-  char      matching[64], pivoted[64];
+  char      matching[64], pivoted[64], host[64];
 };
 
 PetscErrorCode Offer(SparseGPUOptionItems PetscOptionsObject, Given *given)
@@ -33,6 +33,9 @@ PetscErrorCode Offer(SparseGPUOptionItems PetscOptionsObject, Given *given)
   PetscCall(PetscOptionsString("-mat_sparsegpu_lu_pivoted",
                                "Partial pivoting on the host: auto (where fronts miss the bound), on, off", page,
                                given->pivoted, given->pivoted, sizeof(given->pivoted), nullptr));
+  PetscCall(PetscOptionsString("-mat_sparsegpu_lu_host",
+                               "The host factors a system on a GPU: auto (where it is predicted to be faster), on, off",
+                               page, given->host, given->host, sizeof(given->host), nullptr));
   PetscCall(PetscOptionsReal("-mat_sparsegpu_lu_exchange",
                              "Rows of a tile change places where a pivot is smaller than this part of its column", page,
                              o->exchange, &o->exchange, nullptr));
@@ -66,6 +69,7 @@ PetscErrorCode ReadOptions(Mat F, Mat A)
   given.spins = static_cast<PetscInt>(wanted.spins);
   PetscCall(PetscStrncpy(given.matching, LuMatchingNames[wanted.matching], sizeof(given.matching)));
   PetscCall(PetscStrncpy(given.pivoted, LuPivotedNames[wanted.pivoted], sizeof(given.pivoted)));
+  PetscCall(PetscStrncpy(given.host, LuHostNames[wanted.host], sizeof(given.host)));
   PetscOptionsBegin(PetscObjectComm((PetscObject)F), prefix, "Direct factorizations of sparsegpu", "Mat");
   PetscOptionsObject->options = ((PetscObject)A)->options;
   PetscCall(Offer(PetscOptionsObject, &given));
@@ -78,6 +82,7 @@ PetscErrorCode ReadOptions(Mat F, Mat A)
              "-mat_sparsegpu_lu_exchange %g must be between 0 and 1", (double)wanted.exchange);
   PetscCall(Choose("-mat_sparsegpu_lu_matching", given.matching, LuMatchingNames, &wanted.matching));
   PetscCall(Choose("-mat_sparsegpu_lu_pivoted", given.pivoted, LuPivotedNames, &wanted.pivoted));
+  PetscCall(Choose("-mat_sparsegpu_lu_host", given.host, LuHostNames, &wanted.host));
   wanted.spins         = given.spins;
   DirectOf(F)->options = wanted;
   PetscFunctionReturn(PETSC_SUCCESS);

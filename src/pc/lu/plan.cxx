@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include "pc/lu/steps.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::lu
@@ -101,43 +102,6 @@ private:
   PetscCount                                end_ = 0;
 };
 
-void FindPostorder(const FrontTree &tree, FrontPlan *plan)
-{
-  const PetscInt fronts = tree.Fronts();
-  plan->step.resize(fronts);
-  plan->step_begin.resize(static_cast<size_t>(fronts) + 1);
-  std::iota(plan->step.begin(), plan->step.end(), 0);
-  std::iota(plan->step_begin.begin(), plan->step_begin.end(), 0);
-}
-
-void FindDeviceSteps(const FrontTree &tree, PetscInt largest_small, FrontPlan *plan)
-{
-  const PetscInt        fronts = tree.Fronts();
-  std::vector<PetscInt> step(fronts, 0), height(fronts, 0); // heights of small fronts among them
-
-  plan->step_begin.assign(SMALL_CLASSES + 1, 0);
-  for (PetscInt f = 0; f < fronts; f++) {
-    const PetscInt rows = tree.Pivots(f) + tree.Others(f), parent = tree.parent[f];
-    const PetscInt fits =
-        static_cast<PetscInt>(std::lower_bound(SMALL_FRONTS, SMALL_FRONTS + SMALL_CLASSES, rows) - SMALL_FRONTS);
-    const PetscInt size = fits < SMALL_CLASSES && SMALL_FRONTS[fits] <= largest_small ? fits : SMALL_CLASSES;
-    step[f]             = std::max(step[f], size);
-    if (parent >= 0) {
-      step[parent]   = std::max(step[parent], step[f] < SMALL_CLASSES ? step[f] : step[f] + 1);
-      height[parent] = std::max(height[parent], height[f] + 1);
-    }
-    if (step[f] + 2 > static_cast<PetscInt>(plan->step_begin.size())) plan->step_begin.resize(step[f] + 2, 0);
-    ++plan->step_begin[step[f] + 1];
-  }
-  std::partial_sum(plan->step_begin.begin(), plan->step_begin.end(), plan->step_begin.begin());
-  plan->step.resize(fronts);
-  std::iota(plan->step.begin(), plan->step.end(), 0);
-  std::stable_sort(plan->step.begin(), plan->step.end(), [&](PetscInt a, PetscInt b) {
-    if (step[a] != step[b]) return step[a] < step[b];
-    return step[a] < SMALL_CLASSES ? height[a] < height[b] : tree.Pivots(a) > tree.Pivots(b);
-  });
-}
-
 /// Factors one after the other.
 void PlaceFactors(const FrontTree &tree, FrontPlan *plan)
 {
@@ -178,10 +142,7 @@ void Plan(const FrontTree &tree, Steps steps, PetscInt largest_small, Shape shap
 
   *plan       = FrontPlan();
   plan->shape = shape;
-  if (steps == Steps::Postorder)
-    FindPostorder(tree, plan);
-  else
-    FindDeviceSteps(tree, largest_small, plan);
+  FindSteps(tree, steps, largest_small, plan);
   PlaceFactors(tree, plan);
   plan->update.resize(fronts);
   for (PetscInt f = 0; f < fronts; f++)

@@ -51,16 +51,17 @@ SPARSEGPU_HD PetscCount TileEntries(PetscCount p)
 
 /// Fronts of at most so many rows are small: a thread block of a device keeps one in its shared memory, if that
 /// suffices.
-constexpr PetscInt SMALL_FRONTS[] = {32, 64, 96};
-constexpr PetscInt SMALL_CLASSES  = 3;
+constexpr PetscInt SMALL_FRONTS[] = {32, 64, 96, 128};
+constexpr PetscInt SMALL_CLASSES  = 4;
 constexpr PetscInt LARGEST_SMALL  = SMALL_FRONTS[SMALL_CLASSES - 1];
 
 /// The order of the steps of a factorization. Updates live until the end of the step of the front that takes them.
 enum class Steps {
   Postorder, ///< one front a step: least memory
   Device     ///< a step for each class of small fronts: those that are not larger, nor is any below them, each after
-             ///< the fronts below it; then the large ones by their height in the tree, those of a step independent of
-             ///< each other, with the most pivots first
+             ///< the fronts below it; with the fronts of smaller classes where one launch for both ends earlier, and
+             ///< then their own steps are empty; then the large ones by their height in the tree, those of a step
+             ///< independent of each other, with the most pivots first
 };
 
 /// What the fronts are, and so what is stored of them.
@@ -85,6 +86,8 @@ struct FrontPlan {
   PetscLogDouble          solve_flops = 0;             ///< the same of a solve with one right-hand side
   PetscInt                largest     = 0;             ///< rows of the largest front
   PetscInt                most_pivots = 0, widest = 0; ///< pivots and other rows of any front at most
+  PetscInt                depth     = 0;               ///< fronts of the longest chain
+  double                  predicted = 0; ///< of Steps::Device: a factorization's microseconds on an H100, roughly
 
   bool     Half() const { return shape != Shape::General; } ///< one triangle is stored
   PetscInt Steps() const { return static_cast<PetscInt>(step_begin.size()) - 1; }

@@ -7,7 +7,7 @@
 namespace sparsegpu::lu
 {
 
-static constexpr int CHILDREN = 32; ///< that a block knows at a time, less than its threads
+static constexpr int CHILDREN = 32; ///< that a block knows at a time
 static constexpr int BATCH    = 8;
 
 namespace
@@ -18,18 +18,28 @@ struct ChildUpdate {
   const PetscInt *at;
   int             others;
 };
+/// Children that a block knows, in its shared memory.
+struct Children {
+  ChildUpdate   update[CHILDREN];
+  unsigned char at[CHILDREN][LARGEST_SMALL]; ///< ChildUpdate::at
+};
+static_assert(LARGEST_SMALL <= 256, "a row's place in a parent is a byte");
 } // namespace
 
-/// Children first, first + 1 .. of front f, at most CHILDREN, a thread each.
+/// Children first, first + 1 .. of front f, at most CHILDREN. All threads must call; they may read after a barrier.
 static __device__ void FindChildren(const FrontsView &V, PetscInt f, PetscInt first, const Scalar *work,
-                                    ChildUpdate *found)
+                                    Children *found)
 {
-  const PetscInt c = V.child_begin[f] + first + static_cast<PetscInt>(threadIdx.x);
-  if (threadIdx.x >= CHILDREN || c >= V.child_begin[f + 1]) return;
-  const PetscInt   child = V.child[c];
-  const PetscCount begin = V.row_begin[child];
-  found[threadIdx.x] =
-      ChildUpdate{work + V.update[child], V.relative + begin, static_cast<int>(V.row_begin[child + 1] - begin)};
+  const PetscInt begin = V.child_begin[f] + first, count = min(V.child_begin[f + 1] - begin, PetscInt(CHILDREN));
+  const int      lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+
+  for (int c = warp; c < count; c += warps) {
+    const PetscInt    child = V.child[begin + c];
+    const PetscCount  row   = V.row_begin[child];
+    const ChildUpdate update{work + V.update[child], V.relative + row, static_cast<int>(V.row_begin[child + 1] - row)};
+    if (lane == 0) found->update[c] = update;
+    for (int a = lane; a < update.others; a += 32) found->at[c][a] = static_cast<unsigned char>(update.at[a]);
+  }
 }
 
 /// By one thread.
@@ -73,40 +83,47 @@ template <bool half> static __device__ void AssembleOwn(const DeviceFront &F, De
     }
 }
 
-template <bool half> static __device__ void AddUpdate(const ChildUpdate &C, Dense D)
+/// A lane has `rows` rows. Loads are independent of each other.
+template <bool half, int rows>
+static __device__ __forceinline__ void AddUpdate(const ChildUpdate &C, const unsigned char *at, Dense D)
 {
   const int n = C.others, lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
 
-  for (int a = lane; a < n; a += 32) {
-    const int row = static_cast<int>(C.at[a]);
-    for (int b0 = warp; b0 < (half ? a + 1 : n); b0 += BATCH * warps) {
-      Scalar v[BATCH];
-      int    column[BATCH];
+  for (int b0 = warp; b0 < n; b0 += BATCH * warps) {
+    Scalar v[BATCH][rows];
 #pragma unroll
-      for (int u = 0; u < BATCH; u++) {
-        const int b = b0 + u * warps;
-        column[u]   = b < n && (!half || b <= a) ? static_cast<int>(C.at[b]) : -1;
-        v[u]        = column[u] >= 0 ? load_shared(C.from + a + b * n) : Scalar(0);
+    for (int u = 0; u < BATCH; u++)
+#pragma unroll
+      for (int q = 0; q < rows; q++) {
+        const int a = lane + 32 * q, b = b0 + u * warps;
+        v[u][q] = a < n && b < n && (!half || b <= a) ? load_shared(C.from + a + b * n) : Scalar(0);
       }
 #pragma unroll
-      for (int u = 0; u < BATCH; u++)
-        if (column[u] >= 0) D(row, column[u]) += v[u];
-    }
+    for (int u = 0; u < BATCH; u++)
+#pragma unroll
+      for (int q = 0; q < rows; q++) {
+        const int a = lane + 32 * q, b = b0 + u * warps;
+        if (a < n && b < n && (!half || b <= a)) D(at[a], at[b]) += v[u][q];
+      }
   }
 }
 
 /// Adds what the children leave, one after the other, as their parts overlap; the first ones are found already.
-template <bool half> static __device__ void AssembleChildren(const FrontsView &V, PetscInt f, const Scalar *work,
-                                                             ChildUpdate *found, Dense D)
+template <bool half, int rows>
+static __device__ void AssembleChildren(const FrontsView &V, PetscInt f, const Scalar *work, Children *found, Dense D)
 {
   const PetscInt children = V.child_begin[f + 1] - V.child_begin[f];
 
   for (PetscInt c = 0; c < children; c++) {
-    if (c > 0 && c % CHILDREN == 0) {
+    const PetscInt k = c % CHILDREN;
+    if (c > 0 && k == 0) {
       FindChildren(V, f, c, work, found);
       __syncthreads();
     }
-    AddUpdate<half>(found[c % CHILDREN], D);
+    if (found->update[k].others <= 32)
+      AddUpdate<half, 1>(found->update[k], found->at[k], D);
+    else
+      AddUpdate<half, rows>(found->update[k], found->at[k], D);
     __syncthreads();
   }
 }

@@ -33,20 +33,13 @@ static __device__ __forceinline__ void StoreStrip(Dense D, int m, int k0, int wi
     }
 }
 
-/// The best of `count` rows from row k on changes places with it; the lanes' numbers of rows do, too. How far below it
-/// was.
-template <int rows> static __device__ __forceinline__ int BringPivot(Scalar (&r)[rows][STRIP], int *row, int k,
-                                                                     int count, const LuPivoting &P)
+/// Rows k and `from` change places; the lanes' numbers of rows do, too.
+template <int rows> static __device__ __forceinline__ void BringRow(Scalar (&r)[rows][STRIP], int *row, int k, int from)
 {
-  const int       lane  = static_cast<int>(threadIdx.x) % 32;
-  const PetscReal below = __shfl_down_sync(ALL_LANES, Magnitude(r[0][k]), k);
-  const int       best  = ChoosePivot(below, lane, count, P.exchange);
-  if (best == 0) return 0;
-  const int from = lane == k ? k + best : lane == k + best ? k : lane;
+  const int lane = static_cast<int>(threadIdx.x) % 32, source = lane == k ? from : lane == from ? k : lane;
 #pragma unroll
-  for (int c = 0; c < STRIP; c++) r[0][c] = shuffle(r[0][c], from);
-  *row = __shfl_sync(ALL_LANES, *row, from);
-  return best;
+  for (int c = 0; c < STRIP; c++) r[0][c] = shuffle(r[0][c], source);
+  *row = __shfl_sync(ALL_LANES, *row, source);
 }
 
 /// Pivots k0 .. k0 + width - 1 in their own columns, by the first warp, whose lanes have at most `rows` rows each. Rows
@@ -64,29 +57,26 @@ template <bool half, int rows> static __device__ void EliminateStrip(const Devic
 #pragma unroll
   for (int k = 0; k < STRIP; k++) {
     if (k >= width) break;
-    if (!half) {
-      const int best = BringPivot(r, &row, k, end - k0 - k, P);
-      if (lane == k) far = best;
-    }
-    const Scalar top = shuffle(r[0][k], k), met = half ? F.PivotMet(top) : top, used = UsedPivot(met, P),
-                 inverse = Inverse(used);
+    const TakenPivot pivot = TakePivot<half>(F, r[0][k], lane, k, end - k0, P);
+    if (pivot.row != k) BringRow(r, &row, k, pivot.row); // the same in all lanes
     if (lane == k) {
-      own_met  = met;
-      own_used = used;
+      own_met  = pivot.met;
+      own_used = pivot.used;
+      far      = pivot.row - k;
     }
 #pragma unroll
     for (int c = k + 1; c < STRIP; c++) {
       const Scalar u = half ? F.Mirrored(shuffle(r[0][k], c)) : shuffle(r[0][c], k);
 #pragma unroll
       for (int q = 0; q < rows; q++)
-        if (lane + 32 * q > k) r[q][c] = r[q][c] - r[q][k] * inverse * u;
+        if (lane + 32 * q > k) r[q][c] = r[q][c] - r[q][k] * pivot.inverse * u;
     }
 #pragma unroll
     for (int q = 0; q < rows; q++) {
       const int i = k0 + lane + 32 * q;
       if (half && i > k0 + k && i < m) D(k0 + k, i) = F.Mirrored(r[q][k]);
-      if (i > k0 + k) r[q][k] = r[q][k] * inverse;
-      if (i == k0 + k) r[q][k] = used;
+      if (i > k0 + k) r[q][k] = r[q][k] * pivot.inverse;
+      if (i == k0 + k) r[q][k] = pivot.used;
     }
   }
   StoreStrip<half>(D, m, k0, width, r);
@@ -96,11 +86,11 @@ template <bool half, int rows> static __device__ void EliminateStrip(const Devic
   if (lane < STRIP) moved[lane] = far;
 }
 
-/// The other columns, a thread each: their rows change places as the strip's have, later ones are taken times L^-1, and
-/// those of the others to the end of the pivots' rows.
+/// The other columns, a thread each: their rows change places as the strip's have, and the strip's rows of later
+/// columns are taken times L^-1.
 static __device__ void SolveBesideStrip(const DeviceFront &F, Dense D, int k0, int width, const int *moved)
 {
-  const int p = static_cast<int>(F.pivots), m = static_cast<int>(F.rows);
+  const int m = static_cast<int>(F.rows);
 
   for (int j = threadIdx.x; j < m; j += blockDim.x) {
     if (j >= k0 && j < k0 + width) continue;
@@ -122,36 +112,27 @@ static __device__ void SolveBesideStrip(const DeviceFront &F, Dense D, int k0, i
 #pragma unroll
     for (int k = 1; k < STRIP; k++)
       if (k < width) D(k0 + k, j) = u[k];
-    if (j < p) continue;
-#pragma unroll 4
-    for (int i = k0 + STRIP; i < p; i++) {
-      Scalar sum = D(i, j);
-#pragma unroll
-      for (int t = 0; t < STRIP; t++) sum = sum - D(i, k0 + t) * u[t];
-      D(i, j) = sum;
-    }
   }
 }
 
-/// What a strip changes in the pivots' later columns, a row a lane.
+/// What a strip changes in later columns of pivots, and, unless of a half, in later rows of pivots; a row a lane.
 template <bool half> static __device__ void UpdateByStrip(const DeviceFront &F, Dense D, int k0)
 {
   const int p = static_cast<int>(F.pivots), m = static_cast<int>(F.rows), next = k0 + STRIP;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
 
   for (int i0 = next; i0 < m; i0 += 32) {
-    const int i = i0 + lane;
-    if (i >= m) continue;
-    Scalar l[STRIP];
+    const int i = i0 + lane, end = !half && i0 < p ? m : p;
+    Scalar    l[STRIP];
 #pragma unroll
-    for (int t = 0; t < STRIP; t++) l[t] = D(i, k0 + t);
-#pragma unroll 2
-    for (int j = next + warp; j < p; j += warps) {
-      if (half && i < j) break;
-      Scalar sum = D(i, j);
+    for (int t = 0; t < STRIP; t++) l[t] = i < m ? D(i, k0 + t) : Scalar(0);
+#pragma unroll 4
+    for (int j = next + warp; j < end; j += warps) {
+      if (i >= m || (half ? i < j : i >= p && j >= p)) continue;
+      Scalar sum[2] = {D(i, j), Scalar(0)}; // two sums: an addition waits for the one before
 #pragma unroll
-      for (int t = 0; t < STRIP; t++) sum = sum - l[t] * D(k0 + t, j);
-      D(i, j) = sum;
+      for (int t = 0; t < STRIP; t++) sum[t % 2] = sum[t % 2] - l[t] * D(k0 + t, j);
+      D(i, j) = sum[0] + sum[1];
     }
   }
 }

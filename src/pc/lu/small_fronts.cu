@@ -8,57 +8,68 @@
 namespace sparsegpu::lu
 {
 
-/// Entries (i0 + u TI, j0 + v TJ) of the update, u, v < 4. `half`: those of the lower triangle; `diagonal`: in a block
+/// Entries (i0 + u TI, j0 + v TJ) of the update, u, v < E. `half`: those of the lower triangle; `diagonal`: in a block
 /// of the thread block's that has the diagonal in its corner, where many are above it for all threads.
-template <bool half, bool diagonal, int TI, int TJ>
+template <bool half, bool diagonal, int E, int TI, int TJ>
 static __device__ void LeaveEntries(const DeviceFront &F, Dense D, int i0, int j0)
 {
   const int      p = static_cast<int>(F.pivots), r = static_cast<int>(F.others);
   constexpr auto above = [](int u, int v) { return diagonal && TI - 1 + TI * u < TJ * v; };
-  Scalar         sum[4][4];
-  int            row[4], column[4];
+  Scalar         sum[E][E];
+  int            row[E], column[E];
 
-  for (int u = 0; u < 4; u++) {
+  for (int u = 0; u < E; u++) {
     row[u]    = p + min(i0 + u * TI, r - 1);
     column[u] = p + min(j0 + u * TJ, r - 1);
-    for (int v = 0; v < 4; v++) sum[u][v] = Scalar(0);
+    for (int v = 0; v < E; v++) sum[u][v] = Scalar(0);
   }
+#pragma unroll 2
   for (int k = 0; k < p; k++) {
-    Scalar l[4], w[4];
+    Scalar l[E], w[E];
 #pragma unroll
-    for (int u = 0; u < 4; u++) {
+    for (int u = 0; u < E; u++) {
       l[u] = D(row[u], k);
       w[u] = D(k, column[u]);
     }
 #pragma unroll
-    for (int u = 0; u < 4; u++)
+    for (int u = 0; u < E; u++)
 #pragma unroll
-      for (int v = 0; v < 4; v++)
+      for (int v = 0; v < E; v++)
         if (!above(u, v)) sum[u][v] = sum[u][v] + l[u] * w[v];
   }
 #pragma unroll
-  for (int v = 0; v < 4; v++)
+  for (int v = 0; v < E; v++)
 #pragma unroll
-    for (int u = 0; u < 4; u++) {
+    for (int u = 0; u < E; u++) {
       const int i = i0 + u * TI, j = j0 + v * TJ;
       if (i < r && j < r && (!half || i >= j)) F.update[i + j * r] = D(p + i, p + j) - sum[u][v];
     }
 }
 
-/// The update that the others leave: 4 x 4 entries a thread at a time, TI threads along the rows.
-template <bool half, int TI, int TJ> static __device__ void LeaveUpdate(const DeviceFront &F, Dense D)
+/// The update that the others leave: E x E entries a thread at a time, TI threads along the rows.
+template <bool half, int E, int TI, int TJ> static __device__ void LeaveUpdateBy(const DeviceFront &F, Dense D)
 {
   const int r  = static_cast<int>(F.others);
   const int ti = threadIdx.x % TI, tj = threadIdx.x / TI;
 
-  for (int j0 = 0; j0 + tj < r; j0 += 4 * TJ)
-    for (int i0 = 0; i0 + ti < r; i0 += 4 * TI) {
-      if (half && i0 + 4 * TI <= j0) continue;
+  for (int j0 = 0; j0 + tj < r; j0 += E * TJ)
+    for (int i0 = 0; i0 + ti < r; i0 += E * TI) {
+      if (half && i0 + E * TI <= j0) continue;
       if (half && i0 == j0)
-        LeaveEntries<half, half, TI, TJ>(F, D, i0 + ti, j0 + tj);
+        LeaveEntries<half, half, E, TI, TJ>(F, D, i0 + ti, j0 + tj);
       else
-        LeaveEntries<half, false, TI, TJ>(F, D, i0 + ti, j0 + tj);
+        LeaveEntries<half, false, E, TI, TJ>(F, D, i0 + ti, j0 + tj);
     }
+}
+/// With as few entries a thread as take the update at once: one front's threads have nothing else to do.
+template <bool half, int TI, int TJ> static __device__ void LeaveUpdate(const DeviceFront &F, Dense D)
+{
+  if (F.others <= 2 * TJ)
+    LeaveUpdateBy<half, 2, TI, TJ>(F, D);
+  else if (F.others <= 3 * TJ)
+    LeaveUpdateBy<half, 3, TI, TJ>(F, D);
+  else
+    LeaveUpdateBy<half, 4, TI, TJ>(F, D);
 }
 
 /// Fronts of at most 32 ROWS rows. A thread block takes them by ticket, in the order of the list, so that the oldest
@@ -69,7 +80,7 @@ template <bool half, int ROWS, int THREADS, int TI> static __global__ void __lau
   extern __shared__ double2     front_memory[]; // 16 bytes: for complex scalars, too
   __shared__ int                order[LARGEST_SMALL];
   __shared__ unsigned long long claimed;
-  __shared__ ChildUpdate        child[CHILDREN];
+  __shared__ Children           children;
   const LuPivoting              P = W.report->pivoting;
   PivotTally                    tally;
 
@@ -81,11 +92,11 @@ template <bool half, int ROWS, int THREADS, int TI> static __global__ void __lau
     const DeviceFront F(V, f, W.values, W.work);
     const int         p = static_cast<int>(F.pivots), m = static_cast<int>(F.rows);
     const Dense       D{reinterpret_cast<Scalar *>(front_memory), m | 1};
-    FindChildren(V, f, 0, W.work, child);
+    FindChildren(V, f, 0, W.work, &children); // before they are waited for, as all that does not depend on them
     AssembleOwn<half>(F, D);
     if (threadIdx.x == 0) AwaitChildren(W, f, launch);
     __syncthreads();
-    AssembleChildren<half>(V, f, W.work, child, D);
+    AssembleChildren<half, ROWS>(V, f, W.work, &children, D);
     Eliminate<half, ROWS>(F, D, order, P, &tally);
     if (F.others > 0) LeaveUpdate<half, TI, THREADS / TI>(F, D);
     __syncthreads();
@@ -148,8 +159,10 @@ template <bool half> static PetscErrorCode OfSize(const FrontsView &fronts, Pets
     PetscCall(Launch<half, 1, 64, 8>(fronts, size, list, count, launch, work, s));
   else if (size <= 64)
     PetscCall(Launch<half, 2, 128, 16>(fronts, size, list, count, launch, work, s));
-  else
+  else if (size <= 96)
     PetscCall(Launch<half, 3, 256, 16>(fronts, size, list, count, launch, work, s));
+  else
+    PetscCall(Launch<half, 4, 256, 16>(fronts, size, list, count, launch, work, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

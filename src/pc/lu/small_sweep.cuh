@@ -7,16 +7,18 @@ namespace sparsegpu::lu
 {
 
 static_assert(LU_TILE == 32, "the rows that lanes have are a tile");
-static constexpr int ROWS = (LARGEST_SMALL + 31) / 32; ///< of a small front that a lane has
+/// ROWS of all that follows: rows of a small front that a lane has at most. Few where no front has more, for their
+/// registers.
+static constexpr int FEWER_ROWS = 3, MOST_ROWS = (LARGEST_SMALL + 31) / 32;
 
 /// Columns whose entries are loaded at a time, two such groups before they are used. More would fit, but fewer warps
 /// then.
 template <int rows> constexpr int AHEAD = (rows == 1 ? 64 : 32) / sizeof(Scalar);
 
 /// Unknown k of a column, to all lanes, which have it in one of `rows` rows.
-template <int rows, int columns> static __device__ __forceinline__ Scalar Unknown(const Scalar (&v)[ROWS][columns],
-                                                                                  const Scalar (&inverse)[ROWS], int c,
-                                                                                  int k)
+template <int rows, int ROWS, int columns>
+static __device__ __forceinline__ Scalar Unknown(const Scalar (&v)[ROWS][columns], const Scalar (&inverse)[ROWS], int c,
+                                                 int k)
 {
   Scalar own = held(v[0][c] * inverse[0]);
 #pragma unroll
@@ -28,7 +30,7 @@ template <int rows, int columns> static __device__ __forceinline__ Scalar Unknow
 }
 
 /// Forward through a front of at most 32 `rows`; gather() waits for its values before their elimination, v.
-template <int rows, Way way, int columns, class Gather>
+template <int rows, Way way, int ROWS, int columns, class Gather>
 static __device__ __forceinline__ void ForwardFront(const Factors<way> &F, const Scalar (&inverse)[ROWS],
                                                     Scalar (&v)[ROWS][columns], const Gather &gather)
 {
@@ -75,7 +77,7 @@ static __device__ __forceinline__ void ForwardFront(const Factors<way> &F, const
 
 /// Backward: columns of a front's others, whose unknowns lanes have, so that no step waits for another. column(u) is
 /// the u-th of the group, or -1.
-template <int rows, int columns, int group, class Column>
+template <int rows, int ROWS, int columns, int group, class Column>
 static __device__ __forceinline__ void TakeOthers(const Scalar (&entry)[group][rows], int p, const Column &column,
                                                   Scalar (&v)[ROWS][columns])
 {
@@ -98,7 +100,7 @@ static __device__ __forceinline__ void TakeOthers(const Scalar (&entry)[group][r
   }
 }
 /// Columns of its pivots, from the last one.
-template <int rows, int columns, int group, class Column>
+template <int rows, int ROWS, int columns, int group, class Column>
 static __device__ __forceinline__ void TakePivots(const Scalar (&entry)[group][rows], const Scalar (&inverse)[ROWS],
                                                   const Column &column, Scalar (&v)[ROWS][columns])
 {
@@ -120,7 +122,7 @@ static __device__ __forceinline__ void TakePivots(const Scalar (&entry)[group][r
 }
 
 /// Backward through a front of at most 32 `rows` pivots; take() waits for the unknowns of its others.
-template <int rows, Way way, int columns, class Take>
+template <int rows, Way way, int ROWS, int columns, class Take>
 static __device__ __forceinline__ void BackwardFront(const Factors<way> &F, const Scalar (&inverse)[ROWS],
                                                      Scalar (&v)[ROWS][columns], const Take &take)
 {

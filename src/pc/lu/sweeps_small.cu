@@ -19,8 +19,9 @@ template <int columns> struct SmallTask {
 
 /// v[q]: the values at at[q], in all columns, once they are there; zero where that is null. The rows' values are polled
 /// for at a time: waiting for one after the other would make a chain of fronts as many times as long.
-template <int columns> static __device__ __forceinline__ void AwaitRows(const Scalar *const (&at)[ROWS], int launch,
-                                                                        const LuSolution &W, Scalar (&v)[ROWS][columns])
+template <int ROWS, int columns> static __device__ __forceinline__ void AwaitRows(const Scalar *const (&at)[ROWS],
+                                                                                  int launch, const LuSolution &W,
+                                                                                  Scalar (&v)[ROWS][columns])
 {
   Patience patience;
   bool     missing = false;
@@ -49,7 +50,7 @@ template <int columns> static __device__ __forceinline__ void AwaitRows(const Sc
 }
 
 /// Rows lane + 32 q of a front before its own elimination, as Gather() has them one by one.
-template <Way way, int columns>
+template <Way way, int ROWS, int columns>
 static __device__ __forceinline__ void GatherRows(const FrontsView &V, PetscInt first, PetscCount row_begin, int p,
                                                   int m, int launch, const LuSolution &W, PetscCount shift,
                                                   Scalar (&v)[ROWS][columns])
@@ -85,7 +86,7 @@ static __device__ __forceinline__ void GatherRows(const FrontsView &V, PetscInt 
   }
 }
 
-template <Way way, int columns> static __global__ void __launch_bounds__(THREADS, columns == 1 ? 4 : 3)
+template <Way way, int ROWS, int columns> static __global__ void __launch_bounds__(THREADS, columns == 1 ? 4 : 3)
     forward_small_kernel(FrontsView V, const PetscInt *list, PetscInt count, int spread, int launch, LuSolution W)
 {
   constexpr bool transpose = way == Way::Transposed;
@@ -123,7 +124,7 @@ template <Way way, int columns> static __global__ void __launch_bounds__(THREADS
 
 /// Backward, as lanes have them: the pivots' unknowns so far with the inverses that they are multiplied with last, and
 /// the others' unknowns, which are waited for after all else has been loaded.
-template <Way way, int columns>
+template <Way way, int ROWS, int columns>
 static __device__ __forceinline__ void TakeUnknowns(const Factors<way> &F, PetscInt first, const PetscInt *row,
                                                     int launch, const LuSolution &W, PetscCount shift,
                                                     Scalar (&v)[ROWS][columns], Scalar (&inverse)[ROWS])
@@ -152,7 +153,7 @@ static __device__ __forceinline__ void TakeUnknowns(const Factors<way> &F, Petsc
       for (int c = 0; c < columns; c++) v[q][c] = own[q][c];
 }
 
-template <Way way, int columns> static __global__ void __launch_bounds__(THREADS, columns == 1 ? 4 : 3)
+template <Way way, int ROWS, int columns> static __global__ void __launch_bounds__(THREADS, columns == 1 ? 4 : 3)
     backward_small_kernel(FrontsView V, const PetscInt *list, PetscInt count, int spread, int launch, LuSolution W)
 {
   constexpr bool transpose = way == Way::Transposed;
@@ -183,7 +184,7 @@ template <Way way, int columns> static __global__ void __launch_bounds__(THREADS
   }
 }
 
-template <Way way, int columns>
+template <Way way, int ROWS, int columns>
 static PetscErrorCode Sweep(const FrontsView &V, const SolveLists &L, bool forward, const LuSolution &W, cudaStream_t s)
 {
   const int      groups = static_cast<int>(W.columns) / columns, spread = groups / 2; // 0, 1, 2 for 1, 2, 4
@@ -192,11 +193,11 @@ static PetscErrorCode Sweep(const FrontsView &V, const SolveLists &L, bool forwa
 
   PetscFunctionBegin;
   if (forward) {
-    PetscCall(Blocks(forward_small_kernel<way, columns>, wanted, groups, &blocks));
-    forward_small_kernel<way, columns><<<blocks, THREADS, 0, s>>>(V, L.small, L.small_count, spread, 0, W);
+    PetscCall(Blocks(forward_small_kernel<way, ROWS, columns>, wanted, groups, &blocks));
+    forward_small_kernel<way, ROWS, columns><<<blocks, THREADS, 0, s>>>(V, L.small, L.small_count, spread, 0, W);
   } else {
-    PetscCall(Blocks(backward_small_kernel<way, columns>, wanted, groups, &blocks));
-    backward_small_kernel<way, columns><<<blocks, THREADS, 0, s>>>(V, L.small, L.small_count, spread, 3, W);
+    PetscCall(Blocks(backward_small_kernel<way, ROWS, columns>, wanted, groups, &blocks));
+    backward_small_kernel<way, ROWS, columns><<<blocks, THREADS, 0, s>>>(V, L.small, L.small_count, spread, 3, W);
   }
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -204,8 +205,14 @@ static PetscErrorCode Sweep(const FrontsView &V, const SolveLists &L, bool forwa
 template <Way way>
 static PetscErrorCode Sweep(const FrontsView &V, const SolveLists &L, bool forward, const LuSolution &W, cudaStream_t s)
 {
+  const bool fewer = L.small_rows <= 32 * FEWER_ROWS;
+
   PetscFunctionBegin;
-  PetscCall(W.columns == 1 ? Sweep<way, 1>(V, L, forward, W, s) : Sweep<way, WARP_COLUMNS>(V, L, forward, W, s));
+  if (W.columns == 1)
+    PetscCall(fewer ? Sweep<way, FEWER_ROWS, 1>(V, L, forward, W, s) : Sweep<way, MOST_ROWS, 1>(V, L, forward, W, s));
+  else
+    PetscCall(fewer ? Sweep<way, FEWER_ROWS, WARP_COLUMNS>(V, L, forward, W, s)
+                    : Sweep<way, MOST_ROWS, WARP_COLUMNS>(V, L, forward, W, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

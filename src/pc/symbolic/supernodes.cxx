@@ -34,7 +34,9 @@ static PetscCount Trapezoid(PetscCount pivots, PetscCount rows)
   return pivots * rows - pivots * (pivots - 1) / 2;
 }
 
-void Amalgamate(Supernodes *nodes)
+/// The share of zeros that a front may have: merged of a child with so many fronts below it on the longest way, and its
+/// parent.
+static PetscReal ZerosAllowed(PetscInt pivots, PetscInt rows, PetscInt height)
 {
   struct Rule {
     PetscInt  pivots;
@@ -42,11 +44,25 @@ void Amalgamate(Supernodes *nodes)
   };
   // those of CHOLMOD: Chen, Davis, Hager & Rajamanickam, ACM Trans. Math. Softw. 35(3), 2008; but with many rows the
   // zeros that a few pivots may have are many, and leave none for the chain of fronts above
-  constexpr Rule       rules[] = {{4, 1.0}, {16, 0.8}, {48, 0.1}, {PETSC_MAX_INT, 0.05}};
-  constexpr int        STRICT  = 2; // the first rule for more rows than
-  constexpr PetscInt   SHORT   = 96;
-  const PetscInt       count   = static_cast<PetscInt>(nodes->parent.size());
-  Indices              into(count, -1);
+  constexpr Rule     rules[] = {{4, 1.0}, {16, 0.8}, {48, 0.1}, {PETSC_MAX_INT, 0.05}};
+  constexpr int      STRICT  = 2; // the first rule for more rows than
+  constexpr PetscInt SHORT   = 96;
+  // a long chain of small fronts takes a device as long as it has fronts, whatever they hold: above so many they merge
+  // further. On bayer10 that halves the chain for 4 % more entries.
+  constexpr PetscInt  LONG       = 8;
+  constexpr PetscInt  TALL       = 48; // pivots
+  constexpr PetscReal TALL_ZEROS = static_cast<PetscReal>(0.6);
+  const Rule         *rule       = rows > SHORT ? rules + STRICT : rules;
+
+  while (pivots > rule->pivots) ++rule;
+  const bool tall = height >= LONG && rows <= SHORT && pivots <= TALL;
+  return tall ? std::max(rule->zeros, TALL_ZEROS) : rule->zeros;
+}
+
+void Amalgamate(Supernodes *nodes)
+{
+  const PetscInt       count = static_cast<PetscInt>(nodes->parent.size());
+  Indices              into(count, -1), height(count, 0); // fronts below, on the longest way down
   std::vector<Indices> children(count);
 
   for (PetscInt s = 0; s < count; s++) { // children have smaller numbers
@@ -61,14 +77,14 @@ void Amalgamate(Supernodes *nodes)
       const PetscCount stored = Trapezoid(pivots, rows);
       const PetscCount zeros  = stored - (Trapezoid(nodes->pivots[c], nodes->rows[c]) - nodes->zeros[c]) -
                                (Trapezoid(nodes->pivots[s], nodes->rows[s]) - nodes->zeros[s]);
-      const Rule *rule = rows > SHORT ? rules + STRICT : rules;
-      while (pivots > rule->pivots) ++rule;
-      if (static_cast<PetscReal>(zeros) > rule->zeros * static_cast<PetscReal>(stored)) continue;
+      if (static_cast<PetscReal>(zeros) > ZerosAllowed(pivots, rows, height[c]) * static_cast<PetscReal>(stored))
+        continue;
       into[c]          = s;
       nodes->pivots[s] = pivots;
       nodes->rows[s]   = rows;
       nodes->zeros[s]  = zeros;
     }
+    for (const PetscInt c : mine) height[s] = std::max(height[s], height[c] + (into[c] < 0 ? 1 : 0));
     if (nodes->parent[s] >= 0) children[nodes->parent[s]].push_back(s);
   }
   const auto kept = [&](PetscInt s) {

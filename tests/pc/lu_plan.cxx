@@ -1,0 +1,170 @@
+static const char help[] = "The steps of direct factorizations: children first, and updates that do not overlap.\n\n";
+
+#include <set>
+#include "direct.hpp"
+#include "pc/lu/plan.hpp"
+
+using namespace testing;
+using sparsegpu::lu::FrontPlan;
+using sparsegpu::lu::FrontTree;
+using sparsegpu::lu::LARGEST_SMALL;
+using sparsegpu::lu::Shape;
+using sparsegpu::lu::SMALL_CLASSES;
+using sparsegpu::lu::SMALL_FRONTS;
+using sparsegpu::lu::Steps;
+
+/// The fronts of a problem in the order of its matrix.
+static PetscErrorCode Fronts(const Problem &p, FrontTree *tree)
+{
+  std::vector<std::vector<PetscInt>>    rows((size_t)p.rows);
+  sparsegpu::symbolic::SymmetricPattern pattern;
+
+  PetscFunctionBeginUser;
+  for (const Entry &e : p.entries)
+    if (e.i != e.j) {
+      rows[(size_t)e.i].push_back(e.j);
+      rows[(size_t)e.j].push_back(e.i);
+    }
+  pattern.n = p.rows;
+  pattern.i.assign(1, 0);
+  for (std::vector<PetscInt> &row : rows) {
+    std::sort(row.begin(), row.end());
+    row.erase(std::unique(row.begin(), row.end()), row.end());
+    pattern.j.insert(pattern.j.end(), row.begin(), row.end());
+    pattern.i.push_back((PetscCount)pattern.j.size());
+  }
+  PetscCall(sparsegpu::symbolic::BuildFrontTree(pattern, tree));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Every front once, after its children, and in the launch of a class that it fits.
+static PetscErrorCode CheckOrder(const FrontTree &tree, const FrontPlan &plan, PetscInt largest_small,
+                                 const std::string &what)
+{
+  std::vector<PetscInt> step((size_t)tree.Fronts(), -1), at((size_t)tree.Fronts(), -1);
+
+  PetscFunctionBeginUser;
+  for (PetscInt s = 0; s < plan.Steps(); ++s)
+    for (PetscInt k = plan.step_begin[(size_t)s]; k < plan.step_begin[(size_t)s + 1]; ++k) {
+      const size_t f = (size_t)plan.step[(size_t)k];
+      PetscCheck(at[f] < 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: front %d twice", what.c_str(), (int)f);
+      at[f]   = k;
+      step[f] = s;
+    }
+  for (PetscInt f = 0; f < tree.Fronts(); ++f) {
+    const PetscInt parent = tree.parent[(size_t)f], rows = tree.Pivots(f) + tree.Others(f), s = step[(size_t)f];
+    PetscCheck(s >= 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: front %d is in no step", what.c_str(), (int)f);
+    PetscCheck(s >= SMALL_CLASSES || (rows <= SMALL_FRONTS[s] && rows <= largest_small), PETSC_COMM_SELF,
+               PETSC_ERR_PLIB, "%s: front %d of %d rows is in step %d", what.c_str(), (int)f, (int)rows, (int)s);
+    if (parent < 0) continue;
+    const PetscInt above = step[(size_t)parent];
+    PetscCheck(s < above || (s == above && s < SMALL_CLASSES && at[(size_t)f] < at[(size_t)parent]), PETSC_COMM_SELF,
+               PETSC_ERR_PLIB, "%s: front %d in step %d, its parent %d in step %d", what.c_str(), (int)f, (int)s,
+               (int)parent, (int)above);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Updates live from the step of their front to the end of that of its parent.
+static PetscErrorCode CheckUpdates(const FrontTree &tree, const FrontPlan &plan, const std::string &what)
+{
+  std::vector<std::vector<PetscInt>>          ends((size_t)plan.Steps() + 1);
+  std::vector<PetscInt>                       step((size_t)tree.Fronts());
+  std::set<std::pair<PetscCount, PetscCount>> live;
+
+  PetscFunctionBeginUser;
+  for (PetscInt s = 0; s < plan.Steps(); ++s)
+    for (PetscInt k = plan.step_begin[(size_t)s]; k < plan.step_begin[(size_t)s + 1]; ++k)
+      step[(size_t)plan.step[(size_t)k]] = s;
+  for (PetscInt f = 0; f < tree.Fronts(); ++f)
+    if (tree.parent[(size_t)f] >= 0) ends[(size_t)step[(size_t)tree.parent[(size_t)f]]].push_back(f);
+  const auto piece = [&](PetscInt f) {
+    const PetscCount r = tree.Others(f);
+    return std::make_pair(plan.update[(size_t)f], plan.update[(size_t)f] + r * r);
+  };
+  for (PetscInt s = 0; s < plan.Steps(); ++s) {
+    for (PetscInt k = plan.step_begin[(size_t)s]; k < plan.step_begin[(size_t)s + 1]; ++k) {
+      const PetscInt f = plan.step[(size_t)k];
+      if (tree.Others(f) == 0) continue;
+      const auto next = live.lower_bound(piece(f));
+      PetscCheck((next == live.end() || piece(f).second <= next->first) &&
+                     (next == live.begin() || std::prev(next)->second <= piece(f).first) &&
+                     piece(f).second <= plan.work,
+                 PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: the update of front %d overlaps another", what.c_str(), (int)f);
+      live.insert(piece(f));
+    }
+    for (const PetscInt f : ends[(size_t)s]) live.erase(piece(f));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A chain of unknowns each coupled with the next `width`, and a bush of `leaves` unknowns at every fourth of them: a
+/// long chain of fronts.
+static Problem Chain(PetscInt length, PetscInt width, PetscInt leaves)
+{
+  Problem        p{"", 0, 0, {}, {}};
+  const PetscInt bushes = length / 4;
+  p.name                = "chain_" + std::to_string(length) + "_" + std::to_string(width);
+  p.rows = p.cols  = length + bushes * leaves;
+  const auto place = [&](PetscInt k) { return k + (k / 4) * leaves; }; // of the k-th of the chain, behind its bush
+  for (PetscInt k = 0; k < length; ++k)
+    for (PetscInt w = 1; w <= width && k + w < length; ++w) p.entries.push_back(Entry{place(k), place(k + w), 1});
+  for (PetscInt b = 0; b < bushes; ++b)
+    for (PetscInt l = 0; l < leaves; ++l)
+      p.entries.push_back(Entry{place(4 * b + 3) + 1 + l, place(PetscMin(length - 1, 4 * b + 4)), 1});
+  return p;
+}
+
+static PetscErrorCode Same()
+{
+  PetscFunctionBeginUser;
+  for (const Problem &p : {Chain(0, 1, 0), Chain(1, 1, 0), Chain(400, 1, 1), Chain(400, 20, 2), Chain(300, 50, 3),
+                           Chain(500, 110, 1), Chain(300, 140, 0)})
+    for (const Shape shape : {Shape::General, Shape::Symmetric})
+      for (const PetscInt largest : {(PetscInt)0, SMALL_FRONTS[0], SMALL_FRONTS[2], LARGEST_SMALL}) {
+        const std::string what = p.name + ", fronts to " + std::to_string(largest);
+        FrontTree         tree;
+        FrontPlan         plan;
+        PetscCall(Fronts(p, &tree));
+        PetscCall(PlanFronts(tree, Steps::Device, largest, shape, &plan));
+        PetscCall(CheckOrder(tree, plan, largest, what));
+        PetscCall(CheckUpdates(tree, plan, what));
+      }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A chain that goes through sizes is one launch, thousands of fronts beside each other are several.
+static PetscErrorCode Launches()
+{
+  const auto launches = [](const FrontPlan &plan) {
+    PetscInt count = 0;
+    for (PetscInt c = 0; c < SMALL_CLASSES; ++c) count += plan.step_begin[(size_t)c] < plan.step_begin[(size_t)c + 1];
+    return count;
+  };
+
+  PetscFunctionBeginUser;
+  for (const PetscInt chains : {1, 4000}) {
+    FrontTree tree; // chains of three fronts of 20, 50 and 80 rows
+    FrontPlan plan;
+    tree.first.assign(1, 0);
+    tree.row_begin.assign(1, 0);
+    const PetscInt pivots[] = {10, 30, 40}, others[] = {10, 20, 40};
+    for (PetscInt c = 0; c < chains; ++c)
+      for (PetscInt k = 0; k < 3; ++k) {
+        const PetscInt f = tree.Fronts();
+        tree.parent.push_back(k < 2 ? f + 1 : -1);
+        tree.first.push_back(tree.first.back() + pivots[k]);
+        for (PetscInt a = 0; a < others[k]; ++a) tree.row.push_back(0); // not looked at
+        tree.row_begin.push_back((PetscCount)tree.row.size());
+      }
+    PetscCall(PlanFronts(tree, Steps::Device, LARGEST_SMALL, Shape::General, &plan));
+    PetscCheck(launches(plan) == (chains == 1 ? 1 : 3), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%d chains of fronts take %d launches", (int)chains, (int)launches(plan));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  return Main(argc, argv, help, {{"same", Same}, {"launches", Launches}});
+}
