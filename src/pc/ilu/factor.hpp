@@ -42,9 +42,10 @@ public:
   Incomplete      kind           = Incomplete::LU;
   PetscInt        levels_of_fill = 0;
   TrisolveOptions options;
-  Request         subdomains;                                        ///< what was asked for
-  bool            engine_is_set = false, subdomains_are_set = false; ///< by the preconditioner: overrides the options
-  bool            check = false; ///< wait for the end of each solve and report its errors
+  Request         subdomains; ///< what was asked for
+  bool            engine_is_set = false, subdomains_are_set = false,
+       precision_is_set = false; ///< by the preconditioner: overrides the options
+  bool check            = false; ///< wait for the end of each solve and report its errors
 
   Space          Where() const { return space_; }
   PetscInt       Nonzeros() const { return nonzeros_; }
@@ -69,12 +70,15 @@ private:
                                Stream stream);
   PetscErrorCode SolveHalfThere(const Scalar *b, Scalar *x, bool upper);
   PetscErrorCode MatrixRow(PetscInt step, PetscInt *row) const;
+  PetscErrorCode KeepSingle(Mat F, Mat A);
+  PetscErrorCode ValuesOf(Array<Scalar> *widened, const Scalar **values) const;
 
   /// For SolveHalf(), made on first use.
   struct Half {
     HostHalf                  host;
     DeviceHalf                device;
     std::unique_ptr<Trisolve> solver; ///< as solver_
+    KeptValues                kept;   ///< as stored_
     bool                      built = false, current = false;
   };
 
@@ -86,6 +90,7 @@ private:
   // where the solves run; null on the host: row after row
   std::unique_ptr<Trisolve> solver_, transposed_solver_;
   bool                      transposed_current_ = false;
+  KeptValues                stored_;    ///< in single precision all values that there are; else those of Solve_Host()
   Half                      halves_[2]; ///< lower, upper
   // on the host
   FactorPattern         pattern_;

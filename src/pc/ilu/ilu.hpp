@@ -88,6 +88,8 @@ public:
   /// the factorization got stuck.
   PetscErrorCode Factor(const Scalar *matrix, const PetscInt *source, const Pivots &pivots, long long spins,
                         Scalar *values, PetscInt *zero_row, PetscReal *zero_pivot, Stream stream);
+  /// Frees what the next Factor() makes again.
+  void   Release() { work_ = Array<Scalar>(); }
   size_t Bytes() const { return order_.bytes() + first_.bytes() + bundle_.bytes() + work_.bytes() + pivot_.bytes(); }
 
   PetscInt warps = 0; ///< at work at a time; 0: as measured
