@@ -10,20 +10,16 @@ namespace sparsegpu::ilu
 
 PetscErrorCode Factor::Symbolic(Mat F, const MatrixRows &A, IS row, IS column, const MatFactorInfo &info, Space space)
 {
-  IS cut_row = row, cut_column = column;
-
   PetscFunctionBegin;
   space_           = space;
   rows_            = A.csr.rows;
   matrix_nonzeros_ = A.csr.nonzeros;
   levels_of_fill   = info.levels < MOST_LEVELS ? static_cast<PetscInt>(info.levels) : MOST_LEVELS;
   for (Half &half : halves_) half = Half();
-  PetscCall(MakeSubdomains(A, &cut_row, &cut_column, space));
-  PetscCall(SymbolicAndAnalysis(F, A, cut_row, cut_column, info));
-  if (cut_row != row) {
-    PetscCall(ISDestroy(&cut_row));
-    PetscCall(ISDestroy(&cut_column));
-  }
+  PetscCall(MakeSubdomains(A, row, column, space));
+  PetscCall(SymbolicAndAnalysis(F, A, row, column, info));
+  cut_.row = cut_.column = std::vector<PetscInt>();
+  device_cut_            = DeviceCut();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -97,26 +93,6 @@ PetscErrorCode Factor::Attempt(const MatrixRows &A, const Pivots &pivots, PetscI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The largest shift that a positive definite matrix can need: the worst lack of diagonal dominance, plus a tenth.
-static PetscErrorCode TopShift(const MatrixRows &A, const Cut &cut, PetscReal *top)
-{
-  HostRows host;
-
-  PetscFunctionBegin;
-  PetscCall(host.Take(A)); // rarely needed
-  const CsrView &csr = host.csr;
-  *top               = 0;
-  for (PetscInt r = 0; r < csr.rows; r++) {
-    PetscReal lack = 0;
-    for (PetscInt e = csr.i[r]; e < csr.i[r + 1]; e++)
-      if (cut.count == 1 || cut.of_row[r] == cut.OfColumn()[csr.j[e]])
-        lack += csr.j[e] == r ? -RealPart(csr.a[e]) : Magnitude(csr.a[e]);
-    *top = std::max(*top, lack);
-  }
-  *top *= static_cast<PetscReal>(1.1);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode Factor::MatrixRow(PetscInt step, PetscInt *row) const
 {
   PetscFunctionBegin;
@@ -153,7 +129,7 @@ PetscErrorCode Factor::Numeric(Mat F, Mat A, const MatrixRows &rows, const MatFa
       pivots.shift = tries == 0 ? info.shiftamount : 2 * pivots.shift;
     } else if (type == MAT_SHIFT_POSITIVE_DEFINITE && zero_row >= 0) {
       if (tries == 0) {
-        PetscCall(TopShift(rows, cut_, &top));
+        PetscCall(TopShift(rows, &top));
         top = std::max(static_cast<PetscReal>(info.zeropivot), top);
       }
       if (tries != 5) low = fraction;
@@ -203,7 +179,7 @@ PetscErrorCode Factor::KeepSingle(Mat F, Mat A)
     PetscCall(PetscInfo(F, "Factors have values outside the range of single precision\n"));
     F->factorerrortype = MAT_FACTOR_OTHER;
   }
-  PetscCall(stored_.Set(values, nonzeros_, true, space_, stream));
+  if (!solver_ || !solver_->Kept()) PetscCall(stored_.Set(values, nonzeros_, true, space_, stream));
   device_values_ = Array<Scalar>();
   values_        = std::vector<Scalar>();
 #if defined(SPARSEGPU_HAVE_CUDA)
@@ -219,9 +195,9 @@ PetscErrorCode Factor::ValuesOf(Array<Scalar> *widened, const Scalar **values) c
 
   PetscFunctionBegin;
   *values = space_ == Space::Device ? device_values_.data() : values_.data();
-  if (!stored_.IsSingle()) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!options.single) PetscFunctionReturn(PETSC_SUCCESS);
   if (space_ == Space::Device) PetscCall(DeviceStream(&stream));
-  PetscCall(stored_.Widened(widened, stream));
+  PetscCall(Stored().Widened(widened, stream));
   *values = widened->data();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -16,10 +16,11 @@ class HostSubdomains : public Trisolve
 public:
   /// begin [subdomains + 1]: first rows of the factors.
   explicit HostSubdomains(std::vector<PetscInt> begin) : begin_(std::move(begin)) {}
-  PetscErrorCode Analyse(const FactorView &factors, Stream) override;
-  PetscErrorCode SetValues(const Scalar *values, Stream) override;
-  PetscErrorCode Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, Stream) override;
-  size_t         Bytes() const override
+  PetscErrorCode    Analyse(const FactorView &factors, Stream) override;
+  PetscErrorCode    SetValues(const Scalar *values, Stream) override;
+  PetscErrorCode    Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, Stream) override;
+  const KeptValues *Kept() const override { return &values_; }
+  size_t            Bytes() const override
   {
     return begin_.size() * sizeof(PetscInt) + values_.Bytes() + unknowns_.size() * sizeof(Scalar);
   }

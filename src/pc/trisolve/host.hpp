@@ -29,10 +29,11 @@ private:
 class HostJacobi : public Trisolve
 {
 public:
-  PetscErrorCode Analyse(const FactorView &factors, Stream) override;
-  PetscErrorCode SetValues(const Scalar *values, Stream) override;
-  PetscErrorCode Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, Stream) override;
-  size_t         Bytes() const override { return values_.Bytes() + work_.size() * sizeof(Scalar); }
+  PetscErrorCode    Analyse(const FactorView &factors, Stream) override;
+  PetscErrorCode    SetValues(const Scalar *values, Stream) override;
+  PetscErrorCode    Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, Stream) override;
+  const KeptValues *Kept() const override { return &values_; }
+  size_t            Bytes() const override { return values_.Bytes() + work_.size() * sizeof(Scalar); }
 
 private:
   FactorView          factors_ = {};

@@ -16,7 +16,8 @@ public:
   PetscErrorCode Analyse(const FactorView &factors, Stream stream) override;
   PetscErrorCode SetValues(const Scalar *values, Stream stream) override;
   PetscErrorCode Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, Stream stream) override;
-  size_t         Bytes() const override { return values_.Bytes() + a_.bytes() + b_.bytes() + c_.bytes(); }
+  const KeptValues *Kept() const override { return &values_; }
+  size_t            Bytes() const override { return values_.Bytes() + a_.bytes() + b_.bytes() + c_.bytes(); }
 
 private:
   KeptValues    values_;

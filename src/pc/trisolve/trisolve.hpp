@@ -96,6 +96,8 @@ public:
   virtual PetscErrorCode Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
                                Stream stream) = 0;
   virtual size_t         Bytes() const        = 0;
+  /// The values as SetValues() has got them, if they are kept in their order.
+  virtual const KeptValues *Kept() const { return nullptr; }
 
   /// An error if any solve has given up. Does not wait.
   PetscErrorCode CheckStuck();
