@@ -102,8 +102,12 @@ LU and Cholesky factorizations
 . -pc_factor_diagonal_fill              - puts missing diagonal entries in
 . -mat_sparsegpu_trisolve engine        - auto; syncfree: a flag for each unknown, no analysis; level: level
                                           scheduling, levels recorded by a first sync-free solve; jacobi: a few Jacobi
-                                          sweeps, not exact
+                                          sweeps, isai: products with sparse approximate inverses, not exact
 . -mat_sparsegpu_trisolve_sweeps n      - of engine jacobi, for each factor (default 5)
+. -mat_sparsegpu_trisolve_power 1       - of engine isai: the inverses have the pattern of the factors, or, 2, of their
+                                          squares
+. -mat_sparsegpu_trisolve_relax n       - of engine isai: relaxation steps with each factor (default 0)
+. -mat_sparsegpu_factor_precision full  - of incomplete factors; single: their values are kept in single precision
 . -mat_sparsegpu_trisolve_warps n       - warps that a solve on the GPU keeps at work; 0: by the levels
 . -mat_sparsegpu_trisolve_tile n        - warps, 1, 4 or 8, that pass values through shared memory; 0: by the levels
 . -mat_sparsegpu_trisolve_spins n       - a solve on the GPU in which a thread polls n times while no task of the solve
@@ -140,7 +144,16 @@ reproducible.
   -ksp_pc_side symmetric works with ICC, whose pivots must be real and positive, and has the iterations of PETSc's ICC.
 ILU has no symmetric application, as in PETSc.
 
-  On the host auto and syncfree take row after row, level and jacobi run in parallel by Kokkos.
+  On the host auto and syncfree take row after row, the others run in parallel by Kokkos.
+
+  Engine isai inverts on the pattern of each factor: (M L)_ij = I_ij and (U N)_ij = I_ij there, a triangular system for
+each row of L and each column of U, as many unknowns as that has entries, of any number. A solve is x = N M b, of two
+products without levels; a relaxation step, y <- y + M (b - L y), costs two more. Transposed solves are the transpose,
+and with ICC the preconditioner is symmetric. Set-up needs the transposed factors.
+
+  In single precision, with the engines auto, jacobi and isai, factors and approximate inverses are rounded once they
+are computed; all arithmetic stays that of the vectors. The memory of their values is halved, and that of the values in
+full precision is freed. Values outside the range fail the factorization, as a zero pivot does.
 
   Direct factorizations are multifrontal, in the order of `MATORDERINGLEASTFILL` if no other is asked for; their numeric
 part runs where products do. The order is chosen before the values are known; rows change places only within a tile of
@@ -174,15 +187,21 @@ M*/
 #define MATSOLVERSPARSEGPU "sparsegpu"
 
 /*MC
-  PCSPARSEGPU = "sparsegpu" - Incomplete factorization of each process's diagonal block by `MATSOLVERSPARSEGPU`, or
-  block Jacobi with small blocks, all of them factored and solved with in one batch
+  PCSPARSEGPU = "sparsegpu" - Incomplete factorization of each process's diagonal block by `MATSOLVERSPARSEGPU`,
+  block Jacobi with small blocks, all of them factored and solved with in one batch, or a polynomial in the matrix
 
   Options Database Keys:
 + -pc_sparsegpu_factor ilu          - ilu, icc, lu, cholesky, none: the triangles of the matrix, symmetric
-                                      Gauss-Seidel, or blocks: LU of small blocks
+                                      Gauss-Seidel, blocks: LU of small blocks, or polynomial
 . -pc_sparsegpu_levels k            - levels of fill (default 0); also -pc_factor_levels
 . -pc_sparsegpu_ordering type       - any ordering of PETSc; also -pc_factor_mat_ordering_type
-. -pc_sparsegpu_solve auto          - the triangular solves: auto, syncfree, level or jacobi
+. -pc_sparsegpu_solve auto          - the triangular solves: auto, syncfree, level, jacobi or isai
+. -pc_sparsegpu_factor_precision full - of incomplete factors, or single, as -mat_sparsegpu_factor_precision
+. -pc_sparsegpu_polynomial chebyshev  - or neumann
+. -pc_sparsegpu_polynomial_degree n   - products with the matrix in an application (default 4)
+. -pc_sparsegpu_polynomial_ratio r    - of chebyshev: the ends of its interval, of which the upper one is estimated
+                                      (default 30)
+. -pc_sparsegpu_polynomial_eigenvalues low,high - the ends of the interval, not estimated
 . -pc_sparsegpu_subdomains n        - parts of each process's rows between which couplings are dropped before an
                                       incomplete factorization (default 1), or auto
 . -pc_sparsegpu_subdomains_cut auto - how rows are cut into subdomains: ranges of neighbouring rows with equal numbers
@@ -221,6 +240,13 @@ subdomains. `KSPView()` tells the subdomains, the rows of the largest one and th
 512 and at most 2048; elsewhere 1.
 
   -ksp_pc_side symmetric works with icc; the others have no symmetric application.
+
+  The polynomials are in D^-1 A, A the whole matrix, of all processes, and D its diagonal: p(D^-1 A) D^-1. An application
+is products and one update of vectors after each, and no process waits for a sum. chebyshev has the least residual
+polynomial on the interval, for eigenvalues near the real axis; neumann sums up the first terms of the Neumann series of
+w D^-1 A, w = 1, or 2 / high where that is less, and converges also for other matrices with dominant diagonals. Where A
+is symmetric and positive definite so are both. The upper end is an estimate by ten steps of Lanczos' method, or of
+Arnoldi's, times 1.1, with each new set of values; values that are not finite fail the preconditioner.
 
   Small blocks are the same preconditioner as `PCPBJACOBI` and `PCVPBJACOBI`. Each is a bitmap tile, on a GPU one thread
 block's, in whose shared memory it must fit: on an H100 up to about 160 rows in double precision, 115 in

@@ -142,8 +142,8 @@ static PetscErrorCode CheckEngine(Mat A, Mat F, Mat G, const Problem &p, const s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Every engine solves with the factors that PETSc's own solver makes; `jacobi` with as many sweeps as there are
-/// levels.
+/// Every engine solves with the factors that PETSc's own solver makes; `jacobi` with as many sweeps, `isai` with as
+/// many relaxation steps as there are levels.
 static PetscErrorCode Same()
 {
   std::vector<std::string> backends;
@@ -154,13 +154,15 @@ static PetscErrorCode Same()
     for (const char *name : ENGINES)
       for (PetscInt levels : {0, 1})
         for (const std::string &backend : backends) {
-          const bool    jacobi = !strcmp(name, "jacobi");
-          const char   *order  = levels ? MATORDERINGRCM : MATORDERINGNATURAL;
+          const bool    inexact = !strcmp(name, "jacobi") || !strcmp(name, "isai");
+          const char   *order   = levels ? MATORDERINGRCM : MATORDERINGNATURAL;
           const Option  engine("-mat_sparsegpu_trisolve", name);
           const Option  sweeps("-mat_sparsegpu_trisolve_sweeps", std::to_string(Levels(p)));
+          const Option  steps("-mat_sparsegpu_trisolve_relax", std::to_string(Levels(p)));
           MatFactorInfo info = Info((PetscReal)levels);
           Mat           A, F, G;
-          if (jacobi && levels) continue; // Levels() knows those of ILU(0) only
+          if (inexact && levels) continue;                         // Levels() knows those of ILU(0) only
+          if (!strcmp(name, "isai") && Levels(p) > 1000) continue; // that many steps take long
           PetscCall(CreateOn(backend, p, &A));
           PetscCall(FactorOf(A, MATSOLVERSPARSEGPU, MAT_FACTOR_ILU, info, order, &F));
           PetscCall(FactorOf(A, MATSOLVERPETSC, MAT_FACTOR_ILU, info, order, &G));
@@ -282,8 +284,10 @@ static PetscErrorCode BadOptions()
     const char              *option, *value;
     std::vector<std::string> facts;
   } cases[] = {
-      {"-mat_sparsegpu_trisolve", "fastest", {"fastest", "auto, syncfree, level, jacobi"}},
+      {"-mat_sparsegpu_trisolve", "fastest", {"fastest", "auto, syncfree, level, jacobi, isai"}},
       {"-mat_sparsegpu_trisolve_sweeps", "-1", {"-mat_sparsegpu_trisolve_sweeps -1"}},
+      {"-mat_sparsegpu_trisolve_power", "3", {"-mat_sparsegpu_trisolve_power 3", "1 or 2"}},
+      {"-mat_sparsegpu_trisolve_relax", "-1", {"-mat_sparsegpu_trisolve_relax -1"}},
       {"-mat_sparsegpu_trisolve_spins", "0", {"-mat_sparsegpu_trisolve_spins 0"}},
       {"-mat_sparsegpu_trisolve_warps", "-2", {"-mat_sparsegpu_trisolve_warps -2"}},
       {"-mat_sparsegpu_trisolve_tile", "5", {"-mat_sparsegpu_trisolve_tile 5", "1, 4 or 8"}},

@@ -167,6 +167,6 @@ inline PetscErrorCode CreateOn(const std::string &backend, const Problem &p, Mat
   PetscCall(MatSparseGPUSetBackend(*A, backend.c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-constexpr const char *ENGINES[] = {"auto", "syncfree", "level", "jacobi"};
+constexpr const char *ENGINES[] = {"auto", "syncfree", "level", "jacobi", "isai"};
 
 } // namespace testing

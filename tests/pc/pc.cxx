@@ -175,6 +175,8 @@ static PetscErrorCode Krylov()
       {type, PCSPARSEGPU, "-pc_sparsegpu_solve", "syncfree"},
       {type, PCSPARSEGPU, "-pc_sparsegpu_solve", "level"},
       {type, PCSPARSEGPU, "-pc_sparsegpu_solve", "jacobi", "-mat_sparsegpu_trisolve_sweeps", "3"},
+      {type, PCSPARSEGPU, "-pc_sparsegpu_solve", "isai", "-ksp_type", KSPBICG},
+      {type, PCSPARSEGPU, "-pc_sparsegpu_solve", "isai", "-mat_sparsegpu_trisolve_power", "2"},
       {type, PCSPARSEGPU, "-pc_sparsegpu_check", "1", "-pc_sparsegpu_solve", "auto"},
       {type, PCSPARSEGPU, "-pc_sparsegpu_factor", "none"},
       {type, PCSPARSEGPU, "-pc_factor_levels", "2"},
@@ -193,6 +195,7 @@ static PetscErrorCode Krylov()
   const std::vector<std::vector<std::string>> symmetric = {
       {type, PCSPARSEGPU, "-pc_sparsegpu_factor", "icc", "-ksp_type", KSPCG},
       {type, PCSPARSEGPU, "-pc_sparsegpu_factor", "icc", "-ksp_type", KSPCG, "-pc_factor_levels", "1"},
+      {type, PCSPARSEGPU, "-pc_sparsegpu_factor", "icc", "-ksp_type", KSPCG, "-pc_sparsegpu_solve", "isai"},
       {type, PCSPARSEGPU, "-pc_sparsegpu_factor", "none", "-ksp_type", KSPCG},
       {type, PCBJACOBI, "-sub_pc_type", PCICC, "-sub_pc_factor_mat_solver_type", MATSOLVERSPARSEGPU, "-ksp_type",
        KSPCG},

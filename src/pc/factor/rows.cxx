@@ -19,6 +19,8 @@ PetscErrorCode GetMatrixRows(Mat A, MatrixRows *m)
     Scalar  *values;
     PetscCall(GetContext(A, &context));
     PetscCall(context->rows.GetPattern(A, &m->csr, nullptr));
+    if (context->rows.BytesOnDevice().pattern > 0)
+      PetscCall(context->rows.BringPattern(A, Space::Device, &m->csr.device.i, &m->csr.device.j));
     PetscCall(context->rows.ValuesOnDevice(A, &values));
     m->device_values   = values;
     context->read_here = true;

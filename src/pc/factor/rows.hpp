@@ -12,8 +12,9 @@ namespace sparsegpu::factor
 
 /// The rows of a matrix, on the host or on the device, and its values on the device if they are there.
 struct MatrixRows {
-  Mat           matrix = nullptr;        ///< whose they are
-  CsrView       csr;                     ///< csr.a: on the host, unless on_device; null: newer in device_values
+  Mat matrix = nullptr; ///< whose they are
+  /// csr.a: on the host, unless on_device; null: newer in device_values. csr.device: the pattern, if it is there, too.
+  CsrView       csr;
   bool          on_device     = false;   ///< all of csr
   const Scalar *device_values = nullptr; ///< [nonzeros] in the order of csr; null: on the host only
 };

@@ -10,20 +10,16 @@ namespace sparsegpu::ilu
 
 PetscErrorCode Factor::Symbolic(Mat F, const MatrixRows &A, IS row, IS column, const MatFactorInfo &info, Space space)
 {
-  IS cut_row = row, cut_column = column;
-
   PetscFunctionBegin;
   space_           = space;
   rows_            = A.csr.rows;
   matrix_nonzeros_ = A.csr.nonzeros;
   levels_of_fill   = info.levels < MOST_LEVELS ? static_cast<PetscInt>(info.levels) : MOST_LEVELS;
   for (Half &half : halves_) half = Half();
-  PetscCall(MakeSubdomains(A, &cut_row, &cut_column, space));
-  PetscCall(SymbolicAndAnalysis(F, A, cut_row, cut_column, info));
-  if (cut_row != row) {
-    PetscCall(ISDestroy(&cut_row));
-    PetscCall(ISDestroy(&cut_column));
-  }
+  PetscCall(MakeSubdomains(A, row, column, space));
+  PetscCall(SymbolicAndAnalysis(F, A, row, column, info));
+  cut_.row = cut_.column = std::vector<PetscInt>();
+  device_cut_            = DeviceCut();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -34,7 +30,6 @@ PetscErrorCode Factor::SymbolicAndAnalysis(Mat F, const MatrixRows &A, IS row, I
   if (space_ == Space::Host) {
     PetscCall(SymbolicOnHost(A, row, column, info));
     PetscCall(PetscLogEventBegin(AnalysisEvent, F, nullptr, nullptr, nullptr));
-    PetscCallCXX(values_.resize(pattern_.j.size()));
     PetscCallCXX(unknowns_.resize(rows_));
     PetscCall(CountLevels(pattern_, &lower_levels_, &upper_levels_));
     PetscCall(NewSolver(&solver_));
@@ -52,9 +47,7 @@ PetscErrorCode Factor::SymbolicAndAnalysis(Mat F, const MatrixRows &A, IS row, I
   PetscCall(solver_->Analyse(view, stream));
   lower_levels_ = solver_->lower_levels;
   upper_levels_ = solver_->upper_levels;
-  PetscCall(device_values_.Allocate(nonzeros_, Space::Device));
-  PetscCall(numeric_.Build(view, kind,
-                           options.engine == Engine::Auto ? static_cast<Scheduled *>(solver_.get()) : nullptr, stream));
+  PetscCall(numeric_.Build(view, kind, dynamic_cast<Scheduled *>(solver_.get()), stream));
   PetscCall(PetscLogEventEnd(AnalysisEvent, F, nullptr, nullptr, nullptr));
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -76,9 +69,13 @@ PetscErrorCode Factor::Attempt(const MatrixRows &A, const Pivots &pivots, PetscI
     } else {
       PetscCall(ValuesOnHost(A, &a));
     }
+    PetscCallCXX(values_.resize(pattern_.j.size()));
     for (size_t f = 0; f < source_.size(); f++) values_[f] = source_[f] >= 0 ? a[source_[f]] : Scalar(0);
     PetscCall(Numeric_Host(pattern_, kind, pivots, values_.data(), zero_row, zero_pivot));
-    if (solver_) PetscCall(solver_->SetValues(values_.data(), Stream()));
+    if (solver_)
+      PetscCall(solver_->SetValues(values_.data(), Stream()));
+    else if (!options.single)
+      PetscCall(stored_.Set(values_.data(), nonzeros_, false, Space::Host, Stream()));
     transposed_current_ = false;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -87,31 +84,12 @@ PetscErrorCode Factor::Attempt(const MatrixRows &A, const Pivots &pivots, PetscI
   const Scalar *matrix;
   PetscCall(DeviceStream(&stream));
   PetscCall(ValuesOnDevice(A, &matrix_, &matrix));
+  PetscCall(device_values_.Allocate(nonzeros_, Space::Device));
   PetscCall(numeric_.Factor(matrix, device_pattern_.identical ? nullptr : device_pattern_.source.data(), pivots,
                             options.spins, device_values_.data(), zero_row, zero_pivot, stream));
   PetscCall(solver_->SetValues(device_values_.data(), stream));
   transposed_current_ = false;
 #endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// The largest shift that a positive definite matrix can need: the worst lack of diagonal dominance, plus a tenth.
-static PetscErrorCode TopShift(const MatrixRows &A, const Cut &cut, PetscReal *top)
-{
-  HostRows host;
-
-  PetscFunctionBegin;
-  PetscCall(host.Take(A)); // rarely needed
-  const CsrView &csr = host.csr;
-  *top               = 0;
-  for (PetscInt r = 0; r < csr.rows; r++) {
-    PetscReal lack = 0;
-    for (PetscInt e = csr.i[r]; e < csr.i[r + 1]; e++)
-      if (cut.count == 1 || cut.of_row[r] == cut.OfColumn()[csr.j[e]])
-        lack += csr.j[e] == r ? -RealPart(csr.a[e]) : Magnitude(csr.a[e]);
-    *top = std::max(*top, lack);
-  }
-  *top *= static_cast<PetscReal>(1.1);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -151,7 +129,7 @@ PetscErrorCode Factor::Numeric(Mat F, Mat A, const MatrixRows &rows, const MatFa
       pivots.shift = tries == 0 ? info.shiftamount : 2 * pivots.shift;
     } else if (type == MAT_SHIFT_POSITIVE_DEFINITE && zero_row >= 0) {
       if (tries == 0) {
-        PetscCall(TopShift(rows, cut_, &top));
+        PetscCall(TopShift(rows, &top));
         top = std::max(static_cast<PetscReal>(info.zeropivot), top);
       }
       if (tries != 5) low = fraction;
@@ -179,6 +157,48 @@ PetscErrorCode Factor::Numeric(Mat F, Mat A, const MatrixRows &rows, const MatFa
   }
   if (pivots.shift != 0)
     PetscCall(PetscInfo(F, "Shifted the diagonal by %g after %" PetscInt_FMT " tries\n", (double)pivots.shift, tries));
+  if (options.single) PetscCall(KeepSingle(F, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Rounds the factors to single precision, which is all that is left of them, but for what the solves have rounded.
+PetscErrorCode Factor::KeepSingle(Mat F, Mat A)
+{
+  const bool      device   = space_ == Space::Device;
+  const Scalar   *values   = device ? device_values_.data() : values_.data();
+  const PetscInt *diagonal = device ? device_pattern_.diagonal.data() : pattern_.diagonal.data();
+  bool            loses;
+  Stream          stream = nullptr;
+
+  PetscFunctionBegin;
+  if (device) PetscCall(DeviceStream(&stream));
+  PetscCall(RoundingLoses(values, nonzeros_, diagonal, rows_, space_, &loses));
+  if (loses && !F->factorerrortype) {
+    PetscCheck(!A->erroriffailure, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT,
+               "Factors have values outside the range of single precision (-mat_sparsegpu_factor_precision full)");
+    PetscCall(PetscInfo(F, "Factors have values outside the range of single precision\n"));
+    F->factorerrortype = MAT_FACTOR_OTHER;
+  }
+  if (!solver_ || !solver_->Kept()) PetscCall(stored_.Set(values, nonzeros_, true, space_, stream));
+  device_values_ = Array<Scalar>();
+  values_        = std::vector<Scalar>();
+#if defined(SPARSEGPU_HAVE_CUDA)
+  numeric_.Release();
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// *values [nonzeros]: all in full precision, in the space of the factor; in `widened` where there are none else.
+PetscErrorCode Factor::ValuesOf(Array<Scalar> *widened, const Scalar **values) const
+{
+  Stream stream = nullptr;
+
+  PetscFunctionBegin;
+  *values = space_ == Space::Device ? device_values_.data() : values_.data();
+  if (!options.single) PetscFunctionReturn(PETSC_SUCCESS);
+  if (space_ == Space::Device) PetscCall(DeviceStream(&stream));
+  PetscCall(Stored().Widened(widened, stream));
+  *values = widened->data();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -209,8 +229,9 @@ PetscLogDouble Factor::Bytes() const
   size_t bytes = device_pattern_.Bytes() + device_values_.bytes() + matrix_.bytes() + transposed_.Bytes();
   bytes += (solver_ ? solver_->Bytes() : 0) + (transposed_solver_ ? transposed_solver_->Bytes() : 0);
   for (const Half &half : halves_)
-    bytes += half.host.Bytes() + half.device.Bytes() + (half.solver ? half.solver->Bytes() : 0);
-  bytes += pattern_.Bytes() + source_.size() * sizeof(PetscInt) + (values_.size() + unknowns_.size()) * sizeof(Scalar);
+    bytes += half.host.Bytes() + half.device.Bytes() + half.kept.Bytes() + (half.solver ? half.solver->Bytes() : 0);
+  bytes += stored_.Bytes() + host_transposed_.Bytes() + pattern_.Bytes() + source_.size() * sizeof(PetscInt) +
+           (values_.size() + unknowns_.size()) * sizeof(Scalar);
 #if defined(SPARSEGPU_HAVE_CUDA)
   bytes += numeric_.Bytes();
 #endif
@@ -227,10 +248,12 @@ PetscErrorCode Factor::View(PetscViewer viewer) const
   PetscFunctionBegin;
   // each line in one call, which indents
   std::string fill;
+  std::string solves;
+  PetscCallCXX(solves = options.EngineText());
   if (kind != Incomplete::None) PetscCallCXX(fill = "(" + std::to_string(levels_of_fill) + ")");
   PetscCall(PetscViewerASCIIPrintf(
-      viewer, "sparsegpu: %s%s on %s, triangular solves: %s\n", names[static_cast<int>(kind)], fill.c_str(),
-      space_ == Space::Device ? "cuda" : "the host", EngineNames[static_cast<int>(options.engine)]));
+      viewer, "sparsegpu: %s%s on %s%s, triangular solves: %s\n", names[static_cast<int>(kind)], fill.c_str(),
+      space_ == Space::Device ? "cuda" : "the host", options.single ? ", in single precision" : "", solves.c_str()));
   if (cut_.count > 1)
     PetscCall(PetscViewerASCIIPrintf(viewer,
                                      "%" PetscInt_FMT " subdomains (%s), the largest of %" PetscInt_FMT

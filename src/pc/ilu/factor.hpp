@@ -42,9 +42,10 @@ public:
   Incomplete      kind           = Incomplete::LU;
   PetscInt        levels_of_fill = 0;
   TrisolveOptions options;
-  Request         subdomains;                                        ///< what was asked for
-  bool            engine_is_set = false, subdomains_are_set = false; ///< by the preconditioner: overrides the options
-  bool            check = false; ///< wait for the end of each solve and report its errors
+  Request         subdomains; ///< what was asked for
+  bool            engine_is_set = false, subdomains_are_set = false,
+       precision_is_set = false; ///< by the preconditioner: overrides the options
+  bool check            = false; ///< wait for the end of each solve and report its errors
 
   Space          Where() const { return space_; }
   PetscInt       Nonzeros() const { return nonzeros_; }
@@ -54,11 +55,14 @@ public:
   PetscLogDouble Bytes() const;
 
 private:
-  PetscErrorCode MakeSubdomains(const MatrixRows &A, IS *row, IS *column, Space space);
+  PetscErrorCode MakeSubdomains(const MatrixRows &A, IS row, IS column, Space space);
+  PetscErrorCode CutOnHost(const CsrView &A, PetscInt count, IS row, IS column, bool natural);
+  PetscErrorCode BringCutHome();
+  PetscErrorCode TopShift(const MatrixRows &A, PetscReal *top) const;
   PetscErrorCode SymbolicAndAnalysis(Mat F, const MatrixRows &A, IS row, IS column, const MatFactorInfo &info);
   PetscErrorCode NewSolver(std::unique_ptr<Trisolve> *solver) const;
   PetscErrorCode SymbolicOnDevice(const MatrixRows &A, IS row, IS column, const MatFactorInfo &info);
-  PetscErrorCode WithoutFill(const MatrixRows &A, const PetscInt *row, const PetscInt *column,
+  PetscErrorCode WithoutFill(const MatrixRows &A, const PetscInt *row, const PetscInt *column, Space of_order,
                              UncoupledOnDevice *uncoupled, PetscInt *missing);
   PetscErrorCode SymbolicFromHost(const MatrixRows &A, IS row, IS column, const MatFactorInfo &info);
   PetscErrorCode SymbolicOnHost(const MatrixRows &A, IS row, IS column, const MatFactorInfo &info);
@@ -69,12 +73,16 @@ private:
                                Stream stream);
   PetscErrorCode SolveHalfThere(const Scalar *b, Scalar *x, bool upper);
   PetscErrorCode MatrixRow(PetscInt step, PetscInt *row) const;
+  PetscErrorCode KeepSingle(Mat F, Mat A);
+  const KeptValues &Stored() const { return solver_ && solver_->Kept() ? *solver_->Kept() : stored_; }
+  PetscErrorCode    ValuesOf(Array<Scalar> *widened, const Scalar **values) const;
 
   /// For SolveHalf(), made on first use.
   struct Half {
     HostHalf                  host;
     DeviceHalf                device;
     std::unique_ptr<Trisolve> solver; ///< as solver_
+    KeptValues                kept;   ///< as stored_
     bool                      built = false, current = false;
   };
 
@@ -83,9 +91,16 @@ private:
   PetscInt lower_levels_ = 0, upper_levels_ = 0;
   Cut      cut_;      ///< its arrays are empty if there is one subdomain
   PetscInt kept_ = 0; ///< entries of the matrix within subdomains
+  /// The rows' subdomains and the order of elimination, while the pattern is analysed, where they are made on the
+  /// device; cut_ has none then.
+  struct DeviceCut {
+    Array<PetscInt> of_row, row;
+  };
+  DeviceCut device_cut_;
   // where the solves run; null on the host: row after row
   std::unique_ptr<Trisolve> solver_, transposed_solver_;
   bool                      transposed_current_ = false;
+  KeptValues                stored_;    ///< in single precision all values that there are; else those of Solve_Host()
   Half                      halves_[2]; ///< lower, upper
   // on the host
   FactorPattern         pattern_;

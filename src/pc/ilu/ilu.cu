@@ -183,7 +183,6 @@ PetscErrorCode Numeric::Build(const FactorView &F, Incomplete kind, Scheduled *s
   lanes_   = 32;
   tasks_   = F.rows;
   bundles_ = 0;
-  PetscCall(work_.Allocate(F.nonzeros, Space::Device));
   PetscCall(pivot_.Allocate(F.rows, Space::Device));
   PetscCall(report_.Allocate(3, Space::Device));
   if (kind == Incomplete::None || F.rows == 0) PetscFunctionReturn(PETSC_SUCCESS);
@@ -230,6 +229,7 @@ PetscErrorCode Numeric::Factor(const Scalar *matrix, const PetscInt *source, con
   PetscFunctionBegin;
   *zero_row = -1;
   if (F.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
+  PetscCall(work_.Allocate(F.nonzeros, Space::Device));
   gather_kernel<<<Blocks(F.nonzeros), THREADS, 0, s>>>(F.nonzeros, source, matrix, work_.data(), out);
   SparseGPUCallCUDA(cudaPeekAtLastError());
   if (kind_ == Incomplete::None) {

@@ -52,10 +52,11 @@ struct DevicePattern {
   }
 };
 /// The same as Symbolic_Host() without fill, on the device; i [rows + 1] and j [nonzeros] lie there. row, column
-/// [rows] on the host; null: the matrix's own order. *missing: a row whose diagonal entry is missing, -1: none. Waits.
+/// [rows] in the space `of_order`; null: the matrix's own order. *missing: a row whose diagonal entry is missing, -1:
+/// none. Waits.
 PetscErrorCode Symbolic_CUDA(PetscInt rows, PetscInt nonzeros, const PetscInt *i, const PetscInt *j, Incomplete kind,
                              const PetscInt *row, const PetscInt *column, DevicePattern *pattern, PetscInt *missing,
-                             Stream stream);
+                             Stream stream, Space of_order = Space::Host);
 
 /// Puts the entries of the levels 1 to `levels` into a pattern without fill; looks at up to `limit` candidates and one
 /// row's at a time, 0: as memory allows. Errors: PETSC_ERR_ARG_OUTOFRANGE if entries are too many for PetscInt.
@@ -88,6 +89,8 @@ public:
   /// the factorization got stuck.
   PetscErrorCode Factor(const Scalar *matrix, const PetscInt *source, const Pivots &pivots, long long spins,
                         Scalar *values, PetscInt *zero_row, PetscReal *zero_pivot, Stream stream);
+  /// Frees what the next Factor() makes again.
+  void   Release() { work_ = Array<Scalar>(); }
   size_t Bytes() const { return order_.bytes() + first_.bytes() + bundle_.bytes() + work_.bytes() + pivot_.bytes(); }
 
   PetscInt warps = 0; ///< at work at a time; 0: as measured

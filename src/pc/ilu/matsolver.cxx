@@ -71,7 +71,7 @@ PetscErrorCode MatMatSolveTranspose_SparseGPU(Mat F, Mat B, Mat X)
 struct FactorOptions {
   char            engine[64], subdomains[64];
   PetscBool       engine_set, spins_set, check, subdomains_set;
-  PetscEnum       cut;
+  PetscEnum       cut, precision;
   PetscInt        spins;
   TrisolveOptions trisolve;
 };
@@ -80,10 +80,15 @@ PetscErrorCode OfferFactorOptions(SparseGPUOptionItems PetscOptionsObject, Facto
   const char *const page = "MATSOLVERSPARSEGPU";
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsString("-mat_sparsegpu_trisolve", "Triangular solves: auto, syncfree, level or jacobi", page,
-                               o->engine, o->engine, sizeof(o->engine), &o->engine_set));
+  PetscCall(PetscOptionsString("-mat_sparsegpu_trisolve", "Triangular solves: auto, syncfree, level, jacobi or isai",
+                               page, o->engine, o->engine, sizeof(o->engine), &o->engine_set));
   PetscCall(PetscOptionsInt("-mat_sparsegpu_trisolve_sweeps", "jacobi: sweeps for each factor", page,
                             o->trisolve.sweeps, &o->trisolve.sweeps, nullptr));
+  PetscCall(PetscOptionsInt("-mat_sparsegpu_trisolve_power",
+                            "isai: the inverses have the pattern of the factors, 1, or of their squares, 2", page,
+                            o->trisolve.power, &o->trisolve.power, nullptr));
+  PetscCall(PetscOptionsInt("-mat_sparsegpu_trisolve_relax", "isai: relaxation steps with each factor", page,
+                            o->trisolve.relax, &o->trisolve.relax, nullptr));
   PetscCall(PetscOptionsInt("-mat_sparsegpu_trisolve_warps", "On a GPU: warps at work at a time, 0: by the levels",
                             page, o->trisolve.warps, &o->trisolve.warps, nullptr));
   PetscCall(PetscOptionsInt("-mat_sparsegpu_trisolve_tile",
@@ -97,6 +102,8 @@ PetscErrorCode OfferFactorOptions(SparseGPUOptionItems PetscOptionsObject, Facto
                                o->subdomains, o->subdomains, sizeof(o->subdomains), &o->subdomains_set));
   PetscCall(PetscOptionsEnum("-mat_sparsegpu_subdomains_cut", "How subdomains are cut", page, CutNames, o->cut, &o->cut,
                              nullptr));
+  PetscCall(PetscOptionsEnum("-mat_sparsegpu_factor_precision", "How the values of incomplete factors are kept", page,
+                             PrecisionNames, o->precision, &o->precision, nullptr));
   PetscCall(PetscOptionsBool("-mat_sparsegpu_trisolve_check", "Wait for the end of each solve and tell how it went",
                              page, o->check, &o->check, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -111,10 +118,11 @@ PetscErrorCode ReadFactorOptions(Mat F, Mat A)
   TrisolveOptions &wanted = o.trisolve;
 
   PetscFunctionBegin;
-  wanted  = factor->options;
-  o.spins = static_cast<PetscInt>(wanted.spins);
-  o.check = factor->check ? PETSC_TRUE : PETSC_FALSE;
-  o.cut   = static_cast<PetscEnum>(static_cast<int>(factor->subdomains.kind));
+  wanted      = factor->options;
+  o.spins     = static_cast<PetscInt>(wanted.spins);
+  o.check     = factor->check ? PETSC_TRUE : PETSC_FALSE;
+  o.cut       = static_cast<PetscEnum>(static_cast<int>(factor->subdomains.kind));
+  o.precision = static_cast<PetscEnum>(static_cast<int>(wanted.single));
   PetscCall(PetscStrncpy(o.subdomains, factor->subdomains.Name().c_str(), sizeof(o.subdomains)));
   PetscCall(PetscStrncpy(o.engine, EngineNames[static_cast<int>(wanted.engine)], sizeof(o.engine)));
   PetscOptionsBegin(PetscObjectComm((PetscObject)F), prefix, "Factors of sparsegpu", "Mat");
@@ -122,6 +130,10 @@ PetscErrorCode ReadFactorOptions(Mat F, Mat A)
   PetscCall(OfferFactorOptions(PetscOptionsObject, &o));
   PetscOptionsEnd();
   if (o.engine_set && !factor->engine_is_set) PetscCall(ParseEngine(o.engine, &wanted.engine));
+  if (!factor->precision_is_set) wanted.single = static_cast<int>(o.precision) != 0;
+  PetscCheck(!wanted.single || wanted.engine == Engine::Auto || !IsExact(wanted.engine), PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "Factors in single precision need the triangular solves auto, jacobi or isai, not %s",
+             EngineNames[static_cast<int>(wanted.engine)]);
   if (!factor->subdomains_are_set) {
     if (o.subdomains_set) PetscCall(factor->subdomains.Parse(o.subdomains));
     factor->subdomains.kind = static_cast<CutKind>(static_cast<int>(o.cut));
@@ -137,8 +149,14 @@ PetscErrorCode ReadFactorOptions(Mat F, Mat A)
              wanted.tile);
   PetscCheck(wanted.sweeps >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-mat_sparsegpu_trisolve_sweeps %" PetscInt_FMT " must be non-negative", wanted.sweeps);
-  // Row r of the lower factor is exact after r sweeps, and stays so: more sweeps than rows change no bit.
+  PetscCheck(wanted.power == 1 || wanted.power == 2, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-mat_sparsegpu_trisolve_power %" PetscInt_FMT " must be 1 or 2", wanted.power);
+  PetscCheck(wanted.relax >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-mat_sparsegpu_trisolve_relax %" PetscInt_FMT " must be non-negative", wanted.relax);
+  // Row r of the lower factor is exact after r sweeps, and stays so: more sweeps than rows change no bit. More
+  // relaxation steps change rounding errors alone.
   wanted.sweeps   = PetscMin(wanted.sweeps, A->rmap->n);
+  wanted.relax    = PetscMin(wanted.relax, A->rmap->n);
   factor->options = wanted;
   factor->check   = o.check == PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);

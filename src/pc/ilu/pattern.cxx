@@ -24,15 +24,21 @@ PetscErrorCode Factor::SymbolicOnHost(const MatrixRows &A, IS row, IS column, co
     kept_ = csr.nonzeros;
   }
   pattern_.rows = n;
-  PetscCall(ISGetIndices(row, &r));
-  PetscCall(ISGetIndices(column, &c));
-  PetscCallCXX(pattern_.row.assign(r, r + n));
-  PetscCallCXX(pattern_.column.assign(c, c + n));
-  PetscCall(ISIdentity(row, &identity[0]));
-  PetscCall(ISIdentity(column, &identity[1]));
-  pattern_.natural = identity[0] && identity[1];
-  PetscCall(ISRestoreIndices(row, &r));
-  PetscCall(ISRestoreIndices(column, &c));
+  if (!cut_.row.empty()) {
+    PetscCallCXX(pattern_.row = cut_.row);
+    PetscCallCXX(pattern_.column = cut_.column.empty() ? cut_.row : cut_.column);
+    pattern_.natural = false;
+  } else {
+    PetscCall(ISGetIndices(row, &r));
+    PetscCall(ISGetIndices(column, &c));
+    PetscCallCXX(pattern_.row.assign(r, r + n));
+    PetscCallCXX(pattern_.column.assign(c, c + n));
+    PetscCall(ISIdentity(row, &identity[0]));
+    PetscCall(ISIdentity(column, &identity[1]));
+    pattern_.natural = identity[0] && identity[1];
+    PetscCall(ISRestoreIndices(row, &r));
+    PetscCall(ISRestoreIndices(column, &c));
+  }
   PetscCall(Symbolic_Host(csr, kind, levels_of_fill, info.diagonal_fill != 0, &pattern_, &source_));
   for (PetscInt &source : source_)
     if (source >= 0 && cut_.count > 1) source = uncoupled.entry[source];
@@ -48,6 +54,7 @@ PetscErrorCode Factor::SymbolicFromHost(const MatrixRows &A, IS row, IS column, 
 
   PetscFunctionBegin;
   *p = DevicePattern();
+  PetscCall(BringCutHome());
   PetscCall(SymbolicOnHost(A, row, column, info));
   p->rows     = rows_;
   p->nonzeros = nonzeros_;
@@ -64,7 +71,7 @@ PetscErrorCode Factor::SymbolicFromHost(const MatrixRows &A, IS row, IS column, 
 }
 
 /// The pattern without fill; row and column null: the matrix's own order.
-PetscErrorCode Factor::WithoutFill(const MatrixRows &A, const PetscInt *row, const PetscInt *column,
+PetscErrorCode Factor::WithoutFill(const MatrixRows &A, const PetscInt *row, const PetscInt *column, Space of_order,
                                    UncoupledOnDevice *uncoupled, PetscInt *missing)
 {
   const PetscInt *device_i = A.csr.i, *device_j = A.csr.j;
@@ -73,7 +80,10 @@ PetscErrorCode Factor::WithoutFill(const MatrixRows &A, const PetscInt *row, con
 
   PetscFunctionBegin;
   PetscCall(DeviceStream(&stream));
-  if (!A.on_device) {
+  if (A.csr.device.i) {
+    device_i = A.csr.device.i;
+    device_j = A.csr.device.j;
+  } else if (!A.on_device) {
     PetscCall(i.Allocate(static_cast<size_t>(rows_) + 1, Space::Device));
     PetscCall(j.Allocate(A.csr.nonzeros, Space::Device));
     if (rows_ > 0) PetscCall(DeviceCopyIn(i.data(), A.csr.i, i.bytes(), stream));
@@ -84,12 +94,13 @@ PetscErrorCode Factor::WithoutFill(const MatrixRows &A, const PetscInt *row, con
   }
   kept_ = A.csr.nonzeros;
   if (cut_.count > 1) {
-    PetscCall(uncoupled->Drop(rows_, device_i, device_j, cut_, stream));
+    PetscCall(uncoupled->Drop(rows_, device_i, device_j, cut_, device_cut_.of_row.data_or_null(), stream));
     device_i = uncoupled->i.data();
     device_j = uncoupled->j.data();
     kept_    = uncoupled->nonzeros;
   }
-  PetscCall(Symbolic_CUDA(rows_, kept_, device_i, device_j, kind, row, column, &device_pattern_, missing, stream));
+  PetscCall(
+      Symbolic_CUDA(rows_, kept_, device_i, device_j, kind, row, column, &device_pattern_, missing, stream, of_order));
   PetscCall(DeviceSynchronize(stream)); // i and j end here
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -106,15 +117,19 @@ PetscErrorCode Factor::SymbolicOnDevice(const MatrixRows &A, IS row, IS column, 
   PetscCall(DeviceStream(&stream));
   PetscCall(ISIdentity(row, &row_natural));
   PetscCall(ISIdentity(column, &column_natural));
-  const bool natural = row_natural && column_natural;
-  if (!natural) {
+  const bool there = device_cut_.row.size() > 0, here = !cut_.row.empty();
+  const bool given = !there && !here && !(row_natural && column_natural);
+  if (there) r = c = device_cut_.row.data();
+  if (here) r = cut_.row.data();
+  if (here) c = cut_.column.empty() ? r : cut_.column.data();
+  if (given) {
     PetscCall(ISGetIndices(row, &r));
     PetscCall(ISGetIndices(column, &c));
   }
   const auto find = [&]() -> PetscErrorCode {
     UncoupledOnDevice uncoupled;
     PetscFunctionBegin;
-    PetscCall(WithoutFill(A, r, c, &uncoupled, &missing));
+    PetscCall(WithoutFill(A, r, c, there ? Space::Device : Space::Host, &uncoupled, &missing));
     if (missing < 0 && levels_of_fill > 0) PetscCall(AddFill_CUDA(levels_of_fill, 0, &device_pattern_, stream));
     if (cut_.count == 1) PetscFunctionReturn(PETSC_SUCCESS);
     if (device_pattern_.identical) // to the matrix without couplings
@@ -126,7 +141,7 @@ PetscErrorCode Factor::SymbolicOnDevice(const MatrixRows &A, IS row, IS column, 
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   PetscCall(TryOnDevice(find, &host));
-  if (!natural) {
+  if (given) {
     PetscCall(ISRestoreIndices(row, &r));
     PetscCall(ISRestoreIndices(column, &c));
   }

@@ -10,9 +10,11 @@ PetscErrorCode Factor::SolveOnHost(PetscInt count, const Scalar *b, PetscInt ldb
                                    bool transpose)
 {
   PetscFunctionBegin;
+  Array<Scalar> widened;
+  const Scalar *values;
   if (!solver_) {
     for (PetscInt c = 0; c < count; c++, b += ldb, x += ldx)
-      PetscCall(Solve_Host(pattern_, values_.data(), b, x, unknowns_.data(), transpose));
+      PetscCall(Solve_Host(pattern_, stored_, b, x, unknowns_.data(), transpose));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (transpose && !transposed_solver_) {
@@ -24,8 +26,10 @@ PetscErrorCode Factor::SolveOnHost(PetscInt count, const Scalar *b, PetscInt ldb
     transposed_current_ = false;
   }
   if (transpose && !transposed_current_) {
-    PetscCall(host_transposed_.SetValues(values_.data()));
+    PetscCall(ValuesOf(&widened, &values));
+    PetscCall(host_transposed_.SetValues(values));
     PetscCall(transposed_solver_->SetValues(host_transposed_.values(), Stream()));
+    if (options.single) host_transposed_.DropValues();
     transposed_current_ = true;
   }
   PetscCall((transpose ? transposed_solver_ : solver_)->Solve(count, b, ldb, x, ldx, Stream()));
@@ -37,6 +41,8 @@ PetscErrorCode Factor::SolveOnDevice(PetscInt count, const Scalar *b, PetscInt l
 {
   PetscFunctionBegin;
 #if defined(SPARSEGPU_HAVE_CUDA)
+  Array<Scalar> widened;
+  const Scalar *values;
   if (transpose && !transposed_solver_) {
     PetscCall(transposed_.Build(device_pattern_.View(), stream));
     std::unique_ptr<Trisolve> solver;
@@ -46,8 +52,10 @@ PetscErrorCode Factor::SolveOnDevice(PetscInt count, const Scalar *b, PetscInt l
     transposed_current_ = false;
   }
   if (transpose && !transposed_current_) {
-    PetscCall(transposed_.SetValues(device_values_.data(), stream));
+    PetscCall(ValuesOf(&widened, &values));
+    PetscCall(transposed_.SetValues(values, stream));
     PetscCall(transposed_solver_->SetValues(transposed_.values(), stream));
+    if (options.single) transposed_.DropValues();
     transposed_current_ = true;
   }
   Trisolve *solver = transpose ? transposed_solver_.get() : solver_.get();
@@ -94,8 +102,10 @@ PetscErrorCode Factor::Solve(Vec b, Vec x, bool transpose)
 
 PetscErrorCode Factor::SolveHalfThere(const Scalar *b, Scalar *x, bool upper)
 {
-  Half        *half  = &halves_[upper];
-  const double flops = static_cast<double>(nonzeros_);
+  Half         *half  = &halves_[upper];
+  const double  flops = static_cast<double>(nonzeros_);
+  Array<Scalar> widened;
+  const Scalar *values;
 
   PetscFunctionBegin;
   if (space_ == Space::Host) {
@@ -106,14 +116,19 @@ PetscErrorCode Factor::SolveHalfThere(const Scalar *b, Scalar *x, bool upper)
       half->built = true;
     }
     if (!half->current) {
-      PetscCall(half->host.SetValues(values_.data()));
-      if (half->solver) PetscCall(half->solver->SetValues(half->host.values(), Stream()));
+      PetscCall(ValuesOf(&widened, &values));
+      PetscCall(half->host.SetValues(values));
+      if (half->solver)
+        PetscCall(half->solver->SetValues(half->host.values(), Stream()));
+      else
+        PetscCall(half->kept.Set(half->host.values(), half->host.pattern.View().nonzeros, options.single, Space::Host,
+                                 Stream()));
       half->current = true;
     }
     if (half->solver)
       PetscCall(half->solver->Solve(1, b, rows_, x, rows_, Stream()));
     else
-      PetscCall(Solve_Host(half->host.pattern, half->host.values(), b, x, unknowns_.data(), false));
+      PetscCall(Solve_Host(half->host.pattern, half->kept, b, x, unknowns_.data(), false));
     PetscCall(PetscLogFlops(flops));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -127,7 +142,8 @@ PetscErrorCode Factor::SolveHalfThere(const Scalar *b, Scalar *x, bool upper)
     half->built = true;
   }
   if (!half->current) {
-    PetscCall(half->device.SetValues(device_values_.data(), stream));
+    PetscCall(ValuesOf(&widened, &values));
+    PetscCall(half->device.SetValues(values, stream));
     PetscCall(half->solver->SetValues(half->device.values(), stream));
     half->current = true;
   }

@@ -67,6 +67,8 @@ PetscErrorCode IncompleteStrategy::SymbolicIn(Mat A, const char ordering[], bool
   factor->check         = options_->check;
   factor->engine_is_set = options_->engine_is_set;
   if (options_->engine_is_set) factor->options.engine = options_->engine;
+  factor->precision_is_set = options_->precision_is_set;
+  if (options_->precision_is_set) factor->options.single = options_->single;
   factor->subdomains_are_set = options_->subdomains_are_set;
   if (options_->subdomains_are_set) factor->subdomains = options_->subdomains;
   PetscCall(order_->Find(A, ordering));
@@ -103,7 +105,7 @@ PetscErrorCode IncompleteStrategy::Symbolic(Mat A, Space space, bool kept)
   PetscCall(SymbolicIn(A, wanted.empty() ? MATORDERINGNATURAL : wanted.c_str(), &narrow));
   if (!kept && wanted.empty() && space == Space::Device && narrow && order_->name == MATORDERINGNATURAL &&
       options_->factor != FactorChoice::None && FactorOf(factor_)->Subdomains() == 1 &&
-      FactorOf(factor_)->options.engine != Engine::Jacobi) {
+      IsExact(FactorOf(factor_)->options.engine)) {
     PetscCall(order_->Free());
     PetscCall(SymbolicIn(A, MATORDERINGABMC, &narrow));
   }

@@ -5,7 +5,8 @@
 namespace sparsegpu::strategy
 {
 
-const char *const FactorNames[9] = {"ilu", "icc", "none", "blocks", "lu", "cholesky", "PCSparseGPUFactor", "", nullptr};
+const char *const FactorNames[10] = {
+    "ilu", "icc", "none", "blocks", "lu", "cholesky", "polynomial", "PCSparseGPUFactor", "", nullptr};
 
 PcOptions::PcOptions()
 {
@@ -50,6 +51,25 @@ PetscErrorCode PcOptions::ReadSubdomains(PC pc, SparseGPUOptionItems PetscOption
   PetscCheck(Incomplete() || !(subdomains.automatic || subdomains.count > 1), PetscObjectComm((PetscObject)pc),
              PETSC_ERR_SUP, "-pc_sparsegpu_subdomains %s needs the factors ilu, icc or none, not %s",
              subdomains.Name().c_str(), FactorNames[static_cast<int>(factor)]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PcOptions::ReadPrecision(PC pc, SparseGPUOptionItems PetscOptionsObject)
+{
+  PetscEnum precision = static_cast<PetscEnum>(static_cast<int>(single));
+  PetscBool set;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsEnum("-pc_sparsegpu_factor_precision", "How the values of incomplete factors are kept",
+                             "PCSPARSEGPU", PrecisionNames, precision, &precision, &set));
+  single = static_cast<int>(precision) != 0;
+  if (set) precision_is_set = true;
+  PetscCheck(!single || Incomplete(), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_sparsegpu_factor_precision single needs the factors ilu, icc or none, not %s",
+             FactorNames[static_cast<int>(factor)]);
+  PetscCheck(!single || engine == Engine::Auto || !IsExact(engine), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_sparsegpu_factor_precision single needs -pc_sparsegpu_solve auto, jacobi or isai, not %s",
+             EngineNames[static_cast<int>(engine)]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -99,14 +119,17 @@ PetscErrorCode PcOptions::Read(PC pc, SparseGPUOptionItems PetscOptionsObject)
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsEnum("-pc_sparsegpu_factor",
-                             "Incomplete or direct factorization, the matrix's own triangles, or LU of small blocks",
+                             "Incomplete or direct factorization, the matrix's own triangles, LU of small blocks, "
+                             "or none of these: a polynomial",
                              "PCSPARSEGPU", FactorNames, kind, &kind, nullptr));
   factor = static_cast<FactorChoice>(static_cast<int>(kind));
   PetscCall(blocks.Read(PetscOptionsObject));
-  PetscCall(PetscOptionsEList("-pc_sparsegpu_solve", "Triangular solves", "PCSPARSEGPU", EngineNames, 4,
+  PetscCall(polynomial.Read(pc, PetscOptionsObject));
+  PetscCall(PetscOptionsEList("-pc_sparsegpu_solve", "Triangular solves", "PCSPARSEGPU", EngineNames, ENGINES,
                               EngineNames[solves], &solves, &set));
   if (set) engine_is_set = true;
   engine = static_cast<Engine>(solves);
+  PetscCall(ReadPrecision(pc, PetscOptionsObject));
   PetscCall(ReadOrdering(PetscOptionsObject));
   PetscCall(ReadSubdomains(pc, PetscOptionsObject));
   PetscCall(ReadFactorInfo(pc, PetscOptionsObject));
@@ -118,9 +141,10 @@ PetscErrorCode PcOptions::Read(PC pc, SparseGPUOptionItems PetscOptionsObject)
 
 bool PcOptions::NeedSetUpAfter(const PcOptions &before) const
 {
-  return factor != before.factor || engine != before.engine || ordering != before.ordering || check != before.check ||
-         info.levels != before.info.levels || info.diagonal_fill != before.info.diagonal_fill ||
-         !(blocks == before.blocks) || !(subdomains == before.subdomains);
+  return factor != before.factor || engine != before.engine || single != before.single || ordering != before.ordering ||
+         check != before.check || info.levels != before.info.levels ||
+         info.diagonal_fill != before.info.diagonal_fill || !(blocks == before.blocks) ||
+         !(polynomial == before.polynomial) || !(subdomains == before.subdomains);
 }
 
 } // namespace sparsegpu::strategy

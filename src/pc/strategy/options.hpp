@@ -5,6 +5,7 @@
 #include <string>
 #include "pc/blocks/blocks.hpp"
 #include "pc/strategy/names.hpp"
+#include "pc/strategy/polynomial.hpp"
 #include "pc/subdomains/cut.hpp"
 #include "pc/trisolve/trisolve.hpp"
 
@@ -18,20 +19,23 @@ enum class FactorChoice {
   None, ///< the matrix's own triangles
   Blocks,
   LU,
-  Cholesky
+  Cholesky,
+  Polynomial ///< no factor: a polynomial in the matrix
 };
-extern const char *const FactorNames[9]; ///< as PetscOptionsEnum() takes them
+extern const char *const FactorNames[10]; ///< as PetscOptionsEnum() takes them
 
 struct PcOptions {
-  FactorChoice  factor = FactorChoice::ILU;
-  MatFactorInfo info; ///< zeros of diagonal_fill, levels, shifts and zero pivots for the factorization
-  bool          shift_is_set = false, engine_is_set = false, subdomains_are_set = false;
-  bool          check      = false; ///< wait for the end of each solve and tell how it went
-  bool          keep_order = false; ///< -pc_factor_reuse_ordering
-  Engine        engine     = Engine::Auto;
-  Request       subdomains;
-  std::string   ordering; ///< empty: by the strategy's rule
-  BlockOptions  blocks;
+  FactorChoice      factor = FactorChoice::ILU;
+  MatFactorInfo     info; ///< zeros of diagonal_fill, levels, shifts and zero pivots for the factorization
+  bool              shift_is_set = false, engine_is_set = false, subdomains_are_set = false, precision_is_set = false;
+  bool              single     = false; ///< incomplete factors are kept in single precision
+  bool              check      = false; ///< wait for the end of each solve and tell how it went
+  bool              keep_order = false; ///< -pc_factor_reuse_ordering
+  Engine            engine     = Engine::Auto;
+  Request           subdomains;
+  std::string       ordering; ///< empty: by the strategy's rule
+  BlockOptions      blocks;
+  PolynomialOptions polynomial;
 
   PcOptions();
   /// Complete or incomplete, with one triangle the mirror image of the other.
@@ -45,6 +49,7 @@ struct PcOptions {
 
 private:
   PetscErrorCode ReadSubdomains(PC pc, SparseGPUOptionItems PetscOptionsObject);
+  PetscErrorCode ReadPrecision(PC pc, SparseGPUOptionItems PetscOptionsObject);
   PetscErrorCode ReadOrdering(SparseGPUOptionItems PetscOptionsObject);
   PetscErrorCode ReadFactorInfo(PC pc, SparseGPUOptionItems PetscOptionsObject);
 };

@@ -8,8 +8,8 @@ namespace sparsegpu::strategy
 namespace
 {
 using Maker              = std::unique_ptr<Strategy> (*)(PcOptions *, EliminationOrder *);
-constexpr Maker MAKERS[] = {MakeIncompleteStrategy, MakeIncompleteStrategy, MakeIncompleteStrategy,
-                            MakeBlocksStrategy,     MakeDirectStrategy,     MakeDirectStrategy}; ///< [FactorChoice]
+constexpr Maker MAKERS[] = {MakeIncompleteStrategy, MakeIncompleteStrategy, MakeIncompleteStrategy, MakeBlocksStrategy,
+                            MakeDirectStrategy,     MakeDirectStrategy,     MakePolynomialStrategy}; ///< [FactorChoice]
 } // namespace
 
 PetscErrorCode EliminationOrder::Find(Mat A, const char ordering[])

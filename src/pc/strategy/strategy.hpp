@@ -53,6 +53,9 @@ std::unique_ptr<Strategy> MakeDirectStrategy(PcOptions *options, EliminationOrde
 /// LU of small blocks (pc/blocks).
 std::unique_ptr<Strategy> MakeBlocksStrategy(PcOptions *options, EliminationOrder *order);
 
+/// A polynomial in the matrix.
+std::unique_ptr<Strategy> MakePolynomialStrategy(PcOptions *options, EliminationOrder *order);
+
 /// Whether one strategy serves both choices.
 bool SameStrategy(FactorChoice a, FactorChoice b);
 /// The strategy of options->factor.

@@ -95,11 +95,12 @@ std::pair<Box, Box> Bisect(const Box &box)
 }
 } // namespace
 
-PetscErrorCode CutBoxes(const CsrView &A, PetscInt count, std::vector<PetscInt> *of, bool *found)
+PetscErrorCode FindBoxes(const CsrView &A, PetscInt count, GridCut *grid, bool *found)
 {
   const PetscInt   unknowns = A.block_size > 0 && A.rows % A.block_size == 0 ? A.block_size : 1;
   Corner           sides;
   std::vector<Box> boxes;
+  PetscInt         begin = 0;
 
   PetscFunctionBegin;
   *found = A.rows > 0;
@@ -108,7 +109,10 @@ PetscErrorCode CutBoxes(const CsrView &A, PetscInt count, std::vector<PetscInt> 
     *found = false;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCallCXX(of->resize(A.rows));
+  grid->unknowns = unknowns;
+  grid->rows     = A.rows;
+  std::copy(sides.begin(), sides.end(), grid->sides);
+  PetscCallCXX(grid->boxes.assign(count, GridCut::Box()));
   PetscCallCXX(boxes.push_back(Box{{0, 0, 0}, sides, 0, count}));
   while (!boxes.empty()) {
     const Box box = boxes.back();
@@ -119,11 +123,33 @@ PetscErrorCode CutBoxes(const CsrView &A, PetscInt count, std::vector<PetscInt> 
       PetscCallCXX(boxes.push_back(b));
       continue;
     }
+    std::copy(box.low.begin(), box.low.end(), grid->boxes[box.first].low);
+    std::copy(box.high.begin(), box.high.end(), grid->boxes[box.first].high);
+  }
+  for (GridCut::Box &box : grid->boxes) {
+    PetscInt rows = unknowns;
+    for (int d = 0; d < DIMENSIONS; d++) rows *= box.high[d] - box.low[d];
+    box.begin = begin;
+    begin += rows;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CutBoxes(const CsrView &A, PetscInt count, std::vector<PetscInt> *of, bool *found)
+{
+  GridCut grid;
+
+  PetscFunctionBegin;
+  PetscCall(FindBoxes(A, count, &grid, found));
+  if (!*found) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCXX(of->resize(A.rows));
+  for (size_t s = 0; s < grid.boxes.size(); s++) {
+    const GridCut::Box &box = grid.boxes[s];
     for (PetscInt z = box.low[2]; z < box.high[2]; z++)
       for (PetscInt y = box.low[1]; y < box.high[1]; y++) {
-        const PetscInt line = (z * sides[1] + y) * sides[0];
-        std::fill(of->begin() + (line + box.low[0]) * unknowns, of->begin() + (line + box.high[0]) * unknowns,
-                  box.first);
+        const PetscInt line = (z * grid.sides[1] + y) * grid.sides[0];
+        std::fill(of->begin() + (line + box.low[0]) * grid.unknowns, of->begin() + (line + box.high[0]) * grid.unknowns,
+                  static_cast<PetscInt>(s));
       }
   }
   PetscFunctionReturn(PETSC_SUCCESS);

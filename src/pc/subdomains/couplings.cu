@@ -58,7 +58,7 @@ static __global__ void compose_kernel(PetscInt count, const PetscInt *entry, Pet
 }
 
 PetscErrorCode UncoupledOnDevice::Drop(PetscInt rows, const PetscInt *matrix_i, const PetscInt *matrix_j,
-                                       const Cut &cut, Stream stream)
+                                       const Cut &cut, const PetscInt *there, Stream stream)
 {
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
   Array<PetscInt>    of_row, of_column;
@@ -66,10 +66,11 @@ PetscErrorCode UncoupledOnDevice::Drop(PetscInt rows, const PetscInt *matrix_i, 
 
   PetscFunctionBegin;
   nonzeros = 0;
-  PetscCall(of_row.Copy(cut.of_row.data(), cut.of_row.size(), Space::Device));
+  if (!there) PetscCall(of_row.Copy(cut.of_row.data(), cut.of_row.size(), Space::Device));
   if (!cut.of_column.empty()) PetscCall(of_column.Copy(cut.of_column.data(), cut.of_column.size(), Space::Device));
   PetscCall(i.Allocate(static_cast<size_t>(rows) + 1, Space::Device));
-  const Coupled A{rows, matrix_i, matrix_j, of_row.data(), of_column.size() ? of_column.data() : of_row.data()};
+  const PetscInt *of_rows = there ? there : of_row.data();
+  const Coupled   A{rows, matrix_i, matrix_j, of_rows, of_column.size() ? of_column.data() : of_rows};
   count_kernel<<<Blocks((static_cast<PetscCount>(rows) + 1) * 32), THREADS, 0, s>>>(A, i.data());
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscCall(RunningSum(rows, &i, &nonzeros, &scratch, stream));

@@ -25,8 +25,9 @@ struct UncoupledOnDevice {
   PetscInt        nonzeros = 0;
   Array<PetscInt> i, j, entry;
 
-  /// i [rows + 1] and j of A, on the device. Waits.
-  PetscErrorCode Drop(PetscInt rows, const PetscInt *i, const PetscInt *j, const Cut &cut, Stream stream);
+  /// i [rows + 1] and j of A, on the device. of_row: the cut's there, of columns, too; null: they are copied. Waits.
+  PetscErrorCode Drop(PetscInt rows, const PetscInt *i, const PetscInt *j, const Cut &cut, const PetscInt *of_row,
+                      Stream stream);
   /// source [count]: from entries of this pattern to those of the matrix; -1 stays. Asynchronous.
   PetscErrorCode Compose(PetscInt count, PetscInt *source, Stream stream) const;
 };

@@ -10,6 +10,7 @@
 
 #include <string>
 #include <vector>
+#include "device/buffer.hpp"
 #include "mat/rows/csr_view.hpp"
 #include "pc/subdomains/names.hpp"
 
@@ -48,7 +49,7 @@ struct Cut {
   std::vector<PetscInt> begin;                     ///< [count + 1] first elimination step of each subdomain
   std::vector<PetscInt> row;                       ///< [rows] of the matrix, by elimination step; empty: as given
   std::vector<PetscInt> column;                    ///< [rows] the same of columns; empty: as rows
-  std::vector<PetscInt> of_row;                    ///< [rows] subdomain of a row of the matrix
+  std::vector<PetscInt> of_row;                    ///< [rows] subdomain of a row of the matrix; empty: on the device
   std::vector<PetscInt> of_column;                 ///< [rows] the same of columns; empty: as rows
 
   const PetscInt *OfColumn() const { return of_column.empty() ? of_row.data() : of_column.data(); }
@@ -60,6 +61,21 @@ struct Cut {
 /// graph O(entries log(count)).
 PetscErrorCode MakeCut(const CsrView &A, PetscInt count, CutKind kind, const PetscInt *row, const PetscInt *column,
                        Cut *cut);
+
+/// Boxes of a grid, subdomain after subdomain. Rows of a node stay together.
+struct GridCut {
+  struct Box {
+    PetscInt low[3], high[3]; ///< nodes low <= node < high, x first
+    PetscInt begin;           ///< first elimination step, in the matrix's own order within a subdomain
+  };
+  PetscInt         sides[3] = {0, 0, 0}, unknowns = 1, rows = 0;
+  std::vector<Box> boxes;
+};
+/// *found: whether the pattern is one of a grid. Cost: some sampled rows, and O(count).
+PetscErrorCode FindBoxes(const CsrView &A, PetscInt count, GridCut *grid, bool *found);
+/// What MakeCut() makes of the boxes of a matrix in its own order, but for the rows' subdomains and order, which are
+/// arrays [rows] on the device: of_row, row. Asynchronous.
+PetscErrorCode CutOnDevice(const GridCut &grid, Cut *cut, Array<PetscInt> *of_row, Array<PetscInt> *row, Stream stream);
 
 /// *of [A.rows] = the subdomain of each row, none empty. *found: whether there is a grid.
 PetscErrorCode CutBoxes(const CsrView &A, PetscInt count, std::vector<PetscInt> *of, bool *found);

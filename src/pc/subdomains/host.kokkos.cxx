@@ -31,40 +31,43 @@ PetscErrorCode HostSubdomains::Analyse(const FactorView &factors, Stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HostSubdomains::SetValues(const Scalar *values, Stream)
+PetscErrorCode HostSubdomains::SetValues(const Scalar *values, Stream stream)
 {
   PetscFunctionBegin;
-  values_ = values;
+  PetscCall(values_.Set(values, factors_.nonzeros, options.single, Space::Host, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HostSubdomains::Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, Stream)
 {
   const FactorView F     = factors_;
-  const Scalar    *a     = values_;
   const PetscInt  *begin = begin_.data(), subdomains = static_cast<PetscInt>(begin_.size()) - 1;
   Scalar          *w = unknowns_.data();
 
   PetscFunctionBegin;
   PetscCall(KokkosStart());
-  for (PetscInt c = 0; c < count; c++, b += ldb, x += ldx) {
-    const auto solve = [=](const PetscInt s) {
-      for (PetscInt r = begin[s]; r < begin[s + 1]; r++) {
-        Scalar sum = b[F.row[r]];
-        for (PetscInt e = F.i[r]; e < F.diagonal[r]; e++) sum = sum - a[e] * w[F.j[e]];
-        w[r] = F.lower_diagonal ? sum * a[F.diagonal[r]] : sum;
-      }
-      for (PetscInt r = begin[s + 1] - 1; r >= begin[s]; r--) {
-        Scalar sum = w[r];
-        for (PetscInt e = F.i[r + 1] - 1; e > F.diagonal[r]; e--) sum = sum - a[e] * w[F.j[e]];
-        w[r]           = F.lower_diagonal ? sum : sum * a[F.diagonal[r]];
-        x[F.column[r]] = w[r];
-      }
-    };
-    PetscCallCXX(Kokkos::parallel_for(
-        "Subdomains",
-        Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<PetscInt>>(0, subdomains), solve));
-  }
+  PetscCall(values_.With([&](const auto &a) -> PetscErrorCode {
+    PetscFunctionBegin;
+    for (PetscInt c = 0; c < count; c++, b += ldb, x += ldx) {
+      const auto solve = [=](const PetscInt s) {
+        for (PetscInt r = begin[s]; r < begin[s + 1]; r++) {
+          Scalar sum = b[F.row[r]];
+          for (PetscInt e = F.i[r]; e < F.diagonal[r]; e++) sum = sum - a[e] * w[F.j[e]];
+          w[r] = F.lower_diagonal ? sum * a[F.diagonal[r]] : sum;
+        }
+        for (PetscInt r = begin[s + 1] - 1; r >= begin[s]; r--) {
+          Scalar sum = w[r];
+          for (PetscInt e = F.i[r + 1] - 1; e > F.diagonal[r]; e--) sum = sum - a[e] * w[F.j[e]];
+          w[r]           = F.lower_diagonal ? sum : sum * a[F.diagonal[r]];
+          x[F.column[r]] = w[r];
+        }
+      };
+      PetscCallCXX(Kokkos::parallel_for(
+          "Subdomains",
+          Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<PetscInt>>(0, subdomains), solve));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

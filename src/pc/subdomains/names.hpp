@@ -9,10 +9,14 @@ namespace rows
 namespace trisolve
 {
 }
+namespace formats
+{
+}
 
 namespace subdomains
 {
 using namespace rows;
 using namespace trisolve;
+using namespace formats;
 } // namespace subdomains
 } // namespace sparsegpu

@@ -142,7 +142,10 @@ PetscErrorCode DeviceSubdomains::Analyse(const FactorView &F, Stream stream)
 PetscErrorCode DeviceSubdomains::FinishLayout(const FactorView &F)
 {
   PetscFunctionBegin;
-  PetscCall(a_.Allocate(entries_, Space::Device));
+  if (options.single)
+    PetscCall(single_.Allocate(entries_, Space::Device));
+  else
+    PetscCall(a_.Allocate(entries_, Space::Device));
   PetscCall(scale_.Allocate(2 * static_cast<size_t>(F.rows), Space::Device));
   layout_.subdomains     = static_cast<PetscInt>(host_begin_.size()) - 1;
   layout_.begin          = begin_.data();
@@ -153,7 +156,8 @@ PetscErrorCode DeviceSubdomains::FinishLayout(const FactorView &F)
   layout_.j              = j_.data();
   layout_.from           = from_.data();
   layout_.pivot          = pivot_.data();
-  layout_.a              = a_.data();
+  layout_.a              = options.single ? nullptr : a_.data();
+  layout_.single         = single_.data();
   layout_.scale          = scale_.data();
   layout_.row            = F.row;
   layout_.column         = F.column;
@@ -173,7 +177,7 @@ PetscErrorCode DeviceSubdomains::LowerTasks(PetscInt longest, PetscInt together,
 size_t DeviceSubdomains::Bytes() const
 {
   return schedule_.Bytes() + scratch_.bytes() + begin_.bytes() + half_.bytes() + level_.bytes() + first_.bytes() +
-         from_.bytes() + pivot_.bytes() + local_.bytes() + j_.bytes() + a_.bytes() + scale_.bytes();
+         from_.bytes() + pivot_.bytes() + local_.bytes() + j_.bytes() + a_.bytes() + single_.bytes() + scale_.bytes();
 }
 
 } // namespace sparsegpu::subdomains

@@ -34,13 +34,22 @@ template <int LANES> __device__ __forceinline__ Place Find(const SubdomainLayout
                static_cast<int>(A.local[position])};
 }
 
-template <int LANES> __device__ __forceinline__ Entries Load(const SubdomainLayout &A, const Place &p, bool scaled)
+template <bool SINGLE> __device__ __forceinline__ Scalar ValueAt(const SubdomainLayout &A, PetscInt e)
+{
+  if constexpr (SINGLE)
+    return Widen(A.single[e]);
+  else
+    return A.a[e];
+}
+
+template <int LANES, bool SINGLE>
+__device__ __forceinline__ Entries Load(const SubdomainLayout &A, const Place &p, bool scaled)
 {
   Entries entries;
 #pragma unroll
   for (int q = 0; q < AHEAD; q++) {
     const bool there = p.at + q * LANES < p.end;
-    entries.a[q]     = there ? A.a[p.at + q * LANES] : Scalar(0);
+    entries.a[q]     = there ? ValueAt<SINGLE>(A, p.at + q * LANES) : Scalar(0);
     entries.j[q]     = there ? A.j[p.at + q * LANES] : 0;
   }
   entries.scale = scaled && p.row >= 0 ? A.scale[p.position] : Scalar(1);
@@ -48,14 +57,15 @@ template <int LANES> __device__ __forceinline__ Entries Load(const SubdomainLayo
 }
 
 /// The unknown of a row, all of whose others are known. All threads of the warp must call.
-template <int LANES> __device__ __forceinline__ void SolveRow(const SubdomainLayout &A, const Place &p,
-                                                              const Entries &entries, bool scaled, Scalar *unknowns)
+template <int LANES, bool SINGLE> __device__ __forceinline__ void SolveRow(const SubdomainLayout &A, const Place &p,
+                                                                           const Entries &entries, bool scaled,
+                                                                           Scalar *unknowns)
 {
   Scalar sum(0);
 #pragma unroll
   for (int q = 0; q < AHEAD; q++)
     if (p.at + q * LANES < p.end) sum += entries.a[q] * unknowns[entries.j[q]];
-  for (PetscInt at = p.at + AHEAD * LANES; at < p.end; at += LANES) sum += A.a[at] * unknowns[A.j[at]];
+  for (PetscInt at = p.at + AHEAD * LANES; at < p.end; at += LANES) sum += ValueAt<SINGLE>(A, at) * unknowns[A.j[at]];
   sum = group_sum<LANES>(sum);
   if (p.row < 0 || threadIdx.x % LANES > 0) return;
   const Scalar result = unknowns[p.row] - sum;
@@ -64,7 +74,7 @@ template <int LANES> __device__ __forceinline__ void SolveRow(const SubdomainLay
 
 /// L or U of a subdomain, level by level: first a row for each group of lanes, whose entries were loaded while the
 /// level before was computed, then the others. All bounds of loops are the block's.
-template <int LANES>
+template <int LANES, bool SINGLE>
 __device__ __forceinline__ void SolveHalf(const SubdomainLayout &A, PetscInt half, bool scaled, Scalar *unknowns)
 {
   const PetscInt groups = static_cast<PetscInt>(blockDim.x / LANES), group = static_cast<PetscInt>(threadIdx.x / LANES);
@@ -75,16 +85,16 @@ __device__ __forceinline__ void SolveHalf(const SubdomainLayout &A, PetscInt hal
   PetscInt   begin = A.level[level], end = A.level[level + 1];
   PetscInt   after = ending(level + 1, end), beyond = ending(level + 2, after);
   Place      now = Find<LANES>(A, begin + group, end), next = Find<LANES>(A, end + group, after);
-  Entries    entries = Load<LANES>(A, now, scaled);
+  Entries    entries = Load<LANES, SINGLE>(A, now, scaled);
 
   for (; level < last; level++) {
-    const Entries  ahead   = Load<LANES>(A, next, scaled);
+    const Entries  ahead   = Load<LANES, SINGLE>(A, next, scaled);
     const Place    later   = Find<LANES>(A, after + group, beyond);
     const PetscInt further = ending(level + 3, beyond);
-    SolveRow<LANES>(A, now, entries, scaled, unknowns);
+    SolveRow<LANES, SINGLE>(A, now, entries, scaled, unknowns);
     for (PetscInt p = begin + groups; p < end; p += groups) {
       const Place other = Find<LANES>(A, p + group, end);
-      SolveRow<LANES>(A, other, Load<LANES>(A, other, scaled), scaled, unknowns);
+      SolveRow<LANES, SINGLE>(A, other, Load<LANES, SINGLE>(A, other, scaled), scaled, unknowns);
     }
     __syncthreads();
     now     = next;
@@ -98,7 +108,7 @@ __device__ __forceinline__ void SolveHalf(const SubdomainLayout &A, PetscInt hal
 }
 
 /// Subdomain blockIdx.x of right-hand side blockIdx.y. LANES lanes sum up a row in a fixed order: bitwise reproducible.
-template <int LANES> static __global__ void __launch_bounds__(MOST_THREADS)
+template <int LANES, bool SINGLE> static __global__ void __launch_bounds__(MOST_THREADS)
     subdomain_kernel(SubdomainLayout A, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx)
 {
   extern __shared__ __align__(16) unsigned char memory[];
@@ -109,8 +119,8 @@ template <int LANES> static __global__ void __launch_bounds__(MOST_THREADS)
   x += static_cast<PetscCount>(blockIdx.y) * ldx;
   for (PetscInt k = threadIdx.x; k < rows; k += blockDim.x) unknowns[k] = b[A.row ? A.row[first + k] : first + k];
   __syncthreads();
-  SolveHalf<LANES>(A, 2 * s, A.lower_diagonal, unknowns);
-  SolveHalf<LANES>(A, 2 * s + 1, !A.lower_diagonal, unknowns);
+  SolveHalf<LANES, SINGLE>(A, 2 * s, A.lower_diagonal, unknowns);
+  SolveHalf<LANES, SINGLE>(A, 2 * s + 1, !A.lower_diagonal, unknowns);
   for (PetscInt k = threadIdx.x; k < rows; k += blockDim.x) x[A.column ? A.column[first + k] : first + k] = unknowns[k];
 }
 
@@ -118,21 +128,26 @@ template <int LANES> static __global__ void __launch_bounds__(MOST_THREADS)
 static __global__ void layout_values_kernel(PetscInt entries, SubdomainLayout A, const Scalar *values)
 {
   const PetscCount e = thread_index();
-  if (e < entries) A.a[e] = values[A.from[e]];
+  if (e < entries && A.a) A.a[e] = values[A.from[e]];
+  if (e < entries && !A.a) A.single[e] = Narrow(values[A.from[e]]);
   if (e < 2 * static_cast<PetscCount>(A.rows)) A.scale[e] = values[A.pivot[e]];
 }
 
 using Kernel = void (*)(SubdomainLayout, const Scalar *, PetscInt, Scalar *, PetscInt);
-static Kernel KernelFor(int lanes)
+template <bool SINGLE> static Kernel KernelFor(int lanes)
 {
   switch (lanes) {
-  case 1: return subdomain_kernel<1>;
-  case 2: return subdomain_kernel<2>;
-  case 4: return subdomain_kernel<4>;
-  case 8: return subdomain_kernel<8>;
-  case 16: return subdomain_kernel<16>;
-  default: return subdomain_kernel<32>;
+  case 1: return subdomain_kernel<1, SINGLE>;
+  case 2: return subdomain_kernel<2, SINGLE>;
+  case 4: return subdomain_kernel<4, SINGLE>;
+  case 8: return subdomain_kernel<8, SINGLE>;
+  case 16: return subdomain_kernel<16, SINGLE>;
+  default: return subdomain_kernel<32, SINGLE>;
   }
+}
+static Kernel KernelFor(int lanes, bool single)
+{
+  return single ? KernelFor<true>(lanes) : KernelFor<false>(lanes);
 }
 
 PetscErrorCode DeviceSubdomains::Fits(PetscInt rows, bool *fits)
@@ -140,7 +155,7 @@ PetscErrorCode DeviceSubdomains::Fits(PetscInt rows, bool *fits)
   size_t bytes;
 
   PetscFunctionBegin;
-  PetscCall(SharedMemoryFor(reinterpret_cast<const void *>(KernelFor(1)), &bytes));
+  PetscCall(SharedMemoryFor(reinterpret_cast<const void *>(KernelFor(1, false)), &bytes));
   *fits = static_cast<size_t>(rows) <= PetscMin(bytes / sizeof(Scalar), 65536); // unsigned short
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -159,9 +174,9 @@ PetscErrorCode DeviceSubdomains::ChooseLaunch()
   largest_ = 0;
   for (size_t s = 1; s < host_begin_.size(); s++) largest_ = PetscMax(largest_, host_begin_[s] - host_begin_[s - 1]);
   // the most there is, since the kernel serves other factors, too
-  PetscCall(SharedMemoryFor(reinterpret_cast<const void *>(KernelFor(lanes_)), &bytes));
-  SparseGPUCallCUDA(
-      cudaFuncSetAttribute(KernelFor(lanes_), cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
+  const Kernel kernel = KernelFor(lanes_, options.single);
+  PetscCall(SharedMemoryFor(reinterpret_cast<const void *>(kernel), &bytes));
+  SparseGPUCallCUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -182,7 +197,7 @@ PetscErrorCode DeviceSubdomains::Solve(PetscInt count, const Scalar *b, PetscInt
 {
   constexpr PetscInt TOGETHER = 65535; // right-hand sides: blocks of a grid in its second dimension
   const size_t       bytes    = static_cast<size_t>(largest_) * sizeof(Scalar);
-  const Kernel       kernel   = KernelFor(lanes_);
+  const Kernel       kernel   = KernelFor(lanes_, options.single);
 
   PetscFunctionBegin;
   PetscCall(CheckStuck());

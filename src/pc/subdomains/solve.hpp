@@ -4,6 +4,7 @@
 #pragma once
 
 #include "pc/subdomains/cut.hpp"
+#include "pc/trisolve/kept.hpp"
 #include "pc/trisolve/schedule.hpp"
 
 namespace sparsegpu::subdomains
@@ -15,15 +16,19 @@ class HostSubdomains : public Trisolve
 public:
   /// begin [subdomains + 1]: first rows of the factors.
   explicit HostSubdomains(std::vector<PetscInt> begin) : begin_(std::move(begin)) {}
-  PetscErrorCode Analyse(const FactorView &factors, Stream) override;
-  PetscErrorCode SetValues(const Scalar *values, Stream) override;
-  PetscErrorCode Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, Stream) override;
-  size_t         Bytes() const override { return begin_.size() * sizeof(PetscInt) + unknowns_.size() * sizeof(Scalar); }
+  PetscErrorCode    Analyse(const FactorView &factors, Stream) override;
+  PetscErrorCode    SetValues(const Scalar *values, Stream) override;
+  PetscErrorCode    Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, Stream) override;
+  const KeptValues *Kept() const override { return &values_; }
+  size_t            Bytes() const override
+  {
+    return begin_.size() * sizeof(PetscInt) + values_.Bytes() + unknowns_.size() * sizeof(Scalar);
+  }
 
 private:
   std::vector<PetscInt> begin_;
   FactorView            factors_ = {};
-  const Scalar         *values_  = nullptr;
+  KeptValues            values_;
   std::vector<Scalar>   unknowns_; ///< [rows]
 };
 
@@ -39,7 +44,8 @@ struct SubdomainLayout {
   const unsigned short *j;      ///< [first[2 rows]] column, as a row of the subdomain
   const PetscInt       *from;   ///< [first[2 rows]] where the value lies among the factors'
   const PetscInt       *pivot;  ///< [2 rows] where the diagonal lies among the factors' values
-  Scalar               *a;      ///< [first[2 rows]]
+  Scalar               *a;      ///< [first[2 rows]], null: in single precision
+  SingleScalar         *single; ///< [first[2 rows]] instead
   Scalar               *scale;  ///< [2 rows] inverse of the diagonal, for the half that carries it
   const PetscInt       *row;    ///< [rows] as in FactorView
   const PetscInt       *column; ///< [rows] as in FactorView
@@ -74,6 +80,7 @@ private:
   Array<PetscInt>       begin_, half_, level_, first_, from_, pivot_;
   Array<unsigned short> local_, j_;
   Array<Scalar>         a_, scale_;
+  Array<SingleScalar>   single_;
 };
 
 } // namespace sparsegpu::subdomains

@@ -2,6 +2,7 @@
 /// there: one worker that takes row after row never waits. The formulas are those of syncfree.cu and jacobi.cu.
 #pragma once
 
+#include "pc/trisolve/kept.hpp"
 #include "pc/trisolve/trisolve.hpp"
 
 namespace sparsegpu::trisolve
@@ -28,14 +29,15 @@ private:
 class HostJacobi : public Trisolve
 {
 public:
-  PetscErrorCode Analyse(const FactorView &factors, Stream) override;
-  PetscErrorCode SetValues(const Scalar *values, Stream) override;
-  PetscErrorCode Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, Stream) override;
-  size_t         Bytes() const override { return work_.size() * sizeof(Scalar); }
+  PetscErrorCode    Analyse(const FactorView &factors, Stream) override;
+  PetscErrorCode    SetValues(const Scalar *values, Stream) override;
+  PetscErrorCode    Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, Stream) override;
+  const KeptValues *Kept() const override { return &values_; }
+  size_t            Bytes() const override { return values_.Bytes() + work_.size() * sizeof(Scalar); }
 
 private:
   FactorView          factors_ = {};
-  const Scalar       *values_  = nullptr;
+  KeptValues          values_;
   std::vector<Scalar> work_; ///< [3 * rows]
 };
 
@@ -46,8 +48,15 @@ public:
   /// F's order of rows and columns must outlive this. O(nonzeros).
   PetscErrorCode Build(const FactorView &F);
   /// values [nonzeros] of F.
-  PetscErrorCode SetValues(const Scalar *values);
-  const Scalar  *values() const { return values_.data(); }
+  PetscErrorCode  SetValues(const Scalar *values);
+  const Scalar   *values() const { return values_.data(); }
+  void            DropValues() { values_ = std::vector<Scalar>(); }
+  const PetscInt *from() const { return from_.data(); } ///< [nonzeros] entry of F
+  size_t          Bytes() const
+  {
+    return (i_.size() + j_.size() + diagonal_.size() + from_.size()) * sizeof(PetscInt) +
+           values_.size() * sizeof(Scalar);
+  }
 
   FactorView view = {};
 

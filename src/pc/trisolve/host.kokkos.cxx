@@ -110,16 +110,17 @@ PetscErrorCode HostJacobi::Analyse(const FactorView &factors, Stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HostJacobi::SetValues(const Scalar *values, Stream)
+PetscErrorCode HostJacobi::SetValues(const Scalar *values, Stream stream)
 {
   PetscFunctionBegin;
-  values_ = values;
+  PetscCall(values_.Set(values, factors_.nonzeros, options.single, Space::Host, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// next = d (in - N now), d the factor's inverse diagonal, or 1; `now` null: zero.
-static PetscErrorCode JacobiSweep(const FactorView &factors, bool upper, const Scalar *a, const Scalar *in,
-                                  const PetscInt *in_at, const Scalar *now, Scalar *next, const PetscInt *next_at)
+template <class Values> static PetscErrorCode JacobiSweep(const FactorView &factors, bool upper, const Values &a,
+                                                          const Scalar *in, const PetscInt *in_at, const Scalar *now,
+                                                          Scalar *next, const PetscInt *next_at)
 {
   const FactorView F = factors;
 
@@ -143,24 +144,28 @@ PetscErrorCode HostJacobi::Solve(PetscInt count, const Scalar *b, PetscInt ldb, 
 
   PetscFunctionBegin;
   PetscCall(KokkosStart());
-  for (PetscInt c = 0; c < count; c++, b += ldb, x += ldx) {
-    Scalar *now = nullptr, *next = w[0], *other = w[1];
-    for (PetscInt k = 0; k <= options.sweeps; k++) { // the first has no products: y = D^-1 b
-      PetscCall(JacobiSweep(factors_, false, values_, b, factors_.row, now, next, nullptr));
-      now = next;
-      std::swap(next, other);
+  PetscCall(values_.With([&](const auto &a) -> PetscErrorCode {
+    PetscFunctionBegin;
+    for (PetscInt c = 0; c < count; c++, b += ldb, x += ldx) {
+      Scalar *now = nullptr, *next = w[0], *other = w[1];
+      for (PetscInt k = 0; k <= options.sweeps; k++) { // the first has no products: y = D^-1 b
+        PetscCall(JacobiSweep(factors_, false, a, b, factors_.row, now, next, nullptr));
+        now = next;
+        std::swap(next, other);
+      }
+      const Scalar *lower = now;
+      now                 = nullptr; // `next` is free, and so is the third
+      other               = w[2];
+      for (PetscInt k = 0; k <= options.sweeps; k++) {
+        const bool last = k == options.sweeps;
+        PetscCall(
+            JacobiSweep(factors_, true, a, lower, nullptr, now, last ? x : next, last ? factors_.column : nullptr));
+        now = next;
+        std::swap(next, other);
+      }
     }
-    const Scalar *lower = now;
-    now                 = nullptr; // `next` is free, and so is the third
-    other               = w[2];
-    for (PetscInt k = 0; k <= options.sweeps; k++) {
-      const bool last = k == options.sweeps;
-      PetscCall(
-          JacobiSweep(factors_, true, values_, lower, nullptr, now, last ? x : next, last ? factors_.column : nullptr));
-      now = next;
-      std::swap(next, other);
-    }
-  }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -173,7 +178,6 @@ PetscErrorCode HostTransposed::Build(const FactorView &F)
   PetscCallCXX(j_.resize(F.nonzeros));
   PetscCallCXX(from_.resize(F.nonzeros));
   PetscCallCXX(diagonal_.resize(F.rows));
-  PetscCallCXX(values_.resize(F.nonzeros));
   for (PetscInt e = 0; e < F.nonzeros; e++) i_[F.j[e] + 1]++;
   for (PetscInt r = 0; r < F.rows; r++) i_[r + 1] += i_[r];
   PetscCallCXX(next = i_);
@@ -191,6 +195,7 @@ PetscErrorCode HostTransposed::Build(const FactorView &F)
 PetscErrorCode HostTransposed::SetValues(const Scalar *values)
 {
   PetscFunctionBegin;
+  PetscCallCXX(values_.resize(from_.size())); // of a pattern alone there are none
   for (size_t t = 0; t < from_.size(); t++) values_[t] = values[from_[t]];
   PetscFunctionReturn(PETSC_SUCCESS);
 }

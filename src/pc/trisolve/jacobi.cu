@@ -10,8 +10,8 @@ namespace sparsegpu::trisolve
 static constexpr int THREADS = 256;
 
 /// next = d (in - N now), d the factor's inverse diagonal, or 1; `now` null: zero. W lanes per row.
-template <int W> static __global__ void __launch_bounds__(THREADS)
-    jacobi_kernel(FactorView F, bool upper, const Scalar *a, const Scalar *in, const PetscInt *in_at, const Scalar *now,
+template <int W, class Values> static __global__ void __launch_bounds__(THREADS)
+    jacobi_kernel(FactorView F, bool upper, Values a, const Scalar *in, const PetscInt *in_at, const Scalar *now,
                   Scalar *next, const PetscInt *next_at)
 {
   const PetscInt r    = (static_cast<PetscInt>(blockIdx.x) * THREADS + threadIdx.x) / W;
@@ -37,45 +37,56 @@ PetscErrorCode JacobiSweeps::Analyse(const FactorView &factors, Stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode JacobiSweeps::SetValues(const Scalar *values, Stream)
+PetscErrorCode JacobiSweeps::SetValues(const Scalar *values, Stream stream)
 {
   PetscFunctionBegin;
-  values_ = values;
+  PetscCall(values_.Set(values, factors_.nonzeros, options.single, Space::Device, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Values> static PetscErrorCode Sweep(const FactorView &F, bool upper, const Values &a, const Scalar *in,
+                                                    const PetscInt *in_at, const Scalar *now, Scalar *next,
+                                                    const PetscInt *next_at, Stream stream)
+{
+  const bool     narrow = F.nonzeros / F.rows < 8;
+  const auto     kernel = narrow ? jacobi_kernel<1, Values> : jacobi_kernel<8, Values>;
+  const unsigned blocks =
+      static_cast<unsigned>((static_cast<PetscCount>(F.rows) * (narrow ? 1 : 8) + THREADS - 1) / THREADS);
+
+  PetscFunctionBegin;
+  kernel<<<blocks, THREADS, 0, static_cast<cudaStream_t>(stream)>>>(F, upper, a, in, in_at, now, next, next_at);
+  SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode JacobiSweeps::Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
                                    Stream stream)
 {
-  const FactorView &F      = factors_;
-  const bool        narrow = F.rows > 0 && F.nonzeros / F.rows < 8;
-  const auto        kernel = narrow ? jacobi_kernel<1> : jacobi_kernel<8>;
-  const unsigned    blocks =
-      static_cast<unsigned>((static_cast<PetscCount>(F.rows) * (narrow ? 1 : 8) + THREADS - 1) / THREADS);
-  const cudaStream_t s = static_cast<cudaStream_t>(stream);
+  const FactorView &F = factors_;
 
   PetscFunctionBegin;
   if (F.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
-  for (PetscInt c = 0; c < count; c++, b += ldb, x += ldx) {
-    Scalar *now = nullptr, *next = a_.data(), *other = b_.data();
-    for (PetscInt k = 0; k <= options.sweeps; k++) { // the first has no products: y = D^-1 b
-      kernel<<<blocks, THREADS, 0, s>>>(F, false, values_, b, F.row, now, next, nullptr);
-      SparseGPUCallCUDA(cudaPeekAtLastError());
-      now = next;
-      std::swap(next, other);
+  PetscCall(values_.With([&](const auto &a) -> PetscErrorCode {
+    PetscFunctionBegin;
+    for (PetscInt c = 0; c < count; c++, b += ldb, x += ldx) {
+      Scalar *now = nullptr, *next = a_.data(), *other = b_.data();
+      for (PetscInt k = 0; k <= options.sweeps; k++) { // the first has no products: y = D^-1 b
+        PetscCall(Sweep(F, false, a, b, F.row, now, next, nullptr, stream));
+        now = next;
+        std::swap(next, other);
+      }
+      const Scalar *lower = now;
+      now                 = nullptr; // `next` is free, and so is c_
+      other               = c_.data();
+      for (PetscInt k = 0; k <= options.sweeps; k++) {
+        const bool last = k == options.sweeps;
+        PetscCall(Sweep(F, true, a, lower, nullptr, now, last ? x : next, last ? F.column : nullptr, stream));
+        now = next;
+        std::swap(next, other);
+      }
     }
-    const Scalar *lower = now;
-    now                 = nullptr; // `next` is free, and so is c_
-    other               = c_.data();
-    for (PetscInt k = 0; k <= options.sweeps; k++) {
-      const bool last = k == options.sweeps;
-      kernel<<<blocks, THREADS, 0, s>>>(F, true, values_, lower, nullptr, now, last ? x : next,
-                                        last ? F.column : nullptr);
-      SparseGPUCallCUDA(cudaPeekAtLastError());
-      now = next;
-      std::swap(next, other);
-    }
-  }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,22 +4,23 @@
 /// for preconditioning", Euro-Par 2015.
 #pragma once
 
-#include "pc/trisolve/trisolve.hpp"
+#include "pc/trisolve/kept.hpp"
+#include "pc/trisolve/schedule.hpp"
 
 namespace sparsegpu::trisolve
 {
 
-class JacobiSweeps : public Trisolve
+class JacobiSweeps : public WithoutLevels
 {
 public:
   PetscErrorCode Analyse(const FactorView &factors, Stream stream) override;
   PetscErrorCode SetValues(const Scalar *values, Stream stream) override;
   PetscErrorCode Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, Stream stream) override;
-  size_t         Bytes() const override { return a_.bytes() + b_.bytes() + c_.bytes(); }
+  const KeptValues *Kept() const override { return &values_; }
+  size_t            Bytes() const override { return values_.Bytes() + a_.bytes() + b_.bytes() + c_.bytes(); }
 
 private:
-  FactorView    factors_ = {};
-  const Scalar *values_  = nullptr;
+  KeptValues    values_;
   Array<Scalar> a_, b_, c_; ///< [rows]
 };
 

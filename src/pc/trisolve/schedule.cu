@@ -230,4 +230,19 @@ PetscErrorCode Schedule::Build(const FactorView &F, long long spins, int *stuck,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode WithoutLevels::LowerTasks(PetscInt longest, PetscInt together, Array<PetscInt> *order,
+                                         Array<PetscInt> *first, PetscInt *tasks, Stream stream)
+{
+  Schedule     schedule;
+  DeviceMemory scratch;
+
+  PetscFunctionBegin;
+  if (!stuck()) PetscCall(AllocateStuck());
+  PetscCall(schedule.Build(factors_, options.spins, stuck(), &scratch, stream));
+  PetscCall(CheckStuck());
+  PetscCall(schedule.LowerTasks(nullptr, longest, together, order, first, tasks, &scratch, stream));
+  PetscCall(DeviceSynchronize(stream)); // the levels end here
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace sparsegpu::trisolve

@@ -65,4 +65,15 @@ public:
                                     PetscInt *tasks, Stream stream) = 0;
 };
 
+/// A solver that needs no levels itself: they are found when the factorization asks for them, and forgotten.
+class WithoutLevels : public Scheduled
+{
+public:
+  PetscErrorCode LowerTasks(PetscInt longest, PetscInt together, Array<PetscInt> *order, Array<PetscInt> *first,
+                            PetscInt *tasks, Stream stream) override;
+
+protected:
+  FactorView factors_ = {};
+};
+
 } // namespace sparsegpu::trisolve

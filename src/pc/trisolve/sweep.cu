@@ -28,7 +28,13 @@ static __global__ void preset_kernel(PetscCount count, Scalar *unknowns, unsigne
 static __global__ void values_kernel(PetscCount entries, PetscInt pieces, SweepLayout A, const Scalar *values)
 {
   const PetscCount e = static_cast<PetscCount>(blockIdx.x) * THREADS + threadIdx.x;
-  if (e < entries) A.a[e] = A.from[e] >= 0 ? values[A.from[e]] : A.j[e] >= 0 ? Scalar(-1) : Scalar(0);
+  if (e < entries) {
+    const Scalar value = A.from[e] >= 0 ? values[A.from[e]] : A.j[e] >= 0 ? Scalar(-1) : Scalar(0);
+    if (A.a)
+      A.a[e] = value;
+    else
+      A.single[e] = Narrow(value);
+  }
   if (e < pieces) A.scale[e] = A.pivot[e] >= 0 ? values[A.pivot[e]] : Scalar(1);
 }
 
@@ -44,7 +50,7 @@ struct Batch {
 #pragma unroll
     for (int q = 0; q < BATCH; q++, at += stride) {
       j[q] = at < end ? A.j[at] : -1;
-      a[q] = at < end ? A.a[at] : Scalar(0);
+      a[q] = at < end ? A.Value(at) : Scalar(0);
     }
   }
 };
@@ -226,7 +232,7 @@ template <int WARPS> static __global__ void __launch_bounds__(WARPS * 32)
 
 PetscErrorCode Sweep::SetValues(const Scalar *values, Stream stream)
 {
-  const PetscCount entries = static_cast<PetscCount>(a_.size()), pieces = layout_.pieces;
+  const PetscCount entries = static_cast<PetscCount>(from_.size()), pieces = layout_.pieces;
 
   PetscFunctionBegin;
   PetscCall(CheckStuck());

@@ -4,6 +4,8 @@
 /// is its own flag: the solution is preset to one NaN payload that nothing computes.
 #pragma once
 
+#include "mat/formats/codec/values.hpp"
+#include "pc/trisolve/names.hpp"
 #include "pc/trisolve/schedule.hpp"
 
 namespace sparsegpu::trisolve
@@ -21,10 +23,13 @@ struct SweepLayout {
   const unsigned char *width;   ///< [slices]
   const PetscInt      *j;       ///< [base[slices]] unknown it multiplies, -1: none, and none after it in this lane
   const PetscInt      *from;    ///< [base[slices]] where the value lies among the factors', -1: the value is -1
-  Scalar              *a;       ///< [base[slices]]
+  Scalar              *a;       ///< [base[slices]], null: in single precision
+  SingleScalar        *single;  ///< [base[slices]] instead
   const PetscInt      *outside; ///< [pieces] entry of the right-hand side (L) or of the solution (U), -1: none
   const PetscInt      *pivot;   ///< [pieces] where the factor of the result lies among the factors' values, -1: 1
   Scalar              *scale;   ///< [pieces] that factor
+
+  SPARSEGPU_HD Scalar Value(PetscCount e) const { return a ? a[e] : Widen(single[e]); }
 };
 
 /// Scratch and switches of a solve.
@@ -60,6 +65,7 @@ private:
   Array<PetscCount>    base_;
   Array<unsigned char> width_;
   Array<Scalar>        a_, scale_;
+  Array<SingleScalar>  single_;
   DeviceMemory         unknowns_;
   Array<unsigned>      ticket_;
 };

@@ -200,7 +200,10 @@ PetscErrorCode Sweep::Fill(Stream stream)
   PetscCall(scale_.Allocate(S.pieces, Space::Device));
   PetscCall(j_.Allocate(entries, Space::Device));
   PetscCall(from_.Allocate(entries, Space::Device));
-  PetscCall(a_.Allocate(entries, Space::Device));
+  if (options.single)
+    PetscCall(single_.Allocate(entries, Space::Device));
+  else
+    PetscCall(a_.Allocate(entries, Space::Device));
   PetscCall(ticket_.Allocate(2, Space::Device));
   unknown_kernel<<<Blocks(S.pieces), THREADS, 0, s>>>(S, order_.data(), position.data(), outside_.data(),
                                                       pivot_.data());
@@ -214,7 +217,8 @@ PetscErrorCode Sweep::Fill(Stream stream)
   layout_.width   = width_.data();
   layout_.j       = j_.data();
   layout_.from    = from_.data();
-  layout_.a       = a_.data();
+  layout_.a       = options.single ? nullptr : a_.data();
+  layout_.single  = single_.data();
   layout_.outside = outside_.data();
   layout_.pivot   = pivot_.data();
   layout_.scale   = scale_.data();
@@ -270,8 +274,8 @@ PetscErrorCode Sweep::LowerTasks(PetscInt longest, PetscInt together, Array<Pets
 size_t Sweep::Bytes() const
 {
   return schedule_.Bytes() + scratch_.bytes() + order_.bytes() + first_.bytes() + j_.bytes() + from_.bytes() +
-         outside_.bytes() + pivot_.bytes() + base_.bytes() + width_.bytes() + a_.bytes() + scale_.bytes() +
-         unknowns_.bytes() + slice_of_.bytes();
+         outside_.bytes() + pivot_.bytes() + base_.bytes() + width_.bytes() + a_.bytes() + single_.bytes() +
+         scale_.bytes() + unknowns_.bytes() + slice_of_.bytes();
 }
 
 } // namespace sparsegpu::trisolve

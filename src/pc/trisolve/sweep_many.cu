@@ -39,7 +39,7 @@ template <int RHS> static __global__ void __launch_bounds__(SWEEP_THREADS)
       for (int q = 0; q < SIZE; q++) {
         const PetscCount at = base + static_cast<PetscCount>((e + q) >> width) * lanes + ((e + q) & ((1 << width) - 1));
         j[q]                = e + q < length ? A.j[at] : -1;
-        a[q]                = e + q < length ? A.a[at] : Scalar(0);
+        a[q]                = e + q < length ? A.Value(at) : Scalar(0);
         v[q]                = NotYet();
       }
     };

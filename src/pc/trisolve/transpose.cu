@@ -53,7 +53,6 @@ PetscErrorCode TransposedFactors::Build(const FactorView &F, Stream stream)
   PetscCall(i_.Allocate(static_cast<size_t>(F.rows) + 1, Space::Device));
   PetscCall(j_.Allocate(F.nonzeros, Space::Device));
   PetscCall(diagonal_.Allocate(F.rows, Space::Device));
-  PetscCall(values_.Allocate(F.nonzeros, Space::Device));
   view = FactorView{F.rows, F.nonzeros, i_.data(), j_.data(), diagonal_.data(), F.column, F.row, !F.lower_diagonal};
   if (F.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
   PetscCall(key.Allocate(F.nonzeros, Space::Device));
@@ -72,6 +71,7 @@ PetscErrorCode TransposedFactors::Build(const FactorView &F, Stream stream)
 PetscErrorCode TransposedFactors::SetValues(const Scalar *values, Stream stream)
 {
   PetscFunctionBegin;
+  PetscCall(values_.Allocate(view.nonzeros, Space::Device)); // of a pattern alone there are none
   PetscCall(PermuteValues_CUDA(view.nonzeros, from_.data(), values, false, values_.data(), stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

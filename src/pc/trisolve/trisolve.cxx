@@ -2,6 +2,7 @@
 #include "pc/trisolve/trisolve.hpp"
 #include <algorithm>
 #include "pc/trisolve/host.hpp"
+#include "pc/trisolve/isai.hpp"
 #include "petsc/compat.hpp"
 #if defined(SPARSEGPU_HAVE_CUDA)
   #include "pc/trisolve/jacobi.hpp"
@@ -12,12 +13,14 @@
 namespace sparsegpu::trisolve
 {
 
-const char *const EngineNames[4] = {"auto", "syncfree", "level", "jacobi"};
+const char *const EngineNames[ENGINES] = {"auto", "syncfree", "level", "jacobi", "isai"};
+
+const char *const PrecisionNames[5] = {"full", "single", "SparseGPUPrecision", "", nullptr};
 
 PetscErrorCode ParseEngine(const char *name, Engine *engine)
 {
   PetscFunctionBegin;
-  for (int e = 0; e < 4; e++) {
+  for (int e = 0; e < ENGINES; e++) {
     PetscBool same;
     PetscCall(PetscStrcasecmp(name, EngineNames[e], &same));
     if (!same) continue;
@@ -25,7 +28,17 @@ PetscErrorCode ParseEngine(const char *name, Engine *engine)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE,
-          "No triangular solve is called %s; there are auto, syncfree, level, jacobi", name);
+          "No triangular solve is called %s; there are auto, syncfree, level, jacobi, isai", name);
+}
+
+std::string TrisolveOptions::EngineText() const
+{
+  std::string text = EngineNames[static_cast<int>(engine)];
+  if (engine == Engine::Jacobi) text += ", " + std::to_string(sweeps) + " sweeps";
+  if (engine == Engine::Isai && power > 1) text += " of power " + std::to_string(power);
+  if (engine == Engine::Isai && relax > 0)
+    text += ", " + std::to_string(relax) + (relax == 1 ? " relaxation step" : " relaxation steps");
+  return text;
 }
 
 std::unique_ptr<Trisolve> MakeTrisolve(Engine engine)
@@ -36,6 +49,7 @@ std::unique_ptr<Trisolve> MakeTrisolve(Engine engine)
   case Engine::Syncfree: return std::unique_ptr<Trisolve>(new Syncfree(false));
   case Engine::Level: return std::unique_ptr<Trisolve>(new Syncfree(true));
   case Engine::Jacobi: return std::unique_ptr<Trisolve>(new JacobiSweeps);
+  case Engine::Isai: return std::unique_ptr<Trisolve>(new Isai);
   }
 #endif
   return nullptr;
@@ -45,6 +59,7 @@ std::unique_ptr<Trisolve> MakeTrisolve_Host(Engine engine)
 {
   if (engine == Engine::Level) return std::unique_ptr<Trisolve>(new HostLevels);
   if (engine == Engine::Jacobi) return std::unique_ptr<Trisolve>(new HostJacobi);
+  if (engine == Engine::Isai) return std::unique_ptr<Trisolve>(new HostIsai);
   return nullptr;
 }
 
@@ -96,8 +111,8 @@ PetscErrorCode CountLevels(const FactorPattern &p, PetscInt *lower_levels, Petsc
 
 /// NATURAL: all in the matrix's order, and x is the scratch memory, which saves a third of the bytes beside the
 /// factors.
-template <bool NATURAL>
-static void SolveRows(const FactorPattern &p, const Scalar *a, const Scalar *b, Scalar *x, Scalar *w)
+template <bool NATURAL, class Values>
+static void SolveRows(const FactorPattern &p, const Values &a, const Scalar *b, Scalar *x, Scalar *w)
 {
   for (PetscInt r = 0; r < p.rows; r++) {
     Scalar sum = b[NATURAL ? r : p.row[r]];
@@ -112,17 +127,9 @@ static void SolveRows(const FactorPattern &p, const Scalar *a, const Scalar *b, 
   }
 }
 
-PetscErrorCode Solve_Host(const FactorPattern &p, const Scalar *a, const Scalar *b, Scalar *x, Scalar *w,
-                          bool transpose)
+template <class Values>
+static void SolveTransposedRows(const FactorPattern &p, const Values &a, const Scalar *b, Scalar *x, Scalar *w)
 {
-  PetscFunctionBegin;
-  if (!transpose) {
-    if (p.natural)
-      SolveRows<true>(p, a, b, x, x);
-    else
-      SolveRows<false>(p, a, b, x, w);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   for (PetscInt r = 0; r < p.rows; r++) w[r] = b[p.column[r]];
   for (PetscInt r = 0; r < p.rows; r++) {
     w[r] = w[r] * a[p.diagonal[r]];
@@ -132,6 +139,21 @@ PetscErrorCode Solve_Host(const FactorPattern &p, const Scalar *a, const Scalar 
     for (PetscInt e = p.i[r]; e < p.diagonal[r]; e++) w[p.j[e]] = w[p.j[e]] - a[e] * w[r];
     x[p.row[r]] = w[r];
   }
+}
+
+PetscErrorCode Solve_Host(const FactorPattern &p, const KeptValues &values, const Scalar *b, Scalar *x, Scalar *w,
+                          bool transpose)
+{
+  PetscFunctionBegin;
+  PetscCall(values.With([&](const auto &a) -> PetscErrorCode {
+    if (transpose)
+      SolveTransposedRows(p, a, b, x, w);
+    else if (p.natural)
+      SolveRows<true>(p, a, b, x, x);
+    else
+      SolveRows<false>(p, a, b, x, w);
+    return PETSC_SUCCESS;
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

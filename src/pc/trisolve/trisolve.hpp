@@ -3,9 +3,11 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 #include "device/buffer.hpp"
 #include "device/scalar.hpp"
+#include "pc/trisolve/kept.hpp"
 
 namespace sparsegpu::trisolve
 {
@@ -46,10 +48,18 @@ enum class Engine {
   Auto,
   Syncfree,
   Level,
-  Jacobi
+  Jacobi,
+  Isai
 };
-extern const char *const EngineNames[4];
+constexpr int            ENGINES = 5;
+extern const char *const EngineNames[ENGINES];
+extern const char *const PrecisionNames[5]; ///< full, single, as PetscOptionsEnum() takes them
 PetscErrorCode           ParseEngine(const char *name, Engine *engine);
+/// Whether solves are exact, so that they wait from level to level.
+inline bool IsExact(Engine engine)
+{
+  return engine < Engine::Jacobi;
+}
 
 /// What a user may set; see the manual page of MATSOLVERSPARSEGPU.
 struct TrisolveOptions {
@@ -59,6 +69,12 @@ struct TrisolveOptions {
   PetscInt  tile    = 0;         ///< warps that share a tile: 1, 4, 8; 0: by the rows of a level
   PetscInt  entries = 4;         ///< of a row per lane, before it gets more lanes
   PetscInt  sweeps  = 5;         ///< of engine Jacobi, for each factor
+  PetscInt  power   = 1;         ///< of engine Isai: its inverses have the patterns of L and U, or of L^2 and U^2
+  PetscInt  relax   = 0;         ///< of engine Isai: relaxation steps with each factor
+  bool      single  = false;     ///< values are kept in single precision
+
+  /// The name of the engine, and what of these options changes its solutions.
+  std::string EngineText() const;
 };
 
 /// A solver for one pair of factors, on the device or on the host, where all its arguments are. On the device all
@@ -80,6 +96,8 @@ public:
   virtual PetscErrorCode Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
                                Stream stream) = 0;
   virtual size_t         Bytes() const        = 0;
+  /// The values as SetValues() has got them, if they are kept in their order.
+  virtual const KeptValues *Kept() const { return nullptr; }
 
   /// An error if any solve has given up. Does not wait.
   PetscErrorCode CheckStuck();
@@ -104,7 +122,7 @@ std::unique_ptr<Trisolve> MakeTrisolve_Host(Engine engine);
 PetscErrorCode CountLevels(const FactorPattern &pattern, PetscInt *lower_levels, PetscInt *upper_levels);
 /// x = (L U)^-1 b on the host, row after row; `transpose`: x = (L U)^-T b. `w` [rows] is scratch.
 /// b and x do not overlap.
-PetscErrorCode Solve_Host(const FactorPattern &pattern, const Scalar *values, const Scalar *b, Scalar *x, Scalar *w,
+PetscErrorCode Solve_Host(const FactorPattern &pattern, const KeptValues &values, const Scalar *b, Scalar *x, Scalar *w,
                           bool transpose);
 
 } // namespace sparsegpu::trisolve
