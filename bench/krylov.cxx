@@ -12,7 +12,7 @@ static char help[] =
     "  -few f -many m  : the two limits; of gmres multiples of the restart\n"
     "  -repeat k       : measurements\n"
     "  -columns k      : so many right-hand sides, an iteration being one of all: by KSPMatSolve(), and ours one after\n"
-    "                    the other, too; for cg\n"
+    "                    the other, too; for cg and gmres\n"
     "  -pc_type t      : default jacobi; options of the preconditioner are read, too\n";
 
 #include <petscksp.h>
@@ -216,7 +216,7 @@ PetscErrorCode Measure(const Settings &s, PetscInt n)
   solvers[0].type = solvers[1].type = method.petsc;
   solvers[1].matrix = solvers[2].matrix = MATSEQAIJSPARSEGPU;
   solvers[2].type                       = method.ours;
-  if (s.method == GMRES) {
+  if (s.method == GMRES && !s.columns) {
     solvers.push_back(solvers[2]);
     solvers[2].basis = "double";
     solvers[3].basis = "single";
@@ -262,8 +262,8 @@ PetscErrorCode ReadSettings(Settings *s)
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-many", &s->many, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-repeat", &s->repeat, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-columns", &s->columns, nullptr));
-  PetscCheck(s->columns >= 0 && (s->columns == 0 || s->method == CG), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "-columns %" PetscInt_FMT " must be non-negative, and 0 but for -method cg", s->columns);
+  PetscCheck(s->columns >= 0 && (s->columns == 0 || s->method != BCGS), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-columns %" PetscInt_FMT " must be non-negative, and 0 for -method bcgs", s->columns);
   PetscCheck(s->points == 5 || s->points == 7 || s->points == 27, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-points %" PetscInt_FMT " must be 5, 7 or 27", s->points);
   PetscCheck(PetscAbsReal(s->flow) <= 1 && (s->method != CG || s->flow == 0), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,

@@ -510,6 +510,8 @@ M*/
 . -ksp_sparsegpugmres_persistent auto       - whole cycles in one launch: auto, up to 100,000 unknowns and 2,000,000
                                               entries; on, wherever that is possible; off
 . -ksp_sparsegpugmres_basis double          - how the basis is stored: double, in full; single, rounded
+. -ksp_sparsegpugmres_together auto         - the right-hand sides of `KSPMatSolve()` at a time: auto, where that is
+                                              faster; on, wherever that is possible; off
 . -ksp_gmres_cgs_refinement_type type       - refine_never, refine_ifneeded or refine_always,
                                               `KSPGMRESSetCGSRefinementType()`
 . -ksp_gmres_modifiedgramschmidt            - the same as refine_always
@@ -546,10 +548,20 @@ entries, run whole cycles in one launch, unless a monitor reads each iterate.
   refine_never, which then makes directions orthogonal twice. Cycles of small systems in one launch keep the full basis.
   The same holds on the host and for any preconditioner; Aliaga, Anzt, Gruetzmacher, Quintana-Orti and Tomas, 2023.
 
+  `KSPMatSolve()` solves for up to 32 right-hand sides at a time (`KSPSetMatSolveBatchSize()`: fewer), each with a
+  basis, tests and an end of its own, as in `KSPSolve()`. `MatMatMult()` reads the matrix once for all of them,
+  `PCMatApply()` applies the preconditioner, and the inner products of all are one kernel and, in parallel, one
+  reduction. All restart together; one that is solved, or whose cycle ends early, leaves until then. The bases take
+  restart + 1 vectors a right-hand side; where there is no memory for all, as many are solved at a time as there is
+  memory for, which -info tells. Requirements, the meaning of -ksp_sparsegpugmres_together auto and what the KSP tells
+  afterwards are those of `KSPSPARSEGPUCG`. A compressed basis, the flexible variant, the automatic restart and
+  `PCSPARSEGPU`, which acts after each solve, take right-hand sides one by one.
+
   `KSPComputeEigenvalues()` and `KSPComputeExtremeSingularValues()` give the estimates of the last cycle; the host waits
   for every iteration then.
 
-.seealso: `KSPGMRES`, `KSPFGMRES`, `KSPSPARSEGPUJACOBI`, `MATSPARSEGPU`, `KSPGMRESSetRestart()`
+.seealso: `KSPGMRES`, `KSPFGMRES`, `KSPMatSolve()`, `KSPSPARSEGPUCG`, `KSPSPARSEGPUJACOBI`, `MATSPARSEGPU`,
+          `KSPGMRESSetRestart()`
 M*/
 #define KSPSPARSEGPUGMRES "sparsegpugmres"
 

@@ -106,6 +106,7 @@ const std::vector<KnownOption> &KnownOptions()
         {"-ksp_sparsegpugmres_flexible", flag, false},
         {"-ksp_sparsegpugmres_persistent", mode, false},
         {"-ksp_sparsegpugmres_basis", "double single", false},
+        {"-ksp_sparsegpugmres_together", mode, false},
         {"-ksp_gmres_restart", "1 2 30", false},
         {"-ksp_gmres_haptol", "0 1e-30", false},
         {"-ksp_gmres_breakdown_tolerance", "0 0.1", false},

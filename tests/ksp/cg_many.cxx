@@ -113,18 +113,7 @@ PetscErrorCode InFormats()
         const Options set(jacobi);
         Together      all;
         PetscCall(SolveTogether(s, &all));
-        for (PetscInt c = 0; c < s.count; ++c) {
-          Outcome   one;
-          Vec       x;
-          PetscBool same;
-          PetscCall(SolveColumn(KSPSPARSEGPUCG, s, c, &one));
-          PetscCall(VecDuplicate(one.x, &x));
-          PetscCall(CopyColumn(all.X, c, x));
-          PetscCall(VecEqual(x, one.x, &same));
-          PetscCheck(same, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s in %s: column %d has other bits", p.name.c_str(),
-                     format.c_str(), (int)c);
-          PetscCall(VecDestroy(&x));
-        }
+        for (PetscInt c = 0; c < s.count; ++c) PetscCall(CheckColumn(s, all, c, p.name + " in " + format));
       }
     }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,126 +1,16 @@
 /// Several right-hand sides in a dense matrix, solved together by KSPMatSolve() and one by one.
 #pragma once
 
-#include "against_petsc.hpp"
+#include "dense_columns.hpp"
 
 namespace testing
 {
 
-/// The types of dense matrices that can be used here: on the host always.
-inline std::vector<std::string> DenseTypes()
-{
-  std::vector<std::string> types(1, MATDENSE);
-#if defined(PETSC_HAVE_CUDA)
-  PetscBool device;
-  PetscCallAbort(PETSC_COMM_SELF, SparseGPUHasDevice(&device));
-  if (device) types.push_back(MATDENSECUDA);
-#endif
-  return types;
-}
-
-/// Right-hand sides of a matrix that others own, and guesses.
-struct Columns {
-  Mat         A = nullptr, B = nullptr, X = nullptr; ///< X: the guesses, and the solutions
-  PetscInt    count = 0;
-  std::string type;
-  bool        guessed  = false;
-  bool        on_host  = true;
-  bool        expected = true; ///< columns of such a type are solved together where the preconditioner is a diagonal
-
-  Columns()                           = default;
-  Columns(const Columns &)            = delete;
-  Columns &operator=(const Columns &) = delete;
-  ~Columns()
-  {
-    PetscCallAbort(PETSC_COMM_SELF, MatDestroy(&B));
-    PetscCallAbort(PETSC_COMM_SELF, MatDestroy(&X));
-  }
-
-  /// Whether such columns are solved together with this preconditioner.
-  bool Serves(const std::string &pc) const
-  {
-    return expected && (on_host || pc == "none" || pc.rfind("jacobi", 0) == 0);
-  }
-  /// Whether columns of every type here are.
-  static bool Everywhere(const std::string &pc)
-  {
-    return DenseTypes().size() == 1 || (PetscGlobalSize == 1 && (pc == "none" || pc == "jacobi"));
-  }
-  PetscErrorCode Create(Mat matrix, PetscInt columns, const std::string &dense)
-  {
-    PetscInt rows, all;
-
-    PetscFunctionBeginUser;
-    A       = matrix;
-    count   = columns;
-    type    = dense;
-    on_host = dense == MATDENSE;
-    if (!on_host && PetscGlobalSize > 1) expected = false;
-    PetscCall(MatGetLocalSize(A, &rows, nullptr));
-    PetscCall(MatGetSize(A, &all, nullptr));
-    for (Mat *M : {&B, &X}) {
-      PetscCall(MatCreate(PETSC_COMM_WORLD, M));
-      PetscCall(MatSetSizes(*M, rows, PETSC_DECIDE, all, count));
-      PetscCall(MatSetType(*M, type.c_str()));
-      PetscCall(MatSetUp(*M));
-      PetscCall(MatZeroEntries(*M));
-      PetscCall(MatAssemblyBegin(*M, MAT_FINAL_ASSEMBLY));
-      PetscCall(MatAssemblyEnd(*M, MAT_FINAL_ASSEMBLY));
-    }
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  /// Right-hand side c from `values` [all rows].
-  PetscErrorCode Set(PetscInt c, const std::vector<PetscScalar> &values)
-  {
-    Vec b;
-
-    PetscFunctionBeginUser;
-    PetscCall(MatDenseGetColumnVecWrite(B, c, &b));
-    PetscCall(SetVector(b, values));
-    PetscCall(MatDenseRestoreColumnVecWrite(B, c, &b));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  /// All of full mantissa.
-  PetscErrorCode Fill(int seed = 0)
-  {
-    PetscInt rows;
-
-    PetscFunctionBeginUser;
-    PetscCall(MatGetSize(A, &rows, nullptr));
-    for (PetscInt c = 0; c < count; ++c)
-      PetscCall(Set(c, Input(rows, (unsigned long long)(7919 * (c + 1) + 31 * seed), Poison::None)));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscErrorCode Scale(PetscInt c, PetscReal factor)
-  {
-    Vec b;
-
-    PetscFunctionBeginUser;
-    PetscCall(MatDenseGetColumnVec(B, c, &b));
-    PetscCall(VecScale(b, factor));
-    PetscCall(MatDenseRestoreColumnVec(B, c, &b));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  /// Solves begin with vectors of `value` from now on.
-  PetscErrorCode Guess(PetscScalar value)
-  {
-    PetscFunctionBeginUser;
-    guessed = true;
-    for (PetscInt c = 0; c < count; ++c) {
-      Vec x;
-      PetscCall(MatDenseGetColumnVecWrite(X, c, &x));
-      PetscCall(VecSet(x, value));
-      PetscCall(MatDenseRestoreColumnVecWrite(X, c, &x));
-    }
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscErrorCode NoGuess()
-  {
-    PetscFunctionBeginUser;
-    guessed = false;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+/// The solver under test, PETSc's of the same method, and the option that takes right-hand sides together.
+struct ColumnSolver {
+  const char *ours, *petsc, *together;
 };
+inline ColumnSolver Solver = {KSPSPARSEGPUCG, KSPCG, "-ksp_sparsegpucg_together"}; // main() may say another one
 
 /// What KSPMatSolve() ended with.
 struct Together {
@@ -136,19 +26,19 @@ struct Together {
   ~Together() { PetscCallAbort(PETSC_COMM_SELF, MatDestroy(&X)); }
 };
 
-/// All columns by KSPMatSolve() of sparsegpucg with the options that are set, together where that is possible unless
-/// one of them says otherwise. Before the solve `prepare`, if given, sees the KSP.
+/// All columns by KSPMatSolve() of the solver under test with the options that are set, together where that is possible
+/// unless one of them says otherwise. Before the solve `prepare`, if given, sees the KSP.
 inline PetscErrorCode SolveTogether(const Columns &s, Together *out, PetscErrorCode (*prepare)(KSP, void *) = nullptr,
                                     void *context = nullptr)
 {
-  const Option option("-ksp_type", KSPSPARSEGPUCG);
+  const Option option("-ksp_type", Solver.ours);
   PetscBool    set;
   KSP          ksp;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscOptionsHasName(nullptr, nullptr, "-ksp_sparsegpucg_together", &set));
+  PetscCall(PetscOptionsHasName(nullptr, nullptr, Solver.together, &set));
   if (!set) {
-    const Option together("-ksp_sparsegpucg_together", "on");
+    const Option together(Solver.together, "on");
     PetscCall(SolveTogether(s, out, prepare, context));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -235,6 +125,23 @@ inline PetscErrorCode CheckEqual(Mat X, Mat Y, const std::string &what)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Column c of the solutions has the bits of a single solve.
+inline PetscErrorCode CheckColumn(const Columns &s, const Together &all, PetscInt c, const std::string &what)
+{
+  Outcome   one;
+  Vec       x;
+  PetscBool same;
+
+  PetscFunctionBeginUser;
+  PetscCall(SolveColumn(Solver.ours, s, c, &one));
+  PetscCall(VecDuplicate(one.x, &x));
+  PetscCall(CopyColumn(all.X, c, x));
+  PetscCall(VecEqual(x, one.x, &same));
+  PetscCheck(same, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: column %d has other bits", what.c_str(), (int)c);
+  PetscCall(VecDestroy(&x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// What KSPView() says after such a solve.
 const std::string TOGETHER = "several right-hand sides at a time";
 
@@ -292,8 +199,8 @@ inline PetscErrorCode Compare(const Columns &s, const std::string &options, bool
   const std::string what = std::to_string(s.count) + " columns of " + s.type + " " + options;
 
   PetscFunctionBeginUser;
-  PetscCall(Against(KSPSPARSEGPUCG, what, s, together && s.count > 1));
-  PetscCall(Against(KSPCG, what, s, false));
+  PetscCall(Against(Solver.ours, what, s, together && s.count > 1));
+  PetscCall(Against(Solver.petsc, what, s, false));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

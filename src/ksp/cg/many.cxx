@@ -12,38 +12,21 @@ namespace sparsegpu::cg
 /// the KSP has.
 PetscErrorCode ManySolve::TestFirst(PetscInt c)
 {
-  const bool read = !ksp_->guess_zero;
-  const Vec  rhs  = ksp_->vec_rhs;
-  Vec        b    = nullptr;
+  const auto test = [&] { return (*ksp_->converged)(ksp_, 0, ksp_->rnorm, &ksp_->reason, ksp_->cnvP); };
 
   PetscFunctionBegin;
-  if (read) {
-    PetscCall(MatDenseGetColumnVecRead(B_, first_ + c, &b));
-    ksp_->vec_rhs = b;
-  }
-  const PetscErrorCode error = (*ksp_->converged)(ksp_, 0, ksp_->rnorm, &ksp_->reason, ksp_->cnvP);
-  ksp_->vec_rhs              = rhs; // whatever comes of it: the KSP does not own b
-  PetscCall(error);
-  if (read) PetscCall(MatDenseRestoreColumnVecRead(B_, first_ + c, &b));
+  if (ksp_->guess_zero)
+    PetscCall(test());
+  else
+    PetscCall(WithColumn(ksp_, B_, X_, first_ + c, test));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// A norm is Inf or NaN: PETSc finds out whether the preconditioner has failed, and marks the solution if so.
 PetscErrorCode ManySolve::EndNotFinite(PetscInt c, PetscReal norm)
 {
-  const Vec       solution = ksp_->vec_sol;
-  const PetscBool raises   = ksp_->errorifnotconverged;
-  Vec             x        = nullptr;
-
   PetscFunctionBegin;
-  PetscCall(MatDenseGetColumnVec(X_, first_ + c, &x));
-  ksp_->vec_sol              = x;
-  ksp_->errorifnotconverged  = PETSC_FALSE; // until the other columns are solved
-  const PetscErrorCode error = EndWithNorm(ksp_, norm);
-  ksp_->vec_sol              = solution;
-  ksp_->errorifnotconverged  = raises;
-  PetscCall(error);
-  PetscCall(MatDenseRestoreColumnVec(X_, first_ + c, &x));
+  PetscCall(WithColumn(ksp_, B_, X_, first_ + c, [&] { return EndWithNorm(ksp_, norm); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -173,99 +156,16 @@ PetscErrorCode ManySolve::Solve(PetscInt first, int count, ManyColumn *columns)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-namespace
-{
-/// What KSPMatSolve() shows after the solves, of all right-hand sides, is not shown after each of them.
-class ShownOnce
-{
-public:
-  explicit ShownOnce(KSP ksp)
-      : flags_{&ksp->view, &ksp->viewMat, &ksp->viewPMat, &ksp->viewRhs, &ksp->viewSol, &ksp->viewFinalRes}
-  {
-    for (int k = 0; k < COUNT; k++) {
-      before_[k] = *flags_[k];
-      *flags_[k] = PETSC_FALSE;
-    }
-  }
-  ShownOnce(const ShownOnce &)            = delete;
-  ShownOnce &operator=(const ShownOnce &) = delete;
-  ~ShownOnce()
-  {
-    for (int k = 0; k < COUNT; k++) *flags_[k] = before_[k];
-  }
-
-private:
-  static constexpr int COUNT = 6;
-  PetscBool           *flags_[COUNT], before_[COUNT];
-};
-
-/// Each by KSPSolve(), as PETSc does it for solvers that know nothing of several right-hand sides.
-PetscErrorCode SolveByColumn(KSP ksp, Mat B, Mat X, std::vector<ManyColumn> *columns)
-{
-  const ShownOnce once(ksp);
-  const bool      transposed = ksp->transpose_solve && PETSC_VERSION_GE(3, 22, 0); // before, it is of another solve
-
-  PetscFunctionBegin;
-  for (size_t c = 0; c < columns->size(); c++) {
-    Vec b, x;
-    PetscCall(MatDenseGetColumnVecRead(B, static_cast<PetscInt>(c), &b));
-    PetscCall(MatDenseGetColumnVec(X, static_cast<PetscInt>(c), &x));
-    PetscCall(transposed ? KSPSolveTranspose(ksp, b, x) : KSPSolve(ksp, b, x));
-    PetscCall(MatDenseRestoreColumnVec(X, static_cast<PetscInt>(c), &x));
-    PetscCall(MatDenseRestoreColumnVecRead(B, static_cast<PetscInt>(c), &b));
-    ManyColumn *column = columns->data() + c;
-    column->iterations = ksp->its;
-    column->reason     = ksp->reason;
-    column->norm       = ksp->rnorm;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// What the KSP tells of all columns, those of batches before included: the most iterations, the largest norm, and the
-/// first failure if there is one.
-PetscErrorCode Summarise(KSP ksp, const std::vector<ManyColumn> &columns, const ManyColumn &before)
-{
-  size_t failed = columns.size();
-
-  PetscFunctionBegin;
-  ksp->its   = before.iterations;
-  ksp->rnorm = before.norm;
-  for (size_t c = 0; c < columns.size(); c++) {
-    const ManyColumn &column = columns[c];
-    PetscCall(PetscInfo(ksp, "Right-hand side %d: %s after %" PetscInt_FMT " iterations, residual norm %g\n", (int)c,
-                        KSPConvergedReasons[column.reason], column.iterations, (double)column.norm));
-    ksp->its = std::max(ksp->its, column.iterations);
-    if (!(column.norm <= ksp->rnorm)) ksp->rnorm = column.norm; // NaN, too
-    if (column.reason < 0 && failed == columns.size()) failed = c;
-  }
-  if (failed < columns.size())
-    ksp->reason = columns[failed].reason;
-  else
-    ksp->reason = columns.empty() ? KSP_CONVERGED_ATOL : columns[0].reason;
-  if (before.reason < 0) ksp->reason = before.reason;
-  // newer ones raise the error themselves, where an inner solver has reached its limit or not
-  PetscCheck(PETSC_VERSION_GE(3, 22, 0) || !ksp->errorifnotconverged || ksp->reason >= 0,
-             PetscObjectComm((PetscObject)ksp), PETSC_ERR_NOT_CONVERGED, "KSPMatSolve() has not converged, reason %s",
-             KSPConvergedReasons[ksp->reason]);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-} // namespace
-
 PetscErrorCode KSPMatSolve_SparseGPUCG(KSP ksp, Mat B, Mat X)
 {
-  ManySolve              *many = &CgOf(ksp)->many;
+  ManySolve              *many   = &CgOf(ksp)->many;
+  const ManyColumn        before = BatchesBefore(ksp);
   std::vector<ManyColumn> columns;
-  ManyColumn              before; // batches; KSPMatSolve() begins without a reason
   PetscInt                count;
   DenseArray              b, x;
   bool                    admitted;
 
   PetscFunctionBegin;
-  if (ksp->reason && ksp->reason != KSP_DIVERGED_PC_FAILED) { // which may be that of the set-up
-    before.iterations = ksp->its;
-    before.norm       = ksp->rnorm;
-    before.reason     = ksp->reason;
-  }
   PetscCall(MatGetSize(B, nullptr, &count));
   PetscCallCXX(columns.resize(static_cast<size_t>(count)));
   PetscCall(many->Begin(ksp, B, X, &b, &x, &admitted));

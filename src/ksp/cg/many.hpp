@@ -15,12 +15,11 @@
 #include <vector>
 #include "ksp/cg/arrays.hpp"
 #include "ksp/common/record_ring.hpp"
+#include "ksp/common/together.hpp"
 #include "mat/face/dense_array.hpp"
 
 namespace sparsegpu::cg
 {
-
-constexpr int MANY = 32; ///< right-hand sides at a time
 
 /// What an iteration leaves of a slot.
 struct ManyState {
@@ -69,14 +68,6 @@ PetscErrorCode UpdateMany_CUDA(const ManyArrays &v, const ManyControl &control, 
 /// Slot `to` takes over from slot `from`.
 PetscErrorCode MoveSlot_CUDA(const ManyArrays &v, const ManyControl &control, int from, int to, Stream stream);
 
-/// What KSPMatSolve() is to end with for one right-hand side.
-struct ManyColumn {
-  PetscInt           iterations = 0;
-  KSPConvergedReason reason     = KSP_CONVERGED_ITERATING;
-  PetscReal          norm = 0, first = 0, tolerance = 0; ///< KSP's rnorm, rnorm0 and ttol
-  NormTest           test = {};
-};
-
 class ManySolve
 {
 public:
@@ -92,9 +83,6 @@ public:
   Space space() const { return space_; }
 
 private:
-  PetscErrorCode Admit(bool *admitted);
-  PetscErrorCode AdmitMatrix(PetscInt rows, PetscInt columns, bool *admitted);
-  PetscErrorCode PaysOnHost(PetscInt rows, PetscInt columns, bool *pays);
   PetscErrorCode BeginOnDevice(bool *admitted);
   PetscErrorCode TakeDiagonal();
   PetscErrorCode Reserve();

@@ -9,20 +9,8 @@ namespace sparsegpu::cg
 /// The first columns stand for all where the system is judged.
 PetscErrorCode ManySolve::BeginOnDevice(bool *admitted)
 {
-  const Vec rhs = ksp_->vec_rhs, solution = ksp_->vec_sol;
-  Vec       b, x;
-
   PetscFunctionBegin;
-  PetscCall(MatDenseGetColumnVecRead(B_, 0, &b));
-  PetscCall(MatDenseGetColumnVec(X_, 0, &x));
-  ksp_->vec_rhs              = b;
-  ksp_->vec_sol              = x;
-  const PetscErrorCode error = system_.Begin(ksp_, Preconditioners::Any);
-  ksp_->vec_rhs              = rhs; // whatever comes of it: the KSP does not own b and x
-  ksp_->vec_sol              = solution;
-  PetscCall(error);
-  PetscCall(MatDenseRestoreColumnVec(X_, 0, &x));
-  PetscCall(MatDenseRestoreColumnVecRead(B_, 0, &b));
+  PetscCall(WithColumn(ksp_, B_, X_, 0, [&] { return system_.Begin(ksp_, Preconditioners::Any); }));
   *admitted  = system_.active() && !system_.outside() && !system_.copies();
   v_.inverse = system_.inverse();
   if (!*admitted) PetscCall(system_.End());

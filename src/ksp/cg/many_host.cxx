@@ -15,24 +15,6 @@ PetscErrorCode ManySolve::SumOverRanks(int count)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-namespace
-{
-/// A dense matrix of `count` columns over `entries` [rows * count] of each rank.
-PetscErrorCode Over(Mat A, int count, Scalar *entries, Mat *M)
-{
-  PetscInt rows, all;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetLocalSize(A, &rows, nullptr));
-  PetscCall(MatGetSize(A, &all, nullptr));
-  PetscCall(MatCreateDense(PetscObjectComm((PetscObject)A), rows, PETSC_DECIDE, all, count,
-                           reinterpret_cast<PetscScalar *>(entries), M));
-  PetscCall(MatAssemblyBegin(*M, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*M, MAT_FINAL_ASSEMBLY));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-} // namespace
-
 PetscErrorCode ManySolve::Unwrap()
 {
   PetscFunctionBegin;
@@ -52,9 +34,9 @@ PetscErrorCode ManySolve::Wrap()
   PetscFunctionBegin;
   if (wrapped_ == v_.count) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Unwrap());
-  PetscCall(Over(A_, v_.count, v_.p, &P_));
-  if (outside_) PetscCall(Over(A_, v_.count, v_.r, &R_));
-  if (outside_) PetscCall(Over(A_, v_.count, v_.z, &Z_));
+  PetscCall(DenseOver(A_, v_.count, v_.p, &P_));
+  if (outside_) PetscCall(DenseOver(A_, v_.count, v_.r, &R_));
+  if (outside_) PetscCall(DenseOver(A_, v_.count, v_.z, &Z_));
   PetscCall(MatProductCreate(A_, P_, nullptr, &W_));
   PetscCall(MatProductSetType(W_, MATPRODUCT_AB));
   PetscCall(MatProductSetFromOptions(W_));

@@ -12,7 +12,8 @@ namespace sparsegpu::gmres
 PetscErrorCode Arnoldi::Free()
 {
   PetscFunctionBegin;
-  steps_ = 0;
+  steps_  = 0;
+  narrow_ = false;
   host_.clear();
   sines_.clear();
   PetscCall(entries_.Allocate(0, Space::Host));
@@ -127,47 +128,21 @@ PetscErrorCode Arnoldi::Begin(PetscReal residual)
 PetscErrorCode Arnoldi::Step(PetscInt k, Outcome *outcome, PetscReal *residual)
 {
   const PetscInt columns = k + 2;
-  Scalar *const  h       = H_.r + static_cast<size_t>(k) * H_.stride;
-  PetscReal      whole   = 0;
-  Projection     projection{true, false, 1};
+  HostStep       step(H_, k);
 
   PetscFunctionBegin;
-  for (bool second : {false, true}) {
-    if (!projection.again) break;
-    PetscReal inside = 0;
+  for (int pass = 0; pass < 2 && step.again(); pass++) {
     PetscCall(Dots(columns, dots_));
-    for (PetscInt j = 0; j <= k; j++) {
-      inside += SquareOf(dots_[j]);
-      h[j] = second ? h[j] + dots_[j] : dots_[j];
-    }
-    if (!second) whole = RealPart(dots_[k + 1]);
-    projection = JudgeProjection(RealPart(dots_[k + 1]), inside, criterion, fallen_, second, whole);
-    PetscCall(Update(columns, dots_, ScaleOf(projection), !projection.again));
+    step.Take(dots_, criterion, fallen_);
+    PetscCall(Update(columns, dots_, step.scale(), !step.again()));
   }
-  if (projection.lost) {
-    *outcome  = STEP_RESTART;
-    *residual = Magnitude(H_.rhs[k]);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (keeps_operator) {
+  if (keeps_operator && !step.lost()) {
     PetscCallCXX(operator_.resize(static_cast<size_t>(H_.stride) * (H_.stride - 1)));
-    std::copy_n(h, k + 1, operator_.data() + static_cast<size_t>(k) * H_.stride);
-    operator_[static_cast<size_t>(k) * H_.stride + k + 1] = Scalar(projection.norm);
+    std::copy_n(step.Column(), k + 1, operator_.data() + static_cast<size_t>(k) * H_.stride);
+    operator_[static_cast<size_t>(k) * H_.stride + k + 1] = Scalar(step.norm());
   }
-  *outcome = AddColumn(H_, k, h, H_.cosine, H_.sine, projection.norm, SquareRoot(whole), residual);
-  fallen_  = *residual / first_;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode Arnoldi::Solve(PetscInt steps, Scalar *y) const
-{
-  PetscFunctionBegin;
-  for (PetscInt j = 0; j < steps; j++) y[j] = H_.rhs[j];
-  for (PetscInt c = steps - 1; c >= 0; c--) {
-    const Scalar *r = H_.r + static_cast<size_t>(c) * H_.stride;
-    y[c]            = Quotient(y[c], RealPart(r[c])); // AddColumn() leaves a positive diagonal
-    for (PetscInt j = 0; j < c; j++) y[j] = y[j] - r[j] * y[c];
-  }
+  *outcome = step.End(residual);
+  if (!step.lost()) fallen_ = *residual / first_;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -198,7 +173,7 @@ PetscErrorCode Arnoldi::Combine(PetscInt steps, Columns *B, const Scalar *scale,
   if (pipelined_)
     PetscCall(PipelineSolve_CUDA(pipeline_, steps, pipeline_.dots[1], stream));
   else {
-    PetscCall(Solve(steps, coefficients_));
+    SolveTriangle(H_, steps, coefficients_);
     PetscCall(DeviceCopyIn(pipeline_.dots[1], coefficients_, static_cast<size_t>(steps) * sizeof(Scalar), stream));
   }
   PetscCall(PetscLogGpuTimeBegin());
@@ -219,7 +194,7 @@ PetscErrorCode Arnoldi::Combine(PetscInt steps, Columns *B, Vec out)
 
   PetscFunctionBegin;
   if (space_ == Space::Host) {
-    PetscCall(Solve(steps, coefficients_));
+    SolveTriangle(H_, steps, coefficients_);
     PetscCall(array.Get(out, space_, Access::Write));
     PetscCall(WithColumnsOf(B, steps,
                             [&](const auto &V) { return ColumnCombine_Host(V, steps, coefficients_, array.write()); }));

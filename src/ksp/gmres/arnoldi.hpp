@@ -92,7 +92,6 @@ private:
   PetscErrorCode SumOverRanks(PetscInt columns, Scalar *dots, Stream stream);
   PetscErrorCode Dots(PetscInt columns, Scalar *dots);
   PetscErrorCode Update(PetscInt columns, const Scalar *h, PetscReal scale, bool ends);
-  PetscErrorCode Solve(PetscInt steps, Scalar *y) const;
   PetscErrorCode AwaitRecordOf(PetscInt number, Outcome *outcome, PetscReal *residual);
 
   MPI_Comm      comm_   = MPI_COMM_NULL;

@@ -26,29 +26,12 @@ template <class Entry> static __global__ void __launch_bounds__(DENSE_THREADS, D
               dense_share<Entry>(V.rows, blockIdx.y, gridDim.y));
 }
 
-/// out = base + scale .* (V y), one thread a row in turn; every block copies y [columns] to its shared memory.
+/// See combine_body().
 template <class Entry> static __global__ void __launch_bounds__(DENSE_THREADS)
     combine_kernel(Basis<Entry> V, PetscInt columns, const Scalar *y, const Scalar *scale, const Scalar *base,
                    Scalar *out)
 {
-  extern __shared__ __align__(16) unsigned char shared[];
-  Scalar *const                                 coefficient = reinterpret_cast<Scalar *>(shared);
-
-  for (PetscInt c = threadIdx.x; c < columns; c += DENSE_THREADS) coefficient[c] = y[c];
-  __syncthreads();
-  const PetscInt step = static_cast<PetscInt>(gridDim.x) * dense_tile<Entry>;
-  for (PetscInt first = static_cast<PetscInt>(blockIdx.x) * dense_tile<Entry>; first < V.rows; first += step) {
-    const PetscInt    r = first + static_cast<PetscInt>(threadIdx.x) * dense_pack<Entry>;
-    VectorPack<Entry> sum;
-    if (r + dense_pack<Entry> <= V.rows)
-      sum = combined_pack(V, columns, coefficient, r);
-    else
-      for (int p = 0; r + p < V.rows; p++) sum.s[p] = combined_row(V, columns, coefficient, r + p);
-    for (int p = 0; p < dense_pack<Entry> && r + p < V.rows; p++) { // other arrays need not begin on a full line
-      const Scalar scaled = scale ? scale[r + p] * sum.s[p] : sum.s[p];
-      out[r + p]          = base ? base[r + p] + scaled : scaled;
-    }
-  }
+  combine_body(V, columns, y, scale, base, out);
 }
 
 /// One thread a row in turn.

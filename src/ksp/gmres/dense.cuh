@@ -203,6 +203,31 @@ __device__ __forceinline__ void update_body(const Basis<Entry> &V, PetscInt colu
     }
   }
 }
+/// out = base + scale .* (V y), one thread a pack of rows in turn; every block copies y [columns] to its shared memory.
+template <class Entry> __device__ __forceinline__ void combine_body(const Basis<Entry> &V, PetscInt columns,
+                                                                    const Scalar *y, const Scalar *scale,
+                                                                    const Scalar *base, Scalar *out)
+{
+  extern __shared__ __align__(16) unsigned char shared[];
+  Scalar *const                                 coefficient = reinterpret_cast<Scalar *>(shared);
+
+  for (PetscInt c = threadIdx.x; c < columns; c += DENSE_THREADS) coefficient[c] = y[c];
+  __syncthreads();
+  const PetscInt step = static_cast<PetscInt>(gridDim.x) * dense_tile<Entry>;
+  for (PetscInt first = static_cast<PetscInt>(blockIdx.x) * dense_tile<Entry>; first < V.rows; first += step) {
+    const PetscInt    r = first + static_cast<PetscInt>(threadIdx.x) * dense_pack<Entry>;
+    VectorPack<Entry> sum;
+    if (r + dense_pack<Entry> <= V.rows)
+      sum = combined_pack(V, columns, coefficient, r);
+    else
+      for (int p = 0; r + p < V.rows; p++) sum.s[p] = combined_row(V, columns, coefficient, r + p);
+    for (int p = 0; p < dense_pack<Entry> && r + p < V.rows; p++) { // other arrays need not begin on a full line
+      const Scalar scaled = scale ? scale[r + p] * sum.s[p] : sum.s[p];
+      out[r + p]          = base ? base[r + p] + scaled : scaled;
+    }
+  }
+}
+
 /// Shared memory for so many coefficients: compilers read them in groups, beyond the last one, too.
 inline size_t coefficient_bytes(PetscInt columns)
 {

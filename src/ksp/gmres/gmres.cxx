@@ -24,6 +24,7 @@ PetscErrorCode KSPReset_SparseGPUGMRES(KSP ksp)
   PetscCall(gmres->preconditioned.Free());
   PetscCall(gmres->system.Free());
   PetscCall(gmres->small.Free());
+  PetscCall(gmres->many.Free());
   PetscCall(gmres->iterate.Free());
   PetscCall(VecDestroy(&gmres->solution));
   gmres->built = gmres->known = 0;
@@ -102,6 +103,7 @@ PetscErrorCode KSPSetFromOptions_SparseGPUGMRES(KSP ksp, SparseGPUOptionItems Pe
   PetscBool  automatic   = gmres->restart_auto ? PETSC_TRUE : PETSC_FALSE;
   PetscBool  flexible    = gmres->flexible ? PETSC_TRUE : PETSC_FALSE;
   PetscEnum  small       = static_cast<PetscEnum>(gmres->small_mode);
+  PetscEnum  many        = static_cast<PetscEnum>(gmres->many_mode);
   PetscInt   basis       = gmres->single_basis ? 1 : 0;
   PetscBool  preallocate = PETSC_FALSE;
   Refinement refinement  = gmres->refinement;
@@ -116,6 +118,8 @@ PetscErrorCode KSPSetFromOptions_SparseGPUGMRES(KSP ksp, SparseGPUOptionItems Pe
                              "KSPSPARSEGPUGMRES", flexible, &flexible, nullptr));
   PetscCall(PetscOptionsEnum("-ksp_sparsegpugmres_persistent", "Whole cycles in one launch, of systems that are small",
                              "KSPSPARSEGPUGMRES", SmallModes, small, &small, nullptr));
+  PetscCall(PetscOptionsEnum("-ksp_sparsegpugmres_together", "The right-hand sides of KSPMatSolve() at a time",
+                             "KSPSPARSEGPUGMRES", SmallModes, many, &many, nullptr));
   PetscCall(PetscOptionsEList("-ksp_sparsegpugmres_basis", "How the basis is stored", "KSPSPARSEGPUGMRES", Bases, 2,
                               Bases[basis], &basis, nullptr));
   PetscCall(PetscOptionsReal("-ksp_gmres_haptol", "Tolerance for exact convergence (happy ending)", "KSPGMRESSetHapTol",
@@ -131,6 +135,7 @@ PetscErrorCode KSPSetFromOptions_SparseGPUGMRES(KSP ksp, SparseGPUOptionItems Pe
   if (breakdown != static_cast<PetscReal>(PETSC_DEFAULT)) PetscCall(CheckTolerance(ksp, breakdown));
   gmres->refinement   = refinement;
   gmres->small_mode   = static_cast<SmallMode>(small);
+  gmres->many_mode    = static_cast<SmallMode>(many);
   gmres->single_basis = basis == 1;
   gmres->restart_auto = automatic;
   gmres->flexible     = flexible;
@@ -154,6 +159,7 @@ PetscErrorCode KSPView_SparseGPUGMRES(KSP ksp, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "  restart=%" PetscInt_FMT "%s%s, classical Gram-Schmidt, %s\n",
                                    gmres->restart, gmres->restart_auto ? ", then as one cycle suggests" : "",
                                    gmres->flexible ? ", flexible" : "", NameOf(refinement)));
+  if (gmres->together) PetscCall(PetscViewerASCIIPrintf(viewer, "  %s\n", gmres->together));
   if (gmres->basis.count())
     PetscCall(PetscViewerASCIIPrintf(viewer, "  basis of %" PetscInt_FMT " vectors on the %s%s\n",
                                      gmres->arnoldi.narrow() ? gmres->arnoldi.steps() + 1 : gmres->basis.count(),
@@ -194,6 +200,7 @@ PetscErrorCode KSPCreate_SparseGPUGMRES(KSP ksp)
   PetscCall(SupportNorms(ksp));
   ksp->ops->setup          = KSPSetUp_SparseGPUGMRES;
   ksp->ops->solve          = KSPSolve_SparseGPUGMRES;
+  ksp->ops->matsolve       = KSPMatSolve_SparseGPUGMRES;
   ksp->ops->setfromoptions = KSPSetFromOptions_SparseGPUGMRES;
   ksp->ops->view           = KSPView_SparseGPUGMRES;
   ksp->ops->reset          = KSPReset_SparseGPUGMRES;

@@ -3,6 +3,7 @@
 
 #include <petsc/private/kspimpl.h>
 #include "ksp/gmres/arnoldi.hpp"
+#include "ksp/gmres/many.hpp"
 #include "ksp/gmres/orthogonalization.hpp"
 #include "ksp/gmres/small.hpp"
 
@@ -26,6 +27,9 @@ struct Gmres {
   RecordLag    lag;
   SmallMode    small_mode = SmallMode::Auto;
   SmallCycles  small;
+  SmallMode    many_mode = SmallMode::Auto; ///< right-hand sides of KSPMatSolve() together
+  ManySolve    many;
+  const char  *together = nullptr; ///< how KSPMatSolve() has solved last, for KSPView(); null: one by one
   DeviceMemory iterate;            ///< of KSPBuildSolution() where `system` is active
   Vec          solution = nullptr; ///< of KSPBuildSolution()
 };

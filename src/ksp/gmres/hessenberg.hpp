@@ -131,4 +131,57 @@ SPARSEGPU_HD Outcome AddColumn(const Hessenberg &H, PetscInt k, Scalar *h, const
   return next == 0 ? STEP_HAPPY : STEP_GOES_ON;
 }
 
+/// A step on the host, pass by pass: Take() the inner products of the first pass, and of a second one while again().
+class HostStep
+{
+public:
+  HostStep(const Hessenberg &H, PetscInt k) : H_(H), k_(k) {}
+
+  bool again() const { return projection_.again; }
+  /// dots [k + 2] of the direction with the basis and with itself.
+  void Take(const Scalar *dots, const Criterion &criterion, PetscReal fallen)
+  {
+    Scalar *const h      = Column();
+    PetscReal     inside = 0;
+
+    for (PetscInt j = 0; j <= k_; j++) {
+      inside += SquareOf(dots[j]);
+      h[j] = second_ ? h[j] + dots[j] : dots[j];
+    }
+    const PetscReal square = RealPart(dots[k_ + 1]);
+    if (!second_) whole_ = square;
+    projection_ = JudgeProjection(square, inside, criterion, fallen, second_, whole_);
+    second_     = true;
+  }
+  PetscReal scale() const { return ScaleOf(projection_); }
+  bool      lost() const { return projection_.lost; }
+  PetscReal norm() const { return projection_.norm; }
+  Scalar   *Column() const { return H_.r + static_cast<size_t>(k_) * H_.stride; }
+  Outcome   End(PetscReal *residual) const
+  {
+    if (!projection_.lost)
+      return AddColumn(H_, k_, Column(), H_.cosine, H_.sine, projection_.norm, SquareRoot(whole_), residual);
+    *residual = Magnitude(H_.rhs[k_]);
+    return STEP_RESTART;
+  }
+
+private:
+  Hessenberg H_;
+  PetscInt   k_;
+  bool       second_ = false;
+  PetscReal  whole_  = 0;
+  Projection projection_{true, false, 1};
+};
+
+/// y [steps]: the minimiser in the space of the first `steps` steps, on the host.
+inline void SolveTriangle(const Hessenberg &H, PetscInt steps, Scalar *y)
+{
+  for (PetscInt j = 0; j < steps; j++) y[j] = H.rhs[j];
+  for (PetscInt c = steps - 1; c >= 0; c--) {
+    const Scalar *r = H.r + static_cast<size_t>(c) * H.stride;
+    y[c]            = Quotient(y[c], RealPart(r[c])); // AddColumn() leaves a positive diagonal
+    for (PetscInt j = 0; j < c; j++) y[j] = y[j] - r[j] * y[c];
+  }
+}
+
 } // namespace sparsegpu::gmres

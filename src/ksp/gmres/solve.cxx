@@ -235,8 +235,9 @@ PetscErrorCode KSPSolve_SparseGPUGMRES(KSP ksp)
   }
   PetscCall(DeviceOrder()); // the work vectors may be in use on another stream
   ksp->its   = 0;
-  ksp->rnorm = -1; // no cycle before
-  gmres->lag = RecordLag();
+  ksp->rnorm      = -1; // no cycle before
+  gmres->lag      = RecordLag();
+  gmres->together = nullptr;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
   if (!ksp->reason || size > 1) PetscCall(gmres->system.Begin(ksp)); // else the preconditioner has failed
   PetscCall(Reserve(ksp, gmres->restart));

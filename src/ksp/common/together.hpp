@@ -1,0 +1,97 @@
+/// KSPMatSolve() of solvers that take several right-hand sides at a time: which systems are solved so, what the KSP
+/// tells of all of them, and the way column by column for the rest.
+#pragma once
+
+#include <petsc/private/kspimpl.h>
+#include <vector>
+#include "device/device.hpp"
+#include "device/scalar.hpp"
+#include "ksp/common/converged.hpp"
+#include "ksp/common/names.hpp"
+#include "ksp/common/small_mode.hpp"
+
+namespace sparsegpu::ksp
+{
+
+constexpr int MANY = 32; ///< right-hand sides at a time
+
+/// What KSPMatSolve() is to end with for one right-hand side.
+struct ManyColumn {
+  PetscInt           iterations = 0;
+  KSPConvergedReason reason     = KSP_CONVERGED_ITERATING;
+  PetscReal          norm = 0, first = 0, tolerance = 0; ///< KSP's rnorm, rnorm0 and ttol
+  NormTest           test = {};
+
+  /// The KSP in the state that it has while this column alone is solved, and back.
+  void Enter(KSP ksp) const
+  {
+    ksp->its    = iterations;
+    ksp->reason = reason;
+    ksp->rnorm  = norm;
+    ksp->rnorm0 = first;
+    ksp->ttol   = tolerance;
+  }
+  void Leave(KSP ksp)
+  {
+    iterations = ksp->its;
+    reason     = ksp->reason;
+    norm       = ksp->rnorm;
+    first      = ksp->rnorm0;
+    tolerance  = ksp->ttol;
+  }
+};
+
+/// What a solver asks for.
+struct Togetherness {
+  SmallMode mode    = SmallMode::Auto;
+  bool      serves  = true; ///< the solver's own settings allow it
+  int       vectors = 0;    ///< of a column with a diagonal that a solve reads again and again; another PC: one more
+};
+/// Where such a solve takes place.
+struct TogetherPlace {
+  Mat   A       = nullptr; ///< of the products
+  bool  outside = false;   ///< the preconditioner is no diagonal
+  bool  alone   = true;    ///< there is one process
+  Space space   = Space::Host;
+};
+/// Whether matrix, preconditioner, settings of the KSP and dense matrices allow it. Collective; the answer is the same
+/// on all ranks.
+PetscErrorCode AdmitTogether(KSP ksp, Mat B, Mat X, const Togetherness &asked, TogetherPlace *place, bool *admitted);
+
+/// run() with column c of B and X as the KSP's right-hand side and solution, without an error for a solve that has not
+/// converged: the other columns are to be solved first.
+template <class Run> PetscErrorCode WithColumn(KSP ksp, Mat B, Mat X, PetscInt c, Run run)
+{
+  const Vec       rhs = ksp->vec_rhs, solution = ksp->vec_sol;
+  const PetscBool raises = ksp->errorifnotconverged;
+  Vec             b = nullptr, x = nullptr;
+
+  PetscFunctionBegin;
+  PetscCall(MatDenseGetColumnVecRead(B, c, &b));
+  PetscCall(MatDenseGetColumnVec(X, c, &x));
+  ksp->vec_rhs               = b;
+  ksp->vec_sol               = x;
+  ksp->errorifnotconverged   = PETSC_FALSE;
+  const PetscErrorCode error = run();
+  ksp->vec_rhs               = rhs; // whatever comes of it: the KSP does not own b and x
+  ksp->vec_sol               = solution;
+  ksp->errorifnotconverged   = raises;
+  PetscCall(error);
+  PetscCall(MatDenseRestoreColumnVec(X, c, &x));
+  PetscCall(MatDenseRestoreColumnVecRead(B, c, &b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Each by KSPSolve(), as PETSc does it for solvers that know nothing of several right-hand sides.
+PetscErrorCode SolveByColumn(KSP ksp, Mat B, Mat X, std::vector<ManyColumn> *columns);
+
+/// What the KSP has told of batches before, as KSPMatSolve() calls for the next one.
+ManyColumn BatchesBefore(KSP ksp);
+/// What the KSP tells of all columns, those of batches before included: the most iterations, the largest norm, and the
+/// first failure if there is one.
+PetscErrorCode Summarise(KSP ksp, const std::vector<ManyColumn> &columns, const ManyColumn &before);
+
+/// A dense matrix of `count` columns over `entries` [rows of A on this rank * count], which lie on the host.
+PetscErrorCode DenseOver(Mat A, int count, Scalar *entries, Mat *M);
+
+} // namespace sparsegpu::ksp
