@@ -292,10 +292,13 @@ M*/
                                              above 1.05 c (default 2.5; 0: never)
 . -pc_sparsegpuamg_reuse_interpolation     - new values in the old pattern keep the prolongators (default true)
 . -pc_sparsegpuamg_fused_cycle             - default smoothers in few passes over vectors, see below (default true)
+. -pc_sparsegpuamg_smoother type           - chebyshev (default), l1jacobi, gauss_seidel, symmetric_gauss_seidel or ilu
+. -pc_sparsegpuamg_tail n                  - on a GPU levels of at most so many unknowns are one launch, see below
+                                             (default 4096; 0: none)
 . -pc_sparsegpuamg_use_sa_esteig           - smoothers take the eigenvalue estimates of the prolongators (default true)
 . -pc_sparsegpuamg_esteig_ksp_type type    - those estimates by a Krylov method of PETSc, with
 . -pc_sparsegpuamg_esteig_ksp_max_it n     - so many steps, rather than 10 of Lanczos' method
-. -mg_levels_ksp_type, -mg_levels_pc_type  - and so on: the smoothers, by default two steps of Chebyshev with Jacobi
+. -mg_levels_ksp_type, -mg_levels_pc_type  - and so on: the smoothers, which have these options for what they are not
 . -mg_coarse_pc_type                       - and so on: the coarsest solve, by default PETSc's LU
 . -mg_coarse_sub_pc_type                   - and so on: the same where one of several processes has the coarsest level
 - -pc_mg_cycle_type, -pc_mg_type           - and the other options of `PCMG`
@@ -328,10 +331,22 @@ prolongators and compute coarse operators and eigenvalues again; with -pc_sparse
 prolongators, too, and with a threshold of 0 or more, which is the default, aggregates as well. Another pattern or
 another near null space makes all anew.
 
-  Where the smoothers are the default ones, with any number of steps, and nothing monitors them, the cycle joins their
+  Smoothers are, by -pc_sparsegpuamg_smoother: chebyshev, two steps of Chebyshev's method with Jacobi; l1jacobi, two
+steps of l1-Jacobi (Baker, Falgout, Kolev and Yang, 2011), which converges for any positive definite matrix without an
+estimate of eigenvalues; gauss_seidel, a sweep by colours forward before the coarse correction and one backward after
+it, which keeps the cycle symmetric; symmetric_gauss_seidel, both before and both after; ilu, one step with
+`PCSPARSEGPU`. -mg_levels_ksp_max_it gives other numbers of steps. l1jacobi and the sweeps are `PCSPARSEGPUSMOOTHER`.
+
+  Where smoothers are of these kinds, with any number of steps, and nothing monitors them, the cycle joins their
 updates of vectors and leaves out what is known to be zero. It gives what the cycle of `PCMG` gives but for rounding;
 `KSPView()` tells which one it is. A program that gives a smoother other eigenvalues by `KSPChebyshevSetEigenvalues()`
 after the set-up needs -pc_sparsegpuamg_fused_cycle 0 for them to be used.
+
+  On a GPU and one process such a cycle runs its coarse tail in one launch: levels of at most -pc_sparsegpuamg_tail
+unknowns, at most eight of them, and the coarsest solve, by the explicit inverse of the coarsest matrix, as made by the
+factors of PETSc's LU, if it has at most 200 unknowns. Smoothers of the tail are all but ilu. Results are those of the
+levels one by one but for rounding, and repeat bit for bit. `KSPView()` tells where the tail begins. On the host the
+levels run one by one unless the option is given.
 
   K-cycles, -pc_sparsegpuamg_cycle_type k, solve on each level between the finest and the coarsest by two steps of
 flexible conjugate gradients, preconditioned by the cycle below (Notay and Vassilevski, 2008), or of generalized
@@ -357,8 +372,7 @@ space and coordinates are ignored, and the view says so. Unknowns that depend on
 Chebyshev's method on the part of the spectrum above 0.3. With new values and -pc_sparsegpuamg_reuse_interpolation 0
 all is made again.
 
-  Where convection is strong with aggregation, or a smoother of another kind is wanted, -mg_levels_ksp_type richardson
--mg_levels_pc_type sor smooths by Gauss-Seidel sweeps, on the host.
+  Where convection is strong with aggregation, Gauss-Seidel sweeps smooth better than Chebyshev's method.
 
   A matrix on a single level, which has at most -pc_sparsegpuamg_coarse_eq_limit unknowns, is factored; the options of
 that solve have the prefix mg_levels_0_, as those of any `PCMG` of one level.
@@ -366,6 +380,34 @@ that solve have the prefix mg_levels_0_, as those of any `PCMG` of one level.
 .seealso: `PCMG`, `PCGAMG`, `MATSPARSEGPU`, `MatSetNearNullSpace()`, `PCSetCoordinates()`, `MatSetBlockSize()`
 M*/
 #define PCSPARSEGPUAMG "sparsegpuamg"
+
+/*MC
+  PCSPARSEGPUSMOOTHER = "sparsegpusmoother" - l1-Jacobi and Gauss-Seidel sweeps by colours, where the matrix's products
+  run
+
+  Options Database Keys:
++ -pc_sparsegpusmoother_type type  - gauss_seidel (default) or l1jacobi
+- -pc_sparsegpusmoother_sweep type - symmetric (default), forward or backward: the order of colours of Gauss-Seidel
+
+  Level: intermediate
+
+  Notes:
+  A sweep relaxes all rows of a colour at once, one colour after the other. Rows that are coupled, in either direction,
+have different colours, which depend on the pattern alone: sweeps on a GPU are those on the host but for rounding, and
+repeat bit for bit. `PCView()` tells the number of colours.
+
+  In parallel a process sweeps over its own rows with the others' unknowns of before the sweep. Where couplings to other
+processes sum up to more than a third of the diagonal, their magnitudes are added to it, so that the method converges
+for all positive definite matrices (Baker, Falgout, Kolev and Yang, 2011). l1-Jacobi has the sum of all magnitudes of a
+row on the diagonal.
+
+  With `KSPRICHARDSON` sweeps start from what is in the solution, without a product for the residual on one process.
+The transpose of Gauss-Seidel is applied for matrices that are known to be symmetric. Values that change without a new
+set-up are used in sweeps, but not their diagonal.
+
+.seealso: `PCSPARSEGPUAMG`, `PCSOR`, `PCJACOBI`, `KSPSPARSEGPUJACOBI`
+M*/
+#define PCSPARSEGPUSMOOTHER "sparsegpusmoother"
 
 /*MC
   MATORDERINGABMC = "abmc" - Algebraic block multi-colouring: an ordering for incomplete factorizations whose triangular

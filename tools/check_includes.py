@@ -35,6 +35,7 @@ LAYERS = [
     "pc/blocks",
     "pc/aggregate",
     "pc/classical",
+    "pc/smooth",
     "pc/amg",
     "pc/strategy",
     "pc",

@@ -23,6 +23,7 @@ RUNS = [
     ("Orderings: `-pc_factor_mat_ordering_type abmc`",
      ["-pc_type", "ilu", "-pc_factor_mat_solver_type", "sparsegpu", "-pc_factor_mat_ordering_type", "abmc"]),
     ("Multigrid: `-pc_type sparsegpuamg`", ["-pc_type", "sparsegpuamg"]),
+    ("Smoothers: `-pc_type sparsegpusmoother`", ["-pc_type", "sparsegpusmoother"]),
     ("Conjugate gradients: `-ksp_type sparsegpucg`", ["-ksp_type", "sparsegpucg", "-pc_type", "jacobi"]),
     # -ksp_type sparsegpubcgs has none of its own
     ("GMRES: `-ksp_type sparsegpugmres`", ["-ksp_type", "sparsegpugmres", "-pc_type", "jacobi"]),

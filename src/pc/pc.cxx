@@ -11,6 +11,7 @@
 #include "pc/ordering/leastfill.hpp"
 #include "pc/ordering/libraries.hpp"
 #include "pc/pcsparsegpu.hpp"
+#include "pc/smooth/pcsmoother.hpp"
 
 namespace sparsegpu::pc
 {
@@ -27,6 +28,7 @@ PetscErrorCode RegisterPreconditioners()
   PetscCall(ordering::RegisterLibraries());
   PetscCall(RegisterPreconditioner());
   PetscCall(blocks::RegisterPointBlocks());
+  PetscCall(smooth::RegisterSmoother());
   PetscCall(amg::RegisterMultigrid());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -8,6 +8,7 @@
 #include "mat/face/pattern.hpp"
 #include "mat/face/sparse_products.hpp"
 #include "mat/face/value_operations.hpp"
+#include "mat/face/view_away.hpp"
 
 namespace sparsegpu::face
 {
@@ -219,14 +220,20 @@ PetscErrorCode MatView_SparseGPU(Mat A, PetscViewer viewer)
   const struct _MatOps *parent;
   PetscBool             seq, mpi, ascii;
   PetscViewerFormat     format;
+  bool                  away;
 
   PetscFunctionBegin;
   PetscCall(IsOurs(A, &seq, &mpi));
   PetscCall(GetParentOps(mpi, &parent));
-  PetscCall(BringHome(A));
-  PetscCall((*parent->view)(A, viewer));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   PetscCall(PetscViewerGetFormat(viewer, &format));
+  PetscCall(LooksAway(A, ascii && format == PETSC_VIEWER_ASCII_INFO, &away));
+  if (away) { // what AIJ says of a matrix without inodes, which has been looked for in no pattern that is away
+    PetscCall(PetscViewerASCIIPrintf(viewer, "not using I-node routines\n"));
+  } else {
+    PetscCall(BringHome(A));
+    PetscCall((*parent->view)(A, viewer));
+  }
   if (ascii && A->assembled && (format == PETSC_VIEWER_ASCII_INFO || format == PETSC_VIEWER_ASCII_INFO_DETAIL))
     PetscCall(ViewInfo(A, viewer, format == PETSC_VIEWER_ASCII_INFO_DETAIL));
   PetscFunctionReturn(PETSC_SUCCESS);

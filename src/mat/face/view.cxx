@@ -5,6 +5,7 @@
 #include <algorithm>
 #include "mat/face/context.hpp"
 #include "mat/face/device_bytes.hpp"
+#include "mat/face/view_away.hpp"
 #include "mat/rows/fingerprint.hpp"
 
 namespace sparsegpu::face
@@ -20,27 +21,6 @@ struct Told {
   PetscLogDouble bytes = 0, bytes_csr = 0; ///< as in Choice
 };
 
-/// The choice that products go by, or will: as GetChoice(), but nothing is kept.
-PetscErrorCode PeekChoice(Mat matrix, Plans *plans, const PatternKey &key, const Waiting *waiting, Choice *choice)
-{
-  const CsrView &A     = plans->look().rows();
-  const Space    space = plans->look().space();
-  bool           lacks = false, known = waiting && waiting->choice;
-
-  PetscFunctionBegin;
-  if (known && waiting->inherited)
-    PetscCall(choice::StillInherits(matrix, A, space, *waiting, &known));
-  else if (known)
-    known = waiting->pattern == key;
-  if (known) {
-    PetscCallCXX(*choice = *waiting->choice);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(MayLackMemory([&] { return ChooseFormat(plans, choice); }, &lacks));
-  if (lacks) PetscCallCXX(*choice = Choice{Baseline(), "auto: no memory to look at the matrix"});
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// `settings`: of the matrix that A is a block of.
 PetscErrorCode TellBlock(Mat A, const Settings &settings, bool off_diagonal, Told *told, Choice *choice)
 {
@@ -52,16 +32,20 @@ PetscErrorCode TellBlock(Mat A, const Settings &settings, bool off_diagonal, Tol
   bool                   ok = true;
   std::string            why;
 
+  const Waiting *waiting = nullptr;
+
   PetscFunctionBegin;
   PetscCall(IsOurs(A, &seq, &mpi));
-  PetscCall(GetCsr(A, &csr, &key));
+  PetscCall(ShapeToView(A, &csr, &key));
   if (seq) {
     PetscCall(GetContext(A, &context));
     PetscCall(PlannedSpace(context, &told->space));
     if (context->last && context->last->format) told->space = context->last->space;
     built = &context->converted[static_cast<int>(told->space)][static_cast<int>(Operation::Normal)];
     if (!built->format || !(built->pattern == key)) built = nullptr;
+    waiting = &context->waiting[static_cast<int>(told->space)][static_cast<int>(Operation::Normal)];
   }
+  if (!csr.j && csr.nonzeros > 0 && !KnownToView(settings, built, waiting, key)) PetscCall(GetCsr(A, &csr, &key));
   Plans plans(csr, settings.options, told->space);
   if (settings.format != "auto") {
     PetscCallCXX(told->format = settings.format);
@@ -82,8 +66,6 @@ PetscErrorCode TellBlock(Mat A, const Settings &settings, bool off_diagonal, Tol
     PetscCallCXX(told->format = "auto");
     PetscCallCXX(told->reason = "the fastest of a few that are timed, maybe another one in another run");
   } else {
-    const auto *waiting =
-        context ? &context->waiting[static_cast<int>(told->space)][static_cast<int>(Operation::Normal)] : nullptr;
     PetscCall(PeekChoice(A, &plans, key, waiting, choice));
     PetscCallCXX(told->format = choice->name);
     PetscCallCXX(told->reason = choice->reason);
@@ -270,7 +252,7 @@ PetscErrorCode ViewInfo(Mat A, PetscViewer viewer, bool detail)
   if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(A, &blocks[0], &blocks[1], nullptr));
   for (int b = 0; b < (mpi ? 2 : 1); b++) {
     CsrView csr;
-    PetscCall(GetCsr(blocks[b], &csr, nullptr));
+    PetscCall(ShapeToView(blocks[b], &csr, nullptr));
     nonzeros[b] = csr.nonzeros;
     PetscCall(TellBlock(blocks[b], context->settings, b == 1 || context->settings.off_diagonal, &told[b], &choice[b]));
   }

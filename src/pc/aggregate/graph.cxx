@@ -114,7 +114,8 @@ PetscErrorCode FindStrongGraph(Space space, const SparseRows &A, const Options &
   if (kept < graph.entries) {
     PetscCall(strong->j.Allocate(static_cast<size_t>(kept), space));
     PetscCall(strong->strong.Allocate(static_cast<size_t>(A.nonzeros), space));
-    PetscCall(ForEach(space, graph.nodes, KeepStrong{strength, strong->i.data(), strong->j.data()}));
+    PetscCall(ForEach(space, graph.nodes,
+                      KeepStrong{Connects{strength}, graph.i, graph.j, strong->i.data(), strong->j.data()}));
     PetscCall(ForEach(space, A.rows,
                       MarkStrong{strength, options.block_size, A.arrays.i, A.arrays.j, strong->strong.data()}));
     strong->graph = Graph{graph.nodes, kept, strong->i.data(), strong->j.data()};

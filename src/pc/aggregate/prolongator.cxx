@@ -2,6 +2,7 @@
 #include "pc/aggregate/prolongator.hpp"
 #include <petsc/private/matimpl.h>
 #include "mat/face/context.hpp"
+#include "mat/face/fill_values.hpp"
 #include "mat/face/pattern.hpp"
 #include "mat/rows/sizes.hpp"
 #include "pc/aggregate/aggregate.hpp"
@@ -66,42 +67,12 @@ PetscErrorCode Expand(Space space, const ProlongatorInput &in, ProlongatorPatter
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// P's values, where its pattern is.
 PetscErrorCode SetValues(Space space, const ProlongatorInput &in, Mat P)
 {
-  Context        *context;
-  CsrView         csr;
-  const PetscInt *i, *j;
-  Scalar         *p;
-  Space           where = Space::Host;
-  bool            lazy  = false;
-
   PetscFunctionBegin;
-  PetscCall(GetContext(P, &context));
-  context->read_here = true;
-  PetscCall(context->rows.GetShape(P, &csr));
-  if (csr.nonzeros == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  if (space == Space::Host) {
-    PetscScalar *array;
-    PetscCall(MatSeqAIJGetArrayWrite(P, &array));
-    PetscCall(context->rows.GetPattern(P, &csr, nullptr));
-    const PetscErrorCode code = FindProlongatorValues(space, in, csr.i, csr.j, reinterpret_cast<Scalar *>(array));
-    PetscCall(MatSeqAIJRestoreArrayWrite(P, &array));
-    PetscCall(code);
-    PetscCall(PetscObjectStateIncrease((PetscObject)P));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(MayGoAway(P, context, &lazy, &where));
-  lazy = lazy && where == space;
-  if (!lazy) PetscCall(ComeHome(P, context));
-  PetscCall(context->rows.BringPattern(P, space, &i, &j));
-  PetscCall(context->rows.RoomForValues(P, space, &p));
-  PetscCall(PetscLogGpuTimeBegin());
-  const PetscErrorCode code = FindProlongatorValues(space, in, i, j, p);
-  PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(code);
-  PetscCall(lazy ? ValuesWrittenThere(P, context) : ValuesWrittenInBoth(P, context, p, space));
-  if (!lazy) PetscCall(PetscObjectStateIncrease((PetscObject)P));
+  PetscCall(FillValues(P, space, [&](const PetscInt *i, const PetscInt *j, Scalar *p) {
+    return FindProlongatorValues(space, in, i, j, p);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace

@@ -126,17 +126,24 @@ struct CountStrong : OfRows<CountStrong> {
   }
 };
 
-struct KeepStrong {
-  Strength          strength;
-  const PetscInt   *begin;
-  PetscInt         *j;
-  SPARSEGPU_HD void operator()(PetscCount i) const
+/// The columns of those entries e of row k for which keeps(k, e), from begin[k] on.
+template <class Keeps> struct KeepColumns {
+  Keeps             keeps;
+  const PetscInt   *i, *j, *begin;
+  PetscInt         *to;
+  SPARSEGPU_HD void operator()(PetscCount k) const
   {
-    PetscInt to = begin[i];
-    for (PetscInt e = strength.graph.i[i]; e < strength.graph.i[i + 1]; e++)
-      if (strength.graph.j[e] == i || strength(i, e)) j[to++] = strength.graph.j[e];
+    PetscInt at = begin[k];
+    for (PetscInt e = i[k]; e < i[k + 1]; e++)
+      if (keeps(k, e)) to[at++] = j[e];
   }
 };
+/// Strong entries, and the one on the diagonal.
+struct Connects {
+  Strength          strength;
+  SPARSEGPU_HD bool operator()(PetscCount i, PetscInt e) const { return strength.graph.j[e] == i || strength(i, e); }
+};
+using KeepStrong = KeepColumns<Connects>;
 
 /// strong[e] = 1 of an entry e of A whose block is; the columns of a block row of the pattern ascend.
 struct MarkStrong {

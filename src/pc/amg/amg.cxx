@@ -1,8 +1,7 @@
 /// PCSPARSEGPUAMG is created as PCMG and renamed. Set-up, options, view, reset and destruction are ours, and call those
 /// of PCMG; all else is PCMG's, and all PCMG functions and options work. What is ours lies in a composed container.
 #include "pc/amg/amg.hpp"
-#include "pc/amg/cycle.hpp"
-#include "pc/amg/hierarchy.hpp"
+#include "pc/amg/multigrid.hpp"
 #include "pc/amg/solvers.hpp"
 #include "pc/amg/view.hpp"
 #include "sparsegpu.h"
@@ -12,31 +11,6 @@ namespace sparsegpu::amg
 
 namespace
 {
-constexpr const char DATA[] = "SparseGPUAMG";
-
-struct Multigrid {
-  struct _PCOps mg; ///< the operations of PCMG
-  Settings      settings;
-  Coordinates   coordinates;
-  Hierarchy     hierarchy;
-  Cycle         cycle;
-  bool          cycle_type_set = false; ///< of PCMG, by ours
-};
-
-PetscErrorCode DataOf(PC pc, Multigrid **data)
-{
-  PetscContainer container;
-  void          *pointer;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectQuery((PetscObject)pc, DATA, (PetscObject *)&container));
-  PetscCheck(container, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB, "A PC of type %s without its data",
-             PCSPARSEGPUAMG);
-  PetscCall(PetscContainerGetPointer(container, &pointer));
-  *data = static_cast<Multigrid *>(pointer);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode CheckMatrix(PC pc)
 {
   PetscBool seq, mpi;
@@ -89,6 +63,9 @@ PetscErrorCode Build(PC pc, Multigrid *m)
   pc->setupcalled = static_cast<decltype(pc->setupcalled)>(0); // PCMG has to set up its levels anew, too
   PetscCall(m->hierarchy.Build(pc, pc->pmat, m->settings, m->coordinates));
   const PetscInt levels = (PetscInt)m->hierarchy.Levels().size();
+  // levels whose smoothers are others than before begin anew, as some have two and some one
+  if (m->smoother != m->settings.smoother) PetscCall(PCMGSetLevels(pc, levels > 1 ? levels - 1 : 2, nullptr));
+  m->smoother = m->settings.smoother;
   PetscCall(PCMGSetLevels(pc, levels, nullptr));
   if (m->cycle_type_set) PetscCall(PCMGSetCycleType(pc, PC_MG_CYCLE_V));
   m->cycle_type_set = false;
@@ -105,7 +82,7 @@ PetscErrorCode SetCycleType(PC pc, Multigrid *m)
   const Settings::CycleType type = m->settings.cycle;
 
   PetscFunctionBegin;
-  pc->ops->matapply = type == Settings::CycleType::K ? nullptr : m->mg.matapply;
+  pc->ops->matapply = type == Settings::CycleType::K ? nullptr : PCMatApply_SparseGPUAMG;
   if (type == Settings::CycleType::Multigrid) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCMGSetCycleType(pc, type == Settings::CycleType::V ? PC_MG_CYCLE_V : PC_MG_CYCLE_W));
   m->cycle_type_set = true;
@@ -134,28 +111,6 @@ PetscErrorCode PCSetUp_SparseGPUAMG(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCApply_SparseGPUAMG(PC pc, Vec b, Vec x)
-{
-  Multigrid  *m = nullptr;
-  const char *reason;
-  bool        fused;
-
-  PetscFunctionBegin;
-  PetscCall(DataOf(pc, &m));
-  PetscCall(m->cycle.WhyNot(pc, &reason));
-  fused = m->settings.fused_cycle && !reason;
-  if (fused) PetscCall(m->cycle.Takes(b, x, &fused));
-  if (fused) {
-    PetscCall(m->cycle.Apply(pc, b, x));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  // PCMG borrows b without a reference; after an error it keeps b and later destroys it. That one is then this one's.
-  PetscCall(PetscObjectReference((PetscObject)b));
-  PetscCall(m->mg.apply(pc, b, x));
-  PetscCall(PetscObjectDereference((PetscObject)b));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode PCSetFromOptions_SparseGPUAMG(PC pc, SparseGPUOptionItems PetscOptionsObject)
 {
   Multigrid *m = nullptr;
@@ -166,7 +121,8 @@ PetscErrorCode PCSetFromOptions_SparseGPUAMG(PC pc, SparseGPUOptionItems PetscOp
   PetscOptionsHeadBegin(PetscOptionsObject, "sparsegpuamg options");
   PetscCall(m->settings.Read(pc, PetscOptionsObject));
   PetscOptionsHeadEnd();
-  if (!m->settings.SameHierarchy(before) || m->settings.cycle != before.cycle)
+  if (!m->settings.SameHierarchy(before) || m->settings.cycle != before.cycle ||
+      m->settings.smoother != before.smoother)
     pc->setupcalled = static_cast<decltype(pc->setupcalled)>(0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -239,6 +195,8 @@ PetscErrorCode PCCreate_SparseGPUAMG(PC pc)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSetCoordinates_C", PCSetCoordinates_SparseGPUAMG));
   pc->ops->setup          = PCSetUp_SparseGPUAMG;
   pc->ops->apply          = PCApply_SparseGPUAMG;
+  pc->ops->applytranspose = PCApplyTranspose_SparseGPUAMG;
+  pc->ops->matapply       = PCMatApply_SparseGPUAMG;
   pc->ops->setfromoptions = PCSetFromOptions_SparseGPUAMG;
   pc->ops->view           = PCView_SparseGPUAMG;
   pc->ops->reset          = PCReset_SparseGPUAMG;

@@ -1,10 +1,10 @@
-/// The cycle of PCMG with its default smoothers, without the passes over vectors that separate solvers need:
-/// Chebyshev's method with Jacobi is one update after each product with A, and the first product of a zero guess is
-/// left out. It gives what PCMG's cycle gives, but for rounding.
+/// The cycle of PCMG with smoothers of ours, without the passes over vectors that separate solvers need: updates are
+/// joined, and the first product of a zero guess is left out. It gives what PCMG's cycle gives, but for rounding.
 #pragma once
 
+#include "pc/amg/coarse_tail.hpp"
 #include "pc/amg/hierarchy.hpp"
-#include "pc/amg/krylov.hpp"
+#include "pc/amg/smoothing.hpp"
 
 namespace sparsegpu::amg
 {
@@ -26,28 +26,18 @@ public:
   PetscErrorCode WhyNot(PC pc, const char **reason) const;
   /// Whether these vectors are of the kind that the levels work on, on all processes.
   PetscErrorCode Takes(Vec b, Vec x, bool *takes) const;
+  /// PCMG's number of the finest level of the coarse tail; 0: there is none.
+  PetscInt TailTop() const { return tail_.Top(); }
   /// x = B b. Collective.
   PetscErrorCode Apply(PC pc, Vec b, Vec x);
 
 private:
-  struct Work {                                       // of PCMG's level l, from the coarsest on
-    Mat                            A       = nullptr; ///< referenced; null where the cycle is PCMG's
-    Vec                            inverse = nullptr; ///< of the diagonal of A
-    Vec                            other   = nullptr; ///< the iterate that x is not
-    PetscReal                      emax    = 0;       ///< 0: the bounds of the smoother are not those of the hierarchy
-    PetscReal                      begin   = 0; ///< of the part of the spectrum that the smoother reduces, over emax
-    std::unique_ptr<FlexibleSteps> steps;       ///< of a K-cycle; null on the finest level and the coarsest
-  };
-
-  static PetscErrorCode DestroyWork(Work *work);
-
-  PetscErrorCode SetUpLevel(Work *work, Mat A);
   PetscErrorCode SetUpSteps(const std::vector<Level> &levels, const Settings &settings);
-  PetscErrorCode Smooth(const PC_MG_Levels &level, const Work &work, Vec b, Vec x, bool zero);
   PetscErrorCode Visit(PC pc, PetscInt l, Vec b, Vec x, bool zero);
   PetscErrorCode Correct(PC pc, PetscInt l);
 
-  std::vector<Work> works_;
+  std::vector<LevelSmoother> works_; ///< of PCMG's levels, from the coarsest on; that has none
+  CoarseTail                 tail_;
 };
 
 } // namespace sparsegpu::amg

@@ -3,6 +3,7 @@
 #include "pc/amg/gathering.hpp"
 #include "mat/face/context.hpp"
 #include "petsc/compat.hpp"
+#include "petsc/on_all.hpp"
 
 namespace sparsegpu::amg
 {
@@ -76,9 +77,14 @@ PetscErrorCode Gathering::MoveValues(MPI_Datatype type, PetscInt columns, std::v
   PetscFunctionBegin;
   if (!moves_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscCommGetNewTag(comm_, &tag));
-  PetscCallCXX(received.resize((size_t)(columns * rows_)));
-  PetscCallCXX(moved.resize((size_t)(columns * rows_)));
-  PetscCallCXX(requests.resize(sources_.size() + 1, MPI_REQUEST_NULL));
+  PetscCall(OnAll(comm_, [&] {
+    PetscFunctionBegin;
+    PetscCallCXX(received.resize((size_t)(columns * rows_)));
+    PetscCallCXX(moved.resize((size_t)(columns * rows_)));
+    PetscCallCXX(requests.resize(sources_.size() + 1, MPI_REQUEST_NULL));
+    PetscCall(PetscMPIIntCast(columns * PetscMax(rows_, mine_), &count));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   for (size_t s = 0; s < sources_.size(); s++) {
     PetscCall(PetscMPIIntCast(columns * sources_[s].unknowns, &count));
     PetscCallMPI(MPI_Irecv(received.data() + before, count, type, sources_[s].process, tag, comm_, &requests[s]));

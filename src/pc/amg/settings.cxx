@@ -35,6 +35,8 @@ PetscErrorCode Check(PC pc, const Settings &s)
   PetscCheck(s.process_eq_limit >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_sparsegpuamg_process_eq_limit %" PetscInt_FMT " must be positive, or 0 for no gathering",
              s.process_eq_limit);
+  PetscCheck(s.tail >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_sparsegpuamg_tail %" PetscInt_FMT " must be positive, or 0 for no coarse tail", s.tail);
   PetscCheck(s.nsmooths >= 0 && s.nsmooths <= MAX_SMOOTHS, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_sparsegpuamg_agg_nsmooths %" PetscInt_FMT " must be non-negative, and at most %" PetscInt_FMT,
              s.nsmooths, MAX_SMOOTHS);
@@ -94,12 +96,16 @@ template <class Value, size_t COUNT> PetscErrorCode ReadName(PC pc, const char o
 PetscErrorCode ReadNames(PC pc, Settings *s, SparseGPUOptionItems PetscOptionsObject)
 {
   const char *const types[] = {"auto", "aggregation", "classical"}, *const cycles[] = {"mg", "v", "w", "k"};
+  const char *const smoothers[] = {"chebyshev", "l1jacobi", "gauss_seidel", "symmetric_gauss_seidel", "ilu"};
 
   PetscFunctionBegin;
   PetscCall(ReadName(pc, "-pc_sparsegpuamg_type", "Coarsening: auto, aggregation or classical", types,
                      "auto, aggregation or classical", &s->type, PetscOptionsObject));
   PetscCall(ReadName(pc, "-pc_sparsegpuamg_cycle_type", "v, w or k; mg: as -pc_mg_cycle_type", cycles,
                      "v, w, k, or mg for that of -pc_mg_cycle_type", &s->cycle, PetscOptionsObject));
+  PetscCall(ReadName(pc, "-pc_sparsegpuamg_smoother", "What smooths on levels", smoothers,
+                     "chebyshev, l1jacobi, gauss_seidel, symmetric_gauss_seidel or ilu", &s->smoother,
+                     PetscOptionsObject));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
@@ -151,6 +157,9 @@ PetscErrorCode Settings::Read(PC pc, SparseGPUOptionItems PetscOptionsObject)
   PetscCall(PetscOptionsInt("-pc_sparsegpuamg_aggressive_coarsening", "Finest levels whose next one is much smaller",
                             "PCSPARSEGPUAMG", next.aggressive, &next.aggressive, &asked));
   if (asked) next.aggressive_asked = true;
+  PetscCall(PetscOptionsInt("-pc_sparsegpuamg_tail", "Unknowns of levels in the coarse tail", "PCSPARSEGPUAMG",
+                            next.tail, &next.tail, &asked));
+  if (asked) next.tail_asked = true;
   for (const RealOption &o : reals)
     PetscCall(PetscOptionsReal(o.name, o.text, "PCSPARSEGPUAMG", next.*o.value, &(next.*o.value), nullptr));
   for (const IntOption &o : ints) {

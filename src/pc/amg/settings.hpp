@@ -26,7 +26,15 @@ struct Settings {
     W,
     K
   };
+  enum class Smoother {
+    Chebyshev, ///< with Jacobi
+    L1Jacobi,
+    GaussSeidel,          ///< forward before the coarse correction, backward after it
+    SymmetricGaussSeidel, ///< both before and after
+    ILU
+  };
   Type      type                = Type::Auto;
+  Smoother  smoother            = Smoother::Chebyshev;
   CycleType cycle               = CycleType::Multigrid;
   PetscInt  levels              = MAX_LEVELS;  ///< at most, the finest one included
   PetscInt  coarse_eq_limit     = 50;          ///< a level of at most so many unknowns is the coarsest
@@ -38,6 +46,8 @@ struct Settings {
   bool      reuse_interpolation = true;        ///< for new values in the old pattern
   bool      filter              = true;        ///< weak couplings do not smooth the prolongator either
   bool      fused_cycle         = true;        ///< Cycle where it can be
+  PetscInt  tail                = 4096;        ///< unknowns of levels that are the coarse tail; 0: none
+  bool      tail_asked          = false;       ///< by an option; else on a device only
   bool      use_sa_esteig       = true;        ///< the smoothers take the bounds of the prolongator's smoothing
   std::array<PetscReal, MAX_LEVELS> threshold; ///< [level, finest first] weaker couplings are dropped; < 0: none
   // of classical multigrid, see classical::Options

@@ -1,7 +1,10 @@
 /// Default solvers of levels, and what of them the hierarchy knows better than they do.
 #include "pc/amg/solvers.hpp"
+#include "pc/smooth/pcsmoother.hpp"
+#include "sparsegpu.h"
 
 #include <cstring>
+#include <initializer_list>
 
 namespace sparsegpu::amg
 {
@@ -25,23 +28,39 @@ PetscErrorCode Overridden(KSP ksp, const char name[], const char standard[], boo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Option and what it may be given as; null: as nothing.
+using Unchanged = std::initializer_list<std::pair<const char *, const char *>>;
+
+PetscErrorCode NoneOverridden(KSP ksp, Unchanged options, bool *none)
+{
+  PetscFunctionBegin;
+  *none = true;
+  for (const auto &option : options) {
+    bool overridden = false;
+    PetscCall(Overridden(ksp, option.first, option.second, &overridden));
+    *none = *none && !overridden;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace
 
 PetscErrorCode TakesSpectrum(KSP ksp, bool *takes)
 {
-  const char *const options[][2] = {{"-ksp_type", KSPCHEBYSHEV},
-                                    {"-pc_type", PCJACOBI},
-                                    {"-pc_jacobi_type", "diagonal"},
-                                    {"-ksp_chebyshev_eigenvalues", nullptr},
-                                    {"-ksp_chebyshev_esteig", nullptr}};
-
   PetscFunctionBegin;
-  *takes = true;
-  for (const auto &option : options) {
-    bool overridden = false;
-    PetscCall(Overridden(ksp, option[0], option[1], &overridden));
-    *takes = *takes && !overridden;
-  }
+  PetscCall(NoneOverridden(ksp,
+                           {{"-ksp_type", KSPCHEBYSHEV},
+                            {"-pc_type", PCJACOBI},
+                            {"-pc_jacobi_type", "diagonal"},
+                            {"-ksp_chebyshev_eigenvalues", nullptr},
+                            {"-ksp_chebyshev_esteig", nullptr}},
+                           takes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TakesUnscaled(KSP ksp, bool *takes)
+{
+  PetscFunctionBegin;
+  PetscCall(NoneOverridden(ksp, {{"-ksp_richardson_scale", nullptr}, {"-ksp_richardson_self_scale", nullptr}}, takes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -76,17 +95,65 @@ template <class Visit> PetscErrorCode EachSmoother(PC pc, PetscInt level, Visit 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ConfigureSmoother(KSP ksp, const Level &level, const Settings &settings)
+PetscErrorCode ConfigureChebyshev(KSP ksp, const Level &level, const Settings &settings)
 {
   PC jacobi;
 
   PetscFunctionBegin;
-  PetscCall(KSPSetNormType(ksp, KSP_NORM_NONE));
   PetscCall(KSPSetType(ksp, KSPCHEBYSHEV));
   PetscCall(KSPGetPC(ksp, &jacobi));
   PetscCall(PCSetType(jacobi, PCJACOBI));
-  PetscCall(KSPSetOperators(ksp, level.A, level.A));
   PetscCall(SetSpectrum(ksp, level.begin, level.emax, settings.use_sa_esteig));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Richardson's method; `steps` of it cost about what two steps of Chebyshev's do, or less.
+PetscErrorCode ConfigureRichardson(KSP ksp, const Settings &settings, smooth::Direction direction)
+{
+  const bool l1 = settings.smoother == Settings::Smoother::L1Jacobi;
+  PC         pc;
+
+  PetscFunctionBegin;
+  PetscCall(KSPSetType(ksp, KSPRICHARDSON));
+  PetscCall(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, l1 ? 2 : 1));
+  PetscCall(KSPGetPC(ksp, &pc));
+  if (settings.smoother == Settings::Smoother::ILU)
+    PetscCall(PCSetType(pc, PCSPARSEGPU));
+  else
+    PetscCall(smooth::ConfigureSmoother(pc, l1 ? smooth::Kind::L1Jacobi : smooth::Kind::GaussSeidel, direction));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The smoothers of a level; that of Gauss-Seidel sweeps forward has another one, backward, after the coarse
+/// correction, which makes the cycle symmetric.
+PetscErrorCode ConfigureSmoothers(PC mg, PetscInt l, const Level &level, const Settings &settings)
+{
+  const bool mirrored = settings.smoother == Settings::Smoother::GaussSeidel;
+  KSP        down, up;
+  PC         before, after;
+
+  PetscFunctionBegin;
+  PetscCall(PCMGGetSmoother(mg, l, &down)); // PCMGGetSmootherDown() makes another one for up
+  if (mirrored) PetscCall(PCMGGetSmootherUp(mg, l, &up));
+  PetscCall(EachSmoother(mg, l, [&](KSP ksp) {
+    PetscFunctionBegin;
+    PetscCall(KSPSetNormType(ksp, KSP_NORM_NONE));
+    PetscCall(KSPSetOperators(ksp, level.A, level.A));
+    if (settings.smoother == Settings::Smoother::Chebyshev)
+      PetscCall(ConfigureChebyshev(ksp, level, settings));
+    else
+      PetscCall(ConfigureRichardson(ksp, settings,
+                                    !mirrored     ? smooth::Direction::Symmetric
+                                    : ksp == down ? smooth::Direction::Forward
+                                                  : smooth::Direction::Backward));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  if (!mirrored) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPGetPC(down, &before));
+  PetscCall(KSPGetPC(up, &after));
+  PetscCall(smooth::ShareSmoother(after, before));
+  // PCMG takes a smoother that has another one after the correction to begin from zero, in each visit of a W-cycle, too
+  PetscCall(KSPSetInitialGuessNonzero(down, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -178,7 +245,7 @@ PetscErrorCode ConfigureLevels(PC pc, const Hierarchy &hierarchy, const Settings
     const Level &level = levels[finest - l];
 
     PetscCall(PCMGSetInterpolation(pc, l, level.P));
-    PetscCall(EachSmoother(pc, l, [&](KSP ksp) { return ConfigureSmoother(ksp, level, settings); }));
+    PetscCall(ConfigureSmoothers(pc, l, level, settings));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

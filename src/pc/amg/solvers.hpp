@@ -1,5 +1,5 @@
-/// The solvers of the levels of a PCMG: Chebyshev with Jacobi as smoother, a direct coarsest solve; options under
-/// -mg_levels_ and -mg_coarse_ go before.
+/// The solvers of the levels of a PCMG: the smoothers that -pc_sparsegpuamg_smoother names, a direct coarsest solve;
+/// options under -mg_levels_ and -mg_coarse_ go before.
 #pragma once
 
 #include <petscksp.h>
@@ -10,6 +10,8 @@ namespace sparsegpu::amg
 
 /// Whether the options of a smoother leave it to the hierarchy to say what spectrum it sees: that of D^-1 A.
 PetscErrorCode TakesSpectrum(KSP ksp, bool *takes);
+/// Whether options leave Richardson's method its scale of 1.
+PetscErrorCode TakesUnscaled(KSP ksp, bool *takes);
 /// Gives the levels of `pc`, as many as `hierarchy` has, operators, interpolation and default solvers.
 PetscErrorCode ConfigureLevels(PC pc, const Hierarchy &hierarchy, const Settings &settings);
 /// The same for new values: operators and the bounds of the smoothers.

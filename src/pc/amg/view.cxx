@@ -204,6 +204,9 @@ PetscErrorCode ViewHierarchy(PC pc, const Hierarchy &hierarchy, const Cycle &cyc
   const bool k = settings.cycle == Settings::CycleType::K;
   PetscCall(PetscViewerASCIIPrintf(viewer, "    cycle: %s%s%s\n", reason ? "PCMG's, as " : "fused",
                                    reason ? reason : (k ? ", K" : ""), reason && k ? "; not K" : ""));
+  if (!reason && cycle.TailTop() > 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "    coarse tail in one launch: levels %" PetscInt_FMT " to 0\n",
+                                     cycle.TailTop()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

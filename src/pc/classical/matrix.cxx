@@ -1,7 +1,8 @@
 /// On one process the rows stay where they are, as a matrix of ours; on several they go through the host, which numbers
 /// the ghosts.
 #include "pc/classical/matrix.hpp"
-#include <cstring>
+#include <algorithm>
+#include "mat/face/fill_values.hpp"
 #include "mat/face/parallel_pattern.hpp"
 #include "mat/face/pattern.hpp"
 #include "petsc/on_all.hpp"
@@ -14,36 +15,19 @@ namespace
 /// P's values, where its pattern is.
 PetscErrorCode SetValues(Mat P, Space space, const Array<Scalar> &values)
 {
-  Context        *context;
-  const PetscInt *i, *j;
-  Scalar         *p;
-  Space           where = Space::Host;
-  bool            lazy  = false;
-  Stream          stream;
-
   PetscFunctionBegin;
-  if (values.size() == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(GetContext(P, &context));
-  if (space == Space::Host) {
-    PetscScalar *array;
-    PetscCall(MatSeqAIJGetArrayWrite(P, &array));
-    memcpy(static_cast<void *>(array), values.data(), values.bytes());
-    PetscCall(MatSeqAIJRestoreArrayWrite(P, &array));
-    PetscCall(PetscObjectStateIncrease((PetscObject)P));
+  PetscCall(FillValues(P, space, [&](const PetscInt *, const PetscInt *, Scalar *p) {
+    Stream stream;
+
+    PetscFunctionBegin;
+    if (space == Space::Host) {
+      std::copy(values.data(), values.data() + values.size(), p);
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    PetscCall(DeviceStream(&stream));
+    PetscCall(DeviceCopyWithin(p, values.data(), values.bytes(), stream));
     PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(MayGoAway(P, context, &lazy, &where));
-  lazy = lazy && where == space;
-  if (!lazy) PetscCall(ComeHome(P, context));
-  PetscCall(context->rows.BringPattern(P, space, &i, &j));
-  PetscCall(context->rows.RoomForValues(P, space, &p));
-  PetscCall(DeviceStream(&stream));
-  PetscCall(PetscLogGpuTimeBegin());
-  const PetscErrorCode code = DeviceCopyWithin(p, values.data(), values.bytes(), stream);
-  PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(code);
-  PetscCall(lazy ? ValuesWrittenThere(P, context) : ValuesWrittenInBoth(P, context, p, space));
-  if (!lazy) PetscCall(PetscObjectStateIncrease((PetscObject)P));
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

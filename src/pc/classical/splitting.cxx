@@ -92,7 +92,8 @@ PetscErrorCode Compress(const System &system, StrongGraph *graph, unsigned long 
   PetscCall(ForEach(space, system.nodes(), CountStrong{strong, system.global(), graph->i.data(), hash.data()}));
   PetscCall(RunningSumIn(space, system.nodes(), &graph->i, &all));
   PetscCall(graph->j.Allocate(static_cast<size_t>(all), space));
-  PetscCall(ForEach(space, system.nodes(), KeepStrong{strong, graph->i.data(), graph->j.data()}));
+  PetscCall(
+      ForEach(space, system.nodes(), KeepStrong{strong, strong.A.i, strong.A.j, graph->i.data(), graph->j.data()}));
   PetscCall(aggregate::Sum(space, system.nodes(), hash.data(), &sums[0]));
   PetscCall(ReadOne(space, graph->i.data() + system.own(), &mine));
   sums[1] = static_cast<unsigned long long>(mine);

@@ -128,17 +128,7 @@ struct CountStrong {
   }
 };
 
-struct KeepStrong {
-  Strong            strong;
-  const PetscInt   *begin;
-  PetscInt         *j;
-  SPARSEGPU_HD void operator()(PetscCount k) const
-  {
-    PetscInt to = begin[k];
-    for (PetscInt e = strong.A.i[k]; e < strong.A.i[k + 1]; e++)
-      if (strong(k, e)) j[to++] = strong.A.j[e];
-  }
-};
+using KeepStrong = aggregate::KeepColumns<Strong>;
 
 /// flag = 1 of own unknowns that depend on none.
 struct FlagIsolated {

@@ -1,0 +1,59 @@
+/// The coarse tail of a cycle (tail.hpp) of the levels of a PCMG on one process.
+#pragma once
+
+#include "pc/aggregate/source.hpp"
+#include "pc/amg/smoothing.hpp"
+#include "pc/amg/tail.hpp"
+
+namespace sparsegpu::amg
+{
+
+class CoarseTail
+{
+public:
+  /// After the set-up of PCMG and of `smoothers`, for as many levels as have at most settings.tail unknowns. Without
+  /// levels where it cannot be.
+  PetscErrorCode SetUp(PC pc, const std::vector<Level> &levels, const std::vector<LevelSmoother> &smoothers,
+                       const Settings &settings);
+  PetscErrorCode Clear();
+  /// PCMG's number of its finest level; 0: there is no tail.
+  PetscInt Top() const { return (PetscInt)parts_.size(); }
+  /// x ~ A^-1 b of that level; `zero`: x is 0, whatever is in it. *done false: where the vectors lie, or what options
+  /// are now, that is left to the levels one by one.
+  PetscErrorCode Run(PC pc, Vec b, Vec x, bool zero, bool *done);
+
+private:
+  struct Part {                                     // of PCMG's level l, 1 first
+    Mat                   A = nullptr, P = nullptr; ///< not referenced: those of the hierarchy
+    PetscObjectState      state[2] = {-1, -1};      ///< of A and P when their arrays were taken
+    aggregate::Source     operator_, interpolation;
+    Array<PetscInt>       restriction_i, restriction_j, source; ///< of the transpose of P
+    Array<Scalar>         restriction_a;
+    Array<PetscInt>       color;
+    std::vector<PetscInt> begin; ///< what is in `color`
+  };
+
+  PetscErrorCode Extent(PC pc, const std::vector<Level> &levels, const std::vector<LevelSmoother> &smoothers,
+                        const Settings &settings, PetscInt *top);
+  PetscErrorCode TakeRows(Part *part, TailLevel *level);
+  PetscErrorCode TakeRestriction(Part *part);
+  PetscErrorCode TakeSmoother(const PC_MG_Levels &mg, const LevelSmoother &smoother, Part *part, TailLevel *level);
+  PetscErrorCode TakeSweeps(const PC_MG_Levels &mg, Part *part, TailLevel *level);
+  PetscErrorCode TakeCoarsest(PC pc, const Level &coarsest, bool *inverted);
+  PetscErrorCode MakeRoom();
+  PetscErrorCode TakeNumbers(PC pc, bool *fits);
+
+  std::vector<std::unique_ptr<Part>> parts_;
+  Space                              space_ = Space::Host;
+  Array<Scalar>                      solve_; ///< [coarsest * coarsest]
+  Array<Scalar>                      room_;  ///< all vectors of the tail
+  Tail                               tail_;
+};
+
+/// Whether it is KSPPREONLY with PCLU, and nothing looks on.
+PetscErrorCode IsDirect(KSP ksp, bool *is);
+/// The matrix by rows of what the solver of the coarsest level, PETSc's LU, does to a right-hand side, with the null
+/// space of A taken out of its result. *inverted false: another solver, or a failed factorization.
+PetscErrorCode InverseByFactor(KSP ksp, Mat A, std::vector<PetscScalar> *inverse, bool *inverted);
+
+} // namespace sparsegpu::amg
