@@ -1,4 +1,5 @@
-/// The passes on the device; see ksp/common/passes.cuh.
+/// The passes on the device; see ksp/common/passes.cuh. Products go from the first rows to the last, updates back: of
+/// the vectors that both use, what fits the L2 cache is there.
 #include "ksp/bcgs/recurrence.hpp"
 #include <climits>
 #include "ksp/common/passes.cuh"
@@ -75,14 +76,15 @@ static __global__ void __launch_bounds__(PASS_THREADS) half_kernel(Arrays v, Con
     c.state->broken = step.broken;
   }
   const Scalar first = right ? right[0] : Scalar(1);
-  for_rows(v.rows, [&](PetscInt r) {
+  for_rows_back(v.rows, [&](PetscInt r) {
     const Scalar s = v.r[r] - step.alpha * v.v[r];
     v.r[r]         = s;
     if (right) v.s_hat[r] = (varies ? right[r] : first) * s;
   });
 }
 
-/// Pass 4 of a row; adds the shares of its sums. x and t are not read again soon: they leave others the L2 cache.
+/// Pass 4 of a row; adds the shares of its sums. x, v and t are not read again soon: they leave others the L2
+/// cache.
 __device__ __forceinline__ void update_row(const Arrays &v, const WholeStep &step, const Scalar &scale, PetscInt r,
                                            PetscReal (&sums)[SHADOW_DOTS])
 {
@@ -98,7 +100,7 @@ __device__ __forceinline__ void update_row(const Arrays &v, const WholeStep &ste
     v.shadow[r] = shadow;
   } else {
     shadow    = v.shadow[r];
-    direction = scale * (residual - step.beta * step.omega * v.v[r]) + step.beta * p;
+    direction = scale * (residual - step.beta * step.omega * load_stream(v.v + r)) + step.beta * p;
   }
   v.r[r] = residual;
   v.p[r] = direction;
@@ -125,7 +127,7 @@ static __global__ void __launch_bounds__(PASS_THREADS) whole_kernel(Arrays v, Co
     }
     return;
   }
-  for_rows(v.rows, [&](PetscInt r) { update_row(v, step, varies ? right[r] : first, r, sums); });
+  for_rows_back(v.rows, [&](PetscInt r) { update_row(v, step, varies ? right[r] : first, r, sums); });
   close_pass(sums, c.partial, &c.state->arrived, [&] {
     const PetscReal norm    = c.with_norm ? SquareRoot(sums[PARTS]) : 0;
     Outcome         outcome = EndIteration(c.state, step, FromParts(sums), sums[PARTS], all_rows);

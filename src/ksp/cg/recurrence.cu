@@ -43,8 +43,8 @@ template <bool ranks> static __global__ void __launch_bounds__(PASS_THREADS)
   });
 }
 
-/// What is added to the rows of pass 2. x and r are not read again before the next pass 2: they leave p and w the L2
-/// cache.
+/// What is added to the rows of pass 2, from the last to the first: what the product has read or written last is still
+/// in the L2 cache. x and r are not read again before the next pass 2: they leave p and w that cache.
 template <bool diagonal>
 __device__ __forceinline__ Sums update_rows(const Arrays &v, const Step &step, Norm norm, bool varies)
 {
@@ -52,8 +52,10 @@ __device__ __forceinline__ Sums update_rows(const Arrays &v, const Step &step, N
   Sums         sums{0, 0};
 
 #pragma unroll 2
-  for (PetscInt r = static_cast<PetscInt>(blockIdx.x) * PASS_THREADS + threadIdx.x; r < v.rows;
-       r += static_cast<PetscInt>(gridDim.x) * PASS_THREADS) {
+  for (PetscInt t = (v.rows - 1) / PASS_THREADS - static_cast<PetscInt>(blockIdx.x); t >= 0;
+       t -= static_cast<PetscInt>(gridDim.x)) {
+    const PetscInt r = t * PASS_THREADS + static_cast<PetscInt>(threadIdx.x);
+    if (r >= v.rows) continue;
     const Scalar p = v.p[r], x = load_stream(v.x + r) + alpha * p, residual = load_stream(v.r + r) - alpha * v.w[r];
     const Scalar z = !diagonal ? residual : (varies ? v.inverse[r] : first) * residual;
     store_stream(v.x + r, x);

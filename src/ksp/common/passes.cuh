@@ -66,6 +66,18 @@ template <class Each> __device__ __forceinline__ void for_rows(PetscInt rows, Ea
     each(r);
 }
 
+/// The same from the last rows to the first: what a pass before has read or written last, of the last rows, is still in
+/// the L2 cache.
+template <class Each> __device__ __forceinline__ void for_rows_back(PetscInt rows, Each each)
+{
+#pragma unroll 2
+  for (PetscInt t = (rows - 1) / PASS_THREADS - static_cast<PetscInt>(blockIdx.x); t >= 0;
+       t -= static_cast<PetscInt>(gridDim.x)) {
+    const PetscInt r = t * PASS_THREADS + static_cast<PetscInt>(threadIdx.x);
+    if (r < rows) each(r);
+  }
+}
+
 /// Launches `kernel` with blocks for all rows, as many as are on the device at a time, and one for no row: its record
 /// is written in any case.
 template <auto kernel, class... Arguments>
