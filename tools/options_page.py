@@ -24,7 +24,7 @@ RUNS = [
      ["-pc_type", "ilu", "-pc_factor_mat_solver_type", "sparsegpu", "-pc_factor_mat_ordering_type", "abmc"]),
     ("Multigrid: `-pc_type sparsegpuamg`", ["-pc_type", "sparsegpuamg"]),
     ("Conjugate gradients: `-ksp_type sparsegpucg`", ["-ksp_type", "sparsegpucg", "-pc_type", "jacobi"]),
-    # -ksp_type sparsegpubcgs has none of its own
+    ("BiCGStab: `-ksp_type sparsegpubcgs`", ["-ksp_type", "sparsegpubcgs", "-pc_type", "jacobi"]),
     ("GMRES: `-ksp_type sparsegpugmres`", ["-ksp_type", "sparsegpugmres", "-pc_type", "jacobi"]),
     ("Jacobi: `-ksp_type sparsegpujacobi`", ["-ksp_type", "sparsegpujacobi", "-pc_type", "jacobi"]),
 ]

@@ -88,6 +88,12 @@ PetscErrorCode KSPSolve_SparseGPUBCGS(KSP ksp)
   PetscCall(DeviceOrder()); // the work vectors may be in use on another stream
   ksp->its  = 0;
   bcgs->lag = RecordLag();
+  if (bcgs->ell > 1) {
+    bcgs->way = "BiCGStab(l) on vectors of PETSc";
+    PetscCall(SolveEll(ksp));
+    if (!ksp->reason) ksp->reason = KSP_DIVERGED_ITS;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(bcgs->arrays.Begin(ksp));
   const bool arrays = bcgs->arrays.active(), outside = arrays && bcgs->arrays.outside();
   bcgs->way = !arrays ? "on vectors of PETSc"
