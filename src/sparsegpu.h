@@ -439,8 +439,8 @@ M*/
   allows, in the norm of the preconditioner, so that it does not grow from step to step, and the matrix may be
   indefinite as long as (z, A z) is not zero. With -ksp_sparsegpucg_flexible a direction is made conjugate to the one
   before whatever the preconditioner has been, as `KSPFCG` with one direction does, for preconditioners that are
-  iterations themselves; one reduction more. Both run on PETSc's vectors, take right-hand sides of `KSPMatSolve()` one by
-  one, exclude each other, and give no estimates of the spectrum.
+  iterations themselves; one reduction more. Both run on PETSc's vectors, take right-hand sides of `KSPMatSolve()` one
+  by one, exclude each other, and give no estimates of the spectrum.
 
   `KSPComputeEigenvalues()` and `KSPComputeExtremeSingularValues()` give the estimates of the last solve, without a wait
   for an iteration. There is no trust region (`KSPCGSetRadius()`) and no objective.
