@@ -453,8 +453,11 @@ M*/
 /*MC
   KSPSPARSEGPUBCGS = "sparsegpubcgs" - Preconditioned BiCGStab in four kernels an iteration
 
-  Options Database Key:
-. -ksp_sparsegpubcgs_ell 1 - degree of the polynomial that follows as many steps of BiCG, from 1 to 8: BiCGStab(l)
+  Options Database Keys:
++ -ksp_sparsegpubcgs_ell 1           - degree of the polynomial that follows as many steps of BiCG, from 1 to 8:
+                                       BiCGStab(l)
+- -ksp_sparsegpubcgs_persistent auto - many iterations in one launch: auto, up to 100,000 unknowns and 2,000,000
+                                       entries; on, wherever that is possible; off
 
   Level: beginner
 
@@ -468,8 +471,10 @@ M*/
   stencil and bsr have such a product, of others the inner products are a kernel of their own. The host does not wait
   for an iteration without monitors and with the default convergence test: it reads residual norms a few iterations
   late, and the device stops by itself at the first one that converged. Iteration numbers and solutions are the same as
-  with a monitor. Where vectors lie on the host, the solve runs on the GPU if PETSc has no CUDA or -sparsegpu_backend
-  cuda was given, and b and x are copied once a solve; -sparsegpu_backend kokkos keeps the solve on the host.
+  with a monitor. Small systems run up to 4,096 iterations in one launch then, with their rows and vectors in shared
+  memory; sums in another order, so that last bits differ. Where vectors lie on the host, the solve runs on the GPU if
+  PETSc has no CUDA or -sparsegpu_backend cuda was given, and b and x are copied once a solve; -sparsegpu_backend kokkos
+  keeps the solve on the host.
 
   Host vectors on any number of processes take the same four passes, with three reductions. Another preconditioner is
   applied by `PCApply()`, as often as in `KSPBCGS`; on the GPU the host then waits once an iteration. Other vectors, GPU

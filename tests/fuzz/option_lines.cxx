@@ -95,6 +95,7 @@ const std::vector<KnownOption> &KnownOptions()
         {"-ksp_sparsegpucg_type", "cg cr", false},
         {"-ksp_sparsegpucg_flexible", flag, false},
         {"-ksp_sparsegpubcgs_ell", "1 2 8", false},
+        {"-ksp_sparsegpubcgs_persistent", mode, false},
         {"-ksp_cg_type", "hermitian symmetric", false},
         {"-ksp_sparsegpugmres_restart_auto", flag, false},
         {"-ksp_sparsegpugmres_flexible", flag, false},

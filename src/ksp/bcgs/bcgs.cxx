@@ -18,21 +18,27 @@ PetscErrorCode KSPReset_SparseGPUBCGS(KSP ksp)
   PetscFunctionBegin;
   PetscCall(DeviceOrder()); // for PETSc, which frees the work vectors
   PetscCall(BcgsOf(ksp)->arrays.Free());
+  PetscCall(BcgsOf(ksp)->small.Free());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode KSPSetFromOptions_SparseGPUBCGS(KSP ksp, SparseGPUOptionItems PetscOptionsObject)
 {
-  PetscInt ell = BcgsOf(ksp)->ell;
+  PetscInt  ell   = BcgsOf(ksp)->ell;
+  PetscEnum small = static_cast<PetscEnum>(BcgsOf(ksp)->small_mode);
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "KSP sparsegpubcgs options");
   PetscCall(PetscOptionsInt("-ksp_sparsegpubcgs_ell", "Degree of the minimisation, BiCGStab(l)", "KSPSPARSEGPUBCGS",
                             ell, &ell, nullptr));
+  PetscCall(PetscOptionsEnum("-ksp_sparsegpubcgs_persistent",
+                             "Many iterations in one launch, of systems that are small", "KSPSPARSEGPUBCGS", SmallModes,
+                             small, &small, nullptr));
   PetscOptionsHeadEnd();
   PetscCheck(ell >= 1 && ell <= MOST_ELL, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_OUTOFRANGE,
              "-ksp_sparsegpubcgs_ell %" PetscInt_FMT " must be from 1 to %" PetscInt_FMT, ell, MOST_ELL);
-  BcgsOf(ksp)->ell = ell;
+  BcgsOf(ksp)->ell        = ell;
+  BcgsOf(ksp)->small_mode = static_cast<SmallMode>(small);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

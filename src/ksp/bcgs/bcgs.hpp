@@ -2,7 +2,7 @@
 #pragma once
 
 #include <petsc/private/kspimpl.h>
-#include "ksp/bcgs/arrays.hpp"
+#include "ksp/bcgs/small.hpp"
 
 namespace sparsegpu::bcgs
 {
@@ -13,6 +13,8 @@ struct Bcgs {
   PetscInt    ell = 1;                ///< degree of the minimisation after so many steps
   const char *way = "not solved yet"; ///< of the last solve, for KSPView()
   ArraySolve  arrays;
+  SmallMode   small_mode = SmallMode::Auto;
+  SmallSolve  small;
   RecordLag   lag;
 };
 inline Bcgs *BcgsOf(KSP ksp)
