@@ -459,8 +459,10 @@ M*/
 + -ksp_cg_type hermitian          - or symmetric, of complex matrices, `KSPCGSetType()`
 . -ksp_sparsegpucg_persistent auto - many iterations in one launch: auto, up to 100,000 unknowns and 2,000,000 entries;
                                     on, wherever that is possible; off
-- -ksp_sparsegpucg_together auto  - the right-hand sides of `KSPMatSolve()` at a time: auto, where that is faster; on,
+. -ksp_sparsegpucg_together auto  - the right-hand sides of `KSPMatSolve()` at a time: auto, where that is faster; on,
                                     wherever that is possible; off
+. -ksp_sparsegpucg_type cg        - or cr, conjugate residuals
+- -ksp_sparsegpucg_flexible       - the preconditioner may change from step to step
 
   Level: beginner
 
@@ -503,15 +505,29 @@ M*/
   history, a convergence test of the program's own, estimates of the spectrum, `KSPSetInitialGuessKnoll()`, a
   `KSPGuess`, `KSPSetDiagonalScale()` or functions before or after a solve.
 
+  With -ksp_sparsegpucg_type cr the solver is that of `KSPCR`: each step makes the residual as small as the Krylov space
+  allows, in the norm of the preconditioner, so that it does not grow from step to step, and the matrix may be
+  indefinite as long as (z, A z) is not zero. With -ksp_sparsegpucg_flexible a direction is made conjugate to the one
+  before whatever the preconditioner has been, as `KSPFCG` with one direction does, for preconditioners that are
+  iterations themselves; one reduction more. Both run on PETSc's vectors, take right-hand sides of `KSPMatSolve()` one
+  by one, exclude each other, and give no estimates of the spectrum.
+
   `KSPComputeEigenvalues()` and `KSPComputeExtremeSingularValues()` give the estimates of the last solve, without a wait
   for an iteration. There is no trust region (`KSPCGSetRadius()`) and no objective.
 
-.seealso: `KSPCG`, `KSPMatSolve()`, `KSPSPARSEGPUGMRES`, `KSPSPARSEGPUJACOBI`, `MATSPARSEGPU`, `KSPCGSetType()`
+.seealso: `KSPCG`, `KSPCR`, `KSPFCG`, `KSPMatSolve()`, `KSPSPARSEGPUGMRES`, `KSPSPARSEGPUJACOBI`, `MATSPARSEGPU`,
+          `KSPCGSetType()`
 M*/
 #define KSPSPARSEGPUCG "sparsegpucg"
 
 /*MC
   KSPSPARSEGPUBCGS = "sparsegpubcgs" - Preconditioned BiCGStab in four kernels an iteration
+
+  Options Database Keys:
++ -ksp_sparsegpubcgs_ell 1           - degree of the polynomial that follows as many steps of BiCG, from 1 to 8:
+                                       BiCGStab(l)
+- -ksp_sparsegpubcgs_persistent auto - many iterations in one launch: auto, up to 100,000 unknowns and 2,000,000
+                                       entries; on, wherever that is possible; off
 
   Level: beginner
 
@@ -525,8 +541,10 @@ M*/
   stencil and bsr have such a product, of others the inner products are a kernel of their own. The host does not wait
   for an iteration without monitors and with the default convergence test: it reads residual norms a few iterations
   late, and the device stops by itself at the first one that converged. Iteration numbers and solutions are the same as
-  with a monitor. Where vectors lie on the host, the solve runs on the GPU if PETSc has no CUDA or -sparsegpu_backend
-  cuda was given, and b and x are copied once a solve; -sparsegpu_backend kokkos keeps the solve on the host.
+  with a monitor. Small systems run up to 4,096 iterations in one launch then, with their rows and vectors in shared
+  memory; sums in another order, so that last bits differ. Where vectors lie on the host, the solve runs on the GPU if
+  PETSc has no CUDA or -sparsegpu_backend cuda was given, and b and x are copied once a solve; -sparsegpu_backend kokkos
+  keeps the solve on the host.
 
   Host vectors on any number of processes take the same four passes, with three reductions. Another preconditioner is
   applied by `PCApply()`, as often as in `KSPBCGS`; on the GPU the host then waits once an iteration. Other vectors, GPU
@@ -538,7 +556,13 @@ M*/
   `KSP_DIVERGED_BREAKDOWN` if the preconditioned operator makes a residual zero, and after eight restarts one after the
   other that have not halved the residual.
 
-.seealso: `KSPBCGS`, `KSPSPARSEGPUCG`, `KSPSPARSEGPUGMRES`, `MATSPARSEGPU`
+  Where convection dominates and eigenvalues come close to the imaginary axis, `KSPBCGS` stagnates or breaks down: its
+  residual polynomial is a product of factors of degree one, each of them made small by itself. -ksp_sparsegpubcgs_ell 2
+  takes factors of degree two (Sleijpen and Fokkema, 1993), as `KSPBCGSL` does. An iteration then takes four products
+  and four applications of the preconditioner, counts as two, and has one norm in histories and for monitors.
+  Breakdowns restart as above. It runs on PETSc's vectors.
+
+.seealso: `KSPBCGS`, `KSPBCGSL`, `KSPSPARSEGPUCG`, `KSPSPARSEGPUGMRES`, `MATSPARSEGPU`
 M*/
 #define KSPSPARSEGPUBCGS "sparsegpubcgs"
 

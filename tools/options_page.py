@@ -25,7 +25,7 @@ RUNS = [
     ("Multigrid: `-pc_type sparsegpuamg`", ["-pc_type", "sparsegpuamg"]),
     ("Smoothers: `-pc_type sparsegpusmoother`", ["-pc_type", "sparsegpusmoother"]),
     ("Conjugate gradients: `-ksp_type sparsegpucg`", ["-ksp_type", "sparsegpucg", "-pc_type", "jacobi"]),
-    # -ksp_type sparsegpubcgs has none of its own
+    ("BiCGStab: `-ksp_type sparsegpubcgs`", ["-ksp_type", "sparsegpubcgs", "-pc_type", "jacobi"]),
     ("GMRES: `-ksp_type sparsegpugmres`", ["-ksp_type", "sparsegpugmres", "-pc_type", "jacobi"]),
     ("Jacobi: `-ksp_type sparsegpujacobi`", ["-ksp_type", "sparsegpujacobi", "-pc_type", "jacobi"]),
 ]

@@ -220,7 +220,8 @@ static PetscErrorCode Reproducible()
 /// solution and the history have the same bits.
 static PetscErrorCode Monitored()
 {
-  const Options options(std::string("-ksp_pc_side right -ksp_rtol 1e-5 -ksp_type ") + KSPSPARSEGPUBCGS);
+  const Options options(std::string("-ksp_sparsegpubcgs_persistent off -ksp_pc_side right -ksp_rtol 1e-5 -ksp_type ") +
+                        KSPSPARSEGPUBCGS);
   System        s;
 
   PetscFunctionBeginUser;

@@ -210,7 +210,7 @@ static PetscErrorCode HostVectors()
 /// Which way a solve takes: the view tells.
 static PetscErrorCode Ways()
 {
-  const Option type("-ksp_type", KSPSPARSEGPUBCGS);
+  const Option type("-ksp_type", KSPSPARSEGPUBCGS), by_step("-ksp_sparsegpubcgs_persistent", "off");
   System       s;
   PetscBool    cuda;
 

@@ -60,7 +60,10 @@ public:
   /// Waits for the outcome of iteration k; -1: for the first norm.
   PetscErrorCode Await(PetscInt k, Told *told);
   /// Whether iteration k, the last launched, is over.
-  bool Idle(PetscInt k) const { return space_ == Space::Host || records_.Ready(k); }
+  bool                Idle(PetscInt k) const { return space_ == Space::Host || records_.Ready(k); }
+  const DeviceSystem &system() const { return system_; }
+  /// For iterations on the device that are not launched by Launch().
+  PetscErrorCode Lend(Arrays *v, State **state, bool *with_norm);
   /// The iterate where it is not in the solution vector.
   PetscErrorCode Store(Vec v, bool *stored);
 

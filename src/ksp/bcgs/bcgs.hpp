@@ -2,14 +2,19 @@
 #pragma once
 
 #include <petsc/private/kspimpl.h>
-#include "ksp/bcgs/arrays.hpp"
+#include "ksp/bcgs/small.hpp"
 
 namespace sparsegpu::bcgs
 {
 
+constexpr PetscInt MOST_ELL = 8; ///< the normal equations of higher degrees consist of rounding errors
+
 struct Bcgs {
+  PetscInt    ell = 1;                ///< degree of the minimisation after so many steps
   const char *way = "not solved yet"; ///< of the last solve, for KSPView()
   ArraySolve  arrays;
+  SmallMode   small_mode = SmallMode::Auto;
+  SmallSolve  small;
   RecordLag   lag;
 };
 inline Bcgs *BcgsOf(KSP ksp)
@@ -29,5 +34,8 @@ PetscErrorCode KSPSolve_SparseGPUBCGS(KSP ksp);
 PetscErrorCode TakeOutcome(KSP ksp, PetscInt k, const Told &told);
 /// The iteration on PETSc's vectors, for every matrix, preconditioner, vector and number of processes.
 PetscErrorCode SolveOnVectors(KSP ksp);
+
+/// BiCGStab(l), l > 1, in the same generality: ell.cxx.
+PetscErrorCode SolveEll(KSP ksp);
 
 } // namespace sparsegpu::bcgs

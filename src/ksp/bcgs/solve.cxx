@@ -45,6 +45,27 @@ PetscErrorCode TakeOutcome(KSP ksp, PetscInt k, const Told &told)
 
 namespace
 {
+/// Iterations from the first on that the device runs by itself; ends early where it cannot.
+PetscErrorCode RunSmall(KSP ksp, PetscInt last, PetscInt *finished)
+{
+  SmallSolve *small = &BcgsOf(ksp)->small;
+  PetscInt    end;
+  Told        told;
+
+  PetscFunctionBegin;
+  while (!ksp->reason && *finished < last) {
+    PetscCall(small->Launch(*finished, last, DefaultNormTest(ksp), &end));
+    if (!small->active()) break;
+    while (!ksp->reason && *finished < end) {
+      PetscCall(small->Next(&told));
+      PetscCall(TakeOutcome(ksp, (*finished)++, told));
+    }
+  }
+  const DeviceSystem &system = BcgsOf(ksp)->arrays.system();
+  PetscCall(PetscLogGpuFlops(*finished * (4.0 * system.nonzeros() + 30.0 * system.rows())));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode SolveOnArrays(KSP ksp)
 {
   Bcgs          *bcgs     = BcgsOf(ksp);
@@ -64,6 +85,8 @@ PetscErrorCode SolveOnArrays(KSP ksp)
   }
   PetscCall(TakeNorm(ksp, 0, norm));
   if (late) arrays->Test(DefaultNormTest(ksp));
+  if (bcgs->small.active()) PetscCall(RunSmall(ksp, last, &finished));
+  launched = finished;
   while (!ksp->reason && finished < last) {
     const PetscInt end = std::min(last, finished + (late ? bcgs->lag.ahead() : 1));
     for (; launched < end; launched++) PetscCall(arrays->Launch(launched));
@@ -88,9 +111,17 @@ PetscErrorCode KSPSolve_SparseGPUBCGS(KSP ksp)
   PetscCall(DeviceOrder()); // the work vectors may be in use on another stream
   ksp->its  = 0;
   bcgs->lag = RecordLag();
+  if (bcgs->ell > 1) {
+    bcgs->way = "BiCGStab(l) on vectors of PETSc";
+    PetscCall(SolveEll(ksp));
+    if (!ksp->reason) ksp->reason = KSP_DIVERGED_ITS;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(bcgs->arrays.Begin(ksp));
+  PetscCall(bcgs->small.Begin(ksp, &bcgs->arrays, bcgs->small_mode));
   const bool arrays = bcgs->arrays.active(), outside = arrays && bcgs->arrays.outside();
-  bcgs->way = !arrays ? "on vectors of PETSc"
+  bcgs->way = bcgs->small.active() ? "many iterations in one launch on the GPU"
+              : !arrays            ? "on vectors of PETSc"
               : bcgs->arrays.space() == Space::Device
                   ? (outside ? "four kernels an iteration on the GPU, and the preconditioner"
                              : "four kernels an iteration on the GPU")

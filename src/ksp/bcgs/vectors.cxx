@@ -3,28 +3,45 @@
 #include <algorithm>
 #include "device/local_array.hpp"
 #include "ksp/bcgs/bcgs.hpp"
+#include "ksp/bcgs/vectors.hpp"
 
 namespace sparsegpu::bcgs
 {
 
+PetscErrorCode ComputeResidual(KSP ksp, Vec v, Vec t, Vec r)
+{
+  LocalArray entries;
+  PetscInt   rows;
+
+  PetscFunctionBegin;
+  PetscCall(KSPInitialResidual(ksp, ksp->vec_sol, v, t, r, ksp->vec_rhs));
+  if (ksp->reason != KSP_DIVERGED_PC_FAILED) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetLocalSize(r, &rows)); // on some processes alone: the norm tells the others
+  PetscCall(entries.Get(r, Space::Host, Access::Write));
+  std::fill_n(entries.write(), rows, Scalar(PETSC_INFINITY));
+  PetscCall(entries.Restore());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SetShadow(const WholeStep &step, Vec r, Vec shadow)
+{
+  LocalArray entries;
+  PetscInt   begin, end;
+
+  PetscFunctionBegin;
+  if (!step.random) {
+    PetscCall(VecCopy(r, shadow));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecGetOwnershipRange(shadow, &begin, &end));
+  PetscCall(entries.Get(shadow, Space::Host, Access::Write));
+  for (PetscInt k = begin; k < end; k++) entries.write()[k - begin] = RandomSign(k, step.seed);
+  PetscCall(entries.Restore());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 namespace
 {
-Scalar ToScalar(PetscScalar v)
-{
-  Scalar s(PetscRealPart(v));
-#if defined(PETSC_USE_COMPLEX)
-  s.im = PetscImaginaryPart(v);
-#endif
-  return s;
-}
-PetscScalar FromScalar(const Scalar &v)
-{
-#if defined(PETSC_USE_COMPLEX)
-  return PetscCMPLX(v.re, v.im);
-#else
-  return v;
-#endif
-}
 void ToParts(PetscScalar v, PetscReal *part)
 {
   part[0] = PetscRealPart(v);
@@ -44,23 +61,14 @@ struct VectorSolve {
   PetscErrorCode Apply(Vec from, Vec hat, Vec to);
   PetscErrorCode Iterate(Told *told);
   PetscErrorCode Update(const WholeStep &step);
-  PetscErrorCode SetShadow(const WholeStep &step);
 };
 
 PetscErrorCode VectorSolve::Begin(PetscReal *norm)
 {
-  LocalArray  entries;
   PetscScalar square;
-  PetscInt    rows;
 
   PetscFunctionBegin;
-  PetscCall(KSPInitialResidual(ksp, x, v, t, r, ksp->vec_rhs));
-  if (ksp->reason == KSP_DIVERGED_PC_FAILED) { // on some processes alone: the norm tells the others
-    PetscCall(VecGetLocalSize(r, &rows));
-    PetscCall(entries.Get(r, Space::Host, Access::Write));
-    std::fill_n(entries.write(), rows, Scalar(PETSC_INFINITY));
-    PetscCall(entries.Restore());
-  }
+  PetscCall(ComputeResidual(ksp, v, t, r));
   PetscCall(VecNorm(r, NORM_2, norm));
   PetscCall(VecCopy(r, shadow));
   PetscCall(VecCopy(r, p));
@@ -84,23 +92,6 @@ PetscErrorCode VectorSolve::Apply(Vec from, Vec hat, Vec to)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VectorSolve::SetShadow(const WholeStep &step)
-{
-  LocalArray entries;
-  PetscInt   begin, end;
-
-  PetscFunctionBegin;
-  if (!step.random) {
-    PetscCall(VecCopy(r, shadow));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(VecGetOwnershipRange(shadow, &begin, &end));
-  PetscCall(entries.Get(shadow, Space::Host, Access::Write));
-  for (PetscInt k = begin; k < end; k++) entries.write()[k - begin] = RandomSign(k, step.seed);
-  PetscCall(entries.Restore());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Pass 4.
 PetscErrorCode VectorSolve::Update(const WholeStep &step)
 {
@@ -111,7 +102,7 @@ PetscErrorCode VectorSolve::Update(const WholeStep &step)
   PetscCall(VecAXPY(r, -omega, t));
   if (step.restarts) {
     PetscCall(VecCopy(r, p));
-    PetscCall(SetShadow(step));
+    PetscCall(SetShadow(step, r, shadow));
   } else {
     PetscCall(VecAXPBYPCZ(p, 1, -omega * beta, beta, r, v));
   }

@@ -38,13 +38,17 @@ PetscErrorCode SetType(KSP ksp, KSPCGType type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+const char *const Kinds[] = {"cg", "cr"};
+
 PetscErrorCode KSPSetFromOptions_SparseGPUCG(KSP ksp, SparseGPUOptionItems PetscOptionsObject)
 {
   PetscEnum type =
       CgOf(ksp)->hermitian ? static_cast<PetscEnum>(KSP_CG_HERMITIAN) : static_cast<PetscEnum>(KSP_CG_SYMMETRIC);
-  PetscEnum small = static_cast<PetscEnum>(CgOf(ksp)->small_mode);
-  PetscEnum many  = static_cast<PetscEnum>(CgOf(ksp)->many_mode);
-  PetscBool given = PETSC_FALSE;
+  PetscEnum small    = static_cast<PetscEnum>(CgOf(ksp)->small_mode);
+  PetscEnum many     = static_cast<PetscEnum>(CgOf(ksp)->many_mode);
+  PetscInt  kind     = CgOf(ksp)->residuals ? 1 : 0;
+  PetscBool flexible = CgOf(ksp)->flexible ? PETSC_TRUE : PETSC_FALSE;
+  PetscBool given    = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "KSP sparsegpucg options");
@@ -52,11 +56,19 @@ PetscErrorCode KSPSetFromOptions_SparseGPUCG(KSP ksp, SparseGPUOptionItems Petsc
                              "KSPSPARSEGPUCG", SmallModes, small, &small, nullptr));
   PetscCall(PetscOptionsEnum("-ksp_sparsegpucg_together", "The right-hand sides of KSPMatSolve() at a time",
                              "KSPSPARSEGPUCG", SmallModes, many, &many, nullptr));
+  PetscCall(PetscOptionsEList("-ksp_sparsegpucg_type", "Conjugate gradients or conjugate residuals", "KSPSPARSEGPUCG",
+                              Kinds, 2, Kinds[kind], &kind, nullptr));
+  PetscCall(PetscOptionsBool("-ksp_sparsegpucg_flexible", "The preconditioner may change from step to step",
+                             "KSPSPARSEGPUCG", flexible, &flexible, nullptr));
 #if defined(PETSC_USE_COMPLEX)
   PetscCall(PetscOptionsEnum("-ksp_cg_type", "Matrix is Hermitian or complex symmetric", "KSPCGSetType", KSPCGTypes,
                              type, &type, &given));
 #endif
   PetscOptionsHeadEnd();
+  PetscCheck(kind == 0 || !flexible, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_INCOMP,
+             "-ksp_sparsegpucg_type cr has no flexible form: leave -ksp_sparsegpucg_flexible out, or take cg");
+  CgOf(ksp)->residuals  = kind == 1;
+  CgOf(ksp)->flexible   = flexible;
   CgOf(ksp)->small_mode = static_cast<SmallMode>(small);
   CgOf(ksp)->many_mode  = static_cast<SmallMode>(many);
   if (given) PetscCall(SetType(ksp, static_cast<KSPCGType>(type)));

@@ -10,7 +10,9 @@ namespace sparsegpu::cg
 {
 
 struct Cg {
-  bool                   hermitian = true; ///< else inner products without conjugation, of complex symmetric matrices
+  bool                   hermitian = true;  ///< else inner products without conjugation, of complex symmetric matrices
+  bool                   residuals = false; ///< conjugate residuals
+  bool                   flexible  = false; ///< the preconditioner may change from step to step
   const char            *way       = "not solved yet"; ///< of the last solve, for KSPView()
   ArraySolve             arrays;
   SmallMode              small_mode = SmallMode::Auto;
@@ -29,6 +31,8 @@ PetscErrorCode KSPCreate_SparseGPUCG(KSP ksp);
 PetscErrorCode KSPSolve_SparseGPUCG(KSP ksp);
 /// The classical recurrence on PETSc's vectors, for every matrix, preconditioner, vector and number of processes.
 PetscErrorCode SolveOnVectors(KSP ksp);
+/// Conjugate residuals, in the same generality.
+PetscErrorCode SolveResiduals(KSP ksp);
 /// The solve ends with a curvature (p, A p) that is zero or of another sign than before.
 PetscErrorCode EndWithCurvature(KSP ksp);
 PetscErrorCode KSPComputeEigenvalues_SparseGPUCG(KSP ksp, PetscInt room, PetscReal *re, PetscReal *im, PetscInt *count);

@@ -14,8 +14,10 @@ PetscErrorCode ManySolve::Begin(KSP ksp, Mat B, Mat X, DenseArray *b, DenseArray
   b_    = b;
   x_    = x;
   norm_ = NormOf(ksp->normtype);
-  PetscCall(Unwrap());                                                     // of a solve that ended with an error
-  const Togetherness asked{CgOf(ksp)->many_mode, CgOf(ksp)->hermitian, 4}; // x, r, p and w
+  PetscCall(Unwrap()); // of a solve that ended with an error
+  const Cg          *cg     = CgOf(ksp);
+  const bool         serves = cg->hermitian && !cg->residuals && !cg->flexible;
+  const Togetherness asked{cg->many_mode, serves, 4}; // x, r, p and w
   TogetherPlace      place;
   PetscCall(AdmitTogether(ksp, B, X, asked, &place, admitted));
   if (!*admitted) PetscFunctionReturn(PETSC_SUCCESS);

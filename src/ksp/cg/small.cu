@@ -1,10 +1,9 @@
 /// One cooperative kernel runs many iterations; see small.hpp for the division of the work.
 #include <cooperative_groups.h>
-#include <algorithm>
 #include "device/limits.hpp"
 #include "ksp/cg/small.hpp"
 #include "ksp/common/small_rows.cuh"
-#include "mat/formats/dots.cuh"
+#include "ksp/common/small_sums.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::cg
@@ -30,39 +29,6 @@ __device__ __forceinline__ SmallVectors take_vectors(const Arrays &v, PetscInt f
   }
   __syncthreads();
   return own;
-}
-
-/// The sums of all blocks, in their order, to all threads of the block. After a barrier of the grid; all must call.
-template <int count>
-__device__ __forceinline__ void grid_sums(const PetscReal *partial, PetscReal (&whole)[count], PetscReal (&v)[count])
-{
-  const int lane = threadIdx.x % 32;
-
-  if (threadIdx.x < 32) {
-#pragma unroll
-    for (int k = 0; k < count; k++) v[k] = 0;
-    for (unsigned b = lane; b < gridDim.x; b += 32)
-#pragma unroll
-      for (int k = 0; k < count; k++) v[k] += load_shared(partial + count * b + k);
-#pragma unroll
-    for (int k = 0; k < count; k++) {
-#pragma unroll
-      for (int mask = 16; mask > 0; mask /= 2) v[k] += shuffle_xor(v[k], mask, 32);
-      if (lane == 0) whole[k] = v[k];
-    }
-  }
-  __syncthreads();
-#pragma unroll
-  for (int k = 0; k < count; k++) v[k] = whole[k];
-}
-
-/// The block's part of the sums.
-template <int count> __device__ __forceinline__ void leave_sums(PetscReal (&v)[count], PetscReal *partial)
-{
-  block_sums(v);
-  if (threadIdx.x > 0) return;
-#pragma unroll
-  for (int k = 0; k < count; k++) partial[count * blockIdx.x + k] = v[k];
 }
 
 __device__ __forceinline__ void small_record(CgRecord *record, PetscReal norm, Outcome outcome, const Step &step,
@@ -161,26 +127,8 @@ static __global__ void __launch_bounds__(SMALL_THREADS, 1)
 
 PetscErrorCode SmallPlan_CUDA(PetscInt rows, PetscReal mean, SmallShape *shape, bool *fits)
 {
-  constexpr PetscInt LEAST  = 128; // rows of a block: fewer, and more blocks wait for each other longer
-  const void *const  kernel = reinterpret_cast<const void *>(small_kernel);
-  PetscInt           multiprocessors, together;
-  size_t             most;
-
   PetscFunctionBegin;
-  *fits = false;
-  PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
-  PetscCall(SharedMemoryFor(kernel, &most));
-  const PetscInt wanted = std::min(multiprocessors, (rows + LEAST - 1) / LEAST);
-  shape->rows           = (rows + wanted - 1) / wanted;
-  shape->blocks         = (rows + shape->rows - 1) / shape->rows;
-  shape->lanes          = SmallLanes(shape->rows, mean);
-  const size_t vectors  = small_aligned(SMALL_VECTORS * static_cast<size_t>(shape->rows) * sizeof(Scalar));
-  const size_t least    = vectors + small_aligned((static_cast<size_t>(shape->rows) + 1) * sizeof(PetscInt));
-  if (least > most) PetscFunctionReturn(PETSC_SUCCESS);
-  const size_t matrix = static_cast<size_t>(2 * mean * shape->rows) * (sizeof(Scalar) + sizeof(PetscInt));
-  shape->bytes        = std::min(most, least + matrix);
-  PetscCall(CooperativeBlocks(kernel, SMALL_THREADS, shape->bytes, &together));
-  *fits = together >= shape->blocks;
+  PetscCall(PlanSmall(reinterpret_cast<const void *>(small_kernel), SMALL_VECTORS, rows, mean, shape, fits));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

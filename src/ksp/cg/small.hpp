@@ -7,16 +7,10 @@
 #include "ksp/cg/arrays.hpp"
 #include "ksp/common/small_matrix.hpp"
 #include "ksp/common/small_mode.hpp"
+#include "ksp/common/small_shape.hpp"
 
 namespace sparsegpu::cg
 {
-
-/// How the work is divided; of SmallPlan_CUDA().
-struct SmallShape {
-  PetscInt blocks, rows; ///< rows of a block
-  int      lanes;        ///< threads that share a row of A, a power of two
-  size_t   bytes;        ///< of shared memory
-};
 
 struct SmallWork {
   CsrLayout  A; ///< without chunks

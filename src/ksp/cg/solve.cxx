@@ -187,6 +187,11 @@ PetscErrorCode KSPSolve_SparseGPUCG(KSP ksp)
   cg->lag  = RecordLag();
   cg->alpha.clear();
   cg->rho.clear();
+  if (cg->residuals || cg->flexible) {
+    cg->way = cg->residuals ? "conjugate residuals, on vectors of PETSc" : "flexible, on vectors of PETSc";
+    PetscCall(cg->residuals ? SolveResiduals(ksp) : SolveOnVectors(ksp));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (cg->hermitian) PetscCall(cg->arrays.Begin(ksp));
   PetscCall(cg->small.Begin(ksp, &cg->arrays, cg->hermitian ? cg->small_mode : SmallMode::Off));
   const bool arrays = cg->hermitian && cg->arrays.active(), outside = arrays && cg->arrays.outside();

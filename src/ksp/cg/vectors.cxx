@@ -1,5 +1,7 @@
 /// The classical recurrence on PETSc's vectors. As many applications of the preconditioner and reductions as PETSc's cg
-/// has; an iteration reports and ends as there.
+/// has; an iteration reports and ends as there. The flexible one makes a direction conjugate to the one before, A p of
+/// which it keeps, whatever the preconditioner has been: beta = -(A p, z) / (p, A p), one reduction more. Notay, SIAM
+/// J. Sci. Comput. 22(4), 2000.
 #include <limits>
 #include "device/local_array.hpp"
 #include "ksp/cg/cg.hpp"
@@ -14,8 +16,8 @@ namespace
 struct VectorSolve {
   KSP         ksp;
   Mat         A;
-  Vec         x, r, z, p;
-  bool        hermitian;
+  Vec         x, r, z, p, w; ///< w: A p; z unless that is kept
+  bool        hermitian, flexible;
   bool        preconditioned = false, dotted = false; ///< z is that of r, and rho = (r, z) is known
   PetscScalar rho = 0;
 
@@ -24,6 +26,7 @@ struct VectorSolve {
   PetscErrorCode Precondition();
   PetscErrorCode ComputeRho();
   PetscErrorCode ComputeNorm(bool checked, PetscReal *norm);
+  PetscErrorCode Turn(PetscScalar beta, PetscScalar curvature);
   PetscErrorCode Iterate(PetscInt k, PetscScalar before, PetscScalar *curvature);
 };
 
@@ -95,6 +98,20 @@ PetscErrorCode VectorSolve::ComputeNorm(bool checked, PetscReal *norm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The next direction, by the factor for a preconditioner that does not change, or by another one.
+PetscErrorCode VectorSolve::Turn(PetscScalar beta, PetscScalar curvature)
+{
+  PetscScalar dot;
+
+  PetscFunctionBegin;
+  if (flexible) {
+    PetscCall(Dot(z, w, &dot));
+    beta = -dot / curvature;
+  }
+  PetscCall(VecAYPX(p, beta, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// One step from rho; `before` is that of the step before. Leaves a reason where there is no step to be taken.
 PetscErrorCode VectorSolve::Iterate(PetscInt k, PetscScalar before, PetscScalar *curvature)
 {
@@ -117,10 +134,10 @@ PetscErrorCode VectorSolve::Iterate(PetscInt k, PetscScalar before, PetscScalar 
   if (k == 0)
     PetscCall(VecCopy(z, p));
   else
-    PetscCall(VecAYPX(p, rho / before, z));
-  PetscCall(KSP_MatMult(ksp, A, p, z)); // z is not needed any more
+    PetscCall(Turn(rho / before, *curvature));
+  PetscCall(KSP_MatMult(ksp, A, p, w)); // z is not needed any more
   preconditioned = dotted = false;
-  PetscCall(Dot(p, z, curvature));
+  PetscCall(Dot(p, w, curvature));
   if (PetscIsInfOrNanScalar(*curvature)) {
     PetscCall(EndWithNorm(ksp, std::numeric_limits<PetscReal>::quiet_NaN()));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -131,24 +148,31 @@ PetscErrorCode VectorSolve::Iterate(PetscInt k, PetscScalar before, PetscScalar 
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   const PetscScalar alpha = rho / *curvature;
-  if (ksp->calc_sings) {
+  if (ksp->calc_sings && !flexible) { // of a flexible one there is no such recurrence
     PetscCallCXX(cg->alpha.push_back(PetscRealPart(alpha)));
     PetscCallCXX(cg->rho.push_back(PetscRealPart(rho)));
   }
   PetscCall(VecAXPY(x, alpha, p));
-  PetscCall(VecAXPY(r, -alpha, z));
+  PetscCall(VecAXPY(r, -alpha, w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
 
 PetscErrorCode SolveOnVectors(KSP ksp)
 {
-  VectorSolve solve{ksp, nullptr, ksp->vec_sol, ksp->work[0], ksp->work[1], ksp->work[2], CgOf(ksp)->hermitian};
-  PetscScalar before = 0, curvature = 0;
-  PetscReal   norm;
-  PetscInt    k = 0;
+  constexpr int WORKS    = 4;
+  const bool    flexible = CgOf(ksp)->flexible;
+  VectorSolve   solve{};
+  PetscScalar   before = 0, curvature = 0;
+  PetscReal     norm;
+  PetscInt      k = 0;
 
   PetscFunctionBegin;
+  if (flexible && ksp->nwork < WORKS) PetscCall(KSPSetWorkVecs(ksp, WORKS));
+  Vec *const work = ksp->work;
+  solve           = VectorSolve{
+      ksp,     nullptr, ksp->vec_sol, work[0], work[1], work[2], flexible ? work[3] : work[1], CgOf(ksp)->hermitian,
+      flexible};
   PetscCall(PCGetOperators(ksp->pc, &solve.A, nullptr));
   PetscCall(solve.Begin());
   PetscCall(solve.ComputeNorm(true, &norm));

@@ -50,10 +50,10 @@ __device__ __forceinline__ SmallMatrix take_matrix(const CsrLayout &A, PetscInt 
   return rows;
 }
 
-/// done(r, the product of row r with x) for `count` rows; `lanes` neighbouring threads share a row. x has been written
-/// by other blocks.
-template <class Done> __device__ __forceinline__ void small_product(const SmallMatrix &rows, PetscInt count, int lanes,
-                                                                    const Scalar *x, Done done)
+/// done(r, the product of row r with load(column)) for `count` rows; `lanes` neighbouring threads share a row.
+template <class Load, class Done> __device__ __forceinline__ void small_product_with(const SmallMatrix &rows,
+                                                                                     PetscInt count, int lanes,
+                                                                                     Load load, Done done)
 {
   const PetscInt at_once = SMALL_THREADS / lanes;
   const int      lane    = static_cast<int>(threadIdx.x) % lanes;
@@ -64,10 +64,17 @@ template <class Done> __device__ __forceinline__ void small_product(const SmallM
     if (r < count)
       sum = batched_sum<4>(
           rows.i[r] + lane, rows.i[r + 1], lanes, [&](PetscInt e) { return rows.a[e]; },
-          [&](PetscInt e) { return rows.j[e]; }, [&](PetscInt j) { return load_shared(x + j); });
+          [&](PetscInt e) { return rows.j[e]; }, load);
     for (int mask = lanes / 2; mask > 0; mask /= 2) sum += shuffle_xor(sum, mask, 32);
     if (r < count && lane == 0) done(r, sum);
   }
+}
+/// The same with x, which has been written by other blocks.
+template <class Done> __device__ __forceinline__ void small_product(const SmallMatrix &rows, PetscInt count, int lanes,
+                                                                    const Scalar *x, Done done)
+{
+  small_product_with(
+      rows, count, lanes, [&](PetscInt j) { return load_shared(x + j); }, done);
 }
 
 /// Threads that share a row, of `rows` rows a block with `mean` entries each: a power of two.

@@ -199,6 +199,7 @@ private:
   DeviceMemory  scratch_, gather_;
   PetscReal    *squares_ = nullptr; ///< [MANY] on the device
   PinnedMemory  records_;           ///< [most_ * stride]
+  size_t        record_bytes_ = 0;  ///< of records_
   RecordLag     lag_;
 };
 

@@ -45,10 +45,12 @@ PetscErrorCode ManySolve::ReserveOnDevice()
     base = static_cast<char *>(scratch_.data());
   }
   squares_ = reinterpret_cast<PetscReal *>(base + pipelines_.bytes * static_cast<size_t>(most_));
-  PetscCall(records_.Reserve(records));
-  memset(records_.data(), 0, records); // rounds begin at 1; the solve before has ended, no kernel writes a record
+  if (record_bytes_ < records) { // rounds begin at 1 and never repeat: kernels of a solve before may still be under way
+    PetscCall(records_.Reserve(records));
+    memset(records_.data(), 0, records);
+    record_bytes_ = records;
+  }
   p->records = static_cast<Record *>(records_.data());
-  p->round   = 0;
   p->twice   = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

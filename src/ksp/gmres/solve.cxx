@@ -234,7 +234,7 @@ PetscErrorCode KSPSolve_SparseGPUGMRES(KSP ksp)
                "The flexible variant of %s does not support diagonal scaling", ((PetscObject)ksp)->type_name);
   }
   PetscCall(DeviceOrder()); // the work vectors may be in use on another stream
-  ksp->its   = 0;
+  ksp->its        = 0;
   ksp->rnorm      = -1; // no cycle before
   gmres->lag      = RecordLag();
   gmres->together = nullptr;
