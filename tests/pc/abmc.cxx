@@ -1,8 +1,10 @@
 static const char help[] = "The ordering abmc: a permutation, few levels, and PETSc's own factorizations take it.\n\n";
 
 #include "../family.hpp"
+#include "pc/ordering/abmc.hpp"
 
 using namespace testing;
+using conformance::Entry;
 
 /// Levels of the lower triangle of P A P^T.
 static PetscErrorCode Levels(Mat A, const char ordering[], PetscInt *levels)
@@ -109,7 +111,40 @@ static PetscErrorCode Solves()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The order of many blocks is the same for any number of threads, and each row comes once.
+static PetscErrorCode Threads()
+{
+  const Problem         p = conformance::Grid("grid_150x140", 150, 140, false);
+  std::vector<PetscInt> i((size_t)p.rows + 1, 0), j(p.entries.size()), first, order;
+  PetscInt              colours, expected = 0;
+
+  PetscFunctionBeginUser;
+  for (const Entry &e : p.entries) i[(size_t)e.i + 1]++;
+  for (size_t r = 0; r < (size_t)p.rows; ++r) i[r + 1] += i[r];
+  std::vector<PetscInt> next = i;
+  for (const Entry &e : p.entries) j[(size_t)next[(size_t)e.i]++] = e.j;
+  for (PetscInt block : {1, 7, 32, 100000})
+    for (int threads : {1, 2, 5}) {
+      PetscCall(sparsegpu::ordering::BlockMulticolour(p.rows, i.data(), j.data(), block, &order, &colours, threads));
+      if (threads == 1) {
+        std::vector<PetscInt> sorted = order;
+        first                        = order;
+        expected                     = colours;
+        std::sort(sorted.begin(), sorted.end());
+        for (PetscInt r = 0; r < p.rows; ++r)
+          PetscCheck(sorted[(size_t)r] == r, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Blocks of %d: row %d is not there once",
+                     (int)block, (int)r);
+      }
+      PetscCheck(order == first && colours == expected, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                 "Blocks of %d: %d threads find another order than one", (int)block, threads);
+      PetscCheck(colours >= 1 && colours <= 16, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Blocks of %d: %d colours", (int)block,
+                 (int)colours);
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help, {{"permutation", Permutation}, {"few_levels", FewLevels}, {"solves", Solves}});
+  return Main(argc, argv, help,
+              {{"permutation", Permutation}, {"few_levels", FewLevels}, {"solves", Solves}, {"threads", Threads}});
 }

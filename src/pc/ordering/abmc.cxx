@@ -1,8 +1,12 @@
-/// Blocks and their colours in one pass over the graph, then the rows sorted by colour and block.
+/// Blocks, found in parts of the rows side by side; colours of the graph of blocks; then the rows by colour and block.
 #include "pc/ordering/abmc.hpp"
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <numeric>
 #include <petsc/private/matimpl.h>
+#include <system_error>
+#include <thread>
 #include "petsc/compat.hpp"
 #include "sparsegpu.h"
 
@@ -11,98 +15,175 @@ namespace sparsegpu::ordering
 
 namespace
 {
-constexpr int COLOURS = 64; ///< beyond them neighbours share the last: more levels, but an ordering all the same
+constexpr int      COLOURS = 64; ///< beyond them neighbours share the last: more levels, but an ordering all the same
+constexpr PetscInt PARTS   = 8;  ///< of the rows at most, whatever the number of threads: the order depends on them
+constexpr PetscInt FULL    = 64; ///< blocks of a part at least
 
-/// Blocks, and a colour for each, in one pass: a block begins at the first row that is left, grows breadth first, so
-/// that it is compact, and takes the first colour that no neighbour has. Colours are recorded at the neighbouring rows
-/// of later blocks, so that one direction of an edge is enough.
-class Grower
+/// work(p) for all p < parts, by so many threads at most. Throws what one of them throws of std::bad_alloc.
+template <class Work> void InParts(PetscInt parts, int threads, const Work &work)
 {
-public:
-  Grower(PetscInt rows, const PetscInt *i, const PetscInt *j)
-      : block(rows, -1),
-        rows_(rows),
-        i_(i),
-        j_(j),
-        known_(rows, 0)
-  {
-  }
-  void Grow(PetscInt size)
-  {
-    std::vector<PetscInt> queue;
-    for (PetscInt seed = 0; seed < rows_; seed++) {
-      if (block[seed] >= 0) continue;
-      const auto    mine  = static_cast<PetscInt>(colour.size());
-      std::uint64_t taken = known_[seed];
-      queue.assign(1, seed);
-      block[seed] = mine;
-      for (size_t head = 0; head < queue.size(); head++)
-        for (PetscInt e = i_[queue[head]]; e < i_[queue[head] + 1]; e++) {
-          const PetscInt to = j_[e];
-          if (block[to] >= 0) {
-            if (block[to] != mine) taken |= std::uint64_t(1) << colour[block[to]];
-          } else if (static_cast<PetscInt>(queue.size()) < size) {
-            block[to] = mine;
-            taken |= known_[to];
-            queue.push_back(to);
-          }
-        }
-      int c = 0;
-      while (c < COLOURS - 1 && (taken >> c & 1)) c++;
-      colour.push_back(c);
-      colours = std::max(colours, static_cast<PetscInt>(c) + 1);
-      for (const PetscInt row : queue)
-        for (PetscInt e = i_[row]; e < i_[row + 1]; e++)
-          if (block[j_[e]] < 0) known_[j_[e]] |= std::uint64_t(1) << c;
+  std::atomic<PetscInt>    next{0};
+  std::atomic<bool>        lacks_memory{false};
+  std::vector<std::thread> others;
+  const auto               serve = [&] {
+    try {
+      for (PetscInt p = next++; p < parts; p = next++) work(p);
+    } catch (const std::bad_alloc &) {
+      lacks_memory = true;
+    }
+  };
+  for (int t = 1; t < std::min<PetscInt>(threads, parts); t++) {
+    try {
+      others.emplace_back(serve);
+    } catch (const std::system_error &) { // no more can be had
+      break;
     }
   }
+  serve();
+  for (std::thread &other : others) other.join();
+  if (lacks_memory) throw std::bad_alloc();
+}
 
-  std::vector<PetscInt> block;  ///< [rows]
-  std::vector<PetscInt> colour; ///< [blocks]
-  PetscInt              colours = 0;
+/// Neighbouring rows, their blocks, and which blocks have an edge to others.
+struct Part {
+  PetscInt              begin, end;      ///< rows
+  PetscInt              first = 0;       ///< block
+  std::vector<PetscInt> start;           ///< [blocks + 1] first member of each block
+  std::vector<PetscInt> members;         ///< [end - begin] rows by block, ascending in each
+  std::vector<PetscInt> edge, neighbour; ///< [blocks + 1] first neighbour; blocks that a row of the block has edges to
 
-private:
-  const PetscInt             rows_;
-  const PetscInt            *i_, *j_;
-  std::vector<std::uint64_t> known_; ///< [rows] colours of the blocks so far that have an edge to the row
+  PetscInt Blocks() const { return static_cast<PetscInt>(start.size()) - 1; }
 };
 
-/// members: rows by key, each key's in ascending order; begin [keys + 1].
-PetscErrorCode Gather(const std::vector<PetscInt> &key, PetscInt keys, std::vector<PetscInt> *begin,
-                      std::vector<PetscInt> *members)
+class Blocks
 {
-  std::vector<PetscInt> next;
+public:
+  Blocks(PetscInt rows, const PetscInt *i, const PetscInt *j, PetscInt size, int threads)
+      : i_(i),
+        j_(j),
+        size_(size),
+        threads_(threads),
+        block_(rows, -1),
+        parts_(std::clamp<PetscInt>(rows / FULL / size, 1, PARTS))
+  {
+    const auto parts = static_cast<PetscInt>(parts_.size());
+    for (PetscInt p = 0; p < parts; p++) {
+      parts_[p].begin = static_cast<PetscInt>(static_cast<PetscInt64>(rows) * p / parts);
+      parts_[p].end   = static_cast<PetscInt>(static_cast<PetscInt64>(rows) * (p + 1) / parts);
+    }
+  }
+  void Find(std::vector<PetscInt> *order, PetscInt *colours)
+  {
+    const auto parts = static_cast<PetscInt>(parts_.size());
+    InParts(parts, threads_, [&](PetscInt p) { Grow(&parts_[p]); });
+    for (PetscInt p = 1; p < parts; p++) parts_[p].first = parts_[p - 1].first + parts_[p - 1].Blocks();
+    InParts(parts, threads_, [&](PetscInt p) {
+      for (PetscInt r = parts_[p].begin; r < parts_[p].end; r++) block_[r] += parts_[p].first;
+    });
+    InParts(parts, threads_, [&](PetscInt p) { Neighbours(&parts_[p]); });
+    const std::vector<PetscInt> place = Colour(colours);
+    order->resize(block_.size());
+    InParts(parts, threads_, [&](PetscInt p) {
+      const Part &part = parts_[p];
+      for (PetscInt b = 0; b < part.Blocks(); b++)
+        std::copy(part.members.begin() + part.start[b], part.members.begin() + part.start[b + 1],
+                  order->begin() + place[part.first + b]);
+    });
+  }
 
-  PetscFunctionBegin;
-  PetscCallCXX(begin->assign(static_cast<size_t>(keys) + 1, 0));
-  PetscCallCXX(members->resize(key.size()));
-  for (const PetscInt k : key) (*begin)[k + 1]++;
-  for (PetscInt k = 0; k < keys; k++) (*begin)[k + 1] += (*begin)[k];
-  PetscCallCXX(next = *begin);
-  for (size_t r = 0; r < key.size(); r++) (*members)[next[key[r]]++] = static_cast<PetscInt>(r);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+private:
+  /// A block begins at the first row that is left and grows breadth first, so that it is compact. Blocks are numbered
+  /// from 0 on.
+  void Grow(Part *part)
+  {
+    std::vector<PetscInt> queue, next;
+    PetscInt              blocks = 0;
+    for (PetscInt seed = part->begin; seed < part->end; seed++) {
+      if (block_[seed] >= 0) continue;
+      queue.assign(1, seed);
+      block_[seed] = blocks;
+      for (size_t head = 0; head < queue.size() && static_cast<PetscInt>(queue.size()) < size_; head++)
+        for (PetscInt e = i_[queue[head]]; e < i_[queue[head] + 1] && static_cast<PetscInt>(queue.size()) < size_;
+             e++) {
+          const PetscInt to = j_[e];
+          if (to < part->begin || to >= part->end || block_[to] >= 0) continue;
+          block_[to] = blocks;
+          queue.push_back(to);
+        }
+      blocks++;
+    }
+    part->start.assign(static_cast<size_t>(blocks) + 1, 0);
+    part->members.resize(part->end - part->begin);
+    for (PetscInt r = part->begin; r < part->end; r++) part->start[block_[r] + 1]++;
+    std::partial_sum(part->start.begin(), part->start.end(), part->start.begin());
+    next = part->start;
+    for (PetscInt r = part->begin; r < part->end; r++) part->members[next[block_[r]]++] = r;
+  }
+  void Neighbours(Part *part) const
+  {
+    std::vector<PetscInt> seen(parts_.back().first + parts_.back().Blocks(), -1); // by which block last
+    part->edge.assign(1, 0);
+    for (PetscInt b = 0; b < part->Blocks(); b++) {
+      seen[part->first + b] = b;
+      for (PetscInt m = part->start[b]; m < part->start[b + 1]; m++)
+        for (PetscInt e = i_[part->members[m]]; e < i_[part->members[m] + 1]; e++) {
+          const PetscInt to = block_[j_[e]];
+          if (seen[to] == b) continue;
+          seen[to] = b;
+          part->neighbour.push_back(to);
+        }
+      part->edge.push_back(static_cast<PetscInt>(part->neighbour.size()));
+    }
+  }
+  /// A block takes the first colour that no neighbour before it has. Colours are recorded at later neighbours, so that
+  /// one direction of an edge is enough. Returns where the rows of each block come in the order.
+  std::vector<PetscInt> Colour(PetscInt *colours) const
+  {
+    const PetscInt             blocks = parts_.back().first + parts_.back().Blocks();
+    std::vector<std::uint64_t> taken(blocks, 0);
+    std::vector<int>           colour(blocks);
+    std::vector<PetscInt>      rows(blocks), begin(COLOURS + 1, 0), place(blocks);
+    *colours = 0;
+    for (const Part &part : parts_)
+      for (PetscInt k = 0; k < part.Blocks(); k++) {
+        const PetscInt b = part.first + k;
+        int            c = 0;
+        for (PetscInt n = part.edge[k]; n < part.edge[k + 1]; n++)
+          if (part.neighbour[n] < b) taken[b] |= std::uint64_t(1) << colour[part.neighbour[n]];
+        while (c < COLOURS - 1 && (taken[b] >> c & 1)) c++;
+        for (PetscInt n = part.edge[k]; n < part.edge[k + 1]; n++)
+          if (part.neighbour[n] > b) taken[part.neighbour[n]] |= std::uint64_t(1) << c;
+        colour[b] = c;
+        rows[b]   = part.start[k + 1] - part.start[k];
+        *colours  = std::max<PetscInt>(*colours, c + 1);
+        begin[c + 1] += rows[b];
+      }
+    std::partial_sum(begin.begin(), begin.end(), begin.begin());
+    for (PetscInt b = 0; b < blocks; b++) {
+      place[b] = begin[colour[b]];
+      begin[colour[b]] += rows[b];
+    }
+    return place;
+  }
+
+  const PetscInt       *i_, *j_;
+  const PetscInt        size_;
+  const int             threads_;
+  std::vector<PetscInt> block_; ///< [rows]
+  std::vector<Part>     parts_;
+};
 } // namespace
 
 PetscErrorCode BlockMulticolour(PetscInt rows, const PetscInt *i, const PetscInt *j, PetscInt size,
-                                std::vector<PetscInt> *order, PetscInt *colours)
+                                std::vector<PetscInt> *order, PetscInt *colours, int threads)
 {
-  std::vector<PetscInt> begin, members, colour_begin, by_colour;
-
   PetscFunctionBegin;
-  PetscCallCXX(order->clear());
-  PetscCallCXX(order->reserve(rows));
   try {
-    Grower grower(rows, i, j);
-    grower.Grow(size);
-    *colours = grower.colours;
-    PetscCall(Gather(grower.block, static_cast<PetscInt>(grower.colour.size()), &begin, &members));
-    PetscCall(Gather(grower.colour, *colours, &colour_begin, &by_colour));
+    Blocks(rows, i, j, size, threads > 0 ? threads : static_cast<int>(std::thread::hardware_concurrency()))
+        .Find(order, colours);
   } catch (const std::exception &e) {
     SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "%s: %s", MATORDERINGABMC, e.what());
   }
-  for (const PetscInt b : by_colour)
-    PetscCallCXX(order->insert(order->end(), members.begin() + begin[b], members.begin() + begin[b + 1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

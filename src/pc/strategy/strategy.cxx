@@ -14,13 +14,23 @@ constexpr Maker MAKERS[] = {MakeIncompleteStrategy, MakeIncompleteStrategy, Make
 
 PetscErrorCode EliminationOrder::Find(Mat A, const char ordering[])
 {
-  PetscInt rows = -1;
+  PetscInt  rows = -1;
+  PetscBool natural;
 
   PetscFunctionBegin;
   if (row) PetscCall(ISGetLocalSize(row, &rows));
   if (rows == A->rmap->n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCXX(name = ordering);
   PetscCall(Free());
+  PetscCall(PetscStrcmp(ordering, MATORDERINGNATURAL, &natural));
+  if (natural) { // PETSc's has an array of all numbers, twice
+    PetscCall(ISCreateStride(PETSC_COMM_SELF, A->rmap->n, 0, 1, &row));
+    PetscCall(ISSetIdentity(row));
+    PetscCall(ISSetPermutation(row));
+    PetscCall(PetscObjectReference((PetscObject)row));
+    column = row;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(MatGetOrdering(A, ordering, &row, &column));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -122,7 +122,7 @@ PetscErrorCode Isai::Analyse(const FactorView &factors, Stream stream)
   inverse_ = factors;
   PetscCall(AllocateStuck());
   PetscCall(transposed_.Build(factors, stream));
-  if (options.power > 1) {
+  if (options.power > 1 && factors.rows > 0) {
     PetscCall(pattern_.Build(factors, Space::Device));
     inverse_ = pattern_.View(factors);
     PetscCall(transposed_inverse_.Build(inverse_, stream));
