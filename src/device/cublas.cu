@@ -132,6 +132,18 @@ PetscErrorCode CublasSubtractProduct(PetscInt m, PetscInt n, PetscInt k, const S
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode CublasSubtractTransposedProduct(PetscInt m, PetscInt n, PetscInt k, const Scalar *A, PetscInt lda,
+                                               const Scalar *B, PetscInt ldb, Scalar *C, PetscInt ldc, Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCheck(m <= INT_MAX && n <= INT_MAX && k <= INT_MAX && lda <= INT_MAX && ldb <= INT_MAX && ldc <= INT_MAX,
+             PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "A product of %" PetscInt_FMT " x %" PetscInt_FMT " entries is too large for cuBLAS", m, n);
+  PetscCall(Begin(stream));
+  PetscCall((LowerProduct{k, A, B, C, lda, ldb, ldc}).Subtract(m, n, 0, 0, 0, 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The triangle is halved again and again: blocks of one size at a time, those below the diagonal, at last the small
 /// ones on it, whose upper triangles are lost work; then the rows that are left over.
 PetscErrorCode CublasSubtractLowerProduct(PetscInt n, PetscInt k, const Scalar *A, PetscInt lda, const Scalar *B,
@@ -145,6 +157,7 @@ PetscErrorCode CublasSubtractLowerProduct(PetscInt n, PetscInt k, const Scalar *
   PetscCheck(n <= INT_MAX && k <= INT_MAX && lda <= INT_MAX && ldb <= INT_MAX && ldc <= INT_MAX, PETSC_COMM_SELF,
              PETSC_ERR_ARG_OUTOFRANGE,
              "A product of %" PetscInt_FMT " x %" PetscInt_FMT " entries is too large for cuBLAS", n, n);
+  if (n == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Begin(stream));
   while (n / (2 * blocks) >= LEAST) blocks *= 2;
   const PetscInt size = n / blocks, covered = size * blocks;

@@ -12,6 +12,9 @@ PetscErrorCode CublasFound(bool *found);
 /// C [m x n] -= A [m x k] B [k x n], column-major; only where CublasFound(). Asynchronous.
 PetscErrorCode CublasSubtractProduct(PetscInt m, PetscInt n, PetscInt k, const Scalar *A, PetscInt lda, const Scalar *B,
                                      PetscInt ldb, Scalar *C, PetscInt ldc, Stream stream);
+/// C [m x n] -= A [m x k] B^T, B [n x k].
+PetscErrorCode CublasSubtractTransposedProduct(PetscInt m, PetscInt n, PetscInt k, const Scalar *A, PetscInt lda,
+                                               const Scalar *B, PetscInt ldb, Scalar *C, PetscInt ldc, Stream stream);
 /// C [n x n] -= A B^T, A and B [n x k], the lower triangle; entries above it become meaningless.
 PetscErrorCode CublasSubtractLowerProduct(PetscInt n, PetscInt k, const Scalar *A, PetscInt lda, const Scalar *B,
                                           PetscInt ldb, Scalar *C, PetscInt ldc, Stream stream);

@@ -80,7 +80,7 @@ static PetscErrorCode CheckUpdates(const FrontTree &tree, const FrontPlan &plan,
     if (tree.parent[(size_t)f] >= 0) ends[(size_t)step[(size_t)tree.parent[(size_t)f]]].push_back(f);
   const auto piece = [&](PetscInt f) {
     const PetscCount r = tree.Others(f);
-    return std::make_pair(plan.update[(size_t)f], plan.update[(size_t)f] + r * r);
+    return std::make_pair(plan.update[(size_t)f], plan.update[(size_t)f] + plan.Entries(r));
   };
   for (PetscInt s = 0; s < plan.Steps(); ++s) {
     for (PetscInt k = plan.step_begin[(size_t)s]; k < plan.step_begin[(size_t)s + 1]; ++k) {

@@ -77,6 +77,11 @@ struct DeviceFront {
   {
     return half ? upper + k * others : lower + k * rows + pivots;
   }
+  /// Column j of the update: where its row 0 is, or would be.
+  template <bool half> __device__ Scalar *Update(PetscCount j) const
+  {
+    return update + (half ? UpdateColumn(others, j) : j * others);
+  }
   __device__ Scalar Pivot(PetscCount k) const { return lower[TileColumn(pivots, k) + k]; } ///< of a half
   /// An entry of U, or of L^T or L^H.
   __device__ Scalar Mirrored(const Scalar &v) const { return shape == Shape::Hermitian ? Conj(v) : v; }

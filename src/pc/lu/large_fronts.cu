@@ -26,16 +26,16 @@ template <bool half> static __global__ void __launch_bounds__(ASSEMBLE_THREADS)
        j += static_cast<PetscCount>(gridDim.x) * ASSEMBLE_THREADS / 32) {
     // rows of pivots at top + row, others at rest + row
     Scalar *top  = j < p ? F.Column<half>(j) : F.upper + (j - p) * p;
-    Scalar *rest = j < p ? F.Rest<half>(j) - p : F.update + (j - p) * r - p;
+    Scalar *rest = (j < p ? F.Rest<half>(j) : F.Update<half>(j - p)) - p;
     if (j >= p)
-      for (PetscCount i = (half ? j - p : 0) + lane; i < r; i += 32) F.update[i + (j - p) * r] = Scalar(0);
+      for (PetscCount i = (half ? j - p : 0) + lane; i < r; i += 32) rest[p + i] = Scalar(0);
     __syncwarp();
     const PetscCount number = F.first + F.row_begin + j;
     for (PetscInt s = V.source_begin[number]; s < V.source_begin[number + 1]; s++) {
       const PetscInt   column = V.source[s], child = V.owner[column];
       const PetscCount begin = V.row_begin[child], n = V.row_begin[child + 1] - begin;
-      const Scalar    *from = W.work + V.update[child] + (column - begin) * n;
-      const PetscInt  *at   = V.relative + begin;
+      const Scalar   *from = W.work + V.update[child] + (half ? UpdateColumn(n, column - begin) : (column - begin) * n);
+      const PetscInt *at   = V.relative + begin;
       for (PetscCount a = (half ? column - begin : 0) + lane; a < n; a += 32) {
         const PetscInt i = at[a];
         (i < p ? top : rest)[i] += from[a];

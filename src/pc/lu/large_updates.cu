@@ -17,7 +17,7 @@ template <bool half> static __global__ void __launch_bounds__(PRODUCT_THREADS, 2
   const PetscCount         r = F.others, high = Parts(F.others, BLOCK), part = blockIdx.x;
   const PetscCount         i0 = part % high * BLOCK, j0 = part / high * BLOCK;
   const PlainRows          L{F.upper, r}; // of a half
-  const auto               column = [&](PetscCount j) { return F.update + j * r; };
+  const auto               column = [&](PetscCount j) { return F.Update<half>(j); };
 
   if (r > most || part >= high * high || (half && i0 < j0)) return;
   if (half)
@@ -37,23 +37,28 @@ static __global__ void scale_kernel(FrontsView V, PetscInt f, PetscInt k0, LuWor
     scaled[i + static_cast<PetscCount>(blockIdx.y) * F.others] = F.Pivot(k) * F.Mirrored(F.Rest<true>(k)[i]);
 }
 
-/// Updates of fronts with more other rows than this are done by cuBLAS, one after the other, if it was found.
-static constexpr PetscInt MOST_OTHERS = 768;
-
 static PetscErrorCode SubtractLargestHalf(const FrontsView &fronts, const FrontPlan &plan, PetscInt f, PetscInt p,
                                           PetscInt r, const LuWorkspace &work, Stream stream)
 {
-  constexpr PetscInt threads = 256; // any multiple of 32
-  Scalar *const      scaled  = work.work + plan.scaled;
+  constexpr PetscInt threads  = 256;  // any multiple of 32
+  constexpr PetscInt TRIANGLE = 1024; // rows of one that is worth more products for less work
+  Scalar *const      scaled   = work.work + plan.scaled;
+  const PetscInt     tile     = static_cast<PetscInt>(UpdateTile(r));
 
   PetscFunctionBegin;
   for (PetscInt k0 = 0; k0 < p; k0 += SCALED_PIVOTS) {
-    const PetscInt size = PetscMin(SCALED_PIVOTS, p - k0);
-    const dim3     grid(static_cast<unsigned>(Parts(r, threads)), static_cast<unsigned>(size));
+    const PetscInt      size = PetscMin(SCALED_PIVOTS, p - k0);
+    const Scalar *const L    = work.values + plan.upper[f] + static_cast<PetscCount>(k0) * r;
+    const dim3          grid(static_cast<unsigned>(Parts(r, threads)), static_cast<unsigned>(size));
     scale_kernel<<<grid, threads, 0, static_cast<cudaStream_t>(stream)>>>(fronts, f, k0, work, scaled);
     SparseGPUCallCUDA(cudaPeekAtLastError());
-    PetscCall(CublasSubtractLowerProduct(r, size, work.values + plan.upper[f] + static_cast<PetscCount>(k0) * r, r,
-                                         scaled, r, work.work + plan.update[f], r, stream));
+    for (PetscInt j0 = 0; j0 < r; j0 += tile) { // a tile of columns, from its diagonal down
+      const PetscInt rows = r - j0, columns = PetscMin(tile, rows), whole = columns < TRIANGLE ? 0 : columns;
+      Scalar *const  diagonal = work.work + plan.update[f] + UpdateColumn(r, j0) + j0;
+      PetscCall(CublasSubtractLowerProduct(whole, size, L + j0, r, scaled + j0, r, diagonal, rows, stream));
+      PetscCall(CublasSubtractTransposedProduct(rows - whole, columns, size, L + j0 + whole, r, scaled + j0, r,
+                                                diagonal + whole, rows, stream));
+    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

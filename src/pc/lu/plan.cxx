@@ -140,8 +140,9 @@ void Plan(const FrontTree &tree, Steps steps, PetscInt largest_small, Shape shap
   std::vector<std::vector<PetscInt>> children(fronts);
   Arena                              arena;
 
-  *plan       = FrontPlan();
-  plan->shape = shape;
+  *plan        = FrontPlan();
+  plan->shape  = shape;
+  plan->packed = plan->Half() && steps == Steps::Device;
   FindSteps(tree, steps, largest_small, plan);
   PlaceFactors(tree, plan);
   plan->update.resize(fronts);
@@ -149,15 +150,11 @@ void Plan(const FrontTree &tree, Steps steps, PetscInt largest_small, Shape shap
     if (tree.parent[f] >= 0) children[tree.parent[f]].push_back(f);
   for (PetscInt s = 0; s < plan->Steps(); s++) {
     for (PetscInt k = plan->step_begin[s]; k < plan->step_begin[s + 1]; k++) {
-      const PetscInt   f = plan->step[k];
-      const PetscCount r = tree.Others(f);
-      plan->update[f]    = arena.Take(r * r);
+      const PetscInt f = plan->step[k];
+      plan->update[f]  = arena.Take(plan->Entries(tree.Others(f)));
     }
     for (PetscInt k = plan->step_begin[s]; k < plan->step_begin[s + 1]; k++)
-      for (const PetscInt c : children[plan->step[k]]) {
-        const PetscCount r = tree.Others(c);
-        arena.Give(plan->update[c], r * r);
-      }
+      for (const PetscInt c : children[plan->step[k]]) { arena.Give(plan->update[c], plan->Entries(tree.Others(c))); }
   }
   plan->scaled = arena.end();
   plan->work   = arena.end() + (plan->Half() ? ScaledEntries(tree) : 0);

@@ -11,7 +11,7 @@
 ///                 values[lower[f] + TileColumn(p, k) + i]; D on the diagonal. What a tile has above its diagonal is
 ///                 that of U = D L^T while the tile is factored, and not used later;
 ///   rows of L below: entry (p + i, k), i < r, k < p, at values[upper[f] + i + k * r];
-///   the update: its lower triangle; what is above is not used.
+///   the update: its lower triangle; what is above is not used, and on a device hardly kept: see UpdateColumn().
 #pragma once
 
 #include "device/scalar.hpp"
@@ -49,6 +49,31 @@ SPARSEGPU_HD PetscCount TileEntries(PetscCount p)
   return TileBegin(p, k0) + (p - k0) * (p - k0);
 }
 
+/// Updates of fronts with more other rows than this are done by cuBLAS, one after the other, if it was found.
+constexpr PetscInt MOST_OTHERS = 768;
+
+/// Columns of an update of a symmetric factorization on a device that are kept together, each such tile from its
+/// diagonal down: few where the product is one of our own, else a quarter, as products of few columns leave much of a
+/// device without work.
+constexpr PetscInt      UPDATE_TILE = 128;
+SPARSEGPU_HD PetscCount UpdateTile(PetscCount r)
+{
+  const PetscCount quarter = (r / 4 + LU_TILE - 1) / LU_TILE * LU_TILE;
+  return r <= MOST_OTHERS ? PetscCount(UPDATE_TILE) : quarter;
+}
+/// Where row 0 of column j would be, were it kept, in such an update of r rows.
+SPARSEGPU_HD PetscCount UpdateColumn(PetscCount r, PetscCount j)
+{
+  const PetscCount tile = UpdateTile(r), j0 = j / tile * tile;
+  return j0 * r - j0 * (j0 - tile) / 2 + (j - j0) * (r - j0) - j0;
+}
+/// Entries of all its columns.
+SPARSEGPU_HD PetscCount UpdateEntries(PetscCount r)
+{
+  const PetscCount tile = UpdateTile(r), j0 = tile > 0 ? r / tile * tile : 0;
+  return j0 * r - j0 * (j0 - tile) / 2 + (r - j0) * (r - j0);
+}
+
 /// Fronts of at most so many rows are small: a thread block of a device keeps one in its shared memory, if that
 /// suffices.
 constexpr PetscInt SMALL_FRONTS[] = {32, 64, 96, 128};
@@ -76,7 +101,8 @@ enum class Shape {
 constexpr PetscInt SCALED_PIVOTS = 1024;
 
 struct FrontPlan {
-  Shape                   shape = Shape::General;
+  Shape                   shape  = Shape::General;
+  bool                    packed = false;              ///< updates are lower triangles by tiles: see UpdateColumn()
   std::vector<PetscCount> lower, upper, update;        ///< [fronts]
   std::vector<PetscInt>   step_begin, step;            ///< [steps + 1], [fronts] the fronts of each step
   std::vector<PetscCount> place;                       ///< [matrix entries] in values
@@ -89,8 +115,10 @@ struct FrontPlan {
   PetscInt                depth     = 0;               ///< fronts of the longest chain
   double                  predicted = 0; ///< of Steps::Device: a factorization's microseconds on an H100, roughly
 
-  bool     Half() const { return shape != Shape::General; } ///< one triangle is stored
-  PetscInt Steps() const { return static_cast<PetscInt>(step_begin.size()) - 1; }
+  bool Half() const { return shape != Shape::General; } ///< one triangle is stored
+  /// Of an update of r rows.
+  PetscCount Entries(PetscCount r) const { return packed ? UpdateEntries(r) : r * r; }
+  PetscInt   Steps() const { return static_cast<PetscInt>(step_begin.size()) - 1; }
 };
 
 /// Offsets of the fronts' factors and updates. Fronts of more than `largest_small` rows are large. O(rows of the

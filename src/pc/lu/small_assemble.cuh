@@ -24,6 +24,7 @@ struct Children {
   unsigned char at[CHILDREN][LARGEST_SMALL]; ///< ChildUpdate::at
 };
 static_assert(LARGEST_SMALL <= 256, "a row's place in a parent is a byte");
+static_assert(LARGEST_SMALL <= UPDATE_TILE, "a small front's update is one tile: columns of others rows each");
 } // namespace
 
 /// Children first, first + 1 .. of front f, at most CHILDREN. All threads must call; they may read after a barrier.
