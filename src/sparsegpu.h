@@ -335,7 +335,9 @@ another near null space makes all anew.
 steps of l1-Jacobi (Baker, Falgout, Kolev and Yang, 2011), which converges for any positive definite matrix without an
 estimate of eigenvalues; gauss_seidel, a sweep by colours forward before the coarse correction and one backward after
 it, which keeps the cycle symmetric; symmetric_gauss_seidel, both before and both after; ilu, one step with
-`PCSPARSEGPU`. -mg_levels_ksp_max_it gives other numbers of steps. l1jacobi and the sweeps are `PCSPARSEGPUSMOOTHER`.
+`PCSPARSEGPU`, for M-matrices and convection: it diverges where couplings of the diagonal's sign are strong, unless
+-mg_levels_ksp_type is chebyshev. -mg_levels_ksp_max_it gives other numbers of steps. l1jacobi and the sweeps are
+`PCSPARSEGPUSMOOTHER`.
 
   Where smoothers are of these kinds, with any number of steps, and nothing monitors them, the cycle joins their
 updates of vectors and leaves out what is known to be zero. It gives what the cycle of `PCMG` gives but for rounding;

@@ -658,9 +658,61 @@ PetscErrorCode States()
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+/// What KSPView() shows of A.
+PetscErrorCode FewFacts(Mat A, std::string *text)
+{
+  char        file[] = "/tmp/pattern_away_XXXXXX", part[4096];
+  const int   handle = mkstemp(file);
+  PetscViewer viewer;
+  size_t      got;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscViewerASCIIOpen(PETSC_COMM_SELF, file, &viewer));
+  PetscCall(PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO));
+  PetscCall(MatView(A, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  FILE *f = fdopen(handle, "r");
+  text->clear();
+  while ((got = fread(part, 1, sizeof(part), f)) > 0) text->append(part, got);
+  fclose(f);
+  remove(file);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Few facts of a matrix whose format is known are told without its pattern; they are those told with it.
+PetscErrorCode Views()
+{
+  Mat            A;
+  Vec            x, y;
+  face::Context *context;
+  std::string    away, home;
+  bool           cannot;
+
+  PetscFunctionBeginUser;
+  PetscCall(CannotRun(&cannot));
+  if (cannot) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CreateAway(TheProblem(), &A));
+  PetscCall(face::GetContext(A, &context));
+  PetscCall(MatSparseGPUSetFormat(A, "csr"));
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecSet(x, 1));
+  PetscCall(MatMult(A, x, y));
+  const bool before = context->rows.pattern_away();
+  PetscCall(FewFacts(A, &away));
+  PetscCheck(context->rows.pattern_away() == before, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A view moved the pattern");
+  PetscCall(face::BringPatternHome(A));
+  PetscCall(FewFacts(A, &home));
+  PetscCheck(away == home && home.find("csr") != std::string::npos, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, at home %s",
+             away.c_str(), home.c_str());
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace
 
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help, {{"readers", Readers}, {"operations", Operations}, {"states", States}});
+  return Main(argc, argv, help,
+              {{"readers", Readers}, {"operations", Operations}, {"states", States}, {"views", Views}});
 }

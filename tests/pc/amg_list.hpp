@@ -66,6 +66,7 @@ inline PetscScalar MeshWeight(PetscInt x, PetscInt y, int dx, int dy, PetscReal 
 /// the diagonal, bilinear elements; differences: the same by finite differences. jumps:n: 10^6 in squares of n x n
 /// points of a chequerboard, by default 8; cubes: the same in three dimensions; scattered: 1 to 10^6. shear:w:
 /// convection of strength w along x, in two directions, and w / 2 along y; vortex:w: around the middle, upwind;
+/// column:w: the same in three dimensions, around a line;
 /// central:w: the vortex by central differences. mesh:p: triangles whose corners are moved by up to p of a cell.
 /// mass:m: bilinear elements, stiffness and m times mass; step:m: five points and m on the diagonal.
 inline PetscErrorCode FindGrid(const std::string &name, PetscInt n, NamedGrid *found)
@@ -143,8 +144,9 @@ inline PetscErrorCode FindGrid(const std::string &name, PetscInt n, NamedGrid *f
     g.weight = [w, n](PetscInt, PetscInt y, PetscInt, int dx, int dy, int) -> PetscScalar {
       return Upwind(w * (2 * (PetscReal)y / (PetscReal)n - 1), w / 2, dx, dy);
     };
-  } else if (kind == "vortex") {
-    g.weight = [w, n](PetscInt i, PetscInt j, PetscInt, int dx, int dy, int) -> PetscScalar {
+  } else if (kind == "vortex" || kind == "column") {
+    g.weight = [w, n](PetscInt i, PetscInt j, PetscInt, int dx, int dy, int dz) -> PetscScalar {
+      if (dz) return dx == 0 && dy == 0 ? 1 : 0;
       const PetscReal x = ((PetscReal)i + (PetscReal)0.5) / (PetscReal)n,
                       y = ((PetscReal)j + (PetscReal)0.5) / (PetscReal)n;
       return Upwind(4 * w * x * (x - 1) * (1 - 2 * y), -4 * w * y * (y - 1) * (1 - 2 * x), dx, dy);
@@ -152,11 +154,12 @@ inline PetscErrorCode FindGrid(const std::string &name, PetscInt n, NamedGrid *f
   } else {
     SETERRQ(PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE,
             "Problem %s: must be stencil5, stencil7, stencil27, stretched, layers, rotated, differences, jumps, cubes, "
-            "scattered, shear:w, vortex:w, central:w, mesh:p, mass:m or step:m",
+            "scattered, shear:w, vortex:w, column:w, central:w, mesh:p, mass:m or step:m",
             name.c_str());
   }
-  found->dimensions = kind == "stencil7" || kind == "stencil27" || kind == "layers" || kind == "cubes" ? 3 : 2;
-  found->symmetric  = kind != "shear" && kind != "vortex" && kind != "central";
+  found->dimensions =
+      kind == "stencil7" || kind == "stencil27" || kind == "layers" || kind == "cubes" || kind == "column" ? 3 : 2;
+  found->symmetric = kind != "shear" && kind != "vortex" && kind != "column" && kind != "central";
   g.nx = g.ny = n;
   g.nz        = found->dimensions == 3 ? n : 1;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -37,6 +37,13 @@ struct Measure {
   SPARSEGPU_HD PetscReal operator()(PetscCount e) const { return largest ? largest[e] : Size(a[e]); }
 };
 
+/// What sums up to 0 over connections that all have one back, and to another number, but for one case in 2^64, over
+/// others.
+SPARSEGPU_HD unsigned long long Unpaired(PetscCount i, PetscCount j)
+{
+  return i < j ? Mix(i, j) : 0 - Mix(j, i);
+}
+
 /// Which entries connect strongly.
 struct Strength {
   Graph             graph;
@@ -109,7 +116,7 @@ struct CountStrong : OfRows<CountStrong> {
         part.diagonal = 1;
       } else if (strength(i, e)) {
         part.count++;
-        part.hash += Mix(i, j) - Mix(j, i);
+        part.hash += Unpaired(i, j);
       }
     }
     return part;

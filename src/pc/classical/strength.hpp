@@ -120,8 +120,7 @@ struct CountStrong {
     for (PetscInt e = strong.A.i[k]; e < strong.A.i[k + 1]; e++) {
       if (!strong(k, e)) continue;
       all++;
-      const PetscInt from = global(k), to = global(strong.A.j[e]);
-      mine += aggregate::Mix(from, to) - aggregate::Mix(to, from);
+      mine += aggregate::Unpaired(global(k), global(strong.A.j[e]));
     }
     count[k] = all;
     hash[k]  = k < global.own ? mine : 0;

@@ -1,0 +1,140 @@
+static const char help[] = "The smoothers of multigrid: iterations, symmetric cycles, options and views.\n\n";
+
+#include "amg.hpp"
+#include "amg_list.hpp"
+
+using namespace amg_tests;
+using namespace testing;
+
+namespace
+{
+const char *const SMOOTHERS[] = {"chebyshev", "l1jacobi", "gauss_seidel", "symmetric_gauss_seidel", "ilu"};
+
+/// Of 64^2 points, GMRES or conjugate gradients to 1e-8, in the order of SMOOTHERS: a fifth more, but at least two,
+/// than one to three processes take; 0: not tried.
+struct Case {
+  const char *problem;
+  bool        classical;
+  PetscInt    most[5];
+};
+const Case CASES[] = {{"stencil5", false, {11, 14, 14, 11, 10}}, {"stencil5", true, {10, 13, 12, 9, 8}},
+                      {"rotated", true, {15, 19, 16, 15, 0}},    {"jumps", true, {9, 10, 11, 9, 8}},
+                      {"vortex:1", true, {13, 18, 17, 12, 11}},  {"shear:1000", true, {24, 24, 27, 38, 17}}};
+} // namespace
+
+static PetscErrorCode TestIterations()
+{
+  PetscFunctionBeginUser;
+  for (const Case &c : CASES)
+    for (int s = 0; s < 5; ++s) {
+      const Options set(std::string("-pc_sparsegpuamg_type ") + (c.classical ? "classical" : "aggregation") +
+                        " -pc_sparsegpuamg_smoother " + SMOOTHERS[s]);
+      NamedGrid     grid;
+      Mat           A;
+      Result        result;
+
+      if (c.most[s] == 0) continue;
+      PetscCall(FindGrid(c.problem, 64, &grid));
+      PetscCall(CreateGrid(PETSC_COMM_WORLD, MATSPARSEGPU, grid.grid, &A));
+      PetscCall(SolveOnce(A, grid.symmetric ? KSPCG : KSPGMRES, PCSPARSEGPUAMG, &result));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s: %" PetscInt_FMT " iterations, at most %" PetscInt_FMT "\n",
+                            c.problem, SMOOTHERS[s], result.iterations, c.most[s]));
+      PetscCall(CheckConverged(std::string(c.problem) + ", " + SMOOTHERS[s], result, c.most[s], 1000));
+      PetscCall(MatDestroy(&A));
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// (B x, y) = (x, B y) of cycles for a Hermitian matrix, as conjugate gradients need it.
+static PetscErrorCode TestSymmetric()
+{
+  PetscFunctionBeginUser;
+  for (const char *smoother : SMOOTHERS)
+    for (const char *steps : {"1", "2"}) {
+      const Options set(std::string("-pc_sparsegpuamg_smoother ") + smoother + " -mg_levels_ksp_max_it " + steps);
+      Mat           A;
+      KSP           ksp;
+      PC            pc;
+      Vec           x, y, Bx, By;
+      PetscScalar   one, other;
+      PetscReal     norms[2];
+
+      PetscCall(CreateGrid(PETSC_COMM_WORLD, MATSPARSEGPU, {20, 18, 1, 1, false, Faces}, &A));
+      PetscCall(CreateSolver(A, KSPCG, PCSPARSEGPUAMG, nullptr, &ksp));
+      PetscCall(KSPSetUp(ksp));
+      PetscCall(KSPGetPC(ksp, &pc));
+      PetscCall(MatCreateVecs(A, &x, &y));
+      PetscCall(VecDuplicate(x, &Bx));
+      PetscCall(VecDuplicate(x, &By));
+      PetscCall(SetNoise(x));
+      PetscCall(VecCopy(x, y));
+      PetscCall(VecShift(y, 0.5));
+      PetscCall(PCApply(pc, x, Bx));
+      PetscCall(PCApply(pc, y, By));
+      PetscCall(VecDot(Bx, y, &one));
+      PetscCall(VecDot(x, By, &other));
+      PetscCall(VecNorm(Bx, NORM_2, &norms[0]));
+      PetscCall(VecNorm(y, NORM_2, &norms[1]));
+      PetscCheck(PetscAbsScalar(one - other) <= 1e4 * PETSC_MACHINE_EPSILON * norms[0] * norms[1], PETSC_COMM_WORLD,
+                 PETSC_ERR_PLIB, "%s, %s steps: (B x, y) %g, (x, B y) %g", smoother, steps, (double)PetscRealPart(one),
+                 (double)PetscRealPart(other));
+      for (Vec *v : {&x, &y, &Bx, &By}) PetscCall(VecDestroy(v));
+      PetscCall(KSPDestroy(&ksp));
+      PetscCall(MatDestroy(&A));
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// What smooths is told; a smoother that is set later is the next set-up's; options of a program go before.
+static PetscErrorCode TestTold()
+{
+  struct Told {
+    const char              *options;
+    std::vector<std::string> facts;
+  };
+  const Told  told[] = {{"-pc_sparsegpuamg_smoother gauss_seidel",
+                         {"type: sparsegpusmoother", "colours, forward", "colours, backward", "cycle: fused",
+                          "Up solver (post-smoother) on level 1"}},
+                        {"-pc_sparsegpuamg_smoother symmetric_gauss_seidel", {"colours, symmetric", "cycle: fused"}},
+                        {"-pc_sparsegpuamg_smoother l1jacobi", {"l1-Jacobi", "maximum iterations=2", "cycle: fused"}},
+                        {"-pc_sparsegpuamg_smoother ilu", {"type: sparsegpu\n", "cycle: fused"}},
+                        {"-pc_sparsegpuamg_smoother chebyshev", {"type: chebyshev", "type: jacobi", "cycle: fused"}},
+                        {"-pc_sparsegpuamg_smoother gauss_seidel -mg_levels_pc_type sor",
+                         {"type: richardson", "type: sor", "cycle: PCMG's"}},
+                        {"-pc_sparsegpuamg_smoother l1jacobi -mg_levels_ksp_richardson_scale 0.9",
+                         {"l1-Jacobi", "damping factor=0.9", "cycle: PCMG's"}},
+                        {"-pc_sparsegpuamg_smoother chebyshev", {"cycle: fused", "not using a second smoother"}}};
+  Mat         A;
+  KSP         ksp;
+  PC          pc;
+  Result      result;
+  std::string text, message;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateGrid(PETSC_COMM_WORLD, MATSPARSEGPU, {40, 42, 1, 1, false, Faces}, &A));
+  PetscCall(CreateSolver(A, KSPFGMRES, PCSPARSEGPUAMG, nullptr, &ksp));
+  PetscCall(KSPGetPC(ksp, &pc));
+  for (const Told &t : told) { // one preconditioner in turn
+    const Options set(t.options);
+
+    PetscCall(PCSetFromOptions(pc));
+    PetscCall(Solve(ksp, A, &result));
+    PetscCall(CheckConverged(t.options, result, 20));
+    PetscCall(View(ksp, &text));
+    if (text.find("Up solver (post-smoother) same") != std::string::npos) text += "not using a second smoother";
+    if (!PetscGlobalRank) PetscCall(CheckText(t.options, text, t.facts));
+  }
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscCall(CreateGrid(PETSC_COMM_SELF, MATAIJ, {10, 10, 1, 1, false, Faces}, &A));
+  PetscCall(ExpectBadOption(A, "-pc_sparsegpuamg_smoother", "sor", "must be chebyshev, l1jacobi",
+                            PETSC_ERR_ARG_UNKNOWN_TYPE));
+  PetscCall(ExpectBadOption(A, "-pc_sparsegpuamg_tail", "-1", "-1 must be positive, or 0"));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  return Main(argc, argv, help, {{"iterations", TestIterations}, {"symmetric", TestSymmetric}, {"told", TestTold}});
+}
