@@ -24,7 +24,12 @@ PetscErrorCode CompareEnd(const std::string &name, Mat A, const std::vector<Pets
     if (guess) PetscCall(s.Guess(*guess));
     PetscCall(SolveTogether(s, &all));
     PetscCall(SolveColumn(Solver.ours, s, 0, &one));
-    PetscCheck(all.reason == one.reason && all.iterations == one.iterations && all.total == 2 * one.iterations,
+    // Whether a direction is left is a matter of rounding where it is one of rounding: sums have another order on a
+    // GPU.
+    const PetscInt apart =
+        one.reason == KSP_CONVERGED_HAPPY_BREAKDOWN && type.find("cuda") != std::string::npos ? 1 : 0;
+    PetscCheck(all.reason == one.reason && std::abs(all.iterations - one.iterations) <= apart &&
+                   all.total == 2 * all.iterations,
                PETSC_COMM_WORLD, PETSC_ERR_PLIB,
                "%s, %s: reason %d after %" PetscInt_FMT " iterations, singly %d, %" PetscInt_FMT, what.c_str(),
                type.c_str(), (int)all.reason, all.iterations, (int)one.reason, one.iterations);

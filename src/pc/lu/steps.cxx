@@ -59,7 +59,7 @@ struct Launches {
       const PetscInt launch = Of(size[f]), parent = tree.parent[f];
       chain[f] += FRONT_TIME[size[f]];
       path[launch] = std::max(path[launch], chain[f]);
-      work[launch] += FRONT_TIME[size[f]];
+      work[launch] += FRONT_TIME[launch]; // a block of the launch's size is busy, whatever the front's
       if (parent >= 0 && size[parent] < SMALL_CLASSES && Of(size[parent]) == launch)
         chain[parent] = std::max(chain[parent], chain[f]);
     }
