@@ -241,12 +241,12 @@ subdomains. `KSPView()` tells the subdomains, the rows of the largest one and th
 
   -ksp_pc_side symmetric works with icc; the others have no symmetric application.
 
-  The polynomials are in D^-1 A, A the whole matrix, of all processes, and D its diagonal: p(D^-1 A) D^-1. An application
-is products and one update of vectors after each, and no process waits for a sum. chebyshev has the least residual
-polynomial on the interval, for eigenvalues near the real axis; neumann sums up the first terms of the Neumann series of
-w D^-1 A, w = 1, or 2 / high where that is less, and converges also for other matrices with dominant diagonals. Where A
-is symmetric and positive definite so are both. The upper end is an estimate by ten steps of Lanczos' method, or of
-Arnoldi's, times 1.1, with each new set of values; values that are not finite fail the preconditioner.
+  The polynomials are in D^-1 A, A the whole matrix, of all processes, and D its diagonal: p(D^-1 A) D^-1. An
+application is products and one update of vectors after each, and no process waits for a sum. chebyshev has the least
+residual polynomial on the interval, for eigenvalues near the real axis; neumann sums up the first terms of the Neumann
+series of w D^-1 A, w = 1, or 2 / high where that is less, and converges also for other matrices with dominant
+diagonals. Where A is symmetric and positive definite so are both. The upper end is an estimate by ten steps of Lanczos'
+method, or of Arnoldi's, times 1.1, with each new set of values; values that are not finite fail the preconditioner.
 
   Small blocks are the same preconditioner as `PCPBJACOBI` and `PCVPBJACOBI`. Each is a bitmap tile, on a GPU one thread
 block's, in whose shared memory it must fit: on an H100 up to about 160 rows in double precision, 115 in
