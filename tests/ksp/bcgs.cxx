@@ -173,8 +173,8 @@ static PetscErrorCode Changed()
     Outcome alone;
     Vec     x;
     PetscCall(KSPReset(ksp)); // a side is chosen before set-up
-    PetscCall(KSPSetFromOptions(ksp));
     PetscCall(KSPSetType(ksp, KSPSPARSEGPUBCGS));
+    PetscCall(KSPSetFromOptions(ksp)); // those of its type, too
     PetscCall(s.Create(k < 2 ? nonsymmetric::Convection(5, 20, 15, 1, 0.3, true)
                              : nonsymmetric::Convection(7, 10, 6, 5, 0.3, k == 3)));
     PetscCall(VecDuplicate(s.b, &x));

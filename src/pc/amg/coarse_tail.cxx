@@ -42,6 +42,20 @@ PetscErrorCode Address(Vec v, Space space, const Scalar **array)
 }
 } // namespace
 
+PetscErrorCode CoarseTail::Part::Hold(Mat newA, Mat newP)
+{
+  PetscFunctionBegin;
+  if (newA) PetscCall(PetscObjectReference((PetscObject)newA));
+  if (newP) PetscCall(PetscObjectReference((PetscObject)newP));
+  if (newA != A) state[0] = -1;
+  if (newP != P) state[1] = -1;
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&P));
+  A = newA;
+  P = newP;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode CoarseTail::Clear()
 {
   PetscFunctionBegin;
@@ -229,9 +243,7 @@ PetscErrorCode CoarseTail::SetUp(PC pc, const std::vector<Level> &levels, const 
     Part        *part = parts_[(size_t)l - 1].get();
     TailLevel   *to   = &tail_.level[top - l];
     const Level &from = levels[finest - (size_t)l];
-    if (part->P != from.P) part->state[1] = -1;
-    part->A = from.A;
-    part->P = from.P;
+    PetscCall(part->Hold(from.A, from.P));
     PetscCall(TakeRows(part, to));
     PetscCall(TakeSmoother(*LevelsOf(pc)[l], smoothers[(size_t)l], part, to));
   }

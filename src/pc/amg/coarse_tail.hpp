@@ -23,9 +23,17 @@ public:
   PetscErrorCode Run(PC pc, Vec b, Vec x, bool zero, bool *done);
 
 private:
-  struct Part {                                     // of PCMG's level l, 1 first
-    Mat                   A = nullptr, P = nullptr; ///< not referenced: those of the hierarchy
-    PetscObjectState      state[2] = {-1, -1};      ///< of A and P when their arrays were taken
+  struct Part {                                // of PCMG's level l, 1 first
+    Mat              A = nullptr, P = nullptr; ///< referenced, so that a new matrix is never at the place of an old one
+    PetscObjectState state[2] = {-1, -1};      ///< of A and P when their arrays were taken
+
+    Part()                        = default;
+    Part(const Part &)            = delete;
+    Part &operator=(const Part &) = delete;
+    ~Part() { PetscCallAbort(PETSC_COMM_SELF, Hold(nullptr, nullptr)); }
+    /// Takes the matrices, of which nothing is known yet unless they are the same as before.
+    PetscErrorCode Hold(Mat newA, Mat newP);
+
     aggregate::Source     operator_, interpolation;
     Array<PetscInt>       restriction_i, restriction_j, source; ///< of the transpose of P
     Array<Scalar>         restriction_a;
