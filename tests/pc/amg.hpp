@@ -108,6 +108,34 @@ inline PetscErrorCode CheckConverged(const std::string &what, const Result &r, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// (B x, y) = (x, B' y) for the preconditioner B of A, B' by `adjoint`, but for as many roundings of B x and y.
+inline PetscErrorCode CheckAdjoint(const std::string &what, PC pc, Mat A, PetscErrorCode (*adjoint)(PC, Vec, Vec),
+                                   PetscErrorCode (*dot)(Vec, Vec, PetscScalar *), PetscReal roundings)
+{
+  Vec         x, y, Bx, By;
+  PetscScalar one, other;
+  PetscReal   norms[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecDuplicate(x, &Bx));
+  PetscCall(VecDuplicate(x, &By));
+  PetscCall(SetNoise(x));
+  PetscCall(VecCopy(x, y));
+  PetscCall(VecShift(y, 0.5));
+  PetscCall(PCApply(pc, x, Bx));
+  PetscCall(adjoint(pc, y, By));
+  PetscCall(dot(Bx, y, &one));
+  PetscCall(dot(x, By, &other));
+  PetscCall(VecNorm(Bx, NORM_2, &norms[0]));
+  PetscCall(VecNorm(y, NORM_2, &norms[1]));
+  PetscCheck(PetscAbsScalar(one - other) <= roundings * PETSC_MACHINE_EPSILON * norms[0] * norms[1], PETSC_COMM_WORLD,
+             PETSC_ERR_PLIB, "%s: (B x, y) %g, (x, B' y) %g", what.c_str(), (double)PetscRealPart(one),
+             (double)PetscRealPart(other));
+  for (Vec *v : {&x, &y, &Bx, &By}) PetscCall(VecDestroy(v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// An option that cannot be is an error of this kind, which names it and has `text`.
 inline PetscErrorCode ExpectBadOption(Mat A, const char name[], const char value[], const char text[],
                                       PetscErrorCode kind = PETSC_ERR_ARG_OUTOFRANGE)

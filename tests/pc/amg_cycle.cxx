@@ -157,36 +157,18 @@ static PetscErrorCode TestTranspose()
 {
   PetscFunctionBeginUser;
   for (const char *type : TYPES) {
-    const Grid  g{40, 42, 1, 1, false, [](PetscInt, PetscInt, PetscInt, int dx, int dy, int) -> PetscScalar {
+    const Grid g{40, 42, 1, 1, false, [](PetscInt, PetscInt, PetscInt, int dx, int dy, int) -> PetscScalar {
                    return std::abs(dx) + std::abs(dy) == 1 ? (dx > 0 ? 2 : 1) : 0;
                  }};
-    Mat         A;
-    KSP         ksp;
-    PC          pc;
-    Vec         x, y, Bx, By;
-    PetscScalar one, other;
-    PetscReal   norms[2];
+    Mat        A;
+    KSP        ksp;
+    PC         pc;
 
     PetscCall(CreateGrid(PETSC_COMM_WORLD, type, g, &A));
     PetscCall(CreateSolver(A, KSPGMRES, PCSPARSEGPUAMG, nullptr, &ksp));
     PetscCall(KSPSetUp(ksp));
     PetscCall(KSPGetPC(ksp, &pc));
-    PetscCall(MatCreateVecs(A, &x, &y));
-    PetscCall(VecDuplicate(x, &Bx));
-    PetscCall(VecDuplicate(x, &By));
-    PetscCall(SetNoise(x));
-    PetscCall(VecCopy(x, y));
-    PetscCall(VecShift(y, 0.5));
-    PetscCall(PCApply(pc, x, Bx));
-    PetscCall(PCApplyTranspose(pc, y, By));
-    PetscCall(VecTDot(Bx, y, &one));
-    PetscCall(VecTDot(x, By, &other));
-    PetscCall(VecNorm(Bx, NORM_2, &norms[0]));
-    PetscCall(VecNorm(y, NORM_2, &norms[1]));
-    PetscCheck(PetscAbsScalar(one - other) <= 1e4 * PETSC_MACHINE_EPSILON * norms[0] * norms[1], PETSC_COMM_WORLD,
-               PETSC_ERR_PLIB, "%s: (B x, y) %g, (x, B^T y) %g", type, (double)PetscRealPart(one),
-               (double)PetscRealPart(other));
-    for (Vec *v : {&x, &y, &Bx, &By}) PetscCall(VecDestroy(v));
+    PetscCall(CheckAdjoint(type, pc, A, PCApplyTranspose, VecTDot, 1e4));
     PetscCall(KSPDestroy(&ksp));
     PetscCall(MatDestroy(&A));
   }

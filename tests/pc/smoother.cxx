@@ -178,9 +178,6 @@ static PetscErrorCode TestTranspose()
     const Options set(std::string("-pc_sparsegpusmoother_sweep ") + sweep);
     Mat           A, R;
     PC            pc;
-    Vec           x, y, Bx, By;
-    PetscScalar   one, other;
-    PetscReal     norms[2];
     std::string   message;
 
     PetscCall(CreateGrid(PETSC_COMM_WORLD, MATSPARSEGPU, {9, 8, 3, 1, false, All}, &A));
@@ -190,21 +187,7 @@ static PetscErrorCode TestTranspose()
     PetscCall(PCSetFromOptions(pc));
     PetscCall(PCSetOperators(pc, A, A));
     PetscCall(PCSetUp(pc));
-    PetscCall(MatCreateVecs(A, &x, &y));
-    PetscCall(VecDuplicate(x, &Bx));
-    PetscCall(VecDuplicate(x, &By));
-    PetscCall(SetNoise(x));
-    PetscCall(VecCopy(x, y));
-    PetscCall(VecShift(y, 0.5));
-    PetscCall(PCApply(pc, x, Bx));
-    PetscCall(PCApplyTranspose(pc, y, By));
-    PetscCall(VecTDot(Bx, y, &one));
-    PetscCall(VecTDot(x, By, &other));
-    PetscCall(VecNorm(Bx, NORM_2, &norms[0]));
-    PetscCall(VecNorm(y, NORM_2, &norms[1]));
-    PetscCheck(PetscAbsScalar(one - other) <= 1000 * PETSC_MACHINE_EPSILON * norms[0] * norms[1], PETSC_COMM_WORLD,
-               PETSC_ERR_PLIB, "%s: (B x, y) %g, (x, B^T y) %g", sweep, (double)PetscRealPart(one),
-               (double)PetscRealPart(other));
+    PetscCall(CheckAdjoint(sweep, pc, A, PCApplyTranspose, VecTDot, 1000));
     PetscCall(CreateRandom(MATSPARSEGPU, 60, 3, false, &R));
     PetscCall(ExpectError(
         sweep,
@@ -222,7 +205,6 @@ static PetscErrorCode TestTranspose()
         },
         &message, PETSC_ERR_SUP));
     PetscCall(CheckText(sweep, message, {"known to be symmetric"}));
-    for (Vec *v : {&x, &y, &Bx, &By}) PetscCall(VecDestroy(v));
     PetscCall(PCDestroy(&pc));
     PetscCall(MatDestroy(&A));
     PetscCall(MatDestroy(&R));

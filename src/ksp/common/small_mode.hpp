@@ -14,13 +14,14 @@ enum class SmallMode {
 };
 inline constexpr const char *const SmallModes[] = {"auto", "on", "off", "SmallMode", "SMALL_MODE_", nullptr};
 
+/// Rows of a small system: with more a pass over vectors takes longer than launches do.
+constexpr PetscInt SMALL_ROWS = 100000;
+
 /// Whether a system of this size is solved so. With more than `most` nonzeros an iteration takes longer than its
 /// launches.
 inline bool IsSmall(SmallMode mode, PetscInt rows, PetscInt nonzeros, PetscInt most)
 {
-  constexpr PetscInt ROWS = 100000; // more, and a pass over vectors takes longer than launches do
-
-  return mode == SmallMode::On || (mode == SmallMode::Auto && rows <= ROWS && nonzeros <= most);
+  return mode == SmallMode::On || (mode == SmallMode::Auto && rows <= SMALL_ROWS && nonzeros <= most);
 }
 
 } // namespace sparsegpu::ksp

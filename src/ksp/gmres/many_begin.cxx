@@ -31,9 +31,9 @@ PetscErrorCode ManySolve::Begin(KSP ksp, Mat B, Mat X, DenseArray *b, DenseArray
   if (*admitted && gmres->many_mode == SmallMode::Auto && place.space == Space::Device) {
     // Between these a single solve's cycles are one launch, and the passes of several columns read more than they save:
     // 8 columns of 5 points, in single solves' time: 0.77 times with 10,000 rows, 1.67 times with 90,000.
-    constexpr PetscInt FEW = 32768, SMALL = 100000;
+    constexpr PetscInt FEW = 32768;
     PetscCall(MatGetSize(B, &rows, nullptr));
-    *admitted = rows <= FEW || rows > SMALL;
+    *admitted = rows <= FEW || rows > SMALL_ROWS;
   }
   if (!*admitted) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCNONE, &none));

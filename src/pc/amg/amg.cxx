@@ -4,6 +4,7 @@
 #include "pc/amg/multigrid.hpp"
 #include "pc/amg/solvers.hpp"
 #include "pc/amg/view.hpp"
+#include "petsc/aij.hpp"
 #include "sparsegpu.h"
 
 namespace sparsegpu::amg
@@ -13,17 +14,10 @@ namespace
 {
 PetscErrorCode CheckMatrix(PC pc)
 {
-  PetscBool seq, mpi;
-  MatType   type;
-  PetscInt  rows, columns;
+  PetscInt rows, columns;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)pc->pmat, MATSEQAIJ, &seq));
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)pc->pmat, MATMPIAIJ, &mpi));
-  PetscCall(MatGetType(pc->pmat, &type));
-  PetscCheck(seq || mpi, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "-pc_type %s takes matrices of type aij or derived from it, not %s: see MatConvert()", PCSPARSEGPUAMG,
-             type);
+  PetscCall(CheckAij(pc, PCSPARSEGPUAMG));
   PetscCall(MatGetSize(pc->pmat, &rows, &columns));
   PetscCheck(rows == columns, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ,
              "-pc_type %s takes square matrices, not %" PetscInt_FMT " x %" PetscInt_FMT, PCSPARSEGPUAMG, rows,

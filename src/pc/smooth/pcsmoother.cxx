@@ -2,7 +2,7 @@
 /// in x.
 #include "pc/smooth/pcsmoother.hpp"
 #include <petsc/private/pcimpl.h>
-#include "petsc/compat.hpp"
+#include "petsc/aij.hpp"
 #include "sparsegpu.h"
 
 #include <memory>
@@ -28,17 +28,10 @@ Data *DataOf(PC pc)
 
 PetscErrorCode CheckMatrix(PC pc)
 {
-  PetscBool seq, mpi;
-  MatType   type;
-  PetscInt  rows, columns;
+  PetscInt rows, columns;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)pc->pmat, MATSEQAIJ, &seq));
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)pc->pmat, MATMPIAIJ, &mpi));
-  PetscCall(MatGetType(pc->pmat, &type));
-  PetscCheck(seq || mpi, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "-pc_type %s takes matrices of type aij or derived from it, not %s: see MatConvert()", PCSPARSEGPUSMOOTHER,
-             type);
+  PetscCall(CheckAij(pc, PCSPARSEGPUSMOOTHER));
   PetscCall(MatGetLocalSize(pc->pmat, &rows, &columns));
   PetscCheck(rows == columns, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
              "-pc_type %s takes square matrices, not %" PetscInt_FMT " x %" PetscInt_FMT " local entries",
