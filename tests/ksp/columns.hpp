@@ -145,13 +145,16 @@ inline PetscErrorCode CheckColumn(const Columns &s, const Together &all, PetscIn
 /// What KSPView() says after such a solve.
 const std::string TOGETHER = "several right-hand sides at a time";
 
-/// Sums of iterations that rounding errors may change by one a column.
+/// Sums of iterations that rounding errors may change by one a column, and by one more each 50: where the residual
+/// hardly falls, a larger basis gathers more of them.
 inline PetscErrorCode CheckIterations(const std::string &what, const Together &all, PetscInt sum, PetscInt most,
                                       size_t count)
 {
+  const PetscInt each = 1 + most / 50;
+
   PetscFunctionBeginUser;
-  PetscCheck(std::abs(all.total - sum) <= (PetscInt)count && std::abs(all.iterations - most) <= 1, PETSC_COMM_WORLD,
-             PETSC_ERR_PLIB,
+  PetscCheck(std::abs(all.total - sum) <= each * (PetscInt)count && std::abs(all.iterations - most) <= each,
+             PETSC_COMM_WORLD, PETSC_ERR_PLIB,
              "%s: %" PetscInt_FMT " iterations, at most %" PetscInt_FMT "; singly %" PetscInt_FMT ", %" PetscInt_FMT,
              what.c_str(), all.total, all.iterations, sum, most);
   PetscFunctionReturn(PETSC_SUCCESS);
