@@ -85,6 +85,13 @@ add_library(sparsegpu_dependencies INTERFACE)
 target_link_libraries(sparsegpu_dependencies INTERFACE sparsegpu_petsc sparsegpu_kokkos ${CMAKE_DL_LIBS})
 target_compile_options(sparsegpu_dependencies INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wno-unused-parameter>
                                                         $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>)
+if(SPARSEGPU_PETSC_COMPLEX) # products without a test for NaN, which finite numbers do not need, quotients by Smith's method
+  include(CheckCXXCompilerFlag)
+  check_cxx_compiler_flag(-fcx-fortran-rules SPARSEGPU_HAVE_CX_FORTRAN_RULES)
+  if(SPARSEGPU_HAVE_CX_FORTRAN_RULES)
+    target_compile_options(sparsegpu_dependencies INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fcx-fortran-rules>)
+  endif()
+endif()
 if(SPARSEGPU_HAVE_CUDA)
   target_compile_definitions(sparsegpu_dependencies INTERFACE SPARSEGPU_HAVE_CUDA)
   if(SPARSEGPU_PETSC_HAS_CUDA) # one CUDA runtime in the process: PETSc's

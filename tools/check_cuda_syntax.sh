@@ -22,6 +22,9 @@ grep -q cudafe++ "$work/\$\$/steps" || { echo "\$1: nvcc has other steps than th
 (set -a; . "$work/\$\$/steps") || { echo "\$1: see above" >&2; exit 1; }
 rm -rf "$work/\$\$"
 EOF
-[ $# -gt 0 ] || set -- $(git ls-files 'src/*.cu')
+if [ $# -eq 0 ]; then # all, in groups that read their headers once
+  cmake -DGROUPS="$work/groups" -P cmake/cuda_groups.cmake
+  set -- "$work"/groups/*.cu
+fi
 printf '%s\n' "$@" | xargs -P "$(nproc)" -n 1 sh "$work/one"
-echo "$# CUDA sources parsed"
+echo "$# CUDA sources or groups of them parsed"

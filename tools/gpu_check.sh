@@ -6,7 +6,8 @@
 #   gpu_check.sh [FILE]        (FILE: default .pack/sparsegpu-gpu.tar.xz of the checkout; without one, what is unpacked)
 #
 # STEPS="tests sanitizer bench trisolve factor tiles compare" chooses steps, and there is "set", all of bench/spmv_set.tsv, which takes
-# long; JOBS tests run at a time (default 4).
+# long; JOBS tests run at a time (default 4). MPS=1: by NVIDIA's multi-process service, which processes share a GPU in
+# without taking turns: JOBS=15 ends in a quarter of the time, but one that fails on the GPU takes others along.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 own=$(cd "$(dirname "$0")" && pwd)
@@ -42,8 +43,24 @@ fi
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
   OMPI_MCA_btl_vader_single_copy_mechanism=none
 export PETSC_OPTIONS="-use_gpu_aware_mpi 0 ${PETSC_OPTIONS:-}"
+
+# Programs made of the plug-in's objects were packed as objects.
+if [ -f "$prefix/link/programs" ]; then
+  for folder in "$prefix/lib" $(echo "$LD_LIBRARY_PATH" | tr ':' ' '); do folders="${folders:-} -L$folder"; done
+  export folders
+  (cd "$prefix/link" && xargs -P "$(nproc)" -I{} sh -c '
+    set -- {}
+    program=../build/$1; shift
+    [ -x "$program" ] || c++ -o "$program" -Wl,--whole-archive libinside.a -Wl,--no-whole-archive "$@" $folders \
+      -Wl,--allow-shlib-undefined' < programs) > "$out/link.log" 2>&1 || { echo "Cannot link:"; tail -5 "$out/link.log"; exit 1; }
+fi
 nvidia-smi > "$out/nvidia-smi.log" 2>&1 || { echo "No GPU: nvidia-smi failed"; cat "$out/nvidia-smi.log"; exit 1; }
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
+if [ "${MPS:-0}" = 1 ]; then
+  export CUDA_MPS_PIPE_DIRECTORY="$out/mps" CUDA_MPS_LOG_DIRECTORY="$out/mps"
+  mkdir -p "$out/mps" && nvidia-cuda-mps-control -d || exit 1
+  trap 'echo quit | nvidia-cuda-mps-control' EXIT
+fi
 failed=""
 
 step() { # name, command ...

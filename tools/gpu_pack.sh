@@ -27,7 +27,7 @@ cmake -S "$here" -B "$prefix/build" -DCMAKE_BUILD_TYPE=Release -DSPARSEGPU_CUDA=
   -DSPARSEGPU_MATRICES="$prefix/matrices" ${CMAKE_OPTIONS:-} > "$prefix/configure.log"
 cmake --build "$prefix/build" -j "$jobs" > "$prefix/build.log" 2>&1 || { tail -30 "$prefix/build.log"; exit 1; }
 
-rm -rf "$prefix/lib" "$prefix/petsc" && mkdir -p "$prefix/lib"
+rm -rf "$prefix/lib" "$prefix/petsc" "$prefix/link" && mkdir -p "$prefix/lib" "$prefix/link"
 find "$prefix/build" -type f \( -name '*.so' -o -perm -u+x \) ! -path '*/CMakeFiles/*' > "$prefix/programs"
 xargs ldd < "$prefix/programs" 2>/dev/null | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
   grep -vE '/(libc|libm|libdl|libpthread|librt|libstdc\+\+|libgcc_s|libutil|libresolv|libcuda|libcudart|libcu[A-Za-z]+|libnv[A-Za-z]+)\.so' |
@@ -50,7 +50,21 @@ if mpiexec=$(command -v mpiexec); then
   done
 fi
 
-# Programs made of the plug-in's objects repeat them: a dictionary that reaches back to the last one has them once.
-tar -C / -cf - --exclude='*.o' --exclude='*.a' --exclude='*.log' --exclude=CMakeFiles "${prefix#/}" |
-  xz -T1 --lzma2=preset=4,dict=64MiB > "$out"
+# Programs made of the plug-in's objects would each repeat them: they go once, and gpu_check.sh links.
+(
+  cd "$prefix/build"
+  find CMakeFiles/sparsegpu_objects.dir -name '*.o' -print0 | xargs -0 ar qcS "$prefix/link/libinside.a"
+  ranlib "$prefix/link/libinside.a"
+  find tests/bin bench -maxdepth 1 -type f -perm -u+x -size +10M | sort | while read -r program; do
+    objects=$(find "${program%%/*}" -path "*/CMakeFiles/$(basename "$program").dir/*.o" -o \
+      -path "*/CMakeFiles/bench_$(basename "$program").dir/*.o" | tr '\n' ' ')
+    echo "$objects" | tr ' ' '\n' | grep . | xargs cp --parents -t "$prefix/link"
+    echo "$program $objects $(ldd "$program" | awk '$2 == "=>" { print "-l:" $1 }' | tr '\n' ' ')"
+    echo "build/$program" >> "$prefix/link/left_out"
+  done > "$prefix/link/programs"
+)
+(cd "$prefix" && find build -name '*.gch' -o -name CMakeFiles -o -name '.ninja*' -o -name build.ninja) >> "$prefix/link/left_out"
+sed -i "s|^|${prefix#/}/|" "$prefix/link/left_out"
+tar -C / -cf - --exclude-from="$prefix/link/left_out" --exclude='build/*.o' --exclude='build/*.a' --exclude='*.log' \
+  --exclude=matrices-* "${prefix#/}" | xz -T0 --lzma2=preset=4,dict=64MiB > "$out"
 ls -l "$out"

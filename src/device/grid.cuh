@@ -8,9 +8,10 @@ namespace sparsegpu
 
 constexpr int THREADS = 256; ///< of a block; any multiple of 32 would do
 
-inline unsigned Blocks(PetscCount threads)
+/// Blocks of `size` that hold so many threads, or other parts of a block.
+inline unsigned Blocks(PetscCount threads, int size = THREADS)
 {
-  return static_cast<unsigned>((threads + THREADS - 1) / THREADS);
+  return static_cast<unsigned>((threads + size - 1) / size);
 }
 __device__ __forceinline__ PetscCount thread_index()
 {

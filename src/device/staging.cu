@@ -16,8 +16,7 @@ namespace sparsegpu
 
 namespace
 {
-constexpr int THREADS = MOST_COPY_THREADS;
-constexpr int BUFFERS = 2 * THREADS;
+constexpr int BUFFERS = 2 * MOST_COPY_THREADS;
 
 char            *pinned  = nullptr; ///< [BUFFERS][STAGED_CHUNK]
 bool             refused = false;   ///< no pinned memory was to be had
@@ -116,9 +115,9 @@ PetscErrorCode MakeBuffers()
 /// All shares; those that no thread is to be had for fall to this one.
 PetscErrorCode CopyShares(const Copy &c)
 {
-  std::array<std::thread, THREADS> others;
-  cudaError_t                      err[THREADS] = {};
-  int                              started      = 1;
+  std::array<std::thread, MOST_COPY_THREADS> others;
+  cudaError_t                                err[MOST_COPY_THREADS] = {};
+  int                                        started                = 1;
 
   PetscFunctionBegin;
   const auto share = [&](int t) { err[t] = CopyShare(c, t); };
@@ -142,7 +141,7 @@ PetscErrorCode Stage(void *device, void *host, size_t bytes, bool in, int thread
   *done = pinned != nullptr;
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   SparseGPUCallCUDA(cudaGetDevice(&id));
-  threads = std::max(1, std::min(threads, THREADS));
+  threads = std::max(1, std::min(threads, MOST_COPY_THREADS));
   threads = static_cast<int>(std::min(static_cast<size_t>(threads), ChunksOf(host, bytes, STAGED_CHUNK)));
   PetscCall(CopyShares(Copy{static_cast<char *>(device), static_cast<char *>(host), bytes, in, std::max(1, threads), id,
                             static_cast<cudaStream_t>(stream)}));

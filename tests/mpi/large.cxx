@@ -2,7 +2,7 @@ static const char help[] =
     "A matrix of 27 points on a grid of -n x -n x (-planes a rank) nodes, small by default and as large as memory allows by\n"
     "hand: assembled from coordinates, multiplied, scaled, multiplied again and transposed, each entry of the products\n"
     "against the sum of its row. Row numbers, numbers of entries and bytes pass 2^31 where the grid is large.\n"
-    "  -print: nonzeros, seconds and bytes on the GPU.\n\n";
+    "  -print: nonzeros, seconds and bytes on the GPU, and the view.\n\n";
 
 #include <petsctime.h>
 #include <cmath>
@@ -137,9 +137,13 @@ PetscErrorCode Products()
   PetscCall(MatMultTranspose(A, x, y));
   PetscCall(Check(grid, "transposed product", 2, true, y));
   PetscCall(MatSparseGPUGetInfo(A, &info));
-  if (print)
+  if (print) {
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%.0f nonzeros, %s, assembled in %.1f s, %.1f GB on the GPU of one rank\n",
                           (double)info.nonzeros, info.format, assembled - begin, info.bytes_device / 1e9));
+    PetscCall(PetscViewerPushFormat(PETSC_VIEWER_STDOUT_WORLD, PETSC_VIEWER_ASCII_INFO_DETAIL));
+    PetscCall(MatView(A, PETSC_VIEWER_STDOUT_WORLD));
+    PetscCall(PetscViewerPopFormat(PETSC_VIEWER_STDOUT_WORLD));
+  }
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
   PetscCall(MatDestroy(&A));

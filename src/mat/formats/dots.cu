@@ -1,12 +1,11 @@
 /// The inner products of a product of a format that does not compute them along with it: one pass over both vectors.
 #include "mat/formats/dots.cuh"
 #include "device/cuda_check.hpp"
+#include "device/grid.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::formats
 {
-
-static constexpr int THREADS = 256;
 
 /// One thread a row in turn; neighbouring threads read neighbouring entries.
 template <class Epilogue> static __global__ void __launch_bounds__(THREADS)

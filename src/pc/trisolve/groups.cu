@@ -2,18 +2,13 @@
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 #include "device/cub_call.cuh"
+#include "device/grid.cuh"
 #include "pc/trisolve/schedule.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::trisolve
 {
 
-static constexpr int THREADS = 256;
-
-static unsigned Blocks(PetscInt count)
-{
-  return static_cast<unsigned>((count + THREADS - 1) / THREADS);
-}
 #define INDEX static_cast<PetscInt>(blockIdx.x) * blockDim.x + threadIdx.x
 namespace
 {
@@ -75,3 +70,5 @@ PetscErrorCode CutGroups(const unsigned *sorted, PetscInt count, unsigned mask, 
 }
 
 } // namespace sparsegpu::trisolve
+
+#undef INDEX

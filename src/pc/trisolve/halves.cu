@@ -1,5 +1,6 @@
 /// The halves of an incomplete Cholesky factorization on the device: a few lanes a row, set-up only.
 #include "device/cuda_check.hpp"
+#include "device/grid.cuh"
 #include "device/sort.hpp"
 #include "pc/trisolve/halves.hpp"
 #include "petsc/compat.hpp"
@@ -7,12 +8,7 @@
 namespace sparsegpu::trisolve
 {
 
-static constexpr int THREADS = 256, LANES = 8; ///< lanes of a row
-
-static unsigned Blocks(PetscCount count)
-{
-  return static_cast<unsigned>((count + THREADS - 1) / THREADS);
-}
+static constexpr int LANES = 8; ///< lanes of a row
 
 /// length[r]: entries of row r in the half; length[rows] = 0.
 static __global__ void half_length_kernel(FactorView F, bool upper, PetscInt *length)

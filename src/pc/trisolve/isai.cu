@@ -1,6 +1,7 @@
 /// Sparse approximate inverses on the GPU: a small triangular system for some lanes of a warp, and products.
 #include "pc/trisolve/isai.hpp"
 #include "device/cuda_check.hpp"
+#include "device/grid.cuh"
 #include "device/search.cuh"
 #include "device/segmented.cuh"
 #include "petsc/compat.hpp"
@@ -10,7 +11,6 @@ namespace sparsegpu::trisolve
 
 static constexpr int SYSTEMS = 128; ///< threads of a block that solves the systems
 static constexpr int SHARED  = 8;   ///< unknowns for each lane that a system keeps in shared memory
-static constexpr int THREADS = 256; ///< of a block that multiplies
 
 /// The rows of M with (M L)_ij = I_ij on M's pattern, L the lower factor of F with the values a, into m[to[e]] for
 /// entry e of M; `to` null: e. W lanes a row, which go back from its last unknown: each, once known, is subtracted
@@ -97,11 +97,6 @@ static PetscInt RowLength(const FactorView &F)
 {
   return F.nonzeros / F.rows / 2 + 1;
 }
-static unsigned Blocks(PetscInt rows, int lanes, int threads)
-{
-  return static_cast<unsigned>((static_cast<PetscCount>(rows) * lanes + threads - 1) / threads);
-}
-
 static PetscErrorCode Invert(const FactorView &F, const Scalar *a, const FactorView &M, const PetscInt *to, Scalar *m,
                              Stream stream)
 {
@@ -110,7 +105,8 @@ static PetscErrorCode Invert(const FactorView &F, const Scalar *a, const FactorV
   const auto     kernel = lanes == 4 ? inverse_kernel<4> : lanes == 16 ? inverse_kernel<16> : inverse_kernel<32>;
 
   PetscFunctionBegin;
-  kernel<<<Blocks(F.rows, lanes, SYSTEMS), SYSTEMS, 0, static_cast<cudaStream_t>(stream)>>>(F, a, M, to, m);
+  kernel<<<Blocks(static_cast<PetscCount>(F.rows) * lanes, SYSTEMS), SYSTEMS, 0, static_cast<cudaStream_t>(stream)>>>(
+      F, a, M, to, m);
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -163,8 +159,8 @@ PetscErrorCode Isai::Product(bool upper, const Scalar *in, const PetscInt *in_at
     using Values      = std::decay_t<decltype(m)>;
     const auto kernel = lanes == 1 ? product_kernel<1, Values> : product_kernel<8, Values>;
     PetscFunctionBegin;
-    kernel<<<Blocks(M.rows, lanes, THREADS), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(M, upper, m, in, in_at,
-                                                                                              base, out, out_at);
+    kernel<<<Blocks(static_cast<PetscCount>(M.rows) * lanes, THREADS), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
+        M, upper, m, in, in_at, base, out, out_at);
     SparseGPUCallCUDA(cudaPeekAtLastError());
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
@@ -191,8 +187,8 @@ PetscErrorCode Isai::Half(bool upper, const Scalar *in, Scalar *out, Stream stre
       using Values      = std::decay_t<decltype(a)>;
       const auto kernel = lanes == 1 ? residual_kernel<1, Values> : residual_kernel<8, Values>;
       PetscFunctionBegin;
-      kernel<<<Blocks(F.rows, lanes, THREADS), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(F, upper, a, in, in_at,
-                                                                                                y, residual_.data());
+      kernel<<<Blocks(static_cast<PetscCount>(F.rows) * lanes, THREADS), THREADS, 0,
+               static_cast<cudaStream_t>(stream)>>>(F, upper, a, in, in_at, y, residual_.data());
       SparseGPUCallCUDA(cudaPeekAtLastError());
       PetscFunctionReturn(PETSC_SUCCESS);
     }));

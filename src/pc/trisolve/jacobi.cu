@@ -1,13 +1,12 @@
 /// Jacobi sweeps over the factors on the GPU: approximate triangular solves without dependencies.
 #include "pc/trisolve/jacobi.hpp"
 #include "device/cuda_check.hpp"
+#include "device/grid.cuh"
 #include "device/segmented.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::trisolve
 {
-
-static constexpr int THREADS = 256;
 
 /// next = d (in - N now), d the factor's inverse diagonal, or 1; `now` null: zero. W lanes per row.
 template <int W, class Values> static __global__ void __launch_bounds__(THREADS)

@@ -1,5 +1,6 @@
 /// The search for the levels of a Schedule.
 #include "device/cuda_check.hpp"
+#include "device/grid.cuh"
 #include "device/sort.hpp"
 #include "pc/trisolve/poll.cuh"
 #include "pc/trisolve/system.cuh"
@@ -8,16 +9,10 @@
 namespace sparsegpu::trisolve
 {
 
-static constexpr int      THREADS = 256;
 static constexpr int      TILE    = 512; // pieces of a block that finds levels
 static constexpr int      ALONE   = 128; // entries that one thread may look at
 static constexpr int      MISSING = -2;  // a level that is not yet there
 static constexpr unsigned ALL     = 0xffffffffu;
-
-static unsigned Blocks(PetscInt count, int threads = THREADS)
-{
-  return static_cast<unsigned>((count + threads - 1) / threads);
-}
 
 #define INDEX static_cast<PetscInt>(blockIdx.x) * blockDim.x + threadIdx.x
 /// A level for each row is to be found; *report: whether there are long rows, and some that must be cut.
@@ -246,3 +241,5 @@ PetscErrorCode WithoutLevels::LowerTasks(PetscInt longest, PetscInt together, Ar
 }
 
 } // namespace sparsegpu::trisolve
+
+#undef INDEX

@@ -1,6 +1,7 @@
 /// The default triangular solve on the GPU: one launch in which slices of short row pieces poll for the unknowns that
 /// they need.
 #include "device/cuda_check.hpp"
+#include "device/grid.cuh"
 #include "device/segmented.cuh"
 #include "pc/trisolve/poll.cuh"
 #include "pc/trisolve/sweep.hpp"
@@ -9,13 +10,7 @@
 namespace sparsegpu::trisolve
 {
 
-static constexpr int      THREADS = 256;
-static constexpr unsigned ALL     = 0xffffffffu;
-
-static unsigned Blocks(PetscCount count)
-{
-  return static_cast<unsigned>((count + THREADS - 1) / THREADS);
-}
+static constexpr unsigned ALL = 0xffffffffu;
 
 /// Presets all unknowns to "not yet" and the counters to 0.
 static __global__ void preset_kernel(PetscCount count, Scalar *unknowns, unsigned *ticket)

@@ -1,6 +1,7 @@
 /// From the levels of a Schedule to a SweepLayout, on the device.
 #include <climits>
 #include "device/cuda_check.hpp"
+#include "device/grid.cuh"
 #include "device/sort.hpp"
 #include "pc/trisolve/sweep.hpp"
 #include "pc/trisolve/system.cuh"
@@ -9,14 +10,9 @@
 namespace sparsegpu::trisolve
 {
 
-static constexpr int      THREADS    = 256;
 static constexpr unsigned ALL        = 0xffffffffu;
 static constexpr unsigned WIDTH_MASK = 7; ///< in a key: log2 of a piece's lanes; the level lies above, U above that
 
-static unsigned Blocks(PetscInt count, int threads = THREADS)
-{
-  return static_cast<unsigned>((count + threads - 1) / threads);
-}
 #define INDEX static_cast<PetscInt>(blockIdx.x) * blockDim.x + threadIdx.x
 
 /// So many lanes that each has a batch of entries at most, as far as a warp goes.
@@ -279,3 +275,5 @@ size_t Sweep::Bytes() const
 }
 
 } // namespace sparsegpu::trisolve
+
+#undef INDEX

@@ -1,5 +1,6 @@
 /// Sweeps with several right-hand sides.
 #include "device/cuda_check.hpp"
+#include "device/grid.cuh"
 #include "pc/trisolve/poll.cuh"
 #include "pc/trisolve/sweep.hpp"
 #include "petsc/compat.hpp"
@@ -7,8 +8,8 @@
 namespace sparsegpu::trisolve
 {
 
-static constexpr int      THREADS = 256, SWEEP_THREADS = 64;
-static constexpr unsigned ALL = 0xffffffffu;
+static constexpr int      SWEEP_THREADS = 64;
+static constexpr unsigned ALL           = 0xffffffffu;
 
 /// RHS right-hand sides at a time, a lane each, 32 / RHS pieces per warp: lanes of different right-hand sides know
 /// nothing of each other. Tickets as in sweep_kernel. work.unknowns [pieces * RHS].

@@ -1,6 +1,7 @@
 /// Triangular solves on the GPU, a warp per row, each waiting for the unknowns it needs (sync-free); levels recorded by
 /// a first solve serve the later ones.
 #include "device/cuda_check.hpp"
+#include "device/grid.cuh"
 #include "device/sort.hpp"
 #include "device/load.cuh"
 #include "device/segmented.cuh"
@@ -10,14 +11,9 @@
 namespace sparsegpu::trisolve
 {
 
-static constexpr int      THREADS = 128, WARPS = THREADS / 32;
+static constexpr int      SYNCFREE_THREADS = 128, WARPS = SYNCFREE_THREADS / 32;
 static constexpr int      FUSED = 1024; ///< threads of the block that runs through narrow levels
 static constexpr unsigned ALL   = 0xffffffffu;
-
-static unsigned Blocks(PetscInt count, int per_block)
-{
-  return static_cast<unsigned>((count + per_block - 1) / per_block);
-}
 
 __device__ __forceinline__ int load_acquire(const int *p)
 {
@@ -69,7 +65,7 @@ template <class Ready> __device__ __forceinline__ bool WarpRow(const OneSweep &S
 
 /// Warps take rows in the order of the launch. That order affects the time only: a warp that waits too long leaves its
 /// row.
-static __global__ void __launch_bounds__(THREADS) syncfree_kernel(OneSweep S, SyncfreeWork work)
+static __global__ void __launch_bounds__(SYNCFREE_THREADS) syncfree_kernel(OneSweep S, SyncfreeWork work)
 {
   const PetscInt k = static_cast<PetscInt>(blockIdx.x) * WARPS + threadIdx.x / 32;
   if (k >= S.F.rows) return;
@@ -93,7 +89,7 @@ static __global__ void __launch_bounds__(THREADS) syncfree_kernel(OneSweep S, Sy
 }
 
 /// One level, all of whose rows can run.
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(SYNCFREE_THREADS)
     level_rows_kernel(OneSweep S, const PetscInt *order, PetscInt begin, PetscInt end)
 {
   const PetscInt k = begin + static_cast<PetscInt>(blockIdx.x) * WARPS + threadIdx.x / 32;
@@ -112,7 +108,7 @@ static __global__ void __launch_bounds__(FUSED)
 
 static __global__ void level_keys_kernel(PetscInt rows, const int *done, unsigned *key)
 {
-  const PetscInt r = static_cast<PetscInt>(blockIdx.x) * THREADS + threadIdx.x;
+  const PetscInt r = static_cast<PetscInt>(blockIdx.x) * SYNCFREE_THREADS + threadIdx.x;
   if (r < rows) key[r] = static_cast<unsigned>(done[r]) << 3;
 }
 
@@ -150,8 +146,8 @@ PetscErrorCode Syncfree::FindLevels(bool upper, Stream stream)
 
   PetscFunctionBegin;
   PetscCall(key.Allocate(rows, Space::Device));
-  level_keys_kernel<<<Blocks(rows, THREADS), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(rows, done_[upper].data(),
-                                                                                              key.data());
+  level_keys_kernel<<<Blocks(rows, SYNCFREE_THREADS), SYNCFREE_THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
+      rows, done_[upper].data(), key.data());
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscCall(SortKeys(rows, 32, &key, &order_[upper], &scratch_, stream));
   PetscCall(CutGroups(key.data(), rows, ~0u, 1u << 31, &device_begin_[upper], &levels, &scratch_, stream));
@@ -177,7 +173,7 @@ PetscErrorCode Syncfree::SolveLevels(bool upper, const Scalar *b, const Scalar *
       fused_levels_kernel<<<1, FUSED, 0, s>>>(S, order_[upper].data(), device_begin_[upper].data(), level, last);
       level = last;
     } else {
-      level_rows_kernel<<<Blocks(begin[level + 1] - begin[level], WARPS), THREADS, 0, s>>>(
+      level_rows_kernel<<<Blocks(begin[level + 1] - begin[level], WARPS), SYNCFREE_THREADS, 0, s>>>(
           S, order_[upper].data(), begin[level], begin[level + 1]);
       level++;
     }
@@ -201,7 +197,7 @@ PetscErrorCode Syncfree::OneFactor(bool upper, const Scalar *b, const Scalar *w,
   SparseGPUCallCUDA(cudaMemsetAsync(work.done, 0, done_[upper].bytes(), s));
   for (PetscInt launch = 0;; launch++) {
     *child = 0;
-    syncfree_kernel<<<Blocks(factors_.rows, WARPS), THREADS, 0, s>>>(S, work);
+    syncfree_kernel<<<Blocks(factors_.rows, WARPS), SYNCFREE_THREADS, 0, s>>>(S, work);
     SparseGPUCallCUDA(cudaPeekAtLastError());
     PetscCall(DeviceSynchronize(stream));
     if (!*child) break;

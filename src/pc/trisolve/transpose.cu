@@ -1,6 +1,7 @@
 /// The transposed factors on the GPU: the entries sorted by column.
 #include "pc/trisolve/transpose.hpp"
 #include "device/cuda_check.hpp"
+#include "device/grid.cuh"
 #include "device/sort.hpp"
 #include "device/scatter.hpp"
 #include "petsc/compat.hpp"
@@ -8,12 +9,6 @@
 namespace sparsegpu::trisolve
 {
 
-static constexpr int THREADS = 256;
-
-static unsigned Blocks(PetscInt count)
-{
-  return static_cast<unsigned>((count + THREADS - 1) / THREADS);
-}
 #define INDEX static_cast<PetscInt>(blockIdx.x) * blockDim.x + threadIdx.x
 
 static __global__ void column_key_kernel(PetscInt count, const PetscInt *j, unsigned *key)
@@ -77,3 +72,5 @@ PetscErrorCode TransposedFactors::SetValues(const Scalar *values, Stream stream)
 }
 
 } // namespace sparsegpu::trisolve
+
+#undef INDEX

@@ -1,13 +1,12 @@
 /// The product of rows of bits and values on the GPU: one thread per row.
 #include "device/cuda_check.hpp"
+#include "device/grid.cuh"
 #include "mat/formats/bitmap/bitmap.hpp"
 #include "mat/formats/epilogue.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::formats
 {
-
-static constexpr int THREADS = 256; // any multiple of 32
 
 /// epilogue(row, A x), one thread per row. A thread reads its row's words and values one after the other, so that a
 /// line of the cache serves several turns; x is gathered. Bitwise reproducible.

@@ -3,16 +3,15 @@
 #include "mat/formats/codec/values.hpp"
 #include <algorithm>
 #include "device/cuda_check.hpp"
+#include "device/grid.cuh"
 #include "device/load.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::formats
 {
 
-static constexpr int THREADS = 256;
-
 /// Enough blocks to fill the device a few times over, with a grid-stride loop each.
-static unsigned Blocks(size_t n)
+static unsigned StrideBlocks(size_t n)
 {
   return static_cast<unsigned>(std::min<size_t>((n + THREADS - 1) / THREADS, 2048));
 }
@@ -141,8 +140,8 @@ PetscErrorCode AllSingle_CUDA(const Scalar *a, size_t n, bool *all)
   PetscCall(DeviceStream(&stream));
   PetscCall(flag.Reserve(sizeof(int)));
   SparseGPUCallCUDA(cudaMemsetAsync(flag.data(), 0, sizeof(int), static_cast<cudaStream_t>(stream)));
-  all_single_kernel<<<Blocks(n), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(a, n,
-                                                                                  static_cast<int *>(flag.data()));
+  all_single_kernel<<<StrideBlocks(n), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
+      a, n, static_cast<int *>(flag.data()));
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscCall(DeviceCopyOut(&wrong, flag.data(), sizeof(int), stream));
   *all = !wrong;
@@ -155,7 +154,7 @@ PetscErrorCode NarrowAll_CUDA(const Scalar *a, size_t n, SingleScalar *single)
 
   PetscFunctionBegin;
   PetscCall(DeviceStream(&stream));
-  narrow_kernel<<<Blocks(n), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(a, n, single);
+  narrow_kernel<<<StrideBlocks(n), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(a, n, single);
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscCall(DeviceSynchronize(stream)); // the values are freed next
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -167,7 +166,7 @@ PetscErrorCode CodeAll_CUDA(const Scalar *a, size_t n, const Scalar *dictionary,
 
   PetscFunctionBegin;
   PetscCall(DeviceStream(&stream));
-  code_kernel<<<Blocks(n), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(a, n, dictionary, size, code);
+  code_kernel<<<StrideBlocks(n), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(a, n, dictionary, size, code);
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscCall(DeviceSynchronize(stream)); // the values are freed next
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -180,7 +179,7 @@ PetscErrorCode FillFrom_CUDA(const Scalar *from, size_t n, Scalar *values)
   PetscFunctionBegin;
   if (n == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DeviceStream(&stream));
-  fill_from_kernel<<<Blocks(n), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(from, n, values);
+  fill_from_kernel<<<StrideBlocks(n), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(from, n, values);
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -199,7 +198,7 @@ PetscErrorCode FindDictionary_CUDA(const Scalar *a, size_t n, bool *found, std::
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
   PetscCall(table.Allocate(1, Space::Device));
   clear_kernel<<<1, THREADS, 0, s>>>(table.data());
-  distinct_kernel<<<Blocks(n), THREADS, 0, s>>>(a, n, table.data());
+  distinct_kernel<<<StrideBlocks(n), THREADS, 0, s>>>(a, n, table.data());
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscCall(DeviceCopyOut(&count, &table.data()->count, sizeof(count), stream));
   if (count > DictionaryValues::SIZE) PetscFunctionReturn(PETSC_SUCCESS);
@@ -214,3 +213,5 @@ PetscErrorCode FindDictionary_CUDA(const Scalar *a, size_t n, bool *found, std::
 }
 
 } // namespace sparsegpu::formats
+
+#undef STRIDE_LOOP

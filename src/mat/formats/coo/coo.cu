@@ -2,6 +2,7 @@
 /// segments; the sum of a row that an interval cuts is carried to a second kernel.
 #include "device/carry.hpp"
 #include "device/cuda_check.hpp"
+#include "device/grid.cuh"
 #include "device/launch.cuh"
 #include "device/load.cuh"
 #include "device/scatter.hpp"
@@ -12,7 +13,6 @@
 namespace sparsegpu::formats
 {
 
-static constexpr int THREADS  = 256;
 static constexpr int ENTRIES  = 7; // per thread: odd, so that a warp's shared-memory reads spread over the banks
 static constexpr int INTERVAL = THREADS * ENTRIES;
 

@@ -1,5 +1,6 @@
 /// The product of compressed sparse rows on the GPU: `width` threads per row, a thread block per chunk of a long row.
 #include "device/launch.cuh"
+#include "device/grid.cuh"
 #include "device/row_of_thread.hpp"
 #include "mat/formats/csr/row.cuh"
 #include "mat/formats/dots.cuh"
@@ -7,8 +8,6 @@
 
 namespace sparsegpu::formats
 {
-
-static constexpr int THREADS = 256;
 
 /// epilogue(row, A x), of the rows that are not empty alone where `filled`. The first blocks take a chunk of a long row
 /// each; in the others `width` neighbouring threads share a row and read neighbouring entries; x is gathered. Bitwise

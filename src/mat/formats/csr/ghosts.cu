@@ -1,11 +1,10 @@
 /// The product of an off-diagonal block on the GPU: one launch awaits the ghosts, multiplies and adds.
 #include "mat/formats/csr/ghosts.cuh"
+#include "device/grid.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::formats
 {
-
-static constexpr int THREADS = 256;
 
 /// z += scale .* (A x), see csr_ghost_rows().
 template <int width> static __global__ void __launch_bounds__(THREADS, 5)

@@ -1,5 +1,6 @@
 /// The product of diagonal storage on the GPU: one thread per row, the diagonals' offsets in shared memory.
 #include "device/cuda_check.hpp"
+#include "device/grid.cuh"
 #include "device/launch.cuh"
 #include "mat/formats/dia/row.cuh"
 #include "mat/formats/dots.cuh"
@@ -7,8 +8,6 @@
 
 namespace sparsegpu::formats
 {
-
-static constexpr int THREADS = 256; // any multiple of 32; also the offsets staged at a time
 
 /// epilogue(row, A x), one thread per row; the offsets are read once per block. Neighbouring threads read neighbouring
 /// a and x. Bitwise reproducible. Starts while the kernel before it ends, as only values and vectors may come from

@@ -1,6 +1,7 @@
 /// The product by merge path on the GPU: thread blocks take equal shares of rows and entries together, and walk the
 /// path that the pattern gives; the sum of a row that a share cuts is carried to a second kernel.
 #include "device/carry.hpp"
+#include "device/grid.cuh"
 #include "device/launch.cuh"
 #include "device/load.cuh"
 #include "device/segmented.cuh"
@@ -10,7 +11,6 @@
 namespace sparsegpu::formats
 {
 
-static constexpr int THREADS = 256;
 static constexpr int STEPS =
     7; // merge steps per thread: odd, so that a warp's shared-memory reads spread over the banks
 static constexpr int TILE = THREADS * STEPS;

@@ -1,6 +1,7 @@
 /// The product of sliced ELLPACK on the GPU: a thread per short row, a warp per long one, thread blocks for the
 /// longest.
 #include "device/cuda_check.hpp"
+#include "device/grid.cuh"
 #include "device/launch.cuh"
 #include "mat/formats/dots.cuh"
 #include "mat/formats/sell/slice.cuh"
@@ -8,8 +9,6 @@
 
 namespace sparsegpu::formats
 {
-
-static constexpr int THREADS = 256;
 
 /// epilogue(row, A x). The first blocks take a chunk of a very long row each, the next warps a long row each, all
 /// others a slice: one thread per row, neighbouring threads read neighbouring columns and values; x is gathered.

@@ -2,6 +2,7 @@
 /// once, and are put in their places when enough products share them.
 #include <cuda_pipeline.h>
 #include "device/cuda_check.hpp"
+#include "device/grid.cuh"
 #include "device/launch.cuh"
 #include "device/limits.hpp"
 #include "mat/formats/epilogue.cuh"
@@ -11,8 +12,7 @@
 namespace sparsegpu::formats
 {
 
-static constexpr int THREADS = 256; // as sell.cu: the sums of chunks, and so the bits, depend on it
-static constexpr int WARPS   = THREADS / 32;
+static constexpr int WARPS = THREADS / 32;
 
 /// The values of a lane's row in shared memory, as slice_sum() asks for them: by their slots in the slice.
 struct StagedRow {

@@ -1,5 +1,6 @@
 /// The product of classes of rows on the GPU: one thread per row, or for several rows of a large grid.
 #include "device/cuda_check.hpp"
+#include "device/grid.cuh"
 #include "device/launch.cuh"
 #include "mat/formats/dots.cuh"
 #include "mat/formats/stencil/row.cuh"
@@ -7,8 +8,6 @@
 
 namespace sparsegpu::formats
 {
-
-static constexpr int THREADS = 256; // any multiple of 32
 
 /// epilogue(row, A x), one thread per row, `batch` entries at a time. Neighbouring threads mostly have one class: they
 /// read the same table entry, from L1, and neighbouring x. Bitwise reproducible. Starts while the kernel before it
