@@ -341,8 +341,9 @@ it, which keeps the cycle symmetric; symmetric_gauss_seidel, both before and bot
 
   Where smoothers are of these kinds, with any number of steps, and nothing monitors them, the cycle joins their
 updates of vectors and leaves out what is known to be zero. It gives what the cycle of `PCMG` gives but for rounding;
-`KSPView()` tells which one it is. A program that gives a smoother other eigenvalues by `KSPChebyshevSetEigenvalues()`
-after the set-up needs -pc_sparsegpuamg_fused_cycle 0 for them to be used.
+`KSPView()` tells which one it is. Vectors need not be where the hierarchy is: others are copied. A program that gives a
+smoother other eigenvalues by `KSPChebyshevSetEigenvalues()` after the set-up needs -pc_sparsegpuamg_fused_cycle 0 for
+them to be used.
 
   On a GPU and one process such a cycle runs its coarse tail in one launch: levels of at most -pc_sparsegpuamg_tail
 unknowns, at most eight of them, and the coarsest solve, by the explicit inverse of the coarsest matrix, as made by the

@@ -69,14 +69,17 @@ PetscErrorCode Build(PC pc, Multigrid *m)
 }
 
 /// What of -pc_sparsegpuamg_cycle_type PCMG can have: where its cycle or its transpose takes the place of a K-cycle,
-/// that is the W-cycle, which visits levels as often. Blocks of vectors are PCMG's, but with K-cycles one vector at a
-/// time.
+/// that is the W-cycle, which visits levels as often. Blocks of vectors and the steps of KSPRICHARDSON are PCMG's, but
+/// with K-cycles one vector at a time and PCApply().
 PetscErrorCode SetCycleType(PC pc, Multigrid *m)
 {
   const Settings::CycleType type = m->settings.cycle;
 
   PetscFunctionBegin;
-  pc->ops->matapply = type == Settings::CycleType::K ? nullptr : PCMatApply_SparseGPUAMG;
+  const bool steps         = static_cast<PC_MG *>(pc->data)->am == PC_MG_MULTIPLICATIVE;
+  const bool k             = type == Settings::CycleType::K;
+  pc->ops->matapply        = k ? nullptr : PCMatApply_SparseGPUAMG;
+  pc->ops->applyrichardson = k || !steps ? nullptr : m->mg.applyrichardson;
   if (type == Settings::CycleType::Multigrid) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCMGSetCycleType(pc, type == Settings::CycleType::V ? PC_MG_CYCLE_V : PC_MG_CYCLE_W));
   m->cycle_type_set = true;
