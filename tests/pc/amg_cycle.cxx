@@ -31,6 +31,7 @@ static PetscErrorCode TestSame()
                                  "-pc_mg_cycle_type w",
                                  "-pc_mg_cycle_type w -mg_levels_ksp_max_it 3",
                                  "-pc_mg_multiplicative_cycles 2",
+                                 "-pc_sparsegpuamg_visits 2,1,3",
                                  "-pc_sparsegpuamg_agg_nsmooths 0",
                                  "-pc_sparsegpuamg_levels 2 -mg_coarse_pc_type jacobi",
                                  "-pc_sparsegpuamg_smoother l1jacobi -mg_levels_ksp_max_it 3",
