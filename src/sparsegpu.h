@@ -266,6 +266,8 @@ M*/
   Options Database Keys:
 + -pc_sparsegpuamg_type type               - aggregation, classical, or auto (default), which looks at its rows
 . -pc_sparsegpuamg_cycle_type type         - v, w or k, see below; mg (default): as -pc_mg_cycle_type says
+. -pc_sparsegpuamg_visits n,...            - how often each level, from the finest on, visits the next coarser one
+                                             (default 1), in cycles of type v and mg
 . -pc_sparsegpuamg_levels n                - levels at most, the finest one included; also -pc_mg_levels
 . -pc_sparsegpuamg_coarse_eq_limit n       - a level of at most so many unknowns is the coarsest (default 50)
 . -pc_sparsegpuamg_process_eq_limit n      - where a coarse level has less unknowns for each process that has some, they
@@ -341,8 +343,9 @@ it, which keeps the cycle symmetric; symmetric_gauss_seidel, both before and bot
 
   Where smoothers are of these kinds, with any number of steps, and nothing monitors them, the cycle joins their
 updates of vectors and leaves out what is known to be zero. It gives what the cycle of `PCMG` gives but for rounding;
-`KSPView()` tells which one it is. A program that gives a smoother other eigenvalues by `KSPChebyshevSetEigenvalues()`
-after the set-up needs -pc_sparsegpuamg_fused_cycle 0 for them to be used.
+`KSPView()` tells which one it is. Vectors need not be where the hierarchy is: others are copied. A program that gives a
+smoother other eigenvalues by `KSPChebyshevSetEigenvalues()` after the set-up needs -pc_sparsegpuamg_fused_cycle 0 for
+them to be used.
 
   On a GPU and one process such a cycle runs its coarse tail in one launch: levels of at most -pc_sparsegpuamg_tail
 unknowns, at most eight of them, and the coarsest solve, by the explicit inverse of the coarsest matrix, as made by the

@@ -82,6 +82,7 @@ const std::vector<KnownOption> &KnownOptions()
         {"-mat_sparsegpu_lu_spins", "1 268435456", false},
         {"-pc_mg_levels", "1 2 10", false},
         {"-pc_sparsegpuamg_cycle_type", "mg v w k", false},
+        {"-pc_sparsegpuamg_visits", "1 1,2 2,1,3", false},
         {"-pc_sparsegpuamg_levels", "1 2 10", false},
         {"-pc_sparsegpuamg_coarse_eq_limit", "0 1 2 50", false},
         {"-pc_sparsegpuamg_process_eq_limit", "0 1 50", false},

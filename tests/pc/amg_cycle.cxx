@@ -6,16 +6,16 @@ using namespace amg_tests;
 using namespace testing;
 
 /// Both cycles.
-static PetscErrorCode Compare(const std::string &what, Mat A, VecType type, bool fuses)
+static PetscErrorCode Compare(const std::string &what, Mat A, bool fuses)
 {
   Vec      fused, plain;
   PetscInt runs;
 
   PetscFunctionBeginUser;
-  PetscCall(Apply(A, type, true, &fused, &runs));
+  PetscCall(Apply(A, nullptr, true, &fused, &runs));
   PetscCheck(runs == (fuses ? 2 : 0), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %" PetscInt_FMT " fused cycles",
              what.c_str(), runs);
-  PetscCall(Apply(A, type, false, &plain, &runs));
+  PetscCall(Apply(A, nullptr, false, &plain, &runs));
   PetscCheck(runs == 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: a fused cycle that was not asked for", what.c_str());
   PetscCall(CheckSame(what, fused, plain));
   PetscCall(VecDestroy(&fused));
@@ -31,6 +31,7 @@ static PetscErrorCode TestSame()
                                  "-pc_mg_cycle_type w",
                                  "-pc_mg_cycle_type w -mg_levels_ksp_max_it 3",
                                  "-pc_mg_multiplicative_cycles 2",
+                                 "-pc_sparsegpuamg_visits 2,1,3",
                                  "-pc_sparsegpuamg_agg_nsmooths 0",
                                  "-pc_sparsegpuamg_levels 2 -mg_coarse_pc_type jacobi",
                                  "-pc_sparsegpuamg_smoother l1jacobi -mg_levels_ksp_max_it 3",
@@ -46,17 +47,16 @@ static PetscErrorCode TestSame()
       Mat           A;
 
       PetscCall(CreateGrid(PETSC_COMM_WORLD, type, {70, 72, 1, 1, false, Faces}, &A));
-      PetscCall(Compare(std::string(type) + " " + option, A, nullptr, true));
+      PetscCall(Compare(std::string(type) + " " + option, A, true));
       PetscCall(MatDestroy(&A));
       PetscCall(CreateGrid(PETSC_COMM_WORLD, type, {20, 22, 1, 3, true, Faces, 0.5}, &A));
-      PetscCall(Compare(std::string(type) + ", three unknowns, " + option, A, nullptr, true));
+      PetscCall(Compare(std::string(type) + ", three unknowns, " + option, A, true));
       PetscCall(MatDestroy(&A));
     }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Where a smoother, the kind of cycle or an operator is another, and where vectors are of another type than those of
-/// the levels, the cycle is PCMG's.
+/// Where a smoother, the kind of cycle or an operator is another, the cycle is PCMG's.
 static PetscErrorCode TestFallsBack()
 {
   const char *const options[] = {"-mg_levels_pc_type sor",
@@ -77,37 +77,46 @@ static PetscErrorCode TestFallsBack()
       Mat           A;
 
       PetscCall(CreateGrid(PETSC_COMM_WORLD, type, {70, 72, 1, 1, false, Faces}, &A));
-      PetscCall(Compare(std::string(type) + " " + option, A, nullptr, false));
+      PetscCall(Compare(std::string(type) + " " + option, A, false));
       PetscCall(MatDestroy(&A));
     }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Vectors on the host and on the device.
+/// Vectors on the host and on the device, and of the parallel type on one process: the cycle is this one, and gives the
+/// same as for vectors of the levels' own type. PCMG has no K-cycle.
 static PetscErrorCode TestVectors()
 {
   std::vector<std::string> types;
-  Mat                      A;
-  Vec                      like;
-  VecType                  mine;
 
   PetscFunctionBeginUser;
   PetscCall(VectorTypes(&types));
-  PetscCall(CreateGrid(PETSC_COMM_WORLD, MATSPARSEGPU, {70, 72, 1, 1, false, Faces}, &A));
-  PetscCall(MatCreateVecs(A, &like, nullptr));
-  PetscCall(VecGetType(like, &mine));
-  for (const std::string &type : types) {
-    Vec     v;
-    VecType full;
+  types.push_back(VECMPI);
+  for (const char *of_matrix : TYPES)
+    for (const char *cycle : {"v", "k"}) {
+      const Option set("-pc_sparsegpuamg_cycle_type", cycle);
+      Mat          A;
+      Vec          own;
+      PetscInt     runs;
 
-    PetscCall(VecDuplicate(like, &v));
-    PetscCall(VecSetType(v, type.c_str()));
-    PetscCall(VecGetType(v, &full));
-    PetscCall(Compare(type, A, type.c_str(), !strcmp(full, mine)));
-    PetscCall(VecDestroy(&v));
-  }
-  PetscCall(VecDestroy(&like));
-  PetscCall(MatDestroy(&A));
+      PetscCall(CreateGrid(PETSC_COMM_WORLD, of_matrix, {70, 72, 1, 1, false, Faces}, &A));
+      PetscCall(Apply(A, nullptr, true, &own, &runs));
+      for (const std::string &type : types) {
+        const std::string what = std::string(of_matrix) + ", " + type + ", " + cycle;
+        Vec               other, copy;
+
+        PetscCall(Apply(A, type.c_str(), true, &other, &runs));
+        PetscCheck(runs == 2, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %" PetscInt_FMT " fused cycles", what.c_str(),
+                   runs);
+        PetscCall(VecDuplicate(own, &copy));
+        PetscCall(CopyEntries(other, copy));
+        PetscCall(CheckSame(what, copy, own));
+        PetscCall(VecDestroy(&other));
+        PetscCall(VecDestroy(&copy));
+      }
+      PetscCall(VecDestroy(&own));
+      PetscCall(MatDestroy(&A));
+    }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -37,6 +37,23 @@ inline PetscErrorCode Apply(Mat A, VecType type, bool fused, Vec *z, PetscInt *r
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Entries by way of the host, whatever the types.
+inline PetscErrorCode CopyEntries(Vec from, Vec to)
+{
+  const PetscScalar *a;
+  PetscScalar       *b;
+  PetscInt           n;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetLocalSize(to, &n));
+  PetscCall(VecGetArrayRead(from, &a));
+  PetscCall(VecGetArrayWrite(to, &b));
+  std::copy(a, a + n, b);
+  PetscCall(VecRestoreArrayWrite(to, &b));
+  PetscCall(VecRestoreArrayRead(from, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Within some roundings of each of a few dozen products and updates.
 inline PetscErrorCode CheckSame(const std::string &what, Vec one, Vec other)
 {

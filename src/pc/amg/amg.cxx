@@ -68,18 +68,33 @@ PetscErrorCode Build(PC pc, Multigrid *m)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// How often levels visit the next coarser one, where an option says so.
+void SetVisits(PC pc, const Settings &settings)
+{
+  const PC_MG *mg = static_cast<PC_MG *>(pc->data);
+
+  if (!settings.visits_asked) return;
+  for (PetscInt l = 1; l < mg->nlevels; l++)
+    mg->levels[l]->cycles = static_cast<decltype(mg->levels[l]->cycles)>(settings.visits[mg->nlevels - 1 - l]);
+}
+
 /// What of -pc_sparsegpuamg_cycle_type PCMG can have: where its cycle or its transpose takes the place of a K-cycle,
-/// that is the W-cycle, which visits levels as often. Blocks of vectors are PCMG's, but with K-cycles one vector at a
-/// time.
+/// that is the W-cycle, which visits levels as often. Blocks of vectors and the steps of KSPRICHARDSON are PCMG's, but
+/// with K-cycles one vector at a time and PCApply().
 PetscErrorCode SetCycleType(PC pc, Multigrid *m)
 {
   const Settings::CycleType type = m->settings.cycle;
 
   PetscFunctionBegin;
-  pc->ops->matapply = type == Settings::CycleType::K ? nullptr : PCMatApply_SparseGPUAMG;
-  if (type == Settings::CycleType::Multigrid) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCMGSetCycleType(pc, type == Settings::CycleType::V ? PC_MG_CYCLE_V : PC_MG_CYCLE_W));
-  m->cycle_type_set = true;
+  const bool steps  = static_cast<PC_MG *>(pc->data)->am == PC_MG_MULTIPLICATIVE;
+  const bool k      = type == Settings::CycleType::K;
+  pc->ops->matapply = k ? nullptr : PCMatApply_SparseGPUAMG;
+  if (pc->ops->applyrichardson) m->mg.applyrichardson = pc->ops->applyrichardson; // PCMG has it from its levels on
+  pc->ops->applyrichardson = k || !steps ? nullptr : m->mg.applyrichardson;
+  const bool v             = type == Settings::CycleType::V || type == Settings::CycleType::Multigrid;
+  m->cycle_type_set        = type != Settings::CycleType::Multigrid || m->settings.visits_asked;
+  if (type != Settings::CycleType::Multigrid) PetscCall(PCMGSetCycleType(pc, v ? PC_MG_CYCLE_V : PC_MG_CYCLE_W));
+  if (v) SetVisits(pc, m->settings);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -115,7 +130,7 @@ PetscErrorCode PCSetFromOptions_SparseGPUAMG(PC pc, SparseGPUOptionItems PetscOp
   PetscOptionsHeadBegin(PetscOptionsObject, "sparsegpuamg options");
   PetscCall(m->settings.Read(pc, PetscOptionsObject));
   PetscOptionsHeadEnd();
-  if (!m->settings.SameHierarchy(before) || m->settings.cycle != before.cycle ||
+  if (!m->settings.SameHierarchy(before) || m->settings.cycle != before.cycle || m->settings.visits != before.visits ||
       m->settings.smoother != before.smoother)
     pc->setupcalled = static_cast<decltype(pc->setupcalled)>(0);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -37,14 +37,11 @@ PetscErrorCode PCApply_SparseGPUAMG(PC pc, Vec b, Vec x)
 {
   Multigrid  *m = nullptr;
   const char *reason;
-  bool        fused;
 
   PetscFunctionBegin;
   PetscCall(DataOf(pc, &m));
   PetscCall(m->cycle.WhyNot(pc, &reason));
-  fused = m->settings.fused_cycle && !reason;
-  if (fused) PetscCall(m->cycle.Takes(b, x, &fused));
-  if (fused) {
+  if (m->settings.fused_cycle && !reason) {
     PetscCall(m->cycle.Apply(pc, b, x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -16,6 +16,11 @@ PC_MG *Multigrid(PC pc)
 {
   return static_cast<PC_MG *>(pc->data);
 }
+
+CopyEntries Copy(const Scalar *const *from, Scalar *to)
+{
+  return CopyEntries{from[0], to};
+}
 } // namespace
 
 PetscErrorCode Cycle::Clear()
@@ -24,6 +29,7 @@ PetscErrorCode Cycle::Clear()
   for (LevelSmoother &work : works_) PetscCall(work.Clear());
   works_.clear();
   PetscCall(tail_.Clear());
+  for (Vec &v : room_) PetscCall(VecDestroy(&v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -86,6 +92,7 @@ PetscErrorCode Cycle::WhyNot(PC pc, const char **reason) const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Whether these vectors are of the type that the levels work on. All processes have the same types.
 PetscErrorCode Cycle::Takes(Vec b, Vec x, bool *takes) const
 {
   VecType mine, of_b, of_x;
@@ -95,6 +102,24 @@ PetscErrorCode Cycle::Takes(Vec b, Vec x, bool *takes) const
   PetscCall(VecGetType(b, &of_b));
   PetscCall(VecGetType(x, &of_x));
   *takes = !strcmp(mine, of_b) && !strcmp(mine, of_x);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Cycle::MakeRoom()
+{
+  const Vec like = works_.back().like();
+  VecType   mine, had;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetType(like, &mine));
+  for (Vec &v : room_) {
+    if (v) {
+      PetscCall(VecGetType(v, &had));
+      if (!strcmp(mine, had)) continue;
+      PetscCall(VecDestroy(&v));
+    }
+    PetscCall(VecDuplicate(like, &v));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -145,12 +170,21 @@ PetscErrorCode Cycle::Visit(PC pc, PetscInt l, Vec b, Vec x, bool zero)
 
 PetscErrorCode Cycle::Apply(PC pc, Vec b, Vec x)
 {
-  const PC_MG   *mg     = Multigrid(pc);
-  const PetscInt finest = (PetscInt)works_.size() - 1;
+  const PC_MG   *mg       = Multigrid(pc);
+  const PetscInt finest   = (PetscInt)works_.size() - 1;
+  const Vec      given[1] = {b};
+  bool           takes;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(CycleEvent, 0, 0, 0, 0));
-  for (PetscInt c = 0; c < mg->cyclesperpcapply; c++) PetscCall(Visit(pc, finest, b, x, c == 0));
+  PetscCall(Takes(b, x, &takes));
+  if (!takes) {
+    PetscCall(MakeRoom());
+    PetscCall(Update(given, room_[0], Access::Write, Copy));
+  }
+  const Vec rhs = takes ? b : room_[0], result = takes ? x : room_[1], found[1] = {result};
+  for (PetscInt c = 0; c < mg->cyclesperpcapply; c++) PetscCall(Visit(pc, finest, rhs, result, c == 0));
+  if (!takes) PetscCall(Update(found, x, Access::Write, Copy));
   PetscCall(PetscLogEventEnd(CycleEvent, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -24,20 +24,21 @@ public:
   PetscErrorCode Clear();
   /// *reason: why the cycle has to be PCMG's, as it is set up and with the options of now; null: it can be this one.
   PetscErrorCode WhyNot(PC pc, const char **reason) const;
-  /// Whether these vectors are of the kind that the levels work on, on all processes.
-  PetscErrorCode Takes(Vec b, Vec x, bool *takes) const;
   /// PCMG's number of the finest level of the coarse tail; 0: there is none.
   PetscInt TailTop() const { return tail_.Top(); }
-  /// x = B b. Collective.
+  /// x = B b, wherever they are: vectors of another type than those of the levels are copied. Collective.
   PetscErrorCode Apply(PC pc, Vec b, Vec x);
 
 private:
   PetscErrorCode SetUpSteps(const std::vector<Level> &levels, const Settings &settings);
+  PetscErrorCode Takes(Vec b, Vec x, bool *takes) const;
+  PetscErrorCode MakeRoom();
   PetscErrorCode Visit(PC pc, PetscInt l, Vec b, Vec x, bool zero);
   PetscErrorCode Correct(PC pc, PetscInt l);
 
   std::vector<LevelSmoother> works_; ///< of PCMG's levels, from the coarsest on; that has none
   CoarseTail                 tail_;
+  Vec                        room_[2] = {}; ///< right-hand side and result where those given are of another type
 };
 
 } // namespace sparsegpu::amg

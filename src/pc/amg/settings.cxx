@@ -25,6 +25,30 @@ PetscErrorCode ReadThresholds(Settings *s, SparseGPUOptionItems PetscOptionsObje
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Those given are of the finest levels; other levels are visited once.
+PetscErrorCode ReadVisits(PC pc, Settings *s, SparseGPUOptionItems PetscOptionsObject)
+{
+  const MPI_Comm                   comm  = PetscObjectComm((PetscObject)pc);
+  PetscInt                         given = MAX_LEVELS;
+  PetscBool                        found;
+  std::array<PetscInt, MAX_LEVELS> visits;
+
+  PetscFunctionBegin;
+  visits.fill(1);
+  PetscCall(PetscOptionsIntArray("-pc_sparsegpuamg_visits", "Of the next coarser level, for each level",
+                                 "PCSPARSEGPUAMG", visits.data(), &given, &found));
+  if (found) {
+    s->visits       = visits;
+    s->visits_asked = true;
+  }
+  for (PetscInt l = 0; l < MAX_LEVELS; l++)
+    PetscCheck(s->visits[l] >= 1 && s->visits[l] <= MAX_VISITS, comm, PETSC_ERR_ARG_OUTOFRANGE,
+               "-pc_sparsegpuamg_visits %" PetscInt_FMT " of level %" PetscInt_FMT
+               " must be at least 1, and at most %" PetscInt_FMT,
+               s->visits[l], l, MAX_VISITS);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Check(PC pc, const Settings &s)
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
@@ -171,6 +195,7 @@ PetscErrorCode Settings::Read(PC pc, SparseGPUOptionItems PetscOptionsObject)
     PetscCall(PetscOptionsBool(o.name, o.text, "PCSPARSEGPUAMG", value, &value, nullptr));
     next.*o.value = value;
   }
+  PetscCall(ReadVisits(pc, &next, PetscOptionsObject));
   PetscCall(ReadThresholds(&next, PetscOptionsObject));
   PetscCall(Check(pc, next));
   PetscCall(CheckClassical(pc, next));

@@ -13,6 +13,7 @@ constexpr PetscInt MAX_LEVELS = PETSC_MG_MAXLEVELS;
 /// rows^2 operations.
 constexpr PetscInt DIRECT_LIMIT = 20000;
 constexpr PetscInt MAX_SMOOTHS  = 100; ///< by far more than are of use: each makes the prolongator denser
+constexpr PetscInt MAX_VISITS   = 100; ///< the same: those of several levels multiply
 
 struct Settings {
   enum class Type {
@@ -49,6 +50,8 @@ struct Settings {
   PetscInt  tail                = 4096;        ///< unknowns of levels that are the coarse tail; 0: none
   bool      tail_asked          = false;       ///< by an option; else on a device only
   bool      use_sa_esteig       = true;        ///< the smoothers take the bounds of the prolongator's smoothing
+  bool      visits_asked        = false;       ///< by an option; else as the kind of cycle has them
+  std::array<PetscInt, MAX_LEVELS>  visits;    ///< [level, finest first] of the next coarser level, for each of its own
   std::array<PetscReal, MAX_LEVELS> threshold; ///< [level, finest first] weaker couplings are dropped; < 0: none
   // of classical multigrid, see classical::Options
   PetscReal strong_threshold = 0.25;
@@ -59,7 +62,11 @@ struct Settings {
 
   /// 0.01 leaves all couplings of isotropic problems of second order strong, and makes aggregates follow those that are
   /// a hundred times stronger than others.
-  Settings() { threshold.fill(0.01); }
+  Settings()
+  {
+    visits.fill(1);
+    threshold.fill(0.01);
+  }
 
   /// Within PetscOptionsHeadBegin(). Errors: PETSC_ERR_ARG_OUTOFRANGE naming the value met and those allowed; the
   /// settings then stay as they were.

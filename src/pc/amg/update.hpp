@@ -31,6 +31,13 @@ struct SubtractFrom {
   SPARSEGPU_HD void operator()(PetscCount k) const { r[k] = f[k] - r[k]; }
 };
 
+/// to = from: vectors of two types, one of which may be on the host.
+struct CopyEntries {
+  const Scalar     *from;
+  Scalar           *to;
+  SPARSEGPU_HD void operator()(PetscCount k) const { to[k] = from[k]; }
+};
+
 /// d = 1 / d, and 1 where d is 0, as PCJACOBI.
 struct InvertDiagonal {
   Scalar           *d;
@@ -88,6 +95,7 @@ template <class Operation> PetscErrorCode ForEach_CUDA(PetscCount count, const O
 #define SPARSEGPU_FOR_CYCLE_OPERATIONS(DO) \
   DO(ChebyshevStep);                       \
   DO(SubtractFrom);                        \
+  DO(CopyEntries);                         \
   DO(FirstResidual);                       \
   DO(CombineSteps);                        \
   DO(InvertDiagonal)

@@ -153,6 +153,20 @@ PetscErrorCode ViewLevels(const Hierarchy &hierarchy, const Settings &settings, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The finest levels that visit the next coarser one other than once.
+PetscErrorCode ViewVisits(const Settings &settings, PetscInt levels, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  const bool none = settings.cycle == Settings::CycleType::W || settings.cycle == Settings::CycleType::K;
+  for (PetscInt l = 0; l < levels - 2 && !none; l++) // the coarsest is solved
+    if (settings.visits[l] != 1)
+      PetscCall(PetscViewerASCIIPrintf(viewer,
+                                       "    level %" PetscInt_FMT " is visited %" PetscInt_FMT
+                                       " times for each visit of level %" PetscInt_FMT "\n",
+                                       levels - 2 - l, settings.visits[l], levels - 1 - l));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode ViewPlaces(const Hierarchy &hierarchy, const char place[], bool parallel, PetscViewer viewer)
 {
   const Level &finest = hierarchy.Levels().front();
@@ -204,6 +218,7 @@ PetscErrorCode ViewHierarchy(PC pc, const Hierarchy &hierarchy, const Cycle &cyc
   const bool k = settings.cycle == Settings::CycleType::K;
   PetscCall(PetscViewerASCIIPrintf(viewer, "    cycle: %s%s%s\n", reason ? "PCMG's, as " : "fused",
                                    reason ? reason : (k ? ", K" : ""), reason && k ? "; not K" : ""));
+  PetscCall(ViewVisits(settings, (PetscInt)hierarchy.Levels().size(), viewer));
   if (!reason && cycle.TailTop() > 0)
     PetscCall(PetscViewerASCIIPrintf(viewer, "    coarse tail in one launch: levels %" PetscInt_FMT " to 0\n",
                                      cycle.TailTop()));
