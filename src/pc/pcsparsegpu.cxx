@@ -45,6 +45,13 @@ PetscErrorCode PCApply_SparseGPU(PC pc, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PCMatApply_SparseGPU(PC pc, Mat B, Mat X)
+{
+  PetscFunctionBegin;
+  PetscCall(DataOf(pc)->strategy->ApplyMany(pc, B, X));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCApplyTranspose_SparseGPU(PC pc, Vec b, Vec x)
 {
   PetscFunctionBegin;
@@ -124,6 +131,7 @@ PetscErrorCode PCCreate_SparseGPU(PC pc)
   PetscCall(MakeStrategy(&DataOf(pc)->options, &DataOf(pc)->order, &DataOf(pc)->strategy));
   pc->ops->setup               = PCSetUp_SparseGPU;
   pc->ops->apply               = PCApply_SparseGPU;
+  pc->ops->matapply            = PCMatApply_SparseGPU;
   pc->ops->applytranspose      = PCApplyTranspose_SparseGPU;
   pc->ops->applysymmetricleft  = PCApplySymmetricLeft_SparseGPU;
   pc->ops->applysymmetricright = PCApplySymmetricRight_SparseGPU;

@@ -260,6 +260,8 @@ static PetscErrorCode Accuracy()
     for (const Problem &p : {spd::Spectrum(80, digits), spd::Layers(400, digits), spd::Layers(2000, digits)})
       for (const char *pc : {"none", "jacobi"}) {
         if (p.rows == 2000 && digits < 12) continue; // tens of thousands of iterations
+        // these are of one rank's recurrence; several add up their sums, which one of each kind shows
+        if (PetscGlobalSize > 1 && (p.rows == 2000 || digits < 12)) continue;
         System        s;
         Outcome       ours, petsc;
         const Options options(

@@ -1,16 +1,9 @@
 static const char help[] = "KSPSPARSEGPUCG: many iterations in one launch.\n\n";
 
-#include "against_petsc.hpp"
+#include "persistent.hpp"
 #include "spd.hpp"
 
 using namespace testing;
-
-static PetscErrorCode RunsSo(const System &s, bool *so)
-{
-  PetscFunctionBeginUser;
-  PetscCall(ViewTells(s.A, s.b, "cg_persistent_view", "many iterations in one launch", so));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /// A chain, of which the solution from one end to the other takes as many iterations as it has rows.
 static Problem Chain(PetscInt n)
@@ -28,11 +21,7 @@ static Problem Chain(PetscInt n)
 /// not, of other formats, one row, rows that several threads share, more iterations than one launch has records for.
 static PetscErrorCode Same()
 {
-  struct Case {
-    Problem     problem;
-    std::string format, options;
-  };
-  const Case cases[] = {
+  std::vector<PersistentCase> cases = {
       {spd::Diffusion(5, 50, 50, 1, false), "auto", "-pc_type jacobi -ksp_rtol 1e-6"},
       {spd::Diffusion(5, 50, 50, 1, true), "dia", "-pc_type jacobi -ksp_norm_type unpreconditioned -ksp_rtol 1e-6"},
       {spd::Diffusion(5, 250, 250, 1, true), "auto", "-pc_type jacobi -ksp_norm_type natural -ksp_rtol 1e-4"},
@@ -43,42 +32,13 @@ static PetscErrorCode Same()
       {conformance::Builder("1 x 1", 1, 1).Add(0, 0, 4), "csr", "-pc_type none"},
       {spd::Diffusion(5, 60, 61, 1, true), "auto", "-pc_type jacobi -ksp_norm_type none -ksp_max_it 40"},
       {spd::Diffusion(5, 60, 61, 1, true), "auto", "-pc_type jacobi -ksp_rtol 1e-30 -ksp_max_it 33"},
-      {Chain(4300), "auto", "-pc_type none -ksp_norm_type unpreconditioned -ksp_rtol 1e-9 -ksp_max_it 6000"},
   };
-  const Option type("-ksp_type", KSPSPARSEGPUCG);
-  PetscBool    device;
 
   PetscFunctionBeginUser;
-  PetscCall(SparseGPUHasDevice(&device));
-  for (const Case &c : cases) {
-    const Options options(c.options);
-    System        s;
-    PetscCall(s.Create(c.problem, c.format.c_str()));
-    for (Vec guess : {(Vec) nullptr, s.guess}) {
-      Outcome whole, again, steps;
-      bool    so;
-      PetscCall(SolveWith(s.A, s.b, guess, &whole));
-      PetscCall(SolveWith(s.A, s.b, guess, &again));
-      PetscCall(RunsSo(s, &so));
-      PetscCheck(so == (device && PetscGlobalSize == 1) || PetscGlobalRank > 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
-                 "%s %s: %s", c.problem.name.c_str(), c.options.c_str(), so ? "in one launch" : "one by one");
-      PetscCheck(whole.history == again.history, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s %s: other bits again",
-                 c.problem.name.c_str(), c.options.c_str());
-      {
-        const Option off("-ksp_sparsegpucg_persistent", "off");
-        PetscCall(SolveWith(s.A, s.b, guess, &steps));
-        PetscCall(RunsSo(s, &so));
-        PetscCheck(!so, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "off is not heard");
-      }
-      if (c.problem.name == "chain") { // rounding errors decide the last of thousands of iterations
-        PetscCheck(whole.reason == steps.reason && std::abs(whole.iterations - steps.iterations) <= 50,
-                   PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%d, %" PetscInt_FMT " iterations; one by one %d, %" PetscInt_FMT,
-                   (int)whole.reason, whole.iterations, (int)steps.reason, steps.iterations);
-        continue;
-      }
-      PetscCall(CheckSame(c.problem.name + " " + c.options, whole, steps));
-    }
-  }
+  if (PetscGlobalSize == 1) // several ranks have no such launches
+    cases.push_back(
+        {Chain(4300), "auto", "-pc_type none -ksp_norm_type unpreconditioned -ksp_rtol 1e-9 -ksp_max_it 6000", 50});
+  PetscCall(ComparePersistent(cases, KSPSPARSEGPUCG, "-ksp_sparsegpucg_persistent"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -36,10 +36,14 @@ struct Columns {
     PetscCallAbort(PETSC_COMM_SELF, MatDestroy(&X));
   }
 
-  /// Whether such columns are solved together with this preconditioner.
+  /// Whether such columns are solved together with this preconditioner, and options of it.
   bool Serves(const std::string &pc) const
   {
-    return expected && (on_host || pc == "none" || pc.rfind("jacobi", 0) == 0);
+    const std::string type  = pc.substr(0, pc.find(' '));
+    bool              there = false; // where columns are on the device
+    for (const char *one : {"none", "jacobi", "sparsegpu", "ilu", "icc", "lu", "cholesky", "sor", "pbjacobi"})
+      there = there || type == one;
+    return expected && (on_host || there);
   }
   /// Whether columns of every type here are.
   static bool Everywhere(const std::string &pc)

@@ -35,8 +35,8 @@ PetscErrorCode CompareEnd(const std::string &name, Mat A, const std::vector<Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Matrices, sides, restarts, preconditioners, numbers of columns, a guess.
-PetscErrorCode Same()
+/// Matrices, sides, numbers of columns, a guess, with these preconditioners.
+PetscErrorCode SameWith(const std::vector<const char *> &pcs)
 {
   PetscFunctionBeginUser;
   for (const Problem &p : nonsymmetric::All())
@@ -49,17 +49,29 @@ PetscErrorCode Same()
           Columns s;
           PetscCall(s.Create(matrix.A, count, type));
           PetscCall(s.Fill());
-          for (const char *pc : {"none", "jacobi", "bjacobi"})
+          for (const char *pc : pcs)
             for (const char *side : {"left", "right"}) {
               const std::string options = std::string("-ksp_rtol 1e-4 -pc_type ") + pc + " -ksp_pc_side " + side;
               PetscCall(s.NoGuess());
-              PetscCall(Compare(s, options, s.Serves(pc)));
+              if (count == 2 || !strcmp(side, "left")) PetscCall(Compare(s, options, s.Serves(pc)));
               if (count != 2) continue;
               PetscCall(s.Guess((PetscReal)0.5));
               PetscCall(Compare(s, options + " -ksp_gmres_restart 4", s.Serves(pc)));
             }
         }
     }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode Same()
+{
+  PetscFunctionBeginUser;
+  PetscCall(SameWith({"none", "jacobi"}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode SameAround()
+{
+  PetscFunctionBeginUser;
+  PetscCall(SameWith({"bjacobi", "sparsegpu"}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -131,7 +143,7 @@ PetscErrorCode Leaving()
     PetscCall(s.Fill());
     // the absolute tolerance ends a column of size 10^-k sooner the larger k is
     for (PetscInt c = 0; c < s.count; ++c) PetscCall(s.Scale(c, PetscPowReal(10, -(PetscReal)(c * 7 % 11) / 2)));
-    for (const char *pc : {"none", "jacobi", "bjacobi"})
+    for (const char *pc : {"none", "jacobi", "bjacobi", "sparsegpu"})
       for (const char *more : {"-ksp_gmres_restart 9", "-ksp_gmres_restart 200 -ksp_pc_side right"})
         PetscCall(Compare(s, std::string("-ksp_rtol 1e-30 -ksp_atol 1e-5 ") + more + " -pc_type " + pc, s.Serves(pc)));
     Together all;
@@ -218,7 +230,8 @@ PetscErrorCode Among()
   System matrix;
   PetscCall(matrix.Create(mixed));
   for (const std::string &type : DenseTypes())
-    for (const char *more : {"-pc_type none", "-pc_type none -ksp_gmres_restart 3", "-pc_type bjacobi"}) {
+    for (const char *more :
+         {"-pc_type none", "-pc_type none -ksp_gmres_restart 3", "-pc_type bjacobi", "-pc_type sparsegpu"}) {
       Columns s;
       PetscCall(s.Create(matrix.A, 5, type));
       std::vector<PetscScalar> good = Input(n, 3, Poison::None), bad = good, one((size_t)n, 0);
@@ -242,6 +255,7 @@ int main(int argc, char **argv)
   Solver = {KSPSPARSEGPUGMRES, KSPGMRES, "-ksp_sparsegpugmres_together"};
   return Main(argc, argv, help,
               {{"same", Same},
+               {"same_around", SameAround},
                {"counts", Counts},
                {"bits", Bits},
                {"leaving", Leaving},

@@ -23,9 +23,11 @@ PetscErrorCode Preconditioners()
     PetscCall(s.Fill());
     for (PetscInt c = 0; c < s.count; ++c) PetscCall(s.Scale(c, PetscPowReal(10, -(PetscReal)(c * 3 % 5))));
     for (const char *pc :
-         {"jacobi -pc_jacobi_type rowmax", "pbjacobi", "asm", "sparsegpu", "sparsegpuamg",
-          "bjacobi -sub_pc_type ilu -sub_pc_factor_levels 1", "ksp -ksp_ksp_type preonly -ksp_pc_type jacobi"}) {
-      const bool singly = !strncmp(pc, "ksp", 3) || !strcmp(pc, "sparsegpu"); // which acts after each solve
+         {"jacobi -pc_jacobi_type rowmax", "pbjacobi", "asm", "sparsegpuamg", "sparsegpu -ksp_pc_side right",
+          "sparsegpu -ksp_gmres_restart 5", "sparsegpu -ksp_gmres_restart 5 -ksp_pc_side right",
+          "sparsegpu -pc_sparsegpu_factor lu", "bjacobi -sub_pc_type ilu -sub_pc_factor_levels 1",
+          "ksp -ksp_ksp_type preonly -ksp_pc_type jacobi"}) {
+      const bool singly = !strncmp(pc, "ksp", 3);
       PetscCall(Compare(s, std::string("-ksp_rtol 1e-30 -ksp_atol 1e-6 -ksp_max_it 1000 -pc_type ") + pc,
                         !singly && s.Serves(pc)));
     }

@@ -22,6 +22,12 @@ __device__ __forceinline__ PetscReal *slot_partial(const ManyControl &c)
   return c.partial + static_cast<size_t>(DOTS) * gridDim.x * blockIdx.y;
 }
 
+/// The norm that c.norm asks for, from (r, z) and the sum of squares.
+__device__ __forceinline__ PetscReal norm_of(const ManyControl &c, PetscReal rho, PetscReal square)
+{
+  return SquareRoot(c.norm != Norm::Natural ? square : rho < 0 ? -rho : rho);
+}
+
 static __global__ void clear_kernel(ManyControl c)
 {
   if (threadIdx.x < MANY) {
@@ -54,54 +60,64 @@ static __global__ void __launch_bounds__(PASS_THREADS)
   });
   if (__any_sync(0xffffffffu, varies) && threadIdx.x % 32 == 0) atomicOr(c.varies, 1);
   close_pass(sums, slot_partial(c), &state->arrived, [&] {
-    const PetscReal square = c.norm != Norm::Natural ? sums[1] : sums[0] < 0 ? -sums[0] : sums[0];
-    state->rho             = sums[0];
-    write_record(c, SquareRoot(square), GOES_ON);
+    state->rho = sums[0];
+    if (!c.later) write_record(c, norm_of(c, sums[0], sums[1]), GOES_ON);
   });
 }
 
-static __global__ void __launch_bounds__(PASS_THREADS) dots_kernel(ManyArrays many, ManyControl c)
+/// All sums, or (p, w) alone.
+template <bool all> static __global__ void __launch_bounds__(PASS_THREADS) dots_kernel(ManyArrays many, ManyControl c)
 {
-  const Arrays v          = many.Slot(static_cast<int>(blockIdx.y));
-  ManyState   *slot       = c.state + blockIdx.y;
-  PetscReal    dots[DOTS] = {};
+  const Arrays v                    = many.Slot(static_cast<int>(blockIdx.y));
+  ManyState   *slot                 = c.state + blockIdx.y;
+  PetscReal    dots[all ? DOTS : 1] = {};
 
   begin_in_turn();
   if (slot->state.stopped_at < c.number) return;
   const bool      varies = v.inverse && *c.varies != 0;
   const PetscReal first  = v.inverse ? RealPart(v.inverse[0]) : 1;
   for_rows(v.rows, [&](PetscInt r) {
-    const PetscReal weight = varies ? RealPart(v.inverse[r]) : first;
-    const Scalar    w      = v.w[r];
+    const Scalar w = v.w[r];
     dots[0] += RealPart(Conj(v.p[r]) * w);
-    dots[1] += weight * RealPart(Conj(v.r[r]) * w);
-    dots[2] += weight * RealPart(Conj(w) * w);
+    if constexpr (all) {
+      const PetscReal weight = varies ? RealPart(v.inverse[r]) : first;
+      dots[1] += weight * RealPart(Conj(v.r[r]) * w);
+      dots[2] += weight * RealPart(Conj(w) * w);
+    }
   });
   close_pass(dots, slot_partial(c), &slot->state.arrived, [&] {
 #pragma unroll
-    for (int k = 0; k < DOTS; k++) slot->dots[k] = dots[k];
+    for (int k = 0; k < DOTS; k++) slot->dots[k] = all || k == 0 ? dots[all ? k : 0] : 0;
   });
+}
+
+/// The step of the slot's iteration to all threads; false if there is none, which one thread of the slot tells.
+__device__ __forceinline__ bool begins(const State &before, const ManyControl &c, Step *step)
+{
+  PetscReal dots[DOTS];
+
+  if (before.stopped_at < c.number) return false;
+#pragma unroll
+  for (int k = 0; k < DOTS; k++) dots[k] = c.state[blockIdx.y].dots[k];
+  *step = TakeStep(before, c.number, dots); // all blocks find the same
+  if (step->outcome == GOES_ON) return true;
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    c.state[blockIdx.y].state.stopped_at = c.number;
+    write_record(c, 0, step->outcome);
+  }
+  return false;
 }
 
 static __global__ void __launch_bounds__(PASS_THREADS) update_kernel(ManyArrays many, ManyControl c)
 {
   const Arrays v       = many.Slot(static_cast<int>(blockIdx.y));
   State       *state   = &c.state[blockIdx.y].state;
-  PetscReal    sums[2] = {}, dots[DOTS];
+  PetscReal    sums[2] = {};
 
   begin_in_turn();
   const State before = *state; // changed by the last block alone, when all others have read it
-  if (before.stopped_at < c.number) return;
-#pragma unroll
-  for (int k = 0; k < DOTS; k++) dots[k] = c.state[blockIdx.y].dots[k];
-  const Step step = TakeStep(before, c.number, dots);
-  if (step.outcome != GOES_ON) { // all blocks find the same
-    if (blockIdx.x == 0 && threadIdx.x == 0) {
-      state->stopped_at = c.number;
-      write_record(c, 0, step.outcome);
-    }
-    return;
-  }
+  Step        step;
+  if (!begins(before, c, &step)) return;
   const bool   varies = v.inverse && *c.varies != 0;
   const Scalar alpha(step.alpha), beta(step.beta), first = v.inverse ? v.inverse[0] : Scalar(1);
   for_rows(v.rows, [&](PetscInt r) {
@@ -116,16 +132,78 @@ static __global__ void __launch_bounds__(PASS_THREADS) update_kernel(ManyArrays 
     sums[1] += part.square;
   });
   close_pass(sums, slot_partial(c), &state->arrived, [&] {
-    const PetscReal square = c.norm != Norm::Natural ? sums[1] : sums[0] < 0 ? -sums[0] : sums[0];
-    const PetscReal norm   = SquareRoot(square);
+    const PetscReal norm   = norm_of(c, sums[0], sums[1]);
     const bool      tested = c.number + 1 >= c.tested_from;
     const bool stops = !Finite(norm) || (tested && (norm <= c.converged[blockIdx.y] || norm >= c.diverged[blockIdx.y]));
     state->rho       = sums[0];
     state->before    = before.rho;
-    state->curvature = dots[0];
+    state->curvature = c.state[blockIdx.y].dots[0];
     if (stops) state->stopped_at = c.number;
     write_record(c, norm, stops ? STOPS : GOES_ON);
   });
+}
+
+/// Pass 2 before a preconditioner that is applied from outside.
+static __global__ void __launch_bounds__(PASS_THREADS) residual_kernel(ManyArrays many, ManyControl c)
+{
+  const Arrays v         = many.Slot(static_cast<int>(blockIdx.y));
+  State       *state     = &c.state[blockIdx.y].state;
+  PetscReal    square[1] = {};
+
+  begin_in_turn();
+  const State before = *state;
+  Step        step;
+  if (!begins(before, c, &step)) return;
+  const Scalar alpha(step.alpha);
+  for_rows(v.rows, [&](PetscInt r) {
+    const Scalar residual = v.r[r] - alpha * load_stream(v.w + r);
+    Sums         part{0, 0};
+    store_stream(v.x + r, load_stream(v.x + r) + alpha * v.p[r]);
+    v.r[r] = residual;
+    AddShares(c.norm, residual, residual, &part);
+    square[0] += part.square;
+  });
+  close_pass(square, slot_partial(c), &state->arrived, [&] {
+    state->curvature = c.state[blockIdx.y].dots[0];
+    if (!c.later) write_record(c, SquareRoot(square[0]), GOES_ON);
+  });
+}
+
+/// Pass 3. A slot that iteration c.number has stopped has told so.
+static __global__ void __launch_bounds__(PASS_THREADS) preconditioned_kernel(ManyArrays many, ManyControl c)
+{
+  const Arrays v       = many.Slot(static_cast<int>(blockIdx.y));
+  State       *state   = &c.state[blockIdx.y].state;
+  PetscReal    sums[2] = {};
+
+  begin_in_turn();
+  const State before = *state;
+  if (before.stopped_at <= c.number) return;
+  for_rows(v.rows, [&](PetscInt r) {
+    Sums part{0, 0};
+    AddShares(c.norm, v.r[r], v.z[r], &part);
+    sums[0] += part.rho;
+    sums[1] += part.square;
+  });
+  close_pass(sums, slot_partial(c), &state->arrived, [&] {
+    state->beta   = c.number < 0 ? 0 : sums[0] / before.rho;
+    state->before = before.rho;
+    state->rho    = sums[0];
+    if (!c.later) write_record(c, norm_of(c, sums[0], sums[1]), GOES_ON);
+  });
+}
+
+/// Pass 4. Where beta is zero, as at the beginning, p is not read.
+static __global__ void __launch_bounds__(PASS_THREADS) direction_kernel(ManyArrays many, ManyControl c)
+{
+  const Arrays v = many.Slot(static_cast<int>(blockIdx.y));
+
+  begin_in_turn();
+  const State state = c.state[blockIdx.y].state;
+  if (state.stopped_at <= c.number) return;
+  const Scalar beta(state.beta);
+  const bool   keeps = state.beta != 0;
+  for_rows(v.rows, [&](PetscInt r) { v.p[r] = keeps ? v.z[r] + beta * v.p[r] : v.z[r]; });
 }
 
 static __global__ void __launch_bounds__(PASS_THREADS)
@@ -168,7 +246,7 @@ PetscErrorCode StartMany_CUDA(const ManyArrays &v, const Scalar *b, PetscInt ldb
 PetscErrorCode DotsMany_CUDA(const ManyArrays &v, const ManyControl &control, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(LaunchMany<dots_kernel>(v, stream, v, control));
+  PetscCall(LaunchMany<dots_kernel<true>>(v, stream, v, control));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -176,6 +254,22 @@ PetscErrorCode UpdateMany_CUDA(const ManyArrays &v, const ManyControl &control, 
 {
   PetscFunctionBegin;
   PetscCall(LaunchMany<update_kernel>(v, stream, v, control));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode UpdateResidualMany_CUDA(const ManyArrays &v, const ManyControl &control, Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(LaunchMany<dots_kernel<false>>(v, stream, v, control));
+  PetscCall(LaunchMany<residual_kernel>(v, stream, v, control));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode UpdateDirectionMany_CUDA(const ManyArrays &v, const ManyControl &control, Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(LaunchMany<preconditioned_kernel>(v, stream, v, control));
+  PetscCall(LaunchMany<direction_kernel>(v, stream, v, control));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

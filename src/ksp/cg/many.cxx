@@ -85,6 +85,7 @@ PetscErrorCode ManySolve::TakeNorms(PetscInt k)
       PetscCall(records_.Await(k, &record, s));
       told = Told{record.norm, static_cast<Outcome>(record.outcome), 0, 0};
     }
+    if (k < 0 && outside_ && norm_ == Norm::None && !PetscIsInfOrNanReal(told.norm)) told.norm = 0;
     PetscCall(TakeTold(k, told, slots[s]));
     if (!column->reason && k + 1 >= last_) column->reason = KSP_DIVERGED_ITS;
     if (column->reason) left_--;
@@ -126,13 +127,13 @@ PetscErrorCode ManySolve::Start()
   for (int c = 0; c < begun_; c++) v_.column[c] = c;
   Remember(-1);
   PetscCall(space_ == Space::Device ? StartOnDevice() : StartOnHost());
-  if (outside_ && OfZ()) PetscCall(Precondition(-1));
+  if (outside_ && OfZ()) PetscCall(space_ == Space::Device ? PreconditionOnDevice(-1) : Precondition(-1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode ManySolve::Solve(PetscInt first, int count, ManyColumn *columns)
 {
-  const bool late = space_ == Space::Device;
+  const bool device = space_ == Space::Device, late = device && !outside_;
   RecordLag  lag;
   PetscInt   launched = 0, finished = 0;
 
@@ -148,7 +149,10 @@ PetscErrorCode ManySolve::Solve(PetscInt first, int count, ManyColumn *columns)
     const PetscInt end = std::min(last_, finished + (late ? lag.ahead() : 1));
     for (; launched < end; launched++) {
       Remember(launched);
-      PetscCall(late ? LaunchOnDevice(launched) : outside_ ? LaunchAround(launched) : LaunchOnHost(launched));
+      if (device)
+        PetscCall(outside_ ? LaunchAroundOnDevice(launched) : LaunchOnDevice(launched));
+      else
+        PetscCall(outside_ ? LaunchAround(launched) : LaunchOnHost(launched));
     }
     PetscCall(TakeNorms(finished++));
     if (late) lag.RecordRead(launched < last_ && records_.Ready(launched - 1));

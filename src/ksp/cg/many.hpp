@@ -4,11 +4,12 @@
 ///
 /// On the host, on any number of processes: products by MatMatMult(), the preconditioner by PCMatApply(), sums of all
 /// columns in one reduction, as many of these as for one right-hand side.
-/// On the device of one process, with a diagonal: one kernel for each pass, of all columns. The device stops each by
-/// itself; the host launches iterations ahead and hears of the norms later.
+/// On the device of one process: one kernel for each pass, of all columns. With a diagonal the device stops each by
+/// itself; the host launches iterations ahead and hears of the norms later. Around another preconditioner the host
+/// hears of an iteration before it launches the next.
 ///
-/// Entries of vectors moved in an iteration of a column: 2 of the product, 3 of its inner products, 7 of the update;
-/// the matrix once for all columns.
+/// Entries of vectors moved in an iteration of a column: 2 of the product, 3 of its inner products, 7 of the update, or
+/// 2, 6, 2 and 3 of the passes around a preconditioner; the matrix once for all columns.
 #pragma once
 
 #include <petsc/private/kspimpl.h>
@@ -52,6 +53,7 @@ struct ManyControl {
   PetscReal *partial; ///< [DOTS * PASS_BLOCKS] sums of thread blocks
   Record    *records; ///< [MANY] pinned: of this iteration
   int       *varies;  ///< [1] the diagonal is not the same in all rows
+  bool       later;   ///< the norm is told by a later pass of the iteration
   int        number, round, tested_from;
   Norm       norm;
   PetscReal  converged[MANY], diverged[MANY]; ///< of each slot: it stops at a norm <= the one or >= the other
@@ -65,6 +67,11 @@ PetscErrorCode StartMany_CUDA(const ManyArrays &v, const Scalar *b, PetscInt ldb
 PetscErrorCode DotsMany_CUDA(const ManyArrays &v, const ManyControl &control, Stream stream);
 /// Pass 2 of an iteration, its decisions, its records.
 PetscErrorCode UpdateMany_CUDA(const ManyArrays &v, const ManyControl &control, Stream stream);
+/// The passes around a preconditioner, as for one right-hand side: (p, w) and x, r after it, where Control::norm is
+/// None or Unpreconditioned; and, of Z in v.z, rho and the next directions, where it is None, Preconditioned or
+/// Natural.
+PetscErrorCode UpdateResidualMany_CUDA(const ManyArrays &v, const ManyControl &control, Stream stream);
+PetscErrorCode UpdateDirectionMany_CUDA(const ManyArrays &v, const ManyControl &control, Stream stream);
 /// Slot `to` takes over from slot `from`.
 PetscErrorCode MoveSlot_CUDA(const ManyArrays &v, const ManyControl &control, int from, int to, Stream stream);
 
@@ -99,6 +106,7 @@ private:
   PetscErrorCode LaunchOnHost(PetscInt k);
   PetscErrorCode LaunchAround(PetscInt k);
   PetscErrorCode Precondition(PetscInt k);
+  PetscErrorCode ApplyPreconditioner();
   PetscErrorCode SumOverRanks(int count);
   PetscErrorCode Wrap();
   PetscErrorCode Unwrap();
@@ -110,6 +118,8 @@ private:
   PetscErrorCode ReserveOnDevice();
   PetscErrorCode StartOnDevice();
   PetscErrorCode LaunchOnDevice(PetscInt k);
+  PetscErrorCode LaunchAroundOnDevice(PetscInt k);
+  PetscErrorCode PreconditionOnDevice(PetscInt k);
   PetscErrorCode MultiplyOnDevice(const Scalar *from, PetscInt ld);
   PetscErrorCode MoveOnDevice(int from, int to);
 
@@ -126,19 +136,19 @@ private:
   DeviceSystem        system_;
   DenseArray         *b_ = nullptr, *x_ = nullptr;
   Space               entries_space_ = Space::Host;
-  Array<Scalar>       entries_; ///< [ld * begun_] each R, P and, on the device W, around a preconditioner Z
+  Array<Scalar>       entries_; ///< [ld * begun_] each R, P, on the device W, around a preconditioner Z
   std::vector<Scalar> inverse_; ///< [rows] of the diagonal on the host
   ManyArrays          v_            = {};
   ManyControl         control_      = {};
-  State               states_[MANY] = {};                       ///< on the host
-  Told                told_[MANY]   = {};                       ///< of the last iteration on the host
-  PetscReal           sums_[MANY * DOTS];                       ///< to be summed over all ranks
-  PetscInt            slots_[RecordRing::RECORDS][MANY + 1];    ///< columns of an iteration's slots, and how many
-  Mat                 R_ = nullptr, P_ = nullptr, Z_ = nullptr; ///< [rows x wrapped_] laid over the arrays of the host
-  Mat                 W_       = nullptr;                       ///< A P_
-  int                 wrapped_ = 0;
-  DeviceMemory        scratch_, gather_;
-  RecordRing          records_;
+  State               states_[MANY] = {};                    ///< on the host
+  Told                told_[MANY]   = {};                    ///< of the last iteration on the host
+  PetscReal           sums_[MANY * DOTS];                    ///< to be summed over all ranks
+  PetscInt            slots_[RecordRing::RECORDS][MANY + 1]; ///< columns of an iteration's slots, and how many
+  Mat R_ = nullptr, P_ = nullptr, Z_ = nullptr; ///< [rows x wrapped_] laid over the arrays; P_ on the host alone
+  Mat W_       = nullptr;                       ///< A P_, on the host
+  int wrapped_ = 0;
+  DeviceMemory scratch_, gather_;
+  RecordRing   records_;
 };
 
 /// KSPMatSolve() of sparsegpucg; other systems column by column.

@@ -67,7 +67,7 @@ PetscErrorCode ManySolve::Reserve()
 {
   constexpr PetscInt LINE   = 32; // entries: on the device columns begin on full lines
   const bool         device = space_ == Space::Device;
-  const size_t       parts  = device || outside_ ? 3 : 2;
+  const size_t       parts  = 2 + (device ? 1 : 0) + (outside_ ? 1 : 0);
 
   PetscFunctionBegin;
   PetscCall(Unwrap()); // of other places
@@ -78,12 +78,11 @@ PetscErrorCode ManySolve::Reserve()
     PetscCall(entries_.Allocate(parts * each + 1, space_)); // on a rank without rows an address, too
     entries_space_ = space_;
   }
-  Scalar *const third = entries_.data() + 2 * each;
-  v_.r                = entries_.data();
-  v_.p                = v_.r + each;
-  v_.w                = device ? third : nullptr;
-  v_.z                = !device && outside_ ? third : nullptr;
-  v_.ldw              = v_.ld;
+  v_.r   = entries_.data();
+  v_.p   = v_.r + each;
+  v_.w   = device ? v_.p + each : nullptr; // on the host where the product has it
+  v_.z   = outside_ ? entries_.data() + (parts - 1) * each : nullptr;
+  v_.ldw = v_.ld;
   if (device) PetscCall(ReserveOnDevice());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -95,6 +94,7 @@ PetscErrorCode ManySolve::End()
   PetscCall(x_->Restore());
   PetscCall(b_->Restore());
   if (space_ == Space::Device) PetscCall(system_.End());
+  PetscCall(EndTogether(ksp_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

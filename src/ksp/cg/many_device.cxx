@@ -11,7 +11,7 @@ PetscErrorCode ManySolve::BeginOnDevice(bool *admitted)
 {
   PetscFunctionBegin;
   PetscCall(WithColumn(ksp_, B_, X_, 0, [&] { return system_.Begin(ksp_, Preconditioners::Any); }));
-  *admitted  = system_.active() && !system_.outside() && !system_.copies();
+  *admitted  = system_.active() && system_.outside() == outside_ && !system_.copies();
   v_.inverse = system_.inverse();
   if (!*admitted) PetscCall(system_.End());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -30,7 +30,8 @@ PetscErrorCode ManySolve::ReserveOnDevice()
     if (pass == 0) PetscCall(scratch_.Reserve(used));
     base = static_cast<char *>(scratch_.data());
   }
-  control_.norm = norm_;
+  control_.norm  = norm_;
+  control_.later = false;
   PetscCall(records_.Reserve(MANY));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -63,6 +64,8 @@ PetscErrorCode ManySolve::StartOnDevice()
   records_.Begin();
   control_.round   = records_.Round(-1);
   control_.records = records_.Of(-1);
+  control_.later   = outside_ && OfZ();
+  control_.norm    = outside_ ? Norm::Unpreconditioned : norm_;
   PetscCall(DeviceStream(&stream));
   PetscCall(StartMany_CUDA(v_, b, b_->ld(), product, control_, stream));
 #endif
@@ -90,6 +93,53 @@ PetscErrorCode ManySolve::LaunchOnDevice(PetscInt k)
   PetscCall(PetscLogGpuTimeEnd());
 #endif
   PetscCall(PetscLogGpuFlops(20.0 * v_.rows * v_.count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Iteration k around a preconditioner that is applied from outside.
+PetscErrorCode ManySolve::LaunchAroundOnDevice(PetscInt k)
+{
+  PetscFunctionBegin;
+  if (!OfZ()) PetscCall(PreconditionOnDevice(k - 1));
+  PetscCall(MultiplyOnDevice(v_.p, v_.ld));
+#if defined(SPARSEGPU_HAVE_CUDA)
+  Stream stream;
+  control_.number  = static_cast<int>(k);
+  control_.round   = records_.Round(k);
+  control_.records = records_.Of(k);
+  control_.later   = OfZ();
+  control_.norm    = OfZ() ? Norm::None : norm_;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(UpdateResidualMany_CUDA(v_, control_, stream));
+  PetscCall(PetscLogGpuTimeEnd());
+#endif
+  PetscCall(PetscLogGpuFlops(8.0 * v_.rows * v_.count));
+  if (OfZ()) PetscCall(PreconditionOnDevice(k));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Z = M^-1 R after iteration k, -1: before the first; the next rho and the next directions, and the records where
+/// norms are of Z.
+PetscErrorCode ManySolve::PreconditionOnDevice(PetscInt k)
+{
+  PetscFunctionBegin;
+  PetscCall(ApplyPreconditioner());
+#if defined(SPARSEGPU_HAVE_CUDA)
+  Stream stream;
+  control_.number = static_cast<int>(k);
+  control_.later  = !OfZ();
+  control_.norm   = OfZ() ? norm_ : Norm::None;
+  if (OfZ()) {
+    control_.round   = records_.Round(k);
+    control_.records = records_.Of(k);
+  }
+  PetscCall(DeviceStream(&stream));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(UpdateDirectionMany_CUDA(v_, control_, stream));
+  PetscCall(PetscLogGpuTimeEnd());
+#endif
+  PetscCall(PetscLogGpuFlops(6.0 * v_.rows * v_.count));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

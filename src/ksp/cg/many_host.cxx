@@ -26,7 +26,7 @@ PetscErrorCode ManySolve::Unwrap()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Matrices for the slots in use. The product allocates W_, whose array is v_.w.
+/// Matrices for the slots in use. On the host the product allocates W_, whose array is v_.w.
 PetscErrorCode ManySolve::Wrap()
 {
   PetscScalar *w;
@@ -34,9 +34,11 @@ PetscErrorCode ManySolve::Wrap()
   PetscFunctionBegin;
   if (wrapped_ == v_.count) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Unwrap());
-  PetscCall(DenseOver(A_, v_.count, v_.p, &P_));
-  if (outside_) PetscCall(DenseOver(A_, v_.count, v_.r, &R_));
-  if (outside_) PetscCall(DenseOver(A_, v_.count, v_.z, &Z_));
+  if (outside_) PetscCall(DenseOver(A_, v_.count, v_.r, v_.ld, space_, &R_));
+  if (outside_) PetscCall(DenseOver(A_, v_.count, v_.z, v_.ld, space_, &Z_));
+  wrapped_ = v_.count;
+  if (space_ == Space::Device) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DenseOver(A_, v_.count, v_.p, v_.ld, space_, &P_));
   PetscCall(MatProductCreate(A_, P_, nullptr, &W_));
   PetscCall(MatProductSetType(W_, MATPRODUCT_AB));
   PetscCall(MatProductSetFromOptions(W_));
@@ -45,7 +47,6 @@ PetscErrorCode ManySolve::Wrap()
   PetscCall(MatDenseGetArrayWrite(W_, &w));
   v_.w = reinterpret_cast<Scalar *>(w);
   PetscCall(MatDenseRestoreArrayWrite(W_, &w));
-  wrapped_ = v_.count;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -68,14 +69,21 @@ void ManySolve::MoveOnHost(int from, int to)
   states_[to] = states_[from];
 }
 
+/// Z = M^-1 R, in either space.
+PetscErrorCode ManySolve::ApplyPreconditioner()
+{
+  PetscFunctionBegin;
+  PetscCall(Wrap());
+  PetscCall(PreconditionColumns(ksp_->pc, R_, Z_, space_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Z = M^-1 R after iteration k, -1: before the first; the next rho and the next directions, and the norms where they
 /// are of Z.
 PetscErrorCode ManySolve::Precondition(PetscInt k)
 {
   PetscFunctionBegin;
-  PetscCall(Wrap());
-  PetscCall(PetscObjectStateIncrease((PetscObject)R_));
-  PetscCall(PCMatApply(ksp_->pc, R_, Z_));
+  PetscCall(ApplyPreconditioner());
   for (int c = 0; c < v_.count; c++) {
     Sums sums;
     PreconditionedDots_Host(v_.Slot(c), &sums);
@@ -120,7 +128,6 @@ PetscErrorCode ManySolve::StartOnHost()
     states_[c]     = State{};
     states_[c].rho = rho;
     told_[c]       = Told{PetscSqrtReal(norm == Norm::Natural ? PetscAbsReal(rho) : square), GOES_ON, 0, 0};
-    if (outside_ && norm_ == Norm::None && !PetscIsInfOrNanReal(told_[c].norm)) told_[c].norm = 0;
   }
   PetscCall(PetscLogFlops(6.0 * v_.rows * v_.count));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -12,14 +12,15 @@ namespace sparsegpu::ksp
 
 namespace
 {
-/// Whether KSPMatSolve() may keep what KSPSolve() would tell or do of each column to itself.
-bool NothingElseIsAsked(KSP ksp)
+/// Whether KSPMatSolve() may keep what KSPSolve() would tell or do of each column to itself. `told_of`: the
+/// preconditioner's PCPostSolve() tells how the solves before have gone, once for all.
+bool NothingElseIsAsked(KSP ksp, bool told_of)
 {
   const bool told = !IteratesAreUnseen(ksp) || ksp->res_hist || ksp->calc_sings || ksp->calc_ritz || ksp->viewRate;
   const bool viewed =
       ksp->viewPre || ksp->viewMatExp || ksp->viewEV || ksp->viewSV || ksp->viewEVExp || ksp->viewPOpExp;
   const bool changed = ksp->guess || ksp->guess_knoll || ksp->dmActive || ksp->presolve || ksp->postsolve ||
-                       ksp->pc->ops->presolve || ksp->pc->ops->postsolve;
+                       ksp->pc->ops->presolve || (ksp->pc->ops->postsolve && !told_of);
   return !told && !viewed && !changed && !(ksp->transpose_solve && PETSC_VERSION_GE(3, 22, 0));
 }
 
@@ -45,11 +46,23 @@ PetscErrorCode PaysOnHost(const Togetherness &asked, const TogetherPlace &place,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// By matrix and vectors; sets place->space.
-PetscErrorCode AdmitMatrix(Mat B, Mat X, const Togetherness &asked, TogetherPlace *place, bool *admitted)
+/// Whether PCMatApply() of matrices on the device is ours, or PCApply() of each column: PETSc's own of some
+/// preconditioners (PCBJACOBI, PCASM, PCMG) goes through matrices of its own.
+PetscErrorCode TakesDeviceColumns(PC pc, PetscBool *takes)
+{
+  PetscFunctionBegin;
+  *takes = PETSC_TRUE;
+  if (!pc->ops->matapply) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(
+      PetscObjectTypeCompareAny((PetscObject)pc, takes, PCSPARSEGPU, PCILU, PCICC, PCLU, PCCHOLESKY, PCSHELL, ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// By matrix, preconditioner and vectors; sets place->space.
+PetscErrorCode AdmitMatrix(PC pc, Mat B, Mat X, const Togetherness &asked, TogetherPlace *place, bool *admitted)
 {
   const bool alone = place->alone;
-  PetscBool  ours, b_host, x_host;
+  PetscBool  ours, b_host, x_host, taken = PETSC_TRUE;
   bool       b_there, x_there;
   PetscInt   rows, columns;
 
@@ -67,7 +80,8 @@ PetscErrorCode AdmitMatrix(Mat B, Mat X, const Togetherness &asked, TogetherPlac
   if (alone) {
     Format *format;
     PetscCall(FormatForSolve(place->A, place->space, &format));
-    *admitted = (format != nullptr) == x_there && !(x_there && place->outside);
+    if (x_there && place->outside) PetscCall(TakesDeviceColumns(pc, &taken));
+    *admitted = (format != nullptr) == x_there && taken;
     if (*admitted && !x_there) PetscCall(PaysOnHost(asked, *place, rows, columns, admitted));
   } else {
     BlocksForSolve blocks;
@@ -81,7 +95,7 @@ PetscErrorCode AdmitMatrix(Mat B, Mat X, const Togetherness &asked, TogetherPlac
 PetscErrorCode AdmitTogether(KSP ksp, Mat B, Mat X, const Togetherness &asked, TogetherPlace *place, bool *admitted)
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)ksp);
-  PetscBool      diagonal, inner, scales;
+  PetscBool      diagonal, inner, scales, ours;
   PetscMPIInt    size;
   MatNullSpace   null, left;
   PCFailedReason failed;
@@ -94,6 +108,7 @@ PetscErrorCode AdmitTogether(KSP ksp, Mat B, Mat X, const Togetherness &asked, T
   PetscCall(PCGetOperators(ksp->pc, &place->A, nullptr));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp->pc, &diagonal, PCNONE, PCJACOBI, ""));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCKSP, &inner)); // fails for all columns, or for none
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCSPARSEGPU, &ours));
   PetscCall(ScalesDiagonal(ksp, &scales));
   PetscCall(PCGetFailedReason(ksp->pc, &failed)); // MatSolve() heeds a failed factor, MatMatSolve() does not
   PetscCall(MatGetNullSpace(place->A, &null));
@@ -101,11 +116,19 @@ PetscErrorCode AdmitTogether(KSP ksp, Mat B, Mat X, const Togetherness &asked, T
   PetscCall(MatGetSize(B, &rows, &columns));
   place->outside = !diagonal;
   if (rows == 0 || columns < 2) PetscFunctionReturn(PETSC_SUCCESS);
-  int serves =
-      asked.mode != SmallMode::Off && asked.serves && !inner && !scales && !null && !left && NothingElseIsAsked(ksp);
+  int serves = asked.mode != SmallMode::Off && asked.serves && !inner && !scales && !null && !left &&
+               NothingElseIsAsked(ksp, ours);
   serves = serves && !failed && ksp->reason != KSP_DIVERGED_PC_FAILED; // on some ranks alone
   if (!place->alone) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &serves, 1, MPI_INT, MPI_MIN, comm));
-  if (serves) PetscCall(AdmitMatrix(B, X, asked, place, admitted));
+  if (serves) PetscCall(AdmitMatrix(ksp->pc, B, X, asked, place, admitted));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode EndTogether(KSP ksp)
+{
+  PetscFunctionBegin;
+  PetscCall(PCPreSolve(ksp->pc, ksp)); // of those admitted nothing but the other's counterpart
+  PetscCall(PCPostSolve(ksp->pc, ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -195,17 +218,43 @@ PetscErrorCode Summarise(KSP ksp, const std::vector<ManyColumn> &columns, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DenseOver(Mat A, int count, Scalar *entries, Mat *M)
+PetscErrorCode DenseOver(Mat A, int count, Scalar *entries, PetscInt ld, Space space, Mat *M)
 {
-  PetscInt rows, all;
+  auto *const array = reinterpret_cast<PetscScalar *>(entries);
+  PetscInt    rows, all;
 
   PetscFunctionBegin;
   PetscCall(MatGetLocalSize(A, &rows, nullptr));
   PetscCall(MatGetSize(A, &all, nullptr));
-  PetscCall(MatCreateDense(PetscObjectComm((PetscObject)A), rows, PETSC_DECIDE, all, count,
-                           reinterpret_cast<PetscScalar *>(entries), M));
+  if (space == Space::Host) {
+    PetscCall(MatCreateDense(PetscObjectComm((PetscObject)A), rows, PETSC_DECIDE, all, count, array, M));
+    if (ld != rows) PetscCall(MatDenseSetLDA(*M, ld));
+  } else {
+#if defined(PETSC_HAVE_CUDA)
+    PetscCall(MatCreate(PetscObjectComm((PetscObject)A), M));
+    PetscCall(MatSetSizes(*M, rows, count, all, count));
+    PetscCall(MatSetType(*M, MATSEQDENSECUDA));
+    PetscCall(MatDenseSetLDA(*M, ld));
+    PetscCall(MatDenseCUDASetPreallocation(*M, array));
+#else
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_PLIB, "Dense matrices on a GPU, in a PETSc without CUDA");
+#endif
+  }
   PetscCall(MatAssemblyBegin(*M, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*M, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PreconditionColumns(PC pc, Mat from, Mat to, Space space)
+{
+  DenseArray entries;
+
+  PetscFunctionBegin;
+  PetscCall(entries.Get(from, space, Access::Write)); // PETSc's copy elsewhere, if there is one, is old
+  PetscCall(entries.Restore());
+  PetscCall(PCMatApply(pc, from, to));
+  PetscCall(entries.Get(to, space, Access::Read)); // from where the preconditioner has left them
+  PetscCall(entries.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

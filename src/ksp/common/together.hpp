@@ -58,6 +58,10 @@ struct TogetherPlace {
 /// on all ranks.
 PetscErrorCode AdmitTogether(KSP ksp, Mat B, Mat X, const Togetherness &asked, TogetherPlace *place, bool *admitted);
 
+/// As KSPSolve() ends for each: what the preconditioner has to tell of its applications, such as triangular solves that
+/// gave up. Its failure for one right-hand side is not one of the next solve.
+PetscErrorCode EndTogether(KSP ksp);
+
 /// run() with column c of B and X as the KSP's right-hand side and solution, without an error for a solve that has not
 /// converged: the other columns are to be solved first.
 template <class Run> PetscErrorCode WithColumn(KSP ksp, Mat B, Mat X, PetscInt c, Run run)
@@ -91,7 +95,10 @@ ManyColumn BatchesBefore(KSP ksp);
 /// first failure if there is one.
 PetscErrorCode Summarise(KSP ksp, const std::vector<ManyColumn> &columns, const ManyColumn &before);
 
-/// A dense matrix of `count` columns over `entries` [rows of A on this rank * count], which lie on the host.
-PetscErrorCode DenseOver(Mat A, int count, Scalar *entries, Mat *M);
+/// A dense matrix of A's rows and `count` columns over `entries` [ld * count] in `space`; on the device A is
+/// sequential.
+PetscErrorCode DenseOver(Mat A, int count, Scalar *entries, PetscInt ld, Space space, Mat *M);
+/// to = M^-1 from, both of DenseOver(): `from` has been written through its entries, and those of `to` may be read so.
+PetscErrorCode PreconditionColumns(PC pc, Mat from, Mat to, Space space);
 
 } // namespace sparsegpu::ksp

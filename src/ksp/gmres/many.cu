@@ -16,12 +16,12 @@ static __global__ void many_clear_kernel(ManySlots slots, ManyPipelines many)
   *p.scratch.arrived = 0;
 }
 
-/// out[c] = scale .* (b[c] - out[c]), or of b[c] alone; the threads of column c = blockIdx.y take its rows in turn.
+/// to[s] = scale .* (b[c] - to[s]), or of b[c] alone; the threads of slot s = blockIdx.y take its rows in turn.
 static __global__ void __launch_bounds__(DENSE_THREADS)
     many_residual_kernel(ManyBases v, ManySlots slots, const Scalar *b, PetscInt ldb, bool has_product,
-                         const Scalar *scale)
+                         const Scalar *scale, Scalar *to)
 {
-  Scalar *const       out = v.Vector(0, static_cast<int>(blockIdx.y));
+  Scalar *const       out = to + static_cast<size_t>(blockIdx.y) * static_cast<size_t>(v.ld);
   const Scalar *const rhs = b + static_cast<size_t>(slots.column[blockIdx.y]) * static_cast<size_t>(ldb);
 
   for (PetscInt r = static_cast<PetscInt>(blockIdx.x) * DENSE_THREADS + static_cast<PetscInt>(threadIdx.x); r < v.rows;
@@ -97,16 +97,29 @@ static __global__ void __launch_bounds__(DENSE_THREADS)
   solve_body(p.H, ends.steps[blockIdx.x], p.dots[1]);
 }
 
-/// See combine_body(); row y of the grid has the column of ends.slot[y].
+/// See combine_body(); row y of the grid has the column of ends.slot[y], and of a panel column y.
 static __global__ void __launch_bounds__(DENSE_THREADS)
     many_combine_kernel(ManyBases v, ManySlots slots, ManyEnds ends, const Scalar *scale, Scalar *x, PetscInt ldx,
-                        ManyPipelines many)
+                        Scalar *panel, ManyPipelines many)
 {
   const int      slot = ends.slot[blockIdx.y], column = slots.column[slot];
   const PetscInt steps = ends.steps[blockIdx.y];
-  Scalar *const  out   = x + static_cast<size_t>(column) * static_cast<size_t>(ldx);
+  Scalar *const  out   = panel ? panel + static_cast<size_t>(blockIdx.y) * static_cast<size_t>(v.ld)
+                               : x + static_cast<size_t>(column) * static_cast<size_t>(ldx);
 
-  combine_body(v.Of(slot, steps), steps, many.Of(column).dots[1], scale, out, out);
+  combine_body(v.Of(slot, steps), steps, many.Of(column).dots[1], scale, panel ? nullptr : out, out);
+}
+
+/// Row y of the grid has the column of ends.slot[y], and of the panel column y.
+static __global__ void __launch_bounds__(DENSE_THREADS)
+    many_add_kernel(ManyBases v, ManySlots slots, ManyEnds ends, const Scalar *panel, Scalar *x, PetscInt ldx)
+{
+  const Scalar *const from = panel + static_cast<size_t>(blockIdx.y) * static_cast<size_t>(v.ld);
+  Scalar *const       to   = x + static_cast<size_t>(slots.column[ends.slot[blockIdx.y]]) * static_cast<size_t>(ldx);
+
+  for (PetscInt r = static_cast<PetscInt>(blockIdx.x) * DENSE_THREADS + static_cast<PetscInt>(threadIdx.x); r < v.rows;
+       r += static_cast<PetscInt>(gridDim.x) * DENSE_THREADS)
+    to[r] += from[r];
 }
 
 /// Block row y has vector y.
@@ -139,18 +152,27 @@ static DenseBlocks LayerBlocks(const ManyBases &v, const ManySlots &slots, Petsc
 }
 
 PetscErrorCode ManyResiduals_CUDA(const ManyBases &v, const ManySlots &slots, const Scalar *b, PetscInt ldb,
-                                  bool has_product, const Scalar *scale, PetscReal *squares, const ManyPipelines &p,
-                                  Stream stream)
+                                  bool has_product, const Scalar *scale, Scalar *to, Stream stream)
+{
+  unsigned each;
+
+  PetscFunctionBegin;
+  PetscCall(RowBlocks(v.rows, slots.count, &each));
+  many_residual_kernel<<<dim3(each, static_cast<unsigned>(slots.count)), DENSE_THREADS, 0,
+                         static_cast<cudaStream_t>(stream)>>>(v, slots, b, ldb, has_product, scale, to);
+  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ManyNorms_CUDA(const ManyBases &v, const ManySlots &slots, PetscReal *squares, const ManyPipelines &p,
+                              Stream stream)
 {
   const cudaStream_t s      = static_cast<cudaStream_t>(stream);
   const DenseBlocks  blocks = LayerBlocks(v, slots, 1, p.zero.scratch.multiprocessors);
   const unsigned     count  = static_cast<unsigned>(slots.count);
-  unsigned           each;
 
   PetscFunctionBegin;
-  PetscCall(RowBlocks(v.rows, slots.count, &each));
   many_clear_kernel<<<1, count, 0, s>>>(slots, p);
-  many_residual_kernel<<<dim3(each, count), DENSE_THREADS, 0, s>>>(v, slots, b, ldb, has_product, scale);
   many_norm_kernel<<<dim3(blocks.groups, blocks.shares, count), DENSE_THREADS, 0, s>>>(v, slots, squares, p);
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -201,7 +223,7 @@ PetscErrorCode ManyStep_CUDA(const ManyBases &v, const ManySlots &slots, PetscIn
 }
 
 PetscErrorCode ManyCorrect_CUDA(const ManyBases &v, const ManySlots &slots, const ManyEnds &ends, const Scalar *scale,
-                                Scalar *x, PetscInt ldx, const ManyPipelines &p, Stream stream)
+                                Scalar *x, PetscInt ldx, Scalar *panel, const ManyPipelines &p, Stream stream)
 {
   const cudaStream_t s     = static_cast<cudaStream_t>(stream);
   const unsigned     count = static_cast<unsigned>(ends.count);
@@ -213,7 +235,20 @@ PetscErrorCode ManyCorrect_CUDA(const ManyBases &v, const ManySlots &slots, cons
   PetscCall(RowBlocks(v.rows, ends.count, &each));
   many_solve_kernel<<<count, DENSE_THREADS, 0, s>>>(slots, ends, p);
   many_combine_kernel<<<dim3(each, count), DENSE_THREADS, coefficient_bytes(most), s>>>(v, slots, ends, scale, x, ldx,
-                                                                                        p);
+                                                                                        panel, p);
+  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ManyAdd_CUDA(const ManyBases &v, const ManySlots &slots, const ManyEnds &ends, const Scalar *panel,
+                            Scalar *x, PetscInt ldx, Stream stream)
+{
+  unsigned each;
+
+  PetscFunctionBegin;
+  PetscCall(RowBlocks(v.rows, ends.count, &each));
+  many_add_kernel<<<dim3(each, static_cast<unsigned>(ends.count)), DENSE_THREADS, 0,
+                    static_cast<cudaStream_t>(stream)>>>(v, slots, ends, panel, x, ldx);
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -127,7 +127,7 @@ PetscErrorCode ManySolve::BeginCycle()
 
 PetscErrorCode ManySolve::RunCycle()
 {
-  const bool late     = space_ == Space::Device;
+  const bool device = space_ == Space::Device, late = device && !outside_;
   PetscInt   launched = 0, finished = 0;
 
   PetscFunctionBegin;
@@ -136,7 +136,7 @@ PetscErrorCode ManySolve::RunCycle()
     const PetscInt end = std::min(steps_, finished + (late ? lag_.ahead() : 1));
     for (; launched < end; launched++) {
       *SlotsOf(launched) = slots_;
-      PetscCall(late ? LaunchStep(launched) : StepOnHost(launched));
+      PetscCall(device ? LaunchStep(launched) : StepOnHost(launched));
     }
     PetscCall(TakeSteps(finished++));
 #if defined(SPARSEGPU_HAVE_CUDA)

@@ -5,8 +5,9 @@
 /// breakdown or a basis that is no longer orthogonal, goes on when all begin the next one.
 ///
 /// On the host, on any number of processes: products by MatMatMult(), any preconditioner by PCMatApply(), the inner
-/// products of all columns in one reduction. On the device of one process, with a diagonal: the pipeline of
-/// pipeline.hpp, whose kernels have a layer of thread blocks for each slot; the host launches steps ahead.
+/// products of all columns in one reduction. On the device of one process: the pipeline of pipeline.hpp, whose kernels
+/// have a layer of thread blocks for each slot. With a diagonal the host launches steps ahead; another preconditioner,
+/// by PCMatApply(), is applied when the host has heard of the step before.
 ///
 /// Memory: (restart + 1) vectors a right-hand side. Where that is too much for all of them, as many at a time as there
 /// is memory for.
@@ -86,12 +87,13 @@ struct ManyReals {
   PetscReal v[MANY];
 };
 
-/// Vectors 0 of all slots = scale .* (b - vectors 0), or of b where there is no product; column c of b begins at
-/// c * ldb. scale [rows] may be null: 1. squares [count]: their square norms. Asynchronous and bitwise reproducible, as
-/// all of these.
+/// to = scale .* (b - to) of all slots, or of b where there is no product; that of slot s begins at s * v.ld, column c
+/// of b at c * ldb. scale [rows] may be null: 1. Asynchronous and bitwise reproducible, as all of these.
 PetscErrorCode ManyResiduals_CUDA(const ManyBases &v, const ManySlots &slots, const Scalar *b, PetscInt ldb,
-                                  bool has_product, const Scalar *scale, PetscReal *squares, const ManyPipelines &p,
-                                  Stream stream);
+                                  bool has_product, const Scalar *scale, Scalar *to, Stream stream);
+/// squares [slots.count]: the square norms of vectors 0.
+PetscErrorCode ManyNorms_CUDA(const ManyBases &v, const ManySlots &slots, PetscReal *squares, const ManyPipelines &p,
+                              Stream stream);
 /// The cycles begin with residuals of these norms.
 PetscErrorCode ManyBegin_CUDA(const ManyBases &v, const ManySlots &slots, const ManyReals &norms,
                               const ManyPipelines &p, Stream stream);
@@ -101,9 +103,13 @@ PetscErrorCode ManyScale_CUDA(PetscInt rows, PetscInt ld, int count, const Scala
 /// Vectors step + 1 of all slots become orthogonal; records.
 PetscErrorCode ManyStep_CUDA(const ManyBases &v, const ManySlots &slots, PetscInt step, const ManyPipelines &p,
                              Stream stream);
-/// Column c of x, which begins at c * ldx, += scale .* the correction. scale may be null.
+/// Column c of x, which begins at c * ldx, += scale .* the correction. scale may be null. With a panel, correction e to
+/// it alone, from e * v.ld on.
 PetscErrorCode ManyCorrect_CUDA(const ManyBases &v, const ManySlots &slots, const ManyEnds &ends, const Scalar *scale,
-                                Scalar *x, PetscInt ldx, const ManyPipelines &p, Stream stream);
+                                Scalar *x, PetscInt ldx, Scalar *panel, const ManyPipelines &p, Stream stream);
+/// The columns of x += those of a panel.
+PetscErrorCode ManyAdd_CUDA(const ManyBases &v, const ManySlots &slots, const ManyEnds &ends, const Scalar *panel,
+                            Scalar *x, PetscInt ldx, Stream stream);
 /// The first `vectors` vectors of slot `from` to slot `to`.
 PetscErrorCode ManyMove_CUDA(const ManyBases &v, PetscInt vectors, int from, int to, Stream stream);
 
@@ -151,6 +157,7 @@ private:
   PetscErrorCode Unwrap();
   PetscErrorCode MultiplyOnHost();
   PetscErrorCode PreconditionOnHost(Mat from, Mat to);
+  PetscErrorCode PreconditionCorrections(int count);
   Basis<Scalar>  BasisOnHost(int column, PetscInt columns)
   {
     Scalar *const v = entries_.data() + static_cast<size_t>(column) * static_cast<size_t>(v_.ld * (steps_ + 1));
@@ -161,6 +168,7 @@ private:
 
   PetscErrorCode BeginOnDevice(bool *admitted);
   PetscErrorCode ReserveOnDevice();
+  PetscErrorCode PreconditionOnDevice(Scalar *vectors, bool to_panel);
   PetscErrorCode MultiplyOnDevice(int count, const Scalar *from, PetscInt ldx, Scalar *to);
   PetscErrorCode ResidualsOnDevice(PetscReal *norms);
   PetscErrorCode BeginCycleOnDevice();
@@ -176,7 +184,7 @@ private:
   int         begun_ = 0, most_ = MANY;
   PetscInt    steps_       = 0;     ///< of a cycle
   bool        first_cycle_ = false; ///< of a block
-  bool        outside_     = false; ///< on the host: there is a preconditioner
+  bool        outside_     = false; ///< PCMatApply() applies the preconditioner: on the host any, a diagonal, too
   bool        alone_ = true, right_ = false;
   Space       space_ = Space::Host;
   Criterion   criterion_;
@@ -186,13 +194,14 @@ private:
 
   Space                  entries_space_ = Space::Host;
   Array<Scalar>          entries_;                    ///< bases; on the host by columns, then the panels
-  Scalar                *p_ = nullptr, *q_ = nullptr; ///< [ld * most_] panels: p_ is multiplied on the host
+  Scalar                *p_ = nullptr, *q_ = nullptr; ///< [ld * most_] panels; on the host products are of p_
   std::vector<Scalar>    triangles_, dots_;           ///< on the host: of each column its Hessenberg; [stride + 1] sums
   std::vector<PetscReal> sines_;
   Outcome                outcomes_[MANY]; ///< of the last step on the host
   PetscReal              norms_[MANY];
-  Mat                    P_ = nullptr, Q_ = nullptr, W_ = nullptr; ///< [rows x wrapped_]: over p_ and q_; A P_
-  int                    wrapped_ = 0;
+  /// [rows x wrapped_] over p_ and q_, on the device Q_ over vectors of a step; A P_ on the host.
+  Mat P_ = nullptr, Q_ = nullptr, W_ = nullptr;
+  int wrapped_ = 0;
 
   DeviceSystem  system_;
   ManyPipelines pipelines_ = {};

@@ -28,7 +28,7 @@ PetscErrorCode ManySolve::Begin(KSP ksp, Mat B, Mat X, DenseArray *b, DenseArray
   // half of the basis is read in a step
   const Togetherness asked{gmres->many_mode, serves, static_cast<int>(std::min<PetscInt>(steps_ / 2 + 3, 1000))};
   PetscCall(AdmitTogether(ksp, B, X, asked, &place, admitted));
-  if (*admitted && gmres->many_mode == SmallMode::Auto && place.space == Space::Device) {
+  if (*admitted && gmres->many_mode == SmallMode::Auto && place.space == Space::Device && !place.outside) {
     // Between these a single solve's cycles are one launch, and the passes of several columns read more than they save:
     // 8 columns of 5 points, in single solves' time: 0.77 times with 10,000 rows, 1.67 times with 90,000.
     constexpr PetscInt FEW = 32768;
@@ -38,9 +38,9 @@ PetscErrorCode ManySolve::Begin(KSP ksp, Mat B, Mat X, DenseArray *b, DenseArray
   if (!*admitted) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCNONE, &none));
   A_       = place.A;
-  outside_ = !none;
-  alone_   = place.alone;
   space_   = place.space;
+  outside_ = space_ == Space::Device ? place.outside : !none;
+  alone_   = place.alone;
   right_   = ksp->pc_side == PC_RIGHT;
   PetscCall(DeviceOrder()); // the work vectors may be in use on another stream
   if (space_ == Space::Device) PetscCall(BeginOnDevice(admitted));
@@ -92,7 +92,8 @@ PetscErrorCode ManySolve::Reserve(PetscInt columns, bool *admitted)
 PetscErrorCode ManySolve::ReserveFor(int count)
 {
   const size_t panel  = static_cast<size_t>(v_.ld) * static_cast<size_t>(count);
-  const size_t panels = space_ == Space::Host ? (outside_ ? 2 : 1) : right_ && v_.rows && system_.inverse() ? 1 : 0;
+  const bool   scales = space_ == Space::Device && right_ && system_.inverse();
+  const size_t panels = outside_ ? 2 : space_ == Space::Host || scales ? 1 : 0;
   const size_t bases = panel * (static_cast<size_t>(steps_) + 1), stride = static_cast<size_t>(steps_) + 1;
 
   PetscFunctionBegin;
@@ -123,6 +124,7 @@ PetscErrorCode ManySolve::End()
   PetscCall(x_->Restore());
   PetscCall(b_->Restore());
   if (space_ == Space::Device) PetscCall(system_.End());
+  PetscCall(EndTogether(ksp_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

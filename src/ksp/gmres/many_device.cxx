@@ -12,7 +12,7 @@ PetscErrorCode ManySolve::BeginOnDevice(bool *admitted)
 {
   PetscFunctionBegin;
   PetscCall(WithColumn(ksp_, B_, X_, 0, [&] { return system_.Begin(ksp_, Preconditioners::Any); }));
-  *admitted = system_.active() && !system_.outside() && !system_.copies() && steps_ + 1 < COLUMNS_ON_DEVICE;
+  *admitted = system_.active() && system_.outside() == outside_ && !system_.copies() && steps_ + 1 < COLUMNS_ON_DEVICE;
   if (!*admitted) PetscCall(system_.End());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -55,6 +55,23 @@ PetscErrorCode ManySolve::ReserveOnDevice()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Panel p = M^-1 of the vectors of a step, or they = M^-1 of the panel.
+PetscErrorCode ManySolve::PreconditionOnDevice(Scalar *vectors, bool to_panel)
+{
+  PetscFunctionBegin;
+#if defined(PETSC_HAVE_CUDA)
+  PetscCall(Wrap());
+  PetscCall(MatDenseCUDAPlaceArray(Q_, reinterpret_cast<PetscScalar *>(vectors)));
+  const PetscErrorCode error = PreconditionColumns(ksp_->pc, to_panel ? Q_ : P_, to_panel ? P_ : Q_, space_);
+  PetscCall(MatDenseCUDAResetArray(Q_)); // whatever comes of it
+  PetscCall(error);
+#else
+  (void)vectors;
+  (void)to_panel;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// to = A of `count` columns that begin at ldx entries from each other.
 PetscErrorCode ManySolve::MultiplyOnDevice(int count, const Scalar *from, PetscInt ldx, Scalar *to)
 {
@@ -74,9 +91,10 @@ PetscErrorCode ManySolve::MultiplyOnDevice(int count, const Scalar *from, PetscI
 PetscErrorCode ManySolve::ResidualsOnDevice(PetscReal *norms)
 {
 #if defined(SPARSEGPU_HAVE_CUDA)
-  const bool          product = !first_cycle_ || !ksp_->guess_zero;
-  const Scalar *const b       = b_->data() + static_cast<size_t>(first_) * static_cast<size_t>(b_->ld());
-  const Scalar *const x       = x_->data() + static_cast<size_t>(first_) * static_cast<size_t>(x_->ld());
+  const bool          product = !first_cycle_ || !ksp_->guess_zero, left = outside_ && !right_;
+  Scalar *const       to = left ? p_ : v_.Vector(0, 0);
+  const Scalar *const b  = b_->data() + static_cast<size_t>(first_) * static_cast<size_t>(b_->ld());
+  const Scalar *const x  = x_->data() + static_cast<size_t>(first_) * static_cast<size_t>(x_->ld());
   Stream              stream;
 
   PetscFunctionBegin;
@@ -84,13 +102,17 @@ PetscErrorCode ManySolve::ResidualsOnDevice(PetscReal *norms)
     for (int s = 0, end; s < slots_.count; s = end) { // columns of X that are neighbours
       for (end = s + 1; end < slots_.count && slots_.column[end] == slots_.column[end - 1] + 1;) end++;
       PetscCall(MultiplyOnDevice(end - s, x + static_cast<size_t>(slots_.column[s]) * static_cast<size_t>(x_->ld()),
-                                 x_->ld(), v_.Vector(0, s)));
+                                 x_->ld(), to + static_cast<size_t>(s) * static_cast<size_t>(v_.ld)));
     }
   }
   PetscCall(DeviceStream(&stream));
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(ManyResiduals_CUDA(v_, slots_, b, b_->ld(), product, right_ ? nullptr : system_.inverse(), squares_,
-                               pipelines_, stream));
+  PetscCall(ManyResiduals_CUDA(v_, slots_, b, b_->ld(), product, right_ ? nullptr : system_.inverse(), to, stream));
+  PetscCall(PetscLogGpuTimeEnd());
+  if (left) PetscCall(PreconditionOnDevice(v_.Vector(0, 0), false));
+  PetscCall(DeviceStream(&stream));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(ManyNorms_CUDA(v_, slots_, squares_, pipelines_, stream));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PetscLogGpuFlops(4.0 * v_.rows * slots_.count));
   PetscCall(DeviceCopyOut(norms, squares_, static_cast<size_t>(slots_.count) * sizeof(PetscReal), stream));
@@ -124,17 +146,24 @@ PetscErrorCode ManySolve::BeginCycleOnDevice()
 PetscErrorCode ManySolve::LaunchStep(PetscInt k)
 {
 #if defined(SPARSEGPU_HAVE_CUDA)
+  const bool    left = outside_ && !right_;
   const Scalar *from = v_.Vector(k, 0);
   Scalar *const to   = v_.Vector(k + 1, 0);
   Stream        stream;
 
   PetscFunctionBegin;
   PetscCall(DeviceStream(&stream));
+  if (outside_ && right_) {
+    PetscCall(PreconditionOnDevice(v_.Vector(k, 0), true));
+    from = p_;
+  }
   if (right_ && system_.inverse()) {
     PetscCall(ManyScale_CUDA(v_.rows, v_.ld, slots_.count, system_.inverse(), from, p_, stream));
     from = p_;
   }
-  PetscCall(MultiplyOnDevice(slots_.count, from, v_.ld, to));
+  PetscCall(MultiplyOnDevice(slots_.count, from, v_.ld, left ? p_ : to));
+  if (left) PetscCall(PreconditionOnDevice(to, false));
+  PetscCall(DeviceStream(&stream));
   PetscCall(PetscLogEventBegin(OrthogonalizationEvent(), ksp_, nullptr, nullptr, nullptr));
   PetscCall(PetscLogGpuTimeBegin());
   if (!right_ && system_.inverse())
@@ -153,14 +182,21 @@ PetscErrorCode ManySolve::LaunchStep(PetscInt k)
 PetscErrorCode ManySolve::CorrectOnDevice(const ManyEnds &ends)
 {
 #if defined(SPARSEGPU_HAVE_CUDA)
-  Scalar *const x = x_->data() + static_cast<size_t>(first_) * static_cast<size_t>(x_->ld());
+  Scalar *const x     = x_->data() + static_cast<size_t>(first_) * static_cast<size_t>(x_->ld());
+  const bool    right = outside_ && right_;
   Stream        stream;
 
   PetscFunctionBegin;
   PetscCall(DeviceStream(&stream));
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(ManyCorrect_CUDA(v_, slots_, ends, right_ ? system_.inverse() : nullptr, x, x_->ld(), pipelines_, stream));
+  PetscCall(ManyCorrect_CUDA(v_, slots_, ends, right_ ? system_.inverse() : nullptr, x, x_->ld(), right ? p_ : nullptr,
+                             pipelines_, stream));
   PetscCall(PetscLogGpuTimeEnd());
+  if (right) {
+    PetscCall(PreconditionCorrections(ends.count));
+    PetscCall(DeviceStream(&stream));
+    PetscCall(ManyAdd_CUDA(v_, slots_, ends, q_, x, x_->ld(), stream));
+  }
   for (int e = 0; e < ends.count; e++) PetscCall(PetscLogGpuFlops(2.0 * v_.rows * ends.steps[e]));
   PetscFunctionReturn(PETSC_SUCCESS);
 #else

@@ -28,16 +28,19 @@ PetscErrorCode ManySolve::Unwrap()
 /// Matrices for the slots in use.
 PetscErrorCode ManySolve::Wrap()
 {
+  const bool device = space_ == Space::Device;
+
   PetscFunctionBegin;
   if (wrapped_ == slots_.count) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Unwrap());
-  PetscCall(DenseOver(A_, slots_.count, p_, &P_));
-  if (outside_) PetscCall(DenseOver(A_, slots_.count, q_, &Q_));
+  PetscCall(DenseOver(A_, slots_.count, p_, v_.ld, space_, &P_));
+  if (outside_) PetscCall(DenseOver(A_, slots_.count, device ? v_.v : q_, v_.ld, space_, &Q_));
+  wrapped_ = slots_.count;
+  if (device) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatProductCreate(A_, P_, nullptr, &W_));
   PetscCall(MatProductSetType(W_, MATPRODUCT_AB));
   PetscCall(MatProductSetFromOptions(W_));
   PetscCall(MatProductSymbolic(W_));
-  wrapped_ = slots_.count;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -199,11 +202,24 @@ PetscErrorCode ManySolve::StepOnHost(PetscInt k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The first `count` columns of panel q = M^-1 of panel p's, in either space.
+PetscErrorCode ManySolve::PreconditionCorrections(int count)
+{
+  Mat from, to;
+
+  PetscFunctionBegin;
+  PetscCall(DenseOver(A_, count, p_, v_.ld, space_, &from));
+  PetscCall(DenseOver(A_, count, q_, v_.ld, space_, &to));
+  PetscCall(PreconditionColumns(ksp_->pc, from, to, space_));
+  PetscCall(MatDestroy(&from));
+  PetscCall(MatDestroy(&to));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode ManySolve::CorrectOnHost(const ManyEnds &ends)
 {
   const bool   right = outside_ && right_;
   const size_t rows  = static_cast<size_t>(v_.rows);
-  Mat          from = nullptr, to = nullptr;
 
   PetscFunctionBegin;
   for (int e = 0; e < ends.count; e++) {
@@ -213,13 +229,7 @@ PetscErrorCode ManySolve::CorrectOnHost(const ManyEnds &ends)
     PetscCall(ColumnCombine_Host(BasisOnHost(c, steps), steps, dots_.data(), Panel(p_, e)));
     PetscCall(PetscLogFlops(2.0 * static_cast<PetscLogDouble>(v_.rows) * static_cast<PetscLogDouble>(steps + 1)));
   }
-  if (right) {
-    PetscCall(DenseOver(A_, ends.count, p_, &from));
-    PetscCall(DenseOver(A_, ends.count, q_, &to));
-    PetscCall(PCMatApply(ksp_->pc, from, to));
-    PetscCall(MatDestroy(&from));
-    PetscCall(MatDestroy(&to));
-  }
+  if (right) PetscCall(PreconditionCorrections(ends.count));
   for (int e = 0; e < ends.count; e++) {
     const int           c = slots_.column[ends.slot[e]];
     const Scalar *const y = Panel(right ? q_ : p_, e);

@@ -16,10 +16,14 @@ class DirectStrategy : public FactoredStrategy
 public:
   using FactoredStrategy::FactoredStrategy;
   PetscErrorCode Apply(PC pc, Vec b, Vec x, bool transpose) override;
+  PetscErrorCode ApplyMany(PC pc, Mat B, Mat X) override;
 
 protected:
   MatFactorShiftType DefaultShift() const override { return MAT_SHIFT_NONE; }
   PetscErrorCode     Symbolic(Mat A, Space space, bool kept) override;
+
+private:
+  PetscErrorCode TellReason(PC pc) const;
 };
 
 PetscErrorCode DirectStrategy::Symbolic(Mat A, Space, bool)
@@ -36,17 +40,33 @@ PetscErrorCode DirectStrategy::Symbolic(Mat A, Space, bool)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DirectStrategy::Apply(PC pc, Vec b, Vec x, bool transpose)
+/// How the last solve went: KSPPREONLY looks at the reason after it has applied the preconditioner.
+PetscErrorCode DirectStrategy::TellReason(PC pc) const
 {
   bool           solved;
   MatFactorError error;
 
   PetscFunctionBegin;
-  PetscCall(FactoredStrategy::Apply(pc, b, x, transpose));
-  // KSPPREONLY looks at the reason after it has applied the preconditioner
   PetscCall(lu::DirectSolved(factor_, &solved));
   PetscCall(MatFactorGetError(factor_, &error));
   pc->failedreason = error ? static_cast<PCFailedReason>(error) : solved ? PC_NOERROR : PC_FACTOR_OTHER;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DirectStrategy::Apply(PC pc, Vec b, Vec x, bool transpose)
+{
+  PetscFunctionBegin;
+  PetscCall(FactoredStrategy::Apply(pc, b, x, transpose));
+  PetscCall(TellReason(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A column without a solution marks the factor as failed, and all of X is infinite.
+PetscErrorCode DirectStrategy::ApplyMany(PC pc, Mat B, Mat X)
+{
+  PetscFunctionBegin;
+  PetscCall(FactoredStrategy::ApplyMany(pc, B, X));
+  PetscCall(TellReason(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace

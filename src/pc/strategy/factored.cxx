@@ -63,6 +63,22 @@ PetscErrorCode FactoredStrategy::Apply(PC, Vec b, Vec x, bool transpose)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// All columns in one solve. MatSolve() heeds a failed factor, which other processes need not have, MatMatSolve() does
+/// not.
+PetscErrorCode FactoredStrategy::ApplyMany(PC pc, Mat B, Mat X)
+{
+  Mat            b, x;
+  MatFactorError failed;
+
+  PetscFunctionBegin;
+  PetscCall(MatDenseGetLocalMatrix(B, &b));
+  PetscCall(MatDenseGetLocalMatrix(X, &x));
+  PetscCall(MatFactorGetError(factor_, &failed));
+  PetscCall(failed ? Strategy::ApplyMany(pc, b, x) : MatMatSolve(factor_, b, x));
+  if (x != X) PetscCall(PetscObjectStateIncrease((PetscObject)X));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode FactoredStrategy::View(PC pc, PetscViewer viewer) const
 {
   PetscViewer       mine; // the first process's block

@@ -13,6 +13,7 @@ public:
   using Strategy::Strategy;
   PetscErrorCode SetUp(PC pc) override;
   PetscErrorCode Apply(PC pc, Vec b, Vec x, bool transpose) override;
+  PetscErrorCode ApplyMany(PC pc, Mat B, Mat X) override;
   PetscErrorCode View(PC pc, PetscViewer viewer) const override;
   PetscErrorCode Reset() override;
   Mat            FactorMatrix() const override { return factor_; }

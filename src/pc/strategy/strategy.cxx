@@ -43,6 +43,23 @@ PetscErrorCode EliminationOrder::Free()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Strategy::ApplyMany(PC pc, Mat B, Mat X)
+{
+  PetscInt columns;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(X, nullptr, &columns));
+  for (PetscInt c = 0; c < columns; c++) {
+    Vec b, x;
+    PetscCall(MatDenseGetColumnVecRead(B, c, &b));
+    PetscCall(MatDenseGetColumnVecWrite(X, c, &x));
+    PetscCall(Apply(pc, b, x, false));
+    PetscCall(MatDenseRestoreColumnVecWrite(X, c, &x));
+    PetscCall(MatDenseRestoreColumnVecRead(B, c, &b));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Strategy::ApplyHalf(PC pc, Vec, Vec, bool)
 {
   PetscFunctionBegin;

@@ -29,6 +29,8 @@ public:
   virtual PetscErrorCode SetUp(PC pc) = 0;
   /// x = A^-1 b or A^-T b with the factors for A.
   virtual PetscErrorCode Apply(PC pc, Vec b, Vec x, bool transpose) = 0;
+  /// X = A^-1 B, dense matrices; here column by column.
+  virtual PetscErrorCode ApplyMany(PC pc, Mat B, Mat X);
   /// One half of a symmetric preconditioner. Errors: PETSC_ERR_SUP naming the kind unless that is icc.
   virtual PetscErrorCode ApplyHalf(PC pc, Vec b, Vec x, bool upper);
   /// After a KSPSolve(): errors of solves on the device that the host has not waited for.
