@@ -17,6 +17,7 @@ struct LuOptions {
   PetscInt  refine   = 10;                          ///< refinement steps at most; 0: none, and no copy of the matrix
   PetscInt  pivoted  = 0;                           ///< LuPivotedNames
   PetscInt  host     = 0;                           ///< LuHostNames
+  bool      single   = false;                       ///< factors in single precision, if solves are good with them
   PetscReal exchange = static_cast<PetscReal>(0.1); ///< LuPivoting::exchange
   long long spins = 1ll << 28; ///< on the GPU a thread gives up after this many polls, minutes, in which no task ends
 };
@@ -25,6 +26,8 @@ extern const char *const LuMatchingNames[3];
 extern const char *const LuPivotedNames[3];
 /// A system on the device is factored by the host: where that is predicted to be faster, always, never.
 extern const char *const LuHostNames[3];
+/// As PetscOptionsEnum() takes them.
+extern const char *const LuPrecisionNames[];
 
 /// A residual of at most this part of the right-hand side is that of a solved system. A singular one may have small
 /// backward errors, by solutions as large as 1 / eps; its residuals are as large as the right-hand side.
@@ -77,6 +80,12 @@ public:
   /// The factors of the matrix with the pattern that Symbolic() saw and these values [nonzeros], which lie in its
   /// space. Pivots below `small` times the largest entry are replaced. No allocation after the first.
   PetscErrorCode Numeric(const Scalar *a, PetscReal small);
+  /// Whether the fronts' factors are in single precision, and their machine epsilon.
+  bool      InSingle() const { return single_; }
+  PetscReal Epsilon() const { return single_ ? EpsilonOf<Single>() : PETSC_MACHINE_EPSILON; }
+  /// Factors are in full precision from now on, until Symbolic(); those in single precision are freed. `why` for
+  /// View().
+  PetscErrorCode Widen(const char *why);
   /// x = A^-1 b or A^-T b, `count` columns in the same space, LU_COLUMNS of them together, refined: by GMRES, one by
   /// one, where that is not enough. Solved() and Reached() tell the outcome; x is the best that was found.
   PetscErrorCode Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose);
@@ -140,15 +149,17 @@ private:
   PetscErrorCode Analyse(const CsrView &A, const std::vector<PetscInt> &row, const std::vector<PetscInt> &column);
   PetscErrorCode ProbeWith(const Scalar *b, Scalar *x, bool transpose, bool thorough, bool *good, ResidualSize *size);
   PetscErrorCode PlanIn(Space space);
+  PetscErrorCode MakeEngine();
   PetscErrorCode ViewDetail(PetscViewer viewer) const;
   LuEngine      *Engine() { return pivoted_ ? pivoted_.get() : engine_.get(); } ///< whose solves are taken
 
   LuAnalysis                     analysis_;
   std::unique_ptr<LuEngine>      engine_;
   std::unique_ptr<PivotedEngine> pivoted_;
-  const char                    *why_pivoted_ = "";
-  Space                          space_       = Space::Host;
-  bool                           moved_       = false; ///< to the host
+  const char                    *why_pivoted_ = "", *why_wide_ = "";
+  Space                          space_  = Space::Host;
+  bool                           moved_  = false; ///< to the host
+  bool                           single_ = false;
   LuReport                       report_, report_of_fronts_;
   PetscReal                      small_           = 0; ///< Numeric()
   PetscInt                       singular_column_ = -1;

@@ -139,6 +139,7 @@ PetscErrorCode PivotedEngine::ApplyTo(const LuColumns &columns, const Scalar *b,
   for (PetscInt c = 0; c < columns.count; ++c) {
     const Scalar *in  = b + static_cast<size_t>(columns.at[c]) * static_cast<size_t>(ldb);
     Scalar       *out = x + static_cast<size_t>(columns.at[c]) * static_cast<size_t>(ldx);
+    PetscCallCXX(w_.resize(analysis_->rows));
     for (PetscInt k = 0; k < analysis_->rows; ++k) w_[k] = scale ? Scalar(before[from[k]]) * in[from[k]] : in[from[k]];
     lu_.Solve(transpose, w_.data());
     for (PetscInt k = 0; k < analysis_->rows; ++k) {

@@ -39,6 +39,7 @@ private:
   bool                  singular_ = true;
   PetscInt              blocks_   = 0;
   std::vector<PetscInt> columns_; ///< [rows] column of A that is eliminated k-th
+  std::vector<Scalar>   w_;       ///< [rows] a right-hand side in the order of elimination
 };
 
 } // namespace sparsegpu::lu

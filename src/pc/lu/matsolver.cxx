@@ -125,21 +125,28 @@ PetscErrorCode MatMatSolveTranspose_Direct(Mat F, Mat B, Mat X)
 #if !defined(PETSC_USE_COMPLEX)
 PetscErrorCode MatGetInertia_Direct(Mat F, PetscInt *negative, PetscInt *zero, PetscInt *positive)
 {
-  const LuReport &report = DirectOf(F)->FrontsReport();
+  DirectFactor   *factor = DirectOf(F);
+  const LuReport &report = factor->FrontsReport();
+  Quality         quality;
 
   PetscFunctionBegin;
   PetscCheck(!F->factorerrortype, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "The inertia is not known: the factorization failed (MatFactorError %d)", (int)F->factorerrortype);
-  PetscCheck(DirectOf(F)->options.pivoted != 1 || !DirectOf(F)->Pivoted(), PETSC_COMM_SELF, PETSC_ERR_SUP,
+  if (factor->InSingle() && !factor->Pivoted()) { // signs of pivots near zero are those of rounding errors
+    PetscCheck(factor->options.refine > 0, PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "The inertia is not known with factors in single precision (-mat_sparsegpu_lu_precision full)");
+    PetscCall(FactorInFull(F, "the inertia was asked for", &quality));
+  }
+  PetscCheck(factor->options.pivoted != 1 || !factor->Pivoted(), PETSC_COMM_SELF, PETSC_ERR_SUP,
              "The inertia is not known with partial pivoting (-mat_sparsegpu_lu_pivoted on)");
-  PetscCheck(DirectOf(F)->kind == DirectKind::Cholesky, PETSC_COMM_SELF, PETSC_ERR_SUP,
+  PetscCheck(factor->kind == DirectKind::Cholesky, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "The inertia is not known: the diagonal had no pivots for L D L^T, and LU with matched rows took over");
   PetscCheck(report.perturbed == 0, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "The inertia is not known: %" PetscInt_FMT " pivots, the smallest %g, were replaced", report.perturbed,
              (double)report.smallest);
   if (negative) *negative = report.negative;
   if (zero) *zero = 0;
-  if (positive) *positive = DirectOf(F)->Rows() - report.negative;
+  if (positive) *positive = factor->Rows() - report.negative;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif
