@@ -164,6 +164,11 @@ Solves are refined with a copy of the matrix, by GMRES with the factors where pl
 backward error
 ||b - A x|| / (||A|| ||x|| + ||b||), in the largest norm, is at most 32 eps, or eps times the longest row.
 
+  `MatForwardSolve()` and `MatBackwardSolve()` take one triangle each, without refinement, the vector between them being in
+the order of elimination: L^-1 b and U^-1 b, or D^-1/2 L^-1 b and L^-H D^-1/2 b with Cholesky factors, whose pivots must
+be positive (complex matrices Hermitian); so -ksp_pc_side symmetric works with `PCCHOLESKY`. `MatMatTransposeSolve()`
+takes the rows of a sequential AIJ matrix as right-hand sides.
+
   With -mat_sparsegpu_lu_precision single (complex single where scalars are complex) factors, updates and the sweeps over
 them take half the memory; residuals, refinement and its bound stay those of full precision, so that a solve takes about
 two steps of refinement more. The first factorization of an analysis, and one whose entries grew, tries a solve. Where

@@ -89,6 +89,8 @@ public:
   /// x = A^-1 b or A^-T b, `count` columns in the same space, LU_COLUMNS of them together, refined: by GMRES, one by
   /// one, where that is not enough. Solved() and Reached() tell the outcome; x is the best that was found.
   PetscErrorCode Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose);
+  /// LuEngine::ApplyHalf() with one column, without refinement.
+  PetscErrorCode SolveHalf(bool forward, const Scalar *b, Scalar *x);
   /// Tries solves, with a right-hand side that is hardly in the range of a singular matrix, and with one whose solution
   /// is of its size; with partial pivoting transposed ones, too. *good: they met the bound. *size: the largest error,
   /// and the first one's relative residual.

@@ -59,6 +59,16 @@ PetscErrorCode DirectFactor::Solve(PetscInt count, const Scalar *b, PetscInt ldb
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode DirectFactor::SolveHalf(bool forward, const Scalar *b, Scalar *x)
+{
+  PetscInt width = 1;
+
+  PetscFunctionBegin;
+  PetscCall(Engine()->Room(&width));
+  PetscCall(Engine()->ApplyHalf(forward, FirstColumns(1), b, Rows(), x, Rows()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DirectFactor::ProbeWith(const Scalar *b, Scalar *x, bool transpose, bool thorough, bool *good,
                                        ResidualSize *size)
 {

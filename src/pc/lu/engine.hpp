@@ -73,6 +73,11 @@ public:
   /// solve got stuck.
   virtual PetscErrorCode Apply(const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
                                bool transpose) = 0;
+  /// One of the two sweeps, with D^1/2 of a symmetric factorization with positive pivots: with A = L D L^H, or L U, in
+  /// the order of elimination, x = D^-1/2 L^-1 b if `forward`, else x = L^-H D^-1/2 b, or U^-1 b; the matrix's side
+  /// is scaled and in its own order. Asynchronous on the device.
+  virtual PetscErrorCode ApplyHalf(bool forward, const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x,
+                                   PetscInt ldx) = 0;
   /// The residuals b - A x or b - A^T x, which are kept by column, and size [columns.count]: how large they are. One
   /// wait for the device.
   virtual PetscErrorCode Residual(const LuColumns &columns, const Scalar *b, PetscInt ldb, const Scalar *x,

@@ -111,6 +111,7 @@ PetscErrorCode DeviceFactors<Number>::Numeric(const Scalar *a, const LuPolicy &p
     if (sizeof(Number) < sizeof(Scalar)) PetscCall(largest_.Allocate(LU_COLUMNS, Space::Device));
   }
   columns_measured_ = false;
+  PetscCall(root_.Allocate(0, Space::Device));
   PetscCall(PetscLogGpuTimeBegin());
   if (A.refine && !A.j.empty() && a != a_.data())
     SparseGPUCallCUDA(
@@ -161,8 +162,18 @@ template <class Number> PetscErrorCode DeviceFactors<Number>::Room(PetscInt *wid
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Number>
-PetscErrorCode DeviceFactors<Number>::Sweep(const LuSolution<Number> &solution, bool transpose, Stream stream)
+/// The vectors of the sweeps, and what they read.
+template <class Number> LuSolution<Number> DeviceFactors<Number>::Solution(PetscInt columns)
+{
+  const PetscInt n = analysis_->rows;
+  Number *const w = vectors_.data(), *const y = w + n, *const x = y + n, *const parts = x + n;
+  return LuSolution<Number>{
+      values_.data(), local_row_.data(),      w, y, parts, x, SweptColumns(columns), static_cast<PetscCount>(Vectors()),
+      report_.data(), Spins(analysis_->spins)};
+}
+
+template <class Number> PetscErrorCode DeviceFactors<Number>::Sweep(const LuSolution<Number> &solution, bool transpose,
+                                                                    Sweeps sweeps, Stream stream)
 {
   const LuAnalysis &A      = *analysis_;
   const PetscInt    small  = A.plan.Steps() > 0 ? A.plan.step_begin[SMALL_CLASSES] : 0;
@@ -177,10 +188,14 @@ PetscErrorCode DeviceFactors<Number>::Sweep(const LuSolution<Number> &solution, 
   const auto        large = solution.columns == 1 ? SweepLargeFronts_CUDA<Number> : SweepLargeColumns_CUDA<Number>;
 
   PetscFunctionBegin;
-  PetscCall(SweepSmallFronts_CUDA(fronts, lists, true, transpose, solution, stream));
-  PetscCall((*large)(fronts, lists, true, transpose, solution, stream));
-  PetscCall((*large)(fronts, lists, false, transpose, solution, stream));
-  PetscCall(SweepSmallFronts_CUDA(fronts, lists, false, transpose, solution, stream));
+  if (sweeps != Sweeps::Backward) {
+    PetscCall(SweepSmallFronts_CUDA(fronts, lists, true, transpose, solution, stream));
+    PetscCall((*large)(fronts, lists, true, transpose, solution, stream));
+  }
+  if (sweeps != Sweeps::Forward) {
+    PetscCall((*large)(fronts, lists, false, transpose, solution, stream));
+    PetscCall(SweepSmallFronts_CUDA(fronts, lists, false, transpose, solution, stream));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -190,17 +205,15 @@ template <class Number> PetscErrorCode DeviceFactors<Number>::ApplyTo(const LuCo
 {
   const LuAnalysis &A      = *analysis_;
   const PetscInt    n      = A.rows;
-  const PetscInt    swept  = SweptColumns(columns.count);
   const PetscCount  stride = static_cast<PetscCount>(Vectors());
-  Number *const w = vectors_.data(), *const y = w + n, *const unknowns = y + n, *const parts = unknowns + n;
+  Number *const w = vectors_.data(), *const y = w + n, *const unknowns = y + n;
   const bool               conjugate = transpose && A.plan.shape == Shape::Hermitian; // A^T is its conjugate
   const SweepOrder         in{n, (transpose ? column_order_ : row_order_).data(),
                       scale ? (transpose ? column_scale_ : row_scale_).data() : nullptr, conjugate,
                       largest_.size() > 0 ? largest_.data() : nullptr};
   const SweepOrder         out{n, (transpose ? row_order_ : column_order_).data(),
                        (transpose ? row_scale_ : column_scale_).data(), conjugate, in.largest};
-  const LuSolution<Number> solution{values_.data(), local_row_.data(), w, y, parts, unknowns, swept, stride,
-                                    report_.data(), Spins(A.spins)};
+  const LuSolution<Number> solution = Solution(columns.count);
   Stream                   stream;
   bool                     stuck;
 
@@ -208,14 +221,52 @@ template <class Number> PetscErrorCode DeviceFactors<Number>::ApplyTo(const LuCo
   PetscCall(DeviceStream(&stream));
   PetscCall(PetscLogGpuTimeBegin());
   if (in.largest) PetscCall(MeasureRightSides_CUDA(in, columns, b, ldb, stream));
-  PetscCall(BeginSolve_CUDA(in, columns, b, ldb, swept, w, stride, stride - n, y, report_.data(), stream));
+  PetscCall(BeginSolve_CUDA(in, columns, b, ldb, solution.columns, w, stride, stride - n, y, report_.data(), stream));
   PetscCall(PretendsStuck(&stuck));
   if (stuck) SparseGPUCallCUDA(cudaMemsetAsync(&report_.data()->stuck, 1, 1, static_cast<cudaStream_t>(stream)));
-  PetscCall(Sweep(solution, transpose, stream));
+  PetscCall(Sweep(solution, transpose, Sweeps::Both, stream));
   PetscCall(GiveOut_CUDA(out, columns, static_cast<const Number *>(unknowns), stride, kept, x, ldx, report_.data(),
                          stuck_, stream));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PetscLogGpuFlops(A.plan.solve_flops * columns.count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Number> PetscErrorCode DeviceFactors<Number>::ApplyHalf(bool forward, const LuColumns &columns,
+                                                                        const Scalar *b, PetscInt ldb, Scalar *x,
+                                                                        PetscInt ldx)
+{
+  const LuAnalysis        &A        = *analysis_;
+  const PetscInt           n        = A.rows;
+  const LuSolution<Number> solution = Solution(columns.count);
+  const PetscCount         stride   = solution.stride;
+  RealBits *const          largest  = largest_.size() > 0 ? largest_.data() : nullptr;
+  Number *const w = vectors_.data(), *const y = w + n, *const unknowns = y + n;
+  Stream stream;
+
+  PetscFunctionBegin;
+  PetscCall(CheckStuck());
+  PetscCall(DeviceStream(&stream));
+  if (A.plan.Half() && root_.size() == 0 && n > 0) {
+    PetscCall(root_.Allocate(2 * static_cast<size_t>(n), Space::Device));
+    PetscCall(PivotRoots_CUDA(Fronts(), A.tree.Fronts(), n, values_.data(), root_.data(), stream));
+  }
+  const PetscReal *root = root_.size() > 0 ? root_.data() : nullptr, *inverse = root ? root + n : nullptr;
+  const SweepOrder in{n, forward ? row_order_.data() : nullptr, forward ? row_scale_.data() : root, false, largest};
+  const SweepOrder out{n, forward ? nullptr : column_order_.data(), forward ? inverse : column_scale_.data(), false,
+                       largest};
+  PetscCall(PetscLogGpuTimeBegin());
+  if (largest) PetscCall(MeasureRightSides_CUDA(in, columns, b, ldb, stream));
+  if (forward)
+    PetscCall(BeginSolve_CUDA(in, columns, b, ldb, solution.columns, w, stride, stride - n, y, report_.data(), stream));
+  else // what the forward sweep leaves is there
+    PetscCall(BeginSolve_CUDA(in, columns, b, ldb, solution.columns, y, stride, stride - 2 * n, unknowns,
+                              report_.data(), stream));
+  PetscCall(Sweep(solution, false, forward ? Sweeps::Forward : Sweeps::Backward, stream));
+  PetscCall(GiveOut_CUDA(out, columns, static_cast<const Number *>(forward ? y : unknowns), stride, nullptr, x, ldx,
+                         report_.data(), stuck_, stream));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(PetscLogGpuFlops(A.plan.solve_flops / 2 * columns.count));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

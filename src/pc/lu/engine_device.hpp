@@ -92,6 +92,8 @@ template <class Number> class DeviceFactors final : public DeviceEngine
 public:
   PetscErrorCode Numeric(const Scalar *a, const LuPolicy &policy, LuReport *report) override;
   PetscErrorCode Room(PetscInt *width) override;
+  PetscErrorCode ApplyHalf(bool forward, const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x,
+                           PetscInt ldx) override;
 
 protected:
   PetscErrorCode ApplyTo(const LuColumns &columns, const Scalar *b, PetscInt ldb, bool scale, Scalar *kept, Scalar *x,
@@ -100,14 +102,16 @@ protected:
   double         SweepBytes() const override;
 
 private:
-  PetscErrorCode Reserve(PetscInt columns);
-  PetscErrorCode Fill(const SystemView &system, const LuPolicy &policy, Stream stream);
-  PetscErrorCode Factor(Stream stream);
-  PetscErrorCode Sweep(const LuSolution<Number> &solution, bool transpose, Stream stream);
+  PetscErrorCode     Reserve(PetscInt columns);
+  PetscErrorCode     Fill(const SystemView &system, const LuPolicy &policy, Stream stream);
+  PetscErrorCode     Factor(Stream stream);
+  LuSolution<Number> Solution(PetscInt columns);
+  PetscErrorCode     Sweep(const LuSolution<Number> &solution, bool transpose, Sweeps sweeps, Stream stream);
 
-  Array<Number>   values_, work_; ///< FrontPlan
-  Array<Number>   vectors_;       ///< a column: [rows] right-hand side; flags: [rows] y, [rows] x, [others] parts
-  Array<RealBits> largest_;       ///< [LU_COLUMNS] of right-hand sides; empty: they are in range
+  Array<Number>    values_, work_; ///< FrontPlan
+  Array<Number>    vectors_;       ///< a column: [rows] right-hand side; flags: [rows] y, [rows] x, [others] parts
+  Array<PetscReal> root_; ///< [2 * rows] roots of pivots in the order of elimination, their inverses; empty: not known
+  Array<RealBits>  largest_; ///< [LU_COLUMNS] of right-hand sides; empty: they are in range
 };
 
 } // namespace sparsegpu::lu

@@ -160,6 +160,17 @@ PetscErrorCode HostEngine::Room(PetscInt *width)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Number> PetscErrorCode HostFactors<Number>::TakeColumns(PetscInt count)
+{
+  const FrontPlan &plan = analysis_->plan;
+  const size_t     n = static_cast<size_t>(analysis_->rows), m = static_cast<size_t>(plan.most_pivots + plan.widest);
+
+  PetscFunctionBegin;
+  if (w_.size() < n * count) PetscCallCXX(w_.resize(n * count));
+  if (scratch_.size() < m * count) PetscCallCXX(scratch_.resize(m * count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Number> PetscErrorCode HostFactors<Number>::ApplyTo(const LuColumns &columns, const Scalar *b,
                                                                     PetscInt ldb, Scalar *x, PetscInt ldx,
                                                                     bool transpose, bool scale, bool add)
@@ -170,13 +181,12 @@ template <class Number> PetscErrorCode HostFactors<Number>::ApplyTo(const LuColu
                               &to      = transpose ? A.row_order : A.column_order;
   const std::vector<PetscReal> &before = transpose ? column_scale_ : row_scale_,
                                &after  = transpose ? row_scale_ : column_scale_;
-  const size_t   n = static_cast<size_t>(A.rows), m = static_cast<size_t>(plan.most_pivots + plan.widest);
-  const PetscInt count             = columns.count;
-  PetscReal      range[LU_COLUMNS] = {0}; // what brings a column into the range of Number
+  const size_t   n                     = static_cast<size_t>(A.rows);
+  const PetscInt count                 = columns.count;
+  PetscReal      range[LU_COLUMNS]     = {0}; // what brings a column into the range of Number
 
   PetscFunctionBegin;
-  if (w_.size() < n * count) PetscCallCXX(w_.resize(n * count));
-  if (scratch_.size() < m * count) PetscCallCXX(scratch_.resize(m * count));
+  PetscCall(TakeColumns(count));
   for (PetscInt c = 0; c < count; c++) {
     const Scalar *const column = b + static_cast<size_t>(columns.at[c]) * ldb;
     const auto scaled = [&](size_t k) { return scale ? Scalar(before[from[k]]) * column[from[k]] : column[from[k]]; };
@@ -185,8 +195,7 @@ template <class Number> PetscErrorCode HostFactors<Number>::ApplyTo(const LuColu
     range[c] = sizeof(Number) < sizeof(Scalar) ? RangeScale(range[c]) : 1;
     for (size_t k = 0; k < n; k++) w_[c * n + k] = Rounded<Number>(Scalar(range[c]) * scaled(k));
   }
-  PetscCall(LuSolve_Host(A.tree, plan, values_.data(), local_row_.data(), transpose, count, w_.data(), A.rows,
-                         scratch_.data()));
+  PetscCall(Sweep(transpose, Sweeps::Both, count));
   for (PetscInt c = 0; c < count; c++)
     for (size_t k = 0; k < n; k++) {
       const Scalar v  = Scalar(after[to[k]]) * (Scalar(1 / range[c]) * Widened(w_[c * n + k]));
@@ -194,6 +203,42 @@ template <class Number> PetscErrorCode HostFactors<Number>::ApplyTo(const LuColu
       at              = add ? at + v : v;
     }
   PetscCall(PetscLogFlops(plan.solve_flops * count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Number> PetscErrorCode HostFactors<Number>::ApplyHalf(bool forward, const LuColumns &columns,
+                                                                      const Scalar *b, PetscInt ldb, Scalar *x,
+                                                                      PetscInt ldx)
+{
+  const LuAnalysis      &A = *analysis_;
+  const size_t           n = static_cast<size_t>(A.rows);
+  std::vector<PetscReal> root;
+
+  PetscFunctionBegin;
+  PetscCallCXX(root.assign(n, 1));
+  for (PetscInt f = 0; f < A.tree.Fronts() && A.plan.Half(); f++)
+    for (PetscInt k = 0, p = A.tree.Pivots(f); k < p; k++)
+      root[A.tree.first[f] + k] = PetscSqrtReal(RealPart(Widened(values_[A.plan.lower[f] + TileColumn(p, k) + k])));
+  PetscCall(TakeColumns(columns.count));
+  for (PetscInt c = 0; c < columns.count; c++) {
+    const Scalar *const from  = b + static_cast<size_t>(columns.at[c]) * ldb;
+    const auto          entry = [&](size_t k) {
+      return forward ? Scalar(row_scale_[A.row_order[k]]) * from[A.row_order[k]] : Scalar(root[k]) * from[k];
+    };
+    PetscReal largest = 0;
+    for (size_t k = 0; k < n; k++)
+      if (IsFinite(Magnitude(entry(k)))) largest = std::max(largest, Magnitude(entry(k)));
+    const PetscReal range = RangeScale(largest);
+    for (size_t k = 0; k < n; k++) w_[k] = Rounded<Number>(Scalar(range) * entry(k));
+    PetscCall(Sweep(false, forward ? Sweeps::Forward : Sweeps::Backward, 1));
+    for (size_t k = 0; k < n; k++) {
+      const Scalar   v  = Scalar(1 / range) * Widened(w_[k]);
+      const PetscInt to = A.column_order[k];
+      x[static_cast<size_t>(columns.at[c]) * ldx + (forward ? k : to)] =
+          forward ? Scalar(1 / root[k]) * v : Scalar(column_scale_[to]) * v;
+    }
+  }
+  PetscCall(PetscLogFlops(A.plan.solve_flops / 2 * columns.count));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

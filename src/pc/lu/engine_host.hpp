@@ -74,6 +74,8 @@ template <class Number> class HostFactors final : public HostEngine
 public:
   PetscErrorCode Symbolic(const LuAnalysis &analysis) override;
   PetscErrorCode Numeric(const Scalar *a, const LuPolicy &policy, LuReport *report) override;
+  PetscErrorCode ApplyHalf(bool forward, const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x,
+                           PetscInt ldx) override;
   PetscLogDouble Bytes() const override;
 
 protected:
@@ -84,6 +86,15 @@ private:
   void ScaleByDiagonal(const Scalar *a);
   void Equilibrate(const Scalar *a);
   void Fill(const Scalar *a, PetscReal *largest);
+  /// Room for `count` right-hand sides.
+  PetscErrorCode TakeColumns(PetscInt count);
+  PetscErrorCode Sweep(bool transpose, Sweeps sweeps, PetscInt count)
+  {
+    PetscFunctionBegin;
+    PetscCall(LuSolve_Host(analysis_->tree, analysis_->plan, values_.data(), local_row_.data(), transpose, sweeps,
+                           count, w_.data(), analysis_->rows, scratch_.data()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
 
   std::vector<Number>   values_, work_, scratch_;
   std::vector<Number>   w_; ///< [rows x columns of a solve] a right-hand side in the order of elimination

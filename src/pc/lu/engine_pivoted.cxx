@@ -157,4 +157,11 @@ PetscLogDouble PivotedEngine::Bytes() const
          static_cast<PetscLogDouble>(a_.size() + basis_.size()) * sizeof(Scalar);
 }
 
+/// Blocks are solved with one after the other, and what one leaves to the next is not part of a triangle.
+PetscErrorCode PivotedEngine::ApplyHalf(bool, const LuColumns &, const Scalar *, PetscInt, Scalar *, PetscInt)
+{
+  PetscFunctionBegin;
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "Factors with partial pivoting have no forward and backward solves");
+}
+
 } // namespace sparsegpu::lu

@@ -4,6 +4,7 @@
 #include "pc/lu/attempt.hpp"
 #include "pc/lu/factorize.hpp"
 #include "pc/lu/matsolver.hpp"
+#include "pc/lu/other_solves.hpp"
 #include "petsc/compat.hpp"
 #include "sparsegpu.h"
 
@@ -161,6 +162,9 @@ PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorInfo *in
   F->ops->solvetranspose                                  = MatSolveTranspose_Direct;
   F->ops->matsolve                                        = MatMatSolve_Direct;
   F->ops->matsolvetranspose                               = MatMatSolveTranspose_Direct;
+  F->ops->mattransposesolve                               = MatMatTransposeSolve_Direct;
+  F->ops->forwardsolve                                    = MatForwardSolve_Direct;
+  F->ops->backwardsolve                                   = MatBackwardSolve_Direct;
 #if !defined(PETSC_USE_COMPLEX)
   F->ops->getinertia = kind == DirectKind::Cholesky ? MatGetInertia_Direct : nullptr;
 #endif

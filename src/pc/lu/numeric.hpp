@@ -32,10 +32,16 @@ template <class Number> PetscErrorCode LuNumeric_Host(const FrontTree &tree, con
                                                       const LuPivoting &pivoting, Number *values, PetscInt *local_row,
                                                       Number *work, LuReport *report);
 
+/// Which sweeps a solve takes: up the tree with L, down with U.
+enum class Sweeps {
+  Both,
+  Forward,
+  Backward
+};
 /// w [n x count], ldw entries apart, in the order of elimination: the right-hand sides -> the solutions.
 /// scratch [(plan.most_pivots + plan.widest) * count].
 template <class Number> PetscErrorCode LuSolve_Host(const FrontTree &tree, const FrontPlan &plan, const Number *values,
-                                                    const PetscInt *local_row, bool transpose, PetscInt count,
-                                                    Number *w, PetscInt ldw, Number *scratch);
+                                                    const PetscInt *local_row, bool transpose, Sweeps sweeps,
+                                                    PetscInt count, Number *w, PetscInt ldw, Number *scratch);
 
 } // namespace sparsegpu::lu

@@ -34,8 +34,8 @@ static __global__ void begin_solve_kernel(SweepOrder order, const __grid_constan
   if (k < order.rows) {
     Scalar v(0);
     if (static_cast<PetscInt>(blockIdx.y) < columns.count) {
-      const PetscInt from = order.place[k];
-      v                   = b[static_cast<PetscCount>(columns.at[blockIdx.y]) * ldb + from];
+      const PetscCount from = order.place ? order.place[k] : k;
+      v                     = b[static_cast<PetscCount>(columns.at[blockIdx.y]) * ldb + from];
       if (order.scale) v = Scalar(order.scale[from]) * v;
       if (order.largest) v = Scalar(ColumnScale(order, blockIdx.y)) * v;
     }
@@ -55,10 +55,11 @@ static __global__ void give_out_kernel(SweepOrder order, const __grid_constant__
   const PetscCount column = columns.at[blockIdx.y];
   if (k >= order.rows) return;
   if (k == 0 && blockIdx.y == 0 && report->stuck) *static_cast<volatile int *>(stuck) = 1;
-  const PetscInt to   = order.place[k];
-  const Scalar   from = Widened(w[blockIdx.y * stride + k]);
-  Scalar         v    = Scalar(order.scale[to]) * (order.conjugate ? Conj(from) : from);
-  Scalar        &at   = x[column * ldx + to];
+  const PetscCount to   = order.place ? order.place[k] : k;
+  const Scalar     from = Widened(w[blockIdx.y * stride + k]);
+  Scalar           v    = order.conjugate ? Conj(from) : from;
+  Scalar          &at   = x[column * ldx + to];
+  if (order.scale) v = Scalar(order.scale[to]) * v;
   if (order.largest) v = Scalar(1 / ColumnScale(order, blockIdx.y)) * v; // a power of two: exact
   if (kept) {
     const Scalar before            = at;

@@ -155,8 +155,8 @@ template <class Number> PetscErrorCode Sweep<Number>::Backward(PetscInt f, bool 
 } // namespace
 
 template <class Number> PetscErrorCode LuSolve_Host(const FrontTree &tree, const FrontPlan &plan, const Number *values,
-                                                    const PetscInt *local_row, bool transpose, PetscInt count,
-                                                    Number *w, PetscInt ldw, Number *scratch)
+                                                    const PetscInt *local_row, bool transpose, Sweeps sweeps,
+                                                    PetscInt count, Number *w, PetscInt ldw, Number *scratch)
 {
   Sweep<Number> sweep(tree, plan, values, local_row, count, w, ldw, scratch);
   const auto    conjugate = [&] { // A^T is the conjugate of a Hermitian A
@@ -169,17 +169,19 @@ template <class Number> PetscErrorCode LuSolve_Host(const FrontTree &tree, const
 
   PetscFunctionBegin;
   conjugate();
-  for (PetscInt f = 0; f < tree.Fronts(); f++) PetscCall(sweep.Forward(f, transpose && !plan.Half()));
-  for (PetscInt f = tree.Fronts() - 1; f >= 0; f--) PetscCall(sweep.Backward(f, transpose && !plan.Half()));
+  for (PetscInt f = 0; f < tree.Fronts() && sweeps != Sweeps::Backward; f++)
+    PetscCall(sweep.Forward(f, transpose && !plan.Half()));
+  for (PetscInt f = tree.Fronts() - 1; f >= 0 && sweeps != Sweeps::Forward; f--)
+    PetscCall(sweep.Backward(f, transpose && !plan.Half()));
   conjugate();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template PetscErrorCode LuSolve_Host(const FrontTree &, const FrontPlan &, const Scalar *, const PetscInt *, bool,
-                                     PetscInt, Scalar *, PetscInt, Scalar *);
+                                     Sweeps, PetscInt, Scalar *, PetscInt, Scalar *);
 #if !defined(PETSC_USE_REAL_SINGLE)
 template PetscErrorCode LuSolve_Host(const FrontTree &, const FrontPlan &, const Single *, const PetscInt *, bool,
-                                     PetscInt, Single *, PetscInt, Single *);
+                                     Sweeps, PetscInt, Single *, PetscInt, Single *);
 #endif
 
 } // namespace sparsegpu::lu

@@ -63,7 +63,30 @@ static __global__ void growth_kernel(PetscCount count, const Number *values, Dev
   Raise(&report->growth, most);
 }
 
-/// A warp per column of L: neighbouring lanes read neighbouring rows. The column's front is looked up in V.first.
+/// The front of a column of pivots, which is looked up in V.first.
+static __device__ __forceinline__ PetscInt FrontOf(const FrontsView &V, PetscInt count, PetscCount column)
+{
+  PetscInt f = 0;
+  for (PetscInt end = count; end - f > 1;) { // V.first[f] <= column < V.first[end]
+    const PetscInt middle                 = f + (end - f) / 2;
+    (V.first[middle] <= column ? f : end) = middle;
+  }
+  return f;
+}
+
+/// A thread a pivot.
+template <class Number>
+static __global__ void roots_kernel(FrontsView V, PetscInt count, PetscInt pivots, Number *values, PetscReal *root)
+{
+  const PetscCount column = static_cast<PetscCount>(blockIdx.x) * THREADS + threadIdx.x;
+  if (column >= pivots) return;
+  const DeviceFront<Number> F(V, FrontOf(V, count, column), values, nullptr);
+  const PetscReal           size = SquareRoot(static_cast<PetscReal>(RealPart(F.Pivot(column - F.first))));
+  root[column]                   = size;
+  root[column + pivots]          = 1 / size;
+}
+
+/// A warp per column of L: neighbouring lanes read neighbouring rows.
 template <class Number> static __global__ void half_growth_kernel(FrontsView V, PetscInt count, PetscInt pivots,
                                                                   Number *values, DeviceReport *report)
 {
@@ -71,12 +94,7 @@ template <class Number> static __global__ void half_growth_kernel(FrontsView V, 
   const int        lane   = threadIdx.x % 32;
   PetscReal        most   = 0;
   if (column < pivots) {
-    PetscInt f = 0;
-    for (PetscInt end = count; end - f > 1;) { // V.first[f] <= column < V.first[end]
-      const PetscInt middle                 = f + (end - f) / 2;
-      (V.first[middle] <= column ? f : end) = middle;
-    }
-    const DeviceFront<Number> F(V, f, values, nullptr);
+    const DeviceFront<Number> F(V, FrontOf(V, count, column), values, nullptr);
     const PetscCount          k = column - F.first;
     const Number pivot = F.Pivot(k), *const own = F.template Column<true>(k), *const rest = F.template Rest<true>(k);
     const auto raise = [&](const Number &v) {
@@ -178,6 +196,14 @@ template <class Number> PetscErrorCode MeasureHalfGrowth_CUDA(const FrontsView &
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Number> PetscErrorCode PivotRoots_CUDA(const FrontsView &fronts, PetscInt count, PetscInt pivots,
+                                                       Number *values, PetscReal *root, Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(LaunchOver<roots_kernel<Number>>(pivots, stream, fronts, count, pivots, values, root));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MeasureSystem_CUDA(const SystemView &A, const PetscReal *row_scale, const PetscReal *column_scale,
                                   const LuPolicy &policy, DeviceReport *report, Stream stream)
 {
@@ -211,12 +237,14 @@ PetscErrorCode ClearReport_CUDA(DeviceReport *report, Stream stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template PetscErrorCode PivotRoots_CUDA(const FrontsView &, PetscInt, PetscInt, Scalar *, PetscReal *, Stream);
 template PetscErrorCode MeasureGrowth_CUDA(PetscCount, const Scalar *, DeviceReport *, Stream);
 template PetscErrorCode MeasureHalfGrowth_CUDA(const FrontsView &, PetscInt, PetscInt, Scalar *, DeviceReport *,
                                                Stream);
 template PetscErrorCode PlaceValues_CUDA(const SystemView &, const PetscReal *, const PetscReal *, const PetscCount *,
                                          bool, Scalar *, Stream);
 #if !defined(PETSC_USE_REAL_SINGLE)
+template PetscErrorCode PivotRoots_CUDA(const FrontsView &, PetscInt, PetscInt, Single *, PetscReal *, Stream);
 template PetscErrorCode MeasureGrowth_CUDA(PetscCount, const Single *, DeviceReport *, Stream);
 template PetscErrorCode MeasureHalfGrowth_CUDA(const FrontsView &, PetscInt, PetscInt, Single *, DeviceReport *,
                                                Stream);

@@ -25,6 +25,9 @@ PetscErrorCode MeasureGrowth_CUDA(PetscCount count, const Number *values, Device
 /// The same of D, L and U = D L^T of a symmetric factorization with these pivots, of all fronts.
 template <class Number> PetscErrorCode MeasureHalfGrowth_CUDA(const FrontsView &fronts, PetscInt count, PetscInt pivots,
                                                               Number *values, DeviceReport *report, Stream stream);
+/// root [2 * pivots]: roots of the real parts of D of a symmetric factorization, then their inverses.
+template <class Number> PetscErrorCode PivotRoots_CUDA(const FrontsView &fronts, PetscInt count, PetscInt pivots,
+                                                       Number *values, PetscReal *root, Stream stream);
 /// Norms and the largest scaled entry to the report, then the thresholds of pivots.
 PetscErrorCode MeasureSystem_CUDA(const SystemView &A, const PetscReal *row_scale, const PetscReal *column_scale,
                                   const LuPolicy &policy, DeviceReport *report, Stream stream);
@@ -37,7 +40,7 @@ template <class Number> PetscErrorCode PlaceValues_CUDA(const SystemView &A, con
 /// Between the columns of a block, as the matrix orders them, and those of the sweeps. An entry k is at place[k].
 struct SweepOrder {
   PetscInt         rows;
-  const PetscInt  *place; ///< [rows]
+  const PetscInt  *place; ///< [rows]; null: k
   const PetscReal *scale; ///< [rows] by place; null: none
   bool             conjugate;
   RealBits        *largest; ///< [columns of a block] MeasureRightSides_CUDA(); null: columns are taken as they are
