@@ -164,6 +164,10 @@ Solves are refined with a copy of the matrix, by GMRES with the factors where pl
 backward error
 ||b - A x|| / (||A|| ||x|| + ||b||), in the largest norm, is at most 32 eps, or eps times the longest row.
 
+  `MatGetInertia()` of Cholesky's method (real scalars) knows the signs of indefinite matrices without pivots on the
+diagonal, too: what replaced up to 2,048 pivots is taken back by a dense matrix of their order, if need be from a
+factorization of its own; eigenvalues that are zero to rounding count as zero.
+
   `MatForwardSolve()` and `MatBackwardSolve()` take one triangle each, without refinement, the vector between them being in
 the order of elimination: L^-1 b and U^-1 b, or D^-1/2 L^-1 b and L^-H D^-1/2 b with Cholesky factors, whose pivots must
 be positive (complex matrices Hermitian); so -ksp_pc_side symmetric works with `PCCHOLESKY`. `MatMatTransposeSolve()`

@@ -46,6 +46,7 @@ template <class Number> struct LuWorkspace {
   Number       *values, *work; ///< FrontPlan
   PetscInt     *local_row;     ///< [rows]
   int          *pending;       ///< [fronts] children that are not done
+  Number       *met;           ///< [rows] pivots of a symmetric factorization before any was replaced; else null
   DeviceReport *report;
   unsigned      spins; ///< see Patience
 };

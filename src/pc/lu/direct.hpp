@@ -91,6 +91,11 @@ public:
   PetscErrorCode Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose);
   /// LuEngine::ApplyHalf() with one column, without refinement.
   PetscErrorCode SolveHalf(bool forward, const Scalar *b, Scalar *x);
+#if !defined(PETSC_USE_COMPLEX)
+  /// Of the matrix that was factored by Cholesky's method, pivots replaced or not: see inertia.cxx. Errors:
+  /// PETSC_ERR_SUP naming how many were.
+  PetscErrorCode Inertia(PetscInt *negative, PetscInt *zero, PetscInt *positive);
+#endif
   /// Tries solves, with a right-hand side that is hardly in the range of a singular matrix, and with one whose solution
   /// is of its size; with partial pivoting transposed ones, too. *good: they met the bound. *size: the largest error,
   /// and the first one's relative residual.
@@ -106,7 +111,10 @@ public:
     pivoted_.reset();
   }
   /// The engine with partial pivoting, if solves are its own.
-  const PivotedEngine *Pivoted() const { return pivoted_.get(); }
+  const PivotedEngine *Pivoted() const
+  {
+    return pivoted_.get();
+  }
   /// The values that were factored, on the host; none without refinement.
   PetscErrorCode Values(std::vector<Scalar> *a)
   {
@@ -119,7 +127,10 @@ public:
   {
     return CsrView{analysis_.rows, analysis_.rows, MatrixNonzeros(), analysis_.i.data(), analysis_.j.data(), a};
   }
-  PetscInt SingularColumn() const { return singular_column_; } ///< a column that no row is left for; -1: none
+  PetscInt SingularColumn() const
+  {
+    return singular_column_;
+  } ///< a column that no row is left for; -1: none
   /// One line; fronts, memory and the last solve where the format is PETSC_VIEWER_ASCII_INFO_DETAIL.
   PetscErrorCode View(PetscViewer viewer) const;
   bool           tried_pivoting  = false; ///< with these values
@@ -127,23 +138,59 @@ public:
   bool           proven          = false; ///< solves were tried with factors of this analysis last, and were good
 
   /// Whether each column of the last solve met the bound, or was not a number.
-  bool      Solved() const { return solved_; }
-  PetscReal Reached() const { return reached_; } ///< the largest backward error of its columns
+  bool Solved() const
+  {
+    return solved_;
+  }
+  PetscReal Reached() const
+  {
+    return reached_;
+  } ///< the largest backward error of its columns
   PetscReal Goal(bool transpose) const;
-  PetscInt  Steps() const { return refined_; } ///< of refinement, the most of any column
+  PetscInt  Steps() const
+  {
+    return refined_;
+  } ///< of refinement, the most of any column
 
-  PetscInt       Rows() const { return analysis_.rows; }
-  PetscInt       MatrixNonzeros() const { return static_cast<PetscInt>(analysis_.j.size()); }
-  PetscCount     Nonzeros() const { return analysis_.plan.values; }
-  PetscLogDouble Flops() const { return analysis_.plan.flops; }
-  PetscLogDouble Bytes() const { return (engine_ ? engine_->Bytes() : 0) + (pivoted_ ? pivoted_->Bytes() : 0); }
+  PetscInt Rows() const
+  {
+    return analysis_.rows;
+  }
+  PetscInt MatrixNonzeros() const
+  {
+    return static_cast<PetscInt>(analysis_.j.size());
+  }
+  PetscCount Nonzeros() const
+  {
+    return analysis_.plan.values;
+  }
+  PetscLogDouble Flops() const
+  {
+    return analysis_.plan.flops;
+  }
+  PetscLogDouble Bytes() const
+  {
+    return (engine_ ? engine_->Bytes() : 0) + (pivoted_ ? pivoted_->Bytes() : 0);
+  }
   /// Where solves run.
-  Space           Where() const { return pivoted_ || !engine_ ? Space::Host : engine_->Where(); }
-  const LuReport &Report() const { return report_; }
+  Space Where() const
+  {
+    return pivoted_ || !engine_ ? Space::Host : engine_->Where();
+  }
+  const LuReport &Report() const
+  {
+    return report_;
+  }
   /// Of the fronts, where partial pivoting serves the solves, too.
-  const LuReport &FrontsReport() const { return pivoted_ ? report_of_fronts_ : report_; }
+  const LuReport &FrontsReport() const
+  {
+    return pivoted_ ? report_of_fronts_ : report_;
+  }
   /// The row of the matrix that is eliminated k-th.
-  PetscInt MatrixRow(PetscInt k) const { return analysis_.row_order[k]; }
+  PetscInt MatrixRow(PetscInt k) const
+  {
+    return analysis_.row_order[k];
+  }
 
 private:
   PetscErrorCode Arrange(const CsrView &A, Matching &&matching, std::vector<PetscInt> *row,
@@ -153,7 +200,10 @@ private:
   PetscErrorCode PlanIn(Space space);
   PetscErrorCode MakeEngine();
   PetscErrorCode ViewDetail(PetscViewer viewer) const;
-  LuEngine      *Engine() { return pivoted_ ? pivoted_.get() : engine_.get(); } ///< whose solves are taken
+  LuEngine      *Engine()
+  {
+    return pivoted_ ? pivoted_.get() : engine_.get();
+  } ///< whose solves are taken
 
   LuAnalysis                     analysis_;
   std::unique_ptr<LuEngine>      engine_;

@@ -78,6 +78,9 @@ public:
   /// is scaled and in its own order. Asynchronous on the device.
   virtual PetscErrorCode ApplyHalf(bool forward, const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x,
                                    PetscInt ldx) = 0;
+  /// D of a symmetric factorization, on the host, in the order of elimination: pivots as they were met and as they are,
+  /// and the scales of their rows.
+  virtual PetscErrorCode Pivots(std::vector<Scalar> *met, std::vector<Scalar> *used, std::vector<PetscReal> *scale) = 0;
   /// The residuals b - A x or b - A^T x, which are kept by column, and size [columns.count]: how large they are. One
   /// wait for the device.
   virtual PetscErrorCode Residual(const LuColumns &columns, const Scalar *b, PetscInt ldb, const Scalar *x,

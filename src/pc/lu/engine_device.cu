@@ -8,45 +8,6 @@
 namespace sparsegpu::lu
 {
 
-FrontsView DeviceEngine::Fronts() const
-{
-  return FrontsView{analysis_->plan.shape, first_.data(), parent_.data(),       row_begin_.data(), row_.data(),
-                    relative_.data(),      owner_.data(), lower_.data(),        upper_.data(),     update_.data(),
-                    child_begin_.data(),   child_.data(), source_begin_.data(), source_.data()};
-}
-
-/// Does not wait: a solve that gave up is reported by its own call or by the next one.
-PetscErrorCode DeviceEngine::CheckStuck()
-{
-  PetscFunctionBegin;
-  if (!*static_cast<volatile int *>(stuck_)) PetscFunctionReturn(PETSC_SUCCESS);
-  *stuck_ = 0;
-  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_GPU,
-          "A direct factorization or solve made no progress in %lld polls (-mat_sparsegpu_lu_spins) and gave up",
-          analysis_->spins);
-}
-
-/// Waits for the report.
-PetscErrorCode DeviceEngine::Hear(Stream stream)
-{
-  PetscFunctionBegin;
-  SparseGPUCallCUDA(cudaMemcpyAsync(heard_, report_.data(), sizeof(DeviceReport), cudaMemcpyDeviceToHost,
-                                    static_cast<cudaStream_t>(stream)));
-  PetscCall(DeviceSynchronize(stream));
-  if (heard_->stuck) *stuck_ = 1;
-  PetscCall(CheckStuck());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DeviceEngine::Apply(const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
-                                   bool transpose)
-{
-  PetscFunctionBegin;
-  PetscCall(CheckStuck());
-  PetscCall(ApplyTo(columns, b, ldb, true, nullptr, x, ldx, transpose));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Scales, thresholds and the matrix's entries in the fronts.
 template <class Number>
 PetscErrorCode DeviceFactors<Number>::Fill(const SystemView &system, const LuPolicy &policy, Stream stream)
@@ -74,8 +35,9 @@ template <class Number> PetscErrorCode DeviceFactors<Number>::Factor(Stream stre
 {
   const LuAnalysis         &A    = *analysis_;
   const FrontPlan          &plan = A.plan;
-  const LuWorkspace<Number> work{values_.data(),  work_.data(),   local_row_.data(),
-                                 pending_.data(), report_.data(), Spins(A.spins)};
+  const LuWorkspace<Number> work{
+      values_.data(), work_.data(),  local_row_.data(), pending_.data(), met_.size() > 0 ? met_.data() : nullptr,
+      report_.data(), Spins(A.spins)};
 
   PetscFunctionBegin;
   for (PetscInt c = 0; c < SMALL_CLASSES && c < plan.Steps(); c++)
@@ -106,6 +68,7 @@ PetscErrorCode DeviceFactors<Number>::Numeric(const Scalar *a, const LuPolicy &p
   if (values_.size() != static_cast<size_t>(plan.values)) {
     PetscCall(values_.Allocate(static_cast<size_t>(plan.values), Space::Device));
     PetscCall(work_.Allocate(static_cast<size_t>(plan.work), Space::Device));
+    PetscCall(met_.Allocate(plan.Half() ? static_cast<size_t>(A.rows) : 0, Space::Device));
     PetscCall(Reserve(1));
     PetscCall(a_.Allocate(A.refine ? A.j.size() : 0, Space::Device));
     if (sizeof(Number) < sizeof(Scalar)) PetscCall(largest_.Allocate(LU_COLUMNS, Space::Device));
@@ -232,6 +195,53 @@ template <class Number> PetscErrorCode DeviceFactors<Number>::ApplyTo(const LuCo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Number> PetscErrorCode DeviceFactors<Number>::Pivots(std::vector<Scalar>    *met,
+                                                                     std::vector<Scalar>    *used,
+                                                                     std::vector<PetscReal> *scale)
+{
+  const size_t           n = met_.size();
+  std::vector<PetscReal> by_row;
+  std::vector<Number>    own;
+  Array<Number>          gathered;
+  Stream                 stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(gathered.Allocate(n, Space::Device));
+  PetscCallCXX(own.resize(n));
+  PetscCall(TakePivots_CUDA(Fronts(), analysis_->tree.Fronts(), static_cast<PetscInt>(n), values_.data(),
+                            gathered.data(), stream));
+  for (auto *to : {met, used}) {
+    PetscCallCXX(to->resize(n));
+    if (n > 0) PetscCall((to == met ? met_ : gathered).ToHost(own.data()));
+    for (size_t k = 0; k < n; k++) (*to)[k] = Widened(own[k]);
+  }
+  PetscCallCXX(by_row.resize(row_scale_.size()));
+  PetscCallCXX(scale->resize(n));
+  if (n > 0) PetscCall(row_scale_.ToHost(by_row.data()));
+  for (size_t k = 0; k < n; k++) (*scale)[k] = by_row[analysis_->row_order[k]];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// root_, unless it is there.
+template <class Number> PetscErrorCode DeviceFactors<Number>::TakeRoots()
+{
+  const size_t           n = met_.size();
+  std::vector<Scalar>    met, used;
+  std::vector<PetscReal> root, scale;
+
+  PetscFunctionBegin;
+  if (root_.size() > 0 || n == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Pivots(&met, &used, &scale));
+  PetscCallCXX(root.resize(2 * n));
+  for (size_t k = 0; k < n; k++) {
+    root[k]     = PetscSqrtReal(RealPart(used[k]));
+    root[k + n] = 1 / root[k];
+  }
+  PetscCall(root_.Take(std::move(root), Space::Device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Number> PetscErrorCode DeviceFactors<Number>::ApplyHalf(bool forward, const LuColumns &columns,
                                                                         const Scalar *b, PetscInt ldb, Scalar *x,
                                                                         PetscInt ldx)
@@ -247,10 +257,7 @@ template <class Number> PetscErrorCode DeviceFactors<Number>::ApplyHalf(bool for
   PetscFunctionBegin;
   PetscCall(CheckStuck());
   PetscCall(DeviceStream(&stream));
-  if (A.plan.Half() && root_.size() == 0 && n > 0) {
-    PetscCall(root_.Allocate(2 * static_cast<size_t>(n), Space::Device));
-    PetscCall(PivotRoots_CUDA(Fronts(), A.tree.Fronts(), n, values_.data(), root_.data(), stream));
-  }
+  PetscCall(TakeRoots());
   const PetscReal *root = root_.size() > 0 ? root_.data() : nullptr, *inverse = root ? root + n : nullptr;
   const SweepOrder in{n, forward ? row_order_.data() : nullptr, forward ? row_scale_.data() : root, false, largest};
   const SweepOrder out{n, forward ? nullptr : column_order_.data(), forward ? inverse : column_scale_.data(), false,

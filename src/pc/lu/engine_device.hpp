@@ -94,6 +94,7 @@ public:
   PetscErrorCode Room(PetscInt *width) override;
   PetscErrorCode ApplyHalf(bool forward, const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x,
                            PetscInt ldx) override;
+  PetscErrorCode Pivots(std::vector<Scalar> *met, std::vector<Scalar> *used, std::vector<PetscReal> *scale) override;
 
 protected:
   PetscErrorCode ApplyTo(const LuColumns &columns, const Scalar *b, PetscInt ldb, bool scale, Scalar *kept, Scalar *x,
@@ -105,10 +106,12 @@ private:
   PetscErrorCode     Reserve(PetscInt columns);
   PetscErrorCode     Fill(const SystemView &system, const LuPolicy &policy, Stream stream);
   PetscErrorCode     Factor(Stream stream);
+  PetscErrorCode     TakeRoots();
   LuSolution<Number> Solution(PetscInt columns);
   PetscErrorCode     Sweep(const LuSolution<Number> &solution, bool transpose, Sweeps sweeps, Stream stream);
 
   Array<Number>    values_, work_; ///< FrontPlan
+  Array<Number>    met_;           ///< LuWorkspace::met
   Array<Number>    vectors_;       ///< a column: [rows] right-hand side; flags: [rows] y, [rows] x, [others] parts
   Array<PetscReal> root_; ///< [2 * rows] roots of pivots in the order of elimination, their inverses; empty: not known
   Array<RealBits>  largest_; ///< [LU_COLUMNS] of right-hand sides; empty: they are in range

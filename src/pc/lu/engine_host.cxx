@@ -57,6 +57,7 @@ template <class Number> PetscErrorCode HostFactors<Number>::Symbolic(const LuAna
   work_.clear();
   work_.shrink_to_fit();
   PetscCallCXX(local_row_.resize(analysis.rows));
+  PetscCallCXX(met_.resize(analysis.symmetric ? analysis.rows : 0));
   PetscCallCXX(w_.resize(analysis.rows));
   PetscCallCXX(scratch_.resize(analysis.plan.most_pivots + analysis.plan.widest));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -143,7 +144,8 @@ PetscErrorCode HostFactors<Number>::Numeric(const Scalar *a, const LuPolicy &pol
   }
   Fill(a, &largest);
   if (!a_.empty() && a != a_.data()) std::copy_n(a, a_.size(), a_.data());
-  PetscCall(LuNumeric_Host(A.tree, plan, policy.For(largest), values_.data(), local_row_.data(), work_.data(), report));
+  PetscCall(LuNumeric_Host(A.tree, plan, policy.For(largest), values_.data(), local_row_.data(),
+                           met_.empty() ? nullptr : met_.data(), work_.data(), report));
   report->growth /= std::max(largest, PetscReal(1));
   PetscCall(PetscLogFlops(plan.flops));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -206,19 +208,36 @@ template <class Number> PetscErrorCode HostFactors<Number>::ApplyTo(const LuColu
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Number> PetscErrorCode HostFactors<Number>::Pivots(std::vector<Scalar> *met, std::vector<Scalar> *used,
+                                                                   std::vector<PetscReal> *scale)
+{
+  const LuAnalysis &A = *analysis_;
+
+  PetscFunctionBegin;
+  PetscCallCXX(met->resize(met_.size()));
+  PetscCallCXX(used->resize(met_.size()));
+  PetscCallCXX(scale->resize(met_.size()));
+  for (size_t k = 0; k < met_.size(); k++) (*scale)[k] = row_scale_[A.row_order[k]];
+  for (size_t k = 0; k < met_.size(); k++) (*met)[k] = Widened(met_[k]);
+  for (PetscInt f = 0; f < A.tree.Fronts() && !met_.empty(); f++)
+    for (PetscInt k = 0, p = A.tree.Pivots(f); k < p; k++)
+      (*used)[A.tree.first[f] + k] = Widened(values_[A.plan.lower[f] + TileColumn(p, k) + k]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Number> PetscErrorCode HostFactors<Number>::ApplyHalf(bool forward, const LuColumns &columns,
                                                                       const Scalar *b, PetscInt ldb, Scalar *x,
                                                                       PetscInt ldx)
 {
   const LuAnalysis      &A = *analysis_;
   const size_t           n = static_cast<size_t>(A.rows);
-  std::vector<PetscReal> root;
+  std::vector<PetscReal> root, scale;
+  std::vector<Scalar>    met, used;
 
   PetscFunctionBegin;
   PetscCallCXX(root.assign(n, 1));
-  for (PetscInt f = 0; f < A.tree.Fronts() && A.plan.Half(); f++)
-    for (PetscInt k = 0, p = A.tree.Pivots(f); k < p; k++)
-      root[A.tree.first[f] + k] = PetscSqrtReal(RealPart(Widened(values_[A.plan.lower[f] + TileColumn(p, k) + k])));
+  PetscCall(Pivots(&met, &used, &scale));
+  for (size_t k = 0; k < used.size(); k++) root[k] = PetscSqrtReal(RealPart(used[k]));
   PetscCall(TakeColumns(columns.count));
   for (PetscInt c = 0; c < columns.count; c++) {
     const Scalar *const from  = b + static_cast<size_t>(columns.at[c]) * ldb;

@@ -76,6 +76,7 @@ public:
   PetscErrorCode Numeric(const Scalar *a, const LuPolicy &policy, LuReport *report) override;
   PetscErrorCode ApplyHalf(bool forward, const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x,
                            PetscInt ldx) override;
+  PetscErrorCode Pivots(std::vector<Scalar> *met, std::vector<Scalar> *used, std::vector<PetscReal> *scale) override;
   PetscLogDouble Bytes() const override;
 
 protected:
@@ -97,7 +98,8 @@ private:
   }
 
   std::vector<Number>   values_, work_, scratch_;
-  std::vector<Number>   w_; ///< [rows x columns of a solve] a right-hand side in the order of elimination
+  std::vector<Number>   met_; ///< [rows] pivots of a symmetric factorization before any was replaced
+  std::vector<Number>   w_;   ///< [rows x columns of a solve] a right-hand side in the order of elimination
   std::vector<PetscInt> local_row_;
 };
 

@@ -163,5 +163,10 @@ PetscErrorCode PivotedEngine::ApplyHalf(bool, const LuColumns &, const Scalar *,
   PetscFunctionBegin;
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "Factors with partial pivoting have no forward and backward solves");
 }
+PetscErrorCode PivotedEngine::Pivots(std::vector<Scalar> *, std::vector<Scalar> *, std::vector<PetscReal> *)
+{
+  PetscFunctionBegin;
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "Factors with partial pivoting are not symmetric");
+}
 
 } // namespace sparsegpu::lu

@@ -86,6 +86,7 @@ template <bool half, class Number> static __global__ void __launch_bounds__(32 *
         for (int other = 0; other < TILE_COLUMNS; other++) x[other] = shuffle(x[other], from);
       }
       const Number factor = v * pivot.inverse;
+      if (half && threadIdx.x == 0) W.met[F.first + k0 + k] = pivot.met;
       if (threadIdx.x == 0) tally.Count(pivot.met, pivot.used, P, F.first + k0 + k);
 #pragma unroll
       for (int other = 0; other < TILE_COLUMNS; other++) {

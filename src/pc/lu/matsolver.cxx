@@ -3,6 +3,7 @@
 #include "pc/factor/matsolver.hpp"
 #include "pc/lu/attempt.hpp"
 #include "pc/lu/factorize.hpp"
+#include "pc/lu/inertia.hpp"
 #include "pc/lu/matsolver.hpp"
 #include "pc/lu/other_solves.hpp"
 #include "petsc/compat.hpp"
@@ -122,35 +123,6 @@ PetscErrorCode MatMatSolveTranspose_Direct(Mat F, Mat B, Mat X)
   PetscCall(SolveMany(F, B, X, true));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-#if !defined(PETSC_USE_COMPLEX)
-PetscErrorCode MatGetInertia_Direct(Mat F, PetscInt *negative, PetscInt *zero, PetscInt *positive)
-{
-  DirectFactor   *factor = DirectOf(F);
-  const LuReport &report = factor->FrontsReport();
-  Quality         quality;
-
-  PetscFunctionBegin;
-  PetscCheck(!F->factorerrortype, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "The inertia is not known: the factorization failed (MatFactorError %d)", (int)F->factorerrortype);
-  if (factor->InSingle() && !factor->Pivoted()) { // signs of pivots near zero are those of rounding errors
-    PetscCheck(factor->options.refine > 0, PETSC_COMM_SELF, PETSC_ERR_SUP,
-               "The inertia is not known with factors in single precision (-mat_sparsegpu_lu_precision full)");
-    PetscCall(FactorInFull(F, "the inertia was asked for", &quality));
-  }
-  PetscCheck(factor->options.pivoted != 1 || !factor->Pivoted(), PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "The inertia is not known with partial pivoting (-mat_sparsegpu_lu_pivoted on)");
-  PetscCheck(factor->kind == DirectKind::Cholesky, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "The inertia is not known: the diagonal had no pivots for L D L^T, and LU with matched rows took over");
-  PetscCheck(report.perturbed == 0, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "The inertia is not known: %" PetscInt_FMT " pivots, the smallest %g, were replaced", report.perturbed,
-             (double)report.smallest);
-  if (negative) *negative = report.negative;
-  if (zero) *zero = 0;
-  if (positive) *positive = factor->Rows() - report.negative;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-#endif
 
 /// Operations that both kinds have.
 PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorInfo *info, DirectKind kind)

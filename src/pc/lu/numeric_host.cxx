@@ -61,12 +61,13 @@ template <class Number> void Swap(Number *a, Number *b, PetscInt count, PetscInt
 template <class Number> class Elimination
 {
 public:
-  Elimination(const Front<Number> &front, PetscInt first, const LuPivoting &pivoting, PetscInt *local_row,
+  Elimination(const Front<Number> &front, PetscInt first, const LuPivoting &pivoting, PetscInt *local_row, Number *met,
               LuReport *report)
       : f_(front),
         first_(first),
         pivoting_(pivoting),
         local_row_(local_row),
+        met_(met),
         report_(report)
   {
   }
@@ -93,6 +94,7 @@ private:
   PetscInt             first_;
   const LuPivoting    &pivoting_;
   PetscInt            *local_row_;
+  Number              *met_;
   LuReport            *report_;
 };
 
@@ -120,6 +122,7 @@ template <class Number> Number Elimination<Number>::Pivot(Number &pivot, PetscIn
 {
   if (f_.shape == Shape::Hermitian) pivot = Number(RealPart(pivot)); // as it is but for rounding
   const PetscReal magnitude = Magnitude(pivot);
+  if (met_) met_[k] = pivot;
   if (!(magnitude - magnitude == 0)) report_->finite = false;
   report_->smallest = std::min(report_->smallest, magnitude);
   if (magnitude <= pivoting_.tiny) {
@@ -240,7 +243,7 @@ template <class Number> PetscReal RaiseGrowth(const Front<Number> &front, PetscR
 
 template <class Number> PetscErrorCode LuNumeric_Host(const FrontTree &tree, const FrontPlan &plan,
                                                       const LuPivoting &pivoting, Number *values, PetscInt *local_row,
-                                                      Number *work, LuReport *report)
+                                                      Number *met, Number *work, LuReport *report)
 {
   const PetscInt                     fronts = tree.Fronts();
   std::vector<std::vector<PetscInt>> children;
@@ -256,17 +259,19 @@ template <class Number> PetscErrorCode LuNumeric_Host(const FrontTree &tree, con
     std::fill_n(front.update, static_cast<size_t>(front.others) * front.others, Number(0));
     for (const PetscInt c : children[f])
       Extend(tree.relative.data() + tree.row_begin[c], TakeFront(tree, plan, c, values, work), front);
-    PetscCall(Elimination<Number>(front, tree.first[f], pivoting, local_row + tree.first[f], report).Run());
+    PetscCall(Elimination<Number>(front, tree.first[f], pivoting, local_row + tree.first[f],
+                                  met ? met + tree.first[f] : nullptr, report)
+                  .Run());
     report->growth = RaiseGrowth(front, report->growth);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template PetscErrorCode LuNumeric_Host(const FrontTree &, const FrontPlan &, const LuPivoting &, Scalar *, PetscInt *,
-                                       Scalar *, LuReport *);
+                                       Scalar *, Scalar *, LuReport *);
 #if !defined(PETSC_USE_REAL_SINGLE)
 template PetscErrorCode LuNumeric_Host(const FrontTree &, const FrontPlan &, const LuPivoting &, Single *, PetscInt *,
-                                       Single *, LuReport *);
+                                       Single *, Single *, LuReport *);
 #endif
 
 } // namespace sparsegpu::lu

@@ -49,7 +49,7 @@ static __device__ __forceinline__ void BringRow(Number (&r)[rows][STRIP], int *r
 /// set, to its end.
 template <bool half, int rows, class Number>
 static __device__ void EliminateStrip(const DeviceFront<Number> &F, Dense<Number> D, int k0, int width, int end,
-                                      int *order, int *moved, const LuPivoting &P, PivotTally *tally)
+                                      Number *met, int *order, int *moved, const LuPivoting &P, PivotTally *tally)
 {
   const int m = static_cast<int>(F.rows), lane = static_cast<int>(threadIdx.x) % 32;
   Number    r[rows][STRIP], own_met(0), own_used(0);
@@ -83,6 +83,7 @@ static __device__ void EliminateStrip(const DeviceFront<Number> &F, Dense<Number
   }
   StoreStrip<half>(D, m, k0, width, r);
   if (lane < width) tally->Count(own_met, own_used, P, F.first + k0 + lane);
+  if (half && lane < width) met[F.first + k0 + lane] = own_met;
   if (half) return;
   if (k0 + lane < end) order[k0 + lane] = row;
   if (lane < STRIP) moved[lane] = far;
@@ -144,7 +145,7 @@ static __device__ void UpdateByStrip(const DeviceFront<Number> &F, Dense<Number>
 /// Pivots by pivots; rows change places within a tile of LU_TILE. order [pivots] is shared. All but the update of the
 /// others with each other. Of a half U = D L^T becomes the upper triangle, without having been computed.
 template <bool half, int rows, class Number> static __device__ void Eliminate(const DeviceFront<Number> &F,
-                                                                              Dense<Number> D, int *order,
+                                                                              Dense<Number> D, Number *met, int *order,
                                                                               const LuPivoting &P, PivotTally *tally)
 {
   __shared__ int moved[STRIP];
@@ -156,7 +157,7 @@ template <bool half, int rows, class Number> static __device__ void Eliminate(co
   __syncthreads();
   for (int k0 = 0; k0 < p; k0 += STRIP) {
     const int width = min(STRIP, p - k0), end = min((k0 / TILE + 1) * TILE, p);
-    if (threadIdx.x < 32) EliminateStrip<half, rows>(F, D, k0, width, end, order, moved, P, tally);
+    if (threadIdx.x < 32) EliminateStrip<half, rows>(F, D, k0, width, end, met, order, moved, P, tally);
     __syncthreads();
     if (!half) {
       SolveBesideStrip(F, D, k0, width, moved);

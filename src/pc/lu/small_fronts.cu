@@ -100,7 +100,7 @@ static __global__ void __launch_bounds__(THREADS, 512 / THREADS)
     if (threadIdx.x == 0) AwaitChildren(W, f, launch);
     __syncthreads();
     AssembleChildren<half, ROWS>(V, f, W.work, &children, D);
-    Eliminate<half, ROWS>(F, D, order, P, &tally);
+    Eliminate<half, ROWS>(F, D, W.met, order, P, &tally);
     if (F.others > 0) LeaveUpdate<half, TI, THREADS / TI>(F, D);
     __syncthreads();
     if (threadIdx.x == 0 && parent >= 0) { // waits for no factors

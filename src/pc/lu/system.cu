@@ -75,15 +75,13 @@ static __device__ __forceinline__ PetscInt FrontOf(const FrontsView &V, PetscInt
 }
 
 /// A thread a pivot.
-template <class Number>
-static __global__ void roots_kernel(FrontsView V, PetscInt count, PetscInt pivots, Number *values, PetscReal *root)
+template <class Number> static __global__ void pivots_kernel(FrontsView V, PetscInt count, PetscInt count_of_pivots,
+                                                             Number *values, Number *pivots)
 {
   const PetscCount column = static_cast<PetscCount>(blockIdx.x) * THREADS + threadIdx.x;
-  if (column >= pivots) return;
+  if (column >= count_of_pivots) return;
   const DeviceFront<Number> F(V, FrontOf(V, count, column), values, nullptr);
-  const PetscReal           size = SquareRoot(static_cast<PetscReal>(RealPart(F.Pivot(column - F.first))));
-  root[column]                   = size;
-  root[column + pivots]          = 1 / size;
+  pivots[column] = F.Pivot(column - F.first);
 }
 
 /// A warp per column of L: neighbouring lanes read neighbouring rows.
@@ -196,11 +194,12 @@ template <class Number> PetscErrorCode MeasureHalfGrowth_CUDA(const FrontsView &
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Number> PetscErrorCode PivotRoots_CUDA(const FrontsView &fronts, PetscInt count, PetscInt pivots,
-                                                       Number *values, PetscReal *root, Stream stream)
+template <class Number> PetscErrorCode TakePivots_CUDA(const FrontsView &fronts, PetscInt count,
+                                                       PetscInt count_of_pivots, Number *values, Number *pivots,
+                                                       Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(LaunchOver<roots_kernel<Number>>(pivots, stream, fronts, count, pivots, values, root));
+  PetscCall(LaunchOver<pivots_kernel<Number>>(count_of_pivots, stream, fronts, count, count_of_pivots, values, pivots));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -237,14 +236,14 @@ PetscErrorCode ClearReport_CUDA(DeviceReport *report, Stream stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template PetscErrorCode PivotRoots_CUDA(const FrontsView &, PetscInt, PetscInt, Scalar *, PetscReal *, Stream);
+template PetscErrorCode TakePivots_CUDA(const FrontsView &, PetscInt, PetscInt, Scalar *, Scalar *, Stream);
 template PetscErrorCode MeasureGrowth_CUDA(PetscCount, const Scalar *, DeviceReport *, Stream);
 template PetscErrorCode MeasureHalfGrowth_CUDA(const FrontsView &, PetscInt, PetscInt, Scalar *, DeviceReport *,
                                                Stream);
 template PetscErrorCode PlaceValues_CUDA(const SystemView &, const PetscReal *, const PetscReal *, const PetscCount *,
                                          bool, Scalar *, Stream);
 #if !defined(PETSC_USE_REAL_SINGLE)
-template PetscErrorCode PivotRoots_CUDA(const FrontsView &, PetscInt, PetscInt, Single *, PetscReal *, Stream);
+template PetscErrorCode TakePivots_CUDA(const FrontsView &, PetscInt, PetscInt, Single *, Single *, Stream);
 template PetscErrorCode MeasureGrowth_CUDA(PetscCount, const Single *, DeviceReport *, Stream);
 template PetscErrorCode MeasureHalfGrowth_CUDA(const FrontsView &, PetscInt, PetscInt, Single *, DeviceReport *,
                                                Stream);

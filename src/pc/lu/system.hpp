@@ -25,9 +25,10 @@ PetscErrorCode MeasureGrowth_CUDA(PetscCount count, const Number *values, Device
 /// The same of D, L and U = D L^T of a symmetric factorization with these pivots, of all fronts.
 template <class Number> PetscErrorCode MeasureHalfGrowth_CUDA(const FrontsView &fronts, PetscInt count, PetscInt pivots,
                                                               Number *values, DeviceReport *report, Stream stream);
-/// root [2 * pivots]: roots of the real parts of D of a symmetric factorization, then their inverses.
-template <class Number> PetscErrorCode PivotRoots_CUDA(const FrontsView &fronts, PetscInt count, PetscInt pivots,
-                                                       Number *values, PetscReal *root, Stream stream);
+/// pivots [count_of_pivots]: D of a symmetric factorization, in the order of elimination.
+template <class Number> PetscErrorCode TakePivots_CUDA(const FrontsView &fronts, PetscInt count,
+                                                       PetscInt count_of_pivots, Number *values, Number *pivots,
+                                                       Stream stream);
 /// Norms and the largest scaled entry to the report, then the thresholds of pivots.
 PetscErrorCode MeasureSystem_CUDA(const SystemView &A, const PetscReal *row_scale, const PetscReal *column_scale,
                                   const LuPolicy &policy, DeviceReport *report, Stream stream);
