@@ -8,6 +8,11 @@
  * Without the plug-in, by PETSc's LU, which exchanges no rows: with -eps_target 1.0 it meets a zero pivot.
  *   $ ./eigenvalues -n 40 -eps_nev 3 -eps_target 1.01 -st_type sinvert -st_pc_type lu
  *   3 eigenvalues next to 1.01: 1.00586840 1.00379580 1.01687105
+ * With Cholesky factors, whose inertia counts them, all eigenvalues of an interval (spectrum slicing):
+ * shift.
+ *   $ ./eigenvalues -n 40 -eps_all -eps_interval 0.99,1.02 -st_type sinvert -st_pc_type cholesky \
+ *       -st_pc_factor_mat_solver_type sparsegpu -dll_append libsparsegpu.so -mat_type sparsegpu
+ *   7 eigenvalues from 0.99 to 1.02: 0.99091790 0.99529385 1.00171929 1.00379580 1.00586840 1.01687105 1.01835498
  * On a GPU, with a PETSc that has CUDA: the first line with -n 500.
  */
 #include <slepceps.h>
@@ -36,6 +41,7 @@ int main(int argc, char **argv)
   Mat         A;
   EPS         eps;
   PetscInt    n = 40, found, wanted;
+  PetscReal   from, to;
   PetscScalar target;
 
   PetscCall(SlepcInitialize(&argc, &argv, NULL, NULL));
@@ -57,9 +63,14 @@ int main(int argc, char **argv)
   PetscCall(EPSGetConverged(eps, &found));
   PetscCall(EPSGetDimensions(eps, &wanted, NULL, NULL));
   PetscCall(EPSGetTarget(eps, &target));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " eigenvalues next to %.2f:", PetscMin(found, wanted),
-                        (double)PetscRealPart(target)));
-  for (PetscInt k = 0; k < PetscMin(found, wanted); k++) {
+  PetscCall(EPSGetInterval(eps, &from, &to)); /* both 0: none */
+  if (from < to)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " eigenvalues from %.2f to %.2f:", found, (double)from,
+                          (double)to));
+  else
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " eigenvalues next to %.2f:", PetscMin(found, wanted),
+                          (double)PetscRealPart(target)));
+  for (PetscInt k = 0; k < (from < to ? found : PetscMin(found, wanted)); k++) {
     PetscScalar value;
     PetscCall(EPSGetEigenvalue(eps, k, &value, NULL));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %.8f", (double)PetscRealPart(value)));

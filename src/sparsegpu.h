@@ -126,6 +126,8 @@ LU and Cholesky factorizations
                                           this times its column there (default 0.1; 0: never)
 . -mat_sparsegpu_lu_pivoted auto        - partial pivoting, on the host: auto, where nothing else reaches the bound; on,
                                           at once; off
+. -mat_sparsegpu_lu_precision full      - of direct factors; single: they are computed and kept in single precision, half
+                                          the memory, as long as refined solves reach the same bound with them
 - -mat_sparsegpu_lu_host auto           - a system on a GPU is factored and solved by the host: auto, where that is
                                           predicted to be faster and no backend was asked for; on; off
 
@@ -161,6 +163,23 @@ part runs where products do. The order is chosen before the values are known; ro
 Solves are refined with a copy of the matrix, by GMRES with the factors where plain refinement stagnates, until the
 backward error
 ||b - A x|| / (||A|| ||x|| + ||b||), in the largest norm, is at most 32 eps, or eps times the longest row.
+
+  `MatGetInertia()` of Cholesky's method (real scalars) knows the signs of indefinite matrices without pivots on the
+diagonal, too: what replaced up to 2,048 pivots is taken back by a dense matrix of their order, if need be from a
+factorization of its own; eigenvalues that are zero to rounding count as zero.
+
+  `MatForwardSolve()` and `MatBackwardSolve()` take one triangle each, without refinement, the vector between them being in
+the order of elimination: L^-1 b and U^-1 b, or D^-1/2 L^-1 b and L^-H D^-1/2 b with Cholesky factors, whose pivots must
+be positive (complex matrices Hermitian); so -ksp_pc_side symmetric works with `PCCHOLESKY`. `MatMatTransposeSolve()`
+takes the rows of a sequential AIJ matrix as right-hand sides.
+
+  With -mat_sparsegpu_lu_precision single (complex single where scalars are complex) factors, updates and the sweeps over
+them take half the memory; residuals, refinement and its bound stay those of full precision, so that a solve takes about
+two steps of refinement more. The first factorization of an analysis, and one whose entries grew, tries a solve. Where
+refinement is slow or does not reach the bound, as with condition numbers beyond about 1e7, and where a later solve
+misses it, factors in full precision take over until the next symbolic factorization; `MatView()` says why. So does
+`MatGetInertia()`, since the signs of small pivots are those of rounding errors. With -mat_sparsegpu_lu_refine 0 solves
+have single precision's accuracy. Rows are matched as full precision does before the first factorization only.
 
   A factorization that replaced pivots, or whose entries grew, tries solves at once. If these fail, other thresholds
 are tried and rows are matched for the values at hand; where Cholesky, L D L^T without exchanges, fails, LU with matched

@@ -11,28 +11,19 @@ namespace sparsegpu
 
 namespace
 {
-#if defined(PETSC_USE_COMPLEX) && defined(PETSC_USE_REAL_SINGLE)
-using Number              = cuComplex;
-constexpr char PRODUCT[]  = "cublasCgemm_v2";
-constexpr char PRODUCTS[] = "cublasCgemmStridedBatched";
-#elif defined(PETSC_USE_COMPLEX)
-using Number              = cuDoubleComplex;
-constexpr char PRODUCT[]  = "cublasZgemm_v2";
-constexpr char PRODUCTS[] = "cublasZgemmStridedBatched";
-#elif defined(PETSC_USE_REAL_SINGLE)
-using Number              = float;
-constexpr char PRODUCT[]  = "cublasSgemm_v2";
-constexpr char PRODUCTS[] = "cublasSgemmStridedBatched";
-#else
-using Number              = double;
-constexpr char PRODUCT[]  = "cublasDgemm_v2";
-constexpr char PRODUCTS[] = "cublasDgemmStridedBatched";
-#endif
-using Product  = cublasStatus_t (*)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const Number *,
-                                   const Number *, int, const Number *, int, const Number *, Number *, int);
-using Products = cublasStatus_t (*)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const Number *,
-                                    const Number *, int, long long, const Number *, int, long long, const Number *,
-                                    Number *, int, long long, int);
+template <class Number> using Product  = cublasStatus_t (*)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int,
+                                                           int, int, const Number *, const Number *, int,
+                                                           const Number *, int, const Number *, Number *, int);
+template <class Number> using Products = cublasStatus_t (*)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int,
+                                                            int, int, const Number *, const Number *, int, long long,
+                                                            const Number *, int, long long, const Number *, Number *,
+                                                            int, long long, int);
+
+/// The products of one of cuBLAS's types.
+template <class Number> struct Routines {
+  Product<Number>  product  = nullptr;
+  Products<Number> products = nullptr;
+};
 
 struct Library {
   bool           tried                                       = false;
@@ -41,15 +32,42 @@ struct Library {
   cublasStatus_t (*create)(cublasHandle_t *)                 = nullptr;
   cublasStatus_t (*destroy)(cublasHandle_t)                  = nullptr;
   cublasStatus_t (*set_stream)(cublasHandle_t, cudaStream_t) = nullptr;
-  Product  product                                           = nullptr;
-  Products products                                          = nullptr;
+#if defined(PETSC_USE_COMPLEX)
+  Routines<cuDoubleComplex> full;
+  Routines<cuComplex>       single;
+#else
+  Routines<double> full;
+  Routines<float>  single;
+#endif
 };
 Library cublas;
+
+#if defined(PETSC_USE_COMPLEX)
+constexpr char FULL[] = "cublasZgemm", SINGLE[] = "cublasCgemm";
+#else
+constexpr char FULL[] = "cublasDgemm", SINGLE[] = "cublasSgemm";
+#endif
+
+/// The routines for Number, Scalar or Single.
+template <class Number> const auto &RoutinesOf()
+{
+  if constexpr (sizeof(RealOfScalar<Number>) == sizeof(float))
+    return cublas.single;
+  else
+    return cublas.full;
+}
 
 template <class Function> bool Find(const char name[], Function *function)
 {
   *function = reinterpret_cast<Function>(dlsym(cublas.library, name));
   return *function != nullptr;
+}
+
+template <class Number> bool FindRoutines(const char name[], Routines<Number> *routines)
+{
+  const std::string plain = name;
+  return Find((plain + "_v2").c_str(), &routines->product) &&
+         Find((plain + "StridedBatched").c_str(), &routines->products);
 }
 
 PetscErrorCode Check(cublasStatus_t status)
@@ -68,27 +86,70 @@ PetscErrorCode Begin(Stream stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode CheckSizes(PetscInt m, PetscInt n, PetscInt k, PetscInt lda, PetscInt ldb, PetscInt ldc)
+{
+  PetscFunctionBegin;
+  PetscCheck(m <= INT_MAX && n <= INT_MAX && k <= INT_MAX && lda <= INT_MAX && ldb <= INT_MAX && ldc <= INT_MAX,
+             PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "A product of %" PetscInt_FMT " x %" PetscInt_FMT " entries is too large for cuBLAS", m, n);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The arguments of cuBLAS: its number types have the layout of ours.
+template <class To, class From> const To *As(const From *p)
+{
+  return reinterpret_cast<const To *>(p);
+}
+template <class To, class From> To *As(From *p)
+{
+  return reinterpret_cast<To *>(p);
+}
+int Length(PetscInt v)
+{
+  return static_cast<int>(v);
+}
+
+template <class Number, class T> PetscErrorCode Multiply(const Routines<T> &routines, PetscInt m, PetscInt n,
+                                                         PetscInt k, const Number *A, PetscInt lda, const Number *B,
+                                                         PetscInt ldb, Number *C, PetscInt ldc)
+{
+  const Number minus(-1), one(1);
+
+  PetscFunctionBegin;
+  PetscCall(
+      Check(routines.product(cublas.handle, CUBLAS_OP_N, CUBLAS_OP_N, Length(m), Length(n), Length(k), As<T>(&minus),
+                             As<T>(A), Length(lda), As<T>(B), Length(ldb), As<T>(&one), As<T>(C), Length(ldc))));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+template <class Number, class T> PetscErrorCode MultiplyBlocks(const Routines<T> &routines, PetscInt rows,
+                                                               PetscInt columns, PetscInt k, const Number *A,
+                                                               PetscInt lda, const Number *B, PetscInt ldb, Number *C,
+                                                               PetscInt ldc, PetscInt step, PetscInt count)
+{
+  const Number minus(-1), one(1);
+
+  PetscFunctionBegin;
+  PetscCall(Check(routines.products(cublas.handle, CUBLAS_OP_N, CUBLAS_OP_T, Length(rows), Length(columns), Length(k),
+                                    As<T>(&minus), As<T>(A), Length(lda), step, As<T>(B), Length(ldb), step,
+                                    As<T>(&one), As<T>(C), Length(ldc),
+                                    static_cast<long long>(step) * (static_cast<long long>(ldc) + 1), Length(count))));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// A lower triangle's products of blocks with A B^T.
-struct LowerProduct {
+template <class Number> struct LowerProduct {
   PetscInt      k;
-  const Scalar *A, *B;
-  Scalar       *C;
+  const Number *A, *B;
+  Number       *C;
   PetscInt      lda, ldb, ldc;
 
   /// `count` blocks [rows x columns], the first at (i, j), `step` rows and columns apart.
   PetscErrorCode Subtract(PetscInt rows, PetscInt columns, PetscInt i, PetscInt j, PetscInt step, PetscInt count) const
   {
-    const Scalar minus(-1), one(1);
-    const auto   number = [](const Scalar *p) { return reinterpret_cast<const Number *>(p); };
-    const auto   length = [](PetscInt v) { return static_cast<int>(v); };
-
     PetscFunctionBegin;
     if (rows == 0 || columns == 0 || count == 0) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(Check(cublas.products(cublas.handle, CUBLAS_OP_N, CUBLAS_OP_T, length(rows), length(columns), length(k),
-                                    number(&minus), number(A + i), length(lda), step, number(B + j), length(ldb), step,
-                                    number(&one), reinterpret_cast<Number *>(C + i + static_cast<PetscCount>(j) * ldc),
-                                    length(ldc), static_cast<long long>(step) * (static_cast<long long>(ldc) + 1),
-                                    length(count))));
+    PetscCall(MultiplyBlocks(RoutinesOf<Number>(), rows, columns, k, A + i, lda, B + j, ldb,
+                             C + i + static_cast<PetscCount>(j) * ldc, ldc, step, count));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
@@ -103,8 +164,8 @@ PetscErrorCode CublasFound(bool *found)
     const std::string name = "libcublas.so." + std::to_string(CUBLAS_VER_MAJOR);
     cublas.library         = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (cublas.library && !(Find("cublasCreate_v2", &cublas.create) && Find("cublasDestroy_v2", &cublas.destroy) &&
-                            Find("cublasSetStream_v2", &cublas.set_stream) && Find(PRODUCT, &cublas.product) &&
-                            Find(PRODUCTS, &cublas.products))) {
+                            Find("cublasSetStream_v2", &cublas.set_stream) && FindRoutines(FULL, &cublas.full) &&
+                            FindRoutines(SINGLE, &cublas.single))) {
       dlclose(cublas.library);
       cublas.library = nullptr;
     }
@@ -114,49 +175,40 @@ PetscErrorCode CublasFound(bool *found)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CublasSubtractProduct(PetscInt m, PetscInt n, PetscInt k, const Scalar *A, PetscInt lda, const Scalar *B,
-                                     PetscInt ldb, Scalar *C, PetscInt ldc, Stream stream)
+template <class Number> PetscErrorCode CublasSubtractProduct(PetscInt m, PetscInt n, PetscInt k, const Number *A,
+                                                             PetscInt lda, const Number *B, PetscInt ldb, Number *C,
+                                                             PetscInt ldc, Stream stream)
 {
-  const Scalar minus(-1), one(1);
-  const auto   number = [](const Scalar *p) { return reinterpret_cast<const Number *>(p); };
-  const auto   length = [](PetscInt v) { return static_cast<int>(v); };
-
   PetscFunctionBegin;
-  PetscCheck(m <= INT_MAX && n <= INT_MAX && k <= INT_MAX && lda <= INT_MAX && ldb <= INT_MAX && ldc <= INT_MAX,
-             PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "A product of %" PetscInt_FMT " x %" PetscInt_FMT " entries is too large for cuBLAS", m, n);
+  PetscCall(CheckSizes(m, n, k, lda, ldb, ldc));
   PetscCall(Begin(stream));
-  PetscCall(Check(cublas.product(cublas.handle, CUBLAS_OP_N, CUBLAS_OP_N, length(m), length(n), length(k),
-                                 number(&minus), number(A), length(lda), number(B), length(ldb), number(&one),
-                                 reinterpret_cast<Number *>(C), length(ldc))));
+  PetscCall(Multiply(RoutinesOf<Number>(), m, n, k, A, lda, B, ldb, C, ldc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CublasSubtractTransposedProduct(PetscInt m, PetscInt n, PetscInt k, const Scalar *A, PetscInt lda,
-                                               const Scalar *B, PetscInt ldb, Scalar *C, PetscInt ldc, Stream stream)
+template <class Number>
+PetscErrorCode CublasSubtractTransposedProduct(PetscInt m, PetscInt n, PetscInt k, const Number *A, PetscInt lda,
+                                               const Number *B, PetscInt ldb, Number *C, PetscInt ldc, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCheck(m <= INT_MAX && n <= INT_MAX && k <= INT_MAX && lda <= INT_MAX && ldb <= INT_MAX && ldc <= INT_MAX,
-             PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "A product of %" PetscInt_FMT " x %" PetscInt_FMT " entries is too large for cuBLAS", m, n);
+  PetscCall(CheckSizes(m, n, k, lda, ldb, ldc));
   PetscCall(Begin(stream));
-  PetscCall((LowerProduct{k, A, B, C, lda, ldb, ldc}).Subtract(m, n, 0, 0, 0, 1));
+  PetscCall((LowerProduct<Number>{k, A, B, C, lda, ldb, ldc}).Subtract(m, n, 0, 0, 0, 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// The triangle is halved again and again: blocks of one size at a time, those below the diagonal, at last the small
 /// ones on it, whose upper triangles are lost work; then the rows that are left over.
-PetscErrorCode CublasSubtractLowerProduct(PetscInt n, PetscInt k, const Scalar *A, PetscInt lda, const Scalar *B,
-                                          PetscInt ldb, Scalar *C, PetscInt ldc, Stream stream)
+template <class Number> PetscErrorCode CublasSubtractLowerProduct(PetscInt n, PetscInt k, const Number *A, PetscInt lda,
+                                                                  const Number *B, PetscInt ldb, Number *C,
+                                                                  PetscInt ldc, Stream stream)
 {
-  constexpr PetscInt LEAST = 512; // rows of a block that fill a device, a few blocks at a time
-  const LowerProduct product{k, A, B, C, lda, ldb, ldc};
-  PetscInt           blocks = 1;
+  constexpr PetscInt         LEAST = 512; // rows of a block that fill a device, a few blocks at a time
+  const LowerProduct<Number> product{k, A, B, C, lda, ldb, ldc};
+  PetscInt                   blocks = 1;
 
   PetscFunctionBegin;
-  PetscCheck(n <= INT_MAX && k <= INT_MAX && lda <= INT_MAX && ldb <= INT_MAX && ldc <= INT_MAX, PETSC_COMM_SELF,
-             PETSC_ERR_ARG_OUTOFRANGE,
-             "A product of %" PetscInt_FMT " x %" PetscInt_FMT " entries is too large for cuBLAS", n, n);
+  PetscCall(CheckSizes(n, n, k, lda, ldb, ldc));
   if (n == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Begin(stream));
   while (n / (2 * blocks) >= LEAST) blocks *= 2;
@@ -167,6 +219,21 @@ PetscErrorCode CublasSubtractLowerProduct(PetscInt n, PetscInt k, const Scalar *
   PetscCall(product.Subtract(n - covered, n, covered, 0, 0, 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+template PetscErrorCode CublasSubtractProduct(PetscInt, PetscInt, PetscInt, const Scalar *, PetscInt, const Scalar *,
+                                              PetscInt, Scalar *, PetscInt, Stream);
+template PetscErrorCode CublasSubtractTransposedProduct(PetscInt, PetscInt, PetscInt, const Scalar *, PetscInt,
+                                                        const Scalar *, PetscInt, Scalar *, PetscInt, Stream);
+template PetscErrorCode CublasSubtractLowerProduct(PetscInt, PetscInt, const Scalar *, PetscInt, const Scalar *,
+                                                   PetscInt, Scalar *, PetscInt, Stream);
+#if !defined(PETSC_USE_REAL_SINGLE)
+template PetscErrorCode CublasSubtractProduct(PetscInt, PetscInt, PetscInt, const Single *, PetscInt, const Single *,
+                                              PetscInt, Single *, PetscInt, Stream);
+template PetscErrorCode CublasSubtractTransposedProduct(PetscInt, PetscInt, PetscInt, const Single *, PetscInt,
+                                                        const Single *, PetscInt, Single *, PetscInt, Stream);
+template PetscErrorCode CublasSubtractLowerProduct(PetscInt, PetscInt, const Single *, PetscInt, const Single *,
+                                                   PetscInt, Single *, PetscInt, Stream);
+#endif
 
 PetscErrorCode CublasFinalize()
 {

@@ -2,22 +2,25 @@
 #pragma once
 
 #include "device/device.hpp"
-#include "device/scalar.hpp"
+#include "device/single.hpp"
 
 namespace sparsegpu
 {
 
 /// Whether cuBLAS can be loaded. The first call loads it.
 PetscErrorCode CublasFound(bool *found);
-/// C [m x n] -= A [m x k] B [k x n], column-major; only where CublasFound(). Asynchronous.
-PetscErrorCode CublasSubtractProduct(PetscInt m, PetscInt n, PetscInt k, const Scalar *A, PetscInt lda, const Scalar *B,
-                                     PetscInt ldb, Scalar *C, PetscInt ldc, Stream stream);
+/// C [m x n] -= A [m x k] B [k x n], column-major; only where CublasFound(). Asynchronous. Number: Scalar or Single.
+template <class Number> PetscErrorCode CublasSubtractProduct(PetscInt m, PetscInt n, PetscInt k, const Number *A,
+                                                             PetscInt lda, const Number *B, PetscInt ldb, Number *C,
+                                                             PetscInt ldc, Stream stream);
 /// C [m x n] -= A [m x k] B^T, B [n x k].
-PetscErrorCode CublasSubtractTransposedProduct(PetscInt m, PetscInt n, PetscInt k, const Scalar *A, PetscInt lda,
-                                               const Scalar *B, PetscInt ldb, Scalar *C, PetscInt ldc, Stream stream);
+template <class Number>
+PetscErrorCode CublasSubtractTransposedProduct(PetscInt m, PetscInt n, PetscInt k, const Number *A, PetscInt lda,
+                                               const Number *B, PetscInt ldb, Number *C, PetscInt ldc, Stream stream);
 /// C [n x n] -= A B^T, A and B [n x k], the lower triangle; entries above it become meaningless.
-PetscErrorCode CublasSubtractLowerProduct(PetscInt n, PetscInt k, const Scalar *A, PetscInt lda, const Scalar *B,
-                                          PetscInt ldb, Scalar *C, PetscInt ldc, Stream stream);
+template <class Number> PetscErrorCode CublasSubtractLowerProduct(PetscInt n, PetscInt k, const Number *A, PetscInt lda,
+                                                                  const Number *B, PetscInt ldb, Number *C,
+                                                                  PetscInt ldc, Stream stream);
 /// Ends it, at PetscFinalize().
 PetscErrorCode CublasFinalize();
 

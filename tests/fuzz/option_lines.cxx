@@ -78,6 +78,7 @@ const std::vector<KnownOption> &KnownOptions()
         {"-mat_sparsegpu_lu_matching", mode, false},
         {"-mat_sparsegpu_lu_pivoted", mode, false},
         {"-mat_sparsegpu_lu_host", mode, false},
+        {"-mat_sparsegpu_lu_precision", "full single", false},
         {"-mat_sparsegpu_lu_exchange", "0 0.1 1", false},
         {"-mat_sparsegpu_lu_spins", "1 268435456", false},
         {"-pc_mg_levels", "1 2 10", false},

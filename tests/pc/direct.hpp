@@ -27,6 +27,23 @@ inline PetscErrorCode FactorDirect(Mat A, MatFactorType kind, const char orderin
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The view of a factor has the fact in it.
+inline PetscErrorCode CheckView(Mat F, const std::string &what, const std::string &fact,
+                                PetscViewerFormat format = PETSC_VIEWER_ASCII_INFO)
+{
+  std::string text;
+
+  PetscFunctionBeginUser;
+  PetscCall(TextOf(PETSC_COMM_SELF, "direct_view", &text, [&](PetscViewer viewer) {
+    PetscCall(PetscViewerPushFormat(viewer, format));
+    PetscCall(MatView(F, viewer));
+    PetscCall(PetscViewerPopFormat(viewer));
+    return PETSC_SUCCESS;
+  }));
+  PetscCall(CheckText(what, text, {fact}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The residual of x against the problem's own entries and b: at most what rounding leaves of a refined
 /// solution, 32 eps or the longest sum's, and this check's own sums; `slack` times that.
 inline PetscErrorCode CheckBackwardOf(const Problem &p, const std::vector<PetscScalar> &rhs,

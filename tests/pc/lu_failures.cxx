@@ -365,6 +365,14 @@ static PetscErrorCode Saddle()
     if (!indefinite) continue;
     PetscCall(ViewText(F, PETSC_VIEWER_ASCII_INFO, "lu_failures_view", &text));
     PetscCall(CheckText("view", text, {"sparsegpu LU", "instead of Cholesky"}));
+    Vec b, y;
+    PetscCall(MatCreateVecs(A, &y, &b));
+    PetscCall(VecSet(b, 1));
+    PetscCall(ExpectError(
+        "halves", [&] { return MatForwardSolve(F, b, y); }, &text, PETSC_ERR_SUP));
+    PetscCall(CheckText("halves", text, {"LU with matched rows took over"}));
+    PetscCall(VecDestroy(&b));
+    PetscCall(VecDestroy(&y));
   }
   PetscCall(MatDestroy(&F));
   PetscCall(MatDestroy(&A));

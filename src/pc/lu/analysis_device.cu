@@ -140,10 +140,9 @@ PetscErrorCode DeviceEngine::TakeMatrix()
 PetscErrorCode DeviceEngine::CheckMemory() const
 {
   const LuAnalysis &A       = *analysis_;
-  const size_t      vectors = Vectors() + 2 * Kept() + (A.refine ? A.j.size() : 0);
-  const double      needed  = static_cast<double>(sizeof(Scalar)) *
-                        (static_cast<double>(A.plan.values + A.plan.work) + static_cast<double>(vectors));
-  double left;
+  const size_t      vectors = 2 * Kept() + (A.refine ? A.j.size() : 0);
+  const double      needed  = FactorBytes() + SweepBytes() + static_cast<double>(vectors * sizeof(Scalar));
+  double            left;
 
   PetscFunctionBegin;
   PetscCall(DeviceMemoryLeft(&left));
@@ -185,9 +184,8 @@ PetscLogDouble DeviceEngine::Bytes() const
   for (const auto *array : {&row_begin_, &lower_, &upper_, &update_, &place_}) bytes += array->bytes();
   for (const auto *array : {&a_, &residual_, &before_, &sample_, &basis_, &dots_}) bytes += array->bytes();
   bytes += children_.bytes() + pending_.bytes() + forward_.bytes() + backward_.bytes() + row_scale_.bytes() +
-           column_scale_.bytes() + PetscMax(Vectors() * sizeof(Scalar), vectors_.bytes()) +
-           static_cast<size_t>(analysis_->plan.values + analysis_->plan.work) * sizeof(Scalar);
-  return static_cast<PetscLogDouble>(bytes);
+           column_scale_.bytes();
+  return static_cast<PetscLogDouble>(bytes) + FactorBytes() + SweepBytes();
 }
 
 } // namespace sparsegpu::lu

@@ -27,10 +27,12 @@ PetscErrorCode Judge(Mat F, bool alternative, Quality *quality)
   PetscFunctionBegin;
   *quality = report.finite ? Quality::Good : Quality::Bad;
   if (!report.finite || factor->options.refine == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  const PetscReal few = factor->proven ? PetscMax(GROWTH, KEPT / PETSC_MACHINE_EPSILON) : GROWTH;
-  if (report.perturbed == 0 && report.growth <= few) PetscFunctionReturn(PETSC_SUCCESS);
+  const PetscReal epsilon = factor->Epsilon();
+  const PetscReal few     = factor->proven ? PetscMax(GROWTH, KEPT / epsilon) : GROWTH;
+  const bool      tried   = factor->proven || !factor->InSingle(); // rounding alone may be too much for the latter
+  if (tried && report.perturbed == 0 && report.growth <= few) PetscFunctionReturn(PETSC_SUCCESS);
   // with an alternative, what a cycle of GMRES cannot correct and what has grown, too, is not worth many solves
-  if (alternative && report.perturbed > LU_BASIS && report.growth * PETSC_MACHINE_EPSILON > KEPT) {
+  if (alternative && report.perturbed > LU_BASIS && report.growth * epsilon > KEPT) {
     *quality = Quality::Bad;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -38,8 +40,8 @@ PetscErrorCode Judge(Mat F, bool alternative, Quality *quality)
   if (report.perturbed > 0 && !(size.relative <= SOLVED)) good = false;
   const bool digits = size.error <= PetscSqrtReal(PETSC_MACHINE_EPSILON) && size.relative <= SOLVED;
   // with entries grown beyond all digits, another right-hand side may fail
-  const PetscReal lost   = report.growth * PETSC_MACHINE_EPSILON;
-  const PetscReal little = PetscMax(static_cast<PetscReal>(1e-4), 4 * GROWTH * PETSC_MACHINE_EPSILON); // of all digits
+  const PetscReal lost   = report.growth * epsilon;
+  const PetscReal little = PetscMax(static_cast<PetscReal>(1e-4), 4 * GROWTH * epsilon); // of all digits
   const bool      grown  = !(lost <= static_cast<PetscReal>(1e-2));
   if (good && !grown)
     *quality = factor->Steps() <= FEW && lost <= little ? Quality::Good : Quality::Slow;
@@ -61,9 +63,9 @@ PetscErrorCode Judge(Mat F, bool alternative, Quality *quality)
 /// replaced pivots than a cycle of GMRES can correct end the attempts.
 PetscErrorCode Attempt(Mat F, const Scalar *a, bool alternative, bool brief, Quality *quality)
 {
-  const PetscReal small[] = {PetscSqrtReal(PETSC_MACHINE_EPSILON), 10 * PETSC_MACHINE_EPSILON,
-                             static_cast<PetscReal>(1e-2)};
   DirectFactor   *factor  = DirectOf(F);
+  const PetscReal epsilon = factor->Epsilon();
+  const PetscReal small[] = {PetscSqrtReal(epsilon), 10 * epsilon, static_cast<PetscReal>(1e-2)};
   int             best    = 0;
 
   PetscFunctionBegin;
@@ -73,10 +75,10 @@ PetscErrorCode Attempt(Mat F, const Scalar *a, bool alternative, bool brief, Qua
     PetscCall(factor->Numeric(a, small[k]));
     const LuReport &report = factor->Report();
     PetscCall(PetscInfo(
-        F, "%s on %s, threshold %g: %" PetscInt_FMT " pivots replaced, the smallest %g, growth %g, finite %d\n",
+        F, "%s on %s%s, threshold %g: %" PetscInt_FMT " pivots replaced, the smallest %g, growth %g, finite %d\n",
         factor->kind == DirectKind::LU ? "LU" : "Cholesky", factor->Where() == Space::Host ? "the host" : "cuda",
-        (double)small[k], report.perturbed, (double)report.smallest, (double)report.growth,
-        static_cast<int>(report.finite)));
+        factor->InSingle() ? " in single precision" : "", (double)small[k], report.perturbed, (double)report.smallest,
+        (double)report.growth, static_cast<int>(report.finite)));
     PetscCall(Judge(F, alternative, &now));
     if (k == 1 && factor->Report().perturbed > 0) now = Quality::Bad;
     if (now > *quality) {
@@ -129,6 +131,29 @@ PetscErrorCode AttemptPivoted(Mat F, const CsrView &A, const char why[], Quality
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode FactorInFull(Mat F, const char why[], Quality *quality)
+{
+  DirectFactor       *factor = DirectOf(F);
+  std::vector<Scalar> a;
+  const Scalar       *values;
+
+  PetscFunctionBegin;
+  PetscCall(PetscInfo(F, "Factors in full precision instead of single: %s\n", why));
+  PetscCall(factor->Values(&a));
+  PetscCall(factor->Widen(why));
+  values = a.data();
+  if (factor->Where() == Space::Device) {
+    Stream stream;
+    PetscCall(DeviceStream(&stream));
+    PetscCall(factor->matrix.Reserve(a.size() * sizeof(Scalar)));
+    PetscCall(DeviceCopyIn(factor->matrix.data(), a.data(), a.size() * sizeof(Scalar), stream));
+    values = static_cast<const Scalar *>(factor->matrix.data());
+  }
+  PetscCall(Attempt(F, values, false, false, quality));
+  TakeInfo(F);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Escalate(Mat F, bool *better)
 {
   DirectFactor       *factor = DirectOf(F);
@@ -137,6 +162,11 @@ PetscErrorCode Escalate(Mat F, bool *better)
 
   PetscFunctionBegin;
   *better = false;
+  if (factor->InSingle() && factor->options.refine > 0) {
+    PetscCall(FactorInFull(F, "a solve did not reach the bound", &quality));
+    *better = quality != Quality::Bad;
+    if (*better) PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (factor->tried_pivoting || factor->options.pivoted == 2) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(factor->Values(&a));
   PetscCall(PetscInfo(F, "The backward error of a solve is %g after %" PetscInt_FMT " steps of refinement\n",
@@ -144,6 +174,7 @@ PetscErrorCode Escalate(Mat F, bool *better)
   PetscCall(AttemptPivoted(F, factor->Pattern(a.data()), "a solve with fronts did not reach the bound", &quality));
   *better = quality == Quality::Good;
   if (!*better) factor->Unpivot();
+  TakeInfo(F);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -20,7 +20,11 @@ PetscErrorCode Attempt(Mat F, const Scalar *a, bool alternative, bool brief, Qua
 /// Factors A, with values on the host, there with partial pivoting, with the thresholds in turn until the quality is
 /// Good. Bad factors stay in use, too: Unpivot(). `why`: for the view.
 PetscErrorCode AttemptPivoted(Mat F, const CsrView &A, const char why[], Quality *quality);
-/// After a solve that did not meet its bound: *better if partial pivoting is good, for this and later solves.
+/// Factors the values that were factored in single precision once more, in full precision; `why` for the view. Needs
+/// refinement, which has kept them.
+PetscErrorCode FactorInFull(Mat F, const char why[], Quality *quality);
+/// After a solve that did not meet its bound: *better if factors in full precision instead of single, or with
+/// partial pivoting, are good, for this and later solves.
 PetscErrorCode Escalate(Mat F, bool *better);
 
 } // namespace sparsegpu::lu

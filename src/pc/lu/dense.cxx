@@ -4,6 +4,32 @@
 #include <petscblaslapack.h>
 #include "petsc/compat.hpp"
 
+// PETSc's header declares BLAS for its own precision; names of Fortran are made as there.
+#if defined(PETSC_BLASLAPACK_CAPS)
+  #define SPARSEGPU_BLAS(lower, upper) PETSC_PASTE2(upper, PETSC_BLASLAPACK_SUFFIX_)
+#else
+  #define SPARSEGPU_BLAS(lower, upper) PETSC_PASTE2(lower, PETSC_BLASLAPACK_SUFFIX_)
+#endif
+#if defined(PETSC_USE_COMPLEX)
+  #include <complex>
+using SingleOfBlas = std::complex<float>;
+  #define SPARSEGPU_SINGLE_GEMM SPARSEGPU_BLAS(cgemm, CGEMM)
+  #define SPARSEGPU_SINGLE_TRSM SPARSEGPU_BLAS(ctrsm, CTRSM)
+#else
+using SingleOfBlas = float;
+  #define SPARSEGPU_SINGLE_GEMM SPARSEGPU_BLAS(sgemm, SGEMM)
+  #define SPARSEGPU_SINGLE_TRSM SPARSEGPU_BLAS(strsm, STRSM)
+#endif
+#if !defined(PETSC_USE_REAL_SINGLE)
+extern "C" void SPARSEGPU_SINGLE_GEMM(const char *, const char *, const PetscBLASInt *, const PetscBLASInt *,
+                                      const PetscBLASInt *, const SingleOfBlas *, const SingleOfBlas *,
+                                      const PetscBLASInt *, const SingleOfBlas *, const PetscBLASInt *,
+                                      const SingleOfBlas *, SingleOfBlas *, const PetscBLASInt *);
+extern "C" void SPARSEGPU_SINGLE_TRSM(const char *, const char *, const char *, const char *, const PetscBLASInt *,
+                                      const PetscBLASInt *, const SingleOfBlas *, const SingleOfBlas *,
+                                      const PetscBLASInt *, SingleOfBlas *, const PetscBLASInt *);
+#endif
+
 namespace sparsegpu::lu
 {
 
@@ -12,20 +38,38 @@ namespace
 /// Multiplications below which plain loops are as fast.
 constexpr PetscCount FEW = 2000;
 
-const PetscScalar *Const(const Scalar *a)
+template <class Number, class... Arguments> void Gemm(Arguments... arguments)
 {
-  return reinterpret_cast<const PetscScalar *>(a);
+  if constexpr (std::is_same<Number, Scalar>::value)
+    BLASgemm_(arguments...);
+  else
+    SPARSEGPU_SINGLE_GEMM(arguments...);
 }
-PetscScalar *Plain(Scalar *a)
+template <class Number, class... Arguments> void Trsm(Arguments... arguments)
 {
-  return reinterpret_cast<PetscScalar *>(a);
+  if constexpr (std::is_same<Number, Scalar>::value)
+    BLAStrsm_(arguments...);
+  else
+    SPARSEGPU_SINGLE_TRSM(arguments...);
+}
+/// The type of BLAS for Number, which has its layout.
+template <class Number> using Plain =
+    typename std::conditional<std::is_same<Number, Scalar>::value, PetscScalar, SingleOfBlas>::type;
+template <class Number> const Plain<Number> *Take(const Number *a)
+{
+  return reinterpret_cast<const Plain<Number> *>(a);
+}
+template <class Number> Plain<Number> *Take(Number *a)
+{
+  return reinterpret_cast<Plain<Number> *>(a);
 }
 
-PetscErrorCode Multiply(const char *transposed, PetscInt m, PetscInt n, PetscInt k, const Scalar *A, PetscInt lda,
-                        const Scalar *B, PetscInt ldb, Scalar *C, PetscInt ldc)
+template <class Number> PetscErrorCode Multiply(const char *transposed, PetscInt m, PetscInt n, PetscInt k,
+                                                const Number *A, PetscInt lda, const Number *B, PetscInt ldb, Number *C,
+                                                PetscInt ldc)
 {
-  const PetscScalar minus = -1, one = 1;
-  PetscBLASInt      bm, bn, bk, ba, bb, bc;
+  const Plain<Number> minus = -1, one = 1;
+  PetscBLASInt        bm, bn, bk, ba, bb, bc;
 
   PetscFunctionBegin;
   PetscCall(PetscBLASIntCast(m, &bm));
@@ -35,22 +79,23 @@ PetscErrorCode Multiply(const char *transposed, PetscInt m, PetscInt n, PetscInt
   PetscCall(PetscBLASIntCast(ldb, &bb));
   PetscCall(PetscBLASIntCast(ldc, &bc));
   PetscCallBLAS("BLASgemm",
-                BLASgemm_(transposed, "N", &bm, &bn, &bk, &minus, Const(A), &ba, Const(B), &bb, &one, Plain(C), &bc));
+                Gemm<Number>(transposed, "N", &bm, &bn, &bk, &minus, Take(A), &ba, Take(B), &bb, &one, Take(C), &bc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Triangular(const char *side, const char *triangle, const char *transposed, const char *unit, PetscInt m,
-                          PetscInt n, const Scalar *T, PetscInt ldt, Scalar *X, PetscInt ldx)
+template <class Number> PetscErrorCode Triangular(const char *side, const char *triangle, const char *transposed,
+                                                  const char *unit, PetscInt m, PetscInt n, const Number *T,
+                                                  PetscInt ldt, Number *X, PetscInt ldx)
 {
-  const PetscScalar one = 1;
-  PetscBLASInt      bm, bn, bt, bx;
+  const Plain<Number> one = 1;
+  PetscBLASInt        bm, bn, bt, bx;
 
   PetscFunctionBegin;
   PetscCall(PetscBLASIntCast(m, &bm));
   PetscCall(PetscBLASIntCast(n, &bn));
   PetscCall(PetscBLASIntCast(ldt, &bt));
   PetscCall(PetscBLASIntCast(ldx, &bx));
-  PetscCallBLAS("BLAStrsm", BLAStrsm_(side, triangle, transposed, unit, &bm, &bn, &one, Const(T), &bt, Plain(X), &bx));
+  PetscCallBLAS("BLAStrsm", Trsm<Number>(side, triangle, transposed, unit, &bm, &bn, &one, Take(T), &bt, Take(X), &bx));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -60,8 +105,9 @@ size_t At(PetscInt i, PetscInt j, PetscInt ld)
 }
 } // namespace
 
-PetscErrorCode SubtractProduct(PetscInt m, PetscInt n, PetscInt k, const Scalar *A, PetscInt lda, const Scalar *B,
-                               PetscInt ldb, Scalar *C, PetscInt ldc)
+template <class Number> PetscErrorCode SubtractProduct(PetscInt m, PetscInt n, PetscInt k, const Number *A,
+                                                       PetscInt lda, const Number *B, PetscInt ldb, Number *C,
+                                                       PetscInt ldc)
 {
   PetscFunctionBegin;
   if (m <= 0 || n <= 0 || k <= 0) PetscFunctionReturn(PETSC_SUCCESS);
@@ -71,14 +117,14 @@ PetscErrorCode SubtractProduct(PetscInt m, PetscInt n, PetscInt k, const Scalar 
   }
   for (PetscInt j = 0; j < n; j++)
     for (PetscInt q = 0; q < k; q++) {
-      const Scalar b = B[At(q, j, ldb)];
+      const Number b = B[At(q, j, ldb)];
       for (PetscInt i = 0; i < m; i++) C[At(i, j, ldc)] = C[At(i, j, ldc)] - A[At(i, q, lda)] * b;
     }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SubtractLowerProduct(PetscInt n, PetscInt k, const Scalar *A, PetscInt lda, const Scalar *B,
-                                    PetscInt ldb, Scalar *C, PetscInt ldc)
+template <class Number> PetscErrorCode SubtractLowerProduct(PetscInt n, PetscInt k, const Number *A, PetscInt lda,
+                                                            const Number *B, PetscInt ldb, Number *C, PetscInt ldc)
 {
   constexpr PetscInt WIDTH = 64; // of a product: half its square on the diagonal is lost work
 
@@ -89,8 +135,9 @@ PetscErrorCode SubtractLowerProduct(PetscInt n, PetscInt k, const Scalar *A, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SubtractTransposedProduct(bool conjugate, PetscInt m, PetscInt n, PetscInt k, const Scalar *A,
-                                         PetscInt lda, const Scalar *B, PetscInt ldb, Scalar *C, PetscInt ldc)
+template <class Number> PetscErrorCode SubtractTransposedProduct(bool conjugate, PetscInt m, PetscInt n, PetscInt k,
+                                                                 const Number *A, PetscInt lda, const Number *B,
+                                                                 PetscInt ldb, Number *C, PetscInt ldc)
 {
   PetscFunctionBegin;
   if (m <= 0 || n <= 0 || k <= 0) PetscFunctionReturn(PETSC_SUCCESS);
@@ -100,9 +147,9 @@ PetscErrorCode SubtractTransposedProduct(bool conjugate, PetscInt m, PetscInt n,
   }
   for (PetscInt j = 0; j < n; j++)
     for (PetscInt i = 0; i < m; i++) {
-      Scalar sum(0);
+      Number sum(0);
       for (PetscInt q = 0; q < k; q++) {
-        const Scalar &a = A[At(q, i, lda)];
+        const Number &a = A[At(q, i, lda)];
         sum             = sum + (conjugate ? Conj(a) : a) * B[At(q, j, ldb)];
       }
       C[At(i, j, ldc)] = C[At(i, j, ldc)] - sum;
@@ -110,7 +157,8 @@ PetscErrorCode SubtractTransposedProduct(bool conjugate, PetscInt m, PetscInt n,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SolveUpperRight(PetscInt m, PetscInt n, const Scalar *T, PetscInt ldt, Scalar *X, PetscInt ldx)
+template <class Number>
+PetscErrorCode SolveUpperRight(PetscInt m, PetscInt n, const Number *T, PetscInt ldt, Number *X, PetscInt ldx)
 {
   PetscFunctionBegin;
   if (m <= 0 || n <= 0) PetscFunctionReturn(PETSC_SUCCESS);
@@ -119,9 +167,9 @@ PetscErrorCode SolveUpperRight(PetscInt m, PetscInt n, const Scalar *T, PetscInt
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   for (PetscInt j = 0; j < n; j++) {
-    const Scalar inverse = Inverse(T[At(j, j, ldt)]);
+    const Number inverse = Inverse(T[At(j, j, ldt)]);
     for (PetscInt q = 0; q < j; q++) {
-      const Scalar u = T[At(q, j, ldt)];
+      const Number u = T[At(q, j, ldt)];
       for (PetscInt i = 0; i < m; i++) X[At(i, j, ldx)] = X[At(i, j, ldx)] - X[At(i, q, ldx)] * u;
     }
     for (PetscInt i = 0; i < m; i++) X[At(i, j, ldx)] = X[At(i, j, ldx)] * inverse;
@@ -129,7 +177,8 @@ PetscErrorCode SolveUpperRight(PetscInt m, PetscInt n, const Scalar *T, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SolveUnitLower(PetscInt m, PetscInt n, const Scalar *T, PetscInt ldt, Scalar *X, PetscInt ldx)
+template <class Number>
+PetscErrorCode SolveUnitLower(PetscInt m, PetscInt n, const Number *T, PetscInt ldt, Number *X, PetscInt ldx)
 {
   PetscFunctionBegin;
   if (m <= 0 || n <= 0) PetscFunctionReturn(PETSC_SUCCESS);
@@ -143,7 +192,8 @@ PetscErrorCode SolveUnitLower(PetscInt m, PetscInt n, const Scalar *T, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SolveUpper(PetscInt m, PetscInt n, const Scalar *T, PetscInt ldt, Scalar *X, PetscInt ldx)
+template <class Number>
+PetscErrorCode SolveUpper(PetscInt m, PetscInt n, const Number *T, PetscInt ldt, Number *X, PetscInt ldx)
 {
   PetscFunctionBegin;
   if (m <= 0 || n <= 0) PetscFunctionReturn(PETSC_SUCCESS);
@@ -159,8 +209,8 @@ PetscErrorCode SolveUpper(PetscInt m, PetscInt n, const Scalar *T, PetscInt ldt,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SolveUnitLowerTransposed(bool conjugate, PetscInt m, PetscInt n, const Scalar *T, PetscInt ldt,
-                                        Scalar *X, PetscInt ldx)
+template <class Number> PetscErrorCode SolveUnitLowerTransposed(bool conjugate, PetscInt m, PetscInt n, const Number *T,
+                                                                PetscInt ldt, Number *X, PetscInt ldx)
 {
   PetscFunctionBegin;
   if (m <= 0 || n <= 0) PetscFunctionReturn(PETSC_SUCCESS);
@@ -170,9 +220,9 @@ PetscErrorCode SolveUnitLowerTransposed(bool conjugate, PetscInt m, PetscInt n, 
   }
   for (PetscInt j = 0; j < n; j++)
     for (PetscInt i = m - 1; i >= 0; i--) {
-      Scalar sum = X[At(i, j, ldx)];
+      Number sum = X[At(i, j, ldx)];
       for (PetscInt q = i + 1; q < m; q++) {
-        const Scalar &t = T[At(q, i, ldt)];
+        const Number &t = T[At(q, i, ldt)];
         sum             = sum - (conjugate ? Conj(t) : t) * X[At(q, j, ldx)];
       }
       X[At(i, j, ldx)] = sum;
@@ -180,7 +230,8 @@ PetscErrorCode SolveUnitLowerTransposed(bool conjugate, PetscInt m, PetscInt n, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SolveUpperTransposed(PetscInt m, PetscInt n, const Scalar *T, PetscInt ldt, Scalar *X, PetscInt ldx)
+template <class Number>
+PetscErrorCode SolveUpperTransposed(PetscInt m, PetscInt n, const Number *T, PetscInt ldt, Number *X, PetscInt ldx)
 {
   PetscFunctionBegin;
   if (m <= 0 || n <= 0) PetscFunctionReturn(PETSC_SUCCESS);
@@ -190,11 +241,38 @@ PetscErrorCode SolveUpperTransposed(PetscInt m, PetscInt n, const Scalar *T, Pet
   }
   for (PetscInt j = 0; j < n; j++)
     for (PetscInt i = 0; i < m; i++) {
-      Scalar sum = X[At(i, j, ldx)];
+      Number sum = X[At(i, j, ldx)];
       for (PetscInt q = 0; q < i; q++) sum = sum - T[At(q, i, ldt)] * X[At(q, j, ldx)];
       X[At(i, j, ldx)] = sum * Inverse(T[At(i, i, ldt)]);
     }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+template PetscErrorCode SubtractProduct(PetscInt, PetscInt, PetscInt, const Scalar *, PetscInt, const Scalar *,
+                                        PetscInt, Scalar *, PetscInt);
+template PetscErrorCode SubtractLowerProduct(PetscInt, PetscInt, const Scalar *, PetscInt, const Scalar *, PetscInt,
+                                             Scalar *, PetscInt);
+template PetscErrorCode SubtractTransposedProduct(bool, PetscInt, PetscInt, PetscInt, const Scalar *, PetscInt,
+                                                  const Scalar *, PetscInt, Scalar *, PetscInt);
+template PetscErrorCode SolveUpperRight(PetscInt, PetscInt, const Scalar *, PetscInt, Scalar *, PetscInt);
+template PetscErrorCode SolveUnitLower(PetscInt, PetscInt, const Scalar *, PetscInt, Scalar *, PetscInt);
+template PetscErrorCode SolveUpper(PetscInt, PetscInt, const Scalar *, PetscInt, Scalar *, PetscInt);
+template PetscErrorCode SolveUpperTransposed(PetscInt, PetscInt, const Scalar *, PetscInt, Scalar *, PetscInt);
+template PetscErrorCode SolveUnitLowerTransposed(bool, PetscInt, PetscInt, const Scalar *, PetscInt, Scalar *,
+                                                 PetscInt);
+#if !defined(PETSC_USE_REAL_SINGLE)
+template PetscErrorCode SubtractProduct(PetscInt, PetscInt, PetscInt, const Single *, PetscInt, const Single *,
+                                        PetscInt, Single *, PetscInt);
+template PetscErrorCode SubtractLowerProduct(PetscInt, PetscInt, const Single *, PetscInt, const Single *, PetscInt,
+                                             Single *, PetscInt);
+template PetscErrorCode SubtractTransposedProduct(bool, PetscInt, PetscInt, PetscInt, const Single *, PetscInt,
+                                                  const Single *, PetscInt, Single *, PetscInt);
+template PetscErrorCode SolveUpperRight(PetscInt, PetscInt, const Single *, PetscInt, Single *, PetscInt);
+template PetscErrorCode SolveUnitLower(PetscInt, PetscInt, const Single *, PetscInt, Single *, PetscInt);
+template PetscErrorCode SolveUpper(PetscInt, PetscInt, const Single *, PetscInt, Single *, PetscInt);
+template PetscErrorCode SolveUpperTransposed(PetscInt, PetscInt, const Single *, PetscInt, Single *, PetscInt);
+template PetscErrorCode SolveUnitLowerTransposed(bool, PetscInt, PetscInt, const Single *, PetscInt, Single *,
+                                                 PetscInt);
+#endif
 
 } // namespace sparsegpu::lu

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device/device.hpp"
+#include "device/single.hpp"
 #include "pc/lu/columns.hpp"
 #include "pc/lu/plan.hpp"
 #include "pc/lu/numeric.hpp"
@@ -40,11 +41,12 @@ struct DeviceReport {
   LuPivoting         pivoting;
 };
 
-/// What the kernels of a factorization work on.
-struct LuWorkspace {
-  Scalar       *values, *work; ///< FrontPlan
+/// What the kernels of a factorization work on. Number: Scalar or Single.
+template <class Number> struct LuWorkspace {
+  Number       *values, *work; ///< FrontPlan
   PetscInt     *local_row;     ///< [rows]
   int          *pending;       ///< [fronts] children that are not done
+  Number       *met;           ///< [rows] pivots of a symmetric factorization before any was replaced; else null
   DeviceReport *report;
   unsigned      spins; ///< see Patience
 };
@@ -61,13 +63,13 @@ inline PetscInt SweptColumns(PetscInt count)
 }
 
 /// What the kernels of a solve work on. Column c of each array lies c * stride entries on.
-struct LuSolution {
-  const Scalar   *values;
+template <class Number> struct LuSolution {
+  const Number   *values;
   const PetscInt *local_row;
-  const Scalar   *b;       ///< [rows] in the order of elimination
-  Scalar         *y;       ///< [rows] after L, or U^T
-  Scalar         *parts;   ///< [others of all fronts] what they get from their front
-  Scalar         *x;       ///< [rows] after U, or L^T
+  const Number   *b;       ///< [rows] in the order of elimination
+  Number         *y;       ///< [rows] after L, or U^T
+  Number         *parts;   ///< [others of all fronts] what they get from their front
+  Number         *x;       ///< [rows] after U, or L^T
   PetscInt        columns; ///< SweptColumns()
   PetscCount      stride;
   DeviceReport   *report;
@@ -76,19 +78,22 @@ struct LuSolution {
 
 /// Fronts list[0 .. count) of the class, each after those below it that are in the list; those of smaller classes are
 /// done. `launch`: which ticket.
-PetscErrorCode SmallFronts_CUDA(const FrontsView &fronts, PetscInt size, const PetscInt *list, PetscInt count,
-                                int launch, const LuWorkspace &work, Stream stream);
+template <class Number> PetscErrorCode SmallFronts_CUDA(const FrontsView &fronts, PetscInt size, const PetscInt *list,
+                                                        PetscInt count, int launch, const LuWorkspace<Number> &work,
+                                                        Stream stream);
 /// Fronts of any size that do not need each other, the one with the most pivots first; their sizes are known here, too.
 struct LargeStep {
   PetscInt              count = 0;
   std::vector<PetscInt> front, pivots, others; ///< [count]
 };
 /// Fronts list[0 .. step.count) on the device, whose children are done.
-PetscErrorCode LargeFronts_CUDA(const FrontsView &fronts, const FrontPlan &plan, const LargeStep &step,
-                                const PetscInt *list, const LuWorkspace &work, Stream stream);
+template <class Number> PetscErrorCode LargeFronts_CUDA(const FrontsView &fronts, const FrontPlan &plan,
+                                                        const LargeStep &step, const PetscInt *list,
+                                                        const LuWorkspace<Number> &work, Stream stream);
 /// The same fronts' updates, where all else of them is done.
-PetscErrorCode LargeUpdates_CUDA(const FrontsView &fronts, const FrontPlan &plan, const LargeStep &step,
-                                 const PetscInt *list, const LuWorkspace &work, Stream stream);
+template <class Number> PetscErrorCode LargeUpdates_CUDA(const FrontsView &fronts, const FrontPlan &plan,
+                                                         const LargeStep &step, const PetscInt *list,
+                                                         const LuWorkspace<Number> &work, Stream stream);
 
 /// A part of a large front in a solve: the rows of a tile of pivots, or LU_TILE of its others.
 struct SolveItem {
@@ -105,12 +110,15 @@ struct SolveLists {
 /// y and parts from b if `forward`, else x from y; small fronts by warps, large ones by blocks, tile after tile; one
 /// column, or LU_COLUMNS at most. Values are their own flags. A solve sweeps forward over the small and the large
 /// fronts, then back over the large and the small ones.
-PetscErrorCode SweepSmallFronts_CUDA(const FrontsView &fronts, const SolveLists &lists, bool forward, bool transpose,
-                                     const LuSolution &work, Stream stream);
-PetscErrorCode SweepLargeFronts_CUDA(const FrontsView &fronts, const SolveLists &lists, bool forward, bool transpose,
-                                     const LuSolution &work, Stream stream);
+template <class Number> PetscErrorCode SweepSmallFronts_CUDA(const FrontsView &fronts, const SolveLists &lists,
+                                                             bool forward, bool transpose,
+                                                             const LuSolution<Number> &work, Stream stream);
+template <class Number> PetscErrorCode SweepLargeFronts_CUDA(const FrontsView &fronts, const SolveLists &lists,
+                                                             bool forward, bool transpose,
+                                                             const LuSolution<Number> &work, Stream stream);
 /// The same with several columns, which a block takes through large fronts together.
-PetscErrorCode SweepLargeColumns_CUDA(const FrontsView &fronts, const SolveLists &lists, bool forward, bool transpose,
-                                      const LuSolution &work, Stream stream);
+template <class Number> PetscErrorCode SweepLargeColumns_CUDA(const FrontsView &fronts, const SolveLists &lists,
+                                                              bool forward, bool transpose,
+                                                              const LuSolution<Number> &work, Stream stream);
 
 } // namespace sparsegpu::lu

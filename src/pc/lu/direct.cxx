@@ -1,9 +1,8 @@
-/// The analysis of a direct factorization, and its solves with their refinement.
+/// The analysis of a direct factorization.
 #include "pc/lu/direct.hpp"
 #include <algorithm>
 #include <numeric>
 #include "pc/lu/placement.hpp"
-#include "pc/lu/refine_columns.hpp"
 #include "pc/symbolic/elimination.hpp"
 #include "petsc/compat.hpp"
 
@@ -15,6 +14,7 @@ using symbolic::Inverted;
 const char *const LuMatchingNames[3] = {"auto", "on", "off"};
 const char *const LuPivotedNames[3]  = {"auto", "on", "off"};
 const char *const LuHostNames[3]     = {"auto", "on", "off"};
+const char *const LuPrecisionNames[] = {"full", "single", "Precision", "", nullptr};
 
 namespace
 {
@@ -73,6 +73,8 @@ PetscErrorCode DirectFactor::Symbolic(const CsrView &A, std::vector<PetscInt> ro
 
   PetscFunctionBegin;
   space_           = space;
+  single_          = options.single && HAVE_SINGLE;
+  why_wide_        = "";
   singular_column_ = -1;
   if (wanted && options.matching == 0) {
     wanted = row == column; // different orders mean that the caller has chosen a diagonal
@@ -195,100 +197,30 @@ PetscErrorCode DirectFactor::Analyse(const CsrView &A, const std::vector<PetscIn
     for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) ++columns[A.j[e]];
   }
   F.longest_column = columns.empty() ? 0 : *std::max_element(columns.begin(), columns.end());
+  PetscCall(MakeEngine());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DirectFactor::MakeEngine()
+{
+  PetscFunctionBegin;
+  engine_.reset(); // before another one asks how much memory is free
 #if defined(SPARSEGPU_HAVE_CUDA)
-  if (space_ == Space::Device) PetscCallCXX(engine_ = MakeLuEngine_CUDA());
+  if (space_ == Space::Device) PetscCallCXX(engine_ = MakeLuEngine_CUDA(single_));
 #endif
-  if (!engine_) PetscCallCXX(engine_ = MakeLuEngine_Host());
-  PetscCall(engine_->Symbolic(F));
+  if (!engine_) PetscCallCXX(engine_ = MakeLuEngine_Host(single_));
+  PetscCall(engine_->Symbolic(analysis_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DirectFactor::Numeric(const Scalar *a, PetscReal small)
+PetscErrorCode DirectFactor::Widen(const char *why)
 {
-  LuPolicy policy;
-
   PetscFunctionBegin;
-  policy.exchange = kind == DirectKind::LU ? options.exchange : 0;
-  policy.small    = small;
-  policy.replace  = replace;
-  policy.all      = options.refine > 0 || replace > 0;
-  small_          = small;
-  pivoted_.reset();
-  PetscCall(engine_->Numeric(a, policy, &report_));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// A residual cannot be computed more accurately than the rounding of its longest sum.
-PetscReal DirectFactor::Goal(bool transpose) const
-{
-  const PetscReal longest = static_cast<PetscReal>(transpose ? analysis_.longest_column : analysis_.longest_row);
-  return std::max(static_cast<PetscReal>(32), longest + 1) * PETSC_MACHINE_EPSILON;
-}
-
-PetscErrorCode DirectFactor::Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
-                                   bool transpose)
-{
-  PetscInt     width = count;
-  ResidualSize size[LU_COLUMNS];
-
-  PetscFunctionBegin;
-  solved_  = true;
-  reached_ = 0;
-  refined_ = 0;
-  if (count > 0) PetscCall(Engine()->Room(&width));
-  for (PetscInt first = 0; first < count; first += width) {
-    const PetscInt columns = PetscMin(width, count - first);
-    const Scalar  *from    = b + static_cast<size_t>(first) * ldb;
-    Scalar        *to      = x + static_cast<size_t>(first) * ldx;
-    PetscInt       steps;
-    PetscCall(Engine()->Apply(FirstColumns(columns), from, ldb, to, ldx, transpose));
-    if (options.refine == 0) continue;
-    PetscCall(RefineColumns(Engine(), Rows(), LuBlock{columns, from, ldb, to, ldx, transpose},
-                            RefineLimits{Goal(transpose), options.refine, false}, &steps, size));
-    refined_ = std::max(refined_, steps);
-    for (PetscInt c = 0; c < columns; c++) {
-      solved_  = solved_ && !(size[c].error > Goal(transpose)); // NaN stays NaN
-      reached_ = PetscMax(reached_, size[c].error);
-    }
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DirectFactor::ProbeWith(const Scalar *b, Scalar *x, bool transpose, bool thorough, bool *good,
-                                       ResidualSize *size)
-{
-  PetscInt steps, width = 1;
-
-  PetscFunctionBegin;
-  PetscCall(Engine()->Room(&width));
-  PetscCall(Engine()->Apply(FirstColumns(1), b, Rows(), x, Rows(), transpose));
-  PetscCall(RefineColumns(Engine(), Rows(), LuBlock{1, b, Rows(), x, Rows(), transpose},
-                          RefineLimits{Goal(transpose), options.refine, thorough}, &steps, size));
-  refined_ = std::max(refined_, steps);
-  *good    = *good && size->error <= Goal(transpose);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DirectFactor::Probe(bool *good, ResidualSize *size)
-{
-  ResidualSize  other;
-  const Scalar *b;
-  Scalar       *product, *x;
-
-  PetscFunctionBegin;
-  *good = false;
-  *size = ResidualSize();
-  if (!report_.finite) PetscFunctionReturn(PETSC_SUCCESS);
-  *good    = true;
-  refined_ = 0;
-  PetscCall(Engine()->Sample(&b, &product, &x));
-  PetscCall(ProbeWith(b, x, false, !pivoted_, good, size));
-  for (const bool transpose : {false, true}) {
-    if (transpose && !pivoted_) break; // the device would need the transpose
-    PetscCall(Engine()->Multiply(b, product, false, transpose));
-    PetscCall(ProbeWith(product, x, transpose, false, good, &other));
-    size->error = std::max(size->error, other.error);
-  }
+  if (!single_) PetscFunctionReturn(PETSC_SUCCESS);
+  single_   = false;
+  proven    = false;
+  why_wide_ = why;
+  PetscCall(MakeEngine());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -17,6 +17,7 @@ struct LuOptions {
   PetscInt  refine   = 10;                          ///< refinement steps at most; 0: none, and no copy of the matrix
   PetscInt  pivoted  = 0;                           ///< LuPivotedNames
   PetscInt  host     = 0;                           ///< LuHostNames
+  bool      single   = false;                       ///< factors in single precision, if solves are good with them
   PetscReal exchange = static_cast<PetscReal>(0.1); ///< LuPivoting::exchange
   long long spins = 1ll << 28; ///< on the GPU a thread gives up after this many polls, minutes, in which no task ends
 };
@@ -25,6 +26,8 @@ extern const char *const LuMatchingNames[3];
 extern const char *const LuPivotedNames[3];
 /// A system on the device is factored by the host: where that is predicted to be faster, always, never.
 extern const char *const LuHostNames[3];
+/// As PetscOptionsEnum() takes them.
+extern const char *const LuPrecisionNames[];
 
 /// A residual of at most this part of the right-hand side is that of a solved system. A singular one may have small
 /// backward errors, by solutions as large as 1 / eps; its residuals are as large as the right-hand side.
@@ -77,9 +80,22 @@ public:
   /// The factors of the matrix with the pattern that Symbolic() saw and these values [nonzeros], which lie in its
   /// space. Pivots below `small` times the largest entry are replaced. No allocation after the first.
   PetscErrorCode Numeric(const Scalar *a, PetscReal small);
+  /// Whether the fronts' factors are in single precision, and their machine epsilon.
+  bool      InSingle() const { return single_; }
+  PetscReal Epsilon() const { return single_ ? EpsilonOf<Single>() : PETSC_MACHINE_EPSILON; }
+  /// Factors are in full precision from now on, until Symbolic(); those in single precision are freed. `why` for
+  /// View().
+  PetscErrorCode Widen(const char *why);
   /// x = A^-1 b or A^-T b, `count` columns in the same space, LU_COLUMNS of them together, refined: by GMRES, one by
   /// one, where that is not enough. Solved() and Reached() tell the outcome; x is the best that was found.
   PetscErrorCode Solve(PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose);
+  /// LuEngine::ApplyHalf() with one column, without refinement.
+  PetscErrorCode SolveHalf(bool forward, const Scalar *b, Scalar *x);
+#if !defined(PETSC_USE_COMPLEX)
+  /// Of the matrix that was factored by Cholesky's method, pivots replaced or not: see inertia.cxx. Errors:
+  /// PETSC_ERR_SUP naming how many were.
+  PetscErrorCode Inertia(PetscInt *negative, PetscInt *zero, PetscInt *positive);
+#endif
   /// Tries solves, with a right-hand side that is hardly in the range of a singular matrix, and with one whose solution
   /// is of its size; with partial pivoting transposed ones, too. *good: they met the bound. *size: the largest error,
   /// and the first one's relative residual.
@@ -95,7 +111,10 @@ public:
     pivoted_.reset();
   }
   /// The engine with partial pivoting, if solves are its own.
-  const PivotedEngine *Pivoted() const { return pivoted_.get(); }
+  const PivotedEngine *Pivoted() const
+  {
+    return pivoted_.get();
+  }
   /// The values that were factored, on the host; none without refinement.
   PetscErrorCode Values(std::vector<Scalar> *a)
   {
@@ -108,7 +127,10 @@ public:
   {
     return CsrView{analysis_.rows, analysis_.rows, MatrixNonzeros(), analysis_.i.data(), analysis_.j.data(), a};
   }
-  PetscInt SingularColumn() const { return singular_column_; } ///< a column that no row is left for; -1: none
+  PetscInt SingularColumn() const
+  {
+    return singular_column_;
+  } ///< a column that no row is left for; -1: none
   /// One line; fronts, memory and the last solve where the format is PETSC_VIEWER_ASCII_INFO_DETAIL.
   PetscErrorCode View(PetscViewer viewer) const;
   bool           tried_pivoting  = false; ///< with these values
@@ -116,23 +138,59 @@ public:
   bool           proven          = false; ///< solves were tried with factors of this analysis last, and were good
 
   /// Whether each column of the last solve met the bound, or was not a number.
-  bool      Solved() const { return solved_; }
-  PetscReal Reached() const { return reached_; } ///< the largest backward error of its columns
+  bool Solved() const
+  {
+    return solved_;
+  }
+  PetscReal Reached() const
+  {
+    return reached_;
+  } ///< the largest backward error of its columns
   PetscReal Goal(bool transpose) const;
-  PetscInt  Steps() const { return refined_; } ///< of refinement, the most of any column
+  PetscInt  Steps() const
+  {
+    return refined_;
+  } ///< of refinement, the most of any column
 
-  PetscInt       Rows() const { return analysis_.rows; }
-  PetscInt       MatrixNonzeros() const { return static_cast<PetscInt>(analysis_.j.size()); }
-  PetscCount     Nonzeros() const { return analysis_.plan.values; }
-  PetscLogDouble Flops() const { return analysis_.plan.flops; }
-  PetscLogDouble Bytes() const { return (engine_ ? engine_->Bytes() : 0) + (pivoted_ ? pivoted_->Bytes() : 0); }
+  PetscInt Rows() const
+  {
+    return analysis_.rows;
+  }
+  PetscInt MatrixNonzeros() const
+  {
+    return static_cast<PetscInt>(analysis_.j.size());
+  }
+  PetscCount Nonzeros() const
+  {
+    return analysis_.plan.values;
+  }
+  PetscLogDouble Flops() const
+  {
+    return analysis_.plan.flops;
+  }
+  PetscLogDouble Bytes() const
+  {
+    return (engine_ ? engine_->Bytes() : 0) + (pivoted_ ? pivoted_->Bytes() : 0);
+  }
   /// Where solves run.
-  Space           Where() const { return pivoted_ || !engine_ ? Space::Host : engine_->Where(); }
-  const LuReport &Report() const { return report_; }
+  Space Where() const
+  {
+    return pivoted_ || !engine_ ? Space::Host : engine_->Where();
+  }
+  const LuReport &Report() const
+  {
+    return report_;
+  }
   /// Of the fronts, where partial pivoting serves the solves, too.
-  const LuReport &FrontsReport() const { return pivoted_ ? report_of_fronts_ : report_; }
+  const LuReport &FrontsReport() const
+  {
+    return pivoted_ ? report_of_fronts_ : report_;
+  }
   /// The row of the matrix that is eliminated k-th.
-  PetscInt MatrixRow(PetscInt k) const { return analysis_.row_order[k]; }
+  PetscInt MatrixRow(PetscInt k) const
+  {
+    return analysis_.row_order[k];
+  }
 
 private:
   PetscErrorCode Arrange(const CsrView &A, Matching &&matching, std::vector<PetscInt> *row,
@@ -140,15 +198,20 @@ private:
   PetscErrorCode Analyse(const CsrView &A, const std::vector<PetscInt> &row, const std::vector<PetscInt> &column);
   PetscErrorCode ProbeWith(const Scalar *b, Scalar *x, bool transpose, bool thorough, bool *good, ResidualSize *size);
   PetscErrorCode PlanIn(Space space);
+  PetscErrorCode MakeEngine();
   PetscErrorCode ViewDetail(PetscViewer viewer) const;
-  LuEngine      *Engine() { return pivoted_ ? pivoted_.get() : engine_.get(); } ///< whose solves are taken
+  LuEngine      *Engine()
+  {
+    return pivoted_ ? pivoted_.get() : engine_.get();
+  } ///< whose solves are taken
 
   LuAnalysis                     analysis_;
   std::unique_ptr<LuEngine>      engine_;
   std::unique_ptr<PivotedEngine> pivoted_;
-  const char                    *why_pivoted_ = "";
-  Space                          space_       = Space::Host;
-  bool                           moved_       = false; ///< to the host
+  const char                    *why_pivoted_ = "", *why_wide_ = "";
+  Space                          space_  = Space::Host;
+  bool                           moved_  = false; ///< to the host
+  bool                           single_ = false;
   LuReport                       report_, report_of_fronts_;
   PetscReal                      small_           = 0; ///< Numeric()
   PetscInt                       singular_column_ = -1;

@@ -33,14 +33,14 @@ struct LuPolicy {
   PetscReal small    = 0;     ///< pivots below this part of the largest entry become so large, ...
   PetscReal replace  = 0;     ///< ... or this large, if it is positive
   bool      all      = false; ///< all pivots below that are replaced, not only those that are as good as zero
+  PetscReal epsilon  = PETSC_MACHINE_EPSILON; ///< of the factors' precision
 
   SPARSEGPU_HD LuPivoting For(PetscReal largest) const
   {
-    LuPivoting      pivoting;
-    const PetscReal epsilon = PETSC_MACHINE_EPSILON;
-    pivoting.exchange       = exchange;
-    pivoting.replace        = replace > 0 ? replace : small * largest;
-    pivoting.tiny           = all ? pivoting.replace : static_cast<PetscReal>(sqrt(epsilon)) * epsilon * largest;
+    LuPivoting pivoting;
+    pivoting.exchange = exchange;
+    pivoting.replace  = replace > 0 ? replace : small * largest;
+    pivoting.tiny     = all ? pivoting.replace : static_cast<PetscReal>(sqrt(epsilon)) * epsilon * largest;
     return pivoting;
   }
 };
@@ -73,6 +73,14 @@ public:
   /// solve got stuck.
   virtual PetscErrorCode Apply(const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
                                bool transpose) = 0;
+  /// One of the two sweeps, with D^1/2 of a symmetric factorization with positive pivots: with A = L D L^H, or L U, in
+  /// the order of elimination, x = D^-1/2 L^-1 b if `forward`, else x = L^-H D^-1/2 b, or U^-1 b; the matrix's side
+  /// is scaled and in its own order. Asynchronous on the device.
+  virtual PetscErrorCode ApplyHalf(bool forward, const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x,
+                                   PetscInt ldx) = 0;
+  /// D of a symmetric factorization, on the host, in the order of elimination: pivots as they were met and as they are,
+  /// and the scales of their rows.
+  virtual PetscErrorCode Pivots(std::vector<Scalar> *met, std::vector<Scalar> *used, std::vector<PetscReal> *scale) = 0;
   /// The residuals b - A x or b - A^T x, which are kept by column, and size [columns.count]: how large they are. One
   /// wait for the device.
   virtual PetscErrorCode Residual(const LuColumns &columns, const Scalar *b, PetscInt ldb, const Scalar *x,
@@ -108,9 +116,10 @@ public:
   virtual PetscLogDouble Bytes() const                  = 0;
 };
 
-std::unique_ptr<LuEngine> MakeLuEngine_Host();
+/// single: factors are stored and computed in single precision; all else of an engine is in full precision.
+std::unique_ptr<LuEngine> MakeLuEngine_Host(bool single);
 #if defined(SPARSEGPU_HAVE_CUDA)
-std::unique_ptr<LuEngine> MakeLuEngine_CUDA();
+std::unique_ptr<LuEngine> MakeLuEngine_CUDA(bool single);
 /// Rows of the largest small front that a thread block of the device has shared memory for: one of SMALL_FRONTS, or 0.
 PetscErrorCode LargestSmallFront_CUDA(PetscInt *rows);
 #endif
@@ -119,6 +128,15 @@ PetscErrorCode LargestSmallFront_CUDA(PetscInt *rows);
 SPARSEGPU_HD PetscReal InverseScale(PetscReal magnitude)
 {
   constexpr int LIMIT    = sizeof(PetscReal) == sizeof(float) ? 60 : 500;
+  int           exponent = 0;
+  if (magnitude > 0) (void)frexp(static_cast<double>(magnitude), &exponent);
+  exponent = exponent > LIMIT ? LIMIT : exponent < -LIMIT ? -LIMIT : exponent;
+  return static_cast<PetscReal>(ldexp(1.0, -exponent));
+}
+/// The same for a right-hand side, alone: its inverse is a power of two, too.
+SPARSEGPU_HD PetscReal RangeScale(PetscReal magnitude)
+{
+  constexpr int LIMIT    = sizeof(PetscReal) == sizeof(float) ? 120 : 1000;
   int           exponent = 0;
   if (magnitude > 0) (void)frexp(static_cast<double>(magnitude), &exponent);
   exponent = exponent > LIMIT ? LIMIT : exponent < -LIMIT ? -LIMIT : exponent;

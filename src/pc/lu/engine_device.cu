@@ -8,70 +8,38 @@
 namespace sparsegpu::lu
 {
 
-FrontsView DeviceEngine::Fronts() const
+/// Scales, thresholds and the matrix's entries in the fronts.
+template <class Number>
+PetscErrorCode DeviceFactors<Number>::Fill(const SystemView &system, const LuPolicy &policy, Stream stream)
 {
-  return FrontsView{analysis_->plan.shape, first_.data(), parent_.data(),       row_begin_.data(), row_.data(),
-                    relative_.data(),      owner_.data(), lower_.data(),        upper_.data(),     update_.data(),
-                    child_begin_.data(),   child_.data(), source_begin_.data(), source_.data()};
-}
-
-/// Does not wait: a solve that gave up is reported by its own call or by the next one.
-PetscErrorCode DeviceEngine::CheckStuck()
-{
-  PetscFunctionBegin;
-  if (!*static_cast<volatile int *>(stuck_)) PetscFunctionReturn(PETSC_SUCCESS);
-  *stuck_ = 0;
-  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_GPU,
-          "A direct factorization or solve made no progress in %lld polls (-mat_sparsegpu_lu_spins) and gave up",
-          analysis_->spins);
-}
-
-/// Waits for the report.
-PetscErrorCode DeviceEngine::Hear(Stream stream)
-{
-  PetscFunctionBegin;
-  SparseGPUCallCUDA(cudaMemcpyAsync(heard_, report_.data(), sizeof(DeviceReport), cudaMemcpyDeviceToHost,
-                                    static_cast<cudaStream_t>(stream)));
-  PetscCall(DeviceSynchronize(stream));
-  if (heard_->stuck) *stuck_ = 1;
-  PetscCall(CheckStuck());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DeviceEngine::Numeric(const Scalar *a, const LuPolicy &policy, LuReport *report)
-{
-  const LuAnalysis &A    = *analysis_;
-  const FrontPlan  &plan = A.plan;
-  Stream            stream;
-
-  PetscFunctionBegin;
-  PetscCall(CheckStuck());
-  PetscCall(DeviceStream(&stream));
+  const LuAnalysis  &A = *analysis_;
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
-  if (values_.size() != static_cast<size_t>(plan.values)) {
-    PetscCall(values_.Allocate(static_cast<size_t>(plan.values), Space::Device));
-    PetscCall(work_.Allocate(static_cast<size_t>(plan.work), Space::Device));
-    PetscCall(Reserve(1));
-    PetscCall(a_.Allocate(A.refine ? A.j.size() : 0, Space::Device));
-  }
-  const SystemView system{A.rows, i_.data(), j_.data(), nullptr, a};
-  columns_measured_ = false;
-  PetscCall(PetscLogGpuTimeBegin());
-  if (A.refine && !A.j.empty())
-    SparseGPUCallCUDA(cudaMemcpyAsync(a_.data(), a, a_.bytes(), cudaMemcpyDeviceToDevice, s));
+
+  PetscFunctionBegin;
   PetscCall(ClearReport_CUDA(report_.data(), stream));
   if (!A.matched && A.symmetric)
     PetscCall(ScaleByDiagonal_CUDA(system, row_scale_.data(), column_scale_.data(), stream));
   if (!A.matched && !A.symmetric) PetscCall(Equilibrate_CUDA(system, row_scale_.data(), column_scale_.data(), stream));
   PetscCall(MeasureSystem_CUDA(system, row_scale_.data(), column_scale_.data(), policy, report_.data(), stream));
-  if (plan.values > 0) SparseGPUCallCUDA(cudaMemsetAsync(values_.data(), 0, values_.bytes(), s));
+  if (values_.size() > 0) SparseGPUCallCUDA(cudaMemsetAsync(values_.data(), 0, values_.bytes(), s));
   PetscCall(PlaceValues_CUDA(system, row_scale_.data(), column_scale_.data(), place_.data(),
-                             plan.shape == Shape::Hermitian, values_.data(), stream));
+                             A.plan.shape == Shape::Hermitian, values_.data(), stream));
   if (A.tree.Fronts() > 0)
     SparseGPUCallCUDA(
         cudaMemcpyAsync(pending_.data(), children_.data(), children_.bytes(), cudaMemcpyDeviceToDevice, s));
-  const LuWorkspace work{values_.data(),  work_.data(),   local_row_.data(),
-                         pending_.data(), report_.data(), Spins(A.spins)};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// All fronts, in the steps of the plan.
+template <class Number> PetscErrorCode DeviceFactors<Number>::Factor(Stream stream)
+{
+  const LuAnalysis         &A    = *analysis_;
+  const FrontPlan          &plan = A.plan;
+  const LuWorkspace<Number> work{
+      values_.data(), work_.data(),  local_row_.data(), pending_.data(), met_.size() > 0 ? met_.data() : nullptr,
+      report_.data(), Spins(A.spins)};
+
+  PetscFunctionBegin;
   for (PetscInt c = 0; c < SMALL_CLASSES && c < plan.Steps(); c++)
     PetscCall(SmallFronts_CUDA(Fronts(), SMALL_FRONTS[c], list_.data() + plan.step_begin[c],
                                plan.step_begin[c + 1] - plan.step_begin[c], static_cast<int>(c), work, stream));
@@ -83,7 +51,36 @@ PetscErrorCode DeviceEngine::Numeric(const Scalar *a, const LuPolicy &policy, Lu
   if (plan.Half())
     PetscCall(MeasureHalfGrowth_CUDA(Fronts(), A.tree.Fronts(), A.rows, values_.data(), report_.data(), stream));
   else
-    PetscCall(MeasureGrowth_CUDA(plan.values, values_.data(), report_.data(), stream));
+    PetscCall(MeasureGrowth_CUDA(plan.values, static_cast<const Number *>(values_.data()), report_.data(), stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Number>
+PetscErrorCode DeviceFactors<Number>::Numeric(const Scalar *a, const LuPolicy &policy, LuReport *report)
+{
+  const LuAnalysis &A    = *analysis_;
+  const FrontPlan  &plan = A.plan;
+  Stream            stream;
+
+  PetscFunctionBegin;
+  PetscCall(CheckStuck());
+  PetscCall(DeviceStream(&stream));
+  if (values_.size() != static_cast<size_t>(plan.values)) {
+    PetscCall(values_.Allocate(static_cast<size_t>(plan.values), Space::Device));
+    PetscCall(work_.Allocate(static_cast<size_t>(plan.work), Space::Device));
+    PetscCall(met_.Allocate(plan.Half() ? static_cast<size_t>(A.rows) : 0, Space::Device));
+    PetscCall(Reserve(1));
+    PetscCall(a_.Allocate(A.refine ? A.j.size() : 0, Space::Device));
+    if (sizeof(Number) < sizeof(Scalar)) PetscCall(largest_.Allocate(LU_COLUMNS, Space::Device));
+  }
+  columns_measured_ = false;
+  PetscCall(root_.Allocate(0, Space::Device));
+  PetscCall(PetscLogGpuTimeBegin());
+  if (A.refine && !A.j.empty() && a != a_.data())
+    SparseGPUCallCUDA(
+        cudaMemcpyAsync(a_.data(), a, a_.bytes(), cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(stream)));
+  PetscCall(Fill(SystemView{A.rows, i_.data(), j_.data(), nullptr, a}, policy, stream));
+  PetscCall(Factor(stream));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PetscLogGpuFlops(plan.flops));
   PetscCall(Hear(stream));
@@ -97,7 +94,7 @@ PetscErrorCode DeviceEngine::Numeric(const Scalar *a, const LuPolicy &policy, Lu
 }
 
 /// Memory for blocks of so many columns.
-PetscErrorCode DeviceEngine::Reserve(PetscInt columns)
+template <class Number> PetscErrorCode DeviceFactors<Number>::Reserve(PetscInt columns)
 {
   PetscFunctionBegin;
   PetscCall(vectors_.Allocate(Vectors() * static_cast<size_t>(SweptColumns(columns)), Space::Device));
@@ -107,11 +104,12 @@ PetscErrorCode DeviceEngine::Reserve(PetscInt columns)
 }
 
 /// A block is all columns or, where the memory is not there, one: few columns gain little, and what is free may change.
-PetscErrorCode DeviceEngine::Room(PetscInt *width)
+template <class Number> PetscErrorCode DeviceFactors<Number>::Room(PetscInt *width)
 {
   const PetscInt columns = PetscMin(*width, LU_COLUMNS), swept = SweptColumns(columns);
-  const size_t   entries = Vectors() * static_cast<size_t>(swept) + 2 * Kept() * static_cast<size_t>(columns);
-  const size_t   there   = vectors_.size() + residual_.size() + before_.size();
+  const size_t   sweeps = Vectors() * static_cast<size_t>(swept) * sizeof(Number);
+  const size_t   needed = sweeps + 2 * Kept() * static_cast<size_t>(columns) * sizeof(Scalar);
+  const size_t   there  = vectors_.bytes() + residual_.bytes() + before_.bytes();
   double         left;
 
   PetscFunctionBegin;
@@ -121,13 +119,24 @@ PetscErrorCode DeviceEngine::Room(PetscInt *width)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DeviceMemoryLeft(&left));
   *width = 1;
-  if (static_cast<double>((entries - there) * sizeof(Scalar)) > left) PetscFunctionReturn(PETSC_SUCCESS);
+  if (static_cast<double>(needed) - static_cast<double>(there) > left) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Reserve(columns));
   *width = columns;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DeviceEngine::Sweep(const LuSolution &solution, bool transpose, Stream stream)
+/// The vectors of the sweeps, and what they read.
+template <class Number> LuSolution<Number> DeviceFactors<Number>::Solution(PetscInt columns)
+{
+  const PetscInt n = analysis_->rows;
+  Number *const w = vectors_.data(), *const y = w + n, *const x = y + n, *const parts = x + n;
+  return LuSolution<Number>{
+      values_.data(), local_row_.data(),      w, y, parts, x, SweptColumns(columns), static_cast<PetscCount>(Vectors()),
+      report_.data(), Spins(analysis_->spins)};
+}
+
+template <class Number> PetscErrorCode DeviceFactors<Number>::Sweep(const LuSolution<Number> &solution, bool transpose,
+                                                                    Sweeps sweeps, Stream stream)
 {
   const LuAnalysis &A      = *analysis_;
   const PetscInt    small  = A.plan.Steps() > 0 ? A.plan.step_begin[SMALL_CLASSES] : 0;
@@ -139,60 +148,148 @@ PetscErrorCode DeviceEngine::Sweep(const LuSolution &solution, bool transpose, S
                          backward_.data(),
                          static_cast<PetscInt>(forward_.size()),
                          static_cast<PetscInt>(backward_.size())};
-  const auto        large = solution.columns == 1 ? SweepLargeFronts_CUDA : SweepLargeColumns_CUDA;
+  const auto        large = solution.columns == 1 ? SweepLargeFronts_CUDA<Number> : SweepLargeColumns_CUDA<Number>;
 
   PetscFunctionBegin;
-  PetscCall(SweepSmallFronts_CUDA(fronts, lists, true, transpose, solution, stream));
-  PetscCall((*large)(fronts, lists, true, transpose, solution, stream));
-  PetscCall((*large)(fronts, lists, false, transpose, solution, stream));
-  PetscCall(SweepSmallFronts_CUDA(fronts, lists, false, transpose, solution, stream));
+  if (sweeps != Sweeps::Backward) {
+    PetscCall(SweepSmallFronts_CUDA(fronts, lists, true, transpose, solution, stream));
+    PetscCall((*large)(fronts, lists, true, transpose, solution, stream));
+  }
+  if (sweeps != Sweeps::Forward) {
+    PetscCall((*large)(fronts, lists, false, transpose, solution, stream));
+    PetscCall(SweepSmallFronts_CUDA(fronts, lists, false, transpose, solution, stream));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Without `scale`, b is scaled already. Unless `kept` is null, x goes there and is added to.
-PetscErrorCode DeviceEngine::ApplyTo(const LuColumns &columns, const Scalar *b, PetscInt ldb, bool scale, Scalar *kept,
-                                     Scalar *x, PetscInt ldx, bool transpose)
+template <class Number> PetscErrorCode DeviceFactors<Number>::ApplyTo(const LuColumns &columns, const Scalar *b,
+                                                                      PetscInt ldb, bool scale, Scalar *kept, Scalar *x,
+                                                                      PetscInt ldx, bool transpose)
 {
   const LuAnalysis &A      = *analysis_;
   const PetscInt    n      = A.rows;
-  const PetscInt    swept  = SweptColumns(columns.count);
   const PetscCount  stride = static_cast<PetscCount>(Vectors());
-  Scalar *const w = vectors_.data(), *const y = w + n, *const unknowns = y + n, *const parts = unknowns + n;
-  const bool       conjugate = transpose && A.plan.shape == Shape::Hermitian; // A^T is its conjugate
-  const SweepOrder in{n, (transpose ? column_order_ : row_order_).data(),
-                      scale ? (transpose ? column_scale_ : row_scale_).data() : nullptr, conjugate};
-  const SweepOrder out{n, (transpose ? row_order_ : column_order_).data(),
-                       (transpose ? row_scale_ : column_scale_).data(), conjugate};
-  const LuSolution solution{values_.data(), local_row_.data(), w, y, parts, unknowns, swept, stride,
-                            report_.data(), Spins(A.spins)};
-  Stream           stream;
-  bool             stuck;
+  Number *const w = vectors_.data(), *const y = w + n, *const unknowns = y + n;
+  const bool               conjugate = transpose && A.plan.shape == Shape::Hermitian; // A^T is its conjugate
+  const SweepOrder         in{n, (transpose ? column_order_ : row_order_).data(),
+                      scale ? (transpose ? column_scale_ : row_scale_).data() : nullptr, conjugate,
+                      largest_.size() > 0 ? largest_.data() : nullptr};
+  const SweepOrder         out{n, (transpose ? row_order_ : column_order_).data(),
+                       (transpose ? row_scale_ : column_scale_).data(), conjugate, in.largest};
+  const LuSolution<Number> solution = Solution(columns.count);
+  Stream                   stream;
+  bool                     stuck;
 
   PetscFunctionBegin;
   PetscCall(DeviceStream(&stream));
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(BeginSolve_CUDA(in, columns, b, ldb, swept, w, stride, stride - n, y, report_.data(), stream));
+  if (in.largest) PetscCall(MeasureRightSides_CUDA(in, columns, b, ldb, stream));
+  PetscCall(BeginSolve_CUDA(in, columns, b, ldb, solution.columns, w, stride, stride - n, y, report_.data(), stream));
   PetscCall(PretendsStuck(&stuck));
   if (stuck) SparseGPUCallCUDA(cudaMemsetAsync(&report_.data()->stuck, 1, 1, static_cast<cudaStream_t>(stream)));
-  PetscCall(Sweep(solution, transpose, stream));
-  PetscCall(GiveOut_CUDA(out, columns, unknowns, stride, kept, x, ldx, report_.data(), stuck_, stream));
+  PetscCall(Sweep(solution, transpose, Sweeps::Both, stream));
+  PetscCall(GiveOut_CUDA(out, columns, static_cast<const Number *>(unknowns), stride, kept, x, ldx, report_.data(),
+                         stuck_, stream));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PetscLogGpuFlops(A.plan.solve_flops * columns.count));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DeviceEngine::Apply(const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
-                                   bool transpose)
+template <class Number> PetscErrorCode DeviceFactors<Number>::Pivots(std::vector<Scalar>    *met,
+                                                                     std::vector<Scalar>    *used,
+                                                                     std::vector<PetscReal> *scale)
 {
+  const size_t           n = met_.size();
+  std::vector<PetscReal> by_row;
+  std::vector<Number>    own;
+  Array<Number>          gathered;
+  Stream                 stream;
+
   PetscFunctionBegin;
-  PetscCall(CheckStuck());
-  PetscCall(ApplyTo(columns, b, ldb, true, nullptr, x, ldx, transpose));
+  PetscCall(DeviceStream(&stream));
+  PetscCall(gathered.Allocate(n, Space::Device));
+  PetscCallCXX(own.resize(n));
+  PetscCall(TakePivots_CUDA(Fronts(), analysis_->tree.Fronts(), static_cast<PetscInt>(n), values_.data(),
+                            gathered.data(), stream));
+  for (auto *to : {met, used}) {
+    PetscCallCXX(to->resize(n));
+    if (n > 0) PetscCall((to == met ? met_ : gathered).ToHost(own.data()));
+    for (size_t k = 0; k < n; k++) (*to)[k] = Widened(own[k]);
+  }
+  PetscCallCXX(by_row.resize(row_scale_.size()));
+  PetscCallCXX(scale->resize(n));
+  if (n > 0) PetscCall(row_scale_.ToHost(by_row.data()));
+  for (size_t k = 0; k < n; k++) (*scale)[k] = by_row[analysis_->row_order[k]];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-std::unique_ptr<LuEngine> MakeLuEngine_CUDA()
+/// root_, unless it is there.
+template <class Number> PetscErrorCode DeviceFactors<Number>::TakeRoots()
 {
-  return std::make_unique<DeviceEngine>();
+  const size_t           n = met_.size();
+  std::vector<Scalar>    met, used;
+  std::vector<PetscReal> root, scale;
+
+  PetscFunctionBegin;
+  if (root_.size() > 0 || n == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Pivots(&met, &used, &scale));
+  PetscCallCXX(root.resize(2 * n));
+  for (size_t k = 0; k < n; k++) {
+    root[k]     = PetscSqrtReal(RealPart(used[k]));
+    root[k + n] = 1 / root[k];
+  }
+  PetscCall(root_.Take(std::move(root), Space::Device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Number> PetscErrorCode DeviceFactors<Number>::ApplyHalf(bool forward, const LuColumns &columns,
+                                                                        const Scalar *b, PetscInt ldb, Scalar *x,
+                                                                        PetscInt ldx)
+{
+  const LuAnalysis        &A        = *analysis_;
+  const PetscInt           n        = A.rows;
+  const LuSolution<Number> solution = Solution(columns.count);
+  const PetscCount         stride   = solution.stride;
+  RealBits *const          largest  = largest_.size() > 0 ? largest_.data() : nullptr;
+  Number *const w = vectors_.data(), *const y = w + n, *const unknowns = y + n;
+  Stream stream;
+
+  PetscFunctionBegin;
+  PetscCall(CheckStuck());
+  PetscCall(DeviceStream(&stream));
+  PetscCall(TakeRoots());
+  const PetscReal *root = root_.size() > 0 ? root_.data() : nullptr, *inverse = root ? root + n : nullptr;
+  const SweepOrder in{n, forward ? row_order_.data() : nullptr, forward ? row_scale_.data() : root, false, largest};
+  const SweepOrder out{n, forward ? nullptr : column_order_.data(), forward ? inverse : column_scale_.data(), false,
+                       largest};
+  PetscCall(PetscLogGpuTimeBegin());
+  if (largest) PetscCall(MeasureRightSides_CUDA(in, columns, b, ldb, stream));
+  if (forward)
+    PetscCall(BeginSolve_CUDA(in, columns, b, ldb, solution.columns, w, stride, stride - n, y, report_.data(), stream));
+  else // what the forward sweep leaves is there
+    PetscCall(BeginSolve_CUDA(in, columns, b, ldb, solution.columns, y, stride, stride - 2 * n, unknowns,
+                              report_.data(), stream));
+  PetscCall(Sweep(solution, false, forward ? Sweeps::Forward : Sweeps::Backward, stream));
+  PetscCall(GiveOut_CUDA(out, columns, static_cast<const Number *>(forward ? y : unknowns), stride, nullptr, x, ldx,
+                         report_.data(), stuck_, stream));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(PetscLogGpuFlops(A.plan.solve_flops / 2 * columns.count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Number> double DeviceFactors<Number>::FactorBytes() const
+{
+  return static_cast<double>(analysis_->plan.values + analysis_->plan.work) * sizeof(Number);
+}
+template <class Number> double DeviceFactors<Number>::SweepBytes() const
+{
+  return static_cast<double>(PetscMax(Vectors() * sizeof(Number), vectors_.bytes()));
+}
+
+std::unique_ptr<LuEngine> MakeLuEngine_CUDA(bool single)
+{
+  if (single && HAVE_SINGLE) return std::make_unique<DeviceFactors<Single>>();
+  return std::make_unique<DeviceFactors<Scalar>>();
 }
 
 } // namespace sparsegpu::lu

@@ -1,5 +1,5 @@
 /// The engine on the device: factors, vectors and the matrix stay there; the host reads one report per factorization
-/// and one per residual.
+/// and one per residual. Factors and what sweeps over them work on are of another type, Scalar or Single.
 #pragma once
 
 #include "device/buffer.hpp"
@@ -18,8 +18,6 @@ public:
     (void)DeviceFreePinned(stuck_);
   }
   PetscErrorCode Symbolic(const LuAnalysis &analysis) override;
-  PetscErrorCode Numeric(const Scalar *a, const LuPolicy &policy, LuReport *report) override;
-  PetscErrorCode Room(PetscInt *width) override;
   PetscErrorCode Apply(const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
                        bool transpose) override;
   PetscErrorCode Residual(const LuColumns &columns, const Scalar *b, PetscInt ldb, const Scalar *x, PetscInt ldx,
@@ -38,19 +36,16 @@ public:
   Space          Where() const override { return Space::Device; }
   PetscLogDouble Bytes() const override;
 
-private:
-  PetscErrorCode TakeTree();
-  PetscErrorCode TakeLists();
-  PetscErrorCode TakeMatrix();
-  PetscErrorCode TakeTransposed();
-  PetscErrorCode CheckMemory() const;
+protected:
+  /// x = A^-1 b. Without `scale`, b is scaled already. Unless `kept` is null, x goes there and is added to.
+  virtual PetscErrorCode ApplyTo(const LuColumns &columns, const Scalar *b, PetscInt ldb, bool scale, Scalar *kept,
+                                 Scalar *x, PetscInt ldx, bool transpose) = 0;
+  /// Bytes of the factors and updates, and of the sweeps' vectors for one column or for those that there is room for.
+  virtual double FactorBytes() const = 0;
+  virtual double SweepBytes() const  = 0;
+
   PetscErrorCode Hear(Stream stream);
   PetscErrorCode CheckStuck();
-  PetscErrorCode SystemOf(bool transpose, SystemView *system);
-  PetscErrorCode ApplyTo(const LuColumns &columns, const Scalar *b, PetscInt ldb, bool scale, Scalar *kept, Scalar *x,
-                         PetscInt ldx, bool transpose);
-  PetscErrorCode Reserve(PetscInt columns);
-  PetscErrorCode Sweep(const LuSolution &solution, bool transpose, Stream stream);
   FrontsView     Fronts() const;
   /// Entries of the sweeps' vectors, and of those of refinement, for one column.
   size_t Vectors() const { return 3 * static_cast<size_t>(analysis_->rows) + analysis_->tree.row.size(); }
@@ -73,15 +68,53 @@ private:
   Array<Scalar>     a_; ///< as it was factored; none without refinement
   bool              columns_measured_ = false;
   // the numbers
-  Array<Scalar>       values_, work_;
   Array<PetscInt>     local_row_;
-  Array<Scalar>       vectors_; ///< a column: [rows] right-hand side; flags: [rows] y, [rows] x, [others] parts
   Array<Scalar>       residual_, before_; ///< [rows x columns of a block]
   Array<Scalar>       sample_;            ///< [3 * rows]
   Array<Scalar>       basis_, dots_;      ///< as GMRES wants them, [LU_BASIS]
   Array<DeviceReport> report_;
   DeviceReport       *heard_ = nullptr; ///< pinned
   int                *stuck_ = nullptr; ///< pinned: a solve has given up, possibly one the host did not wait for
+
+private:
+  PetscErrorCode TakeTree();
+  PetscErrorCode TakeLists();
+  PetscErrorCode TakeMatrix();
+  PetscErrorCode TakeTransposed();
+  PetscErrorCode CheckMemory() const;
+  PetscErrorCode SystemOf(bool transpose, SystemView *system);
+};
+
+/// With factors of type Number, Scalar or Single. A right-hand side is brought into the range of Single by a power of
+/// two.
+template <class Number> class DeviceFactors final : public DeviceEngine
+{
+public:
+  PetscErrorCode Numeric(const Scalar *a, const LuPolicy &policy, LuReport *report) override;
+  PetscErrorCode Room(PetscInt *width) override;
+  PetscErrorCode ApplyHalf(bool forward, const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x,
+                           PetscInt ldx) override;
+  PetscErrorCode Pivots(std::vector<Scalar> *met, std::vector<Scalar> *used, std::vector<PetscReal> *scale) override;
+
+protected:
+  PetscErrorCode ApplyTo(const LuColumns &columns, const Scalar *b, PetscInt ldb, bool scale, Scalar *kept, Scalar *x,
+                         PetscInt ldx, bool transpose) override;
+  double         FactorBytes() const override;
+  double         SweepBytes() const override;
+
+private:
+  PetscErrorCode     Reserve(PetscInt columns);
+  PetscErrorCode     Fill(const SystemView &system, const LuPolicy &policy, Stream stream);
+  PetscErrorCode     Factor(Stream stream);
+  PetscErrorCode     TakeRoots();
+  LuSolution<Number> Solution(PetscInt columns);
+  PetscErrorCode     Sweep(const LuSolution<Number> &solution, bool transpose, Sweeps sweeps, Stream stream);
+
+  Array<Number>    values_, work_; ///< FrontPlan
+  Array<Number>    met_;           ///< LuWorkspace::met
+  Array<Number>    vectors_;       ///< a column: [rows] right-hand side; flags: [rows] y, [rows] x, [others] parts
+  Array<PetscReal> root_; ///< [2 * rows] roots of pivots in the order of elimination, their inverses; empty: not known
+  Array<RealBits>  largest_; ///< [LU_COLUMNS] of right-hand sides; empty: they are in range
 };
 
 } // namespace sparsegpu::lu

@@ -9,9 +9,9 @@ namespace sparsegpu::lu
 namespace
 {
 /// Allocates what the analysis says that the factorization needs, before any work is done.
-PetscErrorCode Allocate(PetscCount entries, const char what[], std::vector<Scalar> *array)
+template <class Number> PetscErrorCode Allocate(PetscCount entries, const char what[], std::vector<Number> *array)
 {
-  const double bytes = static_cast<double>(entries) * sizeof(Scalar);
+  const double bytes = static_cast<double>(entries) * sizeof(Number);
   const double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   bool         taken = bytes <= there; // the system may promise more and fail later
 
@@ -33,30 +33,37 @@ PetscErrorCode Allocate(PetscCount entries, const char what[], std::vector<Scala
 
 PetscErrorCode HostEngine::Symbolic(const LuAnalysis &analysis)
 {
-  const FrontPlan &plan = analysis.plan;
-  const PetscInt   n    = analysis.rows;
+  const PetscInt n = analysis.rows;
 
   PetscFunctionBegin;
   analysis_ = &analysis;
   PetscCallCXX(row_scale_ = analysis.row_scale);
   PetscCallCXX(column_scale_ = analysis.column_scale);
-  values_.clear(); // they may be large: allocated again by Numeric()
-  values_.shrink_to_fit();
-  work_.clear();
-  work_.shrink_to_fit();
   basis_.clear();
   basis_.shrink_to_fit();
-  PetscCallCXX(local_row_.resize(n));
-  PetscCallCXX(w_.resize(n));
   PetscCallCXX(column_sums_.resize(n));
-  PetscCallCXX(scratch_.resize(plan.most_pivots + plan.widest));
   PetscCallCXX(residual_.resize(analysis.refine ? n : 0));
   PetscCallCXX(before_.resize(analysis.refine ? n : 0));
   PetscCallCXX(a_.resize(analysis.refine ? analysis.j.size() : 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-void HostEngine::ScaleByDiagonal(const Scalar *a)
+template <class Number> PetscErrorCode HostFactors<Number>::Symbolic(const LuAnalysis &analysis)
+{
+  PetscFunctionBegin;
+  PetscCall(HostEngine::Symbolic(analysis));
+  values_.clear(); // they may be large: allocated again by Numeric()
+  values_.shrink_to_fit();
+  work_.clear();
+  work_.shrink_to_fit();
+  PetscCallCXX(local_row_.resize(analysis.rows));
+  PetscCallCXX(met_.resize(analysis.symmetric ? analysis.rows : 0));
+  PetscCallCXX(w_.resize(analysis.rows));
+  PetscCallCXX(scratch_.resize(analysis.plan.most_pivots + analysis.plan.widest));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Number> void HostFactors<Number>::ScaleByDiagonal(const Scalar *a)
 {
   const std::vector<PetscInt> &i = analysis_->i, &j = analysis_->j;
 
@@ -75,7 +82,7 @@ void HostEngine::ScaleByDiagonal(const Scalar *a)
 }
 
 /// Rows, then columns, have a largest entry in [1/2, 1).
-void HostEngine::Equilibrate(const Scalar *a)
+template <class Number> void HostFactors<Number>::Equilibrate(const Scalar *a)
 {
   const std::vector<PetscInt> &i = analysis_->i, &j = analysis_->j;
   std::vector<PetscReal>      &most = column_sums_;
@@ -92,24 +99,20 @@ void HostEngine::Equilibrate(const Scalar *a)
   for (PetscInt c = 0; c < analysis_->rows; c++) column_scale_[c] = InverseScale(most[c]);
 }
 
-PetscErrorCode HostEngine::Numeric(const Scalar *a, const LuPolicy &policy, LuReport *report)
+/// Scales, norms, and the matrix's entries in the fronts. *largest: of the scaled entries.
+template <class Number> void HostFactors<Number>::Fill(const Scalar *a, PetscReal *largest)
 {
   const LuAnalysis            &A    = *analysis_;
   const FrontPlan             &plan = A.plan;
   const std::vector<PetscInt> &i = A.i, &j = A.j;
-  std::vector<PetscReal>      &sums    = column_sums_;
-  PetscReal                    largest = 0;
+  std::vector<PetscReal>      &sums = column_sums_;
 
-  PetscFunctionBegin;
-  if (static_cast<PetscCount>(values_.size()) != plan.values) {
-    PetscCall(Allocate(plan.values, "factors", &values_));
-    PetscCall(Allocate(plan.work, "updates", &work_));
-  }
   row_norm_ = 0;
-  if (!A.matched && A.symmetric) PetscCallCXX(ScaleByDiagonal(a));
+  *largest  = 0;
+  if (!A.matched && A.symmetric) ScaleByDiagonal(a);
   if (!A.matched && !A.symmetric) Equilibrate(a);
   std::fill(sums.begin(), sums.end(), PetscReal(0));
-  std::fill(values_.begin(), values_.end(), Scalar(0));
+  std::fill(values_.begin(), values_.end(), Number(0));
   for (PetscInt r = 0; r < A.rows; r++) {
     PetscReal sum = 0;
     for (PetscInt e = i[r]; e < i[r + 1]; e++) {
@@ -119,14 +122,30 @@ PetscErrorCode HostEngine::Numeric(const Scalar *a, const LuPolicy &policy, LuRe
       const Scalar    value     = plan.shape == Shape::Hermitian && j[e] != r ? Conj(own) : own;
       sum += magnitude;
       sums[j[e]] += magnitude;
-      largest = std::max(largest, scale * magnitude);
-      if (plan.place[e] >= 0) values_[plan.place[e]] = value;
+      *largest = std::max(*largest, scale * magnitude);
+      if (plan.place[e] >= 0) values_[plan.place[e]] = Rounded<Number>(value);
     }
     row_norm_ = std::max(row_norm_, sum);
   }
   column_norm_ = A.rows > 0 ? *std::max_element(sums.begin(), sums.end()) : 0;
-  if (!a_.empty()) std::copy_n(a, a_.size(), a_.data());
-  PetscCall(LuNumeric_Host(A.tree, plan, policy.For(largest), values_.data(), local_row_.data(), work_.data(), report));
+}
+
+template <class Number>
+PetscErrorCode HostFactors<Number>::Numeric(const Scalar *a, const LuPolicy &policy, LuReport *report)
+{
+  const LuAnalysis &A    = *analysis_;
+  const FrontPlan  &plan = A.plan;
+  PetscReal         largest;
+
+  PetscFunctionBegin;
+  if (static_cast<PetscCount>(values_.size()) != plan.values) {
+    PetscCall(Allocate(plan.values, "factors", &values_));
+    PetscCall(Allocate(plan.work, "updates", &work_));
+  }
+  Fill(a, &largest);
+  if (!a_.empty() && a != a_.data()) std::copy_n(a, a_.size(), a_.data());
+  PetscCall(LuNumeric_Host(A.tree, plan, policy.For(largest), values_.data(), local_row_.data(),
+                           met_.empty() ? nullptr : met_.data(), work_.data(), report));
   report->growth /= std::max(largest, PetscReal(1));
   PetscCall(PetscLogFlops(plan.flops));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -143,9 +162,20 @@ PetscErrorCode HostEngine::Room(PetscInt *width)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// x = or += the factors' inverse times b, or, without `scale`, times what b becomes once it is scaled.
-PetscErrorCode HostEngine::ApplyTo(const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
-                                   bool transpose, bool scale, bool add)
+template <class Number> PetscErrorCode HostFactors<Number>::TakeColumns(PetscInt count)
+{
+  const FrontPlan &plan = analysis_->plan;
+  const size_t     n = static_cast<size_t>(analysis_->rows), m = static_cast<size_t>(plan.most_pivots + plan.widest);
+
+  PetscFunctionBegin;
+  if (w_.size() < n * count) PetscCallCXX(w_.resize(n * count));
+  if (scratch_.size() < m * count) PetscCallCXX(scratch_.resize(m * count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Number> PetscErrorCode HostFactors<Number>::ApplyTo(const LuColumns &columns, const Scalar *b,
+                                                                    PetscInt ldb, Scalar *x, PetscInt ldx,
+                                                                    bool transpose, bool scale, bool add)
 {
   const LuAnalysis            &A       = *analysis_;
   const FrontPlan             &plan    = A.plan;
@@ -153,22 +183,24 @@ PetscErrorCode HostEngine::ApplyTo(const LuColumns &columns, const Scalar *b, Pe
                               &to      = transpose ? A.row_order : A.column_order;
   const std::vector<PetscReal> &before = transpose ? column_scale_ : row_scale_,
                                &after  = transpose ? row_scale_ : column_scale_;
-  const size_t   n = static_cast<size_t>(A.rows), m = static_cast<size_t>(plan.most_pivots + plan.widest);
-  const PetscInt count = columns.count;
+  const size_t   n                     = static_cast<size_t>(A.rows);
+  const PetscInt count                 = columns.count;
+  PetscReal      range[LU_COLUMNS]     = {0}; // what brings a column into the range of Number
 
   PetscFunctionBegin;
-  if (w_.size() < n * count) PetscCallCXX(w_.resize(n * count));
-  if (scratch_.size() < m * count) PetscCallCXX(scratch_.resize(m * count));
+  PetscCall(TakeColumns(count));
+  for (PetscInt c = 0; c < count; c++) {
+    const Scalar *const column = b + static_cast<size_t>(columns.at[c]) * ldb;
+    const auto scaled = [&](size_t k) { return scale ? Scalar(before[from[k]]) * column[from[k]] : column[from[k]]; };
+    for (size_t k = 0; k < n && sizeof(Number) < sizeof(Scalar); k++)
+      if (IsFinite(Magnitude(scaled(k)))) range[c] = std::max(range[c], Magnitude(scaled(k)));
+    range[c] = sizeof(Number) < sizeof(Scalar) ? RangeScale(range[c]) : 1;
+    for (size_t k = 0; k < n; k++) w_[c * n + k] = Rounded<Number>(Scalar(range[c]) * scaled(k));
+  }
+  PetscCall(Sweep(transpose, Sweeps::Both, count));
   for (PetscInt c = 0; c < count; c++)
     for (size_t k = 0; k < n; k++) {
-      const Scalar &entry = b[static_cast<size_t>(columns.at[c]) * ldb + from[k]];
-      w_[c * n + k]       = scale ? Scalar(before[from[k]]) * entry : entry;
-    }
-  PetscCall(LuSolve_Host(A.tree, plan, values_.data(), local_row_.data(), transpose, count, w_.data(), A.rows,
-                         scratch_.data()));
-  for (PetscInt c = 0; c < count; c++)
-    for (size_t k = 0; k < n; k++) {
-      const Scalar v  = Scalar(after[to[k]]) * w_[c * n + k];
+      const Scalar v  = Scalar(after[to[k]]) * (Scalar(1 / range[c]) * Widened(w_[c * n + k]));
       Scalar      &at = x[static_cast<size_t>(columns.at[c]) * ldx + to[k]];
       at              = add ? at + v : v;
     }
@@ -176,17 +208,77 @@ PetscErrorCode HostEngine::ApplyTo(const LuColumns &columns, const Scalar *b, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Number> PetscErrorCode HostFactors<Number>::Pivots(std::vector<Scalar> *met, std::vector<Scalar> *used,
+                                                                   std::vector<PetscReal> *scale)
+{
+  const LuAnalysis &A = *analysis_;
+
+  PetscFunctionBegin;
+  PetscCallCXX(met->resize(met_.size()));
+  PetscCallCXX(used->resize(met_.size()));
+  PetscCallCXX(scale->resize(met_.size()));
+  for (size_t k = 0; k < met_.size(); k++) (*scale)[k] = row_scale_[A.row_order[k]];
+  for (size_t k = 0; k < met_.size(); k++) (*met)[k] = Widened(met_[k]);
+  for (PetscInt f = 0; f < A.tree.Fronts() && !met_.empty(); f++)
+    for (PetscInt k = 0, p = A.tree.Pivots(f); k < p; k++)
+      (*used)[A.tree.first[f] + k] = Widened(values_[A.plan.lower[f] + TileColumn(p, k) + k]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Number> PetscErrorCode HostFactors<Number>::ApplyHalf(bool forward, const LuColumns &columns,
+                                                                      const Scalar *b, PetscInt ldb, Scalar *x,
+                                                                      PetscInt ldx)
+{
+  const LuAnalysis      &A = *analysis_;
+  const size_t           n = static_cast<size_t>(A.rows);
+  std::vector<PetscReal> root, scale;
+  std::vector<Scalar>    met, used;
+
+  PetscFunctionBegin;
+  PetscCallCXX(root.assign(n, 1));
+  PetscCall(Pivots(&met, &used, &scale));
+  for (size_t k = 0; k < used.size(); k++) root[k] = PetscSqrtReal(RealPart(used[k]));
+  PetscCall(TakeColumns(columns.count));
+  for (PetscInt c = 0; c < columns.count; c++) {
+    const Scalar *const from  = b + static_cast<size_t>(columns.at[c]) * ldb;
+    const auto          entry = [&](size_t k) {
+      return forward ? Scalar(row_scale_[A.row_order[k]]) * from[A.row_order[k]] : Scalar(root[k]) * from[k];
+    };
+    PetscReal largest = 0;
+    for (size_t k = 0; k < n; k++)
+      if (IsFinite(Magnitude(entry(k)))) largest = std::max(largest, Magnitude(entry(k)));
+    const PetscReal range = RangeScale(largest);
+    for (size_t k = 0; k < n; k++) w_[k] = Rounded<Number>(Scalar(range) * entry(k));
+    PetscCall(Sweep(false, forward ? Sweeps::Forward : Sweeps::Backward, 1));
+    for (size_t k = 0; k < n; k++) {
+      const Scalar   v  = Scalar(1 / range) * Widened(w_[k]);
+      const PetscInt to = A.column_order[k];
+      x[static_cast<size_t>(columns.at[c]) * ldx + (forward ? k : to)] =
+          forward ? Scalar(1 / root[k]) * v : Scalar(column_scale_[to]) * v;
+    }
+  }
+  PetscCall(PetscLogFlops(A.plan.solve_flops / 2 * columns.count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscLogDouble HostEngine::Bytes() const
 {
   const auto        bytes = [](const auto &v) { return static_cast<PetscLogDouble>(v.size() * sizeof(v[0])); };
   const LuAnalysis &A     = *analysis_;
-  return static_cast<PetscLogDouble>(A.plan.values + A.plan.work) * sizeof(Scalar) + bytes(A.plan.place) +
-         bytes(A.tree.row) + bytes(A.tree.relative) + bytes(A.i) + bytes(A.j) + bytes(a_) + bytes(w_) +
+  return bytes(A.plan.place) + bytes(A.tree.row) + bytes(A.tree.relative) + bytes(A.i) + bytes(A.j) + bytes(a_) +
          bytes(residual_) + bytes(before_) + bytes(sample_) + bytes(basis_);
 }
-std::unique_ptr<LuEngine> MakeLuEngine_Host()
+template <class Number> PetscLogDouble HostFactors<Number>::Bytes() const
 {
-  return std::make_unique<HostEngine>();
+  const FrontPlan &plan = analysis_->plan;
+  return HostEngine::Bytes() + static_cast<PetscLogDouble>(plan.values + plan.work) * sizeof(Number) +
+         static_cast<PetscLogDouble>(w_.size()) * sizeof(Number);
+}
+
+std::unique_ptr<LuEngine> MakeLuEngine_Host(bool single)
+{
+  if (single && HAVE_SINGLE) return std::make_unique<HostFactors<Single>>();
+  return std::make_unique<HostFactors<Scalar>>();
 }
 
 } // namespace sparsegpu::lu

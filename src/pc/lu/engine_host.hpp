@@ -1,4 +1,5 @@
-/// The engine on the host: factors, scaling and the matrix as it was factored, in ordinary memory.
+/// The engines on the host: scaling and the matrix as it was factored in ordinary memory, and fronts with factors of
+/// one of two types, Scalar or Single.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,6 @@ class HostEngine : public LuEngine
 {
 public:
   PetscErrorCode Symbolic(const LuAnalysis &analysis) override;
-  PetscErrorCode Numeric(const Scalar *a, const LuPolicy &policy, LuReport *report) override;
   PetscErrorCode Room(PetscInt *width) override;
   PetscErrorCode Apply(const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
                        bool transpose) override
@@ -47,8 +47,9 @@ public:
   PetscLogDouble Bytes() const override;
 
 protected:
+  /// x = or += the factors' inverse times b, or, without `scale`, times what b becomes once it is scaled.
   virtual PetscErrorCode ApplyTo(const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
-                                 bool transpose, bool scale, bool add);
+                                 bool transpose, bool scale, bool add) = 0;
   /// Column `column` of what is kept for a block.
   Scalar *Kept(std::vector<Scalar> &block, PetscInt column) const
   {
@@ -57,8 +58,7 @@ protected:
 
   const LuAnalysis      *analysis_ = nullptr;
   std::vector<PetscReal> row_scale_, column_scale_;
-  std::vector<Scalar>    w_; ///< [rows x columns of a solve] a right-hand side in the order of elimination
-  std::vector<Scalar>    a_; ///< the values as they were factored; none without refinement
+  std::vector<Scalar>    a_;                 ///< the values as they were factored; none without refinement
   std::vector<Scalar>    residual_, before_; ///< [rows x columns of a block]
   std::vector<Scalar>    sample_, basis_;
   std::vector<PetscReal> column_sums_;                    ///< [rows] scratch
@@ -66,10 +66,40 @@ protected:
 
 private:
   void ResidualOf(PetscInt column, const Scalar *b, const Scalar *x, bool transpose, ResidualSize *size);
+};
+
+/// Multifrontal factors of type Number. A right-hand side is brought into the range of Single by a power of two.
+template <class Number> class HostFactors final : public HostEngine
+{
+public:
+  PetscErrorCode Symbolic(const LuAnalysis &analysis) override;
+  PetscErrorCode Numeric(const Scalar *a, const LuPolicy &policy, LuReport *report) override;
+  PetscErrorCode ApplyHalf(bool forward, const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x,
+                           PetscInt ldx) override;
+  PetscErrorCode Pivots(std::vector<Scalar> *met, std::vector<Scalar> *used, std::vector<PetscReal> *scale) override;
+  PetscLogDouble Bytes() const override;
+
+protected:
+  PetscErrorCode ApplyTo(const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
+                         bool transpose, bool scale, bool add) override;
+
+private:
   void ScaleByDiagonal(const Scalar *a);
   void Equilibrate(const Scalar *a);
+  void Fill(const Scalar *a, PetscReal *largest);
+  /// Room for `count` right-hand sides.
+  PetscErrorCode TakeColumns(PetscInt count);
+  PetscErrorCode Sweep(bool transpose, Sweeps sweeps, PetscInt count)
+  {
+    PetscFunctionBegin;
+    PetscCall(LuSolve_Host(analysis_->tree, analysis_->plan, values_.data(), local_row_.data(), transpose, sweeps,
+                           count, w_.data(), analysis_->rows, scratch_.data()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
 
-  std::vector<Scalar>   values_, work_, scratch_;
+  std::vector<Number>   values_, work_, scratch_;
+  std::vector<Number>   met_; ///< [rows] pivots of a symmetric factorization before any was replaced
+  std::vector<Number>   w_;   ///< [rows x columns of a solve] a right-hand side in the order of elimination
   std::vector<PetscInt> local_row_;
 };
 

@@ -139,6 +139,7 @@ PetscErrorCode PivotedEngine::ApplyTo(const LuColumns &columns, const Scalar *b,
   for (PetscInt c = 0; c < columns.count; ++c) {
     const Scalar *in  = b + static_cast<size_t>(columns.at[c]) * static_cast<size_t>(ldb);
     Scalar       *out = x + static_cast<size_t>(columns.at[c]) * static_cast<size_t>(ldx);
+    PetscCallCXX(w_.resize(analysis_->rows));
     for (PetscInt k = 0; k < analysis_->rows; ++k) w_[k] = scale ? Scalar(before[from[k]]) * in[from[k]] : in[from[k]];
     lu_.Solve(transpose, w_.data());
     for (PetscInt k = 0; k < analysis_->rows; ++k) {
@@ -154,6 +155,18 @@ PetscLogDouble PivotedEngine::Bytes() const
 {
   return static_cast<PetscLogDouble>(lu_.Entries()) * (sizeof(Scalar) + sizeof(PetscInt)) +
          static_cast<PetscLogDouble>(a_.size() + basis_.size()) * sizeof(Scalar);
+}
+
+/// Blocks are solved with one after the other, and what one leaves to the next is not part of a triangle.
+PetscErrorCode PivotedEngine::ApplyHalf(bool, const LuColumns &, const Scalar *, PetscInt, Scalar *, PetscInt)
+{
+  PetscFunctionBegin;
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "Factors with partial pivoting have no forward and backward solves");
+}
+PetscErrorCode PivotedEngine::Pivots(std::vector<Scalar> *, std::vector<Scalar> *, std::vector<PetscReal> *)
+{
+  PetscFunctionBegin;
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "Factors with partial pivoting are not symmetric");
 }
 
 } // namespace sparsegpu::lu

@@ -15,6 +15,8 @@ public:
   /// it takes the threshold, `exchange`. What it cannot factor is told by Outcome() and Singular().
   PetscErrorCode Numeric(const Scalar *a, const LuPolicy &policy, LuReport *report) override;
   PetscLogDouble Bytes() const override;
+  PetscErrorCode ApplyHalf(bool, const LuColumns &, const Scalar *, PetscInt, Scalar *, PetscInt) override;
+  PetscErrorCode Pivots(std::vector<Scalar> *met, std::vector<Scalar> *used, std::vector<PetscReal> *scale) override;
 
   PivotedOutcome Outcome() const { return outcome_; }
   /// Whether the scaled matrix is singular to rounding: what is left of a right-hand side of ones after a solve and a
@@ -39,6 +41,7 @@ private:
   bool                  singular_ = true;
   PetscInt              blocks_   = 0;
   std::vector<PetscInt> columns_; ///< [rows] column of A that is eliminated k-th
+  std::vector<Scalar>   w_;       ///< [rows] a right-hand side in the order of elimination
 };
 
 } // namespace sparsegpu::lu

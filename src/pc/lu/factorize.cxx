@@ -14,8 +14,6 @@
 namespace sparsegpu::lu
 {
 
-namespace
-{
 void TakeInfo(Mat F)
 {
   const DirectFactor *factor = DirectOf(F);
@@ -26,6 +24,8 @@ void TakeInfo(Mat F)
   F->info.memory             = factor->Bytes();
 }
 
+namespace
+{
 /// A poor factorization is replaced by LU with rows matched for these values; so is Cholesky's, whose pivots stay on
 /// the diagonal. *changed: the analysis is another one.
 PetscErrorCode Replace(Mat F, const CsrView &A, Reordering *reordering, bool *changed)
@@ -61,6 +61,7 @@ public:
   PetscErrorCode Run(Quality *quality);
 
 private:
+  PetscErrorCode InSingle(Quality *quality);
   PetscErrorCode Fronts(Quality *quality);
   PetscErrorCode Pivoted(const char why[], Quality *quality);
   PetscErrorCode TakeRows()
@@ -79,6 +80,18 @@ private:
   bool              left_ = false; ///< a better arrangement than the present one
   LuArrangement     before_;
 };
+
+/// In single precision, with the order as it is: what that is not good enough for is left to full precision, which has
+/// more ways.
+PetscErrorCode Trial::InSingle(Quality *quality)
+{
+  PetscFunctionBegin;
+  PetscCall(Attempt(F_, a_, false, false, quality));
+  if (*quality == Quality::Good) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscInfo(F_, "Single precision is not good enough: factors in full precision\n"));
+  PetscCall(factor_->Widen("refinement did not reach the bound, or slowly"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /// Static pivoting within fronts, with the rows as they are, then matched for these values.
 PetscErrorCode Trial::Fronts(Quality *quality)
@@ -132,6 +145,13 @@ PetscErrorCode Trial::Run(Quality *quality)
   if (options.pivoted == 1) {
     PetscCall(Pivoted("asked for", quality));
     if (*quality != Quality::Bad) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (factor_->InSingle()) {
+    PetscCall(InSingle(quality));
+    if (*quality == Quality::Good) {
+      factor_->gave_way = 0;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
   }
   if (factor_->needed_pivoting && options.pivoted == 0) {
     PetscCall(Attempt(F_, a_, false, true, quality));

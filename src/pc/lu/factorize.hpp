@@ -10,6 +10,8 @@ namespace sparsegpu::lu
 
 /// What F->data is.
 DirectFactor *DirectOf(Mat F);
+/// What MatGetInfo() tells of F.
+void TakeInfo(Mat F);
 /// For either kind; `row` and `column` are the order of elimination. Errors: PETSC_ERR_MAT_LU_ZRPVT naming a column
 /// that no row is left for, where failures are errors (MatSetErrorIfFailure()).
 PetscErrorCode MatFactorSymbolic_Direct(Mat F, Mat A, IS row, IS column, const MatFactorInfo *info, DirectKind kind);

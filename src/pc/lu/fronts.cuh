@@ -5,35 +5,39 @@
 #include "device/load.cuh"
 #include "device/warp.cuh"
 #include "pc/lu/device.hpp"
-#include "pc/trisolve/poll.cuh"
+#include "pc/lu/flags.cuh"
 
 namespace sparsegpu::lu
 {
 
 constexpr unsigned ALL_LANES = 0xffffffffu;
 
-__device__ __forceinline__ PetscReal shuffle(PetscReal v, int lane)
+/// Of a lane, to all lanes.
+template <class Number> __device__ __forceinline__ Number shuffle(const Number &v, int lane)
 {
-  return __shfl_sync(ALL_LANES, v, lane);
-}
 #if defined(PETSC_USE_COMPLEX)
-__device__ __forceinline__ Scalar shuffle(const Scalar &v, int lane)
-{
-  return Scalar(shuffle(v.re, lane), shuffle(v.im, lane));
-}
+  return Number(__shfl_sync(ALL_LANES, v.re, lane), __shfl_sync(ALL_LANES, v.im, lane));
+#else
+  return __shfl_sync(ALL_LANES, v, lane);
 #endif
+}
 
 /// v, hiding its origin from the compiler, which would turn a choice between registers into a choice
 /// between addresses, and then keep them in memory.
-__device__ __forceinline__ PetscReal held(PetscReal v)
+__device__ __forceinline__ float held(float v)
 {
-  asm("" : "+" SPARSEGPU_PTX_REGISTER(v));
+  asm("" : "+f"(v));
+  return v;
+}
+__device__ __forceinline__ double held(double v)
+{
+  asm("" : "+d"(v));
   return v;
 }
 #if defined(PETSC_USE_COMPLEX)
-__device__ __forceinline__ Scalar held(const Scalar &v)
+template <class Number> __device__ __forceinline__ Number held(const Number &v)
 {
-  return Scalar(held(v.re), held(v.im));
+  return Number(held(v.re), held(v.im));
 }
 #endif
 
@@ -49,13 +53,13 @@ inline dim3 Grid(PetscCount x, PetscInt y)
 }
 
 /// One front in its place, see FrontPlan. `half`: of a symmetric factorization.
-struct DeviceFront {
+template <class Number> struct DeviceFront {
   Shape      shape;
   PetscInt   pivots, others, rows, first;
   PetscCount row_begin;
-  Scalar    *lower, *upper, *update;
+  Number    *lower, *upper, *update;
 
-  __device__ DeviceFront(const FrontsView &V, PetscInt f, Scalar *values, Scalar *work)
+  __device__ DeviceFront(const FrontsView &V, PetscInt f, Number *values, Number *work)
   {
     shape     = V.shape;
     first     = V.first[f];
@@ -68,25 +72,25 @@ struct DeviceFront {
     update    = work + V.update[f];
   }
   /// Column k of the pivots' square: where its row 0 is, or would be.
-  template <bool half> __device__ Scalar *Column(PetscCount k) const
+  template <bool half> __device__ Number *Column(PetscCount k) const
   {
     return lower + (half ? TileColumn(pivots, k) : k * rows);
   }
   /// Column k of L: where the first row below the pivots is.
-  template <bool half> __device__ Scalar *Rest(PetscCount k) const
+  template <bool half> __device__ Number *Rest(PetscCount k) const
   {
     return half ? upper + k * others : lower + k * rows + pivots;
   }
   /// Column j of the update: where its row 0 is, or would be.
-  template <bool half> __device__ Scalar *Update(PetscCount j) const
+  template <bool half> __device__ Number *Update(PetscCount j) const
   {
     return update + (half ? UpdateColumn(others, j) : j * others);
   }
-  __device__ Scalar Pivot(PetscCount k) const { return lower[TileColumn(pivots, k) + k]; } ///< of a half
+  __device__ Number Pivot(PetscCount k) const { return lower[TileColumn(pivots, k) + k]; } ///< of a half
   /// An entry of U, or of L^T or L^H.
-  __device__ Scalar Mirrored(const Scalar &v) const { return shape == Shape::Hermitian ? Conj(v) : v; }
+  __device__ Number Mirrored(const Number &v) const { return shape == Shape::Hermitian ? Conj(v) : v; }
   /// Of a Hermitian matrix pivots are real but for rounding.
-  __device__ Scalar PivotMet(const Scalar &v) const { return shape == Shape::Hermitian ? Scalar(RealPart(v)) : v; }
+  __device__ Number PivotMet(const Number &v) const { return shape == Shape::Hermitian ? Number(RealPart(v)) : v; }
 };
 
 __device__ __forceinline__ bool is_finite(PetscReal v)
@@ -95,11 +99,11 @@ __device__ __forceinline__ bool is_finite(PetscReal v)
 }
 
 /// A pivot as it is used: see LuPivoting.
-__device__ __forceinline__ Scalar UsedPivot(const Scalar &pivot, const LuPivoting &P)
+template <class Number> __device__ __forceinline__ Number UsedPivot(const Number &pivot, const LuPivoting &P)
 {
   const PetscReal magnitude = Magnitude(pivot);
   if (!(magnitude <= P.tiny)) return pivot;
-  return magnitude > 0 ? Scalar(P.replace / magnitude) * pivot : Scalar(P.replace);
+  return magnitude > 0 ? FromReal<Number>(P.replace / magnitude) * pivot : FromReal<Number>(P.replace);
 }
 
 /// What one thread has seen of pivots, added to the report at the end.
@@ -108,7 +112,8 @@ struct PivotTally {
   unsigned long long first    = ~0ull;
   PetscReal          smallest = PETSC_MAX_REAL;
 
-  __device__ void Count(const Scalar &met, const Scalar &used, const LuPivoting &P, PetscInt row)
+  template <class Number>
+  __device__ void Count(const Number &met, const Number &used, const LuPivoting &P, PetscInt row)
   {
     const PetscReal magnitude = Magnitude(met);
     if (!is_finite(magnitude)) not_finite = 1;
@@ -155,31 +160,31 @@ __device__ __forceinline__ int ChoosePivot(PetscReal magnitude, int lane, int k,
 }
 
 /// A pivot: the row that it is found in, and what becomes of it.
-struct TakenPivot {
+template <class Number> struct TakenPivot {
   int    row;
-  Scalar met, used, inverse;
+  Number met, used, inverse;
 };
 /// Pivot k from the lanes' entries v of column k, rows k .. end - 1. Every lane treats its entry as if it were the
 /// pivot while the choice is made: a division takes as long as that.
-template <bool half> static __device__ __forceinline__ TakenPivot TakePivot(const DeviceFront &F, const Scalar &v,
-                                                                            int lane, int k, int end,
-                                                                            const LuPivoting &P)
+template <bool half, class Number>
+static __device__ __forceinline__ TakenPivot<Number> TakePivot(const DeviceFront<Number> &F, const Number &v, int lane,
+                                                               int k, int end, const LuPivoting &P)
 {
-  const Scalar met = half ? F.PivotMet(v) : v, used = UsedPivot(met, P), inverse = Inverse(used);
+  const Number met = half ? F.PivotMet(v) : v, used = UsedPivot(met, P), inverse = Inverse(used);
   const int    row = half ? k : ChoosePivot(Magnitude(v), lane, k, end, P.exchange);
-  return TakenPivot{row, shuffle(met, row), shuffle(used, row), shuffle(inverse, row)};
+  return TakenPivot<Number>{row, shuffle(met, row), shuffle(used, row), shuffle(inverse, row)};
 }
 
 /// Polls until the value is there; see Patience.
-__device__ __forceinline__ Scalar Await(const Scalar *p, unsigned spins, const unsigned long long *ticket,
-                                        DeviceReport *report)
+template <class Number> __device__ __forceinline__ Number Await(const Number *p, unsigned spins,
+                                                                const unsigned long long *ticket, DeviceReport *report)
 {
-  Scalar   v = poll(p);
+  Number   v = poll(p);
   Patience patience;
   for (; IsMissing(v); v = poll(p)) {
     if (patience.Ends(spins, ticket, &report->stuck)) {
       report->stuck = 1;
-      return GivenUp();
+      return Abandoned<Number>();
     }
   }
   return v;

@@ -14,27 +14,27 @@ static constexpr int TILE_WARPS = 8, TILE_COLUMNS = LU_TILE / TILE_WARPS;
 static_assert(LU_TILE == 32, "a warp has a lane for each row of a tile");
 
 /// A warp per column of the front: adds the children's updates there, in their order; no other warp writes it.
-template <bool half> static __global__ void __launch_bounds__(ASSEMBLE_THREADS)
-    assemble_kernel(FrontsView V, const PetscInt *list, LuWorkspace W)
+template <bool half, class Number> static __global__ void __launch_bounds__(ASSEMBLE_THREADS)
+    assemble_kernel(FrontsView V, const PetscInt *list, LuWorkspace<Number> W)
 {
-  const PetscInt    f = list[blockIdx.y];
-  const DeviceFront F(V, f, W.values, W.work);
-  const int         lane = threadIdx.x % 32;
-  const PetscCount  p = F.pivots, r = F.others, m = F.rows;
+  const PetscInt            f = list[blockIdx.y];
+  const DeviceFront<Number> F(V, f, W.values, W.work);
+  const int                 lane = threadIdx.x % 32;
+  const PetscCount          p = F.pivots, r = F.others, m = F.rows;
 
   for (PetscCount j = (static_cast<PetscCount>(blockIdx.x) * ASSEMBLE_THREADS + threadIdx.x) / 32; j < m;
        j += static_cast<PetscCount>(gridDim.x) * ASSEMBLE_THREADS / 32) {
     // rows of pivots at top + row, others at rest + row
-    Scalar *top  = j < p ? F.Column<half>(j) : F.upper + (j - p) * p;
-    Scalar *rest = (j < p ? F.Rest<half>(j) : F.Update<half>(j - p)) - p;
+    Number *top  = j < p ? F.template Column<half>(j) : F.upper + (j - p) * p;
+    Number *rest = (j < p ? F.template Rest<half>(j) : F.template Update<half>(j - p)) - p;
     if (j >= p)
-      for (PetscCount i = (half ? j - p : 0) + lane; i < r; i += 32) rest[p + i] = Scalar(0);
+      for (PetscCount i = (half ? j - p : 0) + lane; i < r; i += 32) rest[p + i] = Number(0);
     __syncwarp();
     const PetscCount number = F.first + F.row_begin + j;
     for (PetscInt s = V.source_begin[number]; s < V.source_begin[number + 1]; s++) {
       const PetscInt   column = V.source[s], child = V.owner[column];
       const PetscCount begin = V.row_begin[child], n = V.row_begin[child + 1] - begin;
-      const Scalar   *from = W.work + V.update[child] + (half ? UpdateColumn(n, column - begin) : (column - begin) * n);
+      const Number   *from = W.work + V.update[child] + (half ? UpdateColumn(n, column - begin) : (column - begin) * n);
       const PetscInt *at   = V.relative + begin;
       for (PetscCount a = (half ? column - begin : 0) + lane; a < n; a += 32) {
         const PetscInt i = at[a];
@@ -47,27 +47,27 @@ template <bool half> static __global__ void __launch_bounds__(ASSEMBLE_THREADS)
 
 /// The tile of pivots k0 ... of each front: a lane has a row, a warp every TILE_WARPS-th column in registers. Columns
 /// go through shared memory when it is their turn. Of a half the upper triangle is that of U while the tile is needed.
-template <bool half> static __global__ void __launch_bounds__(32 * TILE_WARPS)
-    tile_kernel(FrontsView V, const PetscInt *list, PetscInt k0, LuWorkspace W)
+template <bool half, class Number> static __global__ void __launch_bounds__(32 * TILE_WARPS)
+    tile_kernel(FrontsView V, const PetscInt *list, PetscInt k0, LuWorkspace<Number> W)
 {
-  const DeviceFront F(V, list[blockIdx.x], W.values, W.work);
-  const LuPivoting  P    = W.report->pivoting;
-  const int         lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int         size = static_cast<int>(F.pivots - k0 < LU_TILE ? F.pivots - k0 : LU_TILE);
-  const PetscCount  m    = half ? F.pivots - k0 : F.rows; // between columns
-  Scalar           *tile = F.Column<half>(k0) + k0;
-  __shared__ Scalar shared_column[2][LU_TILE];
-  Scalar            x[TILE_COLUMNS];
-  int               row = lane;
-  PivotTally        tally;
+  const DeviceFront<Number> F(V, list[blockIdx.x], W.values, W.work);
+  const LuPivoting          P    = W.report->pivoting;
+  const int                 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int                 size = static_cast<int>(F.pivots - k0 < LU_TILE ? F.pivots - k0 : LU_TILE);
+  const PetscCount          m    = half ? F.pivots - k0 : F.rows; // between columns
+  Number                   *tile = F.template Column<half>(k0) + k0;
+  __shared__ Number         shared_column[2][LU_TILE];
+  Number                    x[TILE_COLUMNS];
+  int                       row = lane;
+  PivotTally                tally;
 
 #pragma unroll
   for (int q = 0; q < TILE_COLUMNS; q++) {
     const int j = q * TILE_WARPS + warp;
     if (half && lane < j)
-      x[q] = j < size ? F.Mirrored(tile[j + lane * m]) : Scalar(0);
+      x[q] = j < size ? F.Mirrored(tile[j + lane * m]) : Number(0);
     else
-      x[q] = lane < size && j < size ? tile[lane + j * m] : Scalar(0);
+      x[q] = lane < size && j < size ? tile[lane + j * m] : Number(0);
   }
 #pragma unroll
   for (int q = 0; q < TILE_COLUMNS; q++) {
@@ -76,8 +76,8 @@ template <bool half> static __global__ void __launch_bounds__(32 * TILE_WARPS)
       if (k >= size) break;
       if (warp == w) shared_column[k % 2][lane] = x[q];
       __syncthreads();
-      Scalar           v     = shared_column[k % 2][lane];
-      const TakenPivot pivot = TakePivot<half>(F, v, lane, k, size, P);
+      Number                   v     = shared_column[k % 2][lane];
+      const TakenPivot<Number> pivot = TakePivot<half>(F, v, lane, k, size, P);
       if (pivot.row != k) { // the same in all warps: they have read the same entries
         const int from = lane == k ? pivot.row : lane == pivot.row ? k : lane;
         v              = shuffle(v, from);
@@ -85,11 +85,12 @@ template <bool half> static __global__ void __launch_bounds__(32 * TILE_WARPS)
 #pragma unroll
         for (int other = 0; other < TILE_COLUMNS; other++) x[other] = shuffle(x[other], from);
       }
-      const Scalar factor = v * pivot.inverse;
+      const Number factor = v * pivot.inverse;
+      if (half && threadIdx.x == 0) W.met[F.first + k0 + k] = pivot.met;
       if (threadIdx.x == 0) tally.Count(pivot.met, pivot.used, P, F.first + k0 + k);
 #pragma unroll
       for (int other = 0; other < TILE_COLUMNS; other++) {
-        const Scalar u = shuffle(x[other], k);
+        const Number u = shuffle(x[other], k);
         if (other * TILE_WARPS + warp > k && lane > k) x[other] = x[other] - factor * u;
       }
       if (warp == w && lane >= k) x[q] = lane > k ? factor : pivot.used;
@@ -105,61 +106,64 @@ template <bool half> static __global__ void __launch_bounds__(32 * TILE_WARPS)
 }
 
 /// What is below, right and left of the tile of pivots k0 ..., PANEL rows or columns a block; of a half what is below.
-template <bool half> static __global__ void __launch_bounds__(PANEL)
-    panel_kernel(FrontsView V, const PetscInt *list, PetscInt k0, LuWorkspace W)
+template <bool half, class Number> static __global__ void __launch_bounds__(PANEL<Number>)
+    panel_kernel(FrontsView V, const PetscInt *list, PetscInt k0, LuWorkspace<Number> W)
 {
-  const DeviceFront F(V, list[blockIdx.y], W.values, W.work);
-  const PetscCount  m = F.rows, p = F.pivots;
-  const int         size  = static_cast<int>(p - k0 < LU_TILE ? p - k0 : LU_TILE);
-  const PetscInt    next  = k0 + size;
-  const PetscInt    below = Parts(F.rows - next, PANEL), right = half ? 0 : below, left = half ? 0 : Parts(k0, PANEL);
-  const PetscCount  ld   = half ? p - k0 : m;
-  PetscInt          part = static_cast<PetscInt>(blockIdx.x);
-  __shared__ SharedTile tile;
-  __shared__ Scalar     stage[LU_TILE][PANEL + 1];
+  const DeviceFront<Number> F(V, list[blockIdx.y], W.values, W.work);
+  const PetscCount          m = F.rows, p = F.pivots;
+  const int                 size  = static_cast<int>(p - k0 < LU_TILE ? p - k0 : LU_TILE);
+  const PetscInt            next  = k0 + size;
+  const PetscInt            below = Parts(F.rows - next, PANEL<Number>), right = half ? 0 : below,
+                 left   = half ? 0 : Parts(k0, PANEL<Number>);
+  const PetscCount ld   = half ? p - k0 : m;
+  PetscInt         part = static_cast<PetscInt>(blockIdx.x);
+  __shared__ SharedTile<Number> tile;
+  __shared__ Number             stage[LU_TILE][PANEL<Number> + 1];
 
   if (part >= below + right + left) return;
-  tile.Load(F, F.Column<half>(k0) + k0, ld, k0, size, W.local_row);
+  tile.Load(F, F.template Column<half>(k0) + k0, ld, k0, size, W.local_row);
   if (part < below) {
-    const PetscInt i    = next + part * PANEL + static_cast<PetscInt>(threadIdx.x);
+    const PetscInt i    = next + part * PANEL<Number> + static_cast<PetscInt>(threadIdx.x);
     const bool     rest = half && i >= p;
-    if (i < m) SolveRow(rest ? F.Rest<half>(k0) + (i - p) : F.Column<half>(k0) + i, rest ? F.others : ld, size, tile);
+    if (i < m)
+      SolveRow(rest ? F.template Rest<half>(k0) + (i - p) : F.template Column<half>(k0) + i, rest ? F.others : ld, size,
+               tile);
     return;
   }
   if (half) return;
   part -= below;
   if (part < right) {
-    SolveColumns(next + static_cast<PetscCount>(part) * PANEL, m, size, true, tile, stage,
+    SolveColumns(next + static_cast<PetscCount>(part) * PANEL<Number>, m, size, true, tile, stage,
                  [&](PetscCount j) { return j < p ? F.lower + k0 + j * m : F.upper + k0 + (j - p) * p; });
     return;
   }
   part -= right;
   if (!tile.exchanged) return;
-  SolveColumns(static_cast<PetscCount>(part) * PANEL, k0, size, false, tile, stage,
+  SolveColumns(static_cast<PetscCount>(part) * PANEL<Number>, k0, size, false, tile, stage,
                [&](PetscCount j) { return F.lower + k0 + j * m; });
 }
 
 /// Subtracts the product of the tile's panels from the pivots' rows and columns beyond the tile of pivots k0 ...
-static __global__ void __launch_bounds__(PRODUCT_THREADS, 2)
-    trailing_kernel(FrontsView V, const PetscInt *list, PetscInt k0, LuWorkspace W)
+template <class Number> static __global__ void __launch_bounds__(PRODUCT_THREADS, 2)
+    trailing_kernel(FrontsView V, const PetscInt *list, PetscInt k0, LuWorkspace<Number> W)
 {
-  const DeviceFront        F(V, list[blockIdx.y], W.values, W.work);
-  const PetscCount         m = F.rows, p = F.pivots;
-  const PetscInt           next = k0 + LU_TILE;
-  __shared__ ProductShared shared;
+  const DeviceFront<Number> F(V, list[blockIdx.y], W.values, W.work);
+  const PetscCount          m = F.rows, p = F.pivots;
+  const PetscInt            next = k0 + LU_TILE;
+  __shared__ ProductShared<Number> shared;
 
   if (next >= p) return; // a last tile leaves nothing
-  const PetscCount high = Parts(F.rows - next, BLOCK), wide = Parts(F.pivots - next, BLOCK), first = high * wide;
-  const PetscCount part = blockIdx.x;
-  const PlainRows  A{F.lower + next + k0 * m, m};
+  const PetscCount        high = Parts(F.rows - next, BLOCK), wide = Parts(F.pivots - next, BLOCK), first = high * wide;
+  const PetscCount        part = blockIdx.x;
+  const PlainRows<Number> A{F.lower + next + k0 * m, m};
   if (part < first) {
     SubtractBlock<false>(
-        m - next, p - next, LU_TILE, A, PlainFactor{F.lower + k0 + next * m, m},
+        m - next, p - next, LU_TILE, A, PlainFactor<Number>{F.lower + k0 + next * m, m},
         [&](PetscCount j) { return F.lower + next + (next + j) * m; }, part % high * BLOCK, part / high * BLOCK,
         &shared);
   } else if (part < first + wide * Parts(F.others, BLOCK)) {
     SubtractBlock<false>(
-        p - next, F.others, LU_TILE, A, PlainFactor{F.upper + k0, p},
+        p - next, F.others, LU_TILE, A, PlainFactor<Number>{F.upper + k0, p},
         [&](PetscCount j) { return F.upper + next + j * p; }, (part - first) % wide * BLOCK,
         (part - first) / wide * BLOCK, &shared);
   }
@@ -178,35 +182,36 @@ static __host__ __device__ void TrailingColumns(PetscInt p, PetscInt k0, PetscIn
 }
 
 /// The same for a half, from the diagonal down: rows of pivots, then those below them.
-static __global__ void __launch_bounds__(PRODUCT_THREADS, 2)
-    trailing_half_kernel(FrontsView V, const PetscInt *list, PetscInt k0, PetscInt depth, LuWorkspace W)
+template <class Number> static __global__ void __launch_bounds__(PRODUCT_THREADS, 2)
+    trailing_half_kernel(FrontsView V, const PetscInt *list, PetscInt k0, PetscInt depth, LuWorkspace<Number> W)
 {
-  const DeviceFront        F(V, list[blockIdx.y], W.values, W.work);
-  PetscInt                 begin, end;
-  __shared__ ProductShared shared;
+  const DeviceFront<Number> F(V, list[blockIdx.y], W.values, W.work);
+  PetscInt                  begin, end;
+  __shared__ ProductShared<Number> shared;
 
   TrailingColumns(F.pivots, k0, depth, &begin, &end);
   if (begin >= end) return;
   const PetscInt wide = Parts(end - begin, BLOCK), high = Parts(F.pivots - begin, BLOCK), low = Parts(F.others, BLOCK);
   const PetscInt part = static_cast<PetscInt>(blockIdx.x), column = part % wide, row = part / wide;
-  const TileRows L{F, k0, begin};
-  const ScaledFactor<TileRows> B{F, k0, L};
+  const TileRows<Number>                       L{F, k0, begin};
+  const ScaledFactor<Number, TileRows<Number>> B{F, k0, L};
   if (row < high) {
     if (row < column) return;
     SubtractBlock<true>(
-        F.pivots - begin, end - begin, depth, L, B, [&](PetscCount j) { return F.Column<true>(begin + j) + begin; },
-        row * BLOCK, column * BLOCK, &shared);
+        F.pivots - begin, end - begin, depth, L, B,
+        [&](PetscCount j) { return F.template Column<true>(begin + j) + begin; }, row * BLOCK, column * BLOCK, &shared);
   } else if (row < high + low) {
     SubtractBlock<false>(
-        F.others, end - begin, depth, PlainRows{F.Rest<true>(k0), F.others}, B,
-        [&](PetscCount j) { return F.Rest<true>(begin + j); }, (row - high) * BLOCK, column * BLOCK, &shared);
+        F.others, end - begin, depth, PlainRows<Number>{F.template Rest<true>(k0), F.others}, B,
+        [&](PetscCount j) { return F.template Rest<true>(begin + j); }, (row - high) * BLOCK, column * BLOCK, &shared);
   }
 }
 
 /// Of fronts chunk[0 .. count), for TrailingColumns().
-static PetscErrorCode SubtractHalf(const FrontsView &fronts, const PetscInt *chunk, PetscInt count,
-                                   const PetscInt *pivots, const PetscInt *others, PetscInt k0, PetscInt depth,
-                                   const LuWorkspace &work, cudaStream_t s)
+template <class Number> static PetscErrorCode SubtractHalf(const FrontsView &fronts, const PetscInt *chunk,
+                                                           PetscInt count, const PetscInt *pivots,
+                                                           const PetscInt *others, PetscInt k0, PetscInt depth,
+                                                           const LuWorkspace<Number> &work, cudaStream_t s)
 {
   PetscCount blocks = 0;
 
@@ -224,9 +229,9 @@ static PetscErrorCode SubtractHalf(const FrontsView &fronts, const PetscInt *chu
 }
 
 /// Fronts begin .. begin + count - 1 of the step, but for their updates.
-template <bool half> static PetscErrorCode Chunk(const FrontsView &fronts, const LargeStep &step, PetscInt begin,
-                                                 PetscInt count, const PetscInt *list, const LuWorkspace &work,
-                                                 cudaStream_t s)
+template <bool half, class Number> static PetscErrorCode Chunk(const FrontsView &fronts, const LargeStep &step,
+                                                               PetscInt begin, PetscInt count, const PetscInt *list,
+                                                               const LuWorkspace<Number> &work, cudaStream_t s)
 {
   const PetscInt *chunk = list + begin, *pivots = step.pivots.data() + begin, *others = step.others.data() + begin;
   PetscInt        rows = 0, active = count;
@@ -241,13 +246,14 @@ template <bool half> static PetscErrorCode Chunk(const FrontsView &fronts, const
     while (active > 0 && pivots[active - 1] <= k0) active--;
     for (PetscInt k = 0; k < active; k++) {
       const PetscInt   p = pivots[k], m = p + others[k], next = PetscMin(k0 + LU_TILE, p);
-      const PetscCount wide = Parts(p - next, BLOCK), low = Parts(others[k], BLOCK), below = Parts(m - next, PANEL);
-      panels = PetscMax(panels, half ? below : 2 * below + Parts(k0, PANEL));
-      blocks = PetscMax(blocks, wide * (Parts(m - next, BLOCK) + low));
+      const PetscCount wide = Parts(p - next, BLOCK), low = Parts(others[k], BLOCK),
+                       below = Parts(m - next, PANEL<Number>);
+      panels                 = PetscMax(panels, half ? below : 2 * below + Parts(k0, PANEL<Number>));
+      blocks                 = PetscMax(blocks, wide * (Parts(m - next, BLOCK) + low));
     }
     tile_kernel<half><<<static_cast<unsigned>(active), 32 * TILE_WARPS, 0, s>>>(fronts, chunk, k0, work);
     SparseGPUCallCUDA(cudaPeekAtLastError());
-    if (panels > 0) panel_kernel<half><<<Grid(panels, active), PANEL, 0, s>>>(fronts, chunk, k0, work);
+    if (panels > 0) panel_kernel<half><<<Grid(panels, active), PANEL<Number>, 0, s>>>(fronts, chunk, k0, work);
     SparseGPUCallCUDA(cudaPeekAtLastError());
     if (half) {
       const PetscInt begin = k0 / WIDE * WIDE;
@@ -262,8 +268,9 @@ template <bool half> static PetscErrorCode Chunk(const FrontsView &fronts, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode LargeFronts_CUDA(const FrontsView &fronts, const FrontPlan &plan, const LargeStep &step,
-                                const PetscInt *list, const LuWorkspace &work, Stream stream)
+template <class Number> PetscErrorCode LargeFronts_CUDA(const FrontsView &fronts, const FrontPlan &plan,
+                                                        const LargeStep &step, const PetscInt *list,
+                                                        const LuWorkspace<Number> &work, Stream stream)
 {
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
 
@@ -276,5 +283,12 @@ PetscErrorCode LargeFronts_CUDA(const FrontsView &fronts, const FrontPlan &plan,
   PetscCall(LargeUpdates_CUDA(fronts, plan, step, list, work, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+template PetscErrorCode LargeFronts_CUDA(const FrontsView &, const FrontPlan &, const LargeStep &, const PetscInt *,
+                                         const LuWorkspace<Scalar> &, Stream);
+#if !defined(PETSC_USE_REAL_SINGLE)
+template PetscErrorCode LargeFronts_CUDA(const FrontsView &, const FrontPlan &, const LargeStep &, const PetscInt *,
+                                         const LuWorkspace<Single> &, Stream);
+#endif
 
 } // namespace sparsegpu::lu

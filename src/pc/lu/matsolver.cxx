@@ -3,7 +3,9 @@
 #include "pc/factor/matsolver.hpp"
 #include "pc/lu/attempt.hpp"
 #include "pc/lu/factorize.hpp"
+#include "pc/lu/inertia.hpp"
 #include "pc/lu/matsolver.hpp"
+#include "pc/lu/other_solves.hpp"
 #include "petsc/compat.hpp"
 #include "sparsegpu.h"
 
@@ -122,28 +124,6 @@ PetscErrorCode MatMatSolveTranspose_Direct(Mat F, Mat B, Mat X)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#if !defined(PETSC_USE_COMPLEX)
-PetscErrorCode MatGetInertia_Direct(Mat F, PetscInt *negative, PetscInt *zero, PetscInt *positive)
-{
-  const LuReport &report = DirectOf(F)->FrontsReport();
-
-  PetscFunctionBegin;
-  PetscCheck(!F->factorerrortype, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "The inertia is not known: the factorization failed (MatFactorError %d)", (int)F->factorerrortype);
-  PetscCheck(DirectOf(F)->options.pivoted != 1 || !DirectOf(F)->Pivoted(), PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "The inertia is not known with partial pivoting (-mat_sparsegpu_lu_pivoted on)");
-  PetscCheck(DirectOf(F)->kind == DirectKind::Cholesky, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "The inertia is not known: the diagonal had no pivots for L D L^T, and LU with matched rows took over");
-  PetscCheck(report.perturbed == 0, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "The inertia is not known: %" PetscInt_FMT " pivots, the smallest %g, were replaced", report.perturbed,
-             (double)report.smallest);
-  if (negative) *negative = report.negative;
-  if (zero) *zero = 0;
-  if (positive) *positive = DirectOf(F)->Rows() - report.negative;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-#endif
-
 /// Operations that both kinds have.
 PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorInfo *info, DirectKind kind)
 {
@@ -154,6 +134,9 @@ PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorInfo *in
   F->ops->solvetranspose                                  = MatSolveTranspose_Direct;
   F->ops->matsolve                                        = MatMatSolve_Direct;
   F->ops->matsolvetranspose                               = MatMatSolveTranspose_Direct;
+  F->ops->mattransposesolve                               = MatMatTransposeSolve_Direct;
+  F->ops->forwardsolve                                    = MatForwardSolve_Direct;
+  F->ops->backwardsolve                                   = MatBackwardSolve_Direct;
 #if !defined(PETSC_USE_COMPLEX)
   F->ops->getinertia = kind == DirectKind::Cholesky ? MatGetInertia_Direct : nullptr;
 #endif

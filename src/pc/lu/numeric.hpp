@@ -2,7 +2,7 @@
 /// children leave to it, eliminates its pivots and leaves the update of its other rows to its parent.
 #pragma once
 
-#include "device/scalar.hpp"
+#include "device/single.hpp"
 #include "pc/lu/plan.hpp"
 
 namespace sparsegpu::lu
@@ -25,15 +25,23 @@ struct LuReport {
   PetscReal growth    = 0; ///< largest part of an entry of the factors, against the scaled matrix's largest entry or 1
 };
 
-/// values [plan.values]: A's entries in their places, zeros elsewhere -> the factors. local_row [n]: which of the rows
-/// of its tile, counted from the front's first pivot, becomes each pivot's. work [plan.work] is scratch.
-PetscErrorCode LuNumeric_Host(const FrontTree &tree, const FrontPlan &plan, const LuPivoting &pivoting, Scalar *values,
-                              PetscInt *local_row, Scalar *work, LuReport *report);
+/// Number: Scalar or Single. values [plan.values]: A's entries in their places, zeros elsewhere -> the factors.
+/// local_row [n]: which of the rows of its tile, counted from the front's first pivot, becomes each pivot's. met
+/// [n]: the pivots before any was replaced; null: not wanted. work [plan.work] is scratch.
+template <class Number> PetscErrorCode LuNumeric_Host(const FrontTree &tree, const FrontPlan &plan,
+                                                      const LuPivoting &pivoting, Number *values, PetscInt *local_row,
+                                                      Number *met, Number *work, LuReport *report);
 
+/// Which sweeps a solve takes: up the tree with L, down with U.
+enum class Sweeps {
+  Both,
+  Forward,
+  Backward
+};
 /// w [n x count], ldw entries apart, in the order of elimination: the right-hand sides -> the solutions.
 /// scratch [(plan.most_pivots + plan.widest) * count].
-PetscErrorCode LuSolve_Host(const FrontTree &tree, const FrontPlan &plan, const Scalar *values,
-                            const PetscInt *local_row, bool transpose, PetscInt count, Scalar *w, PetscInt ldw,
-                            Scalar *scratch);
+template <class Number> PetscErrorCode LuSolve_Host(const FrontTree &tree, const FrontPlan &plan, const Number *values,
+                                                    const PetscInt *local_row, bool transpose, Sweeps sweeps,
+                                                    PetscInt count, Number *w, PetscInt ldw, Number *scratch);
 
 } // namespace sparsegpu::lu

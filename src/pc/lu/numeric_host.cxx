@@ -10,61 +10,64 @@ namespace sparsegpu::lu
 namespace
 {
 /// One front in its place, see FrontPlan.
-struct Front {
+template <class Number> struct Front {
   PetscInt pivots, others, rows;
-  Scalar  *lower, *upper, *update, *scaled;
+  Number  *lower, *upper, *update, *scaled;
   Shape    shape;
 
   bool    Half() const { return shape != Shape::General; }
-  Scalar *Column(PetscInt k) const
+  Number *Column(PetscInt k) const
   {
     return lower + (Half() ? TileColumn(pivots, k) : static_cast<PetscCount>(k) * rows);
   }
   /// Below the pivots.
-  Scalar *Rest(PetscInt k) const { return Half() ? upper + static_cast<size_t>(k) * others : Column(k) + pivots; }
+  Number *Rest(PetscInt k) const { return Half() ? upper + static_cast<size_t>(k) * others : Column(k) + pivots; }
   /// An entry of U, or of L^T or L^H.
-  Scalar Mirrored(const Scalar &v) const { return shape == Shape::Hermitian ? Conj(v) : v; }
+  Number Mirrored(const Number &v) const { return shape == Shape::Hermitian ? Conj(v) : v; }
 };
 
-Front TakeFront(const FrontTree &tree, const FrontPlan &plan, PetscInt f, Scalar *values, Scalar *work)
+template <class Number>
+Front<Number> TakeFront(const FrontTree &tree, const FrontPlan &plan, PetscInt f, Number *values, Number *work)
 {
   const PetscInt p = tree.Pivots(f), r = tree.Others(f);
-  return Front{
+  return Front<Number>{
       p,         r, p + r, values + plan.lower[f], values + plan.upper[f], work + plan.update[f], work + plan.scaled,
       plan.shape};
 }
 
 /// The update of child c is added where the parent has its rows and columns, of symmetric fronts its lower triangle.
-void Extend(const PetscInt *at, const Front &child, const Front &parent)
+template <class Number> void Extend(const PetscInt *at, const Front<Number> &child, const Front<Number> &parent)
 {
   const size_t p = static_cast<size_t>(parent.pivots), r = static_cast<size_t>(parent.others);
   // rows ascend: those of the parent's pivots come first
   const PetscInt split = static_cast<PetscInt>(std::lower_bound(at, at + child.others, parent.pivots) - at);
   for (PetscInt b = 0; b < child.others; b++) {
-    const Scalar *from = child.update + static_cast<size_t>(b) * static_cast<size_t>(child.others);
+    const Number *from = child.update + static_cast<size_t>(b) * static_cast<size_t>(child.others);
     const size_t  j    = static_cast<size_t>(at[b]);
-    Scalar *const top  = b < split ? parent.Column(at[b]) : parent.upper + (j - p) * p;
-    Scalar *const rest = b < split ? parent.Rest(at[b]) : parent.update + (j - p) * r;
+    Number *const top  = b < split ? parent.Column(at[b]) : parent.upper + (j - p) * p;
+    Number *const rest = b < split ? parent.Rest(at[b]) : parent.update + (j - p) * r;
     PetscInt      a    = parent.Half() ? b : 0;
     for (; a < split; a++) top[at[a]] += from[a];
     for (; a < child.others; a++) rest[at[a] - parent.pivots] += from[a];
   }
 }
 
-void Swap(Scalar *a, Scalar *b, PetscInt count, PetscInt stride)
+template <class Number> void Swap(Number *a, Number *b, PetscInt count, PetscInt stride)
 {
   for (PetscInt k = 0; k < count; k++)
     std::swap(a[static_cast<size_t>(k) * stride], b[static_cast<size_t>(k) * stride]);
 }
 
-class Elimination
+template <class Number> class Elimination
 {
 public:
-  Elimination(const Front &front, PetscInt first, const LuPivoting &pivoting, PetscInt *local_row, LuReport *report)
+  Elimination(const Front<Number> &front, PetscInt first, const LuPivoting &pivoting, PetscInt *local_row, Number *met,
+              LuReport *report)
       : f_(front),
         first_(first),
         pivoting_(pivoting),
         local_row_(local_row),
+        met_(met),
         report_(report)
   {
   }
@@ -80,22 +83,23 @@ private:
   PetscErrorCode General();
   PetscErrorCode Symmetric();
 
-  void    Mirror(Scalar *T, PetscInt ld, PetscInt size);
-  void    Scale(const Scalar *from, PetscInt ld, PetscInt rows, PetscInt begin, PetscInt size);
-  void    Tile(Scalar *T, PetscInt ld, PetscInt begin, PetscInt size);
+  void    Mirror(Number *T, PetscInt ld, PetscInt size);
+  void    Scale(const Number *from, PetscInt ld, PetscInt rows, PetscInt begin, PetscInt size);
+  void    Tile(Number *T, PetscInt ld, PetscInt begin, PetscInt size);
   void    Exchange(PetscInt k, PetscInt end);
-  Scalar  Pivot(Scalar &pivot, PetscInt k);
-  Scalar &L(PetscInt i, PetscInt k) { return f_.lower[static_cast<size_t>(k) * f_.rows + i]; }
+  Number  Pivot(Number &pivot, PetscInt k);
+  Number &L(PetscInt i, PetscInt k) { return f_.lower[static_cast<size_t>(k) * f_.rows + i]; }
 
-  const Front      &f_;
-  PetscInt          first_;
-  const LuPivoting &pivoting_;
-  PetscInt         *local_row_;
-  LuReport         *report_;
+  const Front<Number> &f_;
+  PetscInt             first_;
+  const LuPivoting    &pivoting_;
+  PetscInt            *local_row_;
+  Number              *met_;
+  LuReport            *report_;
 };
 
 /// Of the rows of the tile the one with the largest entry of column k becomes row k, if row k's own is too small.
-void Elimination::Exchange(PetscInt k, PetscInt end)
+template <class Number> void Elimination<Number>::Exchange(PetscInt k, PetscInt end)
 {
   PetscInt  best = k;
   PetscReal most = Magnitude(L(k, k));
@@ -114,38 +118,40 @@ void Elimination::Exchange(PetscInt k, PetscInt end)
 }
 
 /// In place, see LuPivoting; its inverse.
-Scalar Elimination::Pivot(Scalar &pivot, PetscInt k)
+template <class Number> Number Elimination<Number>::Pivot(Number &pivot, PetscInt k)
 {
-  if (f_.shape == Shape::Hermitian) pivot = Scalar(RealPart(pivot)); // as it is but for rounding
+  if (f_.shape == Shape::Hermitian) pivot = Number(RealPart(pivot)); // as it is but for rounding
   const PetscReal magnitude = Magnitude(pivot);
+  if (met_) met_[k] = pivot;
   if (!(magnitude - magnitude == 0)) report_->finite = false;
   report_->smallest = std::min(report_->smallest, magnitude);
   if (magnitude <= pivoting_.tiny) {
     report_->perturbed++;
     if (report_->first < 0 || first_ + k < report_->first) report_->first = first_ + k;
-    pivot = magnitude > 0 ? Scalar(pivoting_.replace / magnitude) * pivot : Scalar(pivoting_.replace);
+    pivot =
+        magnitude > 0 ? FromReal<Number>(pivoting_.replace / magnitude) * pivot : FromReal<Number>(pivoting_.replace);
   }
   if (RealPart(pivot) < 0) report_->negative++;
   return Inverse(pivot);
 }
 
 /// Pivots begin .. begin + size - 1 in T [size x size], unblocked.
-void Elimination::Tile(Scalar *T, PetscInt ld, PetscInt begin, PetscInt size)
+template <class Number> void Elimination<Number>::Tile(Number *T, PetscInt ld, PetscInt begin, PetscInt size)
 {
   const auto column = [&](PetscInt j) { return T + static_cast<size_t>(j) * static_cast<size_t>(ld); };
   for (PetscInt k = 0; k < size; k++) {
-    Scalar *const own = column(k);
+    Number *const own = column(k);
     if (!f_.Half()) Exchange(begin + k, begin + size);
-    const Scalar inverse = Pivot(own[k], begin + k);
+    const Number inverse = Pivot(own[k], begin + k);
     for (PetscInt i = k + 1; i < size; i++) own[i] = own[i] * inverse;
     for (PetscInt j = k + 1; j < size; j++) {
-      Scalar *const other = column(j), u = other[k];
+      Number *const other = column(j), u = other[k];
       for (PetscInt i = k + 1; i < size; i++) other[i] = other[i] - own[i] * u;
     }
   }
 }
 
-PetscErrorCode Elimination::General()
+template <class Number> PetscErrorCode Elimination<Number>::General()
 {
   const PetscInt m = f_.rows, p = f_.pivots, r = f_.others;
 
@@ -168,7 +174,7 @@ PetscErrorCode Elimination::General()
 }
 
 /// A tile of pivots is factored with both triangles.
-void Elimination::Mirror(Scalar *T, PetscInt ld, PetscInt size)
+template <class Number> void Elimination<Number>::Mirror(Number *T, PetscInt ld, PetscInt size)
 {
   for (PetscInt k = 0; k < size; k++)
     for (PetscInt j = k + 1; j < size; j++)
@@ -176,23 +182,24 @@ void Elimination::Mirror(Scalar *T, PetscInt ld, PetscInt size)
 }
 
 /// scaled [size x rows]: columns of U, D L^T or D L^H, from rows of L's columns `begin` ...
-void Elimination::Scale(const Scalar *from, PetscInt ld, PetscInt rows, PetscInt begin, PetscInt size)
+template <class Number>
+void Elimination<Number>::Scale(const Number *from, PetscInt ld, PetscInt rows, PetscInt begin, PetscInt size)
 {
   for (PetscInt k = 0; k < size; k++) {
-    const Scalar  pivot  = f_.Column(begin + k)[begin + k];
-    const Scalar *column = from + static_cast<size_t>(k) * static_cast<size_t>(ld);
+    const Number  pivot  = f_.Column(begin + k)[begin + k];
+    const Number *column = from + static_cast<size_t>(k) * static_cast<size_t>(ld);
     for (PetscInt i = 0; i < rows; i++) f_.scaled[static_cast<size_t>(i) * size + k] = pivot * f_.Mirrored(column[i]);
   }
 }
 
-PetscErrorCode Elimination::Symmetric()
+template <class Number> PetscErrorCode Elimination<Number>::Symmetric()
 {
   const PetscInt p = f_.pivots, r = f_.others;
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < p; k += LU_TILE) {
     const PetscInt size = std::min(LU_TILE, p - k), next = k + size, ld = p - k;
-    Scalar *const  T = f_.lower + TileBegin(p, k);
+    Number *const  T = f_.lower + TileBegin(p, k);
     Mirror(T, ld, size);
     Tile(T, ld, k, size);
     PetscCall(SolveUpperRight(p - next, size, T, ld, T + size, ld));
@@ -215,18 +222,18 @@ PetscErrorCode Elimination::Symmetric()
 
 /// The larger of `growth` and the largest part of the factored front's entries, which are still in the caches. Of a
 /// symmetric factorization these are D, L and U, which is not stored.
-PetscReal RaiseGrowth(const Front &front, PetscReal growth)
+template <class Number> PetscReal RaiseGrowth(const Front<Number> &front, PetscReal growth)
 {
   const PetscInt p = front.pivots, m = front.rows;
-  const auto     raise = [&](const Scalar *entry, PetscInt begin, PetscInt end, const Scalar &pivot) {
+  const auto     raise = [&](const Number *entry, PetscInt begin, PetscInt end, const Number &pivot) {
     for (PetscInt i = begin; i < end; i++) {
-      growth = std::max(growth, LargestPart(entry[i]));
-      if (front.Half()) growth = std::max(growth, LargestPart(pivot * entry[i]));
+      growth = std::max(growth, PetscReal(LargestPart(entry[i])));
+      if (front.Half()) growth = std::max(growth, PetscReal(LargestPart(pivot * entry[i])));
     }
   };
   for (PetscInt k = 0; k < p; k++) {
-    const Scalar *column = front.Column(k), pivot = column[k];
-    growth = std::max(growth, LargestPart(pivot));
+    const Number *column = front.Column(k), pivot = column[k];
+    growth = std::max(growth, PetscReal(LargestPart(pivot)));
     raise(column, front.Half() ? k + 1 : 0, front.Half() ? p : m, pivot);
     raise(front.upper + static_cast<size_t>(k) * front.others, 0, front.others, pivot);
   }
@@ -234,8 +241,9 @@ PetscReal RaiseGrowth(const Front &front, PetscReal growth)
 }
 } // namespace
 
-PetscErrorCode LuNumeric_Host(const FrontTree &tree, const FrontPlan &plan, const LuPivoting &pivoting, Scalar *values,
-                              PetscInt *local_row, Scalar *work, LuReport *report)
+template <class Number> PetscErrorCode LuNumeric_Host(const FrontTree &tree, const FrontPlan &plan,
+                                                      const LuPivoting &pivoting, Number *values, PetscInt *local_row,
+                                                      Number *met, Number *work, LuReport *report)
 {
   const PetscInt                     fronts = tree.Fronts();
   std::vector<std::vector<PetscInt>> children;
@@ -247,14 +255,23 @@ PetscErrorCode LuNumeric_Host(const FrontTree &tree, const FrontPlan &plan, cons
   *report          = LuReport();
   report->smallest = fronts > 0 ? PETSC_MAX_REAL : 0;
   for (const PetscInt f : plan.step) {
-    const Front front = TakeFront(tree, plan, f, values, work);
-    std::fill_n(front.update, static_cast<size_t>(front.others) * front.others, Scalar(0));
+    const Front<Number> front = TakeFront(tree, plan, f, values, work);
+    std::fill_n(front.update, static_cast<size_t>(front.others) * front.others, Number(0));
     for (const PetscInt c : children[f])
       Extend(tree.relative.data() + tree.row_begin[c], TakeFront(tree, plan, c, values, work), front);
-    PetscCall(Elimination(front, tree.first[f], pivoting, local_row + tree.first[f], report).Run());
+    PetscCall(Elimination<Number>(front, tree.first[f], pivoting, local_row + tree.first[f],
+                                  met ? met + tree.first[f] : nullptr, report)
+                  .Run());
     report->growth = RaiseGrowth(front, report->growth);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+template PetscErrorCode LuNumeric_Host(const FrontTree &, const FrontPlan &, const LuPivoting &, Scalar *, PetscInt *,
+                                       Scalar *, Scalar *, LuReport *);
+#if !defined(PETSC_USE_REAL_SINGLE)
+template PetscErrorCode LuNumeric_Host(const FrontTree &, const FrontPlan &, const LuPivoting &, Single *, PetscInt *,
+                                       Single *, Single *, LuReport *);
+#endif
 
 } // namespace sparsegpu::lu

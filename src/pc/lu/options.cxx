@@ -15,6 +15,7 @@ struct Given {
   LuOptions options;
   PetscInt  spins;
   char      matching[64], pivoted[64], host[64];
+  PetscEnum precision;
 };
 
 PetscErrorCode Offer(SparseGPUOptionItems PetscOptionsObject, Given *given)
@@ -36,6 +37,9 @@ PetscErrorCode Offer(SparseGPUOptionItems PetscOptionsObject, Given *given)
   PetscCall(PetscOptionsString("-mat_sparsegpu_lu_host",
                                "The host factors a system on a GPU: auto (where it is predicted to be faster), on, off",
                                page, given->host, given->host, sizeof(given->host), nullptr));
+  PetscCall(PetscOptionsEnum("-mat_sparsegpu_lu_precision",
+                             "How factors are kept and computed; single: solves are refined, or full takes over", page,
+                             LuPrecisionNames, given->precision, &given->precision, nullptr));
   PetscCall(PetscOptionsReal("-mat_sparsegpu_lu_exchange",
                              "Rows of a tile change places where a pivot is smaller than this part of its column", page,
                              o->exchange, &o->exchange, nullptr));
@@ -70,6 +74,7 @@ PetscErrorCode ReadOptions(Mat F, Mat A)
   PetscCall(PetscStrncpy(given.matching, LuMatchingNames[wanted.matching], sizeof(given.matching)));
   PetscCall(PetscStrncpy(given.pivoted, LuPivotedNames[wanted.pivoted], sizeof(given.pivoted)));
   PetscCall(PetscStrncpy(given.host, LuHostNames[wanted.host], sizeof(given.host)));
+  given.precision = static_cast<PetscEnum>(static_cast<int>(wanted.single));
   PetscOptionsBegin(PetscObjectComm((PetscObject)F), prefix, "Direct factorizations of sparsegpu", "Mat");
   PetscOptionsObject->options = ((PetscObject)A)->options;
   PetscCall(Offer(PetscOptionsObject, &given));
@@ -84,6 +89,7 @@ PetscErrorCode ReadOptions(Mat F, Mat A)
   PetscCall(Choose("-mat_sparsegpu_lu_pivoted", given.pivoted, LuPivotedNames, &wanted.pivoted));
   PetscCall(Choose("-mat_sparsegpu_lu_host", given.host, LuHostNames, &wanted.host));
   wanted.spins         = given.spins;
+  wanted.single        = static_cast<int>(given.precision) != 0;
   DirectOf(F)->options = wanted;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

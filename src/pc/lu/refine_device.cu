@@ -1,4 +1,4 @@
-/// The device engine's part in refinement: residuals and the vectors of GMRES.
+/// What the device engine does whatever its factors are: the report, residuals and the vectors of GMRES.
 #include <algorithm>
 #include "device/cuda_check.hpp"
 #include "mat/rows/transpose.hpp"
@@ -8,6 +8,45 @@
 
 namespace sparsegpu::lu
 {
+
+FrontsView DeviceEngine::Fronts() const
+{
+  return FrontsView{analysis_->plan.shape, first_.data(), parent_.data(),       row_begin_.data(), row_.data(),
+                    relative_.data(),      owner_.data(), lower_.data(),        upper_.data(),     update_.data(),
+                    child_begin_.data(),   child_.data(), source_begin_.data(), source_.data()};
+}
+
+/// Does not wait: a solve that gave up is reported by its own call or by the next one.
+PetscErrorCode DeviceEngine::CheckStuck()
+{
+  PetscFunctionBegin;
+  if (!*static_cast<volatile int *>(stuck_)) PetscFunctionReturn(PETSC_SUCCESS);
+  *stuck_ = 0;
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_GPU,
+          "A direct factorization or solve made no progress in %lld polls (-mat_sparsegpu_lu_spins) and gave up",
+          analysis_->spins);
+}
+
+/// Waits for the report.
+PetscErrorCode DeviceEngine::Hear(Stream stream)
+{
+  PetscFunctionBegin;
+  SparseGPUCallCUDA(cudaMemcpyAsync(heard_, report_.data(), sizeof(DeviceReport), cudaMemcpyDeviceToHost,
+                                    static_cast<cudaStream_t>(stream)));
+  PetscCall(DeviceSynchronize(stream));
+  if (heard_->stuck) *stuck_ = 1;
+  PetscCall(CheckStuck());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceEngine::Apply(const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
+                                   bool transpose)
+{
+  PetscFunctionBegin;
+  PetscCall(CheckStuck());
+  PetscCall(ApplyTo(columns, b, ldb, true, nullptr, x, ldx, transpose));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /// Columns of the matrix, for residuals of the transposed system.
 PetscErrorCode DeviceEngine::TakeTransposed()

@@ -6,27 +6,48 @@ namespace sparsegpu::lu
 
 static constexpr PetscCount GRID = 2048; ///< blocks at most of a residual, so that each raises the norms once
 
+/// A column of the grid is one of the block, and largest[] has the places of the sweeps' columns.
+static __global__ void right_sides_kernel(SweepOrder order, const __grid_constant__ LuColumns columns, const Scalar *b,
+                                          PetscInt ldb)
+{
+  const PetscCount k    = static_cast<PetscCount>(blockIdx.x) * THREADS + threadIdx.x;
+  PetscReal        size = 0;
+  if (k < order.rows) {
+    size = Finite(Magnitude(b[static_cast<PetscCount>(columns.at[blockIdx.y]) * ldb + k]));
+    if (order.scale) size = Finite(order.scale[k] * size);
+  }
+  Raise(order.largest + blockIdx.y, size);
+}
+/// Of a sweep's column, as SweepOrder says.
+static __device__ __forceinline__ PetscReal ColumnScale(const SweepOrder &order, unsigned column)
+{
+  return order.largest ? RangeScale(RealOf(order.largest[column])) : PetscReal(1);
+}
+
 /// A column of the grid is one of the block.
+template <class Number>
 static __global__ void begin_solve_kernel(SweepOrder order, const __grid_constant__ LuColumns columns, const Scalar *b,
-                                          PetscInt ldb, Scalar *w, PetscCount stride, PetscCount flags, Scalar *flag,
+                                          PetscInt ldb, Number *w, PetscCount stride, PetscCount flags, Number *flag,
                                           DeviceReport *report)
 {
   const PetscCount k = static_cast<PetscCount>(blockIdx.x) * THREADS + threadIdx.x, to = blockIdx.y * stride;
   if (k < order.rows) {
     Scalar v(0);
     if (static_cast<PetscInt>(blockIdx.y) < columns.count) {
-      const PetscInt from = order.place[k];
-      v                   = b[static_cast<PetscCount>(columns.at[blockIdx.y]) * ldb + from];
+      const PetscCount from = order.place ? order.place[k] : k;
+      v                     = b[static_cast<PetscCount>(columns.at[blockIdx.y]) * ldb + from];
       if (order.scale) v = Scalar(order.scale[from]) * v;
+      if (order.largest) v = Scalar(ColumnScale(order, blockIdx.y)) * v;
     }
-    w[to + k] = order.conjugate ? Conj(v) : v;
+    w[to + k] = Rounded<Number>(order.conjugate ? Conj(v) : v);
   }
-  if (k < flags) flag[to + k] = NotYet();
+  if (k < flags) flag[to + k] = Missing<Number>();
   if (k > 0 || blockIdx.y > 0) return;
   for (unsigned long long &ticket : report->ticket) ticket = 0;
   report->stuck = 0;
 }
-static __global__ void give_out_kernel(SweepOrder order, const __grid_constant__ LuColumns columns, const Scalar *w,
+template <class Number>
+static __global__ void give_out_kernel(SweepOrder order, const __grid_constant__ LuColumns columns, const Number *w,
                                        PetscCount stride, Scalar *kept, Scalar *x, PetscInt ldx,
                                        const DeviceReport *report, int *stuck)
 {
@@ -34,10 +55,12 @@ static __global__ void give_out_kernel(SweepOrder order, const __grid_constant__
   const PetscCount column = columns.at[blockIdx.y];
   if (k >= order.rows) return;
   if (k == 0 && blockIdx.y == 0 && report->stuck) *static_cast<volatile int *>(stuck) = 1;
-  const PetscInt to   = order.place[k];
-  const Scalar   from = w[blockIdx.y * stride + k];
-  Scalar         v    = Scalar(order.scale[to]) * (order.conjugate ? Conj(from) : from);
-  Scalar        &at   = x[column * ldx + to];
+  const PetscCount to   = order.place ? order.place[k] : k;
+  const Scalar     from = Widened(w[blockIdx.y * stride + k]);
+  Scalar           v    = order.conjugate ? Conj(from) : from;
+  Scalar          &at   = x[column * ldx + to];
+  if (order.scale) v = Scalar(order.scale[to]) * v;
+  if (order.largest) v = Scalar(1 / ColumnScale(order, blockIdx.y)) * v; // a power of two: exact
   if (kept) {
     const Scalar before            = at;
     kept[column * order.rows + to] = before;
@@ -158,9 +181,23 @@ static __global__ void sample_kernel(PetscInt rows, Scalar *b)
   if (r < rows) b[r] = Scalar(SampleEntry(static_cast<PetscInt>(r)));
 }
 
-PetscErrorCode BeginSolve_CUDA(const SweepOrder &order, const LuColumns &columns, const Scalar *b, PetscInt ldb,
-                               PetscInt swept, Scalar *w, PetscCount stride, PetscCount flags, Scalar *flag,
-                               DeviceReport *report, Stream stream)
+PetscErrorCode MeasureRightSides_CUDA(const SweepOrder &order, const LuColumns &columns, const Scalar *b, PetscInt ldb,
+                                      Stream stream)
+{
+  const cudaStream_t s = static_cast<cudaStream_t>(stream);
+
+  PetscFunctionBegin;
+  if (order.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
+  SparseGPUCallCUDA(cudaMemsetAsync(order.largest, 0, LU_COLUMNS * sizeof(RealBits), s));
+  right_sides_kernel<<<Grid(Blocks(order.rows), columns.count), THREADS, 0, s>>>(order, columns, b, ldb);
+  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Number> PetscErrorCode BeginSolve_CUDA(const SweepOrder &order, const LuColumns &columns,
+                                                       const Scalar *b, PetscInt ldb, PetscInt swept, Number *w,
+                                                       PetscCount stride, PetscCount flags, Number *flag,
+                                                       DeviceReport *report, Stream stream)
 {
   const PetscCount threads = PetscMax(PetscCount(order.rows), flags);
 
@@ -172,9 +209,9 @@ PetscErrorCode BeginSolve_CUDA(const SweepOrder &order, const LuColumns &columns
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode GiveOut_CUDA(const SweepOrder &order, const LuColumns &columns, const Scalar *w, PetscCount stride,
-                            Scalar *kept, Scalar *x, PetscInt ldx, const DeviceReport *report, int *stuck,
-                            Stream stream)
+template <class Number> PetscErrorCode GiveOut_CUDA(const SweepOrder &order, const LuColumns &columns, const Number *w,
+                                                    PetscCount stride, Scalar *kept, Scalar *x, PetscInt ldx,
+                                                    const DeviceReport *report, int *stuck, Stream stream)
 {
   PetscFunctionBegin;
   if (order.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
@@ -209,5 +246,16 @@ PetscErrorCode Sample_CUDA(PetscInt rows, Scalar *b, Stream stream)
   PetscCall(LaunchOver<sample_kernel>(rows, stream, rows, b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+template PetscErrorCode BeginSolve_CUDA(const SweepOrder &, const LuColumns &, const Scalar *, PetscInt, PetscInt,
+                                        Scalar *, PetscCount, PetscCount, Scalar *, DeviceReport *, Stream);
+template PetscErrorCode GiveOut_CUDA(const SweepOrder &, const LuColumns &, const Scalar *, PetscCount, Scalar *,
+                                     Scalar *, PetscInt, const DeviceReport *, int *, Stream);
+#if !defined(PETSC_USE_REAL_SINGLE)
+template PetscErrorCode BeginSolve_CUDA(const SweepOrder &, const LuColumns &, const Scalar *, PetscInt, PetscInt,
+                                        Single *, PetscCount, PetscCount, Single *, DeviceReport *, Stream);
+template PetscErrorCode GiveOut_CUDA(const SweepOrder &, const LuColumns &, const Single *, PetscCount, Scalar *,
+                                     Scalar *, PetscInt, const DeviceReport *, int *, Stream);
+#endif
 
 } // namespace sparsegpu::lu

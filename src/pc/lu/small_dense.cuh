@@ -9,11 +9,11 @@ namespace sparsegpu::lu
 namespace
 {
 /// The dense front: entry (i, j) at [i + j * pitch]; an odd pitch, so that rows and columns are free of bank conflicts.
-struct Dense {
-  Scalar *entry;
+template <class Number> struct Dense {
+  Number *entry;
   int     pitch;
 
-  __device__ Scalar &operator()(int i, int j) const { return entry[i + j * pitch]; }
+  __device__ Number &operator()(int i, int j) const { return entry[i + j * pitch]; }
 };
 } // namespace
 

@@ -10,22 +10,22 @@ namespace sparsegpu::lu
 
 /// Entries (i0 + u TI, j0 + v TJ) of the update, u, v < E. `half`: those of the lower triangle; `diagonal`: in a block
 /// of the thread block's that has the diagonal in its corner, where many are above it for all threads.
-template <bool half, bool diagonal, int E, int TI, int TJ>
-static __device__ void LeaveEntries(const DeviceFront &F, Dense D, int i0, int j0)
+template <bool half, bool diagonal, int E, int TI, int TJ, class Number>
+static __device__ void LeaveEntries(const DeviceFront<Number> &F, Dense<Number> D, int i0, int j0)
 {
   const int      p = static_cast<int>(F.pivots), r = static_cast<int>(F.others);
   constexpr auto above = [](int u, int v) { return diagonal && TI - 1 + TI * u < TJ * v; };
-  Scalar         sum[E][E];
+  Number         sum[E][E];
   int            row[E], column[E];
 
   for (int u = 0; u < E; u++) {
     row[u]    = p + min(i0 + u * TI, r - 1);
     column[u] = p + min(j0 + u * TJ, r - 1);
-    for (int v = 0; v < E; v++) sum[u][v] = Scalar(0);
+    for (int v = 0; v < E; v++) sum[u][v] = Number(0);
   }
 #pragma unroll 2
   for (int k = 0; k < p; k++) {
-    Scalar l[E], w[E];
+    Number l[E], w[E];
 #pragma unroll
     for (int u = 0; u < E; u++) {
       l[u] = D(row[u], k);
@@ -47,7 +47,8 @@ static __device__ void LeaveEntries(const DeviceFront &F, Dense D, int i0, int j
 }
 
 /// The update that the others leave: E x E entries a thread at a time, TI threads along the rows.
-template <bool half, int E, int TI, int TJ> static __device__ void LeaveUpdateBy(const DeviceFront &F, Dense D)
+template <bool half, int E, int TI, int TJ, class Number>
+static __device__ void LeaveUpdateBy(const DeviceFront<Number> &F, Dense<Number> D)
 {
   const int r  = static_cast<int>(F.others);
   const int ti = threadIdx.x % TI, tj = threadIdx.x / TI;
@@ -62,7 +63,8 @@ template <bool half, int E, int TI, int TJ> static __device__ void LeaveUpdateBy
     }
 }
 /// With as few entries a thread as take the update at once: one front's threads have nothing else to do.
-template <bool half, int TI, int TJ> static __device__ void LeaveUpdate(const DeviceFront &F, Dense D)
+template <bool half, int TI, int TJ, class Number>
+static __device__ void LeaveUpdate(const DeviceFront<Number> &F, Dense<Number> D)
 {
   if (F.others <= 2 * TJ)
     LeaveUpdateBy<half, 2, TI, TJ>(F, D);
@@ -74,30 +76,31 @@ template <bool half, int TI, int TJ> static __device__ void LeaveUpdate(const De
 
 /// Fronts of at most 32 ROWS rows. A thread block takes them by ticket, in the order of the list, so that the oldest
 /// can always go on. Bitwise reproducible.
-template <bool half, int ROWS, int THREADS, int TI> static __global__ void __launch_bounds__(THREADS, 512 / THREADS)
-    small_fronts_kernel(FrontsView V, const PetscInt *list, PetscInt count, int launch, LuWorkspace W)
+template <bool half, int ROWS, int THREADS, int TI, class Number>
+static __global__ void __launch_bounds__(THREADS, 512 / THREADS)
+    small_fronts_kernel(FrontsView V, const PetscInt *list, PetscInt count, int launch, LuWorkspace<Number> W)
 {
   extern __shared__ double2     front_memory[]; // 16 bytes: for complex scalars, too
   __shared__ int                order[LARGEST_SMALL];
   __shared__ unsigned long long claimed;
-  __shared__ Children           children;
-  const LuPivoting              P = W.report->pivoting;
-  PivotTally                    tally;
+  __shared__ Children<Number> children;
+  const LuPivoting            P = W.report->pivoting;
+  PivotTally                  tally;
 
   for (;;) {
     if (threadIdx.x == 0) claimed = atomicAdd(W.report->ticket + launch, 1ull);
     __syncthreads();
     if (claimed >= static_cast<unsigned long long>(count)) break;
-    const PetscInt    f = list[claimed], parent = V.parent[f];
-    const DeviceFront F(V, f, W.values, W.work);
-    const int         p = static_cast<int>(F.pivots), m = static_cast<int>(F.rows);
-    const Dense       D{reinterpret_cast<Scalar *>(front_memory), m | 1};
+    const PetscInt            f = list[claimed], parent = V.parent[f];
+    const DeviceFront<Number> F(V, f, W.values, W.work);
+    const int                 p = static_cast<int>(F.pivots), m = static_cast<int>(F.rows);
+    const Dense<Number>       D{reinterpret_cast<Number *>(front_memory), m | 1};
     FindChildren(V, f, 0, W.work, &children); // before they are waited for, as all that does not depend on them
     AssembleOwn<half>(F, D);
     if (threadIdx.x == 0) AwaitChildren(W, f, launch);
     __syncthreads();
     AssembleChildren<half, ROWS>(V, f, W.work, &children, D);
-    Eliminate<half, ROWS>(F, D, order, P, &tally);
+    Eliminate<half, ROWS>(F, D, W.met, order, P, &tally);
     if (F.others > 0) LeaveUpdate<half, TI, THREADS / TI>(F, D);
     __syncthreads();
     if (threadIdx.x == 0 && parent >= 0) { // waits for no factors
@@ -107,7 +110,7 @@ template <bool half, int ROWS, int THREADS, int TI> static __global__ void __lau
     for (int j = threadIdx.x / 32; j < (half ? p : m); j += THREADS / 32)
       for (int i = (half ? j : 0) + threadIdx.x % 32; i < (j < p ? m : p); i += 32)
         if (j < p)
-          (half && i >= p ? F.Rest<half>(j)[i - p] : F.Column<half>(j)[i]) = D(i, j);
+          (half && i >= p ? F.template Rest<half>(j)[i - p] : F.template Column<half>(j)[i]) = D(i, j);
         else
           F.upper[i + (j - p) * p] = D(i, j);
     for (int k = threadIdx.x; k < p; k += THREADS) W.local_row[F.first + k] = order[k];
@@ -118,22 +121,24 @@ template <bool half, int ROWS, int THREADS, int TI> static __global__ void __lau
   if (threadIdx.x == 0) tally.Tell(W.report);
 }
 
-static size_t FrontBytes(PetscInt size)
+/// Of a front of at most `size` rows.
+template <class Number> static size_t FrontBytes(PetscInt size)
 {
-  return static_cast<size_t>(size) * (size | 1) * sizeof(Scalar);
+  return static_cast<size_t>(size) * (size | 1) * sizeof(Number);
 }
 
-template <bool half, int ROWS, int THREADS, int TI>
+template <bool half, int ROWS, int THREADS, int TI, class Number>
 static PetscErrorCode Launch(const FrontsView &fronts, PetscInt size, const PetscInt *list, PetscInt count, int launch,
-                             const LuWorkspace &work, cudaStream_t stream)
+                             const LuWorkspace<Number> &work, cudaStream_t stream)
 {
-  static auto *const kernel = small_fronts_kernel<half, ROWS, THREADS, TI>;
+  static auto *const kernel = small_fronts_kernel<half, ROWS, THREADS, TI, Number>;
   PetscInt           resident;
 
   PetscFunctionBegin;
-  PetscCall(ResidentBlocks(reinterpret_cast<const void *>(kernel), THREADS, FrontBytes(size), &resident));
+  PetscCall(ResidentBlocks(reinterpret_cast<const void *>(kernel), THREADS, FrontBytes<Number>(size), &resident));
   const PetscInt blocks = PetscMin(count, PetscMax(resident, 1));
-  kernel<<<static_cast<unsigned>(blocks), THREADS, FrontBytes(size), stream>>>(fronts, list, count, launch, work);
+  kernel<<<static_cast<unsigned>(blocks), THREADS, FrontBytes<Number>(size), stream>>>(fronts, list, count, launch,
+                                                                                       work);
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -144,15 +149,16 @@ PetscErrorCode LargestSmallFront_CUDA(PetscInt *rows)
 
   PetscFunctionBegin;
   *rows = 0;
-  PetscCall(SharedMemoryFor(reinterpret_cast<const void *>(small_fronts_kernel<false, 3, 256, 16>),
+  PetscCall(SharedMemoryFor(reinterpret_cast<const void *>(small_fronts_kernel<false, 3, 256, 16, Scalar>),
                             &most)); // as of the others
   for (const PetscInt size : SMALL_FRONTS)
-    if (FrontBytes(size) <= most) *rows = size;
+    if (FrontBytes<Scalar>(size) <= most) *rows = size;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <bool half> static PetscErrorCode OfSize(const FrontsView &fronts, PetscInt size, const PetscInt *list,
-                                                  PetscInt count, int launch, const LuWorkspace &work, cudaStream_t s)
+template <bool half, class Number> static PetscErrorCode OfSize(const FrontsView &fronts, PetscInt size,
+                                                                const PetscInt *list, PetscInt count, int launch,
+                                                                const LuWorkspace<Number> &work, cudaStream_t s)
 {
   PetscFunctionBegin;
   if (size <= 32)
@@ -166,8 +172,9 @@ template <bool half> static PetscErrorCode OfSize(const FrontsView &fronts, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SmallFronts_CUDA(const FrontsView &fronts, PetscInt size, const PetscInt *list, PetscInt count,
-                                int launch, const LuWorkspace &work, Stream stream)
+template <class Number> PetscErrorCode SmallFronts_CUDA(const FrontsView &fronts, PetscInt size, const PetscInt *list,
+                                                        PetscInt count, int launch, const LuWorkspace<Number> &work,
+                                                        Stream stream)
 {
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
 
@@ -177,5 +184,12 @@ PetscErrorCode SmallFronts_CUDA(const FrontsView &fronts, PetscInt size, const P
                                            : OfSize<true>(fronts, size, list, count, launch, work, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+template PetscErrorCode SmallFronts_CUDA(const FrontsView &, PetscInt, const PetscInt *, PetscInt, int,
+                                         const LuWorkspace<Scalar> &, Stream);
+#if !defined(PETSC_USE_REAL_SINGLE)
+template PetscErrorCode SmallFronts_CUDA(const FrontsView &, PetscInt, const PetscInt *, PetscInt, int,
+                                         const LuWorkspace<Single> &, Stream);
+#endif
 
 } // namespace sparsegpu::lu

@@ -13,47 +13,47 @@ static constexpr int FEWER_ROWS = 3, MOST_ROWS = (LARGEST_SMALL + 31) / 32;
 
 /// Columns whose entries are loaded at a time, two such groups before they are used. More would fit, but fewer warps
 /// then.
-template <int rows> constexpr int AHEAD = (rows == 1 ? 64 : 32) / sizeof(Scalar);
+template <int rows, class Number> constexpr int AHEAD = (rows == 1 ? 64 : 32) / sizeof(Number);
 
 /// Unknown k of a column, to all lanes, which have it in one of `rows` rows.
-template <int rows, int ROWS, int columns>
-static __device__ __forceinline__ Scalar Unknown(const Scalar (&v)[ROWS][columns], const Scalar (&inverse)[ROWS], int c,
+template <int rows, int ROWS, int columns, class Number>
+static __device__ __forceinline__ Number Unknown(const Number (&v)[ROWS][columns], const Number (&inverse)[ROWS], int c,
                                                  int k)
 {
-  Scalar own = held(v[0][c] * inverse[0]);
+  Number own = held(v[0][c] * inverse[0]);
 #pragma unroll
   for (int q = 1; q < rows; q++) {
-    const Scalar other = held(v[q][c] * inverse[q]);
+    const Number other = held(v[q][c] * inverse[q]);
     own                = k / 32 == q ? other : own;
   }
   return shuffle(own, k % 32);
 }
 
 /// Forward through a front of at most 32 `rows`; gather() waits for its values before their elimination, v.
-template <int rows, Way way, int ROWS, int columns, class Gather>
-static __device__ __forceinline__ void ForwardFront(const Factors<way> &F, const Scalar (&inverse)[ROWS],
-                                                    Scalar (&v)[ROWS][columns], const Gather &gather)
+template <int rows, Way way, int ROWS, int columns, class Gather, class Number>
+static __device__ __forceinline__ void ForwardFront(const Factors<way, Number> &F, const Number (&inverse)[ROWS],
+                                                    Number (&v)[ROWS][columns], const Gather &gather)
 {
-  constexpr int GROUP = AHEAD<rows>;
+  constexpr int GROUP = AHEAD<rows, Number>;
   const int     p = static_cast<int>(F.p), m = static_cast<int>(F.m), lane = static_cast<int>(threadIdx.x) % 32;
-  Scalar        now[GROUP][rows], next[GROUP][rows];
-  const auto    load = [&](int k0, Scalar(&entry)[GROUP][rows]) {
+  Number        now[GROUP][rows], next[GROUP][rows];
+  const auto    load = [&](int k0, Number(&entry)[GROUP][rows]) {
 #pragma unroll
     for (int u = 0; u < GROUP; u++)
 #pragma unroll
       for (int q = 0; q < rows; q++) {
         const int a = lane + 32 * q, k = k0 + u;
-        entry[u][q] = a > k && k < p && a < m ? F.Forward(a, k, k0 / LU_TILE * LU_TILE) : Scalar(0);
+        entry[u][q] = a > k && k < p && a < m ? F.Forward(a, k, k0 / LU_TILE * LU_TILE) : Number(0);
       }
   };
-  const auto use = [&](int k0, const Scalar(&entry)[GROUP][rows]) {
+  const auto use = [&](int k0, const Number(&entry)[GROUP][rows]) {
 #pragma unroll
     for (int u = 0; u < GROUP; u++) {
       const int k = k0 + u;
       if (k >= p) break;
 #pragma unroll
       for (int c = 0; c < columns; c++) {
-        const Scalar x = Unknown<rows>(v, inverse, c, k);
+        const Number x = Unknown<rows>(v, inverse, c, k);
 #pragma unroll
         for (int q = 0; q < rows; q++) {
           const int a = lane + 32 * q;
@@ -77,22 +77,22 @@ static __device__ __forceinline__ void ForwardFront(const Factors<way> &F, const
 
 /// Backward: columns of a front's others, whose unknowns lanes have, so that no step waits for another. column(u) is
 /// the u-th of the group, or -1.
-template <int rows, int ROWS, int columns, int group, class Column>
-static __device__ __forceinline__ void TakeOthers(const Scalar (&entry)[group][rows], int p, const Column &column,
-                                                  Scalar (&v)[ROWS][columns])
+template <int rows, int ROWS, int columns, int group, class Column, class Number>
+static __device__ __forceinline__ void TakeOthers(const Number (&entry)[group][rows], int p, const Column &column,
+                                                  Number (&v)[ROWS][columns])
 {
 #pragma unroll
   for (int u = 0; u < group; u++) {
     const int k = column(u);
 #pragma unroll
     for (int c = 0; c < columns; c++) {
-      Scalar own = held(v[0][c]);
+      Number own = held(v[0][c]);
 #pragma unroll
       for (int q = 1; q < ROWS; q++) {
-        const Scalar other = held(v[q][c]);
+        const Number other = held(v[q][c]);
         own                = k / 32 == q ? other : own;
       }
-      const Scalar x = shuffle(own, k & 31);
+      const Number x = shuffle(own, k & 31);
 #pragma unroll
       for (int q = 0; q < rows; q++)
         if (k >= 0 && static_cast<int>(threadIdx.x) % 32 + 32 * q < p) v[q][c] = v[q][c] - entry[u][q] * x;
@@ -100,9 +100,9 @@ static __device__ __forceinline__ void TakeOthers(const Scalar (&entry)[group][r
   }
 }
 /// Columns of its pivots, from the last one.
-template <int rows, int ROWS, int columns, int group, class Column>
-static __device__ __forceinline__ void TakePivots(const Scalar (&entry)[group][rows], const Scalar (&inverse)[ROWS],
-                                                  const Column &column, Scalar (&v)[ROWS][columns])
+template <int rows, int ROWS, int columns, int group, class Column, class Number>
+static __device__ __forceinline__ void TakePivots(const Number (&entry)[group][rows], const Number (&inverse)[ROWS],
+                                                  const Column &column, Number (&v)[ROWS][columns])
 {
 #pragma unroll
   for (int u = 0; u < group; u++) {
@@ -110,7 +110,7 @@ static __device__ __forceinline__ void TakePivots(const Scalar (&entry)[group][r
     if (k < 0) break;
 #pragma unroll
     for (int c = 0; c < columns; c++) {
-      const Scalar x = Unknown<rows>(v, inverse, c, k);
+      const Number x = Unknown<rows>(v, inverse, c, k);
 #pragma unroll
       for (int q = 0; q < rows; q++) {
         const int a = static_cast<int>(threadIdx.x) % 32 + 32 * q;
@@ -122,28 +122,28 @@ static __device__ __forceinline__ void TakePivots(const Scalar (&entry)[group][r
 }
 
 /// Backward through a front of at most 32 `rows` pivots; take() waits for the unknowns of its others.
-template <int rows, Way way, int ROWS, int columns, class Take>
-static __device__ __forceinline__ void BackwardFront(const Factors<way> &F, const Scalar (&inverse)[ROWS],
-                                                     Scalar (&v)[ROWS][columns], const Take &take)
+template <int rows, Way way, int ROWS, int columns, class Take, class Number>
+static __device__ __forceinline__ void BackwardFront(const Factors<way, Number> &F, const Number (&inverse)[ROWS],
+                                                     Number (&v)[ROWS][columns], const Take &take)
 {
-  constexpr int GROUP = AHEAD<rows>;
+  constexpr int GROUP = AHEAD<rows, Number>;
   const int     p = static_cast<int>(F.p), m = static_cast<int>(F.m), lane = static_cast<int>(threadIdx.x) % 32;
   const int     others = (m - p + GROUP - 1) / GROUP, groups = others + (p + GROUP - 1) / GROUP;
-  Scalar        now[GROUP][rows], next[GROUP][rows];
+  Number        now[GROUP][rows], next[GROUP][rows];
   const auto    column = [&](int g, int u) { // -1: none
     const int k = g < others ? m - 1 - g * GROUP - u : p - 1 - (g - others) * GROUP - u;
     return k >= (g < others ? p : 0) ? k : -1;
   };
-  const auto load = [&](int g, Scalar(&entry)[GROUP][rows]) {
+  const auto load = [&](int g, Number(&entry)[GROUP][rows]) {
 #pragma unroll
     for (int u = 0; u < GROUP; u++)
 #pragma unroll
       for (int q = 0; q < rows; q++) {
         const int a = lane + 32 * q, k = column(g, u);
-        entry[u][q] = a < k && a < p ? F.Backward(a, k, 32 * q) : Scalar(0);
+        entry[u][q] = a < k && a < p ? F.Backward(a, k, 32 * q) : Number(0);
       }
   };
-  const auto use = [&](int g, const Scalar(&entry)[GROUP][rows]) {
+  const auto use = [&](int g, const Number(&entry)[GROUP][rows]) {
     const auto of_group = [&](int u) { return column(g, u); };
     if (g < others)
       TakeOthers<rows>(entry, p, of_group, v);

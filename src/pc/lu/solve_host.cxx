@@ -11,11 +11,11 @@ namespace sparsegpu::lu
 namespace
 {
 /// The right-hand sides in the order of elimination, and what one front sees of them.
-class Sweep
+template <class Number> class Sweep
 {
 public:
-  Sweep(const FrontTree &tree, const FrontPlan &plan, const Scalar *values, const PetscInt *local_row, PetscInt count,
-        Scalar *w, PetscInt ldw, Scalar *scratch)
+  Sweep(const FrontTree &tree, const FrontPlan &plan, const Number *values, const PetscInt *local_row, PetscInt count,
+        Number *w, PetscInt ldw, Number *scratch)
       : tree_(tree),
         plan_(plan),
         values_(values),
@@ -31,24 +31,24 @@ public:
   PetscErrorCode Backward(PetscInt f, bool transpose);
 
 private:
-  PetscErrorCode ForwardHalf(PetscInt p, PetscInt r, const Scalar *lower, const Scalar *below);
-  PetscErrorCode BackwardHalf(PetscInt p, PetscInt r, const Scalar *lower, const Scalar *below);
+  PetscErrorCode ForwardHalf(PetscInt p, PetscInt r, const Number *lower, const Number *below);
+  PetscErrorCode BackwardHalf(PetscInt p, PetscInt r, const Number *lower, const Number *below);
   void           Gather(PetscInt f, bool exchanged);
   void           Scatter(PetscInt f, bool exchanged);
 
   const FrontTree &tree_;
   const FrontPlan &plan_;
-  const Scalar    *values_;
+  const Number    *values_;
   const PetscInt  *local_row_;
   PetscInt         count_;
-  Scalar          *w_;
+  Number          *w_;
   size_t           ldw_;
-  Scalar          *own_;    ///< [pivots x count]
-  Scalar          *others_; ///< [others x count]
+  Number          *own_;    ///< [pivots x count]
+  Number          *others_; ///< [others x count]
 };
 
 /// `exchanged`: as rows have changed places within their tiles.
-void Sweep::Gather(PetscInt f, bool exchanged)
+template <class Number> void Sweep<Number>::Gather(PetscInt f, bool exchanged)
 {
   const PetscInt first = tree_.first[f], p = tree_.Pivots(f);
   for (PetscInt c = 0; c < count_; c++)
@@ -56,7 +56,7 @@ void Sweep::Gather(PetscInt f, bool exchanged)
       own_[static_cast<size_t>(c) * p + k] =
           w_[static_cast<size_t>(c) * ldw_ + first + (exchanged ? local_row_[first + k] : k)];
 }
-void Sweep::Scatter(PetscInt f, bool exchanged)
+template <class Number> void Sweep<Number>::Scatter(PetscInt f, bool exchanged)
 {
   const PetscInt first = tree_.first[f], p = tree_.Pivots(f);
   for (PetscInt c = 0; c < count_; c++)
@@ -66,12 +66,13 @@ void Sweep::Scatter(PetscInt f, bool exchanged)
 }
 
 /// With L.
-PetscErrorCode Sweep::ForwardHalf(PetscInt p, PetscInt r, const Scalar *lower, const Scalar *below)
+template <class Number>
+PetscErrorCode Sweep<Number>::ForwardHalf(PetscInt p, PetscInt r, const Number *lower, const Number *below)
 {
   PetscFunctionBegin;
   for (PetscInt k = 0; k < p; k += LU_TILE) {
     const PetscInt size = std::min(LU_TILE, p - k), next = k + size, ld = p - k;
-    const Scalar  *T = lower + TileBegin(p, k);
+    const Number  *T = lower + TileBegin(p, k);
     PetscCall(SolveUnitLower(size, count_, T, ld, own_ + k, p));
     PetscCall(SubtractProduct(p - next, count_, size, T + size, ld, own_ + k, p, own_ + next, p));
   }
@@ -80,37 +81,38 @@ PetscErrorCode Sweep::ForwardHalf(PetscInt p, PetscInt r, const Scalar *lower, c
 }
 
 /// With D, then L^T or L^H.
-PetscErrorCode Sweep::BackwardHalf(PetscInt p, PetscInt r, const Scalar *lower, const Scalar *below)
+template <class Number>
+PetscErrorCode Sweep<Number>::BackwardHalf(PetscInt p, PetscInt r, const Number *lower, const Number *below)
 {
   const bool conjugate = plan_.shape == Shape::Hermitian;
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < p; k++) {
-    const Scalar inverse = Inverse(lower[TileColumn(p, k) + k]);
+    const Number inverse = Inverse(lower[TileColumn(p, k) + k]);
     for (PetscInt c = 0; c < count_; c++) {
-      Scalar &v = own_[static_cast<size_t>(c) * p + k];
+      Number &v = own_[static_cast<size_t>(c) * p + k];
       v         = v * inverse;
     }
   }
   PetscCall(SubtractTransposedProduct(conjugate, p, count_, r, below, r, others_, r, own_, p));
   for (PetscInt k = (p - 1) / LU_TILE * LU_TILE; k >= 0; k -= LU_TILE) {
     const PetscInt size = std::min(LU_TILE, p - k), next = k + size, ld = p - k;
-    const Scalar  *T = lower + TileBegin(p, k);
+    const Number  *T = lower + TileBegin(p, k);
     PetscCall(SubtractTransposedProduct(conjugate, size, count_, p - next, T + size, ld, own_ + next, p, own_ + k, p));
     PetscCall(SolveUnitLowerTransposed(conjugate, size, count_, T, ld, own_ + k, p));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Sweep::Forward(PetscInt f, bool transpose)
+template <class Number> PetscErrorCode Sweep<Number>::Forward(PetscInt f, bool transpose)
 {
   const PetscInt  p = tree_.Pivots(f), r = tree_.Others(f), m = p + r;
   const PetscInt *row   = tree_.row.data() + tree_.row_begin[f];
-  const Scalar   *lower = values_ + plan_.lower[f], *upper = values_ + plan_.upper[f];
+  const Number   *lower = values_ + plan_.lower[f], *upper = values_ + plan_.upper[f];
 
   PetscFunctionBegin;
   Gather(f, !transpose);
-  std::fill_n(others_, static_cast<size_t>(r) * count_, Scalar(0));
+  std::fill_n(others_, static_cast<size_t>(r) * count_, Number(0));
   if (plan_.Half()) {
     PetscCall(ForwardHalf(p, r, lower, upper));
   } else if (transpose) {
@@ -127,11 +129,11 @@ PetscErrorCode Sweep::Forward(PetscInt f, bool transpose)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Sweep::Backward(PetscInt f, bool transpose)
+template <class Number> PetscErrorCode Sweep<Number>::Backward(PetscInt f, bool transpose)
 {
   const PetscInt  p = tree_.Pivots(f), r = tree_.Others(f), m = p + r;
   const PetscInt *row   = tree_.row.data() + tree_.row_begin[f];
-  const Scalar   *lower = values_ + plan_.lower[f], *upper = values_ + plan_.upper[f];
+  const Number   *lower = values_ + plan_.lower[f], *upper = values_ + plan_.upper[f];
 
   PetscFunctionBegin;
   Gather(f, false);
@@ -152,25 +154,34 @@ PetscErrorCode Sweep::Backward(PetscInt f, bool transpose)
 }
 } // namespace
 
-PetscErrorCode LuSolve_Host(const FrontTree &tree, const FrontPlan &plan, const Scalar *values,
-                            const PetscInt *local_row, bool transpose, PetscInt count, Scalar *w, PetscInt ldw,
-                            Scalar *scratch)
+template <class Number> PetscErrorCode LuSolve_Host(const FrontTree &tree, const FrontPlan &plan, const Number *values,
+                                                    const PetscInt *local_row, bool transpose, Sweeps sweeps,
+                                                    PetscInt count, Number *w, PetscInt ldw, Number *scratch)
 {
-  Sweep      sweep(tree, plan, values, local_row, count, w, ldw, scratch);
-  const auto conjugate = [&] { // A^T is the conjugate of a Hermitian A
+  Sweep<Number> sweep(tree, plan, values, local_row, count, w, ldw, scratch);
+  const auto    conjugate = [&] { // A^T is the conjugate of a Hermitian A
     for (PetscInt c = 0; c < count && transpose && plan.shape == Shape::Hermitian; c++)
       for (PetscInt k = 0; k < tree.first.back(); k++) {
-        Scalar &v = w[static_cast<size_t>(c) * ldw + k];
-        v         = Conj(v);
+           Number &v = w[static_cast<size_t>(c) * ldw + k];
+           v         = Conj(v);
       }
   };
 
   PetscFunctionBegin;
   conjugate();
-  for (PetscInt f = 0; f < tree.Fronts(); f++) PetscCall(sweep.Forward(f, transpose && !plan.Half()));
-  for (PetscInt f = tree.Fronts() - 1; f >= 0; f--) PetscCall(sweep.Backward(f, transpose && !plan.Half()));
+  for (PetscInt f = 0; f < tree.Fronts() && sweeps != Sweeps::Backward; f++)
+    PetscCall(sweep.Forward(f, transpose && !plan.Half()));
+  for (PetscInt f = tree.Fronts() - 1; f >= 0 && sweeps != Sweeps::Forward; f--)
+    PetscCall(sweep.Backward(f, transpose && !plan.Half()));
   conjugate();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+template PetscErrorCode LuSolve_Host(const FrontTree &, const FrontPlan &, const Scalar *, const PetscInt *, bool,
+                                     Sweeps, PetscInt, Scalar *, PetscInt, Scalar *);
+#if !defined(PETSC_USE_REAL_SINGLE)
+template PetscErrorCode LuSolve_Host(const FrontTree &, const FrontPlan &, const Single *, const PetscInt *, bool,
+                                     Sweeps, PetscInt, Single *, PetscInt, Single *);
+#endif
 
 } // namespace sparsegpu::lu

@@ -24,38 +24,39 @@ enum class Way {
 
 /// What the two sweeps multiply with. Forward: x_k is taken from row i > k; backward: from row i < k. Backward, the
 /// triangle of a half has a unit diagonal.
-template <Way way> struct Factors {
+template <Way way, class Number> struct Factors {
   static constexpr bool half = way == Way::Half;
-  const Scalar         *lower, *upper;
+  const Number         *lower, *upper;
   PetscCount            p, m;
   bool                  conjugate; ///< L^H
 
-  __device__ const Scalar *U(PetscCount i, PetscCount k) const
+  __device__ const Number *U(PetscCount i, PetscCount k) const
   {
     return k < p ? lower + i + k * m : upper + i + (k - p) * p;
   }
   /// Of a half; `tile`: the first column of column k's tile.
-  __device__ const Scalar *L(PetscCount i, PetscCount k, PetscCount tile) const
+  __device__ const Number *L(PetscCount i, PetscCount k, PetscCount tile) const
   {
     return i < p ? lower + TileBegin(p, tile) + (k - tile) * (p - tile) + i - tile : upper + (i - p) + k * (m - p);
   }
   /// `tile`: the tile of column k.
-  __device__ Scalar Forward(PetscCount i, PetscCount k, PetscCount tile) const
+  __device__ Number Forward(PetscCount i, PetscCount k, PetscCount tile) const
   {
     return half ? *L(i, k, tile) : way == Way::Transposed ? *U(k, i) : lower[i + k * m];
   }
   /// `tile`: the tile of column i.
-  __device__ Scalar Backward(PetscCount i, PetscCount k, PetscCount tile) const
+  __device__ Number Backward(PetscCount i, PetscCount k, PetscCount tile) const
   {
     if (half) return conjugate ? Conj(*L(k, i, tile)) : *L(k, i, tile);
     return way == Way::Transposed ? lower[k + i * m] : *U(i, k);
   }
-  __device__ Scalar Pivot(PetscCount k) const { return lower[half ? TileColumn(p, k) + k : k + k * m]; }
+  __device__ Number Pivot(PetscCount k) const { return lower[half ? TileColumn(p, k) + k : k + k * m]; }
 };
-template <Way way> __device__ Factors<way> FactorsOf(const FrontsView &V, PetscInt f, const LuSolution &W)
+template <Way way, class Number>
+__device__ Factors<way, Number> FactorsOf(const FrontsView &V, PetscInt f, const LuSolution<Number> &W)
 {
   const PetscInt p = V.first[f + 1] - V.first[f], r = static_cast<PetscInt>(V.row_begin[f + 1] - V.row_begin[f]);
-  return Factors<way>{W.values + V.lower[f], W.values + V.upper[f], p, p + r, V.shape == Shape::Hermitian};
+  return Factors<way, Number>{W.values + V.lower[f], W.values + V.upper[f], p, p + r, V.shape == Shape::Hermitian};
 }
 } // namespace
 
@@ -67,21 +68,21 @@ static __device__ __forceinline__ unsigned long long TakeTicket(unsigned long lo
   return __shfl_sync(ALL_LANES, t, 0);
 }
 
-template <int columns> static __device__ __forceinline__ void Clear(Scalar (&v)[columns])
+template <int columns, class Number> static __device__ __forceinline__ void Clear(Number (&v)[columns])
 {
 #pragma unroll
-  for (int c = 0; c < columns; c++) v[c] = Scalar(0);
+  for (int c = 0; c < columns; c++) v[c] = Number(0);
 }
 
 /// v[c]: the value at p[c * stride], once it is there, for c < count, otherwise zero. All are polled for at a time.
-template <int columns> static __device__ __forceinline__ void AwaitColumns(const Scalar *p, PetscCount stride,
-                                                                           int count, int launch, const LuSolution &W,
-                                                                           Scalar (&v)[columns])
+template <int columns, class Number>
+static __device__ __forceinline__ void AwaitColumns(const Number *p, PetscCount stride, int count, int launch,
+                                                    const LuSolution<Number> &W, Number (&v)[columns])
 {
   Patience patience;
   bool     missing = false;
 #pragma unroll
-  for (int c = 0; c < columns; c++) v[c] = c < count ? poll(p + c * stride) : Scalar(0);
+  for (int c = 0; c < columns; c++) v[c] = c < count ? poll(p + c * stride) : Number(0);
 #pragma unroll
   for (int c = 0; c < columns; c++) missing = missing || (c < count && IsMissing(v[c]));
   while (missing) {
@@ -91,7 +92,7 @@ template <int columns> static __device__ __forceinline__ void AwaitColumns(const
 #pragma unroll
     for (int c = 0; c < columns; c++) {
       if (c >= count || !IsMissing(v[c])) continue;
-      v[c]    = ends ? GivenUp() : poll(p + c * stride);
+      v[c]    = ends ? Abandoned<Number>() : poll(p + c * stride);
       missing = missing || IsMissing(v[c]);
     }
   }
@@ -99,15 +100,15 @@ template <int columns> static __device__ __forceinline__ void AwaitColumns(const
 
 /// Row a of a front before its own elimination, in columns that begin `shift` entries on: their right-hand sides, if it
 /// is a pivot's, and what the children leave. In the plain way rows have changed places within their tiles.
-template <Way way, int columns> static __device__ void Gather(const FrontsView &V, PetscInt first, PetscCount row_begin,
-                                                              PetscInt p, PetscInt a, int launch, const LuSolution &W,
-                                                              PetscCount shift, Scalar (&v)[columns])
+template <Way way, int columns, class Number>
+static __device__ void Gather(const FrontsView &V, PetscInt first, PetscCount row_begin, PetscInt p, PetscInt a,
+                              int launch, const LuSolution<Number> &W, PetscCount shift, Number (&v)[columns])
 {
   const PetscInt   from   = a < p && way == Way::Plain ? W.local_row[first + a] : a;
   const PetscCount number = first + row_begin + from;
-  Scalar           part[columns];
+  Number           part[columns];
 #pragma unroll
-  for (int c = 0; c < columns; c++) v[c] = a < p ? W.b[shift + c * W.stride + first + from] : Scalar(0);
+  for (int c = 0; c < columns; c++) v[c] = a < p ? W.b[shift + c * W.stride + first + from] : Number(0);
   for (PetscInt s = V.source_begin[number]; s < V.source_begin[number + 1]; s++) {
     AwaitColumns(W.parts + shift + V.source[s], W.stride, columns, launch, W, part);
 #pragma unroll

@@ -8,21 +8,21 @@ namespace sparsegpu::lu
 static constexpr int SHARE = LU_TILE / WARPS; ///< columns of a tile that a warp of a block takes
 
 /// sum of the warps' parts, to the lanes of warp 0. All threads must call; part [WARPS][32] is shared.
-static __device__ Scalar SumWarps(const Scalar &own, Scalar (*part)[32])
+template <class Number> static __device__ Number SumWarps(const Number &own, Number (*part)[32])
 {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   part[warp][lane] = own;
   __syncthreads();
-  Scalar sum = part[0][lane];
+  Number sum = part[0][lane];
 #pragma unroll
   for (int w = 1; w < WARPS; w++) sum += part[w][lane];
   return sum;
 }
 
-template <Way way> static __global__ void __launch_bounds__(THREADS)
-    forward_large_kernel(FrontsView V, const SolveItem *items, PetscInt count, int launch, LuSolution W)
+template <Way way, class Number> static __global__ void __launch_bounds__(THREADS)
+    forward_large_kernel(FrontsView V, const SolveItem *items, PetscInt count, int launch, LuSolution<Number> W)
 {
-  __shared__ Scalar             part[WARPS][32];
+  __shared__ Number             part[WARPS][32];
   __shared__ unsigned long long claimed;
   constexpr bool                transpose = way == Way::Transposed;
   const int                     lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -31,22 +31,22 @@ template <Way way> static __global__ void __launch_bounds__(THREADS)
     if (threadIdx.x == 0) claimed = atomicAdd(W.report->ticket + launch, 1ull);
     __syncthreads();
     if (claimed >= static_cast<unsigned long long>(count)) return;
-    const SolveItem    item = items[claimed];
-    const PetscInt     f = item.front, first = V.first[f];
-    const PetscCount   row_begin = V.row_begin[f];
-    const Factors<way> F         = FactorsOf<way>(V, f, W);
-    const PetscInt     p = static_cast<PetscInt>(F.p), m = static_cast<PetscInt>(F.m);
-    const PetscInt     tiles = (p + LU_TILE - 1) / LU_TILE;
-    const bool         own   = item.tile < tiles; // a tile of pivots
-    const PetscInt     begin = own ? item.tile * LU_TILE : p + (item.tile - tiles) * LU_TILE;
-    const PetscInt     i = begin + lane, limit = own ? p : m, before = own ? item.tile : tiles;
-    const bool         active = i < limit;
-    Scalar             sum(0), v(0), inverse(1), triangle[LU_TILE], gathered[1] = {Scalar(0)};
+    const SolveItem            item = items[claimed];
+    const PetscInt             f = item.front, first = V.first[f];
+    const PetscCount           row_begin = V.row_begin[f];
+    const Factors<way, Number> F         = FactorsOf<way, Number>(V, f, W);
+    const PetscInt             p = static_cast<PetscInt>(F.p), m = static_cast<PetscInt>(F.m);
+    const PetscInt             tiles = (p + LU_TILE - 1) / LU_TILE;
+    const bool                 own   = item.tile < tiles; // a tile of pivots
+    const PetscInt             begin = own ? item.tile * LU_TILE : p + (item.tile - tiles) * LU_TILE;
+    const PetscInt             i = begin + lane, limit = own ? p : m, before = own ? item.tile : tiles;
+    const bool                 active = i < limit;
+    Number                     sum(0), v(0), inverse(1), triangle[LU_TILE], gathered[1] = {Number(0)};
 
     if (warp == 0) {
       if (own) {
 #pragma unroll
-        for (int k = 0; k < LU_TILE; k++) triangle[k] = active && k < lane ? F.Forward(i, begin + k, begin) : Scalar(0);
+        for (int k = 0; k < LU_TILE; k++) triangle[k] = active && k < lane ? F.Forward(i, begin + k, begin) : Number(0);
         if (transpose && active) inverse = Inverse(F.Pivot(i));
       }
       if (active) Gather<way>(V, first, row_begin, p, i, launch, W, 0, gathered);
@@ -55,10 +55,10 @@ template <Way way> static __global__ void __launch_bounds__(THREADS)
     }
     for (PetscInt tile = 0; tile < before; tile++) {
       const PetscInt k0 = tile * LU_TILE + warp * SHARE;
-      Scalar         entry[SHARE], x(0);
+      Number         entry[SHARE], x(0);
 #pragma unroll
       for (int u = 0; u < SHARE; u++)
-        entry[u] = active && k0 + u < p ? F.Forward(i, k0 + u, tile * LU_TILE) : Scalar(0);
+        entry[u] = active && k0 + u < p ? F.Forward(i, k0 + u, tile * LU_TILE) : Number(0);
       if (lane < SHARE && k0 + lane < p)
         x = Await(W.y + first + k0 + lane, W.spins, W.report->ticket + launch, W.report);
       __syncwarp();
@@ -71,7 +71,7 @@ template <Way way> static __global__ void __launch_bounds__(THREADS)
       if (own) {
 #pragma unroll
         for (int k = 0; k < LU_TILE; k++) {
-          const Scalar x = shuffle(v * inverse, k);
+          const Number x = shuffle(v * inverse, k);
           if (lane > k) v = v - triangle[k] * x;
           if (transpose && lane == k) v = x;
         }
@@ -84,10 +84,10 @@ template <Way way> static __global__ void __launch_bounds__(THREADS)
   }
 }
 
-template <Way way> static __global__ void __launch_bounds__(THREADS)
-    backward_large_kernel(FrontsView V, const SolveItem *items, PetscInt count, int launch, LuSolution W)
+template <Way way, class Number> static __global__ void __launch_bounds__(THREADS)
+    backward_large_kernel(FrontsView V, const SolveItem *items, PetscInt count, int launch, LuSolution<Number> W)
 {
-  __shared__ Scalar             part[WARPS][32];
+  __shared__ Number             part[WARPS][32];
   __shared__ unsigned long long claimed;
   constexpr bool                transpose = way == Way::Transposed, half = way == Way::Half;
   const int                     lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -96,30 +96,30 @@ template <Way way> static __global__ void __launch_bounds__(THREADS)
     if (threadIdx.x == 0) claimed = atomicAdd(W.report->ticket + launch, 1ull);
     __syncthreads();
     if (claimed >= static_cast<unsigned long long>(count)) return;
-    const SolveItem    item = items[claimed];
-    const PetscInt     f = item.front, first = V.first[f];
-    const PetscInt    *row = V.row + V.row_begin[f];
-    const Factors<way> F   = FactorsOf<way>(V, f, W);
-    const PetscInt     p = static_cast<PetscInt>(F.p), m = static_cast<PetscInt>(F.m);
-    const PetscInt     begin = item.tile * LU_TILE, i = begin + lane;
-    const bool         active = i < p;
-    Scalar             sum(0), v(0), inverse(1), triangle[LU_TILE];
+    const SolveItem            item = items[claimed];
+    const PetscInt             f = item.front, first = V.first[f];
+    const PetscInt            *row = V.row + V.row_begin[f];
+    const Factors<way, Number> F   = FactorsOf<way, Number>(V, f, W);
+    const PetscInt             p = static_cast<PetscInt>(F.p), m = static_cast<PetscInt>(F.m);
+    const PetscInt             begin = item.tile * LU_TILE, i = begin + lane;
+    const bool                 active = i < p;
+    Number                     sum(0), v(0), inverse(1), triangle[LU_TILE];
 
     if (warp == 0) {
 #pragma unroll
       for (int k = 0; k < LU_TILE; k++)
-        triangle[k] = k > lane && begin + k < p ? F.Backward(i, begin + k, begin) : Scalar(0);
+        triangle[k] = k > lane && begin + k < p ? F.Backward(i, begin + k, begin) : Number(0);
       if (!transpose && active) inverse = Inverse(F.Pivot(i));
       if (active) v = W.y[first + i];
       if (half) {
         v       = v * inverse;
-        inverse = Scalar(1);
+        inverse = Number(1);
       }
     }
     for (PetscInt k0 = p + warp * SHARE; k0 < m; k0 += LU_TILE) { // the others' unknowns have long been there
-      Scalar entry[SHARE], x(0);
+      Number entry[SHARE], x(0);
 #pragma unroll
-      for (int u = 0; u < SHARE; u++) entry[u] = active && k0 + u < m ? F.Backward(i, k0 + u, begin) : Scalar(0);
+      for (int u = 0; u < SHARE; u++) entry[u] = active && k0 + u < m ? F.Backward(i, k0 + u, begin) : Number(0);
       if (lane < SHARE && k0 + lane < m)
         x = Await(W.x + row[k0 + lane - p], W.spins, W.report->ticket + launch, W.report);
       __syncwarp();
@@ -128,9 +128,9 @@ template <Way way> static __global__ void __launch_bounds__(THREADS)
     }
     for (PetscInt tile = (p - 1) / LU_TILE; tile > item.tile; tile--) {
       const PetscInt k0 = tile * LU_TILE + warp * SHARE;
-      Scalar         entry[SHARE], x(0);
+      Number         entry[SHARE], x(0);
 #pragma unroll
-      for (int u = 0; u < SHARE; u++) entry[u] = k0 + u < p ? F.Backward(i, k0 + u, begin) : Scalar(0);
+      for (int u = 0; u < SHARE; u++) entry[u] = k0 + u < p ? F.Backward(i, k0 + u, begin) : Number(0);
       if (lane < SHARE && k0 + lane < p) {
         const PetscInt k = k0 + lane;
         x = Await(W.x + first + (transpose ? W.local_row[first + k] : k), W.spins, W.report->ticket + launch, W.report);
@@ -144,7 +144,7 @@ template <Way way> static __global__ void __launch_bounds__(THREADS)
       v = v - sum;
 #pragma unroll
       for (int k = LU_TILE - 1; k >= 0; k--) {
-        const Scalar x = shuffle(v * inverse, k);
+        const Number x = shuffle(v * inverse, k);
         if (lane < k) v = v - triangle[k] * x;
         if (lane == k) v = x;
       }
@@ -154,25 +154,26 @@ template <Way way> static __global__ void __launch_bounds__(THREADS)
   }
 }
 
-template <Way way>
-static PetscErrorCode Sweep(const FrontsView &V, const SolveLists &L, bool forward, const LuSolution &W, cudaStream_t s)
+template <Way way, class Number> static PetscErrorCode Sweep(const FrontsView &V, const SolveLists &L, bool forward,
+                                                             const LuSolution<Number> &W, cudaStream_t s)
 {
   unsigned blocks;
 
   PetscFunctionBegin;
   if (forward) {
-    PetscCall(Blocks(forward_large_kernel<way>, L.forward_count, 1, &blocks));
-    forward_large_kernel<way><<<blocks, THREADS, 0, s>>>(V, L.forward, L.forward_count, 1, W);
+    PetscCall(Blocks(forward_large_kernel<way, Number>, L.forward_count, 1, &blocks));
+    forward_large_kernel<way, Number><<<blocks, THREADS, 0, s>>>(V, L.forward, L.forward_count, 1, W);
   } else {
-    PetscCall(Blocks(backward_large_kernel<way>, L.backward_count, 1, &blocks));
-    backward_large_kernel<way><<<blocks, THREADS, 0, s>>>(V, L.backward, L.backward_count, 2, W);
+    PetscCall(Blocks(backward_large_kernel<way, Number>, L.backward_count, 1, &blocks));
+    backward_large_kernel<way, Number><<<blocks, THREADS, 0, s>>>(V, L.backward, L.backward_count, 2, W);
   }
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SweepLargeFronts_CUDA(const FrontsView &fronts, const SolveLists &lists, bool forward, bool transpose,
-                                     const LuSolution &work, Stream stream)
+template <class Number> PetscErrorCode SweepLargeFronts_CUDA(const FrontsView &fronts, const SolveLists &lists,
+                                                             bool forward, bool transpose,
+                                                             const LuSolution<Number> &work, Stream stream)
 {
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
 
@@ -185,5 +186,12 @@ PetscErrorCode SweepLargeFronts_CUDA(const FrontsView &fronts, const SolveLists 
                         : Sweep<Way::Plain>(fronts, lists, forward, work, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+template PetscErrorCode SweepLargeFronts_CUDA(const FrontsView &, const SolveLists &, bool, bool,
+                                              const LuSolution<Scalar> &, Stream);
+#if !defined(PETSC_USE_REAL_SINGLE)
+template PetscErrorCode SweepLargeFronts_CUDA(const FrontsView &, const SolveLists &, bool, bool,
+                                              const LuSolution<Single> &, Stream);
+#endif
 
 } // namespace sparsegpu::lu

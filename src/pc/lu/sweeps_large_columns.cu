@@ -17,21 +17,22 @@ static_assert(LOADED == 4, "the least that SweptColumns() has of several");
 static_assert(WARPS * WARP_COLUMNS == LU_COLUMNS, "each warp has a share of the right-hand sides");
 
 /// What the warps of a block share of a tile.
-struct Shared {
-  alignas(16) Scalar x[WARPS][SHARE][PITCH];      ///< unknowns, as the warps need them, by right-hand side
-  Scalar             part[WARPS][LU_COLUMNS][32]; ///< what the warps' shares add to the rows
-  Scalar             triangle[LU_TILE][32];       ///< of the tile, by its columns
+template <class Number> struct Shared {
+  alignas(16) Number x[WARPS][SHARE][PITCH];      ///< unknowns, as the warps need them, by right-hand side
+  Number             part[WARPS][LU_COLUMNS][32]; ///< what the warps' shares add to the rows
+  Number             triangle[LU_TILE][32];       ///< of the tile, by its columns
   unsigned long long claimed;
 };
-static_assert(sizeof(Shared) <= 48 * 1024, "of any device");
+static_assert(sizeof(Shared<Scalar>) <= 48 * 1024, "of any device");
 
 /// Lane l of a warp holds entries of row l in SHARE columns of the factors; `unknown`, where the first right-hand side
 /// has what column l % SHARE of them is multiplied with, if `there`: waits for it and adds the products.
-__device__ __forceinline__ void AddProducts(const Scalar (&entry)[SHARE], const Scalar *unknown, bool there, int launch,
-                                            const LuSolution &W, Scalar (*x)[PITCH], Scalar (&sum)[LU_COLUMNS])
+template <class Number> __device__ __forceinline__ void AddProducts(const Number (&entry)[SHARE], const Number *unknown,
+                                                                    bool there, int launch, const LuSolution<Number> &W,
+                                                                    Number (*x)[PITCH], Number (&sum)[LU_COLUMNS])
 {
   const int lane = threadIdx.x % 32, own = lane % SHARE, first = lane / SHARE;
-  Scalar    loaded[LOADS];
+  Number    loaded[LOADS];
 
   AwaitColumns(unknown + first * W.stride, LOADED * W.stride, there ? static_cast<int>(W.columns) / LOADED : 0, launch,
                W, loaded);
@@ -46,7 +47,8 @@ __device__ __forceinline__ void AddProducts(const Scalar (&entry)[SHARE], const 
 }
 
 /// v, of the warp's own right-hand sides, less the sums of all warps. All threads must call.
-__device__ __forceinline__ void SubtractSums(const Scalar (&sum)[LU_COLUMNS], Shared *S, Scalar (&v)[WARP_COLUMNS])
+template <class Number> __device__ __forceinline__ void SubtractSums(const Number (&sum)[LU_COLUMNS], Shared<Number> *S,
+                                                                     Number (&v)[WARP_COLUMNS])
 {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 #pragma unroll
@@ -55,34 +57,37 @@ __device__ __forceinline__ void SubtractSums(const Scalar (&sum)[LU_COLUMNS], Sh
 #pragma unroll
   for (int c = 0; c < WARP_COLUMNS; c++) {
     const int column = warp * WARP_COLUMNS + c;
-    Scalar    total  = S->part[0][column][lane];
+    Number    total  = S->part[0][column][lane];
 #pragma unroll
     for (int w = 1; w < WARPS; w++) total += S->part[w][column][lane];
     v[c] = v[c] - total;
   }
 }
 
-__device__ __forceinline__ void Publish(Scalar *to, PetscCount stride, const Scalar (&v)[WARP_COLUMNS])
+template <class Number>
+__device__ __forceinline__ void Publish(Number *to, PetscCount stride, const Number (&v)[WARP_COLUMNS])
 {
 #pragma unroll
   for (int c = 0; c < WARP_COLUMNS; c++) publish(to + c * stride, v[c]);
 }
 
 /// A step in the tile's triangle: unknown k, which lane k keeps, is taken from the rows below it, or above it if `up`.
-template <bool up> __device__ __forceinline__ void Eliminate(const Scalar &entry, int k, const Scalar &inverse,
-                                                             bool keep, Scalar (&v)[WARP_COLUMNS])
+template <bool up, class Number> __device__ __forceinline__ void Eliminate(const Number &entry, int k,
+                                                                           const Number &inverse, bool keep,
+                                                                           Number (&v)[WARP_COLUMNS])
 {
   const int lane = threadIdx.x % 32;
 #pragma unroll
   for (int c = 0; c < WARP_COLUMNS; c++) {
-    const Scalar x = shuffle(v[c] * inverse, k);
+    const Number x = shuffle(v[c] * inverse, k);
     if (up ? lane < k : lane > k) v[c] = v[c] - entry * x;
     if (keep && lane == k) v[c] = x;
   }
 }
 
 /// The next task, the same in all threads; the last one is done with what is shared.
-__device__ __forceinline__ unsigned long long Claim(unsigned long long *ticket, Shared *S)
+template <class Number>
+__device__ __forceinline__ unsigned long long Claim(unsigned long long *ticket, Shared<Number> *S)
 {
   __syncthreads();
   if (threadIdx.x == 0) S->claimed = atomicAdd(ticket, 1ull);
@@ -91,35 +96,35 @@ __device__ __forceinline__ unsigned long long Claim(unsigned long long *ticket, 
 }
 } // namespace
 
-template <Way way> static __global__ void __launch_bounds__(THREADS)
-    forward_columns_kernel(FrontsView V, const SolveItem *items, PetscInt count, int launch, LuSolution W)
+template <Way way, class Number> static __global__ void __launch_bounds__(THREADS)
+    forward_columns_kernel(FrontsView V, const SolveItem *items, PetscInt count, int launch, LuSolution<Number> W)
 {
-  __shared__ Shared S;
-  constexpr bool    transpose = way == Way::Transposed;
-  const int         lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const bool        taken = warp * WARP_COLUMNS < W.columns; // the warp has right-hand sides
-  const PetscCount  shift = warp * WARP_COLUMNS * W.stride;
+  __shared__ Shared<Number> S;
+  constexpr bool            transpose = way == Way::Transposed;
+  const int                 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const bool                taken = warp * WARP_COLUMNS < W.columns; // the warp has right-hand sides
+  const PetscCount          shift = warp * WARP_COLUMNS * W.stride;
 
   for (;;) {
     const unsigned long long claimed = Claim(W.report->ticket + launch, &S);
     if (claimed >= static_cast<unsigned long long>(count)) return;
-    const SolveItem    item = items[claimed];
-    const PetscInt     f = item.front, first = V.first[f];
-    const PetscCount   row_begin = V.row_begin[f];
-    const Factors<way> F         = FactorsOf<way>(V, f, W);
-    const PetscInt     p = static_cast<PetscInt>(F.p), m = static_cast<PetscInt>(F.m);
-    const PetscInt     tiles = (p + LU_TILE - 1) / LU_TILE;
-    const bool         own   = item.tile < tiles; // a tile of pivots
-    const PetscInt     begin = own ? item.tile * LU_TILE : p + (item.tile - tiles) * LU_TILE;
-    const PetscInt     i = begin + lane, limit = own ? p : m, before = own ? item.tile : tiles;
-    const bool         active = i < limit;
-    Scalar             sum[LU_COLUMNS], v[WARP_COLUMNS], inverse(1);
+    const SolveItem            item = items[claimed];
+    const PetscInt             f = item.front, first = V.first[f];
+    const PetscCount           row_begin = V.row_begin[f];
+    const Factors<way, Number> F         = FactorsOf<way, Number>(V, f, W);
+    const PetscInt             p = static_cast<PetscInt>(F.p), m = static_cast<PetscInt>(F.m);
+    const PetscInt             tiles = (p + LU_TILE - 1) / LU_TILE;
+    const bool                 own   = item.tile < tiles; // a tile of pivots
+    const PetscInt             begin = own ? item.tile * LU_TILE : p + (item.tile - tiles) * LU_TILE;
+    const PetscInt             i = begin + lane, limit = own ? p : m, before = own ? item.tile : tiles;
+    const bool                 active = i < limit;
+    Number                     sum[LU_COLUMNS], v[WARP_COLUMNS], inverse(1);
 
     if (own) {
 #pragma unroll
       for (int u = 0; u < SHARE; u++) {
         const int k         = warp * SHARE + u;
-        S.triangle[k][lane] = active && k < lane ? F.Forward(i, begin + k, begin) : Scalar(0);
+        S.triangle[k][lane] = active && k < lane ? F.Forward(i, begin + k, begin) : Number(0);
       }
       if (transpose && active) inverse = Inverse(F.Pivot(i));
     }
@@ -129,10 +134,10 @@ template <Way way> static __global__ void __launch_bounds__(THREADS)
     __syncwarp();
     for (PetscInt tile = 0; tile < before; tile++) {
       const PetscInt k0 = tile * LU_TILE + warp * SHARE;
-      Scalar         entry[SHARE];
+      Number         entry[SHARE];
 #pragma unroll
       for (int u = 0; u < SHARE; u++)
-        entry[u] = active && k0 + u < p ? F.Forward(i, k0 + u, tile * LU_TILE) : Scalar(0);
+        entry[u] = active && k0 + u < p ? F.Forward(i, k0 + u, tile * LU_TILE) : Number(0);
       const PetscInt k = k0 + lane % SHARE;
       AddProducts(entry, W.y + first + k, k < p, launch, W, S.x[warp], sum);
     }
@@ -145,50 +150,50 @@ template <Way way> static __global__ void __launch_bounds__(THREADS)
   }
 }
 
-template <Way way> static __global__ void __launch_bounds__(THREADS)
-    backward_columns_kernel(FrontsView V, const SolveItem *items, PetscInt count, int launch, LuSolution W)
+template <Way way, class Number> static __global__ void __launch_bounds__(THREADS)
+    backward_columns_kernel(FrontsView V, const SolveItem *items, PetscInt count, int launch, LuSolution<Number> W)
 {
-  __shared__ Shared S;
-  constexpr bool    transpose = way == Way::Transposed, half = way == Way::Half;
-  const int         lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const bool        taken = warp * WARP_COLUMNS < W.columns; // the warp has right-hand sides
-  const PetscCount  shift = warp * WARP_COLUMNS * W.stride;
+  __shared__ Shared<Number> S;
+  constexpr bool            transpose = way == Way::Transposed, half = way == Way::Half;
+  const int                 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const bool                taken = warp * WARP_COLUMNS < W.columns; // the warp has right-hand sides
+  const PetscCount          shift = warp * WARP_COLUMNS * W.stride;
 
   for (;;) {
     const unsigned long long claimed = Claim(W.report->ticket + launch, &S);
     if (claimed >= static_cast<unsigned long long>(count)) return;
-    const SolveItem    item = items[claimed];
-    const PetscInt     f = item.front, first = V.first[f];
-    const PetscInt    *row = V.row + V.row_begin[f];
-    const Factors<way> F   = FactorsOf<way>(V, f, W);
-    const PetscInt     p = static_cast<PetscInt>(F.p), m = static_cast<PetscInt>(F.m);
-    const PetscInt     begin = item.tile * LU_TILE, i = begin + lane;
-    const bool         active  = i < p;
-    const Scalar       pivot   = !transpose && active ? Inverse(F.Pivot(i)) : Scalar(1);
-    const Scalar       inverse = half ? Scalar(1) : pivot;
-    Scalar             sum[LU_COLUMNS], v[WARP_COLUMNS], entry[SHARE];
+    const SolveItem            item = items[claimed];
+    const PetscInt             f = item.front, first = V.first[f];
+    const PetscInt            *row = V.row + V.row_begin[f];
+    const Factors<way, Number> F   = FactorsOf<way, Number>(V, f, W);
+    const PetscInt             p = static_cast<PetscInt>(F.p), m = static_cast<PetscInt>(F.m);
+    const PetscInt             begin = item.tile * LU_TILE, i = begin + lane;
+    const bool                 active  = i < p;
+    const Number               pivot   = !transpose && active ? Inverse(F.Pivot(i)) : Number(1);
+    const Number               inverse = half ? Number(1) : pivot;
+    Number                     sum[LU_COLUMNS], v[WARP_COLUMNS], entry[SHARE];
 
 #pragma unroll
     for (int u = 0; u < SHARE; u++) {
       const int k         = warp * SHARE + u;
-      S.triangle[k][lane] = k > lane && begin + k < p ? F.Backward(i, begin + k, begin) : Scalar(0);
+      S.triangle[k][lane] = k > lane && begin + k < p ? F.Backward(i, begin + k, begin) : Number(0);
     }
     Clear(sum);
 #pragma unroll
     for (int c = 0; c < WARP_COLUMNS; c++) {
-      v[c] = active && taken ? W.y[shift + c * W.stride + first + i] : Scalar(0);
+      v[c] = active && taken ? W.y[shift + c * W.stride + first + i] : Number(0);
       if (half) v[c] = v[c] * pivot;
     }
     for (PetscInt k0 = p + warp * SHARE; k0 < m; k0 += LU_TILE) { // the others' unknowns have long been there
 #pragma unroll
-      for (int u = 0; u < SHARE; u++) entry[u] = active && k0 + u < m ? F.Backward(i, k0 + u, begin) : Scalar(0);
+      for (int u = 0; u < SHARE; u++) entry[u] = active && k0 + u < m ? F.Backward(i, k0 + u, begin) : Number(0);
       const PetscInt k = k0 + lane % SHARE;
       AddProducts(entry, W.x + (k < m ? row[k - p] : 0), k < m, launch, W, S.x[warp], sum);
     }
     for (PetscInt tile = (p - 1) / LU_TILE; tile > item.tile; tile--) {
       const PetscInt k0 = tile * LU_TILE + warp * SHARE;
 #pragma unroll
-      for (int u = 0; u < SHARE; u++) entry[u] = k0 + u < p ? F.Backward(i, k0 + u, begin) : Scalar(0);
+      for (int u = 0; u < SHARE; u++) entry[u] = k0 + u < p ? F.Backward(i, k0 + u, begin) : Number(0);
       const PetscInt k = k0 + lane % SHARE;
       AddProducts(entry, W.x + first + (transpose && k < p ? W.local_row[first + k] : k), k < p, launch, W, S.x[warp],
                   sum);
@@ -200,25 +205,26 @@ template <Way way> static __global__ void __launch_bounds__(THREADS)
   }
 }
 
-template <Way way>
-static PetscErrorCode Sweep(const FrontsView &V, const SolveLists &L, bool forward, const LuSolution &W, cudaStream_t s)
+template <Way way, class Number> static PetscErrorCode Sweep(const FrontsView &V, const SolveLists &L, bool forward,
+                                                             const LuSolution<Number> &W, cudaStream_t s)
 {
   unsigned blocks;
 
   PetscFunctionBegin;
   if (forward) {
-    PetscCall(Blocks(forward_columns_kernel<way>, L.forward_count, 1, &blocks));
-    forward_columns_kernel<way><<<blocks, THREADS, 0, s>>>(V, L.forward, L.forward_count, 1, W);
+    PetscCall(Blocks(forward_columns_kernel<way, Number>, L.forward_count, 1, &blocks));
+    forward_columns_kernel<way, Number><<<blocks, THREADS, 0, s>>>(V, L.forward, L.forward_count, 1, W);
   } else {
-    PetscCall(Blocks(backward_columns_kernel<way>, L.backward_count, 1, &blocks));
-    backward_columns_kernel<way><<<blocks, THREADS, 0, s>>>(V, L.backward, L.backward_count, 2, W);
+    PetscCall(Blocks(backward_columns_kernel<way, Number>, L.backward_count, 1, &blocks));
+    backward_columns_kernel<way, Number><<<blocks, THREADS, 0, s>>>(V, L.backward, L.backward_count, 2, W);
   }
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SweepLargeColumns_CUDA(const FrontsView &fronts, const SolveLists &lists, bool forward, bool transpose,
-                                      const LuSolution &work, Stream stream)
+template <class Number> PetscErrorCode SweepLargeColumns_CUDA(const FrontsView &fronts, const SolveLists &lists,
+                                                              bool forward, bool transpose,
+                                                              const LuSolution<Number> &work, Stream stream)
 {
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
 
@@ -231,5 +237,12 @@ PetscErrorCode SweepLargeColumns_CUDA(const FrontsView &fronts, const SolveLists
                         : Sweep<Way::Plain>(fronts, lists, forward, work, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+template PetscErrorCode SweepLargeColumns_CUDA(const FrontsView &, const SolveLists &, bool, bool,
+                                               const LuSolution<Scalar> &, Stream);
+#if !defined(PETSC_USE_REAL_SINGLE)
+template PetscErrorCode SweepLargeColumns_CUDA(const FrontsView &, const SolveLists &, bool, bool,
+                                               const LuSolution<Single> &, Stream);
+#endif
 
 } // namespace sparsegpu::lu

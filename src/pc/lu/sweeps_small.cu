@@ -19,16 +19,16 @@ template <int columns> struct SmallTask {
 
 /// v[q]: the values at at[q], in all columns, once they are there; zero where that is null. The rows' values are polled
 /// for at a time: waiting for one after the other would make a chain of fronts as many times as long.
-template <int ROWS, int columns> static __device__ __forceinline__ void AwaitRows(const Scalar *const (&at)[ROWS],
-                                                                                  int launch, const LuSolution &W,
-                                                                                  Scalar (&v)[ROWS][columns])
+template <int ROWS, int columns, class Number>
+static __device__ __forceinline__ void AwaitRows(const Number *const (&at)[ROWS], int launch,
+                                                 const LuSolution<Number> &W, Number (&v)[ROWS][columns])
 {
   Patience patience;
   bool     missing = false;
 #pragma unroll
   for (int q = 0; q < ROWS; q++)
 #pragma unroll
-    for (int c = 0; c < columns; c++) v[q][c] = at[q] ? poll(at[q] + c * W.stride) : Scalar(0);
+    for (int c = 0; c < columns; c++) v[q][c] = at[q] ? poll(at[q] + c * W.stride) : Number(0);
 #pragma unroll
   for (int q = 0; q < ROWS; q++)
 #pragma unroll
@@ -40,7 +40,7 @@ template <int ROWS, int columns> static __device__ __forceinline__ void AwaitRow
     for (int q = 0; q < ROWS; q++)
 #pragma unroll
       for (int c = 0; c < columns; c++)
-        if (IsMissing(v[q][c])) v[q][c] = ends ? GivenUp() : poll(at[q] + c * W.stride);
+        if (IsMissing(v[q][c])) v[q][c] = ends ? Abandoned<Number>() : poll(at[q] + c * W.stride);
     missing = false;
 #pragma unroll
     for (int q = 0; q < ROWS; q++)
@@ -50,13 +50,13 @@ template <int ROWS, int columns> static __device__ __forceinline__ void AwaitRow
 }
 
 /// Rows lane + 32 q of a front before its own elimination, as Gather() has them one by one.
-template <Way way, int ROWS, int columns>
+template <Way way, int ROWS, int columns, class Number>
 static __device__ __forceinline__ void GatherRows(const FrontsView &V, PetscInt first, PetscCount row_begin, int p,
-                                                  int m, int launch, const LuSolution &W, PetscCount shift,
-                                                  Scalar (&v)[ROWS][columns])
+                                                  int m, int launch, const LuSolution<Number> &W, PetscCount shift,
+                                                  Number (&v)[ROWS][columns])
 {
   PetscInt next[ROWS], end[ROWS], source[ROWS];
-  Scalar   part[ROWS][columns];
+  Number   part[ROWS][columns];
 #pragma unroll
   for (int q = 0; q < ROWS; q++) {
     const int        a      = static_cast<int>(threadIdx.x) % 32 + 32 * q;
@@ -65,12 +65,12 @@ static __device__ __forceinline__ void GatherRows(const FrontsView &V, PetscInt 
     next[q]                 = a < m ? V.source_begin[number] : 0;
     end[q]                  = a < m ? V.source_begin[number + 1] : 0;
 #pragma unroll
-    for (int c = 0; c < columns; c++) v[q][c] = a < p ? W.b[shift + c * W.stride + first + from] : Scalar(0);
+    for (int c = 0; c < columns; c++) v[q][c] = a < p ? W.b[shift + c * W.stride + first + from] : Number(0);
   }
 #pragma unroll
   for (int q = 0; q < ROWS; q++) source[q] = next[q] < end[q] ? V.source[next[q]] : 0;
   for (bool more = true; more;) {
-    const Scalar *at[ROWS];
+    const Number *at[ROWS];
 #pragma unroll
     for (int q = 0; q < ROWS; q++) at[q] = next[q] < end[q] ? W.parts + shift + source[q] : nullptr;
     AwaitRows(at, launch, W, part);
@@ -86,8 +86,10 @@ static __device__ __forceinline__ void GatherRows(const FrontsView &V, PetscInt 
   }
 }
 
-template <Way way, int ROWS, int columns> static __global__ void __launch_bounds__(THREADS, columns == 1 ? 4 : 3)
-    forward_small_kernel(FrontsView V, const PetscInt *list, PetscInt count, int spread, int launch, LuSolution W)
+template <Way way, int ROWS, int columns, class Number>
+static __global__ void __launch_bounds__(THREADS, columns == 1 ? 4 : 3)
+    forward_small_kernel(FrontsView V, const PetscInt *list, PetscInt count, int spread, int launch,
+                         LuSolution<Number> W)
 {
   constexpr bool transpose = way == Way::Transposed;
   const int      lane      = threadIdx.x % 32;
@@ -95,17 +97,17 @@ template <Way way, int ROWS, int columns> static __global__ void __launch_bounds
   for (;;) {
     const unsigned long long t = TakeTicket(W.report->ticket + launch);
     if (t >= static_cast<unsigned long long>(count) << spread) return;
-    const SmallTask<columns> task(t, spread, W.stride);
-    const PetscInt           f = list[task.place], first = V.first[f];
-    const PetscCount         row_begin = V.row_begin[f];
-    const Factors<way>       F         = FactorsOf<way>(V, f, W);
-    const int                p = static_cast<int>(F.p), m = static_cast<int>(F.m);
-    Scalar                   v[ROWS][columns], inverse[ROWS];
-    const auto               gather = [&] { GatherRows<way>(V, first, row_begin, p, m, launch, W, task.shift, v); };
+    const SmallTask<columns>   task(t, spread, W.stride);
+    const PetscInt             f = list[task.place], first = V.first[f];
+    const PetscCount           row_begin = V.row_begin[f];
+    const Factors<way, Number> F         = FactorsOf<way, Number>(V, f, W);
+    const int                  p = static_cast<int>(F.p), m = static_cast<int>(F.m);
+    Number                     v[ROWS][columns], inverse[ROWS];
+    const auto                 gather = [&] { GatherRows<way>(V, first, row_begin, p, m, launch, W, task.shift, v); };
 #pragma unroll
     for (int q = 0; q < ROWS; q++) {
       const int a = lane + 32 * q;
-      inverse[q]  = transpose && a < p ? Inverse(F.Pivot(a)) : Scalar(1);
+      inverse[q]  = transpose && a < p ? Inverse(F.Pivot(a)) : Number(1);
     }
     if (m <= 32)
       ForwardFront<1>(F, inverse, v, gather);
@@ -114,7 +116,7 @@ template <Way way, int ROWS, int columns> static __global__ void __launch_bounds
 #pragma unroll
     for (int q = 0; q < ROWS; q++) {
       const int     a  = lane + 32 * q;
-      Scalar *const to = task.shift + (a < p ? W.y + first + a : W.parts + row_begin + a - p);
+      Number *const to = task.shift + (a < p ? W.y + first + a : W.parts + row_begin + a - p);
 #pragma unroll
       for (int c = 0; c < columns; c++)
         if (a < m) publish(to + c * W.stride, v[q][c]);
@@ -124,24 +126,24 @@ template <Way way, int ROWS, int columns> static __global__ void __launch_bounds
 
 /// Backward, as lanes have them: the pivots' unknowns so far with the inverses that they are multiplied with last, and
 /// the others' unknowns, which are waited for after all else has been loaded.
-template <Way way, int ROWS, int columns>
-static __device__ __forceinline__ void TakeUnknowns(const Factors<way> &F, PetscInt first, const PetscInt *row,
-                                                    int launch, const LuSolution &W, PetscCount shift,
-                                                    Scalar (&v)[ROWS][columns], Scalar (&inverse)[ROWS])
+template <Way way, int ROWS, int columns, class Number>
+static __device__ __forceinline__ void TakeUnknowns(const Factors<way, Number> &F, PetscInt first, const PetscInt *row,
+                                                    int launch, const LuSolution<Number> &W, PetscCount shift,
+                                                    Number (&v)[ROWS][columns], Number (&inverse)[ROWS])
 {
   constexpr bool half = way == Way::Half;
   const int      p = static_cast<int>(F.p), m = static_cast<int>(F.m), lane = static_cast<int>(threadIdx.x) % 32;
-  const Scalar  *at[ROWS];
-  Scalar         own[ROWS][columns];
+  const Number  *at[ROWS];
+  Number         own[ROWS][columns];
 #pragma unroll
   for (int q = 0; q < ROWS; q++) {
     const int    a     = lane + 32 * q;
-    const Scalar pivot = way != Way::Transposed && a < p ? Inverse(F.Pivot(a)) : Scalar(1);
+    const Number pivot = way != Way::Transposed && a < p ? Inverse(F.Pivot(a)) : Number(1);
     at[q]              = a >= p && a < m ? W.x + shift + row[a - p] : nullptr;
-    inverse[q]         = half ? Scalar(1) : pivot;
+    inverse[q]         = half ? Number(1) : pivot;
 #pragma unroll
     for (int c = 0; c < columns; c++) {
-      own[q][c] = a < p ? W.y[shift + c * W.stride + first + a] : Scalar(0);
+      own[q][c] = a < p ? W.y[shift + c * W.stride + first + a] : Number(0);
       if (half && a < p) own[q][c] = own[q][c] * pivot;
     }
   }
@@ -153,8 +155,10 @@ static __device__ __forceinline__ void TakeUnknowns(const Factors<way> &F, Petsc
       for (int c = 0; c < columns; c++) v[q][c] = own[q][c];
 }
 
-template <Way way, int ROWS, int columns> static __global__ void __launch_bounds__(THREADS, columns == 1 ? 4 : 3)
-    backward_small_kernel(FrontsView V, const PetscInt *list, PetscInt count, int spread, int launch, LuSolution W)
+template <Way way, int ROWS, int columns, class Number>
+static __global__ void __launch_bounds__(THREADS, columns == 1 ? 4 : 3)
+    backward_small_kernel(FrontsView V, const PetscInt *list, PetscInt count, int spread, int launch,
+                          LuSolution<Number> W)
 {
   constexpr bool transpose = way == Way::Transposed;
   const int      lane      = threadIdx.x % 32;
@@ -162,13 +166,13 @@ template <Way way, int ROWS, int columns> static __global__ void __launch_bounds
   for (;;) {
     const unsigned long long t = TakeTicket(W.report->ticket + launch);
     if (t >= static_cast<unsigned long long>(count) << spread) return;
-    const SmallTask<columns> task(t, spread, W.stride);
-    const PetscInt           f = list[count - 1 - task.place], first = V.first[f];
-    const PetscInt          *row = V.row + V.row_begin[f];
-    const Factors<way>       F   = FactorsOf<way>(V, f, W);
-    const int                p   = static_cast<int>(F.p);
-    Scalar                   v[ROWS][columns], inverse[ROWS];
-    const auto               take = [&] { TakeUnknowns(F, first, row, launch, W, task.shift, v, inverse); };
+    const SmallTask<columns>   task(t, spread, W.stride);
+    const PetscInt             f = list[count - 1 - task.place], first = V.first[f];
+    const PetscInt            *row = V.row + V.row_begin[f];
+    const Factors<way, Number> F   = FactorsOf<way, Number>(V, f, W);
+    const int                  p   = static_cast<int>(F.p);
+    Number                     v[ROWS][columns], inverse[ROWS];
+    const auto                 take = [&] { TakeUnknowns(F, first, row, launch, W, task.shift, v, inverse); };
     if (p <= 32)
       BackwardFront<1>(F, inverse, v, take);
     else
@@ -177,15 +181,16 @@ template <Way way, int ROWS, int columns> static __global__ void __launch_bounds
     for (int q = 0; q < ROWS; q++) {
       const int a = lane + 32 * q;
       if (a >= p) continue;
-      Scalar *const to = W.x + task.shift + first + (transpose ? W.local_row[first + a] : a);
+      Number *const to = W.x + task.shift + first + (transpose ? W.local_row[first + a] : a);
 #pragma unroll
       for (int c = 0; c < columns; c++) publish(to + c * W.stride, v[q][c]);
     }
   }
 }
 
-template <Way way, int ROWS, int columns>
-static PetscErrorCode Sweep(const FrontsView &V, const SolveLists &L, bool forward, const LuSolution &W, cudaStream_t s)
+template <Way way, int ROWS, int columns, class Number>
+static PetscErrorCode Sweep(const FrontsView &V, const SolveLists &L, bool forward, const LuSolution<Number> &W,
+                            cudaStream_t s)
 {
   const int      groups = static_cast<int>(W.columns) / columns, spread = groups / 2; // 0, 1, 2 for 1, 2, 4
   const PetscInt wanted = (L.small_count + WARPS - 1) / WARPS;
@@ -193,17 +198,19 @@ static PetscErrorCode Sweep(const FrontsView &V, const SolveLists &L, bool forwa
 
   PetscFunctionBegin;
   if (forward) {
-    PetscCall(Blocks(forward_small_kernel<way, ROWS, columns>, wanted, groups, &blocks));
-    forward_small_kernel<way, ROWS, columns><<<blocks, THREADS, 0, s>>>(V, L.small, L.small_count, spread, 0, W);
+    PetscCall(Blocks(forward_small_kernel<way, ROWS, columns, Number>, wanted, groups, &blocks));
+    forward_small_kernel<way, ROWS, columns, Number>
+        <<<blocks, THREADS, 0, s>>>(V, L.small, L.small_count, spread, 0, W);
   } else {
-    PetscCall(Blocks(backward_small_kernel<way, ROWS, columns>, wanted, groups, &blocks));
-    backward_small_kernel<way, ROWS, columns><<<blocks, THREADS, 0, s>>>(V, L.small, L.small_count, spread, 3, W);
+    PetscCall(Blocks(backward_small_kernel<way, ROWS, columns, Number>, wanted, groups, &blocks));
+    backward_small_kernel<way, ROWS, columns, Number>
+        <<<blocks, THREADS, 0, s>>>(V, L.small, L.small_count, spread, 3, W);
   }
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-template <Way way>
-static PetscErrorCode Sweep(const FrontsView &V, const SolveLists &L, bool forward, const LuSolution &W, cudaStream_t s)
+template <Way way, class Number> static PetscErrorCode Sweep(const FrontsView &V, const SolveLists &L, bool forward,
+                                                             const LuSolution<Number> &W, cudaStream_t s)
 {
   const bool fewer = L.small_rows <= 32 * FEWER_ROWS;
 
@@ -216,8 +223,9 @@ static PetscErrorCode Sweep(const FrontsView &V, const SolveLists &L, bool forwa
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SweepSmallFronts_CUDA(const FrontsView &fronts, const SolveLists &lists, bool forward, bool transpose,
-                                     const LuSolution &work, Stream stream)
+template <class Number> PetscErrorCode SweepSmallFronts_CUDA(const FrontsView &fronts, const SolveLists &lists,
+                                                             bool forward, bool transpose,
+                                                             const LuSolution<Number> &work, Stream stream)
 {
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
 
@@ -230,5 +238,12 @@ PetscErrorCode SweepSmallFronts_CUDA(const FrontsView &fronts, const SolveLists 
                         : Sweep<Way::Plain>(fronts, lists, forward, work, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+template PetscErrorCode SweepSmallFronts_CUDA(const FrontsView &, const SolveLists &, bool, bool,
+                                              const LuSolution<Scalar> &, Stream);
+#if !defined(PETSC_USE_REAL_SINGLE)
+template PetscErrorCode SweepSmallFronts_CUDA(const FrontsView &, const SolveLists &, bool, bool,
+                                              const LuSolution<Single> &, Stream);
+#endif
 
 } // namespace sparsegpu::lu

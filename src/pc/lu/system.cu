@@ -51,7 +51,8 @@ static __global__ void scale_columns_kernel(PetscInt columns, PetscReal *column_
 }
 
 /// Warps stride over the entries, neighbouring threads over neighbouring ones.
-static __global__ void growth_kernel(PetscCount count, const Scalar *values, DeviceReport *report)
+template <class Number>
+static __global__ void growth_kernel(PetscCount count, const Number *values, DeviceReport *report)
 {
   const PetscCount threads = static_cast<PetscCount>(gridDim.x) * THREADS;
   PetscReal        most    = 0;
@@ -62,23 +63,39 @@ static __global__ void growth_kernel(PetscCount count, const Scalar *values, Dev
   Raise(&report->growth, most);
 }
 
-/// A warp per column of L: neighbouring lanes read neighbouring rows. The column's front is looked up in V.first.
-static __global__ void half_growth_kernel(FrontsView V, PetscInt count, PetscInt pivots, Scalar *values,
-                                          DeviceReport *report)
+/// The front of a column of pivots, which is looked up in V.first.
+static __device__ __forceinline__ PetscInt FrontOf(const FrontsView &V, PetscInt count, PetscCount column)
+{
+  PetscInt f = 0;
+  for (PetscInt end = count; end - f > 1;) { // V.first[f] <= column < V.first[end]
+    const PetscInt middle                 = f + (end - f) / 2;
+    (V.first[middle] <= column ? f : end) = middle;
+  }
+  return f;
+}
+
+/// A thread a pivot.
+template <class Number> static __global__ void pivots_kernel(FrontsView V, PetscInt count, PetscInt count_of_pivots,
+                                                             Number *values, Number *pivots)
+{
+  const PetscCount column = static_cast<PetscCount>(blockIdx.x) * THREADS + threadIdx.x;
+  if (column >= count_of_pivots) return;
+  const DeviceFront<Number> F(V, FrontOf(V, count, column), values, nullptr);
+  pivots[column] = F.Pivot(column - F.first);
+}
+
+/// A warp per column of L: neighbouring lanes read neighbouring rows.
+template <class Number> static __global__ void half_growth_kernel(FrontsView V, PetscInt count, PetscInt pivots,
+                                                                  Number *values, DeviceReport *report)
 {
   const PetscCount column = (static_cast<PetscCount>(blockIdx.x) * THREADS + threadIdx.x) / 32;
   const int        lane   = threadIdx.x % 32;
   PetscReal        most   = 0;
   if (column < pivots) {
-    PetscInt f = 0;
-    for (PetscInt end = count; end - f > 1;) { // V.first[f] <= column < V.first[end]
-      const PetscInt middle                 = f + (end - f) / 2;
-      (V.first[middle] <= column ? f : end) = middle;
-    }
-    const DeviceFront F(V, f, values, nullptr);
-    const PetscCount  k = column - F.first;
-    const Scalar pivot = F.Pivot(k), *const own = F.Column<true>(k), *const rest = F.Rest<true>(k);
-    const auto raise = [&](const Scalar &v) {
+    const DeviceFront<Number> F(V, FrontOf(V, count, column), values, nullptr);
+    const PetscCount          k = column - F.first;
+    const Number pivot = F.Pivot(k), *const own = F.template Column<true>(k), *const rest = F.template Rest<true>(k);
+    const auto raise = [&](const Number &v) {
       const PetscReal l = LargestPart(v), u = LargestPart(pivot * v); // an overflow is growth, too
       most = l > most ? l : most;
       most = u > most ? u : most;
@@ -118,14 +135,15 @@ static __global__ void measure_columns_kernel(SystemView A, DeviceReport *report
   Raise(&report->column_norm, Finite(LanesSum(sum)));
 }
 
-static __global__ void place_kernel(SystemView A, const PetscReal *row_scale, const PetscReal *column_scale,
-                                    const PetscCount *place, bool hermitian, Scalar *values)
+template <class Number> static __global__ void place_kernel(SystemView A, const PetscReal *row_scale,
+                                                            const PetscReal *column_scale, const PetscCount *place,
+                                                            bool hermitian, Number *values)
 {
   const PetscCount r = RowOf();
   if (r >= A.rows) return;
   for (PetscInt e = A.i[r] + threadIdx.x % LANES; e < A.i[r + 1]; e += LANES) {
     const Scalar value = Scalar(row_scale[r] * column_scale[A.j[e]]) * A.a[e];
-    if (place[e] >= 0) values[place[e]] = hermitian && A.j[e] != r ? Conj(value) : value;
+    if (place[e] >= 0) values[place[e]] = Rounded<Number>(hermitian && A.j[e] != r ? Conj(value) : value);
   }
 }
 
@@ -158,19 +176,30 @@ PetscErrorCode Equilibrate_CUDA(const SystemView &A, PetscReal *row_scale, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MeasureGrowth_CUDA(PetscCount count, const Scalar *values, DeviceReport *report, Stream stream)
+template <class Number>
+PetscErrorCode MeasureGrowth_CUDA(PetscCount count, const Number *values, DeviceReport *report, Stream stream)
 {
   constexpr PetscCount MOST = PetscCount(1) << 19; // threads: more than any device runs at a time
   PetscFunctionBegin;
-  PetscCall(LaunchOver<growth_kernel>(PetscMin(count, MOST), stream, count, values, report));
+  PetscCall(LaunchOver<growth_kernel<Number>>(PetscMin(count, MOST), stream, count, values, report));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MeasureHalfGrowth_CUDA(const FrontsView &fronts, PetscInt count, PetscInt pivots, Scalar *values,
-                                      DeviceReport *report, Stream stream)
+template <class Number> PetscErrorCode MeasureHalfGrowth_CUDA(const FrontsView &fronts, PetscInt count, PetscInt pivots,
+                                                              Number *values, DeviceReport *report, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(LaunchOver<half_growth_kernel>(32 * PetscCount(pivots), stream, fronts, count, pivots, values, report));
+  PetscCall(
+      LaunchOver<half_growth_kernel<Number>>(32 * PetscCount(pivots), stream, fronts, count, pivots, values, report));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Number> PetscErrorCode TakePivots_CUDA(const FrontsView &fronts, PetscInt count,
+                                                       PetscInt count_of_pivots, Number *values, Number *pivots,
+                                                       Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(LaunchOver<pivots_kernel<Number>>(count_of_pivots, stream, fronts, count, count_of_pivots, values, pivots));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -190,12 +219,13 @@ PetscErrorCode MeasureColumns_CUDA(const SystemView &transposed, DeviceReport *r
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PlaceValues_CUDA(const SystemView &A, const PetscReal *row_scale, const PetscReal *column_scale,
-                                const PetscCount *place, bool hermitian, Scalar *values, Stream stream)
+template <class Number> PetscErrorCode PlaceValues_CUDA(const SystemView &A, const PetscReal *row_scale,
+                                                        const PetscReal *column_scale, const PetscCount *place,
+                                                        bool hermitian, Number *values, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(LaunchOver<place_kernel>(PetscCount(LANES) * A.rows, stream, A, row_scale, column_scale, place, hermitian,
-                                     values));
+  PetscCall(LaunchOver<place_kernel<Number>>(PetscCount(LANES) * A.rows, stream, A, row_scale, column_scale, place,
+                                             hermitian, values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -205,5 +235,20 @@ PetscErrorCode ClearReport_CUDA(DeviceReport *report, Stream stream)
   PetscCall(LaunchOver<clear_report_kernel>(1, stream, report));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+template PetscErrorCode TakePivots_CUDA(const FrontsView &, PetscInt, PetscInt, Scalar *, Scalar *, Stream);
+template PetscErrorCode MeasureGrowth_CUDA(PetscCount, const Scalar *, DeviceReport *, Stream);
+template PetscErrorCode MeasureHalfGrowth_CUDA(const FrontsView &, PetscInt, PetscInt, Scalar *, DeviceReport *,
+                                               Stream);
+template PetscErrorCode PlaceValues_CUDA(const SystemView &, const PetscReal *, const PetscReal *, const PetscCount *,
+                                         bool, Scalar *, Stream);
+#if !defined(PETSC_USE_REAL_SINGLE)
+template PetscErrorCode TakePivots_CUDA(const FrontsView &, PetscInt, PetscInt, Single *, Single *, Stream);
+template PetscErrorCode MeasureGrowth_CUDA(PetscCount, const Single *, DeviceReport *, Stream);
+template PetscErrorCode MeasureHalfGrowth_CUDA(const FrontsView &, PetscInt, PetscInt, Single *, DeviceReport *,
+                                               Stream);
+template PetscErrorCode PlaceValues_CUDA(const SystemView &, const PetscReal *, const PetscReal *, const PetscCount *,
+                                         bool, Single *, Stream);
+#endif
 
 } // namespace sparsegpu::lu

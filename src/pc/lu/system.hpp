@@ -20,36 +20,48 @@ PetscErrorCode ScaleByDiagonal_CUDA(const SystemView &A, PetscReal *row_scale, P
 /// Scales of rows, then of columns, that bring their largest entries into [1/2, 1).
 PetscErrorCode Equilibrate_CUDA(const SystemView &A, PetscReal *row_scale, PetscReal *column_scale, Stream stream);
 /// The largest part of `count` entries of the factors to the report; one read of them.
-PetscErrorCode MeasureGrowth_CUDA(PetscCount count, const Scalar *values, DeviceReport *report, Stream stream);
+template <class Number>
+PetscErrorCode MeasureGrowth_CUDA(PetscCount count, const Number *values, DeviceReport *report, Stream stream);
 /// The same of D, L and U = D L^T of a symmetric factorization with these pivots, of all fronts.
-PetscErrorCode MeasureHalfGrowth_CUDA(const FrontsView &fronts, PetscInt count, PetscInt pivots, Scalar *values,
-                                      DeviceReport *report, Stream stream);
+template <class Number> PetscErrorCode MeasureHalfGrowth_CUDA(const FrontsView &fronts, PetscInt count, PetscInt pivots,
+                                                              Number *values, DeviceReport *report, Stream stream);
+/// pivots [count_of_pivots]: D of a symmetric factorization, in the order of elimination.
+template <class Number> PetscErrorCode TakePivots_CUDA(const FrontsView &fronts, PetscInt count,
+                                                       PetscInt count_of_pivots, Number *values, Number *pivots,
+                                                       Stream stream);
 /// Norms and the largest scaled entry to the report, then the thresholds of pivots.
 PetscErrorCode MeasureSystem_CUDA(const SystemView &A, const PetscReal *row_scale, const PetscReal *column_scale,
                                   const LuPolicy &policy, DeviceReport *report, Stream stream);
 /// The column norm, of a transposed view.
 PetscErrorCode MeasureColumns_CUDA(const SystemView &transposed, DeviceReport *report, Stream stream);
 /// values[place[e]] = a[e], scaled, and, off the diagonal, conjugated if `hermitian`. Places of -1 are none.
-PetscErrorCode PlaceValues_CUDA(const SystemView &A, const PetscReal *row_scale, const PetscReal *column_scale,
-                                const PetscCount *place, bool hermitian, Scalar *values, Stream stream);
+template <class Number> PetscErrorCode PlaceValues_CUDA(const SystemView &A, const PetscReal *row_scale,
+                                                        const PetscReal *column_scale, const PetscCount *place,
+                                                        bool hermitian, Number *values, Stream stream);
 /// Between the columns of a block, as the matrix orders them, and those of the sweeps. An entry k is at place[k].
 struct SweepOrder {
   PetscInt         rows;
-  const PetscInt  *place; ///< [rows]
+  const PetscInt  *place; ///< [rows]; null: k
   const PetscReal *scale; ///< [rows] by place; null: none
   bool             conjugate;
+  RealBits        *largest; ///< [columns of a block] MeasureRightSides_CUDA(); null: columns are taken as they are
 };
+/// order.largest: the largest entry of scale * b of each column, for factors whose range is less than Scalar's.
+PetscErrorCode MeasureRightSides_CUDA(const SweepOrder &order, const LuColumns &columns, const Scalar *b, PetscInt ldb,
+                                      Stream stream);
 /// Of each of the columns, the k-th of which becomes the sweeps' k-th, `stride` entries on: w = scale * b, conjugated
-/// if wanted; those of `swept` that are left over are zero. flag [flags] of each, what a solve will publish, is marked
-/// as unknown. Resets the tickets and the mark of stuck solves.
-PetscErrorCode BeginSolve_CUDA(const SweepOrder &order, const LuColumns &columns, const Scalar *b, PetscInt ldb,
-                               PetscInt swept, Scalar *w, PetscCount stride, PetscCount flags, Scalar *flag,
-                               DeviceReport *report, Stream stream);
-/// Back: x = scale * w, or conj(w). Unless `kept` [rows x columns of a block] is null, what x was goes there and is
-/// added. *stuck, in pinned memory: set if the report says so.
-PetscErrorCode GiveOut_CUDA(const SweepOrder &order, const LuColumns &columns, const Scalar *w, PetscCount stride,
-                            Scalar *kept, Scalar *x, PetscInt ldx, const DeviceReport *report, int *stuck,
-                            Stream stream);
+/// if wanted, and with order.largest by a power of two that brings its largest entry to about 1; those of `swept` that
+/// are left over are zero. flag [flags] of each, what a solve will publish, is marked as unknown. Resets the tickets
+/// and the mark of stuck solves.
+template <class Number> PetscErrorCode BeginSolve_CUDA(const SweepOrder &order, const LuColumns &columns,
+                                                       const Scalar *b, PetscInt ldb, PetscInt swept, Number *w,
+                                                       PetscCount stride, PetscCount flags, Number *flag,
+                                                       DeviceReport *report, Stream stream);
+/// Back: x = scale * w, or conj(w), by the inverse of that power. Unless `kept` [rows x columns of a block] is null,
+/// what x was goes there and is added. *stuck, in pinned memory: set if the report says so.
+template <class Number> PetscErrorCode GiveOut_CUDA(const SweepOrder &order, const LuColumns &columns, const Number *w,
+                                                    PetscCount stride, Scalar *kept, Scalar *x, PetscInt ldx,
+                                                    const DeviceReport *report, int *stuck, Stream stream);
 /// r [A.rows x columns of a block] = b - A x of these columns; the maximum norms of column columns.at[k], those of x
 /// and b, and what is not finite, to report->column[k]. Every entry of the matrix is read once.
 PetscErrorCode Residual_CUDA(const SystemView &A, const LuColumns &columns, const Scalar *b, PetscInt ldb,

@@ -33,13 +33,16 @@ PetscErrorCode DirectFactor::View(PetscViewer viewer) const
 
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(
-      viewer, "sparsegpu %s on %s%s%s%s%s\n", kind == DirectKind::LU || pivoted_ ? "LU" : "Cholesky",
+      viewer, "sparsegpu %s on %s%s%s%s%s%s%s\n", kind == DirectKind::LU || pivoted_ ? "LU" : "Cholesky",
       Where() == Space::Host ? "the host" : "cuda",
       !moved_ || pivoted_ ? ""
       : options.host == 1 ? ", as asked for"
                           : ", predicted to be faster than cuda",
       kind == wanted ? "" : ", instead of Cholesky, for which the diagonal had no pivots",
-      pivoted_ ? ", by columns with partial pivoting: " : "", pivoted_ ? why_pivoted_ : ""));
+      single_        ? ", in single precision"
+      : why_wide_[0] ? ", in full precision instead of single: "
+                     : "",
+      why_wide_, pivoted_ ? ", by columns with partial pivoting: " : "", pivoted_ ? why_pivoted_ : ""));
   PetscCall(PetscViewerGetFormat(viewer, &format));
   if (format == PETSC_VIEWER_ASCII_INFO_DETAIL) PetscCall(ViewDetail(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
