@@ -5,6 +5,8 @@
 #include <sparsegpu.h>
 
 #include <cstring>
+#include <iterator>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,17 +35,20 @@ inline PetscErrorCode Skip(const std::string &reason)
   return PETSC_SUCCESS;
 }
 
-/// Runs the sub-test that -test names, else all. *status: SKIPPED if nothing could run, else 0.
+/// Runs the sub-tests that -test names, separated by commas, else all. *status: SKIPPED if nothing could run, else 0.
 inline PetscErrorCode RunTests(const std::vector<Test> &tests, int *status)
 {
-  char      name[128] = "";
-  PetscBool one       = PETSC_FALSE;
+  char     *names[64];
+  PetscInt  count = (PetscInt)std::size(names);
+  PetscBool some  = PETSC_FALSE;
   size_t    found = 0, skipped = 0;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscOptionsGetString(nullptr, nullptr, "-test", name, sizeof(name), &one));
+  PetscCall(PetscOptionsGetStringArray(nullptr, nullptr, "-test", names, &count, &some));
+  std::set<std::string> wanted(names, names + (some ? count : 0));
+  for (PetscInt k = 0; some && k < count; ++k) PetscCall(PetscFree(names[k]));
   for (const Test &test : tests) {
-    if (one && strcmp(test.name, name)) continue;
+    if (some && !wanted.erase(test.name)) continue;
     ++found;
     SkipReason().clear();
     PetscCall(test.run());
@@ -51,7 +56,8 @@ inline PetscErrorCode RunTests(const std::vector<Test> &tests, int *status)
     PetscCall(
         PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", test.name, SkipReason().empty() ? "passed" : SkipReason().c_str()));
   }
-  PetscCheck(found > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG, "There is no sub-test %s", name);
+  PetscCheck(wanted.empty() && found > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG, "There is no sub-test %s",
+             wanted.empty() ? "" : wanted.begin()->c_str());
   *status = skipped == found ? SKIPPED : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

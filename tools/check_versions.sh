@@ -35,9 +35,9 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 # The smoke set: less than two minutes of a core. A program, and which of its tests.
 smoke_programs="products solves gmres cg bcgs ilu lu amg amg_hard conformance type_by_option"
-smoke_tests=(products_{sparse_sparse,sparse_dense,parts}{,_np3} solves_{krylov,factor,multigrid}{,_np3}
-  conformance_{auto,csr,sell,bsr}_kokkos type_{mat_type,prefix_mat_type}{,_np2} {gmres,cg,bcgs}_{same,ends,hard,reproducible}{,_np2}
-  ilu_{same,pivots} lu_{same,refactor,pivoting} lu_face{,_np2} amg_{poisson,elasticity}{,_np2} amg_hard_{singular,rows} format_'[a-z]+')
+smoke_tests=(products_{sparse_sparse,sparse_dense,parts,np3} solves_{krylov,factor,multigrid,np3}
+  conformance_{auto,csr,sell,bsr}_kokkos type_{mat_type,prefix_mat_type,np2} {gmres,cg,bcgs}_{same,ends,hard,reproducible,np2}
+  ilu_{same,pivots} lu_{same,refactor,pivoting,face,face_np2} amg_{poisson,elasticity,np2} amg_hard_{singular,rows} format_'[a-z]+')
 smoke="^($(IFS='|' && echo "${smoke_tests[*]}"))$" # CTest's expressions may have ten groups at most
 
 # petsc_source: the sources in FOLDER, its path in $petsc
