@@ -314,6 +314,8 @@ M*/
 . -pc_sparsegpuamg_reuse_interpolation     - new values in the old pattern keep the prolongators (default true)
 . -pc_sparsegpuamg_fused_cycle             - default smoothers in few passes over vectors, see below (default true)
 . -pc_sparsegpuamg_smoother type           - chebyshev (default), l1jacobi, gauss_seidel, symmetric_gauss_seidel or ilu
+. -pc_sparsegpuamg_finest_smoother type    - of the finest level: one of these, same for that of the others, or auto
+                                             (default), see below
 . -pc_sparsegpuamg_tail n                  - on a GPU levels of at most so many unknowns are one launch, see below
                                              (default 4096; 0: none)
 . -pc_sparsegpuamg_use_sa_esteig           - smoothers take the eigenvalue estimates of the prolongators (default true)
@@ -357,8 +359,11 @@ steps of l1-Jacobi (Baker, Falgout, Kolev and Yang, 2011), which converges for a
 estimate of eigenvalues; gauss_seidel, a sweep by colours forward before the coarse correction and one backward after
 it, which keeps the cycle symmetric; symmetric_gauss_seidel, both before and both after; ilu, one step with
 `PCSPARSEGPU`, for M-matrices and convection: it diverges where couplings of the diagonal's sign are strong, unless
--mg_levels_ksp_type is chebyshev. -mg_levels_ksp_max_it gives other numbers of steps. l1jacobi and the sweeps are
-`PCSPARSEGPUSMOOTHER`.
+-mg_levels_ksp_type is chebyshev. -mg_levels_ksp_max_it gives other numbers of steps. With chebyshev and
+-pc_sparsegpuamg_finest_smoother auto the finest level has ilu where it is coarsened classically on a host, convection
+dominates (couplings three times as strong downwind as upwind on average), at most 1 % of the rows have strong couplings
+of the diagonal's sign, processes have 2500 rows or more and no option under -mg_levels_ names another method. l1jacobi
+and the sweeps are `PCSPARSEGPUSMOOTHER`.
 
   Where smoothers are of these kinds, with any number of steps, and nothing monitors them, the cycle joins their
 updates of vectors and leaves out what is known to be zero. It gives what the cycle of `PCMG` gives but for rounding;

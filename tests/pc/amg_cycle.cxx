@@ -38,7 +38,9 @@ static PetscErrorCode TestSame()
                                  "-pc_sparsegpuamg_smoother gauss_seidel",
                                  "-pc_sparsegpuamg_smoother gauss_seidel -mg_levels_ksp_max_it 2 -pc_mg_cycle_type w",
                                  "-pc_sparsegpuamg_smoother symmetric_gauss_seidel",
-                                 "-pc_sparsegpuamg_smoother ilu -mg_levels_ksp_max_it 2"};
+                                 "-pc_sparsegpuamg_smoother ilu -mg_levels_ksp_max_it 2",
+                                 "-pc_sparsegpuamg_finest_smoother ilu",
+                                 "-pc_sparsegpuamg_smoother l1jacobi -pc_sparsegpuamg_finest_smoother gauss_seidel"};
 
   PetscFunctionBeginUser;
   for (const char *type : TYPES)

@@ -58,8 +58,14 @@ PetscErrorCode Build(PC pc, Multigrid *m)
   PetscCall(m->hierarchy.Build(pc, pc->pmat, m->settings, m->coordinates));
   const PetscInt levels = (PetscInt)m->hierarchy.Levels().size();
   // levels whose smoothers are others than before begin anew, as some have two and some one
-  if (m->smoother != m->settings.smoother) PetscCall(PCMGSetLevels(pc, levels > 1 ? levels - 1 : 2, nullptr));
-  m->smoother = m->settings.smoother;
+  bool others = false;
+  for (bool finest : {false, true}) {
+    const Settings::Smoother now = SmootherOf(m->hierarchy, m->settings, finest);
+
+    others               = others || m->smoothers[finest] != now;
+    m->smoothers[finest] = now;
+  }
+  if (others) PetscCall(PCMGSetLevels(pc, levels > 1 ? levels - 1 : 2, nullptr));
   PetscCall(PCMGSetLevels(pc, levels, nullptr));
   if (m->cycle_type_set) PetscCall(PCMGSetCycleType(pc, PC_MG_CYCLE_V));
   m->cycle_type_set = false;
@@ -131,7 +137,7 @@ PetscErrorCode PCSetFromOptions_SparseGPUAMG(PC pc, SparseGPUOptionItems PetscOp
   PetscCall(m->settings.Read(pc, PetscOptionsObject));
   PetscOptionsHeadEnd();
   if (!m->settings.SameHierarchy(before) || m->settings.cycle != before.cycle || m->settings.visits != before.visits ||
-      m->settings.smoother != before.smoother)
+      m->settings.smoother != before.smoother || m->settings.finest_smoother != before.finest_smoother)
     pc->setupcalled = static_cast<decltype(pc->setupcalled)>(0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,6 +1,7 @@
 /// The loop over levels of classical multigrid.
 #include "mat/face/pattern.hpp"
 #include "pc/amg/hierarchy.hpp"
+#include "pc/classical/kinds.hpp"
 
 namespace sparsegpu::amg
 {
@@ -15,6 +16,13 @@ constexpr PetscReal SMOOTHED_FROM = 0.3;
 /// In lines of strong couplings a regular pattern has every second unknown, and operators more entries than convergence
 /// is better. Where the next level is left out it is better by more, and these entries are none.
 constexpr PetscReal MOST_REGULAR = 0.48;
+/// Mean of |a_ij - a_ji| over |a_ij| + |a_ji|, of strong couplings, from which convection dominates: three times as
+/// strong downwind as upwind.
+constexpr PetscReal CONVECTIVE = 0.5;
+/// Rows at most that have strong couplings of a sign that M-matrices do not have.
+constexpr PetscReal NOT_M = 0.01;
+/// Rows of each process from which factors of their own are nearly as good as one of all.
+constexpr PetscInt LEAST_ROWS = 2500;
 /// A geometric series of the levels foresees more than there will be.
 constexpr PetscReal FORESEEN = 1.05;
 
@@ -77,6 +85,34 @@ PetscErrorCode Join(Mat A, const classical::Options &options, Mat *first, Mat *s
 }
 } // namespace
 
+/// ILU solves along the wind, where Chebyshev's polynomials of few steps do not. It exists for M-matrices and is a
+/// regular splitting of them (Meijerink & van der Vorst, Math. Comp. 31, 1977); of others it may diverge. Two
+/// triangular solves cost as much as a product on a host, and many times that on a device.
+PetscErrorCode Hierarchy::Look(PC pc, Mat A, const Settings &settings, PetscReal asymmetry)
+{
+  classical::KindCounts counts;
+  Space                 space;
+  Mat                   D;
+  PetscBool             given;
+
+  PetscFunctionBegin;
+  if (settings.finest_smoother != Settings::Smoother::Auto || !(asymmetry > CONVECTIVE))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  for (const char *option : {"-mg_levels_ksp_type", "-mg_levels_pc_type", "-mg_levels_ksp_max_it"}) { // for others
+    PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, option, &given));
+    if (given) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(DiagonalBlock(A, &D));
+  PetscCall(WorkSpace(D, &space));
+  PetscInt device = space == Space::Device;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &device, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)A)));
+  if (device || (levels_[0].processes > 1 && levels_[0].rows / levels_[0].processes < LEAST_ROWS))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(classical::CountKinds(A, false, &counts));
+  takes_ilu_ = counts.Share(classical::Kind::Unfit) + counts.Share(classical::Kind::Opposed) <= NOT_M;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The finest level's next one is left out where the operator complexity would be far above the limit.
 PetscErrorCode Hierarchy::LeaveOut(const Settings &settings, const classical::Options &options)
 {
@@ -117,6 +153,7 @@ PetscErrorCode Hierarchy::CoarsenClassical(PC pc, const Settings &settings, clas
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (!PetscDefined(USE_COMPLEX) && first.asymmetry == 0) options->symmetry = classical::Symmetry::Symmetric;
+  if (levels_.size() == 1) PetscCall(Look(pc, fine->A, settings, first.asymmetry));
   PetscCall(Gather(settings, IsCoarsest(settings, first.unknowns), &first));
   PetscCall(CoarseOperator(nullptr, fine->A, first.P, MAT_INITIAL_MATRIX, &coarse));
   if (twice) PetscCall(Interpolate(coarse, *options, first.fields, &second));

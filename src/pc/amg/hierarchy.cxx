@@ -63,6 +63,7 @@ PetscErrorCode Hierarchy::Clear()
   why_type_.clear();
   near_null_space_ = 0;
   avoided_         = 0;
+  takes_ilu_       = false;
   room_.reset();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

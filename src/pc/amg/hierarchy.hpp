@@ -56,6 +56,8 @@ public:
   bool                      IsClassical() const { return classical_; }
   /// Why `auto` took this type; empty: it was set.
   const std::string &WhyType() const { return why_type_; }
+  /// Whether the finest operator, coarsened classically, is one of convection that ILU is a good smoother for.
+  bool TakesILU() const { return takes_ilu_; }
   /// Of classical multigrid: the complexity that was foreseen with a level that was left out for it; 0: none was.
   PetscReal ComplexityAvoided() const { return avoided_; }
   /// Nonzeros of all levels over those of the finest one; the same of unknowns.
@@ -73,6 +75,7 @@ private:
   PetscErrorCode BuildClassical(PC pc, Mat A, const Settings &settings);
   PetscErrorCode CoarsenClassical(PC pc, const Settings &settings, classical::Options *options,
                                   classical::Fields *fields, bool *more);
+  PetscErrorCode Look(PC pc, Mat A, const Settings &settings, PetscReal asymmetry);
   PetscErrorCode LeaveOut(const Settings &settings, const classical::Options &options);
   PetscErrorCode RestrictNullSpace(Mat A);
 
@@ -82,6 +85,7 @@ private:
   PetscObjectId      near_null_space_  = 0; ///< of the MatNullSpace that was attached; 0: none
   bool               keeps_aggregates_ = false;
   bool               classical_        = false;
+  bool               takes_ilu_        = false;
   PetscReal          avoided_          = 0;
   /// From the first set-up for new values on, so that the next ones ask for no memory of the device.
   std::unique_ptr<LanczosVectors> room_;

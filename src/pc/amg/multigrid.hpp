@@ -17,8 +17,8 @@ struct Multigrid {
   Hierarchy     hierarchy;
   Cycle         cycle;
   bool          cycle_type_set = false; ///< of PCMG, by ours
-  /// That the levels of PCMG have.
-  Settings::Smoother smoother = Settings::Smoother::Chebyshev;
+  /// That the levels of PCMG have, and the finest one.
+  Settings::Smoother smoothers[2] = {Settings::Smoother::Chebyshev, Settings::Smoother::Chebyshev};
 };
 
 PetscErrorCode DataOf(PC pc, Multigrid **data);

@@ -121,6 +121,8 @@ PetscErrorCode ReadNames(PC pc, Settings *s, SparseGPUOptionItems PetscOptionsOb
 {
   const char *const types[] = {"auto", "aggregation", "classical"}, *const cycles[] = {"mg", "v", "w", "k"};
   const char *const smoothers[] = {"chebyshev", "l1jacobi", "gauss_seidel", "symmetric_gauss_seidel", "ilu"};
+  const char *const finest[]    = {"chebyshev", "l1jacobi", "gauss_seidel", "symmetric_gauss_seidel",
+                                   "ilu",       "auto",     "same"};
 
   PetscFunctionBegin;
   PetscCall(ReadName(pc, "-pc_sparsegpuamg_type", "Coarsening: auto, aggregation or classical", types,
@@ -130,6 +132,9 @@ PetscErrorCode ReadNames(PC pc, Settings *s, SparseGPUOptionItems PetscOptionsOb
   PetscCall(ReadName(pc, "-pc_sparsegpuamg_smoother", "What smooths on levels", smoothers,
                      "chebyshev, l1jacobi, gauss_seidel, symmetric_gauss_seidel or ilu", &s->smoother,
                      PetscOptionsObject));
+  PetscCall(ReadName(pc, "-pc_sparsegpuamg_finest_smoother", "What smooths on the finest level", finest,
+                     "chebyshev, l1jacobi, gauss_seidel, symmetric_gauss_seidel, ilu, auto or same",
+                     &s->finest_smoother, PetscOptionsObject));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace

@@ -32,10 +32,13 @@ struct Settings {
     L1Jacobi,
     GaussSeidel,          ///< forward before the coarse correction, backward after it
     SymmetricGaussSeidel, ///< both before and after
-    ILU
+    ILU,
+    Auto, ///< of the finest level: ILU for convection on a host, else as on the others
+    Same  ///< the same: as on the others
   };
   Type      type                = Type::Auto;
   Smoother  smoother            = Smoother::Chebyshev;
+  Smoother  finest_smoother     = Smoother::Auto;
   CycleType cycle               = CycleType::Multigrid;
   PetscInt  levels              = MAX_LEVELS;  ///< at most, the finest one included
   PetscInt  coarse_eq_limit     = 50;          ///< a level of at most so many unknowns is the coarsest

@@ -57,6 +57,14 @@ PetscErrorCode TakesSpectrum(KSP ksp, bool *takes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+Settings::Smoother SmootherOf(const Hierarchy &hierarchy, const Settings &settings, bool finest)
+{
+  if (!finest || settings.finest_smoother == Settings::Smoother::Same) return settings.smoother;
+  if (settings.finest_smoother != Settings::Smoother::Auto) return settings.finest_smoother;
+  return hierarchy.TakesILU() && settings.smoother == Settings::Smoother::Chebyshev ? Settings::Smoother::ILU
+                                                                                    : settings.smoother;
+}
+
 PetscErrorCode TakesUnscaled(KSP ksp, bool *takes)
 {
   PetscFunctionBegin;
@@ -108,16 +116,17 @@ PetscErrorCode ConfigureChebyshev(KSP ksp, const Level &level, const Settings &s
 }
 
 /// Richardson's method; `steps` of it cost about what two steps of Chebyshev's do, or less.
-PetscErrorCode ConfigureRichardson(KSP ksp, const Settings &settings, smooth::Direction direction)
+PetscErrorCode ConfigureRichardson(KSP ksp, const Settings &settings, Settings::Smoother kind,
+                                   smooth::Direction direction)
 {
-  const bool l1 = settings.smoother == Settings::Smoother::L1Jacobi;
+  const bool l1 = kind == Settings::Smoother::L1Jacobi;
   PC         pc;
 
   PetscFunctionBegin;
   PetscCall(KSPSetType(ksp, KSPRICHARDSON));
   PetscCall(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, l1 ? 2 : 1));
   PetscCall(KSPGetPC(ksp, &pc));
-  if (settings.smoother == Settings::Smoother::ILU)
+  if (kind == Settings::Smoother::ILU)
     PetscCall(PCSetType(pc, PCSPARSEGPU));
   else
     PetscCall(smooth::ConfigureSmoother(pc, l1 ? smooth::Kind::L1Jacobi : smooth::Kind::GaussSeidel, direction));
@@ -126,9 +135,10 @@ PetscErrorCode ConfigureRichardson(KSP ksp, const Settings &settings, smooth::Di
 
 /// The smoothers of a level; that of Gauss-Seidel sweeps forward has another one, backward, after the coarse
 /// correction, which makes the cycle symmetric.
-PetscErrorCode ConfigureSmoothers(PC mg, PetscInt l, const Level &level, const Settings &settings)
+PetscErrorCode ConfigureSmoothers(PC mg, PetscInt l, const Level &level, const Settings &settings,
+                                  Settings::Smoother kind)
 {
-  const bool mirrored = settings.smoother == Settings::Smoother::GaussSeidel;
+  const bool mirrored = kind == Settings::Smoother::GaussSeidel;
   KSP        down, up;
   PC         before, after;
 
@@ -139,10 +149,10 @@ PetscErrorCode ConfigureSmoothers(PC mg, PetscInt l, const Level &level, const S
     PetscFunctionBegin;
     PetscCall(KSPSetNormType(ksp, KSP_NORM_NONE));
     PetscCall(KSPSetOperators(ksp, level.A, level.A));
-    if (settings.smoother == Settings::Smoother::Chebyshev)
+    if (kind == Settings::Smoother::Chebyshev)
       PetscCall(ConfigureChebyshev(ksp, level, settings));
     else
-      PetscCall(ConfigureRichardson(ksp, settings,
+      PetscCall(ConfigureRichardson(ksp, settings, kind,
                                     !mirrored     ? smooth::Direction::Symmetric
                                     : ksp == down ? smooth::Direction::Forward
                                                   : smooth::Direction::Backward));
@@ -245,7 +255,7 @@ PetscErrorCode ConfigureLevels(PC pc, const Hierarchy &hierarchy, const Settings
     const Level &level = levels[finest - l];
 
     PetscCall(PCMGSetInterpolation(pc, l, level.P));
-    PetscCall(ConfigureSmoothers(pc, l, level, settings));
+    PetscCall(ConfigureSmoothers(pc, l, level, settings, SmootherOf(hierarchy, settings, l == finest)));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

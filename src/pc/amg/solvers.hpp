@@ -8,6 +8,8 @@
 namespace sparsegpu::amg
 {
 
+/// What smooths on the finest level, or on the others.
+Settings::Smoother SmootherOf(const Hierarchy &hierarchy, const Settings &settings, bool finest);
 /// Whether the options of a smoother leave it to the hierarchy to say what spectrum it sees: that of D^-1 A.
 PetscErrorCode TakesSpectrum(KSP ksp, bool *takes);
 /// Whether options leave Richardson's method its scale of 1.
