@@ -244,6 +244,9 @@ run.
   A triangular solve on the GPU that makes no progress (-mat_sparsegpu_trisolve_spins) gives up and leaves NaN. That is
 told as an error at the next solve, at the end of `KSPSolve()` or when the preconditioner is destroyed.
 
+  `PCMatApply()` solves with the factors for all columns at a time; the polynomials and small blocks take them one by
+one. A direct factor that has no solution for one column has none for the others either.
+
   If no ordering was requested, it is natural; where the factors lie on a GPU and have fewer than 20,000 entries a
 level, it is `MATORDERINGABMC`, whose levels are wider.
 
@@ -526,10 +529,11 @@ M*/
   reduction. Each right-hand side has a recurrence, tests and an end of its own, as in `KSPSolve()`, and leaves when it
   is solved. Afterwards the KSP tells the most iterations, the largest residual norm and the first failure, if there is
   one, of all right-hand sides; `-info` tells those of each. This needs a `MATSPARSEGPU` matrix, and dense matrices on
-  the host of any number of processes, or on the GPU of one process with `PCJACOBI` or `PCNONE`. On the host of one
-  process -ksp_sparsegpucg_together auto takes right-hand sides one by one unless all their vectors fit a core's cache
-  or the matrix has at least 8 times the bytes of a vector: otherwise vectors decide the time of a pass, and those of a
-  single solve may stay in a cache. `KSPSolve()` takes right-hand sides one by one, too, if there is only one, for a
+  the host of any number of processes, or on the GPU of one process with `PCJACOBI`, `PCNONE`, `PCSPARSEGPU`, `PCILU`,
+  `PCICC`, `PCLU`, `PCCHOLESKY` or a preconditioner that PETSc applies column by column. On the host of one process
+  -ksp_sparsegpucg_together auto takes right-hand sides one by one unless all their vectors fit a core's cache or the
+  matrix has at least 8 times the bytes of a vector: otherwise vectors decide the time of a pass, and those of a single
+  solve may stay in a cache. `KSPSolve()` takes right-hand sides one by one, too, if there is only one, for a
   transposed or complex symmetric matrix or one with a null space, with `PCKSP`, and for a KSP with monitors, a residual
   history, a convergence test of the program's own, estimates of the spectrum, `KSPSetInitialGuessKnoll()`, a
   `KSPGuess`, `KSPSetDiagonalScale()` or functions before or after a solve.
@@ -649,8 +653,8 @@ entries, run whole cycles in one launch, unless a monitor reads each iterate.
   reduction. All restart together; one that is solved, or whose cycle ends early, leaves until then. The bases take
   restart + 1 vectors a right-hand side; where there is no memory for all, as many are solved at a time as there is
   memory for, which -info tells. Requirements, the meaning of -ksp_sparsegpugmres_together auto and what the KSP tells
-  afterwards are those of `KSPSPARSEGPUCG`. A compressed basis, the flexible variant, the automatic restart and
-  `PCSPARSEGPU`, which acts after each solve, take right-hand sides one by one.
+  afterwards are those of `KSPSPARSEGPUCG`. A compressed basis, the flexible variant and the automatic restart take
+  right-hand sides one by one.
 
   `KSPComputeEigenvalues()` and `KSPComputeExtremeSingularValues()` give the estimates of the last cycle; the host waits
   for every iteration then.

@@ -63,6 +63,38 @@ static PetscErrorCode InFormats()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Products of large grids, whose threads have several rows on a GPU. Steps are those of PETSc's until rounding errors
+/// have grown. The tolerance is of D^-1 r, and diagonals differ by a factor of 3.
+static PetscErrorCode Large()
+{
+  constexpr PetscInt N       = 90;
+  const std::string  options = "-pc_type jacobi -ksp_rtol 1e-5";
+  const Options      set(options);
+  PetscBool          device;
+
+  PetscFunctionBeginUser;
+  PetscCall(SparseGPUHasDevice(&device));
+  if (!device) return Skip("there is no GPU");
+  for (const char *format : {"stencil", "dia", "csr"}) {
+    System  s;
+    Outcome ours, petsc, again;
+    PetscCall(s.Create(nonsymmetric::Convection(7, N, N, N, 0.2, !strcmp(format, "dia")), format));
+    PetscCall(SolveAs(KSPSPARSEGPUBCGS, s.A, s.b, nullptr, &ours));
+    PetscCall(SolveAs(KSPSPARSEGPUBCGS, s.A, s.b, nullptr, &again));
+    PetscCall(SolveAs(KSPBCGS, s.A, s.b, nullptr, &petsc));
+    PetscCheck(ours.history == again.history, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: other bits again", format);
+    PetscCheck(ours.reason > 0 && ours.residual <= 4e-5 * ours.rhs && ours.history.size() > 10, PETSC_COMM_WORLD,
+               PETSC_ERR_PLIB, "%s: reason %d, residual %g of %g", format, (int)ours.reason, (double)ours.residual,
+               (double)ours.rhs);
+    for (size_t k = 0; k < 3; ++k)
+      PetscCheck(std::abs(ours.history[k] - petsc.history[k]) <=
+                     PetscSqrtReal(PETSC_MACHINE_EPSILON) * petsc.history[0],
+                 PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: norm %d is %g, PETSc's %g", format, (int)k,
+                 (double)ours.history[k], (double)petsc.history[k]);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Limits of iterations, reached, met exactly and not at all.
 static PetscErrorCode Limits()
 {
@@ -255,6 +287,7 @@ int main(int argc, char **argv)
   return Main(argc, argv, help,
               {{"same", Same},
                {"formats", InFormats},
+               {"large", Large},
                {"limits", Limits},
                {"ends", Ends},
                {"hard", Hard},

@@ -16,6 +16,7 @@ PetscErrorCode ArraySolve::ReserveOnDevice()
   PetscCall(TakeColumns(!outside_));
   v_.inverse = system_.inverse();
   if (!outside_ && !v_.inverse) v_.s_hat = v_.r;
+  v_.late = !outside_ && v_.s_hat == v_.r && system_.format()->TakesDifferences();
   for (int pass = 0; pass < 2; pass++) { // how much, then where
     size_t used      = 0;
     control_.state   = Take<State>(base, &used, 1);
@@ -42,7 +43,9 @@ PetscErrorCode ArraySolve::ReserveOnDevice()
     dots->stopped_at    = &control_.state->stopped_at;
     control_.sums[half] = sums[half];
   }
-  control_.with_norm = ksp_->normtype != KSP_NORM_NONE;
+  dots_[HALF_S].minus  = v_.late ? v_.v : nullptr;
+  dots_[HALF_S].factor = v_.late ? &control_.state->alpha : nullptr;
+  control_.with_norm   = ksp_->normtype != KSP_NORM_NONE;
   PetscCall(records_.Reserve());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

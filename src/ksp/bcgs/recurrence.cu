@@ -51,30 +51,35 @@ static __global__ void __launch_bounds__(PASS_THREADS)
   });
 }
 
-/// v is not read again before pass 4, r is by the next product.
-static __global__ void __launch_bounds__(PASS_THREADS) half_kernel(Arrays v, Control c)
+/// The first half of an iteration from the sums of its product, to all threads; one thread of the grid leaves it for
+/// the passes to come, or the end. All threads must call, and go on where the outcome is GOES_ON.
+__device__ __forceinline__ HalfStep take_half(const Control &c)
 {
   __shared__ PetscReal whole[SHADOW_DOTS];
 
+  product_sums(c.sums[0], whole);
+  const HalfStep step = TakeHalf(*c.state, whole); // reads nothing that is written below
+  if (blockIdx.x > 0 || threadIdx.x > 0) return step;
+  if (step.outcome != GOES_ON) { // all blocks find the same
+    c.state->stopped_at = 2 * c.number;
+    write_record(c, 0, step.outcome);
+    return step;
+  }
+  c.state->alpha  = step.alpha;
+  c.state->along  = step.along;
+  c.state->broken = step.broken;
+  return step;
+}
+
+/// v is not read again before pass 4, r is by the next product.
+static __global__ void __launch_bounds__(PASS_THREADS) half_kernel(Arrays v, Control c)
+{
   begin_in_turn();
   if (c.state->stopped_at < 2 * c.number) return;
-  product_sums(c.sums[0], whole);
-  const HalfStep      step   = TakeHalf(*c.state, whole); // reads nothing that is written below
-  const bool          leads  = blockIdx.x == 0 && threadIdx.x == 0;
+  const HalfStep      step   = take_half(c);
   const Scalar *const right  = v.right_scale();
   const bool          varies = right && c.state->varies != 0;
-  if (step.outcome != GOES_ON) { // all blocks find the same
-    if (leads) {
-      c.state->stopped_at = 2 * c.number;
-      write_record(c, 0, step.outcome);
-    }
-    return;
-  }
-  if (leads) {
-    c.state->alpha  = step.alpha;
-    c.state->along  = step.along;
-    c.state->broken = step.broken;
-  }
+  if (step.outcome != GOES_ON) return;
   const Scalar first = right ? right[0] : Scalar(1);
   for_rows_back(v.rows, [&](PetscInt r) {
     const Scalar s = v.r[r] - step.alpha * v.v[r];
@@ -82,13 +87,20 @@ static __global__ void __launch_bounds__(PASS_THREADS) half_kernel(Arrays v, Con
     if (right) v.s_hat[r] = (varies ? right[r] : first) * s;
   });
 }
+/// Of the same, where s is formed later: one block.
+static __global__ void __launch_bounds__(PASS_THREADS) alpha_kernel(Control c)
+{
+  begin_in_turn();
+  if (c.state->stopped_at >= 2 * c.number) take_half(c);
+}
 
 /// Pass 4 of a row; adds the shares of its sums. x, v and t are not read again soon: they leave others the L2
 /// cache.
 __device__ __forceinline__ void update_row(const Arrays &v, const WholeStep &step, const Scalar &scale, PetscInt r,
                                            PetscReal (&sums)[SHADOW_DOTS])
 {
-  const Scalar s = v.r[r], p = v.p[r], p_hat = v.p_hat == v.p ? p : v.p_hat[r];
+  const Scalar along = v.late ? load_stream(v.v + r) : Scalar(0);
+  const Scalar s = v.late ? v.r[r] - step.alpha * along : v.r[r], p = v.p[r], p_hat = v.p_hat == v.p ? p : v.p_hat[r];
   const Scalar s_hat    = v.s_hat == v.r ? s : v.right ? scale * s : v.s_hat[r];
   const Scalar residual = s - step.omega * load_stream(v.t + r);
   Scalar       shadow   = residual, direction(0);
@@ -100,7 +112,7 @@ __device__ __forceinline__ void update_row(const Arrays &v, const WholeStep &ste
     v.shadow[r] = shadow;
   } else {
     shadow    = v.shadow[r];
-    direction = scale * (residual - step.beta * step.omega * load_stream(v.v + r)) + step.beta * p;
+    direction = scale * (residual - step.beta * step.omega * (v.late ? along : load_stream(v.v + r))) + step.beta * p;
   }
   v.r[r] = residual;
   v.p[r] = direction;
@@ -152,7 +164,10 @@ PetscErrorCode Start_CUDA(const Arrays &v, const Scalar *b, bool has_product, co
 PetscErrorCode UpdateHalf_CUDA(const Arrays &v, const Control &control, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(LaunchPass<half_kernel>(v.rows, stream, v, control));
+  if (v.late)
+    PetscCall(LaunchPass<alpha_kernel>(0, stream, control));
+  else
+    PetscCall(LaunchPass<half_kernel>(v.rows, stream, v, control));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -16,9 +16,11 @@
 /// = A D, where p stands for D p, and D s is stored beside s. A preconditioner that is applied from outside makes v and
 /// t of products with p and s, or D p and D s of p and s. s lies in the place of r.
 ///
-/// Entries of vectors moved in an iteration: 3 + 3 + 3 + 9 = 18, in four kernels. The steps one by one, with a norm,
-/// move 29 in 12 kernels with four waits. v and t are products, and x and r are updated by the same vectors: the
-/// residual gap is a sum of local rounding errors, as in the classical recurrence.
+/// Entries of vectors moved in an iteration: 3 + 3 + 3 + 9 = 18, in four kernels. On the device, where the format of A
+/// takes differences and D is not on the right, pass 2 finds alpha alone, and passes 3 and 4 form s of r and v as they
+/// read these: 3 + 0 + 4 + 9 = 16, with the same bits. The steps one by one, with a norm, move 29 in 12 kernels with
+/// four waits. v and t are products, and x and r are updated by the same vectors: the residual gap is a sum of local
+/// rounding errors, as in the classical recurrence.
 ///
 /// Breakdowns. Where |(r~, r)| or |(r~, v)| is not more than eps times the product of the norms, it is made of rounding
 /// errors alone. The step then takes alpha = 0, so that it is one of minimal residuals, and the next begins anew from
@@ -36,7 +38,7 @@
 namespace sparsegpu::bcgs
 {
 
-/// What an iteration ends with. After NOT_FINITE and BREAKS_DOWN it has changed nothing but s.
+/// What an iteration ends with. After NOT_FINITE and BREAKS_DOWN it has changed nothing but r, which is s.
 enum Outcome : int {
   GOES_ON,
   RESTARTED,   ///< with another shadow residual
@@ -180,6 +182,7 @@ struct Arrays {
   Scalar       *s_hat;   ///< what pass 3 multiplies: r, D s, or what a preconditioner from outside makes of s
   const Scalar *inverse; ///< [rows] D; null: 1
   bool          right;   ///< D preconditions from the right
+  bool          late;    ///< s is not stored: r stays until pass 4
 
   SPARSEGPU_HD const Scalar *left_scale() const { return right ? nullptr : inverse; }
   SPARSEGPU_HD const Scalar *right_scale() const { return right ? inverse : nullptr; }
@@ -214,7 +217,7 @@ struct Control {
 /// these.
 PetscErrorCode Start_CUDA(const Arrays &v, const Scalar *b, bool has_product, const Control &control,
                           const ProductDots (&dots)[2], Stream stream);
-/// Pass 2; writes the record if it is the end.
+/// Pass 2; writes the record if it is the end. Where v.late alpha alone, by one thread block.
 PetscErrorCode UpdateHalf_CUDA(const Arrays &v, const Control &control, Stream stream);
 /// Pass 4, its decision, its record.
 PetscErrorCode UpdateWhole_CUDA(const Arrays &v, const Control &control, Stream stream);

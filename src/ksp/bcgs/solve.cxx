@@ -45,27 +45,6 @@ PetscErrorCode TakeOutcome(KSP ksp, PetscInt k, const Told &told)
 
 namespace
 {
-/// Iterations from the first on that the device runs by itself; ends early where it cannot.
-PetscErrorCode RunSmall(KSP ksp, PetscInt last, PetscInt *finished)
-{
-  SmallSolve *small = &BcgsOf(ksp)->small;
-  PetscInt    end;
-  Told        told;
-
-  PetscFunctionBegin;
-  while (!ksp->reason && *finished < last) {
-    PetscCall(small->Launch(*finished, last, DefaultNormTest(ksp), &end));
-    if (!small->active()) break;
-    while (!ksp->reason && *finished < end) {
-      PetscCall(small->Next(&told));
-      PetscCall(TakeOutcome(ksp, (*finished)++, told));
-    }
-  }
-  const DeviceSystem &system = BcgsOf(ksp)->arrays.system();
-  PetscCall(PetscLogGpuFlops(*finished * (4.0 * system.nonzeros() + 30.0 * system.rows())));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode SolveOnArrays(KSP ksp)
 {
   Bcgs          *bcgs     = BcgsOf(ksp);
@@ -85,7 +64,11 @@ PetscErrorCode SolveOnArrays(KSP ksp)
   }
   PetscCall(TakeNorm(ksp, 0, norm));
   if (late) arrays->Test(DefaultNormTest(ksp));
-  if (bcgs->small.active()) PetscCall(RunSmall(ksp, last, &finished));
+  if (bcgs->small.active()) {
+    const PetscLogDouble flops = 4.0 * arrays->system().nonzeros() + 30.0 * arrays->system().rows();
+    PetscCall(bcgs->small.Run(ksp, last, flops, &finished,
+                              [&](PetscInt k, const Told &outcome) { return TakeOutcome(ksp, k, outcome); }));
+  }
   launched = finished;
   while (!ksp->reason && finished < last) {
     const PetscInt end = std::min(last, finished + (late ? bcgs->lag.ahead() : 1));

@@ -125,15 +125,15 @@ static __global__ void __launch_bounds__(SMALL_THREADS, 1)
   if (blockIdx.x == 0 && threadIdx.x == 0) *work.state = state;
 }
 
-PetscErrorCode SmallPlan_CUDA(PetscInt rows, PetscReal mean, SmallShape *shape, bool *fits)
+PetscErrorCode SmallMethod::Plan(PetscInt rows, PetscReal mean, SmallShape *shape, bool *fits)
 {
   PetscFunctionBegin;
   PetscCall(PlanSmall(reinterpret_cast<const void *>(small_kernel), SMALL_VECTORS, rows, mean, shape, fits));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SmallIterations_CUDA(const SmallShape &shape, const SmallWork &work, const SmallControl &control,
-                                    Stream stream, bool *launched)
+PetscErrorCode SmallMethod::Launch(const SmallShape &shape, const SmallWork &work, const SmallControl &control,
+                                   Stream stream, bool *launched)
 {
   void *arguments[] = {const_cast<SmallShape *>(&shape), const_cast<SmallWork *>(&work),
                        const_cast<SmallControl *>(&control)};

@@ -1,7 +1,5 @@
-/// Which solves run in small.cu, their memory, and the host's side of a launch.
+/// What cg's launches of many iterations work on.
 #include "ksp/cg/small.hpp"
-#include <algorithm>
-#include <cstring>
 
 namespace sparsegpu::cg
 {
@@ -17,84 +15,22 @@ PetscErrorCode ArraySolve::Lend(PetscInt k, Arrays *v, State **state, Norm *norm
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SmallSolve::Free()
+void SmallMethod::Place(const SmallShape &shape, char *base, size_t *used, SmallWork *work)
+{
+  work->dots = Take<PetscReal>(base, used, DOTS * shape.blocks);
+  work->sums = Take<PetscReal>(base, used, 2 * shape.blocks);
+}
+
+PetscErrorCode SmallMethod::Lend(ArraySolve *arrays, PetscInt iteration, SmallWork *work, SmallControl *control)
 {
   PetscFunctionBegin;
-  matrix_.Free();
-  PetscCall(scratch_.Free());
-  PetscCall(records_.Free());
+  PetscCall(arrays->Lend(iteration, &work->v, &work->state, &control->norm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SmallSolve::Begin(KSP ksp, ArraySolve *arrays, SmallMode mode)
+Told SmallMethod::Tell(const Record &record, const CgRecord &entry)
 {
-  PetscFunctionBegin;
-  active_ = false;
-#if defined(SPARSEGPU_HAVE_CUDA)
-  constexpr PetscInt  MOST   = 2000000; // nonzeros
-  const DeviceSystem &system = arrays->system();
-  PetscMPIInt         size;
-  bool                fits;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
-  if (!arrays->active() || arrays->space() != Space::Device || arrays->outside() || size > 1)
-    PetscFunctionReturn(PETSC_SUCCESS);
-  const PetscInt rows = system.rows(), nonzeros = system.nonzeros();
-  if (rows == 0 || !IteratesAreUnseen(ksp) || !IsSmall(mode, rows, nonzeros, MOST)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(matrix_.Take(system, &work_.A));
-  if (work_.A.chunks > 0) PetscFunctionReturn(PETSC_SUCCESS); // a row that is too long for the threads of one
-  PetscCall(SmallPlan_CUDA(rows, static_cast<PetscReal>(nonzeros) / rows, &shape_, &fits));
-  if (!fits) PetscFunctionReturn(PETSC_SUCCESS);
-  char *base = nullptr;
-  for (int pass = 0; pass < 2; pass++) { // how much, then where
-    size_t used = 0;
-    work_.dots  = Take<PetscReal>(base, &used, DOTS * shape_.blocks);
-    work_.sums  = Take<PetscReal>(base, &used, 2 * shape_.blocks);
-    if (pass == 0) PetscCall(scratch_.Reserve(used));
-    base = static_cast<char *>(scratch_.data());
-  }
-  if (!records_.data()) {
-    PetscCall(records_.Reserve(SMALL_RECORDS * sizeof(CgRecord)));
-    memset(records_.data(), 0, SMALL_RECORDS * sizeof(CgRecord)); // rounds begin at 1
-  }
-  work_.records = static_cast<CgRecord *>(records_.data());
-  arrays_       = arrays;
-  active_       = true;
-#endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode SmallSolve::Launch(PetscInt iteration, PetscInt last, const NormTest &test, PetscInt *end)
-{
-  PetscFunctionBegin;
-#if defined(SPARSEGPU_HAVE_CUDA)
-  Stream stream;
-  PetscCall(arrays_->Lend(iteration, &work_.v, &work_.state, &control_.norm));
-  *end               = iteration + std::min(last - iteration, SMALL_RECORDS);
-  control_.test      = test;
-  control_.iteration = iteration;
-  control_.last      = *end;
-  control_.round     = ++round_;
-  read_              = 0;
-  PetscCall(DeviceStream(&stream));
-  PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(SmallIterations_CUDA(shape_, work_, control_, stream, &active_));
-  PetscCall(PetscLogGpuTimeEnd());
-#endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode SmallSolve::Next(Told *told)
-{
-  PetscFunctionBegin;
-#if defined(SPARSEGPU_HAVE_CUDA)
-  const CgRecord *record = work_.records + read_++;
-  Record          copy;
-  Stream          stream;
-  PetscCall(DeviceStream(&stream));
-  PetscCall(AwaitRecord(&record->told, control_.round, stream, &copy));
-  *told = Told{copy.norm, static_cast<Outcome>(copy.outcome), record->alpha, record->rho};
-#endif
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return Told{record.norm, static_cast<Outcome>(record.outcome), entry.alpha, entry.rho};
 }
 
 } // namespace sparsegpu::cg

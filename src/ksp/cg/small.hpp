@@ -5,9 +5,7 @@
 #pragma once
 
 #include "ksp/cg/arrays.hpp"
-#include "ksp/common/small_matrix.hpp"
-#include "ksp/common/small_mode.hpp"
-#include "ksp/common/small_shape.hpp"
+#include "ksp/common/small_solve.hpp"
 
 namespace sparsegpu::cg
 {
@@ -20,7 +18,6 @@ struct SmallWork {
   PetscReal *sums;    ///< [2 * blocks] sums of the update
   CgRecord  *records; ///< [SMALL_RECORDS] pinned: of each iteration of a launch
 };
-constexpr PetscInt SMALL_RECORDS = 4096; ///< as many iterations as one launch does at most
 
 struct SmallControl {
   Norm     norm;
@@ -29,39 +26,25 @@ struct SmallControl {
   int      round;           ///< Record::ready
 };
 
-/// How a system of `rows` rows with `mean` entries each would be divided; false if its blocks cannot all be on the
-/// device at once.
-PetscErrorCode SmallPlan_CUDA(PetscInt rows, PetscReal mean, SmallShape *shape, bool *fits);
-/// Iterations until one stops the solve or `last` is reached. Asynchronous, bitwise reproducible. *launched as
-/// LaunchCooperative() has it.
-PetscErrorCode SmallIterations_CUDA(const SmallShape &shape, const SmallWork &work, const SmallControl &control,
-                                    Stream stream, bool *launched);
+/// See ksp/common/small_solve.hpp.
+struct SmallMethod {
+  using Arrays  = ArraySolve;
+  using Entry   = CgRecord;
+  using Told    = cg::Told;
+  using Work    = SmallWork;
+  using Control = SmallControl;
 
-/// The host's side of it.
-class SmallSolve
-{
-public:
-  /// Whether this solve on arrays, which has begun, is to run so: see active().
-  PetscErrorCode Begin(KSP ksp, ArraySolve *arrays, SmallMode mode);
-  PetscErrorCode Free();
-  bool           active() const { return active_; }
-
-  /// Launches iterations from `iteration` on, up to iteration *end. Not active any more, and nothing is done, where the
-  /// device does not have the room for them that it was found to have.
-  PetscErrorCode Launch(PetscInt iteration, PetscInt last, const NormTest &test, PetscInt *end);
-  /// Waits for the outcome of the next iteration.
-  PetscErrorCode Next(Told *told);
-
-private:
-  bool            active_  = false;
-  SmallShape      shape_   = {};
-  SmallWork       work_    = {};
-  SmallControl    control_ = {};
-  ArraySolve     *arrays_  = nullptr;
-  int             round_ = 0, read_ = 0;
-  SmallMatrixCopy matrix_;
-  DeviceMemory    scratch_;
-  PinnedMemory    records_;
+  /// How a system of `rows` rows with `mean` entries each would be divided; false if its blocks cannot all be on the
+  /// device at once.
+  static PetscErrorCode Plan(PetscInt rows, PetscReal mean, SmallShape *shape, bool *fits);
+  static void           Place(const SmallShape &shape, char *base, size_t *used, SmallWork *work);
+  static PetscErrorCode Lend(ArraySolve *arrays, PetscInt iteration, SmallWork *work, SmallControl *control);
+  /// Iterations until one stops the solve or control.last is reached. Asynchronous, bitwise reproducible. *launched as
+  /// LaunchCooperative() has it.
+  static PetscErrorCode Launch(const SmallShape &shape, const SmallWork &work, const SmallControl &control,
+                               Stream stream, bool *launched);
+  static Told           Tell(const Record &record, const Entry &entry);
 };
+using SmallSolve = ksp::SmallSolve<SmallMethod>;
 
 } // namespace sparsegpu::cg

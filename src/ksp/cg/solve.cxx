@@ -75,26 +75,6 @@ PetscErrorCode TakeOutcome(KSP ksp, PetscInt k, const Told &told)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Iterations from the first on that the device runs by itself; ends early where it cannot.
-PetscErrorCode RunSmall(KSP ksp, PetscInt last, PetscInt *finished)
-{
-  SmallSolve *small = &CgOf(ksp)->small;
-  PetscInt    end;
-  Told        told;
-
-  PetscFunctionBegin;
-  while (!ksp->reason && *finished < last) {
-    PetscCall(small->Launch(*finished, last, DefaultNormTest(ksp), &end));
-    if (!small->active()) break;
-    while (!ksp->reason && *finished < end) {
-      PetscCall(small->Next(&told));
-      PetscCall(TakeOutcome(ksp, (*finished)++, told));
-    }
-  }
-  PetscCall(PetscLogGpuFlops(*finished * CgOf(ksp)->arrays.FlopsEach()));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode SolveOnArrays(KSP ksp)
 {
   Cg            *cg       = CgOf(ksp);
@@ -117,7 +97,9 @@ PetscErrorCode SolveOnArrays(KSP ksp)
     arrays->Test(DefaultNormTest(ksp));
     arrays->LaunchAheadUntil(last);
   }
-  if (cg->small.active()) PetscCall(RunSmall(ksp, last, &finished));
+  if (cg->small.active())
+    PetscCall(cg->small.Run(ksp, last, arrays->FlopsEach(), &finished,
+                            [&](PetscInt k, const Told &outcome) { return TakeOutcome(ksp, k, outcome); }));
   launched = finished;
   while (!ksp->reason && finished < last) {
     const PetscInt ahead = !late ? 1 : together ? Ranks::AHEAD : cg->lag.ahead();

@@ -14,6 +14,8 @@ enum class SmallMode {
 };
 inline constexpr const char *const SmallModes[] = {"auto", "on", "off", "SmallMode", "SMALL_MODE_", nullptr};
 
+constexpr PetscInt SMALL_RECORDS = 4096; ///< as many iterations as one launch does at most
+
 /// Rows of a small system: with more a pass over vectors takes longer than launches do.
 constexpr PetscInt SMALL_ROWS = 100000;
 

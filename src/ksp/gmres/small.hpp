@@ -54,7 +54,6 @@ struct SmallWork {
   SmallState *state;      ///< [1]
   Record     *records;    ///< [SMALL_RECORDS] pinned: of every step, and of the beginning of every cycle but the first
 };
-constexpr PetscInt SMALL_RECORDS = 4096; ///< as many iterations as one launch does at most
 
 struct SmallControl {
   Criterion criterion;

@@ -111,12 +111,14 @@ struct ScaleAndDot {
   ProductDots d;
   PetscReal   part[SHADOW_DOTS] = {}, more[MINIMISE_DOTS - SHADOW_DOTS] = {};
   bool        uniform = false;
+  Scalar      factor  = Scalar(0);
 
   __device__ __forceinline__ bool Skip()
   {
     wait_for_previous_kernel();
     if (*d.stopped_at < d.number) return true;
     uniform = d.varies && *d.varies == 0;
+    if (d.minus) factor = *d.factor;
     return false;
   }
   template <class Index> __device__ __forceinline__ void operator()(Index row, const Scalar &sum)
@@ -127,7 +129,7 @@ struct ScaleAndDot {
     add_parts(Conj(d.y[row]) * z, part);
     part[PARTS] += RealPart(Conj(z) * z);
     if (d.kind != ProductSums::Minimise) return;
-    const Scalar s = d.s[row];
+    const Scalar s = d.minus ? d.s[row] - factor * d.minus[row] : d.s[row];
     add_parts(Conj(s) * z, more);
     more[PARTS] += RealPart(Conj(s) * s);
   }

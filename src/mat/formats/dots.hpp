@@ -40,6 +40,8 @@ struct ProductDots {
   int           number;
   ProductSums   kind;
   const Scalar *s;                      ///< [rows] of Minimise
+  const Scalar *minus;                  ///< [rows] x and s stand for x - *factor minus, s - *factor minus; null: none
+  const Scalar *factor;                 ///< [1]; minus is for Shadow and Minimise, where Format::TakesDifferences()
   const comm::DeviceExchange *exchange; ///< begun by the product; null: none
   const std::uint32_t *left_out; ///< [rows / 32 + 1] bit r % 32 of word r / 32: row r is in no sum; null: all are
 };

@@ -56,6 +56,8 @@ public:
   /// z = A x and its inner products with x, y and itself, on the device alone; asynchronous, bitwise reproducible.
   /// Here: Mult(), and a pass over the vectors.
   virtual PetscErrorCode MultDots(const ProductDots &dots, Stream stream);
+  /// Whether MultDots() takes ProductDots::minus.
+  virtual bool TakesDifferences() const { return false; }
 
   /// Announces `products` further products with the current values. What Update() postponed, putting the values in
   /// place and encoding them, is done once the products save its cost; *encoded says whether it was. The bits of

@@ -3,6 +3,7 @@
 #include "device/grid.cuh"
 #include "device/launch.cuh"
 #include "mat/formats/dia/row.cuh"
+#include "mat/formats/difference.cuh"
 #include "mat/formats/dots.cuh"
 #include "petsc/compat.hpp"
 
@@ -12,13 +13,14 @@ namespace sparsegpu::formats
 /// epilogue(row, A x), one thread per row; the offsets are read once per block. Neighbouring threads read neighbouring
 /// a and x. Bitwise reproducible. Starts while the kernel before it ends, as only values and vectors may come from
 /// there.
-template <class Epilogue> static __global__ void dia_kernel(DiaLayout A, const Scalar *x, Epilogue epilogue)
+template <class Vector, class Epilogue> static __global__ void dia_kernel(DiaLayout A, Vector from, Epilogue epilogue)
 {
   __shared__ PetscInt offset[THREADS];
   const PetscInt      row = static_cast<PetscInt>(blockIdx.x) * THREADS + threadIdx.x;
   Scalar              sum(0);
 
   if (epilogue.Skip()) return;
+  const auto x = begin_reading(from);
   for (PetscInt first = 0; first < A.diagonals; first += THREADS) {
     const PetscInt count = A.diagonals - first < THREADS ? A.diagonals - first : THREADS;
     __syncthreads();
@@ -32,13 +34,13 @@ template <class Epilogue> static __global__ void dia_kernel(DiaLayout A, const S
   epilogue.Finish();
 }
 
-template <class Epilogue>
-static PetscErrorCode Multiply(const DiaLayout &A, const Scalar *x, const Epilogue &epilogue, Stream stream)
+template <class Vector, class Epilogue>
+static PetscErrorCode Multiply(const DiaLayout &A, const Vector &x, const Epilogue &epilogue, Stream stream)
 {
   PetscFunctionBegin;
   if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
-  PetscCall(LaunchEarly<dia_kernel<Epilogue>>((A.rows + THREADS - 1) / THREADS, THREADS,
-                                              static_cast<cudaStream_t>(stream), A, x, epilogue));
+  PetscCall((LaunchEarly<dia_kernel<Vector, Epilogue>>((A.rows + THREADS - 1) / THREADS, THREADS,
+                                                       static_cast<cudaStream_t>(stream), A, x, epilogue)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -54,8 +56,9 @@ PetscErrorCode DiaMult_CUDA(const DiaLayout &A, const Scalar *x, const Scalar *y
 PetscErrorCode DiaMultDots_CUDA(const DiaLayout &A, const ProductDots &dots, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(MultiplyAndDot(A.rows, dots, stream,
-                           [&](const auto &epilogue) { return Multiply(A, dots.x, epilogue, stream); }));
+  PetscCall(MultiplyAndDot(A.rows, dots, stream, [&](const auto &epilogue) {
+    return WithFactorOf(dots, epilogue, [&](const auto &x) { return Multiply(A, x, epilogue, stream); });
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

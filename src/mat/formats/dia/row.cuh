@@ -9,9 +9,10 @@ namespace sparsegpu::formats
 
 /// `sum` plus the part of diagonals first .. first + count - 1 in row `row` of A x, by one thread. offset [count]: the
 /// offsets of these diagonals, in shared memory. Neighbouring threads with neighbouring rows read neighbouring a and x.
-/// `sum` is passed by value: with a reference the compiler loads x only after a is known.
-__device__ __forceinline__ Scalar dia_row_sum(const DiaLayout &A, PetscInt first, PetscInt count,
-                                              const PetscInt *offset, PetscInt row, const Scalar *x, Scalar sum)
+/// `sum` is passed by value: with a reference the compiler loads x only after a is known. x: a pointer or a Difference.
+template <class Vector> __device__ __forceinline__ Scalar dia_row_sum(const DiaLayout &A, PetscInt first,
+                                                                      PetscInt count, const PetscInt *offset,
+                                                                      PetscInt row, const Vector &x, Scalar sum)
 {
 #pragma unroll 8
   for (PetscInt d = 0; d < count; d++) {

@@ -2,6 +2,7 @@
 #include "device/cuda_check.hpp"
 #include "device/grid.cuh"
 #include "device/launch.cuh"
+#include "mat/formats/difference.cuh"
 #include "mat/formats/dots.cuh"
 #include "mat/formats/stencil/row.cuh"
 #include "petsc/compat.hpp"
@@ -12,12 +13,13 @@ namespace sparsegpu::formats
 /// epilogue(row, A x), one thread per row, `batch` entries at a time. Neighbouring threads mostly have one class: they
 /// read the same table entry, from L1, and neighbouring x. Bitwise reproducible. Starts while the kernel before it
 /// ends, as only vectors may come from there.
-template <int batch, class Epilogue> static __global__ void __launch_bounds__(THREADS)
-    stencil_kernel(StencilLayout A, const Scalar *x, Epilogue epilogue)
+template <int batch, class Vector, class Epilogue> static __global__ void __launch_bounds__(THREADS)
+    stencil_kernel(StencilLayout A, Vector from, Epilogue epilogue)
 {
   const PetscInt row = static_cast<PetscInt>(blockIdx.x) * THREADS + threadIdx.x;
 
   if (epilogue.Skip()) return;
+  const auto x = begin_reading(from);
   if (row < A.rows) {
     const Scalar sum = stencil_row_sum<batch>(A, load_stream(A.row_class + row), x + row, [] { begin_in_turn(); });
     epilogue(row, sum);
@@ -32,6 +34,8 @@ namespace
 /// that it reads the table once. The constants were measured: docs/performance.md.
 struct Walk {
   static constexpr int STEPS = 3, BATCH = 3, BLOCKS = 6; ///< BLOCKS at a time on a multiprocessor
+  /// The same where x is a difference: of registers for twice the loads.
+  template <class Vector> static constexpr int Resident() { return std::is_pointer_v<Vector> ? BLOCKS : 4; }
 
   PetscInt stride;
   PetscInt chunks; ///< blocks for rows 0 .. stride - 1
@@ -39,8 +43,8 @@ struct Walk {
 } // namespace
 
 /// epilogue(row, A x) for STEPS rows per thread. Bitwise reproducible; starts early as stencil_kernel() does.
-template <class Epilogue> static __global__ void __launch_bounds__(THREADS, Walk::BLOCKS)
-    stencil_walk_kernel(StencilLayout A, Walk walk, const Scalar *x, Epilogue epilogue)
+template <class Vector, class Epilogue> static __global__ void __launch_bounds__(THREADS, Walk::Resident<Vector>())
+    stencil_walk_kernel(StencilLayout A, Walk walk, Vector from, Epilogue epilogue)
 {
   constexpr int  STEPS = Walk::STEPS, BATCH = Walk::BATCH;
   const PetscInt stride = walk.stride, chunk = static_cast<PetscInt>(blockIdx.x) % walk.chunks;
@@ -50,6 +54,7 @@ template <class Epilogue> static __global__ void __launch_bounds__(THREADS, Walk
   bool           alike = true;
 
   if (epilogue.Skip()) return;
+  const auto x = begin_reading(from);
 #pragma unroll
   for (int k = 0; k < STEPS; k++) {
     c[k]  = first < stride && A.rows - row > k * stride ? load_stream(A.row_class + row + k * stride) : -1;
@@ -69,17 +74,17 @@ template <class Epilogue> static __global__ void __launch_bounds__(THREADS, Walk
   epilogue.Finish();
 }
 
-template <int batch, class Epilogue>
-static PetscErrorCode Launch(const StencilLayout &A, const Scalar *x, const Epilogue &epilogue, cudaStream_t stream)
+template <int batch, class Vector, class Epilogue>
+static PetscErrorCode Launch(const StencilLayout &A, const Vector &x, const Epilogue &epilogue, cudaStream_t stream)
 {
   PetscFunctionBegin;
-  PetscCall(
-      (LaunchEarly<stencil_kernel<batch, Epilogue>>((A.rows - 1) / THREADS + 1, THREADS, stream, A, x, epilogue)));
+  PetscCall((LaunchEarly<stencil_kernel<batch, Vector, Epilogue>>((A.rows - 1) / THREADS + 1, THREADS, stream, A, x,
+                                                                  epilogue)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Epilogue>
-static PetscErrorCode Multiply(const StencilLayout &A, const Scalar *x, const Epilogue &epilogue, cudaStream_t s)
+template <class Vector, class Epilogue>
+static PetscErrorCode Multiply(const StencilLayout &A, const Vector &x, const Epilogue &epilogue, cudaStream_t s)
 {
   PetscInt multiprocessors;
 
@@ -91,8 +96,8 @@ static PetscErrorCode Multiply(const StencilLayout &A, const Scalar *x, const Ep
   if (A.stride > 0 && A.rows / Walk::STEPS >= multiprocessors * Walk::BLOCKS * THREADS &&
       A.rows / (2 * Walk::STEPS) >= A.stride && A.rows <= PETSC_MAX_INT / 2) {
     const PetscInt chunks = (A.stride - 1) / THREADS + 1, slabs = (A.rows - 1) / (Walk::STEPS * A.stride) + 1;
-    PetscCall(
-        LaunchEarly<stencil_walk_kernel<Epilogue>>(slabs * chunks, THREADS, s, A, Walk{A.stride, chunks}, x, epilogue));
+    PetscCall((LaunchEarly<stencil_walk_kernel<Vector, Epilogue>>(slabs * chunks, THREADS, s, A, Walk{A.stride, chunks},
+                                                                  x, epilogue)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   // a row in one batch where it is short: five points, seven; nine, and 27 and 81 as three and nine times nine
@@ -119,7 +124,8 @@ PetscErrorCode StencilMultDots_CUDA(const StencilLayout &A, const ProductDots &d
 {
   PetscFunctionBegin;
   PetscCall(MultiplyAndDot(A.rows, dots, stream, [&](const auto &epilogue) {
-    return Multiply(A, dots.x, epilogue, static_cast<cudaStream_t>(stream));
+    return WithFactorOf(dots, epilogue,
+                        [&](const auto &x) { return Multiply(A, x, epilogue, static_cast<cudaStream_t>(stream)); });
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
