@@ -13,8 +13,9 @@ using sparsegpu::lu::SMALL_CLASSES;
 using sparsegpu::lu::SMALL_FRONTS;
 using sparsegpu::lu::Steps;
 
-/// The fronts of a problem in the order of its matrix.
-static PetscErrorCode Fronts(const Problem &p, FrontTree *tree)
+/// The fronts of a problem in the order of its matrix, with a front of the last `apart` unknowns, which are made a
+/// path.
+static PetscErrorCode Fronts(const Problem &p, PetscInt apart, FrontTree *tree)
 {
   std::vector<std::vector<PetscInt>>    rows((size_t)p.rows);
   sparsegpu::symbolic::SymmetricPattern pattern;
@@ -25,6 +26,10 @@ static PetscErrorCode Fronts(const Problem &p, FrontTree *tree)
       rows[(size_t)e.i].push_back(e.j);
       rows[(size_t)e.j].push_back(e.i);
     }
+  for (PetscInt k = p.rows - apart; k + 1 < p.rows; ++k) {
+    rows[(size_t)k].push_back(k + 1);
+    rows[(size_t)k + 1].push_back(k);
+  }
   pattern.n = p.rows;
   pattern.i.assign(1, 0);
   for (std::vector<PetscInt> &row : rows) {
@@ -33,7 +38,7 @@ static PetscErrorCode Fronts(const Problem &p, FrontTree *tree)
     pattern.j.insert(pattern.j.end(), row.begin(), row.end());
     pattern.i.push_back((PetscCount)pattern.j.size());
   }
-  PetscCall(sparsegpu::symbolic::BuildFrontTree(pattern, tree));
+  PetscCall(sparsegpu::symbolic::BuildFrontTree(pattern, apart, tree));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -115,21 +120,44 @@ static Problem Chain(PetscInt length, PetscInt width, PetscInt leaves)
   return p;
 }
 
+/// The last unknowns are the pivots of a root, in their order, which is alone in the last step.
+static PetscErrorCode CheckApart(const FrontTree &tree, const FrontPlan &plan, PetscInt rows, PetscInt apart,
+                                 const std::string &what)
+{
+  const PetscInt f = tree.apart, last = plan.Steps() - 1;
+
+  PetscFunctionBeginUser;
+  PetscCheck(f >= 0 && tree.Pivots(f) == apart && tree.Others(f) == 0 && tree.parent[(size_t)f] < 0, PETSC_COMM_SELF,
+             PETSC_ERR_PLIB, "%s: no front apart", what.c_str());
+  for (PetscInt k = 0; k < apart; ++k)
+    PetscCheck(tree.order[(size_t)(tree.first[(size_t)f] + k)] == rows - apart + k, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%s: pivot %d is unknown %d", what.c_str(), (int)k,
+               (int)tree.order[(size_t)(tree.first[(size_t)f] + k)]);
+  PetscCheck(last >= SMALL_CLASSES && plan.step_begin[(size_t)last + 1] - plan.step_begin[(size_t)last] == 1 &&
+                 plan.step[(size_t)plan.step_begin[(size_t)last]] == f,
+             PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: not alone in the last step", what.c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Same()
 {
   PetscFunctionBeginUser;
   for (const Problem &p : {Chain(0, 1, 0), Chain(1, 1, 0), Chain(400, 1, 1), Chain(400, 20, 2), Chain(300, 50, 3),
                            Chain(500, 110, 1), Chain(300, 140, 0)})
     for (const Shape shape : {Shape::General, Shape::Symmetric})
-      for (const PetscInt largest : {(PetscInt)0, SMALL_FRONTS[0], SMALL_FRONTS[2], LARGEST_SMALL}) {
-        const std::string what = p.name + ", fronts to " + std::to_string(largest);
-        FrontTree         tree;
-        FrontPlan         plan;
-        PetscCall(Fronts(p, &tree));
-        PetscCall(PlanFronts(tree, Steps::Device, largest, shape, &plan));
-        PetscCall(CheckOrder(tree, plan, largest, what));
-        PetscCall(CheckUpdates(tree, plan, what));
-      }
+      for (const PetscInt largest : {(PetscInt)0, SMALL_FRONTS[0], SMALL_FRONTS[2], LARGEST_SMALL})
+        for (const PetscInt apart : {0, 1, 9, 150}) {
+          const std::string what =
+              p.name + ", fronts to " + std::to_string(largest) + ", apart " + std::to_string(apart);
+          FrontTree tree;
+          FrontPlan plan;
+          if (apart > p.rows) continue;
+          PetscCall(Fronts(p, apart, &tree));
+          PetscCall(PlanFronts(tree, Steps::Device, largest, shape, &plan));
+          PetscCall(CheckOrder(tree, plan, largest, what));
+          PetscCall(CheckUpdates(tree, plan, what));
+          if (apart > 0) PetscCall(CheckApart(tree, plan, p.rows, apart, what));
+        }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -167,6 +167,7 @@ PetscErrorCode Escalate(Mat F, bool *better)
     *better = quality != Quality::Bad;
     if (*better) PetscFunctionReturn(PETSC_SUCCESS);
   }
+  if (!factor->schur.empty()) PetscFunctionReturn(PETSC_SUCCESS); // there is no other way
   if (factor->tried_pivoting || factor->options.pivoted == 2) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(factor->Values(&a));
   PetscCall(PetscInfo(F, "The backward error of a solve is %g after %" PetscInt_FMT " steps of refinement\n",

@@ -95,6 +95,14 @@ template <class Number> PetscErrorCode LargeUpdates_CUDA(const FrontsView &front
                                                          const LargeStep &step, const PetscInt *list,
                                                          const LuWorkspace<Number> &work, Stream stream);
 
+/// The first step of that alone: what the children leave is added.
+template <class Number> PetscErrorCode AssembleFronts_CUDA(const FrontsView &fronts, const LargeStep &step,
+                                                           const PetscInt *list, const LuWorkspace<Number> &work,
+                                                           Stream stream);
+/// block [pivots x pivots]: what has been assembled in a front without other rows, whose factors become unit matrices.
+template <class Number> PetscErrorCode TakeApart_CUDA(const FrontsView &fronts, PetscInt front, PetscInt pivots,
+                                                      const LuWorkspace<Number> &work, Number *block, Stream stream);
+
 /// A part of a large front in a solve: the rows of a tile of pivots, or LU_TILE of its others.
 struct SolveItem {
   PetscInt front, tile; ///< tiles of pivots first

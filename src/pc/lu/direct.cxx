@@ -73,7 +73,7 @@ PetscErrorCode DirectFactor::Symbolic(const CsrView &A, std::vector<PetscInt> ro
 
   PetscFunctionBegin;
   space_           = space;
-  single_          = options.single && HAVE_SINGLE;
+  single_          = options.single && HAVE_SINGLE && schur.empty(); // no refinement of a Schur complement
   why_wide_        = "";
   singular_column_ = -1;
   if (wanted && options.matching == 0) {
@@ -170,7 +170,8 @@ PetscErrorCode DirectFactor::Analyse(const CsrView &A, const std::vector<PetscIn
   pivoted_.reset(); // frees what these hold of the last pattern
   engine_.reset();
   PetscCall(symbolic::SymmetricPatternOf(A, Inverted(row), Inverted(column), &pattern));
-  PetscCall(symbolic::BuildFrontTree(pattern, &F.tree));
+  if (!schur.empty()) PetscCall(AddPath(static_cast<PetscInt>(schur.size()), &pattern));
+  PetscCall(symbolic::BuildFrontTree(pattern, static_cast<PetscInt>(schur.size()), &F.tree));
   pattern = SymmetricPattern();
   PetscCallCXX(F.row_order.resize(F.rows));
   PetscCallCXX(F.column_order.resize(F.rows));

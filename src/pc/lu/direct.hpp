@@ -5,6 +5,7 @@
 #pragma once
 
 #include <petscmat.h>
+#include <functional>
 #include "pc/factor/arrays.hpp"
 #include "pc/lu/engine_pivoted.hpp"
 #include "pc/lu/matching.hpp"
@@ -28,6 +29,8 @@ extern const char *const LuPivotedNames[3];
 extern const char *const LuHostNames[3];
 /// As PetscOptionsEnum() takes them.
 extern const char *const LuPrecisionNames[];
+/// Joins the last `count` unknowns to a path: direct_schur.cxx.
+PetscErrorCode AddPath(PetscInt count, SymmetricPattern *pattern);
 
 /// A residual of at most this part of the right-hand side is that of a solved system. A singular one may have small
 /// backward errors, by solutions as large as 1 / eps; its residuals are as large as the right-hand side.
@@ -52,6 +55,7 @@ public:
   DirectKind kind = DirectKind::LU, wanted = DirectKind::LU; ///< LU replaces Cholesky where the diagonal has no pivots
   PetscInt   gave_way = 0;                 ///< factorizations in a row where it did; the second stays LU
   std::vector<PetscInt> order;             ///< [rows] that was asked for, if Cholesky is wanted
+  std::vector<PetscInt> schur;             ///< variables of a Schur complement, which come last in the order
   bool                  strict    = false; ///< failures are errors (MatSetErrorIfFailure())
   bool                  hermitian = false; ///< the mirror image is conjugated
   bool                  may_move  = false; ///< the next analysis may choose the host instead of the device
@@ -70,7 +74,7 @@ public:
                           void *context, Space space);
   /// Whether rows may be matched, or matched again: not in a symmetric factorization, nor with
   /// -mat_sparsegpu_lu_matching off.
-  bool MayMatch() const { return kind == DirectKind::LU && options.matching != 2; }
+  bool MayMatch() const { return kind == DirectKind::LU && options.matching != 2 && schur.empty(); }
   bool Matched() const { return analysis_.matched; }
   /// Rows are matched for these values, and the analysis is repeated if that matching differs from the one in use.
   PetscErrorCode MatchAgain(const CsrView &A, Orderer reorder, void *context, bool *changed);
@@ -96,6 +100,12 @@ public:
   /// PETSC_ERR_SUP naming how many were.
   PetscErrorCode Inertia(PetscInt *negative, PetscInt *zero, PetscInt *positive);
 #endif
+  /// The Schur complement of these values [schur x schur], on the host, in the order of `schur`.
+  PetscErrorCode SchurBlock(Scalar *S);
+  /// As Solve() with one column; `solve` has the complement's part of the right-hand side [schur], on the host, and
+  /// leaves the solution of its system there.
+  PetscErrorCode SolveSchur(const Scalar *b, Scalar *x, bool transpose,
+                            const std::function<PetscErrorCode(Scalar *)> &solve);
   /// Tries solves, with a right-hand side that is hardly in the range of a singular matrix, and with one whose solution
   /// is of its size; with partial pivoting transposed ones, too. *good: they met the bound. *size: the largest error,
   /// and the first one's relative residual.
@@ -199,6 +209,14 @@ private:
   PetscErrorCode ProbeWith(const Scalar *b, Scalar *x, bool transpose, bool thorough, bool *good, ResidualSize *size);
   PetscErrorCode PlanIn(Space space);
   PetscErrorCode MakeEngine();
+  /// The first of them in the order of elimination.
+  PetscInt SchurFirst() const
+  {
+    return analysis_.tree.first[PetscMax(analysis_.tree.apart, 0)];
+  }
+  PetscErrorCode SchurPlaces(std::vector<PetscInt> *place, std::vector<PetscReal> *row, std::vector<PetscReal> *column);
+  PetscErrorCode SchurOnce(const Scalar *b, Scalar *x, Scalar *v, bool transpose,
+                           const std::function<PetscErrorCode(Scalar *)> &solve);
   PetscErrorCode ViewDetail(PetscViewer viewer) const;
   LuEngine      *Engine()
   {

@@ -65,7 +65,7 @@ PetscErrorCode DirectFactor::SolveHalf(bool forward, const Scalar *b, Scalar *x)
 
   PetscFunctionBegin;
   PetscCall(Engine()->Room(&width));
-  PetscCall(Engine()->ApplyHalf(forward, FirstColumns(1), b, Rows(), x, Rows()));
+  PetscCall(Engine()->ApplyHalf(LuHalf{forward, false, true}, FirstColumns(1), b, Rows(), x, Rows()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -45,6 +45,13 @@ struct LuPolicy {
   }
 };
 
+/// With A = L U or L D L^H: x = L^-1 b if `forward`, else x = U^-1 b, what is on the other side of L or U being in the
+/// order of elimination. With `roots`, of positive D: D^-1/2 L^-1 b and L^-H D^-1/2 b. `transpose`: U^-T, then L^-T; of
+/// a Hermitian matrix, what is between the two is the conjugate.
+struct LuHalf {
+  bool forward, transpose, roots;
+};
+
 /// Vectors of a basis at most.
 constexpr PetscInt LU_BASIS = 32;
 
@@ -73,14 +80,16 @@ public:
   /// solve got stuck.
   virtual PetscErrorCode Apply(const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx,
                                bool transpose) = 0;
-  /// One of the two sweeps, with D^1/2 of a symmetric factorization with positive pivots: with A = L D L^H, or L U, in
-  /// the order of elimination, x = D^-1/2 L^-1 b if `forward`, else x = L^-H D^-1/2 b, or U^-1 b; the matrix's side
-  /// is scaled and in its own order. Asynchronous on the device.
-  virtual PetscErrorCode ApplyHalf(bool forward, const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x,
-                                   PetscInt ldx) = 0;
-  /// D of a symmetric factorization, on the host, in the order of elimination: pivots as they were met and as they are,
-  /// and the scales of their rows.
-  virtual PetscErrorCode Pivots(std::vector<Scalar> *met, std::vector<Scalar> *used, std::vector<PetscReal> *scale) = 0;
+  /// One of the two sweeps, see LuHalf; the matrix's side is scaled and in its own order. Asynchronous on the device.
+  virtual PetscErrorCode ApplyHalf(const LuHalf &half, const LuColumns &columns, const Scalar *b, PetscInt ldb,
+                                   Scalar *x, PetscInt ldx) = 0;
+  /// D of a symmetric factorization, on the host, in the order of elimination: pivots as they were met and as they are.
+  virtual PetscErrorCode Pivots(std::vector<Scalar> *met, std::vector<Scalar> *used) = 0;
+  /// [rows] of the matrix's rows and columns, on the host.
+  virtual PetscErrorCode Scales(std::vector<PetscReal> *row, std::vector<PetscReal> *column) = 0;
+  /// What was assembled in the front that is not factored [pivots x pivots], FrontTree::apart, on the host. Its factors
+  /// are unit matrices.
+  virtual PetscErrorCode Apart(Scalar *block) = 0;
   /// The residuals b - A x or b - A^T x, which are kept by column, and size [columns.count]: how large they are. One
   /// wait for the device.
   virtual PetscErrorCode Residual(const LuColumns &columns, const Scalar *b, PetscInt ldb, const Scalar *x,

@@ -43,11 +43,16 @@ template <class Number> PetscErrorCode DeviceFactors<Number>::Factor(Stream stre
   for (PetscInt c = 0; c < SMALL_CLASSES && c < plan.Steps(); c++)
     PetscCall(SmallFronts_CUDA(Fronts(), SMALL_FRONTS[c], list_.data() + plan.step_begin[c],
                                plan.step_begin[c + 1] - plan.step_begin[c], static_cast<int>(c), work, stream));
-  for (size_t k = 0; k < large_.size(); k++)
-    if (large_[k].count > 0)
-      PetscCall(LargeFronts_CUDA(Fronts(), plan, large_[k],
-                                 list_.data() + plan.step_begin[SMALL_CLASSES + static_cast<PetscInt>(k)], work,
-                                 stream));
+  for (size_t k = 0; k < large_.size(); k++) {
+    const PetscInt *const list = list_.data() + plan.step_begin[SMALL_CLASSES + static_cast<PetscInt>(k)];
+    if (large_[k].count == 0) continue;
+    if (large_[k].front[0] == A.tree.apart) { // alone in its step
+      PetscCall(AssembleFronts_CUDA(Fronts(), large_[k], list, work, stream));
+      PetscCall(TakeApart_CUDA(Fronts(), A.tree.apart, A.tree.Pivots(A.tree.apart), work, apart_.data(), stream));
+    } else {
+      PetscCall(LargeFronts_CUDA(Fronts(), plan, large_[k], list, work, stream));
+    }
+  }
   if (plan.Half())
     PetscCall(MeasureHalfGrowth_CUDA(Fronts(), A.tree.Fronts(), A.rows, values_.data(), report_.data(), stream));
   else
@@ -69,6 +74,8 @@ PetscErrorCode DeviceFactors<Number>::Numeric(const Scalar *a, const LuPolicy &p
     PetscCall(values_.Allocate(static_cast<size_t>(plan.values), Space::Device));
     PetscCall(work_.Allocate(static_cast<size_t>(plan.work), Space::Device));
     PetscCall(met_.Allocate(plan.Half() ? static_cast<size_t>(A.rows) : 0, Space::Device));
+    const size_t apart = A.tree.apart >= 0 ? static_cast<size_t>(A.tree.Pivots(A.tree.apart)) : 0;
+    PetscCall(apart_.Allocate(apart * apart, Space::Device));
     PetscCall(Reserve(1));
     PetscCall(a_.Allocate(A.refine ? A.j.size() : 0, Space::Device));
     if (sizeof(Number) < sizeof(Scalar)) PetscCall(largest_.Allocate(LU_COLUMNS, Space::Device));
@@ -195,88 +202,6 @@ template <class Number> PetscErrorCode DeviceFactors<Number>::ApplyTo(const LuCo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Number> PetscErrorCode DeviceFactors<Number>::Pivots(std::vector<Scalar>    *met,
-                                                                     std::vector<Scalar>    *used,
-                                                                     std::vector<PetscReal> *scale)
-{
-  const size_t           n = met_.size();
-  std::vector<PetscReal> by_row;
-  std::vector<Number>    own;
-  Array<Number>          gathered;
-  Stream                 stream;
-
-  PetscFunctionBegin;
-  PetscCall(DeviceStream(&stream));
-  PetscCall(gathered.Allocate(n, Space::Device));
-  PetscCallCXX(own.resize(n));
-  PetscCall(TakePivots_CUDA(Fronts(), analysis_->tree.Fronts(), static_cast<PetscInt>(n), values_.data(),
-                            gathered.data(), stream));
-  for (auto *to : {met, used}) {
-    PetscCallCXX(to->resize(n));
-    if (n > 0) PetscCall((to == met ? met_ : gathered).ToHost(own.data()));
-    for (size_t k = 0; k < n; k++) (*to)[k] = Widened(own[k]);
-  }
-  PetscCallCXX(by_row.resize(row_scale_.size()));
-  PetscCallCXX(scale->resize(n));
-  if (n > 0) PetscCall(row_scale_.ToHost(by_row.data()));
-  for (size_t k = 0; k < n; k++) (*scale)[k] = by_row[analysis_->row_order[k]];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// root_, unless it is there.
-template <class Number> PetscErrorCode DeviceFactors<Number>::TakeRoots()
-{
-  const size_t           n = met_.size();
-  std::vector<Scalar>    met, used;
-  std::vector<PetscReal> root, scale;
-
-  PetscFunctionBegin;
-  if (root_.size() > 0 || n == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Pivots(&met, &used, &scale));
-  PetscCallCXX(root.resize(2 * n));
-  for (size_t k = 0; k < n; k++) {
-    root[k]     = PetscSqrtReal(RealPart(used[k]));
-    root[k + n] = 1 / root[k];
-  }
-  PetscCall(root_.Take(std::move(root), Space::Device));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-template <class Number> PetscErrorCode DeviceFactors<Number>::ApplyHalf(bool forward, const LuColumns &columns,
-                                                                        const Scalar *b, PetscInt ldb, Scalar *x,
-                                                                        PetscInt ldx)
-{
-  const LuAnalysis        &A        = *analysis_;
-  const PetscInt           n        = A.rows;
-  const LuSolution<Number> solution = Solution(columns.count);
-  const PetscCount         stride   = solution.stride;
-  RealBits *const          largest  = largest_.size() > 0 ? largest_.data() : nullptr;
-  Number *const w = vectors_.data(), *const y = w + n, *const unknowns = y + n;
-  Stream stream;
-
-  PetscFunctionBegin;
-  PetscCall(CheckStuck());
-  PetscCall(DeviceStream(&stream));
-  PetscCall(TakeRoots());
-  const PetscReal *root = root_.size() > 0 ? root_.data() : nullptr, *inverse = root ? root + n : nullptr;
-  const SweepOrder in{n, forward ? row_order_.data() : nullptr, forward ? row_scale_.data() : root, false, largest};
-  const SweepOrder out{n, forward ? nullptr : column_order_.data(), forward ? inverse : column_scale_.data(), false,
-                       largest};
-  PetscCall(PetscLogGpuTimeBegin());
-  if (largest) PetscCall(MeasureRightSides_CUDA(in, columns, b, ldb, stream));
-  if (forward)
-    PetscCall(BeginSolve_CUDA(in, columns, b, ldb, solution.columns, w, stride, stride - n, y, report_.data(), stream));
-  else // what the forward sweep leaves is there
-    PetscCall(BeginSolve_CUDA(in, columns, b, ldb, solution.columns, y, stride, stride - 2 * n, unknowns,
-                              report_.data(), stream));
-  PetscCall(Sweep(solution, false, forward ? Sweeps::Forward : Sweeps::Backward, stream));
-  PetscCall(GiveOut_CUDA(out, columns, static_cast<const Number *>(forward ? y : unknowns), stride, nullptr, x, ldx,
-                         report_.data(), stuck_, stream));
-  PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(PetscLogGpuFlops(A.plan.solve_flops / 2 * columns.count));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 template <class Number> double DeviceFactors<Number>::FactorBytes() const
 {
   return static_cast<double>(analysis_->plan.values + analysis_->plan.work) * sizeof(Number);
@@ -285,6 +210,14 @@ template <class Number> double DeviceFactors<Number>::SweepBytes() const
 {
   return static_cast<double>(PetscMax(Vectors() * sizeof(Number), vectors_.bytes()));
 }
+
+// for half_device.cu
+template LuSolution<Scalar> DeviceFactors<Scalar>::Solution(PetscInt);
+template PetscErrorCode     DeviceFactors<Scalar>::Sweep(const LuSolution<Scalar> &, bool, Sweeps, Stream);
+#if !defined(PETSC_USE_REAL_SINGLE)
+template LuSolution<Single> DeviceFactors<Single>::Solution(PetscInt);
+template PetscErrorCode     DeviceFactors<Single>::Sweep(const LuSolution<Single> &, bool, Sweeps, Stream);
+#endif
 
 std::unique_ptr<LuEngine> MakeLuEngine_CUDA(bool single)
 {

@@ -33,6 +33,7 @@ public:
   PetscErrorCode AddTo(Scalar *x, const Scalar *d) override;
   PetscErrorCode Sample(const Scalar **b, Scalar **product, Scalar **x) override;
   PetscErrorCode Values(std::vector<Scalar> *a) override;
+  PetscErrorCode Scales(std::vector<PetscReal> *row, std::vector<PetscReal> *column) override;
   Space          Where() const override { return Space::Device; }
   PetscLogDouble Bytes() const override;
 
@@ -92,9 +93,10 @@ template <class Number> class DeviceFactors final : public DeviceEngine
 public:
   PetscErrorCode Numeric(const Scalar *a, const LuPolicy &policy, LuReport *report) override;
   PetscErrorCode Room(PetscInt *width) override;
-  PetscErrorCode ApplyHalf(bool forward, const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x,
+  PetscErrorCode ApplyHalf(const LuHalf &half, const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x,
                            PetscInt ldx) override;
-  PetscErrorCode Pivots(std::vector<Scalar> *met, std::vector<Scalar> *used, std::vector<PetscReal> *scale) override;
+  PetscErrorCode Pivots(std::vector<Scalar> *met, std::vector<Scalar> *used) override;
+  PetscErrorCode Apart(Scalar *block) override;
 
 protected:
   PetscErrorCode ApplyTo(const LuColumns &columns, const Scalar *b, PetscInt ldb, bool scale, Scalar *kept, Scalar *x,
@@ -111,6 +113,7 @@ private:
   PetscErrorCode     Sweep(const LuSolution<Number> &solution, bool transpose, Sweeps sweeps, Stream stream);
 
   Array<Number>    values_, work_; ///< FrontPlan
+  Array<Number>    apart_;         ///< [pivots x pivots of FrontTree::apart]
   Array<Number>    met_;           ///< LuWorkspace::met
   Array<Number>    vectors_;       ///< a column: [rows] right-hand side; flags: [rows] y, [rows] x, [others] parts
   Array<PetscReal> root_; ///< [2 * rows] roots of pivots in the order of elimination, their inverses; empty: not known

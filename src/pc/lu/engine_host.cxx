@@ -58,6 +58,8 @@ template <class Number> PetscErrorCode HostFactors<Number>::Symbolic(const LuAna
   work_.shrink_to_fit();
   PetscCallCXX(local_row_.resize(analysis.rows));
   PetscCallCXX(met_.resize(analysis.symmetric ? analysis.rows : 0));
+  const size_t apart = analysis.tree.apart >= 0 ? static_cast<size_t>(analysis.tree.Pivots(analysis.tree.apart)) : 0;
+  PetscCallCXX(apart_.resize(apart * apart));
   PetscCallCXX(w_.resize(analysis.rows));
   PetscCallCXX(scratch_.resize(analysis.plan.most_pivots + analysis.plan.widest));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -145,7 +147,7 @@ PetscErrorCode HostFactors<Number>::Numeric(const Scalar *a, const LuPolicy &pol
   Fill(a, &largest);
   if (!a_.empty() && a != a_.data()) std::copy_n(a, a_.size(), a_.data());
   PetscCall(LuNumeric_Host(A.tree, plan, policy.For(largest), values_.data(), local_row_.data(),
-                           met_.empty() ? nullptr : met_.data(), work_.data(), report));
+                           met_.empty() ? nullptr : met_.data(), apart_.data(), work_.data(), report));
   report->growth /= std::max(largest, PetscReal(1));
   PetscCall(PetscLogFlops(plan.flops));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -208,16 +210,13 @@ template <class Number> PetscErrorCode HostFactors<Number>::ApplyTo(const LuColu
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Number> PetscErrorCode HostFactors<Number>::Pivots(std::vector<Scalar> *met, std::vector<Scalar> *used,
-                                                                   std::vector<PetscReal> *scale)
+template <class Number> PetscErrorCode HostFactors<Number>::Pivots(std::vector<Scalar> *met, std::vector<Scalar> *used)
 {
   const LuAnalysis &A = *analysis_;
 
   PetscFunctionBegin;
   PetscCallCXX(met->resize(met_.size()));
   PetscCallCXX(used->resize(met_.size()));
-  PetscCallCXX(scale->resize(met_.size()));
-  for (size_t k = 0; k < met_.size(); k++) (*scale)[k] = row_scale_[A.row_order[k]];
   for (size_t k = 0; k < met_.size(); k++) (*met)[k] = Widened(met_[k]);
   for (PetscInt f = 0; f < A.tree.Fronts() && !met_.empty(); f++)
     for (PetscInt k = 0, p = A.tree.Pivots(f); k < p; k++)
@@ -225,36 +224,49 @@ template <class Number> PetscErrorCode HostFactors<Number>::Pivots(std::vector<S
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Number> PetscErrorCode HostFactors<Number>::ApplyHalf(bool forward, const LuColumns &columns,
+template <class Number> PetscErrorCode HostFactors<Number>::Apart(Scalar *block)
+{
+  PetscFunctionBegin;
+  for (size_t k = 0; k < apart_.size(); k++) block[k] = Widened(apart_[k]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Number> PetscErrorCode HostFactors<Number>::ApplyHalf(const LuHalf &half, const LuColumns &columns,
                                                                       const Scalar *b, PetscInt ldb, Scalar *x,
                                                                       PetscInt ldx)
 {
-  const LuAnalysis      &A = *analysis_;
-  const size_t           n = static_cast<size_t>(A.rows);
-  std::vector<PetscReal> root, scale;
+  const LuAnalysis            &A       = *analysis_;
+  const std::vector<PetscInt> &from    = half.transpose ? A.column_order : A.row_order,
+                              &to      = half.transpose ? A.row_order : A.column_order;
+  const std::vector<PetscReal> &before = half.transpose ? column_scale_ : row_scale_,
+                               &after  = half.transpose ? row_scale_ : column_scale_;
+  const size_t           n             = static_cast<size_t>(A.rows);
+  std::vector<PetscReal> root;
   std::vector<Scalar>    met, used;
 
   PetscFunctionBegin;
   PetscCallCXX(root.assign(n, 1));
-  PetscCall(Pivots(&met, &used, &scale));
+  if (half.roots) PetscCall(Pivots(&met, &used));
   for (size_t k = 0; k < used.size(); k++) root[k] = PetscSqrtReal(RealPart(used[k]));
   PetscCall(TakeColumns(columns.count));
   for (PetscInt c = 0; c < columns.count; c++) {
-    const Scalar *const from  = b + static_cast<size_t>(columns.at[c]) * ldb;
-    const auto          entry = [&](size_t k) {
-      return forward ? Scalar(row_scale_[A.row_order[k]]) * from[A.row_order[k]] : Scalar(root[k]) * from[k];
+    const Scalar *const own    = b + static_cast<size_t>(columns.at[c]) * ldb;
+    Scalar *const       result = x + static_cast<size_t>(columns.at[c]) * ldx;
+    const auto          entry  = [&](size_t k) {
+      return half.forward ? Scalar(before[from[k]]) * own[from[k]] : Scalar(root[k]) * own[k];
     };
     PetscReal largest = 0;
     for (size_t k = 0; k < n; k++)
       if (IsFinite(Magnitude(entry(k)))) largest = std::max(largest, Magnitude(entry(k)));
     const PetscReal range = RangeScale(largest);
     for (size_t k = 0; k < n; k++) w_[k] = Rounded<Number>(Scalar(range) * entry(k));
-    PetscCall(Sweep(false, forward ? Sweeps::Forward : Sweeps::Backward, 1));
+    PetscCall(Sweep(half.transpose, half.forward ? Sweeps::Forward : Sweeps::Backward, 1));
     for (size_t k = 0; k < n; k++) {
-      const Scalar   v  = Scalar(1 / range) * Widened(w_[k]);
-      const PetscInt to = A.column_order[k];
-      x[static_cast<size_t>(columns.at[c]) * ldx + (forward ? k : to)] =
-          forward ? Scalar(1 / root[k]) * v : Scalar(column_scale_[to]) * v;
+      const Scalar v = Scalar(1 / range) * Widened(w_[k]);
+      if (half.forward)
+        result[k] = Scalar(1 / root[k]) * v;
+      else
+        result[to[k]] = Scalar(after[to[k]]) * v;
     }
   }
   PetscCall(PetscLogFlops(A.plan.solve_flops / 2 * columns.count));

@@ -43,6 +43,13 @@ public:
   PetscErrorCode AddTo(Scalar *x, const Scalar *d) override;
   PetscErrorCode Sample(const Scalar **b, Scalar **product, Scalar **x) override;
   PetscErrorCode Values(std::vector<Scalar> *a) override;
+  PetscErrorCode Scales(std::vector<PetscReal> *row, std::vector<PetscReal> *column) override
+  {
+    PetscFunctionBegin;
+    PetscCallCXX(*row = row_scale_);
+    PetscCallCXX(*column = column_scale_);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   Space          Where() const override { return Space::Host; }
   PetscLogDouble Bytes() const override;
 
@@ -74,9 +81,10 @@ template <class Number> class HostFactors final : public HostEngine
 public:
   PetscErrorCode Symbolic(const LuAnalysis &analysis) override;
   PetscErrorCode Numeric(const Scalar *a, const LuPolicy &policy, LuReport *report) override;
-  PetscErrorCode ApplyHalf(bool forward, const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x,
+  PetscErrorCode ApplyHalf(const LuHalf &half, const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x,
                            PetscInt ldx) override;
-  PetscErrorCode Pivots(std::vector<Scalar> *met, std::vector<Scalar> *used, std::vector<PetscReal> *scale) override;
+  PetscErrorCode Pivots(std::vector<Scalar> *met, std::vector<Scalar> *used) override;
+  PetscErrorCode Apart(Scalar *block) override;
   PetscLogDouble Bytes() const override;
 
 protected:
@@ -98,8 +106,9 @@ private:
   }
 
   std::vector<Number>   values_, work_, scratch_;
-  std::vector<Number>   met_; ///< [rows] pivots of a symmetric factorization before any was replaced
-  std::vector<Number>   w_;   ///< [rows x columns of a solve] a right-hand side in the order of elimination
+  std::vector<Number>   apart_; ///< [pivots x pivots of FrontTree::apart]
+  std::vector<Number>   met_;   ///< [rows] pivots of a symmetric factorization before any was replaced
+  std::vector<Number>   w_;     ///< [rows x columns of a solve] a right-hand side in the order of elimination
   std::vector<PetscInt> local_row_;
 };
 

@@ -158,15 +158,20 @@ PetscLogDouble PivotedEngine::Bytes() const
 }
 
 /// Blocks are solved with one after the other, and what one leaves to the next is not part of a triangle.
-PetscErrorCode PivotedEngine::ApplyHalf(bool, const LuColumns &, const Scalar *, PetscInt, Scalar *, PetscInt)
+PetscErrorCode PivotedEngine::ApplyHalf(const LuHalf &, const LuColumns &, const Scalar *, PetscInt, Scalar *, PetscInt)
 {
   PetscFunctionBegin;
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "Factors with partial pivoting have no forward and backward solves");
 }
-PetscErrorCode PivotedEngine::Pivots(std::vector<Scalar> *, std::vector<Scalar> *, std::vector<PetscReal> *)
+PetscErrorCode PivotedEngine::Pivots(std::vector<Scalar> *, std::vector<Scalar> *)
 {
   PetscFunctionBegin;
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "Factors with partial pivoting are not symmetric");
+}
+PetscErrorCode PivotedEngine::Apart(Scalar *)
+{
+  PetscFunctionBegin;
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "Factors with partial pivoting have no Schur complement");
 }
 
 } // namespace sparsegpu::lu

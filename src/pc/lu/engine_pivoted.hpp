@@ -15,8 +15,9 @@ public:
   /// it takes the threshold, `exchange`. What it cannot factor is told by Outcome() and Singular().
   PetscErrorCode Numeric(const Scalar *a, const LuPolicy &policy, LuReport *report) override;
   PetscLogDouble Bytes() const override;
-  PetscErrorCode ApplyHalf(bool, const LuColumns &, const Scalar *, PetscInt, Scalar *, PetscInt) override;
-  PetscErrorCode Pivots(std::vector<Scalar> *met, std::vector<Scalar> *used, std::vector<PetscReal> *scale) override;
+  PetscErrorCode ApplyHalf(const LuHalf &, const LuColumns &, const Scalar *, PetscInt, Scalar *, PetscInt) override;
+  PetscErrorCode Pivots(std::vector<Scalar> *met, std::vector<Scalar> *used) override;
+  PetscErrorCode Apart(Scalar *block) override;
 
   PivotedOutcome Outcome() const { return outcome_; }
   /// Whether the scaled matrix is singular to rounding: what is left of a right-hand side of ones after a solve and a

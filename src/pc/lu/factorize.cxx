@@ -6,6 +6,7 @@
 #include "pc/lu/failure.hpp"
 #include "pc/lu/options.hpp"
 #include "pc/lu/reorder.hpp"
+#include "pc/lu/schur.hpp"
 #include "pc/ordering/leastfill.hpp"
 #include "pc/ordering/matrix.hpp"
 #include "petsc/compat.hpp"
@@ -172,6 +173,22 @@ PetscErrorCode Trial::Run(Quality *quality)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// What F tells of a factorization.
+PetscErrorCode EndNumeric(Mat F, Mat A, const MatrixRows &rows, HostRows *matrix, Quality quality)
+{
+  PetscFunctionBegin;
+  TakeInfo(F);
+  F->factorerrortype = MAT_FACTOR_NOERROR;
+  if (quality == Quality::Usable)
+    PetscCall(PetscInfo(F, "Solves will not reach the backward error %g\n", (double)DirectOf(F)->Goal(false)));
+  if (quality == Quality::Bad) {
+    if (!matrix->csr.i) PetscCall(matrix->Take(rows));
+    PetscCall(TellFailure(F, A, matrix->csr));
+  }
+  F->assembled = F->preallocated = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace
 
 PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
@@ -203,21 +220,20 @@ PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
   } else {
     PetscCall(ValuesOnDevice(rows, &factor->matrix, &a));
   }
+  if (!factor->schur.empty()) {
+    bool good;
+    PetscCall(SchurNumeric(F, a, &good));
+    quality = good ? Quality::Good : Quality::Bad;
+    PetscCall(EndNumeric(F, A, rows, &matrix, quality));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (factor->wanted == DirectKind::Cholesky && factor->kind == DirectKind::LU && factor->gave_way < 2) {
     if (!matrix.csr.i) PetscCall(matrix.Take(rows));
     factor->kind = DirectKind::Cholesky;
     PetscCall(factor->Symbolic(matrix.csr, factor->order, factor->order, Reorder, &reordering, factor->Where()));
   }
   PetscCall(Trial(F, rows, &matrix, &reordering, a).Run(&quality));
-  TakeInfo(F);
-  F->factorerrortype = MAT_FACTOR_NOERROR;
-  if (quality == Quality::Usable)
-    PetscCall(PetscInfo(F, "Solves will not reach the backward error %g\n", (double)factor->Goal(false)));
-  if (quality == Quality::Bad) {
-    if (!matrix.csr.i) PetscCall(matrix.Take(rows));
-    PetscCall(TellFailure(F, A, matrix.csr));
-  }
-  F->assembled = F->preallocated = PETSC_TRUE;
+  PetscCall(EndNumeric(F, A, rows, &matrix, quality));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -241,7 +257,12 @@ PetscErrorCode MatFactorSymbolic_Direct(Mat F, Mat A, IS row, IS column, const M
   if (row && column) {
     PetscCall(ordering::TakeIndices(row, &r));
     PetscCall(ordering::TakeIndices(column, &c));
-  } else { // MATORDERINGEXTERNAL
+  }
+  if (!factor->schur.empty()) {
+    PetscCheck(r == c, PETSC_COMM_SELF, PETSC_ERR_SUP, "With a Schur complement rows and columns have one order");
+    PetscCall(SchurOrder(F, A, matrix.csr, std::vector<PetscInt>(std::move(r)), &c));
+    PetscCallCXX(r = c);
+  } else if (!(row && column)) { // MATORDERINGEXTERNAL
     PetscCall(ordering::LeastFillOf(A, &r));
     PetscCallCXX(c = r);
   }

@@ -130,7 +130,7 @@ PetscErrorCode FactorForInertia(Mat F, PetscInt *negative, PetscInt *zero, Petsc
 PetscErrorCode DirectFactor::Inertia(PetscInt *negative, PetscInt *zero, PetscInt *positive)
 {
   std::vector<Scalar>      met, used;
-  std::vector<PetscReal>   scale;
+  std::vector<PetscReal>   scale, columns;
   std::vector<Replaced>    replaced;
   std::vector<PetscScalar> C;
   Signs                    of_C, of_e;
@@ -142,11 +142,12 @@ PetscErrorCode DirectFactor::Inertia(PetscInt *negative, PetscInt *zero, PetscIn
              "The inertia is not known: %" PetscInt_FMT " pivots were replaced, more than %" PetscInt_FMT
              " (another -pc_factor_mat_ordering_type may have fewer)",
              report.perturbed, MOST_REPLACED);
-  if (report.perturbed > 0) PetscCall(engine_->Pivots(&met, &used, &scale));
+  if (report.perturbed > 0) PetscCall(engine_->Pivots(&met, &used));
+  if (report.perturbed > 0) PetscCall(engine_->Scales(&scale, &columns));
   for (PetscInt k = 0; k < static_cast<PetscInt>(met.size()); k++) {
     const PetscReal e = used[k] - met[k];
     if (e == 0) continue;
-    PetscCallCXX(replaced.push_back(Replaced{MatrixRow(k), e, scale[k]}));
+    PetscCallCXX(replaced.push_back(Replaced{MatrixRow(k), e, scale[MatrixRow(k)]}));
     of_e.Count(e, 0);
   }
   PetscCall(Complement(engine_.get(), Rows(), replaced, &C));
@@ -171,6 +172,8 @@ PetscErrorCode MatGetInertia_Direct(Mat F, PetscInt *negative, PetscInt *zero, P
              "The inertia is not known: the factorization failed (MatFactorError %d)", (int)F->factorerrortype);
   PetscCheck(factor->options.pivoted != 1 || !factor->Pivoted(), PETSC_COMM_SELF, PETSC_ERR_SUP,
              "The inertia is not known with partial pivoting (-mat_sparsegpu_lu_pivoted on)");
+  PetscCheck(factor->schur.empty(), PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "The inertia is not known with a Schur complement, whose signs are those of its own matrix");
   if (factor->InSingle() && !factor->Pivoted()) { // signs of pivots near zero are those of rounding errors
     PetscCheck(factor->options.refine > 0, PETSC_COMM_SELF, PETSC_ERR_SUP,
                "The inertia is not known with factors in single precision (-mat_sparsegpu_lu_precision full)");

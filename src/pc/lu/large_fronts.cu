@@ -9,41 +9,8 @@
 namespace sparsegpu::lu
 {
 
-static constexpr int ASSEMBLE_THREADS = 128;
 static constexpr int TILE_WARPS = 8, TILE_COLUMNS = LU_TILE / TILE_WARPS;
 static_assert(LU_TILE == 32, "a warp has a lane for each row of a tile");
-
-/// A warp per column of the front: adds the children's updates there, in their order; no other warp writes it.
-template <bool half, class Number> static __global__ void __launch_bounds__(ASSEMBLE_THREADS)
-    assemble_kernel(FrontsView V, const PetscInt *list, LuWorkspace<Number> W)
-{
-  const PetscInt            f = list[blockIdx.y];
-  const DeviceFront<Number> F(V, f, W.values, W.work);
-  const int                 lane = threadIdx.x % 32;
-  const PetscCount          p = F.pivots, r = F.others, m = F.rows;
-
-  for (PetscCount j = (static_cast<PetscCount>(blockIdx.x) * ASSEMBLE_THREADS + threadIdx.x) / 32; j < m;
-       j += static_cast<PetscCount>(gridDim.x) * ASSEMBLE_THREADS / 32) {
-    // rows of pivots at top + row, others at rest + row
-    Number *top  = j < p ? F.template Column<half>(j) : F.upper + (j - p) * p;
-    Number *rest = (j < p ? F.template Rest<half>(j) : F.template Update<half>(j - p)) - p;
-    if (j >= p)
-      for (PetscCount i = (half ? j - p : 0) + lane; i < r; i += 32) rest[p + i] = Number(0);
-    __syncwarp();
-    const PetscCount number = F.first + F.row_begin + j;
-    for (PetscInt s = V.source_begin[number]; s < V.source_begin[number + 1]; s++) {
-      const PetscInt   column = V.source[s], child = V.owner[column];
-      const PetscCount begin = V.row_begin[child], n = V.row_begin[child + 1] - begin;
-      const Number   *from = W.work + V.update[child] + (half ? UpdateColumn(n, column - begin) : (column - begin) * n);
-      const PetscInt *at   = V.relative + begin;
-      for (PetscCount a = (half ? column - begin : 0) + lane; a < n; a += 32) {
-        const PetscInt i = at[a];
-        (i < p ? top : rest)[i] += from[a];
-      }
-      __syncwarp();
-    }
-  }
-}
 
 /// The tile of pivots k0 ... of each front: a lane has a row, a warp every TILE_WARPS-th column in registers. Columns
 /// go through shared memory when it is their turn. Of a half the upper triangle is that of U while the tile is needed.
@@ -228,19 +195,15 @@ template <class Number> static PetscErrorCode SubtractHalf(const FrontsView &fro
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Fronts begin .. begin + count - 1 of the step, but for their updates.
+/// Fronts begin .. begin + count - 1 of the step, which are assembled, but for their updates.
 template <bool half, class Number> static PetscErrorCode Chunk(const FrontsView &fronts, const LargeStep &step,
                                                                PetscInt begin, PetscInt count, const PetscInt *list,
                                                                const LuWorkspace<Number> &work, cudaStream_t s)
 {
   const PetscInt *chunk = list + begin, *pivots = step.pivots.data() + begin, *others = step.others.data() + begin;
-  PetscInt        rows = 0, active = count;
+  PetscInt        active = count;
 
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < count; k++) rows = PetscMax(rows, pivots[k] + others[k]);
-  assemble_kernel<half>
-      <<<Grid(Parts(rows, ASSEMBLE_THREADS / 32), count), ASSEMBLE_THREADS, 0, s>>>(fronts, chunk, work);
-  SparseGPUCallCUDA(cudaPeekAtLastError());
   for (PetscInt k0 = 0; k0 < pivots[0]; k0 += LU_TILE) {
     PetscCount panels = 0, blocks = 0;
     while (active > 0 && pivots[active - 1] <= k0) active--;
@@ -275,6 +238,7 @@ template <class Number> PetscErrorCode LargeFronts_CUDA(const FrontsView &fronts
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
 
   PetscFunctionBegin;
+  PetscCall(AssembleFronts_CUDA(fronts, step, list, work, stream));
   for (PetscInt begin = 0; begin < step.count; begin += LISTED_FRONTS) {
     const PetscInt count = PetscMin(LISTED_FRONTS, step.count - begin);
     PetscCall(plan.Half() ? Chunk<true>(fronts, step, begin, count, list, work, s)

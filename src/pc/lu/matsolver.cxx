@@ -6,6 +6,7 @@
 #include "pc/lu/inertia.hpp"
 #include "pc/lu/matsolver.hpp"
 #include "pc/lu/other_solves.hpp"
+#include "pc/lu/schur.hpp"
 #include "petsc/compat.hpp"
 #include "sparsegpu.h"
 
@@ -38,12 +39,27 @@ PetscErrorCode TellUnsolved(Mat F, Vec x, bool transpose)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Columns in the factor's space.
+PetscErrorCode SolveBlock(Mat F, PetscInt count, const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, bool transpose)
+{
+  DirectFactor *factor = DirectOf(F);
+
+  PetscFunctionBegin;
+  if (factor->schur.empty()) {
+    PetscCall(factor->Solve(count, b, ldb, x, ldx, transpose));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (PetscInt c = 0; c < count; c++)
+    PetscCall(SchurSolve(F, b + static_cast<size_t>(c) * ldb, x + static_cast<size_t>(c) * ldx, transpose));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Solve(Mat F, Vec b, Vec x, bool transpose)
 {
   DirectFactor *factor = DirectOf(F);
   bool          again  = true;
   const auto    solve  = [&](PetscInt count, const Scalar *from, PetscInt ldb, Scalar *to, PetscInt ldx) {
-    return factor->Solve(count, from, ldb, to, ldx, transpose);
+    return SolveBlock(F, count, from, ldb, to, ldx, transpose);
   };
 
   PetscFunctionBegin;
@@ -91,7 +107,7 @@ PetscErrorCode SolveMany(Mat F, Mat B, Mat X, bool transpose)
   DirectFactor *factor = DirectOf(F);
   bool          again  = true;
   const auto    solve  = [&](PetscInt count, const Scalar *from, PetscInt ldb, Scalar *to, PetscInt ldx) {
-    return factor->Solve(count, from, ldb, to, ldx, transpose);
+    return SolveBlock(F, count, from, ldb, to, ldx, transpose);
   };
 
   PetscFunctionBegin;
@@ -170,6 +186,7 @@ PetscErrorCode MatDestroy_Direct(Mat F)
   PetscFunctionBegin;
   delete DirectOf(F);
   F->data = nullptr;
+  PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatFactorSetSchurIS_C", nullptr));
   PetscCall(ReleaseFactor(F));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -182,6 +199,7 @@ PetscErrorCode FillFactor(Mat F)
   F->ops->choleskyfactorsymbolic = MatCholeskyFactorSymbolic_Direct;
   F->ops->view                   = MatView_Direct;
   F->ops->destroy                = MatDestroy_Direct;
+  PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatFactorSetSchurIS_C", MatFactorSetSchurIS_Direct));
   PetscCall(PetscStrallocpy(MATORDERINGLEASTFILL, const_cast<char **>(&F->preferredordering[MAT_FACTOR_LU])));
   // leastfill, too, without PCCHOLESKY's comparison of rows and columns, which takes as long as the ordering
   PetscCall(PetscStrallocpy(MATORDERINGEXTERNAL, const_cast<char **>(&F->preferredordering[MAT_FACTOR_CHOLESKY])));

@@ -27,10 +27,11 @@ struct LuReport {
 
 /// Number: Scalar or Single. values [plan.values]: A's entries in their places, zeros elsewhere -> the factors.
 /// local_row [n]: which of the rows of its tile, counted from the front's first pivot, becomes each pivot's. met
-/// [n]: the pivots before any was replaced; null: not wanted. work [plan.work] is scratch.
+/// [n]: the pivots before any was replaced; null: not wanted. apart [pivots x pivots] of
+/// the front tree.apart: what was assembled there, whose factors become unit matrices. work [plan.work] is scratch.
 template <class Number> PetscErrorCode LuNumeric_Host(const FrontTree &tree, const FrontPlan &plan,
                                                       const LuPivoting &pivoting, Number *values, PetscInt *local_row,
-                                                      Number *met, Number *work, LuReport *report);
+                                                      Number *met, Number *apart, Number *work, LuReport *report);
 
 /// Which sweeps a solve takes: up the tree with L, down with U.
 enum class Sweeps {

@@ -239,11 +239,25 @@ template <class Number> PetscReal RaiseGrowth(const Front<Number> &front, PetscR
   }
   return growth;
 }
+/// See LuNumeric_Host().
+template <class Number> void TakeApart(const Front<Number> &front, Number *apart, PetscInt *local_row, Number *met)
+{
+  const PetscInt p = front.pivots;
+  for (PetscInt j = 0; j < p; j++)
+    for (PetscInt i = 0; i < p; i++)
+      apart[i + static_cast<size_t>(j) * p] =
+          front.Half() && i < j ? front.Mirrored(front.Column(i)[j]) : front.Column(j)[i];
+  for (PetscInt j = 0; j < p; j++) {
+    for (PetscInt i = front.Half() ? j : 0; i < p; i++) front.Column(j)[i] = Number(i == j);
+    local_row[j] = j;
+    if (met) met[j] = Number(1);
+  }
+}
 } // namespace
 
 template <class Number> PetscErrorCode LuNumeric_Host(const FrontTree &tree, const FrontPlan &plan,
                                                       const LuPivoting &pivoting, Number *values, PetscInt *local_row,
-                                                      Number *met, Number *work, LuReport *report)
+                                                      Number *met, Number *apart, Number *work, LuReport *report)
 {
   const PetscInt                     fronts = tree.Fronts();
   std::vector<std::vector<PetscInt>> children;
@@ -259,6 +273,10 @@ template <class Number> PetscErrorCode LuNumeric_Host(const FrontTree &tree, con
     std::fill_n(front.update, static_cast<size_t>(front.others) * front.others, Number(0));
     for (const PetscInt c : children[f])
       Extend(tree.relative.data() + tree.row_begin[c], TakeFront(tree, plan, c, values, work), front);
+    if (f == tree.apart) {
+      TakeApart(front, apart, local_row + tree.first[f], met ? met + tree.first[f] : nullptr);
+      continue;
+    }
     PetscCall(Elimination<Number>(front, tree.first[f], pivoting, local_row + tree.first[f],
                                   met ? met + tree.first[f] : nullptr, report)
                   .Run());
@@ -268,10 +286,10 @@ template <class Number> PetscErrorCode LuNumeric_Host(const FrontTree &tree, con
 }
 
 template PetscErrorCode LuNumeric_Host(const FrontTree &, const FrontPlan &, const LuPivoting &, Scalar *, PetscInt *,
-                                       Scalar *, Scalar *, LuReport *);
+                                       Scalar *, Scalar *, Scalar *, LuReport *);
 #if !defined(PETSC_USE_REAL_SINGLE)
 template PetscErrorCode LuNumeric_Host(const FrontTree &, const FrontPlan &, const LuPivoting &, Single *, PetscInt *,
-                                       Single *, Single *, LuReport *);
+                                       Single *, Single *, Single *, LuReport *);
 #endif
 
 } // namespace sparsegpu::lu

@@ -118,7 +118,7 @@ void PlaceFactors(const FrontTree &tree, FrontPlan *plan)
     plan->most_pivots      = std::max(plan->most_pivots, static_cast<PetscInt>(p));
     plan->widest           = std::max(plan->widest, static_cast<PetscInt>(r));
     const PetscLogDouble P = static_cast<PetscLogDouble>(p), R = static_cast<PetscLogDouble>(r);
-    plan->flops += (P * P * P * 2 / 3 + 2 * P * P * R + 2 * P * R * R) / (plan->Half() ? 2 : 1);
+    if (f != tree.apart) plan->flops += (P * P * P * 2 / 3 + 2 * P * P * R + 2 * P * R * R) / (plan->Half() ? 2 : 1);
     plan->solve_flops += 2 * P * P + 4 * P * R;
   }
 }

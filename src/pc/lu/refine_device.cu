@@ -206,6 +206,17 @@ PetscErrorCode DeviceEngine::Values(std::vector<Scalar> *a)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode DeviceEngine::Scales(std::vector<PetscReal> *row, std::vector<PetscReal> *column)
+{
+  PetscFunctionBegin;
+  PetscCallCXX(row->resize(row_scale_.size()));
+  PetscCallCXX(column->resize(column_scale_.size()));
+  if (row->empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(row_scale_.ToHost(row->data()));
+  PetscCall(column_scale_.ToHost(column->data()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DeviceEngine::Sample(const Scalar **b, Scalar **product, Scalar **x)
 {
   const size_t n = static_cast<size_t>(analysis_->rows);

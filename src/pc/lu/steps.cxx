@@ -26,6 +26,7 @@ std::vector<PetscInt> FindClasses(const FrontTree &tree, PetscInt largest_small)
     const PetscInt rows = tree.Pivots(f) + tree.Others(f), parent = tree.parent[f];
     const PetscInt fits =
         static_cast<PetscInt>(std::lower_bound(SMALL_FRONTS, SMALL_FRONTS + SMALL_CLASSES, rows) - SMALL_FRONTS);
+    if (f == tree.apart) size[f] = SMALL_CLASSES; // not factored: a step of its own
     size[f] = std::max(size[f], fits < SMALL_CLASSES && SMALL_FRONTS[fits] <= largest_small ? fits : SMALL_CLASSES);
     if (parent >= 0) size[parent] = std::max(size[parent], size[f]);
   }
@@ -117,6 +118,11 @@ void FindDeviceSteps(const FrontTree &tree, PetscInt largest_small, FrontPlan *p
     plan->depth = std::max(plan->depth, height[f] + 1);
     if (step[f] + 2 > static_cast<PetscInt>(plan->step_begin.size())) plan->step_begin.resize(step[f] + 2, 0);
     ++plan->step_begin[step[f] + 1];
+  }
+  if (tree.apart >= 0) { // after all others
+    --plan->step_begin[step[tree.apart] + 1];
+    step[tree.apart] = static_cast<PetscInt>(plan->step_begin.size()) - 1;
+    plan->step_begin.push_back(1);
   }
   plan->predicted = launches.Time() + LARGE_TIME * (static_cast<double>(plan->step_begin.size()) - 1 - SMALL_CLASSES);
   std::partial_sum(plan->step_begin.begin(), plan->step_begin.end(), plan->step_begin.begin());

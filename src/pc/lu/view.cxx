@@ -43,6 +43,9 @@ PetscErrorCode DirectFactor::View(PetscViewer viewer) const
       : why_wide_[0] ? ", in full precision instead of single: "
                      : "",
       why_wide_, pivoted_ ? ", by columns with partial pivoting: " : "", pivoted_ ? why_pivoted_ : ""));
+  if (!schur.empty())
+    PetscCall(PetscViewerASCIIPrintf(viewer, "a Schur complement of order %" PetscInt_FMT " is left\n",
+                                     static_cast<PetscInt>(schur.size())));
   PetscCall(PetscViewerGetFormat(viewer, &format));
   if (format == PETSC_VIEWER_ASCII_INFO_DETAIL) PetscCall(ViewDetail(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);

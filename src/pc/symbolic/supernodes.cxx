@@ -6,7 +6,7 @@
 namespace sparsegpu::symbolic
 {
 
-Supernodes FundamentalSupernodes(const Indices &parent, const Indices &count)
+Supernodes FundamentalSupernodes(const Indices &parent, const Indices &count, PetscInt apart, PetscInt size)
 {
   const PetscInt n = static_cast<PetscInt>(parent.size());
   Indices        children(n, 0);
@@ -15,9 +15,11 @@ Supernodes FundamentalSupernodes(const Indices &parent, const Indices &count)
     if (parent[k] >= 0) ++children[parent[k]];
   nodes.of.resize(n);
   for (PetscInt k = 0; k < n; k++) {
-    if (k == 0 || parent[k - 1] != k || count[k - 1] != count[k] + 1 || children[k] > 1) {
+    const bool inside = apart >= 0 && k > apart && k < apart + size;
+    const bool chain  = k > 0 && parent[k - 1] == k && count[k - 1] == count[k] + 1 && children[k] == 1;
+    if (k == apart || !(inside || chain)) {
       nodes.pivots.push_back(0);
-      nodes.rows.push_back(count[k]);
+      nodes.rows.push_back(k == apart ? size : count[k]);
     }
     ++nodes.pivots.back();
     nodes.of[k] = static_cast<PetscInt>(nodes.pivots.size()) - 1;
@@ -59,7 +61,7 @@ static PetscReal ZerosAllowed(PetscInt pivots, PetscInt rows, PetscInt height)
   return tall ? std::max(rule->zeros, TALL_ZEROS) : rule->zeros;
 }
 
-void Amalgamate(Supernodes *nodes)
+void Amalgamate(Supernodes *nodes, PetscInt apart)
 {
   const PetscInt       count = static_cast<PetscInt>(nodes->parent.size());
   Indices              into(count, -1), height(count, 0); // fronts below, on the longest way down
@@ -73,6 +75,7 @@ void Amalgamate(Supernodes *nodes)
       return nodes->rows[a] - nodes->pivots[a] > nodes->rows[b] - nodes->pivots[b];
     });
     for (const PetscInt c : mine) {
+      if (s == apart) continue;
       const PetscInt   pivots = nodes->pivots[c] + nodes->pivots[s], rows = nodes->pivots[c] + nodes->rows[s];
       const PetscCount stored = Trapezoid(pivots, rows);
       const PetscCount zeros  = stored - (Trapezoid(nodes->pivots[c], nodes->rows[c]) - nodes->zeros[c]) -

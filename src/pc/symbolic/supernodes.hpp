@@ -15,10 +15,12 @@ struct Supernodes {
   std::vector<PetscCount> zeros; ///< of its lower triangle
 };
 
-/// Chains of unknowns whose columns differ by one entry each.
-Supernodes FundamentalSupernodes(const Indices &parent, const Indices &count);
-/// Merges children into their parents where that stores few zeros: fewer, larger fronts.
-void Amalgamate(Supernodes *nodes);
+/// Chains of unknowns whose columns differ by one entry each. The `size` unknowns from `apart` on, a path up to a root,
+/// are a node of their own, as if they were neighbours of each other; -1: none are.
+Supernodes FundamentalSupernodes(const Indices &parent, const Indices &count, PetscInt apart, PetscInt size);
+/// Merges children into their parents where that stores few zeros: fewer, larger fronts. Nothing is merged into node
+/// `apart`, a root; -1: none.
+void Amalgamate(Supernodes *nodes, PetscInt apart);
 /// Nodes in the order that needs the least memory for what children leave to their parents (Liu, ACM Trans. Math.
 /// Softw. 12(3), 1986): a child before those that need less beyond what they leave.
 Indices VisitingOrder(const Supernodes &nodes);

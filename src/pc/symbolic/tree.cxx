@@ -49,12 +49,13 @@ void FindRows(const SymmetricPattern &A, FrontTree *tree)
   }
 }
 
-void Build(const SymmetricPattern &pattern, FrontTree *tree)
+void Build(const SymmetricPattern &pattern, PetscInt apart, FrontTree *tree)
 {
   const EliminationTree e     = FindEliminationTree(pattern);
-  Supernodes            nodes = FundamentalSupernodes(e.parent, e.count);
+  const PetscInt        begin = apart > 0 ? Inverted(e.post)[pattern.n - apart] : -1; // a chain that ends in a root
+  Supernodes            nodes = FundamentalSupernodes(e.parent, e.count, begin, apart);
   *tree                       = FrontTree();
-  Amalgamate(&nodes);
+  Amalgamate(&nodes, begin >= 0 ? nodes.of[begin] : -1);
 
   const Indices order  = Postorder(nodes.parent, VisitingOrder(nodes));
   const Indices number = Inverted(order);
@@ -68,14 +69,15 @@ void Build(const SymmetricPattern &pattern, FrontTree *tree)
   tree->order.resize(pattern.n);
   for (PetscInt k = 0; k < pattern.n; k++) // order within a front unchanged
     tree->order[at[number[nodes.of[k]]]++] = e.post[k];
+  if (begin >= 0) tree->apart = number[nodes.of[begin]];
   FindRows(pattern, tree);
 }
 } // namespace
 
-PetscErrorCode BuildFrontTree(const SymmetricPattern &pattern, FrontTree *tree)
+PetscErrorCode BuildFrontTree(const SymmetricPattern &pattern, PetscInt apart, FrontTree *tree)
 {
   PetscFunctionBegin;
-  PetscCallCXX(Build(pattern, tree));
+  PetscCallCXX(Build(pattern, apart, tree));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
