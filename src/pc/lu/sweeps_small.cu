@@ -17,18 +17,19 @@ template <int columns> struct SmallTask {
   }
 };
 
-/// v[q]: the values at at[q], in all columns, once they are there; zero where that is null. The rows' values are polled
-/// for at a time: waiting for one after the other would make a chain of fronts as many times as long.
+/// v[q]: the values at at[q], in all columns, once they are there; zero where none is `wanted`. The rows' values are
+/// polled for at a time: waiting for one after the other would make a chain of fronts as many times as long. (A null
+/// at[q] in place of `wanted` was read: ptxas of CUDA 13.0 compares it before it has become null.)
 template <int ROWS, int columns, class Number>
-static __device__ __forceinline__ void AwaitRows(const Number *const (&at)[ROWS], int launch,
-                                                 const LuSolution<Number> &W, Number (&v)[ROWS][columns])
+static __device__ __forceinline__ void AwaitRows(const bool (&wanted)[ROWS], const Number *const (&at)[ROWS],
+                                                 int launch, const LuSolution<Number> &W, Number (&v)[ROWS][columns])
 {
   Patience patience;
   bool     missing = false;
 #pragma unroll
   for (int q = 0; q < ROWS; q++)
 #pragma unroll
-    for (int c = 0; c < columns; c++) v[q][c] = at[q] ? poll(at[q] + c * W.stride) : Number(0);
+    for (int c = 0; c < columns; c++) v[q][c] = wanted[q] ? poll(at[q] + c * W.stride) : Number(0);
 #pragma unroll
   for (int q = 0; q < ROWS; q++)
 #pragma unroll
@@ -71,13 +72,17 @@ static __device__ __forceinline__ void GatherRows(const FrontsView &V, PetscInt 
   for (int q = 0; q < ROWS; q++) source[q] = next[q] < end[q] ? V.source[next[q]] : 0;
   for (bool more = true; more;) {
     const Number *at[ROWS];
+    bool          wanted[ROWS];
 #pragma unroll
-    for (int q = 0; q < ROWS; q++) at[q] = next[q] < end[q] ? W.parts + shift + source[q] : nullptr;
-    AwaitRows(at, launch, W, part);
+    for (int q = 0; q < ROWS; q++) {
+      wanted[q] = next[q] < end[q];
+      at[q]     = W.parts + shift + source[q];
+    }
+    AwaitRows(wanted, at, launch, W, part);
     more = false;
 #pragma unroll
     for (int q = 0; q < ROWS; q++) {
-      if (!at[q]) continue;
+      if (!wanted[q]) continue;
 #pragma unroll
       for (int c = 0; c < columns; c++) v[q][c] += part[q][c];
       if (++next[q] < end[q]) source[q] = V.source[next[q]];
@@ -134,12 +139,14 @@ static __device__ __forceinline__ void TakeUnknowns(const Factors<way, Number> &
   constexpr bool half = way == Way::Half;
   const int      p = static_cast<int>(F.p), m = static_cast<int>(F.m), lane = static_cast<int>(threadIdx.x) % 32;
   const Number  *at[ROWS];
+  bool           wanted[ROWS];
   Number         own[ROWS][columns];
 #pragma unroll
   for (int q = 0; q < ROWS; q++) {
     const int    a     = lane + 32 * q;
     const Number pivot = way != Way::Transposed && a < p ? Inverse(F.Pivot(a)) : Number(1);
-    at[q]              = a >= p && a < m ? W.x + shift + row[a - p] : nullptr;
+    wanted[q]          = a >= p && a < m;
+    at[q]              = W.x + shift + (wanted[q] ? row[a - p] : 0);
     inverse[q]         = half ? Number(1) : pivot;
 #pragma unroll
     for (int c = 0; c < columns; c++) {
@@ -147,7 +154,7 @@ static __device__ __forceinline__ void TakeUnknowns(const Factors<way, Number> &
       if (half && a < p) own[q][c] = own[q][c] * pivot;
     }
   }
-  AwaitRows(at, launch, W, v);
+  AwaitRows(wanted, at, launch, W, v);
 #pragma unroll
   for (int q = 0; q < ROWS; q++)
     if (lane + 32 * q < p)
