@@ -126,8 +126,8 @@ LU and Cholesky factorizations
                                           this times its column there (default 0.1; 0: never)
 . -mat_sparsegpu_lu_pivoted auto        - partial pivoting, on the host: auto, where nothing else reaches the bound; on,
                                           at once; off
-. -mat_sparsegpu_lu_precision full      - of direct factors; single: they are computed and kept in single precision, half
-                                          the memory, as long as refined solves reach the same bound with them
+. -mat_sparsegpu_lu_precision full      - of direct factors; single: made and kept in single precision, half the memory,
+                                          as long as refined solves reach the same bound with them
 - -mat_sparsegpu_lu_host auto           - a system on a GPU is factored and solved by the host: auto, where that is
                                           predicted to be faster and no backend was asked for; on; off
 
@@ -174,18 +174,18 @@ CUDA and the factor is there. `MatSolve()` condenses, solves with the complement
 Only the other variables need pivots, and rows are not matched; where one of theirs is replaced, the factorization
 fails. The complement is in full precision.
 
-  `MatForwardSolve()` and `MatBackwardSolve()` take one triangle each, without refinement, the vector between them being in
-the order of elimination: L^-1 b and U^-1 b, or D^-1/2 L^-1 b and L^-H D^-1/2 b with Cholesky factors, whose pivots must
-be positive (complex matrices Hermitian); so -ksp_pc_side symmetric works with `PCCHOLESKY`. `MatMatTransposeSolve()`
-takes the rows of a sequential AIJ matrix as right-hand sides.
+  `MatForwardSolve()` and `MatBackwardSolve()` take one triangle each, without refinement, the vector between them being
+in the order of elimination: L^-1 b and U^-1 b, or D^-1/2 L^-1 b and L^-H D^-1/2 b with Cholesky factors, whose pivots
+must be positive (complex matrices Hermitian); so -ksp_pc_side symmetric works with `PCCHOLESKY`.
+`MatMatTransposeSolve()` takes the rows of a sequential AIJ matrix as right-hand sides.
 
-  With -mat_sparsegpu_lu_precision single (complex single where scalars are complex) factors, updates and the sweeps over
-them take half the memory; residuals, refinement and its bound stay those of full precision, so that a solve takes about
-two steps of refinement more. The first factorization of an analysis, and one whose entries grew, tries a solve. Where
-refinement is slow or does not reach the bound, as with condition numbers beyond about 1e7, and where a later solve
-misses it, factors in full precision take over until the next symbolic factorization; `MatView()` says why. So does
-`MatGetInertia()`, since the signs of small pivots are those of rounding errors. With -mat_sparsegpu_lu_refine 0 solves
-have single precision's accuracy. Rows are matched as full precision does before the first factorization only.
+  With -mat_sparsegpu_lu_precision single (complex single where scalars are complex) factors, updates and the sweeps
+over them take half the memory; residuals, refinement and its bound stay those of full precision, so that a solve takes
+about two steps of refinement more. The first factorization of an analysis, and one whose entries grew, tries a solve.
+Where refinement is slow or does not reach the bound, as with condition numbers beyond about 1e7, and where a later
+solve misses it, factors in full precision take over until the next symbolic factorization; `MatView()` says why. So
+does `MatGetInertia()`, since the signs of small pivots are those of rounding errors. With -mat_sparsegpu_lu_refine 0
+solves have single precision's accuracy. Rows are matched as full precision does before the first factorization only.
 
   A factorization that replaced pivots, or whose entries grew, tries solves at once. If these fail, other thresholds
 are tried and rows are matched for the values at hand; where Cholesky, L D L^T without exchanges, fails, LU with matched
