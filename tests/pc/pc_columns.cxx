@@ -91,8 +91,7 @@ PetscErrorCode Same()
             PetscCall(s.Create(matrix.A, count, type));
             PetscCall(s.Fill());
             PetscCall(PCMatApply(pc, s.B, s.X));
-            const bool singly =
-                !strncmp(kind, "blocks", 6); // so is a polynomial, on the host where its columns are there
+            const bool singly = !strncmp(kind, "blocks", 6); // of a polynomial products may be made elsewhere
             for (PetscInt c = 0; c < count; ++c)
               PetscCall(CheckColumn(pc, s, c, singly ? 0 : factor, std::string(kind) + " of " + type));
           }
