@@ -172,7 +172,7 @@ factorization of its own; eigenvalues that are zero to rounding count as zero.
 and not factored: `MatFactorGetSchurComplement()` and its relatives have that dense matrix, on the GPU where PETSc has
 CUDA and the factor is there. `MatSolve()` condenses, solves with the complement, which is then factored, and expands.
 Only the other variables need pivots, and rows are not matched; where one of theirs is replaced, the factorization
-fails. The complement is in full precision.
+fails. The complement is in full precision. PETSc has no `MatFactorInvertSchurComplement()` of LU on the GPU.
 
   `MatForwardSolve()` and `MatBackwardSolve()` take one triangle each, without refinement, the vector between them being
 in the order of elimination: L^-1 b and U^-1 b, or D^-1/2 L^-1 b and L^-H D^-1/2 b with Cholesky factors, whose pivots
