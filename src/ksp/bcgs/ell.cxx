@@ -105,7 +105,7 @@ PetscErrorCode EllSolve::Begin(PetscReal *norm)
 {
   const PetscInt count = ell_ + 1, vectors = 2 * count + 3;
   const bool     right = ksp_->pc_side == PC_RIGHT;
-  PetscScalar    rho;
+  PetscScalar    rho   = 0;
 
   PetscFunctionBegin;
   if (ksp_->nwork < vectors) PetscCall(KSPSetWorkVecs(ksp_, vectors));
@@ -138,7 +138,7 @@ PetscErrorCode EllSolve::Publish()
 /// Step j, but for r_(j+1). Anything but GOES_ON is the end of the solve.
 PetscErrorCode EllSolve::StepOfBiCG(PetscInt j, Outcome *outcome)
 {
-  PetscScalar rho    = FromScalar(state_.rho), along;
+  PetscScalar rho = FromScalar(state_.rho), along = 0;
   PetscReal   square = state_.square;
 
   PetscFunctionBegin;
@@ -205,8 +205,8 @@ PetscErrorCode EllSolve::Polynomial(Outcome *outcome)
 PetscErrorCode EllSolve::End(Told *told)
 {
   WholeStep   step{Scalar(0), Scalar(0), Scalar(0), broken_ || lost_, false, 0, GOES_ON};
-  PetscScalar rho;
-  PetscReal   square;
+  PetscScalar rho    = 0;
+  PetscReal   square = 0;
   PetscInt    rows;
 
   PetscFunctionBegin;
