@@ -55,11 +55,14 @@ fi
   cd "$prefix/build"
   find CMakeFiles/sparsegpu_objects.dir -name '*.o' -print0 | xargs -0 ar qcS "$prefix/link/libinside.a"
   ranlib "$prefix/link/libinside.a"
+  archives=$(find . -name 'lib*.a' | tr '\n' ' ') # what benchmarks share with the drivers
+  echo "$archives" | tr ' ' '\n' | grep . | xargs -r cp --parents -t "$prefix/link"
   find tests/bin bench -maxdepth 1 -type f -perm -u+x -size +10M | sort | while read -r program; do
     objects=$(find "${program%%/*}" -path "*/CMakeFiles/$(basename "$program").dir/*.o" -o \
       -path "*/CMakeFiles/bench_$(basename "$program").dir/*.o" | tr '\n' ' ')
     echo "$objects" | tr ' ' '\n' | grep . | xargs cp --parents -t "$prefix/link"
-    echo "$program $objects $(ldd "$program" | awk '$2 == "=>" { print "-l:" $1 }' | tr '\n' ' ')"
+    echo "$program $objects $archives $(ldd "$program" | awk '$2 == "=>" { print "-l:" $1 }' |
+      grep -vE ':(libc|libm|libdl|libpthread|librt|libstdc[+][+]|libgcc_s)[.]so' | tr '\n' ' ')"
     echo "build/$program" >> "$prefix/link/left_out"
   done > "$prefix/link/programs"
 )
