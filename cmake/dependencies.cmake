@@ -89,7 +89,7 @@ if(SPARSEGPU_PETSC_COMPLEX) # products without a test for NaN, which finite numb
   include(CheckCXXCompilerFlag)
   check_cxx_compiler_flag(-fcx-fortran-rules SPARSEGPU_HAVE_CX_FORTRAN_RULES)
   if(SPARSEGPU_HAVE_CX_FORTRAN_RULES)
-    target_compile_options(sparsegpu_dependencies INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fcx-fortran-rules>)
+    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fcx-fortran-rules>) # of all: they share precompiled headers
   endif()
 endif()
 if(SPARSEGPU_HAVE_CUDA)
