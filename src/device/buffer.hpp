@@ -40,6 +40,36 @@ private:
   size_t bytes_ = 0;
 };
 
+/// `count` entries in `space` to and from the host. Waits for the device.
+template <class T> PetscErrorCode CopyToHost(Space space, const T *from, size_t count, T *to)
+{
+  Stream stream;
+
+  PetscFunctionBegin;
+  if (space == Space::Host) {
+    std::copy_n(from, count, to);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(DeviceStream(&stream));
+  PetscCall(DeviceCopyOut(to, from, count * sizeof(T), stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+template <class T> PetscErrorCode CopyFromHost(Space space, const T *from, size_t count, T *to)
+{
+  Stream stream;
+
+  PetscFunctionBegin;
+  if (space == Space::Host) {
+    std::copy_n(from, count, to);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(DeviceStream(&stream));
+  PetscCall(DeviceCopyIn(to, from, count * sizeof(T), stream));
+  // the copy from pageable memory may still be under way when `from` ends
+  PetscCall(DeviceSynchronize(stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// `size()` entries of T in one space.
 template <class T> class Array
 {
@@ -67,12 +97,8 @@ public:
     if (space == Space::Host) {
       PetscCallCXX(host_.assign(entries, entries + size));
     } else {
-      Stream stream;
       PetscCall(device_.Reserve(size * sizeof(T)));
-      PetscCall(DeviceStream(&stream));
-      PetscCall(DeviceCopyIn(device_.data(), entries, size * sizeof(T), stream));
-      // the copy from pageable memory may still be under way when `entries` ends
-      PetscCall(DeviceSynchronize(stream));
+      PetscCall(CopyFromHost(space, entries, size, static_cast<T *>(device_.data())));
     }
     size_ = size;
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -108,15 +134,8 @@ public:
   /// Copies all entries to `to` [size()] on the host. Waits for the device.
   PetscErrorCode ToHost(T *to) const
   {
-    Stream stream;
-
     PetscFunctionBegin;
-    if (space_ == Space::Host) {
-      std::copy(host_.begin(), host_.end(), to);
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-    PetscCall(DeviceStream(&stream));
-    PetscCall(DeviceCopyOut(to, data(), bytes(), stream));
+    PetscCall(CopyToHost(space_, data(), size_, to));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   /// Keeps the first `size` entries.

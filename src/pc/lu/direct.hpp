@@ -214,7 +214,12 @@ private:
   {
     return analysis_.tree.first[PetscMax(analysis_.tree.apart, 0)];
   }
-  PetscErrorCode SchurPlaces(std::vector<PetscInt> *place, std::vector<PetscReal> *row, std::vector<PetscReal> *column);
+  /// Where a variable of the complement is in the front, and the scales of its row and its column.
+  struct SchurPlace {
+    PetscInt  pivot;
+    PetscReal row, column;
+  };
+  PetscErrorCode PlaceSchur();
   PetscErrorCode SchurOnce(const Scalar *b, Scalar *x, Scalar *v, bool transpose,
                            const std::function<PetscErrorCode(Scalar *)> &solve);
   PetscErrorCode ViewDetail(PetscViewer viewer) const;
@@ -226,6 +231,7 @@ private:
   LuAnalysis                     analysis_;
   std::unique_ptr<LuEngine>      engine_;
   std::unique_ptr<PivotedEngine> pivoted_;
+  std::vector<SchurPlace>        schur_places_; ///< [schur] of the last SchurBlock()
   const char                    *why_pivoted_ = "", *why_wide_ = "";
   Space                          space_  = Space::Host;
   bool                           moved_  = false; ///< to the host

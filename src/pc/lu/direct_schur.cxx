@@ -6,36 +6,6 @@
 namespace sparsegpu::lu
 {
 
-namespace
-{
-PetscErrorCode CopyOut(Space space, Scalar *to, const Scalar *from, size_t count)
-{
-  Stream stream;
-
-  PetscFunctionBegin;
-  if (space == Space::Host) {
-    std::copy_n(from, count, to);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(DeviceStream(&stream));
-  PetscCall(DeviceCopyOut(to, from, count * sizeof(Scalar), stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-PetscErrorCode CopyIn(Space space, Scalar *to, const Scalar *from, size_t count)
-{
-  Stream stream;
-
-  PetscFunctionBegin;
-  if (space == Space::Host) {
-    std::copy_n(from, count, to);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(DeviceStream(&stream));
-  PetscCall(DeviceCopyIn(to, from, count * sizeof(Scalar), stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-} // namespace
-
 /// The path of the last `count` unknowns: they follow each other in the elimination tree.
 PetscErrorCode AddPath(PetscInt count, SymmetricPattern *pattern)
 {
@@ -59,9 +29,7 @@ PetscErrorCode AddPath(PetscInt count, SymmetricPattern *pattern)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// place[k]: which pivot of the front variable k of the complement is; the scales of its row and its column.
-PetscErrorCode DirectFactor::SchurPlaces(std::vector<PetscInt> *place, std::vector<PetscReal> *row,
-                                         std::vector<PetscReal> *column)
+PetscErrorCode DirectFactor::PlaceSchur()
 {
   std::vector<PetscInt>  pivot;
   std::vector<PetscReal> rows, columns;
@@ -71,31 +39,26 @@ PetscErrorCode DirectFactor::SchurPlaces(std::vector<PetscInt> *place, std::vect
   PetscCallCXX(pivot.assign(Rows(), -1));
   const PetscInt first = SchurFirst();
   for (size_t k = 0; k < schur.size(); k++) pivot[analysis_.row_order[first + k]] = static_cast<PetscInt>(k);
-  PetscCallCXX(place->resize(schur.size()));
-  PetscCallCXX(row->resize(schur.size()));
-  PetscCallCXX(column->resize(schur.size()));
-  for (size_t k = 0; k < schur.size(); k++) {
-    (*place)[k]  = pivot[schur[k]];
-    (*row)[k]    = rows[schur[k]];
-    (*column)[k] = columns[schur[k]];
-  }
+  PetscCallCXX(schur_places_.resize(schur.size()));
+  for (size_t k = 0; k < schur.size(); k++)
+    schur_places_[k] = SchurPlace{pivot[schur[k]], rows[schur[k]], columns[schur[k]]};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode DirectFactor::SchurBlock(Scalar *S)
 {
-  const size_t           size = schur.size();
-  std::vector<Scalar>    block;
-  std::vector<PetscInt>  place;
-  std::vector<PetscReal> row, column;
+  const size_t        size = schur.size();
+  std::vector<Scalar> block;
 
   PetscFunctionBegin;
   PetscCallCXX(block.resize(size * size));
   PetscCall(engine_->Apart(block.data()));
-  PetscCall(SchurPlaces(&place, &row, &column));
+  PetscCall(PlaceSchur());
   for (size_t j = 0; j < size; j++)
-    for (size_t i = 0; i < size; i++)
-      S[i + j * size] = Scalar(1 / row[i]) * (Scalar(1 / column[j]) * block[place[i] + place[j] * size]);
+    for (size_t i = 0; i < size; i++) {
+      const SchurPlace &at = schur_places_[i], &of = schur_places_[j];
+      S[i + j * size] = Scalar(1 / at.row) * (Scalar(1 / of.column) * block[at.pivot + of.pivot * size]);
+    }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -103,24 +66,26 @@ PetscErrorCode DirectFactor::SchurBlock(Scalar *S)
 PetscErrorCode DirectFactor::SchurOnce(const Scalar *b, Scalar *x, Scalar *v, bool transpose,
                                        const std::function<PetscErrorCode(Scalar *)> &solve)
 {
-  const Space            space = engine_->Where();
-  const size_t           size  = schur.size();
-  const LuColumns        one   = FirstColumns(1);
-  std::vector<Scalar>    own, inner;
-  std::vector<PetscInt>  place;
-  std::vector<PetscReal> row, column;
+  const Space         space = engine_->Where();
+  const size_t        size  = schur.size();
+  const LuColumns     one   = FirstColumns(1);
+  std::vector<Scalar> own, inner;
 
   PetscFunctionBegin;
   PetscCall(engine_->ApplyHalf(LuHalf{true, transpose, false}, one, b, Rows(), v, Rows()));
   PetscCallCXX(own.resize(size));
   PetscCallCXX(inner.resize(size));
-  PetscCall(SchurPlaces(&place, &row, &column));
-  const std::vector<PetscReal> &before = transpose ? column : row, &after = transpose ? row : column;
-  PetscCall(CopyOut(space, own.data(), v + SchurFirst(), size));
-  for (size_t k = 0; k < size; k++) inner[k] = Scalar(1 / before[k]) * own[place[k]];
+  PetscCall(CopyToHost(space, v + SchurFirst(), size, own.data()));
+  for (size_t k = 0; k < size; k++) {
+    const SchurPlace &at = schur_places_[k];
+    inner[k]             = Scalar(1 / (transpose ? at.column : at.row)) * own[at.pivot];
+  }
   if (size > 0) PetscCall(solve(inner.data()));
-  for (size_t k = 0; k < size; k++) own[place[k]] = Scalar(1 / after[k]) * inner[k];
-  PetscCall(CopyIn(space, v + SchurFirst(), own.data(), size));
+  for (size_t k = 0; k < size; k++) {
+    const SchurPlace &at = schur_places_[k];
+    own[at.pivot]        = Scalar(1 / (transpose ? at.row : at.column)) * inner[k];
+  }
+  PetscCall(CopyFromHost(space, own.data(), size, v + SchurFirst()));
   PetscCall(engine_->ApplyHalf(LuHalf{false, transpose, false}, one, v, Rows(), x, Rows()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

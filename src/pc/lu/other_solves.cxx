@@ -70,32 +70,20 @@ PetscErrorCode MatBackwardSolve_Direct(Mat F, Vec b, Vec x)
 
 PetscErrorCode MatMatTransposeSolve_Direct(Mat F, Mat B, Mat X)
 {
-  PetscInt     rows, columns, given;
-  PetscScalar *to;
-  PetscBool    sparse;
-  Mat          D;
+  PetscInt  columns, given;
+  PetscBool sparse;
+  Mat       D;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)B, MATSEQAIJ, &sparse));
   PetscCheck(sparse, PETSC_COMM_SELF, PETSC_ERR_SUP, "%s solves with the rows of matrices of type %s, not %s",
              MATSOLVERSPARSEGPU, MATSEQAIJ, ((PetscObject)B)->type_name);
-  PetscCall(MatGetSize(B, &columns, &rows));
+  PetscCall(MatGetSize(B, &columns, nullptr));
   PetscCall(MatGetSize(X, nullptr, &given));
   PetscCheck(given == columns, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
              "X has %" PetscInt_FMT " columns, B has %" PetscInt_FMT " rows", given, columns);
-  PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, rows, columns, nullptr, &D));
-  PetscCall(MatDenseGetArray(D, &to));
-  for (PetscInt c = 0; c < columns; c++) {
-    const PetscInt    *j;
-    const PetscScalar *a;
-    PetscInt           count;
-    PetscCall(MatGetRow(B, c, &count, &j, &a));
-    for (PetscInt e = 0; e < count; e++) to[static_cast<size_t>(c) * rows + j[e]] += a[e];
-    PetscCall(MatRestoreRow(B, c, &count, &j, &a));
-  }
-  PetscCall(MatDenseRestoreArray(D, &to));
-  PetscCall(MatAssemblyBegin(D, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(D, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatTranspose(B, MAT_INITIAL_MATRIX, &D));
+  PetscCall(MatConvert(D, MATSEQDENSE, MAT_INPLACE_MATRIX, &D));
   PetscCall((*F->ops->matsolve)(F, D, X));
   PetscCall(MatDestroy(&D));
   PetscFunctionReturn(PETSC_SUCCESS);
