@@ -162,6 +162,32 @@ PetscErrorCode Symbolic_Host(const CsrView &matrix, Incomplete kind, PetscInt le
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+namespace
+{
+/// A row of U that is so many times as long as what is left of the row at work is searched, not run through.
+constexpr PetscInt MUCH_LONGER = 16;
+
+/// Takes `factor` times the later entries of row m from the entries behind `at` of the row that ends before `end`.
+/// place: of a column in that row, -1: it has none.
+void EliminateRow(const FactorPattern &p, PetscInt m, PetscInt at, PetscInt end, const std::vector<PetscInt> &place,
+                  Scalar *a)
+{
+  const Scalar   factor = a[at];
+  const PetscInt last   = p.i[m + 1];
+  PetscInt       f      = p.diagonal[m] + 1;
+
+  if ((last - f) / MUCH_LONGER <= end - at) {
+    for (; f < last; f++)
+      if (place[p.j[f]] >= 0) a[place[p.j[f]]] = a[place[p.j[f]]] - factor * a[f];
+    return;
+  }
+  for (PetscInt e = at + 1; e < end && f < last; e++) {
+    f = static_cast<PetscInt>(std::lower_bound(p.j.begin() + f, p.j.begin() + last, p.j[e]) - p.j.begin());
+    if (f < last && p.j[f] == p.j[e]) a[e] = a[e] - factor * a[f];
+  }
+}
+} // namespace
+
 PetscErrorCode Numeric_Host(const FactorPattern &p, Incomplete kind, const Pivots &pivots, Scalar *a,
                             PetscInt *zero_row, PetscReal *zero_pivot)
 {
@@ -180,8 +206,7 @@ PetscErrorCode Numeric_Host(const FactorPattern &p, Incomplete kind, const Pivot
     for (PetscInt e = p.i[r]; e < p.diagonal[r]; e++) {
       const PetscInt m = p.j[e];
       a[e]             = a[e] * a[p.diagonal[m]];
-      for (PetscInt f = p.diagonal[m] + 1; f < p.i[m + 1] && eliminate; f++)
-        if (place[p.j[f]] >= 0) a[place[p.j[f]]] = a[place[p.j[f]]] - a[e] * a[f];
+      if (eliminate) EliminateRow(p, m, e, p.i[r + 1], place, a);
     }
     for (PetscInt e = p.i[r]; e < p.i[r + 1]; e++) {
       place[p.j[e]] = -1;
