@@ -376,6 +376,12 @@ static PetscErrorCode Face()
     PetscCall(ViewText(F, PETSC_VIEWER_ASCII_INFO_DETAIL, "lu_view", &text));
     PetscCall(CheckText("view", text, {"sparsegpu LU", "fronts", "flops", "0 pivots replaced"}));
     PetscCall(MatDestroy(&F));
+    for (const char *type : {MATORDERINGLEASTFILL, MATORDERINGEXTERNAL}) { // what was taken
+      PetscCall(FactorDirect(A, MAT_FACTOR_LU, type, &F));
+      PetscCall(ViewText(F, PETSC_VIEWER_ASCII_INFO, "lu_view", &text));
+      PetscCall(CheckText("view", text, {"ordered by leastfill: "}));
+      PetscCall(MatDestroy(&F));
+    }
     PetscCall(MatDestroy(&A));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -12,6 +12,7 @@ using sparsegpu::lu::Shape;
 using sparsegpu::lu::SMALL_CLASSES;
 using sparsegpu::lu::SMALL_FRONTS;
 using sparsegpu::lu::Steps;
+using sparsegpu::lu::UPDATE_TILE;
 
 /// The fronts of a problem in the order of its matrix, with a front of the last `apart` unknowns, which are made a
 /// path.
@@ -59,8 +60,9 @@ static PetscErrorCode CheckOrder(const FrontTree &tree, const FrontPlan &plan, P
   for (PetscInt f = 0; f < tree.Fronts(); ++f) {
     const PetscInt parent = tree.parent[(size_t)f], rows = tree.Pivots(f) + tree.Others(f), s = step[(size_t)f];
     PetscCheck(s >= 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: front %d is in no step", what.c_str(), (int)f);
-    PetscCheck(s >= SMALL_CLASSES || (rows <= SMALL_FRONTS[s] && rows <= largest_small), PETSC_COMM_SELF,
-               PETSC_ERR_PLIB, "%s: front %d of %d rows is in step %d", what.c_str(), (int)f, (int)rows, (int)s);
+    const bool small = rows <= SMALL_FRONTS[s < SMALL_CLASSES ? s : 0] && rows <= largest_small;
+    PetscCheck(s >= SMALL_CLASSES || (small && tree.Others(f) <= UPDATE_TILE), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%s: front %d of %d rows is in step %d", what.c_str(), (int)f, (int)rows, (int)s);
     if (parent < 0) continue;
     const PetscInt above = step[(size_t)parent];
     PetscCheck(s < above || (s == above && s < SMALL_CLASSES && at[(size_t)f] < at[(size_t)parent]), PETSC_COMM_SELF,
@@ -161,6 +163,51 @@ static PetscErrorCode Same()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+namespace
+{
+struct Front {
+  PetscInt parent, pivots, others;
+};
+/// Whose rows are not looked at.
+FrontTree TreeOf(const std::vector<Front> &fronts)
+{
+  FrontTree tree;
+  tree.first.assign(1, 0);
+  tree.row_begin.assign(1, 0);
+  for (const Front &f : fronts) {
+    tree.parent.push_back(f.parent);
+    tree.first.push_back(tree.first.back() + f.pivots);
+    tree.row.resize(tree.row.size() + (size_t)f.others, 0);
+    tree.row_begin.push_back((PetscCount)tree.row.size());
+  }
+  return tree;
+}
+} // namespace
+
+/// A front of 150 rows is small where that saves a step of large fronts, and large where its step has larger ones in
+/// any case, or its update is more than a tile.
+static PetscErrorCode Largest()
+{
+  struct Case {
+    const char        *name;
+    std::vector<Front> fronts;
+    PetscInt           large; ///< steps of large fronts
+  };
+  const Case cases[] = {{"chain", {{1, 60, 90}, {2, 60, 90}, {-1, 150, 0}}, 0},
+                        {"beside a larger one", {{2, 60, 90}, {2, 60, 140}, {-1, 200, 0}}, 2},
+                        {"many others", {{1, 10, 140}, {-1, 140, 0}}, 2}};
+
+  PetscFunctionBeginUser;
+  for (const Case &c : cases) {
+    FrontPlan plan;
+    PetscCall(PlanFronts(TreeOf(c.fronts), Steps::Device, LARGEST_SMALL, Shape::General, &plan));
+    const PetscInt large = plan.Steps() - SMALL_CLASSES;
+    PetscCheck(large == c.large, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %d steps of large fronts instead of %d", c.name,
+               (int)large, (int)c.large);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// A chain that goes through sizes is one launch, thousands of fronts beside each other are several.
 static PetscErrorCode Launches()
 {
@@ -172,19 +219,13 @@ static PetscErrorCode Launches()
 
   PetscFunctionBeginUser;
   for (const PetscInt chains : {1, 4000}) {
-    FrontTree tree; // chains of three fronts of 20, 50 and 80 rows
-    FrontPlan plan;
-    tree.first.assign(1, 0);
-    tree.row_begin.assign(1, 0);
-    const PetscInt pivots[] = {10, 30, 40}, others[] = {10, 20, 40};
+    std::vector<Front> fronts; // chains of three, of 20, 50 and 80 rows
+    FrontPlan          plan;
+    const PetscInt     pivots[] = {10, 30, 40}, others[] = {10, 20, 40};
     for (PetscInt c = 0; c < chains; ++c)
-      for (PetscInt k = 0; k < 3; ++k) {
-        const PetscInt f = tree.Fronts();
-        tree.parent.push_back(k < 2 ? f + 1 : -1);
-        tree.first.push_back(tree.first.back() + pivots[k]);
-        for (PetscInt a = 0; a < others[k]; ++a) tree.row.push_back(0); // not looked at
-        tree.row_begin.push_back((PetscCount)tree.row.size());
-      }
+      for (PetscInt k = 0; k < 3; ++k)
+        fronts.push_back({k < 2 ? (PetscInt)fronts.size() + 1 : -1, pivots[k], others[k]});
+    const FrontTree tree = TreeOf(fronts);
     PetscCall(PlanFronts(tree, Steps::Device, LARGEST_SMALL, Shape::General, &plan));
     PetscCheck(launches(plan) == (chains == 1 ? 1 : 3), PETSC_COMM_SELF, PETSC_ERR_PLIB,
                "%d chains of fronts take %d launches", (int)chains, (int)launches(plan));
@@ -194,5 +235,5 @@ static PetscErrorCode Launches()
 
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help, {{"same", Same}, {"launches", Launches}});
+  return Main(argc, argv, help, {{"same", Same}, {"launches", Launches}, {"largest", Largest}});
 }

@@ -20,7 +20,8 @@ template <PetscErrorCode (*test)()> static PetscErrorCode OnEach()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Prepare(const Problem &p, MatFactorType kind, bool hermitian, const std::vector<PetscInt> &schur,
+/// With `definite` Cholesky's method is told so.
+static PetscErrorCode Prepare(const Problem &p, MatFactorType kind, bool definite, const std::vector<PetscInt> &schur,
                               const char ordering[], Mat *A, Mat *F)
 {
   const MatFactorInfo info = Info(0);
@@ -28,7 +29,8 @@ static PetscErrorCode Prepare(const Problem &p, MatFactorType kind, bool hermiti
 
   PetscFunctionBeginUser;
   PetscCall(CreateOn(on, p, A));
-  if (hermitian) PetscCall(MatSetOption(*A, MAT_HERMITIAN, PETSC_TRUE));
+  if (kind == MAT_FACTOR_CHOLESKY && PetscDefined(USE_COMPLEX)) PetscCall(MatSetOption(*A, MAT_HERMITIAN, PETSC_TRUE));
+  if (definite) PetscCall(MatSetOption(*A, MAT_SPD, PETSC_TRUE));
   PetscCall(MatGetFactor(*A, MATSOLVERSPARSEGPU, kind, F));
   PetscCall(ISCreateGeneral(PETSC_COMM_SELF, (PetscInt)schur.size(), schur.data(), PETSC_COPY_VALUES, &is));
   PetscCall(MatFactorSetSchurIS(*F, is));
@@ -138,7 +140,7 @@ static PetscErrorCode Same()
           const MatFactorType      kind = symmetric ? MAT_FACTOR_CHOLESKY : MAT_FACTOR_LU;
           std::vector<PetscScalar> x;
           Mat                      A, F, B, X;
-          PetscCall(Prepare(p, kind, symmetric && PetscDefined(USE_COMPLEX), schur, ordering, &A, &F));
+          PetscCall(Prepare(p, kind, symmetric && ordering, schur, ordering, &A, &F));
           for (int round = 0; round < 2; ++round) { // the second with the same values again
             if (!schur.empty()) PetscCall(CheckSchur(p, schur, F, what));
             if (!schur.empty())

@@ -52,8 +52,9 @@ struct LuArrangement {
 class DirectFactor
 {
 public:
-  DirectKind kind = DirectKind::LU, wanted = DirectKind::LU; ///< LU replaces Cholesky where the diagonal has no pivots
-  PetscInt   gave_way = 0;                 ///< factorizations in a row where it did; the second stays LU
+  DirectKind  kind = DirectKind::LU, wanted = DirectKind::LU; ///< LU replaces Cholesky where the diagonal has no pivots
+  PetscInt    gave_way = 0;                ///< factorizations in a row where it did; the second stays LU
+  std::string ordered_by;                  ///< what it says of how it was found; empty: nothing
   std::vector<PetscInt> order;             ///< [rows] that was asked for, if Cholesky is wanted
   std::vector<PetscInt> schur;             ///< variables of a Schur complement, which come last in the order
   bool                  strict    = false; ///< failures are errors (MatSetErrorIfFailure())

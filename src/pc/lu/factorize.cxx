@@ -195,7 +195,7 @@ PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
 {
   const auto    type   = static_cast<MatFactorShiftType>(static_cast<int>(info->shifttype));
   DirectFactor *factor = DirectOf(F);
-  Reordering    reordering{F, A};
+  Reordering    reordering{F, A, &factor->ordered_by};
   HostRows      matrix;
   MatrixRows    rows;
   const Scalar *a;
@@ -222,7 +222,7 @@ PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
   }
   if (!factor->schur.empty()) {
     bool good;
-    PetscCall(SchurNumeric(F, a, &good));
+    PetscCall(SchurNumeric(F, A, a, &good));
     quality = good ? Quality::Good : Quality::Bad;
     PetscCall(EndNumeric(F, A, rows, &matrix, quality));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -243,7 +243,7 @@ PetscErrorCode MatFactorSymbolic_Direct(Mat F, Mat A, IS row, IS column, const M
   std::vector<PetscInt> r, c;
   HostRows              matrix;
   MatrixRows            rows;
-  Reordering            reordering{F, A};
+  Reordering            reordering{F, A, &factor->ordered_by};
   Space                 space;
   bool                  asked;
 
@@ -254,7 +254,9 @@ PetscErrorCode MatFactorSymbolic_Direct(Mat F, Mat A, IS row, IS column, const M
   PetscCall(ReadOptions(F, A));
   PetscCall(GetMatrixRows(A, &rows));
   PetscCall(matrix.Take(rows));
+  factor->ordered_by.clear();
   if (row && column) {
+    PetscCall(ordering::GetTaken(row, &factor->ordered_by));
     PetscCall(ordering::TakeIndices(row, &r));
     PetscCall(ordering::TakeIndices(column, &c));
   }
@@ -263,7 +265,7 @@ PetscErrorCode MatFactorSymbolic_Direct(Mat F, Mat A, IS row, IS column, const M
     PetscCall(SchurOrder(F, A, matrix.csr, std::vector<PetscInt>(std::move(r)), &c));
     PetscCallCXX(r = c);
   } else if (!(row && column)) { // MATORDERINGEXTERNAL
-    PetscCall(ordering::LeastFillOf(A, &r));
+    PetscCall(ordering::LeastFillOf(A, &r, &factor->ordered_by));
     PetscCallCXX(c = r);
   }
   PetscCall(FactorSpace(A, &space, &asked));

@@ -74,10 +74,10 @@ SPARSEGPU_HD PetscCount UpdateEntries(PetscCount r)
   return j0 * r - j0 * (j0 - tile) / 2 + (r - j0) * (r - j0);
 }
 
-/// Fronts of at most so many rows are small: a thread block of a device keeps one in its shared memory, if that
-/// suffices.
-constexpr PetscInt SMALL_FRONTS[] = {32, 64, 96, 128};
-constexpr PetscInt SMALL_CLASSES  = 4;
+/// Fronts of at most so many rows, UPDATE_TILE of them others, are small: a thread block of a device keeps one in its
+/// shared memory, if that suffices.
+constexpr PetscInt SMALL_FRONTS[] = {32, 64, 96, 128, 160};
+constexpr PetscInt SMALL_CLASSES  = 5;
 constexpr PetscInt LARGEST_SMALL  = SMALL_FRONTS[SMALL_CLASSES - 1];
 
 /// The order of the steps of a factorization. Updates live until the end of the step of the front that takes them.

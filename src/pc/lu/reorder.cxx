@@ -31,7 +31,7 @@ PetscErrorCode Reorder(const CsrView &B, void *context, std::vector<PetscInt> *o
                                       reinterpret_cast<PetscScalar *>(a.data()), &M));
   PetscCall(PetscObjectSetOptions((PetscObject)M, ((PetscObject)c->A)->options));
   PetscCall(MatSetOptionsPrefix(M, ((PetscObject)c->A)->prefix));
-  PetscCall(ordering::OrderOf(M, type, order));
+  PetscCall(ordering::OrderOf(M, type, order, c->taken));
   PetscCall(MatDestroy(&M));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

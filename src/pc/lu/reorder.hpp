@@ -2,6 +2,7 @@
 #pragma once
 
 #include <petscmat.h>
+#include <string>
 #include <vector>
 #include "mat/rows/csr_view.hpp"
 #include "pc/lu/names.hpp"
@@ -9,9 +10,10 @@
 namespace sparsegpu::lu
 {
 
-/// The factor whose options name the ordering, and its matrix.
+/// The factor whose options name the ordering, and its matrix; what the ordering says of how it was found.
 struct Reordering {
-  Mat F, A;
+  Mat          F, A;
+  std::string *taken;
 };
 /// *order [B.rows]: the column that is eliminated k-th, in the ordering that -pc_factor_mat_ordering_type names, or the
 /// preferred one. `context`: a Reordering. A DirectFactor::Orderer.

@@ -50,7 +50,7 @@ PetscErrorCode SchurOrder(Mat F, Mat A, const CsrView &rows, const std::vector<P
 {
   const std::vector<PetscInt> &schur = DirectOf(F)->schur;
   std::vector<PetscInt>        number, unknown, i{0}, j, inner;
-  Reordering                   reordering{F, A};
+  Reordering                   reordering{F, A, &DirectOf(F)->ordered_by};
 
   PetscFunctionBegin;
   PetscCallCXX(number.assign(rows.rows, 0)); // of the other variables; -1: of the Schur complement
@@ -80,7 +80,7 @@ PetscErrorCode SchurOrder(Mat F, Mat A, const CsrView &rows, const std::vector<P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SchurNumeric(Mat F, const Scalar *a, bool *good)
+PetscErrorCode SchurNumeric(Mat F, Mat A, const Scalar *a, bool *good)
 {
   DirectFactor   *factor = DirectOf(F);
   const LuReport &report = factor->Report();
@@ -104,8 +104,12 @@ PetscErrorCode SchurNumeric(Mat F, const Scalar *a, bool *good)
   PetscCall(MatAssemblyEnd(S, MAT_FINAL_ASSEMBLY));
   if (factor->kind == DirectKind::Cholesky)
     PetscCall(MatSetOption(S, factor->hermitian ? MAT_HERMITIAN : MAT_SYMMETRIC, PETSC_TRUE));
+  if (A->spd == PETSC_BOOL3_TRUE) PetscCall(MatSetOption(S, MAT_SPD, PETSC_TRUE));
 #if defined(PETSC_HAVE_CUDA)
-  if (factor->Where() == Space::Device && size > 0) PetscCall(MatConvert(S, MATSEQDENSECUDA, MAT_INPLACE_MATRIX, &S));
+  // PETSc's Cholesky factorization there is of definite matrices alone
+  const bool factors = F->factortype == MAT_FACTOR_LU || A->spd == PETSC_BOOL3_TRUE;
+  if (factors && factor->Where() == Space::Device && size > 0)
+    PetscCall(MatConvert(S, MATSEQDENSECUDA, MAT_INPLACE_MATRIX, &S));
 #endif
   PetscCall(MatDestroy(&F->schur));
   F->schur        = S;

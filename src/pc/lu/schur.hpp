@@ -20,7 +20,7 @@ PetscErrorCode SchurOrder(Mat F, Mat A, const CsrView &rows, const std::vector<P
                           std::vector<PetscInt> *order);
 /// Factors the values a [nonzeros], in the factor's space, and fills F->schur. *good: pivots of all other variables
 /// were found.
-PetscErrorCode SchurNumeric(Mat F, const Scalar *a, bool *good);
+PetscErrorCode SchurNumeric(Mat F, Mat A, const Scalar *a, bool *good);
 /// x = A^-1 b or A^-T b: condensed, solved with the Schur complement, which is factored when it is first needed, and
 /// expanded; refined. In the factor's space.
 PetscErrorCode SchurSolve(Mat F, const Scalar *b, Scalar *x, bool transpose);

@@ -9,6 +9,8 @@ namespace sparsegpu::lu
 
 static constexpr int CHILDREN = 32; ///< that a block knows at a time
 static constexpr int BATCH    = 8;
+/// Rows of a child's update that a lane has at most.
+static constexpr int CHILD_ROWS = UPDATE_TILE / 32;
 
 namespace
 {
@@ -24,7 +26,6 @@ template <class Number> struct Children {
   unsigned char       at[CHILDREN][LARGEST_SMALL]; ///< ChildUpdate::at
 };
 static_assert(LARGEST_SMALL <= 256, "a row's place in a parent is a byte");
-static_assert(LARGEST_SMALL <= UPDATE_TILE, "a small front's update is one tile: columns of others rows each");
 } // namespace
 
 /// Children first, first + 1 .. of front f, at most CHILDREN. All threads must call; they may read after a barrier.

@@ -84,7 +84,8 @@ static __global__ void __launch_bounds__(THREADS, 512 / THREADS)
   __shared__ int                order[LARGEST_SMALL];
   __shared__ unsigned long long claimed;
   __shared__ Children<Number> children;
-  const LuPivoting            P = W.report->pivoting;
+  constexpr int               BROUGHT = ROWS < CHILD_ROWS ? ROWS : CHILD_ROWS;
+  const LuPivoting            P       = W.report->pivoting;
   PivotTally                  tally;
 
   for (;;) {
@@ -99,7 +100,7 @@ static __global__ void __launch_bounds__(THREADS, 512 / THREADS)
     AssembleOwn<half>(F, D);
     if (threadIdx.x == 0) AwaitChildren(W, f, launch);
     __syncthreads();
-    AssembleChildren<half, ROWS>(V, f, W.work, &children, D);
+    AssembleChildren<half, BROUGHT>(V, f, W.work, &children, D);
     Eliminate<half, ROWS>(F, D, W.met, order, P, &tally);
     if (F.others > 0) LeaveUpdate<half, TI, THREADS / TI>(F, D);
     __syncthreads();
@@ -167,8 +168,10 @@ template <bool half, class Number> static PetscErrorCode OfSize(const FrontsView
     PetscCall(Launch<half, 2, 128, 16>(fronts, size, list, count, launch, work, s));
   else if (size <= 96)
     PetscCall(Launch<half, 3, 256, 16>(fronts, size, list, count, launch, work, s));
-  else
+  else if (size <= 128)
     PetscCall(Launch<half, 4, 256, 16>(fronts, size, list, count, launch, work, s));
+  else
+    PetscCall(Launch<half, 5, 512, 16>(fronts, size, list, count, launch, work, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

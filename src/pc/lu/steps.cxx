@@ -26,7 +26,8 @@ std::vector<PetscInt> FindClasses(const FrontTree &tree, PetscInt largest_small)
     const PetscInt rows = tree.Pivots(f) + tree.Others(f), parent = tree.parent[f];
     const PetscInt fits =
         static_cast<PetscInt>(std::lower_bound(SMALL_FRONTS, SMALL_FRONTS + SMALL_CLASSES, rows) - SMALL_FRONTS);
-    if (f == tree.apart) size[f] = SMALL_CLASSES; // not factored: a step of its own
+    if (tree.Others(f) > UPDATE_TILE) size[f] = SMALL_CLASSES; // its update may be several tiles
+    if (f == tree.apart) size[f] = SMALL_CLASSES;              // not factored: a step of its own
     size[f] = std::max(size[f], fits < SMALL_CLASSES && SMALL_FRONTS[fits] <= largest_small ? fits : SMALL_CLASSES);
     if (parent >= 0) size[parent] = std::max(size[parent], size[f]);
   }
@@ -35,8 +36,8 @@ std::vector<PetscInt> FindClasses(const FrontTree &tree, PetscInt largest_small)
 
 /// What an H100 takes for fronts of each class, in microseconds, and how many it works on at a time. Rough: a decision
 /// between launches is right where they differ much.
-constexpr double     FRONT_TIME[SMALL_CLASSES] = {5, 9, 14, 20};
-constexpr PetscCount FRONTS_AT_ONCE[]          = {1056, 528, 264, 132};
+constexpr double     FRONT_TIME[SMALL_CLASSES] = {5, 9, 14, 20, 28};
+constexpr PetscCount FRONTS_AT_ONCE[]          = {1056, 528, 264, 132, 132};
 constexpr double     LAUNCH_TIME               = 5; ///< of one, from the end of the one before
 constexpr double     LARGE_TIME = 60; ///< of a step of large fronts of little more than LARGEST_SMALL rows
 
@@ -80,22 +81,55 @@ struct Launches {
 
 /// The launches that end first: a chain of fronts may go through many sizes, and then through as many launches, each
 /// of which waits for the longest chain of the one before; but many fronts are done in launches of their size, of which
-/// a multiprocessor has more blocks. Fronts of the largest class become large ones where these are faster, in `size`.
-Launches ChooseLaunches(const FrontTree &tree, std::vector<PetscInt> *size)
+/// a multiprocessor has more blocks.
+Launches JoinClasses(const FrontTree &tree, const std::vector<PetscInt> &size)
 {
-  constexpr PetscInt  LAST = SMALL_CLASSES - 1;
-  std::vector<double> chain(size->size());
-  Launches            apart(0);
+  std::vector<double> chain(size.size());
+  Launches            best(0);
+  PetscInt            last = 0; // class that there is
 
-  apart.Measure(tree, *size, chain);
-  if (apart.Time(LAST) > LARGE_TIME * apart.path[LAST] / FRONT_TIME[LAST])
-    for (PetscInt &s : *size) s = s == LAST ? SMALL_CLASSES : s;
-  Launches best(0);
-  best.Measure(tree, *size, chain);
-  for (unsigned joined = 1; joined < 1u << LAST; joined++) {
+  for (const PetscInt s : size)
+    if (s < SMALL_CLASSES) last = std::max(last, s);
+  best.Measure(tree, size, chain);
+  for (unsigned joined = 1; joined < 1u << last; joined++) {
     Launches other(joined);
-    other.Measure(tree, *size, chain);
+    other.Measure(tree, size, chain);
     if (other.Time() < best.Time()) best = other;
+  }
+  return best;
+}
+
+/// Large fronts on the longest way up.
+PetscInt LargeSteps(const FrontTree &tree, const std::vector<PetscInt> &size)
+{
+  std::vector<PetscInt> below(size.size(), 0);
+  PetscInt              most = 0;
+  for (PetscInt f = 0; f < tree.Fronts(); f++) {
+    if (size[f] < SMALL_CLASSES) continue;
+    const PetscInt parent = tree.parent[f], mine = below[f] + 1;
+    most = std::max(most, mine);
+    if (parent >= 0) below[parent] = std::max(below[parent], mine);
+  }
+  return most;
+}
+
+/// The same where fronts of the largest classes may be large ones, in `size`: many of them are faster so, and so are
+/// those whose step has larger ones in any case. *microseconds: all steps.
+Launches ChooseLaunches(const FrontTree &tree, std::vector<PetscInt> *size, double *microseconds)
+{
+  std::vector<PetscInt> fewer = *size;
+  Launches              best  = JoinClasses(tree, *size);
+
+  *microseconds = best.Time() + LARGE_TIME * static_cast<double>(LargeSteps(tree, *size));
+  for (PetscInt c = SMALL_CLASSES - 1; c >= SMALL_CLASSES - 2; c--) {
+    if (std::find(fewer.begin(), fewer.end(), c) == fewer.end()) continue;
+    std::replace(fewer.begin(), fewer.end(), c, SMALL_CLASSES);
+    const Launches other = JoinClasses(tree, fewer);
+    const double   time  = other.Time() + LARGE_TIME * static_cast<double>(LargeSteps(tree, fewer));
+    if (time >= *microseconds) continue;
+    *microseconds = time;
+    best          = other;
+    *size         = fewer;
   }
   return best;
 }
@@ -105,7 +139,7 @@ void FindDeviceSteps(const FrontTree &tree, PetscInt largest_small, FrontPlan *p
   const PetscInt        fronts = tree.Fronts();
   std::vector<PetscInt> step   = FindClasses(tree, largest_small),
                         height(fronts, 0); // heights of small fronts among them
-  const Launches launches = ChooseLaunches(tree, &step);
+  const Launches launches = ChooseLaunches(tree, &step, &plan->predicted);
 
   plan->step_begin.assign(SMALL_CLASSES + 1, 0);
   for (PetscInt f = 0; f < fronts; f++) {
@@ -124,7 +158,6 @@ void FindDeviceSteps(const FrontTree &tree, PetscInt largest_small, FrontPlan *p
     step[tree.apart] = static_cast<PetscInt>(plan->step_begin.size()) - 1;
     plan->step_begin.push_back(1);
   }
-  plan->predicted = launches.Time() + LARGE_TIME * (static_cast<double>(plan->step_begin.size()) - 1 - SMALL_CLASSES);
   std::partial_sum(plan->step_begin.begin(), plan->step_begin.end(), plan->step_begin.begin());
   plan->step.resize(fronts);
   std::iota(plan->step.begin(), plan->step.end(), 0);

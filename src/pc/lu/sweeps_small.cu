@@ -219,14 +219,19 @@ static PetscErrorCode Sweep(const FrontsView &V, const SolveLists &L, bool forwa
 template <Way way, class Number> static PetscErrorCode Sweep(const FrontsView &V, const SolveLists &L, bool forward,
                                                              const LuSolution<Number> &W, cudaStream_t s)
 {
-  const bool fewer = L.small_rows <= 32 * FEWER_ROWS;
+  const bool     one  = W.columns == 1;
+  const PetscInt rows = (L.small_rows + 31) / 32;
 
   PetscFunctionBegin;
-  if (W.columns == 1)
-    PetscCall(fewer ? Sweep<way, FEWER_ROWS, 1>(V, L, forward, W, s) : Sweep<way, MOST_ROWS, 1>(V, L, forward, W, s));
+  if (rows <= FEWER_ROWS)
+    PetscCall(one ? Sweep<way, FEWER_ROWS, 1>(V, L, forward, W, s)
+                  : Sweep<way, FEWER_ROWS, WARP_COLUMNS>(V, L, forward, W, s));
+  else if (rows < MOST_ROWS)
+    PetscCall(one ? Sweep<way, MOST_ROWS - 1, 1>(V, L, forward, W, s)
+                  : Sweep<way, MOST_ROWS - 1, WARP_COLUMNS>(V, L, forward, W, s));
   else
-    PetscCall(fewer ? Sweep<way, FEWER_ROWS, WARP_COLUMNS>(V, L, forward, W, s)
-                    : Sweep<way, MOST_ROWS, WARP_COLUMNS>(V, L, forward, W, s));
+    PetscCall(one ? Sweep<way, MOST_ROWS, 1>(V, L, forward, W, s)
+                  : Sweep<way, MOST_ROWS, WARP_COLUMNS>(V, L, forward, W, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include "pc/lu/direct.hpp"
 #include "petsc/compat.hpp"
+#include "sparsegpu.h"
 
 namespace sparsegpu::lu
 {
@@ -43,6 +44,8 @@ PetscErrorCode DirectFactor::View(PetscViewer viewer) const
       : why_wide_[0] ? ", in full precision instead of single: "
                      : "",
       why_wide_, pivoted_ ? ", by columns with partial pivoting: " : "", pivoted_ ? why_pivoted_ : ""));
+  if (!ordered_by.empty())
+    PetscCall(PetscViewerASCIIPrintf(viewer, "ordered by " MATORDERINGLEASTFILL ": %s\n", ordered_by.c_str()));
   if (!schur.empty())
     PetscCall(PetscViewerASCIIPrintf(viewer, "a Schur complement of order %" PetscInt_FMT " is left\n",
                                      static_cast<PetscInt>(schur.size())));

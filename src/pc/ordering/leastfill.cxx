@@ -55,16 +55,31 @@ PetscErrorCode Tell(Mat A, const LeastFillReport &report)
 
 PetscErrorCode MatGetOrdering_LeastFill(Mat A, MatOrderingType, IS *row, IS *column)
 {
-  Indices order;
+  Indices     order;
+  std::string taken;
 
   PetscFunctionBegin;
-  PetscCall(LeastFillOf(A, &order));
+  PetscCall(LeastFillOf(A, &order, &taken));
   PetscCall(CreateOrder(order, row, column));
+  PetscCall(SetTaken(*row, taken));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
 
-PetscErrorCode LeastFillOf(Mat A, Indices *order)
+std::string LeastFillReport::Taken() const
+{
+  std::string text;
+  size_t      names = 0;
+  for (const Candidate &c : candidates) names += c.taken > 0;
+  for (const Candidate &c : candidates) {
+    if (c.taken == 0) continue;
+    text += (text.empty() ? "" : ", ") + std::string(c.name);
+    if (names > 1) text += " of " + std::to_string(c.taken);
+  }
+  return names > 1 ? text + " components" : text;
+}
+
+PetscErrorCode LeastFillOf(Mat A, Indices *order, std::string *taken)
 {
   SymmetricPattern pattern;
   LeastFillReport  report;
@@ -84,6 +99,7 @@ PetscErrorCode LeastFillOf(Mat A, Indices *order)
   if (moves) PetscCall(PetscInfo(A, "Diagonal entries are missing: rows will move, and be ordered again\n"));
   PetscCall(LeastFill(std::move(pattern), moves ? 0 : factorizations, order, &report));
   PetscCall(Tell(A, report));
+  if (taken) PetscCallCXX(*taken = report.Taken());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <petscmat.h>
+#include <string>
 #include "pc/ordering/libraries.hpp"
 
 namespace sparsegpu::ordering
@@ -20,14 +21,17 @@ struct LeastFillReport {
   PetscInt               nodes = 0, dense = 0, components = 0; ///< of the compressed graph
   PetscLogDouble         flops = 0;                            ///< without the dense nodes
   std::vector<Candidate> candidates;
+
+  /// The names of the candidates that were taken, with the numbers of components where there are several names.
+  std::string Taken() const;
 };
 
 /// *order [A.n]: the unknown that is eliminated k-th. `factorizations`: how many the order is to serve; the more,
 /// the slower candidates are tried; 0: the fastest alone. Errors: PETSC_ERR_MEM.
 PetscErrorCode LeastFill(SymmetricPattern A, PetscReal factorizations, Indices *order, LeastFillReport *report);
 
-/// The same for a square matrix, with its options; -info tells what was tried.
-PetscErrorCode LeastFillOf(Mat A, Indices *order);
+/// The same for a square matrix, with its options; -info tells what was tried. *taken, unless null: Taken().
+PetscErrorCode LeastFillOf(Mat A, Indices *order, std::string *taken = nullptr);
 
 /// MatOrderingRegister() of MATORDERINGLEASTFILL.
 PetscErrorCode RegisterLeastFill();

@@ -60,13 +60,40 @@ PetscErrorCode TakeIndices(IS is, Indices *all)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode OrderOf(Mat A, const char type[], Indices *order)
+static const char TAKEN[] = "SparseGPUOrdering";
+
+PetscErrorCode SetTaken(IS row, const std::string &taken)
+{
+  std::string *kept;
+
+  PetscFunctionBegin;
+  PetscCallCXX(kept = new std::string(taken));
+  PetscCall(ComposeOwned((PetscObject)row, TAKEN, kept));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GetTaken(IS row, std::string *taken)
+{
+  PetscObject container;
+  void       *kept;
+
+  PetscFunctionBegin;
+  taken->clear();
+  PetscCall(PetscObjectQuery((PetscObject)row, TAKEN, &container));
+  if (!container) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscContainerGetPointer((PetscContainer)container, &kept));
+  PetscCallCXX(*taken = *static_cast<std::string *>(kept));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode OrderOf(Mat A, const char type[], Indices *order, std::string *taken)
 {
   IS rows, columns;
 
   PetscFunctionBegin;
   PetscCall(MatGetOrdering(A, type, &rows, &columns));
   PetscCall(TakeIndices(columns, order));
+  if (taken) PetscCall(GetTaken(rows, taken));
   PetscCall(ISDestroy(&rows));
   PetscCall(ISDestroy(&columns));
   PetscFunctionReturn(PETSC_SUCCESS);

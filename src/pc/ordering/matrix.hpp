@@ -2,6 +2,7 @@
 #pragma once
 
 #include <petscmat.h>
+#include <string>
 #include "pc/ordering/names.hpp"
 #include "pc/symbolic/elimination.hpp"
 
@@ -16,8 +17,11 @@ PetscErrorCode GraphOf(Mat A, SymmetricPattern *pattern, bool *moves = nullptr);
 PetscErrorCode CreateOrder(const Indices &order, IS *row, IS *column);
 /// The indices of the process.
 PetscErrorCode TakeIndices(IS is, Indices *all);
-/// MatGetOrdering(), of the columns.
-PetscErrorCode OrderOf(Mat A, const char type[], Indices *order);
+/// What an ordering says of how it was found goes along with its rows; empty where it says nothing.
+PetscErrorCode SetTaken(IS row, const std::string &taken);
+PetscErrorCode GetTaken(IS row, std::string *taken);
+/// MatGetOrdering(), of the columns. *taken, unless null: GetTaken().
+PetscErrorCode OrderOf(Mat A, const char type[], Indices *order, std::string *taken = nullptr);
 /// The same of a symmetric pattern, whose weights PETSc's types do not know.
 PetscErrorCode OrderByPetsc(const SymmetricPattern &A, const char type[], Indices *order);
 
