@@ -170,9 +170,10 @@ factorization of its own; eigenvalues that are zero to rounding count as zero.
 
   `MatFactorSetSchurIS()`, before the symbolic factorization, puts variables last, as one dense front that is assembled
 and not factored: `MatFactorGetSchurComplement()` and its relatives have that dense matrix, on the GPU where PETSc has
-CUDA and the factor is there. `MatSolve()` condenses, solves with the complement, which is then factored, and expands.
-Only the other variables need pivots, and rows are not matched; where one of theirs is replaced, the factorization
-fails. The complement is in full precision. PETSc has no `MatFactorInvertSchurComplement()` of LU on the GPU.
+CUDA and the factor is there; that of Cholesky's method if `MAT_SPD` is set, as PETSc factors no other one there.
+`MatSolve()` condenses, solves with the complement, which is then factored, and expands. Only the other variables need
+pivots, and rows are not matched; where one of theirs is replaced, the factorization fails. The complement is in full
+precision. PETSc has no `MatFactorInvertSchurComplement()` of LU on the GPU.
 
   `MatForwardSolve()` and `MatBackwardSolve()` take one triangle each, without refinement, the vector between them being
 in the order of elimination: L^-1 b and U^-1 b, or D^-1/2 L^-1 b and L^-H D^-1/2 b with Cholesky factors, whose pivots
@@ -325,6 +326,7 @@ M*/
 . -pc_sparsegpuamg_smoother type           - chebyshev (default), l1jacobi, gauss_seidel, symmetric_gauss_seidel or ilu
 . -pc_sparsegpuamg_finest_smoother type    - of the finest level: one of these, same for that of the others, or auto
                                              (default), see below
+. -pc_sparsegpuamg_precision full          - of values that products of a cycle read, or single, see below
 . -pc_sparsegpuamg_tail n                  - on a GPU levels of at most so many unknowns are one launch, see below
                                              (default 4096; 0: none)
 . -pc_sparsegpuamg_use_sa_esteig           - smoothers take the eigenvalue estimates of the prolongators (default true)
@@ -379,6 +381,12 @@ updates of vectors and leaves out what is known to be zero. It gives what the cy
 `KSPView()` tells which one it is. Vectors need not be where the hierarchy is: others are copied. A program that gives a
 smoother other eigenvalues by `KSPChebyshevSetEigenvalues()` after the set-up needs -pc_sparsegpuamg_fused_cycle 0 for
 them to be used.
+
+  With -pc_sparsegpuamg_precision single the products of a cycle read operators and prolongators in single precision,
+where their formats encode values (sell, bsr) and single precision holds the range of them all: rounded values are kept
+beside the full ones, 4 bytes each (8 if complex). Vectors and sums, set-up, the coarsest solve and all products outside
+stay in double precision, and so does `PCMG` as a solver of its own, `KSPRICHARDSON`. `KSPView()` tells with how many
+matrices products were so.
 
   On a GPU and one process such a cycle runs its coarse tail in one launch: levels of at most -pc_sparsegpuamg_tail
 unknowns, at most eight of them, and the coarsest solve, by the explicit inverse of the coarsest matrix, as made by the

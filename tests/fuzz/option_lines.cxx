@@ -100,6 +100,7 @@ const std::vector<KnownOption> &KnownOptions()
         {"-pc_sparsegpuamg_fused_cycle", flag, false},
         {"-pc_sparsegpuamg_use_sa_esteig", flag, false},
         {"-pc_sparsegpuamg_smoother", "chebyshev l1jacobi gauss_seidel symmetric_gauss_seidel ilu", false},
+        {"-pc_sparsegpuamg_precision", "full single", false},
         {"-pc_sparsegpuamg_finest_smoother", "auto same chebyshev l1jacobi gauss_seidel symmetric_gauss_seidel ilu",
          false},
         {"-pc_sparsegpuamg_tail", "0 1 5 4096", false},

@@ -19,7 +19,7 @@ BytesThere BytesOnDevice(const Context &context)
   for (int operation = 0; operation < 3; operation++)
     for (const ConvertedMatrix *copy : {&context.converted[device][operation], &context.early[device][operation]})
       if (copy->format)
-        bytes.formats += copy->format->BytesStored() + copy->BytesForUpdates() -
+        bytes.formats += copy->format->BytesStored() + copy->BytesForUpdates() + copy->format->BytesRounded() -
                          (operation == static_cast<int>(Operation::Normal) ? copy->format->BytesShared() : 0);
   return bytes;
 }

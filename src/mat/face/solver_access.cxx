@@ -2,6 +2,7 @@
 #include "mat/face/solver_access.hpp"
 #include <cstring>
 #include "mat/face/context.hpp"
+#include "mat/face/parallel_away.hpp"
 
 namespace sparsegpu::face
 {
@@ -69,6 +70,27 @@ PetscErrorCode HostBytesForSolve(Mat A, PetscLogDouble *bytes)
   context->read_here = true;
   PetscCall(GetConverted(A, context, Operation::Normal, Space::Host, Use::Prepare, &converted));
   *bytes = converted->format->BytesStored();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KeepsRounded(Mat A, bool *keeps)
+{
+  PetscBool   seq, mpi;
+  PetscMPIInt any       = 0;
+  Mat         blocks[2] = {A, nullptr};
+
+  PetscFunctionBegin;
+  PetscCall(IsOurs(A, &seq, &mpi));
+  if (mpi) PetscCall(GetBlocks(A, blocks));
+  for (Mat block : blocks) {
+    Context *context;
+    if (!block || (!seq && !mpi)) continue;
+    PetscCall(GetContext(block, &context));
+    for (const auto &space : context->converted)
+      for (const ConvertedMatrix &converted : space) any |= converted.format && converted.format->BytesRounded() > 0;
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A)));
+  *keeps = any;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

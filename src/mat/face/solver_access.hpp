@@ -25,6 +25,10 @@ PetscErrorCode FormatForSolve(Mat A, Space vectors, Format **format, PetscInt *n
 /// MATSEQAIJSPARSEGPU with rows, which is converted if that is due.
 PetscErrorCode HostBytesForSolve(Mat A, PetscLogDouble *bytes);
 
+/// Whether A's formats, on any process, keep values in single precision beside the full ones: ProductsInSingle. A is of
+/// any type. Collective.
+PetscErrorCode KeepsRounded(Mat A, bool *keeps);
+
 /// A parallel matrix whose ranks reach each other's memory.
 struct BlocksForSolve {
   Space          space    = Space::Host;             ///< where products run

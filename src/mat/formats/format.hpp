@@ -61,8 +61,11 @@ public:
 
   /// Announces `products` further products with the current values. What Update() postponed, putting the values in
   /// place and encoding them, is done once the products save its cost; *encoded says whether it was. The bits of
-  /// products do not depend on it.
+  /// products do not depend on it. Of ProductsInSingle it rounds the values, where that has not been done.
   PetscErrorCode Expect(PetscCount products, bool *encoded);
+
+  /// Bytes of values rounded for ProductsInSingle; 0: there are none.
+  PetscLogDouble BytesRounded() const { return encoded_.BytesRounded(); }
 
   /// Whether the format can be built from rows on the device.
   virtual bool ConvertsOnDevice() const { return false; }
@@ -163,6 +166,7 @@ private:
   PetscErrorCode BuildValuesOnHost(CsrView A);
   PetscErrorCode CopyToSlots(const CsrView &A, const Scalar *a, Space where);
   PetscErrorCode Encode();
+  PetscErrorCode Round(bool *encoded);
 
   static constexpr PetscCount ENCODING_PAYS = 20; ///< products that save the cost of encoding new values
 

@@ -10,12 +10,34 @@
 namespace sparsegpu::formats
 {
 
+/// Values that are not in full once they are encoded are not rounded. Without memory products have the full ones.
+PetscErrorCode Format::Round(bool *encoded)
+{
+  const bool waited = waits_;
+  bool       lacks;
+
+  PetscFunctionBegin;
+  if (!EncodesValues()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MayLackMemory(
+      [&]() -> PetscErrorCode {
+        PetscFunctionBegin;
+        PetscCall(Settle());
+        if (waits_) PetscCall(Encode());
+        PetscCall(encoded_.Round(values_, space_));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      },
+      &lacks));
+  *encoded = waited && !waits_;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Format::Expect(PetscCount products, bool *encoded)
 {
   bool lacks = false;
 
   PetscFunctionBegin;
   *encoded = false;
+  if (ProductsInSingle::Any()) PetscCall(Round(encoded));
   if (!waits_) PetscFunctionReturn(PETSC_SUCCESS);
   expected_ += products;
   if (expected_ < ENCODING_PAYS) PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,5 +1,6 @@
 /// The fused cycle where it can be, else that of PCMG.
 #include "pc/amg/multigrid.hpp"
+#include "mat/formats/codec/values.hpp"
 #include "sparsegpu.h"
 
 namespace sparsegpu::amg
@@ -40,6 +41,7 @@ PetscErrorCode PCApply_SparseGPUAMG(PC pc, Vec b, Vec x)
 
   PetscFunctionBegin;
   PetscCall(DataOf(pc, &m));
+  const formats::ProductsInSingle single(m->settings.InSingle());
   PetscCall(m->cycle.WhyNot(pc, &reason));
   if (m->settings.fused_cycle && !reason) {
     PetscCall(m->cycle.Apply(pc, b, x));
@@ -55,6 +57,7 @@ PetscErrorCode PCApplyTranspose_SparseGPUAMG(PC pc, Vec b, Vec x)
 
   PetscFunctionBegin;
   PetscCall(DataOf(pc, &m));
+  const formats::ProductsInSingle single(m->settings.InSingle());
   PetscCall(Lend((PetscObject)b, [&] { return m->mg.applytranspose(pc, b, x); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -65,6 +68,7 @@ PetscErrorCode PCMatApply_SparseGPUAMG(PC pc, Mat B, Mat X)
 
   PetscFunctionBegin;
   PetscCall(DataOf(pc, &m));
+  const formats::ProductsInSingle single(m->settings.InSingle());
   PetscCall(Lend((PetscObject)B, [&] { return m->mg.matapply(pc, B, X); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

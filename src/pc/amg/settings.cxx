@@ -120,9 +120,10 @@ template <class Value, size_t COUNT> PetscErrorCode ReadName(PC pc, const char o
 PetscErrorCode ReadNames(PC pc, Settings *s, SparseGPUOptionItems PetscOptionsObject)
 {
   const char *const types[] = {"auto", "aggregation", "classical"}, *const cycles[] = {"mg", "v", "w", "k"};
-  const char *const smoothers[] = {"chebyshev", "l1jacobi", "gauss_seidel", "symmetric_gauss_seidel", "ilu"};
-  const char *const finest[]    = {"chebyshev", "l1jacobi", "gauss_seidel", "symmetric_gauss_seidel",
-                                   "ilu",       "auto",     "same"};
+  const char *const smoothers[]  = {"chebyshev", "l1jacobi", "gauss_seidel", "symmetric_gauss_seidel", "ilu"};
+  const char *const precisions[] = {"full", "single"};
+  const char *const finest[]     = {"chebyshev", "l1jacobi", "gauss_seidel", "symmetric_gauss_seidel",
+                                    "ilu",       "auto",     "same"};
 
   PetscFunctionBegin;
   PetscCall(ReadName(pc, "-pc_sparsegpuamg_type", "Coarsening: auto, aggregation or classical", types,
@@ -132,6 +133,8 @@ PetscErrorCode ReadNames(PC pc, Settings *s, SparseGPUOptionItems PetscOptionsOb
   PetscCall(ReadName(pc, "-pc_sparsegpuamg_smoother", "What smooths on levels", smoothers,
                      "chebyshev, l1jacobi, gauss_seidel, symmetric_gauss_seidel or ilu", &s->smoother,
                      PetscOptionsObject));
+  PetscCall(ReadName(pc, "-pc_sparsegpuamg_precision", "Of values that products of a cycle read", precisions,
+                     "full or single", &s->precision, PetscOptionsObject));
   PetscCall(ReadName(pc, "-pc_sparsegpuamg_finest_smoother", "What smooths on the finest level", finest,
                      "chebyshev, l1jacobi, gauss_seidel, symmetric_gauss_seidel, ilu, auto or same",
                      &s->finest_smoother, PetscOptionsObject));

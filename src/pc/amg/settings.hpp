@@ -36,7 +36,12 @@ struct Settings {
     Auto, ///< of the finest level: ILU for convection on a host, else as on the others
     Same  ///< the same: as on the others
   };
+  enum class Precision {
+    Full,
+    Single ///< products of the cycle read operators and prolongators so
+  };
   Type      type                = Type::Auto;
+  Precision precision           = Precision::Full;
   Smoother  smoother            = Smoother::Chebyshev;
   Smoother  finest_smoother     = Smoother::Auto;
   CycleType cycle               = CycleType::Multigrid;
@@ -74,6 +79,7 @@ struct Settings {
   /// Within PetscOptionsHeadBegin(). Errors: PETSC_ERR_ARG_OUTOFRANGE naming the value met and those allowed; the
   /// settings then stay as they were.
   PetscErrorCode Read(PC pc, SparseGPUOptionItems PetscOptionsObject);
+  bool           InSingle() const { return precision == Precision::Single; }
   /// A coarsest level of at most so many unknowns is solved directly.
   PetscInt DirectLimit() const { return PetscMax(DIRECT_LIMIT, coarse_eq_limit); }
   /// Whether a hierarchy made with `other` differs from one made with these.

@@ -1,5 +1,6 @@
 /// A table of the levels, finest first.
 #include "pc/amg/view.hpp"
+#include "mat/face/solver_access.hpp"
 
 namespace sparsegpu::amg
 {
@@ -193,6 +194,26 @@ PetscErrorCode ViewPlaces(const Hierarchy &hierarchy, const char place[], bool p
         viewer, "    the %" PetscInt_FMT " unknowns of a block interpolate each for itself\n", finest.block));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+/// How many matrices products have read in single precision so far.
+PetscErrorCode ViewPrecision(const Hierarchy &hierarchy, PetscViewer viewer)
+{
+  PetscInt all = 0, rounded = 0;
+
+  PetscFunctionBegin;
+  for (const Level &l : hierarchy.Levels())
+    for (Mat M : {l.A, l.P}) {
+      bool keeps;
+      if (!l.P) continue; // the coarsest is solved
+      PetscCall(face::KeepsRounded(M, &keeps));
+      all++;
+      rounded += keeps;
+    }
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "    in single precision: products with %" PetscInt_FMT " of %" PetscInt_FMT
+                                   " operators and prolongators\n",
+                                   rounded, all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace
 
 PetscErrorCode ViewHierarchy(PC pc, const Hierarchy &hierarchy, const Cycle &cycle, const Settings &settings,
@@ -218,6 +239,7 @@ PetscErrorCode ViewHierarchy(PC pc, const Hierarchy &hierarchy, const Cycle &cyc
   const bool k = settings.cycle == Settings::CycleType::K;
   PetscCall(PetscViewerASCIIPrintf(viewer, "    cycle: %s%s%s\n", reason ? "PCMG's, as " : "fused",
                                    reason ? reason : (k ? ", K" : ""), reason && k ? "; not K" : ""));
+  if (settings.InSingle()) PetscCall(ViewPrecision(hierarchy, viewer));
   PetscCall(ViewVisits(settings, (PetscInt)hierarchy.Levels().size(), viewer));
   if (!reason && cycle.TailTop() > 0)
     PetscCall(PetscViewerASCIIPrintf(viewer, "    coarse tail in one launch: levels %" PetscInt_FMT " to 0\n",

@@ -36,6 +36,16 @@ static __global__ void narrow_kernel(const Scalar *a, size_t n, SingleScalar *si
   STRIDE_LOOP(e, n) single[e] = Narrow(a[e]);
 }
 
+static __global__ void round_kernel(const Scalar *a, size_t n, SingleScalar *single, int *wrong)
+{
+  STRIDE_LOOP(e, n)
+  {
+    const Scalar v = load_stream(a + e);
+    single[e]      = Narrow(v);
+    if (!InRangeOfSingle(&v)) *wrong = 1;
+  }
+}
+
 static __global__ void fill_from_kernel(const Scalar *from, size_t n, Scalar *values)
 {
   const Scalar v              = *from;
@@ -145,6 +155,24 @@ PetscErrorCode AllSingle_CUDA(const Scalar *a, size_t n, bool *all)
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscCall(DeviceCopyOut(&wrong, flag.data(), sizeof(int), stream));
   *all = !wrong;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode RoundAll_CUDA(const Scalar *a, size_t n, SingleScalar *single, bool *holds)
+{
+  DeviceMemory flag;
+  Stream       stream;
+  int          wrong = 0;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(flag.Reserve(sizeof(int)));
+  SparseGPUCallCUDA(cudaMemsetAsync(flag.data(), 0, sizeof(int), static_cast<cudaStream_t>(stream)));
+  round_kernel<<<StrideBlocks(n), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(a, n, single,
+                                                                                   static_cast<int *>(flag.data()));
+  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscCall(DeviceCopyOut(&wrong, flag.data(), sizeof(int), stream));
+  *holds = !wrong;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

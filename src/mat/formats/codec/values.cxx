@@ -58,8 +58,38 @@ static PetscErrorCode CodeAll(const Scalar *a, size_t n, const Scalar *dictionar
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+int ProductsInSingle::depth_ = 0;
+
+static PetscErrorCode RoundAll(const Scalar *a, size_t n, SingleScalar *single, bool *holds)
+{
+  PetscFunctionBegin;
+  *holds = true;
+  for (size_t e = 0; e < n; e++) {
+    single[e] = Narrow(a[e]);
+    *holds    = *holds && InRangeOfSingle(a + e);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode EncodedValues::Round(const Array<Scalar> &values, Space space)
+{
+  const size_t n = values.size();
+  bool         holds;
+
+  PetscFunctionBegin;
+  if (tried_rounding_ || codec_ != ValueCodec::Full || n == 0 || sizeof(SingleScalar) >= sizeof(Scalar))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  tried_rounding_ = true;
+  PetscCall(rounded_.Allocate(n, space));
+  PetscCall(SPARSEGPU_LAUNCH(space, RoundAll_CUDA(values.data(), n, rounded_.data(), &holds),
+                             RoundAll(values.data(), n, rounded_.data(), &holds)));
+  if (!holds) rounded_ = Array<SingleScalar>();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 ValueLayout EncodedValues::Layout(const Scalar *full) const
 {
+  if (ProductsInSingle::Any() && rounded_.size()) return ValueLayout{ValueCodec::Single, rounded_.data(), nullptr};
   switch (codec_) {
   case ValueCodec::Single: return ValueLayout{codec_, single_.data(), nullptr};
   case ValueCodec::Dictionary: return ValueLayout{codec_, code_.data(), dictionary_.data()};
@@ -104,6 +134,7 @@ PetscErrorCode EncodedValues::Encode(Array<Scalar> *values, const std::string &w
     dictionary_ = Array<Scalar>();
   }
   if (codec_ != ValueCodec::Single) single_ = Array<SingleScalar>();
+  if (codec_ != ValueCodec::Full) rounded_ = Array<SingleScalar>();
   if (codec_ != ValueCodec::Full) *values = Array<Scalar>();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

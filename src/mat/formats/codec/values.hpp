@@ -3,6 +3,7 @@
 /// is decided from all values, after each change. Kourtis, Goumas & Koziris, CF 2008 (CSR-VI).
 #pragma once
 
+#include <cfloat>
 #include <string>
 #include "device/buffer.hpp"
 #include "device/scalar.hpp"
@@ -50,6 +51,21 @@ SPARSEGPU_HD bool SameBits(Scalar a, Scalar b)
 }
 #endif
 
+/// Whether single precision holds v but for rounding. NaN and infinity are themselves there.
+SPARSEGPU_HD bool InRangeOfSingle(PetscReal v)
+{
+  const PetscReal size = v < 0 ? -v : v, largest = static_cast<PetscReal>(FLT_MAX);
+  return !(size > largest && size - size == 0) && !(size > 0 && size < static_cast<PetscReal>(FLT_MIN));
+}
+SPARSEGPU_HD bool InRangeOfSingle(const Scalar *v)
+{
+#if defined(PETSC_USE_COMPLEX)
+  return InRangeOfSingle(v->re) && InRangeOfSingle(v->im);
+#else
+  return InRangeOfSingle(*v);
+#endif
+}
+
 /// How a kernel reads value e, one type for each codec.
 struct FullValues {
   const Scalar       *a; ///< [stored]
@@ -82,6 +98,23 @@ template <class Function> auto WithValues(const ValueLayout &v, Function &&funct
   }
 }
 
+/// As long as one of these that is `wanted` lives, formats whose values lie in full multiply with them rounded to
+/// single precision, which they keep beside them: the products of a preconditioner.
+class ProductsInSingle
+{
+public:
+  explicit ProductsInSingle(bool wanted) : wanted_(wanted) { depth_ += wanted_; }
+  ~ProductsInSingle() { depth_ -= wanted_; }
+  ProductsInSingle(const ProductsInSingle &)            = delete;
+  ProductsInSingle &operator=(const ProductsInSingle &) = delete;
+
+  static bool Any() { return depth_ > 0; }
+
+private:
+  const bool wanted_;
+  static int depth_;
+};
+
 /// The codes of an array of values, where a codec applies.
 class EncodedValues
 {
@@ -90,7 +123,11 @@ public:
   /// them all, keeps the codes and frees the values; else keeps nothing. O(values) time; ends synchronised.
   PetscErrorCode Encode(Array<Scalar> *values, const std::string &wanted, Space space);
   ValueCodec     codec() const { return codec_; }
-  /// `full` are the values where the codec is Full.
+  /// Where the codec is Full: keeps the values rounded to single precision, too, unless one of them is too large for
+  /// that or, other than zero, too small. Does so once. O(values) time; ends synchronised. Errors: PETSC_ERR_MEM.
+  PetscErrorCode Round(const Array<Scalar> &values, Space space);
+  PetscLogDouble BytesRounded() const { return static_cast<PetscLogDouble>(rounded_.bytes()); }
+  /// `full` are the values where the codec is Full; of ProductsInSingle the rounded ones, if there are any.
   ValueLayout    Layout(const Scalar *full) const;
   PetscLogDouble BytesEach() const
   {
@@ -100,6 +137,8 @@ public:
 private:
   ValueCodec           codec_ = ValueCodec::Full;
   Array<SingleScalar>  single_;
+  Array<SingleScalar>  rounded_;
+  bool                 tried_rounding_ = false;
   Array<unsigned char> code_;
   Array<Scalar>        dictionary_;
 };
@@ -108,6 +147,8 @@ private:
 PetscErrorCode AllSingle(const Scalar *a, size_t n, bool *all);
 PetscErrorCode AllSingle_CUDA(const Scalar *a, size_t n, bool *all);
 PetscErrorCode NarrowAll_CUDA(const Scalar *a, size_t n, SingleScalar *single);
+/// single = a, rounded. *holds: none overflows or loses digits because it is too small. Synchronised.
+PetscErrorCode RoundAll_CUDA(const Scalar *a, size_t n, SingleScalar *single, bool *holds);
 /// The different bit patterns, ascending, if they are at most DictionaryValues::SIZE; else *found is false. Real
 /// scalars only: complex ones are never found.
 PetscErrorCode FindDictionary(const Scalar *a, size_t n, bool *found, std::vector<Scalar> *dictionary);
