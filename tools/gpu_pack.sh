@@ -53,7 +53,9 @@ fi
 # Programs made of the plug-in's objects would each repeat them: they go once, and gpu_check.sh links.
 (
   cd "$prefix/build"
-  find CMakeFiles/sparsegpu_objects.dir -name '*.o' -print0 | xargs -0 ar qcS "$prefix/link/libinside.a"
+  # not those of sources that are gone
+  grep -o 'CMakeFiles/sparsegpu_objects.dir/[^ "]*\.o' compile_commands.json | sort -u |
+    xargs ar qcS "$prefix/link/libinside.a"
   ranlib "$prefix/link/libinside.a"
   archives=$(find . -name 'lib*.a' | tr '\n' ' ') # what benchmarks share with the drivers
   echo "$archives" | tr ' ' '\n' | grep . | xargs -r cp --parents -t "$prefix/link"
