@@ -84,7 +84,9 @@ PetscErrorCode KeepsRounded(Mat A, bool *keeps)
   if (mpi) PetscCall(GetBlocks(A, blocks));
   for (Mat block : blocks) {
     Context *context;
-    if (!block || (!seq && !mpi)) continue;
+    if (!block) continue;
+    PetscCall(IsOurs(block, &seq, &mpi));
+    if (!seq) continue;
     PetscCall(GetContext(block, &context));
     for (const auto &space : context->converted)
       for (const ConvertedMatrix &converted : space) any |= converted.format && converted.format->BytesRounded() > 0;

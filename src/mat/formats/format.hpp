@@ -61,7 +61,7 @@ public:
 
   /// Announces `products` further products with the current values. What Update() postponed, putting the values in
   /// place and encoding them, is done once the products save its cost; *encoded says whether it was. The bits of
-  /// products do not depend on it. Of ProductsInSingle it rounds the values, where that has not been done.
+  /// products do not depend on it, but those of ProductsInSingle, for which it rounds the values where there is memory.
   PetscErrorCode Expect(PetscCount products, bool *encoded);
 
   /// Bytes of values rounded for ProductsInSingle; 0: there are none.

@@ -17,7 +17,7 @@ PetscErrorCode Format::Round(bool *encoded)
   bool       lacks;
 
   PetscFunctionBegin;
-  if (!EncodesValues()) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!EncodesValues() || encoded_.TriedRounding()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MayLackMemory(
       [&]() -> PetscErrorCode {
         PetscFunctionBegin;
@@ -27,6 +27,7 @@ PetscErrorCode Format::Round(bool *encoded)
         PetscFunctionReturn(PETSC_SUCCESS);
       },
       &lacks));
+  if (lacks) encoded_.DoNotRound(); // these values
   *encoded = waited && !waits_;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

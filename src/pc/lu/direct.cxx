@@ -120,7 +120,7 @@ PetscErrorCode DirectFactor::GetArrangement(LuArrangement *arrangement) const
 {
   PetscFunctionBegin;
   PetscCallCXX(*arrangement = (LuArrangement{kind, analysis_.matched, analysis_.row_order, analysis_.column_order,
-                                             analysis_.row_scale, analysis_.column_scale}));
+                                             analysis_.row_scale, analysis_.column_scale, ordered_by}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -129,6 +129,7 @@ PetscErrorCode DirectFactor::Restore(const CsrView &A, const LuArrangement &arra
   PetscFunctionBegin;
   kind              = arrangement.kind;
   analysis_.matched = arrangement.matched;
+  PetscCallCXX(ordered_by = arrangement.ordered_by);
   PetscCallCXX(analysis_.row_scale = arrangement.row_scale);
   PetscCallCXX(analysis_.column_scale = arrangement.column_scale);
   PetscCall(Analyse(A, arrangement.row_order, arrangement.column_order));

@@ -47,6 +47,7 @@ struct LuArrangement {
   bool                   matched = false;
   std::vector<PetscInt>  row_order, column_order; ///< LuAnalysis
   std::vector<PetscReal> row_scale, column_scale;
+  std::string            ordered_by; ///< DirectFactor
 };
 
 class DirectFactor
@@ -54,8 +55,9 @@ class DirectFactor
 public:
   DirectKind  kind = DirectKind::LU, wanted = DirectKind::LU; ///< LU replaces Cholesky where the diagonal has no pivots
   PetscInt    gave_way = 0;                ///< factorizations in a row where it did; the second stays LU
-  std::string ordered_by;                  ///< what it says of how it was found; empty: nothing
+  std::string ordered_by;                  ///< what the ordering says of how it was found; empty: nothing
   std::vector<PetscInt> order;             ///< [rows] that was asked for, if Cholesky is wanted
+  std::string           order_by;          ///< ordered_by of that
   std::vector<PetscInt> schur;             ///< variables of a Schur complement, which come last in the order
   bool                  strict    = false; ///< failures are errors (MatSetErrorIfFailure())
   bool                  hermitian = false; ///< the mirror image is conjugated

@@ -230,6 +230,7 @@ PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
   if (factor->wanted == DirectKind::Cholesky && factor->kind == DirectKind::LU && factor->gave_way < 2) {
     if (!matrix.csr.i) PetscCall(matrix.Take(rows));
     factor->kind = DirectKind::Cholesky;
+    PetscCallCXX(factor->ordered_by = factor->order_by);
     PetscCall(factor->Symbolic(matrix.csr, factor->order, factor->order, Reorder, &reordering, factor->Where()));
   }
   PetscCall(Trial(F, rows, &matrix, &reordering, a).Run(&quality));
@@ -273,7 +274,10 @@ PetscErrorCode MatFactorSymbolic_Direct(Mat F, Mat A, IS row, IS column, const M
   factor->kind = factor->wanted = kind;
   factor->gave_way              = 0;
   factor->needed_pivoting       = false;
-  if (kind == DirectKind::Cholesky) PetscCallCXX(factor->order = r);
+  if (kind == DirectKind::Cholesky) {
+    PetscCallCXX(factor->order = r);
+    PetscCallCXX(factor->order_by = factor->ordered_by);
+  }
   PetscCall(factor->Symbolic(matrix.csr, std::move(r), std::move(c), Reorder, &reordering, space));
   F->info.fill_ratio_given = info->fill;
   F->factorerrortype       = MAT_FACTOR_NOERROR;

@@ -73,17 +73,18 @@ static PetscErrorCode RoundAll(const Scalar *a, size_t n, SingleScalar *single, 
 
 PetscErrorCode EncodedValues::Round(const Array<Scalar> &values, Space space)
 {
-  const size_t n = values.size();
-  bool         holds;
+  const size_t        n = values.size();
+  Array<SingleScalar> rounded;
+  bool                holds;
 
   PetscFunctionBegin;
   if (tried_rounding_ || codec_ != ValueCodec::Full || n == 0 || sizeof(SingleScalar) >= sizeof(Scalar))
     PetscFunctionReturn(PETSC_SUCCESS);
   tried_rounding_ = true;
-  PetscCall(rounded_.Allocate(n, space));
-  PetscCall(SPARSEGPU_LAUNCH(space, RoundAll_CUDA(values.data(), n, rounded_.data(), &holds),
-                             RoundAll(values.data(), n, rounded_.data(), &holds)));
-  if (!holds) rounded_ = Array<SingleScalar>();
+  PetscCall(rounded.Allocate(n, space));
+  PetscCall(SPARSEGPU_LAUNCH(space, RoundAll_CUDA(values.data(), n, rounded.data(), &holds),
+                             RoundAll(values.data(), n, rounded.data(), &holds)));
+  if (holds) rounded_ = std::move(rounded);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -126,6 +126,9 @@ public:
   /// Where the codec is Full: keeps the values rounded to single precision, too, unless one of them is too large for
   /// that or, other than zero, too small. Does so once. O(values) time; ends synchronised. Errors: PETSC_ERR_MEM.
   PetscErrorCode Round(const Array<Scalar> &values, Space space);
+  /// Round() has nothing more to do.
+  bool           TriedRounding() const { return tried_rounding_ || codec_ != ValueCodec::Full; }
+  void           DoNotRound() { tried_rounding_ = true; }
   PetscLogDouble BytesRounded() const { return static_cast<PetscLogDouble>(rounded_.bytes()); }
   /// `full` are the values where the codec is Full; of ProductsInSingle the rounded ones, if there are any.
   ValueLayout    Layout(const Scalar *full) const;
