@@ -384,9 +384,9 @@ them to be used.
 
   With -pc_sparsegpuamg_precision single the products of a cycle read operators and prolongators in single precision,
 where their formats encode values (sell, bsr) and single precision holds the range of them all: rounded values are kept
-beside the full ones, 4 bytes each (8 if complex). Vectors and sums, set-up, a direct coarsest solve and all products outside
-stay in double precision, and so does `PCMG` as a solver of its own, `KSPRICHARDSON`. `KSPView()` tells with how many
-matrices products were so.
+beside the full ones, 4 bytes each (8 if complex). Vectors and sums, set-up, a direct coarsest solve and all products
+outside stay in double precision, and so does `PCMG` as a solver of its own, `KSPRICHARDSON`. `KSPView()` tells with how
+many matrices products were so.
 
   On a GPU and one process such a cycle runs its coarse tail in one launch: levels of at most -pc_sparsegpuamg_tail
 unknowns, at most eight of them, and the coarsest solve, by the explicit inverse of the coarsest matrix, as made by the
