@@ -152,8 +152,8 @@ static PetscErrorCode TestIterations()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A cycle differs from one in full precision, and by no more than roundings, before and after new values, transposed
-/// and for several columns; after a change of the option it is as if that had been set from the beginning.
+/// A cycle differs from one in full precision, and by no more than roundings, before and after new values, and
+/// transposed; after a change of the option it is as if that had been set from the beginning.
 static PetscErrorCode TestRounded()
 {
   const Option tail(TAIL, "0");

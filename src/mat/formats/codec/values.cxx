@@ -78,9 +78,9 @@ PetscErrorCode EncodedValues::Round(const Array<Scalar> &values, Space space)
   bool                holds;
 
   PetscFunctionBegin;
-  if (tried_rounding_ || codec_ != ValueCodec::Full || n == 0 || sizeof(SingleScalar) >= sizeof(Scalar))
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (TriedRounding()) PetscFunctionReturn(PETSC_SUCCESS);
   tried_rounding_ = true;
+  if (n == 0 || sizeof(SingleScalar) >= sizeof(Scalar)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(rounded.Allocate(n, space));
   PetscCall(SPARSEGPU_LAUNCH(space, RoundAll_CUDA(values.data(), n, rounded.data(), &holds),
                              RoundAll(values.data(), n, rounded.data(), &holds)));
@@ -135,7 +135,6 @@ PetscErrorCode EncodedValues::Encode(Array<Scalar> *values, const std::string &w
     dictionary_ = Array<Scalar>();
   }
   if (codec_ != ValueCodec::Single) single_ = Array<SingleScalar>();
-  if (codec_ != ValueCodec::Full) rounded_ = Array<SingleScalar>();
   if (codec_ != ValueCodec::Full) *values = Array<Scalar>();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
