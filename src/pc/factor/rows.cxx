@@ -5,6 +5,28 @@
 namespace sparsegpu::factor
 {
 
+namespace
+{
+/// The beginnings of all rows: MATSEQAIJCUSPARSE that has many empty ones gives those of the others. On the device.
+PetscErrorCode FindAllRows(Mat A, CsrView *csr)
+{
+  PetscFunctionBegin;
+#if defined(PETSC_HAVE_CUDA) && !defined(PETSC_USE_64BIT_INDICES)
+  PetscBool       cusparse;
+  const PetscInt *i, *j;
+
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJCUSPARSE, &cusparse));
+  if (!cusparse) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatSeqAIJCUSPARSEGetIJ(A, PETSC_FALSE, &i, &j));
+  csr->i = i;
+#else
+  (void)A;
+  (void)csr;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
 PetscErrorCode GetMatrixRows(Mat A, MatrixRows *m)
 {
   PetscBool    seq, mpi;
@@ -36,6 +58,7 @@ PetscErrorCode GetMatrixRows(Mat A, MatrixRows *m)
   } else {
     Stream stream;
     PetscCall(DeviceStream(&stream));
+    PetscCall(FindAllRows(A, &m->csr));
     m->csr.nonzeros = 0;
     if (m->csr.rows) PetscCall(DeviceCopyOut(&m->csr.nonzeros, m->csr.i + m->csr.rows, sizeof(PetscInt), stream));
   }

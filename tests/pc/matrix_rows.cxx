@@ -1,0 +1,124 @@
+static const char help[] = "The rows of a matrix of any type, where preconditioners take them.\n\n";
+
+#include "aggregate_cases.hpp"
+#include "pc/aggregate/source.hpp"
+
+using namespace testing;
+using namespace sparsegpu;
+
+namespace
+{
+/// Types that keep rows of their own; MATSEQAIJCUSPARSE where its vectors can be on a device.
+PetscErrorCode Types(std::vector<const char *> *types)
+{
+  PetscBool found = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  *types = {MATSEQAIJ, MATSEQAIJSPARSEGPU};
+  PetscCall(SparseGPUHasDevice(&found));
+#if defined(PETSC_HAVE_CUDA)
+  if (found) types->push_back(MATSEQAIJCUSPARSE);
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Entries 1, 2, ... of every period-th of n rows: one left of the diagonal, the diagonal, one far off.
+PetscErrorCode CreateSparse(const char type[], PetscInt n, PetscInt period, Mat *A)
+{
+  PetscScalar value = 1;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_SELF, A));
+  PetscCall(MatSetSizes(*A, n, n, n, n));
+  PetscCall(MatSetType(*A, type));
+  PetscCall(MatSeqAIJSetPreallocation(*A, 3, nullptr));
+  for (PetscInt r = period - 1; r < n; r += period)
+    for (PetscInt c : {PetscMax(r - 1, 0), r, (r + n / 2) % n}) {
+      PetscCall(MatSetValue(*A, r, c, value, INSERT_VALUES));
+      value += 1;
+    }
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T> PetscErrorCode CopyOut(const T *from, PetscInt count, bool device, std::vector<T> *to)
+{
+  Stream stream;
+
+  PetscFunctionBeginUser;
+  to->assign((size_t)count, T());
+  if (!device) {
+    std::copy_n(from, count, to->begin());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(DeviceStream(&stream));
+  PetscCall(DeviceCopyOut(to->data(), from, (size_t)count * sizeof(T), stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Rows in `space` against those that MatGetRow() gives.
+PetscErrorCode CheckRows(const std::string &what, Mat A, Space space)
+{
+  aggregate::Source     source;
+  std::vector<PetscInt> i, j;
+  std::vector<Scalar>   a;
+  PetscInt              n;
+  const bool            device = space == Space::Device;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetSize(A, &n, nullptr));
+  PetscCall(source.Take(A, space));
+  const auto &rows = source.rows;
+  PetscCheck(rows.rows == n && rows.cols == n, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%s: %" PetscInt_FMT " x %" PetscInt_FMT, what.c_str(), rows.rows, rows.cols);
+  PetscCall(CopyOut(rows.arrays.i, n + 1, device, &i));
+  PetscCheck(i[0] == 0 && i[(size_t)n] == rows.nonzeros, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%s: rows from %" PetscInt_FMT " to %" PetscInt_FMT " of %" PetscInt_FMT " entries", what.c_str(), i[0],
+             i[(size_t)n], rows.nonzeros);
+  PetscCall(CopyOut(rows.arrays.j, rows.nonzeros, device, &j));
+  PetscCall(CopyOut(rows.arrays.a, rows.nonzeros, device, &a));
+  for (PetscInt r = 0; r < n; ++r) {
+    const PetscInt    *columns, begin = i[(size_t)r];
+    const PetscScalar *values;
+    PetscInt           count;
+    PetscCall(MatGetRow(A, r, &count, &columns, &values));
+    bool same = i[(size_t)r + 1] - begin == count;
+    for (PetscInt k = 0; same && k < count; ++k)
+      same = j[(size_t)(begin + k)] == columns[k] && PetscScalar(a[(size_t)(begin + k)]) == values[k];
+    PetscCall(MatRestoreRow(A, r, &count, &columns, &values));
+    PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: another row %" PetscInt_FMT, what.c_str(), r);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Matrices most of whose rows are empty: PETSc's type for cuSPARSE keeps the others' beginnings alone.
+PetscErrorCode TestEmptyRows()
+{
+  std::vector<const char *> types;
+  PetscBool                 found;
+
+  PetscFunctionBeginUser;
+  PetscCall(Types(&types));
+  PetscCall(SparseGPUHasDevice(&found));
+  for (const char *type : types)
+    for (PetscInt period : {1, 2, 5, 97, 1000})
+      for (Space space : {Space::Host, Space::Device}) {
+        Mat A;
+        if (space == Space::Device && !found) continue;
+        PetscCall(CreateSparse(type, 701, period, &A));
+        const std::string what = std::string(type) + ", a row of " + std::to_string(period) +
+                                 (space == Space::Device ? ", on the device" : ", on the host");
+        PetscCall(CheckRows(what, A, space));
+        PetscCall(MatScale(A, 2));
+        PetscCall(CheckRows(what + ", new values", A, space));
+        PetscCall(MatDestroy(&A));
+      }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+int main(int argc, char **argv)
+{
+  return Main(argc, argv, help, {{"empty_rows", TestEmptyRows}});
+}
