@@ -73,41 +73,24 @@ template <bool half, class Number> static __global__ void __launch_bounds__(32 *
 }
 
 /// What is below, right and left of the tile of pivots k0 ..., PANEL rows or columns a block; of a half what is below.
-template <bool half, class Number> static __global__ void __launch_bounds__(PANEL<Number>)
+template <bool half, class Number> static __global__ void __launch_bounds__(PANEL_THREADS<Number>)
     panel_kernel(FrontsView V, const PetscInt *list, PetscInt k0, LuWorkspace<Number> W)
 {
   const DeviceFront<Number> F(V, list[blockIdx.y], W.values, W.work);
-  const PetscCount          m = F.rows, p = F.pivots;
-  const int                 size  = static_cast<int>(p - k0 < LU_TILE ? p - k0 : LU_TILE);
-  const PetscInt            next  = k0 + size;
-  const PetscInt            below = Parts(F.rows - next, PANEL<Number>), right = half ? 0 : below,
-                 left   = half ? 0 : Parts(k0, PANEL<Number>);
-  const PetscCount ld   = half ? p - k0 : m;
-  PetscInt         part = static_cast<PetscInt>(blockIdx.x);
+  const int                 size = static_cast<int>(F.pivots - k0 < LU_TILE ? F.pivots - k0 : LU_TILE);
+  const PetscInt            next = k0 + size, below = Parts(F.rows - next, PANEL<Number>);
+  const PetscInt            part = static_cast<PetscInt>(blockIdx.x), beside = part - below;
   __shared__ SharedTile<Number> tile;
-  __shared__ Number             stage[LU_TILE][PANEL<Number> + 1];
+  __shared__ PanelStage<Number> stage;
 
-  if (part >= below + right + left) return;
-  tile.Load(F, F.template Column<half>(k0) + k0, ld, k0, size, W.local_row);
   if (part < below) {
-    const PetscInt i    = next + part * PANEL<Number> + static_cast<PetscInt>(threadIdx.x);
-    const bool     rest = half && i >= p;
-    if (i < m)
-      SolveRow(rest ? F.template Rest<half>(k0) + (i - p) : F.template Column<half>(k0) + i, rest ? F.others : ld, size,
-               tile);
-    return;
+    PanelBelow<half>(F, k0, size, part, W.local_row, tile, stage);
+  } else if (!half && beside < below + Parts(k0, PANEL<Number>)) {
+    const bool       right = beside < below;
+    const PetscCount begin = right ? next + static_cast<PetscCount>(beside) * PANEL<Number>
+                                   : static_cast<PetscCount>(beside - below) * PANEL<Number>;
+    PanelBeside(F, k0, size, begin, right ? F.rows : k0, W.local_row, tile, stage);
   }
-  if (half) return;
-  part -= below;
-  if (part < right) {
-    SolveColumns(next + static_cast<PetscCount>(part) * PANEL<Number>, m, size, true, tile, stage,
-                 [&](PetscCount j) { return j < p ? F.lower + k0 + j * m : F.upper + k0 + (j - p) * p; });
-    return;
-  }
-  part -= right;
-  if (!tile.exchanged) return;
-  SolveColumns(static_cast<PetscCount>(part) * PANEL<Number>, k0, size, false, tile, stage,
-               [&](PetscCount j) { return F.lower + k0 + j * m; });
 }
 
 /// Subtracts the product of the tile's panels from the pivots' rows and columns beyond the tile of pivots k0 ...
@@ -216,7 +199,7 @@ template <bool half, class Number> static PetscErrorCode Chunk(const FrontsView 
     }
     tile_kernel<half><<<static_cast<unsigned>(active), 32 * TILE_WARPS, 0, s>>>(fronts, chunk, k0, work);
     SparseGPUCallCUDA(cudaPeekAtLastError());
-    if (panels > 0) panel_kernel<half><<<Grid(panels, active), PANEL<Number>, 0, s>>>(fronts, chunk, k0, work);
+    if (panels > 0) panel_kernel<half><<<Grid(panels, active), PANEL_THREADS<Number>, 0, s>>>(fronts, chunk, k0, work);
     SparseGPUCallCUDA(cudaPeekAtLastError());
     if (half) {
       const PetscInt begin = k0 / WIDE * WIDE;
