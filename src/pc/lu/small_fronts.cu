@@ -83,10 +83,9 @@ static __global__ void __launch_bounds__(THREADS, 512 / THREADS)
   extern __shared__ double2     front_memory[]; // 16 bytes: for complex scalars, too
   __shared__ int                order[LARGEST_SMALL];
   __shared__ unsigned long long claimed;
-  __shared__ Children<Number> children;
-  constexpr int               BROUGHT = ROWS < CHILD_ROWS ? ROWS : CHILD_ROWS;
-  const LuPivoting            P       = W.report->pivoting;
-  PivotTally                  tally;
+  constexpr int                 BROUGHT = ROWS < CHILD_ROWS ? ROWS : CHILD_ROWS;
+  const LuPivoting              P       = W.report->pivoting;
+  PivotTally                    tally;
 
   for (;;) {
     if (threadIdx.x == 0) claimed = atomicAdd(W.report->ticket + launch, 1ull);
@@ -96,12 +95,15 @@ static __global__ void __launch_bounds__(THREADS, 512 / THREADS)
     const DeviceFront<Number> F(V, f, W.values, W.work);
     const int                 p = static_cast<int>(F.pivots), m = static_cast<int>(F.rows);
     const Dense<Number>       D{reinterpret_cast<Number *>(front_memory), m | 1};
-    FindChildren(V, f, 0, W.work, &children); // before they are waited for, as all that does not depend on them
+    // before the children are waited for, as all that does not depend on them
+    const Sources<Number> sources(V, F.first + F.row_begin, m);
+    const Source<Number>  own = sources.Find(V, W.work, 0);
     AssembleOwn<half>(F, D);
     if (threadIdx.x == 0) AwaitChildren(W, f, launch);
     __syncthreads();
-    AssembleChildren<half, BROUGHT>(V, f, W.work, &children, D);
-    Eliminate<half, ROWS>(F, D, W.met, order, P, &tally);
+    AssembleChildren<half, BROUGHT>(V, sources, own, W.work, D);
+    __syncthreads();
+    Eliminate<half>(F, D, W.met, order, P, &tally);
     if (F.others > 0) LeaveUpdate<half, TI, THREADS / TI>(F, D);
     __syncthreads();
     if (threadIdx.x == 0 && parent >= 0) { // waits for no factors
