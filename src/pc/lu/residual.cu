@@ -142,6 +142,7 @@ template <int columns> static __global__ void __launch_bounds__(THREADS)
 #pragma unroll
     for (int c = 0; c < columns; c++) sum[c] = Scalar(0);
     if (row < A.rows)
+#pragma unroll(columns == 1 ? 4 : 1)
       for (PetscInt e = A.i[row] + lane; e < A.i[row + 1]; e += LANES) {
         const Scalar   a = A.a[A.source ? A.source[e] : e];
         const PetscInt j = A.j[e];

@@ -32,6 +32,7 @@ static __global__ void scale_rows_kernel(SystemView A, PetscReal *row_scale, Rea
   const int        lane = threadIdx.x % LANES;
   PetscReal        most = 0;
   if (r < A.rows)
+#pragma unroll 4
     for (PetscInt e = A.i[r] + lane; e < A.i[r + 1]; e += LANES) {
       const PetscReal magnitude = Finite(Magnitude(A.a[e]));
       if (magnitude > most) most = magnitude;
@@ -39,6 +40,7 @@ static __global__ void scale_rows_kernel(SystemView A, PetscReal *row_scale, Rea
   const PetscReal scale = InverseScale(LanesMaximum(most));
   if (r >= A.rows) return;
   if (lane == 0) row_scale[r] = scale;
+#pragma unroll 4
   for (PetscInt e = A.i[r] + lane; e < A.i[r + 1]; e += LANES) {
     const PetscReal scaled = Finite(scale * Finite(Magnitude(A.a[e])));
     if (scaled > 0) atomicMax(column_most + A.j[e], BitsOf(scaled));
@@ -113,6 +115,7 @@ static __global__ void measure_kernel(SystemView A, const PetscReal *row_scale, 
   const PetscCount r   = RowOf();
   PetscReal        sum = 0, largest = 0;
   if (r < A.rows)
+#pragma unroll 4
     for (PetscInt e = A.i[r] + threadIdx.x % LANES; e < A.i[r + 1]; e += LANES) {
       const PetscReal magnitude = Magnitude(A.a[e]), scaled = row_scale[r] * column_scale[A.j[e]] * magnitude;
       sum += magnitude;
@@ -137,10 +140,11 @@ static __global__ void measure_columns_kernel(SystemView A, DeviceReport *report
 
 template <class Number> static __global__ void place_kernel(SystemView A, const PetscReal *row_scale,
                                                             const PetscReal *column_scale, const PetscCount *place,
-                                                            bool hermitian, Number *values)
+                                                            bool hermitian, Number *__restrict__ values)
 {
   const PetscCount r = RowOf();
   if (r >= A.rows) return;
+#pragma unroll 4
   for (PetscInt e = A.i[r] + threadIdx.x % LANES; e < A.i[r + 1]; e += LANES) {
     const Scalar value = Scalar(row_scale[r] * column_scale[A.j[e]]) * A.a[e];
     if (place[e] >= 0) values[place[e]] = Rounded<Number>(hermitian && A.j[e] != r ? Conj(value) : value);
