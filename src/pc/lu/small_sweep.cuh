@@ -13,7 +13,7 @@ static constexpr int FEWER_ROWS = 3, MOST_ROWS = (LARGEST_SMALL + 31) / 32;
 
 /// Columns whose entries are loaded at a time, two such groups before they are used. More would fit, but fewer warps
 /// then.
-template <int rows, class Number> constexpr int AHEAD = (rows == 1 ? 64 : 32) / sizeof(Number);
+template <int rows, class Number> constexpr int AHEAD = (rows == 1 ? 8 : 4) / (sizeof(Number) > 8 ? 2 : 1);
 
 /// Unknown k of a column, to all lanes, which have it in one of `rows` rows.
 template <int rows, int ROWS, int columns, class Number>

@@ -129,6 +129,27 @@ static __global__ void __launch_bounds__(THREADS, columns == 1 ? 4 : 3)
   }
 }
 
+/// Backward a front comes after its parent, and that after its own parent: until then one lane asks for an unknown of
+/// the latter, and not all the time. Most fronts wait at first, and if all asked for all that they need, those whose
+/// turn it is would wait behind them.
+template <class Number> static __device__ void AwaitTurn(const FrontsView &V, PetscInt f, int launch,
+                                                         const LuSolution<Number> &W, PetscCount shift)
+{
+  constexpr unsigned PAUSE  = 200; // ns, less than a front takes
+  const PetscInt     parent = V.parent[f];
+  Patience           patience;
+
+  if (parent < 0 || V.row_begin[parent] == V.row_begin[parent + 1]) return;
+  const Number *const early = W.x + shift + V.row[V.row_begin[parent]];
+  while (IsMissing(poll(early))) {
+    if (patience.Ends(W.spins, W.report->ticket + launch, &W.report->stuck)) {
+      W.report->stuck = 1;
+      return;
+    }
+    __nanosleep(PAUSE);
+  }
+}
+
 /// Backward, as lanes have them: the pivots' unknowns so far with the inverses that they are multiplied with last, and
 /// the others' unknowns, which are waited for after all else has been loaded.
 template <Way way, int ROWS, int columns, class Number>
@@ -179,7 +200,10 @@ static __global__ void __launch_bounds__(THREADS, columns == 1 ? 4 : 3)
     const Factors<way, Number> F   = FactorsOf<way, Number>(V, f, W);
     const int                  p   = static_cast<int>(F.p);
     Number                     v[ROWS][columns], inverse[ROWS];
-    const auto                 take = [&] { TakeUnknowns(F, first, row, launch, W, task.shift, v, inverse); };
+    const auto                 take = [&] {
+      AwaitTurn(V, f, launch, W, task.shift);
+      TakeUnknowns(F, first, row, launch, W, task.shift, v, inverse);
+    };
     if (p <= 32)
       BackwardFront<1>(F, inverse, v, take);
     else
