@@ -78,6 +78,7 @@ PetscErrorCode CheckRows(const std::string &what, Mat A, Space space)
              i[(size_t)n], rows.nonzeros);
   PetscCall(CopyOut(rows.arrays.j, rows.nonzeros, device, &j));
   PetscCall(CopyOut(rows.arrays.a, rows.nonzeros, device, &a));
+  const PetscScalar *const own = reinterpret_cast<const PetscScalar *>(a.data());
   for (PetscInt r = 0; r < n; ++r) {
     const PetscInt    *columns, begin = i[(size_t)r];
     const PetscScalar *values;
@@ -85,7 +86,7 @@ PetscErrorCode CheckRows(const std::string &what, Mat A, Space space)
     PetscCall(MatGetRow(A, r, &count, &columns, &values));
     bool same = i[(size_t)r + 1] - begin == count;
     for (PetscInt k = 0; same && k < count; ++k)
-      same = j[(size_t)(begin + k)] == columns[k] && PetscScalar(a[(size_t)(begin + k)]) == values[k];
+      same = j[(size_t)(begin + k)] == columns[k] && own[begin + k] == values[k];
     PetscCall(MatRestoreRow(A, r, &count, &columns, &values));
     PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: another row %" PetscInt_FMT, what.c_str(), r);
   }
