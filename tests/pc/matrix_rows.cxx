@@ -16,7 +16,7 @@ PetscErrorCode Types(std::vector<const char *> *types)
   PetscFunctionBeginUser;
   *types = {MATSEQAIJ, MATSEQAIJSPARSEGPU};
   PetscCall(SparseGPUHasDevice(&found));
-#if defined(PETSC_HAVE_CUDA)
+#if defined(PETSC_HAVE_CUDA) && (!defined(PETSC_USE_64BIT_INDICES) || PETSC_VERSION_GE(3, 26, 0))
   if (found) types->push_back(MATSEQAIJCUSPARSE);
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -11,7 +11,8 @@ namespace
 PetscErrorCode FindAllRows(Mat A, CsrView *csr)
 {
   PetscFunctionBegin;
-#if defined(PETSC_HAVE_CUDA) && !defined(PETSC_USE_64BIT_INDICES)
+  // with 64-bit indices it has no rows on the device before PETSc 3.26
+#if defined(PETSC_HAVE_CUDA) && (!defined(PETSC_USE_64BIT_INDICES) || PETSC_VERSION_GE(3, 26, 0))
   PetscBool       cusparse;
   const PetscInt *i, *j;
 

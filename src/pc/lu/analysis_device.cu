@@ -12,33 +12,30 @@ namespace
 {
 /// Host arrays of FrontsView that the tree does not have.
 struct Families {
-  std::vector<PetscInt> child_begin, child, owner, source_begin, source;
+  std::vector<int>      children; ///< how many a front has
+  std::vector<PetscInt> owner, source_begin, source;
 
   explicit Families(const FrontTree &tree)
   {
     const PetscInt fronts = tree.Fronts();
     const auto     number = [&](PetscInt f, PetscInt a) { return tree.first[f] + tree.row_begin[f] + a; };
-    child_begin.assign(static_cast<size_t>(fronts) + 1, 0);
+    children.assign(fronts, 0);
     owner.resize(tree.row.size());
     source_begin.assign(static_cast<size_t>(tree.first.back()) + tree.row.size() + 1, 0);
     for (PetscInt f = 0; f < fronts; f++) {
       const PetscInt parent = tree.parent[f];
       std::fill(owner.begin() + tree.row_begin[f], owner.begin() + tree.row_begin[f + 1], f);
       if (parent < 0) continue;
-      ++child_begin[parent + 1];
+      ++children[parent];
       for (PetscCount q = tree.row_begin[f]; q < tree.row_begin[f + 1]; q++)
         ++source_begin[number(parent, tree.relative[q]) + 1];
     }
-    std::partial_sum(child_begin.begin(), child_begin.end(), child_begin.begin());
     std::partial_sum(source_begin.begin(), source_begin.end(), source_begin.begin());
-    child.resize(child_begin.back());
     source.resize(source_begin.back());
-    std::vector<PetscInt> next(child_begin.begin(), child_begin.end() - 1);
     std::vector<PetscInt> at(source_begin.begin(), source_begin.end() - 1);
     for (PetscInt f = 0; f < fronts; f++) {
       const PetscInt parent = tree.parent[f];
       if (parent < 0) continue;
-      child[next[parent]++] = f;
       for (PetscCount q = tree.row_begin[f]; q < tree.row_begin[f + 1]; q++)
         source[at[number(parent, tree.relative[q])]++] = static_cast<PetscInt>(q);
     }
@@ -63,13 +60,9 @@ PetscErrorCode DeviceEngine::TakeTree()
   const FrontTree          &tree = analysis_->tree;
   const FrontPlan          &plan = analysis_->plan;
   std::unique_ptr<Families> families;
-  std::vector<int>          children;
 
   PetscFunctionBegin;
   PetscCallCXX(families = std::make_unique<Families>(tree));
-  PetscCallCXX(children.resize(tree.Fronts()));
-  for (PetscInt f = 0; f < tree.Fronts(); f++)
-    children[f] = static_cast<int>(families->child_begin[f + 1] - families->child_begin[f]);
   PetscCall(TakeCopy(&first_, tree.first));
   PetscCall(TakeCopy(&parent_, tree.parent));
   PetscCall(TakeCopy(&row_begin_, tree.row_begin));
@@ -79,11 +72,9 @@ PetscErrorCode DeviceEngine::TakeTree()
   PetscCall(TakeCopy(&upper_, plan.upper));
   PetscCall(TakeCopy(&update_, plan.update));
   PetscCall(owner_.Take(std::move(families->owner), Space::Device));
-  PetscCall(child_begin_.Take(std::move(families->child_begin), Space::Device));
-  PetscCall(child_.Take(std::move(families->child), Space::Device));
   PetscCall(source_begin_.Take(std::move(families->source_begin), Space::Device));
   PetscCall(source_.Take(std::move(families->source), Space::Device));
-  PetscCall(children_.Take(std::move(children), Space::Device));
+  PetscCall(children_.Take(std::move(families->children), Space::Device));
   PetscCall(pending_.Allocate(tree.Fronts(), Space::Device));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -178,8 +169,8 @@ PetscLogDouble DeviceEngine::Bytes() const
 {
   size_t bytes = 0;
   for (const auto *array :
-       {&first_, &parent_, &row_, &relative_, &owner_, &child_begin_, &child_, &source_begin_, &source_, &list_, &i_,
-        &j_, &transposed_i_, &transposed_j_, &transposed_source_, &row_order_, &column_order_, &local_row_})
+       {&first_, &parent_, &row_, &relative_, &owner_, &source_begin_, &source_, &list_, &i_, &j_, &transposed_i_,
+        &transposed_j_, &transposed_source_, &row_order_, &column_order_, &local_row_})
     bytes += array->bytes();
   for (const auto *array : {&row_begin_, &lower_, &upper_, &update_, &place_}) bytes += array->bytes();
   for (const auto *array : {&a_, &residual_, &before_, &sample_, &basis_, &dots_}) bytes += array->bytes();

@@ -19,7 +19,6 @@ struct FrontsView {
   const PetscCount *row_begin;              ///< [fronts + 1]
   const PetscInt   *row, *relative, *owner; ///< [others of all fronts]; owner: the front that they are others of
   const PetscCount *lower, *upper, *update; ///< [fronts]
-  const PetscInt   *child_begin, *child;    ///< [fronts + 1], [fronts with a parent] ascending
   const PetscInt   *source_begin;           ///< [rows of all fronts + 1]
   const PetscInt   *source; ///< [others of fronts with a parent] the others that a row gets a child's part of
 };

@@ -54,7 +54,7 @@ protected:
 
   const LuAnalysis *analysis_ = nullptr;
   // the fronts
-  Array<PetscInt>   first_, parent_, row_, relative_, owner_, child_begin_, child_, source_begin_, source_;
+  Array<PetscInt>   first_, parent_, row_, relative_, owner_, source_begin_, source_;
   Array<PetscCount> row_begin_, lower_, upper_, update_;
   Array<int>        children_, pending_; ///< [fronts]
   // what is done with them

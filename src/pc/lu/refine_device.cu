@@ -11,9 +11,9 @@ namespace sparsegpu::lu
 
 FrontsView DeviceEngine::Fronts() const
 {
-  return FrontsView{analysis_->plan.shape, first_.data(), parent_.data(),       row_begin_.data(), row_.data(),
-                    relative_.data(),      owner_.data(), lower_.data(),        upper_.data(),     update_.data(),
-                    child_begin_.data(),   child_.data(), source_begin_.data(), source_.data()};
+  return FrontsView{analysis_->plan.shape, first_.data(),    parent_.data(),       row_begin_.data(),
+                    row_.data(),           relative_.data(), owner_.data(),        lower_.data(),
+                    upper_.data(),         update_.data(),   source_begin_.data(), source_.data()};
 }
 
 /// Does not wait: a solve that gave up is reported by its own call or by the next one.

@@ -29,7 +29,7 @@ template <class Number> struct StripPivots {
 } // namespace
 
 /// Pivots k0 .. k0 + width - 1 in their own columns, rows k0 .. k0 + 31, by the first warp: a row a lane. Rows before
-/// `end` change places. Of a half, row k of U = D L^H is set, to row k0 + 31.
+/// `end` change places. Of a half, row k of U = D L^H is set, to column k0 + 31.
 template <bool half, class Number> static __device__ void EliminateStrip(const DeviceFront<Number> &F, Dense<Number> D,
                                                                          int k0, int width, int end, Number *met,
                                                                          int *order, StripPivots<Number> *pivots,

@@ -129,13 +129,13 @@ static __global__ void __launch_bounds__(THREADS, columns == 1 ? 4 : 3)
   }
 }
 
-/// Backward a front comes after its parent, and that after its own parent: until then one lane asks for an unknown of
+/// Backward a front comes after its parent, and that after its own parent: until then its lanes ask for one unknown of
 /// the latter, and not all the time. Most fronts wait at first, and if all asked for all that they need, those whose
 /// turn it is would wait behind them.
 template <class Number> static __device__ void AwaitTurn(const FrontsView &V, PetscInt f, int launch,
                                                          const LuSolution<Number> &W, PetscCount shift)
 {
-  constexpr unsigned PAUSE  = 200; // ns, less than a front takes
+  constexpr unsigned PAUSE  = 200; // ns, at most twice as long: a front takes longer
   const PetscInt     parent = V.parent[f];
   Patience           patience;
 

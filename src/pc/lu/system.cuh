@@ -9,8 +9,7 @@
 namespace sparsegpu::lu
 {
 
-/// Loops over a row are unrolled: of one of hundreds of entries a lane would wait for each of its own.
-static constexpr int THREADS = 256, LANES = 8; ///< lanes of a row
+static constexpr int THREADS = 256, LANES = 8; ///< lanes of a row: loops over one of hundreds of entries are unrolled
 
 static unsigned Blocks(PetscCount threads)
 {
