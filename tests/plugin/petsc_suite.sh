@@ -75,7 +75,7 @@ flock -n 9 || fail "another run uses $folder"
 # OpenMPI in a container or with fewer cores than ranks; no core binding, as several programs run side by side.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_hwloc_base_binding_policy=none \
-  OMPI_MCA_mpi_yield_when_idle=1
+  OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader
 export LC_ALL=C OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 # Comparisons with reference output see the type under AIJ's name, and not the lines that our views add.
 # mat/tests/ex23 makes some of its tests only for a type called seqaij: their titles are left out.
