@@ -7,6 +7,11 @@
   #define PETSC_SUCCESS 0
 #endif
 
+/// MATSEQAIJCUSPARSE tells its rows on the device; with 64-bit indices it has none there before 3.26.
+#if defined(PETSC_HAVE_CUDA) && (!defined(PETSC_USE_64BIT_INDICES) || PETSC_VERSION_GE(3, 26, 0))
+  #define SPARSEGPU_CUSPARSE_TELLS_ROWS
+#endif
+
 /// What functions get that destroy a context: its address, whose type PETSc has changed.
 #if PETSC_VERSION_LT(3, 26, 0)
 using ContextToDestroy = void **;

@@ -226,18 +226,22 @@ inline PetscErrorCode CreateMatrix(const Problem &p, const std::string &backend,
 }
 
 /// A copy of an array that lies in `space`.
-template <class T> PetscErrorCode ToHost(const Array<T> &array, Space space, std::vector<T> *host)
+template <class T> PetscErrorCode ToHost(const T *array, size_t size, Space space, std::vector<T> *host)
 {
   PetscFunctionBeginUser;
-  host->assign(array.size(), T());
+  host->assign(size, T());
   if (space == Space::Host) {
-    std::copy(array.data(), array.data() + array.size(), host->begin());
-  } else if (array.size()) {
+    std::copy_n(array, size, host->begin());
+  } else if (size) {
     sparsegpu::Stream stream;
     PetscCall(sparsegpu::DeviceStream(&stream));
-    PetscCall(sparsegpu::DeviceCopyOut(host->data(), array.data(), array.bytes(), stream));
+    PetscCall(sparsegpu::DeviceCopyOut(host->data(), array, size * sizeof(T), stream));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+template <class T> PetscErrorCode ToHost(const Array<T> &array, Space space, std::vector<T> *host)
+{
+  return ToHost(array.data(), array.size(), space, host);
 }
 
 inline PetscScalar Theirs(const Scalar &v)

@@ -1,6 +1,7 @@
 /// Rows through MatSeqAIJGetCSRAndMemType() or our own context.
 #include "pc/factor/rows.hpp"
 #include "mat/face/context.hpp"
+#include "petsc/compat.hpp"
 
 namespace sparsegpu::factor
 {
@@ -11,8 +12,7 @@ namespace
 PetscErrorCode FindAllRows(Mat A, CsrView *csr)
 {
   PetscFunctionBegin;
-  // with 64-bit indices it has no rows on the device before PETSc 3.26
-#if defined(PETSC_HAVE_CUDA) && (!defined(PETSC_USE_64BIT_INDICES) || PETSC_VERSION_GE(3, 26, 0))
+#if defined(SPARSEGPU_CUSPARSE_TELLS_ROWS)
   PetscBool       cusparse;
   const PetscInt *i, *j;
 

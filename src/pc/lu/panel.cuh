@@ -62,7 +62,7 @@ static __device__ void SolvePanel(const SharedTile<Number> &T, PanelStage<Number
   const int  r = static_cast<int>(threadIdx.x) % PANEL<Number>, part = static_cast<int>(threadIdx.x) / PANEL<Number>;
   const auto factor = [&](int k, int j) { return columns ? T.entry[k][j] : T.entry[j][k]; };
 
-#pragma unroll 1 // code that runs once is loaded as it runs, which takes longer than the work
+#pragma unroll 1 // the same code for all strips
   for (int k0 = 0; k0 < LU_TILE; k0 += PANEL_STRIP) {
     Number x[PANEL_STRIP];
     if (part == 0) {
@@ -128,28 +128,28 @@ template <class Number> static __device__ void PanelBeside(const DeviceFront<Num
                                                            PetscCount begin, PetscCount end, const PetscInt *local_row,
                                                            SharedTile<Number> &tile, PanelStage<Number> &stage)
 {
-  constexpr int    ROWS = PANEL_THREADS<Number> / LU_TILE, LOADS = PANEL<Number> / ROWS;
+  constexpr int    COLUMNS = PANEL_THREADS<Number> / LU_TILE; // that the block loads at a time
   const PetscCount m = F.rows, p = F.pivots;
   const int        i = static_cast<int>(threadIdx.x) % LU_TILE, first = static_cast<int>(threadIdx.x) / LU_TILE;
   const auto       at    = [&](PetscCount j) { return j < p ? F.lower + k0 + j * m : F.upper + k0 + (j - p) * p; };
   const int        count = static_cast<int>(end - begin < PANEL<Number> ? end - begin : PANEL<Number>);
-  Number           v[LOADS];
+  Number           v[PANEL_LOADS];
 
 #pragma unroll
-  for (int u = 0; u < LOADS; u++) {
-    const int j = first + u * ROWS;
+  for (int u = 0; u < PANEL_LOADS; u++) {
+    const int j = first + u * COLUMNS;
     v[u]        = i < size && j < count ? at(begin + j)[i] : Number(0);
   }
   tile.Load(F, F.template Column<false>(k0) + k0, m, k0, size, local_row);
   __syncthreads();
   if (begin < k0 && !tile.exchanged) return;
 #pragma unroll
-  for (int u = 0; u < LOADS; u++) stage[tile.place[i]][first + u * ROWS] = v[u];
+  for (int u = 0; u < PANEL_LOADS; u++) stage[tile.place[i]][first + u * COLUMNS] = v[u];
   __syncthreads();
   if (begin > k0) SolvePanel<true>(tile, stage);
 #pragma unroll
-  for (int u = 0; u < LOADS; u++) {
-    const int j = first + u * ROWS;
+  for (int u = 0; u < PANEL_LOADS; u++) {
+    const int j = first + u * COLUMNS;
     if (i < size && j < count) at(begin + j)[i] = stage[i][j];
   }
 }
