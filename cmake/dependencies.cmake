@@ -103,6 +103,29 @@ if(SPARSEGPU_HAVE_CUDA)
   endif()
 endif()
 
+# BLAS and LAPACK are those of PETSc, which names them in its petscvariables. Where these cannot be linked by that name,
+# the linker searches all libraries that PETSc's own needs: a second or two for each program.
+include(CheckCXXSourceCompiles)
+include(CheckLinkerFlag)
+set(SPARSEGPU_BLAS "")
+if(EXISTS "${PETSC_LIBDIR}/petsc/conf/petscvariables")
+  file(STRINGS "${PETSC_LIBDIR}/petsc/conf/petscvariables" line REGEX "^BLASLAPACK_LIB = ")
+  string(REGEX REPLACE "^BLASLAPACK_LIB = *" "" line "${line}")
+  separate_arguments(SPARSEGPU_BLAS UNIX_COMMAND "${line}")
+endif()
+set(CMAKE_REQUIRED_LIBRARIES PkgConfig::PETSC MPI::MPI_C ${SPARSEGPU_BLAS})
+check_cxx_source_compiles("#include <petscsys.h>
+#include <petscblaslapack.h>
+int main() { return reinterpret_cast<const void *>(&BLASgemm_) == reinterpret_cast<const void *>(&LAPACKgesv_); }"
+  SPARSEGPU_BLAS_LINKS)
+unset(CMAKE_REQUIRED_LIBRARIES)
+check_linker_flag(CXX "LINKER:--copy-dt-needed-entries" SPARSEGPU_HAVE_COPY_DT_NEEDED)
+if(SPARSEGPU_BLAS_LINKS)
+  target_link_libraries(sparsegpu_dependencies INTERFACE ${SPARSEGPU_BLAS})
+elseif(SPARSEGPU_HAVE_COPY_DT_NEEDED)
+  target_link_options(sparsegpu_dependencies INTERFACE "LINKER:--copy-dt-needed-entries")
+endif()
+
 # Libraries of fill-reducing orderings, each optional: -DSPARSEGPU_METIS=OFF and so on leaves one out. PETSc's own come
 # first, so that a process has one METIS. Only the sources of src/pc/ordering see their headers.
 set(SPARSEGPU_ORDERINGS "")
