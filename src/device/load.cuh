@@ -11,6 +11,11 @@ template <class T> __device__ __forceinline__ T load_stream(const T *p)
 {
   return __ldcs(p);
 }
+/// Data that no kernel in flight writes, read by neighbouring threads or blocks again: stays in the caches.
+template <class T> __device__ __forceinline__ T load_often(const T *p)
+{
+  return __ldg(p);
+}
 /// Not read again soon: the caches are for others.
 template <class T> __device__ __forceinline__ void store_stream(T *p, const T &v)
 {
@@ -25,6 +30,10 @@ template <class T> __device__ __forceinline__ T load_shared(const T *p)
 __device__ __forceinline__ Scalar load_stream(const Scalar *p)
 {
   return Scalar(__ldcs(&p->re), __ldcs(&p->im));
+}
+__device__ __forceinline__ Scalar load_often(const Scalar *p)
+{
+  return Scalar(__ldg(&p->re), __ldg(&p->im));
 }
 __device__ __forceinline__ void store_stream(Scalar *p, const Scalar &v)
 {

@@ -60,7 +60,7 @@ static PetscErrorCode Same()
   palettes.push_back({"tiny among many", {1 / largest / 3}, {}, false, false});
   PetscCall(Backends(&backends));
   for (const std::string &backend : backends)
-    for (const char *format : CODED)
+    for (const std::string format : {"sell", "bsr", "dia"}) // all that round
       for (const Palette &palette : palettes) {
         if (!strcmp(palette.name, "NaN")) continue; // whose bits a conversion may change
         const Problem     p = Make(SHAPES[0], palette), rounded = RoundedProblem(p);
@@ -68,16 +68,17 @@ static PetscErrorCode Same()
         Mat               A, B, F;
         Run               full[2], single, expected;
 
-        PetscCall(CreateMatrix(p, MATSPARSEGPU, format, &A));
-        PetscCall(CreateMatrix(p, MATSPARSEGPU, format, &F));
-        PetscCall(CreateMatrix(rounded, MATSPARSEGPU, format, &B));
+        PetscCall(CreateMatrix(p, MATSPARSEGPU, format.c_str(), &A));
+        PetscCall(CreateMatrix(p, MATSPARSEGPU, format.c_str(), &F));
+        PetscCall(CreateMatrix(rounded, MATSPARSEGPU, format.c_str(), &B));
         for (Mat M : {A, B, F}) PetscCall(MatSparseGPUSetBackend(M, backend.c_str()));
         PetscBool accepts;
-        PetscCall(MatSparseGPUCheckFormat(A, format, &accepts, nullptr));
+        PetscCall(MatSparseGPUCheckFormat(A, format.c_str(), &accepts, nullptr));
         const std::string name  = palette.name;
         const bool        holds = name.find("beyond") == std::string::npos && name != "denormal numbers" &&
                            name.find("tiny") == std::string::npos;
-        const bool rounds = HAS_SINGLE && holds && !palette.narrow && !(HAS_DICTIONARY && palette.few);
+        const bool coded  = format != "dia" && (palette.narrow || (HAS_DICTIONARY && palette.few));
+        const bool rounds = HAS_SINGLE && holds && !coded;
         for (int step = 0; step < (accepts ? 2 : 0); ++step) {
           const std::string at = what + ", step " + std::to_string(step);
           PetscCall(Products(F, p, &full[0]));

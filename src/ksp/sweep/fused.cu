@@ -12,18 +12,18 @@
 namespace sparsegpu::sweep
 {
 
-/// The offsets are read once per block. Neighbouring threads read neighbouring a and x.
+/// The list of diagonals is read once per block. Neighbouring threads read neighbouring a and x.
 static __global__ void __launch_bounds__(JACOBI_THREADS)
     dia_jacobi_kernel(DiaLayout A, JacobiSweep sweep, JacobiControl control)
 {
-  __shared__ PetscInt offset[JACOBI_DIAGONALS];
+  __shared__ Diagonal diagonal[JACOBI_DIAGONALS];
   JacobiEpilogue      epilogue{sweep, control};
 
   if (jacobi_stopped(control)) return;
-  for (PetscInt d = threadIdx.x; d < A.diagonals; d += JACOBI_THREADS) offset[d] = A.offset[d];
+  for (PetscInt d = threadIdx.x; d < A.diagonals; d += JACOBI_THREADS) diagonal[d] = A.diagonal[d];
   __syncthreads();
   sweep_rows(A.rows, epilogue,
-             [&](PetscInt row) { return dia_row_sum(A, 0, A.diagonals, offset, row, sweep.x, Scalar(0)); });
+             [&](PetscInt row) { return dia_row_sum(A, A.diagonals, diagonal, row, sweep.x, Scalar(0)); });
   epilogue.Finish();
 }
 

@@ -22,6 +22,10 @@ PetscErrorCode Plain(const Format &format, const JacobiSweep &sweep, const Jacob
 {
   return launch(static_cast<const F &>(format).OnDevice(), sweep, control, stream);
 }
+PetscErrorCode OfDia(const Format &format, const JacobiSweep &sweep, const JacobiControl &control, Stream stream)
+{
+  return DiaJacobi_CUDA(static_cast<const Dia &>(format).Layout(), sweep, control, stream);
+}
 template <class F, auto launch>
 PetscErrorCode Encoded(const Format &format, const JacobiSweep &sweep, const JacobiControl &control, Stream stream)
 {
@@ -47,7 +51,7 @@ bool FewDiagonals(const Format &format)
 
 constexpr Entry entries[] = {
     {"csr", NoChunks<Csr>, Plain<Csr, CsrJacobi_CUDA>},
-    {"dia", FewDiagonals, Plain<Dia, DiaJacobi_CUDA>},
+    {"dia", FewDiagonals, OfDia},
     {"ell", Always, Plain<Ell, EllJacobi_CUDA>},
     {"stencil", Always, OfStencil},
     {"sell", NoChunks<Sell>, Encoded<Sell, SellJacobi_CUDA>},

@@ -43,6 +43,7 @@ PetscErrorCode Format::Build(Plan *plan)
   owner_.reset();
   Release();
   encoded_ = EncodedValues();
+  omitted_ = 0;
   PetscCallCXX(wanted_ = plan->options<CommonOptions>().values);
   if (FromDevice(A))
     PetscCall(BuildPatternOnDevice(plan));
@@ -69,7 +70,7 @@ PetscErrorCode Format::BuildValues(const Look &look)
   } else {
     PetscCall(BuildValuesOnHost(A));
   }
-  if (!look.NoCodecHolds()) PetscCall(Encode());
+  if (!EncodesValues() || !look.NoCodecHolds()) PetscCall(Encode());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -129,7 +130,14 @@ PetscErrorCode Format::Encode()
 {
   PetscFunctionBegin;
   waits_ = false;
-  if (EncodesValues()) PetscCall(encoded_.Encode(&values_, wanted_, space_));
+  if (MayShrink()) PetscCall(Shrink());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Format::Shrink()
+{
+  PetscFunctionBegin;
+  PetscCall(encoded_.Encode(&values_, wanted_, space_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

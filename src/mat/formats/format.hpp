@@ -96,7 +96,7 @@ public:
   PetscInt       Stored() const { return stored_; }
   PetscLogDouble BytesStored() const
   {
-    return pattern_bytes_ + encoded_.BytesEach() * static_cast<PetscLogDouble>(stored_);
+    return pattern_bytes_ + encoded_.BytesEach() * (static_cast<PetscLogDouble>(stored_) - omitted_);
   }
   /// Those of them that are arrays of the matrix's rows on the device.
   PetscLogDouble BytesShared() const
@@ -104,7 +104,7 @@ public:
     return shared_pattern_bytes_ +
            (owner_ && !values_.size() ? sizeof(Scalar) * static_cast<PetscLogDouble>(stored_) : 0);
   }
-  /// The stored values as kernels read them, where EncodesValues().
+  /// The stored values as kernels read them, where EncodesValues() or RoundsValues().
   ValueLayout EncodedLayout() const { return encoded_.Layout(values_.data()); }
   /// Details of the storage for MatView(): bytes of columns and values, sorting.
   virtual std::string Details() const { return ""; }
@@ -135,6 +135,11 @@ protected:
   virtual bool PadsByValue() const { return false; }
   /// Values may lie encoded: kernels read them by EncodedLayout(). Padding then holds the value of some entry.
   virtual bool EncodesValues() const { return false; }
+  /// Values may be kept beside these in single precision, for ProductsInSingle.
+  virtual bool RoundsValues() const { return EncodesValues(); }
+  /// Values that are in their places may go into fewer bytes, by Shrink(), after each change. Here: by their codec.
+  virtual bool           MayShrink() const { return EncodesValues(); }
+  virtual PetscErrorCode Shrink();
   /// Puts the values of the rows in place after BuildPattern().
   virtual PetscErrorCode BuildValues(const Look &look);
 
@@ -153,10 +158,12 @@ protected:
   ValueCodec codec() const { return encoded_.codec(); }
 
   PetscInt       rows_ = 0, cols_ = 0, nonzeros_ = 0, stored_ = 0;
+  PetscInt       omitted_       = 0; ///< of stored_: they are the same as others, which are read in their place
   PetscLogDouble pattern_bytes_ = 0, shared_pattern_bytes_ = 0;
   Space          space_    = Space::Host;
   const Scalar  *borrowed_ = nullptr; ///< the matrix's values where the format multiplies with these
-  Array<Scalar>  values_;             ///< [stored_]
+  Array<Scalar>  values_;             ///< [stored_ - omitted_]
+  std::string    wanted_ = "auto";    ///< codec of the values
 
 private:
   bool FromDevice(const CsrView &A) const { return space_ == Space::Device && A.device.i && ConvertsOnDevice(); }
@@ -172,9 +179,8 @@ private:
 
   std::shared_ptr<const void> owner_; ///< of borrowed_ on the device
 
-  std::string     wanted_   = "auto"; ///< codec of the values
-  bool            waits_    = false;  ///< the encoding of new values is postponed
-  PetscCount      expected_ = 0;      ///< products since then
+  bool            waits_    = false; ///< the encoding of new values is postponed
+  PetscCount      expected_ = 0;     ///< products since then
   EncodedValues   encoded_;
   Array<PetscInt> slot_;      ///< [nonzeros_] once values have changed; in space_
   Array<PetscInt> row_begin_; ///< [rows_ + 1] instead, where NeedsRowsAlone()

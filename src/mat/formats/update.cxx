@@ -17,7 +17,7 @@ PetscErrorCode Format::Round(bool *encoded)
   bool       lacks;
 
   PetscFunctionBegin;
-  if (!EncodesValues() || encoded_.TriedRounding()) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!RoundsValues() || encoded_.TriedRounding()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MayLackMemory(
       [&]() -> PetscErrorCode {
         PetscFunctionBegin;
@@ -105,12 +105,13 @@ PetscErrorCode Format::CopyToSlots(const CsrView &A, const Scalar *a, Space wher
 
   PetscFunctionBegin;
   // Room for values that are stored encoded, or were read where the matrix has them; padding holds the value of an
-  // entry.
-  if (values_.size() != static_cast<size_t>(stored_)) PetscCall(values_.Allocate(stored_, space_));
+  // entry, or PadValue().
+  const bool canonical = PadsByValue(), room = values_.size() != static_cast<size_t>(stored_);
+  if (room) PetscCall(values_.Allocate(stored_, space_));
   if (space_ == Space::Host) {
-    const PetscInt *slot      = slot_.data();
-    Scalar         *values    = values_.data();
-    const bool      canonical = PadsByValue();
+    const PetscInt *slot   = slot_.data();
+    Scalar         *values = values_.data();
+    if (room && canonical) std::fill(values, values + stored_, PadValue());
     if (EncodesValues() && nonzeros_) std::fill(values, values + stored_, a[0]);
     for (PetscInt e = 0; e < nonzeros_; e++) values[slot[e]] = canonical ? StoredValue(a[e]) : a[e];
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -134,9 +135,10 @@ PetscErrorCode Format::CopyToSlots(const CsrView &A, const Scalar *a, Space wher
   } else {
 #if defined(SPARSEGPU_HAVE_CUDA)
     if (EncodesValues() && nonzeros_) PetscCall(FillFrom_CUDA(from, stored_, values_.data()));
+    if (room && canonical) PetscCall(FillValues_CUDA(stored_, PadValue(), values_.data(), stream));
 #endif
-    PetscCall(ScatterValues_CUDA(nonzeros_, CsrOrder() ? nullptr : slot_.data(), from, PadsByValue(), values_.data(),
-                                 stream));
+    PetscCall(
+        ScatterValues_CUDA(nonzeros_, CsrOrder() ? nullptr : slot_.data(), from, canonical, values_.data(), stream));
   }
   if (where == Space::Host) PetscCall(DeviceSynchronize(stream)); // the caller may change `a` as soon as we return
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -177,7 +179,8 @@ PetscErrorCode Format::Update(const CsrView &A, const Scalar *a, Space where, bo
   if (!found) PetscCall(FindSlots(A, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS); // the caller rebuilds, on the host if necessary
   encoded_  = EncodedValues();
-  waits_    = EncodesValues();
+  omitted_  = 0;
+  waits_    = MayShrink();
   expected_ = 0;
   if (MultipliesUnplaced() || CsrOrder()) {
     CsrView view = A;

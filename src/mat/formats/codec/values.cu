@@ -41,7 +41,7 @@ static __global__ void round_kernel(const Scalar *a, size_t n, SingleScalar *sin
   STRIDE_LOOP(e, n)
   {
     const Scalar v = load_stream(a + e);
-    single[e]      = Narrow(v);
+    single[e]      = RoundToSingle(v);
     if (!InRangeOfSingle(&v)) *wrong = 1;
   }
 }

@@ -65,7 +65,7 @@ static PetscErrorCode RoundAll(const Scalar *a, size_t n, SingleScalar *single, 
   PetscFunctionBegin;
   *holds = true;
   for (size_t e = 0; e < n; e++) {
-    single[e] = Narrow(a[e]);
+    single[e] = RoundToSingle(a[e]);
     *holds    = *holds && InRangeOfSingle(a + e);
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -66,6 +66,57 @@ SPARSEGPU_HD bool InRangeOfSingle(const Scalar *v)
 #endif
 }
 
+/// v in single precision, PadValue() as a bit pattern that no other value becomes: IsSinglePad().
+constexpr unsigned    SINGLE_PAD_BITS = 0x7fd5a5e1u;
+SPARSEGPU_HD unsigned BitsOfSingle(float v)
+{
+  union
+  {
+    float    v;
+    unsigned bits;
+  } u;
+  u.v = v;
+  return u.bits;
+}
+SPARSEGPU_HD float SingleOf(unsigned bits)
+{
+  union
+  {
+    float    v;
+    unsigned bits;
+  } u;
+  u.bits = bits;
+  return u.v;
+}
+#if defined(PETSC_USE_COMPLEX)
+SPARSEGPU_HD float &RealPartOf(SingleScalar &v)
+{
+  return v.re;
+}
+SPARSEGPU_HD bool IsSinglePad(const SingleScalar &v)
+{
+  return BitsOfSingle(v.re) == SINGLE_PAD_BITS;
+}
+#else
+SPARSEGPU_HD float &RealPartOf(SingleScalar &v)
+{
+  return v;
+}
+SPARSEGPU_HD bool IsSinglePad(SingleScalar v)
+{
+  return BitsOfSingle(v) == SINGLE_PAD_BITS;
+}
+#endif
+SPARSEGPU_HD SingleScalar RoundToSingle(const Scalar &v)
+{
+  SingleScalar single = Narrow(v);
+  if (IsPad(v))
+    RealPartOf(single) = SingleOf(SINGLE_PAD_BITS);
+  else if (IsSinglePad(single))
+    RealPartOf(single) = SingleOf(SINGLE_PAD_BITS ^ 1);
+  return single;
+}
+
 /// How a kernel reads value e, one type for each codec.
 struct FullValues {
   const Scalar       *a; ///< [stored]

@@ -1,5 +1,5 @@
 /// Builds diagonal storage from rows on the GPU: the place of each entry, from a search of its offset among those of
-/// the diagonals.
+/// the diagonals; and whether its values are symmetric.
 #include "device/cuda_check.hpp"
 #include "device/grid.cuh"
 #include "mat/formats/dia/dia.hpp"
@@ -15,12 +15,9 @@ static constexpr int LANES = 8, SHARED = 1024; ///< threads of a row; offsets se
 template <class Take> static __global__ void each_slot_kernel(DiaLayout layout, CsrArrays A, Take take)
 {
   __shared__ PetscInt mine[SHARED];
-  const PetscInt     *offset = layout.offset;
+  const bool          few = layout.diagonals <= SHARED;
 
-  if (layout.diagonals <= SHARED) {
-    for (PetscInt d = threadIdx.x; d < layout.diagonals; d += THREADS) mine[d] = layout.offset[d];
-    offset = mine;
-  }
+  for (PetscInt d = threadIdx.x; few && d < layout.diagonals; d += THREADS) mine[d] = layout.diagonal[d].offset;
   __syncthreads();
   const PetscInt r = static_cast<PetscInt>(thread_index() / LANES);
   if (r >= layout.rows) return;
@@ -30,7 +27,7 @@ template <class Take> static __global__ void each_slot_kernel(DiaLayout layout, 
     PetscInt       low = 0, high = layout.diagonals; // it is in [low, high)
     while (high - low > 1) {
       const PetscInt middle = (low + high) / 2;
-      if (offset[middle] <= wanted)
+      if ((few ? mine[middle] : layout.diagonal[middle].offset) <= wanted)
         low = middle;
       else
         high = middle;
@@ -47,6 +44,44 @@ static PetscErrorCode EachSlot(const DiaLayout &layout, const CsrArrays &A, Take
   each_slot_kernel<<<Blocks(static_cast<PetscCount>(layout.rows) * LANES), THREADS, 0,
                      static_cast<cudaStream_t>(stream)>>>(layout, A, take);
   SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// One thread for row blockIdx.x * THREADS + threadIdx.x of the diagonals below the main one, all `below` of them.
+static __global__ void symmetric_kernel(DiaLayout A, PetscInt below, const Scalar *values, int *wrong)
+{
+  const PetscCount row = thread_index();
+
+  if (row >= A.rows) return;
+  for (PetscInt d = 0; d < below; d++) {
+    const Diagonal   mine = A.diagonal[d], mirrored = A.diagonal[A.diagonals - 1 - d];
+    const PetscCount column = row + mine.offset;
+    if (column < 0) continue;
+    if (!SameBits(values[mine.place + row], values[mirrored.place + column])) {
+      *wrong = 1;
+      return;
+    }
+    if (d % 4 == 3 && *static_cast<volatile int *>(wrong)) return;
+  }
+}
+
+PetscErrorCode DiaSymmetric_CUDA(const DiaLayout &layout, const Scalar *values, bool *symmetric)
+{
+  DeviceMemory flag;
+  Stream       stream;
+  int          wrong = 0;
+
+  PetscFunctionBegin;
+  *symmetric = true;
+  if (layout.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
+  PetscCall(DeviceStream(&stream));
+  PetscCall(flag.Reserve(sizeof(int)));
+  SparseGPUCallCUDA(cudaMemsetAsync(flag.data(), 0, sizeof(int), static_cast<cudaStream_t>(stream)));
+  symmetric_kernel<<<Blocks(layout.rows), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
+      layout, layout.diagonals / 2, values, static_cast<int *>(flag.data()));
+  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscCall(DeviceCopyOut(&wrong, flag.data(), sizeof(int), stream));
+  *symmetric = !wrong;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

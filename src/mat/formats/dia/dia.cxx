@@ -1,8 +1,10 @@
 /// dia's plan, from the count of diagonals, and its arrays.
 #include "mat/formats/dia/dia.hpp"
+#include <cstring>
 #include "device/backend_call.hpp"
 #include "mat/formats/padding.hpp"
 #include "petsc/compat.hpp"
+#include "petsc/may_lack_memory.hpp"
 
 namespace sparsegpu::formats
 {
@@ -51,19 +53,82 @@ PetscErrorCode Dia::BuildPattern(Plan *plan)
 {
   const CsrView               &A = plan->rows();
   const std::vector<PetscInt> *offsets;
+  std::vector<Diagonal>        diagonals;
 
   PetscFunctionBegin;
   PetscCall(plan->look().Diagonals(&offsets));
   PetscCallCXX(offsets_ = *offsets);
-  layout_.rows      = A.rows;
-  layout_.cols      = A.cols;
-  layout_.diagonals = static_cast<PetscInt>(offsets_.size());
-  layout_.pitch     = EllPitch(A.rows);
-  stored_           = layout_.diagonals * layout_.pitch;
-  PetscCall(offset_.Take(std::vector<PetscInt>(offsets_), space_));
-  layout_.offset = offset_.data();
-  pattern_bytes_ = static_cast<PetscLogDouble>(offset_.bytes());
+  layout_.rows       = A.rows;
+  layout_.cols       = A.cols;
+  layout_.diagonals  = static_cast<PetscInt>(offsets_.size());
+  layout_.pitch      = EllPitch(A.rows);
+  stored_            = layout_.diagonals * layout_.pitch;
+  const size_t count = offsets_.size();
+  mirrored_          = A.rows == A.cols && count > 1;
+  for (size_t d = 0; d < count; d++) mirrored_ = mirrored_ && offsets_[d] == -offsets_[count - 1 - d];
+  PetscCallCXX(diagonals.resize(mirrored_ ? 2 * count : count));
+  for (size_t d = 0; d < count; d++) diagonals[d] = {offsets_[d], static_cast<PetscInt>(d) * layout_.pitch};
+  for (size_t d = count; d < diagonals.size(); d++) {
+    diagonals[d] = diagonals[d - count];
+    // entry (r, r + offset) is entry (r + offset, r) of the mirrored diagonal
+    if (diagonals[d].offset > 0) diagonals[d].place = diagonals[2 * count - 1 - d].place + diagonals[d].offset;
+  }
+  PetscCall(diagonal_.Take(std::move(diagonals), space_));
+  pattern_bytes_ = static_cast<PetscLogDouble>(diagonal_.bytes());
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+DiaLayout Dia::Layout() const
+{
+  DiaLayout layout = layout_;
+  layout.halved    = omitted_ > 0;
+  layout.diagonal  = diagonal_.data() + (layout.halved ? layout.diagonals : 0);
+  layout.a         = EncodedLayout();
+  return layout;
+}
+
+PetscErrorCode DiaSymmetric_Host(const DiaLayout &A, const Scalar *values, bool *symmetric)
+{
+  PetscFunctionBegin;
+  *symmetric = true;
+  for (PetscInt d = 0; *symmetric && A.diagonal[d].offset < 0; d++) {
+    const Diagonal below = A.diagonal[d], above = A.diagonal[A.diagonals - 1 - d];
+    const size_t   bytes = static_cast<size_t>(A.rows - above.offset) * sizeof(Scalar);
+    *symmetric           = !memcmp(values + below.place + above.offset, values + above.place, bytes);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Without memory for another copy of the half that stays, all of them stay.
+PetscErrorCode Dia::Shrink()
+{
+  const PetscInt  below = layout_.diagonals / 2, kept = (layout_.diagonals - below) * layout_.pitch;
+  const DiaLayout all = AllDiagonals();
+  bool            symmetric, lacks;
+  Array<Scalar>   half;
+
+  PetscFunctionBegin;
+  PetscCall(SPARSEGPU_LAUNCH(space_, DiaSymmetric_CUDA(all, values_.data(), &symmetric),
+                             DiaSymmetric_Host(all, values_.data(), &symmetric)));
+  if (!symmetric) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MayLackMemory([&] { return half.Allocate(kept, space_); }, &lacks));
+  if (lacks) PetscFunctionReturn(PETSC_SUCCESS);
+  if (space_ == Space::Host) {
+    memcpy(half.data(), values_.data(), half.bytes());
+  } else {
+    Stream stream;
+    PetscCall(DeviceStream(&stream));
+    PetscCall(DeviceCopyWithin(half.data(), values_.data(), half.bytes(), stream));
+    PetscCall(DeviceSynchronize(stream)); // what it read is freed next
+  }
+  values_  = std::move(half);
+  omitted_ = stored_ - kept;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+std::string Dia::Details() const
+{
+  return omitted_ ? "symmetric values, stored once" : "";
 }
 
 /// place(e, slot) for each entry e of A.
@@ -91,14 +156,14 @@ bool Dia::PlaceValues(const CsrView &A, Scalar *values) const
 PetscErrorCode Dia::SlotsOnDevice(const CsrView &A, PetscInt *slot, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(DiaSlots_CUDA(layout_, A.device, slot, stream));
+  PetscCall(DiaSlots_CUDA(AllDiagonals(), A.device, slot, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode Dia::PlaceOnDevice(const CsrView &A, Scalar *values, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(DiaPlace_CUDA(layout_, A.device, values, stream));
+  PetscCall(DiaPlace_CUDA(AllDiagonals(), A.device, values, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif
@@ -106,8 +171,8 @@ PetscErrorCode Dia::PlaceOnDevice(const CsrView &A, Scalar *values, Stream strea
 PetscErrorCode Dia::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
 {
   PetscFunctionBegin;
-  layout_.a = values();
-  PetscCall(SPARSEGPU_LAUNCH(space_, DiaMult_CUDA(layout_, x, y, z, stream), DiaMult_Kokkos(layout_, x, y, z)));
+  const DiaLayout A = Layout();
+  PetscCall(SPARSEGPU_LAUNCH(space_, DiaMult_CUDA(A, x, y, z, stream), DiaMult_Kokkos(A, x, y, z)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -115,8 +180,8 @@ PetscErrorCode Dia::MultSending(const Scalar *x, const Scalar *y, Scalar *z, con
                                 Stream stream)
 {
   PetscFunctionBegin;
-  layout_.a = values();
-  PetscCall(SPARSEGPU_LAUNCH(space_, DiaMult_CUDA(layout_, x, y, z, stream, &exchange),
+  const DiaLayout A = Layout();
+  PetscCall(SPARSEGPU_LAUNCH(space_, DiaMult_CUDA(A, x, y, z, stream, &exchange),
                              Format::MultSending(x, y, z, exchange, stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -124,16 +189,16 @@ PetscErrorCode Dia::MultSending(const Scalar *x, const Scalar *y, Scalar *z, con
 PetscErrorCode Dia::MultDots(const ProductDots &dots, Stream stream)
 {
   PetscFunctionBegin;
-  layout_.a = values();
-  PetscCall(SPARSEGPU_LAUNCH(space_, DiaMultDots_CUDA(layout_, dots, stream), Format::MultDots(dots, stream)));
+  const DiaLayout A = Layout();
+  PetscCall(SPARSEGPU_LAUNCH(space_, DiaMultDots_CUDA(A, dots, stream), Format::MultDots(dots, stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode Dia::MultDense(const DenseColumns &d, DeviceMemory *, Stream stream)
 {
   PetscFunctionBegin;
-  layout_.a = values();
-  PetscCall(SPARSEGPU_LAUNCH(space_, DiaMultDense_CUDA(layout_, d, stream), DiaMultDense_Kokkos(layout_, d)));
+  const DiaLayout A = Layout();
+  PetscCall(SPARSEGPU_LAUNCH(space_, DiaMultDense_CUDA(A, d, stream), DiaMultDense_Kokkos(A, d)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

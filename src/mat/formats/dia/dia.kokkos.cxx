@@ -22,8 +22,15 @@ static void AddDiagonal(PetscInt count, const Scalar *__restrict a, const Scalar
   for (PetscInt r = 0; r < count; r++)
     if (!IsPad(a[r])) sum[r] += a[r] * x[r];
 }
+static void AddDiagonal(PetscInt count, const SingleScalar *__restrict a, const Scalar *__restrict x,
+                        Scalar *__restrict sum)
+{
+  for (PetscInt r = 0; r < count; r++)
+    if (!IsSinglePad(a[r])) sum[r] += Widen(a[r]) * x[r];
+}
 #else
 typedef RealBits __attribute__((may_alias)) AliasedBits;
+typedef unsigned __attribute__((may_alias)) AliasedSingleBits;
 
 SPARSEGPU_VECTOR_CLONES static void AddDiagonal(PetscInt count, const Scalar *__restrict a, const Scalar *__restrict x,
                                                 Scalar *__restrict sum)
@@ -34,19 +41,31 @@ SPARSEGPU_VECTOR_CLONES static void AddDiagonal(PetscInt count, const Scalar *__
     sum[r] += bits[r] == PAD_BITS ? Scalar(0) : product;
   }
 }
+  #if !defined(PETSC_USE_REAL_SINGLE)
+SPARSEGPU_VECTOR_CLONES static void AddDiagonal(PetscInt count, const SingleScalar *__restrict a,
+                                                const Scalar *__restrict x, Scalar *__restrict sum)
+{
+  const AliasedSingleBits *bits = reinterpret_cast<const AliasedSingleBits *>(a);
+  for (PetscInt r = 0; r < count; r++) {
+    const Scalar product = Widen(a[r]) * x[r];
+    sum[r] += bits[r] == SINGLE_PAD_BITS ? Scalar(0) : product;
+  }
+}
+  #endif
 #endif
 
 static constexpr PetscInt ROWS = 512; ///< of a work item
 
-/// Rows first .. end, at most ROWS.
-static inline void MultRows(const DiaLayout &A, PetscInt first, PetscInt end, const Scalar *x, const Scalar *y,
-                            Scalar *z)
+/// Rows first .. end, at most ROWS. a: the values, of Scalar or SingleScalar.
+template <class Value> static inline void MultRows(const DiaLayout &A, const Value *a, PetscInt first, PetscInt end,
+                                                   const Scalar *x, const Scalar *y, Scalar *z)
 {
   Scalar sum[ROWS];
   std::fill(sum, sum + ROWS, Scalar(0));
   for (PetscInt d = 0; d < A.diagonals; d++) {
-    const PetscInt from = std::max(first, -A.offset[d]), to = std::min(end, A.cols - A.offset[d]);
-    if (from < to) AddDiagonal(to - from, A.a + d * A.pitch + from, x + from + A.offset[d], sum + (from - first));
+    const Diagonal mine = A.diagonal[d];
+    const PetscInt from = std::max(first, -mine.offset), to = std::min(end, A.cols - mine.offset);
+    if (from < to) AddDiagonal(to - from, a + mine.place + from, x + from + mine.offset, sum + (from - first));
   }
   for (PetscInt r = first; r < end; r++) z[r] = y ? y[r] + sum[r - first] : sum[r - first];
 }
@@ -54,7 +73,8 @@ static inline void MultRows(const DiaLayout &A, PetscInt first, PetscInt end, co
 /// A run of rows per work item, short enough that its part of z stays in the first-level cache while all diagonals
 /// pass, and its part of the matrix in the second-level one from one column to the next. y: of the first column, or
 /// null. Bitwise reproducible.
-static PetscErrorCode MultColumns(const DiaLayout &layout, const DenseColumns &columns, const Scalar *y)
+template <class Value>
+static PetscErrorCode MultColumns(const DiaLayout &layout, const Value *a, const DenseColumns &columns, const Scalar *y)
 {
   using Range            = Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<PetscInt>>;
   const DiaLayout    A   = layout;
@@ -64,22 +84,32 @@ static PetscErrorCode MultColumns(const DiaLayout &layout, const DenseColumns &c
   PetscCall(KokkosStart());
   PetscCallCXX(Kokkos::parallel_for("DiaMult", Range(0, (A.rows + ROWS - 1) / ROWS), [=](const PetscInt block) {
     const PetscInt first = block * ROWS, end = std::min(first + ROWS, A.rows);
-    for (PetscInt c = 0; c < all.count; c++) MultRows(A, first, end, all.X(c), y, all.Z(c));
+    for (PetscInt c = 0; c < all.count; c++) MultRows(A, a, first, end, all.X(c), y, all.Z(c));
   }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Multiply(const DiaLayout &A, const DenseColumns &columns, const Scalar *y)
+{
+  PetscFunctionBegin;
+  if (A.a.codec == ValueCodec::Single)
+    PetscCall(MultColumns(A, static_cast<const SingleScalar *>(A.a.a), columns, y));
+  else
+    PetscCall(MultColumns(A, static_cast<const Scalar *>(A.a.a), columns, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode DiaMult_Kokkos(const DiaLayout &A, const Scalar *x, const Scalar *y, Scalar *z)
 {
   PetscFunctionBegin;
-  PetscCall(MultColumns(A, DenseColumns{1, x, 0, z, 0}, y));
+  PetscCall(Multiply(A, DenseColumns{1, x, 0, z, 0}, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode DiaMultDense_Kokkos(const DiaLayout &A, const DenseColumns &d)
 {
   PetscFunctionBegin;
-  PetscCall(MultColumns(A, d, nullptr));
+  PetscCall(Multiply(A, d, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

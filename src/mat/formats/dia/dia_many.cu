@@ -1,8 +1,7 @@
 /// dia times several columns. Neighbouring rows have neighbouring columns here: X is read as it lies, by columns.
 #include "device/cuda_check.hpp"
 #include "device/grid.cuh"
-#include "device/load.cuh"
-#include "mat/formats/dia/dia.hpp"
+#include "mat/formats/dia/row.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::formats
@@ -10,15 +9,15 @@ namespace sparsegpu::formats
 
 static constexpr int COLUMNS = 64 / sizeof(Scalar) < 8 ? 64 / sizeof(Scalar) : 8; ///< at a time: what registers hold
 
-/// One thread per row, with a sum for each of the `columns` columns; the offsets are read once per block. Neighbouring
-/// threads read neighbouring a and, in each column, neighbouring x, most of which its L1 cache has from the diagonals
-/// before. Bitwise reproducible, and the bits of a product with one column.
-template <int columns> static __global__ void __launch_bounds__(THREADS, columns > 4 ? 3 : 4)
-    dia_many_kernel(DiaLayout A, DenseColumns d)
+/// One thread per row, with a sum for each of the `columns` columns; the list of diagonals is read once per block.
+/// Neighbouring threads read neighbouring a and, in each column, neighbouring x, most of which its L1 cache has from
+/// the diagonals before. Bitwise reproducible, and the bits of a product with one column.
+template <int columns, bool halved, class Values> static __global__ void __launch_bounds__(THREADS, columns > 4 ? 3 : 4)
+    dia_many_kernel(DiaLayout A, Values values, DenseColumns d)
 {
   constexpr int        FIT   = 128 / static_cast<int>(sizeof(Scalar)) / columns;
   constexpr int        BATCH = FIT < 1 ? 1 : FIT > 4 ? 4 : FIT; // diagonals whose loads are on their way together
-  __shared__ PetscInt  offset[THREADS];
+  __shared__ Diagonal  diagonal[THREADS];
   const PetscCount     row = thread_index();
   const std::ptrdiff_t ldx = d.ldx, ldz = d.ldz;
   Scalar               sum[columns] = {};
@@ -26,23 +25,25 @@ template <int columns> static __global__ void __launch_bounds__(THREADS, columns
   for (PetscInt first = 0; first < A.diagonals; first += THREADS) {
     const int count = A.diagonals - first < THREADS ? static_cast<int>(A.diagonals - first) : THREADS;
     __syncthreads();
-    if (static_cast<int>(threadIdx.x) < count) offset[threadIdx.x] = A.offset[first + threadIdx.x];
+    if (static_cast<int>(threadIdx.x) < count) diagonal[threadIdx.x] = A.diagonal[first + threadIdx.x];
     __syncthreads();
     if (row >= A.rows) continue;
-    const Scalar *a = A.a + static_cast<std::ptrdiff_t>(first) * A.pitch + row;
     for (int k = 0; k < count; k += BATCH) {
       Scalar v[BATCH], u[BATCH][columns];
+      bool   pad[BATCH];
 #pragma unroll
       for (int b = 0; b < BATCH; b++) {
-        const std::ptrdiff_t column = k + b < count ? static_cast<std::ptrdiff_t>(row) + offset[k + b] : -1;
+        const Diagonal       mine   = k + b < count ? diagonal[k + b] : Diagonal{0, 0};
+        const std::ptrdiff_t column = k + b < count ? static_cast<std::ptrdiff_t>(row) + mine.offset : -1;
         const bool           there  = column >= 0 && column < A.cols;
-        v[b] = there ? load_stream(a + static_cast<std::ptrdiff_t>(k + b) * A.pitch) : PadValue();
+        pad[b]                      = true;
+        if (there) v[b] = dia_value<halved>(values, mine.place + static_cast<PetscInt>(row), pad + b);
 #pragma unroll
         for (int c = 0; c < columns; c++) u[b][c] = there ? d.x[c * ldx + column] : Scalar(0);
       }
 #pragma unroll
       for (int b = 0; b < BATCH; b++) {
-        if (IsPad(v[b])) continue;
+        if (pad[b]) continue;
 #pragma unroll
         for (int c = 0; c < columns; c++) sum[c] += v[b] * u[b][c];
       }
@@ -62,7 +63,10 @@ template <int columns> static void Launch(const DiaLayout &A, const DenseColumns
       return;
     }
   }
-  dia_many_kernel<columns><<<Blocks(A.rows), THREADS, 0, stream>>>(A, d);
+  const auto launch = [&](auto halved, const auto &values) {
+    dia_many_kernel<columns, decltype(halved)::value><<<Blocks(A.rows), THREADS, 0, stream>>>(A, values, d);
+  };
+  WithDiaValues(A, launch);
 }
 
 PetscErrorCode DiaMultDense_CUDA(const DiaLayout &A, const DenseColumns &d, Stream stream)
