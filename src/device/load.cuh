@@ -16,6 +16,11 @@ template <class T> __device__ __forceinline__ T load_often(const T *p)
 {
   return __ldg(p);
 }
+/// Will be read soon by this thread: on its way meanwhile, in no register.
+__device__ __forceinline__ void fetch_ahead(const void *p)
+{
+  asm volatile("prefetch.global.L1 [%0];" ::"l"(p));
+}
 /// Not read again soon: the caches are for others.
 template <class T> __device__ __forceinline__ void store_stream(T *p, const T &v)
 {

@@ -43,6 +43,7 @@ PetscErrorCode ArraySolve::ReserveOnDevice()
     dots->stopped_at    = &control_.state->stopped_at;
     control_.sums[half] = sums[half];
   }
+  dots_[HALF_P].length = v_.late ? control_.state : nullptr;
   dots_[HALF_S].minus  = v_.late ? v_.v : nullptr;
   dots_[HALF_S].factor = v_.late ? &control_.state->alpha : nullptr;
   control_.with_norm   = ksp_->normtype != KSP_NORM_NONE;

@@ -24,7 +24,7 @@ static __global__ void clear_kernel(State *state, PetscReal *shadow, PetscReal *
     for (int k = 0; k < MINIMISE_DOTS; k++) minimise[MINIMISE_DOTS * g + k] = 0;
     arrived[g] = 0;
   }
-  if (threadIdx.x == 0) *state = State{Scalar(0), Scalar(0), Scalar(0), 0, 0, 0, 0, 0, 1, 0, INT_MAX, 0, 0};
+  if (threadIdx.x == 0) *state = State{{Scalar(0), 0, 0, Scalar(0), Scalar(0), 0, 1, 0}, 0, 0, 0, 1, INT_MAX, 0, 0};
 }
 
 static __global__ void __launch_bounds__(PASS_THREADS)
@@ -44,7 +44,7 @@ static __global__ void __launch_bounds__(PASS_THREADS)
     square[0] += RealPart(Conj(residual) * residual);
   });
   if (__any_sync(0xffffffffu, varies) && threadIdx.x % 32 == 0) atomicOr(&c.state->varies, 1);
-  close_pass(square, c.partial, &c.state->arrived, [&] {
+  close_pass(square, c.partial, &c.state->waiting, [&] {
     c.state->rho    = Scalar(square[0]);
     c.state->shadow = c.state->square = c.state->low = square[0];
     write_record(c, c.with_norm ? SquareRoot(square[0]) : 0, GOES_ON);
@@ -87,12 +87,6 @@ static __global__ void __launch_bounds__(PASS_THREADS) half_kernel(Arrays v, Con
     if (right) v.s_hat[r] = (varies ? right[r] : first) * s;
   });
 }
-/// Of the same, where s is formed later: one block.
-static __global__ void __launch_bounds__(PASS_THREADS) alpha_kernel(Control c)
-{
-  begin_in_turn();
-  if (c.state->stopped_at >= 2 * c.number) take_half(c);
-}
 
 /// Pass 4 of a row; adds the shares of its sums. x, v and t are not read again soon: they leave others the L2
 /// cache.
@@ -127,6 +121,16 @@ static __global__ void __launch_bounds__(PASS_THREADS) whole_kernel(Arrays v, Co
 
   begin_in_turn();
   if (c.state->stopped_at < 2 * c.number + 1) return;
+  if (v.late) { // the first product has found alpha: is that the end?
+    const Outcome half = OutcomeOfHalf(*c.state);
+    if (half != GOES_ON) {
+      if (blockIdx.x == 0 && threadIdx.x == 0) {
+        c.state->stopped_at = 2 * c.number;
+        write_record(c, 0, half);
+      }
+      return;
+    }
+  }
   product_sums(c.sums[1], whole);
   const WholeStep     step   = TakeWhole(*c.state, whole); // the last block changes the state, when all have read it
   const Scalar *const right  = v.right_scale();
@@ -140,7 +144,7 @@ static __global__ void __launch_bounds__(PASS_THREADS) whole_kernel(Arrays v, Co
     return;
   }
   for_rows_back(v.rows, [&](PetscInt r) { update_row(v, step, varies ? right[r] : first, r, sums); });
-  close_pass(sums, c.partial, &c.state->arrived, [&] {
+  close_pass(sums, c.partial, &c.state->waiting, [&] {
     const PetscReal norm    = c.with_norm ? SquareRoot(sums[PARTS]) : 0;
     Outcome         outcome = EndIteration(c.state, step, FromParts(sums), sums[PARTS], all_rows);
     const bool      goes_on = outcome == GOES_ON || outcome == RESTARTED;
@@ -164,10 +168,7 @@ PetscErrorCode Start_CUDA(const Arrays &v, const Scalar *b, bool has_product, co
 PetscErrorCode UpdateHalf_CUDA(const Arrays &v, const Control &control, Stream stream)
 {
   PetscFunctionBegin;
-  if (v.late)
-    PetscCall(LaunchPass<alpha_kernel>(0, stream, control));
-  else
-    PetscCall(LaunchPass<half_kernel>(v.rows, stream, v, control));
+  if (!v.late) PetscCall(LaunchPass<half_kernel>(v.rows, stream, v, control));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

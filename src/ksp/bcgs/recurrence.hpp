@@ -17,10 +17,10 @@
 /// t of products with p and s, or D p and D s of p and s. s lies in the place of r.
 ///
 /// Entries of vectors moved in an iteration: 3 + 3 + 3 + 9 = 18, in four kernels. On the device, where the format of A
-/// takes differences and D is not on the right, pass 2 finds alpha alone, and passes 3 and 4 form s of r and v as they
-/// read these: 3 + 0 + 4 + 9 = 16, with the same bits. The steps one by one, with a norm, move 29 in 12 kernels with
-/// four waits. v and t are products, and x and r are updated by the same vectors: the residual gap is a sum of local
-/// rounding errors, as in the classical recurrence.
+/// takes differences and D is not on the right, the last thread block of pass 1 finds alpha, there is no pass 2, and
+/// passes 3 and 4 form s of r and v as they read these: 3 + 0 + 4 + 9 = 16, in three kernels. The steps one by one,
+/// with a norm, move 29 in 12 kernels with four waits. v and t are products, and x and r are updated by the same
+/// vectors: the residual gap is a sum of local rounding errors, as in the classical recurrence.
 ///
 /// Breakdowns. Where |(r~, r)| or |(r~, v)| is not more than eps times the product of the norms, it is made of rounding
 /// errors alone. The step then takes alpha = 0, so that it is one of minimal residuals, and the next begins anew from
@@ -33,7 +33,7 @@
 #include "device/record.hpp"
 #include "device/scalar.hpp"
 #include "ksp/bcgs/names.hpp"
-#include "mat/formats/dots.hpp"
+#include "mat/formats/step_length.hpp"
 
 namespace sparsegpu::bcgs
 {
@@ -50,49 +50,21 @@ enum Outcome : int {
 };
 
 /// What passes leave for the next.
-struct State {
-  Scalar    rho;       ///< (r~, r)
-  Scalar    alpha;     ///< of pass 2
-  Scalar    along;     ///< (r~, v)
-  PetscReal shadow;    ///< |r~|^2
-  PetscReal square;    ///< |r|^2
+struct State : StepLength {
   PetscReal low;       ///< the least |r|^2 of a restart
   int       restarts;  ///< so far
   int       useless;   ///< restarts one after the other since |r| was halved
   int       first;     ///< p = r, no step since the beginning or the last restart
-  int       broken;    ///< pass 2 has found no alpha
   int      stopped_at; ///< the pass after which nothing is to change: 2 k of product and pass 2 of iteration k, 2 k + 1
   int      varies;     ///< the diagonal is not the same in all rows
-  unsigned arrived;    ///< thread blocks of the pass under way
+  unsigned waiting;    ///< thread blocks of the pass under way that have arrived
 };
 
-SPARSEGPU_HD bool Finite(PetscReal v)
+/// Whether the solve goes on with the length that has been found.
+SPARSEGPU_HD Outcome OutcomeOfHalf(const State &state)
 {
-  return v - v == 0;
-}
-/// a / b without overflow where the quotient has none.
-SPARSEGPU_HD Scalar Quotient(const Scalar &a, const Scalar &b)
-{
-#if defined(PETSC_USE_COMPLEX)
-  const PetscReal size = LargestPart(b);
-  const Scalar    near(b.re / size, b.im / size), q = a * Inverse(near);
-  return Scalar(q.re / size, q.im / size);
-#else
-  return a / b;
-#endif
-}
-SPARSEGPU_HD Scalar FromParts(const PetscReal *part)
-{
-#if defined(PETSC_USE_COMPLEX)
-  return Scalar(part[0], part[1]);
-#else
-  return part[0];
-#endif
-}
-/// Whether an inner product of vectors with squares a and b consists of rounding errors.
-SPARSEGPU_HD bool Vanishes(const Scalar &product, PetscReal a, PetscReal b)
-{
-  return !(Magnitude(product) > PETSC_MACHINE_EPSILON * SquareRoot(a) * SquareRoot(b));
+  if (!Finite(Magnitude(state.rho)) || !Finite(Magnitude(state.along)) || !Finite(state.image)) return NOT_FINITE;
+  return state.broken && state.image == 0 && state.first ? BREAKS_DOWN : GOES_ON;
 }
 
 struct HalfStep {
@@ -104,14 +76,10 @@ struct HalfStep {
 /// Pass 2 from the sums of ProductSums::Shadow.
 SPARSEGPU_HD HalfStep TakeHalf(const State &state, const PetscReal (&dots)[SHADOW_DOTS])
 {
-  const Scalar    along = FromParts(dots);
-  const PetscReal vv    = dots[PARTS];
+  State found = state;
 
-  if (!Finite(Magnitude(state.rho)) || !Finite(Magnitude(along)) || !Finite(vv))
-    return HalfStep{Scalar(0), along, false, NOT_FINITE};
-  const bool broken = Vanishes(state.rho, state.shadow, state.square) || Vanishes(along, state.shadow, vv);
-  if (broken && vv == 0 && state.first) return HalfStep{Scalar(0), along, true, BREAKS_DOWN};
-  return HalfStep{broken ? Scalar(0) : Quotient(state.rho, along), along, broken, GOES_ON};
+  FindLength(&found, dots);
+  return HalfStep{found.alpha, found.along, found.broken != 0, OutcomeOfHalf(found)};
 }
 
 struct WholeStep {
@@ -217,7 +185,7 @@ struct Control {
 /// these.
 PetscErrorCode Start_CUDA(const Arrays &v, const Scalar *b, bool has_product, const Control &control,
                           const ProductDots (&dots)[2], Stream stream);
-/// Pass 2; writes the record if it is the end. Where v.late alpha alone, by one thread block.
+/// Pass 2; writes the record if it is the end. Where v.late pass 4 does that.
 PetscErrorCode UpdateHalf_CUDA(const Arrays &v, const Control &control, Stream stream);
 /// Pass 4, its decision, its record.
 PetscErrorCode UpdateWhole_CUDA(const Arrays &v, const Control &control, Stream stream);

@@ -39,7 +39,8 @@ PetscErrorCode MatSparseGPUGetFormats(PetscInt *n, const char *const *names[])
 . -mat_sparsegpu_auto_lazy     - whether "auto" converts only once that pays (default true)
 . -mat_sparsegpu_auto_trial    - "auto" times products in a few formats: not reproducible (default false)
 . -mat_sparsegpu_max_padding p - dia, ell and bsr refuse more stored entries than p times the nonzeros (default 4)
-. -mat_sparsegpu_values type   - sell, bsr: values in full, single or dictionary where nothing is lost, or auto
+. -mat_sparsegpu_values type   - sell, bsr: values in full, single or dictionary where nothing is lost, or auto; dia:
+                                 symmetric values once with auto
 - -mat_sparsegpu_device_conversion n - on a GPU: from n nonzeros on formats are chosen and built there (50000)
 
   Level: intermediate

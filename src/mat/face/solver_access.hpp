@@ -21,6 +21,15 @@ PetscErrorCode MatVersion(Mat A, Version *version);
 /// *nonzeros, if asked for: of A, where there is a format.
 PetscErrorCode FormatForSolve(Mat A, Space vectors, Format **format, PetscInt *nonzeros = nullptr);
 
+/// z = before z + now x + residual d (f - A x), without another pass over the vectors; d null: 1. z is not x, and not
+/// read where before = 0. *done is false, and nothing has been done, where A is not a MATSEQAIJSPARSEGPU, where its
+/// product with these vectors does not run on the device or one of them is not there, and where its format has no such
+/// product. Asynchronous. Not for programs that have put their own product into A.
+struct StepFactors {
+  PetscReal before, now, residual;
+};
+PetscErrorCode MultStep(Mat A, const StepFactors &factors, Vec d, Vec f, Vec x, Vec z, bool *done);
+
 /// Bytes of A's format that a product on the host reads, besides vectors, as the next one runs; A is a
 /// MATSEQAIJSPARSEGPU with rows, which is converted if that is due.
 PetscErrorCode HostBytesForSolve(Mat A, PetscLogDouble *bytes);

@@ -7,6 +7,7 @@
 #include "mat/formats/dots.hpp"
 #include "mat/formats/epilogue.cuh"
 #include "mat/formats/sending.cuh"
+#include "mat/formats/step_length.hpp"
 
 namespace sparsegpu::formats
 {
@@ -34,6 +35,33 @@ template <int count> __device__ __forceinline__ void block_sums(PetscReal (&v)[c
 #pragma unroll
     for (int mask = 16; mask > 0; mask /= 2) v[k] += shuffle_xor(v[k], mask, 32);
   }
+}
+
+/// By the first warp of the block that has the last sum of a group: the last group to arrive finds the length of the
+/// step, from all groups in their order.
+__device__ __forceinline__ void close_step(const ProductDots &d, unsigned groups)
+{
+  const int lane               = threadIdx.x % 32;
+  PetscReal total[SHADOW_DOTS] = {};
+  unsigned  before             = 0;
+
+  if (lane == 0) {
+    __threadfence();
+    before = atomicAdd(&d.length->arrived, 1u);
+  }
+  if (__shfl_sync(0xffffffffu, before, 0) != groups - 1) return;
+  __threadfence();
+#pragma unroll 4
+  for (unsigned g = lane; g < groups; g += 32)
+#pragma unroll
+    for (int k = 0; k < SHADOW_DOTS; k++) total[k] += load_shared(d.sums + SHADOW_DOTS * g + k);
+#pragma unroll
+  for (int k = 0; k < SHADOW_DOTS; k++)
+#pragma unroll
+    for (int mask = 16; mask > 0; mask /= 2) total[k] += shuffle_xor(total[k], mask, 32);
+  if (lane > 0) return;
+  FindLength(d.length, total);
+  d.length->arrived = 0;
 }
 
 /// Ends a product: the sums `part` of this thread's rows become those of its group. A grid of few blocks has a group a
@@ -71,6 +99,8 @@ template <int count> __device__ __forceinline__ void close_product(const Product
 #pragma unroll
   for (int k = 0; k < count; k++)
     if (lane == 0) sum[k] = part[k];
+  if constexpr (count == SHADOW_DOTS)
+    if (d.length) close_step(d, (gridDim.x + size - 1) / size);
 }
 
 /// The product of Conjugate.
@@ -82,10 +112,11 @@ struct StoreAndDot {
   __device__ __forceinline__ bool Skip()
   {
     wait_for_previous_kernel();
-    if (*d.stopped_at < d.number) return true;
-    uniform = d.varies && *d.varies == 0;
-    return false;
+    const int stopped_at = *d.stopped_at, varies = d.varies ? *d.varies : 1; // on their way together
+    uniform = varies == 0;
+    return stopped_at < d.number;
   }
+  template <class Index> __device__ __forceinline__ void Prepare(Index row) const { fetch_ahead(d.y + row); }
   template <class Index> __device__ __forceinline__ void operator()(Index row, const Scalar &sum)
   {
     const PetscReal weight = d.weight ? RealPart(d.weight[uniform ? Index(0) : row]) : 1;
@@ -116,11 +147,12 @@ struct ScaleAndDot {
   __device__ __forceinline__ bool Skip()
   {
     wait_for_previous_kernel();
-    if (*d.stopped_at < d.number) return true;
-    uniform = d.varies && *d.varies == 0;
-    if (d.minus) factor = *d.factor;
-    return false;
+    const int stopped_at = *d.stopped_at, varies = d.varies ? *d.varies : 1; // on their way together
+    factor  = d.minus ? *d.factor : Scalar(0);
+    uniform = varies == 0;
+    return stopped_at < d.number;
   }
+  template <class Index> __device__ __forceinline__ void Prepare(Index row) const { fetch_ahead(d.y + row); }
   template <class Index> __device__ __forceinline__ void operator()(Index row, const Scalar &sum)
   {
     const Scalar z = d.weight ? d.weight[uniform ? Index(0) : row] * sum : sum;

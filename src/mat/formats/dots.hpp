@@ -25,6 +25,8 @@ enum class ProductSums {
   Minimise   ///< z = W A x, and MINIMISE_DOTS sums: (y, z), (z, z), (s, z), (s, s)
 };
 
+struct StepLength; // mat/formats/step_length.hpp
+
 /// z and its inner products, as sums of at most DOT_GROUPS groups of thread blocks: whoever needs them adds these up in
 /// their order. All arrays are on the device. `count`: of the sums of the kind.
 struct ProductDots {
@@ -39,9 +41,10 @@ struct ProductDots {
   const int    *stopped_at; ///< [1] nothing is done if it is below `number`
   int           number;
   ProductSums   kind;
-  const Scalar *s;                      ///< [rows] of Minimise
-  const Scalar *minus;                  ///< [rows] x and s stand for x - *factor minus, s - *factor minus; null: none
-  const Scalar *factor;                 ///< [1]; minus is for Shadow and Minimise, where Format::TakesDifferences()
+  const Scalar *s;      ///< [rows] of Minimise
+  const Scalar *minus;  ///< [rows] x and s stand for x - *factor minus, s - *factor minus; null: none
+  const Scalar *factor; ///< [1]; minus is for Shadow and Minimise, where Format::TakesDifferences()
+  StepLength   *length; ///< [1] of Shadow, where Format::TakesDifferences(): found by the last thread block; null: none
   const comm::DeviceExchange *exchange; ///< begun by the product; null: none
   const std::uint32_t *left_out; ///< [rows / 32 + 1] bit r % 32 of word r / 32: row r is in no sum; null: all are
 };

@@ -6,34 +6,54 @@
 /// results. It has
 ///
 ///     __device__ bool Skip(); // this product is not wanted any more: the kernel returns
+///     template <class Index> __device__ void Prepare(Index row); // what this row's call reads may be fetched
 ///     template <class Index> __device__ void operator()(Index row, const Scalar &sum); // sum: row `row` of A x
 ///     __device__ void Finish();
 ///
-/// Skip() is called by each thread before x is read; all get the same answer. operator() is called once for each row of
-/// A, by one thread. Which thread that is, is fixed, but for rows that several thread blocks share (chunk.cuh): the
-/// last block to arrive has the sum. Index is PetscInt or std::ptrdiff_t, as the kernel has the row. Finish() is called
-/// once by each thread of each block after its rows, so that it may synchronise the block; blockDim.x is a multiple
-/// of 32.
+/// Skip() is called by each thread before x is read; all get the same answer. Prepare() may be called before the sum is
+/// formed, where the kernel waits for memory rather than for bandwidth: of short rows. operator() is called once for
+/// each row of A, by one thread. Which thread that is, is fixed, but for rows that several thread blocks share
+/// (chunk.cuh): the last block to arrive has the sum. Index is PetscInt or std::ptrdiff_t, as the kernel has the row.
+/// Finish() is called once by each thread of each block after its rows, so that it may synchronise the block;
+/// blockDim.x is a multiple of 32.
 ///
 /// coo and merge, and so hyb, take no epilogue: their thread blocks share rows wherever one block's part ends, and
 /// AddCarries_CUDA() adds the carried sums in a second kernel.
 #pragma once
 
-#include "device/scalar.hpp"
+#include "device/load.cuh"
+#include "mat/formats/target.hpp"
 
 namespace sparsegpu::formats
 {
 
-/// z = A x + y; y null or z allowed.
+/// Stores what the target says.
 struct StoreSum {
-  const Scalar *y; ///< [rows]
-  Scalar       *z; ///< [rows]
+  ProductTarget to;
 
   template <class Index> __device__ __forceinline__ void operator()(Index row, const Scalar &sum) const
   {
-    z[row] = y ? y[row] + sum : sum;
+    if (!to.f) {
+      to.z[row] = to.y ? to.y[row] + sum : sum;
+      return;
+    }
+    const Scalar factor = to.d ? Scalar(to.residual) * to.d[row] : Scalar(to.residual);
+    Scalar       next   = factor * (to.f[row] - sum);
+    if (to.now != 0) next += Scalar(to.now) * to.x[row];
+    if (to.before != 0) next += Scalar(to.before) * to.z[row];
+    to.z[row] = next;
   }
-  __device__ __forceinline__ bool Skip() const { return false; }
+  __device__ __forceinline__ bool                        Skip() const { return false; }
+  template <class Index> __device__ __forceinline__ void Prepare(Index row) const
+  {
+    if (!to.f) {
+      if (to.y) fetch_ahead(to.y + row);
+      return;
+    }
+    fetch_ahead(to.f + row);
+    if (to.d) fetch_ahead(to.d + row);
+    if (to.before != 0) fetch_ahead(to.z + row);
+  }
   __device__ __forceinline__ void Finish() const {}
 };
 

@@ -15,9 +15,10 @@
 namespace sparsegpu::formats
 {
 
-class Look;         // mat/formats/look.hpp
-class Plan;         // mat/formats/plan.hpp
-struct ProductDots; // mat/formats/dots.hpp
+class Look;           // mat/formats/look.hpp
+class Plan;           // mat/formats/plan.hpp
+struct ProductDots;   // mat/formats/dots.hpp
+struct ProductTarget; // mat/formats/target.hpp
 
 class Format
 {
@@ -56,6 +57,10 @@ public:
   /// z = A x and its inner products with x, y and itself, on the device alone; asynchronous, bitwise reproducible.
   /// Here: Mult(), and a pass over the vectors.
   virtual PetscErrorCode MultDots(const ProductDots &dots, Stream stream);
+  /// A product with to.x, and what the rest of `to` says of it, on the device alone; asynchronous. Where TakesSteps().
+  virtual PetscErrorCode MultStep(const ProductTarget &to, Stream stream) { return PETSC_ERR_SUP; }
+  virtual bool           TakesSteps() const { return false; }
+
   /// Whether MultDots() takes ProductDots::minus.
   virtual bool TakesDifferences() const { return false; }
 

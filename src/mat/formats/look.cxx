@@ -51,6 +51,18 @@ PetscErrorCode Look::Diagonals(const std::vector<PetscInt> **offsets)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Look::Symmetric(bool *symmetric)
+{
+  PetscFunctionBegin;
+  if (!symmetric_) {
+    bool found;
+    PetscCall(LooksSymmetric(A_, &found));
+    symmetric_ = found;
+  }
+  *symmetric = *symmetric_;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Look::ValueBytes(PetscLogDouble *bytes)
 {
   const std::string           &wanted = options_.Get<CommonOptions>().values;

@@ -30,6 +30,8 @@ public:
   PetscErrorCode Longest(PetscInt *longest);
   /// FindDiagonals().
   PetscErrorCode Diagonals(const std::vector<PetscInt> **offsets);
+  /// LooksSymmetric().
+  PetscErrorCode Symmetric(bool *symmetric);
   /// Bytes of a value under the codec that would hold all of them. O(nonzeros) time, where none does mostly far less.
   PetscErrorCode ValueBytes(PetscLogDouble *bytes);
   /// ValueBytes() has found that no codec holds the values.
@@ -58,6 +60,7 @@ private:
   std::optional<PetscInt>              longest_;
   std::optional<std::vector<PetscInt>> diagonals_;
   std::optional<PetscLogDouble>        value_bytes_;
+  std::optional<bool>                  symmetric_;
   bool                                 no_codec_holds_ = false;
 };
 

@@ -16,10 +16,11 @@ PetscErrorCode CommonOptions::Read(SparseGPUOptionItems PetscOptionsObject)
                              "dia, ell and bsr refuse more stored entries than this times the nonzeros",
                              "MatSparseGPUSetFormat", max_padding, &max_padding, nullptr));
   PetscCall(PetscStrncpy(name, values.c_str(), sizeof(name)));
-  PetscCall(
-      PetscOptionsString("-mat_sparsegpu_values",
-                         "sell, bsr: storage of values, auto, full, or where nothing is lost single or dictionary",
-                         "MatSparseGPUSetFormat", name, name, sizeof(name), nullptr));
+  PetscCall(PetscOptionsString(
+      "-mat_sparsegpu_values",
+      "sell, bsr: storage of values, auto, full, or where nothing is lost single or dictionary; dia: "
+      "auto, symmetric ones once, or full",
+      "MatSparseGPUSetFormat", name, name, sizeof(name), nullptr));
   PetscCallCXX(values = name);
   PetscCall(PetscOptionsInt("-mat_sparsegpu_device_conversion",
                             "products on a GPU: from so many nonzeros on formats are chosen and built there",

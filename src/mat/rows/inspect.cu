@@ -64,6 +64,33 @@ PetscErrorCode InspectRows_CUDA(const CsrView &A, RowLengths *lengths)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static __global__ void mirrors_kernel(PetscInt count, PetscInt rows, CsrArrays A, int *wrong)
+{
+  const PetscCount k = thread_index();
+  if (k < count && !MirrorsRow(A, SampledRow(static_cast<PetscInt>(k), rows))) *wrong = 1;
+}
+
+PetscErrorCode LooksSymmetric_CUDA(const CsrView &A, bool *symmetric)
+{
+  const PetscInt count = PetscMin(A.rows, SAMPLED_ROWS);
+  DeviceMemory   flag;
+  Stream         stream;
+  int            wrong = 0;
+
+  PetscFunctionBegin;
+  *symmetric = true;
+  if (count == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DeviceStream(&stream));
+  PetscCall(flag.Reserve(sizeof(int)));
+  SparseGPUCallCUDA(cudaMemsetAsync(flag.data(), 0, sizeof(int), static_cast<cudaStream_t>(stream)));
+  mirrors_kernel<<<Blocks(count), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(count, A.rows, A.device,
+                                                                                   static_cast<int *>(flag.data()));
+  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscCall(DeviceCopyOut(&wrong, flag.data(), sizeof(int), stream));
+  *symmetric = !wrong;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode FindDiagonals_CUDA(const CsrView &A, PetscInt most, std::vector<PetscInt> *offsets, PetscInt *count)
 {
   constexpr PetscInt   LARGE = 8388608; // nonzeros

@@ -78,4 +78,23 @@ PetscErrorCode FindDiagonals(const CsrView &A, std::vector<PetscInt> *offsets)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode LooksSymmetric(const CsrView &A, bool *symmetric)
+{
+  const CsrArrays host{A.i, A.j, A.a};
+
+  PetscFunctionBegin;
+  *symmetric = A.rows == A.cols && (A.a || A.device.a);
+  if (!*symmetric) PetscFunctionReturn(PETSC_SUCCESS);
+#if defined(SPARSEGPU_HAVE_CUDA)
+  if (A.device.a && A.device.i) {
+    PetscCall(LooksSymmetric_CUDA(A, symmetric));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  *symmetric = A.a != nullptr;
+  for (PetscInt k = 0; *symmetric && k < std::min(A.rows, SAMPLED_ROWS); k++)
+    *symmetric = MirrorsRow(host, SampledRow(k, A.rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace sparsegpu::rows

@@ -22,6 +22,36 @@ PetscErrorCode InspectPattern(const CsrView &A, PatternFacts *facts, std::option
 /// The offsets j - i of all diagonals with an entry, ascending. O(nonzeros + rows + cols) time.
 PetscErrorCode FindDiagonals(const CsrView &A, std::vector<PetscInt> *offsets);
 
+/// Whether a sample of the rows of a square matrix says that it is symmetric, bit for bit: each entry (r, j) of such a
+/// row r has the bits of entry (j, r). Where columns do not ascend, it may say no. O(1) rows are looked at, of A.device
+/// if it has values.
+PetscErrorCode LooksSymmetric(const CsrView &A, bool *symmetric);
+PetscErrorCode LooksSymmetric_CUDA(const CsrView &A, bool *symmetric);
+/// Row number k of such a sample.
+constexpr PetscInt    SAMPLED_ROWS = 4096; ///< at most
+SPARSEGPU_HD PetscInt SampledRow(PetscInt k, PetscInt rows)
+{
+  return rows <= SAMPLED_ROWS ? k : static_cast<PetscInt>(static_cast<PetscCount>(k) * rows / SAMPLED_ROWS);
+}
+SPARSEGPU_HD bool MirrorsRow(const CsrArrays &A, PetscInt r)
+{
+  for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) {
+    PetscInt low = A.i[A.j[e]], high = A.i[A.j[e] + 1]; // (j, r) is in [low, high), if it is there
+    while (high - low > 1) {
+      const PetscInt middle = low + (high - low) / 2;
+      if (A.j[middle] <= r)
+        low = middle;
+      else
+        high = middle;
+    }
+    if (low == high || A.j[low] != r || BitsOf(RealPart(A.a[low])) != BitsOf(RealPart(A.a[e]))) return false;
+#if defined(PETSC_USE_COMPLEX)
+    if (BitsOf(A.a[low].im) != BitsOf(A.a[e].im)) return false;
+#endif
+  }
+  return true;
+}
+
 /// The same from A.device; wait for the device. Sums of lengths and of their squares are exact.
 struct RowLengths {
   unsigned long long squares;

@@ -1,7 +1,7 @@
 /// One recursion over the levels of a PCMG.
 #include "pc/amg/cycle.hpp"
 #include <petsc/private/kspimpl.h>
-#include "pc/amg/arrays.hpp"
+#include "pc/amg/residual.hpp"
 
 #include <cstring>
 
@@ -155,12 +155,8 @@ PetscErrorCode Cycle::Visit(PC pc, PetscInt l, Vec b, Vec x, bool zero)
     if (done) PetscFunctionReturn(PETSC_SUCCESS);
   }
   const PC_MG_Levels &coarse = *Multigrid(pc)->levels[l - 1];
-  const Vec           rhs[1] = {b};
   PetscCall(works_[l].Smooth(level, level.smoothd, b, x, zero));
-  PetscCall(MatMult(works_[l].A(), x, level.r));
-  PetscCall(Update(rhs, level.r, Access::ReadWrite, [](const Scalar *const *f, Scalar *r) {
-    return SubtractFrom{f[0], r};
-  }));
+  PetscCall(Residual(works_[l].A(), b, x, level.r));
   PetscCall(MatRestrict(level.interpolate, level.r, coarse.b));
   PetscCall(Correct(pc, l));
   PetscCall(MatInterpolateAdd(level.interpolate, coarse.x, x, x));

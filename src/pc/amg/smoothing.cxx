@@ -1,7 +1,9 @@
 /// Updates of vectors joined, and the first product of a zero guess left out.
 #include "pc/amg/smoothing.hpp"
 #include <petsc/private/kspimpl.h>
+#include "mat/face/solver_access.hpp"
 #include "pc/amg/arrays.hpp"
+#include "pc/amg/residual.hpp"
 #include "pc/amg/solvers.hpp"
 #include "pc/smooth/pcsmoother.hpp"
 #include "sparsegpu.h"
@@ -21,6 +23,19 @@ PetscErrorCode ChebyshevUpdate(PetscReal before, PetscReal now, PetscReal residu
       Update(read, next, before != 0 ? Access::ReadWrite : Access::Write, [&](const Scalar *const *from, Scalar *to) {
         return ChebyshevStep{before, now, residual, from[0], from[1], from[2], from[3], to};
       }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// next = before next + now x + residual d (b - A x): one kernel, or the product in q and an update. x null: 0.
+PetscErrorCode Step(Mat A, const face::StepFactors &by, Vec d, Vec b, Vec q, Vec x, Vec next)
+{
+  bool done = false;
+
+  PetscFunctionBegin;
+  if (x) PetscCall(face::MultStep(A, by, d, b, x, next, &done));
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
+  if (x) PetscCall(MatMult(A, x, q));
+  PetscCall(ChebyshevUpdate(by.before, by.now, by.residual, d, b, x ? q : nullptr, x, next));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -152,15 +167,14 @@ PetscErrorCode LevelSmoother::Chebyshev(const PC_MG_Levels &level, PetscInt step
   Vec             now = x, next = other_;
 
   PetscFunctionBegin;
-  if (!zero) PetscCall(MatMult(A_, x, level.r));
-  PetscCall(ChebyshevUpdate(0, 1, scale, inverse_, b, zero ? nullptr : level.r, zero ? nullptr : x, next));
+  PetscCall(Step(A_, {0, 1, scale}, inverse_, b, level.r, zero ? nullptr : x, next));
   for (PetscInt s = 1; s < steps; s++) {
     const PetscReal after = 2 * mu * c[1] - c[0], omega = 2 * mu * c[1] / after;
     std::swap(now, next); // next holds the iterate before, which is 0 after one step from zero
-    c[0] = c[1];
-    c[1] = after;
-    PetscCall(MatMult(A_, now, level.r));
-    PetscCall(ChebyshevUpdate(zero && s == 1 ? 0 : 1 - omega, omega, omega * scale, inverse_, b, level.r, now, next));
+    c[0]                   = c[1];
+    c[1]                   = after;
+    const PetscReal before = zero && s == 1 ? 0 : 1 - omega;
+    PetscCall(Step(A_, {before, omega, omega * scale}, inverse_, b, level.r, now, next));
   }
   if (next != x) PetscCall(VecCopy(next, x));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -169,8 +183,7 @@ PetscErrorCode LevelSmoother::Chebyshev(const PC_MG_Levels &level, PetscInt step
 /// x += B (b - A x), so many times.
 PetscErrorCode LevelSmoother::Richardson(const PC_MG_Levels &level, KSP ksp, Vec b, Vec x, bool zero) const
 {
-  const Vec rhs[1] = {b};
-  PC        pc;
+  PC pc;
 
   PetscFunctionBegin;
   PetscCall(KSPGetPC(ksp, &pc));
@@ -179,10 +192,7 @@ PetscErrorCode LevelSmoother::Richardson(const PC_MG_Levels &level, KSP ksp, Vec
       PetscCall(PCApply(pc, b, x));
       continue;
     }
-    PetscCall(MatMult(A_, x, level.r));
-    PetscCall(Update(rhs, level.r, Access::ReadWrite, [](const Scalar *const *f, Scalar *r) {
-      return SubtractFrom{f[0], r};
-    }));
+    PetscCall(Residual(A_, b, x, level.r));
     PetscCall(PCApply(pc, level.r, other_));
     PetscCall(VecAXPY(x, 1, other_));
   }

@@ -39,9 +39,9 @@ PetscErrorCode BitmapMult_CUDA(const BitmapLayout &A, const Scalar *x, const Sca
   PetscFunctionBegin;
   if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
   if (A.bits == 32)
-    Launch(A.View<Word32>(), x, StoreSum{y, z}, static_cast<cudaStream_t>(stream));
+    Launch(A.View<Word32>(), x, StoreSum{{y, z}}, static_cast<cudaStream_t>(stream));
   else
-    Launch(A.View<Word64>(), x, StoreSum{y, z}, static_cast<cudaStream_t>(stream));
+    Launch(A.View<Word64>(), x, StoreSum{{y, z}}, static_cast<cudaStream_t>(stream));
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

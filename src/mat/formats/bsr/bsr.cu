@@ -58,11 +58,11 @@ template <class Epilogue> static PetscErrorCode Multiply(const BsrLayout &A, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode BsrMult_CUDA(const BsrLayout &A, const ValueLayout &a, const Scalar *x, const Scalar *y, Scalar *z,
+PetscErrorCode BsrMult_CUDA(const BsrLayout &A, const ValueLayout &a, const Scalar *x, const ProductTarget &to,
                             Stream stream, const comm::DeviceExchange *exchange)
 {
   PetscFunctionBegin;
-  PetscCall(SendAlong(A.rows, exchange, x, StoreSum{y, z}, stream,
+  PetscCall(SendAlong(A.rows, exchange, x, StoreSum{to}, stream,
                       [&](const auto &epilogue) { return Multiply(A, a, x, epilogue, stream); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -189,7 +189,7 @@ PetscErrorCode Bsr::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream str
 {
   PetscFunctionBegin;
   const ValueLayout a = EncodedLayout();
-  PetscCall(SPARSEGPU_LAUNCH(space_, BsrMult_CUDA(layout_, a, x, y, z, stream), BsrMult_Kokkos(layout_, a, x, y, z)));
+  PetscCall(SPARSEGPU_LAUNCH(space_, BsrMult_CUDA(layout_, a, x, {y, z}, stream), BsrMult_Kokkos(layout_, a, x, y, z)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -197,8 +197,16 @@ PetscErrorCode Bsr::MultSending(const Scalar *x, const Scalar *y, Scalar *z, con
                                 Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(SPARSEGPU_LAUNCH(space_, BsrMult_CUDA(layout_, EncodedLayout(), x, y, z, stream, &exchange),
+  PetscCall(SPARSEGPU_LAUNCH(space_, BsrMult_CUDA(layout_, EncodedLayout(), x, {y, z}, stream, &exchange),
                              Format::MultSending(x, y, z, exchange, stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Bsr::MultStep(const ProductTarget &to, Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(
+      SPARSEGPU_LAUNCH(space_, BsrMult_CUDA(layout_, EncodedLayout(), to.x, to, stream), Format::MultStep(to, stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

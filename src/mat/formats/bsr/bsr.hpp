@@ -15,6 +15,7 @@
 
 #include <optional>
 #include "mat/formats/plan.hpp"
+#include "mat/formats/target.hpp"
 
 namespace sparsegpu::formats
 {
@@ -34,7 +35,7 @@ struct BsrLayout {
 
 /// z = A x + y; y null or z allowed.
 PetscErrorCode BsrMult_Kokkos(const BsrLayout &A, const ValueLayout &a, const Scalar *x, const Scalar *y, Scalar *z);
-PetscErrorCode BsrMult_CUDA(const BsrLayout &A, const ValueLayout &a, const Scalar *x, const Scalar *y, Scalar *z,
+PetscErrorCode BsrMult_CUDA(const BsrLayout &A, const ValueLayout &a, const Scalar *x, const ProductTarget &to,
                             Stream stream, const comm::DeviceExchange *exchange = nullptr);
 /// Format::MultDots().
 PetscErrorCode BsrMultDots_CUDA(const BsrLayout &A, const ValueLayout &a, const ProductDots &dots, Stream stream);
@@ -130,6 +131,8 @@ public:
   std::unique_ptr<Plan> NewPlan(Look *look) const override { return std::make_unique<BsrPlan>(look); }
   PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
   PetscErrorCode        MultDots(const ProductDots &dots, Stream stream) override;
+  PetscErrorCode        MultStep(const ProductTarget &to, Stream stream) override;
+  bool                  TakesSteps() const override { return space_ == Space::Device; }
   PetscErrorCode        MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
                                     Stream stream) override;
   PetscErrorCode        MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream) override;

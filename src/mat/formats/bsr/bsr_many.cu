@@ -40,8 +40,9 @@ PetscErrorCode BsrMultDense_CUDA(const BsrLayout &A, const ValueLayout &a, Petsc
     SparseGPUCallCUDA(cudaPeekAtLastError());
     PetscFunctionReturn(PETSC_SUCCESS);
   };
-  PetscCall(MultGroups(cols, 0, d, scratch, s, multiply,
-                       [&](const Scalar *x, Scalar *z) { return BsrMult_CUDA(A, a, x, nullptr, z, stream); }));
+  PetscCall(MultGroups(cols, 0, d, scratch, s, multiply, [&](const Scalar *x, Scalar *z) {
+    return BsrMult_CUDA(A, a, x, {nullptr, z}, stream);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -76,15 +76,15 @@ static PetscErrorCode Multiply(const CsrLayout &A, const Scalar *x, const Epilog
 PetscErrorCode CsrAddFilled_CUDA(const CsrLayout &A, const Scalar *x, Scalar *z, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(Multiply<true>(A, x, StoreSum{z, z}, static_cast<cudaStream_t>(stream)));
+  PetscCall(Multiply<true>(A, x, StoreSum{{z, z}}, static_cast<cudaStream_t>(stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CsrMult_CUDA(const CsrLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream,
+PetscErrorCode CsrMult_CUDA(const CsrLayout &A, const Scalar *x, const ProductTarget &to, Stream stream,
                             const comm::DeviceExchange *exchange)
 {
   PetscFunctionBegin;
-  PetscCall(SendAlong(A.rows, exchange, x, StoreSum{y, z}, stream, [&](const auto &epilogue) {
+  PetscCall(SendAlong(A.rows, exchange, x, StoreSum{to}, stream, [&](const auto &epilogue) {
     return Multiply<false>(A, x, epilogue, static_cast<cudaStream_t>(stream));
   }));
   PetscFunctionReturn(PETSC_SUCCESS);

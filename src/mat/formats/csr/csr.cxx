@@ -1,14 +1,11 @@
 /// csr's plan and its arrays: the matrix's own, on the host and, where these may be kept, on the device.
 #include "mat/formats/csr/csr.hpp"
 #include <algorithm>
-#include "device/backend_call.hpp"
 #include "petsc/compat.hpp"
 #include "petsc/may_lack_memory.hpp"
 
 namespace sparsegpu::formats
 {
-
-static constexpr PetscInt UNKNOWN = -2; ///< the rows that are not empty have not been found yet
 
 FormatEntry RegisterFormat_csr()
 {
@@ -130,7 +127,7 @@ PetscErrorCode Csr::BuildPattern(Plan *plan)
 
   PetscFunctionBegin;
   layout_          = {};
-  layout_.filled   = UNKNOWN;
+  layout_.filled   = CsrLayout::UNKNOWN;
   layout_.rows     = A.rows;
   layout_.nonzeros = A.nonzeros;
   stored_          = A.nonzeros;
@@ -177,7 +174,7 @@ void Csr::Borrow(const CsrView &A)
   if (space_ != Space::Host) return;
   layout_.i      = A.i;
   layout_.j      = A.j;
-  layout_.filled = UNKNOWN;
+  layout_.filled = CsrLayout::UNKNOWN;
   borrowed_      = A.a;
 }
 
@@ -229,64 +226,6 @@ PetscErrorCode Csr::FindFilled()
   }
   layout_.filled     = !lacks && 2 * filled_.size() < count ? static_cast<PetscInt>(filled_.size()) : -1;
   layout_.filled_row = filled_.data();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode Csr::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
-{
-  PetscFunctionBegin;
-  layout_.a = values();
-  if (adds_ && y && y == z) {
-    if (layout_.filled == UNKNOWN) PetscCall(FindFilled());
-    if (layout_.filled >= 0) {
-      PetscCall(SPARSEGPU_LAUNCH(space_, CsrAddFilled_CUDA(layout_, x, z, stream), CsrAddFilled_Kokkos(layout_, x, z)));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-  }
-  PetscCall(SPARSEGPU_LAUNCH(space_, CsrMult_CUDA(layout_, x, y, z, stream), CsrMult_Kokkos(layout_, x, y, z)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode Csr::MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
-                                Stream stream)
-{
-  PetscFunctionBegin;
-  layout_.a = values();
-  PetscCall(SPARSEGPU_LAUNCH(space_, CsrMult_CUDA(layout_, x, y, z, stream, &exchange),
-                             Format::MultSending(x, y, z, exchange, stream)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode Csr::MultDots(const ProductDots &dots, Stream stream)
-{
-  PetscFunctionBegin;
-  if (layout_.chunks > 0) { // the last of several blocks to arrive would have a row's sum
-    PetscCall(Format::MultDots(dots, stream));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  layout_.a = values();
-  PetscCall(SPARSEGPU_LAUNCH(space_, CsrMultDots_CUDA(layout_, dots, stream), Format::MultDots(dots, stream)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode Csr::AddArriving(const comm::DeviceExchange &exchange, Scalar *z, Stream stream)
-{
-  PetscFunctionBegin;
-  if (layout_.chunks > 0) { // rows that thread blocks share
-    PetscCall(Format::AddArriving(exchange, z, stream));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(SPARSEGPU_LAUNCH(space_, CsrAddArriving_CUDA(OnDevice(), exchange, nullptr, z, stream),
-                             Format::AddArriving(exchange, z, stream)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode Csr::MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream)
-{
-  PetscFunctionBegin;
-  layout_.a = values();
-  PetscCall(
-      SPARSEGPU_LAUNCH(space_, CsrMultDense_CUDA(layout_, cols_, d, scratch, stream), CsrMultDense_Kokkos(layout_, d)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

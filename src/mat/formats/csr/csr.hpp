@@ -8,6 +8,7 @@
 #pragma once
 
 #include "mat/formats/plan.hpp"
+#include "mat/formats/target.hpp"
 
 namespace sparsegpu::formats
 {
@@ -17,7 +18,8 @@ struct CsrLayout {
   static constexpr PetscInt SMALL_TURNS = 8;    ///< the same if all rows run at once: the longest bounds the time
   static constexpr PetscInt CHUNK       = 2048; ///< entries of a long row per thread block: 8 to 16 per thread
 
-  static constexpr PetscInt NODE_ROWS = 6; ///< at most, as registers hold their sums
+  static constexpr PetscInt NODE_ROWS = 6;  ///< at most, as registers hold their sums
+  static constexpr PetscInt UNKNOWN   = -2; ///< `filled` has not been looked for yet
 
   PetscInt        rows, nonzeros;
   PetscInt        nodes;        ///< 0: every row for itself; host only
@@ -41,7 +43,7 @@ struct CsrLayout {
 PetscErrorCode CsrMult_Kokkos(const CsrLayout &A, const Scalar *x, const Scalar *y, Scalar *z);
 /// z += A x, by the rows that are not empty.
 PetscErrorCode CsrAddFilled_Kokkos(const CsrLayout &A, const Scalar *x, Scalar *z);
-PetscErrorCode CsrMult_CUDA(const CsrLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream,
+PetscErrorCode CsrMult_CUDA(const CsrLayout &A, const Scalar *x, const ProductTarget &to, Stream stream,
                             const comm::DeviceExchange *exchange = nullptr);
 PetscErrorCode CsrAddFilled_CUDA(const CsrLayout &A, const Scalar *x, Scalar *z, Stream stream);
 /// z += scale .* (A x) by the rows that are not empty, of any length; scale [rows] may be null: 1. x are the entries of
@@ -83,6 +85,8 @@ public:
   std::unique_ptr<Plan> NewPlan(Look *look) const override { return std::make_unique<CsrPlan>(look); }
   PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
   PetscErrorCode        MultDots(const ProductDots &dots, Stream stream) override;
+  PetscErrorCode        MultStep(const ProductTarget &to, Stream stream) override;
+  bool                  TakesSteps() const override { return space_ == Space::Device; }
   PetscErrorCode        MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
                                     Stream stream) override;
   PetscErrorCode        MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream) override;

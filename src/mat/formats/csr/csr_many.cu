@@ -79,7 +79,9 @@ PetscErrorCode CsrMultDense_CUDA(const CsrLayout &A, PetscInt cols, const DenseC
         default: return Launch<LANES, (MOST < 8 ? MOST : 8)>(A, rows, s);
         }
       },
-      [&](const Scalar *x, Scalar *z) { return CsrMult_CUDA(A, x, nullptr, z, stream); }));
+      [&](const Scalar *x, Scalar *z) {
+        return CsrMult_CUDA(A, x, {nullptr, z}, stream);
+      }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "mat/formats/plan.hpp"
+#include "mat/formats/target.hpp"
 
 namespace sparsegpu::formats
 {
@@ -26,7 +27,7 @@ struct DiaLayout {
 
 /// z = A x + y; y null or z allowed.
 PetscErrorCode DiaMult_Kokkos(const DiaLayout &A, const Scalar *x, const Scalar *y, Scalar *z);
-PetscErrorCode DiaMult_CUDA(const DiaLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream,
+PetscErrorCode DiaMult_CUDA(const DiaLayout &A, const Scalar *x, const ProductTarget &to, Stream stream,
                             const comm::DeviceExchange *exchange = nullptr);
 /// Format::MultDots().
 PetscErrorCode DiaMultDots_CUDA(const DiaLayout &A, const ProductDots &dots, Stream stream);
@@ -58,6 +59,8 @@ public:
   std::unique_ptr<Plan> NewPlan(Look *look) const override { return std::make_unique<DiaPlan>(look); }
   PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
   PetscErrorCode        MultDots(const ProductDots &dots, Stream stream) override;
+  PetscErrorCode        MultStep(const ProductTarget &to, Stream stream) override;
+  bool                  TakesSteps() const override { return space_ == Space::Device; }
   bool                  TakesDifferences() const override { return true; }
   PetscErrorCode        MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
                                     Stream stream) override;

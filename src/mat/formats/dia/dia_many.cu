@@ -76,7 +76,7 @@ PetscErrorCode DiaMultDense_CUDA(const DiaLayout &A, const DenseColumns &d, Stre
   for (PetscInt c = 0; c < d.count; c += COLUMNS) {
     const DenseColumns part = d.Part(c, d.count - c < COLUMNS ? d.count - c : COLUMNS);
     if (part.count == 1) {
-      PetscCall(DiaMult_CUDA(A, part.x, nullptr, part.z, stream));
+      PetscCall(DiaMult_CUDA(A, part.x, {nullptr, part.z}, stream));
     } else {
       Launch<COLUMNS>(A, part, static_cast<cudaStream_t>(stream));
       SparseGPUCallCUDA(cudaPeekAtLastError());

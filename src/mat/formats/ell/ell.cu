@@ -31,11 +31,11 @@ static PetscErrorCode Multiply(const EllLayout &A, const Scalar *x, const Epilog
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode EllMult_CUDA(const EllLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream,
+PetscErrorCode EllMult_CUDA(const EllLayout &A, const Scalar *x, const ProductTarget &to, Stream stream,
                             const comm::DeviceExchange *exchange)
 {
   PetscFunctionBegin;
-  PetscCall(SendAlong(A.rows, exchange, x, StoreSum{y, z}, stream,
+  PetscCall(SendAlong(A.rows, exchange, x, StoreSum{to}, stream,
                       [&](const auto &epilogue) { return Multiply(A, x, epilogue, stream); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

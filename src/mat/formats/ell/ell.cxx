@@ -65,7 +65,7 @@ PetscErrorCode Ell::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream str
 {
   PetscFunctionBegin;
   layout_.a = values();
-  PetscCall(SPARSEGPU_LAUNCH(space_, EllMult_CUDA(layout_, x, y, z, stream), EllMult_Kokkos(layout_, x, y, z)));
+  PetscCall(SPARSEGPU_LAUNCH(space_, EllMult_CUDA(layout_, x, {y, z}, stream), EllMult_Kokkos(layout_, x, y, z)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -74,8 +74,16 @@ PetscErrorCode Ell::MultSending(const Scalar *x, const Scalar *y, Scalar *z, con
 {
   PetscFunctionBegin;
   layout_.a = values();
-  PetscCall(SPARSEGPU_LAUNCH(space_, EllMult_CUDA(layout_, x, y, z, stream, &exchange),
+  PetscCall(SPARSEGPU_LAUNCH(space_, EllMult_CUDA(layout_, x, {y, z}, stream, &exchange),
                              Format::MultSending(x, y, z, exchange, stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Ell::MultStep(const ProductTarget &to, Stream stream)
+{
+  PetscFunctionBegin;
+  layout_.a = values();
+  PetscCall(SPARSEGPU_LAUNCH(space_, EllMult_CUDA(layout_, to.x, to, stream), Format::MultStep(to, stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -5,6 +5,7 @@
 
 #include "mat/formats/padding.hpp"
 #include "mat/formats/plan.hpp"
+#include "mat/formats/target.hpp"
 
 namespace sparsegpu::formats
 {
@@ -18,7 +19,7 @@ struct EllLayout {
 
 /// z = A x + y; y null or z allowed.
 PetscErrorCode EllMult_Kokkos(const EllLayout &A, const Scalar *x, const Scalar *y, Scalar *z);
-PetscErrorCode EllMult_CUDA(const EllLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream,
+PetscErrorCode EllMult_CUDA(const EllLayout &A, const Scalar *x, const ProductTarget &to, Stream stream,
                             const comm::DeviceExchange *exchange = nullptr);
 /// Format::MultDots().
 PetscErrorCode EllMultDots_CUDA(const EllLayout &A, const ProductDots &dots, Stream stream);
@@ -39,6 +40,8 @@ public:
   std::unique_ptr<Plan> NewPlan(Look *look) const override { return std::make_unique<EllPlan>(look); }
   PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
   PetscErrorCode        MultDots(const ProductDots &dots, Stream stream) override;
+  PetscErrorCode        MultStep(const ProductTarget &to, Stream stream) override;
+  bool                  TakesSteps() const override { return space_ == Space::Device; }
   PetscErrorCode        MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
                                     Stream stream) override;
   const EllLayout      &Layout() const { return layout_; }

@@ -59,7 +59,7 @@ PetscErrorCode SccsrMult_CUDA(const SccsrLayout &A, const Scalar *x, const Scala
   PetscFunctionBegin;
   if (A.groups == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
   sccsr_kernel<<<static_cast<unsigned>((A.groups + warps - 1) / warps), warps * 32, 0,
-                 static_cast<cudaStream_t>(stream)>>>(A, x, StoreSum{y, z});
+                 static_cast<cudaStream_t>(stream)>>>(A, x, StoreSum{{y, z}});
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -23,12 +23,12 @@ template <class Values, class Epilogue> static __global__ void __launch_bounds__
   int            length = SellLayout::NOT_HERE;
   std::ptrdiff_t row    = 0; // the width of an address: fewer registers are moved before the epilogue
   SellSlice      slice  = {};
-  if (epilogue.Skip()) return;
   if (s >= 0 && s < A.slices && s * 32 + lane < A.rows) {
     slice  = SellSliceOf(A, s);
     length = place_length(A, s * 32 + lane);
     row    = place_row(A, s * 32 + lane);
   }
+  if (epilogue.Skip()) return;
   begin_in_turn();
   const Values a = stage(stored);
   if (warp < 0) {
@@ -39,6 +39,7 @@ template <class Values, class Epilogue> static __global__ void __launch_bounds__
     const Scalar sum = warp_row_sum(A, warp, lane, a, x);
     if (lane == 0) epilogue(A.long_row[warp], sum);
   } else if (length != SellLayout::NOT_HERE) {
+    epilogue.Prepare(row);
     const Scalar sum = slice_row_sum(slice, length, lane, a, Gather{x});
     epilogue(row, sum);
   }
@@ -60,11 +61,11 @@ template <class Epilogue> static PetscErrorCode Multiply(const SellLayout &A, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SellMult_CUDA(const SellLayout &A, const ValueLayout &a, const Scalar *x, const Scalar *y, Scalar *z,
+PetscErrorCode SellMult_CUDA(const SellLayout &A, const ValueLayout &a, const Scalar *x, const ProductTarget &to,
                              Stream stream, const comm::DeviceExchange *exchange)
 {
   PetscFunctionBegin;
-  PetscCall(SendAlong(A.rows, exchange, x, StoreSum{y, z}, stream,
+  PetscCall(SendAlong(A.rows, exchange, x, StoreSum{to}, stream,
                       [&](const auto &epilogue) { return Multiply(A, a, x, epilogue, stream); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

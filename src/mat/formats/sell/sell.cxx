@@ -183,18 +183,26 @@ bool Sell::PlaceValues(const CsrView &A, Scalar *values) const
   return true;
 }
 
+#if defined(SPARSEGPU_HAVE_CUDA)
+/// Values that lie by rows have a kernel of their own.
+PetscErrorCode Sell::MultOnDevice(const Scalar *x, const ProductTarget &to, Stream stream)
+{
+  const UnplacedValues unplaced = Unplaced();
+
+  PetscFunctionBegin;
+  if (unplaced.a)
+    PetscCall(SellMultUnplaced_CUDA(layout_, places_.longest, unplaced.row_begin, unplaced.a, x, to, stream));
+  else
+    PetscCall(SellMult_CUDA(layout_, EncodedLayout(), x, to, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
 PetscErrorCode Sell::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
 {
   PetscFunctionBegin;
-#if defined(SPARSEGPU_HAVE_CUDA)
-  const UnplacedValues unplaced = Unplaced();
-  if (unplaced.a) {
-    PetscCall(SellMultUnplaced_CUDA(layout_, places_.longest, unplaced.row_begin, unplaced.a, x, y, z, stream));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-#endif
-  const ValueLayout a = EncodedLayout();
-  PetscCall(SPARSEGPU_LAUNCH(space_, SellMult_CUDA(layout_, a, x, y, z, stream), SellMult_Kokkos(layout_, a, x, y, z)));
+  PetscCall(
+      SPARSEGPU_LAUNCH(space_, MultOnDevice(x, {y, z}, stream), SellMult_Kokkos(layout_, EncodedLayout(), x, y, z)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -206,8 +214,15 @@ PetscErrorCode Sell::MultSending(const Scalar *x, const Scalar *y, Scalar *z, co
     PetscCall(Format::MultSending(x, y, z, exchange, stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(SPARSEGPU_LAUNCH(space_, SellMult_CUDA(layout_, EncodedLayout(), x, y, z, stream, &exchange),
+  PetscCall(SPARSEGPU_LAUNCH(space_, SellMult_CUDA(layout_, EncodedLayout(), x, {y, z}, stream, &exchange),
                              Format::MultSending(x, y, z, exchange, stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Sell::MultStep(const ProductTarget &to, Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(SPARSEGPU_LAUNCH(space_, MultOnDevice(to.x, to, stream), Format::MultStep(to, stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

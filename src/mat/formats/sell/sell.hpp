@@ -16,6 +16,7 @@
 
 #include <optional>
 #include "mat/formats/plan.hpp"
+#include "mat/formats/target.hpp"
 
 namespace sparsegpu::formats
 {
@@ -81,13 +82,13 @@ SPARSEGPU_HD SellSlice SellSliceOf(const SellLayout &A, PetscInt s)
 
 /// z = A x + y; y null or z allowed.
 PetscErrorCode SellMult_Kokkos(const SellLayout &A, const ValueLayout &a, const Scalar *x, const Scalar *y, Scalar *z);
-PetscErrorCode SellMult_CUDA(const SellLayout &A, const ValueLayout &a, const Scalar *x, const Scalar *y, Scalar *z,
+PetscErrorCode SellMult_CUDA(const SellLayout &A, const ValueLayout &a, const Scalar *x, const ProductTarget &to,
                              Stream stream, const comm::DeviceExchange *exchange = nullptr);
 /// Format::MultDots().
 PetscErrorCode SellMultDots_CUDA(const SellLayout &A, const ValueLayout &a, const ProductDots &dots, Stream stream);
 /// The same, with `values` in the order of the rows, which begin at begin[row]. longest: of the short rows.
 PetscErrorCode SellMultUnplaced_CUDA(const SellLayout &A, PetscInt longest, const PetscInt *begin, const Scalar *values,
-                                     const Scalar *x, const Scalar *y, Scalar *z, Stream stream);
+                                     const Scalar *x, const ProductTarget &to, Stream stream);
 /// Whether the device has the shared memory for that.
 PetscErrorCode SellMultipliesUnplaced_CUDA(PetscInt longest, bool *can);
 /// Format::MultDense().
@@ -182,6 +183,8 @@ public:
   std::unique_ptr<Plan> NewPlan(Look *look) const override { return std::make_unique<SellPlan>(look); }
   PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
   PetscErrorCode        MultDots(const ProductDots &dots, Stream stream) override;
+  PetscErrorCode        MultStep(const ProductTarget &to, Stream stream) override;
+  bool                  TakesSteps() const override { return space_ == Space::Device; }
   PetscErrorCode        MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
                                     Stream stream) override;
   PetscErrorCode        MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream) override;
@@ -218,6 +221,7 @@ protected:
 private:
   template <class Place> void EachSlot(const CsrView &A, Place place) const;
 
+  PetscErrorCode MultOnDevice(const Scalar *x, const ProductTarget &to, Stream stream);
   PetscErrorCode Begin(Plan *plan);
   PetscErrorCode BuildColumns(const CsrView &A, int least);
   PetscErrorCode BuildLongRows(const CsrView &A);

@@ -76,8 +76,9 @@ PetscErrorCode SellMultDense_CUDA(const SellLayout &A, const ValueLayout &a, Pet
     PetscCall(AddChunks<LANES>(SellChunks{A}, A.chunks, rows, s));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
-  PetscCall(MultGroups(cols, A.chunks, d, scratch, s, multiply,
-                       [&](const Scalar *x, Scalar *z) { return SellMult_CUDA(A, a, x, nullptr, z, stream); }));
+  PetscCall(MultGroups(cols, A.chunks, d, scratch, s, multiply, [&](const Scalar *x, Scalar *z) {
+    return SellMult_CUDA(A, a, x, {nullptr, z}, stream);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

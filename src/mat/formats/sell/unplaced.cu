@@ -115,7 +115,7 @@ PetscErrorCode SellMultipliesUnplaced_CUDA(PetscInt longest, bool *can)
 }
 
 PetscErrorCode SellMultUnplaced_CUDA(const SellLayout &A, PetscInt longest, const PetscInt *begin, const Scalar *values,
-                                     const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
+                                     const Scalar *x, const ProductTarget &to, Stream stream)
 {
   const int stride = static_cast<int>(longest) | 1;
   int       log    = 0;
@@ -126,7 +126,7 @@ PetscErrorCode SellMultUnplaced_CUDA(const SellLayout &A, PetscInt longest, cons
   const PetscInt blocks = A.chunks + (A.warp_rows + A.slices + WARPS - 1) / WARPS;
   PetscCall((LaunchEarly<sell_unplaced_kernel<StoreSum>>(dim3(static_cast<unsigned>(blocks)), THREADS, Room(stride),
                                                          static_cast<cudaStream_t>(stream), A, begin, values, log,
-                                                         stride, x, StoreSum{y, z})));
+                                                         stride, x, StoreSum{to})));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

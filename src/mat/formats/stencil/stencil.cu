@@ -17,11 +17,15 @@ template <int batch, class Vector, class Epilogue> static __global__ void __laun
     stencil_kernel(StencilLayout A, Vector from, Epilogue epilogue)
 {
   const PetscInt row = static_cast<PetscInt>(blockIdx.x) * THREADS + threadIdx.x;
+  const int      c   = row < A.rows ? load_stream(A.row_class + row) : 0;
 
   if (epilogue.Skip()) return;
   const auto x = begin_reading(from);
   if (row < A.rows) {
-    const Scalar sum = stencil_row_sum<batch>(A, load_stream(A.row_class + row), x + row, [] { begin_in_turn(); });
+    const Scalar sum = stencil_row_sum<batch>(A, c, x + row, [&] {
+      begin_in_turn();
+      epilogue.Prepare(row);
+    });
     epilogue(row, sum);
   }
   epilogue.Finish();
@@ -53,14 +57,17 @@ template <class Vector, class Epilogue> static __global__ void __launch_bounds__
   int            c[STEPS];
   bool           alike = true;
 
+#pragma unroll
+  for (int k = 0; k < STEPS; k++)
+    c[k] = first < stride && A.rows - row > k * stride ? load_stream(A.row_class + row + k * stride) : -1;
   if (epilogue.Skip()) return;
   const auto x = begin_reading(from);
+  begin_in_turn();
 #pragma unroll
   for (int k = 0; k < STEPS; k++) {
-    c[k]  = first < stride && A.rows - row > k * stride ? load_stream(A.row_class + row + k * stride) : -1;
+    if (c[k] >= 0) epilogue.Prepare(row + k * stride);
     alike = alike && c[k] == c[0];
   }
-  begin_in_turn();
   if (c[0] >= 0 && alike) {
     Scalar sum[STEPS] = {};
     stencil_rows_sum<STEPS, BATCH>(A, c[0], x + row, stride, sum);
@@ -110,11 +117,11 @@ static PetscErrorCode Multiply(const StencilLayout &A, const Vector &x, const Ep
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode StencilMult_CUDA(const StencilLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream,
+PetscErrorCode StencilMult_CUDA(const StencilLayout &A, const Scalar *x, const ProductTarget &to, Stream stream,
                                 const comm::DeviceExchange *exchange)
 {
   PetscFunctionBegin;
-  PetscCall(SendAlong(A.rows, exchange, x, StoreSum{y, z}, stream, [&](const auto &epilogue) {
+  PetscCall(SendAlong(A.rows, exchange, x, StoreSum{to}, stream, [&](const auto &epilogue) {
     return Multiply(A, x, epilogue, static_cast<cudaStream_t>(stream));
   }));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -165,7 +165,8 @@ PetscErrorCode Stencil::Update(const CsrView &A, const Scalar *a, Space where, b
 PetscErrorCode Stencil::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(SPARSEGPU_LAUNCH(space_, StencilMult_CUDA(layout_, x, y, z, stream), StencilMult_Kokkos(layout_, x, y, z)));
+  PetscCall(
+      SPARSEGPU_LAUNCH(space_, StencilMult_CUDA(layout_, x, {y, z}, stream), StencilMult_Kokkos(layout_, x, y, z)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -173,8 +174,15 @@ PetscErrorCode Stencil::MultSending(const Scalar *x, const Scalar *y, Scalar *z,
                                     Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(SPARSEGPU_LAUNCH(space_, StencilMult_CUDA(layout_, x, y, z, stream, &exchange),
+  PetscCall(SPARSEGPU_LAUNCH(space_, StencilMult_CUDA(layout_, x, {y, z}, stream, &exchange),
                              Format::MultSending(x, y, z, exchange, stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Stencil::MultStep(const ProductTarget &to, Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(SPARSEGPU_LAUNCH(space_, StencilMult_CUDA(layout_, to.x, to, stream), Format::MultStep(to, stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

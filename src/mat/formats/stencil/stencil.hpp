@@ -7,6 +7,7 @@
 
 #include <optional>
 #include "mat/formats/plan.hpp"
+#include "mat/formats/target.hpp"
 
 namespace sparsegpu::formats
 {
@@ -26,7 +27,7 @@ struct StencilLayout {
 
 /// z = A x + y; y null or z allowed.
 PetscErrorCode StencilMult_Kokkos(const StencilLayout &A, const Scalar *x, const Scalar *y, Scalar *z);
-PetscErrorCode StencilMult_CUDA(const StencilLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream,
+PetscErrorCode StencilMult_CUDA(const StencilLayout &A, const Scalar *x, const ProductTarget &to, Stream stream,
                                 const comm::DeviceExchange *exchange = nullptr);
 /// Format::MultDots().
 PetscErrorCode StencilMultDots_CUDA(const StencilLayout &A, const ProductDots &dots, Stream stream);
@@ -72,6 +73,8 @@ public:
   PetscErrorCode        Update(const CsrView &A, const Scalar *a, Space where, bool *fits) override;
   PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
   PetscErrorCode        MultDots(const ProductDots &dots, Stream stream) override;
+  PetscErrorCode        MultStep(const ProductTarget &to, Stream stream) override;
+  bool                  TakesSteps() const override { return space_ == Space::Device; }
   bool                  TakesDifferences() const override { return true; }
   PetscErrorCode        MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
                                     Stream stream) override;

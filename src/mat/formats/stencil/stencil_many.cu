@@ -130,7 +130,7 @@ PetscErrorCode StencilMultDense_CUDA(const StencilLayout &A, const DenseColumns 
     taken                   = left >= MOST && !walks ? MOST : left >= HALF ? HALF : left >= 2 ? 2 : 1;
     const DenseColumns part = d.Part(c, taken);
     if (taken == 1)
-      PetscCall(StencilMult_CUDA(A, part.x, nullptr, part.z, stream));
+      PetscCall(StencilMult_CUDA(A, part.x, {nullptr, part.z}, stream));
     else if (taken == MOST)
       PetscCall((Launch<MOST, 1>(A, walk, part, s)));
     else if (taken == HALF)

@@ -64,7 +64,7 @@ static PetscErrorCode LaunchRows(const VabLayout &A, const Epilogue &epilogue, c
 PetscErrorCode VabMult_CUDA(const VabLayout &A, const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
 {
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
-  const StoreSum     epilogue{y, z};
+  const StoreSum     epilogue{{y, z}};
 
   PetscFunctionBegin;
   if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid

@@ -1,0 +1,75 @@
+/// csr's products: of all rows, or of those that are not empty where they are added to others.
+#include "device/backend_call.hpp"
+#include "mat/formats/csr/csr.hpp"
+#include "petsc/compat.hpp"
+
+namespace sparsegpu::formats
+{
+
+PetscErrorCode Csr::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
+{
+  PetscFunctionBegin;
+  layout_.a = values();
+  if (adds_ && y && y == z) {
+    if (layout_.filled == CsrLayout::UNKNOWN) PetscCall(FindFilled());
+    if (layout_.filled >= 0) {
+      PetscCall(SPARSEGPU_LAUNCH(space_, CsrAddFilled_CUDA(layout_, x, z, stream), CsrAddFilled_Kokkos(layout_, x, z)));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
+  PetscCall(SPARSEGPU_LAUNCH(space_, CsrMult_CUDA(layout_, x, {y, z}, stream), CsrMult_Kokkos(layout_, x, y, z)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Csr::MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
+                                Stream stream)
+{
+  PetscFunctionBegin;
+  layout_.a = values();
+  PetscCall(SPARSEGPU_LAUNCH(space_, CsrMult_CUDA(layout_, x, {y, z}, stream, &exchange),
+                             Format::MultSending(x, y, z, exchange, stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Csr::MultStep(const ProductTarget &to, Stream stream)
+{
+  PetscFunctionBegin;
+  layout_.a = values();
+  PetscCall(SPARSEGPU_LAUNCH(space_, CsrMult_CUDA(layout_, to.x, to, stream), Format::MultStep(to, stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Csr::MultDots(const ProductDots &dots, Stream stream)
+{
+  PetscFunctionBegin;
+  if (layout_.chunks > 0) { // the last of several blocks to arrive would have a row's sum
+    PetscCall(Format::MultDots(dots, stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  layout_.a = values();
+  PetscCall(SPARSEGPU_LAUNCH(space_, CsrMultDots_CUDA(layout_, dots, stream), Format::MultDots(dots, stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Csr::AddArriving(const comm::DeviceExchange &exchange, Scalar *z, Stream stream)
+{
+  PetscFunctionBegin;
+  if (layout_.chunks > 0) { // rows that thread blocks share
+    PetscCall(Format::AddArriving(exchange, z, stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(SPARSEGPU_LAUNCH(space_, CsrAddArriving_CUDA(OnDevice(), exchange, nullptr, z, stream),
+                             Format::AddArriving(exchange, z, stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Csr::MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream)
+{
+  PetscFunctionBegin;
+  layout_.a = values();
+  PetscCall(
+      SPARSEGPU_LAUNCH(space_, CsrMultDense_CUDA(layout_, cols_, d, scratch, stream), CsrMultDense_Kokkos(layout_, d)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu::formats

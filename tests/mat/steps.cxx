@@ -1,0 +1,172 @@
+static const char help[] = "Products whose sums are used at once: steps of smoothers and residuals.\n\n";
+
+#include "codecs.hpp"
+
+#include "mat/face/solver_access.hpp"
+
+using namespace testing;
+using sparsegpu::face::MultStep;
+using sparsegpu::face::StepFactors;
+
+namespace
+{
+struct Vectors {
+  Vec x = nullptr, f = nullptr, d = nullptr, z = nullptr, q = nullptr;
+
+  PetscErrorCode Create(Mat A, const std::string &type)
+  {
+    PetscRandom random;
+
+    PetscFunctionBeginUser;
+    PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &random));
+    for (Vec *v : {&x, &f, &d, &z, &q}) {
+      PetscCall(CreateVector(A, Op::Plain, true, type, v));
+      PetscCall(VecSetRandom(*v, random));
+    }
+    PetscCall(PetscRandomDestroy(&random));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode Destroy()
+  {
+    PetscFunctionBeginUser;
+    for (Vec *v : {&x, &f, &d, &z, &q}) PetscCall(VecDestroy(v));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+/// What a step must give, entry by entry from the stored product, each with a bound of its rounding: a few operations,
+/// and the product is the same sum.
+PetscErrorCode CheckStep(Mat A, const StepFactors &by, bool diagonal, const Vectors &v, bool *done,
+                         const std::string &what)
+{
+  const PetscScalar *x, *f, *d, *q, *z, *before;
+  PetscInt           n;
+  Vec                old;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(v.z, &old));
+  if (by.before == 0) PetscCall(VecSet(v.z, std::numeric_limits<PetscReal>::quiet_NaN())); // must not be read
+  PetscCall(VecCopy(v.z, old));
+  PetscCall(MatMult(A, v.x, v.q));
+  PetscCall(MultStep(A, by, diagonal ? v.d : nullptr, v.f, v.x, v.z, done));
+  PetscCall(VecGetLocalSize(v.z, &n));
+  PetscCall(VecGetArrayRead(v.x, &x));
+  PetscCall(VecGetArrayRead(v.f, &f));
+  PetscCall(VecGetArrayRead(v.d, &d));
+  PetscCall(VecGetArrayRead(v.q, &q));
+  PetscCall(VecGetArrayRead(v.z, &z));
+  PetscCall(VecGetArrayRead(old, &before));
+  for (PetscInt k = 0; *done && k < n; ++k) {
+    const PetscScalar factor = by.residual * (diagonal ? d[k] : PetscScalar(1)), r = f[k] - q[k];
+    const PetscScalar last     = by.before != 0 ? by.before * before[k] : PetscScalar(0);
+    const PetscScalar expected = last + by.now * x[k] + factor * r;
+    const PetscReal   sizes    = PetscAbsScalar(last) + PetscAbsScalar(by.now * x[k]) +
+                            PetscAbsScalar(factor) * (PetscAbsScalar(f[k]) + PetscAbsScalar(q[k]));
+    PetscCheck(PetscAbsScalar(z[k] - expected) <= 16 * PETSC_MACHINE_EPSILON * sizes, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%s: row %" PetscInt_FMT " is %.17g, not %.17g", what.c_str(), k, (double)PetscRealPart(z[k]),
+               (double)PetscRealPart(expected));
+  }
+  PetscCheck(*done || !memcmp(z, before, (size_t)n * sizeof(PetscScalar)), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%s: changed the vector, but says that it did not", what.c_str());
+  PetscCall(VecRestoreArrayRead(v.x, &x));
+  PetscCall(VecRestoreArrayRead(v.f, &f));
+  PetscCall(VecRestoreArrayRead(v.d, &d));
+  PetscCall(VecRestoreArrayRead(v.q, &q));
+  PetscCall(VecRestoreArrayRead(v.z, &z));
+  PetscCall(VecRestoreArrayRead(old, &before));
+  PetscCall(VecDestroy(&old));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+constexpr StepFactors FACTORS[] = {
+    {0, 0, 1}, {0, 1, (PetscReal)0.3}, {(PetscReal)-0.4, (PetscReal)1.4, (PetscReal)0.5}};
+
+std::vector<Problem> Problems()
+{
+  std::vector<Problem> problems;
+  problems.push_back(conformance::Banded("banded", 2000, 2000, {-40, -1, 0, 1, 40}));
+  conformance::Builder uneven("uneven", 700, 700); // rows of no entry, of few, and of all columns
+  for (PetscInt i = 0; i < 700; ++i)
+    for (PetscInt k = 0; k < (i == 300 ? 700 : i % 9); ++k)
+      uneven.Add(i, i == 300 ? k : (i * 7 + k * 31) % 700, conformance::Value((unsigned long long)(i * 1000 + k)));
+  problems.push_back(uneven);
+  return problems;
+}
+} // namespace
+
+/// All formats with all vectors on the device, before and after new values; those without steps say so.
+static PetscErrorCode Device()
+{
+  std::vector<std::string> types, formats;
+  size_t                   steps = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(VectorTypes(&types));
+  if (types.size() < 2) {
+    PetscCall(Skip("no vectors on a device"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(Formats(&formats));
+  for (const Problem &p : Problems())
+    for (const std::string &format : formats) {
+      Mat       A;
+      Vectors   v;
+      PetscBool accepts;
+      PetscCall(CreateMatrix(p, MATSPARSEGPU, format.c_str(), &A));
+      PetscCall(MatSparseGPUCheckFormat(A, format.c_str(), &accepts, nullptr));
+      if (accepts) PetscCall(v.Create(A, types[1]));
+      for (int round = 0; accepts && round < 2; ++round) {
+        for (const StepFactors &by : FACTORS)
+          for (bool diagonal : {false, true}) {
+            bool done;
+            PetscCall(CheckStep(A, by, diagonal, v, &done, p.name + " in " + format));
+            steps += done;
+            const bool takes = format != "coo" && format != "merge" && format != "hyb" && format != "bitmap" &&
+                               format != "sccsr" && format != "vab";
+            PetscCheck(done == takes, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %s", format.c_str(),
+                       done ? "takes steps" : "takes none");
+          }
+        PetscCall(MatScale(A, 3));
+      }
+      PetscCall(v.Destroy());
+      PetscCall(MatDestroy(&A));
+    }
+  PetscCheck(steps > 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "No format took a step");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Nothing is done with vectors on the host, with one of them there, or for another type of matrix.
+static PetscErrorCode Elsewhere()
+{
+  std::vector<std::string> types;
+  const Problem            p = Problems()[0];
+
+  PetscFunctionBeginUser;
+  PetscCall(VectorTypes(&types));
+  for (const char *type : {MATSPARSEGPU, MATAIJ}) {
+    Mat     A;
+    Vectors host, other;
+    bool    done;
+    PetscCall(CreateMatrix(p, type, strcmp(type, MATAIJ) ? "csr" : nullptr, &A));
+    PetscCall(host.Create(A, VECSTANDARD));
+    for (const StepFactors &by : FACTORS) {
+      PetscCall(CheckStep(A, by, true, host, &done, std::string("host vectors, ") + type));
+      PetscCheck(!done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A step on the host");
+    }
+    if (types.size() > 1) {
+      PetscCall(other.Create(A, types[1]));
+      std::swap(host.f, other.f);
+      PetscCall(CheckStep(A, FACTORS[1], true, other, &done, std::string("one vector on the host, ") + type));
+      PetscCheck(!done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A step with a vector on the host");
+      PetscCall(other.Destroy());
+    }
+    PetscCall(host.Destroy());
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  return Main(argc, argv, help, {{"device", Device}, {"elsewhere", Elsewhere}});
+}
