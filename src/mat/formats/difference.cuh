@@ -37,6 +37,15 @@ __device__ __forceinline__ Difference begin_reading(const DifferenceArgument &d)
   return Difference{d.x, d.minus, *d.factor};
 }
 
+/// Whether thread blocks had better take rows in turn, of at most `longest` entries: the epilogue ends with sums over
+/// the block, which cost more than a few short rows do. Of longer rows it loses. Measured: docs/performance.md.
+template <class Epilogue> bool RowsInTurn(PetscInt longest)
+{
+  constexpr PetscInt SHORT   = 7;
+  constexpr bool     ADDS_UP = std::is_base_of_v<StoreAndDot, Epilogue> || std::is_same_v<Epilogue, ScaleAndDot>;
+  return ADDS_UP && longest <= SHORT;
+}
+
 /// multiply(what a product with this epilogue reads).
 template <class Epilogue, class Multiply>
 PetscErrorCode WithFactorOf(const ProductDots &dots, const Epilogue &, Multiply multiply)

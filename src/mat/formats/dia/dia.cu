@@ -10,41 +10,49 @@
 namespace sparsegpu::formats
 {
 
-/// epilogue(row, A x), one thread per row; the list of diagonals is read once per block. Neighbouring threads read
-/// neighbouring a and x. Bitwise reproducible. Starts while the kernel before it ends, as only values and vectors may
-/// come from there.
+/// epilogue(row, A x), one thread per row, and where the grid is smaller rows in turn; the list of diagonals is read
+/// once per block where it has room for it. Neighbouring threads read neighbouring a and x. Bitwise reproducible.
+/// Starts while the kernel before it ends, as only values and vectors may come from there.
 template <class Vector, class Epilogue> static __global__ void dia_kernel(DiaLayout A, Vector from, Epilogue epilogue)
 {
   __shared__ Diagonal diagonal[THREADS];
-  const PetscInt      row = static_cast<PetscInt>(blockIdx.x) * THREADS + threadIdx.x;
-  Scalar              sum(0);
+  const PetscInt      step = static_cast<PetscInt>(gridDim.x) * THREADS;
 
   if (threadIdx.x < A.diagonals) diagonal[threadIdx.x] = A.diagonal[threadIdx.x];
   if (epilogue.Skip()) return;
   const auto x = begin_reading(from);
-  for (PetscInt first = 0; first < A.diagonals; first += THREADS) {
-    const PetscInt count = A.diagonals - first < THREADS ? A.diagonals - first : THREADS;
-    __syncthreads();
-    if (first > 0) {
-      if (threadIdx.x < count) diagonal[threadIdx.x] = A.diagonal[first + threadIdx.x];
-      __syncthreads();
-    } else {
-      begin_in_turn();
+  __syncthreads();
+  begin_in_turn();
+  for (PetscInt begin = static_cast<PetscInt>(blockIdx.x) * THREADS; begin < A.rows; begin += step) {
+    const PetscInt row = begin + threadIdx.x;
+    Scalar         sum(0);
+    for (PetscInt first = 0; first < A.diagonals; first += THREADS) {
+      const PetscInt count = A.diagonals - first < THREADS ? A.diagonals - first : THREADS;
+      if (A.diagonals > THREADS) {
+        __syncthreads();
+        if (threadIdx.x < count) diagonal[threadIdx.x] = A.diagonal[first + threadIdx.x];
+        __syncthreads();
+      }
+      if (row < A.rows) sum = dia_row_sum(A, count, diagonal, row, x, sum);
     }
-    if (row < A.rows) sum = dia_row_sum(A, count, diagonal, row, x, sum);
+    if (row < A.rows) epilogue(row, sum);
+    if (A.rows - begin <= step) break; // the next number may not fit
   }
-  if (A.diagonals == 0) begin_in_turn();
-  if (row < A.rows) epilogue(row, sum);
   epilogue.Finish();
 }
 
 template <class Vector, class Epilogue>
 static PetscErrorCode Multiply(const DiaLayout &A, const Vector &x, const Epilogue &epilogue, Stream stream)
 {
+  constexpr PetscInt RESIDENT = 2048 / THREADS; // blocks on a multiprocessor, where registers allow it
+  PetscInt           blocks   = (A.rows - 1) / THREADS + 1, multiprocessors;
+
   PetscFunctionBegin;
   if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
-  PetscCall((LaunchEarly<dia_kernel<Vector, Epilogue>>((A.rows + THREADS - 1) / THREADS, THREADS,
-                                                       static_cast<cudaStream_t>(stream), A, x, epilogue)));
+  PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
+  if (RowsInTurn<Epilogue>(A.diagonals)) blocks = PetscMin(blocks, RESIDENT * multiprocessors);
+  PetscCall(
+      (LaunchEarly<dia_kernel<Vector, Epilogue>>(blocks, THREADS, static_cast<cudaStream_t>(stream), A, x, epilogue)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -42,41 +42,53 @@ struct Walk {
   template <class Vector> static constexpr int Resident() { return std::is_pointer_v<Vector> ? BLOCKS : 4; }
 
   PetscInt stride;
-  PetscInt chunks; ///< blocks for rows 0 .. stride - 1
+  PetscInt chunks; ///< parts for rows 0 .. stride - 1
+  PetscInt parts;  ///< of the matrix: the rows that a block takes at a time
 };
 } // namespace
 
-/// epilogue(row, A x) for STEPS rows per thread. Bitwise reproducible; starts early as stencil_kernel() does.
+/// epilogue(row, A x) for STEPS rows per thread of a part, a block a part, or parts in turn. Bitwise reproducible;
+/// starts early as stencil_kernel() does.
 template <class Vector, class Epilogue> static __global__ void __launch_bounds__(THREADS, Walk::Resident<Vector>())
     stencil_walk_kernel(StencilLayout A, Walk walk, Vector from, Epilogue epilogue)
 {
   constexpr int  STEPS = Walk::STEPS, BATCH = Walk::BATCH;
-  const PetscInt stride = walk.stride, chunk = static_cast<PetscInt>(blockIdx.x) % walk.chunks;
-  const PetscInt first = chunk * THREADS + static_cast<PetscInt>(threadIdx.x);
-  const PetscInt row   = static_cast<PetscInt>(blockIdx.x) / walk.chunks * STEPS * stride + first;
-  int            c[STEPS];
-  bool           alike = true;
-
+  const PetscInt stride = walk.stride, blocks = gridDim.x;
+  int            c[STEPS], next[STEPS];
+  // the classes of the thread's rows of a part, -1 for none; its first row
+  const auto classes = [&](PetscInt part) {
+    const PetscInt first = part % walk.chunks * THREADS + static_cast<PetscInt>(threadIdx.x);
+    const PetscInt row   = part / walk.chunks * STEPS * stride + first;
 #pragma unroll
-  for (int k = 0; k < STEPS; k++)
-    c[k] = first < stride && A.rows - row > k * stride ? load_stream(A.row_class + row + k * stride) : -1;
+    for (int k = 0; k < STEPS; k++)
+      next[k] = first < stride && A.rows - row > k * stride ? load_stream(A.row_class + row + k * stride) : -1;
+    return row;
+  };
+
+  PetscInt ahead = classes(blockIdx.x);
   if (epilogue.Skip()) return;
   const auto x = begin_reading(from);
   begin_in_turn();
+  for (PetscInt part = blockIdx.x; part < walk.parts; part += blocks) {
+    const PetscInt row   = ahead;
+    bool           alike = true;
 #pragma unroll
-  for (int k = 0; k < STEPS; k++) {
-    if (c[k] >= 0) epilogue.Prepare(row + k * stride);
-    alike = alike && c[k] == c[0];
-  }
-  if (c[0] >= 0 && alike) {
-    Scalar sum[STEPS] = {};
-    stencil_rows_sum<STEPS, BATCH>(A, c[0], x + row, stride, sum);
+    for (int k = 0; k < STEPS; k++) {
+      c[k] = next[k];
+      if (c[k] >= 0) epilogue.Prepare(row + k * stride);
+      alike = alike && c[k] == c[0];
+    }
+    if (walk.parts - part > blocks) ahead = classes(part + blocks);
+    if (c[0] >= 0 && alike) {
+      Scalar sum[STEPS] = {};
+      stencil_rows_sum<STEPS, BATCH>(A, c[0], x + row, stride, sum);
 #pragma unroll
-    for (int k = 0; k < STEPS; k++) epilogue(row + k * stride, sum[k]);
-  } else if (c[0] >= 0) {
+      for (int k = 0; k < STEPS; k++) epilogue(row + k * stride, sum[k]);
+    } else if (c[0] >= 0) {
 #pragma unroll 1
-    for (PetscInt r = row, k = 0; k < STEPS && r < A.rows; r += stride, k++)
-      epilogue(r, stencil_row_sum<BATCH>(A, A.row_class[r], x + r, [] {}));
+      for (PetscInt r = row, k = 0; k < STEPS && r < A.rows; r += stride, k++)
+        epilogue(r, stencil_row_sum<BATCH>(A, A.row_class[r], x + r, [] {}));
+    }
   }
   epilogue.Finish();
 }
@@ -103,8 +115,10 @@ static PetscErrorCode Multiply(const StencilLayout &A, const Vector &x, const Ep
   if (A.stride > 0 && A.rows / Walk::STEPS >= multiprocessors * Walk::BLOCKS * THREADS &&
       A.rows / (2 * Walk::STEPS) >= A.stride && A.rows <= PETSC_MAX_INT / 2) {
     const PetscInt chunks = (A.stride - 1) / THREADS + 1, slabs = (A.rows - 1) / (Walk::STEPS * A.stride) + 1;
-    PetscCall((LaunchEarly<stencil_walk_kernel<Vector, Epilogue>>(slabs * chunks, THREADS, s, A, Walk{A.stride, chunks},
-                                                                  x, epilogue)));
+    const PetscInt parts = slabs * chunks, together = multiprocessors * Walk::Resident<Vector>();
+    PetscCall((LaunchEarly<stencil_walk_kernel<Vector, Epilogue>>(
+        RowsInTurn<Epilogue>(A.longest) && together < parts ? together : parts, THREADS, s, A,
+        Walk{A.stride, chunks, parts}, x, epilogue)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   // a row in one batch where it is short: five points, seven; nine, and 27 and 81 as three and nine times nine
