@@ -37,14 +37,11 @@ __device__ __forceinline__ Difference begin_reading(const DifferenceArgument &d)
   return Difference{d.x, d.minus, *d.factor};
 }
 
-/// Whether thread blocks had better take rows in turn, of at most `longest` entries: the epilogue ends with sums over
-/// the block, which cost more than a few short rows do. Of longer rows it loses. Measured: docs/performance.md.
-template <class Epilogue> bool RowsInTurn(PetscInt longest)
-{
-  constexpr PetscInt SHORT   = 7;
-  constexpr bool     ADDS_UP = std::is_base_of_v<StoreAndDot, Epilogue> || std::is_same_v<Epilogue, ScaleAndDot>;
-  return ADDS_UP && longest <= SHORT;
-}
+/// Whether the epilogue ends with sums over the thread block. These cost more than a few rows of at most SHORT_ROW
+/// entries: of such a matrix blocks take rows in turn. Of longer rows that loses. Measured: docs/performance.md.
+template <class Epilogue> constexpr bool ADDS_UP =
+    std::is_base_of_v<StoreAndDot, Epilogue> || std::is_same_v<Epilogue, ScaleAndDot>;
+constexpr PetscInt SHORT_ROW = 7;
 
 /// multiply(what a product with this epilogue reads).
 template <class Epilogue, class Multiply>

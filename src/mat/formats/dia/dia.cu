@@ -10,10 +10,11 @@
 namespace sparsegpu::formats
 {
 
-/// epilogue(row, A x), one thread per row, and where the grid is smaller rows in turn; the list of diagonals is read
-/// once per block where it has room for it. Neighbouring threads read neighbouring a and x. Bitwise reproducible.
-/// Starts while the kernel before it ends, as only values and vectors may come from there.
-template <class Vector, class Epilogue> static __global__ void dia_kernel(DiaLayout A, Vector from, Epilogue epilogue)
+/// epilogue(row, A x), one thread per row or, in_turn, for rows one after the other; the list of diagonals is read once
+/// per block where it has room for it. Neighbouring threads read neighbouring a and x. Bitwise reproducible. Starts
+/// while the kernel before it ends, as only values and vectors may come from there.
+template <bool in_turn, class Vector, class Epilogue>
+static __global__ void dia_kernel(DiaLayout A, Vector from, Epilogue epilogue)
 {
   __shared__ Diagonal diagonal[THREADS];
   const PetscInt      step = static_cast<PetscInt>(gridDim.x) * THREADS;
@@ -23,12 +24,12 @@ template <class Vector, class Epilogue> static __global__ void dia_kernel(DiaLay
   const auto x = begin_reading(from);
   __syncthreads();
   begin_in_turn();
-  for (PetscInt begin = static_cast<PetscInt>(blockIdx.x) * THREADS; begin < A.rows; begin += step) {
+  for (PetscInt begin = static_cast<PetscInt>(blockIdx.x) * THREADS;; begin += step) {
     const PetscInt row = begin + threadIdx.x;
     Scalar         sum(0);
     for (PetscInt first = 0; first < A.diagonals; first += THREADS) {
       const PetscInt count = A.diagonals - first < THREADS ? A.diagonals - first : THREADS;
-      if (A.diagonals > THREADS) {
+      if (first > 0) {
         __syncthreads();
         if (threadIdx.x < count) diagonal[threadIdx.x] = A.diagonal[first + threadIdx.x];
         __syncthreads();
@@ -36,23 +37,37 @@ template <class Vector, class Epilogue> static __global__ void dia_kernel(DiaLay
       if (row < A.rows) sum = dia_row_sum(A, count, diagonal, row, x, sum);
     }
     if (row < A.rows) epilogue(row, sum);
-    if (A.rows - begin <= step) break; // the next number may not fit
+    if (!in_turn || A.rows - begin <= step) break;
   }
   epilogue.Finish();
+}
+
+template <bool in_turn, class Vector, class Epilogue>
+static PetscErrorCode Launch(const DiaLayout &A, PetscInt blocks, const Vector &x, const Epilogue &epilogue,
+                             Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall((LaunchEarly<dia_kernel<in_turn, Vector, Epilogue>>(blocks, THREADS, static_cast<cudaStream_t>(stream), A,
+                                                                x, epilogue)));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Vector, class Epilogue>
 static PetscErrorCode Multiply(const DiaLayout &A, const Vector &x, const Epilogue &epilogue, Stream stream)
 {
-  constexpr PetscInt RESIDENT = 2048 / THREADS; // blocks on a multiprocessor, where registers allow it
-  PetscInt           blocks   = (A.rows - 1) / THREADS + 1, multiprocessors;
-
   PetscFunctionBegin;
   if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
-  PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
-  if (RowsInTurn<Epilogue>(A.diagonals)) blocks = PetscMin(blocks, RESIDENT * multiprocessors);
-  PetscCall(
-      (LaunchEarly<dia_kernel<Vector, Epilogue>>(blocks, THREADS, static_cast<cudaStream_t>(stream), A, x, epilogue)));
+  const PetscInt blocks = (A.rows - 1) / THREADS + 1;
+  if constexpr (ADDS_UP<Epilogue>) {
+    PetscInt multiprocessors;
+    PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
+    const PetscInt together = 2048 / THREADS * multiprocessors;
+    if (A.diagonals <= SHORT_ROW && together < blocks) {
+      PetscCall(Launch<true>(A, together, x, epilogue, stream));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
+  PetscCall(Launch<false>(A, blocks, x, epilogue, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

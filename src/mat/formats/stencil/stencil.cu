@@ -47,50 +47,80 @@ struct Walk {
 };
 } // namespace
 
-/// epilogue(row, A x) for STEPS rows per thread of a part, a block a part, or parts in turn. Bitwise reproducible;
-/// starts early as stencil_kernel() does.
-template <class Vector, class Epilogue> static __global__ void __launch_bounds__(THREADS, Walk::Resident<Vector>())
+/// The classes of the thread's rows of a part, -1 for none; its first row.
+__device__ __forceinline__ PetscInt classes_of_part(const StencilLayout &A, const Walk &walk, PetscInt part,
+                                                    int (&c)[Walk::STEPS])
+{
+  const PetscInt first = part % walk.chunks * THREADS + static_cast<PetscInt>(threadIdx.x);
+  const PetscInt row   = part / walk.chunks * Walk::STEPS * walk.stride + first;
+#pragma unroll
+  for (int k = 0; k < Walk::STEPS; k++)
+    c[k] =
+        first < walk.stride && A.rows - row > k * walk.stride ? load_stream(A.row_class + row + k * walk.stride) : -1;
+  return row;
+}
+
+/// epilogue(row, A x) for the thread's rows of a part, `row` the first, of classes c.
+template <class Vector, class Epilogue>
+__device__ __forceinline__ void walk_part(const StencilLayout &A, PetscInt stride, PetscInt row,
+                                          const int (&c)[Walk::STEPS], const Vector &x, Epilogue &epilogue)
+{
+  constexpr int STEPS = Walk::STEPS, BATCH = Walk::BATCH;
+  bool          alike = true;
+
+#pragma unroll
+  for (int k = 0; k < STEPS; k++) {
+    if (c[k] >= 0) epilogue.Prepare(row + k * stride);
+    alike = alike && c[k] == c[0];
+  }
+  if (c[0] >= 0 && alike) {
+    Scalar sum[STEPS] = {};
+    stencil_rows_sum<STEPS, BATCH>(A, c[0], x + row, stride, sum);
+#pragma unroll
+    for (int k = 0; k < STEPS; k++) epilogue(row + k * stride, sum[k]);
+  } else if (c[0] >= 0) {
+#pragma unroll 1
+    for (PetscInt r = row, k = 0; k < STEPS && r < A.rows; r += stride, k++)
+      epilogue(r, stencil_row_sum<BATCH>(A, A.row_class[r], x + r, [] {}));
+  }
+}
+
+/// epilogue(row, A x) for STEPS rows per thread of a part: a block a part or, in_turn, parts one after the other.
+/// Bitwise reproducible; starts early as stencil_kernel() does.
+template <bool in_turn, class Vector, class Epilogue>
+static __global__ void __launch_bounds__(THREADS, Walk::Resident<Vector>())
     stencil_walk_kernel(StencilLayout A, Walk walk, Vector from, Epilogue epilogue)
 {
-  constexpr int  STEPS = Walk::STEPS, BATCH = Walk::BATCH;
-  const PetscInt stride = walk.stride, blocks = gridDim.x;
-  int            c[STEPS], next[STEPS];
-  // the classes of the thread's rows of a part, -1 for none; its first row
-  const auto classes = [&](PetscInt part) {
-    const PetscInt first = part % walk.chunks * THREADS + static_cast<PetscInt>(threadIdx.x);
-    const PetscInt row   = part / walk.chunks * STEPS * stride + first;
-#pragma unroll
-    for (int k = 0; k < STEPS; k++)
-      next[k] = first < stride && A.rows - row > k * stride ? load_stream(A.row_class + row + k * stride) : -1;
-    return row;
-  };
+  int      c[Walk::STEPS], next[Walk::STEPS];
+  PetscInt row = classes_of_part(A, walk, blockIdx.x, c), ahead = 0;
 
-  PetscInt ahead = classes(blockIdx.x);
   if (epilogue.Skip()) return;
   const auto x = begin_reading(from);
   begin_in_turn();
-  for (PetscInt part = blockIdx.x; part < walk.parts; part += blocks) {
-    const PetscInt row   = ahead;
-    bool           alike = true;
+  if (!in_turn) {
+    walk_part(A, walk.stride, row, c, x, epilogue);
+  } else {
+    for (PetscInt part = blockIdx.x;; part += gridDim.x) {
+      const bool more = walk.parts - part > static_cast<PetscInt>(gridDim.x);
+      if (more) ahead = classes_of_part(A, walk, part + gridDim.x, next);
+      walk_part(A, walk.stride, row, c, x, epilogue);
+      if (!more) break;
+      row = ahead;
 #pragma unroll
-    for (int k = 0; k < STEPS; k++) {
-      c[k] = next[k];
-      if (c[k] >= 0) epilogue.Prepare(row + k * stride);
-      alike = alike && c[k] == c[0];
-    }
-    if (walk.parts - part > blocks) ahead = classes(part + blocks);
-    if (c[0] >= 0 && alike) {
-      Scalar sum[STEPS] = {};
-      stencil_rows_sum<STEPS, BATCH>(A, c[0], x + row, stride, sum);
-#pragma unroll
-      for (int k = 0; k < STEPS; k++) epilogue(row + k * stride, sum[k]);
-    } else if (c[0] >= 0) {
-#pragma unroll 1
-      for (PetscInt r = row, k = 0; k < STEPS && r < A.rows; r += stride, k++)
-        epilogue(r, stencil_row_sum<BATCH>(A, A.row_class[r], x + r, [] {}));
+      for (int k = 0; k < Walk::STEPS; k++) c[k] = next[k];
     }
   }
   epilogue.Finish();
+}
+
+template <bool in_turn, class Vector, class Epilogue>
+static PetscErrorCode LaunchWalk(const StencilLayout &A, PetscInt blocks, const Walk &walk, const Vector &x,
+                                 const Epilogue &epilogue, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  PetscCall(
+      (LaunchEarly<stencil_walk_kernel<in_turn, Vector, Epilogue>>(blocks, THREADS, stream, A, walk, x, epilogue)));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <int batch, class Vector, class Epilogue>
@@ -116,9 +146,14 @@ static PetscErrorCode Multiply(const StencilLayout &A, const Vector &x, const Ep
       A.rows / (2 * Walk::STEPS) >= A.stride && A.rows <= PETSC_MAX_INT / 2) {
     const PetscInt chunks = (A.stride - 1) / THREADS + 1, slabs = (A.rows - 1) / (Walk::STEPS * A.stride) + 1;
     const PetscInt parts = slabs * chunks, together = multiprocessors * Walk::Resident<Vector>();
-    PetscCall((LaunchEarly<stencil_walk_kernel<Vector, Epilogue>>(
-        RowsInTurn<Epilogue>(A.longest) && together < parts ? together : parts, THREADS, s, A,
-        Walk{A.stride, chunks, parts}, x, epilogue)));
+    const Walk     walk{A.stride, chunks, parts};
+    if constexpr (ADDS_UP<Epilogue>) {
+      if (A.longest <= SHORT_ROW && together < parts) {
+        PetscCall(LaunchWalk<true>(A, together, walk, x, epilogue, s));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      }
+    }
+    PetscCall(LaunchWalk<false>(A, parts, walk, x, epilogue, s));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   // a row in one batch where it is short: five points, seven; nine, and 27 and 81 as three and nine times nine
