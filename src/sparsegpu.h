@@ -568,7 +568,7 @@ M*/
 #define KSPSPARSEGPUCG "sparsegpucg"
 
 /*MC
-  KSPSPARSEGPUBCGS = "sparsegpubcgs" - Preconditioned BiCGStab in four kernels an iteration
+  KSPSPARSEGPUBCGS = "sparsegpubcgs" - Preconditioned BiCGStab in three or four kernels an iteration
 
   Options Database Keys:
 + -ksp_sparsegpubcgs_ell 1           - degree of the polynomial that follows as many steps of BiCG, from 1 to 8:

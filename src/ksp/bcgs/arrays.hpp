@@ -47,7 +47,9 @@ public:
 
   bool active() const { return active_; }
   /// The preconditioner is no diagonal: PCApply() is part of an iteration.
-  bool  outside() const { return outside_; }
+  bool outside() const { return outside_; }
+  /// s is not stored, on the device: three kernels an iteration, else four.
+  bool  late() const { return v_.late; }
   Space space() const { return space_; }
   /// Residual, first direction and first norm.
   PetscErrorCode Start(PetscReal *norm);

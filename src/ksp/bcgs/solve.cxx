@@ -106,8 +106,9 @@ PetscErrorCode KSPSolve_SparseGPUBCGS(KSP ksp)
   bcgs->way = bcgs->small.active() ? "many iterations in one launch on the GPU"
               : !arrays            ? "on vectors of PETSc"
               : bcgs->arrays.space() == Space::Device
-                  ? (outside ? "four kernels an iteration on the GPU, and the preconditioner"
-                             : "four kernels an iteration on the GPU")
+                  ? (outside               ? "four kernels an iteration on the GPU, and the preconditioner"
+                     : bcgs->arrays.late() ? "three kernels an iteration on the GPU"
+                                           : "four kernels an iteration on the GPU")
               : outside ? "four passes an iteration on the host, and the preconditioner"
                         : "four passes an iteration on the host";
   if (arrays) {
