@@ -113,14 +113,21 @@ if(EXISTS "${PETSC_LIBDIR}/petsc/conf/petscvariables")
   string(REGEX REPLACE "^BLASLAPACK_LIB = *" "" line "${line}")
   separate_arguments(SPARSEGPU_BLAS UNIX_COMMAND "${line}")
 endif()
-set(CMAKE_REQUIRED_LIBRARIES PkgConfig::PETSC MPI::MPI_C ${SPARSEGPU_BLAS})
-check_cxx_source_compiles("#include <petscsys.h>
+if(NOT "${PETSC_LIBDIR};${SPARSEGPU_BLAS}" STREQUAL "${SPARSEGPU_BLAS_TRIED}") # another PETSc in the same folder
+  unset(SPARSEGPU_BLAS_LINKS CACHE)
+  set(SPARSEGPU_BLAS_TRIED "${PETSC_LIBDIR};${SPARSEGPU_BLAS}" CACHE INTERNAL "")
+endif()
+if(SPARSEGPU_BLAS)
+  set(CMAKE_REQUIRED_LIBRARIES PkgConfig::PETSC MPI::MPI_C ${SPARSEGPU_BLAS})
+  check_cxx_source_compiles("#include <petscsys.h>
 #include <petscblaslapack.h>
-int main() { return reinterpret_cast<const void *>(&BLASgemm_) == reinterpret_cast<const void *>(&LAPACKgesv_); }"
-  SPARSEGPU_BLAS_LINKS)
-unset(CMAKE_REQUIRED_LIBRARIES)
+void *volatile used[2];
+int main() { used[0] = reinterpret_cast<void *>(&BLASgemm_); used[1] = reinterpret_cast<void *>(&LAPACKgesv_); }"
+    SPARSEGPU_BLAS_LINKS)
+  unset(CMAKE_REQUIRED_LIBRARIES)
+endif()
 check_linker_flag(CXX "LINKER:--copy-dt-needed-entries" SPARSEGPU_HAVE_COPY_DT_NEEDED)
-if(SPARSEGPU_BLAS_LINKS)
+if(SPARSEGPU_BLAS AND SPARSEGPU_BLAS_LINKS)
   target_link_libraries(sparsegpu_dependencies INTERFACE ${SPARSEGPU_BLAS})
 elseif(SPARSEGPU_HAVE_COPY_DT_NEEDED)
   target_link_options(sparsegpu_dependencies INTERFACE "LINKER:--copy-dt-needed-entries")

@@ -729,7 +729,7 @@ typedef struct {
   const char    *reason;          /* why this format, one line */
   const char    *details;         /* how it is stored beyond its name, one line; may be empty */
   PetscLogDouble nonzeros;        /* entries of the matrix */
-  PetscLogDouble stored;          /* entries stored, padding included */
+  PetscLogDouble stored;          /* entries stored, padding included; symmetric values stored once count as two */
   PetscLogDouble bytes_stored;    /* bytes of all arrays of the format */
   PetscLogDouble bytes_csr;       /* bytes of the same matrix in CSR */
   PetscLogDouble bytes_kept;      /* bytes beside them that a change of values needs, transposes' included */

@@ -24,6 +24,7 @@ static __global__ void clear_kernel(State *state, PetscReal *shadow, PetscReal *
     for (int k = 0; k < MINIMISE_DOTS; k++) minimise[MINIMISE_DOTS * g + k] = 0;
     arrived[g] = 0;
   }
+  // no length has been found yet, nor is one of no rows
   if (threadIdx.x == 0) *state = State{{Scalar(0), 0, 0, Scalar(0), Scalar(0), 0, 1, 0}, 0, 0, 0, 1, INT_MAX, 0, 0};
 }
 

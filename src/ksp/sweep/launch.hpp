@@ -13,7 +13,7 @@
 namespace sparsegpu::sweep
 {
 
-constexpr PetscInt JACOBI_DIAGONALS = 256; ///< at most, of dia: their offsets are in shared memory
+constexpr PetscInt JACOBI_DIAGONALS = 256; ///< at most, of dia: their list is in shared memory
 
 PetscErrorCode DiaJacobi_CUDA(const DiaLayout &A, const JacobiSweep &sweep, const JacobiControl &control,
                               Stream stream);

@@ -93,6 +93,8 @@ PetscErrorCode MultLocal(Mat A, Operation operation, Space space, Vec x, Vec y, 
 PetscErrorCode AddProduct(Mat A, const Scalar *x, Vec z);
 /// The same on the device, where x are the entries that the exchange brings.
 PetscErrorCode AddArriving(Mat A, const comm::DeviceExchange &exchange, Vec z);
+/// Whether the product of a seqaijsparsegpu matrix is ours: a program may have put another one there.
+bool MultipliesByItself(Mat A);
 /// Where the product of these vectors runs: where the backend asked for is, else where one of them lies. x and z null:
 /// PlannedSpace(). *copies, if asked for: on the device, where one of the vectors is not. Errors: PETSC_ERR_GPU where a
 /// backend was asked for that has no device.

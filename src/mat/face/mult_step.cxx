@@ -51,7 +51,8 @@ PetscErrorCode Run(Mat A, const ConvertedMatrix &converted, const StepFactors &f
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(converted.format->MultStep(to, stream));
   PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(PetscLogGpuFlops(2.0 * converted.pattern.nonzeros + 6.0 * A->rmap->n));
+  const bool residual = factors.now == 0 && factors.before == 0;
+  PetscCall(PetscLogGpuFlops(2.0 * converted.pattern.nonzeros + (residual ? 2.0 : 7.0) * A->rmap->n));
   for (int v = 0; v < 4; v++)
     if (vectors[v]) PetscCall(arrays[v].Restore());
   PetscCall(PetscLogEventEnd(MAT_Mult, A, vectors[0], vectors[1], nullptr));
@@ -69,7 +70,7 @@ PetscErrorCode MultStep(Mat A, const StepFactors &factors, Vec d, Vec f, Vec x, 
   PetscFunctionBegin;
   *done = false;
   PetscCall(IsOurs(A, &seq, &mpi));
-  if (!seq) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!seq || !MultipliesByItself(A)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(GetContext(A, &context));
   PetscCall(Decide(A, context));
   PetscCall(AllOnDevice(context, vectors, done));

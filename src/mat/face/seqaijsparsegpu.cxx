@@ -59,6 +59,11 @@ PetscErrorCode MatSeqAIJKron_SeqAIJSparseGPU(Mat A, Mat B, MatReuse reuse, Mat *
 }
 } // namespace
 
+bool MultipliesByItself(Mat A)
+{
+  return A->ops->mult == Products<Multiply>::Mult<Operation::Normal>;
+}
+
 PetscErrorCode SetOps_Seq(Mat A)
 {
   PetscFunctionBegin;

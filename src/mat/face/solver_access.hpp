@@ -22,9 +22,9 @@ PetscErrorCode MatVersion(Mat A, Version *version);
 PetscErrorCode FormatForSolve(Mat A, Space vectors, Format **format, PetscInt *nonzeros = nullptr);
 
 /// z = before z + now x + residual d (f - A x), without another pass over the vectors; d null: 1. z is not x, and not
-/// read where before = 0. *done is false, and nothing has been done, where A is not a MATSEQAIJSPARSEGPU, where its
-/// product with these vectors does not run on the device or one of them is not there, and where its format has no such
-/// product. Asynchronous. Not for programs that have put their own product into A.
+/// read where before = 0. *done is false, and z is as before, where A is not a MATSEQAIJSPARSEGPU or its product is the
+/// program's own, where its product with these vectors does not run on the device or one of them is not there, and
+/// where its format has no such product. Asynchronous.
 struct StepFactors {
   PetscReal before, now, residual;
 };

@@ -38,7 +38,7 @@ template <int count> __device__ __forceinline__ void block_sums(PetscReal (&v)[c
 }
 
 /// By the first warp of the block that has the last sum of a group: the last group to arrive finds the length of the
-/// step, from all groups in their order.
+/// step, from the sums of all groups, which it adds in a fixed order.
 __device__ __forceinline__ void close_step(const ProductDots &d, unsigned groups)
 {
   const int lane               = threadIdx.x % 32;

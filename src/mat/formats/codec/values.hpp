@@ -107,6 +107,7 @@ SPARSEGPU_HD bool IsSinglePad(SingleScalar v)
   return BitsOfSingle(v) == SINGLE_PAD_BITS;
 }
 #endif
+/// v in single precision; nothing but PadValue() becomes what IsSinglePad() says.
 SPARSEGPU_HD SingleScalar RoundToSingle(const Scalar &v)
 {
   SingleScalar single = Narrow(v);
