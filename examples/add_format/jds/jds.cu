@@ -23,7 +23,7 @@ PetscErrorCode JdsMult_CUDA(const JdsLayout &A, const Scalar *x, const Scalar *y
   PetscFunctionBegin;
   if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
   jds_kernel<<<static_cast<unsigned>((A.rows + threads - 1) / threads), threads, 0,
-               static_cast<cudaStream_t>(stream)>>>(A, x, StoreSum{y, z});
+               static_cast<cudaStream_t>(stream)>>>(A, x, StoreSum{{y, z}});
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
