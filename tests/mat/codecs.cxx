@@ -72,17 +72,12 @@ static PetscErrorCode CheckNow(Mat A, const Problem &p, const char format[], con
                                const std::string &codec, const std::string &what)
 {
   Run now, plain;
-  Vec x, y;
 
   PetscFunctionBeginUser;
   PetscCall(Products(A, p, &now));
   PetscCall(Multiply(p, Coding{format, "full", 4, 1}, backend, &plain));
   PetscCall(CheckBits(now, plain, true, what));
-  PetscCall(MatCreateVecs(A, &x, &y)); // new values are encoded once that pays
-  PetscCall(VecSet(x, 1));
-  for (int k = 0; k < 20; ++k) PetscCall(MatMult(A, x, y));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(AwaitEncoding(A));
   PetscCall(Products(A, p, &now));
   PetscCall(CheckBits(now, plain, true, what + ", after some products"));
   PetscCall(CheckText(what, now.details, {codec}));

@@ -165,6 +165,37 @@ inline PetscErrorCode Multiply(const Problem &p, const Coding &c, const std::str
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// New values are encoded, or stored once, once that pays.
+inline PetscErrorCode AwaitEncoding(Mat A)
+{
+  Vec x, y;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecSet(x, 1));
+  for (int k = 0; k < 20; ++k) PetscCall(MatMult(A, x, y));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+inline PetscReal Rounded(PetscReal v)
+{
+  return (PetscReal)(float)v;
+}
+/// The same with the values that single precision has.
+inline Problem RoundedProblem(const Problem &p)
+{
+  Problem r = p;
+#if defined(PETSC_USE_COMPLEX)
+  for (conformance::Entry &e : r.entries)
+    e.v = PetscScalar(Rounded(PetscRealPart(e.v)), Rounded(PetscImaginaryPart(e.v)));
+#else
+  for (conformance::Entry &e : r.entries) e.v = Rounded(e.v);
+#endif
+  return r;
+}
+
 /// The same bits? In rows of the transpose, several NaN may meet: there any will do.
 inline PetscErrorCode CheckBits(const Run &run, const Run &expected, bool transpose, const std::string &what)
 {

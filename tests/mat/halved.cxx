@@ -114,20 +114,6 @@ PetscErrorCode CheckNow(Mat A, const Problem &p, const std::string &backend, boo
   PetscCall(MatDestroy(&F));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-/// New values are looked at once that pays.
-PetscErrorCode Wait(Mat A)
-{
-  Vec x, y;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatCreateVecs(A, &x, &y));
-  PetscCall(VecSet(x, 1));
-  for (int k = 0; k < 20; ++k) PetscCall(MatMult(A, x, y));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 } // namespace
 
 static PetscErrorCode Same()
@@ -168,7 +154,7 @@ static PetscErrorCode Changes()
       PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
       PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
       PetscCall(CheckNow(A, p, backend, false, "just changed, on " + backend));
-      PetscCall(Wait(A));
+      PetscCall(AwaitEncoding(A));
       PetscCall(CheckNow(A, p, backend, v == 0 && entry.i != entry.j, "changed, on " + backend));
     }
     PetscCall(MatCreateVecs(A, nullptr, &d));
@@ -178,7 +164,7 @@ static PetscErrorCode Changes()
     for (bool right : {false, true}) { // the second makes it symmetric again
       PetscCall(MatDiagonalScale(A, right ? nullptr : d, right ? d : nullptr));
       for (conformance::Entry &e : p.entries) e.v *= (PetscReal)((right ? e.j : e.i) % 2 ? 2 : 1);
-      PetscCall(Wait(A));
+      PetscCall(AwaitEncoding(A));
       PetscCall(CheckNow(A, p, backend, right, std::string(right ? "both sides" : "rows") + " scaled, on " + backend));
     }
     PetscCall(VecDestroy(&d));
@@ -196,14 +182,7 @@ static PetscErrorCode Rounded()
   PetscCall(Backends(&backends));
   for (const std::string &backend : backends)
     for (const Case &c : Cases()) {
-      Problem r = c.p;
-      for (conformance::Entry &e : r.entries) {
-#if defined(PETSC_USE_COMPLEX)
-        e.v = PetscScalar((PetscReal)(float)PetscRealPart(e.v), (PetscReal)(float)PetscImaginaryPart(e.v));
-#else
-        e.v = (PetscReal)(float)e.v;
-#endif
-      }
+      const Problem     r    = RoundedProblem(c.p);
       const std::string what = c.p.name + " on " + backend;
       Mat               A, B;
       Run               full[2], single, expected;

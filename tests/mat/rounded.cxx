@@ -10,22 +10,6 @@ using sparsegpu::formats::ProductsInSingle;
 
 namespace
 {
-PetscReal Rounded(PetscReal v)
-{
-  return (PetscReal)(float)v;
-}
-Problem RoundedProblem(const Problem &p)
-{
-  Problem r = p;
-#if defined(PETSC_USE_COMPLEX)
-  for (conformance::Entry &e : r.entries)
-    e.v = PetscScalar(Rounded(PetscRealPart(e.v)), Rounded(PetscImaginaryPart(e.v)));
-#else
-  for (conformance::Entry &e : r.entries) e.v = Rounded(e.v);
-#endif
-  return r;
-}
-
 PetscErrorCode InSingle(Mat A, const Problem &p, Run *run)
 {
   const ProductsInSingle single(true);

@@ -16,26 +16,22 @@ struct Entry {
 };
 
 #if defined(SPARSEGPU_HAVE_CUDA)
-/// Formats whose layout has the values.
+/// Formats whose layout has the values: only on the device; always; and those that encode them.
 template <class F, auto launch>
 PetscErrorCode Plain(const Format &format, const JacobiSweep &sweep, const JacobiControl &control, Stream stream)
 {
   return launch(static_cast<const F &>(format).OnDevice(), sweep, control, stream);
 }
-PetscErrorCode OfDia(const Format &format, const JacobiSweep &sweep, const JacobiControl &control, Stream stream)
+template <class F, auto launch>
+PetscErrorCode Whole(const Format &format, const JacobiSweep &sweep, const JacobiControl &control, Stream stream)
 {
-  return DiaJacobi_CUDA(static_cast<const Dia &>(format).Layout(), sweep, control, stream);
+  return launch(static_cast<const F &>(format).Layout(), sweep, control, stream);
 }
 template <class F, auto launch>
 PetscErrorCode Encoded(const Format &format, const JacobiSweep &sweep, const JacobiControl &control, Stream stream)
 {
   return launch(static_cast<const F &>(format).Layout(), format.EncodedLayout(), sweep, control, stream);
 }
-PetscErrorCode OfStencil(const Format &format, const JacobiSweep &sweep, const JacobiControl &control, Stream stream)
-{
-  return StencilJacobi_CUDA(static_cast<const Stencil &>(format).Layout(), sweep, control, stream);
-}
-
 bool Always(const Format &)
 {
   return true;
@@ -51,9 +47,9 @@ bool FewDiagonals(const Format &format)
 
 constexpr Entry entries[] = {
     {"csr", NoChunks<Csr>, Plain<Csr, CsrJacobi_CUDA>},
-    {"dia", FewDiagonals, OfDia},
+    {"dia", FewDiagonals, Whole<Dia, DiaJacobi_CUDA>},
     {"ell", Always, Plain<Ell, EllJacobi_CUDA>},
-    {"stencil", Always, OfStencil},
+    {"stencil", Always, Whole<Stencil, StencilJacobi_CUDA>},
     {"sell", NoChunks<Sell>, Encoded<Sell, SellJacobi_CUDA>},
     {"bsr", Always, Encoded<Bsr, BsrJacobi_CUDA>},
 };
