@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <petscsys.h>
+#include <type_traits>
 
 #if defined(__CUDACC__)
   #define SPARSEGPU_HD __host__ __device__ __forceinline__
@@ -101,33 +102,39 @@ SPARSEGPU_HD PetscReal LargestPart(const Scalar &a)
 }
 static_assert(sizeof(Scalar) == sizeof(PetscScalar), "Scalar must have the layout of PetscScalar");
 
-#if defined(PETSC_USE_REAL_SINGLE)
-using RealBits = unsigned int;
-#else
-using RealBits              = unsigned long long;
-#endif
+/// The bits of a real, PetscReal or float, for comparisons that must tell one NaN from another.
+template <class Real> using BitsFor =
+    typename std::conditional<sizeof(Real) == sizeof(float), unsigned int, unsigned long long>::type;
+using RealBits = BitsFor<PetscReal>;
 static_assert(sizeof(RealBits) == sizeof(PetscReal), "RealBits must have the size of PetscReal");
 
-/// The bits of a real, for comparisons that must tell one NaN from another.
-SPARSEGPU_HD RealBits BitsOf(PetscReal v)
+template <class Real> SPARSEGPU_HD BitsFor<Real> BitsOf(Real v)
 {
   union
   {
-    PetscReal v;
-    RealBits  bits;
+    Real          v;
+    BitsFor<Real> bits;
   } u;
   u.v = v;
   return u.bits;
 }
-SPARSEGPU_HD PetscReal RealOf(RealBits bits)
+template <class Real = PetscReal> SPARSEGPU_HD Real RealOf(BitsFor<Real> bits)
 {
   union
   {
-    PetscReal v;
-    RealBits  bits;
+    Real          v;
+    BitsFor<Real> bits;
   } u;
   u.bits = bits;
   return u.v;
+}
+SPARSEGPU_HD bool SameBits(const Scalar &a, const Scalar &b)
+{
+#if defined(PETSC_USE_COMPLEX)
+  return BitsOf(a.re) == BitsOf(b.re) && BitsOf(a.im) == BitsOf(b.im);
+#else
+  return BitsOf(a) == BitsOf(b);
+#endif
 }
 
 /// "No entry here" among stored values: one quiet NaN payload that nothing computes. A matrix entry that has these very

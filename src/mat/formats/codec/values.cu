@@ -3,6 +3,7 @@
 #include "mat/formats/codec/values.hpp"
 #include <algorithm>
 #include "device/cuda_check.hpp"
+#include "device/flag.cuh"
 #include "device/grid.cuh"
 #include "device/load.cuh"
 #include "petsc/compat.hpp"
@@ -140,38 +141,28 @@ static __global__ void __launch_bounds__(THREADS) distinct_kernel(const Scalar *
 
 PetscErrorCode AllSingle_CUDA(const Scalar *a, size_t n, bool *all)
 {
-  DeviceMemory flag;
-  Stream       stream;
-  int          wrong = 0;
+  bool wrong = false;
 
+  const auto launch = [&](int *flag, cudaStream_t stream) {
+    all_single_kernel<<<StrideBlocks(n), THREADS, 0, stream>>>(a, n, flag);
+  };
   PetscFunctionBegin;
   *all = sizeof(SingleScalar) < sizeof(Scalar);
   if (!*all || n == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DeviceStream(&stream));
-  PetscCall(flag.Reserve(sizeof(int)));
-  SparseGPUCallCUDA(cudaMemsetAsync(flag.data(), 0, sizeof(int), static_cast<cudaStream_t>(stream)));
-  all_single_kernel<<<StrideBlocks(n), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
-      a, n, static_cast<int *>(flag.data()));
-  SparseGPUCallCUDA(cudaPeekAtLastError());
-  PetscCall(DeviceCopyOut(&wrong, flag.data(), sizeof(int), stream));
+  PetscCall(RaisesFlag(launch, &wrong));
   *all = !wrong;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode RoundAll_CUDA(const Scalar *a, size_t n, SingleScalar *single, bool *holds)
 {
-  DeviceMemory flag;
-  Stream       stream;
-  int          wrong = 0;
+  bool wrong = false;
 
+  const auto launch = [&](int *flag, cudaStream_t stream) {
+    round_kernel<<<StrideBlocks(n), THREADS, 0, stream>>>(a, n, single, flag);
+  };
   PetscFunctionBegin;
-  PetscCall(DeviceStream(&stream));
-  PetscCall(flag.Reserve(sizeof(int)));
-  SparseGPUCallCUDA(cudaMemsetAsync(flag.data(), 0, sizeof(int), static_cast<cudaStream_t>(stream)));
-  round_kernel<<<StrideBlocks(n), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(a, n, single,
-                                                                                   static_cast<int *>(flag.data()));
-  SparseGPUCallCUDA(cudaPeekAtLastError());
-  PetscCall(DeviceCopyOut(&wrong, flag.data(), sizeof(int), stream));
+  PetscCall(RaisesFlag(launch, &wrong));
   *holds = !wrong;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -31,10 +31,6 @@ SPARSEGPU_HD SingleScalar Narrow(const Scalar &v)
 {
   return SingleScalar{static_cast<float>(v.re), static_cast<float>(v.im)};
 }
-SPARSEGPU_HD bool SameBits(const Scalar &a, const Scalar &b)
-{
-  return BitsOf(a.re) == BitsOf(b.re) && BitsOf(a.im) == BitsOf(b.im);
-}
 #else
 using SingleScalar = float;
 SPARSEGPU_HD Scalar Widen(SingleScalar v)
@@ -44,10 +40,6 @@ SPARSEGPU_HD Scalar Widen(SingleScalar v)
 SPARSEGPU_HD SingleScalar Narrow(Scalar v)
 {
   return static_cast<float>(v);
-}
-SPARSEGPU_HD bool SameBits(Scalar a, Scalar b)
-{
-  return BitsOf(a) == BitsOf(b);
 }
 #endif
 
@@ -67,27 +59,7 @@ SPARSEGPU_HD bool InRangeOfSingle(const Scalar *v)
 }
 
 /// v in single precision, PadValue() as a bit pattern that no other value becomes: IsSinglePad().
-constexpr unsigned    SINGLE_PAD_BITS = 0x7fd5a5e1u;
-SPARSEGPU_HD unsigned BitsOfSingle(float v)
-{
-  union
-  {
-    float    v;
-    unsigned bits;
-  } u;
-  u.v = v;
-  return u.bits;
-}
-SPARSEGPU_HD float SingleOf(unsigned bits)
-{
-  union
-  {
-    float    v;
-    unsigned bits;
-  } u;
-  u.bits = bits;
-  return u.v;
-}
+constexpr BitsFor<float> SINGLE_PAD_BITS = 0x7fd5a5e1u;
 #if defined(PETSC_USE_COMPLEX)
 SPARSEGPU_HD float &RealPartOf(SingleScalar &v)
 {
@@ -95,7 +67,7 @@ SPARSEGPU_HD float &RealPartOf(SingleScalar &v)
 }
 SPARSEGPU_HD bool IsSinglePad(const SingleScalar &v)
 {
-  return BitsOfSingle(v.re) == SINGLE_PAD_BITS;
+  return BitsOf(v.re) == SINGLE_PAD_BITS;
 }
 #else
 SPARSEGPU_HD float &RealPartOf(SingleScalar &v)
@@ -104,7 +76,7 @@ SPARSEGPU_HD float &RealPartOf(SingleScalar &v)
 }
 SPARSEGPU_HD bool IsSinglePad(SingleScalar v)
 {
-  return BitsOfSingle(v) == SINGLE_PAD_BITS;
+  return BitsOf(v) == SINGLE_PAD_BITS;
 }
 #endif
 /// v in single precision; nothing but PadValue() becomes what IsSinglePad() says.
@@ -112,9 +84,9 @@ SPARSEGPU_HD SingleScalar RoundToSingle(const Scalar &v)
 {
   SingleScalar single = Narrow(v);
   if (IsPad(v))
-    RealPartOf(single) = SingleOf(SINGLE_PAD_BITS);
+    RealPartOf(single) = RealOf<float>(SINGLE_PAD_BITS);
   else if (IsSinglePad(single))
-    RealPartOf(single) = SingleOf(SINGLE_PAD_BITS ^ 1);
+    RealPartOf(single) = RealOf<float>(SINGLE_PAD_BITS ^ 1);
   return single;
 }
 

@@ -1,6 +1,7 @@
 /// Builds diagonal storage from rows on the GPU: the place of each entry, from a search of its offset among those of
 /// the diagonals; and whether its values are symmetric.
 #include "device/cuda_check.hpp"
+#include "device/flag.cuh"
 #include "device/grid.cuh"
 #include "mat/formats/dia/dia.hpp"
 #include "mat/formats/take.cuh"
@@ -67,20 +68,13 @@ static __global__ void symmetric_kernel(DiaLayout A, PetscInt below, const Scala
 
 PetscErrorCode DiaSymmetric_CUDA(const DiaLayout &layout, const Scalar *values, bool *symmetric)
 {
-  DeviceMemory flag;
-  Stream       stream;
-  int          wrong = 0;
+  bool wrong = false;
 
+  const auto launch = [&](int *flag, cudaStream_t stream) {
+    symmetric_kernel<<<Blocks(layout.rows), THREADS, 0, stream>>>(layout, layout.diagonals / 2, values, flag);
+  };
   PetscFunctionBegin;
-  *symmetric = true;
-  if (layout.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
-  PetscCall(DeviceStream(&stream));
-  PetscCall(flag.Reserve(sizeof(int)));
-  SparseGPUCallCUDA(cudaMemsetAsync(flag.data(), 0, sizeof(int), static_cast<cudaStream_t>(stream)));
-  symmetric_kernel<<<Blocks(layout.rows), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
-      layout, layout.diagonals / 2, values, static_cast<int *>(flag.data()));
-  SparseGPUCallCUDA(cudaPeekAtLastError());
-  PetscCall(DeviceCopyOut(&wrong, flag.data(), sizeof(int), stream));
+  if (layout.rows > 0) PetscCall(RaisesFlag(launch, &wrong)); // CUDA rejects an empty grid
   *symmetric = !wrong;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
