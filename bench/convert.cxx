@@ -141,6 +141,7 @@ PetscErrorCode Bench(const Case &c, const Settings &settings)
              "%s: the host chooses %s, the device %s", c.Name().c_str(), host_choice.name.c_str(), choice.name.c_str());
   PetscCall(ProductSeconds(format.get(), A, &converted));
   PatternFacts                         facts;
+  RowLengths                           lengths;
   SellArrangement                      places;
   RowClasses                           classes;
   std::optional<std::vector<PetscInt>> offsets;
@@ -148,7 +149,14 @@ PetscErrorCode Bench(const Case &c, const Settings &settings)
   PetscLogDouble                       bytes;
   double                               inspect = 0, planning = 0, rows_apart = 0, blocks = 0; // parts of the analysis
   PetscCall(Seconds(
-      settings.runs, [&] { return InspectPattern(A, &facts, &offsets); }, &inspect));
+      settings.runs,
+      [&]() -> PetscErrorCode {
+        PetscFunctionBegin;
+        PetscCall(InspectRows(A, &lengths));
+        PetscCall(InspectPattern(A, lengths, &facts, &offsets));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      },
+      &inspect));
   PetscCall(Seconds(
       settings.runs, [&] { return ArrangeSell(A, SellOptions().window, facts.longest, &places); }, &planning));
   PetscCall(Seconds(

@@ -1,6 +1,6 @@
 static const char help[] = "A matrix takes its pattern from arrays of the device.\n\n";
 
-#include "../family.hpp"
+#include "away.hpp"
 #include "device/device.hpp"
 #include "mat/face/context.hpp"
 #include "mat/face/pattern.hpp"
@@ -132,17 +132,6 @@ PetscErrorCode Away()
   }
   PetscCall(CheckZeros(A, p, "at home"));
   PetscCall(MatDestroy(&A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode NoDevice(bool *none)
-{
-  PetscBool found;
-
-  PetscFunctionBeginUser;
-  PetscCall(sparsegpu::DeviceFound(&found));
-  *none = !found;
-  if (*none) PetscCall(Skip("there is no GPU"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -28,7 +28,7 @@ PetscErrorCode Ranks::Begin(Mat A, Space vectors)
   const Csr *csr = AsCsr(blocks_.off);
   csr_           = csr && csr->Layout().chunks == 0;
   if (csr_) {
-    off_ = csr->OnDevice();
+    off_ = csr->Layout();
     PetscCall(MarkGhosts(off_.rows));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -11,7 +11,7 @@ PetscErrorCode SmallMatrixCopy::Take(const DeviceSystem &system, CsrLayout *layo
 
   PetscFunctionBegin;
   if (const Csr *csr = AsCsr(system.format())) {
-    *layout = csr->OnDevice();
+    *layout = csr->Layout();
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatVersion(A, &version));
@@ -19,7 +19,7 @@ PetscErrorCode SmallMatrixCopy::Take(const DeviceSystem &system, CsrLayout *layo
     PetscCall(BuildCsrForSolve(A, &own_));
     version_ = version;
   }
-  *layout = AsCsr(own_.get())->OnDevice();
+  *layout = AsCsr(own_.get())->Layout();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

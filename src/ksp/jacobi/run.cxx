@@ -24,7 +24,7 @@ PetscErrorCode Sweeper::PlanRuns()
   else
     PetscCall(FindFused(&format));
   if (!format || !sweep::SweepsFused(*format) || !AsCsr(format)) PetscFunctionReturn(PETSC_SUCCESS);
-  const CsrLayout layout = AsCsr(format)->OnDevice();
+  const CsrLayout layout = AsCsr(format)->Layout();
   if (layout.rows == 0 || !IsSmall(jacobi->small_mode, layout.rows, layout.nonzeros, MOST))
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PlanJacobiRun_CUDA(layout, &run, &runs));
@@ -106,7 +106,7 @@ PetscErrorCode Sweeper::StartRun(PetscInt k, PetscInt count, Format *format, con
   run.records       = norm == JacobiNorm::None ? nullptr : records;
   PetscCall(DeviceStream(&stream));
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(CsrRunJacobi_CUDA(AsCsr(format)->OnDevice(), sweep, control, run, stream, &runs));
+  PetscCall(CsrRunJacobi_CUDA(AsCsr(format)->Layout(), sweep, control, run, stream, &runs));
   PetscCall(PetscLogGpuTimeEnd());
   const int swept = static_cast<int>(runs ? count : 0); // the last one is what AwaitNorm() counts from
   control.number += swept - 1;

@@ -16,14 +16,9 @@ struct Entry {
 };
 
 #if defined(SPARSEGPU_HAVE_CUDA)
-/// Formats whose layout has the values: only on the device; always; and those that encode them.
+/// Formats whose layout has the values, and those that encode them.
 template <class F, auto launch>
 PetscErrorCode Plain(const Format &format, const JacobiSweep &sweep, const JacobiControl &control, Stream stream)
-{
-  return launch(static_cast<const F &>(format).OnDevice(), sweep, control, stream);
-}
-template <class F, auto launch>
-PetscErrorCode Whole(const Format &format, const JacobiSweep &sweep, const JacobiControl &control, Stream stream)
 {
   return launch(static_cast<const F &>(format).Layout(), sweep, control, stream);
 }
@@ -47,9 +42,9 @@ bool FewDiagonals(const Format &format)
 
 constexpr Entry entries[] = {
     {"csr", NoChunks<Csr>, Plain<Csr, CsrJacobi_CUDA>},
-    {"dia", FewDiagonals, Whole<Dia, DiaJacobi_CUDA>},
+    {"dia", FewDiagonals, Plain<Dia, DiaJacobi_CUDA>},
     {"ell", Always, Plain<Ell, EllJacobi_CUDA>},
-    {"stencil", Always, Whole<Stencil, StencilJacobi_CUDA>},
+    {"stencil", Always, Plain<Stencil, StencilJacobi_CUDA>},
     {"sell", NoChunks<Sell>, Encoded<Sell, SellJacobi_CUDA>},
     {"bsr", Always, Encoded<Bsr, BsrJacobi_CUDA>},
 };

@@ -97,7 +97,7 @@ static PetscErrorCode Refresh(Mat A, LocalMatrix *matrix, Operation operation, S
   if (space == Space::Host)
     PetscCall(matrix->rows.GetHost(A, &csr, &key));
   else
-    PetscCall(matrix->rows.GetBeginnings(A, &csr, &key));
+    PetscCall(matrix->rows.GetShape(A, &csr, &key));
   if (!fits) {
     converted->released = 0;
     PetscCall(SamePattern(matrix->rows, csr, key, of, converted, &fits));

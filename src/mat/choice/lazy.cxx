@@ -63,6 +63,16 @@ static void Follow(const PatternKey &key, Version version, Waiting *w, Converted
   w->version = version;
 }
 
+/// Plans for A's rows, on the device where they are read there; *view: these rows.
+static PetscErrorCode LookAtRows(Mat A, LocalMatrix *matrix, Space space, CsrView *view, std::shared_ptr<Plans> *plans)
+{
+  PetscFunctionBegin;
+  if (space == Space::Device) PetscCall(GetDeviceRows(A, matrix, view));
+  if (!view->a && !view->device.i) PetscCall(matrix->rows.GetHost(A, view, nullptr));
+  PetscCall(GetPlans(*view, matrix->settings.options, space, &matrix->plans, plans));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode IsEarlyNormal(Mat A, LocalMatrix *matrix, const CsrView &csr, const PatternKey &key,
                                     Version version, Space space, Use use, bool built, bool *early)
 {
@@ -70,22 +80,23 @@ static PetscErrorCode IsEarlyNormal(Mat A, LocalMatrix *matrix, const CsrView &c
   ConvertedMatrix        *full = &matrix->converted[s][normal], *csr_copy = &matrix->early[s][normal];
   Waiting                *w = &matrix->waiting[s][normal];
   std::shared_ptr<Choice> choice;
-  bool                    in_order = true;
+  std::shared_ptr<Plans>  plans;
+  CsrView                 view     = csr;
+  bool                    in_order = true, lacks = false;
 
   PetscFunctionBegin;
   if (space == Space::Device) {
     if (built) PetscFunctionReturn(PETSC_SUCCESS); // new values go straight there
-    if (!(w->pattern == key)) PetscCall(BaselineInOrder(csr, matrix->settings.options, space, &in_order));
-    if (!in_order) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!(w->pattern == key)) {
+      PetscCall(LookAtRows(A, matrix, space, &view, &plans));
+      PetscCall(MayLackMemory([&] { return BaselineInOrder(plans.get(), &in_order); }, &lacks));
+    }
+    if (lacks || !in_order) PetscFunctionReturn(PETSC_SUCCESS);
   }
   Follow(key, version, w, full);
   if (use == Use::Tell || space == Space::Device || w->since_pattern >= Choice::LOOK || built) {
     if (!w->choice || w->inherited) {
-      CsrView                view = csr;
-      std::shared_ptr<Plans> plans;
-      if (space == Space::Device) PetscCall(GetDeviceRows(A, matrix, &view));
-      if (!view.a && !view.device.i) PetscCall(matrix->rows.GetHost(A, &view, nullptr));
-      PetscCall(GetPlans(view, matrix->settings.options, space, &matrix->plans, &plans));
+      PetscCall(LookAtRows(A, matrix, space, &view, &plans));
       PetscCall(GetChoice(A, view, plans.get(), key, false, w, &choice));
     }
     choice = w->choice;
@@ -149,7 +160,7 @@ PetscErrorCode IsEarly(Mat A, LocalMatrix *matrix, Operation operation, Space sp
   if (space == Space::Host)
     PetscCall(matrix->rows.GetHost(A, &csr, &key));
   else
-    PetscCall(matrix->rows.GetBeginnings(A, &csr, &key));
+    PetscCall(matrix->rows.GetShape(A, &csr, &key));
   PetscCall(matrix->rows.GetVersion(A, &version));
   const bool built = full->format && full->pattern == key;
   if (built && full->version == version) PetscFunctionReturn(PETSC_SUCCESS);

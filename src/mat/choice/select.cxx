@@ -28,15 +28,17 @@ constexpr PetscReal GAIN = 0.95; ///< a later candidate must save a twentieth of
 
 /// Whether most rows on the device are empty, as those of an off-diagonal block are: the baseline adds the others to a
 /// sum and leaves the rest of it alone, while the other formats pass over all of it.
-static bool MostlyEmpty(const Look &look, const PatternFacts &facts)
+static PetscErrorCode MostlyEmpty(Look *look, bool *mostly)
 {
-  constexpr PetscReal MANY   = 8; // entries of a mean row, with which hardly any are empty
-  const CsrView      &A      = look.rows();
-  PetscInt            filled = 0;
+  constexpr PetscInt MANY = 8; // entries of a mean row, with which other formats gain enough
+  const CsrView     &A    = look->rows();
+  const RowLengths  *lengths;
 
-  if (look.space() == Space::Host || facts.mean > MANY) return false;
-  for (PetscInt r = 0; r < A.rows && 2 * filled <= A.rows; r++) filled += A.i[r] < A.i[r + 1];
-  return 2 * filled <= A.rows;
+  PetscFunctionBegin;
+  PetscCall(look->Lengths(&lengths));
+  *mostly = look->space() == Space::Device && A.nonzeros / MANY <= A.rows &&
+            2 * lengths->filled <= static_cast<unsigned long long>(A.rows);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// All candidates in the order of formats.def, the baseline first. On the GPU a product of fewer than SMALL nonzeros
@@ -46,11 +48,13 @@ static PetscErrorCode Candidates(Plans *plans, std::vector<Candidate> *candidate
   constexpr PetscInt  SMALL = 524288; // nonzeros; measured: docs/performance.md
   PetscLogDouble      least = 1e300;
   const PatternFacts *facts;
+  bool                alone = false;
 
   PetscFunctionBegin;
   PetscCall(plans->look().Facts(&facts));
+  PetscCall(MostlyEmpty(&plans->look(), &alone));
   const PetscInt enough = plans->look().space() == Space::Device ? SMALL : 1; // nonzeros for more than the baseline
-  const bool     alone  = facts->nonzeros < enough || MostlyEmpty(plans->look(), *facts);
+  alone                 = alone || facts->nonzeros < enough;
   for (const char *name : FormatNames()) {
     Plan *plan;
     Cost  cost;

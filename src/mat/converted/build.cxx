@@ -44,7 +44,7 @@ public:
       PetscCall(rows_->BringToDevice(A_, &view_)); // which it multiplies with
       PetscCallCXX(plans_ = std::make_shared<Plans>(view_, Options(), c_.space));
     }
-    // The baseline needs the beginnings of rows alone
+    // The baseline is made of the rows there
     if (!view_.a && name_ != Baseline() && !MakeFormat(name_)->ConvertsOnDevice()) {
       const bool away = OnlyThere() && of_ == Operation::Normal;
       PetscCall(HostView());
@@ -64,8 +64,9 @@ private:
   /// Does building begin with the rows on the device?
   bool ReadsDeviceRows() const
   {
+    const std::string &format = c_.settings->format;
     return c_.space == Space::Device &&
-           (c_.settings->format == "auto" || MakeFormat(c_.settings->format)->ConvertsOnDevice());
+           (format == "auto" || format == Baseline() || MakeFormat(format)->ConvertsOnDevice());
   }
   /// A pattern that is away from the host stays there: small matrices, too, are converted on the device.
   bool OnlyThere() const { return rows_->pattern_away(); }
@@ -100,7 +101,8 @@ private:
     if (of_ != Operation::Normal) PetscFunctionReturn(PETSC_SUCCESS);
     view_ = csr_;
     if (ReadsDeviceRows() && Large()) PetscCall(rows_->BringToDevice(A_, &view_));
-    if (!view_.a && !OnDevice()) PetscCall(HostView());
+    const bool tries = c_.settings->trial && !view_.j; // formats of all kinds
+    if ((!view_.a && !OnDevice()) || tries) PetscCall(HostView());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode Make(std::unique_ptr<Format> *format)

@@ -74,7 +74,7 @@ static PetscErrorCode UpdateOnDevice(Mat A, Rows *rows, const CsrView &csr, Oper
       values             = a;
       view.owners.values = rows->ValuesOwner();
     }
-    if (plain && format.UpdatesReadPattern())
+    if (plain && (format.UpdatesReadPattern() || !csr.j)) // which is there alone
       PetscCall(rows->BringPattern(A, Space::Device, &view.device.i, &view.device.j));
     PetscCall(converted->format->Update(view, values, Space::Device, fits));
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -38,8 +38,7 @@ PetscErrorCode TransposeOnDevice(Mat A, Rows *rows, const CsrView &csr, Operatio
 #if defined(SPARSEGPU_HAVE_CUDA)
     PetscCall((*transposed)->Transpose_CUDA(whole, operation == Operation::ConjugateTranspose));
 #endif
-    PetscCall(PatternFingerprint(whole, &converted->fingerprint));
-    PetscCall((*transposed)->Download(&converted->ti)); // waits, too: the rows may go
+    PetscCall(PatternFingerprint(whole, &converted->fingerprint)); // waits, too: the rows may go
     PetscFunctionReturn(PETSC_SUCCESS);
   };
 
@@ -52,10 +51,11 @@ PetscErrorCode TransposeOnDevice(Mat A, Rows *rows, const CsrView &csr, Operatio
   if (lacks) transposed->reset();
   converted->tperm.clear(); // made when values change
   converted->from = Array<PetscInt>();
+  converted->ti.clear();
   converted->tj.clear();
   converted->ta.clear();
   if (lacks) PetscFunctionReturn(PETSC_SUCCESS);
-  *view        = CsrView{csr.cols, csr.rows, csr.nonzeros, converted->ti.data(), nullptr, nullptr, csr.block_size};
+  *view        = CsrView{csr.cols, csr.rows, csr.nonzeros, nullptr, nullptr, nullptr, csr.block_size};
   view->device = (*transposed)->View();
   PetscCall((*transposed)->TakeValues(&values));
   view->owners = CsrOwners{*transposed, values};
@@ -72,11 +72,12 @@ PetscErrorCode TransposedValues(Mat A, Rows *rows, const CsrView &csr, Operation
   Scalar    *a;
   Stream     stream;
 
-  if (converted->from.size() != static_cast<size_t>(csr.nonzeros) || converted->format->UpdatesReadPattern()) {
+  // where there is no entry `from` is always complete
+  if (converted->from.size() != static_cast<size_t>(csr.nonzeros) || csr.nonzeros == 0 ||
+      converted->format->UpdatesReadPattern()) {
     PetscCall(rows->BringToDevice(A, &whole));
     PetscCheck(whole.device.i, PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for the rows on the device");
     PetscCall(transposed->Transpose_CUDA(whole, conjugate, &converted->from));
-    if (converted->ti.empty()) PetscCall(transposed->Download(&converted->ti)); // released
     view->device = transposed->View();
     *values      = view->device.a;
   } else {
@@ -88,8 +89,8 @@ PetscErrorCode TransposedValues(Mat A, Rows *rows, const CsrView &csr, Operation
                                  static_cast<Scalar *>(converted->values.data()), stream));
   }
   const CsrArrays there = view->device;
-  *view        = CsrView{csr.cols, csr.rows, csr.nonzeros, converted->ti.data(), nullptr, nullptr, csr.block_size};
-  view->device = there;
+  *view                 = CsrView{csr.cols, csr.rows, csr.nonzeros, nullptr, nullptr, nullptr, csr.block_size};
+  view->device          = there;
 #else // nothing lies on a device
   (void)A, (void)rows, (void)csr, (void)operation, (void)converted, (void)transposed, (void)view, (void)values;
 #endif

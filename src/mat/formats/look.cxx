@@ -11,31 +11,39 @@ PetscErrorCode Look::Facts(const PatternFacts **facts)
 {
   PetscFunctionBegin;
   if (!facts_) {
-    PatternFacts found;
-    PetscCall(InspectPattern(A_, &found, &diagonals_));
+    const RowLengths *lengths = nullptr;
+    PatternFacts      found;
+    PetscCall(Lengths(&lengths));
+    PetscCall(InspectPattern(A_, *lengths, &found, &diagonals_));
     facts_ = found;
   }
   *facts = &*facts_;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Look::Longest(PetscInt *longest)
+PetscErrorCode Look::Lengths(const RowLengths **lengths)
 {
   PetscFunctionBegin;
-  if (!longest_ && facts_) longest_ = facts_->longest;
-#if defined(SPARSEGPU_HAVE_CUDA)
-  if (!longest_ && A_.device.i) {
-    RowLengths lengths;
-    PetscCall(InspectRows_CUDA(A_, &lengths));
-    longest_ = lengths.longest;
+  if (!lengths_) {
+    RowLengths found;
+    PetscCall(InspectRows(A_, &found));
+    lengths_ = found;
   }
-#endif
-  if (!longest_) {
-    PetscInt most = 0;
-    for (PetscInt r = 0; r < A_.rows; r++) most = std::max(most, A_.i[r + 1] - A_.i[r]);
-    longest_ = most;
+  *lengths = &*lengths_;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Look::Beginnings(const PetscInt **i)
+{
+  PetscFunctionBegin;
+  if (!A_.i && beginnings_.empty() && A_.device.i) {
+    std::vector<PetscInt> found;
+    PetscCallCXX(found.resize(static_cast<size_t>(A_.rows) + 1));
+    PetscCall(CopyToHost(Space::Device, A_.device.i, found.size(), found.data()));
+    PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(found.size() * sizeof(PetscInt))));
+    beginnings_ = std::move(found);
   }
-  *longest = *longest_;
+  *i = A_.i ? A_.i : beginnings_.data();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -26,8 +26,10 @@ public:
 
   /// O(nonzeros) time.
   PetscErrorCode Facts(const PatternFacts **facts);
-  /// Entries of the longest row. O(rows) time.
-  PetscErrorCode Longest(PetscInt *longest);
+  /// InspectRows().
+  PetscErrorCode Lengths(const RowLengths **lengths);
+  /// [rows + 1] on the host, copied there where the device alone has them.
+  PetscErrorCode Beginnings(const PetscInt **i);
   /// FindDiagonals().
   PetscErrorCode Diagonals(const std::vector<PetscInt> **offsets);
   /// LooksSymmetric().
@@ -57,7 +59,8 @@ private:
   const Space         space_;
 
   std::optional<PatternFacts>          facts_;
-  std::optional<PetscInt>              longest_;
+  std::optional<RowLengths>            lengths_;
+  std::vector<PetscInt>                beginnings_;
   std::optional<std::vector<PetscInt>> diagonals_;
   std::optional<PetscLogDouble>        value_bytes_;
   std::optional<bool>                  symmetric_;

@@ -76,15 +76,14 @@ PetscErrorCode Plans::Build(const std::string &name, std::unique_ptr<Format> *fo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode BaselineInOrder(const CsrView &A, const FormatOptions &options, Space space, bool *in_order)
+PetscErrorCode BaselineInOrder(Plans *plans, bool *in_order)
 {
-  Plans plans(A, options, space);
   Plan *plan;
   Cost  cost;
   bool  candidate;
 
   PetscFunctionBegin;
-  PetscCall(plans.Get(Baseline(), &plan));
+  PetscCall(plans->Get(Baseline(), &plan));
   PetscCall(plan->Estimate(1e300, &candidate, &cost));
   *in_order = cost.in_order;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -68,7 +68,7 @@ private:
   std::map<std::string, std::unique_ptr<Plan>> plans_;
 };
 
-/// Whether the baseline adds the entries of every row of A one after the other in `space`.
-PetscErrorCode BaselineInOrder(const CsrView &A, const FormatOptions &options, Space space, bool *in_order);
+/// Whether the baseline adds the entries of every row one after the other.
+PetscErrorCode BaselineInOrder(Plans *plans, bool *in_order);
 
 } // namespace sparsegpu::formats

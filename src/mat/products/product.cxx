@@ -1,6 +1,7 @@
 /// Chains of sparse products; the last two factors are multiplied first, as in P^T (A P).
 #include "mat/products/product.hpp"
 #include <algorithm>
+#include "mat/rows/inspect.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::products
@@ -64,8 +65,9 @@ void Product::MoveTo(Space space)
 /// The pattern of C as it is now.
 PetscErrorCode Product::BringResult(const Operand &C, SparseRows *rows)
 {
-  CsrView csr;
-  bool    changed;
+  CsrView    csr;
+  RowLengths lengths;
+  bool       changed;
 
   PetscFunctionBegin;
   PetscCall(C.rows->GetShape(C.matrix, &csr));
@@ -81,9 +83,8 @@ PetscErrorCode Product::BringResult(const Operand &C, SparseRows *rows)
   PetscCall(result_.Look(C.matrix, C.rows, csr, &changed));
   if (!changed) PetscFunctionReturn(PETSC_SUCCESS);
   suspect_ = true;
-  longest_ = 0;
-  PetscCall(C.rows->GetBeginnings(C.matrix, &csr, nullptr));
-  for (PetscInt r = 0; r < csr.rows; r++) longest_ = std::max(longest_, csr.i[r + 1] - csr.i[r]);
+  PetscCall(InspectRows(csr, &lengths));
+  longest_ = lengths.longest;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -19,8 +19,8 @@ struct CsrOwners {
   std::shared_ptr<const void> pattern, values;
 };
 
-/// Compressed sparse rows on the host; columns of a row in any order, none twice. Those of a transpose that was made on
-/// the device have neither columns nor values here: j and a are null.
+/// Compressed sparse rows on the host; columns of a row in any order, none twice. Where the device alone has a pattern,
+/// as that of a transpose that was made there, i, j and a are null.
 struct CsrView {
   PetscInt        rows, cols, nonzeros;
   const PetscInt *i;              ///< [rows + 1] first entry of each row

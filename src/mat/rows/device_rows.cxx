@@ -1,4 +1,4 @@
-/// Copies of the rows between the host and the device.
+/// Copies of the rows from the host on the device.
 #include "mat/rows/device_rows.hpp"
 #include "petsc/compat.hpp"
 
@@ -14,14 +14,6 @@ PetscErrorCode DeviceRows::Upload(const CsrView &A, bool values)
   if (!values) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(a_.Copy(A.a, A.nonzeros, Space::Device));
   PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(a_.bytes())));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DeviceRows::Download(PetscInt *i) const
-{
-  PetscFunctionBegin;
-  PetscCall(i_.ToHost(i));
-  PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(i_.bytes())));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

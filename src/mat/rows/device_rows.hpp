@@ -28,15 +28,6 @@ public:
   /// where TransposePattern() makes it. Asynchronous. `from`, if asked for [nonzeros]: the entry of A that each is.
   /// Errors: PETSC_ERR_MEM.
   PetscErrorCode Transpose_CUDA(const CsrView &A, bool conjugate, Array<PetscInt> *from = nullptr);
-  /// Copies the beginnings of rows [rows + 1] to the host.
-  PetscErrorCode Download(PetscInt *i) const;
-  PetscErrorCode Download(std::vector<PetscInt> *i) const
-  {
-    PetscFunctionBegin;
-    PetscCallCXX(i->resize(i_.size()));
-    PetscCall(Download(i->data()));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   /// Gives the values away; View() has none from then on.
   PetscErrorCode TakeValues(std::shared_ptr<Array<Scalar>> *a)
   {

@@ -2,6 +2,7 @@
 #include "mat/rows/inspect.hpp"
 #include <thrust/iterator/counting_iterator.h>
 #include "device/cub_call.cuh"
+#include "device/flag.cuh"
 #include "device/grid.cuh"
 #include "petsc/compat.hpp"
 
@@ -12,18 +13,21 @@ static constexpr int LANES = 8; ///< threads of a row
 
 static __global__ void lengths_kernel(PetscInt rows, const PetscInt *i, RowLengths *lengths)
 {
-  unsigned long long squares = 0;
+  unsigned long long squares = 0, filled = 0;
   PetscInt           longest = 0;
   for (PetscCount r = thread_index(); r < rows; r += static_cast<PetscCount>(gridDim.x) * THREADS) {
     const PetscInt length = i[r + 1] - i[r];
     squares += static_cast<unsigned long long>(length) * static_cast<unsigned long long>(length);
     longest = length > longest ? length : longest;
+    filled += length > 0;
   }
   squares = warp_sum(squares);
   longest = warp_max(longest);
+  filled  = warp_sum(filled);
   if (threadIdx.x % 32 > 0) return;
   atomicAdd(&lengths->squares, squares);
   atomic_max(&lengths->longest, longest);
+  atomicAdd(&lengths->filled, filled);
 }
 
 /// used[j - r + rows] = 1 for every entry (r, j) of the rows [first, last). All who write the same byte write the same.
@@ -52,7 +56,7 @@ PetscErrorCode InspectRows_CUDA(const CsrView &A, RowLengths *lengths)
   Stream               stream;
 
   PetscFunctionBegin;
-  *lengths = RowLengths{0, 0};
+  *lengths = RowLengths();
   if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DeviceStream(&stream));
   PetscCall(found.Allocate(1, Space::Device));
@@ -73,20 +77,13 @@ static __global__ void mirrors_kernel(PetscInt count, PetscInt rows, CsrArrays A
 PetscErrorCode LooksSymmetric_CUDA(const CsrView &A, bool *symmetric)
 {
   const PetscInt count = PetscMin(A.rows, SAMPLED_ROWS);
-  DeviceMemory   flag;
-  Stream         stream;
-  int            wrong = 0;
+  bool           wrong = false;
 
+  const auto launch = [&](int *flag, cudaStream_t stream) {
+    mirrors_kernel<<<Blocks(count), THREADS, 0, stream>>>(count, A.rows, A.device, flag);
+  };
   PetscFunctionBegin;
-  *symmetric = true;
-  if (count == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DeviceStream(&stream));
-  PetscCall(flag.Reserve(sizeof(int)));
-  SparseGPUCallCUDA(cudaMemsetAsync(flag.data(), 0, sizeof(int), static_cast<cudaStream_t>(stream)));
-  mirrors_kernel<<<Blocks(count), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(count, A.rows, A.device,
-                                                                                   static_cast<int *>(flag.data()));
-  SparseGPUCallCUDA(cudaPeekAtLastError());
-  PetscCall(DeviceCopyOut(&wrong, flag.data(), sizeof(int), stream));
+  if (count > 0) PetscCall(RaisesFlag(launch, &wrong));
   *symmetric = !wrong;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -7,53 +7,61 @@
 namespace sparsegpu::rows
 {
 
-static PetscErrorCode InspectOnDevice(const CsrView &A, PatternFacts *facts,
-                                      std::optional<std::vector<PetscInt>> *offsets)
+PetscErrorCode InspectRows(const CsrView &A, RowLengths *lengths)
 {
   PetscFunctionBegin;
+  *lengths = RowLengths();
 #if defined(SPARSEGPU_HAVE_CUDA)
-  RowLengths lengths;
-  PetscCall(InspectRows_CUDA(A, &lengths));
-  facts->longest   = lengths.longest;
-  facts->diagonals = lengths.longest; // a row alone has so many
-  if (facts->diagonals <= PatternFacts::MANY_DIAGONALS) {
-    std::vector<PetscInt> found;
-    PetscCall(FindDiagonals_CUDA(A, PatternFacts::MANY_DIAGONALS, &found, &facts->diagonals));
-    if (facts->diagonals <= PatternFacts::MANY_DIAGONALS) *offsets = std::move(found);
+  if (A.device.i) {
+    PetscCall(InspectRows_CUDA(A, lengths));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
-  facts->diagonals = std::min(facts->diagonals, PatternFacts::MANY_DIAGONALS + 1);
-  facts->deviation = A.rows ? std::sqrt(std::max<PetscReal>(0, static_cast<PetscReal>(lengths.squares) / A.rows -
-                                                                   facts->mean * facts->mean))
-                            : 0;
 #endif
+  for (PetscInt r = 0; r < A.rows; r++) {
+    const PetscInt length = A.i[r + 1] - A.i[r];
+    lengths->squares += static_cast<unsigned long long>(length) * static_cast<unsigned long long>(length);
+    lengths->longest = std::max(lengths->longest, length);
+    lengths->filled += length > 0;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode InspectPattern(const CsrView &A, PatternFacts *facts, std::optional<std::vector<PetscInt>> *offsets)
+PetscErrorCode InspectPattern(const CsrView &A, const RowLengths &lengths, PatternFacts *facts,
+                              std::optional<std::vector<PetscInt>> *offsets)
 {
-  std::vector<char> used;
-  PetscReal         squares = 0;
+  constexpr PetscInt MANY = PatternFacts::MANY_DIAGONALS;
+  std::vector<char>  used;
 
   PetscFunctionBegin;
-  *facts = PatternFacts{A.rows, A.cols, A.nonzeros, 0, 0, A.rows ? static_cast<PetscReal>(A.nonzeros) / A.rows : 0, 0};
+  *facts            = PatternFacts();
+  facts->rows       = A.rows;
+  facts->cols       = A.cols;
+  facts->nonzeros   = A.nonzeros;
+  facts->longest    = lengths.longest;
+  facts->mean       = A.rows ? static_cast<PetscReal>(A.nonzeros) / A.rows : 0;
+  const auto square = A.rows ? static_cast<PetscReal>(lengths.squares) / A.rows : 0;
+  facts->deviation  = std::sqrt(std::max<PetscReal>(0, square - facts->mean * facts->mean));
+#if defined(SPARSEGPU_HAVE_CUDA)
   if (A.device.i) {
-    PetscCall(InspectOnDevice(A, facts, offsets));
+    std::vector<PetscInt> found;
+    facts->diagonals = lengths.longest; // a row alone has so many
+    if (facts->diagonals <= MANY) {
+      PetscCall(FindDiagonals_CUDA(A, MANY, &found, &facts->diagonals));
+      if (facts->diagonals <= MANY) *offsets = std::move(found);
+    }
+    facts->diagonals = std::min(facts->diagonals, MANY + 1);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+#endif
   PetscCallCXX(used.assign(static_cast<size_t>(A.rows) + A.cols, 0));
-  for (PetscInt r = 0; r < A.rows; r++) {
-    const PetscInt length = A.i[r + 1] - A.i[r];
-    facts->longest        = std::max(facts->longest, length);
-    squares += (length - facts->mean) * (length - facts->mean);
-    if (facts->diagonals > PatternFacts::MANY_DIAGONALS) continue;
+  for (PetscInt r = 0; r < A.rows && facts->diagonals <= MANY; r++) {
     for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) {
       char &seen = used[static_cast<size_t>(A.j[e]) + (A.rows - r)];
       facts->diagonals += !seen;
       seen = 1;
     }
   }
-  facts->diagonals = std::min(facts->diagonals, PatternFacts::MANY_DIAGONALS + 1);
-  facts->deviation = A.rows ? std::sqrt(squares / A.rows) : 0;
+  facts->diagonals = std::min(facts->diagonals, MANY + 1);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -8,16 +8,26 @@
 namespace sparsegpu::rows
 {
 
+/// What the lengths of all rows tell.
+struct RowLengths {
+  unsigned long long squares = 0; ///< their sum
+  unsigned long long filled  = 0; ///< rows that are not empty
+  PetscInt           longest = 0;
+};
+/// O(rows) time; waits for the device where the rows are there.
+PetscErrorCode InspectRows(const CsrView &A, RowLengths *lengths);
+
 /// What choosing a format needs, from one pass over the pattern.
 struct PatternFacts {
   static constexpr PetscInt MANY_DIAGONALS = 4096; ///< far above what DIA can use
 
-  PetscInt  rows, cols, nonzeros, longest;
-  PetscInt  diagonals;       ///< distinct j - i; more than MANY_DIAGONALS are not told apart
-  PetscReal mean, deviation; ///< of the row lengths, in entries
+  PetscInt  rows = 0, cols = 0, nonzeros = 0, longest = 0;
+  PetscInt  diagonals = 0;           ///< distinct j - i; more than MANY_DIAGONALS are not told apart
+  PetscReal mean = 0, deviation = 0; ///< of the row lengths, in entries
 };
-/// *offsets: those of FindDiagonals(), where they were found on the way; else as before.
-PetscErrorCode InspectPattern(const CsrView &A, PatternFacts *facts, std::optional<std::vector<PetscInt>> *offsets);
+/// *offsets: those of FindDiagonals(), where they were found on the way; else as before. `lengths`: of A's rows.
+PetscErrorCode InspectPattern(const CsrView &A, const RowLengths &lengths, PatternFacts *facts,
+                              std::optional<std::vector<PetscInt>> *offsets);
 
 /// The offsets j - i of all diagonals with an entry, ascending. O(nonzeros + rows + cols) time.
 PetscErrorCode FindDiagonals(const CsrView &A, std::vector<PetscInt> *offsets);
@@ -44,19 +54,12 @@ SPARSEGPU_HD bool MirrorsRow(const CsrArrays &A, PetscInt r)
       else
         high = middle;
     }
-    if (low == high || A.j[low] != r || BitsOf(RealPart(A.a[low])) != BitsOf(RealPart(A.a[e]))) return false;
-#if defined(PETSC_USE_COMPLEX)
-    if (BitsOf(A.a[low].im) != BitsOf(A.a[e].im)) return false;
-#endif
+    if (low == high || A.j[low] != r || !SameBits(A.a[low], A.a[e])) return false;
   }
   return true;
 }
 
-/// The same from A.device; wait for the device. Sums of lengths and of their squares are exact.
-struct RowLengths {
-  unsigned long long squares;
-  PetscInt           longest;
-};
+/// The same from A.device; wait for the device.
 PetscErrorCode InspectRows_CUDA(const CsrView &A, RowLengths *lengths);
 /// None where they are more than `most`; *count is then more than that, too.
 PetscErrorCode FindDiagonals_CUDA(const CsrView &A, PetscInt most, std::vector<PetscInt> *offsets, PetscInt *count);

@@ -65,8 +65,6 @@ public:
   /// The same for who needs no columns on the host, and no beginnings of rows either: i and j are null while the
   /// pattern is away.
   PetscErrorCode GetShape(Mat A, CsrView *view, PatternKey *key = nullptr) const;
-  /// The same with the beginnings of rows: while the pattern is away i is a copy of ours, and j is null.
-  PetscErrorCode GetBeginnings(Mat A, CsrView *view, PatternKey *key);
 
   /// The values of now [nonzeros] on the device, in the order of the rows; null if they are not there.
   PetscErrorCode ValuesOnDevice(Mat A, Scalar **a);
@@ -165,8 +163,7 @@ private:
   bool                        pattern_stays_  = false;
   bool                        pattern_away_   = false; ///< pattern_ is all there is
   Space                       pattern_space_  = Space::Device;
-  std::unique_ptr<PetscInt[]> beginnings_; ///< [rows + 1] of the pattern that is away, once they were asked for
-  Array<PetscInt>             diagonal_;   ///< [rows]
+  Array<PetscInt>             diagonal_;              ///< [rows]
   Version                     diagonal_pattern_  = 0; ///< whose diagonal it is
   Space                       diagonal_space_    = Space::Host;
   bool                        diagonal_complete_ = false;

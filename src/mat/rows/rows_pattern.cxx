@@ -31,19 +31,6 @@ PetscErrorCode Rows::GetShape(Mat A, CsrView *view, PatternKey *key) const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Rows::GetBeginnings(Mat A, CsrView *view, PatternKey *key)
-{
-  PetscFunctionBegin;
-  PetscCall(GetShape(A, view, key));
-  if (!pattern_away_) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!beginnings_ && pattern_space_ == Space::Device) {
-    PetscCallCXX(beginnings_.reset(new PetscInt[static_cast<size_t>(view->rows) + 1])); // fresh: the copy touches it
-    PetscCall(pattern_->Download(beginnings_.get()));
-  }
-  view->i = pattern_space_ == Space::Device ? beginnings_.get() : pattern_->View().i;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode Rows::UploadPattern(Mat A, CsrView csr)
 {
   PetscFunctionBegin;
@@ -106,7 +93,6 @@ PetscErrorCode Rows::TakePatternAway(Mat A, Array<PetscInt> &&i, Array<PetscInt>
 void Rows::PatternCameHome()
 {
   pattern_away_ = false;
-  beginnings_.reset();
   if (pattern_space_ == Space::Host) pattern_.reset();
 }
 

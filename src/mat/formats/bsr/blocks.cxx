@@ -134,7 +134,8 @@ static PetscErrorCode CountSize(const CsrView &A, int size, BsrBlocks *blocks)
   if (A.device.i) {
     PetscCall(CountBsr_CUDA(A, size, blocks));
     ascending = blocks->ascending;
-    if (ascending) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!ascending && !A.j) blocks->size = 0; // the host, which would count them, has no columns
+    if (ascending || !A.j) PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
   PetscCall(WithBsrSize(size, [&](auto s) { return CountBlocks<decltype(s)::value>(A, blocks); }));
@@ -165,38 +166,67 @@ static PetscErrorCode TrySize(const CsrView &A, PetscReal max_padding, int size,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The columns of the rows that are sampled, for a matrix whose columns are on the device alone.
-class SampledColumns
+/// The rows that are sampled, for a matrix whose pattern is on the device alone.
+class SampledRows
 {
 public:
-  /// view->j: an array of all columns, of which those of the samples alone are set; A's own where it has them.
+  /// *view: A where the host has its pattern; else with arrays of which those of the samples alone are set.
   PetscErrorCode Bring(const CsrView &A, CsrView *view)
   {
-    std::vector<PetscInt> place, column;
-    Array<PetscInt>       place_there, column_there;
+    std::vector<PetscInt> place;
 
     PetscFunctionBegin;
     *view = A;
-    if (A.j || !A.device.j) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCallCXX(room_.reset(new PetscInt[static_cast<size_t>(A.nonzeros)])); // pages that nobody touches cost nothing
-    for (PetscInt size = BsrLayout::SMALLEST; size <= BsrLayout::LARGEST; size++)
-      for (PetscInt I = 0, rows = A.rows / size; I < rows; I += rows / SAMPLES + 1)
-        for (PetscInt e = A.i[I * size]; e < std::min(A.i[(I + 1) * size], A.i[I * size] + MOST); e++)
-          PetscCallCXX(place.push_back(e));
-    PetscCall(place_there.Copy(place.data(), place.size(), Space::Device));
-    PetscCall(column_there.Allocate(place.size(), Space::Device));
-    PetscCall(values::ForEach(Space::Device, static_cast<PetscCount>(place.size()),
-                              values::GatherIndices{place_there.data(), A.device.j, column_there.data()}));
-    PetscCallCXX(column.resize(place.size()));
-    PetscCall(column_there.ToHost(column.data()));
-    for (size_t k = 0; k < place.size(); k++) room_[static_cast<size_t>(place[k])] = column[k];
-    view->j = room_.get();
+    if (A.j || !A.device.i) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!A.i) {
+      PetscCall(EachSample(A, [&](PetscInt first, PetscInt end) {
+        for (PetscInt r = first; r <= end; r++) place.push_back(r);
+      }));
+      PetscCall(Gather(place, A.device.i, static_cast<size_t>(A.rows) + 1, &i_));
+      view->i = i_.get();
+    }
+    place.clear();
+    PetscCall(EachSample(A, [&](PetscInt first, PetscInt end) {
+      const PetscInt begin = view->i[first];
+      for (PetscInt e = begin; e < std::min(view->i[end], begin + MOST); e++) place.push_back(e);
+    }));
+    PetscCall(Gather(place, A.device.j, static_cast<size_t>(A.nonzeros), &j_));
+    view->j = j_.get();
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
 private:
-  static constexpr PetscInt   MOST = LONG_SAMPLE * BsrLayout::LARGEST; ///< entries: no sample reads more
-  std::unique_ptr<PetscInt[]> room_;
+  using Room = std::unique_ptr<PetscInt[]>;
+
+  /// take(first, end): the rows [first, end) of each block row that is sampled.
+  template <class Take> static PetscErrorCode EachSample(const CsrView &A, Take take)
+  {
+    PetscFunctionBegin;
+    for (PetscInt size = BsrLayout::SMALLEST; size <= BsrLayout::LARGEST; size++)
+      for (PetscInt I = 0, rows = A.rows / size; I < rows; I += rows / SAMPLES + 1)
+        PetscCallCXX(take(I * size, (I + 1) * size));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /// (*to)[k] = from[k] of the device for each k in `place`; the others of `size` are not set.
+  static PetscErrorCode Gather(const std::vector<PetscInt> &place, const PetscInt *from, size_t size, Room *to)
+  {
+    std::vector<PetscInt> found;
+    Array<PetscInt>       place_there, found_there;
+
+    PetscFunctionBegin;
+    PetscCallCXX(to->reset(new PetscInt[size])); // pages that nobody touches cost nothing
+    PetscCall(place_there.Copy(place.data(), place.size(), Space::Device));
+    PetscCall(found_there.Allocate(place.size(), Space::Device));
+    PetscCall(values::ForEach(Space::Device, static_cast<PetscCount>(place.size()),
+                              values::GatherIndices{place_there.data(), from, found_there.data()}));
+    PetscCallCXX(found.resize(place.size()));
+    PetscCall(found_there.ToHost(found.data()));
+    for (size_t k = 0; k < place.size(); k++) (*to)[static_cast<size_t>(place[k])] = found[k];
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static constexpr PetscInt MOST = LONG_SAMPLE * BsrLayout::LARGEST; ///< entries: no sample reads more
+  Room                      i_, j_;
 };
 
 static PetscErrorCode ChooseSize(const CsrView &A, PetscReal max_padding, BsrBlocks *best)
@@ -204,11 +234,11 @@ static PetscErrorCode ChooseSize(const CsrView &A, PetscReal max_padding, BsrBlo
   constexpr PetscLogDouble NEAR  = 1.15; // a sample does not err by more
   constexpr int            SIZES = BsrLayout::LARGEST + 1;
   PetscLogDouble           sampled[SIZES], least = 1e300;
-  SampledColumns           columns;
+  SampledRows              samples;
   CsrView                  view;
 
   PetscFunctionBegin;
-  PetscCall(columns.Bring(A, &view));
+  PetscCall(samples.Bring(A, &view));
   for (int size = BsrLayout::SMALLEST; size < SIZES; size++) {
     PetscCall(WithBsrSize(
         size, [&](auto s) { return SampleSize<decltype(s)::value>(view, sizeof(Scalar), sampled + size); }));
@@ -235,12 +265,12 @@ PetscErrorCode FindBsrBlocks(const CsrView &A, PetscInt asked, PetscReal max_pad
 
 PetscErrorCode SampleBsr(const CsrView &A, PetscLogDouble value, PetscLogDouble *bytes)
 {
-  SampledColumns columns;
-  CsrView        view;
+  SampledRows samples;
+  CsrView     view;
 
   PetscFunctionBegin;
   *bytes = 1e300;
-  PetscCall(columns.Bring(A, &view));
+  PetscCall(samples.Bring(A, &view));
   for (int size = BsrLayout::SMALLEST; size <= BsrLayout::LARGEST; size++) {
     PetscLogDouble sampled;
     PetscCall(WithBsrSize(size, [&](auto s) { return SampleSize<decltype(s)::value>(view, value, &sampled); }));

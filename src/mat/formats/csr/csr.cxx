@@ -60,11 +60,12 @@ PetscErrorCode CsrPlan::InOrder(bool *in_order)
   *in_order = space() == Space::Host;
 #if !defined(PETSC_USE_COMPLEX)
   if (!*in_order) {
-    const CsrView &A = rows();
-    PetscInt       width, longest;
+    const RowLengths *lengths;
+    PetscInt          width, longest;
     PetscCall(Shape(&width, &longest));
     *in_order = width == 1;
-    for (PetscInt r = 0; *in_order && r < A.rows; r++) *in_order = A.i[r + 1] - A.i[r] <= longest;
+    if (*in_order) PetscCall(look().Lengths(&lengths));
+    if (*in_order) *in_order = lengths->longest <= longest;
   }
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -120,10 +121,37 @@ PetscErrorCode Csr::FindNodes(const CsrView &A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The bin of long rows on the device.
+PetscErrorCode Csr::CutLongRows(Look *look)
+{
+  std::vector<PetscInt> row, begin;
+  const PetscInt       *i;
+
+  PetscFunctionBegin;
+  PetscCall(look->Beginnings(&i));
+  for (PetscInt r = 0; r < layout_.rows; r++) {
+    if (i[r + 1] - i[r] <= layout_.long_length) continue;
+    for (PetscInt e = i[r]; e < i[r + 1]; e += CsrLayout::CHUNK) {
+      PetscCallCXX(row.push_back(r));
+      PetscCallCXX(begin.push_back(e));
+    }
+  }
+  layout_.chunks = static_cast<PetscInt>(row.size());
+  PetscCall(chunk_row_.Take(std::move(row), space_));
+  PetscCall(chunk_begin_.Take(std::move(begin), space_));
+  PetscCall(chunk_sum_.Allocate(layout_.chunks, space_));
+  PetscCall(arrived_.Take(std::vector<int>(layout_.chunks, 0), space_));
+  layout_.chunk_row   = chunk_row_.data();
+  layout_.chunk_begin = chunk_begin_.data();
+  layout_.chunk_sum   = chunk_sum_.data();
+  layout_.arrived     = arrived_.data();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Csr::BuildPattern(Plan *plan)
 {
-  const CsrView        &A = plan->rows();
-  std::vector<PetscInt> row, begin;
+  const CsrView    &A = plan->rows();
+  const RowLengths *lengths;
 
   PetscFunctionBegin;
   layout_          = {};
@@ -141,31 +169,19 @@ PetscErrorCode Csr::BuildPattern(Plan *plan)
 
   PetscCall(plan->options<CsrOptions>().Check());
   PetscCall(static_cast<CsrPlan *>(plan)->Shape(&layout_.width, &layout_.long_length));
-  for (PetscInt r = 0; r < A.rows; r++) {
-    if (A.i[r + 1] - A.i[r] <= layout_.long_length) continue;
-    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e += CsrLayout::CHUNK) {
-      PetscCallCXX(row.push_back(r));
-      PetscCallCXX(begin.push_back(e));
-    }
-  }
-  layout_.chunks = static_cast<PetscInt>(row.size());
-  PetscCall(chunk_row_.Take(std::move(row), space_));
-  PetscCall(chunk_begin_.Take(std::move(begin), space_));
-  PetscCall(chunk_sum_.Allocate(layout_.chunks, space_));
-  PetscCall(arrived_.Take(std::vector<int>(layout_.chunks, 0), space_));
+  PetscCall(plan->look().Lengths(&lengths));
+  if (lengths->longest > layout_.long_length) PetscCall(CutLongRows(&plan->look()));
   pattern_              = A.device.i ? A.owners.pattern : nullptr;
   shared_pattern_bytes_ = pattern_ ? pattern_bytes_ : 0;
   if (!pattern_) {
     PetscCall(i_.CopyFrom(A.device.i, A.i, static_cast<size_t>(A.rows) + 1));
     PetscCall(j_.CopyFrom(A.device.j, A.j, A.nonzeros));
   }
-  layout_.i = pattern_ ? A.device.i : i_.data();
-  layout_.j = pattern_ ? A.device.j : j_.data();
-  PetscCall(PlaceFilled(A, plan->options<CsrOptions>().width));
-  layout_.chunk_row   = chunk_row_.data();
-  layout_.chunk_begin = chunk_begin_.data();
-  layout_.chunk_sum   = chunk_sum_.data();
-  layout_.arrived     = arrived_.data();
+  layout_.i      = pattern_ ? A.device.i : i_.data();
+  layout_.j      = pattern_ ? A.device.j : j_.data();
+  layout_.filled = -1;
+  if (2 * lengths->filled <= static_cast<unsigned long long>(A.rows))
+    PetscCall(PlaceFilled(&plan->look(), plan->options<CsrOptions>().width));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -187,18 +203,20 @@ static PetscErrorCode FilledRows(PetscInt rows, const PetscInt *i, std::vector<P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The same for the device, once: the arrays there are the format's own. `width`: threads for a row; 0: by its length.
-PetscErrorCode Csr::PlaceFilled(const CsrView &A, PetscInt width)
+/// The same for the device, once, where most rows are empty: the arrays there are the format's own. `width`: threads
+/// for a row; 0: by its length.
+PetscErrorCode Csr::PlaceFilled(Look *look, PetscInt width)
 {
   std::vector<PetscInt> filled;
+  const PetscInt       *i;
 
   PetscFunctionBegin;
-  PetscCall(FilledRows(A.rows, A.i, &filled));
-  layout_.filled = -1;
-  if (2 * filled.size() > static_cast<size_t>(A.rows)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(look->Beginnings(&i));
+  PetscCall(FilledRows(layout_.rows, i, &filled));
   layout_.filled       = static_cast<PetscInt>(filled.size());
   layout_.filled_width = width;
-  if (!width && layout_.filled) layout_.filled_width = CsrWidth(static_cast<PetscReal>(A.nonzeros) / layout_.filled);
+  if (!width && layout_.filled)
+    layout_.filled_width = CsrWidth(static_cast<PetscReal>(layout_.nonzeros) / layout_.filled);
   pattern_bytes_ += sizeof(PetscInt) * static_cast<PetscLogDouble>(filled.size());
   PetscCall(filled_row_.Take(std::move(filled), Space::Device));
   layout_.filled_row = filled_row_.data();

@@ -93,15 +93,14 @@ public:
   PetscErrorCode        AddArriving(const comm::DeviceExchange &exchange, Scalar *z, Stream stream) override;
   void                  AddsToSums() override { adds_ = true; }
   void                  Borrow(const CsrView &A) override;
-  const CsrLayout      &Layout() const { return layout_; }
-  bool                  FollowsPattern() const override { return space_ == Space::Host && layout_.nodes == 0; }
-  /// With the values where they are now; of a Build() on the device.
-  CsrLayout OnDevice() const
+  /// With the values where they are now.
+  CsrLayout Layout() const
   {
     CsrLayout layout = layout_;
     layout.a         = values();
     return layout;
   }
+  bool FollowsPattern() const override { return space_ == Space::Host && layout_.nodes == 0; }
 
 protected:
   PetscErrorCode BuildPattern(Plan *plan) override;
@@ -110,7 +109,8 @@ protected:
 private:
   PetscErrorCode FindNodes(const CsrView &A);
   PetscErrorCode FindFilled();
-  PetscErrorCode PlaceFilled(const CsrView &A, PetscInt width);
+  PetscErrorCode PlaceFilled(Look *look, PetscInt width);
+  PetscErrorCode CutLongRows(Look *look);
 
   CsrLayout                   layout_ = {};
   std::shared_ptr<const void> pattern_; ///< the owner of i and j where these are the matrix's on the device

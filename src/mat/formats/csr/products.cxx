@@ -9,15 +9,15 @@ namespace sparsegpu::formats
 PetscErrorCode Csr::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
 {
   PetscFunctionBegin;
-  layout_.a = values();
   if (adds_ && y && y == z) {
     if (layout_.filled == CsrLayout::UNKNOWN) PetscCall(FindFilled());
     if (layout_.filled >= 0) {
-      PetscCall(SPARSEGPU_LAUNCH(space_, CsrAddFilled_CUDA(layout_, x, z, stream), CsrAddFilled_Kokkos(layout_, x, z)));
+      PetscCall(
+          SPARSEGPU_LAUNCH(space_, CsrAddFilled_CUDA(Layout(), x, z, stream), CsrAddFilled_Kokkos(Layout(), x, z)));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }
-  PetscCall(SPARSEGPU_LAUNCH(space_, CsrMult_CUDA(layout_, x, {y, z}, stream), CsrMult_Kokkos(layout_, x, y, z)));
+  PetscCall(SPARSEGPU_LAUNCH(space_, CsrMult_CUDA(Layout(), x, {y, z}, stream), CsrMult_Kokkos(Layout(), x, y, z)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -25,8 +25,7 @@ PetscErrorCode Csr::MultSending(const Scalar *x, const Scalar *y, Scalar *z, con
                                 Stream stream)
 {
   PetscFunctionBegin;
-  layout_.a = values();
-  PetscCall(SPARSEGPU_LAUNCH(space_, CsrMult_CUDA(layout_, x, {y, z}, stream, &exchange),
+  PetscCall(SPARSEGPU_LAUNCH(space_, CsrMult_CUDA(Layout(), x, {y, z}, stream, &exchange),
                              Format::MultSending(x, y, z, exchange, stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -34,8 +33,7 @@ PetscErrorCode Csr::MultSending(const Scalar *x, const Scalar *y, Scalar *z, con
 PetscErrorCode Csr::MultStep(const ProductTarget &to, Stream stream)
 {
   PetscFunctionBegin;
-  layout_.a = values();
-  PetscCall(SPARSEGPU_LAUNCH(space_, CsrMult_CUDA(layout_, to.x, to, stream), Format::MultStep(to, stream)));
+  PetscCall(SPARSEGPU_LAUNCH(space_, CsrMult_CUDA(Layout(), to.x, to, stream), Format::MultStep(to, stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -46,8 +44,7 @@ PetscErrorCode Csr::MultDots(const ProductDots &dots, Stream stream)
     PetscCall(Format::MultDots(dots, stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  layout_.a = values();
-  PetscCall(SPARSEGPU_LAUNCH(space_, CsrMultDots_CUDA(layout_, dots, stream), Format::MultDots(dots, stream)));
+  PetscCall(SPARSEGPU_LAUNCH(space_, CsrMultDots_CUDA(Layout(), dots, stream), Format::MultDots(dots, stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -58,7 +55,7 @@ PetscErrorCode Csr::AddArriving(const comm::DeviceExchange &exchange, Scalar *z,
     PetscCall(Format::AddArriving(exchange, z, stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(SPARSEGPU_LAUNCH(space_, CsrAddArriving_CUDA(OnDevice(), exchange, nullptr, z, stream),
+  PetscCall(SPARSEGPU_LAUNCH(space_, CsrAddArriving_CUDA(Layout(), exchange, nullptr, z, stream),
                              Format::AddArriving(exchange, z, stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -66,9 +63,8 @@ PetscErrorCode Csr::AddArriving(const comm::DeviceExchange &exchange, Scalar *z,
 PetscErrorCode Csr::MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream)
 {
   PetscFunctionBegin;
-  layout_.a = values();
-  PetscCall(
-      SPARSEGPU_LAUNCH(space_, CsrMultDense_CUDA(layout_, cols_, d, scratch, stream), CsrMultDense_Kokkos(layout_, d)));
+  PetscCall(SPARSEGPU_LAUNCH(space_, CsrMultDense_CUDA(Layout(), cols_, d, scratch, stream),
+                             CsrMultDense_Kokkos(Layout(), d)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -14,14 +14,14 @@ FormatEntry RegisterFormat_ell()
 
 PetscErrorCode EllPlan::Fits(bool *fits, std::string *why)
 {
-  PetscInt width;
-  char     what[64];
+  const RowLengths *lengths;
+  char              what[64];
 
   PetscFunctionBegin;
-  PetscCall(look().Longest(&width));
-  PetscCall(PetscSNPrintf(what, sizeof(what), "its longest row has %" PetscInt_FMT " entries", width));
-  PetscCall(
-      CheckPadding(rows(), static_cast<PetscLogDouble>(width), what, options<CommonOptions>().max_padding, fits, why));
+  PetscCall(look().Lengths(&lengths));
+  PetscCall(PetscSNPrintf(what, sizeof(what), "its longest row has %" PetscInt_FMT " entries", lengths->longest));
+  PetscCall(CheckPadding(rows(), static_cast<PetscLogDouble>(lengths->longest), what,
+                         options<CommonOptions>().max_padding, fits, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -41,10 +41,12 @@ PetscErrorCode EllColumns(const CsrView &A, PetscInt width, std::vector<PetscInt
 PetscErrorCode Ell::BuildPattern(Plan *plan)
 {
   const CsrView        &A = plan->rows();
+  const RowLengths     *lengths;
   std::vector<PetscInt> j;
 
   PetscFunctionBegin;
-  PetscCall(plan->look().Longest(&layout_.width));
+  PetscCall(plan->look().Lengths(&lengths));
+  layout_.width = lengths->longest;
   layout_.rows  = A.rows;
   layout_.pitch = EllPitch(A.rows);
   stored_       = layout_.width * layout_.pitch;
@@ -64,8 +66,7 @@ void Ell::Slots(const CsrView &A, PetscInt *slot) const
 PetscErrorCode Ell::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
 {
   PetscFunctionBegin;
-  layout_.a = values();
-  PetscCall(SPARSEGPU_LAUNCH(space_, EllMult_CUDA(layout_, x, {y, z}, stream), EllMult_Kokkos(layout_, x, y, z)));
+  PetscCall(SPARSEGPU_LAUNCH(space_, EllMult_CUDA(Layout(), x, {y, z}, stream), EllMult_Kokkos(Layout(), x, y, z)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -73,8 +74,7 @@ PetscErrorCode Ell::MultSending(const Scalar *x, const Scalar *y, Scalar *z, con
                                 Stream stream)
 {
   PetscFunctionBegin;
-  layout_.a = values();
-  PetscCall(SPARSEGPU_LAUNCH(space_, EllMult_CUDA(layout_, x, {y, z}, stream, &exchange),
+  PetscCall(SPARSEGPU_LAUNCH(space_, EllMult_CUDA(Layout(), x, {y, z}, stream, &exchange),
                              Format::MultSending(x, y, z, exchange, stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -82,16 +82,14 @@ PetscErrorCode Ell::MultSending(const Scalar *x, const Scalar *y, Scalar *z, con
 PetscErrorCode Ell::MultStep(const ProductTarget &to, Stream stream)
 {
   PetscFunctionBegin;
-  layout_.a = values();
-  PetscCall(SPARSEGPU_LAUNCH(space_, EllMult_CUDA(layout_, to.x, to, stream), Format::MultStep(to, stream)));
+  PetscCall(SPARSEGPU_LAUNCH(space_, EllMult_CUDA(Layout(), to.x, to, stream), Format::MultStep(to, stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode Ell::MultDots(const ProductDots &dots, Stream stream)
 {
   PetscFunctionBegin;
-  layout_.a = values();
-  PetscCall(SPARSEGPU_LAUNCH(space_, EllMultDots_CUDA(layout_, dots, stream), Format::MultDots(dots, stream)));
+  PetscCall(SPARSEGPU_LAUNCH(space_, EllMultDots_CUDA(Layout(), dots, stream), Format::MultDots(dots, stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -44,9 +44,8 @@ public:
   bool                  TakesSteps() const override { return space_ == Space::Device; }
   PetscErrorCode        MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
                                     Stream stream) override;
-  const EllLayout      &Layout() const { return layout_; }
-  /// With the values where they are now; of a Build() on the device.
-  EllLayout OnDevice() const
+  /// With the values where they are now.
+  EllLayout Layout() const
   {
     EllLayout layout = layout_;
     layout.a         = values();

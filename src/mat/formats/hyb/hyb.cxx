@@ -110,10 +110,11 @@ void Hyb::Slots(const CsrView &A, PetscInt *slot) const
 
 PetscErrorCode Hyb::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
 {
+  const EllLayout ell = Ell();
+
   PetscFunctionBegin;
-  ell_.a                 = values();
   const CooLayout remain = coo_.Layout(values() + static_cast<size_t>(ell_.width) * ell_.pitch);
-  PetscCall(SPARSEGPU_LAUNCH(space_, EllMult_CUDA(ell_, x, {y, z}, stream), EllMult_Kokkos(ell_, x, y, z)));
+  PetscCall(SPARSEGPU_LAUNCH(space_, EllMult_CUDA(ell, x, {y, z}, stream), EllMult_Kokkos(ell, x, y, z)));
   if (remain.nonzeros)
     PetscCall(SPARSEGPU_LAUNCH(space_, CooMult_CUDA(remain, x, z, z, stream), CooMult_Kokkos(remain, x, z, z)));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -32,8 +32,14 @@ public:
   const char           *Name() const override { return "hyb"; }
   std::unique_ptr<Plan> NewPlan(Look *look) const override { return std::make_unique<HybPlan>(look); }
   PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
-  const EllLayout      &Ell() const { return ell_; }
-  const CooLayout      &Coo() const { return coo_.Layout(); }
+  /// With the values where they are now.
+  EllLayout Ell() const
+  {
+    EllLayout layout = ell_;
+    layout.a         = values();
+    return layout;
+  }
+  const CooLayout &Coo() const { return coo_.Layout(); }
 
 protected:
   PetscErrorCode BuildPattern(Plan *plan) override;

@@ -112,8 +112,7 @@ void Merge::Borrow(const CsrView &A)
 PetscErrorCode Merge::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
 {
   PetscFunctionBegin;
-  layout_.a = values();
-  PetscCall(SPARSEGPU_LAUNCH(space_, MergeMult_CUDA(layout_, x, y, z, stream), MergeMult_Kokkos(layout_, x, y, z)));
+  PetscCall(SPARSEGPU_LAUNCH(space_, MergeMult_CUDA(Layout(), x, y, z, stream), MergeMult_Kokkos(Layout(), x, y, z)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -66,7 +66,13 @@ public:
   std::unique_ptr<Plan> NewPlan(Look *look) const override { return std::make_unique<MergePlan>(look); }
   PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
   void                  Borrow(const CsrView &A) override;
-  const MergeLayout    &Layout() const { return layout_; }
+  /// With the values where they are now.
+  MergeLayout Layout() const
+  {
+    MergeLayout layout = layout_;
+    layout.a           = values();
+    return layout;
+  }
 
 protected:
   PetscErrorCode BuildPattern(Plan *plan) override;

@@ -156,8 +156,7 @@ void Sccsr::Slots(const CsrView &A, PetscInt *slot) const
 PetscErrorCode Sccsr::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
 {
   PetscFunctionBegin;
-  layout_.a = values();
-  PetscCall(SPARSEGPU_LAUNCH(space_, SccsrMult_CUDA(layout_, x, y, z, stream), SccsrMult_Kokkos(layout_, x, y, z)));
+  PetscCall(SPARSEGPU_LAUNCH(space_, SccsrMult_CUDA(Layout(), x, y, z, stream), SccsrMult_Kokkos(Layout(), x, y, z)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

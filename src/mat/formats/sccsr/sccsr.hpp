@@ -66,7 +66,13 @@ public:
   const char           *Name() const override { return "sccsr"; }
   std::unique_ptr<Plan> NewPlan(Look *look) const override { return std::make_unique<SccsrPlan>(look); }
   PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
-  const SccsrLayout    &Layout() const { return layout_; }
+  /// With the values where they are now.
+  SccsrLayout Layout() const
+  {
+    SccsrLayout layout = layout_;
+    layout.a           = values();
+    return layout;
+  }
 
 protected:
   PetscErrorCode BuildPattern(Plan *plan) override;

@@ -50,14 +50,14 @@ PetscErrorCode SellPlan::Fits(bool *fits, std::string *why)
 
 PetscErrorCode SellPlan::Arrange()
 {
-  SellArrangement found;
-  PetscInt        longest;
+  SellArrangement   found;
+  const RowLengths *lengths;
 
   PetscFunctionBegin;
   if (places_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(options<SellOptions>().Check());
-  PetscCall(look().Longest(&longest));
-  PetscCall(ArrangeSell(rows(), options<SellOptions>().window, longest, &found));
+  PetscCall(look().Lengths(&lengths));
+  PetscCall(ArrangeSell(rows(), options<SellOptions>().window, lengths->longest, &found));
   places_ = std::move(found);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

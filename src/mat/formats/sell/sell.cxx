@@ -14,25 +14,29 @@ FormatEntry RegisterFormat_sell()
   return EntryOf<Sell, SellOptions>();
 }
 
-PetscErrorCode Sell::BuildLongRows(const CsrView &A)
+PetscErrorCode Sell::BuildLongRows(Look *look)
 {
+  const CsrView        &A = look->rows();
+  const PetscInt       *i;
   std::vector<PetscInt> begin{0}, j, chunk_row, chunk_begin;
 
   PetscFunctionBegin;
   layout_.long_rows = static_cast<PetscInt>(places_.long_row.size());
   layout_.warp_rows = places_.warp_rows;
   if (!layout_.long_rows) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(look->Beginnings(&i));
   for (PetscInt l = 0; l < layout_.long_rows; l++) {
-    const PetscInt r = places_.long_row[l];
-    for (PetscInt e = begin[l]; l >= layout_.warp_rows && e < begin[l] + A.i[r + 1] - A.i[r]; e += SellLayout::CHUNK) {
+    const PetscInt r = places_.long_row[l], length = i[r + 1] - i[r];
+    for (PetscInt e = begin[l]; l >= layout_.warp_rows && e < begin[l] + length; e += SellLayout::CHUNK) {
       PetscCallCXX(chunk_row.push_back(l));
       PetscCallCXX(chunk_begin.push_back(e));
     }
-    if (!A.device.i) PetscCallCXX(j.insert(j.end(), A.j + A.i[r], A.j + A.i[r + 1]));
-    PetscCallCXX(begin.push_back(begin.back() + A.i[r + 1] - A.i[r]));
+    if (!A.device.i) PetscCallCXX(j.insert(j.end(), A.j + i[r], A.j + i[r + 1]));
+    PetscCallCXX(begin.push_back(begin.back() + length));
   }
   const PetscInt entries = begin.back();
   layout_.chunks         = static_cast<PetscInt>(chunk_row.size());
+  layout_.long_values    = stored_ - entries;
   PetscCall(long_row_.Take(std::vector<PetscInt>(places_.long_row), space_));
   PetscCall(long_begin_.Take(std::move(begin), space_));
   if (A.device.i)
@@ -75,7 +79,6 @@ PetscErrorCode Sell::Begin(Plan *plan)
   layout_.window      = places_.window;
   stored_             = static_cast<PetscInt>(places_.stored);
   layout_.long_values = stored_;
-  for (PetscInt r : places_.long_row) layout_.long_values -= A.i[r + 1] - A.i[r];
 #if defined(SPARSEGPU_HAVE_CUDA) && !defined(PETSC_USE_COMPLEX) // compilers may contract complex products otherwise
   if (space_ == Space::Device) PetscCall(SellMultipliesUnplaced_CUDA(places_.longest, &unplaced_));
 #endif
@@ -89,7 +92,7 @@ PetscErrorCode Sell::BuildPattern(Plan *plan)
   PetscFunctionBegin;
   PetscCall(Begin(plan));
   PetscCall(BuildColumns(A, plan->options<SellOptions>().LeastColumnBytes()));
-  PetscCall(BuildLongRows(A));
+  PetscCall(BuildLongRows(&plan->look()));
   if (places_.window > 1) {
     std::vector<unsigned short> local;
     PetscCallCXX(local.assign(static_cast<size_t>(layout_.slices) * HEIGHT, 0));
@@ -130,7 +133,7 @@ PetscErrorCode Sell::BuildPatternOnDevice(Plan *plan)
     layout_.column = column_.data();
     layout_.begin  = begin_.data();
   }
-  PetscCall(BuildLongRows(A));
+  PetscCall(BuildLongRows(&plan->look()));
   if (layout_.long_rows) PetscCall(SellLongColumns_CUDA(layout_, A.device, long_j_.data(), stream));
   if (places_.window > 1) {
     PetscCall(local_.Allocate(static_cast<size_t>(layout_.slices) * HEIGHT, space_));

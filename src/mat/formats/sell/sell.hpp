@@ -224,7 +224,7 @@ private:
   PetscErrorCode MultOnDevice(const Scalar *x, const ProductTarget &to, Stream stream);
   PetscErrorCode Begin(Plan *plan);
   PetscErrorCode BuildColumns(const CsrView &A, int least);
-  PetscErrorCode BuildLongRows(const CsrView &A);
+  PetscErrorCode BuildLongRows(Look *look);
 
   SellLayout            layout_ = {};
   SellArrangement       places_;

@@ -102,15 +102,43 @@ static __global__ void number_rows_kernel(PetscInt rows, CsrArrays A, ClassTable
   if (threadIdx.x % LANES == 0) row_class[r] = number[s];
 }
 
-/// One thread per entry of the table; the class is searched for linearly, as there are few.
-static __global__ void class_values_kernel(PetscInt classes, CsrArrays A, const PetscInt *first, const PetscInt *begin,
-                                           Scalar *value)
+static __global__ void class_lengths_kernel(PetscInt classes, const PetscInt *i, const PetscInt *first,
+                                            PetscInt *length)
 {
-  const PetscInt k = static_cast<PetscInt>(blockIdx.x) * THREADS + threadIdx.x;
+  const PetscCount c = thread_index();
+  if (c < classes) length[c] = i[first[c] + 1] - i[first[c]];
+}
+
+/// One thread per entry of the table; the class is searched for linearly, as there are few.
+static __global__ void class_entries_kernel(PetscInt classes, CsrArrays A, const PetscInt *first, const PetscInt *begin,
+                                            PetscInt *offset, Scalar *value)
+{
+  const PetscInt k = static_cast<PetscInt>(thread_index());
   if (k >= begin[classes]) return;
   PetscInt c = 0;
   while (begin[c + 1] <= k) c++;
-  value[k] = A.a[A.i[first[c]] + k - begin[c]];
+  const PetscInt e = A.i[first[c]] + k - begin[c];
+  offset[k]        = A.j[e] - first[c];
+  value[k]         = A.a[e];
+}
+
+/// classes->begin from the lengths of the rows classes->first.
+static PetscErrorCode FindBeginnings(const CsrView &A, RowClasses *classes, Stream stream)
+{
+  const PetscInt  count = static_cast<PetscInt>(classes->first.size());
+  Array<PetscInt> firsts, length;
+
+  PetscFunctionBegin;
+  PetscCallCXX(classes->begin.assign(classes->first.size() + 1, 0));
+  if (count == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(firsts.Copy(classes->first.data(), classes->first.size(), Space::Device));
+  PetscCall(length.Allocate(classes->first.size(), Space::Device));
+  class_lengths_kernel<<<Blocks(count), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(count, A.device.i,
+                                                                                         firsts.data(), length.data());
+  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscCall(length.ToHost(classes->begin.data() + 1));
+  for (PetscInt c = 0; c < count; c++) classes->begin[c + 1] += classes->begin[c];
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode FindRowClasses_CUDA(const CsrView &A, RowClasses *classes, bool *few, bool *collide)
@@ -144,12 +172,11 @@ PetscErrorCode FindRowClasses_CUDA(const CsrView &A, RowClasses *classes, bool *
     if (found.hash[k] != ClassTable::NONE) PetscCallCXX(used.push_back(k));
   std::sort(used.begin(), used.end(), [&](int a, int b) { return found.first[a] < found.first[b]; });
   for (size_t c = 0; c < used.size(); c++) {
-    const PetscInt r = static_cast<PetscInt>(found.first[used[c]]);
-    PetscCallCXX(classes->first.push_back(r));
-    classes->entries += A.i[r + 1] - A.i[r];
+    PetscCallCXX(classes->first.push_back(static_cast<PetscInt>(found.first[used[c]])));
     number[used[c]] = static_cast<unsigned char>(c);
   }
-  if (classes->entries > StencilLayout::ENTRIES) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(FindBeginnings(A, classes, stream));
+  if (classes->begin.back() > StencilLayout::ENTRIES) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(numbers.Take(std::move(number), Space::Device));
   PetscCall(classes->on_device.Allocate(A.rows, Space::Device));
   if (A.rows)
@@ -162,20 +189,19 @@ PetscErrorCode FindRowClasses_CUDA(const CsrView &A, RowClasses *classes, bool *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode RowClassValues_CUDA(const CsrView &A, const std::vector<PetscInt> &first,
-                                   const std::vector<PetscInt> &begin, Scalar *value)
+PetscErrorCode RowClassEntries_CUDA(const CsrView &A, const RowClasses &classes, PetscInt *offset, Scalar *value)
 {
-  const PetscInt  classes = static_cast<PetscInt>(first.size());
+  const PetscInt  count = static_cast<PetscInt>(classes.first.size()), entries = classes.begin.back();
   Array<PetscInt> firsts, begins;
   Stream          stream;
 
   PetscFunctionBegin;
-  if (begin.back() == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (entries == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DeviceStream(&stream));
-  PetscCall(firsts.Copy(first.data(), first.size(), Space::Device));
-  PetscCall(begins.Copy(begin.data(), begin.size(), Space::Device));
-  class_values_kernel<<<Blocks(begin.back()), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
-      classes, A.device, firsts.data(), begins.data(), value);
+  PetscCall(firsts.Copy(classes.first.data(), classes.first.size(), Space::Device));
+  PetscCall(begins.Copy(classes.begin.data(), classes.begin.size(), Space::Device));
+  class_entries_kernel<<<Blocks(entries), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
+      count, A.device, firsts.data(), begins.data(), offset, value);
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscCall(DeviceSynchronize(stream));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -14,28 +14,30 @@ PetscErrorCode FindRowClasses(const CsrView &A, RowClasses *classes, bool *few)
   int                   last = -1;
 
   PetscFunctionBegin;
-  *few     = false;
-  *classes = RowClasses();
+  *few = false;
+  PetscCallCXX(*classes = RowClasses());
 #if defined(SPARSEGPU_HAVE_CUDA)
   if (A.device.i) {
     bool collide;
     PetscCall(FindRowClasses_CUDA(A, classes, few, &collide));
     if (!collide) PetscFunctionReturn(PETSC_SUCCESS);
-    *few     = false; // different rows of one hash
-    *classes = RowClasses();
+    *few = false; // different rows of one hash
+    PetscCallCXX(*classes = RowClasses());
     if (!A.a) PetscFunctionReturn(PETSC_SUCCESS); // the values lie on the device alone
   }
 #endif
   PetscCallCXX(classes->row_class.resize(A.rows));
+  PetscCallCXX(classes->begin.assign(1, 0));
   for (PetscInt r = 0; r < A.rows; r++) {
     if (last < 0 || !SameRow(rows, r, classes->first[last])) { // neighbours are mostly alike
       std::size_t s = HashOfRow(rows, r) >> 54;
       while (slot[s] >= 0 && !SameRow(rows, r, classes->first[slot[s]])) s = (s + 1) % SLOTS;
       if (slot[s] < 0) {
-        classes->entries += A.i[r + 1] - A.i[r];
+        const PetscInt length = A.i[r + 1] - A.i[r], begin = classes->begin.back();
         if (static_cast<PetscInt>(classes->first.size()) == StencilLayout::CLASSES ||
-            classes->entries > StencilLayout::ENTRIES)
+            length > StencilLayout::ENTRIES - begin)
           PetscFunctionReturn(PETSC_SUCCESS);
+        PetscCallCXX(classes->begin.push_back(begin + length));
         slot[s] = static_cast<int>(classes->first.size());
         PetscCallCXX(classes->first.push_back(r));
       }

@@ -15,20 +15,29 @@ FormatEntry RegisterFormat_stencil()
   return EntryOf<Stencil>();
 }
 
-/// The values of the first row of each class.
-PetscErrorCode Stencil::TakeValues(const CsrView &A, const std::vector<PetscInt> &first,
-                                   const std::vector<PetscInt> &begin)
+/// The entries of the first row of each class. *offset: the offsets once more, on the host.
+PetscErrorCode Stencil::TakeEntries(const CsrView &A, const RowClasses &classes, std::vector<PetscInt> *offset)
 {
+  const size_t        entries = static_cast<size_t>(classes.begin.back());
+  std::vector<Scalar> value;
+
   PetscFunctionBegin;
 #if defined(SPARSEGPU_HAVE_CUDA)
-  if (A.device.a) {
-    PetscCall(value_.Allocate(begin.back(), space_));
-    PetscCall(RowClassValues_CUDA(A, first, begin, value_.data()));
+  if (A.device.i) {
+    PetscCall(value_.Allocate(entries, space_));
+    PetscCall(offset_.Allocate(entries, space_));
+    PetscCall(RowClassEntries_CUDA(A, classes, offset_.data(), value_.data()));
+    PetscCallCXX(offset->resize(entries));
+    PetscCall(offset_.ToHost(offset->data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
-  std::vector<Scalar> value;
-  for (PetscInt r : first) PetscCallCXX(value.insert(value.end(), A.a + A.i[r], A.a + A.i[r + 1]));
+  PetscCallCXX(offset->reserve(entries));
+  for (PetscInt r : classes.first) {
+    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) offset->push_back(A.j[e] - r);
+    PetscCallCXX(value.insert(value.end(), A.a + A.i[r], A.a + A.i[r + 1]));
+  }
+  PetscCall(offset_.Copy(offset->data(), entries, space_));
   PetscCall(value_.Take(std::move(value), space_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -75,46 +84,23 @@ static PetscInt FindStride(std::vector<PetscInt> offsets)
   return stride;
 }
 
-/// Columns of row r if only the device has them, for the few rows that represent classes.
-static PetscErrorCode ColumnsFromDevice(const CsrView &A, PetscInt r, PetscInt *columns)
-{
-  Stream stream;
-
-  PetscFunctionBegin;
-  PetscCall(DeviceStream(&stream));
-  PetscCall(
-      DeviceCopyOut(columns, A.device.j + A.i[r], static_cast<size_t>(A.i[r + 1] - A.i[r]) * sizeof(PetscInt), stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode Stencil::BuildPattern(Plan *plan)
 {
   const CsrView        &A = plan->rows();
   RowClasses            classes;
-  std::vector<PetscInt> begin{0}, offset, inside, row;
+  std::vector<PetscInt> offset, inside;
 
   PetscFunctionBegin;
   PetscCall(static_cast<StencilPlan *>(plan)->Take(&classes));
-  for (PetscInt r : classes.first) {
-    const PetscInt *columns = A.j ? A.j + A.i[r] : nullptr;
-    if (!columns && A.device.j) { // a matrix without entries has no columns in either
-      PetscCallCXX(row.resize(A.i[r + 1] - A.i[r]));
-      PetscCall(ColumnsFromDevice(A, r, row.data()));
-      columns = row.data();
-    }
-    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) PetscCallCXX(offset.push_back(columns[e - A.i[r]] - r));
-    PetscCallCXX(begin.push_back(static_cast<PetscInt>(offset.size())));
-  }
-  PetscCall(RowInside(begin, offset, &inside));
+  PetscCall(TakeEntries(A, classes, &offset));
+  PetscCall(RowInside(classes.begin, offset, &inside));
   classes_ = static_cast<PetscInt>(classes.first.size());
-  stored_  = static_cast<PetscInt>(offset.size());
+  stored_  = classes.begin.back();
   if (classes.on_device.size())
     row_class_ = std::move(classes.on_device);
   else
     PetscCall(row_class_.Take(std::move(classes.row_class), space_));
-  PetscCall(TakeValues(A, classes.first, begin));
-  PetscCall(begin_.Take(std::move(begin), space_));
-  PetscCall(offset_.Take(std::move(offset), space_));
+  PetscCall(begin_.Take(std::move(classes.begin), space_));
   layout_.rows      = A.rows;
   layout_.row_class = row_class_.data();
   layout_.begin     = begin_.data();

@@ -38,16 +38,15 @@ PetscErrorCode StencilMultDense_CUDA(const StencilLayout &A, const DenseColumns 
 /// The different rows of A, numbered by their first; *few is false if they are more than the layout takes. O(nonzeros).
 struct RowClasses {
   std::vector<PetscInt>      first;     ///< [classes] first row of each
+  std::vector<PetscInt>      begin;     ///< [classes + 1] first entry of each class, of these rows alone
   std::vector<unsigned char> row_class; ///< [rows]
   Array<unsigned char>       on_device; ///< the same, instead, where A.device is there
-  PetscCount                 entries = 0;
 };
 PetscErrorCode FindRowClasses(const CsrView &A, RowClasses *classes, bool *few);
 /// The same from A.device; *collide: different rows have one hash, nothing was found. Waits for the device.
 PetscErrorCode FindRowClasses_CUDA(const CsrView &A, RowClasses *classes, bool *few, bool *collide);
-/// value[begin[c] ...] = values of row first[c] of A.device. Waits for the device.
-PetscErrorCode RowClassValues_CUDA(const CsrView &A, const std::vector<PetscInt> &first,
-                                   const std::vector<PetscInt> &begin, Scalar *value);
+/// The entries of these rows of A.device, as StencilLayout has them, on the device. Waits for it.
+PetscErrorCode RowClassEntries_CUDA(const CsrView &A, const RowClasses &classes, PetscInt *offset, Scalar *value);
 
 /// The different rows are found once for Fits(), Estimate() and the build, which takes them.
 class StencilPlan : public Plan
@@ -97,11 +96,11 @@ protected:
   PetscErrorCode BuildValues(const Look &look) override;
   PetscErrorCode BuildPatternOnDevice(Plan *plan) override
   {
-    return BuildPattern(plan); // looks at the rows through the plan, and at a few of them on the host
+    return BuildPattern(plan);
   }
 
 private:
-  PetscErrorCode TakeValues(const CsrView &A, const std::vector<PetscInt> &first, const std::vector<PetscInt> &begin);
+  PetscErrorCode TakeEntries(const CsrView &A, const RowClasses &classes, std::vector<PetscInt> *offset);
 
   StencilLayout        layout_  = {};
   PetscInt             classes_ = 0;

@@ -76,8 +76,7 @@ void Vab::Slots(const CsrView &A, PetscInt *slot) const
 PetscErrorCode Vab::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
 {
   PetscFunctionBegin;
-  layout_.a = values();
-  PetscCall(SPARSEGPU_LAUNCH(space_, VabMult_CUDA(layout_, x, y, z, stream), VabMult_Kokkos(layout_, x, y, z)));
+  PetscCall(SPARSEGPU_LAUNCH(space_, VabMult_CUDA(Layout(), x, y, z, stream), VabMult_Kokkos(Layout(), x, y, z)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

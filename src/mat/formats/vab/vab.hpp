@@ -44,9 +44,15 @@ struct VabOptions : OptionsOf<VabOptions> {
 class Vab : public Format
 {
 public:
-  const char      *Name() const override { return "vab"; }
-  PetscErrorCode   Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
-  const VabLayout &Layout() const { return layout_; }
+  const char    *Name() const override { return "vab"; }
+  PetscErrorCode Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
+  /// With the values where they are now.
+  VabLayout Layout() const
+  {
+    VabLayout layout = layout_;
+    layout.a         = values();
+    return layout;
+  }
 
 protected:
   PetscErrorCode BuildPattern(Plan *plan) override;
