@@ -21,6 +21,11 @@ __device__ __forceinline__ void fetch_ahead(const void *p)
 {
   asm volatile("prefetch.global.L1 [%0];" ::"l"(p));
 }
+/// The same as far as the L2 cache: much else is read before.
+__device__ __forceinline__ void fetch_to_l2(const void *p)
+{
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
+}
 /// Not read again soon: the caches are for others.
 template <class T> __device__ __forceinline__ void store_stream(T *p, const T &v)
 {

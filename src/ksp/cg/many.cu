@@ -22,6 +22,12 @@ __device__ __forceinline__ PetscReal *slot_partial(const ManyControl &c)
   return c.partial + static_cast<size_t>(DOTS) * gridDim.x * blockIdx.y;
 }
 
+/// The inner products of a slot's product.
+__device__ __forceinline__ PetscReal *slot_dots(const ManyControl &c)
+{
+  return c.dots + DOTS * blockIdx.y;
+}
+
 /// The norm that c.norm asks for, from (r, z) and the sum of squares.
 __device__ __forceinline__ PetscReal norm_of(const ManyControl &c, PetscReal rho, PetscReal square)
 {
@@ -31,9 +37,10 @@ __device__ __forceinline__ PetscReal norm_of(const ManyControl &c, PetscReal rho
 static __global__ void clear_kernel(ManyControl c)
 {
   if (threadIdx.x < MANY) {
-    c.state[threadIdx.x]                  = ManyState{};
-    c.state[threadIdx.x].state.stopped_at = INT_MAX;
+    c.state[threadIdx.x]            = State{};
+    c.state[threadIdx.x].stopped_at = INT_MAX;
   }
+  for (int g = threadIdx.x; g <= DOT_GROUPS; g += PASS_THREADS) c.arrived[g] = 0;
   if (threadIdx.x == 0) *c.varies = 0;
 }
 
@@ -41,7 +48,7 @@ static __global__ void __launch_bounds__(PASS_THREADS)
     start_kernel(ManyArrays many, const Scalar *b, PetscInt ldb, bool has_product, ManyControl c)
 {
   const Arrays v       = many.Slot(static_cast<int>(blockIdx.y));
-  State       *state   = &c.state[blockIdx.y].state;
+  State       *state   = c.state + blockIdx.y;
   PetscReal    sums[2] = {};
   bool         varies  = false;
 
@@ -69,11 +76,11 @@ static __global__ void __launch_bounds__(PASS_THREADS)
 template <bool all> static __global__ void __launch_bounds__(PASS_THREADS) dots_kernel(ManyArrays many, ManyControl c)
 {
   const Arrays v                    = many.Slot(static_cast<int>(blockIdx.y));
-  ManyState   *slot                 = c.state + blockIdx.y;
+  State       *state                = c.state + blockIdx.y;
   PetscReal    dots[all ? DOTS : 1] = {};
 
   begin_in_turn();
-  if (slot->state.stopped_at < c.number) return;
+  if (state->stopped_at < c.number) return;
   const bool      varies = v.inverse && *c.varies != 0;
   const PetscReal first  = v.inverse ? RealPart(v.inverse[0]) : 1;
   for_rows(v.rows, [&](PetscInt r) {
@@ -85,9 +92,9 @@ template <bool all> static __global__ void __launch_bounds__(PASS_THREADS) dots_
       dots[2] += weight * RealPart(Conj(w) * w);
     }
   });
-  close_pass(dots, slot_partial(c), &slot->state.arrived, [&] {
+  close_pass(dots, slot_partial(c), &state->arrived, [&] {
 #pragma unroll
-    for (int k = 0; k < DOTS; k++) slot->dots[k] = all || k == 0 ? dots[all ? k : 0] : 0;
+    for (int k = 0; k < DOTS; k++) slot_dots(c)[k] = all || k == 0 ? dots[all ? k : 0] : 0;
   });
 }
 
@@ -98,11 +105,11 @@ __device__ __forceinline__ bool begins(const State &before, const ManyControl &c
 
   if (before.stopped_at < c.number) return false;
 #pragma unroll
-  for (int k = 0; k < DOTS; k++) dots[k] = c.state[blockIdx.y].dots[k];
+  for (int k = 0; k < DOTS; k++) dots[k] = slot_dots(c)[k];
   *step = TakeStep(before, c.number, dots); // all blocks find the same
   if (step->outcome == GOES_ON) return true;
   if (blockIdx.x == 0 && threadIdx.x == 0) {
-    c.state[blockIdx.y].state.stopped_at = c.number;
+    c.state[blockIdx.y].stopped_at = c.number;
     write_record(c, 0, step->outcome);
   }
   return false;
@@ -111,7 +118,7 @@ __device__ __forceinline__ bool begins(const State &before, const ManyControl &c
 static __global__ void __launch_bounds__(PASS_THREADS) update_kernel(ManyArrays many, ManyControl c)
 {
   const Arrays v       = many.Slot(static_cast<int>(blockIdx.y));
-  State       *state   = &c.state[blockIdx.y].state;
+  State       *state   = c.state + blockIdx.y;
   PetscReal    sums[2] = {};
 
   begin_in_turn();
@@ -120,7 +127,7 @@ static __global__ void __launch_bounds__(PASS_THREADS) update_kernel(ManyArrays 
   if (!begins(before, c, &step)) return;
   const bool   varies = v.inverse && *c.varies != 0;
   const Scalar alpha(step.alpha), beta(step.beta), first = v.inverse ? v.inverse[0] : Scalar(1);
-  for_rows(v.rows, [&](PetscInt r) {
+  for_rows_back(v.rows, [&](PetscInt r) {
     const Scalar p = v.p[r], x = load_stream(v.x + r) + alpha * p, residual = v.r[r] - alpha * load_stream(v.w + r);
     const Scalar z = (varies ? v.inverse[r] : first) * residual;
     Sums         part{0, 0};
@@ -137,7 +144,7 @@ static __global__ void __launch_bounds__(PASS_THREADS) update_kernel(ManyArrays 
     const bool stops = !Finite(norm) || (tested && (norm <= c.converged[blockIdx.y] || norm >= c.diverged[blockIdx.y]));
     state->rho       = sums[0];
     state->before    = before.rho;
-    state->curvature = c.state[blockIdx.y].dots[0];
+    state->curvature = slot_dots(c)[0];
     if (stops) state->stopped_at = c.number;
     write_record(c, norm, stops ? STOPS : GOES_ON);
   });
@@ -147,7 +154,7 @@ static __global__ void __launch_bounds__(PASS_THREADS) update_kernel(ManyArrays 
 static __global__ void __launch_bounds__(PASS_THREADS) residual_kernel(ManyArrays many, ManyControl c)
 {
   const Arrays v         = many.Slot(static_cast<int>(blockIdx.y));
-  State       *state     = &c.state[blockIdx.y].state;
+  State       *state     = c.state + blockIdx.y;
   PetscReal    square[1] = {};
 
   begin_in_turn();
@@ -155,7 +162,7 @@ static __global__ void __launch_bounds__(PASS_THREADS) residual_kernel(ManyArray
   Step        step;
   if (!begins(before, c, &step)) return;
   const Scalar alpha(step.alpha);
-  for_rows(v.rows, [&](PetscInt r) {
+  for_rows_back(v.rows, [&](PetscInt r) {
     const Scalar residual = v.r[r] - alpha * load_stream(v.w + r);
     Sums         part{0, 0};
     store_stream(v.x + r, load_stream(v.x + r) + alpha * v.p[r]);
@@ -164,7 +171,7 @@ static __global__ void __launch_bounds__(PASS_THREADS) residual_kernel(ManyArray
     square[0] += part.square;
   });
   close_pass(square, slot_partial(c), &state->arrived, [&] {
-    state->curvature = c.state[blockIdx.y].dots[0];
+    state->curvature = slot_dots(c)[0];
     if (!c.later) write_record(c, SquareRoot(square[0]), GOES_ON);
   });
 }
@@ -173,7 +180,7 @@ static __global__ void __launch_bounds__(PASS_THREADS) residual_kernel(ManyArray
 static __global__ void __launch_bounds__(PASS_THREADS) preconditioned_kernel(ManyArrays many, ManyControl c)
 {
   const Arrays v       = many.Slot(static_cast<int>(blockIdx.y));
-  State       *state   = &c.state[blockIdx.y].state;
+  State       *state   = c.state + blockIdx.y;
   PetscReal    sums[2] = {};
 
   begin_in_turn();
@@ -199,7 +206,7 @@ static __global__ void __launch_bounds__(PASS_THREADS) direction_kernel(ManyArra
   const Arrays v = many.Slot(static_cast<int>(blockIdx.y));
 
   begin_in_turn();
-  const State state = c.state[blockIdx.y].state;
+  const State state = c.state[blockIdx.y];
   if (state.stopped_at <= c.number) return;
   const Scalar beta(state.beta);
   const bool   keeps = state.beta != 0;
@@ -207,7 +214,7 @@ static __global__ void __launch_bounds__(PASS_THREADS) direction_kernel(ManyArra
 }
 
 static __global__ void __launch_bounds__(PASS_THREADS)
-    move_kernel(Arrays from, Arrays to, ManyState *states, int source, int target)
+    move_kernel(Arrays from, Arrays to, State *states, int source, int target)
 {
   begin_in_turn();
   for_rows(from.rows, [&](PetscInt r) {
@@ -246,7 +253,10 @@ PetscErrorCode StartMany_CUDA(const ManyArrays &v, const Scalar *b, PetscInt ldb
 PetscErrorCode DotsMany_CUDA(const ManyArrays &v, const ManyControl &control, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(LaunchMany<dots_kernel<true>>(v, stream, v, control));
+  if (v.z)
+    PetscCall(LaunchMany<dots_kernel<false>>(v, stream, v, control));
+  else
+    PetscCall(LaunchMany<dots_kernel<true>>(v, stream, v, control));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -260,7 +270,6 @@ PetscErrorCode UpdateMany_CUDA(const ManyArrays &v, const ManyControl &control, 
 PetscErrorCode UpdateResidualMany_CUDA(const ManyArrays &v, const ManyControl &control, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(LaunchMany<dots_kernel<false>>(v, stream, v, control));
   PetscCall(LaunchMany<residual_kernel>(v, stream, v, control));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

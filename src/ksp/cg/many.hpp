@@ -22,12 +22,6 @@
 namespace sparsegpu::cg
 {
 
-/// What an iteration leaves of a slot.
-struct ManyState {
-  State     state;
-  PetscReal dots[DOTS]; ///< of the product
-};
-
 struct ManyArrays {
   int           count; ///< slots in use
   PetscInt      rows, ld, ldw, ldx;
@@ -49,8 +43,11 @@ struct ManyArrays {
 
 /// Control of one iteration on the device.
 struct ManyControl {
-  ManyState *state;   ///< [MANY]
+  State     *state;   ///< [MANY] what an iteration leaves of a slot
+  PetscReal *dots;    ///< [DOTS * MANY] of the products, by slots
   PetscReal *partial; ///< [DOTS * PASS_BLOCKS] sums of thread blocks
+  PetscReal *product; ///< [DenseDotsRoom(rows)] the same of a product that leaves its inner products
+  unsigned  *arrived; ///< [DOT_GROUPS + 1] for such a product
   Record    *records; ///< [MANY] pinned: of this iteration
   int       *varies;  ///< [1] the diagonal is not the same in all rows
   bool       later;   ///< the norm is told by a later pass of the iteration
@@ -63,12 +60,12 @@ struct ManyControl {
 /// c * ldb. Asynchronous and bitwise reproducible, as all of these.
 PetscErrorCode StartMany_CUDA(const ManyArrays &v, const Scalar *b, PetscInt ldb, bool has_product,
                               const ManyControl &control, Stream stream);
-/// The sums of the products in W.
+/// The inner products of the products in W: around a preconditioner (p, w) alone.
 PetscErrorCode DotsMany_CUDA(const ManyArrays &v, const ManyControl &control, Stream stream);
 /// Pass 2 of an iteration, its decisions, its records.
 PetscErrorCode UpdateMany_CUDA(const ManyArrays &v, const ManyControl &control, Stream stream);
-/// The passes around a preconditioner, as for one right-hand side: (p, w) and x, r after it, where Control::norm is
-/// None or Unpreconditioned; and, of Z in v.z, rho and the next directions, where it is None, Preconditioned or
+/// The passes around a preconditioner, as for one right-hand side: x and r, where Control::norm is None or
+/// Unpreconditioned; and, of Z in v.z, rho and the next directions, where it is None, Preconditioned or
 /// Natural.
 PetscErrorCode UpdateResidualMany_CUDA(const ManyArrays &v, const ManyControl &control, Stream stream);
 PetscErrorCode UpdateDirectionMany_CUDA(const ManyArrays &v, const ManyControl &control, Stream stream);
@@ -120,7 +117,7 @@ private:
   PetscErrorCode LaunchOnDevice(PetscInt k);
   PetscErrorCode LaunchAroundOnDevice(PetscInt k);
   PetscErrorCode PreconditionOnDevice(PetscInt k);
-  PetscErrorCode MultiplyOnDevice(const Scalar *from, PetscInt ld);
+  PetscErrorCode MultiplyOnDevice(const Scalar *from, PetscInt ld, bool dot);
   PetscErrorCode MoveOnDevice(int from, int to);
 
   KSP                 ksp_ = nullptr;

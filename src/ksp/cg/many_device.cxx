@@ -24,9 +24,12 @@ PetscErrorCode ManySolve::ReserveOnDevice()
   PetscFunctionBegin;
   for (int pass = 0; pass < 2; pass++) { // how much, then where
     size_t used      = 0;
-    control_.state   = Take<ManyState>(base, &used, MANY);
+    control_.state   = Take<State>(base, &used, MANY);
     control_.varies  = Take<int>(base, &used, 1);
+    control_.dots    = Take<PetscReal>(base, &used, DOTS * MANY);
     control_.partial = Take<PetscReal>(base, &used, DOTS * PASS_BLOCKS);
+    control_.product = Take<PetscReal>(base, &used, DenseDotsRoom(v_.rows));
+    control_.arrived = Take<unsigned>(base, &used, DOT_GROUPS + 1);
     if (pass == 0) PetscCall(scratch_.Reserve(used));
     base = static_cast<char *>(scratch_.data());
   }
@@ -36,18 +39,29 @@ PetscErrorCode ManySolve::ReserveOnDevice()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// W = A of `from`, whose columns begin at `ld` entries from each other.
-PetscErrorCode ManySolve::MultiplyOnDevice(const Scalar *from, PetscInt ld)
+/// W = A of `from`, whose columns begin at `ld` entries from each other; of P where `dot`, with its inner products.
+PetscErrorCode ManySolve::MultiplyOnDevice(const Scalar *from, PetscInt ld, bool dot)
 {
-  Stream stream;
+  const DenseColumns d{v_.count, from, ld, v_.w, v_.ldw};
+  const DenseDots    dots{outside_ ? nullptr : v_.r, v_.ld,           v_.inverse, control_.varies, control_.dots,
+                       control_.product,          control_.arrived};
+  Format *const      format = system_.format();
+  const bool         fused  = dot && format->TakesDenseDots();
+  Stream             stream;
 
   PetscFunctionBegin;
   PetscCall(DeviceStream(&stream));
   PetscCall(PetscLogEventBegin(MAT_MatMultNumeric, A_, nullptr, nullptr, nullptr));
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(system_.format()->MultDense(DenseColumns{v_.count, from, ld, v_.w, v_.ldw}, &gather_, stream));
+  if (fused)
+    PetscCall(format->MultDenseDots(d, dots, stream));
+  else
+    PetscCall(format->MultDense(d, &gather_, stream));
+#if defined(SPARSEGPU_HAVE_CUDA)
+  if (dot && !fused) PetscCall(DotsMany_CUDA(v_, control_, stream));
+#endif
   PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(PetscLogGpuFlops(2.0 * system_.nonzeros() * v_.count));
+  PetscCall(PetscLogGpuFlops((2.0 * system_.nonzeros() + (dot ? (outside_ ? 2.0 : 8.0) * v_.rows : 0)) * v_.count));
   PetscCall(PetscLogEventEnd(MAT_MatMultNumeric, A_, nullptr, nullptr, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -57,7 +71,7 @@ PetscErrorCode ManySolve::StartOnDevice()
   const bool product = !ksp_->guess_zero;
 
   PetscFunctionBegin;
-  if (product) PetscCall(MultiplyOnDevice(v_.x, v_.ldx));
+  if (product) PetscCall(MultiplyOnDevice(v_.x, v_.ldx, false));
 #if defined(SPARSEGPU_HAVE_CUDA)
   const Scalar *const b = b_->data() + static_cast<size_t>(first_) * b_->ld();
   Stream              stream;
@@ -83,16 +97,15 @@ PetscErrorCode ManySolve::LaunchOnDevice(PetscInt k)
     control_.converged[c] = columns_[v_.column[c]].test.converged;
     control_.diverged[c]  = columns_[v_.column[c]].test.diverged;
   }
-  PetscCall(MultiplyOnDevice(v_.p, v_.ld));
+  PetscCall(MultiplyOnDevice(v_.p, v_.ld, true));
 #if defined(SPARSEGPU_HAVE_CUDA)
   Stream stream;
   PetscCall(DeviceStream(&stream));
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(DotsMany_CUDA(v_, control_, stream));
   PetscCall(UpdateMany_CUDA(v_, control_, stream));
   PetscCall(PetscLogGpuTimeEnd());
 #endif
-  PetscCall(PetscLogGpuFlops(20.0 * v_.rows * v_.count));
+  PetscCall(PetscLogGpuFlops(12.0 * v_.rows * v_.count));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -101,10 +114,10 @@ PetscErrorCode ManySolve::LaunchAroundOnDevice(PetscInt k)
 {
   PetscFunctionBegin;
   if (!OfZ()) PetscCall(PreconditionOnDevice(k - 1));
-  PetscCall(MultiplyOnDevice(v_.p, v_.ld));
+  control_.number = static_cast<int>(k); // of the inner products, too
+  PetscCall(MultiplyOnDevice(v_.p, v_.ld, true));
 #if defined(SPARSEGPU_HAVE_CUDA)
   Stream stream;
-  control_.number  = static_cast<int>(k);
   control_.round   = records_.Round(k);
   control_.records = records_.Of(k);
   control_.later   = OfZ();
@@ -114,7 +127,7 @@ PetscErrorCode ManySolve::LaunchAroundOnDevice(PetscInt k)
   PetscCall(UpdateResidualMany_CUDA(v_, control_, stream));
   PetscCall(PetscLogGpuTimeEnd());
 #endif
-  PetscCall(PetscLogGpuFlops(8.0 * v_.rows * v_.count));
+  PetscCall(PetscLogGpuFlops(6.0 * v_.rows * v_.count));
   if (OfZ()) PetscCall(PreconditionOnDevice(k));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -54,6 +54,13 @@ public:
   /// and may serve all products that follow each other on one stream. Asynchronous there. Here: column by column.
   virtual PetscErrorCode MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream);
 
+  /// The same and its inner products, on the device alone, where TakesDenseDots(); bitwise reproducible.
+  virtual PetscErrorCode MultDenseDots(const DenseColumns &d, const DenseDots &dots, Stream stream)
+  {
+    return PETSC_ERR_SUP;
+  }
+  virtual bool TakesDenseDots() const { return false; }
+
   /// z = A x and its inner products with x, y and itself, on the device alone; asynchronous, bitwise reproducible.
   /// Here: Mult(), and a pass over the vectors.
   virtual PetscErrorCode MultDots(const ProductDots &dots, Stream stream);

@@ -135,6 +135,14 @@ PetscErrorCode Dia::Shrink()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Dia::MultDenseDots(const DenseColumns &d, const DenseDots &dots, Stream stream)
+{
+  PetscFunctionBegin;
+  PetscCall(SPARSEGPU_LAUNCH(space_, DiaMultDenseDots_CUDA(Layout(), d, dots, stream),
+                             Format::MultDenseDots(d, dots, stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 std::string Dia::Details() const
 {
   return omitted_ ? "symmetric values, stored once" : "";

@@ -34,6 +34,8 @@ PetscErrorCode DiaMultDots_CUDA(const DiaLayout &A, const ProductDots &dots, Str
 /// Format::MultDense().
 PetscErrorCode DiaMultDense_Kokkos(const DiaLayout &A, const DenseColumns &d);
 PetscErrorCode DiaMultDense_CUDA(const DiaLayout &A, const DenseColumns &d, Stream stream);
+/// Format::MultDenseDots().
+PetscErrorCode DiaMultDenseDots_CUDA(const DiaLayout &A, const DenseColumns &d, const DenseDots &dots, Stream stream);
 
 /// For each entry of A: its place in layout.a where all diagonals are stored; its value there.
 PetscErrorCode DiaSlots_CUDA(const DiaLayout &layout, const CsrArrays &A, PetscInt *slot, Stream stream);
@@ -65,7 +67,9 @@ public:
   PetscErrorCode        MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
                                     Stream stream) override;
   PetscErrorCode        MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream) override;
-  std::string           Details() const override;
+  PetscErrorCode        MultDenseDots(const DenseColumns &d, const DenseDots &dots, Stream stream) override;
+  bool TakesDenseDots() const override { return space_ == Space::Device && EncodedLayout().codec == ValueCodec::Full; }
+  std::string Details() const override;
   /// With the values where and as they are now.
   DiaLayout Layout() const;
 #if defined(SPARSEGPU_HAVE_CUDA)

@@ -1,6 +1,7 @@
 /// dia times several columns. Neighbouring rows have neighbouring columns here: X is read as it lies, by columns.
 #include "device/cuda_check.hpp"
 #include "device/grid.cuh"
+#include "mat/formats/dense_dots.cuh"
 #include "mat/formats/dia/row.cuh"
 #include "petsc/compat.hpp"
 
@@ -8,13 +9,24 @@ namespace sparsegpu::formats
 {
 
 static constexpr int COLUMNS = 64 / sizeof(Scalar) < 8 ? 64 / sizeof(Scalar) : 8; ///< at a time: what registers hold
+static_assert(COLUMNS <= DENSE_DOTS, "DenseDotsRoom() is for fewer columns");
+
+namespace
+{
+/// The end of a product that leaves Z alone.
+struct ZAlone {
+};
+} // namespace
 
 /// One thread per row, with a sum for each of the `columns` columns; the list of diagonals is read once per block.
 /// Neighbouring threads read neighbouring a and, in each column, neighbouring x, most of which its L1 cache has from
 /// the diagonals before. Bitwise reproducible, and the bits of a product with one column.
-template <int columns, bool halved, class Values> static __global__ void __launch_bounds__(THREADS, columns > 4 ? 3 : 4)
-    dia_many_kernel(DiaLayout A, Values values, DenseColumns d)
+/// Dots: ZAlone or DenseDots.
+template <int columns, bool halved, class Values, class Dots>
+static __global__ void __launch_bounds__(THREADS, columns > 4 ? 3 : 4)
+    dia_many_kernel(DiaLayout A, Values values, DenseColumns d, Dots dots)
 {
+  constexpr bool       DOT   = std::is_same<Dots, DenseDots>::value;
   constexpr int        FIT   = 128 / static_cast<int>(sizeof(Scalar)) / columns;
   constexpr int        BATCH = FIT < 1 ? 1 : FIT > 4 ? 4 : FIT; // diagonals whose loads are on their way together
   __shared__ Diagonal  diagonal[THREADS];
@@ -22,6 +34,8 @@ template <int columns, bool halved, class Values> static __global__ void __launc
   const std::ptrdiff_t ldx = d.ldx, ldz = d.ldz;
   Scalar               sum[columns] = {};
 
+  if constexpr (DOT)
+    for (int c = 0; dots.y && row < A.rows && c < columns; c++) fetch_to_l2(dots.Y(c) + row);
   for (PetscInt first = 0; first < A.diagonals; first += THREADS) {
     const int count = A.diagonals - first < THREADS ? static_cast<int>(A.diagonals - first) : THREADS;
     __syncthreads();
@@ -49,24 +63,26 @@ template <int columns, bool halved, class Values> static __global__ void __launc
       }
     }
   }
-  if (row >= A.rows) return;
 #pragma unroll
-  for (int c = 0; c < columns; c++) d.z[c * ldz + row] = sum[c];
+  for (int c = 0; c < columns; c++)
+    if (row < A.rows) d.z[c * ldz + row] = sum[c];
+  if constexpr (DOT) {
+    PetscReal part[columns][DOTS] = {};
+    if (row < A.rows) add_shares(d, dots, row, sum, part);
+    close_columns(dots, part);
+  }
 }
 
-/// For d.count columns, from 2 to `columns`.
-template <int columns> static void Launch(const DiaLayout &A, const DenseColumns &d, cudaStream_t stream)
+/// For d.count columns, from `least` to `columns`; launch(columns as a type's ::value).
+template <int least, int columns, class Launch> static void WithColumns(const DenseColumns &d, Launch launch)
 {
-  if constexpr (columns > 2) {
+  if constexpr (columns > least) {
     if (d.count < columns) {
-      Launch<columns - 1>(A, d, stream);
+      WithColumns<least, columns - 1>(d, launch);
       return;
     }
   }
-  const auto launch = [&](auto halved, const auto &values) {
-    dia_many_kernel<columns, decltype(halved)::value><<<Blocks(A.rows), THREADS, 0, stream>>>(A, values, d);
-  };
-  WithDiaValues(A, launch);
+  launch(std::integral_constant<int, columns>());
 }
 
 PetscErrorCode DiaMultDense_CUDA(const DiaLayout &A, const DenseColumns &d, Stream stream)
@@ -78,9 +94,35 @@ PetscErrorCode DiaMultDense_CUDA(const DiaLayout &A, const DenseColumns &d, Stre
     if (part.count == 1) {
       PetscCall(DiaMult_CUDA(A, part.x, {nullptr, part.z}, stream));
     } else {
-      Launch<COLUMNS>(A, part, static_cast<cudaStream_t>(stream));
+      WithColumns<2, COLUMNS>(part, [&](auto columns) {
+        WithDiaValues(A, [&](auto halved, const auto &values) {
+          dia_many_kernel<decltype(columns)::value, decltype(halved)::value>
+              <<<Blocks(A.rows), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(A, values, part, ZAlone());
+        });
+      });
       SparseGPUCallCUDA(cudaPeekAtLastError());
     }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DiaMultDenseDots_CUDA(const DiaLayout &A, const DenseColumns &d, const DenseDots &dots, Stream stream)
+{
+  PetscFunctionBegin;
+  if (A.rows == 0) { // CUDA rejects an empty grid
+    SparseGPUCallCUDA(cudaMemsetAsync(dots.sums, 0, static_cast<size_t>(d.count) * DOTS * sizeof(*dots.sums),
+                                      static_cast<cudaStream_t>(stream)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  const FullValues values{static_cast<const Scalar *>(A.a.a)};
+  for (PetscInt c = 0; c < d.count; c += COLUMNS) {
+    const DenseColumns part = d.Part(c, d.count - c < COLUMNS ? d.count - c : COLUMNS);
+    WithColumns<1, COLUMNS>(part, [&](auto columns) {
+      const auto kernel = A.halved ? dia_many_kernel<decltype(columns)::value, true, FullValues, DenseDots>
+                                   : dia_many_kernel<decltype(columns)::value, false, FullValues, DenseDots>;
+      kernel<<<Blocks(A.rows), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(A, values, part, dots.Part(c));
+    });
+    SparseGPUCallCUDA(cudaPeekAtLastError());
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
