@@ -19,7 +19,8 @@ constexpr int WARPS = THREADS / 32;
 using Word           = std::conditional_t<sizeof(PetscInt) == 8, unsigned long long, unsigned>;
 constexpr Word EMPTY = ~Word(0);
 
-constexpr PetscInt LONG  = 512;                                              ///< entries of A's row that are a block's
+constexpr PetscInt LONG  = 512;  ///< entries of A's row that are a block's
+constexpr PetscInt FEW   = 4096; ///< rows that do not fill a GPU with a warp each: a block has all of some entries
 constexpr int      SMALL = 256, LARGE = sizeof(PetscInt) == 8 ? 2048 : 4096; ///< words of a table
 /// Columns that a table takes: all threads may come in between before one sees that it is full.
 template <int size> constexpr int MOST = size / 4 * 3;
@@ -36,6 +37,7 @@ struct Arguments {
   CsrArrays a, b;
   PetscInt *i, *j;
   PetscInt *list; ///< [rows] those of a block each
+  PetscInt  most; ///< entries of A's row that are a warp's
   Counters *counters;
 };
 
@@ -116,7 +118,7 @@ template <int lanes, bool write> __global__ void __launch_bounds__(THREADS) smal
   for (int k = lane; k < SMALL; k += 32) words[warp][k] = EMPTY;
   if (lane == 0) number[warp] = cursor[warp] = 0;
   __syncwarp();
-  bool large = p.a.i[r + 1] - p.a.i[r] > LONG;
+  bool large = p.a.i[r + 1] - p.a.i[r] > p.most;
   if (!large) {
     terms = add_terms<lanes, 32>(p, r, lane, &table, [](const Table<SMALL> &t) {
       __syncwarp();
@@ -228,7 +230,8 @@ PetscErrorCode MultiplyPatternHashed_CUDA(const SparseRows &A, const SparseRows 
   PetscCall(counters.Allocate(1, Space::Device));
   SparseGPUCallCUDA(cudaMemsetAsync(counters.data(), 0, counters.bytes(), s));
   SparseGPUCallCUDA(cudaMemsetAsync(C->i.data() + A.rows, 0, sizeof(PetscInt), s)); // the sum's own place
-  Arguments p{A.rows, A.arrays, B.arrays, C->i.data(), nullptr, list.data(), counters.data()};
+  Arguments p{A.rows,         A.arrays, B.arrays, C->i.data(), nullptr, list.data(), A.rows <= FEW ? LONG / 16 : LONG,
+              counters.data()};
   PetscCall(Pass<false>(B, p, 0, s));
   PetscCall(counters.ToHost(&found));
   const PetscInt large = static_cast<PetscInt>(found.large);

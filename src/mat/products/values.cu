@@ -101,29 +101,30 @@ template <int width> __global__ void __launch_bounds__(THREADS, 6) rows_kernel(A
   for (PetscInt k = lane; k < length; k += width) p.c[begin + k] = sum[k];
 }
 
-/// A block makes a row of C, for long rows of A, as those of a transposed prolongator: each group of `width` lanes has
-/// sums of its own for every so many entries, and these are added in the groups' order. Columns and sums of all groups
-/// lie in shared memory: rows of C have at most `capacity` entries.
+/// A block makes a row of C, for long rows of A, as those of a transposed prolongator, and where rows are few: each
+/// group of `width` lanes has sums of its own for its part of the entries, and these are added in the groups' order.
+/// Columns and sums of all groups lie in shared memory: rows of C have at most `capacity` entries.
 template <int width> __global__ void __launch_bounds__(THREADS) long_rows_kernel(Arguments p, PetscInt capacity)
 {
   extern __shared__ double2 memory[];
-  constexpr int             GROUPS = THREADS / width;
-  const PetscInt            row    = static_cast<PetscInt>(blockIdx.x);
-  const int                 lane   = threadIdx.x % width;
-  const PetscInt            group  = static_cast<PetscInt>(threadIdx.x / width);
+  const PetscInt            groups = static_cast<PetscInt>(blockDim.x) / width, threads = groups * width;
+  const PetscInt            row  = static_cast<PetscInt>(blockIdx.x);
+  const int                 lane = threadIdx.x % width;
+  const PetscInt            t = static_cast<PetscInt>(threadIdx.x), group = t / width;
   const unsigned mask  = (width == 32 ? 0xffffffffu : ((1u << width) - 1) << (threadIdx.x % 32 / width * width));
-  const PetscInt begin = p.i[row], length = p.i[row + 1] - begin;
+  const PetscInt begin = p.i[row], length = p.i[row + 1] - begin, first = p.a.i[row], end = p.a.i[row + 1];
+  const PetscInt each = (end - first + groups - 1) / groups, mine = first + group * each;
   Scalar *const sums = reinterpret_cast<Scalar *>(memory), *const sum = sums + group * length;
-  PetscInt *const column = reinterpret_cast<PetscInt *>(sums + GROUPS * capacity);
+  PetscInt *const column = reinterpret_cast<PetscInt *>(sums + groups * capacity);
 
-  for (PetscInt k = static_cast<PetscInt>(threadIdx.x); k < GROUPS * length; k += THREADS) sums[k] = Scalar(0);
-  for (PetscInt k = static_cast<PetscInt>(threadIdx.x); k < length; k += THREADS) column[k] = p.j[begin + k];
+  for (PetscInt k = t; k < groups * length; k += threads) sums[k] = Scalar(0);
+  for (PetscInt k = t; k < length; k += threads) column[k] = p.j[begin + k];
   __syncthreads();
-  add_terms<width>(p, mask, lane, p.a.i[row] + group * width, p.a.i[row + 1], GROUPS * width, column, length, sum);
+  add_terms<width>(p, mask, lane, mine, end - mine < each ? end : mine + each, width, column, length, sum);
   __syncthreads();
-  for (PetscInt k = static_cast<PetscInt>(threadIdx.x); k < length; k += THREADS) {
+  for (PetscInt k = t; k < length; k += threads) {
     Scalar all(0);
-    for (int g = 0; g < GROUPS; g++) all += sums[g * length + k];
+    for (PetscInt g = 0; g < groups; g++) all += sums[g * length + k];
     p.c[begin + k] = all;
   }
 }
@@ -200,27 +201,40 @@ template <int width> __global__ void __launch_bounds__(THREADS)
   add_lanes<width>(mask, length, lane, sums, p.c + begin);
 }
 
-/// Bytes of shared memory that a block of long_rows_kernel() needs for rows of C of that length.
-template <int width> constexpr size_t LongRoom(PetscInt length)
+/// Bytes of shared memory that a block of so many groups of long_rows_kernel() needs for rows of C of that length.
+constexpr size_t LongRoom(PetscInt groups, PetscInt length)
 {
-  return static_cast<size_t>(length) * (THREADS / width * sizeof(Scalar) + sizeof(PetscInt));
+  return static_cast<size_t>(length) * (static_cast<size_t>(groups) * sizeof(Scalar) + sizeof(PetscInt));
 }
 
-template <int width> PetscErrorCode Launch(const Arguments &p, PetscInt longest, bool long_rows, cudaStream_t stream)
+/// Threads of the block that makes a row of C, where A's rows have `mean` entries: all where these have enough to do,
+/// and as many as fill a GPU where rows are few; 0: rows are not a block's. It depends on the sizes alone, as the order
+/// of sums does.
+PetscInt BlockOfRow(PetscInt rows, PetscInt mean)
+{
+  constexpr PetscInt LONG = 128, FULL = 262144; // entries; threads
+  if (mean >= LONG) return THREADS;
+  for (PetscInt threads = THREADS; threads >= 64; threads /= 2)
+    if (rows <= FULL / threads && 4 * mean >= threads) return threads;
+  return 0;
+}
+
+template <int width> PetscErrorCode Launch(const Arguments &p, PetscInt longest, PetscInt block, cudaStream_t stream)
 {
   constexpr PetscInt GROUPS   = THREADS / width;
   constexpr size_t   ROOM     = 49152; ///< what a block may have without being asked for
   const PetscInt     capacity = std::min(longest, SHARED_SUMS / GROUPS);
+  const size_t       room     = LongRoom(block / width, longest);
 
   PetscFunctionBegin;
-  if (long_rows && LongRoom<width>(longest) <= ROOM) {
-    long_rows_kernel<width><<<static_cast<unsigned>(p.rows), THREADS, LongRoom<width>(longest), stream>>>(p, longest);
+  if (block && room <= ROOM) {
+    long_rows_kernel<width><<<static_cast<unsigned>(p.rows), static_cast<unsigned>(block), room, stream>>>(p, longest);
     SparseGPUCallCUDA(cudaPeekAtLastError());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if constexpr (width < 32) // fewer groups
-    if (long_rows && LongRoom<32>(longest) <= ROOM) {
-      PetscCall(Launch<2 * width>(p, longest, long_rows, stream));
+    if (block && LongRoom(block / 32, longest) <= ROOM) {
+      PetscCall(Launch<2 * width>(p, longest, block, stream));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   rows_kernel<width>
@@ -234,11 +248,10 @@ template <int width> PetscErrorCode Launch(const Arguments &p, PetscInt longest,
 PetscErrorCode MultiplyValues_CUDA(const SparseRows &A, const SparseRows &B, const SparseRows &C, PetscInt longest,
                                    const unsigned char *place, Scalar *c, int *lost)
 {
-  constexpr int   SHORT = 8;   ///< lanes a row
-  constexpr int   LONG  = 128; ///< mean entries of A's rows from which on a block has enough to do
+  constexpr int   SHORT = 8; ///< lanes a row
   const Arguments p{A.rows, A.arrays, B.arrays, C.arrays.i, C.arrays.j, c, lost};
-  const bool      long_rows = A.rows && A.nonzeros / A.rows >= LONG;
-  const PetscReal mean      = B.rows ? static_cast<PetscReal>(B.nonzeros) / static_cast<PetscReal>(B.rows) : 0;
+  const PetscInt  block = A.rows ? BlockOfRow(A.rows, A.nonzeros / A.rows) : 0;
+  const PetscReal mean  = B.rows ? static_cast<PetscReal>(B.nonzeros) / static_cast<PetscReal>(B.rows) : 0;
   Stream          stream;
 
   PetscFunctionBegin;
@@ -254,13 +267,13 @@ PetscErrorCode MultiplyValues_CUDA(const SparseRows &A, const SparseRows &B, con
     short_rows_kernel<SHORT><<<blocks, THREADS, memory, s>>>(p, longest);
     SparseGPUCallCUDA(cudaPeekAtLastError());
   } else if (mean <= 6) {
-    PetscCall(Launch<4>(p, longest, long_rows, s));
+    PetscCall(Launch<4>(p, longest, block, s));
   } else if (mean <= 12) {
-    PetscCall(Launch<8>(p, longest, long_rows, s));
+    PetscCall(Launch<8>(p, longest, block, s));
   } else if (mean <= 24) {
-    PetscCall(Launch<16>(p, longest, long_rows, s));
+    PetscCall(Launch<16>(p, longest, block, s));
   } else {
-    PetscCall(Launch<32>(p, longest, long_rows, s));
+    PetscCall(Launch<32>(p, longest, block, s));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
