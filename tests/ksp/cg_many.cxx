@@ -105,35 +105,6 @@ PetscErrorCode Counts()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Every format; on the host of one rank with the bits of single solves, as products with several columns have those of
-/// products with one.
-PetscErrorCode InFormats()
-{
-  const char *const        jacobi = "-ksp_rtol 1e-5 -pc_type jacobi";
-  std::vector<std::string> formats;
-
-  PetscFunctionBeginUser;
-  PetscCall(Formats(&formats));
-  for (const Problem &p : {spd::Diffusion(7, 9, 8, 10, true), spd::Blocks(6, 5, 4), spd::Random(300)})
-    for (const std::string &format : formats) {
-      if (conformance::Refuses(p, format)) continue;
-      System matrix;
-      PetscCall(matrix.Create(p, format.c_str()));
-      for (const std::string &type : DenseTypes()) {
-        Columns s;
-        PetscCall(s.Create(matrix.A, 9, type));
-        PetscCall(s.Fill());
-        PetscCall(Compare(s, jacobi, s.Serves("jacobi")));
-        if (PetscGlobalSize > 1 || DenseTypes().size() > 1) continue;
-        const Options set(jacobi);
-        Together      all;
-        PetscCall(SolveTogether(s, &all));
-        for (PetscInt c = 0; c < s.count; ++c) PetscCall(CheckColumn(s, all, c, p.name + " in " + format));
-      }
-    }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Columns that end at different iterations, in any order, alone and in the middle of others.
 PetscErrorCode Leaving()
 {
@@ -291,7 +262,6 @@ int main(int argc, char **argv)
               {{"same", Same},
                {"same_around", SameAround},
                {"counts", Counts},
-               {"formats", InFormats},
                {"leaving", Leaving},
                {"limits", Limits},
                {"ends", Ends},

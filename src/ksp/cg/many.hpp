@@ -8,8 +8,9 @@
 /// itself; the host launches iterations ahead and hears of the norms later. Around another preconditioner the host
 /// hears of an iteration before it launches the next.
 ///
-/// Entries of vectors moved in an iteration of a column: 2 of the product, 3 of its inner products, 7 of the update, or
-/// 2, 6, 2 and 3 of the passes around a preconditioner; the matrix once for all columns.
+/// Entries of vectors moved in an iteration of a column: 2 of the product, 3 of its inner products (1 where the
+/// product's kernel forms them, Format::MultDenseDots()), 7 of the update, or 2, 6, 2 and 3 of the passes around a
+/// preconditioner; the matrix once for all columns.
 #pragma once
 
 #include <petsc/private/kspimpl.h>

@@ -46,7 +46,7 @@ PetscErrorCode ManySolve::MultiplyOnDevice(const Scalar *from, PetscInt ld, bool
   const DenseDots    dots{outside_ ? nullptr : v_.r, v_.ld,           v_.inverse, control_.varies, control_.dots,
                        control_.product,          control_.arrived};
   Format *const      format = system_.format();
-  const bool         fused  = dot && format->TakesDenseDots();
+  const bool         fused  = dot && format->TakesDenseDots(v_.count);
   Stream             stream;
 
   PetscFunctionBegin;

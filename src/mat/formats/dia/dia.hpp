@@ -68,7 +68,10 @@ public:
                                     Stream stream) override;
   PetscErrorCode        MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream) override;
   PetscErrorCode        MultDenseDots(const DenseColumns &d, const DenseDots &dots, Stream stream) override;
-  bool TakesDenseDots() const override { return space_ == Space::Device && EncodedLayout().codec == ValueCodec::Full; }
+  bool                  TakesDenseDots(PetscInt count) const override
+  {
+    return space_ == Space::Device && count % DENSE_DOTS == 0 && EncodedLayout().codec == ValueCodec::Full;
+  }
   std::string Details() const override;
   /// With the values where and as they are now.
   DiaLayout Layout() const;

@@ -8,8 +8,7 @@
 namespace sparsegpu::formats
 {
 
-static constexpr int COLUMNS = 64 / sizeof(Scalar) < 8 ? 64 / sizeof(Scalar) : 8; ///< at a time: what registers hold
-static_assert(COLUMNS <= DENSE_DOTS, "DenseDotsRoom() is for fewer columns");
+static constexpr int COLUMNS = DENSE_DOTS; ///< at a time: what registers hold
 
 namespace
 {
@@ -20,8 +19,7 @@ struct ZAlone {
 
 /// One thread per row, with a sum for each of the `columns` columns; the list of diagonals is read once per block.
 /// Neighbouring threads read neighbouring a and, in each column, neighbouring x, most of which its L1 cache has from
-/// the diagonals before. Bitwise reproducible, and the bits of a product with one column.
-/// Dots: ZAlone or DenseDots.
+/// the diagonals before. Bitwise reproducible, and the bits of a product with one column. Dots: ZAlone or DenseDots.
 template <int columns, bool halved, class Values, class Dots>
 static __global__ void __launch_bounds__(THREADS, columns > 4 ? 3 : 4)
     dia_many_kernel(DiaLayout A, Values values, DenseColumns d, Dots dots)
@@ -73,12 +71,12 @@ static __global__ void __launch_bounds__(THREADS, columns > 4 ? 3 : 4)
   }
 }
 
-/// For d.count columns, from `least` to `columns`; launch(columns as a type's ::value).
-template <int least, int columns, class Launch> static void WithColumns(const DenseColumns &d, Launch launch)
+/// For d.count columns, from 2 to `columns`; launch(columns as a type's ::value).
+template <int columns, class Launch> static void WithColumns(const DenseColumns &d, Launch launch)
 {
-  if constexpr (columns > least) {
+  if constexpr (columns > 2) {
     if (d.count < columns) {
-      WithColumns<least, columns - 1>(d, launch);
+      WithColumns<columns - 1>(d, launch);
       return;
     }
   }
@@ -94,7 +92,7 @@ PetscErrorCode DiaMultDense_CUDA(const DiaLayout &A, const DenseColumns &d, Stre
     if (part.count == 1) {
       PetscCall(DiaMult_CUDA(A, part.x, {nullptr, part.z}, stream));
     } else {
-      WithColumns<2, COLUMNS>(part, [&](auto columns) {
+      WithColumns<COLUMNS>(part, [&](auto columns) {
         WithDiaValues(A, [&](auto halved, const auto &values) {
           dia_many_kernel<decltype(columns)::value, decltype(halved)::value>
               <<<Blocks(A.rows), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(A, values, part, ZAlone());
@@ -108,20 +106,19 @@ PetscErrorCode DiaMultDense_CUDA(const DiaLayout &A, const DenseColumns &d, Stre
 
 PetscErrorCode DiaMultDenseDots_CUDA(const DiaLayout &A, const DenseColumns &d, const DenseDots &dots, Stream stream)
 {
+  const FullValues values{static_cast<const Scalar *>(A.a.a)};
+  const auto       kernel = A.halved ? dia_many_kernel<DENSE_DOTS, true, FullValues, DenseDots>
+                                     : dia_many_kernel<DENSE_DOTS, false, FullValues, DenseDots>;
+
   PetscFunctionBegin;
   if (A.rows == 0) { // CUDA rejects an empty grid
     SparseGPUCallCUDA(cudaMemsetAsync(dots.sums, 0, static_cast<size_t>(d.count) * DOTS * sizeof(*dots.sums),
                                       static_cast<cudaStream_t>(stream)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  const FullValues values{static_cast<const Scalar *>(A.a.a)};
-  for (PetscInt c = 0; c < d.count; c += COLUMNS) {
-    const DenseColumns part = d.Part(c, d.count - c < COLUMNS ? d.count - c : COLUMNS);
-    WithColumns<1, COLUMNS>(part, [&](auto columns) {
-      const auto kernel = A.halved ? dia_many_kernel<decltype(columns)::value, true, FullValues, DenseDots>
-                                   : dia_many_kernel<decltype(columns)::value, false, FullValues, DenseDots>;
-      kernel<<<Blocks(A.rows), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(A, values, part, dots.Part(c));
-    });
+  for (PetscInt c = 0; c < d.count; c += DENSE_DOTS) {
+    kernel<<<Blocks(A.rows), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(A, values, d.Part(c, DENSE_DOTS),
+                                                                              dots.Part(c));
     SparseGPUCallCUDA(cudaPeekAtLastError());
   }
   PetscFunctionReturn(PETSC_SUCCESS);
