@@ -30,18 +30,18 @@ PetscErrorCode JdsOptions::Check() const
 
 PetscErrorCode JdsPlan::Fits(bool *fits, std::string *why)
 {
-  const PetscInt most = options<JdsOptions>().longest;
-  PetscInt       longest;
-  char           text[128];
+  const PetscInt    most = options<JdsOptions>().longest;
+  const RowLengths *lengths;
+  char              text[128];
 
   PetscFunctionBegin;
-  PetscCall(look().Longest(&longest));
-  *fits = most == 0 || longest <= most;
+  PetscCall(look().Lengths(&lengths));
+  *fits = most == 0 || lengths->longest <= most;
   if (*fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscSNPrintf(text, sizeof(text),
                           "its longest row has %" PetscInt_FMT " entries, more than %" PetscInt_FMT
                           " (-mat_sparsegpu_jds_longest)",
-                          longest, most));
+                          lengths->longest, most));
   PetscCallCXX(*why = text);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -50,16 +50,16 @@ PetscErrorCode Jds::BuildPattern(Plan *plan)
 {
   const CsrView        &A      = plan->rows();
   const auto            length = [&A](PetscInt r) { return A.i[r + 1] - A.i[r]; };
-  PetscInt              longest;
+  const RowLengths     *lengths;
   std::vector<PetscInt> j, slot;
 
   PetscFunctionBegin;
-  PetscCall(plan->look().Longest(&longest));
+  PetscCall(plan->look().Lengths(&lengths));
   PetscCallCXX(rows_by_length_.resize(A.rows));
   std::iota(rows_by_length_.begin(), rows_by_length_.end(), 0);
   std::stable_sort(rows_by_length_.begin(), rows_by_length_.end(),
                    [&](PetscInt r, PetscInt q) { return length(r) > length(q); });
-  PetscCallCXX(starts_.assign(longest + 1, 0)); // rows that have an entry k, then their sums
+  PetscCallCXX(starts_.assign(lengths->longest + 1, 0)); // rows that have an entry k, then their sums
   for (PetscInt r = 0; r < A.rows; r++)
     for (PetscInt k = 0; k < length(r); k++) starts_[k + 1]++;
   std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
@@ -71,7 +71,7 @@ PetscErrorCode Jds::BuildPattern(Plan *plan)
   PetscCall(row_.Take(std::vector<PetscInt>(rows_by_length_), space_));
   PetscCall(start_.Take(std::vector<PetscInt>(starts_), space_));
   PetscCall(j_.Take(std::move(j), space_));
-  layout_        = JdsLayout{A.rows, longest, row_.data(), start_.data(), j_.data(), nullptr};
+  layout_        = JdsLayout{A.rows, lengths->longest, row_.data(), start_.data(), j_.data(), nullptr};
   pattern_bytes_ = static_cast<PetscLogDouble>(row_.bytes() + start_.bytes() + j_.bytes());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -87,8 +87,7 @@ void Jds::Slots(const CsrView &A, PetscInt *slot) const
 PetscErrorCode Jds::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
 {
   PetscFunctionBegin;
-  layout_.a = values();
-  PetscCall(SPARSEGPU_LAUNCH(space_, JdsMult_CUDA(layout_, x, y, z, stream), JdsMult_Kokkos(layout_, x, y, z)));
+  PetscCall(SPARSEGPU_LAUNCH(space_, JdsMult_CUDA(Layout(), x, y, z, stream), JdsMult_Kokkos(Layout(), x, y, z)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

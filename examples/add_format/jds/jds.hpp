@@ -41,7 +41,13 @@ public:
   const char           *Name() const override { return "jds"; }
   std::unique_ptr<Plan> NewPlan(Look *look) const override { return std::make_unique<JdsPlan>(look); }
   PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
-  const JdsLayout      &Layout() const { return layout_; }
+  /// With the values where they are now.
+  JdsLayout Layout() const
+  {
+    JdsLayout layout = layout_;
+    layout.a         = values();
+    return layout;
+  }
 
 protected:
   PetscErrorCode BuildPattern(Plan *plan) override;

@@ -42,11 +42,13 @@ PetscErrorCode ManySolve::ReserveOnDevice()
 /// W = A of `from`, whose columns begin at `ld` entries from each other; of P where `dot`, with its inner products.
 PetscErrorCode ManySolve::MultiplyOnDevice(const Scalar *from, PetscInt ld, bool dot)
 {
+  constexpr PetscInt LARGE =
+      131072; // of smaller systems the order of sums does not depend on how many columns are left
   const DenseColumns d{v_.count, from, ld, v_.w, v_.ldw};
   const DenseDots    dots{outside_ ? nullptr : v_.r, v_.ld,           v_.inverse, control_.varies, control_.dots,
                        control_.product,          control_.arrived};
   Format *const      format = system_.format();
-  const bool         fused  = dot && format->TakesDenseDots(v_.count);
+  const bool         fused  = dot && v_.rows >= LARGE && format->TakesDenseDots(v_.count);
   Stream             stream;
 
   PetscFunctionBegin;

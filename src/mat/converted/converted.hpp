@@ -27,7 +27,7 @@ struct ConvertedMatrix {
   Version                 pattern_version = 0; ///< Rows::pattern_version() that the pattern is known to be
   PetscLogDouble          convert_seconds = 0, update_seconds = 0;
   // The transpose of the pattern, where the copy is of a transpose
-  std::vector<PetscInt> ti, tj;       ///< [cols + 1], [nonzeros]
+  std::vector<PetscInt> ti, tj;       ///< [cols + 1], [nonzeros] of one that was made on the host
   std::vector<PetscInt> tperm;        ///< [nonzeros] entry of A
   std::vector<Scalar>   ta;           ///< [nonzeros] value, conjugated in a conjugate transpose
   Array<PetscInt>       from;         ///< tperm on the device, once new values have been put in place there

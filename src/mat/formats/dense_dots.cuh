@@ -11,6 +11,8 @@
 namespace sparsegpu::formats
 {
 
+static_assert(THREADS >= 256, "DenseDotsRoom() counts on blocks of 256 rows or more");
+
 /// The least power of two that is not below n.
 constexpr int PowerAbove(int n)
 {

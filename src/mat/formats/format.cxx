@@ -173,6 +173,12 @@ PetscErrorCode Format::AddArriving(const comm::DeviceExchange &exchange, Scalar 
 #endif
 }
 
+PetscErrorCode Format::MultDenseDots(const DenseColumns &, const DenseDots &, Stream)
+{
+  PetscFunctionBegin;
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "%s forms no inner products of several columns", Name());
+}
+
 PetscErrorCode Format::MultDots(const ProductDots &dots, Stream stream)
 {
   PetscFunctionBegin;

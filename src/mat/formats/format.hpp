@@ -55,11 +55,8 @@ public:
   virtual PetscErrorCode MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream);
 
   /// The same and its inner products, on the device alone, where TakesDenseDots(d.count); bitwise reproducible.
-  virtual PetscErrorCode MultDenseDots(const DenseColumns &d, const DenseDots &dots, Stream stream)
-  {
-    return PETSC_ERR_SUP;
-  }
-  virtual bool TakesDenseDots(PetscInt count) const { return false; }
+  virtual PetscErrorCode MultDenseDots(const DenseColumns &d, const DenseDots &dots, Stream stream);
+  virtual bool           TakesDenseDots(PetscInt count) const { return false; }
 
   /// z = A x and its inner products with x, y and itself, on the device alone; asynchronous, bitwise reproducible.
   /// Here: Mult(), and a pass over the vectors.

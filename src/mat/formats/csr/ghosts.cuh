@@ -17,8 +17,9 @@ struct GatherShared {
 /// row(r, A x) for all rows r that are not empty, or for all where these are most; by one thread each, once the kernel
 /// before this one has ended. x are the entries of the exchange, NaN where a rank is lost: the first sums are formed
 /// while that kernel, the product that has begun the exchange, still runs. It does not write A, and waits itself for
-/// the one that may. `width` neighbouring threads share a row and read neighbouring entries, of rows of any length.
-/// Bitwise reproducible. All threads of the grid must call; blockDim.x is a multiple of 32.
+/// the one that may: nothing that changes A's values may be launched between the two. `width` neighbouring threads
+/// share a row and read neighbouring entries, of rows of any length. Bitwise reproducible. All threads of the grid must
+/// call; blockDim.x is a multiple of 32.
 template <int width, class Row>
 __device__ __forceinline__ void csr_ghost_rows(const CsrLayout &A, const comm::DeviceExchange &exchange, Row row)
 {
@@ -42,7 +43,7 @@ __device__ __forceinline__ void csr_ghost_rows(const CsrLayout &A, const comm::D
     const PetscInt r = mine && A.filled >= 0 ? A.filled_row[n] : n, begin = mine ? A.i[r] : 0,
                    end = mine ? A.i[r + 1] : 0;
     Scalar sum         = batched_sum<4>(
-        begin + lane, end, width, [&](PetscInt e) { return A.a[e]; }, [&](PetscInt e) { return A.j[e]; },
+        begin + lane, end, width, [&](PetscInt e) { return load_shared(A.a + e); }, [&](PetscInt e) { return A.j[e]; },
         GatherShared{comm::entries_of(exchange)}, await);
     sum = group_sum<width>(sum);
     take_turn();
