@@ -22,7 +22,7 @@ PetscErrorCode Same()
       System matrix;
       PetscCall(matrix.Create(p, format.c_str()));
       for (const std::string &type : DenseTypes())
-        for (PetscInt count : {8, 9}) { // of as many as registers hold a product has the inner products, too
+        for (PetscInt count : {8, 9}) { // as many as a kernel takes at a time, and one more
           Columns s;
           PetscCall(s.Create(matrix.A, count, type));
           PetscCall(s.Fill());

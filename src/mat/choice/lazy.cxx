@@ -96,7 +96,7 @@ static PetscErrorCode IsEarlyNormal(Mat A, LocalMatrix *matrix, const CsrView &c
   Follow(key, version, w, full);
   if (use == Use::Tell || space == Space::Device || w->since_pattern >= Choice::LOOK || built) {
     if (!w->choice || w->inherited) {
-      PetscCall(LookAtRows(A, matrix, space, &view, &plans));
+      if (!plans) PetscCall(LookAtRows(A, matrix, space, &view, &plans));
       PetscCall(GetChoice(A, view, plans.get(), key, false, w, &choice));
     }
     choice = w->choice;
