@@ -11,10 +11,11 @@ PetscErrorCode ArraySolve::Begin(KSP ksp)
   PetscMPIInt size;
 
   PetscFunctionBegin;
-  ksp_    = ksp;
-  active_ = false;
-  right_  = ksp->pc_side == PC_RIGHT;
-  test_   = NormTest{-1, PETSC_MAX_REAL, PETSC_MAX_INT};
+  ksp_         = ksp;
+  active_      = false;
+  right_       = ksp->pc_side == PC_RIGHT;
+  ahead_until_ = 0;
+  test_        = NormTest{-1, PETSC_MAX_REAL, PETSC_MAX_INT};
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
   if (size == 1 && !ksp->reason) // else the preconditioner has failed
     PetscCall(system_.Begin(ksp, Preconditioners::Any));

@@ -51,6 +51,9 @@ public:
   /// s is not stored, on the device: three kernels an iteration, else four.
   bool  late() const { return v_.late; }
   Space space() const { return space_; }
+  /// The iterations 0 ... `end` - 1 are launched ahead: the outcome of the last but one launched, or of number `end` -
+  /// 1, can be awaited.
+  void LaunchAheadUntil(PetscInt end) { ahead_until_ = end; }
   /// Residual, first direction and first norm.
   PetscErrorCode Start(PetscReal *norm);
   /// What ends the solve on the device by itself.
@@ -62,7 +65,7 @@ public:
   /// Waits for the outcome of iteration k; -1: for the first norm.
   PetscErrorCode Await(PetscInt k, Told *told);
   /// Whether iteration k, the last launched, is over.
-  bool                Idle(PetscInt k) const { return space_ == Space::Host || records_.Ready(k); }
+  bool Idle(PetscInt k) const { return space_ == Space::Host || records_.Ready(k + 1 < ahead_until_ ? k - 1 : k); }
   const DeviceSystem &system() const { return system_; }
   /// For iterations on the device that are not launched by Launch().
   PetscErrorCode Lend(Arrays *v, State **state, bool *with_norm);
@@ -104,8 +107,9 @@ private:
   Told                told_ = {};                                ///< of the last iteration on the host
   DeviceMemory        scratch_;
   RecordRing          records_;
-  ProductDots         dots_[2] = {};
-  Control             control_ = {};
+  PetscInt            ahead_until_ = 0;
+  ProductDots         dots_[2]     = {};
+  Control             control_     = {};
 };
 
 } // namespace sparsegpu::bcgs

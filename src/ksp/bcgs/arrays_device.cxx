@@ -90,10 +90,12 @@ PetscErrorCode ArraySolve::LaunchOnDevice(PetscInt k)
   if (k == 0 || outside_ || !IteratesAreUnseen(ksp_)) PetscCall(system_.Solution(&v_.x)); // which says that it changes
   control_.number    = static_cast<int>(k);
   control_.record    = records_.Of(k);
+  control_.earlier   = records_.Before(k);
   control_.round     = records_.Round(k);
   control_.tested    = k + 1 >= test_.from;
   control_.converged = test_.converged;
   control_.diverged  = test_.diverged;
+  control_.later     = k + 1 < ahead_until_;
   PetscCall(Apply(HALF_P, k));
   PetscCall(DeviceStream(&stream));
   PetscCall(PetscLogGpuTimeBegin());

@@ -9,12 +9,8 @@ namespace sparsegpu::bcgs
 
 __device__ __forceinline__ void write_record(const Control &c, PetscReal norm, Outcome outcome)
 {
-  volatile Record *record = c.record;
-
-  record->norm    = norm;
-  record->outcome = outcome;
-  __threadfence_system(); // the host reads these once it sees the next
-  record->ready = c.round;
+  begin_record(c.record, Record{norm, outcome, c.round});
+  end_record(c.record, c.round);
 }
 
 static __global__ void clear_kernel(State *state, PetscReal *shadow, PetscReal *minimise, unsigned *arrived)
@@ -25,7 +21,7 @@ static __global__ void clear_kernel(State *state, PetscReal *shadow, PetscReal *
     arrived[g] = 0;
   }
   // no length has been found yet, nor is one of no rows
-  if (threadIdx.x == 0) *state = State{{Scalar(0), 0, 0, Scalar(0), Scalar(0), 0, 1, 0}, 0, 0, 0, 1, INT_MAX, 0, 0};
+  if (threadIdx.x == 0) *state = State{{Scalar(0), 0, 0, Scalar(0), Scalar(0), 0, 1, 0}, 0, 0, 0, 1, INT_MAX, 0, 0, {}};
 }
 
 static __global__ void __launch_bounds__(PASS_THREADS)
@@ -115,12 +111,12 @@ __device__ __forceinline__ void update_row(const Arrays &v, const WholeStep &ste
   sums[PARTS] += RealPart(Conj(residual) * residual);
 }
 
-static __global__ void __launch_bounds__(PASS_THREADS) whole_kernel(Arrays v, Control c, PetscReal all_rows)
+/// Pass 4, and its decision.
+__device__ __forceinline__ void whole_body(const Arrays &v, const Control &c, PetscReal all_rows)
 {
   __shared__ PetscReal whole[MINIMISE_DOTS];
   PetscReal            sums[SHADOW_DOTS] = {};
 
-  begin_in_turn();
   if (c.state->stopped_at < 2 * c.number + 1) return;
   if (v.late) { // the first product has found alpha: is that the end?
     const Outcome half = OutcomeOfHalf(*c.state);
@@ -151,8 +147,22 @@ static __global__ void __launch_bounds__(PASS_THREADS) whole_kernel(Arrays v, Co
     const bool      goes_on = outcome == GOES_ON || outcome == RESTARTED;
     if (goes_on && (!Finite(norm) || (c.tested && (norm <= c.converged || norm >= c.diverged)))) outcome = STOPS;
     if (outcome != GOES_ON && outcome != RESTARTED) c.state->stopped_at = 2 * c.number + 1;
-    write_record(c, norm, outcome);
+    if (c.later)
+      c.state->untold = Record{norm, outcome, c.round};
+    else
+      write_record(c, norm, outcome);
   });
+}
+
+static __global__ void __launch_bounds__(PASS_THREADS) whole_kernel(Arrays v, Control c, PetscReal all_rows)
+{
+  fetch_rows_back(v.rows, v.x, v.r, v.p, v.v, v.shadow);
+  begin_in_turn();
+  fetch_rows_back(v.rows, v.t);
+  const bool tells = blockIdx.x == 0 && threadIdx.x == 0 && c.state->untold.ready == c.round - 1;
+  if (tells) begin_record(c.earlier, c.state->untold);
+  whole_body(v, c, all_rows);
+  if (tells) end_record(c.earlier, c.round - 1);
 }
 
 PetscErrorCode Start_CUDA(const Arrays &v, const Scalar *b, bool has_product, const Control &control,

@@ -58,6 +58,7 @@ struct State : StepLength {
   int      stopped_at; ///< the pass after which nothing is to change: 2 k of product and pass 2 of iteration k, 2 k + 1
   int      varies;     ///< the diagonal is not the same in all rows
   unsigned waiting;    ///< thread blocks of the pass under way that have arrived
+  Record   untold;     ///< what the next pass 4 tells the host of the last, where it is of the round before
 };
 
 /// Whether the solve goes on with the length that has been found.
@@ -173,11 +174,13 @@ struct Control {
   const PetscReal *sums[2];   ///< [SHADOW_DOTS * DOT_GROUPS], [MINIMISE_DOTS * DOT_GROUPS] of the products
   PetscReal       *partial;   ///< [(PARTS + 1) * PASS_BLOCKS] sums of the thread blocks of pass 4
   Record          *record;    ///< pinned: of this iteration
+  Record          *earlier;   ///< of the one before
   int              number;    ///< of the iteration
   int              round;     ///< Record::ready
   bool             with_norm; ///< else the record has 0
   bool             tested;    ///< stop at a norm <= converged or >= diverged
   PetscReal        converged, diverged;
+  bool             later; ///< another iteration follows, whose pass 4 writes the record
 };
 
 /// StartRows_Host() on the device, with product in t; clears the state and what the products sum into, and finds out
@@ -187,7 +190,7 @@ PetscErrorCode Start_CUDA(const Arrays &v, const Scalar *b, bool has_product, co
                           const ProductDots (&dots)[2], Stream stream);
 /// Pass 2; writes the record if it is the end. Where v.late pass 4 does that.
 PetscErrorCode UpdateHalf_CUDA(const Arrays &v, const Control &control, Stream stream);
-/// Pass 4, its decision, its record.
+/// Pass 4, its decision, its record or that of the iteration before.
 PetscErrorCode UpdateWhole_CUDA(const Arrays &v, const Control &control, Stream stream);
 
 } // namespace sparsegpu::bcgs

@@ -63,7 +63,10 @@ PetscErrorCode SolveOnArrays(KSP ksp)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(TakeNorm(ksp, 0, norm));
-  if (late) arrays->Test(DefaultNormTest(ksp));
+  if (late) {
+    arrays->Test(DefaultNormTest(ksp));
+    arrays->LaunchAheadUntil(last);
+  }
   if (bcgs->small.active()) {
     const PetscLogDouble flops = 4.0 * arrays->system().nonzeros() + 30.0 * arrays->system().rows();
     PetscCall(bcgs->small.Run(ksp, last, flops, &finished,

@@ -225,8 +225,10 @@ PetscErrorCode ArraySolve::Await(PetscInt k, Told *told)
 
 bool ArraySolve::Idle(PetscInt k) const
 {
-  return space_ == Space::Host || RecordReady(&(static_cast<const CgRecord *>(records_.data()) + k % RECORDS)->told,
-                                              first_round_ + static_cast<int>(k));
+  const PetscInt told = k + 1 < ahead_until_ ? k - 1 : k; // by iteration k
+  return space_ == Space::Host ||
+         RecordReady(&(static_cast<const CgRecord *>(records_.data()) + (told + RECORDS) % RECORDS)->told,
+                     first_round_ + static_cast<int>(told));
 }
 
 PetscErrorCode ArraySolve::Store(Vec v, bool *stored)

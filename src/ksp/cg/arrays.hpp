@@ -54,7 +54,7 @@ public:
   /// Several ranks, on devices: these launch iterations ahead of what they have heard by the same number.
   bool together() { return space_ == Space::Device && system_.ranks(); }
   /// The iterations 0 ... `end` - 1 are launched ahead. On several ranks their sums are then those of all ranks with
-  /// the product of the next one, and the outcome of the last but one launched, or of number `end` - 1, can be awaited.
+  /// the product of the next one; the outcome of the last but one launched, or of number `end` - 1, can be awaited.
   void LaunchAheadUntil(PetscInt end) { ahead_until_ = end; }
   /// Residual, first direction and first norm.
   PetscErrorCode Start(PetscReal *norm);

@@ -1,6 +1,7 @@
 /// The memory of a solve on the device of one process or of each of several, and the launches of its passes.
 #include <cstring>
 #include "ksp/cg/arrays.hpp"
+#include "ksp/common/passes.hpp"
 
 namespace sparsegpu::cg
 {
@@ -24,12 +25,12 @@ PetscErrorCode ArraySolve::ReserveOnDevice()
   for (int pass = 0; pass < 2; pass++) { // how much, then where
     size_t used      = 0;
     control_.state   = Take<State>(base, &used, 1);
-    control_.partial = Take<PetscReal>(base, &used, 2 * UPDATE_BLOCKS);
+    control_.partial = Take<PetscReal>(base, &used, 2 * PASS_BLOCKS);
     dots_.sums       = Take<PetscReal>(base, &used, DOTS * DOT_GROUPS);
     dots_.arrived    = Take<unsigned>(base, &used, DOT_GROUPS);
     dots_.partial    = Take<PetscReal>(base, &used, DOTS * DotBlocks(rows));
     closing_.sums    = Take<PetscReal>(base, &used, DOTS);
-    closing_.partial = Take<PetscReal>(base, &used, DOTS * UPDATE_BLOCKS);
+    closing_.partial = Take<PetscReal>(base, &used, DOTS * PASS_BLOCKS);
     if (pass == 0) PetscCall(scratch_.Reserve(used));
     base = static_cast<char *>(scratch_.data());
   }
@@ -119,11 +120,12 @@ PetscErrorCode ArraySolve::LaunchOnDevice(PetscInt k)
   closing_.both      = control_.later;
   control_.number    = static_cast<int>(k);
   control_.round     = ++round_;
+  control_.earlier   = control_.record;
   control_.record    = static_cast<CgRecord *>(records_.data()) + k % RECORDS;
   control_.tested    = k + 1 >= test_.from;
   control_.converged = test_.converged;
   control_.diverged  = test_.diverged;
-  control_.later     = system_.ranks() && k + 1 < ahead_until_;
+  control_.later     = k + 1 < ahead_until_;
   PetscCall(DeviceStream(&stream));
   PetscCall(ProductOnDevice(k));
   PetscCall(PetscLogGpuTimeBegin());

@@ -15,9 +15,7 @@ __device__ __forceinline__ void close_product(const Closing &c)
   for (int g = static_cast<int>(threadIdx.x); g < DOT_GROUPS; g += PASS_THREADS)
 #pragma unroll
     for (int k = 0; k < DOTS; k++) dots[k] += load_shared(c.dots.sums + DOTS * g + k);
-  for (unsigned b = threadIdx.x; c.off && b < gridDim.x; b += PASS_THREADS)
-#pragma unroll
-    for (int k = 0; k < DOTS; k++) dots[k] += load_shared(c.partial + DOTS * b + k);
+  if (c.off) add_partials(c.partial, dots);
   block_sums(dots);
 #pragma unroll
   for (int k = 0; k < DOTS; k++) v[k] = dots[k];
@@ -57,10 +55,8 @@ template <int width> static __global__ void __launch_bounds__(PASS_THREADS, 4) c
     part[2] += weight * RealPart(Conj(z) * z);
   });
   block_sums(part);
-#pragma unroll
-  for (int k = 0; k < DOTS; k++)
-    if (threadIdx.x == 0) c.partial[DOTS * blockIdx.x + k] = part[k];
-  if (is_last_block(c.before.state)) close_product(c);
+  leave_partial(part, c.partial);
+  if (is_last_block(&c.before.state->arrived)) close_product(c);
 }
 
 /// The same where the product is complete: one block.
@@ -85,7 +81,7 @@ PetscErrorCode CloseProduct_CUDA(const Closing &closing, Stream stream)
   PetscCall(WithGhostWidth(off, [&](auto width) {
     constexpr int  WIDTH  = decltype(width)::value;
     const PetscInt blocks = csr_ghost_blocks(off, WIDTH, PASS_THREADS, multiprocessors);
-    return LaunchEarly<closing_kernel<WIDTH>>(blocks < UPDATE_BLOCKS ? blocks : UPDATE_BLOCKS, PASS_THREADS, s, closing,
+    return LaunchEarly<closing_kernel<WIDTH>>(blocks < PASS_BLOCKS ? blocks : PASS_BLOCKS, PASS_THREADS, s, closing,
                                               off);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);

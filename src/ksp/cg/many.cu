@@ -8,12 +8,10 @@ namespace sparsegpu::cg
 
 __device__ __forceinline__ void write_record(const ManyControl &c, PetscReal norm, Outcome outcome)
 {
-  volatile Record *record = c.records + blockIdx.y;
+  Record *const record = c.records + blockIdx.y;
 
-  record->norm    = norm;
-  record->outcome = outcome;
-  __threadfence_system(); // the host reads these once it sees the next
-  record->ready = c.round;
+  begin_record(record, Record{norm, outcome, c.round});
+  end_record(record, c.round);
 }
 
 /// Scratch of a slot's part of a pass.

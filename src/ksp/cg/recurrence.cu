@@ -1,6 +1,7 @@
 /// The passes on the device. Each thread block of pass 2 adds up the sums of the product's groups for itself, in their
 /// order: all blocks have the bits of the same alpha and beta. The last block to arrive adds up the blocks' sums,
-/// decides whether the solve goes on, and writes the record.
+/// decides whether the solve goes on, and writes the record, or leaves it to the first block of the next pass 2: a
+/// store to the host takes a microsecond, for which the next kernel would wait.
 #include "ksp/cg/recurrence.cuh"
 #include "petsc/compat.hpp"
 
@@ -19,27 +20,26 @@ static __global__ void clear_kernel(State *state, PetscReal *sums, unsigned *arr
   }
 }
 
-/// One thread a row in turn; neighbouring threads read neighbouring entries, here and below.
 template <bool ranks> static __global__ void __launch_bounds__(PASS_THREADS)
     start_kernel(Arrays v, const Scalar *b, bool has_product, Control c)
 {
   Sums sums{0, 0};
   bool varies = false;
 
-  for (PetscInt r = static_cast<PetscInt>(blockIdx.x) * PASS_THREADS + threadIdx.x; r < v.rows;
-       r += static_cast<PetscInt>(gridDim.x) * PASS_THREADS) {
+  begin_in_turn();
+  for_rows(v.rows, [&](PetscInt r) {
     const Scalar d = v.inverse ? v.inverse[r] : Scalar(1), residual = has_product ? b[r] - v.w[r] : b[r];
     const Scalar z = d * residual;
     if (v.inverse && !(Magnitude(d - v.inverse[0]) == 0)) varies = true;
     v.r[r] = residual;
     v.p[r] = z;
     AddShares(c.norm, residual, z, &sums);
-  }
+  });
   if (__any_sync(0xffffffffu, varies) && threadIdx.x % 32 == 0) atomicOr(&c.state->varies, 1);
   if (c.failed && blockIdx.x == 0 && threadIdx.x == 0) sums.rho = sums.square = PETSC_INFINITY;
-  close_pass<ranks>(c, sums, [&](PetscReal rho, PetscReal square) {
+  close_sums<ranks>(c, sums, [&](PetscReal rho, PetscReal square) {
     c.state->rho = rho;
-    write_record(c, norm_of(c, rho, square), GOES_ON, 0, rho);
+    write_record(c, record_of(c, norm_of(c, rho, square), GOES_ON, 0, rho));
   });
 }
 
@@ -51,18 +51,14 @@ __device__ __forceinline__ Sums update_rows(const Arrays &v, const Step &step, N
   const Scalar alpha(step.alpha), beta(step.beta), first = diagonal ? v.inverse[0] : Scalar(1);
   Sums         sums{0, 0};
 
-#pragma unroll 2
-  for (PetscInt t = (v.rows - 1) / PASS_THREADS - static_cast<PetscInt>(blockIdx.x); t >= 0;
-       t -= static_cast<PetscInt>(gridDim.x)) {
-    const PetscInt r = t * PASS_THREADS + static_cast<PetscInt>(threadIdx.x);
-    if (r >= v.rows) continue;
+  for_rows_back(v.rows, [&](PetscInt r) {
     const Scalar p = v.p[r], x = load_stream(v.x + r) + alpha * p, residual = load_stream(v.r + r) - alpha * v.w[r];
     const Scalar z = !diagonal ? residual : (varies ? v.inverse[r] : first) * residual;
     store_stream(v.x + r, x);
     store_stream(v.r + r, residual);
     v.p[r] = z + beta * p;
     AddShares(norm, residual, z, &sums);
-  }
+  });
   return sums;
 }
 
@@ -70,32 +66,13 @@ __device__ __forceinline__ Sums update_rows(const Arrays &v, const Step &step, N
 __device__ __forceinline__ void stop_before_update(const Control &c, const Step &step, PetscReal rho)
 {
   c.state->stopped_at = c.number;
-  write_record(c, 0, step.outcome, 0, rho);
+  write_record(c, record_of(c, 0, step.outcome, 0, rho));
 }
 
-/// The sums of the product's groups, in their order, to all threads of the block, which must all call.
-__device__ __forceinline__ void product_sums(const Control &c, PetscReal (&whole)[DOTS])
+/// Pass 2 from the sums of its product, and its decision.
+template <bool ranks> __device__ __forceinline__ void update_body(const Arrays &v, const Control &c,
+                                                                  const State &before, const PetscReal (&whole)[DOTS])
 {
-  PetscReal dots[DOTS] = {};
-
-  for (int g = static_cast<int>(threadIdx.x); g < c.groups; g += PASS_THREADS)
-#pragma unroll
-    for (int k = 0; k < DOTS; k++) dots[k] += c.sums[DOTS * g + k];
-  block_sums(dots);
-#pragma unroll
-  for (int k = 0; k < DOTS; k++)
-    if (threadIdx.x == 0) whole[k] = dots[k];
-  __syncthreads();
-}
-
-template <bool ranks> static __global__ void __launch_bounds__(PASS_THREADS) update_kernel(Arrays v, Control c)
-{
-  __shared__ PetscReal whole[DOTS];
-
-  begin_in_turn();
-  const State before = *c.state; // changed by the last block alone, when all others have read it
-  if (before.stopped_at < c.number) return;
-  product_sums(c, whole);
   const Step step = TakeStep(before, c.number, whole);
   if (step.outcome != GOES_ON) { // all blocks find the same
     if (blockIdx.x == 0 && threadIdx.x == 0) stop_before_update(c, step, before.rho);
@@ -103,7 +80,7 @@ template <bool ranks> static __global__ void __launch_bounds__(PASS_THREADS) upd
   }
   const Sums sums =
       v.inverse ? update_rows<true>(v, step, c.norm, before.varies != 0) : update_rows<false>(v, step, c.norm, false);
-  close_pass<ranks>(c, sums, [&](PetscReal rho, PetscReal square) {
+  close_sums<ranks>(c, sums, [&](PetscReal rho, PetscReal square) {
     c.state->before    = before.rho;
     c.state->curvature = whole[0];
     if (ranks && c.later) {
@@ -116,6 +93,21 @@ template <bool ranks> static __global__ void __launch_bounds__(PASS_THREADS) upd
   });
 }
 
+template <bool ranks> static __global__ void __launch_bounds__(PASS_THREADS) update_kernel(Arrays v, Control c)
+{
+  __shared__ PetscReal whole[DOTS];
+
+  fetch_rows_back(v.rows, v.x, v.r, v.p);
+  begin_in_turn();
+  fetch_rows_back(v.rows, v.w);
+  const State before = *c.state; // changed by the last block alone, when all others have read it
+  product_sums(c.sums, whole, c.groups);
+  const bool tells = blockIdx.x == 0 && threadIdx.x == 0 && before.untold.told.ready == c.round - 1;
+  if (tells) begin_record(c.earlier, before.untold);
+  if (before.stopped_at >= c.number) update_body<ranks>(v, c, before, whole);
+  if (tells) end_record(&c.earlier->told, c.round - 1);
+}
+
 /// Pass 2 before a preconditioner that is applied from outside.
 template <bool ranks> static __global__ void __launch_bounds__(PASS_THREADS) residual_kernel(Arrays v, Control c)
 {
@@ -125,23 +117,22 @@ template <bool ranks> static __global__ void __launch_bounds__(PASS_THREADS) res
   begin_in_turn();
   const State before = *c.state;
   if (before.stopped_at < c.number) return;
-  product_sums(c, whole);
+  product_sums(c.sums, whole, c.groups);
   const Step step = TakeStep(before, c.number, whole);
   if (step.outcome != GOES_ON) {
     if (blockIdx.x == 0 && threadIdx.x == 0) stop_before_update(c, step, before.rho);
     return;
   }
   const Scalar alpha(step.alpha);
-  for (PetscInt r = static_cast<PetscInt>(blockIdx.x) * PASS_THREADS + threadIdx.x; r < v.rows;
-       r += static_cast<PetscInt>(gridDim.x) * PASS_THREADS) {
+  for_rows(v.rows, [&](PetscInt r) {
     const Scalar residual = v.r[r] - alpha * v.w[r];
     store_stream(v.x + r, load_stream(v.x + r) + alpha * v.p[r]);
     v.r[r] = residual;
     AddShares(c.norm, residual, residual, &sums);
-  }
-  close_pass<ranks>(c, sums, [&](PetscReal, PetscReal square) {
+  });
+  close_sums<ranks>(c, sums, [&](PetscReal, PetscReal square) {
     c.state->curvature = whole[0];
-    write_record(c, root(square), GOES_ON, step.alpha, before.rho);
+    write_record(c, record_of(c, SquareRoot(square), GOES_ON, step.alpha, before.rho));
   });
 }
 
@@ -152,14 +143,12 @@ template <bool ranks> static __global__ void __launch_bounds__(PASS_THREADS) pre
 
   begin_in_turn();
   const State before = *c.state;
-  for (PetscInt r = static_cast<PetscInt>(blockIdx.x) * PASS_THREADS + threadIdx.x; r < v.rows;
-       r += static_cast<PetscInt>(gridDim.x) * PASS_THREADS)
-    AddShares(c.norm, v.r[r], v.z[r], &sums);
-  close_pass<ranks>(c, sums, [&](PetscReal rho, PetscReal square) {
+  for_rows(v.rows, [&](PetscInt r) { AddShares(c.norm, v.r[r], v.z[r], &sums); });
+  close_sums<ranks>(c, sums, [&](PetscReal rho, PetscReal square) {
     c.state->beta   = c.number < 0 ? 0 : rho / before.rho;
     c.state->before = before.rho;
     c.state->rho    = rho;
-    write_record(c, norm_of(c, rho, square), GOES_ON, 0, rho);
+    write_record(c, record_of(c, norm_of(c, rho, square), GOES_ON, 0, rho));
   });
 }
 
@@ -169,78 +158,48 @@ static __global__ void __launch_bounds__(PASS_THREADS) direction_kernel(Arrays v
   begin_in_turn();
   const Scalar beta(c.state->beta);
   const bool   keeps = c.state->beta != 0;
-  for (PetscInt r = static_cast<PetscInt>(blockIdx.x) * PASS_THREADS + threadIdx.x; r < v.rows;
-       r += static_cast<PetscInt>(gridDim.x) * PASS_THREADS)
-    v.p[r] = keeps ? v.z[r] + beta * v.p[r] : v.z[r];
-}
-
-/// Blocks for all rows, and one for none: the record is written in any case.
-static PetscErrorCode BlocksFor(PetscInt rows, PetscInt *blocks)
-{
-  PetscInt multiprocessors;
-
-  PetscFunctionBegin;
-  PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
-  const PetscInt useful = rows > 0 ? (rows - 1) / PASS_THREADS + 1 : 1, full = 8 * multiprocessors;
-  const PetscInt most = full < UPDATE_BLOCKS ? full : UPDATE_BLOCKS;
-  *blocks             = useful < most ? useful : most;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  for_rows(v.rows, [&](PetscInt r) { v.p[r] = keeps ? v.z[r] + beta * v.p[r] : v.z[r]; });
 }
 
 PetscErrorCode Start_CUDA(const Arrays &v, const Scalar *b, bool has_product, const Control &control,
                           const ProductDots &dots, Stream stream)
 {
-  const cudaStream_t s = static_cast<cudaStream_t>(stream);
-  PetscInt           blocks;
-
   PetscFunctionBegin;
-  PetscCall(BlocksFor(v.rows, &blocks));
-  clear_kernel<<<1, PASS_THREADS, 0, s>>>(control.state, dots.sums, dots.arrived);
-  const auto kernel = control.reduce.ranks > 1 ? start_kernel<true> : start_kernel<false>;
-  kernel<<<static_cast<unsigned>(blocks), PASS_THREADS, 0, s>>>(v, b, has_product, control);
+  clear_kernel<<<1, PASS_THREADS, 0, static_cast<cudaStream_t>(stream)>>>(control.state, dots.sums, dots.arrived);
   SparseGPUCallCUDA(cudaPeekAtLastError());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// A pass over the rows: `together` where sums are those of all ranks.
-template <void (*alone)(Arrays, Control), void (*together)(Arrays, Control)>
-static PetscErrorCode LaunchPass(const Arrays &v, const Control &control, Stream stream)
-{
-  PetscInt blocks;
-
-  PetscFunctionBegin;
-  PetscCall(BlocksFor(v.rows, &blocks));
-  const cudaStream_t s = static_cast<cudaStream_t>(stream);
-  PetscCall(control.reduce.ranks > 1 ? LaunchEarly<together>(blocks, PASS_THREADS, s, v, control)
-                                     : LaunchEarly<alone>(blocks, PASS_THREADS, s, v, control));
+  PetscCall(control.reduce.ranks > 1 ? LaunchPass<start_kernel<true>>(v.rows, stream, v, b, has_product, control)
+                                     : LaunchPass<start_kernel<false>>(v.rows, stream, v, b, has_product, control));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode Update_CUDA(const Arrays &v, const Control &control, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(LaunchPass<update_kernel<false>, update_kernel<true>>(v, control, stream));
+  PetscCall(control.reduce.ranks > 1 ? LaunchPass<update_kernel<true>>(v.rows, stream, v, control)
+                                     : LaunchPass<update_kernel<false>>(v.rows, stream, v, control));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode UpdateResidual_CUDA(const Arrays &v, const Control &control, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(LaunchPass<residual_kernel<false>, residual_kernel<true>>(v, control, stream));
+  PetscCall(control.reduce.ranks > 1 ? LaunchPass<residual_kernel<true>>(v.rows, stream, v, control)
+                                     : LaunchPass<residual_kernel<false>>(v.rows, stream, v, control));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PreconditionedDots_CUDA(const Arrays &v, const Control &control, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(LaunchPass<preconditioned_kernel<false>, preconditioned_kernel<true>>(v, control, stream));
+  PetscCall(control.reduce.ranks > 1 ? LaunchPass<preconditioned_kernel<true>>(v.rows, stream, v, control)
+                                     : LaunchPass<preconditioned_kernel<false>>(v.rows, stream, v, control));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode UpdateDirection_CUDA(const Arrays &v, const Control &control, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(LaunchPass<direction_kernel, direction_kernel>(v, control, stream));
+  PetscCall(LaunchPass<direction_kernel>(v.rows, stream, v, control));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -2,28 +2,13 @@
 /// then the sums of these rows, from the cache, in four interleaved parts so that no addition waits for the one before.
 #include "ksp/cg/recurrence.hpp"
 #include <algorithm>
+#include "ksp/common/passes.hpp"
 
 namespace sparsegpu::cg
 {
 
 namespace
 {
-constexpr PetscInt PIECE = 512; // rows: of four vectors 16 KB, what stays in a core's L1 cache
-constexpr int      WAYS  = 4;
-
-/// The sums of add(row, sums) for all rows.
-template <class Sum, class Add> Sum SumOf(PetscInt begin, PetscInt end, Add add)
-{
-  Sum      parts[WAYS] = {};
-  PetscInt r           = begin;
-
-  for (; r + WAYS <= end; r += WAYS)
-    for (int k = 0; k < WAYS; k++) add(r + k, &parts[k]);
-  for (; r < end; r++) add(r, &parts[0]);
-  for (int k = 1; k < WAYS; k++) parts[0] += parts[k];
-  return parts[0];
-}
-
 struct Pair : Sums {
   Pair() : Sums{0, 0} {}
   Pair &operator+=(const Pair &other)
@@ -34,19 +19,10 @@ struct Pair : Sums {
   }
 };
 
-struct Triple {
-  PetscReal dots[DOTS] = {};
-  Triple   &operator+=(const Triple &other)
-  {
-    for (int k = 0; k < DOTS; k++) dots[k] += other.dots[k];
-    return *this;
-  }
-};
-
 /// The sums of rows whose z is in p.
 Pair SumsOf(const Scalar *r, const Scalar *z, PetscInt rows, Norm norm)
 {
-  return SumOf<Pair>(0, rows, [=](PetscInt k, Pair *sums) { AddShares(norm, r[k], z[k], sums); });
+  return SumOfRows<Pair>(0, rows, [=](PetscInt k, Pair *sums) { AddShares(norm, r[k], z[k], sums); });
 }
 } // namespace
 
@@ -62,23 +38,24 @@ void StartRows_Host(const Arrays &v, const Scalar *b, const Scalar *product, Nor
 void ProductDots_Host(const Arrays &v, PetscReal (&dots)[DOTS])
 {
   const Scalar *const p = v.p, *const r = v.r, *const w = v.w, *const inverse = v.inverse;
-  const Triple sums = SumOf<Triple>(0, v.rows, [=](PetscInt k, Triple *part) {
+  using Triple      = RealSums<DOTS>;
+  const Triple sums = SumOfRows<Triple>(0, v.rows, [=](PetscInt k, Triple *part) {
     const PetscReal weight = inverse ? RealPart(inverse[k]) : 1;
-    part->dots[0] += RealPart(Conj(p[k]) * w[k]);
-    part->dots[1] += weight * RealPart(Conj(r[k]) * w[k]);
-    part->dots[2] += weight * RealPart(Conj(w[k]) * w[k]);
+    part->v[0] += RealPart(Conj(p[k]) * w[k]);
+    part->v[1] += weight * RealPart(Conj(r[k]) * w[k]);
+    part->v[2] += weight * RealPart(Conj(w[k]) * w[k]);
   });
-  std::copy_n(sums.dots, DOTS, dots);
+  std::copy_n(sums.v, DOTS, dots);
 }
 
 void UpdateRows_Host(const Arrays &v, const Step &step, Norm norm, Sums *sums)
 {
   const Scalar alpha(step.alpha), beta(step.beta);
-  Scalar       z[PIECE];
+  Scalar       z[PASS_PIECE];
   Pair         total;
 
-  for (PetscInt begin = 0; begin < v.rows; begin += PIECE) {
-    const PetscInt count = std::min(PIECE, v.rows - begin);
+  for (PetscInt begin = 0; begin < v.rows; begin += PASS_PIECE) {
+    const PetscInt count = std::min(PASS_PIECE, v.rows - begin);
     Scalar *const x = v.x + begin, *const r = v.r + begin, *const p = v.p + begin;
     const Scalar *const w = v.w + begin, *const inverse = v.inverse ? v.inverse + begin : nullptr;
     for (PetscInt k = 0; k < count; k++) {
@@ -100,8 +77,8 @@ void UpdateResidual_Host(const Arrays &v, const Step &step, PetscReal *square)
   const Scalar alpha(step.alpha);
   Pair         total;
 
-  for (PetscInt begin = 0; begin < v.rows; begin += PIECE) {
-    const PetscInt count = std::min(PIECE, v.rows - begin);
+  for (PetscInt begin = 0; begin < v.rows; begin += PASS_PIECE) {
+    const PetscInt count = std::min(PASS_PIECE, v.rows - begin);
     Scalar *const x = v.x + begin, *const r = v.r + begin;
     const Scalar *const p = v.p + begin, *const w = v.w + begin;
     for (PetscInt k = 0; k < count; k++) {

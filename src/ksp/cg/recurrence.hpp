@@ -69,6 +69,13 @@ enum class Norm {
   Natural           ///< sqrt |(r, D r)|
 };
 
+/// The record of an iteration, and what the spectrum is estimated from.
+struct CgRecord {
+  Record    told;
+  PetscReal alpha, rho; ///< rho: at the beginning of the iteration
+};
+constexpr PetscInt RECORDS = 2 * RecordLag::MOST; ///< used in turn: more of them than the host is ahead
+
 /// What one iteration leaves for the next.
 struct State {
   PetscReal rho;        ///< (r, D r)
@@ -80,6 +87,7 @@ struct State {
   int       stopped_at; ///< the iteration after which nothing is to change
   int       varies;     ///< the diagonal is not the same in all rows
   unsigned  arrived;    ///< thread blocks of the pass under way
+  CgRecord  untold;     ///< what the next pass 2 tells the host of the last, where it is of the round before
 };
 
 struct Step {
@@ -146,36 +154,30 @@ void UpdateResidual_Host(const Arrays &v, const Step &step, PetscReal *square);
 void PreconditionedDots_Host(const Arrays &v, Sums *sums);
 void UpdateDirection_Host(const Arrays &v, PetscReal beta);
 
-/// The record of an iteration, and what the spectrum is estimated from.
-struct CgRecord {
-  Record    told;
-  PetscReal alpha, rho; ///< rho: at the beginning of the iteration
-};
-constexpr PetscInt RECORDS = 2 * RecordLag::MOST; ///< used in turn: more of them than the host is ahead
-
 /// Control of one iteration on the device, which does nothing if an earlier one has stopped the solve.
 struct Control {
   State           *state;   ///< [1]
   const PetscReal *sums;    ///< [DOTS * groups] of the product
   int              groups;  ///< DOT_GROUPS; 1 once all ranks' are summed
-  PetscReal       *partial; ///< [2 * UPDATE_BLOCKS] sums of the thread blocks of pass 2
+  PetscReal       *partial; ///< [2 * PASS_BLOCKS] sums of the thread blocks of pass 2
   CgRecord        *record;  ///< pinned: of this iteration
+  CgRecord        *earlier; ///< of the one before
   int              number, round;
   Norm             norm;
   bool             tested; ///< stop at a norm <= converged or >= diverged
   PetscReal        converged, diverged;
   bool             failed; ///< the preconditioner has, on this rank: the first norm is infinite
-  bool             later;  ///< ClosePass_CUDA() of the next product sums over all ranks what this pass sums
+  bool             later;  ///< another iteration follows: CloseProduct_CUDA() of its product sums over all ranks what
+                           ///< this pass sums, its pass 2 writes the record, while it works and nobody waits for that
   comm::ReduceSide reduce; ///< sums over all ranks; of no ranks: there is one process
 };
-constexpr int UPDATE_BLOCKS = 2048; ///< at most: 8 for each multiprocessor fill a device
 
 /// What ends a product of several ranks.
 struct Closing {
   const CsrLayout     *off;      ///< null: the product is complete
   comm::DeviceExchange exchange; ///< which brings its ghosts
   ProductDots          dots;     ///< of the product so far
-  PetscReal           *partial;  ///< [DOTS * UPDATE_BLOCKS] scratch
+  PetscReal           *partial;  ///< [DOTS * PASS_BLOCKS] scratch
   PetscReal           *sums;     ///< [DOTS] of the product, of all rows of all ranks
   Control              before;   ///< of the iteration before, whose sums are still this rank's where `both`
   bool                 both;
@@ -188,7 +190,7 @@ PetscErrorCode CloseProduct_CUDA(const Closing &closing, Stream stream);
 /// the diagonal varies. The record is of the first norm. Asynchronous and bitwise reproducible, as is the next.
 PetscErrorCode Start_CUDA(const Arrays &v, const Scalar *b, bool has_product, const Control &control,
                           const ProductDots &dots, Stream stream);
-/// Pass 2 of an iteration, its decision, its record.
+/// Pass 2 of an iteration, its decision, its record or that of the iteration before.
 PetscErrorCode Update_CUDA(const Arrays &v, const Control &control, Stream stream);
 /// The passes around a preconditioner. Control::norm of the first is None or Unpreconditioned, of the second None,
 /// Preconditioned or Natural; both write a record.

@@ -4,6 +4,8 @@
 #pragma once
 
 #include "device/cuda_check.hpp"
+#include "device/record.hpp"
+#include "device/resident.cuh"
 #include "ksp/common/names.hpp"
 #include "ksp/common/passes.hpp"
 #include "mat/formats/dots.cuh"
@@ -14,12 +16,29 @@ namespace sparsegpu::ksp
 
 constexpr int PASS_THREADS = 256;
 
+/// A record without its round: the host does not read it yet.
+__device__ __forceinline__ void begin_record(Record *to, const Record &from)
+{
+  volatile Record *record = to;
+
+  record->norm    = from.norm;
+  record->outcome = from.outcome;
+}
+
+/// The round of a record, once all else of it has been written by this thread.
+__device__ __forceinline__ void end_record(Record *record, int round)
+{
+  __threadfence_system(); // the host reads the rest once it sees this
+  *static_cast<volatile int *>(&record->ready) = round;
+}
+
 /// The sums of a product's groups, in their order, to `whole` in shared memory. All threads of the block must call.
-template <int count> __device__ __forceinline__ void product_sums(const PetscReal *sums, PetscReal (&whole)[count])
+template <int count>
+__device__ __forceinline__ void product_sums(const PetscReal *sums, PetscReal (&whole)[count], int groups = DOT_GROUPS)
 {
   PetscReal dots[count] = {};
 
-  for (int g = static_cast<int>(threadIdx.x); g < DOT_GROUPS; g += PASS_THREADS)
+  for (int g = static_cast<int>(threadIdx.x); g < groups; g += PASS_THREADS)
 #pragma unroll
     for (int k = 0; k < count; k++) dots[k] += sums[count * g + k];
   block_sums(dots);
@@ -29,32 +48,58 @@ template <int count> __device__ __forceinline__ void product_sums(const PetscRea
   __syncthreads();
 }
 
-/// Adds up `v` of all threads of the grid, in a fixed order; one thread of the last block calls done(), when the sums
-/// are in its `v`. partial [count * PASS_BLOCKS] is scratch, *arrived is zero before and after. All threads must call.
-template <int count, class Done>
-__device__ __forceinline__ void close_pass(PetscReal (&v)[count], PetscReal *partial, unsigned *arrived, Done done)
+/// `v` of thread 0 of this block, for add_partials().
+template <int count> __device__ __forceinline__ void leave_partial(const PetscReal (&v)[count], PetscReal *partial)
+{
+#pragma unroll
+  for (int k = 0; k < count; k++)
+    if (threadIdx.x == 0) partial[count * blockIdx.x + k] = v[k];
+}
+
+/// Whether this is the last block of the grid to come here, to all its threads. What thread 0 of the others has written
+/// before may then be read by load_shared(). *arrived is zero before and after.
+__device__ __forceinline__ bool is_last_block(unsigned *arrived)
 {
   __shared__ bool last;
 
-  block_sums(v);
   if (threadIdx.x == 0) {
-#pragma unroll
-    for (int k = 0; k < count; k++) partial[count * blockIdx.x + k] = v[k];
     __threadfence();
     last = atomicAdd(arrived, 1u) == gridDim.x - 1;
+    if (last) *arrived = 0;
   }
   __syncthreads();
-  if (!last) return;
-  __threadfence();
-#pragma unroll
-  for (int k = 0; k < count; k++) v[k] = 0;
+  if (last) __threadfence();
+  return last;
+}
+
+/// By the last block: what a thread has to add of what all blocks have left.
+template <int count> __device__ __forceinline__ void add_partials(const PetscReal *partial, PetscReal (&v)[count])
+{
   for (unsigned b = threadIdx.x; b < gridDim.x; b += PASS_THREADS)
 #pragma unroll
     for (int k = 0; k < count; k++) v[k] += load_shared(partial + count * b + k);
+}
+
+/// Adds up `v` of all threads of the grid, in a fixed order: true to the last block alone, whose thread 0 has the sums
+/// in its `v`. partial [count * PASS_BLOCKS] is scratch, *arrived is zero before and after. All threads must call.
+template <int count>
+__device__ __forceinline__ bool grid_sums(PetscReal (&v)[count], PetscReal *partial, unsigned *arrived)
+{
   block_sums(v);
-  if (threadIdx.x > 0) return;
-  *arrived = 0;
-  done();
+  leave_partial(v, partial);
+  if (!is_last_block(arrived)) return false;
+#pragma unroll
+  for (int k = 0; k < count; k++) v[k] = 0;
+  add_partials(partial, v);
+  block_sums(v);
+  return true;
+}
+
+/// The same; one thread calls done(), when the sums are in its `v`.
+template <int count, class Done>
+__device__ __forceinline__ void close_pass(PetscReal (&v)[count], PetscReal *partial, unsigned *arrived, Done done)
+{
+  if (grid_sums(v, partial, arrived) && threadIdx.x == 0) done();
 }
 
 /// each(r) for all rows, one thread a row in turn; neighbouring threads have neighbouring rows.
@@ -78,20 +123,30 @@ template <class Each> __device__ __forceinline__ void for_rows_back(PetscInt row
   }
 }
 
+/// What for_rows_back() reads first of `vectors`, on its way to the L2 cache while the thread has to wait for something
+/// else, be it the kernel before.
+template <class... Vectors> __device__ __forceinline__ void fetch_rows_back(PetscInt rows, Vectors... vectors)
+{
+  const PetscInt tile = (rows - 1) / PASS_THREADS - static_cast<PetscInt>(blockIdx.x);
+
+#pragma unroll
+  for (int k = 0; k < 2; k++) {
+    const PetscInt r =
+        (tile - k * static_cast<PetscInt>(gridDim.x)) * PASS_THREADS + static_cast<PetscInt>(threadIdx.x);
+    if (r >= 0 && r < rows) (fetch_to_l2(vectors + r), ...);
+  }
+}
+
 /// Launches `kernel` with blocks for all rows, as many as are on the device at a time, and one for no row: its record
 /// is written in any case.
 template <auto kernel, class... Arguments>
 PetscErrorCode LaunchPass(PetscInt rows, Stream stream, const Arguments &...arguments)
 {
-  static int resident = 0; // on a multiprocessor
-  PetscInt   multiprocessors;
+  PetscInt full;
 
   PetscFunctionBegin;
-  if (!resident)
-    SparseGPUCallCUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, PASS_THREADS, size_t(0)));
-  PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
-  const PetscInt useful = rows > 0 ? (rows - 1) / PASS_THREADS + 1 : 1, full = resident * multiprocessors;
-  const PetscInt most = full < PASS_BLOCKS ? full : PASS_BLOCKS;
+  PetscCall(ResidentBlocks<kernel>(PASS_THREADS, &full));
+  const PetscInt useful = rows > 0 ? (rows - 1) / PASS_THREADS + 1 : 1, most = full < PASS_BLOCKS ? full : PASS_BLOCKS;
   PetscCall(LaunchEarly<kernel>(useful < most ? useful : most, PASS_THREADS, static_cast<cudaStream_t>(stream),
                                 arguments...));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -39,6 +39,8 @@ public:
     last_ = Round(k);
     return At(k);
   }
+  /// That of iteration k - 1, for what iteration k tells of it.
+  Record        *Before(PetscInt k) const { return At(k - 1); }
   bool           Ready(PetscInt k) const { return RecordReady(At(k), Round(k)); }
   PetscErrorCode Await(PetscInt k, Record *copy, PetscInt which = 0) const
   {

@@ -142,7 +142,7 @@ PetscErrorCode PlanJacobiRun_CUDA(const CsrLayout &A, JacobiRun *run, bool *fits
   *fits = false;
   PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
   if (A.rows < 1) PetscFunctionReturn(PETSC_SUCCESS);
-  run->blocks          = jacobi_blocks(A.rows, at_once, multiprocessors);
+  run->blocks          = jacobi_blocks(A.rows, at_once, 8 * multiprocessors);
   const bool   once    = static_cast<PetscInt>(run->blocks) >= (A.rows + at_once - 1) / at_once; // all rows, by blocks
   const size_t entries = static_cast<size_t>(1.5 * A.nonzeros / A.rows * at_once); // some blocks have more than others
   const size_t bytes   = run_values(static_cast<size_t>(at_once), entries) + entries * sizeof(Scalar);

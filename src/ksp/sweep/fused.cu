@@ -1,6 +1,6 @@
 /// Fused sweeps: the product A x is never stored, and x is read once. A row is summed in the order
 /// of the format's own product, so the iterates are those of MatMult() and JacobiSweep_CUDA().
-#include "device/cuda_check.hpp"
+#include "device/resident.cuh"
 #include "ksp/sweep/launch.hpp"
 #include "ksp/sweep/sweep.cuh"
 #include "mat/formats/csr/row.cuh"
@@ -76,12 +76,12 @@ template <auto kernel, class Layout> static PetscErrorCode Launch(const Layout &
                                                                   const JacobiSweep   &sweep,
                                                                   const JacobiControl &control, Stream stream)
 {
-  PetscInt multiprocessors;
+  PetscInt full;
 
   PetscFunctionBegin;
-  PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
-  kernel<<<jacobi_blocks(A.rows, at_once, multiprocessors), JACOBI_THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
-      A, sweep, control);
+  PetscCall(ResidentBlocks<kernel>(JACOBI_THREADS, &full));
+  kernel<<<jacobi_blocks(A.rows, at_once, full), JACOBI_THREADS, 0, static_cast<cudaStream_t>(stream)>>>(A, sweep,
+                                                                                                         control);
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,5 @@
 /// Fused sweeps of formats whose values may be encoded; see fused.cu.
-#include "device/cuda_check.hpp"
+#include "device/resident.cuh"
 #include "ksp/sweep/launch.hpp"
 #include "ksp/sweep/sweep.cuh"
 #include "mat/formats/bsr/row.cuh"
@@ -52,40 +52,42 @@ template <int size, class Values> static __global__ void __launch_bounds__(JACOB
   epilogue.Finish();
 }
 
-PetscErrorCode SellJacobi_CUDA(const SellLayout &A, const ValueLayout &a, const JacobiSweep &sweep,
-                               const JacobiControl &control, Stream stream)
+/// units: rows, or what else a block takes `at_once` of.
+template <auto kernel, class Layout, class Values>
+static PetscErrorCode Launch(PetscInt units, PetscInt at_once, const Layout &A, const Values &a,
+                             const JacobiSweep &sweep, const JacobiControl &control, Stream stream)
 {
-  PetscInt multiprocessors;
+  PetscInt full;
 
   PetscFunctionBegin;
-  PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
-  const unsigned blocks = jacobi_blocks(A.warp_rows + A.slices, JACOBI_THREADS / 32, multiprocessors);
-  WithValues(a, [&](const auto &values) {
-    sell_jacobi_kernel<<<blocks, JACOBI_THREADS, 0, static_cast<cudaStream_t>(stream)>>>(A, values, sweep, control);
-  });
+  PetscCall(ResidentBlocks<kernel>(JACOBI_THREADS, &full));
+  kernel<<<jacobi_blocks(units, at_once, full), JACOBI_THREADS, 0, static_cast<cudaStream_t>(stream)>>>(A, a, sweep,
+                                                                                                        control);
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <int size, class Values> static void Launch(const BsrLayout &A, const Values &a, const JacobiSweep &sweep,
-                                                     const JacobiControl &control, unsigned blocks, cudaStream_t stream)
+PetscErrorCode SellJacobi_CUDA(const SellLayout &A, const ValueLayout &a, const JacobiSweep &sweep,
+                               const JacobiControl &control, Stream stream)
 {
-  bsr_jacobi_kernel<size><<<blocks, JACOBI_THREADS, 0, stream>>>(A, a, sweep, control);
+  PetscFunctionBegin;
+  PetscCall(WithValues(a, [&](const auto &values) {
+    return Launch<sell_jacobi_kernel<std::decay_t<decltype(values)>>>(A.warp_rows + A.slices, JACOBI_THREADS / 32, A,
+                                                                      values, sweep, control, stream);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode BsrJacobi_CUDA(const BsrLayout &A, const ValueLayout &a, const JacobiSweep &sweep,
                               const JacobiControl &control, Stream stream)
 {
-  const cudaStream_t s = static_cast<cudaStream_t>(stream);
-  PetscInt           multiprocessors;
-
   PetscFunctionBegin;
-  PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
-  const unsigned blocks = jacobi_blocks(A.rows, JACOBI_THREADS, multiprocessors);
-  WithValues(a, [&](const auto &values) {
-    WithBsrSize(A.size, [&](auto size) { Launch<decltype(size)::value>(A, values, sweep, control, blocks, s); });
-  });
-  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscCall(WithValues(a, [&](const auto &values) {
+    return WithBsrSize(A.size, [&](auto size) {
+      return Launch<bsr_jacobi_kernel<decltype(size)::value, std::decay_t<decltype(values)>>>(
+          A.rows, JACOBI_THREADS, A, values, sweep, control, stream);
+    });
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,5 +1,5 @@
 /// A sweep whose product A x has been computed before, for formats without a fused sweep.
-#include "device/cuda_check.hpp"
+#include "device/resident.cuh"
 #include "ksp/sweep/sweep.cuh"
 #include "petsc/compat.hpp"
 
@@ -18,11 +18,11 @@ static __global__ void __launch_bounds__(JACOBI_THREADS) jacobi_kernel(JacobiSwe
 
 PetscErrorCode JacobiSweep_CUDA(const JacobiSweep &sweep, const JacobiControl &control, Stream stream)
 {
-  PetscInt multiprocessors;
+  PetscInt full;
 
   PetscFunctionBegin;
-  PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
-  jacobi_kernel<<<jacobi_blocks(sweep.rows, JACOBI_THREADS, multiprocessors), JACOBI_THREADS, 0,
+  PetscCall(ResidentBlocks<jacobi_kernel>(JACOBI_THREADS, &full));
+  jacobi_kernel<<<jacobi_blocks(sweep.rows, JACOBI_THREADS, full), JACOBI_THREADS, 0,
                   static_cast<cudaStream_t>(stream)>>>(sweep, control);
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -117,11 +117,11 @@ __device__ __forceinline__ void sweep_rows(PetscInt rows, JacobiEpilogue &epilog
     epilogue(row, row_sum(row));
 }
 
-/// Blocks for `rows` rows, `at_once` of them a block; one without rows, for a norm of 0.
-inline unsigned jacobi_blocks(PetscInt rows, PetscInt at_once, PetscInt multiprocessors)
+/// Blocks for `rows` rows, `at_once` of them a block, where `full` fill the device; one without rows, for a norm of 0.
+inline unsigned jacobi_blocks(PetscInt rows, PetscInt at_once, PetscInt full)
 {
-  const PetscInt useful = (rows + at_once - 1) / at_once, full = 8 * multiprocessors;
-  const PetscInt most = full < JACOBI_BLOCKS ? full : JACOBI_BLOCKS;
+  const PetscInt useful = (rows + at_once - 1) / at_once;
+  const PetscInt most   = full < JACOBI_BLOCKS ? full : JACOBI_BLOCKS;
   return static_cast<unsigned>(useful < 1 ? 1 : useful < most ? useful : most);
 }
 
