@@ -10,16 +10,35 @@
 namespace sparsegpu::formats
 {
 
+constexpr int DIA_BLOCKS = 2048 / THREADS; ///< blocks that fill a multiprocessor
+
+/// The values of a row on the first diagonals, on their way to the L2 cache while the kernel before this one ends,
+/// where the block is one of those that may be on the device by then.
+__device__ __forceinline__ void fetch_first_values(const DiaLayout &A, PetscInt row)
+{
+  constexpr unsigned BLOCKS = 2048; // on any device, of THREADS threads
+  constexpr PetscInt FIRST  = 8;
+
+  if (blockIdx.x >= BLOCKS || row >= A.rows) return;
+  WithDiaValues(A, [&](auto, const auto &a) {
+#pragma unroll
+    for (PetscInt d = 0; d < FIRST; d++)
+      if (d < A.diagonals) fetch_to_l2(a.a + A.diagonal[d].place + row);
+  });
+}
+
 /// epilogue(row, A x), one thread per row or, in_turn, for rows one after the other; the list of diagonals is read once
 /// per block where it has room for it. Neighbouring threads read neighbouring a and x. Bitwise reproducible. Starts
 /// while the kernel before it ends, as only values and vectors may come from there.
-template <bool in_turn, class Vector, class Epilogue>
-static __global__ void dia_kernel(DiaLayout A, Vector from, Epilogue epilogue)
+template <bool in_turn, class Vector, class Epilogue> static __global__ void __launch_bounds__(THREADS, DIA_BLOCKS)
+    dia_kernel(DiaLayout A, Vector from, Epilogue epilogue)
 {
   __shared__ Diagonal diagonal[THREADS];
   const PetscInt      step = static_cast<PetscInt>(gridDim.x) * THREADS;
 
   if (threadIdx.x < A.diagonals) diagonal[threadIdx.x] = A.diagonal[threadIdx.x];
+  if constexpr (!ADDS_UP<Epilogue>) // else vectors that the kernel before has left in that cache are worth more
+    fetch_first_values(A, static_cast<PetscInt>(blockIdx.x) * THREADS + threadIdx.x);
   if (epilogue.Skip()) return;
   const auto x = begin_reading(from);
   __syncthreads();
@@ -61,7 +80,7 @@ static PetscErrorCode Multiply(const DiaLayout &A, const Vector &x, const Epilog
   if constexpr (ADDS_UP<Epilogue>) {
     PetscInt multiprocessors;
     PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
-    const PetscInt together = 2048 / THREADS * multiprocessors;
+    const PetscInt together = DIA_BLOCKS * multiprocessors;
     if (A.diagonals <= SHORT_ROW && together < blocks) {
       PetscCall(Launch<true>(A, together, x, epilogue, stream));
       PetscFunctionReturn(PETSC_SUCCESS);
