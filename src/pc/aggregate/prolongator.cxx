@@ -44,14 +44,24 @@ PetscErrorCode Input(const Source &source, const Aggregates &all, const Tentativ
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The pattern of entries from that of blocks.
-PetscErrorCode Expand(Space space, const ProlongatorInput &in, ProlongatorPattern &&blocks, Array<PetscInt> *i,
-                      Array<PetscInt> *j)
+PetscErrorCode SetValues(Space space, const ProlongatorInput &in, Mat P)
 {
-  const PetscInt       size = in.block_size * in.vectors;
-  const PetscLogDouble all  = static_cast<PetscLogDouble>(blocks.j.size()) * static_cast<PetscLogDouble>(size);
+  PetscFunctionBegin;
+  PetscCall(FillValues(P, space, [&](const PetscInt *i, const PetscInt *j, Scalar *p) {
+    return FindProlongatorValues(space, in, i, j, p);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode FindProlongatorRows(Space space, const ProlongatorInput &in, Array<PetscInt> *i, Array<PetscInt> *j)
+{
+  const PetscInt     size = in.block_size * in.vectors;
+  ProlongatorPattern blocks;
 
   PetscFunctionBegin;
+  PetscCall(FindProlongatorPattern(space, in, &blocks));
+  const PetscLogDouble all = static_cast<PetscLogDouble>(blocks.j.size()) * static_cast<PetscLogDouble>(size);
   PetscCheck(FitsPetscInt(all), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "The prolongator has %.0f entries, more than PetscInt counts; configure PETSc with 64-bit indices", all);
   if (size == 1) {
@@ -67,33 +77,21 @@ PetscErrorCode Expand(Space space, const ProlongatorInput &in, ProlongatorPatter
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SetValues(Space space, const ProlongatorInput &in, Mat P)
-{
-  PetscFunctionBegin;
-  PetscCall(FillValues(P, space, [&](const PetscInt *i, const PetscInt *j, Scalar *p) {
-    return FindProlongatorValues(space, in, i, j, p);
-  }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-} // namespace
-
 PetscErrorCode CreateProlongator(Mat A, const Aggregates &all, const Tentative &tentative, const Smoothing &smoothing,
                                  Mat *P)
 {
-  const Space        space = all.space;
-  Source             source;
-  ProlongatorInput   in;
-  ProlongatorPattern blocks;
-  Array<PetscInt>    i, j;
-  PetscBool          seq, mpi;
-  Context           *context;
-  Mat                M;
+  const Space      space = all.space;
+  Source           source;
+  ProlongatorInput in;
+  Array<PetscInt>  i, j;
+  PetscBool        seq, mpi;
+  Context         *context;
+  Mat              M;
 
   PetscFunctionBegin;
   PetscCall(source.Take(A, space));
   PetscCall(Input(source, all, tentative, smoothing, &in));
-  PetscCall(FindProlongatorPattern(space, in, &blocks));
-  PetscCall(Expand(space, in, std::move(blocks), &i, &j));
+  PetscCall(FindProlongatorRows(space, in, &i, &j));
   const PetscInt columns = all.count * tentative.vectors;
   PetscCall(MatCreate(PETSC_COMM_SELF, &M));
   *P = M;

@@ -16,15 +16,16 @@ SPARSEGPU_HD PetscInt NodeOf(PetscInt unknown, PetscInt block_size)
   return block_size == 1 ? unknown : unknown / block_size;
 }
 
+/// A may have more columns than rows, those of the nodes that follow; P has the rows of A.
 struct ProlongatorInput {
   SparseRows           A;
-  PetscInt             nodes, block_size, aggregates, vectors;
-  const PetscInt      *of;              ///< [nodes]
-  const PetscInt      *begin, *members; ///< of the aggregates
-  const Scalar        *P0;              ///< [rows * vectors] by rows
-  const unsigned char *strong;          ///< [nonzeros of A] entries that are kept; null: all are
-  PetscReal            damping;         ///< 0: nothing is smoothed
-  bool                 blocks;          ///< D has the blocks of nodes; else single unknowns
+  PetscInt             nodes, block_size, aggregates, vectors; ///< nodes: that have rows
+  const PetscInt      *of;                                     ///< [nodes of columns]
+  const PetscInt      *begin, *members;                        ///< of the aggregates
+  const Scalar        *P0;                                     ///< [columns of A * vectors] by rows
+  const unsigned char *strong;                                 ///< [nonzeros of A] entries that are kept; null: all are
+  PetscReal            damping;                                ///< 0: nothing is smoothed
+  bool                 blocks;                                 ///< D has the blocks of nodes; else single unknowns
 };
 
 /// Aggregates of the row of each node, ascending; none where the node is in no aggregate.
@@ -34,6 +35,8 @@ struct ProlongatorPattern {
 };
 /// Errors: PETSC_ERR_MEM; PETSC_ERR_ARG_OUTOFRANGE.
 PetscErrorCode FindProlongatorPattern(Space space, const ProlongatorInput &input, ProlongatorPattern *pattern);
+/// The same of entries: i [rows + 1], j; aggregate c has columns `vectors` c and those that follow. Errors: as before.
+PetscErrorCode FindProlongatorRows(Space space, const ProlongatorInput &input, Array<PetscInt> *i, Array<PetscInt> *j);
 /// p [nonzeros] of P, whose pattern is i, j. Asynchronous on the device.
 PetscErrorCode FindProlongatorValues(Space space, const ProlongatorInput &input, const PetscInt *i, const PetscInt *j,
                                      Scalar *p);

@@ -1,6 +1,7 @@
 /// Aggregates and prolongators, of each process and of all together.
 #include "pc/amg/coarsening.hpp"
 #include "pc/amg/filter.hpp"
+#include "pc/amg/parallel_prolongator.hpp"
 #include "petsc/compat.hpp"
 #include "petsc/on_all.hpp"
 #include "sparsegpu.h"
@@ -72,39 +73,6 @@ PetscErrorCode OfTypeOf(Mat A, Mat *P)
   PetscCall(MatGetType(A, &wanted));
   PetscCall(MatGetType(*P, &type));
   if (strcmp(wanted, type)) PetscCall(MatConvert(*P, wanted, MAT_INPLACE_MATRIX, P));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// The parallel matrix of the types of A that has the columns of `mine`, and no others, in this process's rows.
-/// `owned`: how many columns are this process's.
-PetscErrorCode OfDiagonalBlocks(Mat A, Mat mine, PetscInt owned, Mat *P)
-{
-  const MPI_Comm     comm = PetscObjectComm((PetscObject)A);
-  PetscInt           rows, columns, block, vectors, n, first = 0;
-  const PetscInt    *i, *j;
-  const PetscScalar *values;
-  PetscBool          done;
-  MatType            type;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetLocalSize(mine, &rows, &columns));
-  PetscCall(MatGetBlockSizes(mine, &block, &vectors));
-  PetscCallMPI(MPI_Scan(&columns, &first, 1, MPIU_INT, MPI_SUM, comm));
-  first -= columns;
-  PetscCall(MatGetType(A, &type));
-  PetscCall(MatCreate(comm, P));
-  PetscCall(MatSetSizes(*P, rows, owned, PETSC_DETERMINE, PETSC_DETERMINE));
-  PetscCall(MatSetBlockSizes(*P, block, vectors));
-  PetscCall(MatSetType(*P, type));
-  PetscCall(MatGetRowIJ(mine, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "No rows of a prolongator");
-  PetscCall(MatSeqAIJGetArrayRead(mine, &values));
-  std::vector<PetscInt> global;
-  PetscCallCXX(global.assign(j, j + i[n]));
-  for (PetscInt &column : global) column += first;
-  PetscCall(MatMPIAIJSetPreallocationCSR(*P, i, global.data(), values));
-  PetscCall(MatSeqAIJRestoreArrayRead(mine, &values));
-  PetscCall(MatRestoreRowIJ(mine, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -195,38 +163,33 @@ PetscErrorCode Coarsening::Take(NearNullSpace *coarse)
 
 PetscErrorCode Coarsening::Prolong(Mat A, PetscReal emax, PetscInt steps, bool filtered, Mat *P, bool *replaced)
 {
-  const PetscReal damping = emax > 0 && steps > 0 ? DAMPING / emax : 0;
+  const PetscReal damping = emax > 0 && steps > 0 ? DAMPING / emax : 0, threshold = filtered ? threshold_ : -1;
+  const bool      fused = steps <= 1;
   Smoothing       smoothing;
-  Mat             D, made;
+  Mat             D;
   PetscBool       ours = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(DiagonalBlock(A, &D));
-  const bool fused = D == A && steps <= 1;
-  if (fused) smoothing.damping = damping;
+  smoothing.damping  = fused ? damping : 0;
   smoothing.filtered = filtered;
-  if (fused && *P) PetscCall(PetscObjectTypeCompare((PetscObject)*P, MATSEQAIJSPARSEGPU, &ours));
+  if (D == A && fused && *P) PetscCall(PetscObjectTypeCompare((PetscObject)*P, MATSEQAIJSPARSEGPU, &ours));
   *replaced = !ours;
   if (ours) {
     PetscCall(RefreshProlongator(A, aggregates_, tentative_, smoothing, *P));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatDestroy(P));
-  PetscCall(OnAll(PetscObjectComm((PetscObject)A), [&] {
-    PetscFunctionBegin;
-    PetscCall(CreateProlongator(D, aggregates_, tentative_, smoothing, &made));
-    PetscCall(OfTypeOf(D, &made));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }));
   if (D == A) {
-    *P = made;
+    PetscCall(CreateProlongator(A, aggregates_, tentative_, smoothing, P));
+    PetscCall(OfTypeOf(A, P));
   } else {
-    PetscCall(OfDiagonalBlocks(A, made, gathering_.rows(), P));
-    PetscCall(MatDestroy(&made));
+    PetscCall(CreateParallelProlongator(A, aggregates_, tentative_, smoothing.damping, fused ? threshold : -1,
+                                        gathering_.rows(), P));
   }
   if (fused) PetscFunctionReturn(PETSC_SUCCESS);
   Mat F = A;
-  if (filtered && threshold_ > 0) PetscCall(WithoutWeak(A, threshold_, &F));
+  if (threshold > 0) PetscCall(WithoutWeak(A, threshold, &F));
   PetscCall(SmoothByProducts(F, damping, steps, P));
   if (F != A) PetscCall(MatDestroy(&F));
   PetscFunctionReturn(PETSC_SUCCESS);

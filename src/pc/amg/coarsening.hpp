@@ -1,5 +1,5 @@
 /// One step of smoothed aggregation: from a matrix to the prolongator of the next coarser level. Aggregates do not
-/// reach over processes. In parallel the prolongator is smoothed by products of parallel matrices.
+/// reach over processes; smoothed prolongators do.
 #pragma once
 
 #include "pc/aggregate/aggregate.hpp"
@@ -25,8 +25,8 @@ public:
   PetscErrorCode Take(NearNullSpace *coarse);
 
   /// *P = (I - damping D^-1 A)^steps P0, damping 1.4 / emax as in PCGAMG; `filtered`: without weak couplings, which go
-  /// to the diagonal. A matrix made before gets new values where
-  /// these are computed by one pass, on one process and with one step at most; else it is *replaced. Collective.
+  /// to the diagonal. In one pass with one step at most, else by products of matrices. A matrix made
+  /// before gets new values where they are computed by one pass on one process; else it is *replaced. Collective.
   PetscErrorCode Prolong(Mat A, PetscReal emax, PetscInt steps, bool filtered, Mat *P, bool *replaced);
   /// Makes the coarse operator regular in columns that the near null space leaves empty. Collective.
   PetscErrorCode Activate(Mat coarse) const;

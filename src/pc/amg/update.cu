@@ -1,5 +1,6 @@
 /// Updates of vectors on the device, a thread an entry.
 #include "device/each.cuh"
+#include "pc/amg/joined_rows.hpp"
 #include "pc/amg/update.hpp"
 #include "petsc/compat.hpp"
 
@@ -14,6 +15,8 @@ template <class Operation> PetscErrorCode ForEach_CUDA(PetscCount count, const O
 }
 #define INSTANTIATE(Operation) template PetscErrorCode ForEach_CUDA(PetscCount, const Operation &)
 SPARSEGPU_FOR_CYCLE_OPERATIONS(INSTANTIATE);
+SPARSEGPU_FOR_FILTER_OPERATIONS(INSTANTIATE);
+SPARSEGPU_FOR_JOINED_OPERATIONS(INSTANTIATE);
 #undef INSTANTIATE
 
 } // namespace sparsegpu::amg

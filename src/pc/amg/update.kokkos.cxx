@@ -1,6 +1,7 @@
 /// Updates of vectors on the host, by Kokkos.
 #include "device/backend_call.hpp"
 #include "device/each_kokkos.hpp"
+#include "pc/amg/joined_rows.hpp"
 #include "pc/amg/update.hpp"
 #include "petsc/compat.hpp"
 
@@ -16,6 +17,8 @@ template <class Operation> PetscErrorCode ForEach(Space space, PetscCount count,
 }
 #define INSTANTIATE(Operation) template PetscErrorCode ForEach(Space, PetscCount, const Operation &)
 SPARSEGPU_FOR_CYCLE_OPERATIONS(INSTANTIATE);
+SPARSEGPU_FOR_FILTER_OPERATIONS(INSTANTIATE);
+SPARSEGPU_FOR_JOINED_OPERATIONS(INSTANTIATE);
 #undef INSTANTIATE
 
 } // namespace sparsegpu::amg

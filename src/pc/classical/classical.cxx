@@ -125,7 +125,7 @@ PetscErrorCode Coarsen(Mat A, const Options &options, const Fields &fields, Coar
   const PetscInt fine = splitting.of - splitting.all - splitting.isolated;
   coarse->asymmetry   = static_cast<PetscReal>(asymmetry[0]) /
                       (static_cast<PetscReal>(1 << FillFactor::SHIFT) * static_cast<PetscReal>(PetscMax(fine, 1)));
-  PetscCall(CreateInterpolation(A, system.space(), splitting.own, std::move(rows), &coarse->P));
+  PetscCall(CreateFromRows(A, system.space(), splitting.own, std::move(rows), &coarse->P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -189,7 +189,7 @@ PetscErrorCode Skip(Mat first, Mat second, const Options &options, Mat *P)
     PetscCall(Truncate(space, product, choice, &rows));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
-  PetscCall(CreateInterpolation(first, space, second->cmap->n, std::move(rows), P));
+  PetscCall(CreateFromRows(first, space, second->cmap->n, std::move(rows), P));
   PetscCall(MatDestroy(&W));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

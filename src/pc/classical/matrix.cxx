@@ -1,10 +1,12 @@
-/// On one process the rows stay where they are, as a matrix of ours; on several they go through the host, which numbers
-/// the ghosts.
+/// On one process the rows stay where they are, as a matrix of ours; on several their pattern goes through the host,
+/// which numbers the ghosts, and their values stay.
 #include "pc/classical/matrix.hpp"
 #include <algorithm>
 #include "mat/face/fill_values.hpp"
+#include "mat/face/parallel_away.hpp"
 #include "mat/face/parallel_pattern.hpp"
 #include "mat/face/pattern.hpp"
+#include "pc/classical/operations.hpp"
 #include "petsc/on_all.hpp"
 
 namespace sparsegpu::classical
@@ -31,63 +33,132 @@ PetscErrorCode SetValues(Mat P, Space space, const Array<Scalar> &values)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CreateSequential(Mat A, Space space, PetscInt columns, OwnedRows &&rows, Mat *P)
+/// M gets its type, that of A where A is ours, and block sizes.
+PetscErrorCode Begin(Mat A, PetscInt columns, PetscInt row_block, PetscInt column_block, MatType type, Mat M)
 {
   PetscBool seq, mpi;
-  MatType   type;
-  Context  *context;
 
   PetscFunctionBegin;
-  PetscCall(MatCreate(PETSC_COMM_SELF, P));
-  PetscCall(MatSetSizes(*P, A->rmap->n, columns, A->rmap->n, columns));
-  PetscCall(MatSetType(*P, MATSEQAIJSPARSEGPU));
+  PetscCall(MatSetSizes(M, A->rmap->n, columns, PETSC_DETERMINE, PETSC_DETERMINE));
+  PetscCall(MatSetBlockSizes(M, row_block, column_block));
+  PetscCall(MatSetType(M, type));
   PetscCall(IsOurs(A, &seq, &mpi));
-  if (seq) PetscCall(InheritSettings(A, *P));
-  PetscCall(GetContext(*P, &context));
-  context->read_here = true;
-  PetscCall(TakePattern(*P, std::move(rows.i), std::move(rows.j), space));
-  PetscCall(SetValues(*P, space, rows.a));
-  PetscCall(MatGetType(A, &type));
-  if (!seq) PetscCall(MatConvert(*P, type, MAT_INPLACE_MATRIX, P));
+  if (seq || mpi) PetscCall(InheritSettings(A, M));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CreateParallel(Mat A, Space space, PetscInt columns, const OwnedRows &rows, Mat *P)
+PetscErrorCode TakeSequential(Space space, OwnedRows &&rows, Mat P)
+{
+  Context *context;
+
+  PetscFunctionBegin;
+  PetscCall(GetContext(P, &context));
+  context->read_here = true;
+  PetscCall(TakePattern(P, std::move(rows.i), std::move(rows.j), space));
+  PetscCall(SetValues(P, space, rows.a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Which of the two blocks of a parallel matrix entries are in, by their columns.
+struct Blocks {
+  PetscInt begin, end; ///< columns of this process
+  int      Of(PetscInt j) const { return j < begin || j >= end; }
+};
+
+/// The patterns of both blocks, for TakePattern().
+void Split(const Blocks &blocks, const std::vector<PetscInt> &i, const std::vector<PetscInt> &j,
+           HostPattern (&patterns)[2])
+{
+  for (HostPattern &pattern : patterns) pattern.i.assign(1, 0);
+  for (size_t r = 0; r + 1 < i.size(); r++) {
+    for (PetscInt e = i[r]; e < i[r + 1]; e++) {
+      const PetscInt column = j[static_cast<size_t>(e)];
+      const int      which  = blocks.Of(column);
+      patterns[which].j.push_back(which ? column : column - blocks.begin);
+    }
+    for (HostPattern &pattern : patterns) pattern.i.push_back(static_cast<PetscInt>(pattern.j.size()));
+  }
+}
+
+/// Values of both blocks, each in the order of its pattern.
+PetscErrorCode TakeValues(const Blocks &blocks, Space space, const OwnedRows &rows, Mat P)
+{
+  BlocksMayLeave scope;
+  Mat            parts[2];
+
+  PetscFunctionBegin;
+  PetscCall(scope.Begin(P));
+  PetscCall(GetBlocks(P, parts));
+  for (int b = 0; b < 2; b++)
+    PetscCall(FillValues(parts[b], space, [&](const PetscInt *i, const PetscInt *, Scalar *a) {
+      return ForEach(space, P->rmap->n,
+                     TakePart{rows.i.data(), rows.j.data(), rows.a.data(), blocks.begin, blocks.end, b == 0, i, a});
+    }));
+  PetscCall(scope.End());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Of our parallel type: values stay in `space`.
+PetscErrorCode TakeParallel(Space space, const OwnedRows &rows, Mat P)
+{
+  std::vector<PetscInt> i, j;
+  HostPattern           patterns[2];
+
+  PetscFunctionBegin;
+  PetscCall(PetscLayoutSetUp(P->rmap));
+  PetscCall(PetscLayoutSetUp(P->cmap));
+  const Blocks blocks{P->cmap->rstart, P->cmap->rend};
+  PetscCall(OnAll(PetscObjectComm((PetscObject)P), [&] {
+    PetscFunctionBegin;
+    PetscCall(CopyToHost(rows.i, space, &i));
+    PetscCall(CopyToHost(rows.j, space, &j));
+    PetscCallCXX(Split(blocks, i, j, patterns));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  PetscCall(TakePattern(P, patterns));
+  PetscCall(OnAll(PetscObjectComm((PetscObject)P), [&] { return TakeValues(blocks, space, rows, P); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Of another parallel type.
+PetscErrorCode TakeOnHost(Space space, const OwnedRows &rows, Mat P)
 {
   std::vector<PetscInt> i, j;
   std::vector<Scalar>   a;
-  PetscBool             seq, mpi;
-  MatType               type;
 
   PetscFunctionBegin;
-  PetscCall(OnAll(PetscObjectComm((PetscObject)A), [&] {
+  PetscCall(OnAll(PetscObjectComm((PetscObject)P), [&] {
     PetscFunctionBegin;
     PetscCall(CopyToHost(rows.i, space, &i));
     PetscCall(CopyToHost(rows.j, space, &j));
     PetscCall(CopyToHost(rows.a, space, &a));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
-  PetscCall(MatGetType(A, &type));
-  PetscCall(MatCreate(PetscObjectComm((PetscObject)A), P));
-  PetscCall(MatSetSizes(*P, A->rmap->n, columns, PETSC_DETERMINE, PETSC_DETERMINE));
-  PetscCall(MatSetType(*P, type));
-  PetscCall(IsOurs(A, &seq, &mpi));
-  if (mpi) PetscCall(InheritSettings(A, *P));
-  PetscCall(MatMPIAIJSetPreallocationCSR(*P, i.data(), j.data(), reinterpret_cast<const PetscScalar *>(a.data())));
+  PetscCall(MatMPIAIJSetPreallocationCSR(P, i.data(), j.data(), reinterpret_cast<const PetscScalar *>(a.data())));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
 
-PetscErrorCode CreateInterpolation(Mat A, Space space, PetscInt columns, OwnedRows &&rows, Mat *P)
+PetscErrorCode CreateFromRows(Mat A, Space space, PetscInt columns, OwnedRows &&rows, Mat *P, PetscInt row_block,
+                              PetscInt column_block)
 {
-  PetscMPIInt size;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)A);
+  PetscMPIInt    size;
+  PetscBool      seq, mpi;
+  MatType        type;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
-  if (size == 1)
-    PetscCall(CreateSequential(A, space, columns, std::move(rows), P));
-  else
-    PetscCall(CreateParallel(A, space, columns, rows, P));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(MatGetType(A, &type));
+  PetscCall(IsOurs(A, &seq, &mpi));
+  PetscCall(MatCreate(comm, P));
+  PetscCall(Begin(A, columns, row_block, column_block, size == 1 ? MATSEQAIJSPARSEGPU : type, *P));
+  if (size > 1) {
+    PetscCall(mpi ? TakeParallel(space, rows, *P) : TakeOnHost(space, rows, *P));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(TakeSequential(space, std::move(rows), *P));
+  if (!seq) PetscCall(MatConvert(*P, type, MAT_INPLACE_MATRIX, P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

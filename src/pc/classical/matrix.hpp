@@ -1,4 +1,4 @@
-/// Interpolation as a matrix, from rows that were computed in one space.
+/// A matrix from rows that were computed in one space.
 #pragma once
 
 #include <petscmat.h>
@@ -9,6 +9,7 @@ namespace sparsegpu::classical
 
 /// *P [rows of A x columns, `columns` of them of this process], a new matrix of the type of A that lives where A does,
 /// with these rows in `space`, whose columns are numbers in the matrix. Collective. Errors: PETSC_ERR_MEM.
-PetscErrorCode CreateInterpolation(Mat A, Space space, PetscInt columns, OwnedRows &&rows, Mat *P);
+PetscErrorCode CreateFromRows(Mat A, Space space, PetscInt columns, OwnedRows &&rows, Mat *P, PetscInt row_block = 1,
+                              PetscInt column_block = 1);
 
 } // namespace sparsegpu::classical

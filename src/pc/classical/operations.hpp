@@ -5,6 +5,7 @@
 
 #include "pc/classical/interpolation.hpp"
 #include "pc/classical/kinds.hpp"
+#include "pc/classical/part.hpp"
 #include "pc/classical/splitting.hpp"
 #include "pc/classical/strength.hpp"
 
@@ -32,7 +33,8 @@ template <class Operation> PetscErrorCode ForEach(Space space, PetscCount count,
   what(FillFactor);                              \
   what(ClassifyRow);                             \
   what(CountKept);                               \
-  what(KeepLargest)
+  what(KeepLargest);                             \
+  what(TakePart)
 
 template <class Operation> PetscErrorCode ForEach_CUDA(PetscCount count, const Operation &operation);
 

@@ -1,0 +1,61 @@
+/// Rows of one process out of both blocks, and columns of a prolongator: function objects for ForEach().
+#pragma once
+
+#include "pc/amg/filter_rows.hpp"
+
+namespace sparsegpu::amg
+{
+
+/// Rows with own columns first, then those of others at rows.rows + place[j]; r runs to rows.rows, inclusively.
+struct JoinRows {
+  OwnRows           rows;
+  const PetscInt   *place; ///< [columns of others]
+  PetscInt         *i, *j;
+  Scalar           *a;
+  SPARSEGPU_HD void operator()(PetscCount k) const
+  {
+    const PetscInt r  = static_cast<PetscInt>(k);
+    PetscInt       at = rows.own.i[r] + rows.others.i[r];
+
+    i[r] = at;
+    if (r == rows.rows) return;
+    for (PetscInt e = rows.own.i[r]; e < rows.own.i[r + 1]; e++, at++) {
+      j[at] = rows.own.j[e];
+      a[at] = rows.own.a[e];
+    }
+    for (PetscInt e = rows.others.i[r]; e < rows.others.i[r + 1]; e++, at++) {
+      j[at] = rows.rows + place[rows.others.j[e]];
+      a[at] = rows.others.a[e];
+    }
+  }
+};
+
+/// strong [entries of the joined rows] = 1 of those that stay, else 0.
+struct MarkStaying {
+  Couplings         couplings;
+  unsigned char    *strong;
+  SPARSEGPU_HD void operator()(PetscCount k) const
+  {
+    const OwnRows &rows = couplings.rows;
+    const PetscInt r    = static_cast<PetscInt>(k);
+    PetscInt       at   = rows.own.i[r] + rows.others.i[r];
+
+    for (PetscInt e = rows.own.i[r]; e < rows.own.i[r + 1]; e++) strong[at++] = couplings.Own(r, e);
+    for (PetscInt e = rows.others.i[r]; e < rows.others.i[r + 1]; e++) strong[at++] = couplings.Other(r, e);
+  }
+};
+
+/// Columns of aggregates become those of their numbers in the whole matrix.
+struct NumberColumns {
+  const PetscInt   *number; ///< [aggregates]
+  PetscInt          vectors;
+  PetscInt         *j;
+  SPARSEGPU_HD void operator()(PetscCount e) const { j[e] = number[j[e] / vectors] * vectors + j[e] % vectors; }
+};
+
+#define SPARSEGPU_FOR_JOINED_OPERATIONS(DO) \
+  DO(JoinRows);                             \
+  DO(MarkStaying);                          \
+  DO(NumberColumns)
+
+} // namespace sparsegpu::amg

@@ -1,0 +1,107 @@
+/// Rows stay where they lie; what others need of them passes by the host.
+#include "pc/amg/own_rows.hpp"
+#include "mat/rows/running_sum.hpp"
+#include "pc/aggregate/aggregate.hpp"
+#include "pc/amg/near_null_space.hpp"
+#include "pc/amg/update.hpp"
+#include "petsc/compat.hpp"
+#include "petsc/on_all.hpp"
+
+namespace sparsegpu::amg
+{
+
+OwnRowsOf::~OwnRowsOf()
+{
+  PetscCallAbort(PETSC_COMM_SELF, PetscSFDestroy(&forest_));
+}
+
+PetscErrorCode OwnRowsOf::ListGhosts(Mat O, const PetscInt *columns)
+{
+  const PetscInt size = rows_.size;
+  PetscInt       count;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(O, nullptr, &count));
+  for (PetscInt g = 0; g < count; g++) {
+    const PetscInt first = columns[g] - columns[g] % size;
+    if (ghosts_.empty() || ghosts_.back() < first)
+      for (PetscInt k = 0; k < size; k++) PetscCallCXX(ghosts_.push_back(first + k));
+    PetscCallCXX(places_.push_back(static_cast<PetscInt>(ghosts_.size()) - size + columns[g] % size));
+  }
+  PetscCall(columns_.Copy(columns, static_cast<size_t>(count), space_));
+  rows_.ghost = columns_.data_or_null();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode OwnRowsOf::TakeBlocks(Mat A)
+{
+  Mat             D, O = nullptr;
+  const PetscInt *columns = nullptr;
+
+  PetscFunctionBegin;
+  PetscCall(DiagonalBlock(A, &D));
+  if (D != A) PetscCall(MatMPIAIJGetSeqAIJ(A, &D, &O, &columns));
+  PetscCall(aggregate::WorkSpace(D, &space_));
+  PetscCall(own_.Take(D, space_));
+  PetscCall(MatGetBlockSize(A, &rows_.size));
+  PetscCall(MatGetOwnershipRange(A, &rows_.first, nullptr));
+  rows_.rows = own_.rows.rows;
+  rows_.own  = own_.rows.arrays;
+  if (O) {
+    PetscCall(others_.Take(O, space_));
+    rows_.others = others_.rows.arrays;
+    PetscCall(ListGhosts(O, columns));
+  } else {
+    PetscCall(no_rows_.Take(std::vector<PetscInt>(static_cast<size_t>(rows_.rows) + 1), space_));
+    rows_.others.i = no_rows_.data();
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode OwnRowsOf::Take(Mat A)
+{
+  PetscMPIInt size;
+  PetscLayout columns;
+
+  PetscFunctionBegin;
+  comm_ = PetscObjectComm((PetscObject)A);
+  PetscCall(OnAll(comm_, [&] { return TakeBlocks(A); }));
+  PetscCallMPI(MPI_Comm_size(comm_, &size));
+  if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetLayouts(A, nullptr, &columns));
+  PetscCall(PetscSFCreate(comm_, &forest_));
+  PetscCall(PetscSFSetGraphLayout(forest_, columns, static_cast<PetscInt>(ghosts_.size()), nullptr, PETSC_OWN_POINTER,
+                                  ghosts_.data()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode OwnRowsOf::FindCouplings(PetscReal threshold, Couplings *couplings)
+{
+  std::vector<PetscReal> mine, theirs(ghosts_.size()), of_columns;
+
+  PetscFunctionBegin;
+  PetscCall(OnAll(comm_, [&] {
+    PetscFunctionBegin;
+    PetscCall(sizes_.Allocate(static_cast<size_t>(rows_.rows), space_));
+    PetscCall(ForEach(space_, rows_.rows, FindNodeSizes{rows_, sizes_.data()}));
+    PetscCallCXX(mine.resize(forest_ ? static_cast<size_t>(rows_.rows) : 0));
+    if (forest_) PetscCall(sizes_.ToHost(mine.data()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  PetscCall(Share(MPIU_REAL, 1, mine.data(), theirs.data()));
+  for (PetscInt place : places_) PetscCallCXX(of_columns.push_back(theirs[static_cast<size_t>(place)]));
+  PetscCall(OnAll(comm_, [&] { return ghost_sizes_.Copy(of_columns.data(), of_columns.size(), space_); }));
+  *couplings = Couplings{rows_, threshold, sizes_.data(), ghost_sizes_.data_or_null()};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode OwnRowsOf::CountStayingRows(const Couplings &couplings, Array<PetscInt> *begin, PetscInt *total) const
+{
+  PetscFunctionBegin;
+  PetscCall(begin->Allocate(static_cast<size_t>(rows_.rows) + 1, space_));
+  PetscCall(ForEach(space_, rows_.rows, CountStaying{couplings, begin->data()}));
+  PetscCall(rows::RunningSumIn(space_, rows_.rows, begin, total));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu::amg

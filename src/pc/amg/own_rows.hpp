@@ -1,0 +1,70 @@
+/// The rows of one process of a square matrix, in its two blocks, where products run; and what they need of others.
+#pragma once
+
+#include <petscsf.h>
+#include "pc/aggregate/source.hpp"
+#include "pc/amg/filter_rows.hpp"
+
+namespace sparsegpu::amg
+{
+
+/// A's rows as they are now, which must stay as long as this is used. Unknowns are numbered own ones first, then all
+/// those of nodes of other processes that a row is coupled to, ascending.
+class OwnRowsOf
+{
+public:
+  OwnRowsOf()                             = default;
+  OwnRowsOf(const OwnRowsOf &)            = delete;
+  OwnRowsOf &operator=(const OwnRowsOf &) = delete;
+  ~OwnRowsOf();
+
+  /// A of any AIJ type, sequential or parallel. Collective. Errors, on all processes: PETSC_ERR_MEM.
+  PetscErrorCode Take(Mat A);
+
+  MPI_Comm       comm() const { return comm_; }
+  Space          space() const { return space_; }
+  const OwnRows &rows() const { return rows_; }
+  PetscCount     nonzeros() const { return PetscCount(own_.rows.nonzeros) + others_.rows.nonzeros; }
+  /// Unknowns of other processes, of whole nodes: their numbers in the matrix, ascending.
+  const std::vector<PetscInt> &ghosts() const { return ghosts_; }
+  /// [columns of the block of others] which of ghosts() each is.
+  const std::vector<PetscInt> &places() const { return places_; }
+  /// theirs [ghosts()] of `mine` [rows], `count` entries of an MPI type each. Collective.
+  template <class T> PetscErrorCode Share(MPI_Datatype type, PetscMPIInt count, const T *mine, T *theirs) const;
+
+  /// The couplings above `threshold`. Collective. Errors, on all processes: PETSC_ERR_MEM.
+  PetscErrorCode FindCouplings(PetscReal threshold, Couplings *couplings);
+  /// begin [rows + 1] where each row's entries that stay would begin; *total: how many. Errors: PETSC_ERR_MEM.
+  PetscErrorCode CountStayingRows(const Couplings &couplings, Array<PetscInt> *begin, PetscInt *total) const;
+
+private:
+  PetscErrorCode TakeBlocks(Mat A);
+  PetscErrorCode ListGhosts(Mat O, const PetscInt *columns);
+
+  MPI_Comm              comm_  = PETSC_COMM_SELF;
+  Space                 space_ = Space::Host;
+  aggregate::Source     own_, others_;
+  Array<PetscInt>       no_rows_, columns_;
+  OwnRows               rows_ = {};
+  std::vector<PetscInt> ghosts_, places_;
+  PetscSF               forest_ = nullptr; ///< null on one process
+  Array<PetscReal>      sizes_, ghost_sizes_;
+};
+
+template <class T> PetscErrorCode OwnRowsOf::Share(MPI_Datatype type, PetscMPIInt count, const T *mine, T *theirs) const
+{
+  MPI_Datatype unit = type;
+
+  PetscFunctionBegin;
+  if (!forest_) PetscFunctionReturn(PETSC_SUCCESS);
+  if (count > 1) {
+    PetscCallMPI(MPI_Type_contiguous(count, type, &unit));
+    PetscCallMPI(MPI_Type_commit(&unit));
+  }
+  PetscCall(PetscSFBcastBegin(forest_, unit, mine, theirs, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(forest_, unit, mine, theirs, MPI_REPLACE));
+  if (count > 1) PetscCallMPI(MPI_Type_free(&unit));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu::amg

@@ -1,0 +1,231 @@
+/// A's own rows, joined of both blocks, with nodes of other processes behind the own ones: what these are in P0, and
+/// their aggregates, comes from their owners. Aggregates are numbered as in the whole matrix, so that columns ascend.
+#include "pc/amg/parallel_prolongator.hpp"
+#include <algorithm>
+#include "mat/rows/sizes.hpp"
+#include "pc/aggregate/prolongator.hpp"
+#include "pc/amg/joined_rows.hpp"
+#include "pc/amg/own_rows.hpp"
+#include "pc/amg/update.hpp"
+#include "pc/classical/matrix.hpp"
+#include "petsc/compat.hpp"
+#include "petsc/on_all.hpp"
+
+namespace sparsegpu::amg
+{
+
+namespace
+{
+class Joined
+{
+public:
+  Joined(Mat A, const Aggregates &aggregates, const Tentative &tentative)
+      : A_(A),
+        aggregates_(aggregates),
+        tentative_(tentative)
+  {
+  }
+  PetscErrorCode Run(PetscReal damping, PetscReal threshold, PetscInt columns, Mat *P);
+
+private:
+  PetscErrorCode TakeAggregates();
+  PetscErrorCode TakeTentative();
+  PetscErrorCode TakeRows();
+  PetscErrorCode Mark(const Couplings &couplings);
+  PetscErrorCode FindRows(PetscReal damping, classical::OwnedRows *rows);
+  PetscErrorCode ListMembers(const std::vector<PetscInt> &of);
+
+  const Mat            A_;
+  const Aggregates    &aggregates_;
+  const Tentative     &tentative_;
+  OwnRowsOf            own_;
+  PetscInt             count_ = 0;       ///< of aggregates
+  Array<PetscInt>      of_, number_;     ///< [nodes of columns], [aggregates] in the whole matrix
+  Array<PetscInt>      begin_, members_; ///< of aggregates
+  Array<Scalar>        P0_, a_;
+  Array<PetscInt>      places_, i_, j_;
+  Array<unsigned char> strong_;
+};
+
+/// Members of an aggregate ascend.
+PetscErrorCode Joined::ListMembers(const std::vector<PetscInt> &of)
+{
+  std::vector<PetscInt> begin(static_cast<size_t>(count_) + 1, 0), members, next;
+
+  PetscFunctionBegin;
+  for (PetscInt aggregate : of)
+    if (aggregate >= 0) begin[static_cast<size_t>(aggregate) + 1]++;
+  for (size_t k = 1; k < begin.size(); k++) begin[k] += begin[k - 1];
+  PetscCallCXX(members.resize(static_cast<size_t>(begin.back())));
+  PetscCallCXX(next = begin);
+  for (size_t node = 0; node < of.size(); node++)
+    if (of[node] >= 0)
+      members[static_cast<size_t>(next[static_cast<size_t>(of[node])]++)] = static_cast<PetscInt>(node);
+  PetscCall(begin_.Take(std::move(begin), own_.space()));
+  PetscCall(members_.Take(std::move(members), own_.space()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Collective.
+PetscErrorCode Joined::TakeAggregates()
+{
+  const PetscInt        size = own_.rows().size;
+  std::vector<PetscInt> of, mine, theirs(own_.ghosts().size()), others, number;
+  PetscInt              first = 0;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Scan(&aggregates_.count, &first, 1, MPIU_INT, MPI_SUM, own_.comm()));
+  first -= aggregates_.count;
+  PetscCall(OnAll(own_.comm(), [&] {
+    PetscFunctionBegin;
+    PetscCallCXX(of.resize(static_cast<size_t>(aggregates_.nodes)));
+    PetscCall(aggregates_.of.ToHost(of.data()));
+    for (PetscInt aggregate : of) // what follows takes unknowns
+      for (PetscInt k = 0; k < size; k++) PetscCallCXX(mine.push_back(aggregate < 0 ? -1 : first + aggregate));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  PetscCall(own_.Share(MPIU_INT, 1, mine.data(), theirs.data()));
+  PetscCall(OnAll(own_.comm(), [&] {
+    PetscFunctionBegin;
+    for (PetscInt aggregate : theirs)
+      if (aggregate >= 0) PetscCallCXX(others.push_back(aggregate));
+    std::sort(others.begin(), others.end());
+    others.erase(std::unique(others.begin(), others.end()), others.end());
+    const auto     split = std::lower_bound(others.begin(), others.end(), first);
+    const PetscInt below = static_cast<PetscInt>(split - others.begin());
+    PetscCallCXX(number.assign(others.begin(), split));
+    for (PetscInt k = 0; k < aggregates_.count; k++) PetscCallCXX(number.push_back(first + k));
+    PetscCallCXX(number.insert(number.end(), split, others.end()));
+    count_ = static_cast<PetscInt>(number.size());
+    for (PetscInt &aggregate : of)
+      if (aggregate >= 0) aggregate += below;
+    for (size_t k = 0; k < theirs.size(); k += static_cast<size_t>(size)) {
+      const PetscInt aggregate = theirs[k];
+      const PetscInt place =
+          static_cast<PetscInt>(std::lower_bound(others.begin(), others.end(), aggregate) - others.begin());
+      PetscCallCXX(of.push_back(aggregate < 0 ? -1 : place < below ? place : place + aggregates_.count));
+    }
+    PetscCall(ListMembers(of));
+    PetscCall(of_.Take(std::move(of), own_.space()));
+    PetscCall(number_.Take(std::move(number), own_.space()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Collective.
+PetscErrorCode Joined::TakeTentative()
+{
+  const size_t        vectors = static_cast<size_t>(tentative_.vectors), rows = static_cast<size_t>(own_.rows().rows);
+  std::vector<Scalar> mine, theirs(own_.ghosts().size() * vectors);
+
+  PetscFunctionBegin;
+  PetscCall(OnAll(own_.comm(), [&] {
+    PetscFunctionBegin;
+    PetscCallCXX(mine.resize(rows * vectors));
+    PetscCall(tentative_.values.ToHost(mine.data()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  PetscCall(own_.Share(MPIU_SCALAR, tentative_.vectors, mine.data(), theirs.data()));
+  PetscCall(OnAll(own_.comm(), [&] {
+    PetscFunctionBegin;
+    PetscCallCXX(mine.insert(mine.end(), theirs.begin(), theirs.end()));
+    PetscCall(P0_.Take(std::move(mine), own_.space()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Joined::TakeRows()
+{
+  const OwnRows &rows = own_.rows();
+
+  PetscFunctionBegin;
+  PetscCheck(FitsPetscInt(static_cast<PetscLogDouble>(own_.nonzeros())), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "Rows of a process with %lld entries, more than PetscInt counts; configure PETSc with 64-bit indices",
+             static_cast<long long>(own_.nonzeros()));
+  PetscCall(places_.Copy(own_.places().data(), own_.places().size(), own_.space()));
+  PetscCall(i_.Allocate(static_cast<size_t>(rows.rows) + 1, own_.space()));
+  PetscCall(j_.Allocate(static_cast<size_t>(own_.nonzeros()), own_.space()));
+  PetscCall(a_.Allocate(static_cast<size_t>(own_.nonzeros()), own_.space()));
+  PetscCall(ForEach(own_.space(), static_cast<PetscCount>(rows.rows) + 1,
+                    JoinRows{rows, places_.data_or_null(), i_.data(), j_.data(), a_.data()}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Nothing is marked where nothing is weak.
+PetscErrorCode Joined::Mark(const Couplings &couplings)
+{
+  Array<PetscInt> begin;
+  PetscInt        stay;
+
+  PetscFunctionBegin;
+  PetscCall(own_.CountStayingRows(couplings, &begin, &stay));
+  if (stay == own_.nonzeros()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(strong_.Allocate(static_cast<size_t>(own_.nonzeros()), own_.space()));
+  PetscCall(ForEach(own_.space(), own_.rows().rows, MarkStaying{couplings, strong_.data()}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Joined::FindRows(PetscReal damping, classical::OwnedRows *rows)
+{
+  const OwnRows         &own     = own_.rows();
+  const PetscInt         columns = own.rows + static_cast<PetscInt>(own_.ghosts().size());
+  const SparseRows       A{own.rows, columns, static_cast<PetscInt>(own_.nonzeros()),
+                     CsrArrays{i_.data(), j_.data_or_null(), a_.data_or_null()}};
+  const ProlongatorInput in{A,
+                            own.rows / own.size,
+                            own.size,
+                            count_,
+                            tentative_.vectors,
+                            of_.data_or_null(),
+                            begin_.data(),
+                            members_.data_or_null(),
+                            P0_.data_or_null(),
+                            strong_.data_or_null(),
+                            damping,
+                            false};
+
+  PetscFunctionBegin;
+  PetscCall(FindProlongatorRows(own_.space(), in, &rows->i, &rows->j));
+  PetscCall(rows->a.Allocate(rows->j.size(), own_.space()));
+  PetscCall(FindProlongatorValues(own_.space(), in, rows->i.data(), rows->j.data(), rows->a.data()));
+  PetscCall(ForEach(own_.space(), static_cast<PetscCount>(rows->j.size()),
+                    NumberColumns{number_.data_or_null(), tentative_.vectors, rows->j.data()}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Joined::Run(PetscReal damping, PetscReal threshold, PetscInt columns, Mat *P)
+{
+  Couplings            couplings;
+  classical::OwnedRows rows;
+
+  PetscFunctionBegin;
+  PetscCall(own_.Take(A_));
+  PetscCall(TakeAggregates());
+  PetscCall(TakeTentative());
+  if (threshold > 0) PetscCall(own_.FindCouplings(threshold, &couplings));
+  PetscCall(OnAll(own_.comm(), [&] {
+    PetscFunctionBegin;
+    PetscCall(TakeRows());
+    if (threshold > 0) PetscCall(Mark(couplings));
+    PetscCall(FindRows(damping, &rows));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  PetscCall(
+      classical::CreateFromRows(A_, own_.space(), columns, std::move(rows), P, own_.rows().size, tentative_.vectors));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode CreateParallelProlongator(Mat A, const Aggregates &aggregates, const Tentative &tentative,
+                                         PetscReal damping, PetscReal threshold, PetscInt columns, Mat *P)
+{
+  Joined joined(A, aggregates, tentative);
+
+  PetscFunctionBegin;
+  PetscCall(joined.Run(damping, threshold, columns, P));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu::amg
