@@ -125,19 +125,24 @@ struct TakeStaying {
       if (rows.ghost[rows.others.j[e]] % rows.size == place && !couplings.Other(r, e)) sum += rows.others.a[e];
     return sum;
   }
-  SPARSEGPU_HD Scalar OnDiagonal(PetscInt r, PetscInt e) const
+  /// Whether what leaves row r is added, as prolongators of one process have it.
+  SPARSEGPU_HD bool Adds(PetscInt r) const
   {
-    const Scalar before = couplings.rows.own.a[e],
-                 sum    = before + Leaving(r, couplings.rows.own.j[e] % couplings.rows.size);
-    const bool loses    = couplings.rows.own.j[e] == r && !(aggregate::Size(sum) > aggregate::Size(before) / 4);
-    return loses ? before : sum;
+    const CsrArrays &own = couplings.rows.own;
+    Scalar           diagonal(0);
+
+    for (PetscInt e = own.i[r]; e < own.i[r + 1]; e++)
+      if (own.j[e] == r) diagonal = own.a[e];
+    const Scalar whole = diagonal + Leaving(r, r % couplings.rows.size);
+    return aggregate::Size(whole) > aggregate::Size(diagonal) / 4;
   }
   SPARSEGPU_HD void operator()(PetscCount k) const
   {
     const OwnRows &rows = couplings.rows;
     const PetscInt r    = static_cast<PetscInt>(k);
     PetscInt       at = begin[r], e = rows.others.i[r];
-    const PetscInt end = rows.others.i[r + 1];
+    const PetscInt end  = rows.others.i[r + 1];
+    const bool     adds = Adds(r);
 
     const auto others = [&](bool before) {
       for (; e < end && (!before || rows.ghost[rows.others.j[e]] < rows.first); e++) {
@@ -149,8 +154,10 @@ struct TakeStaying {
     others(true);
     for (PetscInt o = rows.own.i[r]; o < rows.own.i[r + 1]; o++) {
       if (!couplings.Own(r, o)) continue;
-      j[at]   = rows.first + rows.own.j[o];
-      a[at++] = rows.NodeOf(rows.own.j[o]) == rows.NodeOf(r) ? OnDiagonal(r, o) : rows.own.a[o];
+      j[at] = rows.first + rows.own.j[o];
+      a[at] = rows.own.a[o];
+      if (adds && rows.NodeOf(rows.own.j[o]) == rows.NodeOf(r)) a[at] += Leaving(r, rows.own.j[o] % rows.size);
+      at++;
     }
     others(false);
   }
