@@ -10,7 +10,8 @@ namespace
 PetscErrorCode Lengths(const HostPattern &pattern, std::vector<PetscInt> *lengths)
 {
   PetscFunctionBegin;
-  for (size_t r = 0; r + 1 < pattern.i.size(); r++) PetscCallCXX(lengths->push_back(pattern.i[r + 1] - pattern.i[r]));
+  PetscCallCXX(lengths->resize(pattern.i.size() - 1));
+  for (size_t r = 0; r < lengths->size(); r++) (*lengths)[r] = pattern.i[r + 1] - pattern.i[r];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

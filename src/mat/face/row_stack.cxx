@@ -29,6 +29,22 @@ PetscErrorCode GetPatterns(Mat M, Mat blocks[2], Context *of_block[2], CsrView c
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+/// Where a block's products run on the device, its pattern is there, or will be: it is looked at there.
+PetscErrorCode LookThere(Mat block, Context *context, CsrView *csr)
+{
+  PetscBool found = PETSC_FALSE;
+  Space     space;
+  bool      lacks = false;
+
+  PetscFunctionBegin;
+  PetscCall(PlannedSpace(context, &space));
+  if (space == Space::Device) PetscCall(DeviceFound(&found));
+  if (!found || csr->nonzeros == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(
+      MayLackMemory([&] { return context->rows.BringPattern(block, space, &csr->device.i, &csr->device.j); }, &lacks));
+  if (lacks) csr->device = CsrArrays{};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace
 
 PetscErrorCode ParallelPatternWatch::Look(Mat M, bool *changed)
@@ -44,7 +60,9 @@ PetscErrorCode ParallelPatternWatch::Look(Mat M, bool *changed)
       ghosts_.size() != static_cast<size_t>(csr[1].cols) || !std::equal(ghosts, ghosts + csr[1].cols, ghosts_.begin());
   if (*changed) PetscCallCXX(ghosts_.assign(ghosts, ghosts + csr[1].cols));
   for (int b = 0; b < 2; b++) {
-    bool other;
+    bool other, due = false;
+    PetscCall(blocks_[b].Due(blocks[b], &of_block[b]->rows, &due));
+    if (due) PetscCall(LookThere(blocks[b], of_block[b], &csr[b]));
     PetscCall(blocks_[b].Look(blocks[b], &of_block[b]->rows, csr[b], &other));
     *changed = *changed || other;
   }

@@ -14,15 +14,25 @@ PetscErrorCode PatternWatch::Expect(const CsrView &csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PatternWatch::Due(Mat M, Rows *rows, bool *due) const
+{
+  Version version;
+
+  PetscFunctionBegin;
+  PetscCall(rows->GetVersion(M, &version));
+  *due = version_ != rows->pattern_version();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PatternWatch::Look(Mat M, Rows *rows, const CsrView &csr, bool *changed)
 {
-  Version             version;
   const std::uint64_t before = fingerprint_;
+  bool                due    = false;
 
   PetscFunctionBegin;
   *changed = false;
-  PetscCall(rows->GetVersion(M, &version));
-  if (version_ == rows->pattern_version()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Due(M, rows, &due));
+  if (!due) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Expect(csr));
   *changed = fingerprint_ != before;
   version_ = rows->pattern_version();

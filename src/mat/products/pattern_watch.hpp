@@ -15,6 +15,8 @@ class PatternWatch
 public:
   /// csr: the rows of M, read on the device where csr.device is set. *changed: since the last look, or the first one.
   PetscErrorCode Look(Mat M, Rows *rows, const CsrView &csr, bool *changed);
+  /// Whether Look() would read the rows.
+  PetscErrorCode Due(Mat M, Rows *rows, bool *due) const;
   /// As if that pattern had been looked at, which is not a matrix's yet.
   PetscErrorCode Expect(const CsrView &csr);
 

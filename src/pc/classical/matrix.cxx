@@ -69,14 +69,20 @@ struct Blocks {
 void Split(const Blocks &blocks, const std::vector<PetscInt> &i, const std::vector<PetscInt> &j,
            HostPattern (&patterns)[2])
 {
-  for (HostPattern &pattern : patterns) pattern.i.assign(1, 0);
+  const size_t others =
+      static_cast<size_t>(std::count_if(j.begin(), j.end(), [&](PetscInt column) { return blocks.Of(column) == 1; }));
+  PetscInt at[2] = {0, 0};
+
+  patterns[0].j.resize(j.size() - others);
+  patterns[1].j.resize(others);
+  for (HostPattern &pattern : patterns) pattern.i.assign(i.size(), 0);
   for (size_t r = 0; r + 1 < i.size(); r++) {
     for (PetscInt e = i[r]; e < i[r + 1]; e++) {
-      const PetscInt column = j[static_cast<size_t>(e)];
-      const int      which  = blocks.Of(column);
-      patterns[which].j.push_back(which ? column : column - blocks.begin);
+      const PetscInt column                               = j[static_cast<size_t>(e)];
+      const int      which                                = blocks.Of(column);
+      patterns[which].j[static_cast<size_t>(at[which]++)] = which ? column : column - blocks.begin;
     }
-    for (HostPattern &pattern : patterns) pattern.i.push_back(static_cast<PetscInt>(pattern.j.size()));
+    for (int b = 0; b < 2; b++) patterns[b].i[r + 1] = at[b];
   }
 }
 
