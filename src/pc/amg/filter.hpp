@@ -8,8 +8,8 @@ namespace sparsegpu::amg
 
 /// *F, of A's type: entries of A between nodes I = J or with |A_IJ| > threshold sqrt(|A_II| |A_JJ|), where |.| of a
 /// block is its largest magnitude; the others of a row are added to its entries of the diagonal block, or dropped where
-/// the diagonal entry would lose more than three quarters of its magnitude. A itself where all stay. Where A's rows are worked on; a new matrix is put
-/// together on the host where A is parallel. Collective. Errors, on all processes: PETSC_ERR_MEM.
+/// the diagonal entry would lose more than three quarters of its magnitude. A itself where all stay; else a new matrix
+/// that lives where A does. Collective. Errors, on all processes: PETSC_ERR_MEM.
 PetscErrorCode WithoutWeak(Mat A, PetscReal threshold, Mat *F);
 
 } // namespace sparsegpu::amg
