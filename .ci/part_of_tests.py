@@ -7,29 +7,33 @@ Of the tests in the folder BUILD that ctest selects, those of every OF-th progra
 the targets that they need, or a regular expression of their names for ctest -R.
 """
 import json
-import os
+import pathlib
 import re
 import subprocess
 import sys
 
 
-def program_of(test):
-    """The target of tests/ that the test runs, or None: a driver or a script."""
-    for word in test.get("command", []):
-        folder, name = os.path.split(word)
-        if folder.endswith("/tests/bin"):
-            return name
-    return None
+def programs(build):
+    """The target of tests/ that each test runs, which may not have been built: others run a driver or a script."""
+    found = {}
+    for listing in pathlib.Path(build).rglob("CTestTestfile.cmake"):
+        for name, program in re.findall(r'^add_test\((?:\[=*\[)?([^\s\]]+)(?:\]=*\])? .*?/tests/bin/([^/"]+)"',
+                                        listing.read_text(), re.MULTILINE):
+            found[name] = program
+    return found
 
 
 def main(build, part, of, what, *arguments):
     listing = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1", *arguments], check=True,
                              capture_output=True, text=True).stdout
+    program = programs(build)
     tests = {}
     for test in json.loads(listing)["tests"]:
-        tests.setdefault(program_of(test), []).append(test["name"])
+        tests.setdefault(program.get(test["name"]), []).append(test["name"])
     drivers = tests.pop(None, [])
     chosen = sorted(tests)[int(part)::int(of)]
+    if not chosen:
+        sys.exit(f"{build} has no test program for {arguments}")
     if what == "targets":
         print(" ".join(["sparsegpu", "programs", *chosen]))
         return

@@ -4,13 +4,13 @@
 #include "device/batched.cuh"
 #include "device/limits.hpp"
 #include "ksp/jacobi/run.hpp"
+#include "ksp/sweep/launch.hpp"
 #include "ksp/sweep/sweep.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::jacobi
 {
 
-using sweep::jacobi_blocks;
 using sweep::JACOBI_THREADS;
 
 /// The matrix, or a block's rows of it.
@@ -136,13 +136,12 @@ PetscErrorCode PlanJacobiRun_CUDA(const CsrLayout &A, JacobiRun *run, bool *fits
   constexpr size_t  MOST    = 40 * 1024; // bytes of shared memory: what every kernel may have, less our scratch
   const PetscInt    at_once = JACOBI_THREADS / A.width;
   const void *const kernel  = reinterpret_cast<const void *>(KernelOf(A.width));
-  PetscInt          multiprocessors, together;
+  PetscInt          together;
 
   PetscFunctionBegin;
   *fits = false;
-  PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
   if (A.rows < 1) PetscFunctionReturn(PETSC_SUCCESS);
-  run->blocks          = jacobi_blocks(A.rows, at_once, 8 * multiprocessors);
+  PetscCall(sweep::CsrJacobiBlocks_CUDA(A, &run->blocks));
   const bool   once    = static_cast<PetscInt>(run->blocks) >= (A.rows + at_once - 1) / at_once; // all rows, by blocks
   const size_t entries = static_cast<size_t>(1.5 * A.nonzeros / A.rows * at_once); // some blocks have more than others
   const size_t bytes   = run_values(static_cast<size_t>(at_once), entries) + entries * sizeof(Scalar);

@@ -72,16 +72,24 @@ template <int width> static __global__ void __launch_bounds__(JACOBI_THREADS)
 }
 
 /// at_once: rows of a block at a time.
-template <auto kernel, class Layout> static PetscErrorCode Launch(const Layout &A, PetscInt at_once,
-                                                                  const JacobiSweep   &sweep,
-                                                                  const JacobiControl &control, Stream stream)
+template <auto kernel, class Layout> static PetscErrorCode BlocksOf(const Layout &A, PetscInt at_once, unsigned *blocks)
 {
   PetscInt full;
 
   PetscFunctionBegin;
   PetscCall(ResidentBlocks<kernel>(JACOBI_THREADS, &full));
-  kernel<<<jacobi_blocks(A.rows, at_once, full), JACOBI_THREADS, 0, static_cast<cudaStream_t>(stream)>>>(A, sweep,
-                                                                                                         control);
+  *blocks = jacobi_blocks(A.rows, at_once, full);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+template <auto kernel, class Layout> static PetscErrorCode Launch(const Layout &A, PetscInt at_once,
+                                                                  const JacobiSweep   &sweep,
+                                                                  const JacobiControl &control, Stream stream)
+{
+  unsigned blocks;
+
+  PetscFunctionBegin;
+  PetscCall(BlocksOf<kernel>(A, at_once, &blocks));
+  kernel<<<blocks, JACOBI_THREADS, 0, static_cast<cudaStream_t>(stream)>>>(A, sweep, control);
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -108,25 +116,38 @@ PetscErrorCode StencilJacobi_CUDA(const StencilLayout &A, const JacobiSweep &swe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <int width> static PetscErrorCode LaunchCsr(const CsrLayout &A, const JacobiSweep &sweep,
-                                                     const JacobiControl &control, Stream stream)
+/// launch(width) with A's width, a constant.
+template <class Launch> static PetscErrorCode WithWidth(const CsrLayout &A, Launch launch)
 {
   PetscFunctionBegin;
-  PetscCall(Launch<csr_jacobi_kernel<width>>(A, JACOBI_THREADS / width, sweep, control, stream));
+  switch (A.width) {
+  case 1: PetscCall(launch(std::integral_constant<int, 1>())); break;
+  case 2: PetscCall(launch(std::integral_constant<int, 2>())); break;
+  case 4: PetscCall(launch(std::integral_constant<int, 4>())); break;
+  case 8: PetscCall(launch(std::integral_constant<int, 8>())); break;
+  case 16: PetscCall(launch(std::integral_constant<int, 16>())); break;
+  default: PetscCall(launch(std::integral_constant<int, 32>()));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode CsrJacobi_CUDA(const CsrLayout &A, const JacobiSweep &sweep, const JacobiControl &control, Stream stream)
 {
   PetscFunctionBegin;
-  switch (A.width) {
-  case 1: PetscCall(LaunchCsr<1>(A, sweep, control, stream)); break;
-  case 2: PetscCall(LaunchCsr<2>(A, sweep, control, stream)); break;
-  case 4: PetscCall(LaunchCsr<4>(A, sweep, control, stream)); break;
-  case 8: PetscCall(LaunchCsr<8>(A, sweep, control, stream)); break;
-  case 16: PetscCall(LaunchCsr<16>(A, sweep, control, stream)); break;
-  default: PetscCall(LaunchCsr<32>(A, sweep, control, stream));
-  }
+  PetscCall(WithWidth(A, [&](auto width) {
+    constexpr int WIDTH = decltype(width)::value;
+    return Launch<csr_jacobi_kernel<WIDTH>>(A, JACOBI_THREADS / WIDTH, sweep, control, stream);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CsrJacobiBlocks_CUDA(const CsrLayout &A, unsigned *blocks)
+{
+  PetscFunctionBegin;
+  PetscCall(WithWidth(A, [&](auto width) {
+    constexpr int WIDTH = decltype(width)::value;
+    return BlocksOf<csr_jacobi_kernel<WIDTH>>(A, JACOBI_THREADS / WIDTH, blocks);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

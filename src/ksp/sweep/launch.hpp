@@ -28,5 +28,7 @@ PetscErrorCode SellJacobi_CUDA(const SellLayout &A, const ValueLayout &a, const 
                                const JacobiControl &control, Stream stream);
 PetscErrorCode BsrJacobi_CUDA(const BsrLayout &A, const ValueLayout &a, const JacobiSweep &sweep,
                               const JacobiControl &control, Stream stream);
+/// The thread blocks of CsrJacobi_CUDA(), whose norms are added in their order.
+PetscErrorCode CsrJacobiBlocks_CUDA(const CsrLayout &A, unsigned *blocks);
 
 } // namespace sparsegpu::sweep
