@@ -165,7 +165,7 @@ PetscErrorCode TestProducts()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Columns of two of three processes become those of the first.
+/// All columns become those of the first process.
 PetscErrorCode TestGathered()
 {
   Made            m;

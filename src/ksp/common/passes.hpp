@@ -6,7 +6,7 @@
 namespace sparsegpu::ksp
 {
 
-constexpr int PASS_BLOCKS = 2048; ///< of a pass on the device at most; 8 for each multiprocessor fill it
+constexpr int PASS_BLOCKS = 2048; ///< of a pass on the device at most
 
 /// Rows that a pass on the host takes at a time: of four vectors 16 KB, what stays in a core's first-level cache.
 constexpr PetscInt PASS_PIECE = 512;

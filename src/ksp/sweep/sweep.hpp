@@ -42,7 +42,7 @@ struct JacobiControl {
   bool       tested; ///< stop at a norm <= converged or >= diverged
   PetscReal  converged, diverged;
 };
-constexpr PetscInt JACOBI_BLOCKS = 2048; // at most: 8 for each multiprocessor fill a device
+constexpr PetscInt JACOBI_BLOCKS = 2048; // at most
 
 /// One launch, asynchronous, bitwise reproducible.
 PetscErrorCode JacobiSweep_CUDA(const JacobiSweep &sweep, const JacobiControl &control, Stream stream);

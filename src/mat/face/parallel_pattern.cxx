@@ -10,7 +10,7 @@ namespace
 PetscErrorCode Lengths(const HostPattern &pattern, std::vector<PetscInt> *lengths)
 {
   PetscFunctionBegin;
-  PetscCallCXX(lengths->resize(pattern.i.size() - 1));
+  PetscCallCXX(lengths->resize(pattern.i.empty() ? 0 : pattern.i.size() - 1));
   for (size_t r = 0; r < lengths->size(); r++) (*lengths)[r] = pattern.i[r + 1] - pattern.i[r];
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -8,11 +8,12 @@
 namespace sparsegpu::amg
 {
 
-/// Rows of a process. Columns of each block ascend.
+/// Rows of a process.
 struct OwnRows {
   PetscInt        rows, first, size; ///< first: in the whole matrix; size: unknowns of a node
   CsrArrays       own, others;       ///< columns of this process, from 0; columns of `ghost`
   const PetscInt *ghost;             ///< [columns of others] their numbers in the whole matrix, ascending
+  bool            unordered;         ///< columns of a row of a block need not ascend
 
   SPARSEGPU_HD PetscInt NodeOf(PetscInt unknown) const { return size == 1 ? unknown : unknown / size; }
 };
@@ -35,20 +36,36 @@ template <class Columns> SPARSEGPU_HD PetscReal LargestOf(const OwnRows &rows, c
 
   for (PetscInt r = begin; r < begin + rows.size; r++) {
     PetscInt at = block.i[r], end = block.i[r + 1];
-    for (PetscInt last = end; at < last;) { // to the first column of the node
+    for (PetscInt last = rows.unordered ? at : end; at < last;) { // to the first column of the node
       const PetscInt middle = at + (last - at) / 2;
       if (rows.NodeOf(number(block.j[middle])) < other)
         at = middle + 1;
       else
         last = middle;
     }
-    for (; at < end && rows.NodeOf(number(block.j[at])) == other; at++) {
+    for (; at < end; at++) {
+      const bool here = rows.NodeOf(number(block.j[at])) == other;
+      if (!here && !rows.unordered) break;
+      if (!here) continue;
       const PetscReal size = aggregate::Size(block.a[at]);
       most                 = size > most ? size : most;
     }
   }
   return most;
 }
+
+/// count[r] = entries of row r that follow one in a later column.
+struct CountUnordered {
+  OwnRows           rows;
+  PetscInt         *count;
+  SPARSEGPU_HD void operator()(PetscCount k) const
+  {
+    PetscInt found = 0;
+    for (const CsrArrays *block : {&rows.own, &rows.others})
+      for (PetscInt e = block->i[k] + 1; e < block->i[k + 1]; e++) found += block->j[e - 1] > block->j[e];
+    count[k] = found;
+  }
+};
 
 /// size[r] = the largest magnitude in the diagonal block of r's node.
 struct FindNodeSizes {
@@ -69,7 +86,7 @@ struct Couplings {
 
   SPARSEGPU_HD bool Strong(PetscReal largest, PetscReal one, PetscReal other) const
   {
-    return largest > threshold * static_cast<PetscReal>(sqrt(one * other));
+    return largest > threshold * (static_cast<PetscReal>(sqrt(one)) * static_cast<PetscReal>(sqrt(other)));
   }
   /// Entry e of row r in the block of own columns.
   SPARSEGPU_HD bool Own(PetscInt r, PetscInt e) const
@@ -106,7 +123,8 @@ struct CountStaying {
   }
 };
 
-/// The entries that stay, from begin[r] on, ascending in the whole matrix; the others are added to the diagonal block.
+/// The entries that stay, from begin[r] on, ascending in the whole matrix where they do in each block; the others are
+/// added to the diagonal block.
 struct TakeStaying {
   Couplings       couplings;
   const PetscInt *begin;
@@ -164,6 +182,7 @@ struct TakeStaying {
 };
 
 #define SPARSEGPU_FOR_FILTER_OPERATIONS(DO) \
+  DO(CountUnordered);                       \
   DO(FindNodeSizes);                        \
   DO(CountStaying);                         \
   DO(TakeStaying)

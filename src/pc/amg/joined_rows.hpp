@@ -6,7 +6,7 @@
 namespace sparsegpu::amg
 {
 
-/// Rows with own columns first, then those of others at rows.rows + place[j]; r runs to rows.rows, inclusively.
+/// Rows with own columns first, then those of others at rows.rows + place[j]. The index runs to rows.rows, inclusively.
 struct JoinRows {
   OwnRows           rows;
   const PetscInt   *place; ///< [columns of others]

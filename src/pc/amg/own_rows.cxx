@@ -52,9 +52,17 @@ PetscErrorCode OwnRowsOf::TakeBlocks(Mat A)
     rows_.others = others_.rows.arrays;
     PetscCall(ListGhosts(O, columns));
   } else {
-    PetscCall(no_rows_.Take(std::vector<PetscInt>(static_cast<size_t>(rows_.rows) + 1), space_));
+    std::vector<PetscInt> none;
+    PetscCallCXX(none.assign(static_cast<size_t>(rows_.rows) + 1, 0));
+    PetscCall(no_rows_.Take(std::move(none), space_));
     rows_.others.i = no_rows_.data();
   }
+  Array<PetscInt> unordered;
+  PetscInt        any = 0;
+  PetscCall(unordered.Allocate(static_cast<size_t>(rows_.rows) + 1, space_));
+  PetscCall(ForEach(space_, rows_.rows, CountUnordered{rows_, unordered.data()}));
+  PetscCall(rows::RunningSumIn(space_, rows_.rows, &unordered, &any));
+  rows_.unordered = any > 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -77,7 +85,7 @@ PetscErrorCode OwnRowsOf::Take(Mat A)
 
 PetscErrorCode OwnRowsOf::FindCouplings(PetscReal threshold, Couplings *couplings)
 {
-  std::vector<PetscReal> mine, theirs(ghosts_.size()), of_columns;
+  std::vector<PetscReal> mine, theirs, of_columns;
 
   PetscFunctionBegin;
   PetscCall(OnAll(comm_, [&] {
@@ -85,12 +93,17 @@ PetscErrorCode OwnRowsOf::FindCouplings(PetscReal threshold, Couplings *coupling
     PetscCall(sizes_.Allocate(static_cast<size_t>(rows_.rows), space_));
     PetscCall(ForEach(space_, rows_.rows, FindNodeSizes{rows_, sizes_.data()}));
     PetscCallCXX(mine.resize(forest_ ? static_cast<size_t>(rows_.rows) : 0));
+    PetscCallCXX(theirs.resize(ghosts_.size()));
     if (forest_) PetscCall(sizes_.ToHost(mine.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
   PetscCall(Share(MPIU_REAL, 1, mine.data(), theirs.data()));
-  for (PetscInt place : places_) PetscCallCXX(of_columns.push_back(theirs[static_cast<size_t>(place)]));
-  PetscCall(OnAll(comm_, [&] { return ghost_sizes_.Copy(of_columns.data(), of_columns.size(), space_); }));
+  PetscCall(OnAll(comm_, [&] {
+    PetscFunctionBegin;
+    for (PetscInt place : places_) PetscCallCXX(of_columns.push_back(theirs[static_cast<size_t>(place)]));
+    PetscCall(ghost_sizes_.Copy(of_columns.data(), of_columns.size(), space_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   *couplings = Couplings{rows_, threshold, sizes_.data(), ghost_sizes_.data_or_null()};
   PetscFunctionReturn(PETSC_SUCCESS);
 }

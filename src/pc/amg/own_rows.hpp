@@ -8,8 +8,8 @@
 namespace sparsegpu::amg
 {
 
-/// A's rows as they are now, which must stay as long as this is used. Unknowns are numbered own ones first, then all
-/// those of nodes of other processes that a row is coupled to, ascending.
+/// A's rows as they are now, which must stay as long as this is used, ordered or not. Unknowns are numbered own ones
+/// first, then all those of nodes of other processes that a row is coupled to, ascending.
 class OwnRowsOf
 {
 public:

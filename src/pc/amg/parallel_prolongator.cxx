@@ -50,9 +50,10 @@ private:
 /// Members of an aggregate ascend.
 PetscErrorCode Joined::ListMembers(const std::vector<PetscInt> &of)
 {
-  std::vector<PetscInt> begin(static_cast<size_t>(count_) + 1, 0), members, next;
+  std::vector<PetscInt> begin, members, next;
 
   PetscFunctionBegin;
+  PetscCallCXX(begin.assign(static_cast<size_t>(count_) + 1, 0));
   for (PetscInt aggregate : of)
     if (aggregate >= 0) begin[static_cast<size_t>(aggregate) + 1]++;
   for (size_t k = 1; k < begin.size(); k++) begin[k] += begin[k - 1];
@@ -70,7 +71,7 @@ PetscErrorCode Joined::ListMembers(const std::vector<PetscInt> &of)
 PetscErrorCode Joined::TakeAggregates()
 {
   const PetscInt        size = own_.rows().size;
-  std::vector<PetscInt> of, mine, theirs(own_.ghosts().size()), others, number;
+  std::vector<PetscInt> of, mine, theirs, others, number;
   PetscInt              first = 0;
 
   PetscFunctionBegin;
@@ -79,6 +80,7 @@ PetscErrorCode Joined::TakeAggregates()
   PetscCall(OnAll(own_.comm(), [&] {
     PetscFunctionBegin;
     PetscCallCXX(of.resize(static_cast<size_t>(aggregates_.nodes)));
+    PetscCallCXX(theirs.resize(own_.ghosts().size()));
     PetscCall(aggregates_.of.ToHost(of.data()));
     for (PetscInt aggregate : of) // what follows takes unknowns
       for (PetscInt k = 0; k < size; k++) PetscCallCXX(mine.push_back(aggregate < 0 ? -1 : first + aggregate));
@@ -117,12 +119,13 @@ PetscErrorCode Joined::TakeAggregates()
 PetscErrorCode Joined::TakeTentative()
 {
   const size_t        vectors = static_cast<size_t>(tentative_.vectors), rows = static_cast<size_t>(own_.rows().rows);
-  std::vector<Scalar> mine, theirs(own_.ghosts().size() * vectors);
+  std::vector<Scalar> mine, theirs;
 
   PetscFunctionBegin;
   PetscCall(OnAll(own_.comm(), [&] {
     PetscFunctionBegin;
     PetscCallCXX(mine.resize(rows * vectors));
+    PetscCallCXX(theirs.resize(own_.ghosts().size() * vectors));
     PetscCall(tentative_.values.ToHost(mine.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
@@ -148,6 +151,10 @@ PetscErrorCode Joined::TakeRows()
   PetscCall(i_.Allocate(static_cast<size_t>(rows.rows) + 1, own_.space()));
   PetscCall(j_.Allocate(static_cast<size_t>(own_.nonzeros()), own_.space()));
   PetscCall(a_.Allocate(static_cast<size_t>(own_.nonzeros()), own_.space()));
+  if (rows.rows == 0) { // whose arrays may lie anywhere
+    PetscCall(i_.Take({0}, own_.space()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(ForEach(own_.space(), static_cast<PetscCount>(rows.rows) + 1,
                     JoinRows{rows, places_.data_or_null(), i_.data(), j_.data(), a_.data()}));
   PetscFunctionReturn(PETSC_SUCCESS);

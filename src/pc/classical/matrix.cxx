@@ -1,5 +1,5 @@
 /// On one process the rows stay where they are, as a matrix of ours; on several their pattern goes through the host,
-/// which numbers the ghosts, and their values stay.
+/// which numbers the ghosts, and their values stay where the matrix is of our type.
 #include "pc/classical/matrix.hpp"
 #include <algorithm>
 #include "mat/face/fill_values.hpp"
