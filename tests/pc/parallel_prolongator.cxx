@@ -20,7 +20,8 @@ struct Made {
   agg::Tentative  tentative;
 };
 
-PetscErrorCode Make(const Known &known, MatType type, PetscReal threshold, PetscInt vectors, Made *m)
+/// Takes A over.
+PetscErrorCode Make(const Known &known, Mat A, PetscReal threshold, PetscInt vectors, Made *m)
 {
   Mat                 D;
   PetscInt            rows;
@@ -29,7 +30,7 @@ PetscErrorCode Make(const Known &known, MatType type, PetscReal threshold, Petsc
   Array<Scalar>       B;
 
   PetscFunctionBeginUser;
-  PetscCall(Create(known, type, &m->A));
+  m->A = A;
   PetscCall(amg::DiagonalBlock(m->A, &D));
   PetscCall(agg::WorkSpace(D, &m->space));
   options.block_size = known.size;
@@ -123,14 +124,15 @@ PetscErrorCode Check(const Known &known, MatType type, PetscReal threshold, Pets
 {
   constexpr PetscReal DAMPING = (PetscReal)0.6;
   Made                m;
-  Mat                 P0, P, F, Q;
+  Mat                 A, P0, P, F, Q;
   PetscReal           apart;
   PetscInt            size, columns;
   MatType             found;
   PetscBool           same;
 
   PetscFunctionBeginUser;
-  PetscCall(Make(known, type, threshold, vectors, &m));
+  PetscCall(Create(known, type, &A));
+  PetscCall(Make(known, A, threshold, vectors, &m));
   const PetscInt mine = m.aggregates.count * vectors;
   PetscCall(amg::CreateParallelProlongator(m.A, m.aggregates, m.tentative, 0, -1, mine, &P0));
   PetscCall(CheckTentative(m, P0));
@@ -169,7 +171,8 @@ PetscErrorCode TestProducts()
 PetscErrorCode TestGathered()
 {
   Made            m;
-  Mat             apart, together;
+  const Known     known{53, 2, PETSC_FALSE, 3};
+  Mat             A, apart, together;
   PetscMPIInt     rank;
   PetscInt        all, begin, end;
   constexpr int   VECTORS = 2;
@@ -177,7 +180,8 @@ PetscErrorCode TestGathered()
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  PetscCall(Make(Known{53, 2, PETSC_FALSE, 3}, MATSPARSEGPU, threshold, VECTORS, &m));
+  PetscCall(Create(known, MATSPARSEGPU, &A));
+  PetscCall(Make(known, A, threshold, VECTORS, &m));
   const PetscInt mine = m.aggregates.count * VECTORS;
   PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
   PetscCall(amg::CreateParallelProlongator(m.A, m.aggregates, m.tentative, damping, threshold, mine, &apart));
@@ -201,9 +205,75 @@ PetscErrorCode TestGathered()
   for (Mat *M : {&apart, &together, &m.A}) PetscCall(MatDestroy(M));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/// A's rows with the columns of each block in falling order, in arrays that live as long as the matrix.
+struct Reversed {
+  std::vector<PetscInt>    i[2], j[2];
+  std::vector<PetscScalar> a[2];
+  Mat                      matrix = nullptr;
+
+  PetscErrorCode Take(Mat A);
+};
+
+PetscErrorCode Reversed::Take(Mat A)
+{
+  PetscInt rows, columns, begin, end, first, last;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetLocalSize(A, &rows, &columns));
+  PetscCall(MatGetOwnershipRange(A, &begin, &end));
+  PetscCall(MatGetOwnershipRangeColumn(A, &first, &last));
+  for (int b = 0; b < 2; ++b) i[b].push_back(0);
+  for (PetscInt r = begin; r < end; ++r) {
+    PetscInt           n;
+    const PetscInt    *column;
+    const PetscScalar *value;
+    PetscCall(MatGetRow(A, r, &n, &column, &value));
+    for (PetscInt e = n - 1; e >= 0; --e) {
+      const int b = column[e] < first || column[e] >= last;
+      j[b].push_back(b ? column[e] : column[e] - first);
+      a[b].push_back(value[e]);
+    }
+    PetscCall(MatRestoreRow(A, r, &n, &column, &value));
+    for (int b = 0; b < 2; ++b) i[b].push_back((PetscInt)j[b].size());
+  }
+  PetscCall(MatCreateMPIAIJWithSplitArrays(PETSC_COMM_WORLD, rows, columns, PETSC_DETERMINE, PETSC_DETERMINE,
+                                           i[0].data(), j[0].data(), a[0].data(), i[1].data(), j[1].data(), a[1].data(),
+                                           &matrix));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Rows in falling order give the prolongator of rows in rising order.
+PetscErrorCode TestUnordered()
+{
+  constexpr PetscInt VECTORS = 2;
+  const PetscReal    damping = (PetscReal)0.6, threshold = (PetscReal)0.9;
+
+  PetscFunctionBeginUser;
+  for (PetscInt size : {1, 2, 3}) {
+    const Known known{53, size, PETSC_FALSE, static_cast<unsigned>(size), true};
+    Reversed    reversed;
+    Made        m, other;
+    Mat         A, P, Q;
+    PetscReal   apart;
+    PetscCall(Create(known, MATAIJ, &A));
+    PetscCall(reversed.Take(A));
+    PetscCall(MatSetBlockSize(reversed.matrix, size));
+    PetscCall(Make(known, A, threshold, VECTORS, &m));
+    PetscCall(Make(known, reversed.matrix, threshold, VECTORS, &other));
+    const PetscInt mine = m.aggregates.count * VECTORS;
+    PetscCall(amg::CreateParallelProlongator(A, m.aggregates, m.tentative, damping, threshold, mine, &P));
+    PetscCall(amg::CreateParallelProlongator(other.A, other.aggregates, other.tentative, damping, threshold, mine, &Q));
+    PetscCall(Compare(P, Q, &apart));
+    PetscCheck(apart <= 1000 * PETSC_MACHINE_EPSILON, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "Nodes of %" PetscInt_FMT ": P is %g from that of ordered rows", size, (double)apart);
+    for (Mat *M : {&P, &Q, &m.A, &other.A}) PetscCall(MatDestroy(M));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace
 
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help, {{"products", TestProducts}, {"gathered", TestGathered}});
+  return Main(argc, argv, help, {{"products", TestProducts}, {"gathered", TestGathered}, {"unordered", TestUnordered}});
 }
