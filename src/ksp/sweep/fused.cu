@@ -116,25 +116,10 @@ PetscErrorCode StencilJacobi_CUDA(const StencilLayout &A, const JacobiSweep &swe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// launch(width) with A's width, a constant.
-template <class Launch> static PetscErrorCode WithWidth(const CsrLayout &A, Launch launch)
-{
-  PetscFunctionBegin;
-  switch (A.width) {
-  case 1: PetscCall(launch(std::integral_constant<int, 1>())); break;
-  case 2: PetscCall(launch(std::integral_constant<int, 2>())); break;
-  case 4: PetscCall(launch(std::integral_constant<int, 4>())); break;
-  case 8: PetscCall(launch(std::integral_constant<int, 8>())); break;
-  case 16: PetscCall(launch(std::integral_constant<int, 16>())); break;
-  default: PetscCall(launch(std::integral_constant<int, 32>()));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode CsrJacobi_CUDA(const CsrLayout &A, const JacobiSweep &sweep, const JacobiControl &control, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(WithWidth(A, [&](auto width) {
+  PetscCall(formats::WithRowWidth(A.width, [&](auto width) {
     constexpr int WIDTH = decltype(width)::value;
     return Launch<csr_jacobi_kernel<WIDTH>>(A, JACOBI_THREADS / WIDTH, sweep, control, stream);
   }));
@@ -144,7 +129,7 @@ PetscErrorCode CsrJacobi_CUDA(const CsrLayout &A, const JacobiSweep &sweep, cons
 PetscErrorCode CsrJacobiBlocks_CUDA(const CsrLayout &A, unsigned *blocks)
 {
   PetscFunctionBegin;
-  PetscCall(WithWidth(A, [&](auto width) {
+  PetscCall(formats::WithRowWidth(A.width, [&](auto width) {
     constexpr int WIDTH = decltype(width)::value;
     return BlocksOf<csr_jacobi_kernel<WIDTH>>(A, JACOBI_THREADS / WIDTH, blocks);
   }));

@@ -76,19 +76,11 @@ PetscErrorCode OfTypeOf(Mat A, Mat *P)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The entries of a device's or a host's array.
-PetscErrorCode OnHost(const Array<Scalar> &from, Space space, std::vector<PetscScalar> *to)
+PetscErrorCode OnHost(const Array<Scalar> &from, std::vector<PetscScalar> *to)
 {
   PetscFunctionBegin;
   PetscCallCXX(to->resize(from.size()));
-  if (space == Space::Host) {
-    PetscCall(PetscMemcpy(to->data(), from.data(), from.bytes()));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  Stream stream;
-  PetscCall(DeviceStream(&stream));
-  PetscCall(DeviceCopyOut(to->data(), from.data(), from.bytes(), stream));
-  PetscCall(DeviceSynchronize(stream));
+  PetscCall(from.ToHost(reinterpret_cast<Scalar *>(to->data())));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
@@ -96,7 +88,7 @@ PetscErrorCode OnHost(const Array<Scalar> &from, Space space, std::vector<PetscS
 PetscErrorCode NearNullSpace::ToHost(std::vector<PetscScalar> *to) const
 {
   PetscFunctionBegin;
-  PetscCall(OnHost(values, space, to));
+  PetscCall(OnHost(values, to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -131,7 +123,7 @@ PetscErrorCode Coarsening::Aggregate(Mat A, PetscReal threshold, PetscInt distan
   columns_  = all[0];
   inactive_ = all[1] > 0;
   isolated_ = all[2];
-  if (inactive_) PetscCall(OnHost(tentative_.inactive, tentative_.space, &ones_));
+  if (inactive_) PetscCall(OnHost(tentative_.inactive, &ones_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -155,7 +147,7 @@ PetscErrorCode Coarsening::Take(NearNullSpace *coarse)
     std::swap(coarse->values, tentative_.coarse);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(OnHost(tentative_.coarse, coarse->space, &values));
+  PetscCall(OnHost(tentative_.coarse, &values));
   PetscCall(gathering_.Move(coarse->columns, &values));
   PetscCall(coarse->values.Copy(reinterpret_cast<const Scalar *>(values.data()), values.size(), coarse->space));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,6 +1,5 @@
 /// Rows of the new matrix are made where those of A lie.
 #include "pc/amg/filter.hpp"
-#include "mat/rows/sizes.hpp"
 #include "pc/amg/own_rows.hpp"
 #include "pc/amg/update.hpp"
 #include "pc/classical/matrix.hpp"
@@ -23,9 +22,6 @@ PetscErrorCode WithoutWeak(Mat A, PetscReal threshold, Mat *F)
   const OwnRows &rows = own.rows();
   PetscCall(OnAll(own.comm(), [&] {
     PetscFunctionBegin;
-    PetscCheck(FitsPetscInt(static_cast<PetscLogDouble>(own.nonzeros())), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-               "Rows of a process with %lld entries, more than PetscInt counts; configure PETSc with 64-bit indices",
-               static_cast<long long>(own.nonzeros()));
     PetscCheck(!rows.unordered, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
                "A prolongator of more than one smoothing step of a matrix whose rows have unordered columns");
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,4 +1,5 @@
-/// Rows of one process out of both blocks, and columns of a prolongator: function objects for ForEach().
+/// Rows of one process out of both blocks, and columns of a prolongator: function objects for ForEach(), beside those
+/// of rows::values.
 #pragma once
 
 #include "pc/amg/filter_rows.hpp"
@@ -6,28 +7,11 @@
 namespace sparsegpu::amg
 {
 
-/// Rows with own columns first, then those of others at rows.rows + place[j]. The index runs to rows.rows, inclusively.
-struct JoinRows {
+/// i[r] = where row r of both blocks begins once they are joined, r <= rows.rows.
+struct JoinBeginnings {
   OwnRows           rows;
-  const PetscInt   *place; ///< [columns of others]
-  PetscInt         *i, *j;
-  Scalar           *a;
-  SPARSEGPU_HD void operator()(PetscCount k) const
-  {
-    const PetscInt r  = static_cast<PetscInt>(k);
-    PetscInt       at = rows.own.i[r] + rows.others.i[r];
-
-    i[r] = at;
-    if (r == rows.rows) return;
-    for (PetscInt e = rows.own.i[r]; e < rows.own.i[r + 1]; e++, at++) {
-      j[at] = rows.own.j[e];
-      a[at] = rows.own.a[e];
-    }
-    for (PetscInt e = rows.others.i[r]; e < rows.others.i[r + 1]; e++, at++) {
-      j[at] = rows.rows + place[rows.others.j[e]];
-      a[at] = rows.others.a[e];
-    }
-  }
+  PetscInt         *i;
+  SPARSEGPU_HD void operator()(PetscCount r) const { i[r] = rows.own.i[r] + rows.others.i[r]; }
 };
 
 /// strong [entries of the joined rows] = 1 of those that stay, else 0.
@@ -54,7 +38,7 @@ struct NumberColumns {
 };
 
 #define SPARSEGPU_FOR_JOINED_OPERATIONS(DO) \
-  DO(JoinRows);                             \
+  DO(JoinBeginnings);                       \
   DO(MarkStaying);                          \
   DO(NumberColumns)
 

@@ -1,6 +1,7 @@
 /// Rows stay where they lie; what others need of them passes by the host.
 #include "pc/amg/own_rows.hpp"
 #include "mat/rows/running_sum.hpp"
+#include "mat/rows/sizes.hpp"
 #include "pc/aggregate/aggregate.hpp"
 #include "pc/amg/near_null_space.hpp"
 #include "pc/amg/update.hpp"
@@ -57,6 +58,9 @@ PetscErrorCode OwnRowsOf::TakeBlocks(Mat A)
     PetscCall(no_rows_.Take(std::move(none), space_));
     rows_.others.i = no_rows_.data();
   }
+  PetscCheck(FitsPetscInt(static_cast<PetscLogDouble>(nonzeros())), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "Rows of a process with %lld entries, more than PetscInt counts; configure PETSc with 64-bit indices",
+             static_cast<long long>(nonzeros()));
   Array<PetscInt> unordered;
   PetscInt        any = 0;
   PetscCall(unordered.Allocate(static_cast<size_t>(rows_.rows) + 1, space_));

@@ -18,12 +18,14 @@ public:
   OwnRowsOf &operator=(const OwnRowsOf &) = delete;
   ~OwnRowsOf();
 
-  /// A of any AIJ type, sequential or parallel. Collective. Errors, on all processes: PETSC_ERR_MEM.
+  /// A of any AIJ type, sequential or parallel. Collective. Errors, on all processes: PETSC_ERR_MEM;
+  /// PETSC_ERR_ARG_OUTOFRANGE.
   PetscErrorCode Take(Mat A);
 
   MPI_Comm       comm() const { return comm_; }
   Space          space() const { return space_; }
   const OwnRows &rows() const { return rows_; }
+  PetscInt       own_nonzeros() const { return own_.rows.nonzeros; } ///< in own columns
   PetscCount     nonzeros() const { return PetscCount(own_.rows.nonzeros) + others_.rows.nonzeros; }
   /// Unknowns of other processes, of whole nodes: their numbers in the matrix, ascending.
   const std::vector<PetscInt> &ghosts() const { return ghosts_; }

@@ -2,7 +2,7 @@
 /// their aggregates, comes from their owners. Aggregates are numbered as in the whole matrix, so that columns ascend.
 #include "pc/amg/parallel_prolongator.hpp"
 #include <algorithm>
-#include "mat/rows/sizes.hpp"
+#include "mat/rows/value_operations.hpp"
 #include "pc/aggregate/prolongator.hpp"
 #include "pc/amg/joined_rows.hpp"
 #include "pc/amg/own_rows.hpp"
@@ -43,7 +43,7 @@ private:
   Array<PetscInt>      of_, number_;     ///< [nodes of columns], [aggregates] in the whole matrix
   Array<PetscInt>      begin_, members_; ///< of aggregates
   Array<Scalar>        P0_, a_;
-  Array<PetscInt>      places_, i_, j_;
+  Array<PetscInt>      i_, j_;
   Array<unsigned char> strong_;
 };
 
@@ -141,22 +141,32 @@ PetscErrorCode Joined::TakeTentative()
 
 PetscErrorCode Joined::TakeRows()
 {
-  const OwnRows &rows = own_.rows();
+  const OwnRows &own      = own_.rows();
+  const PetscInt nonzeros = static_cast<PetscInt>(own_.nonzeros());
+  const CsrView  joined{own.rows, own.rows + static_cast<PetscInt>(own_.ghosts().size()), nonzeros, nullptr, nullptr,
+                       nullptr};
+  const int      bits  = rows::values::LaneBits(joined);
+  const PetscInt split = own_.own_nonzeros();
+  std::vector<PetscInt> numbers;
+  Array<PetscInt>       number, place;
 
   PetscFunctionBegin;
-  PetscCheck(FitsPetscInt(static_cast<PetscLogDouble>(own_.nonzeros())), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "Rows of a process with %lld entries, more than PetscInt counts; configure PETSc with 64-bit indices",
-             static_cast<long long>(own_.nonzeros()));
-  PetscCall(places_.Copy(own_.places().data(), own_.places().size(), own_.space()));
-  PetscCall(i_.Allocate(static_cast<size_t>(rows.rows) + 1, own_.space()));
+  for (PetscInt ghost : own_.places()) PetscCallCXX(numbers.push_back(own.rows + ghost));
+  PetscCall(number.Take(std::move(numbers), own_.space()));
+  PetscCall(place.Allocate(static_cast<size_t>(own_.nonzeros()), own_.space()));
+  PetscCall(i_.Allocate(static_cast<size_t>(own.rows) + 1, own_.space()));
   PetscCall(j_.Allocate(static_cast<size_t>(own_.nonzeros()), own_.space()));
   PetscCall(a_.Allocate(static_cast<size_t>(own_.nonzeros()), own_.space()));
-  if (rows.rows == 0) { // whose arrays may lie anywhere
+  if (own.rows == 0) { // whose arrays may lie anywhere
     PetscCall(i_.Take({0}, own_.space()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(ForEach(own_.space(), static_cast<PetscCount>(rows.rows) + 1,
-                    JoinRows{rows, places_.data_or_null(), i_.data(), j_.data(), a_.data()}));
+  PetscCall(ForEach(own_.space(), static_cast<PetscCount>(own.rows) + 1, JoinBeginnings{own, i_.data()}));
+  PetscCall(rows::values::ForEach(own_.space(), static_cast<PetscCount>(own.rows) << bits,
+                                  rows::values::JoinRows{bits, split, own.own.i, own.own.j, own.others.i, own.others.j,
+                                                         number.data_or_null(), j_.data(), place.data()}));
+  PetscCall(rows::values::ForEach(own_.space(), nonzeros,
+                                  rows::values::GatherPair{place.data(), split, own.own.a, own.others.a, a_.data()}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -62,14 +62,8 @@ template <bool filled, class Epilogue>
 static PetscErrorCode Multiply(const CsrLayout &A, const Scalar *x, const Epilogue &epilogue, cudaStream_t stream)
 {
   PetscFunctionBegin;
-  switch (filled ? A.filled_width : A.width) {
-  case 1: PetscCall((Launch<1, filled>(A, x, epilogue, stream))); break;
-  case 2: PetscCall((Launch<2, filled>(A, x, epilogue, stream))); break;
-  case 4: PetscCall((Launch<4, filled>(A, x, epilogue, stream))); break;
-  case 8: PetscCall((Launch<8, filled>(A, x, epilogue, stream))); break;
-  case 16: PetscCall((Launch<16, filled>(A, x, epilogue, stream))); break;
-  default: PetscCall((Launch<32, filled>(A, x, epilogue, stream)));
-  }
+  PetscCall(WithRowWidth(filled ? A.filled_width : A.width,
+                         [&](auto width) { return Launch<decltype(width)::value, filled>(A, x, epilogue, stream); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -72,14 +72,7 @@ template <class Launch> PetscErrorCode WithGhostWidth(const CsrLayout &A, Launch
 
   PetscFunctionBegin;
   while (width > 1 && rows > ROOM / width) width /= 2;
-  switch (width) {
-  case 1: PetscCall(launch(std::integral_constant<int, 1>())); break;
-  case 2: PetscCall(launch(std::integral_constant<int, 2>())); break;
-  case 4: PetscCall(launch(std::integral_constant<int, 4>())); break;
-  case 8: PetscCall(launch(std::integral_constant<int, 8>())); break;
-  case 16: PetscCall(launch(std::integral_constant<int, 16>())); break;
-  default: PetscCall(launch(std::integral_constant<int, 32>()));
-  }
+  PetscCall(WithRowWidth(width, launch));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

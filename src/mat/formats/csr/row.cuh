@@ -1,10 +1,12 @@
 /// The row sums of compressed sparse rows, for every kernel that walks its rows.
 #pragma once
 
+#include <type_traits>
 #include "device/batched.cuh"
 #include "device/load.cuh"
 #include "mat/formats/chunk.cuh"
 #include "mat/formats/csr/csr.hpp"
+#include "petsc/compat.hpp"
 
 namespace sparsegpu::formats
 {
@@ -19,6 +21,21 @@ template <int width, class Ready> __device__ __forceinline__ Scalar csr_lane_sum
   return batched_sum<4>( // cached: a line serves several turns
       begin + lane, end, width, [&](PetscInt e) { return A.a[e]; }, [&](PetscInt e) { return A.j[e]; }, Gather{x},
       ready);
+}
+
+/// launch(width) with the width, 1 to 32 threads of a row, as a constant.
+template <class Launch> PetscErrorCode WithRowWidth(PetscInt width, Launch launch)
+{
+  PetscFunctionBegin;
+  switch (width) {
+  case 1: PetscCall(launch(std::integral_constant<int, 1>())); break;
+  case 2: PetscCall(launch(std::integral_constant<int, 2>())); break;
+  case 4: PetscCall(launch(std::integral_constant<int, 4>())); break;
+  case 8: PetscCall(launch(std::integral_constant<int, 8>())); break;
+  case 16: PetscCall(launch(std::integral_constant<int, 16>())); break;
+  default: PetscCall(launch(std::integral_constant<int, 32>()));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// Chunk `number` of the matrix.
