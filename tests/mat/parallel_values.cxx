@@ -1,7 +1,7 @@
 static const char help[] =
     "Operations on values of a parallel matrix that are away from the host: done where these are.\n\n";
 
-#include "hidden_pair.hpp"
+#include "hidden_rows.hpp"
 
 using namespace testing;
 
@@ -126,10 +126,14 @@ const Operation operations[] = {
 /// Each operation, on layouts with ranks that have nothing, and its result; no value comes to the host.
 PetscErrorCode Operations()
 {
+  bool cannot = false;
+
   PetscFunctionBeginUser;
+  PetscCall(HideRowsIfAsked(&cannot));
+  if (cannot) PetscFunctionReturn(PETSC_SUCCESS);
   for (Layout layout : {Layout::Even, Layout::FirstEmpty, Layout::AllOnLast})
-    for (const Operation &operation : operations)
-      PetscCall(CheckPair(operation.name, layout, true, [&](Mat A, Mat other, Numbers *numbers) {
+    for (const Operation &operation : operations) // some of which ask for the pattern
+      PetscCall(CheckPair(operation.name, layout, !hiding.hide, [&](Mat A, Mat other, Numbers *numbers) {
         Vec       v;
         PetscReal norm = 0;
         PetscInt  begin, end;

@@ -47,6 +47,16 @@ PetscErrorCode Make(const Known &known, Mat A, PetscReal threshold, PetscInt vec
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Create(Mat A, const agg::Aggregates &aggregates, const agg::Tentative &tentative, PetscReal damping,
+                      PetscReal threshold, PetscInt columns, Mat *P)
+{
+  amg::ParallelProlongator prolongator;
+
+  PetscFunctionBeginUser;
+  PetscCall(prolongator.Create(A, aggregates, tentative, damping, threshold, columns, P));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// P0 has in the row of an unknown its block in the columns of its aggregate, and nothing else.
 PetscErrorCode CheckTentative(const Made &m, Mat P0)
 {
@@ -134,9 +144,9 @@ PetscErrorCode Check(const Known &known, MatType type, PetscReal threshold, Pets
   PetscCall(Create(known, type, &A));
   PetscCall(Make(known, A, threshold, vectors, &m));
   const PetscInt mine = m.aggregates.count * vectors;
-  PetscCall(amg::CreateParallelProlongator(m.A, m.aggregates, m.tentative, 0, -1, mine, &P0));
+  PetscCall(Create(m.A, m.aggregates, m.tentative, 0, -1, mine, &P0));
   PetscCall(CheckTentative(m, P0));
-  PetscCall(amg::CreateParallelProlongator(m.A, m.aggregates, m.tentative, DAMPING, threshold, mine, &P));
+  PetscCall(Create(m.A, m.aggregates, m.tentative, DAMPING, threshold, mine, &P));
   F = m.A;
   if (threshold > 0) PetscCall(amg::WithoutWeak(m.A, threshold, &F));
   PetscCall(Reference(m, F, P0, DAMPING, &Q));
@@ -167,6 +177,51 @@ PetscErrorCode TestProducts()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// New values give, twice, the prolongator that is made for them.
+PetscErrorCode TestValues()
+{
+  constexpr PetscInt VECTORS = 2;
+  const PetscReal    damping = (PetscReal)0.6;
+
+  PetscFunctionBeginUser;
+  for (const char *type : {MATAIJ, MATSPARSEGPU})
+    for (PetscInt size : {1, 3}) {
+      const Known              known{53, size, PETSC_FALSE, static_cast<unsigned>(size), true};
+      amg::ParallelProlongator prolongator;
+      Made                     m;
+      Mat                      A, B, P, Q;
+      Vec                      factors;
+      bool                     refreshes, none;
+      PetscCall(Create(known, type, &A));
+      PetscCall(Make(known, A, -1, VECTORS, &m));
+      const PetscInt mine = m.aggregates.count * VECTORS;
+      PetscCall(prolongator.Refreshes(nullptr, &none));
+      PetscCall(prolongator.Create(A, m.aggregates, m.tentative, damping, -1, mine, &P));
+      PetscCall(prolongator.Refreshes(P, &refreshes));
+      PetscCheck(!none && refreshes == (strcmp(type, MATAIJ) != 0), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Type %s", type);
+      PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
+      PetscCall(MatCreateVecs(A, &factors, nullptr));
+      for (int round = 0; refreshes && round < 2; ++round) {
+        PetscReal   apart;
+        PetscRandom random;
+        PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &random));
+        PetscCall(PetscRandomSetInterval(random, 1, 2));
+        PetscCall(VecSetRandom(factors, random));
+        PetscCall(PetscRandomDestroy(&random));
+        PetscCall(MatDiagonalScale(B, nullptr, factors));
+        PetscCall(prolongator.Refresh(B, damping, P));
+        PetscCall(Create(B, m.aggregates, m.tentative, damping, -1, mine, &Q));
+        PetscCall(Compare(P, Q, &apart));
+        PetscCheck(apart == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Nodes of %" PetscInt_FMT ": %g from a new one", size,
+                   (double)apart);
+        PetscCall(MatDestroy(&Q));
+      }
+      PetscCall(VecDestroy(&factors));
+      for (Mat *M : {&P, &B, &m.A}) PetscCall(MatDestroy(M));
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// All columns become those of the first process.
 PetscErrorCode TestGathered()
 {
@@ -184,9 +239,8 @@ PetscErrorCode TestGathered()
   PetscCall(Make(known, A, threshold, VECTORS, &m));
   const PetscInt mine = m.aggregates.count * VECTORS;
   PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
-  PetscCall(amg::CreateParallelProlongator(m.A, m.aggregates, m.tentative, damping, threshold, mine, &apart));
-  PetscCall(
-      amg::CreateParallelProlongator(m.A, m.aggregates, m.tentative, damping, threshold, rank ? 0 : all, &together));
+  PetscCall(Create(m.A, m.aggregates, m.tentative, damping, threshold, mine, &apart));
+  PetscCall(Create(m.A, m.aggregates, m.tentative, damping, threshold, rank ? 0 : all, &together));
   PetscCall(MatGetOwnershipRange(apart, &begin, &end));
   for (PetscInt r = begin; r < end; ++r) {
     PetscInt           n[2];
@@ -262,8 +316,8 @@ PetscErrorCode TestUnordered()
     PetscCall(Make(known, A, threshold, VECTORS, &m));
     PetscCall(Make(known, reversed.matrix, threshold, VECTORS, &other));
     const PetscInt mine = m.aggregates.count * VECTORS;
-    PetscCall(amg::CreateParallelProlongator(A, m.aggregates, m.tentative, damping, threshold, mine, &P));
-    PetscCall(amg::CreateParallelProlongator(other.A, other.aggregates, other.tentative, damping, threshold, mine, &Q));
+    PetscCall(Create(A, m.aggregates, m.tentative, damping, threshold, mine, &P));
+    PetscCall(Create(other.A, other.aggregates, other.tentative, damping, threshold, mine, &Q));
     PetscCall(Compare(P, Q, &apart));
     PetscCheck(apart <= 1000 * PETSC_MACHINE_EPSILON, PETSC_COMM_SELF, PETSC_ERR_PLIB,
                "Nodes of %" PetscInt_FMT ": P is %g from that of ordered rows", size, (double)apart);
@@ -275,5 +329,7 @@ PetscErrorCode TestUnordered()
 
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help, {{"products", TestProducts}, {"gathered", TestGathered}, {"unordered", TestUnordered}});
+  return Main(
+      argc, argv, help,
+      {{"products", TestProducts}, {"values", TestValues}, {"gathered", TestGathered}, {"unordered", TestUnordered}});
 }

@@ -1,6 +1,13 @@
 /// A pattern becomes that of a parallel matrix through PETSc's own operations: exact preallocation, the columns of each
 /// block, assembly, in which PETSc numbers the ghosts.
+///
+/// One that is in another space comes as a matrix whose off-diagonal block has each ghost once, in its first row, which
+/// is all that PETSc needs to number the ghosts and to set up their exchange. Then empty blocks take the place of both,
+/// and the pattern of each as a sequential matrix does.
 #include "mat/face/parallel_pattern.hpp"
+#include "mat/face/parallel_away.hpp"
+#include "mat/face/pattern.hpp"
+#include "petsc/on_all.hpp"
 
 namespace sparsegpu::face
 {
@@ -44,7 +51,71 @@ PetscErrorCode AssemblePattern(Mat A)
   PetscCall(PetscObjectStateIncrease((PetscObject)A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/// The patterns of a matrix that has each of these ghosts.
+PetscErrorCode NameGhosts(PetscInt rows, const std::vector<PetscInt> &ghosts, HostPattern patterns[2])
+{
+  const size_t beginnings = static_cast<size_t>(rows) + 1;
+
+  PetscFunctionBegin;
+  PetscCheck(rows > 0 || ghosts.empty(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%zu ghosts of no rows", ghosts.size());
+  PetscCallCXX(patterns[0].i.assign(beginnings, 0));
+  PetscCallCXX(patterns[1].i.assign(beginnings, static_cast<PetscInt>(ghosts.size())));
+  patterns[1].i[0] = 0;
+  PetscCallCXX(patterns[1].j = ghosts);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A block without a pattern takes the place of `block`.
+PetscErrorCode Empty(Mat block)
+{
+  const PetscInt rows = block->rmap->n, cols = block->cmap->n;
+  Mat            fresh;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreate(PETSC_COMM_SELF, &fresh));
+  PetscCall(MatSetSizes(fresh, rows, cols, rows, cols));
+  PetscCall(MatSetBlockSizes(fresh, block->rmap->bs, block->cmap->bs));
+  PetscCall(MatSetType(fresh, MATSEQAIJSPARSEGPU));
+  PetscCall(MatHeaderReplace(block, &fresh));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Not collective.
+PetscErrorCode TakeBlockPatterns(Mat A, BlockPatterns *patterns, Space space)
+{
+  BlocksMayLeave scope;
+  Mat            blocks[2];
+
+  PetscFunctionBegin;
+  PetscCall(GetBlocks(A, blocks));
+  for (Mat block : blocks) PetscCall(Empty(block));
+  PetscCall(ConvertBlocks(A)); // they get A's settings
+  PetscCall(scope.Begin(A));
+  for (int b = 0; b < 2; b++) {
+    Context *context;
+    PetscCall(GetContext(blocks[b], &context));
+    context->read_here = true;
+    PetscCall(TakePattern(blocks[b], std::move(patterns->i[b]), std::move(patterns->j[b]), space));
+  }
+  PetscCall(scope.End());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace
+
+PetscErrorCode TakePattern(Mat A, BlockPatterns &&patterns, Space space)
+{
+  HostPattern           named[2];
+  const struct _MatOps *parent;
+
+  PetscFunctionBegin;
+  PetscCall(OnAll(PetscObjectComm((PetscObject)A), [&] { return NameGhosts(A->rmap->n, patterns.ghosts, named); }));
+  PetscCall(TakePattern(A, named));
+  PetscCall(OnAll(PetscObjectComm((PetscObject)A), [&] { return TakeBlockPatterns(A, &patterns, space); }));
+  PetscCall(GetParentOps(true, &parent));
+  PetscCall((*parent->setoption)(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE)); // the blocks are new ones
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode TakePattern(Mat A, const HostPattern patterns[2])
 {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include "mat/face/block_patterns.hpp"
 #include "mat/face/context.hpp"
 
 namespace sparsegpu::face
@@ -16,6 +17,11 @@ struct HostPattern {
 /// one. The values are not defined. To PETSc no values have been assembled yet, so that MAT_SYMMETRIC and its like hold
 /// for the first that are. A's blocks are new ones, of ours. Collective.
 PetscErrorCode TakePattern(Mat A, const HostPattern patterns[2]);
+
+/// The same of patterns in `space`, with values zero. As long as a PatternsStayAway lives (pattern.hpp), both stay
+/// there where they may: PETSc's matrix gets its ghosts alone. Collective. Errors: PETSC_ERR_MEM; the pattern is
+/// undefined then.
+PetscErrorCode TakePattern(Mat A, BlockPatterns &&patterns, Space space);
 
 /// A copy on the host of what lies in `space`.
 template <class T> PetscErrorCode CopyToHost(const Array<T> &from, Space space, std::vector<T> *host)

@@ -79,7 +79,7 @@ PetscErrorCode Steps::SetUpResult(Mat C, size_t k, const HostPattern patterns[2]
     PetscCall(SetProductBlockSizes(C));
   else
     PetscCall(InheritSettings(C->product->A, inner_));
-  PetscCall(SetResultPattern(Result(C, k), patterns));
+  PetscCall(SetResultPattern(Result(C, k), patterns, products_[k]->space()));
   PetscCall(products_[k]->Expect(Result(C, k)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,7 +1,10 @@
 /// The result of a product of parallel matrices is of our type, and its values stay where they were computed, unless
 /// they have to be on the host.
 #include "mat/face/parallel_result.hpp"
+#include <algorithm>
 #include "mat/face/parallel_away.hpp"
+#include "mat/face/pattern.hpp"
+#include "petsc/on_all.hpp"
 
 namespace sparsegpu::face
 {
@@ -26,7 +29,42 @@ PetscErrorCode SetResultType(Mat M, Step step, const StepOperands &operands)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SetResultPattern(Mat M, const HostPattern patterns[2])
+namespace
+{
+/// The same in `space`, with the ghosts by themselves.
+PetscErrorCode Bring(const HostPattern patterns[2], Space space, BlockPatterns *there)
+{
+  std::vector<PetscInt> &ghosts = there->ghosts, places;
+
+  PetscFunctionBegin;
+  PetscCallCXX(ghosts = patterns[1].j);
+  std::sort(ghosts.begin(), ghosts.end());
+  ghosts.erase(std::unique(ghosts.begin(), ghosts.end()), ghosts.end());
+  for (PetscInt column : patterns[1].j)
+    PetscCallCXX(places.push_back(
+        static_cast<PetscInt>(std::lower_bound(ghosts.begin(), ghosts.end(), column) - ghosts.begin())));
+  for (int b = 0; b < 2; b++) PetscCall(there->i[b].Copy(patterns[b].i.data(), patterns[b].i.size(), space));
+  PetscCall(there->j[0].Copy(patterns[0].j.data(), patterns[0].j.size(), space));
+  PetscCall(there->j[1].Take(std::move(places), space));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TakePatternIn(Mat M, const HostPattern patterns[2], Space space)
+{
+  BlockPatterns there;
+
+  PetscFunctionBegin;
+  if (!PatternsStayAway::Any()) {
+    PetscCall(TakePattern(M, patterns));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(OnAll(PetscObjectComm((PetscObject)M), [&] { return Bring(patterns, space, &there); }));
+  PetscCall(TakePattern(M, std::move(there), space));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode SetResultPattern(Mat M, const HostPattern patterns[2], Space space)
 {
   const struct _MatOps *parent;
   Context              *context;
@@ -39,7 +77,7 @@ PetscErrorCode SetResultPattern(Mat M, const HostPattern patterns[2])
   PetscCall(GetContext(M, &context));
   context->product_here = true;
   PetscCall(Decide(M, context));
-  PetscCall(TakePattern(M, patterns));
+  PetscCall(TakePatternIn(M, patterns, space));
   PetscCall(GetParentOps(true, &parent));
   for (MatOption option : {MAT_NEW_NONZERO_LOCATION_ERR, MAT_NEW_NONZERO_ALLOCATION_ERR}) // as PETSc's products
     PetscCall((*parent->setoption)(M, option, PETSC_FALSE));
@@ -80,7 +118,7 @@ PetscErrorCode TakeBlock(Mat block, int which, const ParallelProduct &product)
 
   PetscFunctionBegin;
   PetscCall(GetContext(block, &context));
-  PetscCall(context->rows.GetPattern(block, &csr, nullptr));
+  PetscCall(context->rows.GetShape(block, &csr));
   if (csr.nonzeros == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MayGoAway(block, context, &lazy, &where));
   lazy = lazy && where == space;

@@ -141,7 +141,7 @@ PetscErrorCode LeaveThere(Mat A, Context *context, Array<PetscInt> *i, Array<Pet
 
   PetscFunctionBegin;
   *left = false;
-  if (!PatternsStayAway::Any() || A->preallocated || A->structure_only || context->block || !j->size())
+  if (!PatternsStayAway::Any() || A->preallocated || A->structure_only || !j->size())
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Preallocate(A, MAT_SKIP_ALLOCATION, nullptr));
   context->rows.PatternWritten();

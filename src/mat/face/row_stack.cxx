@@ -18,14 +18,14 @@ PetscInt Numbering::Local(PetscInt global) const
 
 namespace
 {
-/// The patterns of M's blocks on the host; nothing is copied.
-PetscErrorCode GetPatterns(Mat M, Mat blocks[2], Context *of_block[2], CsrView csr[2], const PetscInt **ghosts)
+/// The shapes of M's blocks, and their patterns on the host where these are not away; nothing is copied.
+PetscErrorCode GetShapes(Mat M, Mat blocks[2], Context *of_block[2], CsrView csr[2], const PetscInt **ghosts)
 {
   PetscFunctionBegin;
   PetscCall(MatMPIAIJGetSeqAIJ(M, &blocks[0], &blocks[1], ghosts));
   for (int b = 0; b < 2; b++) {
     PetscCall(GetContext(blocks[b], &of_block[b]));
-    PetscCall(of_block[b]->rows.GetPattern(blocks[b], &csr[b], nullptr));
+    PetscCall(of_block[b]->rows.GetShape(blocks[b], &csr[b]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -37,6 +37,11 @@ PetscErrorCode LookThere(Mat block, Context *context, CsrView *csr)
   bool      lacks = false;
 
   PetscFunctionBegin;
+  if (context->rows.pattern_away() && context->rows.pattern_space() == Space::Host) { // in tests
+    csr->i = context->rows.pattern_there().i;
+    csr->j = context->rows.pattern_there().j;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PlannedSpace(context, &space));
   if (space == Space::Device) PetscCall(DeviceFound(&found));
   if (!found || csr->nonzeros == 0) PetscFunctionReturn(PETSC_SUCCESS);
@@ -55,7 +60,7 @@ PetscErrorCode ParallelPatternWatch::Look(Mat M, bool *changed)
   const PetscInt *ghosts;
 
   PetscFunctionBegin;
-  PetscCall(GetPatterns(M, blocks, of_block, csr, &ghosts));
+  PetscCall(GetShapes(M, blocks, of_block, csr, &ghosts));
   *changed =
       ghosts_.size() != static_cast<size_t>(csr[1].cols) || !std::equal(ghosts, ghosts + csr[1].cols, ghosts_.begin());
   if (*changed) PetscCallCXX(ghosts_.assign(ghosts, ghosts + csr[1].cols));
@@ -69,6 +74,25 @@ PetscErrorCode ParallelPatternWatch::Look(Mat M, bool *changed)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+namespace
+{
+/// i [rows + 1] += where the rows of a block begin, which may be away.
+PetscErrorCode AddBeginnings(const Context &context, const CsrView &csr, std::vector<PetscInt> *i)
+{
+  std::vector<PetscInt> copy;
+  const PetscInt       *begin = csr.i;
+
+  PetscFunctionBegin;
+  if (context.rows.pattern_away()) {
+    PetscCallCXX(copy.resize(i->size()));
+    PetscCall(CopyToHost(context.rows.pattern_space(), context.rows.pattern_there().i, copy.size(), copy.data()));
+    begin = copy.data();
+  }
+  for (size_t r = 0; r < i->size(); r++) (*i)[r] += begin[r];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
 PetscErrorCode RowStack::Join(Mat M, bool *fits)
 {
   Mat             blocks[2];
@@ -78,7 +102,7 @@ PetscErrorCode RowStack::Join(Mat M, bool *fits)
   bool            changed;
 
   PetscFunctionBegin;
-  PetscCall(GetPatterns(M, blocks, of_block, csr, &ghosts));
+  PetscCall(GetShapes(M, blocks, of_block, csr, &ghosts));
   PetscCall(watch_.Look(M, &changed));
   const PetscCount entries = PetscCount(csr[0].nonzeros) + csr[1].nonzeros;
   *fits                    = entries < PETSC_MAX_INT && PetscCount(csr[0].cols) + csr[1].cols < PETSC_MAX_INT;
@@ -90,8 +114,8 @@ PetscErrorCode RowStack::Join(Mat M, bool *fits)
   columns_.own   = M->cmap->n;
   PetscCallCXX(columns_.others.assign(ghosts, ghosts + csr[1].cols));
   for (PetscInt k = 0; k < csr[1].cols; k++) PetscCallCXX(ghosts_.push_back(columns_.own + k));
-  PetscCallCXX(host_i_.assign(1, 0));
-  for (PetscInt r = 1; r <= own_rows_; r++) PetscCallCXX(host_i_.push_back(csr[0].i[r] + csr[1].i[r]));
+  PetscCallCXX(host_i_.assign(static_cast<size_t>(own_rows_) + 1, 0));
+  for (int b = 0; own_rows_ && b < 2; b++) PetscCall(AddBeginnings(*of_block[b], csr[b], &host_i_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -111,25 +135,59 @@ PetscErrorCode RowStack::NumberAnew(const std::vector<PetscInt> &global)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The columns, in the matrix, of these own rows one after the other, looked up where the patterns are.
+PetscErrorCode RowStack::LookUp(Mat M, std::vector<PetscInt> &&rows, std::vector<PetscInt> *columns)
+{
+  Mat                   blocks[2];
+  Context              *of_block[2];
+  CsrView               csr[2];
+  const PetscInt       *ghosts, *i[2], *j[2];
+  Space                 space = Space::Host;
+  std::vector<PetscInt> begins;
+  size_t                entries = 0;
+  Array<PetscInt>       row, begin, number, to;
+
+  PetscFunctionBegin;
+  PetscCall(GetShapes(M, blocks, of_block, csr, &ghosts));
+  for (const Context *context : of_block)
+    if (context->rows.pattern_away()) space = context->rows.pattern_space();
+  for (int b = 0; b < 2; b++) PetscCall(of_block[b]->rows.BringPattern(blocks[b], space, &i[b], &j[b]));
+  for (PetscInt r : rows) {
+    PetscCallCXX(begins.push_back(static_cast<PetscInt>(entries)));
+    entries += static_cast<size_t>(host_i_[r + 1] - host_i_[r]);
+  }
+  const PetscCount count = static_cast<PetscCount>(rows.size());
+  PetscCallCXX(columns->resize(entries));
+  PetscCall(row.Take(std::move(rows), space));
+  PetscCall(begin.Take(std::move(begins), space));
+  PetscCall(number.Copy(ghosts, static_cast<size_t>(csr[1].cols), space));
+  PetscCall(to.Allocate(entries, space));
+  PetscCall(values::ForEach(
+      space, count,
+      values::NameColumns{columns_.begin, row.data(), begin.data(), i[0], j[0], i[1], j[1], number.data(), to.data()}));
+  if (entries) PetscCall(to.ToHost(columns->data()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The columns, in the matrix, of the fetched entries. Owners look up those alone that somebody asks for.
 PetscErrorCode RowStack::FetchColumns(Mat M, PetscSF rows, std::vector<PetscInt> *global)
 {
-  Mat             blocks[2];
-  Context        *of_block[2];
-  CsrView         csr[2];
-  const PetscInt *ghosts, *asked;
-  PetscInt       *sent; // most of it is never touched
+  const PetscInt       *asked;
+  PetscInt             *sent; // most of it is never touched
+  std::vector<PetscInt> mine, columns;
+  size_t                at = 0;
 
   PetscFunctionBegin;
-  PetscCall(GetPatterns(M, blocks, of_block, csr, &ghosts));
   PetscCall(PetscSFComputeDegreeBegin(rows, &asked));
   PetscCall(PetscSFComputeDegreeEnd(rows, &asked));
+  for (PetscInt r = 0; r < own_rows_; r++)
+    if (asked[r]) PetscCallCXX(mine.push_back(r));
+  PetscCall(LookUp(M, std::vector<PetscInt>(mine), &columns));
   PetscCall(PetscMalloc1(nonzeros_, &sent));
-  for (PetscInt r = 0; r < own_rows_; r++) {
-    if (!asked[r]) continue;
-    PetscInt at = host_i_[r];
-    for (PetscInt e = csr[0].i[r]; e < csr[0].i[r + 1]; e++) sent[at++] = columns_.begin + csr[0].j[e];
-    for (PetscInt e = csr[1].i[r]; e < csr[1].i[r + 1]; e++) sent[at++] = ghosts[csr[1].j[e]];
+  for (PetscInt r : mine) {
+    const size_t length = static_cast<size_t>(host_i_[r + 1] - host_i_[r]);
+    std::copy_n(columns.data() + at, length, sent + host_i_[r]);
+    at += length;
   }
   PetscCallCXX(global->resize(static_cast<size_t>(fetched_)));
   PetscCall(Broadcast(entries_, sent, global->data()));
@@ -186,7 +244,7 @@ PetscErrorCode RowStack::JoinRows(Mat M)
   Array<PetscInt> number;
 
   PetscFunctionBegin;
-  PetscCall(GetPatterns(M, blocks, of_block, csr, &unused));
+  PetscCall(GetShapes(M, blocks, of_block, csr, &unused));
   for (int b = 0; b < 2; b++) PetscCall(of_block[b]->rows.BringPattern(blocks[b], space_, &i[b], &j[b]));
   PetscCall(number.Take(std::move(ghosts_), space_));
   const CsrView joined{own_rows_, columns_.size(), nonzeros_, nullptr, nullptr, nullptr};

@@ -67,6 +67,7 @@ private:
     return products::SparseRows{rows, columns_.size(), nonzeros, CsrArrays{i_.data(), j_.data(), a_.data()}};
   }
   PetscErrorCode NumberAnew(const std::vector<PetscInt> &global);
+  PetscErrorCode LookUp(Mat M, std::vector<PetscInt> &&rows, std::vector<PetscInt> *columns);
   PetscErrorCode FetchColumns(Mat M, PetscSF rows, std::vector<PetscInt> *global);
   PetscErrorCode JoinRows(Mat M);
 

@@ -4,32 +4,13 @@
 
 #include "device/device.hpp"
 #include "device/scalar.hpp"
-#include "mat/rows/csr_view.hpp"
+#include "mat/rows/block_operations.hpp"
 #include "mat/rows/gather_operations.hpp"
 #include "mat/rows/graph_operations.hpp"
+#include "mat/rows/lane.hpp"
 
 namespace sparsegpu::rows::values
 {
-
-/// How many neighbouring indices share a row where an operation has several: 1 << bits, at most a warp and no more
-/// than the mean row has entries. They take its entries in turn, so that neighbouring threads read neighbouring ones.
-inline int LaneBits(const CsrView &pattern)
-{
-  int bits = 0;
-  while (bits < 5 && pattern.rows && (PetscCount(2) << bits) <= pattern.nonzeros / pattern.rows) bits++;
-  return bits;
-}
-/// The entries of one index of those that share a row.
-struct Lane {
-  PetscCount   row;
-  int          first, step; ///< from the row's beginning
-  SPARSEGPU_HD Lane(PetscCount k, int bits)
-      : row(k >> bits),
-        first(static_cast<int>(k & ((PetscCount(1) << bits) - 1))),
-        step(1 << bits)
-  {
-  }
-};
 
 // Of each entry e of the values a.
 
@@ -73,30 +54,6 @@ struct TakePart {
 #else
     if (imaginary) a[e] = 0;
 #endif
-  }
-};
-
-// Of each row, by 1 << bits indices.
-
-/// Rows [rows + 1 beginnings di] and [oi], joined: a row of the first, then that of the second. Entry e of the first
-/// has the column dj[e] and is value e, one of the second number[oj[e]], and is value split + e.
-struct JoinRows {
-  int               bits;
-  PetscInt          split;
-  const PetscInt   *di, *dj, *oi, *oj, *number;
-  PetscInt         *j, *place;
-  SPARSEGPU_HD void operator()(PetscCount k) const
-  {
-    const Lane     lane(k, bits);
-    const PetscInt off = oi[lane.row], behind = di[lane.row + 1]; // where a row of the one begins behind the other's
-    for (PetscInt e = di[lane.row] + lane.first; e < di[lane.row + 1]; e += lane.step) {
-      j[off + e]     = dj[e];
-      place[off + e] = e;
-    }
-    for (PetscInt e = off + lane.first; e < oi[lane.row + 1]; e += lane.step) {
-      j[behind + e]     = number[oj[e]];
-      place[behind + e] = split + e;
-    }
   }
 };
 
@@ -293,6 +250,10 @@ PetscErrorCode                            Largest_CUDA(PetscCount count, const S
   what(DropSmall);                           \
   what(CheckBlocks);                         \
   what(JoinRows);                            \
+  what(NameColumns);                         \
+  what(CountParts);                          \
+  what(SplitRows);                           \
+  what(FindPlaces);                          \
   what(GatherPair);                          \
   what(GatherIndices);                       \
   what(AddMore)

@@ -1,7 +1,6 @@
 /// Aggregates and prolongators, of each process and of all together.
 #include "pc/amg/coarsening.hpp"
 #include "pc/amg/filter.hpp"
-#include "pc/amg/parallel_prolongator.hpp"
 #include "petsc/compat.hpp"
 #include "petsc/on_all.hpp"
 #include "sparsegpu.h"
@@ -96,6 +95,7 @@ void Coarsening::Release()
 {
   aggregates_ = Aggregates();
   tentative_  = Tentative();
+  parallel_.reset();
 }
 
 PetscErrorCode Coarsening::Aggregate(Mat A, PetscReal threshold, PetscInt distance, const NearNullSpace &fine)
@@ -159,25 +159,27 @@ PetscErrorCode Coarsening::Prolong(Mat A, PetscReal emax, PetscInt steps, bool f
   const bool      fused = steps <= 1;
   Smoothing       smoothing;
   Mat             D;
-  PetscBool       ours = PETSC_FALSE;
+  PetscBool       ours      = PETSC_FALSE;
+  bool            refreshes = false;
 
   PetscFunctionBegin;
   PetscCall(DiagonalBlock(A, &D));
   smoothing.damping  = fused ? damping : 0;
   smoothing.filtered = filtered;
   if (D == A && fused && *P) PetscCall(PetscObjectTypeCompare((PetscObject)*P, MATSEQAIJSPARSEGPU, &ours));
-  *replaced = !ours;
-  if (ours) {
-    PetscCall(RefreshProlongator(A, aggregates_, tentative_, smoothing, *P));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  if (parallel_ && fused) PetscCall(parallel_->Refreshes(*P, &refreshes));
+  *replaced = !ours && !refreshes;
+  if (ours) PetscCall(RefreshProlongator(A, aggregates_, tentative_, smoothing, *P));
+  if (refreshes) PetscCall(parallel_->Refresh(A, smoothing.damping, *P));
+  if (!*replaced) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatDestroy(P));
   if (D == A) {
     PetscCall(CreateProlongator(A, aggregates_, tentative_, smoothing, P));
     PetscCall(OfTypeOf(A, P));
   } else {
-    PetscCall(CreateParallelProlongator(A, aggregates_, tentative_, smoothing.damping, fused ? threshold : -1,
-                                        gathering_.rows(), P));
+    PetscCallCXX(parallel_ = std::make_unique<ParallelProlongator>());
+    PetscCall(
+        parallel_->Create(A, aggregates_, tentative_, smoothing.damping, fused ? threshold : -1, gathering_.rows(), P));
   }
   if (fused) PetscFunctionReturn(PETSC_SUCCESS);
   Mat F = A;

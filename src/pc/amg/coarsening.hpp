@@ -2,9 +2,11 @@
 /// reach over processes; smoothed prolongators do.
 #pragma once
 
+#include <memory>
 #include "pc/aggregate/aggregate.hpp"
 #include "pc/amg/gathering.hpp"
 #include "pc/amg/near_null_space.hpp"
+#include "pc/amg/parallel_prolongator.hpp"
 
 namespace sparsegpu::amg
 {
@@ -26,7 +28,7 @@ public:
 
   /// *P = (I - damping D^-1 A)^steps P0, damping 1.4 / emax as in PCGAMG; `filtered`: without weak couplings, which go
   /// to the diagonal. In one pass with one step at most, else by products of matrices. A matrix made
-  /// before gets new values where they are computed by one pass on one process; else it is *replaced. Collective.
+  /// before gets new values where one pass computes them; else it is *replaced. Collective.
   PetscErrorCode Prolong(Mat A, PetscReal emax, PetscInt steps, bool filtered, Mat *P, bool *replaced);
   /// Makes the coarse operator regular in columns that the near null space leaves empty. Collective.
   PetscErrorCode Activate(Mat coarse) const;
@@ -34,13 +36,14 @@ public:
   void Release();
 
 private:
-  Aggregates               aggregates_;
-  Tentative                tentative_;
-  Gathering                gathering_;
-  PetscReal                threshold_ = -1; ///< of Aggregate()
-  PetscInt                 columns_ = 0, isolated_ = 0;
-  bool                     inactive_ = false; ///< a column of a process is empty
-  std::vector<PetscScalar> ones_;             ///< [columns of this process] 1 where a column is empty, if one is
+  Aggregates                           aggregates_;
+  Tentative                            tentative_;
+  Gathering                            gathering_;
+  std::unique_ptr<ParallelProlongator> parallel_;       ///< on several processes
+  PetscReal                            threshold_ = -1; ///< of Aggregate()
+  PetscInt                             columns_ = 0, isolated_ = 0;
+  bool                                 inactive_ = false; ///< a column of a process is empty
+  std::vector<PetscScalar>             ones_; ///< [columns of this process] 1 where a column is empty, if one is
 };
 
 } // namespace sparsegpu::amg

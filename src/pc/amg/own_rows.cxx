@@ -34,23 +34,39 @@ PetscErrorCode OwnRowsOf::ListGhosts(Mat O, const PetscInt *columns)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode OwnRowsOf::TakeBlocks(Mat A)
+/// The rows of both blocks; *others is null where there is one.
+PetscErrorCode OwnRowsOf::TakeBlocks(Mat A, Mat *others, const PetscInt **columns)
 {
-  Mat             D, O = nullptr;
-  const PetscInt *columns = nullptr;
+  Mat D;
 
   PetscFunctionBegin;
+  *others = nullptr;
   PetscCall(DiagonalBlock(A, &D));
-  if (D != A) PetscCall(MatMPIAIJGetSeqAIJ(A, &D, &O, &columns));
+  if (D != A) PetscCall(MatMPIAIJGetSeqAIJ(A, &D, others, columns));
   PetscCall(aggregate::WorkSpace(D, &space_));
   PetscCall(own_.Take(D, space_));
-  PetscCall(MatGetBlockSize(A, &rows_.size));
-  PetscCall(MatGetOwnershipRange(A, &rows_.first, nullptr));
   rows_.rows = own_.rows.rows;
   rows_.own  = own_.rows.arrays;
-  if (O) {
-    PetscCall(others_.Take(O, space_));
+  if (*others) {
+    PetscCall(others_.Take(*others, space_));
     rows_.others = others_.rows.arrays;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Takes A, and looks at its pattern.
+PetscErrorCode OwnRowsOf::Look(Mat A)
+{
+  Mat             O;
+  const PetscInt *columns = nullptr;
+  Array<PetscInt> unordered;
+  PetscInt        any = 0;
+
+  PetscFunctionBegin;
+  PetscCall(TakeBlocks(A, &O, &columns));
+  PetscCall(MatGetBlockSize(A, &rows_.size));
+  PetscCall(MatGetOwnershipRange(A, &rows_.first, nullptr));
+  if (O) {
     PetscCall(ListGhosts(O, columns));
   } else {
     std::vector<PetscInt> none;
@@ -61,12 +77,35 @@ PetscErrorCode OwnRowsOf::TakeBlocks(Mat A)
   PetscCheck(FitsPetscInt(static_cast<PetscLogDouble>(nonzeros())), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "Rows of a process with %lld entries, more than PetscInt counts; configure PETSc with 64-bit indices",
              static_cast<long long>(nonzeros()));
-  Array<PetscInt> unordered;
-  PetscInt        any = 0;
   PetscCall(unordered.Allocate(static_cast<size_t>(rows_.rows) + 1, space_));
   PetscCall(ForEach(space_, rows_.rows, CountUnordered{rows_, unordered.data()}));
   PetscCall(rows::RunningSumIn(space_, rows_.rows, &unordered, &any));
   rows_.unordered = any > 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void OwnRowsOf::Drop()
+{
+  had_         = nonzeros();
+  own_         = aggregate::Source();
+  others_      = aggregate::Source();
+  sizes_       = Array<PetscReal>();
+  ghost_sizes_ = Array<PetscReal>();
+}
+
+PetscErrorCode OwnRowsOf::TakeAgain(Mat A)
+{
+  const PetscInt  rows  = rows_.rows;
+  const Space     space = space_;
+  Mat             O;
+  const PetscInt *columns;
+
+  PetscFunctionBegin;
+  PetscCall(TakeBlocks(A, &O, &columns));
+  PetscCheck(rows_.rows == rows && nonzeros() == had_ && space_ == space && (O != nullptr) == (forest_ != nullptr),
+             PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+             "New values of %" PetscInt_FMT " rows with %lld entries, not %" PetscInt_FMT " with %lld where they were",
+             rows_.rows, static_cast<long long>(nonzeros()), rows, static_cast<long long>(had_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -77,7 +116,7 @@ PetscErrorCode OwnRowsOf::Take(Mat A)
 
   PetscFunctionBegin;
   comm_ = PetscObjectComm((PetscObject)A);
-  PetscCall(OnAll(comm_, [&] { return TakeBlocks(A); }));
+  PetscCall(OnAll(comm_, [&] { return Look(A); }));
   PetscCallMPI(MPI_Comm_size(comm_, &size));
   if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetLayouts(A, nullptr, &columns));

@@ -21,6 +21,11 @@ public:
   /// A of any AIJ type, sequential or parallel. Collective. Errors, on all processes: PETSC_ERR_MEM;
   /// PETSC_ERR_ARG_OUTOFRANGE.
   PetscErrorCode Take(Mat A);
+  /// After that: other values, of the same pattern, of A or of a matrix of its type. Errors: PETSC_ERR_MEM;
+  /// PETSC_ERR_ARG_WRONGSTATE where the pattern is known to be another one. Not collective.
+  PetscErrorCode TakeAgain(Mat A);
+  /// Lets the rows go, until TakeAgain(); all else stays.
+  void Drop();
 
   MPI_Comm       comm() const { return comm_; }
   Space          space() const { return space_; }
@@ -40,7 +45,8 @@ public:
   PetscErrorCode CountStayingRows(const Couplings &couplings, Array<PetscInt> *begin, PetscInt *total) const;
 
 private:
-  PetscErrorCode TakeBlocks(Mat A);
+  PetscErrorCode TakeBlocks(Mat A, Mat *others, const PetscInt **columns);
+  PetscErrorCode Look(Mat A);
   PetscErrorCode ListGhosts(Mat O, const PetscInt *columns);
 
   MPI_Comm              comm_  = PETSC_COMM_SELF;
@@ -48,6 +54,7 @@ private:
   aggregate::Source     own_, others_;
   Array<PetscInt>       no_rows_, columns_;
   OwnRows               rows_ = {};
+  PetscCount            had_  = 0; ///< nonzeros() before Drop()
   std::vector<PetscInt> ghosts_, places_;
   PetscSF               forest_ = nullptr; ///< null on one process
   Array<PetscReal>      sizes_, ghost_sizes_;

@@ -5,50 +5,16 @@
 #include "mat/rows/value_operations.hpp"
 #include "pc/aggregate/prolongator.hpp"
 #include "pc/amg/joined_rows.hpp"
-#include "pc/amg/own_rows.hpp"
 #include "pc/amg/update.hpp"
-#include "pc/classical/matrix.hpp"
 #include "petsc/compat.hpp"
 #include "petsc/on_all.hpp"
+#include "sparsegpu.h"
 
 namespace sparsegpu::amg
 {
 
-namespace
-{
-class Joined
-{
-public:
-  Joined(Mat A, const Aggregates &aggregates, const Tentative &tentative)
-      : A_(A),
-        aggregates_(aggregates),
-        tentative_(tentative)
-  {
-  }
-  PetscErrorCode Run(PetscReal damping, PetscReal threshold, PetscInt columns, Mat *P);
-
-private:
-  PetscErrorCode TakeAggregates();
-  PetscErrorCode TakeTentative();
-  PetscErrorCode TakeRows();
-  PetscErrorCode Mark(const Couplings &couplings);
-  PetscErrorCode FindRows(PetscReal damping, classical::OwnedRows *rows);
-  PetscErrorCode ListMembers(const std::vector<PetscInt> &of);
-
-  const Mat            A_;
-  const Aggregates    &aggregates_;
-  const Tentative     &tentative_;
-  OwnRowsOf            own_;
-  PetscInt             count_ = 0;       ///< of aggregates
-  Array<PetscInt>      of_, number_;     ///< [nodes of columns], [aggregates] in the whole matrix
-  Array<PetscInt>      begin_, members_; ///< of aggregates
-  Array<Scalar>        P0_, a_;
-  Array<PetscInt>      i_, j_;
-  Array<unsigned char> strong_;
-};
-
 /// Members of an aggregate ascend.
-PetscErrorCode Joined::ListMembers(const std::vector<PetscInt> &of)
+PetscErrorCode ParallelProlongator::ListMembers(const std::vector<PetscInt> &of)
 {
   std::vector<PetscInt> begin, members, next;
 
@@ -68,20 +34,20 @@ PetscErrorCode Joined::ListMembers(const std::vector<PetscInt> &of)
 }
 
 /// Collective.
-PetscErrorCode Joined::TakeAggregates()
+PetscErrorCode ParallelProlongator::TakeAggregates(const Aggregates &aggregates)
 {
   const PetscInt        size = own_.rows().size;
   std::vector<PetscInt> of, mine, theirs, others, number;
   PetscInt              first = 0;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Scan(&aggregates_.count, &first, 1, MPIU_INT, MPI_SUM, own_.comm()));
-  first -= aggregates_.count;
+  PetscCallMPI(MPI_Scan(&aggregates.count, &first, 1, MPIU_INT, MPI_SUM, own_.comm()));
+  first -= aggregates.count;
   PetscCall(OnAll(own_.comm(), [&] {
     PetscFunctionBegin;
-    PetscCallCXX(of.resize(static_cast<size_t>(aggregates_.nodes)));
+    PetscCallCXX(of.resize(static_cast<size_t>(aggregates.nodes)));
     PetscCallCXX(theirs.resize(own_.ghosts().size()));
-    PetscCall(aggregates_.of.ToHost(of.data()));
+    PetscCall(aggregates.of.ToHost(of.data()));
     for (PetscInt aggregate : of) // what follows takes unknowns
       for (PetscInt k = 0; k < size; k++) PetscCallCXX(mine.push_back(aggregate < 0 ? -1 : first + aggregate));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -96,7 +62,7 @@ PetscErrorCode Joined::TakeAggregates()
     const auto     split = std::lower_bound(others.begin(), others.end(), first);
     const PetscInt below = static_cast<PetscInt>(split - others.begin());
     PetscCallCXX(number.assign(others.begin(), split));
-    for (PetscInt k = 0; k < aggregates_.count; k++) PetscCallCXX(number.push_back(first + k));
+    for (PetscInt k = 0; k < aggregates.count; k++) PetscCallCXX(number.push_back(first + k));
     PetscCallCXX(number.insert(number.end(), split, others.end()));
     count_ = static_cast<PetscInt>(number.size());
     for (PetscInt &aggregate : of)
@@ -105,7 +71,7 @@ PetscErrorCode Joined::TakeAggregates()
       const PetscInt aggregate = theirs[k];
       const PetscInt place =
           static_cast<PetscInt>(std::lower_bound(others.begin(), others.end(), aggregate) - others.begin());
-      PetscCallCXX(of.push_back(aggregate < 0 ? -1 : place < below ? place : place + aggregates_.count));
+      PetscCallCXX(of.push_back(aggregate < 0 ? -1 : place < below ? place : place + aggregates.count));
     }
     PetscCall(ListMembers(of));
     PetscCall(of_.Take(std::move(of), own_.space()));
@@ -116,9 +82,9 @@ PetscErrorCode Joined::TakeAggregates()
 }
 
 /// Collective.
-PetscErrorCode Joined::TakeTentative()
+PetscErrorCode ParallelProlongator::TakeTentative(const Tentative &tentative)
 {
-  const size_t        vectors = static_cast<size_t>(tentative_.vectors), rows = static_cast<size_t>(own_.rows().rows);
+  const size_t        vectors = static_cast<size_t>(tentative.vectors), rows = static_cast<size_t>(own_.rows().rows);
   std::vector<Scalar> mine, theirs;
 
   PetscFunctionBegin;
@@ -126,10 +92,10 @@ PetscErrorCode Joined::TakeTentative()
     PetscFunctionBegin;
     PetscCallCXX(mine.resize(rows * vectors));
     PetscCallCXX(theirs.resize(own_.ghosts().size() * vectors));
-    PetscCall(tentative_.values.ToHost(mine.data()));
+    PetscCall(tentative.values.ToHost(mine.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
-  PetscCall(own_.Share(MPIU_SCALAR, tentative_.vectors, mine.data(), theirs.data()));
+  PetscCall(own_.Share(MPIU_SCALAR, tentative.vectors, mine.data(), theirs.data()));
   PetscCall(OnAll(own_.comm(), [&] {
     PetscFunctionBegin;
     PetscCallCXX(mine.insert(mine.end(), theirs.begin(), theirs.end()));
@@ -139,7 +105,7 @@ PetscErrorCode Joined::TakeTentative()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Joined::TakeRows()
+PetscErrorCode ParallelProlongator::TakeRows(Rows *rows) const
 {
   const OwnRows &own      = own_.rows();
   const PetscInt nonzeros = static_cast<PetscInt>(own_.nonzeros());
@@ -154,24 +120,24 @@ PetscErrorCode Joined::TakeRows()
   for (PetscInt ghost : own_.places()) PetscCallCXX(numbers.push_back(own.rows + ghost));
   PetscCall(number.Take(std::move(numbers), own_.space()));
   PetscCall(place.Allocate(static_cast<size_t>(own_.nonzeros()), own_.space()));
-  PetscCall(i_.Allocate(static_cast<size_t>(own.rows) + 1, own_.space()));
-  PetscCall(j_.Allocate(static_cast<size_t>(own_.nonzeros()), own_.space()));
-  PetscCall(a_.Allocate(static_cast<size_t>(own_.nonzeros()), own_.space()));
+  PetscCall(rows->i.Allocate(static_cast<size_t>(own.rows) + 1, own_.space()));
+  PetscCall(rows->j.Allocate(static_cast<size_t>(own_.nonzeros()), own_.space()));
+  PetscCall(rows->a.Allocate(static_cast<size_t>(own_.nonzeros()), own_.space()));
   if (own.rows == 0) { // whose arrays may lie anywhere
-    PetscCall(i_.Take({0}, own_.space()));
+    PetscCall(rows->i.Take({0}, own_.space()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(ForEach(own_.space(), static_cast<PetscCount>(own.rows) + 1, JoinBeginnings{own, i_.data()}));
+  PetscCall(ForEach(own_.space(), static_cast<PetscCount>(own.rows) + 1, JoinBeginnings{own, rows->i.data()}));
   PetscCall(rows::values::ForEach(own_.space(), static_cast<PetscCount>(own.rows) << bits,
                                   rows::values::JoinRows{bits, split, own.own.i, own.own.j, own.others.i, own.others.j,
-                                                         number.data_or_null(), j_.data(), place.data()}));
-  PetscCall(rows::values::ForEach(own_.space(), nonzeros,
-                                  rows::values::GatherPair{place.data(), split, own.own.a, own.others.a, a_.data()}));
+                                                         number.data_or_null(), rows->j.data(), place.data()}));
+  PetscCall(rows::values::ForEach(
+      own_.space(), nonzeros, rows::values::GatherPair{place.data(), split, own.own.a, own.others.a, rows->a.data()}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// Nothing is marked where nothing is weak.
-PetscErrorCode Joined::Mark(const Couplings &couplings)
+PetscErrorCode ParallelProlongator::Mark(const Couplings &couplings, Rows *rows) const
 {
   Array<PetscInt> begin;
   PetscInt        stay;
@@ -179,27 +145,27 @@ PetscErrorCode Joined::Mark(const Couplings &couplings)
   PetscFunctionBegin;
   PetscCall(own_.CountStayingRows(couplings, &begin, &stay));
   if (stay == own_.nonzeros()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(strong_.Allocate(static_cast<size_t>(own_.nonzeros()), own_.space()));
-  PetscCall(ForEach(own_.space(), own_.rows().rows, MarkStaying{couplings, strong_.data()}));
+  PetscCall(rows->strong.Allocate(static_cast<size_t>(own_.nonzeros()), own_.space()));
+  PetscCall(ForEach(own_.space(), own_.rows().rows, MarkStaying{couplings, rows->strong.data()}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Joined::FindRows(PetscReal damping, classical::OwnedRows *rows)
+PetscErrorCode ParallelProlongator::FindRows(const Rows &joined, PetscReal damping, classical::OwnedRows *rows) const
 {
   const OwnRows         &own     = own_.rows();
   const PetscInt         columns = own.rows + static_cast<PetscInt>(own_.ghosts().size());
   const SparseRows       A{own.rows, columns, static_cast<PetscInt>(own_.nonzeros()),
-                     CsrArrays{i_.data(), j_.data_or_null(), a_.data_or_null()}};
+                     CsrArrays{joined.i.data(), joined.j.data_or_null(), joined.a.data_or_null()}};
   const ProlongatorInput in{A,
                             own.rows / own.size,
                             own.size,
                             count_,
-                            tentative_.vectors,
+                            vectors_,
                             of_.data_or_null(),
                             begin_.data(),
                             members_.data_or_null(),
                             P0_.data_or_null(),
-                            strong_.data_or_null(),
+                            joined.strong.data_or_null(),
                             damping,
                             false};
 
@@ -208,40 +174,62 @@ PetscErrorCode Joined::FindRows(PetscReal damping, classical::OwnedRows *rows)
   PetscCall(rows->a.Allocate(rows->j.size(), own_.space()));
   PetscCall(FindProlongatorValues(own_.space(), in, rows->i.data(), rows->j.data(), rows->a.data()));
   PetscCall(ForEach(own_.space(), static_cast<PetscCount>(rows->j.size()),
-                    NumberColumns{number_.data_or_null(), tentative_.vectors, rows->j.data()}));
+                    NumberColumns{number_.data_or_null(), vectors_, rows->j.data()}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Joined::Run(PetscReal damping, PetscReal threshold, PetscInt columns, Mat *P)
+PetscErrorCode ParallelProlongator::Create(Mat A, const Aggregates &aggregates, const Tentative &tentative,
+                                           PetscReal damping, PetscReal threshold, PetscInt columns, Mat *P)
 {
   Couplings            couplings;
   classical::OwnedRows rows;
 
   PetscFunctionBegin;
-  PetscCall(own_.Take(A_));
-  PetscCall(TakeAggregates());
-  PetscCall(TakeTentative());
-  if (threshold > 0) PetscCall(own_.FindCouplings(threshold, &couplings));
+  filtered_ = threshold > 0;
+  vectors_  = tentative.vectors;
+  PetscCall(own_.Take(A));
+  PetscCall(TakeAggregates(aggregates));
+  PetscCall(TakeTentative(tentative));
+  if (filtered_) PetscCall(own_.FindCouplings(threshold, &couplings));
   PetscCall(OnAll(own_.comm(), [&] {
+    Rows joined;
+
     PetscFunctionBegin;
-    PetscCall(TakeRows());
-    if (threshold > 0) PetscCall(Mark(couplings));
-    PetscCall(FindRows(damping, &rows));
+    PetscCall(TakeRows(&joined));
+    if (filtered_) PetscCall(Mark(couplings, &joined));
+    PetscCall(FindRows(joined, damping, &rows));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
-  PetscCall(
-      classical::CreateFromRows(A_, own_.space(), columns, std::move(rows), P, own_.rows().size, tentative_.vectors));
+  PetscCall(classical::CreateFromRows(A, own_.space(), columns, std::move(rows), P, own_.rows().size, vectors_));
+  own_.Drop();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-} // namespace
 
-PetscErrorCode CreateParallelProlongator(Mat A, const Aggregates &aggregates, const Tentative &tentative,
-                                         PetscReal damping, PetscReal threshold, PetscInt columns, Mat *P)
+PetscErrorCode ParallelProlongator::Refreshes(Mat P, bool *refreshes) const
 {
-  Joined joined(A, aggregates, tentative);
+  PetscBool ours = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(joined.Run(damping, threshold, columns, P));
+  if (P && vectors_ > 0 && !filtered_) PetscCall(PetscObjectTypeCompare((PetscObject)P, MATMPIAIJSPARSEGPU, &ours));
+  *refreshes = ours;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ParallelProlongator::Refresh(Mat A, PetscReal damping, Mat P)
+{
+  PetscFunctionBegin;
+  PetscCall(OnAll(own_.comm(), [&] {
+    Rows                 joined;
+    classical::OwnedRows rows;
+
+    PetscFunctionBegin;
+    PetscCall(own_.TakeAgain(A));
+    PetscCall(TakeRows(&joined));
+    PetscCall(FindRows(joined, damping, &rows));
+    PetscCall(classical::SetFromRows(own_.space(), rows, P));
+    own_.Drop();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

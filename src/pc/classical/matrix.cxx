@@ -1,5 +1,5 @@
-/// On one process the rows stay where they are, as a matrix of ours; on several their pattern goes through the host,
-/// which numbers the ghosts, and their values stay where the matrix is of our type.
+/// The rows stay where they are, as a matrix of ours; on several processes those of a matrix of another type go through
+/// the host.
 #include "pc/classical/matrix.hpp"
 #include <algorithm>
 #include "mat/face/fill_values.hpp"
@@ -59,70 +59,52 @@ PetscErrorCode TakeSequential(Space space, OwnedRows &&rows, Mat P)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Which of the two blocks of a parallel matrix entries are in, by their columns.
-struct Blocks {
-  PetscInt begin, end; ///< columns of this process
-  int      Of(PetscInt j) const { return j < begin || j >= end; }
-};
+} // namespace
 
-/// The patterns of both blocks, for TakePattern().
-void Split(const Blocks &blocks, const std::vector<PetscInt> &i, const std::vector<PetscInt> &j,
-           HostPattern (&patterns)[2])
-{
-  const size_t others =
-      static_cast<size_t>(std::count_if(j.begin(), j.end(), [&](PetscInt column) { return blocks.Of(column) == 1; }));
-  PetscInt at[2] = {0, 0};
-
-  patterns[0].j.resize(j.size() - others);
-  patterns[1].j.resize(others);
-  for (HostPattern &pattern : patterns) pattern.i.assign(i.size(), 0);
-  for (size_t r = 0; r + 1 < i.size(); r++) {
-    for (PetscInt e = i[r]; e < i[r + 1]; e++) {
-      const PetscInt column                               = j[static_cast<size_t>(e)];
-      const int      which                                = blocks.Of(column);
-      patterns[which].j[static_cast<size_t>(at[which]++)] = which ? column : column - blocks.begin;
-    }
-    for (int b = 0; b < 2; b++) patterns[b].i[r + 1] = at[b];
-  }
-}
-
-/// Values of both blocks, each in the order of its pattern.
-PetscErrorCode TakeValues(const Blocks &blocks, Space space, const OwnedRows &rows, Mat P)
+PetscErrorCode SetFromRows(Space space, const OwnedRows &rows, Mat P)
 {
   BlocksMayLeave scope;
   Mat            parts[2];
+  PetscCount     entries = 0;
 
   PetscFunctionBegin;
   PetscCall(scope.Begin(P));
   PetscCall(GetBlocks(P, parts));
+  for (Mat part : parts) {
+    Context *context;
+    CsrView  csr;
+    PetscCall(GetContext(part, &context));
+    PetscCall(context->rows.GetShape(part, &csr));
+    entries += csr.nonzeros;
+  }
+  PetscCheck(entries == static_cast<PetscCount>(rows.j.size()), PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+             "Values of %zu entries for a pattern of %lld", rows.j.size(), static_cast<long long>(entries));
   for (int b = 0; b < 2; b++)
     PetscCall(FillValues(parts[b], space, [&](const PetscInt *i, const PetscInt *, Scalar *a) {
-      return ForEach(space, P->rmap->n,
-                     TakePart{rows.i.data(), rows.j.data(), rows.a.data(), blocks.begin, blocks.end, b == 0, i, a});
+      return ForEach(
+          space, P->rmap->n,
+          TakePart{rows.i.data(), rows.j.data(), rows.a.data(), P->cmap->rstart, P->cmap->rend, b == 0, i, a});
     }));
   PetscCall(scope.End());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Of our parallel type: values stay in `space`.
+namespace
+{
+/// Of our parallel type: rows stay in `space`.
 PetscErrorCode TakeParallel(Space space, const OwnedRows &rows, Mat P)
 {
-  std::vector<PetscInt> i, j;
-  HostPattern           patterns[2];
+  const MPI_Comm comm = PetscObjectComm((PetscObject)P);
+  BlockPatterns  patterns;
 
   PetscFunctionBegin;
   PetscCall(PetscLayoutSetUp(P->rmap));
   PetscCall(PetscLayoutSetUp(P->cmap));
-  const Blocks blocks{P->cmap->rstart, P->cmap->rend};
-  PetscCall(OnAll(PetscObjectComm((PetscObject)P), [&] {
-    PetscFunctionBegin;
-    PetscCall(CopyToHost(rows.i, space, &i));
-    PetscCall(CopyToHost(rows.j, space, &j));
-    PetscCallCXX(Split(blocks, i, j, patterns));
-    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(OnAll(comm, [&] {
+    return SplitPattern(space, rows.i, rows.j, P->cmap->rstart, P->cmap->rend, P->cmap->N, &patterns);
   }));
-  PetscCall(TakePattern(P, patterns));
-  PetscCall(OnAll(PetscObjectComm((PetscObject)P), [&] { return TakeValues(blocks, space, rows, P); }));
+  PetscCall(TakePattern(P, std::move(patterns), space));
+  PetscCall(OnAll(comm, [&] { return SetFromRows(space, rows, P); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

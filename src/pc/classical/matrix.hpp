@@ -12,4 +12,8 @@ namespace sparsegpu::classical
 PetscErrorCode CreateFromRows(Mat A, Space space, PetscInt columns, OwnedRows &&rows, Mat *P, PetscInt row_block = 1,
                               PetscInt column_block = 1);
 
+/// The values of such a matrix on several processes, of our type, become those of other rows of the same pattern. Not
+/// collective. Errors: PETSC_ERR_MEM.
+PetscErrorCode SetFromRows(Space space, const OwnedRows &rows, Mat P);
+
 } // namespace sparsegpu::classical
