@@ -57,6 +57,43 @@ PetscErrorCode MatGetRowIJ_MPIAIJSparseGPU(Mat A, PetscInt shift, PetscBool symm
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// PETSc's parallel vectors on a GPU take pinned memory of the host at once, which lasts longer than all that a solver
+/// does to set itself up; these take it when somebody reads them there, as those of one process do.
+PetscErrorCode CreateVec(Mat A, PetscLayout layout, Vec *v)
+{
+  PetscFunctionBegin;
+  PetscCheck(layout->n >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The matrix has no sizes yet");
+#if defined(PETSC_HAVE_CUDA) && PETSC_VERSION_GE(3, 20, 0)
+  PetscMPIInt size;
+  PetscBool   cuda;
+  PetscCallMPI(MPI_Comm_size(layout->comm, &size));
+  PetscCall(PetscStrcmp(A->defaultvectype, VECCUDA, &cuda));
+  if (cuda && size > 1 && !A->boundtocpu) {
+    PetscCall(VecCreateMPICUDAWithArray(layout->comm, layout->bs, layout->n, layout->N, nullptr, v));
+    PetscCall(VecSetLayout(*v, layout));
+    PetscCall(VecSet(*v, 0));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  PetscCall(VecCreate(layout->comm, v));
+  PetscCall(VecSetLayout(*v, layout));
+  PetscCall(VecSetType(*v, A->defaultvectype));
+#if defined(PETSC_HAVE_CUDA)
+  if (A->boundtocpu && A->bindingpropagates) {
+    PetscCall(VecSetBindingPropagates(*v, PETSC_TRUE));
+    PetscCall(VecBindToCPU(*v, PETSC_TRUE));
+  }
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode MatCreateVecs_MPIAIJSparseGPU(Mat A, Vec *right, Vec *left)
+{
+  PetscFunctionBegin;
+  if (right) PetscCall(CreateVec(A, A->cmap, right));
+  if (left) PetscCall(CreateVec(A, A->rmap, left));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Other ranks may have values for this one, which PETSc puts in without MatSetValues().
 PetscErrorCode HomeForAssembly(Mat A)
 {
@@ -103,6 +140,7 @@ PetscErrorCode SetOps_MPI(Mat A)
   A->ops->assemblybegin = MatAssemblyBegin_MPIAIJSparseGPU;
   A->ops->assemblyend   = MatAssemblyEnd_MPIAIJSparseGPU;
   A->ops->getrowij      = MatGetRowIJ_MPIAIJSparseGPU;
+  A->ops->getvecs       = MatCreateVecs_MPIAIJSparseGPU;
   SetKeepersOfArrays(A->ops);
   Products<MultiplyParallel>::Set(A->ops);
   PetscFunctionReturn(PETSC_SUCCESS);

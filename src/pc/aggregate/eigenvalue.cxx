@@ -149,18 +149,19 @@ PetscErrorCode Project(Scaled *scaled, Vec *basis, Projection *found)
 }
 
 #if defined(SPARSEGPU_HAVE_CUDA)
-/// Project() of a matrix of one process, where y and z, of its rows, are on the device: the host does not wait in
-/// between, and what comes after the last vector is not used.
+/// Project() where y and z, of A's rows, are on the device of each process: of one process the host does not wait in
+/// between. What comes after the last vector is not used.
 PetscErrorCode ProjectThere(Mat A, Vec y, Vec z, LanczosVectors &v, Projection *found)
 {
   LocalArray               array;
-  PetscInt                 rows;
+  PetscInt                 rows, first;
   PetscReal                norm, scale = 0;
   std::vector<LanczosSums> sums;
 
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(y, &rows));
-  PetscCall(v.SetUp(rows, found->most));
+  PetscCall(VecGetOwnershipRange(y, &first, nullptr));
+  PetscCall(v.SetUp(PetscObjectComm((PetscObject)A), rows, found->most));
   PetscCall(MatGetDiagonal(A, z));
   PetscCall(array.Get(z, Space::Device, Access::Read));
   Stream stream;
@@ -170,7 +171,7 @@ PetscErrorCode ProjectThere(Mat A, Vec y, Vec z, LanczosVectors &v, Projection *
   PetscCall(array.Restore());
   PetscCall(ForEach(Space::Device, rows, ScaleOfDiagonal{true, v.left()}));
   PetscCall(ForEach(Space::Device, rows, ScaleOfDiagonal{false, v.right()}));
-  PetscCall(ForEach(Space::Device, rows, StartOfSearch{0, v.first()}));
+  PetscCall(ForEach(Space::Device, rows, StartOfSearch{first, v.first()}));
   PetscCall(v.Begin());
   for (PetscInt k = 0; k < found->most; k++) {
     PetscCall(array.Get(y, Space::Device, Access::Write));
@@ -214,16 +215,14 @@ PetscErrorCode ProjectByVectors(Mat A, Vec like, Projection *found)
 
 PetscErrorCode EstimateLargestEigenvalue(Mat A, PetscInt iterations, PetscReal *largest, LanczosVectors *room)
 {
-  Vec         y, z;
-  Space       space, of_y;
-  PetscMPIInt size;
-  Projection  found{iterations, 0, {}, true};
-  bool        there = false;
+  Vec        y, z;
+  Space      space, of_y;
+  Projection found{iterations, 0, {}, true};
+  bool       there = false;
 
   PetscFunctionBegin;
   PetscCheck(iterations > 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
              "%" PetscInt_FMT " iterations for an eigenvalue: must be positive", iterations);
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
   // without values on the device A's diagonal would be taken on the host, and then copied
   PetscCall(WorkSpace(A, &space));
   if (space == Space::Device) PetscCall(Source().Take(A, space));
@@ -232,7 +231,8 @@ PetscErrorCode EstimateLargestEigenvalue(Mat A, PetscInt iterations, PetscReal *
   PetscCallCXX(found.h.assign(static_cast<size_t>(iterations * iterations), 0));
 #if defined(SPARSEGPU_HAVE_CUDA)
   LanczosVectors own;
-  there = size == 1 && space == Space::Device && of_y == Space::Device && A->rmap->n > 0;
+  there = space == Space::Device && of_y == Space::Device && A->rmap->N > 0;
+  PetscCall(face::AllAgree(PetscObjectComm((PetscObject)A), there, &there));
   if (there) PetscCall(ProjectThere(A, y, z, room ? *room : own, &found));
 #endif
   if (!there) PetscCall(ProjectByVectors(A, z, &found));

@@ -52,11 +52,12 @@ __global__ void __launch_bounds__(THREADS)
 }
 } // namespace
 
-PetscErrorCode LanczosVectors::SetUp(PetscInt rows, PetscInt steps)
+PetscErrorCode LanczosVectors::SetUp(MPI_Comm comm, PetscInt rows, PetscInt steps)
 {
   Stream stream;
 
   PetscFunctionBegin;
+  comm_ = comm;
   rows_ = rows;
   for (Array<Scalar> *v : {&left_, &right_, basis_, basis_ + 1, basis_ + 2})
     PetscCall(v->Allocate(static_cast<size_t>(rows), Space::Device));
@@ -69,15 +70,33 @@ PetscErrorCode LanczosVectors::SetUp(PetscInt rows, PetscInt steps)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Sums on the device become those of all processes, by the host.
+PetscErrorCode LanczosVectors::AddUp(Scalar *sums, PetscMPIInt count) const
+{
+  PetscScalar mine[2], all[2];
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm_, &size));
+  if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CopyToHost(Space::Device, sums, static_cast<size_t>(count), reinterpret_cast<Scalar *>(mine)));
+  PetscCallMPI(MPI_Allreduce(mine, all, count, MPIU_SCALAR, MPIU_SUM, comm_));
+  PetscCall(CopyFromHost(Space::Device, reinterpret_cast<Scalar *>(all), static_cast<size_t>(count), sums));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode LanczosVectors::Begin()
 {
   Stream stream;
 
   PetscFunctionBegin;
   PetscCall(DeviceStream(&stream));
-  subtract_kernel<<<BlocksOf(rows_), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
-      rows_, nullptr, nullptr, basis_[0].data(), partial_.data(), arrived_.data(), sums_.data());
-  SparseGPUCallCUDA(cudaPeekAtLastError());
+  if (rows_ > 0) {
+    subtract_kernel<<<BlocksOf(rows_), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
+        rows_, nullptr, nullptr, basis_[0].data(), partial_.data(), arrived_.data(), sums_.data());
+    SparseGPUCallCUDA(cudaPeekAtLastError());
+  }
+  PetscCall(AddUp(&sums_.data()->square, 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -86,6 +105,7 @@ PetscErrorCode LanczosVectors::Scale(PetscInt k, Scalar *y)
   Stream stream;
 
   PetscFunctionBegin;
+  if (rows_ == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DeviceStream(&stream));
   scale_kernel<<<Blocks(rows_), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(rows_, sums_.data() + k, right_.data(),
                                                                                  basis_[k % 3].data(), y);
@@ -103,11 +123,18 @@ PetscErrorCode LanczosVectors::Advance(PetscInt k, const Scalar *z)
   PetscFunctionBegin;
   PetscCall(DeviceStream(&stream));
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
-  project_kernel<<<BlocksOf(rows_), THREADS, 0, s>>>(rows_, left_.data(), z, before, now, next, partial_.data(),
-                                                     arrived_.data(), sums);
-  SparseGPUCallCUDA(cudaPeekAtLastError());
-  subtract_kernel<<<BlocksOf(rows_), THREADS, 0, s>>>(rows_, before, now, next, partial_.data(), arrived_.data(), sums);
-  SparseGPUCallCUDA(cudaPeekAtLastError());
+  if (rows_ > 0) {
+    project_kernel<<<BlocksOf(rows_), THREADS, 0, s>>>(rows_, left_.data(), z, before, now, next, partial_.data(),
+                                                       arrived_.data(), sums);
+    SparseGPUCallCUDA(cudaPeekAtLastError());
+  }
+  PetscCall(AddUp(&sums->before, 2));
+  if (rows_ > 0) {
+    subtract_kernel<<<BlocksOf(rows_), THREADS, 0, s>>>(rows_, before, now, next, partial_.data(), arrived_.data(),
+                                                        sums);
+    SparseGPUCallCUDA(cudaPeekAtLastError());
+  }
+  PetscCall(AddUp(&sums->square, 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,5 +1,5 @@
 /// The steps of Lanczos' method on arrays of the device. Scalars stay there: the host hears of them after the last
-/// step.
+/// step, or, of several processes, to add up those of all.
 #pragma once
 
 #include "device/buffer.hpp"
@@ -14,12 +14,13 @@ struct LanczosSums {
   Scalar before, now, square;
 };
 
-/// Vectors of `rows` entries. Sums are made in an order that depends on `rows` alone: the bits repeat.
+/// Vectors of `rows` entries of each process. A process makes its sums in an order that depends on `rows` alone: the
+/// bits repeat.
 class LanczosVectors
 {
 public:
-  /// Room; left(), right() and first() [rows] are to be written.
-  PetscErrorCode SetUp(PetscInt rows, PetscInt steps);
+  /// Room; left(), right() and first() [rows] are to be written. Begin() and Advance() are collective on `comm`.
+  PetscErrorCode SetUp(MPI_Comm comm, PetscInt rows, PetscInt steps);
   Scalar        *left() { return left_.data(); }
   Scalar        *right() { return right_.data(); }
   Scalar        *first() { return basis_[0].data(); }
@@ -35,6 +36,9 @@ public:
   PetscErrorCode Get(std::vector<LanczosSums> *sums) const;
 
 private:
+  PetscErrorCode AddUp(Scalar *sums, PetscMPIInt count) const;
+
+  MPI_Comm           comm_ = PETSC_COMM_SELF;
   PetscInt           rows_ = 0;
   Array<Scalar>      left_, right_, basis_[3], partial_;
   Array<unsigned>    arrived_;

@@ -109,10 +109,25 @@ PetscErrorCode OwnRowsOf::TakeAgain(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Not collective, but of a forest whose degrees have been computed.
+PetscErrorCode OwnRowsOf::FindAsked()
+{
+  const PetscInt *degree;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSFComputeDegreeBegin(forest_, &degree));
+  PetscCall(PetscSFComputeDegreeEnd(forest_, &degree));
+  for (PetscInt r = 0; r < rows_.rows; r++)
+    if (degree[r]) PetscCallCXX(asked_.push_back(r));
+  PetscCall(asked_there_.Copy(asked_.data(), asked_.size(), space_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode OwnRowsOf::Take(Mat A)
 {
-  PetscMPIInt size;
-  PetscLayout columns;
+  const PetscInt *degree;
+  PetscMPIInt     size;
+  PetscLayout     columns;
 
   PetscFunctionBegin;
   comm_ = PetscObjectComm((PetscObject)A);
@@ -123,6 +138,9 @@ PetscErrorCode OwnRowsOf::Take(Mat A)
   PetscCall(PetscSFCreate(comm_, &forest_));
   PetscCall(PetscSFSetGraphLayout(forest_, columns, static_cast<PetscInt>(ghosts_.size()), nullptr, PETSC_OWN_POINTER,
                                   ghosts_.data()));
+  PetscCall(PetscSFComputeDegreeBegin(forest_, &degree));
+  PetscCall(PetscSFComputeDegreeEnd(forest_, &degree));
+  PetscCall(OnAll(comm_, [&] { return FindAsked(); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -135,9 +153,12 @@ PetscErrorCode OwnRowsOf::FindCouplings(PetscReal threshold, Couplings *coupling
     PetscFunctionBegin;
     PetscCall(sizes_.Allocate(static_cast<size_t>(rows_.rows), space_));
     PetscCall(ForEach(space_, rows_.rows, FindNodeSizes{rows_, sizes_.data()}));
-    PetscCallCXX(mine.resize(forest_ ? static_cast<size_t>(rows_.rows) : 0));
     PetscCallCXX(theirs.resize(ghosts_.size()));
-    if (forest_) PetscCall(sizes_.ToHost(mine.data()));
+    if (!forest_) PetscFunctionReturn(PETSC_SUCCESS);
+    std::vector<PetscReal> all;
+    PetscCallCXX(all.resize(static_cast<size_t>(rows_.rows)));
+    PetscCall(sizes_.ToHost(all.data()));
+    for (PetscInt r : asked_) PetscCallCXX(mine.push_back(all[static_cast<size_t>(r)]));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
   PetscCall(Share(MPIU_REAL, 1, mine.data(), theirs.data()));

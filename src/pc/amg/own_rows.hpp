@@ -36,7 +36,10 @@ public:
   const std::vector<PetscInt> &ghosts() const { return ghosts_; }
   /// [columns of the block of others] which of ghosts() each is.
   const std::vector<PetscInt> &places() const { return places_; }
-  /// theirs [ghosts()] of `mine` [rows], `count` entries of an MPI type each. Collective.
+  /// [] own unknowns that another process is coupled to, ascending, on the host and where the rows are.
+  const std::vector<PetscInt> &asked() const { return asked_; }
+  const PetscInt              *asked_there() const { return asked_there_.data_or_null(); }
+  /// theirs [ghosts()] of `mine` [asked()], `count` entries of an MPI type each. Collective.
   template <class T> PetscErrorCode Share(MPI_Datatype type, PetscMPIInt count, const T *mine, T *theirs) const;
 
   /// The couplings above `threshold`. Collective. Errors, on all processes: PETSC_ERR_MEM.
@@ -47,6 +50,7 @@ public:
 private:
   PetscErrorCode TakeBlocks(Mat A, Mat *others, const PetscInt **columns);
   PetscErrorCode Look(Mat A);
+  PetscErrorCode FindAsked();
   PetscErrorCode ListGhosts(Mat O, const PetscInt *columns);
 
   MPI_Comm              comm_  = PETSC_COMM_SELF;
@@ -55,14 +59,17 @@ private:
   Array<PetscInt>       no_rows_, columns_;
   OwnRows               rows_ = {};
   PetscCount            had_  = 0; ///< nonzeros() before Drop()
-  std::vector<PetscInt> ghosts_, places_;
+  std::vector<PetscInt> ghosts_, places_, asked_;
+  Array<PetscInt>       asked_there_;
   PetscSF               forest_ = nullptr; ///< null on one process
   Array<PetscReal>      sizes_, ghost_sizes_;
 };
 
 template <class T> PetscErrorCode OwnRowsOf::Share(MPI_Datatype type, PetscMPIInt count, const T *mine, T *theirs) const
 {
-  MPI_Datatype unit = type;
+  const size_t width = static_cast<size_t>(count);
+  MPI_Datatype unit  = type;
+  T           *roots; // most of it is never touched
 
   PetscFunctionBegin;
   if (!forest_) PetscFunctionReturn(PETSC_SUCCESS);
@@ -70,8 +77,12 @@ template <class T> PetscErrorCode OwnRowsOf::Share(MPI_Datatype type, PetscMPIIn
     PetscCallMPI(MPI_Type_contiguous(count, type, &unit));
     PetscCallMPI(MPI_Type_commit(&unit));
   }
-  PetscCall(PetscSFBcastBegin(forest_, unit, mine, theirs, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(forest_, unit, mine, theirs, MPI_REPLACE));
+  PetscCall(PetscMalloc1(static_cast<size_t>(rows_.rows) * width, &roots));
+  for (size_t k = 0; k < asked_.size(); k++)
+    std::copy_n(mine + k * width, width, roots + static_cast<size_t>(asked_[k]) * width);
+  PetscCall(PetscSFBcastBegin(forest_, unit, roots, theirs, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(forest_, unit, roots, theirs, MPI_REPLACE));
+  PetscCall(PetscFree(roots));
   if (count > 1) PetscCallMPI(MPI_Type_free(&unit));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

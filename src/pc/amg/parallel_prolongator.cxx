@@ -13,23 +13,86 @@
 namespace sparsegpu::amg
 {
 
-/// Members of an aggregate ascend.
-PetscErrorCode ParallelProlongator::ListMembers(const std::vector<PetscInt> &of)
+namespace
 {
-  std::vector<PetscInt> begin, members, next;
+/// to = from, both in `space`.
+template <class T> PetscErrorCode CopyWithin(Space space, const Array<T> &from, T *to)
+{
+  Stream stream;
 
   PetscFunctionBegin;
-  PetscCallCXX(begin.assign(static_cast<size_t>(count_) + 1, 0));
-  for (PetscInt aggregate : of)
-    if (aggregate >= 0) begin[static_cast<size_t>(aggregate) + 1]++;
-  for (size_t k = 1; k < begin.size(); k++) begin[k] += begin[k - 1];
-  PetscCallCXX(members.resize(static_cast<size_t>(begin.back())));
-  PetscCallCXX(next = begin);
-  for (size_t node = 0; node < of.size(); node++)
-    if (of[node] >= 0)
-      members[static_cast<size_t>(next[static_cast<size_t>(of[node])]++)] = static_cast<PetscInt>(node);
-  PetscCall(begin_.Take(std::move(begin), own_.space()));
-  PetscCall(members_.Take(std::move(members), own_.space()));
+  if (from.size() == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (space == Space::Host) {
+    std::copy_n(from.data(), from.size(), to);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(DeviceStream(&stream));
+  PetscCall(DeviceCopyWithin(to, from.data(), from.bytes(), stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+/// Aggregates of other processes: those before and behind the own ones, and their members among the ghosts.
+struct ParallelProlongator::Others {
+  std::vector<PetscInt> number; ///< in the whole matrix, each once, ascending
+  size_t                below = 0;
+  std::vector<PetscInt> of;               ///< [ghost nodes] place in `number`, -1: none
+  std::vector<PetscInt> begin{0}, member; ///< [number.size() + 1], ghost nodes, ascending in each aggregate
+
+  /// theirs [ghost unknowns]: number of the aggregate, -1: none. `size`: unknowns of a node; `first`: own aggregates.
+  void Sort(const std::vector<PetscInt> &theirs, size_t size, PetscInt first)
+  {
+    for (PetscInt aggregate : theirs)
+      if (aggregate >= 0) number.push_back(aggregate);
+    std::sort(number.begin(), number.end());
+    number.erase(std::unique(number.begin(), number.end()), number.end());
+    below = static_cast<size_t>(std::lower_bound(number.begin(), number.end(), first) - number.begin());
+    begin.assign(number.size() + 1, 0);
+    for (size_t k = 0; k < theirs.size(); k += size) {
+      const auto at = std::lower_bound(number.begin(), number.end(), theirs[k]);
+      of.push_back(theirs[k] < 0 ? -1 : static_cast<PetscInt>(at - number.begin()));
+      if (of.back() >= 0) begin[static_cast<size_t>(of.back()) + 1]++;
+    }
+    for (size_t k = 1; k < begin.size(); k++) begin[k] += begin[k - 1];
+    std::vector<PetscInt> next = begin;
+    member.resize(static_cast<size_t>(begin.back()));
+    for (size_t node = 0; node < of.size(); node++)
+      if (of[node] >= 0)
+        member[static_cast<size_t>(next[static_cast<size_t>(of[node])]++)] = static_cast<PetscInt>(node);
+  }
+};
+
+/// Own aggregates stay where they are, with new numbers; those of others come before and behind.
+PetscErrorCode ParallelProlongator::JoinAggregates(const Aggregates &own, PetscInt first, Others *others)
+{
+  const Space           space = own_.space();
+  const PetscInt        below = static_cast<PetscInt>(others->below), nodes = own.nodes;
+  const PetscInt        before = others->begin[others->below], members = static_cast<PetscInt>(own.members.size());
+  const size_t          above = others->number.size() - others->below;
+  std::vector<PetscInt> number(others->number.begin(), others->number.begin() + below);
+
+  PetscFunctionBegin;
+  count_ = own.count + static_cast<PetscInt>(others->number.size());
+  for (PetscInt k = 0; k < own.count; k++) PetscCallCXX(number.push_back(first + k));
+  PetscCallCXX(number.insert(number.end(), others->number.begin() + below, others->number.end()));
+  PetscCall(number_.Take(std::move(number), space));
+  for (PetscInt &aggregate : others->of)
+    if (aggregate >= below) aggregate += own.count;
+  for (PetscInt &node : others->member) node += nodes;
+  PetscCall(of_.Allocate(static_cast<size_t>(nodes) + others->of.size(), space));
+  PetscCall(ForEach(space, nodes, ShiftNumbers{below, own.of.data_or_null(), of_.data()}));
+  PetscCall(CopyFromHost(space, others->of.data(), others->of.size(), of_.data() + nodes));
+  PetscCall(members_.Allocate(static_cast<size_t>(members) + others->member.size(), space));
+  PetscCall(CopyFromHost(space, others->member.data(), static_cast<size_t>(before), members_.data()));
+  PetscCall(CopyWithin(space, own.members, members_.data() + before));
+  PetscCall(CopyFromHost(space, others->member.data() + before, others->member.size() - static_cast<size_t>(before),
+                         members_.data() + before + members));
+  for (size_t k = others->below; k < others->begin.size(); k++) others->begin[k] += members; // behind the own ones
+  PetscCall(begin_.Allocate(static_cast<size_t>(count_) + 1, space));
+  PetscCall(CopyFromHost(space, others->begin.data(), others->below, begin_.data()));
+  if (own.count > 0)
+    PetscCall(ForEach(space, own.count, ShiftNumbers{before, own.begin.data(), begin_.data() + below}));
+  PetscCall(CopyFromHost(space, others->begin.data() + others->below, above + 1, begin_.data() + below + own.count));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -37,45 +100,29 @@ PetscErrorCode ParallelProlongator::ListMembers(const std::vector<PetscInt> &of)
 PetscErrorCode ParallelProlongator::TakeAggregates(const Aggregates &aggregates)
 {
   const PetscInt        size = own_.rows().size;
-  std::vector<PetscInt> of, mine, theirs, others, number;
+  std::vector<PetscInt> mine, theirs;
+  Others                others;
   PetscInt              first = 0;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Scan(&aggregates.count, &first, 1, MPIU_INT, MPI_SUM, own_.comm()));
   first -= aggregates.count;
   PetscCall(OnAll(own_.comm(), [&] {
+    Array<PetscInt> sent;
     PetscFunctionBegin;
-    PetscCallCXX(of.resize(static_cast<size_t>(aggregates.nodes)));
+    PetscCallCXX(mine.resize(own_.asked().size()));
     PetscCallCXX(theirs.resize(own_.ghosts().size()));
-    PetscCall(aggregates.of.ToHost(of.data()));
-    for (PetscInt aggregate : of) // what follows takes unknowns
-      for (PetscInt k = 0; k < size; k++) PetscCallCXX(mine.push_back(aggregate < 0 ? -1 : first + aggregate));
+    PetscCall(sent.Allocate(mine.size(), own_.space()));
+    PetscCall(ForEach(own_.space(), static_cast<PetscCount>(mine.size()),
+                      TakeAggregatesAsked{size, first, own_.asked_there(), aggregates.of.data_or_null(), sent.data()}));
+    PetscCall(sent.ToHost(mine.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
   PetscCall(own_.Share(MPIU_INT, 1, mine.data(), theirs.data()));
   PetscCall(OnAll(own_.comm(), [&] {
     PetscFunctionBegin;
-    for (PetscInt aggregate : theirs)
-      if (aggregate >= 0) PetscCallCXX(others.push_back(aggregate));
-    std::sort(others.begin(), others.end());
-    others.erase(std::unique(others.begin(), others.end()), others.end());
-    const auto     split = std::lower_bound(others.begin(), others.end(), first);
-    const PetscInt below = static_cast<PetscInt>(split - others.begin());
-    PetscCallCXX(number.assign(others.begin(), split));
-    for (PetscInt k = 0; k < aggregates.count; k++) PetscCallCXX(number.push_back(first + k));
-    PetscCallCXX(number.insert(number.end(), split, others.end()));
-    count_ = static_cast<PetscInt>(number.size());
-    for (PetscInt &aggregate : of)
-      if (aggregate >= 0) aggregate += below;
-    for (size_t k = 0; k < theirs.size(); k += static_cast<size_t>(size)) {
-      const PetscInt aggregate = theirs[k];
-      const PetscInt place =
-          static_cast<PetscInt>(std::lower_bound(others.begin(), others.end(), aggregate) - others.begin());
-      PetscCallCXX(of.push_back(aggregate < 0 ? -1 : place < below ? place : place + aggregates.count));
-    }
-    PetscCall(ListMembers(of));
-    PetscCall(of_.Take(std::move(of), own_.space()));
-    PetscCall(number_.Take(std::move(number), own_.space()));
+    PetscCallCXX(others.Sort(theirs, static_cast<size_t>(size), first));
+    PetscCall(JoinAggregates(aggregates, first, &others));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -84,22 +131,29 @@ PetscErrorCode ParallelProlongator::TakeAggregates(const Aggregates &aggregates)
 /// Collective.
 PetscErrorCode ParallelProlongator::TakeTentative(const Tentative &tentative)
 {
-  const size_t        vectors = static_cast<size_t>(tentative.vectors), rows = static_cast<size_t>(own_.rows().rows);
+  const size_t        vectors = static_cast<size_t>(tentative.vectors);
   std::vector<Scalar> mine, theirs;
 
   PetscFunctionBegin;
   PetscCall(OnAll(own_.comm(), [&] {
+    Array<Scalar> sent;
     PetscFunctionBegin;
-    PetscCallCXX(mine.resize(rows * vectors));
+    PetscCallCXX(mine.resize(own_.asked().size() * vectors));
     PetscCallCXX(theirs.resize(own_.ghosts().size() * vectors));
-    PetscCall(tentative.values.ToHost(mine.data()));
+    PetscCall(sent.Allocate(mine.size(), own_.space()));
+    PetscCall(
+        ForEach(own_.space(), static_cast<PetscCount>(mine.size()),
+                TakeRowsAsked{tentative.vectors, own_.asked_there(), tentative.values.data_or_null(), sent.data()}));
+    PetscCall(sent.ToHost(mine.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
   PetscCall(own_.Share(MPIU_SCALAR, tentative.vectors, mine.data(), theirs.data()));
   PetscCall(OnAll(own_.comm(), [&] {
+    const size_t own = tentative.values.size();
     PetscFunctionBegin;
-    PetscCallCXX(mine.insert(mine.end(), theirs.begin(), theirs.end()));
-    PetscCall(P0_.Take(std::move(mine), own_.space()));
+    PetscCall(P0_.Allocate(own + theirs.size(), own_.space()));
+    PetscCall(CopyWithin(own_.space(), tentative.values, P0_.data()));
+    PetscCall(CopyFromHost(own_.space(), theirs.data(), theirs.size(), P0_.data() + own));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -26,7 +26,8 @@ public:
 private:
   PetscErrorCode TakeAggregates(const aggregate::Aggregates &aggregates);
   PetscErrorCode TakeTentative(const aggregate::Tentative &tentative);
-  PetscErrorCode ListMembers(const std::vector<PetscInt> &of);
+  struct Others;
+  PetscErrorCode JoinAggregates(const aggregate::Aggregates &own, PetscInt first, Others *others);
   /// A's rows, joined of both blocks.
   struct Rows {
     Array<PetscInt>      i, j;
