@@ -24,13 +24,13 @@ struct InUse {
     PetscBool found;
 
     PetscFunctionBeginUser;
+    PetscCall(SparseGPUHasDevice(&found)); // the driver takes memory of the host when it is asked for the first time
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
     const struct mallinfo2 info = mallinfo2();
     allocator                   = (double)info.uordblks + (double)info.hblkhd;
 #endif
     PetscCall(PetscMemoryGetCurrentUsage(&resident));
     PetscCall(PetscMallocGetCurrentUsage(&petsc));
-    PetscCall(SparseGPUHasDevice(&found));
     if (!found) PetscFunctionReturn(PETSC_SUCCESS);
     allocations = sparsegpu::DeviceAllocations();
     PetscCall(sparsegpu::DeviceMemoryLeft(&device));

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include "ksp/bcgs/bcgs.hpp"
 #include "ksp/bcgs/vectors.hpp"
+#include "petsc/add_multiples.hpp"
 
 namespace sparsegpu::bcgs
 {
@@ -192,9 +193,9 @@ PetscErrorCode EllSolve::Polynomial(Outcome *outcome)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   for (PetscInt i = 0; i < ell_; i++) less[i] = -gamma[i];
-  PetscCall(VecMAXPY(y_, ell_, gamma, r_));
-  PetscCall(VecMAXPY(r_[0], ell_, less, r_ + 1));
-  if (!broken_) PetscCall(VecMAXPY(u_[0], ell_, less, u_ + 1));
+  PetscCall(AddMultiples(y_, ell_, gamma, r_));
+  PetscCall(AddMultiples(r_[0], ell_, less, r_ + 1));
+  if (!broken_) PetscCall(AddMultiples(u_[0], ell_, less, u_ + 1));
   omega_ = gamma[ell_ - 1];
   lost_  = degree < ell_ || !(PetscAbsScalar(omega_) * PetscSqrtReal(PetscRealPart(products[ell_][ell_])) >
                              PETSC_MACHINE_EPSILON * PetscSqrtReal(PetscRealPart(products[0][0])));

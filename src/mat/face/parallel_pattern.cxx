@@ -1,9 +1,9 @@
 /// A pattern becomes that of a parallel matrix through PETSc's own operations: exact preallocation, the columns of each
 /// block, assembly, in which PETSc numbers the ghosts.
 ///
-/// One that is in another space comes as a matrix whose off-diagonal block has each ghost once, in its first row, which
-/// is all that PETSc needs to number the ghosts and to set up their exchange. Then empty blocks take the place of both,
-/// and the pattern of each as a sequential matrix does.
+/// One that is in another space comes as a matrix of one row a process, with each ghost once, which is all that PETSc
+/// needs to number the ghosts and to set up their exchange. Then empty blocks of all rows take the place of both, and
+/// each gets its pattern as a sequential matrix does.
 #include "mat/face/parallel_pattern.hpp"
 #include "mat/face/parallel_away.hpp"
 #include "mat/face/pattern.hpp"
@@ -66,16 +66,16 @@ PetscErrorCode NameGhosts(PetscInt rows, const std::vector<PetscInt> &ghosts, Ho
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A block without a pattern takes the place of `block`.
-PetscErrorCode Empty(Mat block)
+/// A block of A's rows without a pattern takes the place of `block`.
+PetscErrorCode Empty(Mat A, bool diagonal, Mat block)
 {
-  const PetscInt rows = block->rmap->n, cols = block->cmap->n;
+  const PetscInt rows = A->rmap->n, cols = block->cmap->n;
   Mat            fresh;
 
   PetscFunctionBegin;
   PetscCall(MatCreate(PETSC_COMM_SELF, &fresh));
   PetscCall(MatSetSizes(fresh, rows, cols, rows, cols));
-  PetscCall(MatSetBlockSizes(fresh, block->rmap->bs, block->cmap->bs));
+  PetscCall(MatSetBlockSizes(fresh, A->rmap->bs, diagonal ? A->cmap->bs : block->cmap->bs));
   PetscCall(MatSetType(fresh, MATSEQAIJSPARSEGPU));
   PetscCall(MatHeaderReplace(block, &fresh));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -89,7 +89,7 @@ PetscErrorCode TakeBlockPatterns(Mat A, BlockPatterns *patterns, Space space)
 
   PetscFunctionBegin;
   PetscCall(GetBlocks(A, blocks));
-  for (Mat block : blocks) PetscCall(Empty(block));
+  for (int b = 0; b < 2; b++) PetscCall(Empty(A, b == 0, blocks[b]));
   PetscCall(ConvertBlocks(A)); // they get A's settings
   PetscCall(scope.Begin(A));
   for (int b = 0; b < 2; b++) {
@@ -105,13 +105,24 @@ PetscErrorCode TakeBlockPatterns(Mat A, BlockPatterns *patterns, Space space)
 
 PetscErrorCode TakePattern(Mat A, BlockPatterns &&patterns, Space space)
 {
+  const MPI_Comm        comm = PetscObjectComm((PetscObject)A);
+  const PetscLayout     rows = A->rmap;
+  PetscLayout           first;
   HostPattern           named[2];
   const struct _MatOps *parent;
 
   PetscFunctionBegin;
-  PetscCall(OnAll(PetscObjectComm((PetscObject)A), [&] { return NameGhosts(A->rmap->n, patterns.ghosts, named); }));
-  PetscCall(TakePattern(A, named));
-  PetscCall(OnAll(PetscObjectComm((PetscObject)A), [&] { return TakeBlockPatterns(A, &patterns, space); }));
+  PetscCall(PetscLayoutSetUp(rows));
+  PetscCall(OnAll(comm, [&] { return NameGhosts(PetscMin(rows->n, 1), patterns.ghosts, named); }));
+  PetscCall(PetscLayoutCreate(comm, &first)); // PETSc's arrays for rows would be made for nothing
+  PetscCall(PetscLayoutSetLocalSize(first, PetscMin(rows->n, 1)));
+  PetscCall(PetscLayoutSetUp(first));
+  A->rmap                   = first;
+  const PetscErrorCode code = TakePattern(A, named);
+  A->rmap                   = rows;
+  PetscCall(PetscLayoutDestroy(&first));
+  PetscCall(code);
+  PetscCall(OnAll(comm, [&] { return TakeBlockPatterns(A, &patterns, space); }));
   PetscCall(GetParentOps(true, &parent));
   PetscCall((*parent->setoption)(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE)); // the blocks are new ones
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,7 +1,7 @@
 /// The result of a product of parallel matrices is of our type, and its values stay where they were computed, unless
 /// they have to be on the host.
 #include "mat/face/parallel_result.hpp"
-#include <algorithm>
+#include "mat/face/numbers.hpp"
 #include "mat/face/parallel_away.hpp"
 #include "mat/face/pattern.hpp"
 #include "petsc/on_all.hpp"
@@ -34,15 +34,12 @@ namespace
 /// The same in `space`, with the ghosts by themselves.
 PetscErrorCode Bring(const HostPattern patterns[2], Space space, BlockPatterns *there)
 {
-  std::vector<PetscInt> &ghosts = there->ghosts, places;
+  const Numbers         ghosts(std::vector<PetscInt>(patterns[1].j));
+  std::vector<PetscInt> places;
 
   PetscFunctionBegin;
-  PetscCallCXX(ghosts = patterns[1].j);
-  std::sort(ghosts.begin(), ghosts.end());
-  ghosts.erase(std::unique(ghosts.begin(), ghosts.end()), ghosts.end());
-  for (PetscInt column : patterns[1].j)
-    PetscCallCXX(places.push_back(
-        static_cast<PetscInt>(std::lower_bound(ghosts.begin(), ghosts.end(), column) - ghosts.begin())));
+  PetscCallCXX(there->ghosts = ghosts.list());
+  for (PetscInt column : patterns[1].j) PetscCallCXX(places.push_back(ghosts.Place(column)));
   for (int b = 0; b < 2; b++) PetscCall(there->i[b].Copy(patterns[b].i.data(), patterns[b].i.size(), space));
   PetscCall(there->j[0].Copy(patterns[0].j.data(), patterns[0].j.size(), space));
   PetscCall(there->j[1].Take(std::move(places), space));

@@ -145,7 +145,9 @@ PetscErrorCode ProductRows::Find(PetscLayout layout, const Numbering &rows, cons
         for (PetscInt e = row.begin; e < row.begin + row.length; e++)
           PetscCallCXX(terms.push_back(Term{received.columns[e], computed_ + e}));
       }
-      std::stable_sort(terms.begin(), terms.end(), [](const Term &a, const Term &b) { return a.column < b.column; });
+      std::sort(terms.begin(), terms.end(), [](const Term &a, const Term &b) {
+        return a.column != b.column ? a.column < b.column : a.value < b.value; // own ones first, and others by rank
+      });
       PetscCall(AddRow(columns, terms, patterns));
     }
     for (int b = 0; b < 2; b++) PetscCallCXX(patterns[b].i.push_back(static_cast<PetscInt>(patterns[b].j.size())));

@@ -3,6 +3,7 @@
 #include "mat/face/row_stack.hpp"
 #include <algorithm>
 #include <cstring>
+#include "mat/face/numbers.hpp"
 #include "mat/face/parallel_away.hpp"
 #include "mat/face/pieces.hpp"
 #include "mat/rows/value_operations.hpp"
@@ -123,15 +124,17 @@ PetscErrorCode RowStack::Join(Mat M, bool *fits)
 PetscErrorCode RowStack::NumberAnew(const std::vector<PetscInt> &global)
 {
   const std::vector<PetscInt> ghosts = columns_.others;
-  std::vector<PetscInt>      &others = columns_.others;
+  const PetscInt              begin = columns_.begin, own = columns_.own;
+  std::vector<PetscInt>       given  = ghosts;
+  const auto                  is_own = [&](PetscInt c) { return c >= begin && c < begin + own; };
 
   PetscFunctionBegin;
   for (PetscInt c : global)
-    if (c < columns_.begin || c >= columns_.begin + columns_.own) PetscCallCXX(others.push_back(c));
-  std::sort(others.begin(), others.end());
-  others.erase(std::unique(others.begin(), others.end()), others.end());
-  for (size_t k = 0; k < ghosts.size(); k++) ghosts_[k] = columns_.Local(ghosts[k]);
-  for (PetscInt c : global) PetscCallCXX(host_fetched_.push_back(columns_.Local(c)));
+    if (!is_own(c)) PetscCallCXX(given.push_back(c));
+  const Numbers others(std::move(given));
+  for (size_t k = 0; k < ghosts.size(); k++) ghosts_[k] = own + others.Place(ghosts[k]);
+  for (PetscInt c : global) PetscCallCXX(host_fetched_.push_back(is_own(c) ? c - begin : own + others.Place(c)));
+  PetscCallCXX(columns_.others = others.list());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -74,6 +74,8 @@ struct Smoothing {
 
 /// Where functions of this folder work for A, of any sequential AIJ type: where A's products run.
 PetscErrorCode WorkSpace(Mat A, Space *space);
+/// The diagonal block of this process, which is A itself on one.
+PetscErrorCode DiagonalBlock(Mat A, Mat *block);
 /// A's near null space (MatGetNearNullSpace()) or, without one, the `block_size` vectors that are 1 in one unknown of
 /// each node and 0 elsewhere. *vectors: how many; B [vectors * rows] by columns, in `space`.
 PetscErrorCode FindNearNullSpace(Mat A, PetscInt block_size, Space space, PetscInt *vectors, Array<Scalar> *B);

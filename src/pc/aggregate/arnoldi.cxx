@@ -3,6 +3,7 @@
 #include <petscblaslapack.h>
 #include <cmath>
 #include <limits>
+#include "petsc/add_multiples.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::aggregate
@@ -98,7 +99,7 @@ PetscErrorCode Project(const Similar &M, PetscInt most, Vec start, std::vector<P
         column[r] += parts[static_cast<size_t>(r)];
         parts[static_cast<size_t>(r)] *= -1;
       }
-      PetscCall(VecMAXPY(v[k + 1], k + 1, parts.data(), v));
+      PetscCall(AddMultiples(v[k + 1], k + 1, parts.data(), v));
       PetscCall(VecNorm(v[k + 1], NORM_2, &norm));
     }
     scale = PetscMax(scale, PetscAbsScalar(column[k]) + norm);

@@ -2,6 +2,7 @@
 #include <petsc/private/matimpl.h>
 #include "device/local_array.hpp"
 #include "device/vectors.hpp"
+#include "mat/face/pieces.hpp"
 #include "mat/rows/value_operations.hpp"
 #include "pc/aggregate/aggregate.hpp"
 #include "pc/aggregate/arnoldi.hpp"
@@ -215,6 +216,7 @@ PetscErrorCode ProjectByVectors(Mat A, Vec like, Projection *found)
 
 PetscErrorCode EstimateLargestEigenvalue(Mat A, PetscInt iterations, PetscReal *largest, LanczosVectors *room)
 {
+  Mat        block;
   Vec        y, z;
   Space      space, of_y;
   Projection found{iterations, 0, {}, true};
@@ -224,8 +226,9 @@ PetscErrorCode EstimateLargestEigenvalue(Mat A, PetscInt iterations, PetscReal *
   PetscCheck(iterations > 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
              "%" PetscInt_FMT " iterations for an eigenvalue: must be positive", iterations);
   // without values on the device A's diagonal would be taken on the host, and then copied
-  PetscCall(WorkSpace(A, &space));
-  if (space == Space::Device) PetscCall(Source().Take(A, space));
+  PetscCall(DiagonalBlock(A, &block));
+  PetscCall(WorkSpace(block, &space));
+  if (space == Space::Device) PetscCall(Source().Take(block, space));
   PetscCall(MatCreateVecs(A, &y, &z));
   PetscCall(SpaceOf(z, &of_y));
   PetscCallCXX(found.h.assign(static_cast<size_t>(iterations * iterations), 0));

@@ -58,4 +58,15 @@ PetscErrorCode WorkSpace(Mat A, Space *space)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode DiagonalBlock(Mat A, Mat *block)
+{
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  *block = A;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
+  if (size > 1) PetscCall(MatGetDiagonalBlock(A, block));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace sparsegpu::aggregate

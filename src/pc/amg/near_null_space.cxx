@@ -97,17 +97,6 @@ PetscErrorCode RigidBodyModes(MPI_Comm comm, const Coordinates &x, PetscInt d, N
 }
 } // namespace
 
-PetscErrorCode DiagonalBlock(Mat A, Mat *block)
-{
-  PetscMPIInt size;
-
-  PetscFunctionBegin;
-  *block = A;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
-  if (size > 1) PetscCall(MatGetDiagonalBlock(A, block));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode GetNearNullSpace(Mat A, const Coordinates &coordinates, NearNullSpace *space)
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)A);

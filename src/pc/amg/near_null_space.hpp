@@ -26,9 +26,6 @@ struct Coordinates {
   std::vector<PetscReal> values; ///< [points * dimension] by points
 };
 
-/// The diagonal block of this process, which is A itself on one.
-PetscErrorCode DiagonalBlock(Mat A, Mat *block);
-
 /// That of MatSetNearNullSpace(); else rigid body modes where there are coordinates and blocks of as many unknowns as
 /// dimensions; else a constant for each unknown of a block. Collective. Errors: PETSC_ERR_ARG_SIZ naming the sizes met
 /// and wanted, on all processes.
