@@ -1,5 +1,6 @@
 static const char help[] = "Prolongators of parallel matrices against products of matrices.\n\n";
 
+#include "falling_rows.hpp"
 #include "node_matrix.hpp"
 #include "pc/amg/filter.hpp"
 #include "pc/amg/near_null_space.hpp"
@@ -257,43 +258,6 @@ PetscErrorCode TestGathered()
     PetscCall(MatRestoreRow(together, r, &n[1], &j[1], &a[1]));
   }
   for (Mat *M : {&apart, &together, &m.A}) PetscCall(MatDestroy(M));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// A's rows with the columns of each block in falling order, in arrays that live as long as the matrix.
-struct Reversed {
-  std::vector<PetscInt>    i[2], j[2];
-  std::vector<PetscScalar> a[2];
-  Mat                      matrix = nullptr;
-
-  PetscErrorCode Take(Mat A);
-};
-
-PetscErrorCode Reversed::Take(Mat A)
-{
-  PetscInt rows, columns, begin, end, first, last;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatGetLocalSize(A, &rows, &columns));
-  PetscCall(MatGetOwnershipRange(A, &begin, &end));
-  PetscCall(MatGetOwnershipRangeColumn(A, &first, &last));
-  for (int b = 0; b < 2; ++b) i[b].push_back(0);
-  for (PetscInt r = begin; r < end; ++r) {
-    PetscInt           n;
-    const PetscInt    *column;
-    const PetscScalar *value;
-    PetscCall(MatGetRow(A, r, &n, &column, &value));
-    for (PetscInt e = n - 1; e >= 0; --e) {
-      const int b = column[e] < first || column[e] >= last;
-      j[b].push_back(b ? column[e] : column[e] - first);
-      a[b].push_back(value[e]);
-    }
-    PetscCall(MatRestoreRow(A, r, &n, &column, &value));
-    for (int b = 0; b < 2; ++b) i[b].push_back((PetscInt)j[b].size());
-  }
-  PetscCall(MatCreateMPIAIJWithSplitArrays(PETSC_COMM_WORLD, rows, columns, PETSC_DETERMINE, PETSC_DETERMINE,
-                                           i[0].data(), j[0].data(), a[0].data(), i[1].data(), j[1].data(), a[1].data(),
-                                           &matrix));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -69,6 +69,33 @@ PetscErrorCode Broadcast(PetscSF forest, Space space, const Scalar *roots, Scala
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+namespace
+{
+/// By PetscSFGetLeafRanks(), whose count is a PetscInt or a PetscMPIInt.
+template <class Count> PetscErrorCode RootsOfLeaves(PetscErrorCode (*get)(PetscSF, Count *, const PetscMPIInt **,
+                                                                          const PetscInt **, const PetscInt **),
+                                                    PetscSF forest, std::vector<PetscInt> *roots)
+{
+  Count           ranks;
+  const PetscInt *offset, *root;
+
+  PetscFunctionBegin;
+  PetscCall((*get)(forest, &ranks, nullptr, &offset, &root));
+  if (ranks > 0) PetscCallCXX(roots->assign(root, root + offset[ranks]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode AskedRoots(PetscSF forest, std::vector<PetscInt> *roots)
+{
+  PetscFunctionBegin;
+  PetscCallCXX(roots->clear());
+  PetscCall(RootsOfLeaves(PetscSFGetLeafRanks, forest, roots));
+  std::sort(roots->begin(), roots->end());
+  roots->erase(std::unique(roots->begin(), roots->end()), roots->end());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Broadcast(PetscSF forest, const PetscInt *roots, PetscInt *leaves)
 {
   PetscFunctionBegin;

@@ -26,6 +26,8 @@ PetscErrorCode BuildForest(MPI_Comm comm, PetscInt roots, const std::vector<Piec
 PetscErrorCode Broadcast(PetscSF forest, Space space, const Scalar *roots, Scalar *leaves);
 /// The same of integers on the host.
 PetscErrorCode Broadcast(PetscSF forest, const PetscInt *roots, PetscInt *leaves);
+/// The roots, ascending, that another rank has a leaf of; `forest` has been set up. Not collective.
+PetscErrorCode AskedRoots(PetscSF forest, std::vector<PetscInt> *roots);
 /// Whether `mine` holds on all ranks.
 PetscErrorCode AllAgree(MPI_Comm comm, bool mine, bool *all);
 

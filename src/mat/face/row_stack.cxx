@@ -17,83 +17,6 @@ PetscInt Numbering::Local(PetscInt global) const
   return own + static_cast<PetscInt>(std::lower_bound(others.begin(), others.end(), global) - others.begin());
 }
 
-namespace
-{
-/// The shapes of M's blocks, and their patterns on the host where these are not away; nothing is copied.
-PetscErrorCode GetShapes(Mat M, Mat blocks[2], Context *of_block[2], CsrView csr[2], const PetscInt **ghosts)
-{
-  PetscFunctionBegin;
-  PetscCall(MatMPIAIJGetSeqAIJ(M, &blocks[0], &blocks[1], ghosts));
-  for (int b = 0; b < 2; b++) {
-    PetscCall(GetContext(blocks[b], &of_block[b]));
-    PetscCall(of_block[b]->rows.GetShape(blocks[b], &csr[b]));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-/// Where a block's products run on the device, its pattern is there, or will be: it is looked at there.
-PetscErrorCode LookThere(Mat block, Context *context, CsrView *csr)
-{
-  PetscBool found = PETSC_FALSE;
-  Space     space;
-  bool      lacks = false;
-
-  PetscFunctionBegin;
-  if (context->rows.pattern_away() && context->rows.pattern_space() == Space::Host) { // in tests
-    csr->i = context->rows.pattern_there().i;
-    csr->j = context->rows.pattern_there().j;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PlannedSpace(context, &space));
-  if (space == Space::Device) PetscCall(DeviceFound(&found));
-  if (!found || csr->nonzeros == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(
-      MayLackMemory([&] { return context->rows.BringPattern(block, space, &csr->device.i, &csr->device.j); }, &lacks));
-  if (lacks) csr->device = CsrArrays{};
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-} // namespace
-
-PetscErrorCode ParallelPatternWatch::Look(Mat M, bool *changed)
-{
-  Mat             blocks[2];
-  Context        *of_block[2];
-  CsrView         csr[2];
-  const PetscInt *ghosts;
-
-  PetscFunctionBegin;
-  PetscCall(GetShapes(M, blocks, of_block, csr, &ghosts));
-  *changed =
-      ghosts_.size() != static_cast<size_t>(csr[1].cols) || !std::equal(ghosts, ghosts + csr[1].cols, ghosts_.begin());
-  if (*changed) PetscCallCXX(ghosts_.assign(ghosts, ghosts + csr[1].cols));
-  for (int b = 0; b < 2; b++) {
-    bool other, due = false;
-    PetscCall(blocks_[b].Due(blocks[b], &of_block[b]->rows, &due));
-    if (due) PetscCall(LookThere(blocks[b], of_block[b], &csr[b]));
-    PetscCall(blocks_[b].Look(blocks[b], &of_block[b]->rows, csr[b], &other));
-    *changed = *changed || other;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-namespace
-{
-/// i [rows + 1] += where the rows of a block begin, which may be away.
-PetscErrorCode AddBeginnings(const Context &context, const CsrView &csr, std::vector<PetscInt> *i)
-{
-  std::vector<PetscInt> copy;
-  const PetscInt       *begin = csr.i;
-
-  PetscFunctionBegin;
-  if (context.rows.pattern_away()) {
-    PetscCallCXX(copy.resize(i->size()));
-    PetscCall(CopyToHost(context.rows.pattern_space(), context.rows.pattern_there().i, copy.size(), copy.data()));
-    begin = copy.data();
-  }
-  for (size_t r = 0; r < i->size(); r++) (*i)[r] += begin[r];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-} // namespace
-
 PetscErrorCode RowStack::Join(Mat M, bool *fits)
 {
   Mat             blocks[2];
@@ -115,8 +38,6 @@ PetscErrorCode RowStack::Join(Mat M, bool *fits)
   columns_.own   = M->cmap->n;
   PetscCallCXX(columns_.others.assign(ghosts, ghosts + csr[1].cols));
   for (PetscInt k = 0; k < csr[1].cols; k++) PetscCallCXX(ghosts_.push_back(columns_.own + k));
-  PetscCallCXX(host_i_.assign(static_cast<size_t>(own_rows_) + 1, 0));
-  for (int b = 0; own_rows_ && b < 2; b++) PetscCall(AddBeginnings(*of_block[b], csr[b], &host_i_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -138,63 +59,81 @@ PetscErrorCode RowStack::NumberAnew(const std::vector<PetscInt> &global)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The columns, in the matrix, of these own rows one after the other, looked up where the patterns are.
-PetscErrorCode RowStack::LookUp(Mat M, std::vector<PetscInt> &&rows, std::vector<PetscInt> *columns)
+/// Rows `asked`, ascending, looked up where the patterns are. Not collective.
+PetscErrorCode RowStack::LookUp(Mat M, const std::vector<PetscInt> &asked, AskedRows *found) const
 {
+  const size_t          count = asked.size();
   Mat                   blocks[2];
   Context              *of_block[2];
   CsrView               csr[2];
   const PetscInt       *ghosts, *i[2], *j[2];
-  Space                 space = Space::Host;
-  std::vector<PetscInt> begins;
-  size_t                entries = 0;
-  Array<PetscInt>       row, begin, number, to;
+  Space                 space   = Space::Host;
+  PetscInt              entries = 0;
+  std::vector<PetscInt> behind; // the rows before it
+  Array<PetscInt>       row, begin, length, number, to;
 
   PetscFunctionBegin;
+  if (count == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(GetShapes(M, blocks, of_block, csr, &ghosts));
   for (const Context *context : of_block)
     if (context->rows.pattern_away()) space = context->rows.pattern_space();
   for (int b = 0; b < 2; b++) PetscCall(of_block[b]->rows.BringPattern(blocks[b], space, &i[b], &j[b]));
-  for (PetscInt r : rows) {
-    PetscCallCXX(begins.push_back(static_cast<PetscInt>(entries)));
-    entries += static_cast<size_t>(host_i_[r + 1] - host_i_[r]);
+  PetscCall(row.Copy(asked.data(), count, space));
+  PetscCall(begin.Allocate(count, space));
+  PetscCall(length.Allocate(count, space));
+  PetscCall(values::ForEach(space, static_cast<PetscCount>(count),
+                            values::RowExtents{row.data(), i[0], i[1], begin.data(), length.data()}));
+  PetscCallCXX(found->begin.resize(count));
+  PetscCallCXX(found->length.resize(count));
+  PetscCall(begin.ToHost(found->begin.data()));
+  PetscCall(length.ToHost(found->length.data()));
+  for (PetscInt n : found->length) {
+    PetscCallCXX(behind.push_back(entries));
+    entries += n;
   }
-  const PetscCount count = static_cast<PetscCount>(rows.size());
-  PetscCallCXX(columns->resize(entries));
-  PetscCall(row.Take(std::move(rows), space));
-  PetscCall(begin.Take(std::move(begins), space));
+  PetscCallCXX(found->columns.resize(static_cast<size_t>(entries)));
+  if (entries == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(begin.Take(std::move(behind), space));
   PetscCall(number.Copy(ghosts, static_cast<size_t>(csr[1].cols), space));
-  PetscCall(to.Allocate(entries, space));
+  PetscCall(to.Allocate(found->columns.size(), space));
   PetscCall(values::ForEach(
-      space, count,
+      space, static_cast<PetscCount>(count),
       values::NameColumns{columns_.begin, row.data(), begin.data(), i[0], j[0], i[1], j[1], number.data(), to.data()}));
-  if (entries) PetscCall(to.ToHost(columns->data()));
+  PetscCall(to.ToHost(found->columns.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The columns, in the matrix, of the fetched entries. Owners look up those alone that somebody asks for.
-PetscErrorCode RowStack::FetchColumns(Mat M, PetscSF rows, std::vector<PetscInt> *global)
+/// begin and length [leaves of `rows`] of the rows that this rank fetches; *entries: of all.
+PetscErrorCode RowStack::FetchExtents(PetscSF rows, const std::vector<PetscInt> &asked, const AskedRows &found,
+                                      std::vector<PetscInt> *begin, std::vector<PetscInt> *length, PetscCount *entries)
 {
-  const PetscInt       *asked;
-  PetscInt             *sent; // most of it is never touched
-  std::vector<PetscInt> mine, columns;
-  size_t                at = 0;
+  PetscInt *root; // most of it is never touched
 
   PetscFunctionBegin;
-  PetscCall(PetscSFComputeDegreeBegin(rows, &asked));
-  PetscCall(PetscSFComputeDegreeEnd(rows, &asked));
-  for (PetscInt r = 0; r < own_rows_; r++)
-    if (asked[r]) PetscCallCXX(mine.push_back(r));
-  PetscCall(LookUp(M, std::vector<PetscInt>(mine), &columns));
-  PetscCall(PetscMalloc1(nonzeros_, &sent));
-  for (PetscInt r : mine) {
-    const size_t length = static_cast<size_t>(host_i_[r + 1] - host_i_[r]);
-    std::copy_n(columns.data() + at, length, sent + host_i_[r]);
-    at += length;
-  }
+  PetscCall(PetscMalloc1(own_rows_, &root));
+  for (size_t k = 0; k < asked.size(); k++) root[asked[k]] = found.begin[k];
+  PetscCall(Broadcast(rows, root, begin->data()));
+  for (size_t k = 0; k < asked.size(); k++) root[asked[k]] = found.length[k];
+  PetscCall(Broadcast(rows, root, length->data()));
+  PetscCall(PetscFree(root));
+  *entries = 0;
+  for (PetscInt n : *length) *entries += n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The columns, in the matrix, of the fetched entries.
+PetscErrorCode RowStack::FetchColumns(const AskedRows &found, std::vector<PetscInt> *global)
+{
+  PetscInt *root; // most of it is never touched
+  size_t    at = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(nonzeros_, &root));
+  for (size_t k = 0; k < found.begin.size(); at += static_cast<size_t>(found.length[k++]))
+    std::copy_n(found.columns.data() + at, found.length[k], root + found.begin[k]);
   PetscCallCXX(global->resize(static_cast<size_t>(fetched_)));
-  PetscCall(Broadcast(entries_, sent, global->data()));
-  PetscCall(PetscFree(sent));
+  PetscCall(Broadcast(entries_, root, global->data()));
+  PetscCall(PetscFree(root));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -204,19 +143,22 @@ PetscErrorCode RowStack::Fetch(Mat M, PetscSF rows, bool *fits)
   const PetscSFNode    *owners;
   PetscSFNode          *remote;
   PetscInt              roots, leaves, at = 0;
-  std::vector<PetscInt> lengths, begin, length, global;
+  std::vector<PetscInt> asked, begin, length, global;
+  AskedRows             found;
   PetscCount            entries = 0;
+  bool                  lacks   = false;
 
   PetscFunctionBegin;
   PetscCall(PetscSFGetGraph(rows, &roots, &leaves, nullptr, &owners));
   PetscCheck(roots == own_rows_, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "%" PetscInt_FMT " rows, and a star forest for %" PetscInt_FMT, own_rows_, roots);
-  for (PetscInt r = 0; r < own_rows_; r++) PetscCallCXX(lengths.push_back(host_i_[r + 1] - host_i_[r]));
+  PetscCall(AskedRoots(rows, &asked));
+  PetscCall(MayLackMemory([&] { return LookUp(M, asked, &found); }, &lacks));
+  PetscCall(AllAgree(comm, !lacks, fits));
+  if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCXX(begin.resize(static_cast<size_t>(leaves)));
   PetscCallCXX(length.resize(static_cast<size_t>(leaves)));
-  PetscCall(Broadcast(rows, host_i_.data(), begin.data()));
-  PetscCall(Broadcast(rows, lengths.data(), length.data()));
-  for (PetscInt n : length) entries += n;
+  PetscCall(FetchExtents(rows, asked, found, &begin, &length, &entries));
   // each entry may bring a column
   PetscCall(AllAgree(comm, nonzeros_ + entries + columns_.size() < PETSC_MAX_INT, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
@@ -227,17 +169,17 @@ PetscErrorCode RowStack::Fetch(Mat M, PetscSF rows, bool *fits)
       remote[at].rank  = owners[l].rank;
       remote[at].index = begin[l] + k;
     }
-    PetscCallCXX(host_i_.push_back(nonzeros_ + at));
+    PetscCallCXX(host_ends_.push_back(nonzeros_ + at));
   }
   PetscCall(PetscSFCreate(comm, &entries_));
   PetscCall(PetscSFSetGraph(entries_, nonzeros_, fetched_, nullptr, PETSC_OWN_POINTER, remote, PETSC_OWN_POINTER));
   PetscCall(PetscSFSetUp(entries_));
-  PetscCall(FetchColumns(M, rows, &global));
+  PetscCall(FetchColumns(found, &global));
   PetscCall(NumberAnew(global));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The own rows in j_ and place_, from the blocks' patterns where these are.
+/// The own rows in i_, j_ and place_, from the blocks' patterns where these are.
 PetscErrorCode RowStack::JoinRows(Mat M)
 {
   Mat             blocks[2];
@@ -250,6 +192,8 @@ PetscErrorCode RowStack::JoinRows(Mat M)
   PetscCall(GetShapes(M, blocks, of_block, csr, &unused));
   for (int b = 0; b < 2; b++) PetscCall(of_block[b]->rows.BringPattern(blocks[b], space_, &i[b], &j[b]));
   PetscCall(number.Take(std::move(ghosts_), space_));
+  PetscCall(values::ForEach(space_, own_rows_ ? static_cast<PetscCount>(own_rows_) + 1 : 0,
+                            values::AddBeginnings{i[0], i[1], i_.data()}));
   const CsrView joined{own_rows_, columns_.size(), nonzeros_, nullptr, nullptr, nullptr};
   const int     bits = values::LaneBits(joined);
   PetscCall(
@@ -260,22 +204,20 @@ PetscErrorCode RowStack::JoinRows(Mat M)
 
 PetscErrorCode RowStack::BringPattern(Mat M, Space space)
 {
-  const size_t bytes = host_fetched_.size() * sizeof(PetscInt);
+  const PetscInt none = 0;
 
   PetscFunctionBegin;
   space_ = space;
-  PetscCall(i_.Take(std::move(host_i_), space));
+  PetscCall(i_.Allocate(static_cast<size_t>(own_rows_) + 1 + host_ends_.size(), space));
   PetscCall(j_.Allocate(static_cast<size_t>(nonzeros_) + host_fetched_.size(), space));
   PetscCall(place_.Allocate(static_cast<size_t>(nonzeros_), space));
+  if (own_rows_ == 0) PetscCall(CopyFromHost(space, &none, 1, i_.data())); // blocks without rows may have no arrays
   PetscCall(JoinRows(M));
-  if (bytes && space == Space::Host) memcpy(j_.data() + nonzeros_, host_fetched_.data(), bytes);
-  if (bytes && space == Space::Device) {
-    Stream stream;
-    PetscCall(DeviceStream(&stream));
-    PetscCall(DeviceCopyIn(j_.data() + nonzeros_, host_fetched_.data(), bytes, stream));
-    PetscCall(DeviceSynchronize(stream)); // the copy from pageable memory may still be under way when that ends
-  }
-  for (std::vector<PetscInt> *host : {&host_i_, &host_fetched_, &ghosts_}) *host = std::vector<PetscInt>();
+  if (!host_ends_.empty())
+    PetscCall(CopyFromHost(space, host_ends_.data(), host_ends_.size(), i_.data() + own_rows_ + 1));
+  if (!host_fetched_.empty())
+    PetscCall(CopyFromHost(space, host_fetched_.data(), host_fetched_.size(), j_.data() + nonzeros_));
+  for (std::vector<PetscInt> *host : {&host_ends_, &host_fetched_, &ghosts_}) *host = std::vector<PetscInt>();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,9 +4,8 @@
 #pragma once
 
 #include <petscsf.h>
-#include "mat/face/context.hpp"
+#include "mat/face/parallel_watch.hpp"
 #include "mat/products/multiply.hpp"
-#include "mat/products/pattern_watch.hpp"
 
 namespace sparsegpu::face
 {
@@ -19,18 +18,6 @@ struct Numbering {
   PetscInt size() const { return own + static_cast<PetscInt>(others.size()); }
   PetscInt Global(PetscInt k) const { return k < own ? begin + k : others[static_cast<size_t>(k - own)]; }
   PetscInt Local(PetscInt global) const; ///< of one that is there
-};
-
-/// Whether the patterns of a parallel matrix are those of the last look.
-class ParallelPatternWatch
-{
-public:
-  /// Not collective.
-  PetscErrorCode Look(Mat M, bool *changed);
-
-private:
-  products::PatternWatch blocks_[2];
-  std::vector<PetscInt>  ghosts_; ///< columns of the matrix that those of the off-diagonal block are
 };
 
 class RowStack
@@ -67,8 +54,15 @@ private:
     return products::SparseRows{rows, columns_.size(), nonzeros, CsrArrays{i_.data(), j_.data(), a_.data()}};
   }
   PetscErrorCode NumberAnew(const std::vector<PetscInt> &global);
-  PetscErrorCode LookUp(Mat M, std::vector<PetscInt> &&rows, std::vector<PetscInt> *columns);
-  PetscErrorCode FetchColumns(Mat M, PetscSF rows, std::vector<PetscInt> *global);
+  /// Own rows that other ranks ask for, on the host.
+  struct AskedRows {
+    std::vector<PetscInt> begin, length; ///< where each begins among the own entries, and how many it has
+    std::vector<PetscInt> columns;       ///< in the matrix, row after row
+  };
+  PetscErrorCode LookUp(Mat M, const std::vector<PetscInt> &asked, AskedRows *found) const;
+  PetscErrorCode FetchExtents(PetscSF rows, const std::vector<PetscInt> &asked, const AskedRows &found,
+                              std::vector<PetscInt> *begin, std::vector<PetscInt> *length, PetscCount *entries);
+  PetscErrorCode FetchColumns(const AskedRows &found, std::vector<PetscInt> *global);
   PetscErrorCode JoinRows(Mat M);
 
   PetscInt              own_rows_ = 0, nonzeros_ = 0, fetched_ = 0; ///< entries of own rows, and of others
@@ -77,11 +71,12 @@ private:
   ParallelPatternWatch  watch_;
   PetscSF               entries_ = nullptr;     ///< own entries -> fetched ones
   Space                 space_   = Space::Host; ///< of the arrays
-  std::vector<PetscInt> host_i_, host_fetched_; ///< before BringPattern(): i_, and j_ behind nonzeros_
-  std::vector<PetscInt> ghosts_;                ///< the numbers of the off-diagonal block's columns
-  Array<PetscInt>       i_, j_;                 ///< [rows + 1], [nonzeros_ + fetched_] columns as columns_ numbers them
-  Array<PetscInt>       place_; ///< [nonzeros_] the entry among those of the diagonal block, and the other behind it
-  Array<Scalar>         a_;     ///< [nonzeros_ + fetched_]
+  std::vector<PetscInt> host_ends_,
+      host_fetched_;             ///< before BringPattern(): i_ of fetched rows, and j_ behind nonzeros_
+  std::vector<PetscInt> ghosts_; ///< the numbers of the off-diagonal block's columns
+  Array<PetscInt>       i_, j_;  ///< [rows + 1], [nonzeros_ + fetched_] columns as columns_ numbers them
+  Array<PetscInt>       place_;  ///< [nonzeros_] the entry among those of the diagonal block, and the other behind it
+  Array<Scalar>         a_;      ///< [nonzeros_ + fetched_]
 };
 
 } // namespace sparsegpu::face

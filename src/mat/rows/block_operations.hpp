@@ -31,6 +31,25 @@ struct JoinRows {
   }
 };
 
+/// i[r] = where row r of both blocks begins once they are joined; also of the end.
+struct AddBeginnings {
+  const PetscInt   *di, *oi;
+  PetscInt         *i;
+  SPARSEGPU_HD void operator()(PetscCount r) const { i[r] = di[r] + oi[r]; }
+};
+
+/// Where row row[k] begins, and how many entries it has, once both blocks are joined.
+struct RowExtents {
+  const PetscInt   *row, *di, *oi;
+  PetscInt         *begin, *length;
+  SPARSEGPU_HD void operator()(PetscCount k) const
+  {
+    const PetscInt r = row[k];
+    begin[k]         = di[r] + oi[r];
+    length[k]        = di[r + 1] + oi[r + 1] - begin[k];
+  }
+};
+
 /// Row row[k] of blocks di, dj and oi, oj, from to[begin[k]] on: its columns in the matrix, of which own ones begin at
 /// `first`, those of the second block are number[its own].
 struct NameColumns {

@@ -251,6 +251,8 @@ PetscErrorCode                            Largest_CUDA(PetscCount count, const S
   what(CheckBlocks);                         \
   what(JoinRows);                            \
   what(NameColumns);                         \
+  what(AddBeginnings);                       \
+  what(RowExtents);                          \
   what(CountParts);                          \
   what(SplitRows);                           \
   what(FindPlaces);                          \

@@ -7,13 +7,6 @@
 namespace sparsegpu::amg
 {
 
-/// i[r] = where row r of both blocks begins once they are joined, r <= rows.rows.
-struct JoinBeginnings {
-  OwnRows           rows;
-  PetscInt         *i;
-  SPARSEGPU_HD void operator()(PetscCount r) const { i[r] = rows.own.i[r] + rows.others.i[r]; }
-};
-
 /// strong [entries of the joined rows] = 1 of those that stay, else 0.
 struct MarkStaying {
   Couplings         couplings;
@@ -71,7 +64,6 @@ struct NumberColumns {
 };
 
 #define SPARSEGPU_FOR_JOINED_OPERATIONS(DO) \
-  DO(JoinBeginnings);                       \
   DO(MarkStaying);                          \
   DO(TakeAggregatesAsked);                  \
   DO(TakeRowsAsked);                        \

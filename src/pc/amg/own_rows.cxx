@@ -1,5 +1,6 @@
 /// Rows stay where they lie; what others need of them passes by the host.
 #include "pc/amg/own_rows.hpp"
+#include "mat/face/pieces.hpp"
 #include "mat/rows/running_sum.hpp"
 #include "mat/rows/sizes.hpp"
 #include "pc/aggregate/aggregate.hpp"
@@ -109,25 +110,10 @@ PetscErrorCode OwnRowsOf::TakeAgain(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Not collective, but of a forest whose degrees have been computed.
-PetscErrorCode OwnRowsOf::FindAsked()
-{
-  const PetscInt *degree;
-
-  PetscFunctionBegin;
-  PetscCall(PetscSFComputeDegreeBegin(forest_, &degree));
-  PetscCall(PetscSFComputeDegreeEnd(forest_, &degree));
-  for (PetscInt r = 0; r < rows_.rows; r++)
-    if (degree[r]) PetscCallCXX(asked_.push_back(r));
-  PetscCall(asked_there_.Copy(asked_.data(), asked_.size(), space_));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode OwnRowsOf::Take(Mat A)
 {
-  const PetscInt *degree;
-  PetscMPIInt     size;
-  PetscLayout     columns;
+  PetscMPIInt size;
+  PetscLayout columns;
 
   PetscFunctionBegin;
   comm_ = PetscObjectComm((PetscObject)A);
@@ -138,9 +124,9 @@ PetscErrorCode OwnRowsOf::Take(Mat A)
   PetscCall(PetscSFCreate(comm_, &forest_));
   PetscCall(PetscSFSetGraphLayout(forest_, columns, static_cast<PetscInt>(ghosts_.size()), nullptr, PETSC_OWN_POINTER,
                                   ghosts_.data()));
-  PetscCall(PetscSFComputeDegreeBegin(forest_, &degree));
-  PetscCall(PetscSFComputeDegreeEnd(forest_, &degree));
-  PetscCall(OnAll(comm_, [&] { return FindAsked(); }));
+  PetscCall(PetscSFSetUp(forest_));
+  PetscCall(face::AskedRoots(forest_, &asked_));
+  PetscCall(OnAll(comm_, [&] { return asked_there_.Copy(asked_.data(), asked_.size(), space_); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -50,7 +50,6 @@ public:
 private:
   PetscErrorCode TakeBlocks(Mat A, Mat *others, const PetscInt **columns);
   PetscErrorCode Look(Mat A);
-  PetscErrorCode FindAsked();
   PetscErrorCode ListGhosts(Mat O, const PetscInt *columns);
 
   MPI_Comm              comm_  = PETSC_COMM_SELF;

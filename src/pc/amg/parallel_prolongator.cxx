@@ -181,7 +181,8 @@ PetscErrorCode ParallelProlongator::TakeRows(Rows *rows) const
     PetscCall(rows->i.Take({0}, own_.space()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(ForEach(own_.space(), static_cast<PetscCount>(own.rows) + 1, JoinBeginnings{own, rows->i.data()}));
+  PetscCall(rows::values::ForEach(own_.space(), static_cast<PetscCount>(own.rows) + 1,
+                                  rows::values::AddBeginnings{own.own.i, own.others.i, rows->i.data()}));
   PetscCall(rows::values::ForEach(own_.space(), static_cast<PetscCount>(own.rows) << bits,
                                   rows::values::JoinRows{bits, split, own.own.i, own.own.j, own.others.i, own.others.j,
                                                          number.data_or_null(), rows->j.data(), place.data()}));
