@@ -70,6 +70,22 @@ template <class T> PetscErrorCode CopyFromHost(Space space, const T *from, size_
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The same within `space`.
+template <class T> PetscErrorCode CopyWithin(Space space, const T *from, size_t count, T *to)
+{
+  Stream stream;
+
+  PetscFunctionBegin;
+  if (space == Space::Host) {
+    std::copy_n(from, count, to);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (count == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DeviceStream(&stream));
+  PetscCall(DeviceCopyWithin(to, from, count * sizeof(T), stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// `size()` entries of T in one space.
 template <class T> class Array
 {

@@ -24,7 +24,7 @@ template <class Call> PetscErrorCode OnAll(MPI_Comm comm, Call call)
   mine = static_cast<PetscInt>(code);
   PetscCallMPI(MPI_Allreduce(&mine, &worst, 1, MPIU_INT, MPI_MAX, comm));
   PetscCheck(!worst, PETSC_COMM_SELF, static_cast<PetscErrorCode>(worst), "%s",
-             mine ? message.text : "Another process could not coarsen its rows: see its message");
+             mine ? message.text : "Another process failed: see its message");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

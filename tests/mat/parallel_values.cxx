@@ -228,9 +228,71 @@ PetscErrorCode Kept()
   PetscCall(MatDestroy(&B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/// What MatCreateVecs() gives: its sizes and type, and its values, which are zero.
+PetscErrorCode NoteVectors(Mat A, Numbers *numbers)
+{
+  Vec vectors[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &vectors[0], &vectors[1]));
+  for (Vec v : vectors) {
+    PetscInt    n, N, begin, end, size;
+    PetscReal   norm;
+    PetscScalar sum;
+    PetscCall(VecGetLocalSize(v, &n));
+    PetscCall(VecGetSize(v, &N));
+    PetscCall(VecGetOwnershipRange(v, &begin, &end));
+    PetscCall(VecGetBlockSize(v, &size));
+    PetscCall(VecNorm(v, NORM_2, &norm));
+    PetscCall(VecShift(v, 1));
+    PetscCall(VecSum(v, &sum));
+    for (PetscInt number : {n, N, begin, end, size}) numbers->push_back((PetscReal)number);
+    numbers->push_back(norm);
+    numbers->push_back(sum);
+    PetscCall(VecDestroy(&v));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Vectors are as those of PETSc's type, before the matrix has been preallocated, too, and after it has become plain.
+PetscErrorCode Vectors()
+{
+  PetscFunctionBeginUser;
+  for (Layout layout : {Layout::Even, Layout::FirstEmpty, Layout::AllOnLast}) {
+    Numbers numbers[2];
+    for (int ours = 0; ours < 2; ++ours) {
+      const char *const type = ours ? MATMPIAIJSPARSEGPU : MATMPIAIJ;
+      Mat               A;
+      PetscInt          m, n;
+      PetscCall(LocalSize(PETSC_COMM_WORLD, layout, true, 30, &m));
+      PetscCall(LocalSize(PETSC_COMM_WORLD, layout, false, 20, &n));
+      PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
+      PetscCall(MatSetSizes(A, 3 * m, 2 * n, PETSC_DETERMINE, PETSC_DETERMINE));
+      PetscCall(MatSetBlockSizes(A, 3, 2));
+      PetscCall(MatSetType(A, type));
+      if (!ours) { // else older versions of PETSc give vectors whose sizes are not known
+        PetscLayout rows, columns;
+        PetscCall(MatGetLayouts(A, &rows, &columns));
+        PetscCall(PetscLayoutSetUp(rows));
+        PetscCall(PetscLayoutSetUp(columns));
+      }
+      PetscCall(NoteVectors(A, &numbers[ours]));
+      PetscCall(MatDestroy(&A));
+      PetscCall(CreateMatrix(PETSC_COMM_WORLD, WithValues(Coupled(), 0), type, nullptr, layout, &A));
+      PetscCall(NoteVectors(A, &numbers[ours]));
+      PetscCall(MatConvert(A, MATMPIAIJ, MAT_INPLACE_MATRIX, &A));
+      PetscCheck(!A->ops->getvecs, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A plain matrix creates vectors as ours does");
+      PetscCall(NoteVectors(A, &numbers[ours]));
+      PetscCall(MatDestroy(&A));
+    }
+    PetscCall(Compare(std::string("vectors, ") + Name(layout), numbers[1], numbers[0]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace
 
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help, {{"operations", Operations}, {"host", Host}, {"kept", Kept}});
+  return Main(argc, argv, help, {{"operations", Operations}, {"host", Host}, {"kept", Kept}, {"vectors", Vectors}});
 }

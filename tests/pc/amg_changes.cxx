@@ -2,10 +2,7 @@ static const char help[] =
     "Multigrid after changes: of values, patterns, sizes, options; what it views; no memory is lost.\n\n";
 
 #include "amg.hpp"
-
-#if defined(__GLIBC__)
-  #include <malloc.h>
-#endif
+#include "in_use.hpp"
 
 using namespace amg_tests;
 using namespace testing;
@@ -97,6 +94,38 @@ static PetscErrorCode TestValues()
       PetscCall(KSPDestroy(&ksp));
       PetscCall(MatDestroy(&A));
     }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// New values of a matrix that has moved to the host since, and of another one of another type.
+static PetscErrorCode TestMoved()
+{
+  const Option none("-pc_sparsegpuamg_threshold", "-1"), anew("-pc_sparsegpuamg_reuse_interpolation", "0");
+  const Grid   grid{40, 42, 1, 1, false, Faces};
+
+  PetscFunctionBeginUser;
+  for (const char *steps : {"1", "2"}) {
+    const Option      smoothing("-pc_sparsegpuamg_agg_nsmooths", steps);
+    const std::string what = std::string(steps) + " smoothing steps";
+    Mat               A, plain;
+    KSP               ksp;
+    Result            result;
+    PetscCall(CreateGrid(PETSC_COMM_WORLD, MATSPARSEGPU, grid, &A));
+    PetscCall(CreateSolver(A, KSPCG, PCSPARSEGPUAMG, nullptr, &ksp));
+    PetscCall(KSPSetUp(ksp));
+    PetscCall(MatSparseGPUSetBackend(A, "kokkos"));
+    PetscCall(MatScale(A, 3));
+    PetscCall(Solve(ksp, A, &result));
+    PetscCall(CheckConverged(what + ", on the host", result, 15));
+    PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &plain));
+    PetscCall(MatScale(plain, 2));
+    PetscCall(KSPSetOperators(ksp, plain, plain));
+    PetscCall(Solve(ksp, plain, &result));
+    PetscCall(CheckConverged(what + ", of type aij", result, 15));
+    PetscCall(KSPDestroy(&ksp));
+    PetscCall(MatDestroy(&A));
+    PetscCall(MatDestroy(&plain));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -217,17 +246,6 @@ static PetscErrorCode TestWork()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Memory of this process in use, as the allocator has it.
-static double InUse()
-{
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
-  const struct mallinfo2 info = mallinfo2();
-  return (double)info.uordblks + (double)info.hblkhd;
-#else
-  return 0;
-#endif
-}
-
 /// Set-ups for new values, and from nothing, over and over: what is in use stays the same, but for a little that the
 /// allocator and MPI keep by themselves.
 static PetscErrorCode TestMemory()
@@ -266,6 +284,7 @@ int main(int argc, char **argv)
 {
   return Main(argc, argv, help,
               {{"values", TestValues},
+               {"moved", TestMoved},
                {"same_aggregates", TestSameAggregates},
                {"patterns", TestPatterns},
                {"work", TestWork},

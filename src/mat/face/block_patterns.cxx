@@ -1,6 +1,8 @@
 /// Entries are counted and placed where the rows lie; the host sees those of other processes' columns alone, sorted.
 #include "mat/face/block_patterns.hpp"
+#include <type_traits>
 #include "device/sort.hpp"
+#include "mat/face/numbers.hpp"
 #include "mat/rows/running_sum.hpp"
 #include "mat/rows/value_operations.hpp"
 
@@ -37,8 +39,11 @@ PetscErrorCode FindGhosts(Space space, const Array<PetscInt> &numbers, PetscInt 
   PetscCallCXX(ghosts->resize(numbers.size()));
   if (numbers.size() == 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (space == Space::Host) {
+    Numbers distinct;
     std::copy_n(numbers.data(), numbers.size(), ghosts->data());
-    std::sort(ghosts->begin(), ghosts->end());
+    PetscCallCXX(distinct.Assign(std::move(*ghosts)));
+    PetscCallCXX(*ghosts = distinct.list());
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
 #if defined(SPARSEGPU_HAVE_CUDA)
   if (space == Space::Device) PetscCall(SortOnDevice(numbers, columns, ghosts));

@@ -117,6 +117,7 @@ PetscErrorCode BecomeParent(Mat A, bool parallel)
   RESTORE(productsetfromoptions);
   RESTORE(bindtocpu);
   RESTORE(destroy);
+  RESTORE(getvecs);
   RESTORE(convert);
   RESTORE(convertfrom);
   RESTORE(assemblybegin);

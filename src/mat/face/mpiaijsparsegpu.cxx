@@ -63,6 +63,7 @@ PetscErrorCode CreateVec(Mat A, PetscLayout layout, Vec *v)
 {
   PetscFunctionBegin;
   PetscCheck(layout->n >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The matrix has no sizes yet");
+  PetscCall(PetscLayoutSetUp(layout));
 #if defined(PETSC_HAVE_CUDA) && PETSC_VERSION_GE(3, 20, 0)
   PetscMPIInt size;
   PetscBool   cuda;

@@ -3,6 +3,7 @@
 
 #include <petscsys.h>
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace sparsegpu::face
@@ -11,13 +12,15 @@ namespace sparsegpu::face
 class Numbers
 {
 public:
-  /// Those among `given`, which may come several times.
-  explicit Numbers(std::vector<PetscInt> &&given) : list_(std::move(given))
+  /// Those among `given`, which may come several times. Throws what std::vector does.
+  void Assign(std::vector<PetscInt> &&given)
   {
+    list_ = std::move(given);
+    place_.clear();
     if (list_.empty()) return;
     const auto ends = std::minmax_element(list_.begin(), list_.end());
     first_          = *ends.first;
-    // neighbours in the numbering are many of them as a rule: a table of the range is made in no time
+    // as a rule many of them are neighbours, and a table of the range takes less time than a sort
     const size_t range = static_cast<size_t>(*ends.second - first_) + 1;
     if (range <= 16 * list_.size()) {
       place_.assign(range, -1);

@@ -112,6 +112,7 @@ PetscErrorCode TakePattern(Mat A, BlockPatterns &&patterns, Space space)
   const struct _MatOps *parent;
 
   PetscFunctionBegin;
+  PetscCheck(!A->preallocated, comm, PETSC_ERR_PLIB, "The matrix has blocks already");
   PetscCall(PetscLayoutSetUp(rows));
   PetscCall(OnAll(comm, [&] { return NameGhosts(PetscMin(rows->n, 1), patterns.ghosts, named); }));
   PetscCall(PetscLayoutCreate(comm, &first)); // PETSc's arrays for rows would be made for nothing

@@ -18,9 +18,9 @@ struct HostPattern {
 /// for the first that are. A's blocks are new ones, of ours. Collective.
 PetscErrorCode TakePattern(Mat A, const HostPattern patterns[2]);
 
-/// The same of patterns in `space`, with values zero. As long as a PatternsStayAway lives (pattern.hpp), both stay
-/// there where they may: PETSc's matrix gets its ghosts alone. Collective. Errors: PETSC_ERR_MEM; the pattern is
-/// undefined then.
+/// The same of patterns in `space`, with values zero, of a matrix without blocks yet. As long as a PatternsStayAway
+/// lives (pattern.hpp), both stay there where they may: PETSc's matrix gets its ghosts alone. Collective. Errors:
+/// PETSC_ERR_MEM; the pattern is undefined then.
 PetscErrorCode TakePattern(Mat A, BlockPatterns &&patterns, Space space);
 
 /// A copy on the host of what lies in `space`.

@@ -4,7 +4,7 @@
 #include "mat/face/numbers.hpp"
 #include "mat/face/parallel_away.hpp"
 #include "mat/face/pattern.hpp"
-#include "petsc/on_all.hpp"
+#include "mat/face/pieces.hpp"
 
 namespace sparsegpu::face
 {
@@ -34,10 +34,11 @@ namespace
 /// The same in `space`, with the ghosts by themselves.
 PetscErrorCode Bring(const HostPattern patterns[2], Space space, BlockPatterns *there)
 {
-  const Numbers         ghosts(std::vector<PetscInt>(patterns[1].j));
+  Numbers               ghosts;
   std::vector<PetscInt> places;
 
   PetscFunctionBegin;
+  PetscCallCXX(ghosts.Assign(std::vector<PetscInt>(patterns[1].j)));
   PetscCallCXX(there->ghosts = ghosts.list());
   for (PetscInt column : patterns[1].j) PetscCallCXX(places.push_back(ghosts.Place(column)));
   for (int b = 0; b < 2; b++) PetscCall(there->i[b].Copy(patterns[b].i.data(), patterns[b].i.size(), space));
@@ -49,14 +50,17 @@ PetscErrorCode Bring(const HostPattern patterns[2], Space space, BlockPatterns *
 PetscErrorCode TakePatternIn(Mat M, const HostPattern patterns[2], Space space)
 {
   BlockPatterns there;
+  bool          lacks = false, all = false;
 
   PetscFunctionBegin;
-  if (!PatternsStayAway::Any()) {
-    PetscCall(TakePattern(M, patterns));
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (PatternsStayAway::Any() && !M->preallocated) {
+    PetscCall(TryOnDevice([&] { return Bring(patterns, space, &there); }, &lacks));
+    PetscCall(AllAgree(PetscObjectComm((PetscObject)M), !lacks, &all));
   }
-  PetscCall(OnAll(PetscObjectComm((PetscObject)M), [&] { return Bring(patterns, space, &there); }));
-  PetscCall(TakePattern(M, std::move(there), space));
+  if (all)
+    PetscCall(TakePattern(M, std::move(there), space));
+  else
+    PetscCall(TakePattern(M, patterns));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace

@@ -26,9 +26,14 @@ PetscErrorCode LookThere(Mat block, Context *context, CsrView *csr)
   bool      lacks = false;
 
   PetscFunctionBegin;
-  if (context->rows.pattern_away() && context->rows.pattern_space() == Space::Host) { // in tests
-    csr->i = context->rows.pattern_there().i;
-    csr->j = context->rows.pattern_there().j;
+  if (context->rows.pattern_away()) {
+    const CsrArrays there = context->rows.pattern_there();
+    if (context->rows.pattern_space() == Space::Device) {
+      csr->device = there;
+    } else { // in tests a second array on the host stands for the device's
+      csr->i = there.i;
+      csr->j = there.j;
+    }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PlannedSpace(context, &space));

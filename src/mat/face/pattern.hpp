@@ -6,7 +6,7 @@
 /// test pattern_away, MatSeqAIJGetArray() and its family, MatSeqAIJGetCSRAndMemType(), all composed functions, factors
 /// and products. No way leads through us where PETSc's code takes a sequential matrix and reads its data at once:
 /// MatCreateMPIAIJWithSeqAIJ(), MatCreateMPIAIJSumSeqAIJ(), MatSeqAIJGetMaxRowNonzeros(), and MatCoarsen and
-/// MatColoring of that very matrix; nor where it takes a parallel one, whose blocks may have no patterns either, by
+/// MatColoring of that very matrix. Of parallel matrices, whose blocks may have no patterns either, that holds for
 /// MatMPIAIJGetLocalMat() and its family. So only who makes matrices that programs rarely meet, as multigrid its coarse
 /// operators, lets patterns stay away, by PatternsStayAway.
 #pragma once

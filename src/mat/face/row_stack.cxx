@@ -46,13 +46,14 @@ PetscErrorCode RowStack::NumberAnew(const std::vector<PetscInt> &global)
 {
   const std::vector<PetscInt> ghosts = columns_.others;
   const PetscInt              begin = columns_.begin, own = columns_.own;
-  std::vector<PetscInt>       given  = ghosts;
+  std::vector<PetscInt>       given = ghosts;
+  Numbers                     others;
   const auto                  is_own = [&](PetscInt c) { return c >= begin && c < begin + own; };
 
   PetscFunctionBegin;
   for (PetscInt c : global)
     if (!is_own(c)) PetscCallCXX(given.push_back(c));
-  const Numbers others(std::move(given));
+  PetscCallCXX(others.Assign(std::move(given)));
   for (size_t k = 0; k < ghosts.size(); k++) ghosts_[k] = own + others.Place(ghosts[k]);
   for (PetscInt c : global) PetscCallCXX(host_fetched_.push_back(is_own(c) ? c - begin : own + others.Place(c)));
   PetscCallCXX(columns_.others = others.list());

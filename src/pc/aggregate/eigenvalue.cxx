@@ -10,6 +10,7 @@
 #include "pc/aggregate/operations.hpp"
 #include "pc/aggregate/source.hpp"
 #include "petsc/compat.hpp"
+#include "petsc/may_lack_memory.hpp"
 
 namespace sparsegpu::aggregate
 {
@@ -150,8 +151,8 @@ PetscErrorCode Project(Scaled *scaled, Vec *basis, Projection *found)
 }
 
 #if defined(SPARSEGPU_HAVE_CUDA)
-/// Project() where y and z, of A's rows, are on the device of each process: of one process the host does not wait in
-/// between. What comes after the last vector is not used.
+/// Project() in `v`, which is set up, where y and z, of A's rows, are on the device of each process: of one process the
+/// host does not wait in between. What comes after the last vector is not used.
 PetscErrorCode ProjectThere(Mat A, Vec y, Vec z, LanczosVectors &v, Projection *found)
 {
   LocalArray               array;
@@ -162,7 +163,6 @@ PetscErrorCode ProjectThere(Mat A, Vec y, Vec z, LanczosVectors &v, Projection *
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(y, &rows));
   PetscCall(VecGetOwnershipRange(y, &first, nullptr));
-  PetscCall(v.SetUp(PetscObjectComm((PetscObject)A), rows, found->most));
   PetscCall(MatGetDiagonal(A, z));
   PetscCall(array.Get(z, Space::Device, Access::Read));
   Stream stream;
@@ -220,7 +220,7 @@ PetscErrorCode EstimateLargestEigenvalue(Mat A, PetscInt iterations, PetscReal *
   Vec        y, z;
   Space      space, of_y;
   Projection found{iterations, 0, {}, true};
-  bool       there = false;
+  bool       there = false, lacks = false;
 
   PetscFunctionBegin;
   PetscCheck(iterations > 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
@@ -228,15 +228,21 @@ PetscErrorCode EstimateLargestEigenvalue(Mat A, PetscInt iterations, PetscReal *
   // without values on the device A's diagonal would be taken on the host, and then copied
   PetscCall(DiagonalBlock(A, &block));
   PetscCall(WorkSpace(block, &space));
-  if (space == Space::Device) PetscCall(Source().Take(block, space));
+  if (space == Space::Device) PetscCall(MayLackMemory([&] { return Source().Take(block, space); }, &lacks));
   PetscCall(MatCreateVecs(A, &y, &z));
   PetscCall(SpaceOf(z, &of_y));
   PetscCallCXX(found.h.assign(static_cast<size_t>(iterations * iterations), 0));
 #if defined(SPARSEGPU_HAVE_CUDA)
-  LanczosVectors own;
-  there = space == Space::Device && of_y == Space::Device && A->rmap->N > 0;
+  LanczosVectors  own;
+  LanczosVectors &vectors = room ? *room : own;
+
+  there = space == Space::Device && !lacks && of_y == Space::Device && A->rmap->N > 0;
+  if (there)
+    PetscCall(
+        MayLackMemory([&] { return vectors.SetUp(PetscObjectComm((PetscObject)A), A->rmap->n, iterations); }, &lacks));
+  there = there && !lacks;
   PetscCall(face::AllAgree(PetscObjectComm((PetscObject)A), there, &there));
-  if (there) PetscCall(ProjectThere(A, y, z, room ? *room : own, &found));
+  if (there) PetscCall(ProjectThere(A, y, z, vectors, &found));
 #endif
   if (!there) PetscCall(ProjectByVectors(A, z, &found));
   if (found.hermitian) {

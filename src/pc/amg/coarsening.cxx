@@ -180,6 +180,8 @@ PetscErrorCode Coarsening::Prolong(Mat A, PetscReal emax, PetscInt steps, bool f
     PetscCallCXX(parallel_ = std::make_unique<ParallelProlongator>());
     PetscCall(
         parallel_->Create(A, aggregates_, tentative_, smoothing.damping, fused ? threshold : -1, gathering_.rows(), P));
+    if (fused) PetscCall(parallel_->Refreshes(*P, &refreshes));
+    if (!refreshes) parallel_.reset();
   }
   if (fused) PetscFunctionReturn(PETSC_SUCCESS);
   Mat F = A;

@@ -44,7 +44,6 @@ PetscErrorCode OwnRowsOf::TakeBlocks(Mat A, Mat *others, const PetscInt **column
   *others = nullptr;
   PetscCall(DiagonalBlock(A, &D));
   if (D != A) PetscCall(MatMPIAIJGetSeqAIJ(A, &D, others, columns));
-  PetscCall(aggregate::WorkSpace(D, &space_));
   PetscCall(own_.Take(D, space_));
   rows_.rows = own_.rows.rows;
   rows_.own  = own_.rows.arrays;
@@ -96,27 +95,39 @@ void OwnRowsOf::Drop()
 
 PetscErrorCode OwnRowsOf::TakeAgain(Mat A)
 {
-  const PetscInt  rows  = rows_.rows;
-  const Space     space = space_;
+  const PetscInt  rows = rows_.rows;
   Mat             O;
   const PetscInt *columns;
 
   PetscFunctionBegin;
   PetscCall(TakeBlocks(A, &O, &columns));
-  PetscCheck(rows_.rows == rows && nonzeros() == had_ && space_ == space && (O != nullptr) == (forest_ != nullptr),
-             PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
-             "New values of %" PetscInt_FMT " rows with %lld entries, not %" PetscInt_FMT " with %lld where they were",
-             rows_.rows, static_cast<long long>(nonzeros()), rows, static_cast<long long>(had_));
+  PetscCheck(rows_.rows == rows && nonzeros() == had_ && (O != nullptr) == (forest_ != nullptr), PETSC_COMM_SELF,
+             PETSC_ERR_ARG_WRONGSTATE,
+             "New values of %" PetscInt_FMT " rows with %lld entries, not %" PetscInt_FMT " with %lld", rows_.rows,
+             static_cast<long long>(nonzeros()), rows, static_cast<long long>(had_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode OwnRowsOf::Take(Mat A)
 {
+  Mat   D;
+  Space space;
+
+  PetscFunctionBegin;
+  PetscCall(DiagonalBlock(A, &D));
+  PetscCall(aggregate::WorkSpace(D, &space));
+  PetscCall(Take(A, space));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode OwnRowsOf::Take(Mat A, Space space)
+{
   PetscMPIInt size;
   PetscLayout columns;
 
   PetscFunctionBegin;
-  comm_ = PetscObjectComm((PetscObject)A);
+  comm_  = PetscObjectComm((PetscObject)A);
+  space_ = space;
   PetscCall(OnAll(comm_, [&] { return Look(A); }));
   PetscCallMPI(MPI_Comm_size(comm_, &size));
   if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);

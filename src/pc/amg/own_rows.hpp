@@ -21,8 +21,10 @@ public:
   /// A of any AIJ type, sequential or parallel. Collective. Errors, on all processes: PETSC_ERR_MEM;
   /// PETSC_ERR_ARG_OUTOFRANGE.
   PetscErrorCode Take(Mat A);
-  /// After that: other values, of the same pattern, of A or of a matrix of its type. Errors: PETSC_ERR_MEM;
-  /// PETSC_ERR_ARG_WRONGSTATE where the pattern is known to be another one. Not collective.
+  /// The same in a space that this process chooses.
+  PetscErrorCode Take(Mat A, Space space);
+  /// After that: other values, of the same pattern, of A or of another matrix, in the same space wherever that lives.
+  /// Errors: PETSC_ERR_MEM; PETSC_ERR_ARG_WRONGSTATE where the pattern is known to be another one. Not collective.
   PetscErrorCode TakeAgain(Mat A);
   /// Lets the rows go, until TakeAgain(); all else stays.
   void Drop();

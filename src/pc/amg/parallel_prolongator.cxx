@@ -2,6 +2,7 @@
 /// their aggregates, comes from their owners. Aggregates are numbered as in the whole matrix, so that columns ascend.
 #include "pc/amg/parallel_prolongator.hpp"
 #include <algorithm>
+#include "mat/face/numbers.hpp"
 #include "mat/rows/value_operations.hpp"
 #include "pc/aggregate/prolongator.hpp"
 #include "pc/amg/joined_rows.hpp"
@@ -13,25 +14,6 @@
 namespace sparsegpu::amg
 {
 
-namespace
-{
-/// to = from, both in `space`.
-template <class T> PetscErrorCode CopyWithin(Space space, const Array<T> &from, T *to)
-{
-  Stream stream;
-
-  PetscFunctionBegin;
-  if (from.size() == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  if (space == Space::Host) {
-    std::copy_n(from.data(), from.size(), to);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(DeviceStream(&stream));
-  PetscCall(DeviceCopyWithin(to, from.data(), from.bytes(), stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-} // namespace
-
 /// Aggregates of other processes: those before and behind the own ones, and their members among the ghosts.
 struct ParallelProlongator::Others {
   std::vector<PetscInt> number; ///< in the whole matrix, each once, ascending
@@ -42,15 +24,16 @@ struct ParallelProlongator::Others {
   /// theirs [ghost unknowns]: number of the aggregate, -1: none. `size`: unknowns of a node; `first`: own aggregates.
   void Sort(const std::vector<PetscInt> &theirs, size_t size, PetscInt first)
   {
+    std::vector<PetscInt> given;
+    face::Numbers         distinct;
     for (PetscInt aggregate : theirs)
-      if (aggregate >= 0) number.push_back(aggregate);
-    std::sort(number.begin(), number.end());
-    number.erase(std::unique(number.begin(), number.end()), number.end());
-    below = static_cast<size_t>(std::lower_bound(number.begin(), number.end(), first) - number.begin());
+      if (aggregate >= 0) given.push_back(aggregate);
+    distinct.Assign(std::move(given));
+    number = distinct.list();
+    below  = static_cast<size_t>(std::lower_bound(number.begin(), number.end(), first) - number.begin());
     begin.assign(number.size() + 1, 0);
     for (size_t k = 0; k < theirs.size(); k += size) {
-      const auto at = std::lower_bound(number.begin(), number.end(), theirs[k]);
-      of.push_back(theirs[k] < 0 ? -1 : static_cast<PetscInt>(at - number.begin()));
+      of.push_back(theirs[k] < 0 ? -1 : distinct.Place(theirs[k]));
       if (of.back() >= 0) begin[static_cast<size_t>(of.back()) + 1]++;
     }
     for (size_t k = 1; k < begin.size(); k++) begin[k] += begin[k - 1];
@@ -84,7 +67,7 @@ PetscErrorCode ParallelProlongator::JoinAggregates(const Aggregates &own, PetscI
   PetscCall(CopyFromHost(space, others->of.data(), others->of.size(), of_.data() + nodes));
   PetscCall(members_.Allocate(static_cast<size_t>(members) + others->member.size(), space));
   PetscCall(CopyFromHost(space, others->member.data(), static_cast<size_t>(before), members_.data()));
-  PetscCall(CopyWithin(space, own.members, members_.data() + before));
+  PetscCall(CopyWithin(space, own.members.data(), own.members.size(), members_.data() + before));
   PetscCall(CopyFromHost(space, others->member.data() + before, others->member.size() - static_cast<size_t>(before),
                          members_.data() + before + members));
   for (size_t k = others->below; k < others->begin.size(); k++) others->begin[k] += members; // behind the own ones
@@ -152,7 +135,7 @@ PetscErrorCode ParallelProlongator::TakeTentative(const Tentative &tentative)
     const size_t own = tentative.values.size();
     PetscFunctionBegin;
     PetscCall(P0_.Allocate(own + theirs.size(), own_.space()));
-    PetscCall(CopyWithin(own_.space(), tentative.values, P0_.data()));
+    PetscCall(CopyWithin(own_.space(), tentative.values.data(), own, P0_.data()));
     PetscCall(CopyFromHost(own_.space(), theirs.data(), theirs.size(), P0_.data() + own));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
@@ -242,7 +225,7 @@ PetscErrorCode ParallelProlongator::Create(Mat A, const Aggregates &aggregates, 
   PetscFunctionBegin;
   filtered_ = threshold > 0;
   vectors_  = tentative.vectors;
-  PetscCall(own_.Take(A));
+  PetscCall(own_.Take(A, aggregates.space));
   PetscCall(TakeAggregates(aggregates));
   PetscCall(TakeTentative(tentative));
   if (filtered_) PetscCall(own_.FindCouplings(threshold, &couplings));

@@ -19,16 +19,7 @@ PetscErrorCode SetValues(Mat P, Space space, const Array<Scalar> &values)
 {
   PetscFunctionBegin;
   PetscCall(FillValues(P, space, [&](const PetscInt *, const PetscInt *, Scalar *p) {
-    Stream stream;
-
-    PetscFunctionBegin;
-    if (space == Space::Host) {
-      std::copy(values.data(), values.data() + values.size(), p);
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-    PetscCall(DeviceStream(&stream));
-    PetscCall(DeviceCopyWithin(p, values.data(), values.bytes(), stream));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return CopyWithin(space, values.data(), values.size(), p);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -74,8 +74,8 @@ PetscErrorCode System::TakeParallel(Mat A)
     PetscCall(stack_.Fetch(A, context->halo.forest(), &all));
   }
   PetscCheck(all, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "Rows with those of other processes have more entries than the %" PetscInt_FMT
-             " that PetscInt counts; configure PETSc with 64-bit indices",
+             "A process lacks memory for rows of others, or has more entries with them than the %" PetscInt_FMT
+             " that PetscInt counts: configure PETSc with 64-bit indices then",
              PETSC_MAX_INT);
   PetscCall(OnAll(comm_, [&] {
     PetscFunctionBegin;
