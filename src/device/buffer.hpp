@@ -122,16 +122,13 @@ public:
   /// A copy on the device of `size` entries that lie there, or on the host alone (`there` null).
   PetscErrorCode CopyFrom(const T *there, const T *host, size_t size)
   {
-    Stream stream;
-
     PetscFunctionBegin;
     if (!there) {
       PetscCall(Copy(host, size, Space::Device));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     PetscCall(Allocate(size, Space::Device));
-    PetscCall(DeviceStream(&stream));
-    PetscCall(DeviceCopyWithin(data(), there, bytes(), stream));
+    PetscCall(CopyWithin(Space::Device, there, size, data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   /// `size` entries, not initialised on the device, zero on the host.

@@ -1,6 +1,8 @@
 /// Matrices whose pattern is not on the host.
 #pragma once
 
+#include <cstring>
+#include <set>
 #include "../family.hpp"
 #include "device/device.hpp"
 #include "mat/face/context.hpp"
@@ -69,6 +71,20 @@ inline PetscErrorCode CreateAway(const Problem &p, Mat *A)
   PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
   PetscCheck(context->rows.pattern_away(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Assembly brought the pattern home");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Each operation of A is another one than `parent`'s, but for those at the offsets `safe`.
+inline PetscErrorCode CheckOperations(Mat A, const struct _MatOps *parent, const std::set<size_t> &safe)
+{
+  PetscFunctionBeginUser;
+  for (size_t at = 0; at < sizeof(struct _MatOps); at += sizeof(void *)) {
+    void *ours, *theirs;
+    memcpy(&ours, reinterpret_cast<const char *>(A->ops) + at, sizeof(ours));
+    memcpy(&theirs, reinterpret_cast<const char *>(parent) + at, sizeof(theirs));
+    PetscCheck(!theirs || ours != theirs || safe.count(at), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "Operation %zu of AIJ is called on a matrix without a pattern", at / sizeof(void *));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,9 +1,7 @@
 static const char help[] = "A pattern that is on the device alone: whoever asks for it gets it.\n\n";
 
 #include <petscksp.h>
-#include <cstring>
 #include <functional>
-#include <set>
 #include "away.hpp"
 #include "mat/face/pattern.hpp"
 #include "sparsegpu.h"
@@ -574,13 +572,7 @@ PetscErrorCode Operations()
   if (cannot) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CreateAway(TheProblem(), &A));
   PetscCall(face::GetParentOps(false, &parent));
-  for (size_t at = 0; at < sizeof(struct _MatOps); at += sizeof(void *)) {
-    void *ours, *theirs;
-    memcpy(&ours, reinterpret_cast<const char *>(A->ops) + at, sizeof(ours));
-    memcpy(&theirs, reinterpret_cast<const char *>(parent) + at, sizeof(theirs));
-    PetscCheck(!theirs || ours != theirs || safe.count(at), PETSC_COMM_SELF, PETSC_ERR_PLIB,
-               "Operation %zu of AIJ is called on a matrix without a pattern", at / sizeof(void *));
-  }
+  PetscCall(CheckOperations(A, parent, safe));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -16,8 +16,8 @@ struct BlockPatterns {
 };
 
 /// Those of rows i [rows + 1], j in `space`, whose columns are numbers in the matrix, ascending, of which begin ..
-/// end - 1 are own ones. `columns`: of the matrix. Not collective. Errors: PETSC_ERR_MEM.
+/// end - 1 are own ones. Not collective. Errors: PETSC_ERR_MEM.
 PetscErrorCode SplitPattern(Space space, const Array<PetscInt> &i, const Array<PetscInt> &j, PetscInt begin,
-                            PetscInt end, PetscInt columns, BlockPatterns *patterns);
+                            PetscInt end, BlockPatterns *patterns);
 
 } // namespace sparsegpu::face

@@ -2,7 +2,6 @@
 /// of the rows, columns and values by one of entries, which is made of the lengths.
 #include "mat/face/row_stack.hpp"
 #include <algorithm>
-#include <cstring>
 #include "mat/face/numbers.hpp"
 #include "mat/face/parallel_away.hpp"
 #include "mat/face/pieces.hpp"

@@ -1,7 +1,6 @@
 /// The rows stay where they are, as a matrix of ours; on several processes those of a matrix of another type go through
 /// the host.
 #include "pc/classical/matrix.hpp"
-#include <algorithm>
 #include "mat/face/fill_values.hpp"
 #include "mat/face/parallel_away.hpp"
 #include "mat/face/parallel_pattern.hpp"
@@ -91,9 +90,8 @@ PetscErrorCode TakeParallel(Space space, const OwnedRows &rows, Mat P)
   PetscFunctionBegin;
   PetscCall(PetscLayoutSetUp(P->rmap));
   PetscCall(PetscLayoutSetUp(P->cmap));
-  PetscCall(OnAll(comm, [&] {
-    return SplitPattern(space, rows.i, rows.j, P->cmap->rstart, P->cmap->rend, P->cmap->N, &patterns);
-  }));
+  PetscCall(
+      OnAll(comm, [&] { return SplitPattern(space, rows.i, rows.j, P->cmap->rstart, P->cmap->rend, &patterns); }));
   PetscCall(TakePattern(P, std::move(patterns), space));
   PetscCall(OnAll(comm, [&] { return SetFromRows(space, rows, P); }));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -96,14 +96,14 @@ PetscErrorCode System::TakeParallel(Mat A)
 PetscErrorCode System::Take(Mat A)
 {
   PetscMPIInt size;
-  Mat         D = A;
+  Mat         D;
 
   PetscFunctionBegin;
   comm_  = PetscObjectComm((PetscObject)A);
   own_   = A->rmap->n;
   first_ = A->rmap->rstart;
   PetscCallMPI(MPI_Comm_size(comm_, &size));
-  if (size > 1) PetscCall(MatGetDiagonalBlock(A, &D));
+  PetscCall(aggregate::DiagonalBlock(A, &D));
   PetscCall(aggregate::WorkSpace(D, &space_));
   if (size > 1) {
     PetscCall(TakeParallel(A));

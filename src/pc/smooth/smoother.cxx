@@ -11,17 +11,6 @@ namespace sparsegpu::smooth
 
 namespace
 {
-PetscErrorCode OwnRows(Mat A, Mat *D)
-{
-  PetscMPIInt size;
-
-  PetscFunctionBegin;
-  *D = A;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
-  if (size > 1) PetscCall(MatGetDiagonalBlock(A, D));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Threads that share a row with `mean` entries.
 int LanesFor(PetscReal mean)
 {
@@ -61,7 +50,7 @@ PetscErrorCode Smoother::SetUp(Mat A, Kind kind, bool same_pattern)
   state_ = -1; // until all is done
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
   alone_ = size == 1;
-  PetscCall(OwnRows(A, &D));
+  PetscCall(DiagonalBlock(A, &D));
   PetscCall(WorkSpace(D, &space_));
   PetscCall(Invert());
   if (!product_ && (kind == Kind::L1Jacobi || !alone_)) PetscCall(MatCreateVecs(A, nullptr, &product_));
@@ -78,7 +67,7 @@ PetscErrorCode Smoother::Invert()
   PetscBool mpi = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(OwnRows(A_, &D));
+  PetscCall(DiagonalBlock(A_, &D));
   PetscCall(own.Take(D, space_));
   rows_  = own.rows.rows;
   lanes_ = LanesFor(rows_ ? (PetscReal)own.rows.nonzeros / (PetscReal)rows_ : 0);
@@ -105,7 +94,7 @@ PetscErrorCode Smoother::SweepArrays(const Scalar *b, Scalar *x, Direction direc
   Source         own;
 
   PetscFunctionBegin;
-  PetscCall(OwnRows(A_, &D));
+  PetscCall(DiagonalBlock(A_, &D));
   PetscCall(own.Take(D, space_)); // a program may have changed it since
   PetscCheck(own.rows.rows == rows_, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
              "A smoother of %" PetscInt_FMT " rows for a matrix that has %" PetscInt_FMT " now", rows_, own.rows.rows);
