@@ -52,4 +52,28 @@ PetscErrorCode SplitPattern(Space space, const Array<PetscInt> &i, const Array<P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode KeepUsed(Space space, std::vector<PetscInt> &&given, BlockPatterns *patterns)
+{
+  Array<PetscInt> *const j       = &patterns->j[1];
+  const PetscCount       entries = static_cast<PetscCount>(j->size());
+  std::vector<PetscInt>  flags(given.size(), 0);
+  Array<PetscInt>        used;
+
+  PetscFunctionBegin;
+  patterns->ghosts.clear();
+  if (given.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(used.Copy(flags.data(), flags.size(), space));
+  PetscCall(rows::values::ForEach(space, entries, rows::values::MarkUsed{j->data(), used.data()}));
+  PetscCall(used.ToHost(flags.data()));
+  for (size_t k = 0; k < given.size(); k++) {
+    if (!flags[k]) continue;
+    flags[k] = static_cast<PetscInt>(patterns->ghosts.size());
+    PetscCallCXX(patterns->ghosts.push_back(given[k]));
+  }
+  if (patterns->ghosts.size() == given.size()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(used.Take(std::move(flags), space));
+  PetscCall(rows::values::ForEach(space, entries, rows::values::NumberOthers{0, j->data(), used.data(), j->data()}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace sparsegpu::face

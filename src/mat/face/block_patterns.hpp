@@ -19,5 +19,8 @@ struct BlockPatterns {
 /// end - 1 are own ones. Not collective. Errors: PETSC_ERR_MEM.
 PetscErrorCode SplitPattern(Space space, const Array<PetscInt> &i, const Array<PetscInt> &j, PetscInt begin,
                             PetscInt end, BlockPatterns *patterns);
+/// The ghosts of `patterns`, whose columns of the second block are numbered by `given`, ascending, are those of these
+/// that it has. Not collective. Errors: PETSC_ERR_MEM.
+PetscErrorCode KeepUsed(Space space, std::vector<PetscInt> &&given, BlockPatterns *patterns);
 
 } // namespace sparsegpu::face

@@ -6,18 +6,12 @@
 #include "mat/face/coo.hpp"
 #include "mat/face/parallel_away.hpp"
 #include "mat/face/parallel_pattern.hpp"
-#include "mat/face/pieces.hpp"
 #include "mat/rows/fingerprint.hpp"
 #include "mat/rows/sort_coordinates.hpp"
 #include "petsc/option_flags.hpp"
 
 namespace sparsegpu::face
 {
-
-ParallelCoordinates::~ParallelCoordinates()
-{
-  PetscCallAbort(PETSC_COMM_SELF, PetscSFDestroy(&forest));
-}
 
 namespace
 {
@@ -98,7 +92,7 @@ PetscErrorCode FindOthers(Mat A, PetscCount n, const PetscInt *i, const PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The star forest by which the entries of `others` are received, by rank. *fits: see BuildForest().
+/// How the entries of `others` are received, by rank. *fits: see PieceExchange.
 PetscErrorCode SendOthers(MPI_Comm comm, const ByRank &others, ParallelCoordinates *coo, bool *fits)
 {
   std::vector<Piece> pieces;
@@ -109,19 +103,19 @@ PetscErrorCode SendOthers(MPI_Comm comm, const ByRank &others, ParallelCoordinat
         pieces.push_back(Piece{rank, static_cast<PetscInt>(coo->sent.size()), static_cast<PetscInt>(entries.size())}));
     PetscCallCXX(coo->sent.insert(coo->sent.end(), entries.begin(), entries.end()));
   }
-  PetscCall(BuildForest(comm, static_cast<PetscInt>(coo->sent.size()), pieces, &coo->forest, &coo->receives, fits));
+  PetscCall(coo->pieces.SetUp(comm, std::move(pieces), &coo->receives, fits));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// The numbers that other ranks have for the entries received.
-PetscErrorCode Receive(const ParallelCoordinates &coo, const PetscInt *given, std::vector<PetscInt> *received)
+PetscErrorCode Receive(ParallelCoordinates *coo, const PetscInt *given, std::vector<PetscInt> *received)
 {
   std::vector<PetscInt> sent;
 
   PetscFunctionBegin;
-  for (PetscInt k : coo.sent) PetscCallCXX(sent.push_back(given[k]));
-  PetscCallCXX(received->resize(static_cast<size_t>(coo.receives)));
-  PetscCall(Broadcast(coo.forest, sent.data(), received->data()));
+  for (PetscInt k : coo->sent) PetscCallCXX(sent.push_back(given[k]));
+  PetscCallCXX(received->resize(static_cast<size_t>(coo->receives)));
+  PetscCall(coo->pieces.Exchange(sent.data(), received->data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -232,8 +226,8 @@ PetscErrorCode PreallocateParallel(Mat A, PetscCount n, PetscInt *i, PetscInt *j
   PetscCall(SendOthers(comm, others, coo.get(), done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AllAgree(comm, coo->sent.empty(), &coo->none));
-  PetscCall(Receive(*coo, i, &received[0]));
-  PetscCall(Receive(*coo, j, &received[1]));
+  PetscCall(Receive(coo.get(), i, &received[0]));
+  PetscCall(Receive(coo.get(), j, &received[1]));
   const bool fits = CanSortCoordinates(A->rmap->n, A->cmap->N, n + coo->receives);
   if (fits)
     PetscCall(MayLackMemory([&] { return SortBlocks(A, *coo, i, j, received, space, patterns, maps); }, &lacks));

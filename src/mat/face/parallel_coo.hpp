@@ -4,21 +4,20 @@
 /// were given there, so that sums repeat bit for bit.
 #pragma once
 
-#include <petscsf.h>
 #include "mat/face/context.hpp"
+#include "mat/face/pieces.hpp"
 
 namespace sparsegpu::face
 {
 
 /// What duplicates of a parallel matrix share.
 struct ParallelCoordinates {
-  ParallelCoordinates() = default;
-  ~ParallelCoordinates();
+  ParallelCoordinates()                                       = default;
   ParallelCoordinates(const ParallelCoordinates &)            = delete;
   ParallelCoordinates &operator=(const ParallelCoordinates &) = delete;
 
-  PetscSF               forest   = nullptr; ///< entries that are sent -> entries that are received
-  PetscCount            entries  = 0;       ///< given to MatSetPreallocationCOO() on this rank
+  PieceExchange         pieces;       ///< entries that are sent -> entries that are received
+  PetscCount            entries  = 0; ///< given to MatSetPreallocationCOO() on this rank
   PetscInt              receives = 0;
   bool                  none     = false; ///< no rank sends any
   std::vector<PetscInt> sent;             ///< those of the entries that go to other ranks, by rank

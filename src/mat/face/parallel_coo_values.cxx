@@ -6,7 +6,6 @@
 #include "mat/face/parallel_away.hpp"
 #include "mat/face/parallel_coo.hpp"
 #include "mat/face/parallel_pattern.hpp"
-#include "mat/face/pieces.hpp"
 
 namespace sparsegpu::face
 {
@@ -48,7 +47,7 @@ PetscErrorCode Receive(ParallelCoordinates *coo, Scalar *v, bool device, std::ve
     PetscCall(CopyToHost(packed, Space::Device, &sent));
   else
     for (PetscInt k : coo->sent) PetscCallCXX(sent.push_back(v[k]));
-  PetscCall(Broadcast(coo->forest, Space::Host, sent.data(), received->data()));
+  PetscCall(coo->pieces.Exchange(Space::Host, sent.data(), received->data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -117,10 +116,10 @@ PetscErrorCode ExchangeThere(ParallelCoordinates *coo, const Scalar *v, bool dev
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   if (device) PetscCall(MayLackMemory(reserve, &lacks));
-  PetscCall(AllAgree(PetscObjectComm((PetscObject)coo->forest), device && !lacks, done));
+  PetscCall(AllAgree(coo->pieces.comm(), device && !lacks, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   if (coo->receives) *all = room->data();
-  PetscCall(Broadcast(coo->forest, Space::Device, packed.data(), coo->receives ? *all + coo->entries : nullptr));
+  PetscCall(coo->pieces.Exchange(Space::Device, packed.data(), coo->receives ? *all + coo->entries : nullptr));
 #else
   (void)coo, (void)v, (void)device, (void)room, (void)all;
 #endif

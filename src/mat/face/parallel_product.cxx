@@ -1,6 +1,5 @@
-/// Patterns: rows of other ranks are fetched on the host, all are multiplied in the space of the product, and those of
-/// the result are joined on the host.
-/// Values: gathered, fetched, multiplied, sent and summed in that space.
+/// Rows of other ranks are fetched; all are multiplied, sent and summed in the space of the product, the pattern as the
+/// values.
 #include "mat/face/parallel_product.hpp"
 #include "mat/face/pieces.hpp"
 
@@ -52,30 +51,24 @@ PetscErrorCode ParallelProduct::FindLocalPattern(const StepOperands &operands)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ParallelProduct::FindPattern(const StepOperands &operands, HostPattern patterns[2], bool *fits)
+PetscErrorCode ParallelProduct::FindPattern(const StepOperands &operands, BlockPatterns *patterns, bool *fits)
 {
-  const Mat             left  = operands.left;
-  const MPI_Comm        comm  = PetscObjectComm((PetscObject)left);
-  bool                  lacks = false;
-  Numbering             own;
-  std::vector<PetscInt> i, j;
+  const Mat left  = operands.left;
+  bool      lacks = false;
+  Numbering own;
 
   PetscFunctionBegin;
   PetscCall(JoinRows(operands, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(TryOnDevice([&] { return FindLocalPattern(operands); }, &lacks));
-  PetscCall(AllAgree(comm, !lacks, fits));
+  PetscCall(AllAgree(PetscObjectComm((PetscObject)left), !lacks, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(local_.GetPattern(&i, &j));
   own.begin                = left->rmap->rstart;
   own.own                  = left->rmap->n;
   const Numbering  &rows   = !Transposes() ? own : step_ == Step::PtAP ? right_.columns() : left_.columns();
   const Numbering  &cols   = step_ == Step::At ? own : right_.columns();
   const PetscLayout layout = !Transposes() ? left->rmap : step_ == Step::PtAP ? operands.right->cmap : left->cmap;
-  PetscCall(rows_.Find(layout, rows, cols, i, j, patterns, fits));
-  if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(TryOnDevice([&] { return rows_.BringMaps(space_); }, &lacks));
-  PetscCall(AllAgree(comm, !lacks, fits));
+  PetscCall(rows_.Find(layout, rows, cols, local_.Result(), patterns, fits));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

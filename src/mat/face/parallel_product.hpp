@@ -25,11 +25,11 @@ struct StepOperands {
 class ParallelProduct
 {
 public:
-  ParallelProduct(Step step, Space space) : step_(step), space_(space) {}
+  ParallelProduct(Step step, Space space) : step_(step), space_(space), rows_(space) {}
 
-  /// The patterns of this rank's rows of the product. *fits is false, on all ranks, where one lacks memory or its
-  /// numbers do not reach. Collective.
-  PetscErrorCode FindPattern(const StepOperands &operands, HostPattern patterns[2], bool *fits);
+  /// The patterns of this rank's rows of the product, in space(). *fits is false, on all ranks, where one lacks memory
+  /// or its numbers do not reach. Collective.
+  PetscErrorCode FindPattern(const StepOperands &operands, BlockPatterns *patterns, bool *fits);
   /// Whether the operands and C have the patterns that this was set up for. Not collective.
   PetscErrorCode Fits(const StepOperands &operands, Mat C, bool *fits);
   /// C's pattern of now is the product's.
@@ -38,7 +38,7 @@ public:
   PetscErrorCode GatherValues(const StepOperands &operands);
   /// What each rank computes reaches the rows' owners. Collective.
   PetscErrorCode Multiply();
-  PetscErrorCode Sum(int block, Scalar *a) const { return rows_.Sum(block, a); }
+  PetscErrorCode TakeValues(int block, Scalar *a) const { return rows_.TakeValues(block, a); }
   Space          space() const { return space_; }
   PetscLogDouble flops() const { return local_.flops(); }
 

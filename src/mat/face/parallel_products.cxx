@@ -60,7 +60,7 @@ private:
   }
   /// Where the result of step k goes.
   Mat            Result(Mat C, size_t k) const { return k + 1 == steps_.size() ? C : inner_; }
-  PetscErrorCode SetUpResult(Mat C, size_t k, const HostPattern patterns[2]);
+  PetscErrorCode SetUpResult(Mat C, size_t k, BlockPatterns &&patterns);
   PetscErrorCode Ready(Mat C, size_t k, State *state);
 
   std::vector<NamedStep>                        steps_;
@@ -68,7 +68,7 @@ private:
   Mat                                           inner_ = nullptr;
 };
 
-PetscErrorCode Steps::SetUpResult(Mat C, size_t k, const HostPattern patterns[2])
+PetscErrorCode Steps::SetUpResult(Mat C, size_t k, BlockPatterns &&patterns)
 {
   const bool last = k + 1 == steps_.size();
 
@@ -79,7 +79,7 @@ PetscErrorCode Steps::SetUpResult(Mat C, size_t k, const HostPattern patterns[2]
     PetscCall(SetProductBlockSizes(C));
   else
     PetscCall(InheritSettings(C->product->A, inner_));
-  PetscCall(SetResultPattern(Result(C, k), patterns, products_[k]->space()));
+  PetscCall(SetResultPattern(Result(C, k), std::move(patterns), products_[k]->space()));
   PetscCall(products_[k]->Expect(Result(C, k)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -89,15 +89,15 @@ PetscErrorCode Steps::SetUp(Mat C, Space space, bool *fits)
   PetscFunctionBegin;
   for (size_t k = 0; k < steps_.size(); k++) {
     const StepOperands operands = Operands(C->product, k);
-    HostPattern        patterns[2];
+    BlockPatterns      patterns;
     for (Mat M : {operands.left, operands.right})
       if (M) PetscCall(ConvertBlocks(M));
     PetscCallCXX(products_.push_back(std::make_unique<ParallelProduct>(steps_[k].step, space)));
-    PetscCall(products_[k]->FindPattern(operands, patterns, fits));
+    PetscCall(products_[k]->FindPattern(operands, &patterns, fits));
     if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(PetscInfo(C, "%s of %s, step %zu: %zu and %zu nonzeros\n", MatProductTypes[C->product->type],
-                        MATMPIAIJSPARSEGPU, k + 1, patterns[0].j.size(), patterns[1].j.size()));
-    PetscCall(SetUpResult(C, k, patterns));
+                        MATMPIAIJSPARSEGPU, k + 1, patterns.j[0].size(), patterns.j[1].size()));
+    PetscCall(SetUpResult(C, k, std::move(patterns)));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

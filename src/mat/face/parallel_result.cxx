@@ -1,10 +1,9 @@
 /// The result of a product of parallel matrices is of our type, and its values stay where they were computed, unless
 /// they have to be on the host.
 #include "mat/face/parallel_result.hpp"
-#include "mat/face/numbers.hpp"
 #include "mat/face/parallel_away.hpp"
+#include "mat/face/parallel_pattern.hpp"
 #include "mat/face/pattern.hpp"
-#include "mat/face/pieces.hpp"
 
 namespace sparsegpu::face
 {
@@ -31,41 +30,34 @@ PetscErrorCode SetResultType(Mat M, Step step, const StepOperands &operands)
 
 namespace
 {
-/// The same in `space`, with the ghosts by themselves.
-PetscErrorCode Bring(const HostPattern patterns[2], Space space, BlockPatterns *there)
+/// The same on the host, the columns of the second block as numbers in the matrix.
+PetscErrorCode BringToHost(const BlockPatterns &there, Space space, HostPattern patterns[2])
 {
-  Numbers               ghosts;
-  std::vector<PetscInt> places;
-
   PetscFunctionBegin;
-  PetscCallCXX(ghosts.Assign(std::vector<PetscInt>(patterns[1].j)));
-  PetscCallCXX(there->ghosts = ghosts.list());
-  for (PetscInt column : patterns[1].j) PetscCallCXX(places.push_back(ghosts.Place(column)));
-  for (int b = 0; b < 2; b++) PetscCall(there->i[b].Copy(patterns[b].i.data(), patterns[b].i.size(), space));
-  PetscCall(there->j[0].Copy(patterns[0].j.data(), patterns[0].j.size(), space));
-  PetscCall(there->j[1].Take(std::move(places), space));
+  for (int b = 0; b < 2; b++) {
+    PetscCall(CopyToHost(there.i[b], space, &patterns[b].i));
+    PetscCall(CopyToHost(there.j[b], space, &patterns[b].j));
+  }
+  for (PetscInt &column : patterns[1].j) column = there.ghosts[static_cast<size_t>(column)];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode TakePatternIn(Mat M, const HostPattern patterns[2], Space space)
+PetscErrorCode TakePatternIn(Mat M, BlockPatterns &&there, Space space)
 {
-  BlockPatterns there;
-  bool          lacks = false, all = false;
+  HostPattern patterns[2];
 
   PetscFunctionBegin;
   if (PatternsStayAway::Any() && !M->preallocated) {
-    PetscCall(TryOnDevice([&] { return Bring(patterns, space, &there); }, &lacks));
-    PetscCall(AllAgree(PetscObjectComm((PetscObject)M), !lacks, &all));
-  }
-  if (all)
     PetscCall(TakePattern(M, std::move(there), space));
-  else
-    PetscCall(TakePattern(M, patterns));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(BringToHost(there, space, patterns));
+  PetscCall(TakePattern(M, patterns));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
 
-PetscErrorCode SetResultPattern(Mat M, const HostPattern patterns[2], Space space)
+PetscErrorCode SetResultPattern(Mat M, BlockPatterns &&patterns, Space space)
 {
   const struct _MatOps *parent;
   Context              *context;
@@ -78,7 +70,7 @@ PetscErrorCode SetResultPattern(Mat M, const HostPattern patterns[2], Space spac
   PetscCall(GetContext(M, &context));
   context->product_here = true;
   PetscCall(Decide(M, context));
-  PetscCall(TakePatternIn(M, patterns, space));
+  PetscCall(TakePatternIn(M, std::move(patterns), space));
   PetscCall(GetParentOps(true, &parent));
   for (MatOption option : {MAT_NEW_NONZERO_LOCATION_ERR, MAT_NEW_NONZERO_ALLOCATION_ERR}) // as PETSc's products
     PetscCall((*parent->setoption)(M, option, PETSC_FALSE));
@@ -125,7 +117,7 @@ PetscErrorCode TakeBlock(Mat block, int which, const ParallelProduct &product)
   lazy = lazy && where == space;
   if (!lazy) PetscCall(ComeHome(block, context));
   PetscCall(context->rows.RoomForValues(block, space, &a)); // there already: see ReserveResult()
-  PetscCall(product.Sum(which, a));
+  PetscCall(product.TakeValues(which, a));
   PetscCall(lazy ? ValuesWrittenThere(block, context) : ValuesWrittenInBoth(block, context, a, space));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

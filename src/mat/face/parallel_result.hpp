@@ -9,9 +9,9 @@ namespace sparsegpu::face
 /// The layouts of M, of no type yet or of ours, become those of the product of `operands`, and its type ours. To be
 /// called before its block sizes and settings are set.
 PetscErrorCode SetResultType(Mat M, Step step, const StepOperands &operands);
-/// M gets this pattern, with values zero; as long as a PatternsStayAway lives in `space` alone, where that may be.
-/// Collective. Errors: PETSC_ERR_MEM.
-PetscErrorCode SetResultPattern(Mat M, const HostPattern patterns[2], Space space);
+/// M gets this pattern, which lies in `space`, with values zero; as long as a PatternsStayAway lives there alone, where
+/// that may be. Collective. Errors: PETSC_ERR_MEM.
+PetscErrorCode SetResultPattern(Mat M, BlockPatterns &&patterns, Space space);
 /// Memory for the values of M's blocks, so that it lacks before any rank has begun to send. Errors: PETSC_ERR_MEM. Not
 /// collective.
 PetscErrorCode ReserveResult(Mat M, Space space);

@@ -3,7 +3,7 @@
 
 #include <petscsf.h>
 #include <vector>
-#include "device/device.hpp"
+#include "device/pinned.hpp"
 #include "device/scalar.hpp"
 #include "petsc/compat.hpp"
 
@@ -16,16 +16,46 @@ struct Piece {
   PetscInt    first, count;
 };
 
-/// The star forest from a rank's `roots` entries to those that it receives: the senders' pieces by rank, ascending, so
-/// that what is summed in their order repeats bit for bit. *receives: how many. *fits is false, on all ranks, where
-/// that is more than PetscInt counts on one; there is no forest then. Collective.
-PetscErrorCode BuildForest(MPI_Comm comm, PetscInt roots, const std::vector<Piece> &pieces, PetscSF *forest,
-                           PetscInt *receives, bool *fits);
-/// The leaves get the roots' values, all in `space`: on the device only where PETSc has CUDA, which packs there and
-/// passes by the host where MPI is not aware of GPUs. Collective.
-PetscErrorCode Broadcast(PetscSF forest, Space space, const Scalar *roots, Scalar *leaves);
-/// The same of integers on the host.
-PetscErrorCode Broadcast(PetscSF forest, const PetscInt *roots, PetscInt *leaves);
+/// Pieces that go from rank to rank as often as their values change. Unlike a star forest of entries it knows of no
+/// single one: its set-up does not take time for each.
+class PieceExchange
+{
+public:
+  PieceExchange()                                 = default;
+  PieceExchange(const PieceExchange &)            = delete;
+  PieceExchange &operator=(const PieceExchange &) = delete;
+  ~PieceExchange();
+
+  /// `sent`: at most one for each other rank. *receives: how many entries come. Those of the senders lie by rank,
+  /// ascending, so that what is summed in their order repeats bit for bit. *fits is false, on all ranks, where that is
+  /// more than PetscInt counts on one, or a piece more than a message holds; nothing is exchanged then. Collective.
+  PetscErrorCode SetUp(MPI_Comm comm, std::vector<Piece> sent, PetscInt *receives, bool *fits);
+  /// Has it been set up?
+  explicit operator bool() const { return comm_ != MPI_COMM_NULL; }
+  MPI_Comm comm() const { return comm_; }
+  /// Memory for values in `space`. Errors: PETSC_ERR_MEM. Not collective.
+  PetscErrorCode Reserve(Space space);
+  /// to [receives] = what the senders have; `from`: what the pieces are of. Both in `space`, from the device by pinned
+  /// memory of the host unless MPI is aware of GPUs. Collective.
+  PetscErrorCode Exchange(Space space, const Scalar *from, Scalar *to);
+  /// The same of integers on the host.
+  PetscErrorCode Exchange(const PetscInt *from, PetscInt *to);
+
+private:
+  template <class T> PetscErrorCode Pass(const std::vector<Piece> &sent, MPI_Datatype type, const T *from, T *to) const;
+  PetscErrorCode                    PassByHost(const Scalar *from, Scalar *to);
+
+  MPI_Comm           comm_ = MPI_COMM_NULL; ///< PETSc's own duplicate
+  PetscMPIInt        tag_  = 0;
+  std::vector<Piece> sent_, packed_; ///< packed_: where pinned memory has them, one's behind another's
+  std::vector<Piece> received_;      ///< by rank; in the array that Exchange() writes
+  PetscInt           sends_ = 0, receives_ = 0;
+  PinnedMemory       host_; ///< [sends_ + receives_]
+};
+
+/// The pieces that the other ranks' leaves of `forest` are: `roots` are those that some rank has a leaf of, of each
+/// rank in the order of its leaves, which lie by rank of their roots. `forest` has been set up. Not collective.
+PetscErrorCode AskedPieces(PetscSF forest, std::vector<Piece> *pieces, std::vector<PetscInt> *roots);
 /// The roots, ascending, that another rank has a leaf of; `forest` has been set up. Not collective.
 PetscErrorCode AskedRoots(PetscSF forest, std::vector<PetscInt> *roots);
 /// Whether `mine` holds on all ranks.

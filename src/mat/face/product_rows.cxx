@@ -1,21 +1,21 @@
-/// Patterns are joined on the host, once. An entry's value is gathered from the first of its terms, own ones before
-/// received ones and these by rank; the few entries that have more terms get them added by a second pass.
+/// Rows that other ranks have sent are stacked below the computed ones. An own row that has received some is a row of
+/// the product of a matrix of ones, which has an entry for each of its terms, with that stack: own terms first, then
+/// received ones by rank. All other rows stay where they were computed.
 #include "mat/face/product_rows.hpp"
 #include <algorithm>
-#include "mat/face/pieces.hpp"
+#include "mat/face/numbers.hpp"
+#include "mat/rows/running_sum.hpp"
 #include "mat/rows/value_operations.hpp"
+#include "petsc/may_lack_memory.hpp"
 
 namespace sparsegpu::face
 {
 
-ProductRows::~ProductRows()
-{
-  PetscCallAbort(PETSC_COMM_SELF, PetscSFDestroy(&forest_));
-}
+using products::SparseRows;
 
 namespace
 {
-/// The others of `rows` by their owners, as pieces of things that begin at first [rows.size() + 1] for each row.
+/// The others of `rows` by their owners, as pieces of things that begin at first [others + 1] for each.
 PetscErrorCode OfOwners(PetscLayout layout, const Numbering &rows, const std::vector<PetscInt> &first,
                         std::vector<Piece> *pieces)
 {
@@ -23,180 +23,225 @@ PetscErrorCode OfOwners(PetscLayout layout, const Numbering &rows, const std::ve
 
   PetscFunctionBegin;
   for (size_t k = 0; k < rows.others.size(); k++) {
-    const size_t   row   = static_cast<size_t>(rows.own) + k;
-    const PetscInt count = first[row + 1] - first[row];
     PetscCall(PetscLayoutFindOwner(layout, rows.others[k], &owner));
-    if (pieces->empty() || pieces->back().rank != owner) PetscCallCXX(pieces->push_back(Piece{owner, first[row], 0}));
-    pieces->back().count += count;
+    if (pieces->empty() || pieces->back().rank != owner) PetscCallCXX(pieces->push_back(Piece{owner, first[k], 0}));
+    pieces->back().count += first[k + 1] - first[k];
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Rows own .. size - 1, which other ranks own: where their entries begin, [others + 1], and their columns.
+PetscErrorCode GetOthers(Space space, const Numbering &rows, const SparseRows &computed, std::vector<PetscInt> *begin,
+                         std::vector<PetscInt> *columns)
+{
+  PetscFunctionBegin;
+  PetscCallCXX(begin->resize(rows.others.size() + 1));
+  PetscCall(CopyToHost(space, computed.arrays.i + rows.own, begin->size(), begin->data()));
+  PetscCallCXX(columns->resize(static_cast<size_t>(begin->back() - begin->front())));
+  if (!columns->empty())
+    PetscCall(CopyToHost(space, computed.arrays.j + begin->front(), columns->size(), columns->data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
 
 PetscErrorCode ProductRows::Receive(PetscLayout layout, const Numbering &rows, const Numbering &columns,
-                                    const std::vector<PetscInt> &i, const std::vector<PetscInt> &j,
-                                    ReceivedRows *received, bool *fits)
+                                    const SparseRows &computed, Received *received, bool *fits)
 {
-  const MPI_Comm        comm = layout->comm;
-  PetscSF               forest;
+  PieceExchange         of_rows;
   PetscInt              count;
-  std::vector<PetscInt> number, global, length, row, lengths;
-  std::vector<Piece>    of_rows, of_entries;
+  std::vector<PetscInt> place, begin, sent, length, lengths;
+  std::vector<Piece>    pieces, entries;
 
   PetscFunctionBegin;
-  for (PetscInt r = 0; r <= rows.size(); r++) PetscCallCXX(number.push_back(r));
-  PetscCall(OfOwners(layout, rows, number, &of_rows));
-  PetscCall(OfOwners(layout, rows, i, &of_entries));
-  PetscCall(BuildForest(comm, rows.size(), of_rows, &forest, &count, fits));
+  PetscCall(GetOthers(space_, rows, computed, &begin, &sent));
+  for (size_t k = 0; k <= rows.others.size(); k++) PetscCallCXX(place.push_back(static_cast<PetscInt>(k)));
+  for (size_t k = 0; k < rows.others.size(); k++) PetscCallCXX(length.push_back(begin[k + 1] - begin[k]));
+  PetscCall(OfOwners(layout, rows, place, &pieces));
+  PetscCall(OfOwners(layout, rows, begin, &entries));
+  PetscCall(of_rows.SetUp(layout->comm, std::move(pieces), &count, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt r = 0; r < rows.size(); r++) {
-    number[r] = rows.Global(r);
-    PetscCallCXX(lengths.push_back(i[r + 1] - i[r]));
-  }
-  PetscCallCXX(row.resize(count));
-  PetscCallCXX(length.resize(count));
-  PetscCall(Broadcast(forest, number.data(), row.data()));
-  PetscCall(Broadcast(forest, lengths.data(), length.data()));
-  PetscCall(PetscSFDestroy(&forest));
-  PetscCall(BuildForest(comm, computed_, of_entries, &forest_, &received_, fits));
+  PetscCallCXX(received->row.resize(static_cast<size_t>(count)));
+  PetscCallCXX(lengths.resize(static_cast<size_t>(count)));
+  PetscCall(of_rows.Exchange(rows.others.data(), received->row.data()));
+  PetscCall(of_rows.Exchange(length.data(), lengths.data()));
+  PetscCall(entries_.SetUp(layout->comm, std::move(entries), &received_, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt c : j) PetscCallCXX(global.push_back(columns.Global(c)));
-  PetscCallCXX(received->columns.resize(received_));
-  PetscCall(Broadcast(forest_, global.data(), received->columns.data()));
-
-  PetscCallCXX(received->first.assign(static_cast<size_t>(rows.own) + 1, 0));
-  PetscCallCXX(received->order.resize(count));
-  PetscInt begin = 0;
-  for (PetscInt k = 0; k < count; begin += length[k++]) {
-    row[k] -= rows.begin;
-    received->first[row[k] + 1]++;
-    PetscCallCXX(received->rows.push_back(Received{begin, length[k]}));
-  }
-  for (PetscInt r = 0; r < rows.own; r++) received->first[r + 1] += received->first[r];
-  PetscCallCXX(number.assign(received->first.begin(), received->first.end()));
-  for (PetscInt k = 0; k < count; k++) received->order[number[row[k]]++] = k;
+  for (PetscInt &c : sent) c = columns.Global(c);
+  PetscCallCXX(received->columns.resize(static_cast<size_t>(received_)));
+  PetscCall(entries_.Exchange(sent.data() - begin.front(), received->columns.data()));
+  for (PetscInt &row : received->row) row -= rows.begin;
+  PetscInt end = computed_;
+  for (PetscInt n : lengths) PetscCallCXX(received->ends.push_back(end += n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A row of terms by column, those of a column in the order of their sum.
-PetscErrorCode ProductRows::AddRow(const Numbering &columns, const std::vector<Term> &terms, HostPattern patterns[2])
+/// The stack's columns: own ones, then `others`, which are the computed and the received ones.
+PetscErrorCode ProductRows::NumberColumns(const Numbering &columns, const SparseRows &computed, Received *received,
+                                          std::vector<PetscInt> *others)
 {
+  const auto            is_own = [&](PetscInt c) { return c >= columns.begin && c < columns.begin + columns.own; };
+  std::vector<PetscInt> given  = columns.others, place;
+  Numbers               all;
+  Array<PetscInt>       number;
+
   PetscFunctionBegin;
-  for (size_t k = 0; k < terms.size();) {
-    const PetscInt column = terms[k].column;
-    const int      b      = column >= columns.begin && column < columns.begin + columns.own ? 0 : 1;
-    Map           *map    = &maps_[b];
-    PetscCallCXX(patterns[b].j.push_back(column - (b ? 0 : columns.begin)));
-    PetscCallCXX(map->host_from.push_back(terms[k++].value));
-    if (k == terms.size() || terms[k].column != column) continue;
-    PetscCallCXX(map->host_at.push_back(static_cast<PetscInt>(map->host_from.size()) - 1));
-    for (; k < terms.size() && terms[k].column == column; k++) PetscCallCXX(map->host_more.push_back(terms[k].value));
-    PetscCallCXX(map->host_begin.push_back(static_cast<PetscInt>(map->host_more.size())));
-  }
+  for (PetscInt c : received->columns)
+    if (!is_own(c)) PetscCallCXX(given.push_back(c));
+  PetscCallCXX(all.Assign(std::move(given)));
+  for (PetscInt c : columns.others) PetscCallCXX(place.push_back(all.Place(c)));
+  for (PetscInt &c : received->columns) c = is_own(c) ? c - columns.begin : columns.own + all.Place(c);
+  PetscCallCXX(*others = all.list());
+  PetscCall(number.Take(std::move(place), space_));
+  PetscCall(stack_j_.Allocate(static_cast<size_t>(computed_) + static_cast<size_t>(received_), space_));
+  PetscCall(rows::values::ForEach(
+      space_, computed_,
+      rows::values::NumberOthers{columns.own, computed.arrays.j, number.data_or_null(), stack_j_.data()}));
+  if (received_)
+    PetscCall(CopyFromHost(space_, received->columns.data(), received->columns.size(), stack_j_.data() + computed_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A row that has nothing received: entries begin .. end - 1, whose columns ascend within each block.
-PetscErrorCode ProductRows::AddOwnRow(const Numbering &columns, const PetscInt *j, PetscInt begin, PetscInt end,
-                                      HostPattern patterns[2])
+/// The pattern of the rows that are summed, `summed`, which are own ones. columns: how many the stack has.
+PetscErrorCode ProductRows::FindSums(PetscInt own, const SparseRows &computed, const Received &received,
+                                     PetscInt columns, std::vector<PetscInt> *summed)
 {
+  const size_t          count = received.row.size(), below = static_cast<size_t>(computed.rows);
+  std::vector<PetscInt> order(count), i(1, 0), j;
+
   PetscFunctionBegin;
-  const PetscInt other = static_cast<PetscInt>(std::lower_bound(j + begin, j + end, columns.own) - j);
-  PetscCallCXX(patterns[0].j.insert(patterns[0].j.end(), j + begin, j + other));
-  for (PetscInt e = begin; e < other; e++) PetscCallCXX(maps_[0].host_from.push_back(e));
-  for (PetscInt e = other; e < end; e++) {
-    PetscCallCXX(patterns[1].j.push_back(columns.Global(j[e])));
-    PetscCallCXX(maps_[1].host_from.push_back(e));
+  for (size_t k = 0; k < count; k++) order[k] = static_cast<PetscInt>(k);
+  if (count == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](PetscInt a, PetscInt b) { return received.row[a] < received.row[b]; });
+  for (size_t k = 0; k < count;) {
+    const PetscInt row = received.row[order[k]];
+    PetscCheck(row >= 0 && row < own, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " of %" PetscInt_FMT, row,
+               own);
+    PetscCallCXX(summed->push_back(row));
+    PetscCallCXX(j.push_back(row));
+    for (; k < count && received.row[order[k]] == row; k++)
+      PetscCallCXX(j.push_back(static_cast<PetscInt>(below) + order[k]));
+    PetscCallCXX(i.push_back(static_cast<PetscInt>(j.size())));
   }
+  PetscCall(stack_i_.Allocate(below + 1 + count, space_));
+  PetscCall(CopyWithin(space_, computed.arrays.i, below + 1, stack_i_.data()));
+  PetscCall(CopyFromHost(space_, received.ends.data(), count, stack_i_.data() + below + 1));
+  stack_               = SparseRows{static_cast<PetscInt>(below + count), columns, computed_ + received_,
+                      CsrArrays{stack_i_.data(), stack_j_.data(), nullptr}};
+  const PetscInt terms = static_cast<PetscInt>(j.size());
+  PetscCall(ones_.Take(std::vector<Scalar>(j.size(), Scalar(1)), space_));
+  PetscCall(terms_i_.Take(std::move(i), space_));
+  PetscCall(terms_j_.Take(std::move(j), space_));
+  terms_ = SparseRows{static_cast<PetscInt>(summed->size()), stack_.rows, terms,
+                      CsrArrays{terms_i_.data(), terms_j_.data(), ones_.data()}};
+  PetscCall(products::MultiplyPattern(space_, terms_, stack_, &summed_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The blocks of the own rows, which begin at computed.arrays.i or are `summed`. j: of computed and received entries.
+PetscErrorCode ProductRows::Split(const Numbering &rows, const Numbering &columns, const SparseRows &computed,
+                                  const PetscInt *j, const std::vector<PetscInt> &summed, BlockPatterns *patterns)
+{
+  using namespace rows::values;
+  const TwoArrays entries = {computed_ + received_, j, summed_.j.data_or_null()};
+  const size_t    count   = static_cast<size_t>(rows.own);
+  Array<PetscInt> length, which;
+  PetscInt        nonzeros[2];
+
+  PetscFunctionBegin;
+  PetscCall(from_.Allocate(count, space_));
+  PetscCall(length.Allocate(count, space_));
+  PetscCall(ForEach(space_, rows.own, RowsAt{computed.arrays.i, from_.data(), length.data()}));
+  PetscCall(which.Copy(summed.data(), summed.size(), space_));
+  PetscCall(ForEach(space_, static_cast<PetscCount>(summed.size()),
+                    RowsElsewhere{entries.split, which.data(), summed_.i.data(), from_.data(), length.data()}));
+  for (Array<PetscInt> &i : i_) PetscCall(i.Allocate(count + 1, space_));
+  PetscInt *const i[2] = {i_[0].data(), i_[1].data()};
+  PetscCall(ForEach(space_, rows.own, CountBlocks{columns.own, entries, from_.data(), length.data(), {i[0], i[1]}}));
+  for (int b = 0; b < 2; b++) {
+    PetscCall(rows::RunningSumIn(space_, rows.own, &i_[b], &nonzeros[b]));
+    PetscCall(patterns->j[b].Allocate(static_cast<size_t>(nonzeros[b]), space_));
+    PetscCall(patterns->i[b].Allocate(count + 1, space_));
+    PetscCall(CopyWithin(space_, i[b], count + 1, patterns->i[b].data()));
+  }
+  lane_bits_ = LaneBits(CsrView{rows.own, columns.own, nonzeros[0] + nonzeros[1], nullptr, nullptr, nullptr});
+  PetscInt *const to[2] = {patterns->j[0].data(), patterns->j[1].data()};
+  PetscCall(ForEach(space_, static_cast<PetscCount>(rows.own) << lane_bits_,
+                    TakeBlocks{lane_bits_, columns.own, entries, from_.data(), {i[0], i[1]}, {to[0], to[1]}}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ProductRows::Join(const Numbering &rows, const Numbering &columns, const SparseRows &computed,
+                                 Received *received, BlockPatterns *patterns)
+{
+  std::vector<PetscInt> others = columns.others, summed;
+
+  PetscFunctionBegin;
+  if (sums_) {
+    PetscCall(NumberColumns(columns, computed, received, &others));
+    PetscCall(FindSums(rows.own, computed, *received, columns.own + static_cast<PetscInt>(others.size()), &summed));
+  }
+  PetscCheck(PetscCount(computed_) + received_ + static_cast<PetscCount>(summed_.j.size()) < PETSC_MAX_INT,
+             PETSC_COMM_SELF, PETSC_ERR_MEM, "More entries than PetscInt counts");
+  PetscCall(Split(rows, columns, computed, sums_ ? stack_j_.data() : computed.arrays.j, summed, patterns));
+  PetscCall(KeepUsed(space_, std::move(others), patterns));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode ProductRows::Find(PetscLayout layout, const Numbering &rows, const Numbering &columns,
-                                 const std::vector<PetscInt> &i, const std::vector<PetscInt> &j,
-                                 HostPattern patterns[2], bool *fits)
+                                 const SparseRows &computed, BlockPatterns *patterns, bool *fits)
 {
-  ReceivedRows      received;
-  std::vector<Term> terms;
-  bool              any;
+  Received received;
+  bool     none, lacks = false;
 
   PetscFunctionBegin;
-  computed_ = static_cast<PetscInt>(j.size());
-  for (int b = 0; b < 2; b++) {
-    PetscCallCXX(patterns[b].i.assign(1, 0));
-    PetscCallCXX(maps_[b].host_begin.assign(1, 0));
-  }
-  *fits = true;
-  PetscCall(AllAgree(layout->comm, rows.others.empty(), &any));
-  any = !any;
-  if (any) PetscCall(Receive(layout, rows, columns, i, j, &received, fits));
-  PetscCall(AllAgree(layout->comm, *fits && PetscCount(computed_) + received_ < PETSC_MAX_INT, fits));
+  computed_ = computed.nonzeros;
+  *fits     = true;
+  PetscCall(AllAgree(layout->comm, rows.others.empty(), &none));
+  sums_ = !none;
+  if (sums_) PetscCall(Receive(layout, rows, columns, computed, &received, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCXX(patterns[0].j.reserve(j.size())); // about as many; what is too much is never touched
-  PetscCallCXX(maps_[0].host_from.reserve(j.size()));
-  for (PetscInt r = 0; r < rows.own; r++) {
-    const PetscInt first = any ? received.first[r] : 0, last = any ? received.first[r + 1] : 0;
-    if (first == last) {
-      PetscCall(AddOwnRow(columns, j.data(), i[r], i[r + 1], patterns));
-    } else {
-      terms.clear();
-      for (PetscInt e = i[r]; e < i[r + 1]; e++) PetscCallCXX(terms.push_back(Term{columns.Global(j[e]), e}));
-      for (PetscInt k = first; k < last; k++) {
-        const Received row = received.rows[received.order[k]];
-        for (PetscInt e = row.begin; e < row.begin + row.length; e++)
-          PetscCallCXX(terms.push_back(Term{received.columns[e], computed_ + e}));
-      }
-      std::sort(terms.begin(), terms.end(), [](const Term &a, const Term &b) {
-        return a.column != b.column ? a.column < b.column : a.value < b.value; // own ones first, and others by rank
-      });
-      PetscCall(AddRow(columns, terms, patterns));
-    }
-    for (int b = 0; b < 2; b++) PetscCallCXX(patterns[b].i.push_back(static_cast<PetscInt>(patterns[b].j.size())));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode ProductRows::BringMaps(Space space)
-{
-  PetscFunctionBegin;
-  space_ = space;
-  for (Map &map : maps_) {
-    PetscCall(map.from.Take(std::move(map.host_from), space));
-    PetscCall(map.at.Take(std::move(map.host_at), space));
-    PetscCall(map.begin.Take(std::move(map.host_begin), space));
-    PetscCall(map.more.Take(std::move(map.host_more), space));
-    for (auto *host : {&map.host_from, &map.host_at, &map.host_begin, &map.host_more}) *host = std::vector<PetscInt>();
-  }
+  PetscCall(AllAgree(layout->comm, PetscCount(computed_) + received_ < PETSC_MAX_INT, fits));
+  if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(TryOnDevice([&] { return Join(rows, columns, computed, &received, patterns); }, &lacks));
+  PetscCall(AllAgree(layout->comm, !lacks, fits));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode ProductRows::Reserve(Scalar **computed)
 {
-  const size_t all = static_cast<size_t>(computed_) + static_cast<size_t>(received_);
+  const size_t all = static_cast<size_t>(computed_) + static_cast<size_t>(received_) + summed_.j.size();
 
   PetscFunctionBegin;
   if (values_.size() != all) PetscCall(values_.Allocate(all, space_));
+  if (sums_) PetscCall(entries_.Reserve(space_));
   *computed = values_.data();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode ProductRows::Exchange()
 {
+  Scalar *const received = values_.data() + computed_, *const summed = received + received_;
+
   PetscFunctionBegin;
-  if (forest_) PetscCall(Broadcast(forest_, space_, values_.data(), values_.data() + computed_));
+  if (!sums_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(entries_.Exchange(space_, values_.data(), received));
+  if (terms_.rows == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  SparseRows stack = stack_;
+  stack.arrays.a   = values_.data();
+  const SparseRows result{terms_.rows, stack_.cols, static_cast<PetscInt>(summed_.j.size()),
+                          CsrArrays{summed_.i.data(), summed_.j.data(), nullptr}};
+  PetscCall(products::MultiplyValues(space_, terms_, stack, result, summed_.longest, summed_.place.data_or_null(),
+                                     summed, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ProductRows::Sum(int block, Scalar *a) const
+PetscErrorCode ProductRows::TakeValues(int block, Scalar *a) const
 {
-  const Map     &map = maps_[block];
-  const Scalar  *v   = values_.data();
-  const PetscInt all = computed_ + received_;
-
   PetscFunctionBegin;
-  PetscCall(values::ForEach(space_, static_cast<PetscCount>(map.from.size()),
-                            values::GatherPair{map.from.data(), all, v, nullptr, a}));
-  PetscCall(values::ForEach(space_, static_cast<PetscCount>(map.at.size()),
-                            values::AddMore{map.at.data(), map.begin.data(), map.more.data(), v, a}));
+  PetscCall(rows::values::ForEach(
+      space_, static_cast<PetscCount>(from_.size()) << lane_bits_,
+      rows::values::TakeBlockValues{lane_bits_, block, from_.data(), {i_[0].data(), i_[1].data()}, values_.data(), a}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

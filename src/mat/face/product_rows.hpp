@@ -2,7 +2,7 @@
 /// its own part and of those that other ranks send it.
 #pragma once
 
-#include "mat/face/parallel_pattern.hpp"
+#include "mat/face/block_patterns.hpp"
 #include "mat/face/row_stack.hpp"
 
 namespace sparsegpu::face
@@ -11,60 +11,52 @@ namespace sparsegpu::face
 class ProductRows
 {
 public:
-  ProductRows() = default;
-  ~ProductRows();
+  explicit ProductRows(Space space) : space_(space) {}
   ProductRows(const ProductRows &)            = delete;
   ProductRows &operator=(const ProductRows &) = delete;
 
-  /// What this rank has computed has the pattern i [rows.size() + 1], j, columns ascending by their numbers, on the
-  /// host. Rows that are not its own, of any rank, go to their owners, as `layout` tells. patterns: of the two blocks
-  /// of this rank's rows. *fits is false, on all ranks, where one has more entries than PetscInt counts. Collective.
+  /// What this rank has computed has the pattern `computed`, rows and columns by these numbers, columns ascending. Rows
+  /// that are not its own, of any rank, go to their owners, as `layout` tells. patterns: of this rank's rows. *fits is
+  /// false, on all ranks, where one lacks memory or has more entries than PetscInt counts. Collective.
   PetscErrorCode Find(PetscLayout layout, const Numbering &rows, const Numbering &columns,
-                      const std::vector<PetscInt> &i, const std::vector<PetscInt> &j, HostPattern patterns[2],
-                      bool *fits);
-  /// The maps in `space`, for good. Errors: PETSC_ERR_MEM.
-  PetscErrorCode BringMaps(Space space);
+                      const products::SparseRows &computed, BlockPatterns *patterns, bool *fits);
   /// Memory for the values of what this rank computes: [nonzeros], in the order of the pattern. Errors: PETSC_ERR_MEM.
   PetscErrorCode Reserve(Scalar **computed);
-  /// The values go to their owners, unless no rank has rows of another. Collective.
+  /// The values go to their owners, unless no rank has rows of another, and are summed there. Collective.
   PetscErrorCode Exchange();
   /// The values of a block: [nonzeros of its pattern].
-  PetscErrorCode Sum(int block, Scalar *a) const;
+  PetscErrorCode TakeValues(int block, Scalar *a) const;
 
 private:
-  /// Which of the values, computed and received, make up those of a block.
-  struct Map {
-    std::vector<PetscInt> host_from, host_at, host_begin, host_more;
-    Array<PetscInt>       from;  ///< [nonzeros] the first one
-    Array<PetscInt>       at;    ///< [entries with more] which entry
-    Array<PetscInt>       begin; ///< [entries with more + 1] where its others begin in `more`
-    Array<PetscInt>       more;
-  };
-  struct Term {
-    PetscInt column, value; ///< in the matrix; its number among the values
-  };
-  /// A row of another rank's.
+  /// Rows of this rank that other ranks have sent, on the host.
   struct Received {
-    PetscInt begin, length; ///< of the received entries
-  };
-  struct ReceivedRows {
-    std::vector<PetscInt> first, order; ///< [own rows + 1], [rows received]: those of each own row, by rank
-    std::vector<Received> rows;
-    std::vector<PetscInt> columns; ///< [received]
+    std::vector<PetscInt> row, ends, columns; ///< own row; end among all entries; in the matrix
   };
 
   PetscErrorCode Receive(PetscLayout layout, const Numbering &rows, const Numbering &columns,
-                         const std::vector<PetscInt> &i, const std::vector<PetscInt> &j, ReceivedRows *received,
-                         bool *fits);
-  PetscErrorCode AddRow(const Numbering &columns, const std::vector<Term> &terms, HostPattern patterns[2]);
-  PetscErrorCode AddOwnRow(const Numbering &columns, const PetscInt *j, PetscInt begin, PetscInt end,
-                           HostPattern patterns[2]);
+                         const products::SparseRows &computed, Received *received, bool *fits);
+  PetscErrorCode Join(const Numbering &rows, const Numbering &columns, const products::SparseRows &computed,
+                      Received *received, BlockPatterns *patterns);
+  PetscErrorCode NumberColumns(const Numbering &columns, const products::SparseRows &computed, Received *received,
+                               std::vector<PetscInt> *others);
+  PetscErrorCode FindSums(PetscInt own, const products::SparseRows &computed, const Received &received,
+                          PetscInt columns, std::vector<PetscInt> *summed);
+  PetscErrorCode Split(const Numbering &rows, const Numbering &columns, const products::SparseRows &computed,
+                       const PetscInt *j, const std::vector<PetscInt> &summed, BlockPatterns *patterns);
 
-  PetscSF       forest_   = nullptr; ///< computed entries -> received ones; null: no rank has rows of another
-  PetscInt      computed_ = 0, received_ = 0;
-  Space         space_ = Space::Host;
-  Map           maps_[2];
-  Array<Scalar> values_; ///< [computed_ + received_]
+  const Space          space_;
+  bool                 sums_     = false; ///< some rank has rows of another
+  PetscInt             computed_ = 0, received_ = 0;
+  PieceExchange        entries_;           ///< computed -> received
+  Array<PetscInt>      stack_i_, stack_j_; ///< computed rows, and received ones behind them
+  Array<PetscInt>      terms_i_, terms_j_; ///< which of those make up each row that is summed
+  Array<Scalar>        ones_;              ///< [terms]
+  products::SparseRows terms_, stack_;
+  products::Pattern    summed_;
+  Array<PetscInt>      from_; ///< [own rows] where each begins among computed, received and summed entries
+  Array<PetscInt>      i_[2]; ///< of the blocks
+  int                  lane_bits_ = 0;
+  Array<Scalar>        values_; ///< computed, received, summed
 };
 
 } // namespace sparsegpu::face

@@ -1,10 +1,9 @@
-/// Own rows are joined from the blocks where these are. Rows of other ranks come by two star forests: lengths by that
-/// of the rows, columns and values by one of entries, which is made of the lengths.
+/// Own rows are joined from the blocks where these are. Rows of other ranks come in one piece of each: lengths,
+/// columns, and values as often as these change.
 #include "mat/face/row_stack.hpp"
 #include <algorithm>
 #include "mat/face/numbers.hpp"
 #include "mat/face/parallel_away.hpp"
-#include "mat/face/pieces.hpp"
 #include "mat/rows/value_operations.hpp"
 
 namespace sparsegpu::face
@@ -59,7 +58,7 @@ PetscErrorCode RowStack::NumberAnew(const std::vector<PetscInt> &global)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Rows `asked`, ascending, looked up where the patterns are. Not collective.
+/// Rows `asked` looked up where the patterns are. Not collective.
 PetscErrorCode RowStack::LookUp(Mat M, const std::vector<PetscInt> &asked, AskedRows *found) const
 {
   const size_t          count = asked.size();
@@ -68,7 +67,7 @@ PetscErrorCode RowStack::LookUp(Mat M, const std::vector<PetscInt> &asked, Asked
   CsrView               csr[2];
   const PetscInt       *ghosts, *i[2], *j[2];
   Space                 space   = Space::Host;
-  PetscInt              entries = 0;
+  PetscCount            entries = 0;
   std::vector<PetscInt> behind; // the rows before it
   Array<PetscInt>       row, begin, length, number, to;
 
@@ -88,8 +87,9 @@ PetscErrorCode RowStack::LookUp(Mat M, const std::vector<PetscInt> &asked, Asked
   PetscCall(begin.ToHost(found->begin.data()));
   PetscCall(length.ToHost(found->length.data()));
   for (PetscInt n : found->length) {
-    PetscCallCXX(behind.push_back(entries));
+    PetscCallCXX(behind.push_back(static_cast<PetscInt>(entries)));
     entries += n;
+    PetscCheck(entries < PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_MEM, "Other ranks fetch more entries than fit");
   }
   PetscCallCXX(found->columns.resize(static_cast<size_t>(entries)));
   if (entries == 0) PetscFunctionReturn(PETSC_SUCCESS);
@@ -103,79 +103,77 @@ PetscErrorCode RowStack::LookUp(Mat M, const std::vector<PetscInt> &asked, Asked
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// begin and length [leaves of `rows`] of the rows that this rank fetches; *entries: of all.
-PetscErrorCode RowStack::FetchExtents(PetscSF rows, const std::vector<PetscInt> &asked, const AskedRows &found,
-                                      std::vector<PetscInt> *begin, std::vector<PetscInt> *length, PetscCount *entries)
+/// The ends of the rows that this rank fetches, as many as `leaves`; *entries: of all. pieces: of the rows asked for.
+PetscErrorCode RowStack::FetchLengths(MPI_Comm comm, PetscInt leaves, const std::vector<Piece> &pieces,
+                                      const AskedRows &found, PetscCount *entries, bool *fits)
 {
-  PetscInt *root; // most of it is never touched
+  PieceExchange         rows;
+  std::vector<PetscInt> length;
+  PetscInt              count;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(own_rows_, &root));
-  for (size_t k = 0; k < asked.size(); k++) root[asked[k]] = found.begin[k];
-  PetscCall(Broadcast(rows, root, begin->data()));
-  for (size_t k = 0; k < asked.size(); k++) root[asked[k]] = found.length[k];
-  PetscCall(Broadcast(rows, root, length->data()));
-  PetscCall(PetscFree(root));
   *entries = 0;
-  for (PetscInt n : *length) *entries += n;
+  PetscCall(rows.SetUp(comm, pieces, &count, fits));
+  if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(count == leaves, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " rows come for %" PetscInt_FMT, count,
+             leaves);
+  PetscCallCXX(length.resize(static_cast<size_t>(count)));
+  PetscCall(rows.Exchange(found.length.data(), length.data()));
+  for (PetscInt n : length) {
+    *entries += n;
+    PetscCallCXX(host_ends_.push_back(static_cast<PetscInt>(nonzeros_ + *entries))); // where all fit
+  }
+  // each entry may bring a column
+  PetscCall(AllAgree(comm, nonzeros_ + *entries + columns_.size() < PETSC_MAX_INT, fits));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The columns, in the matrix, of the fetched entries.
-PetscErrorCode RowStack::FetchColumns(const AskedRows &found, std::vector<PetscInt> *global)
+/// The columns of the fetched entries, and how their values are to come. pieces: of the rows asked for.
+PetscErrorCode RowStack::FetchColumns(MPI_Comm comm, std::vector<Piece> pieces, const AskedRows &found, bool *fits)
 {
-  PetscInt *root; // most of it is never touched
-  size_t    at = 0;
+  std::vector<PetscInt> global;
+  PetscInt              at = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(nonzeros_, &root));
-  for (size_t k = 0; k < found.begin.size(); at += static_cast<size_t>(found.length[k++]))
-    std::copy_n(found.columns.data() + at, found.length[k], root + found.begin[k]);
-  PetscCallCXX(global->resize(static_cast<size_t>(fetched_)));
-  PetscCall(Broadcast(entries_, root, global->data()));
-  PetscCall(PetscFree(root));
+  PetscCallCXX(host_asked_.reserve(found.columns.size()));
+  for (Piece &piece : pieces) {
+    const PetscInt first = piece.first, last = first + piece.count;
+    piece.first = at;
+    for (PetscInt k = first; k < last; k++) {
+      for (PetscInt e = 0; e < found.length[k]; e++) host_asked_.push_back(found.begin[k] + e);
+      at += found.length[k];
+    }
+    piece.count = at - piece.first;
+  }
+  PetscCall(entries_.SetUp(comm, std::move(pieces), &fetched_, fits));
+  if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCXX(global.resize(static_cast<size_t>(fetched_)));
+  PetscCall(entries_.Exchange(found.columns.data(), global.data()));
+  PetscCall(NumberAnew(global));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode RowStack::Fetch(Mat M, PetscSF rows, bool *fits)
 {
   const MPI_Comm        comm = PetscObjectComm((PetscObject)rows);
-  const PetscSFNode    *owners;
-  PetscSFNode          *remote;
-  PetscInt              roots, leaves, at = 0;
-  std::vector<PetscInt> asked, begin, length, global;
+  PetscInt              roots, leaves;
+  std::vector<Piece>    pieces;
+  std::vector<PetscInt> asked;
   AskedRows             found;
   PetscCount            entries = 0;
   bool                  lacks   = false;
 
   PetscFunctionBegin;
-  PetscCall(PetscSFGetGraph(rows, &roots, &leaves, nullptr, &owners));
+  PetscCall(PetscSFGetGraph(rows, &roots, &leaves, nullptr, nullptr));
   PetscCheck(roots == own_rows_, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "%" PetscInt_FMT " rows, and a star forest for %" PetscInt_FMT, own_rows_, roots);
-  PetscCall(AskedRoots(rows, &asked));
+  PetscCall(AskedPieces(rows, &pieces, &asked));
   PetscCall(MayLackMemory([&] { return LookUp(M, asked, &found); }, &lacks));
   PetscCall(AllAgree(comm, !lacks, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCXX(begin.resize(static_cast<size_t>(leaves)));
-  PetscCallCXX(length.resize(static_cast<size_t>(leaves)));
-  PetscCall(FetchExtents(rows, asked, found, &begin, &length, &entries));
-  // each entry may bring a column
-  PetscCall(AllAgree(comm, nonzeros_ + entries + columns_.size() < PETSC_MAX_INT, fits));
+  PetscCall(FetchLengths(comm, leaves, pieces, found, &entries, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
-  fetched_ = static_cast<PetscInt>(entries);
-  PetscCall(PetscMalloc1(fetched_, &remote));
-  for (PetscInt l = 0; l < leaves; l++) {
-    for (PetscInt k = 0; k < length[l]; k++, at++) {
-      remote[at].rank  = owners[l].rank;
-      remote[at].index = begin[l] + k;
-    }
-    PetscCallCXX(host_ends_.push_back(nonzeros_ + at));
-  }
-  PetscCall(PetscSFCreate(comm, &entries_));
-  PetscCall(PetscSFSetGraph(entries_, nonzeros_, fetched_, nullptr, PETSC_OWN_POINTER, remote, PETSC_OWN_POINTER));
-  PetscCall(PetscSFSetUp(entries_));
-  PetscCall(FetchColumns(found, &global));
-  PetscCall(NumberAnew(global));
+  PetscCall(FetchColumns(comm, std::move(pieces), found, fits));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -217,7 +215,9 @@ PetscErrorCode RowStack::BringPattern(Mat M, Space space)
     PetscCall(CopyFromHost(space, host_ends_.data(), host_ends_.size(), i_.data() + own_rows_ + 1));
   if (!host_fetched_.empty())
     PetscCall(CopyFromHost(space, host_fetched_.data(), host_fetched_.size(), j_.data() + nonzeros_));
-  for (std::vector<PetscInt> *host : {&host_ends_, &host_fetched_, &ghosts_}) *host = std::vector<PetscInt>();
+  PetscCall(asked_.Take(std::move(host_asked_), space));
+  for (std::vector<PetscInt> *host : {&host_ends_, &host_fetched_, &host_asked_, &ghosts_})
+    *host = std::vector<PetscInt>();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -246,6 +246,8 @@ PetscErrorCode RowStack::GatherValues(Mat M)
 
   PetscFunctionBegin;
   if (a_.size() != j_.size()) PetscCall(a_.Allocate(j_.size(), space_));
+  if (packed_.size() != asked_.size()) PetscCall(packed_.Allocate(asked_.size(), space_));
+  if (entries_) PetscCall(entries_.Reserve(space_));
   PetscCall(GetBlocks(M, blocks));
   for (int b = 0; b < 2; b++) {
     Context *context;
@@ -260,7 +262,10 @@ PetscErrorCode RowStack::GatherValues(Mat M)
 PetscErrorCode RowStack::FetchValues()
 {
   PetscFunctionBegin;
-  if (entries_) PetscCall(Broadcast(entries_, space_, a_.data(), a_.data() + nonzeros_));
+  if (!entries_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(values::ForEach(space_, static_cast<PetscCount>(asked_.size()),
+                            values::GatherPair{asked_.data(), nonzeros_, a_.data(), nullptr, packed_.data()}));
+  PetscCall(entries_.Exchange(space_, packed_.data(), a_.data() + nonzeros_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

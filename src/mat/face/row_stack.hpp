@@ -3,8 +3,8 @@
 /// gathered from the blocks where these have them, and those of other ranks are fetched, each time.
 #pragma once
 
-#include <petscsf.h>
 #include "mat/face/parallel_watch.hpp"
+#include "mat/face/pieces.hpp"
 #include "mat/products/multiply.hpp"
 
 namespace sparsegpu::face
@@ -23,8 +23,7 @@ struct Numbering {
 class RowStack
 {
 public:
-  RowStack() = default;
-  ~RowStack() { PetscCallAbort(PETSC_COMM_SELF, PetscSFDestroy(&entries_)); }
+  RowStack()                            = default;
   RowStack(const RowStack &)            = delete;
   RowStack &operator=(const RowStack &) = delete;
 
@@ -60,23 +59,25 @@ private:
     std::vector<PetscInt> columns;       ///< in the matrix, row after row
   };
   PetscErrorCode LookUp(Mat M, const std::vector<PetscInt> &asked, AskedRows *found) const;
-  PetscErrorCode FetchExtents(PetscSF rows, const std::vector<PetscInt> &asked, const AskedRows &found,
-                              std::vector<PetscInt> *begin, std::vector<PetscInt> *length, PetscCount *entries);
-  PetscErrorCode FetchColumns(const AskedRows &found, std::vector<PetscInt> *global);
+  PetscErrorCode FetchLengths(MPI_Comm comm, PetscInt leaves, const std::vector<Piece> &pieces, const AskedRows &found,
+                              PetscCount *entries, bool *fits);
+  PetscErrorCode FetchColumns(MPI_Comm comm, std::vector<Piece> pieces, const AskedRows &found, bool *fits);
   PetscErrorCode JoinRows(Mat M);
 
   PetscInt              own_rows_ = 0, nonzeros_ = 0, fetched_ = 0; ///< entries of own rows, and of others
   PetscInt              split_ = 0;                                 ///< entries of the diagonal block
   Numbering             columns_;
   ParallelPatternWatch  watch_;
-  PetscSF               entries_ = nullptr;     ///< own entries -> fetched ones
-  Space                 space_   = Space::Host; ///< of the arrays
-  std::vector<PetscInt> host_ends_,
-      host_fetched_;             ///< before BringPattern(): i_ of fetched rows, and j_ behind nonzeros_
+  PieceExchange         entries_;             ///< of asked rows -> fetched ones
+  Space                 space_ = Space::Host; ///< of the arrays
+  std::vector<PetscInt> host_ends_, host_fetched_,
+      host_asked_;               ///< before BringPattern(): i_ of fetched rows, j_ behind nonzeros_, asked_
   std::vector<PetscInt> ghosts_; ///< the numbers of the off-diagonal block's columns
   Array<PetscInt>       i_, j_;  ///< [rows + 1], [nonzeros_ + fetched_] columns as columns_ numbers them
   Array<PetscInt>       place_;  ///< [nonzeros_] the entry among those of the diagonal block, and the other behind it
+  Array<PetscInt>       asked_;  ///< those of own entries that other ranks fetch, rank after rank
   Array<Scalar>         a_;      ///< [nonzeros_ + fetched_]
+  Array<Scalar>         packed_; ///< [asked_.size()]
 };
 
 } // namespace sparsegpu::face

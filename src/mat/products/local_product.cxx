@@ -15,6 +15,7 @@ PetscErrorCode LocalProduct::FindPattern(Space space, const LocalFactors &factor
 {
   PetscFunctionBegin;
   space_ = space;
+  if (factors.right) cols_ = factors.right->cols;
   if (!transposed) {
     PetscCall(MultiplyPattern(space, *factors.left, *factors.right, &result_));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -27,37 +28,11 @@ PetscErrorCode LocalProduct::FindPattern(Space space, const LocalFactors &factor
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-namespace
+SparseRows LocalProduct::Result() const
 {
-PetscErrorCode CopyToHost(const PetscInt *from, size_t size, Space space, std::vector<PetscInt> *host)
-{
-  Stream stream;
-
-  PetscFunctionBegin;
-  if (space == Space::Host) {
-    PetscCallCXX(host->assign(from, from + size));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCallCXX(host->resize(size));
-  if (!size) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DeviceStream(&stream));
-  PetscCall(DeviceCopyOut(host->data(), from, size * sizeof(PetscInt), stream));
-  PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(size * sizeof(PetscInt))));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-} // namespace
-
-PetscErrorCode LocalProduct::GetPattern(std::vector<PetscInt> *i, std::vector<PetscInt> *j) const
-{
-  const SparseRows      transpose = transpose_.rows();
-  const PetscInt *const begin     = alone_ ? transpose.arrays.i : result_.i.data(), *const columns =
-                                                                                    alone_ ? transpose.arrays.j
-                                                                                               : result_.j.data();
-
-  PetscFunctionBegin;
-  PetscCall(CopyToHost(begin, alone_ ? static_cast<size_t>(transpose.rows) + 1 : result_.i.size(), space_, i));
-  PetscCall(CopyToHost(columns, alone_ ? static_cast<size_t>(transpose.nonzeros) : result_.j.size(), space_, j));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  if (alone_) return transpose_.rows();
+  return SparseRows{static_cast<PetscInt>(result_.i.size()) - 1, cols_, static_cast<PetscInt>(result_.j.size()),
+                    CsrArrays{result_.i.data(), result_.j.data(), nullptr}};
 }
 
 PetscErrorCode LocalProduct::Reserve()
@@ -83,11 +58,9 @@ PetscErrorCode LocalProduct::FindValues(const LocalFactors &factors, Scalar *c)
   if (triple)
     PetscCall(MultiplyValues(space_, *factors.left, *factors.right, Inner(factors), inner_.longest,
                              inner_.place.data_or_null(), inner_values_.data(), nullptr));
-  const SparseRows left   = factors.transposed ? transpose_.rows() : *factors.left;
-  const SparseRows right  = triple ? Inner(factors) : *factors.right;
-  const SparseRows result = {left.rows, right.cols, static_cast<PetscInt>(result_.j.size()),
-                             CsrArrays{result_.i.data(), result_.j.data(), nullptr}};
-  PetscCall(MultiplyValues(space_, left, right, result, result_.longest, result_.place.data_or_null(), c, nullptr));
+  const SparseRows left  = factors.transposed ? transpose_.rows() : *factors.left;
+  const SparseRows right = triple ? Inner(factors) : *factors.right;
+  PetscCall(MultiplyValues(space_, left, right, Result(), result_.longest, result_.place.data_or_null(), c, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

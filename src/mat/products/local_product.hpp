@@ -22,8 +22,8 @@ public:
   PetscErrorCode Reserve();
   /// c [nonzeros of the result] = its values. Bitwise reproducible. Asynchronous on the device.
   PetscErrorCode FindValues(const LocalFactors &factors, Scalar *c);
-  /// The pattern, on the host: beginnings of rows, columns.
-  PetscErrorCode GetPattern(std::vector<PetscInt> *i, std::vector<PetscInt> *j) const;
+  /// The pattern, as long as this lives, without values.
+  SparseRows Result() const;
   /// Of FindValues().
   PetscLogDouble flops() const { return 2.0 * static_cast<PetscLogDouble>(inner_.terms + result_.terms); }
 
@@ -32,6 +32,7 @@ private:
 
   Space          space_ = Space::Host;
   bool           alone_ = false; ///< T^T is the result
+  PetscInt       cols_  = 0;     ///< of the result, unless it is T^T
   TransposedRows transpose_;
   Pattern        inner_; ///< of L R where there is T, too
   Array<Scalar>  inner_values_;

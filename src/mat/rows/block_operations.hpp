@@ -65,6 +65,106 @@ struct NameColumns {
   }
 };
 
+/// j[e] of `own` columns and others that get numbers of a longer list of them, number[k] the k-th.
+struct NumberOthers {
+  PetscInt          own;
+  const PetscInt   *j, *number;
+  PetscInt         *to;
+  SPARSEGPU_HD void operator()(PetscCount e) const { to[e] = j[e] < own ? j[e] : own + number[j[e] - own]; }
+};
+
+/// Rows that lie in two arrays: entry k is j[k] below `split`, and k - split of `summed` behind it.
+struct TwoArrays {
+  PetscInt                     split;
+  const PetscInt              *j, *summed;
+  SPARSEGPU_HD const PetscInt *At(PetscInt k) const { return k < split ? j + k : summed + (k - split); }
+};
+
+/// Row r begins at from[r] and has length[r] entries: as rows i have them.
+struct RowsAt {
+  const PetscInt   *i;
+  PetscInt         *from, *length;
+  SPARSEGPU_HD void operator()(PetscCount r) const
+  {
+    from[r]   = i[r];
+    length[r] = i[r + 1] - i[r];
+  }
+};
+
+/// Row row[k], each once, as row k of i has them, which begin at `first`.
+struct RowsElsewhere {
+  PetscInt          first;
+  const PetscInt   *row, *i;
+  PetscInt         *from, *length;
+  SPARSEGPU_HD void operator()(PetscCount k) const
+  {
+    from[row[k]]   = first + i[k];
+    length[row[k]] = i[k + 1] - i[k];
+  }
+};
+
+/// How many entries of each block a row has, whose columns ascend: those below `own`, and the others.
+struct CountBlocks {
+  PetscInt          own;
+  TwoArrays         columns;
+  const PetscInt   *from, *length;
+  PetscInt         *count[2]; ///< [rows]
+  SPARSEGPU_HD void operator()(PetscCount r) const
+  {
+    const PetscInt *j     = columns.At(from[r]);
+    PetscInt        first = 0, last = length[r];
+    while (first < last) {
+      const PetscInt middle = first + (last - first) / 2;
+      if (j[middle] < own)
+        first = middle + 1;
+      else
+        last = middle;
+    }
+    count[0][r] = first;
+    count[1][r] = length[r] - first;
+  }
+};
+
+/// The columns of each block by rows i[b], of which those of the second count from `own` on. Of each row, by 1 << bits
+/// indices.
+struct TakeBlocks {
+  int               bits;
+  PetscInt          own;
+  TwoArrays         columns;
+  const PetscInt   *from, *i[2];
+  PetscInt         *j[2];
+  SPARSEGPU_HD void operator()(PetscCount k) const
+  {
+    const Lane      lane(k, bits);
+    const PetscInt *row   = columns.At(from[lane.row]);
+    const PetscInt  split = i[0][lane.row + 1] - i[0][lane.row], count = i[1][lane.row + 1] - i[1][lane.row];
+    for (PetscInt e = lane.first; e < split; e += lane.step) j[0][i[0][lane.row] + e] = row[e];
+    for (PetscInt e = lane.first; e < count; e += lane.step) j[1][i[1][lane.row] + e] = row[split + e] - own;
+  }
+};
+
+/// The values of block `block` of such rows, by 1 << bits indices a row.
+struct TakeBlockValues {
+  int               bits, block;
+  const PetscInt   *from, *i[2];
+  const Scalar     *v;
+  Scalar           *a;
+  SPARSEGPU_HD void operator()(PetscCount k) const
+  {
+    const Lane     lane(k, bits);
+    const PetscInt begin = i[block][lane.row], count = i[block][lane.row + 1] - begin;
+    const Scalar  *row = v + from[lane.row] + (block ? i[0][lane.row + 1] - i[0][lane.row] : 0);
+    for (PetscInt e = lane.first; e < count; e += lane.step) a[begin + e] = row[e];
+  }
+};
+
+/// used[j[e]] = 1; several may write the same.
+struct MarkUsed {
+  const PetscInt   *j;
+  PetscInt         *used;
+  SPARSEGPU_HD void operator()(PetscCount e) const { used[j[e]] = 1; }
+};
+
 // Of each row r of i, j, whose columns are numbers in the matrix; begin .. end - 1 are own ones.
 
 /// How many entries of each block the row has.

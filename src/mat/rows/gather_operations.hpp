@@ -27,17 +27,4 @@ struct GatherIndices {
   SPARSEGPU_HD void operator()(PetscCount k) const { to[k] = from[place[k]]; }
 };
 
-/// a[at[k]] += the sum of v[place[q]], begin[k] <= q < begin[k + 1], in that order; at[] has no entry twice.
-struct AddMore {
-  const PetscInt   *at, *begin, *place;
-  const Scalar     *v;
-  Scalar           *a;
-  SPARSEGPU_HD void operator()(PetscCount k) const
-  {
-    Scalar sum = a[at[k]];
-    for (PetscInt q = begin[k]; q < begin[k + 1]; q++) sum += v[place[q]];
-    a[at[k]] = sum;
-  }
-};
-
 } // namespace sparsegpu::rows::values

@@ -253,11 +253,17 @@ PetscErrorCode                            Largest_CUDA(PetscCount count, const S
   what(NameColumns);                         \
   what(AddBeginnings);                       \
   what(RowExtents);                          \
+  what(NumberOthers);                        \
+  what(RowsAt);                              \
+  what(RowsElsewhere);                       \
+  what(CountBlocks);                         \
+  what(TakeBlocks);                          \
+  what(TakeBlockValues);                     \
+  what(MarkUsed);                            \
   what(CountParts);                          \
   what(SplitRows);                           \
   what(FindPlaces);                          \
   what(GatherPair);                          \
-  what(GatherIndices);                       \
-  what(AddMore)
+  what(GatherIndices)
 
 } // namespace sparsegpu::rows::values
