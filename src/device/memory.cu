@@ -1,6 +1,8 @@
-/// Memory of the device and pinned memory of the host, through the CUDA runtime: a pool of device memory, and pages of
-/// pinned memory that small pieces share.
+/// Memory of the device and pinned memory of the host, through the CUDA runtime: a pool of device memory, pages of
+/// pinned memory that small pieces share, and larger pieces that are kept for the next who asks.
 #include "device/memory.hpp"
+#include <algorithm>
+#include <map>
 #include <vector>
 #include "device/cuda_check.hpp"
 #include "device/device.hpp"
@@ -17,6 +19,12 @@ PetscCount    allocations = 0;
 constexpr size_t    SLOT = 64, PAGE = 4096;
 std::vector<char *> pages;
 std::vector<void *> free_slots;
+/// To pin a megabyte takes as long as to copy ten, and to unpin it the same. Sizes are powers of two, so that one fits
+/// another's.
+constexpr size_t              MOST_KEPT = size_t(32) << 20; // bytes, of those that nobody uses
+std::map<void *, size_t>      in_use;                       // bytes of each piece larger than a slot
+std::multimap<size_t, void *> kept;                         // the same of those that nobody uses
+size_t                        bytes_kept = 0;
 } // namespace
 
 PetscErrorCode CreatePool(int device)
@@ -101,16 +109,46 @@ PetscErrorCode DeviceMemoryLeft(double *bytes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode Pin(size_t bytes, void **p)
+{
+  PetscFunctionBegin;
+  const cudaError_t err = cudaMallocHost(p, bytes);
+  if (err == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError();
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "Out of pinned host memory: %zu bytes asked for", bytes);
+  }
+  SparseGPUCallCUDA(err);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AllocatePinnedPiece(size_t bytes, void **p)
+{
+  size_t size = PAGE;
+
+  PetscFunctionBegin;
+  while (size < bytes) size *= 2;
+  const auto piece = kept.find(size);
+  if (piece != kept.end()) {
+    *p = piece->second;
+    kept.erase(piece);
+    bytes_kept -= size;
+  } else {
+    PetscCall(Pin(size, p));
+  }
+  PetscCallCXX(in_use.emplace(*p, size));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DeviceAllocatePinned(size_t bytes, void **p)
 {
   PetscFunctionBegin;
   if (bytes > SLOT) {
-    SparseGPUCallCUDA(cudaMallocHost(p, bytes));
+    PetscCall(AllocatePinnedPiece(bytes, p));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (free_slots.empty()) {
     void *page;
-    SparseGPUCallCUDA(cudaMallocHost(&page, PAGE));
+    PetscCall(Pin(PAGE, &page));
     PetscCallCXX(pages.push_back(static_cast<char *>(page)));
     for (size_t at = 0; at < PAGE; at += SLOT) PetscCallCXX(free_slots.push_back(pages.back() + at));
   }
@@ -123,12 +161,20 @@ PetscErrorCode DeviceFreePinned(void *p)
 {
   PetscFunctionBegin;
   if (!p) PetscFunctionReturn(PETSC_SUCCESS);
-  for (char *page : pages)
-    if (p >= page && p < page + PAGE) {
-      PetscCallCXX(free_slots.push_back(p));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-  SparseGPUCallCUDA(cudaFreeHost(p));
+  const auto piece = in_use.find(p);
+  if (piece == in_use.end()) {
+    PetscCallCXX(free_slots.push_back(p));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  const size_t size = piece->second;
+  in_use.erase(piece);
+  if (bytes_kept + size > MOST_KEPT) {
+    SparseGPUCallCUDA(cudaFreeHost(p));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  SparseGPUCallCUDA(cudaDeviceSynchronize()); // a copy from it or to it may be under way
+  PetscCallCXX(kept.emplace(size, p));
+  bytes_kept += size;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -140,6 +186,9 @@ PetscErrorCode MemoryFinalize()
     pages.clear();
     free_slots.clear();
   }
+  for (const auto &piece : kept) SparseGPUCallCUDA(cudaFreeHost(piece.second));
+  kept.clear();
+  bytes_kept = 0;
   if (pool) SparseGPUCallCUDA(cudaMemPoolDestroy(pool)); // what is still in use lives on
   pool = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);

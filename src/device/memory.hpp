@@ -9,7 +9,7 @@ namespace sparsegpu
 /// Device memory from a pool of ours: an allocation takes microseconds and no release waits for the device. What is
 /// free beyond a few hundred megabytes goes back to the driver at the next synchronisation.
 PetscErrorCode CreatePool(int device);
-/// Destroys the pool, whose memory in use lives on, and unpins the pages if no piece of them is in use.
+/// Destroys the pool, whose memory in use lives on, and unpins what nobody uses.
 PetscErrorCode MemoryFinalize();
 
 } // namespace sparsegpu
