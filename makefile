@@ -31,7 +31,7 @@ clients: build
 	ctest --test-dir $(BUILD) --output-on-failure -L clients
 
 add-format:
-	sh tests/plugin/add_format.sh . $(BUILD)/add_format
+	sh tests/plugin/add_format.sh . $(BUILD)/add_format $(CMAKE_OPTIONS)
 
 bench: programs
 	sh tools/demo.sh $(BUILD) $(FILE)

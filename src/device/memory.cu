@@ -109,10 +109,25 @@ PetscErrorCode DeviceMemoryLeft(double *bytes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Pieces that nobody uses.
+static PetscErrorCode UnpinKept()
+{
+  PetscFunctionBegin;
+  for (const auto &piece : kept) SparseGPUCallCUDA(cudaFreeHost(piece.second));
+  kept.clear();
+  bytes_kept = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Pin(size_t bytes, void **p)
 {
   PetscFunctionBegin;
-  const cudaError_t err = cudaMallocHost(p, bytes);
+  cudaError_t err = cudaMallocHost(p, bytes);
+  if (err == cudaErrorMemoryAllocation && bytes_kept > 0) {
+    (void)cudaGetLastError();
+    PetscCall(UnpinKept());
+    err = cudaMallocHost(p, bytes);
+  }
   if (err == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError();
     SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "Out of pinned host memory: %zu bytes asked for", bytes);
@@ -126,7 +141,8 @@ static PetscErrorCode AllocatePinnedPiece(size_t bytes, void **p)
   size_t size = PAGE;
 
   PetscFunctionBegin;
-  while (size < bytes) size *= 2;
+  while (size < bytes && size < MOST_KEPT) size *= 2;
+  size             = std::max(size, bytes);
   const auto piece = kept.find(size);
   if (piece != kept.end()) {
     *p = piece->second;
@@ -135,7 +151,7 @@ static PetscErrorCode AllocatePinnedPiece(size_t bytes, void **p)
   } else {
     PetscCall(Pin(size, p));
   }
-  PetscCallCXX(in_use.emplace(*p, size));
+  PetscCallCXX(in_use[*p] = size);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -161,6 +177,7 @@ PetscErrorCode DeviceFreePinned(void *p)
 {
   PetscFunctionBegin;
   if (!p) PetscFunctionReturn(PETSC_SUCCESS);
+  SparseGPUCallCUDA(cudaDeviceSynchronize()); // a copy from it or to it may be under way
   const auto piece = in_use.find(p);
   if (piece == in_use.end()) {
     PetscCallCXX(free_slots.push_back(p));
@@ -168,11 +185,11 @@ PetscErrorCode DeviceFreePinned(void *p)
   }
   const size_t size = piece->second;
   in_use.erase(piece);
-  if (bytes_kept + size > MOST_KEPT) {
+  if (size > MOST_KEPT) {
     SparseGPUCallCUDA(cudaFreeHost(p));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  SparseGPUCallCUDA(cudaDeviceSynchronize()); // a copy from it or to it may be under way
+  if (bytes_kept + size > MOST_KEPT) PetscCall(UnpinKept()); // of sizes that are asked for no longer
   PetscCallCXX(kept.emplace(size, p));
   bytes_kept += size;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -186,9 +203,7 @@ PetscErrorCode MemoryFinalize()
     pages.clear();
     free_slots.clear();
   }
-  for (const auto &piece : kept) SparseGPUCallCUDA(cudaFreeHost(piece.second));
-  kept.clear();
-  bytes_kept = 0;
+  PetscCall(UnpinKept());
   if (pool) SparseGPUCallCUDA(cudaMemPoolDestroy(pool)); // what is still in use lives on
   pool = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -2,11 +2,8 @@
 # as it is, with both. The same reasons, iterations within one, true residuals within a factor of two; compared() ends.
 # SPARSEGPU_KSP_PROGRAMS: where the programs lie compiled, as tutorials_ex2; SPARSEGPU_KSP_OPTIONS: more for ours.
 set -u
-SPARSEGPU_KSP_PROGRAMS=${SPARSEGPU_KSP_PROGRAMS:-} SPARSEGPU_KSP_OPTIONS=${SPARSEGPU_KSP_OPTIONS:-}
-examples=$(ls -d "$PETSC_LIB"/../share/petsc/examples/src/ksp/ksp /usr/share/petsc/*/share/petsc/examples/src/ksp/ksp \
-  2>/dev/null | head -1)
 data=$(ls -d /usr/share/petsc/*/share/petsc/datafiles/matrices 2>/dev/null | tail -1)
-[ -n "$examples$SPARSEGPU_KSP_PROGRAMS" ] || { echo "PETSc's examples are not installed"; exit 25; }
+[ -n "$SPARSEGPU_KSP_PROGRAMS" ] || { echo "PETSc's examples are not installed"; exit 25; }
 case $SPARSEGPU_KSP_OPTIONS in *cuda*) nvidia-smi -L > /dev/null 2>&1 || { echo "skipped: no GPU"; exit 25; } ;; esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -21,9 +18,7 @@ solves() {
 same() { # ranks, folder/program, its arguments
   ranks=$1 name=$2
   shift 2
-  program=${SPARSEGPU_KSP_PROGRAMS:-$work}/$(echo "$name" | tr / _)
-  [ -x "$program" ] || mpicc -I"$PETSC_INCLUDE" "$examples/$name.c" -o "$program" -L"$PETSC_LIB" \
-    -Wl,-rpath,"$PETSC_LIB" $PETSC_LINK -lm 2> "$work/log" || { cat "$work/log"; exit 1; }
+  program=$SPARSEGPU_KSP_PROGRAMS/$(echo "$name" | tr / _)
   for type in "$native" "$ours"; do
     more=""
     [ "$type" = "$native" ] || more=$SPARSEGPU_KSP_OPTIONS

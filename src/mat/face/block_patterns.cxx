@@ -56,12 +56,13 @@ PetscErrorCode KeepUsed(Space space, std::vector<PetscInt> &&given, BlockPattern
 {
   Array<PetscInt> *const j       = &patterns->j[1];
   const PetscCount       entries = static_cast<PetscCount>(j->size());
-  std::vector<PetscInt>  flags(given.size(), 0);
+  std::vector<PetscInt>  flags;
   Array<PetscInt>        used;
 
   PetscFunctionBegin;
   patterns->ghosts.clear();
   if (given.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCXX(flags.assign(given.size(), 0));
   PetscCall(used.Copy(flags.data(), flags.size(), space));
   PetscCall(rows::values::ForEach(space, entries, rows::values::MarkUsed{j->data(), used.data()}));
   PetscCall(used.ToHost(flags.data()));

@@ -103,7 +103,7 @@ PetscErrorCode SendOthers(MPI_Comm comm, const ByRank &others, ParallelCoordinat
         pieces.push_back(Piece{rank, static_cast<PetscInt>(coo->sent.size()), static_cast<PetscInt>(entries.size())}));
     PetscCallCXX(coo->sent.insert(coo->sent.end(), entries.begin(), entries.end()));
   }
-  PetscCall(coo->pieces.SetUp(comm, std::move(pieces), &coo->receives, fits));
+  PetscCall(coo->pieces.SetUp(comm, pieces, &coo->receives, fits));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

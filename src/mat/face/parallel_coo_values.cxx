@@ -113,6 +113,7 @@ PetscErrorCode ExchangeThere(ParallelCoordinates *coo, const Scalar *v, bool dev
     PetscFunctionBegin;
     PetscCall(PackThere(coo, v, &packed));
     if (coo->receives) PetscCall(MakeRoomThere(*coo, v, true, room));
+    PetscCall(coo->pieces.Reserve(Space::Device));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   if (device) PetscCall(MayLackMemory(reserve, &lacks));

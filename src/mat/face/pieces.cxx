@@ -1,6 +1,5 @@
 /// What a rank receives is told by those who send, one integer each.
 #include "mat/face/pieces.hpp"
-#include <petsc/private/petscimpl.h>
 #include <algorithm>
 #include <limits>
 
@@ -22,24 +21,29 @@ PieceExchange::~PieceExchange()
   if (comm_ != MPI_COMM_NULL) PetscCallAbort(PETSC_COMM_SELF, PetscCommDestroy(&comm_));
 }
 
-PetscErrorCode PieceExchange::SetUp(MPI_Comm comm, std::vector<Piece> sent, PetscInt *receives, bool *fits)
+PetscErrorCode PieceExchange::SetUp(MPI_Comm comm, const std::vector<Piece> &sent, PetscInt *receives, bool *fits)
 {
   std::vector<PetscMPIInt> to;
   std::vector<PetscInt>    counts;
   PetscMPIInt              sources, *from;
   PetscInt                *received;
-  PetscCount               all = 0, sends = 0, longest = 0;
+  PetscCount               all = 0;
 
   PetscFunctionBegin;
-  sent.erase(std::remove_if(sent.begin(), sent.end(), [](const Piece &piece) { return piece.count == 0; }), sent.end());
+  sent_.clear();
+  received_.clear();
+  first_ = sent.empty() ? 0 : sent.front().first;
+  sends_ = 0;
   for (const Piece &piece : sent) {
+    PetscCheck(piece.first == first_ + sends_, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Pieces with a gap");
+    if (piece.count == 0) continue;
     PetscCallCXX(to.push_back(piece.rank));
     PetscCallCXX(counts.push_back(piece.count));
-    sends += piece.count;
+    PetscCallCXX(sent_.push_back(Piece{piece.rank, sends_, piece.count}));
+    sends_ += piece.count;
   }
   PetscCall(PetscCommBuildTwoSided(comm, 1, MPIU_INT, static_cast<PetscMPIInt>(to.size()), to.data(), counts.data(),
                                    &sources, &from, static_cast<void *>(&received)));
-  received_.clear();
   for (PetscMPIInt s = 0; s < sources; s++) PetscCallCXX(received_.push_back(Piece{from[s], 0, received[s]}));
   PetscCall(PetscFree(from));
   PetscCall(PetscFree(received));
@@ -47,39 +51,50 @@ PetscErrorCode PieceExchange::SetUp(MPI_Comm comm, std::vector<Piece> sent, Pets
   for (Piece &piece : received_) {
     piece.first = static_cast<PetscInt>(all);
     all += piece.count;
-    longest = std::max<PetscCount>(longest, piece.count);
   }
-  PetscCall(AllAgree(
-      comm, all < PETSC_MAX_INT && sends < PETSC_MAX_INT && longest <= std::numeric_limits<PetscMPIInt>::max(), fits));
-  *receives = *fits ? static_cast<PetscInt>(all) : 0;
-  if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
-  if (comm_ == MPI_COMM_NULL) PetscCall(PetscCommDuplicate(comm, &comm_, &tag_));
-  sent_     = std::move(sent);
-  sends_    = static_cast<PetscInt>(sends);
-  receives_ = *receives;
-  PetscCallCXX(packed_ = sent_);
-  PetscInt first = 0;
-  for (Piece &piece : packed_) {
-    piece.first = first;
-    first += piece.count;
-  }
+  PetscCall(AllAgree(comm, all < PETSC_MAX_INT, fits));
+  *receives = receives_ = *fits ? static_cast<PetscInt>(all) : 0;
+  if (*fits && comm_ == MPI_COMM_NULL) PetscCall(PetscCommDuplicate(comm, &comm_, &tag_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whatever memory both lie in, that MPI can read.
-template <class T>
-PetscErrorCode PieceExchange::Pass(const std::vector<Piece> &sent, MPI_Datatype type, const T *from, T *to) const
+namespace
 {
-  std::vector<MPI_Request> requests(received_.size() + sent.size());
-  MPI_Request             *next = requests.data();
+/// A call for each message that a piece is sent in.
+template <class Call> PetscErrorCode EachMessage(const Piece &piece, const Call &call)
+{
+  constexpr PetscInt MOST = std::numeric_limits<PetscMPIInt>::max();
 
   PetscFunctionBegin;
+  for (PetscInt k = 0; k < piece.count; k += PetscMin(MOST, piece.count - k))
+    PetscCall(call(piece.first + k, static_cast<PetscMPIInt>(PetscMin(MOST, piece.count - k)), piece.rank));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+/// Both on the host.
+template <class T> PetscErrorCode PieceExchange::Pass(MPI_Datatype type, const T *from, T *to) const
+{
+  std::vector<MPI_Request> requests;
+  const auto               next = [&requests] {
+    requests.push_back(MPI_REQUEST_NULL);
+    return &requests.back();
+  };
+
+  PetscFunctionBegin;
+  PetscCallCXX(requests.reserve(2 * (received_.size() + sent_.size()))); // MPI has addresses of them
   for (const Piece &piece : received_)
-    PetscCallMPI(
-        MPI_Irecv(to + piece.first, static_cast<PetscMPIInt>(piece.count), type, piece.rank, tag_, comm_, next++));
-  for (const Piece &piece : sent)
-    PetscCallMPI(
-        MPI_Isend(from + piece.first, static_cast<PetscMPIInt>(piece.count), type, piece.rank, tag_, comm_, next++));
+    PetscCall(EachMessage(piece, [&](PetscInt first, PetscMPIInt count, PetscMPIInt rank) {
+      PetscFunctionBegin;
+      PetscCallMPI(MPI_Irecv(to + first, count, type, rank, tag_, comm_, next()));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }));
+  for (const Piece &piece : sent_)
+    PetscCall(EachMessage(piece, [&](PetscInt first, PetscMPIInt count, PetscMPIInt rank) {
+      PetscFunctionBegin;
+      PetscCallMPI(MPI_Isend(from + first, count, type, rank, tag_, comm_, next()));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }));
   PetscCallMPI(MPI_Waitall(static_cast<PetscMPIInt>(requests.size()), requests.data(), MPI_STATUSES_IGNORE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -87,63 +102,38 @@ PetscErrorCode PieceExchange::Pass(const std::vector<Piece> &sent, MPI_Datatype 
 PetscErrorCode PieceExchange::Exchange(const PetscInt *from, PetscInt *to)
 {
   PetscFunctionBegin;
-  PetscCall(Pass(sent_, MPIU_INT, from, to));
+  PetscCall(Pass(MPIU_INT, from + first_, to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-namespace
-{
-/// Does MPI read and write the device's memory?
-bool PassesThere()
-{
-#if defined(PETSC_HAVE_CUDA)
-  return use_gpu_aware_mpi;
-#else
-  return false;
-#endif
-}
-} // namespace
 
 PetscErrorCode PieceExchange::Reserve(Space space)
 {
   PetscFunctionBegin;
-  if (space == Space::Device && !PassesThere())
+  if (space == Space::Device)
     PetscCall(host_.Reserve((static_cast<size_t>(sends_) + static_cast<size_t>(receives_)) * sizeof(Scalar)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PieceExchange::PassByHost(const Scalar *from, Scalar *to)
-{
-  Scalar *const host = static_cast<Scalar *>(host_.data()), *const received = host + sends_;
-  Stream         stream;
-  constexpr auto bytes = [](PetscInt count) { return static_cast<size_t>(count) * sizeof(Scalar); };
-
-  PetscFunctionBegin;
-  PetscCall(DeviceStream(&stream));
-  for (size_t k = 0; k < sent_.size(); k++)
-    PetscCall(DeviceCopyOut(host + packed_[k].first, from + sent_[k].first, bytes(sent_[k].count), stream));
-  PetscCall(DeviceSynchronize(stream)); // and what was received last has been read
-  PetscCall(Pass(packed_, MPIU_SCALAR, host, received));
-  if (receives_) PetscCall(DeviceCopyIn(to, received, bytes(receives_), stream));
-  PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(bytes(sends_))));
-  PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(bytes(receives_))));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PieceExchange::Exchange(Space space, const Scalar *from, Scalar *to)
 {
+  const size_t out = static_cast<size_t>(sends_) * sizeof(Scalar), in = static_cast<size_t>(receives_) * sizeof(Scalar);
+  Stream       stream;
+
   PetscFunctionBegin;
-  PetscCall(Reserve(space));
-  if (space == Space::Device && !PassesThere()) {
-    PetscCall(PassByHost(from, to));
+  if (sends_ == 0 && receives_ == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (space == Space::Host) {
+    PetscCall(Pass(MPIU_SCALAR, from + first_, to));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (space == Space::Device) {
-    Stream stream;
-    PetscCall(DeviceStream(&stream));
-    PetscCall(DeviceSynchronize(stream));
-  }
-  PetscCall(Pass(sent_, MPIU_SCALAR, from, to));
+  PetscCall(Reserve(space));
+  Scalar *const sent = static_cast<Scalar *>(host_.data()), *const received = sent + sends_;
+  PetscCall(DeviceStream(&stream));
+  if (out) PetscCall(DeviceCopyOut(sent, from + first_, out, stream));
+  PetscCall(DeviceSynchronize(stream)); // and what was received last has been read
+  PetscCall(Pass(MPIU_SCALAR, sent, received));
+  if (in) PetscCall(DeviceCopyIn(to, received, in, stream));
+  PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(out)));
+  PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(in)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -153,7 +143,7 @@ namespace
 template <class Count>
 PetscErrorCode LeavesByRank(PetscErrorCode (*get)(PetscSF, Count *, const PetscMPIInt **, const PetscInt **,
                                                   const PetscInt **, const PetscInt **),
-                            PetscSF forest, bool *ascend)
+                            PetscSF forest, bool *by_rank)
 {
   Count              ranks;
   const PetscMPIInt *rank;
@@ -161,8 +151,8 @@ PetscErrorCode LeavesByRank(PetscErrorCode (*get)(PetscSF, Count *, const PetscM
 
   PetscFunctionBegin;
   PetscCall((*get)(forest, &ranks, &rank, &offset, &leaf, nullptr));
-  *ascend = std::is_sorted(rank, rank + ranks);
-  for (PetscInt k = 0; ranks && k < offset[ranks]; k++) *ascend = *ascend && leaf[k] == k;
+  *by_rank = std::is_sorted(rank, rank + ranks);
+  for (PetscInt k = 0; ranks && k < offset[ranks]; k++) *by_rank = *by_rank && leaf[k] == k;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 template <class Count> PetscErrorCode RootsByRank(PetscErrorCode (*get)(PetscSF, Count *, const PetscMPIInt **,
@@ -185,13 +175,10 @@ template <class Count> PetscErrorCode RootsByRank(PetscErrorCode (*get)(PetscSF,
 }
 } // namespace
 
-PetscErrorCode AskedPieces(PetscSF forest, std::vector<Piece> *pieces, std::vector<PetscInt> *roots)
+PetscErrorCode AskedPieces(PetscSF forest, std::vector<Piece> *pieces, std::vector<PetscInt> *roots, bool *by_rank)
 {
-  bool ascend = true;
-
   PetscFunctionBegin;
-  PetscCall(LeavesByRank(PetscSFGetRootRanks, forest, &ascend));
-  PetscCheck(ascend, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Leaves that do not lie by rank");
+  PetscCall(LeavesByRank(PetscSFGetRootRanks, forest, by_rank));
   PetscCall(RootsByRank(PetscSFGetLeafRanks, forest, pieces, roots));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

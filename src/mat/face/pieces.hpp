@@ -26,36 +26,36 @@ public:
   PieceExchange &operator=(const PieceExchange &) = delete;
   ~PieceExchange();
 
-  /// `sent`: at most one for each other rank. *receives: how many entries come. Those of the senders lie by rank,
-  /// ascending, so that what is summed in their order repeats bit for bit. *fits is false, on all ranks, where that is
-  /// more than PetscInt counts on one, or a piece more than a message holds; nothing is exchanged then. Collective.
-  PetscErrorCode SetUp(MPI_Comm comm, std::vector<Piece> sent, PetscInt *receives, bool *fits);
+  /// `sent`: at most one for each other rank, one's entries behind another's. *receives: how many entries come. Those
+  /// of the senders lie by rank, ascending, so that what is summed in their order repeats bit for bit. *fits is false,
+  /// on all ranks, where that is more than PetscInt counts on one; nothing is exchanged then. Collective.
+  PetscErrorCode SetUp(MPI_Comm comm, const std::vector<Piece> &sent, PetscInt *receives, bool *fits);
   /// Has it been set up?
   explicit operator bool() const { return comm_ != MPI_COMM_NULL; }
   MPI_Comm comm() const { return comm_; }
   /// Memory for values in `space`. Errors: PETSC_ERR_MEM. Not collective.
   PetscErrorCode Reserve(Space space);
-  /// to [receives] = what the senders have; `from`: what the pieces are of. Both in `space`, from the device by pinned
-  /// memory of the host unless MPI is aware of GPUs. Collective.
+  /// to [receives] = what the senders have; `from`: what the pieces are of. Both in `space`, on the device by pinned
+  /// memory of the host, whatever MPI. Collective.
   PetscErrorCode Exchange(Space space, const Scalar *from, Scalar *to);
   /// The same of integers on the host.
   PetscErrorCode Exchange(const PetscInt *from, PetscInt *to);
 
 private:
-  template <class T> PetscErrorCode Pass(const std::vector<Piece> &sent, MPI_Datatype type, const T *from, T *to) const;
-  PetscErrorCode                    PassByHost(const Scalar *from, Scalar *to);
+  template <class T> PetscErrorCode Pass(MPI_Datatype type, const T *from, T *to) const;
 
   MPI_Comm           comm_ = MPI_COMM_NULL; ///< PETSc's own duplicate
   PetscMPIInt        tag_  = 0;
-  std::vector<Piece> sent_, packed_; ///< packed_: where pinned memory has them, one's behind another's
-  std::vector<Piece> received_;      ///< by rank; in the array that Exchange() writes
+  std::vector<Piece> sent_, received_; ///< counted from the first entry that is sent, or received
+  PetscInt           first_ = 0;       ///< that is sent
   PetscInt           sends_ = 0, receives_ = 0;
   PinnedMemory       host_; ///< [sends_ + receives_]
 };
 
-/// The pieces that the other ranks' leaves of `forest` are: `roots` are those that some rank has a leaf of, of each
-/// rank in the order of its leaves, which lie by rank of their roots. `forest` has been set up. Not collective.
-PetscErrorCode AskedPieces(PetscSF forest, std::vector<Piece> *pieces, std::vector<PetscInt> *roots);
+/// The pieces that the other ranks' leaves of `forest` are: `roots` are those that some rank has a leaf of, of each rank
+/// in the order of its leaves. *by_rank: do this rank's leaves lie by rank of their roots, as what it receives does?
+/// `forest` has been set up. Not collective.
+PetscErrorCode AskedPieces(PetscSF forest, std::vector<Piece> *pieces, std::vector<PetscInt> *roots, bool *by_rank);
 /// The roots, ascending, that another rank has a leaf of; `forest` has been set up. Not collective.
 PetscErrorCode AskedRoots(PetscSF forest, std::vector<PetscInt> *roots);
 /// Whether `mine` holds on all ranks.

@@ -13,62 +13,58 @@ namespace sparsegpu::face
 
 using products::SparseRows;
 
-namespace
+/// The computed rows that other ranks own, of those that have entries.
+PetscErrorCode ProductRows::GetOthers(const Numbering &rows, const Numbering &columns, const SparseRows &computed,
+                                      Sent *sent) const
 {
-/// The others of `rows` by their owners, as pieces of things that begin at first [others + 1] for each.
-PetscErrorCode OfOwners(PetscLayout layout, const Numbering &rows, const std::vector<PetscInt> &first,
-                        std::vector<Piece> *pieces)
-{
-  PetscMPIInt owner = -1;
+  std::vector<PetscInt> begin;
 
   PetscFunctionBegin;
+  PetscCallCXX(begin.resize(rows.others.size() + 1));
+  PetscCall(CopyToHost(space_, computed.arrays.i + rows.own, begin.size(), begin.data()));
+  sent->begin = begin.front();
   for (size_t k = 0; k < rows.others.size(); k++) {
-    PetscCall(PetscLayoutFindOwner(layout, rows.others[k], &owner));
-    if (pieces->empty() || pieces->back().rank != owner) PetscCallCXX(pieces->push_back(Piece{owner, first[k], 0}));
-    pieces->back().count += first[k + 1] - first[k];
+    if (begin[k + 1] == begin[k]) continue;
+    PetscCallCXX(sent->row.push_back(rows.others[k]));
+    PetscCallCXX(sent->length.push_back(begin[k + 1] - begin[k]));
   }
+  PetscCallCXX(sent->columns.resize(static_cast<size_t>(begin.back() - sent->begin)));
+  if (sent->columns.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CopyToHost(space_, computed.arrays.j + sent->begin, sent->columns.size(), sent->columns.data()));
+  for (PetscInt &c : sent->columns) c = columns.Global(c);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Rows own .. size - 1, which other ranks own: where their entries begin, [others + 1], and their columns.
-PetscErrorCode GetOthers(Space space, const Numbering &rows, const SparseRows &computed, std::vector<PetscInt> *begin,
-                         std::vector<PetscInt> *columns)
-{
-  PetscFunctionBegin;
-  PetscCallCXX(begin->resize(rows.others.size() + 1));
-  PetscCall(CopyToHost(space, computed.arrays.i + rows.own, begin->size(), begin->data()));
-  PetscCallCXX(columns->resize(static_cast<size_t>(begin->back() - begin->front())));
-  if (!columns->empty())
-    PetscCall(CopyToHost(space, computed.arrays.j + begin->front(), columns->size(), columns->data()));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-} // namespace
-
-PetscErrorCode ProductRows::Receive(PetscLayout layout, const Numbering &rows, const Numbering &columns,
-                                    const SparseRows &computed, Received *received, bool *fits)
+PetscErrorCode ProductRows::Receive(PetscLayout layout, const Numbering &rows, const Sent &sent, Received *received,
+                                    bool *fits)
 {
   PieceExchange         of_rows;
-  PetscInt              count;
-  std::vector<PetscInt> place, begin, sent, length, lengths;
+  PetscInt              count, entry = sent.begin;
+  PetscMPIInt           owner = -1;
+  std::vector<PetscInt> lengths;
   std::vector<Piece>    pieces, entries;
 
   PetscFunctionBegin;
-  PetscCall(GetOthers(space_, rows, computed, &begin, &sent));
-  for (size_t k = 0; k <= rows.others.size(); k++) PetscCallCXX(place.push_back(static_cast<PetscInt>(k)));
-  for (size_t k = 0; k < rows.others.size(); k++) PetscCallCXX(length.push_back(begin[k + 1] - begin[k]));
-  PetscCall(OfOwners(layout, rows, place, &pieces));
-  PetscCall(OfOwners(layout, rows, begin, &entries));
-  PetscCall(of_rows.SetUp(layout->comm, std::move(pieces), &count, fits));
+  for (size_t k = 0; k < sent.row.size(); k++) {
+    PetscCall(PetscLayoutFindOwner(layout, sent.row[k], &owner));
+    if (pieces.empty() || pieces.back().rank != owner) {
+      PetscCallCXX(pieces.push_back(Piece{owner, static_cast<PetscInt>(k), 0}));
+      PetscCallCXX(entries.push_back(Piece{owner, entry, 0}));
+    }
+    pieces.back().count++;
+    entries.back().count += sent.length[k];
+    entry += sent.length[k];
+  }
+  PetscCall(of_rows.SetUp(layout->comm, pieces, &count, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCXX(received->row.resize(static_cast<size_t>(count)));
   PetscCallCXX(lengths.resize(static_cast<size_t>(count)));
-  PetscCall(of_rows.Exchange(rows.others.data(), received->row.data()));
-  PetscCall(of_rows.Exchange(length.data(), lengths.data()));
-  PetscCall(entries_.SetUp(layout->comm, std::move(entries), &received_, fits));
+  PetscCall(of_rows.Exchange(sent.row.data(), received->row.data()));
+  PetscCall(of_rows.Exchange(sent.length.data(), lengths.data()));
+  PetscCall(entries_.SetUp(layout->comm, entries, &received_, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt &c : sent) c = columns.Global(c);
   PetscCallCXX(received->columns.resize(static_cast<size_t>(received_)));
-  PetscCall(entries_.Exchange(sent.data() - begin.front(), received->columns.data()));
+  PetscCall(entries_.Exchange(sent.columns.data() - sent.begin, received->columns.data()));
   for (PetscInt &row : received->row) row -= rows.begin;
   PetscInt end = computed_;
   for (PetscInt n : lengths) PetscCallCXX(received->ends.push_back(end += n));
@@ -80,11 +76,12 @@ PetscErrorCode ProductRows::NumberColumns(const Numbering &columns, const Sparse
                                           std::vector<PetscInt> *others)
 {
   const auto            is_own = [&](PetscInt c) { return c >= columns.begin && c < columns.begin + columns.own; };
-  std::vector<PetscInt> given  = columns.others, place;
+  std::vector<PetscInt> given, place;
   Numbers               all;
   Array<PetscInt>       number;
 
   PetscFunctionBegin;
+  PetscCallCXX(given = columns.others);
   for (PetscInt c : received->columns)
     if (!is_own(c)) PetscCallCXX(given.push_back(c));
   PetscCallCXX(all.Assign(std::move(given)));
@@ -106,11 +103,12 @@ PetscErrorCode ProductRows::FindSums(PetscInt own, const SparseRows &computed, c
                                      PetscInt columns, std::vector<PetscInt> *summed)
 {
   const size_t          count = received.row.size(), below = static_cast<size_t>(computed.rows);
-  std::vector<PetscInt> order(count), i(1, 0), j;
+  std::vector<PetscInt> order, i, j;
+  std::vector<Scalar>   ones;
 
   PetscFunctionBegin;
-  for (size_t k = 0; k < count; k++) order[k] = static_cast<PetscInt>(k);
-  if (count == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  for (size_t k = 0; k < count; k++) PetscCallCXX(order.push_back(static_cast<PetscInt>(k)));
+  PetscCallCXX(i.push_back(0));
   std::stable_sort(order.begin(), order.end(),
                    [&](PetscInt a, PetscInt b) { return received.row[a] < received.row[b]; });
   for (size_t k = 0; k < count;) {
@@ -129,7 +127,8 @@ PetscErrorCode ProductRows::FindSums(PetscInt own, const SparseRows &computed, c
   stack_               = SparseRows{static_cast<PetscInt>(below + count), columns, computed_ + received_,
                       CsrArrays{stack_i_.data(), stack_j_.data(), nullptr}};
   const PetscInt terms = static_cast<PetscInt>(j.size());
-  PetscCall(ones_.Take(std::vector<Scalar>(j.size(), Scalar(1)), space_));
+  PetscCallCXX(ones.assign(j.size(), Scalar(1)));
+  PetscCall(ones_.Take(std::move(ones), space_));
   PetscCall(terms_i_.Take(std::move(i), space_));
   PetscCall(terms_j_.Take(std::move(j), space_));
   terms_ = SparseRows{static_cast<PetscInt>(summed->size()), stack_.rows, terms,
@@ -174,16 +173,19 @@ PetscErrorCode ProductRows::Split(const Numbering &rows, const Numbering &column
 PetscErrorCode ProductRows::Join(const Numbering &rows, const Numbering &columns, const SparseRows &computed,
                                  Received *received, BlockPatterns *patterns)
 {
-  std::vector<PetscInt> others = columns.others, summed;
+  const PetscInt       *j = computed.arrays.j;
+  std::vector<PetscInt> others, summed;
 
   PetscFunctionBegin;
-  if (sums_) {
+  PetscCallCXX(others = columns.others);
+  if (!received->row.empty()) {
     PetscCall(NumberColumns(columns, computed, received, &others));
     PetscCall(FindSums(rows.own, computed, *received, columns.own + static_cast<PetscInt>(others.size()), &summed));
+    j = stack_j_.data();
   }
   PetscCheck(PetscCount(computed_) + received_ + static_cast<PetscCount>(summed_.j.size()) < PETSC_MAX_INT,
              PETSC_COMM_SELF, PETSC_ERR_MEM, "More entries than PetscInt counts");
-  PetscCall(Split(rows, columns, computed, sums_ ? stack_j_.data() : computed.arrays.j, summed, patterns));
+  PetscCall(Split(rows, columns, computed, j, summed, patterns));
   PetscCall(KeepUsed(space_, std::move(others), patterns));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -191,15 +193,17 @@ PetscErrorCode ProductRows::Join(const Numbering &rows, const Numbering &columns
 PetscErrorCode ProductRows::Find(PetscLayout layout, const Numbering &rows, const Numbering &columns,
                                  const SparseRows &computed, BlockPatterns *patterns, bool *fits)
 {
+  Sent     sent;
   Received received;
   bool     none, lacks = false;
 
   PetscFunctionBegin;
   computed_ = computed.nonzeros;
   *fits     = true;
-  PetscCall(AllAgree(layout->comm, rows.others.empty(), &none));
+  PetscCall(GetOthers(rows, columns, computed, &sent));
+  PetscCall(AllAgree(layout->comm, sent.row.empty(), &none));
   sums_ = !none;
-  if (sums_) PetscCall(Receive(layout, rows, columns, computed, &received, fits));
+  if (sums_) PetscCall(Receive(layout, rows, sent, &received, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AllAgree(layout->comm, PetscCount(computed_) + received_ < PETSC_MAX_INT, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);

@@ -28,13 +28,19 @@ public:
   PetscErrorCode TakeValues(int block, Scalar *a) const;
 
 private:
+  /// Rows of other ranks, on the host: numbers and columns in the matrix; entries from `begin` on.
+  struct Sent {
+    std::vector<PetscInt> row, length, columns;
+    PetscInt              begin = 0;
+  };
   /// Rows of this rank that other ranks have sent, on the host.
   struct Received {
     std::vector<PetscInt> row, ends, columns; ///< own row; end among all entries; in the matrix
   };
 
-  PetscErrorCode Receive(PetscLayout layout, const Numbering &rows, const Numbering &columns,
-                         const products::SparseRows &computed, Received *received, bool *fits);
+  PetscErrorCode GetOthers(const Numbering &rows, const Numbering &columns, const products::SparseRows &computed,
+                           Sent *sent) const;
+  PetscErrorCode Receive(PetscLayout layout, const Numbering &rows, const Sent &sent, Received *received, bool *fits);
   PetscErrorCode Join(const Numbering &rows, const Numbering &columns, const products::SparseRows &computed,
                       Received *received, BlockPatterns *patterns);
   PetscErrorCode NumberColumns(const Numbering &columns, const products::SparseRows &computed, Received *received,

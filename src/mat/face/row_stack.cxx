@@ -145,7 +145,7 @@ PetscErrorCode RowStack::FetchColumns(MPI_Comm comm, std::vector<Piece> pieces, 
     }
     piece.count = at - piece.first;
   }
-  PetscCall(entries_.SetUp(comm, std::move(pieces), &fetched_, fits));
+  PetscCall(entries_.SetUp(comm, pieces, &fetched_, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCXX(global.resize(static_cast<size_t>(fetched_)));
   PetscCall(entries_.Exchange(found.columns.data(), global.data()));
@@ -161,15 +161,15 @@ PetscErrorCode RowStack::Fetch(Mat M, PetscSF rows, bool *fits)
   std::vector<PetscInt> asked;
   AskedRows             found;
   PetscCount            entries = 0;
-  bool                  lacks   = false;
+  bool                  lacks = false, by_rank = true;
 
   PetscFunctionBegin;
   PetscCall(PetscSFGetGraph(rows, &roots, &leaves, nullptr, nullptr));
   PetscCheck(roots == own_rows_, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "%" PetscInt_FMT " rows, and a star forest for %" PetscInt_FMT, own_rows_, roots);
-  PetscCall(AskedPieces(rows, &pieces, &asked));
+  PetscCall(AskedPieces(rows, &pieces, &asked, &by_rank));
   PetscCall(MayLackMemory([&] { return LookUp(M, asked, &found); }, &lacks));
-  PetscCall(AllAgree(comm, !lacks, fits));
+  PetscCall(AllAgree(comm, !lacks && by_rank, fits)); // else somebody's ghosts do not ascend
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(FetchLengths(comm, leaves, pieces, found, &entries, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
