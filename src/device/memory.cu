@@ -31,7 +31,7 @@ PetscErrorCode CreatePool(int device)
 {
   cudaMemPoolProps props     = {};
   int              supported = 0;
-  uint64_t         keep      = 256ull << 20;
+  size_t           left, total;
 
   PetscFunctionBegin;
   SparseGPUCallCUDA(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device));
@@ -40,6 +40,10 @@ PetscErrorCode CreatePool(int device)
   props.location.type = cudaMemLocationTypeDevice;
   props.location.id   = device;
   SparseGPUCallCUDA(cudaMemPoolCreate(&pool, &props));
+  // Less costs time where much is taken and given back: of a set-up of multigrid, 13 % with 256 MB. PETSc's pool keeps
+  // all.
+  SparseGPUCallCUDA(cudaMemGetInfo(&left, &total));
+  uint64_t keep = total / 8;
   SparseGPUCallCUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
