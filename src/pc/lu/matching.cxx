@@ -2,7 +2,7 @@
 #include "pc/lu/matching.hpp"
 #include <algorithm>
 #include <cmath>
-#include <queue>
+#include <functional>
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::lu
@@ -19,6 +19,8 @@ bool Counts(PetscReal magnitude)
 /// u[row] + v[column] <= cost, equal where assigned.
 class Assignment
 {
+  using Reached = std::pair<double, PetscInt>; ///< distance, row
+
 public:
   explicit Assignment(const CsrView &A);
   PetscInt Solve(); ///< a column that cannot be assigned, -1: none
@@ -28,6 +30,9 @@ private:
   void Start();
   void Assign(PetscInt entry); ///< its row to its column
   bool Augment(PetscInt column);
+  void Reach(PetscInt column, double length, double *shortest, PetscInt *last);
+  bool TakeNearest(double shortest, double *length, PetscInt *row);
+  void Flip(PetscInt column, PetscInt last);
 
   PetscInt                 n_;
   std::vector<PetscInt>    begin_, row_; ///< by columns
@@ -39,6 +44,8 @@ private:
   std::vector<PetscInt>    column_at_;          ///< [entries] its column
   std::vector<signed char> state_;              ///< [rows] 0: not seen, 1: reached, 2: final
   std::vector<PetscInt>    touched_;
+  std::vector<Reached>     heap_; ///< the nearest first; an entry of a larger distance than its row's is stale
+  std::vector<PetscInt>    near_; ///< [rows] final ones whose columns are to come, no further than the last
 };
 
 Assignment::Assignment(const CsrView &A)
@@ -113,58 +120,86 @@ void Assignment::Start()
     }
 }
 
+/// Rows that `column`, `length` away, brings nearer. *last: the nearest row without a column, *shortest away.
+void Assignment::Reach(PetscInt column, double length, double *shortest, PetscInt *last)
+{
+  for (PetscInt e = begin_[column]; e < begin_[column + 1] && *shortest > length; e++) {
+    const PetscInt i = row_[e];
+    if (state_[i] == 2) continue;
+    const double d = length + std::max(0.0, cost_[e] - u_[i] - v_[column]);
+    if (d >= *shortest || (state_[i] == 1 && d >= distance_[i])) continue;
+    if (state_[i] == 0) touched_.push_back(i);
+    state_[i]    = 1;
+    distance_[i] = d;
+    before_[i]   = e;
+    if (column_of_[i] < 0) {
+      *shortest = d;
+      *last     = i;
+    } else if (d <= length) { // of which there are many where values are alike: none is nearer
+      state_[i] = 2;
+      near_.push_back(i);
+    } else {
+      heap_.emplace_back(d, i);
+      std::push_heap(heap_.begin(), heap_.end(), std::greater<Reached>());
+    }
+  }
+}
+
+/// The nearest row that is not final, or that is and whose column has not come; false: none nearer than `shortest`.
+bool Assignment::TakeNearest(double shortest, double *length, PetscInt *row)
+{
+  if (shortest <= *length) return false;
+  if (!near_.empty()) {
+    *row = near_.back();
+    near_.pop_back();
+    return true;
+  }
+  while (!heap_.empty()) {
+    const auto [d, i] = heap_.front();
+    if (d >= shortest) return false;
+    std::pop_heap(heap_.begin(), heap_.end(), std::greater<Reached>());
+    heap_.pop_back();
+    if (state_[i] == 2 || d > distance_[i]) continue;
+    state_[i] = 2;
+    *length   = d;
+    *row      = i;
+    return true;
+  }
+  return false;
+}
+
+/// The path from `column` to row `last`: each of its rows gets the column that it is reached by.
+void Assignment::Flip(PetscInt column, PetscInt last)
+{
+  for (PetscInt i = last;;) {
+    const PetscInt e = before_[i], j = column_at_[e], next = row_of_[j];
+    Assign(e);
+    v_[j] = cost_[e] - u_[i];
+    if (j == column) break;
+    i = next;
+  }
+}
+
 /// Dijkstra's algorithm over rows from `column` to the nearest row without a column.
 bool Assignment::Augment(PetscInt column)
 {
-  using Reached = std::pair<double, PetscInt>;
-  std::priority_queue<Reached, std::vector<Reached>, std::greater<Reached>> heap;
-  double                                                                    shortest = HUGE_VAL, length = 0;
-  PetscInt                                                                  last = -1;
+  double   shortest = HUGE_VAL, length = 0;
+  PetscInt last = -1, i = -1;
 
   touched_.clear();
-  for (PetscInt j = column;;) {
-    for (PetscInt e = begin_[j]; e < begin_[j + 1]; e++) {
-      const PetscInt i = row_[e];
-      if (state_[i] == 2) continue;
-      const double d = length + std::max(0.0, cost_[e] - u_[i] - v_[j]);
-      if (d >= shortest || (state_[i] == 1 && d >= distance_[i])) continue;
-      if (state_[i] == 0) touched_.push_back(i);
-      state_[i]    = 1;
-      distance_[i] = d;
-      before_[i]   = e;
-      if (column_of_[i] < 0) {
-        shortest = d;
-        last     = i;
-      } else {
-        heap.emplace(d, i);
-      }
-    }
-    while (!heap.empty() && (state_[heap.top().second] == 2 || heap.top().first > distance_[heap.top().second]))
-      heap.pop();
-    if (heap.empty() || heap.top().first >= shortest) break;
-    const PetscInt i = heap.top().second;
-    heap.pop();
-    state_[i] = 2;
-    length    = distance_[i];
-    j         = column_of_[i];
-  }
+  heap_.clear();
+  near_.clear();
+  Reach(column, length, &shortest, &last);
+  while (TakeNearest(shortest, &length, &i)) Reach(column_of_[i], length, &shortest, &last);
   if (last >= 0) {
-    for (const PetscInt i : touched_)
-      if (state_[i] == 2) {
-        u_[i] += distance_[i] - shortest;
-        v_[column_of_[i]] = cost_[entry_of_[column_of_[i]]] - u_[i];
+    for (const PetscInt r : touched_)
+      if (state_[r] == 2) {
+        u_[r] += distance_[r] - shortest;
+        v_[column_of_[r]] = cost_[entry_of_[column_of_[r]]] - u_[r];
       }
-    for (PetscInt i = last;;) {
-      const PetscInt e = before_[i], j = column_at_[e], next = row_of_[j];
-      row_of_[j]    = i;
-      column_of_[i] = j;
-      entry_of_[j]  = e;
-      v_[j]         = cost_[e] - u_[i];
-      if (j == column) break;
-      i = next;
-    }
+    Flip(column, last);
   }
-  for (const PetscInt i : touched_) state_[i] = 0;
+  for (const PetscInt r : touched_) state_[r] = 0;
   return last >= 0;
 }
 
