@@ -71,17 +71,21 @@ PetscErrorCode LanczosVectors::SetUp(MPI_Comm comm, PetscInt rows, PetscInt step
 }
 
 /// Sums on the device become those of all processes, by the host.
-PetscErrorCode LanczosVectors::AddUp(Scalar *sums, PetscMPIInt count) const
+PetscErrorCode LanczosVectors::AddUp(Scalar *sums, PetscMPIInt count)
 {
-  PetscScalar mine[2], all[2];
-  PetscMPIInt size;
+  const size_t bytes = static_cast<size_t>(count) * sizeof(Scalar);
+  PetscMPIInt  size;
+  Stream       stream;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm_, &size));
   if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(CopyToHost(Space::Device, sums, static_cast<size_t>(count), reinterpret_cast<Scalar *>(mine)));
-  PetscCallMPI(MPI_Allreduce(mine, all, count, MPIU_SCALAR, MPIU_SUM, comm_));
-  PetscCall(CopyFromHost(Space::Device, reinterpret_cast<Scalar *>(all), static_cast<size_t>(count), sums));
+  PetscCall(host_.Reserve(sums_.bytes()));
+  Scalar *const here = static_cast<Scalar *>(host_.data()) + (sums - &sums_.data()->before);
+  PetscCall(DeviceStream(&stream));
+  PetscCall(DeviceCopyOut(here, sums, bytes, stream));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, here, count, MPIU_SCALAR, MPIU_SUM, comm_));
+  PetscCall(DeviceCopyIn(sums, here, bytes, stream)); // nobody waits for that
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

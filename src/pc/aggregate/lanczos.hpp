@@ -3,6 +3,7 @@
 #pragma once
 
 #include "device/buffer.hpp"
+#include "device/pinned.hpp"
 #include "device/scalar.hpp"
 #include "pc/aggregate/names.hpp"
 
@@ -36,13 +37,14 @@ public:
   PetscErrorCode Get(std::vector<LanczosSums> *sums) const;
 
 private:
-  PetscErrorCode AddUp(Scalar *sums, PetscMPIInt count) const;
+  PetscErrorCode AddUp(Scalar *sums, PetscMPIInt count);
 
   MPI_Comm           comm_ = PETSC_COMM_SELF;
   PetscInt           rows_ = 0;
   Array<Scalar>      left_, right_, basis_[3], partial_;
   Array<unsigned>    arrived_;
   Array<LanczosSums> sums_; ///< [steps + 1]
+  PinnedMemory       host_; ///< the same, of several processes: each place is used once
 };
 
 } // namespace sparsegpu::aggregate
