@@ -16,15 +16,24 @@ namespace
 cudaMemPool_t pool        = nullptr; // none where the device has no pools
 PetscCount    allocations = 0;
 /// Small pieces of pinned memory, flags mostly, come from pages: to pin one alone takes longer than many a solve.
-constexpr size_t    SLOT = 64, PAGE = 4096;
-std::vector<char *> pages;
-std::vector<void *> free_slots;
+constexpr size_t SLOT = 64, PAGE = 4096;
 /// To pin a megabyte takes as long as to copy ten, and to unpin it the same. Sizes are powers of two, so that one fits
 /// another's.
-constexpr size_t              MOST_KEPT = size_t(32) << 20; // bytes, of those that nobody uses
-std::map<void *, size_t>      in_use;                       // bytes of each piece larger than a slot
-std::multimap<size_t, void *> kept;                         // the same of those that nobody uses
-size_t                        bytes_kept = 0;
+constexpr size_t MOST_KEPT = size_t(32) << 20; // bytes, of those that nobody uses
+
+struct Pinned {
+  std::vector<char *>           pages;
+  std::vector<void *>           free_slots;
+  std::map<void *, size_t>      in_use; ///< bytes of each piece larger than a slot
+  std::multimap<size_t, void *> kept;   ///< the same of those that nobody uses
+  size_t                        bytes_kept = 0;
+};
+/// Never destroyed: owners of such memory may live until the process ends.
+Pinned &ThePinned()
+{
+  static Pinned *const pinned = new Pinned;
+  return *pinned;
+}
 } // namespace
 
 PetscErrorCode CreatePool(int device)
@@ -116,18 +125,22 @@ PetscErrorCode DeviceMemoryLeft(double *bytes)
 /// Pieces that nobody uses.
 static PetscErrorCode UnpinKept()
 {
+  Pinned &pinned = ThePinned();
+
   PetscFunctionBegin;
-  for (const auto &piece : kept) SparseGPUCallCUDA(cudaFreeHost(piece.second));
-  kept.clear();
-  bytes_kept = 0;
+  for (const auto &piece : pinned.kept) SparseGPUCallCUDA(cudaFreeHost(piece.second));
+  pinned.kept.clear();
+  pinned.bytes_kept = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Pin(size_t bytes, void **p)
 {
+  Pinned &pinned = ThePinned();
+
   PetscFunctionBegin;
   cudaError_t err = cudaMallocHost(p, bytes);
-  if (err == cudaErrorMemoryAllocation && bytes_kept > 0) {
+  if (err == cudaErrorMemoryAllocation && pinned.bytes_kept > 0) {
     (void)cudaGetLastError();
     PetscCall(UnpinKept());
     err = cudaMallocHost(p, bytes);
@@ -142,70 +155,77 @@ static PetscErrorCode Pin(size_t bytes, void **p)
 
 static PetscErrorCode AllocatePinnedPiece(size_t bytes, void **p)
 {
-  size_t size = PAGE;
+  Pinned &pinned = ThePinned();
+  size_t  size   = PAGE;
 
   PetscFunctionBegin;
   while (size < bytes && size < MOST_KEPT) size *= 2;
   size             = std::max(size, bytes);
-  const auto piece = kept.find(size);
-  if (piece != kept.end()) {
+  const auto piece = pinned.kept.find(size);
+  if (piece != pinned.kept.end()) {
     *p = piece->second;
-    kept.erase(piece);
-    bytes_kept -= size;
+    pinned.kept.erase(piece);
+    pinned.bytes_kept -= size;
   } else {
     PetscCall(Pin(size, p));
   }
-  PetscCallCXX(in_use[*p] = size);
+  PetscCallCXX(pinned.in_use[*p] = size);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode DeviceAllocatePinned(size_t bytes, void **p)
 {
+  Pinned &pinned = ThePinned();
+
   PetscFunctionBegin;
   if (bytes > SLOT) {
     PetscCall(AllocatePinnedPiece(bytes, p));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (free_slots.empty()) {
+  if (pinned.free_slots.empty()) {
     void *page;
     PetscCall(Pin(PAGE, &page));
-    PetscCallCXX(pages.push_back(static_cast<char *>(page)));
-    for (size_t at = 0; at < PAGE; at += SLOT) PetscCallCXX(free_slots.push_back(pages.back() + at));
+    PetscCallCXX(pinned.pages.push_back(static_cast<char *>(page)));
+    for (size_t at = 0; at < PAGE; at += SLOT) PetscCallCXX(pinned.free_slots.push_back(pinned.pages.back() + at));
   }
-  *p = free_slots.back();
-  free_slots.pop_back();
+  *p = pinned.free_slots.back();
+  pinned.free_slots.pop_back();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode DeviceFreePinned(void *p)
 {
+  Pinned &pinned = ThePinned();
+
   PetscFunctionBegin;
   if (!p) PetscFunctionReturn(PETSC_SUCCESS);
   SparseGPUCallCUDA(cudaDeviceSynchronize()); // a copy from it or to it may be under way
-  const auto piece = in_use.find(p);
-  if (piece == in_use.end()) {
-    PetscCallCXX(free_slots.push_back(p));
+  const auto piece = pinned.in_use.find(p);
+  if (piece == pinned.in_use.end()) {
+    PetscCallCXX(pinned.free_slots.push_back(p));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   const size_t size = piece->second;
-  in_use.erase(piece);
+  pinned.in_use.erase(piece);
   if (size > MOST_KEPT) {
     SparseGPUCallCUDA(cudaFreeHost(p));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (bytes_kept + size > MOST_KEPT) PetscCall(UnpinKept()); // of sizes that are asked for no longer
-  PetscCallCXX(kept.emplace(size, p));
-  bytes_kept += size;
+  if (pinned.bytes_kept + size > MOST_KEPT) PetscCall(UnpinKept()); // of sizes that are asked for no longer
+  PetscCallCXX(pinned.kept.emplace(size, p));
+  pinned.bytes_kept += size;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MemoryFinalize()
 {
+  Pinned &pinned = ThePinned();
+
   PetscFunctionBegin;
-  if (free_slots.size() == pages.size() * (PAGE / SLOT)) { // none is in use
-    for (char *page : pages) SparseGPUCallCUDA(cudaFreeHost(page));
-    pages.clear();
-    free_slots.clear();
+  if (pinned.free_slots.size() == pinned.pages.size() * (PAGE / SLOT)) { // none is in use
+    for (char *page : pinned.pages) SparseGPUCallCUDA(cudaFreeHost(page));
+    pinned.pages.clear();
+    pinned.free_slots.clear();
   }
   PetscCall(UnpinKept());
   if (pool) SparseGPUCallCUDA(cudaMemPoolDestroy(pool)); // what is still in use lives on

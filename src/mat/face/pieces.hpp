@@ -52,9 +52,9 @@ private:
   PinnedMemory       host_; ///< [sends_ + receives_]
 };
 
-/// The pieces that the other ranks' leaves of `forest` are: `roots` are those that some rank has a leaf of, of each rank
-/// in the order of its leaves. *by_rank: do this rank's leaves lie by rank of their roots, as what it receives does?
-/// `forest` has been set up. Not collective.
+/// The pieces that the other ranks' leaves of `forest` are: `roots` are those that some rank has a leaf of, of each
+/// rank in the order of its leaves. *by_rank: do this rank's leaves lie by rank of their roots, as what it receives
+/// does? `forest` has been set up. Not collective.
 PetscErrorCode AskedPieces(PetscSF forest, std::vector<Piece> *pieces, std::vector<PetscInt> *roots, bool *by_rank);
 /// The roots, ascending, that another rank has a leaf of; `forest` has been set up. Not collective.
 PetscErrorCode AskedRoots(PetscSF forest, std::vector<PetscInt> *roots);
