@@ -1,4 +1,4 @@
-/// VecMAXPY(), but for a fault of PETSc's.
+/// VecMAXPY(), but for two faults of PETSc's.
 #pragma once
 
 #include <petscvec.h>
@@ -8,22 +8,15 @@ namespace sparsegpu
 {
 
 /// y += the sum of factors[k] x[k], k < count. On a GPU VecMAXPY() of PETSc 3.24 takes factors from unset memory where
-/// a process has fewer rows than there are vectors, up to 8. Logically collective.
+/// a process has fewer rows than there are vectors, up to 8, and each call keeps 1.4 kilobytes of the host's memory for
+/// good. Logically collective.
 inline PetscErrorCode AddMultiples(Vec y, PetscInt count, const PetscScalar *factors, Vec *x)
 {
-  const PetscInt *begin;
-  PetscMPIInt     size;
-  PetscBool       cuda;
-  bool            many = true;
+  PetscBool cuda;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompareAny((PetscObject)y, &cuda, VECSEQCUDA, VECMPICUDA, ""));
-  if (cuda) {
-    PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)y), &size));
-    PetscCall(VecGetOwnershipRanges(y, &begin));
-    for (PetscMPIInt rank = 0; rank < size; rank++) many = many && begin[rank + 1] - begin[rank] >= PetscMin(count, 8);
-  }
-  if (many) {
+  if (!cuda) {
     PetscCall(VecMAXPY(y, count, factors, x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

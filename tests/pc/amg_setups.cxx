@@ -80,7 +80,7 @@ PetscErrorCode Run(const char type[], const Kind &kind, PetscInt setups)
   PetscFunctionBeginUser;
   PetscCall(CreateGrid(PETSC_COMM_WORLD, type, {13, 12, 12, 1, false, All}, &A));
   PetscCall(MatSetOption(A, MAT_SPD, PETSC_TRUE));
-  // of PETSc 3.24 VecMAXPY(), which fcg calls, keeps a kilobyte of events each time on a GPU
+  // not fcg, whose VecMAXPY() keeps memory with each call on a GPU: petsc/add_multiples.hpp
   PetscCall(CreateSolver(A, KSPCG, PCSPARSEGPUAMG, nullptr, &ksp));
   PetscCall(KSPGetPC(ksp, &pc));
   for (PetscInt round = 0; round < setups; ++round) {

@@ -16,7 +16,6 @@
 #include "ksp/bcgs/bcgs.hpp"
 #include "ksp/bcgs/vectors.hpp"
 #include "petsc/add_multiples.hpp"
-#include "petsc/device_events.hpp"
 
 namespace sparsegpu::bcgs
 {
@@ -259,7 +258,6 @@ PetscErrorCode SolveEll(KSP ksp)
     PetscCall(TakeOutcome(ksp, k + ell - 1, told));
   }
   PetscCall(solve.Publish());
-  PetscCall(ReleaseEvents(ksp->vec_sol));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,7 +4,6 @@
 #include "device/local_array.hpp"
 #include "ksp/bcgs/bcgs.hpp"
 #include "ksp/bcgs/vectors.hpp"
-#include "petsc/device_events.hpp"
 
 namespace sparsegpu::bcgs
 {
@@ -176,7 +175,6 @@ PetscErrorCode SolveOnVectors(KSP ksp)
     PetscCall(solve.Iterate(&told));
     PetscCall(TakeOutcome(ksp, k, told));
   }
-  PetscCall(ReleaseEvents(ksp->vec_sol));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

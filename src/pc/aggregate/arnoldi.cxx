@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include "petsc/add_multiples.hpp"
-#include "petsc/device_events.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::aggregate
@@ -106,7 +105,6 @@ PetscErrorCode Project(const Similar &M, PetscInt most, Vec start, std::vector<P
     scale = PetscMax(scale, PetscAbsScalar(column[k]) + norm);
     ++*n;
   }
-  PetscCall(ReleaseEvents(start));
   PetscCall(VecDestroyVecs(most + 1, &v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
