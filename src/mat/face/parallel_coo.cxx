@@ -99,8 +99,7 @@ PetscErrorCode SendOthers(MPI_Comm comm, const ByRank &others, ParallelCoordinat
 
   PetscFunctionBegin;
   for (const auto &[rank, entries] : others) {
-    PetscCallCXX(
-        pieces.push_back(Piece{rank, static_cast<PetscInt>(coo->sent.size()), static_cast<PetscInt>(entries.size())}));
+    PetscCallCXX(pieces.push_back(Piece{rank, static_cast<PetscInt>(entries.size())}));
     PetscCallCXX(coo->sent.insert(coo->sent.end(), entries.begin(), entries.end()));
   }
   PetscCall(coo->pieces.SetUp(comm, pieces, &coo->receives, fits));

@@ -32,26 +32,21 @@ PetscErrorCode PieceExchange::SetUp(MPI_Comm comm, const std::vector<Piece> &sen
   PetscFunctionBegin;
   sent_.clear();
   received_.clear();
-  first_ = sent.empty() ? 0 : sent.front().first;
   sends_ = 0;
   for (const Piece &piece : sent) {
-    PetscCheck(piece.first == first_ + sends_, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Pieces with a gap");
     if (piece.count == 0) continue;
     PetscCallCXX(to.push_back(piece.rank));
     PetscCallCXX(counts.push_back(piece.count));
-    PetscCallCXX(sent_.push_back(Piece{piece.rank, sends_, piece.count}));
+    PetscCallCXX(sent_.push_back(piece));
     sends_ += piece.count;
   }
   PetscCall(PetscCommBuildTwoSided(comm, 1, MPIU_INT, static_cast<PetscMPIInt>(to.size()), to.data(), counts.data(),
                                    &sources, &from, static_cast<void *>(&received)));
-  for (PetscMPIInt s = 0; s < sources; s++) PetscCallCXX(received_.push_back(Piece{from[s], 0, received[s]}));
+  for (PetscMPIInt s = 0; s < sources; s++) PetscCallCXX(received_.push_back(Piece{from[s], received[s]}));
   PetscCall(PetscFree(from));
   PetscCall(PetscFree(received));
   std::sort(received_.begin(), received_.end(), [](const Piece &a, const Piece &b) { return a.rank < b.rank; });
-  for (Piece &piece : received_) {
-    piece.first = static_cast<PetscInt>(all);
-    all += piece.count;
-  }
+  for (const Piece &piece : received_) all += piece.count;
   PetscCall(AllAgree(comm, all < PETSC_MAX_INT, fits));
   *receives = receives_ = *fits ? static_cast<PetscInt>(all) : 0;
   if (*fits && comm_ == MPI_COMM_NULL) PetscCall(PetscCommDuplicate(comm, &comm_, &tag_));
@@ -60,14 +55,20 @@ PetscErrorCode PieceExchange::SetUp(MPI_Comm comm, const std::vector<Piece> &sen
 
 namespace
 {
-/// A call for each message that a piece is sent in.
-template <class Call> PetscErrorCode EachMessage(const Piece &piece, const Call &call)
+/// call(first entry, count, rank) for each message of the pieces, of which a large one needs several.
+template <class Call> PetscErrorCode EachMessage(const std::vector<Piece> &pieces, const Call &call)
 {
-  constexpr PetscInt MOST = std::numeric_limits<PetscMPIInt>::max();
+  constexpr PetscInt MOST  = std::numeric_limits<PetscMPIInt>::max();
+  PetscInt           first = 0;
 
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < piece.count; k += PetscMin(MOST, piece.count - k))
-    PetscCall(call(piece.first + k, static_cast<PetscMPIInt>(PetscMin(MOST, piece.count - k)), piece.rank));
+  for (const Piece &piece : pieces)
+    for (PetscInt left = piece.count; left > 0;) {
+      const PetscInt count = PetscMin(left, MOST);
+      PetscCall(call(first, static_cast<PetscMPIInt>(count), piece.rank));
+      first += count;
+      left -= count;
+    }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
@@ -76,25 +77,20 @@ template <class Call> PetscErrorCode EachMessage(const Piece &piece, const Call 
 template <class T> PetscErrorCode PieceExchange::Pass(MPI_Datatype type, const T *from, T *to) const
 {
   std::vector<MPI_Request> requests;
-  const auto               next = [&requests] {
-    requests.push_back(MPI_REQUEST_NULL);
-    return &requests.back();
-  };
 
   PetscFunctionBegin;
-  PetscCallCXX(requests.reserve(2 * (received_.size() + sent_.size()))); // MPI has addresses of them
-  for (const Piece &piece : received_)
-    PetscCall(EachMessage(piece, [&](PetscInt first, PetscMPIInt count, PetscMPIInt rank) {
-      PetscFunctionBegin;
-      PetscCallMPI(MPI_Irecv(to + first, count, type, rank, tag_, comm_, next()));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }));
-  for (const Piece &piece : sent_)
-    PetscCall(EachMessage(piece, [&](PetscInt first, PetscMPIInt count, PetscMPIInt rank) {
-      PetscFunctionBegin;
-      PetscCallMPI(MPI_Isend(from + first, count, type, rank, tag_, comm_, next()));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }));
+  PetscCall(EachMessage(received_, [&](PetscInt first, PetscMPIInt count, PetscMPIInt rank) {
+    PetscFunctionBegin;
+    PetscCallCXX(requests.push_back(MPI_REQUEST_NULL));
+    PetscCallMPI(MPI_Irecv(to + first, count, type, rank, tag_, comm_, &requests.back()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  PetscCall(EachMessage(sent_, [&](PetscInt first, PetscMPIInt count, PetscMPIInt rank) {
+    PetscFunctionBegin;
+    PetscCallCXX(requests.push_back(MPI_REQUEST_NULL));
+    PetscCallMPI(MPI_Isend(from + first, count, type, rank, tag_, comm_, &requests.back()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   PetscCallMPI(MPI_Waitall(static_cast<PetscMPIInt>(requests.size()), requests.data(), MPI_STATUSES_IGNORE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -102,7 +98,7 @@ template <class T> PetscErrorCode PieceExchange::Pass(MPI_Datatype type, const T
 PetscErrorCode PieceExchange::Exchange(const PetscInt *from, PetscInt *to)
 {
   PetscFunctionBegin;
-  PetscCall(Pass(MPIU_INT, from + first_, to));
+  PetscCall(Pass(MPIU_INT, from, to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -122,13 +118,13 @@ PetscErrorCode PieceExchange::Exchange(Space space, const Scalar *from, Scalar *
   PetscFunctionBegin;
   if (sends_ == 0 && receives_ == 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (space == Space::Host) {
-    PetscCall(Pass(MPIU_SCALAR, from + first_, to));
+    PetscCall(Pass(MPIU_SCALAR, from, to));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(Reserve(space));
   Scalar *const sent = static_cast<Scalar *>(host_.data()), *const received = sent + sends_;
   PetscCall(DeviceStream(&stream));
-  if (out) PetscCall(DeviceCopyOut(sent, from + first_, out, stream));
+  if (out) PetscCall(DeviceCopyOut(sent, from, out, stream));
   PetscCall(DeviceSynchronize(stream)); // and what was received last has been read
   PetscCall(Pass(MPIU_SCALAR, sent, received));
   if (in) PetscCall(DeviceCopyIn(to, received, in, stream));
@@ -168,8 +164,7 @@ template <class Count> PetscErrorCode RootsByRank(PetscErrorCode (*get)(PetscSF,
   pieces->clear();
   roots->clear();
   PetscCall((*get)(forest, &ranks, &rank, &offset, &root));
-  for (Count r = 0; r < ranks; r++)
-    PetscCallCXX(pieces->push_back(Piece{rank[r], offset[r], offset[r + 1] - offset[r]}));
+  for (Count r = 0; r < ranks; r++) PetscCallCXX(pieces->push_back(Piece{rank[r], offset[r + 1] - offset[r]}));
   if (ranks) PetscCallCXX(roots->assign(root, root + offset[ranks]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

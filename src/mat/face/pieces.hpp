@@ -10,10 +10,10 @@
 namespace sparsegpu::face
 {
 
-/// Entries first .. first + count - 1 go to `rank`.
+/// So many entries go to `rank`, or come from it: behind those of the piece before.
 struct Piece {
   PetscMPIInt rank;
-  PetscInt    first, count;
+  PetscInt    count;
 };
 
 /// Pieces that go from rank to rank as often as their values change. Unlike a star forest of entries it knows of no
@@ -26,16 +26,16 @@ public:
   PieceExchange &operator=(const PieceExchange &) = delete;
   ~PieceExchange();
 
-  /// `sent`: at most one for each other rank, one's entries behind another's. *receives: how many entries come. Those
-  /// of the senders lie by rank, ascending, so that what is summed in their order repeats bit for bit. *fits is false,
-  /// on all ranks, where that is more than PetscInt counts on one; nothing is exchanged then. Collective.
+  /// `sent`: at most one for each other rank. *receives: how many entries come. Those of the senders lie by rank,
+  /// ascending, so that what is summed in their order repeats bit for bit. *fits is false, on all ranks, where that is
+  /// more than PetscInt counts on one; nothing is exchanged then. Collective.
   PetscErrorCode SetUp(MPI_Comm comm, const std::vector<Piece> &sent, PetscInt *receives, bool *fits);
   /// Has it been set up?
   explicit operator bool() const { return comm_ != MPI_COMM_NULL; }
   MPI_Comm comm() const { return comm_; }
   /// Memory for values in `space`. Errors: PETSC_ERR_MEM. Not collective.
   PetscErrorCode Reserve(Space space);
-  /// to [receives] = what the senders have; `from`: what the pieces are of. Both in `space`, on the device by pinned
+  /// to [receives] = what the senders have, `from`: what this one sends. Both in `space`, on the device by pinned
   /// memory of the host, whatever MPI. Collective.
   PetscErrorCode Exchange(Space space, const Scalar *from, Scalar *to);
   /// The same of integers on the host.
@@ -46,8 +46,7 @@ private:
 
   MPI_Comm           comm_ = MPI_COMM_NULL; ///< PETSc's own duplicate
   PetscMPIInt        tag_  = 0;
-  std::vector<Piece> sent_, received_; ///< counted from the first entry that is sent, or received
-  PetscInt           first_ = 0;       ///< that is sent
+  std::vector<Piece> sent_, received_; ///< none is empty
   PetscInt           sends_ = 0, receives_ = 0;
   PinnedMemory       host_; ///< [sends_ + receives_]
 };

@@ -15,22 +15,23 @@ using products::SparseRows;
 
 /// The computed rows that other ranks own, of those that have entries.
 PetscErrorCode ProductRows::GetOthers(const Numbering &rows, const Numbering &columns, const SparseRows &computed,
-                                      Sent *sent) const
+                                      Sent *sent)
 {
   std::vector<PetscInt> begin;
 
   PetscFunctionBegin;
+  if (rows.others.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCXX(begin.resize(rows.others.size() + 1));
   PetscCall(CopyToHost(space_, computed.arrays.i + rows.own, begin.size(), begin.data()));
-  sent->begin = begin.front();
+  begin_ = begin.front();
   for (size_t k = 0; k < rows.others.size(); k++) {
     if (begin[k + 1] == begin[k]) continue;
     PetscCallCXX(sent->row.push_back(rows.others[k]));
     PetscCallCXX(sent->length.push_back(begin[k + 1] - begin[k]));
   }
-  PetscCallCXX(sent->columns.resize(static_cast<size_t>(begin.back() - sent->begin)));
+  PetscCallCXX(sent->columns.resize(static_cast<size_t>(begin.back() - begin_)));
   if (sent->columns.empty()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(CopyToHost(space_, computed.arrays.j + sent->begin, sent->columns.size(), sent->columns.data()));
+  PetscCall(CopyToHost(space_, computed.arrays.j + begin_, sent->columns.size(), sent->columns.data()));
   for (PetscInt &c : sent->columns) c = columns.Global(c);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -39,7 +40,7 @@ PetscErrorCode ProductRows::Receive(PetscLayout layout, const Numbering &rows, c
                                     bool *fits)
 {
   PieceExchange         of_rows;
-  PetscInt              count, entry = sent.begin;
+  PetscInt              count;
   PetscMPIInt           owner = -1;
   std::vector<PetscInt> lengths;
   std::vector<Piece>    pieces, entries;
@@ -48,12 +49,11 @@ PetscErrorCode ProductRows::Receive(PetscLayout layout, const Numbering &rows, c
   for (size_t k = 0; k < sent.row.size(); k++) {
     PetscCall(PetscLayoutFindOwner(layout, sent.row[k], &owner));
     if (pieces.empty() || pieces.back().rank != owner) {
-      PetscCallCXX(pieces.push_back(Piece{owner, static_cast<PetscInt>(k), 0}));
-      PetscCallCXX(entries.push_back(Piece{owner, entry, 0}));
+      PetscCallCXX(pieces.push_back(Piece{owner, 0}));
+      PetscCallCXX(entries.push_back(Piece{owner, 0}));
     }
     pieces.back().count++;
     entries.back().count += sent.length[k];
-    entry += sent.length[k];
   }
   PetscCall(of_rows.SetUp(layout->comm, pieces, &count, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
@@ -64,7 +64,7 @@ PetscErrorCode ProductRows::Receive(PetscLayout layout, const Numbering &rows, c
   PetscCall(entries_.SetUp(layout->comm, entries, &received_, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCXX(received->columns.resize(static_cast<size_t>(received_)));
-  PetscCall(entries_.Exchange(sent.columns.data() - sent.begin, received->columns.data()));
+  PetscCall(entries_.Exchange(sent.columns.data(), received->columns.data()));
   for (PetscInt &row : received->row) row -= rows.begin;
   PetscInt end = computed_;
   for (PetscInt n : lengths) PetscCallCXX(received->ends.push_back(end += n));
@@ -229,7 +229,7 @@ PetscErrorCode ProductRows::Exchange()
 
   PetscFunctionBegin;
   if (!sums_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(entries_.Exchange(space_, values_.data(), received));
+  PetscCall(entries_.Exchange(space_, values_.data() + begin_, received));
   if (terms_.rows == 0) PetscFunctionReturn(PETSC_SUCCESS);
   SparseRows stack = stack_;
   stack.arrays.a   = values_.data();

@@ -28,10 +28,9 @@ public:
   PetscErrorCode TakeValues(int block, Scalar *a) const;
 
 private:
-  /// Rows of other ranks, on the host: numbers and columns in the matrix; entries from `begin` on.
+  /// Rows of other ranks, on the host: numbers and columns in the matrix.
   struct Sent {
     std::vector<PetscInt> row, length, columns;
-    PetscInt              begin = 0;
   };
   /// Rows of this rank that other ranks have sent, on the host.
   struct Received {
@@ -39,7 +38,7 @@ private:
   };
 
   PetscErrorCode GetOthers(const Numbering &rows, const Numbering &columns, const products::SparseRows &computed,
-                           Sent *sent) const;
+                           Sent *sent);
   PetscErrorCode Receive(PetscLayout layout, const Numbering &rows, const Sent &sent, Received *received, bool *fits);
   PetscErrorCode Join(const Numbering &rows, const Numbering &columns, const products::SparseRows &computed,
                       Received *received, BlockPatterns *patterns);
@@ -53,6 +52,7 @@ private:
   const Space          space_;
   bool                 sums_     = false; ///< some rank has rows of another
   PetscInt             computed_ = 0, received_ = 0;
+  PetscInt             begin_ = 0;         ///< the first computed entry of rows of other ranks
   PieceExchange        entries_;           ///< computed -> received
   Array<PetscInt>      stack_i_, stack_j_; ///< computed rows, and received ones behind them
   Array<PetscInt>      terms_i_, terms_j_; ///< which of those make up each row that is summed

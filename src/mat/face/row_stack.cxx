@@ -132,18 +132,17 @@ PetscErrorCode RowStack::FetchLengths(MPI_Comm comm, PetscInt leaves, const std:
 PetscErrorCode RowStack::FetchColumns(MPI_Comm comm, std::vector<Piece> pieces, const AskedRows &found, bool *fits)
 {
   std::vector<PetscInt> global;
-  PetscInt              at = 0;
+  size_t                row = 0;
 
   PetscFunctionBegin;
   PetscCallCXX(host_asked_.reserve(found.columns.size()));
-  for (Piece &piece : pieces) {
-    const PetscInt first = piece.first, last = first + piece.count;
-    piece.first = at;
-    for (PetscInt k = first; k < last; k++) {
-      for (PetscInt e = 0; e < found.length[k]; e++) host_asked_.push_back(found.begin[k] + e);
-      at += found.length[k];
+  for (Piece &piece : pieces) { // of entries now
+    const size_t last = row + static_cast<size_t>(piece.count);
+    piece.count       = 0;
+    for (; row < last; row++) {
+      for (PetscInt e = 0; e < found.length[row]; e++) host_asked_.push_back(found.begin[row] + e);
+      piece.count += found.length[row];
     }
-    piece.count = at - piece.first;
   }
   PetscCall(entries_.SetUp(comm, pieces, &fetched_, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
