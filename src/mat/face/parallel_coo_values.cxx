@@ -99,8 +99,8 @@ PetscErrorCode JoinThere(const ParallelCoordinates &coo, const Scalar *v, bool d
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Values that lie on the device on all ranks go from there to there, as far as MPI can. *done is false, on all ranks,
-/// where PETSc cannot send from there or one lacks memory: PetscSF tells messages apart by the kind of memory, too.
+/// Values that lie on the device on all ranks are packed and put there. *done is false, on all ranks, where that is not
+/// so, PETSc has no CUDA or one lacks memory.
 PetscErrorCode ExchangeThere(ParallelCoordinates *coo, const Scalar *v, bool device, Array<Scalar> *room, Scalar **all,
                              bool *done)
 {
