@@ -96,7 +96,7 @@ PetscErrorCode Lives(Mat D, bool *lives)
     PetscCall(PlannedSpace(context, &space));
     if (space == Space::Device) PetscCall(DeviceFound(&found));
 #if !defined(PETSC_HAVE_CUDA)
-    if (space == Space::Device) found = PETSC_FALSE; // PetscSF cannot send what lies there
+    if (space == Space::Device) found = PETSC_FALSE; // vectors and ghosts are on the host
 #endif
     if (M == product->A) first = space;
     if (!there || !found || space != first || context->settings.release_csr) PetscFunctionReturn(PETSC_SUCCESS);
