@@ -73,7 +73,7 @@ PetscErrorCode KeepUsed(Space space, std::vector<PetscInt> &&given, BlockPattern
   }
   if (patterns->ghosts.size() == given.size()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(used.Take(std::move(flags), space));
-  PetscCall(rows::values::ForEach(space, entries, rows::values::NumberOthers{0, j->data(), used.data(), j->data()}));
+  PetscCall(rows::values::ForEach(space, entries, rows::values::GatherIndices{j->data(), used.data(), j->data()}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -150,8 +150,8 @@ PetscErrorCode SortBlock(Mat A, bool diagonal, BlockCoordinates &&given, Space s
   PetscCall(i.Take(std::move(given.i), space));
   PetscCall(j.Take(std::move(given.j), space));
   PetscCall(SortCoordinates(A->rmap->n, diagonal ? A->cmap->n : A->cmap->N, count, i.data(), j.data(), space, &sorted));
-  PetscCall(CopyToHost(sorted.i, space, &pattern->i));
-  PetscCall(CopyToHost(sorted.j, space, &pattern->j));
+  PetscCall(CopyToHost(sorted.i, &pattern->i));
+  PetscCall(CopyToHost(sorted.j, &pattern->j));
   map->nonzeros = static_cast<PetscInt>(pattern->j.size());
   map->jmap     = std::move(sorted.jmap);
   map->perm     = std::move(sorted.perm);

@@ -44,7 +44,7 @@ PetscErrorCode Receive(ParallelCoordinates *coo, Scalar *v, bool device, std::ve
     if (lacks) PetscCall(InSpace(Space::Host, v, coo->entries, &room, &v));
   }
   if (device)
-    PetscCall(CopyToHost(packed, Space::Device, &sent));
+    PetscCall(CopyToHost(packed, &sent));
   else
     for (PetscInt k : coo->sent) PetscCallCXX(sent.push_back(v[k]));
   PetscCall(coo->pieces.Exchange(Space::Host, sent.data(), received->data()));

@@ -1,7 +1,6 @@
 /// The pattern of a parallel matrix of ours, from those of its blocks.
 #pragma once
 
-#include <cstring>
 #include "mat/face/block_patterns.hpp"
 #include "mat/face/context.hpp"
 
@@ -23,21 +22,14 @@ PetscErrorCode TakePattern(Mat A, const HostPattern patterns[2]);
 /// PETSC_ERR_MEM; the pattern is undefined then.
 PetscErrorCode TakePattern(Mat A, BlockPatterns &&patterns, Space space);
 
-/// A copy on the host of what lies in `space`.
-template <class T> PetscErrorCode CopyToHost(const Array<T> &from, Space space, std::vector<T> *host)
+/// A copy on the host.
+template <class T> PetscErrorCode CopyToHost(const Array<T> &from, std::vector<T> *host)
 {
-  Stream stream;
-
   PetscFunctionBegin;
   PetscCallCXX(host->resize(from.size()));
   if (from.size() == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  if (space == Space::Host) {
-    memcpy(static_cast<void *>(host->data()), from.data(), from.bytes());
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(DeviceStream(&stream));
-  PetscCall(DeviceCopyOut(host->data(), from.data(), from.bytes(), stream));
-  PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(from.bytes())));
+  PetscCall(from.ToHost(host->data()));
+  if (from.space() == Space::Device) PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(from.bytes())));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

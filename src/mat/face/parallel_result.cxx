@@ -31,12 +31,12 @@ PetscErrorCode SetResultType(Mat M, Step step, const StepOperands &operands)
 namespace
 {
 /// The same on the host, the columns of the second block as numbers in the matrix.
-PetscErrorCode BringToHost(const BlockPatterns &there, Space space, HostPattern patterns[2])
+PetscErrorCode BringToHost(const BlockPatterns &there, HostPattern patterns[2])
 {
   PetscFunctionBegin;
   for (int b = 0; b < 2; b++) {
-    PetscCall(CopyToHost(there.i[b], space, &patterns[b].i));
-    PetscCall(CopyToHost(there.j[b], space, &patterns[b].j));
+    PetscCall(CopyToHost(there.i[b], &patterns[b].i));
+    PetscCall(CopyToHost(there.j[b], &patterns[b].j));
   }
   for (PetscInt &column : patterns[1].j) column = there.ghosts[static_cast<size_t>(column)];
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -51,7 +51,7 @@ PetscErrorCode TakePatternIn(Mat M, BlockPatterns &&there, Space space)
     PetscCall(TakePattern(M, std::move(there), space));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(BringToHost(there, space, patterns));
+  PetscCall(BringToHost(there, patterns));
   PetscCall(TakePattern(M, patterns));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

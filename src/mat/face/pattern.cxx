@@ -2,7 +2,6 @@
 /// columns alone are copied to the host. The host's values, whose memory is fresh, are not touched where they are
 /// behind those of the device anyway.
 #include "mat/face/pattern.hpp"
-#include <cstring>
 #include "device/host_memory.hpp"
 #include "mat/face/value_place.hpp"
 #include "petsc/hooks.hpp"
@@ -14,17 +13,10 @@ namespace
 {
 PetscErrorCode CopyToHost(PetscInt *host, const PetscInt *from, size_t count, Space space)
 {
-  Stream stream;
-
   PetscFunctionBegin;
   if (count == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  if (space == Space::Host) {
-    memcpy(host, from, count * sizeof(PetscInt));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(DeviceStream(&stream));
-  PetscCall(DeviceCopyOut(host, from, count * sizeof(PetscInt), stream));
-  PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(count * sizeof(PetscInt))));
+  PetscCall(sparsegpu::CopyToHost(space, from, count, host));
+  if (space == Space::Device) PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(count * sizeof(PetscInt))));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

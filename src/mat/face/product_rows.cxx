@@ -39,11 +39,10 @@ PetscErrorCode ProductRows::GetOthers(const Numbering &rows, const Numbering &co
 PetscErrorCode ProductRows::Receive(PetscLayout layout, const Numbering &rows, const Sent &sent, Received *received,
                                     bool *fits)
 {
-  PieceExchange         of_rows;
-  PetscInt              count;
-  PetscMPIInt           owner = -1;
-  std::vector<PetscInt> lengths;
-  std::vector<Piece>    pieces, entries;
+  PieceExchange      of_rows;
+  PetscInt           count;
+  PetscMPIInt        owner = -1;
+  std::vector<Piece> pieces, entries;
 
   PetscFunctionBegin;
   for (size_t k = 0; k < sent.row.size(); k++) {
@@ -58,16 +57,14 @@ PetscErrorCode ProductRows::Receive(PetscLayout layout, const Numbering &rows, c
   PetscCall(of_rows.SetUp(layout->comm, pieces, &count, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCXX(received->row.resize(static_cast<size_t>(count)));
-  PetscCallCXX(lengths.resize(static_cast<size_t>(count)));
+  PetscCallCXX(received->length.resize(static_cast<size_t>(count)));
   PetscCall(of_rows.Exchange(sent.row.data(), received->row.data()));
-  PetscCall(of_rows.Exchange(sent.length.data(), lengths.data()));
+  PetscCall(of_rows.Exchange(sent.length.data(), received->length.data()));
   PetscCall(entries_.SetUp(layout->comm, entries, &received_, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCXX(received->columns.resize(static_cast<size_t>(received_)));
   PetscCall(entries_.Exchange(sent.columns.data(), received->columns.data()));
   for (PetscInt &row : received->row) row -= rows.begin;
-  PetscInt end = computed_;
-  for (PetscInt n : lengths) PetscCallCXX(received->ends.push_back(end += n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -103,7 +100,7 @@ PetscErrorCode ProductRows::FindSums(PetscInt own, const SparseRows &computed, c
                                      PetscInt columns, std::vector<PetscInt> *summed)
 {
   const size_t          count = received.row.size(), below = static_cast<size_t>(computed.rows);
-  std::vector<PetscInt> order, i, j;
+  std::vector<PetscInt> order, ends, i, j;
   std::vector<Scalar>   ones;
 
   PetscFunctionBegin;
@@ -123,7 +120,9 @@ PetscErrorCode ProductRows::FindSums(PetscInt own, const SparseRows &computed, c
   }
   PetscCall(stack_i_.Allocate(below + 1 + count, space_));
   PetscCall(CopyWithin(space_, computed.arrays.i, below + 1, stack_i_.data()));
-  PetscCall(CopyFromHost(space_, received.ends.data(), count, stack_i_.data() + below + 1));
+  PetscInt end = computed_;
+  for (PetscInt n : received.length) PetscCallCXX(ends.push_back(end += n));
+  PetscCall(CopyFromHost(space_, ends.data(), count, stack_i_.data() + below + 1));
   stack_               = SparseRows{static_cast<PetscInt>(below + count), columns, computed_ + received_,
                       CsrArrays{stack_i_.data(), stack_j_.data(), nullptr}};
   const PetscInt terms = static_cast<PetscInt>(j.size());
@@ -170,6 +169,15 @@ PetscErrorCode ProductRows::Split(const Numbering &rows, const Numbering &column
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Do PetscInts count the entries computed, received and `summed`?
+PetscErrorCode ProductRows::CheckCount(PetscCount summed) const
+{
+  PetscFunctionBegin;
+  PetscCheck(PetscCount(computed_) + received_ + summed < PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_MEM,
+             "More entries than PetscInt counts");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode ProductRows::Join(const Numbering &rows, const Numbering &columns, const SparseRows &computed,
                                  Received *received, BlockPatterns *patterns)
 {
@@ -177,14 +185,14 @@ PetscErrorCode ProductRows::Join(const Numbering &rows, const Numbering &columns
   std::vector<PetscInt> others, summed;
 
   PetscFunctionBegin;
+  PetscCall(CheckCount(0));
   PetscCallCXX(others = columns.others);
   if (!received->row.empty()) {
     PetscCall(NumberColumns(columns, computed, received, &others));
     PetscCall(FindSums(rows.own, computed, *received, columns.own + static_cast<PetscInt>(others.size()), &summed));
     j = stack_j_.data();
   }
-  PetscCheck(PetscCount(computed_) + received_ + static_cast<PetscCount>(summed_.j.size()) < PETSC_MAX_INT,
-             PETSC_COMM_SELF, PETSC_ERR_MEM, "More entries than PetscInt counts");
+  PetscCall(CheckCount(static_cast<PetscCount>(summed_.j.size())));
   PetscCall(Split(rows, columns, computed, j, summed, patterns));
   PetscCall(KeepUsed(space_, std::move(others), patterns));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -204,8 +212,6 @@ PetscErrorCode ProductRows::Find(PetscLayout layout, const Numbering &rows, cons
   PetscCall(AllAgree(layout->comm, sent.row.empty(), &none));
   sums_ = !none;
   if (sums_) PetscCall(Receive(layout, rows, sent, &received, fits));
-  if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AllAgree(layout->comm, PetscCount(computed_) + received_ < PETSC_MAX_INT, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(TryOnDevice([&] { return Join(rows, columns, computed, &received, patterns); }, &lacks));
   PetscCall(AllAgree(layout->comm, !lacks, fits));

@@ -34,12 +34,13 @@ private:
   };
   /// Rows of this rank that other ranks have sent, on the host.
   struct Received {
-    std::vector<PetscInt> row, ends, columns; ///< own row; end among all entries; in the matrix
+    std::vector<PetscInt> row, length, columns; ///< own row; entries; in the matrix
   };
 
   PetscErrorCode GetOthers(const Numbering &rows, const Numbering &columns, const products::SparseRows &computed,
                            Sent *sent);
   PetscErrorCode Receive(PetscLayout layout, const Numbering &rows, const Sent &sent, Received *received, bool *fits);
+  PetscErrorCode CheckCount(PetscCount summed) const;
   PetscErrorCode Join(const Numbering &rows, const Numbering &columns, const products::SparseRows &computed,
                       Received *received, BlockPatterns *patterns);
   PetscErrorCode NumberColumns(const Numbering &columns, const products::SparseRows &computed, Received *received,

@@ -103,16 +103,16 @@ PetscErrorCode RowStack::LookUp(Mat M, const std::vector<PetscInt> &asked, Asked
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The ends of the rows that this rank fetches, as many as `leaves`; *entries: of all. pieces: of the rows asked for.
+/// The ends of the rows that this rank fetches, as many as `leaves`. pieces: of the rows asked for.
 PetscErrorCode RowStack::FetchLengths(MPI_Comm comm, PetscInt leaves, const std::vector<Piece> &pieces,
-                                      const AskedRows &found, PetscCount *entries, bool *fits)
+                                      const AskedRows &found, bool *fits)
 {
   PieceExchange         rows;
   std::vector<PetscInt> length;
   PetscInt              count;
+  PetscCount            entries = nonzeros_;
 
   PetscFunctionBegin;
-  *entries = 0;
   PetscCall(rows.SetUp(comm, pieces, &count, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(count == leaves, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " rows come for %" PetscInt_FMT, count,
@@ -120,11 +120,11 @@ PetscErrorCode RowStack::FetchLengths(MPI_Comm comm, PetscInt leaves, const std:
   PetscCallCXX(length.resize(static_cast<size_t>(count)));
   PetscCall(rows.Exchange(found.length.data(), length.data()));
   for (PetscInt n : length) {
-    *entries += n;
-    PetscCallCXX(host_ends_.push_back(static_cast<PetscInt>(nonzeros_ + *entries))); // where all fit
+    entries += n;
+    PetscCallCXX(host_ends_.push_back(static_cast<PetscInt>(entries))); // where all fit
   }
   // each entry may bring a column
-  PetscCall(AllAgree(comm, nonzeros_ + *entries + columns_.size() < PETSC_MAX_INT, fits));
+  PetscCall(AllAgree(comm, entries + columns_.size() < PETSC_MAX_INT, fits));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -159,7 +159,6 @@ PetscErrorCode RowStack::Fetch(Mat M, PetscSF rows, bool *fits)
   std::vector<Piece>    pieces;
   std::vector<PetscInt> asked;
   AskedRows             found;
-  PetscCount            entries = 0;
   bool                  lacks = false, by_rank = true;
 
   PetscFunctionBegin;
@@ -170,7 +169,7 @@ PetscErrorCode RowStack::Fetch(Mat M, PetscSF rows, bool *fits)
   PetscCall(MayLackMemory([&] { return LookUp(M, asked, &found); }, &lacks));
   PetscCall(AllAgree(comm, !lacks && by_rank, fits)); // else somebody's ghosts do not ascend
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(FetchLengths(comm, leaves, pieces, found, &entries, fits));
+  PetscCall(FetchLengths(comm, leaves, pieces, found, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(FetchColumns(comm, std::move(pieces), found, fits));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -60,7 +60,7 @@ private:
   };
   PetscErrorCode LookUp(Mat M, const std::vector<PetscInt> &asked, AskedRows *found) const;
   PetscErrorCode FetchLengths(MPI_Comm comm, PetscInt leaves, const std::vector<Piece> &pieces, const AskedRows &found,
-                              PetscCount *entries, bool *fits);
+                              bool *fits);
   PetscErrorCode FetchColumns(MPI_Comm comm, std::vector<Piece> pieces, const AskedRows &found, bool *fits);
   PetscErrorCode JoinRows(Mat M);
 

@@ -2,6 +2,7 @@
 /// Function objects of an index for values::ForEach() (value_operations.hpp).
 #pragma once
 
+#include "device/search.hpp"
 #include "mat/rows/lane.hpp"
 
 namespace sparsegpu::rows::values
@@ -111,17 +112,9 @@ struct CountBlocks {
   PetscInt         *count[2]; ///< [rows]
   SPARSEGPU_HD void operator()(PetscCount r) const
   {
-    const PetscInt *j     = columns.At(from[r]);
-    PetscInt        first = 0, last = length[r];
-    while (first < last) {
-      const PetscInt middle = first + (last - first) / 2;
-      if (j[middle] < own)
-        first = middle + 1;
-      else
-        last = middle;
-    }
-    count[0][r] = first;
-    count[1][r] = length[r] - first;
+    const PetscInt mine = lower_bound(columns.At(from[r]), 0, length[r], own);
+    count[0][r]         = mine;
+    count[1][r]         = length[r] - mine;
   }
 };
 
@@ -203,18 +196,7 @@ struct FindPlaces {
   PetscInt          count;
   const PetscInt   *number;
   PetscInt         *j;
-  SPARSEGPU_HD void operator()(PetscCount e) const
-  {
-    PetscInt first = 0, last = count;
-    while (first < last) {
-      const PetscInt middle = first + (last - first) / 2;
-      if (number[middle] < j[e])
-        first = middle + 1;
-      else
-        last = middle;
-    }
-    j[e] = first;
-  }
+  SPARSEGPU_HD void operator()(PetscCount e) const { j[e] = lower_bound(number, 0, count, j[e]); }
 };
 
 } // namespace sparsegpu::rows::values

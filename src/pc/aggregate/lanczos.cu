@@ -54,7 +54,8 @@ __global__ void __launch_bounds__(THREADS)
 
 PetscErrorCode LanczosVectors::SetUp(MPI_Comm comm, PetscInt rows, PetscInt steps)
 {
-  Stream stream;
+  PetscMPIInt size;
+  Stream      stream;
 
   PetscFunctionBegin;
   comm_ = comm;
@@ -64,6 +65,8 @@ PetscErrorCode LanczosVectors::SetUp(MPI_Comm comm, PetscInt rows, PetscInt step
   PetscCall(partial_.Allocate(2 * MOST_BLOCKS, Space::Device));
   PetscCall(arrived_.Allocate(1, Space::Device));
   PetscCall(sums_.Allocate(static_cast<size_t>(steps) + 1, Space::Device));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  if (size > 1) PetscCall(host_.Reserve(sums_.bytes()));
   PetscCall(DeviceStream(&stream));
   SparseGPUCallCUDA(cudaMemsetAsync(arrived_.data(), 0, arrived_.bytes(), static_cast<cudaStream_t>(stream)));
   SparseGPUCallCUDA(cudaMemsetAsync(sums_.data(), 0, sums_.bytes(), static_cast<cudaStream_t>(stream)));
@@ -74,13 +77,10 @@ PetscErrorCode LanczosVectors::SetUp(MPI_Comm comm, PetscInt rows, PetscInt step
 PetscErrorCode LanczosVectors::AddUp(Scalar *sums, PetscMPIInt count)
 {
   const size_t bytes = static_cast<size_t>(count) * sizeof(Scalar);
-  PetscMPIInt  size;
   Stream       stream;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(comm_, &size));
-  if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(host_.Reserve(sums_.bytes()));
+  if (!host_.data()) PetscFunctionReturn(PETSC_SUCCESS);
   Scalar *const here = static_cast<Scalar *>(host_.data()) + (sums - &sums_.data()->before);
   PetscCall(DeviceStream(&stream));
   PetscCall(DeviceCopyOut(here, sums, bytes, stream));

@@ -44,7 +44,7 @@ private:
   Array<Scalar>      left_, right_, basis_[3], partial_;
   Array<unsigned>    arrived_;
   Array<LanczosSums> sums_; ///< [steps + 1]
-  PinnedMemory       host_; ///< the same, of several processes: each place is used once
+  PinnedMemory       host_; ///< the same, of several processes alone: each place is used once
 };
 
 } // namespace sparsegpu::aggregate

@@ -98,7 +98,7 @@ PetscErrorCode TakeParallel(Space space, const OwnedRows &rows, Mat P)
 }
 
 /// Of another parallel type.
-PetscErrorCode TakeOnHost(Space space, const OwnedRows &rows, Mat P)
+PetscErrorCode TakeOnHost(const OwnedRows &rows, Mat P)
 {
   std::vector<PetscInt> i, j;
   std::vector<Scalar>   a;
@@ -106,9 +106,9 @@ PetscErrorCode TakeOnHost(Space space, const OwnedRows &rows, Mat P)
   PetscFunctionBegin;
   PetscCall(OnAll(PetscObjectComm((PetscObject)P), [&] {
     PetscFunctionBegin;
-    PetscCall(CopyToHost(rows.i, space, &i));
-    PetscCall(CopyToHost(rows.j, space, &j));
-    PetscCall(CopyToHost(rows.a, space, &a));
+    PetscCall(CopyToHost(rows.i, &i));
+    PetscCall(CopyToHost(rows.j, &j));
+    PetscCall(CopyToHost(rows.a, &a));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
   PetscCall(MatMPIAIJSetPreallocationCSR(P, i.data(), j.data(), reinterpret_cast<const PetscScalar *>(a.data())));
@@ -131,7 +131,7 @@ PetscErrorCode CreateFromRows(Mat A, Space space, PetscInt columns, OwnedRows &&
   PetscCall(MatCreate(comm, P));
   PetscCall(Begin(A, columns, row_block, column_block, size == 1 ? MATSEQAIJSPARSEGPU : type, *P));
   if (size > 1) {
-    PetscCall(mpi ? TakeParallel(space, rows, *P) : TakeOnHost(space, rows, *P));
+    PetscCall(mpi ? TakeParallel(space, rows, *P) : TakeOnHost(rows, *P));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(TakeSequential(space, std::move(rows), *P));
