@@ -111,20 +111,24 @@ struct Pair {
     PetscCall(::Preallocate(aij, coo, false));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscErrorCode Set(const std::vector<PetscScalar> &v, InsertMode mode, const std::string &what)
+  PetscErrorCode Set(const std::vector<PetscScalar> &v, InsertMode mode, const std::string &what, bool device)
   {
     PetscFunctionBeginUser;
-    PetscCall(MatSetValuesCOO(ours, ScalarArray(v, OnDevice()).Get(), mode));
+    PetscCall(MatSetValuesCOO(ours, ScalarArray(v, device).Get(), mode));
     PetscCall(MatSetValuesCOO(aij, v.data(), mode));
     PetscCall(CheckSame(ours, aij, what));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode SetOften(const Coo &coo, const std::string &what)
   {
+    PetscMPIInt rank;
+
     PetscFunctionBeginUser;
-    PetscCall(Set(Values(coo, 0), INSERT_VALUES, what + ", inserted"));
-    PetscCall(Set(Values(coo, 1), ADD_VALUES, what + ", added"));
-    PetscCall(Set(Values(coo, 2), INSERT_VALUES, what + ", inserted again"));
+    PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+    PetscCall(Set(Values(coo, 0), INSERT_VALUES, what + ", inserted", OnDevice()));
+    PetscCall(Set(Values(coo, 1), ADD_VALUES, what + ", added", OnDevice()));
+    PetscCall(Set(Values(coo, 2), INSERT_VALUES, what + ", some on the host", OnDevice() && rank % 2));
+    PetscCall(Set(Values(coo, 3), INSERT_VALUES, what + ", inserted again", OnDevice()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
@@ -206,12 +210,12 @@ PetscErrorCode Copies()
     PetscCall(MatScale(A, 2));
     PetscCall(MatZeroEntries(A));
   }
-  PetscCall(pair.Set(Values(coo, 3), ADD_VALUES, "after other operations"));
+  PetscCall(pair.Set(Values(coo, 3), ADD_VALUES, "after other operations", OnDevice()));
 #if !PETSC_VERSION_LT(3, 20, 0)
   PetscCall(MatDuplicate(pair.ours, MAT_COPY_VALUES, &copy.ours));
   PetscCall(MatDuplicate(pair.aij, MAT_COPY_VALUES, &copy.aij));
   PetscCall(CheckSame(copy.ours, copy.aij, "a duplicate"));
-  PetscCall(pair.Set(Values(coo, 4), INSERT_VALUES, "the matrix beside its duplicate"));
+  PetscCall(pair.Set(Values(coo, 4), INSERT_VALUES, "the matrix beside its duplicate", OnDevice()));
   PetscCall(copy.SetOften(coo, "a duplicate with values"));
   PetscCall(copy.Destroy());
 #endif

@@ -99,16 +99,10 @@ PetscErrorCode JoinThere(const ParallelCoordinates &coo, const Scalar *v, bool d
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Values that lie on the device on all ranks are packed and put there. *done is false, on all ranks, where that is not
-/// so, PETSc has no CUDA or one lacks memory.
-PetscErrorCode ExchangeThere(ParallelCoordinates *coo, const Scalar *v, bool device, Array<Scalar> *room, Scalar **all,
-                             bool *done)
+/// Values on the device are packed there, and the received ones put behind them. *lacks: memory; nothing has been sent.
+PetscErrorCode ExchangeThere(ParallelCoordinates *coo, const Scalar *v, Array<Scalar> *room, Scalar **all, bool *lacks)
 {
-  PetscFunctionBegin;
-  *done = false;
-#if defined(PETSC_HAVE_CUDA)
   Array<Scalar> packed;
-  bool          lacks   = false;
   const auto    reserve = [&]() -> PetscErrorCode {
     PetscFunctionBegin;
     PetscCall(PackThere(coo, v, &packed));
@@ -116,14 +110,12 @@ PetscErrorCode ExchangeThere(ParallelCoordinates *coo, const Scalar *v, bool dev
     PetscCall(coo->pieces.Reserve(Space::Device));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
-  if (device) PetscCall(MayLackMemory(reserve, &lacks));
-  PetscCall(AllAgree(coo->pieces.comm(), device && !lacks, done));
-  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+
+  PetscFunctionBegin;
+  PetscCall(MayLackMemory(reserve, lacks));
+  if (*lacks) PetscFunctionReturn(PETSC_SUCCESS);
   if (coo->receives) *all = room->data();
   PetscCall(coo->pieces.Exchange(Space::Device, packed.data(), coo->receives ? *all + coo->entries : nullptr));
-#else
-  (void)coo, (void)v, (void)device, (void)room, (void)all;
-#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
@@ -133,7 +125,7 @@ PetscErrorCode Exchange(ParallelCoordinates *coo, Scalar *v, Space space, Array<
   std::vector<Scalar> received;
   Array<Scalar>       zeros;
   PetscBool           device = PETSC_FALSE;
-  bool                lacks = space == Space::Host, done = false;
+  bool                lacks  = space == Space::Host;
 
   PetscFunctionBegin;
   if (!v) { // MatSetValuesCOO() allows that
@@ -148,8 +140,11 @@ PetscErrorCode Exchange(ParallelCoordinates *coo, Scalar *v, Space space, Array<
   }
   *all = v;
   if (coo->none) PetscFunctionReturn(PETSC_SUCCESS);
-  if (space == Space::Device) PetscCall(ExchangeThere(coo, v, device || coo->entries == 0, room, all, &done));
-  if (done) PetscFunctionReturn(PETSC_SUCCESS);
+  // each rank by its own values: what is sent is the same
+  if (space == Space::Device && (device || coo->entries == 0)) {
+    PetscCall(ExchangeThere(coo, v, room, all, &lacks));
+    if (!lacks) PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(Receive(coo, v, device, &received));
   if (received.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   if (!lacks) PetscCall(MayLackMemory([&] { return JoinThere(*coo, v, device, received, room); }, &lacks));

@@ -32,7 +32,6 @@ public:
   PetscErrorCode SetUp(MPI_Comm comm, const std::vector<Piece> &sent, PetscInt *receives, bool *fits);
   /// Has it been set up?
   explicit operator bool() const { return comm_ != MPI_COMM_NULL; }
-  MPI_Comm comm() const { return comm_; }
   /// Memory for values in `space`. Errors: PETSC_ERR_MEM. Not collective.
   PetscErrorCode Reserve(Space space);
   /// to [receives] = what the senders have, `from`: what this one sends. Both in `space`, on the device by pinned
