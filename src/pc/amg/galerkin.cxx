@@ -27,6 +27,54 @@ bool InRuns(const rows::CsrView &P, PetscInt width)
   return true;
 }
 
+/// Where the run of each node lies among sums in the order in which their nodes are met. Places only ascend, so that
+/// those of sums before `begin` are never cleared.
+using Place = std::ptrdiff_t;
+
+/// A row of A, of `count` entries, times P, from `begin` on; returns the end.
+template <int WIDTH> Place MultiplyRow(PetscInt count, const PetscInt *__restrict j, const PetscScalar *__restrict a,
+                                       const PetscInt *__restrict p_i, const PetscInt *__restrict p_j,
+                                       const PetscScalar *__restrict p, Place begin, Place *__restrict place,
+                                       PetscInt *__restrict run, PetscScalar *__restrict value)
+{
+  Place end = begin;
+  for (PetscInt e = 0; e < count; e++)
+    for (PetscInt q = p_i[j[e]]; q < p_i[j[e] + 1]; q += WIDTH) {
+      const PetscInt node = p_j[q] / WIDTH;
+      if (place[node] < begin) {
+        place[node] = end;
+        run[end]    = node;
+        std::fill_n(value + end * WIDTH, WIDTH, PetscScalar(0));
+        end++;
+      }
+      PetscScalar *const to = value + place[node] * WIDTH;
+      for (int c = 0; c < WIDTH; c++) to[c] += a[e] * p[q + c];
+    }
+  return end;
+}
+
+/// Adds left [WIDTH], transposed, times each of the runs [count] of a row of A P. run, value: of the sums that begin at
+/// `begin`, up to `end`; returns the new end.
+template <int WIDTH> Place AddRow(const PetscScalar *__restrict left, Place count, const PetscInt *__restrict right_run,
+                                  const PetscScalar *__restrict right, Place begin, Place end, Place *__restrict place,
+                                  PetscInt *__restrict run, PetscScalar *__restrict value)
+{
+  constexpr Place BLOCK = WIDTH * WIDTH;
+  for (Place q = 0; q < count; q++) {
+    const PetscInt node = right_run[q];
+    if (place[node] < begin) {
+      place[node]      = end;
+      run[end - begin] = node;
+      std::fill_n(value + (end - begin) * BLOCK, BLOCK, PetscScalar(0));
+      end++;
+    }
+    PetscScalar *const to = value + (place[node] - begin) * BLOCK;
+    for (int s = 0; s < WIDTH; s++)
+      for (int c = 0; c < WIDTH; c++) to[s * WIDTH + c] += left[s] * right[q * WIDTH + c];
+  }
+  return end;
+}
+
 template <int WIDTH> class Product
 {
 public:
@@ -38,20 +86,20 @@ public:
   {
     const size_t nodes = static_cast<size_t>(nodes_);
     size_t       count = 0;
+    Place        begin = 0;
 
     PetscFunctionBegin;
-    PetscCallCXX(seen_.assign(nodes, -1));
-    PetscCallCXX(found_.resize(nodes));
-    PetscCallCXX(sum_.resize(nodes * WIDTH * WIDTH));
+    PetscCallCXX(place_.assign(nodes, -1));
     PetscCallCXX(ap_begin_.assign(static_cast<size_t>(rows_) + 1, 0));
-    PetscCallCXX(ap_run_.reserve(static_cast<size_t>(p_.nonzeros / WIDTH) * 2));
-    PetscCallCXX(ap_.reserve(static_cast<size_t>(p_.nonzeros) * 2));
     PetscCallCXX(TransposeRuns());
     PetscCallCXX(MultiplyRight());
-    std::fill(seen_.begin(), seen_.end(), -1);
+    std::fill(place_.begin(), place_.end(), -1);
+    PetscCallCXX(found_.resize(nodes));
+    PetscCallCXX(sum_.resize(nodes * WIDTH * WIDTH));
     for (PetscInt node = 0; node < nodes_; node++) {
-      PetscCallCXX(count = AddRows(node));
+      PetscCallCXX(count = AddRows(node, begin));
       PetscCall(row(found_.data(), count, value_.data()));
+      begin += static_cast<Place>(count);
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -79,61 +127,39 @@ private:
   /// A P. A row's runs are in the order in which they are met.
   void MultiplyRight()
   {
-    const PetscScalar *const a = Values(a_), *const p = Values(p_);
-    PetscInt *const seen = seen_.data(), *const found = found_.data();
-    PetscScalar *const sum = sum_.data();
+    PetscInt longest = 0; // row of P
+    Place    end     = 0;
+    for (PetscInt r = 0; r < p_.rows; r++) longest = std::max(longest, (p_.i[r + 1] - p_.i[r]) / WIDTH);
+    ap_run_.resize(static_cast<size_t>(p_.nonzeros / WIDTH) * 2);
     for (PetscInt r = 0; r < rows_; r++) {
-      size_t count = 0;
-      for (PetscInt e = a_.i[r]; e < a_.i[r + 1]; e++) {
-        const PetscScalar factor = a[e];
-        for (PetscInt q = p_.i[a_.j[e]], end = p_.i[a_.j[e] + 1]; q < end; q += WIDTH) {
-          const PetscInt     node = p_.j[q] / WIDTH;
-          PetscScalar *const to   = sum + static_cast<size_t>(node) * WIDTH;
-          if (seen[node] == r) {
-            for (int c = 0; c < WIDTH; c++) to[c] += factor * p[q + c];
-            continue;
-          }
-          seen[node]     = r;
-          found[count++] = node;
-          for (int c = 0; c < WIDTH; c++) to[c] = factor * p[q + c];
-        }
-      }
-      ap_run_.insert(ap_run_.end(), found, found + count);
-      for (size_t k = 0; k < count; k++) {
-        const PetscScalar *const from = sum + static_cast<size_t>(found[k]) * WIDTH;
-        ap_.insert(ap_.end(), from, from + WIDTH);
-      }
-      ap_begin_[static_cast<size_t>(r) + 1] = ap_run_.size();
+      const PetscInt first = a_.i[r], count = a_.i[r + 1] - first;
+      const size_t   most =
+          static_cast<size_t>(end) +
+          std::min(static_cast<size_t>(nodes_), static_cast<size_t>(count) * static_cast<size_t>(longest));
+      if (ap_run_.size() < most) ap_run_.resize(most * 3 / 2);
+      if (ap_.size() < ap_run_.size() * WIDTH) ap_.resize(ap_run_.size() * WIDTH);
+      end = MultiplyRow<WIDTH>(count, a_.j + first, Values(a_) + first, p_.i, p_.j, Values(p_), end, place_.data(),
+                               ap_run_.data(), ap_.data());
+      ap_begin_[static_cast<size_t>(r) + 1] = static_cast<size_t>(end);
     }
   }
-  /// The rows of C of one node: in sum_ all runs of its rows are neighbours.
-  size_t AddRows(PetscInt node)
+  /// The rows of C of one node, whose sums begin at `begin`: in sum_ all runs of its rows are neighbours.
+  size_t AddRows(PetscInt node, Place begin)
   {
-    constexpr size_t         BLOCK = WIDTH * WIDTH;
-    const PetscScalar *const p     = Values(p_);
-    PetscInt *const seen = seen_.data(), *const found = found_.data();
-    PetscScalar *const sum   = sum_.data();
-    size_t             count = 0;
+    constexpr size_t BLOCK = WIDTH * WIDTH;
+    Place            end   = begin;
     for (PetscInt t = begin_[static_cast<size_t>(node)]; t < begin_[static_cast<size_t>(node) + 1]; t++) {
-      const size_t             r    = static_cast<size_t>(of_row_[static_cast<size_t>(t)]);
-      const PetscScalar *const left = p + static_cast<size_t>(of_run_[static_cast<size_t>(t)]) * WIDTH;
-      for (size_t q = ap_begin_[r]; q < ap_begin_[r + 1]; q++) {
-        const PetscInt           other = ap_run_[q];
-        const PetscScalar *const right = ap_.data() + q * WIDTH;
-        PetscScalar *const       to    = sum + static_cast<size_t>(other) * BLOCK;
-        if (seen[other] != node) {
-          seen[other]    = node;
-          found[count++] = other;
-          std::fill(to, to + BLOCK, PetscScalar(0));
-        }
-        for (int s = 0; s < WIDTH; s++)
-          for (int c = 0; c < WIDTH; c++) to[s * WIDTH + c] += left[s] * right[c];
-      }
+      const size_t             r     = static_cast<size_t>(of_row_[static_cast<size_t>(t)]);
+      const PetscScalar *const left  = Values(p_) + static_cast<size_t>(of_run_[static_cast<size_t>(t)]) * WIDTH;
+      const size_t             first = ap_begin_[r];
+      end = AddRow<WIDTH>(left, static_cast<Place>(ap_begin_[r + 1] - first), ap_run_.data() + first,
+                          ap_.data() + first * WIDTH, begin, end, place_.data(), found_.data(), sum_.data());
     }
-    std::sort(found, found + count);
+    const size_t count = static_cast<size_t>(end - begin);
+    std::sort(found_.begin(), found_.begin() + (end - begin));
     value_.resize(count * BLOCK);
     for (size_t k = 0; k < count; k++) {
-      const PetscScalar *const from = sum + static_cast<size_t>(found[k]) * BLOCK;
+      const PetscScalar *const from = sum_.data() + static_cast<size_t>(place_[found_[k]] - begin) * BLOCK;
       for (size_t s = 0; s < WIDTH; s++)
         for (size_t c = 0; c < WIDTH; c++) value_[(s * count + k) * WIDTH + c] = from[s * WIDTH + c];
     }
@@ -142,7 +168,8 @@ private:
 
   const PetscInt           rows_, nodes_;
   const rows::CsrView      a_, p_;
-  std::vector<PetscInt>    seen_, found_, begin_, of_row_, of_run_, ap_run_;
+  std::vector<Place>       place_;
+  std::vector<PetscInt>    found_, begin_, of_row_, of_run_, ap_run_;
   std::vector<size_t>      ap_begin_;
   std::vector<PetscScalar> ap_, sum_, value_;
 };
