@@ -1,11 +1,8 @@
 static const char help[] = "Direct factorizations with large fronts: tiles, exchanges, updates of many rows.\n\n";
 
+#include "../device_limit.hpp"
 #include "direct.hpp"
 #include "mirrored.hpp"
-
-#if defined(SPARSEGPU_HAVE_CUDA)
-  #include <cuda_runtime.h>
-#endif
 
 using namespace testing;
 
@@ -124,21 +121,19 @@ static PetscErrorCode Memory()
   constexpr size_t         LEFT = 80 << 20; // less than the factors take: 130 MB
   std::vector<PetscScalar> x;
   const Problem            p = Cube(32);
-  size_t                   there, total;
-  void                    *taken = nullptr;
   std::string              message;
   Mat                      A, F;
   PetscCall(CreateOn("cuda", p, &A));
   PetscCall(MatGetFactor(A, MATSOLVERSPARSEGPU, MAT_FACTOR_LU, &F));
   PetscCall(MatDestroy(&F)); // the device's context is there
-  PetscCheck(cudaMemGetInfo(&there, &total) == cudaSuccess && there > LEFT &&
-                 cudaMalloc(&taken, there - LEFT) == cudaSuccess,
-             PETSC_COMM_SELF, PETSC_ERR_MEM, "cudaMalloc of all but %zu bytes", LEFT);
-  PetscCall(ExpectError(
-      "little memory", [&] { return FactorDirect(A, MAT_FACTOR_LU, MATORDERINGND, &F); }, &message, PETSC_ERR_MEM));
-  PetscCheck(message.find("will need") != std::string::npos, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The message is: %s",
-             message.c_str());
-  PetscCheck(cudaFree(taken) == cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_GPU, "cudaFree");
+  {
+    const DeviceLimit limit(LEFT);
+    PetscCheck(limit.works(), PETSC_COMM_SELF, PETSC_ERR_MEM, "cudaMalloc of all but %zu bytes", LEFT);
+    PetscCall(ExpectError(
+        "little memory", [&] { return FactorDirect(A, MAT_FACTOR_LU, MATORDERINGND, &F); }, &message, PETSC_ERR_MEM));
+    PetscCheck(message.find("will need") != std::string::npos, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The message is: %s",
+               message.c_str());
+  }
   PetscCall(FactorDirect(A, MAT_FACTOR_LU, MATORDERINGND, &F));
   PetscCall(SolveWith(A, F, VECSTANDARD, false, &x));
   PetscCall(CheckBackward(p, x, false, "enough memory"));

@@ -54,6 +54,23 @@ PetscErrorCode MatGetFactor_SparseGPU(Mat A, MatFactorType kind, Mat *F)
   *F = B;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/// For a matrix whose user has named no solver.
+PetscErrorCode MatGetFactor_Default(Mat A, MatFactorType kind, Mat *F)
+{
+  const FactorMaker &maker = makers[kind];
+  bool               takes = true;
+
+  PetscFunctionBegin;
+  if (maker.takes) PetscCall(maker.takes(A, &takes));
+  if (!takes) {
+    PetscCall(MatGetFactor(A, MATSOLVERPETSC, kind, F));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatGetFactor_SparseGPU(A, kind, F));
+  if (maker.by_default) PetscCall(maker.by_default(*F));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace
 
 PetscErrorCode RegisterFactor(MatFactorType kind, const FactorMaker &maker)
@@ -74,7 +91,7 @@ PetscErrorCode RegisterDefaultFactors()
   for (int kind = 0; kind < MAT_FACTOR_NUM_TYPES; kind++)
     if (makers[kind].default_on_device)
       PetscCall(MatSolverTypeRegister(MATSOLVERSPARSEGPU, MATSEQAIJSPARSEGPU, static_cast<MatFactorType>(kind),
-                                      MatGetFactor_SparseGPU));
+                                      MatGetFactor_Default));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

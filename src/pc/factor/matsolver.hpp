@@ -9,7 +9,9 @@ namespace sparsegpu::factor
 /// How a kind of factorization makes a new matrix one of its factors.
 struct FactorMaker {
   PetscErrorCode (*fill)(Mat F) = nullptr; ///< sets F->data, F->ops and F->preferredordering
-  bool default_on_device        = false;   ///< becomes seqaijsparsegpu's default once one of them runs on a GPU
+  bool default_on_device        = false;   ///< becomes seqaijsparsegpu's default once one of them runs on a GPU ...
+  PetscErrorCode (*takes)(Mat A, bool *takes) = nullptr; ///< ... of these matrices; null: of all
+  PetscErrorCode (*by_default)(Mat F)         = nullptr; ///< F, filled, has been made as the default; null: that is all
 };
 /// MatSolverTypeRegister() of MATSOLVERSPARSEGPU for this kind. PETSc's own solver stays the default.
 PetscErrorCode RegisterFactor(MatFactorType kind, const FactorMaker &maker);

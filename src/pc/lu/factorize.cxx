@@ -173,6 +173,11 @@ PetscErrorCode Trial::Run(Quality *quality)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+MatFactorShiftType ShiftOf(const MatFactorInfo *info)
+{
+  return static_cast<MatFactorShiftType>(static_cast<int>(info->shifttype));
+}
+
 /// What F tells of a factorization.
 PetscErrorCode EndNumeric(Mat F, Mat A, const MatrixRows &rows, HostRows *matrix, Quality quality)
 {
@@ -191,9 +196,14 @@ PetscErrorCode EndNumeric(Mat F, Mat A, const MatrixRows &rows, HostRows *matrix
 
 } // namespace
 
+bool TakesShift(const MatFactorInfo *info)
+{
+  const auto type = ShiftOf(info);
+  return type == MAT_SHIFT_NONE || type == MAT_SHIFT_INBLOCKS;
+}
+
 PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
 {
-  const auto    type   = static_cast<MatFactorShiftType>(static_cast<int>(info->shifttype));
   DirectFactor *factor = DirectOf(F);
   Reordering    reordering{F, A, &factor->ordered_by};
   HostRows      matrix;
@@ -203,10 +213,10 @@ PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
 
   PetscFunctionBegin;
   if (F->factorerrortype == MAT_FACTOR_STRUCT_ZEROPIVOT) PetscFunctionReturn(PETSC_SUCCESS); // singular for all values
-  PetscCheck(type == MAT_SHIFT_NONE || type == MAT_SHIFT_INBLOCKS, PETSC_COMM_SELF, PETSC_ERR_SUP,
+  PetscCheck(TakesShift(info), PETSC_COMM_SELF, PETSC_ERR_SUP,
              "%s replaces small pivots: -pc_factor_shift_type %s is not supported, none and inblocks are",
-             MATSOLVERSPARSEGPU, MatFactorShiftTypes[type]);
-  factor->replace = type == MAT_SHIFT_INBLOCKS ? info->shiftamount : 0;
+             MATSOLVERSPARSEGPU, MatFactorShiftTypes[ShiftOf(info)]);
+  factor->replace = ShiftOf(info) == MAT_SHIFT_INBLOCKS ? info->shiftamount : 0;
   factor->strict  = A->erroriffailure == PETSC_TRUE;
   factor->Unpivot(); // the fronts' space again
   factor->tried_pivoting = false;

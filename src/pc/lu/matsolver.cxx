@@ -2,6 +2,7 @@
 #include <petsc/private/matimpl.h>
 #include "pc/factor/matsolver.hpp"
 #include "pc/lu/attempt.hpp"
+#include "pc/lu/by_default.hpp"
 #include "pc/lu/factorize.hpp"
 #include "pc/lu/inertia.hpp"
 #include "pc/lu/matsolver.hpp"
@@ -140,34 +141,16 @@ PetscErrorCode MatMatSolveTranspose_Direct(Mat F, Mat B, Mat X)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Operations that both kinds have.
-PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorInfo *info, DirectKind kind)
-{
-  PetscFunctionBegin;
-  PetscCall(MatFactorSymbolic_Direct(F, A, row, column, info, kind));
-  F->ops->lufactornumeric = F->ops->choleskyfactornumeric = MatFactorNumeric_Direct;
-  F->ops->solve                                           = MatSolve_Direct;
-  F->ops->solvetranspose                                  = MatSolveTranspose_Direct;
-  F->ops->matsolve                                        = MatMatSolve_Direct;
-  F->ops->matsolvetranspose                               = MatMatSolveTranspose_Direct;
-  F->ops->mattransposesolve                               = MatMatTransposeSolve_Direct;
-  F->ops->forwardsolve                                    = MatForwardSolve_Direct;
-  F->ops->backwardsolve                                   = MatBackwardSolve_Direct;
-#if !defined(PETSC_USE_COMPLEX)
-  F->ops->getinertia = kind == DirectKind::Cholesky ? MatGetInertia_Direct : nullptr;
-#endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 PetscErrorCode MatLUFactorSymbolic_Direct(Mat F, Mat A, IS row, IS column, const MatFactorInfo *info)
 {
   PetscFunctionBegin;
-  PetscCall(Symbolic(F, A, row, column, info, DirectKind::LU));
+  PetscCall(BeginDirect(F, A, row, column, info, DirectKind::LU));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 PetscErrorCode MatCholeskyFactorSymbolic_Direct(Mat F, Mat A, IS order, const MatFactorInfo *info)
 {
   PetscFunctionBegin;
-  PetscCall(Symbolic(F, A, order, order, info, DirectKind::Cholesky));
+  PetscCall(BeginDirect(F, A, order, order, info, DirectKind::Cholesky));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -207,6 +190,24 @@ PetscErrorCode FillFactor(Mat F)
 }
 } // namespace
 
+PetscErrorCode BeginDirect(Mat F, Mat A, IS row, IS column, const MatFactorInfo *info, DirectKind kind)
+{
+  PetscFunctionBegin;
+  PetscCall(MatFactorSymbolic_Direct(F, A, row, column, info, kind));
+  F->ops->lufactornumeric = F->ops->choleskyfactornumeric = MatFactorNumeric_Direct;
+  F->ops->solve                                           = MatSolve_Direct;
+  F->ops->solvetranspose                                  = MatSolveTranspose_Direct;
+  F->ops->matsolve                                        = MatMatSolve_Direct;
+  F->ops->matsolvetranspose                               = MatMatSolveTranspose_Direct;
+  F->ops->mattransposesolve                               = MatMatTransposeSolve_Direct;
+  F->ops->forwardsolve                                    = MatForwardSolve_Direct;
+  F->ops->backwardsolve                                   = MatBackwardSolve_Direct;
+#if !defined(PETSC_USE_COMPLEX)
+  F->ops->getinertia = kind == DirectKind::Cholesky ? MatGetInertia_Direct : nullptr;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 DirectFactor *DirectOf(Mat F)
 {
   return static_cast<DirectFactor *>(F->data);
@@ -223,7 +224,7 @@ PetscErrorCode RegisterDirectFactors()
 {
   PetscFunctionBegin;
   for (const MatFactorType kind : {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY})
-    PetscCall(RegisterFactor(kind, FactorMaker{FillFactor, false}));
+    PetscCall(RegisterFactor(kind, FactorMaker{FillFactor, true, TakesByDefault, MayGiveWay}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

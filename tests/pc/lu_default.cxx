@@ -1,0 +1,168 @@
+static const char help[] = "Which solver factors a matrix on a GPU whose user has named none.\n\n";
+
+#include "../device_limit.hpp"
+#include "direct.hpp"
+#include "mirrored.hpp"
+
+#include <petscksp.h>
+
+#include <cstring>
+
+using namespace testing;
+
+namespace
+{
+constexpr PetscInt SMALL = 8, LARGE = 16; ///< cubes with fewer rows than the least of our default, and more
+
+template <PetscErrorCode (*test)()> PetscErrorCode OnGPU()
+{
+  PetscBool device;
+
+  PetscFunctionBeginUser;
+  PetscCall(SparseGPUHasDevice(&device));
+  if (!device) return Skip("skipped: no GPU");
+  PetscCall(test());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+Problem Definite(PetscInt n)
+{
+  return Mirrored(Cube(n), true, true);
+}
+
+/// F of A by `solver`, null: by default, which is `expected` after the symbolic factorization, solves.
+PetscErrorCode Check(const Problem &p, Mat A, const char solver[], MatFactorType kind, MatFactorShiftType shift,
+                     const char expected[], const std::string &what)
+{
+  MatFactorInfo            info = Info(0);
+  std::vector<PetscScalar> x;
+  MatSolverType            found;
+  IS                       rows, columns;
+  Mat                      F;
+  PetscInt                 references[2];
+  PetscBool                same;
+
+  PetscFunctionBeginUser;
+  info.shifttype   = (PetscReal)shift;
+  info.shiftamount = PETSC_SQRT_MACHINE_EPSILON;
+  PetscCall(PetscObjectGetReference((PetscObject)A, &references[0]));
+  PetscCall(MatGetFactor(A, solver, kind, &F));
+  PetscCall(MatGetOrdering(A, MATORDERINGND, &rows, &columns));
+  for (int round = 0; round < 2; ++round) {
+    if (kind == MAT_FACTOR_CHOLESKY) {
+      PetscCall(MatCholeskyFactorSymbolic(F, A, rows, &info));
+      PetscCall(MatCholeskyFactorNumeric(F, A, &info));
+    } else {
+      PetscCall(MatLUFactorSymbolic(F, A, rows, columns, &info));
+      PetscCall(MatLUFactorNumeric(F, A, &info));
+    }
+    PetscCall(MatFactorGetSolverType(F, &found));
+    PetscCall(PetscStrcmp(found, expected, &same));
+    PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %s, not %s", what.c_str(), found, expected);
+    PetscCall(SolveWith(A, F, VECSTANDARD, false, &x));
+    PetscCall(CheckBackward(p, x, false, what, strcmp(expected, MATSOLVERSPARSEGPU) ? 100 : 1)); // one is not refined
+    if (strcmp(expected, MATSOLVERSPARSEGPU)) break; // PETSc's is not made for a second symbolic factorization
+  }
+  PetscCall(ISDestroy(&rows));
+  PetscCall(ISDestroy(&columns));
+  PetscCall(MatDestroy(&F));
+  PetscCall(PetscObjectGetReference((PetscObject)A, &references[1]));
+  PetscCheck(references[0] == references[1], PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %d references to A, not %d",
+             what.c_str(), (int)references[1], (int)references[0]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+/// By the number of rows, by where the matrix multiplies, and by name.
+static PetscErrorCode Choice()
+{
+  PetscFunctionBeginUser;
+  for (const MatFactorType kind : {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY})
+    for (const PetscInt n : {SMALL, LARGE})
+      for (const char *backend : {"cuda", "kokkos"}) {
+        const Problem     p    = Definite(n);
+        const std::string what = p.name + " " + MatFactorTypes[kind] + " " + backend;
+        const bool        ours = n == LARGE && !strcmp(backend, "cuda");
+        Mat               A;
+        PetscCall(CreateOn(backend, p, &A));
+        PetscCall(Check(p, A, nullptr, kind, MAT_SHIFT_NONE, ours ? MATSOLVERSPARSEGPU : MATSOLVERPETSC, what));
+        for (const char *solver : {MATSOLVERSPARSEGPU, MATSOLVERPETSC})
+          PetscCall(Check(p, A, solver, kind, MAT_SHIFT_NONE, solver, what + " by name"));
+        PetscCall(MatDestroy(&A));
+      }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Shifts that ours lacks are PETSc's; a PC that asks for one solves, again with new values, and may be used up.
+static PetscErrorCode Shifts()
+{
+  const Problem p = Definite(LARGE);
+  Mat           A;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateOn("cuda", p, &A));
+  for (const MatFactorType kind : {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY})
+    for (const MatFactorShiftType shift :
+         {MAT_SHIFT_NONE, MAT_SHIFT_NONZERO, MAT_SHIFT_POSITIVE_DEFINITE, MAT_SHIFT_INBLOCKS}) {
+      const bool ours = shift == MAT_SHIFT_NONE || shift == MAT_SHIFT_INBLOCKS;
+      PetscCall(Check(p, A, nullptr, kind, shift, ours ? MATSOLVERSPARSEGPU : MATSOLVERPETSC,
+                      std::string(MatFactorTypes[kind]) + " " + MatFactorShiftTypes[shift]));
+    }
+  for (const char *type : {PCLU, PCCHOLESKY})
+    for (const char *shift : {"none", "nonzero"}) {
+      const Options options(std::string("-ksp_type preonly -pc_factor_shift_type ") + shift);
+      KSP           ksp;
+      PC            pc;
+      Vec           b, x, r;
+      PetscReal     norm, residual;
+      PetscCall(MatCreateVecs(A, &x, &b));
+      PetscCall(VecDuplicate(b, &r));
+      PetscCall(VecSet(b, 1));
+      PetscCall(VecNorm(b, NORM_2, &norm));
+      PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
+      PetscCall(KSPSetOperators(ksp, A, A));
+      PetscCall(KSPGetPC(ksp, &pc));
+      PetscCall(PCSetType(pc, type));
+      PetscCall(KSPSetFromOptions(ksp));
+      for (int round = 0; round < 3; ++round) {
+        PetscCall(KSPSolve(ksp, b, x));
+        PetscCall(MatMult(A, x, r));
+        PetscCall(VecAXPY(r, -1, b));
+        PetscCall(VecNorm(r, NORM_2, &residual));
+        PetscCheck(residual <= 1e4 * PETSC_MACHINE_EPSILON * norm, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                   "%s, shift %s, round %d: residual %g", type, shift, round, (double)(residual / norm));
+        PetscCall(MatScale(A, (PetscReal)1.5));
+        PetscCall(KSPSetOperators(ksp, A, A));
+      }
+      PetscCall(KSPDestroy(&ksp));
+      for (Vec *v : {&b, &x, &r}) PetscCall(VecDestroy(v));
+    }
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Where the device's memory does not suffice the host factors; named, ours is an error (lu_fronts memory).
+static PetscErrorCode Memory()
+{
+  PetscFunctionBeginUser;
+#if defined(SPARSEGPU_HAVE_CUDA)
+  const Problem p = Definite(32);
+  Mat           A, F;
+  PetscCall(CreateOn("cuda", p, &A));
+  PetscCall(MatGetFactor(A, MATSOLVERSPARSEGPU, MAT_FACTOR_LU, &F));
+  PetscCall(MatDestroy(&F)); // the device's context is there
+  for (const MatFactorType kind : {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY}) {
+    const DeviceLimit limit(kind == MAT_FACTOR_LU ? 80 << 20 : 40 << 20); // less than the factors take: 130, 65 MB
+    PetscCheck(limit.works(), PETSC_COMM_SELF, PETSC_ERR_MEM, "cudaMalloc of nearly all memory");
+    PetscCall(Check(p, A, nullptr, kind, MAT_SHIFT_NONE, MATSOLVERPETSC, "little memory"));
+  }
+  PetscCall(Check(p, A, nullptr, MAT_FACTOR_LU, MAT_SHIFT_NONE, MATSOLVERSPARSEGPU, "enough memory"));
+  PetscCall(MatDestroy(&A));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  return Main(argc, argv, help, {{"choice", OnGPU<Choice>}, {"shifts", OnGPU<Shifts>}, {"memory", OnGPU<Memory>}});
+}
