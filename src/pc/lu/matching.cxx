@@ -45,7 +45,8 @@ private:
   std::vector<signed char> state_;              ///< [rows] 0: not seen, 1: reached, 2: final
   std::vector<PetscInt>    touched_;
   std::vector<Reached>     heap_; ///< the nearest first; an entry of a larger distance than its row's is stale
-  std::vector<PetscInt>    near_; ///< [rows] final ones whose columns are to come, no further than the last
+  std::vector<PetscInt> near_; ///< a heap, the first row on top: final ones whose columns are to come, no further than
+                               ///< the last. In another order entries of saddle points grow far more
 };
 
 Assignment::Assignment(const CsrView &A)
@@ -138,6 +139,7 @@ void Assignment::Reach(PetscInt column, double length, double *shortest, PetscIn
     } else if (d <= length) { // of which there are many where values are alike: none is nearer
       state_[i] = 2;
       near_.push_back(i);
+      std::push_heap(near_.begin(), near_.end(), std::greater<PetscInt>());
     } else {
       heap_.emplace_back(d, i);
       std::push_heap(heap_.begin(), heap_.end(), std::greater<Reached>());
@@ -150,6 +152,7 @@ bool Assignment::TakeNearest(double shortest, double *length, PetscInt *row)
 {
   if (shortest <= *length) return false;
   if (!near_.empty()) {
+    std::pop_heap(near_.begin(), near_.end(), std::greater<PetscInt>());
     *row = near_.back();
     near_.pop_back();
     return true;
