@@ -136,7 +136,8 @@ LU and Cholesky factorizations
   Notes:
   For sequential matrices of the types `MATAIJ`, `MATSPARSEGPU`, `MATAIJCUSPARSE` and `MATAIJKOKKOS`. The factors are
 those of PETSc's own ILU and ICC, up to rounding. Once a `MATSPARSEGPU` matrix runs on a GPU, this is the default of
-such matrices; -pc_factor_mat_solver_type petsc asks for PETSc's.
+such matrices, for direct factorizations of those that are on the GPU and have at least 2,000 rows;
+-pc_factor_mat_solver_type petsc asks for PETSc's.
 
   The pattern of the factors, fill included, is found where they are computed; on the host where the device lacks the
 memory for it, or where -pc_factor_diagonal_fill has entries to put in. Orderings are found on the host. New values in
@@ -206,7 +207,8 @@ more than sqrt(eps), the solution is infinite and the factor has failed.
 memory of the factors. It is L D L^T, or L D L^H of a matrix that is known to be Hermitian (`MatSetOption()`), and need
 not be definite. `MatGetInertia()` gives the inertia of a Cholesky factorization where no pivot was replaced. There is
 no parallel factorization: use `PCBJACOBI`, `PCASM`, `PCREDUNDANT` or `PCTELESCOPE`. Shift types other than none and
-inblocks are refused.
+inblocks are refused, and a lack of memory for the factors is an error, where this solver was asked for by name; where it
+is the default, PETSc's own factorization takes its place then, at the symbolic factorization.
 
 .seealso: `MATSPARSEGPU`, `PCILU`, `PCICC`, `PCBJACOBI`, `PCFactorSetMatSolverType()`, `PCFactorSetLevels()`
 M*/

@@ -18,10 +18,11 @@ namespace
 {
 constexpr int BUFFERS = 2 * MOST_COPY_THREADS;
 
-char            *pinned  = nullptr; ///< [BUFFERS][STAGED_CHUNK]
-bool             refused = false;   ///< no pinned memory was to be had
-cudaEvent_t      copied[BUFFERS];   ///< the device is done with the buffer
-std::atomic_flag in_use = ATOMIC_FLAG_INIT;
+char               *pinned  = nullptr; ///< [BUFFERS][STAGED_CHUNK]
+bool                refused = false;   ///< no pinned memory was to be had
+cudaEvent_t         copied[BUFFERS];   ///< the device is done with the buffer
+std::atomic_flag    in_use = ATOMIC_FLAG_INIT;
+std::atomic<size_t> asked{0}; ///< bytes of all copies that could go this way
 
 /// One copy, as all its threads see it.
 struct Copy {
@@ -171,6 +172,7 @@ PetscErrorCode StagingPays(const void *host, size_t bytes, bool *pays)
     *pays = attributes.type == cudaMemoryTypeUnregistered;
   else
     (void)cudaGetLastError();
+  if (*pays) *pays = (asked += bytes) >= STAGED_FROM;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -192,6 +194,7 @@ PetscErrorCode StagingFinalize()
 {
   PetscFunctionBegin;
   refused = false;
+  asked   = 0;
   if (!pinned) PetscFunctionReturn(PETSC_SUCCESS);
   for (const cudaEvent_t event : copied) {
     SparseGPUCallCUDA(cudaEventSynchronize(event)); // the last copy from the buffer

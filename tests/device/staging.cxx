@@ -202,6 +202,12 @@ PetscErrorCode TestDevice()
     PetscCall(Skip("skipped: no device"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  const std::vector<char> pageable(2 * STAGED_CHUNK);
+  for (size_t asked = pageable.size(); asked <= STAGED_FROM + pageable.size(); asked += pageable.size()) {
+    PetscCall(StagingPays(pageable.data(), pageable.size(), &pays));
+    PetscCheck(pays == (asked >= STAGED_FROM), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "Pageable memory is%s staged after %zu bytes", pays ? "" : " not", asked);
+  }
   const std::vector<size_t> sizes = {1,
                                      STAGED_CHUNK - 1,
                                      STAGED_CHUNK,
@@ -215,9 +221,6 @@ PetscErrorCode TestDevice()
     for (size_t shift : {0, 16, 4095})
       for (int threads : {0, 1, 3, 4})
         for (bool fresh : {true, false}) PetscCall(RoundTrip(bytes, shift, threads, fresh));
-  const std::vector<char> pageable(2 * STAGED_CHUNK);
-  PetscCall(StagingPays(pageable.data(), pageable.size(), &pays));
-  PetscCheck(pays, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Pageable memory is not staged");
   PetscCall(StagingPays(pageable.data(), pageable.size() - 1, &pays));
   PetscCheck(!pays, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A small copy is staged");
   PetscCall(DeviceAllocatePinned(2 * STAGED_CHUNK, &pinned));
