@@ -93,7 +93,7 @@ static PetscErrorCode Choice()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Shifts that ours lacks are PETSc's; a PC that asks for one solves, again with new values, and may be used up.
+/// Shifts of pivots are PETSc's.
 static PetscErrorCode Shifts()
 {
   const Problem p = Definite(LARGE);
@@ -103,40 +103,120 @@ static PetscErrorCode Shifts()
   PetscCall(CreateOn("cuda", p, &A));
   for (const MatFactorType kind : {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY})
     for (const MatFactorShiftType shift :
-         {MAT_SHIFT_NONE, MAT_SHIFT_NONZERO, MAT_SHIFT_POSITIVE_DEFINITE, MAT_SHIFT_INBLOCKS}) {
-      const bool ours = shift == MAT_SHIFT_NONE || shift == MAT_SHIFT_INBLOCKS;
-      PetscCall(Check(p, A, nullptr, kind, shift, ours ? MATSOLVERSPARSEGPU : MATSOLVERPETSC,
+         {MAT_SHIFT_NONE, MAT_SHIFT_NONZERO, MAT_SHIFT_POSITIVE_DEFINITE, MAT_SHIFT_INBLOCKS})
+      PetscCall(Check(p, A, nullptr, kind, shift, shift == MAT_SHIFT_NONE ? MATSOLVERSPARSEGPU : MATSOLVERPETSC,
                       std::string(MatFactorTypes[kind]) + " " + MatFactorShiftTypes[shift]));
-    }
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+namespace
+{
+/// Solves with A, by a factor of `expected`.
+PetscErrorCode SolveBy(KSP ksp, Mat A, const char expected[], const std::string &what)
+{
+  Vec           b, x, r;
+  PC            pc;
+  Mat           F;
+  MatSolverType found;
+  PetscReal     norm, residual;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecDuplicate(b, &r));
+  PetscCall(VecSet(b, 1));
+  PetscCall(VecNorm(b, NORM_2, &norm));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(MatMult(A, x, r));
+  PetscCall(VecAXPY(r, -1, b));
+  PetscCall(VecNorm(r, NORM_2, &residual));
+  PetscCheck(residual <= 1e4 * PETSC_MACHINE_EPSILON * norm, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: residual %g",
+             what.c_str(), (double)(residual / norm));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCFactorGetMatrix(pc, &F));
+  PetscCall(MatFactorGetSolverType(F, &found));
+  PetscCheck(!strcmp(found, expected), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %s, not %s", what.c_str(), found,
+             expected);
+  for (Vec *v : {&b, &x, &r}) PetscCall(VecDestroy(v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+/// A PC gets new values, another matrix, is emptied, and asks for a shift from the beginning or later.
+static PetscErrorCode Solvers()
+{
+  PetscFunctionBeginUser;
   for (const char *type : {PCLU, PCCHOLESKY})
     for (const char *shift : {"none", "nonzero"}) {
-      const Options options(std::string("-ksp_type preonly -pc_factor_shift_type ") + shift);
-      KSP           ksp;
-      PC            pc;
-      Vec           b, x, r;
-      PetscReal     norm, residual;
-      PetscCall(MatCreateVecs(A, &x, &b));
-      PetscCall(VecDuplicate(b, &r));
-      PetscCall(VecSet(b, 1));
-      PetscCall(VecNorm(b, NORM_2, &norm));
+      const Options     options(std::string("-ksp_type preonly -pc_factor_shift_type ") + shift);
+      const char *const expected = strcmp(shift, "none") ? MATSOLVERPETSC : MATSOLVERSPARSEGPU;
+      const std::string what     = std::string(type) + ", shift " + shift;
+      KSP               ksp;
+      PC                pc;
+      Mat               A, B;
+      PetscCall(CreateOn("cuda", Definite(LARGE), &A));
+      PetscCall(CreateOn("cuda", Definite(LARGE + 1), &B));
       PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
-      PetscCall(KSPSetOperators(ksp, A, A));
       PetscCall(KSPGetPC(ksp, &pc));
       PetscCall(PCSetType(pc, type));
       PetscCall(KSPSetFromOptions(ksp));
-      for (int round = 0; round < 3; ++round) {
-        PetscCall(KSPSolve(ksp, b, x));
-        PetscCall(MatMult(A, x, r));
-        PetscCall(VecAXPY(r, -1, b));
-        PetscCall(VecNorm(r, NORM_2, &residual));
-        PetscCheck(residual <= 1e4 * PETSC_MACHINE_EPSILON * norm, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-                   "%s, shift %s, round %d: residual %g", type, shift, round, (double)(residual / norm));
-        PetscCall(MatScale(A, (PetscReal)1.5));
-        PetscCall(KSPSetOperators(ksp, A, A));
-      }
+      PetscCall(SolveBy(ksp, A, expected, what));
+      PetscCall(MatScale(A, (PetscReal)1.5));
+      PetscCall(SolveBy(ksp, A, expected, what + ", new values"));
+      PetscCall(KSPReset(ksp));
+      PetscCall(SolveBy(ksp, B, expected, what + ", another matrix"));
+      PetscCall(PCFactorSetShiftType(pc, MAT_SHIFT_NONZERO));
+      PetscCall(MatScale(B, (PetscReal)1.5));
+      if (!strcmp(expected, MATSOLVERPETSC)) PetscCall(SolveBy(ksp, B, MATSOLVERPETSC, what + ", shift again"));
       PetscCall(KSPDestroy(&ksp));
-      for (Vec *v : {&b, &x, &r}) PetscCall(VecDestroy(v));
+
+      PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
+      PetscCall(KSPGetPC(ksp, &pc));
+      PetscCall(PCSetType(pc, type));
+      PetscCall(KSPSetFromOptions(ksp));
+      PetscCall(SolveBy(ksp, A, expected, what));
+      PetscCall(PCFactorSetShiftType(pc, MAT_SHIFT_NONZERO));
+      PetscCall(MatScale(A, (PetscReal)1.5));
+      PetscCall(SolveBy(ksp, A, MATSOLVERPETSC, what + ", then a shift"));
+      PetscCall(MatScale(A, (PetscReal)1.5));
+      PetscCall(SolveBy(ksp, A, MATSOLVERPETSC, what + ", then a shift and new values"));
+      PetscCall(KSPDestroy(&ksp));
+      for (Mat *M : {&A, &B}) PetscCall(MatDestroy(M));
     }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A singular coarse operator of PCMG, which asks for shifts: as PETSc's, no failure.
+static PetscErrorCode Singular()
+{
+  const Options options("-ksp_type preonly -pc_factor_shift_type inblocks");
+  Problem       p = Cube(LARGE);
+  Mat           A;
+  KSP           ksp;
+  PC            pc;
+  Vec           b, x;
+  PetscReal     norm;
+
+  PetscFunctionBeginUser;
+  std::vector<PetscInt> neighbours((size_t)p.rows, 0);
+  for (const Entry &e : p.entries) neighbours[(size_t)e.i] += e.i != e.j;
+  for (Entry &e : p.entries) e.v = e.i == e.j ? (PetscReal)neighbours[(size_t)e.i] : -1;
+  PetscCall(CreateOn("cuda", p, &A));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecSetRandom(x, nullptr));
+  PetscCall(MatMult(A, x, b));
+  PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCLU));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(VecNorm(x, NORM_2, &norm));
+  PetscCheck(!PetscIsInfOrNanReal(norm), PETSC_COMM_SELF, PETSC_ERR_PLIB, "The solution is %g", (double)norm);
+  PetscCall(KSPDestroy(&ksp));
+  for (Vec *v : {&b, &x}) PetscCall(VecDestroy(v));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -146,17 +226,44 @@ static PetscErrorCode Memory()
 {
   PetscFunctionBeginUser;
 #if defined(SPARSEGPU_HAVE_CUDA)
-  const Problem p = Definite(32);
-  Mat           A, F;
+  const Problem       p    = Definite(32);
+  const MatFactorInfo info = Info(0);
+  Mat                 A, F;
+  IS                  rows, columns;
   PetscCall(CreateOn("cuda", p, &A));
-  PetscCall(MatGetFactor(A, MATSOLVERSPARSEGPU, MAT_FACTOR_LU, &F));
-  PetscCall(MatDestroy(&F)); // the device's context is there
+  PetscCall(MatGetOrdering(A, MATORDERINGND, &rows, &columns));
   for (const MatFactorType kind : {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY}) {
-    const DeviceLimit limit(kind == MAT_FACTOR_LU ? 80 << 20 : 40 << 20); // less than the factors take: 130, 65 MB
-    PetscCheck(limit.works(), PETSC_COMM_SELF, PETSC_ERR_MEM, "cudaMalloc of nearly all memory");
-    PetscCall(Check(p, A, nullptr, kind, MAT_SHIFT_NONE, MATSOLVERPETSC, "little memory"));
+    const size_t left = kind == MAT_FACTOR_LU ? 80 << 20 : 40 << 20; // less than the factors take: 130, 65 MB
+    const auto   what = std::string(MatFactorTypes[kind]) + ", little memory";
+    PetscCall(MatGetFactor(A, nullptr, kind, &F)); // the device's context is there
+    {
+      const DeviceLimit limit(left);
+      PetscCheck(limit.works(), PETSC_COMM_SELF, PETSC_ERR_MEM, "cudaMalloc of all but %zu bytes", left);
+      PetscCall(Check(p, A, nullptr, kind, MAT_SHIFT_NONE, MATSOLVERPETSC, what));
+    }
+    std::vector<PetscScalar> x;
+    MatSolverType            found;
+    if (kind == MAT_FACTOR_CHOLESKY)
+      PetscCall(MatCholeskyFactorSymbolic(F, A, rows, &info));
+    else
+      PetscCall(MatLUFactorSymbolic(F, A, rows, columns, &info));
+    {
+      const DeviceLimit limit(8 << 20); // no more after the symbolic factorization
+      PetscCheck(limit.works(), PETSC_COMM_SELF, PETSC_ERR_MEM, "cudaMalloc of nearly all memory");
+      if (kind == MAT_FACTOR_CHOLESKY)
+        PetscCall(MatCholeskyFactorNumeric(F, A, &info));
+      else
+        PetscCall(MatLUFactorNumeric(F, A, &info));
+    }
+    PetscCall(MatFactorGetSolverType(F, &found));
+    PetscCheck(!strcmp(found, MATSOLVERPETSC), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s at last: %s", what.c_str(), found);
+    PetscCall(SolveWith(A, F, VECSTANDARD, false, &x));
+    PetscCall(CheckBackward(p, x, false, what + " at last", 100)); // not refined
+    PetscCall(MatDestroy(&F));
   }
   PetscCall(Check(p, A, nullptr, MAT_FACTOR_LU, MAT_SHIFT_NONE, MATSOLVERSPARSEGPU, "enough memory"));
+  PetscCall(ISDestroy(&rows));
+  PetscCall(ISDestroy(&columns));
   PetscCall(MatDestroy(&A));
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -164,5 +271,10 @@ static PetscErrorCode Memory()
 
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help, {{"choice", OnGPU<Choice>}, {"shifts", OnGPU<Shifts>}, {"memory", OnGPU<Memory>}});
+  return Main(argc, argv, help,
+              {{"choice", OnGPU<Choice>},
+               {"shifts", OnGPU<Shifts>},
+               {"solvers", OnGPU<Solvers>},
+               {"singular", OnGPU<Singular>},
+               {"memory", OnGPU<Memory>}});
 }

@@ -5,24 +5,54 @@
 #include "pc/lu/matsolver.hpp"
 #include "petsc/compat.hpp"
 #include "petsc/may_lack_memory.hpp"
+#include "sparsegpu.h"
 
 namespace sparsegpu::lu
 {
 
 namespace
 {
-constexpr PetscInt LEAST_ROWS = 2000; ///< ours is the faster one from some hundred rows of a three-dimensional grid on,
-                                      ///< and from 2,000 on of all that were measured
+constexpr PetscInt LEAST_ROWS = 2000; ///< PETSc's first factorization takes as long there, new values three times
 
-/// F becomes PETSc's own factor. `row`, `column`: null where only ours knows the order.
-PetscErrorCode GiveWay(Mat F, Mat A, IS row, IS column, const MatFactorInfo *info)
+bool OnHost(const MatFactorInfo *info)
+{
+#if PETSC_VERSION_GE(3, 24, 0)
+  return info->factoronhost == PETSC_TRUE;
+#else
+  (void)info;
+  return false;
+#endif
+}
+
+/// What PETSc's does and ours does not, or null. Ours has MAT_SHIFT_INBLOCKS, too, but calls a singular matrix that.
+const char *ReasonFor(const MatFactorInfo *info)
+{
+  if (ShiftOf(info) != MAT_SHIFT_NONE) return "pivots are to be shifted";
+  if (OnHost(info)) return "the host is to factor";
+  return nullptr;
+}
+
+/// Nobody has asked F for what only ours has, and there is one of PETSc's.
+bool MayBecomeOther(Mat F, Mat A)
+{
+  const bool has_other =
+      !PetscDefined(USE_COMPLEX) || F->factortype == MAT_FACTOR_LU || A->symmetric == PETSC_BOOL3_TRUE;
+  return has_other && DirectOf(F)->schur.empty();
+}
+
+/// F becomes PETSc's own factor, after its symbolic factorization. `row`, `column`: null where there is no order yet.
+PetscErrorCode GiveWay(Mat F, Mat A, IS row, IS column, const MatFactorInfo *info, const char why[])
 {
   const MatFactorType kind = F->factortype;
+  const char         *prefix;
   Mat                 other;
   IS                  own[2] = {nullptr, nullptr};
 
   PetscFunctionBegin;
+  PetscCall(PetscInfo(F, "PETSc's factorization takes the place of ours: %s\n", why));
+  PetscCall(MatGetOptionsPrefix(F, &prefix));
   PetscCall(MatGetFactor(A, MATSOLVERPETSC, kind, &other));
+  PetscCall(MatSetOptionsPrefix(other, prefix));
   PetscCall(MatHeaderReplace(F, &other));
   if (!row) PetscCall(MatGetOrdering(A, MATORDERINGND, &own[0], &own[1]));
   if (kind == MAT_FACTOR_LU)
@@ -33,17 +63,46 @@ PetscErrorCode GiveWay(Mat F, Mat A, IS row, IS column, const MatFactorInfo *inf
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorInfo *info)
+constexpr char LACK[] = "ours lacks memory";
+
+/// New values may ask for what those before did not.
+PetscErrorCode Numeric(Mat F, Mat A, const MatFactorInfo *info)
 {
-  const DirectKind kind   = F->factortype == MAT_FACTOR_LU ? DirectKind::LU : DirectKind::Cholesky;
-  bool             shifts = !TakesShift(info), lacks = false;
+  const bool  may_become_other = MayBecomeOther(F, A);
+  const char *why              = may_become_other ? ReasonFor(info) : nullptr;
+  bool        lacks            = false;
 
   PetscFunctionBegin;
-  if (!shifts) PetscCall(MayLackMemory([&] { return BeginDirect(F, A, row, column, info, kind); }, &lacks));
-  if (!shifts && !lacks) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscInfo(F, "PETSc's factorization takes the place of ours: %s\n",
-                      shifts ? "it can shift the diagonal" : "ours lacks memory"));
-  PetscCall(GiveWay(F, A, row, column, info));
+  if (!may_become_other)
+    PetscCall(MatFactorNumeric_Direct(F, A, info));
+  else if (!why)
+    PetscCall(MayLackMemory([&] { return MatFactorNumeric_Direct(F, A, info); }, &lacks));
+  if (!why && !lacks) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GiveWay(F, A, nullptr, nullptr, info, why ? why : LACK));
+  if (F->factortype == MAT_FACTOR_LU)
+    PetscCall((*F->ops->lufactornumeric)(F, A, info));
+  else
+    PetscCall((*F->ops->choleskyfactornumeric)(F, A, info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorInfo *info)
+{
+  const DirectKind kind             = F->factortype == MAT_FACTOR_LU ? DirectKind::LU : DirectKind::Cholesky;
+  const bool       may_become_other = MayBecomeOther(F, A);
+  const char      *why              = may_become_other ? ReasonFor(info) : nullptr;
+  bool             lacks            = false;
+  const auto       begin            = [&] { return BeginDirect(F, A, row, column, info, kind); };
+
+  PetscFunctionBegin;
+  if (!may_become_other)
+    PetscCall(begin());
+  else if (!why)
+    PetscCall(MayLackMemory(begin, &lacks));
+  if (why || lacks)
+    PetscCall(GiveWay(F, A, row, column, info, why ? why : LACK));
+  else
+    F->ops->lufactornumeric = F->ops->choleskyfactornumeric = Numeric;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 PetscErrorCode SymbolicCholesky(Mat F, Mat A, IS order, const MatFactorInfo *info)
@@ -68,9 +127,14 @@ PetscErrorCode TakesByDefault(Mat A, bool *takes)
 
 PetscErrorCode MayGiveWay(Mat F)
 {
+  char **const preferred = const_cast<char **>(&F->preferredordering[MAT_FACTOR_CHOLESKY]);
+
   PetscFunctionBegin;
   F->ops->lufactorsymbolic       = Symbolic;
   F->ops->choleskyfactorsymbolic = SymbolicCholesky;
+  // a PC asks for the order that the first of its factors preferred, whose ever the next ones are
+  PetscCall(PetscFree(*preferred));
+  PetscCall(PetscStrallocpy(MATORDERINGLEASTFILL, preferred));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

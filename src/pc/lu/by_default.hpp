@@ -10,8 +10,8 @@ namespace sparsegpu::lu
 /// Whether ours is the default for A: it multiplies on a GPU, and has so many rows that PETSc's factorization, on one
 /// core of the host, takes longer.
 PetscErrorCode TakesByDefault(Mat A, bool *takes);
-/// F, new and ours, has been made by default: where PETSc's own can do what ours cannot, shifts of the diagonal and
-/// systems whose factors the device's memory does not hold, F becomes that at its symbolic factorization.
+/// F, new and ours, has been made by default: where PETSc's own can do what ours cannot, shifts of pivots and systems
+/// whose factors the device's memory does not hold, F becomes that, unless Schur variables have been named.
 PetscErrorCode MayGiveWay(Mat F);
 
 } // namespace sparsegpu::lu

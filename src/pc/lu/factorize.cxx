@@ -173,11 +173,6 @@ PetscErrorCode Trial::Run(Quality *quality)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-MatFactorShiftType ShiftOf(const MatFactorInfo *info)
-{
-  return static_cast<MatFactorShiftType>(static_cast<int>(info->shifttype));
-}
-
 /// What F tells of a factorization.
 PetscErrorCode EndNumeric(Mat F, Mat A, const MatrixRows &rows, HostRows *matrix, Quality quality)
 {
@@ -196,14 +191,14 @@ PetscErrorCode EndNumeric(Mat F, Mat A, const MatrixRows &rows, HostRows *matrix
 
 } // namespace
 
-bool TakesShift(const MatFactorInfo *info)
+MatFactorShiftType ShiftOf(const MatFactorInfo *info)
 {
-  const auto type = ShiftOf(info);
-  return type == MAT_SHIFT_NONE || type == MAT_SHIFT_INBLOCKS;
+  return static_cast<MatFactorShiftType>(static_cast<int>(info->shifttype));
 }
 
 PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
 {
+  const auto    type   = ShiftOf(info);
   DirectFactor *factor = DirectOf(F);
   Reordering    reordering{F, A, &factor->ordered_by};
   HostRows      matrix;
@@ -213,10 +208,10 @@ PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
 
   PetscFunctionBegin;
   if (F->factorerrortype == MAT_FACTOR_STRUCT_ZEROPIVOT) PetscFunctionReturn(PETSC_SUCCESS); // singular for all values
-  PetscCheck(TakesShift(info), PETSC_COMM_SELF, PETSC_ERR_SUP,
+  PetscCheck(type == MAT_SHIFT_NONE || type == MAT_SHIFT_INBLOCKS, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "%s replaces small pivots: -pc_factor_shift_type %s is not supported, none and inblocks are",
-             MATSOLVERSPARSEGPU, MatFactorShiftTypes[ShiftOf(info)]);
-  factor->replace = ShiftOf(info) == MAT_SHIFT_INBLOCKS ? info->shiftamount : 0;
+             MATSOLVERSPARSEGPU, MatFactorShiftTypes[type]);
+  factor->replace = type == MAT_SHIFT_INBLOCKS ? info->shiftamount : 0;
   factor->strict  = A->erroriffailure == PETSC_TRUE;
   factor->Unpivot(); // the fronts' space again
   factor->tried_pivoting = false;

@@ -12,8 +12,8 @@ namespace sparsegpu::lu
 DirectFactor *DirectOf(Mat F);
 /// What MatGetInfo() tells of F.
 void TakeInfo(Mat F);
-/// Whether ours can do what `info` says of shifts: small pivots may be replaced, the diagonal is not shifted.
-bool TakesShift(const MatFactorInfo *info);
+/// As PETSc keeps it, in a number.
+MatFactorShiftType ShiftOf(const MatFactorInfo *info);
 /// For either kind; `row` and `column` are the order of elimination. Errors: PETSC_ERR_MAT_LU_ZRPVT naming a column
 /// that no row is left for, where failures are errors (MatSetErrorIfFailure()).
 PetscErrorCode MatFactorSymbolic_Direct(Mat F, Mat A, IS row, IS column, const MatFactorInfo *info, DirectKind kind);

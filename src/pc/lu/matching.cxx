@@ -31,6 +31,7 @@ private:
   void Assign(PetscInt entry); ///< its row to its column
   bool Augment(PetscInt column);
   void Reach(PetscInt column, double length, double *shortest, PetscInt *last);
+  void PopNearest();
   bool TakeNearest(double shortest, double *length, PetscInt *row);
   void Flip(PetscInt column, PetscInt last);
 
@@ -45,8 +46,8 @@ private:
   std::vector<signed char> state_;              ///< [rows] 0: not seen, 1: reached, 2: final
   std::vector<PetscInt>    touched_;
   std::vector<Reached>     heap_; ///< the nearest first; an entry of a larger distance than its row's is stale
-  std::vector<PetscInt> near_; ///< a heap, the first row on top: final ones whose columns are to come, no further than
-                               ///< the last. In another order entries of saddle points grow far more
+  std::vector<PetscInt>    near_; ///< a heap, the first row on top: final ones whose columns are to come, no further
+                                  ///< than the last
 };
 
 Assignment::Assignment(const CsrView &A)
@@ -147,28 +148,32 @@ void Assignment::Reach(PetscInt column, double length, double *shortest, PetscIn
   }
 }
 
-/// The nearest row that is not final, or that is and whose column has not come; false: none nearer than `shortest`.
+void Assignment::PopNearest()
+{
+  std::pop_heap(heap_.begin(), heap_.end(), std::greater<Reached>());
+  heap_.pop_back();
+}
+
+/// The nearest row that is not final, or that is and whose column has not come, of rows alike the first: with the last
+/// one pivots of saddle points let entries grow 10^5 times as much. False: none nearer than `shortest`.
 bool Assignment::TakeNearest(double shortest, double *length, PetscInt *row)
 {
   if (shortest <= *length) return false;
-  if (!near_.empty()) {
+  while (!heap_.empty() && (state_[heap_.front().second] == 2 || heap_.front().first > distance_[heap_.front().second]))
+    PopNearest();
+  const bool alike = !heap_.empty() && heap_.front().first <= *length;
+  if (!near_.empty() && !(alike && heap_.front().second < near_.front())) {
     std::pop_heap(near_.begin(), near_.end(), std::greater<PetscInt>());
     *row = near_.back();
     near_.pop_back();
     return true;
   }
-  while (!heap_.empty()) {
-    const auto [d, i] = heap_.front();
-    if (d >= shortest) return false;
-    std::pop_heap(heap_.begin(), heap_.end(), std::greater<Reached>());
-    heap_.pop_back();
-    if (state_[i] == 2 || d > distance_[i]) continue;
-    state_[i] = 2;
-    *length   = d;
-    *row      = i;
-    return true;
-  }
-  return false;
+  if (heap_.empty() || heap_.front().first >= shortest) return false;
+  *length      = heap_.front().first;
+  *row         = heap_.front().second;
+  state_[*row] = 2;
+  PopNearest();
+  return true;
 }
 
 /// The path from `column` to row `last`: each of its rows gets the column that it is reached by.
