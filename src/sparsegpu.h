@@ -206,9 +206,10 @@ more than sqrt(eps), the solution is infinite and the factor has failed.
   Cholesky keeps and computes one triangle, of the matrix its upper one: half the operations of LU and about half the
 memory of the factors. It is L D L^T, or L D L^H of a matrix that is known to be Hermitian (`MatSetOption()`), and need
 not be definite. `MatGetInertia()` gives the inertia of a Cholesky factorization where no pivot was replaced. There is
-no parallel factorization: use `PCBJACOBI`, `PCASM`, `PCREDUNDANT` or `PCTELESCOPE`. Shift types other than none and
-inblocks are refused, and a lack of memory for the factors is an error, where this solver was asked for by name; where it
-is the default, PETSc's own factorization takes its place then, at the symbolic factorization.
+no parallel factorization: use `PCBJACOBI`, `PCASM`, `PCREDUNDANT` or `PCTELESCOPE`. Where a direct factorization was
+asked for by name, shift types other than none and inblocks are refused, and a lack of memory for the factors is an
+error. Where it is the default, PETSc's own takes its place for all shift types, for -pc_factor_mat_factor_on_host and
+where memory lacks, unless Schur variables were named. A `PC` keeps the solver of its first set-up by name.
 
 .seealso: `MATSPARSEGPU`, `PCILU`, `PCICC`, `PCBJACOBI`, `PCFactorSetMatSolverType()`, `PCFactorSetLevels()`
 M*/
