@@ -63,22 +63,34 @@ PetscErrorCode GiveWay(Mat F, Mat A, IS row, IS column, const MatFactorInfo *inf
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-constexpr char LACK[] = "ours lacks memory";
+/// `ours`, unless PETSc's factor is to take its place: *why then, else null.
+template <class Ours> PetscErrorCode Try(Mat F, Mat A, const MatFactorInfo *info, const Ours &ours, const char **why)
+{
+  bool lacks = false;
+
+  PetscFunctionBegin;
+  *why = nullptr;
+  if (!MayBecomeOther(F, A)) {
+    PetscCall(ours());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  *why = ReasonFor(info);
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MayLackMemory(ours, &lacks));
+  if (lacks) *why = "ours lacks memory";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /// New values may ask for what those before did not.
 PetscErrorCode Numeric(Mat F, Mat A, const MatFactorInfo *info)
 {
-  const bool  may_become_other = MayBecomeOther(F, A);
-  const char *why              = may_become_other ? ReasonFor(info) : nullptr;
-  bool        lacks            = false;
+  const char *why;
 
   PetscFunctionBegin;
-  if (!may_become_other)
-    PetscCall(MatFactorNumeric_Direct(F, A, info));
-  else if (!why)
-    PetscCall(MayLackMemory([&] { return MatFactorNumeric_Direct(F, A, info); }, &lacks));
-  if (!why && !lacks) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(GiveWay(F, A, nullptr, nullptr, info, why ? why : LACK));
+  PetscCall(Try(
+      F, A, info, [&] { return MatFactorNumeric_Direct(F, A, info); }, &why));
+  if (!why) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GiveWay(F, A, nullptr, nullptr, info, why));
   if (F->factortype == MAT_FACTOR_LU)
     PetscCall((*F->ops->lufactornumeric)(F, A, info));
   else
@@ -88,19 +100,14 @@ PetscErrorCode Numeric(Mat F, Mat A, const MatFactorInfo *info)
 
 PetscErrorCode Symbolic(Mat F, Mat A, IS row, IS column, const MatFactorInfo *info)
 {
-  const DirectKind kind             = F->factortype == MAT_FACTOR_LU ? DirectKind::LU : DirectKind::Cholesky;
-  const bool       may_become_other = MayBecomeOther(F, A);
-  const char      *why              = may_become_other ? ReasonFor(info) : nullptr;
-  bool             lacks            = false;
-  const auto       begin            = [&] { return BeginDirect(F, A, row, column, info, kind); };
+  const DirectKind kind = F->factortype == MAT_FACTOR_LU ? DirectKind::LU : DirectKind::Cholesky;
+  const char      *why;
 
   PetscFunctionBegin;
-  if (!may_become_other)
-    PetscCall(begin());
-  else if (!why)
-    PetscCall(MayLackMemory(begin, &lacks));
-  if (why || lacks)
-    PetscCall(GiveWay(F, A, row, column, info, why ? why : LACK));
+  PetscCall(Try(
+      F, A, info, [&] { return BeginDirect(F, A, row, column, info, kind); }, &why));
+  if (why)
+    PetscCall(GiveWay(F, A, row, column, info, why));
   else
     F->ops->lufactornumeric = F->ops->choleskyfactornumeric = Numeric;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -120,7 +127,7 @@ PetscErrorCode TakesByDefault(Mat A, bool *takes)
   PetscFunctionBegin;
   *takes = false;
   if (A->rmap->n < LEAST_ROWS) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(factor::FactorSpace(A, &space));
+  PetscCall(FactorSpace(A, &space));
   *takes = space == Space::Device;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
