@@ -136,8 +136,8 @@ LU and Cholesky factorizations
   Notes:
   For sequential matrices of the types `MATAIJ`, `MATSPARSEGPU`, `MATAIJCUSPARSE` and `MATAIJKOKKOS`. The factors are
 those of PETSc's own ILU and ICC, up to rounding. Once a `MATSPARSEGPU` matrix runs on a GPU, this is the default of
-such matrices, for direct factorizations of those that are on the GPU and have at least 2,000 rows;
--pc_factor_mat_solver_type petsc asks for PETSc's.
+such matrices, for direct factorizations of those that are on the GPU and have at least 2,000 rows, of more than three
+entries on average; -pc_factor_mat_solver_type petsc asks for PETSc's.
 
   The pattern of the factors, fill included, is found where they are computed; on the host where the device lacks the
 memory for it, or where -pc_factor_diagonal_fill has entries to put in. Orderings are found on the host. New values in

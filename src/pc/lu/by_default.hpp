@@ -7,8 +7,8 @@
 namespace sparsegpu::lu
 {
 
-/// Whether ours is the default for A: it multiplies on a GPU, and has so many rows that PETSc's factorization, on one
-/// core of the host, takes longer.
+/// Whether ours is the default for A: it multiplies on a GPU, and has so many rows, and entries in them, that PETSc's
+/// factorization, on one core of the host, takes longer. Not collective.
 PetscErrorCode TakesByDefault(Mat A, bool *takes);
 /// F, new and ours, has been made by default: where PETSc's own can do what ours cannot, shifts of pivots and systems
 /// whose factors the device's memory does not hold, F becomes that, unless Schur variables have been named.
