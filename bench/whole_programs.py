@@ -62,7 +62,9 @@ def main():
     types = [pair.split(":") for pair in options.types.split(",")]
     if len(types) != 2 or any(len(pair) != 2 for pair in types):
         sys.exit(f"--types {options.types}: two pairs MATRIX:VECTOR are needed")
-    folder = options.bin or tempfile.mkdtemp()
+    temporary = tempfile.TemporaryDirectory()
+    folder = options.bin or temporary.name
+    os.makedirs(folder, exist_ok=True)
     plugin = os.path.realpath(options.plugin)
     ratios = [[], []]
     print("| program | " + " | ".join(f"{m}, s" for m, _ in types) + " | ratio | " +

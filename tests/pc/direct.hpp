@@ -6,6 +6,26 @@
 namespace testing
 {
 
+/// Both steps, of either kind.
+inline PetscErrorCode Symbolic(Mat F, Mat A, MatFactorType kind, IS rows, IS columns, const MatFactorInfo &info)
+{
+  PetscFunctionBeginUser;
+  if (kind == MAT_FACTOR_CHOLESKY)
+    PetscCall(MatCholeskyFactorSymbolic(F, A, rows, &info));
+  else
+    PetscCall(MatLUFactorSymbolic(F, A, rows, columns, &info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+inline PetscErrorCode Numeric(Mat F, Mat A, MatFactorType kind, const MatFactorInfo &info)
+{
+  PetscFunctionBeginUser;
+  if (kind == MAT_FACTOR_CHOLESKY)
+    PetscCall(MatCholeskyFactorNumeric(F, A, &info));
+  else
+    PetscCall(MatLUFactorNumeric(F, A, &info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// ordering: null for none, which leaves it to the solver.
 inline PetscErrorCode FactorDirect(Mat A, MatFactorType kind, const char ordering[], Mat *F)
 {
@@ -15,13 +35,8 @@ inline PetscErrorCode FactorDirect(Mat A, MatFactorType kind, const char orderin
   PetscFunctionBeginUser;
   PetscCall(MatGetFactor(A, MATSOLVERSPARSEGPU, kind, F));
   if (ordering) PetscCall(MatGetOrdering(A, ordering, &rows, &columns));
-  if (kind == MAT_FACTOR_CHOLESKY) {
-    PetscCall(MatCholeskyFactorSymbolic(*F, A, rows, &info));
-    PetscCall(MatCholeskyFactorNumeric(*F, A, &info));
-  } else {
-    PetscCall(MatLUFactorSymbolic(*F, A, rows, columns, &info));
-    PetscCall(MatLUFactorNumeric(*F, A, &info));
-  }
+  PetscCall(Symbolic(*F, A, kind, rows, columns, info));
+  PetscCall(Numeric(*F, A, kind, info));
   PetscCall(ISDestroy(&rows));
   PetscCall(ISDestroy(&columns));
   PetscFunctionReturn(PETSC_SUCCESS);

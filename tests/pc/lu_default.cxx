@@ -49,13 +49,8 @@ PetscErrorCode Check(const Problem &p, Mat A, const char solver[], MatFactorType
   PetscCall(MatGetFactor(A, solver, kind, &F));
   PetscCall(MatGetOrdering(A, MATORDERINGND, &rows, &columns));
   for (int round = 0; round < 2; ++round) {
-    if (kind == MAT_FACTOR_CHOLESKY) {
-      PetscCall(MatCholeskyFactorSymbolic(F, A, rows, &info));
-      PetscCall(MatCholeskyFactorNumeric(F, A, &info));
-    } else {
-      PetscCall(MatLUFactorSymbolic(F, A, rows, columns, &info));
-      PetscCall(MatLUFactorNumeric(F, A, &info));
-    }
+    PetscCall(Symbolic(F, A, kind, rows, columns, info));
+    PetscCall(Numeric(F, A, kind, info));
     PetscCall(MatFactorGetSolverType(F, &found));
     PetscCall(PetscStrcmp(found, expected, &same));
     PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %s, not %s", what.c_str(), found, expected);
@@ -249,17 +244,11 @@ static PetscErrorCode Memory()
     }
     std::vector<PetscScalar> x;
     MatSolverType            found;
-    if (kind == MAT_FACTOR_CHOLESKY)
-      PetscCall(MatCholeskyFactorSymbolic(F, A, rows, &info));
-    else
-      PetscCall(MatLUFactorSymbolic(F, A, rows, columns, &info));
+    PetscCall(Symbolic(F, A, kind, rows, columns, info));
     {
       const DeviceLimit limit(8 << 20); // no more after the symbolic factorization
       PetscCheck(limit.works(), PETSC_COMM_SELF, PETSC_ERR_MEM, "cudaMalloc of nearly all memory");
-      if (kind == MAT_FACTOR_CHOLESKY)
-        PetscCall(MatCholeskyFactorNumeric(F, A, &info));
-      else
-        PetscCall(MatLUFactorNumeric(F, A, &info));
+      PetscCall(Numeric(F, A, kind, info));
     }
     PetscCall(MatFactorGetSolverType(F, &found));
     PetscCheck(!strcmp(found, MATSOLVERPETSC), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s at last: %s", what.c_str(), found);

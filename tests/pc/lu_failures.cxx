@@ -398,7 +398,7 @@ static PetscErrorCode SingularSaddle()
       PetscCheck(error == MAT_FACTOR_NUMERIC_ZEROPIVOT, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: factor error %d",
                  what.c_str(), (int)error);
       PetscCall(SetValues(A, SaddlePoint("definite", n, 2, 20, 30)));
-      PetscCall(kind == MAT_FACTOR_LU ? MatLUFactorNumeric(F, A, &info) : MatCholeskyFactorNumeric(F, A, &info));
+      PetscCall(Numeric(F, A, kind, info));
       PetscCall(MatFactorGetError(F, &error));
       PetscCheck(!error, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, mended: factor error %d", what.c_str(), (int)error);
       PetscCall(MatDestroy(&F));

@@ -99,7 +99,7 @@ static PetscErrorCode Host()
                        "%s: %s", what.c_str(), text.c_str());
           }
           for (const bool transpose : {false, true}) {
-            PetscCall(kind == MAT_FACTOR_LU ? MatLUFactorNumeric(F, A, &info) : MatCholeskyFactorNumeric(F, A, &info));
+            PetscCall(Numeric(F, A, kind, info));
             PetscCall(SolveWith(A, F, VECSTANDARD, transpose, &x));
             PetscCall(CheckBackward(q, x, transpose, what));
           }

@@ -193,7 +193,7 @@ static PetscErrorCode TakenOver()
     PetscCall(SolveWith(B, F, VECSTANDARD, true, &x));
     PetscCall(CheckBackward(easy, x, true, "easy"));
     PetscCall(MatGetInfo(F, MAT_LOCAL, &before));
-    PetscCall(kind == MAT_FACTOR_LU ? MatLUFactorNumeric(F, A, &info) : MatCholeskyFactorNumeric(F, A, &info));
+    PetscCall(Numeric(F, A, kind, info));
     for (const bool transpose : {false, true}) {
       PetscCall(SolveWith(A, F, VECSTANDARD, transpose, &x));
       PetscCall(CheckBackward(hard, x, transpose, "hard after easy"));
@@ -202,7 +202,7 @@ static PetscErrorCode TakenOver()
     PetscCall(MatGetInfo(F, MAT_LOCAL, &memory));
     PetscCheck(memory.memory >= before.memory + before.nz_used * 4, PETSC_COMM_SELF, PETSC_ERR_PLIB,
                "%g bytes, %g before, for %g entries", memory.memory, before.memory, before.nz_used);
-    PetscCall(kind == MAT_FACTOR_LU ? MatLUFactorNumeric(F, B, &info) : MatCholeskyFactorNumeric(F, B, &info));
+    PetscCall(Numeric(F, B, kind, info));
     PetscCall(SolveWith(B, F, VECSTANDARD, false, &x));
     PetscCall(CheckView(F, "easy again", "in full precision instead of single: "));
     PetscCall(MatDestroy(&F));

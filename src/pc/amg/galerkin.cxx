@@ -31,35 +31,14 @@ bool InRuns(const rows::CsrView &P, PetscInt width)
 /// those of sums before `begin` are never cleared.
 using Place = std::ptrdiff_t;
 
-/// A row of A, of `count` entries, times P, from `begin` on; returns the end.
-template <int WIDTH> Place MultiplyRow(PetscInt count, const PetscInt *__restrict j, const PetscScalar *__restrict a,
-                                       const PetscInt *__restrict p_i, const PetscInt *__restrict p_j,
-                                       const PetscScalar *__restrict p, Place begin, Place *__restrict place,
-                                       PetscInt *__restrict run, PetscScalar *__restrict value)
+/// Adds left [ROWS], transposed, times each of the runs [count] at `right`, of the nodes right_run, to the sums that
+/// begin at `begin` and end at `end`; returns the new end. run, value: of these sums alone, [ROWS][WIDTH] each.
+template <int ROWS, int WIDTH>
+Place AddProducts(const PetscScalar *__restrict left, Place  count, const PetscInt *__restrict right_run,
+                  const PetscScalar *__restrict right, Place begin, Place end, Place *__restrict place,
+                  PetscInt *__restrict run, PetscScalar *__restrict value)
 {
-  Place end = begin;
-  for (PetscInt e = 0; e < count; e++)
-    for (PetscInt q = p_i[j[e]]; q < p_i[j[e] + 1]; q += WIDTH) {
-      const PetscInt node = p_j[q] / WIDTH;
-      if (place[node] < begin) {
-        place[node] = end;
-        run[end]    = node;
-        std::fill_n(value + end * WIDTH, WIDTH, PetscScalar(0));
-        end++;
-      }
-      PetscScalar *const to = value + place[node] * WIDTH;
-      for (int c = 0; c < WIDTH; c++) to[c] += a[e] * p[q + c];
-    }
-  return end;
-}
-
-/// Adds left [WIDTH], transposed, times each of the runs [count] of a row of A P. run, value: of the sums that begin at
-/// `begin`, up to `end`; returns the new end.
-template <int WIDTH> Place AddRow(const PetscScalar *__restrict left, Place count, const PetscInt *__restrict right_run,
-                                  const PetscScalar *__restrict right, Place begin, Place end, Place *__restrict place,
-                                  PetscInt *__restrict run, PetscScalar *__restrict value)
-{
-  constexpr Place BLOCK = WIDTH * WIDTH;
+  constexpr Place BLOCK = ROWS * WIDTH;
   for (Place q = 0; q < count; q++) {
     const PetscInt node = right_run[q];
     if (place[node] < begin) {
@@ -69,7 +48,7 @@ template <int WIDTH> Place AddRow(const PetscScalar *__restrict left, Place coun
       end++;
     }
     PetscScalar *const to = value + (place[node] - begin) * BLOCK;
-    for (int s = 0; s < WIDTH; s++)
+    for (int s = 0; s < ROWS; s++)
       for (int c = 0; c < WIDTH; c++) to[s * WIDTH + c] += left[s] * right[q * WIDTH + c];
   }
   return end;
@@ -107,19 +86,21 @@ public:
 private:
   const PetscScalar *Values(const rows::CsrView &csr) const { return reinterpret_cast<const PetscScalar *>(csr.a); }
 
-  /// Which rows of P have each node, and where: rows ascend.
+  /// The nodes of P's runs; which rows have each node, and where: rows ascend.
   void TransposeRuns()
   {
     const size_t runs = static_cast<size_t>(p_.nonzeros / WIDTH);
+    p_run_.resize(runs);
+    for (size_t q = 0; q < runs; q++) p_run_[q] = p_.j[q * WIDTH] / WIDTH;
     begin_.assign(static_cast<size_t>(nodes_) + 1, 0);
-    for (size_t q = 0; q < runs; q++) begin_[static_cast<size_t>(p_.j[q * WIDTH] / WIDTH) + 1]++;
+    for (const PetscInt node : p_run_) begin_[static_cast<size_t>(node) + 1]++;
     std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
     std::vector<PetscInt> next(begin_.begin(), begin_.end() - 1);
     of_row_.resize(runs);
     of_run_.resize(runs);
     for (PetscInt r = 0; r < rows_; r++)
       for (PetscInt q = p_.i[r] / WIDTH; q < p_.i[r + 1] / WIDTH; q++) {
-        const PetscInt at                = next[static_cast<size_t>(p_.j[q * WIDTH] / WIDTH)]++;
+        const PetscInt at                = next[static_cast<size_t>(p_run_[static_cast<size_t>(q)])]++;
         of_row_[static_cast<size_t>(at)] = r;
         of_run_[static_cast<size_t>(at)] = q;
       }
@@ -127,19 +108,23 @@ private:
   /// A P. A row's runs are in the order in which they are met.
   void MultiplyRight()
   {
+    const PetscScalar *const a = Values(a_), *const p = Values(p_);
     PetscInt longest = 0; // row of P
     Place    end     = 0;
     for (PetscInt r = 0; r < p_.rows; r++) longest = std::max(longest, (p_.i[r + 1] - p_.i[r]) / WIDTH);
-    ap_run_.resize(static_cast<size_t>(p_.nonzeros / WIDTH) * 2);
+    ap_run_.resize(p_run_.size() * 2);
     for (PetscInt r = 0; r < rows_; r++) {
-      const PetscInt first = a_.i[r], count = a_.i[r + 1] - first;
-      const size_t   most =
-          static_cast<size_t>(end) +
-          std::min(static_cast<size_t>(nodes_), static_cast<size_t>(count) * static_cast<size_t>(longest));
+      const Place  begin = end;
+      const size_t most  = static_cast<size_t>(begin) +
+                          std::min(static_cast<size_t>(nodes_),
+                                   static_cast<size_t>(a_.i[r + 1] - a_.i[r]) * static_cast<size_t>(longest));
       if (ap_run_.size() < most) ap_run_.resize(most * 3 / 2);
       if (ap_.size() < ap_run_.size() * WIDTH) ap_.resize(ap_run_.size() * WIDTH);
-      end = MultiplyRow<WIDTH>(count, a_.j + first, Values(a_) + first, p_.i, p_.j, Values(p_), end, place_.data(),
-                               ap_run_.data(), ap_.data());
+      for (PetscInt e = a_.i[r]; e < a_.i[r + 1]; e++) {
+        const PetscInt first = p_.i[a_.j[e]] / WIDTH, last = p_.i[a_.j[e] + 1] / WIDTH;
+        end = AddProducts<1, WIDTH>(a + e, last - first, p_run_.data() + first, p + Place(first) * WIDTH, begin, end,
+                                    place_.data(), ap_run_.data() + begin, ap_.data() + begin * WIDTH);
+      }
       ap_begin_[static_cast<size_t>(r) + 1] = static_cast<size_t>(end);
     }
   }
@@ -152,8 +137,9 @@ private:
       const size_t             r     = static_cast<size_t>(of_row_[static_cast<size_t>(t)]);
       const PetscScalar *const left  = Values(p_) + static_cast<size_t>(of_run_[static_cast<size_t>(t)]) * WIDTH;
       const size_t             first = ap_begin_[r];
-      end = AddRow<WIDTH>(left, static_cast<Place>(ap_begin_[r + 1] - first), ap_run_.data() + first,
-                          ap_.data() + first * WIDTH, begin, end, place_.data(), found_.data(), sum_.data());
+      end =
+          AddProducts<WIDTH, WIDTH>(left, static_cast<Place>(ap_begin_[r + 1] - first), ap_run_.data() + first,
+                                    ap_.data() + first * WIDTH, begin, end, place_.data(), found_.data(), sum_.data());
     }
     const size_t count = static_cast<size_t>(end - begin);
     std::sort(found_.begin(), found_.begin() + (end - begin));
@@ -169,7 +155,7 @@ private:
   const PetscInt           rows_, nodes_;
   const rows::CsrView      a_, p_;
   std::vector<Place>       place_;
-  std::vector<PetscInt>    found_, begin_, of_row_, of_run_, ap_run_;
+  std::vector<PetscInt>    found_, begin_, of_row_, of_run_, p_run_, ap_run_;
   std::vector<size_t>      ap_begin_;
   std::vector<PetscScalar> ap_, sum_, value_;
 };
