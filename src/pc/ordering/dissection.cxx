@@ -2,12 +2,10 @@
 /// Neighbours of a part's nodes are its own or in separators that were found before it, so threads share nothing else.
 #include "pc/ordering/dissection.hpp"
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
-#include <new>
 #include <numeric>
 #include <system_error>
 #include <thread>
+#include "pc/ordering/part_queue.hpp"
 
 namespace sparsegpu::ordering
 {
@@ -21,6 +19,7 @@ constexpr int      MOST      = 16; ///< threads: the first cuts are one thread's
 /// Nodes order[begin] .. order[end - 1], not yet cut; marks of its searches are above `mark`.
 struct Part {
   PetscInt begin, end, mark;
+  PetscInt Size() const { return end - begin; }
 };
 
 /// A connected part as a breadth-first search found it: in the queue from begin to end, level l from level[l] on.
@@ -51,11 +50,7 @@ private:
   Indices                 order_, queue_, mark_;
   std::vector<char>       cut_; ///< in a separator
 
-  std::mutex              mutex_; // of all below
-  std::condition_variable change_;
-  std::vector<Part>       ready_;
-  int                     working_      = 0;
-  bool                    lacks_memory_ = false;
+  PartQueue<Part> ready_;
 };
 
 /// Breadth first from `root`, over nodes without `mark`; they are put into the queue from found->begin on.
@@ -148,52 +143,30 @@ void Dissection::Cut(const Part &part, std::vector<Part> *parts)
   for (Levels &one : connected) CutConnected(&one, &mark, parts);
 }
 
-/// Takes the largest part that is ready, and keeps small ones of its own for itself.
+/// Small parts of its own a thread keeps for itself.
 void Dissection::Serve()
 {
-  const auto                   size = [](const Part &p) { return p.end - p.begin; };
-  std::unique_lock<std::mutex> lock(mutex_);
-  std::vector<Part>            mine;
-  for (;;) {
-    change_.wait(lock, [&] { return !ready_.empty() || working_ == 0 || lacks_memory_; });
-    if (ready_.empty() || lacks_memory_) break;
-    std::iter_swap(ready_.end() - 1, std::max_element(ready_.begin(), ready_.end(),
-                                                      [&](const Part &a, const Part &b) { return size(a) < size(b); }));
-    const Part taken = ready_.back();
-    ready_.pop_back();
-    working_++;
-    lock.unlock();
-    bool done = true;
-    try {
-      mine.assign(1, taken);
-      while (!mine.empty()) {
-        const Part part = mine.back();
-        mine.pop_back();
-        const auto before = static_cast<std::ptrdiff_t>(mine.size());
-        Cut(part, &mine);
-        const auto large =
-            std::partition(mine.begin() + before, mine.end(), [&](const Part &p) { return size(p) < HANDED_ON; });
-        if (large == mine.end()) continue;
-        const std::lock_guard<std::mutex> held(mutex_);
-        ready_.insert(ready_.end(), large, mine.end());
-        mine.erase(large, mine.end());
-        change_.notify_all();
-      }
-    } catch (const std::bad_alloc &) {
-      done = false;
+  std::vector<Part> mine;
+  ready_.Serve([&](const Part &taken) {
+    mine.assign(1, taken);
+    while (!mine.empty()) {
+      const Part part = mine.back();
+      mine.pop_back();
+      const auto before = static_cast<std::ptrdiff_t>(mine.size());
+      Cut(part, &mine);
+      const auto large =
+          std::partition(mine.begin() + before, mine.end(), [](const Part &p) { return p.Size() < HANDED_ON; });
+      for (auto p = large; p != mine.end(); ++p) ready_.Put(*p);
+      mine.erase(large, mine.end());
     }
-    lock.lock();
-    working_--;
-    lacks_memory_ = lacks_memory_ || !done;
-    change_.notify_all();
-  }
+  });
 }
 
 void Dissection::Run(int threads)
 {
   std::vector<std::thread> others;
   if (A_.n == 0) return;
-  ready_.push_back({0, A_.n, 0});
+  ready_.Put({0, A_.n, 0});
   const int cores = threads > 0 ? threads : static_cast<int>(std::thread::hardware_concurrency());
   const int most  = std::min({cores, MOST, static_cast<int>(A_.n / HANDED_ON)});
   for (int t = 1; t < most; t++) {
@@ -205,7 +178,7 @@ void Dissection::Run(int threads)
   }
   Serve();
   for (std::thread &other : others) other.join();
-  if (lacks_memory_) throw std::bad_alloc();
+  ready_.Check();
 }
 } // namespace
 

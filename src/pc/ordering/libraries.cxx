@@ -27,8 +27,9 @@ constexpr bool HAVE_SCOTCH = false;
 
 const Library &GetLibrary(LibraryId id)
 {
+  const auto           metis = [](const WeightedGraph &graph, Indices *order) { return OrderByMetis(graph, 0, order); };
   static const Library libraries[LIBRARIES] = {{"AMD", "amd", HAVE_AMD, OrderByAmd},
-                                               {"METIS", "metisnd", HAVE_METIS, OrderByMetis},
+                                               {"METIS", "metisnd", HAVE_METIS, metis},
                                                {"SCOTCH", "scotchnd", HAVE_SCOTCH, OrderByScotch}};
   return libraries[static_cast<int>(id)];
 }

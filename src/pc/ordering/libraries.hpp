@@ -24,9 +24,10 @@ struct Outcome {
 
 /// Each sets *order [graph.pattern.n] to the node that is eliminated k-th, the same on every run. None calls PETSc:
 /// they may run in threads of their own, but each of them in one thread at a time (SCOTCH and METIS draw random numbers
-/// from a state of the process in some versions). Throws std::bad_alloc.
+/// from a state of the process in some versions). Throws std::bad_alloc. METIS takes at most `threads` threads, 0: one
+/// for each core; its order is the same with any number.
 Outcome OrderByAmd(const WeightedGraph &graph, Indices *order);
-Outcome OrderByMetis(const WeightedGraph &graph, Indices *order);
+Outcome OrderByMetis(const WeightedGraph &graph, int threads, Indices *order);
 Outcome OrderByScotch(const WeightedGraph &graph, Indices *order);
 
 /// *order = 0, 1, ...: for graphs without edges, which some libraries refuse.
