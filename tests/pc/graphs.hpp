@@ -1,6 +1,7 @@
 /// Graphs that are hard to order, or whose good orders are known.
 #pragma once
 
+#include <numeric>
 #include <random>
 #include <set>
 #include <string>
@@ -77,6 +78,11 @@ inline Graph Complete(PetscInt n)
   for (PetscInt a = 0; a < n; ++a)
     for (PetscInt b = 0; b < a; ++b) edges.emplace_back(a, b);
   return Make("complete", n, edges);
+}
+
+inline double Sum(const std::vector<double> &values)
+{
+  return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
 inline std::vector<Graph> Graphs()

@@ -1,5 +1,5 @@
 static const char help[] =
-    "Orderings for direct factorizations: permutations, the same twice, their predicted operations, known bounds.\n\n";
+    "Orderings for direct factorizations: permutations, the same twice, the least of candidates, known bounds.\n\n";
 
 #include "graphs.hpp"
 #include "../family.hpp"
@@ -13,6 +13,7 @@ static const char help[] =
 #include <numeric>
 
 using namespace testing;
+using sparsegpu::Space;
 using sparsegpu::ordering::Candidate;
 using sparsegpu::ordering::GetLibrary;
 using sparsegpu::ordering::LeastFill;
@@ -59,65 +60,12 @@ static PetscErrorCode Permutations()
     for (const PetscReal factorizations : {(PetscReal)0, (PetscReal)100, ALL_OF_THEM}) {
       LeastFillReport report;
       Indices         order, again;
-      PetscCall(LeastFill(g.pattern, factorizations, &order, &report));
+      PetscCall(LeastFill(g.pattern, factorizations, Space::Host, &order, &report));
       PetscCall(CheckPermutation("leastfill of " + g.name, g.pattern.n, order));
-      PetscCall(LeastFill(g.pattern, factorizations, &again, &report));
+      PetscCall(LeastFill(g.pattern, factorizations, Space::Host, &again, &report));
       PetscCheck(order == again, PETSC_COMM_SELF, PETSC_ERR_PLIB, "leastfill of %s: another order the second time",
                  g.name.c_str());
     }
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Operations of an elimination whose fill is found edge by edge.
-static std::vector<double> FlopsByElimination(const SymmetricPattern &A, const Indices &order)
-{
-  std::vector<std::set<PetscInt>> later((size_t)A.n);
-  std::vector<double>             flops((size_t)A.n);
-  Indices                         place((size_t)A.n);
-  for (PetscInt k = 0; k < A.n; ++k) place[(size_t)order[(size_t)k]] = k;
-  for (PetscInt k = 0; k < A.n; ++k)
-    for (PetscCount e = A.i[(size_t)k]; e < A.i[(size_t)k + 1]; ++e)
-      if (place[(size_t)A.j[(size_t)e]] > place[(size_t)k])
-        later[(size_t)place[(size_t)k]].insert(place[(size_t)A.j[(size_t)e]]);
-  for (PetscInt k = 0; k < A.n; ++k) {
-    const double others             = (double)later[(size_t)k].size();
-    flops[(size_t)order[(size_t)k]] = others + 2 * others * others;
-    if (later[(size_t)k].empty()) continue;
-    const PetscInt next = *later[(size_t)k].begin();
-    later[(size_t)next].insert(std::next(later[(size_t)k].begin()), later[(size_t)k].end());
-  }
-  return flops;
-}
-
-static double Sum(const std::vector<double> &values)
-{
-  return std::accumulate(values.begin(), values.end(), 0.0);
-}
-
-/// All numbers are integers below 2^53, so that sums are exact: predictions equal those of an elimination.
-static PetscErrorCode Predictions()
-{
-  PetscFunctionBeginUser;
-  for (const Graph &g : Graphs()) {
-    if (g.pattern.n > 3000) continue;
-    const PetscInt n = g.pattern.n;
-    const Indices  ones((size_t)n, 1);
-    Indices        order((size_t)n), weight((size_t)n);
-    std::mt19937   generator(3);
-    std::iota(order.begin(), order.end(), 0);
-    for (PetscInt k = n; k > 1; --k) std::swap(order[(size_t)k - 1], order[generator() % (size_t)k]);
-    PetscCheck(NodeFlops(g.pattern, ones, order) == FlopsByElimination(g.pattern, order), PETSC_COMM_SELF,
-               PETSC_ERR_PLIB, "%s: predicted operations differ from those of an elimination", g.name.c_str());
-    for (PetscInt k = 0; k < n; ++k) weight[(size_t)k] = 1 + k % 3;
-    const SymmetricPattern expanded = sparsegpu::ordering::Expanded({g.pattern, weight});
-    Indices                first(1, 0), all;
-    for (const PetscInt w : weight) first.push_back(first.back() + w);
-    for (const PetscInt k : order)
-      for (PetscInt u = first[(size_t)k]; u < first[(size_t)k + 1]; ++u) all.push_back(u);
-    const double expected = Sum(FlopsByElimination(expanded, all)), got = Sum(NodeFlops(g.pattern, weight, order));
-    PetscCheck(got == expected, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s with weights: %g operations predicted, not %g",
-               g.name.c_str(), got, expected);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -129,19 +77,20 @@ static PetscErrorCode Least()
   for (const Graph &g : Graphs()) {
     LeastFillReport report;
     Indices         order;
-    PetscCall(LeastFill(g.pattern, ALL_OF_THEM, &order, &report));
+    PetscCall(LeastFill(g.pattern, ALL_OF_THEM, Space::Host, &order, &report));
     PetscInt taken = 0;
     for (const Candidate &c : report.candidates) {
       taken += c.taken;
-      PetscCheck(c.tried < report.components || report.flops <= c.flops, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-                 "%s: %g operations, but %s takes %g", g.name.c_str(), (double)report.flops, c.name, (double)c.flops);
+      PetscCheck(c.tried < report.components || report.cost.flops <= c.cost.flops, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                 "%s: %g operations, but %s takes %g", g.name.c_str(), (double)report.cost.flops, c.name,
+                 (double)c.cost.flops);
     }
     PetscCheck(taken == report.components, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: orders for %d of %d components",
                g.name.c_str(), (int)taken, (int)report.components);
     if (report.dense > 0) continue;
     const double flops = Sum(NodeFlops(g.pattern, Indices((size_t)g.pattern.n, 1), order));
-    PetscCheck(flops == (double)report.flops, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %g operations, %g told",
-               g.name.c_str(), flops, (double)report.flops);
+    PetscCheck(flops == (double)report.cost.flops, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %g operations, %g told",
+               g.name.c_str(), flops, (double)report.cost.flops);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -159,9 +108,9 @@ static PetscErrorCode Bounds()
     const Graph   g     = Grid("grid", k);
     const double  bound = 4 * 829.0 / 84 * std::pow((double)k, 3);
     const Indices ones((size_t)g.pattern.n, 1);
-    PetscCall(LeastFill(g.pattern, 100, &order, &report));
-    PetscCheck((double)report.flops <= bound, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-               "%d x %d grid: leastfill takes %g operations, more than %g", (int)k, (int)k, (double)report.flops,
+    PetscCall(LeastFill(g.pattern, 100, Space::Host, &order, &report));
+    PetscCheck((double)report.cost.flops <= bound, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%d x %d grid: leastfill takes %g operations, more than %g", (int)k, (int)k, (double)report.cost.flops,
                bound);
     const Library &metis = GetLibrary(LibraryId::Metis);
     if (!metis.built) continue;
@@ -170,18 +119,19 @@ static PetscErrorCode Bounds()
     PetscCheck(flops <= bound, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d x %d grid: METIS takes %g operations, more than %g",
                (int)k, (int)k, flops, bound);
   }
-  PetscCall(LeastFill(Grid("one", 9).pattern, 100, &order, &report));
-  const double one = (double)report.flops;
-  PetscCall(LeastFill(Grid("grids", 9, 1, 20).pattern, 100, &order, &report));
-  PetscCheck(report.components == 20 && (double)report.flops <= 20 * 1.2 * one, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-             "%d components, %g operations; one of 20 takes %g", (int)report.components, (double)report.flops, one);
-  PetscCall(LeastFill(Grid("blocks", 12, 3).pattern, 100, &order, &report));
+  PetscCall(LeastFill(Grid("one", 9).pattern, 100, Space::Host, &order, &report));
+  const double one = (double)report.cost.flops;
+  PetscCall(LeastFill(Grid("grids", 9, 1, 20).pattern, 100, Space::Host, &order, &report));
+  PetscCheck(report.components == 20 && (double)report.cost.flops <= 20 * 1.2 * one, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%d components, %g operations; one of 20 takes %g", (int)report.components, (double)report.cost.flops,
+             one);
+  PetscCall(LeastFill(Grid("blocks", 12, 3).pattern, 100, Space::Host, &order, &report));
   PetscCheck(report.nodes == 144, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d nodes, not 144", (int)report.nodes);
   for (size_t k = 0; k < order.size(); k += 3)
     PetscCheck(order[k] % 3 == 0 && order[k + 1] == order[k] + 1 && order[k + 2] == order[k] + 2, PETSC_COMM_SELF,
                PETSC_ERR_PLIB, "Unknowns %d %d %d of a point are not together", (int)order[k], (int)order[k + 1],
                (int)order[k + 2]);
-  PetscCall(LeastFill(Grid("dense", 25, 1, 4, 2).pattern, 100, &order, &report));
+  PetscCall(LeastFill(Grid("dense", 25, 1, 4, 2).pattern, 100, Space::Host, &order, &report));
   const PetscInt n = 25 * 25 * 4;
   std::sort(order.end() - 2, order.end());
   PetscCheck(order[(size_t)n] == n && order[(size_t)n + 1] == n + 1, PETSC_COMM_SELF, PETSC_ERR_PLIB,
@@ -290,7 +240,6 @@ int main(int argc, char **argv)
 {
   return Main(argc, argv, help,
               {{"permutations", Permutations},
-               {"predictions", Predictions},
                {"least", Least},
                {"bounds", Bounds},
                {"levels", Levels},

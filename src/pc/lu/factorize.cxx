@@ -200,7 +200,7 @@ PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
 {
   const auto    type   = ShiftOf(info);
   DirectFactor *factor = DirectOf(F);
-  Reordering    reordering{F, A, &factor->ordered_by};
+  Reordering    reordering{F, A, factor->Where(), &factor->ordered_by};
   HostRows      matrix;
   MatrixRows    rows;
   const Scalar *a;
@@ -249,8 +249,8 @@ PetscErrorCode MatFactorSymbolic_Direct(Mat F, Mat A, IS row, IS column, const M
   std::vector<PetscInt> r, c;
   HostRows              matrix;
   MatrixRows            rows;
-  Reordering            reordering{F, A, &factor->ordered_by};
-  Space                 space;
+  Reordering            reordering{F, A, Space::Host, &factor->ordered_by};
+  Space                &space = reordering.space; // where pivots are to be found; small systems may move
   bool                  asked;
 
   PetscFunctionBegin;
@@ -260,6 +260,8 @@ PetscErrorCode MatFactorSymbolic_Direct(Mat F, Mat A, IS row, IS column, const M
   PetscCall(ReadOptions(F, A));
   PetscCall(GetMatrixRows(A, &rows));
   PetscCall(matrix.Take(rows));
+  PetscCall(FactorSpace(A, &space, &asked));
+  factor->may_move = factor->options.host == 1 || (factor->options.host == 0 && !asked);
   factor->ordered_by.clear();
   if (row && column) {
     PetscCall(ordering::GetTaken(row, &factor->ordered_by));
@@ -268,14 +270,12 @@ PetscErrorCode MatFactorSymbolic_Direct(Mat F, Mat A, IS row, IS column, const M
   }
   if (!factor->schur.empty()) {
     PetscCheck(r == c, PETSC_COMM_SELF, PETSC_ERR_SUP, "With a Schur complement rows and columns have one order");
-    PetscCall(SchurOrder(F, A, matrix.csr, std::vector<PetscInt>(std::move(r)), &c));
+    PetscCall(SchurOrder(&reordering, matrix.csr, std::vector<PetscInt>(std::move(r)), &c));
     PetscCallCXX(r = c);
   } else if (!(row && column)) { // MATORDERINGEXTERNAL
-    PetscCall(ordering::LeastFillOf(A, &r, &factor->ordered_by));
+    PetscCall(ordering::LeastFillOf(A, factor->options.host == 1 ? Space::Host : space, &r, &factor->ordered_by));
     PetscCallCXX(c = r);
   }
-  PetscCall(FactorSpace(A, &space, &asked));
-  factor->may_move = factor->options.host == 1 || (factor->options.host == 0 && !asked);
   factor->kind = factor->wanted = kind;
   factor->gave_way              = 0;
   factor->needed_pivoting       = false;

@@ -1,7 +1,9 @@
 /// The moved matrix becomes a Mat, so that any of PETSc's orderings serves.
 #include "pc/lu/reorder.hpp"
 #include <algorithm>
+#include <cstring>
 #include <petsc/private/petscimpl.h>
+#include "pc/ordering/leastfill.hpp"
 #include "pc/ordering/matrix.hpp"
 #include "petsc/compat.hpp"
 #include "sparsegpu.h"
@@ -31,7 +33,10 @@ PetscErrorCode Reorder(const CsrView &B, void *context, std::vector<PetscInt> *o
                                       reinterpret_cast<PetscScalar *>(a.data()), &M));
   PetscCall(PetscObjectSetOptions((PetscObject)M, ((PetscObject)c->A)->options));
   PetscCall(MatSetOptionsPrefix(M, ((PetscObject)c->A)->prefix));
-  PetscCall(ordering::OrderOf(M, type, order, c->taken));
+  if (!strcmp(type, MATORDERINGLEASTFILL))
+    PetscCall(ordering::LeastFillOf(M, c->space, order, c->taken));
+  else
+    PetscCall(ordering::OrderOf(M, type, order, c->taken));
   PetscCall(MatDestroy(&M));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

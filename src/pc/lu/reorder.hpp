@@ -4,15 +4,18 @@
 #include <petscmat.h>
 #include <string>
 #include <vector>
+#include "device/device.hpp"
 #include "mat/rows/csr_view.hpp"
 #include "pc/lu/names.hpp"
 
 namespace sparsegpu::lu
 {
 
-/// The factor whose options name the ordering, and its matrix; what the ordering says of how it was found.
+/// The factor whose options name the ordering, its matrix, and where it is factored; what the ordering says of how it
+/// was found.
 struct Reordering {
   Mat          F, A;
+  Space        space;
   std::string *taken;
 };
 /// *order [B.rows]: the column that is eliminated k-th, in the ordering that -pc_factor_mat_ordering_type names, or the

@@ -3,7 +3,6 @@
 #include <petsc/private/matimpl.h>
 #include <algorithm>
 #include "pc/lu/factorize.hpp"
-#include "pc/lu/reorder.hpp"
 #include "petsc/compat.hpp"
 #include "sparsegpu.h"
 
@@ -45,12 +44,11 @@ PetscErrorCode MatFactorSetSchurIS_Direct(Mat F, IS is)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SchurOrder(Mat F, Mat A, const CsrView &rows, const std::vector<PetscInt> &given,
+PetscErrorCode SchurOrder(Reordering *reordering, const CsrView &rows, const std::vector<PetscInt> &given,
                           std::vector<PetscInt> *order)
 {
-  const std::vector<PetscInt> &schur = DirectOf(F)->schur;
+  const std::vector<PetscInt> &schur = DirectOf(reordering->F)->schur;
   std::vector<PetscInt>        number, unknown, i{0}, j, inner;
-  Reordering                   reordering{F, A, &DirectOf(F)->ordered_by};
 
   PetscFunctionBegin;
   PetscCallCXX(number.assign(rows.rows, 0)); // of the other variables; -1: of the Schur complement
@@ -73,7 +71,7 @@ PetscErrorCode SchurOrder(Mat F, Mat A, const CsrView &rows, const std::vector<P
     const PetscInt n = static_cast<PetscInt>(unknown.size());
     if (n > 0)
       PetscCall(
-          Reorder(CsrView{n, n, static_cast<PetscInt>(j.size()), i.data(), j.data(), nullptr}, &reordering, &inner));
+          Reorder(CsrView{n, n, static_cast<PetscInt>(j.size()), i.data(), j.data(), nullptr}, reordering, &inner));
     for (const PetscInt k : inner) PetscCallCXX(order->push_back(unknown[k]));
   }
   PetscCallCXX(order->insert(order->end(), schur.begin(), schur.end()));

@@ -6,6 +6,7 @@
 #include "mat/rows/csr_view.hpp"
 #include "pc/factor/rows.hpp"
 #include "pc/lu/names.hpp"
+#include "pc/lu/reorder.hpp"
 
 namespace sparsegpu::lu
 {
@@ -16,7 +17,7 @@ PetscErrorCode MatFactorSetSchurIS_Direct(Mat F, IS is);
 /// *order: that of the other variables, as -pc_factor_mat_ordering_type or the preferred ordering has it for their own
 /// block, then the Schur variables. `given` [A.rows]: an order that the caller has chosen, whose other variables stay
 /// as they are in it; empty: none.
-PetscErrorCode SchurOrder(Mat F, Mat A, const CsrView &rows, const std::vector<PetscInt> &given,
+PetscErrorCode SchurOrder(Reordering *reordering, const CsrView &rows, const std::vector<PetscInt> &given,
                           std::vector<PetscInt> *order);
 /// Factors the values a [nonzeros], in the factor's space, and fills F->schur. *good: pivots of all other variables
 /// were found.

@@ -3,6 +3,7 @@
 #include <memory>
 #include <numeric>
 #include <petsc/private/matimpl.h>
+#include "pc/factor/rows.hpp"
 #include "pc/ordering/graph.hpp"
 #include "pc/ordering/matrix.hpp"
 #include "pc/ordering/search.hpp"
@@ -46,10 +47,11 @@ PetscErrorCode Tell(Mat A, const LeastFillReport &report)
                       A->rmap->n, report.nodes, report.dense, report.components));
   for (const Candidate &c : report.candidates)
     PetscCall(PetscInfo(A,
-                        "Ordering %s: %g flops of a direct factorization; taken for %" PetscInt_FMT " of %" PetscInt_FMT
-                        " components%s%s\n",
-                        c.name, c.flops, c.taken, c.tried, *c.why ? "; no order: " : "", c.why));
-  PetscCall(PetscInfo(A, "Ordering taken: %g flops of a direct factorization\n", report.flops));
+                        "Ordering %s: %g flops of a direct factorization, chains of %" PetscInt_FMT
+                        " unknowns; taken for %" PetscInt_FMT " of %" PetscInt_FMT " components%s%s\n",
+                        c.name, c.cost.flops, c.cost.height, c.taken, c.tried, *c.why ? "; no order: " : "", c.why));
+  PetscCall(PetscInfo(A, "Ordering taken: %g flops of a direct factorization, chains of %" PetscInt_FMT " unknowns\n",
+                      report.cost.flops, report.cost.height));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -57,9 +59,11 @@ PetscErrorCode MatGetOrdering_LeastFill(Mat A, MatOrderingType, IS *row, IS *col
 {
   Indices     order;
   std::string taken;
+  Space       space;
 
   PetscFunctionBegin;
-  PetscCall(LeastFillOf(A, &order, &taken));
+  PetscCall(factor::FactorSpace(A, &space));
+  PetscCall(LeastFillOf(A, space, &order, &taken));
   PetscCall(CreateOrder(order, row, column));
   PetscCall(SetTaken(*row, taken));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -79,7 +83,7 @@ std::string LeastFillReport::Taken() const
   return names > 1 ? text + " components" : text;
 }
 
-PetscErrorCode LeastFillOf(Mat A, Indices *order, std::string *taken)
+PetscErrorCode LeastFillOf(Mat A, Space space, Indices *order, std::string *taken)
 {
   SymmetricPattern pattern;
   LeastFillReport  report;
@@ -97,13 +101,14 @@ PetscErrorCode LeastFillOf(Mat A, Indices *order, std::string *taken)
              "-mat_ordering_leastfill_factorizations %g must be non-negative", (double)factorizations);
   PetscCall(GraphOf(A, &pattern, &moves));
   if (moves) PetscCall(PetscInfo(A, "Diagonal entries are missing: rows will move, and be ordered again\n"));
-  PetscCall(LeastFill(std::move(pattern), moves ? 0 : factorizations, order, &report));
+  PetscCall(LeastFill(std::move(pattern), moves ? 0 : factorizations, space, order, &report));
   PetscCall(Tell(A, report));
   if (taken) PetscCallCXX(*taken = report.Taken());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode LeastFill(SymmetricPattern A, PetscReal factorizations, Indices *order, LeastFillReport *report)
+PetscErrorCode LeastFill(SymmetricPattern A, PetscReal factorizations, Space space, Indices *order,
+                         LeastFillReport *report)
 {
   const PetscInt          n = A.n;
   CompressedGraph         C;
@@ -125,7 +130,7 @@ PetscErrorCode LeastFill(SymmetricPattern A, PetscReal factorizations, Indices *
   report->dense = static_cast<PetscInt>(dense.size());
   report->nodes = rest.graph.pattern.n + report->dense;
   PetscCallCXX(report->components = FindComponents(rest.graph.pattern, &component));
-  PetscCallCXX(search = std::make_unique<Search>(rest.graph, component, report->components, factorizations));
+  PetscCallCXX(search = std::make_unique<Search>(rest.graph, component, report->components, factorizations, space));
   PetscCall(search->Run());
   order->clear();
   PetscCallCXX(order->reserve(n));
@@ -137,7 +142,7 @@ PetscErrorCode LeastFill(SymmetricPattern A, PetscReal factorizations, Indices *
   for (const PetscInt k : nodes) eliminate(rest.node[k]);
   for (const PetscInt k : dense) eliminate(k);
   PetscCallCXX(report->candidates = search->Candidates());
-  report->flops = search->Flops();
+  report->cost = search->Total();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

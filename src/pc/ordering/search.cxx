@@ -1,8 +1,7 @@
 /// What is tried is decided by predicted operations, never by a clock: the same order on every run.
 #include "pc/ordering/search.hpp"
 #include <atomic>
-#include <cmath>
-#include <numeric>
+#include <cstring>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
@@ -30,16 +29,11 @@ constexpr PetscLogDouble MORE           = 1.1;
 constexpr PetscInt  QMD_NODES = 100000, QMD_ANY = 5000;
 constexpr PetscReal QMD_NEIGHBOURS = 5;
 
-/// Seconds of a factorization with so many operations on a GPU. Fronts grow with the operations, and so does the speed:
-/// 2e11 to 6e12 operations a second for 7e8 to 1e12 operations, measured on one H200.
-double FactorSeconds(PetscLogDouble flops)
-{
-  return 0.24 * std::pow(flops / 1.4e12, 0.57);
-}
-/// Seconds of METIS's nested dissection for an entry of the graph: 0.55 to 0.9e-6 on one core of an EPYC server.
-constexpr double DISSECTION_SECONDS = 0.8e-6;
-/// Operations in METIS's order as a part of those of minimum degree, typical of graphs with large fronts.
-constexpr double DISSECTION_GAIN = 0.4;
+/// Seconds of a dissection by levels for an entry of the graph.
+constexpr double LEVEL_SECONDS = 0.2e-6;
+/// Operations in METIS's order as a part of those of minimum degree, typical of graphs with large fronts; and the
+/// longest chain, typical of all.
+constexpr double DISSECTION_GAIN = 0.4, SHORTER = 0.5;
 
 /// Runs `call`, in a thread where one can be had, and returns what joins it.
 template <class F> std::thread Start(F call)
@@ -53,14 +47,16 @@ template <class F> std::thread Start(F call)
 }
 } // namespace
 
-Search::Search(const WeightedGraph &graph, const Indices &component, PetscInt components, PetscReal factorizations)
+Search::Search(const WeightedGraph &graph, const Indices &component, PetscInt components, PetscReal factorizations,
+               Space space)
     : graph_(graph),
       component_(component),
       components_(components),
       factorizations_(factorizations),
+      space_(space),
       winner_(components, -1),
-      least_(components, 0),
-      degree_(components, 0),
+      least_(components),
+      degree_(components),
       entries_(components, 0)
 {
   for (PetscInt k = 0; k < graph.pattern.n; k++)
@@ -69,14 +65,18 @@ Search::Search(const WeightedGraph &graph, const Indices &component, PetscInt co
 
 Search::Found Search::Evaluate(Outcome outcome, Indices &&order) const
 {
-  Found found{outcome, std::move(order), std::vector<PetscLogDouble>(components_, 0)};
-  if (!outcome.done) return found;
-  const std::vector<PetscLogDouble> flops = NodeFlops(graph_.pattern, graph_.weight, found.order);
-  for (PetscInt k = 0; k < graph_.pattern.n; k++) found.flops[component_[k]] += flops[k];
+  Found found{outcome, std::move(order), {}};
+  if (outcome.done) found.costs = CostsOf(graph_, component_, components_, found.order);
   return found;
 }
 
-/// Each component where the candidate takes fewer operations than the best so far is its own.
+/// Whether a component has no order yet, or one that is expected to take longer.
+bool Search::Better(const Cost &cost, PetscInt c) const
+{
+  return winner_[c] < 0 || Seconds(space_, cost) < Seconds(space_, least_[c]);
+}
+
+/// Each component where the candidate is better than the best so far is its own.
 void Search::Take(const char name[], Found &&found)
 {
   const PetscInt mine = static_cast<PetscInt>(candidates_.size());
@@ -85,20 +85,38 @@ void Search::Take(const char name[], Found &&found)
   candidate.why  = found.outcome.why;
   for (PetscInt c = 0; c < components_ && found.outcome.done; c++) {
     candidate.tried++;
-    candidate.flops += found.flops[c];
-    if (winner_[c] >= 0 && !(found.flops[c] < least_[c])) continue;
+    candidate.cost.Add(found.costs[c]);
+    if (!Better(found.costs[c], c)) continue;
     winner_[c] = mine;
-    least_[c]  = found.flops[c];
+    least_[c]  = found.costs[c];
   }
   candidates_.push_back(candidate);
   orders_.push_back(std::move(found.order));
 }
 
-/// Whether a component has no order yet, or one that takes many operations.
+/// [components] Seconds of a factorization that shorter chains can be expected to gain. Those of all components run
+/// beside each other: short ones gain nothing, and long ones together what one would, each by its size.
+std::vector<double> Search::ChainGains() const
+{
+  std::vector<double> gains(components_, 0);
+  const PetscInt      longest = Total().height, shorter = static_cast<PetscInt>(SHORTER * longest);
+  double              entries = 0;
+  const auto          is_long = [&](PetscInt c) { return winner_[c] >= 0 && least_[c].height > shorter; };
+  for (PetscInt c = 0; c < components_; c++)
+    if (is_long(c)) entries += entries_[c];
+  for (PetscInt c = 0; c < components_; c++)
+    if (is_long(c)) gains[c] = ChainSeconds(space_, longest - shorter) * entries_[c] / entries;
+  return gains;
+}
+
+/// Whether a component has no order yet, or one that takes many operations, or long because of a chain.
 bool Search::WorthMore() const
 {
-  for (PetscInt c = 0; c < components_; c++)
-    if (winner_[c] < 0 || factorizations_ * least_[c] > FEW_FLOPS * entries_[c]) return true;
+  const std::vector<double> gains = ChainGains();
+  for (PetscInt c = 0; c < components_; c++) {
+    if (winner_[c] < 0 || factorizations_ * least_[c].flops > FEW_FLOPS * entries_[c]) return true;
+    if (static_cast<double>(factorizations_) * gains[c] > LEVEL_SECONDS * entries_[c]) return true;
+  }
   return false;
 }
 
@@ -150,7 +168,7 @@ PetscErrorCode Search::RunFast()
     find_degree();
   }
   if (amd.built && !levels_alone_ && !lacks_memory) {
-    degree_ = degree.flops;
+    degree_ = degree.costs;
     PetscCallCXX(Take(amd.type, std::move(degree)));
   }
   if (!lacks_memory && WorthMore()) {
@@ -165,13 +183,14 @@ PetscErrorCode Search::RunFast()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether factorizations can be expected to gain more time than a dissection by METIS takes.
-bool Search::DissectionPays(PetscInt c) const
+/// Whether factorizations can be expected to gain more time than a dissection by METIS takes; `chain`: ChainGains().
+bool Search::DissectionPays(PetscInt c, double chain) const
 {
-  const PetscLogDouble expected = DISSECTION_GAIN * (degree_[c] > 0 ? degree_[c] : least_[c]);
-  if (!(expected < least_[c])) return false;
-  const double gain = FactorSeconds(least_[c]) - FactorSeconds(expected);
-  return static_cast<double>(factorizations_) * gain > DISSECTION_SECONDS * entries_[c];
+  const bool           levels   = !strcmp(candidates_[winner_[c]].name, MATORDERINGND); // whose chains are short
+  const PetscLogDouble least    = least_[c].flops;
+  const PetscLogDouble expected = std::min(least, DISSECTION_GAIN * (degree_[c].flops > 0 ? degree_[c].flops : least));
+  const double         gain     = FlopSeconds(space_, least) - FlopSeconds(space_, expected) + (levels ? 0 : chain);
+  return static_cast<double>(factorizations_) * gain > DissectionSeconds(space_) * entries_[c];
 }
 
 void Search::Dissect(const Library &library, const Indices &number, PetscInt parts)
@@ -193,13 +212,12 @@ void Search::Dissect(const Library &library, const Indices &number, PetscInt par
       candidate.why = outcome.why;
       continue;
     }
-    const std::vector<PetscLogDouble> node_flops = NodeFlops(split[p].graph.pattern, split[p].graph.weight, order);
-    const PetscLogDouble              flops = std::accumulate(node_flops.begin(), node_flops.end(), PetscLogDouble(0));
+    const Cost cost = CostsOf(split[p].graph, Indices(split[p].graph.pattern.n, 0), 1, order).front();
     candidate.tried++;
-    candidate.flops += flops;
-    if (!(flops < least_[c])) continue;
+    candidate.cost.Add(cost);
+    if (!Better(cost, c)) continue;
     winner_[c] = mine;
-    least_[c]  = flops;
+    least_[c]  = cost;
     for (const PetscInt k : order) all.push_back(split[p].node[k]);
   }
   candidates_.push_back(candidate);
@@ -210,12 +228,14 @@ void Search::Dissect(const Library &library, const Indices &number, PetscInt par
 /// good enough to leave minimum degree out: such graphs are grids, whose levels are the better separators.
 PetscErrorCode Search::RunDissection()
 {
-  Indices  number(components_, -1);
-  PetscInt parts = 0;
+  std::vector<double> chains;
+  Indices             number(components_, -1);
+  PetscInt            parts = 0;
 
   PetscFunctionBegin;
+  PetscCallCXX(chains = ChainGains());
   for (PetscInt c = 0; c < components_ && !levels_alone_; c++)
-    if (DissectionPays(c)) number[c] = parts++;
+    if (DissectionPays(c, chains[c])) number[c] = parts++;
   if (parts == 0) PetscFunctionReturn(PETSC_SUCCESS);
   for (const LibraryId id : {LibraryId::Metis, LibraryId::Scotch}) {
     const Library &library = GetLibrary(id);
@@ -246,9 +266,11 @@ Indices Search::Order() const
   return order;
 }
 
-PetscLogDouble Search::Flops() const
+Cost Search::Total() const
 {
-  return std::accumulate(least_.begin(), least_.end(), PetscLogDouble(0));
+  Cost total;
+  for (const Cost &cost : least_) total.Add(cost);
+  return total;
 }
 
 } // namespace sparsegpu::ordering

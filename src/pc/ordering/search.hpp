@@ -1,6 +1,7 @@
 /// The candidates of leastfill on a compressed graph without dense nodes.
 #pragma once
 
+#include "pc/ordering/cost.hpp"
 #include "pc/ordering/graph.hpp"
 #include "pc/ordering/leastfill.hpp"
 
@@ -12,41 +13,46 @@ namespace sparsegpu::ordering
 class Search
 {
 public:
-  /// component [graph.pattern.n], 0 .. components - 1.
-  Search(const WeightedGraph &graph, const Indices &component, PetscInt components, PetscReal factorizations);
+  /// component [graph.pattern.n], 0 .. components - 1; space: where factorizations are to run.
+  Search(const WeightedGraph &graph, const Indices &component, PetscInt components, PetscReal factorizations,
+         Space space);
   PetscErrorCode Run();
   /// The best order that was found, and what it takes.
-  Indices        Order() const;
-  PetscLogDouble Flops() const;
+  Indices Order() const;
+  Cost    Total() const;
 
   const std::vector<Candidate> &Candidates() const { return candidates_; }
 
 private:
   struct Found {
-    Outcome                     outcome;
-    Indices                     order;
-    std::vector<PetscLogDouble> flops; ///< [components]
+    Outcome           outcome;
+    Indices           order;
+    std::vector<Cost> costs; ///< [components]
   };
   PetscErrorCode RunFast();
   PetscErrorCode RunPetsc(const char type[]);
   PetscErrorCode RunDissection();
   Found          Evaluate(Outcome outcome, Indices &&order) const;
   void           Take(const char name[], Found &&found);
+  bool           Better(const Cost &cost, PetscInt component) const;
   bool           WorthMore() const;
-  bool           DissectionPays(PetscInt component) const;
-  void           Dissect(const Library &library, const Indices &number, PetscInt parts);
+  bool           DissectionPays(PetscInt component, double chain) const;
 
-  const WeightedGraph        &graph_;
-  const Indices              &component_;
-  PetscInt                    components_;
-  PetscReal                   factorizations_;
-  std::vector<Candidate>      candidates_;
-  std::vector<Indices>        orders_;               ///< of each candidate, of all nodes that it was tried on
-  bool                        levels_alone_ = false; ///< a part of the graph told against minimum degree
-  Indices                     winner_;               ///< [components] candidate, -1: none yet
-  std::vector<PetscLogDouble> least_;                ///< [components] flops of the winner
-  std::vector<PetscLogDouble> degree_;               ///< [components] flops of minimum degree; 0: not known
-  std::vector<double>         entries_;              ///< [components] nodes and edges, in both directions
+  std::vector<double> ChainGains() const;
+  void                Dissect(const Library &library, const Indices &number, PetscInt parts);
+
+  const WeightedGraph   &graph_;
+  const Indices         &component_;
+  PetscInt               components_;
+  PetscReal              factorizations_;
+  Space                  space_;
+  std::vector<Candidate> candidates_;
+  std::vector<Indices>   orders_;               ///< of each candidate, of all nodes that it was tried on
+  bool                   levels_alone_ = false; ///< a part of the graph told against minimum degree
+  Indices                winner_;               ///< [components] candidate, -1: none yet
+  std::vector<Cost>      least_;                ///< [components] of the winner
+  std::vector<Cost>      degree_;               ///< [components] of minimum degree; no flops: not known
+  std::vector<double>    entries_;              ///< [components] nodes and edges, in both directions
 };
 
 } // namespace sparsegpu::ordering

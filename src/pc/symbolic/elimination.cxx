@@ -1,5 +1,6 @@
 /// Elimination trees by path compression, column counts by the leaves of row subtrees.
 #include "pc/symbolic/elimination.hpp"
+#include <algorithm>
 #include <numeric>
 #include "petsc/compat.hpp"
 
@@ -133,7 +134,8 @@ EliminationTree FindEliminationTree(const SymmetricPattern &pattern)
   return e;
 }
 
-std::vector<PetscLogDouble> NodeFlops(const SymmetricPattern &A, const Indices &weight, const Indices &order)
+std::vector<PetscLogDouble> NodeFlops(const SymmetricPattern &A, const Indices &weight, const Indices &order,
+                                      Indices *height)
 {
   const SymmetricPattern P      = Permuted(A, order);
   const Indices          parent = FindParents(P);
@@ -142,6 +144,16 @@ std::vector<PetscLogDouble> NodeFlops(const SymmetricPattern &A, const Indices &
   const std::vector<PetscCount> count =
       ColumnCounts(P, parent, Postorder(parent, natural), [&](PetscInt k) { return PetscCount(weight[order[k]]); });
   std::vector<PetscLogDouble> flops(A.n, 0);
+  if (height) {
+    height->assign(A.n, 0);
+    for (PetscInt k = 0; k < A.n; k++) { // children come before their parents
+      PetscInt &own = (*height)[order[k]];
+      own += weight[order[k]];
+      if (parent[k] < 0) continue;
+      PetscInt &above = (*height)[order[parent[k]]];
+      above           = std::max(above, own);
+    }
+  }
   for (PetscInt k = 0; k < A.n; k++)
     for (PetscInt w = 1; w <= weight[order[k]]; w++) {
       const PetscLogDouble others = static_cast<PetscLogDouble>(count[k] - w);

@@ -26,7 +26,10 @@ Indices Inverted(const Indices &order);
 SymmetricPattern Permuted(const SymmetricPattern &A, const Indices &order);
 
 /// Operations of an LU factorization that each node takes [A.n], where node k stands for weight[k] unknowns that are
-/// eliminated one after the other, and node order[k] comes k-th. Near O(pattern). Throws std::bad_alloc.
-std::vector<PetscLogDouble> NodeFlops(const SymmetricPattern &A, const Indices &weight, const Indices &order);
+/// eliminated one after the other, and node order[k] comes k-th. *height, unless null, [A.n]: the unknowns of the
+/// longest chain that ends with the node's, each of which waits for the one before it. Near O(pattern). Throws
+/// std::bad_alloc.
+std::vector<PetscLogDouble> NodeFlops(const SymmetricPattern &A, const Indices &weight, const Indices &order,
+                                      Indices *height = nullptr);
 
 } // namespace sparsegpu::symbolic
