@@ -16,7 +16,6 @@ const char *const QualityNames[] = {"bad", "usable", "slow", "good"};
 /// itself: it is refined, and one that misses the bound has the matrix factored with partial pivoting (Escalate()).
 PetscErrorCode Judge(Mat F, bool alternative, Quality *quality)
 {
-  constexpr PetscReal GROWTH = static_cast<PetscReal>(1e4);  // partial pivoting rarely has more
   constexpr PetscReal KEPT   = static_cast<PetscReal>(1e-7); // lost digits: seven a step of refinement are left
   constexpr PetscInt  FEW    = 20;                           // steps: a factorization costs more solves than that
   DirectFactor       *factor = DirectOf(F);

@@ -7,6 +7,9 @@
 namespace sparsegpu::lu
 {
 
+/// Growth that partial pivoting rarely exceeds.
+constexpr PetscReal GROWTH = static_cast<PetscReal>(1e4);
+
 /// The quality of solves with the factors.
 enum class Quality {
   Bad,    ///< the matrix is singular to rounding, or the factors are too inaccurate

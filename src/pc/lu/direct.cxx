@@ -55,6 +55,7 @@ PetscErrorCode DirectFactor::Arrange(const CsrView &A, Matching &&matching, std:
     }
     const CsrView B{A.rows, A.cols, A.nonzeros, i.data(), j.data(), nullptr};
     PetscCall((*reorder)(B, context, column));
+    deferred_ = 0;
     PetscCallCXX(row->resize(A.rows));
     for (PetscInt k = 0; k < A.rows; k++) (*row)[k] = matching.row[(*column)[k]];
   }
@@ -76,6 +77,8 @@ PetscErrorCode DirectFactor::Symbolic(const CsrView &A, std::vector<PetscInt> ro
   single_          = options.single && HAVE_SINGLE && schur.empty(); // no refinement of a Schur complement
   why_wide_        = "";
   singular_column_ = -1;
+  deferred_        = 0;
+  tried_deferring  = false;
   if (wanted && options.matching == 0) {
     wanted = row == column; // different orders mean that the caller has chosen a diagonal
     if (wanted) PetscCallCXX(wanted = WeakDiagonal(A, WEAK));
@@ -111,6 +114,7 @@ PetscErrorCode DirectFactor::MatchAgain(const CsrView &A, Orderer reorder, void 
   if (!*changed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCXX(row = analysis_.row_order);
   PetscCallCXX(column = analysis_.column_order);
+  tried_deferring = false;
   PetscCall(Arrange(A, std::move(matching), &row, &column, reorder, context));
   PetscCall(Analyse(A, row, column));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -120,7 +124,7 @@ PetscErrorCode DirectFactor::GetArrangement(LuArrangement *arrangement) const
 {
   PetscFunctionBegin;
   PetscCallCXX(*arrangement = (LuArrangement{kind, analysis_.matched, analysis_.row_order, analysis_.column_order,
-                                             analysis_.row_scale, analysis_.column_scale, ordered_by}));
+                                             analysis_.row_scale, analysis_.column_scale, ordered_by, deferred_}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -129,6 +133,7 @@ PetscErrorCode DirectFactor::Restore(const CsrView &A, const LuArrangement &arra
   PetscFunctionBegin;
   kind              = arrangement.kind;
   analysis_.matched = arrangement.matched;
+  deferred_         = arrangement.deferred;
   PetscCallCXX(ordered_by = arrangement.ordered_by);
   PetscCallCXX(analysis_.row_scale = arrangement.row_scale);
   PetscCallCXX(analysis_.column_scale = arrangement.column_scale);
@@ -171,7 +176,7 @@ PetscErrorCode DirectFactor::Analyse(const CsrView &A, const std::vector<PetscIn
   pivoted_.reset(); // frees what these hold of the last pattern
   engine_.reset();
   PetscCall(symbolic::SymmetricPatternOf(A, Inverted(row), Inverted(column), &pattern));
-  if (!schur.empty()) PetscCall(AddPath(static_cast<PetscInt>(schur.size()), &pattern));
+  PetscCall(AddPath(schur.empty() ? deferred_ : static_cast<PetscInt>(schur.size()), &pattern));
   PetscCall(symbolic::BuildFrontTree(pattern, static_cast<PetscInt>(schur.size()), &F.tree));
   pattern = SymmetricPattern();
   PetscCallCXX(F.row_order.resize(F.rows));

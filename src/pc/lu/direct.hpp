@@ -47,7 +47,8 @@ struct LuArrangement {
   bool                   matched = false;
   std::vector<PetscInt>  row_order, column_order; ///< LuAnalysis
   std::vector<PetscReal> row_scale, column_scale;
-  std::string            ordered_by; ///< DirectFactor
+  std::string            ordered_by;   ///< DirectFactor
+  PetscInt               deferred = 0; ///< the same
 };
 
 class DirectFactor
@@ -81,6 +82,10 @@ public:
   bool Matched() const { return analysis_.matched; }
   /// Rows are matched for these values, and the analysis is repeated if that matching differs from the one in use.
   PetscErrorCode MatchAgain(const CsrView &A, Orderer reorder, void *context, bool *changed);
+  /// Columns whose pivots were poor in the last Numeric() come last in the order, and the analysis is repeated. *count:
+  /// how many wait now; 0: nothing has changed, as none was poor, or too many were, which a few are where factors are
+  /// `good`, or as none can wait: in a symmetric factorization, or in single precision. See direct_defer.cxx.
+  PetscErrorCode Defer(const CsrView &A, bool good, PetscInt *count);
   /// The arrangement in use, and the way back to it; A has the pattern that was analysed.
   PetscErrorCode GetArrangement(LuArrangement *arrangement) const;
   PetscErrorCode Restore(const CsrView &A, const LuArrangement &arrangement);
@@ -147,6 +152,7 @@ public:
   /// One line; fronts, memory and the last solve where the format is PETSC_VIEWER_ASCII_INFO_DETAIL.
   PetscErrorCode View(PetscViewer viewer) const;
   bool           tried_pivoting  = false; ///< with these values
+  bool           tried_deferring = false; ///< with this order: Defer()
   bool           needed_pivoting = false; ///< the last factorization did, and was good with it
   bool           proven          = false; ///< solves were tried with factors of this analysis last, and were good
 
@@ -242,6 +248,7 @@ private:
   LuReport                       report_, report_of_fronts_;
   PetscReal                      small_           = 0; ///< Numeric()
   PetscInt                       singular_column_ = -1;
+  PetscInt                       deferred_        = 0; ///< columns at the end of the order that wait there: Defer()
   PetscInt                       refined_         = 0;
   PetscReal                      reached_         = 0;
   bool                           solved_          = true;

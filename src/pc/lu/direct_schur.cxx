@@ -12,6 +12,7 @@ PetscErrorCode AddPath(PetscInt count, SymmetricPattern *pattern)
   SymmetricPattern with;
 
   PetscFunctionBegin;
+  if (count == 0) PetscFunctionReturn(PETSC_SUCCESS);
   with.n = pattern->n;
   PetscCallCXX(with.i.assign(1, 0));
   PetscCallCXX(with.i.reserve(pattern->i.size()));

@@ -61,6 +61,13 @@ struct ResidualSize {
   PetscReal relative = PETSC_INFINITY; ///< against b
 };
 
+/// row [rows]: counted from the front's first pivot -> in the order of elimination.
+inline void RowsOfFronts(const FrontTree &tree, std::vector<PetscInt> *row)
+{
+  for (PetscInt f = 0; f < tree.Fronts(); f++)
+    for (PetscInt k = tree.first[f]; k < tree.first[f + 1]; k++) (*row)[k] += tree.first[f];
+}
+
 class LuEngine
 {
 public:
@@ -83,8 +90,11 @@ public:
   /// One of the two sweeps, see LuHalf; the matrix's side is scaled and in its own order. Asynchronous on the device.
   virtual PetscErrorCode ApplyHalf(const LuHalf &half, const LuColumns &columns, const Scalar *b, PetscInt ldb,
                                    Scalar *x, PetscInt ldx) = 0;
-  /// D of a symmetric factorization, on the host, in the order of elimination: pivots as they were met and as they are.
+  /// Pivots [rows] as they are, on the host, in the order of elimination; of a symmetric factorization, D, also as they
+  /// were met.
   virtual PetscErrorCode Pivots(std::vector<Scalar> *met, std::vector<Scalar> *used) = 0;
+  /// row [rows], on the host: which row, in the order of elimination, has become each pivot's; one of the same front.
+  virtual PetscErrorCode PivotRows(std::vector<PetscInt> *row) = 0;
   /// [rows] of the matrix's rows and columns, on the host.
   virtual PetscErrorCode Scales(std::vector<PetscReal> *row, std::vector<PetscReal> *column) = 0;
   /// What was assembled in the front that is not factored [pivots x pivots], FrontTree::apart, on the host. Its factors

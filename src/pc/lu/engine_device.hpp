@@ -96,6 +96,14 @@ public:
   PetscErrorCode ApplyHalf(const LuHalf &half, const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x,
                            PetscInt ldx) override;
   PetscErrorCode Pivots(std::vector<Scalar> *met, std::vector<Scalar> *used) override;
+  PetscErrorCode PivotRows(std::vector<PetscInt> *row) override
+  {
+    PetscFunctionBegin;
+    PetscCallCXX(row->resize(local_row_.size()));
+    if (!row->empty()) PetscCall(local_row_.ToHost(row->data()));
+    RowsOfFronts(analysis_->tree, row);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscErrorCode Apart(Scalar *block) override;
 
 protected:

@@ -216,11 +216,14 @@ template <class Number> PetscErrorCode HostFactors<Number>::Pivots(std::vector<S
 
   PetscFunctionBegin;
   PetscCallCXX(met->resize(met_.size()));
-  PetscCallCXX(used->resize(met_.size()));
+  PetscCallCXX(used->resize(A.rows));
   for (size_t k = 0; k < met_.size(); k++) (*met)[k] = Widened(met_[k]);
-  for (PetscInt f = 0; f < A.tree.Fronts() && !met_.empty(); f++)
-    for (PetscInt k = 0, p = A.tree.Pivots(f); k < p; k++)
-      (*used)[A.tree.first[f] + k] = Widened(values_[A.plan.lower[f] + TileColumn(p, k) + k]);
+  for (PetscInt f = 0; f < A.tree.Fronts(); f++) {
+    const PetscInt   p = A.tree.Pivots(f);
+    const PetscCount m = p + A.tree.Others(f);
+    for (PetscInt k = 0; k < p; k++)
+      (*used)[A.tree.first[f] + k] = Widened(values_[A.plan.lower[f] + (A.plan.Half() ? TileColumn(p, k) : k * m) + k]);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -246,7 +249,7 @@ template <class Number> PetscErrorCode HostFactors<Number>::ApplyHalf(const LuHa
 
   PetscFunctionBegin;
   PetscCallCXX(root.assign(n, 1));
-  if (half.roots) PetscCall(Pivots(&met, &used));
+  if (half.roots && A.plan.Half()) PetscCall(Pivots(&met, &used));
   for (size_t k = 0; k < used.size(); k++) root[k] = PetscSqrtReal(RealPart(used[k]));
   PetscCall(TakeColumns(columns.count));
   for (PetscInt c = 0; c < columns.count; c++) {

@@ -84,6 +84,13 @@ public:
   PetscErrorCode ApplyHalf(const LuHalf &half, const LuColumns &columns, const Scalar *b, PetscInt ldb, Scalar *x,
                            PetscInt ldx) override;
   PetscErrorCode Pivots(std::vector<Scalar> *met, std::vector<Scalar> *used) override;
+  PetscErrorCode PivotRows(std::vector<PetscInt> *row) override
+  {
+    PetscFunctionBegin;
+    PetscCallCXX(*row = local_row_);
+    RowsOfFronts(analysis_->tree, row);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscErrorCode Apart(Scalar *block) override;
   PetscLogDouble Bytes() const override;
 

@@ -168,6 +168,11 @@ PetscErrorCode PivotedEngine::Pivots(std::vector<Scalar> *, std::vector<Scalar> 
   PetscFunctionBegin;
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "Factors with partial pivoting are not symmetric");
 }
+PetscErrorCode PivotedEngine::PivotRows(std::vector<PetscInt> *)
+{
+  PetscFunctionBegin;
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "Factors with partial pivoting have no fronts");
+}
 PetscErrorCode PivotedEngine::Apart(Scalar *)
 {
   PetscFunctionBegin;

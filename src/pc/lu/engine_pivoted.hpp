@@ -17,6 +17,7 @@ public:
   PetscLogDouble Bytes() const override;
   PetscErrorCode ApplyHalf(const LuHalf &, const LuColumns &, const Scalar *, PetscInt, Scalar *, PetscInt) override;
   PetscErrorCode Pivots(std::vector<Scalar> *met, std::vector<Scalar> *used) override;
+  PetscErrorCode PivotRows(std::vector<PetscInt> *row) override;
   PetscErrorCode Apart(Scalar *block) override;
 
   PivotedOutcome Outcome() const { return outcome_; }

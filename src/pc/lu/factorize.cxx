@@ -2,11 +2,10 @@
 #include "pc/lu/factorize.hpp"
 #include <petsc/private/matimpl.h>
 #include "pc/factor/rows.hpp"
-#include "pc/lu/attempt.hpp"
 #include "pc/lu/failure.hpp"
 #include "pc/lu/options.hpp"
-#include "pc/lu/reorder.hpp"
 #include "pc/lu/schur.hpp"
+#include "pc/lu/trial.hpp"
 #include "pc/ordering/leastfill.hpp"
 #include "pc/ordering/matrix.hpp"
 #include "petsc/compat.hpp"
@@ -27,152 +26,6 @@ void TakeInfo(Mat F)
 
 namespace
 {
-/// A poor factorization is replaced by LU with rows matched for these values; so is Cholesky's, whose pivots stay on
-/// the diagonal. *changed: the analysis is another one.
-PetscErrorCode Replace(Mat F, const CsrView &A, Reordering *reordering, bool *changed)
-{
-  DirectFactor    *factor = DirectOf(F);
-  const DirectKind before = factor->kind;
-
-  PetscFunctionBegin;
-  factor->kind = DirectKind::LU;
-  PetscCall(factor->MatchAgain(A, Reorder, reordering, changed));
-  if (!*changed) factor->kind = before;
-  if (*changed && before == DirectKind::Cholesky) factor->gave_way++;
-  if (*changed)
-    PetscCall(PetscInfo(F, before == DirectKind::Cholesky
-                               ? "The diagonal has no pivots for L D L^T: LU with matched rows\n"
-                               : "The pivots are poor: rows are matched for these values\n"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// The numeric phase of one matrix, by the ways that there are.
-class Trial
-{
-public:
-  Trial(Mat F, const MatrixRows &rows, HostRows *matrix, Reordering *reordering, const Scalar *a)
-      : F_(F),
-        factor_(DirectOf(F)),
-        rows_(rows),
-        matrix_(matrix),
-        reordering_(reordering),
-        a_(a)
-  {
-  }
-  PetscErrorCode Run(Quality *quality);
-
-private:
-  PetscErrorCode InSingle(Quality *quality);
-  PetscErrorCode Fronts(Quality *quality);
-  PetscErrorCode Pivoted(const char why[], Quality *quality);
-  PetscErrorCode TakeRows()
-  {
-    PetscFunctionBegin;
-    if (!matrix_->csr.i) PetscCall(matrix_->Take(rows_));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
-  Mat               F_;
-  DirectFactor     *factor_;
-  const MatrixRows &rows_;
-  HostRows         *matrix_;
-  Reordering       *reordering_;
-  const Scalar     *a_;
-  bool              left_ = false; ///< a better arrangement than the present one
-  LuArrangement     before_;
-};
-
-/// In single precision, with the order as it is: what that is not good enough for is left to full precision, which has
-/// more ways.
-PetscErrorCode Trial::InSingle(Quality *quality)
-{
-  PetscFunctionBegin;
-  PetscCall(Attempt(F_, a_, false, false, quality));
-  if (*quality == Quality::Good) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscInfo(F_, "Single precision is not good enough: factors in full precision\n"));
-  PetscCall(factor_->Widen("refinement did not reach the bound, or slowly"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Static pivoting within fronts, with the rows as they are, then matched for these values.
-PetscErrorCode Trial::Fronts(Quality *quality)
-{
-  Quality matched;
-  bool    changed;
-
-  PetscFunctionBegin;
-  left_ = false;
-  PetscCall(Attempt(F_, a_, factor_->options.matching != 2 && !factor_->Matched(), false, quality));
-  if (*quality == Quality::Good || factor_->options.matching == 2) {
-    factor_->gave_way = 0;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(TakeRows());
-  PetscCall(factor_->GetArrangement(&before_));
-  PetscCall(Replace(F_, matrix_->csr, reordering_, &changed));
-  if (!changed && *quality == Quality::Bad)
-    PetscCall(Attempt(F_, a_, false, false, quality)); // it may not have been tried
-  if (!changed) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Attempt(F_, a_, false, false, &matched));
-  left_ = matched < *quality;
-  if (!left_) *quality = matched;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Partial pivoting; its factors stay in use if they are better.
-PetscErrorCode Trial::Pivoted(const char why[], Quality *quality)
-{
-  Quality pivoted;
-
-  PetscFunctionBegin;
-  PetscCall(TakeRows());
-  PetscCall(AttemptPivoted(F_, matrix_->csr, why, &pivoted));
-  factor_->needed_pivoting = pivoted == Quality::Good;
-  if (pivoted > *quality)
-    *quality = pivoted;
-  else
-    factor_->Unpivot();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Where the last values needed partial pivoting, fronts are tried once, before all other ways.
-PetscErrorCode Trial::Run(Quality *quality)
-{
-  const LuOptions  &options = factor_->options;
-  const char *const WHY     = "static pivoting within fronts did not reach the bound";
-
-  PetscFunctionBegin;
-  *quality = Quality::Bad;
-  if (options.pivoted == 1) {
-    PetscCall(Pivoted("asked for", quality));
-    if (*quality != Quality::Bad) PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (factor_->InSingle()) {
-    PetscCall(InSingle(quality));
-    if (*quality == Quality::Good) {
-      factor_->gave_way = 0;
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-  }
-  if (factor_->needed_pivoting && options.pivoted == 0) {
-    PetscCall(Attempt(F_, a_, false, true, quality));
-    factor_->needed_pivoting = *quality != Quality::Good;
-    if (*quality == Quality::Good) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(Pivoted(WHY, quality));
-    if (*quality == Quality::Good) PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(Fronts(quality));
-  // slow factors reach the bound, if they are still there; where no row is left for a column, there is no pivot either
-  const bool more = *quality < Quality::Slow || left_;
-  if (more && options.pivoted == 0 && factor_->SingularColumn() < 0) PetscCall(Pivoted(WHY, quality));
-  if (!left_ || factor_->Pivoted()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscInfo(F_, "Matched rows are no better: back to rows as they were\n"));
-  PetscCall(factor_->Restore(matrix_->csr, before_));
-  factor_->gave_way = 0;
-  PetscCall(Attempt(F_, a_, false, false, quality));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// What F tells of a factorization.
 PetscErrorCode EndNumeric(Mat F, Mat A, const MatrixRows &rows, HostRows *matrix, Quality quality)
 {

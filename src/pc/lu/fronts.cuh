@@ -86,7 +86,10 @@ template <class Number> struct DeviceFront {
   {
     return update + (half ? UpdateColumn(others, j) : j * others);
   }
-  __device__ Number Pivot(PetscCount k) const { return lower[TileColumn(pivots, k) + k]; } ///< of a half
+  __device__ Number Pivot(PetscCount k) const
+  {
+    return lower[(shape == Shape::General ? k * rows : TileColumn(pivots, k)) + k];
+  }
   /// An entry of U, or of L^T or L^H.
   __device__ Number Mirrored(const Number &v) const { return shape == Shape::Hermitian ? Conj(v) : v; }
   /// Of a Hermitian matrix pivots are real but for rounding.

@@ -9,7 +9,7 @@ namespace sparsegpu::lu
 template <class Number>
 PetscErrorCode DeviceFactors<Number>::Pivots(std::vector<Scalar> *met, std::vector<Scalar> *used)
 {
-  const size_t        n = met_.size();
+  const size_t        n = analysis_->rows;
   std::vector<Number> own;
   Array<Number>       gathered;
   Stream              stream;
@@ -21,9 +21,10 @@ PetscErrorCode DeviceFactors<Number>::Pivots(std::vector<Scalar> *met, std::vect
   PetscCall(TakePivots_CUDA(Fronts(), analysis_->tree.Fronts(), static_cast<PetscInt>(n), values_.data(),
                             gathered.data(), stream));
   for (auto *to : {met, used}) {
-    PetscCallCXX(to->resize(n));
-    if (n > 0) PetscCall((to == met ? met_ : gathered).ToHost(own.data()));
-    for (size_t k = 0; k < n; k++) (*to)[k] = Widened(own[k]);
+    const Array<Number> &from = to == met ? met_ : gathered;
+    PetscCallCXX(to->resize(from.size()));
+    if (from.size() > 0) PetscCall(from.ToHost(own.data()));
+    for (size_t k = 0; k < from.size(); k++) (*to)[k] = Widened(own[k]);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -76,6 +76,9 @@ PetscErrorCode DirectFactor::ViewDetail(PetscViewer viewer) const
       analysis_.plan.flops, Bytes() / 1e6));
   PetscCall(PetscViewerASCIIPrintf(viewer, "rows %s; pivots below %.2g of the largest entry are replaced\n",
                                    analysis_.matched ? "matched and scaled" : "as they were", (double)small_));
+  if (deferred_ > 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%" PetscInt_FMT " columns moved to the end of the order: poor pivots\n",
+                                     deferred_));
   if (pivoted_)
     PetscCall(PetscViewerASCIIPrintf(
         viewer,
