@@ -3,6 +3,7 @@
 
 #if defined(SPARSEGPU_HAVE_CUDA)
   #include <cuda_runtime.h>
+  #include <unistd.h>
 
 namespace testing
 {
@@ -14,8 +15,13 @@ public:
   explicit DeviceLimit(size_t bytes)
   {
     size_t there, total;
-    works_ = cudaMemGetInfo(&there, &total) == cudaSuccess && there > bytes &&
-             cudaMalloc(&taken_, there - bytes) == cudaSuccess;
+    // another process may be about to give memory back, or to take some
+    for (int tries = 0; tries < 50 && !works_; tries++) {
+      if (tries > 0) usleep(100000);
+      works_ = cudaMemGetInfo(&there, &total) == cudaSuccess && there > bytes &&
+               cudaMalloc(&taken_, there - bytes) == cudaSuccess;
+      (void)cudaGetLastError();
+    }
   }
   DeviceLimit(const DeviceLimit &)            = delete;
   DeviceLimit &operator=(const DeviceLimit &) = delete;

@@ -13,9 +13,6 @@ namespace sparsegpu::lu
 namespace
 {
 constexpr PetscInt LEAST_ROWS = 2000; ///< PETSc's first factorization takes as long there, new values three times
-/// Tridiagonal matrices and trees have so many entries a row, and factors without fill: PETSc's took an eighth of the
-/// time of ours on the host.
-constexpr PetscLogDouble MOST_WITHOUT_FILL = 3;
 
 bool OnHost(const MatFactorInfo *info)
 {
@@ -125,14 +122,11 @@ PetscErrorCode SymbolicCholesky(Mat F, Mat A, IS order, const MatFactorInfo *inf
 
 PetscErrorCode TakesByDefault(Mat A, bool *takes)
 {
-  MatInfo info;
-  Space   space;
+  Space space;
 
   PetscFunctionBegin;
   *takes = false;
   if (A->rmap->n < LEAST_ROWS) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
-  if (info.nz_used <= MOST_WITHOUT_FILL * static_cast<PetscLogDouble>(A->rmap->n)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(FactorSpace(A, &space));
   *takes = space == Space::Device;
   PetscFunctionReturn(PETSC_SUCCESS);
