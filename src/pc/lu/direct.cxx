@@ -2,6 +2,7 @@
 #include "pc/lu/direct.hpp"
 #include <algorithm>
 #include <numeric>
+#include <thread>
 #include "pc/lu/placement.hpp"
 #include "pc/symbolic/elimination.hpp"
 #include "petsc/compat.hpp"
@@ -18,6 +19,8 @@ const char *const LuPrecisionNames[] = {"full", "single", "Precision", "", nullp
 
 namespace
 {
+constexpr PetscReal WEAK = static_cast<PetscReal>(1e-3); ///< diagonal entries, against their rows and columns
+
 /// Whether A has an entry (j, i) for each entry (i, j).
 PetscErrorCode SymmetricallyPlaced(const CsrView &A, bool *symmetric)
 {
@@ -65,12 +68,35 @@ PetscErrorCode DirectFactor::Arrange(const CsrView &A, Matching &&matching, std:
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// From so many rows on a matching may take as long as a thread does to begin many times, and where there are so many
+/// cores it takes none from the ordering.
+PetscErrorCode DirectFactor::PrepareMatching(const CsrView &A)
+{
+  constexpr PetscInt ROWS  = 5000;
+  constexpr unsigned CORES = 4;
+
+  PetscFunctionBegin;
+  if (!MayMatch() || options.matching != 0 || A.rows < ROWS) PetscFunctionReturn(PETSC_SUCCESS);
+  if (std::thread::hardware_concurrency() < CORES) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCXX(if (WeakDiagonal(A, WEAK)) early_.Begin(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DirectFactor::Match(const CsrView &A, Matching *matching)
+{
+  bool early;
+
+  PetscFunctionBegin;
+  PetscCallCXX(early = early_.Take(A, matching));
+  if (!early) PetscCall(MaximumProduct(A, matching));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DirectFactor::Symbolic(const CsrView &A, std::vector<PetscInt> row, std::vector<PetscInt> column,
                                       Orderer reorder, void *context, Space space)
 {
-  constexpr PetscReal WEAK   = static_cast<PetscReal>(1e-3);
-  bool                wanted = MayMatch(), symmetric = false;
-  Matching            matching;
+  bool     wanted = MayMatch(), symmetric = false;
+  Matching matching;
 
   PetscFunctionBegin;
   space_           = space;
@@ -86,7 +112,7 @@ PetscErrorCode DirectFactor::Symbolic(const CsrView &A, std::vector<PetscInt> ro
     wanted = wanted && !symmetric;
   }
   if (wanted) {
-    PetscCall(MaximumProduct(A, &matching));
+    PetscCall(Match(A, &matching));
     singular_column_ = matching.unmatched;
   }
   analysis_.matched = false;
@@ -104,7 +130,7 @@ PetscErrorCode DirectFactor::MatchAgain(const CsrView &A, Orderer reorder, void 
 
   PetscFunctionBegin;
   *changed = false;
-  PetscCall(MaximumProduct(A, &matching));
+  PetscCall(Match(A, &matching));
   singular_column_ = matching.unmatched;
   if (singular_column_ >= 0) PetscFunctionReturn(PETSC_SUCCESS);
   *changed = !analysis_.matched || analysis_.row_scale != matching.row_scale ||

@@ -1,6 +1,7 @@
 /// What a factorization does with a Mat: its options, its rows, and another analysis where the values ask for one.
 #include "pc/lu/factorize.hpp"
 #include <petsc/private/matimpl.h>
+#include "device/cublas.hpp"
 #include "pc/factor/rows.hpp"
 #include "pc/lu/failure.hpp"
 #include "pc/lu/options.hpp"
@@ -26,6 +27,8 @@ void TakeInfo(Mat F)
 
 namespace
 {
+constexpr PetscInt WITH_LARGE_FRONTS = 10000; ///< rows from which on fronts may be large enough for cuBLAS
+
 /// What F tells of a factorization.
 PetscErrorCode EndNumeric(Mat F, Mat A, const MatrixRows &rows, HostRows *matrix, Quality quality)
 {
@@ -92,6 +95,7 @@ PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
     PetscCall(factor->Symbolic(matrix.csr, factor->order, factor->order, Reorder, &reordering, factor->Where()));
   }
   PetscCall(Trial(F, rows, &matrix, &reordering, a).Run(&quality));
+  factor->DropMatching();
   PetscCall(EndNumeric(F, A, rows, &matrix, quality));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -115,6 +119,11 @@ PetscErrorCode MatFactorSymbolic_Direct(Mat F, Mat A, IS row, IS column, const M
   PetscCall(matrix.Take(rows));
   PetscCall(FactorSpace(A, &space, &asked));
   factor->may_move = factor->options.host == 1 || (factor->options.host == 0 && !asked);
+#if defined(SPARSEGPU_HAVE_CUDA)
+  if (space == Space::Device && A->rmap->n >= WITH_LARGE_FRONTS) PetscCall(CublasPrepare());
+#endif
+  factor->kind = factor->wanted = kind;
+  if (space == Space::Device) PetscCall(factor->PrepareMatching(matrix.csr));
   factor->ordered_by.clear();
   if (row && column) {
     PetscCall(ordering::GetTaken(row, &factor->ordered_by));
@@ -129,9 +138,8 @@ PetscErrorCode MatFactorSymbolic_Direct(Mat F, Mat A, IS row, IS column, const M
     PetscCall(ordering::LeastFillOf(A, factor->options.host == 1 ? Space::Host : space, &r, &factor->ordered_by));
     PetscCallCXX(c = r);
   }
-  factor->kind = factor->wanted = kind;
-  factor->gave_way              = 0;
-  factor->needed_pivoting       = false;
+  factor->gave_way        = 0;
+  factor->needed_pivoting = false;
   if (kind == DirectKind::Cholesky) {
     PetscCallCXX(factor->order = r);
     PetscCallCXX(factor->order_by = factor->ordered_by);
