@@ -3,9 +3,7 @@
 #include <cublas_v2.h>
 #include <dlfcn.h>
 #include <climits>
-#include <future>
 #include <string>
-#include <system_error>
 #include "device/cuda_check.hpp"
 
 namespace sparsegpu
@@ -28,10 +26,9 @@ template <class Number> struct Routines {
 };
 
 struct Library {
-  bool              tried = false; ///< or begun
-  std::future<void> opening;       ///< by CublasPrepare(), until it has been waited for
-  void             *library                                  = nullptr;
-  cublasHandle_t    handle                                   = nullptr;
+  bool           tried                                       = false;
+  void          *library                                     = nullptr;
+  cublasHandle_t handle                                      = nullptr;
   cublasStatus_t (*create)(cublasHandle_t *)                 = nullptr;
   cublasStatus_t (*destroy)(cublasHandle_t)                  = nullptr;
   cublasStatus_t (*set_stream)(cublasHandle_t, cudaStream_t) = nullptr;
@@ -71,20 +68,6 @@ template <class Number> bool FindRoutines(const char name[], Routines<Number> *r
   const std::string plain = name;
   return Find((plain + "_v2").c_str(), &routines->product) &&
          Find((plain + "StridedBatched").c_str(), &routines->products);
-}
-
-/// Calls nothing of PETSc.
-void Open()
-{
-  // the version that the headers are of; one that is loaded already, PETSc's for instance, is the one found
-  const std::string name = "libcublas.so." + std::to_string(CUBLAS_VER_MAJOR);
-  cublas.library         = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (cublas.library && !(Find("cublasCreate_v2", &cublas.create) && Find("cublasDestroy_v2", &cublas.destroy) &&
-                          Find("cublasSetStream_v2", &cublas.set_stream) && FindRoutines(FULL, &cublas.full) &&
-                          FindRoutines(SINGLE, &cublas.single))) {
-    dlclose(cublas.library);
-    cublas.library = nullptr;
-  }
 }
 
 PetscErrorCode Check(cublasStatus_t status)
@@ -172,31 +155,23 @@ template <class Number> struct LowerProduct {
 };
 } // namespace
 
-PetscErrorCode CublasPrepare()
-{
-  int device;
-
-  PetscFunctionBegin;
-  if (cublas.tried) PetscFunctionReturn(PETSC_SUCCESS);
-  SparseGPUCallCUDA(cudaGetDevice(&device));
-  try {
-    cublas.opening = std::async(std::launch::async, [device] {
-      Open();
-      if (cublas.library && cudaSetDevice(device) == cudaSuccess) (void)cublas.create(&cublas.handle);
-    });
-    cublas.tried   = true;
-  } catch (const std::system_error &) { // no thread can be had: who needs it loads it
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode CublasFound(bool *found)
 {
   PetscFunctionBegin;
-  if (cublas.opening.valid()) PetscCallCXX(cublas.opening.get());
-  if (!cublas.tried) PetscCallCXX(Open());
-  cublas.tried = true;
-  *found       = cublas.library != nullptr;
+  if (!cublas.tried) {
+    cublas.tried = true;
+    // the version that the headers are of; one that is loaded already, PETSc's for instance, is the one found
+    const std::string name = "libcublas.so." + std::to_string(CUBLAS_VER_MAJOR);
+    cublas.library         = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (cublas.library && !(Find("cublasCreate_v2", &cublas.create) && Find("cublasDestroy_v2", &cublas.destroy) &&
+                            Find("cublasSetStream_v2", &cublas.set_stream) && FindRoutines(FULL, &cublas.full) &&
+                            FindRoutines(SINGLE, &cublas.single))) {
+      dlclose(cublas.library);
+      cublas.library = nullptr;
+    }
+    PetscCall(PetscInfo(nullptr, "%s %s\n", name.c_str(), cublas.library ? "opened" : "not found"));
+  }
+  *found = cublas.library != nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -263,7 +238,6 @@ template PetscErrorCode CublasSubtractLowerProduct(PetscInt, PetscInt, const Sin
 PetscErrorCode CublasFinalize()
 {
   PetscFunctionBegin;
-  if (cublas.opening.valid()) PetscCallCXX(cublas.opening.get());
   if (cublas.handle) PetscCall(Check(cublas.destroy(cublas.handle)));
   cublas.handle = nullptr; // the library stays: others may use it
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -7,10 +7,7 @@
 namespace sparsegpu
 {
 
-/// Begins to load it in a thread of its own, which takes some 40 ms, if nobody has; for callers who will need it once
-/// they have done other work.
-PetscErrorCode CublasPrepare();
-/// Whether cuBLAS can be loaded. The first call loads it, or waits until it has been.
+/// Whether cuBLAS can be loaded. The first call loads it.
 PetscErrorCode CublasFound(bool *found);
 /// C [m x n] -= A [m x k] B [k x n], column-major; only where CublasFound(). Asynchronous. Number: Scalar or Single.
 template <class Number> PetscErrorCode CublasSubtractProduct(PetscInt m, PetscInt n, PetscInt k, const Number *A,

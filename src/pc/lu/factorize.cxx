@@ -1,7 +1,6 @@
 /// What a factorization does with a Mat: its options, its rows, and another analysis where the values ask for one.
 #include "pc/lu/factorize.hpp"
 #include <petsc/private/matimpl.h>
-#include "device/cublas.hpp"
 #include "pc/factor/rows.hpp"
 #include "pc/lu/failure.hpp"
 #include "pc/lu/options.hpp"
@@ -27,8 +26,6 @@ void TakeInfo(Mat F)
 
 namespace
 {
-constexpr PetscInt WITH_LARGE_FRONTS = 10000; ///< rows from which on fronts may be large enough for cuBLAS
-
 /// What F tells of a factorization.
 PetscErrorCode EndNumeric(Mat F, Mat A, const MatrixRows &rows, HostRows *matrix, Quality quality)
 {
@@ -119,9 +116,6 @@ PetscErrorCode MatFactorSymbolic_Direct(Mat F, Mat A, IS row, IS column, const M
   PetscCall(matrix.Take(rows));
   PetscCall(FactorSpace(A, &space, &asked));
   factor->may_move = factor->options.host == 1 || (factor->options.host == 0 && !asked);
-#if defined(SPARSEGPU_HAVE_CUDA)
-  if (space == Space::Device && A->rmap->n >= WITH_LARGE_FRONTS) PetscCall(CublasPrepare());
-#endif
   factor->kind = factor->wanted = kind;
   if (space == Space::Device) PetscCall(factor->PrepareMatching(matrix.csr));
   factor->ordered_by.clear();
