@@ -14,7 +14,7 @@ const char *const QualityNames[] = {"bad", "usable", "slow", "good"};
 /// Solves are tried where pivots were replaced or entries have grown; else the factorization is as good as one with
 /// partial pivoting. Where entries grow as fast as those of values that solves were good for, each solve tells for
 /// itself: it is refined, and one that misses the bound has the matrix factored with partial pivoting (Escalate()).
-PetscErrorCode Judge(Mat F, bool alternative, Quality *quality)
+PetscErrorCode Judge(Mat F, bool alternative, bool brief, Quality *quality)
 {
   constexpr PetscReal KEPT   = static_cast<PetscReal>(1e-7); // lost digits: seven a step of refinement are left
   constexpr PetscInt  FEW    = 20;                           // steps: a factorization costs more solves than that
@@ -35,13 +35,18 @@ PetscErrorCode Judge(Mat F, bool alternative, Quality *quality)
     *quality = Quality::Bad;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  // with entries grown beyond all digits, another right-hand side may fail: not Good, which is all that a brief attempt
+  // is made for
+  const PetscReal lost  = report.growth * epsilon;
+  const bool      grown = !(lost <= static_cast<PetscReal>(1e-2));
+  if (brief && grown) {
+    *quality = Quality::Bad;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(factor->Probe(&good, &size));
   if (report.perturbed > 0 && !(size.relative <= SOLVED)) good = false;
-  const bool digits = size.error <= PetscSqrtReal(PETSC_MACHINE_EPSILON) && size.relative <= SOLVED;
-  // with entries grown beyond all digits, another right-hand side may fail
-  const PetscReal lost   = report.growth * epsilon;
+  const bool      digits = size.error <= PetscSqrtReal(PETSC_MACHINE_EPSILON) && size.relative <= SOLVED;
   const PetscReal little = PetscMax(static_cast<PetscReal>(1e-4), 4 * GROWTH * epsilon); // of all digits
-  const bool      grown  = !(lost <= static_cast<PetscReal>(1e-2));
   if (good && !grown)
     *quality = factor->Steps() <= FEW && lost <= little ? Quality::Good : Quality::Slow;
   else
@@ -78,7 +83,7 @@ PetscErrorCode Attempt(Mat F, const Scalar *a, bool alternative, bool brief, Qua
         factor->kind == DirectKind::LU ? "LU" : "Cholesky", factor->Where() == Space::Host ? "the host" : "cuda",
         factor->InSingle() ? " in single precision" : "", (double)small[k], report.perturbed, (double)report.smallest,
         (double)report.growth, static_cast<int>(report.finite)));
-    PetscCall(Judge(F, alternative, &now));
+    PetscCall(Judge(F, alternative, brief, &now));
     if (k == 1 && factor->Report().perturbed > 0) now = Quality::Bad;
     if (now > *quality) {
       *quality = now;

@@ -18,7 +18,8 @@ enum class Quality {
   Good
 };
 /// Factors the values a [nonzeros], in the factor's space, with the thresholds in turn until the quality is Good, and
-/// leaves the best factors. alternative: rows can be matched instead. brief: with the first threshold only.
+/// leaves the best factors. alternative: rows can be matched instead. brief: with the first threshold only, and Good or
+/// not is all that is asked.
 PetscErrorCode Attempt(Mat F, const Scalar *a, bool alternative, bool brief, Quality *quality);
 /// Factors A, with values on the host, there with partial pivoting, with the thresholds in turn until the quality is
 /// Good. Bad factors stay in use, too: Unpivot(). `why`: for the view.

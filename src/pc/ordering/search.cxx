@@ -186,7 +186,9 @@ PetscErrorCode Search::RunFast()
 /// Whether factorizations can be expected to gain more time than a dissection by METIS takes; `chain`: ChainGains().
 bool Search::DissectionPays(PetscInt c, double chain) const
 {
-  const bool           levels   = !strcmp(candidates_[winner_[c]].name, MATORDERINGND); // whose chains are short
+  // the chains of a good dissection by levels are short: one of a grid, where minimum degree is no better
+  const bool levels = !strcmp(candidates_[winner_[c]].name, MATORDERINGND) &&
+                      (degree_[c].flops <= 0 || least_[c].flops <= MORE * degree_[c].flops);
   const PetscLogDouble least    = least_[c].flops;
   const PetscLogDouble expected = std::min(least, DISSECTION_GAIN * (degree_[c].flops > 0 ? degree_[c].flops : least));
   const double         gain     = FlopSeconds(space_, least) - FlopSeconds(space_, expected) + (levels ? 0 : chain);
