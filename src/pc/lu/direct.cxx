@@ -2,7 +2,6 @@
 #include "pc/lu/direct.hpp"
 #include <algorithm>
 #include <numeric>
-#include <thread>
 #include "pc/lu/placement.hpp"
 #include "pc/symbolic/elimination.hpp"
 #include "petsc/compat.hpp"
@@ -19,8 +18,6 @@ const char *const LuPrecisionNames[] = {"full", "single", "Precision", "", nullp
 
 namespace
 {
-constexpr PetscReal WEAK = static_cast<PetscReal>(1e-3); ///< diagonal entries, against their rows and columns
-
 /// Whether A has an entry (j, i) for each entry (i, j).
 PetscErrorCode SymmetricallyPlaced(const CsrView &A, bool *symmetric)
 {
@@ -45,7 +42,7 @@ PetscErrorCode DirectFactor::Arrange(const CsrView &A, Matching &&matching, std:
                                      std::vector<PetscInt> *column, Orderer reorder, void *context)
 {
   PetscFunctionBegin;
-  bool moved = false;
+  bool moved = row->empty(); // or there is no order yet
   for (PetscInt k = 0; k < A.rows && !moved; k++) moved = matching.row[(*column)[k]] != (*row)[k];
   if (moved) {
     std::vector<PetscInt> i{0}, j;
@@ -68,35 +65,12 @@ PetscErrorCode DirectFactor::Arrange(const CsrView &A, Matching &&matching, std:
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// From so many rows on a matching may take as long as a thread does to begin many times, and where there are so many
-/// cores it takes none from the ordering.
-PetscErrorCode DirectFactor::PrepareMatching(const CsrView &A)
-{
-  constexpr PetscInt ROWS  = 5000;
-  constexpr unsigned CORES = 4;
-
-  PetscFunctionBegin;
-  if (!MayMatch() || options.matching != 0 || A.rows < ROWS) PetscFunctionReturn(PETSC_SUCCESS);
-  if (std::thread::hardware_concurrency() < CORES) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCXX(if (WeakDiagonal(A, WEAK)) early_.Begin(A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DirectFactor::Match(const CsrView &A, Matching *matching)
-{
-  bool early;
-
-  PetscFunctionBegin;
-  PetscCallCXX(early = early_.Take(A, matching));
-  if (!early) PetscCall(MaximumProduct(A, matching));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode DirectFactor::Symbolic(const CsrView &A, std::vector<PetscInt> row, std::vector<PetscInt> column,
                                       Orderer reorder, void *context, Space space)
 {
-  bool     wanted = MayMatch(), symmetric = false;
-  Matching matching;
+  constexpr PetscReal WEAK   = static_cast<PetscReal>(1e-3);
+  bool                wanted = MayMatch(), symmetric = false;
+  Matching            matching;
 
   PetscFunctionBegin;
   space_           = space;
@@ -112,13 +86,18 @@ PetscErrorCode DirectFactor::Symbolic(const CsrView &A, std::vector<PetscInt> ro
     wanted = wanted && !symmetric;
   }
   if (wanted) {
-    PetscCall(Match(A, &matching));
+    PetscCall(MaximumProduct(A, &matching));
     singular_column_ = matching.unmatched;
   }
   analysis_.matched = false;
   PetscCallCXX(analysis_.row_scale.assign(A.rows, PetscReal(1)));
   PetscCallCXX(analysis_.column_scale.assign(A.rows, PetscReal(1)));
-  if (wanted && singular_column_ < 0) PetscCall(Arrange(A, std::move(matching), &row, &column, reorder, context));
+  if (wanted && singular_column_ < 0) {
+    PetscCall(Arrange(A, std::move(matching), &row, &column, reorder, context));
+  } else if (row.empty()) {
+    PetscCall((*reorder)(A, context, &column));
+    PetscCallCXX(row = column);
+  }
   PetscCall(Analyse(A, row, column));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -130,7 +109,7 @@ PetscErrorCode DirectFactor::MatchAgain(const CsrView &A, Orderer reorder, void 
 
   PetscFunctionBegin;
   *changed = false;
-  PetscCall(Match(A, &matching));
+  PetscCall(MaximumProduct(A, &matching));
   singular_column_ = matching.unmatched;
   if (singular_column_ >= 0) PetscFunctionReturn(PETSC_SUCCESS);
   *changed = !analysis_.matched || analysis_.row_scale != matching.row_scale ||

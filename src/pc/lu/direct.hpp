@@ -8,7 +8,7 @@
 #include <functional>
 #include "pc/factor/arrays.hpp"
 #include "pc/lu/engine_pivoted.hpp"
-#include "pc/lu/early_matching.hpp"
+#include "pc/lu/matching.hpp"
 
 namespace sparsegpu::lu
 {
@@ -71,14 +71,11 @@ public:
   using Orderer = PetscErrorCode (*)(const CsrView &, void *, std::vector<PetscInt> *);
 
   /// Everything that does not depend on the values, but for the matching, which looks at them; numbers will be worked
-  /// on in `space`. A: rows and values on the host. `row`, `column` [A.rows]: the order of elimination. `reorder` gives
-  /// an order where the matching moves rows. Where these values leave no row for SingularColumn(), nothing is matched.
-  /// Errors: PETSC_ERR_MEM.
+  /// on in `space`. A: rows and values on the host. `row`, `column` [A.rows]: the order of elimination; none: `reorder`
+  /// gives one. It also does where the matching moves rows. Where these values leave no row for SingularColumn(),
+  /// nothing is matched. Errors: PETSC_ERR_MEM.
   PetscErrorCode Symbolic(const CsrView &A, std::vector<PetscInt> row, std::vector<PetscInt> column, Orderer reorder,
                           void *context, Space space);
-  /// Begins the matching that these values may ask for, where there are cores for it.
-  PetscErrorCode PrepareMatching(const CsrView &A);
-  void           DropMatching() { early_.Drop(); }
   /// Whether rows may be matched, or matched again: not in a symmetric factorization, nor with
   /// -mat_sparsegpu_lu_matching off.
   bool MayMatch() const { return kind == DirectKind::LU && options.matching != 2 && schur.empty(); }
@@ -215,7 +212,6 @@ public:
   }
 
 private:
-  PetscErrorCode Match(const CsrView &A, Matching *matching);
   PetscErrorCode Arrange(const CsrView &A, Matching &&matching, std::vector<PetscInt> *row,
                          std::vector<PetscInt> *column, Orderer reorder, void *context);
   PetscErrorCode Analyse(const CsrView &A, const std::vector<PetscInt> &row, const std::vector<PetscInt> &column);
@@ -242,7 +238,6 @@ private:
   } ///< whose solves are taken
 
   LuAnalysis                     analysis_;
-  EarlyMatching                  early_;
   std::unique_ptr<LuEngine>      engine_;
   std::unique_ptr<PivotedEngine> pivoted_;
   std::vector<SchurPlace>        schur_places_; ///< [schur] of the last SchurBlock()

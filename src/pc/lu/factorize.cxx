@@ -92,7 +92,6 @@ PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
     PetscCall(factor->Symbolic(matrix.csr, factor->order, factor->order, Reorder, &reordering, factor->Where()));
   }
   PetscCall(Trial(F, rows, &matrix, &reordering, a).Run(&quality));
-  factor->DropMatching();
   PetscCall(EndNumeric(F, A, rows, &matrix, quality));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -117,7 +116,6 @@ PetscErrorCode MatFactorSymbolic_Direct(Mat F, Mat A, IS row, IS column, const M
   PetscCall(FactorSpace(A, &space, &asked));
   factor->may_move = factor->options.host == 1 || (factor->options.host == 0 && !asked);
   factor->kind = factor->wanted = kind;
-  if (space == Space::Device) PetscCall(factor->PrepareMatching(matrix.csr));
   factor->ordered_by.clear();
   if (row && column) {
     PetscCall(ordering::GetTaken(row, &factor->ordered_by));
@@ -128,7 +126,7 @@ PetscErrorCode MatFactorSymbolic_Direct(Mat F, Mat A, IS row, IS column, const M
     PetscCheck(r == c, PETSC_COMM_SELF, PETSC_ERR_SUP, "With a Schur complement rows and columns have one order");
     PetscCall(SchurOrder(&reordering, matrix.csr, std::vector<PetscInt>(std::move(r)), &c));
     PetscCallCXX(r = c);
-  } else if (!(row && column)) { // MATORDERINGEXTERNAL
+  } else if (!(row && column) && kind == DirectKind::Cholesky) { // MATORDERINGEXTERNAL; LU: once it has matched rows
     PetscCall(ordering::LeastFillOf(A, factor->options.host == 1 ? Space::Host : space, &r, &factor->ordered_by));
     PetscCallCXX(c = r);
   }

@@ -23,7 +23,7 @@ class Assignment
 
 public:
   explicit Assignment(const CsrView &A);
-  PetscInt Solve(const std::atomic<bool> *stop); ///< a column that cannot be assigned, or was not until then; -1: none
+  PetscInt Solve(); ///< a column that cannot be assigned, -1: none
   void     Take(Matching *matching) const;
 
 private:
@@ -211,11 +211,11 @@ bool Assignment::Augment(PetscInt column)
   return last >= 0;
 }
 
-PetscInt Assignment::Solve(const std::atomic<bool> *stop)
+PetscInt Assignment::Solve()
 {
   Start();
   for (PetscInt j = 0; j < n_; j++)
-    if (row_of_[j] < 0 && ((stop && *stop) || !Augment(j))) return j;
+    if (row_of_[j] < 0 && !Augment(j)) return j;
   return -1;
 }
 
@@ -250,20 +250,14 @@ void Assignment::Take(Matching *matching) const
 }
 } // namespace
 
-Matching FindMaximumProduct(const CsrView &A, const std::atomic<bool> *stop)
-{
-  Matching   matching;
-  Assignment assignment(A);
-  matching.unmatched = assignment.Solve(stop);
-  if (matching.unmatched < 0) assignment.Take(&matching);
-  return matching;
-}
-
 PetscErrorCode MaximumProduct(const CsrView &A, Matching *matching)
 {
   PetscFunctionBegin;
+  *matching = Matching();
   try {
-    *matching = FindMaximumProduct(A, nullptr);
+    Assignment assignment(A);
+    matching->unmatched = assignment.Solve();
+    if (matching->unmatched < 0) assignment.Take(matching);
   } catch (const std::exception &e) {
     SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for the matching: %s", e.what());
   }

@@ -3,7 +3,6 @@
 /// permuting large entries to the diagonal of a sparse matrix", SIAM J. Matrix Anal. Appl. 22(4), 2001.
 #pragma once
 
-#include <atomic>
 #include <vector>
 #include "mat/rows/csr_view.hpp"
 #include "pc/lu/names.hpp"
@@ -21,9 +20,6 @@ struct Matching {
 /// Of the square matrix A with values on the host; entries that are 0 or not finite count as missing. Worst case
 /// O(n nonzeros log n), in practice near linear.
 PetscErrorCode MaximumProduct(const CsrView &A, Matching *matching);
-/// The same without a call of PETSc, for any thread. Once *stop is true, unless it is null, the result is not of use.
-/// Throws std::bad_alloc.
-Matching FindMaximumProduct(const CsrView &A, const std::atomic<bool> *stop);
 
 /// Is there a diagonal entry that is missing, 0, or smaller than `weak` times the largest of its row and of its column?
 bool WeakDiagonal(const CsrView &A, PetscReal weak);

@@ -22,6 +22,10 @@ PetscErrorCode Reorder(const CsrView &B, void *context, std::vector<PetscInt> *o
   Mat                   M;
 
   PetscFunctionBegin;
+  if (B.a) { // as they are
+    PetscCall(ordering::LeastFillOf(c->A, c->space, order, c->taken));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscStrncpy(type, MATORDERINGLEASTFILL, sizeof(type)));
   PetscCall(PetscOptionsGetString(((PetscObject)c->A)->options, prefix, "-pc_factor_mat_ordering_type", type,
                                   sizeof(type), &set));
@@ -33,7 +37,7 @@ PetscErrorCode Reorder(const CsrView &B, void *context, std::vector<PetscInt> *o
                                       reinterpret_cast<PetscScalar *>(a.data()), &M));
   PetscCall(PetscObjectSetOptions((PetscObject)M, ((PetscObject)c->A)->options));
   PetscCall(MatSetOptionsPrefix(M, ((PetscObject)c->A)->prefix));
-  if (!strcmp(type, MATORDERINGLEASTFILL))
+  if (!strcmp(type, MATORDERINGLEASTFILL) || !strcmp(type, MATORDERINGEXTERNAL))
     PetscCall(ordering::LeastFillOf(M, c->space, order, c->taken));
   else
     PetscCall(ordering::OrderOf(M, type, order, c->taken));

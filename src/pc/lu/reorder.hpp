@@ -19,7 +19,8 @@ struct Reordering {
   std::string *taken;
 };
 /// *order [B.rows]: the column that is eliminated k-th, in the ordering that -pc_factor_mat_ordering_type names, or the
-/// preferred one. `context`: a Reordering. A DirectFactor::Orderer.
+/// preferred one, which it is where B has values: those of the Reordering's own matrix. `context`: a Reordering. A
+/// DirectFactor::Orderer.
 PetscErrorCode Reorder(const CsrView &B, void *context, std::vector<PetscInt> *order);
 
 } // namespace sparsegpu::lu

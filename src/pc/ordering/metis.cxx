@@ -18,9 +18,9 @@ namespace sparsegpu::ordering
 #if defined(SPARSEGPU_HAVE_METIS)
 namespace
 {
-/// Nodes of the smallest part that is cut here: METIS orders 2,000 in some 10 ms. Orders take 1 to 2 % more operations
-/// than METIS's own of the whole graph, and as long on one core.
-constexpr PetscInt CUT  = 2000;
+/// Nodes of the smallest part that is cut here: METIS orders 500 in some 2 ms. Orders take 1 to 2 % more operations than
+/// METIS's own of the whole graph, with any number from 300 to 4,000, and as long on one core.
+constexpr PetscInt CUT  = 500;
 constexpr int      MOST = 12; ///< threads: the C library of Debian 12 has room for eleven copies of METIS
 
 /// Whether the METIS that answers has the integers that this was compiled for. Another library of the process may have
