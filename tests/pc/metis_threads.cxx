@@ -4,11 +4,13 @@ static const char help[] =
 
 #include "graphs.hpp"
 #include "../family.hpp"
+#include "../mat/memory_limit.hpp"
 #include "pc/ordering/libraries.hpp"
 
 #include <atomic>
 #include <csignal>
 #include <fstream>
+#include <malloc.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -120,10 +122,45 @@ static PetscErrorCode Fork()
   PetscFunctionBeginUser;
   PetscCall(Order(graph, 4, &one));
   const pid_t child = fork();
-  if (child == 0) _exit(OrderByMetis(graph, 4, &order).done && order == one ? 0 : 1);
+  if (child == 0) {
+    bool same = true;
+    for (int k = 0; k < 3; ++k) {
+      std::thread([] {}).join(); // in the place of one of those
+      same = same && OrderByMetis(graph, 4, &order).done && order == one;
+    }
+    _exit(same ? 0 : 1);
+  }
   PetscCheck(child > 0, PETSC_COMM_SELF, PETSC_ERR_SYS, "No second process");
   PetscCheck(waitpid(child, &status, 0) == child && status == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "The forked process ended with status %d", status);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Where memory is lacking, an exception says so.
+static PetscErrorCode Lacking()
+{
+  constexpr PetscInt  SIZE  = 900; // METIS takes 110 MB, more than malloc() may have in reserve
+  const WeightedGraph graph = Weighted(Grid("grid", SIZE), 1);
+  Indices             order;
+
+  PetscFunctionBeginUser;
+  PetscCall(Order(Weighted(Grid("grid", 110), 1), 4, &order)); // threads and copies are there
+  for (const int threads : {1, 4})
+    for (const rlim_t bytes : {0, 20, 40}) {
+      bool thrown = false;
+      {
+        (void)malloc_trim(0); // what is free is not to be had again
+        const MemoryLimit limit(bytes << 20);
+        if (!limit.works()) return Skip("no limit of memory");
+        try {
+          (void)OrderByMetis(graph, threads, &order);
+        } catch (const std::bad_alloc &) {
+          thrown = true;
+        }
+      }
+      PetscCheck(thrown, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d threads, %d MB: no exception", threads, (int)bytes);
+    }
+  PetscCall(Order(graph, 4, &order));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -167,5 +204,6 @@ int main(int argc, char **argv)
                {"together", WithMetis<Together>},
                {"signals", WithMetis<Signals>},
                {"fork", WithMetis<Fork>},
+               {"lacking", WithMetis<Lacking>},
                {"memory", WithMetis<Memory>}});
 }

@@ -37,13 +37,14 @@ PetscErrorCode SymmetricallyPlaced(const CsrView &A, bool *symmetric)
 } // namespace
 
 /// Rows move to where the matching has them, and `reorder` gives an order of elimination for that; the scaling is the
-/// matching's. Rows that are paired with `column` as the matching says already stay where they are.
+/// matching's. Where the matching is the one in use, or rows are paired as it says without one, they stay where they
+/// are.
 PetscErrorCode DirectFactor::Arrange(const CsrView &A, Matching &&matching, std::vector<PetscInt> *row,
                                      std::vector<PetscInt> *column, Orderer reorder, void *context)
 {
   PetscFunctionBegin;
-  bool moved = row->empty(); // or there is no order yet
-  for (PetscInt k = 0; k < A.rows && !moved; k++) moved = matching.row[(*column)[k]] != (*row)[k];
+  bool moved = row->empty() || (analysis_.matched && pairing_ != matching.row); // or there is no order yet
+  for (PetscInt k = 0; k < A.rows && !moved && !analysis_.matched; k++) moved = matching.row[(*column)[k]] != (*row)[k];
   if (moved) {
     std::vector<PetscInt> i{0}, j;
     PetscCallCXX(i.reserve(static_cast<size_t>(A.rows) + 1));
@@ -55,11 +56,13 @@ PetscErrorCode DirectFactor::Arrange(const CsrView &A, Matching &&matching, std:
     }
     const CsrView B{A.rows, A.cols, A.nonzeros, i.data(), j.data(), nullptr};
     PetscCall((*reorder)(B, context, column));
-    deferred_ = 0;
+    deferred_.clear();
+    tried_deferring = false;
     PetscCallCXX(row->resize(A.rows));
     for (PetscInt k = 0; k < A.rows; k++) (*row)[k] = matching.row[(*column)[k]];
   }
   analysis_.matched      = true;
+  pairing_               = std::move(matching.row);
   analysis_.row_scale    = std::move(matching.row_scale);
   analysis_.column_scale = std::move(matching.column_scale);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -77,8 +80,8 @@ PetscErrorCode DirectFactor::Symbolic(const CsrView &A, std::vector<PetscInt> ro
   single_          = options.single && HAVE_SINGLE && schur.empty(); // no refinement of a Schur complement
   why_wide_        = "";
   singular_column_ = -1;
-  deferred_        = 0;
   tried_deferring  = false;
+  deferred_.clear();
   if (wanted && options.matching == 0) {
     wanted = row == column; // different orders mean that the caller has chosen a diagonal
     if (wanted) PetscCallCXX(wanted = WeakDiagonal(A, WEAK));
@@ -112,14 +115,11 @@ PetscErrorCode DirectFactor::MatchAgain(const CsrView &A, Orderer reorder, void 
   PetscCall(MaximumProduct(A, &matching));
   singular_column_ = matching.unmatched;
   if (singular_column_ >= 0) PetscFunctionReturn(PETSC_SUCCESS);
-  *changed = !analysis_.matched || analysis_.row_scale != matching.row_scale ||
+  *changed = !analysis_.matched || pairing_ != matching.row || analysis_.row_scale != matching.row_scale ||
              analysis_.column_scale != matching.column_scale;
-  for (PetscInt k = 0; k < A.rows && !*changed; k++)
-    *changed = matching.row[analysis_.column_order[k]] != analysis_.row_order[k];
   if (!*changed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCXX(row = analysis_.row_order);
   PetscCallCXX(column = analysis_.column_order);
-  tried_deferring = false;
   PetscCall(Arrange(A, std::move(matching), &row, &column, reorder, context));
   PetscCall(Analyse(A, row, column));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -128,8 +128,9 @@ PetscErrorCode DirectFactor::MatchAgain(const CsrView &A, Orderer reorder, void 
 PetscErrorCode DirectFactor::GetArrangement(LuArrangement *arrangement) const
 {
   PetscFunctionBegin;
-  PetscCallCXX(*arrangement = (LuArrangement{kind, analysis_.matched, analysis_.row_order, analysis_.column_order,
-                                             analysis_.row_scale, analysis_.column_scale, ordered_by, deferred_}));
+  PetscCallCXX(*arrangement =
+                   (LuArrangement{kind, analysis_.matched, analysis_.row_order, analysis_.column_order,
+                                  analysis_.row_scale, analysis_.column_scale, ordered_by, deferred_, pairing_}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -138,7 +139,8 @@ PetscErrorCode DirectFactor::Restore(const CsrView &A, const LuArrangement &arra
   PetscFunctionBegin;
   kind              = arrangement.kind;
   analysis_.matched = arrangement.matched;
-  deferred_         = arrangement.deferred;
+  PetscCallCXX(deferred_ = arrangement.deferred);
+  PetscCallCXX(pairing_ = arrangement.pairing);
   PetscCallCXX(ordered_by = arrangement.ordered_by);
   PetscCallCXX(analysis_.row_scale = arrangement.row_scale);
   PetscCallCXX(analysis_.column_scale = arrangement.column_scale);
@@ -164,8 +166,7 @@ PetscErrorCode DirectFactor::PlanIn(Space space)
 }
 
 /// Fronts and places for the order that rows and columns have now.
-PetscErrorCode DirectFactor::Analyse(const CsrView &A, const std::vector<PetscInt> &row,
-                                     const std::vector<PetscInt> &column)
+PetscErrorCode DirectFactor::Analyse(const CsrView &A, std::vector<PetscInt> row, std::vector<PetscInt> column)
 {
   LuAnalysis           &F = analysis_;
   SymmetricPattern      pattern;
@@ -180,8 +181,9 @@ PetscErrorCode DirectFactor::Analyse(const CsrView &A, const std::vector<PetscIn
   proven      = false;
   pivoted_.reset(); // frees what these hold of the last pattern
   engine_.reset();
+  if (!deferred_.empty()) PetscCall(DeferredLast(&row, &column));
   PetscCall(symbolic::SymmetricPatternOf(A, Inverted(row), Inverted(column), &pattern));
-  PetscCall(AddPath(schur.empty() ? deferred_ : static_cast<PetscInt>(schur.size()), &pattern));
+  PetscCall(AddPath(static_cast<PetscInt>(schur.empty() ? deferred_.size() : schur.size()), &pattern));
   PetscCall(symbolic::BuildFrontTree(pattern, static_cast<PetscInt>(schur.size()), &F.tree));
   pattern = SymmetricPattern();
   PetscCallCXX(F.row_order.resize(F.rows));

@@ -47,8 +47,9 @@ struct LuArrangement {
   bool                   matched = false;
   std::vector<PetscInt>  row_order, column_order; ///< LuAnalysis
   std::vector<PetscReal> row_scale, column_scale;
-  std::string            ordered_by;   ///< DirectFactor
-  PetscInt               deferred = 0; ///< the same
+  std::string            ordered_by; ///< DirectFactor
+  std::vector<PetscInt>  deferred;   ///< the same
+  std::vector<PetscInt>  pairing;    ///< Matching::row, if matched
 };
 
 class DirectFactor
@@ -86,6 +87,8 @@ public:
   /// how many wait now; 0: nothing has changed, as none was poor, or too many were, which a few are where factors are
   /// `good`, or as none can wait: in a symmetric factorization, or in single precision. See direct_defer.cxx.
   PetscErrorCode Defer(const CsrView &A, bool good, PetscInt *count);
+  /// What Numeric() has put in the place of pivots that were too small.
+  PetscReal Replacement() const { return replace > 0 ? replace : small_ * report_.largest; }
   /// The arrangement in use, and the way back to it; A has the pattern that was analysed.
   PetscErrorCode GetArrangement(LuArrangement *arrangement) const;
   PetscErrorCode Restore(const CsrView &A, const LuArrangement &arrangement);
@@ -214,7 +217,8 @@ public:
 private:
   PetscErrorCode Arrange(const CsrView &A, Matching &&matching, std::vector<PetscInt> *row,
                          std::vector<PetscInt> *column, Orderer reorder, void *context);
-  PetscErrorCode Analyse(const CsrView &A, const std::vector<PetscInt> &row, const std::vector<PetscInt> &column);
+  PetscErrorCode Analyse(const CsrView &A, std::vector<PetscInt> row, std::vector<PetscInt> column);
+  PetscErrorCode DeferredLast(std::vector<PetscInt> *row, std::vector<PetscInt> *column) const;
   PetscErrorCode ProbeWith(const Scalar *b, Scalar *x, bool transpose, bool thorough, bool *good, ResidualSize *size);
   PetscErrorCode PlanIn(Space space);
   PetscErrorCode MakeEngine();
@@ -238,6 +242,7 @@ private:
   } ///< whose solves are taken
 
   LuAnalysis                     analysis_;
+  std::vector<PetscInt>          pairing_; ///< the matching in use; Defer() pairs some rows otherwise
   std::unique_ptr<LuEngine>      engine_;
   std::unique_ptr<PivotedEngine> pivoted_;
   std::vector<SchurPlace>        schur_places_; ///< [schur] of the last SchurBlock()
@@ -248,10 +253,10 @@ private:
   LuReport                       report_, report_of_fronts_;
   PetscReal                      small_           = 0; ///< Numeric()
   PetscInt                       singular_column_ = -1;
-  PetscInt                       deferred_        = 0; ///< columns at the end of the order that wait there: Defer()
-  PetscInt                       refined_         = 0;
-  PetscReal                      reached_         = 0;
-  bool                           solved_          = true;
+  std::vector<PetscInt>          deferred_; ///< columns of the matrix that come last in the order: Defer()
+  PetscInt                       refined_ = 0;
+  PetscReal                      reached_ = 0;
+  bool                           solved_  = true;
 };
 
 } // namespace sparsegpu::lu

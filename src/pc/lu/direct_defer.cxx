@@ -17,7 +17,7 @@ namespace
 /// and no pivot was replaced, so that no more than a few digits can be gained.
 constexpr PetscInt MOST = 256, FEW = 32;
 
-/// Pivots of at most `limit`, and no more than the MOST smallest.
+/// Pivots of at most `limit`, ascending, and no more than the MOST smallest.
 std::vector<PetscInt> PoorPivots(const std::vector<Scalar> &pivots, PetscReal limit)
 {
   std::vector<PetscInt> poor;
@@ -27,58 +27,67 @@ std::vector<PetscInt> PoorPivots(const std::vector<Scalar> &pivots, PetscReal li
   std::stable_sort(poor.begin(), poor.end(),
                    [&](PetscInt a, PetscInt b) { return Magnitude(pivots[a]) < Magnitude(pivots[b]); });
   poor.resize(MOST);
+  std::sort(poor.begin(), poor.end());
   return poor;
 }
 } // namespace
 
+PetscErrorCode DirectFactor::DeferredLast(std::vector<PetscInt> *row, std::vector<PetscInt> *column) const
+{
+  std::vector<char>     waits;
+  std::vector<PetscInt> order, r, c;
+
+  PetscFunctionBegin;
+  PetscCallCXX(waits.assign(column->size(), 0));
+  for (const PetscInt k : deferred_) waits[k] = 1;
+  PetscCallCXX(order.resize(column->size()));
+  std::iota(order.begin(), order.end(), 0);
+  PetscCallCXX(std::stable_partition(order.begin(), order.end(), [&](PetscInt k) { return !waits[(*column)[k]]; }));
+  PetscCallCXX(r.reserve(order.size()));
+  PetscCallCXX(c.reserve(order.size()));
+  for (const PetscInt k : order) {
+    r.push_back((*row)[k]);
+    c.push_back((*column)[k]);
+  }
+  *row    = std::move(r);
+  *column = std::move(c);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DirectFactor::Defer(const CsrView &A, bool good, PetscInt *count)
 {
-  constexpr PetscReal   POOR = static_cast<PetscReal>(1e-4); // of the largest entry of the scaled matrix, about 1
+  constexpr PetscReal   POOR = static_cast<PetscReal>(1e-4); // of the largest entry of the scaled matrix
   const FrontTree      &tree = analysis_.tree;
   std::vector<Scalar>   met, used;
-  std::vector<PetscInt> poor, from, place, row, column;
+  std::vector<PetscInt> poor, from, row, column, columns;
 
   PetscFunctionBegin;
   *count = 0;
   if (kind != DirectKind::LU || !schur.empty() || single_ || pivoted_ || report_.perturbed > MOST)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(engine_->Pivots(&met, &used));
-  PetscCallCXX(poor = PoorPivots(used, PetscMax(POOR, 2 * small_)));
+  const PetscReal replaced = report_.perturbed > 0 ? (1 + 8 * PETSC_MACHINE_EPSILON) * Replacement() : 0;
+  PetscCallCXX(poor = PoorPivots(used, PetscMax(POOR * report_.largest, replaced)));
   const bool many = poor.size() > static_cast<size_t>(FEW) && report_.perturbed == 0;
-  if (poor.empty() || (good && many)) PetscFunctionReturn(PETSC_SUCCESS);
-  // the last of the order: columns that have waited before, then those that wait now
-  enum Wait : signed char {
-    NONE,
-    BEFORE,
-    NOW
-  };
-  std::vector<signed char> wait;
-  std::vector<bool>        takes;
-  PetscCallCXX(wait.assign(Rows(), NONE));
-  std::fill(wait.end() - deferred_, wait.end(), BEFORE);
-  for (const PetscInt k : poor) wait[k] = NOW;
-  PetscCallCXX(place.resize(Rows()));
-  std::iota(place.begin(), place.end(), 0);
-  PetscCallCXX(std::stable_sort(place.begin(), place.end(), [&](PetscInt a, PetscInt b) { return wait[a] < wait[b]; }));
-  PetscCallCXX(takes.assign(Rows(), false));
-  for (PetscInt f = 0; f < tree.Fronts(); f++)
-    if (std::find(wait.begin() + tree.first[f], wait.begin() + tree.first[f + 1], NOW) !=
-        wait.begin() + tree.first[f + 1])
-      std::fill(takes.begin() + tree.first[f], takes.begin() + tree.first[f + 1], true);
+  if (good && many) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCXX(columns = deferred_);
+  for (const PetscInt k : poor) PetscCallCXX(columns.push_back(analysis_.column_order[k]));
+  std::sort(columns.begin(), columns.end());
+  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+  if (columns.size() == deferred_.size()) PetscFunctionReturn(PETSC_SUCCESS); // none, or the same again
   PetscCall(engine_->PivotRows(&from));
-  PetscCallCXX(row.reserve(Rows()));
-  PetscCallCXX(column.reserve(Rows()));
-  for (const PetscInt k : place) {
-    row.push_back(analysis_.row_order[takes[k] ? from[k] : k]);
-    column.push_back(analysis_.column_order[k]);
+  PetscCallCXX(row = analysis_.row_order);
+  PetscCallCXX(column = analysis_.column_order);
+  auto next = poor.begin(); // ascending
+  for (PetscInt f = 0; f < tree.Fronts(); f++) {
+    const auto end = std::find_if(next, poor.end(), [&](PetscInt k) { return k >= tree.first[f + 1]; });
+    if (next == end) continue;
+    for (PetscInt k = tree.first[f]; k < tree.first[f + 1]; k++) row[k] = analysis_.row_order[from[k]];
+    next = end;
   }
-  const auto waiting =
-      static_cast<PetscInt>(std::count_if(wait.begin(), wait.end(), [](signed char w) { return w != NONE; }));
-  if (waiting == deferred_ && static_cast<PetscInt>(poor.size()) == waiting)
-    PetscFunctionReturn(PETSC_SUCCESS); // again
-  deferred_ = waiting;
-  *count    = waiting;
-  PetscCall(Analyse(A, row, column));
+  deferred_ = std::move(columns);
+  *count    = static_cast<PetscInt>(deferred_.size());
+  PetscCall(Analyse(A, std::move(row), std::move(column)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -96,6 +96,7 @@ PetscErrorCode DeviceFactors<Number>::Numeric(const Scalar *a, const LuPolicy &p
   report->smallest  = A.rows > 0 ? RealOf(heard_->smallest) : 0;
   report->negative  = heard_->negative;
   report->finite    = !heard_->not_finite;
+  report->largest   = RealOf(heard_->largest);
   report->growth    = RealOf(heard_->growth) / PetscMax(RealOf(heard_->largest), PetscReal(1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

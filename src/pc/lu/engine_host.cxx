@@ -148,6 +148,7 @@ PetscErrorCode HostFactors<Number>::Numeric(const Scalar *a, const LuPolicy &pol
   if (!a_.empty() && a != a_.data()) std::copy_n(a, a_.size(), a_.data());
   PetscCall(LuNumeric_Host(A.tree, plan, policy.For(largest), values_.data(), local_row_.data(),
                            met_.empty() ? nullptr : met_.data(), apart_.data(), work_.data(), report));
+  report->largest = largest;
   report->growth /= std::max(largest, PetscReal(1));
   PetscCall(PetscLogFlops(plan.flops));
   PetscFunctionReturn(PETSC_SUCCESS);

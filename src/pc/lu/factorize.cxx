@@ -53,7 +53,7 @@ PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
 {
   const auto    type   = ShiftOf(info);
   DirectFactor *factor = DirectOf(F);
-  Reordering    reordering{F, A, factor->Where(), &factor->ordered_by};
+  Reordering    reordering{F, A, Space::Host, &factor->ordered_by};
   HostRows      matrix;
   MatrixRows    rows;
   const Scalar *a;
@@ -67,6 +67,7 @@ PetscErrorCode MatFactorNumeric_Direct(Mat F, Mat A, const MatFactorInfo *info)
   factor->replace = type == MAT_SHIFT_INBLOCKS ? info->shiftamount : 0;
   factor->strict  = A->erroriffailure == PETSC_TRUE;
   factor->Unpivot(); // the fronts' space again
+  reordering.space       = factor->Where();
   factor->tried_pivoting = false;
   PetscCall(GetMatrixRows(A, &rows));
   PetscCheck(rows.csr.nonzeros == factor->MatrixNonzeros(), PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
@@ -103,7 +104,7 @@ PetscErrorCode MatFactorSymbolic_Direct(Mat F, Mat A, IS row, IS column, const M
   HostRows              matrix;
   MatrixRows            rows;
   Reordering            reordering{F, A, Space::Host, &factor->ordered_by};
-  Space                &space = reordering.space; // where pivots are to be found; small systems may move
+  Space                 space;
   bool                  asked;
 
   PetscFunctionBegin;
@@ -115,6 +116,7 @@ PetscErrorCode MatFactorSymbolic_Direct(Mat F, Mat A, IS row, IS column, const M
   PetscCall(matrix.Take(rows));
   PetscCall(FactorSpace(A, &space, &asked));
   factor->may_move = factor->options.host == 1 || (factor->options.host == 0 && !asked);
+  reordering.space = factor->options.host == 1 ? Space::Host : space;
   factor->kind = factor->wanted = kind;
   factor->ordered_by.clear();
   if (row && column) {
@@ -127,7 +129,7 @@ PetscErrorCode MatFactorSymbolic_Direct(Mat F, Mat A, IS row, IS column, const M
     PetscCall(SchurOrder(&reordering, matrix.csr, std::vector<PetscInt>(std::move(r)), &c));
     PetscCallCXX(r = c);
   } else if (!(row && column) && kind == DirectKind::Cholesky) { // MATORDERINGEXTERNAL; LU: once it has matched rows
-    PetscCall(ordering::LeastFillOf(A, factor->options.host == 1 ? Space::Host : space, &r, &factor->ordered_by));
+    PetscCall(ordering::LeastFillOf(A, reordering.space, &r, &factor->ordered_by));
     PetscCallCXX(c = r);
   }
   factor->gave_way        = 0;

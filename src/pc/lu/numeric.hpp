@@ -22,6 +22,7 @@ struct LuReport {
   PetscReal smallest  = 0;  ///< magnitude of the smallest pivot before it was replaced
   PetscInt  negative  = 0;  ///< pivots below zero
   bool      finite    = true;
+  PetscReal largest   = 0; ///< entry of the scaled matrix
   PetscReal growth    = 0; ///< largest part of an entry of the factors, against the scaled matrix's largest entry or 1
 };
 

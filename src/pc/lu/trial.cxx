@@ -41,7 +41,8 @@ PetscErrorCode Trial::InSingle(Quality *quality)
 }
 
 /// Columns with poor pivots go to the end of the order, once for each order, as long as that makes factors better.
-PetscErrorCode Trial::Improve(Quality *quality)
+/// *full: all thresholds have been tried in the end.
+PetscErrorCode Trial::Improve(bool *full, Quality *quality)
 {
   constexpr int       ROUNDS = 3;
   constexpr PetscReal WORTH  = static_cast<PetscReal>(1e-2); // of the growth before
@@ -52,7 +53,9 @@ PetscErrorCode Trial::Improve(Quality *quality)
   bool                moved = false;
 
   PetscFunctionBegin;
-  if (factor_->tried_deferring || done() || factor_->kind != DirectKind::LU) PetscFunctionReturn(PETSC_SUCCESS);
+  *full = false;
+  if (factor_->tried_deferring || done() || factor_->kind != DirectKind::LU || !factor_->Report().finite)
+    PetscFunctionReturn(PETSC_SUCCESS);
   factor_->tried_deferring = true;
   PetscCall(TakeRows());
   PetscCall(factor_->GetArrangement(&best));
@@ -63,7 +66,8 @@ PetscErrorCode Trial::Improve(Quality *quality)
     if (count == 0) break;
     PetscCall(PetscInfo(F_, "%" PetscInt_FMT " columns moved to the end of the order: poor pivots\n", count));
     PetscCall(Attempt(F_, a_, false, true, &now));
-    moved = now < *quality || (now == *quality && !(growth() < WORTH * least));
+    const bool reached = now == Quality::Good && growth() <= GROWTH;
+    moved              = !reached && (now < *quality || (now == *quality && !(growth() < WORTH * least)));
     if (moved) continue;
     *quality = now;
     least    = growth();
@@ -73,18 +77,20 @@ PetscErrorCode Trial::Improve(Quality *quality)
   PetscCall(PetscInfo(F_, "That makes factors no better: back to the order before\n"));
   PetscCall(factor_->Restore(matrix_->csr, best));
   PetscCall(Attempt(F_, a_, false, false, quality));
+  *full = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// Where nothing else is to be tried, poor pivots are seen with the first threshold, before others hide them.
 PetscErrorCode Trial::WithOrder(bool alternative, Quality *quality)
 {
-  const bool brief = !alternative && !factor_->tried_deferring;
+  const bool brief = !alternative && !factor_->tried_deferring && factor_->kind == DirectKind::LU;
+  bool       full  = !brief;
 
   PetscFunctionBegin;
   PetscCall(Attempt(F_, a_, alternative, brief, quality));
-  if (!alternative || *quality == Quality::Good) PetscCall(Improve(quality));
-  if (brief && *quality < Quality::Good) PetscCall(Attempt(F_, a_, false, false, quality));
+  if (!alternative || *quality == Quality::Good) PetscCall(Improve(&full, quality));
+  if (brief && !full && *quality < Quality::Good) PetscCall(Attempt(F_, a_, false, false, quality));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

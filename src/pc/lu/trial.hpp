@@ -28,7 +28,7 @@ private:
   PetscErrorCode InSingle(Quality *quality);
   PetscErrorCode Fronts(Quality *quality);
   PetscErrorCode WithOrder(bool alternative, Quality *quality);
-  PetscErrorCode Improve(Quality *quality);
+  PetscErrorCode Improve(bool *full, Quality *quality);
   PetscErrorCode Pivoted(const char why[], Quality *quality);
   PetscErrorCode TakeRows()
   {

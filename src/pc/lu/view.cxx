@@ -76,9 +76,9 @@ PetscErrorCode DirectFactor::ViewDetail(PetscViewer viewer) const
       analysis_.plan.flops, Bytes() / 1e6));
   PetscCall(PetscViewerASCIIPrintf(viewer, "rows %s; pivots below %.2g of the largest entry are replaced\n",
                                    analysis_.matched ? "matched and scaled" : "as they were", (double)small_));
-  if (deferred_ > 0)
+  if (!deferred_.empty())
     PetscCall(PetscViewerASCIIPrintf(viewer, "%" PetscInt_FMT " columns moved to the end of the order: poor pivots\n",
-                                     deferred_));
+                                     static_cast<PetscInt>(deferred_.size())));
   if (pivoted_)
     PetscCall(PetscViewerASCIIPrintf(
         viewer,

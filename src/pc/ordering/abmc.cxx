@@ -7,6 +7,7 @@
 #include <petsc/private/matimpl.h>
 #include <system_error>
 #include <thread>
+#include "pc/ordering/cores.hpp"
 #include "petsc/compat.hpp"
 #include "sparsegpu.h"
 
@@ -179,8 +180,7 @@ PetscErrorCode BlockMulticolour(PetscInt rows, const PetscInt *i, const PetscInt
 {
   PetscFunctionBegin;
   try {
-    Blocks(rows, i, j, size, threads > 0 ? threads : static_cast<int>(std::thread::hardware_concurrency()))
-        .Find(order, colours);
+    Blocks(rows, i, j, size, threads > 0 ? threads : Cores()).Find(order, colours);
   } catch (const std::exception &e) {
     SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "%s: %s", MATORDERINGABMC, e.what());
   }

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <system_error>
 #include <thread>
+#include "pc/ordering/cores.hpp"
 #include "pc/ordering/part_queue.hpp"
 
 namespace sparsegpu::ordering
@@ -167,7 +168,7 @@ void Dissection::Run(int threads)
   std::vector<std::thread> others;
   if (A_.n == 0) return;
   ready_.Put({0, A_.n, 0});
-  const int cores = threads > 0 ? threads : static_cast<int>(std::thread::hardware_concurrency());
+  const int cores = threads > 0 ? threads : Cores();
   const int most  = std::min({cores, MOST, static_cast<int>(A_.n / HANDED_ON)});
   for (int t = 1; t < most; t++) {
     try {

@@ -7,7 +7,7 @@
   #include <limits>
   #include <new>
   #include <numeric>
-  #include <thread>
+  #include "pc/ordering/cores.hpp"
   #include "pc/ordering/metis_copies.hpp"
   #include "pc/ordering/part_queue.hpp"
 #endif
@@ -18,22 +18,23 @@ namespace sparsegpu::ordering
 #if defined(SPARSEGPU_HAVE_METIS)
 namespace
 {
-/// Nodes of the smallest part that is cut here: METIS orders 500 in some 2 ms. Orders take 1 to 2 % more operations than
-/// METIS's own of the whole graph, with any number from 300 to 4,000, and as long on one core.
+/// Nodes of the smallest part that is cut here: METIS orders 500 in some 2 ms. Orders take 1 to 2 % more operations
+/// than METIS's own of the whole graph, with any number from 300 to 4,000, and as long on one core.
 constexpr PetscInt CUT  = 500;
-constexpr int      MOST = 12; ///< threads: the C library of Debian 12 has room for eleven copies of METIS
+constexpr int      MOST = 6; ///< threads: each copy of METIS takes a part of what the C library has for libraries that
+                             ///< the program opens later
 
 /// Whether the METIS that answers has the integers that this was compiled for. Another library of the process may have
 /// brought one with integers of another size, and METIS does not tell. Three nodes without an edge are all zeros in
 /// either size; how far the permutation is written tells the size.
 bool SameIntegers(const Metis &metis)
 {
-  constexpr idx_t        UNTOUCHED = -1;
-  std::vector<long long> nodes{3}; // little-endian: 3 in either size
-  std::vector<idx_t>     begin(32, 0), none(32, 0), to(32, UNTOUCHED), from(32, UNTOUCHED);
-  const int status  = metis.order(reinterpret_cast<idx_t *>(nodes.data()), begin.data(), none.data(), nullptr, nullptr,
-                                  to.data(), from.data());
-  bool      seen[3] = {false, false, false};
+  constexpr idx_t UNTOUCHED = -1;
+  long long       nodes     = 3; // little-endian: 3 in either size
+  idx_t           begin[32] = {0}, none[32] = {0}, to[32], from[32];
+  bool            seen[3] = {false, false, false};
+  std::fill_n(to, 32, UNTOUCHED);
+  const int status = metis.order(reinterpret_cast<idx_t *>(&nodes), begin, none, nullptr, nullptr, to, from);
   if (status != METIS_OK) return false;
   for (int k = 0; k < 3; k++) {
     if (to[k] < 0 || to[k] > 2 || seen[to[k]]) return false;
@@ -62,6 +63,9 @@ private:
   void Cut(const Metis &metis, MetisPart &&part);
   void Order(const Metis &metis, MetisPart *part);
   void Put(const MetisPart &part, const std::vector<idx_t> &side, const PetscInt count[2]);
+  /// METIS ends the process where memory is lacking, at times: it is called where there is about as much as it takes,
+  /// 21 to 26 bytes for a node or an edge.
+  void Probe(const MetisPart &part) const { ::operator delete(::operator new(32 * (part.i.size() + part.j.size()))); }
   void Check(int status) const
   {
     if (status == METIS_ERROR_MEMORY) throw std::bad_alloc();
@@ -78,6 +82,7 @@ void MetisDissection::Order(const Metis &metis, MetisPart *part)
   idx_t              n = static_cast<idx_t>(part->Size());
   std::vector<idx_t> to(n), from(n);
   std::iota(to.begin(), to.end(), idx_t(0)); // without edges, which METIS refuses
+  Probe(*part);
   if (!part->j.empty())
     Check(metis.order(&n, part->i.data(), part->j.data(), part->weight.data(), options_, to.data(), from.data()));
   for (idx_t k = 0; k < n; k++) order_[part->place + k] = part->node[to[k]]; // METIS's perm: the node that comes k-th
@@ -113,6 +118,7 @@ void MetisDissection::Cut(const Metis &metis, MetisPart &&part)
   idx_t              n = static_cast<idx_t>(part.Size()), separator;
   std::vector<idx_t> side(n);
   if (part.Size() < CUT || part.j.empty()) return Order(metis, &part);
+  Probe(part);
   Check(metis.separate(&n, part.i.data(), part.j.data(), part.weight.data(), options_, &separator, side.data()));
   PetscInt count[2] = {0, 0};
   for (const idx_t s : side)
@@ -126,14 +132,14 @@ void MetisDissection::Cut(const Metis &metis, MetisPart &&part)
 
 Outcome MetisDissection::Run(MetisPart &&whole, int threads)
 {
-  bool same = true;
   METIS_SetDefaultOptions(options_);
   options_[METIS_OPTION_SEED]     = 1;
   options_[METIS_OPTION_COMPRESS] = 0; // done already
-  ServeByMetis(1, [&](const Metis &metis) {
-    static const bool known = SameIntegers(metis);
-    same                    = known;
-  });
+  static const bool same          = [] {
+    bool answer = false;
+    ServeByMetis(1, [&](const Metis &metis) { answer = SameIntegers(metis); });
+    return answer;
+  }();
   if (!same) return {false, "another METIS, with integers of another size, is loaded"};
   queue_.Put(std::move(whole));
   ServeByMetis(threads,
@@ -153,7 +159,7 @@ Outcome OrderByMetis(const WeightedGraph &graph, int threads, Indices *order)
 
   if (A.j.empty()) return KeepOrder(A.n, order);
   if (A.i[A.n] > std::numeric_limits<idx_t>::max() / 2) return {false, "the graph is too large for METIS's integers"};
-  const int cores = threads > 0 ? threads : static_cast<int>(std::thread::hardware_concurrency());
+  const int cores = threads > 0 ? threads : Cores();
   const int most  = std::max(1, std::min({cores, MOST, static_cast<int>(A.n / CUT)}));
   MetisPart whole;
   whole.i.assign(A.i.begin(), A.i.end());

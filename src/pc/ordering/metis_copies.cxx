@@ -38,18 +38,24 @@ private:
   char *const theirs_;
 };
 
-/// METIS catches two signals while it works, and puts back what it found: of two at a time, the other's.
+/// METIS has handlers of its own for two signals while it works, and puts back what it found: of two at a time, the
+/// other's. One that asks the program to end waits until METIS has ended, unless another thread of the program gets it.
 class Signals
 {
 public:
   Signals()
   {
+    sigset_t end;
+    sigemptyset(&end);
+    sigaddset(&end, SIGTERM);
+    blocked_ = pthread_sigmask(SIG_BLOCK, &end, &mask_) == 0;
     for (int k = 0; k < 2; k++) known_[k] = sigaction(CAUGHT[k], nullptr, &theirs_[k]) == 0;
   }
   ~Signals()
   {
     for (int k = 0; k < 2; k++)
       if (known_[k]) (void)sigaction(CAUGHT[k], &theirs_[k], nullptr);
+    if (blocked_) (void)pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
   }
   Signals(const Signals &)            = delete;
   Signals &operator=(const Signals &) = delete;
@@ -57,7 +63,8 @@ public:
 private:
   static constexpr int CAUGHT[2] = {SIGABRT, SIGTERM};
   struct sigaction     theirs_[2];
-  bool                 known_[2];
+  sigset_t             mask_;
+  bool                 known_[2], blocked_;
 };
 
 /// Another METIS from the file of this one, null: none. Not where METIS is part of a larger library.
@@ -74,15 +81,12 @@ void *LoadCopy()
   #endif
 }
 
-/// Threads that wait for a task, each with a copy.
+/// Threads that wait for a task, each with a copy. They stay until the process ends, and with them what they run and
+/// wait for. A process that was forked from this one has none of them.
 class Workers
 {
 public:
-  Workers() : process_(getpid()) {}
-  ~Workers();
-  Workers(const Workers &)            = delete;
-  Workers &operator=(const Workers &) = delete;
-
+  bool InThisProcess() const { return getpid() == process_; }
   void Grow(size_t count); ///< to so many, or as many as can be had
   void Begin(const Task &task, int most);
   void End(); ///< waits for those that have begun
@@ -90,34 +94,32 @@ public:
 private:
   void Work(const Metis &metis);
 
-  const pid_t              process_;
-  std::vector<void *>      copies_;
-  std::vector<std::thread> threads_;
-  bool                     all_ = false; ///< no more can be had
-  std::mutex               mutex_;       // of all below
-  std::condition_variable  begin_, end_;
-  const Task              *task_   = nullptr;
-  long                     number_ = 0; ///< of the task
-  int                      places_ = 0, working_ = 0;
-  bool                     stop_ = false;
+  const pid_t             process_ = getpid();
+  size_t                  count_   = 0;
+  bool                    all_     = false; ///< no more can be had
+  std::mutex              mutex_;           // of all below
+  std::condition_variable begin_, end_;
+  const Task             *task_   = nullptr;
+  long                    number_ = 0; ///< of the task
+  int                     places_ = 0, working_ = 0;
 };
 
 void Workers::Grow(size_t count)
 {
-  while (threads_.size() < count && !all_) {
+  while (count_ < count && !all_) {
     void *const copy = LoadCopy();
     const auto  find = [&](const char name[]) { return copy ? dlsym(copy, name) : nullptr; };
     const Metis metis{reinterpret_cast<decltype(Metis::order)>(find("METIS_NodeND")),
                       reinterpret_cast<decltype(Metis::separate)>(find("METIS_ComputeVertexSeparator"))};
     sigset_t    all, before;
     all_ = !metis.order || !metis.separate;
-    if (copy) copies_.push_back(copy);
     if (all_) return;
     sigfillset(&all); // signals are for the program's threads; METIS raises SIGABRT for itself
     for (const int own : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV}) sigdelset(&all, own);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     try {
-      threads_.emplace_back([this, metis] { Work(metis); });
+      std::thread([this, metis] { Work(metis); }).detach();
+      count_++;
     } catch (const std::system_error &) { // no more can be had
       all_ = true;
     }
@@ -129,8 +131,7 @@ void Workers::Work(const Metis &metis)
 {
   std::unique_lock<std::mutex> lock(mutex_);
   for (long last = 0;;) {
-    begin_.wait(lock, [&] { return stop_ || (task_ && number_ != last && places_ > 0); });
-    if (stop_) return;
+    begin_.wait(lock, [&] { return task_ && number_ != last && places_ > 0; });
     const Task &task = *task_;
     last             = number_;
     places_--;
@@ -159,35 +160,32 @@ void Workers::End()
   end_.wait(lock, [&] { return working_ == 0; });
 }
 
-Workers::~Workers()
+/// The library that this is part of is not unloaded any more: the threads run its code.
+void Stay()
 {
-  if (getpid() != process_) { // a fork: there are no threads
-    for (std::thread &thread : threads_) thread.detach();
-    return;
-  }
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    stop_ = true;
-    begin_.notify_all();
-  }
-  for (std::thread &thread : threads_) thread.join();
-  for (void *const copy : copies_) dlclose(copy);
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void *>(&ServeByMetis), &info) && info.dli_fname)
+    (void)dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
 }
 } // namespace
 
 void ServeByMetis(int threads, const Task &serve)
 {
-  static std::mutex           one_at_a_time;
-  static Workers              workers;
+  static std::mutex     one_at_a_time;
+  static Workers *const workers = [] {
+    Stay();
+    return new Workers;
+  }();
   std::lock_guard<std::mutex> lock(one_at_a_time);
   const RandomNumbers         numbers;
   const Signals               signals;
-  if (threads > 1) {
-    workers.Grow(static_cast<size_t>(threads) - 1);
-    workers.Begin(serve, threads - 1);
+  const bool                  several = threads > 1 && workers->InThisProcess();
+  if (several) {
+    workers->Grow(static_cast<size_t>(threads) - 1);
+    workers->Begin(serve, threads - 1);
   }
   serve({METIS_NodeND, METIS_ComputeVertexSeparator});
-  if (threads > 1) workers.End();
+  if (several) workers->End();
 }
 
 } // namespace sparsegpu::ordering

@@ -17,7 +17,8 @@ struct Metis {
 
 /// Calls `serve` in this thread and, at the same time, in up to `threads` - 1 others, as many as can be had, and
 /// returns when all are back. `serve` does not throw, and a call of it that comes late finds nothing to do. Calls of
-/// this exclude each other. The numbers of rand() that the program draws are the same as without it.
+/// this exclude each other. The numbers of rand() that the program draws are the same as without it, unless another of
+/// its threads draws some meanwhile.
 void ServeByMetis(int threads, const std::function<void(const Metis &)> &serve);
 
 } // namespace sparsegpu::ordering

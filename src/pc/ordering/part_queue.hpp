@@ -32,15 +32,17 @@ public:
       std::iter_swap(ready_.end() - 1, std::max_element(ready_.begin(), ready_.end(), [](const Part &a, const Part &b) {
                        return a.Size() < b.Size();
                      }));
-      Part part = std::move(ready_.back());
-      ready_.pop_back();
-      working_++;
-      lock.unlock();
       std::exception_ptr error;
-      try {
-        cut(std::move(part));
-      } catch (...) {
-        error = std::current_exception();
+      {
+        Part part = std::move(ready_.back());
+        ready_.pop_back();
+        working_++;
+        lock.unlock();
+        try {
+          cut(std::move(part));
+        } catch (...) {
+          error = std::current_exception();
+        }
       }
       lock.lock();
       working_--;

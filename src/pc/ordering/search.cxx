@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <system_error>
 #include <thread>
+#include "pc/ordering/cores.hpp"
 #include "pc/ordering/dissection.hpp"
 #include "pc/ordering/matrix.hpp"
 #include "pc/ordering/sample.hpp"
@@ -159,7 +160,7 @@ PetscErrorCode Search::RunFast()
   const auto dissect = [&] { guarded([&] { dissected = Evaluate({true, ""}, ByLevels(graph_.pattern, 0)); }); };
   if (wide && components_ == 1 && n >= TOLD_BY_A_PART) guarded([&] { part = DegreeAgainstLevels(graph_); });
   levels_alone_   = part > MORE;
-  const bool both = wide && !levels_alone_ && std::thread::hardware_concurrency() > 1;
+  const bool both = wide && !levels_alone_ && Cores() > 1;
   if (both) {
     PetscCallCXX(other = Start(find_degree));
     dissect();
