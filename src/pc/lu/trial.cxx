@@ -100,9 +100,11 @@ PetscErrorCode Trial::Fronts(Quality *quality)
   Quality matched;
   bool    changed;
 
+  const bool alternative = factor_->options.matching != 2 && !factor_->Matched();
+
   PetscFunctionBegin;
   left_ = false;
-  PetscCall(WithOrder(factor_->options.matching != 2 && !factor_->Matched(), quality));
+  PetscCall(WithOrder(alternative, quality));
   if (*quality == Quality::Good || factor_->options.matching == 2) {
     factor_->gave_way = 0;
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -110,7 +112,8 @@ PetscErrorCode Trial::Fronts(Quality *quality)
   PetscCall(TakeRows());
   PetscCall(factor_->GetArrangement(&before_));
   PetscCall(Replace(F_, matrix_->csr, reordering_, &changed));
-  if (!changed && *quality == Quality::Bad) PetscCall(WithOrder(false, quality)); // it may not have been tried
+  if (!changed && alternative && *quality == Quality::Bad)
+    PetscCall(WithOrder(false, quality)); // it may not have been tried
   if (!changed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(WithOrder(false, &matched));
   left_ = matched < *quality;
