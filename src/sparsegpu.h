@@ -189,8 +189,9 @@ solve misses it, factors in full precision take over until the next symbolic fac
 does `MatGetInertia()`, since the signs of small pivots are those of rounding errors. With -mat_sparsegpu_lu_refine 0
 solves have single precision's accuracy. Rows are matched as full precision does before the first factorization only.
 
-  A factorization that replaced pivots, or whose entries grew, tries solves at once. If these fail, other thresholds
-are tried and rows are matched for the values at hand; where Cholesky, L D L^T without exchanges, fails, LU with matched
+  A factorization that replaced pivots, or whose entries grew, tries solves at once. Columns of LU whose pivots are poor
+then move to the end of the order, once for each order, as long as that makes the factors better. If solves fail, other
+thresholds are tried and rows are matched for the values at hand; where Cholesky, L D L^T without exchanges, fails, LU with matched
 rows takes over, which -info and `MatView()` tell. Where that is not enough, or a later solve misses the bound, the host
 factors the matched matrix by columns with partial pivoting, its irreducible diagonal blocks one after the other, and
 solves run there; `MatView()` says why, -info tells the errors of each attempt. That is given up after 10^10
@@ -474,7 +475,8 @@ M*/
 
 /*MC
   MATORDERINGLEASTFILL = "leastfill" - Of several orderings for a direct factorization of this matrix the one that takes
-  the fewest operations, for each component of its graph: minimum degree, nested dissection by level structures, METIS's
+  the fewest operations, or the least time, for each component of its graph: minimum degree, nested dissection by level
+  structures, METIS's
 
   Options Database Keys:
 + -pc_factor_mat_ordering_type leastfill     - uses it, with any solver type whose factorization takes orderings
@@ -487,15 +489,19 @@ M*/
   The ordering that LU and Cholesky factorizations by `MATSOLVERSPARSEGPU` prefer; `PCCHOLESKY` leaves it to the solver,
   and is shown with `MATORDERINGEXTERNAL`. `-info` tells the candidates, their operations and what was taken.
 
-  Unknowns with the same neighbours are ordered as one, dense rows come last. What is tried depends on predicted
-  operations, never on time: a matrix has the same order on every run, whatever PETSc was configured with. From 100,000
+  A matrix that multiplies on a GPU gets the order that is predicted to take less time there, where unknowns that wait
+  for each other tell more than operations: a tridiagonal matrix is dissected, and not eliminated from its ends.
+
+  Unknowns with the same neighbours are ordered as one, dense rows come last. What is tried depends on predictions, never
+  on a clock: a matrix has the same order on every run, whatever PETSc was configured with. METIS runs in up to six
+  threads, as many as the process has cores, where the C library can load it several times (glibc). From 100,000
   nodes on, if the graph is connected, those of a part of it tell first; where dissection by level structures takes
   less than minimum degree there, as on grids, nothing else is tried. The order does depend on the libraries that this
   one was built with: SuiteSparse's AMD, and METIS, or SCOTCH where METIS is absent. Each is an ordering type, too,
   where PETSc lacks it: amd, metisnd, scotchnd. Without AMD, PETSc's qmd is tried where it is cheap.
 
-  Matrices without a symmetric pattern that lack diagonal entries get minimum degree alone: an LU factorization moves
-  their rows first, and then asks for an ordering again.
+  Matrices without a symmetric pattern that lack diagonal entries keep the natural order: an LU factorization by
+  `MATSOLVERSPARSEGPU` moves their rows first, and orders them then.
 
 .seealso: `MATSOLVERSPARSEGPU`, `MatGetOrdering()`, `PCFactorSetMatOrderingType()`
 M*/

@@ -119,16 +119,19 @@ PetscErrorCode MatFactorSymbolic_Direct(Mat F, Mat A, IS row, IS column, const M
   reordering.space = factor->options.host == 1 ? Space::Host : space;
   factor->kind = factor->wanted = kind;
   factor->ordered_by.clear();
-  if (row && column) {
-    PetscCall(ordering::GetTaken(row, &factor->ordered_by));
+  if (row && column) PetscCall(ordering::GetTaken(row, &factor->ordered_by));
+  const bool ordered = row && column && factor->ordered_by != ordering::NOT_YET; // else MATORDERINGEXTERNAL
+  if (ordered) {
     PetscCall(ordering::TakeIndices(row, &r));
     PetscCall(ordering::TakeIndices(column, &c));
+  } else {
+    factor->ordered_by.clear();
   }
   if (!factor->schur.empty()) {
     PetscCheck(r == c, PETSC_COMM_SELF, PETSC_ERR_SUP, "With a Schur complement rows and columns have one order");
     PetscCall(SchurOrder(&reordering, matrix.csr, std::vector<PetscInt>(std::move(r)), &c));
     PetscCallCXX(r = c);
-  } else if (!(row && column) && kind == DirectKind::Cholesky) { // MATORDERINGEXTERNAL; LU: once it has matched rows
+  } else if (!ordered && kind == DirectKind::Cholesky) { // LU: once it has matched rows
     PetscCall(ordering::LeastFillOf(A, reordering.space, &r, &factor->ordered_by));
     PetscCallCXX(c = r);
   }

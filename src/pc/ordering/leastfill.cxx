@@ -60,10 +60,17 @@ PetscErrorCode MatGetOrdering_LeastFill(Mat A, MatOrderingType, IS *row, IS *col
   Indices     order;
   std::string taken;
   Space       space;
+  bool        moves;
 
   PetscFunctionBegin;
   PetscCall(factor::FactorSpace(A, &space));
-  PetscCall(LeastFillOf(A, space, &order, &taken));
+  PetscCall(LeastFillOf(A, space, &order, &taken, &moves));
+  if (moves) {
+    PetscCallCXX(order.resize(A->rmap->n));
+    std::iota(order.begin(), order.end(), 0);
+    PetscCallCXX(taken = NOT_YET);
+    PetscCall(PetscInfo(A, "Diagonal entries are missing: rows will move, and be ordered then\n"));
+  }
   PetscCall(CreateOrder(order, row, column));
   PetscCall(SetTaken(*row, taken));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -83,12 +90,11 @@ std::string LeastFillReport::Taken() const
   return names > 1 ? text + " components" : text;
 }
 
-PetscErrorCode LeastFillOf(Mat A, Space space, Indices *order, std::string *taken)
+PetscErrorCode LeastFillOf(Mat A, Space space, Indices *order, std::string *taken, bool *moves)
 {
   SymmetricPattern pattern;
   LeastFillReport  report;
   PetscReal        factorizations = 100;
-  bool             moves;
 
   PetscFunctionBegin;
   PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "Ordering leastfill", "Mat");
@@ -99,9 +105,9 @@ PetscErrorCode LeastFillOf(Mat A, Space space, Indices *order, std::string *take
   PetscOptionsEnd();
   PetscCheck(factorizations >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-mat_ordering_leastfill_factorizations %g must be non-negative", (double)factorizations);
-  PetscCall(GraphOf(A, &pattern, &moves));
-  if (moves) PetscCall(PetscInfo(A, "Diagonal entries are missing: rows will move, and be ordered again\n"));
-  PetscCall(LeastFill(std::move(pattern), moves ? 0 : factorizations, space, order, &report));
+  PetscCall(GraphOf(A, &pattern, moves));
+  if (moves && *moves) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(LeastFill(std::move(pattern), factorizations, space, order, &report));
   PetscCall(Tell(A, report));
   if (taken) PetscCallCXX(*taken = report.Taken());
   PetscFunctionReturn(PETSC_SUCCESS);

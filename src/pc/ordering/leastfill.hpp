@@ -32,8 +32,11 @@ struct LeastFillReport {
 PetscErrorCode LeastFill(SymmetricPattern A, PetscReal factorizations, Space space, Indices *order,
                          LeastFillReport *report);
 
-/// The same for a square matrix, with its options; -info tells what was tried. *taken, unless null: Taken().
-PetscErrorCode LeastFillOf(Mat A, Space space, Indices *order, std::string *taken = nullptr);
+/// The same for a square matrix, with its options; -info tells what was tried. *taken, unless null: Taken(). *moves,
+/// unless null: as GraphOf() has it; then there is no order.
+PetscErrorCode LeastFillOf(Mat A, Space space, Indices *order, std::string *taken = nullptr, bool *moves = nullptr);
+/// What SetTaken() says of MATORDERINGLEASTFILL where rows are to move first: the natural order, to be replaced.
+constexpr char NOT_YET[] = "none until rows have moved";
 
 /// MatOrderingRegister() of MATORDERINGLEASTFILL.
 PetscErrorCode RegisterLeastFill();
