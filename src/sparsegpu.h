@@ -191,12 +191,12 @@ solves have single precision's accuracy. Rows are matched as full precision does
 
   A factorization that replaced pivots, or whose entries grew, tries solves at once. Columns of LU whose pivots are poor
 then move to the end of the order, once for each order, as long as that makes the factors better. If solves fail, other
-thresholds are tried and rows are matched for the values at hand; where Cholesky, L D L^T without exchanges, fails, LU with matched
-rows takes over, which -info and `MatView()` tell. Where that is not enough, or a later solve misses the bound, the host
-factors the matched matrix by columns with partial pivoting, its irreducible diagonal blocks one after the other, and
-solves run there; `MatView()` says why, -info tells the errors of each attempt. That is given up after 10^10
-multiplications, half a minute (5 10^10 up to 5,000 rows), or where the factors take a quarter of the memory. The next
-values try the fronts again. If all fails, the matrix is singular to rounding. That is told as a zero pivot,
+thresholds are tried and rows are matched for the values at hand; where Cholesky, L D L^T without exchanges, fails, LU
+with matched rows takes over, which -info and `MatView()` tell. Where that is not enough, or a later solve misses the
+bound, the host factors the matched matrix by columns with partial pivoting, its irreducible diagonal blocks one after
+the other, and solves run there; `MatView()` says why, -info tells the errors of each attempt. That is given up after
+10^10 multiplications, half a minute (5 10^10 up to 5,000 rows), or where the factors take a quarter of the memory. The
+next values try the fronts again. If all fails, the matrix is singular to rounding. That is told as a zero pivot,
 `MatFactorGetError()`, by `KSP_DIVERGED_PC_FAILED`, or by an error after `KSPSetErrorIfNotConverged()`; the next values
 are tried again.
 
@@ -492,8 +492,8 @@ M*/
   A matrix that multiplies on a GPU gets the order that is predicted to take less time there, where unknowns that wait
   for each other tell more than operations: a tridiagonal matrix is dissected, and not eliminated from its ends.
 
-  Unknowns with the same neighbours are ordered as one, dense rows come last. What is tried depends on predictions, never
-  on a clock: a matrix has the same order on every run, whatever PETSc was configured with. METIS runs in up to six
+  Unknowns with the same neighbours are ordered as one, dense rows come last. What is tried depends on predictions,
+never on a clock: a matrix has the same order on every run, whatever PETSc was configured with. METIS runs in up to six
   threads, as many as the process has cores, where the C library can load it several times (glibc). From 100,000
   nodes on, if the graph is connected, those of a part of it tell first; where dissection by level structures takes
   less than minimum degree there, as on grids, nothing else is tried. The order does depend on the libraries that this

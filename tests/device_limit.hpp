@@ -3,23 +3,23 @@
 
 #if defined(SPARSEGPU_HAVE_CUDA)
   #include <cuda_runtime.h>
-  #include <unistd.h>
 
 namespace testing
 {
 
-/// As long as this lives the device has about `bytes` left.
+/// As long as this lives the device has `bytes` left, or up to 32 MB more.
 class DeviceLimit
 {
 public:
   explicit DeviceLimit(size_t bytes)
   {
-    size_t there, total;
-    // another process may be about to give memory back, or to take some
-    for (int tries = 0; tries < 50 && !works_; tries++) {
-      if (tries > 0) usleep(100000);
-      works_ = cudaMemGetInfo(&there, &total) == cudaSuccess && there > bytes &&
-               cudaMalloc(&taken_, there - bytes) == cudaSuccess;
+    constexpr size_t STEP = 1 << 20, MOST = 32;
+    size_t           there, total;
+    // what is free need not be in one piece
+    for (size_t more = 0; more < MOST && !works_; more++) {
+      const size_t left = bytes + more * STEP;
+      works_            = cudaMemGetInfo(&there, &total) == cudaSuccess && there > left &&
+               cudaMalloc(&taken_, there - left) == cudaSuccess;
       (void)cudaGetLastError();
     }
   }
