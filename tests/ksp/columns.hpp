@@ -117,11 +117,20 @@ inline PetscErrorCode ResidualOf(const Columns &s, const Together &all, PetscInt
 /// Two dense matrices with the same bits.
 inline PetscErrorCode CheckEqual(Mat X, Mat Y, const std::string &what)
 {
+  PetscReal size = 0, difference = 0;
   PetscBool same;
+  Mat       Z;
 
   PetscFunctionBeginUser;
   PetscCall(MatEqual(X, Y, &same));
-  PetscCheck(same, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: other bits", what.c_str());
+  if (same) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatDuplicate(X, MAT_COPY_VALUES, &Z));
+  PetscCall(MatNorm(Z, NORM_FROBENIUS, &size));
+  PetscCall(MatAXPY(Z, -1, Y, SAME_NONZERO_PATTERN));
+  PetscCall(MatNorm(Z, NORM_FROBENIUS, &difference));
+  PetscCall(MatDestroy(&Z));
+  PetscCheck(same, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: other bits, a difference of %g in %g", what.c_str(),
+             (double)difference, (double)size);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
