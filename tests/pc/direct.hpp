@@ -6,6 +6,23 @@
 namespace testing
 {
 
+/// The backend under test.
+inline std::string on = "kokkos";
+
+/// Of one backend after the other.
+template <PetscErrorCode (*test)()> PetscErrorCode OnEach()
+{
+  std::vector<std::string> backends;
+
+  PetscFunctionBeginUser;
+  PetscCall(Backends(&backends));
+  for (const std::string &backend : backends) {
+    on = backend;
+    PetscCall(test());
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Both steps, of either kind.
 inline PetscErrorCode Symbolic(Mat F, Mat A, MatFactorType kind, IS rows, IS columns, const MatFactorInfo &info)
 {

@@ -8,22 +8,6 @@ static const char help[] = "LU and Cholesky factorizations by MATSOLVERSPARSEGPU
 
 using namespace testing;
 
-/// The backend under test.
-static std::string on = "kokkos";
-
-template <PetscErrorCode (*test)()> static PetscErrorCode OnEach()
-{
-  std::vector<std::string> backends;
-
-  PetscFunctionBeginUser;
-  PetscCall(Backends(&backends));
-  for (const std::string &backend : backends) {
-    on = backend;
-    PetscCall(test());
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Factors without refinement against a bound for well-conditioned factors, and refined ones against the backward
 /// error.
 static PetscErrorCode Same()

@@ -4,22 +4,6 @@ static const char help[] = "LU factorizations whose fronts have columns that no 
 
 using namespace testing;
 
-/// The backend under test.
-static std::string on = "kokkos";
-
-template <PetscErrorCode (*test)()> static PetscErrorCode OnEach()
-{
-  std::vector<std::string> backends;
-
-  PetscFunctionBeginUser;
-  PetscCall(Backends(&backends));
-  for (const std::string &backend : backends) {
-    on = backend;
-    PetscCall(test());
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Leaves of `size` unknowns each, the first `singular` of them all ones but for the rest of an ordinary matrix in
 /// their first size - 1 rows and columns, so that the last pivot of each is zero; a path couples their last unknowns,
 /// which the elimination meets when the leaves are done.

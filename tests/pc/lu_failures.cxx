@@ -9,22 +9,6 @@ static const char help[] =
 
 using namespace testing;
 
-/// The backend under test.
-static std::string on = "kokkos";
-
-template <PetscErrorCode (*test)()> static PetscErrorCode OnEach()
-{
-  std::vector<std::string> backends;
-
-  PetscFunctionBeginUser;
-  PetscCall(Backends(&backends));
-  for (const std::string &backend : backends) {
-    on = backend;
-    PetscCall(test());
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// A sparse matrix with a whole diagonal of any size, its rows scaled by up to 10^+-6: all of them, or to either end.
 static Problem ScaledRows(unsigned seed)
 {

@@ -9,21 +9,6 @@ static const char help[] =
 
 using namespace testing;
 
-static std::string on = "kokkos"; ///< the backend under test
-
-template <PetscErrorCode (*test)()> static PetscErrorCode OnEach()
-{
-  std::vector<std::string> backends;
-
-  PetscFunctionBeginUser;
-  PetscCall(Backends(&backends));
-  for (const std::string &backend : backends) {
-    on = backend;
-    PetscCall(test());
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode Entries(Vec v, std::vector<PetscScalar> *entries)
 {
   const PetscScalar *from;

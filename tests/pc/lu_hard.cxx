@@ -7,22 +7,6 @@ static const char help[] = "LU factorizations of hard matrices, against dense on
 
 using namespace testing;
 
-/// The backend under test.
-static std::string on = "kokkos";
-
-template <PetscErrorCode (*test)()> static PetscErrorCode OnEach()
-{
-  std::vector<std::string> backends;
-
-  PetscFunctionBeginUser;
-  PetscCall(Backends(&backends));
-  for (const std::string &backend : backends) {
-    on = backend;
-    PetscCall(test());
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Another solver's: infinite errors if it fails.
 static PetscErrorCode ErrorOf(const Problem &p, const char solver[], Backward *error, MatFactorError *failed)
 {

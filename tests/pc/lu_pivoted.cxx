@@ -9,22 +9,6 @@ static const char help[] = "LU factorizations that need partial pivoting, and va
 
 using namespace testing;
 
-/// The backend under test.
-static std::string on = "kokkos";
-
-template <PetscErrorCode (*test)()> static PetscErrorCode OnEach()
-{
-  std::vector<std::string> backends;
-
-  PetscFunctionBeginUser;
-  PetscCall(Backends(&backends));
-  for (const std::string &backend : backends) {
-    on = backend;
-    PetscCall(test());
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Saddle points whose rows may not be matched, so that pivots lie in rows of other fronts: some are not solved without
 /// partial pivoting, and the view tells which; all are with it.
 static PetscErrorCode Needed()

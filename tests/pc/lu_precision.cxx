@@ -7,21 +7,6 @@ static const char help[] = "Direct factorizations with factors in single precisi
 
 using namespace testing;
 
-static std::string on = "kokkos"; ///< the backend under test
-
-template <PetscErrorCode (*test)()> static PetscErrorCode OnEach()
-{
-  std::vector<std::string> backends;
-
-  PetscFunctionBeginUser;
-  PetscCall(Backends(&backends));
-  for (const std::string &backend : backends) {
-    on = backend;
-    PetscCall(test());
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Whether the option changes anything.
 static bool Narrower()
 {

@@ -5,21 +5,6 @@ static const char help[] = "Schur complements of direct factorizations (MatFacto
 
 using namespace testing;
 
-static std::string on = "kokkos"; ///< the backend under test
-
-template <PetscErrorCode (*test)()> static PetscErrorCode OnEach()
-{
-  std::vector<std::string> backends;
-
-  PetscFunctionBeginUser;
-  PetscCall(Backends(&backends));
-  for (const std::string &backend : backends) {
-    on = backend;
-    PetscCall(test());
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// With `definite` Cholesky's method is told so.
 static PetscErrorCode Prepare(const Problem &p, MatFactorType kind, bool definite, const std::vector<PetscInt> &schur,
                               const char ordering[], Mat *A, Mat *F)

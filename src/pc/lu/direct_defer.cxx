@@ -1,8 +1,8 @@
 /// Pivots that a front has no row for: rows change places within a tile of a front alone, and what is left for its last
-/// columns may be nothing. Such columns wait, with the rows that were left for them, for a front of their own at the
-/// end of the order, where all other rows and columns have been eliminated, as delayed pivots do in Duff & Reid, ACM
-/// Trans. Math. Softw. 9(3), 1983, once and for all values. Other columns of their fronts keep the rows that they have
-/// taken.
+/// columns may be nothing. Such columns wait, with the rows that were left for them, for the end of the order, where
+/// all that they are coupled with has been eliminated but for each other: there they follow each other in the
+/// elimination tree. So do delayed pivots in Duff & Reid, ACM Trans. Math. Softw. 9(3), 1983, anew for each
+/// factorization; these stay. Other columns of their fronts keep the rows that they have taken.
 #include <algorithm>
 #include <numeric>
 #include "pc/lu/direct.hpp"

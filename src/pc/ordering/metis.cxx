@@ -8,6 +8,7 @@
   #include <new>
   #include <numeric>
   #include "pc/ordering/cores.hpp"
+  #include "pc/ordering/graph.hpp"
   #include "pc/ordering/metis_copies.hpp"
   #include "pc/ordering/part_queue.hpp"
 #endif
@@ -45,10 +46,25 @@ bool SameIntegers(const Metis &metis)
 
 /// A part of the graph, which comes from `place` on in the order.
 struct MetisPart {
+  WeightedGraph graph;
+  Indices       node; ///< as numbered in the whole
+  PetscInt      place;
+  PetscInt      Size() const { return graph.pattern.n; }
+};
+
+/// A graph as METIS takes it, in its integers.
+struct MetisGraph {
   std::vector<idx_t> i, j, weight;
-  Indices            node; ///< as numbered in the whole
-  PetscInt           place = 0;
-  PetscInt           Size() const { return static_cast<PetscInt>(node.size()); }
+
+  /// METIS ends the process where memory is lacking, at times: it is called where there is about as much as it takes,
+  /// 21 to 26 bytes for a node or an edge.
+  explicit MetisGraph(const WeightedGraph &G)
+      : i(G.pattern.i.begin(), G.pattern.i.end()),
+        j(G.pattern.j.begin(), G.pattern.j.end()),
+        weight(G.weight.begin(), G.weight.end())
+  {
+    ::operator delete(::operator new(32 * (i.size() + j.size())));
+  }
 };
 
 class MetisDissection
@@ -60,12 +76,8 @@ public:
 private:
   struct Refused {
   };
-  void Cut(const Metis &metis, MetisPart &&part);
-  void Order(const Metis &metis, MetisPart *part);
-  void Put(const MetisPart &part, const std::vector<idx_t> &side, const PetscInt count[2]);
-  /// METIS ends the process where memory is lacking, at times: it is called where there is about as much as it takes,
-  /// 21 to 26 bytes for a node or an edge.
-  void Probe(const MetisPart &part) const { ::operator delete(::operator new(32 * (part.i.size() + part.j.size()))); }
+  void Cut(const Metis &metis, const MetisPart &part);
+  void Order(const Metis &metis, const MetisPart &part);
   void Check(int status) const
   {
     if (status == METIS_ERROR_MEMORY) throw std::bad_alloc();
@@ -77,57 +89,40 @@ private:
   idx_t                options_[METIS_NOPTIONS];
 };
 
-void MetisDissection::Order(const Metis &metis, MetisPart *part)
+void MetisDissection::Order(const Metis &metis, const MetisPart &part)
 {
-  idx_t              n = static_cast<idx_t>(part->Size());
+  idx_t              n = static_cast<idx_t>(part.Size());
   std::vector<idx_t> to(n), from(n);
   std::iota(to.begin(), to.end(), idx_t(0)); // without edges, which METIS refuses
-  Probe(*part);
-  if (!part->j.empty())
-    Check(metis.order(&n, part->i.data(), part->j.data(), part->weight.data(), options_, to.data(), from.data()));
-  for (idx_t k = 0; k < n; k++) order_[part->place + k] = part->node[to[k]]; // METIS's perm: the node that comes k-th
-}
-
-/// Both sides of a part, without its separator.
-void MetisDissection::Put(const MetisPart &part, const std::vector<idx_t> &side, const PetscInt count[2])
-{
-  std::vector<idx_t> number(side.size());
-  idx_t              numbered[3] = {0, 0, 0};
-  for (size_t k = 0; k < side.size(); k++) number[k] = numbered[side[k]]++;
-  for (idx_t s = 0; s < 2; s++) {
-    MetisPart p;
-    p.place = part.place + (s == 1 ? count[0] : 0);
-    p.i.assign(1, 0);
-    p.i.reserve(static_cast<size_t>(count[s]) + 1);
-    p.node.reserve(count[s]);
-    p.weight.reserve(count[s]);
-    for (size_t k = 0; k < side.size(); k++) {
-      if (side[k] != s) continue;
-      for (idx_t e = part.i[k]; e < part.i[k + 1]; e++)
-        if (side[part.j[e]] == s) p.j.push_back(number[part.j[e]]);
-      p.i.push_back(static_cast<idx_t>(p.j.size()));
-      p.weight.push_back(part.weight[k]);
-      p.node.push_back(part.node[k]);
-    }
-    queue_.Put(std::move(p));
+  if (!part.graph.pattern.j.empty()) {
+    MetisGraph G(part.graph);
+    Check(metis.order(&n, G.i.data(), G.j.data(), G.weight.data(), options_, to.data(), from.data()));
   }
+  for (idx_t k = 0; k < n; k++) order_[part.place + k] = part.node[to[k]]; // METIS's perm: the node that comes k-th
 }
 
-void MetisDissection::Cut(const Metis &metis, MetisPart &&part)
+void MetisDissection::Cut(const Metis &metis, const MetisPart &part)
 {
+  if (part.Size() < CUT || part.graph.pattern.j.empty()) return Order(metis, part);
   idx_t              n = static_cast<idx_t>(part.Size()), separator;
   std::vector<idx_t> side(n);
-  if (part.Size() < CUT || part.j.empty()) return Order(metis, &part);
-  Probe(part);
-  Check(metis.separate(&n, part.i.data(), part.j.data(), part.weight.data(), options_, &separator, side.data()));
-  PetscInt count[2] = {0, 0};
-  for (const idx_t s : side)
-    if (s < 2) count[s]++;
-  if (count[0] == 0 || count[1] == 0) return Order(metis, &part); // not cut
-  PetscInt last = part.place + count[0] + count[1];
-  for (size_t k = 0; k < side.size(); k++)
-    if (side[k] == 2) order_[last++] = part.node[k];
-  Put(part, side, count);
+  MetisGraph         G(part.graph);
+  Check(metis.separate(&n, G.i.data(), G.j.data(), G.weight.data(), options_, &separator, side.data()));
+  const auto first  = static_cast<PetscInt>(std::count(side.begin(), side.end(), idx_t(0)));
+  const auto second = static_cast<PetscInt>(std::count(side.begin(), side.end(), idx_t(1)));
+  if (first == 0 || second == 0) return Order(metis, part); // not cut
+  Indices  of(side.begin(), side.end());
+  PetscInt last = part.place + first + second;
+  for (PetscInt k = 0; k < part.Size(); k++) {
+    if (side[k] < 2) continue;
+    order_[last++] = part.node[k];
+    of[k]          = -1;
+  }
+  std::vector<Part> sides = Split(part.graph, of, 2);
+  for (Part &s : sides)
+    for (PetscInt &k : s.node) k = part.node[k];
+  queue_.Put({std::move(sides[0].graph), std::move(sides[0].node), part.place});
+  queue_.Put({std::move(sides[1].graph), std::move(sides[1].node), part.place + first});
 }
 
 Outcome MetisDissection::Run(MetisPart &&whole, int threads)
@@ -142,8 +137,7 @@ Outcome MetisDissection::Run(MetisPart &&whole, int threads)
   }();
   if (!same) return {false, "another METIS, with integers of another size, is loaded"};
   queue_.Put(std::move(whole));
-  ServeByMetis(threads,
-               [&](const Metis &metis) { queue_.Serve([&](MetisPart &&part) { Cut(metis, std::move(part)); }); });
+  ServeByMetis(threads, [&](const Metis &metis) { queue_.Serve([&](const MetisPart &part) { Cut(metis, part); }); });
   try {
     queue_.Check();
   } catch (const Refused &) {
@@ -161,11 +155,7 @@ Outcome OrderByMetis(const WeightedGraph &graph, int threads, Indices *order)
   if (A.i[A.n] > std::numeric_limits<idx_t>::max() / 2) return {false, "the graph is too large for METIS's integers"};
   const int cores = threads > 0 ? threads : Cores();
   const int most  = std::max(1, std::min({cores, MOST, static_cast<int>(A.n / CUT)}));
-  MetisPart whole;
-  whole.i.assign(A.i.begin(), A.i.end());
-  whole.j.assign(A.j.begin(), A.j.end());
-  whole.weight.assign(graph.weight.begin(), graph.weight.end());
-  whole.node.resize(A.n);
+  MetisPart whole{graph, Indices(A.n), 0};
   std::iota(whole.node.begin(), whole.node.end(), 0);
   order->resize(A.n);
   return MetisDissection(order).Run(std::move(whole), most);

@@ -39,7 +39,7 @@ public:
         working_++;
         lock.unlock();
         try {
-          cut(std::move(part));
+          cut(part);
         } catch (...) {
           error = std::current_exception();
         }
