@@ -12,7 +12,11 @@ namespace sparsegpu::lu
 
 namespace
 {
-constexpr PetscInt LEAST_ROWS = 2000; ///< PETSc's first factorization takes as long there, new values three times
+/// Rows from which on ours is the default: PETSc's first factorization takes as long there, new values three times.
+/// With at most three entries a row, as in tridiagonal matrices, there is no fill, and new values take as long at 8,000
+/// rows.
+constexpr PetscInt       LEAST_ROWS = 2000, LEAST_WITHOUT_FILL = 10000;
+constexpr PetscLogDouble WITHOUT_FILL = 3;
 
 bool OnHost(const MatFactorInfo *info)
 {
@@ -122,11 +126,15 @@ PetscErrorCode SymbolicCholesky(Mat F, Mat A, IS order, const MatFactorInfo *inf
 
 PetscErrorCode TakesByDefault(Mat A, bool *takes)
 {
-  Space space;
+  MatInfo info;
+  Space   space;
 
   PetscFunctionBegin;
   *takes = false;
   if (A->rmap->n < LEAST_ROWS) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
+  const bool fills = info.nz_used > WITHOUT_FILL * static_cast<PetscLogDouble>(A->rmap->n);
+  if (!fills && A->rmap->n < LEAST_WITHOUT_FILL) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(FactorSpace(A, &space));
   *takes = space == Space::Device;
   PetscFunctionReturn(PETSC_SUCCESS);
