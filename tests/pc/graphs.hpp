@@ -1,17 +1,21 @@
 /// Graphs that are hard to order, or whose good orders are known.
 #pragma once
 
+#include <algorithm>
 #include <numeric>
 #include <random>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
+#include "../testing.hpp"
+#include "pc/ordering/graph.hpp"
 #include "pc/symbolic/elimination.hpp"
 
 namespace testing
 {
 
+using sparsegpu::ordering::WeightedGraph;
 using sparsegpu::symbolic::Indices;
 using sparsegpu::symbolic::SymmetricPattern;
 
@@ -106,6 +110,25 @@ inline std::vector<Graph> Graphs()
           Random(300, 500, 1),
           Random(2000, 9000, 2),
           Grid("enough for threads", 150)};
+}
+
+/// Nodes that weigh 1 to `weights` in turn.
+inline WeightedGraph Weighted(const Graph &g, PetscInt weights)
+{
+  WeightedGraph graph{g.pattern, Indices((size_t)g.pattern.n, 1)};
+  for (PetscInt k = 0; k < g.pattern.n; ++k) graph.weight[(size_t)k] = 1 + k % weights;
+  return graph;
+}
+
+inline PetscErrorCode CheckPermutation(const std::string &what, PetscInt n, const Indices &order)
+{
+  Indices sorted = order, natural((size_t)n);
+
+  PetscFunctionBeginUser;
+  std::iota(natural.begin(), natural.end(), 0);
+  std::sort(sorted.begin(), sorted.end());
+  PetscCheck(sorted == natural, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: no permutation of %d", what.c_str(), (int)n);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 } // namespace testing

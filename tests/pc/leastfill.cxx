@@ -10,7 +10,6 @@ static const char help[] =
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <numeric>
 
 using namespace testing;
 using sparsegpu::Space;
@@ -26,27 +25,13 @@ using sparsegpu::symbolic::NodeFlops;
 
 constexpr PetscReal ALL_OF_THEM = 1e12; ///< so many factorizations that every candidate is tried
 
-static PetscErrorCode CheckPermutation(const std::string &what, PetscInt n, const Indices &order)
-{
-  Indices sorted = order, natural((size_t)n);
-
-  PetscFunctionBeginUser;
-  std::iota(natural.begin(), natural.end(), 0);
-  std::sort(sorted.begin(), sorted.end());
-  PetscCheck(sorted == natural, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: no permutation of %d", what.c_str(), (int)n);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode Permutations()
 {
   PetscFunctionBeginUser;
   for (const Graph &g : Graphs()) {
-    const WeightedGraph ones{g.pattern, Indices((size_t)g.pattern.n, 1)};
-    WeightedGraph       mixed = ones;
-    for (PetscInt k = 0; k < g.pattern.n; ++k) mixed.weight[(size_t)k] = 1 + k % 3;
     for (int k = 0; k < LIBRARIES; ++k) {
       const Library &library = GetLibrary((LibraryId)k);
-      for (const WeightedGraph &graph : {ones, mixed}) {
+      for (const WeightedGraph &graph : {Weighted(g, 1), Weighted(g, 3)}) {
         Indices    order, again;
         const auto outcome = library.order(graph, &order);
         PetscCheck(outcome.done == library.built, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s of %s: %s", library.name,
@@ -199,8 +184,8 @@ static PetscErrorCode Types()
 /// The numbers of rand() are the program's: an ordering in between changes none.
 static PetscErrorCode Random()
 {
-  const Graph         g = Grid("grid", 60);
-  const WeightedGraph graph{g.pattern, Indices((size_t)g.pattern.n, 1)};
+  const Graph         g     = Grid("grid", 60);
+  const WeightedGraph graph = Weighted(g, 1);
   int                 expected[6];
   Indices             order;
 

@@ -91,7 +91,7 @@ static PetscErrorCode Told()
 {
   PetscFunctionBeginUser;
   for (const Graph &g : Graphs()) {
-    const WeightedGraph graph{g.pattern, Indices((size_t)g.pattern.n, 1)};
+    const WeightedGraph graph = Weighted(g, 1);
     const Indices       component((size_t)g.pattern.n, 0);
     Cost                costs[2];
     PetscInt            components = 0;
