@@ -305,6 +305,25 @@ PetscErrorCode Again()
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+/// Columns that are solved at very different steps: of a small system, and of one whose rows are shared among blocks.
+PetscErrorCode Repeats()
+{
+  const Options options("-ksp_rtol 1e-30 -ksp_atol 1e-6 -pc_type jacobi");
+
+  PetscFunctionBeginUser;
+  for (PetscInt side : {16, 190}) {
+    System matrix;
+    PetscCall(matrix.Create(spd::Diffusion(5, side + 1, side, 1, true)));
+    for (const std::string &type : DenseTypes()) {
+      Columns s;
+      if (side > 100 && type == MATDENSE) continue; // nothing there depends on time
+      PetscCall(s.Create(matrix.A, 13, type));
+      PetscCall(s.Fill());
+      PetscCall(CheckRepeats(s, side < 100 ? 20 : 5));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace
 
 int main(int argc, char **argv)
@@ -315,5 +334,6 @@ int main(int argc, char **argv)
                {"transposed", Transposed},
                {"one_by_one", OneByOne},
                {"failures", Failures},
+               {"repeats", Repeats},
                {"failed_set_up", FailedSetUp}});
 }

@@ -106,6 +106,26 @@ PetscErrorCode OneByOne()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Columns that are solved at very different steps: of a small system, and of one whose rows are shared among blocks.
+PetscErrorCode Repeats()
+{
+  const Options options("-ksp_rtol 1e-30 -ksp_atol 1e-6 -ksp_max_it 2000 -pc_type jacobi");
+
+  PetscFunctionBeginUser;
+  for (PetscInt side : {16, 190}) {
+    System matrix;
+    PetscCall(matrix.Create(nonsymmetric::Convection(5, side + 1, side, 1, 0.4, true)));
+    for (const std::string &type : DenseTypes()) {
+      Columns s;
+      if (side > 100 && type == MATDENSE) continue; // nothing there depends on time
+      PetscCall(s.Create(matrix.A, 13, type));
+      PetscCall(s.Fill());
+      PetscCall(CheckRepeats(s, side < 100 ? 20 : 5));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Bases that do not fit: fewer columns at a time, with the same result.
 PetscErrorCode Memory()
 {
@@ -145,5 +165,7 @@ PetscErrorCode Memory()
 int main(int argc, char **argv)
 {
   Solver = {KSPSPARSEGPUGMRES, KSPGMRES, "-ksp_sparsegpugmres_together"};
-  return Main(argc, argv, help, {{"preconditioners", Preconditioners}, {"one_by_one", OneByOne}, {"memory", Memory}});
+  return Main(
+      argc, argv, help,
+      {{"preconditioners", Preconditioners}, {"one_by_one", OneByOne}, {"repeats", Repeats}, {"memory", Memory}});
 }

@@ -134,7 +134,6 @@ PetscErrorCode ManySolve::Start()
 PetscErrorCode ManySolve::Solve(PetscInt first, int count, ManyColumn *columns)
 {
   const bool device = space_ == Space::Device, late = device && !outside_;
-  RecordLag  lag;
   PetscInt   launched = 0, finished = 0;
 
   PetscFunctionBegin;
@@ -146,7 +145,7 @@ PetscErrorCode ManySolve::Solve(PetscInt first, int count, ManyColumn *columns)
   PetscCall(TakeNorms(-1));
   while (left_ > 0) {
     PetscCall(LeaveSlots());
-    const PetscInt end = std::min(last_, finished + (late ? lag.ahead() : 1));
+    const PetscInt end = std::min(last_, finished + (late ? StepsAhead(v_.rows) : 1));
     for (; launched < end; launched++) {
       Remember(launched);
       if (device)
@@ -155,7 +154,6 @@ PetscErrorCode ManySolve::Solve(PetscInt first, int count, ManyColumn *columns)
         PetscCall(outside_ ? LaunchAround(launched) : LaunchOnHost(launched));
     }
     PetscCall(TakeNorms(finished++));
-    if (late) lag.RecordRead(launched < last_ && records_.Ready(launched - 1));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

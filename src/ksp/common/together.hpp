@@ -15,6 +15,15 @@ namespace sparsegpu::ksp
 
 constexpr int MANY = 32; ///< right-hand sides at a time
 
+/// Steps that the host launches on the device ahead of what it has heard; one that is solved leaves as many steps
+/// later. Not by time: how a launch shares rows among thread blocks, and so the order of its sums, depends on how many
+/// right-hand sides it has, and must be the same in every run. Large systems keep the device busy with few steps.
+inline PetscInt StepsAhead(PetscInt rows)
+{
+  constexpr PetscInt LARGE = 131072, FEW = 3, MORE = 8;
+  return rows >= LARGE ? FEW : MORE;
+}
+
 /// What KSPMatSolve() is to end with for one right-hand side.
 struct ManyColumn {
   PetscInt           iterations = 0;

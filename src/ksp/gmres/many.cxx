@@ -133,19 +133,12 @@ PetscErrorCode ManySolve::RunCycle()
   PetscFunctionBegin;
   PetscCall(BeginCycle());
   while (slots_.count > 0) {
-    const PetscInt end = std::min(steps_, finished + (late ? lag_.ahead() : 1));
+    const PetscInt end = std::min(steps_, finished + (late ? StepsAhead(v_.rows) : 1));
     for (; launched < end; launched++) {
       *SlotsOf(launched) = slots_;
       PetscCall(device ? LaunchStep(launched) : StepOnHost(launched));
     }
     PetscCall(TakeSteps(finished++));
-#if defined(SPARSEGPU_HAVE_CUDA)
-    if (late) {
-      const ManySlots *last = SlotsOf(launched - 1);
-      lag_.RecordRead(launched < steps_ &&
-                      RecordReady(pipelines_.Of(last->column[0]).records + launched - 1, pipelines_.zero.round));
-    }
-#endif
     PetscCall(LeaveSlots(launched));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -209,7 +209,6 @@ private:
   PetscReal    *squares_ = nullptr; ///< [MANY] on the device
   PinnedMemory  records_;           ///< [most_ * stride]
   size_t        record_bytes_ = 0;  ///< of records_
-  RecordLag     lag_;
 };
 
 /// KSPMatSolve() of sparsegpugmres; other systems column by column.

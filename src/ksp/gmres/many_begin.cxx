@@ -54,7 +54,6 @@ PetscErrorCode ManySolve::Begin(KSP ksp, Mat B, Mat X, DenseArray *b, DenseArray
   criterion_       = Criterion{};
   criterion_.kept  = KEPT[static_cast<int>(refinement)];
   criterion_.happy = gmres->happy_tolerance;
-  lag_             = RecordLag();
   PetscCall(b_->Get(B, space_, Access::Read));
   PetscCall(x_->Get(X, space_, Access::Read)); // the newest entries to where they are written
   PetscCall(x_->Restore());
