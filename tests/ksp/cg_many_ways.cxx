@@ -305,13 +305,14 @@ PetscErrorCode Again()
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-/// Columns that are solved at very different steps: of a small system, and of one whose rows are shared among blocks.
+/// Columns that are solved at very different steps: of a small system, of one whose rows are shared among blocks, and
+/// of one that is large.
 PetscErrorCode Repeats()
 {
   const Options options("-ksp_rtol 1e-30 -ksp_atol 1e-6 -pc_type jacobi");
 
   PetscFunctionBeginUser;
-  for (PetscInt side : {16, 190}) {
+  for (PetscInt side : {16, 190, 370}) {
     System matrix;
     PetscCall(matrix.Create(spd::Diffusion(5, side + 1, side, 1, true)));
     for (const std::string &type : DenseTypes()) {

@@ -2,6 +2,9 @@ static const char help[] =
     "Products of grids so large that a thread of the stencil kernel walks over several rows: the bits of sell.\n\n";
 
 #include "../testing.hpp"
+#include <map>
+#include <optional>
+#include "../family.hpp"
 #include "../matrices.hpp"
 #include "sparsegpu.h"
 
@@ -12,42 +15,139 @@ namespace
 /// A grid without the last CUT rows, so that no walk ends with a line: its matrix has fewer rows than columns. Rows are
 /// cut at the boundary; `cross`: without diagonal neighbours.
 constexpr PetscInt CUT = 37;
+enum class Rows {
+  Alike,
+  OfSides, ///< another value on the diagonal where a neighbour lacks
+  Planes,  ///< the same, but in the first and the last plane alone
+  Broken   ///< a few rows inside have nothing but their diagonal
+};
 struct Grid {
   const char *name;
   PetscInt    x, y, z;
   bool        cross;
+  Rows        rows = Rows::Alike;
 };
 
-PetscErrorCode Create(const Grid &g, Mat *A)
+/// value(d): of the neighbour d of conformance::EachNeighbour(). The last `cut` rows are left out. All planes are dealt
+/// out to the ranks alike.
+template <class Value> PetscErrorCode Create(MPI_Comm comm, const Grid &g, PetscInt cut, Value value, Mat *A)
 {
-  const PetscInt           cols = g.x * g.y * g.z, n = cols - CUT;
+  const PetscInt           all = g.x * g.y * g.z, plane = g.x * g.y;
+  PetscMPIInt              rank, size;
   std::vector<PetscInt>    i{0}, j;
   std::vector<PetscScalar> a;
 
   PetscFunctionBeginUser;
-  for (PetscInt r = 0; r < n; ++r) {
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  const PetscInt first = g.z * rank / size * plane, end = g.z * (rank + 1) / size * plane;
+  const PetscInt cols = end - first, n = rank + 1 == size ? cols - cut : cols;
+  for (PetscInt r = first; r < first + n; ++r) {
+    PetscInt   neighbours = 0;
+    const bool alone      = g.rows == Rows::Broken && r % 2003 == 1000;
+    conformance::EachNeighbour(g.x, g.y, g.z, r, [&](PetscInt, PetscInt) { ++neighbours; });
+    const PetscInt z = r / plane;
+    const bool side  = g.rows == Rows::OfSides ? neighbours < 27 : g.rows == Rows::Planes && (z == 0 || z + 1 == g.z);
     conformance::EachNeighbour(g.x, g.y, g.z, r, [&](PetscInt d, PetscInt column) {
       if (g.cross && (d % 3 != 1) + (d / 3 % 3 != 1) + (d / 9 != 1) > 1) return;
+      if (alone && d != 13) return;
       j.push_back(column);
-      a.push_back(conformance::Value((unsigned long long)d));
+      a.push_back(value(d) + (PetscReal)(d == 13 && side ? 1 : 0));
     });
     i.push_back((PetscInt)j.size());
   }
-  PetscCall(MatCreate(PETSC_COMM_SELF, A));
-  PetscCall(MatSetSizes(*A, n, cols, n, cols));
+  PetscCall(MatCreate(comm, A));
+  PetscCall(MatSetSizes(*A, n, cols, all - cut, all));
   PetscCall(MatSetType(*A, MATSPARSEGPU));
   PetscCall(MatSeqAIJSetPreallocationCSR(*A, i.data(), j.data(), a.data()));
+  PetscCall(MatMPIAIJSetPreallocationCSR(*A, i.data(), j.data(), a.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A x, A x + y and the same in place in this format; one x is infinite.
+PetscErrorCode Append(Vec z, std::vector<PetscScalar> *product)
+{
+  const PetscScalar *result;
+  PetscInt           n;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetLocalSize(z, &n));
+  PetscCall(VecGetArrayRead(z, &result));
+  product->insert(product->end(), result, result + n);
+  PetscCall(VecRestoreArrayRead(z, &result));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A x with x on the device, one entry behind the beginning of an array, where there are such vectors.
+PetscErrorCode ProductFurther(Mat A, Vec x, std::vector<PetscScalar> *product)
+{
+  PetscFunctionBeginUser;
+#if defined(PETSC_HAVE_CUDA)
+  PetscInt           n, cols;
+  Vec                all, further, z;
+  const PetscScalar *from;
+  PetscScalar       *to, *there;
+  PetscBool          device;
+  PetscCall(SparseGPUHasDevice(&device));
+  if (!device) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetLocalSize(A, &n, &cols));
+  PetscCall(VecCreateSeqCUDA(PETSC_COMM_SELF, cols + 1, &all));
+  PetscCall(VecCreateSeqCUDA(PETSC_COMM_SELF, n, &z));
+  PetscCall(VecGetArrayRead(x, &from));
+  PetscCall(VecGetArrayWrite(all, &to));
+  to[0] = std::numeric_limits<PetscReal>::quiet_NaN();
+  std::copy_n(from, cols, to + 1);
+  PetscCall(VecRestoreArrayWrite(all, &to));
+  PetscCall(VecRestoreArrayRead(x, &from));
+  PetscCall(VecCUDAGetArray(all, &there));
+  PetscCall(VecCreateSeqCUDAWithArray(PETSC_COMM_SELF, 1, cols, there + 1, &further));
+  PetscCall(MatMult(A, further, z));
+  PetscCall(Append(z, product));
+  PetscCall(VecDestroy(&further));
+  PetscCall(VecCUDARestoreArray(all, &there));
+  PetscCall(VecDestroy(&all));
+  PetscCall(VecDestroy(&z));
+#else
+  (void)A;
+  (void)x;
+  (void)product;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A X for two columns.
+PetscErrorCode ProductOfColumns(Mat A, Vec x, std::vector<PetscScalar> *product)
+{
+  PetscInt n, cols;
+  Mat      X, Z;
+  Vec      column;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetLocalSize(A, &n, &cols));
+  PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, cols, 2, nullptr, &X));
+  for (PetscInt c : {0, 1}) {
+    PetscCall(MatDenseGetColumnVecWrite(X, c, &column));
+    PetscCall(VecCopy(x, column));
+    PetscCall(VecScale(column, (PetscReal)(c + 1)));
+    PetscCall(MatDenseRestoreColumnVecWrite(X, c, &column));
+  }
+  PetscCall(MatMatMult(A, X, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &Z));
+  for (PetscInt c : {0, 1}) {
+    PetscCall(MatDenseGetColumnVecRead(Z, c, &column));
+    PetscCall(Append(column, product));
+    PetscCall(MatDenseRestoreColumnVecRead(Z, c, &column));
+  }
+  PetscCall(MatDestroy(&X));
+  PetscCall(MatDestroy(&Z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A x, A x + y and the same in place in this format, and products with other vectors; one x is infinite.
 PetscErrorCode Products(Mat A, const char format[], std::vector<PetscScalar> *product)
 {
-  Vec                x, y, z;
-  PetscScalar       *array;
-  const PetscScalar *result;
-  PetscInt           n, cols;
-  MatSparseGPUInfo   info;
+  Vec              x, y, z;
+  PetscScalar     *array;
+  PetscInt         n, cols;
+  MatSparseGPUInfo info;
 
   PetscFunctionBeginUser;
   PetscCall(MatGetLocalSize(A, &n, &cols));
@@ -63,10 +163,10 @@ PetscErrorCode Products(Mat A, const char format[], std::vector<PetscScalar> *pr
   for (int add : {0, 1, 2}) {
     PetscCall(VecSet(z, (PetscReal)(add == 2 ? 0.7 : 77)));
     PetscCall(add ? MatMultAdd(A, x, add == 2 ? z : y, z) : MatMult(A, x, z));
-    PetscCall(VecGetArrayRead(z, &result));
-    product->insert(product->end(), result, result + n);
-    PetscCall(VecRestoreArrayRead(z, &result));
+    PetscCall(Append(z, product));
   }
+  PetscCall(ProductFurther(A, x, product));
+  PetscCall(ProductOfColumns(A, x, product));
   PetscCall(MatSparseGPUGetInfo(A, &info));
   PetscCheck(!strcmp(info.format, format), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Multiplied as %s, not as %s", info.format,
              format);
@@ -76,6 +176,21 @@ PetscErrorCode Products(Mat A, const char format[], std::vector<PetscScalar> *pr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
+
+/// Whether products walk from plane to plane: with all grids of several planes whose rows are alike or, on an older
+/// device, with none.
+static PetscErrorCode CheckWalked(Mat A, const Grid &g, std::optional<bool> *all)
+{
+  std::string text;
+
+  PetscFunctionBeginUser;
+  PetscCall(ViewText(A, PETSC_VIEWER_ASCII_INFO, "walked", &text));
+  const bool walked = text.find("walked from plane to plane") != std::string::npos;
+  const bool may    = g.z > 1 && g.rows == Rows::Alike;
+  if (!*all && may) *all = walked;
+  PetscCheck(may ? walked == **all : !walked, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %s", g.name, text.c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /// Complex products may be contracted in more than one way; each of 28 terms is below 3.
 static bool Same(PetscScalar a, PetscScalar b)
@@ -91,19 +206,25 @@ static bool Same(PetscScalar a, PetscScalar b)
 /// Rows enough for walks on a GPU of 190 multiprocessors.
 static PetscErrorCode Walks()
 {
-  std::vector<std::string> backends;
+  std::vector<std::string>                   backends;
+  std::map<std::string, std::optional<bool>> walked;
 
   PetscFunctionBeginUser;
   PetscCall(Backends(&backends));
-  for (const Grid &g : {Grid{"5 points", 1001, 903, 1, true}, Grid{"7 points", 96, 97, 98, true},
-                        Grid{"27 points", 95, 96, 97, false}, Grid{"3 points", 900001, 1, 1, true}})
+  for (const Grid &g :
+       {Grid{"5 points", 1001, 903, 1, true}, Grid{"7 points", 96, 97, 98, true}, Grid{"27 points", 95, 97, 98, false},
+        Grid{"3 points", 900001, 1, 1, true}, Grid{"27 points, sides", 401, 70, 34, false, Rows::OfSides},
+        Grid{"27 points, first and last planes", 95, 97, 98, false, Rows::Planes},
+        Grid{"7 points, broken lines", 301, 61, 50, true, Rows::Broken}})
     for (const std::string &backend : backends) {
       std::vector<PetscScalar> stencil, sell;
       Mat                      A;
-      PetscCall(Create(g, &A));
+      PetscCall(Create(
+          PETSC_COMM_SELF, g, CUT, [](PetscInt d) { return conformance::Value((unsigned long long)d); }, &A));
       PetscCall(MatSparseGPUSetBackend(A, backend.c_str()));
       PetscCall(Products(A, "sell", &sell));
       PetscCall(Products(A, "stencil", &stencil));
+      PetscCall(CheckWalked(A, g, &walked[backend]));
       for (size_t r = 0; r < sell.size(); ++r)
         PetscCheck(Same(sell[r], stencil[r]), PETSC_COMM_SELF, PETSC_ERR_PLIB,
                    "%s on %s, entry %zu of %zu: %g as sell, %g as stencil", g.name, backend.c_str(), r, sell.size(),
@@ -113,7 +234,64 @@ static PetscErrorCode Walks()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// A few steps of conjugate gradients, whose products form inner products: the same as in dia, but for rounding. On
+/// several ranks these send entries of the first and the last plane on their way.
+static PetscErrorCode Solves()
+{
+  constexpr PetscInt STEPS = 12;
+  PetscBool          device;
+
+  PetscFunctionBeginUser;
+  PetscCall(SparseGPUHasDevice(&device));
+  if (!device) return Skip("rows are walked on a device alone");
+  const Options options("-ksp_type sparsegpucg -pc_type jacobi -ksp_max_it 12 -ksp_rtol 1e-30 -ksp_norm_type natural");
+  for (const Grid &g :
+       {Grid{"7 points", 96, 97, 98 * PetscGlobalSize, true}, Grid{"27 points", 95, 97, 98 * PetscGlobalSize, false},
+        Grid{"27 points, sides", 401, 70, 34 * PetscGlobalSize, false, Rows::OfSides},
+        Grid{"27 points, first and last planes", 95, 97, 98 * PetscGlobalSize, false, Rows::Planes},
+        Grid{"7 points, broken lines", 301, 61, 50 * PetscGlobalSize, true, Rows::Broken}}) {
+    std::vector<PetscReal> norms[2];
+    Mat                    A;
+    // symmetric: the neighbours d and 26 - d are opposite
+    PetscCall(Create(
+        PETSC_COMM_WORLD, g, 0,
+        [](PetscInt d) {
+          const PetscReal one = d == 13 ? 40 : -(PetscReal)1 - (PetscReal)std::min(d, 26 - d) / 64;
+          return (PetscScalar)one;
+        },
+        &A));
+    for (int k : {0, 1}) {
+      Vec              x, b;
+      KSP              ksp;
+      const PetscReal *history;
+      PetscInt         count;
+      PetscCall(MatSparseGPUSetFormat(A, k ? "stencil" : "dia"));
+      PetscCall(MatCreateVecs(A, &x, &b));
+      PetscCall(SetVector(x, Input(g.x * g.y * g.z, 17, Poison::None)));
+      PetscCall(MatMult(A, x, b));
+      PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+      PetscCall(KSPSetOperators(ksp, A, A));
+      PetscCall(KSPSetFromOptions(ksp));
+      PetscCall(KSPSetResidualHistory(ksp, nullptr, STEPS + 1, PETSC_TRUE));
+      PetscCall(KSPSolve(ksp, b, x));
+      PetscCall(KSPGetResidualHistory(ksp, &history, &count));
+      norms[k].assign(history, history + count);
+      PetscCall(KSPDestroy(&ksp));
+      PetscCall(VecDestroy(&x));
+      PetscCall(VecDestroy(&b));
+    }
+    PetscCheck(norms[0].size() > STEPS / 2 && norms[0].size() == norms[1].size(), PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+               "%s: %zu and %zu norms", g.name, norms[0].size(), norms[1].size());
+    for (size_t s = 0; s < norms[0].size(); ++s)
+      PetscCheck(PetscAbsReal(norms[0][s] - norms[1][s]) <= 1000 * PETSC_MACHINE_EPSILON * norms[0][0],
+                 PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s, step %zu: %g as dia, %g as stencil", g.name, s,
+                 (double)norms[0][s], (double)norms[1][s]);
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help, {{"walks", Walks}});
+  return Main(argc, argv, help, {{"walks", Walks}, {"solves", Solves}});
 }

@@ -42,7 +42,7 @@ PetscErrorCode ManySolve::ReserveOnDevice()
 /// W = A of `from`, whose columns begin at `ld` entries from each other; of P where `dot`, with its inner products.
 PetscErrorCode ManySolve::MultiplyOnDevice(const Scalar *from, PetscInt ld, bool dot)
 {
-  // rows; of smaller systems the order of sums does not depend on how many columns are left
+  // rows; of smaller systems a pass of its own for the sums costs little
   constexpr PetscInt LARGE = 131072;
   const DenseColumns d{v_.count, from, ld, v_.w, v_.ldw};
   const DenseDots    dots{outside_ ? nullptr : v_.r, v_.ld,           v_.inverse, control_.varies, control_.dots,

@@ -81,7 +81,9 @@ PetscErrorCode AdmitMatrix(PC pc, Mat B, Mat X, const Togetherness &asked, Toget
     Format *format;
     PetscCall(FormatForSolve(place->A, place->space, &format));
     if (x_there && place->outside) PetscCall(TakesDeviceColumns(pc, &taken));
-    *admitted = (format != nullptr) == x_there && taken;
+    // with a diagonal the product is all that columns may share
+    const bool gains = asked.mode == SmallMode::On || place->outside || !format || format->GainsByColumns();
+    *admitted        = (format != nullptr) == x_there && taken && gains;
     if (*admitted && !x_there) PetscCall(PaysOnHost(asked, *place, rows, columns, admitted));
   } else {
     BlocksForSolve blocks;

@@ -8,6 +8,7 @@
 #include "device/scalar.hpp"
 #include "ksp/common/converged.hpp"
 #include "ksp/common/names.hpp"
+#include "ksp/common/record_ring.hpp"
 #include "ksp/common/small_mode.hpp"
 
 namespace sparsegpu::ksp
@@ -21,6 +22,7 @@ constexpr int MANY = 32; ///< right-hand sides at a time
 inline PetscInt StepsAhead(PetscInt rows)
 {
   constexpr PetscInt LARGE = 131072, FEW = 3, MORE = 8;
+  static_assert(MORE < RecordRing::RECORDS);
   return rows >= LARGE ? FEW : MORE;
 }
 

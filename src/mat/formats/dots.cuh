@@ -117,14 +117,24 @@ struct StoreAndDot {
     return stopped_at < d.number;
   }
   template <class Index> __device__ __forceinline__ void Prepare(Index row) const { fetch_ahead(d.y + row); }
+  struct Ahead {
+    Scalar    x, y;
+    PetscReal weight;
+  };
+  template <class Index> __device__ __forceinline__ Ahead Load(Index row) const
+  {
+    return Ahead{d.x[row], d.y[row], d.weight ? RealPart(d.weight[uniform ? Index(0) : row]) : 1};
+  }
+  template <class Index> __device__ __forceinline__ void Take(Index row, const Scalar &sum, const Ahead &a)
+  {
+    d.z[row] = sum;
+    part[0] += RealPart(Conj(a.x) * sum);
+    part[1] += a.weight * RealPart(Conj(a.y) * sum);
+    part[2] += a.weight * RealPart(Conj(sum) * sum);
+  }
   template <class Index> __device__ __forceinline__ void operator()(Index row, const Scalar &sum)
   {
-    const PetscReal weight = d.weight ? RealPart(d.weight[uniform ? Index(0) : row]) : 1;
-
-    d.z[row] = sum;
-    part[0] += RealPart(Conj(d.x[row]) * sum);
-    part[1] += weight * RealPart(Conj(d.y[row]) * sum);
-    part[2] += weight * RealPart(Conj(sum) * sum);
+    Take(row, sum, Load(row));
   }
   __device__ __forceinline__ void Finish() { close_product(d, part); }
 };
@@ -181,6 +191,13 @@ struct ScaleAndDot {
 
 /// StoreAndDot with d.left_out.
 struct StoreAndDotInside : StoreAndDot {
+  template <class Index> __device__ __forceinline__ void Take(Index row, const Scalar &sum, const Ahead &a)
+  {
+    if (d.left_out[row / 32] >> (row % 32) & 1)
+      d.z[row] = sum;
+    else
+      StoreAndDot::Take(row, sum, a);
+  }
   template <class Index> __device__ __forceinline__ void operator()(Index row, const Scalar &sum)
   {
     if (d.left_out[row / 32] >> (row % 32) & 1)

@@ -8,6 +8,9 @@
 ///     __device__ bool Skip(); // this product is not wanted any more: the kernel returns
 ///     template <class Index> __device__ void Prepare(Index row); // what this row's call reads may be fetched
 ///     template <class Index> __device__ void operator()(Index row, const Scalar &sum); // sum: row `row` of A x
+///     // and, where a kernel takes operator() in two parts: what it reads of others, and the rest
+///     template <class Index> __device__ Ahead Load(Index row);
+///     template <class Index> __device__ void Take(Index row, const Scalar &sum, const Ahead &);
 ///     __device__ void Finish();
 ///
 /// Skip() is called by each thread before x is read; all get the same answer. Prepare() may be called before the sum is
@@ -31,17 +34,37 @@ namespace sparsegpu::formats
 struct StoreSum {
   ProductTarget to;
 
-  template <class Index> __device__ __forceinline__ void operator()(Index row, const Scalar &sum) const
+  struct Ahead {
+    Scalar add, d, x, z; ///< y or f, and what else is read of a row
+  };
+  template <class Index> __device__ __forceinline__ Ahead Load(Index row) const
+  {
+    Ahead a = {Scalar(0), Scalar(1), Scalar(0), Scalar(0)};
+    if (!to.f) {
+      if (to.y) a.add = to.y[row];
+      return a;
+    }
+    a.add = to.f[row];
+    if (to.d) a.d = to.d[row];
+    if (to.now != 0) a.x = to.x[row];
+    if (to.before != 0) a.z = to.z[row];
+    return a;
+  }
+  template <class Index> __device__ __forceinline__ void Take(Index row, const Scalar &sum, const Ahead &a) const
   {
     if (!to.f) {
-      to.z[row] = to.y ? to.y[row] + sum : sum;
+      to.z[row] = to.y ? a.add + sum : sum;
       return;
     }
-    const Scalar factor = to.d ? Scalar(to.residual) * to.d[row] : Scalar(to.residual);
-    Scalar       next   = factor * (to.f[row] - sum);
-    if (to.now != 0) next += Scalar(to.now) * to.x[row];
-    if (to.before != 0) next += Scalar(to.before) * to.z[row];
+    const Scalar factor = to.d ? Scalar(to.residual) * a.d : Scalar(to.residual);
+    Scalar       next   = factor * (a.add - sum);
+    if (to.now != 0) next += Scalar(to.now) * a.x;
+    if (to.before != 0) next += Scalar(to.before) * a.z;
     to.z[row] = next;
+  }
+  template <class Index> __device__ __forceinline__ void operator()(Index row, const Scalar &sum) const
+  {
+    Take(row, sum, Load(row));
   }
   __device__ __forceinline__ bool                        Skip() const { return false; }
   template <class Index> __device__ __forceinline__ void Prepare(Index row) const

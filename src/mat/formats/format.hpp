@@ -54,6 +54,9 @@ public:
   /// and may serve all products that follow each other on one stream. Asynchronous there. Here: column by column.
   virtual PetscErrorCode MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream);
 
+  /// Whether that reads less than as many products of one column.
+  virtual bool GainsByColumns() const { return true; }
+
   /// The same and its inner products, on the device alone, where TakesDenseDots(d.count); bitwise reproducible.
   virtual PetscErrorCode MultDenseDots(const DenseColumns &d, const DenseDots &dots, Stream stream);
   virtual bool           TakesDenseDots(PetscInt count) const { return false; }

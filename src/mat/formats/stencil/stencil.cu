@@ -4,6 +4,7 @@
 #include "device/launch.cuh"
 #include "mat/formats/difference.cuh"
 #include "mat/formats/dots.cuh"
+#include "mat/formats/stencil/lines.cuh"
 #include "mat/formats/stencil/row.cuh"
 #include "petsc/compat.hpp"
 
@@ -139,11 +140,17 @@ static PetscErrorCode Multiply(const StencilLayout &A, const Vector &x, const Ep
 
   PetscFunctionBegin;
   if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
+  if constexpr (TAKES_LINES<Epilogue>) {
+    if (A.lines && LiesForLines(x)) {
+      PetscCall(MultiplyLines(A, x, epilogue, s));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
   PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
   // rows enough for all blocks at a time and for walks of their full length, and so few that numbers beyond the last
   // fit
-  if (A.stride > 0 && A.rows / Walk::STEPS >= multiprocessors * Walk::BLOCKS * THREADS &&
-      A.rows / (2 * Walk::STEPS) >= A.stride && A.rows <= PETSC_MAX_INT / 2) {
+  if (A.stride > 0 && A.rows >= StencilRowsToWalk(multiprocessors) && A.rows / (2 * Walk::STEPS) >= A.stride &&
+      A.rows <= PETSC_MAX_INT / 2) {
     const PetscInt chunks = (A.stride - 1) / THREADS + 1, slabs = (A.rows - 1) / (Walk::STEPS * A.stride) + 1;
     const PetscInt parts = slabs * chunks, together = multiprocessors * Walk::Resident<Vector>();
     const Walk     walk{A.stride, chunks, parts};

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 #include "device/backend_call.hpp"
+#include "mat/formats/stencil/lines.hpp"
 #include "mat/rows/device_rows.hpp"
 #include "petsc/may_lack_memory.hpp"
 
@@ -15,11 +16,14 @@ FormatEntry RegisterFormat_stencil()
   return EntryOf<Stencil>();
 }
 
-/// The entries of the first row of each class. *offset: the offsets once more, on the host.
-PetscErrorCode Stencil::TakeEntries(const CsrView &A, const RowClasses &classes, std::vector<PetscInt> *offset)
+Stencil::Stencil()  = default;
+Stencil::~Stencil() = default;
+
+/// The entries of the first row of each class. *offset, *value: once more, on the host.
+PetscErrorCode Stencil::TakeEntries(const CsrView &A, const RowClasses &classes, std::vector<PetscInt> *offset,
+                                    std::vector<Scalar> *value)
 {
-  const size_t        entries = static_cast<size_t>(classes.begin.back());
-  std::vector<Scalar> value;
+  const size_t entries = static_cast<size_t>(classes.begin.back());
 
   PetscFunctionBegin;
 #if defined(SPARSEGPU_HAVE_CUDA)
@@ -28,38 +32,39 @@ PetscErrorCode Stencil::TakeEntries(const CsrView &A, const RowClasses &classes,
     PetscCall(offset_.Allocate(entries, space_));
     PetscCall(RowClassEntries_CUDA(A, classes, offset_.data(), value_.data()));
     PetscCallCXX(offset->resize(entries));
+    PetscCallCXX(value->resize(entries));
     PetscCall(offset_.ToHost(offset->data()));
+    PetscCall(value_.ToHost(value->data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
   PetscCallCXX(offset->reserve(entries));
   for (PetscInt r : classes.first) {
     for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) offset->push_back(A.j[e] - r);
-    PetscCallCXX(value.insert(value.end(), A.a + A.i[r], A.a + A.i[r + 1]));
+    PetscCallCXX(value->insert(value->end(), A.a + A.i[r], A.a + A.i[r + 1]));
   }
   PetscCall(offset_.Copy(offset->data(), entries, space_));
-  PetscCall(value_.Take(std::move(value), space_));
+  PetscCall(value_.Copy(value->data(), entries, space_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The offsets of the longest class of rows, and among those of one length of the class closest to the diagonal: an
-/// interior row, where others reach around a periodic grid.
-static PetscErrorCode RowInside(const std::vector<PetscInt> &begin, const std::vector<PetscInt> &offset,
-                                std::vector<PetscInt> *inside)
+/// The longest class of rows, and among those of one length the class closest to the diagonal: an interior row, where
+/// others reach around a periodic grid.
+static size_t ClassInside(const std::vector<PetscInt> &begin, const std::vector<PetscInt> &offset)
 {
+  size_t inside  = 0;
   double nearest = 0;
 
-  PetscFunctionBegin;
   for (size_t c = 0; c + 1 < begin.size(); c++) {
-    const auto   first = offset.begin() + begin[c], last = offset.begin() + begin[c + 1];
-    const auto   length = static_cast<size_t>(last - first);
-    const double away   = std::accumulate(first, last, 0.0,
+    const auto     first = offset.begin() + begin[c], last = offset.begin() + begin[c + 1];
+    const PetscInt length = begin[c + 1] - begin[c], longest = begin[inside + 1] - begin[inside];
+    const double   away = std::accumulate(first, last, 0.0,
                                           [](double sum, PetscInt o) { return sum + std::abs(static_cast<double>(o)); });
-    if (length < inside->size() || (length == inside->size() && away >= nearest)) continue;
-    PetscCallCXX(inside->assign(first, last));
+    if (c > 0 && (length < longest || (length == longest && away >= nearest))) continue;
+    inside  = c;
     nearest = away;
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return inside;
 }
 
 /// The offset by which a row must be shifted so that most of its columns are columns of the shifted row, too: the step
@@ -84,31 +89,85 @@ static PetscInt FindStride(std::vector<PetscInt> offsets)
   return stride;
 }
 
+/// How the rows are walked from plane to plane, on a device, where none of them breaks a line.
+PetscErrorCode Stencil::TakeLines(const std::vector<PetscInt> &begin, const std::vector<PetscInt> &offset,
+                                  const std::vector<Scalar> &value, size_t inside)
+{
+  PetscFunctionBegin;
+  layout_.lines = nullptr;
+  PetscCallCXX(line_bits_ = Array<unsigned short>());
+  if (space_ != Space::Device) PetscFunctionReturn(PETSC_SUCCESS);
+#if defined(SPARSEGPU_HAVE_CUDA)
+  constexpr PetscInt          PLANES = 6; // at least
+  std::vector<unsigned short> kinds;
+  PetscInt                    multiprocessors;
+  bool                        can, lacks;
+  PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
+  if (layout_.rows < StencilRowsToWalk(multiprocessors) || layout_.rows > PETSC_MAX_INT / 2)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  if (!lines_) PetscCallCXX(lines_ = std::make_unique<StencilLines>());
+  PetscCall(FindLines(begin, offset, value, inside, lines_.get(), &kinds));
+  const PetscInt stride = lines_->walk.stride;
+  if (!lines_->points || layout_.rows / PLANES < stride) PetscFunctionReturn(PETSC_SUCCESS);
+  lines_->walk = FindWalk(layout_.rows, stride, lines_->points, multiprocessors);
+  PetscCall(CanWalk_CUDA(static_cast<size_t>(lines_->PlaneBytes()) * StencilLines::STAGES, &can));
+  if (!can) PetscFunctionReturn(PETSC_SUCCESS);
+  const auto find = [&]() -> PetscErrorCode {
+    const PetscInt        lines = lines_->walk.Slabs(layout_.rows) * stride;
+    Array<unsigned short> there;
+    PetscInt              broken;
+
+    PetscFunctionBegin;
+    PetscCall(there.Take(std::move(kinds), space_));
+    PetscCall(line_bits_.Allocate(static_cast<size_t>(lines), space_));
+    PetscCall(FindLineBits_CUDA(layout_, lines_->walk, there.data(), line_bits_.data(), &broken));
+    if (!broken) layout_.lines = lines_.get();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  PetscCall(MayLackMemory(find, &lacks)); // then without
+  if (layout_.lines)
+    lines_->bits = line_bits_.data();
+  else
+    PetscCallCXX(line_bits_ = Array<unsigned short>());
+#else
+  (void)begin;
+  (void)offset;
+  (void)value;
+  (void)inside;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Stencil::BuildPattern(Plan *plan)
 {
   const CsrView        &A = plan->rows();
   RowClasses            classes;
-  std::vector<PetscInt> offset, inside;
+  std::vector<PetscInt> offset;
+  std::vector<Scalar>   value;
 
   PetscFunctionBegin;
   PetscCall(static_cast<StencilPlan *>(plan)->Take(&classes));
-  PetscCall(TakeEntries(A, classes, &offset));
-  PetscCall(RowInside(classes.begin, offset, &inside));
-  classes_ = static_cast<PetscInt>(classes.first.size());
-  stored_  = classes.begin.back();
+  PetscCall(TakeEntries(A, classes, &offset, &value));
+  const std::vector<PetscInt> begin  = classes.begin;
+  const size_t                inside = ClassInside(begin, offset);
+  classes_                           = static_cast<PetscInt>(classes.first.size());
+  stored_                            = classes.begin.back();
   if (classes.on_device.size())
     row_class_ = std::move(classes.on_device);
   else
     PetscCall(row_class_.Take(std::move(classes.row_class), space_));
   PetscCall(begin_.Take(std::move(classes.begin), space_));
   layout_.rows      = A.rows;
+  layout_.cols      = A.cols;
   layout_.row_class = row_class_.data();
   layout_.begin     = begin_.data();
   layout_.offset    = offset_.data();
   layout_.value     = value_.data();
-  layout_.longest   = static_cast<PetscInt>(inside.size());
-  layout_.stride    = FindStride(std::move(inside));
-  pattern_bytes_    = static_cast<PetscLogDouble>(row_class_.bytes()) + begin_.bytes() + offset_.bytes();
+  layout_.longest   = classes_ ? begin[inside + 1] - begin[inside] : 0;
+  layout_.stride    = FindStride({offset.begin() + begin[inside], offset.begin() + begin[inside] + layout_.longest});
+  PetscCall(TakeLines(begin, offset, value, inside));
+  pattern_bytes_ =
+      static_cast<PetscLogDouble>(row_class_.bytes()) + begin_.bytes() + offset_.bytes() + line_bits_.bytes();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -188,7 +247,8 @@ PetscErrorCode Stencil::MultDense(const DenseColumns &d, DeviceMemory *, Stream 
 
 std::string Stencil::Details() const
 {
-  return std::to_string(classes_) + " different rows of " + std::to_string(stored_) + " entries";
+  return std::to_string(classes_) + " different rows of " + std::to_string(stored_) + " entries" +
+         (layout_.lines ? ", walked from plane to plane" : "");
 }
 
 } // namespace sparsegpu::formats

@@ -12,18 +12,26 @@
 namespace sparsegpu::formats
 {
 
+struct StencilLines;
+
 struct StencilLayout {
   static constexpr PetscInt CLASSES = 256;  ///< at most: one byte each
   static constexpr PetscInt ENTRIES = 8192; ///< in the table, at most: what stays in a multiprocessor's L1 cache
 
-  PetscInt             rows;
+  PetscInt             rows, cols;
   const unsigned char *row_class; ///< [rows]
   const PetscInt      *begin;     ///< [classes + 1] first entry of each class
   const PetscInt      *offset;    ///< [begin[classes]] column - row
   const Scalar        *value;     ///< [begin[classes]]
   PetscInt             longest;   ///< entries of a row
   PetscInt             stride;    ///< rows to the next row with mostly the same columns, FindStride(); 0: none
+  const StencilLines  *lines;     ///< on the host: how a device walks the rows of a large grid; null: otherwise
 };
+/// Rows from which on a device with so many multiprocessors has work for all of its threads in walks.
+constexpr PetscInt StencilRowsToWalk(PetscInt multiprocessors)
+{
+  return multiprocessors * 3 * 1536;
+}
 
 /// z = A x + y; y null or z allowed.
 PetscErrorCode StencilMult_Kokkos(const StencilLayout &A, const Scalar *x, const Scalar *y, Scalar *z);
@@ -78,8 +86,11 @@ public:
   PetscErrorCode        MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
                                     Stream stream) override;
   PetscErrorCode        MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream) override;
+  bool                  GainsByColumns() const override { return !layout_.lines; }
   std::string           Details() const override;
   const StencilLayout  &Layout() const { return layout_; }
+  Stencil();
+  ~Stencil() override;
 #if defined(SPARSEGPU_HAVE_CUDA)
   bool UpdatesReadPattern() const override
   {
@@ -100,13 +111,18 @@ protected:
   }
 
 private:
-  PetscErrorCode TakeEntries(const CsrView &A, const RowClasses &classes, std::vector<PetscInt> *offset);
+  PetscErrorCode TakeEntries(const CsrView &A, const RowClasses &classes, std::vector<PetscInt> *offset,
+                             std::vector<Scalar> *value);
+  PetscErrorCode TakeLines(const std::vector<PetscInt> &begin, const std::vector<PetscInt> &offset,
+                           const std::vector<Scalar> &value, size_t inside);
 
-  StencilLayout        layout_  = {};
-  PetscInt             classes_ = 0;
-  Array<unsigned char> row_class_;
-  Array<PetscInt>      begin_, offset_;
-  Array<Scalar>        value_;
+  StencilLayout                 layout_  = {};
+  PetscInt                      classes_ = 0;
+  Array<unsigned char>          row_class_;
+  Array<PetscInt>               begin_, offset_;
+  Array<Scalar>                 value_;
+  std::unique_ptr<StencilLines> lines_; ///< that layout_ points to
+  Array<unsigned short>         line_bits_;
 };
 
 } // namespace sparsegpu::formats

@@ -121,6 +121,10 @@ PetscErrorCode StencilMultDense_CUDA(const StencilLayout &A, const DenseColumns 
 
   PetscFunctionBegin;
   if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
+  if (A.lines) {                                       // which walks, so that it reads x once
+    for (PetscInt c = 0; c < d.count; c++) PetscCall(StencilMult_CUDA(A, d.X(c), {nullptr, d.Z(c)}, stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
   const bool walks =
       A.stride > 0 && A.rows / STEPS >= multiprocessors * BLOCKS * THREADS && A.rows / (2 * STEPS) >= A.stride;

@@ -1,5 +1,6 @@
-/// Classes of rows as values change, one class too many, and the stride of grids.
-#include "mat/formats/stencil/stencil.hpp"
+/// Classes of rows as values change, one class too many, the stride of grids, and which rows are walked.
+#include <limits>
+#include "mat/formats/stencil/lines.hpp"
 #include "mat/formats/worked_example.hpp"
 
 using namespace sparsegpu;
@@ -91,6 +92,103 @@ static PetscErrorCode Strides()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Rows of a table, each of (offset, value).
+struct Table {
+  std::vector<PetscInt> begin{0}, offset;
+  std::vector<Scalar>   value;
+
+  void Add(const std::vector<std::pair<PetscInt, double>> &row)
+  {
+    for (const auto &[o, v] : row) {
+      offset.push_back(o);
+      value.push_back(Scalar(static_cast<PetscReal>(v)));
+    }
+    begin.push_back(static_cast<PetscInt>(offset.size()));
+  }
+};
+
+/// 7 and 27 points on lines of 20 nodes and planes of 400: which rows are walked, and with which points.
+static PetscErrorCode Lines()
+{
+  using Row                        = std::vector<std::pair<PetscInt, double>>;
+  constexpr PetscInt          LINE = 20, PLANE = 400;
+  constexpr unsigned          BEFORE = StencilLines::BEFORE, AFTER = StencilLines::AFTER;
+  const Row                   cross{{-PLANE, 1}, {-LINE, 2}, {-1, 3}, {0, 9}, {1, 4}, {LINE, 5}, {PLANE, 6}};
+  const Row                   other{{-PLANE, 1}, {-LINE, 2}, {-1, 3}, {0, 8}, {1, 4}, {LINE, 5}, {PLANE, 6}};
+  Row                         box, without_left, band, swapped = cross, infinite = cross;
+  StencilLines                lines;
+  std::vector<unsigned short> kinds;
+
+  PetscFunctionBeginUser;
+  for (PetscInt d = 0; d < 27; d++) {
+    const PetscInt x = d % 3 - 1, y = d / 3 % 3 - 1, z = d / 9 - 1;
+    box.push_back({z * PLANE + y * LINE + x, d + 1.0});
+    if (x >= 0) without_left.push_back(box.back());
+  }
+  const auto find = [&](const std::vector<Row> &rows) {
+    Table table;
+    for (const Row &row : rows) table.Add(row);
+    return FindLines(table.begin, table.offset, table.value, 0, &lines, &kinds);
+  };
+  const auto expect = [&](const char *what, int points, const std::vector<unsigned short> &bits) {
+    PetscFunctionBeginUser;
+    PetscCheck(lines.points == points && kinds == bits, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%s: %d points, %zu kinds, %x %x", what, lines.points, kinds.size(), kinds.empty() ? 0u : kinds[0],
+               kinds.size() < 2 ? 0u : kinds[1]);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  const auto bits = [](unsigned b) { return static_cast<unsigned short>(b); };
+  // whole; the first plane, the last one; without the point before in its line; alone; another value; an offset that
+  // the stencil has not; without its middle
+  PetscCall(find({cross,
+                  Row(cross.begin() + 1, cross.end()),
+                  Row(cross.begin(), cross.end() - 1),
+                  {cross[0], cross[1], cross[3], cross[4], cross[5], cross[6]},
+                  {cross[3]},
+                  other,
+                  {{0, 9}, {2, 4}},
+                  {cross[1]}}));
+  PetscCall(
+      expect("7 points", 5,
+             {bits(31 | BEFORE | AFTER), bits(31 | AFTER), bits(31 | BEFORE), bits(29 | BEFORE | AFTER), 4, 0, 0, 0}));
+  PetscCheck(lines.star && lines.Reach() == 2 * LINE && lines.walk.stride == PLANE, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "A reach of %d", (int)lines.Reach());
+  PetscCall(find({box, without_left, Row(box.begin() + 9, box.end()), Row(box.begin() + 1, box.end())}));
+  PetscCall(expect("27 points", 9, {bits(511 | BEFORE | AFTER), bits(0x1b6 | BEFORE | AFTER), bits(511 | AFTER), 0}));
+  std::swap(swapped[2], swapped[3]);                                   // summed in another order
+  for (PetscInt d = 0; d < 27; d++) band.push_back({d - 13, d + 1.0}); // planes of nine rows
+  infinite[1].second = std::numeric_limits<double>::infinity();
+  for (const Row &row :
+       {Row{}, Row(cross.begin(), cross.end() - 1), Row(box.begin(), box.end() - 1), swapped, infinite, band}) {
+    PetscCall(find({row}));
+    PetscCall(expect("no stencil", 0, {}));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Walks take all planes, in whole waves of thread blocks where these fit.
+static PetscErrorCode Walks()
+{
+  constexpr PetscInt MULTIPROCESSORS = 132;
+  const PetscInt     shapes[][2]     = {{161 * 161, 161}, {128 * 128, 128}, {300, 40000}, {97 * 95, 96}, {1000, 2}};
+
+  PetscFunctionBeginUser;
+  for (const auto &[stride, planes] : shapes)
+    for (int points : {5, 9}) {
+      const PetscInt rows   = stride * planes - 37;
+      const LineWalk walk   = FindWalk(rows, stride, points, MULTIPROCESSORS);
+      const PetscInt blocks = walk.Slabs(rows) * walk.chunks, wave = MULTIPROCESSORS * LineWalk::Blocks(points);
+      PetscCheck(walk.chunks * walk.threads * LineWalk::ROWS >= stride && walk.Slabs(rows) * walk.length >= planes &&
+                     walk.threads % 32 == 0 && walk.threads <= LineWalk::THREADS,
+                 PETSC_COMM_SELF, PETSC_ERR_PLIB, "Planes of %d: %d blocks of %d threads, %d planes each", (int)stride,
+                 (int)walk.chunks, (int)walk.threads, (int)walk.length);
+      if (stride >= 128 * 128)
+        PetscCheck(blocks <= wave && blocks > 3 * wave / 4, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                   "%d thread blocks where %d are on the device at a time", (int)blocks, (int)wave);
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Test()
 {
   Stencil stencil;
@@ -100,6 +198,8 @@ static PetscErrorCode Test()
   PetscCall(example::BuildAndMultiply(stencil, FormatOptions()));
   PetscCall(Repeats());
   PetscCall(TooMany());
+  PetscCall(Lines());
+  PetscCall(Walks());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
