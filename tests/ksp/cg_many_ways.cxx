@@ -1,7 +1,7 @@
 static const char help[] =
     "KSPMatSolve() of KSPSPARSEGPUCG: what is solved column by column, failures of some, and KSPs used again.\n\n";
 
-#include "columns.hpp"
+#include "repeats.hpp"
 #include "spd.hpp"
 
 using namespace testing;
@@ -312,17 +312,9 @@ PetscErrorCode Repeats()
   const Options options("-ksp_rtol 1e-30 -ksp_atol 1e-6 -pc_type jacobi");
 
   PetscFunctionBeginUser;
-  for (PetscInt side : {16, 190, 370}) {
-    System matrix;
-    PetscCall(matrix.Create(spd::Diffusion(5, side + 1, side, 1, true)));
-    for (const std::string &type : DenseTypes()) {
-      Columns s;
-      if (side > 100 && type == MATDENSE) continue; // nothing there depends on time
-      PetscCall(s.Create(matrix.A, 13, type));
-      PetscCall(s.Fill());
-      PetscCall(CheckRepeats(s, side < 100 ? 20 : 5));
-    }
-  }
+  PetscCall(CheckRepeatsOf({16, 190, 370}, [](PetscInt side, System *matrix) {
+    return matrix->Create(spd::Diffusion(5, side + 1, side, 1, true));
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace

@@ -1,9 +1,6 @@
 /// Several right-hand sides in a dense matrix, solved together by KSPMatSolve() and one by one.
 #pragma once
 
-#include <atomic>
-#include <optional>
-#include <thread>
 #include "dense_columns.hpp"
 
 namespace testing
@@ -154,49 +151,19 @@ inline PetscErrorCode CheckColumn(const Columns &s, const Together &all, PetscIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Threads that leave the process little of its processors, until they go.
-class BusyProcessors
+/// Right-hand sides of sizes 10^-k: an absolute tolerance ends them the sooner the larger k is.
+inline PetscErrorCode FillApart(Columns *s)
 {
-public:
-  BusyProcessors()
-  {
-    for (unsigned k = 0; k < std::thread::hardware_concurrency(); ++k)
-      threads_.emplace_back([this] {
-        while (!ends_) {}
-      });
-  }
-  BusyProcessors(const BusyProcessors &)            = delete;
-  BusyProcessors &operator=(const BusyProcessors &) = delete;
-  ~BusyProcessors()
-  {
-    ends_ = true;
-    for (std::thread &thread : threads_) thread.join();
-  }
-
-private:
-  std::atomic<bool>        ends_{false};
-  std::vector<std::thread> threads_;
-};
-
-/// The same bits each time, on a device however late the host hears of columns that are solved.
-inline PetscErrorCode CheckRepeats(Columns &s, int times)
-{
-  Together first;
-
   PetscFunctionBeginUser;
-  for (PetscInt c = 0; c < s.count; ++c) PetscCall(s.Scale(c, PetscPowReal(10, -(PetscReal)(c * 7 % 11) / 2)));
-  PetscCall(SolveTogether(s, &first));
-  PetscCheck(first.total < (s.count - 1) * first.iterations, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
-             "%d iterations of %d columns: they end together", (int)first.total, (int)s.count);
-  for (bool busy : {false, true}) {
-    std::optional<BusyProcessors> processors;
-    if (busy && !s.on_host) processors.emplace();
-    for (int k = 0; k < (s.on_host ? 1 : times); ++k) {
-      Together again;
-      PetscCall(SolveTogether(s, &again));
-      PetscCall(CheckEqual(first.X, again.X, std::to_string(s.count) + " columns, solved again"));
-    }
-  }
+  PetscCall(s->Fill());
+  for (PetscInt c = 0; c < s->count; ++c) PetscCall(s->Scale(c, PetscPowReal(10, -(PetscReal)(c * 7 % 11) / 2)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+inline PetscErrorCode CheckEndedApart(const Columns &s, const Together &all)
+{
+  PetscFunctionBeginUser;
+  PetscCheck(all.total < (s.count - 1) * all.iterations, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+             "%d iterations of %d columns: they end together", (int)all.total, (int)s.count);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -3,7 +3,7 @@ static const char help[] =
 
 #include <sys/resource.h>
 #include <unistd.h>
-#include "columns.hpp"
+#include "repeats.hpp"
 #include "nonsymmetric.hpp"
 
 using namespace testing;
@@ -112,17 +112,9 @@ PetscErrorCode Repeats()
   const Options options("-ksp_rtol 1e-30 -ksp_atol 1e-6 -ksp_max_it 2000 -pc_type jacobi");
 
   PetscFunctionBeginUser;
-  for (PetscInt side : {16, 190}) {
-    System matrix;
-    PetscCall(matrix.Create(nonsymmetric::Convection(5, side + 1, side, 1, 0.4, true)));
-    for (const std::string &type : DenseTypes()) {
-      Columns s;
-      if (side > 100 && type == MATDENSE) continue; // nothing there depends on time
-      PetscCall(s.Create(matrix.A, 13, type));
-      PetscCall(s.Fill());
-      PetscCall(CheckRepeats(s, side < 100 ? 20 : 5));
-    }
-  }
+  PetscCall(CheckRepeatsOf({16, 190}, [](PetscInt side, System *matrix) {
+    return matrix->Create(nonsymmetric::Convection(5, side + 1, side, 1, 0.4, true));
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -96,10 +96,6 @@ struct StoreProduct {
   {
     z[row] = sum;
   }
-  template <class Index> __device__ __forceinline__ void operator()(Index row, const Scalar &sum) const
-  {
-    z[row] = sum;
-  }
   __device__ __forceinline__ void Finish() const {}
 };
 

@@ -19,11 +19,11 @@ FormatEntry RegisterFormat_stencil()
 Stencil::Stencil()  = default;
 Stencil::~Stencil() = default;
 
-/// The entries of the first row of each class. *offset, *value: once more, on the host.
-PetscErrorCode Stencil::TakeEntries(const CsrView &A, const RowClasses &classes, std::vector<PetscInt> *offset,
-                                    std::vector<Scalar> *value)
+/// The entries of the first row of each class. *offset: the offsets once more, on the host.
+PetscErrorCode Stencil::TakeEntries(const CsrView &A, const RowClasses &classes, std::vector<PetscInt> *offset)
 {
-  const size_t entries = static_cast<size_t>(classes.begin.back());
+  const size_t        entries = static_cast<size_t>(classes.begin.back());
+  std::vector<Scalar> value;
 
   PetscFunctionBegin;
 #if defined(SPARSEGPU_HAVE_CUDA)
@@ -32,19 +32,17 @@ PetscErrorCode Stencil::TakeEntries(const CsrView &A, const RowClasses &classes,
     PetscCall(offset_.Allocate(entries, space_));
     PetscCall(RowClassEntries_CUDA(A, classes, offset_.data(), value_.data()));
     PetscCallCXX(offset->resize(entries));
-    PetscCallCXX(value->resize(entries));
     PetscCall(offset_.ToHost(offset->data()));
-    PetscCall(value_.ToHost(value->data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
   PetscCallCXX(offset->reserve(entries));
   for (PetscInt r : classes.first) {
     for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) offset->push_back(A.j[e] - r);
-    PetscCallCXX(value->insert(value->end(), A.a + A.i[r], A.a + A.i[r + 1]));
+    PetscCallCXX(value.insert(value.end(), A.a + A.i[r], A.a + A.i[r + 1]));
   }
   PetscCall(offset_.Copy(offset->data(), entries, space_));
-  PetscCall(value_.Copy(value->data(), entries, space_));
+  PetscCall(value_.Take(std::move(value), space_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -89,9 +87,10 @@ static PetscInt FindStride(std::vector<PetscInt> offsets)
   return stride;
 }
 
-/// How the rows are walked from plane to plane, on a device, where none of them breaks a line.
+/// How the rows are walked from plane to plane, on a device, where none of them breaks a line. begin, offset: of the
+/// table, whose values are there.
 PetscErrorCode Stencil::TakeLines(const std::vector<PetscInt> &begin, const std::vector<PetscInt> &offset,
-                                  const std::vector<Scalar> &value, size_t inside)
+                                  size_t inside)
 {
   PetscFunctionBegin;
   layout_.lines = nullptr;
@@ -99,6 +98,7 @@ PetscErrorCode Stencil::TakeLines(const std::vector<PetscInt> &begin, const std:
   if (space_ != Space::Device) PetscFunctionReturn(PETSC_SUCCESS);
 #if defined(SPARSEGPU_HAVE_CUDA)
   constexpr PetscInt          PLANES = 6; // at least
+  std::vector<Scalar>         value;
   std::vector<unsigned short> kinds;
   PetscInt                    multiprocessors;
   bool                        can, lacks;
@@ -106,6 +106,8 @@ PetscErrorCode Stencil::TakeLines(const std::vector<PetscInt> &begin, const std:
   if (layout_.rows < StencilRowsToWalk(multiprocessors) || layout_.rows > PETSC_MAX_INT / 2)
     PetscFunctionReturn(PETSC_SUCCESS);
   if (!lines_) PetscCallCXX(lines_ = std::make_unique<StencilLines>());
+  PetscCallCXX(value.resize(value_.size()));
+  PetscCall(value_.ToHost(value.data()));
   PetscCall(FindLines(begin, offset, value, inside, lines_.get(), &kinds));
   const PetscInt stride = lines_->walk.stride;
   if (!lines_->points || layout_.rows / PLANES < stride) PetscFunctionReturn(PETSC_SUCCESS);
@@ -132,7 +134,6 @@ PetscErrorCode Stencil::TakeLines(const std::vector<PetscInt> &begin, const std:
 #else
   (void)begin;
   (void)offset;
-  (void)value;
   (void)inside;
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -143,20 +144,19 @@ PetscErrorCode Stencil::BuildPattern(Plan *plan)
   const CsrView        &A = plan->rows();
   RowClasses            classes;
   std::vector<PetscInt> offset;
-  std::vector<Scalar>   value;
 
   PetscFunctionBegin;
   PetscCall(static_cast<StencilPlan *>(plan)->Take(&classes));
-  PetscCall(TakeEntries(A, classes, &offset, &value));
-  const std::vector<PetscInt> begin  = classes.begin;
-  const size_t                inside = ClassInside(begin, offset);
-  classes_                           = static_cast<PetscInt>(classes.first.size());
-  stored_                            = classes.begin.back();
+  PetscCall(TakeEntries(A, classes, &offset));
+  const std::vector<PetscInt> &begin  = classes.begin;
+  const size_t                 inside = ClassInside(begin, offset);
+  classes_                            = static_cast<PetscInt>(classes.first.size());
+  stored_                             = begin.back();
   if (classes.on_device.size())
     row_class_ = std::move(classes.on_device);
   else
     PetscCall(row_class_.Take(std::move(classes.row_class), space_));
-  PetscCall(begin_.Take(std::move(classes.begin), space_));
+  PetscCall(begin_.Copy(begin.data(), begin.size(), space_));
   layout_.rows      = A.rows;
   layout_.cols      = A.cols;
   layout_.row_class = row_class_.data();
@@ -165,7 +165,7 @@ PetscErrorCode Stencil::BuildPattern(Plan *plan)
   layout_.value     = value_.data();
   layout_.longest   = classes_ ? begin[inside + 1] - begin[inside] : 0;
   layout_.stride    = FindStride({offset.begin() + begin[inside], offset.begin() + begin[inside] + layout_.longest});
-  PetscCall(TakeLines(begin, offset, value, inside));
+  PetscCall(TakeLines(begin, offset, inside));
   pattern_bytes_ =
       static_cast<PetscLogDouble>(row_class_.bytes()) + begin_.bytes() + offset_.bytes() + line_bits_.bytes();
   PetscFunctionReturn(PETSC_SUCCESS);

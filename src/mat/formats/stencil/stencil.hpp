@@ -111,10 +111,8 @@ protected:
   }
 
 private:
-  PetscErrorCode TakeEntries(const CsrView &A, const RowClasses &classes, std::vector<PetscInt> *offset,
-                             std::vector<Scalar> *value);
-  PetscErrorCode TakeLines(const std::vector<PetscInt> &begin, const std::vector<PetscInt> &offset,
-                           const std::vector<Scalar> &value, size_t inside);
+  PetscErrorCode TakeEntries(const CsrView &A, const RowClasses &classes, std::vector<PetscInt> *offset);
+  PetscErrorCode TakeLines(const std::vector<PetscInt> &begin, const std::vector<PetscInt> &offset, size_t inside);
 
   StencilLayout                 layout_  = {};
   PetscInt                      classes_ = 0;

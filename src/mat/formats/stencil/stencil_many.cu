@@ -114,7 +114,7 @@ static PetscErrorCode Launch(const StencilLayout &A, const Steps &walk, const De
 
 PetscErrorCode StencilMultDense_CUDA(const StencilLayout &A, const DenseColumns &d, Stream stream)
 {
-  constexpr int      STEPS = Steps::STEPS, BLOCKS = 6;                   // blocks that a multiprocessor has
+  constexpr int      STEPS = Steps::STEPS;
   constexpr int      MOST = sizeof(Scalar) > 8 ? 4 : 8, HALF = MOST / 2; // columns: what registers hold
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
   PetscInt           multiprocessors;
@@ -126,8 +126,7 @@ PetscErrorCode StencilMultDense_CUDA(const StencilLayout &A, const DenseColumns 
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
-  const bool walks =
-      A.stride > 0 && A.rows / STEPS >= multiprocessors * BLOCKS * THREADS && A.rows / (2 * STEPS) >= A.stride;
+  const bool  walks = A.stride > 0 && A.rows >= StencilRowsToWalk(multiprocessors) && A.rows / (2 * STEPS) >= A.stride;
   const Steps walk{walks ? A.stride : 0, walks ? (A.stride - 1) / THREADS + 1 : 0};
   for (PetscInt c = 0, taken; c < d.count; c += taken) {
     const PetscInt left     = d.count - c;
