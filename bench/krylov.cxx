@@ -7,6 +7,7 @@ static char help[] =
     "  -points 5|7|27  : of the stencil, on a grid of n x n or n x n x n nodes\n"
     "  -n n            : nodes in each direction; several, separated by commas\n"
     "  -vary           : coefficients of full mantissa instead of constant ones\n"
+    "  -sides          : values are prescribed at the sides, in rows of their own, not beyond\n"
     "  -flow c         : convection along all axes: couplings 1 + c and 1 - c times as large; default 0, for cg only\n"
     "                    that, for the others 0.2\n"
     "  -few f -many m  : the two limits; of gmres multiples of the restart\n"
@@ -258,6 +259,7 @@ PetscErrorCode ReadSettings(Settings *s)
   PetscCall(PetscOptionsGetIntArray(nullptr, nullptr, "-n", s->n, &s->sizes, &given));
   if (!given) s->sizes = 1;
   PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-vary", &s->vary, nullptr));
+  PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-sides", &s->sides, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-few", &s->few, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-many", &s->many, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-repeat", &s->repeat, nullptr));

@@ -11,7 +11,7 @@ struct Settings {
   PetscInt  points = 27, few = 30, many = 130, repeat = 5;
   PetscInt  n[16] = {32}, sizes = 16;
   PetscInt  method = 0, columns = 0; ///< method: of METHODS; columns 0: a right-hand side without KSPMatSolve()
-  PetscBool vary = PETSC_FALSE;
+  PetscBool vary = PETSC_FALSE, sides = PETSC_FALSE;
   PetscReal flow = 0;
 };
 
@@ -31,7 +31,8 @@ inline PetscReal Weight(PetscInt r, PetscInt c)
   return static_cast<PetscReal>(0.5) + static_cast<PetscReal>(v >> 11) / static_cast<PetscReal>(1ull << 53);
 }
 
-/// Diffusion and convection with values prescribed beyond the sides.
+/// Diffusion and convection with values prescribed beyond the sides or, `sides`, there: rows with a one alone, whose
+/// columns have nothing else.
 inline PetscErrorCode Build(const Settings &s, PetscInt n, Rows *rows)
 {
   const PetscInt depth = s.points == 5 ? 1 : n, plane = n * n, count = plane * depth;
@@ -45,6 +46,11 @@ inline PetscErrorCode Build(const Settings &s, PetscInt n, Rows *rows)
     const PetscInt x = r % n, y = r / n % n, z = r / plane;
     PetscReal      sum      = 0;
     size_t         diagonal = 0;
+    const auto     at_side  = [&](PetscInt k) { return k == 0 || k + 1 == n; };
+    const auto     is_side  = [&](PetscInt p, PetscInt q, PetscInt t) {
+      return s.sides && (at_side(p) || at_side(q) || (depth > 1 && at_side(t)));
+    };
+    const bool side = is_side(x, y, z);
     for (PetscInt d = 0; d < 27; d++) {
       const PetscInt dx = d % 3 - 1, dy = d / 3 % 3 - 1, dz = d / 9 - 1;
       if (s.points < 27 && std::abs(dx) + std::abs(dy) + std::abs(dz) > 1) continue;
@@ -53,11 +59,12 @@ inline PetscErrorCode Build(const Settings &s, PetscInt n, Rows *rows)
       const PetscReal w = d == 13 ? 0 : (d < 13 ? 1 + s.flow : 1 - s.flow) * (s.vary ? Weight(r, c) : 1);
       sum += w;
       if (x + dx < 0 || x + dx >= n || y + dy < 0 || y + dy >= n || z + dz < 0 || z + dz >= depth) continue;
+      if (d != 13 && (side || is_side(x + dx, y + dy, z + dz))) continue;
       if (d == 13) diagonal = rows->j.size();
       rows->j.push_back(c);
       rows->a.push_back(-w);
     }
-    rows->a[diagonal] = sum;
+    rows->a[diagonal] = side ? 1 : sum;
     rows->i.push_back(static_cast<PetscInt>(rows->j.size()));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
