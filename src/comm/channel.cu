@@ -10,7 +10,7 @@ namespace sparsegpu::comm
 static __global__ void begin_kernel(DeviceExchange exchange, const Scalar *from)
 {
   begin_in_turn();
-  begin_exchange(exchange, from);
+  begin_exchange<1>(exchange, from, gridDim.x);
 }
 
 /// Ends it, by one block. Where a rank is lost, the entries become NaN. The block polls while the kernel before it, a

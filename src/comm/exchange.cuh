@@ -70,15 +70,16 @@ SPARSEGPU_HD unsigned sending_blocks(const Side &side, int threads)
   return static_cast<unsigned>(blocks < 1 ? 1 : blocks > MOST ? MOST : blocks);
 }
 
-/// Begins the exchange with entries of `from` by the first blocks of the grid, once the kernel before has ended; the
-/// other blocks return at once. All threads must call. Neighbouring threads store neighbouring entries of a receiver's
-/// buffer; reads of `from` are gathered.
-__device__ __forceinline__ void begin_exchange(const DeviceExchange &e, const Scalar *from)
+/// Begins the exchange with entries of `from` by the first blocks of the grid, `most` at most, once the kernel before
+/// has ended; the other blocks return at once. All threads must call. Neighbouring threads store neighbouring entries
+/// of a receiver's buffer; reads of `from` are gathered, `ahead` of a thread on their way together.
+template <int ahead>
+__device__ __forceinline__ void begin_exchange(const DeviceExchange &e, const Scalar *from, unsigned most)
 {
   const Side &side   = e.side;
   unsigned    blocks = sending_blocks(side, static_cast<int>(blockDim.x));
 
-  if (blocks > gridDim.x) blocks = gridDim.x;
+  if (blocks > most) blocks = most;
   if (blockIdx.x >= blocks || !side.count) return;
   wait_for_previous_kernel();
   const bool full = wanted(e);
@@ -93,9 +94,20 @@ __device__ __forceinline__ void begin_exchange(const DeviceExchange &e, const Sc
   int                n      = 0;
   const std::int64_t stride = static_cast<std::int64_t>(blocks) * blockDim.x;
   for (std::int64_t s = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; s < side.sends && full;
-       s += stride) {
-    while (s >= side.neighbours[n].send_end) n++;
-    side.neighbours[n].buffer[HalfOf(e.k)][s - side.neighbours[n].send_begin] = from[side.send ? side.send[s] : s];
+       s += ahead * stride) {
+    Scalar v[ahead];
+#pragma unroll
+    for (int q = 0; q < ahead; q++) {
+      const std::int64_t r = s + q * stride;
+      if (r < side.sends) v[q] = from[side.send ? side.send[r] : r];
+    }
+#pragma unroll
+    for (int q = 0; q < ahead; q++) {
+      const std::int64_t r = s + q * stride;
+      if (r >= side.sends) break;
+      while (r >= side.neighbours[n].send_end) n++;
+      side.neighbours[n].buffer[HalfOf(e.k)][r - side.neighbours[n].send_begin] = v[q];
+    }
   }
   __syncthreads();
   if (threadIdx.x) return;

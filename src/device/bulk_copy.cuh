@@ -73,17 +73,22 @@ __device__ __forceinline__ Scalar load_at(unsigned address, int constant)
   return real(0);
 #endif
 }
+/// Entries between p and the last multiple of BULK bytes before it, and the next one.
+__device__ __forceinline__ int entries_behind_bulk(const Scalar *p)
+{
+  return static_cast<int>(static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(p)) % BULK / sizeof(Scalar));
+}
+__device__ __forceinline__ int entries_before_bulk(const Scalar *p)
+{
+  return static_cast<int>((0u - static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(p))) % BULK / sizeof(Scalar));
+}
 /// Begins to copy `count` entries; addresses of both sides are alike in their last bits. Entries before the first
 /// multiple of BULK bytes and behind the last one are stored by the calling thread; nothing else is read or written.
 /// Returns the bytes that `barrier` will see.
 __device__ __forceinline__ unsigned copy_bulk(Scalar *to, const Scalar *from, PetscCount count, std::uint64_t *barrier)
 {
-  const auto misplaced = [](const Scalar *p) {
-    return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(p)) % BULK;
-  };
-
-  for (; count > 0 && misplaced(from); count--) *to++ = *from++;
-  for (; count > 0 && misplaced(from + count); count--) to[count - 1] = from[count - 1];
+  for (; count > 0 && entries_behind_bulk(from); count--) *to++ = *from++;
+  for (; count > 0 && entries_behind_bulk(from + count); count--) to[count - 1] = from[count - 1];
   const unsigned bytes = static_cast<unsigned>(count) * sizeof(Scalar);
   if (bytes == 0) return 0;
   // ordinary stores so far, by this function, too, before what the engine stores to the same places

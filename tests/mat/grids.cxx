@@ -6,64 +6,14 @@ static const char help[] =
 #include <optional>
 #include "../family.hpp"
 #include "../matrices.hpp"
+#include "grids.hpp"
 #include "sparsegpu.h"
 
 using namespace testing;
+using namespace grids;
 
 namespace
 {
-/// A grid without the last CUT rows, so that no walk ends with a line: its matrix has fewer rows than columns. Rows are
-/// cut at the boundary; `cross`: without diagonal neighbours.
-constexpr PetscInt CUT = 37;
-enum class Rows {
-  Alike,
-  OfSides, ///< another value on the diagonal where a neighbour lacks
-  Planes,  ///< the same, but in the first and the last plane alone
-  Broken   ///< a few rows inside have nothing but their diagonal
-};
-struct Grid {
-  const char *name;
-  PetscInt    x, y, z;
-  bool        cross;
-  Rows        rows = Rows::Alike;
-};
-
-/// value(d): of the neighbour d of conformance::EachNeighbour(). The last `cut` rows are left out. All planes are dealt
-/// out to the ranks alike.
-template <class Value> PetscErrorCode Create(MPI_Comm comm, const Grid &g, PetscInt cut, Value value, Mat *A)
-{
-  const PetscInt           all = g.x * g.y * g.z, plane = g.x * g.y;
-  PetscMPIInt              rank, size;
-  std::vector<PetscInt>    i{0}, j;
-  std::vector<PetscScalar> a;
-
-  PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  PetscCallMPI(MPI_Comm_size(comm, &size));
-  const PetscInt first = g.z * rank / size * plane, end = g.z * (rank + 1) / size * plane;
-  const PetscInt cols = end - first, n = rank + 1 == size ? cols - cut : cols;
-  for (PetscInt r = first; r < first + n; ++r) {
-    PetscInt   neighbours = 0;
-    const bool alone      = g.rows == Rows::Broken && r % 2003 == 1000;
-    conformance::EachNeighbour(g.x, g.y, g.z, r, [&](PetscInt, PetscInt) { ++neighbours; });
-    const PetscInt z = r / plane;
-    const bool side  = g.rows == Rows::OfSides ? neighbours < 27 : g.rows == Rows::Planes && (z == 0 || z + 1 == g.z);
-    conformance::EachNeighbour(g.x, g.y, g.z, r, [&](PetscInt d, PetscInt column) {
-      if (g.cross && (d % 3 != 1) + (d / 3 % 3 != 1) + (d / 9 != 1) > 1) return;
-      if (alone && d != 13) return;
-      j.push_back(column);
-      a.push_back(value(d) + (PetscReal)(d == 13 && side ? 1 : 0));
-    });
-    i.push_back((PetscInt)j.size());
-  }
-  PetscCall(MatCreate(comm, A));
-  PetscCall(MatSetSizes(*A, n, cols, all - cut, all));
-  PetscCall(MatSetType(*A, MATSPARSEGPU));
-  PetscCall(MatSeqAIJSetPreallocationCSR(*A, i.data(), j.data(), a.data()));
-  PetscCall(MatMPIAIJSetPreallocationCSR(*A, i.data(), j.data(), a.data()));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode Append(Vec z, std::vector<PetscScalar> *product)
 {
   const PetscScalar *result;
@@ -177,7 +127,7 @@ PetscErrorCode Products(Mat A, const char format[], std::vector<PetscScalar> *pr
 }
 } // namespace
 
-/// Whether products walk from plane to plane: with all grids of several planes whose rows are alike or, on an older
+/// Whether products walk from plane to plane: with all grids of several planes that have few other rows or, on an older
 /// device, with none.
 static PetscErrorCode CheckWalked(Mat A, const Grid &g, std::optional<bool> *all)
 {
@@ -186,7 +136,7 @@ static PetscErrorCode CheckWalked(Mat A, const Grid &g, std::optional<bool> *all
   PetscFunctionBeginUser;
   PetscCall(ViewText(A, PETSC_VIEWER_ASCII_INFO, "walked", &text));
   const bool walked = text.find("walked from plane to plane") != std::string::npos;
-  const bool may    = g.z > 1 && g.rows == Rows::Alike;
+  const bool may    = g.z > 1 && !g.many;
   if (!*all && may) *all = walked;
   PetscCheck(may ? walked == **all : !walked, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %s", g.name, text.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -213,9 +163,16 @@ static PetscErrorCode Walks()
   PetscCall(Backends(&backends));
   for (const Grid &g :
        {Grid{"5 points", 1001, 903, 1, true}, Grid{"7 points", 96, 97, 98, true}, Grid{"27 points", 95, 97, 98, false},
-        Grid{"3 points", 900001, 1, 1, true}, Grid{"27 points, sides", 401, 70, 34, false, Rows::OfSides},
+        Grid{"3 points", 900001, 1, 1, true}, Grid{"27 points, many sides", 401, 70, 34, false, Rows::OfSides, true},
+        Grid{"27 points, sides", 121, 99, 98, false, Rows::OfSides},
         Grid{"27 points, first and last planes", 95, 97, 98, false, Rows::Planes},
-        Grid{"7 points, broken lines", 301, 61, 50, true, Rows::Broken}})
+        Grid{"7 points, broken lines", 301, 61, 50, true, Rows::Broken},
+        Grid{"7 points, many sides", 101, 121, 98, true, Rows::Dirichlet, true},
+        Grid{"7 points, first and last planes", 95, 97, 98, true, Rows::Planes},
+        Grid{"27 points, Dirichlet", 121, 99, 98, false, Rows::Dirichlet},
+        Grid{"27 points, eliminated", 101, 121, 98, false, Rows::Eliminated},
+        Grid{"27 points, periodic", 101, 121, 98, false, Rows::Periodic},
+        Grid{"27 points, materials", 95, 97, 98, false, Rows::Materials}})
     for (const std::string &backend : backends) {
       std::vector<PetscScalar> stencil, sell;
       Mat                      A;
@@ -247,7 +204,10 @@ static PetscErrorCode Solves()
   const Options options("-ksp_type sparsegpucg -pc_type jacobi -ksp_max_it 12 -ksp_rtol 1e-30 -ksp_norm_type natural");
   for (const Grid &g :
        {Grid{"7 points", 96, 97, 98 * PetscGlobalSize, true}, Grid{"27 points", 95, 97, 98 * PetscGlobalSize, false},
-        Grid{"27 points, sides", 401, 70, 34 * PetscGlobalSize, false, Rows::OfSides},
+        Grid{"27 points, many sides", 401, 70, 34 * PetscGlobalSize, false, Rows::OfSides},
+        Grid{"27 points, sides", 121, 99, 98 * PetscGlobalSize, false, Rows::OfSides},
+        Grid{"27 points, eliminated", 101, 121, 98 * PetscGlobalSize, false, Rows::Eliminated},
+        Grid{"27 points, materials", 95, 97, 98 * PetscGlobalSize, false, Rows::Materials},
         Grid{"27 points, first and last planes", 95, 97, 98 * PetscGlobalSize, false, Rows::Planes},
         Grid{"7 points, broken lines", 301, 61, 50 * PetscGlobalSize, true, Rows::Broken}}) {
     std::vector<PetscReal> norms[2];

@@ -121,9 +121,9 @@ struct StoreAndDot {
     Scalar    x, y;
     PetscReal weight;
   };
-  template <class Index> __device__ __forceinline__ Ahead Load(Index row) const
+  template <class Index> __device__ __forceinline__ Ahead Load(Index row, const Scalar &x) const
   {
-    return Ahead{d.x[row], d.y[row], d.weight ? RealPart(d.weight[uniform ? Index(0) : row]) : 1};
+    return Ahead{x, d.y[row], d.weight ? RealPart(d.weight[uniform ? Index(0) : row]) : 1};
   }
   template <class Index> __device__ __forceinline__ void Take(Index row, const Scalar &sum, const Ahead &a)
   {
@@ -134,7 +134,7 @@ struct StoreAndDot {
   }
   template <class Index> __device__ __forceinline__ void operator()(Index row, const Scalar &sum)
   {
-    Take(row, sum, Load(row));
+    Take(row, sum, Load(row, d.x[row]));
   }
   __device__ __forceinline__ void Finish() { close_product(d, part); }
 };
@@ -189,21 +189,41 @@ struct ScaleAndDot {
   }
 };
 
-/// StoreAndDot with d.left_out.
-struct StoreAndDotInside : StoreAndDot {
+/// Of Shadow alone, in two parts.
+struct ScaleAndDotShadow : ScaleAndDot {
+  struct Ahead {
+    Scalar y, weight;
+  };
+  template <class Index> __device__ __forceinline__ Ahead Load(Index row, const Scalar &) const
+  {
+    return Ahead{d.y[row], d.weight ? d.weight[uniform ? Index(0) : row] : Scalar(1)};
+  }
   template <class Index> __device__ __forceinline__ void Take(Index row, const Scalar &sum, const Ahead &a)
   {
-    if (d.left_out[row / 32] >> (row % 32) & 1)
-      d.z[row] = sum;
-    else
-      StoreAndDot::Take(row, sum, a);
+    const Scalar z = d.weight ? a.weight * sum : sum;
+
+    d.z[row] = z;
+    add_parts(Conj(a.y) * z, part);
+    part[PARTS] += RealPart(Conj(z) * z);
   }
   template <class Index> __device__ __forceinline__ void operator()(Index row, const Scalar &sum)
   {
-    if (d.left_out[row / 32] >> (row % 32) & 1)
-      d.z[row] = sum;
-    else
-      StoreAndDot::operator()(row, sum);
+    Take(row, sum, Load(row, sum));
+  }
+  __device__ __forceinline__ void Finish() { close_product(d, part); }
+};
+
+/// StoreAndDot with d.left_out: operands of such rows are zero.
+struct StoreAndDotInside : StoreAndDot {
+  template <class Index> __device__ __forceinline__ Ahead Load(Index row, const Scalar &x) const
+  {
+    const bool  out = d.left_out[row / 32] >> (row % 32) & 1;
+    const Ahead a   = StoreAndDot::Load(row, x);
+    return Ahead{out ? Scalar(0) : a.x, out ? Scalar(0) : a.y, out ? PetscReal(0) : a.weight};
+  }
+  template <class Index> __device__ __forceinline__ void operator()(Index row, const Scalar &sum)
+  {
+    Take(row, sum, Load(row, d.x[row]));
   }
 };
 

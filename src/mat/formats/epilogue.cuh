@@ -9,7 +9,7 @@
 ///     template <class Index> __device__ void Prepare(Index row); // what this row's call reads may be fetched
 ///     template <class Index> __device__ void operator()(Index row, const Scalar &sum); // sum: row `row` of A x
 ///     // and, where a kernel takes operator() in two parts: what it reads of others, and the rest
-///     template <class Index> __device__ Ahead Load(Index row);
+///     template <class Index> __device__ Ahead Load(Index row, const Scalar &x); // x: its entry `row`, if there is one
 ///     template <class Index> __device__ void Take(Index row, const Scalar &sum, const Ahead &);
 ///     __device__ void Finish();
 ///
@@ -37,7 +37,7 @@ struct StoreSum {
   struct Ahead {
     Scalar add, d, x, z; ///< y or f, and what else is read of a row
   };
-  template <class Index> __device__ __forceinline__ Ahead Load(Index row) const
+  template <class Index> __device__ __forceinline__ Ahead Load(Index row, const Scalar &x) const
   {
     Ahead a = {Scalar(0), Scalar(1), Scalar(0), Scalar(0)};
     if (!to.f) {
@@ -46,7 +46,7 @@ struct StoreSum {
     }
     a.add = to.f[row];
     if (to.d) a.d = to.d[row];
-    if (to.now != 0) a.x = to.x[row];
+    if (to.now != 0) a.x = x;
     if (to.before != 0) a.z = to.z[row];
     return a;
   }
@@ -64,7 +64,7 @@ struct StoreSum {
   }
   template <class Index> __device__ __forceinline__ void operator()(Index row, const Scalar &sum) const
   {
-    Take(row, sum, Load(row));
+    Take(row, sum, Load(row, to.f && to.now != 0 ? to.x[row] : Scalar(0)));
   }
   __device__ __forceinline__ bool                        Skip() const { return false; }
   template <class Index> __device__ __forceinline__ void Prepare(Index row) const

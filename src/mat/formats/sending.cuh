@@ -8,15 +8,25 @@ namespace sparsegpu::formats
 
 /// The first blocks of the grid begin the exchange before they turn to their rows.
 template <class Epilogue> struct Sending : Epilogue {
+  using Rows = Epilogue;
+
   comm::DeviceExchange exchange;
   const Scalar        *x;
 
   __device__ __forceinline__ bool Skip()
   {
-    comm::begin_exchange(exchange, x);
+    comm::begin_exchange<1>(exchange, x, gridDim.x);
     return Epilogue::Skip();
   }
+  /// By so many blocks at most, which have no rows.
+  __device__ __forceinline__ void Send(unsigned most) const
+  {
+    constexpr int AHEAD = 8;
+    comm::begin_exchange<AHEAD>(exchange, x, most);
+  }
 };
+template <class Epilogue> constexpr bool SENDS                    = false;
+template <class Epilogue> constexpr bool SENDS<Sending<Epilogue>> = true;
 
 /// launch(epilogue), which multiplies `rows` rows with x, and begins the exchange, if there is one.
 template <class Epilogue, class Launch> PetscErrorCode SendAlong(PetscInt rows, const comm::DeviceExchange *exchange,

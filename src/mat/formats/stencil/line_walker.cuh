@@ -3,6 +3,7 @@
 
 #include "device/bulk_copy.cuh"
 #include "mat/formats/stencil/lines.hpp"
+#include "mat/formats/stencil/row.cuh"
 
 namespace sparsegpu::formats
 {
@@ -25,16 +26,31 @@ struct PlaneSource {
     const unsigned stage = static_cast<unsigned>(k + 1) % STAGES;
     return reinterpret_cast<Scalar *>(to + stage * bytes + static_cast<unsigned>(at) % BULK);
   }
-  /// By one thread: plane k.
+  /// By one thread: plane k, and what is beside it up to the addresses that the copy engine takes: entries that are
+  /// copied one by one are waited for.
   __device__ __forceinline__ void Copy(const Scalar *x, PetscInt k, std::uint64_t *arrival) const
   {
-    const PetscCount begin = first + static_cast<PetscCount>(k) * stride, low = begin < 0 ? 0 : begin;
-    const PetscCount high = begin + length < cols ? begin + length : cols;
+    const PetscCount begin = first + static_cast<PetscCount>(k) * stride;
+    PetscCount       low = begin < 0 ? 0 : begin, high = begin + length < cols ? begin + length : cols;
+    const PetscCount before = entries_behind_bulk(x + low), after = entries_before_bulk(x + high);
     unsigned         come = 0;
+    if (before <= low) low -= before;
+    if (after <= cols - high) high += after;
     if (high > low) come = copy_bulk(Entries(x, k) + (low - begin), x + low, high - low, arrival);
     arrive_expecting(arrival, come);
   }
 };
+
+/// sum + a u as other kernels have it, rounded once where scalars are real. Written out, as the compiler takes it apart
+/// where two ways through a plane have it in common.
+__device__ __forceinline__ Scalar multiply_add(const Scalar &a, const Scalar &u, const Scalar &sum)
+{
+#if defined(PETSC_USE_COMPLEX)
+  return sum + a * u;
+#else
+  return fma(a, u, sum);
+#endif
+}
 
 /// The sums of a thread's rows, plane by plane.
 template <int points, bool star> struct LineSums {
@@ -42,62 +58,72 @@ template <int points, bool star> struct LineSums {
   static constexpr int MIDDLE = points / 2;
   static constexpr int SIZE   = static_cast<int>(sizeof(Scalar));
 
-  Scalar u[ROWS][points];
-  Scalar sum[ROWS] = {}, next[ROWS] = {}; ///< of the rows before the plane that is read, and of its own
+  Scalar sum[ROWS] = {}, own[ROWS] = {}, next[ROWS] = {}; ///< of the rows before the plane that is read, in it, behind
+  Scalar middle[ROWS];                                    ///< what was read at the rows' own places
 
   /// The middle one of three neighbouring points, of which q is one.
   static __device__ __forceinline__ constexpr int LineOf(int q)
   {
     return points == 9 ? q / 3 * 3 + 1 : points == 5 && (q == 0 || q == 4) ? q : MIDDLE;
   }
-  /// at: the address in shared memory of the place of the first row in the plane; `step` bytes from there to the next.
-  __device__ __forceinline__ void Read(const StencilLines &lines, unsigned at, unsigned step)
+  /// Adds a plane. at: the address in shared memory of the place of the first row in it; `step` bytes from there to the
+  /// next; has(v, q): whether the point q of row v exists. A point is read once for the rows of three planes, and a
+  /// coefficient once for all rows.
+  template <class Has>
+  __device__ __forceinline__ void Add(const StencilLines &lines, unsigned at, unsigned step, const Has &has)
   {
 #pragma unroll
-    for (int v = 0; v < ROWS; v++)
+    for (int v = 0; v < ROWS; v++) {
+      sum[v]  = own[v];
+      own[v]  = next[v];
+      next[v] = Scalar(0);
+    }
 #pragma unroll
-      for (int q = 0; q < points; q++)
-        u[v][q] =
-            load_at(at + v * step + static_cast<unsigned>(lines.offset[LineOf(q)] * SIZE), (q - LineOf(q)) * SIZE);
-  }
-  /// Points that are not in `has` are zero.
-  __device__ __forceinline__ void Mask(int v, unsigned has)
-  {
+    for (int q = 0; q < points; q++) {
+      Scalar u[ROWS];
 #pragma unroll
-    for (int q = 0; q < points; q++)
-      if (!(has >> q & 1)) u[v][q] = Scalar(0);
-  }
-  /// Of all rows: a coefficient is read once for them.
-  __device__ __forceinline__ void Add(const StencilLines &lines, int group, Scalar (&to)[ROWS]) const
-  {
+      for (int v = 0; v < ROWS; v++) {
+        u[v] = load_at(at + v * step + static_cast<unsigned>(lines.offset[LineOf(q)] * SIZE), (q - LineOf(q)) * SIZE);
+        if (q == MIDDLE) middle[v] = u[v];
+        if (!has(v, q)) u[v] = Scalar(0);
+      }
+      if (!star || q == MIDDLE)
 #pragma unroll
-    for (int q = 0; q < points; q++)
-      if (!star || group == 1 || q == MIDDLE)
+        for (int v = 0; v < ROWS; v++) sum[v] = multiply_add(lines.value[2][q], u[v], sum[v]);
 #pragma unroll
-        for (int v = 0; v < ROWS; v++) to[v] += lines.value[group][q] * u[v][q];
+      for (int v = 0; v < ROWS; v++) own[v] = multiply_add(lines.value[1][q], u[v], own[v]);
+      if (!star || q == MIDDLE)
+#pragma unroll
+        for (int v = 0; v < ROWS; v++) next[v] = multiply_add(lines.value[0][q], u[v], next[v]);
+    }
   }
 };
 
 /// What a thread knows of one of its lines.
 struct LineRows {
-  unsigned has;   ///< StencilLines::bits
-  PetscInt n;     ///< rows
-  PetscInt mine;  ///< the same, -1 where there are none
-  PetscInt whole; ///< the last plane, counted from that of the first row, whose points all exist where `full`
+  unsigned has;          ///< StencilLines::bits
+  int      n;            ///< rows
+  int      first, count; ///< of those that are not left out
 
-  template <unsigned full>
   __device__ __forceinline__ void Find(const StencilLines &lines, PetscInt rows, PetscInt slab, PetscInt place)
   {
     const LineWalk &walk = lines.walk;
     const PetscInt  left = place < walk.stride ? rows - slab * walk.length * walk.stride - place : 0;
     const PetscInt  most = left <= 0 ? 0 : (left - 1) / walk.stride + 1;
-    n                    = most < walk.length ? most : walk.length;
+    n                    = static_cast<int>(most < walk.length ? most : walk.length);
     has                  = n ? lines.bits[slab * walk.stride + place] : 0;
-    mine                 = has ? n : -1;
-    whole                = (has & full) != full ? -1 : has & StencilLines::AFTER ? n : n - 1;
+    first                = has & StencilLines::NOT_FIRST ? 1 : 0;
+    count                = has ? n - first - (has & StencilLines::NOT_LAST ? 1 : 0) : 0;
   }
+  /// Planes from the first to the last whose points exist.
+  __device__ __forceinline__ int Low() const { return has & StencilLines::BEFORE ? first - 1 : first; }
+  __device__ __forceinline__ int High() const { return has & StencilLines::AFTER ? first + count : first + count - 1; }
   /// The points of plane k that exist.
-  __device__ __forceinline__ unsigned In(PetscInt k) const { return k < n || has & StencilLines::AFTER ? has : 0; }
+  __device__ __forceinline__ unsigned In(int k) const { return k >= Low() && k <= High() ? has : 0; }
+  __device__ __forceinline__ bool     Has(int k) const
+  {
+    return static_cast<unsigned>(k - first) < static_cast<unsigned>(count);
+  }
 };
 
 /// A thread on its way through the planes.
@@ -107,51 +133,58 @@ template <int points, bool star, class Epilogue> struct LineWalker {
 
   LineRows                 lines[ROWS];
   LineSums<points, star>   sums;
-  typename Epilogue::Ahead ahead[ROWS];          ///< of the rows before
-  PetscInt                 row, stride, threads; ///< the first of the rows; rows from one to the next, along and beside
-  PetscInt                 whole, last;          ///< the last plane without a missing point, the last of all
+  typename Epilogue::Ahead ahead[ROWS];          ///< of the rows in the plane before
+  PetscInt                 row, stride, threads; ///< the first of these; rows from one to the next, along and beside
+  int                      low, high, last;      ///< of the warp: planes without a missing point; the last of all
 
   __device__ __forceinline__ void Begin(const StencilLines &shared, PetscInt rows, PetscInt slab, PetscInt place)
   {
     stride  = shared.walk.stride;
     threads = static_cast<PetscInt>(blockDim.x);
-    row     = slab * shared.walk.length * stride + place;
-    last    = -1;
+    row     = slab * shared.walk.length * stride + place - 2 * stride;
+    low = last = -1;
 #pragma unroll
     for (int v = 0; v < ROWS; v++) {
-      lines[v].template Find<FULL>(shared, rows, slab, place + v * threads);
-      whole = v == 0 || lines[v].whole < whole ? lines[v].whole : whole;
-      last  = lines[v].mine > last ? lines[v].mine : last;
+      const LineRows &line = lines[v];
+      lines[v].Find(shared, rows, slab, place + v * threads);
+      const int whole = (line.has & FULL) == FULL ? line.High() : -2;
+      high            = v == 0 || whole < high ? whole : high;
+      low             = line.Low() > low ? line.Low() : low;
+      last            = line.count && line.first + line.count > last ? line.first + line.count : last;
     }
+    low  = __reduce_max_sync(0xffffffffu, low);
+    high = __reduce_min_sync(0xffffffffu, high);
+    last = __reduce_max_sync(0xffffffffu, last);
   }
-  /// The plane before the first rows has been read.
-  __device__ __forceinline__ void TakeBefore(const StencilLines &shared)
+  /// The rows that are left out, which the threads of all blocks behind the first `senders` share.
+  static __device__ __forceinline__ void TakeOthers(const StencilLines &shared, const StencilLayout &A, const Scalar *x,
+                                                    unsigned senders, Epilogue *epilogue)
   {
-#pragma unroll
-    for (int v = 0; v < ROWS; v++) sums.Mask(v, lines[v].has & StencilLines::BEFORE ? lines[v].has : 0);
-    sums.Add(shared, 0, sums.next);
+    const PetscInt all = static_cast<PetscInt>((gridDim.x - senders) * blockDim.x);
+#pragma unroll 1
+    for (PetscInt n = static_cast<PetscInt>((blockIdx.x - senders) * blockDim.x + threadIdx.x); n < shared.others;
+         n += all) {
+      const PetscInt r = shared.left_out[n];
+      (*epilogue)(r, stencil_row_sum<3>(A, A.row_class[r], x + r, [] {}));
+    }
   }
   /// Plane k has been read: it completes the rows before.
-  __device__ __forceinline__ void Take(const StencilLines &shared, PetscInt k, Epilogue *epilogue)
+  __device__ __forceinline__ void Take(const StencilLines &shared, int k, unsigned at, unsigned step,
+                                       Epilogue *epilogue)
   {
-    if (k > whole) {
+    if (k >= low && k <= high) {
+      sums.Add(shared, at, step, [](int, int) { return true; });
+    } else {
+      unsigned in[ROWS];
 #pragma unroll
-      for (int v = 0; v < ROWS; v++) sums.Mask(v, lines[v].In(k));
-    }
-    if (k > 0) {
-      sums.Add(shared, 2, sums.sum);
-#pragma unroll
-      for (int v = 0; v < ROWS; v++)
-        if (k <= lines[v].mine) epilogue->Take(row - stride + v * threads, sums.sum[v], ahead[v]);
+      for (int v = 0; v < ROWS; v++) in[v] = lines[v].In(k);
+      sums.Add(shared, at, step, [&](int v, int q) { return (in[v] >> q & 1) != 0; });
     }
 #pragma unroll
     for (int v = 0; v < ROWS; v++) {
-      if (k < lines[v].mine) ahead[v] = epilogue->Load(row + v * threads);
-      sums.sum[v]  = sums.next[v];
-      sums.next[v] = Scalar(0);
+      if (lines[v].Has(k - 1)) epilogue->Take(row + v * threads, sums.sum[v], ahead[v]);
+      if (lines[v].Has(k)) ahead[v] = epilogue->Load(row + stride + v * threads, sums.middle[v]);
     }
-    sums.Add(shared, 1, sums.sum);
-    sums.Add(shared, 0, sums.next);
     row += stride;
   }
 };

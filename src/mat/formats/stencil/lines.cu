@@ -1,5 +1,9 @@
-/// Which lines of a grid no row breaks.
+/// Which rows of a grid are walked in lines.
+#include <cub/device/device_histogram.cuh>
+#include <cub/device/device_select.cuh>
+#include <thrust/iterator/counting_iterator.h>
 #include "device/buffer.hpp"
+#include "device/cub_call.cuh"
 #include "device/cuda_check.hpp"
 #include "device/grid.cuh"
 #include "device/limits.hpp"
@@ -9,9 +13,9 @@
 namespace sparsegpu::formats
 {
 
-/// The bits of a line of `length` rows from `row` on; 0: it is broken.
-__device__ __forceinline__ unsigned line_bits(const StencilLayout &A, PetscInt stride, PetscInt row, PetscInt length,
-                                              const unsigned short *kinds)
+/// The bits of a line of `length` rows from `row` on, of which none is left out; 0: they are not alike.
+__device__ __forceinline__ unsigned whole_line_bits(const StencilLayout &A, PetscInt stride, PetscInt row,
+                                                    PetscInt length, const unsigned short *kinds)
 {
   constexpr unsigned INSIDE = StencilLines::INSIDE, BEFORE = StencilLines::BEFORE, AFTER = StencilLines::AFTER;
   unsigned           all = ~0u, any = 0, ends = 0;
@@ -26,23 +30,71 @@ __device__ __forceinline__ unsigned line_bits(const StencilLayout &A, PetscInt s
   return (all & INSIDE) == any && any && (all & BEFORE) && (all & AFTER) ? any | ends : 0;
 }
 
+/// The same, leaving out the first, the last row or both, where that makes a line.
+__device__ __forceinline__ unsigned line_bits(const StencilLayout &A, PetscInt stride, PetscInt row, PetscInt length,
+                                              const unsigned short *kinds)
+{
+  for (int ends = 0; ends < 4; ends++) {
+    const PetscInt first = ends & 1, last = ends >> 1, left = length - first - last;
+    const unsigned found = left > 0 ? whole_line_bits(A, stride, row + first * stride, left, kinds) : 0;
+    if (found) return found | (first ? StencilLines::NOT_FIRST : 0) | (last ? StencilLines::NOT_LAST : 0);
+  }
+  return 0;
+}
+
+namespace
+{
+/// Which line has a row, and where.
+struct LinePlace {
+  PetscInt line, k, length;
+};
+} // namespace
+
+/// Of row k of a line.
+__host__ __device__ __forceinline__ LinePlace place_in_line(const LineWalk &walk, PetscInt rows, PetscInt row)
+{
+  const PetscInt plane = row / walk.stride, place = row - plane * walk.stride;
+  const PetscInt slab = plane / walk.length, first = slab * walk.length * walk.stride + place;
+  const PetscInt most = (rows - first - 1) / walk.stride + 1;
+  return LinePlace{slab * walk.stride + place, plane - slab * walk.length, most < walk.length ? most : walk.length};
+}
+
+namespace
+{
+/// Whether a row is left out.
+struct LeftOut {
+  LineWalk              walk;
+  PetscInt              rows;
+  const unsigned short *bits;
+
+  __host__ __device__ bool operator()(PetscInt row) const
+  {
+    const LinePlace at = place_in_line(walk, rows, row);
+    const unsigned  b  = bits[at.line];
+    return !b || (at.k == 0 && b & StencilLines::NOT_FIRST) || (at.k == at.length - 1 && b & StencilLines::NOT_LAST);
+  }
+};
+} // namespace
+
+/// Adds to *count the rows that are left out.
 static __global__ void __launch_bounds__(THREADS)
     line_bits_kernel(StencilLayout A, LineWalk walk, PetscInt lines, const unsigned short *kinds, unsigned short *bits,
-                     int *broken)
+                     int *count)
 {
-  const PetscCount n      = thread_index();
-  bool             breaks = false;
+  const PetscCount n   = thread_index();
+  int              out = 0;
 
   if (n < lines) {
     const PetscInt slab = static_cast<PetscInt>(n / walk.stride), place = static_cast<PetscInt>(n % walk.stride);
     const PetscInt row    = slab * walk.length * walk.stride + place;
-    const PetscInt length = row < A.rows ? PetscMin(walk.length, (A.rows - row - 1) / walk.stride + 1) : 0;
+    const PetscInt length = row < A.rows ? place_in_line(walk, A.rows, row).length : 0;
     const unsigned found  = length > 0 ? line_bits(A, walk.stride, row, length, kinds) : 0;
     bits[n]               = static_cast<unsigned short>(found);
-    breaks                = length > 0 && !found;
+    out                   = !found ? static_cast<int>(length)
+                                   : (found & StencilLines::NOT_FIRST ? 1 : 0) + (found & StencilLines::NOT_LAST ? 1 : 0);
   }
-  const int count = __popc(__ballot_sync(0xffffffffu, breaks));
-  if (count && threadIdx.x % 32 == 0) atomicAdd(broken, count);
+  out = __reduce_add_sync(0xffffffffu, out);
+  if (out && threadIdx.x % 32 == 0) atomicAdd(count, out);
 }
 
 /// The copy engine is called only by what was compiled for it, whatever the device is.
@@ -59,22 +111,47 @@ PetscErrorCode CanWalk_CUDA(size_t shared, bool *can)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode FindLineBits_CUDA(const StencilLayout &A, const LineWalk &walk, const unsigned short *kinds,
-                                 unsigned short *bits, PetscInt *broken)
+PetscErrorCode CountClasses_CUDA(const StencilLayout &A, std::vector<int> *count)
 {
-  const PetscInt lines = walk.Slabs(A.rows) * walk.stride;
-  Array<int>     count;
-  int            found = 0;
-  Stream         stream;
+  constexpr int CLASSES = StencilLayout::CLASSES;
+  Array<int>    found;
+  DeviceMemory  scratch;
+  Stream        stream;
 
   PetscFunctionBegin;
   PetscCall(DeviceStream(&stream));
+  PetscCall(found.Allocate(CLASSES, Space::Device));
+  CallCUB(&scratch, cub::DeviceHistogram::HistogramEven, A.row_class, found.data(), CLASSES + 1, 0, CLASSES,
+          static_cast<int64_t>(A.rows), static_cast<cudaStream_t>(stream));
+  PetscCallCXX(count->resize(CLASSES));
+  PetscCall(found.ToHost(count->data()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FindLineBits_CUDA(const StencilLayout &A, const StencilLines &lines, const unsigned short *kinds,
+                                 unsigned short *bits, Array<PetscInt> *left_out, bool *few)
+{
+  const LineWalk &walk = lines.walk;
+  const PetscInt  all  = walk.Slabs(A.rows) * walk.stride;
+  Array<int>      count;
+  Array<PetscInt> selected;
+  DeviceMemory    scratch;
+  int             found = 0;
+  Stream          stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  const cudaStream_t s = static_cast<cudaStream_t>(stream);
   PetscCall(count.Copy(&found, 1, Space::Device));
-  line_bits_kernel<<<Blocks(lines), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(A, walk, lines, kinds, bits,
-                                                                                     count.data());
+  line_bits_kernel<<<Blocks(all), THREADS, 0, s>>>(A, walk, all, kinds, bits, count.data());
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscCall(count.ToHost(&found));
-  *broken = found;
+  *few = found <= A.rows / lines.MostLeftOut();
+  if (!*few || !found) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(left_out->Allocate(static_cast<size_t>(found), Space::Device));
+  PetscCall(selected.Allocate(1, Space::Device));
+  CallCUB(&scratch, cub::DeviceSelect::If, thrust::counting_iterator<PetscInt>(0), left_out->data(), selected.data(),
+          static_cast<int64_t>(A.rows), LeftOut{walk, A.rows, bits}, s);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

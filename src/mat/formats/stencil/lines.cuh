@@ -8,12 +8,26 @@
 namespace sparsegpu::formats
 {
 
+/// Whether the rows are not wanted: Skip() without what is sent.
+template <class Epilogue> __device__ __forceinline__ bool SkipsRows(Epilogue *epilogue)
+{
+  if constexpr (SENDS<Epilogue>) return epilogue->Epilogue::Rows::Skip();
+  return false;
+}
+/// What the first blocks do.
+template <class Epilogue> __device__ __forceinline__ void SendAlone(unsigned senders, Epilogue *epilogue)
+{
+  if constexpr (SENDS<Epilogue>) epilogue->Send(senders);
+  if (!SkipsRows(epilogue)) epilogue->Finish();
+}
+
 /// epilogue(row, A x). Neighbouring threads have neighbouring rows; what they read of a plane of x is copied to shared
-/// memory while the block multiplies planes before. Bitwise reproducible. Starts while the kernel before it ends, as
-/// only vectors may come from there.
+/// memory while the block multiplies planes before. Where a product sends, the first blocks do nothing else: all others
+/// take equally long. Bitwise reproducible. Starts while the kernel before it ends, as only vectors may come from
+/// there.
 template <int points, bool star, class Epilogue>
-static __global__ void __launch_bounds__(LineWalk::THREADS, LineWalk::Blocks(points))
-    stencil_lines_kernel(const __grid_constant__ StencilLines lines, StencilLayout A, const Scalar *x,
+static __global__ void __launch_bounds__(LineWalk::THREADS, LineWalk::BLOCKS)
+    stencil_lines_kernel(const __grid_constant__ StencilLines lines, StencilLayout A, const Scalar *x, unsigned senders,
                          Epilogue epilogue)
 {
   extern __shared__ __align__(128) unsigned char planes[];
@@ -21,15 +35,20 @@ static __global__ void __launch_bounds__(LineWalk::THREADS, LineWalk::Blocks(poi
   __shared__ std::uint64_t arrival[STAGES];
   const PetscInt           thread = static_cast<PetscInt>(threadIdx.x), threads = static_cast<PetscInt>(blockDim.x);
   const PetscInt           stride = lines.walk.stride, length = lines.walk.length, chunks = lines.walk.chunks;
-  const PetscInt chunk = static_cast<PetscInt>(blockIdx.x) % chunks, slab = static_cast<PetscInt>(blockIdx.x) / chunks;
+  const PetscInt block = static_cast<PetscInt>(blockIdx.x) - static_cast<PetscInt>(senders), chunk = block % chunks,
+                 slab  = block / chunks;
   const PetscInt begin = chunk * threads * ROWS, first = slab * length * stride;
   const PetscInt above = (A.rows - first - 1) / stride + 1,
                  end   = above < length ? above : length; // planes of the block
   LineWalker<points, star, Epilogue> walker;
   unsigned                           at[STAGES], parity = 0;
 
+  if (block < 0) {
+    SendAlone(senders, &epilogue);
+    return;
+  }
   walker.Begin(lines, A.rows, slab, begin + thread);
-  if (epilogue.Skip()) return;
+  if (senders ? SkipsRows(&epilogue) : epilogue.Skip()) return;
   if (thread == 0) begin_arrivals(arrival, STAGES);
   begin_in_turn();
   __syncthreads();
@@ -41,6 +60,7 @@ static __global__ void __launch_bounds__(LineWalk::THREADS, LineWalk::Blocks(poi
                            A.cols};
   if (thread == 0)
     for (int k = -1; k < STAGES - 2 && k <= end; k++) source.Copy(x, k, arrival + k + 1);
+  walker.TakeOthers(lines, A, x, senders, &epilogue);
   const unsigned barriers = fixed_address(arrival), step = static_cast<unsigned>(threads) * sizeof(Scalar);
 #pragma unroll
   for (int s = 0; s < STAGES; s++) at[s] = fixed_address(source.Entries(x, s - 1) + (thread - lines.offset[0]));
@@ -53,12 +73,7 @@ static __global__ void __launch_bounds__(LineWalk::THREADS, LineWalk::Blocks(poi
       await_arrival(barriers + s * static_cast<unsigned>(sizeof(arrival[0])), parity);
       __syncthreads(); // plane k - 1 has been read
       if (thread == 0 && k + STAGES - 1 <= end) source.Copy(x, k + STAGES - 1, arrival + (s + STAGES - 1) % STAGES);
-      if (k > walker.last) continue;
-      walker.sums.Read(lines, at[s], step);
-      if (s == 0 && k < 0)
-        walker.TakeBefore(lines);
-      else
-        walker.Take(lines, k, &epilogue);
+      if (k <= walker.last) walker.Take(lines, static_cast<int>(k), at[s], step, &epilogue);
     }
   }
   epilogue.Finish();
@@ -67,19 +82,24 @@ static __global__ void __launch_bounds__(LineWalk::THREADS, LineWalk::Blocks(poi
 template <int points, bool star, class Epilogue>
 PetscErrorCode LaunchLines(const StencilLayout &A, const Scalar *x, const Epilogue &epilogue, cudaStream_t stream)
 {
-  const LineWalk &walk  = A.lines->walk;
-  const size_t    bytes = static_cast<size_t>(A.lines->PlaneBytes()) * StencilLines::STAGES;
-  static size_t   most  = 40 << 10; // without being asked for
+  const LineWalk &walk    = A.lines->walk;
+  const size_t    bytes   = static_cast<size_t>(A.lines->PlaneBytes()) * StencilLines::STAGES;
+  static size_t   most    = 40 << 10; // without being asked for
+  unsigned        senders = 0;
 
   PetscFunctionBegin;
+  if constexpr (SENDS<Epilogue>) {
+    constexpr std::int64_t ROWS = 16; // of a plane or two; more entries take longer than rows
+    if (epilogue.exchange.side.sends <= A.rows / ROWS) senders = LineWalk::SENDERS;
+  }
   if (bytes > most) {
     SparseGPUCallCUDA(cudaFuncSetAttribute(stencil_lines_kernel<points, star, Epilogue>,
                                            cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
     most = bytes;
   }
   PetscCall((LaunchEarly<stencil_lines_kernel<points, star, Epilogue>>(
-      dim3(static_cast<unsigned>(walk.Slabs(A.rows) * walk.chunks)), static_cast<int>(walk.threads), bytes, stream,
-      *A.lines, A, x, epilogue)));
+      dim3(static_cast<unsigned>(walk.Slabs(A.rows) * walk.chunks) + senders), static_cast<int>(walk.threads), bytes,
+      stream, *A.lines, A, x, senders, epilogue)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -91,16 +111,24 @@ struct StoreProduct {
   Scalar *z;
 
   __device__ __forceinline__ bool                         Skip() const { return false; }
-  template <class Index> __device__ __forceinline__ Ahead Load(Index) const { return {}; }
+  template <class Index> __device__ __forceinline__ Ahead Load(Index, const Scalar &) const { return {}; }
   template <class Index> __device__ __forceinline__ void  Take(Index row, const Scalar &sum, Ahead) const
+  {
+    z[row] = sum;
+  }
+  template <class Index> __device__ __forceinline__ void operator()(Index row, const Scalar &sum) const
   {
     z[row] = sum;
   }
   __device__ __forceinline__ void Finish() const {}
 };
 
-/// Sums of BiCGStab read too many vectors beside x: no faster so.
-template <class Epilogue> constexpr bool TAKES_LINES = !std::is_same_v<Epilogue, ScaleAndDot>;
+/// Whether rows are walked for it: the other sums of BiCGStab read too many vectors beside x.
+template <class Epilogue> bool TakesLines(const Epilogue &epilogue)
+{
+  if constexpr (std::is_same_v<Epilogue, ScaleAndDot>) return epilogue.d.kind == ProductSums::Shadow;
+  return true;
+}
 
 /// Whether x lies as A.lines can copy it without a loop over entries.
 inline bool LiesForLines(const Scalar *x)
@@ -119,8 +147,11 @@ PetscErrorCode MultiplyLines(const StencilLayout &A, const Scalar *x, const Epil
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }
-  PetscCall(A.lines->star ? (LaunchLines<5, true>(A, x, epilogue, stream))
-                          : (LaunchLines<9, false>(A, x, epilogue, stream)));
+  if constexpr (std::is_same_v<Epilogue, ScaleAndDot>)
+    PetscCall(MultiplyLines(A, x, ScaleAndDotShadow{epilogue}, stream));
+  else
+    PetscCall(A.lines->star ? (LaunchLines<5, true>(A, x, epilogue, stream))
+                            : (LaunchLines<9, false>(A, x, epilogue, stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -123,13 +123,13 @@ PetscErrorCode FindLines(const std::vector<PetscInt> &begin, const std::vector<P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Waves of thread blocks times the planes that each reads.
-LineWalk FindWalk(PetscInt rows, PetscInt stride, int points, PetscInt multiprocessors)
+/// Waves of thread blocks, with room for those that send, times the planes that each reads.
+LineWalk FindWalk(PetscInt rows, PetscInt stride, PetscInt multiprocessors)
 {
   constexpr PetscInt SHORTEST = 3, TRIED = 4096, WARP = 32, ROWS = LineWalk::ROWS;
   const PetscInt     planes = (rows - 1) / stride + 1, chunks = (stride - 1) / (LineWalk::THREADS * ROWS) + 1;
   const PetscInt     each = (stride - 1) / chunks + 1, threads = ((each - 1) / ROWS / WARP + 1) * WARP;
-  const PetscInt     at_once = multiprocessors * (LineWalk::Blocks(points) * LineWalk::THREADS / threads);
+  const PetscInt     at_once = multiprocessors * (LineWalk::BLOCKS * LineWalk::THREADS / threads) - LineWalk::SENDERS;
   LineWalk           best{stride, planes, chunks, threads};
   double             least = -1;
 

@@ -12,14 +12,14 @@ namespace sparsegpu::formats
 /// Which rows a thread has: ROWS lines of `length` of them, a stride apart; a block has neighbouring ones.
 struct LineWalk {
   static constexpr PetscInt THREADS = 256, ROWS = 2; ///< of a block, at most; of a thread in a plane
+  static constexpr int      BLOCKS  = 4;             ///< that a multiprocessor has at a time
+  static constexpr PetscInt SENDERS = 16;            ///< more of them, which only send, where a product sends
 
   PetscInt stride, length;
   PetscInt chunks;  ///< blocks for rows 0 .. stride - 1
   PetscInt threads; ///< of a block
 
-  /// That a multiprocessor has at a time.
-  static constexpr int Blocks(int points) { return points > 5 ? 3 : 4; }
-  PetscInt             Slabs(PetscInt rows) const { return (rows - 1) / stride / length + 1; }
+  PetscInt Slabs(PetscInt rows) const { return (rows - 1) / stride / length + 1; }
 };
 
 /// What is the same for all rows that are walked, and where they are.
@@ -28,7 +28,8 @@ struct StencilLines {
   static constexpr unsigned SHARED = 54 << 10;           ///< bytes of shared memory of a block, at most
   static constexpr int      POINTS = 9;                  ///< of a plane, at most
   static constexpr unsigned INSIDE = (1u << POINTS) - 1; ///< bits of the points that a row has in its plane
-  static constexpr unsigned BEFORE = 1u << POINTS, AFTER = BEFORE * 2; ///< it has those of the plane before, after
+  static constexpr unsigned BEFORE = 1u << POINTS, AFTER = BEFORE * 2;   ///< it has those of the plane before, after
+  static constexpr unsigned NOT_FIRST = AFTER * 2, NOT_LAST = AFTER * 4; ///< the first, the last row is left out
 
   int                   points = 0;     ///< of a plane; 0: rows are not walked
   bool                  star   = false; ///< the planes before and after have the middle point alone, else the same ones
@@ -36,9 +37,14 @@ struct StencilLines {
   Scalar                value[3][POINTS];
   LineWalk              walk = {};
   const unsigned short *bits = nullptr; ///< [slabs * stride] on the device: the points that all rows of a line have,
-                                        ///< BEFORE of the first of them and AFTER of the last
+                                        ///< BEFORE of the first of them and AFTER of the last, which of its ends are
+                                        ///< left out; 0: all rows are
+  const PetscInt *left_out = nullptr;   ///< [others] on the device: the rows that are left out, ascending
+  PetscInt        others   = 0;
 
   int Middle() const { return points / 2; }
+  /// Of so many rows one may be left out; of 7 points the rest gains less. Measured: docs/performance.md.
+  PetscInt MostLeftOut() const { return star ? 32 : 16; }
   /// Entries of x in a plane that a row reads, but for the first.
   SPARSEGPU_HD PetscInt Reach() const { return offset[points - 1] - offset[0]; }
   /// Shared memory for what a block has of a plane.
@@ -58,12 +64,14 @@ PetscErrorCode FindLines(const std::vector<PetscInt> &begin, const std::vector<P
                          const std::vector<Scalar> &value, size_t inside, StencilLines *lines,
                          std::vector<unsigned short> *kinds);
 /// The walk of the least time on a device with so many multiprocessors.
-LineWalk FindWalk(PetscInt rows, PetscInt stride, int points, PetscInt multiprocessors);
+LineWalk FindWalk(PetscInt rows, PetscInt stride, PetscInt multiprocessors);
 /// Whether the device has what a walk with so much shared memory needs.
 PetscErrorCode CanWalk_CUDA(size_t shared, bool *can);
-/// The bits of all lines. *broken: how many have rows that are no part of the stencil, or lack other points than their
-/// neighbours in the line. Waits for the device.
-PetscErrorCode FindLineBits_CUDA(const StencilLayout &A, const LineWalk &walk, const unsigned short *kinds,
-                                 unsigned short *bits, PetscInt *broken);
+/// How many rows there are of each class, of StencilLayout::CLASSES. Waits for the device.
+PetscErrorCode CountClasses_CUDA(const StencilLayout &A, std::vector<int> *count);
+/// The bits of all lines, and the rows that these leave out, no part of the stencil or others than their neighbours in
+/// a line; *few is false where they are too many, and then nothing is found. Waits for the device.
+PetscErrorCode FindLineBits_CUDA(const StencilLayout &A, const StencilLines &lines, const unsigned short *kinds,
+                                 unsigned short *bits, Array<PetscInt> *left_out, bool *few);
 
 } // namespace sparsegpu::formats

@@ -140,8 +140,8 @@ static PetscErrorCode Multiply(const StencilLayout &A, const Vector &x, const Ep
 
   PetscFunctionBegin;
   if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
-  if constexpr (TAKES_LINES<Epilogue>) {
-    if (A.lines && LiesForLines(x)) {
+  if constexpr (std::is_same_v<Vector, const Scalar *>) {
+    if (A.lines && LiesForLines(x) && TakesLines(epilogue)) {
       PetscCall(MultiplyLines(A, x, epilogue, s));
       PetscFunctionReturn(PETSC_SUCCESS);
     }

@@ -2,6 +2,7 @@
 #include "mat/formats/stencil/stencil.hpp"
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include "device/backend_call.hpp"
 #include "mat/formats/stencil/lines.hpp"
@@ -87,14 +88,33 @@ static PetscInt FindStride(std::vector<PetscInt> offsets)
   return stride;
 }
 
-/// How the rows are walked from plane to plane, on a device, where none of them breaks a line. begin, offset: of the
-/// table, whose values are there.
+#if defined(SPARSEGPU_HAVE_CUDA)
+/// The class that most rows have of those with the columns of the class `inside`: coefficients may change somewhere.
+static PetscErrorCode MostFrequent(const StencilLayout &A, const std::vector<PetscInt> &begin,
+                                   const std::vector<PetscInt> &offset, size_t *inside)
+{
+  const auto       at     = [&](size_t c) { return offset.begin() + begin[c]; };
+  const size_t     chosen = *inside;
+  std::vector<int> count;
+
+  PetscFunctionBegin;
+  for (size_t c = 0; c + 1 < begin.size(); c++) {
+    if (c == chosen || !std::equal(at(c), at(c + 1), at(chosen), at(chosen + 1))) continue;
+    if (count.empty()) PetscCall(CountClasses_CUDA(A, &count));
+    if (count[c] > count[*inside]) *inside = c;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
+/// How the rows are walked from plane to plane, on a device. begin, offset: of the table, whose values are there.
 PetscErrorCode Stencil::TakeLines(const std::vector<PetscInt> &begin, const std::vector<PetscInt> &offset,
                                   size_t inside)
 {
   PetscFunctionBegin;
   layout_.lines = nullptr;
   PetscCallCXX(line_bits_ = Array<unsigned short>());
+  PetscCallCXX(left_out_ = Array<PetscInt>());
   if (space_ != Space::Device) PetscFunctionReturn(PETSC_SUCCESS);
 #if defined(SPARSEGPU_HAVE_CUDA)
   constexpr PetscInt          PLANES = 6; // at least
@@ -103,34 +123,39 @@ PetscErrorCode Stencil::TakeLines(const std::vector<PetscInt> &begin, const std:
   PetscInt                    multiprocessors;
   bool                        can, lacks;
   PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
-  if (layout_.rows < StencilRowsToWalk(multiprocessors) || layout_.rows > PETSC_MAX_INT / 2)
+  if (layout_.rows < StencilRowsToWalk(multiprocessors) || layout_.rows > std::numeric_limits<int>::max() / 2)
     PetscFunctionReturn(PETSC_SUCCESS);
   if (!lines_) PetscCallCXX(lines_ = std::make_unique<StencilLines>());
   PetscCallCXX(value.resize(value_.size()));
   PetscCall(value_.ToHost(value.data()));
+  PetscCall(MostFrequent(layout_, begin, offset, &inside));
   PetscCall(FindLines(begin, offset, value, inside, lines_.get(), &kinds));
   const PetscInt stride = lines_->walk.stride;
   if (!lines_->points || layout_.rows / PLANES < stride) PetscFunctionReturn(PETSC_SUCCESS);
-  lines_->walk = FindWalk(layout_.rows, stride, lines_->points, multiprocessors);
+  lines_->walk = FindWalk(layout_.rows, stride, multiprocessors);
   PetscCall(CanWalk_CUDA(static_cast<size_t>(lines_->PlaneBytes()) * StencilLines::STAGES, &can));
   if (!can) PetscFunctionReturn(PETSC_SUCCESS);
   const auto find = [&]() -> PetscErrorCode {
     const PetscInt        lines = lines_->walk.Slabs(layout_.rows) * stride;
     Array<unsigned short> there;
-    PetscInt              broken;
+    bool                  few;
 
     PetscFunctionBegin;
     PetscCall(there.Take(std::move(kinds), space_));
     PetscCall(line_bits_.Allocate(static_cast<size_t>(lines), space_));
-    PetscCall(FindLineBits_CUDA(layout_, lines_->walk, there.data(), line_bits_.data(), &broken));
-    if (!broken) layout_.lines = lines_.get();
+    PetscCall(FindLineBits_CUDA(layout_, *lines_, there.data(), line_bits_.data(), &left_out_, &few));
+    if (few) layout_.lines = lines_.get();
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   PetscCall(MayLackMemory(find, &lacks)); // then without
-  if (layout_.lines)
-    lines_->bits = line_bits_.data();
-  else
+  if (layout_.lines) {
+    lines_->bits     = line_bits_.data();
+    lines_->left_out = left_out_.data();
+    lines_->others   = static_cast<PetscInt>(left_out_.size());
+  } else {
     PetscCallCXX(line_bits_ = Array<unsigned short>());
+    PetscCallCXX(left_out_ = Array<PetscInt>());
+  }
 #else
   (void)begin;
   (void)offset;
@@ -166,8 +191,8 @@ PetscErrorCode Stencil::BuildPattern(Plan *plan)
   layout_.longest   = classes_ ? begin[inside + 1] - begin[inside] : 0;
   layout_.stride    = FindStride({offset.begin() + begin[inside], offset.begin() + begin[inside] + layout_.longest});
   PetscCall(TakeLines(begin, offset, inside));
-  pattern_bytes_ =
-      static_cast<PetscLogDouble>(row_class_.bytes()) + begin_.bytes() + offset_.bytes() + line_bits_.bytes();
+  pattern_bytes_ = static_cast<PetscLogDouble>(row_class_.bytes()) + begin_.bytes() + offset_.bytes() +
+                   line_bits_.bytes() + left_out_.bytes();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -247,8 +272,11 @@ PetscErrorCode Stencil::MultDense(const DenseColumns &d, DeviceMemory *, Stream 
 
 std::string Stencil::Details() const
 {
-  return std::to_string(classes_) + " different rows of " + std::to_string(stored_) + " entries" +
-         (layout_.lines ? ", walked from plane to plane" : "");
+  std::string text = std::to_string(classes_) + " different rows of " + std::to_string(stored_) + " entries";
+
+  if (layout_.lines) text += ", walked from plane to plane";
+  if (layout_.lines && layout_.lines->others) text += " but for " + std::to_string(layout_.lines->others) + " rows";
+  return text;
 }
 
 } // namespace sparsegpu::formats

@@ -121,6 +121,7 @@ private:
   Array<Scalar>                 value_;
   std::unique_ptr<StencilLines> lines_; ///< that layout_ points to
   Array<unsigned short>         line_bits_;
+  Array<PetscInt>               left_out_; ///< StencilLines::left_out
 };
 
 } // namespace sparsegpu::formats

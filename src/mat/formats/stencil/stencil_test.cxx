@@ -173,19 +173,18 @@ static PetscErrorCode Walks()
   const PetscInt     shapes[][2]     = {{161 * 161, 161}, {128 * 128, 128}, {300, 40000}, {97 * 95, 96}, {1000, 2}};
 
   PetscFunctionBeginUser;
-  for (const auto &[stride, planes] : shapes)
-    for (int points : {5, 9}) {
-      const PetscInt rows   = stride * planes - 37;
-      const LineWalk walk   = FindWalk(rows, stride, points, MULTIPROCESSORS);
-      const PetscInt blocks = walk.Slabs(rows) * walk.chunks, wave = MULTIPROCESSORS * LineWalk::Blocks(points);
-      PetscCheck(walk.chunks * walk.threads * LineWalk::ROWS >= stride && walk.Slabs(rows) * walk.length >= planes &&
-                     walk.threads % 32 == 0 && walk.threads <= LineWalk::THREADS,
-                 PETSC_COMM_SELF, PETSC_ERR_PLIB, "Planes of %d: %d blocks of %d threads, %d planes each", (int)stride,
-                 (int)walk.chunks, (int)walk.threads, (int)walk.length);
-      if (stride >= 128 * 128)
-        PetscCheck(blocks <= wave && blocks > 3 * wave / 4, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-                   "%d thread blocks where %d are on the device at a time", (int)blocks, (int)wave);
-    }
+  for (const auto &[stride, planes] : shapes) {
+    const PetscInt rows   = stride * planes - 37;
+    const LineWalk walk   = FindWalk(rows, stride, MULTIPROCESSORS);
+    const PetscInt blocks = walk.Slabs(rows) * walk.chunks, wave = MULTIPROCESSORS * LineWalk::BLOCKS;
+    PetscCheck(walk.chunks * walk.threads * LineWalk::ROWS >= stride && walk.Slabs(rows) * walk.length >= planes &&
+                   walk.threads % 32 == 0 && walk.threads <= LineWalk::THREADS,
+               PETSC_COMM_SELF, PETSC_ERR_PLIB, "Planes of %d: %d blocks of %d threads, %d planes each", (int)stride,
+               (int)walk.chunks, (int)walk.threads, (int)walk.length);
+    if (stride >= 128 * 128)
+      PetscCheck(blocks <= wave - LineWalk::SENDERS && blocks > 3 * wave / 4, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                 "%d thread blocks where %d are on the device at a time", (int)blocks, (int)wave);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
