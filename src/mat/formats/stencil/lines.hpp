@@ -12,8 +12,8 @@ namespace sparsegpu::formats
 /// Which rows a thread has: ROWS lines of `length` of them, a stride apart; a block has neighbouring ones.
 struct LineWalk {
   static constexpr PetscInt THREADS = 256, ROWS = 2; ///< of a block, at most; of a thread in a plane
-  static constexpr int      BLOCKS  = 4;             ///< that a multiprocessor has at a time
-  static constexpr PetscInt SENDERS = 16;            ///< more of them, which only send, where a product sends
+  static constexpr int      BLOCKS  = PetscDefined(USE_COMPLEX) ? 2 : 4; ///< that a multiprocessor has at a time
+  static constexpr PetscInt SENDERS = 16; ///< more of them, which only send, where a product sends
 
   PetscInt stride, length;
   PetscInt chunks;  ///< blocks for rows 0 .. stride - 1
