@@ -266,17 +266,23 @@ PetscErrorCode MaximumProduct(const CsrView &A, Matching *matching)
 
 bool WeakDiagonal(const CsrView &A, PetscReal weak)
 {
-  std::vector<PetscReal> column(A.cols, 0), diagonal(A.rows, 0), row(A.rows, 0);
-  for (PetscInt r = 0; r < A.rows; r++)
+  std::vector<PetscReal> diagonal(A.rows, 0), column;
+  std::vector<PetscInt>  suspect; // rows whose diagonal is weak if their column has an entry as large
+
+  for (PetscInt r = 0; r < A.rows; r++) {
+    PetscReal row = 0;
     for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) {
       const PetscReal magnitude = Magnitude(A.a[e]);
-      column[A.j[e]]            = std::max(column[A.j[e]], magnitude);
-      row[r]                    = std::max(row[r], magnitude);
+      row                       = std::max(row, magnitude);
       if (A.j[e] == r) diagonal[r] = magnitude;
     }
-  for (PetscInt r = 0; r < A.rows; r++)
-    if (!(diagonal[r] > 0) || diagonal[r] < weak * std::min(row[r], column[r])) return true;
-  return false;
+    if (!(diagonal[r] > 0)) return true;
+    if (diagonal[r] < weak * row) suspect.push_back(r);
+  }
+  if (suspect.empty()) return false;
+  column.assign(A.cols, 0);
+  for (PetscInt e = 0; e < A.nonzeros; e++) column[A.j[e]] = std::max(column[A.j[e]], Magnitude(A.a[e]));
+  return std::any_of(suspect.begin(), suspect.end(), [&](PetscInt r) { return diagonal[r] < weak * column[r]; });
 }
 
 } // namespace sparsegpu::lu

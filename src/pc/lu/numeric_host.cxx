@@ -1,7 +1,9 @@
 /// The numeric factorization on the host: front after front in postorder, each in tiles of pivots.
 #include <algorithm>
+#include <optional>
 #include "pc/lu/dense.hpp"
 #include "pc/lu/numeric.hpp"
+#include "pc/symbolic/elimination.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::lu
@@ -259,19 +261,17 @@ template <class Number> PetscErrorCode LuNumeric_Host(const FrontTree &tree, con
                                                       const LuPivoting &pivoting, Number *values, PetscInt *local_row,
                                                       Number *met, Number *apart, Number *work, LuReport *report)
 {
-  const PetscInt                     fronts = tree.Fronts();
-  std::vector<std::vector<PetscInt>> children;
+  const PetscInt                    fronts = tree.Fronts();
+  std::optional<symbolic::Children> children;
 
   PetscFunctionBegin;
-  PetscCallCXX(children.resize(fronts));
-  for (PetscInt f = 0; f < fronts; f++)
-    if (tree.parent[f] >= 0) PetscCallCXX(children[tree.parent[f]].push_back(f));
+  PetscCallCXX(children.emplace(tree.parent));
   *report          = LuReport();
   report->smallest = fronts > 0 ? PETSC_MAX_REAL : 0;
   for (const PetscInt f : plan.step) {
     const Front<Number> front = TakeFront(tree, plan, f, values, work);
     std::fill_n(front.update, static_cast<size_t>(front.others) * front.others, Number(0));
-    for (const PetscInt c : children[f])
+    for (const PetscInt c : children->Of(f))
       Extend(tree.relative.data() + tree.row_begin[c], TakeFront(tree, plan, c, values, work), front);
     if (f == tree.apart) {
       TakeApart(front, apart, local_row + tree.first[f], met ? met + tree.first[f] : nullptr);

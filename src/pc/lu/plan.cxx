@@ -7,6 +7,9 @@
 #include <numeric>
 #include <set>
 #include "pc/lu/steps.hpp"
+#include "pc/ordering/cores.hpp"
+#include "pc/ordering/in_parts.hpp"
+#include "pc/symbolic/elimination.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::lu
@@ -136,9 +139,9 @@ PetscCount ScaledEntries(const FrontTree &tree)
 
 void Plan(const FrontTree &tree, Steps steps, PetscInt largest_small, Shape shape, FrontPlan *plan)
 {
-  const PetscInt                     fronts = tree.Fronts();
-  std::vector<std::vector<PetscInt>> children(fronts);
-  Arena                              arena;
+  const PetscInt           fronts = tree.Fronts();
+  const symbolic::Children children(tree.parent);
+  Arena                    arena;
 
   *plan        = FrontPlan();
   plan->shape  = shape;
@@ -146,35 +149,40 @@ void Plan(const FrontTree &tree, Steps steps, PetscInt largest_small, Shape shap
   FindSteps(tree, steps, largest_small, plan);
   PlaceFactors(tree, plan);
   plan->update.resize(fronts);
-  for (PetscInt f = 0; f < fronts; f++)
-    if (tree.parent[f] >= 0) children[tree.parent[f]].push_back(f);
   for (PetscInt s = 0; s < plan->Steps(); s++) {
     for (PetscInt k = plan->step_begin[s]; k < plan->step_begin[s + 1]; k++) {
       const PetscInt f = plan->step[k];
       plan->update[f]  = arena.Take(plan->Entries(tree.Others(f)));
     }
     for (PetscInt k = plan->step_begin[s]; k < plan->step_begin[s + 1]; k++)
-      for (const PetscInt c : children[plan->step[k]]) { arena.Give(plan->update[c], plan->Entries(tree.Others(c))); }
+      for (const PetscInt c : children.Of(plan->step[k])) {
+        arena.Give(plan->update[c], plan->Entries(tree.Others(c)));
+      }
   }
   plan->scaled = arena.end();
   plan->work   = arena.end() + (plan->Half() ? ScaledEntries(tree) : 0);
 }
 
-/// Entries below the diagonal of the permuted matrix, column by column as eliminated.
+/// Entries below the diagonal of the permuted matrix in columns [first, end), column by column as eliminated.
 struct LowerEntries {
-  std::vector<PetscInt> begin, entry, row; ///< [n + 1]; of the matrix; as eliminated
+  std::vector<PetscInt> begin, entry, row; ///< [end - first + 1]; of the matrix; as eliminated
 };
 
 LowerEntries FindLowerEntries(const CsrView &A, const std::vector<PetscInt> &row_place,
-                              const std::vector<PetscInt> &column_place)
+                              const std::vector<PetscInt> &column_place, PetscInt first, PetscInt end)
 {
   LowerEntries lower;
   const auto   each = [&](auto take) {
-    for (PetscInt r = 0; r < A.rows; r++)
-      for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++)
-        if (column_place[A.j[e]] < row_place[r]) take(e, row_place[r], column_place[A.j[e]]);
+    for (PetscInt r = 0; r < A.rows; r++) {
+      const PetscInt i = row_place[r], bound = std::min(i, end);
+      if (i <= first) continue;
+      for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) {
+        const PetscInt j = column_place[A.j[e]];
+        if (j >= first && j < bound) take(e, i, j - first);
+      }
+    }
   };
-  lower.begin.assign(static_cast<size_t>(A.rows) + 1, 0);
+  lower.begin.assign(static_cast<size_t>(end - first) + 1, 0);
   each([&](PetscInt, PetscInt, PetscInt j) { ++lower.begin[j + 1]; });
   std::partial_sum(lower.begin.begin(), lower.begin.end(), lower.begin.begin());
   lower.entry.resize(lower.begin.back());
@@ -188,34 +196,49 @@ LowerEntries FindLowerEntries(const CsrView &A, const std::vector<PetscInt> &row
 }
 
 /// Front by front: where it has its rows is noted once, and looked up for the entries in its pivots' rows and columns.
+/// Fronts follow each other in parts of as many pivots, one a thread.
 void Place(const CsrView &A, const FrontTree &tree, const std::vector<PetscInt> &row_place,
            const std::vector<PetscInt> &column_place, FrontPlan *plan)
 {
-  std::vector<PetscInt> local(A.rows), matrix_row(A.rows);
-  LowerEntries          lower;
+  constexpr PetscInt    MOST = 8, FULL = 100000; // parts; entries of one at least
+  const PetscInt        threads = std::min<PetscInt>(MOST, ordering::Cores());
+  const PetscInt        parts   = std::max<PetscInt>(1, std::min(threads, A.nonzeros / FULL));
+  std::vector<PetscInt> matrix_row(A.rows);
   for (PetscInt r = 0; r < A.rows; r++) matrix_row[row_place[r]] = r;
-  if (!plan->Half()) lower = FindLowerEntries(A, row_place, column_place);
   plan->place.assign(A.nonzeros, -1);
-  for (PetscInt f = 0; f < tree.Fronts(); f++) {
-    const PetscCount p = tree.Pivots(f), rows = p + tree.Others(f);
-    const auto       at = [&](PetscInt i, PetscInt j) {
-      const PetscCount a = local[i], b = local[j];
-      if (plan->Half()) return a < p ? plan->lower[f] + TileColumn(p, b) + a : plan->upper[f] + a - p + b * (rows - p);
-      return b < p ? plan->lower[f] + a + b * rows : plan->upper[f] + a + (b - p) * p;
-    };
-    for (PetscInt k = tree.first[f]; k < tree.first[f + 1]; k++) local[k] = k - tree.first[f];
-    for (PetscCount e = tree.row_begin[f]; e < tree.row_begin[f + 1]; e++)
-      local[tree.row[e]] = static_cast<PetscInt>(p + e - tree.row_begin[f]);
-    for (PetscInt k = tree.first[f]; k < tree.first[f + 1]; k++) {
-      for (PetscInt e = A.i[matrix_row[k]]; e < A.i[matrix_row[k] + 1]; e++) {
-        const PetscInt j = column_place[A.j[e]];
-        if (j < k) continue;
-        plan->place[e] = plan->Half() ? at(j, k) : at(k, j);
+  const auto begin = [&](PetscInt part) {
+    const PetscInt pivot = static_cast<PetscInt>(static_cast<PetscCount>(A.rows) * part / parts);
+    return static_cast<PetscInt>(std::lower_bound(tree.first.begin(), tree.first.end() - 1, pivot) -
+                                 tree.first.begin());
+  };
+  ordering::InParts(parts, static_cast<int>(threads), [&](PetscInt part) {
+    const PetscInt        front = begin(part), end = begin(part + 1), column = tree.first[front];
+    std::vector<PetscInt> local(A.rows);
+    LowerEntries          lower;
+    if (!plan->Half()) lower = FindLowerEntries(A, row_place, column_place, column, tree.first[end]);
+    for (PetscInt f = front; f < end; f++) {
+      const PetscCount p = tree.Pivots(f), rows = p + tree.Others(f);
+      const auto       at = [&](PetscInt i, PetscInt j) {
+        const PetscCount a = local[i], b = local[j];
+        if (plan->Half())
+          return a < p ? plan->lower[f] + TileColumn(p, b) + a : plan->upper[f] + a - p + b * (rows - p);
+        return b < p ? plan->lower[f] + a + b * rows : plan->upper[f] + a + (b - p) * p;
+      };
+      for (PetscInt k = tree.first[f]; k < tree.first[f + 1]; k++) local[k] = k - tree.first[f];
+      for (PetscCount e = tree.row_begin[f]; e < tree.row_begin[f + 1]; e++)
+        local[tree.row[e]] = static_cast<PetscInt>(p + e - tree.row_begin[f]);
+      for (PetscInt k = tree.first[f]; k < tree.first[f + 1]; k++) {
+        for (PetscInt e = A.i[matrix_row[k]]; e < A.i[matrix_row[k] + 1]; e++) {
+          const PetscInt j = column_place[A.j[e]];
+          if (j < k) continue;
+          plan->place[e] = plan->Half() ? at(j, k) : at(k, j);
+        }
+        if (plan->Half()) continue;
+        for (PetscInt e = lower.begin[k - column]; e < lower.begin[k - column + 1]; e++)
+          plan->place[lower.entry[e]] = at(lower.row[e], k);
       }
-      if (plan->Half()) continue;
-      for (PetscInt e = lower.begin[k]; e < lower.begin[k + 1]; e++) plan->place[lower.entry[e]] = at(lower.row[e], k);
     }
-  }
+  });
 }
 } // namespace
 

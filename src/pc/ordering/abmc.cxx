@@ -1,13 +1,11 @@
 /// Blocks, found in parts of the rows side by side; colours of the graph of blocks; then the rows by colour and block.
 #include "pc/ordering/abmc.hpp"
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <numeric>
 #include <petsc/private/matimpl.h>
-#include <system_error>
-#include <thread>
 #include "pc/ordering/cores.hpp"
+#include "pc/ordering/in_parts.hpp"
 #include "petsc/compat.hpp"
 #include "sparsegpu.h"
 
@@ -19,31 +17,6 @@ namespace
 constexpr int      COLOURS = 64; ///< beyond them neighbours share the last: more levels, but an ordering all the same
 constexpr PetscInt PARTS   = 8;  ///< of the rows at most, whatever the number of threads: the order depends on them
 constexpr PetscInt FULL    = 64; ///< blocks of a part at least
-
-/// work(p) for all p < parts, by so many threads at most. Throws what one of them throws of std::bad_alloc.
-template <class Work> void InParts(PetscInt parts, int threads, const Work &work)
-{
-  std::atomic<PetscInt>    next{0};
-  std::atomic<bool>        lacks_memory{false};
-  std::vector<std::thread> others;
-  const auto               serve = [&] {
-    try {
-      for (PetscInt p = next++; p < parts; p = next++) work(p);
-    } catch (const std::bad_alloc &) {
-      lacks_memory = true;
-    }
-  };
-  for (int t = 1; t < std::min<PetscInt>(threads, parts); t++) {
-    try {
-      others.emplace_back(serve);
-    } catch (const std::system_error &) { // no more can be had
-      break;
-    }
-  }
-  serve();
-  for (std::thread &other : others) other.join();
-  if (lacks_memory) throw std::bad_alloc();
-}
 
 /// Neighbouring rows, their blocks, and which blocks have an edge to others.
 struct Part {

@@ -101,6 +101,19 @@ Indices Inverted(const Indices &order)
   return place;
 }
 
+Children::Children(const Indices &parent) : begin_(parent.size() + 1, 0)
+{
+  const PetscInt n = static_cast<PetscInt>(parent.size());
+
+  for (const PetscInt p : parent)
+    if (p >= 0) ++begin_[p + 1];
+  std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+  child_.resize(begin_[n]);
+  Indices at(begin_.begin(), begin_.end() - 1);
+  for (PetscInt k = 0; k < n; k++)
+    if (parent[k] >= 0) child_[at[parent[k]]++] = k;
+}
+
 SymmetricPattern Permuted(const SymmetricPattern &A, const Indices &order)
 {
   const Indices    place = Inverted(order);

@@ -22,6 +22,24 @@ EliminationTree FindEliminationTree(const SymmetricPattern &pattern);
 /// The nodes of a forest, children (in the order of `visit`) before their parents and subtrees together.
 Indices Postorder(const Indices &parent, const Indices &visit);
 Indices Inverted(const Indices &order);
+/// The children of the nodes of a forest, in one piece.
+class Children
+{
+public:
+  /// parent: -1 of a root. Throws std::bad_alloc.
+  explicit Children(const Indices &parent);
+  /// Ascending.
+  struct Range {
+    const PetscInt *first, *last;
+
+    const PetscInt *begin() const { return first; }
+    const PetscInt *end() const { return last; }
+  };
+  Range Of(PetscInt node) const { return Range{child_.data() + begin_[node], child_.data() + begin_[node + 1]}; }
+
+private:
+  Indices begin_, child_;
+};
 /// The pattern with unknown order[k] as its k-th.
 SymmetricPattern Permuted(const SymmetricPattern &A, const Indices &order);
 

@@ -1,4 +1,5 @@
-/// Both triangles are gathered row by row; a marker per column drops duplicates and the diagonal.
+/// Rows of a symmetric structure are taken as they are; of others both triangles are gathered row by row, and a marker
+/// per column drops duplicates and the diagonal.
 #include "pc/symbolic/pattern.hpp"
 #include <utility>
 #include "petsc/compat.hpp"
@@ -8,6 +9,46 @@ namespace sparsegpu::symbolic
 
 namespace
 {
+/// Whether (r, c) is an entry wherever (c, r) is, of rows whose columns ascend; false also where they do not.
+bool HasSymmetricStructure(const CsrView &A)
+{
+  const PetscInt        n = A.rows;
+  std::vector<PetscInt> at(A.i, A.i + n); // the first entry of each row below the diagonal that has not been met
+  for (PetscInt r = 0; r < n; r++) {
+    PetscInt e = at[r];
+    if (e < A.i[r + 1] && A.j[e] < r) return false; // without one above
+    for (PetscInt f = A.i[r] + 1; f < A.i[r + 1]; f++)
+      if (A.j[f - 1] >= A.j[f]) return false;
+    for (; e < A.i[r + 1]; e++) {
+      const PetscInt c = A.j[e];
+      if (c == r) continue;
+      if (at[c] == A.i[c + 1] || A.j[at[c]] != r) return false;
+      ++at[c];
+    }
+  }
+  return true;
+}
+
+/// The same as Symmetrize() gives, neighbours in the same order.
+void TakeRows(const CsrView &A, const std::vector<PetscInt> &place, SymmetricPattern *pattern)
+{
+  const PetscInt        n = A.rows;
+  std::vector<PetscInt> row(n);
+  for (PetscInt r = 0; r < n; r++) row[place[r]] = r;
+  pattern->n = n;
+  pattern->i.resize(static_cast<size_t>(n) + 1);
+  pattern->i[0] = 0;
+  pattern->j.resize(A.nonzeros);
+  PetscCount kept = 0;
+  for (PetscInt k = 0; k < n; k++) {
+    const PetscInt r = row[k];
+    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++)
+      if (A.j[e] != r) pattern->j[kept++] = place[A.j[e]];
+    pattern->i[k + 1] = kept;
+  }
+  pattern->j.resize(kept);
+}
+
 void Symmetrize(const CsrView &A, const std::vector<PetscInt> &row_place, const std::vector<PetscInt> &column_place,
                 SymmetricPattern *pattern)
 {
@@ -56,7 +97,12 @@ PetscErrorCode SymmetricPatternOf(const CsrView &A, const std::vector<PetscInt> 
                                   const std::vector<PetscInt> &column_place, SymmetricPattern *pattern)
 {
   PetscFunctionBegin;
-  PetscCallCXX(Symmetrize(A, row_place, column_place, pattern));
+  bool symmetric = false;
+  if (row_place == column_place) PetscCallCXX(symmetric = HasSymmetricStructure(A));
+  if (symmetric)
+    PetscCallCXX(TakeRows(A, row_place, pattern));
+  else
+    PetscCallCXX(Symmetrize(A, row_place, column_place, pattern));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -63,17 +63,17 @@ static PetscReal ZerosAllowed(PetscInt pivots, PetscInt rows, PetscInt height)
 
 void Amalgamate(Supernodes *nodes, PetscInt apart)
 {
-  const PetscInt       count = static_cast<PetscInt>(nodes->parent.size());
-  Indices              into(count, -1), height(count, 0); // fronts below, on the longest way down
-  std::vector<Indices> children(count);
+  const PetscInt count = static_cast<PetscInt>(nodes->parent.size());
+  const Children children(nodes->parent);
+  Indices        mine, into(count, -1), height(count, 0); // fronts below, on the longest way down
 
   for (PetscInt s = 0; s < count; s++) { // children have smaller numbers
-    Indices mine;
-    std::swap(mine, children[s]);
+    mine.assign(children.Of(s).begin(), children.Of(s).end());
     // the child that adds the fewest zeros first
-    std::stable_sort(mine.begin(), mine.end(), [&](PetscInt a, PetscInt b) {
-      return nodes->rows[a] - nodes->pivots[a] > nodes->rows[b] - nodes->pivots[b];
-    });
+    if (mine.size() > 1)
+      std::stable_sort(mine.begin(), mine.end(), [&](PetscInt a, PetscInt b) {
+        return nodes->rows[a] - nodes->pivots[a] > nodes->rows[b] - nodes->pivots[b];
+      });
     for (const PetscInt c : mine) {
       if (s == apart) continue;
       const PetscInt   pivots = nodes->pivots[c] + nodes->pivots[s], rows = nodes->pivots[c] + nodes->rows[s];
@@ -88,7 +88,6 @@ void Amalgamate(Supernodes *nodes, PetscInt apart)
       nodes->zeros[s]  = zeros;
     }
     for (const PetscInt c : mine) height[s] = std::max(height[s], height[c] + (into[c] < 0 ? 1 : 0));
-    if (nodes->parent[s] >= 0) children[nodes->parent[s]].push_back(s);
   }
   const auto kept = [&](PetscInt s) {
     while (s >= 0 && into[s] >= 0) s = into[s];
@@ -113,21 +112,20 @@ void Amalgamate(Supernodes *nodes, PetscInt apart)
 Indices VisitingOrder(const Supernodes &nodes)
 {
   const PetscInt          count = static_cast<PetscInt>(nodes.parent.size());
+  const Children          children(nodes.parent);
   std::vector<PetscCount> peak(count, 0), left(count);
-  std::vector<Indices>    children(count);
-  Indices                 visit(count);
+  Indices                 mine, visit(count);
   for (PetscInt s = 0; s < count; s++) {
     const PetscCount rows = nodes.rows[s], others = rows - nodes.pivots[s];
     PetscCount       held = 0;
     left[s]               = others * others;
-    std::sort(children[s].begin(), children[s].end(),
-              [&](PetscInt a, PetscInt b) { return peak[a] - left[a] > peak[b] - left[b]; });
-    for (const PetscInt c : children[s]) {
+    mine.assign(children.Of(s).begin(), children.Of(s).end());
+    std::sort(mine.begin(), mine.end(), [&](PetscInt a, PetscInt b) { return peak[a] - left[a] > peak[b] - left[b]; });
+    for (const PetscInt c : mine) {
       peak[s] = std::max(peak[s], held + peak[c]);
       held += left[c];
     }
     peak[s] = std::max(peak[s], held + left[s]);
-    if (nodes.parent[s] >= 0) children[nodes.parent[s]].push_back(s);
   }
   std::iota(visit.begin(), visit.end(), 0);
   std::stable_sort(visit.begin(), visit.end(),

@@ -12,10 +12,10 @@ namespace
 /// The rows of all fronts, and where their parents have them. `A` is numbered as given, the tree's rows as eliminated.
 void FindRows(const SymmetricPattern &A, FrontTree *tree)
 {
-  const PetscInt       fronts = tree->Fronts();
-  const Indices        place  = Inverted(tree->order);
-  Indices              seen(A.n, -1);
-  std::vector<Indices> children(fronts);
+  const PetscInt fronts = tree->Fronts();
+  const Indices  place  = Inverted(tree->order);
+  const Children children(tree->parent);
+  Indices        seen(A.n, -1);
 
   tree->row_begin.assign(1, 0);
   for (PetscInt f = 0; f < fronts; f++) {
@@ -27,11 +27,10 @@ void FindRows(const SymmetricPattern &A, FrontTree *tree)
     };
     for (PetscInt k = tree->first[f]; k < tree->first[f + 1]; k++)
       for (PetscCount e = A.i[tree->order[k]]; e < A.i[tree->order[k] + 1]; e++) take(place[A.j[e]]);
-    for (const PetscInt c : children[f])
+    for (const PetscInt c : children.Of(f))
       for (PetscCount e = tree->row_begin[c]; e < tree->row_begin[c + 1]; e++) take(tree->row[e]);
     std::sort(tree->row.begin() + static_cast<std::ptrdiff_t>(begin), tree->row.end());
     tree->row_begin.push_back(static_cast<PetscCount>(tree->row.size()));
-    if (tree->parent[f] >= 0) children[tree->parent[f]].push_back(f);
   }
   tree->relative.resize(tree->row.size());
   for (PetscInt f = 0; f < fronts; f++) {
