@@ -4,128 +4,12 @@ static const char help[] =
 #include "../testing.hpp"
 #include <map>
 #include <optional>
-#include "../family.hpp"
 #include "../matrices.hpp"
-#include "grids.hpp"
+#include "grid_products.hpp"
 #include "sparsegpu.h"
 
 using namespace testing;
 using namespace grids;
-
-namespace
-{
-PetscErrorCode Append(Vec z, std::vector<PetscScalar> *product)
-{
-  const PetscScalar *result;
-  PetscInt           n;
-
-  PetscFunctionBeginUser;
-  PetscCall(VecGetLocalSize(z, &n));
-  PetscCall(VecGetArrayRead(z, &result));
-  product->insert(product->end(), result, result + n);
-  PetscCall(VecRestoreArrayRead(z, &result));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// A x with x on the device, one entry behind the beginning of an array, where there are such vectors.
-PetscErrorCode ProductFurther(Mat A, Vec x, std::vector<PetscScalar> *product)
-{
-  PetscFunctionBeginUser;
-#if defined(PETSC_HAVE_CUDA)
-  PetscInt           n, cols;
-  Vec                all, further, z;
-  const PetscScalar *from;
-  PetscScalar       *to, *there;
-  PetscBool          device;
-  PetscCall(SparseGPUHasDevice(&device));
-  if (!device) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetLocalSize(A, &n, &cols));
-  PetscCall(VecCreateSeqCUDA(PETSC_COMM_SELF, cols + 1, &all));
-  PetscCall(VecCreateSeqCUDA(PETSC_COMM_SELF, n, &z));
-  PetscCall(VecGetArrayRead(x, &from));
-  PetscCall(VecGetArrayWrite(all, &to));
-  to[0] = std::numeric_limits<PetscReal>::quiet_NaN();
-  std::copy_n(from, cols, to + 1);
-  PetscCall(VecRestoreArrayWrite(all, &to));
-  PetscCall(VecRestoreArrayRead(x, &from));
-  PetscCall(VecCUDAGetArray(all, &there));
-  PetscCall(VecCreateSeqCUDAWithArray(PETSC_COMM_SELF, 1, cols, there + 1, &further));
-  PetscCall(MatMult(A, further, z));
-  PetscCall(Append(z, product));
-  PetscCall(VecDestroy(&further));
-  PetscCall(VecCUDARestoreArray(all, &there));
-  PetscCall(VecDestroy(&all));
-  PetscCall(VecDestroy(&z));
-#else
-  (void)A;
-  (void)x;
-  (void)product;
-#endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// A X for two columns.
-PetscErrorCode ProductOfColumns(Mat A, Vec x, std::vector<PetscScalar> *product)
-{
-  PetscInt n, cols;
-  Mat      X, Z;
-  Vec      column;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatGetLocalSize(A, &n, &cols));
-  PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, cols, 2, nullptr, &X));
-  for (PetscInt c : {0, 1}) {
-    PetscCall(MatDenseGetColumnVecWrite(X, c, &column));
-    PetscCall(VecCopy(x, column));
-    PetscCall(VecScale(column, (PetscReal)(c + 1)));
-    PetscCall(MatDenseRestoreColumnVecWrite(X, c, &column));
-  }
-  PetscCall(MatMatMult(A, X, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &Z));
-  for (PetscInt c : {0, 1}) {
-    PetscCall(MatDenseGetColumnVecRead(Z, c, &column));
-    PetscCall(Append(column, product));
-    PetscCall(MatDenseRestoreColumnVecRead(Z, c, &column));
-  }
-  PetscCall(MatDestroy(&X));
-  PetscCall(MatDestroy(&Z));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// A x, A x + y and the same in place in this format, and products with other vectors; one x is infinite.
-PetscErrorCode Products(Mat A, const char format[], std::vector<PetscScalar> *product)
-{
-  Vec              x, y, z;
-  PetscScalar     *array;
-  PetscInt         n, cols;
-  MatSparseGPUInfo info;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatGetLocalSize(A, &n, &cols));
-  PetscCall(MatSparseGPUSetFormat(A, format));
-  PetscCall(MatCreateVecs(A, &x, &y));
-  PetscCall(VecDuplicate(y, &z));
-  PetscCall(VecGetArrayWrite(x, &array));
-  for (PetscInt c = 0; c < cols; ++c) array[c] = conformance::Value(1000 + (unsigned long long)c);
-  array[n / 3] = std::numeric_limits<PetscReal>::infinity();
-  PetscCall(VecRestoreArrayWrite(x, &array));
-  PetscCall(VecSet(y, (PetscReal)0.7));
-  product->clear();
-  for (int add : {0, 1, 2}) {
-    PetscCall(VecSet(z, (PetscReal)(add == 2 ? 0.7 : 77)));
-    PetscCall(add ? MatMultAdd(A, x, add == 2 ? z : y, z) : MatMult(A, x, z));
-    PetscCall(Append(z, product));
-  }
-  PetscCall(ProductFurther(A, x, product));
-  PetscCall(ProductOfColumns(A, x, product));
-  PetscCall(MatSparseGPUGetInfo(A, &info));
-  PetscCheck(!strcmp(info.format, format), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Multiplied as %s, not as %s", info.format,
-             format);
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&z));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-} // namespace
 
 /// Whether products walk from plane to plane: with all grids of several planes that have few other rows or, on an older
 /// device, with none.
@@ -172,12 +56,14 @@ static PetscErrorCode Walks()
         Grid{"27 points, Dirichlet", 121, 99, 98, false, Rows::Dirichlet},
         Grid{"27 points, eliminated", 101, 121, 98, false, Rows::Eliminated},
         Grid{"27 points, periodic", 101, 121, 98, false, Rows::Periodic},
-        Grid{"27 points, materials", 95, 97, 98, false, Rows::Materials}})
+        Grid{"27 points, materials", 95, 97, 98, false, Rows::Materials},
+        Grid{"27 points, tall", 95, 97, 98, false, Rows::Tall}, Grid{"27 points, thin", 300, 300, 12, false}})
     for (const std::string &backend : backends) {
       std::vector<PetscScalar> stencil, sell;
       Mat                      A;
       PetscCall(Create(
-          PETSC_COMM_SELF, g, CUT, [](PetscInt d) { return conformance::Value((unsigned long long)d); }, &A));
+          PETSC_COMM_SELF, g, g.rows == Rows::Tall ? 0 : CUT,
+          [](PetscInt d) { return conformance::Value((unsigned long long)d); }, &A));
       PetscCall(MatSparseGPUSetBackend(A, backend.c_str()));
       PetscCall(Products(A, "sell", &sell));
       PetscCall(Products(A, "stencil", &stencil));
@@ -195,8 +81,9 @@ static PetscErrorCode Walks()
 /// several ranks these send entries of the first and the last plane on their way.
 static PetscErrorCode Solves()
 {
-  constexpr PetscInt STEPS = 12;
-  PetscBool          device;
+  constexpr PetscInt  STEPS = 12;
+  PetscBool           device;
+  std::optional<bool> walked;
 
   PetscFunctionBeginUser;
   PetscCall(SparseGPUHasDevice(&device));
@@ -204,14 +91,15 @@ static PetscErrorCode Solves()
   const Options options("-ksp_type sparsegpucg -pc_type jacobi -ksp_max_it 12 -ksp_rtol 1e-30 -ksp_norm_type natural");
   for (const Grid &g :
        {Grid{"7 points", 96, 97, 98 * PetscGlobalSize, true}, Grid{"27 points", 95, 97, 98 * PetscGlobalSize, false},
-        Grid{"27 points, many sides", 401, 70, 34 * PetscGlobalSize, false, Rows::OfSides},
+        Grid{"27 points, thin", 300, 300, 12 * PetscGlobalSize, false},
+        Grid{"27 points, many sides", 401, 70, 34 * PetscGlobalSize, false, Rows::OfSides, true},
         Grid{"27 points, sides", 121, 99, 98 * PetscGlobalSize, false, Rows::OfSides},
         Grid{"27 points, eliminated", 101, 121, 98 * PetscGlobalSize, false, Rows::Eliminated},
         Grid{"27 points, materials", 95, 97, 98 * PetscGlobalSize, false, Rows::Materials},
         Grid{"27 points, first and last planes", 95, 97, 98 * PetscGlobalSize, false, Rows::Planes},
         Grid{"7 points, broken lines", 301, 61, 50 * PetscGlobalSize, true, Rows::Broken}}) {
     std::vector<PetscReal> norms[2];
-    Mat                    A;
+    Mat                    A, block;
     // symmetric: the neighbours d and 26 - d are opposite
     PetscCall(Create(
         PETSC_COMM_WORLD, g, 0,
@@ -229,6 +117,10 @@ static PetscErrorCode Solves()
       PetscCall(MatCreateVecs(A, &x, &b));
       PetscCall(SetVector(x, Input(g.x * g.y * g.z, 17, Poison::None)));
       PetscCall(MatMult(A, x, b));
+      if (k) {
+        PetscCall(MatGetDiagonalBlock(A, &block));
+        PetscCall(CheckWalked(block, g, &walked));
+      }
       PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
       PetscCall(KSPSetOperators(ksp, A, A));
       PetscCall(KSPSetFromOptions(ksp));
@@ -251,7 +143,52 @@ static PetscErrorCode Solves()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The same matrix with new values, of which more or fewer rows are walked: the bits of sell.
+static PetscErrorCode Changes()
+{
+  constexpr PetscInt  SPARSE = 5003, DENSE = 7;
+  Grid                g{"27 points, changed", 95, 97, 98, false};
+  PetscBool           device;
+  std::optional<bool> walked;
+  Mat                 A[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(SparseGPUHasDevice(&device));
+  if (!device) return Skip("rows are walked on a device alone");
+  for (Mat &B : A)
+    PetscCall(Create(
+        PETSC_COMM_SELF, g, CUT, [](PetscInt d) { return (PetscScalar)((PetscReal)(d + 1) / 32); },
+        &B));                                             // sums of such are exact
+  const auto add = [&](PetscInt every, PetscReal value) { // to diagonal entries
+    PetscFunctionBeginUser;
+    for (Mat B : A) {
+      for (PetscInt r = 17; r < g.x * g.y * g.z - CUT; r += every)
+        PetscCall(MatSetValue(B, r, r, (PetscScalar)value, ADD_VALUES));
+      PetscCall(MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY));
+      PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  for (int step = 0; step < 6; ++step) {
+    std::vector<PetscScalar> stencil, sell;
+    if (step == 1)
+      for (Mat B : A) PetscCall(MatScale(B, 2));
+    if (step == 2) PetscCall(add(SPARSE, 4));  // few others
+    if (step == 3) PetscCall(add(DENSE, 8));   // many
+    if (step == 4) PetscCall(add(DENSE, -8));  // few
+    if (step == 5) PetscCall(add(SPARSE, -4)); // none
+    g.many = step == 3;
+    PetscCall(Products(A[0], "sell", &sell));
+    PetscCall(Products(A[1], "stencil", &stencil));
+    PetscCall(CheckWalked(A[1], g, &walked));
+    PetscCheck(sell.size() == stencil.size() && std::equal(sell.begin(), sell.end(), stencil.begin(), Same),
+               PETSC_COMM_SELF, PETSC_ERR_PLIB, "Step %d: other bits than sell", step);
+  }
+  for (Mat &B : A) PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help, {{"walks", Walks}, {"solves", Solves}});
+  return Main(argc, argv, help, {{"walks", Walks}, {"changes", Changes}, {"solves", Solves}});
 }

@@ -23,7 +23,8 @@ enum class Rows {
   Dirichlet,  ///< the sides have nothing but a one on their diagonal
   Eliminated, ///< the same, and nothing in their columns
   Periodic,   ///< not cut
-  Materials   ///< another value on the diagonal of the first planes
+  Materials,  ///< another value on the diagonal of some lines, which are met first
+  Tall        ///< none has an entry in the last CUT columns, which the matrix has not
 };
 struct Grid {
   const char *name;
@@ -59,6 +60,7 @@ template <class Add> inline void EachEntry(const Grid &g, PetscInt r, Add add)
     const PetscInt column = (at[2] * g.y + at[1]) * g.x + at[0];
     const bool     alone =
         g.rows == Rows::Broken ? r % 2003 == 1000 : side && (g.rows == Rows::Dirichlet || g.rows == Rows::Eliminated);
+    if (g.rows == Rows::Tall && column >= g.x * g.y * g.z - CUT) continue;
     if (d != 13 && (alone || (g.rows == Rows::Eliminated && g.IsSide(column)))) continue;
     add(column, d);
   }
@@ -82,7 +84,7 @@ template <class Value> inline PetscErrorCode Create(MPI_Comm comm, const Grid &g
     const PetscInt z     = r / plane;
     const bool     other = g.rows == Rows::OfSides     ? g.IsSide(r)
                            : g.rows == Rows::Planes    ? z == 0 || z + 1 == g.z
-                           : g.rows == Rows::Materials ? z < 3
+                           : g.rows == Rows::Materials ? r % g.x < 20 && r / g.x % g.y < 20
                                                        : false;
     const bool     one   = (g.rows == Rows::Dirichlet || g.rows == Rows::Eliminated) && g.IsSide(r);
     row.clear();
@@ -97,7 +99,8 @@ template <class Value> inline PetscErrorCode Create(MPI_Comm comm, const Grid &g
     i.push_back((PetscInt)j.size());
   }
   PetscCall(MatCreate(comm, A));
-  PetscCall(MatSetSizes(*A, n, cols, all - cut, all));
+  const PetscInt without = g.rows == Rows::Tall && rank + 1 == size ? CUT : 0;
+  PetscCall(MatSetSizes(*A, n, cols - without, all - cut, g.rows == Rows::Tall ? all - CUT : all));
   PetscCall(MatSetType(*A, MATSPARSEGPU));
   PetscCall(MatSeqAIJSetPreallocationCSR(*A, i.data(), j.data(), a.data()));
   PetscCall(MatMPIAIJSetPreallocationCSR(*A, i.data(), j.data(), a.data()));

@@ -67,10 +67,13 @@ __device__ __forceinline__ void close_step(const ProductDots &d, unsigned groups
 /// Ends a product: the sums `part` of this thread's rows become those of its group. A grid of few blocks has a group a
 /// block, whose sum is a plain store: no fence, no counter. In a larger one the last block of a group to arrive sums
 /// the group, in the order of its blocks. All threads must call.
-template <int count> __device__ __forceinline__ void close_product(const ProductDots &d, PetscReal (&part)[count])
+/// The first `without` blocks have no rows, and do not call.
+template <int count>
+__device__ __forceinline__ void close_product(const ProductDots &d, PetscReal (&part)[count], unsigned without = 0)
 {
-  const unsigned size = (gridDim.x + DOT_GROUPS - 1) / DOT_GROUPS, group = blockIdx.x / size, begin = group * size;
-  const unsigned members = gridDim.x - begin < size ? gridDim.x - begin : size;
+  const unsigned blocks = gridDim.x - without, block = blockIdx.x - without;
+  const unsigned size = (blocks + DOT_GROUPS - 1) / DOT_GROUPS, group = block / size, begin = group * size;
+  const unsigned members = blocks - begin < size ? blocks - begin : size;
   const int      lane    = threadIdx.x % 32;
   PetscReal     *sum     = d.sums + count * group;
 
@@ -80,7 +83,7 @@ template <int count> __device__ __forceinline__ void close_product(const Product
     unsigned before = 0;
     if (lane == 0) {
 #pragma unroll
-      for (int k = 0; k < count; k++) d.partial[count * static_cast<size_t>(blockIdx.x) + k] = part[k];
+      for (int k = 0; k < count; k++) d.partial[count * static_cast<size_t>(block) + k] = part[k];
       __threadfence();
       before = atomicAdd(d.arrived + group, 1u);
     }
@@ -100,7 +103,7 @@ template <int count> __device__ __forceinline__ void close_product(const Product
   for (int k = 0; k < count; k++)
     if (lane == 0) sum[k] = part[k];
   if constexpr (count == SHADOW_DOTS)
-    if (d.length) close_step(d, (gridDim.x + size - 1) / size);
+    if (d.length) close_step(d, (blocks + size - 1) / size);
 }
 
 /// The product of Conjugate.
@@ -125,18 +128,22 @@ struct StoreAndDot {
   {
     return Ahead{x, d.y[row], d.weight ? RealPart(d.weight[uniform ? Index(0) : row]) : 1};
   }
-  template <class Index> __device__ __forceinline__ void Take(Index row, const Scalar &sum, const Ahead &a)
+  __device__ __forceinline__ void Add(const Scalar &sum, const Ahead &a)
   {
-    d.z[row] = sum;
     part[0] += RealPart(Conj(a.x) * sum);
     part[1] += a.weight * RealPart(Conj(a.y) * sum);
     part[2] += a.weight * RealPart(Conj(sum) * sum);
+  }
+  template <class Index> __device__ __forceinline__ void Take(Index row, const Scalar &sum, const Ahead &a)
+  {
+    d.z[row] = sum;
+    Add(sum, a);
   }
   template <class Index> __device__ __forceinline__ void operator()(Index row, const Scalar &sum)
   {
     Take(row, sum, Load(row, d.x[row]));
   }
-  __device__ __forceinline__ void Finish() { close_product(d, part); }
+  __device__ __forceinline__ void Finish(unsigned without = 0) { close_product(d, part, without); }
 };
 
 __device__ __forceinline__ void add_parts(const Scalar &v, PetscReal *part)
@@ -210,16 +217,23 @@ struct ScaleAndDotShadow : ScaleAndDot {
   {
     Take(row, sum, Load(row, sum));
   }
-  __device__ __forceinline__ void Finish() { close_product(d, part); }
+  __device__ __forceinline__ void Finish(unsigned without = 0) { close_product(d, part, without); }
 };
 
-/// StoreAndDot with d.left_out: operands of such rows are zero.
+/// StoreAndDot with d.left_out: such rows, which are not complete and may be larger than they will be, add zero.
 struct StoreAndDotInside : StoreAndDot {
+  struct Ahead : StoreAndDot::Ahead {
+    bool out;
+  };
   template <class Index> __device__ __forceinline__ Ahead Load(Index row, const Scalar &x) const
   {
-    const bool  out = d.left_out[row / 32] >> (row % 32) & 1;
-    const Ahead a   = StoreAndDot::Load(row, x);
-    return Ahead{out ? Scalar(0) : a.x, out ? Scalar(0) : a.y, out ? PetscReal(0) : a.weight};
+    const bool out = d.left_out[row / 32] >> (row % 32) & 1;
+    return Ahead{StoreAndDot::Load(row, x), out};
+  }
+  template <class Index> __device__ __forceinline__ void Take(Index row, const Scalar &sum, const Ahead &a)
+  {
+    d.z[row] = sum;
+    Add(a.out ? Scalar(0) : sum, a);
   }
   template <class Index> __device__ __forceinline__ void operator()(Index row, const Scalar &sum)
   {

@@ -11,13 +11,13 @@
 ///     // and, where a kernel takes operator() in two parts: what it reads of others, and the rest
 ///     template <class Index> __device__ Ahead Load(Index row, const Scalar &x); // x: its entry `row`, if there is one
 ///     template <class Index> __device__ void Take(Index row, const Scalar &sum, const Ahead &);
-///     __device__ void Finish();
+///     __device__ void Finish(); // of a kernel whose first blocks have no rows, Finish(how many)
 ///
 /// Skip() is called by each thread before x is read; all get the same answer. Prepare() may be called before the sum is
 /// formed, where the kernel waits for memory rather than for bandwidth: of short rows. operator() is called once for
 /// each row of A, by one thread. Which thread that is, is fixed, but for rows that several thread blocks share
 /// (chunk.cuh): the last block to arrive has the sum. Index is PetscInt or std::ptrdiff_t, as the kernel has the row.
-/// Finish() is called once by each thread of each block after its rows, so that it may synchronise the block;
+/// Finish() is called once by each thread of each block with rows, after them, so that it may synchronise the block;
 /// blockDim.x is a multiple of 32.
 ///
 /// coo and merge, and so hyb, take no epilogue: their thread blocks share rows wherever one block's part ends, and
@@ -77,7 +77,7 @@ struct StoreSum {
     if (to.d) fetch_ahead(to.d + row);
     if (to.before != 0) fetch_ahead(to.z + row);
   }
-  __device__ __forceinline__ void Finish() const {}
+  __device__ __forceinline__ void Finish(unsigned = 0) const {}
 };
 
 } // namespace sparsegpu::formats

@@ -41,8 +41,8 @@ struct PlaneSource {
   }
 };
 
-/// sum + a u as other kernels have it, rounded once where scalars are real. Written out, as the compiler takes it apart
-/// where two ways through a plane have it in common.
+/// sum + a u, rounded once where scalars are real, as in other kernels, whose sums the compiler contracts by default.
+/// Written out, as it takes it apart where two ways through a plane have it in common.
 __device__ __forceinline__ Scalar multiply_add(const Scalar &a, const Scalar &u, const Scalar &sum)
 {
 #if defined(PETSC_USE_COMPLEX)

@@ -14,17 +14,11 @@ template <class Epilogue> __device__ __forceinline__ bool SkipsRows(Epilogue *ep
   if constexpr (SENDS<Epilogue>) return epilogue->Epilogue::Rows::Skip();
   return false;
 }
-/// What the first blocks do.
-template <class Epilogue> __device__ __forceinline__ void SendAlone(unsigned senders, Epilogue *epilogue)
-{
-  if constexpr (SENDS<Epilogue>) epilogue->Send(senders);
-  if (!SkipsRows(epilogue)) epilogue->Finish();
-}
 
 /// epilogue(row, A x). Neighbouring threads have neighbouring rows; what they read of a plane of x is copied to shared
-/// memory while the block multiplies planes before. Where a product sends, the first blocks do nothing else: all others
-/// take equally long. Bitwise reproducible. Starts while the kernel before it ends, as only vectors may come from
-/// there.
+/// memory while the block multiplies planes before. The first `senders` blocks have no rows and send, so that all
+/// others take equally long; where there are none, the first blocks send before they turn to their rows. Bitwise
+/// reproducible. Starts while the kernel before it ends, as only vectors may come from there.
 template <int points, bool star, class Epilogue>
 static __global__ void __launch_bounds__(LineWalk::THREADS, LineWalk::BLOCKS)
     stencil_lines_kernel(const __grid_constant__ StencilLines lines, StencilLayout A, const Scalar *x, unsigned senders,
@@ -44,7 +38,7 @@ static __global__ void __launch_bounds__(LineWalk::THREADS, LineWalk::BLOCKS)
   unsigned                           at[STAGES], parity = 0;
 
   if (block < 0) {
-    SendAlone(senders, &epilogue);
+    if constexpr (SENDS<Epilogue>) epilogue.Send(senders);
     return;
   }
   walker.Begin(lines, A.rows, slab, begin + thread);
@@ -76,7 +70,7 @@ static __global__ void __launch_bounds__(LineWalk::THREADS, LineWalk::BLOCKS)
       if (k <= walker.last) walker.Take(lines, static_cast<int>(k), at[s], step, &epilogue);
     }
   }
-  epilogue.Finish();
+  epilogue.Finish(senders);
 }
 
 template <int points, bool star, class Epilogue>
@@ -89,7 +83,8 @@ PetscErrorCode LaunchLines(const StencilLayout &A, const Scalar *x, const Epilog
 
   PetscFunctionBegin;
   if constexpr (SENDS<Epilogue>) {
-    constexpr std::int64_t ROWS = 16; // of a plane or two; more entries take longer than rows
+    constexpr std::int64_t ROWS =
+        16; // for each entry that is sent: for more, so few blocks take longer than all others
     if (epilogue.exchange.side.sends <= A.rows / ROWS) senders = LineWalk::SENDERS;
   }
   if (bytes > most) {
@@ -120,7 +115,7 @@ struct StoreProduct {
   {
     z[row] = sum;
   }
-  __device__ __forceinline__ void Finish() const {}
+  __device__ __forceinline__ void Finish(unsigned) const {}
 };
 
 /// Whether rows are walked for it: the other sums of BiCGStab read too many vectors beside x.

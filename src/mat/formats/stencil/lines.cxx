@@ -104,39 +104,59 @@ unsigned short KindOf(const ClassEntries &row, PetscInt stride, const StencilLin
 }
 } // namespace
 
-PetscErrorCode FindLines(const std::vector<PetscInt> &begin, const std::vector<PetscInt> &offset,
-                         const std::vector<Scalar> &value, size_t inside, StencilLines *lines,
-                         std::vector<unsigned short> *kinds)
+static ClassEntries ClassOf(const RowTable &table, size_t c)
 {
-  const auto row = [&](size_t c) { return ClassEntries{offset.data(), value.data(), begin[c], begin[c + 1]}; };
+  return ClassEntries{table.offset.data(), table.value.data(), table.begin[c], table.begin[c + 1]};
+}
+
+static bool TakeClass(const ClassEntries &row, StencilLines *lines)
+{
+  const PetscInt stride = StepOf(row);
+
+  *lines = StencilLines();
+  if (stride && TakeStencil(row, stride, lines)) return true;
+  lines->points = 0;
+  return false;
+}
+
+PetscErrorCode FindStencils(const RowTable &table, std::vector<size_t> *classes)
+{
+  StencilLines lines;
 
   PetscFunctionBegin;
-  *lines = StencilLines();
-  kinds->clear();
-  if (inside + 1 >= begin.size()) PetscFunctionReturn(PETSC_SUCCESS);
-  const PetscInt stride = StepOf(row(inside));
-  if (!stride || !TakeStencil(row(inside), stride, lines)) {
-    lines->points = 0;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  for (size_t c = 0; c + 1 < begin.size(); c++) PetscCallCXX(kinds->push_back(KindOf(row(c), stride, *lines)));
+  classes->clear();
+  for (size_t c = 0; c + 1 < table.begin.size(); c++)
+    if (TakeClass(ClassOf(table, c), &lines)) PetscCallCXX(classes->push_back(c));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Waves of thread blocks, with room for those that send, times the planes that each reads.
+PetscErrorCode FindLines(const RowTable &table, size_t inside, StencilLines *lines, std::vector<unsigned short> *kinds)
+{
+  PetscFunctionBegin;
+  *lines = StencilLines();
+  kinds->clear();
+  if (inside + 1 >= table.begin.size() || !TakeClass(ClassOf(table, inside), lines)) PetscFunctionReturn(PETSC_SUCCESS);
+  for (size_t c = 0; c + 1 < table.begin.size(); c++)
+    PetscCallCXX(kinds->push_back(KindOf(ClassOf(table, c), lines->walk.stride, *lines)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Waves of thread blocks, with room for those that send, times the planes that each reads and the time until it has
+/// the first.
 LineWalk FindWalk(PetscInt rows, PetscInt stride, PetscInt multiprocessors)
 {
-  constexpr PetscInt SHORTEST = 3, TRIED = 4096, WARP = 32, ROWS = LineWalk::ROWS;
+  constexpr PetscInt SHORTEST = 3, TRIED = 4096, WARP = 32, START = 4, ROWS = LineWalk::ROWS;
   const PetscInt     planes = (rows - 1) / stride + 1, chunks = (stride - 1) / (LineWalk::THREADS * ROWS) + 1;
   const PetscInt     each = (stride - 1) / chunks + 1, threads = ((each - 1) / ROWS / WARP + 1) * WARP;
-  const PetscInt     at_once = multiprocessors * (LineWalk::BLOCKS * LineWalk::THREADS / threads) - LineWalk::SENDERS;
+  const PetscInt     room    = multiprocessors * (LineWalk::BLOCKS * LineWalk::THREADS / threads);
+  const PetscInt     at_once = room > 2 * LineWalk::SENDERS ? room - LineWalk::SENDERS : room;
   LineWalk           best{stride, planes, chunks, threads};
   double             least = -1;
 
   for (PetscInt slabs = 1; slabs <= TRIED && slabs * SHORTEST <= planes; slabs++) {
     const PetscInt   length = (planes - 1) / slabs + 1;
     const PetscCount blocks = static_cast<PetscCount>((planes - 1) / length + 1) * chunks;
-    const double     time   = static_cast<double>((blocks - 1) / at_once + 1) * static_cast<double>(length + 2);
+    const double     time   = static_cast<double>((blocks - 1) / at_once + 1) * static_cast<double>(length + 2 + START);
     if (least >= 0 && time >= least) continue;
     least       = time;
     best.length = length;

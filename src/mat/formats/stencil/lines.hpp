@@ -43,7 +43,8 @@ struct StencilLines {
   PetscInt        others   = 0;
 
   int Middle() const { return points / 2; }
-  /// Of so many rows one may be left out; of 7 points the rest gains less. Measured: docs/performance.md.
+  /// Of so many rows one may be left out: those with other coefficients, and others of lines that these break. Of 7
+  /// points the rest gains less. Measured: docs/performance.md.
   PetscInt MostLeftOut() const { return star ? 32 : 16; }
   /// Entries of x in a plane that a row reads, but for the first.
   SPARSEGPU_HD PetscInt Reach() const { return offset[points - 1] - offset[0]; }
@@ -57,12 +58,16 @@ struct StencilLines {
   }
 };
 
-/// The stencil of the class `inside` of A, whose table is on the host here, its step from plane to plane in
-/// lines->walk.stride, and the bits of the rows of all classes, 0 of those that are no part of it. points = 0 if that
-/// class is no such stencil.
-PetscErrorCode FindLines(const std::vector<PetscInt> &begin, const std::vector<PetscInt> &offset,
-                         const std::vector<Scalar> &value, size_t inside, StencilLines *lines,
-                         std::vector<unsigned short> *kinds);
+/// The table of the different rows, StencilLayout's, on the host.
+struct RowTable {
+  const std::vector<PetscInt> &begin, &offset;
+  const std::vector<Scalar>   &value;
+};
+/// The classes that are such stencils.
+PetscErrorCode FindStencils(const RowTable &table, std::vector<size_t> *classes);
+/// The stencil of the class `inside`, its step from plane to plane in lines->walk.stride, and the bits of the rows of
+/// all classes, 0 of those that are no part of it. points = 0 if that class is no such stencil.
+PetscErrorCode FindLines(const RowTable &table, size_t inside, StencilLines *lines, std::vector<unsigned short> *kinds);
 /// The walk of the least time on a device with so many multiprocessors.
 LineWalk FindWalk(PetscInt rows, PetscInt stride, PetscInt multiprocessors);
 /// Whether the device has what a walk with so much shared memory needs.
@@ -70,7 +75,8 @@ PetscErrorCode CanWalk_CUDA(size_t shared, bool *can);
 /// How many rows there are of each class, of StencilLayout::CLASSES. Waits for the device.
 PetscErrorCode CountClasses_CUDA(const StencilLayout &A, std::vector<int> *count);
 /// The bits of all lines, and the rows that these leave out, no part of the stencil or others than their neighbours in
-/// a line; *few is false where they are too many, and then nothing is found. Waits for the device.
+/// a line; *few is false where they are too many, and then nothing is found. Waits for the device but for *left_out,
+/// which what follows in its stream may read.
 PetscErrorCode FindLineBits_CUDA(const StencilLayout &A, const StencilLines &lines, const unsigned short *kinds,
                                  unsigned short *bits, Array<PetscInt> *left_out, bool *few);
 

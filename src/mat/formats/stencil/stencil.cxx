@@ -89,27 +89,38 @@ static PetscInt FindStride(std::vector<PetscInt> offsets)
 }
 
 #if defined(SPARSEGPU_HAVE_CUDA)
-/// The class that most rows have of those with the columns of the class `inside`: coefficients may change somewhere.
-static PetscErrorCode MostFrequent(const StencilLayout &A, const std::vector<PetscInt> &begin,
-                                   const std::vector<PetscInt> &offset, size_t *inside)
+/// layout_.lines with the most frequent one of the classes `stencils`, where most rows can be walked.
+PetscErrorCode Stencil::FindLinesOf(const RowTable &table, const std::vector<size_t> &stencils,
+                                    PetscInt multiprocessors)
 {
-  const auto       at     = [&](size_t c) { return offset.begin() + begin[c]; };
-  const size_t     chosen = *inside;
-  std::vector<int> count;
+  constexpr PetscInt          PLANES = 6; // at least
+  size_t                      inside = stencils[0];
+  std::vector<int>            count;
+  std::vector<unsigned short> kinds;
+  Array<unsigned short>       there;
+  bool                        can, few;
 
   PetscFunctionBegin;
-  for (size_t c = 0; c + 1 < begin.size(); c++) {
-    if (c == chosen || !std::equal(at(c), at(c + 1), at(chosen), at(chosen + 1))) continue;
-    if (count.empty()) PetscCall(CountClasses_CUDA(A, &count));
-    if (count[c] > count[*inside]) *inside = c;
-  }
+  if (stencils.size() > 1) PetscCall(CountClasses_CUDA(layout_, &count));
+  for (const size_t c : stencils)
+    if (!count.empty() && count[c] > count[inside]) inside = c;
+  PetscCall(FindLines(table, inside, lines_.get(), &kinds));
+  const PetscInt stride = lines_->walk.stride;
+  if (layout_.rows / PLANES < stride) PetscFunctionReturn(PETSC_SUCCESS);
+  lines_->walk = FindWalk(layout_.rows, stride, multiprocessors);
+  PetscCall(CanWalk_CUDA(static_cast<size_t>(lines_->PlaneBytes()) * StencilLines::STAGES, &can));
+  if (!can) PetscFunctionReturn(PETSC_SUCCESS);
+  const PetscInt lines = lines_->walk.Slabs(layout_.rows) * stride;
+  PetscCall(there.Take(std::move(kinds), space_));
+  PetscCall(line_bits_.Allocate(static_cast<size_t>(lines), space_));
+  PetscCall(FindLineBits_CUDA(layout_, *lines_, there.data(), line_bits_.data(), &left_out_, &few));
+  if (few) layout_.lines = lines_.get();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif
 
 /// How the rows are walked from plane to plane, on a device. begin, offset: of the table, whose values are there.
-PetscErrorCode Stencil::TakeLines(const std::vector<PetscInt> &begin, const std::vector<PetscInt> &offset,
-                                  size_t inside)
+PetscErrorCode Stencil::TakeLines(const std::vector<PetscInt> &begin, const std::vector<PetscInt> &offset)
 {
   PetscFunctionBegin;
   layout_.lines = nullptr;
@@ -117,34 +128,22 @@ PetscErrorCode Stencil::TakeLines(const std::vector<PetscInt> &begin, const std:
   PetscCallCXX(left_out_ = Array<PetscInt>());
   if (space_ != Space::Device) PetscFunctionReturn(PETSC_SUCCESS);
 #if defined(SPARSEGPU_HAVE_CUDA)
-  constexpr PetscInt          PLANES = 6; // at least
-  std::vector<Scalar>         value;
-  std::vector<unsigned short> kinds;
-  PetscInt                    multiprocessors;
-  bool                        can, lacks;
+  std::vector<Scalar> value;
+  std::vector<size_t> stencils;
+  PetscInt            multiprocessors;
+  bool                lacks;
+  const RowTable      table{begin, offset, value};
   PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
   if (layout_.rows < StencilRowsToWalk(multiprocessors) || layout_.rows > std::numeric_limits<int>::max() / 2)
     PetscFunctionReturn(PETSC_SUCCESS);
   if (!lines_) PetscCallCXX(lines_ = std::make_unique<StencilLines>());
   PetscCallCXX(value.resize(value_.size()));
   PetscCall(value_.ToHost(value.data()));
-  PetscCall(MostFrequent(layout_, begin, offset, &inside));
-  PetscCall(FindLines(begin, offset, value, inside, lines_.get(), &kinds));
-  const PetscInt stride = lines_->walk.stride;
-  if (!lines_->points || layout_.rows / PLANES < stride) PetscFunctionReturn(PETSC_SUCCESS);
-  lines_->walk = FindWalk(layout_.rows, stride, multiprocessors);
-  PetscCall(CanWalk_CUDA(static_cast<size_t>(lines_->PlaneBytes()) * StencilLines::STAGES, &can));
-  if (!can) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(FindStencils(table, &stencils));
+  if (stencils.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   const auto find = [&]() -> PetscErrorCode {
-    const PetscInt        lines = lines_->walk.Slabs(layout_.rows) * stride;
-    Array<unsigned short> there;
-    bool                  few;
-
     PetscFunctionBegin;
-    PetscCall(there.Take(std::move(kinds), space_));
-    PetscCall(line_bits_.Allocate(static_cast<size_t>(lines), space_));
-    PetscCall(FindLineBits_CUDA(layout_, *lines_, there.data(), line_bits_.data(), &left_out_, &few));
-    if (few) layout_.lines = lines_.get();
+    PetscCall(FindLinesOf(table, stencils, multiprocessors));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   PetscCall(MayLackMemory(find, &lacks)); // then without
@@ -159,7 +158,6 @@ PetscErrorCode Stencil::TakeLines(const std::vector<PetscInt> &begin, const std:
 #else
   (void)begin;
   (void)offset;
-  (void)inside;
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -190,7 +188,7 @@ PetscErrorCode Stencil::BuildPattern(Plan *plan)
   layout_.value     = value_.data();
   layout_.longest   = classes_ ? begin[inside + 1] - begin[inside] : 0;
   layout_.stride    = FindStride({offset.begin() + begin[inside], offset.begin() + begin[inside] + layout_.longest});
-  PetscCall(TakeLines(begin, offset, inside));
+  PetscCall(TakeLines(begin, offset));
   pattern_bytes_ = static_cast<PetscLogDouble>(row_class_.bytes()) + begin_.bytes() + offset_.bytes() +
                    line_bits_.bytes() + left_out_.bytes();
   PetscFunctionReturn(PETSC_SUCCESS);

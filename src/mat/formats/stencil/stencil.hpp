@@ -13,6 +13,7 @@ namespace sparsegpu::formats
 {
 
 struct StencilLines;
+struct RowTable;
 
 struct StencilLayout {
   static constexpr PetscInt CLASSES = 256;  ///< at most: one byte each
@@ -112,7 +113,8 @@ protected:
 
 private:
   PetscErrorCode TakeEntries(const CsrView &A, const RowClasses &classes, std::vector<PetscInt> *offset);
-  PetscErrorCode TakeLines(const std::vector<PetscInt> &begin, const std::vector<PetscInt> &offset, size_t inside);
+  PetscErrorCode FindLinesOf(const RowTable &table, const std::vector<size_t> &stencils, PetscInt multiprocessors);
+  PetscErrorCode TakeLines(const std::vector<PetscInt> &begin, const std::vector<PetscInt> &offset);
 
   StencilLayout                 layout_  = {};
   PetscInt                      classes_ = 0;

@@ -128,7 +128,7 @@ static PetscErrorCode Lines()
   const auto find = [&](const std::vector<Row> &rows) {
     Table table;
     for (const Row &row : rows) table.Add(row);
-    return FindLines(table.begin, table.offset, table.value, 0, &lines, &kinds);
+    return FindLines({table.begin, table.offset, table.value}, 0, &lines, &kinds);
   };
   const auto expect = [&](const char *what, int points, const std::vector<unsigned short> &bits) {
     PetscFunctionBeginUser;
@@ -166,25 +166,45 @@ static PetscErrorCode Lines()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Rows that may be walked, wherever they stand in the table.
+static PetscErrorCode Stencils()
+{
+  using Row                  = std::vector<std::pair<PetscInt, double>>;
+  constexpr PetscInt  PLANE  = 400;
+  const Row           cross  = {{-PLANE, 1}, {-20, 2}, {-1, 3}, {0, 9}, {1, 4}, {20, 5}, {PLANE, 6}};
+  const Row           longer = {{-PLANE, 1}, {-20, 2}, {-1, 3}, {0, 9}, {1, 4}, {20, 5}, {PLANE, 6}, {PLANE + 7, 1}};
+  Row                 other  = cross;
+  Table               table;
+  std::vector<size_t> stencils;
+
+  PetscFunctionBeginUser;
+  other[3].second = 8;
+  for (const Row &row : {Row{}, longer, other, Row{{0, 1}}, cross}) table.Add(row);
+  PetscCall(FindStencils({table.begin, table.offset, table.value}, &stencils));
+  PetscCheck(stencils == (std::vector<size_t>{2, 4}), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%zu stencils", stencils.size());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Walks take all planes, in whole waves of thread blocks where these fit.
 static PetscErrorCode Walks()
 {
-  constexpr PetscInt MULTIPROCESSORS = 132;
-  const PetscInt     shapes[][2]     = {{161 * 161, 161}, {128 * 128, 128}, {300, 40000}, {97 * 95, 96}, {1000, 2}};
+  const PetscInt shapes[][2] = {{161 * 161, 161}, {128 * 128, 128}, {300, 40000},
+                                {97 * 95, 96},    {1000, 2},        {65536, 64}};
 
   PetscFunctionBeginUser;
-  for (const auto &[stride, planes] : shapes) {
-    const PetscInt rows   = stride * planes - 37;
-    const LineWalk walk   = FindWalk(rows, stride, MULTIPROCESSORS);
-    const PetscInt blocks = walk.Slabs(rows) * walk.chunks, wave = MULTIPROCESSORS * LineWalk::BLOCKS;
-    PetscCheck(walk.chunks * walk.threads * LineWalk::ROWS >= stride && walk.Slabs(rows) * walk.length >= planes &&
-                   walk.threads % 32 == 0 && walk.threads <= LineWalk::THREADS,
-               PETSC_COMM_SELF, PETSC_ERR_PLIB, "Planes of %d: %d blocks of %d threads, %d planes each", (int)stride,
-               (int)walk.chunks, (int)walk.threads, (int)walk.length);
-    if (stride >= 128 * 128)
-      PetscCheck(blocks <= wave - LineWalk::SENDERS && blocks > 3 * wave / 4, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-                 "%d thread blocks where %d are on the device at a time", (int)blocks, (int)wave);
-  }
+  for (const auto &[stride, planes] : shapes)
+    for (PetscInt multiprocessors : {1, 2, 8, 132}) {
+      const PetscInt rows   = stride * planes - 37;
+      const LineWalk walk   = FindWalk(rows, stride, multiprocessors);
+      const PetscInt blocks = walk.Slabs(rows) * walk.chunks, wave = multiprocessors * LineWalk::BLOCKS;
+      PetscCheck(walk.chunks * walk.threads * LineWalk::ROWS >= stride && walk.Slabs(rows) * walk.length >= planes &&
+                     walk.length > 0 && walk.threads % 32 == 0 && walk.threads <= LineWalk::THREADS,
+                 PETSC_COMM_SELF, PETSC_ERR_PLIB, "Planes of %d: %d blocks of %d threads, %d planes each", (int)stride,
+                 (int)walk.chunks, (int)walk.threads, (int)walk.length);
+      if (stride >= 128 * 128 && walk.chunks * 2 <= wave - LineWalk::SENDERS)
+        PetscCheck(blocks <= wave - LineWalk::SENDERS && blocks > 3 * wave / 4, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                   "%d thread blocks where %d are on the device at a time", (int)blocks, (int)wave);
+    }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -198,6 +218,7 @@ static PetscErrorCode Test()
   PetscCall(Repeats());
   PetscCall(TooMany());
   PetscCall(Lines());
+  PetscCall(Stencils());
   PetscCall(Walks());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
