@@ -83,9 +83,9 @@ PetscErrorCode LaunchLines(const StencilLayout &A, const Scalar *x, const Epilog
 
   PetscFunctionBegin;
   if constexpr (SENDS<Epilogue>) {
-    constexpr std::int64_t ROWS =
-        16; // for each entry that is sent: for more, so few blocks take longer than all others
-    if (epilogue.exchange.side.sends <= A.rows / ROWS) senders = LineWalk::SENDERS;
+    // more entries take so few blocks longer than their rows take all others
+    constexpr std::int64_t ROWS_PER_ENTRY = 16;
+    if (epilogue.exchange.side.sends <= A.rows / ROWS_PER_ENTRY) senders = LineWalk::SENDERS;
   }
   if (bytes > most) {
     SparseGPUCallCUDA(cudaFuncSetAttribute(stencil_lines_kernel<points, star, Epilogue>,

@@ -102,14 +102,14 @@ unsigned short KindOf(const ClassEntries &row, PetscInt stride, const StencilLin
   if (!around || (has[0] && has[0] != around) || (has[2] && has[2] != around)) return 0;
   return static_cast<unsigned short>(has[1] | (has[0] ? StencilLines::BEFORE : 0) | (has[2] ? StencilLines::AFTER : 0));
 }
-} // namespace
 
-static ClassEntries ClassOf(const RowTable &table, size_t c)
+ClassEntries ClassOf(const RowTable &table, size_t c)
 {
   return ClassEntries{table.offset.data(), table.value.data(), table.begin[c], table.begin[c + 1]};
 }
 
-static bool TakeClass(const ClassEntries &row, StencilLines *lines)
+/// Whether the rows are such a stencil, which *lines then is; else lines->points = 0.
+bool TakeClass(const ClassEntries &row, StencilLines *lines)
 {
   const PetscInt stride = StepOf(row);
 
@@ -118,6 +118,7 @@ static bool TakeClass(const ClassEntries &row, StencilLines *lines)
   lines->points = 0;
   return false;
 }
+} // namespace
 
 PetscErrorCode FindStencils(const RowTable &table, std::vector<size_t> *classes)
 {
