@@ -8,6 +8,9 @@
 namespace sparsegpu
 {
 
+/// What a launch asks for beside the shared memory that a kernel declares; a host that runs the kernel has another.
+#define SPARSEGPU_DYNAMIC_SHARED(name) extern __shared__ __align__(128) unsigned char name[]
+
 constexpr unsigned BULK = 16; ///< bytes: addresses and sizes of what the engine copies are multiples
 
 // Of older devices nothing here is called; the compiler sees it all the same.

@@ -66,6 +66,19 @@ template <class Add> inline void EachEntry(const Grid &g, PetscInt r, Add add)
   }
 }
 
+/// Which value entry d of row r has: d, or one of these.
+constexpr PetscInt OTHER = 27, ONE = 28;
+inline PetscInt    KindOf(const Grid &g, PetscInt r, PetscInt d)
+{
+  const PetscInt z     = r / g.x / g.y;
+  const bool     other = g.rows == Rows::OfSides     ? g.IsSide(r)
+                         : g.rows == Rows::Planes    ? z == 0 || z + 1 == g.z
+                         : g.rows == Rows::Materials ? r % g.x < g.x / 5 && r / g.x % g.y < g.y / 5
+                                                     : false;
+  if ((g.rows == Rows::Dirichlet || g.rows == Rows::Eliminated) && g.IsSide(r)) return ONE;
+  return d == 13 && other ? OTHER : d;
+}
+
 /// value(d): of the neighbour d. The last `cut` rows are left out. All planes are dealt out to the ranks alike.
 template <class Value> inline PetscErrorCode Create(MPI_Comm comm, const Grid &g, PetscInt cut, Value value, Mat *A)
 {
@@ -81,15 +94,10 @@ template <class Value> inline PetscErrorCode Create(MPI_Comm comm, const Grid &g
   const PetscInt first = g.z * rank / size * plane, end = g.z * (rank + 1) / size * plane;
   const PetscInt cols = end - first, n = rank + 1 == size ? cols - cut : cols;
   for (PetscInt r = first; r < first + n; ++r) {
-    const PetscInt z     = r / plane;
-    const bool     other = g.rows == Rows::OfSides     ? g.IsSide(r)
-                           : g.rows == Rows::Planes    ? z == 0 || z + 1 == g.z
-                           : g.rows == Rows::Materials ? r % g.x < 20 && r / g.x % g.y < 20
-                                                       : false;
-    const bool     one   = (g.rows == Rows::Dirichlet || g.rows == Rows::Eliminated) && g.IsSide(r);
     row.clear();
     EachEntry(g, r, [&](PetscInt column, PetscInt d) {
-      row.emplace_back(column, one ? (PetscScalar)1 : value(d) + (PetscReal)(d == 13 && other ? 1 : 0));
+      const PetscInt kind = KindOf(g, r, d);
+      row.emplace_back(column, kind == ONE ? (PetscScalar)1 : value(d) + (PetscReal)(kind == OTHER ? 1 : 0));
     });
     std::sort(row.begin(), row.end(), [](const auto &p, const auto &q) { return p.first < q.first; });
     for (const auto &[column, v] : row) {
