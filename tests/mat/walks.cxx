@@ -66,6 +66,14 @@ template <> constexpr bool SENDS<Record<true>> = true;
 
 namespace
 {
+template <class To, class From> To As(const From &from)
+{
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  std::memcpy(static_cast<void *>(&to), &from, sizeof(to));
+  return to;
+}
+
 /// The different rows of a grid.
 struct Table {
   std::vector<PetscInt>      begin{0}, offset;
@@ -85,7 +93,7 @@ struct Table {
       if (!fresh) continue;
       for (const auto &[o, kind] : row) {
         offset.push_back(o);
-        value.push_back(Scalar(conformance::Value((unsigned long long)kind)));
+        value.push_back(As<Scalar>(conformance::Value((unsigned long long)kind)));
       }
       begin.push_back((PetscInt)offset.size());
     }
@@ -154,8 +162,8 @@ template <bool sends> PetscErrorCode CheckWalk(const Grid &g, PetscInt cut, Pets
   size_t              aligned = 0;
   while (reinterpret_cast<std::uintptr_t>(room.data() + aligned) % 128) ++aligned;
   Scalar *const x = room.data() + aligned + shift;
-  for (PetscInt c = 0; c < A.cols; ++c) x[c] = Scalar(conformance::Value(1000 + (unsigned long long)c));
-  for (PetscInt r = 0; r < A.rows; ++r) y[(size_t)r] = Scalar(conformance::Value(7000 + (unsigned long long)r));
+  for (PetscInt c = 0; c < A.cols; ++c) x[c] = As<Scalar>(conformance::Value(1000 + (unsigned long long)c));
+  for (PetscInt r = 0; r < A.rows; ++r) y[(size_t)r] = As<Scalar>(conformance::Value(7000 + (unsigned long long)r));
   x[A.rows / 3]        = std::numeric_limits<PetscReal>::infinity();
   on_host::failure     = nullptr;
   on_host::engine.late = late;
@@ -168,13 +176,14 @@ template <bool sends> PetscErrorCode CheckWalk(const Grid &g, PetscInt cut, Pets
   PetscCheck(sent == (sends ? 2 * (int)lines.walk.threads : 0), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %d threads sent",
              g.name, sent);
   for (PetscInt r = 0; r < A.rows; ++r) {
-    const int    c        = table.row_class[(size_t)r];
-    const Scalar expected = sparsegpu::formats::stencil_row_sum<1>(A, c, x + r, [] {}) + y[(size_t)r];
-    const bool   same     = !memcmp(&expected, &z[(size_t)r], sizeof(expected)) ||
-                      (PetscIsInfOrNanScalar(expected) && PetscIsInfOrNanScalar(z[(size_t)r]));
+    const auto got      = As<PetscScalar>(z[(size_t)r]);
+    const auto expected = As<PetscScalar>(
+        sparsegpu::formats::stencil_row_sum<1>(A, table.row_class[(size_t)r], x + r, [] {}) + y[(size_t)r]);
+    const bool same =
+        !memcmp(&expected, &got, sizeof(got)) || (PetscIsInfOrNanScalar(expected) && PetscIsInfOrNanScalar(got));
     PetscCheck(times[(size_t)r] == 1 && same, PETSC_COMM_SELF, PETSC_ERR_PLIB,
                "%s, %d planes each: row %d stored %d times, %g and not %g", g.name, (int)lines.walk.length, (int)r,
-               times[(size_t)r], (double)PetscRealPart(z[(size_t)r]), (double)PetscRealPart(expected));
+               times[(size_t)r], (double)PetscRealPart(got), (double)PetscRealPart(expected));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
