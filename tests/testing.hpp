@@ -17,6 +17,20 @@
 namespace testing
 {
 
+/// The local entries of a vector.
+inline PetscErrorCode LocalEntries(Vec v, std::vector<PetscScalar> *entries)
+{
+  const PetscScalar *from;
+  PetscInt           n;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetLocalSize(v, &n));
+  PetscCall(VecGetArrayRead(v, &from));
+  entries->assign(from, from + n);
+  PetscCall(VecRestoreArrayRead(v, &from));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 constexpr int SKIPPED = 25; ///< the exit status that ctest takes for "skipped"; 77 is PETSC_ERR_PLIB, a failure
 
 struct Test {

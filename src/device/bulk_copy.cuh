@@ -3,15 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include "device/scalar.hpp"
+#include "device/bulk_places.hpp"
 
 namespace sparsegpu
 {
 
 /// What a launch asks for beside the shared memory that a kernel declares; a host that runs the kernel has another.
 #define SPARSEGPU_DYNAMIC_SHARED(name) extern __shared__ __align__(128) unsigned char name[]
-
-constexpr unsigned BULK = 16; ///< bytes: addresses and sizes of what the engine copies are multiples
 
 // Of older devices nothing here is called; the compiler sees it all the same.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
@@ -75,15 +73,6 @@ __device__ __forceinline__ Scalar load_at(unsigned address, int constant)
 #else
   return real(0);
 #endif
-}
-/// Entries between p and the last multiple of BULK bytes before it, and the next one.
-__device__ __forceinline__ int entries_behind_bulk(const Scalar *p)
-{
-  return static_cast<int>(static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(p)) % BULK / sizeof(Scalar));
-}
-__device__ __forceinline__ int entries_before_bulk(const Scalar *p)
-{
-  return static_cast<int>((0u - static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(p))) % BULK / sizeof(Scalar));
 }
 /// Begins to copy `count` entries; addresses of both sides are alike in their last bits. Entries before the first
 /// multiple of BULK bytes and behind the last one are stored by the calling thread; nothing else is read or written.

@@ -13,19 +13,6 @@ static PetscErrorCode Place(Vec v, std::vector<PetscScalar> *array)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Entries(Vec v, std::vector<PetscScalar> *array)
-{
-  const PetscScalar *entries;
-  PetscInt           n;
-
-  PetscFunctionBeginUser;
-  PetscCall(VecGetLocalSize(v, &n));
-  PetscCall(VecGetArrayRead(v, &entries));
-  array->assign(entries, entries + n);
-  PetscCall(VecRestoreArrayRead(v, &entries));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Twice with the same KSP and vectors, as PCREDUNDANT does: the solution arrives in the caller's array, with the bits
 /// of `expected` (norms are taken of vectors of the solver's own, in an order of its own); the right-hand side stays.
 static PetscErrorCode SolvePlaced(Mat A, Vec like, const std::vector<PetscScalar> &rhs, PetscScalar guess,
@@ -37,7 +24,7 @@ static PetscErrorCode SolvePlaced(Mat A, Vec like, const std::vector<PetscScalar
   KSPConvergedReason       reason;
 
   PetscFunctionBeginUser;
-  PetscCall(Entries(expected.x, &wanted));
+  PetscCall(LocalEntries(expected.x, &wanted));
   PetscCall(VecDuplicate(like, &b));
   PetscCall(VecDuplicate(like, &x));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
@@ -89,7 +76,7 @@ static PetscErrorCode Solves(bool host)
         PetscCheck(expected.reason > 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: reason %d", what.c_str(),
                    (int)expected.reason);
         std::vector<PetscScalar> rhs;
-        PetscCall(Entries(b, &rhs));
+        PetscCall(LocalEntries(b, &rhs));
         PetscCall(SolvePlaced(A, b, rhs, GUESS, expected, what));
         PetscCall(VecDestroy(&guess));
         PetscCall(VecDestroy(&b));

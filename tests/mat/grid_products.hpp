@@ -13,14 +13,11 @@ namespace grids
 
 inline PetscErrorCode Append(Vec z, std::vector<PetscScalar> *product)
 {
-  const PetscScalar *result;
-  PetscInt           n;
+  std::vector<PetscScalar> entries;
 
   PetscFunctionBeginUser;
-  PetscCall(VecGetLocalSize(z, &n));
-  PetscCall(VecGetArrayRead(z, &result));
-  product->insert(product->end(), result, result + n);
-  PetscCall(VecRestoreArrayRead(z, &result));
+  PetscCall(testing::LocalEntries(z, &entries));
+  product->insert(product->end(), entries.begin(), entries.end());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

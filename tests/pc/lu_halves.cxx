@@ -9,19 +9,6 @@ static const char help[] =
 
 using namespace testing;
 
-static PetscErrorCode Entries(Vec v, std::vector<PetscScalar> *entries)
-{
-  const PetscScalar *from;
-  PetscInt           n;
-
-  PetscFunctionBeginUser;
-  PetscCall(VecGetLocalSize(v, &n));
-  PetscCall(VecGetArrayRead(v, &from));
-  entries->assign(from, from + n);
-  PetscCall(VecRestoreArrayRead(v, &from));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// A complex matrix is Hermitian where it is to be positive definite.
 static PetscErrorCode Create(const Problem &p, bool symmetric, Mat *A)
 {
@@ -63,7 +50,7 @@ static PetscErrorCode Both()
         PetscCall(VecSet(y, 77));
         PetscCall(MatForwardSolve(F, b, y));
         PetscCall(MatBackwardSolve(F, y, z));
-        PetscCall(Entries(z, &x));
+        PetscCall(LocalEntries(z, &x));
         // both round in one order, but for the roots and the range of the vector between them
         const PetscReal epsilon =
             precision[0] == 's' && sizeof(PetscReal) > 4 ? (PetscReal)1.2e-7 : PETSC_MACHINE_EPSILON;
@@ -150,7 +137,7 @@ static PetscErrorCode Sums()
       PetscCall(SetVector(y, start));
       PetscCall(VecSet(x, 77));
       PetscCall(transpose ? MatSolveTransposeAdd(F, b, y, same ? y : x) : MatSolveAdd(F, b, y, same ? y : x));
-      PetscCall(Entries(same ? y : x, &sum));
+      PetscCall(LocalEntries(same ? y : x, &sum));
       for (size_t k = 0; k < sum.size(); ++k)
         PetscCheck(PetscAbsScalar(sum[k] - (start[k] + solution[k])) <=
                        2 * PETSC_MACHINE_EPSILON * (PetscAbsScalar(start[k]) + PetscAbsScalar(solution[k])),
@@ -252,7 +239,7 @@ static PetscErrorCode Errors()
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(VecSet(b, 1));
   PetscCall(MatForwardSolve(F, b, x));
-  PetscCall(Entries(x, &entries));
+  PetscCall(LocalEntries(x, &entries));
   for (const PetscScalar v : entries)
     PetscCheck(PetscAbsScalar(v) >= PETSC_INFINITY, PETSC_COMM_SELF, PETSC_ERR_PLIB, "a solution of a singular system");
   PetscCall(VecDestroy(&b));

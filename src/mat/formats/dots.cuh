@@ -170,13 +170,18 @@ struct ScaleAndDot {
     return stopped_at < d.number;
   }
   template <class Index> __device__ __forceinline__ void Prepare(Index row) const { fetch_ahead(d.y + row); }
+  /// The sums of Shadow.
+  __device__ __forceinline__ void AddShadow(const Scalar &y, const Scalar &z)
+  {
+    add_parts(Conj(y) * z, part);
+    part[PARTS] += RealPart(Conj(z) * z);
+  }
   template <class Index> __device__ __forceinline__ void operator()(Index row, const Scalar &sum)
   {
     const Scalar z = d.weight ? d.weight[uniform ? Index(0) : row] * sum : sum;
 
     d.z[row] = z;
-    add_parts(Conj(d.y[row]) * z, part);
-    part[PARTS] += RealPart(Conj(z) * z);
+    AddShadow(d.y[row], z);
     if (d.kind != ProductSums::Minimise) return;
     const Scalar s = d.minus ? d.s[row] - factor * d.minus[row] : d.s[row];
     add_parts(Conj(s) * z, more);
@@ -210,8 +215,7 @@ struct ScaleAndDotShadow : ScaleAndDot {
     const Scalar z = d.weight ? a.weight * sum : sum;
 
     d.z[row] = z;
-    add_parts(Conj(a.y) * z, part);
-    part[PARTS] += RealPart(Conj(z) * z);
+    AddShadow(a.y, z);
   }
   template <class Index> __device__ __forceinline__ void operator()(Index row, const Scalar &sum)
   {

@@ -102,15 +102,14 @@ template <int points, bool star> struct LineSums {
 /// What a thread knows of one of its lines.
 struct LineRows {
   unsigned has;          ///< StencilLines::bits
-  int      n;            ///< rows
-  int      first, count; ///< of those that are not left out
+  int      first, count; ///< rows that are not left out
 
   __device__ __forceinline__ void Find(const StencilLines &lines, PetscInt rows, PetscInt slab, PetscInt place)
   {
     const LineWalk &walk = lines.walk;
     const PetscInt  left = place < walk.stride ? rows - slab * walk.length * walk.stride - place : 0;
     const PetscInt  most = left <= 0 ? 0 : (left - 1) / walk.stride + 1;
-    n                    = static_cast<int>(most < walk.length ? most : walk.length);
+    const int       n    = static_cast<int>(most < walk.length ? most : walk.length);
     has                  = n ? lines.bits[slab * walk.stride + place] : 0;
     first                = has & StencilLines::NOT_FIRST ? 1 : 0;
     count                = has ? n - first - (has & StencilLines::NOT_LAST ? 1 : 0) : 0;

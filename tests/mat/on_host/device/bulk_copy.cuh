@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include "device/bulk_places.hpp"
 #include "device/launch.cuh"
-#include "device/scalar.hpp"
 
 #define SPARSEGPU_DYNAMIC_SHARED(name) unsigned char *const name = on_host::engine.memory
 
@@ -52,16 +52,6 @@ inline Engine engine;
 namespace sparsegpu
 {
 
-constexpr unsigned BULK = 16;
-
-inline int entries_behind_bulk(const Scalar *p)
-{
-  return static_cast<int>(static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(p)) % BULK / sizeof(Scalar));
-}
-inline int entries_before_bulk(const Scalar *p)
-{
-  return static_cast<int>((0u - static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(p))) % BULK / sizeof(Scalar));
-}
 inline void begin_arrivals(std::uint64_t *barriers, int count)
 {
   on_host::engine.barrier = barriers;
