@@ -50,6 +50,7 @@ __device__ __forceinline__ bool await_flag(const DeviceExchange &e, int n, Excha
   unsigned long long            begin = 0;
 
   while (true) {
+#pragma unroll 1 // a kernel has this in many places
     for (int poll = 0; poll < POLLS; poll++)
       if (load_acquire(flag) >= least) return true;
     const unsigned long long now = nanoseconds();

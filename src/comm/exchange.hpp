@@ -33,6 +33,7 @@ struct DeviceExchange {
   std::uint64_t     *report;               ///< [1] pinned: the same loss for the host
   const int         *stopped_at = nullptr; ///< [1] no entries are wanted if it is below `number`; null: they are
   int                number     = 0;
+  bool               complete   = false; ///< the product that begins it takes the entries received, too
 };
 
 /// The steps as launches of their own. Asynchronous.

@@ -21,6 +21,7 @@ using sparsegpu::Scalar;
 using sparsegpu::formats::FindLines;
 using sparsegpu::formats::FindStencils;
 using sparsegpu::formats::FindWalk;
+using sparsegpu::formats::GhostPlanes;
 using sparsegpu::formats::StencilLayout;
 using sparsegpu::formats::StencilLines;
 
@@ -37,10 +38,25 @@ template <bool sends> struct Record {
   const Scalar        *x, *y;
   Scalar              *z;
   int                 *times, *sent;
+  const Scalar        *received; ///< [receives]
+  PetscInt             receives;
+  bool                 come;
 
-  bool  Skip() const { return false; }
-  void  Send(unsigned) const { ++*sent; }
-  Ahead Load(PetscInt row, const Scalar &own) const
+  bool Skip() const { return false; }
+  void Send(unsigned) const { ++*sent; }
+  bool Await() const
+  {
+    __syncthreads();
+    return come;
+  }
+  Scalar Received(PetscInt n) const
+  {
+    on_host::Expect(n >= 0 && n < receives, "an entry that is not received");
+    return n >= 0 && n < receives ? received[n] : Scalar(0);
+  }
+  PetscInt      Receives() const { return receives; }
+  static Scalar Lost() { return Scalar(std::numeric_limits<PetscReal>::quiet_NaN()); }
+  Ahead         Load(PetscInt row, const Scalar &own) const
   {
     if (row < A->cols) on_host::Expect(!memcmp(&own, x + row, sizeof(own)), "another entry of x than the row's own");
     return Ahead{y[row]};
@@ -116,9 +132,63 @@ void Walk(const StencilLines &lines, const StencilLayout &A, const Scalar *x, co
               [&] { sparsegpu::formats::stencil_lines_kernel<points, star>(lines, A, x, senders, record); });
 }
 
+/// Entries of other ranks for a part of the rows of the first and the last plane, which lie among the entries received
+/// from first[end] on, where planes have no room for those of other rows.
+struct Ghosts {
+  std::vector<unsigned char> with;
+  std::vector<Scalar>        received;
+  GhostPlanes                planes;
+
+  Ghosts(const StencilLines &lines, const StencilLayout &A, bool before, bool after)
+  {
+    const PetscInt     stride   = lines.walk.stride;
+    constexpr PetscInt SHIFT[2] = {-3, 5}, EACH = 7;
+    received.resize((size_t)(2 * stride));
+    for (size_t n = 0; n < received.size(); ++n) received[n] = As<Scalar>(conformance::Value(90000 + n));
+    with.assign((size_t)(2 * stride), 0);
+    planes.with = with.data();
+    for (int end : {0, 1}) {
+      planes.any[end]   = end ? after : before;
+      planes.first[end] = end * stride + SHIFT[end];
+      for (PetscInt place = 0; place < stride && planes.any[end]; ++place) {
+        const PetscInt row    = end ? A.rows - stride + place : place;
+        const unsigned points = Points(lines, A, row);
+        const bool     some   = place / 32 % 2 == 0 || place % EACH; // of a warp all, or most
+        bool           all    = points && some && !sparsegpu::formats::LeftOut{lines.walk, A.rows, lines.bits}(row);
+        for (int q = 0; q < lines.points; ++q) {
+          const PetscInt n = planes.first[end] + place + lines.offset[q];
+          if (points >> q & 1) all = all && n >= 0 && n < (PetscInt)received.size();
+        }
+        with[(size_t)(end * stride + place)] = all;
+      }
+    }
+  }
+  static unsigned Points(const StencilLines &lines, const StencilLayout &A, PetscInt row)
+  {
+    const unsigned bits = lines.bits[sparsegpu::formats::place_in_line(lines.walk, A.rows, row).line];
+    return lines.star ? bits & 1u << lines.Middle() : bits & StencilLines::INSIDE;
+  }
+  /// Adds to *sum, the row's own, what it has of them.
+  void Add(const StencilLines &lines, const StencilLayout &A, PetscInt row, Scalar *sum) const
+  {
+    const PetscInt stride = lines.walk.stride, place = row % stride;
+    for (int end : {0, 1}) {
+      if (row / stride != (end ? A.rows / stride - 1 : 0) || !with[(size_t)(end * stride + place)]) continue;
+      Scalar other = Scalar(0);
+      for (int q = 0; q < lines.points; ++q)
+        if (Points(lines, A, row) >> q & 1)
+          other = sparsegpu::formats::multiply_add(
+              lines.value[end ? 2 : 0][q], received[(size_t)(planes.first[end] + place + lines.offset[q])], other);
+      *sum = *sum + other;
+    }
+  }
+};
+
 /// One grid with walks of `length` planes, 0: those chosen for one multiprocessor; x is `shift` entries behind an
 /// address of 128 bytes.
-template <bool sends> PetscErrorCode CheckWalk(const Grid &g, PetscInt cut, PetscInt length, size_t shift, bool late)
+/// before, after: rows of the first, the last plane have entries of other ranks, which come, or not.
+template <bool sends> PetscErrorCode CheckWalk(const Grid &g, PetscInt cut, PetscInt length, size_t shift, bool late,
+                                               bool before = false, bool after = false, bool come = true)
 {
   const Table                 table(g, cut);
   std::vector<size_t>         stencils, count(table.begin.size(), 0);
@@ -156,6 +226,8 @@ template <bool sends> PetscErrorCode CheckWalk(const Grid &g, PetscInt cut, Pets
   lines.bits     = bits.data();
   lines.left_out = left_out.data();
   lines.others   = (PetscInt)left_out.size();
+  const Ghosts ghosts(lines, A, before, after);
+  if (before || after) lines.ghosts = ghosts.planes;
   // x behind an aligned address
   std::vector<Scalar> room((size_t)A.cols + 128), y((size_t)A.rows), z((size_t)A.rows);
   std::vector<int>    times((size_t)A.rows, 0);
@@ -167,7 +239,8 @@ template <bool sends> PetscErrorCode CheckWalk(const Grid &g, PetscInt cut, Pets
   x[A.rows / 3]        = std::numeric_limits<PetscReal>::infinity();
   on_host::failure     = nullptr;
   on_host::engine.late = late;
-  const Record<sends> record{&A, x, y.data(), z.data(), times.data(), &sent};
+  const Record<sends> record{
+      &A, x, y.data(), z.data(), times.data(), &sent, ghosts.received.data(), (PetscInt)ghosts.received.size(), come};
   if (lines.star)
     Walk<5, true>(lines, A, x, record);
   else
@@ -176,9 +249,11 @@ template <bool sends> PetscErrorCode CheckWalk(const Grid &g, PetscInt cut, Pets
   PetscCheck(sent == (sends ? 2 * (int)lines.walk.threads : 0), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %d threads sent",
              g.name, sent);
   for (PetscInt r = 0; r < A.rows; ++r) {
-    const auto got      = As<PetscScalar>(z[(size_t)r]);
-    const auto expected = As<PetscScalar>(
-        sparsegpu::formats::stencil_row_sum<1>(A, table.row_class[(size_t)r], x + r, [] {}) + y[(size_t)r]);
+    const auto got = As<PetscScalar>(z[(size_t)r]);
+    Scalar     sum = sparsegpu::formats::stencil_row_sum<1>(A, table.row_class[(size_t)r], x + r, [] {}), own = sum;
+    if (before || after) ghosts.Add(lines, A, r, &sum);
+    if (!come && memcmp(&own, &sum, sizeof(sum))) sum = Record<sends>::Lost();
+    const auto expected = As<PetscScalar>(sum + y[(size_t)r]);
     const bool same =
         !memcmp(&expected, &got, sizeof(got)) || (PetscIsInfOrNanScalar(expected) && PetscIsInfOrNanScalar(got));
     PetscCheck(times[(size_t)r] == 1 && same, PETSC_COMM_SELF, PETSC_ERR_PLIB,
@@ -199,10 +274,14 @@ PetscErrorCode OnHost()
         const Grid   g{cross ? "7 points" : "27 points", 17, 16, 9, cross, rows};
         PetscCall(CheckWalk<false>(g, 0, length, shift, length == 2));
         PetscCall(CheckWalk<true>(g, CUT, length, 1 - shift, length != 2));
+        PetscCall(CheckWalk<true>(g, 0, length, shift, length == 2, true, true));
+        PetscCall(CheckWalk<true>(g, 0, length, shift, length != 2, length < 2, length >= 2));
       }
   for (bool late : {false, true}) { // several blocks a plane, of 256 threads and of fewer
     PetscCall(CheckWalk<false>(Grid{"7 points, wide", 61, 20, 8, true}, 3, 4, 1, late));
     PetscCall(CheckWalk<true>(Grid{"27 points, wide", 40, 33, 7, false}, 1330, 3, 0, late));
+    for (const Grid &g : {Grid{"7 points, wide", 61, 20, 8, true}, Grid{"27 points, wide", 40, 33, 7, false}})
+      for (PetscInt length : {2, 3, (int)g.z}) PetscCall(CheckWalk<true>(g, 0, length, 1, late, true, true, !late));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -99,7 +99,7 @@ PetscErrorCode ArraySolve::ProductOnDevice(PetscInt k)
 #if defined(SPARSEGPU_HAVE_CUDA)
   Stream stream;
   PetscCall(DeviceStream(&stream));
-  closing_.off      = ranks->has_ghosts() ? ranks->off() : nullptr;
+  closing_.off      = ranks->ghosts_left() ? ranks->off() : nullptr;
   closing_.exchange = ranks->exchange();
   closing_.dots     = dots_;
   PetscCall(PetscLogGpuTimeBegin());

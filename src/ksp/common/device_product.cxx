@@ -30,9 +30,9 @@ PetscErrorCode DeviceSystem::Product(const Scalar *v, Scalar *out)
       PetscCall(format_->Mult(v, nullptr, out, stream));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    PetscCall(ranks_.Next());
+    PetscCall(ranks_.Next(true));
     PetscCall(format_->MultSending(v, nullptr, out, ranks_.exchange(), stream));
-    if (ranks_.has_ghosts()) PetscCall(ranks_.blocks().off->AddArriving(ranks_.exchange(), out, stream));
+    if (ranks_.ghosts_left()) PetscCall(ranks_.blocks().off->AddArriving(ranks_.exchange(), out, stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   });
 }
@@ -45,7 +45,7 @@ PetscErrorCode DeviceSystem::Product(const ProductDots &dots)
       PetscCall(format_->MultDots(dots, stream));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    PetscCall(ranks_.Next());
+    PetscCall(ranks_.Next(true));
     if (ranks_.off()) {
       inside.exchange = &ranks_.exchange();
       inside.left_out = ranks_.with_ghosts();

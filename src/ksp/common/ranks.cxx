@@ -55,11 +55,12 @@ PetscErrorCode Ranks::Free()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Ranks::Next()
+PetscErrorCode Ranks::Next(bool complete)
 {
   PetscFunctionBegin;
   PetscCall(blocks_.channel->Next(&exchange_));
   Last();
+  exchange_.complete = complete && blocks_.complete;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

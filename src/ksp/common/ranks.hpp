@@ -33,12 +33,15 @@ public:
     stopped_at_ = stopped_at;
     number_     = number;
   }
-  /// The exchange of the next product, on the device.
-  PetscErrorCode Next();
+  /// The exchange of the next product, on the device; with `complete`, if the product is to take rows with ghosts, too,
+  /// and can: then exchange() says so.
+  PetscErrorCode Next(bool complete = false);
   /// exchange() is that of the product before, by MatMult().
   void                        Last();
   const comm::DeviceExchange &exchange() const { return exchange_; }
   bool                        has_ghosts() const { return blocks_.channel->receives() > 0; }
+  /// Whether rows with ghosts have been left out by that product.
+  bool ghosts_left() const { return has_ghosts() && !exchange_.complete; }
   /// The off-diagonal block in csr, of rows that no thread blocks need to share; null if it is not stored so.
   const CsrLayout *off() const { return csr_ ? &off_ : nullptr; }
   /// On the device: ProductDots::left_out, the rows with ghosts; where off() is not null.

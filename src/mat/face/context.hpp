@@ -86,9 +86,14 @@ PetscErrorCode RequireDevice(const char *asked_by);
 /// Host CSR of a seqaijsparsegpu matrix and its key.
 PetscErrorCode GetCsr(Mat A, CsrView *view, PatternKey *key);
 /// z = op(A) x + y on local arrays, in `space`; y may be null or z. x, y, z may be parallel: their local parts are
-/// used. On the device the product begins `exchange`, if there is one, with entries of x.
-PetscErrorCode MultLocal(Mat A, Operation operation, Space space, Vec x, Vec y, Vec z,
-                         const comm::DeviceExchange *exchange = nullptr);
+/// used.
+PetscErrorCode MultLocal(Mat A, Operation operation, Space space, Vec x, Vec y, Vec z);
+/// The same on the device, with op(A) = A, beginning the exchange with entries of x, which brings the factor of `off`,
+/// an off-diagonal block; null: nothing comes. Where exchange->complete is true then, off's product is in z, too.
+PetscErrorCode MultSending(Mat A, Mat off, comm::DeviceExchange *exchange, Vec x, Vec y, Vec z);
+/// Whether products of a diagonal block in this format can be such: Format::TakesGhosts(). Converts `off`, which has
+/// *nonzeros, where they can.
+PetscErrorCode TakesGhosts(ConvertedMatrix *diagonal, Mat off, bool *takes, PetscInt *nonzeros);
 /// z += A x on local arrays of the host; x [columns of A].
 PetscErrorCode AddProduct(Mat A, const Scalar *x, Vec z);
 /// The same on the device, where x are the entries that the exchange brings.

@@ -29,9 +29,10 @@ PetscErrorCode MultOnHost(Mat A, Context *context, Operation operation, Vec x, c
 }
 
 /// Asynchronous where x, y and z are on the device; ends synchronised where z is on the host. With an exchange, which
-/// the product begins with entries of x; x null: which brings the entries that z += A x takes.
-PetscErrorCode MultOnDevice(Mat A, Context *context, Operation operation, Vec x, const comm::DeviceExchange *exchange,
-                            Vec y, Vec z, PetscLogDouble *flops)
+/// the product begins with entries of x, or even makes `complete`, with `off`; x null: which brings the entries that
+/// z += A x takes.
+PetscErrorCode MultOnDevice(Mat A, Context *context, Operation operation, Vec x, comm::DeviceExchange *exchange,
+                            Mat off, Vec y, Vec z, PetscLogDouble *flops)
 {
   const PetscObject logged = reinterpret_cast<PetscObject>(A);
   ConvertedMatrix  *converted;
@@ -44,6 +45,11 @@ PetscErrorCode MultOnDevice(Mat A, Context *context, Operation operation, Vec x,
   PetscCall(bz.Get(z, Space::Device, y == z ? Access::ReadWrite : Access::Write));
   PetscCall(GetConverted(A, context, operation, Space::Device, Use::Product, &converted));
   *flops = 2.0 * converted->pattern.nonzeros;
+  if (off) {
+    PetscInt more = 0;
+    PetscCall(TakesGhosts(converted, off, &exchange->complete, &more));
+    if (exchange->complete) *flops += 2.0 * more;
+  }
   PetscCall(DeviceStream(&stream));
   if (x) PetscCall(bx.Stage(&context->x, stream, logged));
   PetscCall(bz.Stage(&context->z, stream, logged));
@@ -100,8 +106,29 @@ PetscErrorCode ReserveScratch(Mat A, Context *context, Operation operation)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode TakesGhosts(ConvertedMatrix *diagonal, Mat off, bool *takes, PetscInt *nonzeros)
+{
+  Context         *context;
+  ConvertedMatrix *converted;
+  Version          version;
+  bool             changed = false;
+
+  PetscFunctionBegin;
+  *takes = false;
+  if (!diagonal->format->MayTakeGhosts()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetContext(off, &context));
+  PetscCall(Decide(off, context));
+  context->read_here = true;
+  PetscCall(GetConverted(off, context, Operation::Normal, Space::Device, Use::Prepare, &converted));
+  PetscCall(GetVersion(off, context, &version));
+  PetscCall(diagonal->format->TakesGhosts(*converted->format, version, takes, &changed));
+  if (changed) PetscCallCXX(diagonal->details = diagonal->format->Details());
+  *nonzeros = converted->pattern.nonzeros;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MultEither(Mat A, Operation operation, Space space, Vec x, const Scalar *array,
-                                 const comm::DeviceExchange *exchange, Vec y, Vec z)
+                                 comm::DeviceExchange *exchange, Mat off, Vec y, Vec z)
 {
   Context       *context;
   PetscLogDouble flops = 0;
@@ -118,30 +145,38 @@ static PetscErrorCode MultEither(Mat A, Operation operation, Space space, Vec x,
     PetscCall(PetscLogFlops(flops));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(MultOnDevice(A, context, operation, x, exchange, y, z, &flops));
+  PetscCall(MultOnDevice(A, context, operation, x, exchange, off, y, z, &flops));
   PetscCall(PetscLogGpuFlops(flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MultLocal(Mat A, Operation operation, Space space, Vec x, Vec y, Vec z,
-                         const comm::DeviceExchange *exchange)
+PetscErrorCode MultLocal(Mat A, Operation operation, Space space, Vec x, Vec y, Vec z)
 {
   PetscFunctionBegin;
-  PetscCall(MultEither(A, operation, space, x, nullptr, exchange, y, z));
+  PetscCall(MultEither(A, operation, space, x, nullptr, nullptr, nullptr, y, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MultSending(Mat A, Mat off, comm::DeviceExchange *exchange, Vec x, Vec y, Vec z)
+{
+  PetscFunctionBegin;
+  PetscCall(MultEither(A, Operation::Normal, Space::Device, x, nullptr, exchange, off, y, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode AddProduct(Mat A, const Scalar *x, Vec z)
 {
   PetscFunctionBegin;
-  PetscCall(MultEither(A, Operation::Normal, Space::Host, nullptr, x, nullptr, z, z));
+  PetscCall(MultEither(A, Operation::Normal, Space::Host, nullptr, x, nullptr, nullptr, z, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode AddArriving(Mat A, const comm::DeviceExchange &exchange, Vec z)
 {
+  comm::DeviceExchange arriving = exchange;
+
   PetscFunctionBegin;
-  PetscCall(MultEither(A, Operation::Normal, Space::Device, nullptr, nullptr, &exchange, z, z));
+  PetscCall(MultEither(A, Operation::Normal, Space::Device, nullptr, nullptr, &arriving, nullptr, z, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -12,7 +12,7 @@ namespace sparsegpu::face
 namespace
 {
 /// z = A x + y, ghosts by a channel: on the device two launches, one of which sends entries of x along with the
-/// diagonal block's product, the other awaits the ghosts and multiplies with them.
+/// diagonal block's product, the other awaits the ghosts and multiplies with them; or one that does both.
 PetscErrorCode MultByPeers(Mat A, comm::Channel *channel, Space space, Vec x, Vec y, Vec z)
 {
   Mat                  diagonal, off;
@@ -24,8 +24,8 @@ PetscErrorCode MultByPeers(Mat A, comm::Channel *channel, Space space, Vec x, Ve
   PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &off, nullptr));
   if (space == Space::Device) {
     PetscCall(channel->Next(&exchange));
-    PetscCall(MultLocal(diagonal, Operation::Normal, space, x, y, z, &exchange));
-    if (channel->receives()) PetscCall(AddArriving(off, exchange, z));
+    PetscCall(MultSending(diagonal, channel->receives() ? off : nullptr, &exchange, x, y, z));
+    if (channel->receives() && !exchange.complete) PetscCall(AddArriving(off, exchange, z));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(owned.Get(x, space, Access::Read));

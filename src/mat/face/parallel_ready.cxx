@@ -143,7 +143,8 @@ PetscErrorCode FormatsOfBlocks(Mat A, BlocksForSolve *blocks)
   Format **const   formats[] = {&blocks->diagonal, &blocks->off};
   Mat              of[2];
   Context         *context;
-  ConvertedMatrix *converted;
+  ConvertedMatrix *converted[2];
+  PetscInt         nonzeros;
 
   PetscFunctionBegin;
   blocks->nonzeros = 0;
@@ -152,10 +153,11 @@ PetscErrorCode FormatsOfBlocks(Mat A, BlocksForSolve *blocks)
     PetscCall(GetContext(of[b], &context));
     PetscCall(Decide(of[b], context));
     context->read_here = true;
-    PetscCall(GetConverted(of[b], context, Operation::Normal, Space::Device, Use::Solve, &converted));
-    *formats[b] = converted->format.get();
-    blocks->nonzeros += static_cast<PetscLogDouble>(converted->pattern.nonzeros);
+    PetscCall(GetConverted(of[b], context, Operation::Normal, Space::Device, Use::Solve, &converted[b]));
+    *formats[b] = converted[b]->format.get();
+    blocks->nonzeros += static_cast<PetscLogDouble>(converted[b]->pattern.nonzeros);
   }
+  PetscCall(TakesGhosts(converted[0], of[1], &blocks->complete, &nonzeros));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace

@@ -44,6 +44,7 @@ struct BlocksForSolve {
   comm::Channel *channel  = nullptr;                 ///< of the ghosts; null: there are no such peers
   Format        *diagonal = nullptr, *off = nullptr; ///< on the device
   PetscLogDouble nonzeros = 0;                       ///< of this rank, on the device
+  bool           complete = false; ///< products of `diagonal` can be those of `off`, too: Format::TakesGhosts()
 };
 /// The same for a MATMPIAIJSPARSEGPU and vectors in `vectors`; without a channel for any other matrix. The answer and
 /// errors are the same on all ranks. Collective.

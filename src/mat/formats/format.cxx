@@ -161,6 +161,13 @@ PetscErrorCode Format::MultSending(const Scalar *x, const Scalar *y, Scalar *z, 
 #endif
 }
 
+PetscErrorCode Format::TakesGhosts(const Format &, std::uint64_t, bool *takes, bool *changed)
+{
+  PetscFunctionBegin;
+  *takes = *changed = false;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Format::AddArriving(const comm::DeviceExchange &exchange, Scalar *z, Stream stream)
 {
   PetscFunctionBegin;

@@ -50,6 +50,12 @@ public:
   /// z += A x on the device, where x are the entries of the exchange, which ends here. What is added is of no use where
   /// no entries are wanted, and NaN where a rank is lost.
   virtual PetscErrorCode AddArriving(const comm::DeviceExchange &exchange, Scalar *z, Stream stream);
+  /// Whether MultSending() and MultDots() also multiply with `off`, the off-diagonal block of this one's rows, where
+  /// their exchange, which brings its factor, is to be `complete`. `version`: of off's values and pattern; where it is
+  /// another one than before, this may wait for the device, and the answer and Details() may have *changed.
+  virtual PetscErrorCode TakesGhosts(const Format &off, std::uint64_t version, bool *takes, bool *changed);
+  /// Whether that may be so for some block.
+  virtual bool MayTakeGhosts() const { return false; }
   /// Z = A X. All arrays in the space of Build(); on the device `scratch` grows to what the format needs beside them
   /// and may serve all products that follow each other on one stream. Asynchronous there. Here: column by column.
   virtual PetscErrorCode MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream);

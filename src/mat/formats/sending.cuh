@@ -2,6 +2,7 @@
 #pragma once
 
 #include "comm/exchange.cuh"
+#include "device/load.cuh"
 
 namespace sparsegpu::formats
 {
@@ -24,6 +25,13 @@ template <class Epilogue> struct Sending : Epilogue {
     constexpr int AHEAD = 8;
     comm::begin_exchange<AHEAD>(exchange, x, most);
   }
+  /// Whether what other ranks send has come: to all threads of a block, which must all call.
+  __device__ __forceinline__ bool Await() const { return comm::await_entries(exchange); }
+  /// Entry n of that, and how many there are.
+  __device__ __forceinline__ Scalar   Received(PetscInt n) const { return load_shared(comm::entries_of(exchange) + n); }
+  __device__ __forceinline__ PetscInt Receives() const { return static_cast<PetscInt>(exchange.side.receives); }
+  /// What stands for sums with entries that have not come.
+  static __device__ __forceinline__ Scalar Lost() { return comm::no_number(); }
 };
 template <class Epilogue> constexpr bool SENDS                    = false;
 template <class Epilogue> constexpr bool SENDS<Sending<Epilogue>> = true;

@@ -66,7 +66,7 @@ inline PetscInt csr_ghost_blocks(const CsrLayout &A, PetscInt width, PetscInt th
 /// the device at a time, as one wave of thread blocks after the other takes longer than a row's entries in turn.
 template <class Launch> PetscErrorCode WithGhostWidth(const CsrLayout &A, Launch launch)
 {
-  constexpr PetscInt ROOM  = 131072; // threads, of any device: the order of sums must not depend on it
+  constexpr PetscInt ROOM  = 131072; // threads, of any device: the order of sums here must not depend on it
   const PetscInt     rows  = A.filled >= 0 ? A.filled : A.rows;
   PetscInt           width = A.filled > 0 ? A.filled_width : A.width;
 

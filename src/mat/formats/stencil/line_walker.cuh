@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device/bulk_copy.cuh"
+#include "mat/formats/sending.cuh"
 #include "mat/formats/stencil/lines.hpp"
 #include "mat/formats/stencil/row.cuh"
 
@@ -104,13 +105,15 @@ struct LineRows {
   unsigned has;          ///< StencilLines::bits
   int      first, count; ///< rows that are not left out
 
-  __device__ __forceinline__ void Find(const StencilLines &lines, PetscInt rows, PetscInt slab, PetscInt place)
+  /// `ends`: bits beside those of the line.
+  __device__ __forceinline__ void Find(const StencilLines &lines, PetscInt rows, PetscInt slab, PetscInt place,
+                                       unsigned ends)
   {
     const LineWalk &walk = lines.walk;
     const PetscInt  left = place < walk.stride ? rows - slab * walk.length * walk.stride - place : 0;
     const PetscInt  most = left <= 0 ? 0 : (left - 1) / walk.stride + 1;
     const int       n    = static_cast<int>(most < walk.length ? most : walk.length);
-    has                  = n ? lines.bits[slab * walk.stride + place] : 0;
+    has                  = n ? lines.bits[slab * walk.stride + place] | ends : 0;
     first                = has & StencilLines::NOT_FIRST ? 1 : 0;
     count                = has ? n - first - (has & StencilLines::NOT_LAST ? 1 : 0) : 0;
   }
@@ -119,11 +122,32 @@ struct LineRows {
   __device__ __forceinline__ int High() const { return has & StencilLines::AFTER ? first + count : first + count - 1; }
   /// The points of plane k that exist.
   __device__ __forceinline__ unsigned In(int k) const { return k >= Low() && k <= High() ? has : 0; }
-  __device__ __forceinline__ bool     Has(int k) const
+  /// The last plane that is read, with the one behind a row whose points there are received; -1: none.
+  __device__ __forceinline__ int Last() const
+  {
+    if (has & StencilLines::GHOSTS_AFTER) return first + count + 1;
+    return count || has & StencilLines::GHOSTS_BEFORE ? first + count : -1;
+  }
+  __device__ __forceinline__ bool Has(int k) const
   {
     return static_cast<unsigned>(k - first) < static_cast<unsigned>(count);
   }
 };
+
+/// Of a line of the first or the last slab: which of its ends are rows of GhostPlanes, which are left out of the walk
+/// and have a plane beyond them.
+__device__ __forceinline__ unsigned ghost_ends(const StencilLines &lines, PetscInt rows, PetscInt slab, PetscInt place)
+{
+  constexpr unsigned BEFORE = StencilLines::GHOSTS_BEFORE | StencilLines::BEFORE | StencilLines::NOT_FIRST,
+                     AFTER  = StencilLines::GHOSTS_AFTER | StencilLines::AFTER | StencilLines::NOT_LAST;
+  const LineWalk &walk      = lines.walk;
+  unsigned        ends      = 0;
+
+  if (!lines.ghosts.with || place >= walk.stride) return 0;
+  if (slab == 0 && lines.ghosts.with[place]) ends |= BEFORE;
+  if (walk.IsLast(slab, rows) && lines.ghosts.with[walk.stride + place]) ends |= AFTER;
+  return ends;
+}
 
 /// A thread on its way through the planes.
 template <int points, bool star, class Epilogue> struct LineWalker {
@@ -145,11 +169,13 @@ template <int points, bool star, class Epilogue> struct LineWalker {
 #pragma unroll
     for (int v = 0; v < ROWS; v++) {
       const LineRows &line = lines[v];
-      lines[v].Find(shared, rows, slab, place + v * threads);
+      unsigned        ends = 0;
+      if constexpr (SENDS<Epilogue>) ends = ghost_ends(shared, rows, slab, place + v * threads);
+      lines[v].Find(shared, rows, slab, place + v * threads, ends);
       const int whole = (line.has & FULL) == FULL ? line.High() : -2;
       high            = v == 0 || whole < high ? whole : high;
       low             = line.Low() > low ? line.Low() : low;
-      last            = line.count && line.first + line.count > last ? line.first + line.count : last;
+      last            = line.Last() > last ? line.Last() : last;
     }
     low  = __reduce_max_sync(0xffffffffu, low);
     high = __reduce_min_sync(0xffffffffu, high);

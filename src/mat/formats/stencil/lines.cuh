@@ -10,12 +10,17 @@ namespace sparsegpu::formats
 template <int points, bool star, class Epilogue>
 PetscErrorCode LaunchLines(const StencilLayout &A, const Scalar *x, const Epilogue &epilogue, cudaStream_t stream)
 {
-  const LineWalk &walk    = A.lines->walk;
-  const size_t    bytes   = static_cast<size_t>(A.lines->PlaneBytes()) * StencilLines::STAGES;
-  static size_t   most    = 40 << 10; // without being asked for
-  unsigned        senders = 0;
+  StencilLines   lines   = *A.lines;
+  const LineWalk walk    = lines.walk;
+  static size_t  most    = 40 << 10; // without being asked for
+  unsigned       senders = 0;
+  bool           ghosts  = false;
 
   PetscFunctionBegin;
+  if constexpr (SENDS<Epilogue>) ghosts = epilogue.exchange.complete;
+  PetscCheck(!ghosts || lines.ghosts.with, PETSC_COMM_SELF, PETSC_ERR_PLIB, "No planes of ghosts have been found");
+  if (!ghosts) lines.ghosts = GhostPlanes();
+  const size_t bytes = lines.BlockBytes();
   if constexpr (SENDS<Epilogue>) {
     // more entries take so few blocks longer than their rows take all others
     constexpr std::int64_t ROWS_PER_ENTRY = 16;
@@ -28,7 +33,7 @@ PetscErrorCode LaunchLines(const StencilLayout &A, const Scalar *x, const Epilog
   }
   PetscCall((LaunchEarly<stencil_lines_kernel<points, star, Epilogue>>(
       dim3(static_cast<unsigned>(walk.Slabs(A.rows) * walk.chunks) + senders), static_cast<int>(walk.threads), bytes,
-      stream, *A.lines, A, x, senders, epilogue)));
+      stream, lines, A, x, senders, epilogue)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -73,6 +78,12 @@ PetscErrorCode MultiplyLines(const StencilLayout &A, const Scalar *x, const Epil
   if constexpr (std::is_same_v<Epilogue, StoreSum>) {
     if (!epilogue.to.f && !epilogue.to.y) { // which takes a third fewer instructions
       PetscCall(MultiplyLines(A, x, StoreProduct{epilogue.to.z}, stream));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
+  if constexpr (std::is_same_v<Epilogue, Sending<StoreSum>>) {
+    if (!epilogue.to.f && !epilogue.to.y) {
+      PetscCall(MultiplyLines(A, x, Sending<StoreProduct>{{epilogue.to.z}, epilogue.exchange, epilogue.x}, stream));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }

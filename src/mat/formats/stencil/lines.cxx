@@ -149,10 +149,10 @@ LineWalk FindWalk(PetscInt rows, PetscInt stride, PetscInt multiprocessors)
   constexpr PetscInt SHORTEST = 3, TRIED = 4096, WARP = 32, START = 4, ROWS = LineWalk::ROWS;
   const PetscInt     planes = (rows - 1) / stride + 1, chunks = (stride - 1) / (LineWalk::THREADS * ROWS) + 1;
   const PetscInt     each = (stride - 1) / chunks + 1, threads = ((each - 1) / ROWS / WARP + 1) * WARP;
-  const PetscInt     room    = multiprocessors * (LineWalk::BLOCKS * LineWalk::THREADS / threads);
-  const PetscInt     at_once = room > 2 * LineWalk::SENDERS ? room - LineWalk::SENDERS : room;
   LineWalk           best{stride, planes, chunks, threads};
-  double             least = -1;
+  const PetscInt     room    = best.AtOnce(multiprocessors);
+  const PetscInt     at_once = room > 2 * LineWalk::SENDERS ? room - LineWalk::SENDERS : room;
+  double             least   = -1;
 
   for (PetscInt slabs = 1; slabs <= TRIED && slabs * SHORTEST <= planes; slabs++) {
     const PetscInt   length = (planes - 1) / slabs + 1;

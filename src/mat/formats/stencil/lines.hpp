@@ -19,7 +19,22 @@ struct LineWalk {
   PetscInt chunks;  ///< blocks for rows 0 .. stride - 1
   PetscInt threads; ///< of a block
 
-  PetscInt Slabs(PetscInt rows) const { return (rows - 1) / stride / length + 1; }
+  /// Blocks at a time on a device.
+  PetscInt          AtOnce(PetscInt multiprocessors) const { return multiprocessors * (BLOCKS * THREADS / threads); }
+  PetscInt          Slabs(PetscInt rows) const { return (rows - 1) / stride / length + 1; }
+  SPARSEGPU_HD bool IsLast(PetscInt slab, PetscInt rows) const
+  {
+    return rows - slab * length * stride <= length * stride;
+  }
+};
+
+/// Rows whose other entries come from other ranks, in a product that receives these: of the first plane of all or of
+/// the last one, whose points in the plane before or behind lie among what is received as in a plane of x.
+struct GhostPlanes {
+  const unsigned char *with = nullptr; ///< [2 * stride] on the device: whether a row of the first, of the last plane
+                                       ///< is one; null: the product takes none
+  bool     any[2] = {};                ///< of the first plane, of the last one
+  PetscInt first[2];                   ///< which entry received is the point of place 0; it may be none
 };
 
 /// What is the same for all rows that are walked, and where they are.
@@ -30,6 +45,8 @@ struct StencilLines {
   static constexpr unsigned INSIDE = (1u << POINTS) - 1; ///< bits of the points that a row has in its plane
   static constexpr unsigned BEFORE = 1u << POINTS, AFTER = BEFORE * 2;   ///< it has those of the plane before, after
   static constexpr unsigned NOT_FIRST = AFTER * 2, NOT_LAST = AFTER * 4; ///< the first, the last row is left out
+  /// The first, the last row of a line is one of GhostPlanes: set beside `bits` where these are read.
+  static constexpr unsigned GHOSTS_BEFORE = NOT_LAST * 2, GHOSTS_AFTER = NOT_LAST * 4;
 
   int                   points = 0;     ///< of a plane; 0: rows are not walked
   bool                  star   = false; ///< the planes before and after have the middle point alone, else the same ones
@@ -41,8 +58,9 @@ struct StencilLines {
                                         ///< left out; 0: all rows are
   const PetscInt *left_out = nullptr;   ///< [others] on the device: the rows that are left out, ascending
   PetscInt        others   = 0;
+  GhostPlanes     ghosts;
 
-  int Middle() const { return points / 2; }
+  SPARSEGPU_HD int Middle() const { return points / 2; }
   /// Of so many rows one may be left out: those with other coefficients, and others of lines that these break. Of 7
   /// points the rest gains less. Measured: docs/performance.md.
   PetscInt MostLeftOut() const { return star ? 32 : 16; }
@@ -55,6 +73,12 @@ struct StencilLines {
     return (static_cast<unsigned>(walk.threads * LineWalk::ROWS + Reach()) * static_cast<unsigned>(sizeof(Scalar)) +
             2 * LINE - 1) /
            LINE * LINE;
+  }
+  /// Shared memory of a block.
+  SPARSEGPU_HD unsigned BlockBytes() const
+  {
+    const unsigned sums = static_cast<unsigned>(walk.threads * LineWalk::ROWS * sizeof(Scalar));
+    return PlaneBytes() * STAGES + (ghosts.any[0] ? sums : 0);
   }
 };
 
@@ -79,5 +103,9 @@ PetscErrorCode CountClasses_CUDA(const StencilLayout &A, std::vector<int> *count
 /// which what follows in its stream may read.
 PetscErrorCode FindLineBits_CUDA(const StencilLayout &A, const StencilLines &lines, const unsigned short *kinds,
                                  unsigned short *bits, Array<PetscInt> *left_out, bool *few);
+/// Whether all rows of `off`, the off-diagonal block, are those of *planes, which has with = null else; with
+/// [2 * stride]. Waits for the device.
+PetscErrorCode FindGhostPlanes_CUDA(const StencilLayout &A, const CsrLayout &off, unsigned char *with,
+                                    GhostPlanes *planes);
 
 } // namespace sparsegpu::formats

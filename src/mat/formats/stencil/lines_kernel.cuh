@@ -2,8 +2,7 @@
 #pragma once
 
 #include "device/launch.cuh"
-#include "mat/formats/sending.cuh"
-#include "mat/formats/stencil/line_walker.cuh"
+#include "mat/formats/stencil/line_ghosts.cuh"
 
 namespace sparsegpu::formats
 {
@@ -16,9 +15,9 @@ template <class Epilogue> __device__ __forceinline__ bool SkipsRows(Epilogue *ep
 }
 
 /// epilogue(row, A x). Neighbouring threads have neighbouring rows; what they read of a plane of x is copied to shared
-/// memory while the block multiplies planes before. The first `senders` blocks have no rows and send, so that all
-/// others take equally long; where there are none, the first blocks send before they turn to their rows. Bitwise
-/// reproducible. Starts while the kernel before it ends, as only vectors may come from there.
+/// memory while the block multiplies planes before. Rows of GhostPlanes come last. The first `senders` blocks have no
+/// rows and send, so that all others take equally long; where there are none, the first blocks send before they turn to
+/// their rows. Bitwise reproducible. Starts while the kernel before it ends, as only vectors may come from there.
 template <int points, bool star, class Epilogue>
 static __global__ void __launch_bounds__(LineWalk::THREADS, LineWalk::BLOCKS)
     stencil_lines_kernel(const __grid_constant__ StencilLines lines, StencilLayout A, const Scalar *x, unsigned senders,
@@ -55,7 +54,8 @@ static __global__ void __launch_bounds__(LineWalk::THREADS, LineWalk::BLOCKS)
   if (thread == 0)
     for (int k = -1; k < STAGES - 2 && k <= end; k++) source.Copy(x, k, arrival + k + 1);
   walker.TakeOthers(lines, A, x, senders, &epilogue);
-  const unsigned barriers = fixed_address(arrival), step = static_cast<unsigned>(threads) * sizeof(Scalar);
+  const GhostRows ghosts{&lines, planes, A.rows, slab, begin};
+  const unsigned  barriers = fixed_address(arrival), step = static_cast<unsigned>(threads) * sizeof(Scalar);
 #pragma unroll
   for (int s = 0; s < STAGES; s++) at[s] = fixed_address(source.Entries(x, s - 1) + (thread - lines.offset[0]));
 #pragma unroll 1
@@ -68,8 +68,11 @@ static __global__ void __launch_bounds__(LineWalk::THREADS, LineWalk::BLOCKS)
       __syncthreads(); // plane k - 1 has been read
       if (thread == 0 && k + STAGES - 1 <= end) source.Copy(x, k + STAGES - 1, arrival + (s + STAGES - 1) % STAGES);
       if (k <= walker.last) walker.Take(lines, static_cast<int>(k), at[s], step, &epilogue);
+      if constexpr (SENDS<Epilogue>)
+        if (k == 1 && ghosts.Has(0)) ghosts.Keep(walker.sums);
     }
   }
+  if constexpr (SENDS<Epilogue>) ghosts.Take(walker, x, &epilogue);
   epilogue.Finish(senders);
 }
 

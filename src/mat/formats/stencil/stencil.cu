@@ -146,6 +146,9 @@ static PetscErrorCode Multiply(const StencilLayout &A, const Vector &x, const Ep
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }
+  if constexpr (SENDS<Epilogue>)
+    PetscCheck(!epilogue.exchange.complete, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "Rows with ghosts are taken by walks alone");
   PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
   // rows enough for all blocks at a time and for walks of their full length, and so few that numbers beyond the last
   // fit
@@ -186,6 +189,12 @@ PetscErrorCode StencilMult_CUDA(const StencilLayout &A, const Scalar *x, const P
 PetscErrorCode StencilMultDots_CUDA(const StencilLayout &A, const ProductDots &dots, Stream stream)
 {
   PetscFunctionBegin;
+  if (dots.exchange && dots.exchange->complete) {
+    PetscCheck(A.lines, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Rows with ghosts are taken by walks alone");
+    const Sending<StoreAndDot> epilogue{{dots}, *dots.exchange, dots.x};
+    PetscCall(MultiplyLines(A, dots.x, epilogue, static_cast<cudaStream_t>(stream)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(MultiplyAndDot(A.rows, dots, stream, [&](const auto &epilogue) {
     return WithFactorOf(dots, epilogue,
                         [&](const auto &x) { return Multiply(A, x, epilogue, static_cast<cudaStream_t>(stream)); });

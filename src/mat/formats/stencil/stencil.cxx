@@ -124,6 +124,8 @@ PetscErrorCode Stencil::TakeLines(const std::vector<PetscInt> &begin, const std:
 {
   PetscFunctionBegin;
   layout_.lines = nullptr;
+  with_ghosts_  = Array<unsigned char>();
+  ghosts_of_    = 0;
   PetscCallCXX(line_bits_ = Array<unsigned short>());
   PetscCallCXX(left_out_ = Array<PetscInt>());
   if (space_ != Space::Device) PetscFunctionReturn(PETSC_SUCCESS);
@@ -274,6 +276,7 @@ std::string Stencil::Details() const
 
   if (layout_.lines) text += ", walked from plane to plane";
   if (layout_.lines && layout_.lines->others) text += " but for " + std::to_string(layout_.lines->others) + " rows";
+  if (layout_.lines && layout_.lines->ghosts.with) text += ", with planes of ghosts";
   return text;
 }
 

@@ -12,6 +12,7 @@
 namespace sparsegpu::formats
 {
 
+struct CsrLayout;
 struct StencilLines;
 struct RowTable;
 
@@ -86,6 +87,8 @@ public:
   bool                  TakesDifferences() const override { return true; }
   PetscErrorCode        MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
                                     Stream stream) override;
+  PetscErrorCode        TakesGhosts(const Format &off, std::uint64_t version, bool *takes, bool *changed) override;
+  bool                  MayTakeGhosts() const override { return layout_.lines != nullptr; }
   PetscErrorCode        MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream) override;
   bool                  GainsByColumns() const override { return !layout_.lines; }
   std::string           Details() const override;
@@ -113,6 +116,7 @@ protected:
 
 private:
   PetscErrorCode TakeEntries(const CsrView &A, const RowClasses &classes, std::vector<PetscInt> *offset);
+  PetscErrorCode FindGhosts(const CsrLayout &off);
   PetscErrorCode FindLinesOf(const RowTable &table, const std::vector<size_t> &stencils, PetscInt multiprocessors);
   PetscErrorCode TakeLines(const std::vector<PetscInt> &begin, const std::vector<PetscInt> &offset);
 
@@ -123,7 +127,9 @@ private:
   Array<Scalar>                 value_;
   std::unique_ptr<StencilLines> lines_; ///< that layout_ points to
   Array<unsigned short>         line_bits_;
-  Array<PetscInt>               left_out_; ///< StencilLines::left_out
+  Array<PetscInt>               left_out_;      ///< StencilLines::left_out
+  Array<unsigned char>          with_ghosts_;   ///< GhostPlanes::with
+  std::uint64_t                 ghosts_of_ = 0; ///< the version of the off-diagonal block that lines_->ghosts are of
 };
 
 } // namespace sparsegpu::formats
