@@ -2,7 +2,7 @@ static char help[] =
     "Parallel products and their ghosts, on any number of ranks and with every -mat_type: microseconds a product, the\n"
     "slowest rank's, medians of batches at whose ends the GPU is waited for.\n"
     "  -what stencil : 27 points on a grid of n x n x (planes a rank) nodes, -n and -planes; -constant: the same values in\n"
-    "                  all rows, else full mantissas\n"
+    "                  all rows, else full mantissas, with -symmetric of a symmetric matrix\n"
     "  -what pairs   : -ghosts entries a rank, each with its own column and the same one of the next rank; -local: of\n"
     "                  this rank, which is the same product without ghosts\n"
     "  -what channel : the exchange of -ghosts entries between neighbouring ranks alone\n"
@@ -114,21 +114,23 @@ PetscErrorCode TimeProducts(const char what[], Mat A)
 PetscErrorCode Stencil()
 {
   PetscInt  n = 128, planes = 128;
-  PetscBool constant = PETSC_FALSE;
+  PetscBool constant = PETSC_FALSE, symmetric = PETSC_FALSE;
   Mat       A;
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-n", &n, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-planes", &planes, nullptr));
   PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-constant", &constant, nullptr));
+  PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-symmetric", &symmetric, nullptr));
   const PetscInt depth = planes * PetscGlobalSize;
   const Row      row   = [=](PetscInt i, std::vector<PetscInt> *columns, std::vector<PetscScalar> *values) {
     const PetscInt x = i % n, y = i / n % n, z = i / n / n;
     for (PetscInt c = PetscMax(z - 1, 0); c <= PetscMin(z + 1, depth - 1); c++)
       for (PetscInt b = PetscMax(y - 1, 0); b <= PetscMin(y + 1, n - 1); b++)
         for (PetscInt a = PetscMax(x - 1, 0); a <= PetscMin(x + 1, n - 1); a++) {
-          const PetscInt  j     = (c * n + b) * n + a;
-          const PetscReal other = constant ? 1 : 1 + PetscReal((i * 31 + j * 17) % 1021) / 1021;
+          const PetscInt  j   = (c * n + b) * n + a;
+          const PetscInt  low = symmetric ? PetscMin(i, j) : i, high = symmetric ? PetscMax(i, j) : j;
+          const PetscReal other = constant ? 1 : 1 + PetscReal((low * 31 + high * 17) % 1021) / 1021;
           columns->push_back(j);
           values->push_back(i == j ? PetscReal(60) : -other);
         }

@@ -1,8 +1,8 @@
 static char help[] =
-    "Microseconds of one iteration of Krylov methods on any number of ranks, 27 points on a grid of n x n x n nodes cut\n"
-    "into slabs. An iteration is the difference of two solves with different limits divided by the difference of the\n"
+    "Microseconds of one iteration of Krylov methods on any number of ranks, 27 points on a grid of n x n x depth nodes\n"
+    "cut into slabs. An iteration is the difference of two solves with different limits divided by the difference of the\n"
     "limits, so that set-up and first norms drop out: medians of repeated measurements, of the slowest rank.\n"
-    "  -n n           : nodes in each direction\n"
+    "  -n n, -depth n : nodes in each direction, in that of the cuts\n"
     "  -vary          : coefficients of full mantissa instead of constant ones\n"
     "  -mat_type t    : of the matrix\n"
     "  -solvers a,b   : types of KSP, with -pc_type jacobi unless options say otherwise\n"
@@ -19,7 +19,7 @@ static char help[] =
 namespace
 {
 struct Settings {
-  PetscInt  n = 32, few = 30, many = 130, repeat = 5, solvers = 16;
+  PetscInt  n = 32, depth = 32, few = 30, many = 130, repeat = 5, solvers = 16;
   char     *solver[16] = {};
   PetscBool vary       = PETSC_FALSE;
 };
@@ -38,7 +38,7 @@ PetscReal Weight(PetscInt r, PetscInt c)
 PetscErrorCode Build(const Settings &s, Mat *A)
 {
   const PetscInt           n = s.n, plane = n * n;
-  PetscInt                 planes = PETSC_DECIDE, depth = n, before = 0;
+  PetscInt                 planes = PETSC_DECIDE, depth = s.depth, before = 0;
   std::vector<PetscInt>    i{0}, j;
   std::vector<PetscScalar> a;
 
@@ -125,9 +125,10 @@ PetscErrorCode Measure(const Settings &s, Mat A, const char type[])
   std::sort(times.begin(), times.end());
   PetscCall(MatGetType(A, &matrix));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                        "%" PetscInt_FMT "^3 %s, %d ranks, %s, %s: %.2f us an iteration (%.2f to %.2f)\n", s.n,
-                        s.vary ? "full" : "constant", (int)PetscGlobalSize, matrix, type, times[times.size() / 2],
-                        times.front(), times.back()));
+                        "%" PetscInt_FMT "^2 x %" PetscInt_FMT
+                        ", %s, %d ranks, %s, %s: %.2f us an iteration (%.2f to %.2f)\n",
+                        s.n, s.depth, s.vary ? "full" : "constant", (int)PetscGlobalSize, matrix, type,
+                        times[times.size() / 2], times.front(), times.back()));
   if (times.front() <= 0)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "a time that is not positive is noise: take a larger -many\n"));
   PetscCall(VecDestroy(&x));
@@ -144,14 +145,18 @@ PetscErrorCode Run()
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-n", &s.n, nullptr));
+  s.depth = s.n;
+  PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-depth", &s.depth, nullptr));
   PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-vary", &s.vary, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-few", &s.few, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-many", &s.many, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-repeat", &s.repeat, nullptr));
   PetscCall(PetscOptionsGetStringArray(nullptr, nullptr, "-solvers", s.solver, &s.solvers, &given));
-  PetscCheck(s.n > 0 && static_cast<double>(s.n) * s.n * s.n < static_cast<double>(PETSC_MAX_INT), PETSC_COMM_WORLD,
-             PETSC_ERR_ARG_OUTOFRANGE, "-n %" PetscInt_FMT " must be positive and its cube no more than PetscInt holds",
-             s.n);
+  PetscCheck(s.n > 0 && s.depth > 0 && static_cast<double>(s.n) * s.n * s.depth < static_cast<double>(PETSC_MAX_INT),
+             PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-n %" PetscInt_FMT " and -depth %" PetscInt_FMT
+             " must be positive and the grid of no more nodes than PetscInt holds",
+             s.n, s.depth);
   PetscCheck(s.few > 0 && s.many > s.few, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
              "-many %" PetscInt_FMT " must be more than -few %" PetscInt_FMT ", which must be positive", s.many, s.few);
   PetscCheck(s.repeat > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-repeat %" PetscInt_FMT " must be positive",

@@ -92,7 +92,7 @@ PetscErrorCode MultLocal(Mat A, Operation operation, Space space, Vec x, Vec y, 
 /// an off-diagonal block; null: nothing comes. Where exchange->complete is true then, off's product is in z, too.
 PetscErrorCode MultSending(Mat A, Mat off, comm::DeviceExchange *exchange, Vec x, Vec y, Vec z);
 /// Whether products of a diagonal block in this format can be such: Format::TakesGhosts(). Converts `off`, which has
-/// *nonzeros, where they can.
+/// *nonzeros unless that is null, where they can.
 PetscErrorCode TakesGhosts(ConvertedMatrix *diagonal, Mat off, bool *takes, PetscInt *nonzeros);
 /// z += A x on local arrays of the host; x [columns of A].
 PetscErrorCode AddProduct(Mat A, const Scalar *x, Vec z);

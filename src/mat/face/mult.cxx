@@ -123,7 +123,7 @@ PetscErrorCode TakesGhosts(ConvertedMatrix *diagonal, Mat off, bool *takes, Pets
   PetscCall(GetVersion(off, context, &version));
   PetscCall(diagonal->format->TakesGhosts(*converted->format, version, takes, &changed));
   if (changed) PetscCallCXX(diagonal->details = diagonal->format->Details());
-  *nonzeros = converted->pattern.nonzeros;
+  if (nonzeros) *nonzeros = converted->pattern.nonzeros;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -144,7 +144,6 @@ PetscErrorCode FormatsOfBlocks(Mat A, BlocksForSolve *blocks)
   Mat              of[2];
   Context         *context;
   ConvertedMatrix *converted[2];
-  PetscInt         nonzeros;
 
   PetscFunctionBegin;
   blocks->nonzeros = 0;
@@ -157,7 +156,7 @@ PetscErrorCode FormatsOfBlocks(Mat A, BlocksForSolve *blocks)
     *formats[b] = converted[b]->format.get();
     blocks->nonzeros += static_cast<PetscLogDouble>(converted[b]->pattern.nonzeros);
   }
-  PetscCall(TakesGhosts(converted[0], of[1], &blocks->complete, &nonzeros));
+  PetscCall(TakesGhosts(converted[0], of[1], &blocks->complete, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace

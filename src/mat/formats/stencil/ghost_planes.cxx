@@ -38,14 +38,17 @@ PetscErrorCode Stencil::FindGhosts(const CsrLayout &off)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Stencil::TakesGhosts(const Format &off, std::uint64_t version, bool *takes, bool *changed)
+bool Stencil::MayTakeGhosts() const
 {
   constexpr bool ANY_LIES = sizeof(Scalar) < BULK; // LiesForLines() of all vectors
+  return ANY_LIES && layout_.lines && layout_.rows == layout_.cols;
+}
 
+PetscErrorCode Stencil::TakesGhosts(const Format &off, std::uint64_t version, bool *takes, bool *changed)
+{
   PetscFunctionBegin;
   *takes = *changed = false;
-  if (!ANY_LIES || !layout_.lines || strcmp(off.Name(), "csr") || layout_.rows != layout_.cols)
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (!MayTakeGhosts() || strcmp(off.Name(), "csr")) PetscFunctionReturn(PETSC_SUCCESS);
   if (ghosts_of_ != version) {
     pattern_bytes_ -= static_cast<PetscLogDouble>(with_ghosts_.bytes());
     lines_->ghosts = GhostPlanes();

@@ -21,11 +21,7 @@ PetscErrorCode LaunchLines(const StencilLayout &A, const Scalar *x, const Epilog
   PetscCheck(!ghosts || lines.ghosts.with, PETSC_COMM_SELF, PETSC_ERR_PLIB, "No planes of ghosts have been found");
   if (!ghosts) lines.ghosts = GhostPlanes();
   const size_t bytes = lines.BlockBytes();
-  if constexpr (SENDS<Epilogue>) {
-    // more entries take so few blocks longer than their rows take all others
-    constexpr std::int64_t ROWS_PER_ENTRY = 16;
-    if (epilogue.exchange.side.sends <= A.rows / ROWS_PER_ENTRY) senders = LineWalk::SENDERS;
-  }
+  if constexpr (SENDS<Epilogue>) senders = LineWalk::Senders(A.rows, epilogue.exchange.side.sends);
   if (bytes > most) {
     SparseGPUCallCUDA(cudaFuncSetAttribute(stencil_lines_kernel<points, star, Epilogue>,
                                            cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
@@ -57,6 +53,15 @@ struct StoreProduct {
   __device__ __forceinline__ void Finish(unsigned) const {}
 };
 
+inline StoreProduct ProductAlone(const StoreSum &epilogue)
+{
+  return StoreProduct{epilogue.to.z};
+}
+inline Sending<StoreProduct> ProductAlone(const Sending<StoreSum> &epilogue)
+{
+  return Sending<StoreProduct>{{epilogue.to.z}, epilogue.exchange, epilogue.x};
+}
+
 /// Whether rows are walked for it: the other sums of BiCGStab read too many vectors beside x.
 template <class Epilogue> bool TakesLines(const Epilogue &epilogue)
 {
@@ -75,15 +80,9 @@ template <class Epilogue>
 PetscErrorCode MultiplyLines(const StencilLayout &A, const Scalar *x, const Epilogue &epilogue, cudaStream_t stream)
 {
   PetscFunctionBegin;
-  if constexpr (std::is_same_v<Epilogue, StoreSum>) {
+  if constexpr (std::is_base_of_v<StoreSum, Epilogue>) {
     if (!epilogue.to.f && !epilogue.to.y) { // which takes a third fewer instructions
-      PetscCall(MultiplyLines(A, x, StoreProduct{epilogue.to.z}, stream));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-  }
-  if constexpr (std::is_same_v<Epilogue, Sending<StoreSum>>) {
-    if (!epilogue.to.f && !epilogue.to.y) {
-      PetscCall(MultiplyLines(A, x, Sending<StoreProduct>{{epilogue.to.z}, epilogue.exchange, epilogue.x}, stream));
+      PetscCall(MultiplyLines(A, x, ProductAlone(epilogue), stream));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }

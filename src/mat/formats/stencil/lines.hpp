@@ -13,14 +13,21 @@ namespace sparsegpu::formats
 struct LineWalk {
   static constexpr PetscInt THREADS = 256, ROWS = 2; ///< of a block, at most; of a thread in a plane
   static constexpr int      BLOCKS  = PetscDefined(USE_COMPLEX) ? 2 : 4; ///< that a multiprocessor has at a time
-  static constexpr PetscInt SENDERS = 16; ///< more of them, which only send, where a product sends
+  static constexpr PetscInt SENDERS = 16; ///< more of them, which only send, where a product sends few entries
 
   PetscInt stride, length;
   PetscInt chunks;  ///< blocks for rows 0 .. stride - 1
   PetscInt threads; ///< of a block
 
   /// Blocks at a time on a device.
-  PetscInt          AtOnce(PetscInt multiprocessors) const { return multiprocessors * (BLOCKS * THREADS / threads); }
+  PetscInt AtOnce(PetscInt multiprocessors) const { return multiprocessors * (BLOCKS * THREADS / threads); }
+  /// How many blocks send `sends` entries of x beside so many rows: more of them where so few would take longer than
+  /// the rows take all others.
+  static unsigned Senders(PetscInt rows, std::int64_t sends)
+  {
+    constexpr std::int64_t ROWS_PER_ENTRY = 16;
+    return static_cast<unsigned>(sends <= rows / ROWS_PER_ENTRY ? SENDERS : 4 * SENDERS);
+  }
   PetscInt          Slabs(PetscInt rows) const { return (rows - 1) / stride / length + 1; }
   SPARSEGPU_HD bool IsLast(PetscInt slab, PetscInt rows) const
   {

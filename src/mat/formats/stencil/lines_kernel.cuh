@@ -10,14 +10,16 @@ namespace sparsegpu::formats
 /// Whether the rows are not wanted: Skip() without what is sent.
 template <class Epilogue> __device__ __forceinline__ bool SkipsRows(Epilogue *epilogue)
 {
-  if constexpr (SENDS<Epilogue>) return epilogue->Epilogue::Rows::Skip();
-  return false;
+  if constexpr (SENDS<Epilogue>)
+    return epilogue->Epilogue::Rows::Skip();
+  else
+    return epilogue->Skip();
 }
 
 /// epilogue(row, A x). Neighbouring threads have neighbouring rows; what they read of a plane of x is copied to shared
 /// memory while the block multiplies planes before. Rows of GhostPlanes come last. The first `senders` blocks have no
-/// rows and send, so that all others take equally long; where there are none, the first blocks send before they turn to
-/// their rows. Bitwise reproducible. Starts while the kernel before it ends, as only vectors may come from there.
+/// rows and send, so that all others take equally long. Bitwise reproducible. Starts while the kernel before it ends,
+/// as only vectors may come from there.
 template <int points, bool star, class Epilogue>
 static __global__ void __launch_bounds__(LineWalk::THREADS, LineWalk::BLOCKS)
     stencil_lines_kernel(const __grid_constant__ StencilLines lines, StencilLayout A, const Scalar *x, unsigned senders,
@@ -41,7 +43,7 @@ static __global__ void __launch_bounds__(LineWalk::THREADS, LineWalk::BLOCKS)
     return;
   }
   walker.Begin(lines, A.rows, slab, begin + thread);
-  if (senders ? SkipsRows(&epilogue) : epilogue.Skip()) return;
+  if (SkipsRows(&epilogue)) return;
   if (thread == 0) begin_arrivals(arrival, STAGES);
   begin_in_turn();
   __syncthreads();

@@ -88,7 +88,7 @@ public:
   PetscErrorCode        MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
                                     Stream stream) override;
   PetscErrorCode        TakesGhosts(const Format &off, std::uint64_t version, bool *takes, bool *changed) override;
-  bool                  MayTakeGhosts() const override { return layout_.lines != nullptr; }
+  bool                  MayTakeGhosts() const override;
   PetscErrorCode        MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream) override;
   bool                  GainsByColumns() const override { return !layout_.lines; }
   std::string           Details() const override;
