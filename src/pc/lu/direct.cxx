@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include "pc/lu/placement.hpp"
+#include "pc/ordering/matrix.hpp"
 #include "pc/symbolic/elimination.hpp"
 #include "petsc/compat.hpp"
 
@@ -85,7 +86,8 @@ PetscErrorCode DirectFactor::Symbolic(const CsrView &A, std::vector<PetscInt> ro
   if (wanted && options.matching == 0) {
     wanted = row == column; // different orders mean that the caller has chosen a diagonal
     if (wanted) PetscCallCXX(wanted = WeakDiagonal(A, WEAK));
-    if (wanted) PetscCall(SymmetricallyPlaced(A, &symmetric)); // a symmetric structure is kept if the values allow it
+    // a symmetric structure is kept if the values allow it
+    if (wanted && !ordering::ManyLackPivots(LackingPivots(A), A.rows)) PetscCall(SymmetricallyPlaced(A, &symmetric));
     wanted = wanted && !symmetric;
   }
   if (wanted) {

@@ -264,6 +264,18 @@ PetscErrorCode MaximumProduct(const CsrView &A, Matching *matching)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscInt LackingPivots(const CsrView &A)
+{
+  PetscInt lacking = 0;
+
+  for (PetscInt r = 0; r < A.rows; r++) {
+    bool there = false;
+    for (PetscInt e = A.i[r]; e < A.i[r + 1] && !there; e++) there = A.j[e] == r && Magnitude(A.a[e]) > 0;
+    lacking += !there;
+  }
+  return lacking;
+}
+
 bool WeakDiagonal(const CsrView &A, PetscReal weak)
 {
   std::vector<PetscReal> diagonal(A.rows, 0), column;

@@ -21,6 +21,8 @@ struct Matching {
 /// O(n nonzeros log n), in practice near linear.
 PetscErrorCode MaximumProduct(const CsrView &A, Matching *matching);
 
+/// How many rows have no diagonal entry, or a 0.
+PetscInt LackingPivots(const CsrView &A);
 /// Is there a diagonal entry that is missing, 0, or smaller than `weak` times the largest of its row and of its column?
 bool WeakDiagonal(const CsrView &A, PetscReal weak);
 

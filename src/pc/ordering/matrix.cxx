@@ -14,6 +14,7 @@ PetscErrorCode GraphOf(Mat A, SymmetricPattern *pattern, bool *moves)
   rows::CsrView csr{};
   Indices       natural;
   PetscBool     done;
+  PetscInt      lacking = 0;
 
   PetscFunctionBegin;
   PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &csr.rows, &csr.i, &csr.j, &done));
@@ -23,14 +24,19 @@ PetscErrorCode GraphOf(Mat A, SymmetricPattern *pattern, bool *moves)
              "An ordering needs a square matrix, not %" PetscInt_FMT " x %" PetscInt_FMT, csr.rows, A->cmap->n);
   csr.cols     = csr.rows;
   csr.nonzeros = csr.rows > 0 ? csr.i[csr.rows] : 0;
-  PetscCallCXX(natural.resize(csr.rows));
-  std::iota(natural.begin(), natural.end(), 0);
-  PetscCall(symbolic::SymmetricPatternOf(csr, natural, natural, pattern));
   if (moves) {
-    PetscCount diagonal = 0;
+    PetscInt diagonal = 0;
     for (PetscInt r = 0; r < csr.rows; r++)
       for (PetscInt e = csr.i[r]; e < csr.i[r + 1]; e++) diagonal += csr.j[e] == r;
-    *moves = diagonal < csr.rows && csr.nonzeros - diagonal != static_cast<PetscCount>(pattern->j.size());
+    lacking = csr.rows - diagonal;
+    *moves  = ManyLackPivots(lacking, csr.rows);
+  }
+  if (!moves || !*moves) {
+    PetscCallCXX(natural.resize(csr.rows));
+    std::iota(natural.begin(), natural.end(), 0);
+    PetscCall(symbolic::SymmetricPatternOf(csr, natural, natural, pattern));
+    const PetscCount off = csr.nonzeros - (csr.rows - lacking);
+    if (moves) *moves = lacking > 0 && off != static_cast<PetscCount>(pattern->j.size());
   }
   PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, nullptr, &csr.i, &csr.j, &done));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -9,9 +9,18 @@
 namespace sparsegpu::ordering
 {
 
-/// The pattern of A + A^T without its diagonal. *moves, unless null: A has no symmetric pattern and lacks diagonal
-/// entries, so that a factorization with pivots on the diagonal has to move rows first. Errors: PETSC_ERR_SUP where the
-/// type of A gives no rows; PETSC_ERR_ARG_SIZ if it is not square.
+/// Whether so many unknowns have no diagonal entry, or a zero, that pivots on the diagonal of a symmetric pattern will
+/// be poor: an unknown that comes before its neighbours has none then, and of saddle points a third to a half of them
+/// do. A few are left to the values that elimination makes there.
+inline bool ManyLackPivots(PetscInt lacking, PetscInt rows)
+{
+  constexpr PetscInt FEW = 512, PART = 5;
+  return lacking > FEW && lacking > rows / PART;
+}
+
+/// The pattern of A + A^T without its diagonal. *moves, unless null: A lacks diagonal entries and has no symmetric
+/// pattern, or lacks many, so that a factorization with pivots on the diagonal has to move rows first: then there may
+/// be no pattern. Errors: PETSC_ERR_SUP where the type of A gives no rows; PETSC_ERR_ARG_SIZ if it is not square.
 PetscErrorCode GraphOf(Mat A, SymmetricPattern *pattern, bool *moves = nullptr);
 /// Row order[k] is eliminated k-th, and so is that column.
 PetscErrorCode CreateOrder(const Indices &order, IS *row, IS *column);
