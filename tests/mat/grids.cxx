@@ -213,18 +213,6 @@ static PetscErrorCode ByPeers(Mat A, bool *peers)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The off-diagonal block in csr, as auto has it: a format that is asked for is that of both blocks, after an assembly
-/// once more.
-static PetscErrorCode TakeCsrForGhosts(Mat A)
-{
-  Mat off;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatMPIAIJGetSeqAIJ(A, nullptr, &off, nullptr));
-  PetscCall(MatSparseGPUSetFormat(off, "csr"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Products of several ranks whose rows with ghosts are walked, too, and those of other values, which are not: as
 /// sell's with ghosts added by csr, but for rounding.
 static PetscErrorCode Ghosts()
@@ -252,7 +240,6 @@ static PetscErrorCode Ghosts()
       PetscCall(Create(
           PETSC_COMM_WORLD, g, 0, [](PetscInt d) { return conformance::Value((unsigned long long)d); }, &A[k]));
       PetscCall(MatSparseGPUSetFormat(A[k], k ? "stencil" : "sell"));
-      PetscCall(TakeCsrForGhosts(A[k]));
     }
     PetscCall(MatCreateVecs(A[0], &x, &y));
     for (Vec &v : z) PetscCall(VecDuplicate(y, &v));
@@ -262,16 +249,15 @@ static PetscErrorCode Ghosts()
       const bool     last = rank == size - 1, other = step == 2 || step == 3;
       const PetscInt r = first + 5 * g.x + 7, c = r - g.x * g.y;
       std::string    text;
-      for (int k : {0, 1}) {
-        if (step == 1) PetscCall(MatScale(A[k], 2));
+      for (Mat B : A) {
+        if (step == 1) PetscCall(MatScale(B, 2));
         if (step != 2 && step != 4) continue;
         if (last)
-          PetscCall(MatSetValue(A[k], r, c,
+          PetscCall(MatSetValue(B, r, c,
                                 (PetscReal)(step == 2 ? 0.7 : 2) * (step == 2 ? (PetscScalar)1 : conformance::Value(4)),
                                 INSERT_VALUES));
-        PetscCall(MatAssemblyBegin(A[k], MAT_FINAL_ASSEMBLY));
-        PetscCall(MatAssemblyEnd(A[k], MAT_FINAL_ASSEMBLY));
-        PetscCall(TakeCsrForGhosts(A[k]));
+        PetscCall(MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY));
+        PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
       }
       PetscCall(SetVector(x, Input(g.x * g.y * g.z, 17 + (unsigned)step, Poison::None)));
       PetscCall(SetVector(y, Input(g.x * g.y * g.z, 37, Poison::None)));

@@ -115,7 +115,7 @@ static PetscErrorCode Facts()
 static PetscErrorCode OffDiagonal()
 {
   const PetscInt       n = 1200;
-  conformance::Builder b("scattered_off_diagonal", n, n);
+  conformance::Builder b("scattered_off_diagonal", n, n), alike("alike_off_diagonal", n, n);
   std::string          text;
   Mat                  A;
 
@@ -127,10 +127,11 @@ static PetscErrorCode OffDiagonal()
   for (PetscInt i = 0; i < n; ++i) { // one entry a row behind the own columns, on a diagonal of its own
     const PetscInt share = n / PetscGlobalSize, next = (i / share + 1) * share;
     b.Add(i, i).Add(i, (next + i * 37 % share) % n);
+    alike.Add(i, i, 3).Add(i, (i + share) % n, 2);
   }
-  const Problem p = b;
-  for (const char *format : {"dia", "ell"}) {
-    const bool        refused = !strcmp(format, "dia"); // ell holds one entry a row without any padding
+  for (const char *format : {"dia", "ell", "stencil"}) {
+    const Problem     p       = strcmp(format, "stencil") ? b : alike;
+    const bool        refused = strcmp(format, "ell"); // which holds one entry a row without any padding
     const std::string head    = "sparsegpu [" + std::to_string(PetscGlobalSize - 1) + "] ";
     PetscCall(CreateMatrix(PETSC_COMM_WORLD, p, MATSPARSEGPU, format, Layout::Even, &A));
     PetscCall(CheckProducts(A, p, std::string("off-diagonal block, ") + format));
@@ -138,12 +139,12 @@ static PetscErrorCode OffDiagonal()
     if (PetscGlobalRank == 0)
       PetscCall(CheckText("view", text,
                           {std::string("format ") + format + ", off-diagonal blocks " + (refused ? "csr," : "ell,"),
-                           refused ? "dia, which was asked for, refuses 3 blocks" : "(asked for)"}));
+                           refused ? format + std::string(", which was asked for, refuses 3 blocks") : "(asked for)"}));
     PetscCall(ViewText(A, PETSC_VIEWER_ASCII_INFO_DETAIL, "view_off_diagonal", &text));
     if (PetscGlobalRank == 0) {
       PetscCall(CheckText("view", text, {head + "diagonal block: format: " + format + " "}));
       PetscCall(CheckText("view", text, {head + "off-diagonal block: format: " + (refused ? "csr " : "ell ")}));
-      if (refused) PetscCall(CheckText("view", text, {"dia refuses this off-diagonal block"}));
+      if (refused) PetscCall(CheckText("view", text, {format + std::string(" refuses this off-diagonal block")}));
     }
     PetscCall(MatDestroy(&A));
   }

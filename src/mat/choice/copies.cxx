@@ -51,7 +51,7 @@ static PetscErrorCode PickFormat(Mat owner, const CsrView &A, Plans *plans, cons
   if (!settings.strict || settings.off_diagonal || operation != Operation::Normal) {
     bool        ok;
     std::string why;
-    PetscCall(plans->Check(*name, &ok, &why));
+    PetscCall(plans->Check(*name, &ok, &why, settings.off_diagonal && operation == Operation::Normal));
     if (!ok) {
       PetscCallCXX(*reason = *name + " refuses this " +
                              (settings.off_diagonal            ? "off-diagonal block: "

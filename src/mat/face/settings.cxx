@@ -54,7 +54,8 @@ for the matrix, such as "dia" for one with entries on very many diagonals, makes
 time lost to it exceeds the conversion cost; a change of the pattern starts the wait again, copies by `MatDuplicate()`
 do not choose again.
 
-  In parallel the format governs the diagonal block; an off-diagonal block that it refuses is stored as "csr".
+  In parallel the format governs the diagonal block; an off-diagonal block that it refuses is stored as "csr",
+and so is that of "stencil".
 
 .seealso: `MATSPARSEGPU`, `MatSparseGPUGetFormat()`, `MatSparseGPUCheckFormat()`, `MatSparseGPUGetInfo()`
 @*/

@@ -56,7 +56,7 @@ PetscErrorCode TellBlock(Mat A, const Settings &settings, bool off_diagonal, Tol
       told->refused = told->format != settings.format;
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    PetscCall(plans.Check(settings.format, &ok, &why));
+    PetscCall(plans.Check(settings.format, &ok, &why, off_diagonal));
     if (ok) PetscFunctionReturn(PETSC_SUCCESS);
     told->refused = true;
     PetscCallCXX(told->reason =

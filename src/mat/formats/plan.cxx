@@ -40,13 +40,18 @@ PetscErrorCode Plans::Get(const std::string &name, Plan **plan)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Plans::Check(const std::string &name, bool *fits, std::string *why)
+PetscErrorCode Plans::Check(const std::string &name, bool *fits, std::string *why, bool off_diagonal)
 {
   const CsrView &A     = look_.rows();
   bool           lacks = false;
   Plan          *plan;
 
   PetscFunctionBegin;
+  if (off_diagonal && !StoresOffDiagonal(name)) {
+    *fits = false;
+    PetscCallCXX(*why = "it is for diagonal blocks, whose products may take the ghosts, too");
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(Get(name, &plan));
   if (!A.device.i) {
     PetscCall(plan->Fits(fits, why));

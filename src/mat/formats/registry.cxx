@@ -39,6 +39,13 @@ const char *Baseline()
   return Formats().front().name;
 }
 
+bool StoresOffDiagonal(const std::string &name)
+{
+  for (const FormatEntry &format : Formats())
+    if (name == format.name) return format.off_diagonal;
+  return true;
+}
+
 std::unique_ptr<Format> MakeFormat(const std::string &name)
 {
   for (const FormatEntry &format : Formats())

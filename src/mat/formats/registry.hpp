@@ -14,6 +14,7 @@ struct FormatEntry {
   const char *name = nullptr; ///< as in formats.def
   std::unique_ptr<Format> (*make)();
   std::shared_ptr<Options> (*options)(); ///< the defaults; null: it has none of its own
+  bool off_diagonal = true; ///< an off-diagonal block is stored so, too, where it is asked for; else in the baseline
 };
 /// What RegisterFormat_NAME(), which each format defines, returns.
 template <class F> FormatEntry EntryOf()
@@ -37,6 +38,8 @@ const char                      *Baseline();
 std::unique_ptr<Format> MakeBaselineTransposed(bool hermitian);
 /// Its Format::Name().
 const char *BaselineTransposed();
+/// FormatEntry::off_diagonal; true for an unknown name.
+bool StoresOffDiagonal(const std::string &name);
 /// Null for an unknown name.
 std::unique_ptr<Format> MakeFormat(const std::string &name);
 

@@ -14,7 +14,9 @@ namespace sparsegpu::formats
 
 FormatEntry RegisterFormat_stencil()
 {
-  return EntryOf<Stencil>();
+  FormatEntry entry  = EntryOf<Stencil>();
+  entry.off_diagonal = false; // TakesGhosts() of csr's
+  return entry;
 }
 
 Stencil::Stencil()  = default;
