@@ -11,6 +11,8 @@ struct Settings {
   PetscInt  points = 27, few = 30, many = 130, repeat = 5;
   PetscInt  n[16] = {32}, sizes = 16;
   PetscInt  method = 0, columns = 0; ///< method: of METHODS; columns 0: a right-hand side without KSPMatSolve()
+  PetscReal rtol[16]   = {};
+  PetscInt  tolerances = 16; ///< of rtol; 0: iterations are timed
   PetscBool vary = PETSC_FALSE, sides = PETSC_FALSE;
   PetscReal flow = 0;
 };

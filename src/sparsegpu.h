@@ -658,7 +658,9 @@ entries, run whole cycles in one launch, unless a monitor reads each iterate.
 
   On the GPU of one process, without monitors and with the default convergence test, the host does not wait for an
   iteration: it reads residual norms a few iterations late, and the device stops by itself at the first one that
-  converged. Iteration numbers and solutions are the same as with a monitor. All of this but the whole cycles in one
+  converged. Iteration numbers and solutions are the same as with a monitor. Steps that are launched meanwhile apply the
+  preconditioner, too; one that may hold a user's code or a solver, as `PCSHELL` and `PCBJACOBI`, is applied exactly as
+  often as in `KSPGMRES`, and the host waits for each step. All of this but the whole cycles in one
   launch holds on several processes, too, whose GPUs exchange ghosts through peer memory (see `MATSPARSEGPU`): these add
   up inner products in the order of the ranks, inside the kernels.
 

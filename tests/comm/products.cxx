@@ -170,43 +170,120 @@ PetscErrorCode TestFormats()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// A matrix and its vectors on one backend, by peers that wait so long.
+struct Waiting {
+  Options     set;
+  Mat         A = nullptr;
+  Vec         x = nullptr, y = nullptr;
+  std::string backend;
+
+  Waiting(const std::string &on, const char seconds[])
+      : set(std::string("-sparsegpu_peer yes -sparsegpu_peer_timeout ") + seconds),
+        backend(on)
+  {
+  }
+  PetscErrorCode Create()
+  {
+    PetscFunctionBeginUser;
+    PetscCall(CreateMatrix(PETSC_COMM_WORLD, conformance::Banded("bands_70", 70, 70, {-69, -35, -1, 0, 1, 35, 69}),
+                           MATSPARSEGPU, "csr", Layout::Even, &A));
+    PetscCall(MatSparseGPUSetBackend(A, backend.c_str()));
+    PetscCall(CreateVector(A, Op::Plain, true, VECSTANDARD, &x));
+    PetscCall(CreateVector(A, Op::Plain, false, VECSTANDARD, &y));
+    PetscCall(VecSet(x, 1));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode Destroy()
+  {
+    PetscFunctionBeginUser;
+    PetscCall(VecDestroy(&x));
+    PetscCall(VecDestroy(&y));
+    PetscCall(MatDestroy(&A));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
 /// The last rank stays away: the others' products end with an error, at the latest with the second on a GPU, and the
 /// matrix can be destroyed.
 PetscErrorCode TestLost()
 {
-  const Options set("-sparsegpu_peer yes -sparsegpu_peer_timeout 0.4");
-  const Problem p = conformance::Banded("bands_70", 70, 70, {-69, -35, -1, 0, 1, 35, 69});
-  Mat           A;
-  Vec           x, y;
-  std::string   message;
+  std::vector<std::string> backends;
+  std::string              message;
 
   PetscFunctionBeginUser;
   if (PetscGlobalSize == 1) {
     PetscCall(Skip("skipped: one rank"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(CreateMatrix(PETSC_COMM_WORLD, p, MATSPARSEGPU, "csr", Layout::Even, &A));
-  PetscCall(MatSparseGPUSetBackend(A, "kokkos"));
-  PetscCall(CreateVector(A, Op::Plain, true, VECSTANDARD, &x));
-  PetscCall(CreateVector(A, Op::Plain, false, VECSTANDARD, &y));
-  PetscCall(VecSet(x, 1));
-  PetscCall(MatMult(A, x, y));
-  if (PetscGlobalRank != PetscGlobalSize - 1) {
-    PetscCall(ExpectError(
-        "lost", [&] { return MatMult(A, x, y); }, &message, PETSC_ERR_SYS));
-    PetscCall(CheckText("lost", message, {"has not taken part in exchange 2", "-sparsegpu_peer_timeout"}));
+  PetscCall(Backends(&backends));
+  for (const std::string &backend : backends) {
+    Waiting w(backend, "0.4");
+    PetscCall(w.Create());
+    PetscCall(MatMult(w.A, w.x, w.y));
+    if (PetscGlobalRank != PetscGlobalSize - 1) {
+      if (backend != "kokkos") PetscCall(MatMult(w.A, w.x, w.y)); // whose kernels find the loss
+      const PetscScalar *local;
+      PetscCall(VecGetArrayRead(w.y, &local)); // waits for them
+      PetscCall(VecRestoreArrayRead(w.y, &local));
+      PetscCall(ExpectError(
+          "lost", [&] { return MatMult(w.A, w.x, w.y); }, &message, PETSC_ERR_SYS));
+      PetscCall(CheckText("lost", message, {"has not taken part in exchange 2", "-sparsegpu_peer_timeout"}));
+    }
+    PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD)); // none is stuck inside
+    PetscCall(w.Destroy());
   }
-  PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD)); // none is stuck inside
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A rank comes seconds after the others, to a product and to a transposed one: both are as in time.
+PetscErrorCode TestLate()
+{
+  std::vector<std::string> backends;
+
+  PetscFunctionBeginUser;
+  PetscCall(Backends(&backends));
+  for (const std::string &backend : backends)
+    for (const bool transposed : {false, true}) {
+      Waiting   w(backend, "60");
+      Vec       in_time;
+      PetscBool same;
+      PetscCall(w.Create());
+      PetscCall(VecDuplicate(w.y, &in_time));
+      for (Vec to : {in_time, w.y}) {
+        if (to == w.y && PetscGlobalRank == PetscGlobalSize - 1) PetscCall(PetscSleep(2));
+        PetscCall(transposed ? MatMultTranspose(w.A, w.x, to) : MatMult(w.A, w.x, to));
+      }
+      PetscCall(VecEqual(w.y, in_time, &same));
+      PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: another product where a rank was late", backend.c_str());
+      PetscCall(VecDestroy(&in_time));
+      PetscCall(w.Destroy());
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The last rank's process ends: the others end as well, by MPI or with an error, and do not hang.
+PetscErrorCode TestExits()
+{
+  Waiting w("kokkos", "2");
+
+  PetscFunctionBeginUser;
+  PetscCall(w.Create());
+  PetscCall(MatMult(w.A, w.x, w.y));
+  if (PetscGlobalRank == PetscGlobalSize - 1) std::_Exit(7);
+  PetscCall(MatMult(w.A, w.x, w.y));
+  PetscCall(w.Destroy());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
 
 int main(int argc, char **argv)
 {
-  return Main(
-      argc, argv, help,
-      {{"view", TestView}, {"device", TestDevice}, {"bits", TestBits}, {"formats", TestFormats}, {"lost", TestLost}});
+  return Main(argc, argv, help,
+              {{"view", TestView},
+               {"device", TestDevice},
+               {"bits", TestBits},
+               {"formats", TestFormats},
+               {"lost", TestLost},
+               {"late", TestLate},
+               {"exits", TestExits}});
 }

@@ -1,6 +1,7 @@
 static const char help[] = "KSPSPARSEGPUBCGS: breakdowns, attained accuracy, and the ways that a solve takes.\n\n";
 
 #include "against_petsc.hpp"
+#include "counted_shell.hpp"
 #include "nonsymmetric.hpp"
 #include "residual_monitor.hpp"
 
@@ -230,29 +231,6 @@ static PetscErrorCode Ways()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CountApplication(PC pc, Vec r, Vec z)
-{
-  void *count;
-
-  PetscFunctionBeginUser;
-  PetscCall(PCShellGetContext(pc, &count));
-  ++*static_cast<PetscInt *>(count);
-  PetscCall(VecCopy(r, z));
-  PetscCall(VecScale(z, (PetscReal)0.25));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-static PetscErrorCode SetShell(KSP ksp, void *count)
-{
-  PC pc;
-
-  PetscFunctionBeginUser;
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCSHELL));
-  PetscCall(PCShellSetContext(pc, count));
-  PetscCall(PCShellSetApply(pc, CountApplication));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// A preconditioner of the user's is applied as often as in PETSc's bcgs, or once less: from the right the solution is
 /// there without a last application.
 static PetscErrorCode Applications()
@@ -268,11 +246,11 @@ static PetscErrorCode Applications()
       PetscInt      count[2] = {0, 0};
       {
         const Option type("-ksp_type", KSPSPARSEGPUBCGS);
-        PetscCall(SolveWith(s.A, s.b, nullptr, &ours, SetShell, &count[0]));
+        PetscCall(SolveWith(s.A, s.b, nullptr, &ours, SetCountedShell, &count[0]));
       }
       {
         const Option type("-ksp_type", KSPBCGS);
-        PetscCall(SolveWith(s.A, s.b, nullptr, &petsc, SetShell, &count[1]));
+        PetscCall(SolveWith(s.A, s.b, nullptr, &petsc, SetCountedShell, &count[1]));
       }
       PetscCall(CheckSame(side, ours, petsc));
       const PetscInt extra = count[0] - 2 * ours.iterations, theirs = count[1] - 2 * petsc.iterations;

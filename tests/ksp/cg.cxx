@@ -1,5 +1,6 @@
 static const char help[] = "KSPSPARSEGPUCG: PETSc's iterations, norms, options and reasons.\n\n";
 
+#include "counted_shell.hpp"
 #include "lost.hpp"
 #include "residual_monitor.hpp"
 #include "spd.hpp"
@@ -548,29 +549,6 @@ static PetscErrorCode Ways()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CountApplication(PC pc, Vec r, Vec z)
-{
-  void *count;
-
-  PetscFunctionBeginUser;
-  PetscCall(PCShellGetContext(pc, &count));
-  ++*static_cast<PetscInt *>(count);
-  PetscCall(VecCopy(r, z));
-  PetscCall(VecScale(z, (PetscReal)0.25));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-static PetscErrorCode SetShell(KSP ksp, void *count)
-{
-  PC pc;
-
-  PetscFunctionBeginUser;
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCSHELL));
-  PetscCall(PCShellSetContext(pc, count));
-  PetscCall(PCShellSetApply(pc, CountApplication));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// A preconditioner of the user's is applied as often as in PETSc's cg, or once less: not after the last iteration.
 static PetscErrorCode Applications()
 {
@@ -587,11 +565,11 @@ static PetscErrorCode Applications()
       PetscInt      count[2] = {0, 0};
       {
         const Option type("-ksp_type", KSPSPARSEGPUCG);
-        PetscCall(SolveWith(s.A, s.b, nullptr, &ours, SetShell, &count[0]));
+        PetscCall(SolveWith(s.A, s.b, nullptr, &ours, SetCountedShell, &count[0]));
       }
       {
         const Option type("-ksp_type", KSPCG);
-        PetscCall(SolveWith(s.A, s.b, nullptr, &petsc, SetShell, &count[1]));
+        PetscCall(SolveWith(s.A, s.b, nullptr, &petsc, SetCountedShell, &count[1]));
       }
       PetscCall(CheckSame(norm, ours, petsc));
       const PetscInt more = count[0] - ours.iterations, theirs = count[1] - petsc.iterations;

@@ -3,6 +3,7 @@
 
 #include <petsc/private/kspimpl.h>
 #include "petsc/compat.hpp"
+#include "sparsegpu.h"
 
 namespace sparsegpu::ksp
 {
@@ -39,6 +40,16 @@ inline bool IteratesAreUnseen(KSP ksp)
 inline bool MayReadNormsLate(KSP ksp)
 {
   return IteratesAreUnseen(ksp) && !ksp->calc_sings;
+}
+
+/// Whether nobody notices that the preconditioner is applied more often than PETSc's solver would: it holds no code of
+/// a user's, and no solver that could.
+inline PetscErrorCode ApplicationsAreUnseen(PC pc, PetscBool *unseen)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, unseen, PCNONE, PCJACOBI, PCPBJACOBI, PCVPBJACOBI, PCSOR, PCILU,
+                                      PCICC, PCLU, PCCHOLESKY, PCSPARSEGPU, PCSPARSEGPUAMG, PCSPARSEGPUSMOOTHER, ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// Takes the norm of an iteration in: history, monitors, convergence test.

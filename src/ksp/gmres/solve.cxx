@@ -108,8 +108,10 @@ static PetscErrorCode RunCycle(KSP ksp, PetscInt limit)
   PetscInt   launched = 0, finished = 0;
   Outcome    outcome = STEP_GOES_ON;
   PetscReal  norm    = 0;
+  PetscBool  unseen  = PETSC_FALSE;
 
   PetscFunctionBegin;
+  if (pipelined) PetscCall(ApplicationsAreUnseen(ksp->pc, &unseen));
   if (pipelined) {
     const NormTest test = DefaultNormTest(ksp);
     PetscCall(arnoldi->BeginPipeline(ksp->rnorm, test.converged, test.diverged,
@@ -118,7 +120,7 @@ static PetscErrorCode RunCycle(KSP ksp, PetscInt limit)
     PetscCall(arnoldi->Begin(ksp->rnorm));
   }
   while (!ksp->reason && finished < limit && outcome == STEP_GOES_ON) {
-    const PetscInt ahead = !pipelined ? 1 : arnoldi->ranks() ? Ranks::AHEAD : gmres->lag.ahead();
+    const PetscInt ahead = !unseen ? 1 : arnoldi->ranks() ? Ranks::AHEAD : gmres->lag.ahead();
     PetscCall(LaunchSteps(ksp, pipelined, &launched, std::min(limit, finished + ahead), &outcome, &norm));
     if (pipelined) {
       PetscCall(arnoldi->AwaitStep(finished, &outcome, &norm));

@@ -85,8 +85,8 @@ PetscErrorCode RowsWithoutDiagonal(Mat A, PetscInt *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Definite operators have diagonals of one sign, on all levels, and none of zero in a row with couplings: smoothers
-/// and the damping of prolongators rely on it.
+/// Definite operators have diagonals of one sign, on the finest level and on the coarsest, and none of zero in a row
+/// with couplings: smoothers and the damping of prolongators rely on it.
 PetscErrorCode ViewIndefinite(const Hierarchy &hierarchy, PetscViewer viewer)
 {
   PetscReal least[2], most[2];
@@ -168,7 +168,7 @@ PetscErrorCode ViewVisits(const Settings &settings, PetscInt levels, PetscViewer
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ViewPlaces(const Hierarchy &hierarchy, const char place[], bool parallel, PetscViewer viewer)
+PetscErrorCode ViewPlaces(const Hierarchy &hierarchy, const char place[], PetscViewer viewer)
 {
   const Level &finest = hierarchy.Levels().front();
   MatNullSpace near;
@@ -176,9 +176,7 @@ PetscErrorCode ViewPlaces(const Hierarchy &hierarchy, const char place[], bool p
   PetscFunctionBegin;
   if (!hierarchy.IsClassical()) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "    aggregates and tentative prolongators on the %s\n", place));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "    smoothed prolongators %s\n",
-                                     parallel ? "and coarse operators by PETSc's parallel products"
-                                              : "and coarse operators where products run"));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "    smoothed prolongators and coarse operators where products run\n"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscViewerASCIIPrintf(viewer, "    splitting and interpolation on the %s\n", place));
@@ -221,7 +219,6 @@ PetscErrorCode ViewHierarchy(PC pc, const Hierarchy &hierarchy, const Cycle &cyc
 {
   const MPI_Comm comm  = PetscObjectComm((PetscObject)pc);
   const char    *place = "", *reason;
-  PetscMPIInt    size;
 
   PetscFunctionBegin;
   PetscCall(ViewSettings(settings, hierarchy, viewer));
@@ -229,10 +226,9 @@ PetscErrorCode ViewHierarchy(PC pc, const Hierarchy &hierarchy, const Cycle &cyc
     PetscCall(PetscViewerASCIIPrintf(viewer, "    not yet set up\n"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCall(SetUpPlace(comm, hierarchy, &place));
   PetscCall(ViewLevels(hierarchy, settings, viewer));
-  PetscCall(ViewPlaces(hierarchy, place, size > 1, viewer));
+  PetscCall(ViewPlaces(hierarchy, place, viewer));
   PetscCall(ViewIndefinite(hierarchy, viewer));
   PetscCall(cycle.WhyNot(pc, &reason));
   if (!settings.fused_cycle) reason = "-pc_sparsegpuamg_fused_cycle 0";

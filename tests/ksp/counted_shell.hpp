@@ -1,0 +1,33 @@
+/// A preconditioner of the user's that counts its applications.
+#pragma once
+
+#include "systems.hpp"
+
+namespace testing
+{
+
+inline PetscErrorCode CountApplication(PC pc, Vec r, Vec z)
+{
+  void *count;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCShellGetContext(pc, &count));
+  ++*static_cast<PetscInt *>(count);
+  PetscCall(VecCopy(r, z));
+  PetscCall(VecScale(z, (PetscReal)0.25));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+/// A set-up of SolveWith(); count: a PetscInt.
+inline PetscErrorCode SetCountedShell(KSP ksp, void *count)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCSHELL));
+  PetscCall(PCShellSetContext(pc, count));
+  PetscCall(PCShellSetApply(pc, CountApplication));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace testing

@@ -1,0 +1,79 @@
+static const char help[] = "KSPSPARSEGPUGMRES: applications of the preconditioner, and operators that change.\n\n";
+
+#include "against_petsc.hpp"
+#include "counted_shell.hpp"
+#include "nonsymmetric.hpp"
+
+using namespace testing;
+
+/// A preconditioner of the user's is applied as often as in PETSc's gmres, wherever the vectors are: no step is
+/// launched ahead of what is known of the one before.
+static PetscErrorCode Applications()
+{
+  System s;
+
+  PetscFunctionBeginUser;
+  PetscCall(s.Create(nonsymmetric::Convection(5, 125, 124, 1, 0.3, true)));
+  for (const char *more : {"-ksp_pc_side left", "-ksp_pc_side right", "-ksp_gmres_restart 7", "-ksp_max_it 7",
+                           "-ksp_norm_type none -ksp_max_it 7", "-ksp_gmres_cgs_refinement_type refine_always"}) {
+    const Options options(std::string("-ksp_rtol 1e-3 ") + more);
+    Outcome       ours, petsc;
+    PetscInt      count[2] = {0, 0};
+    {
+      const Option type("-ksp_type", KSPSPARSEGPUGMRES);
+      PetscCall(SolveWith(s.A, s.b, nullptr, &ours, SetCountedShell, &count[0]));
+    }
+    {
+      const Option type("-ksp_type", KSPGMRES);
+      PetscCall(SolveWith(s.A, s.b, nullptr, &petsc, SetCountedShell, &count[1]));
+    }
+    PetscCall(CheckSame(more, ours, petsc));
+    PetscCheck(count[0] - ours.iterations == count[1] - petsc.iterations, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+               "%s: %d applications in %d iterations, PETSc's %d in %d", more, (int)count[0], (int)ours.iterations,
+               (int)count[1], (int)petsc.iterations);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// One KSP whose operator gets other values and another pattern between solves; each solve is that of a new KSP.
+static PetscErrorCode Changed()
+{
+  KSP       ksp;
+  PetscBool same;
+
+  PetscFunctionBeginUser;
+  for (const char *more : {"", " -ksp_sparsegpugmres_persistent off", " -ksp_sparsegpugmres_flexible"}) {
+    const Options options(std::string("-pc_type jacobi -ksp_rtol 1e-5 -ksp_gmres_restart 9") + more);
+    PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+    PetscCall(KSPSetType(ksp, KSPSPARSEGPUGMRES));
+    PetscCall(KSPSetFromOptions(ksp));
+    for (int k = 0; k < 4; ++k) {
+      System  s;
+      Outcome alone;
+      Vec     x;
+      PetscCall(s.Create(k < 2 ? nonsymmetric::Convection(5, 20, 15, 1, 0.3, true)
+                               : nonsymmetric::Convection(7, 10, 6, 5, 0.2, k == 3)));
+      PetscCall(VecDuplicate(s.b, &x));
+      if (k == 1) PetscCall(MatScale(s.A, 3));
+      PetscCall(KSPSetOperators(ksp, s.A, s.A));
+      for (int twice = 0; twice < 2; ++twice) {
+        PetscCall(VecSet(x, 0));
+        PetscCall(KSPSolve(ksp, s.b, x));
+        PetscCall(SolveAs(KSPSPARSEGPUGMRES, s.A, s.b, nullptr, &alone));
+        PetscCall(VecEqual(x, alone.x, &same));
+        PetscCheck(same && alone.reason > 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Solve %d.%d%s: other bits than alone",
+                   k, twice, more);
+        PetscCall(VecDestroy(&alone.x));
+        PetscCall(MatShift(s.A, 1));
+      }
+      PetscCall(VecDestroy(&x));
+    }
+    PetscCall(KSPDestroy(&ksp));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  return Main(argc, argv, help, {{"applications", Applications}, {"changed", Changed}});
+}
