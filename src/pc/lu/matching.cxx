@@ -45,9 +45,9 @@ private:
   std::vector<PetscInt>    column_at_;          ///< [entries] its column
   std::vector<signed char> state_;              ///< [rows] 0: not seen, 1: reached, 2: final
   std::vector<PetscInt>    touched_;
-  std::vector<Reached>     heap_; ///< the nearest first; an entry of a larger distance than its row's is stale
-  std::vector<PetscInt>    near_; ///< a heap, the first row on top: final ones whose columns are to come, no further
-                                  ///< than the last
+  std::vector<Reached>     heap_;      ///< the nearest first; an entry of a larger distance than its row's is stale
+  std::vector<PetscInt>    near_;      ///< final ones, no further than the last one taken, as they were reached
+  size_t                   taken_ = 0; ///< of these: their columns have come
 };
 
 Assignment::Assignment(const CsrView &A)
@@ -140,7 +140,6 @@ void Assignment::Reach(PetscInt column, double length, double *shortest, PetscIn
     } else if (d <= length) { // of which there are many where values are alike: none is nearer
       state_[i] = 2;
       near_.push_back(i);
-      std::push_heap(near_.begin(), near_.end(), std::greater<PetscInt>());
     } else {
       heap_.emplace_back(d, i);
       std::push_heap(heap_.begin(), heap_.end(), std::greater<Reached>());
@@ -154,20 +153,18 @@ void Assignment::PopNearest()
   heap_.pop_back();
 }
 
-/// The nearest row that is not final, or that is and whose column has not come, of rows alike the first: with the last
-/// one pivots of saddle points let entries grow 10^5 times as much. False: none nearer than `shortest`.
+/// The nearest row that is not final, or that is and whose column has not come, of rows alike the one that was reached
+/// first: with the last one pivots of saddle points let entries grow 10^5 times as much. False: none nearer than
+/// `shortest`.
 bool Assignment::TakeNearest(double shortest, double *length, PetscInt *row)
 {
   if (shortest <= *length) return false;
-  while (!heap_.empty() && (state_[heap_.front().second] == 2 || heap_.front().first > distance_[heap_.front().second]))
-    PopNearest();
-  const bool alike = !heap_.empty() && heap_.front().first <= *length;
-  if (!near_.empty() && !(alike && heap_.front().second < near_.front())) {
-    std::pop_heap(near_.begin(), near_.end(), std::greater<PetscInt>());
-    *row = near_.back();
-    near_.pop_back();
+  if (taken_ < near_.size()) {
+    *row = near_[taken_++];
     return true;
   }
+  while (!heap_.empty() && (state_[heap_.front().second] == 2 || heap_.front().first > distance_[heap_.front().second]))
+    PopNearest();
   if (heap_.empty() || heap_.front().first >= shortest) return false;
   *length      = heap_.front().first;
   *row         = heap_.front().second;
@@ -197,6 +194,7 @@ bool Assignment::Augment(PetscInt column)
   touched_.clear();
   heap_.clear();
   near_.clear();
+  taken_ = 0;
   Reach(column, length, &shortest, &last);
   while (TakeNearest(shortest, &length, &i)) Reach(column_of_[i], length, &shortest, &last);
   if (last >= 0) {
