@@ -64,7 +64,7 @@ PetscErrorCode Build(const Settings &s, Mat *A)
     PetscCallCXX(i.push_back(static_cast<PetscInt>(j.size())));
   }
   PetscCall(MatCreate(PETSC_COMM_WORLD, A));
-  PetscCall(MatSetSizes(*A, planes * plane, planes * plane, n * plane, n * plane));
+  PetscCall(MatSetSizes(*A, planes * plane, planes * plane, s.depth * plane, s.depth * plane));
   PetscCall(MatSetType(*A, MATSPARSEGPU));
   PetscCall(MatSetFromOptions(*A));
   PetscCall(MatSeqAIJSetPreallocationCSR(*A, i.data(), j.data(), a.data()));
