@@ -35,12 +35,7 @@ struct Method {
 };
 const Method METHODS[] = {
     {"cg", KSPCG, KSPSPARSEGPUCG}, {"bcgs", KSPBCGS, KSPSPARSEGPUBCGS}, {"gmres", KSPGMRES, KSPSPARSEGPUGMRES}};
-enum {
-  CG,
-  BCGS,
-  GMRES,
-  COUNT
-};
+constexpr PetscInt CG = 0, BCGS = 1, GMRES = 2, COUNT = 3;
 
 /// A matrix type with a solver, and what was measured.
 struct Solver {
@@ -199,29 +194,11 @@ PetscErrorCode Report(const Settings &s, PetscInt n, PetscInt rows, PetscInt non
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MeasureWhole(const Settings &s, Mat plain, const std::vector<Solver> &solvers)
-{
-  std::vector<WholeSolver> whole;
-
-  PetscFunctionBegin;
-  for (const Solver &solver : solvers) {
-    PetscCallCXX(whole.push_back(WholeSolver{solver.matrix, solver.type, solver.basis, {}}));
-    for (PetscInt k = 0; k < s.tolerances; k++)
-      PetscCallCXX(whole.back().found.push_back(WholeSolver::Found{s.rtol[k], {}}));
-    if (s.method == GMRES && !solver.basis) whole.back().basis = "double"; // PETSc's do not ask
-  }
-  for (PetscInt r = 0; r <= s.repeat; r++) // the first round loads kernels
-    for (PetscInt k = 0; k < s.tolerances; k++)
-      for (WholeSolver &solver : whole) PetscCall(SolveWhole(plain, r > 0, &solver, static_cast<size_t>(k)));
-  PetscCall(ReportWhole(whole));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode Measure(const Settings &s, PetscInt n)
 {
   Rows                rows;
   Mat                 plain;
-  PetscBool           device;
+  MatType             native;
   std::vector<Solver> solvers(3);
 
   PetscFunctionBegin;
@@ -229,11 +206,7 @@ PetscErrorCode Measure(const Settings &s, PetscInt n)
   const PetscInt count = static_cast<PetscInt>(rows.i.size()) - 1;
   PetscCall(
       MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, count, count, rows.i.data(), rows.j.data(), rows.a.data(), &plain));
-  PetscCall(SparseGPUHasDevice(&device));
-  MatType native = MATSEQAIJ;
-#if defined(PETSC_HAVE_CUDA)
-  if (device) native = MATSEQAIJCUSPARSE;
-#endif
+  PetscCall(NativeType(&native));
   const Method &method = METHODS[s.method];
   solvers[0].matrix    = native;
   solvers[0].type = solvers[1].type = method.petsc;
@@ -255,7 +228,10 @@ PetscErrorCode Measure(const Settings &s, PetscInt n)
     solvers[2].singly = true;
   }
   if (s.tolerances > 0) {
-    PetscCall(MeasureWhole(s, plain, solvers));
+    std::vector<WholeSolver> whole;
+    for (const Solver &solver : solvers)
+      PetscCallCXX(whole.push_back(WholeSolver{solver.matrix, solver.type, solver.basis, s.method == GMRES, {}}));
+    PetscCall(MeasureWhole(plain, s.repeat, s.rtol, s.tolerances, &whole));
     PetscCall(MatDestroy(&plain));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -302,20 +278,9 @@ PetscErrorCode ReadSettings(Settings *s)
   PetscCheck(!s->tolerances || !s->columns, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "-rtol is for -columns 0");
   PetscCheck(s->columns >= 0 && (s->columns == 0 || s->method != BCGS), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-columns %" PetscInt_FMT " must be non-negative, and 0 for -method bcgs", s->columns);
-  PetscCheck(s->points == 5 || s->points == 7 || s->points == 27, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "-points %" PetscInt_FMT " must be 5, 7 or 27", s->points);
   PetscCheck(PetscAbsReal(s->flow) <= 1 && (s->method != CG || s->flow == 0), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-flow %g must be from -1 to 1, and 0 for -method cg", (double)s->flow);
-  PetscCheck(s->few > 0 && s->many > s->few, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "-many %" PetscInt_FMT " must be more than -few %" PetscInt_FMT ", which must be positive", s->many,
-             s->few);
-  PetscCheck(s->repeat > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-repeat %" PetscInt_FMT " must be positive",
-             s->repeat);
-  for (PetscInt k = 0; k < s->sizes; k++)
-    PetscCheck(s->n[k] > 0 && static_cast<double>(s->n[k]) * s->n[k] * (s->points == 5 ? 1 : s->n[k]) * s->points <
-                                  static_cast<double>(PETSC_MAX_INT),
-               PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-               "-n %" PetscInt_FMT " must be positive and give no more nonzeros than PetscInt holds", s->n[k]);
+  PetscCall(CheckSizes(*s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace

@@ -17,6 +17,24 @@ struct Settings {
   PetscReal flow = 0;
 };
 
+/// Errors: PETSC_ERR_ARG_OUTOFRANGE, naming the value.
+inline PetscErrorCode CheckSizes(const Settings &s)
+{
+  PetscFunctionBegin;
+  PetscCheck(s.points == 5 || s.points == 7 || s.points == 27, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-points %" PetscInt_FMT " must be 5, 7 or 27", s.points);
+  PetscCheck(s.few > 0 && s.many > s.few, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-many %" PetscInt_FMT " must be more than -few %" PetscInt_FMT ", which must be positive", s.many, s.few);
+  PetscCheck(s.repeat > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-repeat %" PetscInt_FMT " must be positive",
+             s.repeat);
+  for (PetscInt k = 0; k < s.sizes; k++)
+    PetscCheck(s.n[k] > 0 && static_cast<double>(s.n[k]) * s.n[k] * (s.points == 5 ? 1 : s.n[k]) * s.points <
+                                 static_cast<double>(PETSC_MAX_INT),
+               PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "-n %" PetscInt_FMT " must be positive and give no more nonzeros than PetscInt holds", s.n[k]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Rows in compressed storage.
 struct Rows {
   std::vector<PetscInt>    i, j;

@@ -19,7 +19,8 @@ static PetscErrorCode Residual(Mat A, Vec b, Vec x, PetscReal *relative)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SolveWhole(Mat plain, bool keep, WholeSolver *solver, size_t k)
+/// One of them; `keep`: its time is kept.
+static PetscErrorCode SolveWhole(Mat plain, bool keep, WholeSolver *solver, size_t k)
 {
   WholeSolver::Found &found = solver->found[k];
   PetscLogDouble      begin, end;
@@ -41,7 +42,7 @@ PetscErrorCode SolveWhole(Mat plain, bool keep, WholeSolver *solver, size_t k)
   PetscCall(PCSetType(pc, PCJACOBI));
   PetscCall(KSPSetType(ksp, solver->type));
   PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
-  if (solver->basis) PetscCall(KSPSetPCSide(ksp, PC_RIGHT)); // GMRES has that norm from the right alone
+  if (solver->right) PetscCall(KSPSetPCSide(ksp, PC_RIGHT));
   if (solver->basis) PetscCall(PetscOptionsSetValue(nullptr, "-ksp_sparsegpugmres_basis", solver->basis));
   PetscCall(KSPSetFromOptions(ksp));
   if (solver->basis) PetscCall(PetscOptionsClearValue(nullptr, "-ksp_sparsegpugmres_basis"));
@@ -60,7 +61,7 @@ PetscErrorCode SolveWhole(Mat plain, bool keep, WholeSolver *solver, size_t k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ReportWhole(const std::vector<WholeSolver> &solvers)
+static PetscErrorCode ReportWhole(const std::vector<WholeSolver> &solvers)
 {
   const auto median = [](std::vector<double> t) {
     std::sort(t.begin(), t.end());
@@ -78,5 +79,18 @@ PetscErrorCode ReportWhole(const std::vector<WholeSolver> &solvers)
                             found.iterations, (double)found.residual, 1e3 * median(found.seconds),
                             median(solvers[0].found[k].seconds) / median(found.seconds)));
     }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MeasureWhole(Mat plain, PetscInt repeat, const PetscReal *rtol, PetscInt tolerances,
+                            std::vector<WholeSolver> *solvers)
+{
+  PetscFunctionBegin;
+  for (WholeSolver &solver : *solvers)
+    for (PetscInt k = 0; k < tolerances; k++) PetscCallCXX(solver.found.push_back(WholeSolver::Found{rtol[k], {}}));
+  for (PetscInt r = 0; r <= repeat; r++) // the first round loads kernels
+    for (PetscInt k = 0; k < tolerances; k++)
+      for (WholeSolver &solver : *solvers) PetscCall(SolveWhole(plain, r > 0, &solver, static_cast<size_t>(k)));
+  PetscCall(ReportWhole(*solvers));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

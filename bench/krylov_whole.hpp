@@ -1,15 +1,32 @@
-/// Whole solves, from the assembled matrix to the solution.
+/// Whole solves, from the assembled matrix to the solution, and the type of matrix that ours is compared with.
 #pragma once
 
 #include <petscksp.h>
 #include <algorithm>
 #include <vector>
+#include "petsc/compat.hpp"
+#include "sparsegpu.h"
+
+/// PETSc's type: aijcusparse where there is a GPU, else aij.
+inline PetscErrorCode NativeType(MatType *type)
+{
+  PetscBool device;
+
+  PetscFunctionBegin;
+  PetscCall(SparseGPUHasDevice(&device));
+  *type = MATSEQAIJ;
+#if defined(PETSC_HAVE_CUDA)
+  if (device) *type = MATSEQAIJCUSPARSE;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /// A solver, and what was measured of it for each tolerance.
 struct WholeSolver {
   MatType     matrix;
   KSPType     type;
-  const char *basis; ///< of GMRES; null: as by default
+  const char *basis; ///< of ours of GMRES; null: as by default
+  bool        right; ///< preconditioned from the right: GMRES has the norm of the residual there alone
 
   struct Found {
     PetscReal           rtol;
@@ -20,8 +37,8 @@ struct WholeSolver {
   std::vector<Found> found;
 };
 
-/// Solves with `plain` as a matrix of the solver's type, b = 1, to found[k].rtol: the seconds of KSPSetUp() and
-/// KSPSolve(), copies and conversions for a matrix that has not been multiplied yet among them; `keep`: they are kept.
-PetscErrorCode SolveWhole(Mat plain, bool keep, WholeSolver *solver, size_t k);
-/// Medians, and ratios to the first solver's, of solvers that took turns.
-PetscErrorCode ReportWhole(const std::vector<WholeSolver> &solvers);
+/// Solves with `plain` as a matrix of each solver's type, b = 1, to rtol [tolerances], the solvers by turns: the
+/// seconds of KSPSetUp() and KSPSolve(), copies and conversions for a matrix that has not been multiplied yet among
+/// them. One table: medians of `repeat` and, by tolerance, ratios to the first solver's.
+PetscErrorCode MeasureWhole(Mat plain, PetscInt repeat, const PetscReal *rtol, PetscInt tolerances,
+                            std::vector<WholeSolver> *solvers);

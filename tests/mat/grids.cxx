@@ -280,8 +280,7 @@ static PetscErrorCode Ghosts()
       PetscCall(Details(block, &text));
       const bool walked = text.find("walked from plane to plane") != std::string::npos,
                  ghosts = text.find("with planes of ghosts") != std::string::npos;
-      // a complex x may lie where the copy engine does not begin; rows that are left out of walks have no ghosts; what
-      // comes is no plane where columns of sides have been eliminated
+      // not complex x, which may lie where the copy engine does not begin; nor where what comes is no plane
       const bool may = sizeof(PetscScalar) < 16 && (g.rows == Rows::Alike || g.rows == Rows::Dirichlet);
       PetscCall(ByPeers(A[1], &peers));
       PetscCheck(ghosts == (walked && peers && may && !(other && last)), PETSC_COMM_SELF, PETSC_ERR_PLIB,
