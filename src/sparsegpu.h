@@ -500,7 +500,8 @@ never on a clock: a matrix has the same order on every run, whatever PETSc was c
   one was built with: SuiteSparse's AMD, and METIS, or SCOTCH where METIS is absent. Each is an ordering type, too,
   where PETSc lacks it: amd, metisnd, scotchnd. Without AMD, PETSc's qmd is tried where it is cheap.
 
-  Matrices without a symmetric pattern that lack diagonal entries keep the natural order: an LU factorization by
+  Matrices without a symmetric pattern that lack diagonal entries, and those with one that lack more than 512 and a fifth
+  of them, as saddle points do, keep the natural order: an LU factorization by
   `MATSOLVERSPARSEGPU` moves their rows first, and orders them then.
 
 .seealso: `MATSOLVERSPARSEGPU`, `MatGetOrdering()`, `PCFactorSetMatOrderingType()`
