@@ -1,10 +1,10 @@
 static const char help[] =
-    "Multigrid inside other preconditioners and Newton's method, with a shell and with a DM.\n\n";
+    "Multigrid inside other preconditioners, Newton's method and steps in time, with a shell and with a DM.\n\n";
 
 #include "amg.hpp"
 
 #include <petscdmda.h>
-#include <petscsnes.h>
+#include <petscts.h>
 
 using namespace amg_tests;
 using namespace testing;
@@ -111,6 +111,82 @@ static PetscErrorCode TestSnes()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// u' + A u = 1
+static PetscErrorCode Heat(TS, PetscReal, Vec u, Vec rate, Vec f, void *context)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatMultAdd(static_cast<Mat>(context), u, rate, f));
+  PetscCall(VecShift(f, -1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode HeatJacobian(TS, PetscReal, Vec, Vec, PetscReal shift, Mat, Mat J, void *context)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatCopy(static_cast<Mat>(context), J, SAME_NONZERO_PATTERN));
+  PetscCall(MatShift(J, shift));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Steps in time, of other lengths as the error allows: a set-up for new values in each; the solution is that of
+/// another preconditioner.
+static PetscErrorCode TestTs()
+{
+  const PetscReal rtol = 100 * PetscSqrtReal(PETSC_MACHINE_EPSILON);
+
+  PetscFunctionBeginUser;
+  for (const char *type : TYPES) {
+    Mat       A;
+    Vec       solution[2];
+    PetscReal norm, difference;
+
+    PetscCall(CreateGrid(PETSC_COMM_WORLD, type, {40, 42, 1, 1, false, Faces}, &A));
+    for (const bool ours : {false, true}) {
+      Mat      J;
+      Vec      u;
+      TS       ts;
+      SNES     snes;
+      KSP      ksp;
+      PC       pc;
+      PetscInt steps, linear;
+      PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &J));
+      PetscCall(MatCreateVecs(A, &u, nullptr));
+      PetscCall(VecSet(u, 0));
+      PetscCall(TSCreate(PETSC_COMM_WORLD, &ts));
+      PetscCall(TSSetType(ts, TSBDF));
+      PetscCall(TSSetProblemType(ts, TS_LINEAR));
+      PetscCall(TSSetIFunction(ts, nullptr, Heat, A));
+      PetscCall(TSSetIJacobian(ts, J, J, HeatJacobian, A));
+      PetscCall(TSSetTimeStep(ts, (PetscReal)0.5));
+      PetscCall(TSSetMaxTime(ts, 40));
+      PetscCall(TSSetExactFinalTime(ts, TS_EXACTFINALTIME_MATCHSTEP));
+      PetscCall(TSGetSNES(ts, &snes));
+      PetscCall(SNESSetType(snes, SNESKSPONLY));
+      PetscCall(SNESGetKSP(snes, &ksp));
+      PetscCall(KSPSetType(ksp, KSPCG));
+      PetscCall(KSPSetTolerances(ksp, rtol / 100, 0, PETSC_DEFAULT, PETSC_DEFAULT));
+      PetscCall(KSPGetPC(ksp, &pc));
+      PetscCall(PCSetType(pc, ours ? PCSPARSEGPUAMG : PCJACOBI));
+      PetscCall(TSSetFromOptions(ts));
+      PetscCall(TSSolve(ts, u));
+      PetscCall(TSGetStepNumber(ts, &steps));
+      PetscCall(TSGetKSPIterations(ts, &linear));
+      PetscCheck(!ours || (steps > 4 && linear <= 30 * steps), PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+                 "%s: %" PetscInt_FMT " iterations in %" PetscInt_FMT " steps", type, linear, steps);
+      solution[ours] = u;
+      PetscCall(TSDestroy(&ts));
+      PetscCall(MatDestroy(&J));
+    }
+    PetscCall(VecNorm(solution[0], NORM_2, &norm));
+    PetscCall(VecAXPY(solution[1], -1, solution[0]));
+    PetscCall(VecNorm(solution[1], NORM_2, &difference));
+    PetscCheck(norm > 1 && difference <= rtol * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %g apart, of %g", type,
+               (double)difference, (double)norm);
+    for (Vec &v : solution) PetscCall(VecDestroy(&v));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MultOfContext(Mat S, Vec x, Vec y)
 {
   Mat A;
@@ -207,5 +283,6 @@ static PetscErrorCode TestDM()
 
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help, {{"nested", TestNested}, {"snes", TestSnes}, {"shell", TestShell}, {"dm", TestDM}});
+  return Main(argc, argv, help,
+              {{"nested", TestNested}, {"snes", TestSnes}, {"ts", TestTs}, {"shell", TestShell}, {"dm", TestDM}});
 }
