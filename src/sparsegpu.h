@@ -502,7 +502,8 @@ never on a clock: a matrix has the same order on every run, whatever PETSc was c
 
   Matrices without a symmetric pattern that lack diagonal entries, and those with one that lack more than 512 and a fifth
   of them, as saddle points do, keep the natural order: an LU factorization by
-  `MATSOLVERSPARSEGPU` moves their rows first, and orders them then.
+  `MATSOLVERSPARSEGPU` moves their rows first, and orders them then. Other solvers are better served by another type
+  there; -info tells.
 
 .seealso: `MATSOLVERSPARSEGPU`, `MatGetOrdering()`, `PCFactorSetMatOrderingType()`
 M*/
@@ -661,7 +662,8 @@ entries, run whole cycles in one launch, unless a monitor reads each iterate.
   iteration: it reads residual norms a few iterations late, and the device stops by itself at the first one that
   converged. Iteration numbers and solutions are the same as with a monitor. Steps that are launched meanwhile apply the
   preconditioner, too; one that may hold a user's code or a solver, as `PCSHELL` and `PCBJACOBI`, is applied exactly as
-  often as in `KSPGMRES`, and the host waits for each step. All of this but the whole cycles in one
+  often as in `KSPGMRES`, and the host waits for each step (with the basis in single precision once more where a
+  direction is made orthogonal twice). A user's operator, as `MATSHELL`, is applied by the steps launched meanwhile. All of this but the whole cycles in one
   launch holds on several processes, too, whose GPUs exchange ghosts through peer memory (see `MATSPARSEGPU`): these add
   up inner products in the order of the ranks, inside the kernels.
 

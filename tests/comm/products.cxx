@@ -5,6 +5,8 @@ static const char help[] =
 #include "../family.hpp"
 
 #include <unistd.h>
+#include <cstdio>
+#include <cstdlib>
 
 using namespace testing;
 
@@ -252,7 +254,9 @@ PetscErrorCode TestLate()
       for (Vec to : {in_time, w.y}) {
         if (to == w.y && PetscGlobalRank == PetscGlobalSize - 1) PetscCall(PetscSleep(2));
         PetscCall(transposed ? MatMultTranspose(w.A, w.x, to) : MatMult(w.A, w.x, to));
+        PetscCall(VecScale(w.x, 2)); // so that what came before is wrong now
       }
+      PetscCall(VecScale(in_time, 2));
       PetscCall(VecEqual(w.y, in_time, &same));
       PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: another product where a rank was late", backend.c_str());
       PetscCall(VecDestroy(&in_time));
@@ -269,7 +273,11 @@ PetscErrorCode TestExits()
   PetscFunctionBeginUser;
   PetscCall(w.Create());
   PetscCall(MatMult(w.A, w.x, w.y));
-  if (PetscGlobalRank == PetscGlobalSize - 1) std::_Exit(7);
+  if (PetscGlobalRank == PetscGlobalSize - 1) {
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "the last rank ends here\n"));
+    fflush(stdout);
+    std::_Exit(7);
+  }
   PetscCall(MatMult(w.A, w.x, w.y));
   PetscCall(w.Destroy());
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -43,7 +43,7 @@ inline bool MayReadNormsLate(KSP ksp)
 }
 
 /// Whether nobody notices that the preconditioner is applied more often than PETSc's solver would: it holds no code of
-/// a user's, and no solver that could.
+/// a user's, and no solver that could but for the smoothers of PCSPARSEGPUAMG.
 inline PetscErrorCode ApplicationsAreUnseen(PC pc, PetscBool *unseen)
 {
   PetscFunctionBegin;

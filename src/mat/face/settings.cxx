@@ -55,7 +55,7 @@ time lost to it exceeds the conversion cost; a change of the pattern starts the 
 do not choose again.
 
   In parallel the format governs the diagonal block; an off-diagonal block that it refuses is stored as "csr",
-and so is that of "stencil".
+and so is that of "stencil" on a GPU.
 
 .seealso: `MATSPARSEGPU`, `MatSparseGPUGetFormat()`, `MatSparseGPUCheckFormat()`, `MatSparseGPUGetInfo()`
 @*/

@@ -47,7 +47,7 @@ PetscErrorCode Plans::Check(const std::string &name, bool *fits, std::string *wh
   Plan          *plan;
 
   PetscFunctionBegin;
-  if (off_diagonal && !StoresOffDiagonal(name)) {
+  if (off_diagonal && look_.space() == Space::Device && !StoresOffDiagonal(name)) {
     *fits = false;
     PetscCallCXX(*why = "it is for diagonal blocks, whose products may take the ghosts, too");
     PetscFunctionReturn(PETSC_SUCCESS);

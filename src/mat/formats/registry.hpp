@@ -14,7 +14,8 @@ struct FormatEntry {
   const char *name = nullptr; ///< as in formats.def
   std::unique_ptr<Format> (*make)();
   std::shared_ptr<Options> (*options)(); ///< the defaults; null: it has none of its own
-  bool off_diagonal = true; ///< an off-diagonal block is stored so, too, where it is asked for; else in the baseline
+  bool off_diagonal = true; ///< on a device an off-diagonal block is stored so, too, where it is asked for; else in the
+                            ///< baseline
 };
 /// What RegisterFormat_NAME(), which each format defines, returns.
 template <class F> FormatEntry EntryOf()

@@ -153,9 +153,9 @@ void Assignment::PopNearest()
   heap_.pop_back();
 }
 
-/// The nearest row that is not final, or that is and whose column has not come, of rows alike the one that was reached
-/// first: with the last one pivots of saddle points let entries grow 10^5 times as much. False: none nearer than
-/// `shortest`.
+/// The nearest row that is not final, or that is and whose column has not come, in the order in which they were reached
+/// where they are no further than the last one taken: in the reverse order pivots of saddle points let entries grow
+/// 10^5 times as much. False: none nearer than `shortest`.
 bool Assignment::TakeNearest(double shortest, double *length, PetscInt *row)
 {
   if (shortest <= *length) return false;

@@ -10,8 +10,8 @@ namespace sparsegpu::ordering
 {
 
 /// Whether so many unknowns have no diagonal entry, or a zero, that pivots on the diagonal of a symmetric pattern will
-/// be poor: an unknown that comes before its neighbours has none then, and of saddle points a third to a half of them
-/// do. A few are left to the values that elimination makes there.
+/// be poor: an unknown that comes before its neighbours has none then, and of saddle points 6 to 45 % of them do. A
+/// few are left to the values that elimination makes there.
 inline bool ManyLackPivots(PetscInt lacking, PetscInt rows)
 {
   constexpr PetscInt FEW = 512, PART = 5;
