@@ -58,8 +58,8 @@ public:
   /// Whether these are the plans of the same arrays, with the same options.
   bool           AreOf(const CsrView &A, const FormatOptions &options, Space space) const;
   PetscErrorCode Get(const std::string &name, Plan **plan);
-  /// Whether the format of that name takes the matrix, or is to be that of an `off_diagonal` block on a device. Inspects it on the
-  /// host if the device lacks memory.
+  /// Whether the format of that name takes the matrix, or is to be that of an `off_diagonal` block on a device.
+  /// Inspects it on the host if the device lacks memory.
   PetscErrorCode Check(const std::string &name, bool *fits, std::string *why, bool off_diagonal = false);
   /// Errors: as Format::Build().
   PetscErrorCode Build(const std::string &name, std::unique_ptr<Format> *format);
