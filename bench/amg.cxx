@@ -15,6 +15,8 @@ static const char help[] = "Times of algebraic multigrid.\n\n";
 #include <petsctime.h>
 #include "../tests/pc/amg.hpp"
 #include "../tests/pc/amg_list.hpp"
+#include "median.hpp"
+#include "residual.hpp"
 #include "sparsegpu.h"
 
 #include <algorithm>
@@ -164,23 +166,6 @@ PetscErrorCode CreateSolver(const Settings &s, const Solver &solver, const std::
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// |b - A x| / |b|
-PetscErrorCode Residual(const Solver &s, PetscReal *relative)
-{
-  Vec       r;
-  PetscReal norm;
-
-  PetscFunctionBeginUser;
-  PetscCall(VecDuplicate(s.b, &r));
-  PetscCall(MatMult(s.A, s.x, r));
-  PetscCall(VecAYPX(r, -1, s.b));
-  PetscCall(VecNorm(r, NORM_2, relative));
-  PetscCall(VecNorm(s.b, NORM_2, &norm));
-  *relative /= norm;
-  PetscCall(VecDestroy(&r));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode RunOnce(const Settings &s, const std::vector<PetscReal> &coordinates, bool keep, Solver *solver)
 {
   KSP            ksp;
@@ -197,7 +182,7 @@ PetscErrorCode RunOnce(const Settings &s, const std::vector<PetscReal> &coordina
   PetscCall(KSPSolve(ksp, solver->b, solver->x));
   PetscCall(Wait(solver->x, &solved));
   PetscCall(KSPGetIterationNumber(ksp, &solver->iterations));
-  PetscCall(Residual(*solver, &solver->residual));
+  PetscCall(RelativeResidual(solver->A, solver->b, solver->x, &solver->residual));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, &multigrid, PCMG, PCGAMG, PCSPARSEGPUAMG, ""));
   if (multigrid) PetscCall(PCMGGetGridComplexity(pc, &grid, &solver->complexity)); // which asks no other's
@@ -213,12 +198,6 @@ PetscErrorCode RunOnce(const Settings &s, const std::vector<PetscReal> &coordina
   solver->solve.push_back(solved - made);
   solver->refresh.push_back(ready - changed);
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscLogDouble Median(std::vector<PetscLogDouble> times)
-{
-  std::sort(times.begin(), times.end());
-  return times.empty() ? 0 : times[times.size() / 2];
 }
 
 PetscErrorCode RunProblem(const Settings &s, const std::string &problem)

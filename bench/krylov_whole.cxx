@@ -1,23 +1,9 @@
 /// Each solve begins with a new matrix and a new solver.
 #include "krylov_whole.hpp"
 #include <petsctime.h>
+#include "median.hpp"
 #include "petsc/compat.hpp"
-
-static PetscErrorCode Residual(Mat A, Vec b, Vec x, PetscReal *relative)
-{
-  Vec       r;
-  PetscReal norm;
-
-  PetscFunctionBegin;
-  PetscCall(VecDuplicate(b, &r));
-  PetscCall(MatMult(A, x, r));
-  PetscCall(VecAYPX(r, -1, b));
-  PetscCall(VecNorm(r, NORM_2, relative));
-  PetscCall(VecNorm(b, NORM_2, &norm));
-  *relative /= norm;
-  PetscCall(VecDestroy(&r));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+#include "residual.hpp"
 
 /// One of them; `keep`: its time is kept.
 static PetscErrorCode SolveWhole(Mat plain, bool keep, WholeSolver *solver, size_t k)
@@ -53,7 +39,7 @@ static PetscErrorCode SolveWhole(Mat plain, bool keep, WholeSolver *solver, size
   PetscCall(PetscTime(&end));
   if (keep) PetscCallCXX(found.seconds.push_back(end - begin));
   PetscCall(KSPGetIterationNumber(ksp, &found.iterations));
-  PetscCall(Residual(A, b, x, &found.residual));
+  PetscCall(RelativeResidual(A, b, x, &found.residual));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
@@ -63,11 +49,6 @@ static PetscErrorCode SolveWhole(Mat plain, bool keep, WholeSolver *solver, size
 
 static PetscErrorCode ReportWhole(const std::vector<WholeSolver> &solvers)
 {
-  const auto median = [](std::vector<double> t) {
-    std::sort(t.begin(), t.end());
-    return t[t.size() / 2];
-  };
-
   PetscFunctionBegin;
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "whole solves, set-up included\n  %-20s %-14s %-7s %8s %10s %13s %10s %8s\n",
                         "matrix", "solver", "basis", "rtol", "iterations", "true residual", "ms", "ratio"));
@@ -76,8 +57,8 @@ static PetscErrorCode ReportWhole(const std::vector<WholeSolver> &solvers)
       const WholeSolver::Found &found = solver.found[k];
       PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-20s %-14s %-7s %8.0e %10" PetscInt_FMT " %13.3e %10.3f %8.2f\n",
                             solver.matrix, solver.type, solver.basis ? solver.basis : "-", (double)found.rtol,
-                            found.iterations, (double)found.residual, 1e3 * median(found.seconds),
-                            median(solvers[0].found[k].seconds) / median(found.seconds)));
+                            found.iterations, (double)found.residual, 1e3 * Median(found.seconds),
+                            Median(solvers[0].found[k].seconds) / Median(found.seconds)));
     }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <petscksp.h>
-#include <algorithm>
 #include <vector>
 #include "petsc/compat.hpp"
 #include "sparsegpu.h"

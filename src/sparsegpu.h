@@ -500,10 +500,9 @@ never on a clock: a matrix has the same order on every run, whatever PETSc was c
   one was built with: SuiteSparse's AMD, and METIS, or SCOTCH where METIS is absent. Each is an ordering type, too,
   where PETSc lacks it: amd, metisnd, scotchnd. Without AMD, PETSc's qmd is tried where it is cheap.
 
-  Matrices without a symmetric pattern that lack diagonal entries, and those with one that lack more than 512 and a fifth
-  of them, as saddle points do, keep the natural order: an LU factorization by
-  `MATSOLVERSPARSEGPU` moves their rows first, and orders them then. Other solvers are better served by another type
-  there; -info tells.
+  Matrices without a symmetric pattern that lack diagonal entries, and those with one that lack more than 512 and
+  a fifth of them, as saddle points do, keep the natural order: an LU factorization by `MATSOLVERSPARSEGPU` moves their
+  rows first, and orders them then. Other solvers are better served by another type there; -info tells.
 
 .seealso: `MATSOLVERSPARSEGPU`, `MatGetOrdering()`, `PCFactorSetMatOrderingType()`
 M*/
@@ -663,9 +662,9 @@ entries, run whole cycles in one launch, unless a monitor reads each iterate.
   converged. Iteration numbers and solutions are the same as with a monitor. Steps that are launched meanwhile apply the
   preconditioner, too; one that may hold a user's code or a solver, as `PCSHELL` and `PCBJACOBI`, is applied exactly as
   often as in `KSPGMRES`, and the host waits for each step (with the basis in single precision once more where a
-  direction is made orthogonal twice). A user's operator, as `MATSHELL`, is applied by the steps launched meanwhile. All of this but the whole cycles in one
-  launch holds on several processes, too, whose GPUs exchange ghosts through peer memory (see `MATSPARSEGPU`): these add
-  up inner products in the order of the ranks, inside the kernels.
+  direction is made orthogonal twice). A user's operator, as `MATSHELL`, is applied by the steps launched meanwhile.
+  All of this but the whole cycles in one launch holds on several processes, too, whose GPUs exchange ghosts through
+  peer memory (see `MATSPARSEGPU`): these add up inner products in the order of the ranks, inside the kernels.
 
   With -ksp_sparsegpugmres_basis single the basis is stored in single precision, half the memory, and computed with in
   double: passes over the basis, most of the time of an iteration, take half as long. A cycle reduces the residual by

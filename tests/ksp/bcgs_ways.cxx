@@ -243,15 +243,9 @@ static PetscErrorCode Applications()
     for (const char *more : {"", " -ksp_max_it 7", " -ksp_norm_type none -ksp_max_it 7"}) {
       const Options options(SameSteps() + " -ksp_pc_side " + side + more);
       Outcome       ours, petsc;
-      PetscInt      count[2] = {0, 0};
-      {
-        const Option type("-ksp_type", KSPSPARSEGPUBCGS);
-        PetscCall(SolveWith(s.A, s.b, nullptr, &ours, SetCountedShell, &count[0]));
-      }
-      {
-        const Option type("-ksp_type", KSPBCGS);
-        PetscCall(SolveWith(s.A, s.b, nullptr, &petsc, SetCountedShell, &count[1]));
-      }
+      PetscInt      count[2];
+      PetscCall(SolveCounted(KSPSPARSEGPUBCGS, s.A, s.b, &ours, &count[0]));
+      PetscCall(SolveCounted(KSPBCGS, s.A, s.b, &petsc, &count[1]));
       PetscCall(CheckSame(side, ours, petsc));
       const PetscInt extra = count[0] - 2 * ours.iterations, theirs = count[1] - 2 * petsc.iterations;
       PetscCheck(theirs - 1 <= extra && extra <= theirs, PETSC_COMM_WORLD, PETSC_ERR_PLIB,

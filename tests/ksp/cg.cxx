@@ -562,15 +562,9 @@ static PetscErrorCode Applications()
       const Options options(std::string("-ksp_rtol 1e-5 -ksp_norm_type ") + norm + " -ksp_max_it " +
                             (none ? "7" : limit));
       Outcome       ours, petsc;
-      PetscInt      count[2] = {0, 0};
-      {
-        const Option type("-ksp_type", KSPSPARSEGPUCG);
-        PetscCall(SolveWith(s.A, s.b, nullptr, &ours, SetCountedShell, &count[0]));
-      }
-      {
-        const Option type("-ksp_type", KSPCG);
-        PetscCall(SolveWith(s.A, s.b, nullptr, &petsc, SetCountedShell, &count[1]));
-      }
+      PetscInt      count[2];
+      PetscCall(SolveCounted(KSPSPARSEGPUCG, s.A, s.b, &ours, &count[0]));
+      PetscCall(SolveCounted(KSPCG, s.A, s.b, &petsc, &count[1]));
       PetscCall(CheckSame(norm, ours, petsc));
       const PetscInt more = count[0] - ours.iterations, theirs = count[1] - petsc.iterations;
       PetscCheck(theirs - 1 <= more && more <= theirs, PETSC_COMM_WORLD, PETSC_ERR_PLIB,

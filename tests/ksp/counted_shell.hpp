@@ -30,4 +30,15 @@ inline PetscErrorCode SetCountedShell(KSP ksp, void *count)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// A x = b with that, by the solver of `type` with the options that are set: *count applications.
+inline PetscErrorCode SolveCounted(const char type[], Mat A, Vec b, Outcome *out, PetscInt *count)
+{
+  const Option option("-ksp_type", type);
+
+  PetscFunctionBeginUser;
+  *count = 0;
+  PetscCall(SolveWith(A, b, nullptr, out, SetCountedShell, count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace testing

@@ -18,15 +18,9 @@ static PetscErrorCode Applications()
                            "-ksp_norm_type none -ksp_max_it 7", "-ksp_gmres_cgs_refinement_type refine_always"}) {
     const Options options(std::string("-ksp_rtol 1e-3 ") + more);
     Outcome       ours, petsc;
-    PetscInt      count[2] = {0, 0};
-    {
-      const Option type("-ksp_type", KSPSPARSEGPUGMRES);
-      PetscCall(SolveWith(s.A, s.b, nullptr, &ours, SetCountedShell, &count[0]));
-    }
-    {
-      const Option type("-ksp_type", KSPGMRES);
-      PetscCall(SolveWith(s.A, s.b, nullptr, &petsc, SetCountedShell, &count[1]));
-    }
+    PetscInt      count[2];
+    PetscCall(SolveCounted(KSPSPARSEGPUGMRES, s.A, s.b, &ours, &count[0]));
+    PetscCall(SolveCounted(KSPGMRES, s.A, s.b, &petsc, &count[1]));
     PetscCall(CheckSame(more, ours, petsc));
     PetscCheck(count[0] - ours.iterations == count[1] - petsc.iterations, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
                "%s: %d applications in %d iterations, PETSc's %d in %d", more, (int)count[0], (int)ours.iterations,

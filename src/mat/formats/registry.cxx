@@ -39,18 +39,24 @@ const char *Baseline()
   return Formats().front().name;
 }
 
-bool StoresOffDiagonal(const std::string &name)
+/// Null for an unknown name.
+static const FormatEntry *EntryNamed(const std::string &name)
 {
   for (const FormatEntry &format : Formats())
-    if (name == format.name) return format.off_diagonal;
-  return true;
+    if (name == format.name) return &format;
+  return nullptr;
+}
+
+bool StoresOffDiagonal(const std::string &name)
+{
+  const FormatEntry *const entry = EntryNamed(name);
+  return !entry || entry->off_diagonal;
 }
 
 std::unique_ptr<Format> MakeFormat(const std::string &name)
 {
-  for (const FormatEntry &format : Formats())
-    if (name == format.name) return format.make();
-  return nullptr;
+  const FormatEntry *const entry = EntryNamed(name);
+  return entry ? entry->make() : nullptr;
 }
 
 } // namespace sparsegpu::formats
