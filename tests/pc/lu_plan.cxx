@@ -39,7 +39,7 @@ static PetscErrorCode Fronts(const Problem &p, PetscInt apart, FrontTree *tree)
     pattern.j.insert(pattern.j.end(), row.begin(), row.end());
     pattern.i.push_back((PetscCount)pattern.j.size());
   }
-  PetscCall(sparsegpu::symbolic::BuildFrontTree(pattern, apart, tree));
+  PetscCall(sparsegpu::symbolic::BuildFrontTree(pattern, apart, {}, tree));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

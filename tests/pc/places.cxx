@@ -152,7 +152,7 @@ PetscErrorCode CheckPlaces(const Rows &A, const Indices &row, const Indices &col
 
   PetscFunctionBeginUser;
   PetscCall(sparsegpu::symbolic::SymmetricPatternOf(A.View(), row, column, &pattern));
-  PetscCall(sparsegpu::symbolic::BuildFrontTree(pattern, 0, &tree));
+  PetscCall(sparsegpu::symbolic::BuildFrontTree(pattern, 0, {}, &tree));
   const Indices eliminated = sparsegpu::symbolic::Inverted(tree.order);
   Indices       i((size_t)A.n), j((size_t)A.n);
   for (PetscInt k = 0; k < A.n; ++k) {

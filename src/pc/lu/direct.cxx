@@ -83,6 +83,8 @@ PetscErrorCode DirectFactor::Symbolic(const CsrView &A, std::vector<PetscInt> ro
   singular_column_ = -1;
   tried_deferring  = false;
   deferred_.clear();
+  partner_.clear();
+  analysis_.paired = false;
   if (wanted && options.matching == 0) {
     wanted = row == column; // different orders mean that the caller has chosen a diagonal
     if (wanted) PetscCallCXX(wanted = WeakDiagonal(A, WEAK));
@@ -94,15 +96,24 @@ PetscErrorCode DirectFactor::Symbolic(const CsrView &A, std::vector<PetscInt> ro
     PetscCall(MaximumProduct(A, &matching));
     singular_column_ = matching.unmatched;
   }
+  const bool pairs = MayPair() && options.matching != 2 &&
+                     (options.matching == 1 || ordering::ManyLackPivots(LackingPivots(A), A.rows));
+  if (pairs) PetscCall(MaximumProduct(A, &matching));
   analysis_.matched = false;
   PetscCallCXX(analysis_.row_scale.assign(A.rows, PetscReal(1)));
   PetscCallCXX(analysis_.column_scale.assign(A.rows, PetscReal(1)));
   if (wanted && singular_column_ < 0) {
     PetscCall(Arrange(A, std::move(matching), &row, &column, reorder, context));
+  } else if (pairs && matching.unmatched < 0) {
+    Pairing pairing;
+    PetscCall(PairUnknowns(A, matching, &pairing));
+    PetscCall(ArrangePairs(A, std::move(pairing), &column, row.empty() ? reorder : nullptr, context));
+    PetscCallCXX(row = column);
   } else if (row.empty()) {
     PetscCall((*reorder)(A, context, &column));
     PetscCallCXX(row = column);
   }
+  if (pairs) analysis_.paired = true;
   PetscCall(Analyse(A, row, column));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -123,6 +134,8 @@ PetscErrorCode DirectFactor::MatchAgain(const CsrView &A, Orderer reorder, void 
   PetscCallCXX(row = analysis_.row_order);
   PetscCallCXX(column = analysis_.column_order);
   PetscCall(Arrange(A, std::move(matching), &row, &column, reorder, context));
+  partner_.clear();
+  analysis_.paired = false;
   PetscCall(Analyse(A, row, column));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -130,9 +143,9 @@ PetscErrorCode DirectFactor::MatchAgain(const CsrView &A, Orderer reorder, void 
 PetscErrorCode DirectFactor::GetArrangement(LuArrangement *arrangement) const
 {
   PetscFunctionBegin;
-  PetscCallCXX(*arrangement =
-                   (LuArrangement{kind, analysis_.matched, analysis_.row_order, analysis_.column_order,
-                                  analysis_.row_scale, analysis_.column_scale, ordered_by, deferred_, pairing_}));
+  PetscCallCXX(*arrangement = (LuArrangement{kind, analysis_.matched, analysis_.paired, analysis_.row_order,
+                                             analysis_.column_order, analysis_.row_scale, analysis_.column_scale,
+                                             ordered_by, deferred_, pairing_, partner_}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -141,7 +154,9 @@ PetscErrorCode DirectFactor::Restore(const CsrView &A, const LuArrangement &arra
   PetscFunctionBegin;
   kind              = arrangement.kind;
   analysis_.matched = arrangement.matched;
+  analysis_.paired  = arrangement.paired;
   PetscCallCXX(deferred_ = arrangement.deferred);
+  PetscCallCXX(partner_ = arrangement.partner);
   PetscCallCXX(pairing_ = arrangement.pairing);
   PetscCallCXX(ordered_by = arrangement.ordered_by);
   PetscCallCXX(analysis_.row_scale = arrangement.row_scale);
@@ -172,7 +187,7 @@ PetscErrorCode DirectFactor::Analyse(const CsrView &A, std::vector<PetscInt> row
 {
   LuAnalysis           &F = analysis_;
   SymmetricPattern      pattern;
-  std::vector<PetscInt> columns;
+  std::vector<PetscInt> columns, partner;
 
   PetscFunctionBegin;
   F.rows      = A.rows;
@@ -186,7 +201,12 @@ PetscErrorCode DirectFactor::Analyse(const CsrView &A, std::vector<PetscInt> row
   if (!deferred_.empty()) PetscCall(DeferredLast(&row, &column));
   PetscCall(symbolic::SymmetricPatternOf(A, Inverted(row), Inverted(column), &pattern));
   PetscCall(AddPath(static_cast<PetscInt>(schur.empty() ? deferred_.size() : schur.size()), &pattern));
-  PetscCall(symbolic::BuildFrontTree(pattern, static_cast<PetscInt>(schur.size()), &F.tree));
+  if (!partner_.empty()) {
+    const std::vector<PetscInt> place = Inverted(column);
+    for (const PetscInt u : column) PetscCallCXX(partner.push_back(place[partner_[u]]));
+    PetscCall(symbolic::JoinPairs(partner, &pattern));
+  }
+  PetscCall(symbolic::BuildFrontTree(pattern, static_cast<PetscInt>(schur.size()), partner, &F.tree));
   pattern = SymmetricPattern();
   PetscCallCXX(F.row_order.resize(F.rows));
   PetscCallCXX(F.column_order.resize(F.rows));

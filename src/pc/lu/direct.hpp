@@ -8,7 +8,7 @@
 #include <functional>
 #include "pc/factor/arrays.hpp"
 #include "pc/lu/engine_pivoted.hpp"
-#include "pc/lu/matching.hpp"
+#include "pc/lu/pairing.hpp"
 
 namespace sparsegpu::lu
 {
@@ -38,24 +38,25 @@ constexpr PetscReal SOLVED = static_cast<PetscReal>(1e-2);
 
 enum class DirectKind {
   LU,
-  Cholesky ///< L D L^T of the upper triangle and its mirror image, without exchanges
+  Cholesky ///< L D L^T of the upper triangle and its mirror image
 };
 
 /// What values decide of an analysis.
 struct LuArrangement {
   DirectKind             kind    = DirectKind::LU;
-  bool                   matched = false;
+  bool                   matched = false, paired = false;
   std::vector<PetscInt>  row_order, column_order; ///< LuAnalysis
   std::vector<PetscReal> row_scale, column_scale;
   std::string            ordered_by; ///< DirectFactor
   std::vector<PetscInt>  deferred;   ///< the same
   std::vector<PetscInt>  pairing;    ///< Matching::row, if matched
+  std::vector<PetscInt>  partner;    ///< Pairing::partner, if paired by a matching
 };
 
 class DirectFactor
 {
 public:
-  DirectKind  kind = DirectKind::LU, wanted = DirectKind::LU; ///< LU replaces Cholesky where the diagonal has no pivots
+  DirectKind  kind = DirectKind::LU, wanted = DirectKind::LU; ///< LU replaces Cholesky where fronts have no pivots
   PetscInt    gave_way = 0;                ///< factorizations in a row where it did; the second stays LU
   std::string ordered_by;                  ///< what the ordering says of how it was found; empty: nothing
   std::vector<PetscInt> order;             ///< [rows] that was asked for, if Cholesky is wanted
@@ -83,6 +84,14 @@ public:
   bool Matched() const { return analysis_.matched; }
   /// Rows are matched for these values, and the analysis is repeated if that matching differs from the one in use.
   PetscErrorCode MatchAgain(const CsrView &A, Orderer reorder, void *context, bool *changed);
+  /// Whether pivots of order 1 and 2 are chosen within tiles, and may be: in a symmetric factorization.
+  bool Paired() const { return analysis_.paired; }
+  bool MayPair() const { return kind == DirectKind::Cholesky && schur.empty(); }
+  /// They are from now on, with the same order, until Symbolic().
+  PetscErrorCode ChoosePairs();
+  /// The same, with unknowns paired and scaled by a matching for these values; the analysis is repeated if that differs
+  /// from what is in use.
+  PetscErrorCode PairAgain(const CsrView &A, Orderer reorder, void *context, bool *changed);
   /// Columns whose pivots were poor in the last Numeric() come last in the order, and the analysis is repeated. *count:
   /// how many wait now; 0: nothing has changed, as none was poor, or too many were, which a few are where factors are
   /// `good`, or as none can wait: in a symmetric factorization, or in single precision. See direct_defer.cxx.
@@ -208,6 +217,10 @@ public:
   {
     return pivoted_ ? report_of_fronts_ : report_;
   }
+  const std::vector<PetscInt> &ColumnOrder() const
+  {
+    return analysis_.column_order;
+  }
   /// The row of the matrix that is eliminated k-th.
   PetscInt MatrixRow(PetscInt k) const
   {
@@ -217,6 +230,8 @@ public:
 private:
   PetscErrorCode Arrange(const CsrView &A, Matching &&matching, std::vector<PetscInt> *row,
                          std::vector<PetscInt> *column, Orderer reorder, void *context);
+  PetscErrorCode ArrangePairs(const CsrView &A, Pairing &&pairing, std::vector<PetscInt> *order, Orderer reorder,
+                              void *context);
   PetscErrorCode Analyse(const CsrView &A, std::vector<PetscInt> row, std::vector<PetscInt> column);
   PetscErrorCode DeferredLast(std::vector<PetscInt> *row, std::vector<PetscInt> *column) const;
   PetscErrorCode ProbeWith(const Scalar *b, Scalar *x, bool transpose, bool thorough, bool *good, ResidualSize *size);
@@ -242,7 +257,8 @@ private:
   } ///< whose solves are taken
 
   LuAnalysis                     analysis_;
-  std::vector<PetscInt>          pairing_; ///< the matching in use; Defer() pairs some rows otherwise
+  std::vector<PetscInt>          pairing_; ///< the matching of LU in use; Defer() pairs some rows otherwise
+  std::vector<PetscInt>          partner_; ///< Pairing; empty: no matching has paired unknowns
   std::unique_ptr<LuEngine>      engine_;
   std::unique_ptr<PivotedEngine> pivoted_;
   std::vector<SchurPlace>        schur_places_; ///< [schur] of the last SchurBlock()

@@ -17,6 +17,7 @@ struct LuAnalysis {
   bool     hermitian = false;                     ///< which is conjugated
   bool     matched   = false;                     ///< scaled by the matching; else the engine scales: symmetric ones
                                                   ///< by the diagonal, others by the largest entries
+  bool                   paired = false;          ///< symmetric: pivots of order 1 and 2 are chosen within tiles
   bool                   refine = true;           ///< residuals will be asked for
   long long              spins  = 1ll << 28;      ///< LuOptions::spins
   std::vector<PetscInt>  i, j;                    ///< the matrix's pattern
@@ -95,6 +96,8 @@ public:
   virtual PetscErrorCode Pivots(std::vector<Scalar> *met, std::vector<Scalar> *used) = 0;
   /// row [rows], on the host: which row, in the order of elimination, has become each pivot's; one of the same front.
   virtual PetscErrorCode PivotRows(std::vector<PetscInt> *row) = 0;
+  /// pair [rows], on the host: LuNumeric_Host()'s; none unless LuAnalysis::paired.
+  virtual PetscErrorCode Pairs(std::vector<PairCode> *pair) = 0;
   /// [rows] of the matrix's rows and columns, on the host.
   virtual PetscErrorCode Scales(std::vector<PetscReal> *row, std::vector<PetscReal> *column) = 0;
   /// What was assembled in the front that is not factored [pivots x pivots], FrontTree::apart, on the host. Its factors

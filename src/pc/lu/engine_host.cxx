@@ -58,6 +58,7 @@ template <class Number> PetscErrorCode HostFactors<Number>::Symbolic(const LuAna
   work_.shrink_to_fit();
   PetscCallCXX(local_row_.resize(analysis.rows));
   PetscCallCXX(met_.resize(analysis.symmetric ? analysis.rows : 0));
+  PetscCallCXX(pair_.resize(analysis.paired ? analysis.rows : 0));
   const size_t apart = analysis.tree.apart >= 0 ? static_cast<size_t>(analysis.tree.Pivots(analysis.tree.apart)) : 0;
   PetscCallCXX(apart_.resize(apart * apart));
   PetscCallCXX(w_.resize(analysis.rows));
@@ -146,8 +147,10 @@ PetscErrorCode HostFactors<Number>::Numeric(const Scalar *a, const LuPolicy &pol
   }
   Fill(a, &largest);
   if (!a_.empty() && a != a_.data()) std::copy_n(a, a_.size(), a_.data());
-  PetscCall(LuNumeric_Host(A.tree, plan, policy.For(largest), values_.data(), local_row_.data(),
-                           met_.empty() ? nullptr : met_.data(), apart_.data(), work_.data(), report));
+  const PivotsOf<Number> pivots{local_row_.data(), A.paired ? pair_.data() : nullptr,
+                                met_.empty() ? nullptr : met_.data()};
+  PetscCall(
+      LuNumeric_Host(A.tree, plan, policy.For(largest), pivots, values_.data(), apart_.data(), work_.data(), report));
   report->largest = largest;
   report->growth /= std::max(largest, PetscReal(1));
   PetscCall(PetscLogFlops(plan.flops));

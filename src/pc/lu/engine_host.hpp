@@ -91,6 +91,12 @@ public:
     RowsOfFronts(analysis_->tree, row);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscErrorCode Pairs(std::vector<PairCode> *pair) override
+  {
+    PetscFunctionBegin;
+    PetscCallCXX(*pair = pair_);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscErrorCode Apart(Scalar *block) override;
   PetscLogDouble Bytes() const override;
 
@@ -107,8 +113,9 @@ private:
   PetscErrorCode Sweep(bool transpose, Sweeps sweeps, PetscInt count)
   {
     PetscFunctionBegin;
-    PetscCall(LuSolve_Host(analysis_->tree, analysis_->plan, values_.data(), local_row_.data(), transpose, sweeps,
-                           count, w_.data(), analysis_->rows, scratch_.data()));
+    PetscCall(LuSolve_Host(analysis_->tree, analysis_->plan, values_.data(), local_row_.data(),
+                           analysis_->paired ? pair_.data() : nullptr, transpose, sweeps, count, w_.data(),
+                           analysis_->rows, scratch_.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -117,6 +124,7 @@ private:
   std::vector<Number>   met_;   ///< [rows] pivots of a symmetric factorization before any was replaced
   std::vector<Number>   w_;     ///< [rows x columns of a solve] a right-hand side in the order of elimination
   std::vector<PetscInt> local_row_;
+  std::vector<PairCode> pair_; ///< [rows] PivotsOf, if LuAnalysis::paired
 };
 
 } // namespace sparsegpu::lu

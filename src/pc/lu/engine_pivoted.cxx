@@ -173,6 +173,11 @@ PetscErrorCode PivotedEngine::PivotRows(std::vector<PetscInt> *)
   PetscFunctionBegin;
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "Factors with partial pivoting have no fronts");
 }
+PetscErrorCode PivotedEngine::Pairs(std::vector<PairCode> *)
+{
+  PetscFunctionBegin;
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "Factors with partial pivoting have no pairs");
+}
 PetscErrorCode PivotedEngine::Apart(Scalar *)
 {
   PetscFunctionBegin;

@@ -18,6 +18,7 @@ public:
   PetscErrorCode ApplyHalf(const LuHalf &, const LuColumns &, const Scalar *, PetscInt, Scalar *, PetscInt) override;
   PetscErrorCode Pivots(std::vector<Scalar> *met, std::vector<Scalar> *used) override;
   PetscErrorCode PivotRows(std::vector<PetscInt> *row) override;
+  PetscErrorCode Pairs(std::vector<PairCode> *pair) override;
   PetscErrorCode Apart(Scalar *block) override;
 
   PivotedOutcome Outcome() const { return outcome_; }

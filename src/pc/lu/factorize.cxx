@@ -131,17 +131,14 @@ PetscErrorCode MatFactorSymbolic_Direct(Mat F, Mat A, IS row, IS column, const M
     PetscCheck(r == c, PETSC_COMM_SELF, PETSC_ERR_SUP, "With a Schur complement rows and columns have one order");
     PetscCall(SchurOrder(&reordering, matrix.csr, std::vector<PetscInt>(std::move(r)), &c));
     PetscCallCXX(r = c);
-  } else if (!ordered && kind == DirectKind::Cholesky) { // LU: once it has matched rows
-    PetscCall(ordering::LeastFillOf(A, reordering.space, &r, &factor->ordered_by));
-    PetscCallCXX(c = r);
   }
   factor->gave_way        = 0;
   factor->needed_pivoting = false;
+  PetscCall(factor->Symbolic(matrix.csr, std::move(r), std::move(c), Reorder, &reordering, space));
   if (kind == DirectKind::Cholesky) {
-    PetscCallCXX(factor->order = r);
+    PetscCallCXX(factor->order = factor->ColumnOrder());
     PetscCallCXX(factor->order_by = factor->ordered_by);
   }
-  PetscCall(factor->Symbolic(matrix.csr, std::move(r), std::move(c), Reorder, &reordering, space));
   F->info.fill_ratio_given = info->fill;
   F->factorerrortype       = MAT_FACTOR_NOERROR;
   TakeInfo(F);

@@ -59,30 +59,36 @@ PetscErrorCode SignsOf(PetscInt n, std::vector<PetscScalar> &C, PetscReal tolera
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A replaced pivot: which, what it is larger by, and its row's scale.
+/// A replaced pivot, and the column of the scaled matrix that e belongs to: entries of one unknown, or of a pair.
 struct Replaced {
-  PetscInt  row; ///< of the matrix
-  PetscReal e, scale;
+  PetscReal e;
+  PetscInt  row[2]; ///< of the matrix
+  PetscReal weight[2];
 };
 
 /// |e|^1/2 C |e|^1/2, whose entries are of order 1. In the scaled matrix, where the solves' own scaling is taken back.
 PetscErrorCode Complement(LuEngine *engine, PetscInt rows, const std::vector<Replaced> &replaced,
                           std::vector<PetscScalar> *C)
 {
-  const PetscInt      n     = static_cast<PetscInt>(replaced.size());
-  PetscInt            width = n;
-  std::vector<Scalar> unit, solution;
-  Array<Scalar>       b, x;
+  const PetscInt         n     = static_cast<PetscInt>(replaced.size());
+  PetscInt               width = n;
+  std::vector<PetscReal> scale, columns;
+  std::vector<Scalar>    unit, solution;
+  Array<Scalar>          b, x;
 
   PetscFunctionBegin;
   PetscCallCXX(C->assign(static_cast<size_t>(n) * n, 0));
+  if (n > 0) PetscCall(engine->Scales(&scale, &columns));
   if (n > 0) PetscCall(engine->Room(&width));
   for (PetscInt first = 0; first < n; first += width) {
     const PetscInt count = PetscMin(width, n - first);
     PetscCallCXX(unit.assign(static_cast<size_t>(rows) * count, Scalar(0)));
     PetscCallCXX(solution.resize(unit.size()));
     for (PetscInt c = 0; c < count; c++)
-      unit[static_cast<size_t>(c) * rows + replaced[first + c].row] = 1 / replaced[first + c].scale;
+      for (const int t : {0, 1}) {
+        const Replaced &own = replaced[first + c];
+        unit[static_cast<size_t>(c) * rows + own.row[t]] += own.weight[t] / scale[own.row[t]];
+      }
     PetscCall(b.Copy(unit.data(), unit.size(), engine->Where()));
     PetscCall(x.Allocate(unit.size(), engine->Where()));
     PetscCall(engine->Apply(FirstColumns(count), b.data(), rows, x.data(), rows, false));
@@ -90,7 +96,9 @@ PetscErrorCode Complement(LuEngine *engine, PetscInt rows, const std::vector<Rep
     for (PetscInt c = 0; c < count; c++)
       for (PetscInt k = 0; k < n; k++) {
         const Replaced &own = replaced[first + c], &other = replaced[k];
-        const PetscReal inverse = solution[static_cast<size_t>(c) * rows + other.row] / other.scale;
+        PetscReal       inverse = 0;
+        for (const int t : {0, 1})
+          inverse += other.weight[t] * solution[static_cast<size_t>(c) * rows + other.row[t]] / scale[other.row[t]];
         (*C)[k + static_cast<size_t>(first + c) * n] =
             (k == first + c ? (own.e < 0 ? -1 : 1) : 0) - PetscSqrtReal(PetscAbsReal(own.e * other.e)) * inverse;
       }
@@ -120,6 +128,7 @@ PetscErrorCode FactorForInertia(Mat F, PetscInt *negative, PetscInt *zero, Petsc
   own.options        = factor->options;
   own.options.single = false;
   PetscCall(own.Symbolic(factor->Pattern(a.data()), factor->order, factor->order, nullptr, nullptr, space));
+  PetscCall(own.ChoosePairs());
   PetscCall(there.Copy(a.data(), a.size(), space));
   PetscCall(own.Numeric(there.data(), THRESHOLD));
   PetscCall(own.Inertia(negative, zero, positive));
@@ -130,7 +139,8 @@ PetscErrorCode FactorForInertia(Mat F, PetscInt *negative, PetscInt *zero, Petsc
 PetscErrorCode DirectFactor::Inertia(PetscInt *negative, PetscInt *zero, PetscInt *positive)
 {
   std::vector<Scalar>      met, used;
-  std::vector<PetscReal>   scale, columns;
+  std::vector<PairCode>    pair;
+  std::vector<PetscInt>    from;
   std::vector<Replaced>    replaced;
   std::vector<PetscScalar> C;
   Signs                    of_C, of_e;
@@ -142,12 +152,20 @@ PetscErrorCode DirectFactor::Inertia(PetscInt *negative, PetscInt *zero, PetscIn
              "The inertia is not known: %" PetscInt_FMT " pivots were replaced, more than %" PetscInt_FMT
              " (another -pc_factor_mat_ordering_type may have fewer)",
              report.perturbed, MOST_REPLACED);
-  if (report.perturbed > 0) PetscCall(engine_->Pivots(&met, &used));
-  if (report.perturbed > 0) PetscCall(engine_->Scales(&scale, &columns));
+  if (report.perturbed > 0) {
+    PetscCall(engine_->Pivots(&met, &used));
+    PetscCall(engine_->PivotRows(&from));
+    PetscCall(engine_->Pairs(&pair));
+  }
   for (PetscInt k = 0; k < static_cast<PetscInt>(met.size()); k++) {
     const PetscReal e = used[k] - met[k];
     if (e == 0) continue;
-    PetscCallCXX(replaced.push_back(Replaced{MatrixRow(k), e, scale[MatrixRow(k)]}));
+    const int      code  = pair.empty() ? 0 : pair[k];
+    const PetscInt other = code > 0 ? k + 1 : code < 0 ? k - 1 : k;
+    PetscCallCXX(replaced.push_back(Replaced{
+        e,
+        {MatrixRow(from[k]), MatrixRow(from[other])},
+        {code ? TurnedBack(code, Scalar(1), Scalar(0)) : 1, code ? TurnedBack(-code, Scalar(0), Scalar(1)) : 0}}));
     of_e.Count(e, 0);
   }
   PetscCall(Complement(engine_.get(), Rows(), replaced, &C));

@@ -2,7 +2,7 @@
 /// children leave to it, eliminates its pivots and leaves the update of its other rows to its parent.
 #pragma once
 
-#include "device/single.hpp"
+#include "pc/lu/pairs.hpp"
 #include "pc/lu/plan.hpp"
 
 namespace sparsegpu::lu
@@ -26,13 +26,25 @@ struct LuReport {
   PetscReal growth    = 0; ///< largest part of an entry of the factors, against the scaled matrix's largest entry or 1
 };
 
+/// What becomes of the pivots, in the order of elimination.
+template <class Number> struct PivotsOf {
+  PetscInt *row;  ///< [n] which of the rows of its tile, counted from the front's first pivot, becomes each pivot's
+  PairCode *pair; ///< [n] pairs of a symmetric factorization that chooses pivots of order 1 and 2; null: it does not
+  Number   *met;  ///< [n] pivots before any was replaced; null: not wanted
+
+  /// Those of a front whose first pivot this is.
+  PivotsOf From(PetscInt first) const
+  {
+    return PivotsOf{row + first, pair ? pair + first : nullptr, met ? met + first : nullptr};
+  }
+};
+
 /// Number: Scalar or Single. values [plan.values]: A's entries in their places, zeros elsewhere -> the factors.
-/// local_row [n]: which of the rows of its tile, counted from the front's first pivot, becomes each pivot's. met
-/// [n]: the pivots before any was replaced; null: not wanted. apart [pivots x pivots] of
-/// the front tree.apart: what was assembled there, whose factors become unit matrices. work [plan.work] is scratch.
+/// apart [pivots x pivots] of the front tree.apart: what was assembled there, whose factors become unit matrices. work
+/// [plan.work] is scratch.
 template <class Number> PetscErrorCode LuNumeric_Host(const FrontTree &tree, const FrontPlan &plan,
-                                                      const LuPivoting &pivoting, Number *values, PetscInt *local_row,
-                                                      Number *met, Number *apart, Number *work, LuReport *report);
+                                                      const LuPivoting &pivoting, const PivotsOf<Number> &pivots,
+                                                      Number *values, Number *apart, Number *work, LuReport *report);
 
 /// Which sweeps a solve takes: up the tree with L, down with U.
 enum class Sweeps {
@@ -40,10 +52,11 @@ enum class Sweeps {
   Forward,
   Backward
 };
-/// w [n x count], ldw entries apart, in the order of elimination: the right-hand sides -> the solutions.
-/// scratch [(plan.most_pivots + plan.widest) * count].
+/// w [n x count], ldw entries apart, in the order of elimination: the right-hand sides -> the solutions. local_row and
+/// pair as LuNumeric_Host() has left them. scratch [(plan.most_pivots + plan.widest) * count].
 template <class Number> PetscErrorCode LuSolve_Host(const FrontTree &tree, const FrontPlan &plan, const Number *values,
-                                                    const PetscInt *local_row, bool transpose, Sweeps sweeps,
-                                                    PetscInt count, Number *w, PetscInt ldw, Number *scratch);
+                                                    const PetscInt *local_row, const PairCode *pair, bool transpose,
+                                                    Sweeps sweeps, PetscInt count, Number *w, PetscInt ldw,
+                                                    Number *scratch);
 
 } // namespace sparsegpu::lu

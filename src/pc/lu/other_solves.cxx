@@ -22,9 +22,8 @@ PetscErrorCode CheckHalves(Mat F)
   PetscFunctionBegin;
   PetscCheck(!factor->Pivoted(), PETSC_COMM_SELF, PETSC_ERR_SUP,
              "No forward and backward solves: partial pivoting on the host took over (-mat_sparsegpu_lu_pivoted off)");
-  PetscCheck(
-      factor->kind == factor->wanted, PETSC_COMM_SELF, PETSC_ERR_SUP,
-      "No forward and backward solves: the diagonal had no pivots for L D L^T, and LU with matched rows took over");
+  PetscCheck(factor->kind == factor->wanted, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "No forward and backward solves: fronts had no pivots for L D L^T, and LU with matched rows took over");
   PetscCheck(!cholesky || !PetscDefined(USE_COMPLEX) || factor->hermitian, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "No forward and backward solves: the pivots of a complex matrix that is not Hermitian are not real "
              "(MAT_HERMITIAN says that one is)");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include "pc/lu/dense.hpp"
 #include "pc/lu/numeric.hpp"
+#include "pc/lu/pairs_host.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::lu
@@ -14,12 +15,13 @@ namespace
 template <class Number> class Sweep
 {
 public:
-  Sweep(const FrontTree &tree, const FrontPlan &plan, const Number *values, const PetscInt *local_row, PetscInt count,
-        Number *w, PetscInt ldw, Number *scratch)
+  Sweep(const FrontTree &tree, const FrontPlan &plan, const Number *values, const PetscInt *local_row,
+        const PairCode *pair, PetscInt count, Number *w, PetscInt ldw, Number *scratch)
       : tree_(tree),
         plan_(plan),
         values_(values),
         local_row_(local_row),
+        pair_(pair),
         count_(count),
         w_(w),
         ldw_(static_cast<size_t>(ldw)),
@@ -31,15 +33,17 @@ public:
   PetscErrorCode Backward(PetscInt f, bool transpose);
 
 private:
-  PetscErrorCode ForwardHalf(PetscInt p, PetscInt r, const Number *lower, const Number *below);
-  PetscErrorCode BackwardHalf(PetscInt p, PetscInt r, const Number *lower, const Number *below);
-  void           Gather(PetscInt f, bool exchanged);
-  void           Scatter(PetscInt f, bool exchanged);
+  PetscErrorCode             ForwardHalf(PetscInt p, PetscInt r, const Number *lower, const Number *below);
+  PetscErrorCode             BackwardHalf(PetscInt p, PetscInt r, const Number *lower, const Number *below);
+  void                       Gather(PetscInt f, bool exchanged);
+  void                       Scatter(PetscInt f, bool exchanged);
+  template <class Turn> void TurnPairs(PetscInt f, const Turn &turn);
 
   const FrontTree &tree_;
   const FrontPlan &plan_;
   const Number    *values_;
   const PetscInt  *local_row_;
+  const PairCode  *pair_; ///< null: rows of a symmetric factorization stay where they are
   PetscInt         count_;
   Number          *w_;
   size_t           ldw_;
@@ -63,6 +67,20 @@ template <class Number> void Sweep<Number>::Scatter(PetscInt f, bool exchanged)
     for (PetscInt k = 0; k < p; k++)
       w_[static_cast<size_t>(c) * ldw_ + first + (exchanged ? local_row_[first + k] : k)] =
           own_[static_cast<size_t>(c) * p + k];
+}
+
+/// Each pair of pivots as turn(code, own, other) has it.
+template <class Number> template <class Turn> void Sweep<Number>::TurnPairs(PetscInt f, const Turn &turn)
+{
+  const PetscInt  p    = tree_.Pivots(f);
+  const PairCode *code = pair_ + tree_.first[f];
+  for (PetscInt c = 0; c < count_; c++)
+    for (PetscInt k = 0; k < p; k++) {
+      if (code[k] <= 0) continue;
+      Number *const own = own_ + static_cast<size_t>(c) * p + k, first = own[0], second = own[1];
+      own[0] = turn(code[k], first, second);
+      own[1] = turn(-code[k], second, first);
+    }
 }
 
 /// With L.
@@ -111,7 +129,8 @@ template <class Number> PetscErrorCode Sweep<Number>::Forward(PetscInt f, bool t
   const Number   *lower = values_ + plan_.lower[f], *upper = values_ + plan_.upper[f];
 
   PetscFunctionBegin;
-  Gather(f, !transpose);
+  Gather(f, plan_.Half() ? pair_ != nullptr : !transpose);
+  if (pair_) TurnPairs(f, Turned<Number>);
   std::fill_n(others_, static_cast<size_t>(r) * count_, Number(0));
   if (plan_.Half()) {
     PetscCall(ForwardHalf(p, r, lower, upper));
@@ -149,16 +168,18 @@ template <class Number> PetscErrorCode Sweep<Number>::Backward(PetscInt f, bool 
     PetscCall(SubtractProduct(p, count_, r, upper, p, others_, r, own_, p));
     PetscCall(SolveUpper(p, count_, lower, m, own_, p));
   }
-  Scatter(f, transpose);
+  if (pair_) TurnPairs(f, TurnedBack<Number>);
+  Scatter(f, plan_.Half() ? pair_ != nullptr : transpose);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
 
 template <class Number> PetscErrorCode LuSolve_Host(const FrontTree &tree, const FrontPlan &plan, const Number *values,
-                                                    const PetscInt *local_row, bool transpose, Sweeps sweeps,
-                                                    PetscInt count, Number *w, PetscInt ldw, Number *scratch)
+                                                    const PetscInt *local_row, const PairCode *pair, bool transpose,
+                                                    Sweeps sweeps, PetscInt count, Number *w, PetscInt ldw,
+                                                    Number *scratch)
 {
-  Sweep<Number> sweep(tree, plan, values, local_row, count, w, ldw, scratch);
+  Sweep<Number> sweep(tree, plan, values, local_row, pair, count, w, ldw, scratch);
   const auto    conjugate = [&] { // A^T is the conjugate of a Hermitian A
     for (PetscInt c = 0; c < count && transpose && plan.shape == Shape::Hermitian; c++)
       for (PetscInt k = 0; k < tree.first.back(); k++) {
@@ -177,11 +198,11 @@ template <class Number> PetscErrorCode LuSolve_Host(const FrontTree &tree, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template PetscErrorCode LuSolve_Host(const FrontTree &, const FrontPlan &, const Scalar *, const PetscInt *, bool,
-                                     Sweeps, PetscInt, Scalar *, PetscInt, Scalar *);
+template PetscErrorCode LuSolve_Host(const FrontTree &, const FrontPlan &, const Scalar *, const PetscInt *,
+                                     const PairCode *, bool, Sweeps, PetscInt, Scalar *, PetscInt, Scalar *);
 #if !defined(PETSC_USE_REAL_SINGLE)
-template PetscErrorCode LuSolve_Host(const FrontTree &, const FrontPlan &, const Single *, const PetscInt *, bool,
-                                     Sweeps, PetscInt, Single *, PetscInt, Single *);
+template PetscErrorCode LuSolve_Host(const FrontTree &, const FrontPlan &, const Single *, const PetscInt *,
+                                     const PairCode *, bool, Sweeps, PetscInt, Single *, PetscInt, Single *);
 #endif
 
 } // namespace sparsegpu::lu

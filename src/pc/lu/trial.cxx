@@ -8,8 +8,8 @@ namespace sparsegpu::lu
 
 namespace
 {
-/// A poor factorization is replaced by LU with rows matched for these values; so is Cholesky's, whose pivots stay on
-/// the diagonal. *changed: the analysis is another one.
+/// A poor factorization is replaced by LU with rows matched for these values; so is Cholesky's, whose pivots stay in
+/// their tiles, rows with columns. *changed: the analysis is another one.
 PetscErrorCode Replace(Mat F, const CsrView &A, Reordering *reordering, bool *changed)
 {
   DirectFactor    *factor = DirectOf(F);
@@ -22,7 +22,7 @@ PetscErrorCode Replace(Mat F, const CsrView &A, Reordering *reordering, bool *ch
   if (*changed && before == DirectKind::Cholesky) factor->gave_way++;
   if (*changed)
     PetscCall(PetscInfo(F, before == DirectKind::Cholesky
-                               ? "The diagonal has no pivots for L D L^T: LU with matched rows\n"
+                               ? "Fronts have no pivots for L D L^T: LU with matched rows\n"
                                : "The pivots are poor: rows are matched for these values\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -94,6 +94,29 @@ PetscErrorCode Trial::WithOrder(bool alternative, Quality *quality)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// A symmetric factorization whose diagonal has no good pivots: pivots of order 1 and 2, chosen within tiles, with the
+/// order as it is, then with unknowns paired by a matching for these values.
+PetscErrorCode Trial::Pairs(Quality *quality)
+{
+  bool changed;
+
+  PetscFunctionBegin;
+  if (!factor_->MayPair()) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!factor_->Paired()) {
+    PetscCall(PetscInfo(F_, "The diagonal has no pivots: pivots of order 1 and 2\n"));
+    PetscCall(factor_->ChoosePairs());
+    PetscCall(Attempt(F_, a_, true, false, quality));
+    if (*quality == Quality::Good) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (factor_->options.matching == 2) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(TakeRows());
+  PetscCall(factor_->PairAgain(matrix_->csr, Reorder, reordering_, &changed));
+  if (!changed) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscInfo(F_, "The pivots are poor: unknowns are paired for these values\n"));
+  PetscCall(Attempt(F_, a_, true, false, quality));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Static pivoting within fronts, with the rows as they are, then matched for these values.
 PetscErrorCode Trial::Fronts(Quality *quality)
 {
@@ -105,6 +128,7 @@ PetscErrorCode Trial::Fronts(Quality *quality)
   PetscFunctionBegin;
   left_ = false;
   PetscCall(WithOrder(alternative, quality));
+  if (*quality != Quality::Good) PetscCall(Pairs(quality));
   if (*quality == Quality::Good || factor_->options.matching == 2) {
     factor_->gave_way = 0;
     PetscFunctionReturn(PETSC_SUCCESS);

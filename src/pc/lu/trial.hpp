@@ -27,6 +27,7 @@ public:
 private:
   PetscErrorCode InSingle(Quality *quality);
   PetscErrorCode Fronts(Quality *quality);
+  PetscErrorCode Pairs(Quality *quality);
   PetscErrorCode WithOrder(bool alternative, Quality *quality);
   PetscErrorCode Improve(bool *full, Quality *quality);
   PetscErrorCode Pivoted(const char why[], Quality *quality);

@@ -34,12 +34,13 @@ PetscErrorCode DirectFactor::View(PetscViewer viewer) const
 
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(
-      viewer, "sparsegpu %s on %s%s%s%s%s%s%s\n", kind == DirectKind::LU || pivoted_ ? "LU" : "Cholesky",
+      viewer, "sparsegpu %s on %s%s%s%s%s%s%s%s\n", kind == DirectKind::LU || pivoted_ ? "LU" : "Cholesky",
       Where() == Space::Host ? "the host" : "cuda",
       !moved_ || pivoted_ ? ""
       : options.host == 1 ? ", as asked for"
                           : ", predicted to be faster than cuda",
-      kind == wanted ? "" : ", instead of Cholesky, for which the diagonal had no pivots",
+      analysis_.paired && !pivoted_ ? ", with pivots of order 1 and 2" : "",
+      kind == wanted ? "" : ", instead of Cholesky, for which fronts had no pivots",
       single_        ? ", in single precision"
       : why_wide_[0] ? ", in full precision instead of single: "
                      : "",
@@ -75,7 +76,10 @@ PetscErrorCode DirectFactor::ViewDetail(PetscViewer viewer) const
           PetscMax(1.0, (double)analysis_.plan.values),
       analysis_.plan.flops, Bytes() / 1e6));
   PetscCall(PetscViewerASCIIPrintf(viewer, "rows %s; pivots below %.2g of the largest entry are replaced\n",
-                                   analysis_.matched ? "matched and scaled" : "as they were", (double)small_));
+                                   !analysis_.matched ? "as they were"
+                                   : analysis_.paired ? "paired and scaled by a matching"
+                                                      : "matched and scaled",
+                                   (double)small_));
   if (!deferred_.empty())
     PetscCall(PetscViewerASCIIPrintf(viewer, "%" PetscInt_FMT " columns moved to the end of the order: poor pivots\n",
                                      static_cast<PetscInt>(deferred_.size())));

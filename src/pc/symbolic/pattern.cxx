@@ -106,4 +106,34 @@ PetscErrorCode SymmetricPatternOf(const CsrView &A, const std::vector<PetscInt> 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode JoinPairs(const std::vector<PetscInt> &partner, SymmetricPattern *A)
+{
+  std::vector<PetscInt> seen;
+  SymmetricPattern      joined;
+
+  PetscFunctionBegin;
+  joined.n = A->n;
+  PetscCallCXX(seen.assign(A->n, -1));
+  PetscCallCXX(joined.i.assign(1, 0));
+  PetscCallCXX(joined.i.reserve(A->i.size()));
+  PetscCallCXX(joined.j.reserve(A->j.size()));
+  for (PetscInt k = 0; k < A->n; k++) {
+    const auto take = [&](PetscInt other) {
+      if (other == k || seen[other] == k) return;
+      seen[other] = k;
+      joined.j.push_back(other);
+    };
+    const auto take_both = [&](PetscInt other) {
+      take(other);
+      take(partner[other]);
+    };
+    take(partner[k]);
+    for (const PetscInt member : {k, partner[k]})
+      for (PetscCount e = A->i[member]; e < A->i[member + 1]; e++) PetscCallCXX(take_both(A->j[e]));
+    joined.i.push_back(static_cast<PetscCount>(joined.j.size()));
+  }
+  *A = std::move(joined);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace sparsegpu::symbolic

@@ -20,4 +20,8 @@ struct SymmetricPattern {
 PetscErrorCode SymmetricPatternOf(const CsrView &A, const std::vector<PetscInt> &row_place,
                                   const std::vector<PetscInt> &column_place, SymmetricPattern *pattern);
 
+/// What two unknowns are coupled with becomes what either is, and they with each other. partner [A.n]: the other one of
+/// each; itself: it stays as it is. O(result).
+PetscErrorCode JoinPairs(const std::vector<PetscInt> &partner, SymmetricPattern *A);
+
 } // namespace sparsegpu::symbolic

@@ -48,7 +48,7 @@ void FindRows(const SymmetricPattern &A, FrontTree *tree)
   }
 }
 
-void Build(const SymmetricPattern &pattern, PetscInt apart, FrontTree *tree)
+void Build(const SymmetricPattern &pattern, PetscInt apart, const Indices &partner, FrontTree *tree)
 {
   const EliminationTree e     = FindEliminationTree(pattern);
   const PetscInt        begin = apart > 0 ? Inverted(e.post)[pattern.n - apart] : -1; // a chain that ends in a root
@@ -64,19 +64,21 @@ void Build(const SymmetricPattern &pattern, PetscInt apart, FrontTree *tree)
     tree->parent.push_back(nodes.parent[s] >= 0 ? number[nodes.parent[s]] : -1);
     tree->zeros += nodes.zeros[s];
   }
-  Indices at(tree->first.begin(), tree->first.end() - 1);
+  const auto is_single = [&](PetscInt k) { return partner.empty() || partner[e.post[k]] == e.post[k]; };
+  Indices    at(tree->first.begin(), tree->first.end() - 1);
   tree->order.resize(pattern.n);
-  for (PetscInt k = 0; k < pattern.n; k++) // order within a front unchanged
-    tree->order[at[number[nodes.of[k]]]++] = e.post[k];
+  for (const bool single : {false, true}) // else the order within a front is unchanged
+    for (PetscInt k = 0; k < pattern.n; k++)
+      if (is_single(k) == single) tree->order[at[number[nodes.of[k]]]++] = e.post[k];
   if (begin >= 0) tree->apart = number[nodes.of[begin]];
   FindRows(pattern, tree);
 }
 } // namespace
 
-PetscErrorCode BuildFrontTree(const SymmetricPattern &pattern, PetscInt apart, FrontTree *tree)
+PetscErrorCode BuildFrontTree(const SymmetricPattern &pattern, PetscInt apart, const Indices &partner, FrontTree *tree)
 {
   PetscFunctionBegin;
-  PetscCallCXX(Build(pattern, apart, tree));
+  PetscCallCXX(Build(pattern, apart, partner, tree));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -27,7 +27,10 @@ struct FrontTree {
 
 /// The fronts of a factorization in the order of the pattern, or one that differs from it without changing the fill.
 /// The last `apart` unknowns, each a neighbour of the next, become the pivots of one front, tree->apart, in their
-/// order. O(pattern + rows of the fronts), on the host.
-PetscErrorCode BuildFrontTree(const SymmetricPattern &pattern, PetscInt apart, FrontTree *tree);
+/// order. `partner`, unless empty, is JoinPairs()'s, of pairs that follow each other in the order: they are pivots of
+/// one front, the first and those after it, so that tiles of an even number of pivots part none. O(pattern + rows of
+/// the fronts), on the host.
+PetscErrorCode BuildFrontTree(const SymmetricPattern &pattern, PetscInt apart, const std::vector<PetscInt> &partner,
+                              FrontTree *tree);
 
 } // namespace sparsegpu::symbolic
