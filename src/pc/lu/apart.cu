@@ -29,6 +29,7 @@ template <bool half, class Number> static __global__ void unit_kernel(FrontsView
   if (i != j) return;
   W.local_row[F.first + j] = static_cast<PetscInt>(j);
   if (half) W.met[F.first + j] = Number(1);
+  if (half && W.pair) W.pair[F.first + j] = 0;
 }
 
 template <bool half, class Number> static PetscErrorCode Take(const FrontsView &fronts, PetscInt front, PetscInt pivots,

@@ -40,12 +40,20 @@ struct DeviceReport {
   LuPivoting         pivoting;
 };
 
+/// Which triangles of fronts are kept, and with what pivots.
+enum class Kept {
+  Both,
+  Half,  ///< of a symmetric factorization
+  Paired ///< the same with pivots of order 1 and 2
+};
+
 /// What the kernels of a factorization work on. Number: Scalar or Single.
 template <class Number> struct LuWorkspace {
   Number       *values, *work; ///< FrontPlan
   PetscInt     *local_row;     ///< [rows]
   int          *pending;       ///< [fronts] children that are not done
   Number       *met;           ///< [rows] pivots of a symmetric factorization before any was replaced; else null
+  PairCode     *pair;          ///< [rows] as PivotsOf has it
   DeviceReport *report;
   unsigned      spins; ///< see Patience
 };
@@ -65,10 +73,12 @@ inline PetscInt SweptColumns(PetscInt count)
 template <class Number> struct LuSolution {
   const Number   *values;
   const PetscInt *local_row;
+  const PairCode *pair;    ///< [rows] as PivotsOf has it
   const Number   *b;       ///< [rows] in the order of elimination
   Number         *y;       ///< [rows] after L, or U^T
   Number         *parts;   ///< [others of all fronts] what they get from their front
   Number         *x;       ///< [rows] after U, or L^T
+  Number         *turned;  ///< [rows] if there are pairs, x of large fronts in the order and the pairs of their pivots
   PetscInt        columns; ///< SweptColumns()
   PetscCount      stride;
   DeviceReport   *report;

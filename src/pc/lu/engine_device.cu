@@ -35,9 +35,14 @@ template <class Number> PetscErrorCode DeviceFactors<Number>::Factor(Stream stre
 {
   const LuAnalysis         &A    = *analysis_;
   const FrontPlan          &plan = A.plan;
-  const LuWorkspace<Number> work{
-      values_.data(), work_.data(),  local_row_.data(), pending_.data(), met_.size() > 0 ? met_.data() : nullptr,
-      report_.data(), Spins(A.spins)};
+  const LuWorkspace<Number> work{values_.data(),
+                                 work_.data(),
+                                 local_row_.data(),
+                                 pending_.data(),
+                                 met_.size() > 0 ? met_.data() : nullptr,
+                                 A.paired ? pair_.data() : nullptr,
+                                 report_.data(),
+                                 Spins(A.spins)};
 
   PetscFunctionBegin;
   for (PetscInt c = 0; c < SMALL_CLASSES && c < plan.Steps(); c++)
@@ -74,6 +79,7 @@ PetscErrorCode DeviceFactors<Number>::Numeric(const Scalar *a, const LuPolicy &p
     PetscCall(values_.Allocate(static_cast<size_t>(plan.values), Space::Device));
     PetscCall(work_.Allocate(static_cast<size_t>(plan.work), Space::Device));
     PetscCall(met_.Allocate(plan.Half() ? static_cast<size_t>(A.rows) : 0, Space::Device));
+    PetscCall(pair_.Allocate(A.paired ? static_cast<size_t>(A.rows) : 0, Space::Device));
     const size_t apart = A.tree.apart >= 0 ? static_cast<size_t>(A.tree.Pivots(A.tree.apart)) : 0;
     PetscCall(apart_.Allocate(apart * apart, Space::Device));
     PetscCall(Reserve(1));
@@ -136,11 +142,21 @@ template <class Number> PetscErrorCode DeviceFactors<Number>::Room(PetscInt *wid
 /// The vectors of the sweeps, and what they read.
 template <class Number> LuSolution<Number> DeviceFactors<Number>::Solution(PetscInt columns)
 {
-  const PetscInt n = analysis_->rows;
+  const PetscInt n      = analysis_->rows;
+  const bool     paired = analysis_->paired;
   Number *const w = vectors_.data(), *const y = w + n, *const x = y + n, *const parts = x + n;
-  return LuSolution<Number>{
-      values_.data(), local_row_.data(),      w, y, parts, x, SweptColumns(columns), static_cast<PetscCount>(Vectors()),
-      report_.data(), Spins(analysis_->spins)};
+  return LuSolution<Number>{values_.data(),
+                            local_row_.data(),
+                            paired ? pair_.data() : nullptr,
+                            w,
+                            y,
+                            parts,
+                            x,
+                            paired ? parts + analysis_->tree.row.size() : nullptr,
+                            SweptColumns(columns),
+                            static_cast<PetscCount>(Vectors()),
+                            report_.data(),
+                            Spins(analysis_->spins)};
 }
 
 template <class Number> PetscErrorCode DeviceFactors<Number>::Sweep(const LuSolution<Number> &solution, bool transpose,

@@ -49,7 +49,10 @@ protected:
   PetscErrorCode CheckStuck();
   FrontsView     Fronts() const;
   /// Entries of the sweeps' vectors, and of those of refinement, for one column.
-  size_t Vectors() const { return 3 * static_cast<size_t>(analysis_->rows) + analysis_->tree.row.size(); }
+  size_t Vectors() const
+  {
+    return (analysis_->paired ? 4 : 3) * static_cast<size_t>(analysis_->rows) + analysis_->tree.row.size();
+  }
   size_t Kept() const { return analysis_->refine ? static_cast<size_t>(analysis_->rows) : 0; }
 
   const LuAnalysis *analysis_ = nullptr;
@@ -104,6 +107,13 @@ public:
     RowsOfFronts(analysis_->tree, row);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscErrorCode Pairs(std::vector<PairCode> *pair) override
+  {
+    PetscFunctionBegin;
+    PetscCallCXX(pair->resize(pair_.size()));
+    if (!pair->empty()) PetscCall(pair_.ToHost(pair->data()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscErrorCode Apart(Scalar *block) override;
 
 protected:
@@ -120,10 +130,12 @@ private:
   LuSolution<Number> Solution(PetscInt columns);
   PetscErrorCode     Sweep(const LuSolution<Number> &solution, bool transpose, Sweeps sweeps, Stream stream);
 
-  Array<Number>    values_, work_; ///< FrontPlan
-  Array<Number>    apart_;         ///< [pivots x pivots of FrontTree::apart]
-  Array<Number>    met_;           ///< LuWorkspace::met
-  Array<Number>    vectors_;       ///< a column: [rows] right-hand side; flags: [rows] y, [rows] x, [others] parts
+  Array<Number>   values_, work_; ///< FrontPlan
+  Array<Number>   apart_;         ///< [pivots x pivots of FrontTree::apart]
+  Array<Number>   met_;           ///< LuWorkspace::met
+  Array<PairCode> pair_;          ///< LuWorkspace::pair
+  Array<Number>   vectors_; ///< a column: [rows] right-hand side; flags: [rows] y, [rows] x, [others] parts and, with
+                            ///< pairs, [rows] x in the order and the pairs of the pivots
   Array<PetscReal> root_; ///< [2 * rows] roots of pivots in the order of elimination, their inverses; empty: not known
   Array<RealBits>  largest_; ///< [LU_COLUMNS] of right-hand sides; empty: they are in range
 };

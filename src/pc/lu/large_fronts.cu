@@ -72,8 +72,41 @@ template <bool half, class Number> static __global__ void __launch_bounds__(32 *
   if (threadIdx.x == 0) tally.Tell(W.report);
 }
 
-/// What is below, right and left of the tile of pivots k0 ..., PANEL rows or columns a block; of a half what is below.
-template <bool half, class Number> static __global__ void __launch_bounds__(PANEL_THREADS<Number>)
+/// The same with pivots of order 1 and 2, by a warp.
+template <class Number> static __global__ void __launch_bounds__(32)
+    paired_tile_kernel(FrontsView V, const PetscInt *list, PetscInt k0, LuWorkspace<Number> W)
+{
+  constexpr int             PITCH = LU_TILE + 1;
+  const DeviceFront<Number> F(V, list[blockIdx.x], W.values, W.work);
+  const int                 lane = static_cast<int>(threadIdx.x);
+  const int                 size = static_cast<int>(F.pivots - k0 < LU_TILE ? F.pivots - k0 : LU_TILE);
+  const PetscCount          m    = F.pivots - k0;
+  Number *const             tile = F.template Column<true>(k0) + k0;
+  __shared__ Number         entry[LU_TILE * PITCH];
+  PairedTile<Number>        T(F, entry, PITCH, size);
+  PivotTally                tally;
+  Number                    met(0);
+  int                       row, code;
+
+  for (int j = 0; j < size; j++)
+    if (lane >= j && lane < size) entry[lane + j * PITCH] = tile[lane + j * m];
+  __syncwarp();
+  T.Mirror();
+  T.Factor(W.report->pivoting, F.first + k0, &tally, &row, &code, &met);
+  for (int j = 0; j < size; j++)
+    if (lane < size) tile[lane + j * m] = entry[lane + j * PITCH];
+  if (lane < size) {
+    W.local_row[F.first + k0 + lane] = k0 + row;
+    W.pair[F.first + k0 + lane]      = static_cast<PairCode>(code);
+    W.met[F.first + k0 + lane]       = met;
+  }
+  tally.OfWarp();
+  if (lane == 0) tally.Tell(W.report);
+}
+
+/// What is below, right and left of the tile of pivots k0 ..., PANEL rows or columns a block; of a half what is below,
+/// with pairs also what is left.
+template <Kept kept, class Number> static __global__ void __launch_bounds__(PANEL_THREADS<Number>)
     panel_kernel(FrontsView V, const PetscInt *list, PetscInt k0, LuWorkspace<Number> W)
 {
   const DeviceFront<Number> F(V, list[blockIdx.y], W.values, W.work);
@@ -84,8 +117,10 @@ template <bool half, class Number> static __global__ void __launch_bounds__(PANE
   __shared__ PanelStage<Number> stage;
 
   if (part < below) {
-    PanelBelow<half>(F, k0, size, part, W.local_row, tile, stage);
-  } else if (!half && beside < below + Parts(k0, PANEL<Number>)) {
+    PanelBelow<kept>(F, k0, size, part, W, tile, stage);
+  } else if (kept == Kept::Paired) {
+    if (beside < Parts(k0, TURNED)) TurnBefore(F, k0, size, beside * TURNED, W);
+  } else if (kept == Kept::Both && beside < below + Parts(k0, PANEL<Number>)) {
     const bool       right = beside < below;
     const PetscCount begin = right ? next + static_cast<PetscCount>(beside) * PANEL<Number>
                                    : static_cast<PetscCount>(beside - below) * PANEL<Number>;
@@ -179,10 +214,11 @@ template <class Number> static PetscErrorCode SubtractHalf(const FrontsView &fro
 }
 
 /// Fronts begin .. begin + count - 1 of the step, which are assembled, but for their updates.
-template <bool half, class Number> static PetscErrorCode Chunk(const FrontsView &fronts, const LargeStep &step,
+template <Kept kept, class Number> static PetscErrorCode Chunk(const FrontsView &fronts, const LargeStep &step,
                                                                PetscInt begin, PetscInt count, const PetscInt *list,
                                                                const LuWorkspace<Number> &work, cudaStream_t s)
 {
+  constexpr bool  half  = kept != Kept::Both;
   const PetscInt *chunk = list + begin, *pivots = step.pivots.data() + begin, *others = step.others.data() + begin;
   PetscInt        active = count;
 
@@ -193,13 +229,17 @@ template <bool half, class Number> static PetscErrorCode Chunk(const FrontsView 
     for (PetscInt k = 0; k < active; k++) {
       const PetscInt   p = pivots[k], m = p + others[k], next = PetscMin(k0 + LU_TILE, p);
       const PetscCount wide = Parts(p - next, BLOCK), low = Parts(others[k], BLOCK),
-                       below = Parts(m - next, PANEL<Number>);
-      panels                 = PetscMax(panels, half ? below : 2 * below + Parts(k0, PANEL<Number>));
-      blocks                 = PetscMax(blocks, wide * (Parts(m - next, BLOCK) + low));
+                       below  = Parts(m - next, PANEL<Number>);
+      const PetscCount beside = kept == Kept::Paired ? Parts(k0, TURNED) : half ? 0 : below + Parts(k0, PANEL<Number>);
+      panels                  = PetscMax(panels, below + beside);
+      blocks                  = PetscMax(blocks, wide * (Parts(m - next, BLOCK) + low));
     }
-    tile_kernel<half><<<static_cast<unsigned>(active), 32 * TILE_WARPS, 0, s>>>(fronts, chunk, k0, work);
+    if (kept == Kept::Paired)
+      paired_tile_kernel<<<static_cast<unsigned>(active), 32, 0, s>>>(fronts, chunk, k0, work);
+    else
+      tile_kernel<half><<<static_cast<unsigned>(active), 32 * TILE_WARPS, 0, s>>>(fronts, chunk, k0, work);
     SparseGPUCallCUDA(cudaPeekAtLastError());
-    if (panels > 0) panel_kernel<half><<<Grid(panels, active), PANEL_THREADS<Number>, 0, s>>>(fronts, chunk, k0, work);
+    if (panels > 0) panel_kernel<kept><<<Grid(panels, active), PANEL_THREADS<Number>, 0, s>>>(fronts, chunk, k0, work);
     SparseGPUCallCUDA(cudaPeekAtLastError());
     if (half) {
       const PetscInt begin = k0 / WIDE * WIDE;
@@ -224,8 +264,10 @@ template <class Number> PetscErrorCode LargeFronts_CUDA(const FrontsView &fronts
   PetscCall(AssembleFronts_CUDA(fronts, step, list, work, stream));
   for (PetscInt begin = 0; begin < step.count; begin += LISTED_FRONTS) {
     const PetscInt count = PetscMin(LISTED_FRONTS, step.count - begin);
-    PetscCall(plan.Half() ? Chunk<true>(fronts, step, begin, count, list, work, s)
-                          : Chunk<false>(fronts, step, begin, count, list, work, s));
+    const auto     chunk = !plan.Half() ? Chunk<Kept::Both, Number>
+                           : work.pair  ? Chunk<Kept::Paired, Number>
+                                        : Chunk<Kept::Half, Number>;
+    PetscCall((*chunk)(fronts, step, begin, count, list, work, s));
   }
   PetscCall(LargeUpdates_CUDA(fronts, plan, step, list, work, stream));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,7 +1,7 @@
 /// Panels beside a factored tile of pivots: triangular solves with the tile, which lies in shared memory.
 #pragma once
 
-#include "pc/lu/fronts.cuh"
+#include "pc/lu/paired_tile.cuh"
 
 namespace sparsegpu::lu
 {
@@ -91,11 +91,26 @@ static __device__ void SolvePanel(const SharedTile<Number> &T, PanelStage<Number
   }
 }
 
-/// Rows next + part * PANEL ... of a front below the tile of pivots k0 ..., neighbouring threads neighbouring rows.
-template <bool half, class Number>
-static __device__ void PanelBelow(const DeviceFront<Number> &F, PetscInt k0, int size, PetscInt part,
-                                  const PetscInt *local_row, SharedTile<Number> &tile, PanelStage<Number> &stage)
+/// Columns of the stage become those of pairs. All threads must call, and wait.
+template <class Number>
+static __device__ void TurnStage(const PairCode *pair, PetscInt first, int size, PanelStage<Number> &stage)
 {
+  const int r = static_cast<int>(threadIdx.x) % PANEL<Number>, part = static_cast<int>(threadIdx.x) / PANEL<Number>;
+  for (int k = part; k < size; k += PANEL_PARTS) {
+    const int code = pair[first + k];
+    if (code <= 0) continue;
+    const Number a = stage[k][r], b = stage[k + 1][r];
+    stage[k][r]     = TurnedColumn(code, a, b);
+    stage[k + 1][r] = TurnedColumn(-code, b, a);
+  }
+}
+
+/// Rows next + part * PANEL ... of a front below the tile of pivots k0 ..., neighbouring threads neighbouring rows.
+template <Kept kept, class Number>
+static __device__ void PanelBelow(const DeviceFront<Number> &F, PetscInt k0, int size, PetscInt part,
+                                  const LuWorkspace<Number> &W, SharedTile<Number> &tile, PanelStage<Number> &stage)
+{
+  constexpr bool   half = kept != Kept::Both, paired = kept == Kept::Paired;
   const PetscCount m = F.rows, p = F.pivots, ld = half ? p - k0 : m;
   const int        r     = static_cast<int>(threadIdx.x) % PANEL<Number>;
   const int        first = static_cast<int>(threadIdx.x) / PANEL<Number>;
@@ -110,10 +125,18 @@ static __device__ void PanelBelow(const DeviceFront<Number> &F, PetscInt k0, int
     const int k = first + u * PANEL_PARTS;
     v[u]        = i < m && k < size ? at[k * step] : Number(0);
   }
-  tile.Load(F, F.template Column<half>(k0) + k0, ld, k0, size, local_row);
+  tile.Load(F, F.template Column<half>(k0) + k0, ld, k0, size, W.local_row);
+  if (paired) __syncthreads(); // places are known
 #pragma unroll
-  for (int u = 0; u < PANEL_LOADS; u++) stage[first + u * PANEL_PARTS][r] = v[u];
+  for (int u = 0; u < PANEL_LOADS; u++) {
+    const int k                          = first + u * PANEL_PARTS;
+    stage[paired ? tile.place[k] : k][r] = v[u];
+  }
   __syncthreads();
+  if (paired) {
+    TurnStage(W.pair, F.first + k0, size, stage);
+    __syncthreads();
+  }
   SolvePanel<false>(tile, stage);
 #pragma unroll
   for (int u = 0; u < PANEL_LOADS; u++) {
@@ -151,6 +174,25 @@ template <class Number> static __device__ void PanelBeside(const DeviceFront<Num
   for (int u = 0; u < PANEL_LOADS; u++) {
     const int j = first + u * COLUMNS;
     if (i < size && j < count) at(begin + j)[i] = stage[i][j];
+  }
+}
+
+/// Columns `begin` ... of a half before the tile, at most TURNED of them before k0: their rows in the tile become those
+/// of its pivots. A warp a column, neighbouring threads neighbouring rows.
+static constexpr PetscInt                      TURNED = 64;
+template <class Number> static __device__ void TurnBefore(const DeviceFront<Number> &F, PetscInt k0, int size,
+                                                          PetscInt begin, const LuWorkspace<Number> &W)
+{
+  const int      lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  const PetscInt end  = begin + TURNED < k0 ? begin + TURNED : k0;
+  const PetscInt from = lane < size ? W.local_row[F.first + k0 + lane] : 0;
+  const int      code = lane < size ? W.pair[F.first + k0 + lane] : 0;
+
+  for (PetscInt j = begin + warp; j < end; j += PANEL_THREADS<Number> / 32) {
+    Number *const column = F.template Column<true>(j);
+    const Number  v      = TurnLanes<false>(code, lane < size ? column[from] : Number(0));
+    __syncwarp();
+    if (lane < size) column[k0 + lane] = v;
   }
 }
 

@@ -3,6 +3,7 @@
 #include "device/limits.hpp"
 #include "pc/lu/small_assemble.cuh"
 #include "pc/lu/small_eliminate.cuh"
+#include "pc/lu/small_pairs.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::lu
@@ -76,13 +77,14 @@ static __device__ void LeaveUpdate(const DeviceFront<Number> &F, Dense<Number> D
 
 /// Fronts of at most 32 ROWS rows. A thread block takes them by ticket, in the order of the list, so that the oldest
 /// can always go on. Bitwise reproducible.
-template <bool half, int ROWS, int THREADS, int TI, class Number>
+template <Kept kept, int ROWS, int THREADS, int TI, class Number>
 static __global__ void __launch_bounds__(THREADS, 512 / THREADS)
     small_fronts_kernel(FrontsView V, const PetscInt *list, PetscInt count, int launch, LuWorkspace<Number> W)
 {
   extern __shared__ double2     front_memory[]; // 16 bytes: for complex scalars, too
   __shared__ int                order[LARGEST_SMALL];
   __shared__ unsigned long long claimed;
+  constexpr bool                half    = kept != Kept::Both;
   constexpr int                 BROUGHT = ROWS < CHILD_ROWS ? ROWS : CHILD_ROWS;
   const LuPivoting              P       = W.report->pivoting;
   PivotTally                    tally;
@@ -103,7 +105,10 @@ static __global__ void __launch_bounds__(THREADS, 512 / THREADS)
     __syncthreads();
     AssembleChildren<half, BROUGHT>(V, sources, own, W.work, D);
     __syncthreads();
-    Eliminate<half>(F, D, W.met, order, P, &tally);
+    if constexpr (kept == Kept::Paired)
+      EliminatePairs(F, D, W.met, order, W.pair, P, &tally);
+    else
+      Eliminate<half>(F, D, W.met, order, P, &tally);
     if (F.others > 0) LeaveUpdate<half, TI, THREADS / TI>(F, D);
     __syncthreads();
     if (threadIdx.x == 0 && parent >= 0) { // waits for no factors
@@ -130,11 +135,11 @@ template <class Number> static size_t FrontBytes(PetscInt size)
   return static_cast<size_t>(size) * (size | 1) * sizeof(Number);
 }
 
-template <bool half, int ROWS, int THREADS, int TI, class Number>
+template <Kept kept, int ROWS, int THREADS, int TI, class Number>
 static PetscErrorCode Launch(const FrontsView &fronts, PetscInt size, const PetscInt *list, PetscInt count, int launch,
                              const LuWorkspace<Number> &work, cudaStream_t stream)
 {
-  static auto *const kernel = small_fronts_kernel<half, ROWS, THREADS, TI, Number>;
+  static auto *const kernel = small_fronts_kernel<kept, ROWS, THREADS, TI, Number>;
   PetscInt           resident;
 
   PetscFunctionBegin;
@@ -152,28 +157,28 @@ PetscErrorCode LargestSmallFront_CUDA(PetscInt *rows)
 
   PetscFunctionBegin;
   *rows = 0;
-  PetscCall(SharedMemoryFor(reinterpret_cast<const void *>(small_fronts_kernel<false, 3, 256, 16, Scalar>),
+  PetscCall(SharedMemoryFor(reinterpret_cast<const void *>(small_fronts_kernel<Kept::Both, 3, 256, 16, Scalar>),
                             &most)); // as of the others
   for (const PetscInt size : SMALL_FRONTS)
     if (FrontBytes<Scalar>(size) <= most) *rows = size;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <bool half, class Number> static PetscErrorCode OfSize(const FrontsView &fronts, PetscInt size,
+template <Kept kept, class Number> static PetscErrorCode OfSize(const FrontsView &fronts, PetscInt size,
                                                                 const PetscInt *list, PetscInt count, int launch,
                                                                 const LuWorkspace<Number> &work, cudaStream_t s)
 {
   PetscFunctionBegin;
   if (size <= 32)
-    PetscCall(Launch<half, 1, 64, 8>(fronts, size, list, count, launch, work, s));
+    PetscCall(Launch<kept, 1, 64, 8>(fronts, size, list, count, launch, work, s));
   else if (size <= 64)
-    PetscCall(Launch<half, 2, 128, 16>(fronts, size, list, count, launch, work, s));
+    PetscCall(Launch<kept, 2, 128, 16>(fronts, size, list, count, launch, work, s));
   else if (size <= 96)
-    PetscCall(Launch<half, 3, 256, 16>(fronts, size, list, count, launch, work, s));
+    PetscCall(Launch<kept, 3, 256, 16>(fronts, size, list, count, launch, work, s));
   else if (size <= 128)
-    PetscCall(Launch<half, 4, 256, 16>(fronts, size, list, count, launch, work, s));
+    PetscCall(Launch<kept, 4, 256, 16>(fronts, size, list, count, launch, work, s));
   else
-    PetscCall(Launch<half, 5, 512, 16>(fronts, size, list, count, launch, work, s));
+    PetscCall(Launch<kept, 5, 512, 16>(fronts, size, list, count, launch, work, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -185,8 +190,12 @@ template <class Number> PetscErrorCode SmallFronts_CUDA(const FrontsView &fronts
 
   PetscFunctionBegin;
   if (count == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
-  PetscCall(fronts.shape == Shape::General ? OfSize<false>(fronts, size, list, count, launch, work, s)
-                                           : OfSize<true>(fronts, size, list, count, launch, work, s));
+  if (fronts.shape == Shape::General)
+    PetscCall(OfSize<Kept::Both>(fronts, size, list, count, launch, work, s));
+  else if (work.pair)
+    PetscCall(OfSize<Kept::Paired>(fronts, size, list, count, launch, work, s));
+  else
+    PetscCall(OfSize<Kept::Half>(fronts, size, list, count, launch, work, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -5,7 +5,7 @@
 
 #include "device/cuda_check.hpp"
 #include "device/limits.hpp"
-#include "pc/lu/fronts.cuh"
+#include "pc/lu/paired_tile.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::lu
@@ -19,13 +19,23 @@ namespace
 enum class Way {
   Plain,      ///< L, then U
   Transposed, ///< U^T, then L^T
-  Half        ///< L, then L^T or L^H with what D leaves: a symmetric factorization
+  Half,       ///< L, then L^T or L^H with what D leaves: a symmetric factorization
+  Paired      ///< the same with pivots of order 1 and 2: rows have changed places within tiles, and been combined
 };
+/// Whether a right-hand side's rows are exchanged; and whether one triangle is kept.
+constexpr bool Exchanged(Way way)
+{
+  return way == Way::Plain || way == Way::Paired;
+}
+constexpr bool IsHalf(Way way)
+{
+  return way == Way::Half || way == Way::Paired;
+}
 
 /// What the two sweeps multiply with. Forward: x_k is taken from row i > k; backward: from row i < k. Backward, the
 /// triangle of a half has a unit diagonal.
 template <Way way, class Number> struct Factors {
-  static constexpr bool half = way == Way::Half;
+  static constexpr bool half = IsHalf(way);
   const Number         *lower, *upper;
   PetscCount            p, m;
   bool                  conjugate; ///< L^H
@@ -99,12 +109,12 @@ static __device__ __forceinline__ void AwaitColumns(const Number *p, PetscCount 
 }
 
 /// Row a of a front before its own elimination, in columns that begin `shift` entries on: their right-hand sides, if it
-/// is a pivot's, and what the children leave. In the plain way rows have changed places within their tiles.
+/// is a pivot's, and what the children leave.
 template <Way way, int columns, class Number>
 static __device__ void Gather(const FrontsView &V, PetscInt first, PetscCount row_begin, PetscInt p, PetscInt a,
                               int launch, const LuSolution<Number> &W, PetscCount shift, Number (&v)[columns])
 {
-  const PetscInt   from   = a < p && way == Way::Plain ? W.local_row[first + a] : a;
+  const PetscInt   from   = a < p && Exchanged(way) ? W.local_row[first + a] : a;
   const PetscCount number = first + row_begin + from;
   Number           part[columns];
 #pragma unroll
@@ -114,6 +124,13 @@ static __device__ void Gather(const FrontsView &V, PetscInt first, PetscCount ro
 #pragma unroll
     for (int c = 0; c < columns; c++) v[c] += part[c];
   }
+}
+
+/// PairCode of the lane's row a of a front.
+template <Way way, class Number>
+static __device__ __forceinline__ int CodeOf(const LuSolution<Number> &W, PetscInt first, PetscInt a, bool pivot)
+{
+  return way == Way::Paired && pivot ? W.pair[first + a] : 0;
 }
 
 /// As many blocks as run at a time, or as there is work for, which is done for `groups` of columns.

@@ -52,6 +52,7 @@ template <Way way, class Number> static __global__ void __launch_bounds__(THREAD
       if (active) Gather<way>(V, first, row_begin, p, i, launch, W, 0, gathered);
       v = gathered[0];
       __syncwarp();
+      if (way == Way::Paired) v = TurnLanes<false>(CodeOf<way>(W, first, i, active && own), v);
     }
     for (PetscInt tile = 0; tile < before; tile++) {
       const PetscInt k0 = tile * LU_TILE + warp * SHARE;
@@ -89,7 +90,7 @@ template <Way way, class Number> static __global__ void __launch_bounds__(THREAD
 {
   __shared__ Number             part[WARPS][32];
   __shared__ unsigned long long claimed;
-  constexpr bool                transpose = way == Way::Transposed, half = way == Way::Half;
+  constexpr bool                transpose = way == Way::Transposed, half = IsHalf(way), paired = way == Way::Paired;
   const int                     lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 
   for (;;) {
@@ -133,7 +134,8 @@ template <Way way, class Number> static __global__ void __launch_bounds__(THREAD
       for (int u = 0; u < SHARE; u++) entry[u] = k0 + u < p ? F.Backward(i, k0 + u, begin) : Number(0);
       if (lane < SHARE && k0 + lane < p) {
         const PetscInt k = k0 + lane;
-        x = Await(W.x + first + (transpose ? W.local_row[first + k] : k), W.spins, W.report->ticket + launch, W.report);
+        x                = Await((paired ? W.turned : W.x) + first + (transpose ? W.local_row[first + k] : k), W.spins,
+                                 W.report->ticket + launch, W.report);
       }
       __syncwarp();
 #pragma unroll
@@ -148,7 +150,9 @@ template <Way way, class Number> static __global__ void __launch_bounds__(THREAD
         if (lane < k) v = v - triangle[k] * x;
         if (lane == k) v = x;
       }
-      if (active) publish(W.x + first + (transpose ? W.local_row[first + i] : i), v);
+      if (paired && active) publish(W.turned + first + i, v);
+      if (paired) v = TurnLanes<true>(CodeOf<way>(W, first, i, active), v);
+      if (active) publish(W.x + first + (transpose || paired ? W.local_row[first + i] : i), v);
     }
     __syncthreads(); // part and the ticket are reused by the next item
   }
@@ -180,7 +184,8 @@ template <class Number> PetscErrorCode SweepLargeFronts_CUDA(const FrontsView &f
   PetscFunctionBegin;
   if (lists.forward_count == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
   if (fronts.shape != Shape::General)
-    PetscCall(Sweep<Way::Half>(fronts, lists, forward, work, s));
+    PetscCall(work.pair ? Sweep<Way::Paired>(fronts, lists, forward, work, s)
+                        : Sweep<Way::Half>(fronts, lists, forward, work, s));
   else
     PetscCall(transpose ? Sweep<Way::Transposed>(fronts, lists, forward, work, s)
                         : Sweep<Way::Plain>(fronts, lists, forward, work, s));

@@ -64,6 +64,16 @@ template <class Number> __device__ __forceinline__ void SubtractSums(const Numbe
   }
 }
 
+/// See TurnLanes().
+template <Way way, bool back, class Number>
+__device__ __forceinline__ void TurnColumns(int code, Number (&v)[WARP_COLUMNS])
+{
+  if constexpr (way == Way::Paired) {
+#pragma unroll
+    for (int c = 0; c < WARP_COLUMNS; c++) v[c] = TurnLanes<back>(code, v[c]);
+  }
+}
+
 template <class Number>
 __device__ __forceinline__ void Publish(Number *to, PetscCount stride, const Number (&v)[WARP_COLUMNS])
 {
@@ -132,6 +142,7 @@ template <Way way, class Number> static __global__ void __launch_bounds__(THREAD
     Clear(v);
     if (active && taken) Gather<way>(V, first, row_begin, p, i, launch, W, shift, v);
     __syncwarp();
+    TurnColumns<way, false>(CodeOf<way>(W, first, i, active && own), v);
     for (PetscInt tile = 0; tile < before; tile++) {
       const PetscInt k0 = tile * LU_TILE + warp * SHARE;
       Number         entry[SHARE];
@@ -154,7 +165,7 @@ template <Way way, class Number> static __global__ void __launch_bounds__(THREAD
     backward_columns_kernel(FrontsView V, const SolveItem *items, PetscInt count, int launch, LuSolution<Number> W)
 {
   __shared__ Shared<Number> S;
-  constexpr bool            transpose = way == Way::Transposed, half = way == Way::Half;
+  constexpr bool            transpose = way == Way::Transposed, half = IsHalf(way), paired = way == Way::Paired;
   const int                 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const bool                taken = warp * WARP_COLUMNS < W.columns; // the warp has right-hand sides
   const PetscCount          shift = warp * WARP_COLUMNS * W.stride;
@@ -195,13 +206,15 @@ template <Way way, class Number> static __global__ void __launch_bounds__(THREAD
 #pragma unroll
       for (int u = 0; u < SHARE; u++) entry[u] = k0 + u < p ? F.Backward(i, k0 + u, begin) : Number(0);
       const PetscInt k = k0 + lane % SHARE;
-      AddProducts(entry, W.x + first + (transpose && k < p ? W.local_row[first + k] : k), k < p, launch, W, S.x[warp],
-                  sum);
+      AddProducts(entry, (paired ? W.turned : W.x) + first + (transpose && k < p ? W.local_row[first + k] : k), k < p,
+                  launch, W, S.x[warp], sum);
     }
     SubtractSums(sum, &S, v);
     if (!taken) continue;
     for (int k = LU_TILE - 1; k >= 0; k--) Eliminate<true>(S.triangle[k][lane], k, inverse, true, v);
-    if (active) Publish(W.x + shift + first + (transpose ? W.local_row[first + i] : i), W.stride, v);
+    if (paired && active) Publish(W.turned + shift + first + i, W.stride, v);
+    TurnColumns<way, true>(CodeOf<way>(W, first, i, active), v);
+    if (active) Publish(W.x + shift + first + (transpose || paired ? W.local_row[first + i] : i), W.stride, v);
   }
 }
 
@@ -231,7 +244,8 @@ template <class Number> PetscErrorCode SweepLargeColumns_CUDA(const FrontsView &
   PetscFunctionBegin;
   if (lists.forward_count == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
   if (fronts.shape != Shape::General)
-    PetscCall(Sweep<Way::Half>(fronts, lists, forward, work, s));
+    PetscCall(work.pair ? Sweep<Way::Paired>(fronts, lists, forward, work, s)
+                        : Sweep<Way::Half>(fronts, lists, forward, work, s));
   else
     PetscCall(transpose ? Sweep<Way::Transposed>(fronts, lists, forward, work, s)
                         : Sweep<Way::Plain>(fronts, lists, forward, work, s));

@@ -61,7 +61,7 @@ static __device__ __forceinline__ void GatherRows(const FrontsView &V, PetscInt 
 #pragma unroll
   for (int q = 0; q < ROWS; q++) {
     const int        a      = static_cast<int>(threadIdx.x) % 32 + 32 * q;
-    const PetscInt   from   = a < p && way == Way::Plain ? W.local_row[first + a] : a;
+    const PetscInt   from   = a < p && Exchanged(way) ? W.local_row[first + a] : a;
     const PetscCount number = first + row_begin + from;
     next[q]                 = a < m ? V.source_begin[number] : 0;
     end[q]                  = a < m ? V.source_begin[number + 1] : 0;
@@ -91,6 +91,23 @@ static __device__ __forceinline__ void GatherRows(const FrontsView &V, PetscInt 
   }
 }
 
+/// The pairs among the rows that lanes have of a front, see TurnLanes().
+template <Way way, bool back, int ROWS, int columns, class Number>
+static __device__ __forceinline__ void TurnRows(const LuSolution<Number> &W, PetscInt first, int p,
+                                                Number (&v)[ROWS][columns])
+{
+  if constexpr (way == Way::Paired) {
+    __syncwarp();
+#pragma unroll
+    for (int q = 0; q < ROWS; q++) {
+      if (32 * q >= p) break;
+      const int a = static_cast<int>(threadIdx.x) % 32 + 32 * q, code = CodeOf<way>(W, first, a, a < p);
+#pragma unroll
+      for (int c = 0; c < columns; c++) v[q][c] = TurnLanes<back>(code, v[q][c]);
+    }
+  }
+}
+
 template <Way way, int ROWS, int columns, class Number>
 static __global__ void __launch_bounds__(THREADS, columns == 1 ? 4 : 3)
     forward_small_kernel(FrontsView V, const PetscInt *list, PetscInt count, int spread, int launch,
@@ -108,7 +125,10 @@ static __global__ void __launch_bounds__(THREADS, columns == 1 ? 4 : 3)
     const Factors<way, Number> F         = FactorsOf<way, Number>(V, f, W);
     const int                  p = static_cast<int>(F.p), m = static_cast<int>(F.m);
     Number                     v[ROWS][columns], inverse[ROWS];
-    const auto                 gather = [&] { GatherRows<way>(V, first, row_begin, p, m, launch, W, task.shift, v); };
+    const auto                 gather = [&] {
+      GatherRows<way>(V, first, row_begin, p, m, launch, W, task.shift, v);
+      TurnRows<way, false>(W, first, p, v);
+    };
 #pragma unroll
     for (int q = 0; q < ROWS; q++) {
       const int a = lane + 32 * q;
@@ -157,7 +177,7 @@ static __device__ __forceinline__ void TakeUnknowns(const Factors<way, Number> &
                                                     int launch, const LuSolution<Number> &W, PetscCount shift,
                                                     Number (&v)[ROWS][columns], Number (&inverse)[ROWS])
 {
-  constexpr bool half = way == Way::Half;
+  constexpr bool half = IsHalf(way);
   const int      p = static_cast<int>(F.p), m = static_cast<int>(F.m), lane = static_cast<int>(threadIdx.x) % 32;
   const Number  *at[ROWS];
   bool           wanted[ROWS];
@@ -188,8 +208,8 @@ static __global__ void __launch_bounds__(THREADS, columns == 1 ? 4 : 3)
     backward_small_kernel(FrontsView V, const PetscInt *list, PetscInt count, int spread, int launch,
                           LuSolution<Number> W)
 {
-  constexpr bool transpose = way == Way::Transposed;
-  const int      lane      = threadIdx.x % 32;
+  constexpr bool moved = way == Way::Transposed || way == Way::Paired;
+  const int      lane  = threadIdx.x % 32;
 
   for (;;) {
     const unsigned long long t = TakeTicket(W.report->ticket + launch);
@@ -208,11 +228,12 @@ static __global__ void __launch_bounds__(THREADS, columns == 1 ? 4 : 3)
       BackwardFront<1>(F, inverse, v, take);
     else
       BackwardFront<ROWS>(F, inverse, v, take);
+    TurnRows<way, true>(W, first, p, v);
 #pragma unroll
     for (int q = 0; q < ROWS; q++) {
       const int a = lane + 32 * q;
       if (a >= p) continue;
-      Number *const to = W.x + task.shift + first + (transpose ? W.local_row[first + a] : a);
+      Number *const to = W.x + task.shift + first + (moved ? W.local_row[first + a] : a);
 #pragma unroll
       for (int c = 0; c < columns; c++) publish(to + c * W.stride, v[q][c]);
     }
@@ -268,7 +289,8 @@ template <class Number> PetscErrorCode SweepSmallFronts_CUDA(const FrontsView &f
   PetscFunctionBegin;
   if (lists.small_count == 0) PetscFunctionReturn(PETSC_SUCCESS); // CUDA rejects an empty grid
   if (fronts.shape != Shape::General)
-    PetscCall(Sweep<Way::Half>(fronts, lists, forward, work, s));
+    PetscCall(work.pair ? Sweep<Way::Paired>(fronts, lists, forward, work, s)
+                        : Sweep<Way::Half>(fronts, lists, forward, work, s));
   else
     PetscCall(transpose ? Sweep<Way::Transposed>(fronts, lists, forward, work, s)
                         : Sweep<Way::Plain>(fronts, lists, forward, work, s));
