@@ -7,20 +7,6 @@ static const char help[] =
 
 using namespace testing;
 
-/// Dense blocks of these orders that know only a dense border, the last rows: fronts of one step with other rows.
-static Problem Arrow(const std::vector<PetscInt> &orders, PetscInt border)
-{
-  std::vector<PetscInt> block;
-  for (size_t b = 0; b < orders.size(); ++b) block.insert(block.end(), (size_t)orders[b], (PetscInt)b);
-  block.insert(block.end(), (size_t)border, -1);
-  const PetscInt       n = (PetscInt)block.size();
-  conformance::Builder b("arrow_" + std::to_string(n), n, n);
-  for (PetscInt r = 0; r < n; ++r)
-    for (PetscInt c = 0; c < n; ++c)
-      if (block[r] == block[c] || block[r] < 0 || block[c] < 0) b.Add(r, c);
-  return b;
-}
-
 /// It is L D L^T, and not the LU that takes over where the diagonal has no pivots.
 static PetscErrorCode CheckKind(Mat F, const std::string &what)
 {
@@ -30,39 +16,6 @@ static PetscErrorCode CheckKind(Mat F, const std::string &what)
   PetscCall(ViewText(F, PETSC_VIEWER_ASCII_INFO, "cholesky_view", &text));
   PetscCheck(text.find("sparsegpu Cholesky on ") != std::string::npos, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %s",
              what.c_str(), text.c_str());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Three columns, b times powers of two, whose solutions are checked one by one.
-static PetscErrorCode CheckColumns(Mat F, const Problem &p, bool transpose, PetscReal slack, const std::string &what)
-{
-  constexpr PetscInt             COLUMNS = 3;
-  const std::vector<PetscScalar> b       = Input(p.rows, 7, Poison::None);
-  const PetscScalar             *xs;
-  PetscScalar                   *bs;
-  Mat                            B, X;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, p.rows, COLUMNS, nullptr, &B));
-  PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, p.rows, COLUMNS, nullptr, &X));
-  PetscCall(MatDenseGetArrayWrite(B, &bs));
-  for (PetscInt c = 0; c < COLUMNS; ++c)
-    for (PetscInt r = 0; r < p.rows; ++r) bs[c * p.rows + r] = b[(size_t)r] * (PetscReal)(1 << c);
-  PetscCall(MatDenseRestoreArrayWrite(B, &bs));
-  for (Mat M : {B, X}) {
-    PetscCall(MatAssemblyBegin(M, MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(M, MAT_FINAL_ASSEMBLY));
-  }
-  PetscCall(transpose ? MatMatSolveTranspose(F, B, X) : MatMatSolve(F, B, X));
-  PetscCall(MatDenseGetArrayRead(X, &xs));
-  for (PetscInt c = 0; c < COLUMNS; ++c) {
-    std::vector<PetscScalar> x(xs + c * p.rows, xs + (c + 1) * p.rows);
-    for (PetscScalar &v : x) v /= (PetscReal)(1 << c);
-    PetscCall(CheckBackward(p, x, transpose, what + ", column " + std::to_string(c), slack));
-  }
-  PetscCall(MatDenseRestoreArrayRead(X, &xs));
-  PetscCall(MatDestroy(&B));
-  PetscCall(MatDestroy(&X));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -93,7 +46,7 @@ static PetscErrorCode Check(const Problem &p, bool hermitian, const char orderin
         PetscCall(MatCholeskyFactorNumeric(F, A, &info));
         PetscCall(SolveWith(A, F, VECSTANDARD, transpose, &again));
         PetscCall(CheckSameBits(x, again, what));
-        PetscCall(CheckColumns(F, p, transpose, slack, what));
+        PetscCall(CheckColumns(F, p, 3, transpose, slack, what));
       }
       PetscCall(MatScale(A, (PetscReal)-0.75));
       PetscCall(MatCholeskyFactorNumeric(F, A, &info));

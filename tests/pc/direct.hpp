@@ -43,6 +43,15 @@ inline PetscErrorCode Numeric(Mat F, Mat A, MatFactorType kind, const MatFactorI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+inline PetscErrorCode SetValues(Mat A, const Problem &p)
+{
+  PetscFunctionBeginUser;
+  for (const Entry &e : p.entries) PetscCall(MatSetValue(A, e.i, e.j, e.v, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// ordering: null for none, which leaves it to the solver.
 inline PetscErrorCode FactorDirect(Mat A, MatFactorType kind, const char ordering[], Mat *F)
 {

@@ -1,0 +1,94 @@
+static const char help[] =
+    "Symmetric direct factorizations with pivots of order 1 and 2, where the diagonal has none.\n\n";
+
+#include "hollow.hpp"
+
+#include <cmath>
+
+using namespace testing;
+
+/// Solves, plain and transposed, of one column and several: of `growth` times what the rounding of stable factors
+/// leaves without refinement; the same bits from the same values; new values as a new factor has them.
+static PetscErrorCode Check(const Problem &p, bool hermitian, const char ordering[], PetscReal growth = 100)
+{
+  const MatFactorInfo info = Info(0);
+  const Option        matching("-mat_sparsegpu_lu_matching", "on");
+
+  PetscFunctionBeginUser;
+  for (const char *refine : {"0", "10"}) {
+    const Option             option("-mat_sparsegpu_lu_refine", refine);
+    const std::string        what  = p.name + ", " + ordering + " on " + on + ", refine " + refine;
+    const PetscReal          slack = refine[0] == '0' ? growth * (PetscReal)p.rows : 1;
+    std::vector<PetscScalar> x, again;
+    Mat                      A, F, G;
+    PetscCall(CreateOn(on, p, &A));
+    PetscCall(MatSetOption(A, hermitian ? MAT_HERMITIAN : MAT_SYMMETRIC, PETSC_TRUE));
+    PetscCall(FactorDirect(A, MAT_FACTOR_CHOLESKY, ordering, &F));
+    PetscCall(CheckView(F, what, PAIRS));
+    for (const bool transpose : {false, true}) {
+      PetscCall(SolveWith(A, F, VECSTANDARD, transpose, &x));
+      PetscCall(CheckBackward(p, x, transpose, what, slack));
+      PetscCall(MatCholeskyFactorNumeric(F, A, &info));
+      PetscCall(SolveWith(A, F, VECSTANDARD, transpose, &again));
+      PetscCall(CheckSameBits(x, again, what));
+    }
+    for (const PetscInt columns : {3, 17}) PetscCall(CheckColumns(F, p, columns, false, slack, what));
+    PetscCall(MatScale(A, (PetscReal)-0.75));
+    PetscCall(MatCholeskyFactorNumeric(F, A, &info));
+    PetscCall(FactorDirect(A, MAT_FACTOR_CHOLESKY, ordering, &G));
+    PetscCall(SolveWith(A, F, VECSTANDARD, false, &x));
+    PetscCall(SolveWith(A, G, VECSTANDARD, false, &again));
+    PetscReal largest = 0, away = 0; // scaled as the first values were, or anew
+    for (size_t k = 0; k < x.size(); ++k) {
+      largest = std::max(largest, PetscAbsScalar(x[k]));
+      away    = std::max(away, PetscAbsScalar(x[k] - again[k]));
+    }
+    PetscCheck(away <= std::sqrt(PETSC_MACHINE_EPSILON) * largest, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%s: new values are %g away of %g", what.c_str(), (double)away, (double)largest);
+    PetscCall(MatDestroy(&G));
+    PetscCall(MatDestroy(&F));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Kinds(bool hermitian)
+{
+  PetscFunctionBeginUser;
+  for (const PetscInt n : {2, 3, 5, 31, 32, 33, 64, 65, 97, 160, 161, 300}) // one dense front
+    PetscCall(Check(Hollow(Arrow({}, n), hermitian), hermitian, MATORDERINGNATURAL));
+  for (const PetscInt border : {20, 130})
+    PetscCall(Check(Hollow(Arrow({40, 70, 130, 5, 33, 64}, border), hermitian), hermitian, MATORDERINGNATURAL));
+  PetscCall(Check(Hollow(Arrow({50, 200}, 790), hermitian), hermitian, MATORDERINGNATURAL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Tiles of pivots, complete and not; small and large fronts; others by products of our own and by cuBLAS's.
+static PetscErrorCode Fronts()
+{
+  PetscFunctionBeginUser;
+  PetscCall(Kinds(false));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode Hermitian()
+{
+  if (!PetscDefined(USE_COMPLEX)) return Skip("skipped: real scalars");
+  PetscFunctionBeginUser;
+  PetscCall(Kinds(true));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+/// Trees of fronts, in orders that bring constraints first.
+static PetscErrorCode Saddle()
+{
+  PetscFunctionBeginUser;
+  for (const PetscInt n : {3, 8, 24, 50})
+    for (const char *ordering : {MATORDERINGNATURAL, MATORDERINGND, MATORDERINGLEASTFILL})
+      if (n <= 24 || ordering != std::string(MATORDERINGNATURAL)) PetscCall(Check(Constraints(n), false, ordering));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  return Main(argc, argv, help,
+              {{"fronts", OnEach<Fronts>}, {"hermitian", OnEach<Hermitian>}, {"saddle", OnEach<Saddle>}});
+}

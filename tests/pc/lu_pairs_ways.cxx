@@ -1,0 +1,202 @@
+static const char help[] =
+    "When unknowns are paired in symmetric direct factorizations, and what such factors tell.\n\n";
+
+#include "eigenvalues.hpp"
+#include "hollow.hpp"
+
+#include <cmath>
+
+using namespace testing;
+
+/// Saddle points of so many constraints are paired at once, without an option, and nothing is replaced.
+static PetscErrorCode AtOnce()
+{
+  const Problem            p = Constraints(40);
+  std::vector<PetscScalar> x;
+  Mat                      A, F;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateOn(on, p, &A));
+  PetscCall(FactorDirect(A, MAT_FACTOR_CHOLESKY, nullptr, &F));
+  PetscCall(CheckView(F, p.name, PAIRS));
+  PetscCall(CheckView(F, p.name, "rows paired and scaled by a matching", PETSC_VIEWER_ASCII_INFO_DETAIL));
+  PetscCall(CheckView(F, p.name, "\n    0 pivots replaced", PETSC_VIEWER_ASCII_INFO_DETAIL));
+  PetscCall(SolveWith(A, F, VECSTANDARD, false, &x));
+  PetscCall(CheckBackward(p, x, false, p.name));
+  PetscCall(MatDestroy(&F));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Forward, then backward, is the solve: of positive definite matrices, whose pivots change places.
+static PetscErrorCode Halves()
+{
+  PetscFunctionBeginUser;
+  for (const Problem &p : {Mirrored(Arrow({}, 70), false, true), Mirrored(Arrow({40, 70, 200}, 30), false, true),
+                           Mirrored(Cube(8), false, true)}) {
+    const Option             refine("-mat_sparsegpu_lu_refine", "0"), matching("-mat_sparsegpu_lu_matching", "on");
+    std::vector<PetscScalar> x, exact;
+    PetscReal                largest = 0, away = 0;
+    Mat                      A, F;
+    Vec                      b, y, z;
+    PetscCall(CreateOn(on, p, &A));
+    PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
+    PetscCall(FactorDirect(A, MAT_FACTOR_CHOLESKY, MATORDERINGND, &F));
+    PetscCall(CheckView(F, p.name, PAIRS));
+    PetscCall(SolveWith(A, F, VECSTANDARD, false, &exact));
+    PetscCall(MatCreateVecs(A, &y, &b));
+    PetscCall(VecDuplicate(y, &z));
+    PetscCall(SetVector(b, Input(p.rows, 7, Poison::None)));
+    PetscCall(MatForwardSolve(F, b, y));
+    PetscCall(MatBackwardSolve(F, y, z));
+    PetscCall(LocalEntries(z, &x));
+    for (size_t k = 0; k < x.size(); ++k) {
+      largest = std::max(largest, PetscAbsScalar(exact[k]));
+      away    = std::max(away, PetscAbsScalar(x[k] - exact[k]));
+    }
+    PetscCheck(away <= 100 * (PetscReal)p.rows * PETSC_MACHINE_EPSILON * largest, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%s on %s: %g away of %g", p.name.c_str(), on.c_str(), (double)away, (double)largest);
+    PetscCall(VecDestroy(&b));
+    PetscCall(VecDestroy(&y));
+    PetscCall(VecDestroy(&z));
+    PetscCall(MatDestroy(&F));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The signs of the dense matrix's eigenvalues.
+static PetscErrorCode Inertia()
+{
+#if defined(PETSC_USE_COMPLEX)
+  return Skip("skipped: complex scalars");
+#else
+  PetscFunctionBeginUser;
+  for (const Problem &p : {Hollow(Arrow({}, 33), false), Hollow(Arrow({}, 100), false),
+                           Hollow(Arrow({40, 70, 35}, 30), false), Constraints(8), Constraints(13)}) {
+    std::vector<PetscReal> dense((size_t)(p.rows * p.rows), 0);
+    PetscInt               expected = 0, negative, zero, positive;
+    Mat                    A, F;
+    for (const Entry &e : p.entries) dense[(size_t)(e.i + e.j * p.rows)] += e.v;
+    for (const PetscReal v : Eigenvalues(dense, (size_t)p.rows)) {
+      PetscCheck(PetscAbsReal(v) > 1e-5, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: eigenvalue %g has no sign",
+                 p.name.c_str(), (double)v);
+      expected += v < 0;
+    }
+    for (const char *matching : {"auto", "on", "off"}) {
+      const Option option("-mat_sparsegpu_lu_matching", matching);
+      PetscCall(CreateOn(on, p, &A));
+      PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
+      PetscCall(FactorDirect(A, MAT_FACTOR_CHOLESKY, MATORDERINGND, &F));
+      PetscCall(MatGetInertia(F, &negative, &zero, &positive));
+      PetscCheck(negative == expected && zero == 0 && positive == p.rows - expected, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                 "%s on %s, matching %s: inertia %d %d %d, %d are negative", p.name.c_str(), on.c_str(), matching,
+                 (int)negative, (int)zero, (int)positive, (int)expected);
+      PetscCall(MatDestroy(&F));
+      PetscCall(MatDestroy(&A));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+#endif
+}
+
+/// Blocks [0 B; B^T 0] where the matched parts of B within tiles, of ones, have rank one if `hidden`; else B has a
+/// diagonal that dominates.
+static Problem Blocks(bool hidden)
+{
+  constexpr PetscInt   ORDER = 64, PART = 16, BLOCKS = 6;
+  conformance::Builder b(hidden ? "hidden" : "open", 2 * ORDER * BLOCKS, 2 * ORDER * BLOCKS);
+  for (PetscInt block = 0; block < BLOCKS; ++block)
+    for (PetscInt i = 0; i < ORDER; ++i)
+      for (PetscInt j = 0; j < ORDER; ++j) {
+        const PetscInt    first = 2 * ORDER * block, second = first + ORDER;
+        const unsigned    any    = (unsigned)(i + 1000 * j + 100000 * block) * 2654435761u + 12345u;
+        const PetscReal   random = ((PetscReal)((any >> 8) % 65536) / 32768 - 1) * (PetscReal)0.9;
+        const PetscScalar v      = !hidden ? (i == j ? 100 : random) : i / PART == j / PART ? 1 : random;
+        b.Add(first + i, second + j, v);
+        b.Add(second + j, first + i, v);
+      }
+  return b;
+}
+/// LU, whose rows are free of their columns, takes over, says so, and gives way again.
+static PetscErrorCode TakesOver()
+{
+  const MatFactorInfo info   = Info(0);
+  const Problem       hidden = Blocks(true), open = Blocks(false);
+  std::string         text;
+  Mat                 A, F;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateOn(on, hidden, &A));
+  PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
+  PetscCall(FactorDirect(A, MAT_FACTOR_CHOLESKY, MATORDERINGNATURAL, &F));
+  for (const bool poor : {true, false, true, true, false}) {
+    const Problem           &p = poor ? hidden : open;
+    std::vector<PetscScalar> x;
+    MatFactorError           error;
+    PetscCall(SetValues(A, p));
+    PetscCall(MatCholeskyFactorNumeric(F, A, &info));
+    PetscCall(MatFactorGetError(F, &error));
+    PetscCheck(!error, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: factor error %d", p.name.c_str(), (int)error);
+    for (const bool transpose : {false, true}) {
+      PetscCall(SolveWith(A, F, VECSTANDARD, transpose, &x));
+      PetscCall(CheckBackward(p, x, transpose, p.name));
+    }
+    if (!poor) continue;
+    PetscCall(CheckView(F, p.name, "sparsegpu LU"));
+    PetscCall(CheckView(F, p.name, "instead of Cholesky"));
+    Vec b, y;
+    PetscCall(MatCreateVecs(A, &y, &b));
+    PetscCall(VecSet(b, 1));
+    PetscCall(ExpectError(
+        "halves", [&] { return MatForwardSolve(F, b, y); }, &text, PETSC_ERR_SUP));
+    PetscCall(CheckText("halves", text, {"LU with matched rows took over"}));
+    PetscCall(VecDestroy(&b));
+    PetscCall(VecDestroy(&y));
+  }
+  PetscCall(MatDestroy(&F));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// NaN among the values is told, and gone with them; a matrix of zeros fails softly.
+static PetscErrorCode Bad()
+{
+  const Option        matching("-mat_sparsegpu_lu_matching", "on");
+  const MatFactorInfo info = Info(0);
+  Problem             p    = Hollow(Arrow({20, 40}, 50), false);
+  MatFactorError      error;
+  Mat                 A, F;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateOn(on, p, &A));
+  PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
+  PetscCall(FactorDirect(A, MAT_FACTOR_CHOLESKY, MATORDERINGNATURAL, &F));
+  for (const bool zero : {false, true}) {
+    Problem q = p;
+    for (Entry &e : q.entries)
+      if (zero || e.i + e.j == 7) e.v = zero ? 0 : (PetscScalar)NAN;
+    PetscCall(SetValues(A, q));
+    PetscCall(MatCholeskyFactorNumeric(F, A, &info));
+    PetscCall(MatFactorGetError(F, &error));
+    PetscCheck(error, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s on %s: no error", zero ? "zeros" : "NaN", on.c_str());
+    PetscCall(SetValues(A, p));
+    PetscCall(MatCholeskyFactorNumeric(F, A, &info));
+    PetscCall(MatFactorGetError(F, &error));
+    PetscCheck(!error, PETSC_COMM_SELF, PETSC_ERR_PLIB, "after %s on %s: error %d", zero ? "zeros" : "NaN", on.c_str(),
+               (int)error);
+  }
+  PetscCall(MatDestroy(&F));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  return Main(argc, argv, help,
+              {{"at_once", OnEach<AtOnce>},
+               {"halves", OnEach<Halves>},
+               {"inertia", OnEach<Inertia>},
+               {"takes_over", OnEach<TakesOver>},
+               {"bad", OnEach<Bad>}});
+}
