@@ -100,29 +100,61 @@ static PetscErrorCode Inertia()
 #endif
 }
 
-/// Blocks [0 B; B^T 0] where the matched parts of B within tiles, of ones, have rank one if `hidden`; else B has a
-/// diagonal that dominates.
-static Problem Blocks(bool hidden)
+/// Blocks [0 B; B^T 0] whose B has a diagonal that dominates; or, within a tile, two equal rows; or parts of ones.
+enum class Poor {
+  None,
+  Few,
+  Many
+};
+static Problem Blocks(Poor poor, PetscInt blocks)
 {
-  constexpr PetscInt   ORDER = 64, PART = 16, BLOCKS = 6;
-  conformance::Builder b(hidden ? "hidden" : "open", 2 * ORDER * BLOCKS, 2 * ORDER * BLOCKS);
-  for (PetscInt block = 0; block < BLOCKS; ++block)
+  constexpr PetscInt   ORDER = 64, PART = 16;
+  const char *const    names[] = {"open", "few", "hidden"};
+  conformance::Builder b(names[(int)poor], 2 * ORDER * blocks, 2 * ORDER * blocks);
+  for (PetscInt block = 0; block < blocks; ++block)
     for (PetscInt i = 0; i < ORDER; ++i)
       for (PetscInt j = 0; j < ORDER; ++j) {
-        const PetscInt    first = 2 * ORDER * block, second = first + ORDER;
-        const unsigned    any    = (unsigned)(i + 1000 * j + 100000 * block) * 2654435761u + 12345u;
-        const PetscReal   random = ((PetscReal)((any >> 8) % 65536) / 32768 - 1) * (PetscReal)0.9;
-        const PetscScalar v      = !hidden ? (i == j ? 100 : random) : i / PART == j / PART ? 1 : random;
+        const PetscInt  first = 2 * ORDER * block, second = first + ORDER;
+        const PetscInt  row    = poor == Poor::Few && i == 1 && j < PART ? 0 : i; // as the row before
+        const unsigned  any    = (unsigned)(row + 1000 * j + 100000 * block) * 2654435761u + 12345u;
+        const PetscReal random = (PetscReal)((any >> 8) % 65536) / 32768 - 1;
+        const bool      one =
+            poor == Poor::Many ? i / PART == j / PART : row == j || (poor == Poor::Few && row == 0 && j == 1);
+        const PetscScalar v = one ? (poor == Poor::None ? 100 : 1) : random * (PetscReal)0.9;
         b.Add(first + i, second + j, v);
         b.Add(second + j, first + i, v);
       }
   return b;
 }
+
+/// Pairs whose pivots are poor come last: that is enough where they are few.
+static PetscErrorCode Waiting()
+{
+  const Option             matching("-mat_sparsegpu_lu_matching", "on");
+  const Problem            p = Blocks(Poor::Few, 1);
+  std::vector<PetscScalar> x;
+  Mat                      A, F;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateOn(on, p, &A));
+  PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
+  PetscCall(FactorDirect(A, MAT_FACTOR_CHOLESKY, MATORDERINGNATURAL, &F));
+  PetscCall(CheckView(F, p.name, PAIRS));
+  PetscCall(CheckView(F, p.name, " columns moved to the end of the order", PETSC_VIEWER_ASCII_INFO_DETAIL));
+  PetscCall(CheckView(F, p.name, "\n    0 pivots replaced", PETSC_VIEWER_ASCII_INFO_DETAIL));
+  PetscCall(SolveWith(A, F, VECSTANDARD, false, &x));
+  PetscCall(CheckBackward(p, x, false, p.name));
+  PetscCall(MatDestroy(&F));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// LU, whose rows are free of their columns, takes over, says so, and gives way again.
 static PetscErrorCode TakesOver()
 {
+  constexpr PetscInt  BLOCKS = 12; // more poor pivots than can wait
   const MatFactorInfo info   = Info(0);
-  const Problem       hidden = Blocks(true), open = Blocks(false);
+  const Problem       hidden = Blocks(Poor::Many, BLOCKS), open = Blocks(Poor::None, BLOCKS);
   std::string         text;
   Mat                 A, F;
 
@@ -197,6 +229,7 @@ int main(int argc, char **argv)
               {{"at_once", OnEach<AtOnce>},
                {"halves", OnEach<Halves>},
                {"inertia", OnEach<Inertia>},
+               {"waiting", OnEach<Waiting>},
                {"takes_over", OnEach<TakesOver>},
                {"bad", OnEach<Bad>}});
 }

@@ -94,7 +94,8 @@ public:
   PetscErrorCode PairAgain(const CsrView &A, Orderer reorder, void *context, bool *changed);
   /// Columns whose pivots were poor in the last Numeric() come last in the order, and the analysis is repeated. *count:
   /// how many wait now; 0: nothing has changed, as none was poor, or too many were, which a few are where factors are
-  /// `good`, or as none can wait: in a symmetric factorization, or in single precision. See direct_defer.cxx.
+  /// `good`, or as none can wait: in a symmetric factorization without pairs, or in single precision. See
+  /// direct_defer.cxx.
   PetscErrorCode Defer(const CsrView &A, bool good, PetscInt *count);
   /// What Numeric() has put in the place of pivots that were too small.
   PetscReal Replacement() const { return replace > 0 ? replace : small_ * report_.largest; }
@@ -233,6 +234,8 @@ private:
   PetscErrorCode ArrangePairs(const CsrView &A, Pairing &&pairing, std::vector<PetscInt> *order, Orderer reorder,
                               void *context);
   PetscErrorCode Analyse(const CsrView &A, std::vector<PetscInt> row, std::vector<PetscInt> column);
+  PetscErrorCode AddUnknowns(const std::vector<PetscInt> &pivots, const std::vector<PetscInt> &from,
+                             std::vector<PetscInt> *unknowns);
   PetscErrorCode DeferredLast(std::vector<PetscInt> *row, std::vector<PetscInt> *column) const;
   PetscErrorCode ProbeWith(const Scalar *b, Scalar *x, bool transpose, bool thorough, bool *good, ResidualSize *size);
   PetscErrorCode PlanIn(Space space);

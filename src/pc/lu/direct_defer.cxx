@@ -2,7 +2,8 @@
 /// columns may be nothing. Such columns wait, with the rows that were left for them, for the end of the order, where
 /// all that they are coupled with has been eliminated but for each other: there they follow each other in the
 /// elimination tree. So do delayed pivots in Duff & Reid, ACM Trans. Math. Softw. 9(3), 1983, anew for each
-/// factorization; these stay. Other columns of their fronts keep the rows that they have taken.
+/// factorization; these stay. Other columns of their fronts keep the rows that they have taken. In a symmetric
+/// factorization unknowns wait, rows and columns, with all that they were paired with.
 #include <algorithm>
 #include <numeric>
 #include "pc/lu/direct.hpp"
@@ -54,6 +55,23 @@ PetscErrorCode DirectFactor::DeferredLast(std::vector<PetscInt> *row, std::vecto
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Of a symmetric factorization: the unknowns that these pivots, of `from`, were combined of, with their partners.
+PetscErrorCode DirectFactor::AddUnknowns(const std::vector<PetscInt> &pivots, const std::vector<PetscInt> &from,
+                                         std::vector<PetscInt> *unknowns)
+{
+  std::vector<PairCode> pair;
+
+  PetscFunctionBegin;
+  PetscCall(engine_->Pairs(&pair));
+  for (const PetscInt k : pivots)
+    for (const PetscInt other : {k, pair[k] > 0 ? k + 1 : pair[k] < 0 ? k - 1 : k}) {
+      const PetscInt u = analysis_.column_order[from[other]];
+      PetscCallCXX(unknowns->push_back(u));
+      if (!partner_.empty()) PetscCallCXX(unknowns->push_back(partner_[u]));
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DirectFactor::Defer(const CsrView &A, bool good, PetscInt *count)
 {
   constexpr PetscReal   POOR = static_cast<PetscReal>(1e-4); // of the largest entry of the scaled matrix
@@ -62,24 +80,26 @@ PetscErrorCode DirectFactor::Defer(const CsrView &A, bool good, PetscInt *count)
   std::vector<PetscInt> poor, from, row, column, columns;
 
   PetscFunctionBegin;
-  *count = 0;
-  if (kind != DirectKind::LU || !schur.empty() || single_ || pivoted_ || report_.perturbed > MOST)
+  *count        = 0;
+  const bool lu = kind == DirectKind::LU;
+  if (!(lu || analysis_.paired) || !schur.empty() || single_ || pivoted_ || report_.perturbed > MOST)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(engine_->Pivots(&met, &used));
   const PetscReal replaced = report_.perturbed > 0 ? (1 + 8 * PETSC_MACHINE_EPSILON) * Replacement() : 0;
   PetscCallCXX(poor = PoorPivots(used, PetscMax(POOR * report_.largest, replaced)));
   const bool many = poor.size() > static_cast<size_t>(FEW) && report_.perturbed == 0;
   if (good && many) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(engine_->PivotRows(&from));
   PetscCallCXX(columns = deferred_);
-  for (const PetscInt k : poor) PetscCallCXX(columns.push_back(analysis_.column_order[k]));
+  if (!lu) PetscCall(AddUnknowns(poor, from, &columns));
+  for (size_t k = 0; k < poor.size() && lu; k++) PetscCallCXX(columns.push_back(analysis_.column_order[poor[k]]));
   std::sort(columns.begin(), columns.end());
   columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
   if (columns.size() == deferred_.size()) PetscFunctionReturn(PETSC_SUCCESS); // none, or the same again
-  PetscCall(engine_->PivotRows(&from));
   PetscCallCXX(row = analysis_.row_order);
   PetscCallCXX(column = analysis_.column_order);
   auto next = poor.begin(); // ascending
-  for (PetscInt f = 0; f < tree.Fronts(); f++) {
+  for (PetscInt f = 0; f < tree.Fronts() && lu; f++) {
     const auto end = std::find_if(next, poor.end(), [&](PetscInt k) { return k >= tree.first[f + 1]; });
     if (next == end) continue;
     for (PetscInt k = tree.first[f]; k < tree.first[f + 1]; k++) row[k] = analysis_.row_order[from[k]];

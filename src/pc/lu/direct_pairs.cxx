@@ -30,6 +30,8 @@ PetscErrorCode DirectFactor::ArrangePairs(const CsrView &A, Pairing &&pairing, s
   PetscCall(BringTogether(pairing.partner, order));
   partner_          = std::move(pairing.partner);
   analysis_.matched = true;
+  tried_deferring   = false;
+  deferred_.clear();
   pairing_.clear(); // LU's
   PetscCallCXX(analysis_.column_scale = pairing.scale);
   analysis_.row_scale = std::move(pairing.scale);

@@ -54,7 +54,8 @@ PetscErrorCode Trial::Improve(bool *full, Quality *quality)
 
   PetscFunctionBegin;
   *full = false;
-  if (factor_->tried_deferring || done() || factor_->kind != DirectKind::LU || !factor_->Report().finite)
+  if (factor_->tried_deferring || done() || !(factor_->kind == DirectKind::LU || factor_->Paired()) ||
+      !factor_->Report().finite)
     PetscFunctionReturn(PETSC_SUCCESS);
   factor_->tried_deferring = true;
   PetscCall(TakeRows());
@@ -84,7 +85,7 @@ PetscErrorCode Trial::Improve(bool *full, Quality *quality)
 /// Where nothing else is to be tried, poor pivots are seen with the first threshold, before others hide them.
 PetscErrorCode Trial::WithOrder(bool alternative, Quality *quality)
 {
-  const bool brief = !alternative && !factor_->tried_deferring && factor_->kind == DirectKind::LU;
+  const bool brief = !alternative && !factor_->tried_deferring && MayDefer();
   bool       full  = !brief;
 
   PetscFunctionBegin;
@@ -105,7 +106,7 @@ PetscErrorCode Trial::Pairs(Quality *quality)
   if (!factor_->Paired()) {
     PetscCall(PetscInfo(F_, "The diagonal has no pivots: pivots of order 1 and 2\n"));
     PetscCall(factor_->ChoosePairs());
-    PetscCall(Attempt(F_, a_, true, false, quality));
+    PetscCall(WithOrder(true, quality));
     if (*quality == Quality::Good) PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (factor_->options.matching == 2) PetscFunctionReturn(PETSC_SUCCESS);
@@ -113,7 +114,7 @@ PetscErrorCode Trial::Pairs(Quality *quality)
   PetscCall(factor_->PairAgain(matrix_->csr, Reorder, reordering_, &changed));
   if (!changed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscInfo(F_, "The pivots are poor: unknowns are paired for these values\n"));
-  PetscCall(Attempt(F_, a_, true, false, quality));
+  PetscCall(WithOrder(false, quality));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

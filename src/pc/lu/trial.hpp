@@ -28,6 +28,7 @@ private:
   PetscErrorCode InSingle(Quality *quality);
   PetscErrorCode Fronts(Quality *quality);
   PetscErrorCode Pairs(Quality *quality);
+  bool           MayDefer() const { return factor_->kind == DirectKind::LU || factor_->Paired(); }
   PetscErrorCode WithOrder(bool alternative, Quality *quality);
   PetscErrorCode Improve(bool *full, Quality *quality);
   PetscErrorCode Pivoted(const char why[], Quality *quality);
