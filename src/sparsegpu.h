@@ -120,8 +120,9 @@ LU and Cholesky factorizations
 . -mat_sparsegpu_lu_refine n            - steps of iterative refinement of a direct solve at most (default 10), before
                                           GMRES; 0: neither, and no copy of the matrix
 . -mat_sparsegpu_lu_spins n             - the same of a direct factorization, and of its solves (default 2^28, minutes)
-. -mat_sparsegpu_lu_matching auto       - rows are moved and scaled for a strong diagonal: auto, where it is weak, or
-                                          where pivots turn out poor; on; off
+. -mat_sparsegpu_lu_matching auto       - rows are moved and scaled for a strong diagonal, or unknowns paired and scaled
+                                          by Cholesky's method: auto, where it is weak, or where pivots turn out poor;
+                                          on; off
 . -mat_sparsegpu_lu_exchange t          - rows change places within a tile of 32 pivots where a pivot is smaller than
                                           this times its column there (default 0.1; 0: never)
 . -mat_sparsegpu_lu_pivoted auto        - partial pivoting, on the host: auto, where nothing else reaches the bound; on,
@@ -160,9 +161,9 @@ full precision is freed. Values outside the range fail the factorization, as a z
 
   Direct factorizations are multifrontal, in the order of `MATORDERINGLEASTFILL` if no other is asked for; their numeric
 part runs where products do. The order is chosen before the values are known; rows change places only within a tile of
-32 pivots. Pivots smaller than sqrt(eps) times the largest entry of the scaled matrix are replaced by that, and counted.
-Solves are refined with a copy of the matrix, by GMRES with the factors where plain refinement stagnates, until the
-backward error
+32 pivots, of Cholesky's method with their columns. Pivots smaller than sqrt(eps) times the largest entry of the scaled
+matrix are replaced by that, and counted. Solves are refined with a copy of the matrix, by GMRES with the factors where
+plain refinement stagnates, until the backward error
 ||b - A x|| / (||A|| ||x|| + ||b||), in the largest norm, is at most 32 eps, or eps times the longest row.
 
   `MatGetInertia()` of Cholesky's method (real scalars) knows the signs of indefinite matrices without pivots on the
@@ -191,14 +192,17 @@ solves have single precision's accuracy. Rows are matched as full precision does
 
   A factorization that replaced pivots, or whose entries grew, tries solves at once. Columns of LU whose pivots are poor
 then move to the end of the order, once for each order, as long as that makes the factors better. If solves fail, other
-thresholds are tried and rows are matched for the values at hand; where Cholesky, L D L^T without exchanges, fails, LU
-with matched rows takes over, which -info and `MatView()` tell. Where that is not enough, or a later solve misses the
-bound, the host factors the matched matrix by columns with partial pivoting, its irreducible diagonal blocks one after
-the other, and solves run there; `MatView()` says why, -info tells the errors of each attempt. That is given up after
-10^10 multiplications, half a minute (5 10^10 up to 5,000 rows), or where the factors take a quarter of the memory. The
-next values try the fronts again. If all fails, the matrix is singular to rounding. That is told as a zero pivot,
-`MatFactorGetError()`, by `KSP_DIVERGED_PC_FAILED`, or by an error after `KSPSetErrorIfNotConverged()`; the next values
-are tried again.
+thresholds are tried and rows are matched for the values at hand. Cholesky's method keeps to the diagonal at first;
+where that has no good pivots it chooses pivots of order 1 and 2 within tiles (Bunch & Parlett 1971), in the same order,
+then in one for pairs of unknowns that a matching of the values at hand couples strongly (Duff & Pralet 2005), whose
+poor pivots move to the end of the order, too; at once where more than 512 and a fifth of the unknowns have no diagonal
+value, as in saddle points. Where that fails LU with matched rows takes over. -info and `MatView()` tell. Where that is
+not enough, or a later solve misses the bound, the host factors the matched matrix by columns with partial pivoting, its
+irreducible diagonal blocks one after the other, and solves run there; `MatView()` says why, -info tells the errors of
+each attempt. That is given up after 10^10 multiplications, half a minute (5 10^10 up to 5,000 rows), or where the
+factors take a quarter of the memory. The next values try the fronts again. If all fails, the matrix is singular to
+rounding. That is told as a zero pivot, `MatFactorGetError()`, by `KSP_DIVERGED_PC_FAILED`, or by an error after
+`KSPSetErrorIfNotConverged()`; the next values are tried again.
 
   A solve that does not reach the bound leaves the best solution there is, and -info tells its backward error;
 `KSPPREONLY` with `PCSPARSEGPU` reports `KSP_DIVERGED_PC_FAILED` then, with `PCLU` it cannot. If the backward error is
@@ -206,11 +210,11 @@ more than sqrt(eps), the solution is infinite and the factor has failed.
 
   Cholesky keeps and computes one triangle, of the matrix its upper one: half the operations of LU and about half the
 memory of the factors. It is L D L^T, or L D L^H of a matrix that is known to be Hermitian (`MatSetOption()`), and need
-not be definite. `MatGetInertia()` gives the inertia of a Cholesky factorization where no pivot was replaced. There is
-no parallel factorization: use `PCBJACOBI`, `PCASM`, `PCREDUNDANT` or `PCTELESCOPE`. Where a direct factorization was
-asked for by name, shift types other than none and inblocks are refused, and a lack of memory for the factors is an
-error. Where it is the default, PETSc's own takes its place for all shift types, for -pc_factor_mat_factor_on_host and
-where memory lacks, unless Schur variables were named. A `PC` keeps the solver of its first set-up by name.
+not be definite. There is no parallel factorization: use `PCBJACOBI`, `PCASM`, `PCREDUNDANT` or `PCTELESCOPE`. Where a
+direct factorization was asked for by name, shift types other than none and inblocks are refused, and a lack of memory
+for the factors is an error. Where it is the default, PETSc's own takes its place for all shift types, for
+-pc_factor_mat_factor_on_host and where memory lacks, unless Schur variables were named. A `PC` keeps the solver of its
+first set-up by name.
 
 .seealso: `MATSPARSEGPU`, `PCILU`, `PCICC`, `PCBJACOBI`, `PCFactorSetMatSolverType()`, `PCFactorSetLevels()`
 M*/

@@ -29,7 +29,7 @@ PetscErrorCode Offer(SparseGPUOptionItems PetscOptionsObject, Given *given)
                             &o->refine, nullptr));
   PetscCall(PetscOptionsString(
       "-mat_sparsegpu_lu_matching",
-      "Rows moved and scaled for a strong diagonal: auto (where it is weak or pivots are poor), on, off", page,
+      "Rows moved, or unknowns paired, and scaled for strong pivots: auto (where they are poor), on, off", page,
       given->matching, given->matching, sizeof(given->matching), nullptr));
   PetscCall(PetscOptionsString("-mat_sparsegpu_lu_pivoted",
                                "Partial pivoting on the host: auto (where fronts miss the bound), on, off", page,

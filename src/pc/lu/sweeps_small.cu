@@ -91,23 +91,6 @@ static __device__ __forceinline__ void GatherRows(const FrontsView &V, PetscInt 
   }
 }
 
-/// The pairs among the rows that lanes have of a front, see TurnLanes().
-template <Way way, bool back, int ROWS, int columns, class Number>
-static __device__ __forceinline__ void TurnRows(const LuSolution<Number> &W, PetscInt first, int p,
-                                                Number (&v)[ROWS][columns])
-{
-  if constexpr (way == Way::Paired) {
-    __syncwarp();
-#pragma unroll
-    for (int q = 0; q < ROWS; q++) {
-      if (32 * q >= p) break;
-      const int a = static_cast<int>(threadIdx.x) % 32 + 32 * q, code = CodeOf<way>(W, first, a, a < p);
-#pragma unroll
-      for (int c = 0; c < columns; c++) v[q][c] = TurnLanes<back>(code, v[q][c]);
-    }
-  }
-}
-
 template <Way way, int ROWS, int columns, class Number>
 static __global__ void __launch_bounds__(THREADS, columns == 1 ? 4 : 3)
     forward_small_kernel(FrontsView V, const PetscInt *list, PetscInt count, int spread, int launch,
