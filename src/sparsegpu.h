@@ -607,10 +607,14 @@ M*/
   PETSc has no CUDA or -sparsegpu_backend cuda was given, and b and x are copied once a solve; -sparsegpu_backend kokkos
   keeps the solve on the host.
 
+  So do several processes whose GPUs reach each other's memory (-sparsegpu_peer): sums of a product are then a kernel of
+  their own, and kernels add them up over all processes, so that the host calls no MPI. Where they do not, PETSc's
+  vectors serve.
+
   Host vectors on any number of processes take the same four passes, with three reductions. Another preconditioner is
-  applied by `PCApply()`, as often as in `KSPBCGS`; on the GPU the host then waits once an iteration. Other vectors, GPU
-  vectors on several processes, transposed solves and matrices with a null space take the same recurrence on PETSc's
-  vectors. The view tells which way was taken.
+  applied by `PCApply()`, as often as in `KSPBCGS`; on the GPU the host then waits once an iteration. Other vectors,
+  transposed solves and matrices with a null space take the same recurrence on PETSc's vectors. The view tells which way
+  was taken.
 
   Where `KSPBCGS` breaks down with an inner product that is zero, or goes on with one that consists of rounding errors,
   the solve restarts from its residual, with another shadow residual; -info tells. It ends with

@@ -214,14 +214,19 @@ static PetscErrorCode Ways()
   const Option type("-ksp_type", KSPSPARSEGPUBCGS), by_step("-ksp_sparsegpubcgs_persistent", "off");
   System       s;
   PetscBool    cuda;
+  std::string  text;
 
   PetscFunctionBeginUser;
   PetscCall(s.Create(nonsymmetric::Convection(5, 12, 11, 1, 0.3, true)));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)s.b, &cuda, VECSEQCUDA, VECMPICUDA, ""));
+  PetscCall(ViewText(s.A, PETSC_VIEWER_ASCII_INFO_DETAIL, "bcgs_matrix", &text));
+  const std::string together = text.find("by peer memory") != std::string::npos
+                                   ? "eight to ten kernels an iteration on each GPU"
+                                   : "on vectors of PETSc";
   for (const char *pc : {"none", "jacobi", "bjacobi"}) {
     const std::string place = cuda ? "four kernels an iteration on the GPU" : "four passes an iteration on the host";
     const std::string more  = strcmp(pc, "bjacobi") ? "\n" : ", and the preconditioner\n";
-    const std::string way   = cuda && PetscGlobalSize > 1 ? "on vectors of PETSc" : place + more;
+    const std::string way   = cuda && PetscGlobalSize > 1 ? together : place + more;
     const Option      option("-pc_type", pc);
     bool              tells;
     PetscCall(ViewTells(s.A, s.b, "bcgs_view", way.c_str(), &tells));

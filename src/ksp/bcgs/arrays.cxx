@@ -17,7 +17,7 @@ PetscErrorCode ArraySolve::Begin(KSP ksp)
   ahead_until_ = 0;
   test_        = NormTest{-1, PETSC_MAX_REAL, PETSC_MAX_INT};
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
-  if (size == 1 && !ksp->reason) // else the preconditioner has failed
+  if (!ksp->reason || size > 1) // else the preconditioner has failed; on several ranks not on all
     PetscCall(system_.Begin(ksp, Preconditioners::Any));
   if (system_.active() && system_.outside() && ksp->pc->ops->applyBA) PetscCall(system_.End()); // not in two steps
   if (system_.active()) {
@@ -234,6 +234,7 @@ PetscErrorCode ArraySolve::Await(PetscInt k, Told *told)
   *told = told_;
   if (space_ == Space::Host) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(records_.Await(k, &record));
+  if (system_.ranks()) PetscCall(system_.ranks()->Check());
   *told = Told{record.norm, static_cast<Outcome>(record.outcome)};
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,4 +1,5 @@
-/// A solve on arrays: on the device of one process, or on the host of any number of processes.
+/// A solve on arrays: on the device of one process, or of each of several that reach each other's memory, or on the
+/// host of any number of processes.
 #pragma once
 
 #include <petsc/private/kspimpl.h>
@@ -51,6 +52,8 @@ public:
   /// s is not stored, on the device: three kernels an iteration, else four.
   bool  late() const { return v_.late; }
   Space space() const { return space_; }
+  /// Several ranks, on devices: these launch iterations ahead of what they have heard by the same number.
+  bool together() { return space_ == Space::Device && system_.ranks(); }
   /// The iterations 0 ... `end` - 1 are launched ahead: the outcome of the last but one launched, or of number `end` -
   /// 1, can be awaited.
   void LaunchAheadUntil(PetscInt end) { ahead_until_ = end; }
@@ -84,6 +87,7 @@ private:
   PetscErrorCode                      Multiply(Half half, Column from, Column to);
   PetscErrorCode                      Precondition(Column from, Column to);
   PetscErrorCode                      PreconditionResidual(const Scalar *b);
+  PetscErrorCode                      CloseProduct(Half half);
   PetscErrorCode                      LaunchOnDevice(PetscInt k);
   PetscErrorCode                      LaunchOnHost(PetscInt k);
   template <int count> PetscErrorCode SumOverProcesses(PetscReal (&sums)[count])
@@ -109,6 +113,7 @@ private:
   RecordRing          records_;
   PetscInt            ahead_until_ = 0;
   ProductDots         dots_[2]     = {};
+  PetscReal          *all_[2]      = {}; ///< on several ranks: sums of the products over all of them
   Control             control_     = {};
 };
 

@@ -1,4 +1,4 @@
-/// The memory of a solve on the device of one process, and the launches of its passes.
+/// The memory of a solve on the device of one process or of each of several, and the launches of its passes.
 #include "ksp/bcgs/arrays.hpp"
 #include "ksp/common/passes.hpp"
 
@@ -9,20 +9,24 @@ PetscErrorCode ArraySolve::ReserveOnDevice()
 {
   const PetscInt rows = system_.rows();
   char          *base = nullptr;
-  PetscReal     *sums[2], *partial = nullptr;
+  PetscReal     *sums[2], *all[2], *partial = nullptr;
   unsigned      *arrived = nullptr;
+  Ranks *const   ranks   = system_.ranks();
+  PetscInt       all_rows;
 
   PetscFunctionBegin;
   PetscCall(TakeColumns(!outside_));
   v_.inverse = system_.inverse();
   if (!outside_ && !v_.inverse) v_.s_hat = v_.r;
-  v_.late = !outside_ && v_.s_hat == v_.r && system_.format()->TakesDifferences();
+  v_.late = !ranks && !outside_ && v_.s_hat == v_.r && system_.format()->TakesDifferences();
   for (int pass = 0; pass < 2; pass++) { // how much, then where
     size_t used      = 0;
     control_.state   = Take<State>(base, &used, 1);
     control_.partial = Take<PetscReal>(base, &used, SHADOW_DOTS * PASS_BLOCKS);
     sums[HALF_P]     = Take<PetscReal>(base, &used, SHADOW_DOTS * DOT_GROUPS);
     sums[HALF_S]     = Take<PetscReal>(base, &used, MINIMISE_DOTS * DOT_GROUPS);
+    all[HALF_P]      = Take<PetscReal>(base, &used, SHADOW_DOTS);
+    all[HALF_S]      = Take<PetscReal>(base, &used, MINIMISE_DOTS);
     arrived          = Take<unsigned>(base, &used, DOT_GROUPS);
     partial          = Take<PetscReal>(base, &used, MINIMISE_DOTS * DotBlocks(rows));
     if (pass == 0) PetscCall(scratch_.Reserve(used));
@@ -41,12 +45,18 @@ PetscErrorCode ArraySolve::ReserveOnDevice()
     dots->partial       = partial;
     dots->arrived       = arrived;
     dots->stopped_at    = &control_.state->stopped_at;
-    control_.sums[half] = sums[half];
+    control_.sums[half] = ranks ? all[half] : sums[half];
+    all_[half]          = all[half];
   }
   dots_[HALF_P].length = v_.late ? control_.state : nullptr;
   dots_[HALF_S].minus  = v_.late ? v_.v : nullptr;
   dots_[HALF_S].factor = v_.late ? &control_.state->alpha : nullptr;
   control_.with_norm   = ksp_->normtype != KSP_NORM_NONE;
+  control_.groups      = ranks ? 1 : DOT_GROUPS;
+  control_.reduce      = ranks ? ranks->reducer().side() : comm::ReduceSide{};
+  control_.failed      = ksp_->reason == KSP_DIVERGED_PC_FAILED;
+  PetscCall(VecGetSize(ksp_->vec_sol, &all_rows));
+  control_.all_rows = static_cast<PetscReal>(all_rows);
   PetscCall(records_.Reserve());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -62,6 +72,7 @@ PetscErrorCode ArraySolve::StartOnDevice()
   PetscFunctionBegin;
   if (product) {
     PetscCall(system_.Solution(&x));
+    if (system_.ranks()) system_.ranks()->Gate(nullptr, 0);
     PetscCall(system_.Product(x, v_.t));
   }
   PetscCall(system_.Rhs(&b));
@@ -79,6 +90,26 @@ PetscErrorCode ArraySolve::StartOnDevice()
 #else
   return PETSC_ERR_SUP;
 #endif
+}
+
+/// The sums of the product last made, over all ranks.
+PetscErrorCode ArraySolve::CloseProduct(Half half)
+{
+  Ranks *const ranks = system_.ranks();
+
+  PetscFunctionBegin;
+  if (!ranks) PetscFunctionReturn(PETSC_SUCCESS);
+#if defined(SPARSEGPU_HAVE_CUDA)
+  const ProductDots &dots = dots_[half];
+  Stream             stream;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(CloseProduct_CUDA(dots.kind,
+                              Closing{dots.sums, all_[half], dots.stopped_at, dots.number, ranks->exchange()},
+                              control_.reduce, stream));
+  PetscCall(PetscLogGpuTimeEnd());
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode ArraySolve::LaunchOnDevice(PetscInt k)

@@ -23,6 +23,7 @@ PetscErrorCode ArraySolve::Multiply(Half half, Column from, Column to)
   Vec in, out;
 
   PetscFunctionBegin;
+  if (space_ == Space::Device && system_.ranks()) system_.ranks()->Gate(dots_[half].stopped_at, dots_[half].number);
   if (space_ == Space::Device && outside_ && !right_) { // without the sums, which are the preconditioned one's
     PetscCall(system_.Product(columns_.view().Column(from), columns_.view().Column(to)));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -72,6 +73,7 @@ PetscErrorCode ArraySolve::Apply(Half half, PetscInt k)
     Stream stream;
     PetscCall(DeviceStream(&stream));
     if (outside_ && !right_) PetscCall(DotsOfProduct_CUDA(v_.rows, dots_[half], stream));
+    PetscCall(CloseProduct(half));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif

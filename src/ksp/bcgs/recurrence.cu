@@ -3,6 +3,7 @@
 #include "ksp/bcgs/recurrence.hpp"
 #include <climits>
 #include "ksp/common/passes.cuh"
+#include "ksp/common/ranks.cuh"
 
 namespace sparsegpu::bcgs
 {
@@ -11,6 +12,15 @@ __device__ __forceinline__ void write_record(const Control &c, PetscReal norm, O
 {
   begin_record(c.record, Record{norm, outcome, c.round});
   end_record(c.record, c.round);
+}
+
+/// close_pass(), with `ranks` of the sums over all ranks.
+template <bool ranks, int count, class Done>
+__device__ __forceinline__ void close_sums(const Control &c, PetscReal (&v)[count], Done done)
+{
+  if (!grid_sums(v, c.partial, &c.state->waiting)) return;
+  if constexpr (ranks) sum_over_ranks(c.reduce, v);
+  if (threadIdx.x == 0) done();
 }
 
 static __global__ void clear_kernel(State *state, PetscReal *shadow, PetscReal *minimise, unsigned *arrived)
@@ -24,7 +34,7 @@ static __global__ void clear_kernel(State *state, PetscReal *shadow, PetscReal *
   if (threadIdx.x == 0) *state = State{{Scalar(0), 0, 0, Scalar(0), Scalar(0), 0, 1, 0}, 0, 0, 0, 1, INT_MAX, 0, 0, {}};
 }
 
-static __global__ void __launch_bounds__(PASS_THREADS)
+template <bool ranks> static __global__ void __launch_bounds__(PASS_THREADS)
     start_kernel(Arrays v, const Scalar *b, bool has_product, Control c)
 {
   PetscReal square[1] = {0};
@@ -41,7 +51,8 @@ static __global__ void __launch_bounds__(PASS_THREADS)
     square[0] += RealPart(Conj(residual) * residual);
   });
   if (__any_sync(0xffffffffu, varies) && threadIdx.x % 32 == 0) atomicOr(&c.state->varies, 1);
-  close_pass(square, c.partial, &c.state->waiting, [&] {
+  if (c.failed && blockIdx.x == 0 && threadIdx.x == 0) square[0] = PETSC_INFINITY;
+  close_sums<ranks>(c, square, [&] {
     c.state->rho    = Scalar(square[0]);
     c.state->shadow = c.state->square = c.state->low = square[0];
     write_record(c, c.with_norm ? SquareRoot(square[0]) : 0, GOES_ON);
@@ -54,7 +65,7 @@ __device__ __forceinline__ HalfStep take_half(const Control &c)
 {
   __shared__ PetscReal whole[SHADOW_DOTS];
 
-  product_sums(c.sums[0], whole);
+  product_sums(c.sums[0], whole, c.groups);
   const HalfStep step = TakeHalf(*c.state, whole); // reads nothing that is written below
   if (blockIdx.x > 0 || threadIdx.x > 0) return step;
   if (step.outcome != GOES_ON) { // all blocks find the same
@@ -112,7 +123,7 @@ __device__ __forceinline__ void update_row(const Arrays &v, const WholeStep &ste
 }
 
 /// Pass 4, and its decision.
-__device__ __forceinline__ void whole_body(const Arrays &v, const Control &c, PetscReal all_rows)
+template <bool ranks> __device__ __forceinline__ void whole_body(const Arrays &v, const Control &c)
 {
   __shared__ PetscReal whole[MINIMISE_DOTS];
   PetscReal            sums[SHADOW_DOTS] = {};
@@ -128,7 +139,7 @@ __device__ __forceinline__ void whole_body(const Arrays &v, const Control &c, Pe
       return;
     }
   }
-  product_sums(c.sums[1], whole);
+  product_sums(c.sums[1], whole, c.groups);
   const WholeStep     step   = TakeWhole(*c.state, whole); // the last block changes the state, when all have read it
   const Scalar *const right  = v.right_scale();
   const bool          varies = right && c.state->varies != 0;
@@ -141,9 +152,9 @@ __device__ __forceinline__ void whole_body(const Arrays &v, const Control &c, Pe
     return;
   }
   for_rows_back(v.rows, [&](PetscInt r) { update_row(v, step, varies ? right[r] : first, r, sums); });
-  close_pass(sums, c.partial, &c.state->waiting, [&] {
+  close_sums<ranks>(c, sums, [&] {
     const PetscReal norm    = c.with_norm ? SquareRoot(sums[PARTS]) : 0;
-    Outcome         outcome = EndIteration(c.state, step, FromParts(sums), sums[PARTS], all_rows);
+    Outcome         outcome = EndIteration(c.state, step, FromParts(sums), sums[PARTS], c.all_rows);
     const bool      goes_on = outcome == GOES_ON || outcome == RESTARTED;
     if (goes_on && (!Finite(norm) || (c.tested && (norm <= c.converged || norm >= c.diverged)))) outcome = STOPS;
     if (outcome != GOES_ON && outcome != RESTARTED) c.state->stopped_at = 2 * c.number + 1;
@@ -154,14 +165,14 @@ __device__ __forceinline__ void whole_body(const Arrays &v, const Control &c, Pe
   });
 }
 
-static __global__ void __launch_bounds__(PASS_THREADS) whole_kernel(Arrays v, Control c, PetscReal all_rows)
+template <bool ranks> static __global__ void __launch_bounds__(PASS_THREADS) whole_kernel(Arrays v, Control c)
 {
   fetch_rows_back(v.rows, v.x, v.r, v.p, v.v, v.shadow);
   begin_in_turn();
   fetch_rows_back(v.rows, v.t);
   const bool tells = blockIdx.x == 0 && threadIdx.x == 0 && c.state->untold.ready == c.round - 1;
   if (tells) begin_record(c.earlier, c.state->untold);
-  whole_body(v, c, all_rows);
+  whole_body<ranks>(v, c);
   if (tells) end_record(c.earlier, c.round - 1);
 }
 
@@ -172,7 +183,8 @@ PetscErrorCode Start_CUDA(const Arrays &v, const Scalar *b, bool has_product, co
   clear_kernel<<<1, PASS_THREADS, 0, static_cast<cudaStream_t>(stream)>>>(control.state, dots[0].sums, dots[1].sums,
                                                                           dots[0].arrived);
   SparseGPUCallCUDA(cudaPeekAtLastError());
-  PetscCall(LaunchPass<start_kernel>(v.rows, stream, v, b, has_product, control));
+  PetscCall(control.reduce.ranks > 1 ? LaunchPass<start_kernel<true>>(v.rows, stream, v, b, has_product, control)
+                                     : LaunchPass<start_kernel<false>>(v.rows, stream, v, b, has_product, control));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -186,7 +198,8 @@ PetscErrorCode UpdateHalf_CUDA(const Arrays &v, const Control &control, Stream s
 PetscErrorCode UpdateWhole_CUDA(const Arrays &v, const Control &control, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(LaunchPass<whole_kernel>(v.rows, stream, v, control, static_cast<PetscReal>(v.rows)));
+  PetscCall(control.reduce.ranks > 1 ? LaunchPass<whole_kernel<true>>(v.rows, stream, v, control)
+                                     : LaunchPass<whole_kernel<false>>(v.rows, stream, v, control));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -30,6 +30,8 @@
 /// is a K r that is zero, or too many restarts without progress.
 #pragma once
 
+#include "comm/exchange.hpp"
+#include "comm/reduce.hpp"
 #include "device/record.hpp"
 #include "device/scalar.hpp"
 #include "ksp/bcgs/names.hpp"
@@ -171,7 +173,8 @@ void UpdateWhole_Host(const Arrays &v, const WholeStep &step, PetscReal (&sums)[
 /// Control of one iteration on the device, which does nothing if an earlier one has stopped the solve.
 struct Control {
   State           *state;     ///< [1]
-  const PetscReal *sums[2];   ///< [SHADOW_DOTS * DOT_GROUPS], [MINIMISE_DOTS * DOT_GROUPS] of the products
+  const PetscReal *sums[2];   ///< [SHADOW_DOTS * groups], [MINIMISE_DOTS * groups] of the products
+  int              groups;    ///< DOT_GROUPS; on several ranks 1: the sums of all
   PetscReal       *partial;   ///< [(PARTS + 1) * PASS_BLOCKS] sums of the thread blocks of pass 4
   Record          *record;    ///< pinned: of this iteration
   Record          *earlier;   ///< of the one before
@@ -180,8 +183,23 @@ struct Control {
   bool             with_norm; ///< else the record has 0
   bool             tested;    ///< stop at a norm <= converged or >= diverged
   PetscReal        converged, diverged;
-  bool             later; ///< another iteration follows, whose pass 4 writes the record
+  bool             later;    ///< another iteration follows, whose pass 4 writes the record
+  PetscReal        all_rows; ///< of all ranks
+  bool             failed;   ///< the preconditioner, on this rank at least: the first norm tells the others
+  comm::ReduceSide reduce;   ///< ranks > 1: sums are those of all ranks
 };
+
+/// The sums of a product over all ranks.
+struct Closing {
+  const PetscReal     *sums;       ///< [count * DOT_GROUPS] of this rank
+  PetscReal           *all;        ///< [count]
+  const int           *stopped_at; ///< as of ProductDots
+  int                  number;
+  comm::DeviceExchange exchange; ///< of the product
+};
+/// Asynchronous, bitwise reproducible, the same bits on all ranks. By all ranks, for the same products.
+PetscErrorCode CloseProduct_CUDA(ProductSums kind, const Closing &closing, const comm::ReduceSide &reduce,
+                                 Stream stream);
 
 /// StartRows_Host() on the device, with product in t; clears the state and what the products sum into, and finds out
 /// whether the diagonal varies. The record is of the first norm. Asynchronous and bitwise reproducible, as all of

@@ -51,6 +51,7 @@ PetscErrorCode SolveOnArrays(KSP ksp)
   ArraySolve    *arrays   = &bcgs->arrays;
   const PetscInt last     = std::max<PetscInt>(1, ksp->max_it); // PETSc's takes a step before it looks at the limit
   const bool     late     = arrays->space() == Space::Device && !arrays->outside() && IteratesAreUnseen(ksp);
+  const bool     together = arrays->together();
   PetscInt       launched = 0, finished = 0;
   PetscReal      norm;
   Told           told;
@@ -74,11 +75,12 @@ PetscErrorCode SolveOnArrays(KSP ksp)
   }
   launched = finished;
   while (!ksp->reason && finished < last) {
-    const PetscInt end = std::min(last, finished + (late ? bcgs->lag.ahead() : 1));
+    const PetscInt ahead = !late ? 1 : together ? Ranks::AHEAD : bcgs->lag.ahead();
+    const PetscInt end   = std::min(last, finished + ahead);
     for (; launched < end; launched++) PetscCall(arrays->Launch(launched));
     if (launched < last) PetscCall(arrays->LaunchAhead(launched));
     PetscCall(arrays->Await(finished, &told));
-    if (late) bcgs->lag.RecordRead(launched < last && arrays->Idle(launched - 1));
+    if (late && !together) bcgs->lag.RecordRead(launched < last && arrays->Idle(launched - 1));
     PetscCall(TakeOutcome(ksp, finished++, told));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -109,7 +111,10 @@ PetscErrorCode KSPSolve_SparseGPUBCGS(KSP ksp)
   bcgs->way = bcgs->small.active() ? "many iterations in one launch on the GPU"
               : !arrays            ? "on vectors of PETSc"
               : bcgs->arrays.space() == Space::Device
-                  ? (outside               ? "four kernels an iteration on the GPU, and the preconditioner"
+                  ? (bcgs->arrays.together()
+                         ? (outside ? "eight to ten kernels an iteration on each GPU, and the preconditioner"
+                                    : "eight to ten kernels an iteration on each GPU")
+                     : outside             ? "four kernels an iteration on the GPU, and the preconditioner"
                      : bcgs->arrays.late() ? "three kernels an iteration on the GPU"
                                            : "four kernels an iteration on the GPU")
               : outside ? "four passes an iteration on the host, and the preconditioner"

@@ -25,8 +25,7 @@ __device__ __forceinline__ void close_product(const Closing &c)
       v[DOTS]     = c.before.state->sums[0];
       v[DOTS + 1] = c.before.state->sums[1];
     }
-    const std::uint64_t lost = *static_cast<volatile std::uint64_t *>(&c.exchange.state->lost);
-    if (lost) comm::lose(c.before.reduce, c.exchange.side.neighbours[comm::NeighbourOf(lost)].rank);
+    lose_with(c.before.reduce, c.exchange);
   }
   sum_over_ranks(c.before.reduce, v);
   if (threadIdx.x > 0) return;

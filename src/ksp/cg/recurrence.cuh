@@ -2,9 +2,9 @@
 #pragma once
 
 #include <climits>
-#include "comm/reduce.cuh"
 #include "ksp/cg/recurrence.hpp"
 #include "ksp/common/passes.cuh"
+#include "ksp/common/ranks.cuh"
 
 namespace sparsegpu::cg
 {
@@ -34,21 +34,6 @@ __device__ __forceinline__ void write_record(const Control &c, const CgRecord &r
 __device__ __forceinline__ PetscReal norm_of(const Control &c, PetscReal rho, PetscReal square)
 {
   return SquareRoot(c.norm != Norm::Natural ? square : rho < 0 ? -rho : rho);
-}
-
-/// The sums over all ranks of v, of thread 0, to thread 0. All threads of the block must call.
-template <int count> __device__ __forceinline__ void sum_over_ranks(const comm::ReduceSide &side, PetscReal (&v)[count])
-{
-  __shared__ Scalar values[count];
-  __shared__ std::uint32_t words[comm::ReduceSide::RANKS * count * comm::ReduceSide::PARTS];
-
-#pragma unroll
-  for (int k = 0; k < count; k++)
-    if (threadIdx.x == 0) values[k] = Scalar(v[k]);
-  comm::all_reduce(side, count, values, values, words);
-#pragma unroll
-  for (int k = 0; k < count; k++)
-    if (threadIdx.x == 0) v[k] = RealPart(values[k]);
 }
 
 /// Adds up `sums` of all rows, with `ranks` and c.later not set those of all ranks. One thread of the grid calls

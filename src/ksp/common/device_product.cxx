@@ -46,7 +46,7 @@ PetscErrorCode DeviceSystem::Product(const ProductDots &dots)
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     PetscCall(ranks_.Next(true));
-    if (ranks_.off()) {
+    if (ranks_.off() && dots.kind == ProductSums::Conjugate) {
       inside.exchange = &ranks_.exchange();
       inside.left_out = ranks_.with_ghosts();
       PetscCall(format_->MultDots(inside, stream));

@@ -63,8 +63,8 @@ public:
   PetscErrorCode Product(const Scalar *v, Scalar *out);
   /// dots.z = A dots.x and what else `dots` asks for. On several ranks that of the diagonal block, without the sums of
   /// rows with ghosts: ranks()->exchange() has been begun, and dots.z gets the rest from whoever ends it. Where the
-  /// off-diagonal block is not ranks()->off(), or no ranks()->ghosts_left(), the product is complete, and so are this
-  /// rank's sums.
+  /// off-diagonal block is not ranks()->off(), or no ranks()->ghosts_left(), or the sums are of another kind than
+  /// Conjugate, the product is complete, and so are this rank's sums.
   PetscErrorCode Product(const ProductDots &dots);
   /// out = the residual of the solution, from the left the preconditioned one.
   PetscErrorCode Residual(bool zero_guess, Scalar *out);
