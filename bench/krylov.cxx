@@ -15,6 +15,7 @@ static char help[] =
     "  -columns k      : so many right-hand sides, an iteration being one of all: by KSPMatSolve(), and ours one after\n"
     "                    the other, too; for cg and gmres\n"
     "  -rtol r,...     : whole solves to these tolerances instead, set-up included, and the true residuals\n"
+    "  -coordinates    : of these, matrices assembled by MatSetValuesCOO(), the values being where the vectors are\n"
     "  -pc_type t      : default jacobi; options of the preconditioner are read, too\n";
 
 #include <petscksp.h>
@@ -231,7 +232,7 @@ PetscErrorCode Measure(const Settings &s, PetscInt n)
     std::vector<WholeSolver> whole;
     for (const Solver &solver : solvers)
       PetscCallCXX(whole.push_back(WholeSolver{solver.matrix, solver.type, solver.basis, s.method == GMRES, {}}));
-    PetscCall(MeasureWhole(plain, s.repeat, s.rtol, s.tolerances, &whole));
+    PetscCall(MeasureWhole(plain, s.coordinates, s.repeat, s.rtol, s.tolerances, &whole));
     PetscCall(MatDestroy(&plain));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -275,6 +276,7 @@ PetscErrorCode ReadSettings(Settings *s)
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-columns", &s->columns, nullptr));
   PetscCall(PetscOptionsGetRealArray(nullptr, nullptr, "-rtol", s->rtol, &s->tolerances, &given));
   if (!given) s->tolerances = 0;
+  PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-coordinates", &s->coordinates, nullptr));
   PetscCheck(!s->tolerances || !s->columns, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "-rtol is for -columns 0");
   PetscCheck(s->columns >= 0 && (s->columns == 0 || s->method != BCGS), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-columns %" PetscInt_FMT " must be non-negative, and 0 for -method bcgs", s->columns);

@@ -13,7 +13,7 @@ struct Settings {
   PetscInt  method = 0, columns = 0; ///< method: of METHODS; columns 0: a right-hand side without KSPMatSolve()
   PetscReal rtol[16]   = {};
   PetscInt  tolerances = 16; ///< of rtol; 0: iterations are timed
-  PetscBool vary = PETSC_FALSE, sides = PETSC_FALSE;
+  PetscBool vary = PETSC_FALSE, sides = PETSC_FALSE, coordinates = PETSC_FALSE;
   PetscReal flow = 0;
 };
 

@@ -1,27 +1,96 @@
 /// Each solve begins with a new matrix and a new solver.
 #include "krylov_whole.hpp"
 #include <petsctime.h>
+#include <algorithm>
 #include "median.hpp"
 #include "petsc/compat.hpp"
 #include "residual.hpp"
 
+/// A matrix from coordinates, and its values where its vectors are.
+struct FromCoordinates {
+  Mat A      = nullptr;
+  Vec values = nullptr;
+
+  PetscErrorCode Create(Mat plain, MatType type);
+  PetscErrorCode SetValues();
+};
+
+/// *A without values.
+PetscErrorCode FromCoordinates::Create(Mat plain, MatType type)
+{
+  std::vector<PetscInt> i, j;
+  const PetscInt       *begin, *column;
+  PetscScalar          *to;
+  const PetscScalar    *from;
+  PetscInt              n;
+  PetscBool             done;
+  VecType               vectors;
+  Vec                   x;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetRowIJ(plain, 0, PETSC_FALSE, PETSC_FALSE, &n, &begin, &column, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "no rows");
+  for (PetscInt r = 0; r < n; r++)
+    for (PetscInt e = begin[r]; e < begin[r + 1]; e++) {
+      PetscCallCXX(i.push_back(r));
+      PetscCallCXX(j.push_back(column[e]));
+    }
+  PetscCall(MatRestoreRowIJ(plain, 0, PETSC_FALSE, PETSC_FALSE, &n, &begin, &column, &done));
+  PetscCall(MatCreate(PETSC_COMM_SELF, &A));
+  PetscCall(MatSetSizes(A, n, n, n, n));
+  PetscCall(MatSetType(A, type));
+  PetscCall(MatSetPreallocationCOO(A, static_cast<PetscCount>(i.size()), i.data(), j.data()));
+  PetscCall(MatCreateVecs(A, &x, nullptr));
+  PetscCall(VecGetType(x, &vectors));
+  PetscCall(VecCreate(PETSC_COMM_SELF, &values));
+  PetscCall(VecSetSizes(values, static_cast<PetscInt>(i.size()), PETSC_DECIDE));
+  PetscCall(VecSetType(values, vectors));
+  PetscCall(VecDestroy(&x));
+  PetscCall(MatSeqAIJGetArrayRead(plain, &from));
+  PetscCall(VecGetArrayWrite(values, &to));
+  std::copy_n(from, i.size(), to);
+  PetscCall(VecRestoreArrayWrite(values, &to));
+  PetscCall(MatSeqAIJRestoreArrayRead(plain, &from));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FromCoordinates::SetValues()
+{
+  const PetscScalar *array;
+  PetscMemType       memory;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayReadAndMemType(values, &array, &memory));
+  PetscCall(MatSetValuesCOO(A, array, INSERT_VALUES));
+  PetscCall(VecRestoreArrayReadAndMemType(values, &array));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// One of them; `keep`: its time is kept.
-static PetscErrorCode SolveWhole(Mat plain, bool keep, WholeSolver *solver, size_t k)
+static PetscErrorCode SolveWhole(Mat plain, bool values_there, bool keep, WholeSolver *solver, size_t k)
 {
   WholeSolver::Found &found = solver->found[k];
   PetscLogDouble      begin, end;
   PetscReal           norm;
+  FromCoordinates     there;
   Mat                 A;
   Vec                 x, b;
   KSP                 ksp;
   PC                  pc;
 
   PetscFunctionBegin;
-  PetscCall(MatConvert(plain, solver->matrix, MAT_INITIAL_MATRIX, &A));
+  if (values_there) {
+    PetscCall(there.Create(plain, solver->matrix));
+    A = there.A;
+    PetscCall(VecNorm(there.values, NORM_2, &norm)); // they are there
+  } else {
+    PetscCall(MatConvert(plain, solver->matrix, MAT_INITIAL_MATRIX, &A));
+  }
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(VecSet(b, 1));
   PetscCall(VecNorm(b, NORM_2, &norm)); // waits for the device
   PetscCall(PetscTime(&begin));
+  if (values_there) PetscCall(there.SetValues());
   PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPGetPC(ksp, &pc));
@@ -44,6 +113,7 @@ static PetscErrorCode SolveWhole(Mat plain, bool keep, WholeSolver *solver, size
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
   PetscCall(MatDestroy(&A));
+  PetscCall(VecDestroy(&there.values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -63,7 +133,7 @@ static PetscErrorCode ReportWhole(const std::vector<WholeSolver> &solvers)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MeasureWhole(Mat plain, PetscInt repeat, const PetscReal *rtol, PetscInt tolerances,
+PetscErrorCode MeasureWhole(Mat plain, bool values_there, PetscInt repeat, const PetscReal *rtol, PetscInt tolerances,
                             std::vector<WholeSolver> *solvers)
 {
   PetscFunctionBegin;
@@ -71,7 +141,8 @@ PetscErrorCode MeasureWhole(Mat plain, PetscInt repeat, const PetscReal *rtol, P
     for (PetscInt k = 0; k < tolerances; k++) PetscCallCXX(solver.found.push_back(WholeSolver::Found{rtol[k], {}}));
   for (PetscInt r = 0; r <= repeat; r++) // the first round loads kernels
     for (PetscInt k = 0; k < tolerances; k++)
-      for (WholeSolver &solver : *solvers) PetscCall(SolveWhole(plain, r > 0, &solver, static_cast<size_t>(k)));
+      for (WholeSolver &solver : *solvers)
+        PetscCall(SolveWhole(plain, values_there, r > 0, &solver, static_cast<size_t>(k)));
   PetscCall(ReportWhole(*solvers));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

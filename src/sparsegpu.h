@@ -124,7 +124,7 @@ LU and Cholesky factorizations
                                           by Cholesky's method: auto, where it is weak, or where pivots turn out poor;
                                           on; off
 . -mat_sparsegpu_lu_exchange t          - rows change places within a tile of 32 pivots where a pivot is smaller than
-                                          this times its column there (default 0.1; 0: never)
+                                          this times its column there (default 0.1; 0: never); of LU
 . -mat_sparsegpu_lu_pivoted auto        - partial pivoting, on the host: auto, where nothing else reaches the bound; on,
                                           at once; off
 . -mat_sparsegpu_lu_precision full      - of direct factors; single: made and kept in single precision, half the memory,
@@ -196,13 +196,14 @@ thresholds are tried and rows are matched for the values at hand. Cholesky's met
 where that has no good pivots it chooses pivots of order 1 and 2 within tiles (Bunch & Parlett 1971), in the same order,
 then in one for pairs of unknowns that a matching of the values at hand couples strongly (Duff & Pralet 2005), whose
 poor pivots move to the end of the order, too; at once where more than 512 and a fifth of the unknowns have no diagonal
-value, as in saddle points. Where that fails LU with matched rows takes over. -info and `MatView()` tell. Where that is
-not enough, or a later solve misses the bound, the host factors the matched matrix by columns with partial pivoting, its
-irreducible diagonal blocks one after the other, and solves run there; `MatView()` says why, -info tells the errors of
-each attempt. That is given up after 10^10 multiplications, half a minute (5 10^10 up to 5,000 rows), or where the
-factors take a quarter of the memory. The next values try the fronts again. If all fails, the matrix is singular to
-rounding. That is told as a zero pivot, `MatFactorGetError()`, by `KSP_DIVERGED_PC_FAILED`, or by an error after
-`KSPSetErrorIfNotConverged()`; the next values are tried again.
+value, as in saddle points, unless -mat_sparsegpu_lu_matching off forbids matchings. Where that fails LU with matched
+rows takes over. -info and `MatView()` tell. Where that is not enough, or a later solve misses the bound, the host
+factors the matched matrix by columns with partial pivoting, its irreducible diagonal blocks one after the other, and
+solves run there; `MatView()` says why, -info tells the errors of each attempt. That is given up after 10^10
+multiplications, half a minute (5 10^10 up to 5,000 rows), or where the factors take a quarter of the memory. The next
+values try the fronts again. If all fails, the matrix is singular to rounding. That is told as a zero pivot,
+`MatFactorGetError()`, by `KSP_DIVERGED_PC_FAILED`, or by an error after `KSPSetErrorIfNotConverged()`; the next values
+are tried again.
 
   A solve that does not reach the bound leaves the best solution there is, and -info tells its backward error;
 `KSPPREONLY` with `PCSPARSEGPU` reports `KSP_DIVERGED_PC_FAILED` then, with `PCLU` it cannot. If the backward error is

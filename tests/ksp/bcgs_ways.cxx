@@ -1,6 +1,7 @@
 static const char help[] = "KSPSPARSEGPUBCGS: breakdowns, attained accuracy, and the ways that a solve takes.\n\n";
 
 #include "against_petsc.hpp"
+#include "lost.hpp"
 #include "counted_shell.hpp"
 #include "nonsymmetric.hpp"
 #include "residual_monitor.hpp"
@@ -260,6 +261,16 @@ static PetscErrorCode Applications()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode Lost()
+{
+  PetscFunctionBeginUser;
+  PetscCall(CheckLost(KSPSPARSEGPUBCGS, nonsymmetric::Convection(5, 19, 21, 1, 0.3, true),
+                      {"-pc_type jacobi", "-pc_type jacobi -ksp_pc_side right",
+                       "-pc_type jacobi -ksp_monitor_true_residual :/dev/null",
+                       "-pc_type none -ksp_norm_type none -ksp_max_it 5"}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   return Main(argc, argv, help,
@@ -270,5 +281,6 @@ int main(int argc, char **argv)
                {"transposed", Transposed},
                {"host_vectors", HostVectors},
                {"ways", Ways},
+               {"lost", Lost},
                {"applications", Applications}});
 }

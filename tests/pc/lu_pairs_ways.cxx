@@ -191,35 +191,41 @@ static PetscErrorCode TakesOver()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// NaN among the values is told, and gone with them; a matrix of zeros fails softly.
+/// NaN among the values is told, and gone with them; a matrix of zeros fails softly. Fronts of odd and even orders, and
+/// of one pivot.
 static PetscErrorCode Bad()
 {
   const Option        matching("-mat_sparsegpu_lu_matching", "on");
   const MatFactorInfo info = Info(0);
-  Problem             p    = Hollow(Arrow({20, 40}, 50), false);
   MatFactorError      error;
   Mat                 A, F;
 
   PetscFunctionBeginUser;
-  PetscCall(CreateOn(on, p, &A));
-  PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
-  PetscCall(FactorDirect(A, MAT_FACTOR_CHOLESKY, MATORDERINGNATURAL, &F));
-  for (const bool zero : {false, true}) {
-    Problem q = p;
-    for (Entry &e : q.entries)
-      if (zero || e.i + e.j == 7) e.v = zero ? 0 : (PetscScalar)NAN;
-    PetscCall(SetValues(A, q));
-    PetscCall(MatCholeskyFactorNumeric(F, A, &info));
-    PetscCall(MatFactorGetError(F, &error));
-    PetscCheck(error, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s on %s: no error", zero ? "zeros" : "NaN", on.c_str());
-    PetscCall(SetValues(A, p));
-    PetscCall(MatCholeskyFactorNumeric(F, A, &info));
-    PetscCall(MatFactorGetError(F, &error));
-    PetscCheck(!error, PETSC_COMM_SELF, PETSC_ERR_PLIB, "after %s on %s: error %d", zero ? "zeros" : "NaN", on.c_str(),
-               (int)error);
+  for (const Problem &p : {Hollow(Arrow({20, 40}, 50), false), Hollow(Arrow({1, 1, 3, 35}, 33), false),
+                           Hollow(Arrow({}, 65), false), Mirrored(Arrow({1, 1}, 1), false, false)}) {
+    PetscCall(CreateOn(on, p, &A));
+    PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
+    PetscCall(FactorDirect(A, MAT_FACTOR_CHOLESKY, MATORDERINGNATURAL, &F));
+    for (const char *bad : {"zeros", "a NaN", "NaN"}) {
+      Problem q = p;
+      for (Entry &e : q.entries)
+        if (bad[0] == 'z')
+          e.v = 0;
+        else if (bad[0] == 'N' || (e.i == e.j && e.i == p.rows - 1))
+          e.v = (PetscScalar)NAN;
+      PetscCall(SetValues(A, q));
+      PetscCall(MatCholeskyFactorNumeric(F, A, &info));
+      PetscCall(MatFactorGetError(F, &error));
+      PetscCheck(error, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, %s on %s: no error", p.name.c_str(), bad, on.c_str());
+      PetscCall(SetValues(A, p));
+      PetscCall(MatCholeskyFactorNumeric(F, A, &info));
+      PetscCall(MatFactorGetError(F, &error));
+      PetscCheck(!error, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s after %s on %s: error %d", p.name.c_str(), bad,
+                 on.c_str(), (int)error);
+    }
+    PetscCall(MatDestroy(&F));
+    PetscCall(MatDestroy(&A));
   }
-  PetscCall(MatDestroy(&F));
-  PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -93,7 +93,7 @@ private:
   template <int count> PetscErrorCode SumOverProcesses(PetscReal (&sums)[count])
   {
     PetscFunctionBegin;
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, count, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)ksp_)));
+    PetscCall(ksp::SumOverProcesses(PetscObjectComm((PetscObject)ksp_), system_.ranks(), sums, count));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

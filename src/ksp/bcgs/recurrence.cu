@@ -55,7 +55,7 @@ template <bool ranks> static __global__ void __launch_bounds__(PASS_THREADS)
   close_sums<ranks>(c, square, [&] {
     c.state->rho    = Scalar(square[0]);
     c.state->shadow = c.state->square = c.state->low = square[0];
-    write_record(c, c.with_norm ? SquareRoot(square[0]) : 0, GOES_ON);
+    write_record(c, SquareRoot(square[0]), GOES_ON);
   });
 }
 

@@ -58,11 +58,11 @@ PetscErrorCode SolveOnArrays(KSP ksp)
 
   PetscFunctionBegin;
   PetscCall(arrays->Start(&norm));
-  if (ksp->normtype == KSP_NORM_NONE) norm = 0;
-  if (PetscIsInfOrNanReal(norm)) {
+  if (PetscIsInfOrNanReal(norm)) { // also where a preconditioner has failed on another rank
     PetscCall(EndWithNorm(ksp, norm));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  if (ksp->normtype == KSP_NORM_NONE) norm = 0;
   PetscCall(TakeNorm(ksp, 0, norm));
   if (late) {
     arrays->Test(DefaultNormTest(ksp));

@@ -105,17 +105,8 @@ PetscErrorCode ArraySolve::Free()
 
 PetscErrorCode ArraySolve::SumOverProcesses(PetscReal *sums, PetscMPIInt count)
 {
-  Ranks *const ranks = system_.ranks();
-  Scalar       values[DOTS];
-
   PetscFunctionBegin;
-  if (ranks && ranks->active()) {
-    std::copy_n(sums, count, values);
-    PetscCall(ranks->reducer().Sum(count, values, nullptr));
-    for (PetscMPIInt k = 0; k < count; k++) sums[k] = RealPart(values[k]);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, count, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)ksp_)));
+  PetscCall(ksp::SumOverProcesses(PetscObjectComm((PetscObject)ksp_), system_.ranks(), sums, count));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -54,7 +54,7 @@ PetscErrorCode DeviceSystem::Product(const ProductDots &dots)
     }
 #if defined(SPARSEGPU_HAVE_CUDA)
     PetscCall(format_->MultSending(dots.x, nullptr, dots.z, ranks_.exchange(), stream));
-    if (ranks_.has_ghosts()) PetscCall(ranks_.blocks().off->AddArriving(ranks_.exchange(), dots.z, stream));
+    if (ranks_.ghosts_left()) PetscCall(ranks_.blocks().off->AddArriving(ranks_.exchange(), dots.z, stream));
     PetscCall(DotsOfProduct_CUDA(rows_, dots, stream));
 #endif
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -80,4 +80,19 @@ PetscErrorCode Ranks::Check()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode SumOverProcesses(MPI_Comm comm, Ranks *ranks, PetscReal *sums, PetscMPIInt count)
+{
+  Scalar values[comm::ReduceSide::VALUES];
+
+  PetscFunctionBegin;
+  if (!ranks || !ranks->active()) {
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, count, MPIU_REAL, MPIU_SUM, comm));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (PetscMPIInt k = 0; k < count; k++) values[k] = Scalar(sums[k]);
+  PetscCall(ranks->reducer().Sum(count, values, nullptr));
+  for (PetscMPIInt k = 0; k < count; k++) sums[k] = RealPart(values[k]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace sparsegpu::ksp

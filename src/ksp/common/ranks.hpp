@@ -63,6 +63,10 @@ private:
   DeviceMemory         with_ghosts_; ///< [rows / 32 + 1]
 };
 
+/// The sums over all processes of `comm`: by `ranks`, unless they are null or do not reach each other's memory.
+/// Collective.
+PetscErrorCode SumOverProcesses(MPI_Comm comm, Ranks *ranks, PetscReal *sums, PetscMPIInt count);
+
 /// bits [rows / 32 + 1]: bit r % 32 of word r / 32 is set for the rows that are not empty, or for all where these are
 /// most.
 PetscErrorCode MarkRows_CUDA(const CsrLayout &A, std::uint32_t *bits, Stream stream);

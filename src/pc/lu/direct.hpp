@@ -59,7 +59,7 @@ public:
   DirectKind  kind = DirectKind::LU, wanted = DirectKind::LU; ///< LU replaces Cholesky where fronts have no pivots
   PetscInt    gave_way = 0;                ///< factorizations in a row where it did; the second stays LU
   std::string ordered_by;                  ///< what the ordering says of how it was found; empty: nothing
-  std::vector<PetscInt> order;             ///< [rows] that was asked for, if Cholesky is wanted
+  std::vector<PetscInt> order;             ///< [rows] of the symbolic phase, if Cholesky is wanted; none: for pairs
   std::string           order_by;          ///< ordered_by of that
   std::vector<PetscInt> schur;             ///< variables of a Schur complement, which come last in the order
   bool                  strict    = false; ///< failures are errors (MatSetErrorIfFailure())

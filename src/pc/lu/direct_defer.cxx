@@ -16,18 +16,18 @@ namespace
 {
 /// Columns that wait after one factorization, at most: their front is dense. And where factors are good as they are
 /// and no pivot was replaced, so that no more than a few digits can be gained.
-constexpr PetscInt MOST = 256, FEW = 32;
+constexpr PetscInt MOST = 256, FEW = 32; // a symmetric pivot may take up to four with it
 
-/// Pivots of at most `limit`, ascending, and no more than the MOST smallest.
-std::vector<PetscInt> PoorPivots(const std::vector<Scalar> &pivots, PetscReal limit)
+/// Pivots of at most `limit`, ascending, and no more than the `most` smallest.
+std::vector<PetscInt> PoorPivots(const std::vector<Scalar> &pivots, PetscReal limit, PetscInt most)
 {
   std::vector<PetscInt> poor;
   for (size_t k = 0; k < pivots.size(); k++)
     if (Magnitude(pivots[k]) <= limit) poor.push_back(static_cast<PetscInt>(k));
-  if (poor.size() <= static_cast<size_t>(MOST)) return poor;
+  if (poor.size() <= static_cast<size_t>(most)) return poor;
   std::stable_sort(poor.begin(), poor.end(),
                    [&](PetscInt a, PetscInt b) { return Magnitude(pivots[a]) < Magnitude(pivots[b]); });
-  poor.resize(MOST);
+  poor.resize(most);
   std::sort(poor.begin(), poor.end());
   return poor;
 }
@@ -86,7 +86,7 @@ PetscErrorCode DirectFactor::Defer(const CsrView &A, bool good, PetscInt *count)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(engine_->Pivots(&met, &used));
   const PetscReal replaced = report_.perturbed > 0 ? (1 + 8 * PETSC_MACHINE_EPSILON) * Replacement() : 0;
-  PetscCallCXX(poor = PoorPivots(used, PetscMax(POOR * report_.largest, replaced)));
+  PetscCallCXX(poor = PoorPivots(used, PetscMax(POOR * report_.largest, replaced), lu ? MOST : MOST / 4));
   const bool many = poor.size() > static_cast<size_t>(FEW) && report_.perturbed == 0;
   if (good && many) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(engine_->PivotRows(&from));

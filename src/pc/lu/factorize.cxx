@@ -135,8 +135,9 @@ PetscErrorCode MatFactorSymbolic_Direct(Mat F, Mat A, IS row, IS column, const M
   factor->gave_way        = 0;
   factor->needed_pivoting = false;
   PetscCall(factor->Symbolic(matrix.csr, std::move(r), std::move(c), Reorder, &reordering, space));
-  if (kind == DirectKind::Cholesky) {
-    PetscCallCXX(factor->order = factor->ColumnOrder());
+  if (kind == DirectKind::Cholesky) { // one for pairs of these values is found anew
+    factor->order.clear();
+    if (ordered || !factor->schur.empty() || !factor->Paired()) PetscCallCXX(factor->order = factor->ColumnOrder());
     PetscCallCXX(factor->order_by = factor->ordered_by);
   }
   F->info.fill_ratio_given = info->fill;

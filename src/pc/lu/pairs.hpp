@@ -2,8 +2,9 @@
 /// is large enough, two of its unknowns are a pivot together (Bunch & Parlett, SIAM J. Numer. Anal. 8(4), 1971). They
 /// are then eliminated one by one in a matrix that is congruent to A, G^H A G, where the unitary G combines the two,
 ///   G = [1 -conj(s); s 1] / sqrt(2), |s| = 1,
-/// so that the first pivot is as large as the entry that couples them, and D stays diagonal, with A's inertia. For a
-/// symmetric A s is 1 or -1, for a Hermitian one also i or -i; G^T A G = G^H A G, as G is real, for a symmetric one.
+/// so that the first pivot is as large as the entry that couples them, of a Hermitian A at least 1 / sqrt(2) times as
+/// large, and D stays diagonal, with A's inertia. For a symmetric A s is 1 or -1, for a Hermitian one also i or -i; G^T
+/// A G = G^H A G, as G is real, for a symmetric one.
 #pragma once
 
 #include "device/single.hpp"

@@ -68,7 +68,7 @@ private:
   /// Brings the next pivot to place k; true: two, to k and k + 1, combined. What is not a number never wins.
   bool Choose(PetscInt k)
   {
-    PetscReal diagonal = -1, other = -1;
+    PetscReal diagonal = 0, other = 0;
     PetscInt  at = k, row = k, column = k;
     for (PetscInt j = k; j < size_; j++) {
       const PetscReal own = Magnitude(At(j, j));

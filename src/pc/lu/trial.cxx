@@ -99,22 +99,41 @@ PetscErrorCode Trial::WithOrder(bool alternative, Quality *quality)
 /// order as it is, then with unknowns paired by a matching for these values.
 PetscErrorCode Trial::Pairs(Quality *quality)
 {
-  bool changed;
+  const bool    matches = factor_->options.matching != 2;
+  LuArrangement best;
+  Quality       most = *quality, now = Quality::Bad;
+  bool          changed;
 
   PetscFunctionBegin;
   if (!factor_->MayPair()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(TakeRows());
+  PetscCall(factor_->GetArrangement(&best));
+  const auto keep = [&]() -> PetscErrorCode {
+    PetscFunctionBegin;
+    if (now < most) PetscFunctionReturn(PETSC_SUCCESS);
+    most = now;
+    PetscCall(factor_->GetArrangement(&best));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
   if (!factor_->Paired()) {
     PetscCall(PetscInfo(F_, "The diagonal has no pivots: pivots of order 1 and 2\n"));
     PetscCall(factor_->ChoosePairs());
-    PetscCall(WithOrder(true, quality));
-    if (*quality == Quality::Good) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(WithOrder(matches, &now));
+    PetscCall(keep());
   }
-  if (factor_->options.matching == 2) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(TakeRows());
-  PetscCall(factor_->PairAgain(matrix_->csr, Reorder, reordering_, &changed));
-  if (!changed) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscInfo(F_, "The pivots are poor: unknowns are paired for these values\n"));
-  PetscCall(WithOrder(false, quality));
+  if (most != Quality::Good && matches) {
+    PetscCall(factor_->PairAgain(matrix_->csr, Reorder, reordering_, &changed));
+    if (changed) {
+      PetscCall(PetscInfo(F_, "The pivots are poor: unknowns are paired for these values\n"));
+      PetscCall(WithOrder(false, &now));
+      PetscCall(keep());
+    }
+  }
+  *quality = most;
+  if (now == most) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscInfo(F_, "That makes factors no better: back to what was before\n"));
+  PetscCall(factor_->Restore(matrix_->csr, best));
+  PetscCall(Attempt(F_, a_, false, false, quality));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

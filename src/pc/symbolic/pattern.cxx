@@ -127,7 +127,7 @@ PetscErrorCode JoinPairs(const std::vector<PetscInt> &partner, SymmetricPattern 
       take(other);
       take(partner[other]);
     };
-    take(partner[k]);
+    PetscCallCXX(take(partner[k]));
     for (const PetscInt member : {k, partner[k]})
       for (PetscCount e = A->i[member]; e < A->i[member + 1]; e++) PetscCallCXX(take_both(A->j[e]));
     joined.i.push_back(static_cast<PetscCount>(joined.j.size()));
