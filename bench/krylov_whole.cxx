@@ -35,7 +35,7 @@ PetscErrorCode FromCoordinates::Create(Mat plain, MatType type)
       PetscCallCXX(i.push_back(r));
       PetscCallCXX(j.push_back(column[e]));
     }
-  PetscCall(MatRestoreRowIJ(plain, 0, PETSC_FALSE, PETSC_FALSE, &n, &begin, &column, &done));
+  PetscCall(MatRestoreRowIJ(plain, 0, PETSC_FALSE, PETSC_FALSE, nullptr, &begin, &column, &done));
   PetscCall(MatCreate(PETSC_COMM_SELF, &A));
   PetscCall(MatSetSizes(A, n, n, n, n));
   PetscCall(MatSetType(A, type));

@@ -58,12 +58,12 @@ PetscErrorCode SolveOnArrays(KSP ksp)
 
   PetscFunctionBegin;
   PetscCall(arrays->Start(&norm));
-  if (PetscIsInfOrNanReal(norm)) { // also where a preconditioner has failed on another rank
+  const bool none = ksp->normtype == KSP_NORM_NONE, finite = !PetscIsInfOrNanReal(norm);
+  if (finite || none) PetscCall(TakeNorm(ksp, 0, none ? 0 : norm));
+  if (!finite) { // also where a preconditioner has failed on another rank
     PetscCall(EndWithNorm(ksp, norm));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (ksp->normtype == KSP_NORM_NONE) norm = 0;
-  PetscCall(TakeNorm(ksp, 0, norm));
   if (late) {
     arrays->Test(DefaultNormTest(ksp));
     arrays->LaunchAheadUntil(last);
