@@ -8,14 +8,13 @@ static char help[] =
     "  -n n            : nodes in each direction; several, separated by commas\n"
     "  -vary           : coefficients of full mantissa instead of constant ones\n"
     "  -sides          : values are prescribed at the sides, in rows of their own, not beyond\n"
-    "  -flow c         : convection along all axes: couplings 1 + c and 1 - c times as large; default 0, for cg only\n"
-    "                    that, for the others 0.2\n"
+    "  -flow c         : convection along all axes: couplings times 1 + c and 1 - c; default 0.2, for cg 0, which stays\n"
     "  -few f -many m  : the two limits; of gmres multiples of the restart\n"
     "  -repeat k       : measurements\n"
     "  -columns k      : so many right-hand sides, an iteration being one of all: by KSPMatSolve(), and ours one after\n"
     "                    the other, too; for cg and gmres\n"
     "  -rtol r,...     : whole solves to these tolerances instead, set-up included, and the true residuals\n"
-    "  -coordinates    : of these, matrices assembled by MatSetValuesCOO(), the values being where the vectors are\n"
+    "  -coordinates    : of these, new values by MatSetValuesCOO(), which are where the vectors are, in each\n"
     "  -pc_type t      : default jacobi; options of the preconditioner are read, too\n";
 
 #include <petscksp.h>
@@ -218,7 +217,7 @@ PetscErrorCode Measure(const Settings &s, PetscInt n)
     solvers[2].basis = "double";
     solvers[3].basis = "single";
   }
-  if (s.method == CG && !s.columns)
+  if (s.method == CG && !s.columns && !s.coordinates)
     for (KSPType other : {KSPPIPECG, KSPGROPPCG})
       for (int k : {0, 1}) {
         solvers.push_back(solvers[k]);

@@ -1,4 +1,4 @@
-/// Each solve begins with a new matrix and a new solver.
+/// Each solve begins with a new solver, and a new matrix or new values.
 #include "krylov_whole.hpp"
 #include <petsctime.h>
 #include <algorithm>
@@ -66,23 +66,21 @@ PetscErrorCode FromCoordinates::SetValues()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// One of them; `keep`: its time is kept.
-static PetscErrorCode SolveWhole(Mat plain, bool values_there, bool keep, WholeSolver *solver, size_t k)
+/// One of them, new values `there`, or of a new matrix where that is null; `keep`: its time is kept.
+static PetscErrorCode SolveWhole(Mat plain, FromCoordinates *there, bool keep, WholeSolver *solver, size_t k)
 {
   WholeSolver::Found &found = solver->found[k];
   PetscLogDouble      begin, end;
   PetscReal           norm;
-  FromCoordinates     there;
   Mat                 A;
   Vec                 x, b;
   KSP                 ksp;
   PC                  pc;
 
   PetscFunctionBegin;
-  if (values_there) {
-    PetscCall(there.Create(plain, solver->matrix));
-    A = there.A;
-    PetscCall(VecNorm(there.values, NORM_2, &norm)); // they are there
+  if (there) {
+    A = there->A;
+    PetscCall(PetscObjectReference((PetscObject)A));
   } else {
     PetscCall(MatConvert(plain, solver->matrix, MAT_INITIAL_MATRIX, &A));
   }
@@ -90,7 +88,7 @@ static PetscErrorCode SolveWhole(Mat plain, bool values_there, bool keep, WholeS
   PetscCall(VecSet(b, 1));
   PetscCall(VecNorm(b, NORM_2, &norm)); // waits for the device
   PetscCall(PetscTime(&begin));
-  if (values_there) PetscCall(there.SetValues());
+  if (there) PetscCall(there->SetValues());
   PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPGetPC(ksp, &pc));
@@ -113,7 +111,6 @@ static PetscErrorCode SolveWhole(Mat plain, bool values_there, bool keep, WholeS
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
   PetscCall(MatDestroy(&A));
-  PetscCall(VecDestroy(&there.values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -136,13 +133,20 @@ static PetscErrorCode ReportWhole(const std::vector<WholeSolver> &solvers)
 PetscErrorCode MeasureWhole(Mat plain, bool values_there, PetscInt repeat, const PetscReal *rtol, PetscInt tolerances,
                             std::vector<WholeSolver> *solvers)
 {
+  std::vector<FromCoordinates> there(solvers->size());
+
   PetscFunctionBegin;
+  for (size_t k = 0; k < there.size() && values_there; k++) PetscCall(there[k].Create(plain, (*solvers)[k].matrix));
   for (WholeSolver &solver : *solvers)
     for (PetscInt k = 0; k < tolerances; k++) PetscCallCXX(solver.found.push_back(WholeSolver::Found{rtol[k], {}}));
   for (PetscInt r = 0; r <= repeat; r++) // the first round loads kernels
     for (PetscInt k = 0; k < tolerances; k++)
-      for (WholeSolver &solver : *solvers)
-        PetscCall(SolveWhole(plain, values_there, r > 0, &solver, static_cast<size_t>(k)));
+      for (size_t n = 0; n < solvers->size(); n++)
+        PetscCall(SolveWhole(plain, values_there ? &there[n] : nullptr, r > 0, &(*solvers)[n], static_cast<size_t>(k)));
+  for (FromCoordinates &own : there) {
+    PetscCall(MatDestroy(&own.A));
+    PetscCall(VecDestroy(&own.values));
+  }
   PetscCall(ReportWhole(*solvers));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

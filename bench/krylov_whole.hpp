@@ -38,8 +38,8 @@ struct WholeSolver {
 
 /// Solves with `plain` as a matrix of each solver's type, b = 1, to rtol [tolerances], the solvers by turns: the
 /// seconds of KSPSetUp() and KSPSolve(), copies and conversions for a matrix that has not been multiplied yet among
-/// them. With `values_there` each matrix is assembled from coordinates, and the time begins with MatSetValuesCOO(),
-/// whose values are where the vectors of the type are: that of a program that computes its matrix on the device. One
+/// them. With `values_there` each type has one matrix from coordinates, and the time begins with MatSetValuesCOO(),
+/// whose values are where the vectors of the type are: that of a program that computes new values on the device. One
 /// table: medians of `repeat` and, by tolerance, ratios to the first solver's.
 PetscErrorCode MeasureWhole(Mat plain, bool values_there, PetscInt repeat, const PetscReal *rtol, PetscInt tolerances,
                             std::vector<WholeSolver> *solvers);

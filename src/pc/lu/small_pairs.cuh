@@ -22,17 +22,24 @@ template <class Number> struct TilePairs {
 template <class Number> static __device__ void SolveBelowPairs(const DeviceFront<Number> &F, Dense<Number> D, int k0,
                                                                int size, int i, const TilePairs<Number> &T)
 {
-  for (int k = 0; k < size; k++) { // U's place is free until then
+  constexpr int TILE = static_cast<int>(LU_TILE);
+  Number        r[TILE];
+#pragma unroll
+  for (int k = 0; k < TILE; k++) {
+    if (k >= size) break;
     const int    code = T.code[k];
     const Number own  = D(i, k0 + T.from[k]);
-    D(k0 + k, i)      = code ? TurnedColumn(code, own, D(i, k0 + T.from[code > 0 ? k + 1 : k - 1])) : own;
+    r[k]              = code ? TurnedColumn(code, own, D(i, k0 + T.from[code > 0 ? k + 1 : k - 1])) : own;
   }
-  for (int k = 0; k < size; k++) { // a row of A G times U^-1, kept as a column meanwhile
-    Number sum[2] = {D(k0 + k, i), Number(0)};
-    for (int t = 0; t < k; t++) sum[t % 2] = sum[t % 2] - D(i, k0 + t) * D(k0 + t, k0 + k);
-    const Number u = sum[0] + sum[1];
-    D(k0 + k, i)   = F.Mirrored(u);
-    D(i, k0 + k)   = u * T.inverse[k];
+#pragma unroll
+  for (int k = 0; k < TILE; k++) {
+    if (k >= size) break;
+    D(k0 + k, i)   = F.Mirrored(r[k]);
+    const Number l = r[k] * T.inverse[k];
+#pragma unroll
+    for (int t = k + 1; t < TILE; t++)
+      if (t < size) r[t] = r[t] - l * D(k0 + k, k0 + t);
+    D(i, k0 + k) = l;
   }
 }
 
