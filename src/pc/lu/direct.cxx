@@ -107,7 +107,7 @@ PetscErrorCode DirectFactor::Symbolic(const CsrView &A, std::vector<PetscInt> ro
   } else if (pairs && matching.unmatched < 0) {
     Pairing pairing;
     PetscCall(PairUnknowns(A, matching, &pairing));
-    PetscCall(ArrangePairs(A, std::move(pairing), &column, row.empty() ? reorder : nullptr, context));
+    PetscCall(ArrangePairs(A, std::move(pairing), &column, row.empty() ? context : nullptr));
     PetscCallCXX(row = column);
   } else if (row.empty()) {
     PetscCall((*reorder)(A, context, &column));

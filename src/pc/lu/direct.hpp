@@ -90,8 +90,8 @@ public:
   /// They are from now on, with the same order, until Symbolic().
   PetscErrorCode ChoosePairs();
   /// The same, with unknowns paired and scaled by a matching for these values; the analysis is repeated if that differs
-  /// from what is in use.
-  PetscErrorCode PairAgain(const CsrView &A, Orderer reorder, void *context, bool *changed);
+  /// from what is in use. `context`: a Reordering.
+  PetscErrorCode PairAgain(const CsrView &A, void *context, bool *changed);
   /// Columns whose pivots were poor in the last Numeric() come last in the order, and the analysis is repeated. *count:
   /// how many wait now; 0: nothing has changed, as none was poor, or too many were, which a few are where factors are
   /// `good`, or as none can wait: in a symmetric factorization without pairs, or in single precision. See
@@ -231,8 +231,7 @@ public:
 private:
   PetscErrorCode Arrange(const CsrView &A, Matching &&matching, std::vector<PetscInt> *row,
                          std::vector<PetscInt> *column, Orderer reorder, void *context);
-  PetscErrorCode ArrangePairs(const CsrView &A, Pairing &&pairing, std::vector<PetscInt> *order, Orderer reorder,
-                              void *context);
+  PetscErrorCode ArrangePairs(const CsrView &A, Pairing &&pairing, std::vector<PetscInt> *order, void *context);
   PetscErrorCode Analyse(const CsrView &A, std::vector<PetscInt> row, std::vector<PetscInt> column);
   PetscErrorCode AddUnknowns(const std::vector<PetscInt> &pivots, const std::vector<PetscInt> &from,
                              std::vector<PetscInt> *unknowns);

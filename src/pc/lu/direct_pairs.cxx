@@ -1,32 +1,18 @@
 /// Unknowns that are eliminated in pairs, in a symmetric factorization.
-#include <numeric>
 #include "pc/lu/direct.hpp"
+#include "pc/lu/reorder.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::lu
 {
 
-/// An order of elimination in which partners follow each other: `reorder`'s of what pairs are coupled with; without
-/// one, the given order.
+/// An order of elimination in which partners follow each other: that of ReorderPairs(); with a null context, the given
+/// order.
 PetscErrorCode DirectFactor::ArrangePairs(const CsrView &A, Pairing &&pairing, std::vector<PetscInt> *order,
-                                          Orderer reorder, void *context)
+                                          void *context)
 {
-  std::vector<PetscInt> i, j, natural;
-  SymmetricPattern      pattern;
-
   PetscFunctionBegin;
-  if (reorder) {
-    PetscCallCXX(natural.resize(A.rows));
-    std::iota(natural.begin(), natural.end(), 0);
-    PetscCall(symbolic::SymmetricPatternOf(A, natural, natural, &pattern));
-    PetscCall(symbolic::JoinPairs(pairing.partner, &pattern));
-    PetscCheck(pattern.i[A.rows] <= PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-               "%.0f couplings of pairs are too many for PetscInt", (double)pattern.i[A.rows]);
-    PetscCallCXX(i.assign(pattern.i.begin(), pattern.i.end()));
-    PetscCallCXX(j.assign(pattern.j.begin(), pattern.j.end()));
-    const PetscInt nonzeros = static_cast<PetscInt>(j.size());
-    PetscCall((*reorder)(CsrView{A.rows, A.cols, nonzeros, i.data(), j.data(), nullptr}, context, order));
-  }
+  if (context) PetscCall(ReorderPairs(A, pairing.partner, context, order));
   PetscCall(BringTogether(pairing.partner, order));
   partner_          = std::move(pairing.partner);
   analysis_.matched = true;
@@ -48,7 +34,7 @@ PetscErrorCode DirectFactor::ChoosePairs()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DirectFactor::PairAgain(const CsrView &A, Orderer reorder, void *context, bool *changed)
+PetscErrorCode DirectFactor::PairAgain(const CsrView &A, void *context, bool *changed)
 {
   std::vector<PetscInt> order;
   Matching              matching;
@@ -62,7 +48,7 @@ PetscErrorCode DirectFactor::PairAgain(const CsrView &A, Orderer reorder, void *
   *changed = partner_ != pairing.partner || analysis_.row_scale != pairing.scale;
   if (!*changed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCXX(order = analysis_.column_order);
-  PetscCall(ArrangePairs(A, std::move(pairing), &order, partner_ == pairing.partner ? nullptr : reorder, context));
+  PetscCall(ArrangePairs(A, std::move(pairing), &order, partner_ == pairing.partner ? nullptr : context));
   analysis_.paired = true;
   PetscCall(Analyse(A, order, order));
   PetscFunctionReturn(PETSC_SUCCESS);

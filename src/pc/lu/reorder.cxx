@@ -2,6 +2,7 @@
 #include "pc/lu/reorder.hpp"
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <petsc/private/petscimpl.h>
 #include "pc/ordering/leastfill.hpp"
 #include "pc/ordering/matrix.hpp"
@@ -11,14 +12,29 @@
 namespace sparsegpu::lu
 {
 
+namespace
+{
+/// type [64]: the ordering that was asked for, or the preferred one. *least: it is leastfill.
+PetscErrorCode GetType(const Reordering &c, char type[], bool *least)
+{
+  const char *prefix = ((PetscObject)c.F)->prefix ? ((PetscObject)c.F)->prefix : ((PetscObject)c.A)->prefix;
+  PetscBool   set;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrncpy(type, MATORDERINGLEASTFILL, 64));
+  PetscCall(PetscOptionsGetString(((PetscObject)c.A)->options, prefix, "-pc_factor_mat_ordering_type", type, 64, &set));
+  *least = !strcmp(type, MATORDERINGLEASTFILL) || !strcmp(type, MATORDERINGEXTERNAL);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
 PetscErrorCode Reorder(const CsrView &B, void *context, std::vector<PetscInt> *order)
 {
-  const Reordering *c      = static_cast<Reordering *>(context);
-  const char       *prefix = ((PetscObject)c->F)->prefix ? ((PetscObject)c->F)->prefix : ((PetscObject)c->A)->prefix;
-  char              type[64];
+  const Reordering     *c = static_cast<Reordering *>(context);
+  char                  type[64];
   std::vector<PetscInt> i, j;
   std::vector<Scalar>   a;
-  PetscBool             set;
+  bool                  least;
   Mat                   M;
 
   PetscFunctionBegin;
@@ -26,9 +42,7 @@ PetscErrorCode Reorder(const CsrView &B, void *context, std::vector<PetscInt> *o
     PetscCall(ordering::LeastFillOf(c->A, c->space, order, c->taken));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PetscStrncpy(type, MATORDERINGLEASTFILL, sizeof(type)));
-  PetscCall(PetscOptionsGetString(((PetscObject)c->A)->options, prefix, "-pc_factor_mat_ordering_type", type,
-                                  sizeof(type), &set));
+  PetscCall(GetType(*c, type, &least));
   PetscCallCXX(i.assign(B.i, B.i + B.rows + 1));
   PetscCallCXX(j.assign(B.j, B.j + B.nonzeros));
   PetscCallCXX(a.assign(B.nonzeros, Scalar(1)));
@@ -37,11 +51,41 @@ PetscErrorCode Reorder(const CsrView &B, void *context, std::vector<PetscInt> *o
                                       reinterpret_cast<PetscScalar *>(a.data()), &M));
   PetscCall(PetscObjectSetOptions((PetscObject)M, ((PetscObject)c->A)->options));
   PetscCall(MatSetOptionsPrefix(M, ((PetscObject)c->A)->prefix));
-  if (!strcmp(type, MATORDERINGLEASTFILL) || !strcmp(type, MATORDERINGEXTERNAL))
+  if (least)
     PetscCall(ordering::LeastFillOf(M, c->space, order, c->taken));
   else
     PetscCall(ordering::OrderOf(M, type, order, c->taken));
   PetscCall(MatDestroy(&M));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ReorderPairs(const CsrView &A, const std::vector<PetscInt> &partner, void *context,
+                            std::vector<PetscInt> *order)
+{
+  const Reordering          *c = static_cast<Reordering *>(context);
+  char                       type[64];
+  std::vector<PetscInt>      i, j, natural;
+  symbolic::SymmetricPattern pattern;
+  ordering::CompressedGraph  graph;
+  bool                       least;
+
+  PetscFunctionBegin;
+  PetscCall(GetType(*c, type, &least));
+  PetscCallCXX(natural.resize(A.rows));
+  std::iota(natural.begin(), natural.end(), 0);
+  PetscCall(symbolic::SymmetricPatternOf(A, natural, natural, &pattern));
+  if (least) {
+    PetscCallCXX(graph = ordering::PairedGraph(pattern, partner));
+    PetscCall(ordering::LeastFillOf(c->A, std::move(graph), c->space, order, c->taken));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(symbolic::JoinPairs(partner, &pattern));
+  PetscCheck(pattern.i[A.rows] <= PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "%.0f couplings of pairs are too many for PetscInt", (double)pattern.i[A.rows]);
+  PetscCallCXX(i.assign(pattern.i.begin(), pattern.i.end()));
+  PetscCallCXX(j.assign(pattern.j.begin(), pattern.j.end()));
+  const PetscInt nonzeros = static_cast<PetscInt>(j.size());
+  PetscCall(Reorder(CsrView{A.rows, A.cols, nonzeros, i.data(), j.data(), nullptr}, context, order));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -22,5 +22,9 @@ struct Reordering {
 /// preferred one, which it is where B has values: those of the Reordering's own matrix. `context`: a Reordering. A
 /// DirectFactor::Orderer.
 PetscErrorCode Reorder(const CsrView &B, void *context, std::vector<PetscInt> *order);
+/// The same of pairs of unknowns, which need not follow each other in *order. A: the Reordering's own matrix; partner
+/// [A.rows]: the other one of each; itself: it is in none.
+PetscErrorCode ReorderPairs(const CsrView &A, const std::vector<PetscInt> &partner, void *context,
+                            std::vector<PetscInt> *order);
 
 } // namespace sparsegpu::lu

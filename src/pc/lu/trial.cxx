@@ -122,7 +122,7 @@ PetscErrorCode Trial::Pairs(Quality *quality)
     PetscCall(keep());
   }
   if (most != Quality::Good && matches) {
-    PetscCall(factor_->PairAgain(matrix_->csr, Reorder, reordering_, &changed));
+    PetscCall(factor_->PairAgain(matrix_->csr, reordering_, &changed));
     if (changed) {
       PetscCall(PetscInfo(F_, "The pivots are poor: unknowns are paired for these values\n"));
       PetscCall(WithOrder(false, &now));

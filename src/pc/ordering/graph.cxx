@@ -157,4 +157,38 @@ SymmetricPattern Expanded(const WeightedGraph &G)
   return B;
 }
 
+CompressedGraph PairedGraph(const SymmetricPattern &A, const Indices &partner)
+{
+  CompressedGraph   C;
+  Indices           node(A.n), seen;
+  SymmetricPattern &pattern = C.graph.pattern;
+
+  C.begin.assign(1, 0);
+  C.member.reserve(A.n);
+  for (PetscInt k = 0; k < A.n; k++) {
+    if (partner[k] < k) continue; // with the first of the two
+    node[k] = node[partner[k]] = static_cast<PetscInt>(C.graph.weight.size());
+    C.member.push_back(k);
+    if (partner[k] > k) C.member.push_back(partner[k]);
+    C.graph.weight.push_back(partner[k] > k ? 2 : 1);
+    C.begin.push_back(static_cast<PetscInt>(C.member.size()));
+  }
+  pattern.n = static_cast<PetscInt>(C.graph.weight.size());
+  pattern.i.assign(1, 0);
+  pattern.j.reserve(A.j.size());
+  seen.assign(pattern.n, -1);
+  for (PetscInt c = 0; c < pattern.n; c++) {
+    seen[c] = c;
+    for (PetscInt m = C.begin[c]; m < C.begin[c + 1]; m++)
+      for (PetscCount e = A.i[C.member[m]]; e < A.i[C.member[m] + 1]; e++) {
+        const PetscInt other = node[A.j[e]];
+        if (seen[other] == c) continue;
+        seen[other] = c;
+        pattern.j.push_back(other);
+      }
+    pattern.i.push_back(static_cast<PetscCount>(pattern.j.size()));
+  }
+  return C;
+}
+
 } // namespace sparsegpu::ordering

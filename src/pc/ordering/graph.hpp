@@ -17,6 +17,9 @@ struct CompressedGraph {
 /// do.
 bool CompressTo(const SymmetricPattern &A, PetscInt most, CompressedGraph *compressed);
 
+/// Pairs of unknowns that are to follow each other become one node: partner [A.n]: the other one; itself: none.
+CompressedGraph PairedGraph(const SymmetricPattern &A, const Indices &partner);
+
 /// The graph of some nodes of another.
 struct Part {
   WeightedGraph graph;

@@ -55,6 +55,58 @@ PetscErrorCode Tell(Mat A, const LeastFillReport &report)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode ReadFactorizations(Mat A, PetscReal *factorizations)
+{
+  PetscFunctionBegin;
+  *factorizations = 100;
+  PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "Ordering leastfill", "Mat");
+  PetscOptionsObject->options = ((PetscObject)A)->options;
+  PetscCall(PetscOptionsReal("-mat_ordering_leastfill_factorizations",
+                             "Factorizations that the ordering is to serve: the more, the slower candidates are tried",
+                             "MATORDERINGLEASTFILL", *factorizations, factorizations, nullptr));
+  PetscOptionsEnd();
+  PetscCheck(*factorizations >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-mat_ordering_leastfill_factorizations %g must be non-negative", (double)*factorizations);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode OrderGraph(CompressedGraph C, PetscReal factorizations, Space space, Indices *order,
+                          LeastFillReport *report)
+{
+  const PetscInt          n = static_cast<PetscInt>(C.member.size());
+  Indices                 dense, component;
+  Part                    rest;
+  std::unique_ptr<Search> search;
+
+  PetscFunctionBegin;
+  PetscCallCXX(dense = DenseNodes(C.graph));
+  if (dense.empty()) {
+    PetscCallCXX(rest.node.resize(C.graph.pattern.n));
+    std::iota(rest.node.begin(), rest.node.end(), 0);
+    std::swap(rest.graph, C.graph);
+  } else {
+    PetscCallCXX(rest = WithoutDense(C.graph, dense));
+  }
+  *report       = LeastFillReport();
+  report->dense = static_cast<PetscInt>(dense.size());
+  report->nodes = rest.graph.pattern.n + report->dense;
+  PetscCallCXX(report->components = FindComponents(rest.graph.pattern, &component));
+  PetscCallCXX(search = std::make_unique<Search>(rest.graph, component, report->components, factorizations, space));
+  PetscCall(search->Run());
+  order->clear();
+  PetscCallCXX(order->reserve(n));
+  const auto eliminate = [&](PetscInt k) {
+    order->insert(order->end(), C.member.begin() + C.begin[k], C.member.begin() + C.begin[k + 1]);
+  };
+  Indices nodes;
+  PetscCallCXX(nodes = search->Order());
+  for (const PetscInt k : nodes) eliminate(rest.node[k]);
+  for (const PetscInt k : dense) eliminate(k);
+  PetscCallCXX(report->candidates = search->Candidates());
+  report->cost = search->Total();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatGetOrdering_LeastFill(Mat A, MatOrderingType, IS *row, IS *column)
 {
   Indices     order;
@@ -94,17 +146,10 @@ PetscErrorCode LeastFillOf(Mat A, Space space, Indices *order, std::string *take
 {
   SymmetricPattern pattern;
   LeastFillReport  report;
-  PetscReal        factorizations = 100;
+  PetscReal        factorizations;
 
   PetscFunctionBegin;
-  PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "Ordering leastfill", "Mat");
-  PetscOptionsObject->options = ((PetscObject)A)->options;
-  PetscCall(PetscOptionsReal("-mat_ordering_leastfill_factorizations",
-                             "Factorizations that the ordering is to serve: the more, the slower candidates are tried",
-                             "MATORDERINGLEASTFILL", factorizations, &factorizations, nullptr));
-  PetscOptionsEnd();
-  PetscCheck(factorizations >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "-mat_ordering_leastfill_factorizations %g must be non-negative", (double)factorizations);
+  PetscCall(ReadFactorizations(A, &factorizations));
   PetscCall(GraphOf(A, &pattern, moves));
   if (moves && *moves) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(LeastFill(std::move(pattern), factorizations, space, order, &report));
@@ -113,42 +158,27 @@ PetscErrorCode LeastFillOf(Mat A, Space space, Indices *order, std::string *take
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode LeastFillOf(Mat A, CompressedGraph &&graph, Space space, Indices *order, std::string *taken)
+{
+  LeastFillReport report;
+  PetscReal       factorizations;
+
+  PetscFunctionBegin;
+  PetscCall(ReadFactorizations(A, &factorizations));
+  PetscCall(OrderGraph(std::move(graph), factorizations, space, order, &report));
+  PetscCall(Tell(A, report));
+  PetscCallCXX(*taken = report.Taken());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode LeastFill(SymmetricPattern A, PetscReal factorizations, Space space, Indices *order,
                          LeastFillReport *report)
 {
-  const PetscInt          n = A.n;
-  CompressedGraph         C;
-  Indices                 dense, component;
-  Part                    rest;
-  std::unique_ptr<Search> search;
+  CompressedGraph C;
 
   PetscFunctionBegin;
   PetscCallCXX(C = CompressIfSmaller(std::move(A)));
-  PetscCallCXX(dense = DenseNodes(C.graph));
-  if (dense.empty()) {
-    PetscCallCXX(rest.node.resize(C.graph.pattern.n));
-    std::iota(rest.node.begin(), rest.node.end(), 0);
-    std::swap(rest.graph, C.graph);
-  } else {
-    PetscCallCXX(rest = WithoutDense(C.graph, dense));
-  }
-  *report       = LeastFillReport();
-  report->dense = static_cast<PetscInt>(dense.size());
-  report->nodes = rest.graph.pattern.n + report->dense;
-  PetscCallCXX(report->components = FindComponents(rest.graph.pattern, &component));
-  PetscCallCXX(search = std::make_unique<Search>(rest.graph, component, report->components, factorizations, space));
-  PetscCall(search->Run());
-  order->clear();
-  PetscCallCXX(order->reserve(n));
-  const auto eliminate = [&](PetscInt k) {
-    order->insert(order->end(), C.member.begin() + C.begin[k], C.member.begin() + C.begin[k + 1]);
-  };
-  Indices nodes;
-  PetscCallCXX(nodes = search->Order());
-  for (const PetscInt k : nodes) eliminate(rest.node[k]);
-  for (const PetscInt k : dense) eliminate(k);
-  PetscCallCXX(report->candidates = search->Candidates());
-  report->cost = search->Total();
+  PetscCall(OrderGraph(std::move(C), factorizations, space, order, report));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -6,6 +6,7 @@
 #include <petscmat.h>
 #include <string>
 #include "pc/ordering/cost.hpp"
+#include "pc/ordering/graph.hpp"
 
 namespace sparsegpu::ordering
 {
@@ -35,6 +36,8 @@ PetscErrorCode LeastFill(SymmetricPattern A, PetscReal factorizations, Space spa
 /// The same for a square matrix, with its options; -info tells what was tried. *taken, unless null: Taken(). *moves,
 /// unless null: as GraphOf() has it; then there is no order.
 PetscErrorCode LeastFillOf(Mat A, Space space, Indices *order, std::string *taken = nullptr, bool *moves = nullptr);
+/// The same of a graph of A's unknowns, the members of a node one after the other.
+PetscErrorCode LeastFillOf(Mat A, CompressedGraph &&graph, Space space, Indices *order, std::string *taken);
 /// What SetTaken() says of MATORDERINGLEASTFILL where rows are to move first: the natural order, to be replaced.
 constexpr char NOT_YET[] = "none until rows have moved";
 
