@@ -158,7 +158,7 @@ __device__ __forceinline__ int ChoosePivot(PetscReal magnitude, int lane, int k,
   const bool      counts = lane >= k && lane < end && magnitude >= 0; // what is not a number never wins
   // most rows stay, and a vote says so before the largest is known
   if (exchange <= 0 || !__any_sync(ALL_LANES, counts && !(own >= exchange * magnitude))) return k;
-  const RealBits bits = counts ? BitsOf(magnitude) : 0, most = LargestOfWarp(bits);
+  const RealBits bits = counts && magnitude > 0 ? BitsOf(magnitude) : 0, most = LargestOfWarp(bits); // of -0: none
   return __ffs(static_cast<int>(__ballot_sync(ALL_LANES, counts && bits == most))) - 1;
 }
 

@@ -48,7 +48,7 @@ public:
   {
     row_  = lane_;
     code_ = 0;
-    Search();
+    Search(0);
     for (int k = 0; k < size_;) {
       const bool pair = Choose(k);
       Eliminate(k, P, first, tally, met);
@@ -60,27 +60,26 @@ public:
   }
 
 private:
-  static constexpr double NEARLY = 0.95; ///< of the largest entry: a pair's bound of multipliers hardly grows
-
   __device__ Number &At(int i, int j) const { return entry_[i + j * pitch_]; }
 
-  /// Bits that order as magnitudes do, but for the last of 16 or 18 of the mantissa, with a column in the lowest five.
-  __device__ static unsigned KeyOf(const Number &v, int column)
+  /// The magnitude, of what is not a number none, as of -0, whose bits are above all others.
+  __device__ static RealBits Bits(const Number &v)
   {
-    const auto size = LargestPart(v);
-    unsigned   high;
-    if constexpr (sizeof(size) == sizeof(double))
-      high = static_cast<unsigned>(__double2hiint(size));
-    else
-      high = static_cast<unsigned>(__float_as_int(static_cast<float>(size)));
-    return (high & ~31u) | static_cast<unsigned>(column);
+    const PetscReal size = Magnitude(v);
+    return size > 0 ? BitsOf(size) : 0;
   }
-  /// The largest entry of the lane's row beside its diagonal.
-  __device__ void Search()
+  /// The largest entry of the lane's row beside its diagonal, in columns from `begin` on.
+  __device__ void Search(int begin)
   {
     other_ = 0;
-    if (lane_ < size_)
-      for (int j = 0; j < lane_; j++) other_ = max(other_, KeyOf(At(lane_, j), j));
+    at_    = lane_;
+    if (lane_ >= size_ || lane_ < begin) return;
+    for (int j = begin; j < lane_; j++) {
+      const RealBits size = Bits(At(lane_, j));
+      if (size <= other_) continue;
+      other_ = size;
+      at_    = j;
+    }
   }
   __device__ void Swap(int a, int b)
   {
@@ -119,38 +118,23 @@ private:
     if (lane_ == k) code_ = code;
     if (lane_ == k + 1) code_ = -code;
   }
-  /// Brings the next pivot to place k; true: two, to k and k + 1, combined. Those that are there already are taken
-  /// where they are large enough.
+  /// Brings the next pivot to place k; true: two, to k and k + 1, combined. What is not a number never wins.
   __device__ bool Choose(int k)
   {
     const bool     left = lane_ >= k && lane_ < size_;
-    const unsigned own = left ? KeyOf(At(lane_, lane_), 0) : 0, diagonal = __reduce_max_sync(ALL_LANES, own);
-    const unsigned most  = __reduce_max_sync(ALL_LANES, other_);
-    const double   limit = Size(most) * DIAGONAL_SHARE;
-    if (!(Size(diagonal) < limit)) {
-      const unsigned first = __shfl_sync(ALL_LANES, own, k);
-      const int      at    = __ffs(static_cast<int>(__ballot_sync(ALL_LANES, left && own == diagonal))) - 1;
-      if (Size(first) < limit) Swap(k, at);
+    const RealBits own = left ? Bits(At(lane_, lane_)) : 0, diagonal = LargestOfWarp(own), most = LargestOfWarp(other_);
+    const int      at = __ffs(static_cast<int>(__ballot_sync(ALL_LANES, left && own == diagonal))) - 1;
+    __syncwarp(); // all have read
+    if (!(RealOf(diagonal) < DIAGONAL_SHARE * RealOf(most))) {
+      Swap(k, at);
       return false;
     }
-    // the diagonal of both is less than the limit, and so small against an entry that is hardly less than the largest
-    const unsigned next = __shfl_sync(ALL_LANES, other_, k + 1 < size_ ? k + 1 : k);
-    const bool     here = (next & 31u) == static_cast<unsigned>(k) && Size(next) >= Size(most) * NEARLY;
-    if (!here) {
-      const int row = __ffs(static_cast<int>(__ballot_sync(ALL_LANES, left && other_ == most))) - 1;
-      Swap(k, static_cast<int>(most & 31u));
-      Swap(k + 1, row);
-    }
+    const int row    = __ffs(static_cast<int>(__ballot_sync(ALL_LANES, other_ == most))) - 1;
+    const int column = __shfl_sync(ALL_LANES, at_, row);
+    Swap(k, column);
+    Swap(k + 1, row);
     Turn(k);
     return true;
-  }
-  /// About what a key stands for.
-  __device__ static double Size(unsigned key)
-  {
-    if constexpr (sizeof(decltype(LargestPart(Number(0)))) == sizeof(double))
-      return __hiloint2double(static_cast<int>(key & ~31u), 0);
-    else
-      return static_cast<double>(__int_as_float(static_cast<int>(key & ~31u)));
   }
   /// Pivot k; looks for the next one on the way.
   __device__ void Eliminate(int k, const LuPivoting &P, PetscInt first, PivotTally *tally, Number *met)
@@ -158,7 +142,6 @@ private:
     const Number found = F_.PivotMet(At(k, k)), used = UsedPivot(found, P), inverse = Inverse(used);
     const bool   below = lane_ > k && lane_ < size_;
     const Number l     = below ? At(lane_, k) * inverse : Number(0);
-    unsigned     other = 0;
     __syncwarp(); // all have read the pivot
     if (lane_ == k) {
       tally->Count(found, used, P, first + k);
@@ -166,15 +149,22 @@ private:
       At(k, k) = used;
     }
     if (below) {
-#pragma unroll 8
+      other_ = 0;
+      at_    = lane_;
+#pragma unroll 4
       for (int j = k + 1; j < size_; j++) {
-        const Number v = At(lane_, j) - l * At(k, j);
-        At(lane_, j)   = v;
-        other          = max(other, j < lane_ ? KeyOf(v, j) : 0u);
+        const Number   v    = At(lane_, j) - l * At(k, j);
+        const RealBits size = Bits(v);
+        At(lane_, j)        = v;
+        if (j < lane_ && size > other_) {
+          other_ = size;
+          at_    = j;
+        }
       }
       At(lane_, k) = l;
+    } else {
+      other_ = 0;
     }
-    other_ = other;
     __syncwarp();
   }
 
@@ -182,7 +172,8 @@ private:
   Number                    *entry_;
   int                        pitch_, size_, lane_;
   int                        row_ = 0, code_ = 0;
-  unsigned                   other_ = 0; ///< KeyOf() the largest entry of the lane's row beside its diagonal
+  RealBits                   other_ = 0; ///< magnitude of the largest entry of the lane's row beside its diagonal
+  int                        at_    = 0; ///< its column
 };
 } // namespace
 

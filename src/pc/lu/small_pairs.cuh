@@ -18,41 +18,21 @@ template <class Number> struct TilePairs {
 } // namespace
 
 /// Row i below a tile of pivots k0 .. k0 + size - 1, by a thread: its columns are brought to the pivots, and it becomes
-/// one of L; row k of U is set. A strip at a time in registers: a tile of them would be spilled.
+/// one of L; row k of U is set.
 template <class Number> static __device__ void SolveBelowPairs(const DeviceFront<Number> &F, Dense<Number> D, int k0,
                                                                int size, int i, const TilePairs<Number> &T)
 {
-#pragma unroll 1
   for (int k = 0; k < size; k++) { // U's place is free until then
     const int    code = T.code[k];
     const Number own  = D(i, k0 + T.from[k]);
     D(k0 + k, i)      = code ? TurnedColumn(code, own, D(i, k0 + T.from[code > 0 ? k + 1 : k - 1])) : own;
   }
-#pragma unroll 4
-  for (int k = 0; k < size; k++) D(i, k0 + k) = D(k0 + k, i);
-#pragma unroll 1
-  for (int first = 0; first < size; first += STRIP) {
-    const int width = min(STRIP, size - first), s = k0 + first;
-    Number    r[STRIP];
-#pragma unroll
-    for (int c = 0; c < STRIP; c++) r[c] = c < width ? D(i, s + c) : Number(0);
-#pragma unroll
-    for (int k = 0; k < STRIP; k++) {
-      if (k >= width) break;
-      D(s + k, i) = F.Mirrored(r[k]);
-      r[k]        = r[k] * T.inverse[first + k];
-#pragma unroll
-      for (int c = k + 1; c < STRIP; c++)
-        if (c < width) r[c] = r[c] - r[k] * D(s + k, s + c);
-      D(i, s + k) = r[k];
-    }
-#pragma unroll 1
-    for (int j = s + STRIP; j < k0 + size; j++) { // a whole strip is before it
-      Number sum[2] = {D(i, j), Number(0)};
-#pragma unroll
-      for (int t = 0; t < STRIP; t++) sum[t % 2] = sum[t % 2] - r[t] * D(s + t, j);
-      D(i, j) = sum[0] + sum[1];
-    }
+  for (int k = 0; k < size; k++) { // a row of A G times U^-1, kept as a column meanwhile
+    Number sum[2] = {D(k0 + k, i), Number(0)};
+    for (int t = 0; t < k; t++) sum[t % 2] = sum[t % 2] - D(i, k0 + t) * D(k0 + t, k0 + k);
+    const Number u = sum[0] + sum[1];
+    D(k0 + k, i)   = F.Mirrored(u);
+    D(i, k0 + k)   = u * T.inverse[k];
   }
 }
 
