@@ -1,0 +1,2 @@
+/// Loads as any, for kernels on the host.
+#pragma once
