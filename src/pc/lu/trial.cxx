@@ -101,7 +101,7 @@ PetscErrorCode Trial::Pairs(Quality *quality)
 {
   const bool    matches = factor_->options.matching != 2;
   LuArrangement best;
-  Quality       most = *quality, now = Quality::Bad;
+  Quality       most = *quality, now = *quality; // of the arrangements `best` and in use
   bool          changed;
 
   PetscFunctionBegin;
