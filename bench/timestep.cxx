@@ -16,6 +16,7 @@ static char help[] =
 #include <cmath>
 #include <vector>
 #include "petsc/compat.hpp"
+#include "residual.hpp"
 #include "sparsegpu.h"
 #include "timestep_entries.hpp"
 
@@ -53,7 +54,6 @@ struct Loop {
 
   PetscErrorCode Create();
   PetscErrorCode Step(PetscInt step, Times *times);
-  PetscErrorCode Residual(PetscReal *relative);
   PetscErrorCode Destroy();
 
 private:
@@ -156,23 +156,6 @@ PetscErrorCode Loop::Step(PetscInt step, Times *times)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// |b - A u| / |b| of the last step.
-PetscErrorCode Loop::Residual(PetscReal *relative)
-{
-  Vec       r;
-  PetscReal norm;
-
-  PetscFunctionBegin;
-  PetscCall(VecDuplicate(b, &r));
-  PetscCall(MatMult(A, u, r));
-  PetscCall(VecAXPY(r, -1, b));
-  PetscCall(VecNorm(r, NORM_2, relative));
-  PetscCall(VecNorm(b, NORM_2, &norm));
-  *relative /= norm;
-  PetscCall(VecDestroy(&r));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode Loop::Destroy()
 {
   PetscFunctionBegin;
@@ -216,7 +199,7 @@ PetscErrorCode Report(Loop *loop, const std::vector<Times> &all, const Copies &c
   PetscCall(PCGetType(pc, &preconditioner));
   PetscCall(MatGetSize(loop->A, &rows, nullptr));
   PetscCall(VecGetSize(loop->values, &entries));
-  PetscCall(loop->Residual(&residual));
+  PetscCall(RelativeResidual(loop->A, loop->b, loop->u, &residual));
   PetscCall(PetscPrintf(PETSC_COMM_SELF,
                         "%s, %s vectors, %s and %s: %" PetscInt_FMT " rows, %" PetscInt_FMT " nonzeros, %d steps\n",
                         type, vectors, solver, preconditioner, rows, entries, static_cast<int>(all.size())));

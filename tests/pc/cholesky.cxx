@@ -2,7 +2,7 @@ static const char help[] =
     "Symmetric direct factorizations by MATSOLVERSPARSEGPU: one triangle of the fronts, definite or not.\n\n";
 
 #include "direct.hpp"
-#include "eigenvalues.hpp"
+#include "inertia.hpp"
 #include "mirrored.hpp"
 
 using namespace testing;
@@ -40,14 +40,8 @@ static PetscErrorCode Check(const Problem &p, bool hermitian, const char orderin
       PetscCall(MatSetOption(A, hermitian ? MAT_HERMITIAN : MAT_SYMMETRIC, PETSC_TRUE));
       PetscCall(FactorDirect(A, MAT_FACTOR_CHOLESKY, ordering, &F));
       PetscCall(CheckKind(F, what));
-      for (const bool transpose : {false, true}) {
-        PetscCall(SolveWith(A, F, VECSTANDARD, transpose, &x));
-        PetscCall(CheckBackward(p, x, transpose, what, slack));
-        PetscCall(MatCholeskyFactorNumeric(F, A, &info));
-        PetscCall(SolveWith(A, F, VECSTANDARD, transpose, &again));
-        PetscCall(CheckSameBits(x, again, what));
-        PetscCall(CheckColumns(F, p, 3, transpose, slack, what));
-      }
+      PetscCall(CheckSolves(A, F, p, slack, what));
+      for (const bool transpose : {false, true}) PetscCall(CheckColumns(F, p, 3, transpose, slack, what));
       PetscCall(MatScale(A, (PetscReal)-0.75));
       PetscCall(MatCholeskyFactorNumeric(F, A, &info));
       PetscCall(FactorDirect(A, MAT_FACTOR_CHOLESKY, ordering, &G));
@@ -127,24 +121,16 @@ static PetscErrorCode Inertia()
   PetscFunctionBeginUser;
   PetscCall(Backends(&backends));
   for (const PetscReal shift : {(PetscReal)0.93, (PetscReal)3.1, (PetscReal)6.7}) {
-    const Problem          p = Shifted(N, shift);
-    std::vector<PetscReal> dense((size_t)(p.rows * p.rows), 0);
-    PetscInt               expected = 0;
-    for (const Entry &e : p.entries) dense[(size_t)(e.i + e.j * p.rows)] = e.v;
-    for (const PetscReal v : Eigenvalues(dense, (size_t)p.rows)) {
-      PetscCheck(PetscAbsReal(v) > 1e-4, PETSC_COMM_SELF, PETSC_ERR_PLIB, "eigenvalue %g has no sign", (double)v);
-      expected += v < 0;
-    }
+    const Problem p = Shifted(N, shift);
+    PetscInt      expected;
+    PetscCall(CountNegative(p, (PetscReal)1e-4, &expected));
     for (const std::string &backend : backends)
       for (const char *ordering : {MATORDERINGNATURAL, MATORDERINGND, MATORDERINGRCM}) {
-        PetscInt negative, zero, positive;
-        Mat      A, F;
+        Mat A, F;
         PetscCall(CreateOn(backend, p, &A));
         PetscCall(FactorDirect(A, MAT_FACTOR_CHOLESKY, ordering, &F));
-        PetscCall(MatGetInertia(F, &negative, &zero, &positive));
-        PetscCheck(negative == expected && zero == 0 && positive == p.rows - expected, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-                   "%s on %s, shift %g: inertia %d %d %d, %d are negative", ordering, backend.c_str(), (double)shift,
-                   (int)negative, (int)zero, (int)positive, (int)expected);
+        PetscCall(CheckInertia(F, p, expected,
+                               std::string(ordering) + " on " + backend + ", shift " + std::to_string((double)shift)));
         PetscCall(MatDestroy(&F));
         PetscCall(MatDestroy(&A));
       }

@@ -126,6 +126,33 @@ inline PetscErrorCode CheckBackward(const Problem &p, const std::vector<PetscSca
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The values of p, which has A's pattern, factored by Cholesky's method.
+inline PetscErrorCode FactorValues(Mat F, Mat A, const Problem &p, MatFactorError *error)
+{
+  const MatFactorInfo info = Info(0);
+
+  PetscFunctionBeginUser;
+  PetscCall(SetValues(A, p));
+  PetscCall(MatCholeskyFactorNumeric(F, A, &info));
+  PetscCall(MatFactorGetError(F, error));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+/// The same without an error, and with solves, plain and transposed.
+inline PetscErrorCode CheckNewValues(Mat F, Mat A, const Problem &p)
+{
+  std::vector<PetscScalar> x;
+  MatFactorError           error;
+
+  PetscFunctionBeginUser;
+  PetscCall(FactorValues(F, A, p, &error));
+  PetscCheck(!error, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: factor error %d", p.name.c_str(), (int)error);
+  for (const bool transpose : {false, true}) {
+    PetscCall(SolveWith(A, F, VECSTANDARD, transpose, &x));
+    PetscCall(CheckBackward(p, x, transpose, p.name));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// A first front of `head` pivots with all other rows, which then are dense.
 inline Problem Bordered(PetscInt head, PetscInt rows)
 {

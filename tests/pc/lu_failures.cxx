@@ -314,9 +314,8 @@ static Problem SaddlePoint(const std::string &name, PetscInt n, PetscReal scale,
 /// scaled, until their rows and columns have scales of their own.
 static PetscErrorCode Saddle()
 {
-  constexpr PetscInt  N     = 41;
-  const MatFactorInfo info  = Info(0);
-  const PetscReal     scale = std::pow(PETSC_MACHINE_EPSILON, (PetscReal)1.5);
+  constexpr PetscInt N     = 41;
+  const PetscReal    scale = std::pow(PETSC_MACHINE_EPSILON, (PetscReal)1.5);
   const Problem saddle = SaddlePoint("saddle", N, scale, 0, 0), definite = SaddlePoint("definite", N, scale, 20, 30);
   std::string   text;
   Mat           A, F;
@@ -326,17 +325,7 @@ static PetscErrorCode Saddle()
   PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(FactorDirect(A, MAT_FACTOR_CHOLESKY, MATORDERINGND, &F));
   for (const bool indefinite : {true, false, true, true, false}) {
-    const Problem           &p = indefinite ? saddle : definite;
-    std::vector<PetscScalar> x;
-    MatFactorError           error;
-    PetscCall(SetValues(A, p));
-    PetscCall(MatCholeskyFactorNumeric(F, A, &info));
-    PetscCall(MatFactorGetError(F, &error));
-    PetscCheck(!error, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: factor error %d", p.name.c_str(), (int)error);
-    for (const bool transpose : {false, true}) {
-      PetscCall(SolveWith(A, F, VECSTANDARD, transpose, &x));
-      PetscCall(CheckBackward(p, x, transpose, p.name));
-    }
+    PetscCall(CheckNewValues(F, A, indefinite ? saddle : definite));
     if (!indefinite) continue;
     PetscCall(ViewText(F, PETSC_VIEWER_ASCII_INFO, "lu_failures_view", &text));
     PetscCall(CheckText("view", text, {"sparsegpu Cholesky", "with pivots of order 1 and 2"}));

@@ -1,29 +1,39 @@
 static const char help[] =
     "When unknowns are paired in symmetric direct factorizations, and what such factors tell.\n\n";
 
-#include "eigenvalues.hpp"
 #include "hollow.hpp"
+#include "inertia.hpp"
 
 #include <cmath>
 
 using namespace testing;
 
-/// Saddle points of so many constraints are paired at once, without an option, and nothing is replaced.
-static PetscErrorCode AtOnce()
+/// A, with the entries of p, is factored with pairs, the view has the fact, and nothing is replaced.
+static PetscErrorCode CheckPaired(Mat A, const Problem &p, const char ordering[], const char fact[])
 {
-  const Problem            p = Constraints(40);
   std::vector<PetscScalar> x;
-  Mat                      A, F;
+  Mat                      F;
 
   PetscFunctionBeginUser;
-  PetscCall(CreateOn(on, p, &A));
-  PetscCall(FactorDirect(A, MAT_FACTOR_CHOLESKY, nullptr, &F));
+  PetscCall(FactorDirect(A, MAT_FACTOR_CHOLESKY, ordering, &F));
   PetscCall(CheckView(F, p.name, PAIRS));
-  PetscCall(CheckView(F, p.name, "rows paired and scaled by a matching", PETSC_VIEWER_ASCII_INFO_DETAIL));
+  PetscCall(CheckView(F, p.name, fact, PETSC_VIEWER_ASCII_INFO_DETAIL));
   PetscCall(CheckView(F, p.name, "\n    0 pivots replaced", PETSC_VIEWER_ASCII_INFO_DETAIL));
   PetscCall(SolveWith(A, F, VECSTANDARD, false, &x));
   PetscCall(CheckBackward(p, x, false, p.name));
   PetscCall(MatDestroy(&F));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Saddle points of so many constraints are paired at once, without an option.
+static PetscErrorCode AtOnce()
+{
+  const Problem p = Constraints(40);
+  Mat           A;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateOn(on, p, &A));
+  PetscCall(CheckPaired(A, p, nullptr, "rows paired and scaled by a matching"));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -74,24 +84,15 @@ static PetscErrorCode Inertia()
   PetscFunctionBeginUser;
   for (const Problem &p : {Hollow(Arrow({}, 33), false), Hollow(Arrow({}, 100), false),
                            Hollow(Arrow({40, 70, 35}, 30), false), Constraints(8), Constraints(13)}) {
-    std::vector<PetscReal> dense((size_t)(p.rows * p.rows), 0);
-    PetscInt               expected = 0, negative, zero, positive;
-    Mat                    A, F;
-    for (const Entry &e : p.entries) dense[(size_t)(e.i + e.j * p.rows)] += e.v;
-    for (const PetscReal v : Eigenvalues(dense, (size_t)p.rows)) {
-      PetscCheck(PetscAbsReal(v) > 1e-5, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: eigenvalue %g has no sign",
-                 p.name.c_str(), (double)v);
-      expected += v < 0;
-    }
+    PetscInt expected;
+    Mat      A, F;
+    PetscCall(CountNegative(p, (PetscReal)1e-5, &expected));
     for (const char *matching : {"auto", "on", "off"}) {
       const Option option("-mat_sparsegpu_lu_matching", matching);
       PetscCall(CreateOn(on, p, &A));
       PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
       PetscCall(FactorDirect(A, MAT_FACTOR_CHOLESKY, MATORDERINGND, &F));
-      PetscCall(MatGetInertia(F, &negative, &zero, &positive));
-      PetscCheck(negative == expected && zero == 0 && positive == p.rows - expected, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-                 "%s on %s, matching %s: inertia %d %d %d, %d are negative", p.name.c_str(), on.c_str(), matching,
-                 (int)negative, (int)zero, (int)positive, (int)expected);
+      PetscCall(CheckInertia(F, p, expected, p.name + " on " + on + ", matching " + matching));
       PetscCall(MatDestroy(&F));
       PetscCall(MatDestroy(&A));
     }
@@ -130,21 +131,14 @@ static Problem Blocks(Poor poor, PetscInt blocks)
 /// Pairs whose pivots are poor come last: that is enough where they are few.
 static PetscErrorCode Waiting()
 {
-  const Option             matching("-mat_sparsegpu_lu_matching", "on");
-  const Problem            p = Blocks(Poor::Few, 1);
-  std::vector<PetscScalar> x;
-  Mat                      A, F;
+  const Option  matching("-mat_sparsegpu_lu_matching", "on");
+  const Problem p = Blocks(Poor::Few, 1);
+  Mat           A;
 
   PetscFunctionBeginUser;
   PetscCall(CreateOn(on, p, &A));
   PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
-  PetscCall(FactorDirect(A, MAT_FACTOR_CHOLESKY, MATORDERINGNATURAL, &F));
-  PetscCall(CheckView(F, p.name, PAIRS));
-  PetscCall(CheckView(F, p.name, " columns moved to the end of the order", PETSC_VIEWER_ASCII_INFO_DETAIL));
-  PetscCall(CheckView(F, p.name, "\n    0 pivots replaced", PETSC_VIEWER_ASCII_INFO_DETAIL));
-  PetscCall(SolveWith(A, F, VECSTANDARD, false, &x));
-  PetscCall(CheckBackward(p, x, false, p.name));
-  PetscCall(MatDestroy(&F));
+  PetscCall(CheckPaired(A, p, MATORDERINGNATURAL, " columns moved to the end of the order"));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -152,28 +146,18 @@ static PetscErrorCode Waiting()
 /// LU, whose rows are free of their columns, takes over, says so, and gives way again.
 static PetscErrorCode TakesOver()
 {
-  constexpr PetscInt  BLOCKS = 12; // more poor pivots than can wait
-  const MatFactorInfo info   = Info(0);
-  const Problem       hidden = Blocks(Poor::Many, BLOCKS), open = Blocks(Poor::None, BLOCKS);
-  std::string         text;
-  Mat                 A, F;
+  constexpr PetscInt BLOCKS = 12; // more poor pivots than can wait
+  const Problem      hidden = Blocks(Poor::Many, BLOCKS), open = Blocks(Poor::None, BLOCKS);
+  std::string        text;
+  Mat                A, F;
 
   PetscFunctionBeginUser;
   PetscCall(CreateOn(on, hidden, &A));
   PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(FactorDirect(A, MAT_FACTOR_CHOLESKY, MATORDERINGNATURAL, &F));
   for (const bool poor : {true, false, true, true, false}) {
-    const Problem           &p = poor ? hidden : open;
-    std::vector<PetscScalar> x;
-    MatFactorError           error;
-    PetscCall(SetValues(A, p));
-    PetscCall(MatCholeskyFactorNumeric(F, A, &info));
-    PetscCall(MatFactorGetError(F, &error));
-    PetscCheck(!error, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: factor error %d", p.name.c_str(), (int)error);
-    for (const bool transpose : {false, true}) {
-      PetscCall(SolveWith(A, F, VECSTANDARD, transpose, &x));
-      PetscCall(CheckBackward(p, x, transpose, p.name));
-    }
+    const Problem &p = poor ? hidden : open;
+    PetscCall(CheckNewValues(F, A, p));
     if (!poor) continue;
     PetscCall(CheckView(F, p.name, "sparsegpu LU"));
     PetscCall(CheckView(F, p.name, "instead of Cholesky"));
@@ -195,10 +179,9 @@ static PetscErrorCode TakesOver()
 /// of one pivot.
 static PetscErrorCode Bad()
 {
-  const Option        matching("-mat_sparsegpu_lu_matching", "on");
-  const MatFactorInfo info = Info(0);
-  MatFactorError      error;
-  Mat                 A, F;
+  const Option   matching("-mat_sparsegpu_lu_matching", "on");
+  MatFactorError error;
+  Mat            A, F;
 
   PetscFunctionBeginUser;
   for (const Problem &p : {Hollow(Arrow({20, 40}, 50), false), Hollow(Arrow({1, 1, 3, 35}, 33), false),
@@ -213,13 +196,9 @@ static PetscErrorCode Bad()
           e.v = 0;
         else if (bad[0] == 'N' || (e.i == e.j && e.i == p.rows - 1))
           e.v = (PetscScalar)NAN;
-      PetscCall(SetValues(A, q));
-      PetscCall(MatCholeskyFactorNumeric(F, A, &info));
-      PetscCall(MatFactorGetError(F, &error));
+      PetscCall(FactorValues(F, A, q, &error));
       PetscCheck(error, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, %s on %s: no error", p.name.c_str(), bad, on.c_str());
-      PetscCall(SetValues(A, p));
-      PetscCall(MatCholeskyFactorNumeric(F, A, &info));
-      PetscCall(MatFactorGetError(F, &error));
+      PetscCall(FactorValues(F, A, p, &error));
       PetscCheck(!error, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s after %s on %s: error %d", p.name.c_str(), bad,
                  on.c_str(), (int)error);
     }

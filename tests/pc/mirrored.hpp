@@ -68,4 +68,21 @@ inline PetscErrorCode CheckColumns(Mat F, const Problem &p, PetscInt columns, bo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Solves with factors of p by Cholesky's method, plain and transposed: the same bits from the same values.
+inline PetscErrorCode CheckSolves(Mat A, Mat F, const Problem &p, PetscReal slack, const std::string &what)
+{
+  const MatFactorInfo      info = Info(0);
+  std::vector<PetscScalar> x, again;
+
+  PetscFunctionBeginUser;
+  for (const bool transpose : {false, true}) {
+    PetscCall(SolveWith(A, F, VECSTANDARD, transpose, &x));
+    PetscCall(CheckBackward(p, x, transpose, what, slack));
+    PetscCall(MatCholeskyFactorNumeric(F, A, &info));
+    PetscCall(SolveWith(A, F, VECSTANDARD, transpose, &again));
+    PetscCall(CheckSameBits(x, again, what));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace testing
