@@ -95,9 +95,42 @@ static PetscErrorCode Saddle()
       if (n <= 24 || ordering != std::string(MATORDERINGNATURAL)) PetscCall(Check(Constraints(n), false, ordering));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+/// The same bits from each new factor, and from each solve with it; -repeats of them, many to look for rare faults.
+static PetscErrorCode Repeats()
+{
+  const Option             refine("-mat_sparsegpu_lu_refine", "0"), matching("-mat_sparsegpu_lu_matching", "on");
+  const Problem            p       = Constraints(50);
+  PetscInt                 repeats = 3;
+  std::vector<PetscScalar> first, x;
+  Mat                      A, F;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-repeats", &repeats, nullptr));
+  PetscCall(CreateOn(on, p, &A));
+  PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
+  for (PetscInt k = 0; k < repeats; ++k) {
+    PetscCall(FactorDirect(A, MAT_FACTOR_CHOLESKY, MATORDERINGND, &F));
+    for (const char *solve : {"first", "second"}) {
+      const std::string what = p.name + " on " + on + ", factor " + std::to_string(k) + ", " + solve + " solve";
+      PetscCall(SolveWith(A, F, VECSTANDARD, false, &x));
+      if (first.empty()) {
+        PetscCall(CheckView(F, what, PAIRS));
+        PetscCall(CheckBackward(p, x, false, what, 100 * (PetscReal)p.rows));
+        first = x;
+      }
+      PetscCall(CheckSameBits(first, x, what));
+    }
+    PetscCall(MatDestroy(&F));
+  }
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 int main(int argc, char **argv)
 {
   return Main(argc, argv, help,
-              {{"fronts", OnEach<Fronts>}, {"hermitian", OnEach<Hermitian>}, {"saddle", OnEach<Saddle>}});
+              {{"fronts", OnEach<Fronts>},
+               {"hermitian", OnEach<Hermitian>},
+               {"saddle", OnEach<Saddle>},
+               {"repeats", OnEach<Repeats>}});
 }
