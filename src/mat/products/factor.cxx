@@ -21,16 +21,23 @@ PetscErrorCode Factor::Bring(Mat M, Rows *rows, Space space, bool values)
   else
     csr.i = view_.arrays.i, csr.j = view_.arrays.j;
   PetscCall(watch_.Look(M, rows, csr, &changed_));
-  if (!transposed_) PetscFunctionReturn(PETSC_SUCCESS);
-  if (changed_) {
-    values_ = 0;
-    PetscCall(transpose_.Find(csr, space));
+  if (transposed_) {
+    if (changed_) {
+      values_ = 0;
+      PetscCall(transpose_.Find(csr, space));
+    }
+    if (values && values_ != rows->version()) {
+      PetscCall(transpose_.TakeValues(a));
+      values_ = rows->version();
+    }
+    view_ = transpose_.rows();
   }
-  if (values && values_ != rows->version()) {
-    PetscCall(transpose_.TakeValues(a));
-    values_ = rows->version();
+  if (changed_ && space == Space::Device) {
+    PetscInt of_rows, of_columns;
+    PetscCall(MatGetBlockSizes(M, &of_rows, &of_columns));
+    PetscCall(blocks_.Find(view_, transposed_ ? of_columns : of_rows, transposed_ ? of_rows : of_columns));
   }
-  view_ = transpose_.rows();
+  view_.blocks = blocks_.view();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -9,10 +9,17 @@
 namespace sparsegpu::products
 {
 
+/// The pattern of the full blocks that rows are made of: each row of a block row has their columns, block by block.
+struct BlockView {
+  PetscInt        row_size = 1, column_size = 1;
+  const PetscInt *i = nullptr, *j = nullptr; ///< [rows / row_size + 1], [blocks]; null: none are known
+};
+
 /// Compressed sparse rows in one space; none has a column twice.
 struct SparseRows {
   PetscInt  rows = 0, cols = 0, nonzeros = 0;
-  CsrArrays arrays; ///< i [rows + 1], j [nonzeros], a [nonzeros]; a may be null where the pattern alone is read
+  CsrArrays arrays;      ///< i [rows + 1], j [nonzeros], a [nonzeros]; a may be null where the pattern alone is read
+  BlockView blocks = {}; ///< of these very rows
 };
 
 /// The pattern of C = A B.

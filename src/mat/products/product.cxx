@@ -21,20 +21,61 @@ PetscErrorCode Product::Bring(const std::vector<Operand> &operands, bool values)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+bool Product::MadeOfBlocks() const
+{
+  const BlockView &last = factors_.back().rows().blocks, &before = factors_[factors_.size() - 2].rows().blocks;
+  if (space_ != Space::Device || !BlocksMultiply(before, last)) return false;
+  BlockView inner   = before;
+  inner.column_size = last.column_size;
+  return factors_.size() == 2 || BlocksMultiply(factors_[0].rows().blocks, inner);
+}
+
 SparseRows Product::Right() const
 {
   if (factors_.size() == 2) return factors_[1].rows();
-  return SparseRows{factors_[1].rows().rows, factors_[2].rows().cols, static_cast<PetscInt>(inner_.j.size()),
-                    CsrArrays{inner_.i.data(), inner_.j.data(), inner_values_.data()}};
+  const SparseRows &A = factors_[1].rows(), &B = factors_[2].rows();
+  SparseRows        right{A.rows, B.cols, static_cast<PetscInt>(inner_.j.size()),
+                   CsrArrays{inner_.i.data(), inner_.j.data(), inner_values_.data()}};
+  if (!blocked_) return right;
+  right.blocks = BlockView{A.blocks.row_size, B.blocks.column_size, inner_.i.data(), inner_.j.data()};
+  right.nonzeros *= right.blocks.row_size * right.blocks.column_size;
+  right.arrays.i = right.arrays.j = nullptr;
+  return right;
 }
 
 PetscErrorCode Product::FindInnerPattern()
 {
   PetscFunctionBegin;
   if (factors_.size() < 3) PetscFunctionReturn(PETSC_SUCCESS);
+  const SparseRows &A = factors_[1].rows(), &B = factors_[2].rows();
   inner_values_ = Array<Scalar>();
   inner_        = Pattern();
-  PetscCall(MultiplyPattern(space_, factors_[1].rows(), factors_[2].rows(), &inner_));
+  PetscCall(MultiplyPattern(space_, blocked_ ? BlocksOf(A) : A, blocked_ ? BlocksOf(B) : B, &inner_));
+  if (!blocked_) PetscFunctionReturn(PETSC_SUCCESS);
+  const PetscCount entries = static_cast<PetscCount>(A.blocks.row_size) * B.blocks.column_size;
+  PetscCheck(static_cast<PetscCount>(inner_.j.size()) <= PETSC_MAX_INT / entries, PETSC_COMM_SELF,
+             PETSC_ERR_ARG_OUTOFRANGE,
+             "The product of the last two has %zu blocks of %lld nonzeros, more than PetscInt counts", inner_.j.size(),
+             static_cast<long long>(entries));
+  inner_.terms *= entries * A.blocks.column_size;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Of F0 and the rest.
+PetscErrorCode Product::FindOuterPattern(Pattern *C)
+{
+  const SparseRows &left = factors_[0].rows(), right = Right();
+
+  PetscFunctionBegin;
+  if (!blocked_) {
+    blocks_ = Pattern();
+    PetscCall(MultiplyPattern(space_, left, right, C));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  const BlockView &A = left.blocks, &B = right.blocks;
+  PetscCall(MultiplyPattern(space_, BlocksOf(left), BlocksOf(right), &blocks_));
+  PetscCall(ExpandBlocks(blocks_, A.row_size, B.column_size, C));
+  C->terms = blocks_.terms * A.row_size * A.column_size * B.column_size;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -42,8 +83,9 @@ PetscErrorCode Product::FindPattern(const std::vector<Operand> &operands, Patter
 {
   PetscFunctionBegin;
   PetscCall(Bring(operands, false));
+  blocked_ = MadeOfBlocks();
   PetscCall(FindInnerPattern());
-  PetscCall(MultiplyPattern(space_, factors_[0].rows(), Right(), C));
+  PetscCall(FindOuterPattern(C));
   longest_ = C->longest;
   terms_   = C->terms;
   place_   = std::move(C->place);
@@ -57,6 +99,8 @@ PetscErrorCode Product::FindPattern(const std::vector<Operand> &operands, Patter
 void Product::MoveTo(Space space)
 {
   space_        = space;
+  blocked_      = false;
+  blocks_       = Pattern();
   place_        = Array<unsigned char>();
   inner_values_ = Array<Scalar>();
   for (Factor &factor : factors_) factor = Factor(factor.transposed());
@@ -88,6 +132,21 @@ PetscErrorCode Product::BringResult(const Operand &C, SparseRows *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Product::FindInnerValues()
+{
+  PetscFunctionBegin;
+  if (factors_.size() < 3) PetscFunctionReturn(PETSC_SUCCESS);
+  const SparseRows &A = factors_[1].rows(), &B = factors_[2].rows();
+  PetscCall(inner_values_.Allocate(static_cast<size_t>(Right().nonzeros), space_));
+  const SparseRows inner = Right();
+  if (blocked_)
+    PetscCall(MultiplyBlocks(A, B, inner.blocks, inner_.longest, inner_values_.data()));
+  else
+    PetscCall(MultiplyValues(space_, A, B, inner, inner_.longest, inner_.place.data_or_null(), inner_values_.data(),
+                             nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Product::FindValues(const std::vector<Operand> &operands, const Operand &C, Scalar *c)
 {
   const int  none    = 0;
@@ -98,18 +157,21 @@ PetscErrorCode Product::FindValues(const std::vector<Operand> &operands, const O
   PetscFunctionBegin;
   PetscCall(Bring(operands, true));
   for (const Factor &factor : factors_) changed = changed || factor.changed();
-  if (changed) PetscCall(FindInnerPattern());
   suspect_ = suspect_ || changed;
   PetscCall(BringResult(C, &result));
+  const bool unblocked = blocked_ && suspect_; // patterns have changed
+  if (unblocked) blocked_ = false;
+  if (changed || unblocked) PetscCall(FindInnerPattern());
   if (suspect_) {
     place_ = Array<unsigned char>();
     PetscCall(lost.Copy(&none, 1, space_));
   }
-  if (factors_.size() == 3) {
-    const SparseRows inner = Right();
-    PetscCall(inner_values_.Allocate(inner_.j.size(), space_));
-    PetscCall(MultiplyValues(space_, factors_[1].rows(), factors_[2].rows(), inner, inner_.longest,
-                             inner_.place.data_or_null(), inner_values_.data(), nullptr));
+  PetscCall(FindInnerValues());
+  if (blocked_) {
+    const SparseRows &left = factors_[0].rows(), right = Right();
+    const BlockView   blocks{left.blocks.row_size, right.blocks.column_size, blocks_.i.data(), blocks_.j.data()};
+    PetscCall(MultiplyBlocks(left, right, blocks, blocks_.longest, c));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MultiplyValues(space_, factors_[0].rows(), Right(), result, longest_, place_.data_or_null(), c,
                            suspect_ ? lost.data() : nullptr));

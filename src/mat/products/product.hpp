@@ -34,18 +34,23 @@ public:
 
 private:
   PetscErrorCode Bring(const std::vector<Operand> &operands, bool values);
+  bool           MadeOfBlocks() const;
   PetscErrorCode FindInnerPattern();
+  PetscErrorCode FindOuterPattern(Pattern *C);
+  PetscErrorCode FindInnerValues();
   PetscErrorCode BringResult(const Operand &C, SparseRows *rows);
   /// The last factor, or the product of the last two: without values after FindInnerPattern() alone.
   SparseRows Right() const;
 
   Space               space_;
   std::vector<Factor> factors_;
-  Pattern             inner_; ///< of F1 F2
-  Array<Scalar>       inner_values_;
-  PatternWatch        result_;          ///< C's
-  bool                suspect_ = false; ///< patterns have changed, and C has not been seen to hold all terms since
+  bool          blocked_ = false; ///< all factors are made of blocks, and patterns are found, and sums made, by these
+  Pattern       inner_;           ///< of F1 F2; of its blocks, if blocked_
+  Array<Scalar> inner_values_;
+  PatternWatch  result_;          ///< C's
+  bool          suspect_ = false; ///< patterns have changed, and C has not been seen to hold all terms since
   // of F0 times the rest
+  Pattern              blocks_; ///< if blocked_
   Array<unsigned char> place_;
   PetscInt             longest_ = 0;
   PetscCount           terms_   = 0;

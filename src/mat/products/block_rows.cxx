@@ -1,0 +1,71 @@
+/// Memory for the patterns of blocks, and which blocks fit each other.
+#include "mat/products/block_rows.hpp"
+#include "petsc/compat.hpp"
+
+namespace sparsegpu::products
+{
+
+PetscErrorCode BlockRows::Find(const SparseRows &rows, PetscInt row_size, PetscInt column_size)
+{
+  bool found = false;
+
+  PetscFunctionBegin;
+  view_ = BlockView();
+  if (row_size * column_size < 2 || !rows.nonzeros) PetscFunctionReturn(PETSC_SUCCESS);
+  if (rows.rows % row_size || rows.cols % column_size || rows.nonzeros % (row_size * column_size))
+    PetscFunctionReturn(PETSC_SUCCESS);
+#if defined(SPARSEGPU_HAVE_CUDA)
+  PetscCall(i_.Allocate(static_cast<size_t>(rows.rows / row_size) + 1, Space::Device));
+  PetscCall(j_.Allocate(static_cast<size_t>(rows.nonzeros / (row_size * column_size)), Space::Device));
+  PetscCall(FindBlocks_CUDA(rows, row_size, column_size, i_.data(), j_.data(), &found));
+#endif
+  if (found) view_ = BlockView{row_size, column_size, i_.data(), j_.data()};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+bool BlocksMultiply(const BlockView &A, const BlockView &B)
+{
+  if (!A.i || !B.i || A.column_size != B.row_size) return false;
+#define ARE(R, D, C) \
+  if (A.row_size == R && A.column_size == D && B.column_size == C) return true;
+  SPARSEGPU_FOR_BLOCK_SIZES(ARE)
+#undef ARE
+  return false;
+}
+
+SparseRows BlocksOf(const SparseRows &rows)
+{
+  const BlockView &b = rows.blocks;
+  return SparseRows{rows.rows / b.row_size, rows.cols / b.column_size, rows.nonzeros / (b.row_size * b.column_size),
+                    CsrArrays{b.i, b.j, nullptr}};
+}
+
+PetscErrorCode ExpandBlocks(const Pattern &blocks, PetscInt row_size, PetscInt column_size, Pattern *rows)
+{
+  const PetscCount count   = static_cast<PetscCount>(blocks.i.size()) - 1,
+                   entries = static_cast<PetscCount>(blocks.j.size()) * row_size * column_size;
+
+  PetscFunctionBegin;
+  PetscCheck(entries <= PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "The product has %lld nonzeros, more than %" PetscInt_FMT, static_cast<long long>(entries), PETSC_MAX_INT);
+  rows->longest = blocks.longest * column_size;
+  PetscCall(rows->i.Allocate(static_cast<size_t>(count * row_size) + 1, Space::Device));
+  PetscCall(rows->j.Allocate(static_cast<size_t>(entries), Space::Device));
+#if defined(SPARSEGPU_HAVE_CUDA)
+  PetscCall(ExpandBlocks_CUDA(blocks, row_size, column_size, rows->i.data(), rows->j.data()));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MultiplyBlocks(const SparseRows &A, const SparseRows &B, const BlockView &C, PetscInt longest, Scalar *c)
+{
+  PetscFunctionBegin;
+#if defined(SPARSEGPU_HAVE_CUDA)
+  PetscCall(MultiplyBlocks_CUDA(A, B, C, longest, c));
+#else
+  (void)A, (void)B, (void)C, (void)longest, (void)c;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu::products

@@ -1,0 +1,57 @@
+/// Rows that are made of full blocks, as those of nodes with several unknowns: their products are made of blocks, too,
+/// and are found and summed by blocks. On the device alone.
+#pragma once
+
+#include "mat/products/multiply.hpp"
+
+namespace sparsegpu::products
+{
+
+class BlockRows
+{
+public:
+  /// Whether `rows`, which lie on the device, are made of blocks of that size: then view() has them until the next
+  /// call. Waits for the device. Errors: PETSC_ERR_MEM.
+  PetscErrorCode   Find(const SparseRows &rows, PetscInt row_size, PetscInt column_size);
+  const BlockView &view() const { return view_; }
+
+private:
+  Array<PetscInt> i_, j_;
+  BlockView       view_;
+};
+
+/// Rows and columns of A's blocks, and columns of B's, that MultiplyBlocks() takes: those of a matrix with itself, with
+/// interpolation from as many unknowns a node or from rigid body modes, and of P^T (A P).
+#define SPARSEGPU_FOR_BLOCK_SIZES(DO) \
+  DO(2, 2, 2)                         \
+  DO(2, 2, 3)                         \
+  DO(3, 2, 3)                         \
+  DO(3, 3, 3)                         \
+  DO(3, 3, 6)                         \
+  DO(6, 3, 6)                         \
+  DO(6, 6, 6)                         \
+  DO(4, 4, 4)                         \
+  DO(5, 5, 5)
+
+/// Whether both are made of blocks, of such sizes.
+bool BlocksMultiply(const BlockView &A, const BlockView &B);
+/// Blocks as if they were entries, without values.
+SparseRows BlocksOf(const SparseRows &rows);
+
+/// The pattern of the rows whose blocks [row_size x column_size] are `blocks`. Asynchronous. Errors:
+/// PETSC_ERR_ARG_OUTOFRANGE where PetscInt does not count the entries; PETSC_ERR_MEM.
+PetscErrorCode ExpandBlocks(const Pattern &blocks, PetscInt row_size, PetscInt column_size, Pattern *rows);
+/// c = the values of A B, by rows, where C has the blocks of their product, ascending, and no row of blocks more than
+/// `longest`. Each is summed in an order that depends on the patterns alone. Asynchronous.
+PetscErrorCode MultiplyBlocks(const SparseRows &A, const SparseRows &B, const BlockView &C, PetscInt longest,
+                              Scalar *c);
+
+// On the device.
+PetscErrorCode FindBlocks_CUDA(const SparseRows &rows, PetscInt row_size, PetscInt column_size, PetscInt *i,
+                               PetscInt *j, bool *found);
+PetscErrorCode ExpandBlocks_CUDA(const Pattern &blocks, PetscInt row_size, PetscInt column_size, PetscInt *i,
+                                 PetscInt *j);
+PetscErrorCode MultiplyBlocks_CUDA(const SparseRows &A, const SparseRows &B, const BlockView &C, PetscInt longest,
+                                   Scalar *c);
+
+} // namespace sparsegpu::products

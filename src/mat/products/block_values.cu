@@ -1,0 +1,166 @@
+/// The values of a product of rows of blocks: a row of blocks is a warp's, or, where it is long or there are few, that
+/// of several warps, each with sums of its own for its part of A's blocks. Lanes have the columns of B's rows side by
+/// side, each with all rows of A's block; sums lie in shared memory where they fit. No two lanes add to one sum, and
+/// the warps' sums are added in their order: the bits repeat.
+#include <algorithm>
+#include "device/cuda_check.hpp"
+#include "device/grid.cuh"
+#include "device/limits.hpp"
+#include "device/search.cuh"
+#include "mat/products/block_rows.hpp"
+#include "petsc/compat.hpp"
+
+namespace sparsegpu::products
+{
+
+namespace
+{
+constexpr int WARPS = THREADS / 32; ///< of a thread block at most
+
+struct Arguments {
+  PetscInt        rows; ///< of blocks
+  const PetscInt *ai, *aj, *bi, *bj, *ci, *cj;
+  const Scalar   *a, *b;
+  Scalar         *c;
+};
+
+/// Adds the terms of blocks first .. end - 1 of a row of A, which begins at `begin` and has `blocks`, to sum
+/// [R][length][C], where column [length] are the blocks of C's row. By a warp.
+template <int R, int D, int C>
+__device__ __forceinline__ void add_terms(const Arguments &p, int lane, PetscInt begin, PetscInt blocks, PetscInt first,
+                                          PetscInt end, const PetscInt *column, PetscInt length, Scalar *sum)
+{
+  const Scalar *const a = p.a + static_cast<PetscCount>(begin) * (R * D);
+  for (; first < end; first++) {
+    const PetscInt      k = p.aj[first], b = p.bi[k], width = (p.bi[k + 1] - b) * C;
+    const Scalar *const from = p.b + static_cast<PetscCount>(b) * (D * C);
+    Scalar              factor[R][D];
+#pragma unroll
+    for (int s = 0; s < R; s++)
+#pragma unroll
+      for (int t = 0; t < D; t++) factor[s][t] = a[(s * blocks + first - begin) * D + t];
+    for (PetscInt q = lane; q < width; q += 32) {
+      Scalar v[D];
+#pragma unroll
+      for (int t = 0; t < D; t++) v[t] = from[t * width + q];
+      Scalar *const to = sum + lower_bound(column, PetscInt(0), length, p.bj[b + q / C]) * C + q % C;
+#pragma unroll
+      for (int s = 0; s < R; s++) {
+        Scalar all = to[s * length * C];
+#pragma unroll
+        for (int t = 0; t < D; t++) all += factor[s][t] * v[t];
+        to[s * length * C] = all;
+      }
+    }
+    __syncwarp(); // the next row of B may add to the same sums
+  }
+}
+
+/// `warps` have a row of blocks together, of at most `capacity` blocks; 0: sums lie in C, and each row is one warp's.
+template <int R, int D, int C> __global__ void __launch_bounds__(THREADS)
+    block_rows_kernel(Arguments p, int warps, PetscInt capacity, size_t room)
+{
+  extern __shared__ double2 memory[];
+  const int                 lane = threadIdx.x % 32, team = static_cast<int>(threadIdx.x) / 32 / warps,
+            member = static_cast<int>(threadIdx.x) / 32 % warps, teams = static_cast<int>(blockDim.x) / 32 / warps;
+  const PetscCount index = static_cast<PetscCount>(blockIdx.x) * teams + team;
+  const bool       has   = index < p.rows;
+  const PetscInt   row = has ? static_cast<PetscInt>(index) : 0, begin = p.ci[row];
+  const PetscInt   length = has ? p.ci[row + 1] - begin : 0, entries = R * C * length;
+  const PetscInt   first = p.ai[row], blocks = has ? p.ai[row + 1] - first : 0, each = (blocks + warps - 1) / warps;
+  Scalar *const    c    = p.c + static_cast<PetscCount>(begin) * (R * C);
+  Scalar *const    sums = reinterpret_cast<Scalar *>(reinterpret_cast<char *>(memory) + team * room);
+  Scalar *const    sum  = capacity ? sums + member * entries : c;
+  PetscInt *const  near = reinterpret_cast<PetscInt *>(sums + static_cast<PetscCount>(warps) * R * C * capacity);
+  const auto       wait = [&] {
+    if (warps > 1)
+      __syncthreads();
+    else
+      __syncwarp();
+  };
+
+  for (PetscInt k = lane; k < entries; k += 32) sum[k] = Scalar(0);
+  for (PetscInt k = member * 32 + lane; capacity && k < length; k += 32 * warps) near[k] = p.cj[begin + k];
+  wait();
+  const PetscInt mine = min(member * each, blocks), end = min(mine + each, blocks);
+  add_terms<R, D, C>(p, lane, first, blocks, first + mine, first + end, capacity ? near : p.cj + begin, length, sum);
+  if (!capacity) return;
+  wait();
+  for (PetscInt k = member * 32 + lane; k < entries; k += 32 * warps) {
+    Scalar all = sums[k];
+    for (int w = 1; w < warps; w++) all += sums[w * entries + k];
+    c[k] = all;
+  }
+}
+
+/// Bytes of shared memory of so many warps that have a row of blocks of `size` entries together.
+constexpr size_t RoomOfRow(int warps, PetscInt size, PetscInt longest)
+{
+  const size_t bytes =
+      static_cast<size_t>(longest) * (static_cast<size_t>(warps * size) * sizeof(Scalar) + sizeof(PetscInt));
+  return (bytes + 15) / 16 * 16;
+}
+
+/// Warps of a row where A's rows have `mean` blocks: all where these have enough to do, and as many as fill a GPU where
+/// rows are few.
+int WarpsOfRow(PetscInt rows, PetscInt mean)
+{
+  constexpr PetscInt LONG = 64, FULL = 8192; // blocks; warps
+  if (mean >= LONG) return WARPS;
+  for (int warps = WARPS; warps > 1; warps /= 2)
+    if (rows <= FULL / warps && mean >= 4 * warps) return warps;
+  return 1;
+}
+
+template <int R, int D, int C> PetscErrorCode Launch(const Arguments &p, PetscInt mean, PetscInt longest)
+{
+  constexpr size_t   MOST = 98304, BLOCK = 32768; // bytes of a row; of a thread block of several
+  static const void *kernel = reinterpret_cast<const void *>(block_rows_kernel<R, D, C>);
+  const size_t       one    = RoomOfRow(1, R * C, longest);
+  int                warps  = WarpsOfRow(p.rows, mean);
+  PetscInt           resident;
+  size_t             there;
+  Stream             stream;
+
+  PetscFunctionBegin;
+  PetscCall(DeviceStream(&stream));
+  PetscCall(SharedMemoryFor(kernel, &there));
+  const size_t most = std::min(MOST, there);
+  while (warps > 1 && RoomOfRow(warps, R * C, longest) > most) warps /= 2;
+  if (one > most) longest = 0;
+  const size_t room  = longest ? RoomOfRow(warps, R * C, longest) : 0;
+  int          teams = WARPS / warps;
+  while (teams > 1 && static_cast<size_t>(teams) * room > std::max(BLOCK, room)) teams /= 2;
+  const int    threads = 32 * warps * teams;
+  const size_t shared  = static_cast<size_t>(teams) * room;
+  PetscCall(ResidentBlocks(kernel, threads, shared, &resident)); // lets the kernel have that memory
+  block_rows_kernel<R, D, C>
+      <<<Blocks(p.rows, teams), static_cast<unsigned>(threads), shared, static_cast<cudaStream_t>(stream)>>>(
+          p, warps, longest, room);
+  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+PetscErrorCode MultiplyBlocks_CUDA(const SparseRows &A, const SparseRows &B, const BlockView &C, PetscInt longest,
+                                   Scalar *c)
+{
+  const Arguments p{
+      A.rows / A.blocks.row_size, A.blocks.i, A.blocks.j, B.blocks.i, B.blocks.j, C.i, C.j, A.arrays.a, B.arrays.a, c};
+  const PetscInt mean = p.rows ? A.nonzeros / (A.blocks.row_size * A.blocks.column_size) / p.rows : 0;
+  bool           done = false;
+
+  PetscFunctionBegin;
+  if (!p.rows || !longest) PetscFunctionReturn(PETSC_SUCCESS);
+#define LAUNCH(R, D, C)                                                                            \
+  if (A.blocks.row_size == R && A.blocks.column_size == D && B.blocks.column_size == C && !done) { \
+    PetscCall((Launch<R, D, C>(p, mean, longest)));                                                \
+    done = true;                                                                                   \
+  }
+  SPARSEGPU_FOR_BLOCK_SIZES(LAUNCH)
+#undef LAUNCH
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "No kernel for these blocks");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu::products
