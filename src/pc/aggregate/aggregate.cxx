@@ -132,6 +132,7 @@ PetscErrorCode FindAggregates(Mat A, const Options &options, Space space, Aggreg
       PetscCall(Merge(strong.graph, options.smallest, all));
     }
   all->strong = std::move(strong.strong);
+  all->whole  = pattern.whole;
   PetscCall(PetscInfo(A,
                       "%" PetscInt_FMT " aggregates of %" PetscInt_FMT " nodes, %" PetscInt_FMT
                       " of them in none, in %" PetscInt_FMT " rounds\n",

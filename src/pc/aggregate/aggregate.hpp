@@ -45,6 +45,7 @@ struct Aggregates {
   Array<PetscInt> members;        ///< [nodes - isolated] nodes, ascending in each aggregate
   /// [entries of the node pattern] which connect strongly, where some do not; else empty. Diagonal entries do.
   Array<unsigned char> strong;
+  bool                 whole = false; ///< the matrix's rows are known to be made of whole blocks of several unknowns
 };
 
 /// P0, which represents the near null space on each aggregate in orthonormal columns: P0^T P0 = I (but for inactive
@@ -77,8 +78,13 @@ PetscErrorCode WorkSpace(Mat A, Space *space);
 /// The diagonal block of this process, which is A itself on one.
 PetscErrorCode DiagonalBlock(Mat A, Mat *block);
 /// A's near null space (MatGetNearNullSpace()) or, without one, the `block_size` vectors that are 1 in one unknown of
-/// each node and 0 elsewhere. *vectors: how many; B [vectors * rows] by columns, in `space`.
+/// each node and 0 elsewhere. *vectors: how many; B [vectors * rows] by columns, in `space`. A may be parallel: the
+/// rows are this process's.
 PetscErrorCode FindNearNullSpace(Mat A, PetscInt block_size, Space space, PetscInt *vectors, Array<Scalar> *B);
+/// The same of rigid body modes: translations and rotations about `centre` of points [count * dimension] on the host,
+/// which have `dimension`, 2 or 3, unknowns each.
+PetscErrorCode FindRigidBodyModes(const std::vector<PetscReal> &points, PetscInt dimension, const PetscReal centre[],
+                                  Space space, PetscInt *vectors, Array<Scalar> *B);
 /// Errors: PETSC_ERR_ARG_SIZ, PETSC_ERR_ARG_OUTOFRANGE, PETSC_ERR_MEM.
 PetscErrorCode FindAggregates(Mat A, const Options &options, Space space, Aggregates *aggregates);
 /// B [vectors * rows] by columns in the space of the aggregates. Errors: PETSC_ERR_MEM.

@@ -108,7 +108,6 @@ PetscErrorCode FindUneven(const SparseRows &A, PetscInt size, NodePattern *patte
 PetscErrorCode FindBlocks_CUDA(const SparseRows &A, PetscInt size, NodePattern *pattern)
 {
   const PetscInt zero = 0;
-  bool           even = false;
   Stream         stream;
 
   PetscFunctionBegin;
@@ -120,8 +119,8 @@ PetscErrorCode FindBlocks_CUDA(const SparseRows &A, PetscInt size, NodePattern *
     PetscCall(pattern->largest.Allocate(0, Space::Device));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(FindEven(A, size, pattern, &even, stream));
-  if (!even) PetscCall(FindUneven(A, size, pattern, stream));
+  PetscCall(FindEven(A, size, pattern, &pattern->whole, stream));
+  if (!pattern->whole) PetscCall(FindUneven(A, size, pattern, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

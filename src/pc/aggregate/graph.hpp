@@ -21,7 +21,8 @@ struct NodePattern {
   Graph            graph;
   Array<PetscInt>  i, j;    ///< of blocks; those of the matrix for single unknowns
   Array<PetscReal> largest; ///< [entries] magnitude of the largest entry of each block; empty for single unknowns
-  const Scalar    *a = nullptr;
+  const Scalar    *a     = nullptr;
+  bool             whole = false; ///< all rows are known to be made of whole blocks of several unknowns
 };
 /// Errors: PETSC_ERR_MEM; PETSC_ERR_ARG_OUTOFRANGE.
 PetscErrorCode FindNodePattern(Space space, const SparseRows &A, PetscInt block_size, NodePattern *pattern);

@@ -251,6 +251,7 @@ template <class Operation> PetscErrorCode ForEach(Space space, PetscCount count,
   what(StartOfSearch);                           \
   what(FillUnits);                               \
   what(FillOnes);                                \
+  what(FillRigidModes);                          \
   what(JoinSmall);                               \
   what(Renumber)
 

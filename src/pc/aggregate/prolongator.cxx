@@ -40,7 +40,8 @@ PetscErrorCode Input(const Source &source, const Aggregates &all, const Tentativ
                             tentative.values.data(),
                             filtered ? all.strong.data() : nullptr,
                             smoothing.damping,
-                            smoothing.blocks && all.block_size > 1};
+                            smoothing.blocks && all.block_size > 1,
+                            all.whole};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

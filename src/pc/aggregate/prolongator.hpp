@@ -26,6 +26,7 @@ struct ProlongatorInput {
   const unsigned char *strong;                                 ///< [nonzeros of A] entries that are kept; null: all are
   PetscReal            damping;                                ///< 0: nothing is smoothed
   bool                 blocks;                                 ///< D has the blocks of nodes; else single unknowns
+  bool                 whole = false;                          ///< A's rows are known to be made of the blocks of nodes
 };
 
 /// Aggregates of the row of each node, ascending; none where the node is in no aggregate.

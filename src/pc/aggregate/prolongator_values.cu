@@ -112,6 +112,51 @@ template <int parts> __global__ void __launch_bounds__(THREADS) values_kernel(Ar
   }
 }
 
+/// The same where A's rows are made of the blocks of nodes: a warp has all rows of a node, and lanes the entries of a
+/// block's product with P0. Rows of more than capacity / block_size entries are left to long_rows_kernel().
+__global__ void __launch_bounds__(THREADS) node_values_kernel(Arguments p, PetscInt capacity)
+{
+  extern __shared__ double2 memory[];
+  const ProlongatorInput   &in    = p.in;
+  const PetscCount          index = thread_index() / 32;
+  const int                 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const PetscInt            size = in.block_size, k = in.vectors, node = static_cast<PetscInt>(index);
+  if (index >= in.nodes || in.of[node] < 0) return;
+  const PetscInt row = node * size, first = p.i[row], length = p.i[row + 1] - first;
+  if (length > capacity / size) return;
+  const PetscInt      begin = in.A.arrays.i[row], count = (in.A.arrays.i[row + 1] - begin) / size;
+  const Scalar *const a  = in.A.arrays.a + begin;
+  Scalar *const diagonal = reinterpret_cast<Scalar *>(memory) + warp * (capacity + size), *const sum = diagonal + size;
+
+  for (PetscInt q = lane; q < size * length; q += 32) sum[q] = Scalar(0);
+  for (PetscInt q = lane; q < size; q += 32) diagonal[q] = Scalar(0);
+  __syncwarp();
+  for (PetscInt e = 0; e < count; e++) {
+    const PetscInt other = NodeOf(in.A.arrays.j[begin + e * size], size), to = in.of[other];
+    if (other == node)
+      for (PetscInt q = lane; q < size; q += 32) diagonal[q] = a[(q * count + e) * size + q];
+    if (to < 0) continue;
+    const PetscInt      place = place_of(p.j + first, length, k, to) * k;
+    const Scalar *const from  = in.P0 + static_cast<PetscCount>(other) * size * k;
+    for (PetscInt q = lane, s = lane / k, c = lane % k; q < size * k; q += 32) {
+      const Scalar *const of_row = a + (s * count + e) * size;
+      Scalar              all(0);
+      for (PetscInt t = 0; t < size; t++) all += of_row[t] * from[t * k + c];
+      sum[s * length + place + c] += all; // always this lane's
+      s += 32 / k + (c + 32 % k >= k);    // of q + 32
+      c += 32 % k - (c + 32 % k >= k ? k : 0);
+    }
+  }
+  __syncwarp();
+  const PetscInt at = place_of(p.j + first, length, k, in.of[node]) * k;
+  for (PetscInt q = lane; q < size * length; q += 32) {
+    const PetscInt s = q / length, c = q % length - at;
+    Scalar         all = factor_of(in, RowScale{diagonal[s], false}) * sum[q];
+    if (!in.blocks && c >= 0 && c < k) all += in.P0[static_cast<PetscCount>(row + s) * k + c];
+    p.p[first + q] = all;
+  }
+}
+
 /// The sum over the members of aggregate `to` for column c of its part of a row, whose entries are begin .. end - 1 of
 /// A; where their columns do not ascend each lane looks at all of them.
 __device__ __forceinline__ Scalar gather(const ProlongatorInput &in, PetscInt begin, PetscInt end, bool ascending,
@@ -186,6 +231,14 @@ template <int parts> PetscErrorCode Launch(const Arguments &p, cudaStream_t stre
   constexpr PetscInt CAPACITY = SHARED / ROWS / sizeof(Scalar);
 
   PetscFunctionBegin;
+  if (p.in.whole && !p.in.strong) { // shorter than looking at each row
+    const PetscInt capacity = CAPACITY * ROWS / (THREADS / 32) - p.in.block_size;
+    node_values_kernel<<<Blocks(static_cast<PetscCount>(p.in.nodes) * 32), THREADS, SHARED, stream>>>(p, capacity);
+    SparseGPUCallCUDA(cudaPeekAtLastError());
+    long_rows_kernel<<<Blocks(p.in.A.rows), THREADS, 0, stream>>>(p, capacity / p.in.block_size);
+    SparseGPUCallCUDA(cudaPeekAtLastError());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   values_kernel<parts><<<Blocks(static_cast<PetscCount>(p.in.A.rows) * WIDTH), THREADS, SHARED, stream>>>(p, CAPACITY);
   SparseGPUCallCUDA(cudaPeekAtLastError());
   long_rows_kernel<<<Blocks(p.in.A.rows), THREADS, 0, stream>>>(p, CAPACITY / (WIDTH / parts));

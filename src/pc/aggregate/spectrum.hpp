@@ -73,5 +73,26 @@ struct FillOnes {
   Scalar           *B;
   SPARSEGPU_HD void operator()(PetscCount r) const { B[r] = Scalar(1); }
 };
+/// The rows of point k in the rigid body modes: translations, then rotations about the centre, each of an axis towards
+/// the next.
+struct FillRigidModes {
+  PetscInt          dimension, rows;
+  const PetscReal  *points; ///< [points * dimension]
+  PetscReal         centre[3];
+  Scalar           *to; ///< [3 or 6 modes * rows]
+  SPARSEGPU_HD void operator()(PetscCount k) const
+  {
+    const PetscReal *const x = points + k * dimension;
+    for (PetscInt mode = 0; mode < (dimension == 2 ? 3 : 6); mode++) {
+      const PetscInt axis = mode - dimension, next = axis == 2 ? 0 : axis + 1;
+      for (PetscInt c = 0; c < dimension; c++) {
+        PetscReal v = c == mode ? 1 : 0;
+        if (mode >= dimension && c == axis) v = centre[next] - x[next];
+        if (mode >= dimension && c == next) v = x[axis] - centre[axis];
+        to[mode * static_cast<PetscCount>(rows) + k * dimension + c] = Scalar(v);
+      }
+    }
+  }
+};
 
 } // namespace sparsegpu::aggregate

@@ -83,6 +83,25 @@ PetscErrorCode FindNearNullSpace(Mat A, PetscInt block_size, Space space, PetscI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode FindRigidBodyModes(const std::vector<PetscReal> &points, PetscInt dimension, const PetscReal centre[],
+                                  Space space, PetscInt *vectors, Array<Scalar> *B)
+{
+  const PetscInt   rows = static_cast<PetscInt>(points.size());
+  FillRigidModes   fill{dimension, rows, nullptr, {0, 0, 0}, nullptr};
+  Array<PetscReal> there;
+
+  PetscFunctionBegin;
+  *vectors = dimension == 2 ? 3 : 6;
+  PetscCall(B->Allocate(static_cast<size_t>(*vectors) * points.size(), space));
+  if (rows == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (space == Space::Device) PetscCall(there.Copy(points.data(), points.size(), space));
+  fill.points = space == Space::Device ? there.data() : points.data();
+  fill.to     = B->data();
+  for (PetscInt c = 0; c < dimension; c++) fill.centre[c] = centre[c];
+  PetscCall(ForEach(space, rows / dimension, fill));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode FindTentative(const Aggregates &all, PetscInt vectors, const Array<Scalar> &B, Tentative *tentative)
 {
   const PetscInt  rows     = all.nodes * all.block_size;

@@ -20,13 +20,6 @@ PetscErrorCode CheckOnAll(MPI_Comm comm, const char what[], PetscInt met, PetscI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Upload(const std::vector<PetscScalar> &values, NearNullSpace *space)
-{
-  PetscFunctionBegin;
-  PetscCall(space->values.Copy(reinterpret_cast<const Scalar *>(values.data()), values.size(), space->space));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode CheckAttached(MatNullSpace attached, PetscInt rows, PetscInt *columns)
 {
   PetscBool  constant;
@@ -44,55 +37,17 @@ PetscErrorCode CheckAttached(MatNullSpace attached, PetscInt rows, PetscInt *col
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Attached(MatNullSpace attached, NearNullSpace *space)
-{
-  const PetscInt           rows = space->rows;
-  PetscBool                constant;
-  PetscInt                 count;
-  const Vec               *vectors;
-  std::vector<PetscScalar> values;
-
-  PetscFunctionBegin;
-  PetscCall(MatNullSpaceGetVecs(attached, &constant, &count, &vectors));
-  space->columns = count + (constant ? 1 : 0);
-  PetscCallCXX(values.assign((size_t)space->columns * rows, 1));
-  for (PetscInt v = 0; v < count; v++) {
-    const PetscScalar *x;
-
-    PetscCall(VecGetArrayRead(vectors[v], &x));
-    std::copy(x, x + rows, values.begin() + (size_t)(v + (constant ? 1 : 0)) * rows);
-    PetscCall(VecRestoreArrayRead(vectors[v], &x));
-  }
-  PetscCall(Upload(values, space));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Translations and rotations about the centre of the points: rotations about a far origin are nearly translations.
+/// About the centre of the points: rotations about a far origin are nearly translations.
 PetscErrorCode RigidBodyModes(MPI_Comm comm, const Coordinates &x, PetscInt d, NearNullSpace *space)
 {
-  const PetscInt           rows   = space->rows;
-  PetscReal                sum[4] = {0, 0, 0, (PetscReal)x.points}, all[4];
-  std::vector<PetscScalar> values;
+  PetscReal sum[4] = {0, 0, 0, (PetscReal)x.points}, centre[4];
 
   PetscFunctionBegin;
   for (PetscInt p = 0; p < x.points; p++)
     for (PetscInt c = 0; c < d; c++) sum[c] += x.values[p * d + c];
-  PetscCallMPI(MPI_Allreduce(sum, all, 4, MPIU_REAL, MPIU_SUM, comm));
-  space->columns = d == 2 ? 3 : 6;
-  PetscCallCXX(values.assign((size_t)space->columns * rows, 0));
-  for (PetscInt p = 0; p < x.points; p++) {
-    const auto at = [&](PetscInt column, PetscInt component) -> PetscScalar & {
-      return values[(size_t)column * rows + p * d + component];
-    };
-    const auto from_centre = [&](PetscInt c) { return x.values[p * d + c] - all[c] / PetscMax(all[3], 1); };
-    for (PetscInt c = 0; c < d; c++) at(c, c) = 1;
-    for (PetscInt r = 0; r < space->columns - d; r++) { // turns axis a towards b
-      const PetscInt a = r, b = r == 2 ? 0 : r + 1;
-      at(d + r, a) = -from_centre(b);
-      at(d + r, b) = from_centre(a);
-    }
-  }
-  PetscCall(Upload(values, space));
+  PetscCallMPI(MPI_Allreduce(sum, centre, 4, MPIU_REAL, MPIU_SUM, comm));
+  for (PetscInt c = 0; c < d; c++) centre[c] /= PetscMax(centre[3], 1);
+  PetscCall(FindRigidBodyModes(x.values, d, centre, space->space, &space->columns, &space->values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
@@ -112,10 +67,6 @@ PetscErrorCode GetNearNullSpace(Mat A, const Coordinates &coordinates, NearNullS
   PetscCall(WorkSpace(D, &space->space));
   PetscCall(MatGetNearNullSpace(A, &attached));
   if (attached) PetscCall(CheckAttached(attached, space->rows, &given));
-  if (given && D != A) {
-    PetscCall(Attached(attached, space));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   // A process without rows may have been given no coordinates.
   PetscCallMPI(MPI_Allreduce(&coordinates.dimension, &dimension, 1, MPIU_INT, MPI_MAX, comm));
   if (!given && dimension >= 2 && dimension <= 3 && block == dimension) {
@@ -123,7 +74,7 @@ PetscErrorCode GetNearNullSpace(Mat A, const Coordinates &coordinates, NearNullS
     PetscCall(RigidBodyModes(comm, coordinates, dimension, space));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(FindNearNullSpace(D, block, space->space, &space->columns, &space->values));
+  PetscCall(FindNearNullSpace(A, block, space->space, &space->columns, &space->values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
