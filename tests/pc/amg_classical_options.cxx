@@ -8,9 +8,10 @@ using namespace testing;
 
 static const char *const CLASSICAL = "-pc_sparsegpuamg_type";
 
-/// Sets `options` for a solver with the prefix a_, and checks that its view has these facts, on the first process.
+/// Sets `options` for a solver with the prefix a_, and checks that its view has these facts, and not `absent`, on the
+/// first process.
 static PetscErrorCode Expect(const char problem[], const std::string &options, const std::vector<std::string> &facts,
-                             PetscInt at_most, PetscInt unknowns = 1)
+                             PetscInt at_most, PetscInt unknowns = 1, const std::string &absent = "NaN")
 {
   const Options set(options + " -a_pc_sparsegpuamg_type classical");
   NamedGrid     grid;
@@ -34,6 +35,8 @@ static PetscErrorCode Expect(const char problem[], const std::string &options, c
   PetscCall(CheckConverged(options, result, at_most, 1000));
   PetscCall(View(ksp, &text));
   if (!PetscGlobalRank) PetscCall(CheckText(options, text, facts));
+  PetscCheck(text.find(absent) == std::string::npos, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: \"%s\" in %s",
+             options.c_str(), absent.c_str(), text.c_str());
   PetscCall(KSPDestroy(&ksp));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -41,12 +44,15 @@ static PetscErrorCode Expect(const char problem[], const std::string &options, c
 
 static PetscErrorCode TestOptions()
 {
+  const std::string VISITED = "level 3 is visited 2 times for each visit of level 4\n", VISITS = "times for each visit";
+
   PetscFunctionBeginUser;
-  PetscCall(Expect("stretched", "",
-                   {"classical, 6 levels: operator complexity 2.", "strong_threshold 0.25, max_row_sum 0.9",
-                    "max_elements 4, truncation 0.2", "aggressive_coarsening as needed", "complexity 2.5",
-                    "splitting and interpolation on the ", "cycle: fused", "coarsening ended: not more unknowns"},
-                   8));
+  PetscCall(
+      Expect("stretched", "",
+             {"classical, 6 levels: operator complexity 2.", "strong_threshold 0.25, max_row_sum 0.9",
+              "max_elements 4, truncation 0.2", "aggressive_coarsening as needed", "complexity 2.5",
+              "splitting and interpolation on the ", "cycle: fused", VISITED, "coarsening ended: not more unknowns"},
+             8));
   PetscCall(Expect("shear:1000", "", {"the level below the finest was left out: operator complexity about"}, 28));
   PetscCall(Expect("stretched", "-a_pc_sparsegpuamg_aggressive_coarsening 1",
                    {"aggressive_coarsening 1,", "operator complexity 1."}, 12));
@@ -60,7 +66,12 @@ static PetscErrorCode TestOptions()
                    {"max_row_sum 1", "classical, 3 levels", "-pc_sparsegpuamg_levels 3 reached"}, 10));
   PetscCall(Expect("jumps", "-a_mg_levels_ksp_type richardson -a_mg_levels_pc_type sor",
                    {"type: richardson", "type: sor", "cycle: PCMG's"}, 10));
-  PetscCall(Expect("jumps", "-a_pc_mg_cycle_type w", {"cycles=w"}, 10));
+  PetscCall(Expect("jumps", "-a_pc_mg_cycle_type w", {"cycles=w"}, 10, 1, VISITS));
+  PetscCall(Expect("stretched", "-a_pc_mg_cycle_type v", {"cycles=v"}, 8, 1, VISITS));
+  PetscCall(Expect("stretched", "-a_pc_sparsegpuamg_cycle_type v", {"cycles=v"}, 8, 1, VISITS));
+  PetscCall(Expect("stretched", "-a_pc_sparsegpuamg_visits 1,1,2",
+                   {"level 2 is visited 2 times for each visit of level 3\n"}, 8, 1, VISITED));
+  PetscCall(Expect("stretched", "-a_pc_sparsegpuamg_cycle_type k", {"cycle: fused, K"}, 8, 1, VISITS));
   PetscCall(Expect("stretched", "", {"the near null space is ignored", "the 2 unknowns of a block"}, 9, 2));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -31,14 +31,22 @@ __device__ __forceinline__ void add_terms(const Arguments &p, int lane, PetscInt
                                           PetscInt end, const PetscInt *column, PetscInt length, Scalar *sum)
 {
   const Scalar *const a = p.a + static_cast<PetscCount>(begin) * (R * D);
-  for (; first < end; first++) {
-    const PetscInt      k = p.aj[first], b = p.bi[k], width = (p.bi[k + 1] - b) * C;
-    const Scalar *const from = p.b + static_cast<PetscCount>(b) * (D * C);
+  PetscInt mine = 0, mine_end = 0; // a row of B's for each lane, so that none waits for where the next one is
+  for (PetscInt e = first; e < end; e++) {
+    const int turn = static_cast<int>(e - first) % 32;
+    if (turn == 0) {
+      const PetscInt k = e + lane < end ? p.aj[e + lane] : -1;
+      mine             = k >= 0 ? p.bi[k] : 0;
+      mine_end         = k >= 0 ? p.bi[k + 1] : 0;
+    }
+    const PetscInt      b     = __shfl_sync(0xffffffffu, mine, turn);
+    const PetscInt      width = (__shfl_sync(0xffffffffu, mine_end, turn) - b) * C;
+    const Scalar *const from  = p.b + static_cast<PetscCount>(b) * (D * C);
     Scalar              factor[R][D];
 #pragma unroll
     for (int s = 0; s < R; s++)
 #pragma unroll
-      for (int t = 0; t < D; t++) factor[s][t] = a[(s * blocks + first - begin) * D + t];
+      for (int t = 0; t < D; t++) factor[s][t] = a[(s * blocks + e - begin) * D + t];
     for (PetscInt q = lane; q < width; q += 32) {
       Scalar v[D];
 #pragma unroll

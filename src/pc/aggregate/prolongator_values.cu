@@ -131,13 +131,19 @@ __global__ void __launch_bounds__(THREADS) node_values_kernel(Arguments p, Petsc
   for (PetscInt q = lane; q < size * length; q += 32) sum[q] = Scalar(0);
   for (PetscInt q = lane; q < size; q += 32) diagonal[q] = Scalar(0);
   __syncwarp();
+  PetscInt mine = -1, mine_at = -1; // a block for each lane, so that none waits for where the next one is
   for (PetscInt e = 0; e < count; e++) {
-    const PetscInt other = NodeOf(in.A.arrays.j[begin + e * size], size), to = in.of[other];
+    const int turn = static_cast<int>(e % 32);
+    if (turn == 0) {
+      mine              = e + lane < count ? NodeOf(in.A.arrays.j[begin + (e + lane) * size], size) : -1;
+      const PetscInt to = mine >= 0 ? in.of[mine] : -1;
+      mine_at           = to >= 0 ? place_of(p.j + first, length, k, to) * k : -1;
+    }
+    const PetscInt other = __shfl_sync(0xffffffffu, mine, turn), place = __shfl_sync(0xffffffffu, mine_at, turn);
     if (other == node)
       for (PetscInt q = lane; q < size; q += 32) diagonal[q] = a[(q * count + e) * size + q];
-    if (to < 0) continue;
-    const PetscInt      place = place_of(p.j + first, length, k, to) * k;
-    const Scalar *const from  = in.P0 + static_cast<PetscCount>(other) * size * k;
+    if (place < 0) continue;
+    const Scalar *const from = in.P0 + static_cast<PetscCount>(other) * size * k;
     for (PetscInt q = lane, s = lane / k, c = lane % k; q < size * k; q += 32) {
       const Scalar *const of_row = a + (s * count + e) * size;
       Scalar              all(0);

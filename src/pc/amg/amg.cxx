@@ -74,14 +74,34 @@ PetscErrorCode Build(PC pc, Multigrid *m)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// How often levels visit the next coarser one, where an option says so.
-void SetVisits(PC pc, const Settings &settings)
+/// Whether the cycle is one that nobody has asked for.
+PetscErrorCode IsStandardCycle(PC pc, const Multigrid &m, bool *standard)
 {
   const PC_MG *mg = static_cast<PC_MG *>(pc->data);
+  PetscBool    asked;
 
-  if (!settings.visits_asked) return;
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_cycle_type", &asked));
+  *standard = !asked && m.settings.cycle == Settings::CycleType::Multigrid && !m.settings.visits_asked;
+  for (PetscInt l = 1; l < mg->nlevels; l++) *standard = *standard && mg->levels[l]->cycles == 1; // else by API
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// How often levels visit the next coarser one, where an option says so or classical multigrid has its own cycle.
+PetscErrorCode SetVisits(PC pc, Multigrid *m)
+{
+  const PC_MG *mg       = static_cast<PC_MG *>(pc->data);
+  bool         standard = false;
+
+  PetscFunctionBegin;
+  PetscCall(IsStandardCycle(pc, *m, &standard));
+  const bool own = standard && m->hierarchy.IsClassical();
+  if (!m->settings.visits_asked && !own) PetscFunctionReturn(PETSC_SUCCESS);
+  const auto visits = own ? Settings::ClassicalVisits() : m->settings.visits;
   for (PetscInt l = 1; l < mg->nlevels; l++)
-    mg->levels[l]->cycles = static_cast<decltype(mg->levels[l]->cycles)>(settings.visits[mg->nlevels - 1 - l]);
+    mg->levels[l]->cycles = static_cast<decltype(mg->levels[l]->cycles)>(visits[mg->nlevels - 1 - l]);
+  m->cycle_type_set = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// What of -pc_sparsegpuamg_cycle_type PCMG can have: where its cycle or its transpose takes the place of a K-cycle,
@@ -98,9 +118,9 @@ PetscErrorCode SetCycleType(PC pc, Multigrid *m)
   if (pc->ops->applyrichardson) m->mg.applyrichardson = pc->ops->applyrichardson; // PCMG has it from its levels on
   pc->ops->applyrichardson = k || !steps ? nullptr : m->mg.applyrichardson;
   const bool v             = type == Settings::CycleType::V || type == Settings::CycleType::Multigrid;
-  m->cycle_type_set        = type != Settings::CycleType::Multigrid || m->settings.visits_asked;
+  m->cycle_type_set        = m->cycle_type_set || type != Settings::CycleType::Multigrid;
   if (type != Settings::CycleType::Multigrid) PetscCall(PCMGSetCycleType(pc, v ? PC_MG_CYCLE_V : PC_MG_CYCLE_W));
-  if (v) SetVisits(pc, m->settings);
+  if (v) PetscCall(SetVisits(pc, m));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

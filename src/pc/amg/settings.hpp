@@ -80,6 +80,15 @@ struct Settings {
   /// settings then stay as they were.
   PetscErrorCode Read(PC pc, SparseGPUOptionItems PetscOptionsObject);
   bool           InSingle() const { return precision == Precision::Single; }
+  /// Of the standard cycle of classical multigrid: the second level visits the third one twice, which saves iterations
+  /// where interpolation is weak for a fraction of a W-cycle's work.
+  static std::array<PetscInt, MAX_LEVELS> ClassicalVisits()
+  {
+    std::array<PetscInt, MAX_LEVELS> v;
+    v.fill(1);
+    v[1] = 2;
+    return v;
+  }
   /// A coarsest level of at most so many unknowns is solved directly.
   PetscInt DirectLimit() const { return PetscMax(DIRECT_LIMIT, coarse_eq_limit); }
   /// Whether a hierarchy made with `other` differs from one made with these.

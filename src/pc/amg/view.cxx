@@ -155,16 +155,20 @@ PetscErrorCode ViewLevels(const Hierarchy &hierarchy, const Settings &settings, 
 }
 
 /// The finest levels that visit the next coarser one other than once.
-PetscErrorCode ViewVisits(const Settings &settings, PetscInt levels, PetscViewer viewer)
+PetscErrorCode ViewVisits(PC pc, const Settings &settings, PetscViewer viewer)
 {
+  const PC_MG   *mg     = static_cast<PC_MG *>(pc->data);
+  const PetscInt finest = mg->nlevels - 1;
+
   PetscFunctionBegin;
-  const bool none = settings.cycle == Settings::CycleType::W || settings.cycle == Settings::CycleType::K;
-  for (PetscInt l = 0; l < levels - 2 && !none; l++) // the coarsest is solved
-    if (settings.visits[l] != 1)
-      PetscCall(PetscViewerASCIIPrintf(viewer,
-                                       "    level %" PetscInt_FMT " is visited %" PetscInt_FMT
-                                       " times for each visit of level %" PetscInt_FMT "\n",
-                                       levels - 2 - l, settings.visits[l], levels - 1 - l));
+  bool each = settings.cycle == Settings::CycleType::K || finest < 2; // levels are visited alike, as PCMG's view says
+  if (finest >= 2 && !settings.visits_asked)
+    each = each || mg->levels[finest]->cycles == mg->levels[finest - 1]->cycles;
+  for (PetscInt l = finest; l > 1 && !each; l--) // the coarsest is solved
+    if (mg->levels[l]->cycles != 1)
+      PetscCall(PetscViewerASCIIPrintf(
+          viewer, "    level %" PetscInt_FMT " is visited %d times for each visit of level %" PetscInt_FMT "\n", l - 1,
+          static_cast<int>(mg->levels[l]->cycles), l));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -236,7 +240,7 @@ PetscErrorCode ViewHierarchy(PC pc, const Hierarchy &hierarchy, const Cycle &cyc
   PetscCall(PetscViewerASCIIPrintf(viewer, "    cycle: %s%s%s\n", reason ? "PCMG's, as " : "fused",
                                    reason ? reason : (k ? ", K" : ""), reason && k ? "; not K" : ""));
   if (settings.InSingle()) PetscCall(ViewPrecision(hierarchy, viewer));
-  PetscCall(ViewVisits(settings, (PetscInt)hierarchy.Levels().size(), viewer));
+  PetscCall(ViewVisits(pc, settings, viewer));
   if (!reason && cycle.TailTop() > 0)
     PetscCall(PetscViewerASCIIPrintf(viewer, "    coarse tail in one launch: levels %" PetscInt_FMT " to 0\n",
                                      cycle.TailTop()));
