@@ -99,13 +99,14 @@ static PetscErrorCode TestBad()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The type is changed after a set-up, and back.
+/// The type is changed after a set-up, and back, and the cycle with it, until the program sets one.
 static PetscErrorCode TestLater()
 {
   NamedGrid   problem;
   Mat         A;
   KSP         ksp;
   Result      result;
+  PC          pc;
   std::string text;
 
   PetscFunctionBeginUser;
@@ -118,8 +119,21 @@ static PetscErrorCode TestLater()
     PetscCall(Solve(ksp, A, &result));
     PetscCall(CheckConverged(type, result, strcmp(type, "aggregation") ? 9 : 90, 1000));
     PetscCall(View(ksp, &text));
-    if (!PetscGlobalRank)
-      PetscCall(CheckText(type, text, {strcmp(type, "aggregation") ? "classical, " : "smoothed aggregation, "}));
+    const bool classical = strcmp(type, "aggregation") != 0, visits = text.find("times for each visit") != text.npos;
+    if (PetscGlobalRank) continue;
+    PetscCall(CheckText(type, text, {classical ? "classical, " : "smoothed aggregation, ", "cycles=v"}));
+    PetscCheck(visits == classical, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %s", type, text.c_str());
+  }
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCMGSetCycleType(pc, PC_MG_CYCLE_W));
+  for (const char *levels : {"10", "4"}) {
+    const Option option("-a_pc_sparsegpuamg_levels", levels), type("-a_pc_sparsegpuamg_type", "classical");
+    PetscCall(KSPSetFromOptions(ksp));
+    PetscCall(Solve(ksp, A, &result));
+    PetscCall(View(ksp, &text));
+    if (PetscGlobalRank) continue;
+    PetscCall(CheckText("W by the program", text, {"cycles=w"}));
+    PetscCheck(text.find("times for each visit") == text.npos, PETSC_COMM_SELF, PETSC_ERR_PLIB, "W: %s", text.c_str());
   }
   PetscCall(KSPDestroy(&ksp));
   PetscCall(MatDestroy(&A));

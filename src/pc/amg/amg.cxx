@@ -50,6 +50,16 @@ PetscErrorCode ReadMultigridOptions(PC pc, Multigrid *m, PetscInt levels)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Whether levels visit the next coarser one so often.
+bool HasVisits(PC pc, const std::array<PetscInt, MAX_LEVELS> &visits)
+{
+  const PC_MG *mg  = static_cast<PC_MG *>(pc->data);
+  bool         has = true;
+
+  for (PetscInt l = 1; l < mg->nlevels; l++) has = has && mg->levels[l]->cycles == visits[mg->nlevels - 1 - l];
+  return has;
+}
+
 PetscErrorCode Build(PC pc, Multigrid *m)
 {
   PetscFunctionBegin;
@@ -67,8 +77,10 @@ PetscErrorCode Build(PC pc, Multigrid *m)
   }
   if (others) PetscCall(PCMGSetLevels(pc, levels > 1 ? levels - 1 : 2, nullptr));
   PetscCall(PCMGSetLevels(pc, levels, nullptr));
-  if (m->cycle_type_set) PetscCall(PCMGSetCycleType(pc, PC_MG_CYCLE_V));
-  m->cycle_type_set = false;
+  // unless the program has set another one since
+  if (m->cycle_type_set || (m->visits_set && HasVisits(pc, Settings::ClassicalVisits())))
+    PetscCall(PCMGSetCycleType(pc, PC_MG_CYCLE_V));
+  m->cycle_type_set = m->visits_set = false;
   PetscCall(ReadMultigridOptions(pc, m, levels));
   PetscCall(ConfigureLevels(pc, m->hierarchy, m->settings));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -100,7 +112,7 @@ PetscErrorCode SetVisits(PC pc, Multigrid *m)
   const auto visits = own ? Settings::ClassicalVisits() : m->settings.visits;
   for (PetscInt l = 1; l < mg->nlevels; l++)
     mg->levels[l]->cycles = static_cast<decltype(mg->levels[l]->cycles)>(visits[mg->nlevels - 1 - l]);
-  m->cycle_type_set = true;
+  (own ? m->visits_set : m->cycle_type_set) = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

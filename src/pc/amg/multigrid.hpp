@@ -17,6 +17,7 @@ struct Multigrid {
   Hierarchy     hierarchy;
   Cycle         cycle;
   bool          cycle_type_set = false; ///< of PCMG, by ours
+  bool          visits_set     = false; ///< Settings::ClassicalVisits(), by ours
   /// That the levels of PCMG have, and the finest one.
   Settings::Smoother smoothers[2] = {Settings::Smoother::Chebyshev, Settings::Smoother::Chebyshev};
 };
