@@ -305,8 +305,8 @@ M*/
 + -pc_sparsegpuamg_type type               - aggregation, classical, or auto (default), which looks at its rows
 . -pc_sparsegpuamg_cycle_type type         - v, w or k, see below; mg (default): as -pc_mg_cycle_type says
 . -pc_sparsegpuamg_visits n,...            - how often each level, from the finest on, visits the next coarser one,
-                                             in cycles of type v and mg (default 1; classical: 1,2, but for a cycle
-                                             type that is asked for)
+                                             in cycles of type v and mg (default 1; classical: 1,2 unless
+                                             -pc_mg_cycle_type or, after a set-up, PCMGSetCycleType() asks for a cycle)
 . -pc_sparsegpuamg_levels n                - levels at most, the finest one included; also -pc_mg_levels
 . -pc_sparsegpuamg_coarse_eq_limit n       - a level of at most so many unknowns is the coarsest (default 50)
 . -pc_sparsegpuamg_process_eq_limit n      - where a coarse level has less unknowns for each process that has some, they

@@ -1,7 +1,8 @@
 static const char help[] = "Products of matrices whose rows are made of blocks equal plain AIJ's.\n\n";
 
 #include "../family.hpp"
-#include "mat/products/block_rows.hpp"
+#include <petsc/private/matimpl.h>
+#include "mat/products/product.hpp"
 
 #include <functional>
 
@@ -18,7 +19,12 @@ struct Shape {
 /// Few values, so that sums are exact.
 PetscScalar Value(PetscInt k)
 {
-  return (PetscReal)((7919 * k) % 5 - 2) / 2;
+  const PetscReal v = (PetscReal)((7919 * k) % 5 - 2) / 2;
+#if defined(PETSC_USE_COMPLEX)
+  return PetscCMPLX(v, (PetscReal)(k % 3 - 1) / 2);
+#else
+  return v;
+#endif
 }
 
 /// `broken`: an entry of the first block is missing.
@@ -86,35 +92,74 @@ bool Diagonal(PetscInt i, PetscInt j)
   return i == j;
 }
 
-/// A B and P^T A P, again for other values, after another pattern of an operand, and after an entry more in the result.
-PetscErrorCode Compare(const std::string &backend, const Shape &a, const Shape &b, bool triple, const std::string &name)
+bool AreMultiplied(PetscInt r, PetscInt d, PetscInt c)
 {
-  Mat C[2] = {nullptr, nullptr};
+  for (const auto &size : sparsegpu::products::BLOCK_SIZES)
+    if (size[0] == r && size[1] == d && size[2] == c) return true;
+  return false;
+}
+
+/// Whether C, a product of ours on a GPU, is summed by blocks.
+PetscErrorCode CheckByBlocks(Mat C, bool wanted, const std::string &what)
+{
+  PetscFunctionBeginUser;
+  PetscCheck(C->product && C->product->data, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: no product of ours", what.c_str());
+  const bool are = static_cast<const sparsegpu::products::Product *>(C->product->data)->ByBlocks();
+  PetscCheck(are == wanted, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %sby blocks", what.c_str(), are ? "" : "not ");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Puts a zero into the last row, which may be there.
+PetscErrorCode AddEntry(Mat C)
+{
+  PetscInt rows;
 
   PetscFunctionBeginUser;
-  for (const char *step : {"first", "other values", "a broken block", "one block more"}) {
-    const std::string what  = name + " on " + backend + ", " + step;
-    const bool        first = step == std::string("first"), broken = step == std::string("a broken block");
-    for (int k : {0, 1}) {
-      Mat A, B;
-      if (step == std::string("one block more")) {
-        PetscInt rows, cols;
-        PetscCall(MatGetSize(C[k], &rows, &cols));
-        PetscCall(MatSetOption(C[k], MAT_NEW_NONZERO_LOCATIONS, PETSC_TRUE));
-        PetscCall(MatSetOption(C[k], MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
-        PetscCall(MatSetValue(C[k], rows - 1, 0, 0, INSERT_VALUES)); // which may be there
-        PetscCall(MatAssemblyBegin(C[k], MAT_FINAL_ASSEMBLY));
-        PetscCall(MatAssemblyEnd(C[k], MAT_FINAL_ASSEMBLY));
+  PetscCall(MatGetSize(C, &rows, nullptr));
+  PetscCall(MatSetOption(C, MAT_NEW_NONZERO_LOCATIONS, PETSC_TRUE));
+  PetscCall(MatSetOption(C, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  PetscCall(MatSetValue(C, rows - 1, 0, 0, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A B, or P^T A P, and again for other values, after another pattern of an operand, or with an entry more in the
+/// result.
+PetscErrorCode Compare(const std::string &backend, const Shape &a, const Shape &b, bool triple, const std::string &name)
+{
+  const PetscInt r = a.row_size, d = a.column_size, c = b.column_size;
+  const bool     blocks = AreMultiplied(r, d, c) && (!triple || AreMultiplied(c, r, c));
+
+  PetscFunctionBeginUser;
+  for (const std::string step : {"other values", "a broken block", "one entry more"}) {
+    Mat        C[2]  = {nullptr, nullptr};
+    bool       had   = true;
+    const bool other = step == "other values";
+    for (const bool first : {true, false}) {
+      const std::string what = name + " on " + backend + (first ? "" : ", " + step);
+      for (int k : {0, 1}) {
+        const MatReuse reuse = first ? MAT_INITIAL_MATRIX : MAT_REUSE_MATRIX;
+        Mat            A, B;
+        if (!first && step == "one entry more") {
+          Problem p;
+          PetscCall(Gather(C[k], &p));
+          had = std::any_of(p.entries.begin(), p.entries.end(),
+                            [&](const conformance::Entry &e) { return e.i == p.rows - 1 && e.j == 0; });
+          PetscCall(AddEntry(C[k]));
+        }
+        PetscCall(Create(k ? "aij" : backend, a, first ? 1 : 2, !first && step == "a broken block", &A));
+        PetscCall(Create(k ? "aij" : backend, b, first ? 3 : 7, false, &B));
+        PetscCall(triple ? MatPtAP(A, B, reuse, PETSC_DEFAULT, &C[k]) : MatMatMult(A, B, reuse, PETSC_DEFAULT, &C[k]));
+        for (Mat *M : {&A, &B}) PetscCall(MatDestroy(M));
       }
-      PetscCall(Create(k ? "aij" : backend, a, first ? 1 : 2, broken, &A));
-      PetscCall(Create(k ? "aij" : backend, b, first ? 3 : 7, false, &B));
-      const MatReuse reuse = first ? MAT_INITIAL_MATRIX : MAT_REUSE_MATRIX;
-      PetscCall(triple ? MatPtAP(A, B, reuse, PETSC_DEFAULT, &C[k]) : MatMatMult(A, B, reuse, PETSC_DEFAULT, &C[k]));
-      for (Mat *M : {&A, &B}) PetscCall(MatDestroy(M));
+      PetscCall(CheckSame(C[0], C[1], what));
+      if (backend == "cuda" && (first || other)) PetscCall(CheckByBlocks(C[0], blocks, what));
+      if (backend == "cuda" && !first && step == "a broken block") PetscCall(CheckByBlocks(C[0], false, what));
+      if (backend == "cuda" && !first && step == "one entry more") PetscCall(CheckByBlocks(C[0], blocks && had, what));
     }
-    PetscCall(CheckSame(C[0], C[1], what));
+    for (Mat &M : C) PetscCall(MatDestroy(&M));
   }
-  for (Mat &M : C) PetscCall(MatDestroy(&M));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -159,7 +204,7 @@ PetscErrorCode Found()
   struct Case {
     const char *name;
     V           i, j;
-    bool        found;
+    V           blocks_i, blocks_j; ///< none: not found
   };
   PetscBool device;
 
@@ -167,22 +212,29 @@ PetscErrorCode Found()
   PetscCall(SparseGPUHasDevice(&device));
   if (!device) return Skip("skipped: no GPU");
   // 4 rows, 6 columns, blocks of 2 x 3
-  for (const Case &c :
-       std::vector<Case>{{"full", {0, 6, 12, 15, 18}, {0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5, 3, 4, 5, 3, 4, 5}, true},
-                         {"blocks that descend", {0, 6, 12, 12, 12}, {3, 4, 5, 0, 1, 2, 3, 4, 5, 0, 1, 2}, true},
-                         {"none in a row", {0, 0, 0, 3, 6}, {0, 1, 2, 0, 1, 2}, true},
-                         {"a longer row", {0, 3, 9, 9, 12}, {0, 1, 2, 0, 1, 2, 3, 4, 5, 0, 1, 2}, false},
-                         {"shifted", {0, 3, 6, 6, 6}, {1, 2, 3, 1, 2, 3}, false},
-                         {"other columns below", {0, 3, 6, 6, 6}, {0, 1, 2, 3, 4, 5}, false},
-                         {"columns that descend", {0, 3, 6, 6, 6}, {2, 1, 0, 2, 1, 0}, false},
-                         {"a gap", {0, 3, 6, 6, 6}, {0, 1, 3, 0, 1, 3}, false}}) {
+  for (const Case &c : std::vector<Case>{
+           {"full", {0, 6, 12, 15, 18}, {0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5, 3, 4, 5, 3, 4, 5}, {0, 2, 3}, {0, 1, 1}},
+           {"blocks that descend", {0, 6, 12, 12, 12}, {3, 4, 5, 0, 1, 2, 3, 4, 5, 0, 1, 2}, {0, 2, 2}, {1, 0}},
+           {"none in a row", {0, 0, 0, 3, 6}, {0, 1, 2, 0, 1, 2}, {0, 0, 1}, {0}},
+           {"a longer row", {0, 3, 9, 9, 12}, {0, 1, 2, 0, 1, 2, 3, 4, 5, 0, 1, 2}, {}, {}},
+           {"shifted", {0, 3, 6, 6, 6}, {1, 2, 3, 1, 2, 3}, {}, {}},
+           {"other columns below", {0, 3, 6, 6, 6}, {0, 1, 2, 3, 4, 5}, {}, {}},
+           {"columns that descend", {0, 3, 6, 6, 6}, {2, 1, 0, 2, 1, 0}, {}, {}},
+           {"a gap", {0, 3, 6, 6, 6}, {0, 1, 3, 0, 1, 3}, {}, {}}}) {
     Array<PetscInt>     i, j;
     products::BlockRows blocks;
     PetscCall(i.Copy(c.i.data(), c.i.size(), Space::Device));
     PetscCall(j.Copy(c.j.data(), c.j.size(), Space::Device));
     PetscCall(blocks.Find({4, 6, (PetscInt)c.j.size(), {i.data(), j.data(), nullptr}}, 2, 3));
-    PetscCheck((blocks.view().i != nullptr) == c.found, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %s", c.name,
-               c.found ? "not found" : "found");
+    const bool found = blocks.view().i != nullptr;
+    PetscCheck(found == !c.blocks_i.empty(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %sfound", c.name,
+               found ? "" : "not ");
+    if (!found) continue;
+    V block_i(c.blocks_i.size()), block_j(c.blocks_j.size());
+    PetscCall(CopyToHost(Space::Device, blocks.view().i, block_i.size(), block_i.data()));
+    PetscCall(CopyToHost(Space::Device, blocks.view().j, block_j.size(), block_j.data()));
+    PetscCheck(block_i == c.blocks_i && block_j == c.blocks_j, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: other blocks",
+               c.name);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -98,6 +98,17 @@ inline Problem Hub(PetscInt n, PetscReal weight)
   return b;
 }
 
+/// p with a full block of bs x bs entries in place of each of its own.
+inline Problem InBlocks(const Problem &p, PetscInt bs)
+{
+  Builder b(p.name + "_in_blocks_of_" + std::to_string(bs), p.rows * bs, p.cols * bs);
+  for (const Entry &e : p.entries)
+    for (PetscInt i = 0; i < bs; ++i)
+      for (PetscInt j = 0; j < bs; ++j)
+        b.Add(e.i * bs + i, e.j * bs + j, e.v * (i == j ? (PetscReal)1 : (PetscReal)(1 + i + 2 * j) / 64));
+  return b;
+}
+
 /// Rows of Dirichlet conditions whose other entries are stored zeros, in rows alone (`columns` false) or in both.
 inline Problem Dirichlet(bool columns)
 {
@@ -155,6 +166,7 @@ inline std::vector<Case> Cases()
   add(Lattice("merged", 40, 3, 1, false), 1, 0, 2, 8);
   add(Hub(500, 1));
   add(Hub(3000, 1e-3), 1, 0.1);
+  for (const PetscInt bs : {2, 3}) add(InBlocks(Hub(400, 1e-3), bs), bs, 0.1); // rows of blocks longer than a warp's
   for (PetscInt bs = 2; bs <= 6; ++bs) {
     add(Lattice("blocks_of_" + std::to_string(bs), 5, 4, 3, true, bs), bs, bs % 2 ? 0 : 0.04);
     add(HardBlocks(bs), bs);

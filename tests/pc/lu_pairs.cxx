@@ -95,6 +95,7 @@ static PetscErrorCode Saddle()
       if (n <= 24 || ordering != std::string(MATORDERINGNATURAL)) PetscCall(Check(Constraints(n), false, ordering));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
 /// The same bits from each new factor, and from each solve with it; -repeats of them, many to look for rare faults.
 static PetscErrorCode Repeats()
 {

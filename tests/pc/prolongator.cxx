@@ -504,6 +504,46 @@ PetscErrorCode TestModes()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Translations, then rotations of each axis towards the next about a point.
+PetscErrorCode TestRigid()
+{
+  std::vector<std::string> backends;
+
+  PetscFunctionBeginUser;
+  PetscCall(Backends(&backends));
+  for (const std::string &backend : backends)
+    for (const PetscInt d : {2, 3}) {
+      const Space              space = backend == "cuda" ? Space::Device : Space::Host;
+      const PetscInt           count = 700, rows = d * count, modes = d == 2 ? 3 : 6;
+      const PetscReal          centre[] = {0.5, -2, 7};
+      std::vector<PetscReal>   x;
+      std::vector<PetscScalar> expected((size_t)(modes * rows), 0);
+      std::vector<Scalar>      found;
+      Array<Scalar>            B;
+      PetscInt                 vectors;
+      for (PetscInt k = 0; k < rows; ++k) x.push_back((PetscReal)(k * 31 % 64) / 8);
+      for (PetscInt p = 0; p < count; ++p) {
+        const auto at = [&](PetscInt mode, PetscInt c) -> PetscScalar & {
+          return expected[(size_t)(mode * rows + p * d + c)];
+        };
+        for (PetscInt c = 0; c < d; ++c) at(c, c) = 1;
+        for (PetscInt r = 0; r < modes - d; ++r) {
+          const PetscInt next = (r + 1) % d;
+          at(d + r, r)        = centre[next] - x[(size_t)(p * d + next)];
+          at(d + r, next)     = x[(size_t)(p * d + r)] - centre[r];
+        }
+      }
+      PetscCall(agg::FindRigidBodyModes(x, d, centre, space, &vectors, &B));
+      PetscCall(ToHost(B, space, &found));
+      PetscCheck(vectors == modes && found.size() == expected.size(), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                 "%s, %" PetscInt_FMT " dimensions: %" PetscInt_FMT " modes", backend.c_str(), d, vectors);
+      for (size_t k = 0; k < found.size(); ++k)
+        PetscCheck(Theirs(found[k]) == expected[k], PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                   "%s, %" PetscInt_FMT " dimensions: entry %zu", backend.c_str(), d, k);
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Laplacians, whose eigenvalues are known.
 PetscErrorCode TestEigenvalues()
 {
@@ -548,5 +588,6 @@ int main(int argc, char **argv)
                {"refreshed", TestRefreshed},
                {"coarse", TestCoarse},
                {"modes", TestModes},
+               {"rigid", TestRigid},
                {"eigenvalues", TestEigenvalues}});
 }

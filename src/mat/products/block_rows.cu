@@ -9,7 +9,8 @@ namespace sparsegpu::products
 
 namespace
 {
-/// *broken = 1 where a row of blocks has others than full ones; i, j are undefined then.
+/// *broken = 1 where a row of blocks has others than full ones; i, j are undefined then. Neighbouring lanes read
+/// neighbouring columns of each row.
 __global__ void find_blocks_kernel(PetscInt count, PetscInt row_size, PetscInt column_size, CsrArrays rows, PetscInt *i,
                                    PetscInt *j, int *broken)
 {
@@ -37,6 +38,7 @@ __global__ void find_blocks_kernel(PetscInt count, PetscInt row_size, PetscInt c
   if (row == count - 1) i[count] = (begin + row_size * length) / block;
 }
 
+/// i and j of the rows from those of their blocks. Neighbouring lanes write neighbouring columns.
 __global__ void expand_blocks_kernel(PetscInt count, PetscInt row_size, PetscInt column_size, const PetscInt *block_i,
                                      const PetscInt *block_j, PetscInt *i, PetscInt *j)
 {
@@ -55,8 +57,8 @@ __global__ void expand_blocks_kernel(PetscInt count, PetscInt row_size, PetscInt
 }
 } // namespace
 
-PetscErrorCode FindBlocks_CUDA(const SparseRows &rows, PetscInt row_size, PetscInt column_size, PetscInt *i,
-                               PetscInt *j, bool *found)
+PetscErrorCode FindFullBlocks_CUDA(const SparseRows &rows, PetscInt row_size, PetscInt column_size, PetscInt *i,
+                                   PetscInt *j, bool *found)
 {
   const PetscInt count = rows.rows / row_size;
   Array<int>     broken;

@@ -5,31 +5,44 @@
 namespace sparsegpu::products
 {
 
+/// Are there products of such blocks, as the left or the right factor?
+static bool AreMultiplied(PetscInt row_size, PetscInt column_size)
+{
+  for (const auto &size : BLOCK_SIZES)
+    if ((size[0] == row_size && size[1] == column_size) || (size[1] == row_size && size[2] == column_size)) return true;
+  return false;
+}
+
 PetscErrorCode BlockRows::Find(const SparseRows &rows, PetscInt row_size, PetscInt column_size)
 {
   bool found = false;
 
   PetscFunctionBegin;
   view_ = BlockView();
-  if (row_size * column_size < 2 || !rows.nonzeros) PetscFunctionReturn(PETSC_SUCCESS);
+  i_    = Array<PetscInt>();
+  j_    = Array<PetscInt>();
+  if (!AreMultiplied(row_size, column_size) || !rows.nonzeros) PetscFunctionReturn(PETSC_SUCCESS);
   if (rows.rows % row_size || rows.cols % column_size || rows.nonzeros % (row_size * column_size))
     PetscFunctionReturn(PETSC_SUCCESS);
 #if defined(SPARSEGPU_HAVE_CUDA)
   PetscCall(i_.Allocate(static_cast<size_t>(rows.rows / row_size) + 1, Space::Device));
   PetscCall(j_.Allocate(static_cast<size_t>(rows.nonzeros / (row_size * column_size)), Space::Device));
-  PetscCall(FindBlocks_CUDA(rows, row_size, column_size, i_.data(), j_.data(), &found));
+  PetscCall(FindFullBlocks_CUDA(rows, row_size, column_size, i_.data(), j_.data(), &found));
 #endif
-  if (found) view_ = BlockView{row_size, column_size, i_.data(), j_.data()};
+  if (found) {
+    view_ = BlockView{row_size, column_size, i_.data(), j_.data()};
+  } else {
+    i_ = Array<PetscInt>();
+    j_ = Array<PetscInt>();
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 bool BlocksMultiply(const BlockView &A, const BlockView &B)
 {
   if (!A.i || !B.i || A.column_size != B.row_size) return false;
-#define ARE(R, D, C) \
-  if (A.row_size == R && A.column_size == D && B.column_size == C) return true;
-  SPARSEGPU_FOR_BLOCK_SIZES(ARE)
-#undef ARE
+  for (const auto &size : BLOCK_SIZES)
+    if (size[0] == A.row_size && size[1] == A.column_size && size[2] == B.column_size) return true;
   return false;
 }
 
@@ -62,10 +75,11 @@ PetscErrorCode MultiplyBlocks(const SparseRows &A, const SparseRows &B, const Bl
   PetscFunctionBegin;
 #if defined(SPARSEGPU_HAVE_CUDA)
   PetscCall(MultiplyBlocks_CUDA(A, B, C, longest, c));
+  PetscFunctionReturn(PETSC_SUCCESS);
 #else
   (void)A, (void)B, (void)C, (void)longest, (void)c;
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "Products by blocks run on a GPU alone");
 #endif
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 } // namespace sparsegpu::products

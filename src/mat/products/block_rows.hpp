@@ -7,11 +7,12 @@
 namespace sparsegpu::products
 {
 
+/// The blocks of one matrix's rows, on the device.
 class BlockRows
 {
 public:
-  /// Whether `rows`, which lie on the device, are made of blocks of that size: then view() has them until the next
-  /// call. Waits for the device. Errors: PETSC_ERR_MEM.
+  /// Whether `rows`, which lie on the device, are made of blocks of that size, which is one of BLOCK_SIZES: then view()
+  /// has them until the next call. Waits for the device. Errors: PETSC_ERR_MEM.
   PetscErrorCode   Find(const SparseRows &rows, PetscInt row_size, PetscInt column_size);
   const BlockView &view() const { return view_; }
 
@@ -22,16 +23,8 @@ private:
 
 /// Rows and columns of A's blocks, and columns of B's, that MultiplyBlocks() takes: those of a matrix with itself, with
 /// interpolation from as many unknowns a node or from rigid body modes, and of P^T (A P).
-#define SPARSEGPU_FOR_BLOCK_SIZES(DO) \
-  DO(2, 2, 2)                         \
-  DO(2, 2, 3)                         \
-  DO(3, 2, 3)                         \
-  DO(3, 3, 3)                         \
-  DO(3, 3, 6)                         \
-  DO(6, 3, 6)                         \
-  DO(6, 6, 6)                         \
-  DO(4, 4, 4)                         \
-  DO(5, 5, 5)
+constexpr int BLOCK_SIZES[][3] = {{2, 2, 2}, {2, 2, 3}, {3, 2, 3}, {3, 3, 3}, {3, 3, 6},
+                                  {6, 3, 6}, {6, 6, 6}, {4, 4, 4}, {5, 5, 5}};
 
 /// Whether both are made of blocks, of such sizes.
 bool BlocksMultiply(const BlockView &A, const BlockView &B);
@@ -47,8 +40,8 @@ PetscErrorCode MultiplyBlocks(const SparseRows &A, const SparseRows &B, const Bl
                               Scalar *c);
 
 // On the device.
-PetscErrorCode FindBlocks_CUDA(const SparseRows &rows, PetscInt row_size, PetscInt column_size, PetscInt *i,
-                               PetscInt *j, bool *found);
+PetscErrorCode FindFullBlocks_CUDA(const SparseRows &rows, PetscInt row_size, PetscInt column_size, PetscInt *i,
+                                   PetscInt *j, bool *found);
 PetscErrorCode ExpandBlocks_CUDA(const Pattern &blocks, PetscInt row_size, PetscInt column_size, PetscInt *i,
                                  PetscInt *j);
 PetscErrorCode MultiplyBlocks_CUDA(const SparseRows &A, const SparseRows &B, const BlockView &C, PetscInt longest,

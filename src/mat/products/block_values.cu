@@ -3,6 +3,8 @@
 /// side, each with all rows of A's block; sums lie in shared memory where they fit. No two lanes add to one sum, and
 /// the warps' sums are added in their order: the bits repeat.
 #include <algorithm>
+#include <iterator>
+#include <utility>
 #include "device/cuda_check.hpp"
 #include "device/grid.cuh"
 #include "device/limits.hpp"
@@ -30,10 +32,10 @@ template <int R, int D, int C>
 __device__ __forceinline__ void add_terms(const Arguments &p, int lane, PetscInt begin, PetscInt blocks, PetscInt first,
                                           PetscInt end, const PetscInt *column, PetscInt length, Scalar *sum)
 {
-  const Scalar *const a = p.a + static_cast<PetscCount>(begin) * (R * D);
-  PetscInt mine = 0, mine_end = 0; // a row of B's for each lane, so that none waits for where the next one is
+  const Scalar *const a    = p.a + static_cast<PetscCount>(begin) * (R * D);
+  PetscInt            mine = 0, mine_end = 0; // where the next 32 rows of B lie, each by a lane, ahead of their use
   for (PetscInt e = first; e < end; e++) {
-    const int turn = static_cast<int>(e - first) % 32;
+    const int turn = static_cast<int>((e - first) % 32);
     if (turn == 0) {
       const PetscInt k = e + lane < end ? p.aj[e + lane] : -1;
       mine             = k >= 0 ? p.bi[k] : 0;
@@ -64,6 +66,12 @@ __device__ __forceinline__ void add_terms(const Arguments &p, int lane, PetscInt
   }
 }
 
+/// Bytes of shared memory for the columns of a row of so many blocks: sums after it are aligned.
+__host__ __device__ constexpr size_t ColumnsRoom(PetscInt blocks)
+{
+  return (static_cast<size_t>(blocks) * sizeof(PetscInt) + 15) / 16 * 16;
+}
+
 /// `warps` have a row of blocks together, of at most `capacity` blocks; 0: sums lie in C, and each row is one warp's.
 template <int R, int D, int C> __global__ void __launch_bounds__(THREADS)
     block_rows_kernel(Arguments p, int warps, PetscInt capacity, size_t room)
@@ -76,11 +84,14 @@ template <int R, int D, int C> __global__ void __launch_bounds__(THREADS)
   const PetscInt   row = has ? static_cast<PetscInt>(index) : 0, begin = p.ci[row];
   const PetscInt   length = has ? p.ci[row + 1] - begin : 0, entries = R * C * length;
   const PetscInt   first = p.ai[row], blocks = has ? p.ai[row + 1] - first : 0, each = (blocks + warps - 1) / warps;
-  Scalar *const    c    = p.c + static_cast<PetscCount>(begin) * (R * C);
-  Scalar *const    sums = reinterpret_cast<Scalar *>(reinterpret_cast<char *>(memory) + team * room);
-  Scalar *const    sum  = capacity ? sums + member * entries : c;
-  PetscInt *const  near = reinterpret_cast<PetscInt *>(sums + static_cast<PetscCount>(warps) * R * C * capacity);
-  const auto       wait = [&] {
+  Scalar *const    c       = p.c + static_cast<PetscCount>(begin) * (R * C);
+  char *const      of_team = reinterpret_cast<char *>(memory) + team * room;
+  PetscInt *const  column  = reinterpret_cast<PetscInt *>(of_team);
+  Scalar *const sums       = reinterpret_cast<Scalar *>(of_team + ColumnsRoom(capacity)), *const sum =
+                                                                                        capacity
+                                                                                                  ? sums + member * entries
+                                                                                                  : c;
+  const auto wait = [&] {
     if (warps > 1)
       __syncthreads();
     else
@@ -88,10 +99,10 @@ template <int R, int D, int C> __global__ void __launch_bounds__(THREADS)
   };
 
   for (PetscInt k = lane; k < entries; k += 32) sum[k] = Scalar(0);
-  for (PetscInt k = member * 32 + lane; capacity && k < length; k += 32 * warps) near[k] = p.cj[begin + k];
+  for (PetscInt k = member * 32 + lane; capacity && k < length; k += 32 * warps) column[k] = p.cj[begin + k];
   wait();
   const PetscInt mine = min(member * each, blocks), end = min(mine + each, blocks);
-  add_terms<R, D, C>(p, lane, first, blocks, first + mine, first + end, capacity ? near : p.cj + begin, length, sum);
+  add_terms<R, D, C>(p, lane, first, blocks, first + mine, first + end, capacity ? column : p.cj + begin, length, sum);
   if (!capacity) return;
   wait();
   for (PetscInt k = member * 32 + lane; k < entries; k += 32 * warps) {
@@ -104,9 +115,8 @@ template <int R, int D, int C> __global__ void __launch_bounds__(THREADS)
 /// Bytes of shared memory of so many warps that have a row of blocks of `size` entries together.
 constexpr size_t RoomOfRow(int warps, PetscInt size, PetscInt longest)
 {
-  const size_t bytes =
-      static_cast<size_t>(longest) * (static_cast<size_t>(warps * size) * sizeof(Scalar) + sizeof(PetscInt));
-  return (bytes + 15) / 16 * 16;
+  const size_t sums = static_cast<size_t>(longest) * static_cast<size_t>(warps * size) * sizeof(Scalar);
+  return ColumnsRoom(longest) + (sums + 15) / 16 * 16;
 }
 
 /// Warps of a row where A's rows have `mean` blocks: all where these have enough to do, and as many as fill a GPU where
@@ -148,6 +158,24 @@ template <int R, int D, int C> PetscErrorCode Launch(const Arguments &p, PetscIn
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+/// The kernel of the sizes that these are.
+template <size_t... k> PetscErrorCode LaunchOne(std::index_sequence<k...>, const BlockView &A, const BlockView &B,
+                                                const Arguments &p, PetscInt mean, PetscInt longest, bool *done)
+{
+  PetscErrorCode code = PETSC_SUCCESS;
+  const auto     are  = [&](const int(&size)[3]) {
+    return size[0] == A.row_size && size[1] == A.column_size && size[2] == B.column_size;
+  };
+
+  PetscFunctionBegin;
+  *done = false;
+  ((are(BLOCK_SIZES[k])
+        ? (void)(*done = true, code = Launch<BLOCK_SIZES[k][0], BLOCK_SIZES[k][1], BLOCK_SIZES[k][2]>(p, mean, longest))
+        : (void)0),
+   ...);
+  PetscCall(code);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace
 
 PetscErrorCode MultiplyBlocks_CUDA(const SparseRows &A, const SparseRows &B, const BlockView &C, PetscInt longest,
@@ -156,18 +184,14 @@ PetscErrorCode MultiplyBlocks_CUDA(const SparseRows &A, const SparseRows &B, con
   const Arguments p{
       A.rows / A.blocks.row_size, A.blocks.i, A.blocks.j, B.blocks.i, B.blocks.j, C.i, C.j, A.arrays.a, B.arrays.a, c};
   const PetscInt mean = p.rows ? A.nonzeros / (A.blocks.row_size * A.blocks.column_size) / p.rows : 0;
-  bool           done = false;
+  bool           done;
 
   PetscFunctionBegin;
   if (!p.rows || !longest) PetscFunctionReturn(PETSC_SUCCESS);
-#define LAUNCH(R, D, C)                                                                            \
-  if (A.blocks.row_size == R && A.blocks.column_size == D && B.blocks.column_size == C && !done) { \
-    PetscCall((Launch<R, D, C>(p, mean, longest)));                                                \
-    done = true;                                                                                   \
-  }
-  SPARSEGPU_FOR_BLOCK_SIZES(LAUNCH)
-#undef LAUNCH
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "No kernel for these blocks");
+  PetscCall(LaunchOne(std::make_index_sequence<std::size(BLOCK_SIZES)>(), A.blocks, B.blocks, p, mean, longest, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "No kernel for blocks of %" PetscInt_FMT " x %" PetscInt_FMT " times %" PetscInt_FMT " x %" PetscInt_FMT,
+             A.blocks.row_size, A.blocks.column_size, B.blocks.row_size, B.blocks.column_size);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

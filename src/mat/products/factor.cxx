@@ -5,7 +5,7 @@
 namespace sparsegpu::products
 {
 
-PetscErrorCode Factor::Bring(Mat M, Rows *rows, Space space, bool values)
+PetscErrorCode Factor::Bring(Mat M, Rows *rows, Space space, bool values, bool blocks)
 {
   CsrView csr;
   Scalar *a = nullptr;
@@ -32,7 +32,9 @@ PetscErrorCode Factor::Bring(Mat M, Rows *rows, Space space, bool values)
     }
     view_ = transpose_.rows();
   }
-  if (changed_ && space == Space::Device) {
+  if (!blocks) {
+    blocks_ = BlockRows();
+  } else if (changed_ && space == Space::Device) {
     PetscInt of_rows, of_columns;
     PetscCall(MatGetBlockSizes(M, &of_rows, &of_columns));
     PetscCall(blocks_.Find(view_, transposed_ ? of_columns : of_rows, transposed_ ? of_rows : of_columns));

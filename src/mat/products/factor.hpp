@@ -14,9 +14,9 @@ public:
   explicit Factor(bool transposed) : transposed_(transposed) {}
 
   /// The rows as they are now, their values if asked for, until the next call or change. What a transpose takes stays
-  /// for the next one; the rows themselves stay in the matrix's Rows. On the device with their blocks, of the matrix's
-  /// block sizes, where they are made of such. Errors: PETSC_ERR_MEM.
-  PetscErrorCode    Bring(Mat M, Rows *rows, Space space, bool values);
+  /// for the next one; the rows themselves stay in the matrix's Rows. With their `blocks`, of the
+  /// matrix's block sizes, on the device if asked for, where they are made of such. Errors: PETSC_ERR_MEM.
+  PetscErrorCode    Bring(Mat M, Rows *rows, Space space, bool values, bool blocks);
   const SparseRows &rows() const { return view_; }
   /// Is the pattern another one than at the Bring() before?
   bool changed() const { return changed_; }

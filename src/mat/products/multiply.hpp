@@ -17,9 +17,10 @@ struct BlockView {
 
 /// Compressed sparse rows in one space; none has a column twice.
 struct SparseRows {
-  PetscInt  rows = 0, cols = 0, nonzeros = 0;
-  CsrArrays arrays;      ///< i [rows + 1], j [nonzeros], a [nonzeros]; a may be null where the pattern alone is read
-  BlockView blocks = {}; ///< of these very rows
+  PetscInt rows = 0, cols = 0, nonzeros = 0;
+  /// i [rows + 1], j [nonzeros], a [nonzeros]; a may be null where the pattern alone is read, i and j where blocks are.
+  CsrArrays arrays;
+  BlockView blocks = {}; ///< that the rows are made of
 };
 
 /// The pattern of C = A B.

@@ -13,11 +13,11 @@ Product::Product(Space space, const std::vector<bool> &transposed) : space_(spac
   for (const bool t : transposed) factors_.emplace_back(t);
 }
 
-PetscErrorCode Product::Bring(const std::vector<Operand> &operands, bool values)
+PetscErrorCode Product::Bring(const std::vector<Operand> &operands, bool values, bool blocks)
 {
   PetscFunctionBegin;
   for (size_t k = 0; k < factors_.size(); k++)
-    PetscCall(factors_[k].Bring(operands[k].matrix, operands[k].rows, space_, values));
+    PetscCall(factors_[k].Bring(operands[k].matrix, operands[k].rows, space_, values, blocks));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -46,6 +46,7 @@ SparseRows Product::Right() const
 PetscErrorCode Product::FindInnerPattern()
 {
   PetscFunctionBegin;
+  inner_stale_ = false;
   if (factors_.size() < 3) PetscFunctionReturn(PETSC_SUCCESS);
   const SparseRows &A = factors_[1].rows(), &B = factors_[2].rows();
   inner_values_ = Array<Scalar>();
@@ -58,6 +59,7 @@ PetscErrorCode Product::FindInnerPattern()
              "The product of the last two has %zu blocks of %lld nonzeros, more than PetscInt counts", inner_.j.size(),
              static_cast<long long>(entries));
   inner_.terms *= entries * A.blocks.column_size;
+  inner_.place = Array<unsigned char>(); // of entries
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -74,6 +76,7 @@ PetscErrorCode Product::FindOuterPattern(Pattern *C)
   }
   const BlockView &A = left.blocks, &B = right.blocks;
   PetscCall(MultiplyPattern(space_, BlocksOf(left), BlocksOf(right), &blocks_));
+  blocks_.place = Array<unsigned char>(); // of entries
   PetscCall(ExpandBlocks(blocks_, A.row_size, B.column_size, C));
   C->terms = blocks_.terms * A.row_size * A.column_size * B.column_size;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -82,7 +85,7 @@ PetscErrorCode Product::FindOuterPattern(Pattern *C)
 PetscErrorCode Product::FindPattern(const std::vector<Operand> &operands, Pattern *C)
 {
   PetscFunctionBegin;
-  PetscCall(Bring(operands, false));
+  PetscCall(Bring(operands, false, true));
   blocked_ = MadeOfBlocks();
   PetscCall(FindInnerPattern());
   PetscCall(FindOuterPattern(C));
@@ -155,13 +158,17 @@ PetscErrorCode Product::FindValues(const std::vector<Operand> &operands, const O
   Array<int> lost;
 
   PetscFunctionBegin;
-  PetscCall(Bring(operands, true));
+  PetscCall(Bring(operands, true, blocked_));
   for (const Factor &factor : factors_) changed = changed || factor.changed();
-  suspect_ = suspect_ || changed;
+  suspect_     = suspect_ || changed;
+  inner_stale_ = inner_stale_ || changed;
   PetscCall(BringResult(C, &result));
-  const bool unblocked = blocked_ && suspect_; // patterns have changed
-  if (unblocked) blocked_ = false;
-  if (changed || unblocked) PetscCall(FindInnerPattern());
+  if (blocked_ && suspect_) { // blocks may be broken
+    blocked_     = false;
+    blocks_      = Pattern();
+    inner_stale_ = true;
+  }
+  if (inner_stale_) PetscCall(FindInnerPattern());
   if (suspect_) {
     place_ = Array<unsigned char>();
     PetscCall(lost.Copy(&none, 1, space_));

@@ -29,11 +29,13 @@ public:
   /// FindValues() in that space from now on.
   void  MoveTo(Space space);
   Space space() const { return space_; }
+  /// Whether FindValues() sums by blocks.
+  bool ByBlocks() const { return blocked_; }
   /// Of FindValues().
   PetscLogDouble flops() const { return 2.0 * static_cast<PetscLogDouble>(terms_ + inner_.terms); }
 
 private:
-  PetscErrorCode Bring(const std::vector<Operand> &operands, bool values);
+  PetscErrorCode Bring(const std::vector<Operand> &operands, bool values, bool blocks);
   bool           MadeOfBlocks() const;
   PetscErrorCode FindInnerPattern();
   PetscErrorCode FindOuterPattern(Pattern *C);
@@ -47,8 +49,9 @@ private:
   bool          blocked_ = false; ///< all factors are made of blocks, and patterns are found, and sums made, by these
   Pattern       inner_;           ///< of F1 F2; of its blocks, if blocked_
   Array<Scalar> inner_values_;
-  PatternWatch  result_;          ///< C's
-  bool          suspect_ = false; ///< patterns have changed, and C has not been seen to hold all terms since
+  bool          inner_stale_ = false; ///< operands have other patterns since it was found
+  PatternWatch  result_;              ///< C's
+  bool          suspect_ = false;     ///< patterns have changed, and C has not been seen to hold all terms since
   // of F0 times the rest
   Pattern              blocks_; ///< if blocked_
   Array<unsigned char> place_;

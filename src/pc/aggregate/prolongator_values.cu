@@ -131,7 +131,7 @@ __global__ void __launch_bounds__(THREADS) node_values_kernel(Arguments p, Petsc
   for (PetscInt q = lane; q < size * length; q += 32) sum[q] = Scalar(0);
   for (PetscInt q = lane; q < size; q += 32) diagonal[q] = Scalar(0);
   __syncwarp();
-  PetscInt mine = -1, mine_at = -1; // a block for each lane, so that none waits for where the next one is
+  PetscInt mine = -1, mine_at = -1; // the next 32 blocks' nodes and places, each by a lane, ahead of their use
   for (PetscInt e = 0; e < count; e++) {
     const int turn = static_cast<int>(e % 32);
     if (turn == 0) {

@@ -50,14 +50,27 @@ PetscErrorCode ReadMultigridOptions(PC pc, Multigrid *m, PetscInt levels)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Of the level, finest first; a program may have asked PCMG for more of them.
+PetscInt VisitsOf(const std::array<PetscInt, MAX_LEVELS> &visits, PetscInt level)
+{
+  return visits[PetscMin(level, MAX_LEVELS - 1)];
+}
 /// Whether levels visit the next coarser one so often.
 bool HasVisits(PC pc, const std::array<PetscInt, MAX_LEVELS> &visits)
 {
   const PC_MG *mg  = static_cast<PC_MG *>(pc->data);
   bool         has = true;
 
-  for (PetscInt l = 1; l < mg->nlevels; l++) has = has && mg->levels[l]->cycles == visits[mg->nlevels - 1 - l];
+  for (PetscInt l = 1; l < mg->nlevels; l++)
+    has = has && mg->levels[l]->cycles == VisitsOf(visits, mg->nlevels - 1 - l);
   return has;
+}
+/// Finds out whether the program has set another cycle since ours was.
+void AskProgram(PC pc, Multigrid *m)
+{
+  if (!m->visits_set || HasVisits(pc, Settings::ClassicalVisits())) return;
+  m->visits_set  = false;
+  m->cycle_asked = true;
 }
 
 PetscErrorCode Build(PC pc, Multigrid *m)
@@ -75,18 +88,17 @@ PetscErrorCode Build(PC pc, Multigrid *m)
     others               = others || m->smoothers[finest] != now;
     m->smoothers[finest] = now;
   }
+  AskProgram(pc, m); // before levels begin anew
   if (others) PetscCall(PCMGSetLevels(pc, levels > 1 ? levels - 1 : 2, nullptr));
   PetscCall(PCMGSetLevels(pc, levels, nullptr));
-  // unless the program has set another one since
-  if (m->cycle_type_set || (m->visits_set && HasVisits(pc, Settings::ClassicalVisits())))
-    PetscCall(PCMGSetCycleType(pc, PC_MG_CYCLE_V));
+  if (m->cycle_type_set || m->visits_set) PetscCall(PCMGSetCycleType(pc, PC_MG_CYCLE_V));
   m->cycle_type_set = m->visits_set = false;
   PetscCall(ReadMultigridOptions(pc, m, levels));
   PetscCall(ConfigureLevels(pc, m->hierarchy, m->settings));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether the cycle is one that nobody has asked for.
+/// Whether neither an option nor the program has said what the cycle is to be.
 PetscErrorCode IsStandardCycle(PC pc, const Multigrid &m, bool *standard)
 {
   const PC_MG *mg = static_cast<PC_MG *>(pc->data);
@@ -94,7 +106,8 @@ PetscErrorCode IsStandardCycle(PC pc, const Multigrid &m, bool *standard)
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_cycle_type", &asked));
-  *standard = !asked && m.settings.cycle == Settings::CycleType::Multigrid && !m.settings.visits_asked;
+  *standard =
+      !asked && !m.cycle_asked && m.settings.cycle == Settings::CycleType::Multigrid && !m.settings.visits_asked;
   for (PetscInt l = 1; l < mg->nlevels; l++) *standard = *standard && mg->levels[l]->cycles == 1; // else by API
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -106,12 +119,14 @@ PetscErrorCode SetVisits(PC pc, Multigrid *m)
   bool         standard = false;
 
   PetscFunctionBegin;
+  AskProgram(pc, m);
+  if (m->visits_set) PetscFunctionReturn(PETSC_SUCCESS); // of the set-up before
   PetscCall(IsStandardCycle(pc, *m, &standard));
   const bool own = standard && m->hierarchy.IsClassical();
   if (!m->settings.visits_asked && !own) PetscFunctionReturn(PETSC_SUCCESS);
   const auto visits = own ? Settings::ClassicalVisits() : m->settings.visits;
   for (PetscInt l = 1; l < mg->nlevels; l++)
-    mg->levels[l]->cycles = static_cast<decltype(mg->levels[l]->cycles)>(visits[mg->nlevels - 1 - l]);
+    mg->levels[l]->cycles = static_cast<decltype(mg->levels[l]->cycles)>(VisitsOf(visits, mg->nlevels - 1 - l));
   (own ? m->visits_set : m->cycle_type_set) = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -165,10 +180,13 @@ PetscErrorCode PCSetFromOptions_SparseGPUAMG(PC pc, SparseGPUOptionItems PetscOp
   PetscFunctionBegin;
   PetscCall(DataOf(pc, &m));
   const Settings before = m->settings;
+  PetscBool      asked;
   PetscOptionsHeadBegin(PetscOptionsObject, "sparsegpuamg options");
   PetscCall(m->settings.Read(pc, PetscOptionsObject));
   PetscOptionsHeadEnd();
-  if (!m->settings.SameHierarchy(before) || m->settings.cycle != before.cycle || m->settings.visits != before.visits ||
+  PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_cycle_type", &asked));
+  if ((asked && m->visits_set) || m->settings.visits_asked != before.visits_asked ||
+      !m->settings.SameHierarchy(before) || m->settings.cycle != before.cycle || m->settings.visits != before.visits ||
       m->settings.smoother != before.smoother || m->settings.finest_smoother != before.finest_smoother)
     pc->setupcalled = static_cast<decltype(pc->setupcalled)>(0);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -70,7 +70,7 @@ PetscErrorCode Gather(const Settings &settings, bool one, classical::CoarseLevel
 }
 
 /// first = first second, and the coarse operator of that. `second` and the old operator are destroyed.
-PetscErrorCode Join(Mat A, const classical::Options &options, Mat *first, Mat *second, Mat *coarse)
+PetscErrorCode Join(Mat A, const classical::Options &options, bool conjugates, Mat *first, Mat *second, Mat *coarse)
 {
   Mat P;
 
@@ -80,7 +80,7 @@ PetscErrorCode Join(Mat A, const classical::Options &options, Mat *first, Mat *s
   PetscCall(PetscLogEventEnd(ClassicalEvent, 0, 0, 0, 0));
   for (Mat *M : {first, second, coarse}) PetscCall(MatDestroy(M));
   *first = P;
-  PetscCall(CoarseOperator(nullptr, A, P, MAT_INITIAL_MATRIX, coarse));
+  PetscCall(CoarseOperator(nullptr, A, P, conjugates, MAT_INITIAL_MATRIX, coarse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
@@ -126,7 +126,7 @@ PetscErrorCode Hierarchy::LeaveOut(const Settings &settings, const classical::Op
   avoided_   = foreseen;
   Mat coarse = levels_[2].A;
   PetscCall(MatDestroy(&levels_[1].A));
-  PetscCall(Join(levels_[0].A, options, &levels_[0].P, &levels_[1].P, &coarse));
+  PetscCall(Join(levels_[0].A, options, conjugates_, &levels_[0].P, &levels_[1].P, &coarse));
   levels_.resize(1);
   PetscCall(AddLevel(coarse));
   PetscCall(MatDestroy(&coarse));
@@ -155,11 +155,11 @@ PetscErrorCode Hierarchy::CoarsenClassical(PC pc, const Settings &settings, clas
   if (!PetscDefined(USE_COMPLEX) && first.asymmetry == 0) options->symmetry = classical::Symmetry::Symmetric;
   if (levels_.size() == 1) PetscCall(Look(pc, fine->A, settings, first.asymmetry));
   PetscCall(Gather(settings, IsCoarsest(settings, first.unknowns), &first));
-  PetscCall(CoarseOperator(nullptr, fine->A, first.P, MAT_INITIAL_MATRIX, &coarse));
+  PetscCall(CoarseOperator(nullptr, fine->A, first.P, conjugates_, MAT_INITIAL_MATRIX, &coarse));
   if (twice) PetscCall(Interpolate(coarse, *options, first.fields, &second));
   if (second.P) PetscCall(Gather(settings, IsCoarsest(settings, second.unknowns), &second));
   *fields = std::move(second.P ? second.fields : first.fields);
-  if (second.P) PetscCall(Join(fine->A, *options, &first.P, &second.P, &coarse));
+  if (second.P) PetscCall(Join(fine->A, *options, conjugates_, &first.P, &second.P, &coarse));
   fine->P        = first.P;
   fine->isolated = first.isolated;
   fine->begin    = SMOOTHED_FROM;

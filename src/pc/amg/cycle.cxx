@@ -80,6 +80,8 @@ PetscErrorCode Cycle::WhyNot(PC pc, const char **reason) const
     *reason = "there is one level";
   else if (mg->nlevels != (PetscInt)works_.size())
     *reason = "PCMGSetLevels() was called";
+  else if (mg->levels[1]->restrct != mg->levels[1]->interpolate)
+    *reason = "restriction is not by the transpose of the prolongator";
   else if (mg->am != PC_MG_MULTIPLICATIVE)
     *reason = "-pc_mg_type is not multiplicative";
   else if (pc->mat != pc->pmat && pc->useAmat)

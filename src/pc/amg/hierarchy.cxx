@@ -4,6 +4,7 @@
 #include "mat/face/pattern.hpp"
 #include "pc/amg/choice.hpp"
 #include "pc/amg/galerkin.hpp"
+#include "pc/amg/krylov.hpp"
 
 namespace sparsegpu::amg
 {
@@ -37,14 +38,20 @@ PetscErrorCode Nonzeros(Mat A, PetscLogDouble *nonzeros)
 }
 } // namespace
 
-PetscErrorCode CoarseOperator(const Coarsening *coarsening, Mat A, Mat P, MatReuse reuse, Mat *coarse)
+PetscErrorCode CoarseOperator(const Coarsening *coarsening, Mat A, Mat P, bool conjugates, MatReuse reuse, Mat *coarse)
 {
   bool host;
+  Mat  R;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(GalerkinEvent, 0, 0, 0, 0));
   PetscCall(TakesGalerkinOnHost(A, P, &host));
-  if (host)
+  if (conjugates) {
+    PetscCall(MatHermitianTranspose(P, MAT_INITIAL_MATRIX, &R));
+    PetscCall(MatMatMatMult(R, A, P, reuse, PETSC_DEFAULT, coarse));
+    PetscCall(MatDestroy(&R));
+    PetscCall(MatSetOption(*coarse, MAT_HERMITIAN, PETSC_TRUE));
+  } else if (host)
     PetscCall(GalerkinOnHost(A, P, reuse, coarse));
   else
     PetscCall(MatPtAP(A, P, reuse, 2, coarse));
@@ -139,7 +146,7 @@ PetscErrorCode Hierarchy::Coarsen(PC pc, const Settings &settings, NearNullSpace
   PetscCall(PetscLogEventBegin(ProlongatorEvent, 0, 0, 0, 0));
   PetscCall(coarsening->Prolong(fine->A, fine->emax, settings.nsmooths, settings.filter, &fine->P, &replaced));
   PetscCall(PetscLogEventEnd(ProlongatorEvent, 0, 0, 0, 0));
-  PetscCall(CoarseOperator(coarsening.get(), fine->A, fine->P, MAT_INITIAL_MATRIX, &coarse));
+  PetscCall(CoarseOperator(coarsening.get(), fine->A, fine->P, conjugates_, MAT_INITIAL_MATRIX, &coarse));
   fine->isolated = coarsening->Isolated();
   if (!keeps_aggregates_) coarsening->Release();
   fine->coarsening = std::move(coarsening);
@@ -156,6 +163,7 @@ PetscErrorCode Hierarchy::Choose(PC pc, Mat A, const Settings &settings)
   TypeChoice choice;
 
   PetscFunctionBegin;
+  PetscCall(NeedsConjugates(A, &conjugates_));
   classical_ = settings.type == Settings::Type::Classical;
   if (settings.type != Settings::Type::Auto) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(ChoiceEvent, 0, 0, 0, 0));
@@ -236,14 +244,14 @@ PetscErrorCode Hierarchy::Refresh(PC pc, Mat A, const Settings &settings)
     }
     bool host;
     PetscCall(TakesGalerkinOnHost(fine->A, fine->P, &host));
-    replaced = replaced || (!host && !(*coarse)->product); // the matrix has been moved to the device
+    replaced = replaced || conjugates_ || (!host && !(*coarse)->product); // the matrix has been moved to the device
     if (!replaced) {
-      PetscCall(CoarseOperator(fine->coarsening.get(), fine->A, fine->P, MAT_REUSE_MATRIX, coarse));
+      PetscCall(CoarseOperator(fine->coarsening.get(), fine->A, fine->P, false, MAT_REUSE_MATRIX, coarse));
       continue;
     }
     Mat          made;
     MatNullSpace null;
-    PetscCall(CoarseOperator(fine->coarsening.get(), fine->A, fine->P, MAT_INITIAL_MATRIX, &made));
+    PetscCall(CoarseOperator(fine->coarsening.get(), fine->A, fine->P, conjugates_, MAT_INITIAL_MATRIX, &made));
     PetscCall(MatGetNullSpace(*coarse, &null));
     if (null) PetscCall(MatSetNullSpace(made, null));
     PetscCall(MatDestroy(coarse));

@@ -54,6 +54,8 @@ public:
   const std::vector<Level> &Levels() const { return levels_; }
   const std::string        &WhyStopped() const { return stopped_; }
   bool                      IsClassical() const { return classical_; }
+  /// Whether levels are restricted by P^H instead of P^T: of Hermitian matrices whose values are not real.
+  bool Conjugates() const { return conjugates_; }
   /// Why `auto` took this type; empty: it was set.
   const std::string &WhyType() const { return why_type_; }
   /// Whether the finest operator, coarsened classically, is one of convection that ILU is a good smoother for.
@@ -85,15 +87,16 @@ private:
   PetscObjectId      near_null_space_  = 0; ///< of the MatNullSpace that was attached; 0: none
   bool               keeps_aggregates_ = false;
   bool               classical_        = false;
+  bool               conjugates_       = false;
   bool               takes_ilu_        = false;
   PetscReal          avoided_          = 0;
   /// From the first set-up for new values on, so that the next ones ask for no memory of the device.
   std::unique_ptr<LanczosVectors> room_;
 };
 
-/// *coarse = P^T A P, where products of A run; without empty rows, which `coarsening` knows and classical
-/// interpolation, of which that is null, does not make. Collective.
-PetscErrorCode CoarseOperator(const Coarsening *coarsening, Mat A, Mat P, MatReuse reuse, Mat *coarse);
+/// *coarse = P^T A P or, if `conjugates`, P^H A P, which is not reused; where products of A run; without empty rows,
+/// which `coarsening` knows and classical interpolation, of which that is null, does not make. Collective.
+PetscErrorCode CoarseOperator(const Coarsening *coarsening, Mat A, Mat P, bool conjugates, MatReuse reuse, Mat *coarse);
 /// The largest eigenvalue of D^-1 A, as EstimateLargestEigenvalue() has it, or that of the solver with the prefix
 /// "pc_sparsegpuamg_esteig_" if an option asks for one; 0 if there is none to be found (A = 0). Collective.
 PetscErrorCode LargestEigenvalue(PC pc, Mat A, PetscReal *emax, LanczosVectors *room = nullptr);

@@ -25,9 +25,10 @@ PetscErrorCode Dots_Host(PetscInt rows, const DotPairs &pairs, int count, Scalar
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// w^H A v = (v^H A w)^*?
-PetscErrorCode IsHermitianForSome(Mat A, bool *hermitian)
+/// w^H A v = (v^H A w)^*, or, if `symmetric`, w^T A v = v^T A w?
+PetscErrorCode IsMirroredForSome(Mat A, bool symmetric, bool *mirrored)
 {
+  const auto  dot = symmetric ? VecTDot : VecDot;
   Vec         v, w, image;
   PetscRandom random;
   PetscScalar one, other;
@@ -41,12 +42,13 @@ PetscErrorCode IsHermitianForSome(Mat A, bool *hermitian)
   PetscCall(VecSetRandom(w, random));
   PetscCall(PetscRandomDestroy(&random));
   PetscCall(MatMult(A, w, image));
-  PetscCall(VecDot(image, v, &other));
+  PetscCall((*dot)(image, v, &other));
   PetscCall(MatMult(A, v, image));
-  PetscCall(VecDot(image, w, &one));
+  PetscCall((*dot)(image, w, &one));
   PetscCall(VecNorm(image, NORM_2, &norms[0]));
   PetscCall(VecNorm(w, NORM_2, &norms[1]));
-  *hermitian = PetscAbsScalar(one - PetscConj(other)) <= PETSC_SQRT_MACHINE_EPSILON * norms[0] * norms[1];
+  if (!symmetric) other = PetscConj(other);
+  *mirrored = PetscAbsScalar(one - other) <= PETSC_SQRT_MACHINE_EPSILON * norms[0] * norms[1];
   for (Vec *u : {&v, &w, &image}) PetscCall(VecDestroy(u));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -61,7 +63,20 @@ PetscErrorCode IsHermitian(Mat A, Mat coarse, bool *hermitian)
   *hermitian = known && is;
   PetscCall(PetscDefined(USE_COMPLEX) ? MatIsHermitianKnown(A, &known, &is) : MatIsSymmetricKnown(A, &known, &is));
   if (known && !*hermitian) *hermitian = is;
-  if (!known && !*hermitian) PetscCall(IsHermitianForSome(coarse, hermitian));
+  if (!known && !*hermitian) PetscCall(IsMirroredForSome(coarse, false, hermitian));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode NeedsConjugates(Mat A, bool *needs)
+{
+  bool symmetric = false;
+
+  PetscFunctionBegin;
+  *needs = false;
+  if (!PetscDefined(USE_COMPLEX)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(IsHermitian(A, A, needs));
+  if (*needs) PetscCall(IsMirroredForSome(A, true, &symmetric));
+  *needs = *needs && !symmetric;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -31,6 +31,9 @@ PetscErrorCode DotsBegin_CUDA(unsigned *arrived);
 /// Whether A is Hermitian: known of it, or so for a pair of vectors of random numbers on `coarse`, the next level, but
 /// for rounding. Collective.
 PetscErrorCode IsHermitian(Mat A, Mat coarse, bool *hermitian);
+/// Whether A is Hermitian, as IsHermitian() has it, and not symmetric, so that its prolongators are complex and P^H,
+/// not P^T, restricts. Collective.
+PetscErrorCode NeedsConjugates(Mat A, bool *needs);
 
 class FlexibleSteps
 {

@@ -18,6 +18,7 @@ struct Multigrid {
   Cycle         cycle;
   bool          cycle_type_set = false; ///< of PCMG, by ours
   bool          visits_set     = false; ///< Settings::ClassicalVisits(), by ours
+  bool          cycle_asked    = false; ///< the program has set another cycle after that
   /// That the levels of PCMG have, and the finest one.
   Settings::Smoother smoothers[2] = {Settings::Smoother::Chebyshev, Settings::Smoother::Chebyshev};
 };

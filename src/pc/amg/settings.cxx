@@ -35,8 +35,10 @@ PetscErrorCode ReadVisits(PC pc, Settings *s, SparseGPUOptionItems PetscOptionsO
 
   PetscFunctionBegin;
   visits.fill(1);
-  PetscCall(PetscOptionsIntArray("-pc_sparsegpuamg_visits", "Of the next coarser level, for each level",
-                                 "PCSPARSEGPUAMG", visits.data(), &given, &found));
+  PetscCall(
+      PetscOptionsIntArray("-pc_sparsegpuamg_visits",
+                           "Of the next coarser level, for each level; classical: 1,2 where no cycle is asked for",
+                           "PCSPARSEGPUAMG", visits.data(), &given, &found));
   if (found) {
     s->visits       = visits;
     s->visits_asked = true;

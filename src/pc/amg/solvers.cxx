@@ -240,6 +240,18 @@ PetscErrorCode ConfigureCoarsest(PC pc, KSP ksp, const Level &level, const Setti
     PetscCall(ConfigureLargeCoarsest(pc, ksp, level, settings));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+/// P between PCMG's level l and the next coarser one, and what restricts.
+PetscErrorCode SetTransfers(PC pc, const Hierarchy &hierarchy, PetscInt l, Mat P)
+{
+  Mat R = nullptr;
+
+  PetscFunctionBegin;
+  PetscCall(PCMGSetInterpolation(pc, l, P));
+  if (hierarchy.Conjugates()) PetscCall(MatHermitianTranspose(P, MAT_INITIAL_MATRIX, &R));
+  PetscCall(PCMGSetRestriction(pc, l, R ? R : P));
+  PetscCall(MatDestroy(&R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace
 
 PetscErrorCode ConfigureLevels(PC pc, const Hierarchy &hierarchy, const Settings &settings)
@@ -254,7 +266,7 @@ PetscErrorCode ConfigureLevels(PC pc, const Hierarchy &hierarchy, const Settings
   for (PetscInt l = 1; l <= finest; l++) {
     const Level &level = levels[finest - l];
 
-    PetscCall(PCMGSetInterpolation(pc, l, level.P));
+    PetscCall(SetTransfers(pc, hierarchy, l, level.P));
     PetscCall(ConfigureSmoothers(pc, l, level, settings, SmootherOf(hierarchy, settings, l == finest)));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -280,9 +292,7 @@ PetscErrorCode RefreshLevels(PC pc, const Hierarchy &hierarchy, const Settings &
     if (l < finest) PetscCall(PCMGSetResidual(pc, l, nullptr, level.A)); // PCMG keeps the first one
     if (l == 0) continue;
     PetscCall(PCMGGetInterpolation(pc, l, &P));
-    if (P == level.P) continue;
-    PetscCall(PCMGSetInterpolation(pc, l, level.P));
-    PetscCall(PCMGSetRestriction(pc, l, level.P));
+    if (P != level.P || hierarchy.Conjugates()) PetscCall(SetTransfers(pc, hierarchy, l, level.P));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

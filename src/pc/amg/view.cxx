@@ -161,7 +161,8 @@ PetscErrorCode ViewVisits(PC pc, const Settings &settings, PetscViewer viewer)
   const PetscInt finest = mg->nlevels - 1;
 
   PetscFunctionBegin;
-  bool each = settings.cycle == Settings::CycleType::K || finest < 2; // levels are visited alike, as PCMG's view says
+  bool each = settings.cycle == Settings::CycleType::K || finest < 2 ||
+              mg->am == PC_MG_ADDITIVE; // levels are visited alike, as PCMG's view says
   if (finest >= 2 && !settings.visits_asked)
     each = each || mg->levels[finest]->cycles == mg->levels[finest - 1]->cycles;
   for (PetscInt l = finest; l > 1 && !each; l--) // the coarsest is solved
