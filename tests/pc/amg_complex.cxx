@@ -51,9 +51,8 @@ static PetscErrorCode TestHermitian()
 #if defined(PETSC_USE_COMPLEX)
   PetscFunctionBeginUser;
   for (const char *type : TYPES)
-    for (const char *options :
-         {"-pc_sparsegpuamg_type aggregation", "-pc_sparsegpuamg_type classical",
-          "-pc_sparsegpuamg_smoother symmetric_gauss_seidel", "-pc_sparsegpuamg_reuse_interpolation 0"}) {
+    for (const char *options : {"-pc_sparsegpuamg_type aggregation", "-pc_sparsegpuamg_smoother symmetric_gauss_seidel",
+                                "-pc_sparsegpuamg_reuse_interpolation 0"}) {
       const Options     set(options);
       const std::string what = std::string(type) + " " + options;
       const bool        told = what.find("seidel") == std::string::npos;
