@@ -87,11 +87,9 @@ template <int R, int D, int C> __global__ void __launch_bounds__(THREADS)
   Scalar *const    c       = p.c + static_cast<PetscCount>(begin) * (R * C);
   char *const      of_team = reinterpret_cast<char *>(memory) + team * room;
   PetscInt *const  column  = reinterpret_cast<PetscInt *>(of_team);
-  Scalar *const sums       = reinterpret_cast<Scalar *>(of_team + ColumnsRoom(capacity)), *const sum =
-                                                                                        capacity
-                                                                                                  ? sums + member * entries
-                                                                                                  : c;
-  const auto wait = [&] {
+  Scalar *const    sums    = reinterpret_cast<Scalar *>(of_team + ColumnsRoom(capacity));
+  Scalar *const    sum     = capacity ? sums + member * entries : c;
+  const auto       wait    = [&] {
     if (warps > 1)
       __syncthreads();
     else
