@@ -47,6 +47,7 @@ static PetscErrorCode Check(const Problem &p, bool hermitian, const char orderin
       for (const bool transpose : {false, true}) PetscCall(CheckColumns(F, p, columns, transpose, slack, what));
     const Problem q = Uneven(p); // other pivots, other pairs
     PetscCall(SetValues(A, q));
+    PetscCall(MatSetOption(A, hermitian ? MAT_HERMITIAN : MAT_SYMMETRIC, PETSC_TRUE)); // new values have none
     PetscCall(MatCholeskyFactorNumeric(F, A, &info));
     PetscCall(SolveWith(A, F, VECSTANDARD, false, &x));
     if (refine[0] != '0') PetscCall(CheckBackward(q, x, false, what + ", new values"));

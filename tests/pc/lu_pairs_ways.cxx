@@ -41,16 +41,18 @@ static PetscErrorCode AtOnce()
 /// Forward, then backward, is the solve: of positive definite matrices, whose pivots change places.
 static PetscErrorCode Halves()
 {
+  const bool complex = PetscDefined(USE_COMPLEX); // of Hermitian matrices alone
+
   PetscFunctionBeginUser;
-  for (const Problem &p : {Mirrored(Arrow({}, 70), false, true), Mirrored(Arrow({40, 70, 200}, 30), false, true),
-                           Mirrored(Cube(8), false, true)}) {
+  for (const Problem &p : {Mirrored(Arrow({}, 70), complex, true), Mirrored(Arrow({40, 70, 200}, 30), complex, true),
+                           Mirrored(Cube(8), complex, true)}) {
     const Option             refine("-mat_sparsegpu_lu_refine", "0"), matching("-mat_sparsegpu_lu_matching", "on");
     std::vector<PetscScalar> x, exact;
     PetscReal                largest = 0, away = 0;
     Mat                      A, F;
     Vec                      b, y, z;
     PetscCall(CreateOn(on, p, &A));
-    PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
+    PetscCall(MatSetOption(A, complex ? MAT_HERMITIAN : MAT_SYMMETRIC, PETSC_TRUE));
     PetscCall(FactorDirect(A, MAT_FACTOR_CHOLESKY, MATORDERINGND, &F));
     PetscCall(CheckView(F, p.name, PAIRS));
     PetscCall(SolveWith(A, F, VECSTANDARD, false, &exact));
