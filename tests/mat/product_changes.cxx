@@ -3,7 +3,7 @@ static const char help[] =
     "phases: everything must stay as with plain AIJ.\n\n";
 
 #include <algorithm>
-#include "../family.hpp"
+#include "same_entries.hpp"
 
 using namespace testing;
 
@@ -56,13 +56,7 @@ static PetscErrorCode CheckSame(Mat ours, Mat aij, const char *what)
     p->entries.erase(
         std::remove_if(p->entries.begin(), p->entries.end(), [](const conformance::Entry &e) { return e.v == 0.0; }),
         p->entries.end());
-  PetscCheck(a.entries.size() == b.entries.size(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %zu entries, aij has %zu",
-             what, a.entries.size(), b.entries.size());
-  for (size_t k = 0; k < a.entries.size(); ++k)
-    PetscCheck(a.entries[k].i == b.entries[k].i && a.entries[k].j == b.entries[k].j && a.entries[k].v == b.entries[k].v,
-               PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: entry %zu is (%" PetscInt_FMT ", %" PetscInt_FMT ") = %g, not %g",
-               what, k, a.entries[k].i, a.entries[k].j, (double)PetscRealPart(a.entries[k].v),
-               (double)PetscRealPart(b.entries[k].v));
+  PetscCall(CheckSameEntries(a, b, what));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
