@@ -1,62 +1,19 @@
 static const char help[] = "Products of matrices whose rows are made of blocks equal plain AIJ's.\n\n";
 
+#include "block_matrices.hpp"
 #include "same_entries.hpp"
 #include <petsc/private/matimpl.h>
+#include "mat/face/parallel_products.hpp"
 #include "mat/products/product.hpp"
 
-#include <functional>
+#include <algorithm>
+#include <array>
 
+using namespace block_matrices;
 using namespace testing;
 
 namespace
 {
-/// Rows and columns of blocks, the blocks' sizes, and which columns of blocks a row of them has.
-struct Shape {
-  PetscInt                                rows, cols, row_size, column_size;
-  std::function<bool(PetscInt, PetscInt)> has;
-};
-
-/// Few values, so that sums are exact.
-PetscScalar Value(PetscInt k)
-{
-  const PetscReal v = (PetscReal)((7919 * k) % 5 - 2) / 2;
-#if defined(PETSC_USE_COMPLEX)
-  return PetscCMPLX(v, (PetscReal)(k % 3 - 1) / 2);
-#else
-  return v;
-#endif
-}
-
-/// `broken`: an entry of the first block is missing.
-PetscErrorCode Create(const std::string &backend, const Shape &s, PetscInt seed, bool broken, Mat *A)
-{
-  const PetscInt        r = s.row_size, c = s.column_size;
-  std::vector<PetscInt> lengths((size_t)(s.rows * r), 0);
-
-  PetscFunctionBeginUser;
-  for (PetscInt i = 0; i < s.rows; ++i)
-    for (PetscInt j = 0; j < s.cols; ++j)
-      for (PetscInt k = 0; s.has(i, j) && k < r; ++k) lengths[(size_t)(i * r + k)] += c;
-  PetscCall(MatCreate(PETSC_COMM_SELF, A));
-  PetscCall(MatSetSizes(*A, s.rows * r, s.cols * c, s.rows * r, s.cols * c));
-  PetscCall(MatSetBlockSizes(*A, r, c));
-  PetscCall(MatSetType(*A, backend == "aij" ? MATSEQAIJ : MATSEQAIJSPARSEGPU));
-  if (backend != "aij") PetscCall(MatSparseGPUSetBackend(*A, backend.c_str()));
-  PetscCall(MatSeqAIJSetPreallocation(*A, 0, lengths.data()));
-  for (PetscInt i = 0; i < s.rows; ++i)
-    for (PetscInt j = 0; j < s.cols; ++j) {
-      if (!s.has(i, j)) continue;
-      for (PetscInt k = i * r; k < (i + 1) * r; ++k)
-        for (PetscInt l = j * c; l < (j + 1) * c; ++l) {
-          if (broken && k == r - 1 && l == c - 1) continue;
-          PetscCall(MatSetValue(*A, k, l, Value(3 * k + 5 * l + seed), INSERT_VALUES));
-        }
-    }
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode CheckSame(Mat ours, Mat aij, const std::string &what)
 {
   Problem a, b;
@@ -97,9 +54,16 @@ bool HasKernel(PetscInt r, PetscInt d, PetscInt c)
 /// Whether C, a product of ours on a GPU, is summed by blocks.
 PetscErrorCode CheckByBlocks(Mat C, bool wanted, const std::string &what)
 {
+  PetscBool parallel;
+  bool      are;
+
   PetscFunctionBeginUser;
+  PetscCall(PetscObjectTypeCompare((PetscObject)C, MATMPIAIJSPARSEGPU, &parallel));
   PetscCheck(C->product && C->product->data, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: no product of ours", what.c_str());
-  const bool are = static_cast<const sparsegpu::products::Product *>(C->product->data)->ByBlocks();
+  if (parallel)
+    PetscCall(sparsegpu::face::MultipliesByBlocks(C, &are));
+  else
+    are = static_cast<const sparsegpu::products::Product *>(C->product->data)->ByBlocks();
   PetscCheck(are == wanted, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %sby blocks", what.c_str(), are ? "" : "not ");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -119,13 +83,23 @@ PetscErrorCode AddEntry(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Multiply(Mat A, Mat B, bool triple, MatReuse reuse, Mat *C)
+{
+  PetscFunctionBeginUser;
+  PetscCall(triple ? MatPtAP(A, B, reuse, PETSC_DEFAULT, C) : MatMatMult(A, B, reuse, PETSC_DEFAULT, C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+bool MultipliesBlocks(const Shape &a, const Shape &b, bool triple)
+{
+  const PetscInt r = a.row_size, d = a.column_size, c = b.column_size;
+  return HasKernel(r, d, c) && (!triple || HasKernel(c, r, c));
+}
+
 /// A B, or P^T A P, and again for other values, after another pattern of an operand, or with an entry more in the
 /// result.
 PetscErrorCode Compare(const std::string &backend, const Shape &a, const Shape &b, bool triple, const std::string &name)
 {
-  const PetscInt r = a.row_size, d = a.column_size, c = b.column_size;
-  const bool     blocks = HasKernel(r, d, c) && (!triple || HasKernel(c, r, c));
-
   PetscFunctionBeginUser;
   for (const std::string step : {"other values", "a broken block", "one entry more"}) {
     Mat  C[2] = {nullptr, nullptr};
@@ -133,8 +107,7 @@ PetscErrorCode Compare(const std::string &backend, const Shape &a, const Shape &
     for (const bool first : {true, false}) {
       const std::string what = name + " on " + backend + (first ? "" : ", " + step);
       for (int k : {0, 1}) {
-        const MatReuse reuse = first ? MAT_INITIAL_MATRIX : MAT_REUSE_MATRIX;
-        Mat            A, B;
+        Mat A, B;
         if (!first && step == "one entry more") {
           Problem p;
           PetscCall(Gather(C[k], &p));
@@ -144,24 +117,53 @@ PetscErrorCode Compare(const std::string &backend, const Shape &a, const Shape &
         }
         PetscCall(Create(k ? "aij" : backend, a, first ? 1 : 2, !first && step == "a broken block", &A));
         PetscCall(Create(k ? "aij" : backend, b, first ? 3 : 7, false, &B));
-        PetscCall(triple ? MatPtAP(A, B, reuse, PETSC_DEFAULT, &C[k]) : MatMatMult(A, B, reuse, PETSC_DEFAULT, &C[k]));
+        PetscCall(Multiply(A, B, triple, first ? MAT_INITIAL_MATRIX : MAT_REUSE_MATRIX, &C[k]));
         for (Mat *M : {&A, &B}) PetscCall(MatDestroy(M));
       }
       PetscCall(CheckSame(C[0], C[1], what));
       // until a pattern changes
       const bool same = first || step == "other values" || (step == "one entry more" && had);
-      if (backend == "cuda") PetscCall(CheckByBlocks(C[0], blocks && same, what));
+      if (backend == "cuda") PetscCall(CheckByBlocks(C[0], MultipliesBlocks(a, b, triple) && same, what));
     }
     for (Mat &M : C) PetscCall(MatDestroy(&M));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The same of parallel matrices, whose patterns stay: PETSc's products refuse other operands.
+PetscErrorCode CompareParallel(const std::string &backend, const Shape &a, const Shape &b, bool triple,
+                               const std::string &name)
+{
+  Mat A[2], B[2], C[2] = {nullptr, nullptr};
+
+  PetscFunctionBeginUser;
+  for (int k : {0, 1}) {
+    PetscCall(Create(k ? "aij" : backend, a, 1, false, &A[k]));
+    PetscCall(Create(k ? "aij" : backend, b, 3, false, &B[k]));
+  }
+  for (const bool first : {true, false}) {
+    const std::string what = name + " on " + backend + (first ? "" : ", other values");
+    for (int k : {0, 1}) {
+      if (!first) PetscCall(Fill(a, 2, false, A[k]));
+      if (!first) PetscCall(Fill(b, 7, false, B[k]));
+      PetscCall(Multiply(A[k], B[k], triple, first ? MAT_INITIAL_MATRIX : MAT_REUSE_MATRIX, &C[k]));
+    }
+    PetscCall(CheckSame(C[0], C[1], what));
+    if (backend == "cuda") PetscCall(CheckByBlocks(C[0], MultipliesBlocks(a, b, triple), what));
+  }
+  for (int k : {0, 1})
+    for (Mat *M : {&A[k], &B[k], &C[k]}) PetscCall(MatDestroy(M));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Values()
 {
   std::vector<std::string> backends;
+  PetscMPIInt              size;
 
   PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  const auto compare = size > 1 ? CompareParallel : Compare;
   PetscCall(Backends(&backends));
   for (const std::string &backend : backends) {
     for (const auto &[r, d, c] : std::vector<std::array<PetscInt, 3>>{{1, 1, 1},
@@ -179,13 +181,13 @@ PetscErrorCode Values()
                                                                       {1, 3, 6},
                                                                       {7, 7, 7}}) {
       const std::string name = std::to_string(r) + " x " + std::to_string(d) + " x " + std::to_string(c);
-      PetscCall(Compare(backend, {50, 60, r, d, Band}, {60, 50, d, c, Band}, false, name + ", bands"));
-      PetscCall(Compare(backend, {3, 130, r, d, Full}, {130, 40, d, c, Full}, false, name + ", long rows"));
-      PetscCall(Compare(backend, {3, 400, r, d, Full}, {400, 400, d, c, Diagonal}, false, name + ", wide rows"));
+      PetscCall(compare(backend, {50, 60, r, d, Band}, {60, 50, d, c, Band}, false, name + ", bands"));
+      PetscCall(compare(backend, {3, 130, r, d, Full}, {130, 40, d, c, Full}, false, name + ", long rows"));
+      PetscCall(compare(backend, {3, 400, r, d, Full}, {400, 400, d, c, Diagonal}, false, name + ", wide rows"));
       if (r == d)
-        PetscCall(Compare(backend, {100, 100, r, r, Band}, {100, 21, r, c, Coarse}, true, name + ", P^T A P"));
+        PetscCall(compare(backend, {100, 100, r, r, Band}, {100, 21, r, c, Coarse}, true, name + ", P^T A P"));
     }
-    PetscCall(Compare(backend, {9000, 9000, 2, 2, Diagonal}, {9000, 9000, 2, 2, Diagonal}, false, "many rows"));
+    PetscCall(compare(backend, {9000, 9000, 2, 2, Diagonal}, {9000, 9000, 2, 2, Diagonal}, false, "many rows"));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

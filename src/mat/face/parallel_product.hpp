@@ -41,6 +41,8 @@ public:
   PetscErrorCode TakeValues(int block, Scalar *a) const { return rows_.TakeValues(block, a); }
   Space          space() const { return space_; }
   PetscLogDouble flops() const { return local_.flops(); }
+  /// Whether this rank multiplies by blocks. Not collective.
+  bool ByBlocks() const { return local_.ByBlocks(); }
 
 private:
   bool           Transposes() const { return step_ != Step::AB; }

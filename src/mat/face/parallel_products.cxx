@@ -2,6 +2,7 @@
 /// in two, of which the first gives B^T, R^T or B C. Patterns travel once, when the product is set up; then values
 /// alone do, which the host does not see.
 #include "mat/face/parallel_products.hpp"
+#include <algorithm>
 #include "mat/face/host_products.hpp"
 #include "mat/face/parallel_away.hpp"
 #include "mat/face/parallel_result.hpp"
@@ -48,6 +49,8 @@ public:
   };
   /// The values of C, where all ranks are ready for it. Collective.
   PetscErrorCode Compute(Mat C, State *state);
+  /// Whether this rank multiplies by blocks in all steps.
+  bool ByBlocks() const;
 
 private:
   Mat Named(const Mat_Product *product, char name) const
@@ -95,8 +98,9 @@ PetscErrorCode Steps::SetUp(Mat C, Space space, bool *fits)
     PetscCallCXX(products_.push_back(std::make_unique<ParallelProduct>(steps_[k].step, space)));
     PetscCall(products_[k]->FindPattern(operands, &patterns, fits));
     if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(PetscInfo(C, "%s of %s, step %zu: %zu and %zu nonzeros\n", MatProductTypes[C->product->type],
-                        MATMPIAIJSPARSEGPU, k + 1, patterns.j[0].size(), patterns.j[1].size()));
+    PetscCall(PetscInfo(C, "%s of %s, step %zu%s: %zu and %zu nonzeros\n", MatProductTypes[C->product->type],
+                        MATMPIAIJSPARSEGPU, k + 1, products_[k]->ByBlocks() ? ", by blocks" : "", patterns.j[0].size(),
+                        patterns.j[1].size()));
     PetscCall(SetUpResult(C, k, std::move(patterns)));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -155,6 +159,11 @@ PetscErrorCode Steps::Compute(Mat C, State *state)
     PetscCall(products_[k]->space() == Space::Device ? PetscLogGpuFlops(flops) : PetscLogFlops(flops));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+bool Steps::ByBlocks() const
+{
+  return std::all_of(products_.begin(), products_.end(), [](const auto &product) { return product->ByBlocks(); });
 }
 
 /// PETSc's way from now on, on all ranks.
@@ -220,6 +229,14 @@ PetscErrorCode MatProductSymbolic_SparseGPU_Parallel(Mat C)
   product->destroy        = DestroyProductData<Steps>;
   C->ops->productsymbolic = MatProductSymbolic_SparseGPU_Parallel; // a new type has none
   C->ops->productnumeric  = MatProductNumeric_SparseGPU_Parallel;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MultipliesByBlocks(Mat C, bool *blocks)
+{
+  PetscFunctionBegin;
+  *blocks = C->product && C->product->data && C->ops->productnumeric == MatProductNumeric_SparseGPU_Parallel &&
+            static_cast<const Steps *>(C->product->data)->ByBlocks();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

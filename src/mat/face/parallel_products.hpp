@@ -13,5 +13,7 @@ namespace sparsegpu::face
 PetscErrorCode MatProductSetFromOptions_SparseGPU_Parallel(Mat D, bool *set);
 /// The symbolic phase of such a product, or of PETSc's where a rank lacks memory for ours.
 PetscErrorCode MatProductSymbolic_SparseGPU_Parallel(Mat C);
+/// Whether C is such a product, all steps of which this rank multiplies by blocks. Not collective.
+PetscErrorCode MultipliesByBlocks(Mat C, bool *blocks);
 
 } // namespace sparsegpu::face

@@ -26,6 +26,7 @@ PetscErrorCode RowStack::Join(Mat M, bool *fits)
   PetscFunctionBegin;
   PetscCall(GetShapes(M, blocks, of_block, csr, &ghosts));
   PetscCall(watch_.Look(M, &changed));
+  PetscCall(MatGetBlockSizes(M, &sizes_.row_size, &sizes_.column_size));
   const PetscCount entries = PetscCount(csr[0].nonzeros) + csr[1].nonzeros;
   *fits                    = entries < PETSC_MAX_INT && PetscCount(csr[0].cols) + csr[1].cols < PETSC_MAX_INT;
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);

@@ -27,8 +27,8 @@ public:
   RowStack(const RowStack &)            = delete;
   RowStack &operator=(const RowStack &) = delete;
 
-  /// The numbers of M's own rows and columns, M of our type, assembled. *fits is false where they have more entries
-  /// than PetscInt counts. Not collective.
+  /// The numbers of M's own rows and columns, M of our type, assembled, and the sizes of its blocks. *fits is false
+  /// where they have more entries than PetscInt counts. Not collective.
   PetscErrorCode Join(Mat M, bool *fits);
   /// After Join(): and of rows of other ranks, to which `rows` leads from their owners. *fits is agreed. Collective.
   PetscErrorCode Fetch(Mat M, PetscSF rows, bool *fits);
@@ -50,7 +50,7 @@ public:
 private:
   products::SparseRows Rows(PetscInt rows, PetscInt nonzeros) const
   {
-    return products::SparseRows{rows, columns_.size(), nonzeros, CsrArrays{i_.data(), j_.data(), a_.data()}};
+    return products::SparseRows{rows, columns_.size(), nonzeros, CsrArrays{i_.data(), j_.data(), a_.data()}, sizes_};
   }
   PetscErrorCode NumberAnew(const std::vector<PetscInt> &global);
   /// Own rows that other ranks ask for, on the host.
@@ -66,6 +66,7 @@ private:
 
   PetscInt              own_rows_ = 0, nonzeros_ = 0, fetched_ = 0; ///< entries of own rows, and of others
   PetscInt              split_ = 0;                                 ///< entries of the diagonal block
+  products::BlockView   sizes_;                                     ///< of M's blocks
   Numbering             columns_;
   ParallelPatternWatch  watch_;
   PieceExchange         entries_;             ///< of asked rows -> fetched ones

@@ -46,26 +46,47 @@ bool BlocksMultiply(const BlockView &A, const BlockView &B)
   return false;
 }
 
-SparseRows BlocksOf(const SparseRows &rows)
+/// Blocks as if they were entries, without values.
+static SparseRows BlocksOf(const SparseRows &rows)
 {
   const BlockView &b = rows.blocks;
   return SparseRows{rows.rows / b.row_size, rows.cols / b.column_size, rows.nonzeros / (b.row_size * b.column_size),
                     CsrArrays{b.i, b.j, nullptr}};
 }
 
-PetscErrorCode ExpandBlocks(const Pattern &blocks, PetscInt row_size, PetscInt column_size, Pattern *rows)
+PetscErrorCode MultiplyBlockPattern(const SparseRows &A, const SparseRows &B, Pattern *blocks)
 {
-  const PetscCount count   = static_cast<PetscCount>(blocks.i.size()) - 1,
-                   entries = static_cast<PetscCount>(blocks.j.size()) * row_size * column_size;
+  const PetscCount entries = static_cast<PetscCount>(A.blocks.row_size) * B.blocks.column_size;
 
   PetscFunctionBegin;
-  PetscCheck(entries <= PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "The product has %lld nonzeros, more than %" PetscInt_FMT, static_cast<long long>(entries), PETSC_MAX_INT);
-  rows->longest = blocks.longest * column_size;
-  PetscCall(rows->i.Allocate(static_cast<size_t>(count * row_size) + 1, Space::Device));
-  PetscCall(rows->j.Allocate(static_cast<size_t>(entries), Space::Device));
+  PetscCall(MultiplyPattern(Space::Device, BlocksOf(A), BlocksOf(B), blocks));
+  blocks->place = Array<unsigned char>(); // of entries
+  PetscCheck(static_cast<PetscCount>(blocks->j.size()) <= PETSC_MAX_INT / entries, PETSC_COMM_SELF,
+             PETSC_ERR_ARG_OUTOFRANGE, "The product has %zu blocks of %lld nonzeros, more nonzeros than %" PetscInt_FMT,
+             blocks->j.size(), static_cast<long long>(entries), PETSC_MAX_INT);
+  blocks->terms *= entries * A.blocks.column_size;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+SparseRows RowsOfBlocks(const SparseRows &A, const SparseRows &B, const Pattern &blocks, const Scalar *values)
+{
+  const BlockView view{A.blocks.row_size, B.blocks.column_size, blocks.i.data(), blocks.j.data()};
+  const PetscInt  count = static_cast<PetscInt>(blocks.j.size());
+  return SparseRows{A.rows, B.cols, count * view.row_size * view.column_size, CsrArrays{nullptr, nullptr, values},
+                    view};
+}
+
+PetscErrorCode ExpandBlocks(const SparseRows &rows, const Pattern &blocks, Pattern *entries)
+{
+  const BlockView &view = rows.blocks;
+
+  PetscFunctionBegin;
+  entries->longest = blocks.longest * view.column_size;
+  entries->terms   = blocks.terms;
+  PetscCall(entries->i.Allocate(static_cast<size_t>(rows.rows) + 1, Space::Device));
+  PetscCall(entries->j.Allocate(static_cast<size_t>(rows.nonzeros), Space::Device));
 #if defined(SPARSEGPU_HAVE_CUDA)
-  PetscCall(ExpandBlocks_CUDA(blocks, row_size, column_size, rows->i.data(), rows->j.data()));
+  PetscCall(ExpandBlocks_CUDA(blocks, view.row_size, view.column_size, entries->i.data(), entries->j.data()));
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -28,12 +28,15 @@ constexpr int BLOCK_SIZES[][3] = {{2, 2, 2}, {2, 2, 3}, {3, 2, 3}, {3, 3, 3}, {3
 
 /// Whether both are made of blocks, of such sizes.
 bool BlocksMultiply(const BlockView &A, const BlockView &B);
-/// Blocks as if they were entries, without values.
-SparseRows BlocksOf(const SparseRows &rows);
+/// The pattern of the blocks of A B, both made of blocks that multiply. terms: of entries. Waits for the device.
+/// Errors: those of MultiplyPattern(), PETSC_ERR_ARG_OUTOFRANGE also where PetscInt does not count the entries of the
+/// blocks.
+PetscErrorCode MultiplyBlockPattern(const SparseRows &A, const SparseRows &B, Pattern *blocks);
+/// A B, of that pattern, by blocks alone. values [nonzeros], or null.
+SparseRows RowsOfBlocks(const SparseRows &A, const SparseRows &B, const Pattern &blocks, const Scalar *values);
 
-/// The pattern of the rows whose blocks [row_size x column_size] are `blocks`. Asynchronous. Errors:
-/// PETSC_ERR_ARG_OUTOFRANGE where PetscInt does not count the entries; PETSC_ERR_MEM.
-PetscErrorCode ExpandBlocks(const Pattern &blocks, PetscInt row_size, PetscInt column_size, Pattern *rows);
+/// The pattern of the entries of `rows`, whose blocks' pattern is `blocks`. Asynchronous. Errors: PETSC_ERR_MEM.
+PetscErrorCode ExpandBlocks(const SparseRows &rows, const Pattern &blocks, Pattern *entries);
 /// c = the values of A B, by rows, where C has the blocks of their product, ascending, and no row of blocks more than
 /// `longest`. Each is summed in an order that depends on the patterns alone. Asynchronous.
 PetscErrorCode MultiplyBlocks(const SparseRows &A, const SparseRows &B, const BlockView &C, PetscInt longest,

@@ -20,7 +20,7 @@ struct SparseRows {
   PetscInt rows = 0, cols = 0, nonzeros = 0;
   /// i [rows + 1], j [nonzeros], a [nonzeros]; a may be null where the pattern alone is read, i and j where blocks are.
   CsrArrays arrays;
-  BlockView blocks = {}; ///< that the rows are made of
+  BlockView blocks = {}; ///< of a known size; i is null unless the rows are known to be made of such
 };
 
 /// The pattern of C = A B.

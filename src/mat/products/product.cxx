@@ -34,13 +34,9 @@ SparseRows Product::Right() const
 {
   if (factors_.size() == 2) return factors_[1].rows();
   const SparseRows &A = factors_[1].rows(), &B = factors_[2].rows();
-  SparseRows        right{A.rows, B.cols, static_cast<PetscInt>(inner_.j.size()),
-                   CsrArrays{inner_.i.data(), inner_.j.data(), inner_values_.data()}};
-  if (!blocked_) return right;
-  right.blocks = BlockView{A.blocks.row_size, B.blocks.column_size, inner_.i.data(), inner_.j.data()};
-  right.nonzeros *= right.blocks.row_size * right.blocks.column_size;
-  right.arrays.i = right.arrays.j = nullptr;
-  return right;
+  if (blocked_) return RowsOfBlocks(A, B, inner_, inner_values_.data());
+  return SparseRows{A.rows, B.cols, static_cast<PetscInt>(inner_.j.size()),
+                    CsrArrays{inner_.i.data(), inner_.j.data(), inner_values_.data()}};
 }
 
 PetscErrorCode Product::FindInnerPattern()
@@ -51,15 +47,10 @@ PetscErrorCode Product::FindInnerPattern()
   const SparseRows &A = factors_[1].rows(), &B = factors_[2].rows();
   inner_values_ = Array<Scalar>();
   inner_        = Pattern();
-  PetscCall(MultiplyPattern(space_, blocked_ ? BlocksOf(A) : A, blocked_ ? BlocksOf(B) : B, &inner_));
-  if (!blocked_) PetscFunctionReturn(PETSC_SUCCESS);
-  const PetscCount entries = static_cast<PetscCount>(A.blocks.row_size) * B.blocks.column_size;
-  PetscCheck(static_cast<PetscCount>(inner_.j.size()) <= PETSC_MAX_INT / entries, PETSC_COMM_SELF,
-             PETSC_ERR_ARG_OUTOFRANGE,
-             "The product of the last two has %zu blocks of %lld nonzeros, more than PetscInt counts", inner_.j.size(),
-             static_cast<long long>(entries));
-  inner_.terms *= entries * A.blocks.column_size;
-  inner_.place = Array<unsigned char>(); // of entries
+  if (blocked_)
+    PetscCall(MultiplyBlockPattern(A, B, &inner_));
+  else
+    PetscCall(MultiplyPattern(space_, A, B, &inner_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -69,16 +60,13 @@ PetscErrorCode Product::FindOuterPattern(Pattern *C)
   const SparseRows &left = factors_[0].rows(), right = Right();
 
   PetscFunctionBegin;
-  if (!blocked_) {
-    blocks_ = Pattern();
+  blocks_ = Pattern();
+  if (blocked_) {
+    PetscCall(MultiplyBlockPattern(left, right, &blocks_));
+    PetscCall(ExpandBlocks(RowsOfBlocks(left, right, blocks_, nullptr), blocks_, C));
+  } else {
     PetscCall(MultiplyPattern(space_, left, right, C));
-    PetscFunctionReturn(PETSC_SUCCESS);
   }
-  const BlockView &A = left.blocks, &B = right.blocks;
-  PetscCall(MultiplyPattern(space_, BlocksOf(left), BlocksOf(right), &blocks_));
-  blocks_.place = Array<unsigned char>(); // of entries
-  PetscCall(ExpandBlocks(blocks_, A.row_size, B.column_size, C));
-  C->terms = blocks_.terms * A.row_size * A.column_size * B.column_size;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -176,8 +164,7 @@ PetscErrorCode Product::FindValues(const std::vector<Operand> &operands, const O
   PetscCall(FindInnerValues());
   if (blocked_) {
     const SparseRows &left = factors_[0].rows(), right = Right();
-    const BlockView   blocks{left.blocks.row_size, right.blocks.column_size, blocks_.i.data(), blocks_.j.data()};
-    PetscCall(MultiplyBlocks(left, right, blocks, blocks_.longest, c));
+    PetscCall(MultiplyBlocks(left, right, RowsOfBlocks(left, right, blocks_, nullptr).blocks, blocks_.longest, c));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MultiplyValues(space_, factors_[0].rows(), Right(), result, longest_, place_.data_or_null(), c,
