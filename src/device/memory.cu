@@ -19,7 +19,7 @@ PetscCount    allocations = 0;
 constexpr size_t SLOT = 64, PAGE = 4096;
 /// To pin a megabyte takes as long as to copy ten, and to unpin it the same. Sizes are powers of two, so that one fits
 /// another's.
-constexpr size_t MOST_KEPT = size_t(32) << 20; // bytes, of those that nobody uses
+constexpr size_t MOST_KEPT = size_t(128) << 20; // bytes, of those that nobody uses
 
 struct Pinned {
   std::vector<char *>           pages;

@@ -102,11 +102,25 @@ PetscErrorCode PieceExchange::Exchange(const PetscInt *from, PetscInt *to)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// To pin memory takes longer than to exchange what fits in it.
+static PetscErrorCode SharedPinnedMemory(std::shared_ptr<PinnedMemory> *memory)
+{
+  static std::weak_ptr<PinnedMemory> shared;
+
+  PetscFunctionBegin;
+  *memory = shared.lock();
+  if (*memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCXX(*memory = std::make_shared<PinnedMemory>());
+  shared = *memory;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PieceExchange::Reserve(Space space)
 {
   PetscFunctionBegin;
-  if (space == Space::Device)
-    PetscCall(host_.Reserve((static_cast<size_t>(sends_) + static_cast<size_t>(receives_)) * sizeof(Scalar)));
+  if (space == Space::Host) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!host_) PetscCall(SharedPinnedMemory(&host_));
+  PetscCall(host_->Reserve((static_cast<size_t>(sends_) + static_cast<size_t>(receives_)) * sizeof(Scalar)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -122,12 +136,13 @@ PetscErrorCode PieceExchange::Exchange(Space space, const Scalar *from, Scalar *
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(Reserve(space));
-  Scalar *const sent = static_cast<Scalar *>(host_.data()), *const received = sent + sends_;
+  Scalar *const sent = static_cast<Scalar *>(host_->data()), *const received = sent + sends_;
   PetscCall(DeviceStream(&stream));
   if (out) PetscCall(DeviceCopyOut(sent, from, out, stream));
-  PetscCall(DeviceSynchronize(stream)); // and what was received last has been read
+  PetscCall(DeviceSynchronize(stream));
   PetscCall(Pass(MPIU_SCALAR, sent, received));
   if (in) PetscCall(DeviceCopyIn(to, received, in, stream));
+  PetscCall(DeviceSynchronize(stream)); // the next exchange writes there
   PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(out)));
   PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(in)));
   PetscFunctionReturn(PETSC_SUCCESS);

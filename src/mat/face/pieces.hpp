@@ -2,6 +2,7 @@
 #pragma once
 
 #include <petscsf.h>
+#include <memory>
 #include <vector>
 #include "device/pinned.hpp"
 #include "device/scalar.hpp"
@@ -47,7 +48,7 @@ private:
   PetscMPIInt        tag_  = 0;
   std::vector<Piece> sent_, received_; ///< none is empty
   PetscInt           sends_ = 0, receives_ = 0;
-  PinnedMemory       host_; ///< [sends_ + receives_]
+  std::shared_ptr<PinnedMemory> host_; ///< [sends_ + receives_], of all exchanges: each ends before the next
 };
 
 /// The pieces that the other ranks' leaves of `forest` are: `roots` are those that some rank has a leaf of, of each
