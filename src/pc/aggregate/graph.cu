@@ -82,18 +82,18 @@ PetscErrorCode FindEven(const SparseRows &A, PetscInt size, NodePattern *pattern
 
 PetscErrorCode FindUneven(const SparseRows &A, PetscInt size, NodePattern *pattern, Stream stream)
 {
-  const PetscInt    nodes = A.rows / size;
+  const PetscInt    nodes = A.rows / size, others = A.cols / size;
   Array<PetscInt>   row, column;
   SortedCoordinates sorted;
 
   PetscFunctionBegin;
-  PetscCheck(CanSortCoordinates(nodes, nodes, A.nonzeros), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCheck(CanSortCoordinates(nodes, others, A.nonzeros), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "%" PetscInt_FMT " entries of %" PetscInt_FMT " nodes have no numbers", A.nonzeros, nodes);
   PetscCall(row.Allocate(static_cast<size_t>(A.nonzeros), Space::Device));
   PetscCall(column.Allocate(static_cast<size_t>(A.nonzeros), Space::Device));
   PetscCall(values::ForEach(Space::Device, A.rows,
                             values::BlocksOfEntries{size, A.arrays.i, A.arrays.j, row.data(), column.data()}));
-  PetscCall(SortCoordinates(nodes, nodes, A.nonzeros, row.data(), column.data(), Space::Device, &sorted));
+  PetscCall(SortCoordinates(nodes, others, A.nonzeros, row.data(), column.data(), Space::Device, &sorted));
   pattern->i            = std::move(sorted.i);
   pattern->j            = std::move(sorted.j);
   const PetscInt blocks = static_cast<PetscInt>(pattern->j.size());

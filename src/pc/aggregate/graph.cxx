@@ -24,13 +24,13 @@ PetscErrorCode Sum_Host(PetscInt count, const unsigned long long *value, unsigne
 /// The columns of a block row and the largest magnitude of each block are gathered in one pass over its rows.
 PetscErrorCode FindBlocks_Host(const SparseRows &A, PetscInt size, NodePattern *pattern)
 {
-  const PetscInt         nodes = A.rows / size;
+  const PetscInt         nodes = A.rows / size, others = A.cols / size;
   std::vector<PetscInt>  begin, columns, found;
   std::vector<PetscReal> blocks, largest;
 
   PetscFunctionBegin;
   PetscCallCXX(begin.assign(static_cast<size_t>(nodes) + 1, 0));
-  PetscCallCXX(largest.assign(static_cast<size_t>(nodes), -1)); // not met
+  PetscCallCXX(largest.assign(static_cast<size_t>(others), -1)); // not met
   for (PetscInt node = 0; node < nodes; node++) {
     found.clear();
     for (PetscInt e = A.arrays.i[node * size]; e < A.arrays.i[(node + 1) * size]; e++) {
@@ -84,11 +84,49 @@ PetscErrorCode FindNodePattern(Space space, const SparseRows &A, PetscInt block_
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// How large its entries are.
+static Measure MeasureOf(const NodePattern &pattern)
+{
+  return Measure{pattern.largest.size() ? pattern.largest.data() : nullptr, pattern.a};
+}
+
+PetscErrorCode FindScales(Space space, const NodePattern &pattern, PetscReal *scale)
+{
+  PetscFunctionBegin;
+  PetscCall(ForEach(space, pattern.graph.nodes, FindScale(pattern.graph, MeasureOf(pattern), scale)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Mark(Space space, const SparseRows &A, PetscInt block_size, const Strength &strength,
+                           Array<unsigned char> *strong)
+{
+  PetscFunctionBegin;
+  PetscCall(strong->Allocate(static_cast<size_t>(A.nonzeros), space));
+  PetscCall(ForEach(space, A.rows, MarkStrong{strength, block_size, A.arrays.i, A.arrays.j, strong->data()}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MarkStrongEntries(Space space, const SparseRows &A, PetscInt block_size, const NodePattern &pattern,
+                                 PetscReal threshold, const PetscReal *scale, Array<unsigned char> *strong)
+{
+  const Strength  strength{pattern.graph, MeasureOf(pattern), threshold, scale};
+  const PetscInt  nodes = pattern.graph.nodes;
+  Array<PetscInt> weak;
+  PetscInt        all = 0;
+
+  PetscFunctionBegin;
+  PetscCall(weak.Allocate(static_cast<size_t>(nodes) + 1, space));
+  PetscCall(ForEach(space, nodes, CountWeak(strength, weak.data())));
+  PetscCall(RunningSumIn(space, nodes, &weak, &all));
+  if (all > 0) PetscCall(Mark(space, A, block_size, strength, strong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode FindStrongGraph(Space space, const SparseRows &A, const Options &options, const NodePattern &pattern,
                                StrongGraph *strong)
 {
-  const Graph               graph = pattern.graph;
-  const Measure             measure{pattern.largest.size() ? pattern.largest.data() : nullptr, pattern.a};
+  const Graph               graph   = pattern.graph;
+  const Measure             measure = MeasureOf(pattern);
   Array<PetscReal>          scale;
   Array<unsigned long long> hash;
   Array<int>                unordered;
@@ -99,7 +137,7 @@ PetscErrorCode FindStrongGraph(Space space, const SparseRows &A, const Options &
   PetscFunctionBegin;
   if (options.threshold > 0) {
     PetscCall(scale.Allocate(static_cast<size_t>(graph.nodes), space));
-    PetscCall(ForEach(space, graph.nodes, FindScale(graph, measure, scale.data())));
+    PetscCall(FindScales(space, pattern, scale.data()));
   }
   const Strength strength{graph, measure, options.threshold, scale.data()};
   PetscCall(strong->i.Allocate(static_cast<size_t>(graph.nodes) + 1, space));
@@ -113,11 +151,9 @@ PetscErrorCode FindStrongGraph(Space space, const SparseRows &A, const Options &
   strong->graph = graph;
   if (kept < graph.entries) {
     PetscCall(strong->j.Allocate(static_cast<size_t>(kept), space));
-    PetscCall(strong->strong.Allocate(static_cast<size_t>(A.nonzeros), space));
     PetscCall(ForEach(space, graph.nodes,
                       KeepStrong{Connects{strength}, graph.i, graph.j, strong->i.data(), strong->j.data()}));
-    PetscCall(ForEach(space, A.rows,
-                      MarkStrong{strength, options.block_size, A.arrays.i, A.arrays.j, strong->strong.data()}));
+    PetscCall(Mark(space, A, options.block_size, strength, &strong->strong));
     strong->graph = Graph{graph.nodes, kept, strong->i.data(), strong->j.data()};
   }
   if (unlike) PetscCall(Symmetrize(space, unordered, strong));

@@ -24,7 +24,7 @@ struct NodePattern {
   const Scalar    *a     = nullptr;
   bool             whole = false; ///< all rows are known to be made of whole blocks of several unknowns
 };
-/// Errors: PETSC_ERR_MEM; PETSC_ERR_ARG_OUTOFRANGE.
+/// A may have more columns than rows, those of the nodes that follow. Errors: PETSC_ERR_MEM; PETSC_ERR_ARG_OUTOFRANGE.
 PetscErrorCode FindNodePattern(Space space, const SparseRows &A, PetscInt block_size, NodePattern *pattern);
 
 /// Strong connections in both directions.
@@ -37,6 +37,12 @@ struct StrongGraph {
 };
 PetscErrorCode FindStrongGraph(Space space, const SparseRows &A, const Options &options, const NodePattern &pattern,
                                StrongGraph *graph);
+/// scale [nodes] = the root of how large the block of each node on the diagonal is. Asynchronous on the device.
+PetscErrorCode FindScales(Space space, const NodePattern &pattern, PetscReal *scale);
+/// strong [nonzeros of A] of A's entries, for a threshold above 0, as in StrongGraph: empty where no block is weak.
+/// scale [nodes of columns]. Waits for the device. Errors: PETSC_ERR_MEM.
+PetscErrorCode MarkStrongEntries(Space space, const SparseRows &A, PetscInt block_size, const NodePattern &pattern,
+                                 PetscReal threshold, const PetscReal *scale, Array<unsigned char> *strong);
 /// Adds to each connection between nodes that are not alone the one back, where there is none. *unordered [1] in
 /// `space`: 1 where columns do not ascend. Errors: PETSC_ERR_MEM; PETSC_ERR_ARG_OUTOFRANGE.
 PetscErrorCode Symmetrize(Space space, const Array<int> &unordered, StrongGraph *graph);

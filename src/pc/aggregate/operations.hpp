@@ -231,6 +231,7 @@ template <class Operation> PetscErrorCode ForEach(Space space, PetscCount count,
 #define SPARSEGPU_FOR_AGGREGATE_OPERATIONS(what) \
   what(FindScale);                               \
   what(CountStrong);                             \
+  what(CountWeak);                               \
   what(KeepStrong);                              \
   what(MarkStrong);                              \
   what(BothDirections);                          \

@@ -49,7 +49,7 @@ struct Strength {
   Graph             graph;
   Measure           measure;
   PetscReal         threshold;
-  const PetscReal  *scale; ///< [nodes] root of the size of the diagonal entry; read where threshold > 0
+  const PetscReal  *scale; ///< [nodes of columns] root of the size of the diagonal entry; read where threshold > 0
   SPARSEGPU_HD bool operator()(PetscCount i, PetscCount e) const
   {
     const PetscReal size = measure(e);
@@ -131,6 +131,22 @@ struct CountStrong : OfRows<CountStrong> {
     alone[i] = all.count == 0;
     hash[i]  = all.hash;
   }
+};
+
+/// count[node] = entries that are neither strong nor on the diagonal.
+struct CountWeak : OfRows<CountWeak> {
+  Strength  strength;
+  Graph     graph;
+  PetscInt *count;
+  CountWeak(const Strength &s, PetscInt *c) : strength(s), graph(s.graph), count(c) {}
+  SPARSEGPU_HD PetscInt Of(PetscCount i, int first, int step) const
+  {
+    PetscInt weak = 0;
+    for (PetscInt e = graph.i[i] + first; e < graph.i[i + 1]; e += step) weak += graph.j[e] != i && !strength(i, e);
+    return weak;
+  }
+  SPARSEGPU_HD PetscInt Join(PetscInt a, PetscInt b) const { return a + b; }
+  SPARSEGPU_HD void     Finish(PetscCount i, PetscInt all) const { count[i] = all; }
 };
 
 /// The columns of those entries e of row k for which keeps(k, e), from begin[k] on.

@@ -2,24 +2,19 @@
 /// of rows::values.
 #pragma once
 
-#include "pc/amg/filter_rows.hpp"
+#include "device/scalar.hpp"
+#include "pc/amg/names.hpp"
 
 namespace sparsegpu::amg
 {
 
-/// strong [entries of the joined rows] = 1 of those that stay, else 0.
-struct MarkStaying {
-  Couplings         couplings;
-  unsigned char    *strong;
-  SPARSEGPU_HD void operator()(PetscCount k) const
-  {
-    const OwnRows &rows = couplings.rows;
-    const PetscInt r    = static_cast<PetscInt>(k);
-    PetscInt       at   = rows.own.i[r] + rows.others.i[r];
-
-    for (PetscInt e = rows.own.i[r]; e < rows.own.i[r + 1]; e++) strong[at++] = couplings.Own(r, e);
-    for (PetscInt e = rows.others.i[r]; e < rows.others.i[r + 1]; e++) strong[at++] = couplings.Other(r, e);
-  }
+/// to[k] = of the node of the unknown asked[k].
+struct TakeNodesAsked {
+  PetscInt          size;
+  const PetscInt   *asked;
+  const PetscReal  *of; ///< [nodes]
+  PetscReal        *to;
+  SPARSEGPU_HD void operator()(PetscCount k) const { to[k] = of[asked[k] / size]; }
 };
 
 /// to[k] = the number in the whole matrix, where those of this process begin at `first`, of the aggregate of the
@@ -64,7 +59,7 @@ struct NumberColumns {
 };
 
 #define SPARSEGPU_FOR_JOINED_OPERATIONS(DO) \
-  DO(MarkStaying);                          \
+  DO(TakeNodesAsked);                       \
   DO(TakeAggregatesAsked);                  \
   DO(TakeRowsAsked);                        \
   DO(ShiftNumbers);                         \

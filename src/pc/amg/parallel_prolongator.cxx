@@ -1,11 +1,11 @@
 /// A's own rows, joined of both blocks, with nodes of other processes behind the own ones: what these are in P0, and
 /// their aggregates, comes from their owners. Aggregates are numbered as in the whole matrix, so that columns ascend.
 #include "pc/amg/parallel_prolongator.hpp"
-#include <algorithm>
-#include "mat/face/numbers.hpp"
+#include "mat/products/block_rows.hpp"
 #include "mat/rows/value_operations.hpp"
 #include "pc/aggregate/prolongator.hpp"
 #include "pc/amg/joined_rows.hpp"
+#include "pc/amg/other_aggregates.hpp"
 #include "pc/amg/update.hpp"
 #include "petsc/compat.hpp"
 #include "petsc/on_all.hpp"
@@ -14,39 +14,8 @@
 namespace sparsegpu::amg
 {
 
-/// Aggregates of other processes: those before and behind the own ones, and their members among the ghosts.
-struct ParallelProlongator::Others {
-  std::vector<PetscInt> number; ///< in the whole matrix, each once, ascending
-  size_t                below = 0;
-  std::vector<PetscInt> of;               ///< [ghost nodes] place in `number`, -1: none
-  std::vector<PetscInt> begin{0}, member; ///< [number.size() + 1], ghost nodes, ascending in each aggregate
-
-  /// theirs [ghost unknowns]: number of the aggregate, -1: none. `size`: unknowns of a node; `first`: own aggregates.
-  void Sort(const std::vector<PetscInt> &theirs, size_t size, PetscInt first)
-  {
-    std::vector<PetscInt> given;
-    face::Numbers         distinct;
-    for (PetscInt aggregate : theirs)
-      if (aggregate >= 0) given.push_back(aggregate);
-    distinct.Assign(std::move(given));
-    number = distinct.list();
-    below  = static_cast<size_t>(std::lower_bound(number.begin(), number.end(), first) - number.begin());
-    begin.assign(number.size() + 1, 0);
-    for (size_t k = 0; k < theirs.size(); k += size) {
-      of.push_back(theirs[k] < 0 ? -1 : distinct.Place(theirs[k]));
-      if (of.back() >= 0) begin[static_cast<size_t>(of.back()) + 1]++;
-    }
-    for (size_t k = 1; k < begin.size(); k++) begin[k] += begin[k - 1];
-    std::vector<PetscInt> next = begin;
-    member.resize(static_cast<size_t>(begin.back()));
-    for (size_t node = 0; node < of.size(); node++)
-      if (of[node] >= 0)
-        member[static_cast<size_t>(next[static_cast<size_t>(of[node])]++)] = static_cast<PetscInt>(node);
-  }
-};
-
 /// Own aggregates stay where they are, with new numbers; those of others come before and behind.
-PetscErrorCode ParallelProlongator::JoinAggregates(const Aggregates &own, PetscInt first, Others *others)
+PetscErrorCode ParallelProlongator::JoinAggregates(const Aggregates &own, PetscInt first, OtherAggregates *others)
 {
   const Space           space = own_.space();
   const PetscInt        below = static_cast<PetscInt>(others->below), nodes = own.nodes;
@@ -84,7 +53,7 @@ PetscErrorCode ParallelProlongator::TakeAggregates(const Aggregates &aggregates)
 {
   const PetscInt        size = own_.rows().size;
   std::vector<PetscInt> mine, theirs;
-  Others                others;
+  OtherAggregates       others;
   PetscInt              first = 0;
 
   PetscFunctionBegin;
@@ -174,38 +143,67 @@ PetscErrorCode ParallelProlongator::TakeRows(Rows *rows) const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Nothing is marked where nothing is weak.
-PetscErrorCode ParallelProlongator::Mark(const Couplings &couplings, Rows *rows) const
+SparseRows ParallelProlongator::Joined(const Rows &rows) const
 {
-  Array<PetscInt> begin;
-  PetscInt        stay;
+  const PetscInt own = own_.rows().rows;
+  return SparseRows{own, own + static_cast<PetscInt>(own_.ghosts().size()), static_cast<PetscInt>(own_.nonzeros()),
+                    CsrArrays{rows.i.data(), rows.j.data_or_null(), rows.a.data_or_null()}};
+}
+
+/// What the rows are made of.
+PetscErrorCode ParallelProlongator::Look(Rows *rows) const
+{
+  const PetscInt      size = own_.rows().size;
+  products::BlockRows blocks;
 
   PetscFunctionBegin;
-  PetscCall(own_.CountStayingRows(couplings, &begin, &stay));
-  if (stay == own_.nonzeros()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(rows->strong.Allocate(static_cast<size_t>(own_.nonzeros()), own_.space()));
-  PetscCall(ForEach(own_.space(), own_.rows().rows, MarkStaying{couplings, rows->strong.data()}));
+  if (filtered_) {
+    PetscCall(FindNodePattern(own_.space(), Joined(*rows), size, &rows->pattern));
+    rows->whole = rows->pattern.whole;
+  } else if (own_.space() == Space::Device && size > 1) {
+    PetscCall(blocks.Find(Joined(*rows), size, size));
+    rows->whole = blocks.view().i != nullptr;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// scale [nodes of columns] of own nodes and of those of other processes. Collective.
+PetscErrorCode ParallelProlongator::FindScales(const NodePattern &pattern, Array<PetscReal> *scale) const
+{
+  const size_t           size = static_cast<size_t>(own_.rows().size), nodes = static_cast<size_t>(pattern.graph.nodes);
+  std::vector<PetscReal> mine, theirs;
+
+  PetscFunctionBegin;
+  PetscCall(OnAll(own_.comm(), [&] {
+    Array<PetscReal> sent;
+    PetscFunctionBegin;
+    PetscCallCXX(mine.resize(own_.asked().size()));
+    PetscCallCXX(theirs.resize(own_.ghosts().size()));
+    PetscCall(scale->Allocate(nodes + theirs.size() / size, own_.space()));
+    PetscCall(aggregate::FindScales(own_.space(), pattern, scale->data()));
+    PetscCall(sent.Allocate(mine.size(), own_.space()));
+    PetscCall(ForEach(own_.space(), static_cast<PetscCount>(mine.size()),
+                      TakeNodesAsked{own_.rows().size, own_.asked_there(), scale->data(), sent.data()}));
+    PetscCall(sent.ToHost(mine.data()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  PetscCall(own_.Share(MPIU_REAL, 1, mine.data(), theirs.data()));
+  PetscCall(OnAll(own_.comm(), [&] {
+    PetscFunctionBegin;
+    for (size_t k = 0; k < theirs.size() / size; k++) theirs[k] = theirs[k * size];
+    PetscCall(CopyFromHost(own_.space(), theirs.data(), theirs.size() / size, scale->data() + nodes));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode ParallelProlongator::FindRows(const Rows &joined, PetscReal damping, classical::OwnedRows *rows) const
 {
-  const OwnRows         &own     = own_.rows();
-  const PetscInt         columns = own.rows + static_cast<PetscInt>(own_.ghosts().size());
-  const SparseRows       A{own.rows, columns, static_cast<PetscInt>(own_.nonzeros()),
-                     CsrArrays{joined.i.data(), joined.j.data_or_null(), joined.a.data_or_null()}};
-  const ProlongatorInput in{A,
-                            own.rows / own.size,
-                            own.size,
-                            count_,
-                            vectors_,
-                            of_.data_or_null(),
-                            begin_.data(),
-                            members_.data_or_null(),
-                            P0_.data_or_null(),
-                            joined.strong.data_or_null(),
-                            damping,
-                            false};
+  const OwnRows         &own = own_.rows();
+  const ProlongatorInput in{Joined(joined),     own.rows / own.size,          own.size,      count_,
+                            vectors_,           of_.data_or_null(),           begin_.data(), members_.data_or_null(),
+                            P0_.data_or_null(), joined.strong.data_or_null(), damping,       false,
+                            joined.whole};
 
   PetscFunctionBegin;
   PetscCall(FindProlongatorRows(own_.space(), in, &rows->i, &rows->j));
@@ -219,8 +217,9 @@ PetscErrorCode ParallelProlongator::FindRows(const Rows &joined, PetscReal dampi
 PetscErrorCode ParallelProlongator::Create(Mat A, const Aggregates &aggregates, const Tentative &tentative,
                                            PetscReal damping, PetscReal threshold, PetscInt columns, Mat *P)
 {
-  Couplings            couplings;
   classical::OwnedRows rows;
+  Rows                 joined;
+  Array<PetscReal>     scale;
 
   PetscFunctionBegin;
   filtered_ = threshold > 0;
@@ -228,13 +227,18 @@ PetscErrorCode ParallelProlongator::Create(Mat A, const Aggregates &aggregates, 
   PetscCall(own_.Take(A, aggregates.space));
   PetscCall(TakeAggregates(aggregates));
   PetscCall(TakeTentative(tentative));
-  if (filtered_) PetscCall(own_.FindCouplings(threshold, &couplings));
   PetscCall(OnAll(own_.comm(), [&] {
-    Rows joined;
-
     PetscFunctionBegin;
     PetscCall(TakeRows(&joined));
-    if (filtered_) PetscCall(Mark(couplings, &joined));
+    PetscCall(Look(&joined));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  if (filtered_) PetscCall(FindScales(joined.pattern, &scale));
+  PetscCall(OnAll(own_.comm(), [&] {
+    PetscFunctionBegin;
+    if (filtered_)
+      PetscCall(MarkStrongEntries(own_.space(), Joined(joined), own_.rows().size, joined.pattern, threshold,
+                                  scale.data(), &joined.strong));
     PetscCall(FindRows(joined, damping, &rows));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));

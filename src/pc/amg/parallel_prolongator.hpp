@@ -2,11 +2,14 @@
 #pragma once
 
 #include "pc/aggregate/aggregate.hpp"
+#include "pc/aggregate/graph.hpp"
 #include "pc/amg/own_rows.hpp"
 #include "pc/classical/matrix.hpp"
 
 namespace sparsegpu::amg
 {
+
+struct OtherAggregates;
 
 /// P = (I - damping D^-1 A) P0 of aggregates that do not reach over processes, and what new values of A need of it.
 class ParallelProlongator
@@ -26,16 +29,19 @@ public:
 private:
   PetscErrorCode TakeAggregates(const aggregate::Aggregates &aggregates);
   PetscErrorCode TakeTentative(const aggregate::Tentative &tentative);
-  struct Others;
-  PetscErrorCode JoinAggregates(const aggregate::Aggregates &own, PetscInt first, Others *others);
+  PetscErrorCode JoinAggregates(const aggregate::Aggregates &own, PetscInt first, OtherAggregates *others);
   /// A's rows, joined of both blocks.
   struct Rows {
-    Array<PetscInt>      i, j;
-    Array<Scalar>        a;
-    Array<unsigned char> strong; ///< empty: all are
+    Array<PetscInt>        i, j;
+    Array<Scalar>          a;
+    aggregate::NodePattern pattern;       ///< where couplings may be left out
+    Array<unsigned char>   strong;        ///< empty: all are
+    bool                   whole = false; ///< made of the blocks of nodes
   };
+  SparseRows     Joined(const Rows &rows) const;
   PetscErrorCode TakeRows(Rows *rows) const;
-  PetscErrorCode Mark(const Couplings &couplings, Rows *rows) const;
+  PetscErrorCode Look(Rows *rows) const;
+  PetscErrorCode FindScales(const aggregate::NodePattern &pattern, Array<PetscReal> *scale) const;
   PetscErrorCode FindRows(const Rows &A, PetscReal damping, classical::OwnedRows *rows) const;
 
   OwnRowsOf       own_;

@@ -1,5 +1,6 @@
 /// Updates of vectors on the device, a thread an entry.
 #include "device/each.cuh"
+#include "pc/amg/filter_rows.hpp"
 #include "pc/amg/joined_rows.hpp"
 #include "pc/amg/update.hpp"
 #include "petsc/compat.hpp"

@@ -1,6 +1,7 @@
 /// Updates of vectors on the host, by Kokkos.
 #include "device/backend_call.hpp"
 #include "device/each_kokkos.hpp"
+#include "pc/amg/filter_rows.hpp"
 #include "pc/amg/joined_rows.hpp"
 #include "pc/amg/update.hpp"
 #include "petsc/compat.hpp"
