@@ -154,10 +154,10 @@ PetscErrorCode Hierarchy::CoarsenClassical(PC pc, const Settings &settings, clas
   }
   if (!PetscDefined(USE_COMPLEX) && first.asymmetry == 0) options->symmetry = classical::Symmetry::Symmetric;
   if (levels_.size() == 1) PetscCall(Look(pc, fine->A, settings, first.asymmetry));
-  PetscCall(Gather(settings, IsCoarsest(settings, first.unknowns), &first));
+  PetscCall(Gather(settings, IsOnOne(settings, first.unknowns), &first));
   PetscCall(CoarseOperator(nullptr, fine->A, first.P, conjugates_, MAT_INITIAL_MATRIX, &coarse));
   if (twice) PetscCall(Interpolate(coarse, *options, first.fields, &second));
-  if (second.P) PetscCall(Gather(settings, IsCoarsest(settings, second.unknowns), &second));
+  if (second.P) PetscCall(Gather(settings, IsOnOne(settings, second.unknowns), &second));
   *fields = std::move(second.P ? second.fields : first.fields);
   if (second.P) PetscCall(Join(fine->A, *options, conjugates_, &first.P, &second.P, &coarse));
   fine->P        = first.P;

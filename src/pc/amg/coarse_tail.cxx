@@ -1,13 +1,13 @@
-/// Which levels the tail has, and where their arrays are.
+/// Where the arrays of its levels are, and the launch.
 #include "pc/amg/coarse_tail.hpp"
-#include <petsc/private/kspimpl.h>
 #include "device/local_array.hpp"
-#include "device/vectors.hpp"
+#include "mat/face/pieces.hpp"
 #include "mat/rows/gather_operations.hpp"
 #include "mat/rows/transpose.hpp"
 #include "mat/rows/value_operations.hpp"
 #include "pc/amg/arrays.hpp"
 #include "pc/smooth/pcsmoother.hpp"
+#include "petsc/on_all.hpp"
 
 #include <limits>
 
@@ -16,14 +16,6 @@ namespace sparsegpu::amg
 
 namespace
 {
-/// Unknowns of a coarsest level whose inverse is made, n^3 operations of the host.
-constexpr PetscInt INVERSE_LIMIT = 200;
-
-PC_MG_Levels **LevelsOf(PC pc)
-{
-  return static_cast<PC_MG *>(pc->data)->levels;
-}
-
 TailMatrix Shared(const rows::CsrView &A, const rows::CsrArrays &arrays)
 {
   return TailMatrix{A.rows, TailLanes(A.rows ? (PetscReal)A.nonzeros / (PetscReal)A.rows : 0), arrays};
@@ -64,38 +56,6 @@ PetscErrorCode CoarseTail::Clear()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// *top: PCMG's number of the finest level that the tail has; 0: none.
-PetscErrorCode CoarseTail::Extent(PC pc, const std::vector<Level> &levels, const std::vector<LevelSmoother> &smoothers,
-                                  const Settings &settings, PetscInt *top)
-{
-  const PetscInt finest = (PetscInt)levels.size() - 1;
-  PetscMPIInt    size;
-  bool           direct;
-
-  PetscFunctionBegin;
-  *top = 0;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  if (size > 1 || settings.tail == 0 || finest < 1 || levels[(size_t)finest].rows > INVERSE_LIMIT)
-    PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(IsDirect(LevelsOf(pc)[0]->smoothd, &direct));
-  if (!direct) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt l = 1; l <= PetscMin(finest, (PetscInt)TAIL_LEVELS); l++) {
-    const LevelSmoother &smoother = smoothers[(size_t)l];
-    const Level         &level    = levels[(size_t)(finest - l)];
-    Space                matrix, vectors;
-
-    if (level.rows > settings.tail || !smoother.A()) break;
-    if (smoother.smoothing() != Smoothing::Chebyshev && smoother.smoothing() != Smoothing::Sweeps) break;
-    if (l > 1 && smoothers[(size_t)l - 1].steps) break; // a K-cycle of the level below
-    PetscCall(WorkSpace(level.A, &matrix));
-    PetscCall(SpaceOf(smoother.like(), &vectors));
-    if (l == 1) space_ = matrix;
-    if (matrix != space_ || vectors != space_ || (space_ == Space::Host && !settings.tail_asked)) break;
-    *top = l;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode CoarseTail::TakeRestriction(Part *part)
 {
   const SparseRows &P = part->interpolation.rows;
@@ -126,13 +86,16 @@ PetscErrorCode CoarseTail::TakeRestriction(Part *part)
 PetscErrorCode CoarseTail::TakeRows(Part *part, TailLevel *level)
 {
   PetscObjectState now;
+  Mat              own; // the other block is empty
 
   PetscFunctionBegin;
-  PetscCall(part->operator_.Take(part->A, space_));
+  PetscCall(DiagonalBlock(part->A, &own));
+  PetscCall(part->operator_.Take(own, space_));
   PetscCall(PetscObjectStateGet((PetscObject)part->A, &part->state[0]));
   PetscCall(PetscObjectStateGet((PetscObject)part->P, &now));
   if (now != part->state[1]) {
-    PetscCall(part->interpolation.Take(part->P, space_));
+    PetscCall(DiagonalBlock(part->P, &own));
+    PetscCall(part->interpolation.Take(own, space_));
     PetscCall(TakeRestriction(part));
     part->state[1] = now;
   }
@@ -221,35 +184,56 @@ PetscErrorCode CoarseTail::MakeRoom()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CoarseTail::SetUp(PC pc, const std::vector<Level> &levels, const std::vector<LevelSmoother> &smoothers,
-                                 const Settings &settings)
+/// All that the launch needs, where the unknowns are. *taken false: the coarsest level has no inverse, or the device
+/// does not launch it.
+PetscErrorCode CoarseTail::TakeAll(PC pc, const std::vector<Level> &levels, const std::vector<LevelSmoother> &smoothers,
+                                   bool *taken)
 {
-  const size_t finest = levels.size() - 1;
-  PetscInt     top;
-  bool         inverted;
+  const size_t   finest = levels.size() - 1;
+  const PetscInt top    = Top();
 
   PetscFunctionBegin;
-  PetscCall(Extent(pc, levels, smoothers, settings, &top));
-  if ((size_t)top != parts_.size()) PetscCall(Clear());
-  if (top == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(TakeCoarsest(pc, levels[finest], &inverted));
-  if (!inverted) {
-    PetscCall(Clear());
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  while (parts_.size() < (size_t)top) PetscCallCXX(parts_.push_back(std::make_unique<Part>()));
+  PetscCall(TakeCoarsest(pc, levels[finest], taken));
+  if (!*taken) PetscFunctionReturn(PETSC_SUCCESS);
   tail_.levels = (int)top;
   for (PetscInt l = 1; l <= top; l++) {
-    Part        *part = parts_[(size_t)l - 1].get();
-    TailLevel   *to   = &tail_.level[top - l];
-    const Level &from = levels[finest - (size_t)l];
-    PetscCall(part->Hold(from.A, from.P));
+    Part      *part = parts_[(size_t)l - 1].get();
+    TailLevel *to   = &tail_.level[top - l];
     PetscCall(TakeRows(part, to));
     PetscCall(TakeSmoother(*LevelsOf(pc)[l], smoothers[(size_t)l], part, to));
   }
   PetscCall(MakeRoom());
   PetscCall(PlanTail(space_, &tail_));
-  if (tail_.blocks == 0) PetscCall(Clear());
+  *taken = tail_.blocks > 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CoarseTail::SetUp(PC pc, const std::vector<Level> &levels, const std::vector<LevelSmoother> &smoothers,
+                                 const Settings &settings)
+{
+  const MPI_Comm comm   = PetscObjectComm((PetscObject)pc);
+  const size_t   finest = levels.size() - 1;
+  PetscMPIInt    size;
+  PetscInt       top, rows;
+  bool           taken = true;
+
+  PetscFunctionBegin;
+  PetscCall(Extent(pc, levels, smoothers, settings, &top));
+  if ((size_t)top != parts_.size()) PetscCall(Clear());
+  if (top == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(MatGetLocalSize(levels[finest].A, &rows, nullptr));
+  parallel_ = size > 1;
+  has_      = rows > 0;
+  while (parts_.size() < (size_t)top) PetscCallCXX(parts_.push_back(std::make_unique<Part>()));
+  for (PetscInt l = 1; l <= top; l++) {
+    const Level &from = levels[finest - (size_t)l];
+    PetscCall(parts_[(size_t)l - 1]->Hold(from.A, from.P));
+  }
+  PetscCall(KSPSetUpOnBlocks(LevelsOf(pc)[0]->smoothd)); // else the first solve factors
+  PetscCall(OnAll(comm, [&] { return has_ ? TakeAll(pc, levels, smoothers, &taken) : PETSC_SUCCESS; }));
+  PetscCall(face::AllAgree(comm, taken, &taken));
+  if (!taken) PetscCall(Clear());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -258,7 +242,7 @@ PetscErrorCode CoarseTail::TakeNumbers(PC pc, bool *fits)
 {
   PetscFunctionBegin;
   PetscCall(IsDirect(LevelsOf(pc)[0]->smoothd, fits));
-  for (PetscInt l = 1; l <= Top() && *fits; l++) {
+  for (PetscInt l = 1; l <= Top() && *fits && has_; l++) {
     const PC_MG_Levels *mg   = LevelsOf(pc)[l];
     Part               *part = parts_[(size_t)l - 1].get();
     TailLevel          *to   = &tail_.level[Top() - l];
@@ -284,10 +268,13 @@ PetscErrorCode CoarseTail::Run(PC pc, Vec b, Vec x, bool zero, bool *done)
   if (!fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(WithArrays(from, x, Access::ReadWrite, [&](Space space, const Scalar *const *rhs, Scalar *to) {
     PetscFunctionBegin;
-    if (space != space_) PetscFunctionReturn(PETSC_SUCCESS);
+    *done = space == space_;
+    if (!*done || !has_) PetscFunctionReturn(PETSC_SUCCESS);
     tail_.level[0].b = const_cast<Scalar *>(rhs[0]);
     tail_.level[0].x = to;
     PetscCall(RunTail(space, tail_, zero, done));
+    PetscCheck(*done || !parallel_, PETSC_COMM_SELF, PETSC_ERR_GPU,
+               "The GPU refuses to launch the coarse tail: -pc_sparsegpuamg_tail 0 does without");
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);

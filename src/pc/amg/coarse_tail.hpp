@@ -1,4 +1,5 @@
-/// The coarse tail of a cycle (tail.hpp) of the levels of a PCMG on one process.
+/// The coarse tail of a cycle (tail.hpp): of the levels of a PCMG whose unknowns are all on one process, which runs it
+/// without the others.
 #pragma once
 
 #include "pc/aggregate/source.hpp"
@@ -8,18 +9,24 @@
 namespace sparsegpu::amg
 {
 
+inline PC_MG_Levels **LevelsOf(PC pc)
+{
+  return static_cast<PC_MG *>(pc->data)->levels;
+}
+
 class CoarseTail
 {
 public:
   /// After the set-up of PCMG and of `smoothers`, for as many levels as have at most settings.tail unknowns. Without
-  /// levels where it cannot be.
+  /// levels where it cannot be. Collective.
   PetscErrorCode SetUp(PC pc, const std::vector<Level> &levels, const std::vector<LevelSmoother> &smoothers,
                        const Settings &settings);
   PetscErrorCode Clear();
   /// PCMG's number of its finest level; 0: there is no tail.
   PetscInt Top() const { return (PetscInt)parts_.size(); }
   /// x ~ A^-1 b of that level; `zero`: x is 0, whatever is in it. *done false: where the vectors lie, or what options
-  /// are now, that is left to the levels one by one.
+  /// are now, that is left to the levels one by one: the same on all processes. Not collective. Errors: PETSC_ERR_GPU
+  /// where the launch is refused and other processes do not wait for these levels.
   PetscErrorCode Run(PC pc, Vec b, Vec x, bool zero, bool *done);
 
 private:
@@ -48,20 +55,25 @@ private:
   PetscErrorCode TakeSmoother(const PC_MG_Levels &mg, const LevelSmoother &smoother, Part *part, TailLevel *level);
   PetscErrorCode TakeSweeps(const PC_MG_Levels &mg, Part *part, TailLevel *level);
   PetscErrorCode TakeCoarsest(PC pc, const Level &coarsest, bool *inverted);
+  PetscErrorCode TakeAll(PC pc, const std::vector<Level> &levels, const std::vector<LevelSmoother> &smoothers,
+                         bool *taken);
   PetscErrorCode MakeRoom();
   PetscErrorCode TakeNumbers(PC pc, bool *fits);
 
   std::vector<std::unique_ptr<Part>> parts_;
-  Space                              space_ = Space::Host;
-  Array<Scalar>                      solve_; ///< [coarsest * coarsest]
-  Array<Scalar>                      room_;  ///< all vectors of the tail
+  Space                              space_    = Space::Host;
+  bool                               has_      = false; ///< this process has the unknowns
+  bool                               parallel_ = false; ///< there are others
+  Array<Scalar>                      solve_;            ///< [coarsest * coarsest]
+  Array<Scalar>                      room_;             ///< all vectors of the tail
   Tail                               tail_;
 };
 
-/// Whether it is KSPPREONLY with PCLU, and nothing looks on.
+/// Whether it is KSPPREONLY with PCLU, of several processes in PCBJACOBI, and nothing looks on. Not collective.
 PetscErrorCode IsDirect(KSP ksp, bool *is);
 /// The matrix by rows of what the solver of the coarsest level, PETSc's LU, does to a right-hand side, with the null
-/// space of A taken out of its result. *inverted false: another solver, or a failed factorization.
+/// space of A taken out of its result. *inverted false: another solver, or a failed factorization. All unknowns are
+/// this process's. Not collective.
 PetscErrorCode InverseByFactor(KSP ksp, Mat A, std::vector<PetscScalar> *inverse, bool *inverted);
 
 } // namespace sparsegpu::amg

@@ -9,20 +9,60 @@ namespace sparsegpu::amg
 
 namespace
 {
+/// Whether it is KSPPREONLY with that preconditioner, and nothing looks on.
+PetscErrorCode Is(KSP ksp, PCType type, bool *is)
+{
+  PC        pc;
+  PetscBool direct, of_type;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPPREONLY, &direct));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, type, &of_type));
+  *is = direct && of_type && !ksp->numbermonitors && !ksp->presolve && !ksp->postsolve;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The solver of this process's unknowns, with PCLU; null: another one.
+PetscErrorCode DirectSolver(KSP ksp, KSP *solver)
+{
+  PetscMPIInt size;
+  bool        is;
+  PC          pc;
+  KSP        *blocks;
+  PetscInt    count;
+
+  PetscFunctionBegin;
+  *solver = nullptr;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
+  if (size > 1) {
+    PetscCall(Is(ksp, PCBJACOBI, &is));
+    PetscCall(KSPGetPC(ksp, &pc));
+    if (!is || !pc->setupcalled) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(PCBJacobiGetSubKSP(pc, &count, nullptr, &blocks));
+    if (count != 1) PetscFunctionReturn(PETSC_SUCCESS);
+    ksp = blocks[0];
+  }
+  PetscCall(Is(ksp, PCLU, &is));
+  if (is) *solver = ksp;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The factor of PCLU; null: another solver, or no factor to be had.
 PetscErrorCode FactorOf(KSP ksp, Mat *F)
 {
   PC             pc;
-  bool           direct;
+  KSP            solver;
   PCFailedReason failed;
   PetscBool      in_place = PETSC_FALSE;
   MatFactorError error;
 
   PetscFunctionBegin;
   *F = nullptr;
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(IsDirect(ksp, &direct));
-  if (!direct || !pc->setupcalled) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DirectSolver(ksp, &solver));
+  if (!solver) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPGetPC(solver, &pc));
+  if (!pc->setupcalled) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCFactorGetUseInPlace(pc, &in_place));
   PetscCall(PCGetFailedReason(pc, &failed));
   if (in_place || failed) PetscFunctionReturn(PETSC_SUCCESS);
@@ -69,14 +109,11 @@ PetscErrorCode RemoveNullSpace(MatNullSpace null, PetscInt n, PetscScalar *X)
 
 PetscErrorCode IsDirect(KSP ksp, bool *is)
 {
-  PC        pc;
-  PetscBool direct, lu;
+  KSP solver;
 
   PetscFunctionBegin;
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPPREONLY, &direct));
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCLU, &lu));
-  *is = direct && lu && !ksp->numbermonitors && !ksp->presolve && !ksp->postsolve;
+  PetscCall(DirectSolver(ksp, &solver));
+  *is = solver != nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -2,6 +2,7 @@
 #include "pc/amg/hierarchy.hpp"
 #include <petsc/private/matimpl.h>
 #include "mat/face/pattern.hpp"
+#include "mat/face/pieces.hpp"
 #include "pc/amg/choice.hpp"
 #include "pc/amg/galerkin.hpp"
 #include "pc/amg/krylov.hpp"
@@ -100,6 +101,26 @@ bool Hierarchy::IsCoarsest(const Settings &settings, PetscInt unknowns) const
   return last && unknowns <= settings.DirectLimit();
 }
 
+/// Whether one process is to have all unknowns of the level after the last one: the coarse tail is faster than levels
+/// whose processes wait for each other.
+bool Hierarchy::IsOnOne(const Settings &settings, PetscInt unknowns) const
+{
+  return IsCoarsest(settings, unknowns) || (tails_ && unknowns <= settings.tail);
+}
+
+/// Whether the levels' space lets them be a coarse tail. Collective.
+PetscErrorCode Hierarchy::FindTails(Mat A, const Settings &settings)
+{
+  Mat   own;
+  Space space;
+
+  PetscFunctionBegin;
+  PetscCall(DiagonalBlock(A, &own));
+  PetscCall(WorkSpace(own, &space));
+  PetscCall(face::AllAgree(PetscObjectComm((PetscObject)A), space == Space::Device || settings.tail_asked, &tails_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 void Hierarchy::StopReason(const Settings &settings, PetscInt vectors, bool *stop)
 {
   const Level &last = levels_.back();
@@ -139,8 +160,8 @@ PetscErrorCode Hierarchy::Coarsen(PC pc, const Settings &settings, NearNullSpace
                    : "coarsening stagnates: the next level would have " + std::to_string(columns) + " unknowns";
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(coarsening->Gather(PetscObjectComm((PetscObject)fine->A), settings.process_eq_limit,
-                               IsCoarsest(settings, columns)));
+  PetscCall(
+      coarsening->Gather(PetscObjectComm((PetscObject)fine->A), settings.process_eq_limit, IsOnOne(settings, columns)));
   PetscCall(coarsening->Take(space));
   PetscCall(LargestEigenvalue(pc, fine->A, &fine->emax));
   PetscCall(PetscLogEventBegin(ProlongatorEvent, 0, 0, 0, 0));
@@ -184,6 +205,7 @@ PetscErrorCode Hierarchy::Build(PC pc, Mat A, const Settings &settings, const Co
   PetscCall(Clear());
   PetscCall(NearNullSpaceId(A, &near_null_space_));
   PetscCall(Choose(pc, A, settings));
+  PetscCall(FindTails(A, settings));
   if (classical_) {
     PetscCall(BuildClassical(pc, A, settings));
     PetscFunctionReturn(PETSC_SUCCESS);

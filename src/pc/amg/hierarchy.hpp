@@ -69,7 +69,9 @@ public:
 private:
   PetscErrorCode Choose(PC pc, Mat A, const Settings &settings);
   PetscErrorCode AddLevel(Mat A);
+  PetscErrorCode FindTails(Mat A, const Settings &settings);
   bool           IsCoarsest(const Settings &settings, PetscInt unknowns) const;
+  bool           IsOnOne(const Settings &settings, PetscInt unknowns) const;
   PetscErrorCode Coarsen(PC pc, const Settings &settings, NearNullSpace *space, bool *more);
   void           StopReason(const Settings &settings, PetscInt vectors, bool *stop);
   PetscErrorCode KeepNullSpace(Mat A, PetscInt columns, const NearNullSpace &coarsest);
@@ -89,6 +91,7 @@ private:
   bool               classical_        = false;
   bool               conjugates_       = false;
   bool               takes_ilu_        = false;
+  bool               tails_            = false; ///< levels of at most settings.tail unknowns may be a coarse tail
   PetscReal          avoided_          = 0;
   /// From the first set-up for new values on, so that the next ones ask for no memory of the device.
   std::unique_ptr<LanczosVectors> room_;
