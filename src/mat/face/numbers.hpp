@@ -13,28 +13,43 @@ class Numbers
 {
 public:
   /// Those among `given`, which may come several times. Throws what std::vector does.
-  void Assign(std::vector<PetscInt> &&given)
+  void Assign(const std::vector<PetscInt> &given) { AssignOutside(0, 0, {}, given); }
+  /// Those among both that are not of [begin, begin + own).
+  void AssignOutside(PetscInt begin, PetscInt own, const std::vector<PetscInt> &some, const std::vector<PetscInt> &more)
   {
-    list_ = std::move(given);
+    PetscInt last = -1;
+    size_t   count = 0;
+
+    list_.clear();
     place_.clear();
-    if (list_.empty()) return;
-    const auto ends = std::minmax_element(list_.begin(), list_.end());
-    first_          = *ends.first;
+    first_           = PETSC_MAX_INT;
+    const auto visit = [&](const auto &call) {
+      for (const std::vector<PetscInt> *numbers : {&some, &more})
+        for (const PetscInt number : *numbers)
+          if (number < begin || number >= begin + own) call(number);
+    };
+    visit([&](PetscInt number) {
+      first_ = std::min(first_, number);
+      last   = std::max(last, number);
+      count++;
+    });
+    if (count == 0) return;
     // as a rule many of them are neighbours, and a table of the range takes less time than a sort
-    const size_t range = static_cast<size_t>(*ends.second - first_) + 1;
-    if (range <= 16 * list_.size()) {
-      place_.assign(range, -1);
-      for (PetscInt number : list_) place_[static_cast<size_t>(number - first_)] = 0;
-      list_.clear();
-      for (size_t k = 0; k < range; k++)
-        if (place_[k] == 0) {
-          place_[k] = static_cast<PetscInt>(list_.size());
-          list_.push_back(first_ + static_cast<PetscInt>(k));
-        }
+    const size_t range = static_cast<size_t>(last - first_) + 1;
+    if (range > 16 * count) {
+      list_.reserve(count);
+      visit([&](PetscInt number) { list_.push_back(number); });
+      std::sort(list_.begin(), list_.end());
+      list_.erase(std::unique(list_.begin(), list_.end()), list_.end());
       return;
     }
-    std::sort(list_.begin(), list_.end());
-    list_.erase(std::unique(list_.begin(), list_.end()), list_.end());
+    place_.assign(range, -1);
+    visit([&](PetscInt number) { place_[static_cast<size_t>(number - first_)] = 0; });
+    for (size_t k = 0; k < range; k++)
+      if (place_[k] == 0) {
+        place_[k] = static_cast<PetscInt>(list_.size());
+        list_.push_back(first_ + static_cast<PetscInt>(k));
+      }
   }
 
   const std::vector<PetscInt> &list() const { return list_; } ///< ascending, each once
@@ -43,6 +58,12 @@ public:
   {
     if (!place_.empty()) return place_[static_cast<size_t>(number - first_)];
     return static_cast<PetscInt>(std::lower_bound(list_.begin(), list_.end(), number) - list_.begin());
+  }
+  /// Numbers of [begin, begin + own) become those from 0 on, others, which are there, their places behind `own`.
+  void Localize(PetscInt begin, PetscInt own, std::vector<PetscInt> *numbers) const
+  {
+    for (PetscInt &number : *numbers)
+      number = number >= begin && number < begin + own ? number - begin : own + Place(number);
   }
 
 private:

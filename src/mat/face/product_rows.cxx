@@ -72,18 +72,14 @@ PetscErrorCode ProductRows::Receive(PetscLayout layout, const Numbering &rows, c
 PetscErrorCode ProductRows::NumberColumns(const Numbering &columns, const SparseRows &computed, Received *received,
                                           std::vector<PetscInt> *others)
 {
-  const auto            is_own = [&](PetscInt c) { return c >= columns.begin && c < columns.begin + columns.own; };
-  std::vector<PetscInt> given, place;
+  std::vector<PetscInt> place;
   Numbers               all;
   Array<PetscInt>       number;
 
   PetscFunctionBegin;
-  PetscCallCXX(given = columns.others);
-  for (PetscInt c : received->columns)
-    if (!is_own(c)) PetscCallCXX(given.push_back(c));
-  PetscCallCXX(all.Assign(std::move(given)));
+  PetscCallCXX(all.AssignOutside(columns.begin, columns.own, columns.others, received->columns));
   for (PetscInt c : columns.others) PetscCallCXX(place.push_back(all.Place(c)));
-  for (PetscInt &c : received->columns) c = is_own(c) ? c - columns.begin : columns.own + all.Place(c);
+  all.Localize(columns.begin, columns.own, &received->columns);
   PetscCallCXX(*others = all.list());
   PetscCall(number.Take(std::move(place), space_));
   PetscCall(stack_j_.Allocate(static_cast<size_t>(computed_) + static_cast<size_t>(received_), space_));

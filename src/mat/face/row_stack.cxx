@@ -41,20 +41,17 @@ PetscErrorCode RowStack::Join(Mat M, bool *fits)
 }
 
 /// Columns get the numbers that they have once those of the fetched entries, `global`, are among them.
-PetscErrorCode RowStack::NumberAnew(const std::vector<PetscInt> &global)
+PetscErrorCode RowStack::NumberAnew(std::vector<PetscInt> &&global)
 {
   const std::vector<PetscInt> ghosts = columns_.others;
   const PetscInt              begin = columns_.begin, own = columns_.own;
-  std::vector<PetscInt>       given = ghosts;
   Numbers                     others;
-  const auto                  is_own = [&](PetscInt c) { return c >= begin && c < begin + own; };
 
   PetscFunctionBegin;
-  for (PetscInt c : global)
-    if (!is_own(c)) PetscCallCXX(given.push_back(c));
-  PetscCallCXX(others.Assign(std::move(given)));
+  PetscCallCXX(others.AssignOutside(begin, own, ghosts, global));
   for (size_t k = 0; k < ghosts.size(); k++) ghosts_[k] = own + others.Place(ghosts[k]);
-  for (PetscInt c : global) PetscCallCXX(host_fetched_.push_back(is_own(c) ? c - begin : own + others.Place(c)));
+  others.Localize(begin, own, &global);
+  host_fetched_ = std::move(global);
   PetscCallCXX(columns_.others = others.list());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -133,15 +130,15 @@ PetscErrorCode RowStack::FetchLengths(MPI_Comm comm, PetscInt leaves, const std:
 PetscErrorCode RowStack::FetchColumns(MPI_Comm comm, std::vector<Piece> pieces, const AskedRows &found, bool *fits)
 {
   std::vector<PetscInt> global;
-  size_t                row = 0;
+  size_t                row = 0, at = 0;
 
   PetscFunctionBegin;
-  PetscCallCXX(host_asked_.reserve(found.columns.size()));
+  PetscCallCXX(host_asked_.resize(found.columns.size()));
   for (Piece &piece : pieces) { // of entries now
     const size_t last = row + static_cast<size_t>(piece.count);
     piece.count       = 0;
     for (; row < last; row++) {
-      for (PetscInt e = 0; e < found.length[row]; e++) host_asked_.push_back(found.begin[row] + e);
+      for (PetscInt e = 0; e < found.length[row]; e++) host_asked_[at++] = found.begin[row] + e;
       piece.count += found.length[row];
     }
   }
@@ -149,7 +146,7 @@ PetscErrorCode RowStack::FetchColumns(MPI_Comm comm, std::vector<Piece> pieces, 
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCXX(global.resize(static_cast<size_t>(fetched_)));
   PetscCall(entries_.Exchange(found.columns.data(), global.data()));
-  PetscCall(NumberAnew(global));
+  PetscCall(NumberAnew(std::move(global)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

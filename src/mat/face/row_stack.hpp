@@ -52,7 +52,7 @@ private:
   {
     return products::SparseRows{rows, columns_.size(), nonzeros, CsrArrays{i_.data(), j_.data(), a_.data()}, sizes_};
   }
-  PetscErrorCode NumberAnew(const std::vector<PetscInt> &global);
+  PetscErrorCode NumberAnew(std::vector<PetscInt> &&global);
   /// Own rows that other ranks ask for, on the host.
   struct AskedRows {
     std::vector<PetscInt> begin, length; ///< where each begins among the own entries, and how many it has
