@@ -27,4 +27,23 @@ struct GatherIndices {
   SPARSEGPU_HD void operator()(PetscCount k) const { to[k] = from[place[k]]; }
 };
 
+/// Ranges of `from` one behind the other: that of entries offset[r] .. offset[r + 1] - 1 begins at begin[r].
+struct GatherRanges {
+  PetscInt          ranges;
+  const PetscInt   *offset, *begin, *from;
+  PetscInt         *to;
+  SPARSEGPU_HD void operator()(PetscCount k) const
+  {
+    PetscInt r = 0, end = ranges;
+    while (end - r > 1) {
+      const PetscInt middle = r + (end - r) / 2;
+      if (offset[middle] <= k)
+        r = middle;
+      else
+        end = middle;
+    }
+    to[k] = from[begin[r] + (k - offset[r])];
+  }
+};
+
 } // namespace sparsegpu::rows::values

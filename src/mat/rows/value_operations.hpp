@@ -264,6 +264,7 @@ PetscErrorCode                            Largest_CUDA(PetscCount count, const S
   what(SplitRows);                           \
   what(FindPlaces);                          \
   what(GatherPair);                          \
-  what(GatherIndices)
+  what(GatherIndices);                       \
+  what(GatherRanges)
 
 } // namespace sparsegpu::rows::values

@@ -1,8 +1,6 @@
 /// Chooses the block size of a pattern: counts the blocks of each candidate size, or samples them.
 #include <algorithm>
-#include <memory>
 #include "mat/formats/bsr/bsr.hpp"
-#include "mat/rows/value_operations.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::formats
@@ -92,11 +90,9 @@ PetscErrorCode SampleBlockRow(const CsrView &A, PetscInt first, std::vector<Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-constexpr PetscInt SAMPLES = 32, LONG_SAMPLE = 1024; ///< block rows that are looked at, entries of a row of them
-
 template <int size> PetscErrorCode SampleSize(const CsrView &A, PetscLogDouble value, PetscLogDouble *bytes)
 {
-  const PetscInt        rows = A.rows / size, step = rows / SAMPLES + 1;
+  const PetscInt        rows = A.rows / size, step = rows / BsrSamples::COUNT + 1;
   PetscCount            entries = 0;
   std::vector<PetscInt> column; // of the blocks of a block row, one for each entry: few, where counting would clear
                                 // an array of all columns
@@ -106,7 +102,7 @@ template <int size> PetscErrorCode SampleSize(const CsrView &A, PetscLogDouble v
   blocks.size = size;
   for (PetscInt I = 0; I < rows; I += step) {
     const PetscInt first = A.i[I * size], length = A.i[I * size + 1] - first, all = A.i[(I + 1) * size] - first;
-    bool           alike = length <= LONG_SAMPLE;
+    bool           alike = length <= BsrSamples::LONG;
     for (PetscInt r = I * size + 1; alike && r < (I + 1) * size; r++)
       alike = A.i[r + 1] - A.i[r] == length && (length == 0 || A.j[A.i[r]] / size == A.j[first] / size);
     entries += all;
@@ -166,79 +162,15 @@ static PetscErrorCode TrySize(const CsrView &A, PetscReal max_padding, int size,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The rows that are sampled, for a matrix whose pattern is on the device alone.
-class SampledRows
-{
-public:
-  /// *view: A where the host has its pattern; else with arrays of which those of the samples alone are set.
-  PetscErrorCode Bring(const CsrView &A, CsrView *view)
-  {
-    std::vector<PetscInt> place;
-
-    PetscFunctionBegin;
-    *view = A;
-    if (A.j || !A.device.i) PetscFunctionReturn(PETSC_SUCCESS);
-    if (!A.i) {
-      PetscCall(EachSample(A, [&](PetscInt first, PetscInt end) {
-        for (PetscInt r = first; r <= end; r++) place.push_back(r);
-      }));
-      PetscCall(Gather(place, A.device.i, static_cast<size_t>(A.rows) + 1, &i_));
-      view->i = i_.get();
-    }
-    place.clear();
-    PetscCall(EachSample(A, [&](PetscInt first, PetscInt end) {
-      const PetscInt begin = view->i[first];
-      for (PetscInt e = begin; e < std::min(view->i[end], begin + MOST); e++) place.push_back(e);
-    }));
-    PetscCall(Gather(place, A.device.j, static_cast<size_t>(A.nonzeros), &j_));
-    view->j = j_.get();
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
-private:
-  using Room = std::unique_ptr<PetscInt[]>;
-
-  /// take(first, end): the rows [first, end) of each block row that is sampled.
-  template <class Take> static PetscErrorCode EachSample(const CsrView &A, Take take)
-  {
-    PetscFunctionBegin;
-    for (PetscInt size = BsrLayout::SMALLEST; size <= BsrLayout::LARGEST; size++)
-      for (PetscInt I = 0, rows = A.rows / size; I < rows; I += rows / SAMPLES + 1)
-        PetscCallCXX(take(I * size, (I + 1) * size));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  /// (*to)[k] = from[k] of the device for each k in `place`; the others of `size` are not set.
-  static PetscErrorCode Gather(const std::vector<PetscInt> &place, const PetscInt *from, size_t size, Room *to)
-  {
-    std::vector<PetscInt> found;
-    Array<PetscInt>       place_there, found_there;
-
-    PetscFunctionBegin;
-    PetscCallCXX(to->reset(new PetscInt[size])); // pages that nobody touches cost nothing
-    PetscCall(place_there.Copy(place.data(), place.size(), Space::Device));
-    PetscCall(found_there.Allocate(place.size(), Space::Device));
-    PetscCall(values::ForEach(Space::Device, static_cast<PetscCount>(place.size()),
-                              values::GatherIndices{place_there.data(), from, found_there.data()}));
-    PetscCallCXX(found.resize(place.size()));
-    PetscCall(found_there.ToHost(found.data()));
-    for (size_t k = 0; k < place.size(); k++) (*to)[static_cast<size_t>(place[k])] = found[k];
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
-  static constexpr PetscInt MOST = LONG_SAMPLE * BsrLayout::LARGEST; ///< entries: no sample reads more
-  Room                      i_, j_;
-};
-
-static PetscErrorCode ChooseSize(const CsrView &A, PetscReal max_padding, BsrBlocks *best)
+static PetscErrorCode ChooseSize(const CsrView &A, PetscReal max_padding, BsrSamples *samples, BsrBlocks *best)
 {
   constexpr PetscLogDouble NEAR  = 1.15; // a sample does not err by more
   constexpr int            SIZES = BsrLayout::LARGEST + 1;
   PetscLogDouble           sampled[SIZES], least = 1e300;
-  SampledRows              samples;
   CsrView                  view;
 
   PetscFunctionBegin;
-  PetscCall(samples.Bring(A, &view));
+  PetscCall(samples->Bring(A, &view));
   for (int size = BsrLayout::SMALLEST; size < SIZES; size++) {
     PetscCall(WithBsrSize(
         size, [&](auto s) { return SampleSize<decltype(s)::value>(view, sizeof(Scalar), sampled + size); }));
@@ -252,25 +184,25 @@ static PetscErrorCode ChooseSize(const CsrView &A, PetscReal max_padding, BsrBlo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode FindBsrBlocks(const CsrView &A, PetscInt asked, PetscReal max_padding, BsrBlocks *blocks)
+PetscErrorCode FindBsrBlocks(const CsrView &A, PetscInt asked, PetscReal max_padding, BsrSamples *samples,
+                             BsrBlocks *blocks)
 {
   PetscFunctionBegin;
   *blocks = BsrBlocks();
   if (asked)
     PetscCall(TrySize(A, max_padding, static_cast<int>(asked), blocks));
   else
-    PetscCall(ChooseSize(A, max_padding, blocks));
+    PetscCall(ChooseSize(A, max_padding, samples, blocks));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SampleBsr(const CsrView &A, PetscLogDouble value, PetscLogDouble *bytes)
+PetscErrorCode SampleBsr(const CsrView &A, PetscLogDouble value, BsrSamples *samples, PetscLogDouble *bytes)
 {
-  SampledRows samples;
-  CsrView     view;
+  CsrView view;
 
   PetscFunctionBegin;
   *bytes = 1e300;
-  PetscCall(samples.Bring(A, &view));
+  PetscCall(samples->Bring(A, &view));
   for (int size = BsrLayout::SMALLEST; size <= BsrLayout::LARGEST; size++) {
     PetscLogDouble sampled;
     PetscCall(WithBsrSize(size, [&](auto s) { return SampleSize<decltype(s)::value>(view, value, &sampled); }));

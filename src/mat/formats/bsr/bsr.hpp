@@ -14,6 +14,7 @@
 #pragma once
 
 #include <optional>
+#include "mat/formats/bsr/samples.hpp"
 #include "mat/formats/plan.hpp"
 #include "mat/formats/target.hpp"
 
@@ -82,10 +83,11 @@ struct BsrBlocks {
 };
 /// The size of the fewest bytes on the device, or A's own block size if no other saves 5 %; `asked` if not 0. The same
 /// in both spaces, so that CPU and GPU accept the same matrices. O(nonzeros) time.
-PetscErrorCode FindBsrBlocks(const CsrView &A, PetscInt asked, PetscReal max_padding, BsrBlocks *blocks);
+PetscErrorCode FindBsrBlocks(const CsrView &A, PetscInt asked, PetscReal max_padding, BsrSamples *samples,
+                             BsrBlocks *blocks);
 /// Average bytes per nonzero in the best size, with values of `value` bytes, sampled at a few dozen places: an estimate
 /// that spares most matrices FindBsrBlocks().
-PetscErrorCode SampleBsr(const CsrView &A, PetscLogDouble value, PetscLogDouble *bytes);
+PetscErrorCode SampleBsr(const CsrView &A, PetscLogDouble value, BsrSamples *samples, PetscLogDouble *bytes);
 
 /// The arrays of a layout.
 struct BsrArrays {
@@ -121,6 +123,7 @@ private:
   PetscErrorCode Find();
   PetscErrorCode MayBeat(PetscLogDouble beat, PetscLogDouble value, bool *may);
 
+  BsrSamples               samples_;
   std::optional<BsrBlocks> blocks_;
 };
 

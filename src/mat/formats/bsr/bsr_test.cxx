@@ -79,6 +79,7 @@ static PetscErrorCode Detects(PetscInt size, PetscInt own, PetscInt expected)
   const PetscInt        n     = NODES * size;
   std::vector<PetscInt> i{0}, j;
   std::vector<Scalar>   a;
+  BsrSamples            samples;
   BsrBlocks             blocks;
 
   PetscFunctionBeginUser;
@@ -89,7 +90,7 @@ static PetscErrorCode Detects(PetscInt size, PetscInt own, PetscInt expected)
   }
   a.assign(j.size(), Scalar(1));
   PetscCall(FindBsrBlocks(CsrView{n, n, static_cast<PetscInt>(j.size()), i.data(), j.data(), a.data(), own}, 0,
-                          CommonOptions().max_padding, &blocks));
+                          CommonOptions().max_padding, &samples, &blocks));
   PetscCheck(blocks.size == expected && blocks.partial == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "Nodes of %" PetscInt_FMT " unknowns: blocks of %d, %lld of them partial", size, blocks.size,
              (long long)blocks.partial);
@@ -139,6 +140,7 @@ static PetscErrorCode EveryOtherRow()
   constexpr PetscInt    n = 600;
   std::vector<PetscInt> i{0}, j;
   std::vector<Scalar>   a;
+  BsrSamples            samples;
   PetscLogDouble        bytes;
 
   PetscFunctionBeginUser;
@@ -148,8 +150,8 @@ static PetscErrorCode EveryOtherRow()
     i.push_back(static_cast<PetscInt>(j.size()));
   }
   a.assign(j.size(), Scalar(1));
-  PetscCall(
-      SampleBsr(CsrView{n, n, static_cast<PetscInt>(j.size()), i.data(), j.data(), a.data()}, sizeof(Scalar), &bytes));
+  PetscCall(SampleBsr(CsrView{n, n, static_cast<PetscInt>(j.size()), i.data(), j.data(), a.data()}, sizeof(Scalar),
+                      &samples, &bytes));
   PetscCheck(bytes >= sizeof(Scalar) + sizeof(PetscInt), PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "A sample says %g bytes for each nonzero", bytes);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -31,7 +31,8 @@ PetscErrorCode BsrPlan::Find()
   PetscFunctionBegin;
   if (blocks_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(options<BsrOptions>().Check());
-  PetscCall(FindBsrBlocks(rows(), options<BsrOptions>().block, options<CommonOptions>().max_padding, &found));
+  PetscCall(
+      FindBsrBlocks(rows(), options<BsrOptions>().block, options<CommonOptions>().max_padding, &samples_, &found));
   blocks_ = std::move(found);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -74,7 +75,7 @@ PetscErrorCode BsrPlan::MayBeat(PetscLogDouble beat, PetscLogDouble value, bool 
 
   PetscFunctionBegin;
   if (space() == Space::Device) most = beat * DEVICE_REACH / static_cast<PetscLogDouble>(rows().nonzeros);
-  PetscCall(SampleBsr(rows(), value, &each));
+  PetscCall(SampleBsr(rows(), value, &samples_, &each));
   *may = each < most;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
