@@ -130,29 +130,49 @@ PetscErrorCode Compare(const std::string &backend, const Shape &a, const Shape &
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+using Product = std::function<PetscErrorCode(Mat A, Mat B, MatReuse reuse, Mat *C)>;
+
 /// The same of parallel matrices, whose patterns stay: PETSc's products refuse other operands.
-PetscErrorCode CompareParallel(const std::string &backend, const Shape &a, const Shape &b, bool triple,
-                               const std::string &name)
+PetscErrorCode CompareValues(const std::string &backend, const Shape &a, const Shape &b, bool broken, bool blocks,
+                             const std::string &name, const Product &multiply)
 {
   Mat A[2], B[2], C[2] = {nullptr, nullptr};
 
   PetscFunctionBeginUser;
   for (int k : {0, 1}) {
-    PetscCall(Create(k ? "aij" : backend, a, 1, false, &A[k]));
+    PetscCall(Create(k ? "aij" : backend, a, 1, broken, &A[k]));
     PetscCall(Create(k ? "aij" : backend, b, 3, false, &B[k]));
   }
   for (const bool first : {true, false}) {
-    const std::string what = name + " on " + backend + (first ? "" : ", other values");
+    const std::string what = name + " on " + backend + (broken ? ", a broken block" : "") + (first ? "" : ", again");
     for (int k : {0, 1}) {
-      if (!first) PetscCall(Fill(a, 2, false, A[k]));
+      if (!first) PetscCall(Fill(a, 2, broken, A[k]));
       if (!first) PetscCall(Fill(b, 7, false, B[k]));
-      PetscCall(Multiply(A[k], B[k], triple, first ? MAT_INITIAL_MATRIX : MAT_REUSE_MATRIX, &C[k]));
+      PetscCall(multiply(A[k], B[k], first ? MAT_INITIAL_MATRIX : MAT_REUSE_MATRIX, &C[k]));
     }
     PetscCall(CheckSame(C[0], C[1], what));
-    if (backend == "cuda") PetscCall(CheckByBlocks(C[0], MultipliesBlocks(a, b, triple), what));
+    if (backend == "cuda" && !broken) PetscCall(CheckByBlocks(C[0], blocks, what));
   }
   for (int k : {0, 1})
     for (Mat *M : {&A[k], &B[k], &C[k]}) PetscCall(MatDestroy(M));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CompareParallel(const std::string &backend, const Shape &a, const Shape &b, bool triple,
+                               const std::string &name)
+{
+  const auto multiply = [triple](Mat A, Mat B, MatReuse reuse, Mat *C) { return Multiply(A, B, triple, reuse, C); };
+  const auto squared  = [](Mat A, Mat, MatReuse reuse, Mat *C) {
+    return MatTransposeMatMult(A, A, reuse, PETSC_DEFAULT, C);
+  };
+
+  PetscFunctionBeginUser;
+  PetscCall(CompareValues(backend, a, b, false, MultipliesBlocks(a, b, triple), name, multiply));
+  if (a.cols > 100) PetscFunctionReturn(PETSC_SUCCESS); // A^T A is dense
+  const bool square = HasKernel(a.column_size, a.row_size, a.column_size);
+  PetscCall(CompareValues(backend, a, b, false, square, name + ", A^T A", squared));
+  for (const Product &product : {Product(multiply), Product(squared)}) // one process multiplies by entries
+    PetscCall(CompareValues(backend, a, b, true, false, name, product));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

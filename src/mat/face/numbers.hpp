@@ -17,7 +17,7 @@ public:
   /// Those among both that are not of [begin, begin + own).
   void AssignOutside(PetscInt begin, PetscInt own, const std::vector<PetscInt> &some, const std::vector<PetscInt> &more)
   {
-    PetscInt last = -1;
+    PetscInt last  = -1;
     size_t   count = 0;
 
     list_.clear();

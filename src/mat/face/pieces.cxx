@@ -142,7 +142,7 @@ PetscErrorCode PieceExchange::Exchange(Space space, const Scalar *from, Scalar *
   PetscCall(DeviceSynchronize(stream));
   PetscCall(Pass(MPIU_SCALAR, sent, received));
   if (in) PetscCall(DeviceCopyIn(to, received, in, stream));
-  PetscCall(DeviceSynchronize(stream)); // the next exchange writes there
+  if (in) PetscCall(DeviceSynchronize(stream)); // the memory may be given back, or be another exchange's
   PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(out)));
   PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(in)));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -44,10 +44,10 @@ public:
 private:
   template <class T> PetscErrorCode Pass(MPI_Datatype type, const T *from, T *to) const;
 
-  MPI_Comm           comm_ = MPI_COMM_NULL; ///< PETSc's own duplicate
-  PetscMPIInt        tag_  = 0;
-  std::vector<Piece> sent_, received_; ///< none is empty
-  PetscInt           sends_ = 0, receives_ = 0;
+  MPI_Comm                      comm_ = MPI_COMM_NULL; ///< PETSc's own duplicate
+  PetscMPIInt                   tag_  = 0;
+  std::vector<Piece>            sent_, received_; ///< none is empty
+  PetscInt                      sends_ = 0, receives_ = 0;
   std::shared_ptr<PinnedMemory> host_; ///< [sends_ + receives_], of all exchanges: each ends before the next
 };
 

@@ -3,7 +3,6 @@
 /// received ones by rank. All other rows stay where they were computed.
 #include "mat/face/product_rows.hpp"
 #include <algorithm>
-#include "mat/face/numbers.hpp"
 #include "mat/rows/running_sum.hpp"
 #include "mat/rows/value_operations.hpp"
 #include "petsc/may_lack_memory.hpp"
@@ -36,9 +35,10 @@ PetscErrorCode ProductRows::GetOthers(const Numbering &rows, const Numbering &co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ProductRows::Receive(PetscLayout layout, const Numbering &rows, const Sent &sent, Received *received,
-                                    bool *fits)
+PetscErrorCode ProductRows::Receive(PetscLayout layout, const Numbering &rows, const Numbering &columns,
+                                    const Sent &sent, Received *received, bool *fits)
 {
+  const ListedRows   listed{sent.row, sent.length, sent.columns};
   PieceExchange      of_rows;
   PetscInt           count;
   PetscMPIInt        owner = -1;
@@ -54,6 +54,7 @@ PetscErrorCode ProductRows::Receive(PetscLayout layout, const Numbering &rows, c
     pieces.back().count++;
     entries.back().count += sent.length[k];
   }
+  PetscCall(AgreeOnRuns(layout->comm, columns, pieces, listed, &received->shape));
   PetscCall(of_rows.SetUp(layout->comm, pieces, &count, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCXX(received->row.resize(static_cast<size_t>(count)));
@@ -62,8 +63,7 @@ PetscErrorCode ProductRows::Receive(PetscLayout layout, const Numbering &rows, c
   PetscCall(of_rows.Exchange(sent.length.data(), received->length.data()));
   PetscCall(entries_.SetUp(layout->comm, entries, &received_, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCXX(received->columns.resize(static_cast<size_t>(received_)));
-  PetscCall(entries_.Exchange(sent.columns.data(), received->columns.data()));
+  PetscCall(ExchangeRuns(layout->comm, received->shape, entries, listed, &entries_, received_, &received->columns));
   for (PetscInt &row : received->row) row -= rows.begin;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -72,15 +72,14 @@ PetscErrorCode ProductRows::Receive(PetscLayout layout, const Numbering &rows, c
 PetscErrorCode ProductRows::NumberColumns(const Numbering &columns, const SparseRows &computed, Received *received,
                                           std::vector<PetscInt> *others)
 {
+  const RunShape       &shape = received->shape;
   std::vector<PetscInt> place;
-  Numbers               all;
   Array<PetscInt>       number;
 
   PetscFunctionBegin;
-  PetscCallCXX(all.AssignOutside(columns.begin, columns.own, columns.others, received->columns));
-  for (PetscInt c : columns.others) PetscCallCXX(place.push_back(all.Place(c)));
-  all.Localize(columns.begin, columns.own, &received->columns);
-  PetscCallCXX(*others = all.list());
+  PetscCall(JoinColumns(columns, shape.width, &received->columns, others, &place));
+  if (shape.height * shape.width > 1)
+    PetscCallCXX(received->columns = ColumnsOfRuns(shape, received->length, received->columns));
   PetscCall(number.Take(std::move(place), space_));
   PetscCall(stack_j_.Allocate(static_cast<size_t>(computed_) + static_cast<size_t>(received_), space_));
   PetscCall(rows::values::ForEach(
@@ -206,8 +205,9 @@ PetscErrorCode ProductRows::Find(PetscLayout layout, const Numbering &rows, cons
   *fits     = true;
   PetscCall(GetOthers(rows, columns, computed, &sent));
   PetscCall(AllAgree(layout->comm, sent.row.empty(), &none));
-  sums_ = !none;
-  if (sums_) PetscCall(Receive(layout, rows, sent, &received, fits));
+  sums_          = !none;
+  received.shape = RunShape{computed.blocks.row_size, computed.blocks.column_size};
+  if (sums_) PetscCall(Receive(layout, rows, columns, sent, &received, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(TryOnDevice([&] { return Join(rows, columns, computed, &received, patterns); }, &lacks));
   PetscCall(AllAgree(layout->comm, !lacks, fits));

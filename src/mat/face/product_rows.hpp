@@ -4,6 +4,7 @@
 
 #include "mat/face/block_patterns.hpp"
 #include "mat/face/row_stack.hpp"
+#include "mat/face/runs.hpp"
 
 namespace sparsegpu::face
 {
@@ -34,12 +35,14 @@ private:
   };
   /// Rows of this rank that other ranks have sent, on the host.
   struct Received {
-    std::vector<PetscInt> row, length, columns; ///< own row; entries; in the matrix
+    std::vector<PetscInt> row, length, columns; ///< own row; entries; in the matrix, by runs until they are numbered
+    RunShape              shape;                ///< of the runs
   };
 
   PetscErrorCode GetOthers(const Numbering &rows, const Numbering &columns, const products::SparseRows &computed,
                            Sent *sent);
-  PetscErrorCode Receive(PetscLayout layout, const Numbering &rows, const Sent &sent, Received *received, bool *fits);
+  PetscErrorCode Receive(PetscLayout layout, const Numbering &rows, const Numbering &columns, const Sent &sent,
+                         Received *received, bool *fits);
   PetscErrorCode CheckCount(PetscCount summed) const;
   PetscErrorCode Join(const Numbering &rows, const Numbering &columns, const products::SparseRows &computed,
                       Received *received, BlockPatterns *patterns);

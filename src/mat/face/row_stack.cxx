@@ -2,8 +2,8 @@
 /// columns, and values as often as these change.
 #include "mat/face/row_stack.hpp"
 #include <algorithm>
-#include "mat/face/numbers.hpp"
 #include "mat/face/parallel_away.hpp"
+#include "mat/face/runs.hpp"
 #include "mat/rows/value_operations.hpp"
 
 namespace sparsegpu::face
@@ -40,19 +40,20 @@ PetscErrorCode RowStack::Join(Mat M, bool *fits)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Columns get the numbers that they have once those of the fetched entries, `global`, are among them.
-PetscErrorCode RowStack::NumberAnew(std::vector<PetscInt> &&global)
+/// Columns get the numbers that they have once those of the fetched entries, by runs, are among them.
+PetscErrorCode RowStack::NumberAnew(const RunShape &shape, const std::vector<PetscInt> &length,
+                                    std::vector<PetscInt> &&runs)
 {
-  const std::vector<PetscInt> ghosts = columns_.others;
-  const PetscInt              begin = columns_.begin, own = columns_.own;
-  Numbers                     others;
+  std::vector<PetscInt> others, place;
 
   PetscFunctionBegin;
-  PetscCallCXX(others.AssignOutside(begin, own, ghosts, global));
-  for (size_t k = 0; k < ghosts.size(); k++) ghosts_[k] = own + others.Place(ghosts[k]);
-  others.Localize(begin, own, &global);
-  host_fetched_ = std::move(global);
-  PetscCallCXX(columns_.others = others.list());
+  PetscCall(JoinColumns(columns_, shape.width, &runs, &others, &place));
+  for (size_t k = 0; k < place.size(); k++) ghosts_[k] = columns_.own + place[k];
+  columns_.others = std::move(others);
+  if (shape.height * shape.width > 1)
+    PetscCallCXX(host_fetched_ = ColumnsOfRuns(shape, length, runs));
+  else
+    host_fetched_ = std::move(runs);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -101,9 +102,10 @@ PetscErrorCode RowStack::LookUp(Mat M, const std::vector<PetscInt> &asked, Asked
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The ends of the rows that this rank fetches, as many as `leaves`. pieces: of the rows asked for.
+/// The ends of the rows that this rank fetches, as many as `leaves`, and how many entries each has. pieces: of the rows
+/// asked for.
 PetscErrorCode RowStack::FetchLengths(MPI_Comm comm, PetscInt leaves, const std::vector<Piece> &pieces,
-                                      const AskedRows &found, bool *fits)
+                                      const AskedRows &found, std::vector<PetscInt> *lengths, bool *fits)
 {
   PieceExchange         rows;
   std::vector<PetscInt> length;
@@ -121,18 +123,24 @@ PetscErrorCode RowStack::FetchLengths(MPI_Comm comm, PetscInt leaves, const std:
     entries += n;
     PetscCallCXX(host_ends_.push_back(static_cast<PetscInt>(entries))); // where all fit
   }
+  *lengths = std::move(length);
   // each entry may bring a column
   PetscCall(AllAgree(comm, entries + columns_.size() < PETSC_MAX_INT, fits));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The columns of the fetched entries, and how their values are to come. pieces: of the rows asked for.
-PetscErrorCode RowStack::FetchColumns(MPI_Comm comm, std::vector<Piece> pieces, const AskedRows &found, bool *fits)
+/// The columns of the fetched entries, and how their values are to come. asked, pieces: the rows asked for; lengths: of
+/// the fetched ones.
+PetscErrorCode RowStack::FetchColumns(MPI_Comm comm, const std::vector<PetscInt> &asked, std::vector<Piece> pieces,
+                                      const AskedRows &found, const std::vector<PetscInt> &lengths, bool *fits)
 {
-  std::vector<PetscInt> global;
+  RunShape              shape{sizes_.row_size, sizes_.column_size};
+  const ListedRows      rows{asked, found.length, found.columns};
+  std::vector<PetscInt> runs;
   size_t                row = 0, at = 0;
 
   PetscFunctionBegin;
+  PetscCall(AgreeOnRuns(comm, columns_, pieces, rows, &shape));
   PetscCallCXX(host_asked_.resize(found.columns.size()));
   for (Piece &piece : pieces) { // of entries now
     const size_t last = row + static_cast<size_t>(piece.count);
@@ -144,9 +152,8 @@ PetscErrorCode RowStack::FetchColumns(MPI_Comm comm, std::vector<Piece> pieces, 
   }
   PetscCall(entries_.SetUp(comm, pieces, &fetched_, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCXX(global.resize(static_cast<size_t>(fetched_)));
-  PetscCall(entries_.Exchange(found.columns.data(), global.data()));
-  PetscCall(NumberAnew(std::move(global)));
+  PetscCall(ExchangeRuns(comm, shape, pieces, rows, &entries_, fetched_, &runs));
+  PetscCall(NumberAnew(shape, lengths, std::move(runs)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -155,7 +162,7 @@ PetscErrorCode RowStack::Fetch(Mat M, PetscSF rows, bool *fits)
   const MPI_Comm        comm = PetscObjectComm((PetscObject)rows);
   PetscInt              roots, leaves;
   std::vector<Piece>    pieces;
-  std::vector<PetscInt> asked;
+  std::vector<PetscInt> asked, lengths;
   AskedRows             found;
   bool                  lacks = false, by_rank = true;
 
@@ -167,9 +174,9 @@ PetscErrorCode RowStack::Fetch(Mat M, PetscSF rows, bool *fits)
   PetscCall(MayLackMemory([&] { return LookUp(M, asked, &found); }, &lacks));
   PetscCall(AllAgree(comm, !lacks && by_rank, fits)); // else somebody's ghosts do not ascend
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(FetchLengths(comm, leaves, pieces, found, fits));
+  PetscCall(FetchLengths(comm, leaves, pieces, found, &lengths, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(FetchColumns(comm, std::move(pieces), found, fits));
+  PetscCall(FetchColumns(comm, asked, std::move(pieces), found, lengths, fits));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -20,6 +20,8 @@ struct Numbering {
   PetscInt Local(PetscInt global) const; ///< of one that is there
 };
 
+struct RunShape;
+
 class RowStack
 {
 public:
@@ -52,7 +54,7 @@ private:
   {
     return products::SparseRows{rows, columns_.size(), nonzeros, CsrArrays{i_.data(), j_.data(), a_.data()}, sizes_};
   }
-  PetscErrorCode NumberAnew(std::vector<PetscInt> &&global);
+  PetscErrorCode NumberAnew(const RunShape &shape, const std::vector<PetscInt> &length, std::vector<PetscInt> &&runs);
   /// Own rows that other ranks ask for, on the host.
   struct AskedRows {
     std::vector<PetscInt> begin, length; ///< where each begins among the own entries, and how many it has
@@ -60,8 +62,9 @@ private:
   };
   PetscErrorCode LookUp(Mat M, const std::vector<PetscInt> &asked, AskedRows *found) const;
   PetscErrorCode FetchLengths(MPI_Comm comm, PetscInt leaves, const std::vector<Piece> &pieces, const AskedRows &found,
-                              bool *fits);
-  PetscErrorCode FetchColumns(MPI_Comm comm, std::vector<Piece> pieces, const AskedRows &found, bool *fits);
+                              std::vector<PetscInt> *lengths, bool *fits);
+  PetscErrorCode FetchColumns(MPI_Comm comm, const std::vector<PetscInt> &asked, std::vector<Piece> pieces,
+                              const AskedRows &found, const std::vector<PetscInt> &lengths, bool *fits);
   PetscErrorCode JoinRows(Mat M);
 
   PetscInt              own_rows_ = 0, nonzeros_ = 0, fetched_ = 0; ///< entries of own rows, and of others

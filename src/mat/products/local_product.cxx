@@ -37,6 +37,7 @@ SparseRows LocalProduct::Inner(const LocalFactors &factors) const
 PetscErrorCode LocalProduct::FindBlocks(const LocalFactors &factors)
 {
   PetscFunctionBegin;
+  blocked_ = false;
   if (space_ != Space::Device) PetscFunctionReturn(PETSC_SUCCESS);
   BlockView last = factors.right->blocks;
   PetscCall(right_.Find(*factors.right, last.row_size, last.column_size));
@@ -83,7 +84,9 @@ PetscErrorCode LocalProduct::FindPattern(Space space, const LocalFactors &factor
   PetscFunctionBegin;
   space_ = space;
   if (transposed) PetscCall(transpose_.Find(*transposed, space));
-  alone_ = !factors.right;
+  alone_             = !factors.right;
+  sizes_.row_size    = transposed ? factors.transposed->blocks.column_size : factors.left->blocks.row_size;
+  sizes_.column_size = alone_ ? factors.transposed->blocks.row_size : factors.right->blocks.column_size;
   if (alone_) PetscFunctionReturn(PETSC_SUCCESS);
   cols_ = factors.right->cols;
   PetscCall(FindBlocks(factors));
@@ -101,9 +104,11 @@ PetscErrorCode LocalProduct::FindPattern(Space space, const LocalFactors &factor
 
 SparseRows LocalProduct::Result() const
 {
-  if (alone_) return transpose_.rows();
-  return SparseRows{static_cast<PetscInt>(result_.i.size()) - 1, cols_, static_cast<PetscInt>(result_.j.size()),
-                    CsrArrays{result_.i.data(), result_.j.data(), nullptr}};
+  SparseRows rows{static_cast<PetscInt>(result_.i.size()) - 1, cols_, static_cast<PetscInt>(result_.j.size()),
+                  CsrArrays{result_.i.data(), result_.j.data(), nullptr}};
+  if (alone_) rows = transpose_.rows();
+  rows.blocks = sizes_;
+  return rows;
 }
 
 PetscErrorCode LocalProduct::Reserve()

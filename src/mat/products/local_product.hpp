@@ -23,7 +23,7 @@ public:
   PetscErrorCode Reserve();
   /// c [nonzeros of the result] = its values. Bitwise reproducible. Asynchronous on the device.
   PetscErrorCode FindValues(const LocalFactors &factors, Scalar *c);
-  /// The pattern, as long as this lives, without values.
+  /// The pattern, as long as this lives, without values, and the sizes of its blocks.
   SparseRows Result() const;
   /// Whether FindValues() sums by blocks.
   bool ByBlocks() const { return blocked_; }
@@ -44,6 +44,7 @@ private:
   bool           alone_   = false; ///< T^T is the result
   bool           blocked_ = false; ///< all factors are made of blocks, and patterns are found, and sums made, by these
   PetscInt       cols_    = 0;     ///< of the result, unless it is T^T
+  BlockView      sizes_;           ///< of the result's blocks
   TransposedRows transpose_;
   BlockRows      left_, right_, transposed_; ///< the blocks of L, R and T^T, if blocked_
   Pattern        inner_;                     ///< of L R where there is T, too; of its blocks, if blocked_

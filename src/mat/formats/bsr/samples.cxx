@@ -23,8 +23,10 @@ PetscErrorCode BsrSamples::Gather(const std::vector<Range> &ranges, const PetscI
   Array<PetscInt>       begin_there, offset_there, found_there;
   PetscInt              all = 0;
 
+  Room room;
+
   PetscFunctionBegin;
-  PetscCallCXX(to->reset(new PetscInt[size])); // pages that nobody touches cost nothing
+  PetscCallCXX(room.reset(new PetscInt[size])); // pages that nobody touches cost nothing
   for (const Range &range : ranges) {
     PetscCallCXX(begin.push_back(range.begin));
     PetscCallCXX(offset.push_back(all));
@@ -40,7 +42,8 @@ PetscErrorCode BsrSamples::Gather(const std::vector<Range> &ranges, const PetscI
   PetscCallCXX(found.resize(static_cast<size_t>(all)));
   PetscCall(found_there.ToHost(found.data()));
   for (size_t r = 0; r < ranges.size(); r++)
-    std::copy_n(found.data() + offset[r], ranges[r].count, to->get() + ranges[r].begin);
+    std::copy_n(found.data() + offset[r], ranges[r].count, room.get() + ranges[r].begin);
+  *to = std::move(room); // what a failure left is no sample
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
