@@ -337,8 +337,8 @@ M*/
 . -pc_sparsegpuamg_finest_smoother type    - of the finest level: one of these, same for that of the others, or auto
                                              (default), see below
 . -pc_sparsegpuamg_precision full          - of values that products of a cycle read, or single, see below
-. -pc_sparsegpuamg_tail n                  - on a GPU levels of at most so many unknowns are one launch, see below
-                                             (default 4096; 0: none)
+. -pc_sparsegpuamg_tail n                  - on a GPU levels of at most so many unknowns are one launch of one process,
+                                             see below (default 4096; 0: none)
 . -pc_sparsegpuamg_use_sa_esteig           - smoothers take the eigenvalue estimates of the prolongators (default true)
 . -pc_sparsegpuamg_esteig_ksp_type type    - those estimates by a Krylov method of PETSc, with
 . -pc_sparsegpuamg_esteig_ksp_max_it n     - so many steps, rather than 10 of Lanczos' method
@@ -365,10 +365,10 @@ to none, as those of Dirichlet rows, stay on their level, where the smoother sol
 more than 20,000 unknowns the coarsest level is smoothed, not solved directly; `KSPView()` tells why coarsening ended.
 
   In parallel a coarse level with less than -pc_sparsegpuamg_process_eq_limit unknowns a process goes to fewer of them,
-at most half, each of which has that many on average; neighbours give theirs to the first of them. The coarsest level is
-on one process, which solves it alone, if it has at most 20,000 unknowns. Where coarsening ended earlier than expected,
-or with the limit 0, rows may be left on several processes, and each solves the whole of it, `PCREDUNDANT`. `KSPView()`
-tells how many processes have rows of each level.
+at most half, each of which has that many on average; neighbours give theirs to the first of them. On a GPU levels that
+may be of the coarse tail, see below, go to one. The coarsest level is on one process, which solves it alone, if it has
+at most 20,000 unknowns. Where coarsening ended earlier than expected, or with the limit 0, rows may be left on several
+processes, and each solves the whole of it, `PCREDUNDANT`. `KSPView()` tells how many processes have rows of each level.
 
   New values in the old pattern, a set-up after `KSPSetOperators()` with the same matrix, keep aggregates and
 prolongators and compute coarse operators and eigenvalues again; with -pc_sparsegpuamg_reuse_interpolation 0
@@ -398,8 +398,8 @@ beside the full ones, 4 bytes each (8 if complex). Vectors and sums, set-up, a d
 outside stay in double precision, and so does `PCMG` as a solver of its own, `KSPRICHARDSON`. `KSPView()` tells with how
 many matrices products were so.
 
-  On a GPU and one process such a cycle runs its coarse tail in one launch: levels of at most -pc_sparsegpuamg_tail
-unknowns, at most eight of them, and the coarsest solve, by the explicit inverse of the coarsest matrix, as made by the
+  On a GPU such a cycle runs its coarse tail in one launch, by the process that has all unknowns of these levels, those
+of at most -pc_sparsegpuamg_tail unknowns, at most eight of them, and the coarsest solve, by the explicit inverse of the coarsest matrix, as made by the
 factors of PETSc's LU, if it has at most 200 unknowns. Smoothers of the tail are all but ilu. Results are those of the
 levels one by one but for rounding, and repeat bit for bit. `KSPView()` tells where the tail begins. On the host the
 levels run one by one unless the option is given.

@@ -122,7 +122,60 @@ static PetscErrorCode TestTailChanges()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode CountNorms(KSP, PetscInt, PetscReal, void *count)
+{
+  PetscFunctionBeginUser;
+  ++*(PetscInt *)count;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A monitor of the coarsest solver that one process alone has counts from the next set-up on; no process waits.
+static PetscErrorCode TestOneSided()
+{
+  const Options set("-pc_sparsegpuamg_tail 100000");
+
+  PetscFunctionBeginUser;
+  for (const char *type : TYPES) {
+    Mat                A;
+    KSP                ksp, coarsest, *blocks;
+    PC                 pc;
+    Vec                b, x, y;
+    PetscInt           norms = 0, before = 0, count, rows;
+    KSPConvergedReason reason;
+
+    PetscCall(CreateGrid(PETSC_COMM_WORLD, type, {70, 72, 1, 1, false, Faces}, &A));
+    PetscCall(CreateSolver(A, KSPCG, PCSPARSEGPUAMG, nullptr, &ksp));
+    PetscCall(MatCreateVecs(A, &x, &b));
+    PetscCall(VecDuplicate(x, &y));
+    PetscCall(SetNoise(b));
+    PetscCall(KSPSolve(ksp, b, x));
+    PetscCall(KSPGetPC(ksp, &pc));
+    PetscCall(PCMGGetCoarseSolve(pc, &coarsest));
+    PetscCall(KSPGetPC(coarsest, &pc));
+    PetscCall(PCBJacobiGetSubKSP(pc, &count, nullptr, &blocks));
+    Mat own;
+    PetscCall(KSPGetOperators(blocks[0], nullptr, &own));
+    PetscCall(MatGetLocalSize(own, &rows, nullptr));
+    if (rows) PetscCall(KSPMonitorSet(blocks[0], CountNorms, &norms, nullptr));
+    for (const bool again : {false, true}) {
+      if (again) PetscCall(PetscObjectStateIncrease((PetscObject)A));
+      if (again) PetscCall(KSPSetOperators(ksp, A, A));
+      before = norms;
+      PetscCall(KSPSolve(ksp, b, y));
+      PetscCall(KSPGetConvergedReason(ksp, &reason));
+      PetscCheck(reason > 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %s", type, KSPConvergedReasons[reason]);
+    }
+    PetscCheck(!rows || norms > before, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: the monitor was not called", type);
+    PetscCall(CheckSame(std::string(type) + ", watched", x, y));
+    for (Vec *v : {&b, &x, &y}) PetscCall(VecDestroy(v));
+    PetscCall(KSPDestroy(&ksp));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
-  return Main(argc, argv, help, {{"same", Logged<TestTail>}, {"changes", TestTailChanges}});
+  return Main(argc, argv, help,
+              {{"same", Logged<TestTail>}, {"changes", TestTailChanges}, {"one_sided", TestOneSided}});
 }

@@ -52,7 +52,9 @@ PetscErrorCode CoarseTail::Clear()
 {
   PetscFunctionBegin;
   parts_.clear();
-  tail_ = Tail();
+  solve_ = Array<Scalar>();
+  room_  = Array<Scalar>();
+  tail_  = Tail();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -193,6 +195,7 @@ PetscErrorCode CoarseTail::TakeAll(PC pc, const std::vector<Level> &levels, cons
   const PetscInt top    = Top();
 
   PetscFunctionBegin;
+  PetscCall(KSPSetUpOnBlocks(LevelsOf(pc)[0]->smoothd)); // else the first solve factors
   PetscCall(TakeCoarsest(pc, levels[finest], taken));
   if (!*taken) PetscFunctionReturn(PETSC_SUCCESS);
   tail_.levels = (int)top;
@@ -213,24 +216,22 @@ PetscErrorCode CoarseTail::SetUp(PC pc, const std::vector<Level> &levels, const 
 {
   const MPI_Comm comm   = PetscObjectComm((PetscObject)pc);
   const size_t   finest = levels.size() - 1;
+  const Space    before = space_;
   PetscMPIInt    size;
-  PetscInt       top, rows;
+  PetscInt       top;
   bool           taken = true;
 
   PetscFunctionBegin;
   PetscCall(Extent(pc, levels, smoothers, settings, &top));
-  if ((size_t)top != parts_.size()) PetscCall(Clear());
+  if ((size_t)top != parts_.size() || space_ != before) PetscCall(Clear());
   if (top == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCall(MatGetLocalSize(levels[finest].A, &rows, nullptr));
   parallel_ = size > 1;
-  has_      = rows > 0;
   while (parts_.size() < (size_t)top) PetscCallCXX(parts_.push_back(std::make_unique<Part>()));
   for (PetscInt l = 1; l <= top; l++) {
     const Level &from = levels[finest - (size_t)l];
     PetscCall(parts_[(size_t)l - 1]->Hold(from.A, from.P));
   }
-  PetscCall(KSPSetUpOnBlocks(LevelsOf(pc)[0]->smoothd)); // else the first solve factors
   PetscCall(OnAll(comm, [&] { return has_ ? TakeAll(pc, levels, smoothers, &taken) : PETSC_SUCCESS; }));
   PetscCall(face::AllAgree(comm, taken, &taken));
   if (!taken) PetscCall(Clear());
@@ -241,7 +242,7 @@ PetscErrorCode CoarseTail::SetUp(PC pc, const std::vector<Level> &levels, const 
 PetscErrorCode CoarseTail::TakeNumbers(PC pc, bool *fits)
 {
   PetscFunctionBegin;
-  PetscCall(IsDirect(LevelsOf(pc)[0]->smoothd, fits));
+  PetscCall(MayBeDirect(LevelsOf(pc)[0]->smoothd, fits));
   for (PetscInt l = 1; l <= Top() && *fits && has_; l++) {
     const PC_MG_Levels *mg   = LevelsOf(pc)[l];
     Part               *part = parts_[(size_t)l - 1].get();

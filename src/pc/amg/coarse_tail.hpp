@@ -25,8 +25,9 @@ public:
   /// PCMG's number of its finest level; 0: there is no tail.
   PetscInt Top() const { return (PetscInt)parts_.size(); }
   /// x ~ A^-1 b of that level; `zero`: x is 0, whatever is in it. *done false: where the vectors lie, or what options
-  /// are now, that is left to the levels one by one: the same on all processes. Not collective. Errors: PETSC_ERR_GPU
-  /// where the launch is refused and other processes do not wait for these levels.
+  /// are now, that is left to the levels one by one: the same on all processes. What a program changes of the coarsest
+  /// solver that one of several processes has counts from the next SetUp() on. Not collective. Errors, on the process
+  /// that has the unknowns: PETSC_ERR_MEM; PETSC_ERR_GPU where the launch is refused, as the others do not wait.
   PetscErrorCode Run(PC pc, Vec b, Vec x, bool zero, bool *done);
 
 private:
@@ -69,8 +70,11 @@ private:
   Tail                               tail_;
 };
 
-/// Whether it is KSPPREONLY with PCLU, of several processes in PCBJACOBI, and nothing looks on. Not collective.
+/// Whether it is KSPPREONLY with PCLU, of several processes in PCBJACOBI on this one, and nothing looks on. Not
+/// collective.
 PetscErrorCode IsDirect(KSP ksp, bool *is);
+/// The same as far as all processes know: of several ones the block's solver is not looked at.
+PetscErrorCode MayBeDirect(KSP ksp, bool *may);
 /// The matrix by rows of what the solver of the coarsest level, PETSc's LU, does to a right-hand side, with the null
 /// space of A taken out of its result. *inverted false: another solver, or a failed factorization. All unknowns are
 /// this process's. Not collective.

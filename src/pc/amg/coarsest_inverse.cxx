@@ -117,6 +117,16 @@ PetscErrorCode IsDirect(KSP ksp, bool *is)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode MayBeDirect(KSP ksp, bool *may)
+{
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
+  PetscCall(Is(ksp, size > 1 ? PCBJACOBI : PCLU, may));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode InverseByFactor(KSP ksp, Mat A, std::vector<PetscScalar> *inverse, bool *inverted)
 {
   Mat                      F, B, X;

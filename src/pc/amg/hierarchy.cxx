@@ -108,7 +108,7 @@ bool Hierarchy::IsOnOne(const Settings &settings, PetscInt unknowns) const
   return IsCoarsest(settings, unknowns) || (tails_ && unknowns <= settings.tail);
 }
 
-/// Whether the levels' space lets them be a coarse tail. Collective.
+/// Whether levels may be a coarse tail, as far as settings tell. Collective.
 PetscErrorCode Hierarchy::FindTails(Mat A, const Settings &settings)
 {
   Mat   own;
@@ -117,7 +117,8 @@ PetscErrorCode Hierarchy::FindTails(Mat A, const Settings &settings)
   PetscFunctionBegin;
   PetscCall(DiagonalBlock(A, &own));
   PetscCall(WorkSpace(own, &space));
-  PetscCall(face::AllAgree(PetscObjectComm((PetscObject)A), space == Space::Device || settings.tail_asked, &tails_));
+  const bool there = space == Space::Device || settings.tail_asked;
+  PetscCall(face::AllAgree(PetscObjectComm((PetscObject)A), there && settings.MakesTails(), &tails_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

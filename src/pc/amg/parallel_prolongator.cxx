@@ -240,6 +240,7 @@ PetscErrorCode ParallelProlongator::Create(Mat A, const Aggregates &aggregates, 
       PetscCall(MarkStrongEntries(own_.space(), Joined(joined), own_.rows().size, joined.pattern, threshold,
                                   scale.data(), &joined.strong));
     PetscCall(FindRows(joined, damping, &rows));
+    whole_ = joined.whole;
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
   PetscCall(classical::CreateFromRows(A, own_.space(), columns, std::move(rows), P, own_.rows().size, vectors_));
@@ -267,6 +268,7 @@ PetscErrorCode ParallelProlongator::Refresh(Mat A, PetscReal damping, Mat P)
     PetscFunctionBegin;
     PetscCall(own_.TakeAgain(A));
     PetscCall(TakeRows(&joined));
+    joined.whole = whole_;
     PetscCall(FindRows(joined, damping, &rows));
     PetscCall(classical::SetFromRows(own_.space(), rows, P));
     own_.Drop();

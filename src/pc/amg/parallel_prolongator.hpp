@@ -45,7 +45,7 @@ private:
   PetscErrorCode FindRows(const Rows &A, PetscReal damping, classical::OwnedRows *rows) const;
 
   OwnRowsOf       own_;
-  bool            filtered_ = false;
+  bool            filtered_ = false, whole_ = false;
   PetscInt        count_ = 0, vectors_ = 0; ///< of aggregates and of their near null space
   Array<PetscInt> of_, number_;             ///< [nodes of columns], [aggregates] in the whole matrix
   Array<PetscInt> begin_, members_;         ///< of aggregates

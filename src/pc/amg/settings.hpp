@@ -12,8 +12,10 @@ constexpr PetscInt MAX_LEVELS = PETSC_MG_MAXLEVELS;
 /// A coarsest level that coarsening left larger than this is smoothed, not factored: LU of 3-D problems takes some
 /// rows^2 operations.
 constexpr PetscInt DIRECT_LIMIT = 20000;
-constexpr PetscInt MAX_SMOOTHS  = 100; ///< by far more than are of use: each makes the prolongator denser
-constexpr PetscInt MAX_VISITS   = 100; ///< the same: those of several levels multiply
+/// One of a coarse tail, whose inverse is made: n^3 operations of one core are some milliseconds.
+constexpr PetscInt TAIL_COARSEST = 200;
+constexpr PetscInt MAX_SMOOTHS   = 100; ///< by far more than are of use: each makes the prolongator denser
+constexpr PetscInt MAX_VISITS    = 100; ///< the same: those of several levels multiply
 
 struct Settings {
   enum class Type {
@@ -88,6 +90,12 @@ struct Settings {
     v.fill(1);
     v[1] = 2;
     return v;
+  }
+  /// Whether levels of at most `tail` unknowns, where they may be a coarse tail, are one but for the finest of them.
+  bool MakesTails() const
+  {
+    return fused_cycle && tail > 0 && smoother != Smoother::ILU && cycle != CycleType::K &&
+           coarse_eq_limit <= TAIL_COARSEST;
   }
   /// A coarsest level of at most so many unknowns is solved directly.
   PetscInt DirectLimit() const { return PetscMax(DIRECT_LIMIT, coarse_eq_limit); }

@@ -5,25 +5,23 @@
 namespace sparsegpu::amg
 {
 
-/// Unknowns of a coarsest level whose inverse is made, n^3 operations of the host.
-static constexpr PetscInt INVERSE_LIMIT = 200;
-
 /// *top: PCMG's number of the finest level that the tail has; 0: none. Collective.
 PetscErrorCode CoarseTail::Extent(PC pc, const std::vector<Level> &levels, const std::vector<LevelSmoother> &smoothers,
                                   const Settings &settings, PetscInt *top)
 {
   const PetscInt finest = (PetscInt)levels.size() - 1;
-  PetscInt       mine   = 0;
-  bool           direct;
+  PetscInt       mine   = 0, rows;
+  bool           direct = true;
 
   PetscFunctionBegin;
   *top = 0;
   if (settings.tail == 0 || finest < 1) PetscFunctionReturn(PETSC_SUCCESS);
   const Level &coarsest = levels[(size_t)finest];
-  if (coarsest.rows > INVERSE_LIMIT || coarsest.processes > 1) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(IsDirect(LevelsOf(pc)[0]->smoothd, &direct));
-  if (!direct) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt l = 1; l <= PetscMin(finest, (PetscInt)TAIL_LEVELS); l++) {
+  if (coarsest.rows > TAIL_COARSEST || coarsest.processes > 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetLocalSize(coarsest.A, &rows, nullptr));
+  has_ = rows > 0;
+  if (has_) PetscCall(IsDirect(LevelsOf(pc)[0]->smoothd, &direct)); // the solvers of the others solve nothing
+  for (PetscInt l = 1; direct && l <= PetscMin(finest, (PetscInt)TAIL_LEVELS); l++) {
     const LevelSmoother &smoother = smoothers[(size_t)l];
     const Level         &level    = levels[(size_t)(finest - l)];
     Mat                  own;

@@ -76,6 +76,7 @@ PetscErrorCode SetFromRows(Space space, const OwnedRows &rows, Mat P)
           TakePart{rows.i.data(), rows.j.data(), rows.a.data(), P->cmap->rstart, P->cmap->rend, b == 0, i, a});
     }));
   PetscCall(scope.End());
+  PetscCall(PetscObjectStateIncrease((PetscObject)P)); // the blocks' have grown
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
