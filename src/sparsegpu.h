@@ -399,10 +399,10 @@ outside stay in double precision, and so does `PCMG` as a solver of its own, `KS
 many matrices products were so.
 
   On a GPU such a cycle runs its coarse tail in one launch, by the process that has all unknowns of these levels, those
-of at most -pc_sparsegpuamg_tail unknowns, at most eight of them, and the coarsest solve, by the explicit inverse of the coarsest matrix, as made by the
-factors of PETSc's LU, if it has at most 200 unknowns. Smoothers of the tail are all but ilu. Results are those of the
-levels one by one but for rounding, and repeat bit for bit. `KSPView()` tells where the tail begins. On the host the
-levels run one by one unless the option is given.
+of at most -pc_sparsegpuamg_tail unknowns, at most eight of them, and the coarsest solve, by the explicit inverse of the
+coarsest matrix, as made by the factors of PETSc's LU, if it has at most 200 unknowns. Smoothers of the tail are all but
+ilu. Results are those of the levels one by one but for rounding, and repeat bit for bit. `KSPView()` tells where the
+tail begins. On the host the levels run one by one unless the option is given.
 
   K-cycles, -pc_sparsegpuamg_cycle_type k, solve on each level between the finest and the coarsest by two steps of
 flexible conjugate gradients, preconditioned by the cycle below (Notay and Vassilevski, 2008), or of generalized
