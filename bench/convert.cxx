@@ -162,7 +162,12 @@ PetscErrorCode Bench(const Case &c, const Settings &settings)
   PetscCall(Seconds(
       settings.runs, [&] { return FindRowClasses(A, &classes, &few); }, &rows_apart));
   PetscCall(Seconds(
-      settings.runs, [&] { return SampleBsr(A, sizeof(Scalar), &bytes); }, &blocks));
+      settings.runs,
+      [&] {
+        BsrSamples samples; // what it brings is a part of it
+        return SampleBsr(A, sizeof(Scalar), &samples, &bytes);
+      },
+      &blocks));
   const std::string details = format->Details();
   format                    = MakeFormat("csr");
   PetscCall(format->Build(A, FormatOptions(), Space::Device));
