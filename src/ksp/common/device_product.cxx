@@ -3,6 +3,7 @@
 #include "ksp/common/device_system.hpp"
 #include "ksp/sweep/fused.hpp"
 #include "mat/formats/dots.hpp"
+#include "mat/formats/target.hpp"
 #include "pc/ilu/factor.hpp"
 
 namespace sparsegpu::ksp
@@ -31,8 +32,8 @@ PetscErrorCode DeviceSystem::Product(const Scalar *v, Scalar *out)
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     PetscCall(ranks_.Next(true));
-    PetscCall(format_->MultSending(v, nullptr, out, ranks_.exchange(), stream));
-    if (ranks_.ghosts_left()) PetscCall(ranks_.blocks().off->AddArriving(ranks_.exchange(), out, stream));
+    PetscCall(format_->MultInto(v, {nullptr, out}, &ranks_.exchange(), stream));
+    if (ranks_.ghosts_left()) PetscCall(ranks_.blocks().off->AddArriving(ranks_.exchange(), {out}, stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   });
 }
@@ -53,8 +54,8 @@ PetscErrorCode DeviceSystem::Product(const ProductDots &dots)
       PetscFunctionReturn(PETSC_SUCCESS);
     }
 #if defined(SPARSEGPU_HAVE_CUDA)
-    PetscCall(format_->MultSending(dots.x, nullptr, dots.z, ranks_.exchange(), stream));
-    if (ranks_.ghosts_left()) PetscCall(ranks_.blocks().off->AddArriving(ranks_.exchange(), dots.z, stream));
+    PetscCall(format_->MultInto(dots.x, {nullptr, dots.z}, &ranks_.exchange(), stream));
+    if (ranks_.ghosts_left()) PetscCall(ranks_.blocks().off->AddArriving(ranks_.exchange(), {dots.z}, stream));
     PetscCall(DotsOfProduct_CUDA(rows_, dots, stream));
 #endif
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -90,7 +91,7 @@ PetscErrorCode DeviceSystem::ApplyFused(const Scalar *v, Scalar *out, Stream str
   }
   PetscCall(sweep::FusedSweep(*format_, fused, control, stream));
   if (parallel_ && ranks_.has_ghosts())
-    PetscCall(CsrAddArriving_CUDA(*ranks_.off(), ranks_.exchange(), inverse_, out, stream));
+    PetscCall(CsrAddArriving_CUDA(*ranks_.off(), ranks_.exchange(), {out, inverse_}, stream));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PetscLogGpuFlops(2.0 * nonzeros_ + rows_));
   PetscCall(PetscLogEventEnd(MAT_Mult, A_, nullptr, nullptr, nullptr));

@@ -2,6 +2,7 @@
 #include "device/local_array.hpp"
 #include "device/vectors.hpp"
 #include "mat/face/context.hpp"
+#include "mat/formats/target.hpp"
 
 namespace sparsegpu::face
 {
@@ -64,9 +65,9 @@ PetscErrorCode MultOnDevice(Mat A, Context *context, Operation operation, Vec x,
   if (!exchange)
     PetscCall(converted->format->Mult(bx.read(), py, bz.write(), stream));
   else if (x)
-    PetscCall(converted->format->MultSending(bx.read(), py, bz.write(), *exchange, stream));
+    PetscCall(converted->format->MultInto(bx.read(), {py, bz.write()}, exchange, stream));
   else
-    PetscCall(converted->format->AddArriving(*exchange, bz.write(), stream));
+    PetscCall(converted->format->AddArriving(*exchange, {bz.write()}, stream));
   PetscCall(PetscLogGpuTimeEnd());
   const bool uploaded = (x && !bx.on_device()) || (y && y != z && !by.on_device());
   if (uploaded && bz.on_device()) PetscCall(DeviceSynchronize(stream)); // may be pinned memory that the caller reuses

@@ -137,8 +137,8 @@ PetscErrorCode PrepareIn(Mat A, Context *context, Operation operation, Space spa
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The formats of both blocks for the products of a solve on the device.
-PetscErrorCode FormatsOfBlocks(Mat A, BlocksForSolve *blocks)
+/// The formats of both blocks for products on the device.
+PetscErrorCode FormatsOfBlocks(Mat A, Use use, BlocksForSolve *blocks)
 {
   Format **const   formats[] = {&blocks->diagonal, &blocks->off};
   Mat              of[2];
@@ -152,7 +152,7 @@ PetscErrorCode FormatsOfBlocks(Mat A, BlocksForSolve *blocks)
     PetscCall(GetContext(of[b], &context));
     PetscCall(Decide(of[b], context));
     context->read_here = true;
-    PetscCall(GetConverted(of[b], context, Operation::Normal, Space::Device, Use::Solve, &converted[b]));
+    PetscCall(GetConverted(of[b], context, Operation::Normal, Space::Device, use, &converted[b]));
     *formats[b] = converted[b]->format.get();
     blocks->nonzeros += static_cast<PetscLogDouble>(converted[b]->pattern.nonzeros);
   }
@@ -173,6 +173,20 @@ PetscErrorCode Prepare(Mat A, Operation operation, Vec x, Vec z, Context **conte
   PetscCall(Decide(A, *context));
   PetscCall(ProductSpace(*context, x, z, space, &copies));
   PetscCall(PrepareIn(A, *context, operation, *space, copies));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GetBlocksForProduct(Mat A, Vec x, Vec z, BlocksForSolve *blocks)
+{
+  Context *context;
+
+  PetscFunctionBegin;
+  *blocks = BlocksForSolve();
+  PetscCall(Prepare(A, Operation::Normal, x, z, &context, &blocks->space));
+  comm::Channel *const channel = context->halo.channel(blocks->space);
+  if (!channel->made()) PetscFunctionReturn(PETSC_SUCCESS);
+  if (blocks->space == Space::Device) PetscCall(FormatsOfBlocks(A, Use::Product, blocks));
+  blocks->channel = channel;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -204,7 +218,7 @@ PetscErrorCode GetBlocksForSolve(Mat A, Space vectors, BlocksForSolve *blocks)
   PetscCall(PrepareIn(A, context, Operation::Normal, blocks->space, false));
   comm::Channel *const channel = context->halo.channel(blocks->space);
   if (channel->made() && serves) {
-    const PetscErrorCode code = FormatsOfBlocks(A, blocks);
+    const PetscErrorCode code = FormatsOfBlocks(A, Use::Solve, blocks);
     PetscCall(known ? code : AgreeOnBlocks(A, code));
   }
   if (channel->made()) blocks->channel = channel;

@@ -22,9 +22,11 @@ PetscErrorCode MatVersion(Mat A, Version *version);
 PetscErrorCode FormatForSolve(Mat A, Space vectors, Format **format, PetscInt *nonzeros = nullptr);
 
 /// z = before z + now x + residual d (f - A x), without another pass over the vectors; d null: 1. z is not x, and not
-/// read where before = 0. *done is false, and z is as before, where A is not a MATSEQAIJSPARSEGPU or its product is the
-/// program's own, where its product with these vectors does not run on the device or one of them is not there, and
-/// where its format has no such product. Asynchronous.
+/// read where before = 0. *done is false, and z is as before, where A is not of our types or its product is the
+/// program's own, where its product with these vectors does not run on the device or one of them is not there, where
+/// the ranks of a parallel A do not reach each other's memory, and where its format has no such product. A parallel
+/// product's ghosts are added in a second launch, unless the diagonal block takes them. Asynchronous; collective with
+/// MatMult(A, x, z): each rank decides by itself whether it is *done, as both make the same exchange.
 struct StepFactors {
   PetscReal before, now, residual;
 };

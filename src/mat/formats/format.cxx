@@ -2,6 +2,7 @@
 #include "mat/formats/format.hpp"
 #include "device/scatter.hpp"
 #include "mat/formats/plan.hpp"
+#include "mat/formats/target.hpp"
 #include "mat/rows/device_rows.hpp"
 #include "petsc/may_lack_memory.hpp"
 #include "petsc/compat.hpp"
@@ -148,13 +149,14 @@ PetscErrorCode Format::MultDense(const DenseColumns &d, DeviceMemory *, Stream s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Format::MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
-                                   Stream stream)
+PetscErrorCode Format::MultInto(const Scalar *x, const ProductTarget &to, const comm::DeviceExchange *exchange,
+                                Stream stream)
 {
   PetscFunctionBegin;
 #if defined(SPARSEGPU_HAVE_CUDA)
-  PetscCall(comm::BeginExchange_CUDA(exchange, x, stream));
-  PetscCall(Mult(x, y, z, stream));
+  PetscCheck(!to.f, PETSC_COMM_SELF, PETSC_ERR_SUP, "%s makes no steps of smoothers", Name());
+  if (exchange) PetscCall(comm::BeginExchange_CUDA(*exchange, x, stream));
+  PetscCall(Mult(x, to.y, to.z, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 #else
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "This build has no CUDA");
@@ -168,12 +170,13 @@ PetscErrorCode Format::TakesGhosts(const Format &, std::uint64_t, bool *takes, b
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Format::AddArriving(const comm::DeviceExchange &exchange, Scalar *z, Stream stream)
+PetscErrorCode Format::AddArriving(const comm::DeviceExchange &exchange, const SumTarget &to, Stream stream)
 {
   PetscFunctionBegin;
 #if defined(SPARSEGPU_HAVE_CUDA)
+  PetscCheck(!to.d && to.factor == 1, PETSC_COMM_SELF, PETSC_ERR_SUP, "%s adds no scaled products", Name());
   PetscCall(comm::EndExchange_CUDA(exchange, stream));
-  PetscCall(Mult(exchange.side.received[comm::HalfOf(exchange.k)], z, z, stream));
+  PetscCall(Mult(exchange.side.received[comm::HalfOf(exchange.k)], to.z, to.z, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 #else
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "This build has no CUDA");
@@ -190,10 +193,7 @@ PetscErrorCode Format::MultDots(const ProductDots &dots, Stream stream)
 {
   PetscFunctionBegin;
 #if defined(SPARSEGPU_HAVE_CUDA)
-  if (dots.exchange)
-    PetscCall(MultSending(dots.x, nullptr, dots.z, *dots.exchange, stream));
-  else
-    PetscCall(Mult(dots.x, nullptr, dots.z, stream));
+  PetscCall(MultInto(dots.x, {nullptr, dots.z}, dots.exchange, stream));
   PetscCall(DotsOfProduct_CUDA(rows_, dots, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 #else

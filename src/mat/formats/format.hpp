@@ -19,6 +19,7 @@ class Look;           // mat/formats/look.hpp
 class Plan;           // mat/formats/plan.hpp
 struct ProductDots;   // mat/formats/dots.hpp
 struct ProductTarget; // mat/formats/target.hpp
+struct SumTarget;     // mat/formats/target.hpp
 
 class Format
 {
@@ -44,13 +45,17 @@ public:
   virtual PetscErrorCode Update(const CsrView &A, const Scalar *a, Space where, bool *fits);
   /// z = A x + y; y may be null (zero) or z. All arrays in the space of Build(). Asynchronous on the device.
   virtual PetscErrorCode Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) = 0;
-  /// The same on the device, and begins the exchange with entries of x: here before the product.
-  virtual PetscErrorCode MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
-                                     Stream stream);
-  /// z += A x on the device, where x are the entries of the exchange, which ends here. What is added is of no use where
-  /// no entries are wanted, and NaN where a rank is lost.
-  virtual PetscErrorCode AddArriving(const comm::DeviceExchange &exchange, Scalar *z, Stream stream);
-  /// Whether MultSending() and MultDots() also multiply with `off`, the off-diagonal block of this one's rows, where
+  /// What `to` says of A x, on the device alone; a step or a residual where TakesSteps(). `exchange`, unless null, is
+  /// begun with entries of x: here before the product. Asynchronous.
+  virtual PetscErrorCode MultInto(const Scalar *x, const ProductTarget &to, const comm::DeviceExchange *exchange,
+                                  Stream stream);
+  virtual bool           TakesSteps() const { return false; }
+  /// What `to` says of A x, on the device, where x are the entries of the exchange, which ends here. What is added is
+  /// of no use where no entries are wanted, and NaN where a rank is lost.
+  virtual PetscErrorCode AddArriving(const comm::DeviceExchange &exchange, const SumTarget &to, Stream stream);
+  /// Whether that may be anything but z += A x.
+  virtual bool AddsScaled() const { return false; }
+  /// Whether MultInto() and MultDots() also multiply with `off`, the off-diagonal block of this one's rows, where
   /// their exchange, which brings its factor, is to be `complete`. `version`: of off's values and pattern; where it is
   /// another one than before, this may wait for the device, and the answer and Details() may have *changed.
   virtual PetscErrorCode TakesGhosts(const Format &off, std::uint64_t version, bool *takes, bool *changed);
@@ -70,10 +75,6 @@ public:
   /// z = A x and its inner products with x, y and itself, on the device alone; asynchronous, bitwise reproducible.
   /// Here: Mult(), and a pass over the vectors.
   virtual PetscErrorCode MultDots(const ProductDots &dots, Stream stream);
-  /// A product with to.x, and what the rest of `to` says of it, on the device alone; asynchronous. Where TakesSteps().
-  virtual PetscErrorCode MultStep(const ProductTarget &to, Stream stream) { return PETSC_ERR_SUP; }
-  virtual bool           TakesSteps() const { return false; }
-
   /// Whether MultDots() takes ProductDots::minus.
   virtual bool TakesDifferences() const { return false; }
 

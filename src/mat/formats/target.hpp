@@ -17,4 +17,11 @@ struct ProductTarget {
   PetscReal     before = 0, now = 0, residual = 0;
 };
 
+/// z += factor d A x; d null: 1.
+struct SumTarget {
+  Scalar       *z;                ///< [rows]
+  const Scalar *d      = nullptr; ///< [rows]
+  PetscReal     factor = 1;
+};
+
 } // namespace sparsegpu::formats

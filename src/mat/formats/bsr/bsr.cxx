@@ -193,20 +193,12 @@ PetscErrorCode Bsr::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream str
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Bsr::MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
-                                Stream stream)
+PetscErrorCode Bsr::MultInto(const Scalar *x, const ProductTarget &to, const comm::DeviceExchange *exchange,
+                             Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(SPARSEGPU_LAUNCH(space_, BsrMult_CUDA(layout_, EncodedLayout(), x, {y, z}, stream, &exchange),
-                             Format::MultSending(x, y, z, exchange, stream)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode Bsr::MultStep(const ProductTarget &to, Stream stream)
-{
-  PetscFunctionBegin;
-  PetscCall(
-      SPARSEGPU_LAUNCH(space_, BsrMult_CUDA(layout_, EncodedLayout(), to.x, to, stream), Format::MultStep(to, stream)));
+  PetscCall(SPARSEGPU_LAUNCH(space_, BsrMult_CUDA(layout_, EncodedLayout(), x, to, stream, exchange),
+                             Format::MultInto(x, to, exchange, stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -46,10 +46,9 @@ PetscErrorCode CsrAddFilled_Kokkos(const CsrLayout &A, const Scalar *x, Scalar *
 PetscErrorCode CsrMult_CUDA(const CsrLayout &A, const Scalar *x, const ProductTarget &to, Stream stream,
                             const comm::DeviceExchange *exchange = nullptr);
 PetscErrorCode CsrAddFilled_CUDA(const CsrLayout &A, const Scalar *x, Scalar *z, Stream stream);
-/// z += scale .* (A x) by the rows that are not empty, of any length; scale [rows] may be null: 1. x are the entries of
-/// the exchange, which ends here.
-PetscErrorCode CsrAddArriving_CUDA(const CsrLayout &A, const comm::DeviceExchange &exchange, const Scalar *scale,
-                                   Scalar *z, Stream stream);
+/// Format::AddArriving() by the rows that are not empty, of any length.
+PetscErrorCode CsrAddArriving_CUDA(const CsrLayout &A, const comm::DeviceExchange &exchange, const SumTarget &to,
+                                   Stream stream);
 /// Format::MultDots().
 PetscErrorCode CsrMultDots_CUDA(const CsrLayout &A, const ProductDots &dots, Stream stream);
 /// Format::MultDense().
@@ -85,12 +84,12 @@ public:
   std::unique_ptr<Plan> NewPlan(Look *look) const override { return std::make_unique<CsrPlan>(look); }
   PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
   PetscErrorCode        MultDots(const ProductDots &dots, Stream stream) override;
-  PetscErrorCode        MultStep(const ProductTarget &to, Stream stream) override;
+  PetscErrorCode        MultInto(const Scalar *x, const ProductTarget &to, const comm::DeviceExchange *exchange,
+                                 Stream stream) override;
   bool                  TakesSteps() const override { return space_ == Space::Device; }
-  PetscErrorCode        MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
-                                    Stream stream) override;
   PetscErrorCode        MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream) override;
-  PetscErrorCode        AddArriving(const comm::DeviceExchange &exchange, Scalar *z, Stream stream) override;
+  PetscErrorCode        AddArriving(const comm::DeviceExchange &exchange, const SumTarget &to, Stream stream) override;
+  bool                  AddsScaled() const override { return space_ == Space::Device && layout_.chunks == 0; }
   void                  AddsToSums() override { adds_ = true; }
   void                  Borrow(const CsrView &A) override;
   /// With the values where they are now.

@@ -6,17 +6,18 @@
 namespace sparsegpu::formats
 {
 
-/// z += scale .* (A x), see csr_ghost_rows().
+/// What `to` says of A x, see csr_ghost_rows().
 template <int width> static __global__ void __launch_bounds__(THREADS, 5)
-    csr_ghosts_kernel(CsrLayout A, comm::DeviceExchange exchange, const Scalar *scale, Scalar *z)
+    csr_ghosts_kernel(CsrLayout A, comm::DeviceExchange exchange, SumTarget to)
 {
   let_next_kernel_start();
-  csr_ghost_rows<width>(A, exchange,
-                        [&](PetscInt r, const Scalar &sum) { z[r] = z[r] + (scale ? scale[r] * sum : sum); });
+  csr_ghost_rows<width>(A, exchange, [&](PetscInt r, const Scalar &sum) {
+    to.z[r] = to.z[r] + Scalar(to.factor) * (to.d ? to.d[r] * sum : sum);
+  });
 }
 
-PetscErrorCode CsrAddArriving_CUDA(const CsrLayout &A, const comm::DeviceExchange &exchange, const Scalar *scale,
-                                   Scalar *z, Stream stream)
+PetscErrorCode CsrAddArriving_CUDA(const CsrLayout &A, const comm::DeviceExchange &exchange, const SumTarget &to,
+                                   Stream stream)
 {
   PetscInt multiprocessors;
 
@@ -25,7 +26,7 @@ PetscErrorCode CsrAddArriving_CUDA(const CsrLayout &A, const comm::DeviceExchang
   PetscCall(WithGhostWidth(A, [&](auto width) {
     constexpr int WIDTH = decltype(width)::value;
     return LaunchEarly<csr_ghosts_kernel<WIDTH>>(csr_ghost_blocks(A, WIDTH, THREADS, multiprocessors), THREADS,
-                                                 static_cast<cudaStream_t>(stream), A, exchange, scale, z);
+                                                 static_cast<cudaStream_t>(stream), A, exchange, to);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -21,19 +21,12 @@ PetscErrorCode Csr::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream str
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Csr::MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
-                                Stream stream)
+PetscErrorCode Csr::MultInto(const Scalar *x, const ProductTarget &to, const comm::DeviceExchange *exchange,
+                             Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(SPARSEGPU_LAUNCH(space_, CsrMult_CUDA(Layout(), x, {y, z}, stream, &exchange),
-                             Format::MultSending(x, y, z, exchange, stream)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode Csr::MultStep(const ProductTarget &to, Stream stream)
-{
-  PetscFunctionBegin;
-  PetscCall(SPARSEGPU_LAUNCH(space_, CsrMult_CUDA(Layout(), to.x, to, stream), Format::MultStep(to, stream)));
+  PetscCall(SPARSEGPU_LAUNCH(space_, CsrMult_CUDA(Layout(), x, to, stream, exchange),
+                             Format::MultInto(x, to, exchange, stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -48,15 +41,15 @@ PetscErrorCode Csr::MultDots(const ProductDots &dots, Stream stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Csr::AddArriving(const comm::DeviceExchange &exchange, Scalar *z, Stream stream)
+PetscErrorCode Csr::AddArriving(const comm::DeviceExchange &exchange, const SumTarget &to, Stream stream)
 {
   PetscFunctionBegin;
   if (layout_.chunks > 0) { // rows that thread blocks share
-    PetscCall(Format::AddArriving(exchange, z, stream));
+    PetscCall(Format::AddArriving(exchange, to, stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(SPARSEGPU_LAUNCH(space_, CsrAddArriving_CUDA(Layout(), exchange, nullptr, z, stream),
-                             Format::AddArriving(exchange, z, stream)));
+  PetscCall(SPARSEGPU_LAUNCH(space_, CsrAddArriving_CUDA(Layout(), exchange, to, stream),
+                             Format::AddArriving(exchange, to, stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

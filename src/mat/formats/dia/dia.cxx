@@ -192,19 +192,12 @@ PetscErrorCode Dia::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream str
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Dia::MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
-                                Stream stream)
+PetscErrorCode Dia::MultInto(const Scalar *x, const ProductTarget &to, const comm::DeviceExchange *exchange,
+                             Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(SPARSEGPU_LAUNCH(space_, DiaMult_CUDA(Layout(), x, {y, z}, stream, &exchange),
-                             Format::MultSending(x, y, z, exchange, stream)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode Dia::MultStep(const ProductTarget &to, Stream stream)
-{
-  PetscFunctionBegin;
-  PetscCall(SPARSEGPU_LAUNCH(space_, DiaMult_CUDA(Layout(), to.x, to, stream), Format::MultStep(to, stream)));
+  PetscCall(SPARSEGPU_LAUNCH(space_, DiaMult_CUDA(Layout(), x, to, stream, exchange),
+                             Format::MultInto(x, to, exchange, stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -61,11 +61,10 @@ public:
   std::unique_ptr<Plan> NewPlan(Look *look) const override { return std::make_unique<DiaPlan>(look); }
   PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
   PetscErrorCode        MultDots(const ProductDots &dots, Stream stream) override;
-  PetscErrorCode        MultStep(const ProductTarget &to, Stream stream) override;
+  PetscErrorCode        MultInto(const Scalar *x, const ProductTarget &to, const comm::DeviceExchange *exchange,
+                                 Stream stream) override;
   bool                  TakesSteps() const override { return space_ == Space::Device; }
   bool                  TakesDifferences() const override { return true; }
-  PetscErrorCode        MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
-                                    Stream stream) override;
   PetscErrorCode        MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream) override;
   PetscErrorCode        MultDenseDots(const DenseColumns &d, const DenseDots &dots, Stream stream) override;
   bool                  TakesDenseDots(PetscInt count) const override

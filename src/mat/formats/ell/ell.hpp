@@ -40,10 +40,9 @@ public:
   std::unique_ptr<Plan> NewPlan(Look *look) const override { return std::make_unique<EllPlan>(look); }
   PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
   PetscErrorCode        MultDots(const ProductDots &dots, Stream stream) override;
-  PetscErrorCode        MultStep(const ProductTarget &to, Stream stream) override;
+  PetscErrorCode        MultInto(const Scalar *x, const ProductTarget &to, const comm::DeviceExchange *exchange,
+                                 Stream stream) override;
   bool                  TakesSteps() const override { return space_ == Space::Device; }
-  PetscErrorCode        MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
-                                    Stream stream) override;
   /// With the values where they are now.
   EllLayout Layout() const
   {

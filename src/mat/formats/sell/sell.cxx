@@ -188,15 +188,18 @@ bool Sell::PlaceValues(const CsrView &A, Scalar *values) const
 
 #if defined(SPARSEGPU_HAVE_CUDA)
 /// Values that lie by rows have a kernel of their own.
-PetscErrorCode Sell::MultOnDevice(const Scalar *x, const ProductTarget &to, Stream stream)
+PetscErrorCode Sell::MultOnDevice(const Scalar *x, const ProductTarget &to, const comm::DeviceExchange *exchange,
+                                  Stream stream)
 {
   const UnplacedValues unplaced = Unplaced();
 
   PetscFunctionBegin;
-  if (unplaced.a)
-    PetscCall(SellMultUnplaced_CUDA(layout_, places_.longest, unplaced.row_begin, unplaced.a, x, to, stream));
-  else
-    PetscCall(SellMult_CUDA(layout_, EncodedLayout(), x, to, stream));
+  if (!unplaced.a) {
+    PetscCall(SellMult_CUDA(layout_, EncodedLayout(), x, to, stream, exchange));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (exchange) PetscCall(comm::BeginExchange_CUDA(*exchange, x, stream));
+  PetscCall(SellMultUnplaced_CUDA(layout_, places_.longest, unplaced.row_begin, unplaced.a, x, to, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif
@@ -204,28 +207,16 @@ PetscErrorCode Sell::MultOnDevice(const Scalar *x, const ProductTarget &to, Stre
 PetscErrorCode Sell::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(
-      SPARSEGPU_LAUNCH(space_, MultOnDevice(x, {y, z}, stream), SellMult_Kokkos(layout_, EncodedLayout(), x, y, z)));
+  PetscCall(SPARSEGPU_LAUNCH(space_, MultOnDevice(x, {y, z}, nullptr, stream),
+                             SellMult_Kokkos(layout_, EncodedLayout(), x, y, z)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Sell::MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
-                                 Stream stream)
+PetscErrorCode Sell::MultInto(const Scalar *x, const ProductTarget &to, const comm::DeviceExchange *exchange,
+                              Stream stream)
 {
   PetscFunctionBegin;
-  if (Unplaced().a) { // which has a kernel of its own
-    PetscCall(Format::MultSending(x, y, z, exchange, stream));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(SPARSEGPU_LAUNCH(space_, SellMult_CUDA(layout_, EncodedLayout(), x, {y, z}, stream, &exchange),
-                             Format::MultSending(x, y, z, exchange, stream)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode Sell::MultStep(const ProductTarget &to, Stream stream)
-{
-  PetscFunctionBegin;
-  PetscCall(SPARSEGPU_LAUNCH(space_, MultOnDevice(to.x, to, stream), Format::MultStep(to, stream)));
+  PetscCall(SPARSEGPU_LAUNCH(space_, MultOnDevice(x, to, exchange, stream), Format::MultInto(x, to, exchange, stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

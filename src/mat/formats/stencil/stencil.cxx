@@ -242,19 +242,12 @@ PetscErrorCode Stencil::Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Stencil::MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
-                                    Stream stream)
+PetscErrorCode Stencil::MultInto(const Scalar *x, const ProductTarget &to, const comm::DeviceExchange *exchange,
+                                 Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(SPARSEGPU_LAUNCH(space_, StencilMult_CUDA(layout_, x, {y, z}, stream, &exchange),
-                             Format::MultSending(x, y, z, exchange, stream)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode Stencil::MultStep(const ProductTarget &to, Stream stream)
-{
-  PetscFunctionBegin;
-  PetscCall(SPARSEGPU_LAUNCH(space_, StencilMult_CUDA(layout_, to.x, to, stream), Format::MultStep(to, stream)));
+  PetscCall(SPARSEGPU_LAUNCH(space_, StencilMult_CUDA(layout_, x, to, stream, exchange),
+                             Format::MultInto(x, to, exchange, stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -82,11 +82,10 @@ public:
   PetscErrorCode        Update(const CsrView &A, const Scalar *a, Space where, bool *fits) override;
   PetscErrorCode        Mult(const Scalar *x, const Scalar *y, Scalar *z, Stream stream) override;
   PetscErrorCode        MultDots(const ProductDots &dots, Stream stream) override;
-  PetscErrorCode        MultStep(const ProductTarget &to, Stream stream) override;
+  PetscErrorCode        MultInto(const Scalar *x, const ProductTarget &to, const comm::DeviceExchange *exchange,
+                                 Stream stream) override;
   bool                  TakesSteps() const override { return space_ == Space::Device; }
   bool                  TakesDifferences() const override { return true; }
-  PetscErrorCode        MultSending(const Scalar *x, const Scalar *y, Scalar *z, const comm::DeviceExchange &exchange,
-                                    Stream stream) override;
   PetscErrorCode        TakesGhosts(const Format &off, std::uint64_t version, bool *takes, bool *changed) override;
   bool                  MayTakeGhosts() const override;
   PetscErrorCode        MultDense(const DenseColumns &d, DeviceMemory *scratch, Stream stream) override;
