@@ -18,7 +18,7 @@ PetscErrorCode FindGhosts(const Array<PetscInt> &numbers, std::vector<PetscInt> 
   PetscCallCXX(ghosts->resize(numbers.size()));
   if (numbers.size() == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(numbers.ToHost(ghosts->data()));
-  PetscCallCXX(distinct.Assign(std::move(*ghosts)));
+  PetscCallCXX(distinct.Assign(*ghosts));
   PetscCallCXX(*ghosts = distinct.list());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

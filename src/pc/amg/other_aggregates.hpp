@@ -22,7 +22,7 @@ struct OtherAggregates {
     face::Numbers         distinct;
     for (PetscInt aggregate : theirs)
       if (aggregate >= 0) given.push_back(aggregate);
-    distinct.Assign(std::move(given));
+    distinct.Assign(given);
     number = distinct.list();
     below  = static_cast<size_t>(std::lower_bound(number.begin(), number.end(), first) - number.begin());
     begin.assign(number.size() + 1, 0);
