@@ -265,8 +265,8 @@ static PetscErrorCode Lost()
 {
   PetscFunctionBeginUser;
   PetscCall(CheckLost(KSPSPARSEGPUBCGS, nonsymmetric::Convection(5, 19, 21, 1, 0.3, true),
-                      {"-pc_type jacobi", "-pc_type jacobi -ksp_pc_side right",
-                       "-pc_type jacobi -ksp_monitor_true_residual :/dev/null",
+                      {"-pc_type jacobi", "-pc_type jacobi -ksp_initial_guess_nonzero",
+                       "-pc_type jacobi -ksp_pc_side right", "-pc_type jacobi -ksp_monitor_true_residual :/dev/null",
                        "-pc_type none -ksp_norm_type none -ksp_max_it 5"}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -579,7 +579,8 @@ static PetscErrorCode Lost()
 {
   PetscFunctionBeginUser;
   PetscCall(CheckLost(KSPSPARSEGPUCG, spd::Diffusion(5, 19, 21, 1, true),
-                      {"-pc_type jacobi", "-pc_type jacobi -ksp_monitor_true_residual :/dev/null",
+                      {"-pc_type jacobi", "-pc_type jacobi -ksp_initial_guess_nonzero",
+                       "-pc_type jacobi -ksp_monitor_true_residual :/dev/null",
                        "-pc_type none -ksp_norm_type none -ksp_max_it 5"}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -99,9 +99,10 @@ private:
 
   KSP                 ksp_    = nullptr;
   bool                active_ = false, outside_ = false, right_ = false;
-  bool                ahead_ = false; ///< the first product of the next iteration has been launched
-  Space               space_ = Space::Host;
-  NormTest            test_  = {};
+  bool                ahead_       = false; ///< the first product of the next iteration has been launched
+  bool                ghosts_left_ = false; ///< by the product last made, whose rest adds them
+  Space               space_       = Space::Host;
+  NormTest            test_        = {};
   DeviceSystem        system_;
   Columns             columns_;
   Arrays              v_ = {};

@@ -22,7 +22,7 @@ PetscErrorCode ArraySolve::ReserveOnDevice()
   for (int pass = 0; pass < 2; pass++) { // how much, then where
     size_t used      = 0;
     control_.state   = Take<State>(base, &used, 1);
-    control_.partial = Take<PetscReal>(base, &used, SHADOW_DOTS * PASS_BLOCKS);
+    control_.partial = Take<PetscReal>(base, &used, MINIMISE_DOTS * PASS_BLOCKS);
     sums[HALF_P]     = Take<PetscReal>(base, &used, SHADOW_DOTS * DOT_GROUPS);
     sums[HALF_S]     = Take<PetscReal>(base, &used, MINIMISE_DOTS * DOT_GROUPS);
     all[HALF_P]      = Take<PetscReal>(base, &used, SHADOW_DOTS);
@@ -83,7 +83,8 @@ PetscErrorCode ArraySolve::StartOnDevice()
   control_.record = records_.Of(-1);
   PetscCall(DeviceStream(&stream));
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(Start_CUDA(v_, outside_left ? v_.r : b, product && !outside_left, control_, dots_, stream));
+  const comm::DeviceExchange first = product && system_.ranks() ? system_.ranks()->exchange() : comm::DeviceExchange{};
+  PetscCall(Start_CUDA(v_, outside_left ? v_.r : b, product && !outside_left, first, control_, dots_, stream));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PetscLogGpuFlops(4.0 * v_.rows));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -92,7 +93,7 @@ PetscErrorCode ArraySolve::StartOnDevice()
 #endif
 }
 
-/// The sums of the product last made, over all ranks.
+/// The rest of the product last made, and its sums over all ranks.
 PetscErrorCode ArraySolve::CloseProduct(Half half)
 {
   Ranks *const ranks = system_.ranks();
@@ -100,13 +101,13 @@ PetscErrorCode ArraySolve::CloseProduct(Half half)
   PetscFunctionBegin;
   if (!ranks) PetscFunctionReturn(PETSC_SUCCESS);
 #if defined(SPARSEGPU_HAVE_CUDA)
-  const ProductDots &dots = dots_[half];
-  Stream             stream;
+  const CsrLayout *const off = ghosts_left_ ? ranks->off() : nullptr;
+  Stream                 stream;
   PetscCall(DeviceStream(&stream));
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(CloseProduct_CUDA(dots.kind,
-                              Closing{dots.sums, all_[half], dots.stopped_at, dots.number, ranks->exchange()},
-                              control_.reduce, stream));
+  PetscCall(CloseProduct_CUDA(Closing{off, ranks->exchange(), dots_[half], control_.partial, all_[half],
+                                      &control_.state->waiting, control_.reduce},
+                              stream));
   PetscCall(PetscLogGpuTimeEnd());
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);

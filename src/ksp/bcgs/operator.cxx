@@ -24,12 +24,14 @@ PetscErrorCode ArraySolve::Multiply(Half half, Column from, Column to)
 
   PetscFunctionBegin;
   if (space_ == Space::Device && system_.ranks()) system_.ranks()->Gate(dots_[half].stopped_at, dots_[half].number);
+  ghosts_left_ = false;
   if (space_ == Space::Device && outside_ && !right_) { // without the sums, which are the preconditioned one's
     PetscCall(system_.Product(columns_.view().Column(from), columns_.view().Column(to)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (space_ == Space::Device) {
     PetscCall(system_.Product(dots_[half]));
+    ghosts_left_ = system_.ranks() && system_.ranks()->off() && system_.ranks()->ghosts_left();
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PCGetOperators(ksp_->pc, &A, nullptr));

@@ -35,7 +35,7 @@ static __global__ void clear_kernel(State *state, PetscReal *shadow, PetscReal *
 }
 
 template <bool ranks> static __global__ void __launch_bounds__(PASS_THREADS)
-    start_kernel(Arrays v, const Scalar *b, bool has_product, Control c)
+    start_kernel(Arrays v, const Scalar *b, bool has_product, Control c, comm::DeviceExchange exchange)
 {
   PetscReal square[1] = {0};
   bool      varies    = false;
@@ -51,6 +51,7 @@ template <bool ranks> static __global__ void __launch_bounds__(PASS_THREADS)
     square[0] += RealPart(Conj(residual) * residual);
   });
   if (__any_sync(0xffffffffu, varies) && threadIdx.x % 32 == 0) atomicOr(&c.state->varies, 1);
+  if (ranks && exchange.state && blockIdx.x == 0 && threadIdx.x == 0) lose_with(c.reduce, exchange);
   if (c.failed && blockIdx.x == 0 && threadIdx.x == 0) square[0] = PETSC_INFINITY;
   close_sums<ranks>(c, square, [&] {
     c.state->rho    = Scalar(square[0]);
@@ -176,15 +177,16 @@ template <bool ranks> static __global__ void __launch_bounds__(PASS_THREADS) who
   if (tells) end_record(c.earlier, c.round - 1);
 }
 
-PetscErrorCode Start_CUDA(const Arrays &v, const Scalar *b, bool has_product, const Control &control,
-                          const ProductDots (&dots)[2], Stream stream)
+PetscErrorCode Start_CUDA(const Arrays &v, const Scalar *b, bool has_product, const comm::DeviceExchange &exchange,
+                          const Control &control, const ProductDots (&dots)[2], Stream stream)
 {
   PetscFunctionBegin;
   clear_kernel<<<1, PASS_THREADS, 0, static_cast<cudaStream_t>(stream)>>>(control.state, dots[0].sums, dots[1].sums,
                                                                           dots[0].arrived);
   SparseGPUCallCUDA(cudaPeekAtLastError());
-  PetscCall(control.reduce.ranks > 1 ? LaunchPass<start_kernel<true>>(v.rows, stream, v, b, has_product, control)
-                                     : LaunchPass<start_kernel<false>>(v.rows, stream, v, b, has_product, control));
+  PetscCall(control.reduce.ranks > 1
+                ? LaunchPass<start_kernel<true>>(v.rows, stream, v, b, has_product, control, exchange)
+                : LaunchPass<start_kernel<false>>(v.rows, stream, v, b, has_product, control, exchange));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -35,6 +35,8 @@
 #include "device/record.hpp"
 #include "device/scalar.hpp"
 #include "ksp/bcgs/names.hpp"
+#include "mat/formats/csr/csr.hpp"
+#include "mat/formats/dots.hpp"
 #include "mat/formats/step_length.hpp"
 
 namespace sparsegpu::bcgs
@@ -175,7 +177,7 @@ struct Control {
   State           *state;     ///< [1]
   const PetscReal *sums[2];   ///< [SHADOW_DOTS * groups], [MINIMISE_DOTS * groups] of the products
   int              groups;    ///< DOT_GROUPS; on several ranks 1: the sums of all
-  PetscReal       *partial;   ///< [(PARTS + 1) * PASS_BLOCKS] sums of the thread blocks of pass 4
+  PetscReal       *partial;   ///< [MINIMISE_DOTS * PASS_BLOCKS] sums of the thread blocks of a pass
   Record          *record;    ///< pinned: of this iteration
   Record          *earlier;   ///< of the one before
   int              number;    ///< of the iteration
@@ -189,23 +191,25 @@ struct Control {
   comm::ReduceSide reduce;   ///< ranks > 1: sums are those of all ranks
 };
 
-/// The sums of a product over all ranks.
+/// The rest of a product of several ranks.
 struct Closing {
-  const PetscReal     *sums;       ///< [count * DOT_GROUPS] of this rank
-  PetscReal           *all;        ///< [count]
-  const int           *stopped_at; ///< as of ProductDots
-  int                  number;
-  comm::DeviceExchange exchange; ///< of the product
+  const CsrLayout     *off;      ///< null: the product is complete, and its sums those of all rows
+  comm::DeviceExchange exchange; ///< which brings its ghosts; gated as the product
+  ProductDots          dots;     ///< of the product so far
+  PetscReal           *partial;  ///< [MINIMISE_DOTS * PASS_BLOCKS] scratch
+  PetscReal           *all;      ///< [count of the kind] of all ranks
+  unsigned            *waiting;  ///< [1] State::waiting
+  comm::ReduceSide     reduce;
 };
-/// Asynchronous, bitwise reproducible, the same bits on all ranks. By all ranks, for the same products.
-PetscErrorCode CloseProduct_CUDA(ProductSums kind, const Closing &closing, const comm::ReduceSide &reduce,
-                                 Stream stream);
+/// Rows with ghosts, and the sums of the product over all ranks. Asynchronous, bitwise reproducible, the same bits on
+/// all ranks. By all ranks, for the same products.
+PetscErrorCode CloseProduct_CUDA(const Closing &closing, Stream stream);
 
 /// StartRows_Host() on the device, with product in t; clears the state and what the products sum into, and finds out
-/// whether the diagonal varies. The record is of the first norm. Asynchronous and bitwise reproducible, as all of
-/// these.
-PetscErrorCode Start_CUDA(const Arrays &v, const Scalar *b, bool has_product, const Control &control,
-                          const ProductDots (&dots)[2], Stream stream);
+/// whether the diagonal varies. The record is of the first norm. `exchange`: of that product; without a state: none.
+/// Asynchronous and bitwise reproducible, as all of these.
+PetscErrorCode Start_CUDA(const Arrays &v, const Scalar *b, bool has_product, const comm::DeviceExchange &exchange,
+                          const Control &control, const ProductDots (&dots)[2], Stream stream);
 /// Pass 2; writes the record if it is the end. Where v.late pass 4 does that.
 PetscErrorCode UpdateHalf_CUDA(const Arrays &v, const Control &control, Stream stream);
 /// Pass 4, its decision, its record or that of the iteration before.

@@ -56,13 +56,14 @@ PetscErrorCode ArraySolve::ReserveOnDevice()
 PetscErrorCode ArraySolve::StartOnDevice(PetscReal *norm)
 {
 #if defined(SPARSEGPU_HAVE_CUDA)
+  const bool    product = !ksp_->guess_zero;
   const Scalar *b;
   Scalar       *x;
   Stream        stream;
   Told          told;
 
   PetscFunctionBegin;
-  if (!ksp_->guess_zero) {
+  if (product) {
     PetscCall(system_.Solution(&x));
     if (system_.ranks()) system_.ranks()->Gate(nullptr, 0);
     PetscCall(system_.Product(x, v_.w));
@@ -74,7 +75,8 @@ PetscErrorCode ArraySolve::StartOnDevice(PetscReal *norm)
   control_.failed = ksp_->reason == KSP_DIVERGED_PC_FAILED;
   PetscCall(DeviceStream(&stream));
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(Start_CUDA(v_, b, !ksp_->guess_zero, control_, dots_, stream));
+  const comm::DeviceExchange first = product && system_.ranks() ? system_.ranks()->exchange() : comm::DeviceExchange{};
+  PetscCall(Start_CUDA(v_, b, product, first, control_, dots_, stream));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PetscLogGpuFlops(6.0 * v_.rows));
   if (outside_) PetscCall(columns_.Changed(COLUMN_R));

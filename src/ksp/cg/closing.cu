@@ -10,13 +10,9 @@ namespace sparsegpu::cg
 /// The last block of the grid: all sums of this rank, then of all ranks.
 __device__ __forceinline__ void close_product(const Closing &c)
 {
-  PetscReal dots[DOTS] = {}, v[DOTS + 2];
+  PetscReal dots[DOTS], v[DOTS + 2];
 
-  for (int g = static_cast<int>(threadIdx.x); g < DOT_GROUPS; g += PASS_THREADS)
-#pragma unroll
-    for (int k = 0; k < DOTS; k++) dots[k] += load_shared(c.dots.sums + DOTS * g + k);
-  if (c.off) add_partials(c.partial, dots);
-  block_sums(dots);
+  rank_sums(c.dots.sums, c.off ? c.partial : nullptr, dots);
 #pragma unroll
   for (int k = 0; k < DOTS; k++) v[k] = dots[k];
   v[DOTS] = v[DOTS + 1] = 0;

@@ -21,7 +21,7 @@ static __global__ void clear_kernel(State *state, PetscReal *sums, unsigned *arr
 }
 
 template <bool ranks> static __global__ void __launch_bounds__(PASS_THREADS)
-    start_kernel(Arrays v, const Scalar *b, bool has_product, Control c)
+    start_kernel(Arrays v, const Scalar *b, bool has_product, Control c, comm::DeviceExchange exchange)
 {
   Sums sums{0, 0};
   bool varies = false;
@@ -36,6 +36,7 @@ template <bool ranks> static __global__ void __launch_bounds__(PASS_THREADS)
     AddShares(c.norm, residual, z, &sums);
   });
   if (__any_sync(0xffffffffu, varies) && threadIdx.x % 32 == 0) atomicOr(&c.state->varies, 1);
+  if (ranks && exchange.state && blockIdx.x == 0 && threadIdx.x == 0) lose_with(c.reduce, exchange);
   if (c.failed && blockIdx.x == 0 && threadIdx.x == 0) sums.rho = sums.square = PETSC_INFINITY;
   close_sums<ranks>(c, sums, [&](PetscReal rho, PetscReal square) {
     c.state->rho = rho;
@@ -161,14 +162,15 @@ static __global__ void __launch_bounds__(PASS_THREADS) direction_kernel(Arrays v
   for_rows(v.rows, [&](PetscInt r) { v.p[r] = keeps ? v.z[r] + beta * v.p[r] : v.z[r]; });
 }
 
-PetscErrorCode Start_CUDA(const Arrays &v, const Scalar *b, bool has_product, const Control &control,
-                          const ProductDots &dots, Stream stream)
+PetscErrorCode Start_CUDA(const Arrays &v, const Scalar *b, bool has_product, const comm::DeviceExchange &exchange,
+                          const Control &control, const ProductDots &dots, Stream stream)
 {
   PetscFunctionBegin;
   clear_kernel<<<1, PASS_THREADS, 0, static_cast<cudaStream_t>(stream)>>>(control.state, dots.sums, dots.arrived);
   SparseGPUCallCUDA(cudaPeekAtLastError());
-  PetscCall(control.reduce.ranks > 1 ? LaunchPass<start_kernel<true>>(v.rows, stream, v, b, has_product, control)
-                                     : LaunchPass<start_kernel<false>>(v.rows, stream, v, b, has_product, control));
+  PetscCall(control.reduce.ranks > 1
+                ? LaunchPass<start_kernel<true>>(v.rows, stream, v, b, has_product, control, exchange)
+                : LaunchPass<start_kernel<false>>(v.rows, stream, v, b, has_product, control, exchange));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -187,9 +187,10 @@ struct Closing {
 /// were left for later. Asynchronous, bitwise reproducible, the same bits on all ranks.
 PetscErrorCode CloseProduct_CUDA(const Closing &closing, Stream stream);
 /// StartRows_Host() on the device, with product in w; clears the state and what `dots` sums into, and finds out whether
-/// the diagonal varies. The record is of the first norm. Asynchronous and bitwise reproducible, as is the next.
-PetscErrorCode Start_CUDA(const Arrays &v, const Scalar *b, bool has_product, const Control &control,
-                          const ProductDots &dots, Stream stream);
+/// the diagonal varies. The record is of the first norm. `exchange`: of that product; without a state: none.
+/// Asynchronous and bitwise reproducible, as is the next.
+PetscErrorCode Start_CUDA(const Arrays &v, const Scalar *b, bool has_product, const comm::DeviceExchange &exchange,
+                          const Control &control, const ProductDots &dots, Stream stream);
 /// Pass 2 of an iteration, its decision, its record or that of the iteration before.
 PetscErrorCode Update_CUDA(const Arrays &v, const Control &control, Stream stream);
 /// The passes around a preconditioner. Control::norm of the first is None or Unpreconditioned, of the second None,

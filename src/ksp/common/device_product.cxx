@@ -47,7 +47,8 @@ PetscErrorCode DeviceSystem::Product(const ProductDots &dots)
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     PetscCall(ranks_.Next(true));
-    if (ranks_.off() && dots.kind == ProductSums::Conjugate) {
+    const bool apart = dots.kind == ProductSums::Minimise && ranks_.exchange().complete;
+    if (ranks_.off() && !apart) {
       inside.exchange = &ranks_.exchange();
       inside.left_out = ranks_.with_ghosts();
       PetscCall(format_->MultDots(inside, stream));

@@ -80,6 +80,20 @@ template <int count> __device__ __forceinline__ void add_partials(const PetscRea
     for (int k = 0; k < count; k++) v[k] += load_shared(partial + count * b + k);
 }
 
+/// By the last block: the sums of a product's groups, in their order, and those that all blocks have left, to thread 0.
+/// partial null: of the groups alone.
+template <int count>
+__device__ __forceinline__ void rank_sums(const PetscReal *sums, const PetscReal *partial, PetscReal (&v)[count])
+{
+#pragma unroll
+  for (int k = 0; k < count; k++) v[k] = 0;
+  for (int g = static_cast<int>(threadIdx.x); g < DOT_GROUPS; g += PASS_THREADS)
+#pragma unroll
+    for (int k = 0; k < count; k++) v[k] += load_shared(sums + count * g + k);
+  if (partial) add_partials(partial, v);
+  block_sums(v);
+}
+
 /// Adds up `v` of all threads of the grid, in a fixed order: true to the last block alone, whose thread 0 has the sums
 /// in its `v`. partial [count * PASS_BLOCKS] is scratch, *arrived is zero before and after. All threads must call.
 template <int count>

@@ -39,9 +39,8 @@ __device__ __forceinline__ Difference begin_reading(const DifferenceArgument &d)
 
 /// Whether the epilogue ends with sums over the thread block. These cost more than a few rows of at most SHORT_ROW
 /// entries: of such a matrix blocks take rows in turn. Of longer rows that loses. Measured: docs/performance.md.
-template <class Epilogue> constexpr bool ADDS_UP =
-    std::is_base_of_v<StoreAndDot, Epilogue> || std::is_same_v<Epilogue, ScaleAndDot>;
-constexpr PetscInt SHORT_ROW = 7;
+template <class Epilogue> constexpr bool ADDS_UP   = std::is_base_of_v<StoreAndDot, Epilogue> || SCALES<Epilogue>;
+constexpr PetscInt                       SHORT_ROW = 7;
 
 /// multiply(what a product with this epilogue reads).
 template <class Epilogue, class Multiply>

@@ -28,7 +28,9 @@ PetscErrorCode DotsOfProduct_CUDA(PetscInt rows, const ProductDots &dots, Stream
     return LaunchEarly<dots_kernel<decltype(epilogue)>>(blocks, THREADS, static_cast<cudaStream_t>(stream), rows,
                                                         epilogue);
   };
-  if (dots.kind != ProductSums::Conjugate)
+  if (dots.kind != ProductSums::Conjugate && dots.left_out)
+    PetscCall(launch(ScaleAndDotInside{dots}));
+  else if (dots.kind != ProductSums::Conjugate)
     PetscCall(launch(ScaleAndDot{dots}));
   else if (dots.left_out)
     PetscCall(launch(StoreAndDotInside{{dots}}));

@@ -154,8 +154,15 @@ __device__ __forceinline__ void add_parts(const Scalar &v, PetscReal *part)
 #endif
 }
 
-/// The products of Shadow and Minimise, whose first sums are alike.
-struct ScaleAndDot {
+/// Whether row r is in no sum; d.left_out is not null.
+template <class Index> __device__ __forceinline__ bool is_left_out(const ProductDots &d, Index row)
+{
+  return d.left_out[row / 32] >> (row % 32) & 1;
+}
+
+/// The products of Shadow and Minimise, whose first sums are alike. `inside`: rows of d.left_out, which are not
+/// complete, are stored as they are, without W.
+template <bool inside> struct ScaledDots {
   ProductDots d;
   PetscReal   part[SHADOW_DOTS] = {}, more[MINIMISE_DOTS - SHADOW_DOTS] = {};
   bool        uniform = false;
@@ -180,6 +187,11 @@ struct ScaleAndDot {
   {
     const Scalar z = d.weight ? d.weight[uniform ? Index(0) : row] * sum : sum;
 
+    if constexpr (inside)
+      if (is_left_out(d, row)) {
+        d.z[row] = sum;
+        return;
+      }
     d.z[row] = z;
     AddShadow(d.y[row], z);
     if (d.kind != ProductSums::Minimise) return;
@@ -201,21 +213,29 @@ struct ScaleAndDot {
   }
 };
 
+using ScaleAndDot       = ScaledDots<false>;
+using ScaleAndDotInside = ScaledDots<true>;
+
 /// Of Shadow alone, in two parts.
-struct ScaleAndDotShadow : ScaleAndDot {
+template <bool inside> struct ShadowDots : ScaledDots<inside> {
+  using ScaledDots<inside>::d;
+  using ScaledDots<inside>::part;
+  using ScaledDots<inside>::uniform;
+
   struct Ahead {
     Scalar y, weight;
+    bool   out;
   };
   template <class Index> __device__ __forceinline__ Ahead Load(Index row, const Scalar &) const
   {
-    return Ahead{d.y[row], d.weight ? d.weight[uniform ? Index(0) : row] : Scalar(1)};
+    return Ahead{d.y[row], d.weight ? d.weight[uniform ? Index(0) : row] : Scalar(1), inside && is_left_out(d, row)};
   }
   template <class Index> __device__ __forceinline__ void Take(Index row, const Scalar &sum, const Ahead &a)
   {
-    const Scalar z = d.weight ? a.weight * sum : sum;
+    const Scalar z = d.weight && !a.out ? a.weight * sum : sum;
 
     d.z[row] = z;
-    AddShadow(a.y, z);
+    if (!a.out) this->AddShadow(a.y, z);
   }
   template <class Index> __device__ __forceinline__ void operator()(Index row, const Scalar &sum)
   {
@@ -231,8 +251,7 @@ struct StoreAndDotInside : StoreAndDot {
   };
   template <class Index> __device__ __forceinline__ Ahead Load(Index row, const Scalar &x) const
   {
-    const bool out = d.left_out[row / 32] >> (row % 32) & 1;
-    return Ahead{StoreAndDot::Load(row, x), out};
+    return Ahead{StoreAndDot::Load(row, x), is_left_out(d, row)};
   }
   template <class Index> __device__ __forceinline__ void Take(Index row, const Scalar &sum, const Ahead &a)
   {
@@ -245,12 +264,26 @@ struct StoreAndDotInside : StoreAndDot {
   }
 };
 
+/// Whether the epilogue is that of Shadow and Minimise, sending or not.
+template <class Epilogue> constexpr bool SCALES =
+    std::is_same_v<Epilogue, ScaleAndDot> || std::is_same_v<Epilogue, Sending<ScaleAndDotInside>>;
+inline ShadowDots<false> ShadowAlone(const ScaleAndDot &epilogue)
+{
+  return ShadowDots<false>{epilogue};
+}
+inline Sending<ShadowDots<true>> ShadowAlone(const Sending<ScaleAndDotInside> &epilogue)
+{
+  return Sending<ShadowDots<true>>{{epilogue}, epilogue.exchange, epilogue.x};
+}
+
 /// launch(epilogue) with the one that `dots` asks for; a product that begins an exchange has rows that are left out.
 template <class Launch>
 PetscErrorCode MultiplyAndDot(PetscInt rows, const ProductDots &dots, Stream stream, Launch launch)
 {
   PetscFunctionBegin;
-  if (dots.kind != ProductSums::Conjugate)
+  if (dots.kind != ProductSums::Conjugate && dots.exchange)
+    PetscCall(SendAlong(rows, dots.exchange, dots.x, ScaleAndDotInside{dots}, stream, launch));
+  else if (dots.kind != ProductSums::Conjugate)
     PetscCall(launch(ScaleAndDot{dots}));
   else if (dots.exchange)
     PetscCall(SendAlong(rows, dots.exchange, dots.x, StoreAndDotInside{{dots}}, stream, launch));

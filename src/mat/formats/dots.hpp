@@ -22,7 +22,7 @@ constexpr int MOST_DOTS     = MINIMISE_DOTS > DOTS ? MINIMISE_DOTS : DOTS;
 enum class ProductSums {
   Conjugate, ///< z = A x, and DOTS sums: the real parts of (x, z), (y, W z) and (z, W z)
   Shadow,    ///< z = W A x, and SHADOW_DOTS sums: (y, z), (z, z)
-  Minimise   ///< z = W A x, and MINIMISE_DOTS sums: (y, z), (z, z), (s, z), (s, s)
+  Minimise   ///< z = W A x, and MINIMISE_DOTS sums: (y, z), (z, z), (s, z), (s, s); not with a complete exchange
 };
 
 struct StepLength; // mat/formats/step_length.hpp
@@ -46,7 +46,8 @@ struct ProductDots {
   const Scalar *factor; ///< [1]; minus is for Shadow and Minimise, where Format::TakesDifferences()
   StepLength   *length; ///< [1] of Shadow, where Format::TakesDifferences(): found by the last thread block; null: none
   const comm::DeviceExchange *exchange; ///< begun by the product; null: none
-  const std::uint32_t *left_out; ///< [rows / 32 + 1] bit r % 32 of word r / 32: row r is in no sum; null: all are
+  const std::uint32_t
+      *left_out; ///< [rows / 32 + 1] bit r % 32 of word r / 32: row r is in no sum, and without W; null: all are
 };
 
 /// As many thread blocks as any format's product has, at most: a block has three rows or more, but for the last one.

@@ -65,7 +65,7 @@ inline Sending<StoreProduct> ProductAlone(const Sending<StoreSum> &epilogue)
 /// Whether rows are walked for it: the other sums of BiCGStab read too many vectors beside x.
 template <class Epilogue> bool TakesLines(const Epilogue &epilogue)
 {
-  if constexpr (std::is_same_v<Epilogue, ScaleAndDot>) return epilogue.d.kind == ProductSums::Shadow;
+  if constexpr (SCALES<Epilogue>) return epilogue.d.kind == ProductSums::Shadow;
   return true;
 }
 
@@ -86,8 +86,8 @@ PetscErrorCode MultiplyLines(const StencilLayout &A, const Scalar *x, const Epil
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }
-  if constexpr (std::is_same_v<Epilogue, ScaleAndDot>)
-    PetscCall(MultiplyLines(A, x, ScaleAndDotShadow{epilogue}, stream));
+  if constexpr (SCALES<Epilogue>)
+    PetscCall(MultiplyLines(A, x, ShadowAlone(epilogue), stream));
   else
     PetscCall(A.lines->star ? (LaunchLines<5, true>(A, x, epilogue, stream))
                             : (LaunchLines<9, false>(A, x, epilogue, stream)));

@@ -190,9 +190,13 @@ PetscErrorCode StencilMultDots_CUDA(const StencilLayout &A, const ProductDots &d
 {
   PetscFunctionBegin;
   if (dots.exchange && dots.exchange->complete) {
-    PetscCheck(A.lines, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Rows with ghosts are taken by walks alone");
-    const Sending<StoreAndDot> epilogue{{dots}, *dots.exchange, dots.x};
-    PetscCall(MultiplyLines(A, dots.x, epilogue, static_cast<cudaStream_t>(stream)));
+    const cudaStream_t s = static_cast<cudaStream_t>(stream);
+    PetscCheck(A.lines && dots.kind != ProductSums::Minimise, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "Rows with ghosts are taken by walks alone");
+    if (dots.kind == ProductSums::Conjugate)
+      PetscCall(MultiplyLines(A, dots.x, Sending<StoreAndDot>{{dots}, *dots.exchange, dots.x}, s));
+    else
+      PetscCall(MultiplyLines(A, dots.x, Sending<ShadowDots<false>>{{{dots}}, *dots.exchange, dots.x}, s));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MultiplyAndDot(A.rows, dots, stream, [&](const auto &epilogue) {
