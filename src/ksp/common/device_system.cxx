@@ -55,10 +55,11 @@ PetscErrorCode DeviceSystem::Admit(KSP ksp, Preconditioners taken, bool *admitte
   factor_ = nullptr; // PETSc's vectors on the device serve as well
   if (!plain && !parallel && taken == Preconditioners::OnArrays && ksp->pc_side == PC_LEFT && space == Space::Host)
     PetscCall(DeviceFactorOf(ksp->pc, &factor_));
-  outside_ = !plain && !factor_;
-  if ((outside_ && (taken != Preconditioners::Any || space == Space::Host)) || scales || null || !wraps)
-    PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(TakeMatrix(ksp, space, admitted));
+  outside_         = !plain && !factor_;
+  const bool takes = !scales && !null && !(outside_ && (taken != Preconditioners::Any || space == Space::Host));
+  if (!wraps || !(takes || (parallel && taken == Preconditioners::OnArrays))) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(TakeMatrix(space, admitted));
+  *admitted = *admitted && takes;
   if (!*admitted) PetscFunctionReturn(PETSC_SUCCESS);
   right_  = ksp->pc_side == PC_RIGHT;
   copies_ = space == Space::Host;
@@ -66,7 +67,7 @@ PetscErrorCode DeviceSystem::Admit(KSP ksp, Preconditioners taken, bool *admitte
 }
 
 /// Sets format_, nonzeros_ and ranks_.
-PetscErrorCode DeviceSystem::TakeMatrix(KSP ksp, Space vectors, bool *taken)
+PetscErrorCode DeviceSystem::TakeMatrix(Space vectors, bool *taken)
 {
   PetscFunctionBegin;
   if (!parallel_) {

@@ -49,8 +49,8 @@ public:
   PetscInt      rows() const { return rows_; }         ///< of this rank, as all arrays
   PetscInt      nonzeros() const { return nonzeros_; } ///< of this rank
   bool          parallel() const { return parallel_; }
-  /// Null on one process. Where vectors are on the host, ranks()->active() says whether the ranks reach each other's
-  /// memory there, although the system is not.
+  /// Null on one process. ranks()->active() says whether the ranks reach each other's memory, also where the system is
+  /// not active: with vectors on the host, and with Preconditioners::OnArrays around any other preconditioner.
   Ranks *ranks() { return parallel_ ? &ranks_ : nullptr; }
 
   /// The right-hand side and the solution [rows] on the device. After a kernel has written the solution, the vector
@@ -76,7 +76,7 @@ private:
   PetscErrorCode Precondition(const Scalar *from, Scalar *to);
   PetscErrorCode TakeDiagonal(KSP ksp);
 
-  PetscErrorCode TakeMatrix(KSP ksp, Space vectors, bool *taken);
+  PetscErrorCode TakeMatrix(Space vectors, bool *taken);
   PetscErrorCode ApplyFused(const Scalar *v, Scalar *out, Stream stream);
 
   bool     active_ = false, copies_ = false, right_ = false, published_ = false, outside_ = false, parallel_ = false;
