@@ -282,11 +282,11 @@ PetscErrorCode MultiplyAndDot(PetscInt rows, const ProductDots &dots, Stream str
 {
   PetscFunctionBegin;
   if (dots.kind != ProductSums::Conjugate && dots.exchange)
-    PetscCall(SendAlong(rows, dots.exchange, dots.x, ScaleAndDotInside{dots}, stream, launch));
+    PetscCall(SendWith(rows, *dots.exchange, dots.x, ScaleAndDotInside{dots}, stream, launch));
   else if (dots.kind != ProductSums::Conjugate)
     PetscCall(launch(ScaleAndDot{dots}));
   else if (dots.exchange)
-    PetscCall(SendAlong(rows, dots.exchange, dots.x, StoreAndDotInside{{dots}}, stream, launch));
+    PetscCall(SendWith(rows, *dots.exchange, dots.x, StoreAndDotInside{{dots}}, stream, launch));
   else
     PetscCall(launch(StoreAndDot{dots}));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -36,18 +36,25 @@ template <class Epilogue> struct Sending : Epilogue {
 template <class Epilogue> constexpr bool SENDS                    = false;
 template <class Epilogue> constexpr bool SENDS<Sending<Epilogue>> = true;
 
-/// launch(epilogue), which multiplies `rows` rows with x, and begins the exchange, if there is one.
+/// launch(epilogue that sends entries of x), which multiplies `rows` rows with x, and begins the exchange.
+template <class Epilogue, class Launch> PetscErrorCode SendWith(PetscInt rows, const comm::DeviceExchange &exchange,
+                                                                const Scalar *x, const Epilogue &epilogue,
+                                                                Stream stream, Launch launch)
+{
+  PetscFunctionBegin;
+  if (rows == 0)
+    PetscCall(comm::BeginExchange_CUDA(exchange, x, stream));
+  else
+    PetscCall(launch(Sending<Epilogue>{epilogue, exchange, x}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+/// The same, or without an exchange launch(epilogue).
 template <class Epilogue, class Launch> PetscErrorCode SendAlong(PetscInt rows, const comm::DeviceExchange *exchange,
                                                                  const Scalar *x, const Epilogue &epilogue,
                                                                  Stream stream, Launch launch)
 {
   PetscFunctionBegin;
-  if (!exchange)
-    PetscCall(launch(epilogue));
-  else if (rows == 0)
-    PetscCall(comm::BeginExchange_CUDA(*exchange, x, stream));
-  else
-    PetscCall(launch(Sending<Epilogue>{epilogue, *exchange, x}));
+  PetscCall(exchange ? SendWith(rows, *exchange, x, epilogue, stream, launch) : launch(epilogue));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
