@@ -76,8 +76,8 @@ Problem Uneven()
 }
 } // namespace
 
-/// All formats, with values scaled in between; also where one rank's block is in a format without steps, and where a
-/// rank has no rows.
+/// All formats of the diagonal block, with values scaled in between; also where one rank's block is in a format without
+/// steps, and where a rank has no rows.
 static PetscErrorCode Formats()
 {
   std::vector<std::string> types, formats;
@@ -105,7 +105,8 @@ static PetscErrorCode Formats()
         all = accepts;
         PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PETSC_COMM_WORLD));
         if (all) {
-          PetscCall(MatSparseGPUSetFormat(A, format.c_str()));
+          PetscCall(MatSparseGPUSetFormat(A, "csr")); // of the ghosts' block, whose products are scaled
+          PetscCall(MatSparseGPUSetFormat(block, format.c_str()));
           PetscCall(v.Create(A, types[1]));
           PetscCall(CheckAll(A, v, p.name + " in " + format, &steps, &may));
           PetscCall(MatScale(A, 3));
