@@ -39,15 +39,32 @@ PetscErrorCode CsrOptions::Check() const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Whether rows without entries are half of all or more: csr knows which have some.
+static bool MostAreEmpty(const CsrView &A, const RowLengths &lengths)
+{
+  return 2 * lengths.filled <= static_cast<unsigned long long>(A.rows);
+}
+static PetscInt FilledWidth(PetscInt asked, PetscReal mean)
+{
+  return asked ? asked : CsrWidth(mean);
+}
+
 PetscErrorCode CsrPlan::Shape(PetscInt *width, PetscInt *longest)
 {
-  const CsrView &A     = rows();
-  const PetscInt asked = options<CsrOptions>().width;
-  PetscInt       multiprocessors;
+  const CsrView    &A     = rows();
+  const PetscInt    asked = options<CsrOptions>().width;
+  const RowLengths *lengths;
+  PetscInt          multiprocessors;
 
   PetscFunctionBegin;
   PetscCall(look().Multiprocessors(&multiprocessors));
-  *width           = asked ? asked : CsrWidth(A.rows ? static_cast<PetscReal>(A.nonzeros) / A.rows : 0);
+  PetscCall(look().Lengths(&lengths));
+  const PetscReal nonzeros = static_cast<PetscReal>(A.nonzeros);
+  *width                   = asked ? asked : CsrWidth(A.rows ? nonzeros / A.rows : 0);
+  if (MostAreEmpty(A, *lengths) && lengths->filled > 0) { // their mean says nothing of those that are not
+    *longest = CsrLayout::FILLED_TURNS * FilledWidth(asked, nonzeros / static_cast<PetscReal>(lengths->filled));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   const bool small = static_cast<PetscCount>(A.rows) * *width <= 2048 * multiprocessors;
   *longest         = (small ? CsrLayout::SMALL_TURNS : CsrLayout::LONG_TURNS) * *width;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -180,8 +197,7 @@ PetscErrorCode Csr::BuildPattern(Plan *plan)
   layout_.i      = pattern_ ? A.device.i : i_.data();
   layout_.j      = pattern_ ? A.device.j : j_.data();
   layout_.filled = -1;
-  if (2 * lengths->filled <= static_cast<unsigned long long>(A.rows))
-    PetscCall(PlaceFilled(&plan->look(), plan->options<CsrOptions>().width));
+  if (MostAreEmpty(A, *lengths)) PetscCall(PlaceFilled(&plan->look(), plan->options<CsrOptions>().width));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -215,8 +231,8 @@ PetscErrorCode Csr::PlaceFilled(Look *look, PetscInt width)
   PetscCall(FilledRows(layout_.rows, i, &filled));
   layout_.filled       = static_cast<PetscInt>(filled.size());
   layout_.filled_width = width;
-  if (!width && layout_.filled)
-    layout_.filled_width = CsrWidth(static_cast<PetscReal>(layout_.nonzeros) / layout_.filled);
+  if (layout_.filled)
+    layout_.filled_width = FilledWidth(width, static_cast<PetscReal>(layout_.nonzeros) / layout_.filled);
   pattern_bytes_ += sizeof(PetscInt) * static_cast<PetscLogDouble>(filled.size());
   PetscCall(filled_row_.Take(std::move(filled), Space::Device));
   layout_.filled_row = filled_row_.data();
