@@ -197,7 +197,8 @@ PetscErrorCode Csr::BuildPattern(Plan *plan)
   layout_.i      = pattern_ ? A.device.i : i_.data();
   layout_.j      = pattern_ ? A.device.j : j_.data();
   layout_.filled = -1;
-  if (MostAreEmpty(A, *lengths)) PetscCall(PlaceFilled(&plan->look(), plan->options<CsrOptions>().width));
+  if (MostAreEmpty(A, *lengths))
+    PetscCall(PlaceFilled(static_cast<PetscInt>(lengths->filled), plan->options<CsrOptions>().width));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -219,22 +220,19 @@ static PetscErrorCode FilledRows(PetscInt rows, const PetscInt *i, std::vector<P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The same for the device, once, where most rows are empty: the arrays there are the format's own. `width`: threads
-/// for a row; 0: by its length.
-PetscErrorCode Csr::PlaceFilled(Look *look, PetscInt width)
+/// The same for the device, once, where most rows are empty: `filled` are not. `width`: threads for a row; 0: by its
+/// length.
+PetscErrorCode Csr::PlaceFilled(PetscInt filled, PetscInt width)
 {
-  std::vector<PetscInt> filled;
-  const PetscInt       *i;
-
   PetscFunctionBegin;
-  PetscCall(look->Beginnings(&i));
-  PetscCall(FilledRows(layout_.rows, i, &filled));
-  layout_.filled       = static_cast<PetscInt>(filled.size());
+  layout_.filled       = filled;
   layout_.filled_width = width;
-  if (layout_.filled)
-    layout_.filled_width = FilledWidth(width, static_cast<PetscReal>(layout_.nonzeros) / layout_.filled);
-  pattern_bytes_ += sizeof(PetscInt) * static_cast<PetscLogDouble>(filled.size());
-  PetscCall(filled_row_.Take(std::move(filled), Space::Device));
+  if (filled) layout_.filled_width = FilledWidth(width, static_cast<PetscReal>(layout_.nonzeros) / filled);
+  pattern_bytes_ += sizeof(PetscInt) * static_cast<PetscLogDouble>(filled);
+  PetscCall(filled_row_.Allocate(static_cast<size_t>(filled), Space::Device));
+#if defined(SPARSEGPU_HAVE_CUDA)
+  PetscCall(FilledRows_CUDA(layout_.rows, layout_.i, &filled_row_));
+#endif
   layout_.filled_row = filled_row_.data();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

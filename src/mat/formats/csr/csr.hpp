@@ -50,6 +50,8 @@ PetscErrorCode CsrAddFilled_CUDA(const CsrLayout &A, const Scalar *x, Scalar *z,
 /// Format::AddArriving() by the rows that are not empty, of any length.
 PetscErrorCode CsrAddArriving_CUDA(const CsrLayout &A, const comm::DeviceExchange &exchange, const SumTarget &to,
                                    Stream stream);
+/// filled [how many there are]: the rows that are not empty, ascending. i [rows + 1] is on the device. Asynchronous.
+PetscErrorCode FilledRows_CUDA(PetscInt rows, const PetscInt *i, Array<PetscInt> *filled);
 /// Format::MultDots().
 PetscErrorCode CsrMultDots_CUDA(const CsrLayout &A, const ProductDots &dots, Stream stream);
 /// Format::MultDense().
@@ -109,7 +111,7 @@ protected:
 private:
   PetscErrorCode FindNodes(const CsrView &A);
   PetscErrorCode FindFilled();
-  PetscErrorCode PlaceFilled(Look *look, PetscInt width);
+  PetscErrorCode PlaceFilled(PetscInt filled, PetscInt width);
   PetscErrorCode CutLongRows(Look *look);
 
   CsrLayout                   layout_ = {};
