@@ -7,6 +7,24 @@ static const char help[] = "The coarse tail of multigrid gives what its levels g
 using namespace amg_tests;
 using namespace testing;
 
+/// Constants are A's null space, by themselves or as a vector.
+static PetscErrorCode SetConstantNullSpace(Mat A, bool by_vector)
+{
+  MatNullSpace null;
+  Vec          ones;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &ones, nullptr));
+  PetscCall(VecSet(ones, 1));
+  PetscCall(VecNormalize(ones, nullptr));
+  PetscCall(
+      MatNullSpaceCreate(PETSC_COMM_WORLD, by_vector ? PETSC_FALSE : PETSC_TRUE, by_vector ? 1 : 0, &ones, &null));
+  PetscCall(MatSetNullSpace(A, null));
+  PetscCall(MatNullSpaceDestroy(&null));
+  PetscCall(VecDestroy(&ones));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The coarse tail as one recursion gives what its levels give one by one, on the host and on several processes, too,
 /// where it has the levels whose unknowns are on one; the view tells where it begins. `tail`: how many levels of three
 /// or four it has beside the coarsest.
@@ -30,6 +48,7 @@ static PetscErrorCode TestTail()
        3},
       {"-pc_sparsegpuamg_tail 100000 -pc_sparsegpuamg_smoother symmetric_gauss_seidel", 3},
       {"-pc_sparsegpuamg_tail 100000 -mg_levels_2_ksp_type richardson -mg_levels_2_pc_type sparsegpusmoother", 3},
+      {"-pc_sparsegpuamg_tail 100000 -pc_sparsegpuamg_cycle_type k", 1}, // without the levels that Krylov steps visit
       {"-pc_sparsegpuamg_tail 100000 -pc_sparsegpuamg_smoother ilu", 0},
       {"-pc_sparsegpuamg_tail 0", 0},
       {"-pc_sparsegpuamg_tail 100000 -mg_coarse_pc_type svd", 0},
@@ -40,20 +59,18 @@ static PetscErrorCode TestTail()
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   for (const char *type : TYPES)
     for (const TailCase &c : cases)
-      for (bool singular : {false, true}) {
+      for (int null = 0; null < 3; ++null) {
+        if (null == 2 && strstr(c.options, "_type w")) continue; // rounding grows with each visit of a level
+        const char *const names[]  = {"", ", singular", ", singular by a vector"};
+        const bool        singular = null > 0;
         const Options     set(c.options);
-        const std::string what = std::string(type) + " " + c.options + (singular ? ", singular" : "");
+        const std::string what = std::string(type) + " " + c.options + names[null];
         Mat               A;
         KSP               ksp;
         std::string       text;
 
         PetscCall(CreateGrid(PETSC_COMM_WORLD, type, {70, 72, 1, 1, singular, Faces}, &A));
-        if (singular) {
-          MatNullSpace null;
-          PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, nullptr, &null));
-          PetscCall(MatSetNullSpace(A, null));
-          PetscCall(MatNullSpaceDestroy(&null));
-        }
+        if (singular) PetscCall(SetConstantNullSpace(A, null == 2));
         PetscCall(CreateSolver(A, KSPCG, PCSPARSEGPUAMG, nullptr, &ksp));
         PetscCall(KSPSetUp(ksp));
         PetscCall(View(ksp, &text));
