@@ -60,7 +60,8 @@ static PetscErrorCode TestTail()
   for (const char *type : TYPES)
     for (const TailCase &c : cases)
       for (int null = 0; null < 3; ++null) {
-        if (null == 2 && strstr(c.options, "_type w")) continue; // rounding grows with each visit of a level
+        // rounding grows with each visit of a level, and Krylov steps divide by what little is left of a residual
+        if ((null == 2 && strstr(c.options, "_type w")) || (null && strstr(c.options, "_type k"))) continue;
         const char *const names[]  = {"", ", singular", ", singular by a vector"};
         const bool        singular = null > 0;
         const Options     set(c.options);
