@@ -142,9 +142,9 @@ PetscErrorCode ReadUse(PetscOptions options, Use *use, double *timeout)
   PetscFunctionBegin;
   PetscOptionsBegin(PETSC_COMM_SELF, nullptr, "Peer memory of sparsegpu", "Mat");
   PetscOptionsObject->options = options;
-  PetscCall(PetscOptionsString("-sparsegpu_peer",
-                               "Ghosts travel through memory of other ranks: auto (GPUs of one host), yes or no",
-                               "MATSPARSEGPU", name, name, sizeof(name), nullptr));
+  PetscCall(PetscOptionsString(
+      "-sparsegpu_peer", "Ghosts and values travel through memory of other ranks: auto (GPUs of one host), yes or no",
+      "MATSPARSEGPU", name, name, sizeof(name), nullptr));
   PetscCall(PetscOptionsReal("-sparsegpu_peer_timeout", "Seconds after which a rank that does not come is an error",
                              "MATSPARSEGPU", seconds, &seconds, nullptr));
   PetscOptionsEnd();

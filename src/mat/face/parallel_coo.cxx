@@ -93,7 +93,8 @@ PetscErrorCode FindOthers(Mat A, PetscCount n, const PetscInt *i, const PetscInt
 }
 
 /// How the entries of `others` are received, by rank. *fits: see PieceExchange.
-PetscErrorCode SendOthers(MPI_Comm comm, const ByRank &others, ParallelCoordinates *coo, bool *fits)
+PetscErrorCode SendOthers(MPI_Comm comm, PetscOptions options, const ByRank &others, ParallelCoordinates *coo,
+                          bool *fits)
 {
   std::vector<Piece> pieces;
 
@@ -103,6 +104,7 @@ PetscErrorCode SendOthers(MPI_Comm comm, const ByRank &others, ParallelCoordinat
     PetscCallCXX(coo->sent.insert(coo->sent.end(), entries.begin(), entries.end()));
   }
   PetscCall(coo->pieces.SetUp(comm, pieces, &coo->receives, fits));
+  coo->pieces.LetPeersServe(options);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -222,7 +224,7 @@ PetscErrorCode PreallocateParallel(Mat A, PetscCount n, PetscInt *i, PetscInt *j
   PetscCall(AgreeOnFault(comm, fault));
   PetscCallCXX(coo = std::make_shared<ParallelCoordinates>());
   coo->entries = n;
-  PetscCall(SendOthers(comm, others, coo.get(), done));
+  PetscCall(SendOthers(comm, ((PetscObject)A)->options, others, coo.get(), done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AllAgree(comm, coo->sent.empty(), &coo->none));
   PetscCall(Receive(coo.get(), i, &received[0]));

@@ -47,7 +47,10 @@ PetscErrorCode PieceExchange::SetUp(MPI_Comm comm, const std::vector<Piece> &sen
   PetscCall(PetscFree(received));
   std::sort(received_.begin(), received_.end(), [](const Piece &a, const Piece &b) { return a.rank < b.rank; });
   for (const Piece &piece : received_) all += piece.count;
-  PetscCall(AllAgree(comm, all < PETSC_MAX_INT, fits));
+  PetscMPIInt too_many[2] = {all >= PETSC_MAX_INT, all >= LARGE}, any[2];
+  PetscCallMPI(MPI_Allreduce(too_many, any, 2, MPI_INT, MPI_MAX, comm));
+  *fits     = !any[0];
+  large_    = any[1] != 0;
   *receives = receives_ = *fits ? static_cast<PetscInt>(all) : 0;
   if (*fits && comm_ == MPI_COMM_NULL) PetscCall(PetscCommDuplicate(comm, &comm_, &tag_));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -118,7 +121,7 @@ static PetscErrorCode SharedPinnedMemory(std::shared_ptr<PinnedMemory> *memory)
 PetscErrorCode PieceExchange::Reserve(Space space)
 {
   PetscFunctionBegin;
-  if (space == Space::Host) PetscFunctionReturn(PETSC_SUCCESS);
+  if (space == Space::Host || channel_.made()) PetscFunctionReturn(PETSC_SUCCESS);
   if (!host_) PetscCall(SharedPinnedMemory(&host_));
   PetscCall(host_->Reserve((static_cast<size_t>(sends_) + static_cast<size_t>(receives_)) * sizeof(Scalar)));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -130,7 +133,12 @@ PetscErrorCode PieceExchange::Exchange(Space space, const Scalar *from, Scalar *
   Stream       stream;
 
   PetscFunctionBegin;
+  PetscCall(Decide(space));
   if (sends_ == 0 && receives_ == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (channel_.made()) {
+    PetscCall(ExchangeByPeers(space, from, to));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (space == Space::Host) {
     PetscCall(Pass(MPIU_SCALAR, from, to));
     PetscFunctionReturn(PETSC_SUCCESS);

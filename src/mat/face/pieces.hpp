@@ -4,6 +4,7 @@
 #include <petscsf.h>
 #include <memory>
 #include <vector>
+#include "comm/channel.hpp"
 #include "device/pinned.hpp"
 #include "device/scalar.hpp"
 #include "petsc/compat.hpp"
@@ -17,8 +18,8 @@ struct Piece {
   PetscInt    count;
 };
 
-/// Pieces that go from rank to rank as often as their values change. Unlike a star forest of entries it knows of no
-/// single one: its set-up does not take time for each.
+/// Pieces that go from rank to rank as often as their values change, through memory of peers where that pays, else by
+/// MPI. Unlike a star forest of entries it knows of no single one: its set-up does not take time for each.
 class PieceExchange
 {
 public:
@@ -31,24 +32,42 @@ public:
   /// ascending, so that what is summed in their order repeats bit for bit. *fits is false, on all ranks, where that is
   /// more than PetscInt counts on one; nothing is exchanged then. Collective.
   PetscErrorCode SetUp(MPI_Comm comm, const std::vector<Piece> &sent, PetscInt *receives, bool *fits);
+  /// Values may travel through memory of peers, as -sparsegpu_peer in these options says. On all ranks or on none.
+  void LetPeersServe(PetscOptions options)
+  {
+    peers_serve_ = true;
+    options_     = options;
+  }
   /// Has it been set up?
   explicit operator bool() const { return comm_ != MPI_COMM_NULL; }
   /// Memory for values in `space`. Errors: PETSC_ERR_MEM. Not collective.
   PetscErrorCode Reserve(Space space);
-  /// to [receives] = what the senders have, `from`: what this one sends. Both in `space`, on the device by pinned
-  /// memory of the host, whatever MPI. Collective.
+  /// to [receives] = what the senders have, `from`: what this one sends. Both in `space`, which each rank chooses. From
+  /// GPU to GPU without a wait of the host, where ranks reach each other's memory and all do so when that is decided;
+  /// else by pinned memory of the host, whatever MPI. Collective. Errors: PETSC_ERR_SYS, as comm::Channel's.
   PetscErrorCode Exchange(Space space, const Scalar *from, Scalar *to);
   /// The same of integers on the host.
   PetscErrorCode Exchange(const PetscInt *from, PetscInt *to);
 
 private:
   template <class T> PetscErrorCode Pass(MPI_Datatype type, const T *from, T *to) const;
+  comm::Graph                       GraphOfPieces(size_t ranks) const;
+  PetscErrorCode                    Decide(Space space);
+  PetscErrorCode                    ExchangeByPeers(Space space, const Scalar *from, Scalar *to);
+
+  /// Pieces of so many entries on some rank travel by peers at once, smaller ones when they do so again: to make a
+  /// channel takes as long as to pass these by MPI a few times.
+  static constexpr PetscInt LARGE = 16384;
 
   MPI_Comm                      comm_ = MPI_COMM_NULL; ///< PETSc's own duplicate
   PetscMPIInt                   tag_  = 0;
   std::vector<Piece>            sent_, received_; ///< none is empty
   PetscInt                      sends_ = 0, receives_ = 0;
   std::shared_ptr<PinnedMemory> host_; ///< [sends_ + receives_], of all exchanges: each ends before the next
+  bool                          large_ = false, peers_serve_ = false, decided_ = false, again_ = false;
+  PetscOptions                  options_ = nullptr;
+  comm::Channel                 channel_; ///< made: values travel by it
+  Array<Scalar>                 staged_;  ///< [sends_] where the channel is on the device: values of the host
 };
 
 /// The pieces that the other ranks' leaves of `forest` are: `roots` are those that some rank has a leaf of, of each
