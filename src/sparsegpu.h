@@ -609,9 +609,9 @@ M*/
   PETSc has no CUDA or -sparsegpu_backend cuda was given, and b and x are copied once a solve; -sparsegpu_backend kokkos
   keeps the solve on the host.
 
-  So do several processes whose GPUs reach each other's memory (-sparsegpu_peer): sums of a product are then a kernel of
-  their own, and kernels add them up over all processes, so that the host calls no MPI. Where they do not, PETSc's
-  vectors serve.
+  So do several processes whose GPUs reach each other's memory (-sparsegpu_peer): each product is followed by a kernel
+  that multiplies with entries of other processes and adds sums up over all of them, so that the host calls no MPI.
+Where they do not, PETSc's vectors serve.
 
   Host vectors on any number of processes take the same four passes, with three reductions. Another preconditioner is
   applied by `PCApply()`, as often as in `KSPBCGS`; on the GPU the host then waits once an iteration. Other vectors,

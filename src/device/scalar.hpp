@@ -16,6 +16,20 @@ namespace sparsegpu
 {
 
 #if defined(PETSC_USE_COMPLEX)
+/// a b + c d. On a GPU contracted in one way, wherever it is compiled into a kernel: the compiler would choose another
+/// one in another place, so that bits would depend on the way that a thread takes through a kernel.
+template <class Real> SPARSEGPU_HD Real SumOfProducts(Real a, Real b, Real c, Real d)
+{
+  #if defined(__CUDA_ARCH__)
+  if constexpr (sizeof(Real) == sizeof(float))
+    return fmaf(a, b, __fmul_rn(c, d));
+  else
+    return fma(a, b, __dmul_rn(c, d));
+  #else
+  return a * b + c * d;
+  #endif
+}
+
 struct Scalar {
   PetscReal re, im;
 
@@ -38,7 +52,7 @@ SPARSEGPU_HD Scalar operator-(const Scalar &a, const Scalar &b)
 }
 SPARSEGPU_HD Scalar operator*(const Scalar &a, const Scalar &b)
 {
-  return Scalar(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re);
+  return Scalar(SumOfProducts(a.re, b.re, -a.im, b.im), SumOfProducts(a.re, b.im, a.im, b.re));
 }
 SPARSEGPU_HD Scalar Conj(const Scalar &a)
 {
@@ -46,7 +60,7 @@ SPARSEGPU_HD Scalar Conj(const Scalar &a)
 }
 SPARSEGPU_HD Scalar Inverse(const Scalar &a)
 {
-  const PetscReal square = a.re * a.re + a.im * a.im;
+  const PetscReal square = SumOfProducts(a.re, a.re, a.im, a.im);
   return Scalar(a.re / square, -a.im / square);
 }
 SPARSEGPU_HD PetscReal Magnitude(const Scalar &a)

@@ -34,7 +34,7 @@ SPARSEGPU_HD Single operator-(const Single &a, const Single &b)
 }
 SPARSEGPU_HD Single operator*(const Single &a, const Single &b)
 {
-  return Single(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re);
+  return Single(SumOfProducts(a.re, b.re, -a.im, b.im), SumOfProducts(a.re, b.im, a.im, b.re));
 }
 SPARSEGPU_HD Single Conj(const Single &a)
 {

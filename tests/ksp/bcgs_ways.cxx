@@ -222,7 +222,7 @@ static PetscErrorCode Ways()
   PetscCall(PetscObjectTypeCompareAny((PetscObject)s.b, &cuda, VECSEQCUDA, VECMPICUDA, ""));
   PetscCall(ViewText(s.A, PETSC_VIEWER_ASCII_INFO_DETAIL, "bcgs_matrix", &text));
   const std::string together = text.find("by peer memory") != std::string::npos
-                                   ? "eight to ten kernels an iteration on each GPU"
+                                   ? "six or more kernels an iteration on each GPU"
                                    : "on vectors of PETSc";
   for (const char *pc : {"none", "jacobi", "bjacobi"}) {
     const std::string place = cuda ? "four kernels an iteration on the GPU" : "four passes an iteration on the host";

@@ -50,6 +50,7 @@ static PetscErrorCode Off()
 static PetscErrorCode Values()
 {
   PetscFunctionBeginUser;
+  if (!DIA_PAYS) return Skip("dia is not faster here");
   for (const Expectation &e : Expectations()) {
     LazyPair pair;
     if (!strcmp(e.host, "csr")) continue;
@@ -95,6 +96,7 @@ static PetscErrorCode Few()
   Counts   counts;
 
   PetscFunctionBeginUser;
+  if (!DIA_PAYS) return Skip("dia is not faster here");
   PetscCall(PetscLogDefaultBegin());
   PetscCall(pair.Create(PETSC_COMM_SELF, Expectations()[1].p, "kokkos"));
   PetscCall(pair.Multiply(1, "few"));
@@ -119,6 +121,7 @@ static PetscErrorCode Pattern()
   LazyPair pair;
 
   PetscFunctionBeginUser;
+  if (!DIA_PAYS) return Skip("dia is not faster here");
   PetscCall(pair.Create(PETSC_COMM_SELF, WithHoles(), "kokkos"));
   for (PetscInt k = 0; k < 3; ++k) {
     PetscCall(CheckChange(&pair, "dia", "pattern " + std::to_string(k)));

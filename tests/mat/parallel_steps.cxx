@@ -28,9 +28,10 @@ PetscErrorCode OrdersOfSums(Mat A, std::vector<PetscReal> *apart)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// All steps, also where `plain` says that a rank is to take a product by itself; *steps: how many were made here.
-/// *may: whether the formats of this rank make any.
-PetscErrorCode CheckAll(Mat A, const Vectors &v, const std::string &what, PetscInt *steps, bool *may)
+/// All steps; *steps: how many were made here. *may: whether the formats of this rank make any, of which that of the
+/// diagonal block is to be `format`; empty: any.
+PetscErrorCode CheckAll(Mat A, const Vectors &v, const std::string &format, const std::string &what, PetscInt *steps,
+                        bool *may)
 {
   std::vector<PetscReal>          apart;
   sparsegpu::face::BlocksForSolve blocks;
@@ -38,6 +39,9 @@ PetscErrorCode CheckAll(Mat A, const Vectors &v, const std::string &what, PetscI
   PetscFunctionBeginUser;
   PetscCall(OrdersOfSums(A, &apart));
   PetscCall(GetBlocksForSolve(A, sparsegpu::Space::Device, &blocks));
+  if (blocks.channel && !format.empty())
+    PetscCheck(format == blocks.diagonal->Name(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: in %s", what.c_str(),
+               blocks.diagonal->Name());
   *may = blocks.channel && blocks.diagonal->TakesSteps() &&
          (blocks.complete || !blocks.channel->receives() || blocks.off->AddsScaled());
   for (const StepFactors &by : FACTORS)
@@ -49,6 +53,21 @@ PetscErrorCode CheckAll(Mat A, const Vectors &v, const std::string &what, PetscI
                  done ? "a step was made" : "no step was made");
       *steps += done;
     }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The diagonal block in `here` on this rank, which goes beyond A's format, and that of the ghosts in csr, whose
+/// products are scaled.
+PetscErrorCode SetFormats(Mat A, const Vectors &v, const std::string &format, const std::string &here)
+{
+  Mat diagonal, off;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatSparseGPUSetFormat(A, format.c_str()));
+  PetscCall(MatMult(A, v.x, v.q)); // which gives the blocks A's format
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &off, nullptr));
+  PetscCall(MatSparseGPUSetFormat(diagonal, here.c_str()));
+  PetscCall(MatSparseGPUSetFormat(off, "csr"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -105,14 +124,15 @@ static PetscErrorCode Formats()
         all = accepts;
         PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PETSC_COMM_WORLD));
         if (all) {
-          PetscCall(MatSparseGPUSetFormat(A, "csr")); // of the ghosts' block, whose products are scaled
-          PetscCall(MatSparseGPUSetFormat(block, format.c_str()));
           PetscCall(v.Create(A, types[1]));
-          PetscCall(CheckAll(A, v, p.name + " in " + format, &steps, &may));
+          PetscCall(SetFormats(A, v, format, format));
+          PetscCall(CheckAll(A, v, format, p.name + " in " + format, &steps, &may));
           PetscCall(MatScale(A, 3));
-          PetscCall(CheckAll(A, v, p.name + ", scaled, in " + format, &steps, &may));
-          if (rank == 0) PetscCall(MatSparseGPUSetFormat(block, "coo"));
-          PetscCall(CheckAll(A, v, p.name + ", rank 0 in coo, others in " + format, &steps, &may));
+          PetscCall(SetFormats(A, v, format, format));
+          PetscCall(CheckAll(A, v, format, p.name + ", scaled, in " + format, &steps, &may));
+          PetscCall(SetFormats(A, v, format, rank ? format : "coo"));
+          PetscCall(
+              CheckAll(A, v, rank ? format : "coo", p.name + ", rank 0 in coo, others in " + format, &steps, &may));
           PetscCheck(rank > 0 || !may, PETSC_COMM_SELF, PETSC_ERR_PLIB, "coo makes steps");
           const bool takes = format == "csr" || format == "ell" || format == "sell" || format == "dia";
           PetscCheck(steps > 0 || !takes || p.name != "banded", PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s made no step",
@@ -139,18 +159,20 @@ static PetscErrorCode Walked()
   for (const grids::Grid &g : {grids::Grid{"7 points", 96, 97, 98 * size, true},
                                grids::Grid{"27 points, Dirichlet", 101, 121, 98 * size, false, grids::Rows::Dirichlet},
                                grids::Grid{"27 points, periodic", 101, 121, 98 * size, false, grids::Rows::Periodic}}) {
-    Mat      A;
-    Vectors  v;
-    PetscInt steps = 0;
-    bool     may;
-    PetscCall(grids::Create(
-        PETSC_COMM_WORLD, g, 0, [](PetscInt d) { return conformance::Value((unsigned long long)d); }, &A));
-    PetscCall(MatSparseGPUSetFormat(A, "stencil"));
-    PetscCall(v.Create(A, types[1]));
-    PetscCall(CheckAll(A, v, g.name, &steps, &may));
-    PetscCheck(may && steps, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: no step", g.name);
-    PetscCall(v.Destroy());
-    PetscCall(MatDestroy(&A));
+    for (const char *format : {"stencil", "auto"}) {
+      Mat      A;
+      Vectors  v;
+      PetscInt steps = 0;
+      bool     may;
+      PetscCall(grids::Create(
+          PETSC_COMM_WORLD, g, 0, [](PetscInt d) { return conformance::Value((unsigned long long)d); }, &A));
+      PetscCall(MatSparseGPUSetFormat(A, format));
+      PetscCall(v.Create(A, types[1]));
+      PetscCall(CheckAll(A, v, strcmp(format, "auto") ? format : "", g.name, &steps, &may));
+      PetscCheck((may && steps) || !strcmp(format, "auto"), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: no step", g.name);
+      PetscCall(v.Destroy());
+      PetscCall(MatDestroy(&A));
+    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -69,7 +69,7 @@ static PetscErrorCode OneLine()
     PetscCheck(AsAIJ(rest) == aij, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: besides our line\n%s\nnot\n%s", format.c_str(),
                rest.c_str(), aij.c_str());
     PetscCall(CheckText(format, line,
-                        {format == "auto" ? label : label + format, format == "auto" ? "(auto: 0." : "asked for"}));
+                        {format == "auto" ? label : label + format, format == "auto" ? "(auto: " : "asked for"}));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -108,17 +108,17 @@ PetscErrorCode KSPSolve_SparseGPUBCGS(KSP ksp)
   PetscCall(bcgs->arrays.Begin(ksp));
   PetscCall(bcgs->small.Begin(ksp, &bcgs->arrays, bcgs->small_mode));
   const bool arrays = bcgs->arrays.active(), outside = arrays && bcgs->arrays.outside();
-  bcgs->way = bcgs->small.active() ? "many iterations in one launch on the GPU"
-              : !arrays            ? "on vectors of PETSc"
-              : bcgs->arrays.space() == Space::Device
-                  ? (bcgs->arrays.together()
-                         ? (outside ? "eight to ten kernels an iteration on each GPU, and the preconditioner"
-                                    : "eight to ten kernels an iteration on each GPU")
-                     : outside             ? "four kernels an iteration on the GPU, and the preconditioner"
-                     : bcgs->arrays.late() ? "three kernels an iteration on the GPU"
-                                           : "four kernels an iteration on the GPU")
-              : outside ? "four passes an iteration on the host, and the preconditioner"
-                        : "four passes an iteration on the host";
+  bcgs->way =
+      bcgs->small.active() ? "many iterations in one launch on the GPU"
+      : !arrays            ? "on vectors of PETSc"
+      : bcgs->arrays.space() == Space::Device
+          ? (bcgs->arrays.together() ? (outside ? "six or more kernels an iteration on each GPU, and the preconditioner"
+                                                : "six or more kernels an iteration on each GPU")
+             : outside               ? "four kernels an iteration on the GPU, and the preconditioner"
+             : bcgs->arrays.late()   ? "three kernels an iteration on the GPU"
+                                     : "four kernels an iteration on the GPU")
+      : outside ? "four passes an iteration on the host, and the preconditioner"
+                : "four passes an iteration on the host";
   if (arrays) {
     PetscCall(SolveOnArrays(ksp));
     PetscCall(bcgs->arrays.End());

@@ -58,7 +58,7 @@ PetscErrorCode DeviceSystem::Admit(KSP ksp, Preconditioners taken, bool *admitte
   outside_         = !plain && !factor_;
   const bool takes = !scales && !null && !(outside_ && (taken != Preconditioners::Any || space == Space::Host));
   if (!wraps || !(takes || (parallel && taken == Preconditioners::OnArrays))) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(TakeMatrix(space, admitted));
+  PetscCall(TakeMatrix(space, !takes, admitted));
   *admitted = *admitted && takes;
   if (!*admitted) PetscFunctionReturn(PETSC_SUCCESS);
   right_  = ksp->pc_side == PC_RIGHT;
@@ -67,7 +67,7 @@ PetscErrorCode DeviceSystem::Admit(KSP ksp, Preconditioners taken, bool *admitte
 }
 
 /// Sets format_, nonzeros_ and ranks_.
-PetscErrorCode DeviceSystem::TakeMatrix(Space vectors, bool *taken)
+PetscErrorCode DeviceSystem::TakeMatrix(Space vectors, bool there, bool *taken)
 {
   PetscFunctionBegin;
   if (!parallel_) {
@@ -75,7 +75,7 @@ PetscErrorCode DeviceSystem::TakeMatrix(Space vectors, bool *taken)
     *taken = format_ != nullptr;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(ranks_.Begin(A_, vectors));
+  PetscCall(ranks_.Begin(A_, vectors, there));
   *taken    = ranks_.active() && ranks_.blocks().space == Space::Device;
   format_   = ranks_.blocks().diagonal;
   nonzeros_ = static_cast<PetscInt>(std::min<PetscLogDouble>(ranks_.blocks().nonzeros, PETSC_MAX_INT)); // for flops

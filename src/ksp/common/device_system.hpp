@@ -50,7 +50,8 @@ public:
   PetscInt      nonzeros() const { return nonzeros_; } ///< of this rank
   bool          parallel() const { return parallel_; }
   /// Null on one process. ranks()->active() says whether the ranks reach each other's memory, also where the system is
-  /// not active: with vectors on the host, and with Preconditioners::OnArrays around any other preconditioner.
+  /// not active: with vectors on the host, and with Preconditioners::OnArrays around any other preconditioner, where
+  /// products run where the vectors are.
   Ranks *ranks() { return parallel_ ? &ranks_ : nullptr; }
 
   /// The right-hand side and the solution [rows] on the device. After a kernel has written the solution, the vector
@@ -63,8 +64,8 @@ public:
   PetscErrorCode Product(const Scalar *v, Scalar *out);
   /// dots.z = A dots.x and what else `dots` asks for. On several ranks that of the diagonal block, without the sums of
   /// rows with ghosts: ranks()->exchange() has been begun, and dots.z gets the rest from whoever ends it. Where the
-  /// off-diagonal block is not ranks()->off(), or no ranks()->ghosts_left(), or the sums are of another kind than
-  /// Conjugate, the product is complete, and so are this rank's sums.
+  /// off-diagonal block is not ranks()->off(), or no ranks()->ghosts_left(), the product is complete, and so are this
+  /// rank's sums.
   PetscErrorCode Product(const ProductDots &dots);
   /// out = the residual of the solution, from the left the preconditioned one.
   PetscErrorCode Residual(bool zero_guess, Scalar *out);
@@ -76,7 +77,7 @@ private:
   PetscErrorCode Precondition(const Scalar *from, Scalar *to);
   PetscErrorCode TakeDiagonal(KSP ksp);
 
-  PetscErrorCode TakeMatrix(Space vectors, bool *taken);
+  PetscErrorCode TakeMatrix(Space vectors, bool there, bool *taken);
   PetscErrorCode ApplyFused(const Scalar *v, Scalar *out, Stream stream);
 
   bool     active_ = false, copies_ = false, right_ = false, published_ = false, outside_ = false, parallel_ = false;

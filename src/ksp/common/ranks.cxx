@@ -5,14 +5,14 @@
 namespace sparsegpu::ksp
 {
 
-PetscErrorCode Ranks::Begin(Mat A, Space vectors)
+PetscErrorCode Ranks::Begin(Mat A, Space vectors, bool there)
 {
   std::string why;
 
   PetscFunctionBegin;
   active_ = csr_ = false;
   Gate(nullptr, 0);
-  PetscCall(GetBlocksForSolve(A, vectors, &blocks_));
+  PetscCall(GetBlocksForSolve(A, vectors, &blocks_, there));
   if (!blocks_.channel) PetscFunctionReturn(PETSC_SUCCESS);
   const std::shared_ptr<comm::Peers> &peers = blocks_.channel->peers();
   if (!reducer_.made() || peers_ != peers.get()) {

@@ -16,10 +16,12 @@ class Ranks
 public:
   /// How many products the host launches ahead of what it has heard; on all ranks alike, so that it cannot go by time.
   static constexpr PetscInt AHEAD = 8;
+  /// The same where what a product is part of does not see that it is not wanted any more: PETSc's operations.
+  static constexpr PetscInt AHEAD_OUTSIDE = 2;
 
   /// Takes A for a solve with vectors in `vectors`, where its ranks reach each other's memory: see active(). The same
-  /// on all ranks. Collective.
-  PetscErrorCode Begin(Mat A, Space vectors);
+  /// on all ranks. `there`: only where products run where the vectors are. Collective.
+  PetscErrorCode Begin(Mat A, Space vectors, bool there = false);
   PetscErrorCode Free();
   /// Not active any more.
   void Leave() { active_ = false; }

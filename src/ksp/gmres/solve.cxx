@@ -120,7 +120,8 @@ static PetscErrorCode RunCycle(KSP ksp, PetscInt limit)
     PetscCall(arnoldi->Begin(ksp->rnorm));
   }
   while (!ksp->reason && finished < limit && outcome == STEP_GOES_ON) {
-    const PetscInt ahead = !unseen ? 1 : arnoldi->ranks() ? Ranks::AHEAD : gmres->lag.ahead();
+    const PetscInt together = gmres->system.active() ? Ranks::AHEAD : Ranks::AHEAD_OUTSIDE;
+    const PetscInt ahead    = !unseen ? 1 : arnoldi->ranks() ? together : gmres->lag.ahead();
     PetscCall(LaunchSteps(ksp, pipelined, &launched, std::min(limit, finished + ahead), &outcome, &norm));
     if (pipelined) {
       PetscCall(arnoldi->AwaitStep(finished, &outcome, &norm));

@@ -80,7 +80,6 @@ static PetscErrorCode Rebuild(Mat A, LocalMatrix *matrix, const CsrView &csr, co
     return PickFormat(A, csr, plans, key, matrix, operation, space, conversion.early, name, reason);
   };
   PetscCall(BuildConverted(A, &matrix->rows, csr, key, conversion, converted));
-  if (matrix->settings.off_diagonal && operation == Operation::Normal) converted->format->AddsToSums();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

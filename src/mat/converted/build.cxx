@@ -112,7 +112,7 @@ private:
       PetscCallCXX(*format = MakeBaselineTransposed(c_.operation == Operation::ConjugateTranspose));
       PetscCall((*format)->Build(view_, Options(), c_.space));
     } else {
-      PetscCall(plans_->Build(name_, format));
+      PetscCall(plans_->Build(name_, format, c_.settings->off_diagonal && c_.operation == Operation::Normal));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }

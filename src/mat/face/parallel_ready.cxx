@@ -137,26 +137,35 @@ PetscErrorCode PrepareIn(Mat A, Context *context, Operation operation, Space spa
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode ConvertedBlock(Mat block, Use use, ConvertedMatrix **converted)
+{
+  Context *context;
+
+  PetscFunctionBegin;
+  PetscCall(GetContext(block, &context));
+  PetscCall(Decide(block, context));
+  context->read_here = true;
+  PetscCall(GetConverted(block, context, Operation::Normal, Space::Device, use, converted));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The formats of both blocks for products on the device.
 PetscErrorCode FormatsOfBlocks(Mat A, Use use, BlocksForSolve *blocks)
 {
-  Format **const   formats[] = {&blocks->diagonal, &blocks->off};
-  Mat              of[2];
-  Context         *context;
-  ConvertedMatrix *converted[2];
+  Mat              diagonal, off;
+  ConvertedMatrix *converted;
 
   PetscFunctionBegin;
-  blocks->nonzeros = 0;
-  PetscCall(MatMPIAIJGetSeqAIJ(A, &of[0], &of[1], nullptr));
-  for (int b = 0; b < 2; b++) {
-    PetscCall(GetContext(of[b], &context));
-    PetscCall(Decide(of[b], context));
-    context->read_here = true;
-    PetscCall(GetConverted(of[b], context, Operation::Normal, Space::Device, use, &converted[b]));
-    *formats[b] = converted[b]->format.get();
-    blocks->nonzeros += static_cast<PetscLogDouble>(converted[b]->pattern.nonzeros);
-  }
-  PetscCall(TakesGhosts(converted[0], of[1], &blocks->complete, nullptr));
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &off, nullptr));
+  PetscCall(ConvertedBlock(diagonal, use, &converted));
+  blocks->diagonal                   = converted->format.get();
+  blocks->nonzeros                   = static_cast<PetscLogDouble>(converted->pattern.nonzeros);
+  ConvertedMatrix *const of_diagonal = converted;
+  if (use == Use::Solve) PetscCall(ConvertedBlock(off, use, &converted)); // for good, before it is looked at
+  PetscCall(TakesGhosts(of_diagonal, off, &blocks->complete, nullptr));   // which may convert it
+  PetscCall(ConvertedBlock(off, use, &converted));
+  blocks->off = converted->format.get();
+  blocks->nonzeros += static_cast<PetscLogDouble>(converted->pattern.nonzeros);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
@@ -190,7 +199,7 @@ PetscErrorCode GetBlocksForProduct(Mat A, Vec x, Vec z, BlocksForSolve *blocks)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode GetBlocksForSolve(Mat A, Space vectors, BlocksForSolve *blocks)
+PetscErrorCode GetBlocksForSolve(Mat A, Space vectors, BlocksForSolve *blocks, bool there)
 {
   constexpr int HOST = 1, DEVICE = 2;
   PetscBool     seq, mpi;
@@ -215,6 +224,7 @@ PetscErrorCode GetBlocksForSolve(Mat A, Space vectors, BlocksForSolve *blocks)
     PetscCallMPI(MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_BOR, PetscObjectComm((PetscObject)A)));
     if (any != mine) PetscFunctionReturn(PETSC_SUCCESS); // some ranks have no device
   }
+  if (there && blocks->space != vectors) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PrepareIn(A, context, Operation::Normal, blocks->space, false));
   comm::Channel *const channel = context->halo.channel(blocks->space);
   if (channel->made() && serves) {

@@ -49,8 +49,8 @@ struct BlocksForSolve {
   bool           complete = false; ///< products of `diagonal` can be those of `off`, too: Format::TakesGhosts()
 };
 /// The same for a MATMPIAIJSPARSEGPU and vectors in `vectors`; without a channel for any other matrix. The answer and
-/// errors are the same on all ranks. Collective.
-PetscErrorCode GetBlocksForSolve(Mat A, Space vectors, BlocksForSolve *blocks);
+/// errors are the same on all ranks. `there`: only where products run where the vectors are. Collective.
+PetscErrorCode GetBlocksForSolve(Mat A, Space vectors, BlocksForSolve *blocks, bool there = false);
 /// Whether there is a device, and products of A with these vectors run on it, or would, were the vectors there.
 PetscErrorCode DeviceServes(const Settings &settings, Space vectors, bool *serves);
 

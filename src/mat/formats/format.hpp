@@ -106,7 +106,7 @@ public:
   virtual bool FollowsPattern() const { return false; }
 
   /// Products are only added to other products, as those of an off-diagonal block are to the diagonal block's: no entry
-  /// of z that a product adds to is a negative zero.
+  /// of z that a product adds to is a negative zero. Before Build().
   virtual void AddsToSums() {}
   /// On the host a format whose values lie as CSR's borrows the matrix's arrays: call before each Mult().
   virtual void Borrow(const CsrView &A) {}

@@ -70,13 +70,14 @@ PetscErrorCode Plans::Check(const std::string &name, bool *fits, std::string *wh
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Plans::Build(const std::string &name, std::unique_ptr<Format> *format)
+PetscErrorCode Plans::Build(const std::string &name, std::unique_ptr<Format> *format, bool adds)
 {
   Plan *plan;
 
   PetscFunctionBegin;
   PetscCall(Get(name, &plan));
   PetscCallCXX(*format = MakeFormat(name));
+  if (adds) (*format)->AddsToSums();
   PetscCall((*format)->Build(plan));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

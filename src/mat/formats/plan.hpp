@@ -62,7 +62,7 @@ public:
   /// Inspects it on the host if the device lacks memory.
   PetscErrorCode Check(const std::string &name, bool *fits, std::string *why, bool off_diagonal = false);
   /// Errors: as Format::Build().
-  PetscErrorCode Build(const std::string &name, std::unique_ptr<Format> *format);
+  PetscErrorCode Build(const std::string &name, std::unique_ptr<Format> *format, bool adds = false);
 
 private:
   Look                                         look_;

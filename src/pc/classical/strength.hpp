@@ -31,7 +31,7 @@ struct GlobalNumber {
 SPARSEGPU_HD PetscReal Along(const Scalar &unit, const Scalar &v)
 {
 #if defined(PETSC_USE_COMPLEX)
-  return unit.re * v.re - unit.im * v.im;
+  return SumOfProducts(unit.re, v.re, -unit.im, v.im);
 #else
   return unit * v;
 #endif

@@ -197,7 +197,9 @@ const std::vector<Operation> &DerivedOperations()
     {"submatrices", 1, false, Always, SubMatrices},
     {"product", 3, false, Always, Product},
 #if PETSC_VERSION_GE(3, 24, 0)
-    {"graph", 1, false, [](const Side &, const Facts &f) { return f.size == 1 && f.congruent && f.tame; }, Graph},
+    {"graph", 1, false, // magnitudes of complex values are rounded, on a GPU in another way
+     [](const Side &, const Facts &f) { return f.size == 1 && f.congruent && f.tame && !PetscDefined(USE_COMPLEX); },
+     Graph},
 #endif
     {"product_numeric", 4, false,
      [](const Side &s, const Facts &) { return s.slot[PRODUCT] && s.link[PRODUCT] == s.version; }, ProductNumeric},

@@ -39,38 +39,21 @@ PetscErrorCode CsrOptions::Check() const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether rows without entries are half of all or more: csr knows which have some.
-static bool MostAreEmpty(const CsrView &A, const RowLengths &lengths)
-{
-  return 2 * lengths.filled <= static_cast<unsigned long long>(A.rows);
-}
-static PetscInt FilledWidth(PetscInt asked, PetscReal mean)
-{
-  return asked ? asked : CsrWidth(mean);
-}
-
 PetscErrorCode CsrPlan::Shape(PetscInt *width, PetscInt *longest)
 {
-  const CsrView    &A     = rows();
-  const PetscInt    asked = options<CsrOptions>().width;
-  const RowLengths *lengths;
-  PetscInt          multiprocessors;
+  const CsrView &A     = rows();
+  const PetscInt asked = options<CsrOptions>().width;
+  PetscInt       multiprocessors;
 
   PetscFunctionBegin;
   PetscCall(look().Multiprocessors(&multiprocessors));
-  PetscCall(look().Lengths(&lengths));
-  const PetscReal nonzeros = static_cast<PetscReal>(A.nonzeros);
-  *width                   = asked ? asked : CsrWidth(A.rows ? nonzeros / A.rows : 0);
-  if (MostAreEmpty(A, *lengths) && lengths->filled > 0) { // their mean says nothing of those that are not
-    *longest = CsrLayout::FILLED_TURNS * FilledWidth(asked, nonzeros / static_cast<PetscReal>(lengths->filled));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  *width           = asked ? asked : CsrWidth(A.rows ? static_cast<PetscReal>(A.nonzeros) / A.rows : 0);
   const bool small = static_cast<PetscCount>(A.rows) * *width <= 2048 * multiprocessors;
   *longest         = (small ? CsrLayout::SMALL_TURNS : CsrLayout::LONG_TURNS) * *width;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// On a GPU of real numbers alone: compilers contract complex products in more than one way there.
+/// On a GPU of real numbers alone.
 PetscErrorCode CsrPlan::InOrder(bool *in_order)
 {
   PetscFunctionBegin;
@@ -187,6 +170,11 @@ PetscErrorCode Csr::BuildPattern(Plan *plan)
   PetscCall(plan->options<CsrOptions>().Check());
   PetscCall(static_cast<CsrPlan *>(plan)->Shape(&layout_.width, &layout_.long_length));
   PetscCall(plan->look().Lengths(&lengths));
+  const PetscInt filled = static_cast<PetscInt>(lengths->filled), asked = plan->options<CsrOptions>().width;
+  const bool     empty = 2 * PetscCount(filled) <= A.rows; // most rows are
+  PetscInt       width = layout_.width;                    // of a row that is not, where they are
+  if (empty && filled && !asked) width = CsrWidth(static_cast<PetscReal>(A.nonzeros) / filled);
+  if (adds_) layout_.long_length = std::max(layout_.long_length, CsrLayout::ADDED_TURNS * width);
   if (lengths->longest > layout_.long_length) PetscCall(CutLongRows(&plan->look()));
   pattern_              = A.device.i ? A.owners.pattern : nullptr;
   shared_pattern_bytes_ = pattern_ ? pattern_bytes_ : 0;
@@ -197,8 +185,7 @@ PetscErrorCode Csr::BuildPattern(Plan *plan)
   layout_.i      = pattern_ ? A.device.i : i_.data();
   layout_.j      = pattern_ ? A.device.j : j_.data();
   layout_.filled = -1;
-  if (MostAreEmpty(A, *lengths))
-    PetscCall(PlaceFilled(static_cast<PetscInt>(lengths->filled), plan->options<CsrOptions>().width));
+  if (empty) PetscCall(PlaceFilled(filled, width));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -220,14 +207,12 @@ static PetscErrorCode FilledRows(PetscInt rows, const PetscInt *i, std::vector<P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The same for the device, once, where most rows are empty: `filled` are not. `width`: threads for a row; 0: by its
-/// length.
+/// The same for the device, once, where most rows are empty: `filled` are not. `width`: threads for each of them.
 PetscErrorCode Csr::PlaceFilled(PetscInt filled, PetscInt width)
 {
   PetscFunctionBegin;
   layout_.filled       = filled;
   layout_.filled_width = width;
-  if (filled) layout_.filled_width = FilledWidth(width, static_cast<PetscReal>(layout_.nonzeros) / filled);
   pattern_bytes_ += sizeof(PetscInt) * static_cast<PetscLogDouble>(filled);
   PetscCall(filled_row_.Allocate(static_cast<size_t>(filled), Space::Device));
 #if defined(SPARSEGPU_HAVE_CUDA)

@@ -2,9 +2,9 @@
 /// CPU: neighbouring rows of one pattern (the unknowns of a node) are walked together, so that j and x are read once
 /// for all; without memory to note them each row is walked by itself. CUDA: `width` threads per row, 1 (the "scalar"
 /// kernel) to 32 (the "vector" kernel), chosen from the mean row length; rows of more than LONG_TURNS * width entries
-/// (SMALL_TURNS if the matrix does not fill the GPU; FILLED_TURNS if most rows are empty, of the others' width) go to a
-/// bin of their own, cut into chunks, one thread block per chunk. All in one launch: the block that finishes the last
-/// chunk of a row adds its chunks up, in their order. Bell & Garland, NVR-2008-004, sections 3.3 and 4.
+/// (SMALL_TURNS if the matrix does not fill the GPU; for AddsToSums() at least ADDED_TURNS) go to a bin of their own,
+/// cut into chunks, one thread block per chunk. All in one launch: the block that finishes the last chunk of a row adds
+/// its chunks up, in their order. Bell & Garland, NVR-2008-004, sections 3.3 and 4.
 #pragma once
 
 #include "mat/formats/plan.hpp"
@@ -14,10 +14,10 @@ namespace sparsegpu::formats
 {
 
 struct CsrLayout {
-  static constexpr PetscInt LONG_TURNS   = 64;   ///< entries per thread of a row outside the bin; measured on R-MAT
-  static constexpr PetscInt SMALL_TURNS  = 8;    ///< the same if all rows run at once: the longest bounds the time
-  static constexpr PetscInt FILLED_TURNS = 32;   ///< the same if most rows are empty: per thread of those that are not
-  static constexpr PetscInt CHUNK        = 2048; ///< entries of a long row per thread block: 8 to 16 per thread
+  static constexpr PetscInt LONG_TURNS  = 64;   ///< entries per thread of a row outside the bin; measured on R-MAT
+  static constexpr PetscInt SMALL_TURNS = 8;    ///< the same if all rows run at once: the longest bounds the time
+  static constexpr PetscInt ADDED_TURNS = 32;   ///< at least, for AddsToSums(): rows that are cut need another launch
+  static constexpr PetscInt CHUNK       = 2048; ///< entries of a long row per thread block: 8 to 16 per thread
 
   static constexpr PetscInt NODE_ROWS = 6;  ///< at most, as registers hold their sums
   static constexpr PetscInt UNKNOWN   = -2; ///< `filled` has not been looked for yet
