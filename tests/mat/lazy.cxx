@@ -8,6 +8,7 @@ using namespace testing;
 static PetscErrorCode Bits()
 {
   PetscFunctionBeginUser;
+  if (!DIA_PAYS) return Skip("dia is not faster here");
   for (const Expectation &e : Expectations()) {
     LazyPair pair;
     PetscCall(pair.Create(PETSC_COMM_SELF, e.p, "kokkos"));
@@ -173,6 +174,7 @@ static PetscErrorCode NoMemory()
   std::string reason;
 
   PetscFunctionBeginUser;
+  if (!DIA_PAYS) return Skip("dia is not faster here");
   PetscCall(
       pair.Create(PETSC_COMM_SELF, conformance::Banded("large", 1000000, 1000000, {-100, -1, 0, 1, 100}), "kokkos"));
   PetscCall(pair.Multiply(1, "large"));
