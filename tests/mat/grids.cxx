@@ -22,8 +22,8 @@ static PetscErrorCode Details(Mat A, std::string *text)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether products walk from plane to plane: with all grids of several planes that have few other rows or, on an older
-/// device, with none.
+/// Whether products walk from plane to plane: with all grids of several planes that have few other rows, or with none on
+/// an older device; with some of complex numbers, whose planes take twice the shared memory.
 static PetscErrorCode CheckWalked(Mat A, const Grid &g, std::optional<bool> *all)
 {
   std::string text;
@@ -33,7 +33,6 @@ static PetscErrorCode CheckWalked(Mat A, const Grid &g, std::optional<bool> *all
   const bool walked = text.find("walked from plane to plane") != std::string::npos;
   const bool may    = g.z > 1 && !g.many;
   if (!*all && may) *all = walked;
-  // of complex numbers planes take twice the shared memory
   PetscCheck(PetscDefined(USE_COMPLEX) ? may || !walked : walked == (may && **all), PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "%s: %s", g.name, text.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
