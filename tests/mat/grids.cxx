@@ -22,16 +22,15 @@ static PetscErrorCode Details(Mat A, std::string *text)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether products walk from plane to plane: with all grids of several planes that have few other rows, or with none on
-/// an older device; with some of complex numbers, whose planes take twice the shared memory.
+/// Whether products walk from plane to plane: with all grids of several planes that have few other rows, or on an older
+/// device with none; of complex numbers with some.
 static PetscErrorCode CheckWalked(Mat A, const Grid &g, std::optional<bool> *all)
 {
   std::string text;
 
   PetscFunctionBeginUser;
   PetscCall(Details(A, &text));
-  const bool walked = text.find("walked from plane to plane") != std::string::npos;
-  const bool may    = g.z > 1 && !g.many;
+  const bool walked = text.find("walked from plane to plane") != std::string::npos, may = g.z > 1 && !g.many;
   if (!*all && may) *all = walked;
   PetscCheck(PetscDefined(USE_COMPLEX) ? may || !walked : walked == (may && **all), PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "%s: %s", g.name, text.c_str());
