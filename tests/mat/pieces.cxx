@@ -97,7 +97,7 @@ static PetscErrorCode Rounds()
         PetscCall(pieces.SetUp(PETSC_COMM_WORLD, sent, &receives, &fits));
         PetscCheck(fits && receives == expected, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d entries come, not %d",
                    (int)receives, (int)expected);
-        if (serve) pieces.LetPeersServe(nullptr);
+        if (serve) PetscCall(pieces.LetPeersServe(nullptr));
         for (int round = 0; round < 7; ++round) {
           // once that is decided, each rank may have its values elsewhere
           const bool           other  = all && round > 2 && (round + PetscGlobalRank) % 2;

@@ -104,7 +104,7 @@ PetscErrorCode SendOthers(MPI_Comm comm, PetscOptions options, const ByRank &oth
     PetscCallCXX(coo->sent.insert(coo->sent.end(), entries.begin(), entries.end()));
   }
   PetscCall(coo->pieces.SetUp(comm, pieces, &coo->receives, fits));
-  coo->pieces.LetPeersServe(options);
+  PetscCall(coo->pieces.LetPeersServe(options));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -21,6 +21,13 @@ comm::Graph PieceExchange::GraphOfPieces(size_t ranks) const
   return graph;
 }
 
+PetscErrorCode PieceExchange::LetPeersServe(PetscOptions options)
+{
+  PetscFunctionBegin;
+  PetscCall(comm::ReadUse(options, &use_, &timeout_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Makes the channel, or not, once; by all ranks in the same call.
 PetscErrorCode PieceExchange::Decide(Space space)
 {
@@ -30,28 +37,23 @@ PetscErrorCode PieceExchange::Decide(Space space)
       std::is_sorted(sent_.begin(), sent_.end(), [](const Piece &a, const Piece &b) { return a.rank < b.rank; });
   std::shared_ptr<comm::Peers> peers;
   comm::Graph                  graph;
-  comm::Use                    use;
   std::string                  why;
-  double                       timeout;
   PetscMPIInt                  mine, any, size;
   bool                         lacks = false;
 
   PetscFunctionBegin;
   again_ = true;
-  if (!peers_serve_ || decided_ || (first && !large_)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (use_ == comm::Use::No || decided_ || (first && !large_)) PetscFunctionReturn(PETSC_SUCCESS);
   decided_ = true;
   if (space == Space::Device)
     PetscCall(MayLackMemory([&] { return staged_.Allocate(static_cast<size_t>(sends_), space); }, &lacks));
   mine = !by_rank || lacks ? NONE : space == Space::Host ? HOST : DEVICE;
   PetscCallMPI(MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_BOR, comm_));
-  if (any == HOST || any == DEVICE) {
-    PetscCall(comm::ReadUse(options_, &use, &timeout));
-    PetscCall(comm::Peers::Find(comm_, space, use, &peers, &why));
-  }
+  if (any == HOST || any == DEVICE) PetscCall(comm::Peers::Find(comm_, space, use_, &peers, &why));
   if (peers && why.empty()) {
     PetscCallMPI(MPI_Comm_size(comm_, &size));
     PetscCallCXX(graph = GraphOfPieces(static_cast<size_t>(size)));
-    PetscCall(channel_.Create(peers, graph, timeout, &why));
+    PetscCall(channel_.Create(peers, graph, timeout_, &why));
   }
   if (channel_.made())
     host_.reset();

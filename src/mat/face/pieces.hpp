@@ -33,11 +33,8 @@ public:
   /// more than PetscInt counts on one; nothing is exchanged then. Collective.
   PetscErrorCode SetUp(MPI_Comm comm, const std::vector<Piece> &sent, PetscInt *receives, bool *fits);
   /// Values may travel through memory of peers, as -sparsegpu_peer in these options says. On all ranks or on none.
-  void LetPeersServe(PetscOptions options)
-  {
-    peers_serve_ = true;
-    options_     = options;
-  }
+  /// Errors: comm::ReadUse()'s.
+  PetscErrorCode LetPeersServe(PetscOptions options);
   /// Has it been set up?
   explicit operator bool() const { return comm_ != MPI_COMM_NULL; }
   /// Memory for values in `space`. Errors: PETSC_ERR_MEM. Not collective.
@@ -64,10 +61,11 @@ private:
   std::vector<Piece>            sent_, received_; ///< none is empty
   PetscInt                      sends_ = 0, receives_ = 0;
   std::shared_ptr<PinnedMemory> host_; ///< [sends_ + receives_], of all exchanges: each ends before the next
-  bool                          large_ = false, peers_serve_ = false, decided_ = false, again_ = false;
-  PetscOptions                  options_ = nullptr;
-  comm::Channel                 channel_; ///< made: values travel by it
-  Array<Scalar>                 staged_;  ///< [sends_] where the channel is on the device: values of the host
+  bool                          large_ = false, decided_ = false, again_ = false;
+  comm::Use                     use_     = comm::Use::No;
+  double                        timeout_ = 0; ///< seconds
+  comm::Channel                 channel_;     ///< made: values travel by it
+  Array<Scalar>                 staged_;      ///< [sends_] where the channel is on the device: values of the host
 };
 
 /// The pieces that the other ranks' leaves of `forest` are: `roots` are those that some rank has a leaf of, of each

@@ -62,7 +62,7 @@ PetscErrorCode ProductRows::Receive(PetscLayout layout, const Numbering &rows, c
   PetscCall(of_rows.Exchange(sent.row.data(), received->row.data()));
   PetscCall(of_rows.Exchange(sent.length.data(), received->length.data()));
   PetscCall(entries_.SetUp(layout->comm, entries, &received_, fits));
-  entries_.LetPeersServe(nullptr);
+  PetscCall(entries_.LetPeersServe(nullptr));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ExchangeRuns(layout->comm, received->shape, entries, listed, &entries_, received_, &received->columns));
   for (PetscInt &row : received->row) row -= rows.begin;

@@ -151,7 +151,7 @@ PetscErrorCode RowStack::FetchColumns(MPI_Comm comm, const std::vector<PetscInt>
     }
   }
   PetscCall(entries_.SetUp(comm, pieces, &fetched_, fits));
-  entries_.LetPeersServe(nullptr);
+  PetscCall(entries_.LetPeersServe(nullptr));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ExchangeRuns(comm, shape, pieces, rows, &entries_, fetched_, &runs));
   PetscCall(NumberAnew(shape, lengths, std::move(runs)));

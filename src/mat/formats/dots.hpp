@@ -28,7 +28,8 @@ enum class ProductSums {
 struct StepLength; // mat/formats/step_length.hpp
 
 /// z and its inner products, as sums of at most DOT_GROUPS groups of thread blocks: whoever needs them adds these up in
-/// their order. All arrays are on the device. `count`: of the sums of the kind.
+/// their order. All arrays are on the device. `count`: of the sums of the kind. Of Shadow and Minimise rows that are
+/// left out are stored without W.
 struct ProductDots {
   const Scalar *x;       ///< [rows]
   Scalar       *z;       ///< [rows]
@@ -46,8 +47,7 @@ struct ProductDots {
   const Scalar *factor; ///< [1]; minus is for Shadow and Minimise, where Format::TakesDifferences()
   StepLength   *length; ///< [1] of Shadow, where Format::TakesDifferences(): found by the last thread block; null: none
   const comm::DeviceExchange *exchange; ///< begun by the product; null: none
-  const std::uint32_t
-      *left_out; ///< [rows / 32 + 1] bit r % 32 of word r / 32: row r is in no sum, and without W; null: all are
+  const std::uint32_t *left_out; ///< [rows / 32 + 1] bit r % 32 of word r / 32: row r is in no sum; null: all are
 };
 
 /// As many thread blocks as any format's product has, at most: a block has three rows or more, but for the last one.
