@@ -83,16 +83,6 @@ PetscErrorCode NeedsRanks(bool *needs)
   if (*needs) PetscCall(Skip("no vectors on a device, or one process"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-Problem Uneven()
-{
-  conformance::Builder uneven("uneven", 700, 700); // rows of no entry, of few, and of all columns
-
-  for (PetscInt i = 0; i < 700; ++i)
-    for (PetscInt k = 0; k < (i == 300 ? 700 : i % 9); ++k)
-      uneven.Add(i, i == 300 ? k : (i * 7 + k * 31) % 700, conformance::Value((unsigned long long)(i * 1000 + k)));
-  return uneven;
-}
 } // namespace
 
 /// All formats of the diagonal block, with values scaled in between; also where one rank's block is in a format without
@@ -109,7 +99,7 @@ static PetscErrorCode Formats()
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCall(VectorTypes(&types));
   PetscCall(testing::Formats(&formats));
-  for (const Problem &p : {(Problem)conformance::Banded("banded", 2000, 2000, {-40, -1, 0, 1, 40}), Uneven()})
+  for (const Problem &p : Problems())
     for (Layout layout : {Layout::Even, Layout::FirstEmpty})
       for (const std::string &format : formats) {
         Mat         A, block;

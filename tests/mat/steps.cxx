@@ -8,21 +8,6 @@ static const char help[] = "Products whose sums are used at once: steps of smoot
 using namespace testing;
 using namespace steps;
 
-namespace
-{
-std::vector<Problem> Problems()
-{
-  std::vector<Problem> problems;
-  problems.push_back(conformance::Banded("banded", 2000, 2000, {-40, -1, 0, 1, 40}));
-  conformance::Builder uneven("uneven", 700, 700); // rows of no entry, of few, and of all columns
-  for (PetscInt i = 0; i < 700; ++i)
-    for (PetscInt k = 0; k < (i == 300 ? 700 : i % 9); ++k)
-      uneven.Add(i, i == 300 ? k : (i * 7 + k * 31) % 700, conformance::Value((unsigned long long)(i * 1000 + k)));
-  problems.push_back(uneven);
-  return problems;
-}
-} // namespace
-
 /// All formats with all vectors on the device, before and after new values; those without steps say so.
 static PetscErrorCode Device()
 {

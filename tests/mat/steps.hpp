@@ -84,4 +84,16 @@ inline PetscErrorCode CheckStep(Mat A, const StepFactors &by, bool diagonal, con
 inline constexpr StepFactors FACTORS[] = {
     {0, 0, 1}, {0, 1, (PetscReal)0.3}, {(PetscReal)-0.4, (PetscReal)1.4, (PetscReal)0.5}};
 
+inline std::vector<testing::Problem> Problems()
+{
+  std::vector<testing::Problem> problems;
+  problems.push_back(conformance::Banded("banded", 2000, 2000, {-40, -1, 0, 1, 40}));
+  conformance::Builder uneven("uneven", 700, 700); // rows of no entry, of few, and of all columns
+  for (PetscInt i = 0; i < 700; ++i)
+    for (PetscInt k = 0; k < (i == 300 ? 700 : i % 9); ++k)
+      uneven.Add(i, i == 300 ? k : (i * 7 + k * 31) % 700, conformance::Value((unsigned long long)(i * 1000 + k)));
+  problems.push_back(uneven);
+  return problems;
+}
+
 } // namespace steps

@@ -57,20 +57,14 @@ template <int count> static __global__ void __launch_bounds__(PASS_THREADS) clos
 
 template <int count> static PetscErrorCode Launch(const Closing &c, cudaStream_t stream)
 {
-  PetscInt multiprocessors;
-
   PetscFunctionBegin;
   if (!c.off) {
     PetscCall(LaunchEarly<closing_sums_kernel<count>>(PetscInt(1), PASS_THREADS, stream, c));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   const CsrLayout off = *c.off;
-  PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
-  PetscCall(WithGhostWidth(off, [&](auto width) {
-    constexpr int  WIDTH  = decltype(width)::value;
-    const PetscInt blocks = csr_ghost_blocks(off, WIDTH, PASS_THREADS, multiprocessors);
-    return LaunchEarly<closing_kernel<WIDTH, count>>(blocks < PASS_BLOCKS ? blocks : PASS_BLOCKS, PASS_THREADS, stream,
-                                                     c, off);
+  PetscCall(WithGhostRows(off, PASS_THREADS, PASS_BLOCKS, [&](auto width, PetscInt blocks) {
+    return LaunchEarly<closing_kernel<decltype(width)::value, count>>(blocks, PASS_THREADS, stream, c, off);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

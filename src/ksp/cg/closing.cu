@@ -64,7 +64,6 @@ static __global__ void __launch_bounds__(PASS_THREADS) closing_sums_kernel(Closi
 PetscErrorCode CloseProduct_CUDA(const Closing &closing, Stream stream)
 {
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
-  PetscInt           multiprocessors;
 
   PetscFunctionBegin;
   if (!closing.off) {
@@ -72,12 +71,8 @@ PetscErrorCode CloseProduct_CUDA(const Closing &closing, Stream stream)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   const CsrLayout off = *closing.off;
-  PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
-  PetscCall(WithGhostWidth(off, [&](auto width) {
-    constexpr int  WIDTH  = decltype(width)::value;
-    const PetscInt blocks = csr_ghost_blocks(off, WIDTH, PASS_THREADS, multiprocessors);
-    return LaunchEarly<closing_kernel<WIDTH>>(blocks < PASS_BLOCKS ? blocks : PASS_BLOCKS, PASS_THREADS, s, closing,
-                                              off);
+  PetscCall(WithGhostRows(off, PASS_THREADS, PASS_BLOCKS, [&](auto width, PetscInt blocks) {
+    return LaunchEarly<closing_kernel<decltype(width)::value>>(blocks, PASS_THREADS, s, closing, off);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

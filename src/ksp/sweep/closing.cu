@@ -71,7 +71,6 @@ static __global__ void __launch_bounds__(JACOBI_THREADS) closing_norm_kernel(Swe
 PetscErrorCode CloseSweep_CUDA(const SweepClosing &closing, Stream stream)
 {
   const cudaStream_t s = static_cast<cudaStream_t>(stream);
-  PetscInt           multiprocessors;
 
   PetscFunctionBegin;
   if (!closing.off) {
@@ -79,12 +78,8 @@ PetscErrorCode CloseSweep_CUDA(const SweepClosing &closing, Stream stream)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   const CsrLayout off = *closing.off;
-  PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
-  PetscCall(WithGhostWidth(off, [&](auto width) {
-    constexpr int  WIDTH  = decltype(width)::value;
-    const PetscInt blocks = csr_ghost_blocks(off, WIDTH, JACOBI_THREADS, multiprocessors);
-    return LaunchEarly<closing_kernel<WIDTH>>(blocks < JACOBI_BLOCKS ? blocks : JACOBI_BLOCKS, JACOBI_THREADS, s,
-                                              closing, off);
+  PetscCall(WithGhostRows(off, JACOBI_THREADS, JACOBI_BLOCKS, [&](auto width, PetscInt blocks) {
+    return LaunchEarly<closing_kernel<decltype(width)::value>>(blocks, JACOBI_THREADS, s, closing, off);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

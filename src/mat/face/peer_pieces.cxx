@@ -32,7 +32,6 @@ PetscErrorCode PieceExchange::LetPeersServe(PetscOptions options)
 PetscErrorCode PieceExchange::Decide(Space space)
 {
   constexpr int HOST = 1, DEVICE = 2, NONE = 4;
-  const bool    first = !again_;
   const bool    by_rank =
       std::is_sorted(sent_.begin(), sent_.end(), [](const Piece &a, const Piece &b) { return a.rank < b.rank; });
   std::shared_ptr<comm::Peers> peers;
@@ -42,9 +41,10 @@ PetscErrorCode PieceExchange::Decide(Space space)
   bool                         lacks = false;
 
   PetscFunctionBegin;
-  again_ = true;
-  if (use_ == comm::Use::No || decided_ || (first && !large_)) PetscFunctionReturn(PETSC_SUCCESS);
-  decided_ = true;
+  if (use_ == comm::Use::No || decided_) PetscFunctionReturn(PETSC_SUCCESS);
+  decided_ = due_;
+  due_     = true;
+  if (!decided_) PetscFunctionReturn(PETSC_SUCCESS);
   if (space == Space::Device)
     PetscCall(MayLackMemory([&] { return staged_.Allocate(static_cast<size_t>(sends_), space); }, &lacks));
   mine = !by_rank || lacks ? NONE : space == Space::Host ? HOST : DEVICE;

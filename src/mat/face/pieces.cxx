@@ -50,7 +50,7 @@ PetscErrorCode PieceExchange::SetUp(MPI_Comm comm, const std::vector<Piece> &sen
   PetscMPIInt too_many[2] = {all >= PETSC_MAX_INT, all >= LARGE}, any[2];
   PetscCallMPI(MPI_Allreduce(too_many, any, 2, MPI_INT, MPI_MAX, comm));
   *fits     = !any[0];
-  large_    = any[1] != 0;
+  due_      = any[1] != 0;
   *receives = receives_ = *fits ? static_cast<PetscInt>(all) : 0;
   if (*fits && comm_ == MPI_COMM_NULL) PetscCall(PetscCommDuplicate(comm, &comm_, &tag_));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -61,7 +61,7 @@ private:
   std::vector<Piece>            sent_, received_; ///< none is empty
   PetscInt                      sends_ = 0, receives_ = 0;
   std::shared_ptr<PinnedMemory> host_; ///< [sends_ + receives_], of all exchanges: each ends before the next
-  bool                          large_ = false, decided_ = false, again_ = false;
+  bool                          due_ = false, decided_ = false; ///< due_: the next exchange decides
   comm::Use                     use_     = comm::Use::No;
   double                        timeout_ = 0; ///< seconds
   comm::Channel                 channel_;     ///< made: values travel by it

@@ -19,14 +19,10 @@ template <int width> static __global__ void __launch_bounds__(THREADS, 5)
 PetscErrorCode CsrAddArriving_CUDA(const CsrLayout &A, const comm::DeviceExchange &exchange, const SumTarget &to,
                                    Stream stream)
 {
-  PetscInt multiprocessors;
-
   PetscFunctionBegin;
-  PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
-  PetscCall(WithGhostWidth(A, [&](auto width) {
-    constexpr int WIDTH = decltype(width)::value;
-    return LaunchEarly<csr_ghosts_kernel<WIDTH>>(csr_ghost_blocks(A, WIDTH, THREADS, multiprocessors), THREADS,
-                                                 static_cast<cudaStream_t>(stream), A, exchange, to);
+  PetscCall(WithGhostRows(A, THREADS, PETSC_MAX_INT, [&](auto width, PetscInt blocks) {
+    return LaunchEarly<csr_ghosts_kernel<decltype(width)::value>>(blocks, THREADS, static_cast<cudaStream_t>(stream), A,
+                                                                  exchange, to);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -62,17 +62,20 @@ inline PetscInt csr_ghost_blocks(const CsrLayout &A, PetscInt width, PetscInt th
   return rows == 0 ? 1 : useful < full ? useful : full;
 }
 
-/// launch(width) with the threads that a row takes, a constant: fewer where rows are so many that not all would be on
-/// the device at a time, as one wave of thread blocks after the other takes longer than a row's entries in turn.
-template <class Launch> PetscErrorCode WithGhostWidth(const CsrLayout &A, Launch launch)
+/// launch(width, blocks) with the threads that a row takes, a constant, and how many blocks of `threads` threads,
+/// `most` at most: fewer threads where rows are so many that not all would be on the device at a time, as one wave of
+/// thread blocks after the other takes longer than a row's entries in turn.
+template <class Launch> PetscErrorCode WithGhostRows(const CsrLayout &A, PetscInt threads, PetscInt most, Launch launch)
 {
   constexpr PetscInt ROOM  = 131072; // threads, of any device: the order of sums here must not depend on it
   const PetscInt     rows  = A.filled >= 0 ? A.filled : A.rows;
-  PetscInt           width = A.filled > 0 ? A.filled_width : A.width;
+  PetscInt           width = A.filled > 0 ? A.filled_width : A.width, multiprocessors;
 
   PetscFunctionBegin;
+  PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
   while (width > 1 && rows > ROOM / width) width /= 2;
-  PetscCall(WithRowWidth(width, launch));
+  const PetscInt useful = csr_ghost_blocks(A, width, threads, multiprocessors), blocks = useful < most ? useful : most;
+  PetscCall(WithRowWidth(width, [&](auto constant) { return launch(constant, blocks); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
