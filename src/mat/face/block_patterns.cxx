@@ -7,29 +7,11 @@
 namespace sparsegpu::face
 {
 
-namespace
-{
-/// The columns that `numbers` names, each once.
-PetscErrorCode FindGhosts(const Array<PetscInt> &numbers, std::vector<PetscInt> *ghosts)
-{
-  Numbers distinct;
-
-  PetscFunctionBegin;
-  PetscCallCXX(ghosts->resize(numbers.size()));
-  if (numbers.size() == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(numbers.ToHost(ghosts->data()));
-  PetscCallCXX(distinct.Assign(*ghosts));
-  PetscCallCXX(*ghosts = distinct.list());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-} // namespace
-
 PetscErrorCode SplitPattern(Space space, const Array<PetscInt> &i, const Array<PetscInt> &j, PetscInt begin,
                             PetscInt end, BlockPatterns *patterns)
 {
-  const PetscInt  rows = static_cast<PetscInt>(i.size()) - 1;
-  Array<PetscInt> ghosts;
-  PetscInt        total;
+  const PetscInt rows = static_cast<PetscInt>(i.size()) - 1;
+  PetscInt       total;
 
   PetscFunctionBegin;
   for (Array<PetscInt> &of_block : patterns->i) PetscCall(of_block.Allocate(i.size(), space));
@@ -44,11 +26,9 @@ PetscErrorCode SplitPattern(Space space, const Array<PetscInt> &i, const Array<P
                                   rows::values::SplitRows{begin, end, i.data(), j.data(), own_i, others_i,
                                                           patterns->j[0].data(), patterns->j[1].data()}));
   Array<PetscInt> *const others = &patterns->j[1];
-  PetscCall(FindGhosts(*others, &patterns->ghosts));
-  PetscCall(ghosts.Copy(patterns->ghosts.data(), patterns->ghosts.size(), space));
-  PetscCall(rows::values::ForEach(
-      space, static_cast<PetscCount>(others->size()),
-      rows::values::FindPlaces{static_cast<PetscInt>(patterns->ghosts.size()), ghosts.data(), others->data()}));
+  PetscCall(Bring(WhereNumbersGo(space, others->size()), others));
+  PetscCall(NumberLocally(0, 0, {}, others, &patterns->ghosts));
+  PetscCall(Bring(space, others));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

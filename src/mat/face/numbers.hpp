@@ -1,10 +1,10 @@
 /// Distinct numbers of rows or columns, and which of them one is.
 #pragma once
 
-#include <petscsys.h>
 #include <algorithm>
 #include <utility>
 #include <vector>
+#include "device/buffer.hpp"
 
 namespace sparsegpu::face
 {
@@ -13,9 +13,9 @@ class Numbers
 {
 public:
   /// Those among `given`, which may come several times. Throws what std::vector does.
-  void Assign(const std::vector<PetscInt> &given) { AssignOutside(0, 0, {}, given); }
-  /// Those among both that are not of [begin, begin + own).
-  void AssignOutside(PetscInt begin, PetscInt own, const std::vector<PetscInt> &some, const std::vector<PetscInt> &more)
+  void Assign(const std::vector<PetscInt> &given) { AssignOutside(0, 0, given); }
+  /// Those of them that are not of [begin, begin + own).
+  void AssignOutside(PetscInt begin, PetscInt own, const std::vector<PetscInt> &given)
   {
     PetscInt last  = -1;
     size_t   count = 0;
@@ -24,9 +24,8 @@ public:
     place_.clear();
     first_           = PETSC_MAX_INT;
     const auto visit = [&](const auto &call) {
-      for (const std::vector<PetscInt> *numbers : {&some, &more})
-        for (const PetscInt number : *numbers)
-          if (number < begin || number >= begin + own) call(number);
+      for (const PetscInt number : given)
+        if (number < begin || number >= begin + own) call(number);
     };
     visit([&](PetscInt number) {
       first_ = std::min(first_, number);
@@ -59,16 +58,23 @@ public:
     if (!place_.empty()) return place_[static_cast<size_t>(number - first_)];
     return static_cast<PetscInt>(std::lower_bound(list_.begin(), list_.end(), number) - list_.begin());
   }
-  /// Numbers of [begin, begin + own) become those from 0 on, others, which are there, their places behind `own`.
-  void Localize(PetscInt begin, PetscInt own, std::vector<PetscInt> *numbers) const
-  {
-    for (PetscInt &number : *numbers)
-      number = number >= begin && number < begin + own ? number - begin : own + Place(number);
-  }
 
 private:
   std::vector<PetscInt> list_, place_; ///< place_ [range of the numbers], or empty: -1 where there is none
   PetscInt              first_ = 0;
 };
+
+/// Where `count` numbers of `space` are best looked at: a few on the host, as launches take longer.
+inline Space WhereNumbersGo(Space space, size_t count)
+{
+  return count < 8192 ? Space::Host : space;
+}
+/// The array in `space`.
+PetscErrorCode Bring(Space space, Array<PetscInt> *numbers);
+/// *others: those among `given`, ascending, and among `numbers` that are not of [begin, begin + own), ascending, each
+/// once. Then `numbers`, where they lie, become local: own ones count from 0, others are their places in *others behind
+/// `own`. Errors: PETSC_ERR_MEM.
+PetscErrorCode NumberLocally(PetscInt begin, PetscInt own, const std::vector<PetscInt> &given, Array<PetscInt> *numbers,
+                             std::vector<PetscInt> *others);
 
 } // namespace sparsegpu::face

@@ -3,6 +3,7 @@
 /// received ones by rank. All other rows stay where they were computed.
 #include "mat/face/product_rows.hpp"
 #include <algorithm>
+#include "mat/face/numbers.hpp"
 #include "mat/rows/running_sum.hpp"
 #include "mat/rows/value_operations.hpp"
 #include "petsc/may_lack_memory.hpp"
@@ -14,9 +15,10 @@ using products::SparseRows;
 
 /// The computed rows that other ranks own, of those that have entries.
 PetscErrorCode ProductRows::GetOthers(const Numbering &rows, const Numbering &columns, const SparseRows &computed,
-                                      Sent *sent)
+                                      ListedRows *sent)
 {
   std::vector<PetscInt> begin;
+  Array<PetscInt>       local, others;
 
   PetscFunctionBegin;
   if (rows.others.empty()) PetscFunctionReturn(PETSC_SUCCESS);
@@ -28,17 +30,23 @@ PetscErrorCode ProductRows::GetOthers(const Numbering &rows, const Numbering &co
     PetscCallCXX(sent->row.push_back(rows.others[k]));
     PetscCallCXX(sent->length.push_back(begin[k + 1] - begin[k]));
   }
-  PetscCallCXX(sent->columns.resize(static_cast<size_t>(begin.back() - begin_)));
-  if (sent->columns.empty()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(CopyToHost(space_, computed.arrays.j + begin_, sent->columns.size(), sent->columns.data()));
-  for (PetscInt &c : sent->columns) c = columns.Global(c);
+  const size_t entries = static_cast<size_t>(begin.back() - begin_);
+  if (entries == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(local.Allocate(entries, space_));
+  PetscCall(CopyWithin(space_, computed.arrays.j + begin_, entries, local.data()));
+  PetscCall(Bring(WhereNumbersGo(space_, entries), &local));
+  PetscCall(others.Copy(columns.others.data(), columns.others.size(), local.space()));
+  PetscCall(sent->columns.Allocate(entries, local.space()));
+  PetscCall(rows::values::ForEach(
+      local.space(), static_cast<PetscCount>(entries),
+      rows::values::NameLocals{columns.begin, columns.own, others.data_or_null(), local.data(), sent->columns.data()}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode ProductRows::Receive(PetscLayout layout, const Numbering &rows, const Numbering &columns,
-                                    const Sent &sent, Received *received, bool *fits)
+                                    const ListedRows &sent, Received *received, bool *fits)
 {
-  const ListedRows   listed{sent.row, sent.length, sent.columns};
+  Runs               runs;
   PieceExchange      of_rows;
   PetscInt           count;
   PetscMPIInt        owner = -1;
@@ -54,7 +62,9 @@ PetscErrorCode ProductRows::Receive(PetscLayout layout, const Numbering &rows, c
     pieces.back().count++;
     entries.back().count += sent.length[k];
   }
-  PetscCall(AgreeOnRuns(layout->comm, columns, pieces, listed, &received->shape));
+  PetscCall(runs.Find(layout->comm, received->shape, columns, pieces, sent, fits));
+  if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
+  received->shape = runs.shape();
   PetscCall(of_rows.SetUp(layout->comm, pieces, &count, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCXX(received->row.resize(static_cast<size_t>(count)));
@@ -64,7 +74,7 @@ PetscErrorCode ProductRows::Receive(PetscLayout layout, const Numbering &rows, c
   PetscCall(entries_.SetUp(layout->comm, entries, &received_, fits));
   PetscCall(entries_.LetPeersServe(nullptr));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(ExchangeRuns(layout->comm, received->shape, entries, listed, &entries_, received_, &received->columns));
+  PetscCall(runs.Exchange(layout->comm, entries, &entries_, received_, &received->runs));
   for (PetscInt &row : received->row) row -= rows.begin;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -73,21 +83,17 @@ PetscErrorCode ProductRows::Receive(PetscLayout layout, const Numbering &rows, c
 PetscErrorCode ProductRows::NumberColumns(const Numbering &columns, const SparseRows &computed, Received *received,
                                           std::vector<PetscInt> *others)
 {
-  const RunShape       &shape = received->shape;
   std::vector<PetscInt> place;
   Array<PetscInt>       number;
 
   PetscFunctionBegin;
-  PetscCall(JoinColumns(columns, shape.width, &received->columns, others, &place));
-  if (shape.height * shape.width > 1)
-    PetscCallCXX(received->columns = ColumnsOfRuns(shape, received->length, received->columns));
-  PetscCall(number.Take(std::move(place), space_));
   PetscCall(stack_j_.Allocate(static_cast<size_t>(computed_) + static_cast<size_t>(received_), space_));
+  PetscCall(NumberRuns(space_, received->shape, columns, received->length, std::move(received->runs),
+                       stack_j_.data() + computed_, others, &place));
+  PetscCall(number.Take(std::move(place), space_));
   PetscCall(rows::values::ForEach(
       space_, computed_,
       rows::values::NumberOthers{columns.own, computed.arrays.j, number.data_or_null(), stack_j_.data()}));
-  if (received_)
-    PetscCall(CopyFromHost(space_, received->columns.data(), received->columns.size(), stack_j_.data() + computed_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -197,14 +203,15 @@ PetscErrorCode ProductRows::Join(const Numbering &rows, const Numbering &columns
 PetscErrorCode ProductRows::Find(PetscLayout layout, const Numbering &rows, const Numbering &columns,
                                  const SparseRows &computed, BlockPatterns *patterns, bool *fits)
 {
-  Sent     sent;
-  Received received;
-  bool     none, lacks = false;
+  ListedRows sent;
+  Received   received;
+  bool       none, lacks = false;
 
   PetscFunctionBegin;
   computed_ = computed.nonzeros;
-  *fits     = true;
-  PetscCall(GetOthers(rows, columns, computed, &sent));
+  PetscCall(MayLackMemory([&] { return GetOthers(rows, columns, computed, &sent); }, &lacks));
+  PetscCall(AllAgree(layout->comm, !lacks, fits));
+  if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AllAgree(layout->comm, sent.row.empty(), &none));
   sums_          = !none;
   received.shape = RunShape{computed.blocks.row_size, computed.blocks.column_size};

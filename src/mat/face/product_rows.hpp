@@ -4,7 +4,6 @@
 
 #include "mat/face/block_patterns.hpp"
 #include "mat/face/row_stack.hpp"
-#include "mat/face/runs.hpp"
 
 namespace sparsegpu::face
 {
@@ -29,19 +28,15 @@ public:
   PetscErrorCode TakeValues(int block, Scalar *a) const;
 
 private:
-  /// Rows of other ranks, on the host: numbers and columns in the matrix.
-  struct Sent {
-    std::vector<PetscInt> row, length, columns;
-  };
   /// Rows of this rank that other ranks have sent, on the host.
   struct Received {
-    std::vector<PetscInt> row, length, columns; ///< own row; entries; in the matrix, by runs until they are numbered
-    RunShape              shape;                ///< of the runs
+    std::vector<PetscInt> row, length, runs; ///< own row; entries; columns in the matrix, by runs
+    RunShape              shape;             ///< of the runs
   };
 
   PetscErrorCode GetOthers(const Numbering &rows, const Numbering &columns, const products::SparseRows &computed,
-                           Sent *sent);
-  PetscErrorCode Receive(PetscLayout layout, const Numbering &rows, const Numbering &columns, const Sent &sent,
+                           ListedRows *sent);
+  PetscErrorCode Receive(PetscLayout layout, const Numbering &rows, const Numbering &columns, const ListedRows &sent,
                          Received *received, bool *fits);
   PetscErrorCode CheckCount(PetscCount summed) const;
   PetscErrorCode Join(const Numbering &rows, const Numbering &columns, const products::SparseRows &computed,

@@ -2,8 +2,8 @@
 /// columns, and values as often as these change.
 #include "mat/face/row_stack.hpp"
 #include <algorithm>
+#include "mat/face/numbers.hpp"
 #include "mat/face/parallel_away.hpp"
-#include "mat/face/runs.hpp"
 #include "mat/rows/value_operations.hpp"
 
 namespace sparsegpu::face
@@ -40,35 +40,17 @@ PetscErrorCode RowStack::Join(Mat M, bool *fits)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Columns get the numbers that they have once those of the fetched entries, by runs, are among them.
-PetscErrorCode RowStack::NumberAnew(const RunShape &shape, const std::vector<PetscInt> &length,
-                                    std::vector<PetscInt> &&runs)
+/// The rows asked->row looked up where the patterns are. Not collective.
+PetscErrorCode RowStack::LookUp(Mat M, ListedRows *asked)
 {
-  std::vector<PetscInt> others, place;
-
-  PetscFunctionBegin;
-  PetscCall(JoinColumns(columns_, shape.width, &runs, &others, &place));
-  for (size_t k = 0; k < place.size(); k++) ghosts_[k] = columns_.own + place[k];
-  columns_.others = std::move(others);
-  if (shape.height * shape.width > 1)
-    PetscCallCXX(host_fetched_ = ColumnsOfRuns(shape, length, runs));
-  else
-    host_fetched_ = std::move(runs);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Rows `asked` looked up where the patterns are. Not collective.
-PetscErrorCode RowStack::LookUp(Mat M, const std::vector<PetscInt> &asked, AskedRows *found) const
-{
-  const size_t          count = asked.size();
-  Mat                   blocks[2];
-  Context              *of_block[2];
-  CsrView               csr[2];
-  const PetscInt       *ghosts, *i[2], *j[2];
-  Space                 space   = Space::Host;
-  PetscCount            entries = 0;
-  std::vector<PetscInt> behind; // the rows before it
-  Array<PetscInt>       row, begin, length, number, to;
+  const size_t    count = asked->row.size();
+  Mat             blocks[2];
+  Context        *of_block[2];
+  CsrView         csr[2];
+  const PetscInt *ghosts, *i[2], *j[2];
+  Space           space   = Space::Host;
+  PetscCount      entries = 0;
+  Array<PetscInt> row, begin, length, behind, number;
 
   PetscFunctionBegin;
   if (count == 0) PetscFunctionReturn(PETSC_SUCCESS);
@@ -76,108 +58,128 @@ PetscErrorCode RowStack::LookUp(Mat M, const std::vector<PetscInt> &asked, Asked
   for (const Context *context : of_block)
     if (context->rows.pattern_away()) space = context->rows.pattern_space();
   for (int b = 0; b < 2; b++) PetscCall(of_block[b]->rows.BringPattern(blocks[b], space, &i[b], &j[b]));
-  PetscCall(row.Copy(asked.data(), count, space));
+  PetscCall(row.Copy(asked->row.data(), count, space));
   PetscCall(begin.Allocate(count, space));
   PetscCall(length.Allocate(count, space));
   PetscCall(values::ForEach(space, static_cast<PetscCount>(count),
                             values::RowExtents{row.data(), i[0], i[1], begin.data(), length.data()}));
-  PetscCallCXX(found->begin.resize(count));
-  PetscCallCXX(found->length.resize(count));
-  PetscCall(begin.ToHost(found->begin.data()));
-  PetscCall(length.ToHost(found->length.data()));
-  for (PetscInt n : found->length) {
-    PetscCallCXX(behind.push_back(static_cast<PetscInt>(entries)));
-    entries += n;
-    PetscCheck(entries < PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_MEM, "Other ranks fetch more entries than fit");
-  }
-  PetscCallCXX(found->columns.resize(static_cast<size_t>(entries)));
+  PetscCallCXX(found_.asked_begin.resize(count));
+  PetscCallCXX(asked->length.resize(count));
+  PetscCall(begin.ToHost(found_.asked_begin.data()));
+  PetscCall(length.ToHost(asked->length.data()));
+  for (const PetscInt n : asked->length) entries += n;
+  PetscCheck(entries < PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_MEM, "Other ranks fetch more entries than fit");
+  PetscCall(asked->columns.Allocate(static_cast<size_t>(entries), space));
   if (entries == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(begin.Take(std::move(behind), space));
+  PetscCall(FindBeginnings(space, asked->length, &behind)); // the rows before it
   PetscCall(number.Copy(ghosts, static_cast<size_t>(csr[1].cols), space));
-  PetscCall(to.Allocate(found->columns.size(), space));
-  PetscCall(values::ForEach(
-      space, static_cast<PetscCount>(count),
-      values::NameColumns{columns_.begin, row.data(), begin.data(), i[0], j[0], i[1], j[1], number.data(), to.data()}));
-  PetscCall(to.ToHost(found->columns.data()));
+  PetscCall(values::ForEach(space, static_cast<PetscCount>(count),
+                            values::NameColumns{columns_.begin, row.data(), behind.data(), i[0], j[0], i[1], j[1],
+                                                number.data(), asked->columns.data()}));
+  PetscCall(Bring(WhereNumbersGo(space, asked->columns.size()), &asked->columns));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The ends of the rows that this rank fetches, as many as `leaves`, and how many entries each has. pieces: of the rows
-/// asked for.
+/// How many entries the rows have that this rank fetches, as many as `leaves`. pieces: of the rows asked for.
 PetscErrorCode RowStack::FetchLengths(MPI_Comm comm, PetscInt leaves, const std::vector<Piece> &pieces,
-                                      const AskedRows &found, std::vector<PetscInt> *lengths, bool *fits)
+                                      const ListedRows &asked, bool *fits)
 {
-  PieceExchange         rows;
-  std::vector<PetscInt> length;
-  PetscInt              count;
-  PetscCount            entries = nonzeros_;
+  PieceExchange rows;
+  PetscInt      count;
+  PetscCount    entries = nonzeros_;
 
   PetscFunctionBegin;
   PetscCall(rows.SetUp(comm, pieces, &count, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(count == leaves, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " rows come for %" PetscInt_FMT, count,
              leaves);
-  PetscCallCXX(length.resize(static_cast<size_t>(count)));
-  PetscCall(rows.Exchange(found.length.data(), length.data()));
-  for (PetscInt n : length) {
-    entries += n;
-    PetscCallCXX(host_ends_.push_back(static_cast<PetscInt>(entries))); // where all fit
-  }
-  *lengths = std::move(length);
+  PetscCallCXX(found_.length.resize(static_cast<size_t>(count)));
+  PetscCall(rows.Exchange(asked.length.data(), found_.length.data()));
+  for (const PetscInt n : found_.length) entries += n;
   // each entry may bring a column
   PetscCall(AllAgree(comm, entries + columns_.size() < PETSC_MAX_INT, fits));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The columns of the fetched entries, and how their values are to come. asked, pieces: the rows asked for; lengths: of
-/// the fetched ones.
-PetscErrorCode RowStack::FetchColumns(MPI_Comm comm, const std::vector<PetscInt> &asked, std::vector<Piece> pieces,
-                                      const AskedRows &found, const std::vector<PetscInt> &lengths, bool *fits)
+/// The columns of the fetched entries, and how their values are to come. pieces: of the rows asked for.
+PetscErrorCode RowStack::FetchColumns(MPI_Comm comm, std::vector<Piece> pieces, ListedRows &&asked, bool *fits)
 {
-  RunShape              shape{sizes_.row_size, sizes_.column_size};
-  const ListedRows      rows{asked, found.length, found.columns};
-  std::vector<PetscInt> runs;
-  size_t                row = 0, at = 0;
+  Runs   runs;
+  size_t row = 0;
 
   PetscFunctionBegin;
-  PetscCall(AgreeOnRuns(comm, columns_, pieces, rows, &shape));
-  PetscCallCXX(host_asked_.resize(found.columns.size()));
+  PetscCall(runs.Find(comm, RunShape{sizes_.row_size, sizes_.column_size}, columns_, pieces, asked, fits));
+  if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
   for (Piece &piece : pieces) { // of entries now
     const size_t last = row + static_cast<size_t>(piece.count);
     piece.count       = 0;
-    for (; row < last; row++) {
-      for (PetscInt e = 0; e < found.length[row]; e++) host_asked_[at++] = found.begin[row] + e;
-      piece.count += found.length[row];
-    }
+    for (; row < last; row++) piece.count += asked.length[row];
   }
   PetscCall(entries_.SetUp(comm, pieces, &fetched_, fits));
   PetscCall(entries_.LetPeersServe(nullptr));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(ExchangeRuns(comm, shape, pieces, rows, &entries_, fetched_, &runs));
-  PetscCall(NumberAnew(shape, lengths, std::move(runs)));
+  PetscCall(runs.Exchange(comm, pieces, &entries_, fetched_, &found_.runs));
+  found_.shape        = runs.shape();
+  found_.asked_length = std::move(asked.length);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode RowStack::Fetch(Mat M, PetscSF rows, bool *fits)
 {
-  const MPI_Comm        comm = PetscObjectComm((PetscObject)rows);
-  PetscInt              roots, leaves;
-  std::vector<Piece>    pieces;
-  std::vector<PetscInt> asked, lengths;
-  AskedRows             found;
-  bool                  lacks = false, by_rank = true;
+  const MPI_Comm     comm = PetscObjectComm((PetscObject)rows);
+  PetscInt           roots, leaves;
+  std::vector<Piece> pieces;
+  ListedRows         asked;
+  bool               lacks = false, by_rank = true;
 
   PetscFunctionBegin;
   PetscCall(PetscSFGetGraph(rows, &roots, &leaves, nullptr, nullptr));
   PetscCheck(roots == own_rows_, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "%" PetscInt_FMT " rows, and a star forest for %" PetscInt_FMT, own_rows_, roots);
-  PetscCall(AskedPieces(rows, &pieces, &asked, &by_rank));
-  PetscCall(MayLackMemory([&] { return LookUp(M, asked, &found); }, &lacks));
+  PetscCall(AskedPieces(rows, &pieces, &asked.row, &by_rank));
+  PetscCall(MayLackMemory([&] { return LookUp(M, &asked); }, &lacks));
   PetscCall(AllAgree(comm, !lacks && by_rank, fits)); // else somebody's ghosts do not ascend
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(FetchLengths(comm, leaves, pieces, found, &lengths, fits));
+  PetscCall(FetchLengths(comm, leaves, pieces, asked, fits));
   if (!*fits) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(FetchColumns(comm, asked, std::move(pieces), found, lengths, fits));
+  PetscCall(FetchColumns(comm, std::move(pieces), std::move(asked), fits));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The fetched rows behind the own ones in i_ and j_: columns get the numbers that they have once theirs are among
+/// them.
+PetscErrorCode RowStack::NumberFetched()
+{
+  std::vector<PetscInt> others, place, ends;
+  PetscInt              end = nonzeros_;
+
+  PetscFunctionBegin;
+  if (found_.length.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  for (const PetscInt n : found_.length) PetscCallCXX(ends.push_back(end += n));
+  PetscCall(CopyFromHost(space_, ends.data(), ends.size(), i_.data() + own_rows_ + 1));
+  PetscCall(NumberRuns(space_, found_.shape, columns_, found_.length, std::move(found_.runs), j_.data() + nonzeros_,
+                       &others, &place));
+  for (size_t k = 0; k < place.size(); k++) ghosts_[k] = columns_.own + place[k];
+  columns_.others = std::move(others);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// asked_, of the rows that other ranks fetch.
+PetscErrorCode RowStack::ListAsked()
+{
+  const size_t    rows    = found_.asked_length.size();
+  PetscInt        entries = 0;
+  Array<PetscInt> begin, from;
+
+  PetscFunctionBegin;
+  for (const PetscInt n : found_.asked_length) entries += n;
+  PetscCall(asked_.Allocate(static_cast<size_t>(entries), space_));
+  if (entries == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  const int bits = values::LaneBits(CsrView{static_cast<PetscInt>(rows), 0, entries, nullptr, nullptr, nullptr});
+  PetscCall(FindBeginnings(space_, found_.asked_length, &begin));
+  PetscCall(from.Take(std::move(found_.asked_begin), space_));
+  PetscCall(values::ForEach(space_, static_cast<PetscCount>(rows) << bits,
+                            values::ListRanges{bits, begin.data(), from.data(), asked_.data()}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -210,18 +212,14 @@ PetscErrorCode RowStack::BringPattern(Mat M, Space space)
 
   PetscFunctionBegin;
   space_ = space;
-  PetscCall(i_.Allocate(static_cast<size_t>(own_rows_) + 1 + host_ends_.size(), space));
-  PetscCall(j_.Allocate(static_cast<size_t>(nonzeros_) + host_fetched_.size(), space));
+  PetscCall(i_.Allocate(static_cast<size_t>(own_rows_) + 1 + found_.length.size(), space));
+  PetscCall(j_.Allocate(static_cast<size_t>(nonzeros_) + static_cast<size_t>(fetched_), space));
   PetscCall(place_.Allocate(static_cast<size_t>(nonzeros_), space));
   if (own_rows_ == 0) PetscCall(CopyFromHost(space, &none, 1, i_.data())); // blocks without rows may have no arrays
+  PetscCall(NumberFetched());
   PetscCall(JoinRows(M));
-  if (!host_ends_.empty())
-    PetscCall(CopyFromHost(space, host_ends_.data(), host_ends_.size(), i_.data() + own_rows_ + 1));
-  if (!host_fetched_.empty())
-    PetscCall(CopyFromHost(space, host_fetched_.data(), host_fetched_.size(), j_.data() + nonzeros_));
-  PetscCall(asked_.Take(std::move(host_asked_), space));
-  for (std::vector<PetscInt> *host : {&host_ends_, &host_fetched_, &host_asked_, &ghosts_})
-    *host = std::vector<PetscInt>();
+  PetscCall(ListAsked());
+  found_ = Fetched();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

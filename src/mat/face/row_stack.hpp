@@ -1,10 +1,10 @@
 /// The rows of a parallel matrix that one rank multiplies with: its own, the entries of both blocks in one row, and
-/// behind them rows of other ranks. The pattern is made once, that of other ranks' rows on the host; values are
-/// gathered from the blocks where these have them, and those of other ranks are fetched, each time.
+/// behind them rows of other ranks. The pattern is made once; values are gathered from the blocks where these have
+/// them, and those of other ranks are fetched, each time.
 #pragma once
 
 #include "mat/face/parallel_watch.hpp"
-#include "mat/face/pieces.hpp"
+#include "mat/face/runs.hpp"
 #include "mat/products/multiply.hpp"
 
 namespace sparsegpu::face
@@ -19,8 +19,6 @@ struct Numbering {
   PetscInt Global(PetscInt k) const { return k < own ? begin + k : others[static_cast<size_t>(k - own)]; }
   PetscInt Local(PetscInt global) const; ///< of one that is there
 };
-
-struct RunShape;
 
 class RowStack
 {
@@ -54,18 +52,20 @@ private:
   {
     return products::SparseRows{rows, columns_.size(), nonzeros, CsrArrays{i_.data(), j_.data(), a_.data()}, sizes_};
   }
-  PetscErrorCode NumberAnew(const RunShape &shape, const std::vector<PetscInt> &length, std::vector<PetscInt> &&runs);
-  /// Own rows that other ranks ask for, on the host.
-  struct AskedRows {
-    std::vector<PetscInt> begin, length; ///< where each begins among the own entries, and how many it has
-    std::vector<PetscInt> columns;       ///< in the matrix, row after row
-  };
-  PetscErrorCode LookUp(Mat M, const std::vector<PetscInt> &asked, AskedRows *found) const;
-  PetscErrorCode FetchLengths(MPI_Comm comm, PetscInt leaves, const std::vector<Piece> &pieces, const AskedRows &found,
-                              std::vector<PetscInt> *lengths, bool *fits);
-  PetscErrorCode FetchColumns(MPI_Comm comm, const std::vector<PetscInt> &asked, std::vector<Piece> pieces,
-                              const AskedRows &found, const std::vector<PetscInt> &lengths, bool *fits);
+  PetscErrorCode LookUp(Mat M, ListedRows *asked);
+  PetscErrorCode FetchLengths(MPI_Comm comm, PetscInt leaves, const std::vector<Piece> &pieces, const ListedRows &asked,
+                              bool *fits);
+  PetscErrorCode FetchColumns(MPI_Comm comm, std::vector<Piece> pieces, ListedRows &&asked, bool *fits);
+  PetscErrorCode NumberFetched();
+  PetscErrorCode ListAsked();
   PetscErrorCode JoinRows(Mat M);
+
+  /// What Fetch() has found, for BringPattern().
+  struct Fetched {
+    std::vector<PetscInt> length, runs;              ///< of fetched rows: entries, columns by runs
+    RunShape              shape;                     ///< of the runs
+    std::vector<PetscInt> asked_begin, asked_length; ///< of own rows that other ranks fetch: own entries
+  };
 
   PetscInt              own_rows_ = 0, nonzeros_ = 0, fetched_ = 0; ///< entries of own rows, and of others
   PetscInt              split_ = 0;                                 ///< entries of the diagonal block
@@ -74,9 +74,8 @@ private:
   ParallelPatternWatch  watch_;
   PieceExchange         entries_;             ///< of asked rows -> fetched ones
   Space                 space_ = Space::Host; ///< of the arrays
-  std::vector<PetscInt> host_ends_, host_fetched_,
-      host_asked_;               ///< before BringPattern(): i_ of fetched rows, j_ behind nonzeros_, asked_
-  std::vector<PetscInt> ghosts_; ///< the numbers of the off-diagonal block's columns
+  Fetched               found_;
+  std::vector<PetscInt> ghosts_; ///< before BringPattern(): the numbers of the off-diagonal block's columns
   Array<PetscInt>       i_, j_;  ///< [rows + 1], [nonzeros_ + fetched_] columns as columns_ numbers them
   Array<PetscInt>       place_;  ///< [nonzeros_] the entry among those of the diagonal block, and the other behind it
   Array<PetscInt>       asked_;  ///< those of own entries that other ranks fetch, rank after rank

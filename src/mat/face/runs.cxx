@@ -3,128 +3,178 @@
 #include <algorithm>
 #include "mat/face/numbers.hpp"
 #include "mat/face/row_stack.hpp"
+#include "mat/rows/value_operations.hpp"
 #include "petsc/compat.hpp"
+#include "petsc/may_lack_memory.hpp"
 
 namespace sparsegpu::face
 {
 
-/// Are these [count] columns runs?
-static bool AreRuns(PetscInt width, const PetscInt *columns, PetscInt count)
+PetscErrorCode FindBeginnings(Space space, const std::vector<PetscInt> &length, Array<PetscInt> *begin)
 {
-  if (count % width) return false;
-  for (PetscInt k = 0; k < count; k += width) {
-    if (columns[k] % width) return false;
-    for (PetscInt c = 1; c < width; c++)
-      if (columns[k + c] != columns[k] + c) return false;
+  std::vector<PetscInt> sums;
+
+  PetscFunctionBegin;
+  PetscCallCXX(sums.reserve(length.size() + 1));
+  sums.push_back(0);
+  for (const PetscInt n : length) sums.push_back(sums.back() + n);
+  PetscCall(begin->Take(std::move(sums), space));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+namespace
+{
+/// How many neighbouring indices take a row of so many: 1 << bits.
+int BitsOf(size_t rows, size_t entries)
+{
+  return rows::values::LaneBits(
+      CsrView{static_cast<PetscInt>(rows), 0, static_cast<PetscInt>(entries), nullptr, nullptr, nullptr});
+}
+
+/// Are the rows those of whole nodes, as their numbers and lengths tell?
+bool AreNodes(const RunShape &shape, const std::vector<Piece> &pieces, const ListedRows &rows)
+{
+  for (const Piece &piece : pieces)
+    if (piece.count % shape.height) return false;
+  for (size_t k = 0; k < rows.row.size(); k++) {
+    const PetscInt in_node = static_cast<PetscInt>(k) % shape.height;
+    const size_t   first   = k - static_cast<size_t>(in_node);
+    if (rows.row[first] % shape.height || rows.row[k] != rows.row[first] + in_node) return false;
+    if (rows.length[k] % shape.width || rows.length[k] != rows.length[first]) return false;
   }
   return true;
 }
 
-bool MadeOfRuns(const RunShape &shape, const ListedRows &rows)
+/// Are a rank's columns, own ones and others, those of whole nodes?
+bool AreNodes(PetscInt width, const Numbering &columns)
 {
-  const size_t    height = static_cast<size_t>(shape.height), count = rows.row.size();
-  const PetscInt *first = rows.columns.data();
+  const std::vector<PetscInt> &others = columns.others;
 
-  if (count % height) return false;
-  for (size_t k = 0; k < count; k += height) {
-    const PetscInt length = rows.length[k];
-    if (rows.row[k] % shape.height || !AreRuns(shape.width, first, length)) return false;
-    for (size_t s = 1; s < height; s++)
-      if (rows.row[k + s] != rows.row[k] + static_cast<PetscInt>(s) || rows.length[k + s] != length ||
-          !std::equal(first, first + length, first + static_cast<PetscInt>(s) * length))
-        return false;
-    first += shape.height * length;
+  if (columns.begin % width || columns.own % width || others.size() % static_cast<size_t>(width)) return false;
+  for (size_t k = 0; k < others.size(); k++) {
+    const PetscInt in_node = static_cast<PetscInt>(k) % width, first = others[k - static_cast<size_t>(in_node)];
+    if (first % width || others[k] != first + in_node) return false;
   }
   return true;
 }
 
-std::vector<PetscInt> RunsOf(const RunShape &shape, const ListedRows &rows)
+/// Are the columns of rows of whole nodes runs, the same in each node?
+PetscErrorCode MadeOfRuns(const RunShape &shape, const ListedRows &rows, const Array<PetscInt> &begin, bool *are)
 {
-  std::vector<PetscInt> runs;
-  size_t                first = 0;
-
-  runs.reserve(rows.columns.size() / static_cast<size_t>(shape.height * shape.width));
-  for (size_t k = 0; k < rows.row.size(); k += static_cast<size_t>(shape.height)) {
-    for (PetscInt e = 0; e < rows.length[k]; e += shape.width)
-      runs.push_back(rows.columns[first + static_cast<size_t>(e)] / shape.width);
-    first += static_cast<size_t>(shape.height) * static_cast<size_t>(rows.length[k]);
-  }
-  return runs;
-}
-
-std::vector<PetscInt> ColumnsOfRuns(const RunShape &shape, const std::vector<PetscInt> &length,
-                                    const std::vector<PetscInt> &runs)
-{
-  const size_t          block = static_cast<size_t>(shape.height * shape.width);
-  std::vector<PetscInt> columns(runs.size() * block);
-  const PetscInt       *run = runs.data();
-  PetscInt             *to  = columns.data();
-
-  for (size_t k = 0; k < length.size(); k += static_cast<size_t>(shape.height)) {
-    const PetscInt count = length[k] / shape.width;
-    for (PetscInt s = 0; s < shape.height; s++)
-      for (PetscInt q = 0; q < count; q++)
-        for (PetscInt c = 0; c < shape.width; c++) *to++ = run[q] * shape.width + c;
-    run += count;
-  }
-  return columns;
-}
-
-PetscErrorCode AgreeOnRuns(MPI_Comm comm, const Numbering &columns, const std::vector<Piece> &pieces,
-                           const ListedRows &rows, RunShape *shape)
-{
-  const PetscInt height = shape->height, width = shape->width;
-  bool           runs;
+  const Space space  = rows.columns.space();
+  const int   bits   = BitsOf(rows.row.size(), rows.columns.size());
+  int         broken = 0;
+  Array<int>  flag;
 
   PetscFunctionBegin;
-  if (height * width == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  const bool whole = std::all_of(pieces.begin(), pieces.end(), [&](const Piece &p) { return p.count % height == 0; });
-  const bool numbered = columns.begin % width == 0 && columns.own % width == 0 &&
-                        AreRuns(width, columns.others.data(), static_cast<PetscInt>(columns.others.size()));
-  PetscCall(AllAgree(comm, whole && numbered && MadeOfRuns(*shape, rows), &runs));
-  if (!runs) *shape = RunShape();
+  PetscCall(flag.Copy(&broken, 1, space));
+  PetscCall(rows::values::ForEach(
+      space, static_cast<PetscCount>(rows.row.size()) << bits,
+      rows::values::CheckRuns{bits, shape.height, shape.width, begin.data(), rows.columns.data(), flag.data()}));
+  PetscCall(flag.ToHost(&broken));
+  *are = broken == 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+/// numbers_: the rows' runs where they have such, which shape_ tells, else their entries.
+PetscErrorCode Runs::Take(const RunShape &shape, const Numbering &columns, const std::vector<Piece> &pieces,
+                          const ListedRows &rows)
+{
+  const Space     space = rows.columns.space();
+  const size_t    nodes = rows.row.size() / static_cast<size_t>(shape.height);
+  bool            runs  = shape.size() > 1 && AreNodes(shape, pieces, rows) && AreNodes(shape.width, columns);
+  Array<PetscInt> begin, taken;
+
+  PetscFunctionBegin;
+  if (runs && !rows.row.empty()) {
+    PetscCall(FindBeginnings(space, rows.length, &begin));
+    PetscCall(MadeOfRuns(shape, rows, begin, &runs));
+  }
+  shape_ = runs ? shape : RunShape();
+  PetscCallCXX(numbers_.resize(rows.columns.size() / static_cast<size_t>(shape_.size())));
+  if (numbers_.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  if (runs) {
+    const int bits = BitsOf(nodes, numbers_.size());
+    PetscCall(taken.Allocate(numbers_.size(), space));
+    PetscCall(rows::values::ForEach(
+        space, static_cast<PetscCount>(nodes) << bits,
+        rows::values::TakeRuns{bits, shape.height, shape.width, begin.data(), rows.columns.data(), taken.data()}));
+  }
+  const Array<PetscInt> &from = runs ? taken : rows.columns;
+  PetscCall(from.ToHost(numbers_.data()));
+  if (space == Space::Device) PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(from.bytes())));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ExchangeRuns(MPI_Comm comm, const RunShape &shape, std::vector<Piece> pieces, const ListedRows &rows,
-                            PieceExchange *entries, PetscInt count, std::vector<PetscInt> *received)
+PetscErrorCode Runs::Find(MPI_Comm comm, const RunShape &shape, const Numbering &columns,
+                          const std::vector<Piece> &pieces, const ListedRows &rows, bool *fits)
 {
-  const PetscInt        block = shape.height * shape.width;
-  PieceExchange         of_runs;
-  std::vector<PetscInt> runs;
-  bool                  fits; // runs are fewer than the entries, which do
+  bool lacks, all_runs;
 
   PetscFunctionBegin;
-  PetscCallCXX(received->resize(static_cast<size_t>(count / block)));
-  if (block == 1) {
-    PetscCall(entries->Exchange(rows.columns.data(), received->data()));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  for (Piece &piece : pieces) piece.count /= block;
-  PetscCall(of_runs.SetUp(comm, pieces, &count, &fits));
-  PetscCallCXX(runs = RunsOf(shape, rows));
-  PetscCall(of_runs.Exchange(runs.data(), received->data()));
+  PetscCall(MayLackMemory([&] { return Take(shape, columns, pieces, rows); }, &lacks));
+  PetscCall(AllAgree(comm, !lacks, fits));
+  if (!*fits || shape.size() == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AllAgree(comm, shape_.size() > 1, &all_runs));
+  if (all_runs || shape_.size() == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  shape_ = RunShape();
+  PetscCallCXX(numbers_.resize(rows.columns.size()));
+  if (!numbers_.empty()) PetscCall(rows.columns.ToHost(numbers_.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode JoinColumns(const Numbering &columns, PetscInt width, std::vector<PetscInt> *runs,
-                           std::vector<PetscInt> *others, std::vector<PetscInt> *place)
+PetscErrorCode Runs::Exchange(MPI_Comm comm, std::vector<Piece> pieces, PieceExchange *entries, PetscInt count,
+                              std::vector<PetscInt> *received) const
 {
-  const PetscInt        begin = columns.begin / width, own = columns.own / width;
-  std::vector<PetscInt> given, joined;
-  Numbers               all;
+  PieceExchange of_runs;
+  bool          fits; // runs are fewer than the entries, which do
+
+  PetscFunctionBegin;
+  PetscCallCXX(received->resize(static_cast<size_t>(count / shape_.size())));
+  if (shape_.size() > 1) {
+    for (Piece &piece : pieces) piece.count /= shape_.size();
+    PetscCall(of_runs.SetUp(comm, pieces, &count, &fits));
+    entries = &of_runs;
+  }
+  PetscCall(entries->Exchange(numbers_.data(), received->data()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode NumberRuns(Space space, const RunShape &shape, const Numbering &columns,
+                          const std::vector<PetscInt> &length, std::vector<PetscInt> &&runs, PetscInt *to,
+                          std::vector<PetscInt> *others, std::vector<PetscInt> *place)
+{
+  const PetscInt        width   = shape.width;
+  const size_t          entries = runs.size() * static_cast<size_t>(shape.size());
+  const int             bits    = BitsOf(length.size(), entries);
+  std::vector<PetscInt> given, nodes, all;
+  Array<PetscInt>       begin, numbers;
 
   PetscFunctionBegin;
   for (size_t k = 0; k < columns.others.size(); k += static_cast<size_t>(width))
     PetscCallCXX(given.push_back(columns.others[k] / width));
-  PetscCallCXX(all.AssignOutside(begin, own, given, *runs));
+  PetscCall(numbers.Take(std::move(runs), WhereNumbersGo(space, entries)));
+  PetscCall(NumberLocally(columns.begin / width, columns.own / width, given, &numbers, &nodes));
   place->clear();
-  for (PetscInt run : given)
-    for (PetscInt c = 0; c < width; c++) PetscCallCXX(place->push_back(all.Place(run) * width + c));
-  all.Localize(begin, own, runs);
-  for (PetscInt run : all.list())
-    for (PetscInt c = 0; c < width; c++) PetscCallCXX(joined.push_back(run * width + c));
-  *others = std::move(joined);
+  auto at = nodes.begin();
+  for (const PetscInt number : given) {
+    at = std::lower_bound(at, nodes.end(), number);
+    for (PetscInt c = 0; c < width; c++)
+      PetscCallCXX(place->push_back(static_cast<PetscInt>(at - nodes.begin()) * width + c));
+  }
+  for (const PetscInt number : nodes)
+    for (PetscInt c = 0; c < width; c++) PetscCallCXX(all.push_back(number * width + c));
+  *others = std::move(all);
+  PetscCall(Bring(space, &numbers));
+  if (shape.size() == 1) {
+    PetscCall(CopyWithin(space, numbers.data(), numbers.size(), to));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(FindBeginnings(space, length, &begin));
+  PetscCall(
+      rows::values::ForEach(space, static_cast<PetscCount>(length.size()) << bits,
+                            rows::values::ExpandRuns{bits, shape.height, width, begin.data(), numbers.data(), to}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -191,12 +191,4 @@ struct SplitRows {
   }
 };
 
-/// Of each entry e: j[e] becomes its place in number [count], ascending, where it is.
-struct FindPlaces {
-  PetscInt          count;
-  const PetscInt   *number;
-  PetscInt         *j;
-  SPARSEGPU_HD void operator()(PetscCount e) const { j[e] = lower_bound(number, 0, count, j[e]); }
-};
-
 } // namespace sparsegpu::rows::values

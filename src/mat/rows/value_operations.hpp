@@ -8,6 +8,7 @@
 #include "mat/rows/gather_operations.hpp"
 #include "mat/rows/graph_operations.hpp"
 #include "mat/rows/lane.hpp"
+#include "mat/rows/number_operations.hpp"
 
 namespace sparsegpu::rows::values
 {
@@ -262,7 +263,15 @@ PetscErrorCode                            Largest_CUDA(PetscCount count, const S
   what(MarkUsed);                            \
   what(CountParts);                          \
   what(SplitRows);                           \
-  what(FindPlaces);                          \
+  what(CheckRuns);                           \
+  what(TakeRuns);                            \
+  what(ExpandRuns);                          \
+  what(ListRanges);                          \
+  what(NameLocals);                          \
+  what(KeyOutside);                          \
+  what(MarkFirsts);                          \
+  what(TakeFirsts);                          \
+  what(LocalizeSorted);                      \
   what(GatherPair);                          \
   what(GatherIndices);                       \
   what(GatherRanges)
