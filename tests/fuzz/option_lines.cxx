@@ -116,6 +116,7 @@ const std::vector<KnownOption> &KnownOptions()
         {"-ksp_sparsegpubcgs_persistent", mode, false},
         {"-ksp_cg_type", "hermitian symmetric", false},
         {"-ksp_sparsegpugmres_restart_auto", flag, false},
+        {"-ksp_sparsegpugmres_deflation", "0 1 8 20", false},
         {"-ksp_sparsegpugmres_flexible", flag, false},
         {"-ksp_sparsegpugmres_persistent", mode, false},
         {"-ksp_sparsegpugmres_basis", "double single", false},

@@ -15,7 +15,9 @@ struct Dense {
   PetscInt rows, stride; ///< of this process; stride is a multiple of 32, so that every column begins on a full line
   Scalar  *v;            ///< [stride * columns]
 
-  Scalar *Column(PetscInt c) const { return v + static_cast<size_t>(c) * stride; }
+  SPARSEGPU_HD Scalar *Column(PetscInt c) const { return v + static_cast<size_t>(c) * stride; }
+  /// Column c and those behind it.
+  Dense From(PetscInt c) const { return Dense{rows, stride, Column(c)}; }
 };
 
 /// The columns are on the device if the vectors are, else on the host. Vectors of PETSc's standard and CUDA types are

@@ -119,9 +119,17 @@ PetscErrorCode Arnoldi::Begin(PetscReal residual)
 {
   PetscFunctionBegin;
   pipelined_ = false;
-  H_.rhs[0]  = Scalar(residual);
-  first_     = residual;
-  fallen_    = 1;
+  if (kept_ == 0) own_ = residual;
+  for (PetscInt c = 0; c < kept_; c++) { // Normalize() has left the right-hand side
+    Scalar *const r = H_.r + static_cast<size_t>(c) * H_.stride;
+    std::fill_n(r, c, Scalar(0));
+    r[c]         = Scalar(1);
+    H_.cosine[c] = Scalar(1);
+    H_.sine[c]   = 0;
+  }
+  H_.rhs[kept_] = Scalar(own_);
+  first_        = residual;
+  fallen_       = 1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -146,14 +154,20 @@ PetscErrorCode Arnoldi::Step(PetscInt k, Outcome *outcome, PetscReal *residual)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Arnoldi::Normalize(PetscReal *norm)
+PetscErrorCode Arnoldi::Normalize(PetscReal *norm, bool *inside)
 {
-  Scalar square;
+  constexpr PetscReal LEAST = 0.5; // of the square: what is kept came from a residual that was orthogonal to it
+  PetscReal           kept  = 0;
 
   PetscFunctionBegin;
-  PetscCall(Dots(1, &square));
-  *norm = SquareRoot(RealPart(square));
-  PetscCall(Update(1, nullptr, *norm > 0 ? 1 / *norm : 1, true));
+  PetscCall(Dots(kept_ + 1, dots_));
+  for (PetscInt c = 0; c < kept_; c++) kept += SquareOf(H_.rhs[c] = dots_[c]);
+  const PetscReal square = RealPart(dots_[kept_]);
+  *norm                  = SquareRoot(square);
+  *inside                = kept > 0 && !(square - kept >= LEAST * square);
+  if (*inside) PetscFunctionReturn(PETSC_SUCCESS);
+  own_ = SquareRoot(square - kept);
+  PetscCall(Update(kept_ + 1, dots_, own_ > 0 ? 1 / own_ : 1, true));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -161,6 +175,28 @@ PetscErrorCode Arnoldi::TakeFirst()
 {
   PetscFunctionBegin;
   PetscCall(Update(1, nullptr, 1, true));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// out = base + scale .* what pipeline_.dots[1] combines.
+PetscErrorCode Arnoldi::CombineOnDevice(PetscInt steps, Columns *B, const Scalar *scale, const Scalar *base,
+                                        Scalar *out)
+{
+  PetscFunctionBegin;
+#if defined(SPARSEGPU_HAVE_CUDA)
+  const Scalar *const y = pipeline_.dots[1];
+  Stream              stream;
+  PetscCall(DeviceStream(&stream));
+  if (kept_ == 0 || !kept_operands_) {
+    PetscCall(WithColumnsOf(B, steps,
+                            [&](const auto &V) { return ColumnCombine_CUDA(V, steps, y, scale, base, out, stream); }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(ColumnCombine_CUDA(FullBasis(kept_operands_->view(), kept_), kept_, y, scale, base, out, stream));
+  if (steps == kept_) PetscFunctionReturn(PETSC_SUCCESS);
+  const Dense own = B->view().From(kept_);
+  PetscCall(ColumnCombine_CUDA(FullBasis(own, steps - kept_), steps - kept_, y + kept_, scale, out, out, stream));
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -177,9 +213,7 @@ PetscErrorCode Arnoldi::Combine(PetscInt steps, Columns *B, const Scalar *scale,
     PetscCall(DeviceCopyIn(pipeline_.dots[1], coefficients_, static_cast<size_t>(steps) * sizeof(Scalar), stream));
   }
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(WithColumnsOf(B, steps, [&](const auto &V) {
-    return ColumnCombine_CUDA(V, steps, pipeline_.dots[1], scale, base, out, stream);
-  }));
+  PetscCall(CombineOnDevice(steps, B, scale, base, out));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PetscLogGpuFlops(2.0 * B->view().rows * steps));
   // the next use of the coefficients must not overtake the copy
@@ -188,24 +222,36 @@ PetscErrorCode Arnoldi::Combine(PetscInt steps, Columns *B, const Scalar *scale,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Arnoldi::CombineOnHost(PetscInt steps, Columns *B, Scalar *out)
+{
+  const Scalar *const y = coefficients_;
+
+  PetscFunctionBegin;
+  SolveTriangle(H_, steps, coefficients_);
+  if (kept_ == 0 || !kept_operands_) {
+    PetscCall(WithColumnsOf(B, steps, [&](const auto &V) { return ColumnCombine_Host(V, steps, y, false, out); }));
+  } else {
+    const Dense own = B->view().From(kept_);
+    PetscCall(ColumnCombine_Host(FullBasis(kept_operands_->view(), kept_), kept_, y, false, out));
+    PetscCall(ColumnCombine_Host(FullBasis(own, steps - kept_), steps - kept_, y + kept_, true, out));
+  }
+  PetscCall(PetscLogFlops(2.0 * B->view().rows * steps));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Arnoldi::Combine(PetscInt steps, Columns *B, Vec out)
 {
   LocalArray array;
 
   PetscFunctionBegin;
-  if (space_ == Space::Host) {
-    SolveTriangle(H_, steps, coefficients_);
-    PetscCall(array.Get(out, space_, Access::Write));
-    PetscCall(WithColumnsOf(B, steps,
-                            [&](const auto &V) { return ColumnCombine_Host(V, steps, coefficients_, array.write()); }));
-    PetscCall(array.Restore());
-    PetscCall(PetscLogFlops(2.0 * B->view().rows * steps));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   PetscCall(array.Get(out, space_, Access::Write));
-  PetscCheck(array.on_device() || B->view().rows == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-             "The basis lies on the GPU, the work vector does not");
-  PetscCall(Combine(steps, B, nullptr, nullptr, array.write()));
+  if (space_ == Space::Host) {
+    PetscCall(CombineOnHost(steps, B, array.write()));
+  } else {
+    PetscCheck(array.on_device() || B->view().rows == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "The basis lies on the GPU, the work vector does not");
+    PetscCall(Combine(steps, B, nullptr, nullptr, array.write()));
+  }
   PetscCall(array.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

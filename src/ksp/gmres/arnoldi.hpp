@@ -32,6 +32,14 @@ public:
   Criterion criterion;
   bool      keeps_operator = false; ///< for the estimates of the spectrum
 
+  /// Cycles from now on begin with step `count`: so many columns of the basis are orthonormal images of the columns of
+  /// `operands`, or of those of what the preconditioner made where that is null. Column `count` is the first of the
+  /// cycle's own.
+  void SetKept(PetscInt count, Columns *operands)
+  {
+    kept_          = count;
+    kept_operands_ = operands;
+  }
   PetscErrorCode Begin(PetscReal residual);
   /// Column Slot(k + 1) of V holds a new direction: makes it the next basis vector.
   PetscErrorCode Step(PetscInt k, Outcome *outcome, PetscReal *residual);
@@ -50,8 +58,9 @@ public:
   /// Whether step k has ended.
   bool Ended(PetscInt k) const { return RecordReady(pipeline_.records + k, pipeline_.round); }
 
-  /// Column 0 of the basis becomes one of norm 1.
-  PetscErrorCode Normalize(PetscReal *norm);
+  /// Column 0 of the basis, or the first behind the kept ones, becomes orthogonal to those before it and of norm 1.
+  /// *norm is what it was, *inside: nearly all of it lay in their space; it is not defined then.
+  PetscErrorCode Normalize(PetscReal *norm, bool *inside);
   /// A narrow basis takes over column 0, of norm 1.
   PetscErrorCode TakeFirst();
   /// out = the combination of the first `steps` columns of B that minimises the residual; B is V, or what the
@@ -60,6 +69,8 @@ public:
   /// The same on the device: out = base + scale .* the combination; scale and base may be null.
   PetscErrorCode Combine(PetscInt steps, Columns *B, const Scalar *scale, const Scalar *base, Scalar *out);
 
+  /// Triangle() becomes that of the cycle, of so many steps, wherever it is.
+  PetscErrorCode ReadTriangle(PetscInt steps);
   /// Of a cycle by Step(): the triangle, and what it came from, where that is kept: column k of the operator in the
   /// basis begins at k * Triangle().stride and has k + 2 entries.
   const Hessenberg &Triangle() const { return H_; }
@@ -89,6 +100,8 @@ private:
       PetscCall(run(FullBasis(B->view(), columns)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscErrorCode CombineOnDevice(PetscInt steps, Columns *B, const Scalar *scale, const Scalar *base, Scalar *out);
+  PetscErrorCode CombineOnHost(PetscInt steps, Columns *B, Scalar *out);
   PetscErrorCode SumOverRanks(PetscInt columns, Scalar *dots, Stream stream);
   PetscErrorCode Dots(PetscInt columns, Scalar *dots);
   PetscErrorCode Update(PetscInt columns, const Scalar *h, PetscReal scale, bool ends);
@@ -101,10 +114,13 @@ private:
   PetscInt      steps_  = 0;
   bool          narrow_ = false;
   Space         space_  = Space::Host;
-  PetscReal     first_ = 0, fallen_ = 1;                   ///< |r_0| and |r_k| / |r_0| of the cycle
-  bool          pipelined_ = false;                        ///< the cycle under way
-  Hessenberg    H_         = {};                           ///< in host memory: host_
-  Pipeline      pipeline_  = {};                           ///< in device_, pinned_
+  PetscReal     first_ = 0, fallen_ = 1; ///< |r_0| and |r_k| / |r_0| of the cycle
+  PetscInt      kept_          = 0;      ///< columns of the basis from cycles before
+  Columns      *kept_operands_ = nullptr;
+  PetscReal     own_           = 0;                        ///< norm of the part of the residual outside of kept columns
+  bool          pipelined_     = false;                    ///< the cycle under way
+  Hessenberg    H_             = {};                       ///< in host memory: host_
+  Pipeline      pipeline_      = {};                       ///< in device_, pinned_
   Scalar       *dots_ = nullptr, *coefficients_ = nullptr; ///< [steps_ + 2] each, on the host, pinned where V is not
   Array<Narrow> entries_; ///< [stride of V_ * (steps_ + 1)] of a narrow basis, in space_
   std::vector<Scalar>    host_, operator_;

@@ -1,4 +1,5 @@
 /// Steps whose decisions are made on the device: the host launches them ahead and reads their records later.
+#include <algorithm>
 #include <cstring>
 #include "ksp/gmres/arnoldi.hpp"
 #include "petsc/compat.hpp"
@@ -66,6 +67,29 @@ PetscErrorCode Arnoldi::BeginPipeline(PetscReal residual, PetscReal converged, P
   Stream stream;
   PetscCall(DeviceStream(&stream));
   PetscCall(PipelineBegin_CUDA(pipeline_, residual, stream));
+  if (kept_ > 0) { // Normalize() has waited for the copy before this one
+    std::copy_n(H_.rhs, kept_, coefficients_);
+    PetscCall(DeviceCopyIn(pipeline_.dots[1], coefficients_, static_cast<size_t>(kept_) * sizeof(Scalar), stream));
+    PetscCall(PipelineKept_CUDA(pipeline_, kept_, own_, stream));
+  }
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Arnoldi::ReadTriangle(PetscInt steps)
+{
+  PetscFunctionBegin;
+#if defined(SPARSEGPU_HAVE_CUDA)
+  if (pipelined_) {
+    const size_t count = static_cast<size_t>(steps);
+    Stream       stream;
+    PetscCall(DeviceStream(&stream));
+    PetscCall(DeviceCopyOut(H_.r, pipeline_.H.r, count * static_cast<size_t>(H_.stride) * sizeof(Scalar), stream));
+    PetscCall(DeviceCopyOut(H_.cosine, pipeline_.H.cosine, count * sizeof(Scalar), stream));
+    PetscCall(DeviceCopyOut(H_.sine, pipeline_.H.sine, count * sizeof(PetscReal), stream));
+    PetscCall(DeviceCopyOut(H_.rhs, pipeline_.H.rhs, (count + 1) * sizeof(Scalar), stream));
+    PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(count * static_cast<size_t>(H_.stride) * sizeof(Scalar))));
+  }
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }

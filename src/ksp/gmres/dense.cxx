@@ -70,12 +70,12 @@ PetscErrorCode ColumnUpdate_Host(const Basis<Entry> &V, PetscInt columns, const 
 }
 
 template <class Entry>
-PetscErrorCode ColumnCombine_Host(const Basis<Entry> &V, PetscInt columns, const Scalar *y, Scalar *out)
+PetscErrorCode ColumnCombine_Host(const Basis<Entry> &V, PetscInt columns, const Scalar *y, bool add, Scalar *out)
 {
   PetscFunctionBegin;
   for (PetscInt begin = 0; begin < V.rows; begin += TILE) {
     const PetscInt rows = std::min(TILE, V.rows - begin);
-    std::fill_n(out + begin, rows, Scalar(0));
+    if (!add) std::fill_n(out + begin, rows, Scalar(0));
     AddColumns(V, columns, y, begin, rows, out + begin);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -85,7 +85,7 @@ template PetscErrorCode ColumnDots_Host(const Basis<Scalar> &, PetscInt, Scalar 
 template PetscErrorCode ColumnDots_Host(const Basis<Narrow> &, PetscInt, Scalar *);
 template PetscErrorCode ColumnUpdate_Host(const Basis<Scalar> &, PetscInt, const Scalar *, PetscReal, bool);
 template PetscErrorCode ColumnUpdate_Host(const Basis<Narrow> &, PetscInt, const Scalar *, PetscReal, bool);
-template PetscErrorCode ColumnCombine_Host(const Basis<Scalar> &, PetscInt, const Scalar *, Scalar *);
-template PetscErrorCode ColumnCombine_Host(const Basis<Narrow> &, PetscInt, const Scalar *, Scalar *);
+template PetscErrorCode ColumnCombine_Host(const Basis<Scalar> &, PetscInt, const Scalar *, bool, Scalar *);
+template PetscErrorCode ColumnCombine_Host(const Basis<Narrow> &, PetscInt, const Scalar *, bool, Scalar *);
 
 } // namespace sparsegpu::gmres

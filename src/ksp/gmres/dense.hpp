@@ -61,9 +61,9 @@ template <class Entry> PetscErrorCode ColumnDots_Host(const Basis<Entry> &V, Pet
 /// w = scale (w - sum of h[c] V_c over the basis); `ends`: it is orthogonal now.
 template <class Entry>
 PetscErrorCode ColumnUpdate_Host(const Basis<Entry> &V, PetscInt columns, const Scalar *h, PetscReal scale, bool ends);
-/// out = sum of y[c] V_c over `columns` columns.
+/// out = sum of y[c] V_c over `columns` columns, or `add`: out += that.
 template <class Entry>
-PetscErrorCode ColumnCombine_Host(const Basis<Entry> &V, PetscInt columns, const Scalar *y, Scalar *out);
+PetscErrorCode ColumnCombine_Host(const Basis<Entry> &V, PetscInt columns, const Scalar *y, bool add, Scalar *out);
 
 /// Scratch memory of ColumnDots_CUDA(). `arrived` is zero before and after.
 struct DotScratch {

@@ -22,6 +22,7 @@ PetscErrorCode KSPReset_SparseGPUGMRES(KSP ksp)
   PetscCall(gmres->arnoldi.Free());
   PetscCall(gmres->basis.Free());
   PetscCall(gmres->preconditioned.Free());
+  PetscCall(gmres->deflated.Free());
   PetscCall(gmres->system.Free());
   PetscCall(gmres->small.Free());
   PetscCall(gmres->many.Free());
@@ -36,6 +37,19 @@ PetscErrorCode CheckRestart(KSP ksp, PetscInt restart)
   PetscFunctionBegin;
   PetscCheck(restart >= 1, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_OUTOFRANGE,
              "The restart %" PetscInt_FMT " must be positive", restart);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode CheckDeflation(KSP ksp, PetscInt deflation, PetscInt restart, bool single_basis)
+{
+  const MPI_Comm comm = PetscObjectComm((PetscObject)ksp);
+
+  PetscFunctionBegin;
+  PetscCheck(deflation >= 0 && deflation <= MOST_KEPT, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "A restart keeps 0 to %" PetscInt_FMT " vectors, not %" PetscInt_FMT, MOST_KEPT, deflation);
+  PetscCheck(deflation < restart, comm, PETSC_ERR_ARG_INCOMP,
+             "A restart keeps fewer vectors than there are, %" PetscInt_FMT ", not %" PetscInt_FMT, restart, deflation);
+  PetscCheck(deflation == 0 || !single_basis, comm, PETSC_ERR_SUP,
+             "A restart keeps vectors of a basis in double precision only: -ksp_sparsegpugmres_basis double");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 PetscErrorCode CheckTolerance(KSP ksp, PetscReal tolerance)
@@ -98,7 +112,7 @@ const char *const Bases[] = {"double", "single"};
 PetscErrorCode KSPSetFromOptions_SparseGPUGMRES(KSP ksp, SparseGPUOptionItems PetscOptionsObject)
 {
   Gmres     *gmres   = GmresOf(ksp);
-  PetscInt   restart = gmres->restart;
+  PetscInt   restart = gmres->restart, deflation = gmres->deflation;
   PetscReal  happy = gmres->happy_tolerance, breakdown = gmres->breakdown_tolerance;
   PetscBool  automatic   = gmres->restart_auto ? PETSC_TRUE : PETSC_FALSE;
   PetscBool  flexible    = gmres->flexible ? PETSC_TRUE : PETSC_FALSE;
@@ -114,6 +128,8 @@ PetscErrorCode KSPSetFromOptions_SparseGPUGMRES(KSP ksp, SparseGPUOptionItems Pe
                             &restart, nullptr));
   PetscCall(PetscOptionsBool("-ksp_sparsegpugmres_restart_auto", "After one cycle, the restart that it suggests",
                              "KSPSPARSEGPUGMRES", automatic, &automatic, nullptr));
+  PetscCall(PetscOptionsInt("-ksp_sparsegpugmres_deflation", "Vectors that a restart keeps, of the slowest parts",
+                            "KSPSPARSEGPUGMRES", deflation, &deflation, nullptr));
   PetscCall(PetscOptionsBool("-ksp_sparsegpugmres_flexible", "The preconditioner may change from step to step",
                              "KSPSPARSEGPUGMRES", flexible, &flexible, nullptr));
   PetscCall(PetscOptionsEnum("-ksp_sparsegpugmres_persistent", "Whole cycles in one launch, of systems that are small",
@@ -131,12 +147,14 @@ PetscErrorCode KSPSetFromOptions_SparseGPUGMRES(KSP ksp, SparseGPUOptionItems Pe
   PetscCall(RefinementFromOptions(PetscOptionsObject, &refinement));
   PetscOptionsHeadEnd();
   PetscCall(CheckRestart(ksp, restart)); // bad values leave all as it was
+  PetscCall(CheckDeflation(ksp, deflation, restart, basis == 1));
   PetscCall(CheckTolerance(ksp, happy));
   if (breakdown != static_cast<PetscReal>(PETSC_DEFAULT)) PetscCall(CheckTolerance(ksp, breakdown));
   gmres->refinement   = refinement;
   gmres->small_mode   = static_cast<SmallMode>(small);
   gmres->many_mode    = static_cast<SmallMode>(many);
   gmres->single_basis = basis == 1;
+  gmres->deflation    = deflation;
   gmres->restart_auto = automatic;
   gmres->flexible     = flexible;
   PetscCall(SetRestart(ksp, restart));
@@ -159,6 +177,9 @@ PetscErrorCode KSPView_SparseGPUGMRES(KSP ksp, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "  restart=%" PetscInt_FMT "%s%s, classical Gram-Schmidt, %s\n",
                                    gmres->restart, gmres->restart_auto ? ", then as one cycle suggests" : "",
                                    gmres->flexible ? ", flexible" : "", NameOf(refinement)));
+  if (gmres->deflation)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  a restart keeps up to %" PetscInt_FMT " vectors (deflation)\n",
+                                     gmres->deflation));
   if (gmres->together) PetscCall(PetscViewerASCIIPrintf(viewer, "  %s\n", gmres->together));
   if (gmres->basis.count())
     PetscCall(PetscViewerASCIIPrintf(viewer, "  basis of %" PetscInt_FMT " vectors on the %s%s\n",

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <petsc/private/kspimpl.h>
-#include "ksp/gmres/arnoldi.hpp"
+#include "ksp/gmres/deflation.hpp"
 #include "ksp/gmres/many.hpp"
 #include "ksp/gmres/orthogonalization.hpp"
 #include "ksp/gmres/small.hpp"
@@ -12,6 +12,7 @@ namespace sparsegpu::gmres
 
 struct Gmres {
   PetscInt     restart      = 30;
+  PetscInt     deflation    = 0; ///< vectors that a restart keeps, at most
   bool         restart_auto = false, flexible = false;
   bool         single_basis    = false;             ///< asked for
   Refinement   refinement      = Refinement::Never; ///< not used from PETSc 3.26 on
@@ -23,6 +24,7 @@ struct Gmres {
   Columns      basis;
   Columns      preconditioned; ///< [steps] of a flexible one: what the preconditioner made of the basis
   Arnoldi      arnoldi;
+  Deflation    deflated;
   DeviceSystem system;
   RecordLag    lag;
   SmallMode    small_mode = SmallMode::Auto;
@@ -38,9 +40,16 @@ inline Gmres *GmresOf(KSP ksp)
   return static_cast<Gmres *>(ksp->data);
 }
 
+/// What the preconditioner makes of the basis where that is kept, as it may change from step to step; else null.
+inline Columns *PreconditionedOf(Gmres *gmres)
+{
+  return gmres->flexible && !gmres->system.active() ? &gmres->preconditioned : nullptr;
+}
+
 PetscErrorCode KSPCreate_SparseGPUGMRES(KSP ksp);
 PetscErrorCode KSPSolve_SparseGPUGMRES(KSP ksp);
-/// Column 0 of the basis = the residual of the solution, of norm 1; *norm is what it was.
+/// Column 0 of the basis, or the first behind those that are kept, = the residual of the solution, of norm 1; *norm is
+/// what it was.
 PetscErrorCode ComputeResidual(KSP ksp, PetscReal *norm);
 /// Column k + 1 = the operator applied to column k.
 PetscErrorCode ApplyOperator(KSP ksp, PetscInt k);

@@ -24,7 +24,8 @@ PetscErrorCode ManySolve::Begin(KSP ksp, Mat B, Mat X, DenseArray *b, DenseArray
   steps_ = std::max<PetscInt>(1, std::min({gmres->restart, ksp->max_it, PETSC_MAX_INT - 1})); // one vector more
   PetscCall(Unwrap());                                           // of a solve that ended with an error
   if (gmres->arnoldi.narrow()) PetscCall(gmres->arnoldi.Free()); // of a solve before, by which steps are judged
-  const bool serves = !gmres->flexible && !gmres->single_basis && !gmres->restart_auto && ksp->pc_side != PC_SYMMETRIC;
+  const bool serves = !gmres->flexible && !gmres->single_basis && !gmres->restart_auto && gmres->deflation == 0 &&
+                      ksp->pc_side != PC_SYMMETRIC;
   // half of the basis is read in a step
   const Togetherness asked{gmres->many_mode, serves, static_cast<int>(std::min<PetscInt>(steps_ / 2 + 3, 1000))};
   PetscCall(AdmitTogether(ksp, B, X, asked, &place, admitted));

@@ -226,7 +226,7 @@ PetscErrorCode ManySolve::CorrectOnHost(const ManyEnds &ends)
     const int      c     = slots_.column[ends.slot[e]];
     const PetscInt steps = ends.steps[e];
     SolveTriangle(HessenbergOnHost(c), steps, dots_.data());
-    PetscCall(ColumnCombine_Host(BasisOnHost(c, steps), steps, dots_.data(), Panel(p_, e)));
+    PetscCall(ColumnCombine_Host(BasisOnHost(c, steps), steps, dots_.data(), false, Panel(p_, e)));
     PetscCall(PetscLogFlops(2.0 * static_cast<PetscLogDouble>(v_.rows) * static_cast<PetscLogDouble>(steps + 1)));
   }
   if (right) PetscCall(PreconditionCorrections(ends.count));

@@ -15,6 +15,22 @@ static __global__ void begin_kernel(Pipeline p, PetscReal residual)
   begin_body(p, residual);
 }
 
+/// One block; a thread an entry in turn.
+static __global__ void __launch_bounds__(DENSE_THREADS)
+    kept_kernel(Hessenberg H, PetscInt kept, PetscReal own, const Scalar *rhs)
+{
+  for (PetscInt k = static_cast<PetscInt>(threadIdx.x); k < kept * kept; k += DENSE_THREADS) {
+    const PetscInt c = k / kept, row = k % kept;
+    H.r[static_cast<size_t>(c) * H.stride + row] = Scalar(row == c ? 1 : 0);
+  }
+  for (PetscInt c = static_cast<PetscInt>(threadIdx.x); c < kept; c += DENSE_THREADS) {
+    H.cosine[c] = Scalar(1);
+    H.sine[c]   = 0;
+    H.rhs[c]    = rhs[c];
+  }
+  if (threadIdx.x == 0) H.rhs[kept] = Scalar(own);
+}
+
 /// dots [columns] of this rank become those of all ranks, by one block. All threads must call.
 __device__ __forceinline__ void dots_over_ranks(const comm::ReduceSide &side, PetscInt columns, Scalar *dots)
 {
@@ -54,6 +70,14 @@ template <class Entry> static __global__ void __launch_bounds__(DENSE_THREADS, D
 static __global__ void __launch_bounds__(DENSE_THREADS) solve_kernel(Pipeline p, PetscInt columns, Scalar *y)
 {
   solve_body(p.H, columns, y);
+}
+
+PetscErrorCode PipelineKept_CUDA(const Pipeline &p, PetscInt kept, PetscReal own, Stream stream)
+{
+  PetscFunctionBegin;
+  kept_kernel<<<1, DENSE_THREADS, 0, static_cast<cudaStream_t>(stream)>>>(p.H, kept, own, p.dots[1]);
+  SparseGPUCallCUDA(cudaPeekAtLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PipelineBegin_CUDA(const Pipeline &p, PetscReal residual, Stream stream)

@@ -14,6 +14,7 @@ __device__ __forceinline__ void begin_body(const Pipeline &p, PetscReal residual
   p.progress->stopped_at = INT_MAX;
   p.progress->again      = 0;
   p.progress->fallen[0]  = 1;
+  p.progress->fallen[1]  = 1; // where the first step is an odd one
   p.progress->first      = residual;
   p.H.rhs[0]             = Scalar(residual);
 }

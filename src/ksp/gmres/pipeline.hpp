@@ -34,6 +34,9 @@ struct Pipeline {
 
 /// Starts a cycle with the residual norm `residual`. Asynchronous, as are all of these.
 PetscErrorCode PipelineBegin_CUDA(const Pipeline &p, PetscReal residual, Stream stream);
+/// After it, where so many columns are kept: their part of H, with the right-hand side in dots[1], and what is left of
+/// the residual, `own`.
+PetscErrorCode PipelineKept_CUDA(const Pipeline &p, PetscInt kept, PetscReal own, Stream stream);
 /// Makes column step + 1 of V orthogonal to those before it, adds the column to H and writes the record of the step.
 template <class Entry>
 PetscErrorCode PipelineStep_CUDA(const Pipeline &p, const Basis<Entry> &V, PetscInt step, Stream stream);

@@ -99,23 +99,48 @@ static PetscErrorCode LaunchSteps(KSP ksp, bool pipelined, PetscInt *launched, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Up to `limit` steps from column 0, and their correction to the solution.
-static PetscErrorCode RunCycle(KSP ksp, PetscInt limit)
+/// The correction of a cycle to the solution, and what the next one keeps of it. `steps`: it has made some.
+static PetscErrorCode EndCycle(KSP ksp, bool steps, Outcome outcome)
 {
-  Gmres     *gmres     = GmresOf(ksp);
-  Arnoldi   *arnoldi   = &gmres->arnoldi;
-  const bool pipelined = arnoldi->CanPipeline() && MayReadNormsLate(ksp);
-  PetscInt   launched = 0, finished = 0;
-  Outcome    outcome = STEP_GOES_ON;
-  PetscReal  norm    = 0;
-  PetscBool  unseen  = PETSC_FALSE;
+  Gmres     *gmres = GmresOf(ksp);
+  const bool whole = gmres->built == gmres->steps && outcome == STEP_GOES_ON;
 
   PetscFunctionBegin;
+  if (PetscIsInfOrNanReal(ksp->rnorm)) PetscFunctionReturn(PETSC_SUCCESS); // the last good iterate stays
+  if (ksp->reason > 0 && gmres->arnoldi.narrow() && ksp->normtype != KSP_NORM_NONE)
+    ksp->reason = KSP_CONVERGED_ITERATING; // the true residual is to decide
+  else if (!ksp->reason && ksp->its >= ksp->max_it)
+    ksp->reason = KSP_DIVERGED_ITS;
+  PetscCall(AddCorrection(ksp, gmres->built));
+  gmres->built = 0;
+  if (gmres->deflated.most() > 0 && whole && !ksp->reason)
+    PetscCall(gmres->deflated.Renew(PetscObjectComm((PetscObject)ksp), &gmres->arnoldi, gmres->steps, &gmres->basis,
+                                    PreconditionedOf(gmres)));
+  else
+    gmres->deflated.Forget();                       // what it knows of the residual is that of a whole cycle
+  if (steps && ksp->reason) PetscCall(Report(ksp)); // else the next cycle tells of the true residual
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Steps up to number `limit`, from those that are kept on, and the correction of all to the solution.
+static PetscErrorCode RunCycle(KSP ksp, PetscInt limit)
+{
+  Gmres         *gmres     = GmresOf(ksp);
+  Arnoldi       *arnoldi   = &gmres->arnoldi;
+  const bool     pipelined = arnoldi->CanPipeline() && MayReadNormsLate(ksp);
+  const PetscInt kept      = gmres->deflated.kept();
+  PetscInt       launched = kept, finished = kept;
+  Outcome        outcome = STEP_GOES_ON;
+  PetscReal      norm    = 0;
+  PetscBool      unseen  = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  gmres->built = kept;
   if (pipelined) PetscCall(ApplicationsAreUnseen(ksp->pc, &unseen));
   if (pipelined) {
     const NormTest test = DefaultNormTest(ksp);
     PetscCall(arnoldi->BeginPipeline(ksp->rnorm, test.converged, test.diverged,
-                                     std::max<PetscInt>(0, test.from - ksp->its - 1)));
+                                     kept + std::max<PetscInt>(0, test.from - ksp->its - 1)));
   } else {
     PetscCall(arnoldi->Begin(ksp->rnorm));
   }
@@ -143,14 +168,7 @@ static PetscErrorCode RunCycle(KSP ksp, PetscInt limit)
     if (!ksp->reason && finished < limit && outcome == STEP_GOES_ON) PetscCall(Report(ksp));
   }
   if (arnoldi->ranks()) arnoldi->ranks()->Gate(nullptr, 0);
-  if (PetscIsInfOrNanReal(ksp->rnorm)) PetscFunctionReturn(PETSC_SUCCESS); // the last good iterate stays
-  if (ksp->reason > 0 && arnoldi->narrow() && ksp->normtype != KSP_NORM_NONE)
-    ksp->reason = KSP_CONVERGED_ITERATING; // the true residual is to decide
-  else if (!ksp->reason && ksp->its >= ksp->max_it)
-    ksp->reason = KSP_DIVERGED_ITS;
-  PetscCall(AddCorrection(ksp, gmres->built));
-  gmres->built = 0;
-  if (finished > 0 && ksp->reason) PetscCall(Report(ksp)); // else the next cycle tells of the true residual
+  PetscCall(EndCycle(ksp, finished > kept, outcome));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -183,11 +201,13 @@ static PetscErrorCode Reserve(KSP ksp, PetscInt steps)
   const bool device_only = gmres->system.active() && gmres->system.copies();
 
   PetscFunctionBegin;
-  gmres->steps = std::max<PetscInt>(1, std::min({steps, ksp->max_it, PETSC_MAX_INT - 1})); // one vector more
-  PetscCall(gmres->small.Begin(ksp, gmres->system, gmres->steps, gmres->small_mode));
+  gmres->steps = std::max<PetscInt>(1, std::min({steps, ksp->max_it, PETSC_MAX_INT - 1}));       // one vector more
+  const PetscInt deflation = ksp->calc_sings ? 0 : std::min(gmres->deflation, gmres->steps - 1); // else H is not that
+  PetscCall(gmres->small.Begin(ksp, gmres->system, gmres->steps, deflation > 0 ? SmallMode::Off : gmres->small_mode));
   const bool narrow = gmres->single_basis && !gmres->small.active() && sizeof(PetscReal) > sizeof(float);
   PetscCall(gmres->basis.Allocate(ksp->work[0], narrow ? 2 : gmres->steps + 1, device_only));
-  if (gmres->flexible && !gmres->system.active()) PetscCall(gmres->preconditioned.Allocate(ksp->work[0], gmres->steps));
+  if (PreconditionedOf(gmres)) PetscCall(gmres->preconditioned.Allocate(ksp->work[0], gmres->steps));
+  PetscCall(gmres->deflated.Allocate(ksp->work[0], deflation, !PreconditionedOf(gmres), device_only));
   PetscCall(gmres->arnoldi.Allocate(PetscObjectComm((PetscObject)ksp), &gmres->basis, gmres->steps, narrow));
   Ranks *const ranks = gmres->system.ranks();
   const bool   there = ranks && ranks->active() && ranks->blocks().space == gmres->basis.space();
@@ -208,7 +228,7 @@ static PetscErrorCode RunCycles(KSP ksp)
     const bool      small  = gmres->small.active() && !tune && ksp->its < ksp->max_it;
     if (small) PetscCall(RunSmallCycles(ksp));
     if (!small || !gmres->small.active()) // or not any more
-      PetscCall(RunCycle(ksp, std::min(gmres->steps, ksp->max_it - ksp->its)));
+      PetscCall(RunCycle(ksp, std::min(gmres->steps, gmres->deflated.kept() + ksp->max_it - ksp->its)));
     ksp->guess_zero = PETSC_FALSE; // the next residual is that of the solution so far
     if (tune && !ksp->reason) {
       PetscInt restart = gmres->steps;

@@ -6,21 +6,30 @@ namespace sparsegpu::gmres
 
 PetscErrorCode ComputeResidual(KSP ksp, PetscReal *norm)
 {
-  Gmres *gmres = GmresOf(ksp);
-  Vec    r;
+  Gmres         *gmres = GmresOf(ksp);
+  const PetscInt first = gmres->deflated.kept();
+  bool           sums = gmres->arnoldi.ranks() || first > 0, inside = false;
+  Vec            r;
 
   PetscFunctionBegin;
+  gmres->arnoldi.SetKept(first, gmres->deflated.operands());
   if (gmres->system.active()) {
-    PetscCall(gmres->system.Residual(ksp->guess_zero, gmres->basis.view().Column(0)));
-    PetscCall(gmres->arnoldi.Normalize(norm));
+    PetscCall(gmres->system.Residual(ksp->guess_zero, gmres->basis.view().Column(first)));
+    PetscCall(gmres->arnoldi.Normalize(norm, &inside));
+  } else {
+    PetscCall(gmres->basis.Write(first, &r));
+    PetscCall(KSPInitialResidual(ksp, ksp->vec_sol, ksp->work[0], ksp->work[1], r, ksp->vec_rhs));
+    if (!sums) PetscCall(VecNormalize(r, norm));
+    PetscCall(gmres->basis.WriteEnd(first));
+    if (sums) PetscCall(gmres->arnoldi.Normalize(norm, &inside));
+    if (first > 0) PetscCall(gmres->basis.Changed(first));
+  }
+  if (inside) { // what is kept does not belong to this residual
+    gmres->deflated.Forget();
+    PetscCall(ComputeResidual(ksp, norm));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(gmres->basis.Write(0, &r));
-  PetscCall(KSPInitialResidual(ksp, ksp->vec_sol, ksp->work[0], ksp->work[1], r, ksp->vec_rhs));
-  if (!gmres->arnoldi.ranks()) PetscCall(VecNormalize(r, norm));
-  PetscCall(gmres->basis.WriteEnd(0));
-  if (gmres->arnoldi.ranks()) PetscCall(gmres->arnoldi.Normalize(norm));
-  if (gmres->arnoldi.narrow()) {
+  if (gmres->arnoldi.narrow() && !gmres->system.active()) {
     PetscCall(gmres->arnoldi.TakeFirst());
     PetscCall(gmres->basis.Changed(0));
   }
@@ -40,7 +49,8 @@ PetscErrorCode AddCorrection(KSP ksp, PetscInt steps)
     PetscCall(gmres->arnoldi.Combine(steps, &gmres->basis, system.right() ? system.inverse() : nullptr, x, x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(gmres->arnoldi.Combine(steps, gmres->flexible ? &gmres->preconditioned : &gmres->basis, ksp->work[0]));
+  PetscCall(
+      gmres->arnoldi.Combine(steps, PreconditionedOf(gmres) ? PreconditionedOf(gmres) : &gmres->basis, ksp->work[0]));
   if (!gmres->flexible) PetscCall(KSPUnwindPreconditioner(ksp, ksp->work[0], ksp->work[1]));
   PetscCall(VecAXPY(ksp->vec_sol, 1, ksp->work[0]));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -81,8 +91,8 @@ PetscErrorCode KSPBuildSolution_SparseGPUGMRES(KSP ksp, Vec v, Vec *V)
   }
   PetscCall(VecCopy(ksp->vec_sol, v));
   if (gmres->built == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(
-      gmres->arnoldi.Combine(gmres->built, gmres->flexible ? &gmres->preconditioned : &gmres->basis, ksp->work[0]));
+  PetscCall(gmres->arnoldi.Combine(gmres->built, PreconditionedOf(gmres) ? PreconditionedOf(gmres) : &gmres->basis,
+                                   ksp->work[0]));
   if (!gmres->flexible) PetscCall(KSPUnwindPreconditioner(ksp, ksp->work[0], ksp->work[1]));
   PetscCall(VecAXPY(v, 1, ksp->work[0]));
   PetscFunctionReturn(PETSC_SUCCESS);
