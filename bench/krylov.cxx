@@ -11,9 +11,8 @@ static char help[] =
     "  -flow c         : convection along all axes: couplings times 1 + c and 1 - c; default 0.2, for cg 0, which stays\n"
     "  -few f -many m  : the two limits; of gmres multiples of the restart\n"
     "  -repeat k       : measurements\n"
-    "  -columns k      : so many right-hand sides, an iteration being one of all: by KSPMatSolve(), and ours one after\n"
-    "                    the other, too; for cg and gmres\n"
-    "  -rtol r,...     : whole solves to these tolerances instead, set-up included, and the true residuals\n"
+    "  -columns k      : so many right-hand sides by KSPMatSolve(), and ours one by one; for cg and gmres\n"
+    "  -rtol r,...     : whole solves to these instead, set-up included; of gmres also restarts that keep vectors\n"
     "  -coordinates    : of these, new values by MatSetValuesCOO(), which are where the vectors are, in each\n"
     "  -pc_type t      : default jacobi; options of the preconditioner are read, too\n";
 
@@ -230,7 +229,8 @@ PetscErrorCode Measure(const Settings &s, PetscInt n)
   if (s.tolerances > 0) {
     std::vector<WholeSolver> whole;
     for (const Solver &solver : solvers)
-      PetscCallCXX(whole.push_back(WholeSolver{solver.matrix, solver.type, solver.basis, s.method == GMRES, {}}));
+      PetscCallCXX(whole.push_back(WholeSolver{solver.matrix, solver.type, solver.basis, s.method == GMRES, 0, {}}));
+    if (s.method == GMRES) PetscCallCXX(AddDeflated(solvers[0].matrix, solvers[2].matrix, &whole));
     PetscCall(MeasureWhole(plain, s.coordinates, s.repeat, s.rtol, s.tolerances, &whole));
     PetscCall(MatDestroy(&plain));
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -2,9 +2,16 @@
 #include "krylov_whole.hpp"
 #include <petsctime.h>
 #include <algorithm>
+#include <string>
 #include "median.hpp"
 #include "petsc/compat.hpp"
 #include "residual.hpp"
+
+void AddDeflated(MatType native, MatType ours, std::vector<WholeSolver> *solvers)
+{
+  for (const KSPType type : {KSPLGMRES, KSPDGMRES}) solvers->push_back(WholeSolver{native, type, nullptr, true, 0, {}});
+  for (const int kept : {4, 8, 16}) solvers->push_back(WholeSolver{ours, KSPSPARSEGPUGMRES, nullptr, true, kept, {}});
+}
 
 /// A matrix from coordinates, and its values where its vectors are.
 struct FromCoordinates {
@@ -97,7 +104,10 @@ static PetscErrorCode SolveWhole(Mat plain, FromCoordinates *there, bool keep, W
   PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
   if (solver->right) PetscCall(KSPSetPCSide(ksp, PC_RIGHT));
   if (solver->basis) PetscCall(PetscOptionsSetValue(nullptr, "-ksp_sparsegpugmres_basis", solver->basis));
+  const std::string kept = std::to_string(solver->kept);
+  PetscCall(PetscOptionsSetValue(nullptr, "-ksp_sparsegpugmres_deflation", kept.c_str()));
   PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(PetscOptionsClearValue(nullptr, "-ksp_sparsegpugmres_deflation"));
   if (solver->basis) PetscCall(PetscOptionsClearValue(nullptr, "-ksp_sparsegpugmres_basis"));
   PetscCall(KSPSetTolerances(ksp, found.rtol, 0, PETSC_MAX_REAL, 100000));
   PetscCall(KSPSetUp(ksp));
@@ -122,9 +132,10 @@ static PetscErrorCode ReportWhole(const std::vector<WholeSolver> &solvers)
   for (size_t k = 0; k < solvers[0].found.size(); k++)
     for (const WholeSolver &solver : solvers) {
       const WholeSolver::Found &found = solver.found[k];
+      const std::string way = solver.kept ? "kept:" + std::to_string(solver.kept) : solver.basis ? solver.basis : "-";
       PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-20s %-14s %-7s %8.0e %10" PetscInt_FMT " %13.3e %10.3f %8.2f\n",
-                            solver.matrix, solver.type, solver.basis ? solver.basis : "-", (double)found.rtol,
-                            found.iterations, (double)found.residual, 1e3 * Median(found.seconds),
+                            solver.matrix, solver.type, way.c_str(), (double)found.rtol, found.iterations,
+                            (double)found.residual, 1e3 * Median(found.seconds),
                             Median(solvers[0].found[k].seconds) / Median(found.seconds)));
     }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -26,6 +26,7 @@ struct WholeSolver {
   KSPType     type;
   const char *basis; ///< of ours of GMRES; null: as by default
   bool        right; ///< preconditioned from the right: GMRES has the norm of the residual there alone
+  int         kept;  ///< vectors that restarts of ours of GMRES keep
 
   struct Found {
     PetscReal           rtol;
@@ -35,6 +36,9 @@ struct WholeSolver {
   };
   std::vector<Found> found;
 };
+
+/// Restarts of GMRES that keep something: PETSc's on `native`, ours on `ours`. Throws what std::vector does.
+void AddDeflated(MatType native, MatType ours, std::vector<WholeSolver> *solvers);
 
 /// Solves with `plain` as a matrix of each solver's type, b = 1, to rtol [tolerances], the solvers by turns: the
 /// seconds of KSPSetUp() and KSPSolve(), copies and conversions for a matrix that has not been multiplied yet among
