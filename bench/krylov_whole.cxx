@@ -10,7 +10,7 @@
 void AddDeflated(MatType native, MatType ours, std::vector<WholeSolver> *solvers)
 {
   for (const KSPType type : {KSPLGMRES, KSPDGMRES}) solvers->push_back(WholeSolver{native, type, nullptr, true, 0, {}});
-  for (const int kept : {4, 8, 16}) solvers->push_back(WholeSolver{ours, KSPSPARSEGPUGMRES, nullptr, true, kept, {}});
+  for (const int kept : {4, 8, 12}) solvers->push_back(WholeSolver{ours, KSPSPARSEGPUGMRES, nullptr, true, kept, {}});
 }
 
 /// A matrix from coordinates, and its values where its vectors are.

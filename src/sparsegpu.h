@@ -639,7 +639,8 @@ M*/
   Options Database Keys:
 + -ksp_gmres_restart m                      - steps between restarts (default 30), `KSPGMRESSetRestart()`
 . -ksp_sparsegpugmres_restart_auto          - after one cycle, the restart that its progress suggests, from 5 to 200
-. -ksp_sparsegpugmres_deflation k           - vectors that a restart keeps of the cycle before (default 0, at most 16)
+. -ksp_sparsegpugmres_deflation k           - vectors that a restart keeps of the cycle before (default 0; at most 16
+                                              and half of the restart)
 . -ksp_sparsegpugmres_flexible              - the preconditioner may change from step to step; right preconditioning
 . -ksp_sparsegpugmres_persistent auto       - whole cycles in one launch: auto, up to 100,000 unknowns and 2,000,000
                                               entries; on, wherever that is possible; off
@@ -686,15 +687,17 @@ entries, run whole cycles in one launch, unless a monitor reads each iterate.
   The same holds on the host and for any preconditioner; Aliaga, Anzt, Gruetzmacher, Quintana-Orti and Tomas, 2023.
 
   With -ksp_sparsegpugmres_deflation k a restart keeps the space of the k harmonic Ritz vectors of the cycle with the
-  smallest values, so that cycles converge as if these eigenvalues were not there (a conjugate pair is kept whole or not
-  at all). The next cycle begins with them: it has as many vectors, and k steps fewer. Where restarts are what costs
-  iterations, as in diffusion and in convection that does not dominate, 4 to 8 vectors save half of them or more. It
-  takes k vectors of memory more, two thirds of a step's time for each restart with 8 vectors, and some work on a matrix
-  of the size of the cycle, on the host. Norms, monitors, limits and tests are as without; k is below the restart. It
-  works with any preconditioner, on either side, flexible, and in parallel, but not with a basis in single precision,
-  where it is an error; small systems do not run whole cycles in one launch then, and estimates of the spectrum, where
-  `KSPSetComputeSingularValues()` asks for them, are those of cycles that keep nothing. Morgan, SIAM J. Sci. Comput.
-  24(1), 2002; in the form of Parks, de Sturler, Mackey, Johnson and Maiti, SIAM J. Sci. Comput. 28(5), 2006.
+  smallest values (a conjugate pair is kept whole or not at all). The next cycle begins with them: it has as many
+  vectors, and k steps fewer. Where some small eigenvalues are what restarts lose again and again, as in diffusion and
+  in convection that does not dominate, 4 to 8 vectors of 30 save half of the iterations or more; where restarts cost
+  nothing, or cycles are short beside k, it may take more. k is at most half of the restart, and becomes that where the
+  restart is changed later; an automatic restart is at least 3 k. Directions are made orthogonal as by refine_ifneeded
+  at least, as what is kept passes its errors on. It takes k vectors of memory more, for each restart about two passes
+  over the basis, and some work on a matrix of the size of the cycle, on the host. Norms, monitors, limits and tests are
+  as without. It works with any preconditioner, on either side, flexible, and in parallel; with a basis in single
+  precision it is an error. Small systems do not run whole cycles in one launch then, and estimates of the spectrum,
+  where `KSPSetComputeSingularValues()` asks for them, are those of cycles that keep nothing. Morgan, SIAM J. Sci.
+  Comput. 24(1), 2002; in the form of Parks, de Sturler, Mackey, Johnson and Maiti, SIAM J. Sci. Comput. 28(5), 2006.
 
   `KSPMatSolve()` solves for up to 32 right-hand sides at a time (`KSPSetMatSolveBatchSize()`: fewer), each with a
   basis, tests and an end of its own, as in `KSPSolve()`. `MatMatMult()` reads the matrix once for all of them,

@@ -156,15 +156,17 @@ PetscErrorCode Arnoldi::Step(PetscInt k, Outcome *outcome, PetscReal *residual)
 
 PetscErrorCode Arnoldi::Normalize(PetscReal *norm, bool *inside)
 {
-  constexpr PetscReal LEAST = 0.5; // of the square: what is kept came from a residual that was orthogonal to it
-  PetscReal           kept  = 0;
+  // Of the square: a residual is orthogonal to what is kept but for errors, which grow as residuals fall; to forget
+  // then costs more iterations than to go on.
+  constexpr PetscReal MOST = 0.5;
+  PetscReal           kept = 0;
 
   PetscFunctionBegin;
   PetscCall(Dots(kept_ + 1, dots_));
   for (PetscInt c = 0; c < kept_; c++) kept += SquareOf(H_.rhs[c] = dots_[c]);
   const PetscReal square = RealPart(dots_[kept_]);
   *norm                  = SquareRoot(square);
-  *inside                = kept > 0 && !(square - kept >= LEAST * square);
+  *inside                = kept > 0 && !(kept <= MOST * square);
   if (*inside) PetscFunctionReturn(PETSC_SUCCESS);
   own_ = SquareRoot(square - kept);
   PetscCall(Update(kept_ + 1, dots_, own_ > 0 ? 1 / own_ : 1, true));

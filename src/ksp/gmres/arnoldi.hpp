@@ -59,7 +59,7 @@ public:
   bool Ended(PetscInt k) const { return RecordReady(pipeline_.records + k, pipeline_.round); }
 
   /// Column 0 of the basis, or the first behind the kept ones, becomes orthogonal to those before it and of norm 1.
-  /// *norm is what it was, *inside: nearly all of it lay in their space; it is not defined then.
+  /// *norm is what it was, *inside: most of it lay in their space; it is not defined then.
   PetscErrorCode Normalize(PetscReal *norm, bool *inside);
   /// A narrow basis takes over column 0, of norm 1.
   PetscErrorCode TakeFirst();

@@ -67,7 +67,7 @@ PetscErrorCode Arnoldi::BeginPipeline(PetscReal residual, PetscReal converged, P
   Stream stream;
   PetscCall(DeviceStream(&stream));
   PetscCall(PipelineBegin_CUDA(pipeline_, residual, stream));
-  if (kept_ > 0) { // Normalize() has waited for the copy before this one
+  if (kept_ > 0) { // Normalize() may still be copying from there, but the very same values
     std::copy_n(H_.rhs, kept_, coefficients_);
     PetscCall(DeviceCopyIn(pipeline_.dots[1], coefficients_, static_cast<size_t>(kept_) * sizeof(Scalar), stream));
     PetscCall(PipelineKept_CUDA(pipeline_, kept_, own_, stream));

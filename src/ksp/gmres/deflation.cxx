@@ -2,6 +2,7 @@
 #include "ksp/gmres/deflation.hpp"
 #include <algorithm>
 #include "petsc/compat.hpp"
+#include "petsc/on_all.hpp"
 
 namespace sparsegpu::gmres
 {
@@ -15,6 +16,16 @@ PetscErrorCode Deflation::Allocate(Vec like, PetscInt most, bool own_operands, b
     PetscCall(operands_.Allocate(like, most, device_only));
   else
     PetscCall(operands_.Free());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Deflation::Reserve(PetscInt steps, Space space)
+{
+  const size_t entries = static_cast<size_t>(most_) * (2 * static_cast<size_t>(steps) + 1);
+
+  PetscFunctionBegin;
+  if (space == Space::Device && coefficients_.size() < entries)
+    PetscCall(coefficients_.Allocate(entries, Space::Device));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -61,7 +72,11 @@ PetscErrorCode Deflation::Renew(MPI_Comm comm, Arnoldi *arnoldi, PetscInt steps,
   PetscFunctionBegin;
   PetscCall(arnoldi->ReadTriangle(steps));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  if (rank == 0) PetscCall(FindKeptSpace(arnoldi->Triangle(), steps, most_, space_, &space));
+  PetscCall(OnAll(comm, [&] {
+    PetscFunctionBegin;
+    if (rank == 0) PetscCall(FindKeptSpace(arnoldi->Triangle(), steps, most_, space_, &space));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   PetscCall(Agree(comm, steps, &space));
   const PetscInt before = kept();
   space_                = std::move(space);
@@ -76,12 +91,11 @@ PetscErrorCode Deflation::Renew(MPI_Comm comm, Arnoldi *arnoldi, PetscInt steps,
     const size_t images = space_.image.size(), operands = space_.operand.size();
     Stream       stream;
     PetscCall(DeviceStream(&stream));
-    if (coefficients_.size() != images + operands) PetscCall(coefficients_.Allocate(images + operands, Space::Device));
     r.image   = coefficients_.data();
     r.operand = coefficients_.data() + images;
     PetscCall(CopyFromHost(Space::Device, space_.image.data(), images, coefficients_.data()));
     PetscCall(CopyFromHost(Space::Device, space_.operand.data(), operands, coefficients_.data() + images));
-    PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(coefficients_.bytes())));
+    PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>((images + operands) * sizeof(Scalar))));
     PetscCall(PetscLogGpuTimeBegin());
     PetscCall(Recombine_CUDA(r, stream));
     PetscCall(PetscLogGpuTimeEnd());

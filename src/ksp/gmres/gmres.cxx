@@ -46,8 +46,9 @@ PetscErrorCode CheckDeflation(KSP ksp, PetscInt deflation, PetscInt restart, boo
   PetscFunctionBegin;
   PetscCheck(deflation >= 0 && deflation <= MOST_KEPT, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "A restart keeps 0 to %" PetscInt_FMT " vectors, not %" PetscInt_FMT, MOST_KEPT, deflation);
-  PetscCheck(deflation < restart, comm, PETSC_ERR_ARG_INCOMP,
-             "A restart keeps fewer vectors than there are, %" PetscInt_FMT ", not %" PetscInt_FMT, restart, deflation);
+  PetscCheck(deflation <= restart / 2, comm, PETSC_ERR_ARG_INCOMP,
+             "A restart of %" PetscInt_FMT " keeps half of its vectors at most, not %" PetscInt_FMT, restart,
+             deflation);
   PetscCheck(deflation == 0 || !single_basis, comm, PETSC_ERR_SUP,
              "A restart keeps vectors of a basis in double precision only: -ksp_sparsegpugmres_basis double");
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -2,6 +2,7 @@
 #include "ksp/gmres/harmonic.hpp"
 #include <petscblaslapack.h>
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include "petsc/compat.hpp"
 
@@ -19,6 +20,11 @@ struct Small {
   Small(PetscInt m, PetscInt n) : rows(m), columns(n), a(static_cast<size_t>(m) * n, Scalar(0)) {}
   Scalar       *Column(PetscInt c) { return a.data() + static_cast<size_t>(c) * rows; }
   const Scalar *Column(PetscInt c) const { return a.data() + static_cast<size_t>(c) * rows; }
+  void          Truncate(PetscInt count)
+  {
+    columns = count;
+    a.resize(static_cast<size_t>(rows) * count);
+  }
 };
 
 /// x [n]^H y.
@@ -82,45 +88,52 @@ Small InverseRitz(const Hessenberg &H, PetscInt steps, const Small &S)
 }
 
 /// Real columns that span the eigenvectors of B with the largest eigenvalues: as many as `most` hold, a conjugate pair
-/// as its real and its imaginary part. None where LAPACK finds none.
+/// as its real and its imaginary part, and none that are zero but for rounding. None where LAPACK finds none.
 PetscErrorCode LargestEigenvectors(Small *B, PetscInt most, Small *Z)
 {
   const PetscInt           n = B->rows;
   PetscBLASInt             size, room, info, one = 1;
-  std::vector<PetscScalar> vectors(static_cast<size_t>(n) * n), work;
-  std::vector<PetscReal>   magnitude(static_cast<size_t>(n));
-  std::vector<PetscInt>    order(static_cast<size_t>(n)), chosen;
+  std::vector<PetscScalar> vectors, values, work;
+  std::vector<PetscReal>   magnitude, real, imaginary;
+  std::vector<PetscInt>    order, chosen;
   PetscScalar *const       matrix = reinterpret_cast<PetscScalar *>(B->a.data());
 
   PetscFunctionBegin;
-  *Z = Small(n, 0);
+  PetscCallCXX(*Z = Small(n, 0));
   for (const Scalar &b : B->a)
     if (PetscIsInfOrNanReal(Magnitude(b))) PetscFunctionReturn(PETSC_SUCCESS); // LAPACK may not end
   PetscCall(PetscBLASIntCast(n, &size));
   room = 8 * size;
   PetscCallCXX(work.resize(static_cast<size_t>(room)));
+  PetscCallCXX(vectors.resize(static_cast<size_t>(n) * n));
+  for (std::vector<PetscReal> *v : {&magnitude, &imaginary}) PetscCallCXX(v->resize(static_cast<size_t>(n)));
+  PetscCallCXX(real.resize(static_cast<size_t>(2 * n)));
+  PetscCallCXX(values.resize(static_cast<size_t>(n)));
+  PetscCallCXX(order.resize(static_cast<size_t>(n)));
+  PetscCallCXX(chosen.reserve(static_cast<size_t>(n)));
+  PetscCall(PetscFPTrapPush(PETSC_FP_TRAP_OFF)); // LAPACK may divide by zero and know what to do
   const auto column = [&](PetscInt c) {
     return reinterpret_cast<Scalar *>(vectors.data()) + static_cast<size_t>(c) * n;
   };
 #if defined(PETSC_USE_COMPLEX)
-  std::vector<PetscScalar> values(static_cast<size_t>(n));
-  std::vector<PetscReal>   real(static_cast<size_t>(2 * n));
   LAPACKgeev_("N", "V", &size, matrix, &size, values.data(), nullptr, &one, vectors.data(), &size, work.data(), &room,
               real.data(), &info);
   for (PetscInt k = 0; k < n; k++) magnitude[k] = PetscAbsScalar(values[k]);
   const auto width = [](PetscInt) { return 1; };
 #else
-  std::vector<PetscReal> real(static_cast<size_t>(n)), imaginary(static_cast<size_t>(n));
   LAPACKgeev_("N", "V", &size, matrix, &size, real.data(), imaginary.data(), nullptr, &one, vectors.data(), &size,
               work.data(), &room, &info);
   for (PetscInt k = 0; k < n; k++) magnitude[k] = Hypotenuse(real[k], imaginary[k]);
   // the first of a pair has the positive imaginary part; its columns are the real and the imaginary part
   const auto width = [&](PetscInt k) { return imaginary[k] > 0 ? 2 : imaginary[k] < 0 ? 0 : 1; };
 #endif
+  PetscCall(PetscFPTrapPop());
   if (info) PetscFunctionReturn(PETSC_SUCCESS);
   std::iota(order.begin(), order.end(), PetscInt(0));
   std::stable_sort(order.begin(), order.end(), [&](PetscInt a, PetscInt b) { return magnitude[a] > magnitude[b]; });
   for (const PetscInt k : order) {
+    // R^-1 Q^H V^H W is singular where steps have brought nothing: its null vectors are the residual, not slow parts
+    if (!(magnitude[k] > 100 * PETSC_MACHINE_EPSILON * magnitude[order.front()])) break;
     if (static_cast<PetscInt>(chosen.size()) + width(k) > most) break;
     for (PetscInt c = 0; c < width(k); c++) chosen.push_back(k + c);
   }
@@ -129,11 +142,12 @@ PetscErrorCode LargestEigenvectors(Small *B, PetscInt most, Small *Z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The columns of Y become orthonormal, by modified Gram-Schmidt twice; those of Z are combined as they are. False
-/// where some depend on those before.
-bool MakeOrthonormal(Small *Y, Small *Z)
+/// The columns of Y become orthonormal, by modified Gram-Schmidt twice; those of Z are combined as they are. Both end
+/// before a column that depends on those before it.
+void MakeOrthonormal(Small *Y, Small *Z)
 {
-  constexpr PetscReal LEAST = 1e-10; // what is left of a column has lost too many digits
+  // less of a column has lost too many digits; a third of them is enough for a space that is to be kept
+  const PetscReal LEAST = std::pow(PETSC_MACHINE_EPSILON, (PetscReal)2 / 3);
 
   for (PetscInt q = 0; q < Y->columns; q++) {
     Scalar *const y = Y->Column(q), *const z = Z->Column(q);
@@ -145,11 +159,14 @@ bool MakeOrthonormal(Small *Y, Small *Z)
         for (PetscInt k = 0; k < Z->rows; k++) z[k] = z[k] - part * Z->Column(p)[k];
       }
     const PetscReal left = SquareRoot(RealPart(Inner(Y->rows, y, y)));
-    if (!(left > LEAST * whole)) return false;
+    if (!(left > LEAST * whole)) {
+      Y->Truncate(q);
+      Z->Truncate(q);
+      return;
+    }
     for (PetscInt k = 0; k < Y->rows; k++) y[k] = Quotient(y[k], left);
     for (PetscInt k = 0; k < Z->rows; k++) z[k] = Quotient(z[k], left);
   }
-  return true;
 }
 
 /// A B.
@@ -211,7 +228,8 @@ PetscErrorCode FindKeptSpace(const Hessenberg &H, PetscInt steps, PetscInt most,
   PetscCallCXX(B = InverseRitz(H, steps, S));
   PetscCall(LargestEigenvectors(&B, most, &Z));
   PetscCallCXX(Y = Images(H, steps, Z));
-  if (Z.columns == 0 || !MakeOrthonormal(&Y, &Z)) PetscFunctionReturn(PETSC_SUCCESS);
+  MakeOrthonormal(&Y, &Z);
+  if (Z.columns == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCXX(r = Small(steps + 1, 1));
   r.a.back() = Quotient(H.rhs[steps], Magnitude(H.rhs[steps]));
   RotateBack(H, steps, r.Column(0));

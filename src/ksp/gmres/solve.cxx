@@ -177,6 +177,7 @@ static PetscErrorCode RunCycle(KSP ksp, PetscInt limit)
 static PetscErrorCode SuggestRestart(KSP ksp, PetscReal tau, PetscInt *restart)
 {
   constexpr PetscReal LEAST = 5, MOST = 200;
+  const PetscReal     room = 3 * static_cast<PetscReal>(GmresOf(ksp)->deflation); // for steps beside what is kept
   Mat                 A;
   MatInfo             info;
   PetscInt            rows;
@@ -188,7 +189,7 @@ static PetscErrorCode SuggestRestart(KSP ksp, PetscReal tau, PetscInt *restart)
   PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
   const PetscReal delta = rows ? static_cast<PetscReal>(info.nz_used) / rows : 0;
   const PetscReal m     = (1 + delta) * (PetscLogReal(ksp->rtol) / PetscLogReal(tau) - 1) - 3 - delta;
-  *restart              = static_cast<PetscInt>(std::min(MOST, std::max(LEAST, m)));
+  *restart              = static_cast<PetscInt>(std::min(MOST, std::max({LEAST, room, m})));
   PetscCall(PetscInfo(ksp, "A cycle reduced the residual to %g of what it was: restart %" PetscInt_FMT "\n",
                       (double)tau, *restart));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -202,12 +203,13 @@ static PetscErrorCode Reserve(KSP ksp, PetscInt steps)
 
   PetscFunctionBegin;
   gmres->steps = std::max<PetscInt>(1, std::min({steps, ksp->max_it, PETSC_MAX_INT - 1}));       // one vector more
-  const PetscInt deflation = ksp->calc_sings ? 0 : std::min(gmres->deflation, gmres->steps - 1); // else H is not that
+  const PetscInt deflation = ksp->calc_sings ? 0 : std::min(gmres->deflation, gmres->steps / 2); // else H is not that
   PetscCall(gmres->small.Begin(ksp, gmres->system, gmres->steps, deflation > 0 ? SmallMode::Off : gmres->small_mode));
   const bool narrow = gmres->single_basis && !gmres->small.active() && sizeof(PetscReal) > sizeof(float);
   PetscCall(gmres->basis.Allocate(ksp->work[0], narrow ? 2 : gmres->steps + 1, device_only));
   if (PreconditionedOf(gmres)) PetscCall(gmres->preconditioned.Allocate(ksp->work[0], gmres->steps));
   PetscCall(gmres->deflated.Allocate(ksp->work[0], deflation, !PreconditionedOf(gmres), device_only));
+  PetscCall(gmres->deflated.Reserve(gmres->steps, gmres->basis.space()));
   PetscCall(gmres->arnoldi.Allocate(PetscObjectComm((PetscObject)ksp), &gmres->basis, gmres->steps, narrow));
   Ranks *const ranks = gmres->system.ranks();
   const bool   there = ranks && ranks->active() && ranks->blocks().space == gmres->basis.space();
@@ -267,6 +269,10 @@ PetscErrorCode KSPSolve_SparseGPUGMRES(KSP ksp)
   gmres->arnoldi.criterion       = Criterion{};
   gmres->arnoldi.criterion.kept  = KEPT[static_cast<int>(refinement)];
   gmres->arnoldi.criterion.happy = gmres->happy_tolerance;
+  // what is kept is never made orthogonal again, and what it lost would be passed on from cycle to cycle
+  if (gmres->deflated.most() > 0)
+    gmres->arnoldi.criterion.kept =
+        std::max(gmres->arnoldi.criterion.kept, KEPT[static_cast<int>(Refinement::IfNeeded)]);
   if (gmres->arnoldi.narrow()) gmres->arnoldi.criterion.fallen = NARROW_LOSS / ORTHOGONALITY;
   gmres->arnoldi.keeps_operator = ksp->calc_sings;
   PetscCall(RunCycles(ksp));

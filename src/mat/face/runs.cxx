@@ -117,10 +117,9 @@ PetscErrorCode Runs::Find(MPI_Comm comm, const RunShape &shape, const Numbering 
   PetscCall(AllAgree(comm, !lacks, fits));
   if (!*fits || shape.size() == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(AllAgree(comm, shape_.size() > 1, &all_runs));
-  if (all_runs || shape_.size() == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  shape_ = RunShape();
-  PetscCallCXX(numbers_.resize(rows.columns.size()));
-  if (!numbers_.empty()) PetscCall(rows.columns.ToHost(numbers_.data()));
+  if (all_runs) PetscFunctionReturn(PETSC_SUCCESS);
+  if (shape_.size() > 1) PetscCall(MayLackMemory([&] { return Take(RunShape(), columns, pieces, rows); }, &lacks));
+  PetscCall(AllAgree(comm, !lacks, fits));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
