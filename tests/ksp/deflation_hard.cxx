@@ -112,7 +112,8 @@ static PetscErrorCode Again()
     Vec x;
     PetscCall(VecDuplicate(s->b, &x));
     PetscCall(KSPSetOperators(ksp, s->A, s->A));
-    for (const PetscInt good : {11, 13, 15, PETSC_MAX_INT}) { // in the second cycle and behind it
+    for (const PetscInt good :
+         {(PetscInt)11, (PetscInt)13, (PetscInt)15, (PetscInt)PETSC_MAX_INT}) { // in the second cycle and behind it
       spoilt.good = good;
       PetscCall(KSPSolve(ksp, s->b, x));
       PetscCall(KSPGetConvergedReason(ksp, &reason));
