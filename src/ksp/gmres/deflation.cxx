@@ -42,9 +42,8 @@ PetscErrorCode Deflation::Free()
 /// All processes get what the first one has found: other bits of one would be another basis.
 PetscErrorCode Deflation::Agree(MPI_Comm comm, PetscInt steps, KeptSpace *space) const
 {
-  const size_t        images = static_cast<size_t>(steps + 1), operands = static_cast<size_t>(steps);
-  std::vector<Scalar> all;
-  PetscMPIInt         size, rank, count;
+  const size_t images = static_cast<size_t>(steps + 1), operands = static_cast<size_t>(steps);
+  PetscMPIInt  size, rank, count;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
@@ -70,11 +69,12 @@ PetscErrorCode Deflation::Renew(MPI_Comm comm, Arnoldi *arnoldi, PetscInt steps,
   PetscMPIInt rank;
 
   PetscFunctionBegin;
-  PetscCall(arnoldi->ReadTriangle(steps));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCall(OnAll(comm, [&] {
     PetscFunctionBegin;
-    if (rank == 0) PetscCall(FindKeptSpace(arnoldi->Triangle(), steps, most_, space_, &space));
+    if (rank > 0) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(arnoldi->ReadTriangle(steps));
+    PetscCall(FindKeptSpace(arnoldi->Triangle(), steps, most_, space_, &space));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
   PetscCall(Agree(comm, steps, &space));

@@ -1,19 +1,12 @@
 /// Own rows are joined from the blocks where these are. Rows of other ranks come in one piece of each: lengths,
 /// columns, and values as often as these change.
 #include "mat/face/row_stack.hpp"
-#include <algorithm>
 #include "mat/face/numbers.hpp"
 #include "mat/face/parallel_away.hpp"
 #include "mat/rows/value_operations.hpp"
 
 namespace sparsegpu::face
 {
-
-PetscInt Numbering::Local(PetscInt global) const
-{
-  if (global >= begin && global < begin + own) return global - begin;
-  return own + static_cast<PetscInt>(std::lower_bound(others.begin(), others.end(), global) - others.begin());
-}
 
 PetscErrorCode RowStack::Join(Mat M, bool *fits)
 {

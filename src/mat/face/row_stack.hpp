@@ -16,8 +16,6 @@ struct Numbering {
   std::vector<PetscInt> others;             ///< their numbers in the matrix, ascending
 
   PetscInt size() const { return own + static_cast<PetscInt>(others.size()); }
-  PetscInt Global(PetscInt k) const { return k < own ? begin + k : others[static_cast<size_t>(k - own)]; }
-  PetscInt Local(PetscInt global) const; ///< of one that is there
 };
 
 class RowStack
