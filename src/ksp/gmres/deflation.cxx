@@ -1,6 +1,5 @@
 /// The space is found on the host, by one process for all; the columns are combined where the basis is.
 #include "ksp/gmres/deflation.hpp"
-#include <algorithm>
 #include "petsc/compat.hpp"
 #include "petsc/on_all.hpp"
 

@@ -46,6 +46,13 @@ inline Columns *PreconditionedOf(Gmres *gmres)
   return gmres->flexible && !gmres->system.active() ? &gmres->preconditioned : nullptr;
 }
 
+/// What the operator is applied to in a cycle, of which the solution is combined.
+inline Columns *OperandsOf(Gmres *gmres)
+{
+  Columns *const preconditioned = PreconditionedOf(gmres);
+  return preconditioned ? preconditioned : &gmres->basis;
+}
+
 PetscErrorCode KSPCreate_SparseGPUGMRES(KSP ksp);
 PetscErrorCode KSPSolve_SparseGPUGMRES(KSP ksp);
 /// Column 0 of the basis, or the first behind those that are kept, = the residual of the solution, of norm 1; *norm is

@@ -49,8 +49,7 @@ PetscErrorCode AddCorrection(KSP ksp, PetscInt steps)
     PetscCall(gmres->arnoldi.Combine(steps, &gmres->basis, system.right() ? system.inverse() : nullptr, x, x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(
-      gmres->arnoldi.Combine(steps, PreconditionedOf(gmres) ? PreconditionedOf(gmres) : &gmres->basis, ksp->work[0]));
+  PetscCall(gmres->arnoldi.Combine(steps, OperandsOf(gmres), ksp->work[0]));
   if (!gmres->flexible) PetscCall(KSPUnwindPreconditioner(ksp, ksp->work[0], ksp->work[1]));
   PetscCall(VecAXPY(ksp->vec_sol, 1, ksp->work[0]));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -91,8 +90,7 @@ PetscErrorCode KSPBuildSolution_SparseGPUGMRES(KSP ksp, Vec v, Vec *V)
   }
   PetscCall(VecCopy(ksp->vec_sol, v));
   if (gmres->built == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(gmres->arnoldi.Combine(gmres->built, PreconditionedOf(gmres) ? PreconditionedOf(gmres) : &gmres->basis,
-                                   ksp->work[0]));
+  PetscCall(gmres->arnoldi.Combine(gmres->built, OperandsOf(gmres), ksp->work[0]));
   if (!gmres->flexible) PetscCall(KSPUnwindPreconditioner(ksp, ksp->work[0], ksp->work[1]));
   PetscCall(VecAXPY(v, 1, ksp->work[0]));
   PetscFunctionReturn(PETSC_SUCCESS);

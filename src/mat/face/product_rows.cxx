@@ -19,6 +19,7 @@ PetscErrorCode ProductRows::GetOthers(const Numbering &rows, const Numbering &co
 {
   std::vector<PetscInt> begin;
   Array<PetscInt>       local, others;
+  const PetscInt       *j = computed.arrays.j;
 
   PetscFunctionBegin;
   if (rows.others.empty()) PetscFunctionReturn(PETSC_SUCCESS);
@@ -32,14 +33,18 @@ PetscErrorCode ProductRows::GetOthers(const Numbering &rows, const Numbering &co
   }
   const size_t entries = static_cast<size_t>(begin.back() - begin_);
   if (entries == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(local.Allocate(entries, space_));
-  PetscCall(CopyWithin(space_, computed.arrays.j + begin_, entries, local.data()));
-  PetscCall(Bring(WhereNumbersGo(space_, entries), &local));
-  PetscCall(others.Copy(columns.others.data(), columns.others.size(), local.space()));
-  PetscCall(sent->columns.Allocate(entries, local.space()));
+  const Space where = WhereNumbersGo(space_, entries);
+  j += begin_;
+  if (where != space_) {
+    PetscCall(local.Allocate(entries, where));
+    PetscCall(CopyToHost(space_, j, entries, local.data()));
+    j = local.data();
+  }
+  PetscCall(others.Copy(columns.others.data(), columns.others.size(), where));
+  PetscCall(sent->columns.Allocate(entries, where));
   PetscCall(rows::values::ForEach(
-      local.space(), static_cast<PetscCount>(entries),
-      rows::values::NameLocals{columns.begin, columns.own, others.data_or_null(), local.data(), sent->columns.data()}));
+      where, static_cast<PetscCount>(entries),
+      rows::values::NameLocals{columns.begin, columns.own, others.data_or_null(), j, sent->columns.data()}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -164,7 +169,7 @@ PetscErrorCode ProductRows::Split(const Numbering &rows, const Numbering &column
     PetscCall(patterns->i[b].Allocate(count + 1, space_));
     PetscCall(CopyWithin(space_, i[b], count + 1, patterns->i[b].data()));
   }
-  lane_bits_ = LaneBits(CsrView{rows.own, columns.own, nonzeros[0] + nonzeros[1], nullptr, nullptr, nullptr});
+  lane_bits_            = LaneBits(rows.own, PetscCount(nonzeros[0]) + nonzeros[1]);
   PetscInt *const to[2] = {patterns->j[0].data(), patterns->j[1].data()};
   PetscCall(ForEach(space_, static_cast<PetscCount>(rows.own) << lane_bits_,
                     TakeBlocks{lane_bits_, columns.own, entries, from_.data(), {i[0], i[1]}, {to[0], to[1]}}));

@@ -168,7 +168,7 @@ PetscErrorCode RowStack::ListAsked()
   for (const PetscInt n : found_.asked_length) entries += n;
   PetscCall(asked_.Allocate(static_cast<size_t>(entries), space_));
   if (entries == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  const int bits = values::LaneBits(CsrView{static_cast<PetscInt>(rows), 0, entries, nullptr, nullptr, nullptr});
+  const int bits = values::LaneBits(static_cast<PetscCount>(rows), entries);
   PetscCall(FindBeginnings(space_, found_.asked_length, &begin));
   PetscCall(from.Take(std::move(found_.asked_begin), space_));
   PetscCall(values::ForEach(space_, static_cast<PetscCount>(rows) << bits,
@@ -191,8 +191,7 @@ PetscErrorCode RowStack::JoinRows(Mat M)
   PetscCall(number.Take(std::move(ghosts_), space_));
   PetscCall(values::ForEach(space_, own_rows_ ? static_cast<PetscCount>(own_rows_) + 1 : 0,
                             values::AddBeginnings{i[0], i[1], i_.data()}));
-  const CsrView joined{own_rows_, columns_.size(), nonzeros_, nullptr, nullptr, nullptr};
-  const int     bits = values::LaneBits(joined);
+  const int bits = values::LaneBits(own_rows_, nonzeros_);
   PetscCall(
       values::ForEach(space_, static_cast<PetscCount>(own_rows_) << bits,
                       values::JoinRows{bits, split_, i[0], j[0], i[1], j[1], number.data(), j_.data(), place_.data()}));

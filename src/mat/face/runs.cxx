@@ -24,13 +24,6 @@ PetscErrorCode FindBeginnings(Space space, const std::vector<PetscInt> &length, 
 
 namespace
 {
-/// How many neighbouring indices take a row of so many: 1 << bits.
-int BitsOf(size_t rows, size_t entries)
-{
-  return rows::values::LaneBits(
-      CsrView{static_cast<PetscInt>(rows), 0, static_cast<PetscInt>(entries), nullptr, nullptr, nullptr});
-}
-
 /// Are the rows those of whole nodes, as their numbers and lengths tell?
 bool AreNodes(const RunShape &shape, const std::vector<Piece> &pieces, const ListedRows &rows)
 {
@@ -61,10 +54,11 @@ bool AreNodes(PetscInt width, const Numbering &columns)
 /// Are the columns of rows of whole nodes runs, the same in each node?
 PetscErrorCode MadeOfRuns(const RunShape &shape, const ListedRows &rows, const Array<PetscInt> &begin, bool *are)
 {
-  const Space space  = rows.columns.space();
-  const int   bits   = BitsOf(rows.row.size(), rows.columns.size());
-  int         broken = 0;
-  Array<int>  flag;
+  const Space space = rows.columns.space();
+  const int   bits =
+      rows::values::LaneBits(static_cast<PetscCount>(rows.row.size()), static_cast<PetscCount>(rows.columns.size()));
+  int        broken = 0;
+  Array<int> flag;
 
   PetscFunctionBegin;
   PetscCall(flag.Copy(&broken, 1, space));
@@ -95,7 +89,7 @@ PetscErrorCode Runs::Take(const RunShape &shape, const Numbering &columns, const
   PetscCallCXX(numbers_.resize(rows.columns.size() / static_cast<size_t>(shape_.size())));
   if (numbers_.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   if (runs) {
-    const int bits = BitsOf(nodes, numbers_.size());
+    const int bits = rows::values::LaneBits(static_cast<PetscCount>(nodes), static_cast<PetscCount>(numbers_.size()));
     PetscCall(taken.Allocate(numbers_.size(), space));
     PetscCall(rows::values::ForEach(
         space, static_cast<PetscCount>(nodes) << bits,
@@ -144,9 +138,9 @@ PetscErrorCode NumberRuns(Space space, const RunShape &shape, const Numbering &c
                           const std::vector<PetscInt> &length, std::vector<PetscInt> &&runs, PetscInt *to,
                           std::vector<PetscInt> *others, std::vector<PetscInt> *place)
 {
-  const PetscInt        width   = shape.width;
-  const size_t          entries = runs.size() * static_cast<size_t>(shape.size());
-  const int             bits    = BitsOf(length.size(), entries);
+  const PetscInt width   = shape.width;
+  const size_t   entries = runs.size() * static_cast<size_t>(shape.size());
+  const int bits = rows::values::LaneBits(static_cast<PetscCount>(length.size()), static_cast<PetscCount>(entries));
   std::vector<PetscInt> given, nodes, all;
   Array<PetscInt>       begin, numbers;
 

@@ -9,11 +9,15 @@ namespace sparsegpu::rows::values
 
 /// How many neighbouring indices share a row where an operation has several: 1 << bits, at most a warp and no more
 /// than the mean row has entries. They take its entries in turn, so that neighbouring threads read neighbouring ones.
-inline int LaneBits(const CsrView &pattern)
+inline int LaneBits(PetscCount rows, PetscCount nonzeros)
 {
   int bits = 0;
-  while (bits < 5 && pattern.rows && (PetscCount(2) << bits) <= pattern.nonzeros / pattern.rows) bits++;
+  while (bits < 5 && rows && (PetscCount(2) << bits) <= nonzeros / rows) bits++;
   return bits;
+}
+inline int LaneBits(const CsrView &pattern)
+{
+  return LaneBits(pattern.rows, pattern.nonzeros);
 }
 /// The entries of one index of those that share a row.
 struct Lane {

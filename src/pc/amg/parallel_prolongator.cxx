@@ -113,12 +113,10 @@ PetscErrorCode ParallelProlongator::TakeTentative(const Tentative &tentative)
 
 PetscErrorCode ParallelProlongator::TakeRows(Rows *rows) const
 {
-  const OwnRows &own      = own_.rows();
-  const PetscInt nonzeros = static_cast<PetscInt>(own_.nonzeros());
-  const CsrView  joined{own.rows, own.rows + static_cast<PetscInt>(own_.ghosts().size()), nonzeros, nullptr, nullptr,
-                       nullptr};
-  const int      bits  = rows::values::LaneBits(joined);
-  const PetscInt split = own_.own_nonzeros();
+  const OwnRows        &own      = own_.rows();
+  const PetscInt        nonzeros = static_cast<PetscInt>(own_.nonzeros());
+  const int             bits     = rows::values::LaneBits(own.rows, nonzeros);
+  const PetscInt        split    = own_.own_nonzeros();
   std::vector<PetscInt> numbers;
   Array<PetscInt>       number, place;
 
