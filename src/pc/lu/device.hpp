@@ -99,6 +99,21 @@ struct LargeStep {
 template <class Number> PetscErrorCode LargeFronts_CUDA(const FrontsView &fronts, const FrontPlan &plan,
                                                         const LargeStep &step, const PetscInt *list,
                                                         const LuWorkspace<Number> &work, Stream stream);
+/// Some of a step's fronts: on the host and the device.
+struct LargeChunk {
+  PetscInt        count;
+  const PetscInt *front, *pivots, *others; ///< [count] on the host
+  const PetscInt *list;                    ///< [count] the fronts again, on the device
+};
+/// Pivots whose product is subtracted from all pivots beyond them at once: many, as each pass reads and writes what is
+/// left of a front's columns and rows; until then tile after tile from what belongs to those of them that are left.
+constexpr PetscInt WIDE = 256;
+static_assert(WIDE % LU_TILE == 0, "of whole tiles");
+/// Subtracts the product of columns and rows of pivots k0 .. k0 + depth - 1, a tile or WIDE, from those of the pivots
+/// beyond them: of a tile up to the next multiple of WIDE.
+template <class Number> PetscErrorCode SubtractPivots_CUDA(const FrontsView &fronts, const FrontPlan &plan,
+                                                           const LargeChunk &chunk, PetscInt k0, PetscInt depth,
+                                                           const LuWorkspace<Number> &work, Stream stream);
 /// The same fronts' updates, where all else of them is done.
 template <class Number> PetscErrorCode LargeUpdates_CUDA(const FrontsView &fronts, const FrontPlan &plan,
                                                          const LargeStep &step, const PetscInt *list,

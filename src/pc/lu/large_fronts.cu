@@ -3,7 +3,6 @@
 /// update of the others. `half`: those of symmetric factorizations, one triangle.
 #include "pc/lu/fronts.cuh"
 #include "pc/lu/panel.cuh"
-#include "pc/lu/product.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::lu
@@ -128,128 +127,37 @@ template <Kept kept, class Number> static __global__ void __launch_bounds__(PANE
   }
 }
 
-/// Subtracts the product of the tile's panels from the pivots' rows and columns beyond the tile of pivots k0 ...
-template <class Number> static __global__ void __launch_bounds__(PRODUCT_THREADS, 2)
-    trailing_kernel(FrontsView V, const PetscInt *list, PetscInt k0, LuWorkspace<Number> W)
-{
-  const DeviceFront<Number> F(V, list[blockIdx.y], W.values, W.work);
-  const PetscCount          m = F.rows, p = F.pivots;
-  const PetscInt            next = k0 + LU_TILE;
-  __shared__ ProductShared<Number> shared;
-
-  if (next >= p) return; // a last tile leaves nothing
-  const PetscCount        high = Parts(F.rows - next, BLOCK), wide = Parts(F.pivots - next, BLOCK), first = high * wide;
-  const PetscCount        part = blockIdx.x;
-  const PlainRows<Number> A{F.lower + next + k0 * m, m};
-  if (part < first) {
-    SubtractBlock<false>(
-        m - next, p - next, LU_TILE, A, PlainFactor<Number>{F.lower + k0 + next * m, m},
-        [&](PetscCount j) { return F.lower + next + (next + j) * m; }, part % high * BLOCK, part / high * BLOCK,
-        &shared);
-  } else if (part < first + wide * Parts(F.others, BLOCK)) {
-    SubtractBlock<false>(
-        p - next, F.others, LU_TILE, A, PlainFactor<Number>{F.upper + k0, p},
-        [&](PetscCount j) { return F.upper + next + j * p; }, (part - first) % wide * BLOCK,
-        (part - first) / wide * BLOCK, &shared);
-  }
-}
-
-/// Pivots of a half whose products are subtracted beyond them at once: many, as each pass reads and writes what is left
-/// of the front's columns; until then tile after tile from each other's columns only.
-static constexpr PetscInt WIDE = 256;
-static_assert(WIDE % LU_TILE == 0, "of whole tiles");
-
-/// Columns begin .. end - 1 of a half with p pivots that get the product of `depth` columns, k0 ...
-static __host__ __device__ void TrailingColumns(PetscInt p, PetscInt k0, PetscInt depth, PetscInt *begin, PetscInt *end)
-{
-  *begin = k0 + depth;
-  *end   = depth == WIDE ? p : PetscMin(p, (k0 / WIDE + 1) * WIDE);
-}
-
-/// The same for a half, from the diagonal down: rows of pivots, then those below them.
-template <class Number> static __global__ void __launch_bounds__(PRODUCT_THREADS, 2)
-    trailing_half_kernel(FrontsView V, const PetscInt *list, PetscInt k0, PetscInt depth, LuWorkspace<Number> W)
-{
-  const DeviceFront<Number> F(V, list[blockIdx.y], W.values, W.work);
-  PetscInt                  begin, end;
-  __shared__ ProductShared<Number> shared;
-
-  TrailingColumns(F.pivots, k0, depth, &begin, &end);
-  if (begin >= end) return;
-  const PetscInt wide = Parts(end - begin, BLOCK), high = Parts(F.pivots - begin, BLOCK), low = Parts(F.others, BLOCK);
-  const PetscInt part = static_cast<PetscInt>(blockIdx.x), column = part % wide, row = part / wide;
-  const TileRows<Number>                       L{F, k0, begin};
-  const ScaledFactor<Number, TileRows<Number>> B{F, k0, L};
-  if (row < high) {
-    if (row < column) return;
-    SubtractBlock<true>(
-        F.pivots - begin, end - begin, depth, L, B,
-        [&](PetscCount j) { return F.template Column<true>(begin + j) + begin; }, row * BLOCK, column * BLOCK, &shared);
-  } else if (row < high + low) {
-    SubtractBlock<false>(
-        F.others, end - begin, depth, PlainRows<Number>{F.template Rest<true>(k0), F.others}, B,
-        [&](PetscCount j) { return F.template Rest<true>(begin + j); }, (row - high) * BLOCK, column * BLOCK, &shared);
-  }
-}
-
-/// Of fronts chunk[0 .. count), for TrailingColumns().
-template <class Number> static PetscErrorCode SubtractHalf(const FrontsView &fronts, const PetscInt *chunk,
-                                                           PetscInt count, const PetscInt *pivots,
-                                                           const PetscInt *others, PetscInt k0, PetscInt depth,
-                                                           const LuWorkspace<Number> &work, cudaStream_t s)
-{
-  PetscCount blocks = 0;
-
-  PetscFunctionBegin;
-  for (PetscInt k = 0; k < count; k++) {
-    PetscInt begin, end;
-    TrailingColumns(pivots[k], k0, depth, &begin, &end);
-    if (begin >= end) continue;
-    const PetscCount high = Parts(pivots[k] - begin, BLOCK), low = Parts(others[k], BLOCK);
-    blocks = PetscMax(blocks, Parts(end - begin, BLOCK) * (high + low));
-  }
-  if (blocks > 0) trailing_half_kernel<<<Grid(blocks, count), PRODUCT_THREADS, 0, s>>>(fronts, chunk, k0, depth, work);
-  SparseGPUCallCUDA(cudaPeekAtLastError());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Fronts begin .. begin + count - 1 of the step, which are assembled, but for their updates.
-template <Kept kept, class Number> static PetscErrorCode Chunk(const FrontsView &fronts, const LargeStep &step,
-                                                               PetscInt begin, PetscInt count, const PetscInt *list,
-                                                               const LuWorkspace<Number> &work, cudaStream_t s)
+template <Kept kept, class Number>
+static PetscErrorCode Chunk(const FrontsView &fronts, const FrontPlan &plan, const LargeStep &step, PetscInt begin,
+                            PetscInt count, const PetscInt *list, const LuWorkspace<Number> &work, Stream stream)
 {
-  constexpr bool  half  = kept != Kept::Both;
-  const PetscInt *chunk = list + begin, *pivots = step.pivots.data() + begin, *others = step.others.data() + begin;
-  PetscInt        active = count;
+  constexpr bool     half = kept != Kept::Both;
+  const cudaStream_t s    = static_cast<cudaStream_t>(stream);
+  LargeChunk         chunk{count, step.front.data() + begin, step.pivots.data() + begin, step.others.data() + begin,
+                   list + begin};
 
   PetscFunctionBegin;
-  for (PetscInt k0 = 0; k0 < pivots[0]; k0 += LU_TILE) {
-    PetscCount panels = 0, blocks = 0;
-    while (active > 0 && pivots[active - 1] <= k0) active--;
-    for (PetscInt k = 0; k < active; k++) {
-      const PetscInt   p = pivots[k], m = p + others[k], next = PetscMin(k0 + LU_TILE, p);
-      const PetscCount wide = Parts(p - next, BLOCK), low = Parts(others[k], BLOCK),
-                       below  = Parts(m - next, PANEL<Number>);
+  for (PetscInt k0 = 0; k0 < chunk.pivots[0]; k0 += LU_TILE) {
+    PetscCount     panels = 0;
+    const PetscInt wide   = k0 / WIDE * WIDE;
+    while (chunk.count > 0 && chunk.pivots[chunk.count - 1] <= k0) chunk.count--;
+    for (PetscInt k = 0; k < chunk.count; k++) {
+      const PetscInt   p = chunk.pivots[k], m = p + chunk.others[k], next = PetscMin(k0 + LU_TILE, p);
+      const PetscCount below  = Parts(m - next, PANEL<Number>);
       const PetscCount beside = kept == Kept::Paired ? Parts(k0, TURNED) : half ? 0 : below + Parts(k0, PANEL<Number>);
       panels                  = PetscMax(panels, below + beside);
-      blocks                  = PetscMax(blocks, wide * (Parts(m - next, BLOCK) + low));
     }
     if (kept == Kept::Paired)
-      paired_tile_kernel<<<static_cast<unsigned>(active), 32, 0, s>>>(fronts, chunk, k0, work);
+      paired_tile_kernel<<<static_cast<unsigned>(chunk.count), 32, 0, s>>>(fronts, chunk.list, k0, work);
     else
-      tile_kernel<half><<<static_cast<unsigned>(active), 32 * TILE_WARPS, 0, s>>>(fronts, chunk, k0, work);
+      tile_kernel<half><<<static_cast<unsigned>(chunk.count), 32 * TILE_WARPS, 0, s>>>(fronts, chunk.list, k0, work);
     SparseGPUCallCUDA(cudaPeekAtLastError());
-    if (panels > 0) panel_kernel<kept><<<Grid(panels, active), PANEL_THREADS<Number>, 0, s>>>(fronts, chunk, k0, work);
+    if (panels > 0)
+      panel_kernel<kept><<<Grid(panels, chunk.count), PANEL_THREADS<Number>, 0, s>>>(fronts, chunk.list, k0, work);
     SparseGPUCallCUDA(cudaPeekAtLastError());
-    if (half) {
-      const PetscInt begin = k0 / WIDE * WIDE;
-      PetscCall(SubtractHalf(fronts, chunk, active, pivots, others, k0, LU_TILE, work, s));
-      if (k0 + LU_TILE == begin + WIDE)
-        PetscCall(SubtractHalf(fronts, chunk, active, pivots, others, begin, WIDE, work, s));
-      continue;
-    }
-    if (blocks > 0) trailing_kernel<<<Grid(blocks, active), PRODUCT_THREADS, 0, s>>>(fronts, chunk, k0, work);
-    SparseGPUCallCUDA(cudaPeekAtLastError());
+    PetscCall(SubtractPivots_CUDA(fronts, plan, chunk, k0, LU_TILE, work, stream));
+    if (k0 + LU_TILE == wide + WIDE) PetscCall(SubtractPivots_CUDA(fronts, plan, chunk, wide, WIDE, work, stream));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -258,8 +166,6 @@ template <class Number> PetscErrorCode LargeFronts_CUDA(const FrontsView &fronts
                                                         const LargeStep &step, const PetscInt *list,
                                                         const LuWorkspace<Number> &work, Stream stream)
 {
-  const cudaStream_t s = static_cast<cudaStream_t>(stream);
-
   PetscFunctionBegin;
   PetscCall(AssembleFronts_CUDA(fronts, step, list, work, stream));
   for (PetscInt begin = 0; begin < step.count; begin += LISTED_FRONTS) {
@@ -267,7 +173,7 @@ template <class Number> PetscErrorCode LargeFronts_CUDA(const FrontsView &fronts
     const auto     chunk = !plan.Half() ? Chunk<Kept::Both, Number>
                            : work.pair  ? Chunk<Kept::Paired, Number>
                                         : Chunk<Kept::Half, Number>;
-    PetscCall((*chunk)(fronts, step, begin, count, list, work, s));
+    PetscCall((*chunk)(fronts, plan, step, begin, count, list, work, stream));
   }
   PetscCall(LargeUpdates_CUDA(fronts, plan, step, list, work, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
