@@ -271,8 +271,7 @@ PetscErrorCode KSPSolve_SparseGPUGMRES(KSP ksp)
   gmres->arnoldi.criterion.happy = gmres->happy_tolerance;
   // what is kept is never made orthogonal again, and what it lost would be passed on from cycle to cycle
   if (gmres->deflated.most() > 0)
-    gmres->arnoldi.criterion.kept =
-        std::max(gmres->arnoldi.criterion.kept, KEPT[static_cast<int>(Refinement::IfNeeded)]);
+    gmres->arnoldi.criterion.kept = std::max(gmres->arnoldi.criterion.kept, KEPT_BESIDE_SPACE);
   if (gmres->arnoldi.narrow()) gmres->arnoldi.criterion.fallen = NARROW_LOSS / ORTHOGONALITY;
   gmres->arnoldi.keeps_operator = ksp->calc_sings;
   PetscCall(RunCycles(ksp));
