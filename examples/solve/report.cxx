@@ -51,6 +51,17 @@ std::string Json(const Run &r)
   for (size_t k = 0; k < r.history.size(); k++) text += (k ? ", " : "") + Json(r.history[k]);
   return text + "]}";
 }
+
+/// Leaves out the columns in which no line below the title has a value.
+void DropEmptyColumns(std::vector<Line> *lines)
+{
+  for (size_t k = lines->front().size(); k-- > 0;) {
+    const bool empty = std::all_of(lines->begin() + 1, lines->end(),
+                                   [k](const Line &line) { return k >= line.size() || line[k] == "-"; });
+    for (Line &line : *lines)
+      if (empty && k < line.size()) line.erase(line.begin() + static_cast<std::ptrdiff_t>(k));
+  }
+}
 } // namespace
 
 PetscErrorCode PrintRuns(const System &system, const std::vector<Run> &runs)
@@ -73,6 +84,7 @@ PetscErrorCode PrintRuns(const System &system, const std::vector<Run> &runs)
       PetscCallCXX(line.push_back("error"));
     PetscCallCXX(lines.push_back(line));
   }
+  PetscCallCXX(DropEmptyColumns(&lines));
   PetscCall(PrintLines(lines, 4));
   for (const Run &r : runs)
     if (!r.error.empty())

@@ -21,13 +21,68 @@ std::vector<Method> AllMethods(bool device)
     for (const char *ksp : {"richardson", "gmres", "fgmres", "cg", "bcgs"})
       for (const char *pc : {"jacobi", "ilu", "none"}) methods.push_back({type, ksp, pc, false, on_device});
     methods.push_back({type, "cg", "gamg", false, on_device});
+    for (const char *pc : {"lu", "cholesky"}) methods.push_back({type, "preonly", pc, false, on_device});
   }
   methods.push_back({MATSPARSEGPU, KSPSPARSEGPUJACOBI, "none", true, native_device});
   for (const char *ksp : {KSPSPARSEGPUGMRES, KSPSPARSEGPUCG, KSPSPARSEGPUBCGS})
     for (const char *pc : {"jacobi", PCSPARSEGPU, "none"})
       methods.push_back({MATSPARSEGPU, ksp, pc, true, native_device});
   methods.push_back({MATSPARSEGPU, KSPSPARSEGPUCG, PCSPARSEGPUAMG, true, native_device});
+  for (const char *pc : {"lu", "cholesky"}) methods.push_back({MATSPARSEGPU, "preonly", pc, true, native_device});
   return methods;
+}
+
+namespace
+{
+bool Contains(const std::vector<std::string> &names, const std::string &name)
+{
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+} // namespace
+
+bool Selection::Names(const std::string &pc) const
+{
+  return Contains(pcs, pc);
+}
+
+bool Selection::Has(const Method &m) const
+{
+  return (solvers.empty() || Contains(solvers, m.ksp)) && (pcs.empty() || Contains(pcs, m.pc)) &&
+         (types.empty() || Contains(types, m.type));
+}
+
+PetscErrorCode CheckSelection(const Selection &selection, bool device)
+{
+  struct List {
+    const char                     *option;
+    const std::vector<std::string> &names;
+    std::string Method::*name;
+  } const lists[] = {
+      {"-solvers", selection.solvers, &Method::ksp},
+      {"-pcs", selection.pcs, &Method::pc},
+      {"-types", selection.types, &Method::type},
+  };
+  const std::vector<Method> methods = AllMethods(device);
+
+  PetscFunctionBeginUser;
+  for (const List &list : lists) {
+    std::vector<std::string> known;
+    std::string              text;
+    for (const Method &m : methods) {
+      if (Contains(known, m.*list.name)) continue;
+      PetscCallCXX(known.push_back(m.*list.name));
+      PetscCallCXX(text += (text.empty() ? "" : ", ") + m.*list.name);
+    }
+    for (const std::string &name : list.names)
+      PetscCheck(Contains(known, name), PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE, "%s %s: known are %s",
+                 list.option, name.c_str(), text.c_str());
+  }
+  PetscCheck(std::any_of(methods.begin(), methods.end(), [&](const Method &m) { return selection.Has(m); }),
+             PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE,
+             "No solver, preconditioner and matrix type of -solvers, -pcs and -types are run together: lu and cholesky "
+             "go with preonly, %s and %s with our solvers on %s, ilu and gamg with PETSc's",
+             PCSPARSEGPU, PCSPARSEGPUAMG, MATSPARSEGPU);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 namespace
@@ -53,6 +108,7 @@ PetscErrorCode PrepareSolver(const Method &method, Mat A, KSP ksp)
   PetscCall(KSPSetType(ksp, method.ksp.c_str()));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetType(pc, method.pc == "ilu" && size > 1 ? PCBJACOBI : method.pc.c_str()));
+  if (method.Direct() && method.ours) PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERSPARSEGPU));
   PetscCall(KSPSetResidualHistory(ksp, nullptr, 1000000, PETSC_TRUE));
   PetscCall(KSPSetFromOptions(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -175,6 +231,7 @@ PetscErrorCode KeepMessage(MPI_Comm, int, const char *, const char *, PetscError
 /// Those that one would use for the same purpose.
 char Kind(const Method &m)
 {
+  if (m.Direct()) return 'd';
   if (m.ksp == "richardson" || m.ksp == KSPSPARSEGPUJACOBI) return 's';
   if (m.ksp == "bcgs" || m.ksp == KSPSPARSEGPUBCGS) return 'b';
   return m.ksp == "cg" || m.ksp == KSPSPARSEGPUCG ? 'c' : 'g';
@@ -208,8 +265,9 @@ void CompareRuns(std::vector<Run> *runs)
           Pc(n.method) != Pc(r.method))
         continue;
       if (n.Converged() != r.Converged() || (!n.Converged() && n.iterations != r.iterations)) continue;
-      const double ratio = n.solve_s / r.solve_s;
-      double      *best  = n.method.device ? &r.over_native : &r.over_cpu;
+      const double ratio =
+          r.method.Direct() ? (n.setup_s + n.solve_s) / (r.setup_s + r.solve_s) : n.solve_s / r.solve_s;
+      double *best = n.method.device ? &r.over_native : &r.over_cpu;
       if (*best == NoNumber || ratio < *best) *best = ratio;
     }
   }

@@ -5,7 +5,9 @@ static char help[] =
     "  solve -gen stencil7,circuit -gen_size 5000000\n"
     "  solve -thesis all -thesis_folder matrices     200 iterations each, if -ksp_max_it does not say otherwise\n\n"
     "Without -rhs the right-hand side is that of a known solution, and the forward error is told, too. All -ksp_...\n"
-    "options but -ksp_type apply to every solver: -ksp_rtol, -ksp_max_it, -ksp_gmres_restart, ...\n\n";
+    "options but -ksp_type apply to every solver: -ksp_rtol, -ksp_max_it, -ksp_gmres_restart, ...\n"
+    "Direct solvers, on one process: -pcs lu or cholesky, PETSc's and ours. Above 20,000 unknowns they run only if\n"
+    "-pcs names them; cholesky is for symmetric matrices. Their speed-up is that of set-up and solve together.\n\n";
 
 #include "solve.hpp"
 
@@ -21,7 +23,8 @@ static char help[] =
 namespace
 {
 struct Options {
-  std::vector<std::string> files, generated, thesis, solvers, pcs, types;
+  std::vector<std::string> files, generated, thesis;
+  Selection                selection;
   PetscInt                 gen_size = 1000000, repeat = 3;
   PetscBool                natural = PETSC_FALSE, scale = PETSC_FALSE, device = PETSC_FALSE;
   std::string              rhs, json, folder;
@@ -36,9 +39,10 @@ PetscErrorCode ReadOptions(Options *o)
       {"-f", "files to read", &o->files},
       {"-gen", "matrices to generate", &o->generated},
       {"-thesis", "matrices of the thesis: all, or names", &o->thesis},
-      {"-solvers", "run only these: gmres, sparsegpugmres, cg, sparsegpucg, ... (all)", &o->solvers},
-      {"-pcs", "run only these preconditioners: jacobi, ilu, gamg, sparsegpu, sparsegpuamg, none (all)", &o->pcs},
-      {"-types", "run only these matrix types: aij, aijcusparse, sparsegpu (all)", &o->types},
+      {"-solvers", "run only these: gmres, sparsegpugmres, cg, sparsegpucg, preonly, ... (all)", &o->selection.solvers},
+      {"-pcs", "run only these: jacobi, ilu, gamg, lu, cholesky, sparsegpu, sparsegpuamg, none (all)",
+       &o->selection.pcs},
+      {"-types", "run only these matrix types: aij, aijcusparse, sparsegpu (all)", &o->selection.types},
   };
   char      values[64] = "random", rhs[PETSC_MAX_PATH_LEN] = "", json[PETSC_MAX_PATH_LEN] = "";
   char      folder[PETSC_MAX_PATH_LEN] = "";
@@ -84,14 +88,8 @@ PetscErrorCode ReadOptions(Options *o)
   PetscCallCXX(o->json = json);
   PetscCallCXX(o->folder = folder);
   PetscCall(SparseGPUHasDevice(&o->device));
+  PetscCall(CheckSelection(o->selection, o->device));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-bool Wanted(const std::vector<std::string> &names, const std::string &name)
-{
-  for (const std::string &n : names)
-    if (n == name) return true;
-  return names.empty();
 }
 
 /// Entries that depend on the row alone: the same on any number of ranks. In [low, high].
@@ -153,7 +151,7 @@ PetscErrorCode ListSources(const Options &o, std::vector<Source> *sources)
 PetscErrorCode MakeSystem(const Options &o, const Source &source, System *s)
 {
   PetscInt  columns;
-  PetscBool aij;
+  PetscBool aij, symmetric;
   MatInfo   info;
 
   PetscFunctionBeginUser;
@@ -172,6 +170,10 @@ PetscErrorCode MakeSystem(const Options &o, const Source &source, System *s)
              s->name.c_str(), s->rows, columns);
   PetscCall(MatGetInfo(s->A, MAT_GLOBAL_SUM, &info));
   s->nonzeros = info.nz_used;
+  if (sizeof(PetscScalar) == sizeof(PetscReal)) {
+    PetscCall(MatIsSymmetric(s->A, 0, &symmetric));
+    s->symmetric = symmetric;
+  }
   PetscCall(MatCreateVecs(s->A, nullptr, &s->b));
   if (o.scale) {
     PetscCall(FillVector(s->b, 0.5, 2));
@@ -202,22 +204,40 @@ bool InThesis(const ThesisMatrix &m, const Method &method)
   return method.ksp == "richardson" ? m.jacobi : (method.ksp == "gmres" || method.ksp == KSPSPARSEGPUGMRES) && m.gmres;
 }
 
+/// Is a direct solver to run? PETSc's own takes hours for what iterative ones solve in seconds.
+bool WantedDirect(const Options &o, const System &system, const Method &method, PetscMPIInt size)
+{
+  constexpr PetscInt MOST = 20000; // rows: seconds, also where factors of three dimensions fill
+  return size == 1 && (o.selection.Names(method.pc) || system.rows <= MOST) &&
+         (method.pc != "cholesky" || system.symmetric);
+}
+
 PetscErrorCode RunSource(const Options &o, const Source &source, Solved *solved)
 {
   System           system;
   std::vector<Run> runs;
+  PetscMPIInt      size;
+  bool             left_out = false;
 
   PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(MakeSystem(o, source, &system));
   for (const Method &method : AllMethods(o.device)) {
-    if (!Wanted(o.solvers, method.ksp) || !Wanted(o.pcs, method.pc) || !Wanted(o.types, method.type)) continue;
-    if (source.thesis && !InThesis(*source.thesis, method)) continue;
+    if (!o.selection.Has(method) || (source.thesis && !InThesis(*source.thesis, method))) continue;
+    if (method.Direct() && !WantedDirect(o, system, method, size)) {
+      left_out = left_out || (size == 1 && method.pc == "lu");
+      continue;
+    }
     Run run;
     PetscCall(RunMethod(system, method, o.repeat, &run));
     PetscCallCXX(runs.push_back(run));
   }
   CompareRuns(&runs);
   PetscCall(PrintRuns(system, runs));
+  if (left_out)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                          "Direct solvers were left out, for %" PetscInt_FMT " unknowns: -pcs lu,cholesky runs them\n",
+                          system.rows));
   PetscCallCXX(*solved = (Solved{system.name, system.rows, system.nonzeros, std::move(runs)}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -14,11 +14,22 @@ using OwnedKSP = Owned<KSP, KSPDestroy>;
 
 /// A solver on a matrix type.
 struct Method {
-  std::string type, ksp, pc; ///< as in -mat_type, -ksp_type, -pc_type
+  std::string type, ksp, pc; ///< as in -mat_type, -ksp_type, -pc_type; preonly: a direct solver, ours where `ours`
   bool        ours = false, device = false;
+
+  bool Direct() const { return ksp == "preonly"; }
 };
 /// Native ones on aij and, with a GPU, on aijcusparse; ours on sparsegpu.
 std::vector<Method> AllMethods(bool device);
+/// Those that a run of solve selects by name; an empty list selects all.
+struct Selection {
+  std::vector<std::string> solvers, pcs, types;
+
+  bool Names(const std::string &pc) const; ///< whether -pcs has it
+  bool Has(const Method &method) const;
+};
+/// Errors: PETSC_ERR_ARG_UNKNOWN_TYPE for a name that no method has, and where no method has a name of each list.
+PetscErrorCode CheckSelection(const Selection &selection, bool device);
 
 struct Run {
   Method              method;
@@ -40,15 +51,16 @@ struct System {
   std::string name;
   OwnedMat    A;
   OwnedVec    b, known; ///< known may be null
-  PetscInt    rows     = 0;
-  double      nonzeros = 0;
+  PetscInt    rows      = 0;
+  double      nonzeros  = 0;
+  bool        symmetric = false; ///< real and equal to its transpose: cholesky is for it
 };
 
 /// Runs one method with the -ksp_... options that are set, `repeat` times. Errors of the method are told in run->error.
 PetscErrorCode RunMethod(const System &system, const Method &method, PetscInt repeat, Run *run);
 /// Fills in over_cpu and over_native: stationary methods are compared with stationary ones, gmres and fgmres with each
 /// other, multigrid with multigrid, and all of them only where all of them converged or all were stopped after as many
-/// iterations.
+/// iterations. Of direct solvers set-up and solve count, of the others the solve.
 void CompareRuns(std::vector<Run> *runs);
 
 PetscErrorCode PrintRuns(const System &system, const std::vector<Run> &runs);
