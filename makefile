@@ -30,6 +30,10 @@ clients: build
 	sh tools/install_clients.sh
 	ctest --test-dir $(BUILD) --output-on-failure -L clients
 
+# The documentation as a web site, in $(BUILD)/site.
+site:
+	sh tools/site.sh $(BUILD)
+
 add-format:
 	sh tests/plugin/add_format.sh . $(BUILD)/add_format $(CMAKE_OPTIONS)
 
@@ -45,4 +49,4 @@ format:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all programs build deps demo check clients add-format bench install format clean
+.PHONY: all programs build deps demo check clients site add-format bench install format clean

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The documentation as a web site: the pages of docs/, the README in front, and the manual pages of the sources. Broken
-# links are errors.
+# The documentation as a web site: the pages of docs/, the README in front, the examples, and the manual pages of the
+# sources. Broken links are errors.
 #
 #   tools/site.sh BUILD    makes BUILD/site; needs mkdocs, which it installs into BUILD/site-tools if it is not there
 set -eu
@@ -17,7 +17,14 @@ fi
 pages=$build/site-pages
 rm -rf "$pages"
 mkdir -p "$pages/docs"
-cp docs/*.md docs/*.svg "$pages/docs"
+cp docs/*.md docs/*.svg docs/*.tsv "$pages/docs"
+# an example is a page with its text
+mkdir "$pages/examples"
+for file in examples/*.c examples/*.cxx examples/*.py; do
+  case $file in *.py) language=python ;; *.cxx) language=cpp ;; *) language=c ;; esac
+  { printf '# %s\n\n~~~%s\n' "$file" $language; cat "$file"; echo '~~~'; } > "$pages/$file.md"
+done
+sed -i 's|(\.\./examples/\([a-z_]*\.[a-z]*\))|(../examples/\1.md)|g' "$pages"/docs/*.md
 # pages of the repository outside docs/ are copied beside it; links between all of them stay as they are
 cp README.md "$pages/index.md"
 cp CONTRIBUTING.md CHANGELOG.md "$pages"
@@ -39,7 +46,10 @@ nav:
   - Figures: [docs/results.md, docs/performance.md]
   - Develop: [docs/architecture.md, docs/add-a-format.md, docs/add-a-preconditioner.md, $(
     [ ! -f docs/xsdk.md ] || printf 'docs/xsdk.md, ')CONTRIBUTING.md, CHANGELOG.md]
-not_in_nav: /manual/*.md
+not_in_nav: |
+  /manual/*.md
+  /examples/*.md
 EOF
-"$mkdocs" build -q --strict -f "$build/mkdocs.yml"
+# not -q, which drops the warnings that --strict counts
+"$mkdocs" build --strict -f "$build/mkdocs.yml" > "$build/site.log" 2>&1 || { cat "$build/site.log"; exit 1; }
 echo "Site: $build/site/index.html"
