@@ -26,12 +26,20 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/sparsegpuConfigVersion.cm
 install(FILES ${PROJECT_BINARY_DIR}/sparsegpuConfig.cmake ${PROJECT_BINARY_DIR}/sparsegpuConfigVersion.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sparsegpu)
 
-foreach(file README.md CHANGELOG.md LICENSE) # an unpacked part of the tree may lack some
+foreach(file README.md CHANGELOG.md CONTRIBUTING.md LICENSE) # an unpacked part of the tree may lack some
   if(EXISTS ${PROJECT_SOURCE_DIR}/${file})
     install(FILES ${file} DESTINATION ${CMAKE_INSTALL_DOCDIR})
   endif()
 endforeach()
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.tsv" PATTERN
   "*.png")
-install(FILES examples/solve_poisson.c DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples OPTIONAL)
-install(DIRECTORY ${PROJECT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL) # where they have been made
+file(GLOB examples examples/*.c examples/*.cxx examples/*.py) # docs/examples.md links them
+install(FILES ${examples} DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+
+# Manual pages for man, from the comments of the sources.
+find_package(Python3 COMPONENTS Interpreter QUIET)
+if(Python3_FOUND AND EXISTS ${PROJECT_SOURCE_DIR}/tools/manual_pages.py)
+  install(CODE "execute_process(COMMAND_ERROR_IS_FATAL ANY
+    COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/manual_pages.py --man ${PROJECT_BINARY_DIR}/man)")
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR})
+endif()

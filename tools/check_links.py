@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Fails where a page of the documentation links to a file or heading that is not there.
 
-  tools/check_links.py
+  tools/check_links.py [FOLDER]    the pages of this checkout, or those in FOLDER
 """
+import glob
 import os
 import re
 import subprocess
@@ -23,9 +24,13 @@ def anchors(path):
 
 
 def main():
-    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-    pages = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*.md"], check=True,
-                           stdout=subprocess.PIPE).stdout.decode().split()
+    if len(sys.argv) > 1:
+        os.chdir(sys.argv[1])
+        pages = glob.glob("**/*.md", recursive=True)
+    else:
+        os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+        pages = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*.md"], check=True,
+                               stdout=subprocess.PIPE).stdout.decode().split()
     faults = 0
     for page in pages:
         with open(page, encoding="utf-8") as f:
@@ -42,7 +47,7 @@ def main():
                 print(f"{page}: no heading {target}")
                 faults += 1
     print(f"{len(pages)} pages, {faults} broken links")
-    return 1 if faults else 0
+    return 1 if faults or not pages else 0
 
 
 sys.exit(main())

@@ -1,6 +1,8 @@
 #!/bin/sh
-# Installs what the build, the tests and the demo need and this machine lacks, through apt-get; where there is no apt-
-# get, or no right to use it, says plainly what is missing.
+# Installs what is needed and this machine lacks, through apt-get; where there is no apt-get, or no right to use it, says
+# plainly what is missing.
+#
+#   tools/install_dependencies.sh [library]    all that the build, the tests and the demo need, or what the library needs
 set -eu
 
 missing=""
@@ -8,21 +10,24 @@ need() { # command or test, package
   if ! sh -c "$1" > /dev/null 2>&1; then missing="$missing $2"; fi
 }
 need 'command -v g++' g++
+need 'command -v make || command -v ninja' make
 need 'command -v cmake' cmake
 need 'command -v pkg-config' pkg-config
 need 'command -v mpicc && command -v mpiexec' openmpi-bin
 need 'test -n "${PETSC_DIR:-}" || pkg-config --exists PETSc || pkg-config --exists petsc' petsc-dev
 need 'find /usr/include /usr/local/include ${Kokkos_ROOT:-} -name Kokkos_Core.hpp | grep -q .' KOKKOS
-need 'pkg-config --exists zlib' zlib1g-dev
-need 'pkg-config --exists liblzma' liblzma-dev
 need 'find /usr/include /usr/local/include -name metis.h | grep -q .' libmetis-dev
 need 'find /usr/include /usr/local/include -name scotch.h | grep -q .' libscotch-dev
 need 'find /usr/include /usr/local/include -name amd.h | grep -q .' libsuitesparse-dev
-need 'command -v valgrind' valgrind
-need '/usr/bin/python3 -c "import matplotlib"' python3-matplotlib
-need '/usr/bin/python3 -c "import petsc4py"' python3-petsc4py
-need 'pkg-config --exists slepc || pkg-config --exists SLEPc' slepc-dev
-need 'ls -d /usr/share/petsc/*/share/petsc/datafiles/matrices' EXAMPLES
+if [ "${1:-}" != library ]; then
+  need 'pkg-config --exists zlib' zlib1g-dev
+  need 'pkg-config --exists liblzma' liblzma-dev
+  need 'command -v valgrind' valgrind
+  need '/usr/bin/python3 -c "import matplotlib"' python3-matplotlib
+  need '/usr/bin/python3 -c "import petsc4py"' python3-petsc4py
+  need 'pkg-config --exists slepc || pkg-config --exists SLEPc' slepc-dev
+  need 'ls -d /usr/share/petsc/*/share/petsc/datafiles/matrices' EXAMPLES
+fi
 
 [ -n "$missing" ] || exit 0
 if ! command -v apt-get > /dev/null 2>&1; then

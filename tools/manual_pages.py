@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Makes a page of each manual page in the sources: the comments between /*MC, /*@, /*S and their ends.
 
-  tools/manual_pages.py FOLDER    writes FOLDER/NAME.md and FOLDER/index.md
+  tools/manual_pages.py FOLDER         writes FOLDER/NAME.md and FOLDER/index.md
+  tools/manual_pages.py --man FOLDER   writes FOLDER/man3/NAME.3, for man
 """
 import os
 import re
-import subprocess
 import sys
 
 START = re.compile(r"/\*(MC|@C?|S|E)\n(.*?)\n[ ]*(?:M|@|S|E)\*/\n?(.*?)(?=\n\s*\n|\n/\*|\n#|\Z)", re.S)
@@ -15,8 +15,8 @@ ITEM = re.compile(r"^ *[+.\-] +(\S.*?) +- +(.*)$")
 
 
 def sources():
-    listed = subprocess.run(["git", "ls-files", "src"], check=True, stdout=subprocess.PIPE).stdout.decode().split()
-    return [f for f in listed if f.endswith((".h", ".hpp", ".cxx"))]
+    listed = [os.path.join(where, name) for where, _, names in os.walk("src") for name in names]
+    return sorted(f for f in listed if f.endswith((".h", ".hpp", ".cxx")))
 
 
 def pages():
@@ -74,12 +74,45 @@ def render(name, page, names):
     return "\n".join(out + ["", f"*In `{path}`.*", ""])
 
 
+def roff(text):
+    """A line of text for man: nothing in it is a request or an escape; what is in backquotes is bold."""
+    text = text.replace("\\", "\\e").replace("-", "\\-")
+    text = re.sub(r"`([^`]+)`", r"\\fB\1\\fR", text)
+    return "\\&" + text if text.startswith((".", "'")) else text
+
+
+def render_roff(name, page):
+    line, body, declaration, path = page
+    out = [f".TH {name} 3 \"\" sparsegpu \"sparsegpu\"", ".SH NAME", f"{name} \\- {roff(line.replace('`', ''))}", ".SH SYNOPSIS", ".nf"]
+    out += [roff(text) for text in declaration.splitlines()] + [".fi"]
+    if body and not SECTION.match(next(raw for raw in body if raw.strip())):
+        out.append(".SH DESCRIPTION")
+    for raw in body:
+        section, item = SECTION.match(raw), ITEM.match(raw)
+        if section:
+            out += [f".SH {section.group(1).upper()}"] + ([roff(section.group(2).strip())] if section.group(2).strip() else [])
+        elif item:
+            out += [".TP", f"\\fB{roff(item.group(1).strip())}\\fR", roff(item.group(2))]
+        elif raw.strip().startswith(".seealso:"):
+            out += [".SH SEE ALSO", roff(raw.strip()[9:].strip())]
+        else:
+            out.append(roff(raw.strip()) or ".PP")
+    return "\n".join(out) + "\n"
+
+
 def main():
-    if len(sys.argv) != 2:
+    man = sys.argv[1:2] == ["--man"]
+    if len(sys.argv) != 2 + man:
         sys.exit(__doc__)
-    folder = os.path.abspath(sys.argv[1])
+    folder = os.path.abspath(sys.argv[1 + man])
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
     all_pages = pages()
+    if man:
+        os.makedirs(os.path.join(folder, "man3"), exist_ok=True)
+        for name, page in all_pages.items():
+            with open(os.path.join(folder, "man3", name + ".3"), "w", encoding="utf-8") as f:
+                f.write(render_roff(name, page))
+        return
     os.makedirs(folder, exist_ok=True)
     for name, page in all_pages.items():
         with open(os.path.join(folder, name + ".md"), "w", encoding="utf-8") as f:

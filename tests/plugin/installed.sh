@@ -29,6 +29,10 @@ for file in "$folder/libsparsegpu.so.$short" "$folder/libsparsegpu.so.$version" 
   [ -f "$file" ] || fail "$file is not installed"
 done
 [ -n "$(find "$prefix" -name README.md)" ] || fail "README.md is not installed"
+if command -v python3 > /dev/null; then
+  python3 "$source/tools/check_links.py" "$prefix" || fail "Installed pages have dead links"
+  [ -n "$(find "$prefix" -name MATSPARSEGPU.3)" ] || fail "No manual page MATSPARSEGPU is installed"
+fi
 dynamic=$(readelf -d "$library")
 case $dynamic in *"soname: [libsparsegpu.so.$short]"*) ;; *) fail "No soname libsparsegpu.so.$short: $dynamic" ;; esac
 for tree in "$build" "$source"; do

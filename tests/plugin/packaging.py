@@ -21,6 +21,8 @@ short = version.rpartition(".")[0]
 options = set(re.findall(r"^option\((SPARSEGPU_\w+) ", cmake, re.MULTILINE))
 options |= set(re.findall(r'^set\((SPARSEGPU_\w+) "[^"]*"\s+CACHE ', cmake, re.MULTILINE))
 options |= set(re.findall(r"^set\((SPARSEGPU_\w+) \w+ CACHE ", cmake, re.MULTILINE))
+libraries = set(re.findall(r"^sparsegpu_ordering\((\w+) ", cmake, re.MULTILINE))
+options |= {f"SPARSEGPU_{name}" for name in libraries}
 
 
 def check_versions():
@@ -37,7 +39,13 @@ def check_versions():
     listed = re.findall(r"^ \(symver\)(\S+)", symbols, re.MULTILINE)
     assert nodes and nodes == listed, f"cmake/sparsegpu.map has {nodes}, {package}.symbols {listed}"
     needed = re.search(r"cmake_minimum_required\(VERSION ([0-9.]+)\)", cmake).group(1)
-    assert f"cmake (>= {needed})" in (debian / "control").read_text(), f"packaging/debian/control: not CMake {needed}"
+    control = (debian / "control").read_text()
+    assert f"cmake (>= {needed})" in control, f"packaging/debian/control: not CMake {needed}"
+    # What CMake uses where it is found must be there in each build of the package.
+    orderings = {"AMD": "libsuitesparse-dev", "METIS": "libmetis-dev", "SCOTCH": "libscotch-dev"}
+    assert libraries == set(orderings), libraries
+    for package in orderings.values():
+        assert f"\n {package}," in control, f"packaging/debian/control: Build-Depends has no {package}"
 
 
 def check_options():
@@ -109,7 +117,7 @@ def check_spack():
     found = {"c": "LANGUAGES C CXX", "cxx": "LANGUAGES C CXX", "cmake": "cmake_minimum_required"}
     found.update(pkgconfig="find_package(PkgConfig", mpi="find_package(MPI", petsc="pkg_search_module(PETSC")
     found.update(kokkos="find_package(Kokkos", cuda="find_package(CUDAToolkit")
-    found.update({"metis": "METIS", "suite-sparse": "AMD"})
+    found.update({"metis": "METIS", "suite-sparse": "AMD", "scotch": "SCOTCH"})
     names = {re.match(r"[a-z0-9-]+", spec).group() for spec in depends}
     assert names == set(found), f"The recipe depends on {names}, CMake looks for {set(found)}"
     for name, call in found.items():
@@ -123,8 +131,10 @@ def check_spack():
     plain.spec = Spec("~cuda")
     assert "-DSPARSEGPU_CUDA=OFF" in plain.cmake_args() and "-DSPARSEGPU_PETSC_DIR=/petsc" in plain.cmake_args()
     assert not any("ARCHITECTURES" in argument for argument in plain.cmake_args())
+    assert "-DSPARSEGPU_SCOTCH=False" in plain.cmake_args(), plain.cmake_args()
     gpu = package()
-    gpu.spec = Spec("+cuda")
+    gpu.spec = Spec("+cuda", "+scotch")
+    assert "-DSPARSEGPU_SCOTCH=True" in gpu.cmake_args(), gpu.cmake_args()
     assert {"-DSPARSEGPU_CUDA=ON", "-DSPARSEGPU_CUDA_ARCHITECTURES=80;90"} <= set(gpu.cmake_args()), gpu.cmake_args()
 
 

@@ -26,15 +26,19 @@ class Sparsegpu(CMakePackage, CudaPackage):
     variant("precision", default="double", values=("single", "double"), multi=False, description="Of PETSc's scalars")
     variant("openmp", default=False, description="Products on the CPU run in Kokkos's OpenMP space, else in one thread")
 
+    variant("scotch", default=False, description="Orderings of direct factorizations by SCOTCH, too")
+
     depends_on("c", type="build")
     depends_on("cxx", type="build")
     depends_on("cmake@3.20:", type="build")
     depends_on("pkgconfig", type="build")
     depends_on("mpi")
     depends_on("petsc@3.18:+mpi+shared")
+    # No variant: Kokkos runs the products on the CPU, also in a build with CUDA.
     depends_on("kokkos@3.4:+serial")
     depends_on("metis")  # orderings of direct factorizations
     depends_on("suite-sparse")
+    depends_on("scotch@7:", when="+scotch")
     depends_on("kokkos+openmp", when="+openmp")
     depends_on("kokkos~openmp", when="~openmp")
     for switch in ("complex", "int64"):
@@ -55,6 +59,7 @@ class Sparsegpu(CMakePackage, CudaPackage):
             self.define("SPARSEGPU_PETSC_DIR", self.spec["petsc"].prefix),
             self.define("SPARSEGPU_PETSC_ARCH", ""),
             self.define("SPARSEGPU_CUDA", "ON" if self.spec.satisfies("+cuda") else "OFF"),
+            self.define("SPARSEGPU_SCOTCH", self.spec.satisfies("+scotch")),
             self.define("SPARSEGPU_TESTS", self.run_tests),
             self.define("SPARSEGPU_EXAMPLES", False),
             self.define("SPARSEGPU_BENCH", False),
