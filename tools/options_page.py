@@ -11,6 +11,10 @@ import re
 import subprocess
 import sys
 
+ESTIMATE = "Multigrid, the largest eigenvalues by a Krylov method of PETSc"
+# of those that PETSc's own objects offer under a prefix of ours: the options that ask for the object
+ONLY = {ESTIMATE: [f"-pc_sparsegpuamg_esteig_{name}" for name in ("ksp_type", "ksp_max_it", "ksp_rtol", "pc_type")]}
+NOTES = {ESTIMATE: "One of these options has a Krylov method estimate the largest eigenvalues, in place of ten steps of Lanczos' method; it is `cg` where `MAT_SPD` is set. Other options of `KSP` and `PC` are taken with this prefix, too.\n\n"}
 # what a program is told, so that each part of the library offers its options
 RUNS = [
     ("Matrices: `-mat_type sparsegpu`", ["-pc_type", "none"]),
@@ -23,6 +27,7 @@ RUNS = [
     ("Orderings: `-pc_factor_mat_ordering_type abmc`",
      ["-pc_type", "ilu", "-pc_factor_mat_solver_type", "sparsegpu", "-pc_factor_mat_ordering_type", "abmc"]),
     ("Multigrid: `-pc_type sparsegpuamg`", ["-pc_type", "sparsegpuamg"]),
+    (ESTIMATE, ["-pc_type", "sparsegpuamg", "-pc_sparsegpuamg_esteig_ksp_max_it", "10"]),
     ("Smoothers: `-pc_type sparsegpusmoother`", ["-pc_type", "sparsegpusmoother"]),
     ("Conjugate gradients: `-ksp_type sparsegpucg`", ["-ksp_type", "sparsegpucg", "-pc_type", "jacobi"]),
     ("BiCGStab: `-ksp_type sparsegpubcgs`", ["-ksp_type", "sparsegpubcgs", "-pc_type", "jacobi"]),
@@ -87,14 +92,14 @@ def page(build):
     for title, arguments in RUNS:
         rows = []
         for name, default, text in offered(build, arguments, 2 if title == "Several ranks" else 1):
-            if name in seen:
+            if name in seen or name not in ONLY.get(title, [name]):
                 continue
             seen.add(name)
             value, words, manual = cells(default, text)
             rows.append(f"| `{name}` | {value} | {words} | {manual} |")
         if not rows:
             sys.exit(f"{title}: -help has no option of ours")
-        parts.append(f"\n## {title}\n\n| option | default | meaning | manual page |\n|---|---|---|---|\n" + "\n".join(rows) + "\n")
+        parts.append(f"\n## {title}\n\n{NOTES.get(title, '')}| option | default | meaning | manual page |\n|---|---|---|---|\n" + "\n".join(rows) + "\n")
     return "".join(parts) + TAIL
 
 
