@@ -8,8 +8,7 @@
  * Without the plug-in, by PETSc's LU, which exchanges no rows: with -eps_target 1.0 it meets a zero pivot.
  *   $ ./eigenvalues -n 40 -eps_nev 3 -eps_target 1.01 -st_type sinvert -st_pc_type lu
  *   3 eigenvalues next to 1.01: 1.00586840 1.00379580 1.01687105
- * With Cholesky factors, whose inertia counts them, all eigenvalues of an interval (spectrum slicing):
- * shift.
+ * With Cholesky factors, whose inertia counts eigenvalues below a shift, all of an interval (spectrum slicing):
  *   $ ./eigenvalues -n 40 -eps_all -eps_interval 0.99,1.02 -st_type sinvert -st_pc_type cholesky \
  *       -st_pc_factor_mat_solver_type sparsegpu -dll_append libsparsegpu.so -mat_type sparsegpu
  *   7 eigenvalues from 0.99 to 1.02: 0.99091790 0.99529385 1.00171929 1.00379580 1.00586840 1.01687105 1.01835498

@@ -1,8 +1,9 @@
 /* The heat equation with a conductivity that changes in time, du/dt = k(t) div grad u in the unit square, u = 0 on its
  * boundary, k(t) = 1 + sin(10 t)^2; backward Euler, so each step solves (I + dt k L) u_new = u_old with new values in
  * the same pattern. MatSetPreallocationCOO() names the places of the values once, MatSetValuesCOO() gives the values of
- * each step: on a GPU they are summed up there, and `value` may be an array of the GPU. The first sine wave is an
- * eigenvector of L, so what is left of it after some steps is known.
+ * each step. This program computes them on the host, from where they are copied to the GPU and summed up there. A
+ * program that computes them in a kernel gives MatSetValuesCOO() the GPU's array instead, and nothing is copied. The
+ * first sine wave is an eigenvector of L, so what is left of it after some steps is known.
  *
  * On the CPU:
  *   $ ./heat_coo -steps 20 -ksp_type cg -pc_type jacobi -dll_append libsparsegpu.so -mat_type sparsegpu

@@ -1,3 +1,17 @@
+/* Poisson's equation by five-point differences on m x n points, with whatever -mat_type, -ksp_type and -pc_type say:
+ * the smallest whole program. The solution is one everywhere, so the error is known.
+ *
+ * On the CPU:
+ *   $ ./solve_poisson -ksp_type sparsegpucg -pc_type jacobi -dll_append libsparsegpu.so -mat_type sparsegpu
+ *   seqaijsparsegpu: 10000 unknowns, 147 iterations, error 6.498e-06
+ * Without the plug-in:
+ *   $ ./solve_poisson -ksp_type cg -pc_type jacobi
+ *   seqaij: 10000 unknowns, 147 iterations, error 6.498e-06
+ *   $ mpiexec -n 2 ./solve_poisson -ksp_type sparsegpucg -pc_type sparsegpuamg -dll_append libsparsegpu.so \
+ *       -mat_type sparsegpu
+ *   mpiaijsparsegpu: 10000 unknowns, 6 iterations, error 4.647e-06
+ * On a GPU, with a PETSc that has CUDA: the first line with -m 1000 -n 1000.
+ */
 static char help[] =
     "Solves the 5-point Poisson problem on an m x n grid with whatever -mat_type, -ksp_type and -pc_type say.\n"
     "The program knows nothing of sparsegpu: -dll_append libsparsegpu.so -mat_type sparsegpu brings it in.\n"

@@ -35,8 +35,7 @@ static PetscErrorCode Add(Mat A, PetscInt row, PetscInt column, PetscScalar valu
   PetscFunctionReturn((PetscErrorCode)0);
 }
 
-/* Row of a velocity, times h^2; Across its direction a wall is half a cell away, and the lid moves there.
- */
+/* Row of a velocity, times h^2. Across its direction a wall is half a cell away; the lid is such a wall, and moves. */
 static PetscErrorCode VelocityRow(PetscInt n, PetscInt row, PetscBool isu, Mat A, Mat M, Vec b)
 {
   const PetscInt local = isu ? row : row - n * (n - 1), i = isu ? local % (n - 1) + 1 : local % n;
