@@ -5,7 +5,8 @@ static char help[] =
     "  compare -gen stencil7,rmat -gen_size 5000000    generated matrices; -gen all for all of them\n\n"
     "A table: '*' is the fastest on its side, host or GPU; 'in SpMVs' is the conversion in products of PETSc's\n"
     "fastest type on that side, 'vs native' the speed-up over it; GB/s counts the format, x and y once; error/bound\n"
-    "above 1 is wrong. Exit status: 0 if every product of sparsegpu is right.\n\n";
+    "above 1 is wrong. Rows are timed in turn, in batches of products; ms/product is the median of the batches, spread\n"
+    "half of the span of their middle half. Exit status: 0 if every product of sparsegpu is right.\n\n";
 
 #include <cstring>
 

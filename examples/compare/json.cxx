@@ -25,7 +25,8 @@ std::string Json(const Result &r)
   text += std::string(", \"device\": ") + (r.device ? "true" : "false");
   text += std::string(", \"applicable\": ") + (r.applicable ? "true" : "false") + ", \"reason\": " + Quoted(r.reason);
   text += ", \"convert_ms\": " + Json(r.convert_ms) + ", \"convert_spmv\": " + Json(r.convert_spmv);
-  text += ", \"ms\": " + Json(r.ms) + ", \"gbs\": " + Json(r.gbs) + ", \"ratio\": " + Json(r.ratio);
+  text += ", \"ms\": " + Json(r.ms) + ", \"ms_min\": " + Json(r.ms_min) + ", \"ms_max\": " + Json(r.ms_max) +
+          ", \"ms_spread\": " + Json(r.spread) + ", \"gbs\": " + Json(r.gbs) + ", \"ratio\": " + Json(r.ratio);
   text += ", \"native\": " + (r.native.empty() ? "null" : Quoted(r.native));
   text += ", \"bytes_stored\": " + Json(r.bytes_stored) + ", \"padding\": " + Json(r.padding);
   return text + ", \"max_error_over_bound\": " + Json(r.max_error_over_bound) + "}";
@@ -75,7 +76,8 @@ PetscErrorCode WriteJson(const char file[], bool device, const std::vector<Case>
     for (const Case &c : cases) {
       out << (&c == cases.data() ? "\n" : ",\n") << "  {\"matrix\": " << Quoted(c.matrix) << ", \"rows\": " << c.rows
           << ", \"cols\": " << c.cols;
-      out << ", \"nnz\": " << static_cast<long long>(c.nonzeros) << ", \"results\": [";
+      out << ", \"nnz\": " << static_cast<long long>(c.nonzeros) << ", \"in_turn\": " << (c.in_turn ? "true" : "false")
+          << ", \"results\": [";
       for (const Result &r : c.results) out << (&r == c.results.data() ? "\n    " : ",\n    ") << Json(r);
       out << "]}";
     }

@@ -79,8 +79,10 @@ PetscErrorCode CheckProducts(Mat B, const Oracle &oracle, Errors *errors)
 namespace
 {
 struct Stopwatch {
-  Mat      B;
-  OwnedVec x, y, tick; ///< tick: one entry a rank, of the type of y
+  Mat                 B = nullptr;
+  OwnedVec            x, y, tick;              ///< tick: one entry a rank, of the type of y
+  PetscInt            in_batch = 0, count = 0; ///< products of a batch; batches
+  std::vector<double> batches;                 ///< [count] seconds of a product
 };
 
 /// Seconds that `count` products take together. Products on a device are only queued when MatMult() returns; the dot
@@ -94,6 +96,7 @@ PetscErrorCode Batch(const Stopwatch &w, PetscInt count, double *seconds)
   double         mine;
 
   PetscFunctionBeginUser;
+  if (count > 1) PetscCall(MatMult(w.B, w.x, w.y)); // others have used the caches since
   PetscCall(VecDot(w.tick, w.tick, &dot));
   PetscCallMPI(MPI_Barrier(comm));
   PetscCall(PetscTime(&begin));
@@ -104,40 +107,68 @@ PetscErrorCode Batch(const Stopwatch &w, PetscInt count, double *seconds)
   PetscCallMPI(MPI_Allreduce(&mine, seconds, 1, MPI_DOUBLE, MPI_MAX, comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-} // namespace
 
-PetscErrorCode TimeProducts(Mat B, PetscInt products, Timing *timing)
+/// The first products, which may convert, and from the next ones how many batches of how many are to be timed.
+PetscErrorCode Prepare(Stopwatch *w, PetscInt products, double *first)
 {
-  constexpr double batch_seconds    = 0.02,
-                   total_seconds    = 0.2; // long beside the clock's grain and beside one interruption
-  constexpr double    most_products = 1e6; // of a matrix without entries
-  Stopwatch           w;
-  VecType             type;
-  double              warm;
-  std::vector<double> batches;
+  constexpr double batch_seconds = 0.02,
+                   total_seconds = 0.2; // long beside the clock's grain and beside one interruption
+  constexpr double most_products = 1e6; // of a matrix without entries
+  VecType          type;
+  double           warm;
 
   PetscFunctionBeginUser;
-  w.B = B;
-  PetscCall(MatCreateVecs(B, &w.x, &w.y));
-  PetscCall(VecGetType(w.y, &type));
-  PetscCall(VecCreate(PetscObjectComm((PetscObject)B), &w.tick));
-  PetscCall(VecSetSizes(w.tick, 1, PETSC_DECIDE));
-  PetscCall(VecSetType(w.tick, type));
-  PetscCall(VecSet(w.tick, 1));
-  PetscCall(FillRandom(w.x, Random::X));
-  PetscCall(Batch(w, 1, &timing->first));
-  PetscCall(Batch(w, 2, &warm));
-  warm = std::max(warm / 2, 1e-9);
+  PetscCall(MatCreateVecs(w->B, &w->x, &w->y));
+  PetscCall(VecGetType(w->y, &type));
+  PetscCall(VecCreate(PetscObjectComm((PetscObject)w->B), &w->tick));
+  PetscCall(VecSetSizes(w->tick, 1, PETSC_DECIDE));
+  PetscCall(VecSetType(w->tick, type));
+  PetscCall(VecSet(w->tick, 1));
+  PetscCall(FillRandom(w->x, Random::X));
+  PetscCall(Batch(*w, 1, first));
+  PetscCall(Batch(*w, 2, &warm));
+  warm                = std::max(warm / 2, 1e-9);
+  w->in_batch         = static_cast<PetscInt>(std::min(std::ceil(batch_seconds / warm), most_products));
+  const double wanted = std::max(total_seconds / (w->in_batch * warm), static_cast<double>(products) / w->in_batch);
+  w->count            = static_cast<PetscInt>(std::min(std::max(std::ceil(wanted), 5.0), most_products));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-  const PetscInt in_batch = static_cast<PetscInt>(std::min(std::ceil(batch_seconds / warm), most_products));
-  const double   wanted   = std::max(total_seconds / (in_batch * warm), static_cast<double>(products) / in_batch);
-  const PetscInt count    = static_cast<PetscInt>(std::min(std::max(std::ceil(wanted), 5.0), most_products));
-  for (PetscInt b = 0; b < count; b++) {
-    double seconds;
-    PetscCall(Batch(w, in_batch, &seconds));
-    PetscCallCXX(batches.push_back(seconds / in_batch));
+void Summarise(std::vector<double> *batches, Timing *timing)
+{
+  const size_t n = batches->size();
+  std::sort(batches->begin(), batches->end());
+  timing->product = (*batches)[n / 2];
+  timing->least   = batches->front();
+  timing->most    = batches->back();
+  timing->spread  = ((*batches)[n - 1 - n / 4] - (*batches)[n / 4]) / 2 / timing->product;
+}
+} // namespace
+
+PetscErrorCode TimeProducts(const std::vector<Mat> &matrices, PetscInt products,
+                            const std::function<PetscErrorCode(size_t k)> &before, std::vector<Timing> *timings)
+{
+  std::vector<Stopwatch> watches(matrices.size());
+  bool                   more = true;
+
+  PetscFunctionBeginUser;
+  PetscCallCXX(timings->assign(matrices.size(), Timing()));
+  for (size_t k = 0; k < matrices.size(); k++) {
+    PetscCall(before(k));
+    watches[k].B = matrices[k];
+    PetscCall(Prepare(&watches[k], products, &(*timings)[k].first));
   }
-  std::nth_element(batches.begin(), batches.begin() + count / 2, batches.end());
-  timing->product = batches[count / 2];
+  PetscCall(before(matrices.size()));
+  while (more) {
+    more = false;
+    for (Stopwatch &w : watches) {
+      double seconds;
+      if (static_cast<PetscInt>(w.batches.size()) >= w.count) continue;
+      PetscCall(Batch(w, w.in_batch, &seconds));
+      PetscCallCXX(w.batches.push_back(seconds / w.in_batch));
+      more = true;
+    }
+  }
+  for (size_t k = 0; k < watches.size(); k++) Summarise(&watches[k].batches, &(*timings)[k]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,7 @@
-/// One matrix in one type and format: are its products right, and how long does one take?
+/// Matrices in several types and formats: are their products right, and how long does one take?
 #pragma once
+
+#include <functional>
 
 #include "oracle.hpp"
 
@@ -14,10 +16,16 @@ struct Errors {
 PetscErrorCode CheckProducts(Mat B, const Oracle &oracle, Errors *errors);
 
 struct Timing {
-  double first   = 0; ///< seconds of the first product, which may convert
-  double product = 0; ///< seconds of one product: median over batches
+  double first   = 0;         ///< seconds of the first product, which may convert
+  double product = 0;         ///< seconds of one product: median over batches
+  double least = 0, most = 0; ///< of a batch
+  double spread = 0;          ///< half of the span of the middle half of the batches, over the median
 };
 
-/// Times MatMult(B) with the vectors of B's own type, in batches of about 20 ms: at least `products` products, at least
-/// 0.2 s. Each batch ends when the device has finished. The slowest rank counts. Collective.
-PetscErrorCode TimeProducts(Mat B, PetscInt products, Timing *timing);
+/// Times MatMult() of each matrix with the vectors of its own type, in batches of about 20 ms: at least `products`
+/// products and at least 0.2 s of each. The matrices take turns, a batch each in a round, so that what else runs on the
+/// machine slows all of them. Each batch ends when the device has finished. The slowest rank counts. `before(k)` is
+/// called before the first product of matrix k, which may convert, and, with their number, before the rounds.
+/// Collective.
+PetscErrorCode TimeProducts(const std::vector<Mat> &matrices, PetscInt products,
+                            const std::function<PetscErrorCode(size_t k)> &before, std::vector<Timing> *timings);

@@ -8,7 +8,8 @@
 
 #include "petsc/compat.hpp"
 
-constexpr double NoNumber = -1; ///< of a Result's numbers that were not measured
+constexpr double NoNumber   = -1;  ///< of a Result's numbers that were not measured
+constexpr double MostSpread = 0.1; ///< above this a time is not to be judged
 
 struct Result {
   std::string type;                ///< of the matrix: "aij", "sparsegpu"
@@ -23,8 +24,10 @@ struct Result {
   std::string native;        ///< PETSc's fastest type on the same side, host or GPU: the type that `ratio` refers to
   std::string worst_product; ///< the one that max_error_over_bound belongs to
   double      convert_ms = NoNumber, convert_spmv = NoNumber; ///< the latter: in products of `native`
-  double      ms = NoNumber, gbs = NoNumber;
-  double      ratio        = NoNumber;                     ///< time of `native` / time of this: above 1 is faster
+  double      ms = NoNumber, gbs = NoNumber;                  ///< ms: the median
+  double      ms_min = NoNumber, ms_max = NoNumber;           ///< of the batches timed
+  double      spread       = NoNumber; ///< half of the span of the middle half of the batches, over the median
+  double      ratio        = NoNumber; ///< time of `native` / time of this: above 1 is faster
   double      bytes_stored = NoNumber, padding = NoNumber; ///< padding: entries stored / nonzeros
   double      max_error_over_bound = NoNumber;             ///< above 1 is wrong
 
@@ -35,6 +38,7 @@ struct Case {
   std::string         matrix;
   PetscInt            rows = 0, cols = 0, shortest = 0, longest = 0;
   double              nonzeros = 0;
+  bool                in_turn  = false; ///< the rows were timed in rounds, not one after the other
   std::vector<Result> results;
 };
 

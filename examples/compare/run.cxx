@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 #include <petsctime.h>
 #include <sparsegpu.h>
@@ -48,34 +49,30 @@ PetscErrorCode Check(Mat B, const Oracle &oracle, Result *r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode RunNative(Mat A, const Native &native, const Settings &settings, const Oracle &oracle, Case *c)
+/// A row of the table: a type of PETSc, or a format of ours on a backend, and the matrix in it.
+struct Subject {
+  Result        result;
+  const Native *native = nullptr;
+  OwnedMat      converted;
+  Mat           B       = nullptr; ///< the matrix itself or `converted`; null: refused
+  double        seconds = 0;       ///< of the conversion, as far as no product is needed for it
+};
+using Subjects = std::vector<std::unique_ptr<Subject>>;
+
+PetscErrorCode MakeNative(Mat A, Subject *s)
 {
-  OwnedMat       converted;
+  const Native  &native = *s->native;
   PetscLogDouble begin, end;
-  Timing         timing;
-  Result         r;
 
   PetscFunctionBeginUser;
-  PetscCallCXX(r.type = native.type);
-  r.native_type = true;
-  r.backend     = native.device ? "cuda" : "host";
-  r.device      = native.device;
   PetscCall(PetscTime(&begin));
   if (strcmp(native.type, MATAIJ)) {
-    PetscCall(MatConvert(A, native.by_way_of ? native.by_way_of : native.type, MAT_INITIAL_MATRIX, &converted));
-    if (native.by_way_of) PetscCall(MatConvert(converted, native.type, MAT_INPLACE_MATRIX, &converted));
+    PetscCall(MatConvert(A, native.by_way_of ? native.by_way_of : native.type, MAT_INITIAL_MATRIX, &s->converted));
+    if (native.by_way_of) PetscCall(MatConvert(s->converted, native.type, MAT_INPLACE_MATRIX, &s->converted));
   }
-  const Mat B = converted.object ? converted.object : A;
   PetscCall(PetscTime(&end));
-  if (!settings.check_only) {
-    PetscCall(TimeProducts(B, settings.products, &timing));
-    r.ms  = timing.product * 1e3;
-    r.gbs = Bytes(*c, native.device ? 4 : sizeof(PetscInt)) / timing.product / 1e9;
-    // The GPU types copy and analyse in their first product.
-    r.convert_ms = B == A ? 0 : (end - begin + std::max(0.0, timing.first - timing.product)) * 1e3;
-  }
-  PetscCall(Check(B, oracle, &r));
-  PetscCallCXX(c->results.push_back(r));
+  s->B       = s->converted.object ? s->converted.object : A;
+  s->seconds = end - begin;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -101,22 +98,32 @@ PetscErrorCode CheckFormat(Mat S, const std::string &format, bool *accepted, std
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode RunFormat(Mat S, const std::string &format, const Settings &settings, const Oracle &oracle, Result *r)
+PetscErrorCode MakeFormat(Mat A, Subject *s)
 {
-  const MPI_Comm   comm = PetscObjectComm((PetscObject)S);
-  Timing           timing;
+  Result *r = &s->result;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatConvert(A, MATSPARSEGPU, MAT_INITIAL_MATRIX, &s->converted));
+  PetscCall(MatSparseGPUSetBackend(s->converted, r->backend.c_str()));
+  PetscCall(CheckFormat(s->converted, r->format, &r->applicable, &r->reason));
+  if (!r->applicable) {
+    PetscCall(MatDestroy(&s->converted));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatSparseGPUSetFormat(s->converted, r->format.c_str()));
+  s->B = s->converted;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// What the library knows of the converted copy. Before products are checked: transposed ones may be converted
+/// separately.
+PetscErrorCode TakeInfo(const Subject &s, Result *r)
+{
+  const MPI_Comm   comm = PetscObjectComm((PetscObject)s.B);
   MatSparseGPUInfo info;
 
   PetscFunctionBeginUser;
-  PetscCall(CheckFormat(S, format, &r->applicable, &r->reason));
-  if (!r->applicable) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatSparseGPUSetFormat(S, format.c_str()));
-  if (!settings.check_only) {
-    PetscCall(TimeProducts(S, settings.products, &timing));
-    r->ms = timing.product * 1e3;
-  }
-  // Before the check: its transposed products may be converted separately.
-  PetscCall(MatSparseGPUGetInfo(S, &info));
+  PetscCall(MatSparseGPUGetInfo(s.B, &info));
   double sums[4] = {info.bytes_stored, info.bytes_mult, info.stored, info.nonzeros}, convert = info.convert_seconds;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, 4, MPI_DOUBLE, MPI_SUM, comm));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &convert, 1, MPI_DOUBLE, MPI_MAX, comm));
@@ -124,42 +131,116 @@ PetscErrorCode RunFormat(Mat S, const std::string &format, const Settings &setti
   PetscCallCXX(r->reason = info.reason);
   r->bytes_stored = sums[0];
   r->padding      = sums[3] > 0 ? sums[2] / sums[3] : 1;
-  if (!settings.check_only) {
+  if (r->ms > 0) {
     r->convert_ms = convert * 1e3;
-    r->gbs        = sums[1] / timing.product / 1e9;
+    r->gbs        = sums[1] / r->ms / 1e6;
   }
-  PetscCall(Check(S, oracle, r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Every format on one backend.
-PetscErrorCode RunBackend(Mat A, const char backend[], const Settings &settings, const std::string &progress,
-                          const Oracle &oracle, Case *c)
+PetscErrorCode Finish(Subject *s, const Timing *timing, const Oracle &oracle, const Case &c)
 {
-  OwnedMat                 S;
-  PetscInt                 n;
-  const char *const       *names;
-  std::vector<std::string> formats = settings.formats;
+  Result *r = &s->result;
 
   PetscFunctionBeginUser;
-  PetscCall(MatConvert(A, MATSPARSEGPU, MAT_INITIAL_MATRIX, &S));
-  PetscCall(MatSparseGPUSetBackend(S, backend));
+  if (!s->B) PetscFunctionReturn(PETSC_SUCCESS);
+  if (timing) {
+    r->ms     = timing->product * 1e3;
+    r->ms_min = timing->least * 1e3;
+    r->ms_max = timing->most * 1e3;
+    r->spread = timing->spread;
+  }
+  if (!s->native)
+    PetscCall(TakeInfo(*s, r));
+  else if (timing) {
+    r->gbs = Bytes(c, s->native->device ? 4 : sizeof(PetscInt)) / timing->product / 1e9;
+    // The GPU types copy and analyse in their first product.
+    r->convert_ms = s->converted.object ? (s->seconds + std::max(0.0, timing->first - timing->product)) * 1e3 : 0;
+  }
+  PetscCall(Check(s->B, oracle, r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// All rows of the table, without their matrices.
+PetscErrorCode ListSubjects(const Settings &settings, Subjects *subjects)
+{
+  std::vector<std::string> backends = {settings.backend}, formats = settings.formats;
+  PetscInt                 n;
+  const char *const       *names;
+
+  PetscFunctionBeginUser;
+  for (const Native &native : Natives) {
+    if (native.device && !settings.device) continue;
+    PetscCallCXX(subjects->push_back(std::make_unique<Subject>()));
+    Subject *const s      = subjects->back().get();
+    s->native             = &native;
+    s->result.native_type = true;
+    s->result.device      = native.device;
+    PetscCallCXX(s->result.type = native.type);
+    PetscCallCXX(s->result.backend = native.device ? "cuda" : "host");
+  }
+  if (settings.backend.empty()) PetscCallCXX(backends = {"kokkos"});
+  if (settings.backend.empty() && settings.device) PetscCallCXX(backends.push_back("cuda"));
   if (formats.empty()) {
     PetscCall(MatSparseGPUGetFormats(&n, &names));
     PetscCallCXX(formats.assign(names, names + n));
     PetscCallCXX(formats.push_back("auto"));
   }
-  for (const std::string &format : formats) {
-    Result r;
-    r.type    = MATSPARSEGPU;
-    r.format  = format;
-    r.backend = backend;
-    r.device  = !strcmp(backend, "cuda");
-    PetscCall(Progress(progress + "sparsegpu/" + format + " on " + backend));
-    PetscCall(RunFormat(S, format, settings, oracle, &r));
-    PetscCallCXX(c->results.push_back(r));
+  for (const std::string &backend : backends) {
+    for (const std::string &format : formats) {
+      PetscCallCXX(subjects->push_back(std::make_unique<Subject>()));
+      Result *const r = &subjects->back()->result;
+      PetscCallCXX(r->type = MATSPARSEGPU);
+      PetscCallCXX(r->format = format);
+      PetscCallCXX(r->backend = backend);
+      r->device = backend == "cuda";
+    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+std::string Title(const Result &r)
+{
+  return r.format.empty() ? r.type : "sparsegpu/" + r.format + " on " + r.backend;
+}
+
+/// Makes, times in turn and checks `count` subjects, and takes their matrices back.
+PetscErrorCode RunTogether(Mat A, const Settings &settings, const std::string &progress, const Oracle &oracle,
+                           std::unique_ptr<Subject> *first, size_t count, Case *c)
+{
+  std::vector<Subject *> made;
+  std::vector<Mat>       matrices;
+  std::vector<Timing>    timings;
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < count; k++) {
+    Subject *const s = first[k].get();
+    PetscCall(Progress(progress + Title(s->result)));
+    PetscCall(s->native ? MakeNative(A, s) : MakeFormat(A, s));
+    if (s->B) PetscCallCXX(made.push_back(s));
+    if (s->B) PetscCallCXX(matrices.push_back(s->B));
+  }
+  const auto before = [&](size_t k) {
+    PetscFunctionBeginUser;
+    PetscCall(Progress(progress + (k < made.size() ? Title(made[k]->result) : "products")));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  if (!settings.check_only) PetscCall(TimeProducts(matrices, settings.products, before, &timings));
+  for (size_t k = 0; k < made.size(); k++) {
+    PetscCall(Progress(progress + "checks"));
+    PetscCall(Finish(made[k], timings.empty() ? nullptr : &timings[k], oracle, *c));
+    if (made[k]->converted.object) PetscCall(MatDestroy(&made[k]->converted));
+  }
+  for (size_t k = 0; k < count; k++) PetscCallCXX(c->results.push_back(first[k]->result));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Whether all copies of the matrix may be in memory at a time, as they must be to take turns: the rows of each on the
+/// host and, twice at most, in its format.
+bool FitTogether(const Case &c, size_t subjects)
+{
+  constexpr double MOST = 8e9; // bytes: a small part of what a machine for larger matrices has
+  return static_cast<double>(subjects) * 3 * Bytes(c, sizeof(PetscInt)) <= MOST;
 }
 
 /// Compares with PETSc's fastest type on the same side; on a GPU that PETSc cannot use, with its fastest on the host.
@@ -192,15 +273,12 @@ PetscErrorCode RunCase(Mat A, const Settings &settings, const std::string &progr
   c->nonzeros = oracle.nonzeros;
   c->shortest = oracle.shortest;
   c->longest  = oracle.longest;
-  for (const Native &native : Natives) {
-    if (native.device && !settings.device) continue;
-    PetscCall(Progress(progress + native.type));
-    PetscCall(RunNative(A, native, settings, oracle, c));
-  }
-  std::vector<std::string> backends = {settings.backend};
-  if (settings.backend.empty()) PetscCallCXX(backends = {"kokkos"});
-  if (settings.backend.empty() && settings.device) PetscCallCXX(backends.push_back("cuda"));
-  for (const std::string &backend : backends) PetscCall(RunBackend(A, backend.c_str(), settings, progress, oracle, c));
+  Subjects subjects;
+  PetscCall(ListSubjects(settings, &subjects));
+  c->in_turn         = !settings.check_only && FitTogether(*c, subjects.size());
+  const size_t count = c->in_turn ? subjects.size() : 1;
+  for (size_t k = 0; k < subjects.size(); k += count)
+    PetscCall(RunTogether(A, settings, progress, oracle, &subjects[k], count, c));
   SetRatios(c);
   PetscCall(Progress(""));
   PetscFunctionReturn(PETSC_SUCCESS);

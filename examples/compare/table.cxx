@@ -36,14 +36,47 @@ std::string Title(const Result &r)
   return r.type + (r.format.empty() ? "" : "/" + r.format) + (chosen ? " (" + r.chosen + ")" : "");
 }
 
+/// "+-3%"
+std::string Spread(double v)
+{
+  char text[32];
+  snprintf(text, sizeof(text), "+-%.0f%%", 100 * v);
+  return v < 0 ? "-" : text;
+}
+
 Line TableLine(const Result &r, bool timed, bool fastest)
 {
   char error[32];
   snprintf(error, sizeof(error), "%.2g%s", r.max_error_over_bound, r.Wrong() ? " WRONG" : "");
   if (!timed) return {" ", Title(r), r.backend, Number(r.padding), error};
   const std::string ratio = r.ratio < 0 ? "-" : Number(r.ratio, "x ") + r.native;
-  return {fastest ? "*" : " ", Title(r), r.backend, Number(r.convert_ms), Number(r.convert_spmv), Number(r.ms),
-          Number(r.gbs),       ratio,    error};
+  return {fastest ? "*" : " ",
+          Title(r),
+          r.backend,
+          Number(r.convert_ms),
+          Number(r.convert_spmv),
+          Number(r.ms),
+          Spread(r.spread),
+          Number(r.gbs),
+          ratio,
+          error};
+}
+
+/// Says so where more than a quarter of the times spread too far to compare rows.
+PetscErrorCode PrintBusy(const Case &c)
+{
+  int timed = 0, wide = 0;
+
+  PetscFunctionBeginUser;
+  for (const Result &r : c.results) {
+    timed += r.ms > 0;
+    wide += r.spread > MostSpread;
+  }
+  if (4 * wide > timed)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                          "The machine was too busy to judge: %d of %d times spread by more than +-%.0f %%\n", wide,
+                          timed, 100 * MostSpread));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
 
@@ -66,8 +99,8 @@ PetscErrorCode PrintTable(const Case &c)
                         " to %" PetscInt_FMT " a row\n",
                         c.matrix.c_str(), c.rows, c.cols, c.nonzeros, c.shortest, c.longest));
   if (timed) {
-    PetscCallCXX(lines.push_back(
-        {"", "type/format", "backend", "convert ms", "in SpMVs", "ms/product", "GB/s", "vs native", "error/bound"}));
+    PetscCallCXX(lines.push_back({"", "type/format", "backend", "convert ms", "in SpMVs", "ms/product", "spread",
+                                  "GB/s", "vs native", "error/bound"}));
   } else {
     PetscCallCXX(lines.push_back({"", "type/format", "backend", "stored/nonzeros", "error/bound"}));
   }
@@ -77,6 +110,9 @@ PetscErrorCode PrintTable(const Case &c)
     marked[r->device] = marked[r->device] || fastest;
   }
   PetscCall(PrintLines(lines, 3));
+  if (timed) PetscCall(PrintBusy(c));
+  if (timed && !c.in_turn)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "Timed one after the other: their copies are too large to take turns\n"));
   for (const Result *r : measured) {
     if (r->Wrong())
       PetscCall(PetscPrintf(PETSC_COMM_WORLD, "! %s on %s: %s is wrong%s\n", Title(*r).c_str(), r->backend.c_str(),
