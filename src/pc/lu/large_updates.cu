@@ -9,7 +9,7 @@ namespace sparsegpu::lu
 {
 
 /// The update of the others.
-template <bool half, class Number> static __global__ void __launch_bounds__(PRODUCT_THREADS, 2)
+template <bool half, class Number> static __global__ void __launch_bounds__(PRODUCT_THREADS, PRODUCT_BLOCKS)
     update_kernel(FrontsView V, const PetscInt *list, PetscInt most, LuWorkspace<Number> W)
 {
   const DeviceFront<Number> F(V, list[blockIdx.y], W.values, W.work);

@@ -6,9 +6,10 @@
 namespace sparsegpu::lu
 {
 
-static constexpr int BLOCK = 64, DEPTH = 16, SHARE = 4; ///< of a product: BLOCK x BLOCK entries a block, DEPTH at a
-                                                        ///< time; SHARE x SHARE a thread
-static constexpr int PRODUCT_THREADS = (BLOCK / SHARE) * (BLOCK / SHARE);
+static constexpr int BLOCK = 64, DEPTH = 16; ///< of a product: BLOCK x BLOCK entries a block, DEPTH at a time
+static constexpr int SHARE_ROWS = 4, SHARE_COLUMNS = 8; ///< of these a thread has so many rows and columns
+static constexpr int PRODUCT_THREADS = (BLOCK / SHARE_ROWS) * (BLOCK / SHARE_COLUMNS);
+static constexpr int PRODUCT_BLOCKS  = 3; ///< that a multiprocessor has at a time
 
 namespace
 {
@@ -58,19 +59,24 @@ __device__ __forceinline__ void TensorMultiply(float &c0, float &c1, float &c2, 
   ShortMultiply(c0, c1, c2, c3, high_a, high_b);
 }
 
-/// Slices of A and B. Four rows, or columns, are apart from each other by as many banks as the lanes of a
-/// TensorMultiply() need; B has its rows or its columns together, as threads load it.
-template <class Number> struct ProductShared {
+/// Slices of A and B, and factors of B's rows. Four rows, or columns, are apart from each other by as many banks as the
+/// lanes of a TensorMultiply() need; B has its rows or its columns together, as threads load it.
+template <class Number> struct ProductSlices {
   static constexpr int PITCH = BLOCK + (sizeof(Number) == 4 ? 8 : 4), DEEP = DEPTH + 4;
-  Number               A[DEPTH * PITCH], B[BLOCK * DEEP];
+  Number               A[DEPTH * PITCH], B[BLOCK * DEEP], scale[DEPTH];
   static_assert(BLOCK * DEEP >= DEPTH * PITCH, "B in either order");
 
+  __device__ Number                         &InA(int k, int i) { return A[k * PITCH + i]; }
   template <bool by_rows> __device__ Number &InB(int k, int j) { return B[by_rows ? k * PITCH + j : j * DEEP + k]; }
 };
+/// With tensor cores one pair of slices is multiplied while the next one is on its way.
+template <class Number> struct ProductShared {
+  ProductSlices<Number> stage[TENSOR<Number> ? 2 : 1];
+};
 
-/// Which entries of a block a thread has, SHARE x SHARE of them.
+/// Which entries of a block a thread has, SHARE_ROWS x SHARE_COLUMNS of them.
 template <class Number> struct ProductPlace {
-  static constexpr int SIDE = BLOCK / SHARE;
+  static constexpr int SIDE = BLOCK / SHARE_ROWS;
   const int            lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 
   __device__ int Row(int u) const
@@ -79,51 +85,56 @@ template <class Number> struct ProductPlace {
   }
   __device__ int Column(int v) const
   {
-    return TENSOR<Number> ? warp / 2 * 16 + v / 2 * 8 + lane % 4 * 2 + v % 2
-                          : static_cast<int>(threadIdx.x) / SIDE + v * SIDE;
+    return TENSOR<Number> ? warp / 2 * 32 + v / 2 * 8 + lane % 4 * 2 + v % 2
+                          : static_cast<int>(threadIdx.x) / SIDE + v * (PRODUCT_THREADS / SIDE);
   }
 };
-static_assert(BLOCK == 64 && SHARE == 4 && PRODUCT_THREADS == 256, "a warp's part of a block is 32 x 16");
+static_assert(BLOCK == 64 && SHARE_ROWS == 4 && SHARE_COLUMNS == 8, "a warp's part of a block is 32 x 32");
 
 /// sum += the product of the slices in shared memory.
-template <bool by_rows, class Number>
-static __device__ void MultiplySlices(ProductShared<Number> *S, Number (&sum)[SHARE][SHARE])
+template <class Factor, class Number>
+static __device__ void MultiplySlices(ProductSlices<Number> &S, Number (&sum)[SHARE_ROWS][SHARE_COLUMNS])
 {
+  constexpr bool             by_rows = Factor::by_rows;
   const ProductPlace<Number> P;
   const int                  g = P.lane / 4, t = P.lane % 4;
   if constexpr (TENSOR<Number>) {
 #pragma unroll
     for (int k = 0; k < DEPTH; k += 8) {
-      Number a[2][4], b[2][2];
+      Number a[2][4], b[4][2];
 #pragma unroll
       for (int q = 0; q < 4; q++)
 #pragma unroll
-        for (int u = 0; u < 2; u++)
-          a[u][q] = S->A[(k + t + q / 2 * 4) * ProductShared<Number>::PITCH + P.warp % 2 * 32 + 16 * u + q % 2 * 8 + g];
+        for (int u = 0; u < 2; u++) a[u][q] = S.InA(k + t + q / 2 * 4, P.warp % 2 * 32 + 16 * u + q % 2 * 8 + g);
 #pragma unroll
       for (int q = 0; q < 2; q++)
 #pragma unroll
-        for (int v = 0; v < 2; v++) b[v][q] = S->template InB<by_rows>(k + t + 4 * q, P.warp / 2 * 16 + 8 * v + g);
+        for (int v = 0; v < 4; v++) {
+          b[v][q] = S.template InB<by_rows>(k + t + 4 * q, P.warp / 2 * 32 + 8 * v + g);
+          if (Factor::scaled) b[v][q] = S.scale[k + t + 4 * q] * b[v][q];
+        }
 #pragma unroll
       for (int u = 0; u < 2; u++)
 #pragma unroll
-        for (int v = 0; v < 2; v++)
+        for (int v = 0; v < 4; v++)
           TensorMultiply(sum[2 * u][2 * v], sum[2 * u][2 * v + 1], sum[2 * u + 1][2 * v], sum[2 * u + 1][2 * v + 1],
                          a[u], b[v]);
     }
   } else {
 #pragma unroll
     for (int k = 0; k < DEPTH; k++) {
-      Number a[SHARE], b[SHARE];
+      Number a[SHARE_ROWS], b[SHARE_COLUMNS];
 #pragma unroll
-      for (int u = 0; u < SHARE; u++) {
-        a[u] = S->A[k * ProductShared<Number>::PITCH + P.Row(u)];
-        b[u] = S->template InB<by_rows>(k, P.Column(u));
+      for (int u = 0; u < SHARE_ROWS; u++) a[u] = S.InA(k, P.Row(u));
+#pragma unroll
+      for (int v = 0; v < SHARE_COLUMNS; v++) {
+        b[v] = S.template InB<by_rows>(k, P.Column(v));
+        if (Factor::scaled) b[v] = S.scale[k] * b[v];
       }
 #pragma unroll
-      for (int u = 0; u < SHARE; u++)
+      for (int u = 0; u < SHARE_ROWS; u++)
 #pragma unroll
-        for (int v = 0; v < SHARE; v++) sum[u][v] = sum[u][v] + a[u] * b[v];
+        for (int v = 0; v < SHARE_COLUMNS; v++) sum[u][v] = sum[u][v] + a[u] * b[v];
     }
   }
 }
@@ -154,17 +165,19 @@ static_assert(LU_TILE % DEPTH == 0, "a slice is of one tile");
 
 /// Entry (k, j) of B, columns ld apart: neighbouring threads read neighbouring k.
 template <class Number> struct PlainFactor {
-  static constexpr bool by_rows = false;
+  static constexpr bool by_rows = false, scaled = false;
   const Number         *at;
   PetscCount            ld;
 
-  __device__ PlainFactor From(PetscCount k0) const { return PlainFactor{at + k0, ld}; }
-  __device__ Number      operator()(PetscCount k, PetscCount j) const { return at[k + j * ld]; }
+  __device__ PlainFactor   From(PetscCount k0) const { return PlainFactor{at + k0, ld}; }
+  __device__ const Number *Place(PetscCount k, PetscCount j) const { return at + k + j * ld; }
+  __device__ const Number *Scale(PetscCount) const { return nullptr; }
+  __device__ Number        Taken(const Number &v) const { return v; }
 };
 /// Entry (k, j) of B = D L^T, or D L^H, L given by its rows, columns `first` ... of it; neighbouring threads read
 /// neighbouring j.
 template <class Number, class Rows> struct ScaledFactor {
-  static constexpr bool      by_rows = true;
+  static constexpr bool      by_rows = true, scaled = true;
   const DeviceFront<Number> &F;
   PetscCount                 first;
   Rows                       rows;
@@ -175,10 +188,9 @@ template <class Number, class Rows> struct ScaledFactor {
     const Number              *pivot;
     PetscCount                 step; ///< between pivots
 
-    __device__ Number operator()(PetscCount k, PetscCount j) const
-    {
-      return pivot[k * step] * F.Mirrored(slice.at[j + k * slice.ld]);
-    }
+    __device__ const Number *Place(PetscCount k, PetscCount j) const { return slice.at + j + k * slice.ld; }
+    __device__ const Number *Scale(PetscCount k) const { return pivot + k * step; }
+    __device__ Number        Taken(const Number &v) const { return F.Mirrored(v); }
   };
   __device__ ScaledSlice From(PetscCount k0) const
   {
@@ -186,6 +198,49 @@ template <class Number, class Rows> struct ScaledFactor {
     return ScaledSlice{F, rows.From(k0), F.template Column<true>(k) + k, F.pivots - k / LU_TILE * LU_TILE + 1};
   }
 };
+
+/// *to, in shared memory, becomes *from, or 0 where nothing is there, which is not read; asynchronously.
+template <class Number> __device__ __forceinline__ void CopyAhead(Number *to, const Number *from, bool there)
+{
+  const unsigned at    = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  const int      bytes = there ? static_cast<int>(sizeof(Number)) : 0;
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(at), "l"(from), "n"(sizeof(Number)), "r"(bytes)
+               : "memory");
+}
+
+/// Slices k0 ... of one block of a product on their way to shared memory; to be waited for, and synchronized.
+template <class Rows, class Factor, class Number>
+static __device__ void LoadSlices(PetscInt rows, PetscInt columns, PetscInt depth, const Rows &A, const Factor &B,
+                                  PetscInt i0, PetscInt j0, PetscInt k0, ProductSlices<Number> &S)
+{
+  constexpr int LOADS = DEPTH * BLOCK / PRODUCT_THREADS; // of a slice, by a thread
+  const auto    a0    = A.From(k0);
+  const auto    b0    = B.From(k0);
+
+#pragma unroll
+  for (int q = 0; q < LOADS; q++) {
+    const int           e = static_cast<int>(threadIdx.x) + q * PRODUCT_THREADS, i = e % BLOCK, k = e / BLOCK;
+    const int           l = Factor::by_rows ? k : e % DEPTH, j = Factor::by_rows ? i : e / DEPTH;
+    const bool          a = i0 + i < rows && k0 + k < depth, b = j0 + j < columns && k0 + l < depth;
+    const Number *const at = a0.at + (i0 + i + k * a0.ld), *const bt = b0.Place(l, j0 + j);
+    if constexpr (TENSOR<Number>) {
+      CopyAhead(&S.InA(k, i), at, a);
+      CopyAhead(&S.template InB<Factor::by_rows>(l, j), bt, b);
+    } else {
+      S.InA(k, i)                           = a ? *at : Number(0);
+      S.template InB<Factor::by_rows>(l, j) = b ? b0.Taken(*bt) : Number(0);
+    }
+  }
+  if (Factor::scaled && threadIdx.x < DEPTH) {
+    const int  k     = static_cast<int>(threadIdx.x);
+    const bool there = k0 + k < depth;
+    if constexpr (TENSOR<Number>)
+      CopyAhead(S.scale + k, b0.Scale(k), there);
+    else
+      S.scale[k] = there ? *b0.Scale(k) : Number(0);
+  }
+  if constexpr (TENSOR<Number>) asm volatile("cp.async.commit_group;" ::: "memory");
+}
 } // namespace
 
 /// C [rows x columns] -= A [rows x depth] B [depth x columns], the block that begins at (i0, j0), or of that what is
@@ -195,49 +250,51 @@ template <bool lower, class Rows, class Factor, class Column, class Number>
 static __device__ void SubtractBlock(PetscInt rows, PetscInt columns, PetscInt depth, const Rows &A, const Factor &B,
                                      Column column, PetscInt i0, PetscInt j0, ProductShared<Number> *S)
 {
-  constexpr int              LOADS = DEPTH * BLOCK / PRODUCT_THREADS; // of a slice, by a thread
+  constexpr int              STAGES = TENSOR<Number> ? 2 : 1;
   const ProductPlace<Number> P;
-  Number                     sum[SHARE][SHARE], a[LOADS], b[LOADS];
-
-  const auto load = [&](PetscInt k0) {
-    const auto a0 = A.From(k0);
-    const auto b0 = B.From(k0);
-#pragma unroll
-    for (int q = 0; q < LOADS; q++) {
-      const int      e = static_cast<int>(threadIdx.x) + q * PRODUCT_THREADS, i = e % BLOCK, k = e / BLOCK;
-      const int      l = Factor::by_rows ? k : e % DEPTH, j = Factor::by_rows ? i : e / DEPTH;
-      const PetscInt row = i0 + i;
-      a[q]               = row < rows && k0 + k < depth ? a0.at[row + k * a0.ld] : Number(0);
-      b[q]               = j0 + j < columns && k0 + l < depth ? b0(l, j0 + j) : Number(0);
-    }
+  Number                     sum[SHARE_ROWS][SHARE_COLUMNS];
+  const auto                 load = [&](PetscInt k0) {
+    LoadSlices(rows, columns, depth, A, B, i0, j0, k0, S->stage[k0 / DEPTH % STAGES]);
   };
 #pragma unroll
-  for (int u = 0; u < SHARE; u++)
+  for (int u = 0; u < SHARE_ROWS; u++)
 #pragma unroll
-    for (int v = 0; v < SHARE; v++) sum[u][v] = Number(0);
+    for (int v = 0; v < SHARE_COLUMNS; v++) sum[u][v] = Number(0);
+  load(0);
+  if constexpr (TENSOR<Number>) { // a lane's column of the warp's part of C, which is needed at the end
+    const PetscInt i = i0 + P.warp % 2 * 32, j = j0 + P.warp / 2 * 32 + P.lane;
+    if (j < columns)
+      for (int u = 0; u <= 32; u += 16)
+        if (i < rows) fetch_to_l2(column(j) + PetscMin(i + u, rows - 1));
+  }
   for (PetscInt k0 = 0; k0 < depth; k0 += DEPTH) {
-    load(k0); // all of them, before the first is stored
-#pragma unroll
-    for (int q = 0; q < LOADS; q++) {
-      const int e = static_cast<int>(threadIdx.x) + q * PRODUCT_THREADS, i = e % BLOCK, k = e / BLOCK;
-      S->A[k * ProductShared<Number>::PITCH + i] = a[q];
-      S->template InB<Factor::by_rows>(Factor::by_rows ? k : e % DEPTH, Factor::by_rows ? i : e / DEPTH) = b[q];
-    }
-    __syncthreads();
-    MultiplySlices<Factor::by_rows>(S, sum);
-    __syncthreads();
-  }
-#pragma unroll
-  for (int v = 0; v < SHARE; v++) {
-    const PetscInt j = j0 + P.Column(v);
-    if (j >= columns) continue;
-    Number *const to = column(j);
-#pragma unroll
-    for (int u = 0; u < SHARE; u++) {
-      const PetscInt i = i0 + P.Row(u);
-      if (i < rows && (!lower || i >= j)) to[i] = to[i] - sum[u][v];
+    if constexpr (TENSOR<Number>) asm volatile("cp.async.wait_all;" ::: "memory");
+    __syncthreads(); // this slice is there, and the one before has been read
+    if (STAGES > 1 && k0 + DEPTH < depth) load(k0 + DEPTH);
+    MultiplySlices<Factor>(S->stage[k0 / DEPTH % STAGES], sum);
+    if (STAGES == 1) {
+      __syncthreads();
+      if (k0 + DEPTH < depth) load(k0 + DEPTH);
     }
   }
+  // all entries are read before one is written: the compiler cannot tell their places apart
+  Number     c[SHARE_ROWS][SHARE_COLUMNS];
+  const auto each = [&](auto visit) {
+#pragma unroll
+    for (int v = 0; v < SHARE_COLUMNS; v++) {
+      const PetscInt j  = j0 + P.Column(v);
+      Number *const  to = column(j < columns ? j : j0);
+#pragma unroll
+      for (int u = 0; u < SHARE_ROWS; u++) {
+        const PetscInt i = i0 + P.Row(u);
+        visit(j < columns && i < rows && (!lower || i >= j), to + i, c[u][v], sum[u][v]);
+      }
+    }
+  };
+  each([](bool there, const Number *at, Number &was, const Number &) { was = there ? *at : Number(0); });
+  each([](bool there, Number *at, const Number &was, const Number &product) {
+    if (there) *at = was - product;
+  });
 }
 
 } // namespace sparsegpu::lu

@@ -36,7 +36,7 @@ SPARSEGPU_HD bool ByCublas(PetscInt rows, const Beyond &beyond, PetscInt depth, 
 
 /// Of general fronts: columns begin .. end - 1 from row `begin` on, then rows begin .. end - 1 of the columns from
 /// `end` on.
-template <class Number> static __global__ void __launch_bounds__(PRODUCT_THREADS, 2)
+template <class Number> static __global__ void __launch_bounds__(PRODUCT_THREADS, PRODUCT_BLOCKS)
     subtract_kernel(FrontsView V, const PetscInt *list, PetscInt k0, PetscInt depth, bool blas, LuWorkspace<Number> W)
 {
   const DeviceFront<Number> F(V, list[blockIdx.y], W.values, W.work);
@@ -45,31 +45,26 @@ template <class Number> static __global__ void __launch_bounds__(PRODUCT_THREADS
   __shared__ ProductShared<Number> shared;
 
   if (beyond.Count() == 0 || ByCublas(F.rows, beyond, depth, blas)) return;
-  const PetscCount          wide = Parts(beyond.Count(), BLOCK), columns = wide * Parts(F.rows - beyond.begin, BLOCK);
-  const PetscCount          right = columns + wide * Parts(F.pivots - beyond.end, BLOCK);
-  const PetscCount          part  = blockIdx.x;
-  const PlainRows<Number>   A{F.lower + begin + k0 * m, m};
-  const PlainFactor<Number> U{F.lower + k0, m};
-  if (part < columns) {
-    SubtractBlock<false>(
-        F.rows - beyond.begin, beyond.Count(), depth, A, PlainFactor<Number>{U.at + begin * m, m},
-        [&](PetscCount j) { return F.lower + begin + (begin + j) * m; }, part / wide * BLOCK, part % wide * BLOCK,
-        &shared);
-  } else if (part < right) {
-    SubtractBlock<false>(
-        beyond.Count(), F.pivots - beyond.end, depth, A, PlainFactor<Number>{U.at + end * m, m},
-        [&](PetscCount j) { return F.lower + begin + (end + j) * m; }, (part - columns) % wide * BLOCK,
-        (part - columns) / wide * BLOCK, &shared);
-  } else if (part < right + wide * Parts(F.others, BLOCK)) {
-    SubtractBlock<false>(
-        beyond.Count(), F.others, depth, A, PlainFactor<Number>{F.upper + k0, p},
-        [&](PetscCount j) { return F.upper + begin + j * p; }, (part - right) % wide * BLOCK,
-        (part - right) / wide * BLOCK, &shared);
-  }
+  const PetscCount wide = Parts(beyond.Count(), BLOCK), columns = wide * Parts(F.rows - beyond.begin, BLOCK);
+  const PetscCount right = columns + wide * Parts(F.pivots - beyond.end, BLOCK);
+  const PetscCount part  = blockIdx.x;
+  // columns from `begin` on, rows of the pivots' columns from `end` on, rows of the others' columns
+  const bool       below = part < columns, square = part < right;
+  const PetscCount ld     = square ? m : p;
+  Number *const    C      = square ? F.lower + (below ? begin : end) * m : F.upper;
+  const PetscInt   rows   = below ? F.rows - beyond.begin : beyond.Count();
+  const PetscInt   width  = below ? beyond.Count() : square ? F.pivots - beyond.end : F.others;
+  const PetscCount number = below ? part : square ? part - columns : part - right;
+  const PetscCount row = below ? number / wide : number % wide, column = below ? number % wide : number / wide;
+  if (column * BLOCK >= width) return;
+  SubtractBlock<false>(
+      rows, width, depth, PlainRows<Number>{F.lower + begin + k0 * m, m}, PlainFactor<Number>{C + k0, ld},
+      [&](PetscCount j) { return C + begin + j * ld; }, static_cast<PetscInt>(row * BLOCK),
+      static_cast<PetscInt>(column * BLOCK), &shared);
 }
 
 /// Of halves, from the diagonal down: rows of pivots, then those below them.
-template <class Number> static __global__ void __launch_bounds__(PRODUCT_THREADS, 2)
+template <class Number> static __global__ void __launch_bounds__(PRODUCT_THREADS, PRODUCT_BLOCKS)
     subtract_half_kernel(FrontsView V, const PetscInt *list, PetscInt k0, PetscInt depth, LuWorkspace<Number> W)
 {
   const DeviceFront<Number> F(V, list[blockIdx.y], W.values, W.work);
