@@ -8,67 +8,117 @@
 namespace sparsegpu::lu
 {
 
-static constexpr int TILE_WARPS = 8, TILE_COLUMNS = LU_TILE / TILE_WARPS;
+static constexpr int TILE_STRIP = 8, TILE_WARPS = LU_TILE / TILE_STRIP; ///< columns of a tile that a warp has
 static_assert(LU_TILE == 32, "a warp has a lane for each row of a tile");
 
-/// The tile of pivots k0 ... of each front: a lane has a row, a warp every TILE_WARPS-th column in registers. Columns
-/// go through shared memory when it is their turn. Of a half the upper triangle is that of U while the tile is needed.
+namespace
+{
+/// What the warp of a strip of pivots leaves to the others: its columns of L, and from where each row has come.
+template <class Number> struct TileStrip {
+  Number column[TILE_STRIP][LU_TILE];
+  int    source[LU_TILE], exchanged;
+};
+} // namespace
+
+/// Pivots k0 + k1 .. in their own columns, which the warp has in registers, a row a lane. met [LU_TILE] of a half.
+template <bool half, class Number>
+static __device__ void EliminateTileStrip(const DeviceFront<Number> &F, PetscInt k0, int k1, int size,
+                                          const LuPivoting &P, Number (&x)[TILE_STRIP], Number *met, PivotTally *tally,
+                                          TileStrip<Number> *strip)
+{
+  const int lane   = static_cast<int>(threadIdx.x) % 32;
+  int       source = lane;
+
+#pragma unroll
+  for (int q = 0; q < TILE_STRIP; q++) {
+    const int k = k1 + q;
+    if (k >= size) break;
+    const TakenPivot<Number> pivot = TakePivot<half>(F, x[q], lane, k, size, P);
+    if (pivot.row != k) { // the same in all lanes
+      const int from = lane == k ? pivot.row : lane == pivot.row ? k : lane;
+      source         = __shfl_sync(ALL_LANES, source, from);
+#pragma unroll
+      for (int c = 0; c < TILE_STRIP; c++) x[c] = shuffle(x[c], from);
+    }
+    const Number factor = x[q] * pivot.inverse;
+    if (lane == 0) {
+      if (half) met[k] = pivot.met;
+      tally->Count(pivot.met, pivot.used, P, F.first + k0 + k);
+    }
+#pragma unroll
+    for (int c = q + 1; c < TILE_STRIP; c++) {
+      const Number u = shuffle(x[c], k);
+      if (lane > k) x[c] = x[c] - factor * u;
+    }
+    if (lane >= k) x[q] = lane > k ? factor : pivot.used;
+  }
+#pragma unroll
+  for (int c = 0; c < TILE_STRIP; c++) strip->column[c][lane] = x[c];
+  strip->source[lane]  = source;
+  const bool exchanged = __any_sync(ALL_LANES, source != lane);
+  if (lane == 0) strip->exchanged = exchanged;
+}
+
+/// The tile of pivots k0 ... of each front: a lane has a row, a warp a strip of columns in registers, whose pivots it
+/// eliminates when the strips before are done; the others follow. Of a half the upper triangle is that of U while the
+/// tile is needed.
 template <bool half, class Number> static __global__ void __launch_bounds__(32 * TILE_WARPS)
     tile_kernel(FrontsView V, const PetscInt *list, PetscInt k0, LuWorkspace<Number> W)
 {
-  const DeviceFront<Number> F(V, list[blockIdx.x], W.values, W.work);
-  const LuPivoting          P    = W.report->pivoting;
+  const DeviceFront<Number> F(V, list[blockIdx.x], W.values, W.work); // of arrays that no kernel of these writes
   const int                 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int                 size = static_cast<int>(F.pivots - k0 < LU_TILE ? F.pivots - k0 : LU_TILE);
   const PetscCount          m    = half ? F.pivots - k0 : F.rows; // between columns
   Number                   *tile = F.template Column<half>(k0) + k0;
-  __shared__ Number         shared_column[2][LU_TILE];
-  Number                    x[TILE_COLUMNS];
-  int                       row = lane;
-  PivotTally                tally;
+  __shared__ TileStrip<Number> strips[2]; // the one is read while the next one is written
+  Number                       x[TILE_STRIP];
+  int                          row = lane;
+  PivotTally                   tally;
 
+  begin_in_turn();
+  const LuPivoting P = W.report->pivoting;
 #pragma unroll
-  for (int q = 0; q < TILE_COLUMNS; q++) {
-    const int j = q * TILE_WARPS + warp;
+  for (int c = 0; c < TILE_STRIP; c++) {
+    const int  j     = warp * TILE_STRIP + c;
+    const bool there = lane < size && j < size;
     if (half && lane < j)
-      x[q] = j < size ? F.Mirrored(tile[j + lane * m]) : Number(0);
+      x[c] = there ? F.Mirrored(tile[j + lane * m]) : Number(0);
     else
-      x[q] = lane < size && j < size ? tile[lane + j * m] : Number(0);
+      x[c] = there ? tile[lane + j * m] : Number(0);
   }
+  for (int s = 0; s < TILE_WARPS; s++) {
+    const int          k1    = s * TILE_STRIP;
+    TileStrip<Number> &strip = strips[s % 2];
+    if (k1 >= size) break;
+    if (warp == s) EliminateTileStrip<half>(F, k0, k1, size, P, x, W.met + (half ? F.first + k0 : 0), &tally, &strip);
+    __syncthreads();
+    if (strip.exchanged) {
+      const int source = strip.source[lane];
+      row              = __shfl_sync(ALL_LANES, row, source);
 #pragma unroll
-  for (int q = 0; q < TILE_COLUMNS; q++) {
-    for (int w = 0; w < TILE_WARPS; w++) {
-      const int k = q * TILE_WARPS + w;
-      if (k >= size) break;
-      if (warp == w) shared_column[k % 2][lane] = x[q];
-      __syncthreads();
-      Number                   v     = shared_column[k % 2][lane];
-      const TakenPivot<Number> pivot = TakePivot<half>(F, v, lane, k, size, P);
-      if (pivot.row != k) { // the same in all warps: they have read the same entries
-        const int from = lane == k ? pivot.row : lane == pivot.row ? k : lane;
-        v              = shuffle(v, from);
-        row            = __shfl_sync(ALL_LANES, row, from);
-#pragma unroll
-        for (int other = 0; other < TILE_COLUMNS; other++) x[other] = shuffle(x[other], from);
+      for (int c = 0; c < TILE_STRIP; c++) {
+        const Number v = shuffle(x[c], source);
+        if (warp != s) x[c] = v;
       }
-      const Number factor = v * pivot.inverse;
-      if (half && threadIdx.x == 0) W.met[F.first + k0 + k] = pivot.met;
-      if (threadIdx.x == 0) tally.Count(pivot.met, pivot.used, P, F.first + k0 + k);
+    }
+    if (warp <= s) continue;
 #pragma unroll
-      for (int other = 0; other < TILE_COLUMNS; other++) {
-        const Number u = shuffle(x[other], k);
-        if (other * TILE_WARPS + warp > k && lane > k) x[other] = x[other] - factor * u;
+    for (int q = 0; q < TILE_STRIP; q++) {
+      const Number factor = strip.column[q][lane];
+#pragma unroll
+      for (int c = 0; c < TILE_STRIP; c++) {
+        const Number u = shuffle(x[c], k1 + q);
+        if (lane > k1 + q) x[c] = x[c] - factor * u;
       }
-      if (warp == w && lane >= k) x[q] = lane > k ? factor : pivot.used;
     }
   }
 #pragma unroll
-  for (int q = 0; q < TILE_COLUMNS; q++) {
-    const int j = q * TILE_WARPS + warp;
-    if (lane < size && j < size) tile[lane + j * m] = x[q];
+  for (int c = 0; c < TILE_STRIP; c++) {
+    const int j = warp * TILE_STRIP + c;
+    if (lane < size && j < size) tile[lane + j * m] = x[c];
   }
   if (warp == 0 && lane < size) W.local_row[F.first + k0 + lane] = k0 + row;
-  if (threadIdx.x == 0) tally.Tell(W.report);
+  if (lane == 0) tally.Tell(W.report);
 }
 
 /// The same with pivots of order 1 and 2, by a warp.
@@ -87,6 +137,7 @@ template <class Number> static __global__ void __launch_bounds__(32)
   Number                    met(0);
   int                       row, code;
 
+  begin_in_turn();
   for (int j = 0; j < size; j++)
     if (lane >= j && lane < size) entry[lane + j * PITCH] = tile[lane + j * m];
   __syncwarp();
@@ -115,6 +166,7 @@ template <Kept kept, class Number> static __global__ void __launch_bounds__(PANE
   __shared__ SharedTile<Number> tile;
   __shared__ PanelStage<Number> stage;
 
+  begin_in_turn();
   if (part < below) {
     PanelBelow<kept>(F, k0, size, part, W, tile, stage);
   } else if (kept == Kept::Paired) {
@@ -148,14 +200,15 @@ static PetscErrorCode Chunk(const FrontsView &fronts, const FrontPlan &plan, con
       const PetscCount beside = kept == Kept::Paired ? Parts(k0, TURNED) : half ? 0 : below + Parts(k0, PANEL<Number>);
       panels                  = PetscMax(panels, below + beside);
     }
+    const dim3 tiles(static_cast<unsigned>(chunk.count));
     if (kept == Kept::Paired)
-      paired_tile_kernel<<<static_cast<unsigned>(chunk.count), 32, 0, s>>>(fronts, chunk.list, k0, work);
+      PetscCall(LaunchEarly<paired_tile_kernel<Number>>(tiles, 32, size_t(0), s, fronts, chunk.list, k0, work));
     else
-      tile_kernel<half><<<static_cast<unsigned>(chunk.count), 32 * TILE_WARPS, 0, s>>>(fronts, chunk.list, k0, work);
-    SparseGPUCallCUDA(cudaPeekAtLastError());
+      PetscCall(
+          LaunchEarly<tile_kernel<half, Number>>(tiles, 32 * TILE_WARPS, size_t(0), s, fronts, chunk.list, k0, work));
     if (panels > 0)
-      panel_kernel<kept><<<Grid(panels, chunk.count), PANEL_THREADS<Number>, 0, s>>>(fronts, chunk.list, k0, work);
-    SparseGPUCallCUDA(cudaPeekAtLastError());
+      PetscCall(LaunchEarly<panel_kernel<kept, Number>>(Grid(panels, chunk.count), PANEL_THREADS<Number>, size_t(0), s,
+                                                        fronts, chunk.list, k0, work));
     PetscCall(SubtractPivots_CUDA(fronts, plan, chunk, k0, LU_TILE, work, stream));
     if (k0 + LU_TILE == wide + WIDE) PetscCall(SubtractPivots_CUDA(fronts, plan, chunk, wide, WIDE, work, stream));
   }

@@ -44,6 +44,7 @@ template <class Number> static __global__ void __launch_bounds__(PRODUCT_THREADS
   const PetscCount          m = F.rows, p = F.pivots, begin = beyond.begin, end = beyond.end;
   __shared__ ProductShared<Number> shared;
 
+  begin_in_turn();
   if (beyond.Count() == 0 || ByCublas(F.rows, beyond, depth, blas)) return;
   const PetscCount wide = Parts(beyond.Count(), BLOCK), columns = wide * Parts(F.rows - beyond.begin, BLOCK);
   const PetscCount right = columns + wide * Parts(F.pivots - beyond.end, BLOCK);
@@ -72,6 +73,7 @@ template <class Number> static __global__ void __launch_bounds__(PRODUCT_THREADS
   const PetscInt            begin = beyond.begin;
   __shared__ ProductShared<Number> shared;
 
+  begin_in_turn();
   if (beyond.Count() == 0) return;
   const PetscInt wide = Parts(beyond.Count(), BLOCK), high = Parts(F.pivots - begin, BLOCK),
                  low          = Parts(F.others, BLOCK);
@@ -129,11 +131,13 @@ template <class Number> PetscErrorCode SubtractPivots_CUDA(const FrontsView &fro
                                         : Parts(p + r - beyond.begin, BLOCK) + Parts(p - beyond.end, BLOCK) + low;
     blocks                = PetscMax(blocks, wide * high);
   }
+  const dim3 grid = Grid(blocks, chunk.count);
   if (blocks > 0 && plan.Half())
-    subtract_half_kernel<<<Grid(blocks, chunk.count), PRODUCT_THREADS, 0, s>>>(fronts, chunk.list, k0, depth, work);
+    PetscCall(LaunchEarly<subtract_half_kernel<Number>>(grid, PRODUCT_THREADS, size_t(0), s, fronts, chunk.list, k0,
+                                                        depth, work));
   else if (blocks > 0)
-    subtract_kernel<<<Grid(blocks, chunk.count), PRODUCT_THREADS, 0, s>>>(fronts, chunk.list, k0, depth, blas, work);
-  SparseGPUCallCUDA(cudaPeekAtLastError());
+    PetscCall(LaunchEarly<subtract_kernel<Number>>(grid, PRODUCT_THREADS, size_t(0), s, fronts, chunk.list, k0, depth,
+                                                   blas, work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
