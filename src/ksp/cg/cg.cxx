@@ -48,6 +48,7 @@ PetscErrorCode KSPSetFromOptions_SparseGPUCG(KSP ksp, SparseGPUOptionItems Petsc
   PetscEnum many     = static_cast<PetscEnum>(CgOf(ksp)->many_mode);
   PetscInt  kind     = CgOf(ksp)->residuals ? 1 : 0;
   PetscBool flexible = CgOf(ksp)->flexible ? PETSC_TRUE : PETSC_FALSE;
+  PetscBool block    = CgOf(ksp)->block ? PETSC_TRUE : PETSC_FALSE;
   PetscBool given    = PETSC_FALSE;
 
   PetscFunctionBegin;
@@ -56,6 +57,8 @@ PetscErrorCode KSPSetFromOptions_SparseGPUCG(KSP ksp, SparseGPUOptionItems Petsc
                              "KSPSPARSEGPUCG", SmallModes, small, &small, nullptr));
   PetscCall(PetscOptionsEnum("-ksp_sparsegpucg_together", "The right-hand sides of KSPMatSolve() at a time",
                              "KSPSPARSEGPUCG", SmallModes, many, &many, nullptr));
+  PetscCall(PetscOptionsBool("-ksp_sparsegpucg_block", "One Krylov space for the right-hand sides of KSPMatSolve()",
+                             "KSPSPARSEGPUCG", block, &block, nullptr));
   PetscCall(PetscOptionsEList("-ksp_sparsegpucg_type", "Conjugate gradients or conjugate residuals", "KSPSPARSEGPUCG",
                               Kinds, 2, Kinds[kind], &kind, nullptr));
   PetscCall(PetscOptionsBool("-ksp_sparsegpucg_flexible", "The preconditioner may change from step to step",
@@ -69,6 +72,7 @@ PetscErrorCode KSPSetFromOptions_SparseGPUCG(KSP ksp, SparseGPUOptionItems Petsc
              "-ksp_sparsegpucg_type cr has no flexible form: leave -ksp_sparsegpucg_flexible out, or take cg");
   CgOf(ksp)->residuals  = kind == 1;
   CgOf(ksp)->flexible   = flexible;
+  CgOf(ksp)->block      = block;
   CgOf(ksp)->small_mode = static_cast<SmallMode>(small);
   CgOf(ksp)->many_mode  = static_cast<SmallMode>(many);
   if (given) PetscCall(SetType(ksp, static_cast<KSPCGType>(type)));

@@ -3,7 +3,7 @@
 
 #include <petsc/private/kspimpl.h>
 #include <vector>
-#include "ksp/cg/many.hpp"
+#include "ksp/cg/block.hpp"
 #include "ksp/cg/small.hpp"
 
 namespace sparsegpu::cg
@@ -18,7 +18,8 @@ struct Cg {
   SmallMode              small_mode = SmallMode::Auto;
   SmallSolve             small;
   SmallMode              many_mode = SmallMode::Auto; ///< right-hand sides of KSPMatSolve() together
-  ManySolve              many;
+  bool                   block     = false;           ///< these in one Krylov space
+  BlockSolve             many;
   RecordLag              lag;
   std::vector<PetscReal> alpha, rho; ///< [iterations] of the last solve, where the spectrum was asked for
 };

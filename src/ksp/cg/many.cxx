@@ -70,24 +70,33 @@ PetscErrorCode ManySolve::TakeTold(PetscInt k, const Told &told, PetscInt c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The outcomes of iteration k, -1: the first norms.
+/// What iteration k has left of a slot. Waits for the device.
+PetscErrorCode ManySolve::ToldOf(PetscInt k, int slot, Told *told)
+{
+  Record record = {};
+
+  PetscFunctionBegin;
+  *told = told_[slot];
+  if (space_ == Space::Host) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(records_.Await(k, &record, slot));
+  *told = Told{record.norm, static_cast<Outcome>(record.outcome), 0, 0};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The outcomes of iteration k of this run, -1: the first norms.
 PetscErrorCode ManySolve::TakeNorms(PetscInt k)
 {
-  const PetscInt *slots = SlotsOf(k);
+  const PetscInt *slots = SlotsOf(k), number = k < 0 ? k : base_ + k;
 
   PetscFunctionBegin;
   for (PetscInt s = 0; s < slots[MANY]; s++) {
     ManyColumn *column = columns_ + slots[s];
-    Told        told   = told_[s];
+    Told        told;
     if (column->reason) continue;
-    if (space_ == Space::Device) {
-      Record record = {};
-      PetscCall(records_.Await(k, &record, s));
-      told = Told{record.norm, static_cast<Outcome>(record.outcome), 0, 0};
-    }
+    PetscCall(ToldOf(k, static_cast<int>(s), &told));
     if (k < 0 && outside_ && norm_ == Norm::None && !PetscIsInfOrNanReal(told.norm)) told.norm = 0;
-    PetscCall(TakeTold(k, told, slots[s]));
-    if (!column->reason && k + 1 >= last_) column->reason = KSP_DIVERGED_ITS;
+    PetscCall(TakeTold(number, told, slots[s]));
+    if (!column->reason && number + 1 >= last_) column->reason = KSP_DIVERGED_ITS;
     if (column->reason) left_--;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -117,35 +126,46 @@ void ManySolve::Remember(PetscInt k)
   slots[MANY] = v_.count;
 }
 
-PetscErrorCode ManySolve::Start()
+/// Residuals and norms of all columns; of the right-hand sides if there is no product.
+PetscErrorCode ManySolve::Start(bool product)
 {
   PetscFunctionBegin;
-  PetscCall(Reserve());
   v_.count = begun_;
-  v_.ldx   = x_->ld();
-  v_.x     = x_->data() + static_cast<size_t>(first_) * x_->ld();
   for (int c = 0; c < begun_; c++) v_.column[c] = c;
   Remember(-1);
-  PetscCall(space_ == Space::Device ? StartOnDevice() : StartOnHost());
+  PetscCall(space_ == Space::Device ? StartOnDevice(product) : StartOnHost(product));
   if (outside_ && OfZ()) PetscCall(space_ == Space::Device ? PreconditionOnDevice(-1) : Precondition(-1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ManySolve::Solve(PetscInt first, int count, ManyColumn *columns)
+/// Takes columns on, with their first norms.
+PetscErrorCode ManySolve::Prepare(PetscInt first, int count, ManyColumn *columns)
 {
-  const bool device = space_ == Space::Device, late = device && !outside_;
-  PetscInt   launched = 0, finished = 0;
-
   PetscFunctionBegin;
   columns_ = columns + first;
   first_   = first;
   begun_ = left_ = count;
   last_          = std::max<PetscInt>(1, ksp_->max_it); // PETSc's cg takes a step before it looks at the limit
-  PetscCall(Start());
+  base_          = 0;
+  PetscCall(Reserve());
+  v_.ldx = x_->ld();
+  v_.x   = x_->data() + static_cast<size_t>(first_) * x_->ld();
+  PetscCall(Start(!ksp_->guess_zero));
   PetscCall(TakeNorms(-1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// From Start() to the end of all columns.
+PetscErrorCode ManySolve::Iterate()
+{
+  const bool     device = space_ == Space::Device, late = device && !outside_;
+  const PetscInt most     = last_ - base_;
+  PetscInt       launched = 0, finished = 0;
+
+  PetscFunctionBegin;
   while (left_ > 0) {
     PetscCall(LeaveSlots());
-    const PetscInt end = std::min(last_, finished + (late ? StepsAhead(v_.rows) : 1));
+    const PetscInt end = std::min(most, finished + (late ? StepsAhead(v_.rows) : 1));
     for (; launched < end; launched++) {
       Remember(launched);
       if (device)
@@ -158,9 +178,45 @@ PetscErrorCode ManySolve::Solve(PetscInt first, int count, ManyColumn *columns)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode ManySolve::Solve(PetscInt first, int count, ManyColumn *columns)
+{
+  PetscFunctionBegin;
+  PetscCall(Prepare(first, count, columns));
+  PetscCall(Iterate());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+namespace
+{
+/// All right-hand sides, as many at a time as possible; in blocks of even sizes.
+PetscErrorCode SolveAll(BlockSolve *many, bool blocks, PetscInt count, ManyColumn *columns)
+{
+  const PetscInt most = blocks ? BLOCK_MOST : MANY, parts = (count + most - 1) / most;
+
+  PetscFunctionBegin;
+  for (PetscInt part = 0; part < parts; part++) {
+    const PetscInt first = blocks ? count * part / parts : most * part;
+    const PetscInt end   = blocks ? count * (part + 1) / parts : std::min(count, first + most);
+    if (blocks)
+      PetscCall(many->SolveBlock(first, static_cast<int>(end - first), columns));
+    else
+      PetscCall(many->Solve(first, static_cast<int>(end - first), columns));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const char *WayOf(bool blocks, bool device)
+{
+  if (blocks)
+    return device ? "several right-hand sides at a time by block conjugate gradients, on the GPU"
+                  : "several right-hand sides at a time by block conjugate gradients, on the host";
+  return device ? "several right-hand sides at a time, on the GPU" : "several right-hand sides at a time, on the host";
+}
+} // namespace
+
 PetscErrorCode KSPMatSolve_SparseGPUCG(KSP ksp, Mat B, Mat X)
 {
-  ManySolve              *many   = &CgOf(ksp)->many;
+  BlockSolve             *many   = &CgOf(ksp)->many;
   const ManyColumn        before = BatchesBefore(ksp);
   std::vector<ManyColumn> columns;
   PetscInt                count;
@@ -176,11 +232,10 @@ PetscErrorCode KSPMatSolve_SparseGPUCG(KSP ksp, Mat B, Mat X)
     PetscCall(Summarise(ksp, columns, before));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  for (PetscInt first = 0; first < count; first += MANY)
-    PetscCall(many->Solve(first, static_cast<int>(std::min<PetscInt>(MANY, count - first)), columns.data()));
+  const bool blocks = CgOf(ksp)->block && many->Serves();
+  PetscCall(SolveAll(many, blocks, count, columns.data()));
   PetscCall(many->End());
-  CgOf(ksp)->way = many->space() == Space::Device ? "several right-hand sides at a time, on the GPU"
-                                                  : "several right-hand sides at a time, on the host";
+  CgOf(ksp)->way = WayOf(blocks, many->space() == Space::Device);
   for (const ManyColumn &column : columns) ksp->totalits += column.iterations;
   PetscCall(Summarise(ksp, columns, before));
   PetscFunctionReturn(PETSC_SUCCESS);

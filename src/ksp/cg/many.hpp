@@ -87,11 +87,14 @@ public:
 
   Space space() const { return space_; }
 
-private:
+protected: // of BlockSolve, too
+  PetscErrorCode Prepare(PetscInt first, int count, ManyColumn *columns);
+  PetscErrorCode Iterate();
   PetscErrorCode BeginOnDevice(bool *admitted);
   PetscErrorCode TakeDiagonal();
   PetscErrorCode Reserve();
-  PetscErrorCode Start();
+  PetscErrorCode Start(bool product);
+  PetscErrorCode ToldOf(PetscInt k, int slot, Told *told);
   PetscErrorCode TakeNorms(PetscInt k);
   PetscErrorCode TakeTold(PetscInt k, const Told &told, PetscInt c);
   PetscErrorCode TestFirst(PetscInt c);
@@ -100,7 +103,7 @@ private:
   void           Remember(PetscInt k);
   PetscInt      *SlotsOf(PetscInt k) { return slots_[(k + RecordRing::RECORDS) % RecordRing::RECORDS]; }
 
-  PetscErrorCode StartOnHost();
+  PetscErrorCode StartOnHost(bool product);
   PetscErrorCode LaunchOnHost(PetscInt k);
   PetscErrorCode LaunchAround(PetscInt k);
   PetscErrorCode Precondition(PetscInt k);
@@ -113,8 +116,9 @@ private:
   /// Whether norms are those of preconditioned residuals.
   bool OfZ() const { return norm_ == Norm::Preconditioned || norm_ == Norm::Natural; }
 
+  int            TestedFrom() const;
   PetscErrorCode ReserveOnDevice();
-  PetscErrorCode StartOnDevice();
+  PetscErrorCode StartOnDevice(bool product);
   PetscErrorCode LaunchOnDevice(PetscInt k);
   PetscErrorCode LaunchAroundOnDevice(PetscInt k);
   PetscErrorCode PreconditionOnDevice(PetscInt k);
@@ -127,6 +131,7 @@ private:
   PetscInt            first_   = 0;                             ///< column of B and X that is columns_[0]
   int                 begun_ = 0, left_ = 0;                    ///< columns of this call, and those not solved
   PetscInt            last_    = 0;                             ///< iterations that are allowed
+  PetscInt            base_    = 0;                             ///< iterations before number 0 of this run
   bool                outside_ = false;                         ///< the preconditioner is no diagonal
   bool                alone_   = true;                          ///< there is one process
   Space               space_   = Space::Host;

@@ -68,10 +68,8 @@ PetscErrorCode ManySolve::MultiplyOnDevice(const Scalar *from, PetscInt ld, bool
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ManySolve::StartOnDevice()
+PetscErrorCode ManySolve::StartOnDevice(bool product)
 {
-  const bool product = !ksp_->guess_zero;
-
   PetscFunctionBegin;
   if (product) PetscCall(MultiplyOnDevice(v_.x, v_.ldx, false));
 #if defined(SPARSEGPU_HAVE_CUDA)
@@ -88,13 +86,19 @@ PetscErrorCode ManySolve::StartOnDevice()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The first iteration of this run whose norm is tested, counted from 1.
+int ManySolve::TestedFrom() const
+{
+  return static_cast<int>(std::min<PetscInt>(columns_[v_.column[0]].test.from, PETSC_MAX_INT / 2) - base_);
+}
+
 PetscErrorCode ManySolve::LaunchOnDevice(PetscInt k)
 {
   PetscFunctionBegin;
   control_.number      = static_cast<int>(k);
   control_.round       = records_.Round(k);
   control_.records     = records_.Of(k);
-  control_.tested_from = static_cast<int>(std::min<PetscInt>(columns_[v_.column[0]].test.from, PETSC_MAX_INT / 2));
+  control_.tested_from = TestedFrom();
   for (int c = 0; c < v_.count; c++) {
     control_.converged[c] = columns_[v_.column[c]].test.converged;
     control_.diverged[c]  = columns_[v_.column[c]].test.diverged;

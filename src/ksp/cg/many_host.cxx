@@ -104,10 +104,9 @@ PetscErrorCode ManySolve::Precondition(PetscInt k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ManySolve::StartOnHost()
+PetscErrorCode ManySolve::StartOnHost(bool product)
 {
-  const bool product = !ksp_->guess_zero;
-  const Norm norm    = outside_ ? Norm::Unpreconditioned : norm_;
+  const Norm norm = outside_ ? Norm::Unpreconditioned : norm_;
 
   PetscFunctionBegin;
   if (product) {

@@ -1,0 +1,116 @@
+/// The driver of block conjugate gradients: runs of a block, the check of what they end with, and the way back to a
+/// recurrence for each column. What a column is told is judged as in many.cxx.
+#include "ksp/cg/block.hpp"
+#include <algorithm>
+#include <limits>
+#include "ksp/cg/cg.hpp"
+
+namespace sparsegpu::cg
+{
+
+/// The outcomes of iteration k of this run.
+PetscErrorCode BlockSolve::TakeRun(PetscInt k, bool *broke)
+{
+  Told told = Told{0, outcome_, 0, 0};
+
+  PetscFunctionBegin;
+  if (space_ == Space::Device) { // all slots have the outcome of a breakdown; that of one that is solved is not awaited
+    const PetscInt *slots = SlotsOf(k);
+    int             slot  = 0;
+    while (columns_[slots[slot]].reason) slot++; // there is one
+    PetscCall(ToldOf(k, slot, &told));
+  }
+  *broke = told.outcome > STOPS;
+  if (!*broke) PetscCall(TakeNorms(k));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A block of the columns in the slots, with their residuals in v_.r, until all are judged or the block breaks down.
+PetscErrorCode BlockSolve::Run(bool *broke)
+{
+  const bool     device = space_ == Space::Device;
+  const PetscInt most   = last_ - base_;
+  PetscInt       launched = 0, finished = 0;
+
+  PetscFunctionBegin;
+  PetscCall(device ? BeginOnDevice() : BeginOnHost());
+  *broke = outcome_ != GOES_ON;
+  while (left_ > 0 && !*broke) {
+    const PetscInt end = std::min(most, finished + (device ? StepsAhead(v_.rows) : 1));
+    for (; launched < end; launched++) {
+      Remember(launched);
+      PetscCall(device ? IterateOnDevice(launched) : IterateOnHost());
+    }
+    PetscCall(TakeRun(finished, broke));
+    if (!*broke) finished++;
+  }
+  base_ += finished;
+  PetscCall(PetscInfo(ksp_, "Block of %d right-hand sides: %s after %" PetscInt_FMT " iterations\n", v_.count,
+                      *broke ? "breakdown" : "ends", base_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// B - A X of all columns to v_.r. Those `open` that have converged by the recurrence alone are not solved.
+/// *worst: the largest norm of these, in tolerances; *progress: it has fallen tenfold.
+PetscErrorCode BlockSolve::Verify(const bool *open, PetscReal *worst, bool *progress)
+{
+  const PetscReal before = *worst;
+
+  PetscFunctionBegin;
+  *worst = 0;
+  PetscCall(Start(true));
+  for (int c = 0; c < begun_; c++) {
+    ManyColumn *column = columns_ + c;
+    Told        told;
+    if (!open[c] || norm_ == Norm::None || column->reason < 0) continue;
+    PetscCall(ToldOf(-1, c, &told));
+    const PetscReal most = BLOCK_SLACK * column->test.converged;
+    if (column->reason > 0 && told.norm <= most) continue;
+    *worst = std::max(*worst, column->test.converged > 0 ? told.norm / column->test.converged : PETSC_MAX_REAL);
+    if (!column->reason) continue;
+    const bool ends = base_ >= last_;
+    PetscCall(PetscInfo(ksp_, "Right-hand side %d: residual norm %g of the block, %g of the solution\n", (int)first_ + c,
+                        (double)column->norm, (double)told.norm));
+    column->reason     = ends ? KSP_DIVERGED_ITS : KSP_CONVERGED_ITERATING;
+    column->norm       = told.norm;
+    column->iterations = base_;
+    if (!ends) left_++;
+  }
+  *progress = *worst <= before / 10;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode BlockSolve::SolveBlock(PetscInt first, int count, ManyColumn *columns)
+{
+  PetscReal worst = std::numeric_limits<PetscReal>::infinity();
+  bool      broke = false, progress = true;
+
+  PetscFunctionBegin;
+  PetscCall(Prepare(first, count, columns));
+  for (int run = 0; left_ > 0; run++) {
+    bool open[MANY] = {};
+    PetscCall(LeaveSlots());
+    if (v_.count == 1 || broke || !progress || run > BLOCK_RESTARTS) {
+      PetscCall(Iterate());
+      break;
+    }
+    for (int c = 0; c < v_.count; c++) open[v_.column[c]] = true;
+    PetscCall(Run(&broke));
+    const bool solved = std::any_of(columns_, columns_ + begun_, [&](const ManyColumn &column) {
+      return open[&column - columns_] && column.reason > 0;
+    });
+    if (left_ > 0 || (solved && norm_ != Norm::None)) PetscCall(Verify(open, &worst, &progress));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode BlockSolve::Free()
+{
+  PetscFunctionBegin;
+  PetscCall(ManySolve::Free());
+  PetscCall(block_scratch_.Free());
+  std::vector<Scalar>().swap(sums_);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace sparsegpu::cg
