@@ -110,6 +110,7 @@ const std::vector<KnownOption> &KnownOptions()
         {"-pc_sparsegpuamg_threshold", "-1 0 0.01 0.1,0.2", false},
         {"-ksp_sparsegpucg_persistent", mode, false},
         {"-ksp_sparsegpucg_together", mode, false},
+        {"-ksp_sparsegpucg_block", flag, false},
         {"-ksp_sparsegpucg_type", "cg cr", false},
         {"-ksp_sparsegpucg_flexible", flag, false},
         {"-ksp_sparsegpubcgs_ell", "1 2 8", false},

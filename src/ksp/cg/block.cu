@@ -71,8 +71,8 @@ __device__ __forceinline__ void add_tile(const TileOf &tile, PetscInt rows, Scal
 /// Adds up the sums of all warps and thread blocks: true to the last block alone, with the sums of its matrices m at
 /// scratch[m * TILES * TILE_ENTRIES ...], by tiles. All threads must call.
 template <int S, int matrices>
-__device__ __forceinline__ bool close_tiles(const TileOf &tile, Scalar (&sums)[matrices][TILE_ENTRIES],
-                                            Scalar *scratch, Scalar *partial, unsigned *arrived)
+__device__ __forceinline__ bool close_tiles(const TileOf &tile, Scalar (&sums)[matrices][TILE_ENTRIES], Scalar *scratch,
+                                            Scalar *partial, unsigned *arrived)
 {
   constexpr int SUMS = SharedSize<S, matrices>::SUMS, GROUPS = SharedSize<S, matrices>::GROUPS;
   constexpr int THREADS = Shape<S>::THREADS, EACH = Shape<S>::TILES * TILE_ENTRIES;
@@ -126,8 +126,8 @@ template <int S> __device__ __forceinline__ void fill_gram(const Scalar *tiles, 
 /// the same outcome.
 __device__ __forceinline__ void tell(const BlockControl &c, int count, Outcome outcome, const PetscReal *norms)
 {
-  const int       slot   = static_cast<int>(threadIdx.x);
-  const bool      mine   = slot < count, tests = outcome == GOES_ON && norms && c.number + 1 >= c.tested_from;
+  const int       slot = static_cast<int>(threadIdx.x);
+  const bool      mine = slot < count, tests = outcome == GOES_ON && norms && c.number + 1 >= c.tested_from;
   const PetscReal norm   = mine && norms ? norms[slot] : 0;
   const bool      stops  = mine && tests && (norm <= c.converged[slot] || norm >= c.diverged[slot]);
   const bool      solved = stops || (mine && c.state->done[slot]);
@@ -141,9 +141,9 @@ __device__ __forceinline__ void tell(const BlockControl &c, int count, Outcome o
 }
 
 /// Norms, T and N have been summed: what is left of pass 3, by all threads of the last block.
-template <int S, bool begins>
-__device__ __forceinline__ void close_residual(int count, const Scalar *norm, const BlockRoom &small, PetscReal *norms,
-                                               const BlockControl &c)
+template <int S, bool begins> __device__ __forceinline__ void close_residual(int count, const Scalar *norm,
+                                                                             const BlockRoom &small, PetscReal *norms,
+                                                                             const BlockControl &c)
 {
   const Team team{static_cast<int>(threadIdx.x), Shape<S>::THREADS};
   Outcome    outcome = GOES_ON;
@@ -172,7 +172,7 @@ template <int S> static __global__ void __launch_bounds__(Shape<S>::THREADS) ste
   if (c.number > c.state->stopped_at) return;
   for (PetscInt begin = static_cast<PetscInt>(blockIdx.x) * Shape<S>::ROWS; begin < v.rows;
        begin += static_cast<PetscInt>(gridDim.x) * Shape<S>::ROWS) {
-    const PetscInt rows = v.rows - begin < Shape<S>::ROWS ? v.rows - begin : Shape<S>::ROWS;
+    const PetscInt rows  = v.rows - begin < Shape<S>::ROWS ? v.rows - begin : Shape<S>::ROWS;
     const auto     entry = [&](const Scalar *from, PetscInt ld, int k, PetscInt r) {
       return k < v.count ? from[static_cast<size_t>(k) * ld + begin + r] : Scalar(0);
     };
@@ -189,16 +189,16 @@ template <int S> static __global__ void __launch_bounds__(Shape<S>::THREADS) ste
 }
 
 /// Pass 3, with two matrices if N is not T; at the beginning of a block of its residuals.
-template <int S, int matrices, bool begins>
-static __global__ void __launch_bounds__(Shape<S>::THREADS) residual_kernel(ManyArrays v, BlockControl c)
+template <int S, int matrices, bool begins> static __global__ void __launch_bounds__(Shape<S>::THREADS)
+    residual_kernel(ManyArrays v, BlockControl c)
 {
-  constexpr int ROWS = Shape<S>::ROWS, COLUMNS = Shape<S>::COLUMNS, SHARED = SharedSize<S, matrices>::ALL;
+  constexpr int        ROWS = Shape<S>::ROWS, COLUMNS = Shape<S>::COLUMNS, SHARED = SharedSize<S, matrices>::ALL;
   __shared__ Scalar    room[SHARED > ROWS * S ? SHARED : ROWS * S], factors[2 * S * S];
   __shared__ PetscReal norms[BLOCK_MOST];
   const TileOf         tile                         = TileOf::Warp<S>();
   Scalar               sums[matrices][TILE_ENTRIES] = {};
-  Scalar *const        scratch = room + BLOCK_ROOM * S * S, *const xi = factors + S * S;
-  const int            thread = static_cast<int>(threadIdx.x), row = thread % ROWS, first = thread / ROWS * COLUMNS;
+  Scalar *const scratch = room + BLOCK_ROOM * S * S, *const xi = factors + S * S;
+  const int thread = static_cast<int>(threadIdx.x), row = thread % ROWS, first = thread / ROWS * COLUMNS;
 
   begin_in_turn();
   if (c.number > c.state->stopped_at) return;
@@ -246,8 +246,8 @@ static __global__ void __launch_bounds__(Shape<S>::THREADS) residual_kernel(Many
 }
 
 /// Pass 4, a thread a row; at the beginning of a block P = D Q alone.
-template <int S, bool begins>
-static __global__ void __launch_bounds__(PASS_THREADS) direction_kernel(ManyArrays v, BlockControl c)
+template <int S, bool begins> static __global__ void __launch_bounds__(PASS_THREADS)
+    direction_kernel(ManyArrays v, BlockControl c)
 {
   __shared__ Scalar inverse[S * S], tau[S * S], step[S * S];
 
@@ -279,7 +279,7 @@ static __global__ void __launch_bounds__(PASS_THREADS) direction_kernel(ManyArra
 #pragma unroll
     for (int j = 0; j < S; j++) {
       if (j >= v.count) break;
-      Scalar *const x                           = v.x + static_cast<size_t>(v.column[j]) * v.ldx + r;
+      Scalar *const x                        = v.x + static_cast<size_t>(v.column[j]) * v.ldx + r;
       v.p[static_cast<size_t>(j) * v.ld + r] = next[j];
       if (!begins) store_stream(x, load_stream(x) + change[j]);
     }
@@ -301,7 +301,8 @@ static PetscErrorCode LaunchTiles(const ManyArrays &v, const BlockControl &contr
 
   PetscFunctionBegin;
   PetscCall(ResidentBlocks<kernel>(Shape<S>::THREADS, &full));
-  const PetscInt useful = v.rows > 0 ? (v.rows - 1) / Shape<S>::ROWS + 1 : 1, most = full < BLOCK_GRID ? full : BLOCK_GRID;
+  const PetscInt useful = v.rows > 0 ? (v.rows - 1) / Shape<S>::ROWS + 1 : 1,
+                 most   = full < BLOCK_GRID ? full : BLOCK_GRID;
   PetscCall(LaunchEarly<kernel>(useful < most ? useful : most, Shape<S>::THREADS, static_cast<cudaStream_t>(stream), v,
                                 control));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -8,6 +8,15 @@
 namespace sparsegpu::cg
 {
 
+namespace
+{
+/// Whether a norm of the recurrence has ended a column, not a limit of iterations.
+bool EndsByNorm(const ManyColumn &column)
+{
+  return column.reason == KSP_CONVERGED_RTOL || column.reason == KSP_CONVERGED_ATOL;
+}
+} // namespace
+
 /// The outcomes of iteration k of this run.
 PetscErrorCode BlockSolve::TakeRun(PetscInt k, bool *broke)
 {
@@ -28,8 +37,8 @@ PetscErrorCode BlockSolve::TakeRun(PetscInt k, bool *broke)
 /// A block of the columns in the slots, with their residuals in v_.r, until all are judged or the block breaks down.
 PetscErrorCode BlockSolve::Run(bool *broke)
 {
-  const bool     device = space_ == Space::Device;
-  const PetscInt most   = last_ - base_;
+  const bool     device   = space_ == Space::Device;
+  const PetscInt most     = last_ - base_;
   PetscInt       launched = 0, finished = 0;
 
   PetscFunctionBegin;
@@ -62,15 +71,15 @@ PetscErrorCode BlockSolve::Verify(const bool *open, PetscReal *worst, bool *prog
   for (int c = 0; c < begun_; c++) {
     ManyColumn *column = columns_ + c;
     Told        told;
-    if (!open[c] || norm_ == Norm::None || column->reason < 0) continue;
+    if (!open[c] || norm_ == Norm::None || (column->reason && !EndsByNorm(*column))) continue;
     PetscCall(ToldOf(-1, c, &told));
     const PetscReal most = BLOCK_SLACK * column->test.converged;
     if (column->reason > 0 && told.norm <= most) continue;
     *worst = std::max(*worst, column->test.converged > 0 ? told.norm / column->test.converged : PETSC_MAX_REAL);
     if (!column->reason) continue;
     const bool ends = base_ >= last_;
-    PetscCall(PetscInfo(ksp_, "Right-hand side %d: residual norm %g of the block, %g of the solution\n", (int)first_ + c,
-                        (double)column->norm, (double)told.norm));
+    PetscCall(PetscInfo(ksp_, "Right-hand side %d: residual norm %g of the block, %g of the solution\n",
+                        (int)first_ + c, (double)column->norm, (double)told.norm));
     column->reason     = ends ? KSP_DIVERGED_ITS : KSP_CONVERGED_ITERATING;
     column->norm       = told.norm;
     column->iterations = base_;
@@ -97,7 +106,7 @@ PetscErrorCode BlockSolve::SolveBlock(PetscInt first, int count, ManyColumn *col
     for (int c = 0; c < v_.count; c++) open[v_.column[c]] = true;
     PetscCall(Run(&broke));
     const bool solved = std::any_of(columns_, columns_ + begun_, [&](const ManyColumn &column) {
-      return open[&column - columns_] && column.reason > 0;
+      return open[&column - columns_] && EndsByNorm(column);
     });
     if (left_ > 0 || (solved && norm_ != Norm::None)) PetscCall(Verify(open, &worst, &progress));
   }

@@ -17,8 +17,8 @@
 /// to 12, and s times their arithmetic in passes 2 to 4.
 ///
 /// Dependent columns. A pivot of T or G below BLOCK_LEAST times its diagonal entry is skipped: its row and column are
-/// zero from then on (Ji and Li, BIT 57, 2017). What a skipped column loses, up to sqrt(BLOCK_LEAST) of its residual, is
-/// a difference between B - A X and R. So once all columns have converged by their norms of R, B - A X is computed:
+/// zero from then on (Ji and Li, BIT 57, 2017). What a skipped column loses, up to sqrt(BLOCK_LEAST) of its residual,
+/// is a difference between B - A X and R. So once all columns have converged by their norms of R, B - A X is computed:
 /// columns whose norm exceeds BLOCK_SLACK times the tolerance begin again, as a smaller block.
 /// After BLOCK_RESTARTS of these, after one that has not reduced the residual tenfold, where one column is left, and
 /// where G or T is not definite or not finite, the recurrences of many.hpp take over from the X that has been reached,

@@ -27,8 +27,7 @@ void AddGram(int count, PetscInt rows, const Scalar *left, PetscInt ldl, const S
   for (int j = 0; j < count; j++)
     for (int i = 0; i <= j; i++) {
       const Scalar *const a = left + static_cast<size_t>(i) * ldl, *const b = right + static_cast<size_t>(j) * ldr;
-      sums[i + width * j] +=
-          SumOfRows<Scalar>(0, rows, [=](PetscInt r, Scalar *sum) { *sum += Conj(a[r]) * b[r]; });
+      sums[i + width * j] += SumOfRows<Scalar>(0, rows, [=](PetscInt r, Scalar *sum) { *sum += Conj(a[r]) * b[r]; });
     }
 }
 
@@ -95,8 +94,8 @@ Outcome BlockSolve::MakeFactor(bool begins)
 /// Q' of pass 3 in place of Q, and the Gram matrices T and, of two, N; at the beginning those of R.
 void BlockSolve::GramsOfResidual(bool begins, int matrices)
 {
-  const int   count = v_.count, width = BlockWidth(count);
-  Scalar      next[BLOCK_MOST * BLOCK_PIECE], weighted[BLOCK_PIECE * BLOCK_MOST];
+  const int         count = v_.count, width = BlockWidth(count);
+  Scalar            next[BLOCK_MOST * BLOCK_PIECE], weighted[BLOCK_PIECE * BLOCK_MOST];
   const auto *const inverse = v_.inverse;
 
   std::fill(sums_.begin(), sums_.end(), Scalar(0));
