@@ -12,7 +12,8 @@ static char help[] =
     "  -few f -many m  : the two limits; of gmres multiples of the restart\n"
     "  -repeat k       : measurements\n"
     "  -columns k      : so many right-hand sides by KSPMatSolve(), and ours one by one; for cg and gmres\n"
-    "  -rtol r,...     : whole solves to these instead, set-up included; of gmres also restarts that keep vectors\n"
+    "  -rtol r,...     : whole solves to these instead, set-up included; of gmres also restarts that keep vectors; with\n"
+    "                    -columns, without set-up: of cg one by one, together, and as a block\n"
     "  -coordinates    : of these, new values by MatSetValuesCOO(), which are where the vectors are, in each\n"
     "  -pc_type t      : default jacobi; options of the preconditioner are read, too\n";
 
@@ -22,6 +23,7 @@ static char help[] =
 #include <string>
 #include <vector>
 #include "petsc/compat.hpp"
+#include "krylov_columns.hpp"
 #include "krylov_systems.hpp"
 #include "krylov_whole.hpp"
 #include "sparsegpu.h"
@@ -49,38 +51,10 @@ struct Solver {
   std::vector<double> seconds;                  ///< of an iteration
 
   PetscErrorCode Create(Mat plain, PetscInt columns);
-  PetscErrorCode CreateColumns(PetscInt columns);
   PetscErrorCode SolveAll();
   PetscErrorCode Solve(PetscInt limit, double *time);
   PetscErrorCode Destroy();
 };
-
-/// Right-hand sides of full mantissa, where the matrix's vectors lie.
-PetscErrorCode Solver::CreateColumns(PetscInt columns)
-{
-  PetscInt  rows;
-  PetscBool device = PETSC_FALSE;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetSize(b, &rows));
-#if defined(PETSC_HAVE_CUDA)
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)b, &device, VECSEQCUDA, VECCUDA, ""));
-#endif
-  for (Mat *M : {&B, &X}) {
-    PetscScalar *entries;
-    PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, rows, columns, nullptr, M));
-    PetscCall(MatDenseGetArrayWrite(*M, &entries));
-    for (PetscInt c = 0; c < columns; c++)
-      for (PetscInt r = 0; r < rows; r++) entries[c * rows + r] = Weight(r, rows + c);
-    PetscCall(MatDenseRestoreArrayWrite(*M, &entries));
-    PetscCall(MatAssemblyBegin(*M, MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(*M, MAT_FINAL_ASSEMBLY));
-#if defined(PETSC_HAVE_CUDA)
-    if (device) PetscCall(MatConvert(*M, MATDENSECUDA, MAT_INPLACE_MATRIX, M));
-#endif
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 PetscErrorCode Solver::SolveAll()
 {
@@ -110,7 +84,7 @@ PetscErrorCode Solver::Create(Mat plain, PetscInt columns)
   PetscCall(MatConvert(plain, matrix, MAT_INITIAL_MATRIX, &A));
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(VecSet(b, 1));
-  if (columns) PetscCall(CreateColumns(columns));
+  if (columns) PetscCall(CreateColumns(b, columns, &B, &X));
   PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPGetPC(ksp, &pc));
@@ -226,6 +200,11 @@ PetscErrorCode Measure(const Settings &s, PetscInt n)
     solvers.push_back(solvers[2]);
     solvers[2].singly = true;
   }
+  if (s.tolerances > 0 && s.columns) {
+    PetscCall(MeasureColumns(plain, s.columns, s.repeat, s.rtol, s.tolerances));
+    PetscCall(MatDestroy(&plain));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (s.tolerances > 0) {
     std::vector<WholeSolver> whole;
     for (const Solver &solver : solvers)
@@ -276,7 +255,8 @@ PetscErrorCode ReadSettings(Settings *s)
   PetscCall(PetscOptionsGetRealArray(nullptr, nullptr, "-rtol", s->rtol, &s->tolerances, &given));
   if (!given) s->tolerances = 0;
   PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-coordinates", &s->coordinates, nullptr));
-  PetscCheck(!s->tolerances || !s->columns, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "-rtol is for -columns 0");
+  PetscCheck(!s->tolerances || !s->columns || s->method == CG, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
+             "-rtol with -columns is for -method cg");
   PetscCheck(s->columns >= 0 && (s->columns == 0 || s->method != BCGS), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-columns %" PetscInt_FMT " must be non-negative, and 0 for -method bcgs", s->columns);
   PetscCheck(PetscAbsReal(s->flow) <= 1 && (s->method != CG || s->flow == 0), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
