@@ -2,48 +2,9 @@
 /// block_small.hpp. See block.cuh.
 #include "ksp/cg/block.cuh"
 #include <climits>
-#include <type_traits>
 
 namespace sparsegpu::cg
 {
-
-/// The outcome of an iteration to the host; norms [count], null: 0. All threads of the last block must call, which have
-/// the same outcome.
-__device__ __forceinline__ void tell(const BlockControl &c, int count, Outcome outcome, const PetscReal *norms)
-{
-  const int       slot = static_cast<int>(threadIdx.x);
-  const bool      mine = slot < count, tests = outcome == GOES_ON && norms && c.number + 1 >= c.tested_from;
-  const PetscReal norm   = mine && norms ? norms[slot] : 0;
-  const bool      stops  = mine && tests && (norm <= c.converged[slot] || norm >= c.diverged[slot]);
-  const bool      solved = stops || (mine && c.state->done[slot]);
-
-  if (mine) begin_record(c.records + slot, Record{norm, stops ? STOPS : outcome, c.round});
-  if (stops) c.state->done[slot] = 1;
-  const int all = __syncthreads_and(!mine || solved);
-  if (slot == 0 && outcome != GOES_ON) c.state->stopped_at = c.number - 1; // this iteration changes no solution
-  if (slot == 0 && outcome == GOES_ON && all) c.state->stopped_at = c.number;
-  if (mine) end_record(c.records + slot, c.round);
-}
-
-/// Norms, T and N have been summed: what is left of pass 3, by all threads of the last block.
-template <int S, bool begins> __device__ __forceinline__ void close_residual(int count, const Scalar *norm,
-                                                                             const BlockRoom &small, PetscReal *norms,
-                                                                             const BlockControl &c)
-{
-  const Team team{static_cast<int>(threadIdx.x), Shape<S>::THREADS};
-  Outcome    outcome = GOES_ON;
-
-  if (threadIdx.x < BLOCK_MOST) norms[threadIdx.x] = 0;
-  __syncthreads();
-  if (!begins && c.norm != Norm::None) NormsOfBlock(team, count, norm, small, *c.state, norms);
-  for (int k = 0; k < count; k++)
-    if (!Finite(norms[k])) outcome = CURVATURE_NOT_FINITE;
-  if (outcome == GOES_ON) outcome = FactorBlock(team, count, begins, small, c.state);
-  if (begins)
-    tell(c, 1, outcome, nullptr);
-  else
-    tell(c, count, outcome, norms);
-}
 
 /// Pass 2.
 template <int S> static __global__ void __launch_bounds__(Shape<S>::THREADS) step_kernel(ManyArrays v, BlockControl c)
@@ -130,6 +91,39 @@ template <int S, int matrices, bool begins> static __global__ void __launch_boun
   close_residual<S, begins>(v.count, matrices > 1 ? small.norm : small.gram, small, norms, c);
 }
 
+/// Pass 3 without its sums, a thread a row: the preconditioner is applied to Q' first.
+template <int S> static __global__ void __launch_bounds__(PASS_THREADS) update_kernel(ManyArrays v, BlockControl c)
+{
+  __shared__ Scalar inverse[S * S], xi[S * S];
+
+  begin_in_turn();
+  if (c.number > c.state->stopped_at) return;
+  for (int e = threadIdx.x; e < S * S; e += PASS_THREADS) {
+    inverse[e] = c.state->inverse[e];
+    xi[e]      = c.state->xi[e];
+  }
+  __syncthreads();
+#pragma unroll 1
+  for (PetscInt r = static_cast<PetscInt>(blockIdx.x) * PASS_THREADS + threadIdx.x; r < v.rows;
+       r += static_cast<PetscInt>(gridDim.x) * PASS_THREADS) {
+    Scalar next[S] = {};
+#pragma unroll
+    for (int i = 0; i < S; i++) {
+      if (i >= v.count) break;
+      const Scalar q = v.r[static_cast<size_t>(i) * v.ld + r];
+      const Scalar w = load_stream(v.w + static_cast<size_t>(i) * v.ldw + r);
+#pragma unroll
+      for (int j = 0; j < S; j++) {
+        if (j >= i) next[j] += q * inverse[i + S * j];
+        next[j] = next[j] - w * xi[i + S * j];
+      }
+    }
+#pragma unroll
+    for (int j = 0; j < S; j++)
+      if (j < v.count) v.r[static_cast<size_t>(j) * v.ld + r] = next[j];
+  }
+}
+
 /// Pass 4, a thread a row; at the beginning of a block P = D Q alone.
 template <int S, bool begins> static __global__ void __launch_bounds__(PASS_THREADS)
     direction_kernel(ManyArrays v, BlockControl c)
@@ -154,7 +148,7 @@ template <int S, bool begins> static __global__ void __launch_bounds__(PASS_THRE
 #pragma unroll
     for (int i = 0; i < S; i++) {
       if (i >= v.count) break;
-      const Scalar q = d * v.r[static_cast<size_t>(i) * v.ld + r];
+      const Scalar q = v.z ? v.z[static_cast<size_t>(i) * v.ld + r] : d * v.r[static_cast<size_t>(i) * v.ld + r];
       const Scalar p = begins ? Scalar(0) : v.p[static_cast<size_t>(i) * v.ld + r];
 #pragma unroll
       for (int j = 0; j < S; j++) {
@@ -181,52 +175,29 @@ static __global__ void clear_block_kernel(BlockControl c)
   c.state->arrived    = 0;
 }
 
-template <auto kernel, int S>
-static PetscErrorCode LaunchTiles(const ManyArrays &v, const BlockControl &control, Stream stream)
-{
-  PetscInt full;
-
-  PetscFunctionBegin;
-  PetscCall(ResidentBlocks<kernel>(Shape<S>::THREADS, &full));
-  const PetscInt useful = v.rows > 0 ? (v.rows - 1) / Shape<S>::ROWS + 1 : 1,
-                 most   = full < BLOCK_GRID ? full : BLOCK_GRID;
-  PetscCall(LaunchEarly<kernel>(useful < most ? useful : most, Shape<S>::THREADS, static_cast<cudaStream_t>(stream), v,
-                                control));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 template <int S> static PetscErrorCode Begin(const ManyArrays &v, const BlockControl &control, Stream stream)
 {
   PetscFunctionBegin;
   clear_block_kernel<<<1, PASS_THREADS, 0, static_cast<cudaStream_t>(stream)>>>(control);
   SparseGPUCallCUDA(cudaPeekAtLastError());
-  PetscCall(LaunchTiles<residual_kernel<S, 1, true>, S>(v, control, stream));
+  if (v.z)
+    PetscCall(AroundBlock_CUDA(v, control, true, stream));
+  else
+    PetscCall(LaunchTiles<residual_kernel<S, 1, true>, S>(v, control, stream));
   PetscCall(LaunchPass<direction_kernel<S, true>>(v.rows, stream, v, control));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <int S> static PetscErrorCode Iterate(const ManyArrays &v, const BlockControl &control, Stream stream)
+template <int S> static PetscErrorCode Residual(const ManyArrays &v, const BlockControl &control, Stream stream)
 {
   PetscFunctionBegin;
   PetscCall(LaunchTiles<step_kernel<S>, S>(v, control, stream));
-  if (control.norm == Norm::Preconditioned || control.norm == Norm::Unpreconditioned)
+  if (v.z)
+    PetscCall(LaunchPass<update_kernel<S>>(v.rows, stream, v, control));
+  else if (HasTwoGrams(control.norm))
     PetscCall(LaunchTiles<residual_kernel<S, 2, false>, S>(v, control, stream));
   else
     PetscCall(LaunchTiles<residual_kernel<S, 1, false>, S>(v, control, stream));
-  PetscCall(LaunchPass<direction_kernel<S, false>>(v.rows, stream, v, control));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// run(width) with the width of a block as a constant.
-template <class Run> static PetscErrorCode WithWidth(int count, Run run)
-{
-  PetscFunctionBegin;
-  switch (BlockWidth(count)) {
-  case 4: PetscCall(run(std::integral_constant<int, 4>())); break;
-  case 8: PetscCall(run(std::integral_constant<int, 8>())); break;
-  default:
-    if constexpr (BLOCK_MOST >= 16) PetscCall(run(std::integral_constant<int, 16>()));
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -237,10 +208,19 @@ PetscErrorCode BeginBlock_CUDA(const ManyArrays &v, const BlockControl &control,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode IterateBlock_CUDA(const ManyArrays &v, const BlockControl &control, Stream stream)
+PetscErrorCode ResidualBlock_CUDA(const ManyArrays &v, const BlockControl &control, Stream stream)
 {
   PetscFunctionBegin;
-  PetscCall(WithWidth(v.count, [&](auto width) { return Iterate<width>(v, control, stream); }));
+  PetscCall(WithWidth(v.count, [&](auto width) { return Residual<width>(v, control, stream); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DirectionBlock_CUDA(const ManyArrays &v, const BlockControl &control, Stream stream)
+{
+  PetscFunctionBegin;
+  if (v.z) PetscCall(AroundBlock_CUDA(v, control, false, stream));
+  PetscCall(WithWidth(
+      v.count, [&](auto width) { return LaunchPass<direction_kernel<width, false>>(v.rows, stream, v, control); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,7 +1,8 @@
 /// Sums for Gram matrices on the device: a warp has a tile of TILE x TILE entries of the upper triangle, its lanes have
-/// rows; the last thread block adds up those of all blocks, in their order.
+/// rows; the last thread block adds up those of all blocks, in their order, and does the algebra of block_small.hpp.
 #pragma once
 
+#include <type_traits>
 #include "ksp/cg/block.hpp"
 #include "ksp/common/passes.cuh"
 
@@ -119,6 +120,72 @@ template <int S> __device__ __forceinline__ void fill_gram(const Scalar *tiles, 
     gram[e]      = row < column ? tiles[at] : row > column ? Conj(tiles[at]) : Scalar(RealPart(tiles[at]));
   }
   __syncthreads();
+}
+
+/// The outcome of an iteration to the host; norms [count], null: 0. All threads of the last block must call, which have
+/// the same outcome.
+__device__ __forceinline__ void tell(const BlockControl &c, int count, Outcome outcome, const PetscReal *norms)
+{
+  const int       slot = static_cast<int>(threadIdx.x);
+  const bool      mine = slot < count, tests = outcome == GOES_ON && norms && c.number + 1 >= c.tested_from;
+  const PetscReal norm   = mine && norms ? norms[slot] : 0;
+  const bool      stops  = mine && tests && (norm <= c.converged[slot] || norm >= c.diverged[slot]);
+  const bool      solved = stops || (mine && c.state->done[slot]);
+
+  if (mine) begin_record(c.records + slot, Record{norm, stops ? STOPS : outcome, c.round});
+  if (stops) c.state->done[slot] = 1;
+  const int all = __syncthreads_and(!mine || solved);
+  if (slot == 0 && outcome != GOES_ON) c.state->stopped_at = c.number - 1; // this iteration changes no solution
+  if (slot == 0 && outcome == GOES_ON && all) c.state->stopped_at = c.number;
+  if (mine) end_record(c.records + slot, c.round);
+}
+
+/// Norms, T and N have been summed: what is left of pass 3, by all threads of the last block.
+template <int S, bool begins> __device__ __forceinline__ void close_residual(int count, const Scalar *norm,
+                                                                             const BlockRoom &small, PetscReal *norms,
+                                                                             const BlockControl &c)
+{
+  const Team team{static_cast<int>(threadIdx.x), Shape<S>::THREADS};
+  Outcome    outcome = GOES_ON;
+
+  if (threadIdx.x < BLOCK_MOST) norms[threadIdx.x] = 0;
+  __syncthreads();
+  if (!begins && c.norm != Norm::None) NormsOfBlock(team, count, norm, small, *c.state, norms);
+  for (int k = 0; k < count; k++)
+    if (!Finite(norms[k])) outcome = CURVATURE_NOT_FINITE;
+  if (outcome == GOES_ON) outcome = FactorBlock(team, count, begins, small, c.state);
+  if (begins)
+    tell(c, 1, outcome, nullptr);
+  else
+    tell(c, count, outcome, norms);
+}
+
+/// A pass with sums, with blocks for all rows, as many as are on the device at a time.
+template <auto kernel, int S>
+PetscErrorCode LaunchTiles(const ManyArrays &v, const BlockControl &control, Stream stream)
+{
+  PetscInt full;
+
+  PetscFunctionBegin;
+  PetscCall(ResidentBlocks<kernel>(Shape<S>::THREADS, &full));
+  const PetscInt useful = v.rows > 0 ? (v.rows - 1) / Shape<S>::ROWS + 1 : 1,
+                 most   = full < BLOCK_GRID ? full : BLOCK_GRID;
+  PetscCall(LaunchEarly<kernel>(useful < most ? useful : most, Shape<S>::THREADS, static_cast<cudaStream_t>(stream), v,
+                                control));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// run(width) with the width of a block as a constant.
+template <class Run> PetscErrorCode WithWidth(int count, Run run)
+{
+  PetscFunctionBegin;
+  switch (BlockWidth(count)) {
+  case 4: PetscCall(run(std::integral_constant<int, 4>())); break;
+  case 8: PetscCall(run(std::integral_constant<int, 8>())); break;
+  default:
+    if constexpr (BLOCK_MOST >= 16) PetscCall(run(std::integral_constant<int, 16>()));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 } // namespace sparsegpu::cg

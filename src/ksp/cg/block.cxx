@@ -37,7 +37,7 @@ PetscErrorCode BlockSolve::TakeRun(PetscInt k, bool *broke)
 /// A block of the columns in the slots, with their residuals in v_.r, until all are judged or the block breaks down.
 PetscErrorCode BlockSolve::Run(bool *broke)
 {
-  const bool     device   = space_ == Space::Device;
+  const bool     device = space_ == Space::Device, late = device && !outside_;
   const PetscInt most     = last_ - base_;
   PetscInt       launched = 0, finished = 0;
 
@@ -45,7 +45,7 @@ PetscErrorCode BlockSolve::Run(bool *broke)
   PetscCall(device ? BeginOnDevice() : BeginOnHost());
   *broke = outcome_ != GOES_ON;
   while (left_ > 0 && !*broke) {
-    const PetscInt end = std::min(most, finished + (device ? StepsAhead(v_.rows) : 1));
+    const PetscInt end = std::min(most, finished + (late ? StepsAhead(v_.rows) : 1));
     for (; launched < end; launched++) {
       Remember(launched);
       PetscCall(device ? IterateOnDevice(launched) : IterateOnHost());
@@ -118,7 +118,7 @@ PetscErrorCode BlockSolve::Free()
   PetscFunctionBegin;
   PetscCall(ManySolve::Free());
   PetscCall(block_scratch_.Free());
-  std::vector<Scalar>().swap(sums_);
+  std::vector<Scalar>().swap(grams_);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -10,6 +10,9 @@
 /// Dubrulle, Electron. Trans. Numer. Anal. 12, 2001 (BCGrQ); O'Leary, Linear Algebra Appl. 29, 1980. Q' is stored as
 /// pass 3 leaves it and normalised when it is next read. N is with D^2, 1 or D instead of D: the norm's.
 ///
+/// A preconditioner that is not a diagonal is applied from outside, to Q' in pass 3, whose sums are another pass: Z =
+/// M^-1 Q', T = Q'^H Z, and P = Z tau^-1 + P tau^H; two entries more.
+///
 /// Why: the condition that decides the number of iterations is that of the matrix without its s - 1 smallest
 /// eigenvalues. Five points on 100 x 100 nodes, random right-hand sides, to 1e-8: 309 iterations of single solves, 165
 /// with 8 columns, 121 with 16; seven points on 24^3 nodes: 94, 72 and 60. A column costs 12 entries of vectors an
@@ -51,18 +54,26 @@ struct BlockControl {
 constexpr int BLOCK_GRID = 1024;              ///< thread blocks of a pass with sums at most
 constexpr int BLOCK_SUMS = 2 * BLOCK_ENTRIES; ///< of a thread block at most
 
-/// T, tau and rho of the residuals in v.r, and P; the record of slot 0 tells of success. Asynchronous and bitwise
-/// reproducible, as all of these.
-PetscErrorCode BeginBlock_CUDA(const ManyArrays &v, const BlockControl &control, Stream stream);
-/// Passes 2 to 4 of an iteration whose product is in v.w, and its records.
-PetscErrorCode IterateBlock_CUDA(const ManyArrays &v, const BlockControl &control, Stream stream);
+/// N is not T.
+constexpr bool HasTwoGrams(Norm norm)
+{
+  return norm == Norm::Preconditioned || norm == Norm::Unpreconditioned;
+}
 
-/// ManySolve with blocks of right-hand sides, for diagonal preconditioners.
+/// T, tau and rho of the residuals in v.r, with Z in v.z where the preconditioner is no diagonal, and P; the record of
+/// slot 0 tells of success. Asynchronous and bitwise reproducible, as all of these.
+PetscErrorCode BeginBlock_CUDA(const ManyArrays &v, const BlockControl &control, Stream stream);
+/// Passes 2 and 3 of an iteration whose product is in v.w, and its records; of pass 3 Q' alone where v.z is not null.
+PetscErrorCode ResidualBlock_CUDA(const ManyArrays &v, const BlockControl &control, Stream stream);
+/// Pass 4; where v.z is not null, the sums and records of pass 3 before.
+PetscErrorCode DirectionBlock_CUDA(const ManyArrays &v, const BlockControl &control, Stream stream);
+/// These sums alone.
+PetscErrorCode AroundBlock_CUDA(const ManyArrays &v, const BlockControl &control, bool begins, Stream stream);
+
+/// ManySolve with blocks of right-hand sides.
 class BlockSolve : public ManySolve
 {
 public:
-  /// Whether what Begin() has admitted can be solved in blocks.
-  bool Serves() const { return !outside_; }
   /// Solves for the right-hand sides first .. first + count - 1, at most BLOCK_MOST. columns [all of B].
   PetscErrorCode SolveBlock(PetscInt first, int count, ManyColumn *columns);
   PetscErrorCode Free();
@@ -74,6 +85,8 @@ private:
 
   PetscErrorCode BeginOnHost();
   PetscErrorCode IterateOnHost();
+  void           NextRows(PetscInt begin, PetscInt rows, Scalar *next) const;
+  PetscErrorCode GramsAround(bool begins, int matrices);
   PetscErrorCode SumGrams(int matrices);
   Outcome        MakeStep();
   Outcome        MakeFactor(bool begins);
@@ -87,7 +100,7 @@ private:
 
   Outcome             outcome_ = GOES_ON; ///< of the last iteration on the host
   BlockState          state_   = {};      ///< on the host
-  std::vector<Scalar> sums_;              ///< [2 * BLOCK_ENTRIES] Gram matrices on the host
+  std::vector<Scalar> grams_;             ///< [2 * BLOCK_ENTRIES] Gram matrices on the host
   BlockControl        block_ = {};
   DeviceMemory        block_scratch_;
 };

@@ -47,6 +47,7 @@ PetscErrorCode BlockSolve::BeginOnDevice()
 #if defined(SPARSEGPU_HAVE_CUDA)
   Stream stream;
   Told   told;
+  if (outside_) PetscCall(ApplyPreconditioner());
   records_.Begin();
   PetscCall(SetControl(-1));
   PetscCall(DeviceStream(&stream));
@@ -69,7 +70,11 @@ PetscErrorCode BlockSolve::IterateOnDevice(PetscInt k)
   Stream stream;
   PetscCall(DeviceStream(&stream));
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(IterateBlock_CUDA(v_, block_, stream));
+  PetscCall(ResidualBlock_CUDA(v_, block_, stream));
+  PetscCall(PetscLogGpuTimeEnd());
+  if (outside_) PetscCall(ApplyPreconditioner());
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(DirectionBlock_CUDA(v_, block_, stream));
   PetscCall(PetscLogGpuTimeEnd());
 #endif
   PetscCall(PetscLogGpuFlops(11.0 * v_.rows * v_.count * v_.count));

@@ -49,7 +49,7 @@ PetscReal NormWeight(Norm norm, PetscReal d)
 }
 } // namespace
 
-/// The first `matrices` of sums_ over all ranks.
+/// The first `matrices` of grams_ over all ranks.
 PetscErrorCode BlockSolve::SumGrams(int matrices)
 {
   const int width = BlockWidth(v_.count), count = matrices * width * width;
@@ -57,8 +57,8 @@ PetscErrorCode BlockSolve::SumGrams(int matrices)
   PetscFunctionBegin;
   if (!alone_)
     PetscCallMPI(
-        MPI_Allreduce(MPI_IN_PLACE, sums_.data(), count, MPIU_SCALAR, MPIU_SUM, PetscObjectComm((PetscObject)ksp_)));
-  for (int m = 0; m < matrices; m++) FillHermitian(v_.count, sums_.data() + m * width * width);
+        MPI_Allreduce(MPI_IN_PLACE, grams_.data(), count, MPIU_SCALAR, MPIU_SUM, PetscObjectComm((PetscObject)ksp_)));
+  for (int m = 0; m < matrices; m++) FillHermitian(v_.count, grams_.data() + m * width * width);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -68,7 +68,7 @@ Outcome BlockSolve::MakeStep()
   Scalar    room[BLOCK_ROOM * BLOCK_ENTRIES];
   BlockRoom small = RoomIn(room, BlockWidth(v_.count));
 
-  small.gram = sums_.data();
+  small.gram = grams_.data();
   return StepBlock(Team{0, 1}, v_.count, small, &state_);
 }
 
@@ -81,9 +81,9 @@ Outcome BlockSolve::MakeFactor(bool begins)
   Scalar     room[BLOCK_ROOM * BLOCK_ENTRIES];
   BlockRoom  small = RoomIn(room, width);
 
-  small.gram = sums_.data();
+  small.gram = grams_.data();
   if (!begins && norm_ != Norm::None)
-    NormsOfBlock(team, v_.count, sums_.data() + (norm_ == Norm::Natural ? 0 : width * width), small, state_, norms);
+    NormsOfBlock(team, v_.count, grams_.data() + (norm_ == Norm::Natural ? 0 : width * width), small, state_, norms);
   for (int c = 0; c < v_.count; c++)
     if (!Finite(norms[c])) return CURVATURE_NOT_FINITE;
   const Outcome outcome = FactorBlock(team, v_.count, begins, small, &state_);
@@ -91,25 +91,35 @@ Outcome BlockSolve::MakeFactor(bool begins)
   return outcome;
 }
 
+/// `rows` rows of Q' of pass 3 from row `begin` on; column j begins at next[j * BLOCK_PIECE].
+void BlockSolve::NextRows(PetscInt begin, PetscInt rows, Scalar *next) const
+{
+  const int width = BlockWidth(v_.count);
+
+  for (int j = 0; j < v_.count; j++) {
+    Scalar *const to = next + j * BLOCK_PIECE;
+    std::fill_n(to, rows, Scalar(0));
+    for (int i = 0; i <= j; i++)
+      AddTo(rows, state_.inverse[i + width * j], v_.r + static_cast<size_t>(i) * v_.ld + begin, to);
+    for (int i = 0; i < v_.count; i++)
+      AddTo(rows, Scalar(-1) * state_.xi[i + width * j], v_.w + static_cast<size_t>(i) * v_.ldw + begin, to);
+  }
+}
+
 /// Q' of pass 3 in place of Q, and the Gram matrices T and, of two, N; at the beginning those of R.
 void BlockSolve::GramsOfResidual(bool begins, int matrices)
 {
   const int         count = v_.count, width = BlockWidth(count);
-  Scalar            next[BLOCK_MOST * BLOCK_PIECE], weighted[BLOCK_PIECE * BLOCK_MOST];
+  Scalar            next[BLOCK_MOST * BLOCK_PIECE], weighted[BLOCK_MOST * BLOCK_PIECE];
   const auto *const inverse = v_.inverse;
 
-  std::fill(sums_.begin(), sums_.end(), Scalar(0));
+  std::fill(grams_.begin(), grams_.end(), Scalar(0));
   for (PetscInt begin = 0; begin < v_.rows; begin += BLOCK_PIECE) {
     const PetscInt rows = std::min(BLOCK_PIECE, v_.rows - begin);
+    if (!begins) NextRows(begin, rows, next);
     for (int j = 0; j < count; j++) {
-      Scalar *const to = next + j * BLOCK_PIECE;
-      if (begins) std::copy_n(v_.r + static_cast<size_t>(j) * v_.ld + begin, rows, to);
-      if (begins) continue;
-      std::fill_n(to, rows, Scalar(0));
-      for (int i = 0; i <= j; i++)
-        AddTo(rows, state_.inverse[i + width * j], v_.r + static_cast<size_t>(i) * v_.ld + begin, to);
-      for (int i = 0; i < count; i++)
-        AddTo(rows, Scalar(-1) * state_.xi[i + width * j], v_.w + static_cast<size_t>(i) * v_.ldw + begin, to);
+      Scalar *const r = v_.r + static_cast<size_t>(j) * v_.ld + begin, *const to = next + j * BLOCK_PIECE;
+      std::copy_n(begins ? r : to, rows, begins ? to : r);
     }
     for (int m = 0; m < matrices; m++) {
       for (int j = 0; j < count; j++)
@@ -117,11 +127,33 @@ void BlockSolve::GramsOfResidual(bool begins, int matrices)
           const PetscReal d = inverse ? RealPart(inverse[begin + r]) : 1, weight = m == 0 ? d : NormWeight(norm_, d);
           weighted[j * BLOCK_PIECE + r] = Scalar(weight) * next[j * BLOCK_PIECE + r];
         }
-      AddGram(count, rows, next, BLOCK_PIECE, weighted, BLOCK_PIECE, sums_.data() + m * width * width);
+      AddGram(count, rows, next, BLOCK_PIECE, weighted, BLOCK_PIECE, grams_.data() + m * width * width);
     }
-    for (int j = 0; j < count && !begins; j++)
+  }
+}
+
+/// The same around a preconditioner that is applied from outside.
+PetscErrorCode BlockSolve::GramsAround(bool begins, int matrices)
+{
+  const int width = BlockWidth(v_.count);
+  Scalar    next[BLOCK_MOST * BLOCK_PIECE];
+
+  PetscFunctionBegin;
+  for (PetscInt begin = 0; begin < v_.rows && !begins; begin += BLOCK_PIECE) {
+    const PetscInt rows = std::min(BLOCK_PIECE, v_.rows - begin);
+    NextRows(begin, rows, next);
+    for (int j = 0; j < v_.count; j++)
       std::copy_n(next + j * BLOCK_PIECE, rows, v_.r + static_cast<size_t>(j) * v_.ld + begin);
   }
+  PetscCall(ApplyPreconditioner());
+  std::fill(grams_.begin(), grams_.end(), Scalar(0));
+  for (PetscInt begin = 0; begin < v_.rows; begin += BLOCK_PIECE) {
+    const PetscInt rows = std::min(BLOCK_PIECE, v_.rows - begin);
+    const Scalar  *r = v_.r + begin, *z = v_.z + begin, *normed = norm_ == Norm::Preconditioned ? z : r;
+    AddGram(v_.count, rows, r, v_.ld, z, v_.ld, grams_.data());
+    if (matrices > 1) AddGram(v_.count, rows, normed, v_.ld, normed, v_.ld, grams_.data() + width * width);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// Pass 4; at the beginning P = D Q alone.
@@ -130,6 +162,7 @@ void BlockSolve::Advance(bool begins)
   const int count = v_.count, width = BlockWidth(count);
   Scalar    next[BLOCK_PIECE];
 
+  Scalar *const from = outside_ ? v_.z : v_.r;
   for (PetscInt begin = 0; begin < v_.rows; begin += BLOCK_PIECE) {
     const PetscInt rows = std::min(BLOCK_PIECE, v_.rows - begin);
     const auto     part = [&](Scalar *v, int c, PetscInt ld) { return v + static_cast<size_t>(c) * ld + begin; };
@@ -139,8 +172,8 @@ void BlockSolve::Advance(bool begins)
               part(v_.x, static_cast<int>(v_.column[j]), v_.ldx));
     for (int j = 0; j < count; j++) { // of P columns from j on are needed: tau is a triangle
       std::fill_n(next, rows, Scalar(0));
-      for (int i = 0; i <= j; i++) AddTo(rows, state_.inverse[i + width * j], part(v_.r, i, v_.ld), next);
-      for (PetscInt r = 0; r < rows && v_.inverse; r++) next[r] = v_.inverse[begin + r] * next[r];
+      for (int i = 0; i <= j; i++) AddTo(rows, state_.inverse[i + width * j], part(from, i, v_.ld), next);
+      for (PetscInt r = 0; r < rows && v_.inverse && !outside_; r++) next[r] = v_.inverse[begin + r] * next[r];
       for (int i = j; i < count && !begins; i++)
         AddTo(rows, Conj(state_.tau[j + width * i]), part(v_.p, i, v_.ld), next);
       std::copy_n(next, rows, part(v_.p, j, v_.ld));
@@ -151,9 +184,12 @@ void BlockSolve::Advance(bool begins)
 PetscErrorCode BlockSolve::BeginOnHost()
 {
   PetscFunctionBegin;
-  PetscCallCXX(sums_.resize(2 * BLOCK_ENTRIES));
+  PetscCallCXX(grams_.resize(2 * BLOCK_ENTRIES));
   state_ = BlockState{};
-  GramsOfResidual(true, 1);
+  if (outside_)
+    PetscCall(GramsAround(true, 1));
+  else
+    GramsOfResidual(true, 1);
   PetscCall(SumGrams(1));
   outcome_ = MakeFactor(true);
   if (outcome_ == GOES_ON) Advance(true);
@@ -163,17 +199,20 @@ PetscErrorCode BlockSolve::BeginOnHost()
 
 PetscErrorCode BlockSolve::IterateOnHost()
 {
-  const int matrices = norm_ == Norm::Preconditioned || norm_ == Norm::Unpreconditioned ? 2 : 1;
+  const int matrices = HasTwoGrams(norm_) ? 2 : 1;
 
   PetscFunctionBegin;
   PetscCall(MultiplyOnHost());
-  std::fill(sums_.begin(), sums_.end(), Scalar(0));
+  std::fill(grams_.begin(), grams_.end(), Scalar(0));
   for (PetscInt begin = 0; begin < v_.rows; begin += BLOCK_PIECE)
-    AddGram(v_.count, std::min(BLOCK_PIECE, v_.rows - begin), v_.p + begin, v_.ld, v_.w + begin, v_.ldw, sums_.data());
+    AddGram(v_.count, std::min(BLOCK_PIECE, v_.rows - begin), v_.p + begin, v_.ld, v_.w + begin, v_.ldw, grams_.data());
   PetscCall(SumGrams(1));
   outcome_ = MakeStep();
   if (outcome_ != GOES_ON) PetscFunctionReturn(PETSC_SUCCESS);
-  GramsOfResidual(false, matrices);
+  if (outside_)
+    PetscCall(GramsAround(false, matrices));
+  else
+    GramsOfResidual(false, matrices);
   PetscCall(SumGrams(matrices));
   outcome_ = MakeFactor(false);
   if (outcome_ == GOES_ON) Advance(false);

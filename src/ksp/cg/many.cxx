@@ -232,7 +232,7 @@ PetscErrorCode KSPMatSolve_SparseGPUCG(KSP ksp, Mat B, Mat X)
     PetscCall(Summarise(ksp, columns, before));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  const bool blocks = CgOf(ksp)->block && many->Serves();
+  const bool blocks = CgOf(ksp)->block;
   PetscCall(SolveAll(many, blocks, count, columns.data()));
   PetscCall(many->End());
   CgOf(ksp)->way = WayOf(blocks, many->space() == Space::Device);

@@ -7,10 +7,7 @@ namespace sparsegpu::cg
 
 PetscErrorCode ManySolve::Begin(KSP ksp, Mat B, Mat X, DenseArray *b, DenseArray *x, bool *admitted)
 {
-  PetscBool diagonal;
-
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp->pc, &diagonal, PCNONE, PCJACOBI, ""));
   ksp_  = ksp;
   B_    = B;
   X_    = X;
@@ -20,8 +17,8 @@ PetscErrorCode ManySolve::Begin(KSP ksp, Mat B, Mat X, DenseArray *b, DenseArray
   PetscCall(Unwrap()); // of a solve that ended with an error
   const Cg          *cg     = CgOf(ksp);
   const bool         serves = cg->hermitian && !cg->residuals && !cg->flexible;
-  const bool         fewer  = cg->block && cg->many_mode == SmallMode::Auto;              // iterations, of a diagonal
-  const Togetherness asked{fewer && diagonal ? SmallMode::On : cg->many_mode, serves, 4}; // x, r, p and w
+  const bool         fewer  = cg->block && cg->many_mode == SmallMode::Auto;  // iterations, of a diagonal
+  const Togetherness asked{fewer ? SmallMode::On : cg->many_mode, serves, 4}; // x, r, p and w
   TogetherPlace      place;
   PetscCall(AdmitTogether(ksp, B, X, asked, &place, admitted));
   if (!*admitted) PetscFunctionReturn(PETSC_SUCCESS);
