@@ -55,9 +55,9 @@ constexpr int BLOCK_GRID = 1024;              ///< thread blocks of a pass with 
 constexpr int BLOCK_SUMS = 2 * BLOCK_ENTRIES; ///< of a thread block at most
 
 /// N is not T.
-constexpr bool HasTwoGrams(Norm norm)
+inline bool HasTwoGrams(const ManyArrays &v, Norm norm)
 {
-  return norm == Norm::Preconditioned || norm == Norm::Unpreconditioned;
+  return (norm == Norm::Preconditioned || norm == Norm::Unpreconditioned) && (v.inverse || v.z);
 }
 
 /// T, tau and rho of the residuals in v.r, with Z in v.z where the preconditioner is no diagonal, and P; the record of
@@ -85,7 +85,7 @@ private:
 
   PetscErrorCode BeginOnHost();
   PetscErrorCode IterateOnHost();
-  void           NextRows(PetscInt begin, PetscInt rows, Scalar *next) const;
+  void           NextRows(PetscInt begin, PetscInt rows, Scalar *next);
   PetscErrorCode GramsAround(bool begins, int matrices);
   PetscErrorCode SumGrams(int matrices);
   Outcome        MakeStep();

@@ -1,36 +1,14 @@
-/// The passes of block conjugate gradients on the host, on any number of processes: rows are taken BLOCK_PIECE at a
-/// time, so that a piece of all columns stays in a core's first-level cache; one reduction for all entries of Gram
-/// matrices.
+/// The passes of block conjugate gradients on the host, on any number of processes, with one reduction for all entries
+/// of Gram matrices.
 #include <algorithm>
+#include "ksp/cg/block_rows.hpp"
 #include "ksp/cg/cg.hpp"
-#include "ksp/common/passes.hpp"
 
 namespace sparsegpu::cg
 {
 
 namespace
 {
-constexpr PetscInt BLOCK_PIECE = 128; ///< rows: 16 KB of 16 columns
-
-/// to[r] += factor from[r]
-void AddTo(PetscInt rows, const Scalar &factor, const Scalar *from, Scalar *to)
-{
-  for (PetscInt r = 0; r < rows; r++) to[r] += factor * from[r];
-}
-
-/// The upper triangle of `sums` += left^H right, of columns ldl and ldr entries apart.
-void AddGram(int count, PetscInt rows, const Scalar *left, PetscInt ldl, const Scalar *right, PetscInt ldr,
-             Scalar *sums)
-{
-  const int width = BlockWidth(count);
-
-  for (int j = 0; j < count; j++)
-    for (int i = 0; i <= j; i++) {
-      const Scalar *const a = left + static_cast<size_t>(i) * ldl, *const b = right + static_cast<size_t>(j) * ldr;
-      sums[i + width * j] += SumOfRows<Scalar>(0, rows, [=](PetscInt r, Scalar *sum) { *sum += Conj(a[r]) * b[r]; });
-    }
-}
-
 /// All entries from the upper triangle.
 void FillHermitian(int count, Scalar *A)
 {
@@ -83,7 +61,7 @@ Outcome BlockSolve::MakeFactor(bool begins)
 
   small.gram = grams_.data();
   if (!begins && norm_ != Norm::None)
-    NormsOfBlock(team, v_.count, grams_.data() + (norm_ == Norm::Natural ? 0 : width * width), small, state_, norms);
+    NormsOfBlock(team, v_.count, grams_.data() + (HasTwoGrams(v_, norm_) ? width * width : 0), small, state_, norms);
   for (int c = 0; c < v_.count; c++)
     if (!Finite(norms[c])) return CURVATURE_NOT_FINITE;
   const Outcome outcome = FactorBlock(team, v_.count, begins, small, &state_);
@@ -92,18 +70,16 @@ Outcome BlockSolve::MakeFactor(bool begins)
 }
 
 /// `rows` rows of Q' of pass 3 from row `begin` on; column j begins at next[j * BLOCK_PIECE].
-void BlockSolve::NextRows(PetscInt begin, PetscInt rows, Scalar *next) const
+void BlockSolve::NextRows(PetscInt begin, PetscInt rows, Scalar *next)
 {
-  const int width = BlockWidth(v_.count);
+  const int          count = v_.count, width = BlockWidth(count);
+  const BlockColumns to(next, BLOCK_PIECE, 0, count);
+  Scalar             minus_xi[BLOCK_ENTRIES];
 
-  for (int j = 0; j < v_.count; j++) {
-    Scalar *const to = next + j * BLOCK_PIECE;
-    std::fill_n(to, rows, Scalar(0));
-    for (int i = 0; i <= j; i++)
-      AddTo(rows, state_.inverse[i + width * j], v_.r + static_cast<size_t>(i) * v_.ld + begin, to);
-    for (int i = 0; i < v_.count; i++)
-      AddTo(rows, Scalar(-1) * state_.xi[i + width * j], v_.w + static_cast<size_t>(i) * v_.ldw + begin, to);
-  }
+  for (int e = 0; e < width * width; e++) minus_xi[e] = Scalar(-1) * state_.xi[e];
+  std::fill_n(next, count * BLOCK_PIECE, Scalar(0));
+  Combine(Part::Upper, rows, count, state_.inverse, BlockColumns(v_.r, v_.ld, begin, count), to);
+  Combine(Part::All, rows, count, minus_xi, BlockColumns(v_.w, v_.ldw, begin, count), to);
 }
 
 /// Q' of pass 3 in place of Q, and the Gram matrices T and, of two, N; at the beginning those of R.
@@ -121,13 +97,14 @@ void BlockSolve::GramsOfResidual(bool begins, int matrices)
       Scalar *const r = v_.r + static_cast<size_t>(j) * v_.ld + begin, *const to = next + j * BLOCK_PIECE;
       std::copy_n(begins ? r : to, rows, begins ? to : r);
     }
+    const BlockColumns left(next, BLOCK_PIECE, 0, count), right(inverse ? weighted : next, BLOCK_PIECE, 0, count);
     for (int m = 0; m < matrices; m++) {
-      for (int j = 0; j < count; j++)
+      for (int j = 0; j < count && inverse; j++)
         for (PetscInt r = 0; r < rows; r++) {
-          const PetscReal d = inverse ? RealPart(inverse[begin + r]) : 1, weight = m == 0 ? d : NormWeight(norm_, d);
+          const PetscReal d = RealPart(inverse[begin + r]), weight = m == 0 ? d : NormWeight(norm_, d);
           weighted[j * BLOCK_PIECE + r] = Scalar(weight) * next[j * BLOCK_PIECE + r];
         }
-      AddGram(count, rows, next, BLOCK_PIECE, weighted, BLOCK_PIECE, grams_.data() + m * width * width);
+      AddGram(count, rows, left, right, grams_.data() + m * width * width);
     }
   }
 }
@@ -135,23 +112,24 @@ void BlockSolve::GramsOfResidual(bool begins, int matrices)
 /// The same around a preconditioner that is applied from outside.
 PetscErrorCode BlockSolve::GramsAround(bool begins, int matrices)
 {
-  const int width = BlockWidth(v_.count);
+  const int count = v_.count, width = BlockWidth(count);
   Scalar    next[BLOCK_MOST * BLOCK_PIECE];
 
   PetscFunctionBegin;
   for (PetscInt begin = 0; begin < v_.rows && !begins; begin += BLOCK_PIECE) {
     const PetscInt rows = std::min(BLOCK_PIECE, v_.rows - begin);
     NextRows(begin, rows, next);
-    for (int j = 0; j < v_.count; j++)
+    for (int j = 0; j < count; j++)
       std::copy_n(next + j * BLOCK_PIECE, rows, v_.r + static_cast<size_t>(j) * v_.ld + begin);
   }
   PetscCall(ApplyPreconditioner());
   std::fill(grams_.begin(), grams_.end(), Scalar(0));
   for (PetscInt begin = 0; begin < v_.rows; begin += BLOCK_PIECE) {
-    const PetscInt rows = std::min(BLOCK_PIECE, v_.rows - begin);
-    const Scalar  *r = v_.r + begin, *z = v_.z + begin, *normed = norm_ == Norm::Preconditioned ? z : r;
-    AddGram(v_.count, rows, r, v_.ld, z, v_.ld, grams_.data());
-    if (matrices > 1) AddGram(v_.count, rows, normed, v_.ld, normed, v_.ld, grams_.data() + width * width);
+    const PetscInt      rows = std::min(BLOCK_PIECE, v_.rows - begin);
+    const BlockColumns  r(v_.r, v_.ld, begin, count), z(v_.z, v_.ld, begin, count);
+    const BlockColumns &normed = norm_ == Norm::Preconditioned ? z : r;
+    AddGram(count, rows, r, z, grams_.data());
+    if (matrices > 1) AddGram(count, rows, normed, normed, grams_.data() + width * width);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -160,24 +138,21 @@ PetscErrorCode BlockSolve::GramsAround(bool begins, int matrices)
 void BlockSolve::Advance(bool begins)
 {
   const int count = v_.count, width = BlockWidth(count);
-  Scalar    next[BLOCK_PIECE];
+  Scalar    next[BLOCK_MOST * BLOCK_PIECE], adjoint[BLOCK_ENTRIES]; // tau^H
 
-  Scalar *const from = outside_ ? v_.z : v_.r;
+  for (int e = 0; e < width * width; e++) adjoint[e] = Conj(state_.tau[e / width + e % width * width]);
   for (PetscInt begin = 0; begin < v_.rows; begin += BLOCK_PIECE) {
-    const PetscInt rows = std::min(BLOCK_PIECE, v_.rows - begin);
-    const auto     part = [&](Scalar *v, int c, PetscInt ld) { return v + static_cast<size_t>(c) * ld + begin; };
-    for (int j = 0; j < count && !begins; j++)
-      for (int i = 0; i < count; i++)
-        AddTo(rows, state_.step[i + width * j], part(v_.p, i, v_.ld),
-              part(v_.x, static_cast<int>(v_.column[j]), v_.ldx));
-    for (int j = 0; j < count; j++) { // of P columns from j on are needed: tau is a triangle
-      std::fill_n(next, rows, Scalar(0));
-      for (int i = 0; i <= j; i++) AddTo(rows, state_.inverse[i + width * j], part(from, i, v_.ld), next);
-      for (PetscInt r = 0; r < rows && v_.inverse && !outside_; r++) next[r] = v_.inverse[begin + r] * next[r];
-      for (int i = j; i < count && !begins; i++)
-        AddTo(rows, Conj(state_.tau[j + width * i]), part(v_.p, i, v_.ld), next);
-      std::copy_n(next, rows, part(v_.p, j, v_.ld));
-    }
+    const PetscInt     rows = std::min(BLOCK_PIECE, v_.rows - begin);
+    const BlockColumns p(v_.p, v_.ld, begin, count), to(next, BLOCK_PIECE, 0, count);
+    BlockColumns       x(v_.x, v_.ldx, begin, count);
+    for (int c = 0; c < count; c++) x.v[c] = v_.x + static_cast<size_t>(v_.column[c]) * v_.ldx + begin;
+    if (!begins) Combine(Part::All, rows, count, state_.step, p, x);
+    std::fill_n(next, count * BLOCK_PIECE, Scalar(0));
+    Combine(Part::Upper, rows, count, state_.inverse, BlockColumns(outside_ ? v_.z : v_.r, v_.ld, begin, count), to);
+    for (int j = 0; j < count && v_.inverse && !outside_; j++)
+      for (PetscInt r = 0; r < rows; r++) to.v[j][r] = v_.inverse[begin + r] * to.v[j][r];
+    if (!begins) Combine(Part::Lower, rows, count, adjoint, p, to);
+    for (int j = 0; j < count; j++) std::copy_n(to.v[j], rows, p.v[j]);
   }
 }
 
@@ -199,13 +174,14 @@ PetscErrorCode BlockSolve::BeginOnHost()
 
 PetscErrorCode BlockSolve::IterateOnHost()
 {
-  const int matrices = HasTwoGrams(norm_) ? 2 : 1;
+  const int matrices = HasTwoGrams(v_, norm_) ? 2 : 1, count = v_.count;
 
   PetscFunctionBegin;
   PetscCall(MultiplyOnHost());
   std::fill(grams_.begin(), grams_.end(), Scalar(0));
   for (PetscInt begin = 0; begin < v_.rows; begin += BLOCK_PIECE)
-    AddGram(v_.count, std::min(BLOCK_PIECE, v_.rows - begin), v_.p + begin, v_.ld, v_.w + begin, v_.ldw, grams_.data());
+    AddGram(count, std::min(BLOCK_PIECE, v_.rows - begin), BlockColumns(v_.p, v_.ld, begin, count),
+            BlockColumns(v_.w, v_.ldw, begin, count), grams_.data());
   PetscCall(SumGrams(1));
   outcome_ = MakeStep();
   if (outcome_ != GOES_ON) PetscFunctionReturn(PETSC_SUCCESS);
