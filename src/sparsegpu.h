@@ -523,7 +523,7 @@ M*/
                                     on, wherever that is possible; off
 . -ksp_sparsegpucg_together auto  - the right-hand sides of `KSPMatSolve()` at a time: auto, where that is faster; on,
                                     wherever that is possible; off
-. -ksp_sparsegpucg_block no       - yes: these by block conjugate gradients, with `PCJACOBI` and `PCNONE`
+. -ksp_sparsegpucg_block no       - yes: these by block conjugate gradients, in fewer iterations
 . -ksp_sparsegpucg_type cg        - or cr, conjugate residuals
 - -ksp_sparsegpucg_flexible       - the preconditioner may change from step to step
 
@@ -569,14 +569,15 @@ M*/
   history, a convergence test of the program's own, estimates of the spectrum, `KSPSetInitialGuessKnoll()`, a
   `KSPGuess`, `KSPSetDiagonalScale()` or functions before or after a solve.
 
-  With -ksp_sparsegpucg_block yes up to 16 right-hand sides (8 complex ones) share one Krylov space (block conjugate
-  gradients, O'Leary, 1980; Dubrulle, 2001), where they would be solved at a time with `PCJACOBI` or `PCNONE`: fewer
-  iterations, since the smallest eigenvalues, one less than there are right-hand sides, no longer count, for more
-  arithmetic in each. Right-hand sides may depend on each other. Iterations are those of the block; a right-hand side
-  ends with the first one whose norm meets the test, and stays in the block until all have. Then b - A x is computed:
-  right-hand sides whose residual norm exceeds 1.5 times the tolerance are solved on, in a smaller block, or each with a
-  recurrence of its own where a block gains no more, or where a matrix of the block is not definite. More right-hand
-  sides are solved in several blocks, one after the other. -ksp_sparsegpucg_together auto is on then.
+  With -ksp_sparsegpucg_block yes up to 16 right-hand sides (8 complex ones) that can be solved at a time share one
+  Krylov space (block conjugate gradients, O'Leary, 1980; Dubrulle, 2001). That takes fewer iterations, since the
+  smallest eigenvalues, one less than there are right-hand sides, no longer count, and more arithmetic in each: on a GPU
+  passes are bound by memory all the same, on a processor by arithmetic. Right-hand sides may depend on each other.
+  Iterations are those of the block; a right-hand side ends with the first one whose norm meets the test, and stays in
+  the block until all have. Then b - A x is computed: right-hand sides whose residual norm exceeds 1.5 times the
+  tolerance are solved on, in a smaller block, or each with a recurrence of its own where a block gains no more, or
+  where matrix or preconditioner are not definite in the block. More right-hand sides are solved in several blocks, one
+  after the other. -ksp_sparsegpucg_together auto is on then.
 
   With -ksp_sparsegpucg_type cr the solver is that of `KSPCR`: each step makes the residual as small as the Krylov space
   allows, in the norm of the preconditioner, so that it does not grow from step to step, and the matrix may be
