@@ -54,10 +54,10 @@ struct BlockControl {
 constexpr int BLOCK_GRID = 1024;              ///< thread blocks of a pass with sums at most
 constexpr int BLOCK_SUMS = 2 * BLOCK_ENTRIES; ///< of a thread block at most
 
-/// N is not T.
-inline bool HasTwoGrams(const ManyArrays &v, Norm norm)
+/// Whether N is not T. `identity`: the preconditioner is.
+constexpr bool HasTwoGrams(bool identity, Norm norm)
 {
-  return (norm == Norm::Preconditioned || norm == Norm::Unpreconditioned) && (v.inverse || v.z);
+  return !identity && (norm == Norm::Preconditioned || norm == Norm::Unpreconditioned);
 }
 
 /// T, tau and rho of the residuals in v.r, with Z in v.z where the preconditioner is no diagonal, and P; the record of
@@ -86,11 +86,11 @@ private:
   PetscErrorCode BeginOnHost();
   PetscErrorCode IterateOnHost();
   void           NextRows(PetscInt begin, PetscInt rows, Scalar *next);
-  PetscErrorCode GramsAround(bool begins, int matrices);
+  PetscErrorCode GramsAround(bool begins);
   PetscErrorCode SumGrams(int matrices);
   Outcome        MakeStep();
   Outcome        MakeFactor(bool begins);
-  void           GramsOfResidual(bool begins, int matrices);
+  void           GramsOfResidual(bool begins);
   void           Advance(bool begins);
 
   PetscErrorCode ReserveBlock();
@@ -98,9 +98,10 @@ private:
   PetscErrorCode BeginOnDevice();
   PetscErrorCode IterateOnDevice(PetscInt k);
 
-  Outcome             outcome_ = GOES_ON; ///< of the last iteration on the host
-  BlockState          state_   = {};      ///< on the host
-  std::vector<Scalar> grams_;             ///< [2 * BLOCK_ENTRIES] Gram matrices on the host
+  int                 matrices_ = 1;       ///< Gram matrices of a residual: T, and N
+  Outcome             outcome_  = GOES_ON; ///< of the last iteration on the host
+  BlockState          state_    = {};      ///< on the host
+  std::vector<Scalar> grams_;              ///< [2 * BLOCK_ENTRIES] Gram matrices on the host
   BlockControl        block_ = {};
   DeviceMemory        block_scratch_;
 };

@@ -44,7 +44,7 @@ static PetscErrorCode Around(const ManyArrays &v, const BlockControl &control, b
   PetscFunctionBegin;
   if (begins)
     PetscCall(LaunchTiles<around_kernel<S, 1, true>, S>(v, control, stream));
-  else if (HasTwoGrams(v, control.norm))
+  else if (HasTwoGrams(false, control.norm))
     PetscCall(LaunchTiles<around_kernel<S, 2, false>, S>(v, control, stream));
   else
     PetscCall(LaunchTiles<around_kernel<S, 1, false>, S>(v, control, stream));

@@ -61,7 +61,7 @@ Outcome BlockSolve::MakeFactor(bool begins)
 
   small.gram = grams_.data();
   if (!begins && norm_ != Norm::None)
-    NormsOfBlock(team, v_.count, grams_.data() + (HasTwoGrams(v_, norm_) ? width * width : 0), small, state_, norms);
+    NormsOfBlock(team, v_.count, grams_.data() + (matrices_ > 1 ? width * width : 0), small, state_, norms);
   for (int c = 0; c < v_.count; c++)
     if (!Finite(norms[c])) return CURVATURE_NOT_FINITE;
   const Outcome outcome = FactorBlock(team, v_.count, begins, small, &state_);
@@ -83,9 +83,9 @@ void BlockSolve::NextRows(PetscInt begin, PetscInt rows, Scalar *next)
 }
 
 /// Q' of pass 3 in place of Q, and the Gram matrices T and, of two, N; at the beginning those of R.
-void BlockSolve::GramsOfResidual(bool begins, int matrices)
+void BlockSolve::GramsOfResidual(bool begins)
 {
-  const int         count = v_.count, width = BlockWidth(count);
+  const int         count = v_.count, width = BlockWidth(count), matrices = begins ? 1 : matrices_;
   Scalar            next[BLOCK_MOST * BLOCK_PIECE], weighted[BLOCK_MOST * BLOCK_PIECE];
   const auto *const inverse = v_.inverse;
 
@@ -110,9 +110,9 @@ void BlockSolve::GramsOfResidual(bool begins, int matrices)
 }
 
 /// The same around a preconditioner that is applied from outside.
-PetscErrorCode BlockSolve::GramsAround(bool begins, int matrices)
+PetscErrorCode BlockSolve::GramsAround(bool begins)
 {
-  const int count = v_.count, width = BlockWidth(count);
+  const int count = v_.count, width = BlockWidth(count), matrices = begins ? 1 : matrices_;
   Scalar    next[BLOCK_MOST * BLOCK_PIECE];
 
   PetscFunctionBegin;
@@ -158,13 +158,17 @@ void BlockSolve::Advance(bool begins)
 
 PetscErrorCode BlockSolve::BeginOnHost()
 {
+  PetscBool identity;
+
   PetscFunctionBegin;
   PetscCallCXX(grams_.resize(2 * BLOCK_ENTRIES));
-  state_ = BlockState{};
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp_->pc, PCNONE, &identity)); // not by v_: the same on all ranks
+  matrices_ = HasTwoGrams(identity, norm_) ? 2 : 1;
+  state_    = BlockState{};
   if (outside_)
-    PetscCall(GramsAround(true, 1));
+    PetscCall(GramsAround(true));
   else
-    GramsOfResidual(true, 1);
+    GramsOfResidual(true);
   PetscCall(SumGrams(1));
   outcome_ = MakeFactor(true);
   if (outcome_ == GOES_ON) Advance(true);
@@ -174,7 +178,7 @@ PetscErrorCode BlockSolve::BeginOnHost()
 
 PetscErrorCode BlockSolve::IterateOnHost()
 {
-  const int matrices = HasTwoGrams(v_, norm_) ? 2 : 1, count = v_.count;
+  const int count = v_.count;
 
   PetscFunctionBegin;
   PetscCall(MultiplyOnHost());
@@ -186,10 +190,10 @@ PetscErrorCode BlockSolve::IterateOnHost()
   outcome_ = MakeStep();
   if (outcome_ != GOES_ON) PetscFunctionReturn(PETSC_SUCCESS);
   if (outside_)
-    PetscCall(GramsAround(false, matrices));
+    PetscCall(GramsAround(false));
   else
-    GramsOfResidual(false, matrices);
-  PetscCall(SumGrams(matrices));
+    GramsOfResidual(false);
+  PetscCall(SumGrams(matrices_));
   outcome_ = MakeFactor(false);
   if (outcome_ == GOES_ON) Advance(false);
   PetscCall(PetscLogFlops(11.0 * v_.rows * v_.count * v_.count));
