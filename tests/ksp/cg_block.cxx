@@ -87,6 +87,27 @@ PetscErrorCode Fewer()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Spectra over many powers of ten, where rounding errors delay single solves: blocks need fewer iterations all the
+/// more, and reach the same accuracy.
+PetscErrorCode Hard()
+{
+  PetscFunctionBeginUser;
+  for (const Problem &p : {spd::Spectrum(200, 4), spd::Spectrum(200, 7), spd::Layers(300, 5), spd::Layers(300, 8)}) {
+    System matrix;
+    PetscCall(matrix.Create(p));
+    for (const std::string &type : DenseTypes())
+      for (PetscInt count : {3, 8, 16})
+        for (const char *norm : {"preconditioned", "unpreconditioned", "natural"}) {
+          Columns s;
+          PetscCall(s.Create(matrix.A, count, type));
+          PetscCall(s.Fill());
+          for (const char *pc : {"none", "jacobi"})
+            PetscCall(CheckBlock(s, std::string("-ksp_max_it 20000 -pc_type ") + pc + " -ksp_norm_type " + norm, 1e-7));
+        }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// More columns than a block has, and batches.
 PetscErrorCode Counts()
 {
@@ -186,6 +207,7 @@ int main(int argc, char **argv)
               {{"same", Same},
                {"around", Around},
                {"fewer", Fewer},
+               {"hard", Hard},
                {"counts", Counts},
                {"dependent", Dependent},
                {"exact", Exact}});

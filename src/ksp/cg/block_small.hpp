@@ -11,7 +11,7 @@ namespace sparsegpu::cg
 constexpr int BLOCK_MOST    = PetscDefined(USE_COMPLEX) ? 8 : 16;
 constexpr int BLOCK_ENTRIES = BLOCK_MOST * BLOCK_MOST;
 /// Pivots below so much of their diagonal entry are rounding errors of the sums, or as inaccurate as these.
-constexpr PetscReal BLOCK_LEAST = 64 * PETSC_MACHINE_EPSILON;
+constexpr PetscReal BLOCK_LEAST = 4096 * PETSC_MACHINE_EPSILON;
 
 /// The width that kernels are compiled for.
 constexpr int BlockWidth(int count)
