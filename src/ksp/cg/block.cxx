@@ -3,6 +3,7 @@
 #include "ksp/cg/block.hpp"
 #include <algorithm>
 #include <limits>
+#include "device/scatter.hpp"
 #include "ksp/cg/cg.hpp"
 
 namespace sparsegpu::cg
@@ -13,12 +14,13 @@ namespace
 /// Whether a norm of the recurrence has ended a column, not a limit of iterations.
 bool EndsByNorm(const ManyColumn &column)
 {
-  return column.reason == KSP_CONVERGED_RTOL || column.reason == KSP_CONVERGED_ATOL;
+  return column.reason == KSP_CONVERGED_RTOL || column.reason == KSP_CONVERGED_ATOL ||
+         column.reason == KSP_DIVERGED_DTOL;
 }
 } // namespace
 
 /// The outcomes of iteration k of this run.
-PetscErrorCode BlockSolve::TakeRun(PetscInt k, bool *broke)
+PetscErrorCode BlockSolve::TakeRun(PetscInt k, Outcome *outcome)
 {
   Told told = Told{0, outcome_, 0, 0};
 
@@ -29,8 +31,8 @@ PetscErrorCode BlockSolve::TakeRun(PetscInt k, bool *broke)
     while (columns_[slots[slot]].reason) slot++; // there is one
     PetscCall(ToldOf(k, slot, &told));
   }
-  *broke = told.outcome > STOPS;
-  if (!*broke) PetscCall(TakeNorms(k));
+  *outcome = told.outcome;
+  if (told.outcome <= STOPS) PetscCall(TakeNorms(k));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -43,38 +45,76 @@ PetscErrorCode BlockSolve::Run(bool *broke)
 
   PetscFunctionBegin;
   PetscCall(device ? BeginOnDevice() : BeginOnHost());
-  *broke = outcome_ != GOES_ON;
-  while (left_ > 0 && !*broke) {
+  Outcome outcome = outcome_;
+  while (left_ > 0 && outcome <= STOPS) {
     const PetscInt end = std::min(most, finished + (late ? StepsAhead(v_.rows) : 1));
     for (; launched < end; launched++) {
       Remember(launched);
       PetscCall(device ? IterateOnDevice(launched) : IterateOnHost());
     }
-    PetscCall(TakeRun(finished, broke));
-    if (!*broke) finished++;
+    PetscCall(TakeRun(finished, &outcome));
+    if (outcome <= STOPS) finished++;
   }
   base_ += finished;
+  *broke = outcome > STOPS && outcome != RHO_ZERO; // a block that is exhausted begins again
   PetscCall(PetscInfo(ksp_, "Block of %d right-hand sides: %s after %" PetscInt_FMT " iterations\n", v_.count,
                       *broke ? "breakdown" : "ends", base_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// B - A X of all columns to v_.r. Those `open` that have converged by the recurrence alone are not solved.
-/// *worst: the largest norm of these, in tolerances; *progress: it has fallen tenfold.
-PetscErrorCode BlockSolve::Verify(const bool *open, PetscReal *worst, bool *progress)
+/// Column c of the solutions becomes zero.
+PetscErrorCode BlockSolve::Clear(int c)
+{
+  Scalar *const x = v_.x + static_cast<size_t>(c) * v_.ldx;
+
+  PetscFunctionBegin;
+  if (space_ == Space::Host) std::fill_n(x, v_.rows, Scalar(0));
+#if defined(SPARSEGPU_HAVE_CUDA)
+  Stream stream;
+  PetscCall(DeviceStream(&stream));
+  if (space_ == Space::Device) PetscCall(FillValues_CUDA(v_.rows, Scalar(0), x, stream));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Columns that a block has left with a larger norm than they had at first begin from zero, as they did, and so without
+/// a block.
+PetscErrorCode BlockSolve::ClearDiverged(const bool *open, bool *broke)
+{
+  bool cleared = false;
+
+  PetscFunctionBegin;
+  for (int c = 0; c < begun_ && norm_ != Norm::None && ksp_->guess_zero; c++) {
+    Told told;
+    if (!open[c] || (columns_[c].reason && !EndsByNorm(columns_[c]))) continue;
+    PetscCall(ToldOf(-1, c, &told));
+    if (told.norm <= columns_[c].first) continue;
+    PetscCall(PetscInfo(ksp_, "Right-hand side %d: the block has diverged\n", (int)first_ + c));
+    PetscCall(Clear(c));
+    cleared = true;
+  }
+  if (cleared) PetscCall(Start(true));
+  *broke = *broke || cleared;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// B - A X of all columns to v_.r. Those `open` that have ended by the recurrence alone are not solved, and left for
+/// another run. *worst: the largest norm of these, in tolerances; *progress: it has fallen tenfold.
+PetscErrorCode BlockSolve::Verify(const bool *open, PetscReal *worst, bool *progress, bool *broke)
 {
   const PetscReal before = *worst;
 
   PetscFunctionBegin;
   *worst = 0;
   PetscCall(Start(true));
+  PetscCall(ClearDiverged(open, broke));
   for (int c = 0; c < begun_; c++) {
     ManyColumn *column = columns_ + c;
     Told        told;
     if (!open[c] || norm_ == Norm::None || (column->reason && !EndsByNorm(*column))) continue;
     PetscCall(ToldOf(-1, c, &told));
-    const PetscReal most = BLOCK_SLACK * column->test.converged;
-    if (column->reason > 0 && told.norm <= most) continue;
+    if (column->reason > 0 && told.norm <= BLOCK_SLACK * column->test.converged) continue;
+    if (column->reason < 0) *broke = true;
     *worst = std::max(*worst, column->test.converged > 0 ? told.norm / column->test.converged : PETSC_MAX_REAL);
     if (!column->reason) continue;
     const bool ends = base_ >= last_;
@@ -108,7 +148,7 @@ PetscErrorCode BlockSolve::SolveBlock(PetscInt first, int count, ManyColumn *col
     const bool solved = std::any_of(columns_, columns_ + begun_, [&](const ManyColumn &column) {
       return open[&column - columns_] && EndsByNorm(column);
     });
-    if (left_ > 0 || (solved && norm_ != Norm::None)) PetscCall(Verify(open, &worst, &progress));
+    if (left_ > 0 || (solved && norm_ != Norm::None)) PetscCall(Verify(open, &worst, &progress, &broke));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -37,7 +37,7 @@ namespace sparsegpu::cg
 /// A norm of B - A X above so many tolerances begins again. Below 1 + 1/2 the difference from R, a skipped column's or
 /// that of rounding errors, is less than half of the tolerance, as it may be where a single solve ends.
 constexpr PetscReal BLOCK_SLACK = 1.5;
-/// Each may reduce the residual by 1 / sqrt(BLOCK_LEAST) = 1e7 at least: three reach any tolerance of doubles.
+/// Each may reduce the residual by 1 / sqrt(BLOCK_LEAST) = 1e6: three reach any tolerance of doubles.
 constexpr int BLOCK_RESTARTS = 3;
 
 /// Control of one iteration on the device.
@@ -80,8 +80,10 @@ public:
 
 private:
   PetscErrorCode Run(bool *broke);
-  PetscErrorCode TakeRun(PetscInt k, bool *broke);
-  PetscErrorCode Verify(const bool *open, PetscReal *worst, bool *progress);
+  PetscErrorCode TakeRun(PetscInt k, Outcome *outcome);
+  PetscErrorCode Clear(int c);
+  PetscErrorCode ClearDiverged(const bool *open, bool *broke);
+  PetscErrorCode Verify(const bool *open, PetscReal *worst, bool *progress, bool *broke);
 
   PetscErrorCode BeginOnHost();
   PetscErrorCode IterateOnHost();

@@ -10,7 +10,11 @@ namespace sparsegpu::cg
 /// Right-hand sides of a block. Of complex ones twice as many bytes would exceed the shared memory of a pass.
 constexpr int BLOCK_MOST    = PetscDefined(USE_COMPLEX) ? 8 : 16;
 constexpr int BLOCK_ENTRIES = BLOCK_MOST * BLOCK_MOST;
-/// Pivots below so much of their diagonal entry are rounding errors of the sums, or as inaccurate as these.
+/// Pivots below so much of their diagonal entry are skipped, and those of T below so much of 1, the square of the norm
+/// that a column of Q has before it is updated. Rounding errors of the sums are a few epsilon of the one, those of Q'
+/// itself epsilon of the other: what is kept has the norm 1 within a hundredth, and is as good as orthogonal to the
+/// directions before. With 64 instead, or without the second, blocks that had exhausted the space went on with columns
+/// of rounding errors and diverged; with 1e-10, which loses more, restarts became frequent.
 constexpr PetscReal BLOCK_LEAST = 4096 * PETSC_MACHINE_EPSILON;
 
 /// The width that kernels are compiled for.
@@ -85,10 +89,11 @@ SPARSEGPU_HD PetscReal SignOf(int count, int width, const Scalar *A)
   return 1;
 }
 
-/// sign A = U^H U without the rows and columns of negligible pivots, which are zero in U; the upper triangle of A is
+/// sign A = U^H U without the rows and columns of pivots that are negligible against their diagonal entry or `least`,
+/// which are zero in U; the upper triangle of A is
 /// overwritten. `indefinite` if a pivot is negative beyond rounding errors. All threads find the same.
-SPARSEGPU_HD Outcome FactorSmall(const Team &team, int count, int width, PetscReal sign, Outcome indefinite, Scalar *A,
-                                 Scalar *U)
+SPARSEGPU_HD Outcome FactorSmall(const Team &team, int count, int width, PetscReal sign, PetscReal least,
+                                 Outcome indefinite, Scalar *A, Scalar *U)
 {
   const PetscReal negative = SquareRoot(PETSC_MACHINE_EPSILON); // of the diagonal entry
   PetscReal       diagonal[BLOCK_MOST];
@@ -100,7 +105,7 @@ SPARSEGPU_HD Outcome FactorSmall(const Team &team, int count, int width, PetscRe
     const PetscReal pivot = sign * RealPart(A[j + width * j]), whole = diagonal[j];
     if (!Finite(pivot)) return CURVATURE_NOT_FINITE;
     if (whole < 0 || pivot < -negative * whole) return indefinite;
-    if (!(pivot > BLOCK_LEAST * whole)) continue;
+    if (!(pivot > BLOCK_LEAST * (whole > least ? whole : least))) continue;
     const PetscReal root = SquareRoot(pivot);
     for (int k = j + team.rank; k < count; k += team.size)
       U[j + width * k] = k == j ? Scalar(root) : Scalar(sign / root) * A[j + width * k];
@@ -137,7 +142,7 @@ SPARSEGPU_HD Outcome FactorBlock(const Team &team, int count, bool begins, const
   const int       width = BlockWidth(count);
   const PetscReal sign  = begins ? SignOf(count, width, room.gram) : state->sign_t;
 
-  const Outcome outcome = FactorSmall(team, count, width, sign, INDEFINITE_PC, room.gram, room.factor);
+  const Outcome outcome = FactorSmall(team, count, width, sign, begins ? 0 : 1, INDEFINITE_PC, room.gram, room.factor);
   if (outcome != GOES_ON) return outcome;
   InvertSmall(team, count, width, room.factor, room.inverse);
   if (!begins)
@@ -165,8 +170,8 @@ SPARSEGPU_HD Outcome StepBlock(const Team &team, int count, const BlockRoom &roo
     active++;
     if (RealPart(room.gram[j + width * j]) == 0) return INDEFINITE_MAT;
   }
-  if (active == 0) return RHO_ZERO; // the residual is exactly zero
-  const Outcome outcome = FactorSmall(team, count, width, sign, INDEFINITE_MAT, room.gram, room.factor);
+  if (active == 0) return RHO_ZERO; // all columns have been skipped
+  const Outcome outcome = FactorSmall(team, count, width, sign, 0, INDEFINITE_MAT, room.gram, room.factor);
   if (outcome != GOES_ON) return outcome;
   InvertSmall(team, count, width, room.factor, room.inverse);
   const Scalar both(sign * state->sign_t);
