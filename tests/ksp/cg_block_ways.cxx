@@ -1,5 +1,5 @@
 static const char help[] =
-    "KSPMatSolve() of KSPSPARSEGPUCG with -ksp_sparsegpucg_block: limits, failures, what is no block, the same bits.\n\n";
+    "KSPMatSolve() of KSPSPARSEGPUCG with -ksp_sparsegpucg_block: limits, failures, no blocks, the same bits.\n\n";
 
 #include "blocks.hpp"
 #include "repeats.hpp"
