@@ -2,7 +2,6 @@
 #pragma once
 
 #include "device/cuda_check.hpp"
-#include "device/launch.cuh"
 #include "device/load.cuh"
 #include "device/warp.cuh"
 #include "pc/lu/device.hpp"

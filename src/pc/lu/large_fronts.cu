@@ -1,6 +1,7 @@
 /// Fronts in global memory, many at a time: their children's updates, then tile of pivots after tile of pivots its own
 /// factorization, the panels beside it and what they take from the rest of the pivots' rows and columns; at last the
 /// update of the others. `half`: those of symmetric factorizations, one triangle.
+#include "device/launch.cuh"
 #include "pc/lu/fronts.cuh"
 #include "pc/lu/panel.cuh"
 #include "petsc/compat.hpp"

@@ -3,6 +3,7 @@
 /// which does many operations for each entry that it reads and writes, from the rest: two-level blocking as in dense
 /// factorizations, Toledo, SIAM J. Matrix Anal. Appl. 18(4), 1997.
 #include "device/cublas.hpp"
+#include "device/launch.cuh"
 #include "pc/lu/fronts.cuh"
 #include "pc/lu/product.cuh"
 #include "petsc/compat.hpp"
