@@ -168,6 +168,37 @@ PetscErrorCode Dependent()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Blocks that exhaust the space before they end, as n / s iterations do for a chain of n rows: what is left of them is
+/// few directions, rounding errors among them, from zero and from a guess.
+PetscErrorCode Exhausted()
+{
+  PetscFunctionBeginUser;
+  for (const PetscInt n : {81, 96, 104}) {
+    conformance::Builder chain("chain", n, n);
+    System               matrix;
+    for (PetscInt r = 0; r < n; ++r) {
+      if (r > 0) chain.Add(r, r - 1, -1);
+      chain.Add(r, r, 2);
+      if (r + 1 < n) chain.Add(r, r + 1, -1);
+    }
+    PetscCall(matrix.Create(chain));
+    for (const std::string &type : DenseTypes())
+      for (const PetscInt count : {11, 12, 13})
+        for (const char *norm : {"natural", "unpreconditioned"})
+          for (const double guess : {0.0, 0.01, 3.0}) {
+            const std::string options = std::string("-pc_type none -ksp_norm_type ") + norm;
+            Columns           s;
+            PetscInt          most;
+            PetscCall(s.Create(matrix.A, count, type));
+            PetscCall(s.Fill());
+            if (guess != 0) PetscCall(s.Guess(guess));
+            PetscCall(Singly(s, options + " -ksp_rtol 1e-6", &most));
+            PetscCall(CheckBlock(s, options, 1e-6, 2 * most));
+          }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Few eigenvalues, an exact guess, and more columns than rows: blocks that end exactly.
 PetscErrorCode Exact()
 {
@@ -210,5 +241,6 @@ int main(int argc, char **argv)
                {"hard", Hard},
                {"counts", Counts},
                {"dependent", Dependent},
-               {"exact", Exact}});
+               {"exact", Exact},
+               {"exhausted", Exhausted}});
 }

@@ -62,12 +62,34 @@ PetscErrorCode BlockSolve::Run(bool *broke)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Column c of the solutions becomes zero.
-PetscErrorCode BlockSolve::Clear(int c)
+/// What the columns begin with, should the block diverge.
+PetscErrorCode BlockSolve::KeepGuesses()
 {
-  Scalar *const x = v_.x + static_cast<size_t>(c) * v_.ldx;
+  PetscFunctionBegin;
+  for (int c = 0; c < begun_; c++) first_norm_[c] = columns_[c].norm;
+  if (ksp_->guess_zero) PetscFunctionReturn(PETSC_SUCCESS);
+  const size_t rows = static_cast<size_t>(v_.rows), entries = rows * static_cast<size_t>(begun_) + 1;
+  if (guess_.size() < entries || guess_space_ != space_) {
+    guess_ = Array<Scalar>();
+    PetscCall(guess_.Allocate(entries, space_));
+    guess_space_ = space_;
+  }
+  for (int c = 0; c < begun_; c++)
+    PetscCall(CopyWithin(space_, v_.x + static_cast<size_t>(c) * v_.ldx, rows, guess_.data() + rows * c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Column c of the solutions becomes what it began with.
+PetscErrorCode BlockSolve::TakeGuess(int c)
+{
+  const size_t  rows = static_cast<size_t>(v_.rows);
+  Scalar *const x    = v_.x + static_cast<size_t>(c) * v_.ldx;
 
   PetscFunctionBegin;
+  if (!ksp_->guess_zero) {
+    PetscCall(CopyWithin(space_, guess_.data() + rows * c, rows, x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (space_ == Space::Host) std::fill_n(x, v_.rows, Scalar(0));
 #if defined(SPARSEGPU_HAVE_CUDA)
   Stream stream;
@@ -77,24 +99,39 @@ PetscErrorCode BlockSolve::Clear(int c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Columns that a block has left with a larger norm than they had at first begin from zero, as they did, and so without
-/// a block.
-PetscErrorCode BlockSolve::ClearDiverged(const bool *open, bool *broke)
+/// Columns that a block has left with a larger norm than they had at first begin as they did, and so without a block.
+PetscErrorCode BlockSolve::BeginDivergedAgain(const bool *open, bool *broke)
 {
-  bool cleared = false;
+  bool again = false;
 
   PetscFunctionBegin;
-  for (int c = 0; c < begun_ && norm_ != Norm::None && ksp_->guess_zero; c++) {
+  for (int c = 0; c < begun_ && norm_ != Norm::None; c++) {
     Told told;
     if (!open[c] || (columns_[c].reason && !EndsByNorm(columns_[c]))) continue;
     PetscCall(ToldOf(-1, c, &told));
-    if (told.norm <= columns_[c].first) continue;
-    PetscCall(PetscInfo(ksp_, "Right-hand side %d: the block has diverged\n", (int)first_ + c));
-    PetscCall(Clear(c));
-    cleared = true;
+    if (told.norm <= first_norm_[c]) continue;
+    PetscCall(PetscInfo(ksp_, "Right-hand side %d: the block has diverged, residual norm %g\n", (int)first_ + c,
+                        (double)told.norm));
+    PetscCall(TakeGuess(c));
+    again = true;
   }
-  if (cleared) PetscCall(Start(true));
-  *broke = *broke || cleared;
+  if (again) PetscCall(Start(true));
+  *broke = *broke || again;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The reason of a column whose residual norm misses the tolerance when no iteration is left.
+PetscErrorCode BlockSolve::EndAtLimit(PetscReal norm, ManyColumn *column)
+{
+  PetscFunctionBegin;
+  column->Enter(ksp_);
+  ksp_->reason = KSP_CONVERGED_ITERATING;
+  ksp_->rnorm  = norm;
+  ksp_->its    = base_;
+  PetscCall(
+      (*ksp_->converged)(ksp_, base_, norm, &ksp_->reason, ksp_->cnvP)); // a limit may be an end that was asked for
+  if (!ksp_->reason) ksp_->reason = KSP_DIVERGED_ITS;
+  column->Leave(ksp_);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -107,7 +144,7 @@ PetscErrorCode BlockSolve::Verify(const bool *open, PetscReal *worst, bool *prog
   PetscFunctionBegin;
   *worst = 0;
   PetscCall(Start(true));
-  PetscCall(ClearDiverged(open, broke));
+  PetscCall(BeginDivergedAgain(open, broke));
   for (int c = 0; c < begun_; c++) {
     ManyColumn *column = columns_ + c;
     Told        told;
@@ -117,13 +154,16 @@ PetscErrorCode BlockSolve::Verify(const bool *open, PetscReal *worst, bool *prog
     if (column->reason < 0) *broke = true;
     *worst = std::max(*worst, column->test.converged > 0 ? told.norm / column->test.converged : PETSC_MAX_REAL);
     if (!column->reason) continue;
-    const bool ends = base_ >= last_;
     PetscCall(PetscInfo(ksp_, "Right-hand side %d: residual norm %g of the block, %g of the solution\n",
                         (int)first_ + c, (double)column->norm, (double)told.norm));
-    column->reason     = ends ? KSP_DIVERGED_ITS : KSP_CONVERGED_ITERATING;
+    if (base_ >= last_) {
+      PetscCall(EndAtLimit(told.norm, column));
+      continue;
+    }
+    column->reason     = KSP_CONVERGED_ITERATING;
     column->norm       = told.norm;
     column->iterations = base_;
-    if (!ends) left_++;
+    left_++;
   }
   *progress = *worst <= before / 10;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -136,6 +176,7 @@ PetscErrorCode BlockSolve::SolveBlock(PetscInt first, int count, ManyColumn *col
 
   PetscFunctionBegin;
   PetscCall(Prepare(first, count, columns));
+  PetscCall(KeepGuesses());
   for (int run = 0; left_ > 0; run++) {
     bool open[MANY] = {};
     PetscCall(LeaveSlots());
@@ -159,6 +200,7 @@ PetscErrorCode BlockSolve::Free()
   PetscCall(ManySolve::Free());
   PetscCall(block_scratch_.Free());
   std::vector<Scalar>().swap(grams_);
+  guess_ = Array<Scalar>();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

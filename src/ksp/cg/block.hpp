@@ -22,10 +22,11 @@
 /// Dependent columns. A pivot of T or G below BLOCK_LEAST times its diagonal entry is skipped: its row and column are
 /// zero from then on (Ji and Li, BIT 57, 2017). What a skipped column loses, up to sqrt(BLOCK_LEAST) of its residual,
 /// is a difference between B - A X and R. So once all columns have converged by their norms of R, B - A X is computed:
-/// columns whose norm exceeds BLOCK_SLACK times the tolerance begin again, as a smaller block.
-/// After BLOCK_RESTARTS of these, after one that has not reduced the residual tenfold, where one column is left, and
-/// where G or T is not definite or not finite, the recurrences of many.hpp take over from the X that has been reached,
-/// and decide what is told of a column.
+/// columns whose norm exceeds BLOCK_SLACK times the tolerance begin again, as a smaller block; so do all that are not
+/// solved where half of the columns have been skipped, and one whose norm has grown begins with its first solution.
+/// After BLOCK_RESTARTS of these, after one that has not reduced the residual tenfold, where one column is left, where
+/// a norm has grown, and where G or T is not definite or not finite, the recurrences of many.hpp take over from the X
+/// that has been reached, and decide what is told of a column.
 #pragma once
 
 #include "ksp/cg/block_small.hpp"
@@ -81,8 +82,10 @@ public:
 private:
   PetscErrorCode Run(bool *broke);
   PetscErrorCode TakeRun(PetscInt k, Outcome *outcome);
-  PetscErrorCode Clear(int c);
-  PetscErrorCode ClearDiverged(const bool *open, bool *broke);
+  PetscErrorCode KeepGuesses();
+  PetscErrorCode TakeGuess(int c);
+  PetscErrorCode BeginDivergedAgain(const bool *open, bool *broke);
+  PetscErrorCode EndAtLimit(PetscReal norm, ManyColumn *column);
   PetscErrorCode Verify(const bool *open, PetscReal *worst, bool *progress, bool *broke);
 
   PetscErrorCode BeginOnHost();
@@ -106,6 +109,9 @@ private:
   std::vector<Scalar> grams_;              ///< [2 * BLOCK_ENTRIES] Gram matrices on the host
   BlockControl        block_ = {};
   DeviceMemory        block_scratch_;
+  PetscReal           first_norm_[MANY]; ///< of the columns' residuals, when they begin
+  Space               guess_space_ = Space::Host;
+  Array<Scalar>       guess_; ///< [rows * begun_] the first solutions, if they are not zero
 };
 
 } // namespace sparsegpu::cg

@@ -31,6 +31,7 @@ struct BlockState {
   Scalar    xi[BLOCK_ENTRIES];
   Scalar    step[BLOCK_ENTRIES]; ///< xi rho
   PetscReal sign_t, sign_g;      ///< 1 or -1: of the preconditioner, and of the matrix; 0: not known yet
+  int       begun;               ///< columns that were not skipped in the first step; 0: not known yet
   int       stopped_at;          ///< the iteration after which nothing is to change
   int       done[BLOCK_MOST];    ///< the norm of the slot has met a test
   unsigned  arrived;             ///< thread blocks of the pass under way
@@ -90,8 +91,8 @@ SPARSEGPU_HD PetscReal SignOf(int count, int width, const Scalar *A)
 }
 
 /// sign A = U^H U without the rows and columns of pivots that are negligible against their diagonal entry or `least`,
-/// which are zero in U; the upper triangle of A is
-/// overwritten. `indefinite` if a pivot is negative beyond rounding errors. All threads find the same.
+/// which are zero in U; the upper triangle of A is overwritten. `indefinite` if a pivot is negative beyond rounding
+/// errors. All threads find the same.
 SPARSEGPU_HD Outcome FactorSmall(const Team &team, int count, int width, PetscReal sign, PetscReal least,
                                  Outcome indefinite, Scalar *A, Scalar *U)
 {
@@ -153,16 +154,22 @@ SPARSEGPU_HD Outcome FactorBlock(const Team &team, int count, bool begins, const
   CopySmall(team, width, room.factor, state->tau);
   CopySmall(team, width, room.inverse, state->inverse);
   if (team.rank == 0) state->sign_t = sign;
-  if (team.rank == 0 && begins) state->sign_g = 0;
+  if (team.rank == 0 && begins) {
+    state->sign_g = 0;
+    state->begun  = 0;
+  }
   team.Sync();
   return GOES_ON;
 }
 
 /// xi and the step of G in room.gram. With signs of T and G that are not 1, Q^H D Q is the one and xi has both.
+/// RHO_ZERO where fewer than half of the columns are left that there were: the rest of such a block is one recurrence
+/// of few directions for all of its residuals, and takes as many iterations as single solves take from the beginning.
 SPARSEGPU_HD Outcome StepBlock(const Team &team, int count, const BlockRoom &room, BlockState *state)
 {
   const int       width = BlockWidth(count);
   const PetscReal known = state->sign_g, sign = known != 0 ? known : SignOf(count, width, room.gram);
+  const int       begun  = state->begun;
   int             active = 0;
 
   for (int j = 0; j < count; j++) {
@@ -170,7 +177,7 @@ SPARSEGPU_HD Outcome StepBlock(const Team &team, int count, const BlockRoom &roo
     active++;
     if (RealPart(room.gram[j + width * j]) == 0) return INDEFINITE_MAT;
   }
-  if (active == 0) return RHO_ZERO; // all columns have been skipped
+  if (active == 0 || 2 * active < begun) return RHO_ZERO;
   const Outcome outcome = FactorSmall(team, count, width, sign, 0, INDEFINITE_MAT, room.gram, room.factor);
   if (outcome != GOES_ON) return outcome;
   InvertSmall(team, count, width, room.factor, room.inverse);
@@ -183,7 +190,10 @@ SPARSEGPU_HD Outcome StepBlock(const Team &team, int count, const BlockRoom &roo
       [&](int k, int j) { return state->rho[k + width * j]; });
   CopySmall(team, width, room.product, state->xi);
   CopySmall(team, width, room.norm, state->step);
-  if (team.rank == 0) state->sign_g = sign;
+  if (team.rank == 0) {
+    state->sign_g = sign;
+    state->begun  = begun > 0 ? begun : active;
+  }
   team.Sync();
   return GOES_ON;
 }
