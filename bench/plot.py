@@ -9,7 +9,7 @@ and the JSON lines of bench/spmv: speed-up of auto over the best baseline, by cl
 
 In the first, bars start at 1, the speed of PETSc's fastest type on the same side (GPU or host): up is faster, down is slower, and
 equal factors are equally long. "auto" and the formats that are fastest somewhere are drawn; a cross is a format that
-refuses the matrix.
+refuses the matrix. A line through the end of a bar is the spread of the times, as the table of compare has it.
 """
 import argparse
 import json
@@ -53,6 +53,12 @@ def ratios(case, on_device):
     return found
 
 
+def spreads(case, on_device):
+    """Format -> spread of its times, a part of their median; 0 where the file has none."""
+    return {result["format"]: result.get("ms_spread") or 0 for result in case["results"]
+            if result["type"] == "sparsegpu" and result["device"] == on_device}
+
+
 def choose(groups, wanted):
     """The formats to draw: auto, those that are fastest on some matrix, then the fastest on average."""
     names = list(dict.fromkeys(name for group in groups for name in group))
@@ -78,6 +84,7 @@ def draw(data, on_device, wanted, path):
     if not cases:
         sys.exit("plot.py: no timings in this file: was it made with -check_only?")
     groups = [ratios(case, on_device) for case in cases]
+    widths = [spreads(case, on_device) for case in cases]
     formats = choose(groups, wanted)
     figure, axes = plt.subplots(figsize=(13.33, 7.5))  # inches, the shape of a slide
     width = 0.84 / len(formats)
@@ -91,6 +98,8 @@ def draw(data, on_device, wanted, path):
             if ratio:
                 axes.bar(x, ratio - 1, width * 0.92, bottom=1, color=COLOURS[k % len(COLOURS)], zorder=3,
                          label=name if at == 0 else None)
+                spread = widths[at][name]
+                axes.plot([x, x], [ratio / (1 + spread), ratio * (1 + spread)], color="black", linewidth=1.2, zorder=4)
             else:
                 axes.plot(x, 1.04, marker="x", color=COLOURS[k % len(COLOURS)], markersize=8, markeredgewidth=2.5,
                           zorder=7)
@@ -101,7 +110,8 @@ def draw(data, on_device, wanted, path):
         if best:
             # Above its bar, or over the middle of the group where all bars hang and neighbours' labels could touch.
             x = at - 0.42 + (formats.index(best) + 0.5) * width if group[best] > 1 else at
-            axes.text(x, max(group[best], 1) * 1.03, f"{group[best]:.2f}x", ha="center", va="bottom", fontsize=13,
+            top = group[best] * (1 + widths[at][best])
+            axes.text(x, max(top, 1) * 1.03, f"{group[best]:.2f}x", ha="center", va="bottom", fontsize=13,
                       fontweight="bold", zorder=5)
 
     results = [result for case in cases for result in case["results"] if result["device"] == on_device]
