@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 
 namespace
@@ -95,9 +94,9 @@ PetscErrorCode FindLayout(const char file[], const std::string &bytes, int integ
   for (const bool last : {true, false}) {
     for (const Layout &candidate : candidates) {
       const long long end = offset + values * candidate.Bytes();
+      const long long id  = end + integer <= size ? Integer(bytes.data() + end, integer) : 0;
       // Class identifiers of PETSc's files are close together.
-      const bool followed =
-          end + integer <= size && std::llabs(Integer(bytes.data() + end, integer) - MAT_FILE_CLASSID) < 32;
+      const bool followed = id > MAT_FILE_CLASSID - 32 && id < MAT_FILE_CLASSID + 32;
       if (last ? end == size : followed) {
         *layout = candidate;
         PetscFunctionReturn(PETSC_SUCCESS);
