@@ -73,9 +73,10 @@ PetscErrorCode ReadSizes(const char file[], const std::string &bytes, int intege
   PetscCheck(!dense || size->rows == 0 || size->cols <= room / size->rows, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED,
              "%s, byte %d: %lld x %lld dense values cannot be in a file of %lld bytes", file, integer, size->rows,
              size->cols, total);
-  // As in the text format: a column costs memory in every vector, even where it is empty.
-  PetscCheck(size->cols <= 1000000 + 1000 * total, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED,
-             "%s, byte %d: %lld columns cannot be right in a file of %lld bytes", file, 2 * integer, size->cols, total);
+  // As in the text format: a row or column costs memory even where it is empty, as all rows of a dense matrix may be.
+  PetscCheck(PetscMax(size->rows, size->cols) <= 1000000 + 1000 * total, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED,
+             "%s, byte %d: %lld x %lld cannot be the sizes of a matrix in a file of %lld bytes", file, integer,
+             size->rows, size->cols, total);
   if (dense) size->values = size->rows * size->cols;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
