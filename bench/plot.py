@@ -22,10 +22,9 @@ matplotlib.use("Agg")  # no display needed
 import matplotlib.pyplot as plt
 
 import plot_spmv
+from figures import COLOURS
 
 MOST_FORMATS = 6  # bars of a group that can still be told apart on a slide
-# Okabe and Ito's colours, which colour-blind people can tell apart; "auto" is always the first.
-COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#999999"]
 
 
 def read(path):

@@ -13,8 +13,8 @@ import matplotlib
 matplotlib.use("Agg")  # no display needed
 import matplotlib.pyplot as plt
 
-# Okabe and Ito's colours, which colour-blind people can tell apart; ours first.
-COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#999999"]
+from figures import COLOURS
+
 LINE = re.compile(r"^  (\S+) +(\S+) +(\S+) +\d+e[-+]\d+ +\d+ +([\d.e+-]+) +([\d.]+) +[\d.]+$")
 
 

@@ -5,7 +5,8 @@ import sys
 
 import matplotlib.pyplot as plt
 
-COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#999999"]  # as in plot.py
+from figures import COLOURS
+
 PEERS = ["cusparse_alg1", "cusparse_alg2", "cusparse_sell", "cusparse_bsr", "aijcusparse"]
 
 
