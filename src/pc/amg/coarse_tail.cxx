@@ -1,5 +1,6 @@
 /// Where the arrays of its levels are, and the launch.
 #include "pc/amg/coarse_tail.hpp"
+#include <petsc/private/kspimpl.h>
 #include "device/local_array.hpp"
 #include "mat/face/pieces.hpp"
 #include "mat/rows/gather_operations.hpp"
