@@ -49,12 +49,12 @@ def draw_solves(axes, rows, solver):
     axes.set_yticks([1, 2, 3, 4], ["1", "2", "3", "4"])
     axes.set_ylabel("times as fast as one GPU", fontsize=10)
     axes.set_title(f"sparsegpu{solver}, an iteration, {rows[0]['GPU']}", fontsize=11, loc="left")
-    axes.legend(fontsize=9, frameon=False, loc="upper left", handlelength=1.8)
+    axes.legend(fontsize=9, frameon=False, loc="upper left", handlelength=1.3, borderaxespad=0.2)
 
 
 def draw(rows):
     plt = figures.pyplot()
-    figure, panels = plt.subplots(1, 3, figsize=(12, 4.2))
+    figure, panels = plt.subplots(1, 3, figsize=(10.8, 4))
     draw_products(panels[0], [row for row in rows if row["panel"] == "product"])
     for axes, solver in zip(panels[1:], ("cg", "gmres")):
         draw_solves(axes, [row for row in rows if row["panel"] == solver], solver)
@@ -64,7 +64,7 @@ def draw(rows):
         axes.set_xlabel("GPUs", fontsize=10)
         axes.tick_params(labelsize=10)
         figures.bare(axes)
-    figure.tight_layout(w_pad=2)
+    figure.tight_layout(w_pad=1.5)
     return figure
 
 

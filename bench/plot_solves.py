@@ -7,7 +7,7 @@
 import figures
 
 SIDES = {"aijcusparse": figures.COLOURS[6], "sparsegpu": figures.COLOURS[0]}
-COLUMNS = 3
+COLUMNS = 2
 
 
 def draw_problem(axes, rows, problem):
@@ -17,7 +17,6 @@ def draw_problem(axes, rows, problem):
         axes.text(time + max(times) * 0.02, k, f"{row['ms']} ({row['iterations']})", va="center", fontsize=9.5)
     axes.set_yticks(range(len(rows)), [row["solver"] for row in rows], fontsize=9.5)
     axes.tick_params(axis="y", length=0)
-    axes.invert_yaxis()
     axes.set_xlim(0, max(times) * 1.42)
     axes.set_xticks([])
     axes.spines["bottom"].set_visible(False)
@@ -30,17 +29,17 @@ def draw(rows):
     problems = list(dict.fromkeys(row["problem"] for row in rows))
     groups = [[row for row in rows if row["problem"] == problem] for problem in problems]
     lines = -(-len(groups) // COLUMNS)
-    heights = [max(map(len, groups[line * COLUMNS : (line + 1) * COLUMNS])) + 1 for line in range(lines)]
-    figure, panels = plt.subplots(lines, COLUMNS, figsize=(13, 0.75 + 0.33 * sum(heights)), squeeze=False,
-                                  gridspec_kw={"height_ratios": heights})
-    for axes, problem, group in zip(panels.flat, problems, groups):
+    most = max(map(len, groups))
+    figure, panels = plt.subplots(lines, COLUMNS, figsize=(9.6, 0.75 + 0.3 * (most + 1) * lines), squeeze=False)
+    for axes, problem, group in zip(panels.T.flat, problems, groups):
         draw_problem(axes, group, problem)
-    for axes in panels.flat[len(groups):]:
+        axes.set_ylim(most - 0.5, -0.5)
+    for axes in panels.T.flat[len(groups):]:
         axes.set_axis_off()
     handles = [plt.Rectangle((0, 0), 1, 1, color=colour) for colour in SIDES.values()]
-    figure.legend(handles, [f"matrix {side}" for side in SIDES], loc="lower right", fontsize=10, frameon=False, ncol=2)
+    figure.legend(handles, [f"matrix {side}" for side in SIDES], loc="lower right", bbox_to_anchor=(0.99, 0), fontsize=10, frameon=False, ncol=2)
     figure.text(0.01, 0.015, "milliseconds (iterations) of whole solves with Jacobi, one H200, fp64", fontsize=10, va="bottom")
-    figure.tight_layout(rect=(0, 0.06, 1, 1))
+    figure.tight_layout(rect=(0, 0.05, 0.99, 1))
     return figure
 
 
