@@ -45,7 +45,7 @@ nav:
   - Manual pages: manual/index.md
   - Figures: [docs/results.md, docs/performance.md]
   - Develop: [docs/architecture.md, docs/add-a-format.md, docs/add-a-preconditioner.md, $(
-    [ ! -f docs/xsdk.md ] || printf 'docs/xsdk.md, ')CONTRIBUTING.md, CHANGELOG.md]
+    [ ! -f docs/xsdk.md ] || printf 'docs/xsdk.md, ')docs/fuzzing.md, CONTRIBUTING.md, CHANGELOG.md]
 not_in_nav: |
   /manual/*.md
   /examples/*.md
