@@ -40,6 +40,6 @@ install(FILES ${examples} DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 find_package(Python3 COMPONENTS Interpreter QUIET)
 if(Python3_FOUND AND EXISTS ${PROJECT_SOURCE_DIR}/tools/manual_pages.py)
   install(CODE "execute_process(COMMAND_ERROR_IS_FATAL ANY
-    COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/manual_pages.py --man ${PROJECT_BINARY_DIR}/man)")
+    COMMAND \"${Python3_EXECUTABLE}\" \"${PROJECT_SOURCE_DIR}/tools/manual_pages.py\" --man \"${PROJECT_BINARY_DIR}/man\")")
   install(DIRECTORY ${PROJECT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR})
 endif()

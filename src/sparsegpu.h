@@ -570,9 +570,10 @@ M*/
   `KSPGuess`, `KSPSetDiagonalScale()` or functions before or after a solve.
 
   With -ksp_sparsegpucg_block yes up to 16 right-hand sides (8 complex ones) that can be solved at a time share one
-  Krylov space (block conjugate gradients, O'Leary, 1980; Dubrulle, 2001). That takes fewer iterations, since the
-  smallest eigenvalues, one less than there are right-hand sides, no longer count, and more arithmetic in each: on a GPU
-  passes are bound by memory all the same, on a processor by arithmetic. Right-hand sides may depend on each other.
+  Krylov space (block conjugate gradients, O'Leary, 1980; Dubrulle, 2001). That mostly takes fewer iterations, since
+  the smallest eigenvalues, one less than there are right-hand sides, no longer count, but two to three times as long
+  for the vectors of each: it pays where a few small eigenvalues cost many iterations or the preconditioner takes most
+  of the time, not with `PCJACOBI` for diffusion. Right-hand sides may depend on each other.
   Iterations are those of the block; a right-hand side ends with the first one whose norm meets the test, and stays in
   the block until all have. Then b - A x is computed: right-hand sides whose residual norm exceeds 1.5 times the
   tolerance are solved on, in a smaller block, or each with a recurrence of its own where a block gains no more, or

@@ -29,6 +29,12 @@ while getopts m:o: option; do
 done
 shift $((OPTIND - 1))
 [ $# -gt 0 ] || set -- versions tidy fuzz clients deb python site gpu
+for name in "$@"; do
+  case $name in
+  versions | tidy | fuzz | clients | deb | python | site | gpu) ;;
+  *) echo "check_everything.sh: no step $name; known are versions, tidy, fuzz, clients, deb, python, site, gpu" >&2; exit 2 ;;
+  esac
+done
 mkdir -p "$out" || exit 1
 failed=0 summary=""
 
@@ -83,7 +89,6 @@ for name in "$@"; do
       tell "$name: skipped, neither .pack/sparsegpu-gpu.tar.xz nor nvcc"
     fi
     ;;
-  *) echo "check_everything.sh: no step $name; known are versions, tidy, fuzz, clients, deb, python, site, gpu" >&2; exit 2 ;;
   esac
 done
 printf '\n%s' "$summary"

@@ -10,7 +10,7 @@ need() { # command or test, package
   if ! sh -c "$1" > /dev/null 2>&1; then missing="$missing $2"; fi
 }
 need 'command -v g++' g++
-need 'command -v make || command -v ninja' make
+need 'command -v make' make
 need 'command -v cmake' cmake
 need 'command -v pkg-config' pkg-config
 need 'command -v mpicc && command -v mpiexec' openmpi-bin

@@ -84,8 +84,10 @@ PetscErrorCode PrintRuns(const System &system, const std::vector<Run> &runs)
       PetscCallCXX(line.push_back("error"));
     PetscCallCXX(lines.push_back(line));
   }
-  PetscCallCXX(DropEmptyColumns(&lines));
-  PetscCall(PrintLines(lines, 4));
+  if (lines.size() > 1) {
+    PetscCallCXX(DropEmptyColumns(&lines));
+    PetscCall(PrintLines(lines, 4));
+  }
   for (const Run &r : runs)
     if (!r.error.empty())
       PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s, %s: %s\n", r.method.type.c_str(), r.method.ksp.c_str(),

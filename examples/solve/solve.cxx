@@ -225,7 +225,7 @@ PetscErrorCode RunSource(const Options &o, const Source &source, Solved *solved)
   for (const Method &method : AllMethods(o.device)) {
     if (!o.selection.Has(method) || (source.thesis && !InThesis(*source.thesis, method))) continue;
     if (method.Direct() && !WantedDirect(o, system, method, size)) {
-      left_out = left_out || (size == 1 && method.pc == "lu");
+      left_out = left_out || (method.pc == "lu" && (size == 1 || o.selection.Names(method.pc)));
       continue;
     }
     Run run;
@@ -234,7 +234,9 @@ PetscErrorCode RunSource(const Options &o, const Source &source, Solved *solved)
   }
   CompareRuns(&runs);
   PetscCall(PrintRuns(system, runs));
-  if (left_out)
+  if (left_out && size > 1)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "Direct solvers were left out: they run on one process\n"));
+  else if (left_out)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                           "Direct solvers were left out, for %" PetscInt_FMT " unknowns: -pcs lu,cholesky runs them\n",
                           system.rows));
