@@ -28,11 +28,13 @@ while getopts m:o: option; do
   esac
 done
 shift $((OPTIND - 1))
-[ $# -gt 0 ] || set -- versions tidy fuzz clients deb python site gpu
+steps="versions tidy fuzz clients deb python site gpu"
+# shellcheck disable=SC2086 # a step a word
+[ $# -gt 0 ] || set -- $steps
 for name in "$@"; do
-  case $name in
-  versions | tidy | fuzz | clients | deb | python | site | gpu) ;;
-  *) echo "check_everything.sh: no step $name; known are versions, tidy, fuzz, clients, deb, python, site, gpu" >&2; exit 2 ;;
+  case " $steps " in
+  *" $name "*) ;;
+  *) echo "check_everything.sh: no step $name; known are $steps" >&2; exit 2 ;;
   esac
 done
 mkdir -p "$out" || exit 1

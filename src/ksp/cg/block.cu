@@ -194,7 +194,7 @@ template <int S> static PetscErrorCode Residual(const ManyArrays &v, const Block
   PetscCall(LaunchTiles<step_kernel<S>, S>(v, control, stream));
   if (v.z)
     PetscCall(LaunchPass<update_kernel<S>>(v.rows, stream, v, control));
-  else if (HasTwoGrams(!v.inverse && !v.z, control.norm))
+  else if (HasTwoGrams(!v.inverse, control.norm))
     PetscCall(LaunchTiles<residual_kernel<S, 2, false>, S>(v, control, stream));
   else
     PetscCall(LaunchTiles<residual_kernel<S, 1, false>, S>(v, control, stream));

@@ -69,7 +69,8 @@ Outcome BlockSolve::MakeFactor(bool begins)
   return outcome;
 }
 
-/// `rows` rows of Q' of pass 3 from row `begin` on; column j begins at next[j * BLOCK_PIECE].
+/// `rows` rows of Q' of pass 3 from row `begin` on, in place of Q and in `next`, column j from next[j * BLOCK_PIECE]
+/// on.
 void BlockSolve::NextRows(PetscInt begin, PetscInt rows, Scalar *next)
 {
   const int          count = v_.count, width = BlockWidth(count);
@@ -80,6 +81,7 @@ void BlockSolve::NextRows(PetscInt begin, PetscInt rows, Scalar *next)
   std::fill_n(next, count * BLOCK_PIECE, Scalar(0));
   Combine(Part::Upper, rows, count, state_.inverse, BlockColumns(v_.r, v_.ld, begin, count), to);
   Combine(Part::All, rows, count, minus_xi, BlockColumns(v_.w, v_.ldw, begin, count), to);
+  for (int j = 0; j < count; j++) std::copy_n(to.v[j], rows, v_.r + static_cast<size_t>(j) * v_.ld + begin);
 }
 
 /// Q' of pass 3 in place of Q, and the Gram matrices T and, of two, N; at the beginning those of R.
@@ -93,10 +95,8 @@ void BlockSolve::GramsOfResidual(bool begins)
   for (PetscInt begin = 0; begin < v_.rows; begin += BLOCK_PIECE) {
     const PetscInt rows = std::min(BLOCK_PIECE, v_.rows - begin);
     if (!begins) NextRows(begin, rows, next);
-    for (int j = 0; j < count; j++) {
-      Scalar *const r = v_.r + static_cast<size_t>(j) * v_.ld + begin, *const to = next + j * BLOCK_PIECE;
-      std::copy_n(begins ? r : to, rows, begins ? to : r);
-    }
+    for (int j = 0; j < count && begins; j++)
+      std::copy_n(v_.r + static_cast<size_t>(j) * v_.ld + begin, rows, next + j * BLOCK_PIECE);
     const BlockColumns left(next, BLOCK_PIECE, 0, count), right(inverse ? weighted : next, BLOCK_PIECE, 0, count);
     for (int m = 0; m < matrices; m++) {
       for (int j = 0; j < count && inverse; j++)
@@ -116,12 +116,8 @@ PetscErrorCode BlockSolve::GramsAround(bool begins)
   Scalar    next[BLOCK_MOST * BLOCK_PIECE];
 
   PetscFunctionBegin;
-  for (PetscInt begin = 0; begin < v_.rows && !begins; begin += BLOCK_PIECE) {
-    const PetscInt rows = std::min(BLOCK_PIECE, v_.rows - begin);
-    NextRows(begin, rows, next);
-    for (int j = 0; j < count; j++)
-      std::copy_n(next + j * BLOCK_PIECE, rows, v_.r + static_cast<size_t>(j) * v_.ld + begin);
-  }
+  for (PetscInt begin = 0; begin < v_.rows && !begins; begin += BLOCK_PIECE)
+    NextRows(begin, std::min(BLOCK_PIECE, v_.rows - begin), next);
   PetscCall(ApplyPreconditioner());
   std::fill(grams_.begin(), grams_.end(), Scalar(0));
   for (PetscInt begin = 0; begin < v_.rows; begin += BLOCK_PIECE) {
