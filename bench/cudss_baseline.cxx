@@ -20,6 +20,11 @@ public:
     if (handle_) cudssDestroy(handle_);
   }
 
+  bool KeepOnHost()
+  {
+    const int yes = 1;
+    return !cudssConfigSet(config_, CUDSS_CONFIG_HYBRID_MEMORY_MODE, &yes, sizeof(yes));
+  }
   /// Whether cuDSS took all of it; arrays on the device, those of many columns one column after the other.
   bool Set(cudssMatrixType_t type, int64_t n, int64_t nonzeros, int *i, int *j, double *a, double *b, double *x,
            int64_t columns, double *many_b, double *many_x)
@@ -100,8 +105,9 @@ const char *TimeAll(Solver *solver, int runs, bool many, BaselineDirect *times)
 } // namespace
 
 BaselineDirect CudssDirect(DirectKind kind, int rows, int nonzeros, const int *i, const int *j, const double *a,
-                           const double *b, double *x, int runs, int columns)
+                           const double *b, double *x, const BaselineRuns &wanted)
 {
+  const int              columns = wanted.columns;
   const size_t           n = static_cast<size_t>(rows), block = n * static_cast<size_t>(columns);
   const OnDevice<int>    di(i, n + 1), dj(j, static_cast<size_t>(nonzeros));
   const OnDevice<double> da(a, static_cast<size_t>(nonzeros)), db(b, n), dx(nullptr, n), many_b(nullptr, block),
@@ -121,8 +127,9 @@ BaselineDirect CudssDirect(DirectKind kind, int rows, int nonzeros, const int *i
     Solver         solver;
     BaselineDirect now;
     now.why = "set-up";
-    if (solver.Set(type, rows, nonzeros, di.p, dj.p, da.p, db.p, dx.p, columns, many_b.p, many_x.p))
-      now.why = TimeAll(&solver, runs, columns > 0, &now);
+    if (solver.Set(type, rows, nonzeros, di.p, dj.p, da.p, db.p, dx.p, columns, many_b.p, many_x.p) &&
+        (!wanted.hybrid || solver.KeepOnHost()))
+      now.why = TimeAll(&solver, wanted.runs, columns > 0, &now);
     times     = now.why ? BaselineDirect() : now;
     times.why = now.why ? now.why : "";
     if (!now.why) break;

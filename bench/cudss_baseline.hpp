@@ -13,9 +13,14 @@ struct BaselineDirect {
   double      mb  = -1;                                         ///< on the device while the factors are kept
   const char *why = "";
 };
+/// What is asked of a baseline.
+struct BaselineRuns {
+  int  runs, columns; ///< of a solve with several right-hand sides; 0: none
+  bool hybrid;        ///< factors go to the host's memory where the device lacks it
+};
 /// i [rows + 1], j, a [nonzeros], b [rows] on the host; x [rows] receives the solution; `many` is the time of a solve
-/// with so many `columns`, 0 for none. The rows are on the device before the first factorization. cuDSS's defaults, but
+/// with several columns. The rows are on the device before the first factorization. cuDSS's defaults, but
 /// one step of refinement, and threads by its library for GNU's OpenMP, if it is beside it or CUDSS_THREADING_LIB names
 /// one.
 BaselineDirect CudssDirect(DirectKind kind, int rows, int nonzeros, const int *i, const int *j, const double *a,
-                           const double *b, double *x, int runs, int columns);
+                           const double *b, double *x, const BaselineRuns &wanted);

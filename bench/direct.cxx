@@ -8,6 +8,7 @@ static char help[] =
     "                                     cusolverrf, cudss, sparsegpu\n"
     "  -pc_type lu|cholesky -runs n     : medians of n refactorizations and solves\n"
     "  -columns n                       : also a solve with so many right-hand sides at once\n"
+    "  -cudss_hybrid                    : cudss keeps factors on the host where the GPU's memory ends\n"
     "  -most seconds                    : a solver whose first factorization took so long has no more larger matrices\n";
 
 #include <petscksp.h>
@@ -257,6 +258,7 @@ PetscErrorCode Run()
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-runs", &settings.runs, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-columns", &settings.columns, nullptr));
   PetscCall(PetscOptionsGetReal(nullptr, nullptr, "-most", &settings.most, nullptr));
+  PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-cudss_hybrid", &settings.hybrid, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-gen_size", &size, nullptr));
   PetscCall(Names("-solvers", &settings.solvers));
   PetscCall(Names("-grid2", &grids[0]));

@@ -33,7 +33,8 @@ static std::string Measure(const std::string &solver, const HostSystem &s, const
   if (solver == "cudss") {
     const DirectKind     kind = cholesky ? DirectKind::PositiveDefinite : DirectKind::General;
     const BaselineDirect baseline =
-        CudssDirect(kind, s.n, s.i[s.n], s.i, s.j, s.a, s.b, s.x, runs, static_cast<int>(settings.columns));
+        CudssDirect(kind, s.n, s.i[s.n], s.i, s.j, s.a, s.b, s.x,
+                    BaselineRuns{runs, static_cast<int>(settings.columns), settings.hybrid == PETSC_TRUE});
     times->first    = baseline.first;
     times->refactor = baseline.refactor;
     times->solve    = baseline.solve;

@@ -7,7 +7,8 @@
 
 struct Settings {
   PetscInt                 runs = 5, columns = 0;
-  PetscReal                most = 60;
+  PetscReal                most   = 60;
+  PetscBool                hybrid = PETSC_FALSE; ///< of cudss
   std::vector<std::string> solvers;
 };
 struct Times { ///< seconds, medians; negative: not measured
